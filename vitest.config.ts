@@ -35,7 +35,11 @@ export default defineConfig(({ mode }): ViteUserConfig => {
       projects: [
         {
           extends: true,
-          test: { name: 'alone', include: include.map((glob) => glob.replace('*.', '*.alone.*')), exclude },
+          test: {
+            name: 'alone',
+            include: include.map((glob) => glob.replace('*.', '*.alone.*')),
+            exclude,
+          },
         },
         {
           extends: true,

@@ -111,7 +111,11 @@ export const driveHere: Drive = async (chains, store, watch) => {
   await Promise.all(chains.map((chain) => appendAll(chain, store, watch)));
 };
 
-async function appendAll(chain: readonly EntryRow[], store: LedgerStore, watch: Watch): Promise<void> {
+async function appendAll(
+  chain: readonly EntryRow[],
+  store: LedgerStore,
+  watch: Watch,
+): Promise<void> {
   for (const row of chain) await append(row, store, watch);
 }
 
@@ -138,8 +142,17 @@ export class Chains {
     const last = this.#last[caller];
     const seq = last === undefined ? 0 : last.seq + 1;
     const parent = last === undefined ? null : last.id;
-    const short = JSON.stringify({ kind: 'commit', note: '', parent, seq, trajectory_id: `t${caller}` });
-    const payload = short.replace('"note":""', `"note":"${'x'.repeat(PAYLOAD_BYTES - short.length)}"`);
+    const short = JSON.stringify({
+      kind: 'commit',
+      note: '',
+      parent,
+      seq,
+      trajectory_id: `t${caller}`,
+    });
+    const payload = short.replace(
+      '"note":""',
+      `"note":"${'x'.repeat(PAYLOAD_BYTES - short.length)}"`,
+    );
     const row = {
       id: hash('sha256', payload),
       trajectory_id: `t${caller}`,

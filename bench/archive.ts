@@ -32,7 +32,8 @@ async function ratesWith(trajectories: number, members: number): Promise<BenchRe
       await openSqlite({ path: plain, mode: 'readonly' }),
       await openSqlite({ path: archived, mode: 'readonly', archive }),
     ] as const;
-    const what = trajectories === 1 ? '1 trajectory' : `${trajectories} trajectories written at once`;
+    const what =
+      trajectories === 1 ? '1 trajectory' : `${trajectories} trajectories written at once`;
     const rates = await verifyRates(stores, what);
     for (const store of stores) await store.close();
     return [...rates, ...sizes(plain, archived, join(folder, 'archive'), what, seconds)];
@@ -41,14 +42,20 @@ async function ratesWith(trajectories: number, members: number): Promise<BenchRe
   }
 }
 
-async function writeTrajectories(path: string, trajectories: number, members: number): Promise<void> {
+async function writeTrajectories(
+  path: string,
+  trajectories: number,
+  members: number,
+): Promise<void> {
   const store = await openSqlite({ path, durability: 'off' });
   const shops = [];
   for (let n = 0; n < trajectories; n++) shops.push(await openShop(store, members));
   const each = Math.max(1, Math.floor(1_000 / trajectories));
   for (let i = 0; i < ENTRIES / trajectories; i += each) {
     const group = shops.flatMap(({ trajectory, writ }) =>
-      Array.from({ length: each }, (_, n) => trajectory.propose({ ...visit(i + n, members), writ })),
+      Array.from({ length: each }, (_, n) =>
+        trajectory.propose({ ...visit(i + n, members), writ }),
+      ),
     );
     for (const { ruling } of await Promise.all(group))
       if (ruling !== 'committed') throw new Error(`unexpected: ${ruling}`);
@@ -70,7 +77,10 @@ async function archiveAll(path: string, archive: string): Promise<number> {
   return seconds;
 }
 
-async function verifyRates(stores: readonly [SqliteStore, SqliteStore], what: string): Promise<BenchResult[]> {
+async function verifyRates(
+  stores: readonly [SqliteStore, SqliteStore],
+  what: string,
+): Promise<BenchResult[]> {
   const results: BenchResult[] = [];
   for (const threads of [1, 2] as const) {
     const rates: [plain: number[], archived: number[]] = [[], []];
@@ -100,8 +110,17 @@ async function verifyRate(store: SqliteStore, threads: 1 | 2): Promise<number> {
   return (entries / (performance.now() - start)) * 1_000;
 }
 
-function sizes(plain: string, archived: string, folder: string, what: string, seconds: number): BenchResult[] {
-  const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+function sizes(
+  plain: string,
+  archived: string,
+  folder: string,
+  what: string,
+  seconds: number,
+): BenchResult[] {
+  const bytes = readdirSync(folder).reduce(
+    (sum, name) => sum + statSync(join(folder, name)).size,
+    0,
+  );
   const each = (size: number): number => size / ENTRIES;
   const before = each(statSync(plain).size);
   return [

@@ -43,7 +43,9 @@ function entriesText(): string {
   return `${(TRAJECTORIES * (COMMITS + 1)).toLocaleString('en')} entries`;
 }
 
-async function writeShops(path: string): Promise<{ readonly name: string; readonly start: IncidentStart }[]> {
+async function writeShops(
+  path: string,
+): Promise<{ readonly name: string; readonly start: IncidentStart }[]> {
   const store = await openSqlite({ path, durability: 'off' });
   const starts: { name: string; start: IncidentStart }[] = [];
   for (let n = 0; n < TRAJECTORIES; n++) {
@@ -53,7 +55,8 @@ async function writeShops(path: string): Promise<{ readonly name: string; readon
         trajectory.propose({ ...visit(i++, MEMBERS), writ }),
       );
       const rulings = await Promise.all(group);
-      for (const { ruling } of rulings) if (ruling !== 'committed') throw new Error(`unexpected: ${ruling}`);
+      for (const { ruling } of rulings)
+        if (ruling !== 'committed') throw new Error(`unexpected: ${ruling}`);
       const [one] = rulings;
       if (n === TRAJECTORIES / 2 && i <= 1_000 && one?.ruling === 'committed')
         starts.push(

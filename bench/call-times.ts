@@ -21,7 +21,12 @@ rules:
 export function openBenchGate(folder: string): Promise<Gate> {
   const rules = join(folder, 'assize.yaml');
   writeFileSync(rules, RULES);
-  return openGate({ store: `sqlite:${join(folder, 'calls.db')}`, rules, agent: 'ada', server: 'shop' });
+  return openGate({
+    store: `sqlite:${join(folder, 'calls.db')}`,
+    rules,
+    agent: 'ada',
+    server: 'shop',
+  });
 }
 
 /** Makes the n-th call. */
@@ -30,7 +35,9 @@ export type Call = (n: number) => Promise<unknown>;
 /** One durable insert of the size of an entry. */
 export function inserter(path: string): Call {
   const db = new DatabaseSync(path);
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT)');
+  db.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT)',
+  );
   const insert = db.prepare('INSERT INTO t (text) VALUES (?)');
   const text = 'x'.repeat(1_500);
   return async () => {

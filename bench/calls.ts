@@ -25,7 +25,10 @@ const pay = declareTool({
 });
 
 const args = z.strictObject({ to: z.string(), cents: z.int() });
-const apply = (state: { spent: Record<string, number> }, { to, cents }: z.infer<typeof args>): void => {
+const apply = (
+  state: { spent: Record<string, number> },
+  { to, cents }: z.infer<typeof args>,
+): void => {
   state.spent[to] = (state.spent[to] ?? 0) + cents;
 };
 
@@ -38,7 +41,12 @@ const payments = defineDomain({
   roles: { clerk: { processes: ['pay'] } },
   actions: {
     note: { process: 'pay', args, apply },
-    pay: { process: 'pay', args, apply, calls: (_state, { to, cents }) => [call(pay, { to, cents })] },
+    pay: {
+      process: 'pay',
+      args,
+      apply,
+      calls: (_state, { to, cents }) => [call(pay, { to, cents })],
+    },
   },
   invariants: ({ eachCall }) => [eachCall('KNOWN', pay, {}, () => pass)],
 });
@@ -55,14 +63,24 @@ class NotingStore extends MemoryStore {
 
 async function measured(action: 'note' | 'pay'): Promise<number[]> {
   const [store, keys] = [new NotingStore(), generateKeys()];
-  const assize = new Assize({ store, domains: [payments], anchors: [keys.publicKey], tools: [pay] });
+  const assize = new Assize({
+    store,
+    domains: [payments],
+    anchors: [keys.publicKey],
+    tools: [pay],
+  });
   const writ = benchWrit(keys, 't', ['**'], ['**']);
   const trajectory = await assize.create(payments, { trajectoryId: 't', writs: [writ] });
   const micros: number[] = [];
   for (let i = 0; i < WARM_UP + PROPOSALS; i++) {
     store.appendedAt = 0;
     const start = performance.now();
-    const { ruling } = await trajectory.propose({ action, role: 'clerk', args: { to: `p${i % 100}`, cents: 1 }, writ });
+    const { ruling } = await trajectory.propose({
+      action,
+      role: 'clerk',
+      args: { to: `p${i % 100}`, cents: 1 },
+      writ,
+    });
     if (ruling !== 'committed') throw new Error(`unexpected: ${ruling}`);
     if (i >= WARM_UP) micros.push((store.appendedAt - start) * 1_000);
   }
@@ -75,7 +93,9 @@ export async function callsBench(): Promise<BenchResult[]> {
   const withCall = percentile(await measured('pay'), 50);
   const baseline = { name: 'the same action without a call', value: without };
   const name = 'intent to append with one keyed call planned, p50';
-  return [{ name, value: withCall, unit: 'µs', baseline, ratio: withCall / without, goal: { max: 25 } }];
+  return [
+    { name, value: withCall, unit: 'µs', baseline, ratio: withCall / without, goal: { max: 25 } },
+  ];
 }
 
 if (import.meta.main) console.log(formatTable(await callsBench()));

@@ -22,7 +22,10 @@ const VARIANTS = 1_024;
 
 export async function canonBench(): Promise<BenchResult[]> {
   return [
-    ...(await hashing('canonicalize + hash, 600-byte payload', payloads(), { min: 280_000, ratioMin: 0.45 })),
+    ...(await hashing('canonicalize + hash, 600-byte payload', payloads(), {
+      min: 280_000,
+      ratioMin: 0.45,
+    })),
     ...(await hashing('canonicalize + hash, random shapes', randomShapes(), { ratioMin: 0.4 })),
     ...(await parsing()),
     ...(await copying()),
@@ -30,10 +33,17 @@ export async function canonBench(): Promise<BenchResult[]> {
   ];
 }
 
-async function hashing(name: string, values: readonly unknown[], goal: BenchResult['goal']): Promise<BenchResult[]> {
+async function hashing(
+  name: string,
+  values: readonly unknown[],
+  goal: BenchResult['goal'],
+): Promise<BenchResult[]> {
   const [own, baseline] = await compare([
     { name, run: over(values, (value) => contentHash(value)) },
-    { name: 'JSON.stringify + hash', run: over(values, (value) => hash('sha256', JSON.stringify(value), 'hex')) },
+    {
+      name: 'JSON.stringify + hash',
+      run: over(values, (value) => hash('sha256', JSON.stringify(value), 'hex')),
+    },
   ]);
   return [rateResult(own!, baseline, goal)];
 }
@@ -42,15 +52,22 @@ async function parsing(): Promise<BenchResult[]> {
   const compact = payloads().map((payload) => JSON.stringify(trimmed(payload)));
   const pretty = payloads().map((payload) => JSON.stringify(trimmed(payload), undefined, 1));
   const stored = payloads().map((payload) => canonicalize(payload));
-  const [strict, native, strictPretty, nativePretty, canonical, nativeStored, checked] = await compare([
-    { name: 'parseStrict, 456-byte document', run: over(compact, (text) => parseStrict(text)) },
-    { name: 'JSON.parse', run: over(compact, (text) => JSON.parse(text)) },
-    { name: 'parseStrict, the same indented', run: over(pretty, (text) => parseStrict(text)) },
-    { name: 'JSON.parse', run: over(pretty, (text) => JSON.parse(text)) },
-    { name: 'parseCanonical, 600-byte payload', run: over(stored, (text) => parseCanonical(text)) },
-    { name: 'JSON.parse', run: over(stored, (text) => JSON.parse(text)) },
-    { name: 'parseCanonical + hashText', run: over(stored, (text) => [parseCanonical(text), hashText(text)]) },
-  ]);
+  const [strict, native, strictPretty, nativePretty, canonical, nativeStored, checked] =
+    await compare([
+      { name: 'parseStrict, 456-byte document', run: over(compact, (text) => parseStrict(text)) },
+      { name: 'JSON.parse', run: over(compact, (text) => JSON.parse(text)) },
+      { name: 'parseStrict, the same indented', run: over(pretty, (text) => parseStrict(text)) },
+      { name: 'JSON.parse', run: over(pretty, (text) => JSON.parse(text)) },
+      {
+        name: 'parseCanonical, 600-byte payload',
+        run: over(stored, (text) => parseCanonical(text)),
+      },
+      { name: 'JSON.parse', run: over(stored, (text) => JSON.parse(text)) },
+      {
+        name: 'parseCanonical + hashText',
+        run: over(stored, (text) => [parseCanonical(text), hashText(text)]),
+      },
+    ]);
   return [
     rateResult(strict!, native, { min: 200_000 }),
     rateResult(strictPretty!, nativePretty),
@@ -64,9 +81,15 @@ async function copying(): Promise<BenchResult[]> {
   const small = values.map((_, i) => ({ amount: i, unit: 'usd' }));
   const [copy, clone, copySmall, cloneSmall] = await compare([
     { name: 'copyJson, 600-byte payload', run: over(values, (value) => copyJson(value)) },
-    { name: 'JSON.parse(JSON.stringify)', run: over(values, (value) => JSON.parse(JSON.stringify(value))) },
+    {
+      name: 'JSON.parse(JSON.stringify)',
+      run: over(values, (value) => JSON.parse(JSON.stringify(value))),
+    },
     { name: 'copyJson, two members', run: over(small, (value) => copyJson(value)) },
-    { name: 'JSON.parse(JSON.stringify)', run: over(small, (value) => JSON.parse(JSON.stringify(value))) },
+    {
+      name: 'JSON.parse(JSON.stringify)',
+      run: over(small, (value) => JSON.parse(JSON.stringify(value))),
+    },
   ]);
   return [rateResult(copy!, clone), rateResult(copySmall!, cloneSmall)];
 }
@@ -79,7 +102,10 @@ async function signing(): Promise<BenchResult[]> {
   const signed = texts.map((text) => ({ text, signature: signText('entry', text, privateKey) }));
   const [sign, verify] = await compare([
     { name: 'signText', run: over(texts, (text) => signText('entry', text, privateKey)) },
-    { name: 'verifyText', run: over(signed, (it) => verifyText('entry', it.text, it.signature, publicKey)) },
+    {
+      name: 'verifyText',
+      run: over(signed, (it) => verifyText('entry', it.text, it.signature, publicKey)),
+    },
   ]);
   return [rateResult(sign!, undefined), rateResult(verify!, undefined)];
 }
@@ -105,8 +131,16 @@ export function payloads(): Record<string, unknown>[] {
     at: `2026-03-23T09:00:00.${String(i).padStart(6, '0')}Z`,
     proposal_id: hashText('proposal' + i),
     writ_id: hashText('writ' + (i % 3)),
-    action: { name: 'spend', role: { name: 'spender', params: { agent: 'agent-' + (i % 11) } }, args: { amount: i } },
-    delta: { state: [{ op: 'replace', path: '/spent/agent-' + (i % 11), value: i * 3 }], effects: [], beliefs: [] },
+    action: {
+      name: 'spend',
+      role: { name: 'spender', params: { agent: 'agent-' + (i % 11) } },
+      args: { amount: i },
+    },
+    delta: {
+      state: [{ op: 'replace', path: '/spent/agent-' + (i % 11), value: i * 3 }],
+      effects: [],
+      beliefs: [],
+    },
     observations: [],
     budget_cost: { calls: 1 },
     compiler_version: '1',
@@ -115,7 +149,13 @@ export function payloads(): Record<string, unknown>[] {
 
 /** The payload without its longest members: about 456 bytes. */
 function trimmed(payload: Record<string, unknown>): Record<string, unknown> {
-  const { writ_id: _writ, budget_cost: _cost, observations: _seen, compiler_version: _version, ...rest } = payload;
+  const {
+    writ_id: _writ,
+    budget_cost: _cost,
+    observations: _seen,
+    compiler_version: _version,
+    ...rest
+  } = payload;
   return rest;
 }
 
@@ -134,9 +174,12 @@ function randomShapes(): unknown[] {
     if (kind === 2) return draw(2) === 0;
     if (kind === 3) return draw(100) / 8;
     if (kind === 4) return Array.from({ length: draw(6) }, () => value(depth - 1));
-    return Object.fromEntries(Array.from({ length: 1 + draw(8) }, () => [name(), value(depth - 1)]));
+    return Object.fromEntries(
+      Array.from({ length: 1 + draw(8) }, () => [name(), value(depth - 1)]),
+    );
   };
-  const root = (): unknown => Object.fromEntries(Array.from({ length: 6 }, () => [name(), value(3)]));
+  const root = (): unknown =>
+    Object.fromEntries(Array.from({ length: 6 }, () => [name(), value(3)]));
   return Array.from({ length: VARIANTS }, root);
 }
 

@@ -39,7 +39,10 @@ async function run(turn: CellsTurn): Promise<CellMeasured[]> {
   return Promise.all(turn.cells.map((cell) => runCell(cell, turn)));
 }
 
-async function runCell(cell: CellTarget, { clients, ms, members, turn }: CellsTurn): Promise<CellMeasured> {
+async function runCell(
+  cell: CellTarget,
+  { clients, ms, members, turn }: CellsTurn,
+): Promise<CellMeasured> {
   const latencies: number[] = [];
   let next = 0;
   let refused = 0;
@@ -66,7 +69,11 @@ async function runCell(cell: CellTarget, { clients, ms, members, turn }: CellsTu
 }
 
 /** Whether it was committed. */
-function propose({ port, trajectory, token }: CellTarget, key: string, body: string): Promise<boolean> {
+function propose(
+  { port, trajectory, token }: CellTarget,
+  key: string,
+  body: string,
+): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const headers = {
     authorization: `Bearer ${token}`,
@@ -75,12 +82,15 @@ function propose({ port, trajectory, token }: CellTarget, key: string, body: str
     'idempotency-key': key,
   };
   const path = `/v1/trajectories/${trajectory}/proposals`;
-  const sent = request({ agent, port, host: '127.0.0.1', method: 'POST', path, headers }, (response) => {
-    let text = '';
-    response.setEncoding('utf8').on('data', (piece: string) => (text += piece));
-    response.on('end', () => resolve(text.includes('"committed"')));
-    response.on('error', () => resolve(false));
-  });
+  const sent = request(
+    { agent, port, host: '127.0.0.1', method: 'POST', path, headers },
+    (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+      response.on('end', () => resolve(text.includes('"committed"')));
+      response.on('error', () => resolve(false));
+    },
+  );
   sent.on('error', () => resolve(false));
   sent.end(body);
   return promise;

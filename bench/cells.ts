@@ -70,7 +70,10 @@ class CellsBench {
 
   async start(): Promise<void> {
     this.#root = await PostgresServer.start();
-    const log = await RootLog.open({ url: this.#root.url, root: generateKeys(Buffer.from(this.#seed, 'hex')) });
+    const log = await RootLog.open({
+      url: this.#root.url,
+      root: generateKeys(Buffer.from(this.#seed, 'hex')),
+    });
     for (let n = 0; n < CELLS; n++) {
       const name = `c${n}`;
       await log.order('place', { tenant: name, cell: name }, 'operator:bench');
@@ -94,7 +97,11 @@ class CellsBench {
         const measured = await this.#turn(chosen, TURN_MS);
         totals.get(count)!.push(measured.reduce((sum, { perSecond }) => sum + perSecond, 0));
       }
-    const rate = (name: string, rounds: readonly number[]) => ({ name, perSecond: median(rounds), rounds });
+    const rate = (name: string, rounds: readonly number[]) => ({
+      name,
+      perSecond: median(rounds),
+      rounds,
+    });
     const one = totals.get(1)!;
     return COUNTS.slice(1).map((count) => {
       const name = `${count} cells at ${Math.round(SHARE * 100)} % of a processor, ${CLIENTS} clients each`;
@@ -166,7 +173,12 @@ class CellsBench {
     writeFileSync(file, [`root: ${this.#root!.url}`, 'cells:', ...lines, ''].join('\n'));
     for (const cell of cells) {
       const { name, quota } = cell;
-      cell.server = await BenchProcess.server('cell', `cells:${file}?cell=${name}`, this.#seed, name);
+      cell.server = await BenchProcess.server(
+        'cell',
+        `cells:${file}?cell=${name}`,
+        this.#seed,
+        name,
+      );
       quota.add(cell.server.pid);
     }
     await this.#turn(cells, WARM_MS);
@@ -187,7 +199,13 @@ class CellsBench {
       return { port, token, trajectory: name };
     });
     const turn = `turn ${this.#turns++}`;
-    return this.#clients.proposeToCells({ cells: targets, clients: CLIENTS, ms, members: MEMBERS, turn });
+    return this.#clients.proposeToCells({
+      cells: targets,
+      clients: CLIENTS,
+      ms,
+      members: MEMBERS,
+      turn,
+    });
   }
 }
 
@@ -197,11 +215,16 @@ async function addStandby(cell: BenchCell): Promise<void> {
   const standby = await PostgresServer.standbyOf(postgres);
   cell.standby = standby;
   quota.add(...standby.pids);
-  await postgres.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'", 'SELECT pg_reload_conf()');
+  await postgres.query(
+    "ALTER SYSTEM SET synchronous_standby_names = 'standby'",
+    'SELECT pg_reload_conf()',
+  );
 }
 
 function urlOf({ postgres, standby }: BenchCell): string {
-  const hosts = [postgres, standby].flatMap((each) => (each === undefined ? [] : `127.0.0.1:${each.port}`));
+  const hosts = [postgres, standby].flatMap((each) =>
+    each === undefined ? [] : `127.0.0.1:${each.port}`,
+  );
   return `postgres://postgres@${hosts.join()}/postgres`;
 }
 

@@ -21,16 +21,30 @@ export async function closingBench(): Promise<BenchResult[]> {
     const domains = [shop as Domain];
     const assize = new Assize({ store, snapshots: store, domains, anchors: [keys.publicKey] });
     const writ = benchWrit(keys, 't', ['**'], ['**']);
-    const trajectory = await assize.create(shop, { trajectoryId: 't', initial: shopState(MEMBERS), writs: [writ] });
+    const trajectory = await assize.create(shop, {
+      trajectoryId: 't',
+      initial: shopState(MEMBERS),
+      writs: [writ],
+    });
     for (let n = 0; n < COMMITS; n += AT_ONCE)
       await Promise.all(
-        Array.from({ length: AT_ONCE }, (_, i) => trajectory.propose({ ...visit(n + i, MEMBERS), writ } as never)),
+        Array.from({ length: AT_ONCE }, (_, i) =>
+          trajectory.propose({ ...visit(n + i, MEMBERS), writ } as never),
+        ),
       );
     const value = await timed(() => assize.close());
     const replaying = new Assize({ store, domains, anchors: [keys.publicKey] });
     const baseline = { name: 'a replay', value: await timed(() => replaying.open('t')) };
     const ratio = value / baseline.value;
-    return [{ name: `close after ${COMMITS.toLocaleString('en')} commits`, value, unit: 'ms', baseline, ratio }];
+    return [
+      {
+        name: `close after ${COMMITS.toLocaleString('en')} commits`,
+        value,
+        unit: 'ms',
+        baseline,
+        ratio,
+      },
+    ];
   } finally {
     await store.close();
     rmSync(folder, { recursive: true, force: true });

@@ -54,7 +54,8 @@ export async function codePathBench(): Promise<BenchResult[]> {
   const propose = () => world.propose({ action: 'spend', role: 'buyer', args: { euros: 1 } });
   const memory = world.trajectory.memory({ space: 's', writ: world.writ });
   const valid = { from: '2026-01-01T00:00:00Z' };
-  const state = (object: string) => memory.assert({ subject: 'a', predicate: 'takes', object, valid });
+  const state = (object: string) =>
+    memory.assert({ subject: 'a', predicate: 'takes', object, valid });
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');
@@ -90,7 +91,12 @@ async function passedBy(
   const calls = counts.reduce((sum, count) => sum + count, 0);
   return [
     { name, value: calls, unit: 'calls', goal: { max: LIMITS[name].calls } },
-    { name: '  source files of them', value: counts.length, unit: 'files', goal: { max: LIMITS[name].files } },
+    {
+      name: '  source files of them',
+      value: counts.length,
+      unit: 'files',
+      goal: { max: LIMITS[name].files },
+    },
   ];
 }
 

@@ -32,7 +32,12 @@ const NO_LIMITS = {
 async function start(url: string): Promise<Ready> {
   const store = await openStore(url);
   const root = generateKeys(new Uint8Array(32).fill(1));
-  const principal: ResolvedPrincipal = { name: READER, kinds: ['auditor'], grants: [], email: undefined };
+  const principal: ResolvedPrincipal = {
+    name: READER,
+    kinds: ['auditor'],
+    grants: [],
+    email: undefined,
+  };
   const defaults = await loadConfig({ from: '/', store: url, env: {} });
   const serving = await serve({
     config: {
@@ -40,7 +45,11 @@ async function start(url: string): Promise<Ready> {
       principals: new Map([[READER, principal]]),
       server: { ...defaults.server, port: 0, limits: NO_LIMITS },
     },
-    ...{ store, domains: [shop as Domain], root: { ...root, origin: 'environment', created: false } },
+    ...{
+      store,
+      domains: [shop as Domain],
+      root: { ...root, origin: 'environment', created: false },
+    },
     console: await builtConsole(),
     policyOf: () => {
       throw new Error('the benchmark has no policy');
@@ -48,7 +57,8 @@ async function start(url: string): Promise<Ready> {
     log: (line) => void process.stderr.write(line),
   });
   // As in a server that has worked with them, which leaves snapshots.
-  for (const { trajectory_id } of await store.trajectories()) await serving.service.assize.open(trajectory_id);
+  for (const { trajectory_id } of await store.trajectories())
+    await serving.service.assize.open(trajectory_id);
   const { sessions } = credentialsOf(store, root);
   const value = await sessions.start({ principal: READER, method: 'session' }, systemClock.now());
   return { url: serving.url, cookie: { name: 'assize-session', value } };

@@ -27,7 +27,9 @@ const WORLD_MS_MAX = 2_000;
 export async function consoleBench(): Promise<BenchResult[]> {
   const executablePath = chromiumHere();
   if (executablePath === undefined) {
-    console.error('console is left out: there is no Chromium here, and none is named in CHROMIUM_PATH.');
+    console.error(
+      'console is left out: there is no Chromium here, and none is named in CHROMIUM_PATH.',
+    );
     return [];
   }
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
@@ -48,7 +50,10 @@ interface Site {
   readonly head: number;
 }
 
-async function over(file: LedgerFile, measure: (site: Site) => Promise<BenchResult[]>): Promise<BenchResult[]> {
+async function over(
+  file: LedgerFile,
+  measure: (site: Site) => Promise<BenchResult[]>,
+): Promise<BenchResult[]> {
   const server = fork(fileURLToPath(new URL('console-server.ts', import.meta.url)), [file.url], {
     stdio: ['ignore', 'inherit', 'ignore', 'ipc'],
   });
@@ -118,7 +123,12 @@ export async function timeline(browser: Browser, site: Site): Promise<BenchResul
   await page.context().close();
   const name = `console, ${ENTRIES.toLocaleString('en')} entries`;
   return [
-    { name: `${name}: first paint`, value: median(painted), unit: 'ms', goal: { max: FIRST_MS_MAX } },
+    {
+      name: `${name}: first paint`,
+      value: median(painted),
+      unit: 'ms',
+      goal: { max: FIRST_MS_MAX },
+    },
     { name: `${name}: first entries shown`, value: median(shown), unit: 'ms' },
     ...Object.entries(longest).map(([what, value]) => ({
       ...{ name: `${name}: longest task, ${what}`, value, unit: 'ms', goal: { max: TASK_MS_MAX } },
@@ -143,8 +153,18 @@ export async function world(browser: Browser, site: Site): Promise<BenchResult[]
   await page.context().close();
   const name = `console, ${MEMBERS.toLocaleString('en')} members`;
   return [
-    { name: `${name}: world opened at a point`, value: Math.max(...times), unit: 'ms', goal: { max: WORLD_MS_MAX } },
-    { name: `${name}: longest task, opening`, value: Math.max(...tasks), unit: 'ms', goal: { max: TASK_MS_MAX } },
+    {
+      name: `${name}: world opened at a point`,
+      value: Math.max(...times),
+      unit: 'ms',
+      goal: { max: WORLD_MS_MAX },
+    },
+    {
+      name: `${name}: longest task, opening`,
+      value: Math.max(...tasks),
+      unit: 'ms',
+      goal: { max: TASK_MS_MAX },
+    },
   ];
 }
 
@@ -180,14 +200,24 @@ interface TraceEvent {
 }
 
 /** The longest task of the main thread of the page, in milliseconds, during some work. */
-async function longestTask(browser: Browser, page: Page, work: () => Promise<void>): Promise<number> {
+async function longestTask(
+  browser: Browser,
+  page: Page,
+  work: () => Promise<void>,
+): Promise<number> {
   await browser.startTracing(page, { categories: ['toplevel', 'devtools.timeline', '__metadata'] });
   await work();
-  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as {
+    traceEvents: TraceEvent[];
+  };
   const mains = new Set(
-    traceEvents.filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain').map(placeOf),
+    traceEvents
+      .filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
+      .map(placeOf),
   );
-  const tasks = traceEvents.filter((event) => event.name.endsWith('RunTask') && mains.has(placeOf(event)));
+  const tasks = traceEvents.filter(
+    (event) => event.name.endsWith('RunTask') && mains.has(placeOf(event)),
+  );
   return tasks.reduce((longest, { dur = 0 }) => Math.max(longest, dur), 0) / 1_000;
 }
 

@@ -26,10 +26,20 @@ const counted = defineDomain({
 });
 
 if (import.meta.main) {
-  const [url, anchor, writText, first, callers] = process.argv.slice(2) as [string, string, string, string, string];
+  const [url, anchor, writText, first, callers] = process.argv.slice(2) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
   const store = await openStore(url);
   const writ = parseWrit(JSON.parse(writText));
-  const trajectory = await new Assize({ store, domains: [counted as Domain], anchors: [anchor] }).open('t');
+  const trajectory = await new Assize({
+    store,
+    domains: [counted as Domain],
+    anchors: [anchor],
+  }).open('t');
   let n = Number(first);
   console.log('ready');
   for await (const line of createInterface(process.stdin)) {

@@ -37,7 +37,9 @@ export async function contentionBench(): Promise<BenchResult[]> {
   const results: BenchResult[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'assize-bench-'));
   try {
-    results.push(...(await measure('SQLite', 4, 1, (name) => `sqlite:${join(folder, `${name}.db`)}`)));
+    results.push(
+      ...(await measure('SQLite', 4, 1, (name) => `sqlite:${join(folder, `${name}.db`)}`)),
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -48,9 +50,12 @@ export async function contentionBench(): Promise<BenchResult[]> {
   }
   const server = await PostgresServer.start();
   try {
-    const url = (name: string): string => `postgres://postgres@127.0.0.1:${server.port}/postgres?schema=${name}`;
+    const url = (name: string): string =>
+      `postgres://postgres@127.0.0.1:${server.port}/postgres?schema=${name}`;
     for (const callers of [1, 8])
-      results.push(...(await measure('PostgreSQL', 8, callers, (name) => url(`${name}_${callers}`))));
+      results.push(
+        ...(await measure('PostgreSQL', 8, callers, (name) => url(`${name}_${callers}`))),
+      );
     return results;
   } finally {
     await server.remove();
@@ -68,7 +73,10 @@ async function measure(
   const rates: { readonly many: number; readonly one: number }[] = [];
   const wasted: number[] = [];
   for (let round = -1; round < ROUNDS; round++) {
-    const [alone, together] = [await one.propose(ALONE), await many.propose(EACH * callers * processes)];
+    const [alone, together] = [
+      await one.propose(ALONE),
+      await many.propose(EACH * callers * processes),
+    ];
     if (round < 0) continue;
     rates.push({ many: together.perSecond, one: alone.perSecond });
     wasted.push(together.wasted);
@@ -107,7 +115,9 @@ class Contenders {
     const args = [CONTENDER, url, keys.publicKey, JSON.stringify(writ)];
     const contenders = new Contenders(
       Array.from({ length: processes }, (_, i) =>
-        spawn(process.execPath, [...args, String(i * 131), String(callers)], { stdio: ['pipe', 'pipe', 'inherit'] }),
+        spawn(process.execPath, [...args, String(i * 131), String(callers)], {
+          stdio: ['pipe', 'pipe', 'inherit'],
+        }),
       ),
     );
     await contenders.#lines();
@@ -122,7 +132,8 @@ class Contenders {
   /** The total number of proposals. */
   async propose(count: number): Promise<{ readonly perSecond: number; readonly wasted: number }> {
     const start = performance.now();
-    for (const child of this.#children) child.stdin!.write(`${Math.ceil(count / this.#children.length)}\n`);
+    for (const child of this.#children)
+      child.stdin!.write(`${Math.ceil(count / this.#children.length)}\n`);
     const rounds = (await this.#lines()).map((line) => JSON.parse(line) as Round);
     const ms = performance.now() - start;
     const [rulings, adjudications] = [sum(rounds, 'rulings'), sum(rounds, 'adjudications')];

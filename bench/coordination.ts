@@ -3,7 +3,15 @@
  * locks without patterns or order, which costs one awaited promise and two lookups.
  */
 import { type Claim, Coordinator, readClaim, type Work } from '#effects';
-import { type BenchResult, type Contender, compare, keep, median, percentile, rateResult } from './measure.ts';
+import {
+  type BenchResult,
+  type Contender,
+  compare,
+  keep,
+  median,
+  percentile,
+  rateResult,
+} from './measure.ts';
 import type { PeerFigures } from './peer.ts';
 
 const MANY = 100_000;
@@ -15,7 +23,9 @@ const SCOPES = 1_024;
 
 /** `peer`: figures of the reference in Python; its steps have no ledger either. */
 export async function coordinationBench(peer?: PeerFigures): Promise<BenchResult[]> {
-  const claims = Array.from({ length: SCOPES }, (_, i) => readClaim('write', `bench:/own/${i % 32}/${i}`));
+  const claims = Array.from({ length: SCOPES }, (_, i) =>
+    readClaim('write', `bench:/own/${i % 32}/${i}`),
+  );
   const sparse = new Coordinator();
   const crowded = crowd(new Coordinator());
   const [locks, alone, among] = await compare([
@@ -35,7 +45,9 @@ export async function coordinationBench(peer?: PeerFigures): Promise<BenchResult
       value: await microsOfOne(coordinator, claims),
       unit: 'µs',
       goal: { max: 4 },
-      ...(step === undefined ? {} : { baseline: { name: 'a step of the reference, mean', value: step } }),
+      ...(step === undefined
+        ? {}
+        : { baseline: { name: 'a step of the reference, mean', value: step } }),
     });
   }
   results.push({
@@ -86,7 +98,8 @@ function bare(claims: readonly Claim[]): Contender {
 
 /** Live work on so many scopes of folders, which is older than all that is measured. */
 function crowd(coordinator: Coordinator): Coordinator {
-  for (let i = 0; i < MANY; i++) coordinator.begin([readClaim('write', `bench:/crowd/${i % 317}/${i}`)]);
+  for (let i = 0; i < MANY; i++)
+    coordinator.begin([readClaim('write', `bench:/crowd/${i % 317}/${i}`)]);
   return coordinator;
 }
 
@@ -127,7 +140,10 @@ function microsToFind(coordinator: Coordinator): number {
 async function waking(): Promise<BenchResult[]> {
   const [apart, queued]: [number[], number[]] = [[], []];
   for (let round = -1; round < ROUNDS; round++) {
-    const [first, second] = [await microsToWake((i) => `bench:r${i}`), await microsToWake(() => 'bench:r')];
+    const [first, second] = [
+      await microsToWake((i) => `bench:r${i}`),
+      await microsToWake(() => 'bench:r'),
+    ];
     if (round >= 0) {
       apart.push(first);
       queued.push(second);

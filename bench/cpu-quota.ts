@@ -51,7 +51,9 @@ export class CpuQuota {
 
   /** The number of periods in which the group had to wait. */
   get throttled(): number {
-    return Number(/nr_throttled (\d+)/.exec(readFileSync(join(this.#folder, 'cpu.stat'), 'utf8'))![1]);
+    return Number(
+      /nr_throttled (\d+)/.exec(readFileSync(join(this.#folder, 'cpu.stat'), 'utf8'))![1],
+    );
   }
 
   /** Removes the group, whose processes end. */
@@ -61,7 +63,8 @@ export class CpuQuota {
         rmdirSync(this.#folder);
         return;
       } catch (error) {
-        if (tries === REMOVE_TRIES || (error as NodeJS.ErrnoException).code !== 'EBUSY') throw error;
+        if (tries === REMOVE_TRIES || (error as NodeJS.ErrnoException).code !== 'EBUSY')
+          throw error;
       }
       await sleep(100);
     }

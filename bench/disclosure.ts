@@ -7,7 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeys, openStore } from 'assize';
 import { addMicros, contentHash } from '#canon';
-import { commitmentOf, type DisclosureState, disclosure, disclosureInitial } from '#domains/disclosure';
+import {
+  commitmentOf,
+  type DisclosureState,
+  disclosure,
+  disclosureInitial,
+} from '#domains/disclosure';
 import { type Authority, adjudicate, type Domain, initialState, World } from '#kernel';
 import { adjudicateDisclosure, advisory } from '../examples/domains/disclosure/adjudicate.ts';
 import { type BenchResult, formatTable, median, percentile } from './measure.ts';
@@ -55,8 +60,18 @@ async function portfolio(): Promise<BenchResult[]> {
 function oneProposal(): BenchResult[] {
   const large = worldOf(LARGE);
   const worlds = [
-    { name: `${counted(SMALL)} vulnerabilities`, among: SMALL, world: worldOf(SMALL), micros: [] as number[] },
-    { name: `${counted(LARGE)}, of which ${counted(SMALL)} are worked on`, among: SMALL, world: large, micros: [] },
+    {
+      name: `${counted(SMALL)} vulnerabilities`,
+      among: SMALL,
+      world: worldOf(SMALL),
+      micros: [] as number[],
+    },
+    {
+      name: `${counted(LARGE)}, of which ${counted(SMALL)} are worked on`,
+      among: SMALL,
+      world: large,
+      micros: [],
+    },
     { name: `${counted(LARGE)}, all worked on`, among: LARGE, world: large, micros: [] },
   ];
   let i = 0;
@@ -81,7 +96,12 @@ function oneProposal(): BenchResult[] {
     first,
     ...others.flatMap((result) => [
       result,
-      { name: `${result.name}, against 1,000`, value: result.value / first.value, unit: 'x', goal: { max: 2 } },
+      {
+        name: `${result.name}, against 1,000`,
+        value: result.value / first.value,
+        unit: 'x',
+        goal: { max: 2 },
+      },
     ]),
   ];
 }
@@ -141,7 +161,8 @@ function worldOf(size: number): World {
   for (let n = 0; n < size; n++) addVulnerability(state, n);
   const domain = disclosure as unknown as Domain;
   const world = new World(domain, initialState(domain, state));
-  if (world.failing.length > 0) throw new Error(`the world is broken: ${JSON.stringify(world.failing[0])}`);
+  if (world.failing.length > 0)
+    throw new Error(`the world is broken: ${JSON.stringify(world.failing[0])}`);
   return world;
 }
 
@@ -160,7 +181,10 @@ function addVulnerability(state: DisclosureState, n: number): void {
     ['keeper', 'CommitmentManagement'],
   ] as const) {
     const empty = { organisation, vulnerabilities: {} };
-    member(state.assignments, `${kind}@${organisation}`, empty).vulnerabilities[v] = { role, since: START };
+    member(state.assignments, `${kind}@${organisation}`, empty).vulnerabilities[v] = {
+      role,
+      since: START,
+    };
   }
   if (n % 10 === 0) {
     queue[v] = { phase: 'DISCOVERED', registered_at: START };
@@ -179,7 +203,9 @@ function addVulnerability(state: DisclosureState, n: number): void {
   reports.push({ vulnerability: v, at, limit: 5 });
   state.cves[v] = { assigned: { [`CVE-2026-${10_000_000 + n}`]: { source: 'assigned', at } } };
   state.signals[v] = [{ kind: 'commit', reference: 'https://fix', at }];
-  state.patches[v] = [{ developed: { signal: 0, at }, review: { robust: true, note: 'closes it', at } }];
+  state.patches[v] = [
+    { developed: { signal: 0, at }, review: { robust: true, note: 'closes it', at } },
+  ];
   const opening = { vulnerability: v, artifact: 'report', salt: 'salt', digest: DIGEST } as const;
   state.commitments[v] = { [commitmentOf(opening)]: { artifact: 'report', at } };
 }

@@ -13,7 +13,15 @@ import { Coordinator, type Delivery, declareTool, readClaim, type Sink, type Too
 import type { Store } from '#stores';
 import { append, Chains, Watch } from './appends.ts';
 import { coordinationBench } from './coordination.ts';
-import { type BenchResult, type Contender, compare, formatTable, type Rate, rateResult, ratioOf } from './measure.ts';
+import {
+  type BenchResult,
+  type Contender,
+  compare,
+  formatTable,
+  type Rate,
+  rateResult,
+  ratioOf,
+} from './measure.ts';
 import type { PeerFigures } from './peer.ts';
 import { benchWrit, shop, shopState, visit } from './shop.ts';
 import { Sleepers } from './sleepers.ts';
@@ -66,17 +74,29 @@ async function durable(): Promise<BenchResult[]> {
     const plain = appends((await stage('appends')).store);
     const proposals = callers(await stage('proposals'), 'plain proposals', propose);
     const kinds: Contender[] = [];
-    for (const kind of KINDS) kinds.push(callers(await stage(kind.name), kind.name, transact(kind)));
+    for (const kind of KINDS)
+      kinds.push(callers(await stage(kind.name), kind.name, transact(kind)));
     const [appended, proposed, ...rates] = await compare([plain, proposals, ...kinds], {
       rounds: 9,
       roundMs: 250,
       warmMs: WARM_MS,
     });
     const results = [
-      rateResult({ ...proposed!, name: `proposals without tools, ${CALLERS} callers, durable` }, appended),
+      rateResult(
+        { ...proposed!, name: `proposals without tools, ${CALLERS} callers, durable` },
+        appended,
+      ),
     ];
     for (const [i, kind] of KINDS.entries())
-      results.push(...(await resultsOf(kind, rates[i]!, appended!, proposed!, await stage(`${kind.name} counted`))));
+      results.push(
+        ...(await resultsOf(
+          kind,
+          rates[i]!,
+          appended!,
+          proposed!,
+          await stage(`${kind.name} counted`),
+        )),
+      );
     return results;
   } finally {
     for (const each of opened) await each.close();
@@ -86,7 +106,11 @@ async function durable(): Promise<BenchResult[]> {
 
 /** The tools of all kinds. */
 export function kindTools(): Tool[] {
-  return [sinkTool('keyed', 'buffered'), sinkTool('blind', 'buffered'), sinkTool('keyed', 'externalised')];
+  return [
+    sinkTool('keyed', 'buffered'),
+    sinkTool('blind', 'buffered'),
+    sinkTool('keyed', 'externalised'),
+  ];
 }
 
 async function resultsOf(
@@ -100,7 +124,11 @@ async function resultsOf(
   return [
     rateResult({ ...rate, name }, appended, kind.goal),
     { name: `${name}: of plain proposals`, value: ratioOf(rate, proposed), unit: '' },
-    { name: `${name}: groups a caller waits for`, value: await groupsWaitedFor(counted, kind), unit: '' },
+    {
+      name: `${name}: groups a caller waits for`,
+      value: await groupsWaitedFor(counted, kind),
+      unit: '',
+    },
   ];
 }
 
@@ -154,7 +182,8 @@ function countingGroups(store: Store, groups: { count: number }): Store {
       const member = Reflect.get(target, name) as unknown;
       if (typeof member !== 'function') return member;
       if (name !== 'commit' && name !== 'logEffects') return member.bind(target);
-      return (...args: unknown[]) => (Reflect.apply(member, target, args) as Promise<unknown>).then(count);
+      return (...args: unknown[]) =>
+        (Reflect.apply(member, target, args) as Promise<unknown>).then(count);
     },
   });
 }
@@ -284,7 +313,8 @@ async function agentsWith(tools: string, takesTime: () => Promise<void>): Promis
   };
   const act = transact({ tool: 'slow' }, STEPS);
   try {
-    for (const stage of [inMemory, onDisk]) await callers(stage, 'at full speed', act, AGENTS).run(WARM_AGENTS);
+    for (const stage of [inMemory, onDisk])
+      await callers(stage, 'at full speed', act, AGENTS).run(WARM_AGENTS);
     isWarm = true;
     const [loop, ...rates] = await compare(
       [

@@ -5,7 +5,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Assize, defineDomain, escalate, generateKeys, instantFromMillis, openStore, pass } from 'assize';
+import {
+  Assize,
+  defineDomain,
+  escalate,
+  generateKeys,
+  instantFromMillis,
+  openStore,
+  pass,
+} from 'assize';
 import { z } from 'zod';
 import { type BenchResult, formatTable } from './measure.ts';
 import { benchWrit } from './shop.ts';
@@ -62,13 +70,19 @@ async function expired(stepMs: number): Promise<Expired> {
     const writ = benchWrit(keys, 't', ['**'], ['**']);
     const trajectory = await assize.create(claims, { trajectoryId: 't', writs: [writ] });
     const claim = (id: string, cents: number) =>
-      trajectory.propose({ action: 'claim', role: { name: 'clerk', params: { id } }, args: { cents }, writ });
+      trajectory.propose({
+        action: 'claim',
+        role: { name: 'clerk', params: { id } },
+        args: { cents },
+        writ,
+      });
     for (let n = 0; n < APPROVALS; n += AT_ONCE) {
       const asked = Array.from({ length: AT_ONCE }, (_, i) => {
         now += stepMs;
         return claim(`${n + i}`, 11);
       });
-      for (const { ruling } of await Promise.all(asked)) if (ruling !== 'escalated') throw new Error(ruling);
+      for (const { ruling } of await Promise.all(asked))
+        if (ruling !== 'escalated') throw new Error(ruling);
     }
     now += TIMEOUT_MS - stepMs * APPROVALS;
     const started = performance.now();

@@ -41,7 +41,8 @@ export async function factsOnPostgres(): Promise<BenchResult[]> {
       for (const facts of SIZES) {
         const store = await openStore(`${base}?schema=facts_${facts}`);
         stores.push(store);
-        for (let from = 0; from < facts; from += BATCH) await firstSaid(store, from, Math.min(facts, from + BATCH));
+        for (let from = 0; from < facts; from += BATCH)
+          await firstSaid(store, from, Math.min(facts, from + BATCH));
       }
       return await inTurns(client, stores);
     } finally {
@@ -55,15 +56,23 @@ export async function factsOnPostgres(): Promise<BenchResult[]> {
 
 /** In alternation, so that each is measured on the same server in the same state. */
 async function inTurns(client: Client, stores: readonly Store[]): Promise<BenchResult[]> {
-  await client.query('CREATE TABLE bare (n BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text TEXT)');
-  const insert = { name: 'insert', text: 'INSERT INTO bare (text) VALUES ($1)', values: [textOf(2)] };
+  await client.query(
+    'CREATE TABLE bare (n BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text TEXT)',
+  );
+  const insert = {
+    name: 'insert',
+    text: 'INSERT INTO bare (text) VALUES ($1)',
+    values: [textOf(2)],
+  };
   const select = { name: 'select', text: 'SELECT n FROM bare WHERE n = $1', values: [1] };
   const steps = [
     async () => {
       await client.query(select);
       await client.query(insert);
     },
-    ...stores.map((store, i) => (n: number) => contradict(store, inTurn(n, SIZES[i]!), momentOf(n))),
+    ...stores.map(
+      (store, i) => (n: number) => contradict(store, inTurn(n, SIZES[i]!), momentOf(n)),
+    ),
   ];
   const times: number[][] = steps.map(() => []);
   for (let from = 0; from < SAMPLES + WARM; from += TURN) {

@@ -21,7 +21,14 @@ import {
   writeToken,
 } from '#memory';
 import type { Store } from '#stores';
-import { type BenchResult, type Contender, compare, keep, percentile, rateResult } from './measure.ts';
+import {
+  type BenchResult,
+  type Contender,
+  compare,
+  keep,
+  percentile,
+  rateResult,
+} from './measure.ts';
 
 const FACTS = 100_000;
 const VERSIONS = 1_000;
@@ -42,7 +49,10 @@ const HASH = 'ab'.repeat(32);
 /** Of rows that `bareRows` asks for. */
 export const BELIEVED_NOW: string = `e.system_end = '${OPEN_END}'`;
 /** The default declaration of a domain. */
-const DECLARATION: PredicateDeclaration = declarePredicate({ cardinality: 'single-valued', strategy: 'lww' });
+const DECLARATION: PredicateDeclaration = declarePredicate({
+  cardinality: 'single-valued',
+  strategy: 'lww',
+});
 const START = Date.UTC(2026, 0, 1);
 
 export async function factsBench(): Promise<BenchResult[]> {
@@ -58,10 +68,16 @@ export async function factsBench(): Promise<BenchResult[]> {
     try {
       await put(again, [first(-1)]);
       for (let version = 2; version <= VERSIONS; version++)
-        await put(again, [replacing(-1, { version: version - 1, time: often(version - 1) }, often(version))]);
+        await put(again, [
+          replacing(-1, { version: version - 1, time: often(version - 1) }, often(version)),
+        ]);
       return [
         ...(await reads(again, path)),
-        { name: `bytes in the file for one of its row as JSON, ${FACTS} facts`, value: bytes / text, unit: '' },
+        {
+          name: `bytes in the file for one of its row as JSON, ${FACTS} facts`,
+          value: bytes / text,
+          unit: '',
+        },
         ...(await one(again, join(folder, 'row.db'))),
         ...(await writes(again, folder)),
       ];
@@ -83,11 +99,21 @@ async function reads(store: Store, path: string): Promise<BenchResult[]> {
   const rowsThat = (hold: string) => bareRows(bare, 'p', hold);
   const atPoint = 'e.valid_from <= ? AND f.valid_to > ?';
   const openThere = rowsThat(`${BELIEVED_NOW} AND ${atPoint}`);
-  const thereThen = rowsThat(`e.system_end > ? AND f.system_start <= ? AND ${atPoint} ORDER BY e.system_end LIMIT 1`);
+  const thereThen = rowsThat(
+    `e.system_end > ? AND f.system_start <= ? AND ${atPoint} ORDER BY e.system_end LIMIT 1`,
+  );
   const openRows = rowsThat(BELIEVED_NOW);
   const valid = at(5);
   const point = (subject: number, system: string): Pair => [
-    () => store.facts({ space: 'bench', subject: nameOf(subject), predicate: 'p', valid, system, limit: 1 }),
+    () =>
+      store.facts({
+        space: 'bench',
+        subject: nameOf(subject),
+        predicate: 'p',
+        valid,
+        system,
+        limit: 1,
+      }),
     () =>
       system === 'now'
         ? openThere.all(nameOf(subject), valid, valid)
@@ -98,9 +124,17 @@ async function reads(store: Store, path: string): Promise<BenchResult[]> {
   try {
     return [
       await latency(`as of now, one of ${FACTS} facts, p50`, (n) => point(someone(n), 'now'), 20),
-      await latency(`as of then, one of ${FACTS} facts, p50`, (n) => point(someone(n), at(2_000_000)), 20),
+      await latency(
+        `as of then, one of ${FACTS} facts, p50`,
+        (n) => point(someone(n), at(2_000_000)),
+        20,
+      ),
       await latency(`as of now, a key with ${VERSIONS} versions, p50`, () => point(-1, 'now'), 50),
-      await latency(`as of then, a key with ${VERSIONS} versions, p50`, (n) => point(-1, earlier(n)), 50),
+      await latency(
+        `as of then, a key with ${VERSIONS} versions, p50`,
+        (n) => point(-1, earlier(n)),
+        50,
+      ),
       await latency('a partition as a change starts from it, p50', (n) => [
         () => store.partition({ space: 'bench', subject: nameOf(someone(n)), predicate: 'p' }),
         () => openRows.all(nameOf(someone(n))),
@@ -126,7 +160,11 @@ export function bareRows(db: DatabaseSync, predicate: string, hold: string): Sta
 /** A read of the store, and a bare one of the same. */
 type Pair = readonly [store: () => Promise<unknown>, bare: () => unknown];
 
-async function latency(name: string, read: (n: number) => Pair, max?: number): Promise<BenchResult> {
+async function latency(
+  name: string,
+  read: (n: number) => Pair,
+  max?: number,
+): Promise<BenchResult> {
   const times: [store: number[], bare: number[]] = [[], []];
   // In turns of many: one by one, each would find in the processor's caches what the other has
   // read.
@@ -142,7 +180,14 @@ async function latency(name: string, read: (n: number) => Pair, max?: number): P
   }
   const [value, base] = times.map((each) => percentile(each, 50)) as [number, number];
   const baseline = { name: 'a bare statement', value: base };
-  return { name, value, unit: 'µs', baseline, ratio: value / base, ...(max !== undefined && { goal: { max } }) };
+  return {
+    name,
+    value,
+    unit: 'µs',
+    baseline,
+    ratio: value / base,
+    ...(max !== undefined && { goal: { max } }),
+  };
 }
 
 /** By one caller, durable. In turns with a bare commit of one row. */
@@ -156,7 +201,10 @@ async function one(store: Store, path: string): Promise<BenchResult[]> {
   const text = textOf(2);
   for (let n = 0; n < ONE_BY_ONE; n++) {
     const subject = inTurn(n, FACTS);
-    const steps = [async () => void insert.run(text), () => contradict(store, subject, momentOf(n))];
+    const steps = [
+      async () => void insert.run(text),
+      () => contradict(store, subject, momentOf(n)),
+    ];
     for (const [i, step] of steps.entries()) {
       const start = performance.now();
       await step();
@@ -184,7 +232,10 @@ async function writes(store: Store, folder: string): Promise<BenchResult[]> {
   let moment = ONE_BY_ONE;
   // Those that were contradicted one by one have a version more.
   const said = new Map(
-    Array.from({ length: ONE_BY_ONE }, (_, n): [number, Said] => [inTurn(n, FACTS), { version: 2, time: momentOf(n) }]),
+    Array.from({ length: ONE_BY_ONE }, (_, n): [number, Said] => [
+      inTurn(n, FACTS),
+      { version: 2, time: momentOf(n) },
+    ]),
   );
   const replaceNext = (): Promise<void> => {
     const subject = inTurn(turn++, FACTS);
@@ -205,7 +256,10 @@ async function writes(store: Store, folder: string): Promise<BenchResult[]> {
     };
     const bare = bareLoop(join(folder, `bare-${group}.db`), group);
     try {
-      const [loop, open, closed] = await compare([bare.contender, free, conflicting], { rounds: 9, roundMs: 250 });
+      const [loop, open, closed] = await compare([bare.contender, free, conflicting], {
+        rounds: 9,
+        roundMs: 250,
+      });
       const goal = group === Math.max(...GROUPS) ? { min: GOAL } : {};
       results.push(
         rateResult(closed!, open, { ...goal, ratioMin: 0.3 }),
@@ -228,7 +282,10 @@ async function grouped(count: number, group: number, write: () => Promise<void>)
  * The statements of one contradiction, on the same tables with as many rows, in transactions of as
  * many.
  */
-export function bareLoop(path: string, group: number): { readonly contender: Contender; close(): void } {
+export function bareLoop(
+  path: string,
+  group: number,
+): { readonly contender: Contender; close(): void } {
   const db = new DatabaseSync(path);
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
     CREATE TABLE fact (n INTEGER PRIMARY KEY, key INTEGER, audit INTEGER, valid_from TEXT, fact_id TEXT, system_start TEXT, rest TEXT) STRICT;
@@ -298,7 +355,9 @@ export async function contradict(store: Store, subject: number, time: string): P
   const { object } = said(subject, version);
   const valid = { from: at(0), to: OPEN_END };
   const claim = claimOf(subject, version);
-  const plan = planAssert(writing, [{ claim, object, valid, confidence: 0.5, provenance: writeToken(0) }]);
+  const plan = planAssert(writing, [
+    { claim, object, valid, confidence: 0.5, provenance: writeToken(0) },
+  ]);
   if (plan.kind !== 'plan' || plan.close.length !== 1 || plan.insert.length !== 2)
     throw new Error('unexpected: nothing was contradicted');
   const insert = plan.insert.map((row) => ({
@@ -307,7 +366,9 @@ export async function contradict(store: Store, subject: number, time: string): P
     entry_id: HASH,
     content: { hash: hashText(row.object), bytes: row.object.length },
   }));
-  await put(store, [{ partition, names, version, system_time: plan.systemTime, close: plan.close, insert }]);
+  await put(store, [
+    { partition, names, version, system_time: plan.systemTime, close: plan.close, insert },
+  ]);
 }
 
 /**
@@ -381,10 +442,19 @@ function change(subject: number, { version, time }: Said, close: FactWrite['clos
     resolution_id: HASH,
   };
   const names = { hash: HASH, bytes: 40 };
-  return { partition, names, version, system_time: time, close, insert: close.length === 0 ? [row] : [row, audit] };
+  return {
+    partition,
+    names,
+    version,
+    system_time: time,
+    close,
+    insert: close.length === 0 ? [row] : [row, audit],
+  };
 }
 
-const COLUMNS: readonly (keyof FactVersion)[] = (Object.keys(first(0).insert[0]!) as (keyof FactVersion)[])
+const COLUMNS: readonly (keyof FactVersion)[] = (
+  Object.keys(first(0).insert[0]!) as (keyof FactVersion)[]
+)
   .filter((column) => column !== 'content')
   .sort();
 

@@ -18,7 +18,14 @@ import type { Gate } from '#calls';
 import { assizeApproval, assizeTools } from '#integrations/ai';
 import { gatedTools as langChainTools } from '#integrations/langchain';
 import { gatedTools as openAITools } from '#integrations/openai-agents';
-import { AT_ONCE, type Call, inserter, openBenchGate, timesOf, timeTogether } from './call-times.ts';
+import {
+  AT_ONCE,
+  type Call,
+  inserter,
+  openBenchGate,
+  timesOf,
+  timeTogether,
+} from './call-times.ts';
 import { type BenchResult, formatTable, median } from './measure.ts';
 
 const ROUNDS = 7;
@@ -91,7 +98,10 @@ function counted(call: Call): Call {
   };
 }
 
-function result(name: string, { bare, gated }: Readonly<Record<'bare' | 'gated', readonly number[]>>): BenchResult {
+function result(
+  name: string,
+  { bare, gated }: Readonly<Record<'bare' | 'gated', readonly number[]>>,
+): BenchResult {
   return {
     ...{ name, value: median(gated), unit: 'ms' },
     baseline: { name: 'the bare call', value: median(bare) },
@@ -103,7 +113,10 @@ function langGraph(gate: Gate): Framework {
   const tools = [langChainTool(pay, { ...ABOUT, schema: payment })];
   const callOf = (node: ToolNode): Call => {
     return (n) => {
-      const message = new AIMessage({ content: '', tool_calls: [{ name: 'pay', args: args(n), id: nextId() }] });
+      const message = new AIMessage({
+        content: '',
+        tool_calls: [{ name: 'pay', args: args(n), id: nextId() }],
+      });
       return node.invoke({ messages: [message] }, { configurable: { thread_id: 'langgraph' } });
     };
   };
@@ -117,7 +130,9 @@ function langGraph(gate: Gate): Framework {
 function aiSdk(gate: Gate): Framework {
   const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } } as never;
   const finishReason = { unified: 'tool-calls', raw: undefined } as const;
-  const tools = { pay: aiTool({ description: ABOUT.description, inputSchema: payment, execute: pay }) };
+  const tools = {
+    pay: aiTool({ description: ABOUT.description, inputSchema: payment, execute: pay }),
+  };
   const callOf = (given: ToolSet, approval: object): Call => {
     return (n) => {
       const call = {
@@ -151,7 +166,12 @@ function openAIAgents(gate: Gate): Framework {
     },
   };
   const callOf = (given: typeof tools): Call => {
-    const agent = new Agent({ name: 'clerk', model, tools: given, toolUseBehavior: 'stop_on_first_tool' });
+    const agent = new Agent({
+      name: 'clerk',
+      model,
+      tools: given,
+      toolUseBehavior: 'stop_on_first_tool',
+    });
     return () => runner.run(agent, 'Pay.', { context: { runId: 'openai-agents' } });
   };
   return {

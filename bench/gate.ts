@@ -6,7 +6,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Gate } from '#calls';
-import { AT_ONCE, type Call, inserter, openBenchGate, timesOf, timeTogether } from './call-times.ts';
+import {
+  AT_ONCE,
+  type Call,
+  inserter,
+  openBenchGate,
+  timesOf,
+  timeTogether,
+} from './call-times.ts';
 import { type BenchResult, median } from './measure.ts';
 
 const ROUNDS = 7;
@@ -34,7 +41,12 @@ async function measured(folder: string): Promise<BenchResult[]> {
     pay: gated(gate, 'pay'),
   };
   for (const call of [calls.look, calls.pay, insert]) await timesOf(call, WARM / 2);
-  const one: Record<'bare' | 'look' | 'pay' | 'insert', number[]> = { bare: [], look: [], pay: [], insert: [] };
+  const one: Record<'bare' | 'look' | 'pay' | 'insert', number[]> = {
+    bare: [],
+    look: [],
+    pay: [],
+    insert: [],
+  };
   const many: Record<'bare' | 'look' | 'pay', number[]> = { bare: [], look: [], pay: [] };
   for (let round = 0; round < ROUNDS; round++) {
     for (const name of ['bare', 'look', 'pay'] as const) {
@@ -48,8 +60,18 @@ async function measured(folder: string): Promise<BenchResult[]> {
   return (['look', 'pay'] as const).flatMap((name) => {
     const of = name === 'look' ? 'a reading call' : 'a changing call';
     return [
-      overhead(`${of} through the gate, SQLite, over the bare call, p50`, one[name], one.bare, insertMs),
-      overhead(`${of} of ${AT_ONCE} at once, over the bare call, time a call`, many[name], many.bare, insertMs),
+      overhead(
+        `${of} through the gate, SQLite, over the bare call, p50`,
+        one[name],
+        one.bare,
+        insertMs,
+      ),
+      overhead(
+        `${of} of ${AT_ONCE} at once, over the bare call, time a call`,
+        many[name],
+        many.bare,
+        insertMs,
+      ),
     ];
   });
 }
@@ -72,7 +94,12 @@ let made = 0;
 function gated(gate: Gate, name: string): Call {
   return async () => {
     const n = made++;
-    const call = { run: `r${n >> 8}`, id: `c${n}`, tool: name, args: { to: 'bob', cents: n % 1_000 } };
+    const call = {
+      run: `r${n >> 8}`,
+      id: `c${n}`,
+      tool: name,
+      args: { to: 'bob', cents: n % 1_000 },
+    };
     const end = await gate.run(call, () => tool(n));
     if (end.end !== 'done') throw new Error(`The call ends as ${end.end}.`);
   };

@@ -14,8 +14,12 @@ const SAMPLES = 300;
  * Changes of a key with few periods, and of one with many, in turns; a change looks at the last of
  * them.
  */
-export async function histories({ memories: [memory] }: Ward, store: string): Promise<BenchResult[]> {
-  const at = (n: number): string => `${new Date(Date.UTC(2000, 0, 1) + n * 60_000).toISOString().slice(0, 23)}000Z`;
+export async function histories(
+  { memories: [memory] }: Ward,
+  store: string,
+): Promise<BenchResult[]> {
+  const at = (n: number): string =>
+    `${new Date(Date.UTC(2000, 0, 1) + n * 60_000).toISOString().slice(0, 23)}000Z`;
   const lengths = [FEW_PERIODS, MANY_PERIODS];
   for (const length of lengths)
     for (let from = 0; from < length; from += PERIODS_AT_ONCE)
@@ -32,7 +36,9 @@ export async function histories({ memories: [memory] }: Ward, store: string): Pr
     for (const [i, length] of lengths.entries()) {
       const { subject, predicate } = said(`with ${length} periods`, '');
       const start = performance.now();
-      await believed(memory.change({ subject, predicate, object: `change ${n}`, from: at(length + n) }));
+      await believed(
+        memory.change({ subject, predicate, object: `change ${n}`, from: at(length + n) }),
+      );
       times[i]!.push((performance.now() - start) * 1_000);
     }
   }

@@ -32,22 +32,35 @@ export async function hooksBench(): Promise<BenchResult[]> {
     ...{ store, rules, domains: [gateway({ rules }) as unknown as Domain], stopsAlone: true },
     config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
     principals: {
-      'agent:claude': { kinds: ['agent'], grants: [{ actions: ['call', 'begin', 'report', 'session'] }] },
+      'agent:claude': {
+        kinds: ['agent'],
+        grants: [{ actions: ['call', 'begin', 'report', 'session'] }],
+      },
     },
   });
   const token = await server.tokenFor('agent:claude');
   const bare = createServer((request, response) => {
-    request.resume().on('end', () => response.setHeader('content-type', 'application/json').end('{}'));
+    request
+      .resume()
+      .on('end', () => response.setHeader('content-type', 'application/json').end('{}'));
   }).listen(0, '127.0.0.1');
   await once(bare, 'listening');
   const asks: Record<'own' | 'bare', Ask> = {
-    own: asking(`http://127.0.0.1:${server.port}/v1/trajectories/calls/hooks/claude-code?wait=0`, token),
+    own: asking(
+      `http://127.0.0.1:${server.port}/v1/trajectories/calls/hooks/claude-code?wait=0`,
+      token,
+    ),
     bare: asking(`http://127.0.0.1:${(bare.address() as AddressInfo).port}/`, token),
   };
   try {
     return [
       ...(await measure('a decision of a hook, p50', asks, 1, CALLS, { max: P50_MS_MAX })),
-      ...(await measure(`a decision of a hook, ${SESSIONS} sessions at once, p50`, asks, SESSIONS, 10)),
+      ...(await measure(
+        `a decision of a hook, ${SESSIONS} sessions at once, p50`,
+        asks,
+        SESSIONS,
+        10,
+      )),
     ];
   } finally {
     bare.closeAllConnections();

@@ -40,7 +40,10 @@ async function run({ ports, token, clients, requests, members, first }: Turn): P
       }
     }),
   );
-  return { perSecond: (requests / (performance.now() - start)) * 1_000, p99: percentile(latencies, 99) };
+  return {
+    perSecond: (requests / (performance.now() - start)) * 1_000,
+    p99: percentile(latencies, 99),
+  };
 }
 
 function propose(port: number, token: string, n: number, body: string): Promise<void> {
@@ -51,7 +54,14 @@ function propose(port: number, token: string, n: number, body: string): Promise<
     'content-length': Buffer.byteLength(body),
     'idempotency-key': `visit-${n}`,
   };
-  const options = { agent, port, host: '127.0.0.1', method: 'POST', path: '/v1/trajectories/t/proposals', headers };
+  const options = {
+    agent,
+    port,
+    host: '127.0.0.1',
+    method: 'POST',
+    path: '/v1/trajectories/t/proposals',
+    headers,
+  };
   const sent = request(options, (response) => {
     let text = '';
     response.setEncoding('utf8').on('data', (piece: string) => (text += piece));

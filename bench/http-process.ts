@@ -42,10 +42,21 @@ export class BenchProcess {
   }
 
   /** Sends the requests to the servers in turn. A token of one counts for all. */
-  async propose(servers: BenchProcess | readonly BenchProcess[], clients: number, requests: number): Promise<Measured> {
+  async propose(
+    servers: BenchProcess | readonly BenchProcess[],
+    clients: number,
+    requests: number,
+  ): Promise<Measured> {
     const ready = [servers].flat().map((server) => (server as BenchProcess).ready!);
     const ports = ready.map(({ port }) => port);
-    const turn: Turn = { ports, token: ready[0]!.token, clients, requests, members: MEMBERS, first: this.#next };
+    const turn: Turn = {
+      ports,
+      token: ready[0]!.token,
+      clients,
+      requests,
+      members: MEMBERS,
+      first: this.#next,
+    };
     this.#next += requests;
     this.#child.send(turn);
     return answerOf(this.#child);
@@ -82,7 +93,9 @@ function start(file: string, args: readonly string[]): ChildProcess {
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   });
   let log = '';
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-4_000)));
+  child
+    .stderr!.setEncoding('utf8')
+    .on('data', (text: string) => (log = (log + text).slice(-4_000)));
   child.once('exit', (code) => {
     if (code !== 0) console.error(log);
   });

@@ -54,9 +54,19 @@ async function serveAssize(url: string, { seed, peerUrl, world = 't' }: Served):
     };
     return (await tokens.create({ principal, ...terms })).token;
   };
-  const grant = { trajectories: ['*'], actions: ['visit'], scopes: ['role:clerk:*'], budget: { calls: 2 ** 52 } };
+  const grant = {
+    trajectories: ['*'],
+    actions: ['visit'],
+    scopes: ['role:clerk:*'],
+    budget: { calls: 2 ** 52 },
+  };
   const principals: ResolvedPrincipal[] = [
-    { name: AGENT, kinds: ['agent'], grants: [{ ...grant, requireApproval: [], maxDepth: 0 }], email: undefined },
+    {
+      name: AGENT,
+      kinds: ['agent'],
+      grants: [{ ...grant, requireApproval: [], maxDepth: 0 }],
+      email: undefined,
+    },
     { name: READER, kinds: ['auditor'], grants: [], email: undefined },
   ];
   const defaults = await loadConfig({ from: '/', store: url, env: {} });
@@ -69,24 +79,38 @@ async function serveAssize(url: string, { seed, peerUrl, world = 't' }: Served):
       server: { ...defaults.server, port: 0, peerUrl, limits: NO_LIMITS },
     },
     deployment: cell && cellDeployment(cell),
-    ...{ store, domains: [shop as Domain], root: { ...root, origin: 'environment', created: false } },
+    ...{
+      store,
+      domains: [shop as Domain],
+      root: { ...root, origin: 'environment', created: false },
+    },
     policyOf: () => {
       throw new Error('the benchmark has no policy');
     },
     // As the command writes its log: to standard error, which is a file or a pipe.
     log: (line) => void process.stderr.write(line),
   });
-  return { port: Number(new URL(serving.url).port), token: await tokenOf(AGENT), readerToken: await tokenOf(READER) };
+  return {
+    port: Number(new URL(serving.url).port),
+    token: await tokenOf(AGENT),
+    readerToken: await tokenOf(READER),
+  };
 }
 
 async function serveBare(url: string): Promise<Ready> {
   const form = OPERATIONS.find(({ id }) => id === 'proposals.create')!.body!;
-  const insert = url.startsWith('sqlite:') ? intoSqlite(url.slice('sqlite:'.length)) : await intoPostgres(url);
+  const insert = url.startsWith('sqlite:')
+    ? intoSqlite(url.slice('sqlite:'.length))
+    : await intoPostgres(url);
   const app = new Hono();
   app.post('/v1/trajectories/:trajectory/proposals', async (context) => {
     const body = form.parse(await context.req.json());
     const id = await insert(context.req.header('idempotency-key')!, JSON.stringify(body));
-    return context.json({ ruling: 'committed', trajectory_id: context.req.param('trajectory'), seq: id });
+    return context.json({
+      ruling: 'committed',
+      trajectory_id: context.req.param('trajectory'),
+      seq: id,
+    });
   });
   const server = createAdaptorServer({ fetch: app.fetch });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -106,9 +130,15 @@ function intoSqlite(path: string): Insert {
 
 async function intoPostgres(url: string): Promise<Insert> {
   const pool = new Pool({ connectionString: url, max: 16 });
-  await pool.query('CREATE TABLE bare_entry (id BIGSERIAL PRIMARY KEY, key TEXT UNIQUE, payload TEXT)');
-  const statement = { name: 'insert', text: 'INSERT INTO bare_entry (key, payload) VALUES ($1, $2) RETURNING id' };
-  return async (key, text) => Number((await pool.query({ ...statement, values: [key, text] })).rows[0].id);
+  await pool.query(
+    'CREATE TABLE bare_entry (id BIGSERIAL PRIMARY KEY, key TEXT UNIQUE, payload TEXT)',
+  );
+  const statement = {
+    name: 'insert',
+    text: 'INSERT INTO bare_entry (key, payload) VALUES ($1, $2) RETURNING id',
+  };
+  return async (key, text) =>
+    Number((await pool.query({ ...statement, values: [key, text] })).rows[0].id);
 }
 
 const [kind, url = '', seed, world] = process.argv.slice(2);
@@ -119,4 +149,6 @@ process.on('message', () => {
 });
 process.on('disconnect', () => process.exit());
 const peerUrl = kind === 'routed' ? 'http://127.0.0.1:0' : undefined;
-process.send?.(kind === 'bare' ? await serveBare(url) : await serveAssize(url, { seed, peerUrl, world }));
+process.send?.(
+  kind === 'bare' ? await serveBare(url) : await serveAssize(url, { seed, peerUrl, world }),
+);

@@ -41,7 +41,9 @@ export async function httpBench(): Promise<BenchResult[]> {
   const server = await PostgresServer.start();
   try {
     const url = `postgres://postgres@127.0.0.1:${server.port}/postgres`;
-    results.push(...(await measure('PostgreSQL', (name) => (name === 'bare' ? url : `${url}?schema=${name}`))));
+    results.push(
+      ...(await measure('PostgreSQL', (name) => (name === 'bare' ? url : `${url}?schema=${name}`))),
+    );
   } finally {
     await server.remove();
   }
@@ -57,7 +59,8 @@ async function measure(where: string, urlOf: (name: string) => string): Promise<
   try {
     const results: BenchResult[] = [];
     for (const server of [own, bare]) await clients.propose(server, 16, WARM_REQUESTS);
-    for (const count of CLIENTS) results.push(...(await compareAt(where, count, own, bare, clients)));
+    for (const count of CLIENTS)
+      results.push(...(await compareAt(where, count, own, bare, clients)));
     return results;
   } finally {
     for (const each of [own, bare, clients]) await each.end();
@@ -74,7 +77,10 @@ async function compareAt(
   const measured: Record<'own' | 'bare', Measured[]> = { own: [], bare: [] };
   const turn = (server: BenchProcess) => clients.propose(server, count, REQUESTS[count]!);
   for (let round = -1; round < ROUNDS; round++) {
-    const turns = [async () => measured.bare.push(await turn(bare)), async () => measured.own.push(await turn(own))];
+    const turns = [
+      async () => measured.bare.push(await turn(bare)),
+      async () => measured.own.push(await turn(own)),
+    ];
     for (const each of round % 2 === 0 ? turns : turns.reverse()) await each();
   }
   const name = `${where}: proposals over HTTP, ${count} at once`;
@@ -112,7 +118,12 @@ async function measureStreams(url: string): Promise<BenchResult[]> {
     const name = `${STREAMS} idle event streams`;
     const p99 = (of: readonly Measured[]) => median(of.map((each) => each.p99));
     return [
-      { name: `${name}: memory`, value: (after.rss - before.rss) / 1e6, unit: 'MB', goal: { max: 50 } },
+      {
+        name: `${name}: memory`,
+        value: (after.rss - before.rss) / 1e6,
+        unit: 'MB',
+        goal: { max: 50 },
+      },
       {
         name: `${name}: p99 of proposals, 16 at once`,
         value: p99(withStreams),

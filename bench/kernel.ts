@@ -75,7 +75,10 @@ async function measure(...timed: readonly Timed[]): Promise<number[]> {
 /** The same change by hand on a plain object, with hand-written rules, and the same text hashed. */
 function bare(): Timed {
   const state = shopState(100) as {
-    members: Record<string, { balance: number; visits: number; last: string; limit: number; name: string }>;
+    members: Record<
+      string,
+      { balance: number; visits: number; last: string; limit: number; name: string }
+    >;
     open: boolean;
   };
   return {
@@ -87,8 +90,13 @@ function bare(): Timed {
       m.balance -= (args as { spend: number }).spend;
       m.visits += 1;
       m.last = (args as { note: string }).note;
-      if (!(m.balance >= -m.limit && m.visits >= 0 && m.name.length > 0)) throw new Error('refused');
-      keep(hashText(canonicalize({ at: AT, role, args, balance: m.balance, visits: m.visits, last: m.last })));
+      if (!(m.balance >= -m.limit && m.visits >= 0 && m.name.length > 0))
+        throw new Error('refused');
+      keep(
+        hashText(
+          canonicalize({ at: AT, role, args, balance: m.balance, visits: m.visits, last: m.last }),
+        ),
+      );
     },
   };
 }
@@ -99,7 +107,10 @@ function adjudication(domain: Domain, size: number): Timed {
     name: `adjudicate, ${size.toLocaleString('en-US')} members`,
     micros: [],
     once: (i) => {
-      const ruling = adjudicate(world, visit(i, size) as never, ANYONE, { at: AT, observations: [] });
+      const ruling = adjudicate(world, visit(i, size) as never, ANYONE, {
+        at: AT,
+        observations: [],
+      });
       if (ruling.verdict !== 'approved') throw new Error(`unexpected: ${ruling.verdict}`);
       ruling.keep();
     },
@@ -152,11 +163,23 @@ function results(measured: readonly Measured[]): BenchResult[] {
       const title = `${name}, ${size.toLocaleString('en-US')} members`;
       const baseline = { name: 'bare change, checks and hash', value: base };
       const max = goal !== undefined && size <= ORDINARY ? { goal: { max: goal } } : {};
-      results.push({ name: `${title}, p50`, value: p50, unit: 'µs', baseline, ratio: p50 / base, ...max });
+      results.push({
+        name: `${title}, p50`,
+        value: p50,
+        unit: 'µs',
+        baseline,
+        ratio: p50 / base,
+        ...max,
+      });
       const p99 = { name: `${title}, p99`, value: percentile(micros, 99), unit: 'µs' };
       results.push(sort === 'adjudicate' ? { ...p99, goal: { max: 25 } } : p99);
       if (p50 !== smallest) {
-        results.push({ name: `${title}, against 100`, value: p50 / smallest, unit: 'x', goal: { max: 2 } });
+        results.push({
+          name: `${title}, against 100`,
+          value: p50 / smallest,
+          unit: 'x',
+          goal: { max: 2 },
+        });
       }
     }
   }

@@ -19,9 +19,15 @@ interface Loaded {
 export async function loadingBench(): Promise<BenchResult[]> {
   const folder = `dist-bench-${process.pid}`;
   try {
-    execFileSync(process.execPath, ['scripts/build.ts', folder, '--noCheck'], { cwd: root, stdio: 'pipe' });
+    execFileSync(process.execPath, ['scripts/build.ts', folder, '--noCheck'], {
+      cwd: root,
+      stdio: 'pipe',
+    });
     const entry = pathToFileURL(join(root, folder, 'assize/src/public/index.js')).href;
-    const rounds = Array.from({ length: ROUNDS }, () => [loaded(entry), loaded('@dbos-inc/dbos-sdk')] as const);
+    const rounds = Array.from(
+      { length: ROUNDS },
+      () => [loaded(entry), loaded('@dbos-inc/dbos-sdk')] as const,
+    );
     return [
       row("import 'assize', CPU time", 's', rounds, ({ seconds }) => seconds, 0.2),
       row('  memory of the process', 'MB', rounds, ({ megabytes }) => megabytes, 95),
@@ -35,7 +41,9 @@ function loaded(module: string): Loaded {
   const script = `await import(${JSON.stringify(module)});
     const { user, system } = process.cpuUsage();
     console.log(JSON.stringify({ seconds: (user + system) / 1e6, megabytes: process.memoryUsage.rss() / 2 ** 20 }));`;
-  const said = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { cwd: root });
+  const said = execFileSync(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: root,
+  });
   return JSON.parse(`${said}`) as Loaded;
 }
 
@@ -48,7 +56,14 @@ function row(
 ): BenchResult {
   const baseline = { name: 'the SDK of DBOS', value: median(rounds.map(([, other]) => of(other))) };
   const ratio = median(rounds.map(([own, other]) => of(own) / of(other)));
-  return { name, value: median(rounds.map(([own]) => of(own))), unit, baseline, ratio, goal: { max } };
+  return {
+    name,
+    value: median(rounds.map(([own]) => of(own))),
+    unit,
+    baseline,
+    ratio,
+    goal: { max },
+  };
 }
 
 if (import.meta.main) console.log(formatTable(await loadingBench()));

@@ -16,7 +16,9 @@ export async function logBench(): Promise<BenchResult[]> {
   const file = await writeLedger(COMMITS);
   try {
     const store = await openStore(file.url);
-    const payloads = (await store.entries(file.trajectoryId, { limit: file.entries })).map(({ payload }) => payload);
+    const payloads = (await store.entries(file.trajectoryId, { limit: file.entries })).map(
+      ({ payload }) => payload,
+    );
     const hashed = bareRate(payloads);
     const start = performance.now();
     const size = await integrateLog(store);
@@ -44,7 +46,8 @@ export async function logBench(): Promise<BenchResult[]> {
       {
         name: 'verify an inclusion proof',
         run: (count) => {
-          for (let i = 0; i < count; i++) keep(verifyInclusion({ index: 7, size, leafHash: leaf, root }, proof));
+          for (let i = 0; i < count; i++)
+            keep(verifyInclusion({ index: 7, size, leafHash: leaf, root }, proof));
         },
       },
     ]);
@@ -71,7 +74,8 @@ function bareRate(payloads: readonly string[]): number {
   const rounds = Array.from({ length: 5 }, () => {
     const start = performance.now();
     const frontier = new Frontier();
-    for (const payload of payloads) frontier.append([createHash('sha256').update('\u0000').update(payload).digest()]);
+    for (const payload of payloads)
+      frontier.append([createHash('sha256').update('\u0000').update(payload).digest()]);
     keep(frontier.root());
     return (payloads.length / (performance.now() - start)) * 1_000;
   });

@@ -37,7 +37,11 @@ export async function mcpBench(): Promise<BenchResult[]> {
   }
 }
 
-async function measure(where: string, store: Store, goal?: BenchResult['goal']): Promise<BenchResult[]> {
+async function measure(
+  where: string,
+  store: Store,
+  goal?: BenchResult['goal'],
+): Promise<BenchResult[]> {
   const place = await served(RULES, { store, stopsAlone: true });
   const own = await connected(place, upstream as never);
   const bare = await proxied();
@@ -53,7 +57,12 @@ async function measure(where: string, store: Store, goal?: BenchResult['goal']):
     const baseline = { name: 'bare proxy', value: bareMs };
     return [
       { name, value: ownMs, unit: 'ms', baseline },
-      { name: `${name}, over the bare proxy`, value: ownMs - bareMs, unit: 'ms', ...(goal && { goal }) },
+      {
+        name: `${name}, over the bare proxy`,
+        value: ownMs - bareMs,
+        unit: 'ms',
+        ...(goal && { goal }),
+      },
     ];
   } finally {
     await own.close();
@@ -68,7 +77,9 @@ function upstream(transport: InMemoryTransport): void {
     () => {
       const server = new McpServer({ name: 'notes', version: '1' });
       const inputSchema = z.object({ n: z.number() });
-      server.registerTool('add', { inputSchema }, async ({ n }) => ({ content: [{ type: 'text', text: String(n) }] }));
+      server.registerTool('add', { inputSchema }, async ({ n }) => ({
+        content: [{ type: 'text', text: String(n) }],
+      }));
       return server;
     },
     { transport },
@@ -91,7 +102,10 @@ async function proxied(): Promise<Client> {
     },
     { transport: far },
   );
-  const client = new Client({ name: 'bench', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+  const client = new Client(
+    { name: 'bench', version: '1' },
+    { versionNegotiation: { mode: 'auto' } },
+  );
   await client.connect(near);
   return client;
 }

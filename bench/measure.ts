@@ -52,7 +52,10 @@ const ROUND_MS = 60;
  * Each contender first runs for two turns, or longer (`warmMs`), so the compiler has seen it. The
  * starting contender changes from round to round.
  */
-export async function compare(contenders: readonly Contender[], options: RoundOptions = {}): Promise<Rate[]> {
+export async function compare(
+  contenders: readonly Contender[],
+  options: RoundOptions = {},
+): Promise<Rate[]> {
   const { rounds = ROUNDS, roundMs = ROUND_MS, warmMs = 0 } = options;
   const counts: number[] = [];
   for (const contender of contenders) counts.push(await countFor(contender, roundMs));
@@ -69,7 +72,11 @@ export async function compare(contenders: readonly Contender[], options: RoundOp
       rates[index]!.push(count / ((await timed(contenders[index]!, count)) / 1_000));
     }
   }
-  return contenders.map(({ name }, index) => ({ name, perSecond: median(rates[index]!), rounds: rates[index]! }));
+  return contenders.map(({ name }, index) => ({
+    name,
+    perSecond: median(rates[index]!),
+    rounds: rates[index]!,
+  }));
 }
 
 /** The median of the ratios of neighbouring rounds. */
@@ -113,7 +120,11 @@ export function keep(value: unknown): void {
 }
 
 /** The rate as a result beside its baseline. */
-export function rateResult(rate: Rate, baseline: Rate | undefined, goal?: BenchResult['goal']): BenchResult {
+export function rateResult(
+  rate: Rate,
+  baseline: Rate | undefined,
+  goal?: BenchResult['goal'],
+): BenchResult {
   const result: BenchResult = { name: rate.name, value: rate.perSecond, unit: '/s' };
   if (baseline !== undefined) {
     result.baseline = { name: baseline.name, value: baseline.perSecond };
@@ -125,7 +136,12 @@ export function rateResult(rate: Rate, baseline: Rate | undefined, goal?: BenchR
 
 /** True if every goal of the result is met, or if it has no goal. */
 export function meetsGoal({ value, ratio, goal = {} }: BenchResult): boolean {
-  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY, ratioMin, ratioMax } = goal;
+  const {
+    min = Number.NEGATIVE_INFINITY,
+    max = Number.POSITIVE_INFINITY,
+    ratioMin,
+    ratioMax,
+  } = goal;
   const isRatioMet =
     (ratioMin === undefined || (ratio !== undefined && ratio >= ratioMin)) &&
     (ratioMax === undefined || (ratio !== undefined && ratio <= ratioMax));
@@ -168,7 +184,9 @@ function goalText(goal: BenchResult['goal'], unit: string): string {
 
 function format(value: number, unit: string): string {
   const number =
-    Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(3)));
+    Math.abs(value) >= 100
+      ? Math.round(value).toLocaleString('en-US')
+      : String(Number(value.toPrecision(3)));
   return unit.startsWith('/') ? number + unit : `${number} ${unit}`;
 }
 

@@ -33,7 +33,11 @@ export async function memoryOnPostgres(): Promise<BenchResult[]> {
   const server = await PostgresServer.start();
   try {
     const base = `postgres://postgres@127.0.0.1:${server.port}/postgres`;
-    return [...(await contradictions(base)), ...(await writers(base)), ...(await storageOnPostgres(base, 'storage'))];
+    return [
+      ...(await contradictions(base)),
+      ...(await writers(base)),
+      ...(await storageOnPostgres(base, 'storage')),
+    ];
   } finally {
     await server.remove();
   }
@@ -43,9 +47,17 @@ async function writers(base: string): Promise<BenchResult[]> {
   const clients = Array.from({ length: WRITERS }, () => new Client({ connectionString: base }));
   try {
     for (const client of clients) await client.connect();
-    await clients[0]!.query('CREATE TABLE commits (n BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text TEXT)');
-    const insert = { name: 'insert', text: 'INSERT INTO commits (text) VALUES ($1)', values: ['x'.repeat(BYTES)] };
-    return await writersBench('PostgreSQL', `${base}?schema=writers`, (n) => clients[n]!.query(insert));
+    await clients[0]!.query(
+      'CREATE TABLE commits (n BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text TEXT)',
+    );
+    const insert = {
+      name: 'insert',
+      text: 'INSERT INTO commits (text) VALUES ($1)',
+      values: ['x'.repeat(BYTES)],
+    };
+    return await writersBench('PostgreSQL', `${base}?schema=writers`, (n) =>
+      clients[n]!.query(insert),
+    );
   } finally {
     for (const client of clients) await client.end();
   }
@@ -73,7 +85,10 @@ async function contradictions(base: string): Promise<BenchResult[]> {
 async function tripsOf({ memories: [memory] }: Ward, known: string): Promise<BenchResult> {
   let most = 0;
   for (let n = 0; n < 20; n++)
-    most = Math.max(most, await roundTripsOf(() => believed(memory.assert(said(n, `${known} ${n}`)))));
+    most = Math.max(
+      most,
+      await roundTripsOf(() => believed(memory.assert(said(n, `${known} ${n}`)))),
+    );
   return {
     name: `PostgreSQL: round trips of a contradiction, the partition ${known}`,
     value: most,
@@ -83,11 +98,21 @@ async function tripsOf({ memories: [memory] }: Ward, known: string): Promise<Ben
 }
 
 /** In alternation, so that each is measured on the same server in the same state. */
-async function inTurns(client: Client, wards: readonly [Ward, Ward], trips: number): Promise<BenchResult[]> {
-  await client.query('CREATE TABLE bare (n BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text TEXT)');
+async function inTurns(
+  client: Client,
+  wards: readonly [Ward, Ward],
+  trips: number,
+): Promise<BenchResult[]> {
+  await client.query(
+    'CREATE TABLE bare (n BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, text TEXT)',
+  );
   // As many bytes as are given, and not as few as they compress to.
   await client.query('ALTER TABLE bare ALTER text SET STORAGE EXTERNAL');
-  const insert = { name: 'insert', text: 'INSERT INTO bare (text) VALUES ($1)', values: ['x'.repeat(BYTES)] };
+  const insert = {
+    name: 'insert',
+    text: 'INSERT INTO bare (text) VALUES ($1)',
+    values: ['x'.repeat(BYTES)],
+  };
   const select = { name: 'select', text: 'SELECT n FROM bare WHERE n = $1', values: [1] };
   const times: [bare: number[], small: number[], large: number[]] = [[], [], []];
   for (let n = 0; n < SAMPLES + WARM; n++) {

@@ -17,7 +17,9 @@ const LINEAR = 1.25;
 export function storageOnSqlite(path: string): Promise<BenchResult[]> {
   return storageBench('SQLite', `sqlite:${path}`, async () => {
     const db = new DatabaseSync(path, { readOnly: true });
-    const [count, size] = ['page_count', 'page_size'].map((name) => db.prepare(`PRAGMA ${name}`).get()![name]);
+    const [count, size] = ['page_count', 'page_size'].map(
+      (name) => db.prepare(`PRAGMA ${name}`).get()![name],
+    );
     db.close();
     return Number(count) * Number(size);
   });
@@ -41,7 +43,11 @@ export async function storageOnPostgres(base: string, schema: string): Promise<B
   }
 }
 
-async function storageBench(where: string, url: string, bytes: () => Promise<number>): Promise<BenchResult[]> {
+async function storageBench(
+  where: string,
+  url: string,
+  bytes: () => Promise<number>,
+): Promise<BenchResult[]> {
   const ward = await openWard(url, { durability: 'off' });
   const [memory] = ward.memories;
   let n = 0;

@@ -13,7 +13,11 @@ const PATIENTS = 20;
 /** Commits one row by that connection. */
 export type BareCommit = (connection: number) => Promise<unknown>;
 
-export async function writersBench(where: string, url: string, bare?: BareCommit): Promise<BenchResult[]> {
+export async function writersBench(
+  where: string,
+  url: string,
+  bare?: BareCommit,
+): Promise<BenchResult[]> {
   const ward = await openWard(url, { writers: WRITERS });
   let n = 0;
   const say = (writer: number): Promise<void> =>
@@ -31,7 +35,11 @@ export async function writersBench(where: string, url: string, bare?: BareCommit
   }
 }
 
-async function rates(what: string, where: string, step: (writer: number) => Promise<unknown>): Promise<[Rate, Rate]> {
+async function rates(
+  what: string,
+  where: string,
+  step: (writer: number) => Promise<unknown>,
+): Promise<[Rate, Rate]> {
   const [one, all] = await compare(
     [
       {

@@ -60,7 +60,8 @@ export async function memoryBench(): Promise<BenchResult[]> {
 
 async function warmUp(url: string): Promise<void> {
   const { memories, facts, close } = await openWard(url, { facts: SMALL, durability: 'off' });
-  for (let n = 0; n < UNSYNCED; n++) await believed(memories[0].assert(said(n % facts, `again ${n}`)));
+  for (let n = 0; n < UNSYNCED; n++)
+    await believed(memories[0].assert(said(n % facts, `again ${n}`)));
   await close();
 }
 
@@ -97,7 +98,12 @@ async function one(path: string, small: Ward, large: Ward): Promise<BenchResult[
   return [
     result(`a contradiction, one caller, durable, ${SMALL} facts: p50`, few, { max: base + 120 }),
     result(`a contradiction, one caller, durable, ${LARGE} facts: p50`, lots, { max: base + 120 }),
-    { name: `a contradiction: ${LARGE} facts, of ${SMALL}`, value: lots / few, unit: '', goal: { max: 2 } },
+    {
+      name: `a contradiction: ${LARGE} facts, of ${SMALL}`,
+      value: lots / few,
+      unit: '',
+      goal: { max: 2 },
+    },
   ];
 }
 
@@ -108,7 +114,8 @@ async function recalls({ memories: [memory], facts }: Ward, path: string): Promi
   const times: [recall: number[], bare: number[]] = [[], []];
   const name = (n: number): string => `patient ${(n * 7_919) % facts}`;
   const steps = [
-    async (n: number) => (await memory.recall({ subject: name(n), predicate: 'takes', limit: 1 })).facts,
+    async (n: number) =>
+      (await memory.recall({ subject: name(n), predicate: 'takes', limit: 1 })).facts,
     async (n: number) => select.all(name(n)),
   ];
   try {
@@ -127,7 +134,15 @@ async function recalls({ memories: [memory], facts }: Ward, path: string): Promi
   }
   const [value, base] = times.map((each) => percentile(each, 50)) as [number, number];
   const baseline = { name: 'a bare statement', value: base };
-  return [{ name: `recall of one, by key, ${LARGE} facts: p50`, value, unit: 'µs', baseline, ratio: value / base }];
+  return [
+    {
+      name: `recall of one, by key, ${LARGE} facts: p50`,
+      value,
+      unit: 'µs',
+      baseline,
+      ratio: value / base,
+    },
+  ];
 }
 
 async function many({ memories: [memory], facts }: Ward, path: string): Promise<BenchResult[]> {
@@ -144,10 +159,16 @@ async function many({ memories: [memory], facts }: Ward, path: string): Promise<
     },
   });
   const free = writes('facts that contradict nothing', () => said(n++, `drug ${n}`, 'fresh'));
-  const conflicting = writes('facts that contradict one', () => said((n++ * 7_919) % facts, `again ${n}`));
+  const conflicting = writes('facts that contradict one', () =>
+    said((n++ * 7_919) % facts, `again ${n}`),
+  );
   const bare = bareLoop(path, MANY * CALLERS);
   const contenders = [bare.contender, free, conflicting];
-  const [loop, freeRate, conflictingRate] = await compare(contenders, { rounds: 7, roundMs: 400, warmMs: WARM_MS });
+  const [loop, freeRate, conflictingRate] = await compare(contenders, {
+    rounds: 7,
+    roundMs: 400,
+    warmMs: WARM_MS,
+  });
   bare.close();
   const how = `${MANY} a proposal, ${CALLERS} callers, durable`;
   return [
@@ -156,7 +177,10 @@ async function many({ memories: [memory], facts }: Ward, path: string): Promise<
       min: 10_000,
       ratioMin: 0.3,
     }),
-    rateResult({ ...conflictingRate!, name: `facts that contradict one, ${how}: beside the bare loop` }, loop),
+    rateResult(
+      { ...conflictingRate!, name: `facts that contradict one, ${how}: beside the bare loop` },
+      loop,
+    ),
   ];
 }
 

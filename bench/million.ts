@@ -34,7 +34,11 @@ export async function millionBench(): Promise<BenchResult[]> {
 }
 
 function sizeOf({ path, entries }: LedgerFile): BenchResult {
-  return { name: '1,000,000 entries: file, an entry', value: statSync(path).size / entries, unit: 'B' };
+  return {
+    name: '1,000,000 entries: file, an entry',
+    value: statSync(path).size / entries,
+    unit: 'B',
+  };
 }
 
 function timesOf(small: LedgerFile, large: LedgerFile): BenchResult[] {
@@ -53,7 +57,10 @@ function timesOf(small: LedgerFile, large: LedgerFile): BenchResult[] {
         name: `${name}: verify`,
         value: rate,
         unit: '/s',
-        baseline: { name: 'read, JSON.parse, hash', value: median(rounds.map(({ bare }) => bare.perSecond)) },
+        baseline: {
+          name: 'read, JSON.parse, hash',
+          value: median(rounds.map(({ bare }) => bare.perSecond)),
+        },
         ratio: median(rounds.map((round) => round[threads].perSecond / round.bare.perSecond)),
         goal: { min: threads === 1 ? 80_000 : 150_000 },
       },
@@ -74,13 +81,19 @@ function inProcess({ url, trajectoryId, entries }: LedgerFile, work: Work): Meas
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as Measured;
 }
 
-async function measure(url: string, trajectoryId: string, entries: number, work: Work): Promise<Measured> {
+async function measure(
+  url: string,
+  trajectoryId: string,
+  entries: number,
+  work: Work,
+): Promise<Measured> {
   const store = await openStore(url, { mode: 'readonly' });
   const start = performance.now();
   if (work === 'bare') await readParseHash(store, trajectoryId);
   else {
     const [report] = await verifyStore(store, { threads: Number(work) });
-    if (report?.valid !== true || report.entries !== entries) throw new Error('the ledger must verify');
+    if (report?.valid !== true || report.entries !== entries)
+      throw new Error('the ledger must verify');
   }
   const perSecond = (entries / (performance.now() - start)) * 1_000;
   await store.close();
@@ -90,5 +103,8 @@ async function measure(url: string, trajectoryId: string, entries: number, work:
 if (import.meta.main) {
   const [url, trajectoryId, entries, work] = process.argv.slice(2);
   if (url === undefined) console.log(formatTable(await millionBench()));
-  else console.log(JSON.stringify(await measure(url, trajectoryId as string, Number(entries), work as Work)));
+  else
+    console.log(
+      JSON.stringify(await measure(url, trajectoryId as string, Number(entries), work as Work)),
+    );
 }

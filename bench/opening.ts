@@ -28,14 +28,26 @@ export async function openingBench(): Promise<BenchResult[]> {
       () => [inProcess(file, 'snapshot'), inProcess(file, 'replay')] as const,
     );
     for (const [one, other] of rounds) {
-      if (one.head !== other.head || one.length !== file.entries) throw new Error('both must open the same trajectory');
+      if (one.head !== other.head || one.length !== file.entries)
+        throw new Error('both must open the same trajectory');
     }
     const ms = median(rounds.map(([{ ms }]) => ms));
     const baseline = { name: 'by replay', value: median(rounds.map(([, { ms }]) => ms)) };
     const ratio = median(rounds.map(([one, other]) => one.ms / other.ms));
     return [
-      { name: 'open 100,000 commits, snapshot', value: ms, unit: 'ms', baseline, ratio, goal: { max: 200 } },
-      { name: '  the slowest time', value: Math.max(...rounds.map(([{ ms: each }]) => each)), unit: 'ms' },
+      {
+        name: 'open 100,000 commits, snapshot',
+        value: ms,
+        unit: 'ms',
+        baseline,
+        ratio,
+        goal: { max: 200 },
+      },
+      {
+        name: '  the slowest time',
+        value: Math.max(...rounds.map(([{ ms: each }]) => each)),
+        unit: 'ms',
+      },
     ];
   } finally {
     file.remove();
@@ -53,7 +65,9 @@ async function leaveSnapshot({ url, trajectoryId }: LedgerFile): Promise<void> {
 
 function inProcess({ url, trajectoryId }: LedgerFile, way: Way): Opened {
   return JSON.parse(
-    execFileSync(process.execPath, [import.meta.filename, url, trajectoryId, way], { encoding: 'utf8' }),
+    execFileSync(process.execPath, [import.meta.filename, url, trajectoryId, way], {
+      encoding: 'utf8',
+    }),
   ) as Opened;
 }
 
@@ -69,7 +83,12 @@ async function open(url: string, trajectoryId: string, way: Way): Promise<Opened
 
 function runtimeOver(store: Awaited<ReturnType<typeof openStore>>, way: Way): Assize {
   const anchors = [generateKeys().publicKey];
-  return new Assize({ store, domains: [shop as Domain], anchors, ...(way === 'snapshot' ? { snapshots: store } : {}) });
+  return new Assize({
+    store,
+    domains: [shop as Domain],
+    anchors,
+    ...(way === 'snapshot' ? { snapshots: store } : {}),
+  });
 }
 
 if (import.meta.main) {

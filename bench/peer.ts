@@ -31,8 +31,16 @@ export async function peerFigures(folder: string): Promise<PeerFigures> {
     );
   const cwd = mkdtempSync(join(tmpdir(), 'assize-peer-'));
   try {
-    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: resolve(folder, 'src') };
-    const { stdout } = await promisify(execFile)('python3', [script], { cwd, env, timeout: TIMEOUT_MS });
+    const env = {
+      ...process.env,
+      PYTHONDONTWRITEBYTECODE: '1',
+      PYTHONPATH: resolve(folder, 'src'),
+    };
+    const { stdout } = await promisify(execFile)('python3', [script], {
+      cwd,
+      env,
+      timeout: TIMEOUT_MS,
+    });
     return figuresOf(stdout);
   } finally {
     rmSync(cwd, { recursive: true, force: true });
@@ -41,10 +49,14 @@ export async function peerFigures(folder: string): Promise<PeerFigures> {
 
 /** Reads what the script prints. @throws Error for anything else */
 export function figuresOf(printed: string): PeerFigures {
-  const steps = [...printed.matchAll(/^ *([A-Z][\w-]+) *: *[\d.]+ us\/task +\( *([\d.]+) us\/step\)/gm)];
+  const steps = [
+    ...printed.matchAll(/^ *([A-Z][\w-]+) *: *[\d.]+ us\/task +\( *([\d.]+) us\/step\)/gm),
+  ];
   const branches = [...printed.matchAll(/^ +(\d+) +[\d.]+ +[\d.]+ +([\d.]+) +[\d.]+ *$/gm)];
   if (steps.length === 0 || branches.length === 0)
-    throw new Error(`${SCRIPT} has printed no figures that are known; its copy is another version.`);
+    throw new Error(
+      `${SCRIPT} has printed no figures that are known; its copy is another version.`,
+    );
   return {
     steps: Object.fromEntries(steps.map(([, mode, micros]) => [mode, Number(micros)])),
     branches: Object.fromEntries(branches.map(([, count, micros]) => [count, Number(micros)])),

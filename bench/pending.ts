@@ -25,13 +25,16 @@ export async function pendingBench(): Promise<BenchResult[]> {
       const writ = benchWrit(keys, `t${n}`, ['**'], ['**']);
       const made = { trajectoryId: `t${n}`, initial: shopState(MEMBERS), writs: [writ] };
       const trajectory = await assize.create(shop as Domain, made);
-      const visits = Array.from({ length: COMMITS }, (_, i) => trajectory.propose({ ...visit(i, MEMBERS), writ }));
+      const visits = Array.from({ length: COMMITS }, (_, i) =>
+        trajectory.propose({ ...visit(i, MEMBERS), writ }),
+      );
       await Promise.all(visits);
     }
     await assize.close();
     const naive = new Proxy(store, {
       get: (target, name) => {
-        const member: unknown = name === 'trajectoriesToReview' ? undefined : Reflect.get(target, name);
+        const member: unknown =
+          name === 'trajectoriesToReview' ? undefined : Reflect.get(target, name);
         return typeof member === 'function' ? member.bind(target) : member;
       },
     });

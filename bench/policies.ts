@@ -17,9 +17,13 @@ async function beside(size: number): Promise<BenchResult> {
   const [table, cedar] = [tableOf(size), await cedarOf(size)];
   for (const query of QUERIES) {
     const [one, other] = [table.evaluate(query).decision, cedar.evaluate(query).decision];
-    if (one !== other) throw new Error(`The rule table says ${one} and Cedar ${other} of ${JSON.stringify(query)}.`);
+    if (one !== other)
+      throw new Error(`The rule table says ${one} and Cedar ${other} of ${JSON.stringify(query)}.`);
   }
-  const [tableRate, cedarRate] = await compare([contender('rule table', table), contender('cedar', cedar)]);
+  const [tableRate, cedarRate] = await compare([
+    contender('rule table', table),
+    contender('cedar', cedar),
+  ]);
   return rateResult({ ...cedarRate!, name: `decisions of Cedar, ${size} rules` }, tableRate);
 }
 
@@ -28,7 +32,8 @@ function contender(name: string, policy: Policy) {
   return {
     name,
     run: (count: number): void => {
-      for (let i = 0; i < count; i++) keep(policy.evaluate(QUERIES[next++ % QUERIES.length] as PolicyQuery));
+      for (let i = 0; i < count; i++)
+        keep(policy.evaluate(QUERIES[next++ % QUERIES.length] as PolicyQuery));
     },
   };
 }
@@ -36,7 +41,12 @@ function contender(name: string, policy: Policy) {
 /** One rule allows a role, every other one denies an amount. */
 function tableOf(size: number): Policy {
   const denials = Array.from({ length: size - 1 }, (_, i): Rule => {
-    return { id: `d${i}`, effect: 'deny', actions: ['spend'], where: [{ path: '/amount', is: 1_000 + i }] };
+    return {
+      id: `d${i}`,
+      effect: 'deny',
+      actions: ['spend'],
+      where: [{ path: '/amount', is: 1_000 + i }],
+    };
   });
   const allow: Rule = { id: 'all', effect: 'allow', actions: ['spend'], roles: ['spender'] };
   return ruleTable({ id: 'bench', otherwise: 'deny', rules: [allow, ...denials] });
@@ -48,7 +58,8 @@ function cedarOf(size: number): Promise<Policy> {
     (_, i) =>
       `@id("d${i}") forbid(principal, action == Action::"spend", resource) when { context.args.amount == ${1_000 + i} };`,
   );
-  const allow = '@id("all") permit(principal in Role::"spender", action == Action::"spend", resource);';
+  const allow =
+    '@id("all") permit(principal in Role::"spender", action == Action::"spend", resource);';
   return cedarPolicy({ policies: [allow, ...denials].join('\n'), schema: SCHEMA });
 }
 

@@ -72,7 +72,14 @@ function urlOf(server: PostgresServer, schema: string): string {
   return `postgres://postgres@127.0.0.1:${server.port}/postgres?schema=${schema}`;
 }
 
-type Bound = readonly [trajectory: number, seq: number, id: string, parent: string | null, kind: string, text: string];
+type Bound = readonly [
+  trajectory: number,
+  seq: number,
+  id: string,
+  parent: string | null,
+  kind: string,
+  text: string,
+];
 
 class BareInserts implements Bare<Bound> {
   readonly #client: Client;
@@ -99,7 +106,9 @@ class BareInserts implements Bare<Bound> {
   }
 
   bind(chains: Rows): Bound[] {
-    return chains[0]!.flatMap((_, index) => chains.map((chain, caller) => bind(chain[index]!, caller)));
+    return chains[0]!.flatMap((_, index) =>
+      chains.map((chain, caller) => bind(chain[index]!, caller)),
+    );
   }
 
   async insert(rows: readonly Bound[], groups: readonly number[]): Promise<void> {

@@ -24,7 +24,13 @@ export async function proposalsBench(): Promise<BenchResult[]> {
     const result = await measureProposals(store, (rows) => bare.insert(rows), PER_ROUND);
     bare.close();
     await store.close();
-    return [{ name: `whole proposals, ${CALLERS} callers, durable`, ...result, goal: { min: 20_000, ratioMin: 0.5 } }];
+    return [
+      {
+        name: `whole proposals, ${CALLERS} callers, durable`,
+        ...result,
+        goal: { min: 20_000, ratioMin: 0.5 },
+      },
+    ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -83,7 +89,9 @@ class BareInserts {
   }
 
   insert(rows: readonly EntryRow[]): number {
-    const bound = rows.map((row) => [1, row.seq, Buffer.from(row.id, 'hex'), row.kind, row.payload] as const);
+    const bound = rows.map(
+      (row) => [1, row.seq, Buffer.from(row.id, 'hex'), row.kind, row.payload] as const,
+    );
     const statement = this.#db.prepare('INSERT INTO entry VALUES (?, ?, ?, ?, ?)');
     const start = performance.now();
     for (let from = 0; from < bound.length; from += CALLERS) {

@@ -26,8 +26,15 @@ export async function recallVectorsBench(): Promise<BenchResult[]> {
     await fill(stores[0], vector);
     const name = `recall of ${K} by a vector of ${DIMENSIONS}, ${FACTS} facts`;
     return [
-      await result(stores, `${name}: p50`, () => ({ system: 'now', valid: START, vector: vector() })),
-      await result(stores, `${name}, of one subject: p50`, (n) => ({ subject: `patient ${n}`, vector: vector() })),
+      await result(stores, `${name}: p50`, () => ({
+        system: 'now',
+        valid: START,
+        vector: vector(),
+      })),
+      await result(stores, `${name}, of one subject: p50`, (n) => ({
+        subject: `patient ${n}`,
+        vector: vector(),
+      })),
     ];
   } finally {
     for (const store of stores) await store.close();
@@ -67,7 +74,8 @@ async function result(
       micros[which]!.push((performance.now() - start) * 1_000);
       found.push(JSON.stringify(hits));
     }
-    if (found[0] !== found[1]) throw new Error(`sqlite-vec found other facts than are nearest: ${name}`);
+    if (found[0] !== found[1])
+      throw new Error(`sqlite-vec found other facts than are nearest: ${name}`);
   }
   const [value, exact] = micros.map((each) => percentile(each, 50)) as [number, number];
   const ratio = median(micros[0].map((each, n) => each / micros[1][n]!));
@@ -81,7 +89,9 @@ function vectors(): () => Float32Array {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
     return seed / 2 ** 32 - 0.5;
   };
-  const centres = Array.from({ length: 100 }, () => Float32Array.from({ length: DIMENSIONS }, random));
+  const centres = Array.from({ length: 100 }, () =>
+    Float32Array.from({ length: DIMENSIONS }, random),
+  );
   let n = 0;
   return () => centres[n++ % centres.length]!.map((number) => number + random());
 }

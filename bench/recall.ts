@@ -29,7 +29,11 @@ const STOP =
   );
 
 export async function recallBench(): Promise<BenchResult[]> {
-  return [...(await recallWordsBench(STOP)), ...(await recallWordsBench([])), ...(await recallVectorsBench())];
+  return [
+    ...(await recallWordsBench(STOP)),
+    ...(await recallWordsBench([])),
+    ...(await recallVectorsBench()),
+  ];
 }
 
 async function recallWordsBench(first: readonly string[]): Promise<BenchResult[]> {
@@ -49,7 +53,9 @@ async function recallWordsBench(first: readonly string[]): Promise<BenchResult[]
     const micros: number[] = [];
     for (const text of queries) {
       const start = performance.now();
-      found.push(await store.factsByText({ space: 'bench', text, system: 'now', valid: START, limit: K }));
+      found.push(
+        await store.factsByText({ space: 'bench', text, system: 'now', valid: START, limit: K }),
+      );
       micros.push((performance.now() - start) * 1_000);
     }
     const bare = bareFts(join(folder, 'bare.db'), said, queries);
@@ -58,7 +64,9 @@ async function recallWordsBench(first: readonly string[]): Promise<BenchResult[]
       const best = exact(text);
       const least = best.at(-1) ?? 0;
       // Of those that are as good as the last any is right.
-      return best.length === 0 ? 0 : 1 - found[n]!.filter(({ score }) => score >= least - 1e-6).length / best.length;
+      return best.length === 0
+        ? 0
+        : 1 - found[n]!.filter(({ score }) => score >= least - 1e-6).length / best.length;
     });
     const ours = (p: number): number => percentile(micros, p);
     const baseline = (p: number) => ({ name: 'bm25 of FTS5', value: percentile(bare, p) });
@@ -115,7 +123,9 @@ function texts(first: readonly string[]): string[] {
     }
     return first[low] ?? nameOf(low);
   };
-  return Array.from({ length: FACTS }, () => Array.from({ length: WORDS_OF_A_TEXT }, word).join(' '));
+  return Array.from({ length: FACTS }, () =>
+    Array.from({ length: WORDS_OF_A_TEXT }, word).join(' '),
+  );
 }
 
 /** A word without an ending that a stem lacks. */
@@ -132,7 +142,9 @@ function queriesOf(said: readonly string[]): string[] {
 
 function bareFts(path: string, said: readonly string[], queries: readonly string[]): number[] {
   const db = new DatabaseSync(path);
-  db.exec("PRAGMA journal_mode = WAL; CREATE VIRTUAL TABLE t USING fts5(text, tokenize = 'porter ascii'); BEGIN");
+  db.exec(
+    "PRAGMA journal_mode = WAL; CREATE VIRTUAL TABLE t USING fts5(text, tokenize = 'porter ascii'); BEGIN",
+  );
   const insert = db.prepare('INSERT INTO t (text) VALUES (?)');
   for (const text of said) insert.run(text);
   db.exec('COMMIT');
@@ -160,7 +172,10 @@ function exactRanking(said: readonly string[]): (query: string) => number[] {
       const places = byWord.get(word) ?? new Map<number, number>();
       byWord.set(word, places.set(n, (places.get(n) ?? 0) + 1));
     }
-  const collection = { texts: documents.length, words: documents.reduce((sum, words) => sum + words.length, 0) };
+  const collection = {
+    texts: documents.length,
+    words: documents.reduce((sum, words) => sum + words.length, 0),
+  };
   return (query) => {
     const words = [...new Set(wordsOf(query))];
     const bm25 = new Bm25(

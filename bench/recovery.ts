@@ -50,7 +50,12 @@ function sending(execute: () => unknown): Tool {
 
 async function opened(url: string, tool: Tool) {
   const store = await openStore(url);
-  const assize = new Assize({ store, domains: [letters], anchors: [keys.publicKey], tools: [tool] });
+  const assize = new Assize({
+    store,
+    domains: [letters],
+    anchors: [keys.publicKey],
+    tools: [tool],
+  });
   return { store, assize };
 }
 
@@ -91,7 +96,9 @@ export async function recoveryBench(): Promise<BenchResult[]> {
       sending(() => null),
     );
     const trajectory = await create(running.assize);
-    const inOne = await timed(() => Promise.all(Array.from({ length: OPEN }, (_, n) => transact(trajectory, n))));
+    const inOne = await timed(() =>
+      Promise.all(Array.from({ length: OPEN }, (_, n) => transact(trajectory, n))),
+    );
     const alone = await timed(() => transact(trajectory, OPEN));
     const next = await opened(
       url,
@@ -105,7 +112,11 @@ export async function recoveryBench(): Promise<BenchResult[]> {
       await recovered;
     });
     const count = OPEN.toLocaleString('en');
-    const result = (name: string, value: number, baseline: { name: string; value: number }): BenchResult => ({
+    const result = (
+      name: string,
+      value: number,
+      baseline: { name: string; value: number },
+    ): BenchResult => ({
       name,
       value,
       unit: 'ms',

@@ -39,7 +39,9 @@ const claims = defineDomain({
       { of: ({ cents }) => cents, reads: ['/budget'], with: () => ({ budget: '/budget' }) },
       (total, { budget }) => (total <= (budget as number) ? pass : reject(`${total} of ${budget}`)),
     ),
-    each('MANAGER', '/claims/*', {}, ({ cents }) => (cents <= ASK ? pass : escalate(`${cents} cents`))),
+    each('MANAGER', '/claims/*', {}, ({ cents }) =>
+      cents <= ASK ? pass : escalate(`${cents} cents`),
+    ),
   ],
 });
 

@@ -66,8 +66,15 @@ const command = new Command('npm run bench --')
 Exit status 1 when a goal is missed, 2 for bad usage.`,
   )
   .option('--json', 'for programs')
-  .option('--only <names>', `some of ${Object.keys(BENCHES).join(', ')}, with commas between`, named)
-  .option('--peer <folder>', 'those of effects beside the reference in Python, of which the folder is a copy')
+  .option(
+    '--only <names>',
+    `some of ${Object.keys(BENCHES).join(', ')}, with commas between`,
+    named,
+  )
+  .option(
+    '--peer <folder>',
+    'those of effects beside the reference in Python, of which the folder is a copy',
+  )
   .allowExcessArguments(false)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .parse();
@@ -97,7 +104,11 @@ const missed = Object.values(all)
   .filter((result) => !meetsGoal(result));
 console.log(
   json
-    ? JSON.stringify({ node: process.version, results: all, missed: missed.map(({ name }) => name) })
+    ? JSON.stringify({
+        node: process.version,
+        results: all,
+        missed: missed.map(({ name }) => name),
+      })
     : formatTable(Object.values(all).flat()),
 );
 process.exitCode = missed.length === 0 ? 0 : 1;

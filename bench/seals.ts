@@ -34,7 +34,10 @@ export async function sealsBench(): Promise<BenchResult[]> {
   }
 }
 
-async function resultsOn(database: string, urlOf: (name: string) => string): Promise<BenchResult[]> {
+async function resultsOn(
+  database: string,
+  urlOf: (name: string) => string,
+): Promise<BenchResult[]> {
   const rootKeys = [randomBytes(32).toString('hex')];
   const sealed = await Shop.open(await openStore(urlOf('sealed'), { rootKeys }));
   const plain = await Shop.open(await openStore(urlOf('plain')));
@@ -56,7 +59,10 @@ async function resultsOn(database: string, urlOf: (name: string) => string): Pro
   for (const shop of [sealed, plain]) await shop.fillTo(ENTRIES);
   const [own, bare] = await compare(
     [
-      { name: `${database}: verify ${ENTRIES.toLocaleString('en-US')} sealed entries`, run: () => sealed.verify() },
+      {
+        name: `${database}: verify ${ENTRIES.toLocaleString('en-US')} sealed entries`,
+        run: () => sealed.verify(),
+      },
       { name: 'without seals', run: () => plain.verify() },
     ],
     { rounds: 5 },

@@ -62,7 +62,8 @@ async function compare(
   const one = await BenchProcess.server('assize', `${url}?schema=one_${kind}`);
   const many: BenchProcess[] = [];
   // The first server creates the store, and the world.
-  for (let n = 0; n < SERVERS; n++) many.push(await BenchProcess.server(kind, `${url}?schema=many_${kind}`, seed));
+  for (let n = 0; n < SERVERS; n++)
+    many.push(await BenchProcess.server(kind, `${url}?schema=many_${kind}`, seed));
   const clients = BenchProcess.clients();
   try {
     await sleep(KNOWN_MS);

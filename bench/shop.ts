@@ -53,8 +53,12 @@ function shopWith(name: string, isWhole: boolean) {
       invariant('OPEN_IS_KNOWN', ['/open'], ({ open }) =>
         typeof open === 'boolean' ? pass : reject('open is not known'),
       ),
-      each('WITHIN_LIMIT', '/members/*', {}, (m) => (m.balance >= -m.limit ? pass : reject('over the limit'))),
-      each('VISITS_COUNTED', '/members/*', {}, (m) => (m.visits >= 0 ? pass : reject('negative visits'))),
+      each('WITHIN_LIMIT', '/members/*', {}, (m) =>
+        m.balance >= -m.limit ? pass : reject('over the limit'),
+      ),
+      each('VISITS_COUNTED', '/members/*', {}, (m) =>
+        m.visits >= 0 ? pass : reject('negative visits'),
+      ),
       each('NAMED', '/members/*', {}, (m) => (m.name.length > 0 ? pass : reject('no name'))),
       ...(isWhole
         ? [
@@ -62,8 +66,11 @@ function shopWith(name: string, isWhole: boolean) {
             sum('DEBTS_BOUNDED', '/members/*', { of: (m) => m.balance }, (total) =>
               total > -(2 ** 52) ? pass : reject(`all members together owe ${-total}`),
             ),
-            count('SOME_WITHIN', '/members/*', { where: (m) => m.balance > -(2 ** 40) }, (members) =>
-              members > 0 ? pass : reject('everybody is deep in debt'),
+            count(
+              'SOME_WITHIN',
+              '/members/*',
+              { where: (m) => m.balance > -(2 ** 40) },
+              (members) => (members > 0 ? pass : reject('everybody is deep in debt')),
             ),
           ]
         : []),
@@ -89,7 +96,11 @@ export interface OpenShop {
 }
 
 /** A trajectory with everything on that a proposal meets: a writ with a budget and a rule table. */
-export async function openShop(store: LedgerStore, size: number, domain: Domain = shop): Promise<OpenShop> {
+export async function openShop(
+  store: LedgerStore,
+  size: number,
+  domain: Domain = shop,
+): Promise<OpenShop> {
   const keys = generateKeys();
   const policy = ruleTable({
     id: 'bench',
@@ -102,12 +113,21 @@ export async function openShop(store: LedgerStore, size: number, domain: Domain 
   const assize = new Assize({ store, domains: [domain], anchors: [keys.publicKey], policy });
   const trajectoryId = assize.newTrajectoryId();
   const writ = benchWrit(keys, trajectoryId);
-  const trajectory = await assize.create(domain, { trajectoryId, initial: shopState(size), writs: [writ] });
+  const trajectory = await assize.create(domain, {
+    trajectoryId,
+    initial: shopState(size),
+    writs: [writ],
+  });
   return { trajectory, writ };
 }
 
 /** A writ with a budget that no benchmark uses up; by default for visits. */
-export function benchWrit(keys: KeyPair, trajectory: string, actions = ['visit'], scopes = ['role:clerk:*']): Writ {
+export function benchWrit(
+  keys: KeyPair,
+  trajectory: string,
+  actions = ['visit'],
+  scopes = ['role:clerk:*'],
+): Writ {
   return issueWrit(
     {
       issuer: keys.publicKey,

@@ -33,7 +33,10 @@ export async function speculationBench(peer?: PeerFigures): Promise<BenchResult[
   for (const branches of BRANCHES) {
     const bare = await microsOf(RUNS, (n) => listsOfPlans(state, places[n % SCOPES]!, branches));
     const micros = await microsOf(RUNS, (n) =>
-      speculated({ coordinator, state, place: places[n % SCOPES]!, claim: claims[n % SCOPES]! }, branches),
+      speculated(
+        { coordinator, state, place: places[n % SCOPES]!, claim: claims[n % SCOPES]! },
+        branches,
+      ),
     );
     results.push({
       name: `${branches} branches in memory: p50`,
@@ -43,7 +46,8 @@ export async function speculationBench(peer?: PeerFigures): Promise<BenchResult[
       ...(branches === MOST ? { goal: { max: 15 } } : {}),
     });
   }
-  for (const branches of BRANCHES) results.push(await asTransaction(branches, peer?.branches[branches]));
+  for (const branches of BRANCHES)
+    results.push(await asTransaction(branches, peer?.branches[branches]));
   return results;
 }
 
@@ -72,7 +76,10 @@ interface World {
   readonly claim: Claim;
 }
 
-async function speculated({ coordinator, state, place, claim }: World, branches: number): Promise<void> {
+async function speculated(
+  { coordinator, state, place, claim }: World,
+  branches: number,
+): Promise<void> {
   const work = coordinator.begin([claim]);
   const claims = [claim];
   const overlays = await Promise.all(
@@ -96,7 +103,10 @@ function listsOfPlans(state: Map<string, string>, place: string, branches: numbe
 }
 
 /** `reference`: the time of the reference for the same work, in microseconds. */
-async function asTransaction(branches: number, reference: number | undefined): Promise<BenchResult> {
+async function asTransaction(
+  branches: number,
+  reference: number | undefined,
+): Promise<BenchResult> {
   const keys = generateKeys();
   const plan = declareTool({
     name: 'plan.keep',
@@ -107,29 +117,44 @@ async function asTransaction(branches: number, reference: number | undefined): P
     compensate: () => ({ undone: 'all' }),
   });
   const store = new MemoryStore();
-  const assize = new Assize({ store, domains: [shop as Domain], anchors: [keys.publicKey], tools: [plan] });
+  const assize = new Assize({
+    store,
+    domains: [shop as Domain],
+    anchors: [keys.publicKey],
+    tools: [plan],
+  });
   const writ = benchWrit(keys, 't', ['**'], ['**']);
   const initial = shopState(MEMBERS);
-  const trajectory = await assize.create(shop as Domain, { trajectoryId: 't', initial, writs: [writ] });
+  const trajectory = await assize.create(shop as Domain, {
+    trajectoryId: 't',
+    initial,
+    writs: [writ],
+  });
   try {
     const value = await microsOf(TRANSACTIONS, async (n) => {
       const intent = visit(n, MEMBERS);
       const { member } = intent.role.params;
-      const { ruling } = await trajectory.transaction({ writ, writes: [`bench:${member}`] }, async (tx) => {
-        const bodies = Array.from(
-          { length: branches },
-          (_, i) => (branch: typeof tx) => branch.call('plan.keep', { member, text: `plan ${i}` }),
-        );
-        await tx.speculate(bodies, () => branches - 1);
-        tx.propose(intent);
-      });
+      const { ruling } = await trajectory.transaction(
+        { writ, writes: [`bench:${member}`] },
+        async (tx) => {
+          const bodies = Array.from(
+            { length: branches },
+            (_, i) => (branch: typeof tx) =>
+              branch.call('plan.keep', { member, text: `plan ${i}` }),
+          );
+          await tx.speculate(bodies, () => branches - 1);
+          tx.propose(intent);
+        },
+      );
       if (ruling.ruling !== 'committed') throw new Error(`unexpected: ${ruling.ruling}`);
     });
     return {
       name: `${branches} branches as a transaction, with ruling and entries, in memory: p50`,
       value,
       unit: 'µs',
-      ...(reference === undefined ? {} : { baseline: { name: 'the reference, mean', value: reference } }),
+      ...(reference === undefined
+        ? {}
+        : { baseline: { name: 'the reference, mean', value: reference } }),
     };
   } finally {
     await assize.close();

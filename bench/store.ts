@@ -39,7 +39,9 @@ export async function storeBench(): Promise<BenchResult[]> {
     const results: BenchResult[] = [];
     for (const callers of [1, 16, 64, 256]) {
       const goal = callers === 64 ? { ratioMin: 0.75 } : undefined;
-      results.push(...(await measure(folder, `append, ${callers} in process`, callers, driveHere, goal)));
+      results.push(
+        ...(await measure(folder, `append, ${callers} in process`, callers, driveHere, goal)),
+      );
     }
     results.push(...(await measure(folder, 'append, 64 over sockets', 64, sockets.drive)));
     results.push(await measureServers(folder, sockets));
@@ -60,7 +62,15 @@ async function measure(
   const store = await openSqlite({ path: join(folder, `${name}.db`) });
   const bare = await BareInserts.open(join(folder, `${name}, bare.db`), callers);
   const entries = ENTRIES[callers]!;
-  const results = await measureAppends({ name, callers, entries, store, bare, drive, ...(goal && { goal }) });
+  const results = await measureAppends({
+    name,
+    callers,
+    entries,
+    store,
+    bare,
+    drive,
+    ...(goal && { goal }),
+  });
   bare.close();
   await store.close();
   return results;
@@ -86,11 +96,18 @@ async function measureServers(folder: string, sockets: SocketCallers): Promise<B
   bare.close();
   await store.close();
   const name = 'append, 64 over sockets, beside a bare server';
-  return rateResult(rateOf(name, own), rateOf('bare inserts over sockets', baseline), { ratioMin: 0.75 });
+  return rateResult(rateOf(name, own), rateOf('bare inserts over sockets', baseline), {
+    ratioMin: 0.75,
+  });
 }
 
 /** Has a caller's entry written, and says when it is. */
-type Append = (row: EntryRow, caller: number, done: () => void, fail: (error: unknown) => void) => void;
+type Append = (
+  row: EntryRow,
+  caller: number,
+  done: () => void,
+  fail: (error: unknown) => void,
+) => void;
 
 /**
  * A server here, and its callers in another process: a caller sends a byte for each entry and waits
@@ -116,11 +133,16 @@ class SocketCallers {
   }
 
   readonly drive: Drive = async (chains, store, watch) => {
-    await this.driveWith(chains, (row, _caller, done, fail) => void append(row, store, watch).then(done, fail));
+    await this.driveWith(
+      chains,
+      (row, _caller, done, fail) => void append(row, store, watch).then(done, fail),
+    );
   };
 
   async driveWith(chains: Rows, write: Append): Promise<void> {
-    await Promise.all(chains.map((chain, caller) => this.#serve(this.#sockets[caller]!, chain, caller, write)));
+    await Promise.all(
+      chains.map((chain, caller) => this.#serve(this.#sockets[caller]!, chain, caller, write)),
+    );
   }
 
   /** The first byte sent here starts the caller, the last one leaves it waiting. */
@@ -156,7 +178,14 @@ function callFrom(port: number, callers: number): void {
   }
 }
 
-type Bound = readonly [trajectory: number, seq: number, id: Buffer, parent: Buffer | null, kind: string, text: string];
+type Bound = readonly [
+  trajectory: number,
+  seq: number,
+  id: Buffer,
+  parent: Buffer | null,
+  kind: string,
+  text: string,
+];
 
 function bind({ seq, id, parent, kind, payload }: EntryRow, caller: number): Bound {
   const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
@@ -175,7 +204,9 @@ class BareInserts implements Bare<Bound> {
     await (await openSqlite({ path })).close();
     const db = new DatabaseSync(path);
     // As the store has it: the same cache, and checkpoints about as often.
-    db.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 2000');
+    db.exec(
+      'PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 2000',
+    );
     const trajectory = db.prepare('INSERT INTO trajectory (key, name) VALUES (?, ?)');
     for (let caller = 0; caller < callers; caller += 1) trajectory.run(caller, `t${caller}`);
     return new BareInserts(db);
@@ -210,7 +241,9 @@ class BareInserts implements Bare<Bound> {
   };
 
   bind(chains: Rows): Bound[] {
-    return chains[0]!.flatMap((_, index) => chains.map((chain, caller) => bind(chain[index]!, caller)));
+    return chains[0]!.flatMap((_, index) =>
+      chains.map((chain, caller) => bind(chain[index]!, caller)),
+    );
   }
 
   insert(rows: readonly Bound[], groups: readonly number[]): void {

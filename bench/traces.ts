@@ -7,7 +7,14 @@ import { traceAssize } from '@assize/opentelemetry';
 import { MemoryStore } from '@assize/testing/memory';
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
 import { installTracer, type Tracer, traced } from '#traces';
-import { type BenchResult, type Contender, compare, formatTable, keep, rateResult } from './measure.ts';
+import {
+  type BenchResult,
+  type Contender,
+  compare,
+  formatTable,
+  keep,
+  rateResult,
+} from './measure.ts';
 import { openShop, visit } from './shop.ts';
 
 const MEMBERS = 1_000;
@@ -56,7 +63,8 @@ async function proposals(): Promise<BenchResult[]> {
     name,
     run: async (count) => {
       const stop = start();
-      for (let n = 0; n < count; n++) keep(await trajectory.propose({ ...visit(made++, MEMBERS), writ }));
+      for (let n = 0; n < count; n++)
+        keep(await trajectory.propose({ ...visit(made++, MEMBERS), writ }));
       stop();
     },
   });
@@ -65,7 +73,9 @@ async function proposals(): Promise<BenchResult[]> {
     [
       contender('without a tracer', () => () => undefined),
       contender('proposals in memory, a tracer that does nothing', () => installTracer(silent)),
-      contender('proposals in memory, spans of OpenTelemetry', () => traceAssize({ tracerProvider })),
+      contender('proposals in memory, spans of OpenTelemetry', () =>
+        traceAssize({ tracerProvider }),
+      ),
     ],
     { warmMs: WARM_MS },
   );

@@ -37,7 +37,8 @@ async function verifyRates(store: Store, file: LedgerFile): Promise<BenchResult[
     for (const threads of [1, 2] as const) {
       const rate = await perSecond(file.entries, async () => {
         const [report] = await verifyStore(store, { threads });
-        if (report?.valid !== true || report.entries !== file.entries) throw new Error('the ledger must verify');
+        if (report?.valid !== true || report.entries !== file.entries)
+          throw new Error('the ledger must verify');
       });
       if (round >= 0) rates[threads].push(rate);
     }
@@ -79,7 +80,10 @@ async function signedRates(row: EntryRow): Promise<BenchResult[]> {
       { name: 'make a signed entry', run: times(() => entryRow(payload, keys)) },
       { name: 'Ed25519 sign', run: times(() => signText('entry', row.payload, keys.privateKey)) },
       { name: 'check a signed entry', run: times(() => checkRow(signed)) },
-      { name: 'Ed25519 verify', run: times(() => verifyText('entry', row.payload, signature, keys.publicKey)) },
+      {
+        name: 'Ed25519 verify',
+        run: times(() => verifyText('entry', row.payload, signature, keys.publicKey)),
+      },
     ],
     { rounds: 7 },
   );

@@ -53,13 +53,18 @@ export async function openWard(
   const memories: Memory[] = [];
   for (let n = 0; n < writers; n++) {
     const writ = benchWrit(keys, `t${n}`, ['**'], ['**']);
-    const trajectory = await assize.create(ward as Domain, { trajectoryId: `t${n}`, writs: [writ] });
+    const trajectory = await assize.create(ward as Domain, {
+      trajectoryId: `t${n}`,
+      writs: [writ],
+    });
     memories.push(trajectory.memory({ space: 'bench', writ }));
   }
   for (let from = 0; from < facts; from += BATCH)
     await believed(
       memories[0]!.assertMany(
-        Array.from({ length: Math.min(BATCH, facts - from) }, (_, i) => said(from + i, `drug ${from + i}`)),
+        Array.from({ length: Math.min(BATCH, facts - from) }, (_, i) =>
+          said(from + i, `drug ${from + i}`),
+        ),
       ),
     );
   return {
@@ -78,7 +83,12 @@ export async function openWard(
  * earlier ones.
  */
 export function said(patient: number | string, object: string, predicate = 'takes') {
-  return { subject: `patient ${patient}`, predicate, object, valid: { from: '2026-01-01T00:00:00.000000Z' } };
+  return {
+    subject: `patient ${patient}`,
+    predicate,
+    object,
+    valid: { from: '2026-01-01T00:00:00.000000Z' },
+  };
 }
 
 /** @throws if the proposal does not commit */

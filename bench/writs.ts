@@ -20,7 +20,8 @@ export async function writsBench(): Promise<BenchResult[]> {
   for (let round = -2; round < ROUNDS; round++) {
     const [of, fresh]: number[][] = round < 0 ? [[], []] : [cached, first];
     for (let n = 0; n < PER_ROUND; n++) of!.push(timed(known, use(n)));
-    for (let n = 0; n < FIRST_PER_ROUND; n++) fresh!.push(timed(createWritVerifier({ anchors }), use(n)));
+    for (let n = 0; n < FIRST_PER_ROUND; n++)
+      fresh!.push(timed(createWritVerifier({ anchors }), use(n)));
   }
   return [
     {
@@ -31,7 +32,11 @@ export async function writsBench(): Promise<BenchResult[]> {
       ratio: percentile(cached, 50) / median(first),
       goal: { max: 5 },
     },
-    { name: 'check of a writ two links below its root, cached, p99', value: percentile(cached, 99), unit: 'µs' },
+    {
+      name: 'check of a writ two links below its root, cached, p99',
+      value: percentile(cached, 99),
+      unit: 'µs',
+    },
   ];
 }
 
@@ -60,8 +65,16 @@ function family(): { readonly anchors: string[]; readonly use: (n: number) => Wr
     },
     root.privateKey,
   );
-  const passedOn = attenuate(granted, { subject: worker.publicKey, nonce: 'lead' }, lead.privateKey);
-  const writ = attenuate(passedOn, { subject: 'agent:bench', nonce: 'worker', actions: ['visit'] }, worker.privateKey);
+  const passedOn = attenuate(
+    granted,
+    { subject: worker.publicKey, nonce: 'lead' },
+    lead.privateKey,
+  );
+  const writ = attenuate(
+    passedOn,
+    { subject: 'agent:bench', nonce: 'worker', actions: ['visit'] },
+    worker.privateKey,
+  );
   const chain: readonly Writ[] = [passedOn, granted];
   const revoked: ReadonlySet<string> = new Set();
   return {

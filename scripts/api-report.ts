@@ -43,7 +43,12 @@ interface Manifest {
 }
 
 /** Packages whose entries are for the command alone. */
-const NOT_LISTED: readonly string[] = ['@assize/cli', '@assize/server', '@assize/cells', '@assize/console'];
+const NOT_LISTED: readonly string[] = [
+  '@assize/cli',
+  '@assize/server',
+  '@assize/cells',
+  '@assize/console',
+];
 
 /** The whole page, from the declarations of a build. */
 export function apiPage(built: string): string {
@@ -57,9 +62,15 @@ export function apiPage(built: string): string {
   const modules = new Modules(built, new Map(manifests));
   const sections = manifests.flatMap(([folder, { name, exports }]) =>
     Object.entries(exports).flatMap(([subpath, target]) => {
-      if (typeof target === 'string' || /^\.\/(unstable|internal|host)/.test(subpath) || NOT_LISTED.includes(name))
+      if (
+        typeof target === 'string' ||
+        /^\.\/(unstable|internal|host)/.test(subpath) ||
+        NOT_LISTED.includes(name)
+      )
         return [];
-      const names = [...modules.exportsOf(join(folder, target.types))].sort(([a], [b]) => (a < b ? -1 : 1));
+      const names = [...modules.exportsOf(join(folder, target.types))].sort(([a], [b]) =>
+        a < b ? -1 : 1,
+      );
       return [{ subpath: `${name}${subpath.slice(1)}`, names }];
     }),
   );
@@ -87,7 +98,8 @@ class Modules {
   readonly #built: string;
   /** By folder. */
   readonly #manifests: ReadonlyMap<string, Manifest>;
-  readonly #read: Map<string, { readonly text: string; readonly body: readonly Statement[] }> = new Map();
+  readonly #read: Map<string, { readonly text: string; readonly body: readonly Statement[] }> =
+    new Map();
 
   constructor(built: string, manifests: ReadonlyMap<string, Manifest>) {
     this.#built = built;
@@ -114,22 +126,30 @@ class Modules {
   /** All overloads of a name, wherever the file takes the name from. */
   #declarationOf(file: string, name: string): Declared {
     const { text, body } = this.#module(file);
-    const own = body.filter((statement) => namesOf(statement).includes(name) || localNamesOf(statement).includes(name));
+    const own = body.filter(
+      (statement) => namesOf(statement).includes(name) || localNamesOf(statement).includes(name),
+    );
     if (own.length > 0)
-      return { file, text: own.map(({ start, end }) => withoutComments(text.slice(start, end))).join('\n') };
+      return {
+        file,
+        text: own.map(({ start, end }) => withoutComments(text.slice(start, end))).join('\n'),
+      };
     for (const { type, source, specifiers = [] } of body) {
       const through = specifiers.find(
-        (each) => (type === 'ExportNamedDeclaration' ? each.exported.name : each.local.name) === name,
+        (each) =>
+          (type === 'ExportNamedDeclaration' ? each.exported.name : each.local.name) === name,
       );
       if (through === undefined || source == null) continue;
-      const imported = (through as { imported?: { name: string } }).imported?.name ?? through.local.name;
+      const imported =
+        (through as { imported?: { name: string } }).imported?.name ?? through.local.name;
       return this.#declarationOf(this.#resolve(file, source.value), imported);
     }
     throw new Error(`${file} does not declare ${name}.`);
   }
 
   #resolve(file: string, specifier: string): string {
-    if (specifier.startsWith('.')) return join(dirname(file), specifier).replace(/\.(js|ts)$/, '.d.ts');
+    if (specifier.startsWith('.'))
+      return join(dirname(file), specifier).replace(/\.(js|ts)$/, '.d.ts');
     const own = file.split('/')[0]!;
     const target = specifier.startsWith('#')
       ? join(own, this.#manifests.get(own)?.imports[specifier] ?? '')
@@ -146,11 +166,17 @@ class Modules {
       const subpath = `.${specifier.slice(name.length)}`;
       for (const [pattern, target] of Object.entries(exports)) {
         const [head = '', tail] = pattern.split('*');
-        const isMeant = tail === undefined ? subpath === pattern : subpath.startsWith(head) && subpath.endsWith(tail);
+        const isMeant =
+          tail === undefined
+            ? subpath === pattern
+            : subpath.startsWith(head) && subpath.endsWith(tail);
         if (typeof target === 'string' || !isMeant) continue;
         return join(
           folder,
-          target.types.replace('*', subpath.slice(head.length, subpath.length - (tail ?? '').length)),
+          target.types.replace(
+            '*',
+            subpath.slice(head.length, subpath.length - (tail ?? '').length),
+          ),
         );
       }
     }
@@ -162,7 +188,9 @@ class Modules {
     let read = this.#read.get(path);
     if (read === undefined) {
       const text = readFileSync(join(this.#built, path), 'utf8');
-      const { body } = parseAst(text, { lang: 'dts', astType: 'ts' }) as unknown as { body: Statement[] };
+      const { body } = parseAst(text, { lang: 'dts', astType: 'ts' }) as unknown as {
+        body: Statement[];
+      };
       read = { text, body };
       this.#read.set(path, read);
     }
@@ -181,7 +209,10 @@ function localNamesOf(statement: Statement): string[] {
 }
 
 function declaredIn({ id, declarations = [] }: NonNullable<Statement['declaration']>): string[] {
-  return [...(id?.name === undefined ? [] : [id.name]), ...declarations.map((each) => each.id.name)];
+  return [
+    ...(id?.name === undefined ? [] : [id.name]),
+    ...declarations.map((each) => each.id.name),
+  ];
 }
 
 /** Docstrings belong to the sources; private members belong to no caller. */
@@ -199,7 +230,9 @@ if (process.argv[1] === import.meta.filename) {
   const folder = given ?? mkdtempSync(join(root, 'dist-api-'));
   try {
     if (given === undefined)
-      execFileSync(process.execPath, [join(root, 'scripts/build.ts'), basename(folder)], { cwd: root });
+      execFileSync(process.execPath, [join(root, 'scripts/build.ts'), basename(folder)], {
+        cwd: root,
+      });
     writeFileSync(join(root, 'docs/reference/api.md'), apiPage(resolve(folder)));
   } finally {
     if (given === undefined) rmSync(folder, { recursive: true, force: true });

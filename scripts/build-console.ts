@@ -12,7 +12,9 @@ import { verifierPage } from './verifier-page.ts';
 const root = join(import.meta.dirname, '..');
 const folder = resolve(process.argv[2] ?? 'dist/console');
 
-const vite = dirname(createRequire(join(root, 'console/package.json')).resolve('vite/package.json'));
+const vite = dirname(
+  createRequire(join(root, 'console/package.json')).resolve('vite/package.json'),
+);
 const program = join(vite, 'bin/vite.js');
 const args = [program, 'build', '--outDir', folder, '--logLevel', 'error'];
 execFileSync(process.execPath, args, {

@@ -5,7 +5,16 @@
  * folder. Further arguments go to the compiler.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { bundlePackage, internalEntries } from './bundle.ts';
 
@@ -23,26 +32,39 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
 rmSync(dist, { recursive: true, force: true });
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 const project = join(root, 'tsconfig.build.json');
-execFileSync(process.execPath, [compiler, '-p', project, '--outDir', dist, ...process.argv.slice(3)], {
-  stdio: 'inherit',
-});
+execFileSync(
+  process.execPath,
+  [compiler, '-p', project, '--outDir', dist, ...process.argv.slice(3)],
+  {
+    stdio: 'inherit',
+  },
+);
 const folders = globSync('packages/*/package.json', { cwd: root }).map((file) => dirname(file));
 const internals = internalEntries(root);
 await Promise.all(
-  folders.map((folder) => bundlePackage(join(root, folder), entriesOf(folder), join(dist, basename(folder)))),
+  folders.map((folder) =>
+    bundlePackage(join(root, folder), entriesOf(folder), join(dist, basename(folder))),
+  ),
 );
 for (const folder of folders) makePackage(folder);
-execFileSync(process.execPath, [join(root, 'scripts/build-console.ts'), join(dist, 'console')], { stdio: 'inherit' });
+execFileSync(process.execPath, [join(root, 'scripts/build-console.ts'), join(dist, 'console')], {
+  stdio: 'inherit',
+});
 const { name, version, description } = readManifest('console');
 write('console', { name, version, description, type: 'module', exports: { './*': './*' } });
 for (const text of TEXTS) copyFileSync(join(root, text), join(dist, 'assize', text));
-writeFileSync(join(dist, 'assize/README.md'), withReachableLinks(readFileSync(join(root, 'README.md'), 'utf8')));
+writeFileSync(
+  join(dist, 'assize/README.md'),
+  withReachableLinks(readFileSync(join(root, 'README.md'), 'utf8')),
+);
 
 /** The files that others import of a package, and the one that its command starts. */
 function entriesOf(folder: string): string[] {
   const { name, exports } = readManifest(folder);
   const named = Object.entries<string>(exports).flatMap(([subpath, path]) =>
-    subpath.startsWith('./internal') || !path.endsWith('.ts') ? [] : globSync(path, { cwd: join(root, folder) }),
+    subpath.startsWith('./internal') || !path.endsWith('.ts')
+      ? []
+      : globSync(path, { cwd: join(root, folder) }),
   );
   const internal = [...(internals.get(name) ?? [])].map((path) => join('src', path));
   return [...named, ...internal, ...globSync('src/main.ts', { cwd: join(root, folder) })];
@@ -61,7 +83,10 @@ function makePackage(folder: string): void {
       filter: (path) => !path.includes('__pycache__'),
     });
   const readme = readFileSync(join(root, folder, 'README.md'), 'utf8');
-  writeFileSync(join(dist, short, 'README.md'), readme.replaceAll('](../../', `](${REPOSITORY}/blob/main/`));
+  writeFileSync(
+    join(dist, short, 'README.md'),
+    readme.replaceAll('](../../', `](${REPOSITORY}/blob/main/`),
+  );
   write(short, publishedManifest(folder));
 }
 

@@ -9,7 +9,10 @@ const INTERNAL = /'(assize|@assize\/[\w-]+)\/internal(?:\/([\w./-]+))?'/g;
  * A module as built, in which the files of threads are JavaScript. Sources name them by literal
  * URLs, which bundlers follow. The caller can say where the file of a thread is, from the module.
  */
-export function withBuiltThreads(code: string, pathOf: (thread: string) => string = (name) => `./${name}.js`): string {
+export function withBuiltThreads(
+  code: string,
+  pathOf: (thread: string) => string = (name) => `./${name}.js`,
+): string {
   return code.replace(THREAD, (_, _quote, name: string) => pathOf(name));
 }
 
@@ -19,7 +22,12 @@ export function internalEntries(root: string): ReadonlyMap<string, ReadonlySet<s
   for (const file of globSync('packages/*/src/**/*.ts', { cwd: root }))
     for (const [, name = '', path] of readFileSync(join(root, file), 'utf8').matchAll(INTERNAL)) {
       const paths = found.get(name) ?? new Set();
-      found.set(name, paths.add(path === undefined ? 'index.ts' : path.endsWith('.ts') ? path : `${path}/index.ts`));
+      found.set(
+        name,
+        paths.add(
+          path === undefined ? 'index.ts' : path.endsWith('.ts') ? path : `${path}/index.ts`,
+        ),
+      );
     }
   return found;
 }
@@ -29,7 +37,11 @@ export function internalEntries(root: string): ReadonlyMap<string, ReadonlySet<s
  * Code of several entries is in chunks that they share, so every class is there once. Other
  * packages stay imports.
  */
-export async function bundlePackage(folder: string, entries: readonly string[], to: string): Promise<void> {
+export async function bundlePackage(
+  folder: string,
+  entries: readonly string[],
+  to: string,
+): Promise<void> {
   const made = await rolldown({
     cwd: folder,
     platform: 'node',
@@ -42,7 +54,11 @@ export async function bundlePackage(folder: string, entries: readonly string[], 
         name: 'threads',
         transform(code, id) {
           for (const [, , name] of code.matchAll(THREAD))
-            this.emitFile({ type: 'chunk', id: join(dirname(id), `${name}.ts`), fileName: `src/chunks/${name}.js` });
+            this.emitFile({
+              type: 'chunk',
+              id: join(dirname(id), `${name}.ts`),
+              fileName: `src/chunks/${name}.js`,
+            });
         },
         renderChunk(code, { fileName }) {
           const chunks = relative(dirname(fileName), 'src/chunks');

@@ -7,15 +7,21 @@ import { dirname, join } from 'node:path';
 import { OPERATIONS, openApiDocument } from '#server';
 
 const root = join(import.meta.dirname, '..');
-const generator = createRequire(join(root, 'tests/openapi-client/package.json')).resolve('openapi-typescript');
+const generator = createRequire(join(root, 'tests/openapi-client/package.json')).resolve(
+  'openapi-typescript',
+);
 const folder = mkdtempSync(join(tmpdir(), 'assize-types-'));
 try {
   const document = join(folder, 'openapi.json');
   writeFileSync(document, JSON.stringify(openApiDocument(OPERATIONS, 'http://localhost')));
   const program = join(dirname(generator), '../bin/cli.js');
-  execFileSync(process.execPath, [program, document, '-o', join(root, 'console/src/api/openapi.d.ts')], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  execFileSync(
+    process.execPath,
+    [program, document, '-o', join(root, 'console/src/api/openapi.d.ts')],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
 } finally {
   rmSync(folder, { recursive: true });
 }

@@ -51,12 +51,23 @@ export function readErrors(root: string): ErrorIndex {
   const texts = globSync('packages/*/src/**/*.ts', { cwd: root })
     .filter((file) => !file.endsWith('.test.ts'))
     .map((file) => readFileSync(join(root, file), 'utf8'));
-  const unions = new Map(texts.flatMap((text) => [...text.matchAll(UNION)].map((found) => unionAt(text, found))));
-  const classes = texts.flatMap((text) =>
-    [...text.matchAll(CLASS)].map(([, doc = '', name = '', union = '']) => ({ name, union, doc: proseOf(doc) })),
+  const unions = new Map(
+    texts.flatMap((text) => [...text.matchAll(UNION)].map((found) => unionAt(text, found))),
   );
-  const general = membersOf('AssizeError', GENERAL, unions).map((one) => ({ ...one, classes: undefined }));
-  const own = classes.flatMap(({ name, union }) => (union === 'never' ? [] : membersOf(name, union, unions)));
+  const classes = texts.flatMap((text) =>
+    [...text.matchAll(CLASS)].map(([, doc = '', name = '', union = '']) => ({
+      name,
+      union,
+      doc: proseOf(doc),
+    })),
+  );
+  const general = membersOf('AssizeError', GENERAL, unions).map((one) => ({
+    ...one,
+    classes: undefined,
+  }));
+  const own = classes.flatMap(({ name, union }) =>
+    union === 'never' ? [] : membersOf(name, union, unions),
+  );
   const codes = [...general, ...own].reduce(merged, new Map<string, IndexedCode>());
   return {
     codes: [...codes.values()].sort((a, b) => order(a.code, b.code)),
@@ -70,7 +81,9 @@ function merged(codes: Map<string, IndexedCode>, one: IndexedCode): Map<string, 
   const before = codes.get(code);
   if (before === undefined) return codes.set(code, one);
   if (before.classes === undefined || before.meaning !== meaning)
-    throw new Error(`The code ${code} of ${classes.join()} is declared twice. Name the union that declares it.`);
+    throw new Error(
+      `The code ${code} of ${classes.join()} is declared twice. Name the union that declares it.`,
+    );
   return codes.set(code, { ...before, classes: [...before.classes, ...classes].sort(order) });
 }
 
@@ -78,7 +91,12 @@ function merged(codes: Map<string, IndexedCode>, one: IndexedCode): Map<string, 
 export function errorPage({ codes, classes }: ErrorIndex): string {
   const rows = codes.map(({ code, classes = [], meaning, remedy, evidence }) => {
     const names = classes.map((name) => `\`${name}\``).join(', ');
-    return row([`\`${code}\``, names, evidence === '' ? meaning : `${meaning} ${evidence}`, remedy]);
+    return row([
+      `\`${code}\``,
+      names,
+      evidence === '' ? meaning : `${meaning} ${evidence}`,
+      remedy,
+    ]);
   });
   return `${INTRODUCTION}
 ## Classes
@@ -131,9 +149,14 @@ function unionAt(text: string, found: RegExpExecArray): [name: string, body: str
 }
 
 /** Members of a union, those of the unions that it names included. */
-function membersOf(name: string, union: string, unions: ReadonlyMap<string, string>): IndexedCode[] {
+function membersOf(
+  name: string,
+  union: string,
+  unions: ReadonlyMap<string, string>,
+): IndexedCode[] {
   const body = unions.get(union);
-  if (body === undefined) throw new Error(`${name} has the codes ${union}, which no source declares as a union.`);
+  if (body === undefined)
+    throw new Error(`${name} has the codes ${union}, which no source declares as a union.`);
   const members: IndexedCode[] = [];
   let doc = '';
   for (const [, comment, code, other, end] of body.matchAll(MEMBER)) {
@@ -150,7 +173,9 @@ function explained(name: string, code: string, prose: string): IndexedCode {
   const [, text = prose, evidence = ''] = /^([\s\S]*?)(?: (Evidence `[\s\S]*))?$/.exec(prose) ?? [];
   const [, meaning = '', remedy = ''] = /^(.+?\.) ((?:[A-Z`])[\s\S]*)$/.exec(text) ?? [];
   if (meaning === '' || remedy === '')
-    throw new Error(`${name} ${code} is not explained. Write what failed and what to do in a doc comment before it.`);
+    throw new Error(
+      `${name} ${code} is not explained. Write what failed and what to do in a doc comment before it.`,
+    );
   return { code, classes: [name], meaning, remedy, evidence };
 }
 
@@ -176,5 +201,6 @@ if (import.meta.main) {
   const index = readErrors(root);
   writeFileSync(join(root, 'docs/errors.md'), errorPage(index));
   console.log(`docs/errors.md has ${index.codes.length} codes of ${index.classes.length} classes.`);
-  if (index.codes.length > CODES_MAX) throw new Error(`At most ${CODES_MAX} codes (scripts/error-index.ts).`);
+  if (index.codes.length > CODES_MAX)
+    throw new Error(`At most ${CODES_MAX} codes (scripts/error-index.ts).`);
 }

@@ -11,7 +11,18 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-const CORE = ['base', 'canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects', 'memory', 'runtime'];
+const CORE = [
+  'base',
+  'canon',
+  'merkle',
+  'ledger',
+  'authority',
+  'kernel',
+  'oracle',
+  'effects',
+  'memory',
+  'runtime',
+];
 
 /**
  * The packages in their reading order, each with its rooms and the rooms of the package that these
@@ -29,7 +40,18 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
     oracle: ['base', 'canon'],
     effects: ['base', 'canon', 'ledger', 'authority'],
     memory: ['base', 'canon', 'ledger'],
-    runtime: ['base', 'canon', 'traces', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects', 'memory'],
+    runtime: [
+      'base',
+      'canon',
+      'traces',
+      'merkle',
+      'ledger',
+      'authority',
+      'kernel',
+      'oracle',
+      'effects',
+      'memory',
+    ],
     stores: ['base', 'canon', 'merkle', 'ledger', 'oracle', 'memory'],
     views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime'],
     config: [...CORE, 'stores'],
@@ -101,7 +123,16 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     ...['delegate/', 'upgrade/', 'erase/', 'memory/'],
   ],
   'packages/server/src/': [
-    ...['log/', 'problems/', 'principals/', 'notices/', 'events/', 'background/', 'operations/', 'routing/'],
+    ...[
+      'log/',
+      'problems/',
+      'principals/',
+      'notices/',
+      'events/',
+      'background/',
+      'operations/',
+      'routing/',
+    ],
     ...['http/requests/', 'http/', 'commands/'],
   ],
 };
@@ -129,7 +160,16 @@ const FROM_CORE: Readonly<Record<string, readonly string[]>> = {
   'gate/mining': ['base', 'canon', 'ledger', 'authority', 'runtime'],
   'gate/mcp': ['base', 'canon', 'views'],
   'audit/export': ['base', 'canon', 'merkle', 'ledger'],
-  'audit/checkpoints': ['base', 'canon', 'merkle', 'ledger', 'oracle', 'effects', 'memory', 'runtime'],
+  'audit/checkpoints': [
+    'base',
+    'canon',
+    'merkle',
+    'ledger',
+    'oracle',
+    'effects',
+    'memory',
+    'runtime',
+  ],
   'audit/bundle': ['base', 'canon', 'merkle', 'ledger', 'authority', 'oracle', 'runtime'],
   'audit/replay': CORE.filter((room) => room !== 'merkle'),
   'audit/blast': ['base', 'canon', 'ledger', 'effects', 'memory', 'runtime'],
@@ -190,7 +230,10 @@ class Packages {
   constructor(root: string) {
     const folders = globSync('packages/*/package.json', { cwd: root }).map((file) => dirname(file));
     this.#manifests = new Map(
-      folders.map((folder) => [folder, JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))]),
+      folders.map((folder) => [
+        folder,
+        JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')),
+      ]),
     );
   }
 
@@ -202,7 +245,10 @@ class Packages {
 
   /** Whether a package works without the other one: it loads that only where a user asks for it. */
   isOptional(folder: string | undefined, specifier: string): boolean {
-    return this.#manifests.get(folder ?? '')?.peerDependenciesMeta?.[libraryOf(specifier)]?.optional === true;
+    return (
+      this.#manifests.get(folder ?? '')?.peerDependenciesMeta?.[libraryOf(specifier)]?.optional ===
+      true
+    );
   }
 
   needsOf(folder: string): readonly string[] {
@@ -227,7 +273,10 @@ class Packages {
     for (const [pattern, path] of Object.entries(exports)) {
       const [head = '', tail] = pattern.split('*');
       if (tail === undefined || !subpath.startsWith(head) || !subpath.endsWith(tail)) continue;
-      return join(folder, path.replace('*', subpath.slice(head.length, subpath.length - tail.length)));
+      return join(
+        folder,
+        path.replace('*', subpath.slice(head.length, subpath.length - tail.length)),
+      );
     }
     return undefined;
   }
@@ -250,7 +299,9 @@ export function violations(root: string): Violation[] {
  */
 export function circles(root: string): string[][] {
   const packages = new Packages(root);
-  const files = sourcesOf(root).filter((file) => file.startsWith('packages/') && !file.endsWith('.test.ts'));
+  const files = sourcesOf(root).filter(
+    (file) => file.startsWith('packages/') && !file.endsWith('.test.ts'),
+  );
   const known = new Set(files);
   const imports = new Map(
     files.map((file) => [
@@ -280,15 +331,21 @@ export function specifiers(source: string): string[] {
 
 /** `testing` is test support, but for its suite of conformance and its command. */
 function isTest(file: string): boolean {
-  const isSupport = file.startsWith('packages/testing/') && !/\/(conformance|commands)\//.test(file);
-  return file.endsWith('.test.ts') || isSupport || file.replace('packages/testing/', '').includes('/testing/');
+  const isSupport =
+    file.startsWith('packages/testing/') && !/\/(conformance|commands)\//.test(file);
+  return (
+    file.endsWith('.test.ts') ||
+    isSupport ||
+    file.replace('packages/testing/', '').includes('/testing/')
+  );
 }
 
 function judge(packages: Packages, file: string, specifier: string): string | undefined {
   const workspace = WORKSPACES.find((folder) => file.startsWith(`${folder}/`));
   if (workspace !== undefined) return judgeWorkspace(packages, file, workspace, specifier);
   const folder = packageFolder(file)!;
-  if (specifier.startsWith('.') || specifier.startsWith('#')) return judgeInside(packages, file, specifier);
+  if (specifier.startsWith('.') || specifier.startsWith('#'))
+    return judgeInside(packages, file, specifier);
   if (isTest(file)) return undefined;
   if (specifier.startsWith('node:'))
     return PURE.some((pure) => file.startsWith(pure))
@@ -301,7 +358,9 @@ function judge(packages: Packages, file: string, specifier: string): string | un
   const other = packages.folderOf(specifier);
   if (other === order[0] && folder !== order[0]) return judgeFromCore(packages, file, specifier);
   if (other !== undefined && !packages.isOptional(folder, specifier))
-    return order.indexOf(other) <= order.indexOf(folder) ? undefined : `${other} stands after ${folder}`;
+    return order.indexOf(other) <= order.indexOf(folder)
+      ? undefined
+      : `${other} stands after ${folder}`;
   const only = folder === order[0] ? (LIBRARIES[library] ?? []) : undefined;
   return only === undefined || only.some((each) => file.startsWith(`${folder}/src/${each}/`))
     ? undefined
@@ -330,10 +389,14 @@ function judgeInside(packages: Packages, file: string, specifier: string): strin
   const may = PACKAGES[folder.slice('packages/'.length)]?.[room];
   if (may === undefined) return `${dirname(file)} is in no room; add it to scripts/layers.ts`;
   if (room === other)
-    return isApart(file, target) ? `${apartOf(file)} imports no folder beside it` : judgeFolders(file, target);
+    return isApart(file, target)
+      ? `${apartOf(file)} imports no folder beside it`
+      : judgeFolders(file, target);
   if (isTest(file)) return undefined;
   if (specifier.startsWith('.') && room !== 'public') return 'import another room by its # name';
-  return may.includes(other) ? undefined : `${room} may import ${may.join(', ') || 'no other room'}`;
+  return may.includes(other)
+    ? undefined
+    : `${room} may import ${may.join(', ') || 'no other room'}`;
 }
 
 /** Imports between the folders of a room. */
@@ -341,7 +404,8 @@ function judgeFolders(file: string, target: string): string | undefined {
   const room = Object.keys(FOLDERS).find((each) => file.startsWith(each));
   if (room === undefined || isTest(file)) return undefined;
   const folders = FOLDERS[room]!;
-  const placeOf = (path: string): number => folders.findIndex((folder) => path.startsWith(`${room}${folder}`));
+  const placeOf = (path: string): number =>
+    folders.findIndex((folder) => path.startsWith(`${room}${folder}`));
   const [own, other] = [placeOf(file), placeOf(target)];
   if (own < 0 && file.slice(room.length).includes('/'))
     return `${dirname(file)} is in no folder; add it to scripts/layers.ts`;
@@ -350,13 +414,19 @@ function judgeFolders(file: string, target: string): string | undefined {
     : undefined;
 }
 
-function judgeWorkspace(packages: Packages, file: string, workspace: string, specifier: string): string | undefined {
+function judgeWorkspace(
+  packages: Packages,
+  file: string,
+  workspace: string,
+  specifier: string,
+): string | undefined {
   if (specifier.startsWith('#')) return `${workspace} imports packages, as assize/internal/…`;
   if (!specifier.startsWith('.')) return undefined;
   const target = packages.targetOf(file, specifier) as string;
   if (isTest(file) && target.startsWith('tests/')) return undefined;
   const may = WORKSPACES.slice(WORKSPACES.indexOf(workspace));
-  if (!may.some((each) => target.startsWith(`${each}/`))) return `${workspace} imports packages and ${may.join(', ')}`;
+  if (!may.some((each) => target.startsWith(`${each}/`)))
+    return `${workspace} imports packages and ${may.join(', ')}`;
   return isApart(file, target) ? `${apartOf(file)} imports no folder beside it` : undefined;
 }
 
@@ -403,7 +473,8 @@ function stronglyConnected(imports: ReadonlyMap<string, readonly string[]>): str
     stack.push(file);
     for (const target of imports.get(file) ?? []) {
       if (!index.has(target)) visit(target);
-      if (stack.includes(target)) low.set(file, Math.min(low.get(file) as number, low.get(target) as number));
+      if (stack.includes(target))
+        low.set(file, Math.min(low.get(file) as number, low.get(target) as number));
     }
     if (low.get(file) === index.get(file)) found.push(stack.splice(stack.indexOf(file)).sort());
   };

@@ -15,16 +15,25 @@ const dist = join(root, 'dist');
 
 /** Files that the published packages have to have. */
 const WANTED = [
-  ...['LICENSE', 'README.md', 'CHANGELOG.md', 'bin/assize.js', 'src/public/index.js', 'src/public/index.d.ts'].map(
-    (name) => `assize/${name}`,
-  ),
+  ...[
+    'LICENSE',
+    'README.md',
+    'CHANGELOG.md',
+    'bin/assize.js',
+    'src/public/index.js',
+    'src/public/index.d.ts',
+  ].map((name) => `assize/${name}`),
   ...['cli/bin/assize.js', 'cli/src/main.js', 'console/index.html'],
 ];
 
 const { values } = parseArgs({
-  options: { publish: { type: 'boolean', default: false }, 'dry-run': { type: 'boolean', default: false } },
+  options: {
+    publish: { type: 'boolean', default: false },
+    'dry-run': { type: 'boolean', default: false },
+  },
 });
-if (values.publish && values['dry-run']) fail(['--publish and --dry-run exclude each other. Give one of them.']);
+if (values.publish && values['dry-run'])
+  fail(['--publish and --dry-run exclude each other. Give one of them.']);
 
 const { version } = readManifest(root);
 /** Each after the packages that it needs. */
@@ -49,7 +58,10 @@ if (values.publish) {
     } catch (error) {
       // A tag names a published version, so a version that was not published gets none.
       if (n === 0) run('git', ['tag', '--delete', tag], root);
-      else console.error(`release: not published yet: ${packages.slice(n).join(', ')}. Publish them from dist/.`);
+      else
+        console.error(
+          `release: not published yet: ${packages.slice(n).join(', ')}. Publish them from dist/.`,
+        );
       throw error;
     }
   }
@@ -69,7 +81,9 @@ function treeProblems(): string[] {
 function tagProblems(): string[] {
   if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version))
     return [`package.json has version ${version}, which is no semantic version. Write X.Y.Z.`];
-  return git('tag', '--list', tag) === '' ? [] : [`The tag ${tag} exists. Raise the version in package.json.`];
+  return git('tag', '--list', tag) === ''
+    ? []
+    : [`The tag ${tag} exists. Raise the version in package.json.`];
 }
 
 /** The changelog has a section of this version with a date and at least one line. */
@@ -77,11 +91,16 @@ function changelogProblems(): string[] {
   const text = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
   const sections = text.split(/^## /m).slice(1);
   const section = sections.find((each) => each.startsWith(`[${version}]`));
-  if (section === undefined) return [`CHANGELOG.md has no section for ${version}. Add "## [${version}] - YYYY-MM-DD".`];
+  if (section === undefined)
+    return [`CHANGELOG.md has no section for ${version}. Add "## [${version}] - YYYY-MM-DD".`];
   const [heading = '', ...lines] = section.split('\n');
   if (!/^\[[^\]]+\] - \d{4}-\d{2}-\d{2}$/.test(heading))
-    return [`CHANGELOG.md has no date for ${version} ("## ${heading}"). Write "## [${version}] - YYYY-MM-DD".`];
-  return lines.some((line) => line.startsWith('- ')) ? [] : [`CHANGELOG.md lists no change for ${version}. List them.`];
+    return [
+      `CHANGELOG.md has no date for ${version} ("## ${heading}"). Write "## [${version}] - YYYY-MM-DD".`,
+    ];
+  return lines.some((line) => line.startsWith('- '))
+    ? []
+    : [`CHANGELOG.md lists no change for ${version}. List them.`];
 }
 
 /**
@@ -91,7 +110,9 @@ function changelogProblems(): string[] {
 function packageProblems(): string[] {
   return [
     ...packages.flatMap(manifestProblems),
-    ...WANTED.filter((name) => !existsSync(join(dist, name))).map((name) => `dist/${name} is missing. Mend the build.`),
+    ...WANTED.filter((name) => !existsSync(join(dist, name))).map(
+      (name) => `dist/${name} is missing. Mend the build.`,
+    ),
     ...globSync('*/{bin,src}/**/*.ts', { cwd: dist })
       .filter((name) => !name.endsWith('.d.ts') || name.endsWith('.test.d.ts'))
       .map((name) => `dist/${name} is a source or a test. Mend the build.`),
@@ -104,7 +125,9 @@ function manifestProblems(folder: string): string[] {
     ...(built.version === version
       ? []
       : [`dist/${folder} has version ${built.version}, not ${version}. Mend the build.`]),
-    ...(built.private === true ? [`dist/${folder} is private, so npm would not publish it. Mend the build.`] : []),
+    ...(built.private === true
+      ? [`dist/${folder} is private, so npm would not publish it. Mend the build.`]
+      : []),
   ];
 }
 

@@ -30,5 +30,9 @@ try {
 function shownNames(): ReadonlySet<string> {
   const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: root })];
   const texts = pages.map((page) => readFileSync(join(root, page), 'utf8'));
-  return new Set(texts.flatMap((text) => [...text.matchAll(/\bimages\/([\w-]+)\.png/g)].map(([, name = '']) => name)));
+  return new Set(
+    texts.flatMap((text) =>
+      [...text.matchAll(/\bimages\/([\w-]+)\.png/g)].map(([, name = '']) => name),
+    ),
+  );
 }

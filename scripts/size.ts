@@ -11,22 +11,22 @@ import { formatTable, meetsGoal } from '../bench/measure.ts';
 
 /** Lines and tokens at most, in thousands. The goal of all published packages is 155 and less. */
 const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>> = {
-  assize: [80.9, 535.6],
-  '@assize/postgres': [7.9, 40],
-  '@assize/command': [4.7, 30.5],
-  '@assize/cli': [11.7, 83.5],
-  '@assize/server': [10.6, 79],
-  '@assize/testing': [13.6, 129.7],
-  '@assize/gate': [21.2, 170.5],
-  '@assize/agents': [13.1, 97],
-  '@assize/tools': [8.5, 60],
-  '@assize/audit': [15.6, 110],
-  '@assize/cells': [2.8, 19],
-  '@assize/console': [20.8, 161.5],
+  assize: [88.7, 537.3],
+  '@assize/postgres': [8.4, 39.5],
+  '@assize/command': [5.2, 30.7],
+  '@assize/cli': [13.6, 84],
+  '@assize/server': [12.1, 79],
+  '@assize/testing': [15.2, 130.2],
+  '@assize/gate': [24.2, 171],
+  '@assize/agents': [15.1, 97.3],
+  '@assize/tools': [9.3, 59.7],
+  '@assize/audit': [17.5, 110.4],
+  '@assize/cells': [3.1, 19],
+  '@assize/console': [23, 161.2],
 };
 
 /** Of each other package, which is one adapter. */
-const SMALL = [1.2, 9] as const;
+const SMALL = [1.3, 9] as const;
 
 const TOKEN =
   /\/\*[\s\S]*?\*\/|\/\/[^\n]*|`(?:\\[\s\S]|[^`\\])*`|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|[A-Za-z_$#@][\w$]*|\d[\w.]*|=>|\.\.\.|\?\?=?|\?\.|[=!]==?|&&=?|\|\|=?|[<>+\-*/%]=?|[^\s\w]/g;
@@ -74,10 +74,16 @@ function tokensIn(code: string): number {
 /** The names that an entry exports. It names all of them. */
 function namesIn(file: string): string[] {
   const code = text(file).replace(/\/\*[\s\S]*?\*\//g, '');
-  const lists = [...code.matchAll(/export\s+(?:type\s+)?\{([^}]*)\}/g)].flatMap(([, list = '']) => list.split(','));
-  const declared = [...code.matchAll(/export\s+(?:async\s+)?(?:class|function|const|interface|type)\s+(\w+)/g)];
+  const lists = [...code.matchAll(/export\s+(?:type\s+)?\{([^}]*)\}/g)].flatMap(([, list = '']) =>
+    list.split(','),
+  );
+  const declared = [
+    ...code.matchAll(/export\s+(?:async\s+)?(?:class|function|const|interface|type)\s+(\w+)/g),
+  ];
   return [
-    ...lists.map((each) => each.trim().replace(/^type\s+|^.*\sas\s+/g, '')).filter((each) => each !== ''),
+    ...lists
+      .map((each) => each.trim().replace(/^type\s+|^.*\sas\s+/g, ''))
+      .filter((each) => each !== ''),
     ...declared.map(([, each = '']) => each),
   ];
 }
@@ -97,7 +103,9 @@ for (const each of rows)
     ),
   );
 const product = rows.filter(({ name }) => !['@assize/console', '@assize/testing'].includes(name));
-console.log(`All but console and testing: ${product.reduce((sum, { lines }) => sum + lines, 0)} lines.`);
+console.log(
+  `All but console and testing: ${product.reduce((sum, { lines }) => sum + lines, 0)} lines.`,
+);
 
 const large = rows.filter(({ name, lines, tokens }) => {
   const [most, mostTokens] = LIMITS[name] ?? SMALL;

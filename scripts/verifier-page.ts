@@ -13,7 +13,8 @@ import { join } from 'node:path';
  */
 export function verifierPage(vite: string, folder: string): string {
   const script = builtScript(vite, folder);
-  if (/<\/script|<!--/i.test(script)) throw new Error('The script of the verifier would end its own element.');
+  if (/<\/script|<!--/i.test(script))
+    throw new Error('The script of the verifier would end its own element.');
   const style = readFileSync(join(folder, 'page/page.css'), 'utf8').replaceAll(/\n\s*/g, '\n');
   const policy = `default-src 'none'; script-src '${hashOf(script)}'; style-src '${hashOf(style)}'; base-uri 'none'; form-action 'none'`;
   return readFileSync(join(folder, 'page.html'), 'utf8')

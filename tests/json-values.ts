@@ -73,7 +73,9 @@ export const jsonNumber: fc.Arbitrary<number> = fc.oneof(
   fc.integer(),
   fc.maxSafeInteger(),
   fc.constantFrom(...AWKWARD_NUMBERS),
-  fc.double({ noNaN: true, noDefaultInfinity: true }).filter((value) => Math.abs(value) <= Number.MAX_SAFE_INTEGER),
+  fc
+    .double({ noNaN: true, noDefaultInfinity: true })
+    .filter((value) => Math.abs(value) <= Number.MAX_SAFE_INTEGER),
 );
 
 /**
@@ -84,7 +86,9 @@ export const jsonValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((t
     { maxDepth: 5, depthSize: 'small' },
     fc.oneof(fc.constantFrom(null, true, false), jsonNumber, jsonText),
     fc.array(tie('value'), { maxLength: 5 }),
-    fc.tuple(fc.array(fc.tuple(jsonName, tie('value')), { maxLength: 7 }), fc.boolean()).map(toObject),
+    fc
+      .tuple(fc.array(fc.tuple(jsonName, tie('value')), { maxLength: 7 }), fc.boolean())
+      .map(toObject),
   ),
 })).value;
 

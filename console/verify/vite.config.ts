@@ -4,7 +4,12 @@ import { defineConfig } from 'vite';
 export default defineConfig({
   root: import.meta.dirname,
   build: {
-    lib: { entry: 'page/main.ts', formats: ['iife'], name: 'verifier', fileName: () => 'verify.js' },
+    lib: {
+      entry: 'page/main.ts',
+      formats: ['iife'],
+      name: 'verifier',
+      fileName: () => 'verify.js',
+    },
     target: 'es2022',
     emptyOutDir: true,
   },

@@ -4,7 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { exportLines, importLines, integrateLog, splitLines } from '@assize/audit';
-import { Assize, defineDomain, generateKeys, issueWrit, openStore, pass, reject, verifyStore } from 'assize';
+import {
+  Assize,
+  defineDomain,
+  generateKeys,
+  issueWrit,
+  openStore,
+  pass,
+  reject,
+  verifyStore,
+} from 'assize';
 import { z } from 'zod';
 
 const till = defineDomain({
@@ -24,7 +33,9 @@ const till = defineDomain({
     },
   },
   invariants: ({ invariant }) => [
-    invariant('NEVER_BELOW_ZERO', ['/cents'], ({ cents }) => (cents >= 0 ? pass : reject('the till is empty'))),
+    invariant('NEVER_BELOW_ZERO', ['/cents'], ({ cents }) =>
+      cents >= 0 ? pass : reject('the till is empty'),
+    ),
   ],
 });
 
@@ -32,7 +43,10 @@ const folder = mkdtempSync(join(tmpdir(), 'assize-audit-'));
 const file = join(folder, 'till.db');
 const root = generateKeys();
 const terms = { subject: 'agent:ada', actions: ['pay'], scopes: ['**'], max_depth: 0, nonce: '1' };
-const period = { not_before: '2026-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z' };
+const period = {
+  not_before: '2026-01-01T00:00:00.000000Z',
+  expires: '2100-01-01T00:00:00.000000Z',
+};
 const writ = issueWrit({ issuer: root.publicKey, ...terms, ...period }, root.privateKey);
 
 // The operator: three proposals, one of which the rule rejects. The rejection is an entry as well.
@@ -44,7 +58,12 @@ for (const [to, cents] of [
   ['Ben', 7_000],
   ['Cem', 500],
 ] as const) {
-  const ruling = await trajectory.propose({ action: 'pay', role: 'cashier', args: { to, cents }, writ });
+  const ruling = await trajectory.propose({
+    action: 'pay',
+    role: 'cashier',
+    args: { to, cents },
+    writ,
+  });
   console.log(`pay ${to} ${cents}: ${ruling.ruling}`);
 }
 await integrateLog(store); // Gives each entry its place in the Merkle log, which the export follows.
@@ -71,10 +90,14 @@ console.log('a forged export:', await audit(forged).catch(({ message }) => messa
 // The same byte is changed in the database, without the trigger that refuses changes. The payload
 // no longer hashes to the id, which the next entry names.
 const db = new DatabaseSync(file);
-db.exec(`DROP TRIGGER entry_unchanged; UPDATE entry SET payload = replace(payload, '"cents":7000', '"cents":1000')`);
+db.exec(
+  `DROP TRIGGER entry_unchanged; UPDATE entry SET payload = replace(payload, '"cents":7000', '"cents":1000')`,
+);
 db.close();
 store = await openStore(`sqlite:${file}`, { mode: 'readonly' });
 for (const { trajectory_id, valid, fault } of await verifyStore(store))
-  console.log(`the database: ${trajectory_id} valid: ${valid}, seq ${fault?.seq}, ${fault?.code}: ${fault?.detail}`);
+  console.log(
+    `the database: ${trajectory_id} valid: ${valid}, seq ${fault?.seq}, ${fault?.code}: ${fault?.detail}`,
+  );
 await store.close();
 rmSync(folder, { recursive: true });

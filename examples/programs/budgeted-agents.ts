@@ -1,7 +1,16 @@
 // Two agents share one budget. The ledger enforces it, and the run replays without a model.
 
 import { type Agent, replayRun, runAgents } from '@assize/agents';
-import { Assize, attenuate, createOracle, defineDomain, generateKeys, issueWrit, openStore, systemClock } from 'assize';
+import {
+  Assize,
+  attenuate,
+  createOracle,
+  defineDomain,
+  generateKeys,
+  issueWrit,
+  openStore,
+  systemClock,
+} from 'assize';
 import { z } from 'zod';
 
 const research = defineDomain({
@@ -27,14 +36,37 @@ const research = defineDomain({
 // The lead holds a writ of three calls, and signs a writ of two calls for each agent.
 const root = generateKeys(new Uint8Array(32).fill(1));
 const lead = generateKeys(new Uint8Array(32).fill(2));
-const grant = { trajectory: 'run', actions: ['answer'], scopes: ['role:researcher'], budget: { calls: 3 } };
-const period = { not_before: '2026-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z' };
-const terms = { issuer: root.publicKey, subject: lead.publicKey, max_depth: 1, nonce: 'lead', ...grant, ...period };
+const grant = {
+  trajectory: 'run',
+  actions: ['answer'],
+  scopes: ['role:researcher'],
+  budget: { calls: 3 },
+};
+const period = {
+  not_before: '2026-01-01T00:00:00.000000Z',
+  expires: '2100-01-01T00:00:00.000000Z',
+};
+const terms = {
+  issuer: root.publicKey,
+  subject: lead.publicKey,
+  max_depth: 1,
+  nonce: 'lead',
+  ...grant,
+  ...period,
+};
 const parent = issueWrit(terms, root.privateKey);
 
 /** An agent sees the slice of its role. The oracle answers its questions and records them. */
-function agent(name: string, questions: readonly string[], model: (prompt: string) => string): Agent {
-  const writ = attenuate(parent, { subject: `agent:${name}`, budget: { calls: 2 }, nonce: name }, lead.privateKey);
+function agent(
+  name: string,
+  questions: readonly string[],
+  model: (prompt: string) => string,
+): Agent {
+  const writ = attenuate(
+    parent,
+    { subject: `agent:${name}`, budget: { calls: 2 }, nonce: name },
+    lead.privateKey,
+  );
   return {
     name,
     role: { name: 'researcher', params: {} },
@@ -64,7 +96,10 @@ const report = await runAgents(trajectory, agents(model), {
   oracle: createOracle({ store, clock: systemClock, mode: 'record' }),
   signal: stop.signal,
   onTurn: ({ turn, ruling }) => {
-    console.log('agent' in turn && turn.agent, ruling?.ruling === 'rejected' ? ruling.reason : ruling?.ruling);
+    console.log(
+      'agent' in turn && turn.agent,
+      ruling?.ruling === 'rejected' ? ruling.reason : ruling?.ruling,
+    );
     if (ruling?.ruling === 'rejected') stop.abort(); // The budget is spent: the run ends after this turn.
   },
 });

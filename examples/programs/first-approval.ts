@@ -1,6 +1,15 @@
 // An agent proposes refunds. Small refunds are committed immediately; a large refund is pending
 // until a manager approves it.
-import { Assize, defineDomain, escalate, generateKeys, issueWrit, openStore, pass, verifyStore } from 'assize';
+import {
+  Assize,
+  defineDomain,
+  escalate,
+  generateKeys,
+  issueWrit,
+  openStore,
+  pass,
+  verifyStore,
+} from 'assize';
 import { z } from 'zod';
 
 const refunds = defineDomain({
@@ -8,7 +17,10 @@ const refunds = defineDomain({
   version: '1',
   // The typed state that every commit of this domain changes.
   state: z.object({
-    refunds: z.record(z.string(), z.object({ euros: z.number(), approvedBy: z.string().optional() })),
+    refunds: z.record(
+      z.string(),
+      z.object({ euros: z.number(), approvedBy: z.string().optional() }),
+    ),
   }),
   initial: { refunds: {} },
   // A process declares what its actions may write; a write elsewhere is refused.
@@ -38,7 +50,8 @@ const refunds = defineDomain({
           state.refunds[order!]!.approvedBy = counselor;
         },
       },
-      ({ euros, approvedBy }) => (euros <= 100 || approvedBy ? pass : escalate(`${euros} euros are above 100`)),
+      ({ euros, approvedBy }) =>
+        euros <= 100 || approvedBy ? pass : escalate(`${euros} euros are above 100`),
     ),
   ],
 });
@@ -48,8 +61,17 @@ const root = generateKeys(); // The root key decides which writs count.
 const assize = new Assize({ store, domains: [refunds], anchors: [root.publicKey] });
 
 // The writ grants the agent one action, in one role, until one day.
-const terms = { subject: 'agent:ada', actions: ['refund'], scopes: ['role:clerk'], max_depth: 0, nonce: 'ada-1' };
-const period = { not_before: '2026-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z' };
+const terms = {
+  subject: 'agent:ada',
+  actions: ['refund'],
+  scopes: ['role:clerk'],
+  max_depth: 0,
+  nonce: 'ada-1',
+};
+const period = {
+  not_before: '2026-01-01T00:00:00.000000Z',
+  expires: '2100-01-01T00:00:00.000000Z',
+};
 const writ = issueWrit({ issuer: root.publicKey, ...terms, ...period }, root.privateKey);
 
 const trajectory = await assize.create(refunds, { writs: [writ] });

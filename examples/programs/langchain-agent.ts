@@ -23,14 +23,23 @@ rules:
   - { id: large, ask: bank/pay, where: [{ path: /euros, min: 101 }] }
 `,
 );
-const gate = await openGate({ store: `sqlite:${join(folder, 'calls.db')}`, rules, agent: 'ada', server: 'bank' });
+const gate = await openGate({
+  store: `sqlite:${join(folder, 'calls.db')}`,
+  rules,
+  agent: 'ada',
+  server: 'bank',
+});
 
 const pay = tool(
   async ({ to, euros }) => {
     console.log(`the bank pays ${euros} to ${to}`);
     return `paid ${euros} to ${to}`;
   },
-  { name: 'pay', description: 'Pays a bill.', schema: z.object({ to: z.string(), euros: z.number() }) },
+  {
+    name: 'pay',
+    description: 'Pays a bill.',
+    schema: z.object({ to: z.string(), euros: z.number() }),
+  },
 );
 
 // A model without a key asks for two payments, and is done when it has their results.
@@ -64,7 +73,10 @@ console.log('waits:', pause.value.actionRequests[0]?.args, pause.value.assize.re
 
 const told = ({ messages }: Pick<typeof first, 'messages'>) =>
   messages.flatMap(({ type, text }) => (type === 'tool' ? [text] : []));
-const resumed = await agent.invoke(new Command({ resume: answerTo(pause, { type: 'approve' }) }), config);
+const resumed = await agent.invoke(
+  new Command({ resume: answerTo(pause, { type: 'approve' }) }),
+  config,
+);
 console.log('resumed:', told(resumed));
 // A fork from before the payments: both calls get their recorded results.
 for await (const { config: earlier, next } of agent.graph.getStateHistory(config)) {

@@ -24,7 +24,12 @@ rules:
   - { id: large, ask: bank/pay, where: [{ path: /euros, min: 101 }] }
 `,
 );
-const gate = await openGate({ store: `sqlite:${join(folder, 'calls.db')}`, rules, agent: 'ada', server: 'bank' });
+const gate = await openGate({
+  store: `sqlite:${join(folder, 'calls.db')}`,
+  rules,
+  agent: 'ada',
+  server: 'bank',
+});
 
 const pay = createTool({
   id: 'pay',
@@ -43,7 +48,10 @@ const tools = gatedTools(gate, { pay }, { approver: () => 'manager:grace' });
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 const asked = (toolCallId: string, input: object) =>
   ({ type: 'tool-call', toolName: 'pay', toolCallId, input: JSON.stringify(input) }) as const;
-const calls = [asked('call-1', { to: 'bob', euros: 40 }), asked('call-2', { to: 'eve', euros: 900 })];
+const calls = [
+  asked('call-1', { to: 'bob', euros: 40 }),
+  asked('call-2', { to: 'eve', euros: 900 }),
+];
 const model = new MastraLanguageModelV2Mock({
   doGenerate: async ({ prompt }) =>
     prompt.at(-1)?.role === 'tool'
@@ -53,7 +61,13 @@ const model = new MastraLanguageModelV2Mock({
 
 /** The agent of a process that keeps its state in a file. */
 function agentOver(file: string) {
-  const payer = new Agent({ id: 'payer', name: 'Payer', instructions: 'Pay bills.', model: model as never, tools });
+  const payer = new Agent({
+    id: 'payer',
+    name: 'Payer',
+    instructions: 'Pay bills.',
+    model: model as never,
+    tools,
+  });
   const storage = new LibSQLStore({ id: 'state', url: `file:${join(folder, file)}` });
   return new Mastra({ agents: { payer }, storage, logger: false }).getAgent('payer');
 }
@@ -63,11 +77,15 @@ await agentOver('state.db').generate('Pay the bills.', { runId });
 const { runs } = await agentOver('state.db').listSuspendedRuns();
 const pause = runs[0]?.toolCalls[0]?.suspendPayload as AssizeSuspension;
 console.log('waits:', pause.args, pause.assize.reason);
-for (const end of ['', '-wal']) cpSync(join(folder, `state.db${end}`), join(folder, `copy.db${end}`));
+for (const end of ['', '-wal'])
+  cpSync(join(folder, `state.db${end}`), join(folder, `copy.db${end}`));
 
 // The second process has the state from before the payment: it gets the recorded result.
 for (const file of ['state.db', 'copy.db']) {
-  const { toolResults } = await agentOver(file).resumeGenerate(answerTo(pause, { decision: 'approve' }), { runId });
+  const { toolResults } = await agentOver(file).resumeGenerate(
+    answerTo(pause, { decision: 'approve' }),
+    { runId },
+  );
   console.log(
     `resumed ${file}:`,
     toolResults.map(({ payload }) => payload.result),

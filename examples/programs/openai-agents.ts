@@ -6,7 +6,12 @@ import { join } from 'node:path';
 import { openGate } from '@assize/gate';
 import { gatedTools, heldCalls, runStateVault } from '@assize/openai-agents';
 import { Agent, RunContext, Runner, RunState, tool } from '@openai/agents';
-import { assistantMessage, functionCall, modelResponder, ScriptedModel } from '@openai/agents/testing';
+import {
+  assistantMessage,
+  functionCall,
+  modelResponder,
+  ScriptedModel,
+} from '@openai/agents/testing';
 import { z } from 'zod';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-example-'));
@@ -21,7 +26,12 @@ rules:
   - { id: large, ask: bank/pay, where: [{ path: /euros, min: 101 }] }
 `,
 );
-const gate = await openGate({ store: `sqlite:${join(folder, 'calls.db')}`, rules, agent: 'ada', server: 'bank' });
+const gate = await openGate({
+  store: `sqlite:${join(folder, 'calls.db')}`,
+  rules,
+  agent: 'ada',
+  server: 'bank',
+});
 const vault = runStateVault({ folder: join(folder, 'runs') });
 
 const pay = tool({
@@ -40,7 +50,9 @@ const model = new ScriptedModel([
     functionCall('pay', { to: 'bob', euros: 40 }, { callId: 'call-1' }),
     functionCall('pay', { to: 'eve', euros: 900 }, { callId: 'call-2' }),
   ],
-  ...Array.from({ length: 2 }, () => modelResponder(() => [assistantMessage('The bills are paid.')])),
+  ...Array.from({ length: 2 }, () =>
+    modelResponder(() => [assistantMessage('The bills are paid.')]),
+  ),
 ]);
 // The program has authenticated the person of an answer, and puts the person into the context.
 const tools = gatedTools(gate, [pay], { approver: (_answer, _held, { context }) => context.user });

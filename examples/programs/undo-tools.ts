@@ -14,7 +14,8 @@ const booking = (name: string) =>
     writes: [`${name}:{city}`],
     execute: ({ city }) => {
       // DidNothing is certain. After any other error the booking may exist.
-      if (city === 'Atlantis' && name === 'flight') throw new DidNothing('there is no flight', { final: true });
+      if (city === 'Atlantis' && name === 'flight')
+        throw new DidNothing('there is no flight', { final: true });
       outside.push(`${name} booked: ${city}`);
     },
     compensate: ({ city }) => {
@@ -50,14 +51,25 @@ const travel = defineDomain({
     },
   },
   invariants: ({ invariant }) => [
-    invariant('BUDGET', ['/left'], ({ left }) => (left >= 0 ? pass : reject(`${-left} euros too much`))),
+    invariant('BUDGET', ['/left'], ({ left }) =>
+      left >= 0 ? pass : reject(`${-left} euros too much`),
+    ),
   ],
 });
 
 const store = await openStore('memory:');
 const root = generateKeys();
-const terms = { subject: 'agent:ada', actions: ['**'], scopes: ['**'], max_depth: 0, nonce: 'ada-1' };
-const period = { not_before: '2026-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z' };
+const terms = {
+  subject: 'agent:ada',
+  actions: ['**'],
+  scopes: ['**'],
+  max_depth: 0,
+  nonce: 'ada-1',
+};
+const period = {
+  not_before: '2026-01-01T00:00:00.000000Z',
+  expires: '2100-01-01T00:00:00.000000Z',
+};
 const writ = issueWrit({ issuer: root.publicKey, ...terms, ...period }, root.privateKey);
 const tools = [booking('hotel'), booking('flight'), mail];
 const assize = new Assize({ store, domains: [travel], anchors: [root.publicKey], tools });
@@ -69,7 +81,11 @@ async function book(city: string, euros: number): Promise<void> {
     tx.propose({ action: 'pay', role: 'traveller', args: { euros } });
   });
   await booked.then(
-    ({ ruling }) => console.log(city, ruling.ruling === 'rejected' ? `rejected: ${ruling.detail}` : ruling.ruling),
+    ({ ruling }) =>
+      console.log(
+        city,
+        ruling.ruling === 'rejected' ? `rejected: ${ruling.detail}` : ruling.ruling,
+      ),
     ({ message }) => console.log(city, message),
   );
   for (const line of outside.splice(0)) console.log('   ', line);

@@ -1,4 +1,11 @@
-import { ArgumentError, arg, deepFreeze, isRecord, type Json, thrownText } from 'assize/internal/base';
+import {
+  ArgumentError,
+  arg,
+  deepFreeze,
+  isRecord,
+  type Json,
+  thrownText,
+} from 'assize/internal/base';
 import { copyJson } from 'assize/internal/canon';
 import type { Domain, Intent } from 'assize/internal/kernel';
 import type { AgentProposal } from './architecture.ts';
@@ -6,7 +13,11 @@ import { ArchitectureError } from './errors.ts';
 import type { Evaluator } from './evaluator.ts';
 
 /** The decision of an agent on a slice: it proposes an action, or nothing. */
-export type AgentDecision = { readonly action: string; readonly args: Json } | 'wait' | 'done' | undefined;
+export type AgentDecision =
+  | { readonly action: string; readonly args: Json }
+  | 'wait'
+  | 'done'
+  | undefined;
 
 /**
  * An agent (Agentic Redux, Definition A.21), the same under each architecture. `decide` is a
@@ -39,19 +50,29 @@ export const AGENT_FORM = arg.members({
 export function requireAgents(domain: Domain, agents: readonly ComparedAgent[]): void {
   const names = new Set<string>();
   for (const [i, { name, role }] of agents.entries()) {
-    if (names.has(name)) throw badAgent(i, `has the name ${name}, which another agent has; pass other names`);
+    if (names.has(name))
+      throw badAgent(i, `has the name ${name}, which another agent has; pass other names`);
     names.add(name);
     if (!Object.hasOwn(domain.roles, role.name))
-      throw badAgent(i, `has the role ${role.name}; ${domain.name} has ${Object.keys(domain.roles).join(', ')}`);
+      throw badAgent(
+        i,
+        `has the role ${role.name}; ${domain.name} has ${Object.keys(domain.roles).join(', ')}`,
+      );
     const wanted = domain.roles[role.name]?.params ?? [];
-    if (wanted.length === Object.keys(role.params).length && wanted.every((param) => role.params[param])) continue;
+    if (
+      wanted.length === Object.keys(role.params).length &&
+      wanted.every((param) => role.params[param])
+    )
+      continue;
     throw badAgent(i, `needs the parameters of its role: ${wanted.join(', ') || 'none'}`);
   }
 }
 
 function badAgent(index: number, problem: string): ArgumentError {
   const argument = `options.agents.${index}`;
-  return new ArgumentError('bad_argument', `The argument ${argument} ${problem}.`, { evidence: { argument } });
+  return new ArgumentError('bad_argument', `The argument ${argument} ${problem}.`, {
+    evidence: { argument },
+  });
 }
 
 /** An agent of the caller. It sees its slice of the state that it reads, and nothing else. */
@@ -71,7 +92,8 @@ export class GivenAgent implements Decider {
   /** @throws ArchitectureError `function_failed` */
   async decide(read: Json, evaluator: Evaluator): Promise<Intent | undefined> {
     const seen = evaluator.textOf(read);
-    if (!this.#decided.has(seen)) this.#decided.set(seen, await this.#decision(evaluator.slice(read, this.role)));
+    if (!this.#decided.has(seen))
+      this.#decided.set(seen, await this.#decision(evaluator.slice(read, this.role)));
     return this.#decided.get(seen);
   }
 
@@ -80,7 +102,10 @@ export class GivenAgent implements Decider {
     try {
       decided = await this.#agent.decide(deepFreeze(slice));
     } catch (cause) {
-      throw this.#failed(`its decision threw an error: ${thrownText(cause).replace(/\.$/, '')}`, cause);
+      throw this.#failed(
+        `its decision threw an error: ${thrownText(cause).replace(/\.$/, '')}`,
+        cause,
+      );
     }
     if (decided === undefined || decided === 'wait' || decided === 'done') return undefined;
     const { action, args } = (isRecord(decided) ? decided : {}) as {
@@ -92,7 +117,10 @@ export class GivenAgent implements Decider {
     try {
       return { action, role: this.role, args: deepFreeze(copyJson(args)) };
     } catch (cause) {
-      throw this.#failed(`the arguments of ${action} are not JSON: ${thrownText(cause).replace(/\.$/, '')}`, cause);
+      throw this.#failed(
+        `the arguments of ${action} are not JSON: ${thrownText(cause).replace(/\.$/, '')}`,
+        cause,
+      );
     }
   }
 

@@ -33,7 +33,10 @@ const plan = fc.oneof(
 /** The first two agents break the rule together, and the third one alone. */
 const THIRD_ALONE: [CapSpec[], { agents: SmallAgent[]; turns: number }] = [
   [{ keys: ['a', 'b', 'c'], max: 4 }],
-  { agents: [3, 3, 5].map((by, i) => ({ key: KEYS[i] as string, seesAll: false, moves: [by] })), turns: 1 },
+  {
+    agents: [3, 3, 5].map((by, i) => ({ key: KEYS[i] as string, seesAll: false, moves: [by] })),
+    turns: 1,
+  },
 ];
 
 test('the search finds what a naive walk over all interleavings finds', async () => {
@@ -48,7 +51,9 @@ test('the search finds what a naive walk over all interleavings finds', async ()
       if (found === undefined) return;
       expect(found.exhaustive).toBe(true);
       const violations = (found.architectures[0] as ArchitectureFigures).violations;
-      const lengths = violations.map(({ rule, kind, steps }) => [`${rule} ${kind}`, steps.length] as const);
+      const lengths = violations.map(
+        ({ rule, kind, steps }) => [`${rule} ${kind}`, steps.length] as const,
+      );
       expect(new Map(lengths)).toEqual(naive);
       for (const { kind } of violations) kinds.add(kind);
     }),
@@ -62,7 +67,9 @@ test('no state that the kernel commits breaks a rule of a generated domain', asy
   await fc.assert(
     fc.asyncProperty(capSpecs, smallAgents(3), fc.nat(1_000), async (caps, agents, seed) => {
       const options = { agents: agents.map(comparedAgent), seed, schedules: 12 };
-      const found = await compareArchitectures(smallDomain(caps), options).catch(unlessNothingProposed);
+      const found = await compareArchitectures(smallDomain(caps), options).catch(
+        unlessNothingProposed,
+      );
       const [loose, strict] = found?.architectures ?? [];
       broken += loose?.broken_schedules ?? 0;
       expect(strict?.broken_schedules ?? 0).toBe(0);
@@ -78,7 +85,10 @@ test.each([
   ['udt', udt],
 ])('no state that the kernel commits breaks a rule of %s', async (_, domain) => {
   const { architectures } = await compareArchitectures(domain, { schedules: 60, population: 3 });
-  expect(architectures.map(({ architecture }) => architecture)).toEqual(['microservices', 'kernel']);
+  expect(architectures.map(({ architecture }) => architecture)).toEqual([
+    'microservices',
+    'kernel',
+  ]);
   const [loose, strict] = architectures;
   expect(loose?.broken_schedules).toBeGreaterThan(0);
   expect(strict).toMatchObject({ broken_schedules: 0, violations: [], refused_valid: 0 });
@@ -86,16 +96,29 @@ test.each([
 
 test('a kernel without a rule is found', async () => {
   const weak = domainWithout(budget, 'BUDGET_CAP');
-  const planted = { name: 'kernel', begin: (setting: any) => kernel().begin({ ...setting, domain: weak }) };
-  const { architectures } = await compareArchitectures(budget, { schedules: 40, architectures: [planted] });
-  expect(architectures).toMatchObject([{ violations: [{ rule: 'BUDGET_CAP', kind: 'skew', steps: { length: 4 } }] }]);
+  const planted = {
+    name: 'kernel',
+    begin: (setting: any) => kernel().begin({ ...setting, domain: weak }),
+  };
+  const { architectures } = await compareArchitectures(budget, {
+    schedules: 40,
+    architectures: [planted],
+  });
+  expect(architectures).toMatchObject([
+    { violations: [{ rule: 'BUDGET_CAP', kind: 'skew', steps: { length: 4 } }] },
+  ]);
 });
 
 test('generated agents break no rule one after the other', async () => {
   await fc.assert(
     fc.asyncProperty(capSpecs, fc.nat(1_000), async (caps, seed) => {
       const evaluator = new Evaluator(smallDomain(caps), AT);
-      const drawer = await CaseDrawer.on(evaluator, startingStates(evaluator), new Choices(2 * seed), async () => {});
+      const drawer = await CaseDrawer.on(
+        evaluator,
+        startingStates(evaluator),
+        new Choices(2 * seed),
+        async () => {},
+      );
       const setting = {
         ...{ domain: evaluator.domain, at: AT, onQuestion: () => {} },
         evaluate: (...given: Parameters<Evaluator['evaluate']>) => evaluator.evaluate(...given),
@@ -104,7 +127,13 @@ test('generated agents break no rule one after the other', async () => {
         const drawn = drawer.next(3);
         if (drawn === undefined) return;
         const serial = [0, 1, 2].map((agent, readAfter) => ({ agent, readAfter }));
-        const turns = await runSchedule(microservices(), drawn, serial, evaluator, setting as never);
+        const turns = await runSchedule(
+          microservices(),
+          drawn,
+          serial,
+          evaluator,
+          setting as never,
+        );
         expect(turns.flatMap(({ breaks }) => breaks)).toEqual([]);
         // The first agent always finds a proposal.
         expect(turns[0]?.outcome).toEqual({ outcome: 'committed' });

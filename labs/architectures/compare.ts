@@ -2,7 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Domain } from 'assize/internal/kernel';
 import type { Setting } from './architecture.ts';
 import { isDrawable } from './cases/places.ts';
-import { type CasePlan, generatedCases, givenCases, noProposals, type PlannedCase } from './cases/plan-cases.ts';
+import {
+  type CasePlan,
+  generatedCases,
+  givenCases,
+  noProposals,
+  type PlannedCase,
+} from './cases/plan-cases.ts';
 import { startingStates } from './cases/starting-states.ts';
 import { Choices } from './draw/index.ts';
 import { Evaluator } from './evaluator.ts';
@@ -87,7 +93,11 @@ class Comparison {
       for (const { case: tried, schedules } of cases)
         for (const schedule of schedules) {
           if (done % PAUSE_EACH === 0) await this.#pause();
-          counter.count(tried, schedule, await runSchedule(architecture, tried, schedule, this.#evaluator, setting));
+          counter.count(
+            tried,
+            schedule,
+            await runSchedule(architecture, tried, schedule, this.#evaluator, setting),
+          );
           onProgress?.(++done, total);
         }
       figures.push(await counter.figures({ architecture, evaluator: this.#evaluator, setting }));

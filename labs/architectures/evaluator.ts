@@ -88,9 +88,11 @@ export class Evaluator {
 
   #evaluated(world: World, intent: Intent): Evaluation {
     const compiled = compile(this.domain, intent, EVERYTHING_ALLOWED);
-    if ('reason' in compiled) return { refused: { reason: compiled.reason, detail: compiled.detail } };
+    if ('reason' in compiled)
+      return { refused: { reason: compiled.reason, detail: compiled.detail } };
     const candidate = candidateOf(world, compiled, { at: this.#at, observations: [] });
-    if ('reason' in candidate) return { refused: { reason: candidate.reason, detail: candidate.detail } };
+    if ('reason' in candidate)
+      return { refused: { reason: candidate.reason, detail: candidate.detail } };
     const { draft } = candidate;
     try {
       const broken = this.#brokenIn(draft.state as Json);

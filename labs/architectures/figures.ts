@@ -27,15 +27,21 @@ export class FigureCounter {
   count(tried: Case, schedule: Schedule, turns: readonly RunTurn[]): void {
     const counts = this.#counts;
     counts.schedules++;
-    for (const { outcome, isValid } of turns) if (outcome !== undefined) this.#countOutcome(outcome, isValid);
-    const broken = turns.flatMap(({ breaks }, i) => breaks.map(({ rule, kind }) => ({ rule, kind, length: i + 1 })));
+    for (const { outcome, isValid } of turns)
+      if (outcome !== undefined) this.#countOutcome(outcome, isValid);
+    const broken = turns.flatMap(({ breaks }, i) =>
+      breaks.map(({ rule, kind }) => ({ rule, kind, length: i + 1 })),
+    );
     if (broken.length > 0) counts.broken_schedules++;
     // The first of each kind: a rule can break, pass again and break again in one schedule.
-    const firsts = new Map(broken.toReversed().map((each) => [`${each.kind} ${each.rule}`, each] as const));
+    const firsts = new Map(
+      broken.toReversed().map((each) => [`${each.kind} ${each.rule}`, each] as const),
+    );
     for (const [key, { rule, kind, length }] of firsts) {
       const found = this.#found.get(key);
       const shorter = { case: tried, schedule: schedule.slice(0, length) };
-      if (found === undefined) this.#found.set(key, { rule, kind, schedules: 1, shortest: shorter });
+      if (found === undefined)
+        this.#found.set(key, { rule, kind, schedules: 1, shortest: shorter });
       else {
         found.schedules++;
         if (isShorter(shorter, found.shortest)) found.shortest = shorter;
@@ -47,7 +53,8 @@ export class FigureCounter {
     const counts = this.#counts;
     counts.proposals++;
     counts[outcome.outcome]++;
-    if (isValid && (outcome.outcome === 'rejected' || outcome.outcome === 'escalated')) counts.refused_valid++;
+    if (isValid && (outcome.outcome === 'rejected' || outcome.outcome === 'escalated'))
+      counts.refused_valid++;
     if ('unreadable' in outcome && outcome.unreadable === true) counts.unreadable++;
   }
 
@@ -77,7 +84,8 @@ export class FigureCounter {
 
   #inOrder({ evaluator: { domain } }: Replaying): readonly Found[] {
     const found = [...this.#found.values()];
-    const ofKind = (rule: string, kind: ViolationKind) => found.filter((one) => one.rule === rule && one.kind === kind);
+    const ofKind = (rule: string, kind: ViolationKind) =>
+      found.filter((one) => one.rule === rule && one.kind === kind);
     return domain.rules.flatMap(({ id }) => [...ofKind(id, 'skew'), ...ofKind(id, 'let_through')]);
   }
 }
@@ -85,5 +93,8 @@ export class FigureCounter {
 /** Of equal schedules, the one with the shorter way to its starting state. */
 function isShorter(one: BreakingSchedule, other: BreakingSchedule): boolean {
   const [turns, turnsOfOther] = [one.schedule.length, other.schedule.length];
-  return turns < turnsOfOther || (turns === turnsOfOther && one.case.reachedBy.length < other.case.reachedBy.length);
+  return (
+    turns < turnsOfOther ||
+    (turns === turnsOfOther && one.case.reachedBy.length < other.case.reachedBy.length)
+  );
 }

@@ -11,7 +11,10 @@ import type { AgentProposal, Architecture, Execution, Outcome, Setting } from '.
  * of the runtime in a store in memory, and each proposal is a call of `propose`.
  */
 export function kernel(): Architecture {
-  return Object.freeze({ name: 'kernel', begin: (setting: Setting) => KernelExecution.begin(setting) });
+  return Object.freeze({
+    name: 'kernel',
+    begin: (setting: Setting) => KernelExecution.begin(setting),
+  });
 }
 
 const HOUR_MICROS = 3_600_000_000;
@@ -21,7 +24,11 @@ class KernelExecution implements Execution {
   readonly #trajectory: Trajectory<any>;
   readonly #writ: ReturnType<typeof issueWrit>;
 
-  private constructor(assize: Assize, trajectory: Trajectory<any>, writ: ReturnType<typeof issueWrit>) {
+  private constructor(
+    assize: Assize,
+    trajectory: Trajectory<any>,
+    writ: ReturnType<typeof issueWrit>,
+  ) {
     this.#assize = assize;
     this.#trajectory = trajectory;
     this.#writ = writ;
@@ -48,7 +55,11 @@ class KernelExecution implements Execution {
         ports: { clock: fixedClock(at) },
       },
     });
-    const trajectory = await assize.create(domain, { trajectoryId: 'compared', initial: start, writs: [writ] });
+    const trajectory = await assize.create(domain, {
+      trajectoryId: 'compared',
+      initial: start,
+      writs: [writ],
+    });
     return new KernelExecution(assize, trajectory, writ);
   }
 
@@ -57,7 +68,12 @@ class KernelExecution implements Execution {
   }
 
   async submit({ action, role, args }: AgentProposal): Promise<Outcome> {
-    const ruling = await this.#trajectory.propose({ action, role, args, writ: this.#writ } as never);
+    const ruling = await this.#trajectory.propose({
+      action,
+      role,
+      args,
+      writ: this.#writ,
+    } as never);
     return outcomeOf(ruling);
   }
 

@@ -14,15 +14,23 @@ export function microservices(): Architecture {
 
 function byAgentItself({ proposal, read }: Submission, { domain, evaluate }: Setting): Verdict {
   const onRead = evaluate(read, proposal);
-  if ('refused' in onRead) return { verdict: 'reject', reason: `${onRead.refused.reason}: ${onRead.refused.detail}` };
+  if ('refused' in onRead)
+    return { verdict: 'reject', reason: `${onRead.refused.reason}: ${onRead.refused.detail}` };
   const own = ownRules(domain, proposal.role);
   const found = onRead.broken.find(({ rule }) => own.has(rule));
-  return found === undefined ? { verdict: 'approve' } : { verdict: 'reject', reason: found.detail, rule: found.rule };
+  return found === undefined
+    ? { verdict: 'approve' }
+    : { verdict: 'reject', reason: found.detail, rule: found.rule };
 }
 
 /** The rules that a role can check with its slice alone. */
-function ownRules(domain: Domain, { name, params }: Submission['proposal']['role']): ReadonlySet<string> {
+function ownRules(
+  domain: Domain,
+  { name, params }: Submission['proposal']['role'],
+): ReadonlySet<string> {
   const seen = domain.footprint(name, params);
-  const inside = domain.rules.filter(({ patterns }) => patterns.every((pattern) => contains(seen, pattern)));
+  const inside = domain.rules.filter(({ patterns }) =>
+    patterns.every((pattern) => contains(seen, pattern)),
+  );
   return new Set(inside.map(({ id }) => id));
 }

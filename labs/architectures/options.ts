@@ -71,15 +71,33 @@ export function checkedOptions(domain: Domain, options: CompareOptions): Checked
   requireOwnDomain(domain);
   checkArgument(OPTIONS, options, 'options');
   requireTogether(domain, options);
-  const { agents, population = agents?.length ?? 2, turns = 1, schedules = 400, seed = 1 } = options;
+  const {
+    agents,
+    population = agents?.length ?? 2,
+    turns = 1,
+    schedules = 400,
+    seed = 1,
+  } = options;
   const { architectures = [microservices(), kernel()] } = options;
-  return { ...options, architectures, population, turns, schedules, seed, at: readInstant(options.at) ?? AT };
+  return {
+    ...options,
+    architectures,
+    population,
+    turns,
+    schedules,
+    seed,
+    at: readInstant(options.at) ?? AT,
+  };
 }
 
 /** The checks that need more than one member. */
-function requireTogether(domain: Domain, { agents, population, architectures, states }: CompareOptions): void {
+function requireTogether(
+  domain: Domain,
+  { agents, population, architectures, states }: CompareOptions,
+): void {
   if (agents !== undefined) {
-    if (population !== undefined) throw bad('population', 'left out with agents; their number is the population');
+    if (population !== undefined)
+      throw bad('population', 'left out with agents; their number is the population');
     if (agents.length === 0 || agents.length > COMPARE_LIMITS.population)
       throw bad('agents', `a list of 1 to ${COMPARE_LIMITS.population} agents`);
     requireAgents(domain, agents);
@@ -87,12 +105,17 @@ function requireTogether(domain: Domain, { agents, population, architectures, st
   if (states?.length === 0) throw bad('states', 'left out, or a list with at least one state');
   const names = architectures?.map(({ name }) => name) ?? [''];
   if (names.length === 0) throw bad('architectures', 'a list with at least one architecture');
-  if (new Set(names).size < names.length) throw bad('architectures', 'a list of architectures with different names');
+  if (new Set(names).size < names.length)
+    throw bad('architectures', 'a list of architectures with different names');
 }
 
 function bad(option: string, wanted: string): ArgumentError {
   const argument = `options.${option}`;
-  return new ArgumentError('bad_argument', `The argument ${argument} must be ${wanted}; nothing was done.`, {
-    evidence: { argument },
-  });
+  return new ArgumentError(
+    'bad_argument',
+    `The argument ${argument} must be ${wanted}; nothing was done.`,
+    {
+      evidence: { argument },
+    },
+  );
 }

@@ -1,4 +1,12 @@
-import { arg, checkArgument, deepFreeze, isAssizeError, isRecord, type Json, thrownText } from 'assize/internal/base';
+import {
+  arg,
+  checkArgument,
+  deepFreeze,
+  isAssizeError,
+  isRecord,
+  type Json,
+  thrownText,
+} from 'assize/internal/base';
 import { copyJson, WORLD_LIMITS } from 'assize/internal/canon';
 import { stateFault } from 'assize/internal/kernel';
 import type { AgentProposal, Architecture, Execution, Outcome, Setting } from './architecture.ts';
@@ -44,7 +52,11 @@ export interface Frame {
 }
 
 /** The function κ: the frame after a verdict (Agentic Redux, Definition A.32). */
-export type Discipline = (frame: Frame, submission: Submission, verdict: Verdict) => Frame | Promise<Frame>;
+export type Discipline = (
+  frame: Frame,
+  submission: Submission,
+  verdict: Verdict,
+) => Frame | Promise<Frame>;
 
 export interface ArchitectureParts {
   readonly name: string;
@@ -57,7 +69,11 @@ export interface ArchitectureParts {
  * The discipline of a log: an approved candidate becomes the state, and an escalated proposal joins
  * the queue. Each verdict is logged.
  */
-export const commitApproved: Discipline = ({ state, log, queue }, { proposal, candidate }, verdict) => {
+export const commitApproved: Discipline = (
+  { state, log, queue },
+  { proposal, candidate },
+  verdict,
+) => {
   const logged = { proposal, verdict };
   return {
     state: verdict.verdict === 'approve' ? candidate : state,
@@ -117,16 +133,23 @@ class PartsExecution implements Execution {
 
   async #verdictOn(submission: Submission): Promise<Verdict> {
     const { adjudicator } = this.#parts;
-    const verdict: unknown = await this.#settled('adjudicator', () => adjudicator(submission, this.#setting));
+    const verdict: unknown = await this.#settled('adjudicator', () =>
+      adjudicator(submission, this.#setting),
+    );
     if (isVerdict(verdict)) return verdict;
-    throw this.#failed('adjudicator returned no verdict; return approve, or reject or escalate with a reason');
+    throw this.#failed(
+      'adjudicator returned no verdict; return approve, or reject or escalate with a reason',
+    );
   }
 
   async #frameAfter(submission: Submission, verdict: Verdict): Promise<Frame> {
     const { discipline } = this.#parts;
     const frame = this.#frame;
-    const next: unknown = await this.#settled('discipline', () => discipline(frame, submission, verdict));
-    if (!isFrame(next)) throw this.#failed('discipline returned no frame; return state, log and queue');
+    const next: unknown = await this.#settled('discipline', () =>
+      discipline(frame, submission, verdict),
+    );
+    if (!isFrame(next))
+      throw this.#failed('discipline returned no frame; return state, log and queue');
     if (next.state === submission.state || next.state === submission.candidate) return next;
     return { ...next, state: this.#checkedState(next.state) };
   }
@@ -136,7 +159,10 @@ class PartsExecution implements Execution {
     try {
       state = copyJson(given, WORLD_LIMITS);
     } catch (cause) {
-      throw this.#failed(`discipline returned a state that is not JSON: ${thrownText(cause)}`, cause);
+      throw this.#failed(
+        `discipline returned a state that is not JSON: ${thrownText(cause)}`,
+        cause,
+      );
     }
     const fault = stateFault(this.#setting.domain.state, state);
     if (fault === undefined) return deepFreeze(state);
@@ -157,7 +183,10 @@ class PartsExecution implements Execution {
     const { name } = this.#parts;
     const message = `The architecture ${name} failed: its ${what.replace(/\.$/, '')}.`;
     const because = cause === undefined ? {} : { cause };
-    return new ArchitectureError('function_failed', message, { evidence: { architecture: name }, ...because });
+    return new ArchitectureError('function_failed', message, {
+      evidence: { architecture: name },
+      ...because,
+    });
   }
 }
 

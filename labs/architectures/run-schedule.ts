@@ -77,11 +77,19 @@ interface Submitted {
  * Otherwise the proposal was right there, and only the submissions in between make it wrong: a
  * `skew`.
  */
-function breaksOf(evaluator: Evaluator, { proposal, read, before, after }: Submitted): readonly Break[] {
+function breaksOf(
+  evaluator: Evaluator,
+  { proposal, read, before, after }: Submitted,
+): readonly Break[] {
   const earlier = new Set(evaluator.failing(before).map(({ rule }) => rule));
   const broken = evaluator.failing(after).filter(({ rule }) => !earlier.has(rule));
   if (broken.length === 0) return [];
   const onRead = evaluator.evaluate(read, proposal);
-  const wasRight = (id: string): boolean => !('refused' in onRead) && onRead.broken.every(({ rule }) => rule !== id);
-  return broken.map(({ rule, detail }) => ({ rule, detail, kind: wasRight(rule) ? 'skew' : 'let_through' }));
+  const wasRight = (id: string): boolean =>
+    !('refused' in onRead) && onRead.broken.every(({ rule }) => rule !== id);
+  return broken.map(({ rule, detail }) => ({
+    rule,
+    detail,
+    kind: wasRight(rule) ? 'skew' : 'let_through',
+  }));
 }

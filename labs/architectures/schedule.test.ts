@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { Choices } from './draw/index.ts';
-import { allSchedules, type Schedule, schedulesOf, someSchedules, stepsOf, withoutTurn } from './schedule.ts';
+import {
+  allSchedules,
+  type Schedule,
+  schedulesOf,
+  someSchedules,
+  stepsOf,
+  withoutTurn,
+} from './schedule.ts';
 import { rawInterleavings } from './testing/naive-search.ts';
 
 const SIZES: [agents: number, turns: number][] = [
@@ -18,19 +25,28 @@ function normal(steps: readonly { readonly does: string; readonly agent: number 
     if (does === 'read') gaps.at(-1)?.push(`r${agent}`);
     else gaps.push([`s${agent}`]);
   return gaps
-    .map(([first = '', ...rest]) => (first[0] === 's' ? [first, ...rest.sort()] : [first, ...rest].sort()))
+    .map(([first = '', ...rest]) =>
+      first[0] === 's' ? [first, ...rest.sort()] : [first, ...rest].sort(),
+    )
     .join(' | ');
 }
 
 const written = (schedule: Schedule): string =>
-  normal(stepsOf(schedule).map(({ does, turn }) => ({ does, agent: schedule[turn]?.agent as number })));
+  normal(
+    stepsOf(schedule).map(({ does, turn }) => ({ does, agent: schedule[turn]?.agent as number })),
+  );
 
-test.each(SIZES)('schedules of %i agents with %i turns are all interleavings, once', (agents, turns) => {
-  const raw = [...rawInterleavings(agents, turns)].filter(({ length }) => length === 2 * agents * turns);
-  const found = [...schedulesOf(agents, turns)].map(written);
-  expect(new Set(found).size).toBe(found.length);
-  expect([...found].sort()).toEqual([...new Set(raw.map(normal))].sort());
-});
+test.each(SIZES)(
+  'schedules of %i agents with %i turns are all interleavings, once',
+  (agents, turns) => {
+    const raw = [...rawInterleavings(agents, turns)].filter(
+      ({ length }) => length === 2 * agents * turns,
+    );
+    const found = [...schedulesOf(agents, turns)].map(written);
+    expect(new Set(found).size).toBe(found.length);
+    expect([...found].sort()).toEqual([...new Set(raw.map(normal))].sort());
+  },
+);
 
 test('all schedules are listed only up to the wanted number', () => {
   expect(allSchedules(2, 1, 4)).toHaveLength(4);

@@ -45,7 +45,11 @@ function earliestRead(begun: Schedule, agent: number): number {
 }
 
 /** All schedules, or undefined if there are more than `most`. */
-export function allSchedules(agents: number, turns: number, most: number): readonly Schedule[] | undefined {
+export function allSchedules(
+  agents: number,
+  turns: number,
+  most: number,
+): readonly Schedule[] | undefined {
   const found: Schedule[] = [];
   for (const schedule of schedulesOf(agents, turns)) {
     if (found.length === most) return undefined;
@@ -58,7 +62,12 @@ export function allSchedules(agents: number, turns: number, most: number): reado
 const DRAWS_EACH = 20;
 
 /** Different schedules, drawn. Fewer than `count` if most draws repeat others. */
-export function someSchedules(agents: number, turns: number, count: number, choices: Choices): readonly Schedule[] {
+export function someSchedules(
+  agents: number,
+  turns: number,
+  count: number,
+  choices: Choices,
+): readonly Schedule[] {
   const found = new Map<string, Schedule>();
   for (let draw = 0; found.size < count && draw < count * DRAWS_EACH; draw++) {
     const schedule = drawnSchedule(agents, turns, choices);
@@ -91,7 +100,9 @@ function agentAt(index: number, left: readonly number[]): number {
 /** The steps of a schedule: between two submissions, reads are in the order of their turns. */
 export function stepsOf(schedule: Schedule): readonly Step[] {
   return schedule.flatMap((_, after): Step[] => [
-    ...schedule.flatMap(({ readAfter }, turn): Step[] => (readAfter === after ? [{ does: 'read', turn }] : [])),
+    ...schedule.flatMap(({ readAfter }, turn): Step[] =>
+      readAfter === after ? [{ does: 'read', turn }] : [],
+    ),
     { does: 'submit', turn: after },
   ]);
 }

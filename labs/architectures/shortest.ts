@@ -60,7 +60,9 @@ async function breaking(
   { architecture, evaluator, setting }: Replaying,
 ): Promise<Schedule | undefined> {
   const turns = await runSchedule(architecture, tried, schedule, evaluator, setting);
-  const last = turns.findIndex(({ breaks }) => breaks.some((each) => each.rule === rule && each.kind === kind));
+  const last = turns.findIndex(({ breaks }) =>
+    breaks.some((each) => each.rule === rule && each.kind === kind),
+  );
   return last === -1 ? undefined : schedule.slice(0, last + 1);
 }
 
@@ -85,11 +87,20 @@ export async function violationOf(
 }
 
 /** A turn without a proposal is not a step. */
-function submission(agent: string, { proposal, outcome, breaks }: RunTurn): readonly ComparedStep[] {
+function submission(
+  agent: string,
+  { proposal, outcome, breaks }: RunTurn,
+): readonly ComparedStep[] {
   if (proposal === undefined || outcome === undefined) return [];
   return [
     {
-      ...{ does: 'submit', agent, action: proposal.action, args: proposal.args, outcome: outcome.outcome },
+      ...{
+        does: 'submit',
+        agent,
+        action: proposal.action,
+        args: proposal.args,
+        outcome: outcome.outcome,
+      },
       ...('reason' in outcome && { reason: outcome.reason }),
       ...(breaks.length > 0 && { breaks: breaks.map(({ rule, detail }) => ({ rule, detail })) }),
     },

@@ -5,7 +5,9 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const executable = process.platform === 'win32' ? 'node.exe' : 'node';
-const installed = fileURLToPath(new URL(`../../node_modules/node/bin/${executable}`, import.meta.url));
+const installed = fileURLToPath(
+  new URL(`../../node_modules/node/bin/${executable}`, import.meta.url),
+);
 const main = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
 const node = existsSync(installed) ? installed : process.execPath;
 

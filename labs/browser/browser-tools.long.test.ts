@@ -5,7 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { answerWith, leadTo, type Pages, SmallSite, script } from '../../tests/support/tools/browser/small-site.ts';
+import {
+  answerWith,
+  leadTo,
+  type Pages,
+  SmallSite,
+  script,
+} from '../../tests/support/tools/browser/small-site.ts';
 import { WebShop } from '../../tests/support/tools/browser/web-shop.ts';
 import { chromiumHere, withChromium } from '../../tests/support/tools/browser/with-chromium.ts';
 import { transact } from '../../tests/support/tools/tool-stage.ts';
@@ -31,7 +37,12 @@ async function siteOf(pages: Pages): Promise<SmallSite> {
 withChromium('a browser', (browser) => {
   const toolsOf = (shop: WebShop, rest: Partial<BrowserToolsOptions> = {}) =>
     browserTools({ context: browser.context, allow: [shop.origin], timeoutMs: 3_000, ...rest });
-  const looked = async (shop: WebShop, tool: string, input: object, rest: Partial<BrowserToolsOptions> = {}) => {
+  const looked = async (
+    shop: WebShop,
+    tool: string,
+    input: object,
+    rest: Partial<BrowserToolsOptions> = {},
+  ) => {
     let answer: any;
     const { error } = await transact(
       toolsOf(shop, rest),
@@ -123,14 +134,17 @@ withChromium('a browser', (browser) => {
   test('elements are read as they are, also by selectors that a model may invent', async () => {
     const shop = await shopOf();
     const url = `${shop.origin}/form`;
-    const read = async (of: object, what = 'text') => (await looked(shop, 'browser.read', { url, of, what })).answer;
+    const read = async (of: object, what = 'text') =>
+      (await looked(shop, 'browser.read', { url, of, what })).answer;
     expect(await read({ css: 'option' })).toEqual(['1', '2']);
     expect(await read({ label: 'Item' }, 'value')).toEqual(['']);
     expect(await read({ role: 'button', name: 'Order' })).toEqual(['Order']);
     expect(await read({ label: '"); document.title = "x' })).toEqual([]);
     expect(await read({ css: 'nothing' })).toEqual([]);
     for (const css of ['a >> xpath=//b', ''])
-      expect((await looked(shop, 'browser.read', { url, of: { css } })).error).toMatchObject({ code: 'bad_input' });
+      expect((await looked(shop, 'browser.read', { url, of: { css } })).error).toMatchObject({
+        code: 'bad_input',
+      });
   });
 
   test('filled fields are visible to the caller’s own reads, and send nothing', async () => {
@@ -142,7 +156,10 @@ withChromium('a browser', (browser) => {
       async (tx) => {
         const look = () => tx.call('browser.read', { url, of: { css: '#echo' } });
         seen.push(await look());
-        const filled = await tx.call('browser.fill', { url, fields: [{ field: { label: 'Item' }, value: 'lamp' }] });
+        const filled = await tx.call('browser.fill', {
+          url,
+          fields: [{ field: { label: 'Item' }, value: 'lamp' }],
+        });
         seen.push(filled, await look());
         seen.push(
           await tx.call('browser.fill', {
@@ -190,7 +207,10 @@ withChromium('a browser', (browser) => {
     await transact(
       toolsOf(shop),
       async (tx) => {
-        await tx.call('browser.fill', { url, fields: [{ field: { label: 'Item' }, value: 'lamp' }] });
+        await tx.call('browser.fill', {
+          url,
+          fields: [{ field: { label: 'Item' }, value: 'lamp' }],
+        });
         expect(await tx.call('browser.read', { url, of: { css: '#echo' } })).toEqual(['for lamp']);
       },
       { callTimeoutMs: 20_000 },
@@ -209,7 +229,11 @@ withChromium('a browser', (browser) => {
             url,
             fields: [{ field: { label: 'Item' }, value: 'lamp' }],
           });
-          await tx.call('browser.submit', { url, fields, button: { role: 'button', name: 'Order' } });
+          await tx.call('browser.submit', {
+            url,
+            fields,
+            button: { role: 'button', name: 'Order' },
+          });
           expect(shop.orders).toEqual([]);
           if (!isWanted) throw new Error('not that');
         },
@@ -229,7 +253,10 @@ withChromium('a browser', (browser) => {
     const { error } = await transact(
       toolsOf(shop),
       async (tx) => {
-        await tx.call('browser.fill', { url, fields: [{ field: { label: 'Item' }, value: 'lamp' }] });
+        await tx.call('browser.fill', {
+          url,
+          fields: [{ field: { label: 'Item' }, value: 'lamp' }],
+        });
         const other = [{ field: { label: 'Item' }, value: 'chair' }];
         await tx.call('browser.submit', { url, fields: other, button: { css: 'button' } });
       },
@@ -298,7 +325,12 @@ withChromium('a browser', (browser) => {
     for (const path of ['/socket', '/beacon', '/leaving'])
       await looked(shop, 'browser.goto', { url: shop.origin + path });
     const asked = (path: string): string[] => shop.asked(path);
-    expect([asked('/opened'), asked('/ws'), asked('/beacon'), other.requests]).toEqual([[], [], ['GET'], []]);
+    expect([asked('/opened'), asked('/ws'), asked('/beacon'), other.requests]).toEqual([
+      [],
+      [],
+      ['GET'],
+      [],
+    ]);
   });
 
   test('nothing is left open', async () => {
@@ -331,9 +363,15 @@ withChromium('a browser', (browser) => {
     const url = `${shop.origin}/form`;
     const filled = async (at: object) =>
       (await looked(shop, 'browser.fill', { url, fields: [{ field: at, value: 'x' }] })).error;
-    expect(await filled({ label: 'Price' })).toMatchObject({ message: expect.stringContaining('the page has no') });
-    expect(await filled({ css: 'input' })).toMatchObject({ message: expect.stringContaining('the page has 3') });
-    expect(await filled({ css: 'button' })).toMatchObject({ message: expect.stringContaining('could not be filled') });
+    expect(await filled({ label: 'Price' })).toMatchObject({
+      message: expect.stringContaining('the page has no'),
+    });
+    expect(await filled({ css: 'input' })).toMatchObject({
+      message: expect.stringContaining('the page has 3'),
+    });
+    expect(await filled({ css: 'button' })).toMatchObject({
+      message: expect.stringContaining('could not be filled'),
+    });
   });
 });
 
@@ -350,7 +388,8 @@ withChromium('a page that looks for a way out', (browser) => {
     const { error } = await transact(tools, work, { callTimeoutMs: 20_000 });
     return { answer, error };
   };
-  const goTo = (site: SmallSite, path = '/') => looked('browser.goto', { url: site.origin + path }, [site.origin]);
+  const goTo = (site: SmallSite, path = '/') =>
+    looked('browser.goto', { url: site.origin + path }, [site.origin]);
 
   const WORKER = script(`
     const order = () => fetch('/order', { method: 'POST' });
@@ -380,7 +419,10 @@ withChromium('a page that looks for a way out', (browser) => {
       'a shared worker',
       `<script>const w = new SharedWorker('/worker.js')</script><button onclick="w.port.postMessage(1)">Order</button>`,
     ],
-    ['what is put off', `<button onclick="fetchLater('/order', { method: 'POST' })">Order</button>`],
+    [
+      'what is put off',
+      `<button onclick="fetchLater('/order', { method: 'POST' })">Order</button>`,
+    ],
   ])('has sent nothing when its button is pressed, and reports that: %s', async (_, page) => {
     const site = await siteOf({ '/': page, '/worker.js': WORKER });
     const tool = submitTool({
@@ -393,7 +435,9 @@ withChromium('a page that looks for a way out', (browser) => {
       fields: () => [],
       button: { css: 'button' },
     });
-    const { left } = await transact([tool], (tx) => tx.call('shop.order', {}), { callTimeoutMs: 20_000 });
+    const { left } = await transact([tool], (tx) => tx.call('shop.order', {}), {
+      callTimeoutMs: 20_000,
+    });
     await pause(LATE_MS);
     expect([site.posts, left.map(({ phase }) => phase)]).toEqual([[], ['unresolved']]);
   });
@@ -410,7 +454,9 @@ withChromium('a page that looks for a way out', (browser) => {
   ])('reads nothing of another origin, even by its own redirects: by %s', async (_, steal) => {
     const headers: IncomingHttpHeaders[] = [];
     const bank = await siteOf({
-      '/login': answerWith('in', { headers: { 'set-cookie': 'sid=s3cret; HttpOnly; SameSite=Strict' } }),
+      '/login': answerWith('in', {
+        headers: { 'set-cookie': 'sid=s3cret; HttpOnly; SameSite=Strict' },
+      }),
       '/account': (request, response) => {
         headers.push(request.headers);
         answerWith(`${request.headers.cookie} has 1000`)(request, response);
@@ -431,19 +477,23 @@ withChromium('a page that looks for a way out', (browser) => {
     expect(headers).toEqual([]);
     // A navigation to the address follows the redirect, unlike a mere load.
     const gone = await looked('browser.goto', { url: `${site.origin}/r` }, allow);
-    expect(gone.answer).toMatchObject({ url: `${bank.alias}/account`, text: 'sid=s3cret has 1000' });
+    expect(gone.answer).toMatchObject({
+      url: `${bank.alias}/account`,
+      text: 'sid=s3cret has 1000',
+    });
   });
 
   test('reads public data of another origin, and signed-in data of its own', async () => {
     const account: Pages[string] = (request, response) =>
-      answerWith(request.headers.cookie || 'nobody', { headers: { 'access-control-allow-origin': '*' } })(
-        request,
-        response,
-      );
+      answerWith(request.headers.cookie || 'nobody', {
+        headers: { 'access-control-allow-origin': '*' },
+      })(request, response);
     const pageOf = (url: string): string => `<p id=got></p><button>wait</button><script>
       fetch('${url}').then((a) => a.text()).then((t) => { got.textContent = t; });</script>`;
     const bank = await siteOf({
-      '/login': answerWith('in', { headers: { 'set-cookie': 'sid=s3cret; HttpOnly; SameSite=Strict' } }),
+      '/login': answerWith('in', {
+        headers: { 'set-cookie': 'sid=s3cret; HttpOnly; SameSite=Strict' },
+      }),
       '/account': account,
       '/': pageOf('/account'),
     });
@@ -467,7 +517,10 @@ withChromium('a page that looks for a way out', (browser) => {
     'about:blank',
   ])('is not followed to %s', async (to) => {
     const site = await siteOf({ '/': leadTo(to), '/link': '<a href="/">on</a>' });
-    const why = { code: 'tool_failed', message: expect.stringContaining(`${new URL(to).protocol} is not allowed`) };
+    const why = {
+      code: 'tool_failed',
+      message: expect.stringContaining(`${new URL(to).protocol} is not allowed`),
+    };
     expect((await goTo(site)).error).toMatchObject(why);
     const clicked = { url: `${site.origin}/link`, clicks: [{ css: 'a' }] };
     expect((await looked('browser.goto', clicked, [site.origin])).error).toMatchObject(why);
@@ -475,7 +528,10 @@ withChromium('a page that looks for a way out', (browser) => {
 
   describe('reaches nothing that is not allowed', () => {
     test.each<[string, (rules: string, url: string) => Pages]>([
-      ['by rules of speculation', (rules) => ({ '/': `<script type=speculationrules>${rules}</script>` })],
+      [
+        'by rules of speculation',
+        (rules) => ({ '/': `<script type=speculationrules>${rules}</script>` }),
+      ],
       [
         'by rules of speculation that a script makes',
         (rules) => ({
@@ -494,13 +550,17 @@ withChromium('a page that looks for a way out', (browser) => {
               .writeHead(200, { 'content-type': 'text/html', 'speculation-rules': '"/rules.json"' })
               .end('<p>here</p>'),
           '/rules.json': (_, response) =>
-            response.writeHead(200, { 'content-type': 'application/speculationrules+json' }).end(rules),
+            response
+              .writeHead(200, { 'content-type': 'application/speculationrules+json' })
+              .end(rules),
         }),
       ],
     ])('%s', async (_, pagesOf) => {
       const elsewhere = await siteOf({});
       const url = `${elsewhere.origin}/?what-the-page-knows`;
-      const rules = JSON.stringify({ prefetch: [{ source: 'list', urls: [url], eagerness: 'immediate' }] });
+      const rules = JSON.stringify({
+        prefetch: [{ source: 'list', urls: [url], eagerness: 'immediate' }],
+      });
       const site = await siteOf(pagesOf(rules, url));
       expect((await goTo(site)).answer).toMatchObject({ status: 200 });
       await pause(LATE_MS);
@@ -509,16 +569,23 @@ withChromium('a page that looks for a way out', (browser) => {
 
     test('by automatic requests of a browser started for some origins only', async () => {
       const elsewhere = await siteOf({});
-      const rules = JSON.stringify({ prefetch: [{ source: 'list', urls: [elsewhere.alias], eagerness: 'immediate' }] });
+      const rules = JSON.stringify({
+        prefetch: [{ source: 'list', urls: [elsewhere.alias], eagerness: 'immediate' }],
+      });
       const hidden = `<p><template shadowrootmode=closed><script type=speculationrules>${rules}</script></template>here</p>`;
       const site = await siteOf({ '/': hidden });
-      await using launched = await launchBrowser({ executablePath: chromiumHere()!, allow: [site.origin] });
+      await using launched = await launchBrowser({
+        executablePath: chromiumHere()!,
+        allow: [site.origin],
+      });
       const page = await launched.context.newPage();
       const options = { timeout: 3_000, waitUntil: 'load' } as const;
       expect((await page.goto(site.origin, options))?.status()).toBe(200);
       await expect(page.goto(elsewhere.alias, options)).rejects.toThrow('ERR_NAME_NOT_RESOLVED');
       const tools = browserTools({ context: launched.context, allow: [site.origin] });
-      await transact(tools, (tx) => tx.call('browser.goto', { url: site.origin }), { callTimeoutMs: 20_000 });
+      await transact(tools, (tx) => tx.call('browser.goto', { url: site.origin }), {
+        callTimeoutMs: 20_000,
+      });
       await pause(LATE_MS);
       expect(elsewhere.asked).toEqual([]);
     });

@@ -98,22 +98,39 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
       class: 'read',
       reads: scope,
       execute: (input, call, planned) =>
-        looked(`${name}.goto`, site, input, drafts.at(input.url, planned), call, ({ page, status }) =>
-          outlined(page, status, { textMax, timeoutMs: site.timeoutMs }),
+        looked(
+          `${name}.goto`,
+          site,
+          input,
+          drafts.at(input.url, planned),
+          call,
+          ({ page, status }) => outlined(page, status, { textMax, timeoutMs: site.timeoutMs }),
         ),
     }),
     declareTool({
       name: `${name}.read`,
       ...kept,
       description: 'Returns the text of elements of a page, or the values of fields, in order.',
-      input: z.strictObject({ url, clicks, of: target, what: z.enum(['text', 'value']).default('text') }),
+      input: z.strictObject({
+        url,
+        clicks,
+        of: target,
+        what: z.enum(['text', 'value']).default('text'),
+      }),
       class: 'read',
       reads: scope,
       execute: (input, call, planned) =>
-        looked(`${name}.read`, site, input, drafts.at(input.url, planned), call, async ({ page, status }) => {
-          const seen = seenOn(page, status, site.timeoutMs);
-          return input.what === 'text' ? seen.texts(input.of) : seen.values(input.of);
-        }),
+        looked(
+          `${name}.read`,
+          site,
+          input,
+          drafts.at(input.url, planned),
+          call,
+          async ({ page, status }) => {
+            const seen = seenOn(page, status, site.timeoutMs);
+            return input.what === 'text' ? seen.texts(input.of) : seen.values(input.of);
+          },
+        ),
     }),
     declareTool({
       name: `${name}.fill`,
@@ -126,7 +143,14 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
       writes: scope,
       plan: async (input, planned) => {
         const all = withFields(drafts.at(input.url, planned), input.fields);
-        await looked(`${name}.fill`, site, { url: input.url }, all, planning(site), async () => null);
+        await looked(
+          `${name}.fill`,
+          site,
+          { url: input.url },
+          all,
+          planning(site),
+          async () => null,
+        );
         return { url: input.url, fields: all };
       },
       // `submit` fills the field in, so the fill call alone does nothing.
@@ -136,7 +160,8 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
     declareTool({
       name: `${name}.submit`,
       ...kept,
-      description: 'Fills in a form and presses its button after a human has approved it. Cannot be undone.',
+      description:
+        'Fills in a form and presses its button after a human has approved it. Cannot be undone.',
       input: z.strictObject({ url, fields: fields.default([]), button: target }),
       class: { reversibility: 'irreversible', delivery: 'externalised', sink: 'blind' },
       ...(channel === undefined ? {} : { channel }),
@@ -145,10 +170,17 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
       plan: async (input, planned) => {
         drafts.requireSame(`${name}.submit`, input, planned);
         const look = { url: input.url };
-        await looked(`${name}.submit`, site, look, input.fields, planning(site), async ({ page }) => {
-          await only(page, input.button, site.timeoutMs);
-          return null;
-        });
+        await looked(
+          `${name}.submit`,
+          site,
+          look,
+          input.fields,
+          planning(site),
+          async ({ page }) => {
+            await only(page, input.button, site.timeoutMs);
+            return null;
+          },
+        );
         return { url: input.url, fields: input.fields };
       },
       execute: (input, call) =>
@@ -178,17 +210,28 @@ class Drafts {
 
   /** The last value for each field counts. */
   at(url: string, planned: PlannedCalls): Field[] {
-    const own = planned.filter(({ tool, input }) => tool === this.#tool && (input as { url: string }).url === url);
-    return own.reduce<Field[]>((all, { input }) => withFields(all, (input as { fields: Field[] }).fields), []);
+    const own = planned.filter(
+      ({ tool, input }) => tool === this.#tool && (input as { url: string }).url === url,
+    );
+    return own.reduce<Field[]>(
+      (all, { input }) => withFields(all, (input as { fields: Field[] }).fields),
+      [],
+    );
   }
 
   /**
    * Checks that the fields filled in for a page are sent unchanged.
    * @throws EffectError `tool_failed`
    */
-  requireSame(tool: string, { url, fields }: { url: string; fields: readonly Field[] }, planned: PlannedCalls): void {
+  requireSame(
+    tool: string,
+    { url, fields }: { url: string; fields: readonly Field[] },
+    planned: PlannedCalls,
+  ): void {
     const given = new Map(fields.map((each) => [named(each.field), named(each as never)]));
-    const other = this.at(url, planned).find((each) => given.get(named(each.field)) !== named(each as never));
+    const other = this.at(url, planned).find(
+      (each) => given.get(named(each.field)) !== named(each as never),
+    );
     if (other !== undefined)
       throw failed(
         tool,
@@ -209,7 +252,10 @@ function withFields(before: readonly Field[], more: readonly Field[]): Field[] {
 async function looked(
   tool: string,
   site: Site,
-  { url, clicks = [] }: { readonly url: string; readonly clicks?: readonly z.infer<typeof target>[] | undefined },
+  {
+    url,
+    clicks = [],
+  }: { readonly url: string; readonly clicks?: readonly z.infer<typeof target>[] | undefined },
   fields: readonly Field[],
   call: Pick<CallContext, 'signal'>,
   use: (visit: Visit) => Promise<unknown>,
@@ -219,7 +265,12 @@ async function looked(
     return copyJson(await visit(site, way, call, use), { foreign: true });
   } catch (error) {
     if (isInstance(error, EffectError)) throw error;
-    throw failed(tool, (error as Error).message, error, isInstance(error, DidNothing) && !error.isFinal);
+    throw failed(
+      tool,
+      (error as Error).message,
+      error,
+      isInstance(error, DidNothing) && !error.isFinal,
+    );
   }
 }
 

@@ -43,13 +43,20 @@ describe('the declared tools', () => {
     expect(goto!.claims(input).map(({ access, scope }) => [access, scope.text])).toEqual([
       ['read', 'web:shop.example:/a/bA'],
     ]);
-    const filled = fill!.parse({ url: 'https://shop.example/a', fields: [{ field: { css: 'a' }, value: '' }] });
+    const filled = fill!.parse({
+      url: 'https://shop.example/a',
+      fields: [{ field: { css: 'a' }, value: '' }],
+    });
     expect(fill!.claims(filled).map(({ access }) => access)).toEqual(['read', 'write']);
     expect(webScope('http://127.0.0.1:8080/')).toBe('web:127.0.0.1:8080:/~');
   });
 
   test('a form has its declared class, and otherwise the most careful one', () => {
-    expect(submitTool(form).class).toEqual({ reversibility: 'irreversible', delivery: 'externalised', sink: 'blind' });
+    expect(submitTool(form).class).toEqual({
+      reversibility: 'irreversible',
+      delivery: 'externalised',
+      sink: 'blind',
+    });
     const reconcile = { url: 'https://shop.example/effects/{key}', find: () => undefined };
     expect(submitTool({ ...form, reconcile }).class).toMatchObject({ sink: 'queryable' });
     const tool = submitTool({
@@ -85,10 +92,18 @@ test.each<[string, object, string]>([
 
 test.each<[string, object, string]>([
   ['a URL of another origin', { url: 'https://evil.example/' }, 'not in allow'],
-  ['a URL whose host the input says', { url: 'https://{item}.example/' }, 'must not determine the host'],
+  [
+    'a URL whose host the input says',
+    { url: 'https://{item}.example/' },
+    'must not determine the host',
+  ],
   ['a button that is none', { button: 'Order' }, 'button'],
   ['a selector that leaves CSS', { button: { css: 'a >> b' } }, 'button'],
-  ['an unknown class', { class: { reversibility: 'maybe', delivery: 'buffered', sink: 'blind' } }, 'reversibility'],
+  [
+    'an unknown class',
+    { class: { reversibility: 'maybe', delivery: 'buffered', sink: 'blind' } },
+    'reversibility',
+  ],
   [
     'a queryable sink and nothing to ask',
     { class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'queryable' } },
@@ -99,7 +114,11 @@ test.each<[string, object, string]>([
     { compensate: { url: 'https://shop.example/', button: { css: 'b' } } },
     'an irreversible tool cannot have a compensate',
   ],
-  ['a compensation elsewhere', { compensate: { url: 'https://evil.example/', button: { css: 'b' } } }, 'not in allow'],
+  [
+    'a compensation elsewhere',
+    { compensate: { url: 'https://evil.example/', button: { css: 'b' } } },
+    'not in allow',
+  ],
   ['a scope that does not parse', { writes: ['web:shop.example:/../a'] }, 'does not parse'],
   ['what only reads', { class: 'read' }, 'reads'],
 ])('a form with %s is refused', (_, change, why) => {
@@ -114,13 +133,20 @@ describe('without a browser', () => {
     const { error } = await transact(browserTools(site) as never, (tx) =>
       tx.call('browser.goto', { url: 'https://shop.example/' }),
     );
-    expect(error).toMatchObject({ code: 'tool_failed', message: expect.stringContaining('the browser has gone') });
-    const { left, isCommitted } = await transact([submitTool(form)], (tx) => tx.call('shop.order', { item: 'a' }));
+    expect(error).toMatchObject({
+      code: 'tool_failed',
+      message: expect.stringContaining('the browser has gone'),
+    });
+    const { left, isCommitted } = await transact([submitTool(form)], (tx) =>
+      tx.call('shop.order', { item: 'a' }),
+    );
     expect([isCommitted, left.map(({ phase }) => phase)]).toEqual([true, ['unresolved']]);
   });
 
   test('one that is not there can’t be started', async () => {
-    const error = await launchBrowser({ executablePath: '/nowhere/chromium' }).catch((thrown: unknown) => thrown);
+    const error = await launchBrowser({ executablePath: '/nowhere/chromium' }).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toMatchObject({
       reason: 'invalid_tool',
       message: expect.stringContaining('/nowhere/chromium could not be started'),
@@ -129,13 +155,18 @@ describe('without a browser', () => {
   test('no browser is started for an invalid origin', async () => {
     const options = { executablePath: '/nowhere/chromium', allow: ['shop.example'] };
     const error = await launchBrowser(options).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ reason: 'invalid_tool', message: expect.stringContaining('which is not an origin') });
+    expect(error).toMatchObject({
+      reason: 'invalid_tool',
+      message: expect.stringContaining('which is not an origin'),
+    });
   });
-  test.each<unknown>(['/usr/bin/chromium', null, { executablePath: 1 }, { allow: 'https://shop.example' }])(
-    '%j is no option',
-    async (options) => {
-      const error = await launchBrowser(options as never).catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ code: 'bad_argument' });
-    },
-  );
+  test.each<unknown>([
+    '/usr/bin/chromium',
+    null,
+    { executablePath: 1 },
+    { allow: 'https://shop.example' },
+  ])('%j is no option', async (options) => {
+    const error = await launchBrowser(options as never).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'bad_argument' });
+  });
 });

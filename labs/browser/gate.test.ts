@@ -6,7 +6,13 @@ import { Origins } from './origins.ts';
 import type { BrowserContext, BrowserPage, BrowserRoute } from './port.ts';
 
 const SHOP = 'https://shop.example';
-const PAGES = [`${SHOP}/a`, `${SHOP}/b`, 'https://cdn.example/c', 'http://shop.example/d', 'https://evil.example/e'];
+const PAGES = [
+  `${SHOP}/a`,
+  `${SHOP}/b`,
+  'https://cdn.example/c',
+  'http://shop.example/d',
+  'https://evil.example/e',
+];
 const ALLOWED = new Set([SHOP, 'https://cdn.example']);
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT'];
 
@@ -25,7 +31,10 @@ class FakeRoute implements BrowserRoute {
   readonly #answers: Answer[];
   readonly #made: { readonly url: string; readonly method: string; readonly isDocument: boolean };
 
-  constructor(made: { url: string; method: string; isDocument: boolean }, answers: readonly Answer[] = []) {
+  constructor(
+    made: { url: string; method: string; isDocument: boolean },
+    answers: readonly Answer[] = [],
+  ) {
     this.#made = made;
     this.#answers = [...answers];
   }
@@ -50,7 +59,13 @@ class FakeRoute implements BrowserRoute {
     this.ends.push('shown');
   }
 
-  async fetch({ url = this.#made.url, method = this.#made.method }: { url?: string; method?: string }) {
+  async fetch({
+    url = this.#made.url,
+    method = this.#made.method,
+  }: {
+    url?: string;
+    method?: string;
+  }) {
     this.sent.push({ url, method });
     const { status, to } = this.#answers.shift() ?? { status: 200 };
     return { status: () => status, headers: () => (to === undefined ? {} : { location: to }) };
@@ -62,7 +77,10 @@ const gate = (): Gate => new Gate(new Origins('browser', [...ALLOWED]), 1_000);
 
 const answer = fc.oneof(
   fc.constantFrom<Answer>({ status: 200 }, { status: 404 }, { status: 500 }, { status: 304 }),
-  fc.record({ status: fc.constantFrom(301, 302, 303, 307, 308), to: fc.constantFrom(...PAGES, '/here', 'nonsense:') }),
+  fc.record({
+    status: fc.constantFrom(301, 302, 303, 307, 308),
+    to: fc.constantFrom(...PAGES, '/here', 'nonsense:'),
+  }),
 );
 const made = fc.record({
   url: fc.constantFrom(...PAGES, 'data:text/plain,x', 'no url'),
@@ -71,7 +89,11 @@ const made = fc.record({
 });
 const step = fc.oneof(
   fc.record({ is: fc.constantFrom('act' as const, 'look' as const, 'close' as const) }),
-  fc.record({ is: fc.constant('ask' as const), made, answers: fc.array(answer, { maxLength: 12 }) }),
+  fc.record({
+    is: fc.constant('ask' as const),
+    made,
+    answers: fc.array(answer, { maxLength: 12 }),
+  }),
 );
 
 describe('a gate', () => {
@@ -96,7 +118,9 @@ describe('a gate', () => {
           if (phase === 'close') expect(route.sent).toEqual([]);
           // A document is never led past the gate, and a deed is never done twice.
           if (each.made.isDocument) expect(route.sent.length).toBeLessThanOrEqual(1);
-          expect(route.sent.filter(({ method }) => !['GET', 'HEAD'].includes(method)).length).toBeLessThanOrEqual(1);
+          expect(
+            route.sent.filter(({ method }) => !['GET', 'HEAD'].includes(method)).length,
+          ).toBeLessThanOrEqual(1);
           if (phase === 'act' && route.sent.length > 0) counted++;
           expect(one.sent).toBe(counted);
         }
@@ -112,7 +136,11 @@ describe('a gate', () => {
       void one.pass(new FakeRoute({ url: `${SHOP}/a`, method, isDocument: true }, answers));
       return answered.catch((error: Error) => error.message);
     };
-    expect(await asked('GET', { status: 404 })).toEqual({ url: `${SHOP}/a`, method: 'GET', status: 404 });
+    expect(await asked('GET', { status: 404 })).toEqual({
+      url: `${SHOP}/a`,
+      method: 'GET',
+      status: 404,
+    });
     const elsewhere = 'https://evil.example/';
     expect(await asked('GET', { status: 302, to: elsewhere })).toEqual({
       url: `${SHOP}/a`,
@@ -130,12 +158,17 @@ describe('a gate', () => {
     const one = gate();
     one.act();
     const load = async (status: number): Promise<FakeRoute> => {
-      const route = new FakeRoute({ url: `${SHOP}/a`, method: 'POST', isDocument: false }, [{ status, to: '/b' }]);
+      const route = new FakeRoute({ url: `${SHOP}/a`, method: 'POST', isDocument: false }, [
+        { status, to: '/b' },
+      ]);
       await one.pass(route);
       return route;
     };
     const sent = { url: `${SHOP}/a`, method: 'POST' };
-    expect(await load(303)).toMatchObject({ sent: [sent, { url: `${SHOP}/b`, method: 'GET' }], ends: ['shown'] });
+    expect(await load(303)).toMatchObject({
+      sent: [sent, { url: `${SHOP}/b`, method: 'GET' }],
+      ends: ['shown'],
+    });
     expect(await load(307)).toMatchObject({ sent: [sent], ends: ['aborted'] });
   });
 
@@ -147,7 +180,10 @@ describe('a gate', () => {
       return route;
     };
     const elsewhere = { status: 302, to: 'https://cdn.example/c' };
-    expect(await load(elsewhere)).toMatchObject({ sent: [{ url: `${SHOP}/a` }], ends: ['aborted'] });
+    expect(await load(elsewhere)).toMatchObject({
+      sent: [{ url: `${SHOP}/a` }],
+      ends: ['aborted'],
+    });
     expect(await load({ status: 302, to: '/b' }, elsewhere)).toMatchObject({
       sent: [{ url: `${SHOP}/a` }, { url: `${SHOP}/b` }],
       ends: ['aborted'],
@@ -164,7 +200,8 @@ describe('a context', () => {
     const listeners: ((page: BrowserPage) => unknown)[] = [];
     const context = {
       route: async (_: string, handler: (typeof routes)[number]) => void routes.push(handler),
-      routeWebSocket: async (_: string, handler: (typeof sockets)[number]) => void sockets.push(handler),
+      routeWebSocket: async (_: string, handler: (typeof sockets)[number]) =>
+        void sockets.push(handler),
       addInitScript: async () => undefined,
       on: (_: string, listener: (typeof listeners)[number]) => void listeners.push(listener),
       newPage: async () => PAGE,

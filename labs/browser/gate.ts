@@ -1,5 +1,11 @@
 import type { Origins } from './origins.ts';
-import type { BrowserContext, BrowserPage, BrowserRequest, BrowserResponse, BrowserRoute } from './port.ts';
+import type {
+  BrowserContext,
+  BrowserPage,
+  BrowserRequest,
+  BrowserResponse,
+  BrowserRoute,
+} from './port.ts';
 import { HEADERS_LEFT_OUT, PRELUDE } from './prelude.ts';
 
 /**
@@ -101,7 +107,8 @@ export class Gate {
       this.#sent++;
       if (!isReading(request.method())) this.#acts++;
     }
-    if (request.isNavigationRequest() && request.frame().parentFrame() === null) return this.#navigate(route, request);
+    if (request.isNavigationRequest() && request.frame().parentFrame() === null)
+      return this.#navigate(route, request);
     return this.#load(route, request);
   }
 
@@ -182,7 +189,8 @@ export class Gate {
   #problem(method: string, url: string): string | undefined {
     if (this.#phase === 'closed') return `the request of ${url} came after the page was closed`;
     if (!this.#origins.has(url)) return `${originOf(url)} is not allowed`;
-    if (this.#phase === 'reading' && !isReading(method)) return `a page that is open for reading cannot send ${method}`;
+    if (this.#phase === 'reading' && !isReading(method))
+      return `a page that is open for reading cannot send ${method}`;
     return undefined;
   }
 
@@ -271,7 +279,10 @@ function originOf(url: string): string {
  * allows all origins.
  */
 function isForeign(request: BrowserRequest): boolean {
-  return !request.isNavigationRequest() && URL.parse(request.frame().url())?.origin !== new URL(request.url()).origin;
+  return (
+    !request.isNavigationRequest() &&
+    URL.parse(request.frame().url())?.origin !== new URL(request.url()).origin
+  );
 }
 
 /**
@@ -289,6 +300,7 @@ function isRepeating(status: number): boolean {
 
 function nextOf(url: string, response: BrowserResponse): string | undefined {
   const { location } = response.headers();
-  if (location === undefined || ![301, 302, 303, 307, 308].includes(response.status())) return undefined;
+  if (location === undefined || ![301, 302, 303, 307, 308].includes(response.status()))
+    return undefined;
   return URL.parse(location, url)?.href ?? 'nowhere';
 }

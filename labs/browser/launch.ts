@@ -22,7 +22,10 @@ export interface Launched extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const OPTIONS = arg.members({ executablePath: arg.optional(arg.text), allow: arg.optional(arg.list(arg.text)) });
+const OPTIONS = arg.members({
+  executablePath: arg.optional(arg.text),
+  allow: arg.optional(arg.list(arg.text)),
+});
 
 /** The usual paths of operating systems, Debian first. */
 const USUAL = [
@@ -47,11 +50,18 @@ export async function launchBrowser(options: LaunchOptions = {}): Promise<Launch
   const { executablePath = chromiumPath(), allow } = options;
   const args = [NO_PEERS, ...(allow === undefined ? [] : [onlyTo(allow)])];
   if (executablePath === undefined)
-    throw cannot(`there is no Chromium at ${USUAL.join(', ')}. Install Chromium, or set executablePath`);
+    throw cannot(
+      `there is no Chromium at ${USUAL.join(', ')}. Install Chromium, or set executablePath`,
+    );
   const { chromium } = await loadPeer();
-  const browser = await chromium.launch({ executablePath, headless: true, args }).catch((cause: Error) => {
-    throw cannot(`${executablePath} could not be started: ${cause.message.split('\n', 1)[0]}`, cause);
-  });
+  const browser = await chromium
+    .launch({ executablePath, headless: true, args })
+    .catch((cause: Error) => {
+      throw cannot(
+        `${executablePath} could not be started: ${cause.message.split('\n', 1)[0]}`,
+        cause,
+      );
+    });
   const context = await browser.newContext({ acceptDownloads: false, serviceWorkers: 'block' });
   const close = () => browser.close();
   return { context, close, [Symbol.asyncDispose]: close };
@@ -62,7 +72,9 @@ const NO_PEERS = '--webrtc-ip-handling-policy=disable_non_proxied_udp';
 /** Every other host gets no address. */
 function onlyTo(allow: readonly string[]): string {
   const hosts = new Origins('launchBrowser', allow).all.map((origin) => new URL(origin).hostname);
-  return ['--host-resolver-rules=MAP * ~NOTFOUND', ...hosts.map((host) => `EXCLUDE ${host}`)].join(', ');
+  return ['--host-resolver-rules=MAP * ~NOTFOUND', ...hosts.map((host) => `EXCLUDE ${host}`)].join(
+    ', ',
+  );
 }
 
 /** The first usual path at which a Chromium exists. Undefined if no path has one. */
@@ -74,7 +86,10 @@ async function loadPeer() {
   try {
     return await import('playwright-core');
   } catch (cause) {
-    throw cannot('the package playwright-core is not installed. Run npm install playwright-core', cause);
+    throw cannot(
+      'the package playwright-core is not installed. Run npm install playwright-core',
+      cause,
+    );
   }
 }
 

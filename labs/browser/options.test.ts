@@ -8,7 +8,13 @@ const context = (): Promise<BrowserContext> => Promise.reject(new Error('there i
 const site = { context, allow: ['https://x.example'] };
 const form = {
   ...site,
-  ...{ name: 'x.do', input: z.strictObject({}), writes: ['x:y'], url: 'https://x.example', fields: () => [] },
+  ...{
+    name: 'x.do',
+    input: z.strictObject({}),
+    writes: ['x:y'],
+    url: 'https://x.example',
+    fields: () => [],
+  },
   button: { css: 'button' },
 };
 const MAKERS: readonly [string, (rest: object) => readonly Tool[]][] = [
@@ -16,17 +22,20 @@ const MAKERS: readonly [string, (rest: object) => readonly Tool[]][] = [
   ['browserTools', (rest) => browserTools({ ...site, ...rest } as never)],
 ];
 
-test.each(MAKERS)('%s passes on options of every class, and refuses an unknown one by name', (_, make) => {
-  for (const { spec } of make({ sensitive: true, parallel: false }))
-    expect([spec.sensitive, spec.parallel]).toEqual([true, false]);
-  for (const { spec } of make({}))
-    expect(Object.hasOwn(spec, 'sensitive') || Object.hasOwn(spec, 'parallel')).toBe(false);
-  for (const member of ['sensitiv', 'retries', '__proto', 'together'])
-    expect(errorOf(() => make({ [member]: true }))).toMatchObject({
-      reason: 'invalid_tool',
-      message: expect.stringContaining(member),
-    });
-});
+test.each(MAKERS)(
+  '%s passes on options of every class, and refuses an unknown one by name',
+  (_, make) => {
+    for (const { spec } of make({ sensitive: true, parallel: false }))
+      expect([spec.sensitive, spec.parallel]).toEqual([true, false]);
+    for (const { spec } of make({}))
+      expect(Object.hasOwn(spec, 'sensitive') || Object.hasOwn(spec, 'parallel')).toBe(false);
+    for (const member of ['sensitiv', 'retries', '__proto', 'together'])
+      expect(errorOf(() => make({ [member]: true }))).toMatchObject({
+        reason: 'invalid_tool',
+        message: expect.stringContaining(member),
+      });
+  },
+);
 
 test.each(MAKERS)('%s may name the approver of a button', (_, make) => {
   expect(make({ channel: 'boss' }).at(-1)?.spec.channel).toBe('boss');

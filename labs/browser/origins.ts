@@ -9,7 +9,8 @@ export class Origins {
   /** @throws EffectError `invalid_tool` */
   constructor(tool: string, allow: readonly string[]) {
     this.#allowed = new Set(allow.map((text) => originOf(tool, text)));
-    if (this.#allowed.size === 0) throw invalidTool(tool, 'allow is empty. Name the allowed origins');
+    if (this.#allowed.size === 0)
+      throw invalidTool(tool, 'allow is empty. Name the allowed origins');
   }
 
   get all(): readonly string[] {
@@ -25,7 +26,8 @@ export class Origins {
   url(text: string): URL {
     const url = URL.parse(text);
     if (url === null) throw badInput('the text is not a URL');
-    if (url.username !== '' || url.password !== '') throw badInput('a URL must not have a user or a password');
+    if (url.username !== '' || url.password !== '')
+      throw badInput('a URL must not have a user or a password');
     if (!this.#allowed.has(url.origin)) throw badInput(`${url.origin} is not an allowed origin`);
     return url;
   }
@@ -44,7 +46,10 @@ export function webScope(url: string | URL): string {
 function originOf(tool: string, text: string): string {
   const url = URL.parse(text);
   const isOrigin =
-    url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href && !text.endsWith('/');
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    `${url.origin}/` === url.href &&
+    !text.endsWith('/');
   if (isOrigin) return url.origin;
   throw invalidTool(
     tool,

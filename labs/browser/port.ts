@@ -47,7 +47,9 @@ export interface BrowserLocator {
   fill(value: string, options: Timeout): Promise<void>;
   setChecked(checked: boolean, options: Timeout): Promise<void>;
   selectOption(value: string, options: Timeout): Promise<unknown>;
-  click(options: Timeout & { readonly trial?: boolean; readonly noWaitAfter?: boolean }): Promise<void>;
+  click(
+    options: Timeout & { readonly trial?: boolean; readonly noWaitAfter?: boolean },
+  ): Promise<void>;
   waitFor(options: Timeout & { readonly state: 'visible' }): Promise<void>;
   allInnerTexts(): Promise<string[]>;
   /** Runs a function of these tools on the fields, and never text from a model. */
@@ -66,7 +68,10 @@ export interface BrowserRoute {
     /** Default: the headers of the request, and the cookies of the context. */
     headers?: { [name: string]: string };
   }): Promise<BrowserResponse>;
-  fulfill(options: { readonly response: any; readonly headers?: { [name: string]: string } }): Promise<void>;
+  fulfill(options: {
+    readonly response: any;
+    readonly headers?: { [name: string]: string };
+  }): Promise<void>;
 }
 
 export interface BrowserRequest {

@@ -31,14 +31,21 @@ export function seenOn(page: BrowserPage, status: number, timeout: number): Page
 
 /** Runs in the page. */
 function valuesOf(elements: any[]): string[] {
-  return elements.map((one) => (one.type === 'checkbox' || one.type === 'radio' ? `${one.checked}` : `${one.value}`));
+  return elements.map((one) =>
+    one.type === 'checkbox' || one.type === 'radio' ? `${one.checked}` : `${one.value}`,
+  );
 }
 
 /** An outline of the page as data: its text, links, fields and buttons. Runs in the page. */
 function outlineOf([body]: any[]): {
   readonly text: string;
   readonly links: { readonly text: string; readonly url: string }[];
-  readonly fields: { readonly label: string; readonly name: string; readonly type: string; readonly value: string }[];
+  readonly fields: {
+    readonly label: string;
+    readonly name: string;
+    readonly type: string;
+    readonly value: string;
+  }[];
   readonly buttons: string[];
 } {
   const most = 200;
@@ -50,15 +57,23 @@ function outlineOf([body]: any[]): {
   return {
     text: textOf(body),
     links: all('a[href]').map((one) => ({ text: textOf(one), url: urlOf(one) })),
-    fields: all('input:not([type=hidden]):not([type=submit]):not([type=button]), textarea, select').map((one) => ({
+    fields: all(
+      'input:not([type=hidden]):not([type=submit]):not([type=button]), textarea, select',
+    ).map((one) => ({
       label: textOf(one.labels?.[0] ?? {}),
       name: one.name,
       type: one.type,
       // Password values are masked here as they are on the screen.
       value:
-        one.type === 'password' ? '' : one.type === 'checkbox' || one.type === 'radio' ? `${one.checked}` : one.value,
+        one.type === 'password'
+          ? ''
+          : one.type === 'checkbox' || one.type === 'radio'
+            ? `${one.checked}`
+            : one.value,
     })),
-    buttons: all('button, input[type=submit], input[type=button]').map((one) => textOf(one) || one.value),
+    buttons: all('button, input[type=submit], input[type=button]').map(
+      (one) => textOf(one) || one.value,
+    ),
   };
 }
 
@@ -69,7 +84,10 @@ export async function outlined(
   most: { readonly textMax: number; readonly timeoutMs: number },
 ): Promise<Json> {
   const { textMax, timeoutMs } = most;
-  const { text, ...rest } = await within(timeoutMs, page.locator('css=body').evaluateAll(outlineOf));
+  const { text, ...rest } = await within(
+    timeoutMs,
+    page.locator('css=body').evaluateAll(outlineOf),
+  );
   const isCut = text.length > textMax;
   const title = await within(timeoutMs, page.title());
   return { url: page.url(), status, title, text: text.slice(0, textMax), isCut, ...rest };

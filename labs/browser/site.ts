@@ -38,12 +38,16 @@ export const SITE = {
 };
 
 /** @throws EffectError `invalid_tool` */
-export function siteOf(tool: string, { context, allow, timeoutMs = TIMEOUT_MS }: SiteOptions): Site {
+export function siteOf(
+  tool: string,
+  { context, allow, timeoutMs = TIMEOUT_MS }: SiteOptions,
+): Site {
   const made = typeof context === 'function' ? context : () => context;
   return {
     context: async () => {
       const found = await made();
-      if (typeof found?.newPage !== 'function') throw invalidTool(tool, 'its context is not a browser context');
+      if (typeof found?.newPage !== 'function')
+        throw invalidTool(tool, 'its context is not a browser context');
       return found;
     },
     origins: new Origins(tool, allow),

@@ -62,14 +62,19 @@ withChromium('a form in a browser', (browser) => {
       },
       ...rest,
     });
-  const sent = (tool: ReturnType<typeof submitTool>, input: object = LAMP, callTimeoutMs = 20_000) =>
-    transact([tool], (tx) => tx.call('shop.order', input), { callTimeoutMs });
+  const sent = (
+    tool: ReturnType<typeof submitTool>,
+    input: object = LAMP,
+    callTimeoutMs = 20_000,
+  ) => transact([tool], (tx) => tx.call('shop.order', input), { callTimeoutMs });
 
   test('is filled in and sent after the commit, and the response is the result', async () => {
     const shop = await shopOf();
     const { isCommitted, left, outcome } = await sent(declared(shop));
     expect([isCommitted, left, outcome?.effects]).toEqual([true, [], 'settled']);
-    expect(shop.orders).toMatchObject([{ item: 'lamp', amount: '2', key: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
+    expect(shop.orders).toMatchObject([
+      { item: 'lamp', amount: '2', key: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ]);
     expect(shop.asked('/orders')).toEqual(['POST']);
   });
 
@@ -106,7 +111,9 @@ withChromium('a form in a browser', (browser) => {
         [asked, queryable],
       ] as const) {
         const shop = await shopOf(fault);
-        const { left, isCommitted } = await sent(make(shop, fault === 'hang' ? { timeoutMs: 5_000 } : {}));
+        const { left, isCommitted } = await sent(
+          make(shop, fault === 'hang' ? { timeoutMs: 5_000 } : {}),
+        );
         expect(isCommitted).toBe(true);
         expect([shop.orders.length, left.map(({ phase }) => phase)]).toEqual(expected);
       }
@@ -126,7 +133,12 @@ withChromium('a form in a browser', (browser) => {
     ])('%s', async (_, fault, path, orders, phases) => {
       const shop = await shopOf(fault);
       const { left } = await sent(
-        declared(shop, { url: shop.origin + path, done, refused, ...(fault === 'silent' ? { timeoutMs: 1_500 } : {}) }),
+        declared(shop, {
+          url: shop.origin + path,
+          done,
+          refused,
+          ...(fault === 'silent' ? { timeoutMs: 1_500 } : {}),
+        }),
       );
       expect([shop.orders.length, left.map(({ phase }) => phase)]).toEqual([orders, phases]);
     });
@@ -142,24 +154,38 @@ withChromium('a form in a browser', (browser) => {
     ['a button that does nothing', '/dead', { fields: () => [] }],
     ['a question that is not answered', '/confirm', {}],
     ['a page that is not there', '/missing', {}],
-    ['a field that is not there', '/form', { fields: () => [{ field: { label: 'Price' }, value: '1' }] }],
-    ['an option that is not there', '/form', { fields: () => [{ field: { css: 'select' }, option: '9' }] }],
+    [
+      'a field that is not there',
+      '/form',
+      { fields: () => [{ field: { label: 'Price' }, value: '1' }] },
+    ],
+    [
+      'an option that is not there',
+      '/form',
+      { fields: () => [{ field: { css: 'select' }, option: '9' }] },
+    ],
     ['fields that are none', '/form', { fields: () => [{ field: 'Item', value: 'x' }] as never }],
     ['a button that is not there', '/form', { button: { label: 'Buy' } }],
   ])('%s: nothing was sent, and that is certain', async (_, path, rest) => {
     const shop = await shopOf();
-    const { left } = await sent(declared(shop, { url: shop.origin + path, timeoutMs: 700, ...rest }));
-    expect([shop.orders, shop.asked('/orders'), left.map(({ phase }) => phase)]).toEqual([[], [], ['unresolved']]);
+    const { left } = await sent(
+      declared(shop, { url: shop.origin + path, timeoutMs: 700, ...rest }),
+    );
+    expect([shop.orders, shop.asked('/orders'), left.map(({ phase }) => phase)]).toEqual([
+      [],
+      [],
+      ['unresolved'],
+    ]);
   });
 
   test('a refusal proves nothing about an earlier request', async () => {
     const shop = await shopOf('silent', 422);
     const { left } = await sent(declared(shop, { url: `${shop.origin}/double` }));
-    expect([shop.orders.length, shop.asked('/orders').length, left.map(({ phase }) => phase)]).toEqual([
-      1,
-      2,
-      ['in_doubt'],
-    ]);
+    expect([
+      shop.orders.length,
+      shop.asked('/orders').length,
+      left.map(({ phase }) => phase),
+    ]).toEqual([1, 2, ['in_doubt']]);
   });
 
   describe('of a site of its own', () => {
@@ -175,7 +201,10 @@ withChromium('a form in a browser', (browser) => {
         button: { css: 'button' },
         ...rest,
       });
-    const phasesAt = async (site: SmallSite, rest: Partial<SubmitToolOptions> = {}): Promise<unknown[]> => {
+    const phasesAt = async (
+      site: SmallSite,
+      rest: Partial<SubmitToolOptions> = {},
+    ): Promise<unknown[]> => {
       const { left } = await transact([orderAt(site, rest)], (tx) => tx.call('shop.order', {}), {
         callTimeoutMs: 20_000,
       });
@@ -184,7 +213,10 @@ withChromium('a form in a browser', (browser) => {
 
     test('a missing page proves nothing about an earlier effect of a script', async () => {
       const sends = `fetch('/order', { method: 'POST' }).then(() => { location = '/gone'; })`;
-      await using site = await SmallSite.open({ '/': `<button onclick="${sends}">Order</button>`, '/order': 'done' });
+      await using site = await SmallSite.open({
+        '/': `<button onclick="${sends}">Order</button>`,
+        '/order': 'done',
+      });
       expect(await phasesAt(site)).toEqual(['in_doubt']);
       expect(site.asked).toEqual(['GET /', 'POST /order', 'GET /gone']);
     });
@@ -201,8 +233,15 @@ withChromium('a form in a browser', (browser) => {
     });
 
     const shows = `<form method=post action=/pay onsubmit="setTimeout(() => { x.innerHTML = '<b id=thanks>thanks</b>'; }, 300)"><button>Order</button></form><p id=x></p>`;
-    test.each<[string, (response: ServerResponse) => unknown, Partial<SubmitToolOptions>, string[]]>([
-      ['nothing, and shown', (response) => response.writeHead(204).end(), { done: { css: '#thanks' } }, []],
+    test.each<
+      [string, (response: ServerResponse) => unknown, Partial<SubmitToolOptions>, string[]]
+    >([
+      [
+        'nothing, and shown',
+        (response) => response.writeHead(204).end(),
+        { done: { css: '#thanks' } },
+        [],
+      ],
       [
         'nothing, and refused',
         (response) => response.writeHead(204).end(),
@@ -212,12 +251,16 @@ withChromium('a form in a browser', (browser) => {
       ['nothing, where nothing is declared', (response) => response.writeHead(204).end(), {}, []],
       [
         'what is to be saved, and shown',
-        (response) => response.writeHead(200, { 'content-disposition': 'attachment' }).end('receipt'),
+        (response) =>
+          response.writeHead(200, { 'content-disposition': 'attachment' }).end('receipt'),
         { done: { css: '#thanks' } },
         [],
       ],
     ])('a form that is answered with %s', async (_, answers, marks, phases) => {
-      await using site = await SmallSite.open({ '/': shows, '/pay': (_request, response) => answers(response) });
+      await using site = await SmallSite.open({
+        '/': shows,
+        '/pay': (_request, response) => answers(response),
+      });
       expect(await phasesAt(site, marks)).toEqual(phases);
       expect(site.posts).toEqual(['POST /pay']);
     });
@@ -225,7 +268,9 @@ withChromium('a form in a browser', (browser) => {
 
   test('a question is answered as the declaration says', async () => {
     const shop = await shopOf();
-    const { left } = await sent(declared(shop, { url: `${shop.origin}/confirm`, dialogs: 'accept' }));
+    const { left } = await sent(
+      declared(shop, { url: `${shop.origin}/confirm`, dialogs: 'accept' }),
+    );
     expect([shop.orders.length, left]).toEqual([1, []]);
   });
 
@@ -266,7 +311,9 @@ withChromium('a form in a browser', (browser) => {
           if (isCommitted && left.length === 0) expect(orders).toHaveLength(1);
         },
       });
-      expect([...seen].toSorted()).toEqual(sort === 'blind' ? ['false 0', 'true 0', 'true 1'] : ['false 0', 'true 0']);
+      expect([...seen].toSorted()).toEqual(
+        sort === 'blind' ? ['false 0', 'true 0', 'true 1'] : ['false 0', 'true 0'],
+      );
     });
 
     test('of one that can be undone: all or nothing', async () => {

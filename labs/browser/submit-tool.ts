@@ -156,7 +156,11 @@ class Form {
       ...{ button, done, refused, dialogs },
     }));
     return submit(this.#site, form, call, async (seen) =>
-      jsonOf(result === undefined ? { url: seen.url, title: await seen.title() } : await result(seen, input)),
+      jsonOf(
+        result === undefined
+          ? { url: seen.url, title: await seen.title() }
+          : await result(seen, input),
+      ),
     );
   }
 
@@ -167,14 +171,20 @@ class Form {
       const page = this.#allowed(urlOf({ ...(input as object), key }, input, key));
       return visit(this.#site, { url: page }, call, async ({ page, status }) => {
         const found = await find(seenOn(page, status, this.#site.timeoutMs), input, key);
-        return found === undefined ? { happened: false } : { happened: true, result: jsonOf(found) };
+        return found === undefined
+          ? { happened: false }
+          : { happened: true, result: jsonOf(found) };
       });
     };
   }
 
   compensator({ url, fields, residue, ...rest }: NonNullable<SubmitToolOptions['compensate']>) {
     const urlOf = urlMaker(this.#options.name, url, this.#hosts);
-    return async (input: unknown, result: unknown, call: CallContext): Promise<CompensationResult> => {
+    return async (
+      input: unknown,
+      result: unknown,
+      call: CallContext,
+    ): Promise<CompensationResult> => {
       const form: Submission = await prepared(() => ({
         ...rest,
         url: this.#allowed(urlOf({ ...(input as object), ...(result as object) }, input, result)),

@@ -42,19 +42,31 @@ export async function submit<T>(
       // From here on no request leaves the page, so an unsent request is never sent.
       gate.close();
       if (isInstance(error, DidNothing) || gate.sent > 0) throw error;
-      const why = [gate.refused.at(-1), dialogs.at(-1) === undefined ? undefined : `a dialog showed ${dialogs.at(-1)}`];
-      throw new DidNothing(`nothing was sent: ${why.find((one) => one !== undefined) ?? (error as Error).message}`, {
-        final: gate.refused.length > 0,
-        cause: error,
-      });
+      const why = [
+        gate.refused.at(-1),
+        dialogs.at(-1) === undefined ? undefined : `a dialog showed ${dialogs.at(-1)}`,
+      ];
+      throw new DidNothing(
+        `nothing was sent: ${why.find((one) => one !== undefined) ?? (error as Error).message}`,
+        {
+          final: gate.refused.length > 0,
+          cause: error,
+        },
+      );
     }
   });
 }
 
-async function pressable(page: BrowserPage, { button, done, refused }: Submission, timeout: number) {
+async function pressable(
+  page: BrowserPage,
+  { button, done, refused }: Submission,
+  timeout: number,
+) {
   for (const mark of [done, refused])
     if (mark !== undefined && (await isVisible(page, mark, timeout)))
-      throw new DidNothing(`${named(mark)} is visible before the button was pressed`, { final: true });
+      throw new DidNothing(`${named(mark)} is visible before the button was pressed`, {
+        final: true,
+      });
   const element = await only(page, button, timeout);
   await element.click({ timeout, trial: true });
   return element;
@@ -71,7 +83,9 @@ async function pressed(
   timeout: number,
 ): Promise<number> {
   // A change of the address alone is not an outcome: a script can change it before any answer.
-  const moved = new Promise<undefined>((resolve) => page.on('domcontentloaded', () => resolve(undefined)));
+  const moved = new Promise<undefined>((resolve) =>
+    page.on('domcontentloaded', () => resolve(undefined)),
+  );
   const answered = gate.answered();
   // If the page shows its outcome first, no code awaits this promise.
   answered.catch(() => undefined);
@@ -82,7 +96,8 @@ async function pressed(
     return 0;
   }
   const { status, mark } = await landed({ page, gate }, submission, first, moved, timeout);
-  if (isRefusal(first, gate)) throw new DidNothing(`the server answered with ${status}`, { final: true });
+  if (isRefusal(first, gate))
+    throw new DidNothing(`the server answered with ${status}`, { final: true });
   requireNotRefused(mark ?? (await markOf(page, submission, status, timeout)), submission);
   return status;
 }
@@ -92,7 +107,12 @@ async function pressed(
  * followed.
  */
 function isRefusal({ method, status, next }: DocumentResponse, { acts }: Gate): boolean {
-  return next === undefined && status >= 400 && status < 500 && (acts === 0 || (acts === 1 && !isReading(method)));
+  return (
+    next === undefined &&
+    status >= 400 &&
+    status < 500 &&
+    (acts === 0 || (acts === 1 && !isReading(method)))
+  );
 }
 
 /**
@@ -122,9 +142,15 @@ async function landed(
 type Mark = 'done' | 'refused';
 
 /** The outcome that the page shows. If no success element was declared, the status decides. */
-async function markOf(page: BrowserPage, submission: Submission, status: number, timeout: number): Promise<Mark> {
+async function markOf(
+  page: BrowserPage,
+  submission: Submission,
+  status: number,
+  timeout: number,
+): Promise<Mark> {
   if (submission.done !== undefined) return shownOn(page, submission, timeout);
-  if (submission.refused !== undefined && (await isVisible(page, submission.refused, timeout))) return 'refused';
+  if (submission.refused !== undefined && (await isVisible(page, submission.refused, timeout)))
+    return 'refused';
   if (status >= 200 && status < 300) return 'done';
   throw new Error(`the server answered with ${status}`);
 }
@@ -154,7 +180,8 @@ function shownOn(page: BrowserPage, { done, refused }: Submission, timeout: numb
 }
 
 function requireNotRefused(mark: Mark, { refused }: Submission): void {
-  if (mark === 'refused') throw new DidNothing(`the page shows ${named(refused!)}`, { final: true });
+  if (mark === 'refused')
+    throw new DidNothing(`the page shows ${named(refused!)}`, { final: true });
 }
 
 function isVisible(page: BrowserPage, at: Target, timeout: number): Promise<boolean> {

@@ -8,7 +8,17 @@ const text = z.string().min(1).max(TEXT_MAX);
 
 /** Roles of elements that can be filled in or pressed (WAI-ARIA). */
 const ROLES = [
-  ...['button', 'checkbox', 'combobox', 'link', 'listbox', 'menuitem', 'option', 'radio', 'searchbox'],
+  ...[
+    'button',
+    'checkbox',
+    'combobox',
+    'link',
+    'listbox',
+    'menuitem',
+    'option',
+    'radio',
+    'searchbox',
+  ],
   ...['slider', 'spinbutton', 'switch', 'tab', 'textbox'],
 ] as const;
 
@@ -42,10 +52,17 @@ export function located(page: BrowserPage, at: Target): BrowserLocator {
  * The one element that the target names.
  * @throws DidNothing if no element or several elements match
  */
-export async function only(page: BrowserPage, at: Target, timeout: number): Promise<BrowserLocator> {
+export async function only(
+  page: BrowserPage,
+  at: Target,
+  timeout: number,
+): Promise<BrowserLocator> {
   const found = located(page, at);
   const count = await within(timeout, found.count());
-  if (count !== 1) throw new DidNothing(`the page has ${count === 0 ? 'no' : count} ${named(at)}`, { final: true });
+  if (count !== 1)
+    throw new DidNothing(`the page has ${count === 0 ? 'no' : count} ${named(at)}`, {
+      final: true,
+    });
   return found;
 }
 

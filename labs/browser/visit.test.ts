@@ -33,7 +33,9 @@ test.each<[string, Partial<BrowserPage>]>([
     timeoutMs: 20,
   };
   const way = { url: new URL('https://shop.example/') };
-  expect(await visit(site, way, { signal: new AbortController().signal }, async ({ status }) => status)).toBe(200);
+  expect(
+    await visit(site, way, { signal: new AbortController().signal }, async ({ status }) => status),
+  ).toBe(200);
   const stop = new AbortController();
   const stopped = visit(site, way, stop, async () => {
     stop.abort();

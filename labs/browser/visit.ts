@@ -108,7 +108,12 @@ function listen(page: BrowserPage, dialogs: string[], answer: 'accept' | 'dismis
 
 const DIALOG_MAX = 1_000;
 
-async function arrived(page: BrowserPage, gate: Gate, way: VisitPlan, timeout: number): Promise<number> {
+async function arrived(
+  page: BrowserPage,
+  gate: Gate,
+  way: VisitPlan,
+  timeout: number,
+): Promise<number> {
   const status = await goTo(page, gate, way.url.href, timeout);
   for (const field of way.fields ?? []) await fill(page, field, timeout);
   for (const target of way.clicks ?? []) {
@@ -125,7 +130,12 @@ const HOPS_MAX = 10;
  * Goes to a page, follows its redirections, and returns the last answer.
  * @throws an error of the page
  */
-export async function goTo(page: BrowserPage, gate: Gate, url: string, timeout: number): Promise<number> {
+export async function goTo(
+  page: BrowserPage,
+  gate: Gate,
+  url: string,
+  timeout: number,
+): Promise<number> {
   for (let [hops, to] = [0, url]; hops < HOPS_MAX; hops++) {
     gate.requireAllowed(to);
     gate.last = undefined;
@@ -151,7 +161,8 @@ export async function untouched<T>(make: () => Promise<T>, gate?: Gate): Promise
   } catch (cause) {
     if (isInstance(cause, DidNothing)) throw cause;
     const what =
-      gate?.refused.at(-1) ?? (isInstance(cause, Error) ? firstLine(cause.message) : 'the page could not be opened');
+      gate?.refused.at(-1) ??
+      (isInstance(cause, Error) ? firstLine(cause.message) : 'the page could not be opened');
     throw new DidNothing(what, { final: (gate?.refused.length ?? 0) > 0, cause });
   }
 }

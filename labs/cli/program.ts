@@ -6,7 +6,8 @@ import type { CommandLine } from '@assize/cli/internal/program.ts';
  */
 export const EXPERIMENTS: CommandLine = {
   name: 'assize-experiments',
-  about: 'The experiments of the effects paper and the memory paper, each executed beside the figures of the paper.',
+  about:
+    'The experiments of the effects paper and the memory paper, each executed beside the figures of the paper.',
   commands: {
     effects: async () => (await import('../experiments/cli/effects.ts')).effects,
     memory: async () => (await import('../experiments/cli/memory.ts')).memory,

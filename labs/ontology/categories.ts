@@ -22,7 +22,12 @@ function ascent(term: string, parents: ReadonlyMap<string, readonly string[]>): 
   // A set that grows while it is gone through: each class is met once.
   for (const one of above) {
     const upper = UPPER[one];
-    const next = upper === undefined ? (parents.get(one) ?? []) : upper.under === undefined ? [] : [upper.under];
+    const next =
+      upper === undefined
+        ? (parents.get(one) ?? [])
+        : upper.under === undefined
+          ? []
+          : [upper.under];
     if (upper?.category !== undefined) categories.add(upper.category);
     for (const parent of next) {
       circular ||= parent === term;

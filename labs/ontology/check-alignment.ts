@@ -10,11 +10,14 @@ import { type Category, DIRECTIVE } from './vocabulary.ts';
 export function* alignment(ontology: Ontology): Iterable<Finding> {
   const ascentOf = ascents(ontology);
   const of = (term: string): Ascent | undefined => ascentOf.get(term);
-  const isOf = (term: string, category: Category): boolean => of(term)?.categories.has(category) === true;
+  const isOf = (term: string, category: Category): boolean =>
+    of(term)?.categories.has(category) === true;
   for (const one of entitiesOf(ontology)) yield* category(one, of(one.term) as Ascent);
   for (const one of ontology.processes) {
     yield* mustBe(one, of, ['process'], 'a process');
-    const wrong = one.participants.find((term) => of(term) !== undefined && !isOf(term, 'independent continuant'));
+    const wrong = one.participants.find(
+      (term) => of(term) !== undefined && !isOf(term, 'independent continuant'),
+    );
     if (wrong !== undefined)
       yield error(
         'wrong_category',
@@ -23,7 +26,12 @@ export function* alignment(ontology: Ontology): Iterable<Finding> {
         'name the continuant that it happens to',
       );
     if (!one.participants.some((term) => isOf(term, 'independent continuant')))
-      yield error('no_participant', one, 'it has no participant', 'add obo:RO_0000057 (has participant) a continuant');
+      yield error(
+        'no_participant',
+        one,
+        'it has no participant',
+        'add obo:RO_0000057 (has participant) a continuant',
+      );
   }
   for (const one of ontology.components) {
     yield* mustBe(
@@ -36,15 +44,26 @@ export function* alignment(ontology: Ontology): Iterable<Finding> {
   for (const one of ontology.roles) yield* mustBe(one, of, ['role'], 'a role');
   for (const one of [...ontology.rules, ...ontology.audits])
     if (of(one.term)?.above.has(DIRECTIVE) === false)
-      yield error('wrong_category', one, 'it directs, but is not a directive', `make it a subclass of ${DIRECTIVE}`);
+      yield error(
+        'wrong_category',
+        one,
+        'it directs, but is not a directive',
+        `make it a subclass of ${DIRECTIVE}`,
+      );
   for (const one of entitiesOf(ontology)) yield* dependence(one, ontology, isOf);
   yield* primary(ontology);
   for (const one of ontology.unread)
-    yield warning('unread', one, one.says, 'state it in the words of the vocabulary, or leave it to other tools');
+    yield warning(
+      'unread',
+      one,
+      one.says,
+      'state it in the words of the vocabulary, or leave it to other tools',
+    );
 }
 
 function* category(one: Entity, { categories, circular }: Ascent): Iterable<Finding> {
-  if (circular) yield error('circular', one, 'it is a subclass of itself', 'remove one step of the cycle');
+  if (circular)
+    yield error('circular', one, 'it is a subclass of itself', 'remove one step of the cycle');
   if (categories.size === 0)
     yield error(
       'no_category',
@@ -88,9 +107,14 @@ function* dependence(
   isOf: (term: string, category: Category) => boolean,
 ): Iterable<Finding> {
   const isKind =
-    others.includes(one) && one.inheresIn.length === 0 && one.about.length === 0 && isAbove(one, components);
+    others.includes(one) &&
+    one.inheresIn.length === 0 &&
+    one.about.length === 0 &&
+    isAbove(one, components);
   if (isKind || roles.some(({ term }) => term === one.term)) return;
-  const depends = (['quality', 'disposition', 'role'] as const).some((kind) => isOf(one.term, kind));
+  const depends = (['quality', 'disposition', 'role'] as const).some((kind) =>
+    isOf(one.term, kind),
+  );
   if (depends && !one.inheresIn.some((term) => isOf(term, 'independent continuant')))
     yield error(
       'no_bearer',
@@ -98,8 +122,17 @@ function* dependence(
       'it does not inhere in an independent continuant',
       'add obo:RO_0000052 (inheres in) its bearer',
     );
-  if (isOf(one.term, 'information content entity') && one.about.length === 0 && !isRuleWithSubject(one))
-    yield error('not_about', one, 'it has no subject', 'add obo:IAO_0000136 (is about) its subject');
+  if (
+    isOf(one.term, 'information content entity') &&
+    one.about.length === 0 &&
+    !isRuleWithSubject(one)
+  )
+    yield error(
+      'not_about',
+      one,
+      'it has no subject',
+      'add obo:IAO_0000136 (is about) its subject',
+    );
 }
 
 /** A class that others are kinds of leaves to them what they inhere in. */

@@ -14,7 +14,12 @@ export function* names(ontology: Ontology): Iterable<Finding> {
   for (const one of all) {
     if (one.label === '') yield error('no_label', one, 'it has no label', 'add rdfs:label "…"');
     if (one.definition === '')
-      yield error('no_definition', one, 'it has no definition', 'add skos:definition "…": its genus and difference');
+      yield error(
+        'no_definition',
+        one,
+        'it has no definition',
+        'add skos:definition "…": its genus and difference',
+      );
     if (one.described.length > 1)
       yield error(
         'described_twice',
@@ -28,16 +33,24 @@ export function* names(ontology: Ontology): Iterable<Finding> {
   yield* twice(roles, ({ role }) => [role], 'same_name', 'role');
   yield* twice(rules, ({ rule }) => [rule], 'same_name', 'rule');
   // Ignores the names of parameters: two components at one place would overlap unnoticed.
-  yield* twice(components, ({ paths }) => [...new Set(paths.map((path) => openPath(path)))], 'same_path', 'path');
+  yield* twice(
+    components,
+    ({ paths }) => [...new Set(paths.map((path) => openPath(path)))],
+    'same_path',
+    'path',
+  );
   yield* unnamed(ontology);
   yield* references(ontology, all);
 }
 
 function* unnamed({ processes, roles, rules }: Ontology): Iterable<Finding> {
   for (const one of processes)
-    if (one.process === '') yield error('no_process_name', one, 'its name is empty', 'add a:process "name"');
-  for (const one of roles) if (one.role === '') yield error('same_name', one, 'it has no name', 'add a:role "Name"');
-  for (const one of rules) if (one.rule === '') yield error('same_name', one, 'it has no id', 'add a:rule "ID"');
+    if (one.process === '')
+      yield error('no_process_name', one, 'its name is empty', 'add a:process "name"');
+  for (const one of roles)
+    if (one.role === '') yield error('same_name', one, 'it has no name', 'add a:role "Name"');
+  for (const one of rules)
+    if (one.rule === '') yield error('same_name', one, 'it has no id', 'add a:rule "ID"');
 }
 
 function* twice<T extends Entity>(
@@ -51,12 +64,19 @@ function* twice<T extends Entity>(
     for (const name of namesOf(one)) {
       const first = known.get(name);
       if (first === undefined) known.set(name, one);
-      else yield error(code, one, `${first.term} has the ${what} ${name} already`, 'choose another one');
+      else
+        yield error(
+          code,
+          one,
+          `${first.term} has the ${what} ${name} already`,
+          'choose another one',
+        );
     }
 }
 
 function* references(ontology: Ontology, all: readonly Entity[]): Iterable<Finding> {
-  const terms = (list: readonly Entity[]): ReadonlySet<string> => new Set(list.map(({ term }) => term));
+  const terms = (list: readonly Entity[]): ReadonlySet<string> =>
+    new Set(list.map(({ term }) => term));
   const components = terms(ontology.components);
   const processes = terms(ontology.processes);
   const rules = terms(ontology.rules);
@@ -92,7 +112,8 @@ function* references(ontology: Ontology, all: readonly Entity[]): Iterable<Findi
     yield* each(one, 'a:apartFrom', one.apartFrom, processes, 'process');
     yield* each(one, 'a:togetherWith', one.togetherWith, processes, 'process');
   }
-  for (const one of ontology.roles) yield* each(one, 'realized in', one.realizedIn, processes, 'process');
+  for (const one of ontology.roles)
+    yield* each(one, 'realized in', one.realizedIn, processes, 'process');
   for (const one of ontology.rules) {
     yield* each(one, 'a:refersTo', one.refersTo, components, 'component');
     yield* each(one, 'a:after', one.after, processes, 'process');
@@ -100,5 +121,10 @@ function* references(ontology: Ontology, all: readonly Entity[]): Iterable<Findi
   }
   const unused = ontology.others.filter(({ term }) => term.startsWith('<'));
   for (const one of unused)
-    yield warning('unknown_reference', one, 'it is not a term of this ontology', 'write terms of the domain as :Name');
+    yield warning(
+      'unknown_reference',
+      one,
+      'it is not a term of this ontology',
+      'write terms of the domain as :Name',
+    );
 }

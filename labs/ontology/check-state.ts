@@ -44,17 +44,29 @@ function* withoutPath(ontology: Ontology): Iterable<Finding> {
   const above = ascents(ontology);
   const kinds = new Set([...above.values()].flatMap((ascent) => [...ascent.above].slice(1)));
   for (const one of ontology.others) {
-    const { categories, above: chain } = above.get(one.term) as NonNullable<ReturnType<typeof above.get>>;
+    const { categories, above: chain } = above.get(one.term) as NonNullable<
+      ReturnType<typeof above.get>
+    >;
     if (categories.size !== 1 || kinds.has(one.term)) continue;
     const [category] = categories;
     if (category === 'process')
-      yield error('no_process_name', one, 'it is a process without a name in the domain', 'add a:process "name"');
+      yield error(
+        'no_process_name',
+        one,
+        'it is a process without a name in the domain',
+        'add a:process "name"',
+      );
     else if (
       category === 'quality' ||
       category === 'disposition' ||
       category === 'role' ||
       (category === 'information content entity' && !chain.has(DIRECTIVE))
     )
-      yield error('no_path', one, `it is a ${category} of the state without a path`, 'add a:path "/…"');
+      yield error(
+        'no_path',
+        one,
+        `it is a ${category} of the state without a path`,
+        'add a:path "/…"',
+      );
   }
 }

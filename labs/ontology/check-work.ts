@@ -23,11 +23,21 @@ export function* workRules(ontology: Ontology): Iterable<Finding> {
   yield* sameOrder(ontology.rules);
   for (const one of ontology.audits)
     if (one.about.length === 0)
-      yield error('not_about', one, 'it audits no process', 'name them with obo:IAO_0000136 (is about)');
+      yield error(
+        'not_about',
+        one,
+        'it audits no process',
+        'name them with obo:IAO_0000136 (is about)',
+      );
   yield* divisions(ontology);
   for (const one of ontology.roles)
     if (one.realizedIn.length === 0)
-      yield error('same_role', one, 'it is realized in no process', 'name one of its processes with obo:BFO_0000054');
+      yield error(
+        'same_role',
+        one,
+        'it is realized in no process',
+        'name one of its processes with obo:BFO_0000054',
+      );
 }
 
 function* order(ontology: Ontology): Iterable<Finding> {
@@ -51,7 +61,12 @@ function* rule(one: PolicyRule, ontology: Ontology, footprints: Footprints): Ite
       'add a:order, a whole number: the first rule that does not pass decides',
     );
   if (one.refersTo.length === 0)
-    yield error('refers_to_nothing', one, 'it refers to no component, so no change can break it', 'add a:refersTo');
+    yield error(
+      'refers_to_nothing',
+      one,
+      'it refers to no component, so no change can break it',
+      'add a:refersTo',
+    );
   const params = paramsOf(footprints.pathsOf(one.refersTo));
   for (const param of one.forEach)
     if (!params.includes(param))
@@ -72,7 +87,9 @@ function* rule(one: PolicyRule, ontology: Ontology, footprints: Footprints): Ite
     yield error(
       'bad_failure',
       one,
-      one.counselor === '' ? 'it escalates without a counselor' : `it names ${one.counselor} but does not escalate`,
+      one.counselor === ''
+        ? 'it escalates without a counselor'
+        : `it names ${one.counselor} but does not escalate`,
       'add both a:onFailure "escalate" and a:counselor "kind", or neither',
     );
   if (one.source === '') yield warning('no_source', one, 'it has no source', 'add dct:source "…"');
@@ -160,8 +177,11 @@ function* sameOrder(rules: readonly PolicyRule[]): Iterable<Finding> {
 function* divisions({ processes, others, rules }: Ontology): Iterable<Finding> {
   for (const one of processes) {
     for (const other of [...one.apartFrom, ...one.togetherWith]) {
-      if (other === one.term) yield error('contradiction', one, 'it is compared with itself', 'name another process');
-      const reason = [...others, ...rules].some(({ about }) => about.includes(one.term) && about.includes(other));
+      if (other === one.term)
+        yield error('contradiction', one, 'it is compared with itself', 'name another process');
+      const reason = [...others, ...rules].some(
+        ({ about }) => about.includes(one.term) && about.includes(other),
+      );
       if (!reason)
         yield error(
           'no_reason',
@@ -175,7 +195,12 @@ function* divisions({ processes, others, rules }: Ontology): Iterable<Finding> {
   for (const one of processes)
     for (const other of one.apartFrom)
       if (joined.get(one.term) !== undefined && joined.get(one.term) === joined.get(other))
-        yield error('contradiction', one, `it is both apart from and together with ${other}`, 'keep one of the two');
+        yield error(
+          'contradiction',
+          one,
+          `it is both apart from and together with ${other}`,
+          'keep one of the two',
+        );
 }
 
 /**

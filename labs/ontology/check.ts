@@ -14,8 +14,16 @@ import { type Ontology, requireOntology } from './ontology.ts';
  */
 export function check(ontology: Ontology): Finding[] {
   requireOntology(ontology);
-  const found = [...names(ontology), ...alignment(ontology), ...stateRules(ontology), ...workRules(ontology)];
-  return found.sort((a, b) => Number(a.severity === 'warning') - Number(b.severity === 'warning') || a.line - b.line);
+  const found = [
+    ...names(ontology),
+    ...alignment(ontology),
+    ...stateRules(ontology),
+    ...workRules(ontology),
+  ];
+  return found.sort(
+    (a, b) =>
+      Number(a.severity === 'warning') - Number(b.severity === 'warning') || a.line - b.line,
+  );
 }
 
 /** @throws OntologyError `unsound` */
@@ -24,7 +32,11 @@ export function requireSound(ontology: Ontology): void {
   const [first] = errors;
   if (first === undefined) return;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-  throw new OntologyError('unsound', `${first.term}: ${first.says}${more}. Fix the findings of check, and try again.`, {
-    evidence: { findings: errors },
-  });
+  throw new OntologyError(
+    'unsound',
+    `${first.term}: ${first.says}${more}. Fix the findings of check, and try again.`,
+    {
+      evidence: { findings: errors },
+    },
+  );
 }

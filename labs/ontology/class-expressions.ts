@@ -1,5 +1,13 @@
 import type { Quad, Term } from 'n3';
-import { HAS_PARTICIPANT, INHERES_IN, IS_ABOUT, NAMESPACES, PROPERTIES, REALIZED_IN, UPPER } from './vocabulary.ts';
+import {
+  HAS_PARTICIPANT,
+  INHERES_IN,
+  IS_ABOUT,
+  NAMESPACES,
+  PROPERTIES,
+  REALIZED_IN,
+  UPPER,
+} from './vocabulary.ts';
 
 /** The sense of OWL's class expressions about named classes, as statements. */
 export interface Expressions {
@@ -32,7 +40,9 @@ const REFUSED = ['unionOf', 'complementOf', 'oneOf', 'datatypeComplementOf'].map
 /** Axioms about own classes that nothing here reads. Those of BFO are known. */
 const UNUSED: ReadonlySet<string> = new Set(['disjointWith', 'disjointUnionOf', 'hasKey'].map(owl));
 const COUNTED = ['minQualifiedCardinality', 'qualifiedCardinality'].map(owl);
-const BOUNDS = ['maxQualifiedCardinality', 'maxCardinality', 'minCardinality', 'cardinality'].map(owl);
+const BOUNDS = ['maxQualifiedCardinality', 'maxCardinality', 'minCardinality', 'cardinality'].map(
+  owl,
+);
 
 /**
  * Reads restrictions and intersections. A class that is below a restriction with `someValuesFrom`,
@@ -40,7 +50,11 @@ const BOUNDS = ['maxQualifiedCardinality', 'maxCardinality', 'minCardinality', '
  *
  * @throws the error of `bad`
  */
-export function readExpressions(quads: readonly Quad[], short: (iri: string) => string, bad: Bad): Expressions {
+export function readExpressions(
+  quads: readonly Quad[],
+  short: (iri: string) => string,
+  bad: Bad,
+): Expressions {
   return new Reading(quads, short, bad).run();
 }
 
@@ -68,7 +82,10 @@ class Reading {
       const isAbove = predicate.value === SUBCLASS_OF || predicate.value === EQUIVALENT;
       if (subject.termType !== 'NamedNode') {
         if (isAbove && object.termType === 'NamedNode')
-          this.#unread.push({ subject: this.#short(object.value), says: 'a class expression below it is not used' });
+          this.#unread.push({
+            subject: this.#short(object.value),
+            says: 'a class expression below it is not used',
+          });
         continue;
       }
       // BFO's own axioms, which a merge brings along: the table of its classes has their sense.
@@ -78,7 +95,8 @@ class Reading {
           subject: this.#short(subject.value),
           says: `${this.#short(predicate.value)} is not used`,
         });
-      if (!isAbove || (predicate.value === SUBCLASS_OF && object.termType === 'NamedNode')) continue;
+      if (!isAbove || (predicate.value === SUBCLASS_OF && object.termType === 'NamedNode'))
+        continue;
       this.#below(this.#short(subject.value), object, new Set());
     }
     return { said: this.#said, only: this.#only, unread: this.#unread };
@@ -90,7 +108,8 @@ class Reading {
       this.#said.push({ subject, property: SUBCLASS_OF, value: above });
       return;
     }
-    if (path.has(above.value)) throw this.#bad(subject, 'a class expression contains itself; write it once');
+    if (path.has(above.value))
+      throw this.#bad(subject, 'a class expression contains itself; write it once');
     const deeper = new Set([...path, above.value]);
     const members = this.#one(above, owl('intersectionOf'));
     if (members !== undefined) {
@@ -99,7 +118,10 @@ class Reading {
     }
     const refused = REFUSED.find((name) => this.#one(above, name) !== undefined);
     if (refused !== undefined)
-      throw this.#bad(subject, `${this.#short(refused)} cannot be used; name superclasses with rdfs:subClassOf`);
+      throw this.#bad(
+        subject,
+        `${this.#short(refused)} cannot be used; name superclasses with rdfs:subClassOf`,
+      );
     if (this.#one(above, owl('onProperty')) !== undefined) {
       this.#restricted(subject, above);
       return;
@@ -113,15 +135,22 @@ class Reading {
   #restricted(subject: string, restriction: Term): void {
     const on = this.#one(restriction, owl('onProperty')) as Term;
     if (on.termType !== 'NamedNode')
-      throw this.#bad(subject, 'owl:onProperty has no named property; name one, such as obo:RO_0000052');
+      throw this.#bad(
+        subject,
+        'owl:onProperty has no named property; name one, such as obo:RO_0000052',
+      );
     const property = this.#short(on.value);
     if (!RELATIONS.has(property)) {
       if (property.startsWith('a:'))
-        throw this.#bad(subject, `${property} cannot be restricted; state its value with ${property} directly`);
+        throw this.#bad(
+          subject,
+          `${property} cannot be restricted; state its value with ${property} directly`,
+        );
       this.#unread.push({ subject, says: `a restriction on ${property} is not used` });
       return;
     }
-    const some = this.#one(restriction, owl('someValuesFrom')) ?? this.#one(restriction, owl('hasValue'));
+    const some =
+      this.#one(restriction, owl('someValuesFrom')) ?? this.#one(restriction, owl('hasValue'));
     if (some !== undefined) {
       this.#relate(subject, on, some);
       return;
@@ -174,7 +203,10 @@ class Reading {
   #list(head: Term): Term[] {
     const items: Term[] = [];
     const seen = new Set<string>();
-    for (let at: Term | undefined = head; at !== undefined && at.value !== rdf('nil') && !seen.has(at.value); ) {
+    for (
+      let at: Term | undefined = head;
+      at !== undefined && at.value !== rdf('nil') && !seen.has(at.value);
+    ) {
       seen.add(at.value);
       const item = this.#one(at, rdf('first'));
       if (item !== undefined) items.push(item);

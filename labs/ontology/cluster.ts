@@ -56,17 +56,26 @@ export function cluster(
 ): Clustering {
   const weights = weightsOf(processes);
   const overlaps = overlapsOf(processes, weights);
-  const overlap = remembered((a, b) => mean(a.flatMap((one) => b.map((other) => overlaps(one, other)))));
+  const overlap = remembered((a, b) =>
+    mean(a.flatMap((one) => b.map((other) => overlaps(one, other)))),
+  );
   let groups: readonly Group[] = processes.map(({ name }) => [name]);
   const merges: Merge[] = [];
   for (const [one, other] of division.together) {
-    const [left, right] = [groups.find((names) => names.includes(one)), groups.find((names) => names.includes(other))];
+    const [left, right] = [
+      groups.find((names) => names.includes(one)),
+      groups.find((names) => names.includes(other)),
+    ];
     if (left === undefined || right === undefined || left === right) continue;
     merges.push({ left, right, overlap: undefined });
     groups = joined(groups, left, right);
   }
   for (;;) {
-    const pairs = pairsOf(groups).map(([left, right]) => ({ left, right, overlap: overlap(left, right) }));
+    const pairs = pairsOf(groups).map(([left, right]) => ({
+      left,
+      right,
+      overlap: overlap(left, right),
+    }));
     const free = pairs.filter(({ left, right }) => !isApart(division, left, right));
     const best = firstGreatest(free);
     if (best === undefined || best.overlap < threshold) {
@@ -98,7 +107,9 @@ function remembered(overlap: (a: Group, b: Group) => number): (a: Group, b: Grou
 
 function isApart({ apart }: Division, left: Group, right: Group): boolean {
   return apart.some(
-    ([one, other]) => (left.includes(one) && right.includes(other)) || (left.includes(other) && right.includes(one)),
+    ([one, other]) =>
+      (left.includes(one) && right.includes(other)) ||
+      (left.includes(other) && right.includes(one)),
   );
 }
 
@@ -108,7 +119,10 @@ function overlapsOf(
   weights: ReadonlyMap<string, number>,
 ): (one: string, other: string) => number {
   const table = new Map(
-    processes.map((a) => [a.name, new Map(processes.map((b) => [b.name, overlapOf(a.touches, b.touches, weights)]))]),
+    processes.map((a) => [
+      a.name,
+      new Map(processes.map((b) => [b.name, overlapOf(a.touches, b.touches, weights)])),
+    ]),
   );
   return (one, other) => table.get(one)?.get(other) ?? 0;
 }
@@ -117,7 +131,11 @@ function overlapsOf(
  * The weight of the common components, relative to the smaller footprint. A process that accesses
  * only components of all processes is contained in every process.
  */
-function overlapOf(a: ReadonlySet<string>, b: ReadonlySet<string>, weights: ReadonlyMap<string, number>): number {
+function overlapOf(
+  a: ReadonlySet<string>,
+  b: ReadonlySet<string>,
+  weights: ReadonlyMap<string, number>,
+): number {
   const weigh = (names: ReadonlySet<string>): number =>
     [...names].reduce((sum, name) => sum + (weights.get(name) ?? 0), 0);
   const least = Math.min(weigh(a), weigh(b));
@@ -131,7 +149,8 @@ function mean(values: readonly number[]): number {
 
 function weightsOf(processes: readonly ProcessFootprint[]): Map<string, number> {
   const touched = new Map<string, number>();
-  for (const { touches } of processes) for (const name of touches) touched.set(name, (touched.get(name) ?? 0) + 1);
+  for (const { touches } of processes)
+    for (const name of touches) touched.set(name, (touched.get(name) ?? 0) + 1);
   return new Map([...touched].map(([name, count]) => [name, Math.log(processes.length / count)]));
 }
 
@@ -148,5 +167,7 @@ function firstGreatest<T extends { readonly overlap: number }>(pairs: readonly T
 
 /** The joined group stands where its first process stood. */
 function joined(groups: readonly Group[], left: Group, right: Group): readonly Group[] {
-  return groups.filter((group) => group !== right).map((group) => (group === left ? [...left, ...right] : group));
+  return groups
+    .filter((group) => group !== right)
+    .map((group) => (group === left ? [...left, ...right] : group));
 }

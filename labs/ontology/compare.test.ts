@@ -8,7 +8,8 @@ import { domainFolder } from '../../tests/support/process/domain-folders.ts';
 import { compare } from './compare.ts';
 import { parse } from './parse.ts';
 
-const text = (name: string): string => readFileSync(join(domainFolder(name), 'ontology.ttl'), 'utf8');
+const text = (name: string): string =>
+  readFileSync(join(domainFolder(name), 'ontology.ttl'), 'utf8');
 const UDT = text('udt');
 
 const EDITS: readonly (readonly [what: string, before: string, after: string, said: string])[] = [
@@ -37,14 +38,24 @@ const EDITS: readonly (readonly [what: string, before: string, after: string, sa
     'process tracking: the ontology has no such process',
   ],
   ['another role', 'a:role "Billing"', 'a:role "Biller"', 'role Billing: it is not derived'],
-  ['nothing that keeps two apart', 'a:apartFrom :RecordTest ;', '', 'role Clinical: it is not derived'],
+  [
+    'nothing that keeps two apart',
+    'a:apartFrom :RecordTest ;',
+    '',
+    'role Clinical: it is not derived',
+  ],
   [
     'another id',
     'a:rule "TIER_DERIVED"',
     'a:rule "TIER_IS_DERIVED"',
     'invariant TIER_DERIVED: the ontology has no such rule',
   ],
-  ['another order', 'a:order 3 ', 'a:order 70 ', 'invariant CLAIM_TIER_CURRENT: it is checked in another order'],
+  [
+    'another order',
+    'a:order 3 ',
+    'a:order 70 ',
+    'invariant CLAIM_TIER_CURRENT: it is checked in another order',
+  ],
   [
     'a rule that refers to more',
     'a:refersTo :Relapses ;',
@@ -63,8 +74,18 @@ const EDITS: readonly (readonly [what: string, before: string, after: string, sa
     '',
     'invariant RELAPSE_RESPONSE_IS_HUMAN: it escalates to md; in the ontology to no counselor',
   ],
-  ['a rule that asks another one', 'a:counselor "md"', 'a:counselor "nurse"', 'in the ontology to nurse'],
-  ['the ontology of another domain', 'a:domain "udt"', 'a:domain "utd"', 'name udt: the ontology describes utd'],
+  [
+    'a rule that asks another one',
+    'a:counselor "md"',
+    'a:counselor "nurse"',
+    'in the ontology to nurse',
+  ],
+  [
+    'the ontology of another domain',
+    'a:domain "udt"',
+    'a:domain "utd"',
+    'name udt: the ontology describes utd',
+  ],
 ];
 
 test.each(EDITS)('%s is a difference, and named', (_, before, after, said) => {

@@ -28,7 +28,11 @@ const DOMAIN = arg.members({
  *
  * @throws OntologyError `unsound`; ArgumentError `bad_argument`
  */
-export function compare(ontology: Ontology, domain: Domain<any, any, any>, options: RoleOptions = {}): Difference[] {
+export function compare(
+  ontology: Ontology,
+  domain: Domain<any, any, any>,
+  options: RoleOptions = {},
+): Difference[] {
   const derived = deriveRoles(ontology, options);
   checkArgument(DOMAIN, domain, 'domain');
   requireOwnDomain(domain);
@@ -41,22 +45,29 @@ export function compare(ontology: Ontology, domain: Domain<any, any, any>, optio
 }
 
 function nameDifference({ domain: name }: Ontology, domain: Domain): Difference[] {
-  return name === domain.name ? [] : [{ about: 'name', name: domain.name, says: `the ontology describes ${name}` }];
+  return name === domain.name
+    ? []
+    : [{ about: 'name', name: domain.name, says: `the ontology describes ${name}` }];
 }
 
 function processDifferences({ processes, components }: Ontology, domain: Domain): Difference[] {
-  const of = (terms: readonly string[]): Component[] => components.filter(({ term }) => terms.includes(term));
+  const of = (terms: readonly string[]): Component[] =>
+    components.filter(({ term }) => terms.includes(term));
   const known = new Map(processes.map((one) => [one.process, one]));
   const missing = Object.keys(domain.processes).filter((name) => !known.has(name));
   const found = processes.flatMap((one) => {
     const declared = domain.processes[one.process];
-    if (declared === undefined) return [said('process', one.process, `the domain has no process for ${one.term}`)];
+    if (declared === undefined)
+      return [said('process', one.process, `the domain has no process for ${one.term}`)];
     return [
       ...pathDifferences(one, 'reads', of(one.reads), declared.reads ?? []),
       ...pathDifferences(one, 'writes', of(one.writes), declared.writes ?? []),
     ];
   });
-  return [...missing.map((name) => said('process', name, 'the ontology has no such process')), ...found];
+  return [
+    ...missing.map((name) => said('process', name, 'the ontology has no such process')),
+    ...found,
+  ];
 }
 
 /**
@@ -73,9 +84,15 @@ function pathDifferences(
   const unnamed = declared.filter((path) => !named.has(path));
   const absent = components.filter(({ paths }) => !paths.some((path) => declared.includes(path)));
   return [
-    ...unnamed.map((path) => said('process', process, `it ${way} ${path}, which the ontology does not declare`)),
+    ...unnamed.map((path) =>
+      said('process', process, `it ${way} ${path}, which the ontology does not declare`),
+    ),
     ...absent.map(({ term, paths }) =>
-      said('process', process, `the ontology declares that it ${way} ${term} (${paths.join(', ')})`),
+      said(
+        'process',
+        process,
+        `the ontology declares that it ${way} ${term} (${paths.join(', ')})`,
+      ),
     ),
   ];
 }
@@ -90,11 +107,16 @@ function roleDifferences(roles: readonly DerivedRole[], domain: Domain): Differe
     const differences: Difference[] = [];
     if (!sameSet(processes, declared.processes))
       differences.push(
-        said('role', name, `it performs ${list(declared.processes)}; the derived role performs ${list(processes)}`),
+        said(
+          'role',
+          name,
+          `it performs ${list(declared.processes)}; the derived role performs ${list(processes)}`,
+        ),
       );
     // A role can have additional parameters that no path names, such as its holder.
     const missed = params.filter((param) => !declared.params?.includes(param));
-    if (missed.length > 0) differences.push(said('role', name, `it has no parameter ${list(missed)}`));
+    if (missed.length > 0)
+      differences.push(said('role', name, `it has no parameter ${list(missed)}`));
     return differences;
   });
   return [...missing.map((name) => said('role', name, 'it is not derived')), ...found];
@@ -116,22 +138,41 @@ function invariantDifferences(
   const common = derived.filter((id) => ids.includes(id));
   const place = common.findIndex((id, i) => ids.filter((one) => derived.includes(one))[i] !== id);
   const order =
-    place < 0 ? [] : [said('invariant', common[place] as string, `it is checked in another order: ${list(ids)}`)];
-  return [...missing, ...extra, ...order, ...invariants.flatMap((one) => footprintDifferences(one, ontology, domain))];
+    place < 0
+      ? []
+      : [
+          said(
+            'invariant',
+            common[place] as string,
+            `it is checked in another order: ${list(ids)}`,
+          ),
+        ];
+  return [
+    ...missing,
+    ...extra,
+    ...order,
+    ...invariants.flatMap((one) => footprintDifferences(one, ontology, domain)),
+  ];
 }
 
 /**
  * A component inside another one is read with it. If one of two components is inside the other, the
  * rule needs to name only one.
  */
-function footprintDifferences(one: DerivedInvariant, { components }: Ontology, domain: Domain): Difference[] {
+function footprintDifferences(
+  one: DerivedInvariant,
+  { components }: Ontology,
+  domain: Domain,
+): Difference[] {
   const rule = domain.rules.find(({ id }) => id === one.id);
   if (rule === undefined) return [];
   const read = rule.patterns.map(patternText);
   const named = components.filter(({ term }) => one.footprint.includes(term));
-  const isRead = ({ paths }: Component): boolean => paths.some((path) => read.some((pattern) => meets(path, pattern)));
+  const isRead = ({ paths }: Component): boolean =>
+    paths.some((path) => read.some((pattern) => meets(path, pattern)));
   const isNested = (a: Component, b: Component): boolean =>
-    a.paths.every((path) => liesUnder(path, b.paths)) || b.paths.every((path) => liesUnder(path, a.paths));
+    a.paths.every((path) => liesUnder(path, b.paths)) ||
+    b.paths.every((path) => liesUnder(path, a.paths));
   const idle = named.filter((component) => !isRead(component));
   const unnamed = components.filter(
     (component) => isRead(component) && !named.some((other) => isNested(component, other)),
@@ -143,9 +184,14 @@ function footprintDifferences(one: DerivedInvariant, { components }: Ontology, d
   const failure =
     (asks ?? '') === one.counselor
       ? []
-      : [`it escalates to ${asks ?? 'no counselor'}; in the ontology to ${one.counselor || 'no counselor'}`];
+      : [
+          `it escalates to ${asks ?? 'no counselor'}; in the ontology to ${one.counselor || 'no counselor'}`,
+        ];
   return [
-    ...idle.map(({ term, paths }) => `it does not read ${term} (${paths.join(', ')}), to which the rule refers`),
+    ...idle.map(
+      ({ term, paths }) =>
+        `it does not read ${term} (${paths.join(', ')}), to which the rule refers`,
+    ),
     ...unnamed.map(({ term }) => `it reads ${term}, to which the rule does not refer`),
     ...homeless.map((pattern) => `it reads ${pattern}, which is not a component`),
     ...failure,

@@ -28,7 +28,12 @@ test('a model’s answer is parsed and checked, with or without text around it',
   for (const answer of [LIBRARY, `Here it is:\n\n\`\`\`turtle\n${LIBRARY}\`\`\`\nAnything else?`]) {
     const { model, asked } = answering(answer);
     const draft = await draftOntology(PROSE, { oracle: logged(), model });
-    expect(draft).toMatchObject({ text: LIBRARY, rounds: 1, findings: [], ontology: { domain: 'library' } });
+    expect(draft).toMatchObject({
+      text: LIBRARY,
+      rounds: 1,
+      findings: [],
+      ontology: { domain: 'library' },
+    });
     expect(asked).toEqual([expect.stringContaining(PROSE)]);
     expect(asked[0]).toContain('a:refersTo');
   }
@@ -37,14 +42,23 @@ test('a model’s answer is parsed and checked, with or without text around it',
 test('a reference text goes to the model, before the description', async () => {
   const { model, asked } = answering(LIBRARY, LIBRARY);
   await draftOntology(PROSE, { oracle: logged(), model });
-  await draftOntology(PROSE, { oracle: logged(), model, context: 'A role is externally grounded.' });
+  await draftOntology(PROSE, {
+    oracle: logged(),
+    model,
+    context: 'A role is externally grounded.',
+  });
   expect(asked[0]).not.toContain('For reference');
-  expect(asked[1]).toMatch(/For reference:\n\nA role is externally grounded\.\n\nThe domain:\n\nA library/);
+  expect(asked[1]).toMatch(
+    /For reference:\n\nA role is externally grounded\.\n\nThe domain:\n\nA library/,
+  );
 });
 
 test('after an error the model is asked once more, given its answer and error', async () => {
   const { model, asked } = answering(WRONG, LIBRARY);
-  expect(await draftOntology(PROSE, { oracle: logged(), model })).toMatchObject({ rounds: 2, text: LIBRARY });
+  expect(await draftOntology(PROSE, { oracle: logged(), model })).toMatchObject({
+    rounds: 2,
+    text: LIBRARY,
+  });
   expect(asked[1]).toContain(WRONG);
   expect(asked[1]).toContain('Line 126, :WITHIN_FUNDS: a:refersTo names :Fund; there is no :Fund');
 });
@@ -55,7 +69,9 @@ test('invalid Turtle is reported likewise; a second failure ends the draft', asy
   await expect(draft).rejects.toMatchObject({ code: 'bad_draft', evidence: { answer: WRONG } });
   expect(asked).toHaveLength(2);
   expect(asked[1]).toContain('The text is not Turtle');
-  await expect(draftOntology(PROSE, { oracle: logged(), model: answering(7).model })).rejects.toMatchObject({
+  await expect(
+    draftOntology(PROSE, { oracle: logged(), model: answering(7).model }),
+  ).rejects.toMatchObject({
     code: 'bad_draft',
   });
 });
@@ -73,5 +89,7 @@ test('a second run finds answers in the log; another model or prose does not', a
   expect(asked).toHaveLength(3);
   await draftOntology(`${PROSE} Slowly.`, { oracle: record, model, modelVersion: '1' });
   expect(asked).toHaveLength(4);
-  await expect(draftOntology('Another one.', { oracle: replay, model })).rejects.toMatchObject({ code: 'oracle_miss' });
+  await expect(draftOntology('Another one.', { oracle: replay, model })).rejects.toMatchObject({
+    code: 'oracle_miss',
+  });
 });

@@ -80,7 +80,10 @@ export async function draftOntology(prose: string, options: DraftOptions): Promi
   );
 }
 
-async function ask(request: string, { oracle, model, modelVersion }: DraftOptions): Promise<string> {
+async function ask(
+  request: string,
+  { oracle, model, modelVersion }: DraftOptions,
+): Promise<string> {
   const answer = await oracle.ask({
     scope: { kind: 'memory', space: SPACE },
     request: { task: 'ontology', text: request },
@@ -88,9 +91,13 @@ async function ask(request: string, { oracle, model, modelVersion }: DraftOption
     call: () => model(request),
   });
   if (typeof answer === 'string') return answer;
-  throw new OntologyError('bad_draft', 'The model did not answer with text. Make it answer with Turtle.', {
-    evidence: { answer },
-  });
+  throw new OntologyError(
+    'bad_draft',
+    'The model did not answer with text. Make it answer with Turtle.',
+    {
+      evidence: { answer },
+    },
+  );
 }
 
 function judge(
@@ -104,7 +111,9 @@ function judge(
     const findings = check(ontology);
     const errors = findings.filter(({ severity }) => severity === 'error');
     if (errors.length === 0) return { text, ontology, findings };
-    const lines = errors.map(({ line, term, says, todo }) => `Line ${line}, ${term}: ${says}; ${todo}.`);
+    const lines = errors.map(
+      ({ line, term, says, todo }) => `Line ${line}, ${term}: ${says}; ${todo}.`,
+    );
     return { text, wrong: lines.join('\n'), first: lines[0] as string };
   } catch (error) {
     if (!isAssizeError(error)) throw error;

@@ -37,7 +37,10 @@ const SLICES = 'slices of the new state';
  * from all agents and the slices that it sends, its ledger, and the counselor queue for the rules
  * that escalate.
  */
-export function drawArchitecture(invariants: readonly Escalating[], { agents, metaAgent, top, below }: Places): Drawn {
+export function drawArchitecture(
+  invariants: readonly Escalating[],
+  { agents, metaAgent, top, below }: Places,
+): Drawn {
   const meta = {
     x: metaAgent.left - PAD,
     y: top - 34,
@@ -46,7 +49,11 @@ export function drawArchitecture(invariants: readonly Escalating[], { agents, me
   };
   const left = meta.x + meta.width + GAP;
   const ledger = ledgerAt(left, top, meta.x + meta.width);
-  const queue = queueAt(queueLines(invariants), { left, top: ledger.bottom + 2 * ROW, from: meta.x + meta.width });
+  const queue = queueAt(queueLines(invariants), {
+    left,
+    top: ledger.bottom + 2 * ROW,
+    from: meta.x + meta.width,
+  });
   const down = Math.max(below, meta.y + meta.height, queue.bottom);
   const flows = flowsBelow(agents, meta, down);
   return {
@@ -58,7 +65,12 @@ export function drawArchitecture(invariants: readonly Escalating[], { agents, me
 
 function ledgerAt(left: number, top: number, from: number): Drawn {
   const lines = ['Ledger', 'one entry for each decision'];
-  const place = { x: left, y: top, width: Math.max(...lines.map(widthOf)) + 2 * PAD, height: 3 * ROW };
+  const place = {
+    x: left,
+    y: top,
+    width: Math.max(...lines.map(widthOf)) + 2 * PAD,
+    height: 3 * ROW,
+  };
   return {
     right: left + place.width,
     bottom: top + place.height,
@@ -113,15 +125,22 @@ function queueAt(
 }
 
 function queueLines(invariants: readonly Escalating[]): string[] {
-  const kinds = [...new Set(invariants.map(({ counselor }) => counselor))].filter((kind) => kind !== '');
+  const kinds = [...new Set(invariants.map(({ counselor }) => counselor))].filter(
+    (kind) => kind !== '',
+  );
   if (kinds.length === 0) return [];
   const of = (kind: string): string[] =>
     invariants.filter(({ counselor }) => counselor === kind).map(({ id }) => `  ${id}`);
   return ['Counselor queue', ...kinds.flatMap((kind) => [`${kind} decides:`, ...of(kind)])];
 }
 
-function words(lines: readonly string[], { x, y }: { readonly x: number; readonly y: number }): string[] {
-  return lines.map((line, i) => text(x + PAD, y + (i + 1) * ROW + 2, line, i === 0 ? 'strong' : 'small'));
+function words(
+  lines: readonly string[],
+  { x, y }: { readonly x: number; readonly y: number },
+): string[] {
+  return lines.map((line, i) =>
+    text(x + PAD, y + (i + 1) * ROW + 2, line, i === 0 ? 'strong' : 'small'),
+  );
 }
 
 /** Below all columns: proposals to the meta-agent, and slices back. */

@@ -39,7 +39,10 @@ export function drawContinuant(ontology: Ontology): string {
   const borne = groupsAt([...borneBy(ontology, primary), processesOf(ontology, primary)], MARGIN);
   const middle = borne.right + GAP;
   const width = widthOf(name) + 4 * PAD;
-  const known = groupsAt([informationOn(ontology, primary), others(ontology, primary)], middle + width + GAP);
+  const known = groupsAt(
+    [informationOn(ontology, primary), others(ontology, primary)],
+    middle + width + GAP,
+  );
   const bottom = Math.max(borne.bottom, known.bottom);
   const centre = { x: middle, y: (TOP + bottom - HEIGHT) / 2, width, height: HEIGHT + PAD };
   const title = `${ontology.title || ontology.domain}: the ${name} and its relations`;
@@ -58,9 +61,13 @@ export function drawContinuant(ontology: Ontology): string {
 function borneBy(ontology: Ontology, { term }: Continuant): Group[] {
   const above = ascents(ontology);
   const borne = ontology.components.filter(({ inheresIn }) => inheresIn.includes(term));
-  const isRole = (one: { readonly term: string }): boolean => above.get(one.term)?.categories.has('role') === true;
+  const isRole = (one: { readonly term: string }): boolean =>
+    above.get(one.term)?.categories.has('role') === true;
   return [
-    { head: 'Qualities that inhere in it', items: borne.filter((one) => !isRole(one)).map(componentItem) },
+    {
+      head: 'Qualities that inhere in it',
+      items: borne.filter((one) => !isRole(one)).map(componentItem),
+    },
     { head: 'Roles that it bears', items: borne.filter(isRole).map(componentItem) },
   ];
 }
@@ -79,7 +86,9 @@ function processesOf({ processes, continuants }: Ontology, { term }: Continuant)
     items: processes
       .filter(({ participants }) => participants.includes(term))
       .map(({ process, participants }) => {
-        const others = participants.filter((one) => one !== term).map((one) => labels.get(one) ?? one);
+        const others = participants
+          .filter((one) => one !== term)
+          .map((one) => labels.get(one) ?? one);
         return { name: process, note: others.length === 0 ? '' : `with ${others.join(', ')}` };
       }),
   };
@@ -95,12 +104,17 @@ function others({ continuants, processes, components }: Ontology, { term }: Cont
           [term, one.term].every((it) => participants.includes(it)),
         );
         const about = components.filter((component) => component.about.includes(one.term));
-        const isUnrelated = together.length === 0 && !about.some((component) => component.about.includes(term));
+        const isUnrelated =
+          together.length === 0 && !about.some((component) => component.about.includes(term));
         const [happen, tell] = [
           counted(together.length, 'process', 'processes'),
           counted(about.length, 'component', 'components'),
         ];
-        return { name: one.label || one.term, note: `${happen} in common, ${tell} about it`, isUnrelated };
+        return {
+          name: one.label || one.term,
+          note: `${happen} in common, ${tell} about it`,
+          isUnrelated,
+        };
       }),
   };
 }
@@ -116,9 +130,17 @@ function componentItem({ label, term, paths }: Ontology['components'][number]): 
 function groupsAt(
   groups: readonly Group[],
   left: number,
-): { readonly drawn: string[]; readonly places: Placed[]; readonly right: number; readonly bottom: number } {
+): {
+  readonly drawn: string[];
+  readonly places: Placed[];
+  readonly right: number;
+  readonly bottom: number;
+} {
   const shown = groups.filter(({ items }) => items.length > 0);
-  const lines = shown.flatMap(({ head, items }) => [head, ...items.flatMap(({ name, note }) => [name, note])]);
+  const lines = shown.flatMap(({ head, items }) => [
+    head,
+    ...items.flatMap(({ name, note }) => [name, note]),
+  ]);
   const width = Math.max(80, ...lines.map(widthOf)) + 2 * PAD;
   const drawn: string[] = [];
   const places: Placed[] = [];

@@ -19,7 +19,10 @@ export function draw(ontology: Ontology, options: RoleOptions = {}): string {
   const components = componentsColumn(ontology, roles, roles.right + GAP);
   const invariants = invariantsOf(ontology, derived);
   const rules = rulesColumn(invariants, components.right + GAP);
-  const edges = [...touches(ontology, roles, components), ...references(ontology, components, rules)];
+  const edges = [
+    ...touches(ontology, roles, components),
+    ...references(ontology, components, rules),
+  ];
   const below = Math.max(roles.bottom, components.bottom, rules.bottom);
   const architecture = drawArchitecture(invariants, {
     agents: { ...roles, bottom: roles.bottom - ROLE_GAP + PAD },
@@ -36,7 +39,9 @@ export function draw(ontology: Ontology, options: RoleOptions = {}): string {
   ];
   const title = `${ontology.title || ontology.domain}: roles, slices and invariants`;
   // The title, or a line of the legend, may be wider than three small columns.
-  const width = Math.max(architecture.right, ...[title, ...LEGEND].map((line) => MARGIN + widthOf(line))) + MARGIN;
+  const width =
+    Math.max(architecture.right, ...[title, ...LEGEND].map((line) => MARGIN + widthOf(line))) +
+    MARGIN;
   return svg(title, width, height + LEGEND.length * 18 + MARGIN, [
     text(MARGIN, MARGIN + 12, title, 'title'),
     ...heads,
@@ -83,7 +88,9 @@ function rolesColumn(
   const headings = roles.map(({ name, params }) =>
     params.length === 0 ? name : `${name} for each ${params.join(', ')}`,
   );
-  const width = Math.max(...[...headings, ...processes.map(({ process }) => process)].map(widthOf), 80) + 4 * PAD;
+  const width =
+    Math.max(...[...headings, ...processes.map(({ process }) => process)].map(widthOf), 80) +
+    4 * PAD;
   const places = new Map<string, Placed>();
   const drawn: string[] = [];
   let y = TOP;
@@ -109,15 +116,22 @@ function rolesColumn(
 /** Each near those that touch it, so that edges cross seldom. */
 function componentsColumn(ontology: Ontology, roles: Column, left: number): Column {
   const middle = (term: string): number => {
-    const near = ontology.processes.filter(({ reads, writes }) => reads.includes(term) || writes.includes(term));
+    const near = ontology.processes.filter(
+      ({ reads, writes }) => reads.includes(term) || writes.includes(term),
+    );
     const heights = near.map((one) => roles.places.get(one.term)?.y ?? 0);
-    return heights.length === 0 ? Number.MAX_SAFE_INTEGER : heights.reduce((a, b) => a + b) / heights.length;
+    return heights.length === 0
+      ? Number.MAX_SAFE_INTEGER
+      : heights.reduce((a, b) => a + b) / heights.length;
   };
   const sorted = ontology.components.toSorted((a, b) => middle(a.term) - middle(b.term));
   const lines = sorted.map(({ label, term, paths }) => [label || term, paths.join('  ')] as const);
   const width = Math.max(...lines.flat().map(widthOf), 80) + 2 * PAD;
   const places = new Map(
-    sorted.map(({ term }, i) => [term, { x: left, y: TOP + i * (2 * ROW + 2), width, height: 2 * ROW - 8 }]),
+    sorted.map(({ term }, i) => [
+      term,
+      { x: left, y: TOP + i * (2 * ROW + 2), width, height: 2 * ROW - 8 },
+    ]),
   );
   const drawn = sorted.flatMap(({ term }, i) => {
     const place = places.get(term) as Placed;
@@ -146,16 +160,26 @@ function rulesColumn(
     const workers = meets.map((role) => (meetsTwice.includes(role) ? `each ${role}` : role));
     return [
       `${i + 1}  ${id}`,
-      crossCutting ? `cross-cutting: overlaps ${workers.join(', ') || 'no role'}` : `local to ${localTo.join(', ')}`,
+      crossCutting
+        ? `cross-cutting: overlaps ${workers.join(', ') || 'no role'}`
+        : `local to ${localTo.join(', ')}`,
     ];
   });
   const width = Math.max(...lines.flat().map(widthOf), 80) + 2 * PAD;
   const places = new Map(
-    invariants.map(({ term }, i) => [term, { x: left, y: TOP + i * (2 * ROW + 2), width, height: 2 * ROW - 8 }]),
+    invariants.map(({ term }, i) => [
+      term,
+      { x: left, y: TOP + i * (2 * ROW + 2), width, height: 2 * ROW - 8 },
+    ]),
   );
   const drawn = invariants.flatMap(({ term, crossCutting }, i) => {
     const place = places.get(term) as Placed;
-    const inner = { x: place.x + 3, y: place.y + 3, width: place.width - 6, height: place.height - 6 };
+    const inner = {
+      x: place.x + 3,
+      y: place.y + 3,
+      width: place.width - 6,
+      height: place.height - 6,
+    };
     const [id, where] = lines[i] as [string, string];
     return [
       box(place, crossCutting ? 'crossing' : 'rule'),
@@ -164,7 +188,13 @@ function rulesColumn(
       text(left + PAD, place.y + 33, where, 'small'),
     ];
   });
-  return { left, right: left + width, bottom: TOP + invariants.length * (2 * ROW + 2), drawn, places };
+  return {
+    left,
+    right: left + width,
+    bottom: TOP + invariants.length * (2 * ROW + 2),
+    drawn,
+    places,
+  };
 }
 
 function touches({ processes }: Ontology, roles: Column, components: Column): string[] {

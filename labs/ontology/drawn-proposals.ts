@@ -13,7 +13,9 @@ export function proposalsOf(domain: Domain, tries: number): (state: Json) => Lif
   return (state) => {
     const choices = new Choices(seedOf(canonicalize(state, WORLD_LIMITS)));
     const drawn = [...drawer.each(state, choices, tries)];
-    const fitting = drawn.filter(({ action, args }) => domain.actions[action]?.args.safeParse(args).success);
+    const fitting = drawn.filter(
+      ({ action, args }) => domain.actions[action]?.args.safeParse(args).success,
+    );
     return [...new Map(fitting.map((proposal) => [JSON.stringify(proposal), proposal])).values()];
   };
 }

@@ -45,10 +45,20 @@ export interface Finding {
   readonly todo: string;
 }
 
-export function error(code: FindingCode, of: Pick<Entity, 'term' | 'line'>, says: string, todo: string): Finding {
+export function error(
+  code: FindingCode,
+  of: Pick<Entity, 'term' | 'line'>,
+  says: string,
+  todo: string,
+): Finding {
   return { severity: 'error', code, term: of.term, line: of.line, says, todo };
 }
 
-export function warning(code: FindingCode, of: Pick<Entity, 'term' | 'line'>, says: string, todo: string): Finding {
+export function warning(
+  code: FindingCode,
+  of: Pick<Entity, 'term' | 'line'>,
+  says: string,
+  todo: string,
+): Finding {
   return { severity: 'warning', code, term: of.term, line: of.line, says, todo };
 }

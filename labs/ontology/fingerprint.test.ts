@@ -7,7 +7,8 @@ import { concluded, fingerprint, withSearch } from './fingerprint.ts';
 import { parse } from './parse.ts';
 import type { SkewSearch } from './write-skew.ts';
 
-const shipped = (name: string) => fingerprint(parse(readFileSync(join(domainFolder(name), 'ontology.ttl'), 'utf8')));
+const shipped = (name: string) =>
+  fingerprint(parse(readFileSync(join(domainFolder(name), 'ontology.ttl'), 'utf8')));
 const edited = (...edits: (readonly [string, string])[]) =>
   fingerprint(
     parse(
@@ -54,10 +55,18 @@ test('write skew: two roles can together break a rule that only a third sees', (
 });
 
 test('write skew: one role breaks a rule that joins those it is confined to', () => {
-  const alone = without('WITHIN_LIMIT', 'IN_THE_CATALOGUE', 'GOOD_STANDING', 'WITHIN_FUNDS', 'LONG_LOANS');
+  const alone = without(
+    'WITHIN_LIMIT',
+    'IN_THE_CATALOGUE',
+    'GOOD_STANDING',
+    'WITHIN_FUNDS',
+    'LONG_LOANS',
+  );
   expect(fingerprint(parse(alone)).writeSkew).toEqual({
     holds: true,
-    witness: ['LENT_ONCE is visible to no role, and written by Desk (lending, returning) for each {member}'],
+    witness: [
+      'LENT_ONCE is visible to no role, and written by Desk (lending, returning) for each {member}',
+    ],
   });
   const apart = alone.replace('a:refersTo :Loans ;', 'a:refersTo :Loans ; a:forEach "member" ;');
   expect(fingerprint(parse(apart)).writeSkew).toEqual({
@@ -69,7 +78,8 @@ test('write skew: one role breaks a rule that joins those it is confined to', ()
 const BUDGET = readFileSync(join(domainFolder('budget'), 'ontology.ttl'), 'utf8');
 
 test('write skew: agents that see the common cap can still exceed it together', () => {
-  const sees = (what: string): string => BUDGET.replace('a:writes :Spent ;', `a:reads ${what} ; a:writes :Spent ;`);
+  const sees = (what: string): string =>
+    BUDGET.replace('a:writes :Spent ;', `a:reads ${what} ; a:writes :Spent ;`);
   const cross = 'BUDGET_CAP is visible to no role, and written by spender (spend) for each {agent}';
   for (const text of [BUDGET, sees(':Cap')]) {
     const { writeSkew, conclusion } = fingerprint(parse(text));
@@ -83,7 +93,9 @@ test('write skew: agents that see the common cap can still exceed it together', 
   ).replace('a:writes :Spent ;', 'a:reads :Cap, :All ; a:writes :Spent ;');
   expect(fingerprint(parse(all)).writeSkew).toEqual({
     holds: true,
-    witness: ['BUDGET_CAP is visible only to spender, and written by spender (spend) for each {agent}'],
+    witness: [
+      'BUDGET_CAP is visible only to spender, and written by spender (spend) for each {agent}',
+    ],
   });
 });
 
@@ -93,7 +105,10 @@ const inOrder = [
 const CHAIN = 'buying → admission → lending → returning';
 
 test('a pipeline orders every two processes, also by preconditions', () => {
-  expect(edited().pipeline).toEqual({ holds: false, witness: ['the order of buying and admission is not declared'] });
+  expect(edited().pipeline).toEqual({
+    holds: false,
+    witness: ['the order of buying and admission is not declared'],
+  });
   expect(edited(...inOrder).pipeline.witness[0]).toBe(CHAIN);
   const onlyWaits = edited(
     ['a:after :Admit ; a:precondition', 'a:precondition'],
@@ -107,7 +122,12 @@ test('a pipeline orders every two processes, also by preconditions', () => {
 });
 
 test('a pipeline of one run at a time has no write skew', () => {
-  const one = [...inOrder, ['{member}', 'member'], ['{member}', 'member'], ['{member}', 'member']] as const;
+  const one = [
+    ...inOrder,
+    ['{member}', 'member'],
+    ['{member}', 'member'],
+    ['{member}', 'member'],
+  ] as const;
   const { pipeline, writeSkew, conclusion } = fingerprint(
     parse(one.reduce((text, [before, after]) => text.replace(before, after), LIBRARY)),
   );
@@ -136,7 +156,10 @@ test('two runs of an order are a pipeline if they meet in no rule', () => {
   ]);
   const text = without('LENT_ONCE', 'IN_THE_CATALOGUE').replace(...inOrder[0]);
   const apart = fingerprint(parse(text));
-  expect(apart.pipeline).toEqual({ holds: true, witness: [CHAIN, 'two runs for other {member} meet in no rule'] });
+  expect(apart.pipeline).toEqual({
+    holds: true,
+    witness: [CHAIN, 'two runs for other {member} meet in no rule'],
+  });
   expect(apart.writeSkew.holds).toBe(false);
 });
 
@@ -154,8 +177,14 @@ const found = (first: object, second: object): SkewSearch =>
 test('a pair that was found refutes the order, and a rule for each value', () => {
   const ontology = parse(without('LENT_ONCE', 'IN_THE_CATALOGUE').replace(...inOrder[0]));
   const declared = fingerprint(ontology);
-  expect(withSearch(declared, { witnesses: [] } as unknown as SkewSearch, ontology)).toEqual(declared);
-  const { pipeline, writeSkew, conclusion } = withSearch(declared, found({ member: 'a' }, { member: 'a' }), ontology);
+  expect(withSearch(declared, { witnesses: [] } as unknown as SkewSearch, ontology)).toEqual(
+    declared,
+  );
+  const { pipeline, writeSkew, conclusion } = withSearch(
+    declared,
+    found({ member: 'a' }, { member: 'a' }),
+    ontology,
+  );
   expect(pipeline.holds).toBe(false);
   expect(pipeline.witness.at(-1)).toBe(
     'the domain does not keep this order: admit and lend are possible on one state, and break GOOD_STANDING',
@@ -171,7 +200,8 @@ test('a pair that was found refutes the order, and a rule for each value', () =>
   expect(withSearch(declared, one, ontology).writeSkew.witness.at(-1)).toBe(
     'two agents in one role can break GOOD_STANDING together: fill the role with one agent',
   );
-  const joined = withSearch(declared, found({ member: 'a' }, { member: 'b' }), ontology).writeSkew.witness;
+  const joined = withSearch(declared, found({ member: 'a' }, { member: 'b' }), ontology).writeSkew
+    .witness;
   expect(joined.at(-1)).toBe(
     'GOOD_STANDING joins two values of {member}: remove a:forEach "member" from :GOOD_STANDING',
   );
@@ -180,10 +210,14 @@ test('a pair that was found refutes the order, and a rule for each value', () =>
 test('auditability is where every process has to be reported', () => {
   expect(edited().auditability.holds).toBe(true);
   expect(
-    edited(['obo:IAO_0000136 :Buy, :Admit, :Lend, :GiveBack', 'obo:IAO_0000136 :Buy, :Lend']).auditability,
+    edited(['obo:IAO_0000136 :Buy, :Admit, :Lend, :GiveBack', 'obo:IAO_0000136 :Buy, :Lend'])
+      .auditability,
   ).toMatchObject({
     holds: false,
-    witness: [expect.stringContaining(':KEEP_RECORD'), 'no directive requires admission, returning'],
+    witness: [
+      expect.stringContaining(':KEEP_RECORD'),
+      'no directive requires admission, returning',
+    ],
   });
   expect(shipped('airline').auditability).toEqual({
     holds: false,
@@ -202,7 +236,8 @@ test('a report on a thing has every process in which the thing takes part', () =
   expect(of(':Member, :Buy').holds).toBe(true);
   // Information is written in a process, and does not take part in it.
   expect(of(':Member, :Titles').holds).toBe(false);
-  const kind = ':Reader a owl:Class ; rdfs:subClassOf obo:BFO_0000040 ; rdfs:label "x" ; skos:definition "x" .';
+  const kind =
+    ':Reader a owl:Class ; rdfs:subClassOf obo:BFO_0000040 ; rdfs:label "x" ; skos:definition "x" .';
   const above = edited(
     [asked, 'obo:IAO_0000136 :Reader, :Buy'],
     [
@@ -260,11 +295,15 @@ test('the paper’s conclusion from each combination of properties', () => {
 test('twice the ontology is no more than about four times the work', () => {
   const described = 'rdfs:label "x" ; skos:definition "x" .';
   const texts = (count: number): string => {
-    const each = (line: (i: number) => string): string => Array.from({ length: count }, (_, i) => line(i)).join('\n');
+    const each = (line: (i: number) => string): string =>
+      Array.from({ length: count }, (_, i) => line(i)).join('\n');
     return [
       LIBRARY.slice(0, LIBRARY.indexOf(':Member a')),
       `:M a a:PrimaryContinuant ; rdfs:subClassOf obo:BFO_0000040 ; ${described}`,
-      each((i) => `:C${i} rdfs:subClassOf obo:BFO_0000019 ; obo:RO_0000052 :M ; a:path "/c${i}/{m}" ; ${described}`),
+      each(
+        (i) =>
+          `:C${i} rdfs:subClassOf obo:BFO_0000019 ; obo:RO_0000052 :M ; a:path "/c${i}/{m}" ; ${described}`,
+      ),
       each(
         (i) =>
           `:P${i} rdfs:subClassOf obo:BFO_0000015 ; obo:RO_0000057 :M ; a:process "p${i}" ; a:writes :C${i} ; ${described}`,

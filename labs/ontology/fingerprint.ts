@@ -62,7 +62,10 @@ const FINGERPRINT = arg.members({
   auditability: VERDICT,
   timedGovernance: VERDICT,
 });
-const PROPOSAL = arg.members({ action: arg.text, role: arg.members({ name: arg.text, params: arg.record(arg.text) }) });
+const PROPOSAL = arg.members({
+  action: arg.text,
+  role: arg.members({ name: arg.text, params: arg.record(arg.text) }),
+});
 const SEARCH = arg.members({
   witnesses: arg.list(arg.members({ invariantId: arg.text, first: PROPOSAL, second: PROPOSAL })),
 });
@@ -73,7 +76,11 @@ const SEARCH = arg.members({
  *
  * @throws ArgumentError `bad_argument`
  */
-export function withSearch(found: Fingerprint, search: SkewSearch, ontology: Ontology): Fingerprint {
+export function withSearch(
+  found: Fingerprint,
+  search: SkewSearch,
+  ontology: Ontology,
+): Fingerprint {
   checkArgument(FINGERPRINT, found, 'found');
   checkArgument(SEARCH, search, 'search');
   requireOntology(ontology);
@@ -92,7 +99,10 @@ export function withSearch(found: Fingerprint, search: SkewSearch, ontology: Ont
       ],
     },
     pipeline: pipeline.holds
-      ? { holds: false, witness: [...pipeline.witness, `the domain does not keep this order: ${pairs}`] }
+      ? {
+          holds: false,
+          witness: [...pipeline.witness, `the domain does not keep this order: ${pairs}`],
+        }
       : pipeline,
   });
 }
@@ -100,10 +110,17 @@ export function withSearch(found: Fingerprint, search: SkewSearch, ontology: Ont
 /** A footprint is that of one worker for each role and value of its parameters. */
 function refuted({ witness }: Verdict, found: SkewSearch['witnesses']): string[] {
   const ofTwo = found.filter(({ first, second }) => !isOneWorker(first.role, second.role));
-  const rules = (of: SkewSearch['witnesses']): string => of.map(({ invariantId }) => invariantId).join(', ');
+  const rules = (of: SkewSearch['witnesses']): string =>
+    of.map(({ invariantId }) => invariantId).join(', ');
   return ofTwo.length > 0
-    ? [...witness, `the domain does not keep to this: two workers can break ${rules(ofTwo)} together`]
-    : [...witness, `two agents in one role can break ${rules(found)} together: fill the role with one agent`];
+    ? [
+        ...witness,
+        `the domain does not keep to this: two workers can break ${rules(ofTwo)} together`,
+      ]
+    : [
+        ...witness,
+        `two agents in one role can break ${rules(found)} together: fill the role with one agent`,
+      ];
 }
 
 function isOneWorker(a: SkewProposal['role'], b: SkewProposal['role']): boolean {
@@ -119,11 +136,14 @@ function joinedAgainst(
   const rule = ontology.rules.find(({ rule }) => rule === invariantId);
   if (rule === undefined) return [];
   const footprints = new Footprints(ontology);
-  const isConfined = (param: string): boolean => footprints.crossing([param], rule.refersTo, rule.forEach).length === 0;
+  const isConfined = (param: string): boolean =>
+    footprints.crossing([param], rule.refersTo, rule.forEach).length === 0;
   return rule.forEach.flatMap((param) => {
     const [one, other] = [first.role.params[param], second.role.params[param]];
     if (one === undefined || other === undefined || one === other || !isConfined(param)) return [];
-    return [`${invariantId} joins two values of {${param}}: remove a:forEach "${param}" from ${rule.term}`];
+    return [
+      `${invariantId} joins two values of {${param}}: remove a:forEach "${param}" from ${rule.term}`,
+    ];
   });
 }
 
@@ -146,7 +166,8 @@ export function concluded(found: {
   checkArgument(arg.object, found, 'found');
   if (found.writeSkew && found.auditability)
     return 'Write skew and auditability: a strong candidate for a kernel that adjudicates all changes.';
-  if (found.writeSkew) return 'Write skew: a kernel must adjudicate all changes; no report is required.';
+  if (found.writeSkew)
+    return 'Write skew: a kernel must adjudicate all changes; no report is required.';
   if (found.pipeline) return 'A pipeline without write skew: a simple architecture can be enough.';
   if (found.auditability)
     return 'Auditability alone: if agents rarely overlap, a simple pipeline with a log can be best.';
@@ -154,7 +175,8 @@ export function concluded(found: {
 }
 
 function skewVerdict(possible: readonly JointWriting[], inOrder: boolean): Verdict {
-  if (possible.length > 0) return { holds: true, witness: possible.map((one) => jointText(one, inOrder)) };
+  if (possible.length > 0)
+    return { holds: true, witness: possible.map((one) => jointText(one, inOrder)) };
   const why = inOrder
     ? 'processes happen one after the other, so that no two workers write into one rule at the same time'
     : 'no two workers write into one rule';
@@ -164,9 +186,12 @@ function skewVerdict(possible: readonly JointWriting[], inOrder: boolean): Verdi
 function jointText({ invariant, writers, across }: JointWriting, inOrder: boolean): string {
   const { id, crossCutting, localTo } = invariant;
   const where = crossCutting ? 'visible to no role' : `visible only to ${localTo.join(' and ')}`;
-  const who = writers.map(({ role, processes }) => `${role.name} (${processes.join(', ')})`).join(' and by ');
+  const who = writers
+    .map(({ role, processes }) => `${role.name} (${processes.join(', ')})`)
+    .join(' and by ');
   const values = across.map((param) => `{${param}}`).join(', ');
-  const when = across.length === 0 ? '' : inOrder ? `, in runs for two ${values}` : ` for each ${values}`;
+  const when =
+    across.length === 0 ? '' : inOrder ? `, in runs for two ${values}` : ` for each ${values}`;
   return `${id} is ${where}, and written by ${who}${when}`;
 }
 
@@ -174,18 +199,30 @@ function jointText({ invariant, writers, across }: JointWriting, inOrder: boolea
  * “All execution is sequential in a pipeline” (§1.4.3). A declared order is that of one run, so two
  * runs must not meet in a rule.
  */
-function pipelineVerdict(order: Verdict, ofRuns: readonly JointWriting[], roles: readonly DerivedRole[]): Verdict {
+function pipelineVerdict(
+  order: Verdict,
+  ofRuns: readonly JointWriting[],
+  roles: readonly DerivedRole[],
+): Verdict {
   if (!order.holds) return order;
-  const params = [...new Set(roles.flatMap((role) => role.params))].map((param) => `{${param}}`).join(', ');
+  const params = [...new Set(roles.flatMap((role) => role.params))]
+    .map((param) => `{${param}}`)
+    .join(', ');
   if (ofRuns.length === 0)
     return {
       holds: true,
-      witness: [...order.witness, ...(params === '' ? [] : [`two runs for other ${params} meet in no rule`])],
+      witness: [
+        ...order.witness,
+        ...(params === '' ? [] : [`two runs for other ${params} meet in no rule`]),
+      ],
     };
   const ids = ofRuns.map(({ invariant }) => invariant.id).join(', ');
   return {
     holds: false,
-    witness: [...order.witness, `this is the order of one run for ${params}; runs at the same time meet in ${ids}`],
+    witness: [
+      ...order.witness,
+      `this is the order of one run for ${params}; runs at the same time meet in ${ids}`,
+    ],
   };
 }
 
@@ -200,11 +237,15 @@ function orderVerdict(ontology: Ontology): Verdict {
       witness: [`${first.process} is the only process, and its occurrences have no order`],
     };
   const before = earlier(ontology);
-  const isBefore = (a: ProcessClass, b: ProcessClass): boolean => before.get(b.term)?.has(a.term) === true;
+  const isBefore = (a: ProcessClass, b: ProcessClass): boolean =>
+    before.get(b.term)?.has(a.term) === true;
   for (const [i, one] of processes.entries())
     for (const other of processes.slice(i + 1))
       if (!isBefore(one, other) && !isBefore(other, one))
-        return { holds: false, witness: [`the order of ${one.process} and ${other.process} is not declared`] };
+        return {
+          holds: false,
+          witness: [`the order of ${one.process} and ${other.process} is not declared`],
+        };
   const chain = processes.toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
   return { holds: true, witness: [chain.map(({ process }) => process).join(' → ')] };
 }
@@ -213,7 +254,9 @@ function orderVerdict(ontology: Ontology): Verdict {
 function auditVerdict(ontology: Ontology): Verdict {
   const { processes, audits } = ontology;
   const above = ascents(ontology);
-  const open = processes.filter((process) => !audits.some((audit) => isReported(process, audit, above)));
+  const open = processes.filter(
+    (process) => !audits.some((audit) => isReported(process, audit, above)),
+  );
   if (audits.length === 0) return { holds: false, witness: ['no directive requires a report'] };
   const asked = audits.map(({ term, definition }) => `${term}: ${definition}`);
   if (open.length === 0) return { holds: true, witness: asked };
@@ -248,7 +291,9 @@ function timedVerdict(ontology: Ontology): Verdict {
             (other) => other !== gated && footprints.meeting([time], other.writes).length > 0,
           );
           const names = setters.map(({ process }) => process).join(', ');
-          return names === '' ? [] : [`${gated.process} waits by ${rule} for ${time}, which ${names} sets`];
+          return names === ''
+            ? []
+            : [`${gated.process} waits by ${rule} for ${time}, which ${names} sets`];
         }),
       ),
   );

@@ -20,10 +20,14 @@ export class Footprints {
     this.#components = new Map(components.map((component) => [component.term, component]));
     const places = components.map(({ term, paths }) => [term, paths.map(wholePattern)] as const);
     this.#places = new Map(places);
-    this.#params = new Map(components.map(({ term, paths }) => [term, paths.map((path) => paramsOf([path]))]));
+    this.#params = new Map(
+      components.map(({ term, paths }) => [term, paths.map((path) => paramsOf([path]))]),
+    );
     for (const [outer, around] of places) {
       const inside = places.filter(
-        ([inner, within]) => inner === outer || (within.length > 0 && within.every((place) => contains(around, place))),
+        ([inner, within]) =>
+          inner === outer ||
+          (within.length > 0 && within.every((place) => contains(around, place))),
       );
       this.#within.set(
         outer,
@@ -55,7 +59,11 @@ export class Footprints {
    * value of each parameter; the others have one value of each in `forEach`, and all values of the
    * rest.
    */
-  confines(accessed: Iterable<string>, others: Iterable<string>, forEach: readonly string[]): boolean {
+  confines(
+    accessed: Iterable<string>,
+    others: Iterable<string>,
+    forEach: readonly string[],
+  ): boolean {
     const own = this.pathsOf(accessed).map((path) => boundPattern(path, paramsOf([path])));
     return this.pathsOf(others).every((path) => contains(own, boundPattern(path, forEach)));
   }
@@ -64,10 +72,16 @@ export class Footprints {
    * The parameters for two values of which the accesses to these components are in the same check
    * of a rule: the rule joins their values, or a component does not depend on them.
    */
-  crossing(params: readonly string[], accessed: Iterable<string>, forEach: readonly string[]): string[] {
+  crossing(
+    params: readonly string[],
+    accessed: Iterable<string>,
+    forEach: readonly string[],
+  ): string[] {
     const paths = [...accessed].flatMap((term) => this.#params.get(term) ?? []);
     if (paths.length === 0) return [];
-    return params.filter((param) => !forEach.includes(param) || paths.some((own) => !own.includes(param)));
+    return params.filter(
+      (param) => !forEach.includes(param) || paths.some((own) => !own.includes(param)),
+    );
   }
 
   pathsOf(terms: Iterable<string>): string[] {

@@ -13,7 +13,12 @@
 export { check } from './check.ts';
 export { type Clustering, type Merge, OVERLAP_MIN } from './cluster.ts';
 export { compare, type Difference } from './compare.ts';
-export { type AlignedSteps, alignPaths, type Trait, type TraitDifference } from './comparison/align-paths.ts';
+export {
+  type AlignedSteps,
+  alignPaths,
+  type Trait,
+  type TraitDifference,
+} from './comparison/align-paths.ts';
 export { drawComparison } from './comparison/draw-comparison.ts';
 export {
   type HappyPath,
@@ -31,14 +36,25 @@ export {
 export type { RehearsedStep, Walk } from './comparison/rehearsal.ts';
 export { type Draft, type DraftOptions, draftOntology, type Model } from './draft.ts';
 export { acceptDraft, type SubmittedDraft, submittedDraft } from './drafting/acceptance.ts';
-export { type DraftRound, draftModule, type ModuleDraft, type ModuleDraftOptions } from './drafting/draft-module.ts';
+export {
+  type DraftRound,
+  draftModule,
+  type ModuleDraft,
+  type ModuleDraftOptions,
+} from './drafting/draft-module.ts';
 export type { DraftFinding } from './drafting/finding.ts';
 export { type RecordedDraft, type RecordedDraftOptions, recordDraft } from './drafting/record.ts';
 export { draw } from './draw.ts';
 export { drawContinuant } from './draw-continuant.ts';
 export { OntologyError, type OntologyErrorCode } from './errors.ts';
 export type { Finding, FindingCode } from './finding.ts';
-export { concluded, type Fingerprint, fingerprint, type Verdict, withSearch } from './fingerprint.ts';
+export {
+  concluded,
+  type Fingerprint,
+  fingerprint,
+  type Verdict,
+  withSearch,
+} from './fingerprint.ts';
 export { type DerivedInvariant, deriveInvariants } from './invariants.ts';
 export type {
   Component,
@@ -53,4 +69,10 @@ export type {
 export { parse } from './parse.ts';
 export { type DerivedRole, type DerivedRoles, deriveRoles, type RoleOptions } from './roles.ts';
 export { type Scaffold, scaffold } from './scaffold.ts';
-export { findWriteSkew, type SkewOptions, type SkewProposal, type SkewSearch, type SkewWitness } from './write-skew.ts';
+export {
+  findWriteSkew,
+  type SkewOptions,
+  type SkewProposal,
+  type SkewSearch,
+  type SkewWitness,
+} from './write-skew.ts';

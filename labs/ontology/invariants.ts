@@ -43,7 +43,10 @@ export interface DerivedInvariant {
  *
  * @throws OntologyError `unsound`; ArgumentError `bad_argument`
  */
-export function deriveInvariants(ontology: Ontology, options: RoleOptions = {}): DerivedInvariant[] {
+export function deriveInvariants(
+  ontology: Ontology,
+  options: RoleOptions = {},
+): DerivedInvariant[] {
   return invariantsOf(ontology, deriveRoles(ontology, options));
 }
 
@@ -61,8 +64,12 @@ function invariantOf(
   const gates = processes
     .filter(({ preconditions }) => preconditions.includes(rule.term))
     .map(({ process }) => process);
-  const localTo = roles.filter(({ footprint }) => footprints.confines(footprint, rule.refersTo, rule.forEach));
-  const meets = roles.filter(({ footprint }) => footprints.meeting(rule.refersTo, footprint).length > 0);
+  const localTo = roles.filter(({ footprint }) =>
+    footprints.confines(footprint, rule.refersTo, rule.forEach),
+  );
+  const meets = roles.filter(
+    ({ footprint }) => footprints.meeting(rule.refersTo, footprint).length > 0,
+  );
   const twice = meets.filter((role) => isMetByTwo(rule, role, footprints));
   return {
     id: rule.rule,
@@ -72,7 +79,9 @@ function invariantOf(
     source: rule.source,
     gates,
     footprint: rule.refersTo,
-    reads: widest(footprints.pathsOf(rule.refersTo).map((path) => openPath(path).replace(/\/-$/, ''))),
+    reads: widest(
+      footprints.pathsOf(rule.refersTo).map((path) => openPath(path).replace(/\/-$/, '')),
+    ),
     forEach: rule.forEach,
     localTo: localTo.map(({ name }) => name),
     crossCutting: localTo.length === 0,
@@ -83,7 +92,11 @@ function invariantOf(
   };
 }
 
-function isMetByTwo({ refersTo, forEach }: PolicyRule, role: DerivedRole, footprints: Footprints): boolean {
+function isMetByTwo(
+  { refersTo, forEach }: PolicyRule,
+  role: DerivedRole,
+  footprints: Footprints,
+): boolean {
   const met = footprints.meeting(role.footprint, refersTo);
   return footprints.crossing(role.params, met, forEach).length > 0;
 }

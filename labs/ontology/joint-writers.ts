@@ -33,7 +33,9 @@ export function jointWritings(
   return invariants.flatMap((invariant): JointWriting[] => {
     const writers = writersInto(invariant, ontology, roles, footprints);
     if (writers.length > 1) return [{ invariant, writers, across: [] }];
-    const across = writers.flatMap(({ role, written }) => footprints.crossing(role.params, written, invariant.forEach));
+    const across = writers.flatMap(({ role, written }) =>
+      footprints.crossing(role.params, written, invariant.forEach),
+    );
     return across.length === 0 ? [] : [{ invariant, writers, across }];
   });
 }

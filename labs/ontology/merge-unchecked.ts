@@ -44,9 +44,17 @@ function onList(list: Json[], name: string, operation: PatchOperation): boolean 
   return true;
 }
 
-function onObject(object: { [key: string]: Json }, name: string, operation: PatchOperation): boolean {
+function onObject(
+  object: { [key: string]: Json },
+  name: string,
+  operation: PatchOperation,
+): boolean {
   if (operation.op === 'add') {
-    defineOwn(object, name, merged(memberOf(object, name), copyJson(operation.value, WORLD_LIMITS)));
+    defineOwn(
+      object,
+      name,
+      merged(memberOf(object, name), copyJson(operation.value, WORLD_LIMITS)),
+    );
     return true;
   }
   if (!Object.hasOwn(object, name)) return false;
@@ -59,7 +67,8 @@ function merged(before: Json | undefined, added: Json): Json {
   if (Array.isArray(before) && Array.isArray(added)) return [...before, ...added];
   if (!isObject(before) || !isObject(added)) return added;
   const both: Place = { ...before };
-  for (const [key, value] of Object.entries(added)) defineOwn(both, key, merged(memberOf(before, key), value));
+  for (const [key, value] of Object.entries(added))
+    defineOwn(both, key, merged(memberOf(before, key), value));
   return both;
 }
 

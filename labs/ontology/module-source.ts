@@ -37,8 +37,15 @@ export function moduleSource(
   const tree = stateTree(ontology.components);
   const asked = invariants.some(({ onFailure }) => onFailure === 'escalate');
   const refused = invariants.some(({ onFailure }) => onFailure === 'reject');
-  const verbs = ['defineDomain', ...(asked ? ['escalate'] : []), ...parts.uses, ...(refused ? ['reject'] : [])];
-  const counselors = [...new Set(invariants.map(({ counselor }) => counselor).filter((kind) => kind !== ''))];
+  const verbs = [
+    'defineDomain',
+    ...(asked ? ['escalate'] : []),
+    ...parts.uses,
+    ...(refused ? ['reject'] : []),
+  ];
+  const counselors = [
+    ...new Set(invariants.map(({ counselor }) => counselor).filter((kind) => kind !== '')),
+  ];
   const schema = schemaSource(tree, parts.schemaAt);
   const open = schema.includes('unwritten') ? OPEN : '';
   return `/**
@@ -79,7 +86,9 @@ const unwritten = z.unknown();
 
 /** The name that the module exports the domain under. */
 export function exportName(domain: string): string {
-  const name = domain.replace(/[^A-Za-z0-9]+(.)?/g, (_, next: string | undefined) => (next ?? '').toUpperCase());
+  const name = domain.replace(/[^A-Za-z0-9]+(.)?/g, (_, next: string | undefined) =>
+    (next ?? '').toUpperCase(),
+  );
   return /^[A-Za-z]/.test(name) && !RESERVED.has(name) ? name : `domain${name}`;
 }
 
@@ -90,7 +99,9 @@ const RESERVED: ReadonlySet<string> = new Set([
   ...'function if import in instanceof new null return super switch this throw true try typeof var void while with'.split(
     ' ',
   ),
-  ...'await async let static yield implements interface package private protected public'.split(' '),
+  ...'await async let static yield implements interface package private protected public'.split(
+    ' ',
+  ),
   ...'eval arguments z defineDomain pass reject escalate state unwritten'.split(' '),
   ...'describe expect test said detectionVector id blocks passes'.split(' '),
 ]);
@@ -99,11 +110,18 @@ export function importSource(names: readonly string[], from: string): string {
   return `import { ${names.join(', ')} } from ${textSource(from)};`;
 }
 
-function processSource({ process, definition, reads, writes }: ProcessClass, { components }: Ontology): string {
-  const of = (terms: readonly string[]): Component[] => components.filter(({ term }) => terms.includes(term));
+function processSource(
+  { process, definition, reads, writes }: ProcessClass,
+  { components }: Ontology,
+): string {
+  const of = (terms: readonly string[]): Component[] =>
+    components.filter(({ term }) => terms.includes(term));
   const listed = (name: string, paths: readonly string[]): string[] =>
     paths.length === 0 ? [] : [`${name}: [${paths.map(textSource).join(', ')}]`];
-  const parts = [...listed('reads', readPaths(of(reads))), ...listed('writes', writePaths(of(writes)))];
+  const parts = [
+    ...listed('reads', readPaths(of(reads))),
+    ...listed('writes', writePaths(of(writes))),
+  ];
   return `    // ${commentText(definition)}\n    ${keySource(process)}: { ${parts.join(', ')} },`;
 }
 
@@ -131,7 +149,8 @@ function invariantSource(
 ): string {
   const paths = `[${reads.map(textSource).join(', ')}]`;
   const says = `    // ${commentText(definition)}${source === '' ? '' : ` (${commentText(source)})`}\n`;
-  if (onFailure === 'reject') return `${says}    invariant(${textSource(id)}, ${paths}, ${check(id, onFailure)}),`;
+  if (onFailure === 'reject')
+    return `${says}    invariant(${textSource(id)}, ${paths}, ${check(id, onFailure)}),`;
   return `${says}    invariant(${textSource(id)}, ${paths}, ${check(id, onFailure)}, {
       channel: ${textSource(counselor)},
       onApprove: ${onApprove(id)},

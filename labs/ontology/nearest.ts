@@ -8,7 +8,9 @@ export function nearest(given: string, known: Iterable<string>): string | undefi
     const distance = editDistance(given.toLowerCase(), name.toLowerCase());
     if (best === undefined || distance < best.distance) best = { name, distance };
   }
-  return best !== undefined && best.distance <= Math.max(2, Math.floor(given.length / 4)) ? best.name : undefined;
+  return best !== undefined && best.distance <= Math.max(2, Math.floor(given.length / 4))
+    ? best.name
+    : undefined;
 }
 
 /** ` Did you mean X?`, or nothing. */

@@ -98,7 +98,11 @@ export interface Ontology {
    */
   readonly others: readonly Entity[];
   /** Restrictions of OWL, or parts of them, that nothing here reads. */
-  readonly unread: readonly { readonly term: string; readonly line: number; readonly says: string }[];
+  readonly unread: readonly {
+    readonly term: string;
+    readonly line: number;
+    readonly says: string;
+  }[];
 }
 
 const texts = arg.list(arg.text);

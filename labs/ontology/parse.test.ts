@@ -7,7 +7,11 @@ import { parse } from './parse.ts';
 
 test('the parsed ontology has plain values in the order of the file', () => {
   const library = parse(LIBRARY);
-  expect(library).toMatchObject({ iri: 'urn:assize:domain:library', domain: 'library', title: 'A library' });
+  expect(library).toMatchObject({
+    iri: 'urn:assize:domain:library',
+    domain: 'library',
+    title: 'A library',
+  });
   expect(library.continuants.map(({ term, primary }) => [term, primary])).toEqual([
     [':Member', true],
     [':Library', false],
@@ -38,14 +42,20 @@ test('the parsed ontology has plain values in the order of the file', () => {
     ['WITHIN_FUNDS', 5],
     ['LONG_LOANS', 6],
   ]);
-  expect(library.rules.at(-1)).toMatchObject({ onFailure: 'escalate', counselor: 'librarian', source: 'library.md' });
+  expect(library.rules.at(-1)).toMatchObject({
+    onFailure: 'escalate',
+    counselor: 'librarian',
+    source: 'library.md',
+  });
   expect(JSON.parse(JSON.stringify(library))).toEqual(library);
 });
 
 test('the line of a term is its description, even if it is named earlier', () => {
-  const lineOf = (term: string): number => LIBRARY.split('\n').findIndex((line) => line.startsWith(`${term} `)) + 1;
+  const lineOf = (term: string): number =>
+    LIBRARY.split('\n').findIndex((line) => line.startsWith(`${term} `)) + 1;
   expect(LIBRARY.indexOf(':IN_THE_CATALOGUE')).toBeLessThan(LIBRARY.indexOf('\n:IN_THE_CATALOGUE'));
-  for (const { term, line } of entitiesOf(parse(LIBRARY))) expect([term, line]).toEqual([term, lineOf(term)]);
+  for (const { term, line } of entitiesOf(parse(LIBRARY)))
+    expect([term, line]).toEqual([term, lineOf(term)]);
 });
 
 test('rules stand in the order that they give themselves', () => {
@@ -58,8 +68,20 @@ test('rules stand in the order that they give themselves', () => {
 });
 
 const WRONG: readonly (readonly [string, string, string, string, RegExp])[] = [
-  ['a line that is no Turtle', 'a:order 2 ;', 'a:order 2 ,;', 'bad_turtle', /not Turtle on line 107: .*Fix/],
-  ['an unknown prefix', 'dct:source "library.md" ;', 'dc:source "library.md" ;', 'bad_turtle', /line 12/],
+  [
+    'a line that is no Turtle',
+    'a:order 2 ;',
+    'a:order 2 ,;',
+    'bad_turtle',
+    /not Turtle on line 107: .*Fix/,
+  ],
+  [
+    'an unknown prefix',
+    'dct:source "library.md" ;',
+    'dc:source "library.md" ;',
+    'bad_turtle',
+    /line 12/,
+  ],
   [
     'a word that is misspelled',
     'a:refersTo :Loans, :Titles',
@@ -76,7 +98,13 @@ const WRONG: readonly (readonly [string, string, string, string, RegExp])[] = [
   ],
   ['no header', 'a owl:Ontology ;', 'a owl:Class ;', 'no_ontology', /Start with/],
   ['no domain', 'a:domain "library"', 'dct:creator "nobody"', 'no_ontology', /Add a:domain/],
-  ['two headers', ':Library a owl:Class ;', ':Library a owl:Ontology ;', 'no_ontology', /2 ontologies/],
+  [
+    'two headers',
+    ':Library a owl:Class ;',
+    ':Library a owl:Ontology ;',
+    'no_ontology',
+    /2 ontologies/,
+  ],
   [
     'a text for a term',
     'a:refersTo :Funds',
@@ -84,7 +112,13 @@ const WRONG: readonly (readonly [string, string, string, string, RegExp])[] = [
     'bad_value',
     /Line 126, :WITHIN_FUNDS: a:refersTo takes a term/,
   ],
-  ['a term for a text', 'a:process "buying"', 'a:process :buying', 'bad_value', /:Buy: a:process takes a string/],
+  [
+    'a term for a text',
+    'a:process "buying"',
+    'a:process :buying',
+    'bad_value',
+    /:Buy: a:process takes a string/,
+  ],
   [
     'an order that is no number',
     'a:order 4 ',
@@ -92,7 +126,13 @@ const WRONG: readonly (readonly [string, string, string, string, RegExp])[] = [
     'bad_value',
     /:GOOD_STANDING: a:order takes a whole number/,
   ],
-  ['two ids', 'a:rule "LENT_ONCE"', 'a:rule "LENT_ONCE", "LENT_TWICE"', 'bad_value', /a:rule occurs 2 times/],
+  [
+    'two ids',
+    'a:rule "LENT_ONCE"',
+    'a:rule "LENT_ONCE", "LENT_TWICE"',
+    'bad_value',
+    /a:rule occurs 2 times/,
+  ],
   [
     'a list, of which nothing would be read',
     'a:reads :Titles, :Limit',
@@ -137,12 +177,15 @@ const WRONG: readonly (readonly [string, string, string, string, RegExp])[] = [
   ],
 ];
 
-test.each(WRONG)('%s is refused with its location and the remedy', (_, before, after, code, says) => {
-  expect(LIBRARY).toContain(before);
-  const error = errorOf(() => parse(LIBRARY.replace(before, after)));
-  expect(error).toBeInstanceOf(OntologyError);
-  expect(error).toMatchObject({ code, message: expect.stringMatching(says) });
-});
+test.each(WRONG)(
+  '%s is refused with its location and the remedy',
+  (_, before, after, code, says) => {
+    expect(LIBRARY).toContain(before);
+    const error = errorOf(() => parse(LIBRARY.replace(before, after)));
+    expect(error).toBeInstanceOf(OntologyError);
+    expect(error).toMatchObject({ code, message: expect.stringMatching(says) });
+  },
+);
 
 test('prefixes may be written as in SPARQL: lines are known all the same', () => {
   const sparql = LIBRARY.replace(/@prefix ([^<]*<[^>]*>) \./g, 'PREFIX $1');
@@ -153,6 +196,9 @@ test('prefixes may be written as in SPARQL: lines are known all the same', () =>
 test('a class may be of a kind that is called a property', () => {
   const taxed = LIBRARY.replace(':Funds a owl:Class ;', ':Funds a owl:Class, :PublicProperty ;');
   expect(parse(taxed)).toEqual(parse(LIBRARY));
-  const declared = LIBRARY.replace(':KEEP_RECORD a', ':owns a owl:ObjectProperty .\n:KEEP_RECORD a');
+  const declared = LIBRARY.replace(
+    ':KEEP_RECORD a',
+    ':owns a owl:ObjectProperty .\n:KEEP_RECORD a',
+  );
   expect(entitiesOf(parse(declared)).map(({ term }) => term)).not.toContain(':owns');
 });

@@ -36,7 +36,8 @@ export function parse(text: string): Ontology {
     .filter((term) => !isMergedHeader(statements, term))
     .map((term) => new SubjectStatements(statements, term));
   for (const one of said) one.requireUses();
-  const described = (as: Description): SubjectStatements[] => said.filter((one) => one.described[0] === as);
+  const described = (as: Description): SubjectStatements[] =>
+    said.filter((one) => one.described[0] === as);
   const plain = said.filter((one) => one.described.length === 0);
   const isContinuant = continuantsOf(statements);
   const about = new SubjectStatements(statements, header);
@@ -85,7 +86,11 @@ export function parse(text: string): Ontology {
       .sort((a, b) => a.order - b.order),
     audits: described('audit requirement').map((one) => one.entity()),
     others: plain.filter(({ term }) => !isContinuant(term)).map((one) => one.entity()),
-    unread: statements.unread.map(({ subject, says }) => ({ term: subject, line: statements.lineOf(subject), says })),
+    unread: statements.unread.map(({ subject, says }) => ({
+      term: subject,
+      line: statements.lineOf(subject),
+      says,
+    })),
   };
 }
 
@@ -116,9 +121,13 @@ class SubjectStatements {
   /** A property of a wrong kind of term would have no reader. */
   requireUses(): void {
     for (const [property, wanted] of Object.entries(USES)) {
-      if (this.#values(property).length === 0 || this.described.some((as) => wanted.includes(as))) continue;
+      if (this.#values(property).length === 0 || this.described.some((as) => wanted.includes(as)))
+        continue;
       const [as] = this.described;
-      const what = as === undefined ? `none; add ${WORD_OF[wanted[0] as Description]} "name"` : withArticle(as);
+      const what =
+        as === undefined
+          ? `none; add ${WORD_OF[wanted[0] as Description]} "name"`
+          : withArticle(as);
       throw this.#bad(property, `is for a ${wanted.join(' or a ')}, and this is ${what}`);
     }
   }
@@ -166,9 +175,14 @@ class SubjectStatements {
 
   #values(property: string): readonly Value[] {
     const values = this.#statements.subjects.get(this.term)?.get(property) ?? [];
-    if (values.length > 1 && SINGLE.has(property)) throw this.#bad(property, `occurs ${values.length} times; keep one`);
+    if (values.length > 1 && SINGLE.has(property))
+      throw this.#bad(property, `occurs ${values.length} times; keep one`);
     const [first] = values;
-    if (PROPERTIES[property as keyof typeof PROPERTIES] === 'text' && first !== undefined && 'term' in first)
+    if (
+      PROPERTIES[property as keyof typeof PROPERTIES] === 'text' &&
+      first !== undefined &&
+      'term' in first
+    )
       throw this.#bad(property, `takes a string, not the term ${first.term}; write it in quotes`);
     return values;
   }
@@ -205,14 +219,28 @@ function withArticle(as: Description): string {
 
 /** The subjects and objects of the known properties have names. A list has no name. */
 function requireNames(statements: Statements): void {
-  const read = new Set<string>([...Object.keys(PROPERTIES), INHERES_IN, IS_ABOUT, HAS_PARTICIPANT, REALIZED_IN]);
+  const read = new Set<string>([
+    ...Object.keys(PROPERTIES),
+    INHERES_IN,
+    IS_ABOUT,
+    HAS_PARTICIPANT,
+    REALIZED_IN,
+  ]);
   for (const { subject, property } of statements.nameless) {
     if (!read.has(property)) continue;
     if (subject !== undefined)
-      throw badValue(statements, subject, `${property} takes named terms; write several with commas: :A, :B`);
-    throw new OntologyError('bad_value', `A blank node has ${property}. Write :Name instead of [].`, {
-      evidence: { term: property, line: statements.lineOf(property) },
-    });
+      throw badValue(
+        statements,
+        subject,
+        `${property} takes named terms; write several with commas: :A, :B`,
+      );
+    throw new OntologyError(
+      'bad_value',
+      `A blank node has ${property}. Write :Name instead of [].`,
+      {
+        evidence: { term: property, line: statements.lineOf(property) },
+      },
+    );
   }
 }
 
@@ -231,14 +259,16 @@ function requireVocabulary({ subjects, lineOf }: Statements): void {
     if (subject.startsWith('a:')) require(subject);
     for (const [property, values] of properties) {
       require(property);
-      for (const value of values) if ('term' in value && value.term.startsWith('a:')) require(value.term);
+      for (const value of values)
+        if ('term' in value && value.term.startsWith('a:')) require(value.term);
     }
   }
 }
 
 function headerOf(statements: Statements): string {
   const headers = [...statements.subjects.keys()].filter(
-    (term) => typesOf(statements, term).includes('owl:Ontology') && !isMergedHeader(statements, term),
+    (term) =>
+      typesOf(statements, term).includes('owl:Ontology') && !isMergedHeader(statements, term),
   );
   const [header] = headers;
   if (header === undefined)
@@ -252,7 +282,8 @@ function headerOf(statements: Statements): string {
       `The text has ${headers.length} ontologies: ${headers.join(', ')}. Keep one.`,
     );
   const domain = new SubjectStatements(statements, header).text('a:domain');
-  if (domain === '') throw new OntologyError('no_ontology', `${header} has no domain. Add a:domain "NAME".`);
+  if (domain === '')
+    throw new OntologyError('no_ontology', `${header} has no domain. Add a:domain "NAME".`);
   if (!/^[a-z][a-z0-9_-]*$/.test(domain))
     throw new OntologyError(
       'no_ontology',
@@ -301,14 +332,17 @@ function requireUpperClasses(statements: Statements): void {
 }
 
 function termsOf(statements: Statements, subject: string, property: string): string[] {
-  return (statements.subjects.get(subject)?.get(property) ?? []).flatMap((v) => ('term' in v ? [v.term] : []));
+  return (statements.subjects.get(subject)?.get(property) ?? []).flatMap((v) =>
+    'term' in v ? [v.term] : [],
+  );
 }
 
 /** A class and all classes above it. */
 function above(statements: Statements, term: string): ReadonlySet<string> {
   const seen = new Set([term]);
   for (const one of seen)
-    for (const parent of [...termsOf(statements, one, 'rdfs:subClassOf'), ...upperChain(one)]) seen.add(parent);
+    for (const parent of [...termsOf(statements, one, 'rdfs:subClassOf'), ...upperChain(one)])
+      seen.add(parent);
   return seen;
 }
 

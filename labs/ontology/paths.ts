@@ -1,5 +1,11 @@
 import { isAssizeError } from 'assize/internal/base';
-import { contains, overlaps, type Pattern, parseTemplate, patternFromText } from 'assize/internal/kernel';
+import {
+  contains,
+  overlaps,
+  type Pattern,
+  parseTemplate,
+  patternFromText,
+} from 'assize/internal/kernel';
 
 /**
  * The pattern of a path with any values of its parameters. As a field, the path is one field for
@@ -13,7 +19,9 @@ export function openPattern(path: string): Pattern {
 export function openPath(path: string, kept: readonly string[] = []): string {
   return path
     .split('/')
-    .map((segment) => (/^\{.*\}$/.test(segment) && !kept.includes(segment.slice(1, -1)) ? '*' : segment))
+    .map((segment) =>
+      /^\{.*\}$/.test(segment) && !kept.includes(segment.slice(1, -1)) ? '*' : segment,
+    )
     .join('/');
 }
 
@@ -28,7 +36,11 @@ export function boundPattern(path: string, bound: readonly string[]): Pattern {
 /** The names in braces, in order, each once. */
 export function paramsOf(paths: readonly string[]): string[] {
   return [
-    ...new Set(paths.flatMap((path) => [...path.matchAll(/\/\{([^/{}]+)\}/g)].map(([, name]) => name as string))),
+    ...new Set(
+      paths.flatMap((path) =>
+        [...path.matchAll(/\/\{([^/{}]+)\}/g)].map(([, name]) => name as string),
+      ),
+    ),
   ];
 }
 
@@ -40,7 +52,9 @@ export function pathFault(path: string): string | undefined {
     if (!isAssizeError(error)) throw error;
     return error.message;
   }
-  const odd = path.split('/').find((segment) => /[{}]/.test(segment) && !/^\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(segment));
+  const odd = path
+    .split('/')
+    .find((segment) => /[{}]/.test(segment) && !/^\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(segment));
   return odd === undefined ? undefined : `${odd} is not a parameter. Write {name}.`;
 }
 

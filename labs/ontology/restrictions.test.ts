@@ -15,7 +15,8 @@ const edited = (...edits: Edit[]): string =>
     return text.replace(before, after);
   }, LIBRARY);
 
-const restriction = (on: string, rest: string): string => `[ a owl:Restriction ; owl:onProperty ${on} ; ${rest} ]`;
+const restriction = (on: string, rest: string): string =>
+  `[ a owl:Restriction ; owl:onProperty ${on} ; ${rest} ]`;
 const FUNDS = 'rdfs:subClassOf obo:BFO_0000019 ; obo:RO_0000052 :Library ;';
 /** The class of the funds, with what is said of its bearer instead of the plain relation. */
 const fundsWith = (...expressions: string[]): Edit => [
@@ -27,14 +28,19 @@ const BUY = 'rdfs:subClassOf obo:BFO_0000015 ; obo:RO_0000057 :Library ;';
 
 /** The library without the lines, which an edit can move. */
 function withoutLines(text: string): unknown {
-  return JSON.parse(JSON.stringify(parse(text), (key, value: unknown) => (key === 'line' ? undefined : value)));
+  return JSON.parse(
+    JSON.stringify(parse(text), (key, value: unknown) => (key === 'line' ? undefined : value)),
+  );
 }
 
 describe('a restriction is the relation that it requires', () => {
   const equal: readonly (readonly [says: string, edit: Edit])[] = [
     ['some values', fundsWith(restriction(INHERES, 'owl:someValuesFrom :Library'))],
     ['a value', fundsWith(restriction(INHERES, 'owl:hasValue :Library'))],
-    ['at least one', fundsWith(restriction(INHERES, 'owl:minQualifiedCardinality 1 ; owl:onClass :Library'))],
+    [
+      'at least one',
+      fundsWith(restriction(INHERES, 'owl:minQualifiedCardinality 1 ; owl:onClass :Library')),
+    ],
     [
       'some, and only such',
       fundsWith(
@@ -51,7 +57,10 @@ describe('a restriction is the relation that it requires', () => {
     ],
     [
       'participants of a process',
-      [BUY, `rdfs:subClassOf obo:BFO_0000015, ${restriction('obo:RO_0000057', 'owl:someValuesFrom :Library')} ;`],
+      [
+        BUY,
+        `rdfs:subClassOf obo:BFO_0000015, ${restriction('obo:RO_0000057', 'owl:someValuesFrom :Library')} ;`,
+      ],
     ],
     [
       'components that a process writes',
@@ -71,7 +80,9 @@ describe('a restriction is the relation that it requires', () => {
     const ontology = parse(
       edited(fundsWith(restriction(INHERES, 'owl:qualifiedCardinality 1 ; owl:onClass :Library'))),
     );
-    expect(ontology.components.find(({ term }) => term === ':Funds')?.inheresIn).toEqual([':Library']);
+    expect(ontology.components.find(({ term }) => term === ':Funds')?.inheresIn).toEqual([
+      ':Library',
+    ]);
     expect(check(ontology)).toMatchObject([
       {
         severity: 'warning',
@@ -86,7 +97,10 @@ describe('a restriction is the relation that it requires', () => {
   const unread: readonly (readonly [says: string, edit: Edit])[] = [
     [
       'another property',
-      [FUNDS, `${FUNDS} rdfs:subClassOf ${restriction(':partOf', 'owl:someValuesFrom :Library')} ;`],
+      [
+        FUNDS,
+        `${FUNDS} rdfs:subClassOf ${restriction(':partOf', 'owl:someValuesFrom :Library')} ;`,
+      ],
     ],
     ['disjoint classes', [FUNDS, `${FUNDS} owl:disjointWith :Titles ;`]],
     [
@@ -99,26 +113,60 @@ describe('a restriction is the relation that it requires', () => {
   ];
 
   test.each(unread)('%s: not read, and named by check', (_, edit) => {
-    expect(check(parse(edited(edit)))).toMatchObject([{ severity: 'warning', code: 'unread', term: ':Funds' }]);
+    expect(check(parse(edited(edit)))).toMatchObject([
+      { severity: 'warning', code: 'unread', term: ':Funds' },
+    ]);
   });
 });
 
 describe('an expression that cannot be used is refused by name', () => {
   const refused: readonly (readonly [says: string, expression: string, message: RegExp])[] = [
-    ['only', restriction(INHERES, 'owl:allValuesFrom :Library'), /owl:allValuesFrom on obo:RO_0000052/],
-    ['a greatest number', restriction(INHERES, 'owl:maxCardinality 1'), /owl:maxCardinality on obo:RO_0000052/],
-    ['a number of anything', restriction(INHERES, 'owl:cardinality 1'), /owl:cardinality on obo:RO_0000052/],
-    ['none', restriction(INHERES, 'owl:qualifiedCardinality 0 ; owl:onClass :Library'), /owl:qualifiedCardinality 0/],
-    ['one of two classes', '[ a owl:Class ; owl:unionOf ( :Library :Member ) ]', /owl:unionOf cannot be used/],
-    ['another class', '[ a owl:Class ; owl:complementOf :Member ]', /owl:complementOf cannot be used/],
+    [
+      'only',
+      restriction(INHERES, 'owl:allValuesFrom :Library'),
+      /owl:allValuesFrom on obo:RO_0000052/,
+    ],
+    [
+      'a greatest number',
+      restriction(INHERES, 'owl:maxCardinality 1'),
+      /owl:maxCardinality on obo:RO_0000052/,
+    ],
+    [
+      'a number of anything',
+      restriction(INHERES, 'owl:cardinality 1'),
+      /owl:cardinality on obo:RO_0000052/,
+    ],
+    [
+      'none',
+      restriction(INHERES, 'owl:qualifiedCardinality 0 ; owl:onClass :Library'),
+      /owl:qualifiedCardinality 0/,
+    ],
+    [
+      'one of two classes',
+      '[ a owl:Class ; owl:unionOf ( :Library :Member ) ]',
+      /owl:unionOf cannot be used/,
+    ],
+    [
+      'another class',
+      '[ a owl:Class ; owl:complementOf :Member ]',
+      /owl:complementOf cannot be used/,
+    ],
     ['a class without a name', '[ rdfs:label "x" ]', /no restriction/],
     [
       'a value without a name',
       restriction(INHERES, 'owl:someValuesFrom [ owl:unionOf ( :Library :Member ) ]'),
       /obo:RO_0000052 has a class without a name/,
     ],
-    ['an inverse', restriction('[ owl:inverseOf :bears ]', 'owl:someValuesFrom :Library'), /owl:onProperty/],
-    ['a text of ours', restriction('a:path', 'owl:hasValue "/funds"'), /a:path cannot be restricted/],
+    [
+      'an inverse',
+      restriction('[ owl:inverseOf :bears ]', 'owl:someValuesFrom :Library'),
+      /owl:onProperty/,
+    ],
+    [
+      'a text of ours',
+      restriction('a:path', 'owl:hasValue "/funds"'),
+      /a:path cannot be restricted/,
+    ],
     ['nothing', restriction(INHERES, 'rdfs:label "x"'), /no owl:someValuesFrom/],
   ];
 
@@ -165,48 +213,67 @@ describe('BFO 2.0', () => {
     expect(fingerprint(ontology)).toEqual(fingerprint(parse(LIBRARY)));
     // A merge may put the header of BFO first.
     const [prefixes = '', ...rest] = LIBRARY.split('\n\n');
-    expect(withoutLines(`${prefixes}\n${MERGED}\n${rest.join('\n\n')}`)).toEqual(withoutLines(LIBRARY));
+    expect(withoutLines(`${prefixes}\n${MERGED}\n${rest.join('\n\n')}`)).toEqual(
+      withoutLines(LIBRARY),
+    );
   });
 
   test.each([
     ['obo:BFO_0000024', 'a fiat object part', [':Member']],
     ['obo:BFO_0000028', 'a spatial region', [':Member']],
   ])('%s, %s, is an independent continuant', (superclass, _, found) => {
-    const ontology = parse(edited(['rdfs:subClassOf obo:BFO_0000040 ;', `rdfs:subClassOf ${superclass} ;`]));
+    const ontology = parse(
+      edited(['rdfs:subClassOf obo:BFO_0000040 ;', `rdfs:subClassOf ${superclass} ;`]),
+    );
     expect(check(ontology)).toEqual([]);
-    expect(ontology.continuants.filter(({ primary }) => primary).map(({ term }) => term)).toEqual(found);
+    expect(ontology.continuants.filter(({ primary }) => primary).map(({ term }) => term)).toEqual(
+      found,
+    );
   });
 
   test('a disposition or a function can be a component of the state', () => {
     for (const superclass of ['obo:BFO_0000016', 'obo:BFO_0000034'])
-      expect(check(parse(edited([FUNDS, FUNDS.replace('obo:BFO_0000019', superclass)])))).toEqual([]);
+      expect(check(parse(edited([FUNDS, FUNDS.replace('obo:BFO_0000019', superclass)])))).toEqual(
+        [],
+      );
     const bare = edited([FUNDS, 'rdfs:subClassOf obo:BFO_0000016 ;']);
     expect(check(parse(bare))).toMatchObject([{ code: 'no_bearer', term: ':Funds' }]);
   });
 
   test('a class above all categories, or of one that fits nothing, is an error', () => {
     const codes = (superclass: string): string[] =>
-      check(parse(edited([FUNDS, FUNDS.replace('obo:BFO_0000019', superclass)]))).map(({ code }) => code);
+      check(parse(edited([FUNDS, FUNDS.replace('obo:BFO_0000019', superclass)]))).map(
+        ({ code }) => code,
+      );
     expect(codes('obo:BFO_0000002')).toEqual(['no_category']);
     expect(codes('obo:BFO_0000035')).toEqual(['wrong_category']);
     expect(codes('obo:BFO_9999999')).toEqual(expect.arrayContaining(['unknown_reference']));
   });
 
   test('a hierarchy that is not BFO’s is refused by name', () => {
-    const error = errorOf(() => parse(`${LIBRARY}\nobo:BFO_0000023 rdfs:subClassOf obo:BFO_0000015 .\n`));
+    const error = errorOf(() =>
+      parse(`${LIBRARY}\nobo:BFO_0000023 rdfs:subClassOf obo:BFO_0000015 .\n`),
+    );
     expect(error).toMatchObject({
       code: 'bad_value',
       message: expect.stringContaining('puts role below obo:BFO_0000015, unlike BFO 2.0'),
     });
     const own = errorOf(() => parse(`${LIBRARY}\nobo:BFO_0000023 rdfs:subClassOf :Member .\n`));
-    expect(own).toMatchObject({ code: 'bad_value', message: expect.stringContaining('which is not a class of BFO') });
+    expect(own).toMatchObject({
+      code: 'bad_value',
+      message: expect.stringContaining('which is not a class of BFO'),
+    });
   });
 
   test('a class between BFO and the domain keeps its OBO definition', () => {
     const between =
       'obo:OBI_0000011 a owl:Class ; rdfs:subClassOf obo:BFO_0000015 ; rdfs:label "planned process" ; obo:IAO_0000115 "A process that realizes a plan." .';
-    const ontology = parse(`${edited([BUY, BUY.replace('obo:BFO_0000015', 'obo:OBI_0000011')])}\n${between}\n`);
+    const ontology = parse(
+      `${edited([BUY, BUY.replace('obo:BFO_0000015', 'obo:OBI_0000011')])}\n${between}\n`,
+    );
     expect(check(ontology).filter(({ severity }) => severity === 'error')).toEqual([]);
-    expect(ontology.others.find(({ term }) => term === 'obo:OBI_0000011')?.definition).toMatch(/realizes a plan/);
+    expect(ontology.others.find(({ term }) => term === 'obo:OBI_0000011')?.definition).toMatch(
+      /realizes a plan/,
+    );
   });
 });

@@ -6,10 +6,13 @@ import { deriveInvariants } from './invariants.ts';
 import { parse } from './parse.ts';
 import { deriveRoles } from './roles.ts';
 
-const UDT = readFileSync(join(import.meta.dirname, '../../packages/cli/src/domains/udt/ontology.ttl'), 'utf8');
+const UDT = readFileSync(
+  join(import.meta.dirname, '../../packages/cli/src/domains/udt/ontology.ttl'),
+  'utf8',
+);
 const groups = (text: string, threshold?: number): string[] =>
-  deriveRoles(parse(text), threshold === undefined ? {} : { threshold }).roles.map(({ processes }) =>
-    processes.join(' '),
+  deriveRoles(parse(text), threshold === undefined ? {} : { threshold }).roles.map(
+    ({ processes }) => processes.join(' '),
   );
 
 test('the derived roles are those of Table 1 of the paper, with their slices', () => {
@@ -23,9 +26,14 @@ test('the derived roles are those of Table 1 of the paper, with their slices', (
       [
         '/events/{patient}',
         '/orders/{patient}',
-        ...['as_of', 'consecutive_days', 'enrolled_at', 'last_positive', 'program_phase', 'tier'].map(
-          (field) => `/patients/{patient}/${field}`,
-        ),
+        ...[
+          'as_of',
+          'consecutive_days',
+          'enrolled_at',
+          'last_positive',
+          'program_phase',
+          'tier',
+        ].map((field) => `/patients/{patient}/${field}`),
         '/relapses/{patient}',
         '/tests/{patient}',
       ],
@@ -46,7 +54,10 @@ test('without its separation policy ordering joins testing; names mismatch', () 
 
 test('threshold 0 merges all mergeable processes; above 1 each gets its role', () => {
   const [all = '', ...others] = groups(LIBRARY, 0);
-  expect([all.split(' ').sort(), others]).toEqual([['admission', 'buying', 'lending', 'returning'], []]);
+  expect([all.split(' ').sort(), others]).toEqual([
+    ['admission', 'buying', 'lending', 'returning'],
+    [],
+  ]);
   expect(groups(LIBRARY, 1.1).sort()).toEqual(['admission', 'buying', 'lending', 'returning']);
   expect(groups(LIBRARY).sort()).toEqual(['admission', 'buying', 'lending returning']);
 });
@@ -61,7 +72,9 @@ test('a policy merges processes that hardly overlap', () => {
 
 test('a role of the continuant is a field, and no agent', () => {
   const { roles, continuantRoles } = deriveRoles(parse(LIBRARY));
-  expect(continuantRoles).toEqual([{ term: ':Standing', label: 'standing', paths: ['/standing/{member}'] }]);
+  expect(continuantRoles).toEqual([
+    { term: ':Standing', label: 'standing', paths: ['/standing/{member}'] },
+  ]);
   expect(roles.map(({ name }) => name)).toEqual(['Desk', 'Office', 'Buyer']);
 });
 
@@ -73,18 +86,31 @@ test('a component is touched with the one that it is inside of', () => {
 
 test('a rule in one footprint is local, in none cross-cutting; overlaps differ', () => {
   const by = new Map(deriveInvariants(parse(LIBRARY)).map((one) => [one.id, one]));
-  expect(by.get('WITHIN_LIMIT')).toMatchObject({ localTo: ['Desk'], crossCutting: false, meets: ['Desk', 'Office'] });
-  expect(by.get('GOOD_STANDING')).toMatchObject({ localTo: [], crossCutting: true, meets: ['Desk', 'Office'] });
+  expect(by.get('WITHIN_LIMIT')).toMatchObject({
+    localTo: ['Desk'],
+    crossCutting: false,
+    meets: ['Desk', 'Office'],
+  });
+  expect(by.get('GOOD_STANDING')).toMatchObject({
+    localTo: [],
+    crossCutting: true,
+    meets: ['Desk', 'Office'],
+  });
   expect(by.get('IN_THE_CATALOGUE')).toMatchObject({
     from: 'precondition',
     gates: ['lending'],
     reads: ['/loans/*', '/titles'],
   });
-  expect(by.get('LONG_LOANS')).toMatchObject({ from: 'policy', onFailure: 'escalate', counselor: 'librarian' });
+  expect(by.get('LONG_LOANS')).toMatchObject({
+    from: 'policy',
+    onFailure: 'escalate',
+    counselor: 'librarian',
+  });
 });
 
 test('a rule that joins participants is not local to a role that sees one', () => {
-  const rule = (text: string, id: string) => deriveInvariants(parse(text)).find((one) => one.id === id);
+  const rule = (text: string, id: string) =>
+    deriveInvariants(parse(text)).find((one) => one.id === id);
   // The desk sees the loans of one member: whether a book is lent to another, it cannot see.
   expect(rule(LIBRARY, 'LENT_ONCE')).toMatchObject({
     forEach: [],
@@ -97,7 +123,11 @@ test('a rule that joins participants is not local to a role that sees one', () =
     'a:order 2 ; a:refersTo :Loans ;',
     'a:order 2 ; a:refersTo :Loans ; a:forEach "member" ;',
   );
-  expect(rule(each, 'LENT_ONCE')).toMatchObject({ forEach: ['member'], localTo: ['Desk'], meetsTwice: [] });
+  expect(rule(each, 'LENT_ONCE')).toMatchObject({
+    forEach: ['member'],
+    localTo: ['Desk'],
+    meetsTwice: [],
+  });
   const all = LIBRARY.replaceAll('/loans/{member}', '/loans');
   expect(rule(all, 'LENT_ONCE')).toMatchObject({ localTo: ['Desk'], crossCutting: false });
   // Another name of the parameter is another parameter.

@@ -23,7 +23,11 @@ export interface DerivedRole {
    * For each component of the footprint, a process that needs it. Together they show that the role
    * is well-formed (A.8).
    */
-  readonly needs: readonly { readonly component: string; readonly process: string; readonly way: 'reads' | 'writes' }[];
+  readonly needs: readonly {
+    readonly component: string;
+    readonly process: string;
+    readonly way: 'reads' | 'writes';
+  }[];
 }
 
 export interface DerivedRoles {
@@ -54,7 +58,9 @@ export interface RoleOptions {
 }
 
 const ROLE_OPTIONS = arg.members({
-  threshold: arg.optional(arg.of('a number from 0', (value) => typeof value === 'number' && value >= 0)),
+  threshold: arg.optional(
+    arg.of('a number from 0', (value) => typeof value === 'number' && value >= 0),
+  ),
 });
 
 /**
@@ -71,14 +77,18 @@ export function deriveRoles(ontology: Ontology, options: RoleOptions = {}): Deri
   const clustering = cluster(
     processes.map((one) => ({ name: one.term, touches: new Set([...one.reads, ...one.writes]) })),
     {
-      apart: processes.flatMap(({ term, apartFrom }) => apartFrom.map((other): [string, string] => [term, other])),
+      apart: processes.flatMap(({ term, apartFrom }) =>
+        apartFrom.map((other): [string, string] => [term, other]),
+      ),
       together: processes.flatMap(({ term, togetherWith }) =>
         togetherWith.map((other): [string, string] => [term, other]),
       ),
     },
     threshold,
   );
-  const groups = clustering.groups.map((group) => processes.filter(({ term }) => group.includes(term)));
+  const groups = clustering.groups.map((group) =>
+    processes.filter(({ term }) => group.includes(term)),
+  );
   const roles = inOrder(
     groups.map((group) => roleOf(ontology, group)),
     ontology,
@@ -93,15 +103,23 @@ export function deriveRoles(ontology: Ontology, options: RoleOptions = {}): Deri
 }
 
 function roleOf(ontology: Ontology, group: readonly ProcessClass[]): DerivedRole {
-  const name = ontology.roles.find(({ realizedIn }) => group.some(({ term }) => realizedIn.includes(term)))?.role;
+  const name = ontology.roles.find(({ realizedIn }) =>
+    group.some(({ term }) => realizedIn.includes(term)),
+  )?.role;
   const of = componentsOf(ontology);
   const needs = group.flatMap(({ process, reads, writes }) => [
     ...writes.map((component) => ({ component, process, way: 'writes' as const })),
     ...reads.map((component) => ({ component, process, way: 'reads' as const })),
   ]);
-  const sees = [...new Set(group.flatMap(({ reads, writes }) => [...readPaths(of(reads)), ...writePaths(of(writes))]))];
+  const sees = [
+    ...new Set(
+      group.flatMap(({ reads, writes }) => [...readPaths(of(reads)), ...writePaths(of(writes))]),
+    ),
+  ];
   const first = new Map(needs.toReversed().map((need) => [need.component, need]));
-  const footprint = ontology.components.filter(({ term }) => first.has(term)).map(({ term }) => term);
+  const footprint = ontology.components
+    .filter(({ term }) => first.has(term))
+    .map(({ term }) => term);
   return {
     name: name ?? group.map(({ process }) => process).join('_'),
     named: name !== undefined,
@@ -131,17 +149,26 @@ function continuantRoles(ontology: Ontology): DerivedRoles['continuantRoles'] {
     .map(({ term, label, paths }) => ({ term, label, paths }));
 }
 
-function disagreements({ roles }: Ontology, groups: readonly (readonly ProcessClass[])[]): string[] {
+function disagreements(
+  { roles }: Ontology,
+  groups: readonly (readonly ProcessClass[])[],
+): string[] {
   const said: string[] = [];
   for (const { term, realizedIn } of roles) {
     const own = groups.filter((group) => group.some((one) => realizedIn.includes(one.term)));
     if (own.length > 1)
-      said.push(`${term} is realized in processes of ${own.length} groups: ${own.map(namesOf).join(' | ')}`);
+      said.push(
+        `${term} is realized in processes of ${own.length} groups: ${own.map(namesOf).join(' | ')}`,
+      );
   }
   for (const group of groups) {
-    const names = roles.filter(({ realizedIn }) => group.some(({ term }) => realizedIn.includes(term)));
+    const names = roles.filter(({ realizedIn }) =>
+      group.some(({ term }) => realizedIn.includes(term)),
+    );
     if (names.length > 1)
-      said.push(`${names.map(({ term }) => term).join(' and ')} are realized in one group: ${namesOf(group)}`);
+      said.push(
+        `${names.map(({ term }) => term).join(' and ')} are realized in one group: ${namesOf(group)}`,
+      );
     if (names.length === 0) said.push(`no worker role is realized in the group ${namesOf(group)}`);
   }
   return said;

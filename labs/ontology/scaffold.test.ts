@@ -29,7 +29,10 @@ test.each(['Library', '1st', 'é', 'a b', '-'])(
 );
 
 test('a process or role called __proto__ is a field like any other', () => {
-  const text = LIBRARY.replaceAll('"lending"', '"__proto__"').replace('a:role "Desk"', 'a:role "__proto__"');
+  const text = LIBRARY.replaceAll('"lending"', '"__proto__"').replace(
+    'a:role "Desk"',
+    'a:role "__proto__"',
+  );
   const source = stripTypeScriptTypes(scaffold(parse(text)).get('index.ts') ?? '');
   const body = source.replace(/^import .*$/gm, '').replace(/export const \w+ =/, 'return');
   const z: unknown = new Proxy(() => z, { get: () => z, apply: () => z });

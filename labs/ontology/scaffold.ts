@@ -51,7 +51,11 @@ export function unwrittenParts({ components, processes }: Ontology): ModuleParts
   };
 }
 
-function readme(ontology: Ontology, roles: readonly DerivedRole[], invariants: readonly DerivedInvariant[]): string {
+function readme(
+  ontology: Ontology,
+  roles: readonly DerivedRole[],
+  invariants: readonly DerivedInvariant[],
+): string {
   const footprints = new Footprints(ontology);
   const cell = (text: string): string => text.replace(/\s+/g, ' ').replaceAll('|', '\\|');
   return `# ${ontology.title || ontology.domain}

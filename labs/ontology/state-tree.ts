@@ -47,11 +47,18 @@ function leaf(): StateTree {
  * The zod schema of a state, as source. Parts that the ontology omits stay open: `schemaAt` gives
  * the source of the schema at their places, pointers in which `*` is any key and `-` any item.
  */
-export function schemaSource(tree: StateTree, schemaAt: (place: string) => string, place = '', depth = 0): string {
+export function schemaSource(
+  tree: StateTree,
+  schemaAt: (place: string) => string,
+  place = '',
+  depth = 0,
+): string {
   const at = (part: StateTree, key: string, below = depth): string =>
     schemaSource(part, schemaAt, `${place}/${key}`, below);
-  if (tree.list) return `z.array(${tree.any === undefined ? schemaAt(`${place}/-`) : at(tree.any, '-')})`;
-  if (tree.any !== undefined && tree.members.size === 0) return `z.record(z.string(), ${at(tree.any, '*')})`;
+  if (tree.list)
+    return `z.array(${tree.any === undefined ? schemaAt(`${place}/-`) : at(tree.any, '-')})`;
+  if (tree.any !== undefined && tree.members.size === 0)
+    return `z.record(z.string(), ${at(tree.any, '*')})`;
   if (tree.members.size === 0) return depth === 0 ? 'z.object({})' : schemaAt(place);
   const indent = '  '.repeat(depth + 1);
   const members = [...tree.members].flatMap(([name, below]) => [

@@ -16,13 +16,20 @@ const LETTER = 7.6;
 export function widthOf(text: string): number {
   const wide =
     /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f000}-\u{3fffd}]/u;
-  return Math.ceil([...text].reduce((sum, letter) => sum + (wide.test(letter) ? 2 : 1), 0) * LETTER);
+  return Math.ceil(
+    [...text].reduce((sum, letter) => sum + (wide.test(letter) ? 2 : 1), 0) * LETTER,
+  );
 }
 
 /** Length of the tip of an arrow. */
 const TIP = 8;
 
-export function svg(title: string, width: number, height: number, parts: readonly string[]): string {
+export function svg(
+  title: string,
+  width: number,
+  height: number,
+  parts: readonly string[],
+): string {
   const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" role="img" ${size}>`,

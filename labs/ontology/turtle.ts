@@ -15,7 +15,11 @@ export interface Statements {
    */
   readonly nameless: readonly { readonly subject: string | undefined; readonly property: string }[];
   /** By `owl:allValuesFrom`: the property has only values of that class. */
-  readonly only: readonly { readonly subject: string; readonly property: string; readonly term: string }[];
+  readonly only: readonly {
+    readonly subject: string;
+    readonly property: string;
+    readonly term: string;
+  }[];
   /** Class expressions, or parts of them, that are not used. */
   readonly unread: readonly { readonly subject: string; readonly says: string }[];
   /** The first line that is about a term, or else that names it. */
@@ -34,20 +38,26 @@ export function readTurtle(text: string): Statements {
     subjects.set(subject, properties);
     const values = properties.get(property) ?? [];
     properties.set(property, values);
-    const value = object.termType === 'NamedNode' ? { term: short(object.value) } : { text: object.value };
-    if (!values.some((known) => JSON.stringify(known) === JSON.stringify(value))) values.push(value);
+    const value =
+      object.termType === 'NamedNode' ? { term: short(object.value) } : { text: object.value };
+    if (!values.some((known) => JSON.stringify(known) === JSON.stringify(value)))
+      values.push(value);
   };
   for (const { subject, predicate, object } of quads) {
     const isNamed = subject.termType === 'NamedNode';
     if (!isNamed || object.termType === 'BlankNode') {
-      nameless.push({ subject: isNamed ? short(subject.value) : undefined, property: short(predicate.value) });
+      nameless.push({
+        subject: isNamed ? short(subject.value) : undefined,
+        property: short(predicate.value),
+      });
       continue;
     }
     add(short(subject.value), short(predicate.value), object);
   }
   const lines = linesOf(text, short);
   const lineOf = (term: string): number => lines.get(term) ?? 0;
-  const bad = (subject: string, problem: string): OntologyError => badValue({ lineOf }, subject, problem);
+  const bad = (subject: string, problem: string): OntologyError =>
+    badValue({ lineOf }, subject, problem);
   const { said, only, unread } = readExpressions(quads, short, bad);
   for (const { subject, property, value } of said) add(subject, short(property), value);
   return {
@@ -71,10 +81,14 @@ function parsed(text: string): Quad[] {
     const line = context?.line ?? 0;
     const what = message.replace(/ on line \d+\.?$/, '').replace(/\.$/, '');
     const place = line > 0 ? ` on line ${line}` : '';
-    throw new OntologyError('bad_turtle', `The text is not Turtle${place}: ${what}. Fix the line and try again.`, {
-      cause,
-      evidence: { line },
-    });
+    throw new OntologyError(
+      'bad_turtle',
+      `The text is not Turtle${place}: ${what}. Fix the line and try again.`,
+      {
+        cause,
+        evidence: { line },
+      },
+    );
   }
 }
 
@@ -107,25 +121,39 @@ function linesOf(text: string, short: (iri: string) => string): Map<string, numb
   for (const token of new Lexer().tokenize(text)) {
     const iri = token.type === 'IRI' ? token.value : prefixedIri(token, prefixes);
     const [last, last2] = before;
-    if (iri !== undefined && last?.type === 'prefix' && /^(@prefix|PREFIX)$/.test(last2?.type ?? ''))
+    if (
+      iri !== undefined &&
+      last?.type === 'prefix' &&
+      /^(@prefix|PREFIX)$/.test(last2?.type ?? '')
+    )
       prefixes.set(last.value ?? '', iri);
     else if (iri !== undefined) {
       const term = short(iri);
       if (!named.has(term)) named.set(term, token.line);
-      if ((last === undefined || last.type === '.') && !described.has(term)) described.set(term, token.line);
+      if ((last === undefined || last.type === '.') && !described.has(term))
+        described.set(term, token.line);
     }
     before = [token, ...(last === undefined ? [] : [last])];
   }
   return new Map([...named, ...described]);
 }
 
-function prefixedIri({ type, prefix, value }: Token, prefixes: ReadonlyMap<string, string>): string | undefined {
+function prefixedIri(
+  { type, prefix, value }: Token,
+  prefixes: ReadonlyMap<string, string>,
+): string | undefined {
   const namespace = type === 'prefixed' ? prefixes.get(prefix ?? '') : undefined;
   return namespace === undefined ? undefined : namespace + (value ?? '');
 }
 
 /** The error of a value that a term has, with the line that describes the term. */
-export function badValue({ lineOf }: Pick<Statements, 'lineOf'>, term: string, problem: string): OntologyError {
+export function badValue(
+  { lineOf }: Pick<Statements, 'lineOf'>,
+  term: string,
+  problem: string,
+): OntologyError {
   const line = lineOf(term);
-  return new OntologyError('bad_value', `Line ${line}, ${term}: ${problem}.`, { evidence: { term, line } });
+  return new OntologyError('bad_value', `Line ${line}, ${term}: ${problem}.`, {
+    evidence: { term, line },
+  });
 }

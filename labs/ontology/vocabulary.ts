@@ -52,7 +52,10 @@ export const UPPER: Readonly<Record<string, UpperClass>> = {
   'obo:BFO_0000141': { name: 'immaterial entity', under: 'obo:BFO_0000004' },
   'obo:BFO_0000029': { name: 'site', under: 'obo:BFO_0000141' },
   'obo:BFO_0000140': { name: 'continuant fiat boundary', under: 'obo:BFO_0000141' },
-  'obo:BFO_0000147': { name: 'zero-dimensional continuant fiat boundary', under: 'obo:BFO_0000140' },
+  'obo:BFO_0000147': {
+    name: 'zero-dimensional continuant fiat boundary',
+    under: 'obo:BFO_0000140',
+  },
   'obo:BFO_0000142': { name: 'one-dimensional continuant fiat boundary', under: 'obo:BFO_0000140' },
   'obo:BFO_0000146': { name: 'two-dimensional continuant fiat boundary', under: 'obo:BFO_0000140' },
   'obo:BFO_0000006': { name: 'spatial region', under: 'obo:BFO_0000141' },
@@ -77,8 +80,16 @@ export const UPPER: Readonly<Record<string, UpperClass>> = {
   'obo:BFO_0000015': { name: 'process', under: 'obo:BFO_0000003', category: 'process' },
   'obo:BFO_0000144': { name: 'process profile', under: 'obo:BFO_0000015' },
   'obo:BFO_0000182': { name: 'history', under: 'obo:BFO_0000015' },
-  'obo:BFO_0000035': { name: 'process boundary', under: 'obo:BFO_0000003', category: 'process boundary' },
-  'obo:BFO_0000008': { name: 'temporal region', under: 'obo:BFO_0000003', category: 'temporal region' },
+  'obo:BFO_0000035': {
+    name: 'process boundary',
+    under: 'obo:BFO_0000003',
+    category: 'process boundary',
+  },
+  'obo:BFO_0000008': {
+    name: 'temporal region',
+    under: 'obo:BFO_0000003',
+    category: 'temporal region',
+  },
   'obo:BFO_0000148': { name: 'zero-dimensional temporal region', under: 'obo:BFO_0000008' },
   'obo:BFO_0000203': { name: 'temporal instant', under: 'obo:BFO_0000148' },
   'obo:BFO_0000038': { name: 'one-dimensional temporal region', under: 'obo:BFO_0000008' },
@@ -93,7 +104,8 @@ export const UPPER: Readonly<Record<string, UpperClass>> = {
 /** A class of the upper ontologies, and all classes above it. */
 export function upperChain(term: string): string[] {
   const chain: string[] = [];
-  for (let one: string | undefined = term; one !== undefined; one = UPPER[one]?.under) chain.push(one);
+  for (let one: string | undefined = term; one !== undefined; one = UPPER[one]?.under)
+    chain.push(one);
   return chain;
 }
 
@@ -107,7 +119,12 @@ export const HAS_PARTICIPANT = 'obo:RO_0000057';
 export const REALIZED_IN = 'obo:BFO_0000054';
 
 /** Classes of `a:`, which mark what something is to the domain. */
-export const MARKS = ['a:PrimaryContinuant', 'a:TimedComponent', 'a:WorkerRole', 'a:AuditRequirement'] as const;
+export const MARKS = [
+  'a:PrimaryContinuant',
+  'a:TimedComponent',
+  'a:WorkerRole',
+  'a:AuditRequirement',
+] as const;
 
 /** Properties of `a:` with the kind of their values. */
 export const PROPERTIES = {

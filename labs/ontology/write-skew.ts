@@ -1,5 +1,12 @@
 import { arg, checkArgument, isAssizeError, type Json } from 'assize/internal/base';
-import { canonicalize, copyJson, escapeSegment, type Instant, isInstant, WORLD_LIMITS } from 'assize/internal/canon';
+import {
+  canonicalize,
+  copyJson,
+  escapeSegment,
+  type Instant,
+  isInstant,
+  WORLD_LIMITS,
+} from 'assize/internal/canon';
 import {
   type Authority,
   candidateOf,
@@ -86,7 +93,10 @@ export interface SkewSearch {
   };
 }
 
-const positive = arg.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) >= 1);
+const positive = arg.of(
+  'a whole number from 1',
+  (value) => Number.isSafeInteger(value) && (value as number) >= 1,
+);
 const SKEW_OPTIONS = arg.members({
   seed: arg.optional(arg.whole),
   depth: arg.optional(arg.whole),
@@ -117,7 +127,10 @@ const NEAR = [0, 1, 2] as const;
  *
  * @throws ArgumentError `bad_argument`; OntologyError `bad_state`
  */
-export function findWriteSkew(domain: Domain<any, any, any>, options: SkewOptions = {}): SkewSearch {
+export function findWriteSkew(
+  domain: Domain<any, any, any>,
+  options: SkewOptions = {},
+): SkewSearch {
   checkArgument(DOMAIN, domain, 'domain');
   requireOwnDomain(domain);
   checkArgument(SKEW_OPTIONS, options, 'options');
@@ -143,7 +156,9 @@ interface Visited {
 
 class Search {
   readonly #domain: Domain;
-  readonly #options: Required<Omit<SkewOptions, 'states'>> & { readonly states: readonly unknown[] | undefined };
+  readonly #options: Required<Omit<SkewOptions, 'states'>> & {
+    readonly states: readonly unknown[] | undefined;
+  };
   readonly #choices: Choices;
   readonly #found: Map<string, SkewWitness> = new Map();
   readonly #drawer: ProposalDrawer;
@@ -173,7 +188,12 @@ class Search {
         this.#states++;
         const steps = this.#stepsFrom(state);
         this.#compare({ state, reached: true }, steps);
-        next.push(...steps.map(({ proposal: { action }, next }) => ({ state: next, done: [...done, action] })));
+        next.push(
+          ...steps.map(({ proposal: { action }, next }) => ({
+            state: next,
+            done: [...done, action],
+          })),
+        );
       }
       const fresh = new Map(next.map((one) => [textOf(one.state), one] as const));
       for (const text of seen) fresh.delete(text);
@@ -195,7 +215,9 @@ class Search {
    */
   #varied(states: readonly Visited[], count: number): Visited[] {
     const groups = Map.groupBy(states, ({ done }) => [...new Set(done)].sort().join('\n'));
-    const longestFirst = [...groups].sort(([a], [b]) => b.split('\n').length - a.split('\n').length);
+    const longestFirst = [...groups].sort(
+      ([a], [b]) => b.split('\n').length - a.split('\n').length,
+    );
     return this.#inTurn(
       longestFirst.map(([, group]) => group),
       count,
@@ -206,7 +228,8 @@ class Search {
   #inTurn<T>(groups: readonly (readonly T[])[], count: number): T[] {
     const queues = groups.map((group) => this.#choices.some(group, count));
     const chosen: T[] = [];
-    for (let i = 0; i < count; i++) for (const queue of queues) chosen.push(...queue.slice(i, i + 1));
+    for (let i = 0; i < count; i++)
+      for (const queue of queues) chosen.push(...queue.slice(i, i + 1));
     return chosen.slice(0, count);
   }
 
@@ -214,8 +237,12 @@ class Search {
   #lookNearby(): number {
     const { nearby } = this.#options;
     if (nearby === 0 || this.#found.size === this.#domain.rules.length) return 0;
-    const some = this.#choices.some([...this.#reached], nearby).map((text) => JSON.parse(text) as Json);
-    const made = new Map(some.flatMap((state) => [...withOtherNumbers(state)]).map((state) => [textOf(state), state]));
+    const some = this.#choices
+      .some([...this.#reached], nearby)
+      .map((text) => JSON.parse(text) as Json);
+    const made = new Map(
+      some.flatMap((state) => [...withOtherNumbers(state)]).map((state) => [textOf(state), state]),
+    );
     for (const text of this.#reached) made.delete(text);
     const sound = this.#choices
       .some([...made.values()], nearby * NEARBY_TRIES)
@@ -236,7 +263,9 @@ class Search {
         return initialState(this.#domain, state) as Json;
       } catch (cause) {
         if (!isAssizeError(cause)) throw cause;
-        throw new OntologyError('bad_state', `The domain has no initial state: ${cause.message}`, { cause });
+        throw new OntologyError('bad_state', `The domain has no initial state: ${cause.message}`, {
+          cause,
+        });
       }
     });
   }
@@ -270,9 +299,15 @@ class Search {
     const { draft } = candidate;
     try {
       const changes = patchesOf(this.#domain, draft.state, candidate.changes);
-      if (changes.length === 0 || firstFinding(this.#domain, draft.state) !== undefined) return undefined;
+      if (changes.length === 0 || firstFinding(this.#domain, draft.state) !== undefined)
+        return undefined;
       const { action, role } = intent;
-      const proposal = { role, action, args: compiled.args, changes: copyJson(changes, WORLD_LIMITS) as never };
+      const proposal = {
+        role,
+        action,
+        args: compiled.args,
+        changes: copyJson(changes, WORLD_LIMITS) as never,
+      };
       return { proposal, next: copyJson(draft.state, WORLD_LIMITS) };
     } finally {
       world.rollback(draft);
@@ -293,17 +328,25 @@ class Search {
       }
   }
 
-  #judge(on: Pick<SkewWitness, 'state' | 'reached'>, first: SkewProposal, second: SkewProposal): void {
+  #judge(
+    on: Pick<SkewWitness, 'state' | 'reached'>,
+    first: SkewProposal,
+    second: SkewProposal,
+  ): void {
     if (first === second) return;
     const both = mergeUnchecked(on.state, first.changes, second.changes);
     if (both === undefined || stateFault(this.#domain.state, both) !== undefined) return;
     const finding = firstFinding(this.#domain, both as never);
     if (finding === undefined) return;
-    for (const { invariant_id, result, detail = '' } of detectionVector(this.#domain, both as never)) {
+    for (const { invariant_id, result, detail = '' } of detectionVector(
+      this.#domain,
+      both as never,
+    )) {
       if (result === 'pass') continue;
       const known = this.#found.get(invariant_id);
       if (known?.reached === true && !on.reached) continue;
-      if (known !== undefined && (areTwo(known.first, known.second) || !areTwo(first, second))) continue;
+      if (known !== undefined && (areTwo(known.first, known.second) || !areTwo(first, second)))
+        continue;
       this.#found.set(invariant_id, { invariantId: invariant_id, detail, ...on, first, second });
     }
   }

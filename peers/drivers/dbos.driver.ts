@@ -13,7 +13,10 @@ const FOREVER_MS = 86_400_000;
 await serveDriver(async (setup) => ({
   name: 'DBOS',
   versions: DBOS_VERSIONS,
-  cannot: { hook: 'no function of the program takes part in a decision', person: 'an answer names no person' },
+  cannot: {
+    hook: 'no function of the program takes part in a decision',
+    person: 'an answer names no person',
+  },
   ...dbosHandlers(setup, {
     workflow: async ({ run, id, tool, args }) => {
       if (tool !== 'note') {
@@ -24,10 +27,13 @@ await serveDriver(async (setup) => ({
         await DBOS.setEvent('waiting', null);
         if (answer?.decision !== 'approve') return { call: id, isError: true, text: 'denied' };
       }
-      const text = await DBOS.runStep(() => setup.effect({ run, call: id, tool, args }), { name: tool });
+      const text = await DBOS.runStep(() => setup.effect({ run, call: id, tool, args }), {
+        name: tool,
+      });
       return { call: id, isError: false, text };
     },
-    waitingOf: async (workflow) => (await DBOS.getEvent<WaitingCall | null>(workflow, 'waiting', 0)) ?? undefined,
+    waitingOf: async (workflow) =>
+      (await DBOS.getEvent<WaitingCall | null>(workflow, 'waiting', 0)) ?? undefined,
     answer: async (workflow, _call, answer) => {
       await DBOS.send(workflow, answer, 'answer');
       // Until the workflow has it.

@@ -1,6 +1,12 @@
 /** Assize without a framework: a program that makes the calls of its model through a `Gate`. */
 import type { GateCall, HeldCall } from '@assize/gate';
-import { type Answers, type Progress, serveDriver, type Told, type WantedCall } from '@assize/testing/conformance';
+import {
+  type Answers,
+  type Progress,
+  serveDriver,
+  type Told,
+  type WantedCall,
+} from '@assize/testing/conformance';
 import { gateFor } from './support/gate.ts';
 import { JsonFiles } from './support/json-file.ts';
 import { versionsOf } from './support/versions.ts';
@@ -23,19 +29,30 @@ await serveDriver(async (setup) => {
     const doubts: string[] = [];
     const ends = kept.calls.map(async ({ id, tool, args }) => {
       const asked: GateCall = { run, id, tool, args };
-      const made = await gate.run(asked, ({ args, key }) => setup.effect({ run, call: id, tool, args, key }));
+      const made = await gate.run(asked, ({ args, key }) =>
+        setup.effect({ run, call: id, tool, args, key }),
+      );
       if (made.end === 'pending') {
         const shown = await gate.held(asked, made);
         if (shown !== undefined) held.push(shown);
       } else if (made.end === 'done') told.push({ call: id, isError: false, text: made.result });
       else if (made.end === 'doubt') doubts.push(made.reason);
-      else told.push({ call: id, isError: true, text: made.end === 'refused' ? made.reason : String(made.error) });
+      else
+        told.push({
+          call: id,
+          isError: true,
+          text: made.end === 'refused' ? made.reason : String(made.error),
+        });
     });
     await Promise.all(ends);
     runs.write(run, { calls: kept.calls, held });
     if (doubts.length > 0) return { state: 'failed', error: doubts.join(), told };
     if (held.length > 0)
-      return { state: 'paused', waiting: held.map(({ id, tool, args }) => ({ call: id, tool, args })), told };
+      return {
+        state: 'paused',
+        waiting: held.map(({ id, tool, args }) => ({ call: id, tool, args })),
+        told,
+      };
     return { state: 'done', told };
   }
 
@@ -43,7 +60,12 @@ await serveDriver(async (setup) => {
     for (const { id, approval, digest } of runs.read(run)?.held ?? []) {
       if (!(id in answers)) continue;
       const { decision, person } = answers[id] ?? {};
-      await gate.port.decide(approval, { decision, by: person, method: 'conformance', digest } as never);
+      await gate.port.decide(approval, {
+        decision,
+        by: person,
+        method: 'conformance',
+        digest,
+      } as never);
     }
   }
 
@@ -67,6 +89,7 @@ await serveDriver(async (setup) => {
       runs.write(run, { ...kept, calls });
       return 1;
     },
-    shown: async ({ run }) => (runs.read(run)?.held ?? []).map(({ id, tool, args }) => ({ call: id, tool, args })),
+    shown: async ({ run }) =>
+      (runs.read(run)?.held ?? []).map(({ id, tool, args }) => ({ call: id, tool, args })),
   };
 });

@@ -2,4 +2,7 @@
 import { serveDriver } from '@assize/testing/conformance';
 import { gatedLangGraph } from './support/langgraph-assize.ts';
 
-await serveDriver(async (setup) => ({ name: 'LangGraph with Assize', ...(await gatedLangGraph(setup, false)) }));
+await serveDriver(async (setup) => ({
+  name: 'LangGraph with Assize',
+  ...(await gatedLangGraph(setup, false)),
+}));

@@ -5,4 +5,7 @@
 import { serveDriver } from '@assize/testing/conformance';
 import { bareLangGraph } from './support/langgraph-bare.ts';
 
-await serveDriver(async (setup) => ({ name: 'LangGraph, unnamed answers', ...bareLangGraph(setup, true) }));
+await serveDriver(async (setup) => ({
+  name: 'LangGraph, unnamed answers',
+  ...bareLangGraph(setup, true),
+}));

@@ -20,10 +20,13 @@ await serveDriver(async (setup) => {
       tools: (tools) => gatedTools(gate, tools as never, { approver }) as never,
       shownOf: ({ suspendPayload }) => pauseOf(suspendPayload),
       answer: (agent, { runId, toolCallId, answer, shown }) => {
-        const assize = shown === undefined ? undefined : pauseOf(shown.listed.suspendPayload).assize;
+        const assize =
+          shown === undefined ? undefined : pauseOf(shown.listed.suspendPayload).assize;
         const given = answer === null ? null : { decision: answer.decision, assize };
         const place = { runId, ...(toolCallId !== undefined && { toolCallId }) };
-        return deciding.run(answer?.person, () => agent.resumeStream(given as never, place)) as never;
+        return deciding.run(answer?.person, () =>
+          agent.resumeStream(given as never, place),
+        ) as never;
       },
       goOn: (agent, runId) => agent.resumeStream({}, { runId }) as never,
     }),

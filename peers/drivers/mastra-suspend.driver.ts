@@ -25,12 +25,17 @@ await serveDriver(async (setup) => {
       person: 'an answer names no person',
     },
     ...mastraHandlers(setup, {
-      tools: ({ pay, refund, ...tools }: any) => ({ ...tools, pay: asking(pay), refund: asking(refund) }),
+      tools: ({ pay, refund, ...tools }: any) => ({
+        ...tools,
+        pay: asking(pay),
+        refund: asking(refund),
+      }),
       shownOf: ({ suspendPayload }) => suspendPayload as never,
       answer: (agent, { runId, toolCallId, answer }) => {
         const place = { runId, ...(toolCallId !== undefined && { toolCallId }) };
         const { decision } = answer ?? {};
-        const approved = decision === 'approve' ? true : decision === 'reject' ? false : (decision ?? undefined);
+        const approved =
+          decision === 'approve' ? true : decision === 'reject' ? false : (decision ?? undefined);
         const given = answer === null ? null : { approved };
         return agent.resumeStream(given as never, place) as never;
       },

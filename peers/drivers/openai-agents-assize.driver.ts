@@ -16,15 +16,21 @@ await serveDriver(async (setup) => {
     ...openAIAgentsHandlers(setup, {
       tools: (tools) =>
         gatedTools(gate, tools, {
-          approver: hookOr(setup, (_answer: unknown, _held: unknown, { context }: any) => context.user),
+          approver: hookOr(
+            setup,
+            (_answer: unknown, _held: unknown, { context }: any) => context.user,
+          ),
         }),
       restore: async (agent, text, { run, user }) => {
         const context = new RunContext({ runId: run, user });
-        const state = await RunState.fromStringWithContext(agent, text, context, { contextStrategy: 'replace' });
+        const state = await RunState.fromStringWithContext(agent, text, context, {
+          contextStrategy: 'replace',
+        });
         await heldCalls(state);
         return state;
       },
-      shown: async (state) => (await heldCalls(state)).map(({ id, tool, args }) => ({ call: id, tool, args })),
+      shown: async (state) =>
+        (await heldCalls(state)).map(({ id, tool, args }) => ({ call: id, tool, args })),
     }),
   };
 });

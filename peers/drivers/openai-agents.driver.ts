@@ -6,7 +6,11 @@
 import { serveDriver } from '@assize/testing/conformance';
 import { RunState } from '@openai/agents';
 import { hookOr } from './support/hook.ts';
-import { interruptionsOf, OPENAI_AGENTS_VERSIONS, openAIAgentsHandlers } from './support/openai-agents.ts';
+import {
+  interruptionsOf,
+  OPENAI_AGENTS_VERSIONS,
+  openAIAgentsHandlers,
+} from './support/openai-agents.ts';
 
 await serveDriver(async (setup) => {
   return {

@@ -13,10 +13,14 @@ await serveDriver(async (setup) => {
   const gate = await gateFor(setup, { hasJudge: true });
   const questions = new JsonFiles<HeldCall>(setup.folder, 'question');
   const keyOf = ({ run, id }: Pick<RunCall, 'run' | 'id'>): string => `${run}.${id}`;
-  const once = restateOnce(gate, restate, { onPending: (held) => questions.write(keyOf(held), held) });
+  const once = restateOnce(gate, restate, {
+    onPending: (held) => questions.write(keyOf(held), held),
+  });
   const heldOf = async (call: RunCall): Promise<HeldCall | undefined> => {
     const held = questions.read(keyOf(call));
-    return held !== undefined && (await gate.port.shown(held.approval)) !== undefined ? held : undefined;
+    return held !== undefined && (await gate.port.shown(held.approval)) !== undefined
+      ? held
+      : undefined;
   };
   return {
     name: 'Restate with Assize',
@@ -30,7 +34,8 @@ await serveDriver(async (setup) => {
           );
           return { call: id, isError: false, text };
         } catch (error) {
-          const code = error instanceof restate.TerminalError ? error.metadata?.['code'] : undefined;
+          const code =
+            error instanceof restate.TerminalError ? error.metadata?.['code'] : undefined;
           if (code !== 'call_refused' && code !== 'call_failed') throw error;
           return { call: id, isError: true, text: (error as Error).message };
         }
@@ -44,7 +49,12 @@ await serveDriver(async (setup) => {
         const { decision, person } = answer ?? {};
         if (held === undefined) return;
         const { approval, digest } = held;
-        await gate.port.decide(approval, { decision, by: person, method: 'restate', digest } as never);
+        await gate.port.decide(approval, {
+          decision,
+          by: person,
+          method: 'restate',
+          digest,
+        } as never);
         await post('/calls/decided', { invocation: id, call: call.id });
       },
     }),

@@ -49,7 +49,8 @@ await serveDriver(async (setup) => {
         if (question === undefined) return;
         await post(`/restate/awakeables/${question.awakeable}/resolve`, answer);
         // Until the invocation has it.
-        while (!(await isOver()) && questions.read(keyOf(call))?.waiting !== undefined) await sleep(25);
+        while (!(await isOver()) && questions.read(keyOf(call))?.waiting !== undefined)
+          await sleep(25);
       },
     }),
   };

@@ -13,7 +13,10 @@ function circlesOf(files: Readonly<Record<string, string>>): string[][] {
     for (const workspace of WORKSPACES) mkdirSync(join(folder, workspace));
     mkdirSync(join(folder, 'packages/assize'), { recursive: true });
     const imports = { '#base': './src/base/index.ts', '#canon': './src/canon/index.ts' };
-    writeFileSync(join(folder, 'packages/assize/package.json'), JSON.stringify({ name: 'assize', imports }));
+    writeFileSync(
+      join(folder, 'packages/assize/package.json'),
+      JSON.stringify({ name: 'assize', imports }),
+    );
     for (const [path, source] of Object.entries(files)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), source);
@@ -45,7 +48,9 @@ test('a circle through a type import, a re-export and a # name is found', () => 
       'packages/assize/src/canon/index.ts',
     ],
   ]);
-  expect(circlesOf({ ...files, 'packages/assize/src/base/b.ts': 'export type B = number;' })).toEqual([]);
+  expect(
+    circlesOf({ ...files, 'packages/assize/src/base/b.ts': 'export type B = number;' }),
+  ).toEqual([]);
 });
 
 test('two circles are two, and a test closes none', () => {

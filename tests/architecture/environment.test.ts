@@ -4,7 +4,12 @@ import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/reference/environment.md'), 'utf8');
-const SOURCES = ['{packages,bench,examples,scripts,tests,labs}/**/*.{ts,js}', '.ci/*', '.github/**/*.yml', '*.ts'];
+const SOURCES = [
+  '{packages,bench,examples,scripts,tests,labs}/**/*.{ts,js}',
+  '.ci/*',
+  '.github/**/*.yml',
+  '*.ts',
+];
 
 test('the table has every ASSIZE_ variable that a source names, and no other', () => {
   const texts = globSync(SOURCES, { cwd: root })
@@ -23,15 +28,21 @@ test('the table has every ASSIZE_ variable that a source names, and no other', (
 
 test('the defaults in the table are those of the sources', () => {
   const defaults = new Map(
-    [...page.matchAll(/^\| `(ASSIZE_[A-Z_]+)` \|[^|]*\| ([^|]*) \|/gm)].map(([, name, is]) => [name!, is!]),
+    [...page.matchAll(/^\| `(ASSIZE_[A-Z_]+)` \|[^|]*\| ([^|]*) \|/gm)].map(([, name, is]) => [
+      name!,
+      is!,
+    ]),
   );
   const given = globSync('tests/**/*.ts', { cwd: root })
     .filter((file) => !file.endsWith('environment.test.ts'))
     .map((file) => readFileSync(join(root, file), 'utf8'))
-    .flatMap((text) => [...text.matchAll(/process\.env\['(ASSIZE_[A-Z_]+)'\] \?\? (?:cases\(|')?([\d_]+)/g)])
+    .flatMap((text) => [
+      ...text.matchAll(/process\.env\['(ASSIZE_[A-Z_]+)'\] \?\? (?:cases\(|')?([\d_]+)/g),
+    ])
     .map(([, name, value]) => [name!, Number(value!.replaceAll('_', ''))] as const)
     // Of these, each test has its own.
     .filter(([name]) => !['ASSIZE_CRASH_EFFECTS', 'ASSIZE_SEED'].includes(name));
   expect(new Set(given.map(([name]) => name)).size).toBeGreaterThan(2);
-  for (const [name, value] of given) expect([name, Number.parseInt(defaults.get(name)!, 10)]).toEqual([name, value]);
+  for (const [name, value] of given)
+    expect([name, Number.parseInt(defaults.get(name)!, 10)]).toEqual([name, value]);
 });

@@ -48,7 +48,10 @@ test('each feature has the commands and parts of its package', () => {
     name,
     { commands: Object.keys(commands), adds: Object.keys(parts).sort() },
   ]);
-  const listed = Object.entries(OWNERS).map(([name, { commands, adds }]) => [name, { commands, adds }]);
+  const listed = Object.entries(OWNERS).map(([name, { commands, adds }]) => [
+    name,
+    { commands, adds },
+  ]);
   expect(Object.fromEntries(found)).toEqual(Object.fromEntries(listed));
 });
 
@@ -68,11 +71,32 @@ test('only the list of features names the packages that have one', () => {
 const OPERATIONS_OF = {
   agents: [
     ...['chat.alias', 'chat.aliases', 'chat.recall', 'chat.remember', 'chat.repair'],
-    ...['runs.begin', 'runs.cancel', 'runs.get', 'runs.list', 'runs.retry', 'simulations.list', 'simulations.run'],
+    ...[
+      'runs.begin',
+      'runs.cancel',
+      'runs.get',
+      'runs.list',
+      'runs.retry',
+      'simulations.list',
+      'simulations.run',
+    ],
   ],
   audit: [
-    ...['backtests.run', 'bundles.make', 'checkpoints.create', 'checkpoints.latest', 'entries.proof'],
-    ...['incidents.blast', 'incidents.list', 'incidents.propose', 'mining.run', 'reports.make', 'reports.page'],
+    ...[
+      'backtests.run',
+      'bundles.make',
+      'checkpoints.create',
+      'checkpoints.latest',
+      'entries.proof',
+    ],
+    ...[
+      'incidents.blast',
+      'incidents.list',
+      'incidents.propose',
+      'mining.run',
+      'reports.make',
+      'reports.page',
+    ],
   ],
   gate: [
     ...['calls.ask', 'calls.open', 'calls.outcome', 'calls.report', 'calls.settle', 'calls.undo'],
@@ -97,7 +121,9 @@ test('each package contributes the operations of what it owns', () => {
 
 test('the server answers each contributed operation, and each id once', () => {
   const contributed = [agents, audit, gate].flatMap(operationsIn);
-  expect(contributed.filter((one) => !(OPERATIONS as readonly Operation[]).includes(one))).toEqual([]);
+  expect(contributed.filter((one) => !(OPERATIONS as readonly Operation[]).includes(one))).toEqual(
+    [],
+  );
   expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length);
 });
 

@@ -29,7 +29,10 @@ test('each picture is a PNG of a few bytes', () => {
   for (const image of images) {
     const signature = readFileSync(join(root, image)).subarray(1, 4).toString('latin1');
     expect([image, signature]).toEqual([image, 'PNG']);
-    expect([image, statSync(join(root, image)).size]).toEqual([image, expect.toSatisfy((size) => size < BYTES_MAX)]);
+    expect([image, statSync(join(root, image)).size]).toEqual([
+      image,
+      expect.toSatisfy((size) => size < BYTES_MAX),
+    ]);
   }
 });
 
@@ -39,12 +42,15 @@ test('each picture has words for readers who do not see it', () => {
       ...[...text.matchAll(/!\[([^\]]*)\]\([^)]+\.png\)/g)].map(([, words]) => words),
       ...[...text.matchAll(/<img [^>]*>/g)].map(([tag]) => /alt="([^"]*)"/.exec(tag)?.[1]),
     ];
-    for (const words of spoken) expect([page, words?.length]).toEqual([page, expect.toSatisfy((n) => n > 20)]);
+    for (const words of spoken)
+      expect([page, words?.length]).toEqual([page, expect.toSatisfy((n) => n > 20)]);
   }
 });
 
 test('README.md begins with the inbox, in both schemes', () => {
   const start = pages[0]!.text.split('\n').slice(0, 8).join('\n');
-  expect(start).toMatch(/<source media="\(prefers-color-scheme: dark\)" srcset="docs\/images\/inbox-dark\.png"/);
+  expect(start).toMatch(
+    /<source media="\(prefers-color-scheme: dark\)" srcset="docs\/images\/inbox-dark\.png"/,
+  );
   expect(start).toContain('src="docs/images/inbox-light.png"');
 });

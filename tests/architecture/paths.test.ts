@@ -11,7 +11,8 @@ const pages = [
 ].filter((page) => !page.includes('node_modules'));
 
 /** Folders of the repository, as a path in a page starts. */
-const PATH = /^(?:packages|console|tests|labs|examples|scripts|bench|verifiers|clients|docs|\.ci)\/[\w./-]+$/;
+const PATH =
+  /^(?:packages|console|tests|labs|examples|scripts|bench|verifiers|clients|docs|\.ci)\/[\w./-]+$/;
 
 /** Paths in the core, which some pages give from `packages/assize/src/` on. */
 const SHORT =
@@ -29,13 +30,19 @@ function pathsIn(text: string): string[] {
   return [...prose.matchAll(/`([^`\s]+)`/g)]
     .map(([, code = '']) => code)
     .map((code) => (SHORT.test(code) ? `packages/assize/src/${code}` : code))
-    .filter((code) => PATH.test(code) && !/[A-Z]{3,}(?!\.md)|NNN/.test(code) && !OF_READERS.includes(code));
+    .filter(
+      (code) =>
+        PATH.test(code) && !/[A-Z]{3,}(?!\.md)|NNN/.test(code) && !OF_READERS.includes(code),
+    );
 }
 
 test('paths are found in prose, and not in programs or placeholders', () => {
   const text =
     'See `packages/assize/src/public/index.ts`, `effects/tool.ts` and `packages/assize/src/stores/NAME/`.\n```sh\ncat `src/none.ts`\n```\n`npm test`, `domains/`';
-  expect(pathsIn(text)).toEqual(['packages/assize/src/public/index.ts', 'packages/assize/src/effects/tool.ts']);
+  expect(pathsIn(text)).toEqual([
+    'packages/assize/src/public/index.ts',
+    'packages/assize/src/effects/tool.ts',
+  ]);
 });
 
 test('ARCHITECTURE.md names more than eighty paths', () => {
@@ -44,13 +51,17 @@ test('ARCHITECTURE.md names more than eighty paths', () => {
 
 describe.each(pages)('%s', (page) => {
   test('names paths that exist', () => {
-    const missing = pathsIn(readFileSync(join(root, page), 'utf8')).filter((path) => !existsSync(join(root, path)));
+    const missing = pathsIn(readFileSync(join(root, page), 'utf8')).filter(
+      (path) => !existsSync(join(root, path)),
+    );
     expect([...new Set(missing)]).toEqual([]);
   });
 
   test('links to pages that exist', () => {
     const text = readFileSync(join(root, page), 'utf8').replace(/^ *```[\s\S]*?^ *```$/gm, '');
-    const links = [...text.matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)].map(([, link = '']) => link);
+    const links = [...text.matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)].map(
+      ([, link = '']) => link,
+    );
     expect(links.filter((link) => !existsSync(join(root, page, '..', link)))).toEqual([]);
   });
 });
@@ -66,9 +77,15 @@ describe.each(globSync('packages/*/README.md', { cwd: root }))('%s', (page) => {
     const folders = readdirSync(join(root, dirname(page), 'src'), { withFileTypes: true })
       .filter((entry) => entry.isDirectory() && entry.name !== 'public')
       .map(({ name }) => name);
-    const cells = lines.filter((line) => line.startsWith('| `')).map((line) => line.split(' | ')[0] ?? '');
-    const rooms = cells.flatMap((cell) => [...cell.matchAll(/`([\w-]+)\/`/g)].map(([, name]) => name));
-    const entries = cells.flatMap((cell) => [...cell.matchAll(/`@assize\/\w+\/([\w-]+)`/g)].map(([, name]) => name));
+    const cells = lines
+      .filter((line) => line.startsWith('| `'))
+      .map((line) => line.split(' | ')[0] ?? '');
+    const rooms = cells.flatMap((cell) =>
+      [...cell.matchAll(/`([\w-]+)\/`/g)].map(([, name]) => name),
+    );
+    const entries = cells.flatMap((cell) =>
+      [...cell.matchAll(/`@assize\/\w+\/([\w-]+)`/g)].map(([, name]) => name),
+    );
     expect(folders.filter((name) => !rooms.includes(name) && !entries.includes(name))).toEqual([]);
     expect(rooms.filter((name) => name === undefined || !folders.includes(name))).toEqual([]);
   });

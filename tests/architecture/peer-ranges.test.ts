@@ -24,8 +24,12 @@ test.each(packages)('the range of %s is from its oldest to its newest version', 
 
 test.each(Object.entries(FRAMEWORKS))('%s.md names the versions of its tests', (guide, names) => {
   const peers = names.filter((name) => testedVersions(name).range !== undefined);
-  const said = peers.map((name) => `\`${name}\` ${testedVersions(name).oldest} and ${testedVersions(name).newest}`);
+  const said = peers.map(
+    (name) => `\`${name}\` ${testedVersions(name).oldest} and ${testedVersions(name).newest}`,
+  );
   const page = readFileSync(join(root, 'docs/guide', `${guide}.md`), 'utf8');
   expect(peers.length).toBeGreaterThan(0);
-  expect(page.replaceAll('\n', ' ')).toContain(`The oldest and newest versions in tests: ${said.join(', ')}.`);
+  expect(page.replaceAll('\n', ' ')).toContain(
+    `The oldest and newest versions in tests: ${said.join(', ')}.`,
+  );
 });

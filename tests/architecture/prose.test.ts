@@ -16,10 +16,12 @@ const ADVICE = 'name the function, the caller, the transaction';
 const FREE_RELATIVE = /^(?:\/\/|\/\*\*?)[\s*]*(?:What|Which|Who|How much)\b/;
 
 /** A comment, or a literal that may contain the marks of one. */
-const COMMENT = /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
+const COMMENT =
+  /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
 
 /** The first argument of `test`, `it`, `describe` or `law`, also after `.each(…)`. */
-const TITLE = /(?:\b(?:test|it|describe|law)|[\])])\(\s*(?:'((?:\\.|[^'\\\n])*)'|`((?:\\.|[^`\\])*)`)\s*,/g;
+const TITLE =
+  /(?:\b(?:test|it|describe|law)|[\])])\(\s*(?:'((?:\\.|[^'\\\n])*)'|`((?:\\.|[^`\\])*)`)\s*,/g;
 
 const FOLDERS = ['packages', 'console', 'labs', 'bench', 'scripts', 'tests', 'examples'];
 const files = FOLDERS.flatMap((folder) =>
@@ -65,7 +67,10 @@ test(`comment lines have at most ${COLUMNS_MAX} columns`, () => {
       text
         .split('\n')
         .map((line, i) => ({ at: `${file}:${i + 1}`, line }))
-        .filter(({ line }) => /^\s*(\/\/|\/?\*)/.test(line) && line.length > COLUMNS_MAX && !line.includes('://')),
+        .filter(
+          ({ line }) =>
+            /^\s*(\/\/|\/?\*)/.test(line) && line.length > COLUMNS_MAX && !line.includes('://'),
+        ),
     );
   expect(found).toEqual([]);
 });
@@ -75,10 +80,15 @@ function titles(): { readonly file: string; readonly title: string }[] {
   return files
     .filter(({ file }) => file.endsWith('.test.ts') || file.startsWith('packages/testing/src/'))
     .flatMap(({ file, text }) =>
-      [...text.matchAll(TITLE)].map(([, quoted, template]) => ({ file, title: quoted ?? template ?? '' })),
+      [...text.matchAll(TITLE)].map(([, quoted, template]) => ({
+        file,
+        title: quoted ?? template ?? '',
+      })),
     );
 }
 
 function commentsOf(text: string): string[] {
-  return [...text.matchAll(COMMENT)].flatMap(([, comment]) => (comment === undefined ? [] : [comment]));
+  return [...text.matchAll(COMMENT)].flatMap(([, comment]) =>
+    comment === undefined ? [] : [comment],
+  );
 }

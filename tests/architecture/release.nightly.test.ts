@@ -30,7 +30,12 @@ const git = (...args: readonly string[]): string =>
   });
 
 /** Runs the script in the clone, with an `npm` that only writes down how it was called. */
-function release(...args: readonly string[]): { status: number | null; out: string; err: string; npm: string[] } {
+function release(...args: readonly string[]): {
+  status: number | null;
+  out: string;
+  err: string;
+  npm: string[];
+} {
   const calls = join(folder, 'npm-calls');
   rmSync(calls, { force: true });
   const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/release.ts', ...args], {
@@ -59,14 +64,23 @@ function dateChangelog(heading: string): void {
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'assize-release-'));
   clone = join(folder, 'clone');
-  execFileSync('git', ['clone', '--quiet', '--no-tags', '--shared', root, clone], { stdio: 'pipe' });
+  execFileSync('git', ['clone', '--quiet', '--no-tags', '--shared', root, clone], {
+    stdio: 'pipe',
+  });
   symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
   // The files under test are those of the working tree, committed there or not.
-  for (const name of ['scripts/release.ts', 'scripts/build.ts', 'package.json', 'CHANGELOG.md', 'LICENSE'])
+  for (const name of [
+    'scripts/release.ts',
+    'scripts/build.ts',
+    'package.json',
+    'CHANGELOG.md',
+    'LICENSE',
+  ])
     copyFileSync(join(root, name), join(clone, name));
   git('add', '--all');
   git('commit', '--quiet', '--allow-empty', '--message', 'package: take the working tree');
-  version = (JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')) as { version: string }).version;
+  version = (JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')) as { version: string })
+    .version;
   mkdirSync(join(folder, 'bin'));
   writeFileSync(
     join(folder, 'bin/npm'),
@@ -97,7 +111,9 @@ test('a working tree with changes is refused, and --publish with --dry-run', () 
   const { status, err } = release('--publish');
   rmSync(join(clone, 'left-over.txt'));
   expect(status).toBe(1);
-  expect(err).toBe('release: The working tree has changes. Commit or stash them:\n?? left-over.txt\n');
+  expect(err).toBe(
+    'release: The working tree has changes. Commit or stash them:\n?? left-over.txt\n',
+  );
   expect(release('--publish', '--dry-run')).toMatchObject({ status: 1, npm: [] });
 });
 
@@ -114,7 +130,9 @@ test('by default the script builds, shows the plan, never tags or publishes', ()
   expect(git('tag', '--list')).toBe('');
   // Links of the README to other packages lead to the repository.
   for (const name of ['LICENSE', 'CHANGELOG.md'])
-    expect(readFileSync(join(clone, 'dist/assize', name), 'utf8'), name).toBe(readFileSync(join(clone, name), 'utf8'));
+    expect(readFileSync(join(clone, 'dist/assize', name), 'utf8'), name).toBe(
+      readFileSync(join(clone, name), 'utf8'),
+    );
 });
 
 test('a version that npm refuses keeps no tag', () => {

@@ -10,12 +10,16 @@ const folder = mkdtempSync(join(tmpdir(), 'assize-skips-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Code that skips tests, also tests of other files. */
-const SKIPS = /\b(?:skipIf|runIf)\(|\b(?:test|it|describe|context|ctx)\.skip\b|\bwithChromium\(|^\s+skip: \[$/m;
+const SKIPS =
+  /\b(?:skipIf|runIf)\(|\b(?:test|it|describe|context|ctx)\.skip\b|\bwithChromium\(|^\s+skip: \[$/m;
 /**
  * Files with skips that no test of this project runs: skips in copies of it, and in suites that run
  * on request.
  */
-const ELSEWHERE = ['tests/properties/mutants.alone.slow.test.ts', 'tests/architecture/skips.test.ts'];
+const ELSEWHERE = [
+  'tests/properties/mutants.alone.slow.test.ts',
+  'tests/architecture/skips.test.ts',
+];
 
 test('every file with skippable tests has a reason, and every reason its files', () => {
   const files = globSync(
@@ -33,7 +37,9 @@ test('every file with skippable tests has a reason, and every reason its files',
   );
   const skipping = files
     .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => !ELSEWHERE.includes(file) && SKIPS.test(readFileSync(join(root, file), 'utf8')));
+    .filter(
+      (file) => !ELSEWHERE.includes(file) && SKIPS.test(readFileSync(join(root, file), 'utf8')),
+    );
   expect(skipping.length).toBeGreaterThan(30);
   const known = new Set(MAY_SKIP.flatMap(({ files = [] }) => files));
   expect(skipping.filter((file) => !known.has(file))).toEqual([]);
@@ -43,7 +49,9 @@ test('every file with skippable tests has a reason, and every reason its files',
 const here = (name: string, file = 'a.test.ts') => ({ file, name });
 
 test('a skip is expected only if a reason holds for its file and its name', () => {
-  const may = (given: Partial<MaySkip>): MaySkip[] => [{ why: 'it rains', holds: () => true, ...given }];
+  const may = (given: Partial<MaySkip>): MaySkip[] => [
+    { why: 'it rains', holds: () => true, ...given },
+  ];
   const isExpected = (given: Partial<MaySkip>, name = 'a walk outside'): boolean =>
     judgeSkips([here(name)], may(given)).unexpected.length === 0;
   expect(isExpected({ files: ['a.test.ts'] })).toBe(true);
@@ -59,11 +67,15 @@ test('a skip is expected only if a reason holds for its file and its name', () =
 });
 
 test('the command lists all skips and fails on one without a known reason', () => {
-  const known = 'ledger store: memory a store opened again has all that was committed (nothing survives the object)';
+  const known =
+    'ledger store: memory a store opened again has all that was committed (nothing survives the object)';
   const run = (...names: readonly string[]) => {
     const result = (fullName: string) => ({ status: 'skipped', fullName });
     const testResults = [
-      { name: join(root, 'packages/testing/src/memory/store.test.ts'), assertionResults: names.map(result) },
+      {
+        name: join(root, 'packages/testing/src/memory/store.test.ts'),
+        assertionResults: names.map(result),
+      },
       {
         name: join(root, 'packages/assize/src/kernel/state/draft.test.ts'),
         assertionResults: [{ status: 'passed', fullName: 'ran' }],

@@ -5,8 +5,13 @@ import { LONGEST } from '../support/longest-first.ts';
 import { SUITES } from '../support/suites.ts';
 
 const root = join(import.meta.dirname, '../..');
-const filesOf = ({ include, exclude }: { include: readonly string[]; exclude: readonly string[] }): string[] =>
-  globSync(include, { cwd: root, exclude }).sort();
+const filesOf = ({
+  include,
+  exclude,
+}: {
+  include: readonly string[];
+  exclude: readonly string[];
+}): string[] => globSync(include, { cwd: root, exclude }).sort();
 const all = filesOf(SUITES.all);
 
 /** Marks of a file that leaves changes in its process for the next file, or replaces a module. */

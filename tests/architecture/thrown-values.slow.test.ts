@@ -20,18 +20,28 @@ function caughtInstanceof(file: string, text: string): string[] {
     }
     const { type, start, ...members } = (node ?? {}) as Node;
     if (typeof type !== 'string') return;
-    const names = type === 'CatchClause' && members['param']?.type === 'Identifier' ? [members['param'].name] : [];
-    if (type === 'BinaryExpression' && members['operator'] === 'instanceof' && caught.includes(members['left'].name))
+    const names =
+      type === 'CatchClause' && members['param']?.type === 'Identifier'
+        ? [members['param'].name]
+        : [];
+    if (
+      type === 'BinaryExpression' &&
+      members['operator'] === 'instanceof' &&
+      caught.includes(members['left'].name)
+    )
       found.push(`${file}:${text.slice(0, start).split('\n').length}`);
     for (const member of Object.values(members))
-      if (typeof member === 'object') visit(member, names.length === 0 ? caught : [...caught, ...names]);
+      if (typeof member === 'object')
+        visit(member, names.length === 0 ? caught : [...caught, ...names]);
   };
   visit(parseAst(text, { lang: 'ts' }, file), []);
   return found;
 }
 
 test('the search finds a caught value behind instanceof', () => {
-  expect(caughtInstanceof('a.ts', 'try { f(); } catch (e) {\n  if (e instanceof Error) g(); }')).toEqual(['a.ts:2']);
+  expect(
+    caughtInstanceof('a.ts', 'try { f(); } catch (e) {\n  if (e instanceof Error) g(); }'),
+  ).toEqual(['a.ts:2']);
   expect(caughtInstanceof('a.ts', 'if (e instanceof Error) g();')).toEqual([]);
 });
 
@@ -40,5 +50,7 @@ test('no caught value is tested with instanceof: isInstance of base is safe', ()
     (file) => !file.endsWith('.test.ts') && !OUTSIDE.test(file),
   );
   expect(files.length).toBeGreaterThan(500);
-  expect(files.flatMap((file) => caughtInstanceof(file, readFileSync(join(root, file), 'utf8')))).toEqual([]);
+  expect(
+    files.flatMap((file) => caughtInstanceof(file, readFileSync(join(root, file), 'utf8'))),
+  ).toEqual([]);
 });

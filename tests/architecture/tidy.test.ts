@@ -76,18 +76,30 @@ test('every layer starts with a comment on its guarantees and exclusions', () =>
     readdirSync(join(root, path), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => join(path, name));
-  const floors = globSync(['packages/{assize,agents,gate,audit,tools}/src/*/index.ts', 'packages/*/src/index.ts'], {
-    cwd: root,
-  })
+  const floors = globSync(
+    ['packages/{assize,agents,gate,audit,tools}/src/*/index.ts', 'packages/*/src/index.ts'],
+    {
+      cwd: root,
+    },
+  )
     .map((file) => dirname(file))
     .filter((path) => !/^packages\/(cli|testing)\//.test(path));
-  const experiments = ['effects', 'memory', 'memory/schedules', 'tables'].map((name) => join('labs/experiments', name));
+  const experiments = ['effects', 'memory', 'memory/schedules', 'tables'].map((name) =>
+    join('labs/experiments', name),
+  );
   const alone = [
     'packages/testing/src/conformance',
     ...folders('packages/cli/src/domains'),
     'examples/domains/disclosure',
   ];
-  for (const path of [...floors, ...alone, 'examples/domains', 'labs/ontology', 'labs/architectures', ...experiments]) {
+  for (const path of [
+    ...floors,
+    ...alone,
+    'examples/domains',
+    'labs/ontology',
+    'labs/architectures',
+    ...experiments,
+  ]) {
     expect(readFileSync(join(root, path, 'index.ts'), 'utf8'), path).toMatch(/^(\/\*\*|\/\/)/);
   }
 });

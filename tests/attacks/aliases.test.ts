@@ -45,7 +45,10 @@ const follow = declareTool({
   uncompensated: 'it writes the same again',
 });
 
-async function write(path: string, options: { claims?: string; before?: () => void; after?: () => void } = {}) {
+async function write(
+  path: string,
+  options: { claims?: string; before?: () => void; after?: () => void } = {},
+) {
   const assize = runtimeOver(new MemoryStore(), [tally], {
     tools: [follow],
     effects: { resolvers: { fs: fileResolver(root) } },
@@ -111,7 +114,11 @@ test.each<[string, () => Promise<string>, string]>([
     () => write(join(root, 'mine/a'), { claims: `fs:${root}/mine/a`, before: swap }),
     'scope_exceeded',
   ],
-  ['a link in place of what was held', () => write(join(root, 'mine/a'), { after: swap }), 'not_authorised'],
+  [
+    'a link in place of what was held',
+    () => write(join(root, 'mine/a'), { after: swap }),
+    'not_authorised',
+  ],
 ])('by %s', async (_, attack, code) => {
   expect(await attack()).toBe(code);
   expect(readFileSync(join(root, 'yours/secret'), 'utf8')).toBe('safe');

@@ -4,7 +4,14 @@ import { type LedgerStore, readRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import type { Ruling, Trajectory } from '#runtime';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../packages/testing/src/store-rows.ts';
-import { allEntries, type DeskState, desk, type Fault, FaultyStore, soundState } from '../support/ledger/desk.ts';
+import {
+  allEntries,
+  type DeskState,
+  desk,
+  type Fault,
+  FaultyStore,
+  soundState,
+} from '../support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { onEveryStore } from '../support/ledger/stores.ts';
 
@@ -27,7 +34,9 @@ onEveryStore((stores) => {
       const chain = chainOf('t', 3);
       await first.commit(batchOf(chain));
       const rivals = Array.from({ length: 100 }, (_, n) => entryAfter(chain[2], 't', n));
-      const results = await Promise.all(rivals.map((row, n) => handles[n % 10]!.commit(batchOf(row))));
+      const results = await Promise.all(
+        rivals.map((row, n) => handles[n % 10]!.commit(batchOf(row))),
+      );
       const [won, ...more] = rivals.filter((_, n) => results[n]!.status === 'committed');
       expect(more).toEqual([]);
       expect(results.filter(({ status }) => status === 'conflict')).toHaveLength(99);
@@ -39,15 +48,20 @@ onEveryStore((stores) => {
       const place = stores.newPlace();
       await begun(await place.open());
       const names = Array.from({ length: 10 }, (_, n) => `process ${n}`);
-      const trajectories = await Promise.all(names.map(async (name) => reopened(await place.open(), name)));
+      const trajectories = await Promise.all(
+        names.map(async (name) => reopened(await place.open(), name)),
+      );
       // All of them hold the same head. A process that loses eight times gets an error and has
       // written nothing.
       const answers = await Promise.allSettled(
         trajectories.map((trajectory, n) => trajectory.propose(add(`key ${n}`))),
       );
-      const committed = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [idOf(answer.value)] : []));
+      const committed = answers.flatMap((answer) =>
+        answer.status === 'fulfilled' ? [idOf(answer.value)] : [],
+      );
       for (const answer of answers) {
-        if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'conflict', retryable: true });
+        if (answer.status === 'rejected')
+          expect(answer.reason).toMatchObject({ code: 'conflict', retryable: true });
       }
       const store = await place.open();
       const rows = await allEntries(store, 't');
@@ -62,13 +76,22 @@ onEveryStore((stores) => {
     const store = await place.open();
     const trajectory = await begun(store);
     const first = await trajectory.propose(add('key'));
-    for (const other of [add('key', 2), intent('ask', { amount: 1 }, worker, { idempotencyKey: 'key' })]) {
-      await expect(trajectory.propose(other)).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    for (const other of [
+      add('key', 2),
+      intent('ask', { amount: 1 }, worker, { idempotencyKey: 'key' }),
+    ]) {
+      await expect(trajectory.propose(other)).rejects.toMatchObject({
+        code: 'idempotency_conflict',
+      });
     }
-    const again = await Promise.all(Array.from({ length: 20 }, () => trajectory.propose(add('key'))));
+    const again = await Promise.all(
+      Array.from({ length: 20 }, () => trajectory.propose(add('key'))),
+    );
     // Also by a process that never saw it.
     const another = await reopened(await place.open(), 'another');
-    await expect(another.propose(add('key', 2))).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    await expect(another.propose(add('key', 2))).rejects.toMatchObject({
+      code: 'idempotency_conflict',
+    });
     again.push(await another.propose(add('key')));
     expect(new Set(again.map(idOf))).toEqual(new Set([idOf(first)]));
     expect(await allEntries(store, 't')).toHaveLength(2);
@@ -89,7 +112,9 @@ onEveryStore((stores) => {
       if (answer.status === 'fulfilled') expect(idOf(answer.value)).toBe(written?.id);
       else expect(answer.reason).toMatchObject({ message: 'the store threw' });
       expect(idOf(await trajectory.propose(add('key')))).toBe(written?.id);
-      expect(idOf(await (await reopened(await place.open(), 'another')).propose(add('key')))).toBe(written?.id);
+      expect(idOf(await (await reopened(await place.open(), 'another')).propose(add('key')))).toBe(
+        written?.id,
+      );
       expect(await allEntries(store, 't')).toHaveLength(2);
       expect(nOf(trajectory)).toBe(1);
       expect(JSON.parse(await soundState(store, 't')).n).toBe(1);
@@ -105,13 +130,21 @@ onEveryStore((stores) => {
       const head = await store.head('t');
       expect(await store.commit(batchOf([]))).toEqual({ status: 'committed' });
       // Among others, in one group with them.
-      const others = [batchOf([]), batchOf(chain[2]!), batchOf([]), batchOf([], [blobOf('b')]), batchOf([])];
+      const others = [
+        batchOf([]),
+        batchOf(chain[2]!),
+        batchOf([]),
+        batchOf([], [blobOf('b')]),
+        batchOf([]),
+      ];
       const results = await Promise.all(others.map((batch) => store.commit(batch)));
       expect(results).toEqual(others.map(() => ({ status: 'committed' })));
       expect(head).toEqual(chain[1]);
       expect(await (await place.open()).entries('t')).toEqual(chain);
       expect((await store.trajectories()).map(({ entries }) => entries)).toEqual([3]);
-      expect(await store.commit(batchOf(entryAfter(chain[2], 't')))).toEqual({ status: 'committed' });
+      expect(await store.commit(batchOf(entryAfter(chain[2], 't')))).toEqual({
+        status: 'committed',
+      });
     });
 
     test('without an effect: one entry with an empty change, the next follows it', async () => {

@@ -11,7 +11,14 @@ import type { PendingPayload } from '#ledger';
 import { seededRandom } from '#oracle';
 import type { Assize, AssizeOptions, Ruling, Trajectory } from '#runtime';
 import { DOCTOR, granted, task } from '../support/ledger/delegations.ts';
-import { allEntries, deskOf, type Fault, FaultyStore, payloads, soundState } from '../support/ledger/desk.ts';
+import {
+  allEntries,
+  deskOf,
+  type Fault,
+  FaultyStore,
+  payloads,
+  soundState,
+} from '../support/ledger/desk.ts';
 import { codeOf, doctor, pendingOf, severalOf } from '../support/ledger/multi-approval.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 
@@ -50,10 +57,13 @@ async function begun(domain: Domain = desk, options: Partial<AssizeOptions> = {}
   return { store, clock, assize, trajectory, reopened };
 }
 
-const asking = (amount = 5) => intent('ask', { amount }, worker, { idempotencyKey: `ask ${amount}` });
-const ask = (trajectory: Trajectory, amount = 5): Promise<string> => pendingOf(trajectory.propose(asking(amount)));
+const asking = (amount = 5) =>
+  intent('ask', { amount }, worker, { idempotencyKey: `ask ${amount}` });
+const ask = (trajectory: Trajectory, amount = 5): Promise<string> =>
+  pendingOf(trajectory.propose(asking(amount)));
 const rejected = (reason = 'no') => doctor('a', { reason }) as never;
-const stateOf = async (store: FaultyStore): Promise<any> => JSON.parse(await soundState(store, 't'));
+const stateOf = async (store: FaultyStore): Promise<any> =>
+  JSON.parse(await soundState(store, 't'));
 const commitsOf = async (store: FaultyStore): Promise<number> =>
   (await allEntries(store, 't')).filter(({ kind }) => kind === 'commit').length;
 
@@ -88,7 +98,9 @@ describe('arguments that were tampered with', () => {
       expect(['invalid_ledger', 'blob_tampered']).toContain(code);
     }
     store.blob = blob;
-    expect(await (await reopened()).approvals.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+    expect(await (await reopened()).approvals.approve(id, DOCTOR)).toMatchObject({
+      ruling: 'committed',
+    });
     expect(await stateOf(store)).toMatchObject({ data: value });
   });
 
@@ -102,18 +114,26 @@ describe('arguments that were tampered with', () => {
     args.amount = 5_000;
     await trajectory.approvals.approve(id, doctor('a'));
     expect(await stateOf(store)).toMatchObject({ asked: 5 });
-    expect((await payloads(store, 't'))[2]).toMatchObject({ observations: [{ value: { amount: 5 } }] });
+    expect((await payloads(store, 't'))[2]).toMatchObject({
+      observations: [{ value: { amount: 5 } }],
+    });
   });
 
   test('in a submitted approval: the recorded values are the checked ones', async () => {
     const { store, trajectory } = await begun();
     for (const step of ['approve', 'reject'] as const) {
       const given = { ...doctor('a'), reason: 'seen' };
-      const answer = trajectory.approvals[step](await ask(trajectory, step === 'approve' ? 5 : 6), given);
+      const answer = trajectory.approvals[step](
+        await ask(trajectory, step === 'approve' ? 5 : 6),
+        given,
+      );
       Object.assign(given, { principal: 'dr-\u200bb', method: 'none', reason: 7, override: true });
       await answer;
       const { counselor, reason } = (await payloads(store, 't')).at(-1) as any;
-      expect(counselor).toMatchObject({ principal: doctor('a').principal, method: doctor('a').method });
+      expect(counselor).toMatchObject({
+        principal: doctor('a').principal,
+        method: doctor('a').method,
+      });
       expect(counselor.reason ?? reason).toBe(step === 'approve' ? 'seen' : 'counselor_rejected');
     }
   });
@@ -125,7 +145,8 @@ describe('arguments that were tampered with', () => {
     const { store, assize, trajectory } = await begun(desk, { approvals: { onPending: tamper } });
     const id = await ask(trajectory);
     // These are frozen: what one caller is shown, no other caller changes.
-    for (const { payload } of trajectory.approvals.pending()) expect(() => tamper(payload)).toThrow(TypeError);
+    for (const { payload } of trajectory.approvals.pending())
+      expect(() => tamper(payload)).toThrow(TypeError);
     for await (const { payload } of assize.pending()) tamper(payload);
     const now = await trajectory.approvals.statusOf(id);
     expect(() => tamper((now as { payload: unknown }).payload)).toThrow(TypeError);
@@ -144,7 +165,9 @@ test('a stale approval for another call: another id, digest or trajectory', asyn
   expect(await codeOf(trajectory, approve(first, other))).toBe('digest_mismatch');
   expect(await codeOf(trajectory, approve(second, one))).toBe('digest_mismatch');
   const elsewhere = await assize.create(apart, { trajectoryId: 'u', writs: [worker, careful] });
-  expect(await codeOf(elsewhere, () => elsewhere.approvals.approve(first, doctor('a')))).toBe('not_pending');
+  expect(await codeOf(elsewhere, () => elsewhere.approvals.approve(first, doctor('a')))).toBe(
+    'not_pending',
+  );
   expect(await codeOf(elsewhere, () => elsewhere.approvals.statusOf(first))).toBe('not_found');
   await trajectory.approvals.approve(second, doctor('a', { digest: other }));
   // The click that was meant for the first, again: it opens nothing else.
@@ -158,7 +181,9 @@ test('one call approved by twenty at once, in three processes: one of them did',
   const id = await ask(trajectory);
   const processes = [trajectory, await reopened('second'), await reopened('third')];
   const answers = await Promise.allSettled(
-    Array.from({ length: 20 }, (_, n) => (processes[n % 3] as Trajectory).approvals.approve(id, doctor(`${n}`))),
+    Array.from({ length: 20 }, (_, n) =>
+      (processes[n % 3] as Trajectory).approvals.approve(id, doctor(`${n}`)),
+    ),
   );
   expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   for (const answer of answers)
@@ -173,7 +198,9 @@ describe('denied, and then approved after all', () => {
     const denied = await trajectory.approvals.reject(id, rejected());
     for (const one of [trajectory, await reopened()]) {
       for (const who of ['a', 'b'])
-        expect(await codeOf(one, () => one.approvals.approve(id, doctor(who, { override: true })))).toBe('not_pending');
+        expect(
+          await codeOf(one, () => one.approvals.approve(id, doctor(who, { override: true }))),
+        ).toBe('not_pending');
       expect(await one.propose(asking())).toEqual(denied);
     }
     expect(await stateOf(store)).toMatchObject({ asked: 0 });
@@ -202,7 +229,17 @@ describe('no decision, an odd one, or one that comes too late', () => {
     const { store, trajectory } = await begun();
     const id = await ask(trajectory);
     const odd: unknown[] = [
-      ...[undefined, null, true, 'yes', 1, [], {}, { approved: true }, { principal: null, method: 'test' }],
+      ...[
+        undefined,
+        null,
+        true,
+        'yes',
+        1,
+        [],
+        {},
+        { approved: true },
+        { principal: null, method: 'test' },
+      ],
       ...[
         { ...doctor('a'), reason: null },
         { ...doctor('a'), digest: null },
@@ -215,7 +252,9 @@ describe('no decision, an odd one, or one that comes too late', () => {
     ];
     for (const input of odd) {
       const code = await codeOf(trajectory, () => trajectory.approvals.approve(id, input as never));
-      expect(['bad_intent', 'digest_mismatch', 'invalid_state'], JSON.stringify(input)).toContain(code);
+      expect(['bad_intent', 'digest_mismatch', 'invalid_state'], JSON.stringify(input)).toContain(
+        code,
+      );
     }
     expect(await stateOf(store)).toMatchObject({ asked: 0 });
     expect(trajectory.approvals.pending().map((open) => open.id)).toEqual([id]);
@@ -225,12 +264,14 @@ describe('no decision, an odd one, or one that comes too late', () => {
     const { trajectory } = await begun();
     const id = await ask(trajectory, 200);
     for (const override of ['true', 1, {}, null, 'false'])
-      expect(await codeOf(trajectory, () => trajectory.approvals.approve(id, doctor('a', { override })))).toBe(
-        'bad_intent',
-      );
-    expect(await codeOf(trajectory, () => trajectory.approvals.approve(id, doctor('a', { override: false })))).toBe(
-      'override_needed',
-    );
+      expect(
+        await codeOf(trajectory, () => trajectory.approvals.approve(id, doctor('a', { override }))),
+      ).toBe('bad_intent');
+    expect(
+      await codeOf(trajectory, () =>
+        trajectory.approvals.approve(id, doctor('a', { override: false })),
+      ),
+    ).toBe('override_needed');
   });
 
   test('with a counselor check that returns a promise, text, null or an error', async () => {
@@ -304,13 +345,21 @@ test('the approver sees the arguments as rewritten by the schema and executed', 
     action: { args },
     delta: { state: [{ path: '/paid/mallory', value: 500 }] },
   });
-  expect(await (await reopened()).approvals.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+  expect(await (await reopened()).approvals.approve(id, DOCTOR)).toMatchObject({
+    ruling: 'committed',
+  });
   expect((await payloads(store, 't'))[2]).toMatchObject({ action: { args } });
   expect(await stateOf(store)).toEqual({ paid: { mallory: 500 }, agreed: 1 });
 });
 
 describe('a crash', () => {
-  const FAULTS: Fault[] = ['conflict', 'unknown, lost', 'unknown, written', 'thrown, lost', 'thrown, written'];
+  const FAULTS: Fault[] = [
+    'conflict',
+    'unknown, lost',
+    'unknown, written',
+    'thrown, lost',
+    'thrown, written',
+  ];
   const steps = ['the proposal', 'the first approval', 'the second approval'];
 
   test.each(steps.flatMap((what, n) => FAULTS.map((fault) => [what, fault, n] as const)))(
@@ -328,7 +377,10 @@ describe('a crash', () => {
         const act =
           open === undefined
             ? trajectory.propose(asking())
-            : trajectory.approvals.approve(open.id, doctor(people[life] as string, { digest: open.payload.digest }));
+            : trajectory.approvals.approve(
+                open.id,
+                doctor(people[life] as string, { digest: open.payload.digest }),
+              );
         await act.catch(() => undefined);
       }
       expect(await commitsOf(store)).toBe(1);
@@ -348,8 +400,14 @@ test('a branch after an escalation has nothing pending, needs its own approval',
   await trajectory.propose(intent('add', { by: 1 }, worker));
   const from = trajectory.head;
   const id = await ask(trajectory);
-  await expect(assize.branch('t', id, { note: 'from what waits' })).rejects.toMatchObject({ code: 'not_found' });
-  const branch = await assize.branch('t', from, { trajectoryId: 'b', note: 'what if', writs: [worker] });
+  await expect(assize.branch('t', id, { note: 'from what waits' })).rejects.toMatchObject({
+    code: 'not_found',
+  });
+  const branch = await assize.branch('t', from, {
+    trajectoryId: 'b',
+    note: 'what if',
+    writs: [worker],
+  });
   expect(branch.approvals.pending()).toEqual([]);
   expect(await codeOf(branch, () => branch.approvals.approve(id, DOCTOR))).toBe('not_pending');
   expect(await codeOf(branch, () => branch.approvals.awaitDecision(id))).toBe('not_found');
@@ -360,7 +418,11 @@ test('a branch after an escalation has nothing pending, needs its own approval',
   expect(branch.approvals.pending().map((open) => open.id)).toEqual([anew]);
   await branch.approvals.reject(anew, rejected());
   // Nor does a fork after the approval run it again.
-  const after = await assize.branch('t', trajectory.head, { trajectoryId: 'after', note: '', writs: [worker] });
+  const after = await assize.branch('t', trajectory.head, {
+    trajectoryId: 'after',
+    note: '',
+    writs: [worker],
+  });
   expect(after.state()).toMatchObject({ asked: 5 });
   expect(await codeOf(after, () => after.approvals.approve(id, DOCTOR))).toBe('not_pending');
   expect(await stateOf(store)).toMatchObject({ n: 1, asked: 5 });
@@ -375,7 +437,12 @@ test('concurrent siblings are adjudicated once; approval runs the pending one', 
     intent('keep', { value: 'kept' }, worker, { idempotencyKey: '3' }),
   ];
   const first = await Promise.all(calls.map((call) => trajectory.propose(call)));
-  expect(first.map(({ ruling }) => ruling)).toEqual(['committed', 'escalated', 'committed', 'committed']);
+  expect(first.map(({ ruling }) => ruling)).toEqual([
+    'committed',
+    'escalated',
+    'committed',
+    'committed',
+  ]);
   const resumed = await reopened();
   const id = await pendingOf(first[1] as Ruling);
   const approved = await resumed.approvals.approve(id, DOCTOR);

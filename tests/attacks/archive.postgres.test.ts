@@ -1,5 +1,13 @@
 /** The attacks of docs/design/threats.md on the files of an archive, and on their names. */
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -13,17 +21,27 @@ const root = mkdtempSync(join(tmpdir(), 'assize-archive-attacks-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
 /** A ledger of which all segments are in an archive. */
-async function archived(stores: Databases): Promise<{ readonly place: Place; readonly folder: string }> {
+async function archived(
+  stores: Databases,
+): Promise<{ readonly place: Place; readonly folder: string }> {
   const place = stores.newPlace();
   const folder = mkdtempSync(join(root, 'archive-'));
   const store = await place.open({ archive: `file:${folder}` });
   const assize = runtimeOver(store, [tally]);
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   for (let n = 0; n < 7; n++)
-    await trajectory.propose({ action: 'count', role: 'counter', args: `at ${n}`, writ: writFor('alice') });
+    await trajectory.propose({
+      action: 'count',
+      role: 'counter',
+      args: `at ${n}`,
+      writ: writFor('alice'),
+    });
   await assize.close();
   await integrateLog(store);
-  await store.archiveEntries!({ checkpoint: { origin: 'test', ...(await logHead(store)) }, level: 2 });
+  await store.archiveEntries!({
+    checkpoint: { origin: 'test', ...(await logHead(store)) },
+    level: 2,
+  });
   await store.close();
   return { place, folder };
 }
@@ -31,7 +49,10 @@ async function archived(stores: Databases): Promise<{ readonly place: Place; rea
 onEveryDatabase((stores) => {
   test('attack 71: a changed or exchanged file of an archive: named, unread', async () => {
     const { place, folder } = await archived(stores);
-    const [first, second] = readdirSync(folder).filter((name) => name.includes('-entries-')) as [string, string];
+    const [first, second] = readdirSync(folder).filter((name) => name.includes('-entries-')) as [
+      string,
+      string,
+    ];
     const bytes = readFileSync(join(folder, first));
     for (const attack of [
       () => writeFileSync(join(folder, first), bytes.subarray(0, -1)),
@@ -63,7 +84,9 @@ onEveryDatabase((stores) => {
     await unnamed.close();
     // A name has numbers, a word and a hash: no column of the table can lead out of the folder.
     for (const change of ["part = '../entries'", "hash = ''", 'segment = -1'])
-      await expect(place.sql(`UPDATE archive_file SET ${change} WHERE segment = 0`)).rejects.toThrow();
+      await expect(
+        place.sql(`UPDATE archive_file SET ${change} WHERE segment = 0`),
+      ).rejects.toThrow();
     const named = await place.open({ mode: 'readonly', archive: `file:${folder}` });
     expect(await verifyStore(named)).toMatchObject([{ valid: true }]);
     await named.close();

@@ -49,7 +49,10 @@ interface Trust {
 }
 
 /** The codes of both verifiers: `valid`, or why not. */
-async function codesOf(zip: Uint8Array, { logKey = LOG, witnesses = [] }: Trust = {}): Promise<[string, string]> {
+async function codesOf(
+  zip: Uint8Array,
+  { logKey = LOG, witnesses = [] }: Trust = {},
+): Promise<[string, string]> {
   const verdict = await verifyBundle(zip, { logKey, witnesses });
   const ours = verdict.valid ? 'valid' : verdict.fault.code;
   if (!hasPython) return [ours, ours];
@@ -69,7 +72,9 @@ async function expectCode(zip: Uint8Array, code: string, trust?: Trust): Promise
 }
 
 /** The changes that a verifier accepts, or for which the verifiers differ about the acceptance. */
-async function accepted(changes: readonly (readonly [what: string, zip: Uint8Array])[]): Promise<string[]> {
+async function accepted(
+  changes: readonly (readonly [what: string, zip: Uint8Array])[],
+): Promise<string[]> {
   const found: string[] = [];
   for (const [what, zip] of changes) {
     const codes = await codesOf(zip);
@@ -79,7 +84,11 @@ async function accepted(changes: readonly (readonly [what: string, zip: Uint8Arr
 }
 
 const LEDGERS = await bundleLedgers();
-const ALL = { kind: 'period', from: '2000-01-01T00:00:00.000000Z', to: '2100-01-01T00:00:00.000000Z' } as const;
+const ALL = {
+  kind: 'period',
+  from: '2000-01-01T00:00:00.000000Z',
+  to: '2100-01-01T00:00:00.000000Z',
+} as const;
 
 function ledger(name: string): Promise<LedgerStore & LogStore> {
   return LEDGERS.find((one) => one.name === name)!.make();
@@ -108,7 +117,8 @@ describe.each(['every kind', 'settlements', 'effects', 'all erased', 'a branch u
 
     test('a missing file is refused', async () => {
       const texts = await textsOver(name);
-      const without = (at: string): Texts => Object.fromEntries(Object.entries(texts).filter(([one]) => one !== at));
+      const without = (at: string): Texts =>
+        Object.fromEntries(Object.entries(texts).filter(([one]) => one !== at));
       const names = Object.keys(texts);
       const changes = names.flatMap((at) => {
         const isOptional = at === 'verify.py' || at === 'manifest.json';
@@ -118,29 +128,39 @@ describe.each(['every kind', 'settlements', 'effects', 'all erased', 'a branch u
       expect(await accepted(someOf(changes))).toEqual([]);
     });
 
-    test.each(['manifest.json', 'keys.json', 'records.json'])('a changed member of %s is refused', async (at) => {
-      const texts = await textsOver(name);
-      const { files: _, ...value } = JSON.parse(texts[at]!);
-      const changes = changesOf(value).map(
-        ([what, changed]) =>
-          [
-            what,
-            zipOf({ ...texts, [at]: `${JSON.stringify(sorted({ ...changed, ...(_ && { files: _ }) }))}\n` }),
-          ] as const,
-      );
-      expect(await accepted(someOf(changes))).toEqual([]);
-    });
+    test.each(['manifest.json', 'keys.json', 'records.json'])(
+      'a changed member of %s is refused',
+      async (at) => {
+        const texts = await textsOver(name);
+        const { files: _, ...value } = JSON.parse(texts[at]!);
+        const changes = changesOf(value).map(
+          ([what, changed]) =>
+            [
+              what,
+              zipOf({
+                ...texts,
+                [at]: `${JSON.stringify(sorted({ ...changed, ...(_ && { files: _ }) }))}\n`,
+              }),
+            ] as const,
+        );
+        expect(await accepted(someOf(changes))).toEqual([]);
+      },
+    );
 
     test('a line that is left out, repeated, moved or changed is refused', async () => {
       const texts = await textsOver(name);
       const lines = texts['entries.jsonl']!.trimEnd().split('\n');
-      const withLines = (changed: readonly string[]) => zipOf({ ...texts, 'entries.jsonl': `${changed.join('\n')}\n` });
+      const withLines = (changed: readonly string[]) =>
+        zipOf({ ...texts, 'entries.jsonl': `${changed.join('\n')}\n` });
       const changes = lines.flatMap((line, i) => [
         [`without ${i}`, withLines(lines.toSpliced(i, 1))] as const,
         [`twice ${i}`, withLines(lines.toSpliced(i, 0, line))] as const,
-        ...(i === 0 ? [] : [[`moved ${i}`, withLines(lines.toSpliced(i - 1, 2, line, lines[i - 1]!))] as const]),
+        ...(i === 0
+          ? []
+          : [[`moved ${i}`, withLines(lines.toSpliced(i - 1, 2, line, lines[i - 1]!))] as const]),
         ...someOf(changesOf(JSON.parse(line))).map(
-          ([what, changed]) => [`${i} ${what}`, withLines(lines.with(i, JSON.stringify(sorted(changed))))] as const,
+          ([what, changed]) =>
+            [`${i} ${what}`, withLines(lines.with(i, JSON.stringify(sorted(changed))))] as const,
         ),
       ]);
       expect(await accepted(someOf(changes))).toEqual([]);
@@ -155,10 +175,12 @@ describe.each(['every kind', 'settlements', 'effects', 'all erased', 'a branch u
       const forged = JSON.stringify(sorted({ ...unsigned, at: '2026-03-24T00:00:00.000000Z' }));
       const line = `{"id":"${hashText(forged)}","index":${index},"payload":${forged}}`;
       const changed = Object.fromEntries(
-        Object.entries({ ...texts, 'entries.jsonl': `${lines.with(at, line).join('\n')}\n` }).map(([one, text]) => [
-          one.replace(id, hashText(forged)),
-          text.replaceAll(id, hashText(forged)),
-        ]),
+        Object.entries({ ...texts, 'entries.jsonl': `${lines.with(at, line).join('\n')}\n` }).map(
+          ([one, text]) => [
+            one.replace(id, hashText(forged)),
+            text.replaceAll(id, hashText(forged)),
+          ],
+        ),
       );
       expect(await accepted([['forged', zipOf(changed)]])).toEqual([]);
     });
@@ -166,8 +188,14 @@ describe.each(['every kind', 'settlements', 'effects', 'all erased', 'a branch u
     test('swapped proofs, and the proof of another checkpoint, are refused', async () => {
       const store = await ledger(name);
       const texts = textsOf((await bundleOf(store, ALL)).zip);
-      const [one, other] = Object.keys(texts).filter((at) => at.startsWith('proofs/')) as [string, string];
-      await expectCode(zipOf({ ...texts, [one]: texts[other]!, [other]: texts[one]! }), 'not_logged');
+      const [one, other] = Object.keys(texts).filter((at) => at.startsWith('proofs/')) as [
+        string,
+        string,
+      ];
+      await expectCode(
+        zipOf({ ...texts, [one]: texts[other]!, [other]: texts[one]! }),
+        'not_logged',
+      );
       const unwitnessed = textsOf(
         (await bundleOf(store, ALL, { checkpoint: await signedCheckpoint(store, false) })).zip,
       );
@@ -189,7 +217,10 @@ test('the checkpoint of another log of the same entries is refused', async () =>
   const texts = await textsOver('every kind');
   const foreign = texts['checkpoint']!.replace('log.example/ledger\n', 'log.example/other\n');
   const changed = Object.fromEntries(
-    Object.entries(texts).map(([name, text]) => [name, text.replace(texts['checkpoint']!, () => foreign)]),
+    Object.entries(texts).map(([name, text]) => [
+      name,
+      text.replace(texts['checkpoint']!, () => foreign),
+    ]),
   );
   await expectCode(zipOf(changed), 'bad_checkpoint');
 });
@@ -197,7 +228,8 @@ test('the checkpoint of another log of the same entries is refused', async () =>
 test('an entry inside of a period that is left out everywhere is missed', async () => {
   const writer = new ChainWriter('t');
   writer.add('root', rootMembers({ n: 0 }));
-  for (let n = 0; n < 3; n++) writer.add('commit', commitMembers([{ op: 'replace', path: '/n', value: n }]));
+  for (let n = 0; n < 3; n++)
+    writer.add('commit', commitMembers([{ op: 'replace', path: '/n', value: n }]));
   const store = new MemoryStore();
   await store.commit({ entries: writer.rows, blobs: [] });
   const texts = textsOf((await bundleOf(store, ALL)).zip);
@@ -206,7 +238,9 @@ test('an entry inside of a period that is left out everywhere is missed', async 
     const { [`proofs/${id}.tlog-proof`]: _, ...others } = texts;
     const manifest = JSON.parse(texts['manifest.json']!);
     const in_scope = manifest.in_scope.filter((one: string) => one !== id);
-    const lines = texts['entries.jsonl']!.split('\n').filter((line) => !line.startsWith(`{"id":"${id}"`));
+    const lines = texts['entries.jsonl']!.split('\n').filter(
+      (line) => !line.startsWith(`{"id":"${id}"`),
+    );
     const changed = `${JSON.stringify(sorted({ ...manifest, in_scope, entries: 3 }))}\n`;
     return zipOf({ ...others, 'entries.jsonl': lines.join('\n'), 'manifest.json': changed });
   };
@@ -236,15 +270,31 @@ describe('an entry of the context that is left out is missed:', () => {
 
   test.each([
     ['first', 'effects', (p: any) => p.seq === 3, (p: any) => p.seq === 0],
-    ['resolved', 'three approvals, and work goes on', (p: any) => p.counselor !== undefined, (p: any) => p.approvals],
-    ['start', 'every kind', (p: any) => p.child_head !== undefined, (p: any) => p.begins !== undefined],
+    [
+      'resolved',
+      'three approvals, and work goes on',
+      (p: any) => p.counselor !== undefined,
+      (p: any) => p.approvals,
+    ],
+    [
+      'start',
+      'every kind',
+      (p: any) => p.child_head !== undefined,
+      (p: any) => p.begins !== undefined,
+    ],
   ])('%s', async (_, name, isScope, isMissing) => {
     const store = await ledger(name);
     const rows = (
-      await Promise.all((await store.trajectories()).map((info) => store.entries(info.trajectory_id)))
+      await Promise.all(
+        (await store.trajectories()).map((info) => store.entries(info.trajectory_id)),
+      )
     ).flat();
-    const find = (is: (p: any) => unknown): string => rows.find(({ payload }) => is(JSON.parse(payload)))!.id;
-    await expectCode(await without(name, { kind: 'entry', entry: find(isScope) }, find(isMissing)), 'context_missing');
+    const find = (is: (p: any) => unknown): string =>
+      rows.find(({ payload }) => is(JSON.parse(payload)))!.id;
+    await expectCode(
+      await without(name, { kind: 'entry', entry: find(isScope) }, find(isMissing)),
+      'context_missing',
+    );
   });
 });
 
@@ -259,13 +309,18 @@ describe('a bundle of a forged ledger gets one verdict:', () => {
     halts: haltCases,
     revocations: revocationCases,
     settlements: settlementCases,
-    keys: keyCases.map(({ name, rows }) => ({ name, make: () => storeOf({ rows, blobs: [], erased: [] }) })),
+    keys: keyCases.map(({ name, rows }) => ({
+      name,
+      make: () => storeOf({ rows, blobs: [], erased: [] }),
+    })),
   };
 
   test.each(Object.entries(groups))('%s', async (_, all) => {
     const different: string[] = [];
     const met = new Set<boolean>();
-    for (const { name, make } of someOf<{ name: string; make(): Promise<LedgerStore & LogStore> }>(all)) {
+    for (const { name, make } of someOf<{ name: string; make(): Promise<LedgerStore & LogStore> }>(
+      all,
+    )) {
       const made = await bundleOf(await make(), ALL).catch(() => undefined);
       if (made === undefined) continue;
       const [ours, theirs] = await codesOf(made.zip);
@@ -284,7 +339,10 @@ describe('a bundle of a forged ledger gets one verdict:', () => {
 });
 
 test('a text that would make the page too long for memory: too large', async () => {
-  const options = { script: '<'.repeat(95_000_000), page: '<script type="application/json" id="bundle"></script>' };
+  const options = {
+    script: '<'.repeat(95_000_000),
+    page: '<script type="application/json" id="bundle"></script>',
+  };
   const made = bundleOf(await ledger('every kind'), ALL, options);
   await expect(made).rejects.toMatchObject({
     code: 'too_large',
@@ -304,7 +362,8 @@ describe('a zip is refused', () => {
     const zip = Buffer.from(
       zipSync({ 'keys.json': Buffer.from('{}\n'), 'verify.py': Buffer.from('{}\n') }, { level: 0 }),
     );
-    for (let at = zip.indexOf('verify.py'); at >= 0; at = zip.indexOf('verify.py')) zip.write('keys.json', at);
+    for (let at = zip.indexOf('verify.py'); at >= 0; at = zip.indexOf('verify.py'))
+      zip.write('keys.json', at);
     await expectCode(zip, 'bad_zip');
   });
 
@@ -320,9 +379,14 @@ describe('a zip is refused', () => {
 function changesOf(value: any, at = ''): [string, any][] {
   if (Array.isArray(value)) {
     const inner = value.flatMap((item, i) =>
-      changesOf(item, `${at}/${i}`).map(([what, changed]) => [what, value.with(i, changed)] as [string, any]),
+      changesOf(item, `${at}/${i}`).map(
+        ([what, changed]) => [what, value.with(i, changed)] as [string, any],
+      ),
     );
-    return [...value.map((_, i) => [`${at}/${i} removed`, value.toSpliced(i, 1)] as [string, any]), ...inner];
+    return [
+      ...value.map((_, i) => [`${at}/${i} removed`, value.toSpliced(i, 1)] as [string, any]),
+      ...inner,
+    ];
   }
   if (typeof value === 'object' && value !== null)
     return Object.entries(value).flatMap(([name, item]) => {

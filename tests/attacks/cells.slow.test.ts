@@ -52,7 +52,12 @@ test('attack 73: old, deleted or forged rows of applied orders: no entry', async
   expect(await write()).toBe('written');
   await log.order('halt', { tenant: 'cash', reason: 'audit' }, BY);
   await one.stop();
-  const forged = [JSON.stringify({ orders: 99 }), honest.replace(/"orders":\d+/, '"orders":99'), old, honest];
+  const forged = [
+    JSON.stringify({ orders: 99 }),
+    honest.replace(/"orders":\d+/, '"orders":99'),
+    old,
+    honest,
+  ];
   for (const body of forged) {
     await put(body);
     expect(await write(), body).toBe('cell_behind');
@@ -66,7 +71,11 @@ test('attack 74: a halt of the root log that a cell’s person resumes: kept', a
   await succeed(one, 'proposals.create', to('main', 'before'));
   await log.order('halt', { tenant: 'main', reason: 'audit' }, BY);
   await expect.poll(() => propose(two, 'main'), PATIENCE).toBe('halted');
-  const resume = { path: { trajectory: 'main' }, body: { reason: 'I want to go on' }, as: 'admin:ann' } as const;
+  const resume = {
+    path: { trajectory: 'main' },
+    body: { reason: 'I want to go on' },
+    as: 'admin:ann',
+  } as const;
   for (const server of [one, two]) {
     const answer = await callOperation(server, 'trajectories.resume', resume);
     expect([answer.status, outcomeOf(answer)]).toEqual([409, 'tenant_halted']);
@@ -78,7 +87,11 @@ test('attack 74: a halt of the root log that a cell’s person resumes: kept', a
 
 test('attack 75: a forged mark of another cell: as any other request', async () => {
   const { one, two } = await pair();
-  const body = { action: 'pay', role: { name: 'clerk', params: { desk: 'a' } }, args: { amount: 1 } };
+  const body = {
+    action: 'pay',
+    role: { name: 'clerk', params: { desk: 'a' } },
+    args: { amount: 1 },
+  };
   const path = '/v1/trajectories/main/proposals';
   const id = '00000000-0000-4000-8000-000000000000';
   for (const mark of [`${id}.${'0'.repeat(64)}`, `${id}.`, `.${'0'.repeat(64)}`, id]) {
@@ -86,7 +99,12 @@ test('attack 75: a forged mark of another cell: as any other request', async () 
     const anonymous = await two.ask('POST', path, { body, key: mark.slice(0, 40), headers });
     expect(anonymous.status).toBe(401);
     const { token } = { token: two.tokens['agent:scout'] };
-    const known = await two.ask('POST', path, { token, body, key: `k ${mark}`.slice(0, 60), headers });
+    const known = await two.ask('POST', path, {
+      token,
+      body,
+      key: `k ${mark}`.slice(0, 60),
+      headers,
+    });
     // The cell does not count the request as forwarded: it sends it on, under its own id.
     expect(outcomeOf(known)).toBe('committed');
     expect(known.headers.get('x-request-id')).not.toBe(id);
@@ -105,19 +123,30 @@ test('attack 76: a name of another cell’s tenant, by any way: none here', asyn
       key: 'encoded',
       body: to('main', '').body,
     }),
-    callOperation(two, 'proposals.create', { ...to('main', 'spoofed'), headers: { 'x-forwarded-host': 'one' } }),
+    callOperation(two, 'proposals.create', {
+      ...to('main', 'spoofed'),
+      headers: { 'x-forwarded-host': 'one' },
+    }),
   ];
   for (const answer of await Promise.all(places)) expect(outcomeOf(answer)).toBe('committed');
   expect(await two.contents()).toEqual(before);
   // A trajectory of another tenant is no child and no branch of one here.
-  const list = await succeed(two, 'entries.list', { path: { trajectory: 'spare' }, as: 'auditor:eve' });
+  const list = await succeed(two, 'entries.list', {
+    path: { trajectory: 'spare' },
+    as: 'auditor:eve',
+  });
   const branch = await callOperation(two, 'branches.create', {
     ...{ path: { trajectory: 'spare' }, as: 'admin:ann' },
     body: { at: list.entries[0].id, trajectory_id: 'main:stolen', note: 'mine' },
   });
   const child = await callOperation(two, 'delegations.create', {
     ...{ path: { trajectory: 'spare' }, as: 'agent:scout' },
-    body: { task: 'steal', child_trajectory_id: 'main:child', subject: 'agent:scout/thief', actions: ['pay'] },
+    body: {
+      task: 'steal',
+      child_trajectory_id: 'main:child',
+      subject: 'agent:scout/thief',
+      actions: ['pay'],
+    },
   });
   expect([outcomeOf(branch), outcomeOf(child)]).toEqual(['bad_argument', 'bad_argument']);
   expect(await namesIn(one)).toEqual(['cash', 'main']);
@@ -126,12 +155,29 @@ test('attack 76: a name of another cell’s tenant, by any way: none here', asyn
 
 test('attack 77: odd names of tenants: each in one cell, or refused', async () => {
   const { one, two, log } = await pair();
-  const names = ['__proto__', 'constructor:x', ':x', '*:x', '*', 'a\nb:x', 'a\0b', 'toString', `${'a'.repeat(300)}:x`];
+  const names = [
+    '__proto__',
+    'constructor:x',
+    ':x',
+    '*:x',
+    '*',
+    'a\nb:x',
+    'a\0b',
+    'toString',
+    `${'a'.repeat(300)}:x`,
+  ];
   for (const [n, trajectory_id] of names.entries())
     for (const server of n % 2 === 0 ? [one, two] : [two, one])
-      await callOperation(server, 'trajectories.create', { as: 'admin:ann', body: { domain: 'till', trajectory_id } });
+      await callOperation(server, 'trajectories.create', {
+        as: 'admin:ann',
+        body: { domain: 'till', trajectory_id },
+      });
   const { tenants, halted } = await log.read();
-  expect([Object.keys(halted), Object.hasOwn(tenants, '*'), Object.hasOwn(tenants, '')]).toEqual([[], false, false]);
+  expect([Object.keys(halted), Object.hasOwn(tenants, '*'), Object.hasOwn(tenants, '')]).toEqual([
+    [],
+    false,
+    false,
+  ]);
   const [inOne, inTwo] = [await namesIn(one), await namesIn(two)];
   expect(inOne.filter((name) => inTwo.includes(name))).toEqual([]);
   for (const [server, list] of [['one', inOne] as const, ['two', inTwo] as const])
@@ -154,7 +200,8 @@ test('attack 78: a cell from an old backup, also one that grew: it stops', async
   const { size } = (await log.read()).cells['one']!;
   await server.stop();
   await later.store.close();
-  for (const ending of ['', '-wal', '-shm', '.checkpoint']) rmSync(`${folder}/one.db${ending}`, { force: true });
+  for (const ending of ['', '-wal', '-shm', '.checkpoint'])
+    rmSync(`${folder}/one.db${ending}`, { force: true });
   copyFileSync(`${folder}/old.db`, `${folder}/one.db`);
   const restored = await open('one');
   const write = restored.store.commit({ entries: [], blobs: [] });
@@ -173,7 +220,9 @@ test('attack 78: a cell from an old backup, also one that grew: it stops', async
   const grown = await open('one');
   expect(await grown.own.logSize()).toBeGreaterThan(size);
   await expect(reportCheckpoint(grown)).rejects.toMatchObject({ code: 'cell_diverged' });
-  await expect(grown.store.commit({ entries: [], blobs: [] })).rejects.toMatchObject({ code: 'cell_diverged' });
+  await expect(grown.store.commit({ entries: [], blobs: [] })).rejects.toMatchObject({
+    code: 'cell_diverged',
+  });
   expect((await log.read()).cells['one']!.size).toBe(size);
 });
 
@@ -188,7 +237,9 @@ test('attack 79: a principal that was revoked while its cell was down', async ()
   const answer = await callOperation(again, 'proposals.create', to('spare', 'after'));
   expect([answer.status, outcomeOf(answer)]).toEqual([403, 'principal_revoked']);
   const { writs } = await succeed(again, 'writs.list', { path: { trajectory: 'spare' } });
-  const own = writs.filter((writ: { principal: string | null }) => writ.principal === 'agent:scout');
+  const own = writs.filter(
+    (writ: { principal: string | null }) => writ.principal === 'agent:scout',
+  );
   expect(own.length).toBeGreaterThan(0);
   for (const { revoked } of own) expect(revoked).toBeDefined();
 });

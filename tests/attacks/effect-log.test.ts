@@ -12,12 +12,26 @@ import {
   readClaim,
   recordsText,
 } from '#effects';
-import { type BlobRef, type BlobRow, type EntrySigner, type Hash, type LoggedTransaction, storeSalted } from '#ledger';
+import {
+  type BlobRef,
+  type BlobRow,
+  type EntrySigner,
+  type Hash,
+  type LoggedTransaction,
+  storeSalted,
+} from '#ledger';
 import type { Clock } from '#oracle';
 import { type Assize, type RuntimeError, verifyStore } from '#runtime';
 import { keysOf } from '../support/ledger/rows.ts';
 import { HandClock, operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
-import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';
+import {
+  type Fault,
+  OutsideSink,
+  Steps,
+  storeOf,
+  tally,
+  toolFor,
+} from '../support/tools/effect-sink.ts';
 
 const writ = writFor('alice');
 const claims = claimTexts([readClaim('write', 'test:r')]);
@@ -62,7 +76,11 @@ function opened(
     toolFor(outside, 'reversible', 'externalised'),
   ];
   const onRecoveryFailed = (error: RuntimeError) => void failures.push(error);
-  const effects = { onRecoveryFailed, maxAttempts: 1, ...(recoveryKey === undefined ? {} : { recoveryKey }) };
+  const effects = {
+    onRecoveryFailed,
+    maxAttempts: 1,
+    ...(recoveryKey === undefined ? {} : { recoveryKey }),
+  };
   const seen = steps === undefined ? store : storeOf(store, steps);
   const assize = runtimeOver(seen, [tally], {
     tools,
@@ -75,10 +93,18 @@ function opened(
 }
 
 /** Writes a transaction with these rows into the log. */
-async function forgeRows(rows: (payload: BlobRef) => readonly LogRecord[][], of: EffectPayload): Promise<void> {
+async function forgeRows(
+  rows: (payload: BlobRef) => readonly LogRecord[][],
+  of: EffectPayload,
+): Promise<void> {
   const blobs: BlobRow[] = [];
   const payload = storeSalted(of as unknown as Json, 'ab'.repeat(16), blobs);
-  const body = bodyText({ transaction: 'forged', principal: 'alice', writ_id: '0'.repeat(64), claims });
+  const body = bodyText({
+    transaction: 'forged',
+    principal: 'alice',
+    writ_id: '0'.repeat(64),
+    claims,
+  });
   const { fence, lastEpoch, release } = await store.leaseEffects();
   const epoch = lastEpoch + 1;
   const records = rows(payload).map((row, place) => ({ epoch, place, record: recordsText(row) }));
@@ -96,8 +122,15 @@ async function forge(trajectory: string, entry: Hash, key: Hash): Promise<void> 
     'ab'.repeat(16),
     blobs,
   );
-  const record = recordsText([{ entry, is: 'committed', planned: [{ class: CLASS, key, payload, tool }] }]);
-  const body = bodyText({ transaction: 'forged', principal: 'alice', writ_id: '0'.repeat(64), claims });
+  const record = recordsText([
+    { entry, is: 'committed', planned: [{ class: CLASS, key, payload, tool }] },
+  ]);
+  const body = bodyText({
+    transaction: 'forged',
+    principal: 'alice',
+    writ_id: '0'.repeat(64),
+    claims,
+  });
   const { fence, release } = await store.leaseEffects();
   const begun = [{ epoch: 2, trajectory_id: trajectory, body }];
   await store.logEffects({ fence, begun, records: [{ epoch: 2, place: 0, record }] }, blobs);
@@ -147,11 +180,21 @@ test('a decision of an operator calls no tool of a forged row', async () => {
 });
 
 /** An open transaction of a process that ended, with a call that a recovery would compensate. */
-const UNCOMMITTED: EffectClass = { reversibility: 'reversible', delivery: 'externalised', sink: 'blind' };
+const UNCOMMITTED: EffectClass = {
+  reversibility: 'reversible',
+  delivery: 'externalised',
+  sink: 'blind',
+};
 
 function stolen(kind: EffectClass): EffectPayload {
   const tool = `${kind.reversibility}.${kind.delivery}`;
-  return { tool, class: { ...kind }, input: { what: 'stolen', at: 'r' }, claims: [...claims], cost: {} };
+  return {
+    tool,
+    class: { ...kind },
+    input: { what: 'stolen', at: 'r' },
+    claims: [...claims],
+    cost: {},
+  };
 }
 
 const executed =
@@ -164,7 +207,11 @@ const executed =
 test.each<[string, (payload: BlobRef) => readonly LogRecord[][], string]>([
   ['executed', executed('e'.repeat(64)), 'unresolved'],
   ['intended', (payload) => executed('e'.repeat(64))(payload).slice(0, 1), 'in_doubt'],
-  ['undoing', (payload) => [...executed('e'.repeat(64))(payload), [{ is: 'undoing', n: 0 }]], 'in_doubt'],
+  [
+    'undoing',
+    (payload) => [...executed('e'.repeat(64))(payload), [{ is: 'undoing', n: 0 }]],
+    'in_doubt',
+  ],
 ])('a forged transaction without a commit, %s, waits for an operator', async (_, rows, phase) => {
   await forgeRows(rows, stolen(UNCOMMITTED));
   const assize = opened();
@@ -180,7 +227,14 @@ test('an operator may have an unauthenticated call compensated', async () => {
   const assize = opened();
   const [left] = await assize.recoverEffects();
   const { epoch, n } = left!;
-  await assize.resolveEffect({ epoch, n, as: 'retry', by: 'ops', writ: operatorWrit(), evidence: 'the call is ours' });
+  await assize.resolveEffect({
+    epoch,
+    n,
+    as: 'retry',
+    by: 'ops',
+    writ: operatorWrit(),
+    evidence: 'the call is ours',
+  });
   expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do honest', 'undo stolen']);
 });
 
@@ -197,7 +251,8 @@ function cutBefore(is: string, epoch: number): void {
     const logged = await read(asked);
     return logged && cut(logged);
   };
-  store.openEffects = async (page) => ((page?.after ?? 0) < epoch ? [cut((await read(epoch))!)] : open(page));
+  store.openEffects = async (page) =>
+    (page?.after ?? 0) < epoch ? [cut((await read(epoch))!)] : open(page);
   store.listEffects = async (page) => (await list(page)).map(cut);
 }
 
@@ -214,12 +269,19 @@ test('a settled commit without its records compensates no call', async () => {
   await assize.close();
   cutBefore('committed', 2);
   expect(await verifyStore(store)).toMatchObject([
-    { fault: { code: 'effects_differ', detail: expect.stringContaining('but this entry commits it') } },
+    {
+      fault: {
+        code: 'effects_differ',
+        detail: expect.stringContaining('but this entry commits it'),
+      },
+    },
     { valid: true },
   ]);
   await opened().recoverEffects();
   expect(did()).toEqual(['do paid']);
-  expect(failures).toMatchObject([{ cause: { code: 'log_damaged', message: expect.stringContaining('ends it') } }]);
+  expect(failures).toMatchObject([
+    { cause: { code: 'log_damaged', message: expect.stringContaining('ends it') } },
+  ]);
 });
 
 test('an ended transaction without its last rows compensates no call twice', async () => {
@@ -253,7 +315,12 @@ test('a call that waits for an operator is not made again without its rows', asy
   await opened().recoverEffects();
   expect(did()).toEqual(['do wire']);
   expect(failures).toMatchObject([
-    { cause: { code: 'log_damaged', message: expect.stringContaining('waits for an operator in the ledger') } },
+    {
+      cause: {
+        code: 'log_damaged',
+        message: expect.stringContaining('waits for an operator in the ledger'),
+      },
+    },
   ]);
 });
 
@@ -283,7 +350,9 @@ test.each(['payload', 'result'])('a tool gets no exchanged %s', async (text) => 
   };
   await opened({ recoveryKey: SECRET }).recoverEffects();
   expect(did()).toEqual(['do kept']);
-  expect(failures).toMatchObject([{ cause: { code: 'log_damaged', message: expect.stringContaining(hash!) } }]);
+  expect(failures).toMatchObject([
+    { cause: { code: 'log_damaged', message: expect.stringContaining(hash!) } },
+  ]);
 });
 
 test('rows of another store call no tool, under the same key and names', async () => {
@@ -312,7 +381,9 @@ test('rows of another store call no tool, under the same key and names', async (
   sink.log.length = 1;
   await opened({ recoveryKey: SECRET }).recoverEffects();
   expect(did()).toEqual([]);
-  expect(failures).toMatchObject([{ cause: { code: 'log_damaged', message: expect.stringContaining('began after') } }]);
+  expect(failures).toMatchObject([
+    { cause: { code: 'log_damaged', message: expect.stringContaining('began after') } },
+  ]);
 });
 
 const SECRET = 'a secret of the runtime: 0123456789';
@@ -335,7 +406,10 @@ test('a changed row of a transaction without a commit waits for an operator', as
   store.effectsOf = async (epoch) => {
     const logged = await read(epoch);
     if (logged === undefined || epoch === 1) return logged;
-    return { ...logged, records: [logged.records[0]!.replace('"blind"', '"keyed"'), ...logged.records.slice(1)] };
+    return {
+      ...logged,
+      records: [logged.records[0]!.replace('"blind"', '"keyed"'), ...logged.records.slice(1)],
+    };
   };
   const damaged = opened({ recoveryKey: SECRET });
   await damaged.recoverEffects();
@@ -346,12 +420,18 @@ test('a copy of a settled commit under a new epoch calls no tool', async () => {
   const [first] = await store.listEffects({ limit: 1 });
   const [row] = first!.records;
   const { fence, release } = await store.leaseEffects();
-  const begun = [{ ...first!, epoch: 2 }].map(({ epoch, trajectory_id, body }) => ({ epoch, trajectory_id, body }));
+  const begun = [{ ...first!, epoch: 2 }].map(({ epoch, trajectory_id, body }) => ({
+    epoch,
+    trajectory_id,
+    body,
+  }));
   await store.logEffects({ fence, begun, records: [{ epoch: 2, place: 0, record: row! }] }, []);
   await release();
   await opened().recoverEffects();
   expect(sink.log.map(({ what }) => what)).toEqual(['honest']);
-  expect(failures).toMatchObject([{ cause: { code: 'log_damaged', message: expect.stringContaining('belongs to') } }]);
+  expect(failures).toMatchObject([
+    { cause: { code: 'log_damaged', message: expect.stringContaining('belongs to') } },
+  ]);
 });
 
 test('a settled transaction that is opened again calls no tool', async () => {
@@ -364,7 +444,9 @@ test('a settled transaction that is opened again calls no tool', async () => {
   store.openEffects = async (page) => ((page?.after ?? 0) < 1 ? [await cut()] : open(page));
   await opened().recoverEffects();
   expect(sink.log.map(({ what }) => what)).toEqual(['honest']);
-  expect(failures).toMatchObject([{ cause: { code: 'log_damaged', message: expect.stringContaining('has settled') } }]);
+  expect(failures).toMatchObject([
+    { cause: { code: 'log_damaged', message: expect.stringContaining('has settled') } },
+  ]);
 });
 
 test('a forged failure of a commit compensates no other call', async () => {
@@ -408,7 +490,9 @@ test('a row with another class than the call of its commit calls no tool', async
   };
   await opened().recoverEffects();
   expect(sink.log.map(({ what }) => what)).toEqual(['honest']);
-  expect(failures).toMatchObject([{ cause: { code: 'log_damaged', message: expect.stringContaining('class') } }]);
+  expect(failures).toMatchObject([
+    { cause: { code: 'log_damaged', message: expect.stringContaining('class') } },
+  ]);
 });
 
 test('a runtime that cannot record an outcome makes no call of a commit', async () => {
@@ -425,7 +509,9 @@ test('a runtime that cannot record an outcome makes no call of a commit', async 
   for (const signer of [undefined, other]) {
     const wrong = opened(signer && { signer });
     await wrong.recoverEffects();
-    expect(failures.splice(0)).toMatchObject([{ code: 'background_failed', cause: { code: 'wrong_signer' } }]);
+    expect(failures.splice(0)).toMatchObject([
+      { code: 'background_failed', cause: { code: 'wrong_signer' } },
+    ]);
     expect(sink.log.map(({ what }) => what)).toEqual(['honest']);
     await wrong.close();
   }

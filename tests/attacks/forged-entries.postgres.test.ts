@@ -38,7 +38,10 @@ async function approvalOf(store: Store, trajectory: string): Promise<EntryRow> {
   const copy = await copyOf(store);
   const assize = new Assize({ store: copy, domains: [till], anchors: [ROOT.publicKey] });
   const opened = await assize.open(trajectory);
-  await opened.approvals.approve(opened.approvals.pending()[0]!.id, { principal: 'boss:ada', method: 'oidc' });
+  await opened.approvals.approve(opened.approvals.pending()[0]!.id, {
+    principal: 'boss:ada',
+    method: 'oidc',
+  });
   const row = await copy.head(trajectory);
   await assize.close();
   return row!;
@@ -52,7 +55,9 @@ onEveryDatabase((stores) => {
   test('attack 80: an inserted approval: no reader acts on it, nothing signs it', async () => {
     const place = stores.newPlace();
     const server = await start({ store: await place.open(sealKeys(ROOT)) });
-    expect(await succeed(server, 'proposals.create', pay('a', 150, 'large'))).toMatchObject({ ruling: 'escalated' });
+    expect(await succeed(server, 'proposals.create', pay('a', 150, 'large'))).toMatchObject({
+      ruling: 'escalated',
+    });
     await succeed(server, 'checkpoints.create');
     const reader = await place.open({ mode: 'readonly' });
     const approval = await approvalOf(await place.open(sealKeys(ROOT)), 'main');
@@ -67,14 +72,23 @@ onEveryDatabase((stores) => {
     expect(known.text).not.toContain('committed');
     expect((await callOperation(server, 'checkpoints.create')).status).toBe(500);
     expect(server.lines.join('')).toContain('its seal');
-    const { entries } = await succeed(server, 'entries.list', { as: 'boss:ada', path: { trajectory: 'main' } });
-    expect(entries.at(-1)).toMatchObject({ ruling: 'unreadable', detail: expect.stringContaining('its seal') });
+    const { entries } = await succeed(server, 'entries.list', {
+      as: 'boss:ada',
+      path: { trajectory: 'main' },
+    });
+    expect(entries.at(-1)).toMatchObject({
+      ruling: 'unreadable',
+      detail: expect.stringContaining('its seal'),
+    });
     // Another trajectory goes on.
     await succeed(server, 'proposals.create', pay('a', 1, 'k', { path: { trajectory: 'spare' } }));
 
     const checked = await place.open({ mode: 'readonly', ...sealKeys(ROOT) });
     const fault = { trajectory_id: 'main', code: 'unsealed', seq: approval.seq };
-    expect((await verifyStore(checked, { trajectoryIds: ['main'] }))[0]).toMatchObject({ valid: false, fault });
+    expect((await verifyStore(checked, { trajectoryIds: ['main'] }))[0]).toMatchObject({
+      valid: false,
+      fault,
+    });
     expect((await fsck(checked)).trajectories.find(({ valid }) => !valid)).toMatchObject({ fault });
     // The check of `assize checkpoint --no-verify`, which replays nothing.
     const logged = requireLogged(checked, { from: 0, to: await checked.logSize() });
@@ -85,7 +99,9 @@ onEveryDatabase((stores) => {
     const again = new Assize({ store: checked, domains: [till], anchors: [ROOT.publicKey] });
     await expect(again.open('main')).rejects.toMatchObject({ code: 'invalid_ledger' });
     // Without the key, the entry is one as others are.
-    expect((await verifyStore(reader, { trajectoryIds: ['main'] }))[0]).toMatchObject({ valid: true });
+    expect((await verifyStore(reader, { trajectoryIds: ['main'] }))[0]).toMatchObject({
+      valid: true,
+    });
   });
 
   test.each(['approval', 'request'])(
@@ -94,7 +110,11 @@ onEveryDatabase((stores) => {
       const place = stores.newPlace();
       const server = await start({ store: await place.open(sealKeys(ROOT)) });
       const { approval_id } = await succeed(server, 'proposals.create', pay('a', 150, 'large'));
-      const other = await succeed(server, 'proposals.create', pay('a', 150, 'k', { path: { trajectory: 'spare' } }));
+      const other = await succeed(
+        server,
+        'proposals.create',
+        pay('a', 150, 'k', { path: { trajectory: 'spare' } }),
+      );
       const copied = await place.open(sealKeys(ROOT));
       const forged = await (kind === 'approval' ? approvalOf(copied, 'main') : requestOf(copied));
       await place.sql(insertOf(forged, stores.kind, FORGED));
@@ -103,7 +123,10 @@ onEveryDatabase((stores) => {
       const started = await start({ store: await place.open(sealKeys(ROOT)) });
       for (const asked of [server, ...(kind === 'request' ? [started] : [])])
         for (const mine of ['false', 'true']) {
-          const listed = await succeed(asked, 'approvals.list', { as: 'boss:ada', query: { mine } });
+          const listed = await succeed(asked, 'approvals.list', {
+            as: 'boss:ada',
+            query: { mine },
+          });
           expect(listed.faults).toEqual(faults);
           const sealed = mine === 'true' ? [other.approval_id] : [approval_id, other.approval_id];
           expect(listed.approvals.map(({ id }: { id: string }) => id)).toEqual(sealed);

@@ -8,9 +8,13 @@ import type { Store } from '#stores';
 import { start, type TestServer } from '../support/server/serving.ts';
 
 const rulesOf = (id: string, does: 'allow' | 'deny'): Rules =>
-  readRules(`id: ${id}\ntools:\n  fs/read: { class: read }\nrules:\n  - { id: all, ${does}: fs/* }\n`).rules;
+  readRules(
+    `id: ${id}\ntools:\n  fs/read: { class: read }\nrules:\n  - { id: all, ${does}: fs/* }\n`,
+  ).rules;
 const [LAX, STRICT] = [rulesOf('lax', 'allow'), rulesOf('strict', 'deny')];
-const principals = { 'agent:ada': { kinds: ['agent'], grants: [{ actions: ['**'], scopes: ['**'] }] } } as const;
+const principals = {
+  'agent:ada': { kinds: ['agent'], grants: [{ actions: ['**'], scopes: ['**'] }] },
+} as const;
 
 function serving(rules: Rules, store: Store): Promise<TestServer> {
   const domains = [gateway({ rules }) as unknown as Domain];
@@ -22,15 +26,19 @@ let calls = 0;
 
 async function call(server: TestServer, trajectory: string): Promise<string> {
   calls += 1;
-  const { body, status, text } = await server.ask('POST', `/v1/trajectories/${trajectory}/proposals`, {
-    token: await server.tokenFor('agent:ada'),
-    key: `k${calls}`,
-    body: {
-      action: 'call',
-      role: { name: 'agent', params: { agent: 'ada' } },
-      args: { id: `c${calls}`, server: 'fs', tool: 'read', args: {} },
+  const { body, status, text } = await server.ask(
+    'POST',
+    `/v1/trajectories/${trajectory}/proposals`,
+    {
+      token: await server.tokenFor('agent:ada'),
+      key: `k${calls}`,
+      body: {
+        action: 'call',
+        role: { name: 'agent', params: { agent: 'ada' } },
+        args: { id: `c${calls}`, server: 'fs', tool: 'read', args: {} },
+      },
     },
-  });
+  );
   expect(status, text).toBe(200);
   return body.ruling;
 }

@@ -37,7 +37,12 @@ const late = async (): Promise<never> => {
   throw new Error('late');
 };
 const DEEDS: readonly (readonly [string, Deed])[] = [
-  ...[...oddErrors(), ['a function', () => 1], ['a symbol', Symbol('odd')], ['undefined', undefined]].map(
+  ...[
+    ...oddErrors(),
+    ['a function', () => 1],
+    ['a symbol', Symbol('odd')],
+    ['undefined', undefined],
+  ].map(
     ([name, thrown]) =>
       [
         `throws ${name as string}`,
@@ -48,7 +53,10 @@ const DEEDS: readonly (readonly [string, Deed])[] = [
   ),
   ['returns a promise that rejects', () => Promise.reject(new Error('now'))],
   ['returns a promise that rejects later', late],
-  ['returns a promise that rejects with a hostile value', () => Promise.reject(oddErrors()[0]?.[1])],
+  [
+    'returns a promise that rejects with a hostile value',
+    () => Promise.reject(oddErrors()[0]?.[1]),
+  ],
   ['returns a promise', () => Promise.resolve(true)],
 ];
 
@@ -83,7 +91,11 @@ function specOf(trap: Trap) {
   const spec: any = {
     name: 'trapped',
     version: '1',
-    state: z.object({ n: z.number(), by: z.string(), items: z.record(z.string(), z.object({ n: z.number() })) }),
+    state: z.object({
+      n: z.number(),
+      by: z.string(),
+      items: z.record(z.string(), z.object({ n: z.number() })),
+    }),
     initial: { n: 0, by: '', items: {} },
     processes: { work: { writes: ['/n', '/items', '/by'] } },
     roles: { worker: { processes: ['work'] } },
@@ -137,7 +149,13 @@ function specOf(trap: Trap) {
         ['/n'],
         trap.at('PlainInvariant.check', () => pass),
         {
-          index: { items: { path: '/items/*', per: trap.at('Index.per', () => ''), of: trap.at('Index.of', () => 1) } },
+          index: {
+            items: {
+              path: '/items/*',
+              per: trap.at('Index.per', () => ''),
+              of: trap.at('Index.of', () => 1),
+            },
+          },
         },
       ),
       each(
@@ -185,7 +203,11 @@ function specOf(trap: Trap) {
   return { spec, tool };
 }
 
-const writ = writFor('agent', { trajectory: 't', max_depth: 0, budget: { acts: 1_000, calls: 1_000 } });
+const writ = writFor('agent', {
+  trajectory: 't',
+  max_depth: 0,
+  budget: { acts: 1_000, calls: 1_000 },
+});
 
 type Attempt = (trajectory: Trajectory, trap: Trap) => Promise<unknown>;
 
@@ -200,7 +222,11 @@ const decided =
     trap.place = undefined;
     const pending = (await propose('ask')(trajectory)) as { pending: string };
     trap.place = place;
-    return trajectory.approvals.approve(pending.pending, { principal: 'boss', method: 'test', ...more });
+    return trajectory.approvals.approve(pending.pending, {
+      principal: 'boss',
+      method: 'test',
+      ...more,
+    });
   };
 const asked = decided({});
 const settled: Attempt = async (trajectory) => {
@@ -225,7 +251,11 @@ const followed: Attempt = async (trajectory, trap) => {
   return propose('plain')(trajectory);
 };
 const failing: Attempt = async (_, trap) => {
-  const said = failureIntent({ onFailure: trap.at('Action.onFailure', () => ({})) } as never, null, {});
+  const said = failureIntent(
+    { onFailure: trap.at('Action.onFailure', () => ({})) } as never,
+    null,
+    {},
+  );
   expect(Object.keys(said)).toEqual(['fault']);
 };
 
@@ -233,13 +263,49 @@ const failing: Attempt = async (_, trap) => {
 const PLACES: Readonly<Record<string, Attempt>> = {
   ...Object.fromEntries(
     [
-      ...['zod.refine', 'zod.superRefine', 'zod.transform', 'zod.refine of a tool', 'zod.transform of a tool'],
+      ...[
+        'zod.refine',
+        'zod.superRefine',
+        'zod.transform',
+        'zod.refine of a tool',
+        'zod.transform of a tool',
+      ],
       ...['Scopes of reads', 'Scopes of writes', 'ToolSpec.cost', 'ToolSpec.undoCost'],
-      ...['Action.scopes', 'Action.cost', 'Action.beliefs', 'Action.calls', 'Action.apply', 'Policy.evaluate'],
-      ...['PlainInvariant.check', 'Index.per', 'Index.of', 'EachInvariant.with', 'EachInvariant.check'],
-      ...['UniqueInvariant.by', 'UniqueInvariant.check', 'SumInvariant.of', 'SumInvariant.per', 'SumInvariant.with'],
-      ...['SumInvariant.check', 'CountInvariant.where', 'CountInvariant.per', 'CountInvariant.with'],
-      ...['CountInvariant.check', 'CallInvariant.with', 'CallInvariant.check', 'Clock.now', 'Random.bytes'],
+      ...[
+        'Action.scopes',
+        'Action.cost',
+        'Action.beliefs',
+        'Action.calls',
+        'Action.apply',
+        'Policy.evaluate',
+      ],
+      ...[
+        'PlainInvariant.check',
+        'Index.per',
+        'Index.of',
+        'EachInvariant.with',
+        'EachInvariant.check',
+      ],
+      ...[
+        'UniqueInvariant.by',
+        'UniqueInvariant.check',
+        'SumInvariant.of',
+        'SumInvariant.per',
+        'SumInvariant.with',
+      ],
+      ...[
+        'SumInvariant.check',
+        'CountInvariant.where',
+        'CountInvariant.per',
+        'CountInvariant.with',
+      ],
+      ...[
+        'CountInvariant.check',
+        'CallInvariant.with',
+        'CallInvariant.check',
+        'Clock.now',
+        'Random.bytes',
+      ],
     ].map((place) => [place, propose('work')]),
   ),
   'ToolSpec.plan': transacted,
@@ -260,14 +326,23 @@ const PLACES: Readonly<Record<string, Attempt>> = {
 /** Callbacks without a place here, with the reason. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
-    ['Options.with', 'Check', 'Options.by', 'Options.per', 'Options.of', 'Options.where'].flatMap((end) =>
-      ['Each', 'Unique', 'Group', 'Sum', 'Count', 'Call'].map((kind) => [kind + end, 'typed form of the invariant']),
+    ['Options.with', 'Check', 'Options.by', 'Options.per', 'Options.of', 'Options.where'].flatMap(
+      (end) =>
+        ['Each', 'Unique', 'Group', 'Sum', 'Count', 'Call'].map((kind) => [
+          kind + end,
+          'typed form of the invariant',
+        ]),
     ),
   ),
   ...Object.fromEntries(
-    ['execute', 'compensate', 'mitigate', 'reconcile'].map((one) => [`ToolSpec.${one}`, 'may be asynchronous']),
+    ['execute', 'compensate', 'mitigate', 'reconcile'].map((one) => [
+      `ToolSpec.${one}`,
+      'may be asynchronous',
+    ]),
   ),
-  ...Object.fromEntries(['execute', 'stage', 'compensate'].map((one) => [`AtomicBatch.${one}`, 'may be asynchronous'])),
+  ...Object.fromEntries(
+    ['execute', 'stage', 'compensate'].map((one) => [`AtomicBatch.${one}`, 'may be asynchronous']),
+  ),
   ...Object.fromEntries(
     ['execute', 'read', 'commit', 'rollbackTo', 'replay', 'rollback'].map((one) => [
       `StagedTransaction.${one}`,
@@ -283,7 +358,12 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 const FILES = [
-  ...['kernel/domain/domain-spec.ts', 'kernel/domain/invariant.ts', 'authority/policy.ts', 'effects/tool.ts'],
+  ...[
+    'kernel/domain/domain-spec.ts',
+    'kernel/domain/invariant.ts',
+    'authority/policy.ts',
+    'effects/tool.ts',
+  ],
   ...[
     'effects/atomic-batch.ts',
     'effects/aliases.ts',
@@ -323,7 +403,10 @@ async function stage(trap: Trap) {
     policy: {
       id: 'all',
       digest: 'a'.repeat(64),
-      evaluate: trap.at('Policy.evaluate', () => ({ decision: 'allow', reasons: [], errors: [] }) as const),
+      evaluate: trap.at(
+        'Policy.evaluate',
+        () => ({ decision: 'allow', reasons: [], errors: [] }) as const,
+      ),
     },
     approvals: {
       onPending: trap.at('ApprovalListeners.onPending', () => {
@@ -347,24 +430,34 @@ function isTyped(place: string, error: unknown): boolean {
   return isAssizeError(error) || (place === 'ToolSpec.plan' && toError(error) === error);
 }
 
-test.each(Object.entries(PLACES))('%s may do anything', { timeout: 30_000 }, async (place, attempt) => {
-  for (const [name, deed] of DEEDS) {
-    const trap = new Trap();
-    const { store, assize, trajectory } = await stage(trap);
-    trap.deed = deed;
-    trap.place = place.replace(' later', '');
-    const at = `${place} ${name}`;
-    const unhandled = await unhandledIn(async () => {
-      await attempt(trajectory, trap).catch((error: unknown) => {
-        expect([at, isTyped(place, error)]).toEqual([at, true]);
+test.each(Object.entries(PLACES))(
+  '%s may do anything',
+  { timeout: 30_000 },
+  async (place, attempt) => {
+    for (const [name, deed] of DEEDS) {
+      const trap = new Trap();
+      const { store, assize, trajectory } = await stage(trap);
+      trap.deed = deed;
+      trap.place = place.replace(' later', '');
+      const at = `${place} ${name}`;
+      const unhandled = await unhandledIn(async () => {
+        await attempt(trajectory, trap).catch((error: unknown) => {
+          expect([at, isTyped(place, error)]).toEqual([at, true]);
+        });
+        trap.place = undefined;
+        expect([at, canonicalize(trajectory.state() as Json)]).toEqual([
+          at,
+          await soundState(store, 't'),
+        ]);
+        const next = (await propose('plain')(trajectory)) as { ruling: string };
+        expect([at, next.ruling]).toEqual([at, 'committed']);
+        expect([at, canonicalize(trajectory.state() as Json)]).toEqual([
+          at,
+          await soundState(store, 't'),
+        ]);
+        await assize.close();
       });
-      trap.place = undefined;
-      expect([at, canonicalize(trajectory.state() as Json)]).toEqual([at, await soundState(store, 't')]);
-      const next = (await propose('plain')(trajectory)) as { ruling: string };
-      expect([at, next.ruling]).toEqual([at, 'committed']);
-      expect([at, canonicalize(trajectory.state() as Json)]).toEqual([at, await soundState(store, 't')]);
-      await assize.close();
-    });
-    expect([at, unhandled]).toEqual([at, []]);
-  }
-});
+      expect([at, unhandled]).toEqual([at, []]);
+    }
+  },
+);

@@ -80,7 +80,9 @@ describe('a body as long as in attack 5', () => {
 
   test('without a length: 413 if it is too long, and the connection is closed', async () => {
     const chunk = `100000\r\n${'x'.repeat(2 ** 20)}\r\n`;
-    expect(await answersTo(...head([HOST, 'Transfer-Encoding: chunked']), chunk, chunk)).toEqual(['413']);
+    expect(await answersTo(...head([HOST, 'Transfer-Encoding: chunked']), chunk, chunk)).toEqual([
+      '413',
+    ]);
   });
 });
 
@@ -111,8 +113,14 @@ describe('attack 8: two lengths, two hosts, a bad host: 400, not cosigned, close
   const [smuggled] = [post([HOST]).join('')];
 
   test.each<[string, readonly string[]]>([
-    ['a length beside chunks', ['Transfer-Encoding: chunked', `Content-Length: ${smuggled!.length + 5}`]],
-    ['the other way round', [`Content-Length: ${smuggled!.length + 5}`, 'Transfer-Encoding: chunked']],
+    [
+      'a length beside chunks',
+      ['Transfer-Encoding: chunked', `Content-Length: ${smuggled!.length + 5}`],
+    ],
+    [
+      'the other way round',
+      [`Content-Length: ${smuggled!.length + 5}`, 'Transfer-Encoding: chunked'],
+    ],
     ['two lengths', ['Content-Length: 5', `Content-Length: ${smuggled!.length + 5}`]],
     ['a length that is none', ['Content-Length: 5, 5']],
     ['chunks that are not the last encoding', ['Transfer-Encoding: chunked, identity']],

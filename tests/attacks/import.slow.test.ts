@@ -42,7 +42,9 @@ test('an import writes nothing of an export that does not verify', async () => {
   const bad = file('bad.jsonl', await forged());
   expect(await assize('import', bad, ...INTO)).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/^till-1 seq 4: .*\n5 entries, none imported; 1 trajectory in the export\.\n$/),
+    out: expect.stringMatching(
+      /^till-1 seq 4: .*\n5 entries, none imported; 1 trajectory in the export\.\n$/,
+    ),
     err: expect.stringMatching(/^assize: Nothing was imported\..*--keep-invalid/),
   });
   expect(existsSync(join(here.folder, 'into.db'))).toBe(false);
@@ -79,7 +81,9 @@ test('--keep-invalid creates no store for an invalid line', async () => {
   );
   expect(await assize('import', bad, '--keep-invalid', ...INTO)).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/^assize: Nothing was imported\. .*verify\.py lists every fault\.\n.*line 8/i),
+    err: expect.stringMatching(
+      /^assize: Nothing was imported\. .*verify\.py lists every fault\.\n.*line 8/i,
+    ),
   });
   expect(existsSync(join(here.folder, 'into.db'))).toBe(false);
 });
@@ -87,9 +91,16 @@ test('--keep-invalid creates no store for an invalid line', async () => {
 test('an import writes nothing beside other entries of the same place', async () => {
   await json(0, 'export', '--out', 'whole.jsonl', ...till());
   const other = await openStore(`sqlite:${join(here.folder, 'into.db')}`);
-  const root = (await (await openStore(`sqlite:${join(here.folder, 'till.db')}`)).entries('till-1', { limit: 1 }))[0]!;
+  const root = (
+    await (
+      await openStore(`sqlite:${join(here.folder, 'till.db')}`)
+    ).entries('till-1', { limit: 1 })
+  )[0]!;
   const { payload } = readRow(root);
-  await other.commit({ entries: [entryRow({ ...payload, note: 'another' } as Payload)], blobs: [] });
+  await other.commit({
+    entries: [entryRow({ ...payload, note: 'another' } as Payload)],
+    blobs: [],
+  });
   await other.close();
   expect(await assize('import', 'whole.jsonl', ...INTO)).toMatchObject({
     code: 2,
@@ -102,7 +113,10 @@ test('an import removes its temporary store', async () => {
   await json(0, 'export', '--out', 'whole.jsonl', ...till());
   mkdirSync(join(here.folder, 'tmp'));
   const env = { ...process.env, TMPDIR: join(here.folder, 'tmp') };
-  execFileSync(process.execPath, [MAIN, 'import', 'whole.jsonl', ...INTO], { cwd: here.folder, env });
+  execFileSync(process.execPath, [MAIN, 'import', 'whole.jsonl', ...INTO], {
+    cwd: here.folder,
+    env,
+  });
   expect(readdirSync(env.TMPDIR)).toEqual([]);
   expect(() =>
     execFileSync(process.execPath, [MAIN, 'import', 'whole.jsonl', ...INTO], {

@@ -26,7 +26,11 @@ import { runCommand } from '../support/process/command.ts';
 const worker = writFor('agent');
 const counselor = { principal: 'dr-who', method: 'test' };
 
-const DUPLICATES = ['{"amount":1,"amount":9e6}', '{"a":{"amount":1,"\\u0061mount":9e6}}', '{"a":1,"\\u0061":2}'];
+const DUPLICATES = [
+  '{"amount":1,"amount":9e6}',
+  '{"a":{"amount":1,"\\u0061mount":9e6}}',
+  '{"a":1,"\\u0061":2}',
+];
 const UNSAFE = ['9007199254740993', '{"n":-9007199254740992}', '[1e16]'];
 const LONE = ['"\\ud800"', '{"\\udc00":1}', '["a\\ud800\\ud800b"]'];
 const TOO_DEEP = '['.repeat(100_000);
@@ -44,7 +48,10 @@ onEveryStore((stores) => {
   async function begun(): Promise<Begun> {
     const place = stores.newPlace();
     const store = await place.open();
-    const trajectory = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [worker] });
+    const trajectory = await runtimeOver(store, [desk]).create(desk, {
+      trajectoryId: 't',
+      writs: [worker],
+    });
     return { place, store, trajectory };
   }
 
@@ -56,12 +63,18 @@ onEveryStore((stores) => {
     keep(trajectory, parseStrict(body));
 
   /** Refused for that fault, nothing appended, and the next one is ruled on. */
-  async function expectRefused(calls: readonly ((trajectory: Trajectory) => Promise<Ruling>)[], fault: string) {
+  async function expectRefused(
+    calls: readonly ((trajectory: Trajectory) => Promise<Ruling>)[],
+    fault: string,
+  ) {
     const { store, trajectory } = await begun();
     const head = await store.head('t');
     for (const call of calls) expect(await call(trajectory).catch(canonFault)).toBe(fault);
     expect(await store.head('t')).toEqual(head);
-    expect(await send(trajectory, '{"amount":1}')).toMatchObject({ ruling: 'committed', entry: { seq: 1 } });
+    expect(await send(trajectory, '{"amount":1}')).toMatchObject({
+      ruling: 'committed',
+      entry: { seq: 1 },
+    });
   }
 
   const sent = (bodies: readonly (string | Uint8Array)[]) =>
@@ -116,9 +129,15 @@ onEveryStore((stores) => {
     }
     const asked = await trajectory.propose(intent('ask', { amount: 1 }, worker));
     const pending = asked.ruling === 'escalated' ? asked.pending : '';
-    for (const path of ['/__proto__/x', '/constructor/prototype/x', '/boxes/__proto__/__proto__/x']) {
+    for (const path of [
+      '/__proto__/x',
+      '/constructor/prototype/x',
+      '/boxes/__proto__/__proto__/x',
+    ]) {
       const replacement = [{ op: 'add', path, value: 1 }] as const;
-      await expect(trajectory.approvals.approve(pending, { ...counselor, replacement })).rejects.toMatchObject({
+      await expect(
+        trajectory.approvals.approve(pending, { ...counselor, replacement }),
+      ).rejects.toMatchObject({
         code: 'invalid_state',
         message: expect.stringContaining('x cannot be applied: the'),
         name: 'KernelError',
@@ -134,7 +153,10 @@ onEveryStore((stores) => {
     await expectRefused(sent([TOO_LONG, MANY_KEYS]), 'too_large');
     const deep = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
     await expectRefused([(trajectory) => keep(trajectory, deep(5_000))], 'too_deep');
-    await expectRefused([(trajectory) => keep(trajectory, new Array(300_000).fill(0))], 'too_many_nodes');
+    await expectRefused(
+      [(trajectory) => keep(trajectory, new Array(300_000).fill(0))],
+      'too_many_nodes',
+    );
     await expectRefused([(trajectory) => keep(trajectory, 'x'.repeat(2 ** 21))], 'too_large');
   });
 
@@ -162,9 +184,14 @@ onEveryStore((stores) => {
     test('as ids', async () => {
       const { store, trajectory } = await begun();
       const filed = [NFC, NFD].map((box) =>
-        trajectory.propose(intent('put', { paper: 'p' }, worker, { role: { name: 'filer', params: { box } } })),
+        trajectory.propose(
+          intent('put', { paper: 'p' }, worker, { role: { name: 'filer', params: { box } } }),
+        ),
       );
-      expect(await Promise.all(filed)).toMatchObject([{ ruling: 'committed' }, { ruling: 'committed' }]);
+      expect(await Promise.all(filed)).toMatchObject([
+        { ruling: 'committed' },
+        { ruling: 'committed' },
+      ]);
       expect((trajectory.state() as DeskState).boxes).toEqual({ [NFC]: ['p', 'p'] });
       const keyed = [NFC, NFD, NFC].map((idempotencyKey) =>
         trajectory.propose(intent('add', { by: 1 }, worker, { idempotencyKey })),
@@ -182,7 +209,8 @@ onEveryStore((stores) => {
         });
       }
       const rows = [NFC, NFD].map((name) => entryAfter(undefined, name));
-      for (const row of rows) expect(await store.commit(batchOf(row))).toEqual({ status: 'committed' });
+      for (const row of rows)
+        expect(await store.commit(batchOf(row))).toEqual({ status: 'committed' });
       for (const row of rows) expect(await store.entries(row.trajectory_id)).toEqual([row]);
     });
   });
@@ -200,7 +228,10 @@ test('bodies as in attack 5 are refused in a 32 MB heap, the process continues',
       try { console.log(parseStrict(body)); } catch (error) { console.log(error.code); }
     }`;
   const args = ['--max-old-space-size=32', '--input-type=module', '--eval', script];
-  const out = execFileSync(process.execPath, args, { cwd: join(import.meta.dirname, '../..'), encoding: 'utf8' });
+  const out = execFileSync(process.execPath, args, {
+    cwd: join(import.meta.dirname, '../..'),
+    encoding: 'utf8',
+  });
   expect(out).toBe('too_complex\ntoo_large\ntoo_large\n1\n');
 });
 
@@ -223,7 +254,15 @@ describe('the same bodies in a file, on the command line: exit 2, a line, no sto
     ['5, long', TOO_LONG, 'bytes'],
   ])('attack %s', async (_row, body, word) => {
     writeFileSync(join(here, 'runs.jsonl'), Buffer.concat([Buffer.from(body), Buffer.from('\n')]));
-    const command = ['assize-experiments', 'adjudicate', 'airline', '--data', '.', '--runs', 'runs.jsonl'];
+    const command = [
+      'assize-experiments',
+      'adjudicate',
+      'airline',
+      '--data',
+      '.',
+      '--runs',
+      'runs.jsonl',
+    ];
     const { code, out, err } = await runCommand(here, 'sqlite:./d.db', ...command);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(/^assize: runs\.jsonl, line 1 .*\n$/);
@@ -232,7 +271,9 @@ describe('the same bodies in a file, on the command line: exit 2, a line, no sto
     writeFileSync(join(here, 'e.jsonl'), Buffer.concat([Buffer.from(body), Buffer.from('\n')]));
     expect(await runCommand(here, 'sqlite:./imported.db', 'import', 'e.jsonl')).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/^assize: (Line 1 of the export is .*|e\.jsonl is not an export.*)\n$/),
+      err: expect.stringMatching(
+        /^assize: (Line 1 of the export is .*|e\.jsonl is not an export.*)\n$/,
+      ),
     });
   });
 });

@@ -18,7 +18,9 @@ const secret = 'a-secret-of-24-characters';
 const message = { id: 'msg_1', timestamp: 1_774_256_400, body: '{"type":"approval.requested"}' };
 
 /** A server on loopback that counts its requests. `location`: it redirects there. */
-async function inside(location?: string): Promise<{ readonly origin: string; readonly count: () => number }> {
+async function inside(
+  location?: string,
+): Promise<{ readonly origin: string; readonly count: () => number }> {
   let requests = 0;
   const server = createServer((_, response) => {
     requests += 1;
@@ -35,18 +37,30 @@ async function inside(location?: string): Promise<{ readonly origin: string; rea
 test('attack 50: a webhook to a private address, by any form of it: nothing', async () => {
   const target = await inside();
   const { port } = new URL(target.origin);
-  const forms = ['127.0.0.1', '0x7f.1', '2130706433', '[::1]', '[::ffff:127.0.0.1]', 'localhost', '0.0.0.0'];
+  const forms = [
+    '127.0.0.1',
+    '0x7f.1',
+    '2130706433',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    'localhost',
+    '0.0.0.0',
+  ];
   for (const host of forms) {
     const sending = sendWebhook({ url: `https://${host}:${port}/`, secret }, message);
     await expect(sending, host).rejects.toMatchObject({ code: 'receiver_forbidden' });
   }
   // A name that changes its address between the check and the connection.
   const answers = [['8.8.8.8'], ['127.0.0.1']];
-  const resolve = async () => (answers.shift() ?? ['127.0.0.1']).map((address) => ({ address, family: 4 }));
+  const resolve = async () =>
+    (answers.shift() ?? ['127.0.0.1']).map((address) => ({ address, family: 4 }));
   const rebound = { url: `https://hook.example:${port}/`, secret };
   await sendWebhook(rebound, message, { resolve, timeoutMs: 200 }).catch(() => undefined);
   const redirecting = await inside(`${target.origin}/`);
-  const redirected = sendWebhook({ url: `${redirecting.origin}/`, secret, allowPrivate: true }, message);
+  const redirected = sendWebhook(
+    { url: `${redirecting.origin}/`, secret, allowPrivate: true },
+    message,
+  );
   const error = await redirected.catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: 'receiver_refused' });
   expect(JSON.stringify([error, (error as Error).message])).not.toContain('secret page');
@@ -62,7 +76,12 @@ test('attack 51: a text of an agent in a mail: no header, no line of its own', (
   ];
   for (const text of texts) {
     const notice = {
-      ...{ type: 'approval.requested', id: 'n', pendingId: 'a'.repeat(64), reason: 'invariant_escalated' },
+      ...{
+        type: 'approval.requested',
+        id: 'n',
+        pendingId: 'a'.repeat(64),
+        reason: 'invariant_escalated',
+      },
       ...{ trajectoryId: text, action: text, channel: text, detail: text },
     } as unknown as ApprovalRequested;
     const honest = mailText(
@@ -74,7 +93,9 @@ test('attack 51: a text of an agent in a mail: no header, no line of its own', (
     expect(subject).not.toMatch(/[\r\n]/);
     expect(`${subject}${body.replaceAll('\n', '')}`).not.toMatch(unseen);
     expect(body.split('\n')).toHaveLength(honest.text.split('\n').length);
-    for (const line of body.split('\n').filter((one) => one.includes(text.slice(0, 5).trim()) && text.length > 20))
+    for (const line of body
+      .split('\n')
+      .filter((one) => one.includes(text.slice(0, 5).trim()) && text.length > 20))
       expect(line).toMatch(/^> /);
   }
 });
@@ -82,7 +103,9 @@ test('attack 51: a text of an agent in a mail: no header, no line of its own', (
 test('attack 67: a thousand undeliverable notices: other notices arrive', async () => {
   const [bad, good] = [await NoticeSink.open(), await NoticeSink.open()];
   bad.answer = (response) =>
-    response.writeHead(bad.of('approval.requested').at(-1).trajectory_id === 'last' ? 200 : 500).end();
+    response
+      .writeHead(bad.of('approval.requested').at(-1).trajectory_id === 'last' ? 200 : 500)
+      .end();
   const store = new MemoryStore();
   const assize = runtimeOver(store, [desk]);
   for (let n = 0; n < 1_000; n += 1) await pay(assize, `t${n}`, 900);
@@ -106,6 +129,8 @@ test('attack 67: a thousand undeliverable notices: other notices arrive', async 
   await pay(assize, 'last', 900);
   sender.wake();
   for (const sink of [good, bad])
-    await expect.poll(() => sink.received.at(-1)?.body.trajectory_id, { timeout: 30_000 }).toBe('last');
+    await expect
+      .poll(() => sink.received.at(-1)?.body.trajectory_id, { timeout: 30_000 })
+      .toBe('last');
   expect(new Set(good.received.map(({ id }) => id)).size).toBe(1_001);
 }, 60_000);

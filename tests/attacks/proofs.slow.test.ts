@@ -53,15 +53,25 @@ let signed: string;
 beforeAll(async () => {
   const store = await openStore(`sqlite:${join(here, 'd.db')}`);
   const writ = writFor('agent');
-  const trajectory = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [writ] });
+  const trajectory = await runtimeOver(store, [desk]).create(desk, {
+    trajectoryId: 't',
+    writs: [writ],
+  });
   // The replacement character itself, for which a reader may take bytes that are no text.
-  for (let n = 1; n < SIZE; n++) await trajectory.propose(intent('keep', { value: `\ufffd${n}` }, writ));
+  for (let n = 1; n < SIZE; n++)
+    await trajectory.propose(intent('keep', { value: `\ufffd${n}` }, writ));
   rows = await allEntries(store, 't');
   await integrateLog(store);
-  const made = await makeCheckpoint(store, { signer, sinks: [fileSink(join(here, 'd.db.checkpoint'))] });
+  const made = await makeCheckpoint(store, {
+    signer,
+    sinks: [fileSink(join(here, 'd.db.checkpoint'))],
+  });
   await store.close();
   const note = parseNote(made.signed);
-  signed = formatNote({ ...note, signatures: [...note.signatures, cosign(note.text, witness, 1_800_000_000)] });
+  signed = formatNote({
+    ...note,
+    signatures: [...note.signatures, cosign(note.text, witness, 1_800_000_000)],
+  });
 });
 
 describe('attack 17: altered checkpoints are refused, unknown keys are ignored', () => {
@@ -76,7 +86,14 @@ describe('attack 17: altered checkpoints are refused, unknown keys are ignored',
   };
   const alterations: readonly (readonly [string, () => string])[] = [
     ['size', () => signed.replace(`\n${SIZE}\n`, `\n${SIZE - 1}\n`)],
-    ['root', () => signed.replace(/\n[A-Za-z0-9+/]{43}=\n\n/, `\n${Buffer.alloc(32, 1).toString('base64')}\n\n`)],
+    [
+      'root',
+      () =>
+        signed.replace(
+          /\n[A-Za-z0-9+/]{43}=\n\n/,
+          `\n${Buffer.alloc(32, 1).toString('base64')}\n\n`,
+        ),
+    ],
     ['extension line', () => signed.replace('\n\n', '\nwhat nobody signed\n\n')],
     ['origin', () => signed.replace('example.com/ledger\n', 'example.com/other\n')],
     ['signature of the log', () => badSignature(0)],
@@ -92,9 +109,16 @@ describe('attack 17: altered checkpoints are refused, unknown keys are ignored',
   test('a line by an unknown key, with any content', () => {
     const note = parseNote(signed);
     const odd = cosign(note.text, stranger, 1_800_000_000);
-    for (const line of [odd, { ...odd, value: flipped(odd.value, 77) }, { ...odd, value: new Uint8Array(1) }]) {
+    for (const line of [
+      odd,
+      { ...odd, value: flipped(odd.value, 77) },
+      { ...odd, value: new Uint8Array(1) },
+    ]) {
       const text = formatNote({ ...note, signatures: [...note.signatures, line] });
-      expect(opened(text)).toMatchObject({ valid: true, cosignatures: [{ key: { name: witness.name } }] });
+      expect(opened(text)).toMatchObject({
+        valid: true,
+        cosignatures: [{ key: { name: witness.name } }],
+      });
       // Of the unknown alone, nothing is believed.
       expect(opened(formatNote({ ...note, signatures: [line] }))).toMatchObject({ valid: false });
     }
@@ -107,11 +131,17 @@ describe('attack 17: altered checkpoints are refused, unknown keys are ignored',
         ['audit', '--checkpoint', 'd.db.checkpoint', '--checkpoint', 'altered'],
         ['fsck', '--checkpoint', 'altered'],
       ]) {
-        expect(await command(...args)).toMatchObject({ code: 2, out: '', err: expect.stringContaining('trusted') });
+        expect(await command(...args)).toMatchObject({
+          code: 2,
+          out: '',
+          err: expect.stringContaining('trusted'),
+        });
       }
     }
     writeFileSync(join(here, 'whole'), signed);
-    expect(await command('audit', '--checkpoint', 'd.db.checkpoint', '--checkpoint', 'whole')).toMatchObject({
+    expect(
+      await command('audit', '--checkpoint', 'd.db.checkpoint', '--checkpoint', 'whole'),
+    ).toMatchObject({
       code: 0,
     });
   });
@@ -123,7 +153,11 @@ describe('attack 18: a cut, longer, flipped or mis-sized proof: false, no error'
   beforeAll(() => {
     const levels = [rows.map(({ payload }) => leafHash(payload))];
     for (let below = levels[0]!; below.length > 1; below = levels.at(-1)!) {
-      levels.push(Array.from({ length: below.length >> 1 }, (_, n) => nodeHash(below[2 * n]!, below[2 * n + 1]!)));
+      levels.push(
+        Array.from({ length: below.length >> 1 }, (_, n) =>
+          nodeHash(below[2 * n]!, below[2 * n + 1]!),
+        ),
+      );
     }
     read = (level, index) => levels[level]?.[index];
   });
@@ -137,13 +171,29 @@ describe('attack 18: a cut, longer, flipped or mis-sized proof: false, no error'
     ];
     for (let n = 0; n < proof.length; n++) {
       const twice = proof.toSpliced(n, 0, proof[n]!);
-      made.push(proof.slice(0, n), proof.slice(n + 1), twice, proof.with(n, proof[n]!.slice(0, 31)));
+      made.push(
+        proof.slice(0, n),
+        proof.slice(n + 1),
+        twice,
+        proof.with(n, proof[n]!.slice(0, 31)),
+      );
       for (let bit = 0; bit < 256; bit += 5) made.push(proof.with(n, flipped(proof[n]!, bit)));
     }
     return made;
   }
 
-  const SIZES = [0, 0n, SIZE - 1, SIZE + 1, SIZE_MAX - 1n, SIZE_MAX, SIZE_MAX + 1n, -1, 0.5, Number.NaN];
+  const SIZES = [
+    0,
+    0n,
+    SIZE - 1,
+    SIZE + 1,
+    SIZE_MAX - 1n,
+    SIZE_MAX,
+    SIZE_MAX + 1n,
+    -1,
+    0.5,
+    Number.NaN,
+  ];
 
   test('of an entry', () => {
     const root = rootAt(SIZE, read);
@@ -152,10 +202,14 @@ describe('attack 18: a cut, longer, flipped or mis-sized proof: false, no error'
       const claim = { index, size: SIZE, leafHash: read(0, index)!, root };
       expect(verifyInclusion(claim, proof)).toBe(true);
       for (const other of spoilt(proof)) expect(verifyInclusion(claim, other)).toBe(false);
-      expect(verifyInclusion({ ...claim, root: claim.leafHash, leafHash: root }, proof)).toBe(false);
+      expect(verifyInclusion({ ...claim, root: claim.leafHash, leafHash: root }, proof)).toBe(
+        false,
+      );
       for (let bit = 0; bit < 256; bit++) {
         expect(verifyInclusion({ ...claim, root: flipped(root, bit) }, proof)).toBe(false);
-        expect(verifyInclusion({ ...claim, leafHash: flipped(claim.leafHash, bit) }, proof)).toBe(false);
+        expect(verifyInclusion({ ...claim, leafHash: flipped(claim.leafHash, bit) }, proof)).toBe(
+          false,
+        );
       }
       for (let other = 0; other < SIZE; other++) {
         if (other !== index) expect(verifyInclusion({ ...claim, index: other }, proof)).toBe(false);
@@ -164,7 +218,8 @@ describe('attack 18: a cut, longer, flipped or mis-sized proof: false, no error'
       // in the signed text.
       for (const size of SIZES.filter((given) => Math.abs(Number(given) - SIZE) !== 1)) {
         expect(verifyInclusion({ ...claim, size }, proof)).toBe(false);
-        if (Number(size) !== index) expect(verifyInclusion({ ...claim, index: size }, proof)).toBe(false);
+        if (Number(size) !== index)
+          expect(verifyInclusion({ ...claim, index: size }, proof)).toBe(false);
       }
     }
   });
@@ -187,12 +242,19 @@ describe('attack 18: a cut, longer, flipped or mis-sized proof: false, no error'
       for (const other of spoilt([])) expect(verifyConsistency(same, same, other)).toBe(false);
       for (let older = 1; older < newer; older++) {
         const proof = consistencyProof(older, newer, read);
-        const [a, b] = [older, newer].map((size) => ({ size, root: rootAt(size, read) })) as [Head, Head];
+        const [a, b] = [older, newer].map((size) => ({ size, root: rootAt(size, read) })) as [
+          Head,
+          Head,
+        ];
         expect(verifyConsistency(a, b, proof)).toBe(true);
         for (const other of spoilt(proof)) expect(verifyConsistency(a, b, other)).toBe(false);
         expect(verifyConsistency(b, a, proof)).toBe(false);
-        expect(verifyConsistency({ ...a, root: b.root }, { ...b, root: a.root }, proof)).toBe(false);
-        for (const size of SIZES.filter((given) => Number.isNaN(given) || given < 1 || given > SIZE + 1)) {
+        expect(verifyConsistency({ ...a, root: b.root }, { ...b, root: a.root }, proof)).toBe(
+          false,
+        );
+        for (const size of SIZES.filter(
+          (given) => Number.isNaN(given) || given < 1 || given > SIZE + 1,
+        )) {
           expect(verifyConsistency({ ...a, size }, b, proof)).toBe(false);
           expect(verifyConsistency(a, { ...b, size }, proof)).toBe(false);
         }
@@ -205,12 +267,15 @@ describe('attack 18: a cut, longer, flipped or mis-sized proof: false, no error'
   }
 
   test('in a file: every byte changed, and cut off at every place', () => {
-    const file = Buffer.from(formatProofFile({ index: 5, proof: inclusionProof(5, SIZE, read), signed }));
+    const file = Buffer.from(
+      formatProofFile({ index: 5, proof: inclusionProof(5, SIZE, read), signed }),
+    );
     const trust = { log, witnesses: [witness], quorum: 1 };
     const verdict = (source: Uint8Array) => verifyProofFile(source, rows[5]!.payload, trust).valid;
     expect(verdict(file)).toBe(true);
     for (let at = 0; at < file.length; at++) {
-      for (const bit of [0, 1, 2, 3, 4, 5, 6, 7]) expect(verdict(flipped(file, at * 8 + bit))).toBe(false);
+      for (const bit of [0, 1, 2, 3, 4, 5, 6, 7])
+        expect(verdict(flipped(file, at * 8 + bit))).toBe(false);
       expect(verdict(file.subarray(0, at))).toBe(false);
     }
   });
@@ -232,7 +297,10 @@ describe('attack 18: a cut, longer, flipped or mis-sized proof: false, no error'
       join(here, 'entry'),
       Buffer.concat([payload.subarray(0, at), Buffer.of(0xff), payload.subarray(at + 3)]),
     );
-    expect(await verified()).toMatchObject({ code: 2, err: expect.stringContaining('is not an entry') });
+    expect(await verified()).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('is not an entry'),
+    });
   });
 });
 

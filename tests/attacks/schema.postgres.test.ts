@@ -30,7 +30,9 @@ const SQLITE: readonly Change[] = [
   ],
   [
     'a trigger that copies texts',
-    ['CREATE TABLE c (t); CREATE TRIGGER t AFTER INSERT ON blob BEGIN INSERT INTO c VALUES (new.text); END'],
+    [
+      'CREATE TABLE c (t); CREATE TRIGGER t AFTER INSERT ON blob BEGIN INSERT INTO c VALUES (new.text); END',
+    ],
     'trigger t on blob',
   ],
   [
@@ -66,11 +68,17 @@ const POSTGRES: readonly Change[] = [
     'trigger blob.t',
   ],
   ['a rule', ['CREATE RULE r AS ON INSERT TO oracle DO INSTEAD NOTHING'], 'rule oracle.r'],
-  ['a disabled trigger', ['ALTER TABLE fact DISABLE TRIGGER keep_apart'], 'trigger fact.keep_apart'],
+  [
+    'a disabled trigger',
+    ['ALTER TABLE fact DISABLE TRIGGER keep_apart'],
+    'trigger fact.keep_apart',
+  ],
   ['a dropped trigger', ['DROP TRIGGER mark_erasure ON blob'], 'trigger blob.mark_erasure'],
   [
     'a changed function',
-    ['CREATE OR REPLACE FUNCTION fact_branch(branch text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT branch $$'],
+    [
+      'CREATE OR REPLACE FUNCTION fact_branch(branch text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT branch $$',
+    ],
     'function fact_branch',
   ],
   [
@@ -93,9 +101,21 @@ const POSTGRES: readonly Change[] = [
     ['CREATE OPERATOR <> (FUNCTION = pg_catalog.int48ne, LEFTARG = int, RIGHTARG = bigint)'],
     'operator <>',
   ],
-  ['a default', ["ALTER TABLE blob ALTER COLUMN erased_by SET DEFAULT sha256('x')"], 'column blob.erased_by'],
-  ['an added column', ['ALTER TABLE blob ADD COLUMN c text GENERATED ALWAYS AS (text) STORED'], 'column blob.c'],
-  ['a constraint', ["ALTER TABLE entry ADD CONSTRAINT c CHECK (kind <> 'pending')"], 'constraint entry.c'],
+  [
+    'a default',
+    ["ALTER TABLE blob ALTER COLUMN erased_by SET DEFAULT sha256('x')"],
+    'column blob.erased_by',
+  ],
+  [
+    'an added column',
+    ['ALTER TABLE blob ADD COLUMN c text GENERATED ALWAYS AS (text) STORED'],
+    'column blob.c',
+  ],
+  [
+    'a constraint',
+    ["ALTER TABLE entry ADD CONSTRAINT c CHECK (kind <> 'pending')"],
+    'constraint entry.c',
+  ],
   ['a unique index', ['CREATE UNIQUE INDEX u ON oracle (at)'], 'unique index oracle.u'],
   ['row security', ['ALTER TABLE entry ENABLE ROW LEVEL SECURITY'], 'table entry'],
   ['a policy', ['CREATE POLICY p ON entry USING (false)'], 'policy entry.p'],
@@ -106,11 +126,20 @@ const POSTGRES: readonly Change[] = [
     ['ALTER TABLE snapshot RENAME TO kept; CREATE VIEW snapshot AS SELECT * FROM kept'],
     'table snapshot',
   ],
-  ['a changed view', ['CREATE OR REPLACE VIEW append_under_way AS SELECT NULL::text AS virtualtransaction'], 'view'],
+  [
+    'a changed view',
+    ['CREATE OR REPLACE VIEW append_under_way AS SELECT NULL::text AS virtualtransaction'],
+    'view',
+  ],
 ];
 
 const HARMLESS = {
-  sqlite: ['CREATE TABLE mine (n)', 'CREATE INDEX by_kind ON entry (kind)', 'DROP INDEX blob_erased', 'ANALYZE'],
+  sqlite: [
+    'CREATE TABLE mine (n)',
+    'CREATE INDEX by_kind ON entry (kind)',
+    'DROP INDEX blob_erased',
+    'ANALYZE',
+  ],
   postgres: [
     'CREATE TABLE mine (n int)',
     'CREATE INDEX by_kind ON entry (kind)',
@@ -157,8 +186,11 @@ onEveryDatabase(({ kind, newPlace }) => {
       });
       const store = await place.open({ mode: 'readonly' }).catch((error: unknown) => error);
       // Without one of its tables, a reader cannot open a file either.
-      if (store instanceof StoreError) return expect([store.code, kind]).toEqual(['store_failed', 'sqlite']);
-      expect(await (store as Store).selfCheck!()).toContainEqual(expect.stringContaining(`the ${named}`));
+      if (store instanceof StoreError)
+        return expect([store.code, kind]).toEqual(['store_failed', 'sqlite']);
+      expect(await (store as Store).selfCheck!()).toContainEqual(
+        expect.stringContaining(`the ${named}`),
+      );
       expect(await (store as Store).entries('t')).toHaveLength(3);
     });
 
@@ -167,7 +199,9 @@ onEveryDatabase(({ kind, newPlace }) => {
       await place.sql(...HARMLESS[kind]);
       const store = await place.open();
       expect(await store.selfCheck!()).toEqual([]);
-      expect(await store.commit(batchOf(entryAfter(await store.head('t'), 't')))).toEqual({ status: 'committed' });
+      expect(await store.commit(batchOf(entryAfter(await store.head('t'), 't')))).toEqual({
+        status: 'committed',
+      });
     });
   });
 
@@ -202,7 +236,12 @@ onEveryDatabase(({ kind, newPlace }) => {
       const writes = [
         () => store.commit({ ...batchOf(row, [blobOf('new')]), effects }),
         () => store.oraclePut({ key, answer: '1', at: 'now' }, key),
-        () => store.integrate({ size: 0, leaves, nodes: [{ level: 1, index: 0, hash: Buffer.alloc(32, 2) }] }),
+        () =>
+          store.integrate({
+            size: 0,
+            leaves,
+            nodes: [{ level: 1, index: 0, hash: Buffer.alloc(32, 2) }],
+          }),
       ];
       const answers = await Promise.allSettled(writes.map((write) => write()));
       // SQLite refuses every write from then on; the server refuses the writes of the table.
@@ -210,7 +249,9 @@ onEveryDatabase(({ kind, newPlace }) => {
         status: 'rejected',
         reason: expect.objectContaining({
           code: 'store_other_schema',
-          message: expect.stringMatching(/Undo the change or restore a|a trigger or rule drops rows/),
+          message: expect.stringMatching(
+            /Undo the change or restore a|a trigger or rule drops rows/,
+          ),
         }),
       });
       await store.close().catch(() => undefined);
@@ -244,7 +285,9 @@ onEveryDatabase(({ kind, newPlace }) => {
       const row = entryAfter(await store.head('t'), 't');
       await place.sql(
         ...(kind === 'sqlite'
-          ? ['CREATE TRIGGER t AFTER INSERT ON entry BEGIN DELETE FROM entry WHERE id = new.id; END']
+          ? [
+              'CREATE TRIGGER t AFTER INSERT ON entry BEGIN DELETE FROM entry WHERE id = new.id; END',
+            ]
           : [
               `CREATE FUNCTION x() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS
                 $$ BEGIN DELETE FROM entry WHERE id = new.id; RETURN NULL; END $$`,

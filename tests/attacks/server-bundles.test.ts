@@ -12,9 +12,16 @@ const PERIOD = { from: '2000-01-01', to: '2100-01-01' };
 async function decided(): Promise<{ server: TestServer; approval: string; key: string }> {
   const server = await start();
   const { approval_id: approval } = await succeed(server, 'proposals.create', pay('b', 200, 'k'));
-  const { approvals } = await succeed(server, 'approvals.list', { as: 'boss:ada', query: { mine: 'true' } });
+  const { approvals } = await succeed(server, 'approvals.list', {
+    as: 'boss:ada',
+    query: { mine: 'true' },
+  });
   const { digest } = approvals[0];
-  await succeed(server, 'approvals.approve', { as: 'boss:ada', path: { approval }, body: { digest } });
+  await succeed(server, 'approvals.approve', {
+    as: 'boss:ada',
+    path: { approval },
+    body: { digest },
+  });
   const { key } = await succeed(server, 'checkpoints.create');
   return { server, approval, key };
 }
@@ -36,7 +43,9 @@ test('a bundle of the server verifies with the key of its log', async () => {
   const { server, approval, key } = await decided();
   const turns = vi.spyOn(OneAtATime.prototype, 'run');
   const url = `${server.url}/v1/bundles?approval=${approval}`;
-  const response = await fetch(url, { headers: { authorization: `Bearer ${server.tokens['auditor:eve']}` } });
+  const response = await fetch(url, {
+    headers: { authorization: `Bearer ${server.tokens['auditor:eve']}` },
+  });
   const headers = Object.fromEntries(response.headers);
   expect(headers).toMatchObject({
     'content-type': 'application/zip',
@@ -59,14 +68,20 @@ test('a bundle names the witnesses that cosigned, and verifies with their keys',
   const response = await fetch(`${server.url}/v1/bundles?entry=${entry}`, { headers });
   const zip = new Uint8Array(await response.arrayBuffer());
   const trusted = { logKey: parseVerifierKey(key), witnesses: [parseVerifierKey(witness.key)] };
-  expect(await verifyBundle(zip, trusted)).toMatchObject({ valid: true, witnesses: ['witness.example'] });
+  expect(await verifyBundle(zip, trusted)).toMatchObject({
+    valid: true,
+    witnesses: ['witness.example'],
+  });
 });
 
 test('a bundle needs a checkpoint, and one scope', async () => {
   const server = await start();
   const { entry_id: entry } = await succeed(server, 'proposals.create', pay('a', 1, 'k'));
   const refused = async (query: Record<string, string>): Promise<string> => {
-    const { status, body } = await callOperation(server, 'bundles.make', { as: 'auditor:eve', query });
+    const { status, body } = await callOperation(server, 'bundles.make', {
+      as: 'auditor:eve',
+      query,
+    });
     return `${status} ${body.code}`;
   };
   expect(await refused({ entry })).toBe('409 not_checkpointed');

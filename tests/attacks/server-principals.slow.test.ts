@@ -20,9 +20,16 @@ beforeAll(async () => {
 });
 afterAll(() => provider.close());
 
-async function expectRefused(answer: Promise<Answered> | Answered, status: number, code: string): Promise<void> {
+async function expectRefused(
+  answer: Promise<Answered> | Answered,
+  status: number,
+  code: string,
+): Promise<void> {
   const { headers, ...rest } = await answer;
-  expect(problemFaults({ ...rest, type: headers.get('content-type') ?? '' }, status, code), rest.text).toEqual([]);
+  expect(
+    problemFaults({ ...rest, type: headers.get('content-type') ?? '' }, status, code),
+    rest.text,
+  ).toEqual([]);
 }
 
 test('attack 59: a revoked writ recalls no memory, also by a part of it', async () => {
@@ -30,18 +37,37 @@ test('attack 59: a revoked writ recalls no memory, also by a part of it', async 
   const front = { ...MAIN, space: 'front' };
   const fact = { verb: 'assert', subject: 'ada', predicate: 'phone', object: '1' };
   await succeed(server, 'memory.state', { path: front, key: 'm', body: fact });
-  const terms = { subject: 'agent:scout/sub', actions: ['assize.believe'], scopes: ['memory:front:**'], seconds: 600 };
+  const terms = {
+    subject: 'agent:scout/sub',
+    actions: ['assize.believe'],
+    scopes: ['memory:front:**'],
+    seconds: 600,
+  };
   const { token: sub } = await succeed(server, 'writs.attenuate', { path: MAIN, body: terms });
   const recall = (token?: string) =>
-    callOperation(server, 'memory.recall', { as: 'agent:scout', path: front, body: {}, ...(token && { token }) });
-  for (const { body } of [await recall(), await recall(sub)]) expect(body.facts).toMatchObject([{ object: '1' }]);
+    callOperation(server, 'memory.recall', {
+      as: 'agent:scout',
+      path: front,
+      body: {},
+      ...(token && { token }),
+    });
+  for (const { body } of [await recall(), await recall(sub)])
+    expect(body.facts).toMatchObject([{ object: '1' }]);
   await expectRefused(
-    callOperation(server, 'memory.recall', { as: 'agent:scout', path: { ...MAIN, space: 'back' }, body: {} }),
+    callOperation(server, 'memory.recall', {
+      as: 'agent:scout',
+      path: { ...MAIN, space: 'back' },
+      body: {},
+    }),
     403,
     'forbidden',
   );
-  await succeed(server, 'writs.revoke', { path: { ...MAIN, writ: 'agent:scout' }, body: { reason: 'left' } });
-  for (const answer of [await recall(), await recall(sub)]) await expectRefused(answer, 403, 'forbidden');
+  await succeed(server, 'writs.revoke', {
+    path: { ...MAIN, writ: 'agent:scout' },
+    body: { reason: 'left' },
+  });
+  for (const answer of [await recall(), await recall(sub)])
+    await expectRefused(answer, 403, 'forbidden');
   const read = await succeed(server, 'memory.recall', { as: 'boss:ada', path: front, body: {} });
   expect(read.facts).toMatchObject([{ object: '1' }]);
 });
@@ -80,15 +106,25 @@ async function cookieOf(server: TestServer, person: string): Promise<Record<stri
 test('attack 60: a session after its mapping changed or was removed: 401', async () => {
   const store = new MemoryStore();
   const boss: MappedPrincipal = { name: 'person:grace', kinds: ['counselor', 'admin'] };
-  const first = await serverFor(({ email }) => (email === 'grace@example.com' ? boss : undefined), store);
+  const first = await serverFor(
+    ({ email }) => (email === 'grace@example.com' ? boss : undefined),
+    store,
+  );
   const headers = await cookieOf(first, 'grace');
   const me = (server: TestServer) => server.ask('GET', '/v1/me', { headers });
-  expect((await me(first)).body).toMatchObject({ name: 'person:grace', kinds: ['counselor', 'admin'] });
+  expect((await me(first)).body).toMatchObject({
+    name: 'person:grace',
+    kinds: ['counselor', 'admin'],
+  });
   await first.stop();
 
   // The mapping of today counts: the session has the kinds that it gives.
   const fewer = await serverFor(() => ({ ...boss, kinds: ['auditor'] }), store);
-  expect((await me(fewer)).body).toMatchObject({ name: 'person:grace', kinds: ['auditor'], method: 'oidc' });
+  expect((await me(fewer)).body).toMatchObject({
+    name: 'person:grace',
+    kinds: ['auditor'],
+    method: 'oidc',
+  });
   await expectRefused(fewer.ask('GET', '/v1/tokens', { headers }), 403, 'forbidden');
   for (const later of [
     await serverFor(() => undefined, store),
@@ -121,7 +157,12 @@ describe('attack 61: a name of another in claims or of a sub-agent: 403', () => 
       server: {
         jwt: [issuer.entry('assize', ({ sub }) => ({ name: sub as string, kinds: ['counselor'] }))],
         oidc: {
-          ...{ issuer: provider.issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret, scope: 'openid' },
+          ...{
+            issuer: provider.issuer,
+            clientId: CLIENT.id,
+            clientSecret: CLIENT.secret,
+            scope: 'openid',
+          },
           principal: () => ({ name, kinds: ['counselor'] }),
         },
       },
@@ -137,12 +178,17 @@ describe('attack 61: a name of another in claims or of a sub-agent: 403', () => 
     const before = await server.contents();
     const part = { actions: ['pay'], scopes: ['role:clerk:a'] };
     const refused = [
-      callOperation(server, 'writs.attenuate', { path: MAIN, body: { ...part, subject: name, seconds: 60 } }),
+      callOperation(server, 'writs.attenuate', {
+        path: MAIN,
+        body: { ...part, subject: name, seconds: 60 },
+      }),
       callOperation(server, 'delegations.create', {
         path: MAIN,
         body: { ...part, subject: name, task: 'work', child_trajectory_id: 'child' },
       }),
-      callOperation(server, 'writs.issue', { body: { ...part, subject: name, seconds: 60, nonce: 'n' } }),
+      callOperation(server, 'writs.issue', {
+        body: { ...part, subject: name, seconds: 60, nonce: 'n' },
+      }),
     ];
     for (const one of refused) await expectRefused(one, 403, 'forbidden');
     expect(await server.contents()).toEqual(before);
@@ -151,13 +197,21 @@ describe('attack 61: a name of another in claims or of a sub-agent: 403', () => 
   test('a sub-agent whose name the configuration gets later', async () => {
     const store = new MemoryStore();
     const server = await start({ store });
-    const part = { subject: 'agent:scout/sub', actions: ['pay'], scopes: ['role:clerk:a'], seconds: 600 };
+    const part = {
+      subject: 'agent:scout/sub',
+      actions: ['pay'],
+      scopes: ['role:clerk:a'],
+      seconds: 600,
+    };
     const { token } = await succeed(server, 'writs.attenuate', { path: MAIN, body: part });
     expect((await server.ask('GET', '/v1/me', { token })).body).toMatchObject({
       name: 'agent:scout/sub',
       kinds: ['agent'],
     });
-    const later = await start({ store, principals: { 'Agent:Scout/Sub': { kinds: ['counselor'] } } });
+    const later = await start({
+      store,
+      principals: { 'Agent:Scout/Sub': { kinds: ['counselor'] } },
+    });
     await expectRefused(later.ask('GET', '/v1/me', { token }), 403, 'forbidden');
   });
 });
@@ -187,7 +241,9 @@ async function keyServer() {
 test('a client has two secrets while one replaces the other', async () => {
   const boss = () => ({ name: 'boss:ada' });
   const statusBy = async (clientSecret: OidcConfig['clientSecret']) => {
-    const server = await serverFor(boss, new MemoryStore(), { ...(clientSecret && { clientSecret }) });
+    const server = await serverFor(boss, new MemoryStore(), {
+      ...(clientSecret && { clientSecret }),
+    });
     const { status, text } = await signIn(server, 'grace');
     expect(text).not.toContain(CLIENT.secret);
     await server.stop();
@@ -228,8 +284,13 @@ test('attack 63: a stranger that floods the sign-in locks out itself alone', asy
   const limits = { requestsPerSecond: 1 };
   const behind = await start({ server: { limits, behindProxy: true } });
   const signInFrom = (server: TestServer, address: string) =>
-    server.ask('POST', '/v1/session', { body: {}, headers: { origin: server.url, ...forwarded(address) } });
-  const flooded = await Promise.all(Array.from({ length: 30 }, (_, n) => signInFrom(behind, `9.9.9.${n}, 1.1.1.1`)));
+    server.ask('POST', '/v1/session', {
+      body: {},
+      headers: { origin: server.url, ...forwarded(address) },
+    });
+  const flooded = await Promise.all(
+    Array.from({ length: 30 }, (_, n) => signInFrom(behind, `9.9.9.${n}, 1.1.1.1`)),
+  );
   expect(flooded.filter(({ status }) => status === 429).length).toBeGreaterThan(20);
   await expectRefused(signInFrom(behind, '1.1.1.1'), 429, 'too_fast');
   await expectRefused(signInFrom(behind, '2.2.2.2'), 401, 'sign_in_failed');
@@ -237,6 +298,8 @@ test('attack 63: a stranger that floods the sign-in locks out itself alone', asy
 
   // Without a proxy the header is a text of the client.
   const alone = await start({ server: { limits } });
-  const claimed = await Promise.all(Array.from({ length: 30 }, (_, n) => signInFrom(alone, `3.3.3.${n}`)));
+  const claimed = await Promise.all(
+    Array.from({ length: 30 }, (_, n) => signInFrom(alone, `3.3.3.${n}`)),
+  );
   expect(claimed.filter(({ status }) => status === 429).length).toBeGreaterThan(20);
 });

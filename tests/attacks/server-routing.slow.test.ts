@@ -28,12 +28,18 @@ test('attack 70: a database writer directs requests to its address: none', async
   const store = new MemoryStore();
   const { url, stolen } = await thief();
   const value = { url, at: Date.now() };
-  const body = canonicalize({ mac: keyedHash(new Uint8Array(32), canonicalize([KIND, 'a', value])), value });
+  const body = canonicalize({
+    mac: keyedHash(new Uint8Array(32), canonicalize([KIND, 'a', value])),
+    value,
+  });
   const foreign = new SealedRows(store, KIND, sideSecretOf(generateKeys()));
   const forge = async (): Promise<void> => {
     const row = await store.sideGet(KIND, 'a');
     await store.sidePut([{ kind: KIND, key: 'a', expected: row?.version ?? null, body }]);
-    await foreign.put('b', (await store.sideGet(KIND, 'b'))?.version ?? null, { ...value, at: Date.now() });
+    await foreign.put('b', (await store.sideGet(KIND, 'b'))?.version ?? null, {
+      ...value,
+      at: Date.now(),
+    });
   };
   await forge();
   const server = await start({ store, server: { peerUrl: 'http://127.0.0.1:0' } });
@@ -51,5 +57,7 @@ test('attack 70: a database writer directs requests to its address: none', async
   // The same row with the MAC of the root key leads there, so the attack reaches what it aims at.
   const rows = new SealedRows(store, KIND, sideSecretOf(ROOT));
   for (const key of ['c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']) await rows.put(key, null, value);
-  await expect.poll(() => propose('two').then(() => stolen.length), { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect
+    .poll(() => propose('two').then(() => stolen.length), { timeout: 20_000 })
+    .toBeGreaterThan(0);
 });

@@ -6,7 +6,14 @@ import type { webcrypto } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
+import {
+  exportJWK,
+  exportSPKI,
+  generateKeyPair,
+  type JWTPayload,
+  SignJWT,
+  UnsecuredJWT,
+} from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateKeys } from '#canon';
 import { defineConfig, resolveConfig } from '#config';
@@ -31,7 +38,8 @@ let log = '';
 let foreignRequests = 0;
 
 beforeAll(async () => {
-  const pair = (alg: string) => generateKeyPair(alg, { extractable: true }) as Promise<webcrypto.CryptoKeyPair>;
+  const pair = (alg: string) =>
+    generateKeyPair(alg, { extractable: true }) as Promise<webcrypto.CryptoKeyPair>;
   [own, rsa, foreign] = [await pair('ES256'), await pair('RS256'), await pair('ES256')];
   const keys = [
     { ...(await exportJWK(own.publicKey)), kid: 'own', alg: 'ES256' },
@@ -57,7 +65,15 @@ beforeAll(async () => {
       },
       server: {
         port: 0,
-        jwt: [{ issuer: ISSUER, audience: AUDIENCE, jwksUrl: urlOf(keyServer), algorithms: ['ES256'], principal }],
+        jwt: [
+          {
+            issuer: ISSUER,
+            audience: AUDIENCE,
+            jwksUrl: urlOf(keyServer),
+            algorithms: ['ES256'],
+            principal,
+          },
+        ],
         oidc: {
           issuer: provider.issuer,
           clientId: CLIENT.id,
@@ -111,8 +127,11 @@ describe('attack 25: a forged token of another issuer: 401, no change', () => {
   const HEADER = { alg: 'ES256', typ: 'at+jwt', kid: 'own' };
   const CLAIMS: JWTPayload = { iss: ISSUER, aud: AUDIENCE, sub: 'scout', iat: NOW, exp: NOW + 300 };
 
-  const signed = (claims: object = {}, header: object = {}, key: webcrypto.CryptoKey | Uint8Array = own.privateKey) =>
-    new SignJWT({ ...CLAIMS, ...claims }).setProtectedHeader({ ...HEADER, ...header }).sign(key);
+  const signed = (
+    claims: object = {},
+    header: object = {},
+    key: webcrypto.CryptoKey | Uint8Array = own.privateKey,
+  ) => new SignJWT({ ...CLAIMS, ...claims }).setProtectedHeader({ ...HEADER, ...header }).sign(key);
 
   /** The token with another part in place of one of its three parts. */
   const changed = async (i: number, change: (part: any) => object): Promise<string> => {
@@ -129,13 +148,15 @@ describe('attack 25: a forged token of another issuer: 401, no change', () => {
 
   const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
     'alg none': async () => new UnsecuredJWT(CLAIMS).encode(),
-    'alg none with the signature of another token': () => changed(0, (header) => ({ ...header, alg: 'none' })),
+    'alg none with the signature of another token': () =>
+      changed(0, (header) => ({ ...header, alg: 'none' })),
     'HS256 with the public key as the secret': async () =>
       signed({}, { alg: 'HS256' }, new TextEncoder().encode(await exportSPKI(own.publicKey))),
     'a key of the issuer with an algorithm that is not configured': () =>
       signed({}, { alg: 'RS256', kid: 'rsa' }, rsa.privateKey),
     'a foreign key under the kid of the issuer': () => signed({}, {}, foreign.privateKey),
-    'a foreign key under a kid of its own': () => signed({}, { kid: 'foreign' }, foreign.privateKey),
+    'a foreign key under a kid of its own': () =>
+      signed({}, { kid: 'foreign' }, foreign.privateKey),
     'a foreign key with its address in jku': () =>
       signed({}, { kid: 'foreign', jku: urlOf(foreignServer) }, foreign.privateKey),
     'a foreign key inside the header': async () =>
@@ -152,7 +173,8 @@ describe('attack 25: a forged token of another issuer: 401, no change', () => {
     'a token without a type': () => signed({}, { typ: undefined }),
     'a changed claim': () => changed(1, (claims) => ({ ...claims, sub: 'scout2' })),
     'a subject that no principal is mapped to': () => signed({ sub: 'stranger' }),
-    'an extension that must be understood': () => changed(0, (header) => ({ ...header, crit: ['x'], x: 1 })),
+    'an extension that must be understood': () =>
+      changed(0, (header) => ({ ...header, crit: ['x'], x: 1 })),
   };
 
   test.each(Object.keys(ATTACKS))('is refused: %s', async (name) => {
@@ -172,15 +194,19 @@ describe('attack 25: a forged token of another issuer: 401, no change', () => {
 });
 
 describe('attack 27: a forged, repeated or stolen sign-in: no session', () => {
-  const cookieIn = (answer: Response) => answer.headers.getSetCookie().map((text) => text.split(';')[0] as string);
+  const cookieIn = (answer: Response) =>
+    answer.headers.getSetCookie().map((text) => text.split(';')[0] as string);
 
   /** Begins a sign-in, and ends it at the provider. */
-  async function signedIn(person: string): Promise<{ readonly back: string; readonly cookie: string }> {
+  async function signedIn(
+    person: string,
+  ): Promise<{ readonly back: string; readonly cookie: string }> {
     const begun = await fetch(`${server.url}/sign-in/oidc`, { redirect: 'manual' });
     const [cookie = ''] = cookieIn(begun);
     return { back: await provider.signIn(begun.headers.get('location') as string, person), cookie };
   }
-  const end = (back: string, cookie: string) => fetch(back, { redirect: 'manual', headers: { cookie } });
+  const end = (back: string, cookie: string) =>
+    fetch(back, { redirect: 'manual', headers: { cookie } });
   const refused = async (answer: Response) => {
     expect([answer.status, await answer.json()]).toMatchObject([401, { code: 'sign_in_failed' }]);
     expect(answer.headers.getSetCookie()).toEqual([]);
@@ -198,7 +224,8 @@ describe('attack 27: a forged, repeated or stolen sign-in: no session', () => {
     const begun = await fetch(`${server.url}/sign-in/oidc`, { redirect: 'manual' });
     const asked = new URL(begun.headers.get('location') as string).searchParams;
     expect(asked.get('code_challenge_method')).toBe('S256');
-    for (const name of ['code_challenge', 'state', 'nonce']) expect(asked.get(name)?.length).toBeGreaterThan(30);
+    for (const name of ['code_challenge', 'state', 'nonce'])
+      expect(asked.get(name)?.length).toBeGreaterThan(30);
     expect(begun.headers.getSetCookie()).toEqual([expect.stringMatching(/HttpOnly; SameSite=Lax/)]);
   });
 
@@ -245,7 +272,12 @@ describe('attack 27: a forged, repeated or stolen sign-in: no session', () => {
     const { back, cookie } = await signedIn('grace');
     const answer = await end(back, cookie);
     const { searchParams } = new URL(back);
-    const secrets = [searchParams.get('code'), searchParams.get('state'), cookie, ...cookieIn(answer)];
+    const secrets = [
+      searchParams.get('code'),
+      searchParams.get('state'),
+      cookie,
+      ...cookieIn(answer),
+    ];
     for (const secret of secrets) expect(log).not.toContain((secret as string).split('=').at(-1));
   });
 });

@@ -15,7 +15,10 @@ interface Stream {
 }
 
 /** An event stream that is read until it ends. */
-async function streamAs(server: TestServer, headers: Readonly<Record<string, string>>): Promise<Stream> {
+async function streamAs(
+  server: TestServer,
+  headers: Readonly<Record<string, string>>,
+): Promise<Stream> {
   const leaving = new AbortController();
   const response = await fetch(`${server.url}/v1/events`, { headers, signal: leaving.signal });
   expect(response.status).toBe(200);
@@ -44,7 +47,9 @@ test('attack 57: streams of a revoked token and an ended session: ended', async 
   const ofOther = await streamAs(server, bearer(server.tokens['boss:ada']));
   const all = [ofIdle, ofBusy, ofSession, ofOther];
   await succeed(server, 'proposals.create', pay('a', 1, 'before'));
-  await expect.poll(() => all.every(({ text }) => text.includes('event: commit')), PATIENCE).toBe(true);
+  await expect
+    .poll(() => all.every(({ text }) => text.includes('event: commit')), PATIENCE)
+    .toBe(true);
 
   for (const token of [idle, busy])
     await succeed(server, 'tokens.revoke', { path: { token: token.split('_')[1] as string } });
@@ -54,8 +59,11 @@ test('attack 57: streams of a revoked token and an ended session: ended', async 
   await sleep(1_100);
   await succeed(server, 'proposals.create', pay('a', 1, 'after'));
   await expect.poll(() => ofOther.text.split('event: commit').length, PATIENCE).toBe(3);
-  await expect.poll(() => all.map(({ hasEnded }) => hasEnded), PATIENCE).toEqual([true, true, true, false]);
-  for (const { text } of [ofIdle, ofBusy, ofSession]) expect(text.split('event: commit')).toHaveLength(2);
+  await expect
+    .poll(() => all.map(({ hasEnded }) => hasEnded), PATIENCE)
+    .toEqual([true, true, true, false]);
+  for (const { text } of [ofIdle, ofBusy, ofSession])
+    expect(text.split('event: commit')).toHaveLength(2);
   expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 });
 
@@ -73,25 +81,60 @@ test('a stream without events ends after a revocation too', async () => {
 test('attack 58: a wait of a revoked token or writ: 401 or 403', async () => {
   const server = await start();
   const wait = { headers: { prefer: 'wait=300' } };
-  const [ofAgent, ofBoss] = [await server.tokenFor('agent:scout'), await server.tokenFor('boss:bob')];
-  const proposed = callOperation(server, 'proposals.create', pay('a', 200, 'one', { token: ofAgent, ...wait }));
+  const [ofAgent, ofBoss] = [
+    await server.tokenFor('agent:scout'),
+    await server.tokenFor('boss:bob'),
+  ];
+  const proposed = callOperation(
+    server,
+    'proposals.create',
+    pay('a', 200, 'one', { token: ofAgent, ...wait }),
+  );
   const waiting = callOperation(server, 'proposals.create', pay('b', 200, 'two', wait));
-  const listed = async () => (await succeed(server, 'approvals.list', { as: 'boss:ada' })).approvals;
+  const listed = async () =>
+    (await succeed(server, 'approvals.list', { as: 'boss:ada' })).approvals;
   await expect.poll(listed, PATIENCE).toHaveLength(2);
   const [{ id }] = await listed();
-  const looking = callOperation(server, 'approvals.get', { path: { approval: id }, token: ofBoss, ...wait });
-  const own = callOperation(server, 'approvals.get', { as: 'agent:scout', path: { approval: id }, ...wait });
-  const reader = callOperation(server, 'approvals.get', { as: 'auditor:eve', path: { approval: id }, ...wait });
+  const looking = callOperation(server, 'approvals.get', {
+    path: { approval: id },
+    token: ofBoss,
+    ...wait,
+  });
+  const own = callOperation(server, 'approvals.get', {
+    as: 'agent:scout',
+    path: { approval: id },
+    ...wait,
+  });
+  const reader = callOperation(server, 'approvals.get', {
+    as: 'auditor:eve',
+    path: { approval: id },
+    ...wait,
+  });
 
-  for (const token of [ofAgent, ofBoss]) await server.service.tokens.revoke(token.split('_')[1] as string);
+  for (const token of [ofAgent, ofBoss])
+    await server.service.tokens.revoke(token.split('_')[1] as string);
   for (const ended of [proposed, looking]) await expectProblem(ended, 401, 'unauthenticated');
-  await succeed(server, 'writs.revoke', { path: { ...MAIN, writ: 'agent:scout' }, body: { reason: 'left' } });
+  await succeed(server, 'writs.revoke', {
+    path: { ...MAIN, writ: 'agent:scout' },
+    body: { reason: 'left' },
+  });
   for (const ended of [waiting, own]) await expectProblem(ended, 403, 'forbidden');
-  await succeed(server, 'approvals.reject', { as: 'boss:ada', path: { approval: id }, body: { reason: 'no' } });
+  await succeed(server, 'approvals.reject', {
+    as: 'boss:ada',
+    path: { approval: id },
+    body: { reason: 'no' },
+  });
   expect((await reader).body).toMatchObject({ status: 'resolved', ruling: { ruling: 'rejected' } });
 });
 
-async function expectProblem(answer: Promise<Answered>, status: number, code: string): Promise<void> {
+async function expectProblem(
+  answer: Promise<Answered>,
+  status: number,
+  code: string,
+): Promise<void> {
   const { headers, ...rest } = await answer;
-  expect(problemFaults({ ...rest, type: headers.get('content-type') ?? '' }, status, code), rest.text).toEqual([]);
+  expect(
+    problemFaults({ ...rest, type: headers.get('content-type') ?? '' }, status, code),
+    rest.text,
+  ).toEqual([]);
 }

@@ -21,13 +21,18 @@ test('attack 41: headers or a body a byte at a time: 408, others unharmed', asyn
     // The server may end a connection to which the client still writes. That is no failure.
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write(beginnings[n % 2] as string);
-    const drip = setInterval(() => socket.writable && socket.write(n % 2 === 0 ? 'X-A: b\r\n' : ' '), 1_000);
+    const drip = setInterval(
+      () => socket.writable && socket.write(n % 2 === 0 ? 'X-A: b\r\n' : ' '),
+      1_000,
+    );
     await closed;
     clearInterval(drip);
     return said;
   });
   for (let n = 0; n < 20; n++) {
-    expect((await server.ask('GET', '/v1/me', { token: server.tokens['agent:scout'] })).status).toBe(200);
+    expect(
+      (await server.ask('GET', '/v1/me', { token: server.tokens['agent:scout'] })).status,
+    ).toBe(200);
   }
   const answers = await Promise.all(slow);
   // The server looks for late requests every 30 s.

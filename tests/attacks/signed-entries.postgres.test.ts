@@ -37,7 +37,10 @@ const [ownerFile, nextFile] = [file('owner', owner), file('next', next)];
 
 /** Two commits, and a proposal that waits for a counselor. */
 async function fill(store: Store): Promise<void> {
-  const t = await runtimeOver(store, [desk], { signer: owner }).create(desk, { trajectoryId: 't', writs: [worker] });
+  const t = await runtimeOver(store, [desk], { signer: owner }).create(desk, {
+    trajectoryId: 't',
+    writs: [worker],
+  });
   await t.propose(intent('add', { by: 1 }, worker));
   await t.propose(intent('add', { by: 1 }, worker));
   await t.propose(intent('ask', { amount: 1 }, worker));
@@ -87,7 +90,8 @@ async function expectRefused(place: Place, seq: number): Promise<void> {
   expect(await verifyStore(store)).toMatchObject([{ valid: false, fault }]);
   expect(await fsck(store)).toMatchObject({ valid: false, trajectories: [{ fault }] });
 
-  const beforeSigning = (positions: { from: number; to: number }): Promise<unknown> => verifyLogged(store, positions);
+  const beforeSigning = (positions: { from: number; to: number }): Promise<unknown> =>
+    verifyLogged(store, positions);
   await expect(makeCheckpoint(store, { signer: logKey, beforeSigning })).rejects.toMatchObject({
     code: 'invalid_ledger',
   });
@@ -104,7 +108,9 @@ async function expectRefused(place: Place, seq: number): Promise<void> {
   const path = join(folder, 'forged.jsonl');
   writeFileSync(path, text);
   const verifier = join(import.meta.dirname, '../../verifiers/python/verify.py');
-  const { status, stdout } = spawnSync('python3', ['-B', verifier, path, '--json'], { encoding: 'utf8' });
+  const { status, stdout } = spawnSync('python3', ['-B', verifier, path, '--json'], {
+    encoding: 'utf8',
+  });
   expect({ status, findings: JSON.parse(stdout).findings }).toMatchObject({
     status: 1,
     findings: [{ seq, rule: fault.rule }],
@@ -151,7 +157,12 @@ onEveryDatabase((stores) => {
       const { id, seq } = (await allEntries(store, 't')).at(-1)!;
       const at = '2026-03-23T09:00:00.000000Z';
       const place_ = { trajectory_id: 't', seq: seq + 1, parent: id, at };
-      const change = { kind: 'key_change', ...place_, to: forger.publicKey, reason: 'taken over' } as const;
+      const change = {
+        kind: 'key_change',
+        ...place_,
+        to: forger.publicKey,
+        reason: 'taken over',
+      } as const;
       await store.commit({ entries: [entryRow(change, forger)], blobs: [] });
       await expectRefused(place, 4);
     });
@@ -168,14 +179,19 @@ onEveryDatabase((stores) => {
     expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
     const fault = { seq: 0, code: 'bad_signature', rule: 'place.named' };
     expect(await verifyStore(store, { entryKeys })).toMatchObject([{ valid: false, fault }]);
-    expect(await fsck(store, { entryKeys })).toMatchObject({ valid: false, trajectories: [{ fault }] });
+    expect(await fsck(store, { entryKeys })).toMatchObject({
+      valid: false,
+      trajectories: [{ fault }],
+    });
     const { signed } = await makeCheckpoint(store, { signer: logKey });
     expect(await auditCheckpoints(store, [signed, signed], log)).toMatchObject({ findings: [] });
     const named = await auditCheckpoints(store, [signed, signed], log, { entryKeys });
     expect(named.findings).toEqual([expect.stringContaining('place.named')]);
     for (const args of [['verify'], ['fsck']]) {
       expect(await runCommand(folder, place.url, ...args)).toMatchObject({ code: 0 });
-      expect(await runCommand(folder, place.url, ...args, '--entry-key', owner.publicKey)).toMatchObject({ code: 1 });
+      expect(
+        await runCommand(folder, place.url, ...args, '--entry-key', owner.publicKey),
+      ).toMatchObject({ code: 1 });
     }
   });
 
@@ -185,9 +201,12 @@ onEveryDatabase((stores) => {
     const [source] = await allEntries(store, 't');
     const before = await other.open('t');
     const { id } = before.approvals.pending()[0]!;
-    const refuse = (t = before) => t.approvals.reject(id, { principal: 'dr-who', method: 'test', reason: 'r' });
+    const refuse = (t = before) =>
+      t.approvals.reject(id, { principal: 'dr-who', method: 'test', reason: 'r' });
     await expect(refuse()).rejects.toMatchObject({ code: 'wrong_signer' });
-    await expect(other.branch('t', source!.id, { note: 'n' })).rejects.toMatchObject({ code: 'wrong_signer' });
+    await expect(other.branch('t', source!.id, { note: 'n' })).rejects.toMatchObject({
+      code: 'wrong_signer',
+    });
     const change = { reason: 'rotation' };
     await expect(other.changeEntryKey('t', change)).rejects.toMatchObject({ code: 'wrong_signer' });
     await expect(other.changeEntryKey('t', { ...change, from: forger })).rejects.toMatchObject({
@@ -198,12 +217,18 @@ onEveryDatabase((stores) => {
     const late = await runtimeOver(store, [desk], { signer: owner }).open('t');
     await expect(refuse(late)).rejects.toMatchObject({ code: 'wrong_signer' });
     expect(await refuse()).toMatchObject({ ruling: 'rejected' });
-    expect(await verifyStore(store, { entryKeys })).toMatchObject([{ valid: true, entries: 6, signed: 6 }]);
+    expect(await verifyStore(store, { entryKeys })).toMatchObject([
+      { valid: true, entries: 6, signed: 6 },
+    ]);
     await expect(runtimeOver(store, [desk], { signer: next }).open('t')).rejects.toMatchObject({
       code: 'wrong_signer',
     });
-    expect(await runCommand(folder, place.url, 'verify', '--entry-key', next.publicKey)).toMatchObject({ code: 1 });
-    expect(await runCommand(folder, place.url, 'verify', '--entry-key', owner.publicKey)).toMatchObject({ code: 0 });
+    expect(
+      await runCommand(folder, place.url, 'verify', '--entry-key', next.publicKey),
+    ).toMatchObject({ code: 1 });
+    expect(
+      await runCommand(folder, place.url, 'verify', '--entry-key', owner.publicKey),
+    ).toMatchObject({ code: 0 });
   });
 
   test('the command line signs, and changes the key', async () => {
@@ -211,7 +236,9 @@ onEveryDatabase((stores) => {
     await store.close();
     const anchors = join(folder, 'anchors.json');
     writeFileSync(anchors, JSON.stringify([operator.publicKey]));
-    const [pending] = (await place.open({ checkpoint: false }).then((open) => allEntries(open, 't'))).slice(-1);
+    const [pending] = (
+      await place.open({ checkpoint: false }).then((open) => allEntries(open, 't'))
+    ).slice(-1);
     const domain = join(folder, 'desk.ts');
     writeFileSync(
       domain,
@@ -222,11 +249,18 @@ onEveryDatabase((stores) => {
     const refusal = ['reject', pending!.id, '--as', 'dr-who', '--reason', 'no'];
     const reject = [...refusal, '--domain', domain, '--anchors', anchors];
     const bare = await runCommand(folder, place.url, ...reject);
-    expect(bare).toMatchObject({ code: 2, err: expect.stringContaining(isLocal ? 'signer' : 'assize serve') });
+    expect(bare).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(isLocal ? 'signer' : 'assize serve'),
+    });
     const change = ['keys', 'change', '--all', '--to', nextFile!, '--reason', 'rotation'];
-    expect(await runCommand(folder, place.url, ...change, '--from', ownerFile!, '--json')).toMatchObject({ code: 0 });
+    expect(
+      await runCommand(folder, place.url, ...change, '--from', ownerFile!, '--json'),
+    ).toMatchObject({ code: 0 });
     const signed = [...reject, '--signer', nextFile!, '--entry-key', owner.publicKey];
     expect(await runCommand(folder, place.url, ...signed)).toMatchObject({ code: isLocal ? 0 : 2 });
-    expect(await runCommand(folder, place.url, 'verify', '--entry-key', owner.publicKey)).toMatchObject({ code: 0 });
+    expect(
+      await runCommand(folder, place.url, 'verify', '--entry-key', owner.publicKey),
+    ).toMatchObject({ code: 0 });
   });
 });

@@ -9,17 +9,26 @@ import { type EntrySigner, Replayer, type SnapshotRow } from '#ledger';
 import type { AssizeOptions } from '#runtime';
 import { snapshotSecretOf } from '../../packages/assize/src/runtime/options.ts';
 import { foldTrajectory } from '../../packages/assize/src/runtime/writer/load/fold.ts';
-import { type SnapshotKeys, snapshotOf } from '../../packages/assize/src/runtime/writer/snapshots/snapshot.ts';
+import {
+  type SnapshotKeys,
+  snapshotOf,
+} from '../../packages/assize/src/runtime/writer/snapshots/snapshot.ts';
 import { desk } from '../support/ledger/desk.ts';
 import { keysOf } from '../support/ledger/rows.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 
 const [signer, forger] = [31, 33].map(keysOf) as [EntrySigner, EntrySigner];
 const worker = writFor('agent', { nonce: 'worker' });
-const office = writFor('officer', { nonce: 'office', actions: ['assize.revoke'], scopes: ['writ:**'] });
+const office = writFor('officer', {
+  nonce: 'office',
+  actions: ['assize.revoke'],
+  scopes: ['writ:**'],
+});
 
 /** A trajectory in which `worker` was revoked, and the snapshot of it under those keys. */
-async function revoked(keys: SnapshotKeys = { signer }): Promise<{ store: MemoryStore; snapshot: SnapshotRow }> {
+async function revoked(
+  keys: SnapshotKeys = { signer },
+): Promise<{ store: MemoryStore; snapshot: SnapshotRow }> {
   const store = new MemoryStore();
   const t = await runtimeOver(store, [desk], keys.signer ? { signer } : {}).create(desk, {
     trajectoryId: 't',
@@ -31,7 +40,11 @@ async function revoked(keys: SnapshotKeys = { signer }): Promise<{ store: Memory
   return { store, snapshot: snapshotOf(folded, undefined, keys)! };
 }
 
-async function open(store: MemoryStore, snapshot: SnapshotRow, options: Partial<AssizeOptions> = { signer }) {
+async function open(
+  store: MemoryStore,
+  snapshot: SnapshotRow,
+  options: Partial<AssizeOptions> = { signer },
+) {
   await store.dropSnapshots();
   await store.putSnapshot(snapshot, await store.erasures());
   const failed: string[] = [];
@@ -69,12 +82,20 @@ test.each<[string, (json: string) => string]>([
   ['no signature', () => ''],
   ['the signature of the own snapshot', () => original.slice(0, original.indexOf('\n') + 1)],
   ['the signature of another key', signedBy(forger)],
-  ['the signature of another key, under the name of the own one', signedBy(forger, signer.publicKey)],
-  ['an entry’s signature', (json) => `${signer.publicKey} ${signText('entry', hashText(json), forger.privateKey)}\n`],
+  [
+    'the signature of another key, under the name of the own one',
+    signedBy(forger, signer.publicKey),
+  ],
+  [
+    'an entry’s signature',
+    (json) => `${signer.publicKey} ${signText('entry', hashText(json), forger.privateKey)}\n`,
+  ],
 ])('a snapshot that takes a revocation back is not used: %s', async (_, line) => {
   const { store, snapshot } = await revoked();
   const { t, failed } = await open(store, forged(snapshot, line));
-  expect(failed).toEqual([expect.stringMatching(/is not signed with a key that this runtime trusts/)]);
+  expect(failed).toEqual([
+    expect.stringMatching(/is not signed with a key that this runtime trusts/),
+  ]);
   expect(t.writs.revoked()).toEqual([writId(worker)]);
   const use = await t.propose(intent('add', { by: 1 }, worker));
   expect(use).toMatchObject({ ruling: 'rejected', reason: 'invalid_authority' });
@@ -89,7 +110,10 @@ describe('in an unsigned ledger, with a recovery key', () => {
   test('the own snapshot is used', async () => {
     const { store, snapshot } = await revoked({ secret });
     const { t, failed } = await open(store, snapshot, options);
-    expect({ revoked: t.writs.revoked(), failed }).toEqual({ revoked: [writId(worker)], failed: [] });
+    expect({ revoked: t.writs.revoked(), failed }).toEqual({
+      revoked: [writId(worker)],
+      failed: [],
+    });
     expect(await fsck(store)).toMatchObject({ valid: true });
   });
 
@@ -104,7 +128,9 @@ describe('in an unsigned ledger, with a recovery key', () => {
       forged(snapshot, () => line(snapshot.text)),
       options,
     );
-    expect(failed).toEqual([expect.stringMatching(/was not made with the recovery key of this runtime/)]);
+    expect(failed).toEqual([
+      expect.stringMatching(/was not made with the recovery key of this runtime/),
+    ]);
     expect(t.writs.revoked()).toEqual([writId(worker)]);
   });
 });

@@ -27,7 +27,11 @@ async function approve(store: Store, sink: OutsideSink): Promise<void> {
   try {
     const trajectory = await assize.open('t');
     const [waits] = trajectory.approvals.pending();
-    await trajectory.approvals.approve(waits!.id, { principal: 'doc', method: 'test', override: true });
+    await trajectory.approvals.approve(waits!.id, {
+      principal: 'doc',
+      method: 'test',
+      override: true,
+    });
   } finally {
     await assize.close();
     await store.close();
@@ -42,7 +46,11 @@ async function begun(url: string, sink: OutsideSink): Promise<void> {
 async function adopt(url: string, imported: boolean): Promise<void> {
   const store = await openStore(url);
   const [first] = await store.entries('t', { limit: 1 });
-  await store.adopt({ at: AT, reason: 'the original was retired', ...(imported && { roots: [first!.id] }) });
+  await store.adopt({
+    at: AT,
+    reason: 'the original was retired',
+    ...(imported && { roots: [first!.id] }),
+  });
   await store.close();
 }
 
@@ -59,13 +67,22 @@ async function* linesOf(store: Store): AsyncGenerator<string> {
 }
 
 /** Approved in the original, a copy and an import, the call reaches its sink once. */
-async function expectOnce(url: string, copy: string, imported: string, sink: OutsideSink): Promise<void> {
+async function expectOnce(
+  url: string,
+  copy: string,
+  imported: string,
+  sink: OutsideSink,
+): Promise<void> {
   await exportInto(imported, url);
   const before = sink.log.length;
   await approve(await openStore(url), sink);
   expect(sink.log).toHaveLength(before + 1);
-  await expect(approve(await openStore(copy), sink)).rejects.toMatchObject({ code: 'store_copied' });
-  await expect(approve(await openStore(imported), sink)).rejects.toMatchObject({ code: 'imported_trajectory' });
+  await expect(approve(await openStore(copy), sink)).rejects.toMatchObject({
+    code: 'store_copied',
+  });
+  await expect(approve(await openStore(imported), sink)).rejects.toMatchObject({
+    code: 'imported_trajectory',
+  });
   expect(sink.log).toHaveLength(before + 1);
   // The sink tells that the call was made.
   await adopt(copy, false);

@@ -75,7 +75,11 @@ onEveryDatabase((stores) => {
    * Checks that `t` gets no entry, that no branch starts at the faulty entry or later, and that `u`
    * continues.
    */
-  async function expectClosed(place: Place, rows: readonly EntryRow[], fault: number): Promise<void> {
+  async function expectClosed(
+    place: Place,
+    rows: readonly EntryRow[],
+    fault: number,
+  ): Promise<void> {
     const store = await place.open();
     const assize = runtimeOver(store, [desk]);
     const before = await allEntries(store, 't');
@@ -89,7 +93,9 @@ onEveryDatabase((stores) => {
     }
     expect(await allEntries(store, 't')).toEqual(before);
     const u = await assize.open('u');
-    expect(await u.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
+    expect(await u.propose(intent('add', { by: 1 }, worker))).toMatchObject({
+      ruling: 'committed',
+    });
   }
 
   describe('attack 13: a payload byte changed by SQL: verify names seq, open refuses', () => {
@@ -97,8 +103,12 @@ onEveryDatabase((stores) => {
       const { place, rows } = await made();
       for (const { seq, id, payload } of rows) {
         const at = (seq * 101 + 7) % payload.length;
-        const changed = payload.slice(0, at) + String.fromCharCode(payload.charCodeAt(at) ^ 1) + payload.slice(at + 1);
-        const write = (text: string) => place.sql(`UPDATE entry SET payload = ${quoted(text)} WHERE id = ${hex(id)}`);
+        const changed =
+          payload.slice(0, at) +
+          String.fromCharCode(payload.charCodeAt(at) ^ 1) +
+          payload.slice(at + 1);
+        const write = (text: string) =>
+          place.sql(`UPDATE entry SET payload = ${quoted(text)} WHERE id = ${hex(id)}`);
         await write(changed);
         expect(await faultsOf(place)).toMatchObject([{ trajectory_id: 't', seq }]);
         await expectClosed(place, rows, seq);
@@ -114,7 +124,10 @@ onEveryDatabase((stores) => {
         `UPDATE entry SET payload = ${quoted(payload.replace('"by":1', '"by":2'))} WHERE id = ${hex(id)}`,
       );
       const { code, out } = await runCommand(folder, place.url, 'verify');
-      expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(/^t .*seq 3: .*\(tampered\)/m) });
+      expect({ code, out }).toEqual({
+        code: 1,
+        out: expect.stringMatching(/^t .*seq 3: .*\(tampered\)/m),
+      });
     });
   });
 
@@ -145,7 +158,10 @@ onEveryDatabase((stores) => {
       const { place } = await made();
       await checkpointed(place);
       const restore = await backup(stores, place);
-      await runtimeOver(await place.open(), [desk]).create(desk, { trajectoryId: 'later', writs: [worker] });
+      await runtimeOver(await place.open(), [desk]).create(desk, {
+        trajectoryId: 'later',
+        writs: [worker],
+      });
       const checkpoint = await checkpointed(place);
       await restore();
       expect(await faultsOf(place)).toEqual([]);
@@ -167,17 +183,29 @@ onEveryDatabase((stores) => {
       };
       await cosign();
       const old = await checkpointed(place);
-      await place.sql(...['entry', 'log', 'log_node', 'trajectory', 'blob'].map((table) => `DELETE FROM ${table}`));
+      await place.sql(
+        ...['entry', 'log', 'log_node', 'trajectory', 'blob'].map(
+          (table) => `DELETE FROM ${table}`,
+        ),
+      );
       const store = await openStore(place.url, { checkpoint: false });
       await fill(store, 2);
       // As long, and longer.
       for (const more of [0, 1]) {
-        if (more > 0) await runtimeOver(store, [desk]).create(desk, { trajectoryId: 'more', writs: [worker] });
+        if (more > 0)
+          await runtimeOver(store, [desk]).create(desk, { trajectoryId: 'more', writs: [worker] });
         expect(await faultsOf(place)).toEqual([]);
         const fresh = await checkpointed(place);
         const signed = [readFileSync(old, 'utf8'), readFileSync(fresh, 'utf8')] as const;
         expect(await auditCheckpoints(store, signed, log)).toMatchObject({ consistent: false });
-        const args = ['--checkpoint', old, '--checkpoint', fresh, '--log-key', formatVerifierKey(signer)];
+        const args = [
+          '--checkpoint',
+          old,
+          '--checkpoint',
+          fresh,
+          '--log-key',
+          formatVerifierKey(signer),
+        ];
         expect(await runCommand(folder, place.url, 'audit', ...args)).toMatchObject({ code: 1 });
         await expect(cosign()).rejects.toMatchObject({
           code: 'witness_failed',
@@ -195,10 +223,13 @@ onEveryDatabase((stores) => {
   describe('attack 16: swapped entries or a second seq: refused, or verify names one', () => {
     test('swapped', async () => {
       const { place, rows } = await made();
-      const at = (seq: number, id: string): string => `UPDATE entry SET seq = ${seq} WHERE id = ${hex(id)}`;
+      const at = (seq: number, id: string): string =>
+        `UPDATE entry SET seq = ${seq} WHERE id = ${hex(id)}`;
       const [first, second] = [rows[3]!, rows[4]!];
       await place.sql(at(1_000, first.id), at(3, second.id), at(4, first.id));
-      expect(await faultsOf(place)).toMatchObject([{ trajectory_id: 't', seq: 3, code: 'column_mismatch' }]);
+      expect(await faultsOf(place)).toMatchObject([
+        { trajectory_id: 't', seq: 3, code: 'column_mismatch' },
+      ]);
       expect(await runCommand(folder, place.url, 'verify')).toMatchObject({ code: 1 });
       await expectClosed(place, rows, 5);
     });
@@ -213,7 +244,11 @@ onEveryDatabase((stores) => {
       await expect(insert(hashText(fork))).rejects.toThrow(/unique/i);
       const store = await place.open();
       const row = { ...rows[8]!, id: hashText(fork), payload: fork, parent };
-      expect(await store.commit(batchOf(row))).toEqual({ status: 'conflict', trajectory_id: 't', seq: 8 });
+      expect(await store.commit(batchOf(row))).toEqual({
+        status: 'conflict',
+        trajectory_id: 't',
+        seq: 8,
+      });
       expect(await allEntries(store, 't')).toEqual(rows);
       expect(await faultsOf(place)).toEqual([]);
     });
@@ -234,7 +269,10 @@ async function backup({ kind }: Databases, place: Place): Promise<() => Promise<
   await place.sql(...tables.map((table) => `CREATE TABLE kept_${table} AS TABLE ${table}`));
   return () =>
     place.sql(
-      ...tables.flatMap((table) => [`DELETE FROM ${table}`, `INSERT INTO ${table} SELECT * FROM kept_${table}`]),
+      ...tables.flatMap((table) => [
+        `DELETE FROM ${table}`,
+        `INSERT INTO ${table} SELECT * FROM kept_${table}`,
+      ]),
     );
 }
 

@@ -5,12 +5,25 @@
 
 import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
-import { attenuate, normalizeScope, parseWrit, type Writ, type WritGrant, writId } from '#authority';
+import {
+  attenuate,
+  normalizeScope,
+  parseWrit,
+  type Writ,
+  type WritGrant,
+  writId,
+} from '#authority';
 import { isAssizeError } from '#base';
 import { canonicalize, signText } from '#canon';
 import { type EntryRow, entryRow, type LedgerStore, readRow } from '#ledger';
 import { seededRandom } from '#oracle';
-import { type AssizeOptions, type ProposalInput, type Ruling, type Trajectory, verifyStore } from '#runtime';
+import {
+  type AssizeOptions,
+  type ProposalInput,
+  type Ruling,
+  type Trajectory,
+  verifyStore,
+} from '#runtime';
 import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../support/ledger/desk.ts';
 import { keysOf } from '../support/ledger/rows.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
@@ -27,9 +40,13 @@ const granted = writFor(lead.publicKey, {
 const below = attenuate(granted, { subject: 'agent', nonce: 'a' }, lead.privateKey);
 const chain = [granted];
 
-const pay = (usd: number, writ: ProposalInput['writ'], rest: Partial<ProposalInput> = {}): ProposalInput =>
-  intent('pay', { usd }, writ as Writ, rest);
-const nameOf = (ruling: Ruling): string => (ruling.ruling === 'rejected' ? ruling.reason : ruling.ruling);
+const pay = (
+  usd: number,
+  writ: ProposalInput['writ'],
+  rest: Partial<ProposalInput> = {},
+): ProposalInput => intent('pay', { usd }, writ as Writ, rest);
+const nameOf = (ruling: Ruling): string =>
+  ruling.ruling === 'rejected' ? ruling.reason : ruling.ruling;
 const codeOf = (attempt: Promise<unknown>): Promise<string> =>
   attempt.then(
     () => 'done',
@@ -52,14 +69,20 @@ function forged(changes: object, key = lead): Writ {
 }
 
 onEveryStore((stores) => {
-  const begun = async (store: LedgerStore, options: Partial<AssizeOptions> = {}): Promise<Trajectory> =>
+  const begun = async (
+    store: LedgerStore,
+    options: Partial<AssizeOptions> = {},
+  ): Promise<Trajectory> =>
     runtimeOver(store, [desk], options).create(desk, { trajectoryId: 't', writs: [granted] });
   const reopened = (
     store: LedgerStore,
     process = 'another',
     options: Partial<AssizeOptions> = {},
   ): Promise<Trajectory> =>
-    runtimeOver(store, [desk], { ...options, ports: { random: seededRandom(process), ...options.ports } }).open('t');
+    runtimeOver(store, [desk], {
+      ...options,
+      ports: { random: seededRandom(process), ...options.ports },
+    }).open('t');
 
   describe('attack 19: a wider child writ or odd path: not_attenuated, bad_resource', () => {
     test.each<[string, Partial<WritGrant>]>([
@@ -97,7 +120,9 @@ onEveryStore((stores) => {
         expect.objectContaining({ code: 'bad_argument', name: 'AuthorityError' }),
       );
       const child = { subject: 'mallory', nonce: 'n', scopes: [scope] };
-      expect(() => attenuate(granted, child, lead.privateKey)).toThrow(expect.objectContaining({ code: 'bad_writ' }));
+      expect(() => attenuate(granted, child, lead.privateKey)).toThrow(
+        expect.objectContaining({ code: 'bad_writ' }),
+      );
       const store = await stores.newPlace().open();
       const trajectory = await begun(store);
       const held = { writ: forged({ scopes: [scope] }), chain };
@@ -119,18 +144,26 @@ onEveryStore((stores) => {
       const made = Object.fromEntries(
         Object.entries({ ...body, ...changes }).filter(([, value]) => value !== undefined),
       );
-      const writ = { ...made, signature: signText('writ', canonicalize(made), lead.privateKey) } as never;
+      const writ = {
+        ...made,
+        signature: signText('writ', canonicalize(made), lead.privateKey),
+      } as never;
       expect(() => parseWrit(writ)).toThrow(expect.objectContaining({ code: 'bad_writ' }));
       const store = await stores.newPlace().open();
       const trajectory = await begun(store);
       for (const held of [writ, { writ, chain }, { writ: below, chain: [writ] }])
         expect(await unwritten(store, () => trajectory.propose(pay(1, held)))).toBe('bad_writ');
-      expect(await unwritten(store, () => runtimeOver(store, [desk]).create(desk, { writs: [writ] }))).toBe('bad_writ');
+      expect(
+        await unwritten(store, () => runtimeOver(store, [desk]).create(desk, { writs: [writ] })),
+      ).toBe('bad_writ');
     });
 
     test.each(['actions', 'scopes', 'budget'] as const)('without %s', async (name) => {
       const { signature: _s, [name]: _list, ...made } = { ...below, subject: 'mallory' };
-      const writ = { ...made, signature: signText('writ', canonicalize(made), lead.privateKey) } as Writ;
+      const writ = {
+        ...made,
+        signature: signText('writ', canonicalize(made), lead.privateKey),
+      } as Writ;
       const store = await stores.newPlace().open();
       const trajectory = await begun(store);
       const ruling = await trajectory.propose(pay(1, { writ, chain }));
@@ -140,7 +173,11 @@ onEveryStore((stores) => {
 
   describe('attack 21: a writ expired or revoked between check and commit: rejection', () => {
     /** Something happens after the proposal was judged and before it is written. */
-    async function raced(store: LedgerStore, clock: HandClock, meanwhile: () => Promise<unknown>): Promise<Ruling> {
+    async function raced(
+      store: LedgerStore,
+      clock: HandClock,
+      meanwhile: () => Promise<unknown>,
+    ): Promise<Ruling> {
       const slow = new FaultyStore(store);
       const trajectory = await reopened(slow, 'slow', { ports: { clock } });
       let isFirst = true;
@@ -160,10 +197,23 @@ onEveryStore((stores) => {
         const store = await place.open();
         const quick = await begun(store);
         const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
-        const by = { writ: { writ, chain: writ === below ? chain : [] }, reason: 'stolen', by: officer };
-        const ruling = await raced(await place.open(), new HandClock(), () => quick.writs.revoke(by));
-        expect(ruling).toMatchObject({ reason: 'invalid_authority', detail: `Writ ${writId(writ)} was revoked.` });
-        expect((await payloads(store, 't')).map(({ kind }) => kind)).toEqual(['root', 'commit', 'rejection']);
+        const by = {
+          writ: { writ, chain: writ === below ? chain : [] },
+          reason: 'stolen',
+          by: officer,
+        };
+        const ruling = await raced(await place.open(), new HandClock(), () =>
+          quick.writs.revoke(by),
+        );
+        expect(ruling).toMatchObject({
+          reason: 'invalid_authority',
+          detail: `Writ ${writId(writ)} was revoked.`,
+        });
+        expect((await payloads(store, 't')).map(({ kind }) => kind)).toEqual([
+          'root',
+          'commit',
+          'rejection',
+        ]);
         await soundState(store, 't');
       }
     });
@@ -178,8 +228,15 @@ onEveryStore((stores) => {
         clock.at = granted.expires;
         await quick.propose(intent('add', { by: 1 }, lasting));
       });
-      expect(ruling).toMatchObject({ reason: 'invalid_authority', detail: expect.stringContaining('expired') });
-      expect((await payloads(store, 't')).map(({ kind }) => kind)).toEqual(['root', 'commit', 'rejection']);
+      expect(ruling).toMatchObject({
+        reason: 'invalid_authority',
+        detail: expect.stringContaining('expired'),
+      });
+      expect((await payloads(store, 't')).map(({ kind }) => kind)).toEqual([
+        'root',
+        'commit',
+        'rejection',
+      ]);
       await soundState(store, 't');
     });
   });
@@ -191,16 +248,25 @@ onEveryStore((stores) => {
       const store = await place.open();
       await begun(store);
       const names = Array.from({ length: count }, (_, n) => `process ${n}`);
-      return { store, open: await Promise.all(names.map(async (name) => reopened(await place.open(), name))) };
+      return {
+        store,
+        open: await Promise.all(names.map(async (name) => reopened(await place.open(), name))),
+      };
     }
 
     test.each([1, 4])('to spend, in %i runtimes', async (count) => {
       const { store, open } = await runtimes(count);
       const siblings = Array.from({ length: SIBLINGS }, (_, n) =>
-        attenuate(granted, { subject: `sibling ${n}`, nonce: `${n}`, budget: { usd: SHARE } }, lead.privateKey),
+        attenuate(
+          granted,
+          { subject: `sibling ${n}`, nonce: `${n}`, budget: { usd: SHARE } },
+          lead.privateKey,
+        ),
       );
       const answers = await Promise.all(
-        siblings.map((writ, n) => (open[n % count] as Trajectory).propose(pay(SHARE, { writ, chain })).then(nameOf)),
+        siblings.map((writ, n) =>
+          (open[n % count] as Trajectory).propose(pay(SHARE, { writ, chain })).then(nameOf),
+        ),
       );
       expect(answers.filter((answer) => answer === 'committed')).toHaveLength(1);
       expect(answers.filter((answer) => answer === 'budget_exhausted')).toHaveLength(SIBLINGS - 1);
@@ -211,7 +277,11 @@ onEveryStore((stores) => {
       const { store, open } = await runtimes(count);
       const answers = await Promise.all(
         Array.from({ length: SIBLINGS }, (_, n) => {
-          const more = { subject: `sibling ${n}`, childTrajectoryId: `c${n}`, budget: { usd: SHARE } };
+          const more = {
+            subject: `sibling ${n}`,
+            childTrajectoryId: `c${n}`,
+            budget: { usd: SHARE },
+          };
           const delegated = (open[n % count] as Trajectory).delegations.delegate({
             task: 'count',
             writ: granted,
@@ -236,9 +306,9 @@ onEveryStore((stores) => {
         const ruling = await trajectory.propose(pay(1, { writ: below, chain }, { principal }));
         expect(ruling).toMatchObject({ reason: 'invalid_authority', entry: { kind: 'rejection' } });
       }
-      expect(nameOf(await trajectory.propose(pay(1, { writ: below, chain }, { principal: 'agent' })))).toBe(
-        'committed',
-      );
+      expect(
+        nameOf(await trajectory.propose(pay(1, { writ: below, chain }, { principal: 'agent' }))),
+      ).toBe('committed');
       await soundState(store, 't');
     });
 
@@ -251,7 +321,9 @@ onEveryStore((stores) => {
           detail: expect.stringContaining('for trajectory t'),
         });
       // Under other anchors, the writ has no trusted issuer.
-      const tenant = runtimeOver(await stores.newPlace().open(), [desk], { anchors: [keysOf(99).publicKey] });
+      const tenant = runtimeOver(await stores.newPlace().open(), [desk], {
+        anchors: [keysOf(99).publicKey],
+      });
       const theirs = await tenant.create(desk, { trajectoryId: 't' });
       expect(await codeOf(theirs.propose(pay(1, { writ: below, chain })))).toBe('bad_writ');
     });
@@ -259,12 +331,23 @@ onEveryStore((stores) => {
     test('a delegated writ, in the delegating trajectory and in a sibling', async () => {
       const store = await stores.newPlace().open();
       const trajectory = await begun(store);
-      const more = { subject: 'agent', childTrajectoryId: 'c', budget: { usd: 10 }, privateKey: lead.privateKey };
-      const child = await trajectory.delegations.delegate({ task: 'count', writ: granted, ...more });
+      const more = {
+        subject: 'agent',
+        childTrajectoryId: 'c',
+        budget: { usd: 10 },
+        privateKey: lead.privateKey,
+      };
+      const child = await trajectory.delegations.delegate({
+        task: 'count',
+        writ: granted,
+        ...more,
+      });
       const writ = child.delegations.origin?.writ as Writ;
       const beside = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 'd' });
       for (const open of [trajectory, beside])
-        expect(await unwritten(store, () => open.propose(pay(1, { writ, chain })))).toBe('bad_writ');
+        expect(await unwritten(store, () => open.propose(pay(1, { writ, chain })))).toBe(
+          'bad_writ',
+        );
       expect(nameOf(await child.propose(pay(1, writ)))).toBe('committed');
       await soundState(store, 't');
     });
@@ -318,7 +401,13 @@ onEveryStore((stores) => {
       for (const issuer of LOW_ORDER) {
         const above = forged({ subject: issuer });
         const held = {
-          writ: { ...below, issuer, parent: writId(above), max_depth: 0, signature: '0'.repeat(128) },
+          writ: {
+            ...below,
+            issuer,
+            parent: writId(above),
+            max_depth: 0,
+            signature: '0'.repeat(128),
+          },
           chain: [above, granted],
         };
         expect(await unwritten(store, () => trajectory.propose(pay(1, held)))).toBe('bad_writ');
@@ -341,9 +430,14 @@ onEveryStore((stores) => {
       ];
       for (const value of values) {
         const store = await stores.newPlace().open();
-        const row = entryRow({ ...payload, signature: { key: signature?.key, value } } as never, undefined);
+        const row = entryRow(
+          { ...payload, signature: { key: signature?.key, value } } as never,
+          undefined,
+        );
         await store.commit({ entries: [root, row], blobs: [] });
-        expect(await verifyStore(store)).toMatchObject([{ valid: false, fault: { seq: 1, code: 'bad_signature' } }]);
+        expect(await verifyStore(store)).toMatchObject([
+          { valid: false, fault: { seq: 1, code: 'bad_signature' } },
+        ]);
       }
     });
   });

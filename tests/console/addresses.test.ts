@@ -11,12 +11,16 @@ test('the server has the address of each page of the console', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-console-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, 'assets'));
-  writeFileSync(join(folder, 'index.html'), '<meta content="{{nonce}}"><meta content="{{sign-in}}">');
+  writeFileSync(
+    join(folder, 'index.html'),
+    '<meta content="{{nonce}}"><meta content="{{sign-in}}">',
+  );
   const app = new Hono();
   const files = await ConsoleFiles.read(folder);
   addConsole(app, files, 'oidc');
   addUnknownPage(app, files, 'oidc');
-  const statusOf = async (path: string) => (await app.request(path, { headers: { accept: 'text/html' } })).status;
+  const statusOf = async (path: string) =>
+    (await app.request(path, { headers: { accept: 'text/html' } })).status;
   for (const { path } of PAGES) expect([path, await statusOf(path)]).toEqual([path, 200]);
   expect(await statusOf('/no-page')).toBe(404);
 });

@@ -14,7 +14,8 @@ const MAIN = { trajectory: 'main' };
 
 async function asked(server: TestServer, path: string, body: unknown): Promise<any> {
   const token = await server.tokenFor('agent:host');
-  return (await server.ask('POST', `/v1/trajectories/main/${path}`, { token, key: path, body })).body;
+  return (await server.ask('POST', `/v1/trajectories/main/${path}`, { token, key: path, body }))
+    .body;
 }
 
 withConsole(({ serve, open }) => {
@@ -22,7 +23,12 @@ withConsole(({ serve, open }) => {
     const server = await serve(FRONT);
     const observations = [{ name: 'mail\u202e', value: 'six people' }];
     const role = { name: 'host', params: { room: '12' } };
-    const { approval_id } = await asked(server, 'proposals', { action: 'book', role, args: BOOKING, observations });
+    const { approval_id } = await asked(server, 'proposals', {
+      action: 'book',
+      role,
+      args: BOOKING,
+      observations,
+    });
     const page = await open(server, 'boss:ada', `/inbox/${approval_id}`);
     await page.getByRole('button', { name: /^Amend/ }).click();
     await page.getByText('States ada phone = none').waitFor();
@@ -45,14 +51,26 @@ withConsole(({ serve, open }) => {
       .waitFor();
     await page.getByLabel('guests').fill('5');
     await page.getByText('States ada phone = 555').waitFor();
-    await page.getByRole('status', { name: 'Judgement' }).getByText('Would be approved as amended').waitFor();
+    await page
+      .getByRole('status', { name: 'Judgement' })
+      .getByText('Would be approved as amended')
+      .waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: /^Approve amended/ }).click();
     await page.getByText('Nothing waits').waitFor();
-    const { ruling } = await succeed(server, 'approvals.get', { as: 'boss:ada', path: { approval: approval_id } });
+    const { ruling } = await succeed(server, 'approvals.get', {
+      as: 'boss:ada',
+      path: { approval: approval_id },
+    });
     const query = { values: 'true' };
-    const entry = await succeed(server, 'entries.get', { as: 'boss:ada', path: { entry: ruling.entry_id }, query });
-    const held = entry.values.find(({ pointer }: { pointer: string }) => pointer === '/action/args');
+    const entry = await succeed(server, 'entries.get', {
+      as: 'boss:ada',
+      path: { entry: ruling.entry_id },
+      query,
+    });
+    const held = entry.values.find(
+      ({ pointer }: { pointer: string }) => pointer === '/action/args',
+    );
     expect(held?.value ?? entry.payload.action.args).toEqual({
       ...BOOKING,
       ...{ guests: 5, rate: 90, isPaid: true, size: 'single', code: 7 },
@@ -80,7 +98,11 @@ withConsole(({ serve, open }) => {
     await expectAccessible(page);
     await page.getByRole('button', { name: /^Approve/ }).click();
     await page.getByText('Nothing waits').waitFor();
-    const recall = { as: 'boss:ada' as const, path: { ...MAIN, space: 'front' }, body: { subject: 'bo' } };
+    const recall = {
+      as: 'boss:ada' as const,
+      path: { ...MAIN, space: 'front' },
+      body: { subject: 'bo' },
+    };
     const { facts } = await succeed(server, 'memory.recall', recall);
     expect(facts.map(({ object }: { object: string }) => object)).toEqual(['222']);
   });

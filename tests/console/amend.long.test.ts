@@ -7,9 +7,17 @@ import type { TestServer } from '../support/server/serving.ts';
 
 /** A payment of 400 that waits for the boss. Returns the id of its approval. */
 async function waiting(server: TestServer): Promise<string> {
-  const body = { action: 'pay', role: { name: 'clerk', params: { desk: 'a' } }, args: { amount: 400 } };
+  const body = {
+    action: 'pay',
+    role: { name: 'clerk', params: { desk: 'a' } },
+    args: { amount: 400 },
+  };
   const token = server.tokens['agent:scout'];
-  const answer = await server.ask('POST', '/v1/trajectories/main/proposals', { token, key: 'k', body });
+  const answer = await server.ask('POST', '/v1/trajectories/main/proposals', {
+    token,
+    key: 'k',
+    body,
+  });
   expect(answer.body.ruling, answer.text).toBe('escalated');
   return answer.body.approval_id;
 }
@@ -55,7 +63,9 @@ withConsole(({ serve, open }) => {
     await told.getByText('Would be approved as amended').waitFor();
     await page.getByRole('heading', { name: 'Changes of the state, as amended' }).waitFor();
     await page.getByRole('cell', { name: '300' }).first().waitFor();
-    expect((await succeed(server, 'approvals.get', { path: { approval: id } })).status).toBe('pending');
+    expect((await succeed(server, 'approvals.get', { path: { approval: id } })).status).toBe(
+      'pending',
+    );
 
     await tabTo(page, 'button', /^Approve amended/);
     await page.keyboard.press('Enter');
@@ -128,21 +138,26 @@ withConsole(({ serve, open }) => {
     expect(await page.getByLabel('amount').count()).toBe(0);
   });
 
-  test.each(['light', 'dark'] as const)('the form breaks no rule of accessibility: %s', async (scheme) => {
-    const server = await serve();
-    const id = await waiting(server);
-    for (const width of [1280, 820, 360]) {
-      const page = await open(server, 'boss:ada', `/inbox/${id}`, { scheme, width });
-      await page.getByRole('button', { name: /^Amend/ }).click();
-      await page.getByLabel('amount').fill('2000');
-      await page.getByText('Breaks rule LARGE').waitFor();
-      await expectAccessible(page);
-      await page.getByLabel('Override the rules that this breaks').check();
-      await page.getByText('against rule LARGE').waitFor();
-      await page.getByRole('button', { name: /^Override and approve/ }).click();
-      await page.getByText('Write a reason: an override needs one.').waitFor();
-      await expectAccessible(page);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-    }
-  });
+  test.each(['light', 'dark'] as const)(
+    'the form breaks no rule of accessibility: %s',
+    async (scheme) => {
+      const server = await serve();
+      const id = await waiting(server);
+      for (const width of [1280, 820, 360]) {
+        const page = await open(server, 'boss:ada', `/inbox/${id}`, { scheme, width });
+        await page.getByRole('button', { name: /^Amend/ }).click();
+        await page.getByLabel('amount').fill('2000');
+        await page.getByText('Breaks rule LARGE').waitFor();
+        await expectAccessible(page);
+        await page.getByLabel('Override the rules that this breaks').check();
+        await page.getByText('against rule LARGE').waitFor();
+        await page.getByRole('button', { name: /^Override and approve/ }).click();
+        await page.getByText('Write a reason: an override needs one.').waitFor();
+        await expectAccessible(page);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+          width,
+        );
+      }
+    },
+  );
 });

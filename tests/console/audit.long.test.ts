@@ -2,7 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
-import { bodyOf, endedKey, FAILED_KIND } from '../../packages/server/src/notices/queue/delivery-rows.ts';
+import {
+  bodyOf,
+  endedKey,
+  FAILED_KIND,
+} from '../../packages/server/src/notices/queue/delivery-rows.ts';
 import { receiversOf } from '../../packages/server/src/notices/receivers.ts';
 import { expectAccessible, withConsole } from '../support/console/browser.ts';
 import { pay, succeed } from '../support/server/calling.ts';
@@ -12,7 +16,8 @@ import { startWitness } from '../support/server/witness.ts';
 import { NoticeSink } from '../support/tools/notice-sink.ts';
 
 async function paid(server: TestServer, times: number): Promise<void> {
-  for (let n = 0; n < times; n += 1) await succeed(server, 'proposals.create', pay('a', 1, `k${n}`));
+  for (let n = 0; n < times; n += 1)
+    await succeed(server, 'proposals.create', pay('a', 1, `k${n}`));
 }
 
 /** A period whose end is before its start. */
@@ -111,7 +116,11 @@ withConsole(({ serve, open }) => {
     const waiting = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download as HTML' }).click();
     const file = await readFile(await (await waiting).path(), 'utf8');
-    const asked = { path: { framework: 'eu-ai-act' }, query: { size: '7' }, as: 'auditor:eve' } as const;
+    const asked = {
+      path: { framework: 'eu-ai-act' },
+      query: { size: '7' },
+      as: 'auditor:eve',
+    } as const;
     expect(file).toBe(await succeed(server, 'reports.page', asked));
     expect(file).toContain('Compliance report at 7 entries');
   });
@@ -134,7 +143,12 @@ withConsole(({ serve, open }) => {
 
   test('an administrator retries failed notices', async () => {
     await using sink = await NoticeSink.open();
-    const webhook = { url: sink.url, secret: 'a-secret-of-24-characters', allowPrivate: true, channels: ['nobody'] };
+    const webhook = {
+      url: sink.url,
+      secret: 'a-secret-of-24-characters',
+      allowPrivate: true,
+      channels: ['nobody'],
+    };
     const server = await serve({ config: { notices: { webhooks: [webhook] } } });
     const { approval_id: entry } = await succeed(server, 'proposals.create', pay('a', 200, 'k'));
     // A proposal has its place in the log after the log was read.
@@ -143,7 +157,15 @@ withConsole(({ serve, open }) => {
     const receiver = receiversOf([webhook], new Map())[0]!.id;
     const key = endedKey(at, (await server.store.logIndex(entry)) as number, receiver);
     const error = { code: 'receiver_refused', detail: 'The webhook answered with the status 500.' };
-    const notice = { entry, type: 'approval.requested', attempts: 20, at, receiver, shown: 'a', error } as const;
+    const notice = {
+      entry,
+      type: 'approval.requested',
+      attempts: 20,
+      at,
+      receiver,
+      shown: 'a',
+      error,
+    } as const;
     await server.store.sidePut([{ kind: FAILED_KIND, key, expected: null, body: bodyOf(notice) }]);
     const auditor = await open(server, 'auditor:eve', '/audit');
     await auditor.getByText(error.detail).waitFor();
@@ -162,17 +184,24 @@ withConsole(({ serve, open }) => {
     expect(await page.getByRole('button', { name: 'Sign a new checkpoint' }).count()).toBe(0);
   });
 
-  test.each(['light', 'dark'] as const)('no rule of accessibility is broken: %s', async (scheme) => {
-    const server = await serve();
-    await succeed(server, 'checkpoints.create');
-    for (const width of [1280, 820, 360]) {
-      const page = await open(server, 'admin:ann', `/audit?${BACKWARDS}`, { scheme, width });
-      await page.getByText('Give a time after “From”.').waitFor();
-      expect(await page.getByRole('button', { name: 'Download the proof bundle' }).isDisabled()).toBe(true);
-      await page.getByRole('button', { name: 'Verify now' }).click();
-      await page.getByText(/all valid/).waitFor();
-      await expectAccessible(page);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-    }
-  });
+  test.each(['light', 'dark'] as const)(
+    'no rule of accessibility is broken: %s',
+    async (scheme) => {
+      const server = await serve();
+      await succeed(server, 'checkpoints.create');
+      for (const width of [1280, 820, 360]) {
+        const page = await open(server, 'admin:ann', `/audit?${BACKWARDS}`, { scheme, width });
+        await page.getByText('Give a time after “From”.').waitFor();
+        expect(
+          await page.getByRole('button', { name: 'Download the proof bundle' }).isDisabled(),
+        ).toBe(true);
+        await page.getByRole('button', { name: 'Verify now' }).click();
+        await page.getByText(/all valid/).waitFor();
+        await expectAccessible(page);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+          width,
+        );
+      }
+    },
+  );
 });

@@ -40,7 +40,9 @@ withConsole(({ serve, open }) => {
       .waitFor();
     await page.getByRole('region', { name: /Input/ }).getByText(`${SILENT_CENTS}`).waitFor();
     for (const scheme of ['light', 'dark'] as const)
-      await expectAccessible(await open(server, 'boss:ada', new URL(page.url()).pathname, { scheme }));
+      await expectAccessible(
+        await open(server, 'boss:ada', new URL(page.url()).pathname, { scheme }),
+      );
     const decide = async (of: Page) => {
       await of.getByLabel('It happened').check();
       await of.getByLabel('Reason').fill('the bank has it');
@@ -56,7 +58,9 @@ withConsole(({ serve, open }) => {
     await decide(admin);
     await admin.getByText('Recorded: applied').waitFor();
     await admin.getByText('permanent').first().waitFor();
-    expect((await succeed(server, 'effects.list', { query: { needs_human: 'true' } })).transactions).toEqual([]);
+    expect(
+      (await succeed(server, 'effects.list', { query: { needs_human: 'true' } })).transactions,
+    ).toEqual([]);
   });
 
   test('a transaction without doubt is permanent, and an auditor decides nothing', async () => {
@@ -103,7 +107,9 @@ withConsole(({ serve, open }) => {
       await dialog.getByLabel(/Reason/).fill('a drill');
       await dialog.getByRole('button', { name: new RegExp(does) }).click();
       await expect
-        .poll(async () => (await succeed(server, 'trajectories.get', { path: MAIN })).halted !== null)
+        .poll(
+          async () => (await succeed(server, 'trajectories.get', { path: MAIN })).halted !== null,
+        )
         .toBe(halted);
       await dialog.waitFor({ state: 'hidden' });
     }
@@ -118,12 +124,17 @@ withConsole(({ serve, open }) => {
     await expectAccessible(page);
   });
 
-  test.each(['agents', 'timeline', 'what-if'])('a name with a colon is found by its address: %s', async (name) => {
-    const server = await serve();
-    const trajectory = 'run:1.a-b_c';
-    await server.service.assize.create(till, { trajectoryId: trajectory });
-    const page = await open(server, 'auditor:eve', `/${name}/${encodeURIComponent(trajectory)}`);
-    const chosen = page.getByRole('heading', { name: trajectory }).or(page.locator(`input[value^="${trajectory}"]`));
-    await chosen.first().waitFor();
-  });
+  test.each(['agents', 'timeline', 'what-if'])(
+    'a name with a colon is found by its address: %s',
+    async (name) => {
+      const server = await serve();
+      const trajectory = 'run:1.a-b_c';
+      await server.service.assize.create(till, { trajectoryId: trajectory });
+      const page = await open(server, 'auditor:eve', `/${name}/${encodeURIComponent(trajectory)}`);
+      const chosen = page
+        .getByRole('heading', { name: trajectory })
+        .or(page.locator(`input[value^="${trajectory}"]`));
+      await chosen.first().waitFor();
+    },
+  );
 });

@@ -41,7 +41,11 @@ withConsole(({ blank, openOffline }) => {
   async function decideAsInTheFirstMorning(): Promise<void> {
     const { approvals } = (await tour.ask('GET', '/v1/approvals')) as { approvals: any[] };
     const [{ id, digest, action }] = approvals;
-    const body = { digest, args: { ...action.args, cents: 93_000 }, reason: 'The hotel wrote: three nights.' };
+    const body = {
+      digest,
+      args: { ...action.args, cents: 93_000 },
+      reason: 'The hotel wrote: three nights.',
+    };
     await tour.ask('POST', `/v1/approvals/${id}/approve`, { as: 'manager', body });
   }
 
@@ -115,7 +119,8 @@ withConsole(({ blank, openOffline }) => {
           await follow(page, step);
           if (step.does === 'see') seen = step.what;
           // The page believes no fact any more that rests on a withdrawn statement.
-          if (seen === 'done:') await page.getByText('Believed because of it.').waitFor({ state: 'detached' });
+          if (seen === 'done:')
+            await page.getByText('Believed because of it.').waitFor({ state: 'detached' });
       }
     };
     const steps = walkOf(guide);
@@ -126,16 +131,22 @@ withConsole(({ blank, openOffline }) => {
         throw new Error(`The guide says: ${JSON.stringify(step)}`, { cause: error });
       });
 
-    const { state } = (await tour.ask('GET', '/v1/trajectories/expenses/state')) as { state: { paid: object } };
+    const { state } = (await tour.ask('GET', '/v1/trajectories/expenses/state')) as {
+      state: { paid: object };
+    };
     expect(state.paid).toMatchObject({ r3: 124_000 });
     const { facts } = (await tour.ask('POST', '/v1/trajectories/expenses/memory/payees/recall', {
       body: { valid: 'any' },
     })) as any;
     const trips = facts.filter(({ subject }: { subject: string }) => subject === 'carla');
-    expect(trips.map(({ object }: { object: string }) => object)).toEqual(['conference, four nights']);
+    expect(trips.map(({ object }: { object: string }) => object)).toEqual([
+      'conference, four nights',
+    ]);
     const { incidents } = (await tour.ask('GET', '/v1/incidents')) as { incidents: object[] };
     expect(incidents).toMatchObject([{ approved_by: 'manager:grace', opened_by: 'auditor:iris' }]);
-    const { standing } = (await tour.ask('GET', '/v1/trajectories/bills/standing')) as { standing: object[] };
+    const { standing } = (await tour.ask('GET', '/v1/trajectories/bills/standing')) as {
+      standing: object[];
+    };
     expect(standing).toMatchObject([{ used: 1, spent: { cents: 12_000 }, status: 'ended' }]);
   });
 });

@@ -17,7 +17,8 @@ withConsole(({ blank, openOffline }) => {
   });
   afterAll(() => tour?.end());
 
-  const key = async () => ((await tour.ask('GET', '/v1/checkpoints/latest')) as { key: string }).key;
+  const key = async () =>
+    ((await tour.ask('GET', '/v1/checkpoints/latest')) as { key: string }).key;
 
   /** The path of a file that was in a downloaded zip. */
   const unzipped = async (download: Download, name: string): Promise<string> => {
@@ -54,8 +55,13 @@ withConsole(({ blank, openOffline }) => {
         throw new Error(`The guide says: ${JSON.stringify(step)}`, { cause: error });
       });
     }
-    const { state } = (await tour.ask('GET', '/v1/trajectories/expenses/state')) as { state: { paid: object } };
+    const { state } = (await tour.ask('GET', '/v1/trajectories/expenses/state')) as {
+      state: { paid: object };
+    };
     expect(state.paid).toEqual({ r1: 4_280, r2: 1_850, r3: 93_000, r4: 9_600 });
-    expect(tour.payments().map(({ receipt, cents }) => [receipt, cents])).toContainEqual(['r3', 93_000]);
+    expect(tour.payments().map(({ receipt, cents }) => [receipt, cents])).toContainEqual([
+      'r3',
+      93_000,
+    ]);
   });
 });

@@ -49,7 +49,10 @@ withConsole(({ serve, open }) => {
     const grants = [{ trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] }];
     const server = await serve({
       config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
-      principals: { 'agent:ada': { kinds: ['agent'], grants }, 'manager:grace': { kinds: ['counselor'] } } as never,
+      principals: {
+        'agent:ada': { kinds: ['agent'], grants },
+        'manager:grace': { kinds: ['counselor'] },
+      } as never,
       domains: [gateway({ rules }) as unknown as Domain],
       rules,
     });
@@ -83,6 +86,8 @@ withConsole(({ serve, open }) => {
   };
   for (const [name, run] of Object.entries(FRAMEWORKS)) {
     const title = ABSENT[name] ?? name;
-    test.skipIf(name in ABSENT)(`${title}: a payment is approved in the console`, () => made(name, run));
+    test.skipIf(name in ABSENT)(`${title}: a payment is approved in the console`, () =>
+      made(name, run),
+    );
   }
 });

@@ -27,13 +27,22 @@ async function hostile(server: TestServer): Promise<{ readonly approval: string 
   for (const [n, object] of [EVIL, `${EVIL}2`].entries())
     await succeed(server, 'memory.state', {
       ...{ as: 'agent:scout', path: { ...MAIN, space: 'front' }, key: `fact ${n}` },
-      body: { verb: 'assert', subject: EVIL, predicate: 'phone', object, valid: from, source: EVIL },
+      body: {
+        verb: 'assert',
+        subject: EVIL,
+        predicate: 'phone',
+        object,
+        valid: from,
+        source: EVIL,
+      },
     });
   await propose('wire', { cents: 5 }, 'w');
   await propose(EVIL, { [EVIL]: EVIL }, 'unknown');
   const { body } = await propose('pay', { amount: 200 }, 'p');
   const rejected = await propose('pay', { amount: 300 }, 'r');
-  const { approval } = await succeed(server, 'approvals.get', { path: { approval: rejected.body.approval_id } });
+  const { approval } = await succeed(server, 'approvals.get', {
+    path: { approval: rejected.body.approval_id },
+  });
   await succeed(server, 'approvals.reject', {
     ...{ as: 'boss:ada', path: { approval: rejected.body.approval_id } },
     body: { digest: approval.digest, reason: `no ${EVIL}` },
@@ -58,7 +67,10 @@ const SAID = `(() => {
 async function expectInert(page: Page): Promise<void> {
   const said = await page.evaluate<string>(SAID);
   const at = Math.max(...UNSEEN.map((one) => said.indexOf(one)));
-  expect(at === -1 ? '' : said.slice(Math.max(0, at - 60), at + 20), `${page.url()} shows a raw character`).toBe('');
+  expect(
+    at === -1 ? '' : said.slice(Math.max(0, at - 60), at + 20),
+    `${page.url()} shows a raw character`,
+  ).toBe('');
   expect(await page.locator('img').count(), page.url()).toBe(0);
 }
 
@@ -72,9 +84,17 @@ withConsole(({ serve, open }) => {
     const entries = Array.from({ length: last + 1 }, (_, seq) => `/timeline/main/${seq}`);
     const paths = [
       ...['/inbox', `/inbox/${approval}`, '/timeline/main', ...entries, `/timeline/${NOTED}/0`],
-      ...[`/timeline/main/${last}?view=state`, `/timeline/main/${last}?view=compare`, `/timeline/main/2?view=record`],
+      ...[
+        `/timeline/main/${last}?view=state`,
+        `/timeline/main/${last}?view=compare`,
+        `/timeline/main/2?view=record`,
+      ],
       ...['/what-if/main', `/what-if/${NOTED}`, '/effects', `/effects/${transactions[0]?.epoch}`],
-      ...['/memory/main/front', `/memory/main/front?${key}`, '/memory/main/front?view=recall&valid=any'],
+      ...[
+        '/memory/main/front',
+        `/memory/main/front?${key}`,
+        '/memory/main/front?view=recall&valid=any',
+      ],
       ...['/agents', '/agents/main', `/agents/${NOTED}`, '/audit'],
     ];
     const page = await open(server, 'boss:ada', '/inbox');

@@ -25,7 +25,9 @@ async function waiting(server: TestServer, desk: string, amount = 200): Promise<
   return answer.body.approval_id;
 }
 
-async function sums(server: TestServer): Promise<Record<string, { readonly sum: number; readonly by?: string }>> {
+async function sums(
+  server: TestServer,
+): Promise<Record<string, { readonly sum: number; readonly by?: string }>> {
   return (await succeed(server, 'trajectories.state', { path: MAIN })).state.desks;
 }
 
@@ -57,11 +59,17 @@ withConsole(({ blank, serve, open }) => {
     await page.getByRole('button', { name: /^Reject/ }).click();
     await page.getByText('Write a reason: a rejection needs one.').waitFor();
     await expectAccessible(page);
-    expect((await succeed(server, 'approvals.get', { path: { approval: id } })).status).toBe('pending');
+    expect((await succeed(server, 'approvals.get', { path: { approval: id } })).status).toBe(
+      'pending',
+    );
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.type('too much');
     await page.getByRole('button', { name: /^Reject/ }).click();
-    await page.getByText('This proposal is decided: rejected').or(page.getByText('Nothing waits')).first().waitFor();
+    await page
+      .getByText('This proposal is decided: rejected')
+      .or(page.getByText('Nothing waits'))
+      .first()
+      .waitFor();
     const { ruling } = await succeed(server, 'approvals.get', { path: { approval: id } });
     const entry = await succeed(server, 'entries.get', { path: { entry: ruling.entry_id } });
     expect(JSON.stringify(entry)).toContain('too much');
@@ -160,7 +168,9 @@ withConsole(({ blank, serve, open }) => {
     await page.getByRole('button', { name: /^Approve/ }).waitFor();
     await server.stop();
     await page.keyboard.press('a');
-    const alert = page.getByRole('alert').getByText('Your decision was not confirmed; press again, it counts once.');
+    const alert = page
+      .getByRole('alert')
+      .getByText('Your decision was not confirmed; press again, it counts once.');
     await alert.waitFor();
     await serve({ store, server: { port: server.port } });
     await alert.waitFor({ state: 'hidden' });
@@ -174,8 +184,13 @@ withConsole(({ blank, serve, open }) => {
     const page = await open(server, 'boss:ada', '/inbox');
     await page.getByRole('button', { name: /pay/ }).waitFor();
     await page.getByText('Live').waitFor();
-    const { digest } = (await succeed(server, 'approvals.get', { path: { approval: id } })).approval;
-    await succeed(server, 'approvals.approve', { as: 'boss:bob', path: { approval: id }, body: { digest } });
+    const { digest } = (await succeed(server, 'approvals.get', { path: { approval: id } }))
+      .approval;
+    await succeed(server, 'approvals.approve', {
+      as: 'boss:bob',
+      path: { approval: id },
+      body: { digest },
+    });
     await page.getByText('pay: committed by boss:bob').waitFor();
     await page.getByText('Nothing waits').waitFor();
   });
@@ -183,7 +198,9 @@ withConsole(({ blank, serve, open }) => {
   test('of two people that decide at once, the later one sees why it is late', async () => {
     const server = await serve();
     const id = await waiting(server, 'a');
-    const pages = await Promise.all(['boss:ada', 'boss:bob'].map((name) => open(server, name, `/inbox/${id}`)));
+    const pages = await Promise.all(
+      ['boss:ada', 'boss:bob'].map((name) => open(server, name, `/inbox/${id}`)),
+    );
     const [one, two] = pages as [Page, Page];
     for (const page of pages) await page.getByRole('button', { name: /^Approve/ }).waitFor();
     // The second page does not hear of the first decision in time.
@@ -202,7 +219,9 @@ withConsole(({ blank, serve, open }) => {
   });
 
   test('of two approvals that are needed, the first one waits for the second', async () => {
-    const rules = readRules('id: two\nrules:\n  - { id: both, ask: bank/pay, approvals: 2 }\n').rules;
+    const rules = readRules(
+      'id: two\nrules:\n  - { id: both, ask: bank/pay, approvals: 2 }\n',
+    ).rules;
     const principals = {
       'agent:scout': { kinds: ['agent'], grants: [{ actions: ['**'], scopes: ['**'] }] },
       'human:ada': { kinds: ['counselor'] },
@@ -235,7 +254,10 @@ withConsole(({ blank, serve, open }) => {
   test('a call of an agent program is shown as it will be made, with its parts', async () => {
     const { rules } = readRules('{ id: ask, default: ask }');
     const principals = {
-      'agent:claude': { kinds: ['agent'], grants: [{ actions: ['call', 'begin', 'report', 'session'] }] },
+      'agent:claude': {
+        kinds: ['agent'],
+        grants: [{ actions: ['call', 'begin', 'report', 'session'] }],
+      },
       'human:ada': { kinds: ['counselor'] },
     };
     const domains = [gateway({ rules }) as unknown as Domain];
@@ -243,19 +265,29 @@ withConsole(({ blank, serve, open }) => {
     const server = await serve({ rules, domains, config, principals: principals as never });
     const page = await open(server, 'human:ada', '/inbox');
     const command = 'git push && echo \u202e<b>x</b>';
-    const event = { hook_event_name: 'PreToolUse', session_id: 's', cwd: '/repo', tool_use_id: 't' };
+    const event = {
+      hook_event_name: 'PreToolUse',
+      session_id: 's',
+      cwd: '/repo',
+      tool_use_id: 't',
+    };
     await server.ask('POST', '/v1/trajectories/calls/hooks/claude-code?wait=0', {
       token: await server.tokenFor('agent:claude'),
-      body: { ...event, tool_name: 'Bash', tool_input: { command: 'git push && rm -r build', description: command } },
+      body: {
+        ...event,
+        tool_name: 'Bash',
+        tool_input: { command: 'git push && rm -r build', description: command },
+      },
     });
     await page.getByRole('button', { name: /claude-code\/Bash/ }).click();
     await page.getByRole('heading', { name: 'The agent makes this call, once' }).waitFor();
-    expect(await page.getByLabel('Input of Bash').innerText()).toContain('"git push && rm -r build"');
+    expect(await page.getByLabel('Input of Bash').innerText()).toContain(
+      '"git push && rm -r build"',
+    );
     expect(await page.getByLabel('Input of Bash').innerText()).toContain('\\u202e<b>x</b>');
-    expect(await page.getByLabel('Parts of the call').getByRole('listitem').allInnerTexts()).toEqual([
-      'shell/git push',
-      'shell/rm -r build',
-    ]);
+    expect(
+      await page.getByLabel('Parts of the call').getByRole('listitem').allInnerTexts(),
+    ).toEqual(['shell/git push', 'shell/rm -r build']);
     expect(await page.getByText('No tool is called').count()).toBe(0);
     await expectAccessible(page);
   });
@@ -300,7 +332,9 @@ withConsole(({ blank, serve, open }) => {
     await page.getByText(/It is for boss:ada, boss:bob/).waitFor();
     expect(await page.getByRole('button', { name: /^Approve/ }).count()).toBe(0);
     await page.keyboard.press('a');
-    expect((await succeed(server, 'approvals.get', { path: { approval: id } })).status).toBe('pending');
+    expect((await succeed(server, 'approvals.get', { path: { approval: id } })).status).toBe(
+      'pending',
+    );
   });
 
   test('a text of an agent is no markup, and its unseen characters show', async () => {
@@ -315,20 +349,25 @@ withConsole(({ blank, serve, open }) => {
     for (const unseen of ['\u202e', '\u200b', '\u001b']) expect(text).not.toContain(unseen);
   });
 
-  test.each(['light', 'dark'] as const)('no rule of accessibility is broken: %s', async (scheme) => {
-    const server = await serve();
-    const id = await waiting(server, 'a');
-    await waiting(server, 'b');
-    for (const width of [1280, 360]) {
-      const page = await open(server, 'boss:ada', '/inbox', { scheme, width });
-      await page.getByRole('button', { name: /pay/ }).first().waitFor();
-      await expectAccessible(page);
-      const detail = await open(server, 'boss:ada', `/inbox/${id}`, { scheme, width });
-      await detail.getByRole('heading', { name: 'pay' }).waitFor();
-      await expectAccessible(detail);
-      expect(await detail.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-    }
-  });
+  test.each(['light', 'dark'] as const)(
+    'no rule of accessibility is broken: %s',
+    async (scheme) => {
+      const server = await serve();
+      const id = await waiting(server, 'a');
+      await waiting(server, 'b');
+      for (const width of [1280, 360]) {
+        const page = await open(server, 'boss:ada', '/inbox', { scheme, width });
+        await page.getByRole('button', { name: /pay/ }).first().waitFor();
+        await expectAccessible(page);
+        const detail = await open(server, 'boss:ada', `/inbox/${id}`, { scheme, width });
+        await detail.getByRole('heading', { name: 'pay' }).waitFor();
+        await expectAccessible(detail);
+        expect(await detail.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+          width,
+        );
+      }
+    },
+  );
 
   test('a signed-out browser says how to sign in', async () => {
     const server = await serve();
@@ -344,7 +383,9 @@ withConsole(({ blank, serve, open }) => {
     await page.goto(`${server.url}/timeline/main?view=writs`);
     await page.getByText('You are not signed in').waitFor();
     const [name = '', value = ''] = (await server.cookieFor('boss:ada')).split('=');
-    await page.context().addCookies([{ name, value, url: server.url, httpOnly: true, sameSite: 'Lax' }]);
+    await page
+      .context()
+      .addCookies([{ name, value, url: server.url, httpOnly: true, sameSite: 'Lax' }]);
     // The page of a link, and the provider, end at the start.
     await page.goto(server.url);
     await page.waitForURL(/\/timeline\/main\?view=writs$/);

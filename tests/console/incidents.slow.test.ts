@@ -29,12 +29,14 @@ withConsole(({ serve, open }) => {
     const graph = page.getByRole('navigation', { name: 'Affected entries and their derivations' });
     await graph.waitFor();
     const nodes = graph.getByRole('link');
-    expect(await nodes.evaluateAll((all) => all.map((each) => each.getAttribute('aria-label')))).toEqual([
-      '1 pay, in main; start',
-      '2 pay, in main; state of main@1',
-    ]);
+    expect(
+      await nodes.evaluateAll((all) => all.map((each) => each.getAttribute('aria-label'))),
+    ).toEqual(['1 pay, in main; start', '2 pay, in main; state of main@1']);
     expect(await page.locator('path[data-how="state"]').count()).toBe(2);
-    await page.getByRole('list', { name: 'Derivations' }).getByText('state: it changes a written path').waitFor();
+    await page
+      .getByRole('list', { name: 'Derivations' })
+      .getByText('state: it changes a written path')
+      .waitFor();
     await nodes.nth(1).focus();
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/timeline\/main\/2$/);
@@ -76,7 +78,8 @@ withConsole(({ serve, open }) => {
     await dialog.getByText('Revoke the writ').waitFor();
     await dialog.getByText(/the grants and credentials of agent:scout/).waitFor();
     await expectAccessible(page);
-    const waiting = async () => (await succeed(server, 'approvals.list', { as: 'auditor:eve' })).approvals;
+    const waiting = async () =>
+      (await succeed(server, 'approvals.list', { as: 'auditor:eve' })).approvals;
     expect(await waiting()).toEqual([]);
     await dialog.getByLabel('Reason').fill('the token leaked');
     await dialog.getByRole('button', { name: 'Propose', exact: true }).click();
@@ -93,7 +96,12 @@ withConsole(({ serve, open }) => {
   test('more than 200 entries are a list', async () => {
     const server = await serve(served);
     const proposals = Array.from({ length: 201 }, (_, n) => ({
-      ...{ key: `n${n}`, action: 'pay', role: { name: 'clerk', params: { desk: `d${n % 100}` } }, args: { amount: 1 } },
+      ...{
+        key: `n${n}`,
+        action: 'pay',
+        role: { name: 'clerk', params: { desk: `d${n % 100}` } },
+        args: { amount: 1 },
+      },
     }));
     for (const part of [proposals.slice(0, 100), proposals.slice(100, 200), proposals.slice(200)])
       await succeed(server, 'proposals.create_many', {

@@ -19,13 +19,16 @@ async function tabTo(page: Page, element: Locator): Promise<void> {
   throw new Error(`The key Tab does not reach ${element}.`);
 }
 
-async function sums(server: TestServer): Promise<Record<string, { readonly sum: number; readonly by?: string }>> {
+async function sums(
+  server: TestServer,
+): Promise<Record<string, { readonly sum: number; readonly by?: string }>> {
   return (await succeed(server, 'trajectories.state', { path: MAIN })).state.desks;
 }
 
 /** Payments that wait for the boss, the first for 200, each for one more. */
 async function waiting(server: TestServer, ...desks: readonly string[]): Promise<void> {
-  for (const [n, desk] of desks.entries()) await succeed(server, 'proposals.create', pay(desk, 200 + n, `k${desk}`));
+  for (const [n, desk] of desks.entries())
+    await succeed(server, 'proposals.create', pay(desk, 200 + n, `k${desk}`));
 }
 
 withConsole(({ serve, open }) => {
@@ -57,7 +60,10 @@ withConsole(({ serve, open }) => {
     await waiting(server, 'a');
     const page = await open(server, 'boss:ada', '/audit');
     await page.getByText('Live').waitFor();
-    const { approvals } = await succeed(server, 'approvals.list', { as: 'boss:ada', query: { mine: 'true' } });
+    const { approvals } = await succeed(server, 'approvals.list', {
+      as: 'boss:ada',
+      query: { mine: 'true' },
+    });
     const { id } = approvals[0];
     for (const [typed, choice, path] of [
       ['more than 100', /^pay/, `/inbox/${id}`],
@@ -158,7 +164,9 @@ withConsole(({ serve, open }) => {
     }
     for (let n = 0; n < 8; n += 1) {
       await page.keyboard.press('Tab');
-      expect(await dialog.evaluate((one) => one.contains(one.ownerDocument.activeElement))).toBe(true);
+      expect(await dialog.evaluate((one) => one.contains(one.ownerDocument.activeElement))).toBe(
+        true,
+      );
     }
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });

@@ -18,7 +18,11 @@ async function paid(server: TestServer, from: number): Promise<void> {
     await Promise.all(
       Array.from({ length: 20 }, (_, i) => {
         const key = `k${n + i}`;
-        return succeed(server, 'proposals.create', pay(`d${(n + i) % 50}`, 1, key, { as: 'agent:scout' }));
+        return succeed(
+          server,
+          'proposals.create',
+          pay(`d${(n + i) % 50}`, 1, key, { as: 'agent:scout' }),
+        );
       }),
     );
 }

@@ -9,7 +9,12 @@ const PATIENCE = { timeout: 30_000 };
 const TABS = 8;
 
 /** A payment that commits at once, in a trajectory. */
-async function paid(server: TestServer, key: string, trajectory = 'main', amount = 1): Promise<void> {
+async function paid(
+  server: TestServer,
+  key: string,
+  trajectory = 'main',
+  amount = 1,
+): Promise<void> {
   const as = trajectory === 'other' ? 'agent:other' : 'agent:scout';
   const desk = trajectory === 'other' ? 'away' : `d${key}`;
   await succeed(server, 'proposals.create', pay(desk, amount, key, { as, path: { trajectory } }));

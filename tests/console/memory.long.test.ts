@@ -10,13 +10,29 @@ const ADA = '/memory/main/front?subject=ada&predicate=phone';
 let keys = 0;
 
 /** A statement of the agent about a phone, which holds from a day on. */
-async function state(server: TestServer, object: string, from: string, subject = 'ada', to?: string): Promise<void> {
-  const valid = { from: `${from}T00:00:00.000000Z`, ...(to !== undefined && { to: `${to}T00:00:00.000000Z` }) };
+async function state(
+  server: TestServer,
+  object: string,
+  from: string,
+  subject = 'ada',
+  to?: string,
+): Promise<void> {
+  const valid = {
+    from: `${from}T00:00:00.000000Z`,
+    ...(to !== undefined && { to: `${to}T00:00:00.000000Z` }),
+  };
   await succeed(server, 'memory.state', {
     as: 'agent:scout',
     path: FRONT,
     key: `memory${keys++}`,
-    body: { verb: 'assert', subject, predicate: 'phone', object, valid, source: `source of ${object}` },
+    body: {
+      verb: 'assert',
+      subject,
+      predicate: 'phone',
+      object,
+      valid,
+      source: `source of ${object}`,
+    },
   });
 }
 
@@ -35,7 +51,9 @@ withConsole(({ serve, open }) => {
     const plot = page.getByRole('group', { name: /valid time to the right/ });
     const boxes = plot.getByRole('link');
     await boxes.first().waitFor();
-    const spoken = await boxes.evaluateAll((all) => all.map((each) => each.getAttribute('aria-label') ?? ''));
+    const spoken = await boxes.evaluateAll((all) =>
+      all.map((each) => each.getAttribute('aria-label') ?? ''),
+    );
     expect(spoken.map((text) => text.replace(/ Recorded.*/, '')).sort()).toEqual([
       '0001: believed now. True from 2026-01-01 to 2026-04-01.',
       '0001: lost a contradiction. True since 2026-01-01.',
@@ -79,7 +97,8 @@ withConsole(({ serve, open }) => {
   test('a recall answers what was believed then, and ranks by words', async () => {
     const server = await serve();
     await state(server, '0001 main office', '2026-01-01');
-    const [before] = (await succeed(server, 'memory.history', { as: 'auditor:eve', path: FRONT })).facts;
+    const [before] = (await succeed(server, 'memory.history', { as: 'auditor:eve', path: FRONT }))
+      .facts;
     await state(server, '0002 mobile', '2026-01-01');
     const path = `/memory/main/front?view=recall&valid=any`;
     const page = await open(server, 'auditor:eve', path);
@@ -173,7 +192,12 @@ withConsole(({ serve, open }) => {
     const subjects = Array.from({ length: 130 }, (_, n) => `s${String(n).padStart(3, '0')}`);
     for (const subject of subjects) await state(server, '0001', '2026-01-01', subject);
     // A narrow page does not show the list beside its key.
-    const page = await open(server, 'auditor:eve', '/memory/main/front?subject=s099&predicate=phone', { width: 820 });
+    const page = await open(
+      server,
+      'auditor:eve',
+      '/memory/main/front?subject=s099&predicate=phone',
+      { width: 820 },
+    );
     const rows = page.locator('li a[href*="subject=s"]');
     await rows.first().waitFor({ state: 'attached' });
     await page.getByRole('heading', { name: 's099 · phone' }).waitFor();
@@ -209,27 +233,38 @@ withConsole(({ serve, open }) => {
     const labels = await page
       .locator('[aria-label]')
       .evaluateAll((all) => all.map((each) => each.getAttribute('aria-label')));
-    for (const unseen of ['\u202e', '\u200b', '\u001b']) expect(text + labels.join()).not.toContain(unseen);
+    for (const unseen of ['\u202e', '\u200b', '\u001b'])
+      expect(text + labels.join()).not.toContain(unseen);
   });
 
-  test.each(['light', 'dark'] as const)('no rule of accessibility is broken: %s', async (scheme) => {
-    const server = await serve();
-    await contradicted(server);
-    for (const width of [1280, 360]) {
-      const list = await open(server, 'auditor:eve', '/memory', { scheme, width });
-      await list.getByRole('link', { name: /ada.*phone/ }).waitFor();
-      await expectAccessible(list);
-      const recall = await open(server, 'auditor:eve', '/memory/main/front?view=recall&valid=any', { scheme, width });
-      await recall.getByRole('link', { name: /0002/ }).waitFor();
-      await expectAccessible(recall);
-      const detail = await open(server, 'auditor:eve', ADA, { scheme, width });
-      await detail.getByRole('table').getByRole('link', { name: '0002' }).click();
-      await detail.getByText('Contradictions of its claim').waitFor();
-      await expectAccessible(detail);
-      for (const page of [list, recall, detail])
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-    }
-  });
+  test.each(['light', 'dark'] as const)(
+    'no rule of accessibility is broken: %s',
+    async (scheme) => {
+      const server = await serve();
+      await contradicted(server);
+      for (const width of [1280, 360]) {
+        const list = await open(server, 'auditor:eve', '/memory', { scheme, width });
+        await list.getByRole('link', { name: /ada.*phone/ }).waitFor();
+        await expectAccessible(list);
+        const recall = await open(
+          server,
+          'auditor:eve',
+          '/memory/main/front?view=recall&valid=any',
+          { scheme, width },
+        );
+        await recall.getByRole('link', { name: /0002/ }).waitFor();
+        await expectAccessible(recall);
+        const detail = await open(server, 'auditor:eve', ADA, { scheme, width });
+        await detail.getByRole('table').getByRole('link', { name: '0002' }).click();
+        await detail.getByText('Contradictions of its claim').waitFor();
+        await expectAccessible(detail);
+        for (const page of [list, recall, detail])
+          expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+            width,
+          );
+      }
+    },
+  );
 
   test('a space without facts, and a person without the right, have their words', async () => {
     const server = await serve();

@@ -10,7 +10,12 @@ withConsole(({ serve, open }) => {
   test('rules have their exceptions, a backtest, and a text to copy', async () => {
     const config = { tools: [], worlds: {} };
     const domains = [gatewayDomain as unknown as Domain];
-    const server = await serve({ store: await minedDesk(), domains, config, principals: UNGRANTED });
+    const server = await serve({
+      store: await minedDesk(),
+      domains,
+      config,
+      principals: UNGRANTED,
+    });
     const page = await open(server, 'boss:ada', '/what-if/desk');
     const before = await server.contents();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -18,7 +23,9 @@ withConsole(({ serve, open }) => {
     await part.getByRole('button', { name: 'Find rules' }).click();
     await part.getByText(/^\d+ rules? in 40 runs with 80 committed calls\.$/).waitFor();
     const ordering = part.getByRole('article', { name: /bank\/pay only after crm\/get/ });
-    expect(await ordering.getByRole('link').getAttribute('href')).toMatch(/^\/timeline\/desk\/\d+$/);
+    expect(await ordering.getByRole('link').getAttribute('href')).toMatch(
+      /^\/timeline\/desk\/\d+$/,
+    );
     expect(await ordering.getByRole('button').count()).toBe(0);
     const approval = part.getByRole('article', { name: /a person approves each call/ });
     await approval.getByRole('button', { name: 'Backtest' }).click();
@@ -34,6 +41,8 @@ withConsole(({ serve, open }) => {
     const server = await serve();
     const page = await open(server, 'boss:ada', '/what-if/main');
     await page.getByRole('button', { name: 'Find rules' }).click();
-    await page.getByText(/^No rule in \d+ runs? with 0 committed calls\. No run was mined: /).waitFor();
+    await page
+      .getByText(/^No rule in \d+ runs? with 0 committed calls\. No run was mined: /)
+      .waitFor();
   });
 });

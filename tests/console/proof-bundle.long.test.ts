@@ -23,7 +23,11 @@ async function approved(
   const path = { approval: pending };
   const { approval } = await succeed(server, 'approvals.get', { path });
   const body = { digest: approval.digest, reason: 'the invoice is right' };
-  const { entry_id: commit } = await succeed(server, 'approvals.approve', { as: 'boss:ada', path, body });
+  const { entry_id: commit } = await succeed(server, 'approvals.approve', {
+    as: 'boss:ada',
+    path,
+    body,
+  });
   return { pending, commit };
 }
 
@@ -57,7 +61,9 @@ withConsole(({ serve, open, openOffline }) => {
     const { key } = await succeed(server, 'checkpoints.latest');
 
     const page = await openOffline(fileWith(pageIn(zip), 'verify.html'));
-    await page.getByText('Valid Everything holds, if the key of the log is the right one.').waitFor();
+    await page
+      .getByText('Valid Everything holds, if the key of the log is the right one.')
+      .waitFor();
     const card = page.getByRole('article', { name: 'Entry 2 of main' });
     expect(await card.getAttribute('id')).toBe(`entry-${pending.slice(0, 16)}`);
     await card.getByText('Asks for').waitFor();
@@ -111,7 +117,9 @@ withConsole(({ serve, open, openOffline }) => {
     await page.getByText(/^Not valid/).waitFor();
     const faults = page.getByRole('region', { name: 'Faults' }).getByRole('listitem');
     await faults.getByText('The file entries.jsonl is not the one of the manifest.').waitFor();
-    await faults.filter({ hasText: 'bad_entry entry main@2: Its text does not hash to its id.' }).waitFor();
+    await faults
+      .filter({ hasText: 'bad_entry entry main@2: Its text does not hash to its id.' })
+      .waitFor();
     await page.getByRole('article', { name: 'Entry 2 of main' }).getByText('✕ at fault').waitFor();
     await expectAccessible(page);
 
@@ -134,14 +142,17 @@ withConsole(({ serve, open, openOffline }) => {
     const page = await openOffline(fileWith(pageIn(zip), 'verify.html'));
     await page.getByText('Valid Everything holds').waitFor();
     await page.getByText('Verify another file').click();
-    const choose = (...files: readonly string[]) => page.getByLabel('Choose a proof bundle').setInputFiles([...files]);
+    const choose = (...files: readonly string[]) =>
+      page.getByLabel('Choose a proof bundle').setInputFiles([...files]);
     const file = fileWith(text, 'ledger.jsonl');
 
     await choose(file);
     await page.getByText('Valid Every line holds. Nothing here shows').waitFor();
     await page.getByText('ledger.jsonl').waitFor();
     await choose(fileWith(signed, 'log.checkpoint'));
-    await page.getByText('Valid Everything holds, if the key of the log signed the checkpoint').waitFor();
+    await page
+      .getByText('Valid Everything holds, if the key of the log signed the checkpoint')
+      .waitFor();
     await page.getByLabel('Key of the log').fill(key);
     await page.getByText('Valid Everything holds, under the key that you have.').waitFor();
     await page.getByRole('definition').getByText(`${size} entries`).waitFor();
@@ -151,17 +162,25 @@ withConsole(({ serve, open, openOffline }) => {
     await choose(fileWith(text.replaceAll('"amount":200', '"amount":201'), 'changed.jsonl'));
     await page.getByText(/^Not valid/).waitFor();
     const faults = page.getByRole('region', { name: 'Faults' }).getByRole('listitem');
-    await faults.filter({ hasText: 'bad_entry entry main@2: Its text does not hash to its id.' }).waitFor();
-    await faults.getByText(/entries of the export do not have the root .* of the checkpoint/).waitFor();
+    await faults
+      .filter({ hasText: 'bad_entry entry main@2: Its text does not hash to its id.' })
+      .waitFor();
+    await faults
+      .getByText(/entries of the export do not have the root .* of the checkpoint/)
+      .waitFor();
 
     // A checkpoint alone, in a page that shows nothing else.
     const empty = pageIn(zip).replace(/(id="bundle">).*?(<\/script>)/s, '$1$2');
     const alone = await openOffline(fileWith(empty, 'verify.html'));
-    await alone.getByLabel('Choose a proof bundle').setInputFiles(fileWith(signed, 'log.checkpoint'));
+    await alone
+      .getByLabel('Choose a proof bundle')
+      .setInputFiles(fileWith(signed, 'log.checkpoint'));
     await alone.getByText('Not checked Give the key of the log below.').waitFor();
     await alone.getByLabel('Key of the log').fill(key);
     await alone.getByText('Valid The key that you have signed this checkpoint.').waitFor();
-    await alone.getByLabel('Signed checkpoint').fill(signed.replace(`\n${size}\n`, `\n${size + 1}\n`));
+    await alone
+      .getByLabel('Signed checkpoint')
+      .fill(signed.replace(`\n${size}\n`, `\n${size + 1}\n`));
     await alone.getByText('The key that you gave did not sign the checkpoint.').waitFor();
     await alone.getByLabel('Choose a proof bundle').setInputFiles(fileWith('hello', 'note.txt'));
     await alone.getByText('The file is no proof bundle').waitFor();
@@ -178,7 +197,10 @@ withConsole(({ serve, open, openOffline }) => {
     await page.getByText('Valid Everything holds').waitFor();
     expect(await page.title()).toBe('Proof bundle');
     expect(await page.locator('main img, main b').count()).toBe(0);
-    await page.getByText('</script><img src=x onerror="document.title=1"><b>\\u202e\\u200b').first().waitFor();
+    await page
+      .getByText('</script><img src=x onerror="document.title=1"><b>\\u202e\\u200b')
+      .first()
+      .waitFor();
     expect(await page.locator('main').innerText()).not.toMatch(/[\u202e\u200b]/);
   });
 
@@ -209,7 +231,9 @@ withConsole(({ serve, open, openOffline }) => {
     const page = await open(server, 'boss:ada', `/audit?approval=${pending}`);
     await page.getByRole('button', { name: 'Download the proof bundle' }).click();
     await page.getByText('An auditor or an administrator signs one.').nth(1).waitFor();
-    expect(await page.getByRole('button', { name: 'Sign a checkpoint and download' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Sign a checkpoint and download' }).count()).toBe(
+      0,
+    );
     await page.getByText('Person', { exact: true }).click();
     await page.getByText('Auditors and administrators bundle a person or a period.').waitFor();
     expect(new URL(page.url()).searchParams.get('bundle')).toBe('person');
@@ -219,30 +243,37 @@ withConsole(({ serve, open, openOffline }) => {
     const server = await serve();
     await succeed(server, 'checkpoints.create');
     const page = await open(server, 'auditor:eve', '/audit?bundle=person');
-    expect(await page.getByRole('button', { name: 'Download the proof bundle' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Download the proof bundle' }).isDisabled()).toBe(
+      true,
+    );
     await page.getByRole('combobox', { name: 'Person' }).fill('ghost');
     await page.getByRole('button', { name: 'Download the proof bundle' }).click();
     await page.getByText('No entry is in scope.').waitFor();
     expect(new URL(page.url()).searchParams.get('person')).toBe('ghost');
   });
 
-  test.each(['light', 'dark'] as const)('no rule of accessibility is broken: %s', async (scheme) => {
-    const server = await serve();
-    const { pending } = await approved(server);
-    await succeed(server, 'checkpoints.create');
-    const console = await open(server, 'auditor:eve', `/audit?approval=${pending}`, { scheme });
-    const zip = await downloaded(console, 'Download the proof bundle');
-    await console.getByText('verify.html').waitFor();
-    await expectAccessible(console);
-    const path = fileWith(pageIn(zip), 'verify.html');
-    for (const width of [1280, 360]) {
-      const page = await openOffline(path, { scheme, width });
-      await page.getByText('Valid Everything holds').waitFor();
-      for (const summary of await page.locator('summary').all()) await summary.click();
-      await expectAccessible(page);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-    }
-  });
+  test.each(['light', 'dark'] as const)(
+    'no rule of accessibility is broken: %s',
+    async (scheme) => {
+      const server = await serve();
+      const { pending } = await approved(server);
+      await succeed(server, 'checkpoints.create');
+      const console = await open(server, 'auditor:eve', `/audit?approval=${pending}`, { scheme });
+      const zip = await downloaded(console, 'Download the proof bundle');
+      await console.getByText('verify.html').waitFor();
+      await expectAccessible(console);
+      const path = fileWith(pageIn(zip), 'verify.html');
+      for (const width of [1280, 360]) {
+        const page = await openOffline(path, { scheme, width });
+        await page.getByText('Valid Everything holds').waitFor();
+        for (const summary of await page.locator('summary').all()) await summary.click();
+        await expectAccessible(page);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+          width,
+        );
+      }
+    },
+  );
 
   test('the keyboard reaches every part of the page', async () => {
     const server = await serve();

@@ -9,7 +9,9 @@ const PAGE = 200;
 withConsole(({ serve, open }) => {
   test('a large world is shown by pages of its members, and searched by name', async () => {
     const server = await serve();
-    const desks = Object.fromEntries(Array.from({ length: DESKS }, (_, n) => [`desk${n}`, { sum: n % 50 }]));
+    const desks = Object.fromEntries(
+      Array.from({ length: DESKS }, (_, n) => [`desk${n}`, { sum: n % 50 }]),
+    );
     const body = { domain: 'till', trajectory_id: 'wide', initial: { desks } };
     await succeed(server, 'trajectories.create', { body });
     const page = await open(server, 'auditor:eve', '/timeline/wide/0');
@@ -19,7 +21,9 @@ withConsole(({ serve, open }) => {
       if (response.url().includes('/outline')) sizes.push((await response.body()).length);
     });
     await page.goto(`${server.url}/timeline/wide/0?view=state&place=/desks`);
-    const members = page.getByLabel('State after the entry 0', { exact: true }).getByRole('listitem');
+    const members = page
+      .getByLabel('State after the entry 0', { exact: true })
+      .getByRole('listitem');
     await page.getByText('20,000 members, the first 200 shown').waitFor();
     expect(await members.count()).toBe(PAGE);
     await page.getByRole('button', { name: 'Show more' }).click();

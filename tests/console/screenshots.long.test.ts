@@ -26,7 +26,11 @@ interface Shot {
 /** The manager sees the inbox first, and the auditor the rest. */
 const SHOTS: Readonly<Record<keyof Tour['links'], readonly Shot[]>> = {
   manager: [
-    { name: 'inbox-list', path: () => '/inbox', shown: (page) => page.getByRole('button', { name: /pay/ }).waitFor() },
+    {
+      name: 'inbox-list',
+      path: () => '/inbox',
+      shown: (page) => page.getByRole('button', { name: /pay/ }).waitFor(),
+    },
     {
       name: 'inbox',
       path: async (tour) => `/inbox/${await waitingOf(tour)}`,
@@ -94,43 +98,55 @@ async function waitingOf(tour: Tour): Promise<string> {
 }
 
 async function firstEpochOf(tour: Tour): Promise<number> {
-  const { transactions } = (await tour.ask('GET', '/v1/effects?all=true')) as { transactions: { epoch: number }[] };
+  const { transactions } = (await tour.ask('GET', '/v1/effects?all=true')) as {
+    transactions: { epoch: number }[];
+  };
   return transactions.at(-1)!.epoch;
 }
 
 withConsole(({ blank }) => {
   let tour: Tour;
-  const cookies = {} as Record<keyof Tour['links'], Awaited<ReturnType<ReturnType<Page['context']>['cookies']>>>;
+  const cookies = {} as Record<
+    keyof Tour['links'],
+    Awaited<ReturnType<ReturnType<Page['context']>['cookies']>>
+  >;
   beforeAll(async () => {
     tour = await startTour();
     await tour.ask('POST', '/v1/checkpoints');
   });
   afterAll(() => tour?.end());
 
-  test.each(['light', 'dark'] as const)('each page fits, and breaks no rule of accessibility: %s', async (scheme) => {
-    if (folder !== undefined) mkdirSync(folder, { recursive: true });
-    const page = await blank({ scheme });
-    const errors = errorsIn(page);
-    for (const [person, shots] of Object.entries(SHOTS) as [keyof Tour['links'], readonly Shot[]][]) {
-      await page.context().clearCookies();
-      if (cookies[person] === undefined) {
-        await page.goto(tour.links[person]);
-        await page.getByText('Live').waitFor();
-        cookies[person] = await page.context().cookies();
-      } else await page.context().addCookies(cookies[person]);
-      for (const { name, path, shown } of shots) {
-        await page.setViewportSize({ width: WIDTHS[0], height: HEIGHT });
-        await page.goto(tour.url + (await path(tour)));
-        await shown(page);
-        await page.getByText('Live').waitFor();
-        for (const width of WIDTHS) {
-          await page.setViewportSize({ width, height: HEIGHT });
-          await expectFitting(page);
-          await expectAccessible(page);
-          if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}-${scheme}-${width}.png`) });
+  test.each(['light', 'dark'] as const)(
+    'each page fits, and breaks no rule of accessibility: %s',
+    async (scheme) => {
+      if (folder !== undefined) mkdirSync(folder, { recursive: true });
+      const page = await blank({ scheme });
+      const errors = errorsIn(page);
+      for (const [person, shots] of Object.entries(SHOTS) as [
+        keyof Tour['links'],
+        readonly Shot[],
+      ][]) {
+        await page.context().clearCookies();
+        if (cookies[person] === undefined) {
+          await page.goto(tour.links[person]);
+          await page.getByText('Live').waitFor();
+          cookies[person] = await page.context().cookies();
+        } else await page.context().addCookies(cookies[person]);
+        for (const { name, path, shown } of shots) {
+          await page.setViewportSize({ width: WIDTHS[0], height: HEIGHT });
+          await page.goto(tour.url + (await path(tour)));
+          await shown(page);
+          await page.getByText('Live').waitFor();
+          for (const width of WIDTHS) {
+            await page.setViewportSize({ width, height: HEIGHT });
+            await expectFitting(page);
+            await expectAccessible(page);
+            if (folder !== undefined)
+              await page.screenshot({ path: join(folder, `${name}-${scheme}-${width}.png`) });
+          }
         }
       }
-    }
-    expect(errors).toEqual([]);
-  });
+      expect(errors).toEqual([]);
+    },
+  );
 });

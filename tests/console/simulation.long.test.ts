@@ -25,7 +25,9 @@ function payer(step: number, sum: number): SimulatedAgent {
 const small = ruleTable({
   id: 'small',
   otherwise: 'allow',
-  rules: [{ id: 'small-only', effect: 'deny', actions: ['pay'], because: 'Too <b>much\u202e</b>.' }],
+  rules: [
+    { id: 'small-only', effect: 'deny', actions: ['pay'], because: 'Too <b>much\u202e</b>.' },
+  ],
 });
 
 const payments: SimulationConfig = {
@@ -40,11 +42,18 @@ const payments: SimulationConfig = {
 };
 const failing: SimulationConfig = {
   domain: 'till',
-  variants: [{ name: 'calls', agents: [{ ...payer(1, 1), decide: () => ({ action: 'wire', args: { cents: 9 } }) }] }],
+  variants: [
+    {
+      name: 'calls',
+      agents: [{ ...payer(1, 1), decide: () => ({ action: 'wire', args: { cents: 9 } }) }],
+    },
+  ],
 };
 const silent: SimulationConfig = {
   domain: 'till',
-  variants: [{ name: 'silent', agents: [{ ...payer(1, 1), decide: () => new Promise(() => undefined) }] }],
+  variants: [
+    { name: 'silent', agents: [{ ...payer(1, 1), decide: () => new Promise(() => undefined) }] },
+  ],
   limits: { seconds: 50 },
 };
 const starting = { config: { simulations: { payments, failing, silent } } };
@@ -56,7 +65,9 @@ async function story(server: TestServer): Promise<void> {
 
 /** The answers to simulations, by the log of the server. */
 function statusesOf({ lines }: TestServer): number[] {
-  const requests = lines.map((line) => JSON.parse(line)).filter(({ route }) => route === 'simulations.run');
+  const requests = lines
+    .map((line) => JSON.parse(line))
+    .filter(({ route }) => route === 'simulations.run');
   return requests.map(({ status }) => status);
 }
 
@@ -76,19 +87,29 @@ withConsole(({ serve, open }) => {
     await run(page);
     await page.getByRole('heading', { name: '3 variants from entry 1' }).waitFor();
     const table = page.getByRole('region', { name: 'Side by side' });
-    const row = (name: string) => table.getByRole('row', { name: new RegExp(`^${name}`) }).getByRole('cell');
+    const row = (name: string) =>
+      table.getByRole('row', { name: new RegExp(`^${name}`) }).getByRole('cell');
     expect(await row('Outcome').allTextContents()).toEqual(['', 'Done', 'Done', 'Done']);
     expect(await row('Committed').allTextContents()).toEqual(['1', '1', '1', '0']);
     expect(await row('small-only').allTextContents()).toEqual(['', '', '', '1 rejected']);
     await table.getByRole('columnheader', { name: 'strict\\u202e' }).waitFor();
     const parts = page.getByRole('region', { name: 'Where each parts from the record' });
-    await parts.getByRole('article', { name: 'same' }).getByText('Has the rulings of the record.').waitFor();
+    await parts
+      .getByRole('article', { name: 'same' })
+      .getByText('Has the rulings of the record.')
+      .waitFor();
     const strict = parts.getByRole('article', { name: /strict/ });
     await strict.getByText('small-only').waitFor();
     await strict.getByText('Too <b>much\\u202e</b>.').waitFor();
-    expect(await strict.getByRole('link', { name: 'Entry 2' }).getAttribute('href')).toBe('/timeline/main/2');
+    expect(await strict.getByRole('link', { name: 'Entry 2' }).getAttribute('href')).toBe(
+      '/timeline/main/2',
+    );
     const pairs = page.getByRole('region', { name: 'Where variants part from each other' });
-    expect(await pairs.getByRole('link').allTextContents()).toEqual(['Entry 2', 'Entry 2', 'Entry 2']);
+    expect(await pairs.getByRole('link').allTextContents()).toEqual([
+      'Entry 2',
+      'Entry 2',
+      'Entry 2',
+    ]);
     expect(await server.contents()).toEqual(before);
     await page.keyboard.press('j');
     await page
@@ -101,7 +122,11 @@ withConsole(({ serve, open }) => {
   test('a reload runs nothing, because a model can cost money', async () => {
     const server = await serve(starting);
     await story(server);
-    const page = await open(server, 'admin:ann', '/what-if/main?try=simulation&simulation=payments&samples=2');
+    const page = await open(
+      server,
+      'admin:ann',
+      '/what-if/main?try=simulation&simulation=payments&samples=2',
+    );
     await run(page);
     await page.getByText(/medians of 2 samples/).waitFor();
     await page
@@ -156,17 +181,25 @@ withConsole(({ serve, open }) => {
     await page.getByRole('button', { name: 'Run the backtest' }).waitFor();
   });
 
-  test.each(['light', 'dark'] as const)('it fits, and breaks no rule of accessibility: %s', async (scheme) => {
-    const server = await serve(starting);
-    await story(server);
-    const page = await open(server, 'admin:ann', '/what-if/main?try=simulation&simulation=payments', { scheme });
-    await expectAccessible(page);
-    await run(page);
-    await page.getByRole('heading', { name: '3 variants from entry 0' }).waitFor();
-    for (const width of [1280, 820, 360]) {
-      await page.setViewportSize({ width, height: 800 });
-      await expectFitting(page);
+  test.each(['light', 'dark'] as const)(
+    'it fits, and breaks no rule of accessibility: %s',
+    async (scheme) => {
+      const server = await serve(starting);
+      await story(server);
+      const page = await open(
+        server,
+        'admin:ann',
+        '/what-if/main?try=simulation&simulation=payments',
+        { scheme },
+      );
       await expectAccessible(page);
-    }
-  });
+      await run(page);
+      await page.getByRole('heading', { name: '3 variants from entry 0' }).waitFor();
+      for (const width of [1280, 820, 360]) {
+        await page.setViewportSize({ width, height: 800 });
+        await expectFitting(page);
+        await expectAccessible(page);
+      }
+    },
+  );
 });

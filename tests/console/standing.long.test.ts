@@ -58,11 +58,15 @@ withConsole(({ serve, open }) => {
     await form.getByLabel('cents').waitFor();
     expect(await form.getByLabel('cents').inputValue()).toBe('120');
     await form.getByText('together for at most 120 cents').waitFor();
-    await form.getByText('2 of 2 calls of this agent that wait would be let through').waitFor({ state: 'detached' });
+    await form
+      .getByText('2 of 2 calls of this agent that wait would be let through')
+      .waitFor({ state: 'detached' });
     await form.getByText('1 of 2 calls of this agent that wait would be let through').waitFor();
     await form.getByLabel('cents').fill('500');
     await form.getByText('2 of 2 calls of this agent that wait would be let through').waitFor();
-    await form.getByText('The rules allow these terms. Another person has to approve them.').waitFor();
+    await form
+      .getByText('The rules allow these terms. Another person has to approve them.')
+      .waitFor();
     expect(await form.getByRole('button', { name: 'Ask for it' }).isDisabled()).toBe(true);
     // A key of the page below decides nothing.
     await dialog.getByRole('button', { name: 'Close' }).press('a');
@@ -71,22 +75,31 @@ withConsole(({ serve, open }) => {
     await pictured(page, 'standing-form');
     await form.getByRole('button', { name: 'Ask for it' }).click();
     const asked = page.getByRole('status', { name: 'Asked for' });
-    await asked.getByText('waits for another person, because you asked for it: human:otto').waitFor();
+    await asked
+      .getByText('waits for another person, because you asked for it: human:otto')
+      .waitFor();
     await expectAccessible(page);
 
     const other = await open(server, 'human:otto', '/inbox');
     await other.getByRole('button', { name: /^stand/ }).click();
     await other.getByRole('heading', { name: 'stand' }).waitFor();
-    await other.getByText(/^scout may make up to 10 calls of bank\/pay without a person, until/).waitFor();
+    await other
+      .getByText(/^scout may make up to 10 calls of bank\/pay without a person, until/)
+      .waitFor();
     await other.getByRole('button', { name: /^Approve/ }).click();
     await expect.poll(() => pay(server, 'c3', 200)).toMatchObject({ decision: 'allowed' });
 
     // The call that waited before is still decided by a person.
-    expect((await succeed(server, 'approvals.get', { path: { approval: waits.approval } })).status).toBe('pending');
+    expect(
+      (await succeed(server, 'approvals.get', { path: { approval: waits.approval } })).status,
+    ).toBe('pending');
     await asked.getByRole('button', { name: 'Approve the call that waits' }).click();
     await page.getByText('1 of 1 approved').waitFor();
     expect(await pay(server, 'c1', 120, 'eve<b>\u202e')).toMatchObject({ decision: 'allowed' });
-    await succeed(server, 'calls.report', { path: { ...PATH, call: 'c3' }, body: { outcome: 'done' } });
+    await succeed(server, 'calls.report', {
+      path: { ...PATH, call: 'c3' },
+      body: { outcome: 'done' },
+    });
 
     const agents = await open(server, 'human:grace', '/agents/calls');
     const one = agents.getByRole('region', { name: /^Standing approval / });
@@ -103,7 +116,8 @@ withConsole(({ serve, open }) => {
 
   test('marked calls are compared, judged, and decided with an entry each', async () => {
     const server = await served();
-    for (const [n, cents] of [10, 300, 20].entries()) await pay(server, `c${n}`, cents, n === 2 ? 'mallory' : 'eve');
+    for (const [n, cents] of [10, 300, 20].entries())
+      await pay(server, `c${n}`, cents, n === 2 ? 'mallory' : 'eve');
     const page = await open(server, 'human:grace', '/inbox');
     await page.getByRole('checkbox', { name: 'Mark all 3 of bank/pay' }).check();
     await page.getByText('3 marked, cents: 330 in all').waitFor();
@@ -126,7 +140,9 @@ withConsole(({ serve, open }) => {
     ]);
     expect(await dialog.locator('strong').allInnerTexts()).toEqual(['"mallory"']);
     await dialog.getByRole('button', { name: 'Judge each' }).click();
-    await expect.poll(() => dialog.getByRole('cell', { name: 'would be approved' }).count()).toBe(3);
+    await expect
+      .poll(() => dialog.getByRole('cell', { name: 'would be approved' }).count())
+      .toBe(3);
     await expectAccessible(page);
     await pictured(page, 'compare-many');
     await dialog.getByRole('button', { name: 'Close' }).click();
@@ -137,7 +153,9 @@ withConsole(({ serve, open }) => {
     await expect.poll(() => page.getByRole('link', { name: /^entry calls@/ }).count()).toBe(3);
     await expectAccessible(page);
     for (const n of [0, 1, 2])
-      expect(await pay(server, `c${n}`, [10, 300, 20][n]!, n === 2 ? 'mallory' : 'eve')).toMatchObject({
+      expect(
+        await pay(server, `c${n}`, [10, 300, 20][n]!, n === 2 ? 'mallory' : 'eve'),
+      ).toMatchObject({
         decision: 'allowed',
       });
   });

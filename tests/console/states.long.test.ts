@@ -29,7 +29,14 @@ function withRequests(answer: (route: Route) => Promise<unknown>) {
 const problem = (status: number, code: string, detail: string) => (route: Route) =>
   route.fulfill({
     ...{ status, contentType: 'application/problem+json' },
-    body: JSON.stringify({ type: 'about:blank', title: code, status, code, detail, retryable: false }),
+    body: JSON.stringify({
+      type: 'about:blank',
+      title: code,
+      status,
+      code,
+      detail,
+      retryable: false,
+    }),
   });
 
 /** The words of each state, after the requests of a page are answered so. */
@@ -48,7 +55,10 @@ withConsole(({ serve, open }) => {
   async function each(
     [server, principal, opening]: readonly [TestServer, string, Opening?],
     work: (page: Page, path: string) => Promise<void>,
-    { paths = PAGES, tabs = 1 }: { readonly paths?: readonly string[]; readonly tabs?: number } = {},
+    {
+      paths = PAGES,
+      tabs = 1,
+    }: { readonly paths?: readonly string[]; readonly tabs?: number } = {},
   ): Promise<void> {
     const inTab = async (mine: readonly string[]): Promise<void> => {
       const page = await open(server, principal, mine[0] as string, opening);
@@ -57,7 +67,9 @@ withConsole(({ serve, open }) => {
         await work(page, path);
       }
     };
-    const lists = Array.from({ length: tabs }, (_, tab) => paths.filter((_, at) => at % tabs === tab));
+    const lists = Array.from({ length: tabs }, (_, tab) =>
+      paths.filter((_, at) => at % tabs === tab),
+    );
     await Promise.all(lists.map(inTab));
   }
 
@@ -84,7 +96,9 @@ withConsole(({ serve, open }) => {
     await page.getByRole('button', { name: /^pay/ }).click();
     await page.getByRole('button', { name: /^Approve/ }).waitFor();
     const [name = '', value = ''] = (await server.cookieFor('boss:bob')).split('=');
-    await page.context().addCookies([{ name, value, url: server.url, httpOnly: true, sameSite: 'Lax' }]);
+    await page
+      .context()
+      .addCookies([{ name, value, url: server.url, httpOnly: true, sameSite: 'Lax' }]);
     await page.getByRole('button', { name: /^Approve/ }).click();
     await page.getByText('This browser is signed in as another person').waitFor();
     await expectAccessible(page);
@@ -123,7 +137,11 @@ withConsole(({ serve, open }) => {
     await each([server, 'agent:other'], async (page, path) => {
       const isOwn = path === '/inbox' || path === '/agents';
       await page
-        .getByText(isOwn ? /Nothing waits|Choose a trajectory/ : /You may not see this|There is no such trajectory/)
+        .getByText(
+          isOwn
+            ? /Nothing waits|Choose a trajectory/
+            : /You may not see this|There is no such trajectory/,
+        )
         .first()
         .waitFor();
       await expectAccessible(page);
@@ -159,14 +177,17 @@ withConsole(({ serve, open }) => {
   test.each([
     ['loading', () => new Promise(() => undefined), 'loading…'],
     ['failed', problem(500, 'internal', 'The disk is full.'), 'could not be read'],
-  ])('a value before that has no answer is not shown as none: %s', async (_state, answer, words) => {
-    const server = await serve();
-    await succeed(server, 'proposals.create', pay('a', 1, 'k'));
-    const { approval_id: id } = await succeed(server, 'proposals.create', pay('a', 200, 'l'));
-    const before = (page: Page) => page.route(/\/state\?/, answer);
-    const page = await open(server, 'boss:ada', `/inbox/${id}`, { before });
-    const row = page.getByRole('row', { name: /\/desks\/a/ });
-    await row.getByText(words).waitFor();
-    expect(await row.getByText('none').count()).toBe(0);
-  });
+  ])(
+    'a value before that has no answer is not shown as none: %s',
+    async (_state, answer, words) => {
+      const server = await serve();
+      await succeed(server, 'proposals.create', pay('a', 1, 'k'));
+      const { approval_id: id } = await succeed(server, 'proposals.create', pay('a', 200, 'l'));
+      const before = (page: Page) => page.route(/\/state\?/, answer);
+      const page = await open(server, 'boss:ada', `/inbox/${id}`, { before });
+      const row = page.getByRole('row', { name: /\/desks\/a/ });
+      await row.getByText(words).waitFor();
+      expect(await row.getByText('none').count()).toBe(0);
+    },
+  );
 });

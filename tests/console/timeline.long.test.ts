@@ -16,7 +16,9 @@ async function paid(server: TestServer, count: number, from = 0): Promise<void> 
 
 /** The places of the shown rows, the first first. */
 async function rowsOf(page: Page): Promise<readonly string[]> {
-  const links = await page.locator('li a').evaluateAll((all) => all.map((one) => one.getAttribute('href') ?? ''));
+  const links = await page
+    .locator('li a')
+    .evaluateAll((all) => all.map((one) => one.getAttribute('href') ?? ''));
   return links.map((href) => /\/(\d+)(?:\?|$)/.exec(href)?.[1] ?? '');
 }
 
@@ -25,10 +27,14 @@ withConsole(({ serve, open }) => {
     const server = await serve();
     await paid(server, 5);
     const page = await open(server, 'auditor:eve', '/timeline/main');
-    await expect.poll(() => rowsOf(page), { timeout: 30_000 }).toEqual(['5', '4', '3', '2', '1', '0']);
+    await expect
+      .poll(() => rowsOf(page), { timeout: 30_000 })
+      .toEqual(['5', '4', '3', '2', '1', '0']);
     await page.getByText('Live').waitFor();
     await paid(server, 1, 5);
-    await expect.poll(() => rowsOf(page), { timeout: 30_000 }).toEqual(['6', '5', '4', '3', '2', '1', '0']);
+    await expect
+      .poll(() => rowsOf(page), { timeout: 30_000 })
+      .toEqual(['6', '5', '4', '3', '2', '1', '0']);
   });
 
   test('an entry shows its ruling in words, its state, and a checked hash', async () => {
@@ -54,9 +60,16 @@ withConsole(({ serve, open }) => {
     const { approval_id: approval } = await succeed(server, 'proposals.create', pay('b', 200, 'k'));
     const page = await open(server, 'auditor:eve', '/timeline/main/1');
     await page.getByText('waits for a decision in the').waitFor();
-    const { approvals } = await succeed(server, 'approvals.list', { as: 'boss:ada', query: { mine: 'true' } });
+    const { approvals } = await succeed(server, 'approvals.list', {
+      as: 'boss:ada',
+      query: { mine: 'true' },
+    });
     const { digest } = approvals[0];
-    await succeed(server, 'approvals.approve', { as: 'boss:ada', path: { approval }, body: { digest } });
+    await succeed(server, 'approvals.approve', {
+      as: 'boss:ada',
+      path: { approval },
+      body: { digest },
+    });
     await page.getByText('approved by boss:ada').waitFor();
     await page.getByRole('link', { name: 'entry main@2' }).first().click();
     await page.getByText('Why it was committed').waitFor();
@@ -67,7 +80,9 @@ withConsole(({ serve, open }) => {
     await paid(server, 2);
     const { size, key } = await succeed(server, 'checkpoints.create');
     const page = await open(server, 'auditor:eve', '/timeline/main/2?view=record');
-    await page.getByText(new RegExp(`✓ Entry \\d+ of the ${size} entries that the key signed`)).waitFor();
+    await page
+      .getByText(new RegExp(`✓ Entry \\d+ of the ${size} entries that the key signed`))
+      .waitFor();
     const other = (await succeed(server, 'entries.proof', { path: { entry: 'main@1' } })).proof;
     const proofOf = (body: object) =>
       page.route('**/proof', async (route) => {
@@ -93,7 +108,9 @@ withConsole(({ serve, open }) => {
     const server = await serve();
     await paid(server, 3);
     await succeed(server, 'proposals.create', pay('a', 2_000, 'large'));
-    const page = await open(server, 'auditor:eve', '/timeline/main?ruling=rejected', { scheme: 'dark' });
+    const page = await open(server, 'auditor:eve', '/timeline/main?ruling=rejected', {
+      scheme: 'dark',
+    });
     await expect.poll(() => rowsOf(page), { timeout: 30_000 }).toEqual(['4']);
     await expectAccessible(page);
   });

@@ -6,7 +6,8 @@ import type { TestServer } from '../support/server/serving.ts';
 async function pay(server: TestServer, amount: number, key: string): Promise<number> {
   const body = { action: 'pay', role: { name: 'clerk', params: { desk: 'a' } }, args: { amount } };
   const token = server.tokens['agent:scout'];
-  return (await server.ask('POST', '/v1/trajectories/main/proposals', { token, key, body })).body.seq;
+  return (await server.ask('POST', '/v1/trajectories/main/proposals', { token, key, body })).body
+    .seq;
 }
 
 withConsole(({ serve, open }) => {

@@ -15,7 +15,11 @@ import { keyCases } from '../support/ledger/key-cases.ts';
 import { revocationCases } from '../support/ledger/revocation-cases.ts';
 import { settlementCases } from '../support/ledger/settlement-cases.ts';
 
-const ALWAYS = { kind: 'period', from: '0001-01-01T00:00:00.000000Z', to: '9998-01-01T00:00:00.000000Z' } as const;
+const ALWAYS = {
+  kind: 'period',
+  from: '0001-01-01T00:00:00.000000Z',
+  to: '9998-01-01T00:00:00.000000Z',
+} as const;
 
 /** The codes of both verifiers; undefined for a ledger that no bundle is made of. */
 async function bothOf(store: MemoryStore): Promise<readonly [string, string] | undefined> {

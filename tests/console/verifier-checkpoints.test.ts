@@ -1,7 +1,13 @@
 /** The page's checks of checkpoints: alone, with an earlier one, and beside an export. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatAddCheckpoint, formatVerifierKey, leafHash, type SignerKey, verifyConsistency } from '#merkle';
+import {
+  formatAddCheckpoint,
+  formatVerifierKey,
+  leafHash,
+  type SignerKey,
+  verifyConsistency,
+} from '#merkle';
 import { hexOf } from '../../console/verify/bytes/text.ts';
 import { checkLog, type GivenTexts } from '../../console/verify/checkpoint/check-log.ts';
 import { readConsistency } from '../../console/verify/checkpoint/consistency-proof.ts';
@@ -22,7 +28,10 @@ const KEYS = { log: key(LOG), witnesses: [] };
 const NONE: GivenTexts = { checkpoint: '', earlier: '', proof: '' };
 
 const bytes = (hash: Buffer): Uint8Array => new Uint8Array(hash);
-const headOf = (tree: NaiveTree, size: number) => ({ size: BigInt(size), root: bytes(tree.mth(0, size)) });
+const headOf = (tree: NaiveTree, size: number) => ({
+  size: BigInt(size),
+  root: bytes(tree.mth(0, size)),
+});
 
 /** A checkpoint of the first entries, signed by the log. */
 function signed(size: number, tree: NaiveTree = TREE, origin: string = ORIGIN): string {
@@ -43,7 +52,11 @@ function leavesOf(size: number): Leaves {
   return leaves;
 }
 
-async function reasons(texts: Partial<GivenTexts>, keys: Parameters<typeof checkLog>[1] = KEYS, leaves?: Leaves) {
+async function reasons(
+  texts: Partial<GivenTexts>,
+  keys: Parameters<typeof checkLog>[1] = KEYS,
+  leaves?: Leaves,
+) {
   const { findings } = await checkLog({ ...NONE, ...texts }, keys, leaves);
   return findings.faults.map(({ code, reason }) => `${code}: ${reason}`);
 }
@@ -67,7 +80,11 @@ describe('the tree', () => {
         const [from, to] = [Math.min(a, b), Math.max(a, b)];
         const honest = TREE.proof(from, to).map(bytes);
         const proof =
-          how === 'less' ? honest.slice(1) : how === 'more' ? [...honest, honest[0] ?? bytes(TREE.leaf(0))] : honest;
+          how === 'less'
+            ? honest.slice(1)
+            : how === 'more'
+              ? [...honest, honest[0] ?? bytes(TREE.leaf(0))]
+              : honest;
         const older = headOf(how === 'forked' ? FORKED : TREE, from);
         const newer = headOf(TREE, how === 'other end' ? Math.max(1, to - 1) : to);
         const given = how === 'swapped' ? proof.toReversed() : proof;
@@ -93,7 +110,9 @@ describe('a checkpoint alone', () => {
     expect(await reasons({ checkpoint: signed(5) })).toEqual([]);
     expect(await reasons({ checkpoint: signed(5) }, {})).toEqual([]);
     expect(await reasons({ checkpoint: signed(5).trimEnd() })).toEqual([]);
-    expect(await reasons({ checkpoint: signed(5) }, { ...KEYS, witnesses: [key(WITNESS)] })).toEqual([]);
+    expect(
+      await reasons({ checkpoint: signed(5) }, { ...KEYS, witnesses: [key(WITNESS)] }),
+    ).toEqual([]);
     const { findings } = await checkLog({ ...NONE, checkpoint: signed(5) }, {}, undefined);
     expect(findings.countOf('checkpoint')).toBe(0);
   });
@@ -136,7 +155,9 @@ describe('a checkpoint alone', () => {
 
   test('a witness that did not cosign, or cosigned another text, is named', async () => {
     const absent = await reasons({ checkpoint: signed(5) }, { witnesses: [key(ABSENT)] });
-    expect(absent).toEqual([`not_witnessed: The witness ${ABSENT.name} did not cosign the checkpoint.`]);
+    expect(absent).toEqual([
+      `not_witnessed: The witness ${ABSENT.name} did not cosign the checkpoint.`,
+    ]);
     const changed = signed(5).replace('\n5\n', '\n6\n');
     expect(await reasons({ checkpoint: changed }, { witnesses: [key(WITNESS)] })).toEqual([
       `not_witnessed: A cosignature of the witness ${WITNESS.name} does not hold.`,
@@ -149,20 +170,29 @@ describe('with an earlier checkpoint', () => {
 
   test('a proof shows that the log continues it', async () => {
     for (const size of [1, 7, 8, 19]) {
-      expect(await reasons({ checkpoint: later, earlier: signed(size), proof: proofOf(size, 20) })).toEqual([]);
+      expect(
+        await reasons({ checkpoint: later, earlier: signed(size), proof: proofOf(size, 20) }),
+      ).toEqual([]);
       const request = formatAddCheckpoint(BigInt(size), TREE.proof(size, 20).map(bytes), later);
-      expect(await reasons({ checkpoint: later, earlier: signed(size), proof: request })).toEqual([]);
+      expect(await reasons({ checkpoint: later, earlier: signed(size), proof: request })).toEqual(
+        [],
+      );
       expect((readConsistency(request) as { checkpoint?: string }).checkpoint).toBe(later);
     }
     expect(await reasons({ checkpoint: later, earlier: later })).toEqual([]);
     expect(await reasons({ checkpoint: later, earlier: signed(7) })).toEqual([]);
   });
 
-  const broken = 'diverged: The proof does not show that this checkpoint continues the earlier one.';
+  const broken =
+    'diverged: The proof does not show that this checkpoint continues the earlier one.';
   test.each([
     ['another history', { earlier: signed(7, FORKED), proof: proofOf(7, 20) }, broken],
     ['a proof of another history', { earlier: signed(7), proof: proofOf(7, 20, FORKED) }, broken],
-    ['a hash less', { earlier: signed(7), proof: proofOf(7, 20).split('\n').slice(1).join('\n') }, broken],
+    [
+      'a hash less',
+      { earlier: signed(7), proof: proofOf(7, 20).split('\n').slice(1).join('\n') },
+      broken,
+    ],
     [
       'a proof of other sizes',
       { earlier: signed(7), proof: `old 8\n${proofOf(7, 20)}` },
@@ -202,26 +232,33 @@ describe('with an earlier checkpoint', () => {
     const reason = 'diverged: The earlier checkpoint is of another log: other.example.';
     expect(await reasons({ checkpoint: later, earlier: other }, {})).toEqual([reason]);
     expect(await reasons({ checkpoint: later, earlier: other })).toContain(reason);
-    expect((await reasons({ checkpoint: later }, { log: key(STRANGER) }))[0]).toContain('is of stranger.example.');
+    expect((await reasons({ checkpoint: later }, { log: key(STRANGER) }))[0]).toContain(
+      'is of stranger.example.',
+    );
   });
 });
 
 describe('beside an export', () => {
   test('a checkpoint of any number of its entries has their root', async () => {
-    for (const size of [1, 19, 20]) expect(await reasons({ checkpoint: signed(size) }, KEYS, leavesOf(20))).toEqual([]);
-    expect(await reasons({ checkpoint: signed(20), earlier: signed(6) }, KEYS, leavesOf(20))).toEqual([]);
+    for (const size of [1, 19, 20])
+      expect(await reasons({ checkpoint: signed(size) }, KEYS, leavesOf(20))).toEqual([]);
+    expect(
+      await reasons({ checkpoint: signed(20), earlier: signed(6) }, KEYS, leavesOf(20)),
+    ).toEqual([]);
   });
 
   test('other entries, a missing end and another earlier history are named', async () => {
     const wrong = (size: number, name = '') =>
       `not_logged: The first ${size} entries of the export do not have the root ${FORKED.mth(0, size).toString('base64')} of the ${name}checkpoint.`;
-    expect(await reasons({ checkpoint: signed(20, FORKED) }, KEYS, leavesOf(20))).toEqual([wrong(20)]);
+    expect(await reasons({ checkpoint: signed(20, FORKED) }, KEYS, leavesOf(20))).toEqual([
+      wrong(20),
+    ]);
     expect(await reasons({ checkpoint: signed(21) }, KEYS, leavesOf(20))).toEqual([
       'not_logged: The checkpoint has 21 entries, and the export has 20: its end is missing.',
     ]);
-    expect(await reasons({ checkpoint: signed(20), earlier: signed(7, FORKED) }, KEYS, leavesOf(20))).toEqual([
-      wrong(7, 'earlier '),
-    ]);
+    expect(
+      await reasons({ checkpoint: signed(20), earlier: signed(7, FORKED) }, KEYS, leavesOf(20)),
+    ).toEqual([wrong(7, 'earlier ')]);
   });
 });
 
@@ -231,8 +268,11 @@ test('a file is known by its content', () => {
   expect(kind('{"format":"assize/export/v1"}\n')).toBe('export');
   expect(kind(signed(5))).toBe('checkpoint');
   expect(kind(formatAddCheckpoint(1n, [], signed(1)))).toBe('consistency');
-  for (const text of ['', 'hello', 'c2sp.org/tlog-proof@v1\nindex 1\n', 'a\nb\nc\n']) expect(kind(text)).toBe('other');
-  expect(reasonFor(new TextEncoder().encode('c2sp.org/tlog-proof@v1\nindex 1\n'))).toContain('the proof of one entry');
+  for (const text of ['', 'hello', 'c2sp.org/tlog-proof@v1\nindex 1\n', 'a\nb\nc\n'])
+    expect(kind(text)).toBe('other');
+  expect(reasonFor(new TextEncoder().encode('c2sp.org/tlog-proof@v1\nindex 1\n'))).toContain(
+    'the proof of one entry',
+  );
   expect(reasonFor(Uint8Array.of(0x1f, 0x8b, 8))).toContain('Unpack it');
   expect(reasonFor(new Uint8Array())).toContain('no proof bundle');
 });

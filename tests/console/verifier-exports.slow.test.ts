@@ -20,7 +20,11 @@ import { keyCases } from '../support/ledger/key-cases.ts';
 import { revocationCases } from '../support/ledger/revocation-cases.ts';
 import { settlementCases } from '../support/ledger/settlement-cases.ts';
 
-const ALWAYS = { kind: 'period', from: '0001-01-01T00:00:00.000000Z', to: '9998-01-01T00:00:00.000000Z' } as const;
+const ALWAYS = {
+  kind: 'period',
+  from: '0001-01-01T00:00:00.000000Z',
+  to: '9998-01-01T00:00:00.000000Z',
+} as const;
 
 async function textOf(store: MemoryStore): Promise<string> {
   await integrateLog(store);
@@ -52,7 +56,9 @@ test('every honest ledger is valid, in pieces of any size', { timeout: 60_000 },
   }
 });
 
-test('a fault in a bundle of all entries is a fault in the export', { timeout: 60_000 }, async () => {
+test('a fault in a bundle of all entries is a fault in the export', {
+  timeout: 60_000,
+}, async () => {
   const written = [...approvalCases(), ...amendmentCases(), ...erasureCases(), ...beliefCases()];
   const cases = [
     ...written.map(({ name, ledger }) => ({ name, make: () => importedStore(ledger) })),
@@ -80,13 +86,19 @@ describe('an export with one change', () => {
   let erased: string;
   beforeAll(async () => {
     const made = await bundleLedgers();
-    const exported = async (name: string) => textOf(await made.find((one) => one.name === name)!.make());
-    [effects, every, erased] = await Promise.all([exported('effects'), exported('every kind'), exported('all erased')]);
+    const exported = async (name: string) =>
+      textOf(await made.find((one) => one.name === name)!.make());
+    [effects, every, erased] = await Promise.all([
+      exported('effects'),
+      exported('every kind'),
+      exported('all erased'),
+    ]);
   });
 
   const isEntry = (line: string) => line.startsWith('{"id"');
   const isBlob = (line: string) => line.startsWith('{"blob"');
-  const ONE = '{"blob":1,"hash":"6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"}';
+  const ONE =
+    '{"blob":1,"hash":"6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"}';
 
   const withLines = (text: string, change: (lines: string[]) => readonly string[]): string =>
     `${change(text.trimEnd().split('\n')).join('\n')}\n`;
@@ -100,9 +112,24 @@ describe('an export with one change', () => {
   type Case = readonly [what: string, change: () => string, code: string, reason: RegExp];
   const cases: readonly Case[] = [
     ['no bytes', () => '', 'bad_export', /^The export has no last line, so its end is missing\.$/],
-    ['another format', () => every.replace('export/v1', 'export/v2'), 'bad_export', /^Line 1 of the export is not/],
-    ['a second header', () => withLines(every, ([head, ...rest]) => [head!, head!, ...rest]), 'bad_export', /header/],
-    ['no last line', () => withLines(every, (lines) => lines.slice(0, -1)), 'bad_export', /its end is missing/],
+    [
+      'another format',
+      () => every.replace('export/v1', 'export/v2'),
+      'bad_export',
+      /^Line 1 of the export is not/,
+    ],
+    [
+      'a second header',
+      () => withLines(every, ([head, ...rest]) => [head!, head!, ...rest]),
+      'bad_export',
+      /header/,
+    ],
+    [
+      'no last line',
+      () => withLines(every, (lines) => lines.slice(0, -1)),
+      'bad_export',
+      /its end is missing/,
+    ],
     ['a line after the last', () => `${every}${ONE}\n`, 'bad_export', /stands after the end/],
     ['no newline at the end', () => every.slice(0, -1), 'bad_export', /has no newline/],
     [
@@ -131,7 +158,8 @@ describe('an export with one change', () => {
     ],
     [
       'another root',
-      () => every.replace(/"root":"./, (all) => `${all.slice(0, -1)}${all.endsWith('0') ? '1' : '0'}`),
+      () =>
+        every.replace(/"root":"./, (all) => `${all.slice(0, -1)}${all.endsWith('0') ? '1' : '0'}`),
       'bad_export',
       /do not have the root/,
     ],
@@ -168,7 +196,10 @@ describe('an export with one change', () => {
     ],
     [
       'a value twice',
-      () => withLines(every, (lines) => lines.flatMap((line) => (isBlob(line) ? [line, line] : [line]))),
+      () =>
+        withLines(every, (lines) =>
+          lines.flatMap((line) => (isBlob(line) ? [line, line] : [line])),
+        ),
       'bad_entry',
       /does not need there/,
     ],
@@ -198,19 +229,27 @@ describe('an export with one change', () => {
     ],
     [
       'an entry twice',
-      () => withLines(every, (lines) => lines.flatMap((line) => (isEntry(line) ? [line, line] : [line]))),
+      () =>
+        withLines(every, (lines) =>
+          lines.flatMap((line) => (isEntry(line) ? [line, line] : [line])),
+        ),
       'bad_entry',
       /greater number/,
     ],
     [
       'an erasure by another entry',
-      () => erased.replace(/"by":"./, (all) => `${all.slice(0, -1)}${all.endsWith('0') ? '1' : '0'}`),
+      () =>
+        erased.replace(/"by":"./, (all) => `${all.slice(0, -1)}${all.endsWith('0') ? '1' : '0'}`),
       'context_missing',
       /^The entry that erased the value .* is missing\.$/,
     ],
     [
       'an erasure of another value',
-      () => erased.replace(/"erased":"./, (all) => `${all.slice(0, -1)}${all.endsWith('0') ? '1' : '0'}`),
+      () =>
+        erased.replace(
+          /"erased":"./,
+          (all) => `${all.slice(0, -1)}${all.endsWith('0') ? '1' : '0'}`,
+        ),
       'bad_entry',
       /It did not erase the value/,
     ],
@@ -225,7 +264,9 @@ describe('an export with one change', () => {
 
   test('a fault of an entry has its trajectory and its number', async () => {
     const [fault] = await faultsIn(effects.replace('"detail":"no"', '"detail":"on"'));
-    const { payload } = JSON.parse(effects.split('\n').find((line) => line.includes('"detail":"no"'))!);
+    const { payload } = JSON.parse(
+      effects.split('\n').find((line) => line.includes('"detail":"no"'))!,
+    );
     expect(fault?.place).toBe(`${payload.trajectory_id}@${payload.seq}`);
   });
 
@@ -236,7 +277,9 @@ describe('an export with one change', () => {
       yield bytes;
     };
     const { findings } = await verifyExport(one());
-    expect(findings.faults).toEqual([{ code: 'bad_export', reason: 'Line 2 of the export is not UTF-8.' }]);
+    expect(findings.faults).toEqual([
+      { code: 'bad_export', reason: 'Line 2 of the export is not UTF-8.' },
+    ]);
   });
 
   test('a changed character anywhere is noticed', async () => {
@@ -244,7 +287,9 @@ describe('an export with one change', () => {
       fc.asyncProperty(fc.nat(), fc.constantFrom('a', '0', '"', '}', '\n'), async (n, char) => {
         const at = n % every.length;
         fc.pre(every[at] !== char);
-        expect(await faultsIn(`${every.slice(0, at)}${char}${every.slice(at + 1)}`)).not.toEqual([]);
+        expect(await faultsIn(`${every.slice(0, at)}${char}${every.slice(at + 1)}`)).not.toEqual(
+          [],
+        );
       }),
       { numRuns: 60 },
     );

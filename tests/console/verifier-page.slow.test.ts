@@ -45,7 +45,9 @@ test('it is one file of less than 125 kB, with one empty place for a bundle', ()
 
 test('a change of any of its sources builds it again', () => {
   const sources = new Set(consoleSources(root));
-  const own = globSync(['console/verify/**/*.{ts,css,html}', 'scripts/verifier-page.ts'], { cwd: root });
+  const own = globSync(['console/verify/**/*.{ts,css,html}', 'scripts/verifier-page.ts'], {
+    cwd: root,
+  });
   expect(own.length).toBeGreaterThan(40);
   expect(own.filter((name) => !sources.has(join(root, name)))).toEqual([]);
 });

@@ -18,7 +18,11 @@ import { LOG, STRANGER, signedNote, WITNESSES } from '../support/ledger/merkle-f
 /** A bundle of all entries of a ledger. */
 async function textsFor(ledger: string): Promise<Texts> {
   const { make } = (await bundleLedgers()).find(({ name }) => name === ledger)!;
-  const scope = { kind: 'period', from: '0001-01-01T00:00:00.000000Z', to: '9998-01-01T00:00:00.000000Z' } as const;
+  const scope = {
+    kind: 'period',
+    from: '0001-01-01T00:00:00.000000Z',
+    to: '9998-01-01T00:00:00.000000Z',
+  } as const;
   return textsOf((await bundleOf(await make(), scope)).zip);
 }
 
@@ -49,7 +53,11 @@ function withJson(texts: Texts, name: string, change: (value: any) => void): Tex
 
 /** The same for the lines of the entries. */
 function withLines(texts: Texts, change: (lines: string[]) => string[]): Texts {
-  return withFile(texts, 'entries.jsonl', (text) => `${change(text.trimEnd().split('\n')).join('\n')}\n`);
+  return withFile(
+    texts,
+    'entries.jsonl',
+    (text) => `${change(text.trimEnd().split('\n')).join('\n')}\n`,
+  );
 }
 
 const isEntry = (line: string) => line.startsWith('{"id"');
@@ -59,7 +67,11 @@ let effects: Texts;
 let every: Texts;
 let erased: Texts;
 beforeAll(async () => {
-  [effects, every, erased] = await Promise.all([textsFor('effects'), textsFor('every kind'), textsFor('all erased')]);
+  [effects, every, erased] = await Promise.all([
+    textsFor('effects'),
+    textsFor('every kind'),
+    textsFor('all erased'),
+  ]);
 });
 
 test('the bundles are valid before a change', async () => {
@@ -97,7 +109,8 @@ describe('with a manifest that agrees', () => {
   > = {
     'an argument of an entry': {
       of: () => effects,
-      change: (texts) => withFile(texts, 'entries.jsonl', (text) => text.replace('"plain"', '"plaim"')),
+      change: (texts) =>
+        withFile(texts, 'entries.jsonl', (text) => text.replace('"plain"', '"plaim"')),
       code: 'bad_entry',
     },
     'a value and its name': {
@@ -105,7 +118,9 @@ describe('with a manifest that agrees', () => {
       change: (texts) =>
         withLines(texts, (lines) =>
           lines.map((line) =>
-            isBlob(line) ? line.replace('{"blob":', '{"blob":[').replace(',"hash"', '],"hash"') : line,
+            isBlob(line)
+              ? line.replace('{"blob":', '{"blob":[').replace(',"hash"', '],"hash"')
+              : line,
           ),
         ),
       code: 'bad_entry',
@@ -113,7 +128,9 @@ describe('with a manifest that agrees', () => {
     'a value is missing': {
       of: () => effects,
       change: (texts) =>
-        withLines(texts, (lines) => lines.filter((line, n) => !isBlob(line) || n !== lines.findIndex(isBlob))),
+        withLines(texts, (lines) =>
+          lines.filter((line, n) => !isBlob(line) || n !== lines.findIndex(isBlob)),
+        ),
       code: 'bad_entry',
     },
     'a value that no entry needs': {
@@ -130,10 +147,9 @@ describe('with a manifest that agrees', () => {
       of: () => every,
       change: (texts) =>
         withLines(texts, (lines) => {
-          const [a, b] = lines.flatMap((line, n) => (isEntry(line) && isEntry(lines[n + 1] ?? '') ? [n] : [])) as [
-            number,
-            number,
-          ];
+          const [a, b] = lines.flatMap((line, n) =>
+            isEntry(line) && isEntry(lines[n + 1] ?? '') ? [n] : [],
+          ) as [number, number];
           expect(b).toBeDefined();
           return [...lines.slice(0, a), lines[a + 1]!, lines[a]!, ...lines.slice(a + 2)];
         }),
@@ -141,7 +157,8 @@ describe('with a manifest that agrees', () => {
     },
     'a line that is not canonical': {
       of: () => effects,
-      change: (texts) => withFile(texts, 'entries.jsonl', (text) => text.replace('{"id":', '{ "id":')),
+      change: (texts) =>
+        withFile(texts, 'entries.jsonl', (text) => text.replace('{"id":', '{ "id":')),
       code: 'bad_form',
     },
     'a line of another form': {
@@ -160,14 +177,18 @@ describe('with a manifest that agrees', () => {
     },
     'the place of an entry': {
       of: () => effects,
-      change: (texts) => withFile(texts, 'entries.jsonl', (text) => text.replace('"index":8,', '"index":9,')),
+      change: (texts) =>
+        withFile(texts, 'entries.jsonl', (text) => text.replace('"index":8,', '"index":9,')),
       code: 'not_logged',
     },
     'an erasure that erased another value': {
       of: () => erased,
       change: (texts) =>
         withFile(texts, 'entries.jsonl', (text) =>
-          text.replace(/"erased":"./, (all) => `${all.slice(0, -1)}${all.endsWith('0') ? '1' : '0'}`),
+          text.replace(
+            /"erased":"./,
+            (all) => `${all.slice(0, -1)}${all.endsWith('0') ? '1' : '0'}`,
+          ),
         ),
       code: 'bad_entry',
     },
@@ -183,14 +204,20 @@ describe('with a manifest that agrees', () => {
     },
     'a proof of no entry': {
       of: () => effects,
-      change: (texts) => ({ ...texts, [`proofs/${'a'.repeat(64)}.tlog-proof`]: texts[proofs(texts)[0]!]! }),
+      change: (texts) => ({
+        ...texts,
+        [`proofs/${'a'.repeat(64)}.tlog-proof`]: texts[proofs(texts)[0]!]!,
+      }),
       code: 'bad_form',
     },
     'a hash of a proof': {
       of: () => effects,
       change: (texts) =>
         withFile(texts, proofs(texts)[0]!, (text) =>
-          text.replace(/\n(.)(.{42}=)\n/, (_all, first, rest) => `\n${first === 'A' ? 'B' : 'A'}${rest}\n`),
+          text.replace(
+            /\n(.)(.{42}=)\n/,
+            (_all, first, rest) => `\n${first === 'A' ? 'B' : 'A'}${rest}\n`,
+          ),
         ),
       code: 'not_logged',
     },
@@ -295,9 +322,15 @@ describe('with a manifest that agrees', () => {
 
   test('an entry that is changed, and one that has a value too much, say so', async () => {
     const reasonsOf = async (texts: Texts) => (await faultsOf(texts)).map(({ reason }) => reason);
-    const renamed = withFile(effects, 'entries.jsonl', (text) => text.replace('"plain"', '"plaim"'));
-    const changed = withFile(effects, 'entries.jsonl', (text) => text.replace('"detail":"no"', '"detail":"on"'));
-    const [seven = ''] = effects['entries.jsonl']!.split('\n').filter((line) => line.includes('"detail":"no"'));
+    const renamed = withFile(effects, 'entries.jsonl', (text) =>
+      text.replace('"plain"', '"plaim"'),
+    );
+    const changed = withFile(effects, 'entries.jsonl', (text) =>
+      text.replace('"detail":"no"', '"detail":"on"'),
+    );
+    const [seven = ''] = effects['entries.jsonl']!.split('\n').filter((line) =>
+      line.includes('"detail":"no"'),
+    );
     const { id } = JSON.parse(seven);
     expect(await faultsOf(changed)).toContainEqual({
       code: 'bad_entry',
@@ -305,7 +338,8 @@ describe('with a manifest that agrees', () => {
       entry: id,
     });
     expect((await reasonsOf(renamed)).length).toBeGreaterThan(0);
-    const line = '{"blob":1,"hash":"6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"}';
+    const line =
+      '{"blob":1,"hash":"6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"}';
     expect(await reasonsOf(withLines(effects, (lines) => [line, ...lines]))).toEqual([
       'A value stands before it that it does not need there.',
     ]);
@@ -320,7 +354,9 @@ describe('with a manifest that agrees', () => {
         .filter((line) => !isWitness(line))
         .join('\n'),
     );
-    expect((await faultsOf(changed)).map(({ reason }) => reason)).toEqual(['Its proof leads to another checkpoint.']);
+    expect((await faultsOf(changed)).map(({ reason }) => reason)).toEqual([
+      'Its proof leads to another checkpoint.',
+    ]);
   });
 
   test('each member of the records', async () => {
@@ -345,7 +381,9 @@ describe('with a manifest that agrees', () => {
     ['a commit that was settled', 'effects', 1],
   ])('%s is missing, with its proof', async (_what, ledger, seq) => {
     const texts = await textsFor(ledger);
-    expect(await codesOf(withoutEntry(texts, (payload) => payload.seq === seq))).toContain('context_missing');
+    expect(await codesOf(withoutEntry(texts, (payload) => payload.seq === seq))).toContain(
+      'context_missing',
+    );
   });
 
   test('an entry within the period is missing, and the manifest agrees', async () => {
@@ -371,9 +409,12 @@ describe('with a manifest that agrees', () => {
 
 /** The bundle without an entry and its proof. */
 function withoutEntry(texts: Texts, isGone: (payload: any) => boolean): Texts {
-  const gone = texts['entries.jsonl']!.split('\n').find((line) => isEntry(line) && isGone(JSON.parse(line).payload))!;
-  const { [`proofs/${JSON.parse(gone).id}.tlog-proof`]: _proof, ...rest } = withLines(texts, (lines) =>
-    lines.filter((line) => line !== gone),
+  const gone = texts['entries.jsonl']!.split('\n').find(
+    (line) => isEntry(line) && isGone(JSON.parse(line).payload),
+  )!;
+  const { [`proofs/${JSON.parse(gone).id}.tlog-proof`]: _proof, ...rest } = withLines(
+    texts,
+    (lines) => lines.filter((line) => line !== gone),
   );
   return rest;
 }
@@ -392,8 +433,12 @@ test('a file that is no zip, or is cut off, is refused', () => {
   const zip = zipOf(effects);
   expect(() => readZip(new Uint8Array(100))).toThrow('It is not a zip.');
   expect(() => readZip(zip.slice(0, -30))).toThrow('It is not a zip.');
-  expect(() => readZip(zip.slice(30))).toThrow(/not where the directory says|directory is damaged|cut off/);
-  expect(() => readZip(zipOf({ ...effects, 'a/b.txt': '' }))).toThrow('does not belong in a bundle');
+  expect(() => readZip(zip.slice(30))).toThrow(
+    /not where the directory says|directory is damaged|cut off/,
+  );
+  expect(() => readZip(zipOf({ ...effects, 'a/b.txt': '' }))).toThrow(
+    'does not belong in a bundle',
+  );
 });
 
 function proofs(texts: Texts): string[] {

@@ -19,19 +19,27 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const ALL = { kind: 'period', from: '2000-01-01T00:00:00.000000Z', to: '2100-01-01T00:00:00.000000Z' } as const;
+const ALL = {
+  kind: 'period',
+  from: '2000-01-01T00:00:00.000000Z',
+  to: '2100-01-01T00:00:00.000000Z',
+} as const;
 const LEDGER = (await bundleLedgers()).find(({ name }) => name === 'every kind')!;
 const BUNDLE = Buffer.from((await bundleOf(await LEDGER.make(), ALL)).zip);
-const [LOCAL, DIRECTORY, END] = [3, 1, 5].map((digit) => Buffer.from([80, 75, digit, digit + 1])) as [
-  Buffer,
-  Buffer,
-  Buffer,
-];
+const [LOCAL, DIRECTORY, END] = [3, 1, 5].map((digit) =>
+  Buffer.from([80, 75, digit, digit + 1]),
+) as [Buffer, Buffer, Buffer];
 
 /** The bundle after a change of its bytes, with the places of its first and last records. */
-function changed(change: (zip: Buffer, at: { local: number; directory: number; end: number }) => void): Buffer {
+function changed(
+  change: (zip: Buffer, at: { local: number; directory: number; end: number }) => void,
+): Buffer {
   const zip = Buffer.from(BUNDLE);
-  change(zip, { local: zip.indexOf(LOCAL), directory: zip.lastIndexOf(DIRECTORY), end: zip.lastIndexOf(END) });
+  change(zip, {
+    local: zip.indexOf(LOCAL),
+    directory: zip.lastIndexOf(DIRECTORY),
+    end: zip.lastIndexOf(END),
+  });
   return zip;
 }
 
@@ -59,7 +67,10 @@ async function expectVerdict(zip: Uint8Array, wanted: string): Promise<void> {
 }
 
 test.each([
-  ['a file that is encrypted', changed((zip, { directory }) => zip.writeUInt16LE(1, directory + 8))],
+  [
+    'a file that is encrypted',
+    changed((zip, { directory }) => zip.writeUInt16LE(1, directory + 8)),
+  ],
   ['another method', changed((zip, { directory }) => zip.writeUInt16LE(12, directory + 10))],
   ['a file that is larger', changed((zip, { directory }) => subtract(zip, directory + 24))],
   ['a file that is cut off', changed((zip, { directory }) => subtract(zip, directory + 20))],
@@ -68,10 +79,14 @@ test.each([
   [
     'a file that is not counted',
     changed((zip, { end }) => {
-      for (const place of [end + 8, end + 10]) zip.writeUInt16LE(zip.readUInt16LE(place) - 1, place);
+      for (const place of [end + 8, end + 10])
+        zip.writeUInt16LE(zip.readUInt16LE(place) - 1, place);
     }),
   ],
-  ['a name that ends in a zero byte', Buffer.from(zipSync({ 'manifest.json\0': new Uint8Array(2) }))],
+  [
+    'a name that ends in a zero byte',
+    Buffer.from(zipSync({ 'manifest.json\0': new Uint8Array(2) })),
+  ],
   ['bytes before it', Buffer.concat([Buffer.from('before'), BUNDLE])],
   ['bytes after it', Buffer.concat([BUNDLE, Buffer.from('after')])],
   ['a cut', BUNDLE.subarray(0, -1)],

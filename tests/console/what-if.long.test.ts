@@ -54,12 +54,18 @@ withConsole(({ serve, open }) => {
     await first.getByText('committed').waitFor();
     await first.getByText('fifty-asks').waitFor();
     await first.getByText('Fifty <b>needs\\u202e</b> a person.').waitFor();
-    expect(await first.getByRole('link', { name: 'Entry 3' }).getAttribute('href')).toBe('/timeline/main/3');
+    expect(await first.getByRole('link', { name: 'Entry 3' }).getAttribute('href')).toBe(
+      '/timeline/main/3',
+    );
     expect(new URL(page.url()).searchParams.get('table')).toBe(ASKS);
     expect(await server.contents()).toEqual(before);
     await page.reload();
     await page.getByRole('heading', { name: '1 of 4 rulings would differ' }).waitFor();
-    const reader = await open(server, 'auditor:eve', new URL(page.url()).pathname + new URL(page.url()).search);
+    const reader = await open(
+      server,
+      'auditor:eve',
+      new URL(page.url()).pathname + new URL(page.url()).search,
+    );
     await reader.getByRole('heading', { name: '1 of 4 rulings would differ' }).waitFor();
     expect(await reader.getByLabel(RULES).inputValue()).toContain('"fifty-asks"');
     await reader.getByLabel(RULES).fill(ASKS.replace('50', '5'));
@@ -80,7 +86,9 @@ withConsole(({ serve, open }) => {
     await page.reload();
     await page.getByRole('heading', { name: '1 of 4 rulings would differ' }).waitFor();
     const reader = await open(server, 'auditor:eve', pathname + search);
-    await reader.getByRole('heading', { name: 'This link was made with another rule table' }).waitFor();
+    await reader
+      .getByRole('heading', { name: 'This link was made with another rule table' })
+      .waitFor();
     await run(reader);
     await reader.getByRole('heading', { name: /rulings would differ/ }).waitFor();
     expect(new URL(reader.url()).searchParams.has('table')).toBe(false);
@@ -122,7 +130,11 @@ withConsole(({ serve, open }) => {
   test('another version of the domain is tried, by the address alone', async () => {
     const server = await serve();
     await story(server);
-    const page = await open(server, 'boss:ada', `/what-if/main?try=domain&domain=${laterTill.hash}&run=1`);
+    const page = await open(
+      server,
+      'boss:ada',
+      `/what-if/main?try=domain&domain=${laterTill.hash}&run=1`,
+    );
     await page.getByRole('heading', { name: 'No ruling would differ' }).waitFor();
     await page.getByText('till@2 in place of till@1').waitFor();
     const cash = await open(server, 'boss:ada', '/what-if/cash?try=domain');
@@ -137,7 +149,10 @@ withConsole(({ serve, open }) => {
     await page.getByLabel(RULES).fill(ASKS.replace('["pay"]', '["pya"]'));
     await run(page);
     await page.getByRole('heading', { name: 'No ruling would differ' }).waitFor();
-    await page.getByRole('alert').getByText('Rule fifty-asks: the domain has no action pya').waitFor();
+    await page
+      .getByRole('alert')
+      .getByText('Rule fifty-asks: the domain has no action pya')
+      .waitFor();
     await expectAccessible(page);
     await page.getByLabel(RULES).fill(ASKS);
     await run(page);
@@ -151,7 +166,9 @@ withConsole(({ serve, open }) => {
     await page.getByLabel(RULES).fill('{ "id": ');
     await page.getByText('This is not JSON.').first().waitFor();
     expect(await page.getByRole('button', { name: 'Run the backtest' }).isDisabled()).toBe(true);
-    await page.getByLabel(RULES).fill('{ "id": "x", "otherwise": "deny", "rules": [{ "id": "a" }] }');
+    await page
+      .getByLabel(RULES)
+      .fill('{ "id": "x", "otherwise": "deny", "rules": [{ "id": "a" }] }');
     await run(page);
     await page.getByRole('alert').getByText('/rules/0/effect').waitFor();
     await page.getByText('Another version', { exact: true }).click();
@@ -163,16 +180,21 @@ withConsole(({ serve, open }) => {
     expect(await page.getByLabel(RULES).inputValue()).toContain('"pay"');
   });
 
-  test.each(['light', 'dark'] as const)('no rule of accessibility is broken: %s', async (scheme) => {
-    const server = await serve();
-    await story(server);
-    for (const width of [1280, 820, 360]) {
-      const page = await open(server, 'boss:ada', '/what-if/main?run=1', { scheme, width });
-      await page.getByRole('heading', { name: /rulings would differ/ }).waitFor();
-      await expectAccessible(page);
-      await page.getByRole('region', { name: 'Counts' }).getByRole('button').first().click();
-      await expectAccessible(page);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-    }
-  });
+  test.each(['light', 'dark'] as const)(
+    'no rule of accessibility is broken: %s',
+    async (scheme) => {
+      const server = await serve();
+      await story(server);
+      for (const width of [1280, 820, 360]) {
+        const page = await open(server, 'boss:ada', '/what-if/main?run=1', { scheme, width });
+        await page.getByRole('heading', { name: /rulings would differ/ }).waitFor();
+        await expectAccessible(page);
+        await page.getByRole('region', { name: 'Counts' }).getByRole('button').first().click();
+        await expectAccessible(page);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+          width,
+        );
+      }
+    },
+  );
 });

@@ -9,7 +9,10 @@ const OFFLINE = 'You are offline. Nothing was sent.';
 const MAIN = { trajectory: 'main' };
 
 /** Proposals that wait for the boss. Returns the ids of their approvals. */
-async function waiting(server: TestServer, ...desks: readonly string[]): Promise<readonly string[]> {
+async function waiting(
+  server: TestServer,
+  ...desks: readonly string[]
+): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const desk of desks) {
     const { approval_id } = await succeed(server, 'proposals.create', pay(desk, 200, `k${desk}`));
@@ -19,7 +22,8 @@ async function waiting(server: TestServer, ...desks: readonly string[]): Promise
 }
 
 async function statusOf(server: TestServer, approval: string | undefined): Promise<string> {
-  return (await succeed(server, 'approvals.get', { path: { approval: approval as string } })).status;
+  return (await succeed(server, 'approvals.get', { path: { approval: approval as string } }))
+    .status;
 }
 
 /** The requests of a page that change something. */
@@ -111,7 +115,11 @@ withConsole(({ serve, open }) => {
     });
     await page.getByRole('button', { name: /^Approve/ }).click();
     await isAsked;
-    await page.locator(`a[href*="${second}"], [data-id="${second}"]`).or(page.locator('li button')).last().click();
+    await page
+      .locator(`a[href*="${second}"], [data-id="${second}"]`)
+      .or(page.locator('li button'))
+      .last()
+      .click();
     await page.waitForURL(`**/inbox/${second}`);
     answer();
     await page.getByText('Decided: committed').waitFor();

@@ -105,15 +105,21 @@ onEveryDatabase(({ kind, newPlace }) => {
     return report;
   }
 
-  const differs = ({ faults }: FsckReport): boolean => faults.some(({ code }) => code === 'facts_differ');
+  const differs = ({ faults }: FsckReport): boolean =>
+    faults.some(({ code }) => code === 'facts_differ');
   const leftOf = ({ notCompared }: FsckReport): Left =>
     Object.fromEntries(
-      (notCompared?.examples ?? []).map(({ subject, version, readTo }) => [subject, [version, readTo]]),
+      (notCompared?.examples ?? []).map(({ subject, version, readTo }) => [
+        subject,
+        [version, readTo],
+      ]),
     );
 
   test('if all entries verify, all is compared, and an advanced version is found', async () => {
     const place = await told();
-    expect(await checked(place)).toEqual(expect.not.objectContaining({ notCompared: expect.anything() }));
+    expect(await checked(place)).toEqual(
+      expect.not.objectContaining({ notCompared: expect.anything() }),
+    );
     await change(place, "UPDATE fact_partition SET version = 2 WHERE subject = 'p2'");
     const report = await checked(place);
     expect([report.valid, differs(report), report.notCompared]).toEqual([false, true, undefined]);
@@ -135,11 +141,17 @@ onEveryDatabase(({ kind, newPlace }) => {
         [1, 3].map((by) => ({ subject, version, by, isFound: by > 1 || subject !== unknown })),
       );
       for (const { subject, version, by, isFound } of someOf(advances, (each) => each.isFound)) {
-        await change(place, `UPDATE fact_partition SET version = ${version + by} WHERE subject = '${subject}'`);
+        await change(
+          place,
+          `UPDATE fact_partition SET version = ${version + by} WHERE subject = '${subject}'`,
+        );
         const report = await checked(place);
         expect([subject, by, differs(report)]).toEqual([subject, by, isFound]);
         expect(subject in leftOf(report)).toBe(!isFound);
-        await change(place, `UPDATE fact_partition SET version = ${version} WHERE subject = '${subject}'`);
+        await change(
+          place,
+          `UPDATE fact_partition SET version = ${version} WHERE subject = '${subject}'`,
+        );
       }
     });
 
@@ -155,7 +167,10 @@ onEveryDatabase(({ kind, newPlace }) => {
         await change(place, `UPDATE fact_partition SET ${set} WHERE subject = 'p2'`);
         const report = await checked(place);
         expect([by, differs(report), 'p2' in leftOf(report)]).toEqual([by, isFound, !isFound]);
-        await change(place, `UPDATE fact_partition SET version = ${VERSIONS.p2} WHERE subject = 'p2'`);
+        await change(
+          place,
+          `UPDATE fact_partition SET version = ${VERSIONS.p2} WHERE subject = 'p2'`,
+        );
       }
     });
   });

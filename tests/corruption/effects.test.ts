@@ -36,8 +36,15 @@ beforeAll(async () => {
     stuck: ['none', 'fail_for_good'],
   })) {
     const left = [...faults];
-    const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => left.shift() ?? 'none' };
-    const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
+    const outside = {
+      sink: new OutsideSink('blind'),
+      steps: new Steps(),
+      fault: () => left.shift() ?? 'none',
+    };
+    const tools = [
+      toolFor(outside, 'reversible', 'externalised'),
+      toolFor(outside, 'irreversible', 'buffered'),
+    ];
     const assize = runtimeOver(store, [tally], { tools, effects: { maxAttempts: 1 } });
     const trajectory = await assize.create(tally, { trajectoryId });
     const claims = { writes: [`test:${trajectoryId}`] };
@@ -46,7 +53,8 @@ beforeAll(async () => {
         const at = trajectoryId;
         await tx.call('reversible.externalised', { what: 'acted', at });
         await tx.call('irreversible.buffered', { what: 'held', at });
-        if (trajectoryId === 'thrown' || trajectoryId === 'stuck') throw new Error('it is not to be');
+        if (trajectoryId === 'thrown' || trajectoryId === 'stuck')
+          throw new Error('it is not to be');
         tx.propose({ action: 'count', role: 'counter', args: trajectoryId });
       })
       .catch((error: Error) => expect(error.message).toBe('it is not to be'));
@@ -94,7 +102,11 @@ const rewrite = (epoch: number, from: RegExp, to: string) => (db: DatabaseSync) 
       `SELECT ${by} AS at, ${column} AS text FROM ${table} WHERE epoch = ? AND ${column} IS NOT NULL`,
     );
     for (const { at, text } of all.all(epoch) as { at: number; text: string }[])
-      db.prepare(`UPDATE ${table} SET ${column} = ? WHERE epoch = ? AND ${by} = ?`).run(rewritten(text), epoch, at);
+      db.prepare(`UPDATE ${table} SET ${column} = ? WHERE epoch = ? AND ${by} = ?`).run(
+        rewritten(text),
+        epoch,
+        at,
+      );
   }
   expect(times).toBeGreaterThan(0);
 };
@@ -123,7 +135,9 @@ describe('the effect log changed by hand', () => {
     ],
     [
       'the same, and it is left open',
-      sql(`UPDATE effect_record SET record = '[{"is":"applied","n":1},{"is":"settled"}]' WHERE ${last}`),
+      sql(
+        `UPDATE effect_record SET record = '[{"is":"applied","n":1},{"is":"settled"}]' WHERE ${last}`,
+      ),
       'doubt',
       /is pending \(in_doubt\), but the effect is applied in the effect log/,
     ],
@@ -133,12 +147,21 @@ describe('the effect log changed by hand', () => {
       'doubt',
       /is unresolved in the effect log/,
     ],
-    ['its transaction is deleted', sql(dropped(doubt)), 'doubt', /the effect log has no transaction of the commit/],
+    [
+      'its transaction is deleted',
+      sql(dropped(doubt)),
+      'doubt',
+      /the effect log has no transaction of the commit/,
+    ],
     [
       'what came after the commit is deleted',
       (db) => {
-        const rows = db.prepare('SELECT place, record FROM effect_record WHERE epoch = ? ORDER BY place').all(doubt);
-        const at = rows.find(({ record }) => String(record).includes('"is":"committed"'))!['place'] as number;
+        const rows = db
+          .prepare('SELECT place, record FROM effect_record WHERE epoch = ? ORDER BY place')
+          .all(doubt);
+        const at = rows.find(({ record }) => String(record).includes('"is":"committed"'))![
+          'place'
+        ] as number;
         db.prepare('DELETE FROM effect_record WHERE epoch = ? AND place > ?').run(doubt, at);
       },
       'doubt',
@@ -163,7 +186,12 @@ describe('the effect log changed by hand', () => {
       'doubt',
       /.*/,
     ],
-    ['a record is none', rewrite(doubt, /"is":"in_doubt"/, '"is" :"in_doubt"'), 'doubt', /cannot be parsed/],
+    [
+      'a record is none',
+      rewrite(doubt, /"is":"in_doubt"/, '"is" :"in_doubt"'),
+      'doubt',
+      /cannot be parsed/,
+    ],
     [
       'what was settled as applied was not',
       rewrite(settled, /"is":"applied"/, '"is":"accepted"'),
@@ -205,7 +233,9 @@ describe('the effect log changed by hand', () => {
   test('the whole log is deleted, but not that there was one', async () => {
     const found = await foundAfter(sql([settled, doubt, thrown, stuck].map(dropped).join(' ')));
     expect(found).toEqual({
-      doubt: expect.stringContaining('2 effects of this commit are not settled, but the effect log has no transaction'),
+      doubt: expect.stringContaining(
+        '2 effects of this commit are not settled, but the effect log has no transaction',
+      ),
       stuck: expect.stringContaining('is pending, but the effect log has no such transaction'),
     });
   });
@@ -214,7 +244,9 @@ describe('the effect log changed by hand', () => {
     await foundAfter(sql(dropped(doubt)));
     const { code, out } = await runCommand(folder, `sqlite:${changed}`, 'verify');
     expect(code).toBe(1);
-    expect(out).toMatch(/doubt .*seq 1: 2 effects of this commit are not settled.*\(effects_differ\)/);
+    expect(out).toMatch(
+      /doubt .*seq 1: 2 effects of this commit are not settled.*\(effects_differ\)/,
+    );
     expect(out).toContain('3 of 4 trajectories are valid');
   });
 });
@@ -222,7 +254,8 @@ describe('the effect log changed by hand', () => {
 /** The export lines of a store, or of its first entries. */
 async function* linesOf(store: LedgerStore & LogStore, size?: number): AsyncGenerator<string> {
   await integrateLog(store);
-  for await (const text of exportLines(store, size === undefined ? {} : { size })) yield text.trimEnd();
+  for await (const text of exportLines(store, size === undefined ? {} : { size }))
+    yield text.trimEnd();
 }
 
 const invalid = async (store: LedgerStore): Promise<Record<string, string | undefined>> =>
@@ -289,7 +322,9 @@ describe('a ledger that was imported with effects that are not settled', () => {
       await store.close();
     });
 
-    const foundIn = async (change: (db: DatabaseSync) => void): Promise<Record<string, string | undefined>> => {
+    const foundIn = async (
+      change: (db: DatabaseSync) => void,
+    ): Promise<Record<string, string | undefined>> => {
       copyFileSync(own, changed);
       const db = openUnguarded(changed);
       change(db);
@@ -308,7 +343,9 @@ describe('a ledger that was imported with effects that are not settled', () => {
 
     test('a deleted local effect is found, even in a foreign trajectory', async () => {
       expect(
-        await foundIn(sql(`DELETE FROM effect_transaction; DELETE FROM effect_open; DELETE FROM effect_record`)),
+        await foundIn(
+          sql(`DELETE FROM effect_transaction; DELETE FROM effect_open; DELETE FROM effect_record`),
+        ),
       ).toEqual({
         here: expect.stringContaining(
           '1 effects of this commit are not settled, but the effect log has no transaction',
@@ -324,7 +361,9 @@ describe('a ledger that was imported with effects that are not settled', () => {
         thrown: expect.stringContaining('has other effects than this entry lists'),
       };
       expect(await foundIn(sql("DELETE FROM blob WHERE text LIKE 'imported %'"))).toEqual(imported);
-      expect(await foundIn(sql("UPDATE blob SET text = 'imported' WHERE text LIKE 'imported %'"))).toEqual(imported);
+      expect(
+        await foundIn(sql("UPDATE blob SET text = 'imported' WHERE text LIKE 'imported %'")),
+      ).toEqual(imported);
     });
 
     test('a repeated import can mark earlier imports, but never local effects', async () => {
@@ -340,7 +379,10 @@ describe('a ledger that was imported with effects that are not settled', () => {
       await from.close();
       expect(await invalid(store)).toEqual({});
       // Also by an export of its own, of which the log has what was made here.
-      expect(await importLines(store, linesOf(store), again)).toMatchObject({ imported: 0, marked: 0 });
+      expect(await importLines(store, linesOf(store), again)).toMatchObject({
+        imported: 0,
+        marked: 0,
+      });
       expect(await invalid(store)).toEqual({});
       await store.close();
       // The loss of local effects is found, as before.
@@ -360,7 +402,13 @@ describe('a ledger that was imported with effects that are not settled', () => {
       for await (const text of linesOf(from)) texts.push(`${text}\n`);
       await from.close();
       writeFileSync(lines, texts.join(''));
-      const { code, out } = await runCommand(folder, `sqlite:${changed}`, 'import', lines, '--mark');
+      const { code, out } = await runCommand(
+        folder,
+        `sqlite:${changed}`,
+        'import',
+        lines,
+        '--mark',
+      );
       expect([code, out]).toEqual([0, expect.stringMatching(/Marked \d+ existing entr/)]);
     });
 
@@ -372,10 +420,15 @@ describe('a ledger that was imported with effects that are not settled', () => {
           )
           .all() as [{ id: string }];
         const text = `imported ${id}`;
-        db.prepare('INSERT INTO blob (hash, text) VALUES (?, ?)').run(createHash('sha256').update(text).digest(), text);
+        db.prepare('INSERT INTO blob (hash, text) VALUES (?, ?)').run(
+          createHash('sha256').update(text).digest(),
+          text,
+        );
       };
       expect(await foundIn(forged)).toEqual({
-        here: expect.stringContaining('is committed with this entry, which is recorded as imported'),
+        here: expect.stringContaining(
+          'is committed with this entry, which is recorded as imported',
+        ),
       });
     });
   });
@@ -386,9 +439,12 @@ test('a trajectory only in the effect log is reported if all are verified', asyn
     DELETE FROM log WHERE entry IN (SELECT position FROM entry WHERE payload LIKE '%"trajectory_id":"thrown"%');
     DELETE FROM entry WHERE payload LIKE '%"trajectory_id":"thrown"%'`);
   expect(await foundAfter(gone)).toEqual({
-    thrown: 'the effect log has transactions of this trajectory (1), but the ledger has no such trajectory',
+    thrown:
+      'the effect log has transactions of this trajectory (1), but the ledger has no such trajectory',
   });
   const store = await openSqlite({ path: changed });
-  expect((await verifyStore(store, { trajectoryIds: ['settled'] })).map(({ valid }) => valid)).toEqual([true]);
+  expect(
+    (await verifyStore(store, { trajectoryIds: ['settled'] })).map(({ valid }) => valid),
+  ).toEqual([true]);
   await store.close();
 });

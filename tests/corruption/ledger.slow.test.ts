@@ -15,7 +15,13 @@ import { type EntryRow, entryRow, integrateLog, type Payload } from '#ledger';
 import { leafHash, signerKey } from '#merkle';
 import { openStore } from '#stores';
 import { ExportReader } from '../../packages/audit/src/export/read.ts';
-import { ChainWriter, commitMembers, rejectionMembers, rootMembers, second } from '../support/ledger/rows.ts';
+import {
+  ChainWriter,
+  commitMembers,
+  rejectionMembers,
+  rootMembers,
+  second,
+} from '../support/ledger/rows.ts';
 import { openUnguarded } from '../support/ledger/unguarded.ts';
 import { someOf } from '../support/some-of.ts';
 
@@ -24,7 +30,11 @@ const ENDS = [0, LENGTH - 1];
 const folder = mkdtempSync(join(tmpdir(), 'assize-corruption-'));
 const whole = join(folder, 'whole.db');
 const spoilt = join(folder, 'spoilt.db');
-const signer = signerKey('example.com/spoilt', 'note', generateKeys(new Uint8Array(32).fill(5)).privateKey);
+const signer = signerKey(
+  'example.com/spoilt',
+  'note',
+  generateKeys(new Uint8Array(32).fill(5)).privateKey,
+);
 const log = { origin: signer.name, keys: [signer] };
 const rows: EntryRow[] = [];
 let text: string;
@@ -34,7 +44,11 @@ beforeAll(async () => {
   writer.add('root', rootMembers({ n: 0 }));
   for (let n = 1; n < LENGTH; n++) {
     if (n % 7 === 0) writer.add('rejection', rejectionMembers({ at: second(n) }));
-    else writer.add('commit', { ...commitMembers([{ op: 'replace', path: '/n', value: n }]), at: second(n) });
+    else
+      writer.add('commit', {
+        ...commitMembers([{ op: 'replace', path: '/n', value: n }]),
+        at: second(n),
+      });
   }
   rows.push(...writer.rows);
   const store = await openStore(`sqlite:${whole}`);
@@ -130,7 +144,9 @@ describe('a store', () => {
 
   test('every row deleted: the next is named, or the checkpoint for the last', async () => {
     for (const seq of every) {
-      const found = await fsckOf((db) => void db.prepare('DELETE FROM entry WHERE seq = ?').run(seq));
+      const found = await fsckOf(
+        (db) => void db.prepare('DELETE FROM entry WHERE seq = ?').run(seq),
+      );
       expect(found.valid).toBe(false);
       if (seq < LENGTH - 1) expect(found).toMatchObject({ seq: seq + 1, code: 'broken_chain' });
       expect(found.faults.length).toBeGreaterThan(0);
@@ -181,7 +197,9 @@ describe('a store', () => {
       });
       expect(found.valid).toBe(false);
       if (seq < LENGTH - 1) expect(found).toMatchObject({ seq: seq + 1 });
-      expect(found.faults).toContainEqual(expect.objectContaining({ code: 'leaf_differs', index: seq }));
+      expect(found.faults).toContainEqual(
+        expect.objectContaining({ code: 'leaf_differs', index: seq }),
+      );
     }
   });
 
@@ -208,7 +226,9 @@ describe('a store', () => {
       });
       expect(found.trajectories).toMatchObject([{ valid: true, entries: LENGTH }]);
       expect(found.faults).toEqual([expect.objectContaining({ code: 'checkpoint' })]);
-      await expect(openStore(`sqlite:${spoilt}`, { checkpoint: `${whole}.checkpoint` })).rejects.toMatchObject({
+      await expect(
+        openStore(`sqlite:${spoilt}`, { checkpoint: `${whole}.checkpoint` }),
+      ).rejects.toMatchObject({
         code: 'bad_checkpoint',
         message: expect.stringContaining('spoilt: its history was rewritten, or the checkpoint'),
       });
@@ -228,10 +248,14 @@ describe('a store', () => {
       expect(found.faults).toEqual([
         {
           code: 'checkpoint',
-          detail: expect.stringContaining(`the last ${LENGTH - kept}, from position ${kept}, are missing`),
+          detail: expect.stringContaining(
+            `the last ${LENGTH - kept}, from position ${kept}, are missing`,
+          ),
         },
       ]);
-      await expect(openStore(`sqlite:${spoilt}`, { checkpoint: `${whole}.checkpoint` })).rejects.toMatchObject({
+      await expect(
+        openStore(`sqlite:${spoilt}`, { checkpoint: `${whole}.checkpoint` }),
+      ).rejects.toMatchObject({
         code: 'bad_checkpoint',
         message: expect.stringContaining('(checkpoint'),
         evidence: { checkpoint: LENGTH, log: kept },

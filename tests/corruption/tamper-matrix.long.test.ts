@@ -29,7 +29,11 @@ const OBJECTS: Readonly<Record<string, string>> = catalogue;
 const folder = mkdtempSync(join(tmpdir(), 'assize-matrix-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const signer = signerKey('example.com/matrix', 'note', generateKeys(new Uint8Array(32).fill(7)).privateKey);
+const signer = signerKey(
+  'example.com/matrix',
+  'note',
+  generateKeys(new Uint8Array(32).fill(7)).privateKey,
+);
 const rootKeys = ['09'.repeat(32)];
 const log = { origin: signer.name, keys: [signer] };
 const THREATS = readFileSync(join(import.meta.dirname, '../../docs/design/threats.md'), 'utf8');
@@ -101,7 +105,10 @@ async function made(place: Place, checkpoint: string, archive: string): Promise<
       steps: new Steps(),
       fault: () => left.shift() ?? 'none',
     } as const;
-    const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
+    const tools = [
+      toolFor(outside, 'reversible', 'externalised'),
+      toolFor(outside, 'irreversible', 'buffered'),
+    ];
     const assize = runtimeOver(store, [tally], { tools, effects: { maxAttempts: 1 } });
     const at = await assize.create(tally, { trajectoryId: name });
     await at.transaction({ writ: writFor('alice'), writes: [`test:${name}`], name }, async (tx) => {
@@ -117,7 +124,11 @@ async function made(place: Place, checkpoint: string, archive: string): Promise<
     await store.sidePut([{ kind: 'token', key, expected: null, body: '{"scope":"agent"}' }]);
   const { size, root } = await makeCheckpoint(store, { signer, sinks: [fileSink(checkpoint)] });
   // Half of the entries stay in the database.
-  await store.archiveEntries!({ checkpoint: { origin: signer.name, size, root }, keep: size >> 1, level: 1 });
+  await store.archiveEntries!({
+    checkpoint: { origin: signer.name, size, root },
+    keep: size >> 1,
+    level: 1,
+  });
   await store.close();
 }
 
@@ -130,7 +141,15 @@ interface Table {
 const KEYS = ['seq', 'idx', 'key', 'hash', 'epoch', 'id'];
 
 /** Columns with the place of a row in an order. */
-const PLACES: ReadonlySet<string> = new Set(['position', 'seq', 'n', 'idx', 'epoch', 'place', 'level']);
+const PLACES: ReadonlySet<string> = new Set([
+  'position',
+  'seq',
+  'n',
+  'idx',
+  'epoch',
+  'place',
+  'level',
+]);
 
 interface Case {
   readonly name: string;
@@ -149,7 +168,10 @@ onEveryDatabase(({ kind, newPlace }) => {
     await made(place, checkpoint, archive);
     cpSync(archive, `${archive}.kept`, { recursive: true });
     if (kind === 'sqlite') copyFileSync(pathOf(place), `${pathOf(place)}.kept`);
-    else await place.sql(...tablesOf(place).map(({ name }) => `CREATE TABLE kept_${name} AS TABLE ${name}`));
+    else
+      await place.sql(
+        ...tablesOf(place).map(({ name }) => `CREATE TABLE kept_${name} AS TABLE ${name}`),
+      );
   });
 
   test('every change of every table is seen, or is named in the threats', async () => {
@@ -177,7 +199,9 @@ onEveryDatabase(({ kind, newPlace }) => {
   });
 
   const before =
-    kind === 'sqlite' ? ['PRAGMA ignore_check_constraints = 1'] : ['SET session_replication_role = replica'];
+    kind === 'sqlite'
+      ? ['PRAGMA ignore_check_constraints = 1']
+      : ['SET session_replication_role = replica'];
 
   /** False if the database refuses every alternative, or the table lacks the rows. */
   async function tampered(alternatives: readonly string[]): Promise<boolean> {
@@ -238,11 +262,15 @@ onEveryDatabase(({ kind, newPlace }) => {
       db.close();
       return tables;
     }
-    const named = (start: string): string[] => Object.keys(OBJECTS).filter((key) => key.startsWith(start));
+    const named = (start: string): string[] =>
+      Object.keys(OBJECTS).filter((key) => key.startsWith(start));
     return named('table ').map((key) => {
       const name = key.slice('table '.length);
       const start = `column ${name}.`;
-      const columns = named(start).map((key) => ({ name: key.slice(start.length), type: OBJECTS[key]! }));
+      const columns = named(start).map((key) => ({
+        name: key.slice(start.length),
+        type: OBJECTS[key]!,
+      }));
       columns.sort((a, b) => KEYS.indexOf(b.name) - KEYS.indexOf(a.name));
       return { name, columns };
     });
@@ -251,7 +279,9 @@ onEveryDatabase(({ kind, newPlace }) => {
   function casesOf({ name, columns }: Table): readonly Case[] {
     const names = columns.map((column) => column.name);
     // Hashes differ from run to run, and places in an order do not.
-    const order = names.toSorted((a, b) => Number(PLACES.has(b)) - Number(PLACES.has(a))).join(', ');
+    const order = names
+      .toSorted((a, b) => Number(PLACES.has(b)) - Number(PLACES.has(a)))
+      .join(', ');
     const key = kind === 'sqlite' ? `(${names.join(', ')})` : 'ctid';
     const is = kind === 'sqlite' ? 'IS' : '=';
     const row = (offset: string): string =>
@@ -306,18 +336,22 @@ async function seenBy(place: Place, checkpoint: string, archive: string): Promis
   const opened = await place.open({ checkpoint, ...named }).catch(() => undefined);
   if (opened === undefined) seen.push('open');
   await opened?.close();
-  const store = await openStore(place.url, { checkpoint: false, mode: 'readonly', ...named }).catch(() => undefined);
+  const store = await openStore(place.url, { checkpoint: false, mode: 'readonly', ...named }).catch(
+    () => undefined,
+  );
   if (store === undefined) return [...seen, 'verify', 'fsck', 'audit'].join(' ');
   const signed = readFileSync(checkpoint, 'utf8');
   const checks = {
     verify: async () => (await verifyStore(store, { threads: 1 })).every(({ valid }) => valid),
-    fsck: async () => (await fsck(store, { checkpoint: readCheckpoint(signed, log).checkpoint, threads: 1 })).valid,
+    fsck: async () =>
+      (await fsck(store, { checkpoint: readCheckpoint(signed, log).checkpoint, threads: 1 })).valid,
     audit: async () => {
       const report = await auditCheckpoints(store, [signed, signed], log);
       return report.consistent && report.store === 'at';
     },
   };
-  for (const [name, check] of Object.entries(checks)) if (!(await check().catch(() => false))) seen.push(name);
+  for (const [name, check] of Object.entries(checks))
+    if (!(await check().catch(() => false))) seen.push(name);
   await store.close();
   return seen.join(' ');
 }

@@ -13,7 +13,14 @@ import { exportLines } from '#export';
 import { type BlobRow, type EntryRow, integrateLog } from '#ledger';
 import type { Store } from '#stores';
 import { bundled } from '../support/bundled.ts';
-import { ChainWriter, commitMembers, ROLE, rootMembers, salted, second } from '../support/ledger/rows.ts';
+import {
+  ChainWriter,
+  commitMembers,
+  ROLE,
+  rootMembers,
+  salted,
+  second,
+} from '../support/ledger/rows.ts';
 import { onEveryDatabase } from '../support/ledger/stores.ts';
 
 const folders = mkdtempSync(join(tmpdir(), 'assize-archive-kill-'));
@@ -43,7 +50,10 @@ async function fill(store: Store): Promise<Filled> {
   for (let n = 1; n < ENTRIES; n++) {
     const args = salted(secretOf(n), blobs);
     const action = { name: 'act', role: ROLE, args } as unknown as Json;
-    writer.add('commit', commitMembers([{ op: 'replace', path: '/n', value: n }], { action, at: second(n) }));
+    writer.add(
+      'commit',
+      commitMembers([{ op: 'replace', path: '/n', value: n }], { action, at: second(n) }),
+    );
   }
   await store.commit({ entries: writer.rows, blobs });
   await integrateLog(store);
@@ -52,7 +62,9 @@ async function fill(store: Store): Promise<Filled> {
 
 /** Runs the process until a word of its output and a moment more. Returns whether it had ended. */
 async function killedAfter(args: readonly string[], lines: number, ms: number): Promise<boolean> {
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [program, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const said: string[] = [];
   const reader = createInterface(child.stdout).on('line', (line) => said.push(line));
   const ended = Promise.all([once(child, 'exit'), once(reader, 'close')]);
@@ -79,11 +91,17 @@ onEveryDatabase(({ newPlace }) => {
     let kills = 0;
     for (let isDone = false; !isDone; kills++) {
       // Each process gets at least one step further, so that the rounds end.
-      isDone = await killedAfter(args, kills < 8 ? 1 + (kills % 3) : Number.POSITIVE_INFINITY, (kills * 7) % 23);
+      isDone = await killedAfter(
+        args,
+        kills < 8 ? 1 + (kills % 3) : Number.POSITIVE_INFINITY,
+        (kills * 7) % 23,
+      );
       const store = await place.open({ archive, mode: 'readonly' });
       expect(await store.logged(0, ENTRIES)).toEqual(rows);
       expect((await store.selfCheck!()).filter((fault) => !UNFINISHED.test(fault))).toEqual([]);
-      const isErased = await Promise.all(secrets.map(async ({ hash }) => (await store.erasedBy(hash)) !== undefined));
+      const isErased = await Promise.all(
+        secrets.map(async ({ hash }) => (await store.erasedBy(hash)) !== undefined),
+      );
       for (const [n, { hash, text }] of secrets.entries())
         expect(await store.blob(hash)).toBe(isErased[n] ? undefined : text);
       if (!isErased.includes(true)) {

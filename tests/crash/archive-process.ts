@@ -9,7 +9,11 @@ const [url, archive, hashes] = process.argv.slice(2) as [string, string, string]
 const store = await openStore(url, { archive });
 const checkpoint = { origin: 'test', ...(await logHead(store)) };
 say('ready');
-await store.archiveEntries!({ checkpoint, level: 3, onProgress: (entries) => say(`archived ${entries}`) });
+await store.archiveEntries!({
+  checkpoint,
+  level: 3,
+  onProgress: (entries) => say(`archived ${entries}`),
+});
 for (const hash of hashes.split(',')) {
   await store.commit({ entries: [], blobs: [], erased: [{ hash, by: hashText(hash) }] });
   await store.scrub?.();

@@ -6,7 +6,14 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Payload } from '#ledger';
 import type { Witness } from '#memory';
 import { createOracle, seededRandom } from '#oracle';
-import { type AssertInput, checkMemory, type Judge, type Memory, rebuildMemory, verifyStore } from '#runtime';
+import {
+  type AssertInput,
+  checkMemory,
+  type Judge,
+  type Memory,
+  rebuildMemory,
+  verifyStore,
+} from '#runtime';
 import type { Store } from '#stores';
 import { seededNumbers } from '../../packages/testing/src/faults.ts';
 import { bundled } from '../support/bundled.ts';
@@ -14,7 +21,12 @@ import { cases } from '../support/cases.ts';
 import { clinic } from '../support/clinic/clinic.ts';
 import { allEntries } from '../support/ledger/desk.ts';
 import { HandClock, runtimeOver, START, writFor } from '../support/ledger/runtime.ts';
-import { closedAfterEach, onEveryDatabase, type Place, postgresPlace } from '../support/ledger/stores.ts';
+import {
+  closedAfterEach,
+  onEveryDatabase,
+  type Place,
+  postgresPlace,
+} from '../support/ledger/stores.ts';
 import { holdTable, Relay, untilOneWaits, withPostgres } from '../support/postgres/index.ts';
 
 // Facts are written with their commit, at every kill. An elected fact stays elected, even if the
@@ -28,7 +40,10 @@ const WRITERS = 4;
  * Appends to SQLite run `ASSIZE_CRASH_ROUNDS` rounds; this test runs one in 40, and half as many on
  * a server.
  */
-const ROUNDS = Math.max(2, Math.ceil(Number(process.env['ASSIZE_CRASH_ROUNDS'] ?? cases(200)) / 40));
+const ROUNDS = Math.max(
+  2,
+  Math.ceil(Number(process.env['ASSIZE_CRASH_ROUNDS'] ?? cases(200)) / 40),
+);
 /** At a server, in the life of one process of writers. */
 const STRIKES = Math.max(3, cases(6));
 /** More facts than there are. */
@@ -99,24 +114,36 @@ class Life {
  * all.
  */
 async function expectWhole(store: Store, sent: ReadonlyMap<string, Sent>): Promise<void> {
-  expect(await checkMemory(store)).toMatchObject({ valid: true, differences: [], changedMeanwhile: 0 });
+  expect(await checkMemory(store)).toMatchObject({
+    valid: true,
+    differences: [],
+    changedMeanwhile: 0,
+  });
   expect((await store.selfCheck?.()) ?? []).toEqual([]);
   const said = new Set<string>();
   let after: Awaited<ReturnType<Store['facts']>>[number] | undefined;
   do {
-    const page = await store.facts({ space: 'ward', kind: 'all', limit: 1_000, ...(after && { after }) });
+    const page = await store.facts({
+      space: 'ward',
+      kind: 'all',
+      limit: 1_000,
+      ...(after && { after }),
+    });
     for (const row of page) {
       if (row.row_kind === 'current') said.add(row.object);
       else {
         const { members, judge, winner } = JSON.parse(row.object) as Witness;
         for (const { object } of members) said.add(object);
-        if (judge !== undefined) expect((await store.oracleGet(judge))?.answer).toBe(JSON.stringify(winner));
+        if (judge !== undefined)
+          expect((await store.oracleGet(judge))?.answer).toBe(JSON.stringify(winner));
       }
     }
     after = page.length < 1_000 ? undefined : page.at(-1);
   } while (after !== undefined);
   for (const [source, { claims, entry }] of sent) {
-    const there = Array.from({ length: claims }, (_, i) => `${source}-${i}`).filter((object) => said.has(object));
+    const there = Array.from({ length: claims }, (_, i) => `${source}-${i}`).filter((object) =>
+      said.has(object),
+    );
     if (entry !== undefined) expect(await store.resolve(entry), source).toBeDefined();
     expect([...(entry === undefined ? [0] : []), claims], source).toContain(there.length);
   }
@@ -155,37 +182,50 @@ onEveryDatabase((stores) => {
   test.each<[string, AssertInput, string]>([
     ['the same proposal', { ...old, object: 'urgent', valid: march }, 't'],
     ['the same proposal, of no time of its own', { ...old, object: 'urgent' }, 't'],
-    ['the same of another trajectory, of no time of its own', { ...old, object: 'urgent', source: 'letter' }, 'u'],
-    ['the same of another trajectory', { ...old, object: 'urgent', valid: march, source: 'letter' }, 'u'],
-  ])('an elected fact before a crash is elected after it, without a vote: %s', async (_, claim, by) => {
-    const place = stores.newPlace();
-    const before = await begun(place, 't');
-    await before.memory.assert({ ...old, valid: { from: march.from } });
-    await before.store.close();
-    const { child, lines } = started(VOTER_PROGRAM, place.url, JSON.stringify(claim));
-    const heard: string[] = [];
-    lines.on('line', (line) => heard.push(line));
-    await Promise.all([once(child, 'exit'), once(lines, 'close')]);
-    expect([heard, child.signalCode]).toEqual([['asked'], 'SIGKILL']);
+    [
+      'the same of another trajectory, of no time of its own',
+      { ...old, object: 'urgent', source: 'letter' },
+      'u',
+    ],
+    [
+      'the same of another trajectory',
+      { ...old, object: 'urgent', valid: march, source: 'letter' },
+      'u',
+    ],
+  ])(
+    'an elected fact before a crash is elected after it, without a vote: %s',
+    async (_, claim, by) => {
+      const place = stores.newPlace();
+      const before = await begun(place, 't');
+      await before.memory.assert({ ...old, valid: { from: march.from } });
+      await before.store.close();
+      const { child, lines } = started(VOTER_PROGRAM, place.url, JSON.stringify(claim));
+      const heard: string[] = [];
+      lines.on('line', (line) => heard.push(line));
+      await Promise.all([once(child, 'exit'), once(lines, 'close')]);
+      expect([heard, child.signalCode]).toEqual([['asked'], 'SIGKILL']);
 
-    let votes = 0;
-    const choose: Judge['choose'] = ({ members }) => {
-      votes += 1;
-      return members.find(({ object }) => object !== claim.object)!.claim;
-    };
-    const after = await begun(place, by, choose);
-    expect((await after.memory.recall({ ...names, valid: march.from })).facts).toMatchObject([{ object: 'can wait' }]);
-    const key = by === 't' ? { idempotencyKey: 'triage' } : {};
-    expect(await after.memory.assert(claim, key)).toMatchObject({ ruling: 'committed' });
-    const at = claim.valid === undefined ? {} : { valid: march.from };
-    const { facts } = await after.memory.recall({ ...names, ...at });
-    expect(facts).toMatchObject([{ object: 'urgent' }]);
-    expect(votes).toBe(0);
-    // The current judge gets a new question.
-    const other = { ...old, object: 'gone home', ...(claim.valid && { valid: march }) };
-    expect(await after.memory.assert(other)).toMatchObject({ ruling: 'committed' });
-    expect(votes).toBe(1);
-  });
+      let votes = 0;
+      const choose: Judge['choose'] = ({ members }) => {
+        votes += 1;
+        return members.find(({ object }) => object !== claim.object)!.claim;
+      };
+      const after = await begun(place, by, choose);
+      expect((await after.memory.recall({ ...names, valid: march.from })).facts).toMatchObject([
+        { object: 'can wait' },
+      ]);
+      const key = by === 't' ? { idempotencyKey: 'triage' } : {};
+      expect(await after.memory.assert(claim, key)).toMatchObject({ ruling: 'committed' });
+      const at = claim.valid === undefined ? {} : { valid: march.from };
+      const { facts } = await after.memory.recall({ ...names, ...at });
+      expect(facts).toMatchObject([{ object: 'urgent' }]);
+      expect(votes).toBe(0);
+      // The current judge gets a new question.
+      const other = { ...old, object: 'gone home', ...(claim.valid && { valid: march }) };
+      expect(await after.memory.assert(other)).toMatchObject({ ruling: 'committed' });
+      expect(votes).toBe(1);
+    },
+  );
 });
 
 withPostgres(
@@ -221,7 +261,9 @@ withPostgres(
       await life.answered(10);
       await life.kill();
       expect(new Set(life.failed).size).toBeGreaterThan(0);
-      expect(['commit_unknown', 'store_unreachable']).toEqual(expect.arrayContaining([...new Set(life.failed)]));
+      expect(['commit_unknown', 'store_unreachable']).toEqual(
+        expect.arrayContaining([...new Set(life.failed)]),
+      );
 
       const store = await place.open();
       await expectWhole(store, life.sent);

@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -21,9 +29,13 @@ test('the next process removes copies and commands of a killed process', async (
   await runtimeOver(begun, [tally]).create(tally, { trajectoryId: 't' });
   await begun.close();
 
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'branches-process.ts'), url, root], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'branches-process.ts'), url, root],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const paths: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
     paths.push(JSON.parse(line).path);
@@ -36,7 +48,9 @@ test('the next process removes copies and commands of a killed process', async (
   expect(paths.map((path) => existsSync(path))).toEqual([true, true]);
   child.kill('SIGKILL');
   await once(child, 'exit');
-  const groups = paths.flatMap((path) => readdirSync(dirname(path)).filter((name) => name.endsWith('.process')));
+  const groups = paths.flatMap((path) =>
+    readdirSync(dirname(path)).filter((name) => name.endsWith('.process')),
+  );
   expect(groups).toHaveLength(2);
   const pids = groups.map((name) => Number.parseInt(name, 10));
   const isAlive = (pid: number): boolean =>
@@ -49,20 +63,23 @@ test('the next process removes copies and commands of a killed process', async (
   const assize = runtimeOver(store, [tally], { tools: [...fileTools({ root }), ...folders.tools] });
   expect(await assize.recoverEffects()).toEqual([]);
   const trajectory = await assize.open('t');
-  await trajectory.transaction({ writ: writFor('alice'), writes: [`fs:${root}/**`] }, async (tx) => {
-    await folders.speculate(
-      tx,
-      [
-        async (_: unknown, own) => {
-          expect(pids.map(isAlive)).toEqual([false, false]);
-          expect(readdirSync(join(folder, '.assize-branches/root'))).toHaveLength(1);
-          await own.write('a', 'new');
-        },
-      ],
-      () => 0,
-    );
-    tx.propose({ action: 'count', role: 'counter', args: 'order' });
-  });
+  await trajectory.transaction(
+    { writ: writFor('alice'), writes: [`fs:${root}/**`] },
+    async (tx) => {
+      await folders.speculate(
+        tx,
+        [
+          async (_: unknown, own) => {
+            expect(pids.map(isAlive)).toEqual([false, false]);
+            expect(readdirSync(join(folder, '.assize-branches/root'))).toHaveLength(1);
+            await own.write('a', 'new');
+          },
+        ],
+        () => 0,
+      );
+      tx.propose({ action: 'count', role: 'counter', args: 'order' });
+    },
+  );
   await assize.close();
   await store.close();
   expect(listing(root)).toEqual({ a: '644 new' });

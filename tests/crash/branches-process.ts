@@ -19,7 +19,11 @@ await trajectory.transaction({ writ: writFor('alice'), writes: [`fs:${root}/**`]
     tx,
     [0, 1].map((i) => async (_: unknown, folder) => {
       await folder.write(`made-${i}`, 'x');
-      const running = folder.run(['/bin/sh', '-c', 'while true; do date > alive; sleep 0.01; done']);
+      const running = folder.run([
+        '/bin/sh',
+        '-c',
+        'while true; do date > alive; sleep 0.01; done',
+      ]);
       process.stdout.write(`${JSON.stringify({ path: folder.path })}\n`);
       await running;
     }),

@@ -66,7 +66,11 @@ export class Caller {
     return this.#begin(name, async () => {
       const rows = await this.#store.entries(source);
       const commit = rows.findLast(({ kind }) => kind === 'commit')!;
-      return this.#assize.branch(source, commit.id, { trajectoryId: name, writs, note: 'a branch' });
+      return this.#assize.branch(source, commit.id, {
+        trajectoryId: name,
+        writs,
+        note: 'a branch',
+      });
     });
   }
 
@@ -87,12 +91,21 @@ export class Caller {
     return ruling;
   }
 
-  async resolve(name: string, step: string, way: 'approve' | 'reject', pending: string): Promise<Ruling> {
+  async resolve(
+    name: string,
+    step: string,
+    way: 'approve' | 'reject',
+    pending: string,
+  ): Promise<Ruling> {
     const ruling = await this.#insist(
       async (tries) => {
         const trajectory = await this.#assize.open(name);
         try {
-          return await trajectory.approvals[way](pending, { principal: 'dr-who', method: 'test', reason: 'so be it' });
+          return await trajectory.approvals[way](pending, {
+            principal: 'dr-who',
+            method: 'test',
+            reason: 'so be it',
+          });
         } catch (error) {
           // An earlier attempt with an unknown outcome has resolved the proposal.
           if (!isAssizeError(error, 'not_pending') || tries === 0) throw error;
@@ -154,7 +167,10 @@ export class Caller {
    * `adopt` derives a result from an entry that was found later. Without it, the same call finds
    * the entry.
    */
-  async #insist<T>(call: (tries: number) => Promise<T>, adopt?: (row: EntryRow) => Promise<T>): Promise<T> {
+  async #insist<T>(
+    call: (tries: number) => Promise<T>,
+    adopt?: (row: EntryRow) => Promise<T>,
+  ): Promise<T> {
     let adopted: EntryRow | undefined;
     let last: unknown;
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
@@ -169,7 +185,8 @@ export class Caller {
         this.failures += 1;
         if (isDead(error)) await this.#reopen(store);
         if (error.code === 'commit_unknown') adopted = await this.#settle(error);
-        else if (this.#options.errorsAreDefinite && !this.atOnce) expect(await this.#count()).toBe(before);
+        else if (this.#options.errorsAreDefinite && !this.atOnce)
+          expect(await this.#count()).toBe(before);
       }
     }
     throw new Error('the caller has given up', { cause: last });
@@ -218,5 +235,8 @@ export class Caller {
 
 /** A handle that another caller has closed by now is about to be followed by a new one. */
 function isDead(error: unknown): boolean {
-  return isAssizeError(error) && (['store_poisoned', 'store_closed'].includes(error.code) || isDead(error.cause));
+  return (
+    isAssizeError(error) &&
+    (['store_poisoned', 'store_closed'].includes(error.code) || isDead(error.cause))
+  );
 }

@@ -33,7 +33,10 @@ export class Auditor {
     await integrateLog(root);
     if (this.#kept !== undefined) {
       const { size } = this.#kept;
-      const fault = comparisonFault(await compareWithHead(root, this.#kept), { origin: 'the root log', size });
+      const fault = comparisonFault(await compareWithHead(root, this.#kept), {
+        origin: 'the root log',
+        size,
+      });
       expect(fault).toBeUndefined();
     }
     this.#kept = await logHead(root);
@@ -58,9 +61,13 @@ export class Auditor {
       ['pay', this.#outside.sinks.keyed],
       ['book', this.#outside.sinks.queryable],
     ] as const) {
-      const wanted = answered.filter(({ order }) => order.kind === kind).map(({ order }) => order.key);
+      const wanted = answered
+        .filter(({ order }) => order.kind === kind)
+        .map(({ order }) => order.key);
       const done = () => sink.log.filter(({ did }) => did === 'do').map(({ what }) => what);
-      await expect.poll(() => done().length, { timeout: 60_000 }).toBeGreaterThanOrEqual(wanted.length);
+      await expect
+        .poll(() => done().length, { timeout: 60_000 })
+        .toBeGreaterThanOrEqual(wanted.length);
       expect(done().toSorted()).toEqual(wanted.toSorted());
     }
     this.#expectEffectsOnce();
@@ -74,7 +81,10 @@ export class Auditor {
     const stores = new Map<string, Store>();
     try {
       for (const { name, store } of this.#file.cells)
-        stores.set(name, await openStore(`${store}&target_session_attrs=primary`, { mode: 'readonly' }));
+        stores.set(
+          name,
+          await openStore(`${store}&target_session_attrs=primary`, { mode: 'readonly' }),
+        );
       await work(stores, (tenant) => tenants[tenant]!.cell);
     } finally {
       for (const store of stores.values()) await store.close();
@@ -91,7 +101,11 @@ export class Auditor {
 }
 
 /** Each answered entry is in the ledger, and each key has one ruling there. */
-async function expectAnsweredOnce(store: Store, tenant: string, answered: readonly Answered[]): Promise<void> {
+async function expectAnsweredOnce(
+  store: Store,
+  tenant: string,
+  answered: readonly Answered[],
+): Promise<void> {
   const ids = new Map<string, string>();
   const rows = await store.entries(tenant, { limit: 1_000_000 });
   const all = await payloads(store, tenant);
@@ -101,7 +115,9 @@ async function expectAnsweredOnce(store: Store, tenant: string, answered: readon
   }
   expect(new Set(ids.values()).size, `rulings of ${tenant}`).toBe(ids.size);
   expect(answered.filter(({ entry }) => !ids.has(entry))).toEqual([]);
-  expect(new Set(answered.map(({ entry }) => entry)).size, `answers of ${tenant}`).toBe(answered.length);
+  expect(new Set(answered.map(({ entry }) => entry)).size, `answers of ${tenant}`).toBe(
+    answered.length,
+  );
   const latest = Date.parse(all.at(-1)!.at);
   expect(latest - Date.now(), `time of ${tenant}`).toBeLessThan(AHEAD_MAX_MS);
 }

@@ -18,7 +18,15 @@ const REPEATS = 5;
 const TEMPORARY: readonly string[] = [
   ...['lost', 'cell_behind', 'tenant_moves', 'other_cell', 'halted', 'tenant_halted'],
   ...['clock_ahead', 'conflict'],
-  ...['commit_unknown', 'store_unreachable', 'store_failed', 'stopping', 'closed', 'lease_lost', 'effects_busy'],
+  ...[
+    'commit_unknown',
+    'store_unreachable',
+    'store_failed',
+    'stopping',
+    'closed',
+    'lease_lost',
+    'effects_busy',
+  ],
   ...['deadline', 'request_timeout', 'outcome_unknown'],
 ];
 
@@ -56,7 +64,9 @@ export class Load {
   constructor(options: LoadOptions) {
     this.#options = options;
     const agents = TENANTS.flatMap((tenant, t) =>
-      Array.from({ length: AGENTS_PER_TENANT }, (_, n) => this.#work(tenant, t * AGENTS_PER_TENANT + n)),
+      Array.from({ length: AGENTS_PER_TENANT }, (_, n) =>
+        this.#work(tenant, t * AGENTS_PER_TENANT + n),
+      ),
     );
     this.#working = Promise.all(agents).catch((error: unknown) => {
       this.#failure = error;
@@ -88,13 +98,18 @@ export class Load {
   /** Waits until each of the tenants has got so many more answers. */
   async progress(tenants: readonly string[], more = 4): Promise<void> {
     const before = new Map(tenants.map((tenant) => [tenant, this.countOf(tenant)]));
-    await this.until(() => tenants.every((tenant) => this.countOf(tenant) >= before.get(tenant)! + more));
+    await this.until(() =>
+      tenants.every((tenant) => this.countOf(tenant) >= before.get(tenant)! + more),
+    );
   }
 
   /** Waits for a condition. A failed agent ends the wait. */
   async until(condition: () => boolean | Promise<boolean>): Promise<void> {
     await expect
-      .poll(async () => this.#failure !== undefined || (await condition()), { interval: 50, timeout: 120_000 })
+      .poll(async () => this.#failure !== undefined || (await condition()), {
+        interval: 50,
+        timeout: 120_000,
+      })
       .toBe(true);
     if (this.#failure !== undefined) throw this.#failure;
   }
@@ -131,14 +146,22 @@ export class Load {
       await this.#propose(cellOrder(seed, tenant, number), agentName(agent), next);
       mine.push(number);
       if (mine.length % REPEATS === 0)
-        await this.#propose(cellOrder(seed, tenant, mine[next(mine.length)]!), agentName(agent), next);
+        await this.#propose(
+          cellOrder(seed, tenant, mine[next(mine.length)]!),
+          agentName(agent),
+          next,
+        );
       this.#inProgress--;
       await sleep(next(2 * PAUSE_MS));
     }
   }
 
   /** Proposes with the same key until an answer comes, which is always the same. */
-  async #propose(order: CellOrder, principal: string, next: (below: number) => number): Promise<void> {
+  async #propose(
+    order: CellOrder,
+    principal: string,
+    next: (below: number) => number,
+  ): Promise<void> {
     const { tenant, key, kind, body } = order;
     for (;;) {
       const origins = this.#options.originsOf(tenant);
@@ -146,11 +169,16 @@ export class Load {
       const loses = next(LOSES) === 0;
       const asked = { principal, path: `/v1/trajectories/${tenant}/proposals`, key, body };
       const signal = loses ? { signal: AbortSignal.timeout(1 + next(LOST_AFTER_MS)) } : {};
-      const answer = await ask(this.#options, origin, { ...asked, ...signal }).catch(() => undefined);
+      const answer = await ask(this.#options, origin, { ...asked, ...signal }).catch(
+        () => undefined,
+      );
       const { ruling, entry_id: entry, code = 'lost' } = answer?.body ?? {};
       if (ruling !== undefined) {
         const before = this.#answered.get(key);
-        expect({ key, ruling }).toEqual({ key, ruling: kind === 'refuse' ? 'rejected' : 'committed' });
+        expect({ key, ruling }).toEqual({
+          key,
+          ruling: kind === 'refuse' ? 'rejected' : 'committed',
+        });
         expect({ key, entry }).toEqual({ key, entry: before?.entry ?? entry });
         this.#answered.set(key, { order, entry, ruling });
         return;

@@ -8,7 +8,13 @@ import { type CellsFile, type MoveStep, RootLog, readCellsFile } from '#cells';
 import { bundled } from '../support/bundled.ts';
 import { freePort } from '../support/free-port.ts';
 import { PostgresServer } from '../support/postgres/index.ts';
-import { CELL_NAMES, CELLS, type CellName, type CellProcessOptions, type MoverOptions } from './cells-orders.ts';
+import {
+  CELL_NAMES,
+  CELLS,
+  type CellName,
+  type CellProcessOptions,
+  type MoverOptions,
+} from './cells-orders.ts';
 import { Link } from './link.ts';
 import { ROOT } from './serve-orders.ts';
 import { ServerProcess } from './server-process.ts';
@@ -33,7 +39,10 @@ export class Pair {
     const primary = await serverOfTest();
     const standby = await PostgresServer.standbyOf(primary);
     onTestFinished(() => standby.remove());
-    await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'", 'SELECT pg_reload_conf()');
+    await primary.query(
+      "ALTER SYSTEM SET synchronous_standby_names = 'standby'",
+      'SELECT pg_reload_conf()',
+    );
     const inSync = "SELECT FROM pg_stat_replication WHERE sync_state = 'sync'";
     await expect.poll(() => primary.query(inSync)).toHaveLength(1);
     return new Pair(primary, standby);
@@ -45,7 +54,10 @@ export class Pair {
   }
 
   async promote(): Promise<void> {
-    await this.standby.query('SELECT pg_promote(true, 60)', 'ALTER SYSTEM RESET synchronous_standby_names');
+    await this.standby.query(
+      'SELECT pg_promote(true, 60)',
+      'ALTER SYSTEM RESET synchronous_standby_names',
+    );
     await this.standby.query('SELECT pg_reload_conf()');
   }
 }
@@ -76,7 +88,11 @@ export interface DeploymentOptions {
   readonly patienceMs?: number | undefined;
 }
 
-export async function startDeployment({ sinkPort, shared, patienceMs }: DeploymentOptions): Promise<CellsDeployment> {
+export async function startDeployment({
+  sinkPort,
+  shared,
+  patienceMs,
+}: DeploymentOptions): Promise<CellsDeployment> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-cells-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const [root, killed, frozen] = await Promise.all([serverOfTest(), Pair.start(), Pair.start()]);
@@ -87,7 +103,8 @@ export async function startDeployment({ sinkPort, shared, patienceMs }: Deployme
   const write = (name: string, rootPort: number): string => {
     const path = join(folder, name);
     const lines = CELL_NAMES.map(
-      (cell) => `  ${cell}: { store: '${stores[cell]}?schema=${cell}', url: 'http://127.0.0.1:${ports[cell]}' }`,
+      (cell) =>
+        `  ${cell}: { store: '${stores[cell]}?schema=${cell}', url: 'http://127.0.0.1:${ports[cell]}' }`,
     );
     const url = `postgres://postgres@127.0.0.1:${rootPort}/postgres`;
     writeFileSync(path, [`root: ${url}`, `silence: ${SILENCE}`, 'cells:', ...lines, ''].join('\n'));
@@ -98,12 +115,19 @@ export async function startDeployment({ sinkPort, shared, patienceMs }: Deployme
   const file = readCellsFile(path);
   const log = await RootLog.open({ url: file.root, root: ROOT });
   onTestFinished(() => log.close());
-  for (const cell of CELL_NAMES) for (const tenant of CELLS[cell]) await log.order('place', { tenant, cell }, OPERATOR);
+  for (const cell of CELL_NAMES)
+    for (const tenant of CELLS[cell]) await log.order('place', { tenant, cell }, OPERATOR);
 
   const errors = join(folder, 'errors.log');
-  const serverOf = (name: CellName, port: number, more: Partial<CellProcessOptions> = {}): ServerProcess => {
+  const serverOf = (
+    name: CellName,
+    port: number,
+    more: Partial<CellProcessOptions> = {},
+  ): ServerProcess => {
     const url = `cells:${name === 'cut' ? throughLink : path}?cell=${name}`;
-    const argumentsAt = (at: number) => [JSON.stringify({ url, port: at, sinkPort, log: errors, ...more })];
+    const argumentsAt = (at: number) => [
+      JSON.stringify({ url, port: at, sinkPort, log: errors, ...more }),
+    ];
     const server = new ServerProcess(program, argumentsAt, port);
     onTestFinished(() => server.kill());
     return server;

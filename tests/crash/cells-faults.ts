@@ -2,7 +2,12 @@ import { expect, onTestFailed, onTestFinished } from 'vitest';
 import type { MoveStep } from '#cells';
 import { Auditor } from './cells-audit.ts';
 import { Load } from './cells-clients.ts';
-import { type CellsDeployment, type DeploymentOptions, OPERATOR, startDeployment } from './cells-deployment.ts';
+import {
+  type CellsDeployment,
+  type DeploymentOptions,
+  OPERATOR,
+  startDeployment,
+} from './cells-deployment.ts';
 import { AGENTS, CELL_NAMES, CELLS, type CellName, TENANTS } from './cells-orders.ts';
 import type { LinkFault } from './link.ts';
 import { Outside } from './outside.ts';
@@ -62,7 +67,9 @@ export async function strikeCells(faults: Faults): Promise<void> {
     await early.start();
     early.send(HOUR_MS);
     isEarly = true;
-    await load.until(() => CELLS.ahead.every((tenant) => load.codesOf(tenant).includes('clock_ahead')));
+    await load.until(() =>
+      CELLS.ahead.every((tenant) => load.codesOf(tenant).includes('clock_ahead')),
+    );
     await load.progress(CELLS.ahead);
     await haltAndResume(deployed, load);
     isEarly = false;
@@ -95,7 +102,8 @@ async function freezePrimary({ frozen }: CellsDeployment, load: Load): Promise<v
   await load.progress(CELLS.frozen);
   primary.thaw();
   // The backend of a commit that waits for the standby stays, with backends behind its locks.
-  const connections = "SELECT FROM pg_stat_activity WHERE application_name = 'assize' AND wait_event_type = 'Client'";
+  const connections =
+    "SELECT FROM pg_stat_activity WHERE application_name = 'assize' AND wait_event_type = 'Client'";
   await load.until(async () => (await primary.query(connections)).length === 0);
   const count = async (): Promise<number> =>
     (await primary.query('SELECT count(*)::int AS entries FROM frozen.entry'))[0]!['entries'];

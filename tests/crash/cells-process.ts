@@ -22,7 +22,12 @@ const grant = {
 };
 const principals = Array.from(
   { length: AGENTS },
-  (_, n): ResolvedPrincipal => ({ name: agentName(n), kinds: ['agent'], grants: [grant], email: undefined }),
+  (_, n): ResolvedPrincipal => ({
+    name: agentName(n),
+    kinds: ['agent'],
+    grants: [grant],
+    email: undefined,
+  }),
 );
 const tools = toolsAt(sinkPort);
 const domain = countersWith(tools);

@@ -27,7 +27,13 @@ async function killedWhileCopying(path: string): Promise<Answered[]> {
   const answered: Answered[] = [];
   const lines = createInterface(child.stdout);
   lines.on('line', (line) => {
-    const [status, pid, caller, seq, id] = line.split(' ') as [string, string, string, string, string];
+    const [status, pid, caller, seq, id] = line.split(' ') as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
     expect(status).toBe('committed');
     answered.push([`${pid} ${caller}`, Number(seq), id]);
   });

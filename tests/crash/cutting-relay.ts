@@ -102,7 +102,9 @@ export class CuttingRelay {
   }
 
   #relay(client: Socket): void {
-    const line = new Line(client, connect(this.#target, '127.0.0.1'), () => this.#lines.delete(line));
+    const line = new Line(client, connect(this.#target, '127.0.0.1'), () =>
+      this.#lines.delete(line),
+    );
     this.#lines.add(line);
     client.on('data', (data) => {
       const meets = !this.#isCalm && data.includes(COMMIT) && this.#next(COMMITS_A_FATE) === 0;

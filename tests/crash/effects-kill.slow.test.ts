@@ -58,7 +58,11 @@ async function live(
  * Answered entries exist, and unanswered ones exist wholly or not at all. Returns true if the entry
  * exists.
  */
-async function expectWhole(store: SqliteStore, epoch: number, { entry, answer }: Said): Promise<boolean> {
+async function expectWhole(
+  store: SqliteStore,
+  epoch: number,
+  { entry, answer }: Said,
+): Promise<boolean> {
   const [row, logged, key] = [
     await store.resolve(entry),
     await store.effectsOf(epoch),
@@ -67,7 +71,8 @@ async function expectWhole(store: SqliteStore, epoch: number, { entry, answer }:
   const isThere = row !== undefined;
   if (answer !== 'none') expect({ epoch, isThere }).toEqual({ epoch, isThere: true });
   expect(key).toEqual(isThere ? keyOf(epoch) : undefined);
-  const records = answer === 'ended' || logged?.records.length === 2 ? ['begun', 'settled'] : ['begun'];
+  const records =
+    answer === 'ended' || logged?.records.length === 2 ? ['begun', 'settled'] : ['begun'];
   expect(logged).toEqual(isThere ? loggedOf(epoch, records) : undefined);
   return isThere;
 }
@@ -86,7 +91,9 @@ test(`after a kill the lease is free and fenced, answers stay, ${ROUNDS} times`,
     const store = await openSqlite({ path });
     const tenure = await store.leaseEffects();
     expect(tenure.fence).toBe(life.fence + 1);
-    expect(await store.logEffects(writeOf(life.fence, tenure.lastEpoch + 1))).toEqual({ status: 'fenced' });
+    expect(await store.logEffects(writeOf(life.fence, tenure.lastEpoch + 1))).toEqual({
+      status: 'fenced',
+    });
     const there: number[] = [];
     for (const [epoch, said] of life.said) {
       if (await expectWhole(store, epoch, said)) there.push(epoch);

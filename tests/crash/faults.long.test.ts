@@ -69,7 +69,11 @@ interface Lived {
  * One life from start to end under a schedule, and all properties that must hold under any
  * schedule.
  */
-async function live(newPlace: () => Promise<Place>, schedule: FaultSchedule, errorsAreDefinite = true): Promise<Lived> {
+async function live(
+  newPlace: () => Promise<Place>,
+  schedule: FaultSchedule,
+  errorsAreDefinite = true,
+): Promise<Lived> {
   const { open, witness, remove } = await newPlace();
   const calls: StoreCall[] = [];
   // Counted over all handles of this life, and not anew for each.
@@ -93,9 +97,13 @@ async function live(newPlace: () => Promise<Place>, schedule: FaultSchedule, err
   return { calls, outcomes, caller, entries };
 }
 
-async function expectOnce({ answered, doubts }: Caller, entries: readonly EntryRow[]): Promise<void> {
+async function expectOnce(
+  { answered, doubts }: Caller,
+  entries: readonly EntryRow[],
+): Promise<void> {
   const count = (id: string): number => entries.filter((row) => row.id === id).length;
-  for (const [step, row] of answered) expect({ step, there: count(row.id) }).toEqual({ step, there: 1 });
+  for (const [step, row] of answered)
+    expect({ step, there: count(row.id) }).toEqual({ step, there: 1 });
   // The answer of `resolve` is final. An entry that was not written can still exist after a retry:
   // the same proposal at the same position is the same entry.
   for (const { id, written } of doubts) if (written) expect(count(id)).toBe(1);
@@ -106,7 +114,10 @@ async function expectOnce({ answered, doubts }: Caller, entries: readonly EntryR
   const ids = proposals.map(({ proposal, proposal_id }) => proposal?.proposal_id ?? proposal_id);
   expect(new Set(ids).size).toBe(ids.length);
   const spent = payloads
-    .filter((payload): payload is CommitPayload => payload.kind === 'commit' && payload.trajectory_id === 'main')
+    .filter(
+      (payload): payload is CommitPayload =>
+        payload.kind === 'commit' && payload.trajectory_id === 'main',
+    )
     .reduce((sum, { budget_cost }) => sum + (budget_cost['usd'] ?? 0), 0);
   expect(spent).toBe(SPENT);
 }
@@ -118,13 +129,23 @@ async function expectOnce({ answered, doubts }: Caller, entries: readonly EntryR
  */
 function settled(entries: readonly EntryRow[]): readonly object[] {
   const main = entries.filter(({ trajectory_id }) => trajectory_id === 'main');
-  const same = [...main.slice(0, -AT_ONCE - 1), ...entries.filter(({ trajectory_id }) => trajectory_id !== 'main')];
-  const places = new Map(entries.map(({ id, trajectory_id, seq }) => [id, `${trajectory_id} ${seq}`]));
+  const same = [
+    ...main.slice(0, -AT_ONCE - 1),
+    ...entries.filter(({ trajectory_id }) => trajectory_id !== 'main'),
+  ];
+  const places = new Map(
+    entries.map(({ id, trajectory_id, seq }) => [id, `${trajectory_id} ${seq}`]),
+  );
   const named = (payload: string): string =>
     payload
       .replace(/[0-9a-f]{64}/g, (hash) => places.get(hash) ?? hash)
       .replace(/"\$blob":"[0-9a-f]{64}"(?=,"bytes":\d+,"salted":true)/g, '"$blob":"salted"');
-  return same.map(({ trajectory_id, seq, kind, payload }) => ({ trajectory_id, seq, kind, payload: named(payload) }));
+  return same.map(({ trajectory_id, seq, kind, payload }) => ({
+    trajectory_id,
+    seq,
+    kind,
+    payload: named(payload),
+  }));
 }
 
 describe.each(Object.entries(STORES))('a life on %s', (_, newPlace) => {
@@ -158,7 +179,11 @@ describe.each(Object.entries(STORES))('a life on %s', (_, newPlace) => {
         fired = call;
         return fault;
       };
-      const { outcomes, caller, entries } = await live(newPlace, schedule, fault.kind !== 'fails_after');
+      const { outcomes, caller, entries } = await live(
+        newPlace,
+        schedule,
+        fault.kind !== 'fails_after',
+      );
       expect({ at, fired: fired !== undefined }).toEqual({ at, fired: true });
       expect({ at, outcomes }).toEqual({ at, outcomes: honest.outcomes });
       expect(settled(entries)).toEqual(settled(honest.entries));
@@ -183,7 +208,9 @@ test('with several random faults: a seed repeats its run, and all checks hold', 
     expect(settled(entries)).toEqual(settled(honest.entries));
     if (seed % 20 === 1) {
       const again = await live(newPlace, schedule());
-      expect(again.calls.map(({ operation }) => operation)).toEqual(calls.map(({ operation }) => operation));
+      expect(again.calls.map(({ operation }) => operation)).toEqual(
+        calls.map(({ operation }) => operation),
+      );
       expect(again.entries).toEqual(entries);
     }
     total.failures += caller.failures;

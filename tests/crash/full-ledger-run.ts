@@ -30,7 +30,14 @@ export async function liveThrough(caller: Caller): Promise<Outcomes> {
     args: unknown,
     more: object = {},
   ): Promise<Ruling> => {
-    const ruling = await caller.propose(name, key, action, args, name === 'main' ? worker : other, more);
+    const ruling = await caller.propose(
+      name,
+      key,
+      action,
+      args,
+      name === 'main' ? worker : other,
+      more,
+    );
     outcomes[key] = nameOf(ruling);
     return ruling;
   };
@@ -44,10 +51,14 @@ export async function liveThrough(caller: Caller): Promise<Outcomes> {
   await propose('main', 'a blob', 'keep', { value: 'long '.repeat(5_000) });
   const asked = await propose('main', 'an approval', 'ask', { amount: 5 });
   await propose('main', 'frozen', 'add', { by: 1 });
-  outcomes['approved'] = nameOf(await caller.resolve('main', 'approved', 'approve', pendingOf(asked)));
+  outcomes['approved'] = nameOf(
+    await caller.resolve('main', 'approved', 'approve', pendingOf(asked)),
+  );
   await propose('main', 'after the approval', 'add', { by: 2 });
   const refused = await propose('main', 'an approval that is refused', 'ask', { amount: 6 });
-  outcomes['refused'] = nameOf(await caller.resolve('main', 'refused', 'reject', pendingOf(refused)));
+  outcomes['refused'] = nameOf(
+    await caller.resolve('main', 'refused', 'reject', pendingOf(refused)),
+  );
   caller.release('main');
   await propose('main', 'after opening anew', 'pay', { usd: 50 });
   await propose('main', 'too much', 'pay', { usd: 30 });
@@ -71,7 +82,13 @@ export async function liveThrough(caller: Caller): Promise<Outcomes> {
 /** The rest of the grant equals the ledger's account, to the last unit. */
 export async function expectSpent(caller: Caller): Promise<void> {
   caller.release('main');
-  const tooMuch = await caller.propose('main', 'one too many', 'pay', { usd: GRANT - SPENT + 1 }, worker);
+  const tooMuch = await caller.propose(
+    'main',
+    'one too many',
+    'pay',
+    { usd: GRANT - SPENT + 1 },
+    worker,
+  );
   expect(tooMuch).toMatchObject({
     ruling: 'rejected',
     reason: 'budget_exhausted',

@@ -26,9 +26,13 @@ type Facts = Store & LedgerStore & FactStore;
 
 /** As many facts of one space, each of an entry of its own. */
 async function believe(store: Store, space: string, facts: number): Promise<void> {
-  const trajectory = await runtimeOver(store, [clinic]).create(clinic, { trajectoryId: space, writs: [writ] });
+  const trajectory = await runtimeOver(store, [clinic]).create(clinic, {
+    trajectoryId: space,
+    writs: [writ],
+  });
   const memory = trajectory.memory({ space, writ });
-  for (let n = 0; n < facts; n++) await memory.assert({ subject: `p${n}`, predicate: 'drug', object: 'x' });
+  for (let n = 0; n < facts; n++)
+    await memory.assert({ subject: `p${n}`, predicate: 'drug', object: 'x' });
   await integrateLog(store);
 }
 
@@ -82,31 +86,34 @@ async function told(place: Place, space: string): Promise<'incomplete' | number>
 const WRITES: ReadonlySet<string> = new Set(['commit', 'rebuildFacts', 'keepFacts', 'scrub']);
 
 onEveryDatabase(({ newPlace }) => {
-  test.each([true, false])('a store that dies in an import gives no partial answers; write sent: %s', async (sent) => {
-    const lines = await exported('away', FACTS);
-    const ways: string[] = [];
-    for (let n = 1, isWhole = false; !isWhole; n++) {
-      const place = newPlace();
-      const store = (await place.open()) as Facts;
-      await believe(store, 'mine', 2);
-      let writes = 0;
-      const dying = faultyStore(store, ({ operation }) => {
-        if (!WRITES.has(operation) || ++writes !== n) return undefined;
-        ways.push(operation);
-        return { kind: 'torn', sent };
-      });
-      const [done] = await Promise.allSettled([imported(dying, lines)]);
-      isWhole = done.status === 'fulfilled';
-      await dying.close();
-      // Nothing of it is there yet, or all is.
-      expect(['incomplete', 0, FACTS]).toContain(await told(place, 'away'));
-      const again = (await place.open()) as Facts;
-      await imported(again, lines);
-      expect(await fsck(again)).toMatchObject({ valid: true, faults: [] });
-      expect([await told(place, 'away'), await told(place, 'mine')]).toEqual([FACTS, 2]);
-    }
-    expect(ways).toEqual(['commit', 'commit', 'scrub', 'rebuildFacts']);
-  });
+  test.each([true, false])(
+    'a store that dies in an import gives no partial answers; write sent: %s',
+    async (sent) => {
+      const lines = await exported('away', FACTS);
+      const ways: string[] = [];
+      for (let n = 1, isWhole = false; !isWhole; n++) {
+        const place = newPlace();
+        const store = (await place.open()) as Facts;
+        await believe(store, 'mine', 2);
+        let writes = 0;
+        const dying = faultyStore(store, ({ operation }) => {
+          if (!WRITES.has(operation) || ++writes !== n) return undefined;
+          ways.push(operation);
+          return { kind: 'torn', sent };
+        });
+        const [done] = await Promise.allSettled([imported(dying, lines)]);
+        isWhole = done.status === 'fulfilled';
+        await dying.close();
+        // Nothing of it is there yet, or all is.
+        expect(['incomplete', 0, FACTS]).toContain(await told(place, 'away'));
+        const again = (await place.open()) as Facts;
+        await imported(again, lines);
+        expect(await fsck(again)).toMatchObject({ valid: true, faults: [] });
+        expect([await told(place, 'away'), await told(place, 'mine')]).toEqual([FACTS, 2]);
+      }
+      expect(ways).toEqual(['commit', 'commit', 'scrub', 'rebuildFacts']);
+    },
+  );
 
   test('nor where it ends while facts are made', async () => {
     const place = newPlace();
@@ -132,7 +139,10 @@ onEveryDatabase(({ newPlace }) => {
     const place = newPlace();
     const reader = (await place.open()) as Facts;
     await believe(reader, 'mine', 2);
-    const memory = (await runtimeOver(reader, [clinic]).open('mine')).memory({ space: 'mine', writ });
+    const memory = (await runtimeOver(reader, [clinic]).open('mine')).memory({
+      space: 'mine',
+      writ,
+    });
     const more = { subject: 'more', predicate: 'drug', object: 'x' };
     let mine = 2;
     for (const space of ['away', 'far']) {
@@ -167,19 +177,28 @@ onEveryDatabase(({ newPlace }) => {
     const store = (await place.open()) as Facts;
     await believe(store, 'mine', 2);
     const other = await openStore('memory:');
-    const elsewhere = await runtimeOver(other, [clinic]).create(clinic, { trajectoryId: 'other', writs: [writ] });
-    await elsewhere.memory({ space: 'mine', writ }).assert({ subject: 'p0', predicate: 'drug', object: 'y' });
+    const elsewhere = await runtimeOver(other, [clinic]).create(clinic, {
+      trajectoryId: 'other',
+      writs: [writ],
+    });
+    await elsewhere
+      .memory({ space: 'mine', writ })
+      .assert({ subject: 'p0', predicate: 'drug', object: 'y' });
     await integrateLog(other);
     const lines = await all(exportLines(other));
     await other.close();
     await importLines(store, given(lines), { awaitsFacts: true });
     await expect(rebuildMemory(store)).rejects.toMatchObject({ code: 'invalid_ledger' });
     await expect(store.spaces()).rejects.toMatchObject({ code: 'store_facts_incomplete' });
-    await expect(rebuildMemory(store, { keep: true })).rejects.toMatchObject({ code: 'invalid_ledger' });
+    await expect(rebuildMemory(store, { keep: true })).rejects.toMatchObject({
+      code: 'invalid_ledger',
+    });
     const reader = (await place.open()) as Facts;
     expect((await reader.facts({ space: 'mine' })).map(({ object }) => object)).toEqual(['x', 'x']);
     const trajectory = await runtimeOver(reader, [clinic]).open('mine');
-    await trajectory.memory({ space: 'mine', writ }).assert({ subject: 'p2', predicate: 'drug', object: 'x' });
+    await trajectory
+      .memory({ space: 'mine', writ })
+      .assert({ subject: 'p2', predicate: 'drug', object: 'x' });
     expect(await store.facts({ space: 'mine' })).toHaveLength(3);
   });
 });

@@ -41,15 +41,23 @@ const assize = runtimeOver(store, [tally], {
 });
 const trajectory = await assize.open('t');
 const next = seededNumbers(Number(seed));
-const order = Array.from({ length: Number(orders) }, (_, i) => ({ i, at: next(2 ** 30) })).sort((a, b) => a.at - b.at);
+const order = Array.from({ length: Number(orders) }, (_, i) => ({ i, at: next(2 ** 30) })).sort(
+  (a, b) => a.at - b.at,
+);
 await Promise.all(
   Array.from({ length: AT_ONCE }, async () => {
     for (let each = order.pop(); each !== undefined; each = order.pop()) {
       const { i } = each;
       const { ruling } = await trajectory.transaction(
-        { writ: writFor('alice'), name: `order-${i}`, writes: [`lines:${i}`], deadlineMs: PATIENCE_MS },
+        {
+          writ: writFor('alice'),
+          name: `order-${i}`,
+          writes: [`lines:${i}`],
+          deadlineMs: PATIENCE_MS,
+        },
         async (tx) => {
-          for (let n = 0; n < Number(effects); n++) await tx.call('line', { what: `${i}.${n}`, order: i });
+          for (let n = 0; n < Number(effects); n++)
+            await tx.call('line', { what: `${i}.${n}`, order: i });
           tx.propose({ action: 'count', role: 'counter', args: `${i}` });
         },
       );

@@ -70,7 +70,8 @@ async function check(url: string, path: string): Promise<void> {
   for (const line of readFileSync(path, 'utf8').trimEnd().split('\n')) {
     const [key, what] = line.split(' ') as [string, string];
     if (whats.has(key)) repeated++;
-    if ((whats.get(key) ?? what) !== what || (keys.get(what) ?? key) !== key) throw new Error(`${line} has two sides`);
+    if ((whats.get(key) ?? what) !== what || (keys.get(what) ?? key) !== key)
+      throw new Error(`${line} has two sides`);
     whats.set(key, what);
     keys.set(what, key);
   }
@@ -84,7 +85,8 @@ async function check(url: string, path: string): Promise<void> {
   expect(new Set(ordered).size).toBe(ORDERS);
   expect(ordered).toHaveLength(ORDERS);
   expect(await store.openEffects()).toEqual([]);
-  for (const key of [...whats.keys()].filter((_, i) => i % 997 === 0)) expect(await store.effectKey(key)).toBeDefined();
+  for (const key of [...whats.keys()].filter((_, i) => i % 997 === 0))
+    expect(await store.effectKey(key)).toBeDefined();
   await store.close();
   // A sink that knows keys passes those over.
   console.info(`${KEYS} keys, ${repeated} sent again after a crash`);
@@ -120,7 +122,8 @@ withPostgres('postgres', (postgres) => {
     const url = postgres.url();
     const path = await begin(url);
     const working = Array.from({ length: 8 }, (_, seed) => work(url, path, seed));
-    for (const { child, answered } of working.slice(0, 3)) void answered(ORDERS / 5).then(() => child.kill('SIGKILL'));
+    for (const { child, answered } of working.slice(0, 3))
+      void answered(ORDERS / 5).then(() => child.kill('SIGKILL'));
     const codes = await Promise.all(working.map(({ exited }) => exited));
     expect(codes.slice(3)).toEqual([0, 0, 0, 0, 0]);
     expect(await work(url, path, 99).exited).toBe(0);

@@ -30,7 +30,8 @@ const outcomes = await Promise.all(
     }),
   ),
 );
-if (outcomes.some(({ effects }) => effects !== 'settled')) throw new Error('an order was not settled');
+if (outcomes.some(({ effects }) => effects !== 'settled'))
+  throw new Error('an order was not settled');
 if (way === 'kill') process.kill(process.pid, 'SIGKILL');
 if (way === 'close') await store.close();
 process.exit(0);

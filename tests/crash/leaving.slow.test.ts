@@ -28,8 +28,16 @@ test.each(['exit', 'kill', 'close'])('no settled effect is in doubt after: %s', 
   for (let round = 0; round < ROUNDS; round++) {
     const orders = ORDERS[round % ORDERS.length]!;
     lines += orders;
-    const { signal, status, stderr } = spawnSync(process.execPath, [PROCESS, url, sink, way, `${orders}`]);
-    expect([signal, status, `${stderr}`]).toEqual(way === 'kill' ? ['SIGKILL', null, ''] : [null, 0, '']);
+    const { signal, status, stderr } = spawnSync(process.execPath, [
+      PROCESS,
+      url,
+      sink,
+      way,
+      `${orders}`,
+    ]);
+    expect([signal, status, `${stderr}`]).toEqual(
+      way === 'kill' ? ['SIGKILL', null, ''] : [null, 0, ''],
+    );
     const store = await openStore(url);
     const assize = runtimeOver(store, [], { tools: [] });
     expect(await assize.recoverEffects()).toEqual([]);

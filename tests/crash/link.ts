@@ -18,7 +18,9 @@ export class Link {
   }
 
   static async start(target: number): Promise<Link> {
-    const child = fork(await bundled(join(import.meta.dirname, 'link-process.ts')), [String(target)]);
+    const child = fork(await bundled(join(import.meta.dirname, 'link-process.ts')), [
+      String(target),
+    ]);
     onTestFinished(() => void child.kill('SIGKILL'));
     const [port] = (await once(child, 'message')) as [number];
     return new Link(child, port);

@@ -68,8 +68,13 @@ const program = await bundled(join(import.meta.dirname, 'mixed-process.ts'));
 /**
  * One life of a process: killed after its start and some pauses, by these numbers, or left alive.
  */
-async function life(args: readonly string[], next?: (below: number) => number): Promise<ProcessLine[]> {
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function life(
+  args: readonly string[],
+  next?: (below: number) => number,
+): Promise<ProcessLine[]> {
+  const child = spawn(process.execPath, [program, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   const told: ProcessLine[] = [];
   const exited = once(child, 'exit');
@@ -78,7 +83,9 @@ async function life(args: readonly string[], next?: (below: number) => number): 
     if (next !== undefined && told.length === 1) void harass(child, next);
   }
   const [code, signal] = await exited;
-  expect({ code, signal }).toEqual(code === null ? { code, signal: 'SIGKILL' } : { code: 0, signal });
+  expect({ code, signal }).toEqual(
+    code === null ? { code, signal: 'SIGKILL' } : { code: 0, signal },
+  );
   return told;
 }
 
@@ -123,7 +130,8 @@ onEveryDatabase((stores) => {
 
 async function begin(store: Store): Promise<void> {
   const assize = new Assize({ store, domains: [mixed], anchors: [operator.publicKey] });
-  for (const trajectoryId of TRAJECTORIES) await assize.create(mixed, { trajectoryId, writs: [writOf(trajectoryId)] });
+  for (const trajectoryId of TRAJECTORIES)
+    await assize.create(mixed, { trajectoryId, writs: [writOf(trajectoryId)] });
   await assize.close();
   await store.close();
 }
@@ -138,13 +146,18 @@ function mishaps(): Outside['mishap'] {
 }
 
 /** The orders reported as committed, and the number of started orders plus some more. */
-async function killAgainAndAgain(url: string, port: string): Promise<{ committed: Set<number>; to: number }> {
+async function killAgainAndAgain(
+  url: string,
+  port: string,
+): Promise<{ committed: Set<number>; to: number }> {
   const next = seededNumbers(SEED);
   const committed = new Set<number>();
   let from = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const args = [url, port, `${SEED}`, `${Math.max(0, from - AGAIN)}`, `${from + ORDERS_A_ROUND}`];
-    const told = await Promise.all(BESIDE.map((atOnce) => life([...args, atOnce, LEASE_MS.beside], next)));
+    const told = await Promise.all(
+      BESIDE.map((atOnce) => life([...args, atOnce, LEASE_MS.beside], next)),
+    );
     for (const each of told.flat()) {
       if (!('number' in each)) continue;
       if ('ruling' in each && each.ruling === 'committed') committed.add(each.number);
@@ -161,10 +174,13 @@ async function done(url: string, port: string, to: number): Promise<Map<number, 
   const left = told.flatMap((each) => ('left' in each ? each.left : []));
   expect(left).toEqual([]);
   const rulings = new Map<number, string>();
-  for (const each of told) if ('number' in each) rulings.set(each.number, 'ruling' in each ? each.ruling : each.failed);
+  for (const each of told)
+    if ('number' in each) rulings.set(each.number, 'ruling' in each ? each.ruling : each.failed);
   for (let number = 0; number < to; number++) {
     const plan = planOf(SEED, number);
-    expect(endsOf(plan), `${rulings.get(number)}: ${JSON.stringify(plan)}`).toContain(rulings.get(number));
+    expect(endsOf(plan), `${rulings.get(number)}: ${JSON.stringify(plan)}`).toContain(
+      rulings.get(number),
+    );
   }
   return rulings;
 }
@@ -213,8 +229,14 @@ async function expectCountedOnce(store: Store, there: readonly Plan[]): Promise<
 }
 
 /** An assertion that lost a contradiction is among its candidates. */
-async function expectBelieved(store: Store, plans: readonly Plan[], there: readonly Plan[]): Promise<void> {
-  const said = new Set((await factsOf(store)).flatMap(({ object }) => object.match(/of order-\d+/g) ?? []));
+async function expectBelieved(
+  store: Store,
+  plans: readonly Plan[],
+  there: readonly Plan[],
+): Promise<void> {
+  const said = new Set(
+    (await factsOf(store)).flatMap(({ object }) => object.match(/of order-\d+/g) ?? []),
+  );
   const wanted = new Set(there.map(({ name }) => `of ${name}`));
   expect(plans.filter(({ name }) => said.has(`of ${name}`)).map(({ name }) => name)).toEqual(
     plans.filter(({ name }) => wanted.has(`of ${name}`)).map(({ name }) => name),

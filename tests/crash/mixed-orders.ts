@@ -38,7 +38,9 @@ export const mixed = defineDomain<any, any>({
     count: {
       ...count,
       beliefs: (name: string) =>
-        name === FORBIDDEN ? [] : [{ verb: 'assert', space: SPACE, ...aboutOf(name), predicate: predicateOf(name) }],
+        name === FORBIDDEN
+          ? []
+          : [{ verb: 'assert', space: SPACE, ...aboutOf(name), predicate: predicateOf(name) }],
     },
   },
   memory: (clinic.declared as any).memory,
@@ -73,7 +75,16 @@ export interface Plan {
 
 export function planOf(seed: number, number: number): Plan {
   const next = seededNumbers(seed + number * 7_919);
-  const kinds = ['transaction', 'transaction', 'transaction', 'count', 'say', 'triage', 'diagnosis', 'change'] as const;
+  const kinds = [
+    'transaction',
+    'transaction',
+    'transaction',
+    'count',
+    'say',
+    'triage',
+    'diagnosis',
+    'change',
+  ] as const;
   const kind = kinds[next(kinds.length)]!;
   const isTransaction = kind === 'transaction';
   const name = `order-${number}`;
@@ -138,4 +149,10 @@ export type ProcessLine =
   | { readonly open: true }
   | { readonly number: number; readonly ruling: string }
   | { readonly number: number; readonly failed: string }
-  | { readonly left: readonly { readonly epoch: number; readonly n: number; readonly tool: string }[] };
+  | {
+      readonly left: readonly {
+        readonly epoch: number;
+        readonly n: number;
+        readonly tool: string;
+      }[];
+    };

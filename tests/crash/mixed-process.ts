@@ -8,7 +8,14 @@ import { z } from 'zod';
 import { isAssizeError } from '#base';
 import { type CallContext, declareTool, type Tool } from '#effects';
 import { createOracle } from '#oracle';
-import { Assize, type Memory, type Ruling, type Trajectory, type Transaction, type UnresolvedEffect } from '#runtime';
+import {
+  Assize,
+  type Memory,
+  type Ruling,
+  type Trajectory,
+  type Transaction,
+  type UnresolvedEffect,
+} from '#runtime';
 import { openStore } from '#stores';
 import { seededNumbers } from '../../packages/testing/src/faults.ts';
 import { operator, operatorWrit, RECOVERY_KEY } from '../support/ledger/runtime.ts';
@@ -28,7 +35,8 @@ import {
 } from './mixed-orders.ts';
 import { say } from './process-output.ts';
 
-const [url = '', port = '', seed = '', from = '', to = '', atOnce = '', leaseMs = ''] = process.argv.slice(2);
+const [url = '', port = '', seed = '', from = '', to = '', atOnce = '', leaseMs = ''] =
+  process.argv.slice(2);
 /** Maximum number of retries, and the milliseconds between them. */
 const TRIES = 100;
 const RETRY_MS = 20;
@@ -40,7 +48,11 @@ const ASKED_ANEW = ['stale_answer', 'answers_needed'];
 
 const tell = (told: ProcessLine): void => say(JSON.stringify(told));
 
-async function ask(sort: string, does: 'do' | 'undo' | 'has' | 'look', body: object): Promise<{ has: boolean }> {
+async function ask(
+  sort: string,
+  does: 'do' | 'undo' | 'has' | 'look',
+  body: object,
+): Promise<{ has: boolean }> {
   const answer = await fetch(`http://127.0.0.1:${port}/${sort}/${does}`, {
     method: 'POST',
     body: JSON.stringify(body),
@@ -101,7 +113,12 @@ tell({ open: true });
 async function resolve({ epoch, n, tool, key }: UnresolvedEffect): Promise<void> {
   const isBlind = tool.startsWith('blind');
   const has = isBlind && (await ask('blind', 'look', { key })).has;
-  const found = { by: 'ops', writ: operatorWrit(), evidence: 'looked', ...(isBlind && !has ? { confirm: true } : {}) };
+  const found = {
+    by: 'ops',
+    writ: operatorWrit(),
+    evidence: 'looked',
+    ...(isBlind && !has ? { confirm: true } : {}),
+  };
   try {
     await assize.resolveEffect({ epoch, n, as: has ? 'applied' : 'retry', ...found });
   } catch (error) {
@@ -146,12 +163,15 @@ async function transact(trajectory: Trajectory, plan: Plan): Promise<Ruling> {
   const { name, calls, branches } = plan;
   const places = [name, `${name}-0`, `${name}-1`, 'shared-0', 'shared-1'];
   const writes = places.map((place) => `shop:${place}`);
-  const { ruling } = await trajectory.transaction({ writ: writOf(plan.trajectory), name, writes }, async (tx) => {
-    for (const each of calls) await call(tx, each);
-    if (branches.length > 0) await speculate(tx, plan);
-    if (plan.throws) throw new Error(ON_PURPOSE);
-    tx.propose({ action: 'count', role: 'counter', args: plan.isForbidden ? FORBIDDEN : name });
-  });
+  const { ruling } = await trajectory.transaction(
+    { writ: writOf(plan.trajectory), name, writes },
+    async (tx) => {
+      for (const each of calls) await call(tx, each);
+      if (branches.length > 0) await speculate(tx, plan);
+      if (plan.throws) throw new Error(ON_PURPOSE);
+      tx.propose({ action: 'count', role: 'counter', args: plan.isForbidden ? FORBIDDEN : name });
+    },
+  );
   return ruling;
 }
 
@@ -162,7 +182,8 @@ function believe(memory: Memory, { kind, name, number }: Plan): Promise<Ruling> 
   const key = { idempotencyKey: name };
   const about = aboutOf(name);
   const valid = { from: day(number % 4), to: day((number % 4) + 1 + (number % 3)) };
-  if (kind === 'change') return memory.change({ ...about, predicate: 'drug', from: day(number % 5) }, key);
+  if (kind === 'change')
+    return memory.change({ ...about, predicate: 'drug', from: day(number % 5) }, key);
   if (kind !== 'say') return memory.assert({ ...about, predicate: kind, valid }, key);
   const said = [
     { ...about, predicate: 'drug', valid },
@@ -178,7 +199,13 @@ async function put(trajectory: Trajectory, plan: Plan): Promise<Ruling> {
   await memory.recall({ text: plan.name, valid: 'any', limit: 3 });
   if (plan.kind === 'transaction') return transact(trajectory, plan);
   if (plan.kind !== 'count') return retried(() => believe(memory, plan));
-  const intent = { action: 'count', role: 'counter', args: plan.name, writ, idempotencyKey: plan.name };
+  const intent = {
+    action: 'count',
+    role: 'counter',
+    args: plan.name,
+    writ,
+    idempotencyKey: plan.name,
+  };
   return retried(() => trajectory.propose(intent));
 }
 
@@ -186,7 +213,11 @@ async function put(trajectory: Trajectory, plan: Plan): Promise<Ruling> {
  * The doctor answers the questions and approves the pending proposal. If its read set has changed
  * in the meantime, the doctor rejects it.
  */
-async function decide(trajectory: Trajectory, pending: string, { kind, number }: Plan): Promise<Ruling> {
+async function decide(
+  trajectory: Trajectory,
+  pending: string,
+  { kind, number }: Plan,
+): Promise<Ruling> {
   const questions = kind === 'diagnosis' ? await trajectory.approvals.questionsOf(pending) : [];
   const answers = questions.map(({ request, members }) => ({
     request,
@@ -243,7 +274,10 @@ async function tidyAllTheTime(): Promise<void> {
 
 await tidy();
 const tidying = tidyAllTheTime();
-const orders = Array.from({ length: Number(to) - Number(from) }, (_, n) => ({ number: Number(from) + n, tries: 0 }));
+const orders = Array.from({ length: Number(to) - Number(from) }, (_, n) => ({
+  number: Number(from) + n,
+  tries: 0,
+}));
 await Promise.all(
   Array.from({ length: Number(atOnce) }, async () => {
     for (let next = orders.shift(); next !== undefined; next = orders.shift()) {

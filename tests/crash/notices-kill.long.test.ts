@@ -19,7 +19,10 @@ import { withPostgres } from '../support/postgres/index.ts';
 const SENDER = await bundled(join(import.meta.dirname, 'notices-process.ts'));
 const RECEIVER = join(import.meta.dirname, 'notices-receiver.ts');
 
-function started(program: string, ...args: readonly string[]): { process: ChildProcess; lines: string[] } {
+function started(
+  program: string,
+  ...args: readonly string[]
+): { process: ChildProcess; lines: string[] } {
   const child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const lines: string[] = [];
@@ -42,7 +45,11 @@ interface Logged {
 }
 
 /** Kills processes in rounds, and returns the proposals that wait and the receiver's log. */
-async function killed(url: string, rounds: number, together: number): Promise<[readonly string[], readonly Logged[]]> {
+async function killed(
+  url: string,
+  rounds: number,
+  together: number,
+): Promise<[readonly string[], readonly Logged[]]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-notices-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const log = join(folder, 'received.jsonl');
@@ -60,7 +67,9 @@ async function killed(url: string, rounds: number, together: number): Promise<[r
   const pending: string[] = [];
   await (await openStore(url)).close();
   for (let round = 0; round < rounds; round += 1) {
-    const senders = Array.from({ length: together }, (_, n) => started(SENDER, url, hook, `r${round}p${n}`, '1000'));
+    const senders = Array.from({ length: together }, (_, n) =>
+      started(SENDER, url, hook, `r${round}p${n}`, '1000'),
+    );
     // By their progress, and not by the time: a busy machine is slow.
     const told = 2 + next(4);
     await until(() => senders.every(({ lines }) => lines.length > told), 30_000);
@@ -128,7 +137,9 @@ withPostgres('two servers', (postgres) => {
     expect(sink.received.map(({ body }) => body.pending_id).sort()).toEqual(pending.sort());
     for (const { headers, body, id } of sink.received) {
       const signed = `${id}.${headers['webhook-timestamp']}.${JSON.stringify(body)}`;
-      const hmac = createHmac('sha256', 'a-secret-of-24-characters').update(signed).digest('base64');
+      const hmac = createHmac('sha256', 'a-secret-of-24-characters')
+        .update(signed)
+        .digest('base64');
       expect(headers['webhook-signature']).toBe(`v1,${hmac}`);
     }
   });

@@ -11,12 +11,22 @@ import { desk, pay, waiting } from '../support/ledger/payments-desk.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { say } from './process-output.ts';
 
-const [, , url, hook, run, count] = process.argv as unknown as [string, string, string, string, string, string];
+const [, , url, hook, run, count] = process.argv as unknown as [
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+];
 const store = await openStore(url);
 const assize = runtimeOver(store, [desk]);
 const sender = new NoticeSender({
   store,
-  receivers: receiversOf([{ url: hook, secret: 'a-secret-of-24-characters', allowPrivate: true }], new Map()),
+  receivers: receiversOf(
+    [{ url: hook, secret: 'a-secret-of-24-characters', allowPrivate: true }],
+    new Map(),
+  ),
   openProposals: openProposalsIn(assize, () => undefined),
   decidersOf: decidersIn(assize),
   pageOf: (path) => `https://assize.example${path}`,

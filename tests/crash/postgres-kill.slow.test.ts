@@ -50,7 +50,12 @@ withPostgres(
       through.port = String(relay.port);
       const processes = Array.from(
         { length: PROCESSES },
-        (_, n) => new WriterProcess(through.href, { name: `p${n}`, writers: WRITERS, program: 'server-writers.ts' }),
+        (_, n) =>
+          new WriterProcess(through.href, {
+            name: `p${n}`,
+            writers: WRITERS,
+            program: 'server-writers.ts',
+          }),
       );
       for (const [n, writers] of processes.entries()) await writers.go(SEED + n);
       for (const writers of processes) await writers.reach(1);
@@ -58,7 +63,9 @@ withPostgres(
       relay.rage();
       const strikes = await strikeAgainAndAgain(
         postgres,
-        () => sum(processes, ({ settled }) => settled) >= DOUBTS_MIN && Object.values(relay.counts).every(Boolean),
+        () =>
+          sum(processes, ({ settled }) => settled) >= DOUBTS_MIN &&
+          Object.values(relay.counts).every(Boolean),
       );
       relay.calm();
       await Promise.all(processes.map((writers) => writers.stop()));
@@ -73,7 +80,8 @@ withPostgres(
       );
       const ids = new Set(entries.map(({ id }) => id));
       for (const { sent } of processes) await expectBlobs(store, sent, (id) => ids.has(id));
-      for (const { valid, fault } of await verifyStore(store)) expect({ valid, fault }).toEqual({ valid: true });
+      for (const { valid, fault } of await verifyStore(store))
+        expect({ valid, fault }).toEqual({ valid: true });
       expect(await store.selfCheck()).toEqual([]);
       expect(await integrateLog(store)).toBe(entries.length);
       await store.close();
@@ -81,7 +89,14 @@ withPostgres(
       const doubts = processes.flatMap(({ sent }) => sent.filter(({ wasInDoubt }) => wasInDoubt));
       const written = doubts.filter(({ result }) => result === 'committed').length;
       const { committed, failed, unknown } = report;
-      const seen = { committed, failed, doubts: doubts.length, written, ...strikes, ...relay.counts };
+      const seen = {
+        committed,
+        failed,
+        doubts: doubts.length,
+        written,
+        ...strikes,
+        ...relay.counts,
+      };
       console.info(`PostgreSQL, seed ${SEED}, ${SECONDS} s:`, seen);
       expect(unknown).toBe(0);
       expect(doubts.length).toBeGreaterThanOrEqual(DOUBTS_MIN);

@@ -9,7 +9,9 @@ import type { CarriedWork, Carriers } from './runs-kill.ts';
 export async function runWorkers(workers: number, { url, port }: CarriedWork): Promise<Carriers> {
   const program = await bundled(join(import.meta.dirname, 'runs-process.ts'));
   const start = async (): Promise<ChildProcess> => {
-    const child = spawn(process.execPath, [program, url, port], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [program, url, port], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     await once(child.stdout!, 'data');
     return child;
   };

@@ -34,7 +34,8 @@ withPostgres(
   (postgres) => {
     test(
       'durable runs of workers end once through a night of kills',
-      () => killCarriers({ url: postgres.url(), server: postgres.server, carriers: workers, ...MANY }),
+      () =>
+        killCarriers({ url: postgres.url(), server: postgres.server, carriers: workers, ...MANY }),
       TIMEOUT_MS,
     );
 
@@ -42,7 +43,12 @@ withPostgres(
       'durable runs in DBOS end once through a night of kills',
       () => {
         const dbos = (work: CarriedWork): Promise<Carriers> => dbosCarriers(postgres.url(), work);
-        return killCarriers({ url: postgres.url(), server: postgres.server, carriers: dbos, ...MANY });
+        return killCarriers({
+          url: postgres.url(),
+          server: postgres.server,
+          carriers: dbos,
+          ...MANY,
+        });
       },
       TIMEOUT_MS,
     );
@@ -50,10 +56,13 @@ withPostgres(
   { own: true },
 );
 
-describe.skipIf(restateProgram() === undefined)('Restate (absent without npm ci --prefix peers)', () => {
-  test(
-    'durable runs in a cluster of Restate end once through a night of kills',
-    () => killCarriers({ url: sqlite(), carriers: restateCarriers, ...MANY }),
-    TIMEOUT_MS,
-  );
-});
+describe.skipIf(restateProgram() === undefined)(
+  'Restate (absent without npm ci --prefix peers)',
+  () => {
+    test(
+      'durable runs in a cluster of Restate end once through a night of kills',
+      () => killCarriers({ url: sqlite(), carriers: restateCarriers, ...MANY }),
+      TIMEOUT_MS,
+    );
+  },
+);

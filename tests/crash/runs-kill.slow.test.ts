@@ -6,7 +6,12 @@ import { withPostgres } from '../support/postgres/index.ts';
 import { runWorkers } from './run-workers.ts';
 import { type CarriedWork, killCarriers } from './runs-kill.ts';
 
-const FEW = { runs: 12, carriers: (work: CarriedWork) => runWorkers(2, work), kills: 4, betweenMs: 700 };
+const FEW = {
+  runs: 12,
+  carriers: (work: CarriedWork) => runWorkers(2, work),
+  kills: 4,
+  betweenMs: 700,
+};
 
 test('sqlite: durable runs end once though their workers are killed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-runs-'));

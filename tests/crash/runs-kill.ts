@@ -54,7 +54,14 @@ const SEED = Number(process.env['ASSIZE_SEED']);
  * random times and replaced, each of them at least once. Some runs wait for their approval
  * meanwhile. Then every run has ended once, and the sink has every call once.
  */
-export async function killCarriers({ url, server, carriers, runs, kills, betweenMs }: KillOptions): Promise<void> {
+export async function killCarriers({
+  url,
+  server,
+  carriers,
+  runs,
+  kills,
+  betweenMs,
+}: KillOptions): Promise<void> {
   const outside = new Outside();
   const port = await outside.listen();
   onTestFinished(() => outside.close());
@@ -67,7 +74,8 @@ export async function killCarriers({ url, server, carriers, runs, kills, between
 
   const carrying = await carriers({ url, port });
   const size = carrying.size + (server === undefined ? 0 : 1);
-  const open = async () => (await repeated(() => allOf(records.list()))).map(({ trajectoryId }) => trajectoryId);
+  const open = async () =>
+    (await repeated(() => allOf(records.list()))).map(({ trajectoryId }) => trajectoryId);
   const waiting = { interval: 200, timeout: 60_000 + runs * 500 };
   for (let killed = 0; killed < kills; killed++) {
     // With more open runs, processes that live for a second only recover.

@@ -4,7 +4,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore } from '#stores';
-import { approveAll, errandRuntime, isLate, payTool, workerOver } from '../support/ledger/errands.ts';
+import {
+  approveAll,
+  errandRuntime,
+  isLate,
+  payTool,
+  workerOver,
+} from '../support/ledger/errands.ts';
 
 const [url = '', port = ''] = process.argv.slice(2);
 
@@ -19,7 +25,8 @@ const pay = payTool(async (key, what) => {
 const store = await openStore(url);
 const assize = errandRuntime(store, pay);
 const manager = errandRuntime(store, pay);
-const complain = (error: unknown): void => void process.stderr.write(`${process.pid} ${(error as Error).message}\n`);
+const complain = (error: unknown): void =>
+  void process.stderr.write(`${process.pid} ${(error as Error).message}\n`);
 const stop = new AbortController();
 process.once('SIGTERM', () => stop.abort());
 const worker = workerOver(store, assize, {

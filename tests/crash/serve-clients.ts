@@ -86,7 +86,8 @@ export class Agent {
       const order = number();
       await this.propose(orderOf(this.#clients.seed, order));
       mine.push(order);
-      if (mine.length % REPEATS === 0) await this.propose(orderOf(this.#clients.seed, mine[this.#next(mine.length)]!));
+      if (mine.length % REPEATS === 0)
+        await this.propose(orderOf(this.#clients.seed, mine[this.#next(mine.length)]!));
     }
   }
 
@@ -97,10 +98,19 @@ export class Agent {
       const origins = this.#clients.origins();
       const origin = origins[this.#next(origins.length)]!;
       const start = performance.now();
-      const asked = { principal: this.#principal, path: `/v1/trajectories/${world}/proposals`, key, body };
-      const loses = this.#next(LOSES) === 0 && { signal: AbortSignal.timeout(1 + this.#next(LOST_AFTER_MS)) };
+      const asked = {
+        principal: this.#principal,
+        path: `/v1/trajectories/${world}/proposals`,
+        key,
+        body,
+      };
+      const loses = this.#next(LOSES) === 0 && {
+        signal: AbortSignal.timeout(1 + this.#next(LOST_AFTER_MS)),
+      };
       const wait = kind === 'ask' && this.#next(3) === 0 && { wait: 1 };
-      const answer = await ask(this.#clients, origin, { ...asked, ...loses, ...wait }).catch(() => undefined);
+      const answer = await ask(this.#clients, origin, { ...asked, ...loses, ...wait }).catch(
+        () => undefined,
+      );
       if (answer === undefined || isTemporary(answer)) {
         await sleep(RETRY_MS + this.#next(RETRY_MS));
         continue;
@@ -116,20 +126,33 @@ export class Agent {
 
 /** The same request may succeed later. */
 function isTemporary({ status, body }: Answer): boolean {
-  return status >= 500 ? body.code !== 'internal' : status === 429 || (status === 409 && body.retryable === true);
+  return status >= 500
+    ? body.code !== 'internal'
+    : status === 429 || (status === 409 && body.retryable === true);
 }
 
 function ruledIn({ kind }: Order, { status, body }: Answer): Ruled {
   const { ruling, entry_id: entry, approval_id: approval } = body;
   const expected =
-    kind === 'refuse' ? ['rejected'] : kind === 'ask' ? ['escalated', 'committed', 'rejected'] : ['committed'];
+    kind === 'refuse'
+      ? ['rejected']
+      : kind === 'ask'
+        ? ['escalated', 'committed', 'rejected']
+        : ['committed'];
   if (!expected.includes(ruling))
     throw new Error(`an order to ${kind} was answered ${status}: ${JSON.stringify(body)}`);
   return { ruling, entry, ...(approval !== undefined && { approval }) };
 }
 
 /** The refusals of a decision that another person's decision causes. */
-const DECIDED_BEFORE = ['not_pending', 'digest_mismatch', 'not_found', 'conflict', 'concluded', 'already_done'];
+const DECIDED_BEFORE = [
+  'not_pending',
+  'digest_mismatch',
+  'not_found',
+  'conflict',
+  'concluded',
+  'already_done',
+];
 
 /**
  * A person who decides every proposal that waits, at the same time as the other person. Returns the
@@ -147,9 +170,12 @@ export async function decideAll(
     const origins = clients.origins();
     const origin = origins[next(origins.length)]!;
     const path = '/v1/approvals?mine=true&limit=20';
-    const listed = await ask(clients, origin, { principal, method: 'GET', path }).catch(() => undefined);
+    const listed = await ask(clients, origin, { principal, method: 'GET', path }).catch(
+      () => undefined,
+    );
     if (listed?.status !== 200) {
-      if (listed !== undefined && !isTemporary(listed)) throw new Error(JSON.stringify(listed.body));
+      if (listed !== undefined && !isTemporary(listed))
+        throw new Error(JSON.stringify(listed.body));
       await sleep(RETRY_MS);
       continue;
     }
@@ -164,7 +190,11 @@ export async function decideAll(
       const asked = { principal, path: `/v1/approvals/${id}/${does}`, body };
       const answer = await ask(clients, origin, asked).catch(() => undefined);
       if (answer?.status === 200) decided.set(id, answer.body.entry_id);
-      else if (answer !== undefined && !isTemporary(answer) && !DECIDED_BEFORE.includes(answer.body.code))
+      else if (
+        answer !== undefined &&
+        !isTemporary(answer) &&
+        !DECIDED_BEFORE.includes(answer.body.code)
+      )
         throw new Error(`a decision was answered ${answer.status}: ${JSON.stringify(answer.body)}`);
     }
   }

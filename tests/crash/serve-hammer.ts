@@ -69,7 +69,10 @@ export async function hammer(place: Place, seed: number, strength: Strength): Pr
   );
   const measuring = Promise.all([killAndMeasure(servers, seed, strength, end), ...working]);
   const deciding = COUNSELORS.map((name) => decideAll(clients, name, () => isDone));
-  const [[memory], ...decided] = await Promise.all([measuring.finally(() => (isDone = true)), ...deciding]);
+  const [[memory], ...decided] = await Promise.all([
+    measuring.finally(() => (isDone = true)),
+    ...deciding,
+  ]);
   const final = await repeated(agents, seed);
   const store = await place.open();
   size = await integrateLog(store);
@@ -122,11 +125,15 @@ function megabytes(bytes: number): number {
 }
 
 /** The ruling of each order on its last repetition, when no person has anything to decide. */
-async function repeated(agents: readonly Agent[], seed: number): Promise<ReadonlyMap<number, Ruled>> {
+async function repeated(
+  agents: readonly Agent[],
+  seed: number,
+): Promise<ReadonlyMap<number, Ruled>> {
   const final = new Map<number, Ruled>();
   await Promise.all(
     agents.map(async (agent) => {
-      for (const number of [...agent.heard.keys()]) final.set(number, await agent.propose(orderOf(seed, number)));
+      for (const number of [...agent.heard.keys()])
+        final.set(number, await agent.propose(orderOf(seed, number)));
     }),
   );
   return final;
@@ -138,7 +145,11 @@ async function expectSound(store: Store): Promise<void> {
 }
 
 /** Each reader of events saw the log as the store has it: every position, once, in order. */
-async function expectFollowed(store: Store, size: number, followers: readonly Follower[]): Promise<void> {
+async function expectFollowed(
+  store: Store,
+  size: number,
+  followers: readonly Follower[],
+): Promise<void> {
   const logged = await store.logged(0, size);
   const wanted = logged.map(({ id }, position) => `${position} ${id}`);
   for (const { ids, reconnects } of followers) {
@@ -155,8 +166,13 @@ function expectSameRulings(agents: readonly Agent[]): void {
       const ends = answers.filter(({ ruling }) => ruling !== 'escalated');
       const order = [...waiting, ...ends];
       expect({ number, answers }).toEqual({ number, answers: order });
-      expect(new Set(waiting.map(({ entry }) => entry)).size, `order ${number}`).toBeLessThanOrEqual(1);
-      expect(new Set(ends.map(({ entry }) => entry)).size, `order ${number}`).toBeLessThanOrEqual(1);
+      expect(
+        new Set(waiting.map(({ entry }) => entry)).size,
+        `order ${number}`,
+      ).toBeLessThanOrEqual(1);
+      expect(new Set(ends.map(({ entry }) => entry)).size, `order ${number}`).toBeLessThanOrEqual(
+        1,
+      );
     }
 }
 
@@ -171,17 +187,26 @@ async function expectAnsweredOnce(
   for (const world of WORLDS) {
     for (const row of await store.entries(world, { limit: 1_000_000 })) ids.add(row.id);
     for (const payload of await payloads(store, world))
-      if ((payload.kind === 'commit' || payload.kind === 'rejection') && payload.key_hash !== undefined)
+      if (
+        (payload.kind === 'commit' || payload.kind === 'rejection') &&
+        payload.key_hash !== undefined
+      )
         rulings.push(payload.key_hash);
   }
   expect(new Set(rulings).size).toBe(rulings.length);
   expect(rulings.length).toBe(final.size);
-  const lost = agents.flatMap(({ heard }) => [...heard.values()].flat()).filter(({ entry }) => !ids.has(entry));
+  const lost = agents
+    .flatMap(({ heard }) => [...heard.values()].flat())
+    .filter(({ entry }) => !ids.has(entry));
   expect(lost).toEqual([]);
 }
 
 /** The state has each committed order once. */
-async function expectCounted(store: Store, seed: number, final: ReadonlyMap<number, Ruled>): Promise<void> {
+async function expectCounted(
+  store: Store,
+  seed: number,
+  final: ReadonlyMap<number, Ruled>,
+): Promise<void> {
   for (const world of WORLDS) {
     const done: Record<string, number> = {};
     const asked: Record<string, number> = {};
@@ -196,21 +221,29 @@ async function expectCounted(store: Store, seed: number, final: ReadonlyMap<numb
 }
 
 /** Each pending proposal has one end, and it is the answered one. */
-async function expectDecidedOnce(store: Store, decided: readonly ReadonlyMap<string, string>[]): Promise<void> {
+async function expectDecidedOnce(
+  store: Store,
+  decided: readonly ReadonlyMap<string, string>[],
+): Promise<void> {
   const ends = new Map<string, string[]>();
   for (const world of WORLDS)
     for (const row of await store.entries(world, { limit: 1_000_000 })) {
       const payload = JSON.parse(row.payload);
       if (row.kind === 'pending_approval') ends.set(row.id, ends.get(row.id) ?? []);
-      if (payload.resolves !== undefined) ends.set(payload.resolves, [...(ends.get(payload.resolves) ?? []), row.id]);
+      if (payload.resolves !== undefined)
+        ends.set(payload.resolves, [...(ends.get(payload.resolves) ?? []), row.id]);
     }
   expect([...ends].filter(([, ids]) => ids.length !== 1)).toEqual([]);
   for (const answers of decided)
-    for (const [id, entry] of answers) expect({ id, entry: ends.get(id) }).toEqual({ id, entry: [entry] });
+    for (const [id, entry] of answers)
+      expect({ id, entry: ends.get(id) }).toEqual({ id, entry: [entry] });
 }
 
 /** Committed calls stand once by the sinks' own logs, and no others. */
-function expectEffects({ sinks }: Outside, committed: readonly { readonly kind: Kind; readonly key: string }[]): void {
+function expectEffects(
+  { sinks }: Outside,
+  committed: readonly { readonly kind: Kind; readonly key: string }[],
+): void {
   for (const [kind, sink] of [
     ['pay', sinks.keyed],
     ['book', sinks.queryable],

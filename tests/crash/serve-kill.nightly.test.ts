@@ -9,7 +9,10 @@ const GROWS_MAX = 16;
 
 onEveryDatabase(({ kind, newPlace }) => {
   test(`200 agents lose nothing in a minute of kills (seed ${SEED})`, async () => {
-    const figures = await hammer(newPlace(), SEED, { ...STRENGTH, servers: kind === 'postgres' ? 2 : 1 });
+    const figures = await hammer(newPlace(), SEED, {
+      ...STRENGTH,
+      servers: kind === 'postgres' ? 2 : 1,
+    });
     console.info(kind, JSON.stringify(figures));
     // The first measurement is before all code is compiled and all caches are full. A trajectory
     // remembers its writs, so each agent has one of a minute here: a run has two or three.

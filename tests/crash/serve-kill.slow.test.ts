@@ -10,7 +10,13 @@ const SEED = Number(process.env['ASSIZE_SEED']);
 onEveryDatabase(({ kind, newPlace }) => {
   test(`answers of killed servers are there once (seed ${SEED})`, async () => {
     const servers = kind === 'postgres' ? 2 : 1;
-    const figures = await hammer(newPlace(), SEED, { agents: 40, seconds: 8, kills: 2, servers, writSeconds: 900 });
+    const figures = await hammer(newPlace(), SEED, {
+      agents: 40,
+      seconds: 8,
+      kills: 2,
+      servers,
+      writSeconds: 900,
+    });
     console.info(kind, JSON.stringify(figures));
     expect(figures.orders).toBeGreaterThan(10);
   });

@@ -46,7 +46,9 @@ function toolAt(port: string, name: string, sink: Sink): Tool {
     },
     ...(sink === 'queryable' && {
       reconcile: async ({ order }: { order: string }, { key }: CallContext) =>
-        (await ask('has', { key })).has ? { happened: true as const, result: { order } } : { happened: false as const },
+        (await ask('has', { key })).has
+          ? { happened: true as const, result: { order } }
+          : { happened: false as const },
     }),
   });
 }
@@ -64,7 +66,10 @@ export function countersWith([pay, book]: readonly [Tool, Tool]) {
     version: '1',
     freeze: 'footprint',
     unjudgedCalls: 'allow',
-    state: z.object({ done: z.record(z.string(), z.number()), asked: z.record(z.string(), z.number()) }),
+    state: z.object({
+      done: z.record(z.string(), z.number()),
+      asked: z.record(z.string(), z.number()),
+    }),
     initial: { done: {}, asked: {} },
     processes: { counting: { writes: ['/done/{slot}'] }, asking: { writes: ['/asked/{order}'] } },
     roles: {
@@ -95,7 +100,9 @@ export function countersWith([pay, book]: readonly [Tool, Tool]) {
       },
     },
     invariants: ({ each }: any) => [
-      each('BOUNDED', '/done/*', {}, (n: number) => (n < TOO_MANY * TOO_MANY ? pass : reject('too many'))),
+      each('BOUNDED', '/done/*', {}, (n: number) =>
+        n < TOO_MANY * TOO_MANY ? pass : reject('too many'),
+      ),
     ],
     counselors: { boss: (principal: string) => COUNSELORS.includes(principal) },
   });
@@ -116,7 +123,10 @@ export function orderOf(seed: number, number: number): Order {
   const kind = KINDS[next(KINDS.length)]!;
   const key = `order-${number}`;
   const slot = `s${next(SLOTS)}`;
-  const role = kind === 'ask' ? { name: 'asker', params: { order: key } } : { name: 'counter', params: { slot } };
+  const role =
+    kind === 'ask'
+      ? { name: 'asker', params: { order: key } }
+      : { name: 'counter', params: { slot } };
   return {
     number,
     key,

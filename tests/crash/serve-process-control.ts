@@ -35,10 +35,19 @@ export async function tokensIn(
   try {
     const { tokens } = credentialsOf(store, root);
     const made = new Map<string, string>();
-    const names = [...Array.from({ length: agents }, (_, n) => agentName(n)), ...COUNSELORS, 'human:ada'];
+    const names = [
+      ...Array.from({ length: agents }, (_, n) => agentName(n)),
+      ...COUNSELORS,
+      'human:ada',
+    ];
     for (const principal of names) {
       const kinds = ['agent', 'counselor', 'auditor', 'admin'] as const;
-      const { token } = await tokens.create({ principal, kinds, created: systemClock.now(), expires: YEAR });
+      const { token } = await tokens.create({
+        principal,
+        kinds,
+        created: systemClock.now(),
+        expires: YEAR,
+      });
       made.set(principal, token);
     }
     return made;

@@ -8,7 +8,8 @@ import { serve } from '#server';
 import { openStore } from '#stores';
 import { agentName, COUNSELORS, countersWith, ROOT, toolsAt, WORLDS } from './serve-orders.ts';
 
-const [url = '', httpPort = '', sinkPort = '', agents = '', writSeconds = '', leaseMs = ''] = process.argv.slice(2);
+const [url = '', httpPort = '', sinkPort = '', agents = '', writSeconds = '', leaseMs = ''] =
+  process.argv.slice(2);
 
 const everything = {
   trajectories: ['*'],

@@ -38,11 +38,19 @@ async function hangingSink() {
     server.closeAllConnections();
     server.close();
   });
-  return { asked, executed, port: String((server.address() as AddressInfo).port), release: () => (released.is = true) };
+  return {
+    asked,
+    executed,
+    port: String((server.address() as AddressInfo).port),
+    release: () => (released.is = true),
+  };
 }
 
 /** `assize serve` in a process of its own, and the address that it printed. */
-async function served(folder: string, url: string): Promise<{ readonly child: ChildProcess; readonly origin: string }> {
+async function served(
+  folder: string,
+  url: string,
+): Promise<{ readonly child: ChildProcess; readonly origin: string }> {
   const child = startCommand(
     folder,
     url,
@@ -66,7 +74,9 @@ async function served(folder: string, url: string): Promise<{ readonly child: Ch
 }
 
 /** Stops the process as a service manager does. */
-async function stop(child: ChildProcess): Promise<{ readonly code: number | null; readonly ms: number }> {
+async function stop(
+  child: ChildProcess,
+): Promise<{ readonly code: number | null; readonly ms: number }> {
   const start = performance.now();
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
@@ -103,13 +113,18 @@ test.each(['pay', 'book'] as const)(
     const hanging = ask(clients, origin, proposalOf(called));
     const waiting = ask(clients, origin, { ...proposalOf(asked), wait: 300 });
     const authorization = `Bearer ${tokens.get('human:grace')}`;
-    const events = await fetch(`${origin}/v1/events?last_event_id=-1`, { headers: { authorization } });
+    const events = await fetch(`${origin}/v1/events?last_event_id=-1`, {
+      headers: { authorization },
+    });
     const followed = events.text();
     await vi.waitFor(() => expect(sink.asked).toHaveLength(1), { timeout: 60_000 });
     const approvals = { principal: 'human:grace', method: 'GET', path: '/v1/approvals' } as const;
-    await vi.waitFor(async () => expect((await ask(clients, origin, approvals)).body.approvals).toHaveLength(1), {
-      timeout: 60_000,
-    });
+    await vi.waitFor(
+      async () => expect((await ask(clients, origin, approvals)).body.approvals).toHaveLength(1),
+      {
+        timeout: 60_000,
+      },
+    );
     const stopped = stop(child);
     const answers = await Promise.all([hanging, waiting]);
     expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
@@ -133,7 +148,9 @@ test.each(['pay', 'book'] as const)(
       { timeout: 60_000 },
     );
     expect(sink.executed.size).toBe(1);
-    expect(sink.asked.map(({ does }) => does)).toEqual(kind === 'pay' ? ['do', 'do'] : ['do', 'has']);
+    expect(sink.asked.map(({ does }) => does)).toEqual(
+      kind === 'pay' ? ['do', 'do'] : ['do', 'has'],
+    );
     expect((await stop(next.child)).code).toBe(0);
     const store = await openStore(url);
     for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });

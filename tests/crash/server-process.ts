@@ -41,7 +41,12 @@ export class ServerProcess {
   async kill(): Promise<void> {
     if (this.#child === undefined) return;
     const exited = once(this.#child, 'exit');
-    if (this.#child.exitCode === null && this.#child.signalCode === null && this.#child.kill('SIGKILL')) await exited;
+    if (
+      this.#child.exitCode === null &&
+      this.#child.signalCode === null &&
+      this.#child.kill('SIGKILL')
+    )
+      await exited;
     this.#child = undefined;
   }
 

@@ -43,11 +43,17 @@ async function run(seed: number): Promise<void> {
   const stores: PostgresStore[] = [];
   while (stores.length < HANDLES) {
     stores.push(
-      await openPostgres({ url, statementTimeoutMs: STATEMENT_TIMEOUT_MS, connectAttempts: CONNECT_ATTEMPTS }),
+      await openPostgres({
+        url,
+        statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+        connectAttempts: CONNECT_ATTEMPTS,
+      }),
     );
   }
   say('open');
-  await Promise.all(Array.from({ length: Number(writers) }, (_, n) => write(stores[n % HANDLES]!, n, seed)));
+  await Promise.all(
+    Array.from({ length: Number(writers) }, (_, n) => write(stores[n % HANDLES]!, n, seed)),
+  );
   for (const store of stores) await store.close();
 }
 
@@ -73,7 +79,11 @@ async function write(store: PostgresStore, writer: number, seed: number): Promis
  * A valid entry for that position: a root, or a rejection with a text that tells it from others at
  * the same position.
  */
-function ledgerEntryAfter(parent: EntryRow | undefined, trajectory_id: string, note: unknown): EntryRow {
+function ledgerEntryAfter(
+  parent: EntryRow | undefined,
+  trajectory_id: string,
+  note: unknown,
+): EntryRow {
   const seq = parent === undefined ? 0 : parent.seq + 1;
   const place = { trajectory_id, seq, parent: parent?.id ?? null, at: second(seq) };
   const said =
@@ -95,7 +105,10 @@ async function append(store: PostgresStore, writer: number, batch: Batch): Promi
   say(`settled ${n} ${now()} ${there === undefined ? 'failed' : 'committed'}`);
 }
 
-async function commit(store: PostgresStore, batch: Batch): Promise<CommitResult['status'] | 'failed'> {
+async function commit(
+  store: PostgresStore,
+  batch: Batch,
+): Promise<CommitResult['status'] | 'failed'> {
   try {
     return (await store.commit(batch)).status;
   } catch (error) {
@@ -104,10 +117,16 @@ async function commit(store: PostgresStore, batch: Batch): Promise<CommitResult[
   }
 }
 
-async function head(store: PostgresStore, writer: number, trajectory: string): Promise<EntryRow | undefined> {
+async function head(
+  store: PostgresStore,
+  writer: number,
+  trajectory: string,
+): Promise<EntryRow | undefined> {
   const invoked = now();
   const row = await insist(() => store.head(trajectory));
-  say(`read ${writer} ${invoked} ${now()} ${trajectory} ${row === undefined ? 0 : row.seq + 1} ${row?.id ?? ''}`);
+  say(
+    `read ${writer} ${invoked} ${now()} ${trajectory} ${row === undefined ? 0 : row.seq + 1} ${row?.id ?? ''}`,
+  );
   return row;
 }
 

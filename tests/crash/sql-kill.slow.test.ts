@@ -97,7 +97,9 @@ async function ruledIn(store: Store): Promise<Ruled> {
 }
 
 /** Those that make a row, also in branches. */
-function opsIn(ops: readonly Op[]): Exclude<Op, { do: 'look' | 'pause' | 'speculate' | 'throw' }>[] {
+function opsIn(
+  ops: readonly Op[],
+): Exclude<Op, { do: 'look' | 'pause' | 'speculate' | 'throw' }>[] {
   return ops.flatMap((op) => {
     if (op.do === 'speculate') return op.branches.flatMap(opsIn);
     return 'row' in op ? [op] : [];
@@ -123,9 +125,13 @@ async function givenUp(store: Store, lastEpoch: number): Promise<Map<string, Set
   const found = new Map<string, Set<string>>();
   for (let epoch = 1; epoch <= lastEpoch; epoch++) {
     const logged = await store.effectsOf(epoch);
-    for (const { resolved, payload, tool } of logged === undefined ? [] : readTransaction(logged).effects) {
+    for (const { resolved, payload, tool } of logged === undefined
+      ? []
+      : readTransaction(logged).effects) {
       if (resolved?.as !== 'undone') continue;
-      const { input } = (await readSalted((hash) => store.blob(hash), payload)) as { input: Record<string, string> };
+      const { input } = (await readSalted((hash) => store.blob(hash), payload)) as {
+        input: Record<string, string>;
+      };
       const rows = found.get(input['order']!) ?? new Set();
       found.set(input['order']!, rows.add(`${tool}/${input['row']}`));
     }
@@ -140,7 +146,9 @@ async function givenUp(store: Store, lastEpoch: number): Promise<Map<string, Set
 async function checkNothingUnruled(query: Query, { committed }: Ruled): Promise<void> {
   for (const [name, rows] of await standing(query)) {
     const wanted = new Set(committed.get(name)?.rows);
-    const unruled = [...rows].filter(([row, n]) => n > 0 && !row.startsWith(AT_ONCE) && !wanted.has(row));
+    const unruled = [...rows].filter(
+      ([row, n]) => n > 0 && !row.startsWith(AT_ONCE) && !wanted.has(row),
+    );
     expect([name, unruled]).toEqual([name, []]);
   }
 }
@@ -181,7 +189,12 @@ async function checkRecovered(
   }
 }
 
-async function killAgainAndAgain(url: string, bank: string, query: Query, program: string): Promise<void> {
+async function killAgainAndAgain(
+  url: string,
+  bank: string,
+  query: Query,
+  program: string,
+): Promise<void> {
   for (const text of SETUP) await query(text);
   const begun = await openStore(url);
   await runtimeOver(begun, [orders]).create(orders, { trajectoryId: 't' });
@@ -206,14 +219,28 @@ async function killAgainAndAgain(url: string, bank: string, query: Query, progra
       const epochs = (await store.openEffects()).map(({ epoch }) => epoch);
       // Every open transaction is unresolved, and every unresolved one is named.
       expect(epochs.toSorted()).toEqual([...new Set(left.map(({ epoch }) => epoch))].toSorted());
-      lastEpoch = Math.max(lastEpoch, ...(await store.listEffects({ limit: 1 })).map(({ epoch }) => epoch));
-      await checkRecovered(query, ruled, new Set(left.map(({ name }) => name)), await givenUp(store, lastEpoch));
+      lastEpoch = Math.max(
+        lastEpoch,
+        ...(await store.listEffects({ limit: 1 })).map(({ epoch }) => epoch),
+      );
+      await checkRecovered(
+        query,
+        ruled,
+        new Set(left.map(({ name }) => name)),
+        await givenUp(store, lastEpoch),
+      );
     });
   };
 
-  const life = async (from: number, to: number, { startMs, workMs, commit = '' }: End = {}): Promise<void> => {
+  const life = async (
+    from: number,
+    to: number,
+    { startMs, workMs, commit = '' }: End = {},
+  ): Promise<void> => {
     const args = [url, bank, String(SEED), String(from), String(to), commit];
-    const child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [program, ...args], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     child.stdin.on('error', () => undefined);
     const exited = once(child, 'exit');
     const kill = (): void => void child.kill('SIGKILL');
@@ -277,7 +304,9 @@ async function killAgainAndAgain(url: string, bank: string, query: Query, progra
   });
   // Accounts and shared rows match the rows, and ended transactions hold no locks.
   const there = [...(await standing(query))].flatMap(([name, rows]) => {
-    const ops = new Map(opsIn(orderOf(SEED, Number(name.slice(6))).ops).map((op) => [`${op.do}/${op.row}`, op]));
+    const ops = new Map(
+      opsIn(orderOf(SEED, Number(name.slice(6))).ops).map((op) => [`${op.do}/${op.row}`, op]),
+    );
     return [...rows].filter(([, n]) => n > 0).map(([row]) => ops.get(row));
   });
   const accounts = Object.fromEntries(ACCOUNTS.map((name) => [name, BEGINNING]));
@@ -286,9 +315,16 @@ async function killAgainAndAgain(url: string, bank: string, query: Query, progra
     if (op?.do === 'move') accounts[op.account]! += op.by;
     if (op?.do === 'share') shared[op.at]! += 1;
   }
-  const found = await query('SELECT name, cents::int AS n FROM account UNION ALL SELECT name, n::int FROM shared');
-  expect(Object.fromEntries(found.map(({ name, n }) => [name, n]))).toEqual({ ...accounts, ...shared });
-  await query('DO $$ BEGIN LOCK TABLE account, shared, done IN ACCESS EXCLUSIVE MODE NOWAIT; END $$');
+  const found = await query(
+    'SELECT name, cents::int AS n FROM account UNION ALL SELECT name, n::int FROM shared',
+  );
+  expect(Object.fromEntries(found.map(({ name, n }) => [name, n]))).toEqual({
+    ...accounts,
+    ...shared,
+  });
+  await query(
+    'DO $$ BEGIN LOCK TABLE account, shared, done IN ACCESS EXCLUSIVE MODE NOWAIT; END $$',
+  );
   console.info(`killed ${ROUNDS} times, seed ${SEED}:`, seen);
 }
 
@@ -301,7 +337,10 @@ withPostgres('sqlite, and held in postgres', (server) => {
     await server.query(`CREATE SCHEMA "${schema}"`);
     const base = new URL(bank);
     base.searchParams.delete('schema');
-    const outside = new Client({ connectionString: base.href, options: `-c search_path=${schema}` });
+    const outside = new Client({
+      connectionString: base.href,
+      options: `-c search_path=${schema}`,
+    });
     await outside.connect();
     onTestFinished(() => outside.end());
     const program = await bundled(join(import.meta.dirname, 'sql-process.ts'));

@@ -56,12 +56,15 @@ export function orderOf(seed: number, n: number): Order {
   const next = seededNumbers(seed * 100_003 + n * 7_919);
   let rows = 0;
   const one = <T>(of: readonly T[]): T => of[next(of.length)]!;
-  const several = (depth: number, most: number): Op[] => Array.from({ length: 1 + next(most) }, () => op(depth));
+  const several = (depth: number, most: number): Op[] =>
+    Array.from({ length: 1 + next(most) }, () => op(depth));
   const op = (depth: number): Op => {
     const row = `${rows++}`;
     const which = next(100);
-    if (which < 26) return { do: 'move', row, account: one(ACCOUNTS), by: next(21) - 10, isSeen: true };
-    if (which < 29) return { do: 'move', row, account: one(ACCOUNTS), by: -TOO_MUCH, isSeen: next(3) > 0 };
+    if (which < 26)
+      return { do: 'move', row, account: one(ACCOUNTS), by: next(21) - 10, isSeen: true };
+    if (which < 29)
+      return { do: 'move', row, account: one(ACCOUNTS), by: -TOO_MUCH, isSeen: next(3) > 0 };
     if (which < 41) return { do: 'note', row };
     if (which < 46) return { do: 'number', row };
     if (which < 53) return { do: 'share', row, at: one(SHARED) };
@@ -72,10 +75,24 @@ export function orderOf(seed: number, n: number): Order {
     if (which < 88) return { do: 'pause', ms: next(25) };
     if (which < 90) return { do: 'throw' };
     if (depth === 2) return { do: 'note', row };
-    return { do: 'speculate', branches: Array.from({ length: 1 + next(3) }, () => several(depth + 1, 3)) };
+    return {
+      do: 'speculate',
+      branches: Array.from({ length: 1 + next(3) }, () => several(depth + 1, 3)),
+    };
   };
   const ops = several(0, 7);
-  const ends = one(['count', 'count', 'count', 'count', 'order', 'order', 'order', 'reject', 'throw', 'late'] as const);
+  const ends = one([
+    'count',
+    'count',
+    'count',
+    'count',
+    'order',
+    'order',
+    'order',
+    'reject',
+    'throw',
+    'late',
+  ] as const);
   return { name: `order-${n}`, ops, ends, givenUpMs: next(10) === 0 ? 1 + next(60) : undefined };
 }
 

@@ -25,7 +25,13 @@ import {
 } from '../../packages/tools/src/sql/index.ts';
 import { operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { orders } from '../support/tools/orders.ts';
-import { AT_ONCE, type Op, orderOf, type ProcessLine, type UnresolvedTransaction } from './sql-orders.ts';
+import {
+  AT_ONCE,
+  type Op,
+  orderOf,
+  type ProcessLine,
+  type UnresolvedTransaction,
+} from './sql-orders.ts';
 
 const [url = '', bank = '', seed = '', from = '', to = '', end = ''] = process.argv.slice(2);
 const [nth = '', when = ''] = end.split(':');
@@ -53,7 +59,11 @@ const idle: Client[] = [];
 
 async function client(): Promise<Client> {
   // A server that waits for a lock must soon detect a lost client, and a deadlock.
-  const settings = { search_path: schema, deadlock_timeout: 30, client_connection_check_interval: 20 };
+  const settings = {
+    search_path: schema,
+    deadlock_timeout: 30,
+    client_connection_check_interval: 20,
+  };
   const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
   const made = new Client({ connectionString: base.href, options: options.join(' ') });
   made.on('error', () => undefined);
@@ -120,7 +130,10 @@ const tools = [
     result: (rows) => Number(rows[1]?.[0]?.['cents']),
     undo: (input) => [
       did('move', input, 'undo'),
-      { text: 'UPDATE account SET cents = cents - $1 WHERE name = $2', values: [input.by, input.account] },
+      {
+        text: 'UPDATE account SET cents = cents - $1 WHERE name = $2',
+        values: [input.by, input.account],
+      },
     ],
   }),
   writing('note', held),
@@ -133,7 +146,10 @@ const tools = [
       did('share', input),
     ],
   }),
-  writing('put', beside, { delivery: 'externalised', undo: (input) => [did('put', input, 'undo')] }),
+  writing('put', beside, {
+    delivery: 'externalised',
+    undo: (input) => [did('put', input, 'undo')],
+  }),
   writing('post', after),
   sqlReader({
     name: 'look',
@@ -151,7 +167,12 @@ const tools = [
 class Stop extends Error {}
 
 /** Returns the rows that must exist. `notes`: the number of notes on the same path so far. */
-async function run(tx: Transaction, order: string, ops: readonly Op[], notes: number): Promise<string[]> {
+async function run(
+  tx: Transaction,
+  order: string,
+  ops: readonly Op[],
+  notes: number,
+): Promise<string[]> {
   const rows: string[] = [];
   const isNote = (each: string): boolean => each.startsWith('note/');
   for (const op of ops) {
@@ -169,7 +190,8 @@ async function run(tx: Transaction, order: string, ops: readonly Op[], notes: nu
       }
       case 'speculate': {
         const branches = op.branches.map(
-          (branch) => (each: Transaction) => run(each, order, branch, notes + rows.filter(isNote).length),
+          (branch) => (each: Transaction) =>
+            run(each, order, branch, notes + rows.filter(isNote).length),
         );
         const chosen = await tx
           .speculate(branches, (tried) => {
@@ -184,9 +206,11 @@ async function run(tx: Transaction, order: string, ops: readonly Op[], notes: nu
         break;
       }
       case 'bad':
-        await tx.call('note', { order, row: `bad${op.row}` }).catch((error: { retryable?: boolean }) => {
-          if (error.retryable === true) throw error;
-        });
+        await tx
+          .call('note', { order, row: `bad${op.row}` })
+          .catch((error: { retryable?: boolean }) => {
+            if (error.retryable === true) throw error;
+          });
         break;
       default: {
         const { do: tool, ...input } = op;
@@ -195,7 +219,8 @@ async function run(tx: Transaction, order: string, ops: readonly Op[], notes: nu
           await tx.call(tool, { order, ...given });
           rows.push(`${tool}/${op.row}`);
         } catch (error) {
-          if (!isSeen || !isAssizeError(error, 'tool_failed') || error.retryable === true) throw error;
+          if (!isSeen || !isAssizeError(error, 'tool_failed') || error.retryable === true)
+            throw error;
         }
       }
     }
@@ -206,7 +231,10 @@ async function run(tx: Transaction, order: string, ops: readonly Op[], notes: nu
 const tell = (told: ProcessLine): void => void process.stdout.write(`${JSON.stringify(told)}\n`);
 const store = await openStore(url);
 const assize = runtimeOver(store, [orders], {
-  ports: { clock: { now: () => new Date().toISOString().replace('Z', '000Z') }, pause: (ms) => sleep(ms) },
+  ports: {
+    clock: { now: () => new Date().toISOString().replace('Z', '000Z') },
+    pause: (ms) => sleep(ms),
+  },
   tools,
 });
 const trajectory = await assize.open('t');
@@ -259,7 +287,11 @@ async function decide({ epoch, n, tool }: UnresolvedTransaction): Promise<void> 
 const left = await waiting();
 tell({ left });
 await once(createInterface({ input: process.stdin }), 'line');
-for (let each: UnresolvedTransaction | undefined = left[0]; each !== undefined; [each] = await waiting())
+for (
+  let each: UnresolvedTransaction | undefined = left[0];
+  each !== undefined;
+  [each] = await waiting()
+)
   await decide(each);
 let next = Number(from);
 await Promise.all(
@@ -280,7 +312,10 @@ await Promise.all(
           if (order.ends === 'late') {
             const late = tx.call('note', { order: name, row: 'late' });
             late.catch(() => undefined);
-            setTimeout(() => tx.call('put', { order: name, row: 'later' }).catch(() => undefined), 5);
+            setTimeout(
+              () => tx.call('put', { order: name, row: 'later' }).catch(() => undefined),
+              5,
+            );
           }
           const args = order.ends === 'reject' ? 'forbidden' : JSON.stringify({ name, rows });
           tx.propose({ action: order.ends === 'order' ? 'order' : 'count', role: 'counter', args });

@@ -34,7 +34,9 @@ beforeAll(async () => {
   const work = async (rounds: number): Promise<void> => {
     for (let n = 0; n < rounds; n += 1) {
       await main.propose(intent('add', { by: n % 2 === 0 ? 1 : -1 }, worker));
-      await main.propose(intent('keep', { value: `${n} `.repeat(n % 5 === 0 ? 6_000 : 50) }, worker));
+      await main.propose(
+        intent('keep', { value: `${n} `.repeat(n % 5 === 0 ? 6_000 : 50) }, worker),
+      );
       await main.propose(intent('add', { by: 50 }, worker));
       const asked = await main.propose(intent('ask', { amount: 1 }, worker));
       const pending = asked.ruling === 'escalated' ? asked.pending : '';
@@ -42,13 +44,18 @@ beforeAll(async () => {
     }
   };
   await work(5);
-  const side = await assize.branch('main', main.head, { trajectoryId: 'side', note: 'a branch', writs: [worker] });
+  const side = await assize.branch('main', main.head, {
+    trajectoryId: 'side',
+    note: 'a branch',
+    writs: [worker],
+  });
   await side.propose(intent('add', { by: 2 }, worker));
   // Opening copies the WAL into the file. Later writes are in the WAL alone.
   await (await openSqlite({ path })).close();
   await work(5);
   await side.propose(intent('add', { by: 3 }, worker));
-  for (const suffix of ['', '-wal']) copyFileSync(`${path}${suffix}`, join(folder, `left${suffix}`));
+  for (const suffix of ['', '-wal'])
+    copyFileSync(`${path}${suffix}`, join(folder, `left${suffix}`));
   left = {
     main: readFileSync(join(folder, 'left')),
     wal: readFileSync(join(folder, 'left-wal')),
@@ -109,7 +116,9 @@ function compare(chains: ReadonlyMap<string, readonly EntryRow[]>): End {
   for (const [name, rows] of chains) {
     const original = left.chains.get(name);
     expect(original, `a trajectory ${name} that never was verifies`).toBeDefined();
-    expect(rows, `a history of ${name} that never was verifies`).toEqual(original!.slice(0, rows.length));
+    expect(rows, `a history of ${name} that never was verifies`).toEqual(
+      original!.slice(0, rows.length),
+    );
   }
   const isFull = [...left.chains].every(([name, rows]) => chains.get(name)?.length === rows.length);
   return isFull ? 'full' : 'shorter';

@@ -72,7 +72,9 @@ class Ledger {
     const entries = await entriesOf(store);
     await store.close();
     expect(entries.length).toBe(this.#ids.size);
-    expect(entries.filter((row) => this.#entries.get(row.trajectory_id)![row.seq]!.id !== row.id)).toEqual([]);
+    expect(
+      entries.filter((row) => this.#entries.get(row.trajectory_id)![row.seq]!.id !== row.id),
+    ).toEqual([]);
     return expectSound(this.history, entries);
   }
 
@@ -82,7 +84,10 @@ class Ledger {
     if (row.seq === chain.length - 1) {
       expect(row).toEqual(chain.at(-1));
     } else {
-      expect({ seq: row.seq, parent: row.parent }).toEqual({ seq: chain.length, parent: chain.at(-1)?.id ?? null });
+      expect({ seq: row.seq, parent: row.parent }).toEqual({
+        seq: chain.length,
+        parent: chain.at(-1)?.id ?? null,
+      });
       chain.push(row);
       this.#ids.add(row.id);
     }
@@ -92,8 +97,15 @@ class Ledger {
   async #settle({ ids, result }: Sent, resolve: (id: string) => Promise<boolean>): Promise<void> {
     const there = ids.filter((id) => this.#ids.has(id)).length;
     const right =
-      result === 'committed' ? there === ids.length : result === 'failed' ? there === 0 : there % ids.length === 0;
-    if (!right) throw new Error(`${there} of ${ids.length} entries are there of a batch that is ${result}: ${ids}`);
+      result === 'committed'
+        ? there === ids.length
+        : result === 'failed'
+          ? there === 0
+          : there % ids.length === 0;
+    if (!right)
+      throw new Error(
+        `${there} of ${ids.length} entries are there of a batch that is ${result}: ${ids}`,
+      );
     if (result === 'unknown') expect(await resolve(ids[0]!)).toBe(there > 0);
   }
 }
@@ -104,7 +116,12 @@ test(TITLE, { timeout: 300_000 + ROUNDS * 3_000 }, async () => {
   const total = { committed: 0, failed: 0, unknown: 0, unknownWritten: 0, hits: 0 };
   for (let begun = 0; begun < ROUNDS; begun += ROUNDS_A_LEDGER) {
     const ledger = new Ledger(join(folder, `${begun}.db`));
-    const hits = await killAgainAndAgain(ledger, begun, Math.min(ROUNDS_A_LEDGER, ROUNDS - begun), next);
+    const hits = await killAgainAndAgain(
+      ledger,
+      begun,
+      Math.min(ROUNDS_A_LEDGER, ROUNDS - begun),
+      next,
+    );
     const counts = { ...(await ledger.finish()), hits };
     for (const name of Object.keys(total) as (keyof typeof total)[]) total[name] += counts[name];
     rmSync(ledger.path, { force: true });
@@ -151,7 +168,10 @@ async function killAgainAndAgain(
 }
 
 /** Some while it opens the store, most while it writes. */
-async function killSomewhere(writers: WriterProcess, next: (below: number) => number): Promise<void> {
+async function killSomewhere(
+  writers: WriterProcess,
+  next: (below: number) => number,
+): Promise<void> {
   const opening = next(10) === 0;
   const commits = next(100);
   const microseconds = next(10_000);

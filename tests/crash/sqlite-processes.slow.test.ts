@@ -13,7 +13,10 @@ const folder = mkdtempSync(join(tmpdir(), 'assize-processes-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 let processes = 0;
-function startWriters(path: string, options: { writers?: number; fileBytesMax?: number } = {}): WriterProcess {
+function startWriters(
+  path: string,
+  options: { writers?: number; fileBytesMax?: number } = {},
+): WriterProcess {
   return new WriterProcess(path, { name: `p${++processes}`, writers: 4, ...options });
 }
 
@@ -58,7 +61,14 @@ test('several processes on a file see chains only grow, even when killed', async
     const invoked = now();
     const { status } = await store.commit(batchOf(row));
     const result = status === 'committed' ? 'committed' : 'failed';
-    here.push({ operation: 'append', client: 'here', invoked, returned: now(), result, ids: [row.id] });
+    here.push({
+      operation: 'append',
+      client: 'here',
+      invoked,
+      returned: now(),
+      result,
+      ids: [row.id],
+    });
     if (status === 'committed') committed += 1;
     const asked = now();
     const head = await reader.head('shared');

@@ -27,7 +27,8 @@ const ENDS = ['UPDATE account:2:1', 'UPDATE assize_effects:3:1', 'COMMIT:2:1', '
 const MORE = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? '0');
 /** Those of two orders. */
 const STATEMENTS = 48;
-for (let n = 0; n < MORE; n++) ENDS.push(`:${1 + (n % STATEMENTS)}:${Math.floor(n / STATEMENTS) % 3}`);
+for (let n = 0; n < MORE; n++)
+  ENDS.push(`:${1 + (n % STATEMENTS)}:${Math.floor(n / STATEMENTS) % 3}`);
 const ORDERS = 2 * ENDS.length;
 
 type Rows = readonly Record<string, unknown>[];
@@ -56,7 +57,8 @@ async function life(args: readonly string[]): Promise<{ told: ProcessLine[]; was
   });
   const told: ProcessLine[] = [];
   const exited = once(child, 'exit');
-  for await (const line of createInterface({ input: child.stdout })) told.push(JSON.parse(line) as ProcessLine);
+  for await (const line of createInterface({ input: child.stdout }))
+    told.push(JSON.parse(line) as ProcessLine);
   const [code, signal] = await exited;
   expect([0, null]).toContain(code);
   return { told, wasKilled: signal === 'SIGKILL' };
@@ -156,7 +158,10 @@ withPostgres('postgres', (server) => {
     await server.query(`CREATE SCHEMA "${schema}"`);
     const base = new URL(url);
     base.searchParams.delete('schema');
-    const outside = new Client({ connectionString: base.href, options: `-c search_path=${schema}` });
+    const outside = new Client({
+      connectionString: base.href,
+      options: `-c search_path=${schema}`,
+    });
     await outside.connect();
     onTestFinished(() => outside.end());
     const query = async (text: string): Promise<Rows> => (await outside.query(text)).rows;

@@ -18,7 +18,14 @@ import {
 } from '../../packages/tools/src/sql/index.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { tally } from '../support/tools/effect-sink.ts';
-import { ACCOUNTS, AT_ONCE, amountOf, BANKER, orderName, type ProcessLine } from './staged-sql-orders.ts';
+import {
+  ACCOUNTS,
+  AT_ONCE,
+  amountOf,
+  BANKER,
+  orderName,
+  type ProcessLine,
+} from './staged-sql-orders.ts';
 
 const [url = '', bank = '', from = '', to = '', end = ''] = process.argv.slice(2);
 const [word = '', nth = '0', when = ''] = end.split(':');
@@ -39,7 +46,13 @@ async function stepping<T>(text: string, make: () => T | Promise<T>): Promise<T>
   return done;
 }
 
-function stepped({ query, begin, commit, rollback, close }: Required<SqlConnection>): SqlConnection {
+function stepped({
+  query,
+  begin,
+  commit,
+  rollback,
+  close,
+}: Required<SqlConnection>): SqlConnection {
   return {
     query: (text, values) => stepping(text, () => query(text, values)),
     begin: () => stepping('BEGIN', begin),
@@ -143,7 +156,8 @@ await Promise.all(
           ];
           await tx.call('bank.note', { name, what: 'to' });
           const after = await tx.call('bank.look', {});
-          if (`${after}` !== `${moved}` || moved[0] !== before[0] - amountOf(n)) tell({ odd: [before, moved, after] });
+          if (`${after}` !== `${moved}` || moved[0] !== before[0] - amountOf(n))
+            tell({ odd: [before, moved, after] });
           tx.propose({ action: 'count', role: 'counter', args: name });
         },
       );

@@ -44,13 +44,22 @@ const domain = defineDomain({
   invariants: [],
 } as any) as Domain;
 
-const grant = { trajectories: ['*'], actions: ['**'], scopes: ['**'], budget: {}, maxDepth: 0, requireApproval: [] };
+const grant = {
+  trajectories: ['*'],
+  actions: ['**'],
+  scopes: ['**'],
+  budget: {},
+  maxDepth: 0,
+  requireApproval: [],
+};
 const defaults = await loadConfig({ from: '/', store: url, env: {} });
 const config: ResolvedConfig = {
   ...defaults,
   domains: [domain],
   worlds: { one: { domain: 'spin' } },
-  principals: new Map([['agent:a', { name: 'agent:a', kinds: ['agent'], email: undefined, grants: [grant] }]]),
+  principals: new Map([
+    ['agent:a', { name: 'agent:a', kinds: ['agent'], email: undefined, grants: [grant] }],
+  ]),
   server: { ...defaults.server, port: 0, watchdogMs: Number(limitMs) },
 };
 const store = await openStore(url);

@@ -20,7 +20,9 @@ function newStore(): string {
 
 /** A started server, and a function that proposes in one of the ways of its domain. */
 async function started(store: string) {
-  const child: ChildProcess = fork(PROCESS, [store, String(LIMIT_MS)], { stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
+  const child: ChildProcess = fork(PROCESS, [store, String(LIMIT_MS)], {
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   let errors = '';
   child.stderr?.on('data', (data) => (errors += String(data)));
@@ -31,7 +33,11 @@ async function started(store: string) {
   const propose = async (way: string, key: string): Promise<string> => {
     const response = await fetch(`${url}/v1/trajectories/one/proposals`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': key },
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'idempotency-key': key,
+      },
       body: JSON.stringify({ action: 'spin', role: 'worker', args: { way } }),
     });
     return ((await response.json()) as { ruling: string }).ruling;
@@ -39,27 +45,30 @@ async function started(store: string) {
   return { child, closed, propose, errors: () => errors };
 }
 
-test.each(['loop', 'pattern'])('a server with an endless domain ends, and starts again: %s', async (way) => {
-  const store = newStore();
-  const first = await started(store);
-  expect(await first.propose('fine', 'a')).toBe('committed');
-  await expect(first.propose(way, 'b')).rejects.toThrow();
-  const [code, signal] = await first.closed;
-  // A busy machine does not let the main thread exit by itself in time.
-  expect(code === 86 || signal === 'SIGKILL').toBe(true);
-  const said = first
-    .errors()
-    .split('\n')
-    .filter((line) => line.includes('"event":"stuck"'))
-    .map((line) => JSON.parse(line));
-  expect(said[0]).toMatchObject({ level: 'error', event: 'stuck', at: expect.any(Array) });
-  expect(said[0].blocked_ms).toBeGreaterThanOrEqual(LIMIT_MS);
-  if (code === 86) expect(said[0].at.join('\n')).toMatch(/^(loop|pattern) file:.*:\d+$/m);
-  const second = await started(store);
-  expect(await second.propose('fine', 'c')).toBe('committed');
-  second.child.kill('SIGTERM');
-  expect(await second.closed).toEqual([0, null]);
-});
+test.each(['loop', 'pattern'])(
+  'a server with an endless domain ends, and starts again: %s',
+  async (way) => {
+    const store = newStore();
+    const first = await started(store);
+    expect(await first.propose('fine', 'a')).toBe('committed');
+    await expect(first.propose(way, 'b')).rejects.toThrow();
+    const [code, signal] = await first.closed;
+    // A busy machine does not let the main thread exit by itself in time.
+    expect(code === 86 || signal === 'SIGKILL').toBe(true);
+    const said = first
+      .errors()
+      .split('\n')
+      .filter((line) => line.includes('"event":"stuck"'))
+      .map((line) => JSON.parse(line));
+    expect(said[0]).toMatchObject({ level: 'error', event: 'stuck', at: expect.any(Array) });
+    expect(said[0].blocked_ms).toBeGreaterThanOrEqual(LIMIT_MS);
+    if (code === 86) expect(said[0].at.join('\n')).toMatch(/^(loop|pattern) file:.*:\d+$/m);
+    const second = await started(store);
+    expect(await second.propose('fine', 'c')).toBe('committed');
+    second.child.kill('SIGTERM');
+    expect(await second.closed).toEqual([0, null]);
+  },
+);
 
 test('a server goes on after short work, and after it was stopped', async () => {
   const { child, closed, propose } = await started(newStore());

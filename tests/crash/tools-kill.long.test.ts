@@ -28,12 +28,15 @@ const program = await bundled(join(import.meta.dirname, 'tools-process.ts'));
 
 /** One life of the process; killed so long after it has recovered, or let live. */
 async function life(args: readonly string[], lifeMs: number | undefined): Promise<ProcessLine[]> {
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [program, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const told: ProcessLine[] = [];
   const exited = once(child, 'exit');
   for await (const line of createInterface({ input: child.stdout })) {
     told.push(JSON.parse(line) as ProcessLine);
-    if (lifeMs !== undefined && told.length === 1) void sleep(lifeMs).then(() => child.kill('SIGKILL'));
+    if (lifeMs !== undefined && told.length === 1)
+      void sleep(lifeMs).then(() => child.kill('SIGKILL'));
   }
   const [code] = await exited;
   if (lifeMs === undefined) expect(code).toBe(0);
@@ -53,9 +56,14 @@ async function killAgainAndAgain(url: string, beside = 1): Promise<void> {
   const done = new Map<string, string>();
   for (let round = 0; round < ROUNDS; round++) {
     const args = [url, port, String(from), String(from + ORDERS_A_ROUND)];
-    const told = await Promise.all(Array.from({ length: beside }, () => life(args, next(LIFE_MS_MAX * beside))));
+    const told = await Promise.all(
+      Array.from({ length: beside }, () => life(args, next(LIFE_MS_MAX * beside))),
+    );
     for (const each of told.flat()) if ('order' in each) done.set(each.order, each.ruling);
-    from = Math.max(0, Math.max(from, ...[...done.keys()].map((order) => Number(order.slice(6)))) - 5);
+    from = Math.max(
+      0,
+      Math.max(from, ...[...done.keys()].map((order) => Number(order.slice(6)))) - 5,
+    );
   }
   const to = from + 10;
   const told = await life([url, port, '0', String(to)], undefined);
@@ -80,7 +88,8 @@ async function killAgainAndAgain(url: string, beside = 1): Promise<void> {
     committed.set(order, (committed.get(order) ?? 0) + 1);
   }
   // Every order that was reported as committed is committed, and each name once.
-  for (const [order, ruling] of done) expect([order, ruling, committed.get(order)]).toEqual([order, 'committed', 1]);
+  for (const [order, ruling] of done)
+    expect([order, ruling, committed.get(order)]).toEqual([order, 'committed', 1]);
   expect(committed.size).toBeGreaterThanOrEqual(to);
   const { keyed, queryable, blind } = outside.sinks;
   for (const order of committed.keys()) {
@@ -89,7 +98,8 @@ async function killAgainAndAgain(url: string, beside = 1): Promise<void> {
     expect(blind.times('do', order)).toBeLessThanOrEqual(1);
   }
   for (const sink of [keyed, queryable, blind]) {
-    for (const { what } of sink.log) expect(committed.has(what) || sink.standing(what) === 0).toBe(true);
+    for (const { what } of sink.log)
+      expect(committed.has(what) || sink.standing(what) === 0).toBe(true);
   }
   // Delivered mail and mail in doubt are all of the mail. Delivered mail can be among the mail in
   // doubt.
@@ -111,7 +121,8 @@ test('sqlite: effects of processes that are killed are done once, or undone', as
 });
 
 withPostgres('postgres', (postgres) => {
-  test('effects of processes that are killed are done once, or undone', () => killAgainAndAgain(postgres.url()));
+  test('effects of processes that are killed are done once, or undone', () =>
+    killAgainAndAgain(postgres.url()));
 
   test('and those of processes that work beside each other on the same orders', () =>
     killAgainAndAgain(postgres.url(), 3));

@@ -4,7 +4,13 @@ export const ORDERS_AT_ONCE = 3;
 
 /** One line of the process's output. */
 export type ProcessLine =
-  | { readonly left: readonly { readonly epoch: number; readonly key: string; readonly tool: string }[] }
+  | {
+      readonly left: readonly {
+        readonly epoch: number;
+        readonly key: string;
+        readonly tool: string;
+      }[];
+    }
   | { readonly order: string; readonly ruling: string }
   | { readonly closed: true };
 

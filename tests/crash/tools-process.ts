@@ -63,7 +63,13 @@ const assize = runtimeOver(store, [tally], {
   ],
 });
 const trajectory = await assize.open('t');
-tell({ left: (await assize.recoverEffects()).map(({ epoch, key, tool: name }) => ({ epoch, key, tool: name })) });
+tell({
+  left: (await assize.recoverEffects()).map(({ epoch, key, tool: name }) => ({
+    epoch,
+    key,
+    tool: name,
+  })),
+});
 let next = Number(from);
 await Promise.all(
   Array.from({ length: ORDERS_AT_ONCE }, async () => {

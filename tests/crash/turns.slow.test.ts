@@ -34,5 +34,6 @@ test('a process killed with the write lock does not block others: SQLite', () =>
 });
 
 withPostgres('a server', (postgres: TestPostgres) => {
-  test('a process killed with the write lock does not block others', () => turnOfAKilledProcess(postgres.url()));
+  test('a process killed with the write lock does not block others', () =>
+    turnOfAKilledProcess(postgres.url()));
 });

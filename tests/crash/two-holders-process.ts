@@ -23,10 +23,13 @@ const clock = { now: () => new Date().toISOString().replace('Z', '000Z') };
 const assize = runtimeOver(store, [tally], { ports: { clock }, tools: [line] });
 const trajectory = await assize.open(name);
 for (let n = 0; n < Number(orders); n++) {
-  const { effects } = await trajectory.transaction({ writ: writFor('alice'), writes: ['lines:**'] }, async (tx) => {
-    await tx.call('line', { what: `${name} ${n}` });
-    tx.propose({ action: 'count', role: 'counter', args: `${n}` });
-  });
+  const { effects } = await trajectory.transaction(
+    { writ: writFor('alice'), writes: ['lines:**'] },
+    async (tx) => {
+      await tx.call('line', { what: `${name} ${n}` });
+      tx.propose({ action: 'count', role: 'counter', args: `${n}` });
+    },
+  );
   process.stdout.write(`${effects}\n`);
 }
 process.stdin.resume();

@@ -33,4 +33,6 @@ const runtime = runtimeOver(store, [clinic], {
   },
 });
 const trajectory = await runtime.open('t', clinic);
-await trajectory.memory({ space: 'ward', writ: writFor('nurse') }).assert(claim, { idempotencyKey: 'triage' });
+await trajectory
+  .memory({ space: 'ward', writ: writFor('nurse') })
+  .assert(claim, { idempotencyKey: 'triage' });

@@ -42,11 +42,17 @@ export class WriterProcess {
   #heard: () => void = () => undefined;
 
   /** It is started and ready, and opens nothing until `go`. */
-  constructor(path: string, { name, writers, program = 'writers.ts', fileBytesMax, cache }: WriterOptions) {
+  constructor(
+    path: string,
+    { name, writers, program = 'writers.ts', fileBytesMax, cache }: WriterOptions,
+  ) {
     this.#name = name;
     const script = fileURLToPath(new URL(program, import.meta.url));
     const command = [process.execPath, script, path, String(writers)];
-    const limited = fileBytesMax === undefined ? command : ['sh', '-c', LIMIT, String(fileBytesMax / 512), ...command];
+    const limited =
+      fileBytesMax === undefined
+        ? command
+        : ['sh', '-c', LIMIT, String(fileBytesMax / 512), ...command];
     const env = cache === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: cache };
     this.#child = spawn(limited[0]!, limited.slice(1), { stdio: 'pipe', env });
     // A process that is dead takes no more lines.
@@ -151,7 +157,10 @@ export class WriterProcess {
     });
   }
 
-  #hearAnswer(status: 'committed' | 'conflict' | 'failed' | 'unknown', [n, returned]: string[]): void {
+  #hearAnswer(
+    status: 'committed' | 'conflict' | 'failed' | 'unknown',
+    [n, returned]: string[],
+  ): void {
     const result = status === 'conflict' ? 'failed' : status;
     const wasInDoubt = status === 'unknown';
     this.#sent.set(n!, { ...this.#sent.get(n!)!, returned: Number(returned), result, wasInDoubt });

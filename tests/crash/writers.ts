@@ -34,7 +34,9 @@ async function run(seed: number): Promise<void> {
   const stores: SqliteStore[] = [];
   while (stores.length < HANDLES) stores.push(await openSqlite({ path }));
   say('open');
-  await Promise.all(Array.from({ length: Number(writers) }, (_, n) => write(stores[n % HANDLES]!, n, seed)));
+  await Promise.all(
+    Array.from({ length: Number(writers) }, (_, n) => write(stores[n % HANDLES]!, n, seed)),
+  );
 }
 
 async function write(store: SqliteStore, writer: number, seed: number): Promise<never> {
@@ -59,7 +61,11 @@ async function write(store: SqliteStore, writer: number, seed: number): Promise<
   }
 }
 
-async function append(store: SqliteStore, writer: number, batch: Batch): Promise<CommitResult['status']> {
+async function append(
+  store: SqliteStore,
+  writer: number,
+  batch: Batch,
+): Promise<CommitResult['status']> {
   const n = ++sent;
   const [first] = batch.entries as [EntryRow];
   const ids = batch.entries.map(({ id }) => id).join(',');
@@ -69,9 +75,15 @@ async function append(store: SqliteStore, writer: number, batch: Batch): Promise
   return status;
 }
 
-async function head(store: SqliteStore, writer: number, trajectory: string): Promise<EntryRow | undefined> {
+async function head(
+  store: SqliteStore,
+  writer: number,
+  trajectory: string,
+): Promise<EntryRow | undefined> {
   const invoked = now();
   const row = await store.head(trajectory);
-  say(`read ${writer} ${invoked} ${now()} ${trajectory} ${row === undefined ? 0 : row.seq + 1} ${row?.id ?? ''}`);
+  say(
+    `read ${writer} ${invoked} ${now()} ${trajectory} ${row === undefined ? 0 : row.seq + 1} ${row?.id ?? ''}`,
+  );
   return row;
 }

@@ -39,7 +39,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const script = (text: string): void => writeFileSync(join(folder, 'scripts/run_overhead_bench.py'), text);
+const script = (text: string): void =>
+  writeFileSync(join(folder, 'scripts/run_overhead_bench.py'), text);
 
 test('the script’s output is parsed, any other output is refused', () => {
   expect(figuresOf(PRINTED)).toEqual(FIGURES);
@@ -49,9 +50,14 @@ test('the script’s output is parsed, any other output is refused', () => {
 
 describe.skipIf(!python)('a copy that is run (absent without python3)', () => {
   test('is unchanged after the run, despite any logs of its runtime', async () => {
-    script(`import os\nos.mkdir('logs')\nopen('logs/effects.jsonl', 'w').write('{}')\nprint('''${PRINTED}''')\n`);
+    script(
+      `import os\nos.mkdir('logs')\nopen('logs/effects.jsonl', 'w').write('{}')\nprint('''${PRINTED}''')\n`,
+    );
     expect(await peerFigures(folder)).toEqual(FIGURES);
-    expect(readdirSync(folder, { recursive: true }).sort()).toEqual(['scripts', 'scripts/run_overhead_bench.py']);
+    expect(readdirSync(folder, { recursive: true }).sort()).toEqual([
+      'scripts',
+      'scripts/run_overhead_bench.py',
+    ]);
   });
 
   test('and fails says so', async () => {
@@ -61,7 +67,15 @@ describe.skipIf(!python)('a copy that is run (absent without python3)', () => {
 });
 
 test('a folder that is no copy is refused before anything is measured', async () => {
-  const { code, out, err } = await runProcess(folder, undefined, 'bench', '--only', 'speculation', '--peer', folder);
+  const { code, out, err } = await runProcess(
+    folder,
+    undefined,
+    'bench',
+    '--only',
+    'speculation',
+    '--peer',
+    folder,
+  );
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(err).toMatch(/is no copy of the reference: scripts\/run_overhead_bench\.py is not there/);
 });

@@ -37,18 +37,30 @@ test.each<[string, 'esm' | 'cjs', Record<string, string>, number]>([
   await made.close();
   const program = join(folder, 'out', `program.${extension}`);
   const store = mkdtempSync(join(folder, 'store-'));
-  const said = execFileSync(process.execPath, [program, join(store, 'ledger.db')], { cwd: folder, timeout: 120_000 });
-  expect(JSON.parse(`${said}`)).toEqual({ committed: ['committed'], erased: 'committed', left: 0, threads });
+  const said = execFileSync(process.execPath, [program, join(store, 'ledger.db')], {
+    cwd: folder,
+    timeout: 120_000,
+  });
+  expect(JSON.parse(`${said}`)).toEqual({
+    committed: ['committed'],
+    erased: 'committed',
+    left: 0,
+    threads,
+  });
 });
 
 test('the package names the files of its threads by literals that exist', () => {
   const built = builtPackages();
   const found = globSync('*/{bin,src}/**/*.js', { cwd: built }).flatMap((file) =>
-    [...readFileSync(join(built, file), 'utf8').matchAll(/new URL\("([^"]*-worker\.[jt]s)", import\.meta\.url\)/g)].map(
-      ([, path = '']) => join(dirname(file), path),
-    ),
+    [
+      ...readFileSync(join(built, file), 'utf8').matchAll(
+        /new URL\("([^"]*-worker\.[jt]s)", import\.meta\.url\)/g,
+      ),
+    ].map(([, path = '']) => join(dirname(file), path)),
   );
-  expect(found.map((file) => basename(file, '.js'))).toEqual(expect.arrayContaining(Object.keys(THREADS)));
+  expect(found.map((file) => basename(file, '.js'))).toEqual(
+    expect.arrayContaining(Object.keys(THREADS)),
+  );
   expect(found.length).toBeGreaterThan(Object.keys(THREADS).length);
   expect(found.filter((file) => !existsSync(join(built, file)))).toEqual([]);
 });

@@ -50,12 +50,17 @@ function linesOf(child: ChildProcess): { ready: Promise<unknown>; all: Promise<s
 async function expectAllRuled(url: string, lanes: number): Promise<void> {
   const store = await openStore(url);
   try {
-    await runtimeOver(store, [budget]).create(budget, { trajectoryId: 't', writs: [writFor('agent')] });
+    await runtimeOver(store, [budget]).create(budget, {
+      trajectoryId: 't',
+      writs: [writFor('agent')],
+    });
     const told = await proposeTogether(url, lanes);
     const state = await soundState(store, 't');
     const [, ...entries] = await payloads(store, 't');
     // Each was ruled on once, and was told what stands in its place.
-    const inPlace = entries.map(({ kind, seq }) => `${kind === 'commit' ? 'committed' : 'rejected'} ${seq}`);
+    const inPlace = entries.map(
+      ({ kind, seq }) => `${kind === 'commit' ? 'committed' : 'rejected'} ${seq}`,
+    );
     expect(told.toSorted()).toEqual(inPlace.toSorted());
     expect(entries).toHaveLength(PROCESSES * PROPOSALS);
     // And was judged on the very state that it stands on.
@@ -64,7 +69,9 @@ async function expectAllRuled(url: string, lanes: number): Promise<void> {
       expect(kind).toBe(spent + AMOUNT <= CAP ? 'commit' : 'rejection');
       if (kind === 'commit') spent += AMOUNT;
     }
-    const live = (await runtimeOver(store, [budget]).open('t')).state() as { spent: Record<string, number> };
+    const live = (await runtimeOver(store, [budget]).open('t')).state() as {
+      spent: Record<string, number>;
+    };
     expect(canonicalize(live)).toBe(state);
     expect(Object.values(live.spent).reduce((sum, amount) => sum + amount, 0)).toBe(spent);
   } finally {

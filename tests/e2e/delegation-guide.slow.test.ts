@@ -9,7 +9,10 @@ test('delegation.md: the program prints its output', () => {
   const folder = mkdtempSync(join(import.meta.dirname, '../../dist-guide-'));
   try {
     writeFiles('delegation.md', folder);
-    const printed = execFileSync(process.execPath, ['delegate.ts'], { cwd: folder, encoding: 'utf8' });
+    const printed = execFileSync(process.execPath, ['delegate.ts'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
     expect(printed).toBe(blockOf('delegation.md', 'text delegate.ts'));
   } finally {
     rmSync(folder, { recursive: true, force: true });

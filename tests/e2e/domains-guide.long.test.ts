@@ -21,12 +21,28 @@ afterAll(() => rmSync(folder, { recursive: true }));
 for (const page of new Set([...Object.values(PAGES), 'approvals.md'])) writeFiles(page, folder);
 
 const run = (...given: string[]): string =>
-  execFileSync(process.execPath, given, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  execFileSync(process.execPath, given, {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 
 test('domain-tests.md: the test passes', () => {
   const report = join(folder, 'report.json');
-  run(join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', '.', '--reporter', 'json', '--outputFile', report);
-  expect(JSON.parse(readFileSync(report, 'utf8'))).toMatchObject({ numPassedTests: 1, numTotalTests: 1 });
+  run(
+    join(root, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    '--root',
+    '.',
+    '--reporter',
+    'json',
+    '--outputFile',
+    report,
+  );
+  expect(JSON.parse(readFileSync(report, 'utf8'))).toMatchObject({
+    numPassedTests: 1,
+    numTotalTests: 1,
+  });
 });
 
 test.each(Object.entries(PAGES))('%s passes the lint of the clone', (name, page) => {
@@ -34,7 +50,9 @@ test.each(Object.entries(PAGES))('%s passes the lint of the clone', (name, page)
   const given = ['check', '--write', `--stdin-file-path=${file}`];
   const input = blockOf(page, `ts ${name}`);
   const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
-  expect(execFileSync(process.execPath, [biome, ...given], { cwd: root, input, encoding: 'utf8' })).toBe(input);
+  expect(
+    execFileSync(process.execPath, [biome, ...given], { cwd: root, input, encoding: 'utf8' }),
+  ).toBe(input);
 });
 
 test('check-domain.md: check and walk print the output of the page', () => {
@@ -64,9 +82,13 @@ test('domains.md: a pending loan keeps its book, and others go on', () => {
 
 test('approvals.md: the program prints its output, and the commands decide', async () => {
   expect(run('approve.ts')).toBe(blockOf('approvals.md', 'text approve.ts'));
-  const [, pending = '', approve = '', reject = ''] = blockOf('approvals.md', 'sh decide').split('\n');
+  const [, pending = '', approve = '', reject = ''] = blockOf('approvals.md', 'sh decide').split(
+    '\n',
+  );
   const assize = async (line: string): Promise<string> => {
-    const [runner, command, ...args] = [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
+    const [runner, command, ...args] = [...line.matchAll(/"([^"]*)"|\S+/g)].map(
+      ([word, quoted]) => quoted ?? word,
+    );
     expect([runner, command]).toEqual(['npx', 'assize']);
     const { out, err } = await runCommand(folder, 'sqlite:./refunds.db', ...args);
     expect(err, line).toBe('');

@@ -35,12 +35,18 @@ test.each([
 
 test('names each record of the effect log, and its fields', () => {
   const log = readFileSync(join(root, 'packages/assize/src/effects/log.ts'), 'utf8');
-  const declared = /^export type LogRecord =([\s\S]*?^ {2}\| \{ readonly is: 'settled'.*?;)$/m.exec(log)?.[1] ?? '';
-  const names = [...declared.matchAll(/is: ((?:'[a-z_]+'(?: \| )?)+)/g)].flatMap(([, is]) => is!.match(/[a-z_]+/g)!);
+  const declared =
+    /^export type LogRecord =([\s\S]*?^ {2}\| \{ readonly is: 'settled'.*?;)$/m.exec(log)?.[1] ??
+    '';
+  const names = [...declared.matchAll(/is: ((?:'[a-z_]+'(?: \| )?)+)/g)].flatMap(
+    ([, is]) => is!.match(/[a-z_]+/g)!,
+  );
   expect(names).toHaveLength(19);
   const section = page.slice(page.indexOf('## The effect log'), page.indexOf('Appendix C.1'));
   expect(names.filter((name) => !section.includes(`\`${name}\``))).toEqual([]);
-  const members = [...declared.matchAll(/readonly ([a-z]+)\??:/g)].map(([, name]) => name as string);
+  const members = [...declared.matchAll(/readonly ([a-z]+)\??:/g)].map(
+    ([, name]) => name as string,
+  );
   expect(members.filter((name) => name !== 'is' && !section.includes(`\`${name}\``))).toEqual([]);
 });
 
@@ -56,7 +62,11 @@ const FIELDS: Readonly<Record<string, (at: Awaited<ReturnType<typeof logged>>) =
   payload: ({ payloads }) => payloads.map(({ tool, input, claims }) => [tool, input, claims]),
   idempotency_key: ({ known, keys }) =>
     known.effects.map(({ key }, n) => [keys[n]?.key === key, keys[n]?.epoch, keys[n]?.n]),
-  description: ({ known }) => [known.effects.map(({ tool }, n) => [n, tool]), known.body.principal, known.body.writ_id],
+  description: ({ known }) => [
+    known.effects.map(({ tool }, n) => [n, tool]),
+    known.body.principal,
+    known.body.writ_id,
+  ],
 };
 
 /**
@@ -65,7 +75,10 @@ const FIELDS: Readonly<Record<string, (at: Awaited<ReturnType<typeof logged>>) =
  */
 async function logged() {
   const outside = { sink: new OutsideSink('keyed'), steps: new Steps() };
-  const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
+  const tools = [
+    toolFor(outside, 'reversible', 'externalised'),
+    toolFor(outside, 'irreversible', 'buffered'),
+  ];
   const store = new MemoryStore();
   const assize = runtimeOver(store, [tally], { tools });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
@@ -75,7 +88,9 @@ async function logged() {
     await tx.call('irreversible.buffered', { what: 'held', at: 's' });
     const tried = (name: string) => async (branch: Transaction) => {
       await branch.call('reversible.externalised', { what: `${name} acted`, at: name });
-      await branch.nested((part) => part.call('irreversible.buffered', { what: `${name} held`, at: name }));
+      await branch.nested((part) =>
+        part.call('irreversible.buffered', { what: `${name} held`, at: name }),
+      );
     };
     await tx.speculate([tried('one'), tried('two')], () => 1);
     tx.propose({ action: 'count', role: 'counter', args: 'order' });
@@ -93,7 +108,10 @@ async function logged() {
 }
 
 test('names the place and the value of each field of the paper', async () => {
-  const section = page.slice(page.indexOf('Appendix C.1'), page.indexOf('## What the ledger records'));
+  const section = page.slice(
+    page.indexOf('Appendix C.1'),
+    page.indexOf('## What the ledger records'),
+  );
   const named = [...section.matchAll(/^\| `([a-z_]+)` \| (.*) \|$/gm)];
   expect(named.map(([, name]) => name)).toEqual(Object.keys(FIELDS));
   const at = await logged();
@@ -121,7 +139,10 @@ test('names the place and the value of each field of the paper', async () => {
     ],
     idempotency_key: Array.from({ length: 5 }, (_, n) => [true, 1, n]),
     description: [
-      [...[0, 1, 2].map((n) => [n, 'reversible.externalised']), ...[3, 4].map((n) => [n, 'irreversible.buffered'])],
+      [
+        ...[0, 1, 2].map((n) => [n, 'reversible.externalised']),
+        ...[3, 4].map((n) => [n, 'irreversible.buffered']),
+      ],
       'alice',
       expect.stringMatching(/^[0-9a-f]{64}$/),
     ],

@@ -24,9 +24,12 @@ test('the README shows every program once', () => {
 const APART = 'mastra-agent.ts';
 const apart = hasMastra ? APART : `${APART} (absent without npm ci --prefix peers)`;
 
-test.each(programs.filter((name) => name !== APART))('%s prints the output that the README shows', (name) => {
-  printsAsShown(name, join(folder, name));
-});
+test.each(programs.filter((name) => name !== APART))(
+  '%s prints the output that the README shows',
+  (name) => {
+    printsAsShown(name, join(folder, name));
+  },
+);
 
 test.skipIf(!hasMastra)(`${apart} prints the output that the README shows`, () => {
   const here = mkdtempSync(join(tmpdir(), 'assize-mastra-example-'));

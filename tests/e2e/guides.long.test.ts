@@ -1,7 +1,15 @@
 /** The examples of docs/guide, run as they stand. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -51,7 +59,11 @@ function blocks(page: string, name = 'sh'): string[] {
 }
 
 function shell(script: string, cwd = here): string {
-  const env = { ...process.env, PATH: `${join(here, 'bin')}:${process.env['PATH']}`, NO_COLOR: '1' };
+  const env = {
+    ...process.env,
+    PATH: `${join(here, 'bin')}:${process.env['PATH']}`,
+    NO_COLOR: '1',
+  };
   return execFileSync('sh', ['-eu', '-c', script], {
     cwd,
     env,
@@ -97,12 +109,23 @@ test.skipIf(!python)('audit.md, which also needs python3', async () => {
   ]) {
     expect(said).toContain(part);
   }
-  const [making, serving] = blocks('audit.md', 'sh witness')[0]!.trim().split('\n') as [string, string];
+  const [making, serving] = blocks('audit.md', 'sh witness')[0]!.trim().split('\n') as [
+    string,
+    string,
+  ];
   const store = 'export ASSIZE_STORE=sqlite:./assize-demo.db\n';
   shell(store + making);
   const free = serving.replace(':2112', ':0');
-  const env = { ...process.env, PATH: `${join(here, 'bin')}:${process.env['PATH']}`, NO_COLOR: '1' };
-  const witness = spawn('sh', ['-c', `exec ${free}`], { cwd: here, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const env = {
+    ...process.env,
+    PATH: `${join(here, 'bin')}:${process.env['PATH']}`,
+    NO_COLOR: '1',
+  };
+  const witness = spawn('sh', ['-c', `exec ${free}`], {
+    cwd: here,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   try {
     let heard = '';
     for await (const chunk of witness.stdout as AsyncIterable<Buffer>) {
@@ -110,7 +133,9 @@ test.skipIf(!python)('audit.md, which also needs python3', async () => {
       const url = /at (http:\S+)/.exec(heard)?.[1];
       if (url === undefined) continue;
       const [asking] = blocks('audit.md', 'sh cosigned') as [string];
-      expect(shell(store + asking.replace('http://127.0.0.1:2112/', url))).toContain('cosigned by witness.example');
+      expect(shell(store + asking.replace('http://127.0.0.1:2112/', url))).toContain(
+        'cosigned by witness.example',
+      );
       break;
     }
   } finally {
@@ -130,10 +155,13 @@ test('command-line.md', () => {
     const printed = shell(`${store}{ ${command} 2> told; } || true`);
     expect(known(printed), command).toBe(known(below));
     const { error } = JSON.parse(printed);
-    expect(readFileSync(join(here, 'told'), 'utf8')).toBe(error === undefined ? '' : `assize: ${error.message}\n`);
+    expect(readFileSync(join(here, 'told'), 'utf8')).toBe(
+      error === undefined ? '' : `assize: ${error.message}\n`,
+    );
   }
   shell(store + listing);
-  const members = (name: string): string[] => Object.keys(JSON.parse(readFileSync(join(here, name), 'utf8')));
+  const members = (name: string): string[] =>
+    Object.keys(JSON.parse(readFileSync(join(here, name), 'utf8')));
   expect(members('demo.json')).toContain('ok');
   expect(members('pending.json')).toEqual(['pending', 'expired', 'halted']);
   expect(members('effects.json')).toEqual(['transactions', 'pending_proposals']);
@@ -154,8 +182,11 @@ test('backups.md, with stand-ins for the programs of PostgreSQL', () => {
     writeFileSync(join(here, 'bin', program), '#!/bin/sh\necho "$0 $*" >> called\n');
     chmodSync(join(here, 'bin', program), 0o755);
   }
-  const old = 'OLD=sqlite:./server.db; NEW=sqlite:./new.db; mv restored.db server.db; cp server.db new.db';
-  const moved = shell(`${old}; cp assize-demo.db.key ledger.key; cp assize-demo.db.vkey ledger.vkey\n${recipe}`);
+  const old =
+    'OLD=sqlite:./server.db; NEW=sqlite:./new.db; mv restored.db server.db; cp server.db new.db';
+  const moved = shell(
+    `${old}; cp assize-demo.db.key ledger.key; cp assize-demo.db.vkey ledger.vkey\n${recipe}`,
+  );
   for (const part of [
     'stored in ledger.checkpoint',
     'No faults found; compared with the checkpoint',
@@ -210,7 +241,8 @@ test('policies.md, policies-cedar.md and backtest.md', () => {
 test('reports.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
-  const known = (text: string): string => text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).trimEnd();
+  const known = (text: string): string =>
+    text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).trimEnd();
   try {
     writeFiles('reports.md', folder);
     const [demo, checkpoint] = blocks('reports.md') as [string, string];
@@ -234,7 +266,8 @@ test('rules-file.md and rules-file-use.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
   const pages = ['rules-file.md', 'rules-file-use.md'];
-  const known = (text: string): string => text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).trimEnd();
+  const known = (text: string): string =>
+    text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).trimEnd();
   try {
     for (const page of pages) writeFiles(page, folder);
     const commands = pages.flatMap(steps);
@@ -289,14 +322,17 @@ test.each(['replay.md', 'deep-replay.md'])('%s', (page) => {
 test('incidents.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
-  const known = (text: string): string => text.replace(/\b([0-9a-f]{64}|[0-9a-f]{12})\b/g, '#').trimEnd();
+  const known = (text: string): string =>
+    text.replace(/\b([0-9a-f]{64}|[0-9a-f]{12})\b/g, '#').trimEnd();
   try {
     writeFiles('incidents.md', folder);
     shell((blocks('incidents.md') as [string])[0], folder);
     const told = steps('incidents.md');
     expect(told).toHaveLength(6);
     for (const { command, below } of told)
-      expect(known(withoutProgress(shell(`{ ${command}; } 2>&1 || true`, folder))), command).toBe(known(below));
+      expect(known(withoutProgress(shell(`{ ${command}; } 2>&1 || true`, folder))), command).toBe(
+        known(below),
+      );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -306,7 +342,8 @@ test('blast-radius.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
   const settings = 'export ASSIZE_STORE=sqlite:./assize-demo.db\n';
-  const known = (text: string): string => text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).trimEnd();
+  const known = (text: string): string =>
+    text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).trimEnd();
   try {
     const [begin] = blocks('blast-radius.md') as [string];
     shell(begin, folder);
@@ -314,9 +351,10 @@ test('blast-radius.md', () => {
     const told = steps('blast-radius.md');
     expect(told).toHaveLength(3);
     for (const { command, below } of told)
-      expect(known(withoutProgress(shell(`${settings}{ ${command}; } 2>&1 || true`, folder))), command).toBe(
-        known(below),
-      );
+      expect(
+        known(withoutProgress(shell(`${settings}{ ${command}; } 2>&1 || true`, folder))),
+        command,
+      ).toBe(known(below));
     const said = execFileSync(process.execPath, ['radius.ts'], { cwd: folder, encoding: 'utf8' });
     expect(said).toBe("2 [ 'bank.pay applied' ]\n");
   } finally {
@@ -327,16 +365,22 @@ test('blast-radius.md', () => {
 test('domain-upgrade.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
-  const known = (text: string): string => text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).trimEnd();
-  const run = (name: string) => execFileSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' });
+  const known = (text: string): string =>
+    text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).trimEnd();
+  const run = (name: string) =>
+    execFileSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' });
   try {
     writeFiles('domain-upgrade.md', folder);
     const told = steps('domain-upgrade.md');
     expect(told).toHaveLength(5);
     const settings = 'export ASSIZE_STORE=sqlite:./books.db\n';
     for (const { command, below } of told)
-      expect(known(withoutProgress(shell(`${settings}{ ${command}; } 2>&1 || true`, folder))), command).toBe(below);
-    for (const file of ['books.db', 'books.db-wal', 'books.db-shm']) rmSync(join(folder, file), { force: true });
+      expect(
+        known(withoutProgress(shell(`${settings}{ ${command}; } 2>&1 || true`, folder))),
+        command,
+      ).toBe(below);
+    for (const file of ['books.db', 'books.db-wal', 'books.db-shm'])
+      rmSync(join(folder, file), { force: true });
     run('begin.ts');
     expect(run('upgrade.ts')).toBe("committed undefined [] []\n{ n: 7, note: 'from version 1' }\n");
   } finally {
@@ -348,7 +392,9 @@ test('domain-upgrade.md', () => {
 async function simulatedAtServer(folder: string): Promise<void> {
   const server = await startServer(folder, ['--port', '0']);
   try {
-    writeFileSync(join(folder, 'ann.token'), shell('assize token create admin:ann', folder), { mode: 0o600 });
+    writeFileSync(join(folder, 'ann.token'), shell('assize token create admin:ann', folder), {
+      mode: 0o600,
+    });
     const [asking = ''] = blocks('simulate.md', 'sh server');
     const said = shell(`export ASSIZE_URL=${server.url}\n${asking}`, folder);
     const { at, variants } = JSON.parse(said);
@@ -365,14 +411,22 @@ async function simulatedAtServer(folder: string): Promise<void> {
 test('agents.md, -record.md, -replay.md, simulate.md and preconditions.md', async () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));
-  const run = (name: string) => execFileSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' });
+  const run = (name: string) =>
+    execFileSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' });
   try {
-    for (const page of ['agents.md', 'agents-record.md', 'agents-replay.md', 'simulate.md', 'preconditions.md'])
+    for (const page of [
+      'agents.md',
+      'agents-record.md',
+      'agents-replay.md',
+      'simulate.md',
+      'preconditions.md',
+    ])
       writeFiles(page, folder);
     expect(run('record.ts')).toBe(blocks('agents-record.md', 'text record.ts').join(''));
     expect(run('record.ts'), 'again').toBe('done 9 true\n');
     expect(run('replay.ts')).toBe(blocks('agents-replay.md', 'text replay.ts').join(''));
-    const undated = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\d|\([0-9a-f]{12}\)/g, '…').trimEnd();
+    const undated = (text: string) =>
+      text.replaceAll(/\d{4}-\d\d-\d\d|\([0-9a-f]{12}\)/g, '…').trimEnd();
     for (const { command, below } of steps('simulate.md'))
       expect(undated(shell(command, folder)), command).toBe(undated(below));
     expect(run('simulate.ts')).toBe(blocks('simulate.md', 'text simulate.ts').join(''));
@@ -390,11 +444,18 @@ test('agents.md, -record.md, -replay.md, simulate.md and preconditions.md', asyn
     expect(said).toMatch(/^\/observations\/1 turn 0, first asked \d{4}-/m);
     expect(said).toContain('"agent": "sara"');
     const named = shell('export ASSIZE_STORE=sqlite:./desk.db\nassize show desk@1', folder);
-    expect(named).toMatch(/^\/observations\/0 model is an answer of 5 bytes, first asked .*; --blobs shows it\.$/m);
+    expect(named).toMatch(
+      /^\/observations\/0 model is an answer of 5 bytes, first asked .*; --blobs shows it\.$/m,
+    );
     const { answers } = JSON.parse(
       shell('export ASSIZE_STORE=sqlite:./desk.db\nassize show desk@1 --blobs --json', folder),
     );
-    expect(answers[0]).toMatchObject({ pointer: '/observations/0', name: 'model', is: 'there', value: 'yes' });
+    expect(answers[0]).toMatchObject({
+      pointer: '/observations/0',
+      name: 'model',
+      is: 'there',
+      value: 'yes',
+    });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -416,7 +477,10 @@ test('configuration.md', () => {
     for (const { command, below } of told)
       expect(known(shell(`{ ${command}; } 2>&1 || true`, folder)), command).toBe(known(below));
     for (const _run of [1, 2]) {
-      const printed = execFileSync(process.execPath, ['begin.ts'], { cwd: folder, encoding: 'utf8' });
+      const printed = execFileSync(process.execPath, ['begin.ts'], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
       expect(printed).toBe(blocks('configuration.md', 'text begin.ts').join(''));
     }
   } finally {
@@ -433,9 +497,17 @@ test('models.md, with a stub in place of the local server', async () => {
     expect(printed).toBe(blocks('models.md', 'text buy.ts').join(''));
     shell(blocks('models.md', 'sh writ').join(''), folder);
     const [run] = blocks('models.md', 'sh run') as [string];
-    const env = { ...process.env, PATH: `${join(here, 'bin')}:${process.env['PATH']}`, NO_COLOR: '1' };
+    const env = {
+      ...process.env,
+      PATH: `${join(here, 'bin')}:${process.env['PATH']}`,
+      NO_COLOR: '1',
+    };
     const line = run.replace('http://127.0.0.1:11434', provider.origin);
-    const running = spawn('sh', ['-c', line], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const running = spawn('sh', ['-c', line], {
+      cwd: folder,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     expect(Buffer.concat(await running.stdout.toArray()).toString()).toMatch(
       /^Began the trajectory \S+\.\n0 ada is done\nAll agents are done\./,
     );
@@ -450,11 +522,15 @@ test('writs.md', () => {
   const sh = (name?: string): string =>
     shell(`export ASSIZE_STORE=sqlite:./notes.db\n${blocks('writs.md', name).join('\n')}`, folder);
   const spend = (): string[] =>
-    execFileSync(process.execPath, ['spend.ts'], { cwd: folder, encoding: 'utf8' }).trim().split('\n');
+    execFileSync(process.execPath, ['spend.ts'], { cwd: folder, encoding: 'utf8' })
+      .trim()
+      .split('\n');
   try {
     for (const name of ['notes.ts', 'spend.ts'])
       writeFileSync(join(folder, name), blocks('writs.md', `ts ${name}`).join('\n'));
-    expect(sh()).toMatch(/^signed .*\nsigned .*\nThe writ is valid, and grants note on role:writer\.\nrefused\n$/);
+    expect(sh()).toMatch(
+      /^signed .*\nsigned .*\nThe writ is valid, and grants note on role:writer\.\nrefused\n$/,
+    );
     expect(spend()).toEqual([
       ...Array(4).fill('committed'),
       expect.stringMatching(/^budget_exhausted: .* has 0 calls left/),
@@ -465,7 +541,9 @@ test('writs.md', () => {
     expect(sh('sh revoke')).toMatch(
       /^revoked [0-9a-f]{12} by [0-9a-f]{12}, notes seq 6\n[\s\S]*was revoked\. \(revoked\)\nrevoked\n$/,
     );
-    expect(new Set(spend())).toEqual(new Set([expect.stringMatching(/^invalid_authority: .* was revoked\.$/)]));
+    expect(new Set(spend())).toEqual(
+      new Set([expect.stringMatching(/^invalid_authority: .* was revoked\.$/)]),
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -16,7 +16,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installBuilt } from '../support/built.ts';
 
 const root = join(import.meta.dirname, '../..');
-const VERSION = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
+const VERSION = (
+  JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+).version;
 let folder: string;
 let project: string;
 let command: string;
@@ -31,10 +33,17 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function node(cwd: string, ...given: readonly string[]): { status: number | null; out: string; err: string } {
+function node(
+  cwd: string,
+  ...given: readonly string[]
+): { status: number | null; out: string; err: string } {
   const { ASSIZE_STORE: _store, VITEST: _vitest, ...rest } = process.env;
   const env = { ...rest, NO_COLOR: '1', NODE_OPTIONS: '' };
-  const { status, stdout, stderr } = spawnSync(process.execPath, given, { cwd, env, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, given, {
+    cwd,
+    env,
+    encoding: 'utf8',
+  });
   return { status, out: stdout, err: stderr };
 }
 const assize = (...given: readonly string[]) => node(project, command, ...given);
@@ -44,7 +53,11 @@ test('the project type-checks, and its test passes', () => {
   expect(status).toBe(0);
   const { files } = JSON.parse(out) as { files: string[] };
   expect(files.every((file) => existsSync(join(folder, file)))).toBe(true);
-  expect(node(project, join(root, 'node_modules/typescript/bin/tsc'))).toEqual({ status: 0, out: '', err: '' });
+  expect(node(project, join(root, 'node_modules/typescript/bin/tsc'))).toEqual({
+    status: 0,
+    out: '',
+    err: '',
+  });
   const tested = node(project, join(root, 'node_modules/vitest/vitest.mjs'), 'run');
   expect([tested.status, tested.out + tested.err]).toEqual([0, expect.stringMatching(/2 passed/)]);
 });
@@ -56,7 +69,11 @@ test('the next steps install what the folder lacks, from this package', () => {
     return (JSON.parse(out) as { next: string[] }).next;
   };
   // Every package is above this folder, but Node.
-  expect(stepsIn('again', command).slice(0, 3)).toEqual(['cd again', 'npm install --save-dev node@24', 'npm test']);
+  expect(stepsIn('again', command).slice(0, 3)).toEqual([
+    'cd again',
+    'npm install --save-dev node@24',
+    'npm test',
+  ]);
   const elsewhere = mkdtempSync(join(tmpdir(), 'assize-elsewhere-'));
   try {
     const installed = stepsIn(join(elsewhere, 'a'), command);
@@ -71,7 +88,9 @@ test('the next steps install what the folder lacks, from this package', () => {
       'npm install ./assize-*.tgz zod',
       'npm install --save-dev node@24 typescript @types/node vitest fast-check',
     ]);
-    expect(stepsIn(join(root, 'dist-init-test'), join(root, 'packages/cli/src/main.ts'))[1]).toBe('npm test');
+    expect(stepsIn(join(root, 'dist-init-test'), join(root, 'packages/cli/src/main.ts'))[1]).toBe(
+      'npm test',
+    );
   } finally {
     rmSync(elsewhere, { recursive: true });
     rmSync(join(root, 'dist-init-test'), { recursive: true, force: true });
@@ -80,9 +99,20 @@ test('the next steps install what the folder lacks, from this package', () => {
 
 test('the commands of the next steps run, and read the config', () => {
   const created = assize('create', 'expenses');
-  expect(created).toMatchObject({ status: 0, err: expect.stringContaining('Created the root key') });
+  expect(created).toMatchObject({
+    status: 0,
+    err: expect.stringContaining('Created the root key'),
+  });
   expect(lstatSync(join(project, 'assize.db.root.key')).mode & 0o777).toBe(0o600);
-  const pay = ['propose', 'expenses', 'pay', '--role', 'clerk', '--args', '{"to":"ada","cents":500}'];
+  const pay = [
+    'propose',
+    'expenses',
+    'pay',
+    '--role',
+    'clerk',
+    '--args',
+    '{"to":"ada","cents":500}',
+  ];
   for (const _run of [1, 2]) {
     const paid = assize(...pay, '--as', 'agent:scout', '--key', 'ada-1', '--json');
     expect(paid).toMatchObject({ status: 0, err: '' });
@@ -120,7 +150,9 @@ test('a large payment waits, and the manager of the domain approves it', () => {
   expect(assize('pending', '--store', 'sqlite:./assize.db').out).toContain(
     '--as manager:grace --store sqlite:./assize.db',
   );
-  expect(assize('log', 'expenses').out).toMatch(/pay +escalated +LARGE .* \{"cents":50000,"to":"bo"\}/);
+  expect(assize('log', 'expenses').out).toMatch(
+    /pay +escalated +LARGE .* \{"cents":50000,"to":"bo"\}/,
+  );
   const approved = assize('approve', entry_id.slice(0, 12), '--as', 'manager:grace', '--json');
   expect(approved).toMatchObject({ status: 0, err: '' });
   expect(readdirSync(join(project, 'payments'))).toHaveLength(2);
@@ -128,8 +160,19 @@ test('a large payment waits, and the manager of the domain approves it', () => {
 
 test('an upgrade takes the domain of the config, and signs by the root key', () => {
   const file = join(project, 'domains/expenses.ts');
-  writeFileSync(file, readFileSync(file, 'utf8').replace("version: '1'", "version: '2'").replace('10_000', '20_000'));
-  const pay = ['propose', 'expenses', 'pay', '--role', 'clerk', '--args', '{"to":"ada","cents":15000}'];
+  writeFileSync(
+    file,
+    readFileSync(file, 'utf8').replace("version: '1'", "version: '2'").replace('10_000', '20_000'),
+  );
+  const pay = [
+    'propose',
+    'expenses',
+    'pay',
+    '--role',
+    'clerk',
+    '--args',
+    '{"to":"ada","cents":15000}',
+  ];
   expect(assize(...pay)).toMatchObject({
     status: 2,
     err: expect.stringMatching(
@@ -141,7 +184,10 @@ test('an upgrade takes the domain of the config, and signs by the root key', () 
     status: 0,
     out: expect.stringMatching(/^would be upgraded from expenses@1 .*expenses@2/),
   });
-  expect(assize('upgrade', 'expenses', '--reason', 'a higher limit')).toMatchObject({ status: 0, err: '' });
+  expect(assize('upgrade', 'expenses', '--reason', 'a higher limit')).toMatchObject({
+    status: 0,
+    err: '',
+  });
   expect(assize(...pay, '--as', 'agent:scout')).toMatchObject({ status: 0 });
   expect(assize('upgrade', 'expenses', '--reason', 'again')).toMatchObject({
     status: 2,
@@ -155,7 +201,9 @@ test('the key and the stores are ignored', () => {
   const pattern = new RegExp(
     `^(${ignored.map((glob) => glob.replaceAll('.', '\\.').replaceAll('*', '.*')).join('|')})$`,
   );
-  const secret = readdirSync(project).filter((name) => name.includes('.db') || name.includes('key'));
+  const secret = readdirSync(project).filter(
+    (name) => name.includes('.db') || name.includes('key'),
+  );
   expect(secret).toContain('assize.db.root.key');
   expect(secret.filter((name) => !pattern.test(name))).toEqual([]);
 });
@@ -174,12 +222,17 @@ test('no file is overwritten, and shared files stay as they are', () => {
   rmSync(join(other, 'assize.config.json'));
   writeFileSync(join(other, 'package.json'), '{"name":"mine"}');
   writeFileSync(join(other, '.gitignore'), 'dist\n*.db');
-  expect(node(other, command, 'init')).toMatchObject({ status: 0, out: expect.stringContaining('npm pkg set') });
+  expect(node(other, command, 'init')).toMatchObject({
+    status: 0,
+    out: expect.stringContaining('npm pkg set'),
+  });
   expect(readFileSync(join(other, 'package.json'), 'utf8')).toBe('{"name":"mine"}');
   expect(
     readFileSync(join(other, '.gitignore'), 'utf8')
       .split('\n')
       .filter((name) => name === '*.db'),
   ).toHaveLength(1);
-  expect(readFileSync(join(other, '.gitignore'), 'utf8').startsWith('dist\n*.db\n*.root.key\n')).toBe(true);
+  expect(
+    readFileSync(join(other, '.gitignore'), 'utf8').startsWith('dist\n*.db\n*.root.key\n'),
+  ).toBe(true);
 });

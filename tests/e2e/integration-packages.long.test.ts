@@ -26,7 +26,12 @@ afterAll(() => {
 function expectHeldOnce(guide: string, modules: string): void {
   const folders = new Set((FRAMEWORKS[guide] ?? []).map((each) => each.replace(/\/.*/, '')));
   const apart = Object.fromEntries([...folders].map((each) => [each, join(modules, each)]));
-  const { commands, printed, shown } = runGuide(`${guide}.md`, { packages: [], apart, project, timeoutMs: 300_000 });
+  const { commands, printed, shown } = runGuide(`${guide}.md`, {
+    packages: [],
+    apart,
+    project,
+    timeoutMs: 300_000,
+  });
   expect(commands.length).toBeGreaterThan(3);
   expect(printed).toEqual(shown);
 }
@@ -35,9 +40,12 @@ test('the packed gate needs no framework', () => {
   expectHeldOnce('gate', '');
 });
 
-test.each(guides.filter((guide) => guide !== MASTRA))('%s runs from the package with the newest version', (guide) => {
-  expectHeldOnce(guide, join(import.meta.dirname, '../../node_modules'));
-});
+test.each(guides.filter((guide) => guide !== MASTRA))(
+  '%s runs from the package with the newest version',
+  (guide) => {
+    expectHeldOnce(guide, join(import.meta.dirname, '../../node_modules'));
+  },
+);
 
 describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () => {
   test('mastra runs from the package with the newest version', () => {

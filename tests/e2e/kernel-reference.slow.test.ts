@@ -45,8 +45,12 @@ const paper = rowsOf('paper').map(([what = '', code = '', tests = '']) => ({ wha
 
 test('every number of the appendix is there, and every theorem, once', () => {
   const numbers = paper.flatMap(({ what }) => /^A\.(\d+) /.exec(what)?.[1] ?? []);
-  expect(numbers.map(Number).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 69 }, (_, n) => n + 1));
-  const theorems = paper.flatMap(({ what }) => /^((?:Theorem|Proposition|Corollary) \d\+?)/.exec(what)?.[1] ?? []);
+  expect(numbers.map(Number).toSorted((a, b) => a - b)).toEqual(
+    Array.from({ length: 69 }, (_, n) => n + 1),
+  );
+  const theorems = paper.flatMap(
+    ({ what }) => /^((?:Theorem|Proposition|Corollary) \d\+?)/.exec(what)?.[1] ?? [],
+  );
   expect(theorems.toSorted()).toEqual(
     ['Theorem 1', 'Theorem 2', 'Theorem 3', 'Theorem 4', 'Proposition 1', 'Corollary 1']
       .concat(['Theorem 1+', 'Theorem 3+', 'Proposition 1+', 'Corollary 1+'])
@@ -69,14 +73,20 @@ test('every file exists and has the name, as an export or a member of one', () =
         source = read(pathOf(token));
       } else {
         names++;
-        expect({ what, name: token, there: exportsName(source, token) }).toEqual({ what, name: token, there: true });
+        expect({ what, name: token, there: exportsName(source, token) }).toEqual({
+          what,
+          name: token,
+          there: true,
+        });
       }
     }
   }
   expect(names).toBeGreaterThan(90);
 });
 
-const named = paper.flatMap(({ what, tests }) => namedTests(tests).map((one) => ({ what, ...one })));
+const named = paper.flatMap(({ what, tests }) =>
+  namedTests(tests).map((one) => ({ what, ...one })),
+);
 
 test('every title is that of a test, in the file that is named', () => {
   for (const { what, file, title } of named) {
@@ -96,9 +106,13 @@ test('every item that is not a remark has a test, or a reason for none', () => {
 
 test('every property that is named after a theorem is there', () => {
   const propositions = ['confinement', 'confinement-with-counselor'];
-  for (const file of ['theorems', ...propositions].map((name) => `tests/properties/${name}.test.ts`)) {
+  for (const file of ['theorems', ...propositions].map(
+    (name) => `tests/properties/${name}.test.ts`,
+  )) {
     const here = named.filter((one) => one.file === file);
-    const titles = titlesOf(read(file)).filter((title) => /^(Theorem|Lemma|Corollary|\(i)/.test(title));
+    const titles = titlesOf(read(file)).filter((title) =>
+      /^(Theorem|Lemma|Corollary|\(i)/.test(title),
+    );
     expect(titles.length).toBeGreaterThan(0);
     expect(titles.filter((title) => !here.some((one) => matches(title, one.title)))).toEqual([]);
   }
@@ -111,9 +125,9 @@ test('the typed rejections are those of the kernel, in their order', () => {
 });
 
 test('the kinds of rules and their options are those of the kernel', () => {
-  const kinds = [...read('packages/assize/src/kernel/domain/invariant.ts').matchAll(/readonly kind: '(\w+)'/g)].map(
-    ([, kind]) => kind,
-  );
+  const kinds = [
+    ...read('packages/assize/src/kernel/domain/invariant.ts').matchAll(/readonly kind: '(\w+)'/g),
+  ].map(([, kind]) => kind);
   expect(rowsOf('kind').map(([kind]) => kind)).toEqual(kinds);
   const options = rowsOf('option').map(([option]) => /\w+/.exec(codesIn(option)[0] ?? '')?.[0]);
   const declared = [
@@ -122,7 +136,10 @@ test('the kinds of rules and their options are those of the kernel', () => {
     ),
   ];
   for (const option of options)
-    expect([option, declared.some(([, name]) => name === option) || option === 'approvals']).toEqual([option, true]);
+    expect([
+      option,
+      declared.some(([, name]) => name === option) || option === 'approvals',
+    ]).toEqual([option, true]);
 });
 
 test('the errors are those of the kernel, the runtime and the agents', () => {
@@ -131,8 +148,12 @@ test('the errors are those of the kernel, the runtime and the agents', () => {
     rowsOf(head)
       .flatMap(([code]) => codesIn(code))
       .filter((code) => !general.includes(code));
-  expect(codes('`KernelError`')).toEqual(unionIn('packages/assize/src/kernel/errors.ts', 'type KernelErrorCode ='));
-  expect(codes('`AgentError`')).toEqual(unionIn('packages/agents/src/agents/errors.ts', 'type AgentErrorCode ='));
+  expect(codes('`KernelError`')).toEqual(
+    unionIn('packages/assize/src/kernel/errors.ts', 'type KernelErrorCode ='),
+  );
+  expect(codes('`AgentError`')).toEqual(
+    unionIn('packages/agents/src/agents/errors.ts', 'type AgentErrorCode ='),
+  );
   const known = unionIn('packages/assize/src/runtime/errors.ts', 'type RuntimeErrorCode =');
   expect(codes('`RuntimeError`').filter((code) => !known.includes(code))).toEqual([]);
 });
@@ -148,10 +169,14 @@ test('called methods exist, and the numbers are those of the sources', () => {
     expect(kernel).toHaveProperty(name);
   }
   const numberIn = (file: string, name: string): string =>
-    Number(new RegExp(`const ${name} = ([\\d_]+);`).exec(read(file))?.[1]?.replaceAll('_', '')).toLocaleString('en');
+    Number(
+      new RegExp(`const ${name} = ([\\d_]+);`).exec(read(file))?.[1]?.replaceAll('_', ''),
+    ).toLocaleString('en');
   expect(page).toContain(`1 to ${kernel.APPROVALS_MAX} different people`);
   expect(page).toContain(`more than ${QUESTIONS_MAX.toLocaleString('en')} questions`);
-  expect(page).toContain(`at ${numberIn('packages/assize/src/kernel/errors.ts', 'DETAIL_MAX')} characters`);
+  expect(page).toContain(
+    `at ${numberIn('packages/assize/src/kernel/errors.ts', 'DETAIL_MAX')} characters`,
+  );
   expect(page).toContain(
     `at most ${numberIn('packages/assize/src/runtime/writer/prepared.ts', 'COMMIT_ATTEMPTS_MAX')} times`,
   );

@@ -30,7 +30,8 @@ const PAGES = [
   'chat-memory.md',
 ];
 
-const run = (name: string): string => execFileSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' });
+const run = (name: string): string =>
+  execFileSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' });
 
 test.each(
   PAGES.flatMap((page) =>
@@ -54,7 +55,9 @@ const STORES: readonly (readonly [store: string, pages: readonly string[]])[] = 
 
 test.each(STORES)('the commands on %s print their output', async (file, pages) => {
   const assize = async (line: string): Promise<string> => {
-    const [command, ...args] = [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
+    const [command, ...args] = [...line.matchAll(/"([^"]*)"|\S+/g)].map(
+      ([word, quoted]) => quoted ?? word,
+    );
     expect(command).toBe('assize');
     const { out, err } = await runCommand(folder, `sqlite:./${file}`, ...args);
     expect(err, line).toBe('');
@@ -64,7 +67,10 @@ test.each(STORES)('the commands on %s print their output', async (file, pages) =
     if (says === 'sh begin') {
       const script = `assize() { "${process.execPath}" "${main}" "$@"; }\n${code}`;
       const begin = (): void => {
-        execFileSync('sh', ['-euc', script], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+        execFileSync('sh', ['-euc', script], {
+          cwd: folder,
+          stdio: ['ignore', 'ignore', 'inherit'],
+        });
       };
       begin();
       if (file !== 'ward.db') continue;
@@ -74,7 +80,9 @@ test.each(STORES)('the commands on %s print their output', async (file, pages) =
     }
     if (says === 'sh approve') {
       const [{ id, questions }] = JSON.parse(await assize('assize pending --json')).pending;
-      const n = questions[0].members.findIndex(({ object }: { object: string }) => object === 'pneumonia') + 1;
+      const n =
+        questions[0].members.findIndex(({ object }: { object: string }) => object === 'pneumonia') +
+        1;
       let printed = '';
       for (const line of code.trimEnd().split('\n'))
         printed += await assize(line.replace('ID', id).replace('--answer N', `--answer ${n}`));

@@ -5,15 +5,29 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { codesIn, exportsName, matches, namedTests, pathOf, readFile, rowsOf, titlesOf } from './reference-page.ts';
+import {
+  codesIn,
+  exportsName,
+  matches,
+  namedTests,
+  pathOf,
+  readFile,
+  rowsOf,
+  titlesOf,
+} from './reference-page.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFile('docs/reference/memory.md');
 
-const rows = (head: string) => rowsOf(page, head).map(([what = '', here = '', tests = '']) => ({ what, here, tests }));
+const rows = (head: string) =>
+  rowsOf(page, head).map(([what = '', here = '', tests = '']) => ({ what, here, tests }));
 const notions = rows('notion');
 const paper = rows('paper');
-const differences = rowsOf(page, 'differs').map(([what = '', why = '', tests = '']) => ({ what, here: why, tests }));
+const differences = rowsOf(page, 'differs').map(([what = '', why = '', tests = '']) => ({
+  what,
+  here: why,
+  tests,
+}));
 
 const from1 = (to: number): number[] => Array.from({ length: to }, (_, n) => n + 1);
 
@@ -21,7 +35,11 @@ const from1 = (to: number): number[] => Array.from({ length: to }, (_, n) => n +
  * The numbered items of the paper. Definitions, theorems and similar items share one count per
  * section; remarks have their own.
  */
-const NUMBERED: readonly (readonly [kind: string, numbers: readonly number[], appendix?: string])[] = [
+const NUMBERED: readonly (readonly [
+  kind: string,
+  numbers: readonly number[],
+  appendix?: string,
+])[] = [
   ['Definition', [1, 2, 9, 10, 15, 16]],
   ['Theorem', [3, 7, 11, 12, 17]],
   ['Lemma', [4]],
@@ -54,7 +72,8 @@ test('every number of the paper has one row', () => {
     ['D', 2],
   ] as const) {
     const shared = NUMBERED.filter(
-      ([kind, , of]) => of === appendix && !['Remark', 'Algorithm', 'Table', 'Figure'].includes(kind),
+      ([kind, , of]) =>
+        of === appendix && !['Remark', 'Algorithm', 'Table', 'Figure'].includes(kind),
     );
     expect(shared.flatMap(([, numbers]) => numbers).toSorted((a, b) => a - b)).toEqual(from1(last));
   }
@@ -78,7 +97,14 @@ test('every file exists and has the name, as an export or a member of one', () =
 });
 
 /** Words in code style that are not names of the file before them. */
-const WORDS = new Set(['lww', 'evi', 'facts', 'assize-experiments memory', 'peers/package.json', '-']);
+const WORDS = new Set([
+  'lww',
+  'evi',
+  'facts',
+  'assize-experiments memory',
+  'peers/package.json',
+  '-',
+]);
 
 test('every title is that of a test, in the file that is named', () => {
   let titles = 0;
@@ -92,7 +118,9 @@ test('every title is that of a test, in the file that is named', () => {
 });
 
 test('an item without a test has nothing to build, or is a benchmark figure', () => {
-  const without = [...notions, ...paper, ...differences].filter(({ tests }) => namedTests(tests).length === 0);
+  const without = [...notions, ...paper, ...differences].filter(
+    ({ tests }) => namedTests(tests).length === 0,
+  );
   const built = without.filter(({ here }) => !here.startsWith('nothing to build: '));
   expect(built.map(({ what, here }) => [what, codesIn(here)[0]])).toEqual([
     ['Figure 3 Latency by size', 'bench/memory.ts'],
@@ -114,7 +142,9 @@ test('every property that is named after a number of the paper is there', () => 
 });
 
 test('differences are numbered without a gap, and all references exist', () => {
-  expect(differences.map(({ what }) => what)).toEqual(from1(differences.length).map((n) => `D${n}`));
+  expect(differences.map(({ what }) => what)).toEqual(
+    from1(differences.length).map((n) => `D${n}`),
+  );
   const referred = [...notions, ...paper].flatMap(({ here }) => here.match(/\bD\d+\b/g) ?? []);
   expect(referred.length).toBeGreaterThan(50);
   // A difference outside the paper has no number of the paper that refers to it.
@@ -137,6 +167,7 @@ test('the links lead somewhere', () => {
     const [file = '', anchor] = link.split('#');
     const path = join('docs/reference', file === '' ? 'memory.md' : file);
     expect([link, existsSync(join(root, path))]).toEqual([link, true]);
-    if (anchor !== undefined) expect([link, anchorsOf(readFile(path)).includes(anchor)]).toEqual([link, true]);
+    if (anchor !== undefined)
+      expect([link, anchorsOf(readFile(path)).includes(anchor)]).toEqual([link, true]);
   }
 });

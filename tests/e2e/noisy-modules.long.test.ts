@@ -32,7 +32,8 @@ interface Ended {
   readonly err: string;
 }
 
-const domains = (line: string): Promise<Ended> => command('domains', '--domain', moduleWith(line), 'odd');
+const domains = (line: string): Promise<Ended> =>
+  command('domains', '--domain', moduleWith(line), 'odd');
 
 async function command(...line: readonly string[]): Promise<Ended> {
   const args = [join(root, 'packages/cli/bin/assize.js'), ...line, '--json'];
@@ -62,15 +63,25 @@ test.each([
   ['console.log', "console.log('injecting env (0)');"],
   ['the stream', "process.stdout.write('injecting env (0)\\n');"],
   ['a later turn', "await null;\nconsole.info('injecting env (0)');"],
-  ['at the exit', "import own from 'node:process';\nown.on('exit', () => console.log('injecting env (0)'));"],
+  [
+    'at the exit',
+    "import own from 'node:process';\nown.on('exit', () => console.log('injecting env (0)'));",
+  ],
   [
     'without a pause',
     "console.log('injecting env (0)');\nsetImmediate(function again() { console.log('x'); setImmediate(again); });",
   ],
-  ['a timer', "await new Promise((done) => setTimeout(done, 5));\nconsole.table([['injecting env (0)']]);"],
+  [
+    'a timer',
+    "await new Promise((done) => setTimeout(done, 5));\nconsole.table([['injecting env (0)']]);",
+  ],
 ])('what a module prints goes to standard error: %s', { timeout: 30_000 }, async (_, line) => {
   const { code, out, err } = await domains(line);
-  expect([code, JSON.parse(out), err]).toEqual([0, expect.anything(), expect.stringContaining('injecting env (0)')]);
+  expect([code, JSON.parse(out), err]).toEqual([
+    0,
+    expect.anything(),
+    expect.stringContaining('injecting env (0)'),
+  ]);
 });
 
 /** A domain whose every function prints, and a ledger of it with an open approval. */
@@ -131,11 +142,16 @@ await store.close();
 writeFileSync(process.argv[2]!.slice('sqlite:'.length) + '.anchors.json', JSON.stringify([keys.publicKey]));
 `,
   );
-  execFileSync(process.execPath, [script, url], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(process.execPath, [script, url], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   return { domain, tools, url };
 }
 
-test('what functions of modules print when called goes to standard error', { timeout: 60_000 }, async () => {
+test('what functions of modules print when called goes to standard error', {
+  timeout: 60_000,
+}, async () => {
   const { domain, tools, url } = noisyLedger();
   const replayed = await command('verify', '--deep', '--domain', domain, '--store', url);
   expect([replayed.code, JSON.parse(replayed.out)]).toEqual([0, expect.anything()]);

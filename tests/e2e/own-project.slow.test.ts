@@ -31,22 +31,35 @@ afterAll(() => {
 /** Runs this Node with the given arguments. */
 function node(...given: readonly string[]): { status: number | null; out: string; err: string } {
   const env = { ...process.env, NO_COLOR: '1' };
-  const { status, stdout, stderr } = spawnSync(process.execPath, given, { cwd: folder, env, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, given, {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
   return { status, out: stdout, err: stderr };
 }
 
 const command = (): string => {
-  const { bin } = read(join(folder, 'node_modules/assize/package.json')) as { bin: { assize: string } };
+  const { bin } = read(join(folder, 'node_modules/assize/package.json')) as {
+    bin: { assize: string };
+  };
   return join(folder, 'node_modules/assize', bin.assize);
 };
 
 test('its programs compile against the package, with the README’s tsconfig', () => {
-  expect(node('node_modules/typescript/bin/tsc', '-p', '.')).toEqual({ status: 0, out: '', err: '' });
+  expect(node('node_modules/typescript/bin/tsc', '-p', '.')).toEqual({
+    status: 0,
+    out: '',
+    err: '',
+  });
 });
 
 test('its program runs, and the command shows the entries', () => {
   const first = node('team.ts');
-  expect(first).toMatchObject({ status: 0, err: expect.stringMatching(/^assize: created the root key [^\n]+\n$/) });
+  expect(first).toMatchObject({
+    status: 0,
+    err: expect.stringMatching(/^assize: created the root key [^\n]+\n$/),
+  });
   expect(node('team.ts')).toEqual({ ...first, err: '' });
   const { status, out } = node(command(), 'log', '--store', 'sqlite:./team.db');
   expect([status, out]).toEqual([0, expect.stringContaining('team-budget')]);
@@ -65,34 +78,46 @@ function passingFor(version: string): readonly string[] {
 test('under an older Node the command names a Node to install, loads nothing', () => {
   const { status, out, err } = node(...passingFor('20.19.0'), command(), '--version');
   expect({ status, out }).toEqual({ status: 2, out: '' });
-  expect(err).toMatch(/^assize: the command can't run on Node 20\.19\.0\. Install Node 24, or Node 22\.16 [^\n]+\.\n$/);
+  expect(err).toMatch(
+    /^assize: the command can't run on Node 20\.19\.0\. Install Node 24, or Node 22\.16 [^\n]+\.\n$/,
+  );
 });
 
 test('under an older Node every subpath says which Node to install', () => {
   // These import packages that the project does not have.
   const apart = /^packages\/(ai-sdk|langchain|openai-agents|opentelemetry|testing)\//;
-  const manifests = globSync('packages/*/package.json', { cwd: root }).filter((file) => !apart.test(file));
+  const manifests = globSync('packages/*/package.json', { cwd: root }).filter(
+    (file) => !apart.test(file),
+  );
   const names = manifests.flatMap((file) => {
-    const { name, exports } = read(join(root, file)) as { name: string; exports: Record<string, string> };
+    const { name, exports } = read(join(root, file)) as {
+      name: string;
+      exports: Record<string, string>;
+    };
     return Object.entries(exports)
       .filter(([subpath, path]) => path.endsWith('.ts') && !subpath.startsWith('./internal'))
       .flatMap(([subpath, path]) => {
         const [before = '', after = ''] = path.split('*');
         const files = globSync(path, { cwd: join(root, dirname(file)) });
         return files.map(
-          (each) => `${name}${subpath.slice(1).replace('*', `./${each}`.slice(before.length, -after.length))}`,
+          (each) =>
+            `${name}${subpath.slice(1).replace('*', `./${each}`.slice(before.length, -after.length))}`,
         );
       });
   });
   expect(names).toContain('@assize/cli/unstable/domains/udt');
-  expect(names).toEqual(expect.arrayContaining(['assize', 'assize/effects', '@assize/tools/files']));
+  expect(names).toEqual(
+    expect.arrayContaining(['assize', 'assize/effects', '@assize/tools/files']),
+  );
   const script = `for (const name of ${JSON.stringify(names)}) await import(name).then(
     () => console.log(name, 'loads'), ({ code, message }) => code === 'unsupported_node' || console.log(name, message));
     const { message } = await import('assize').catch((error) => error);
     console.log(message);`;
   const { status, out, err } = node(...passingFor('22.15.1'), '--input-type=module', '-e', script);
   expect({ status, err }).toEqual({ status: 0, err: '' });
-  expect(out).toMatch(/^Assize can't run on Node 22\.15\.1\. Install Node 24, or Node 22\.16 [^\n]+\.\n$/);
+  expect(out).toMatch(
+    /^Assize can't run on Node 22\.15\.1\. Install Node 24, or Node 22\.16 [^\n]+\.\n$/,
+  );
 });
 
 test('no published module imports node:sqlite before the Node release check', () => {
@@ -106,7 +131,9 @@ test('no published module imports node:sqlite before the Node release check', ()
 
 test('the versions that the README names are those of the package', () => {
   const { engines } = read(join(root, 'package.json')) as { engines: { node: string } };
-  const { dependencies } = read(join(root, 'packages/assize/package.json')) as { dependencies: { zod: string } };
+  const { dependencies } = read(join(root, 'packages/assize/package.json')) as {
+    dependencies: { zod: string };
+  };
   expect(readme).toContain(`zod@${dependencies.zod} `);
   expect(readme).toContain('assize-*.tgz');
   expect(readme).toContain(`Node 22 from ${/\d+\.\d+/.exec(engines.node)?.[0]} on`);

@@ -31,13 +31,19 @@ test('each package has a README with an example that runs', () => {
   expect([...Object.keys({ ...PROGRAMS, ...EXAMPLES }), ...OTHERS].sort()).toEqual(packages.sort());
 });
 
-test.each(Object.entries(EXAMPLES))('the example of %s prints the output that its README shows', (name, packages) => {
-  expectShown(name, { packages });
-});
+test.each(Object.entries(EXAMPLES))(
+  'the example of %s prints the output that its README shows',
+  (name, packages) => {
+    expectShown(name, { packages });
+  },
+);
 
 describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () => {
   test('the example of mastra prints the output that its README shows', () => {
-    expectShown('mastra', { packages: ['zod'], apart: { '@mastra': join(MASTRA_MODULES, '@mastra') } });
+    expectShown('mastra', {
+      packages: ['zod'],
+      apart: { '@mastra': join(MASTRA_MODULES, '@mastra') },
+    });
   });
 });
 

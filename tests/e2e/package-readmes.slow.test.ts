@@ -2,6 +2,9 @@
 import { test } from 'vitest';
 import { expectShown, PROGRAMS } from '../support/package-readmes.ts';
 
-test.each(Object.entries(PROGRAMS))('the program of %s prints the output that its README shows', (name, packages) => {
-  expectShown(name, { packages });
-});
+test.each(Object.entries(PROGRAMS))(
+  'the program of %s prints the output that its README shows',
+  (name, packages) => {
+    expectShown(name, { packages });
+  },
+);

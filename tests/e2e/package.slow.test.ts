@@ -40,7 +40,9 @@ afterAll(() => {
 
 interface Published {
   readonly name: string;
-  readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
+  readonly exports: Readonly<
+    Record<string, string | { readonly types: string; readonly default: string }>
+  >;
 }
 
 const published = globSync('*/package.json', { cwd: builtPackages() }).map(
@@ -117,7 +119,11 @@ test('@assize/testing with its peers runs a store through the guide’s suites',
   for (const peer of peers) symlinkSync(join(root, 'node_modules', peer), join(modules, peer));
   try {
     const guide = readFileSync(join(root, 'docs/guide/own-store.md'), 'utf8');
-    const [, suites, loop] = guide.split('```js\n').map((part) => part.split('```')[0]!) as [string, string, string];
+    const [, suites, loop] = guide.split('```js\n').map((part) => part.split('```')[0]!) as [
+      string,
+      string,
+      string,
+    ];
     writeFileSync(join(folder, 'own.test.js'), suites);
     const report = join(folder, 'report.json');
     const vitest = join(root, 'node_modules/vitest/vitest.mjs');
@@ -127,7 +133,9 @@ test('@assize/testing with its peers runs a store through the guide’s suites',
     const part = isWhole ? [] : ['--testNamePattern', 'oracle store'];
     const output = ['--reporter', 'json', '--outputFile', report];
     node([vitest, 'run', '--root', folder, ...patience, ...part, ...output, 'own.test.js']);
-    const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(report, 'utf8'));
+    const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(
+      readFileSync(report, 'utf8'),
+    );
     expect(numFailedTests).toBe(0);
     expect(numPassedTests).toBeGreaterThan(isWhole ? 50 : 10);
     if (isWhole) expect(numPendingTests).toBe(1);
@@ -167,7 +175,10 @@ test('@assize/cedar with its peer decides', () => {
 
 test('the server runs without the SDK of MCP, and the gateway names it', async () => {
   const bin = join(folder, 'node_modules/assize/bin/assize.js');
-  writeFileSync(join(folder, 'assize.config.mjs'), `export default { worlds: { calls: { domain: 'gateway' } } };`);
+  writeFileSync(
+    join(folder, 'assize.config.mjs'),
+    `export default { worlds: { calls: { domain: 'gateway' } } };`,
+  );
   const own = { cwd: folder, env: { ...process.env, NO_COLOR: '1', ASSIZE_TOKEN: 'none' } };
   const server = spawn(process.execPath, [bin, 'serve', '--port', '0', '--store', 'memory:'], own);
   try {
@@ -183,9 +194,27 @@ test('the server runs without the SDK of MCP, and the gateway names it', async (
     });
     const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(said) ?? [];
     expect((await fetch(`${url}/v1/me`)).status).toBe(401);
-    const gateway = ['mcp', '--json', '--url', url, '--name', 'a', '--agent', 'ada', '--', process.execPath, '-e', '0'];
-    const { status, stderr } = spawnSync(process.execPath, [bin, ...gateway], { ...own, encoding: 'utf8' });
-    expect(stderr).toContain('npm install @modelcontextprotocol/client @modelcontextprotocol/server');
+    const gateway = [
+      'mcp',
+      '--json',
+      '--url',
+      url,
+      '--name',
+      'a',
+      '--agent',
+      'ada',
+      '--',
+      process.execPath,
+      '-e',
+      '0',
+    ];
+    const { status, stderr } = spawnSync(process.execPath, [bin, ...gateway], {
+      ...own,
+      encoding: 'utf8',
+    });
+    expect(stderr).toContain(
+      'npm install @modelcontextprotocol/client @modelcontextprotocol/server',
+    );
     expect(status).not.toBe(0);
   } finally {
     server.kill();
@@ -209,25 +238,40 @@ test('the console is there, compressed, in less than 1 MB', () => {
   expect(existsSync(join(console, 'assets', script))).toBe(true);
   const files = readdirSync(join(console, 'assets')).filter((name) => name.endsWith('.br'));
   expect(files).toContain(`${script}.br`);
-  const bytes = files.reduce((sum, name) => sum + readFileSync(join(console, 'assets', name)).length, 0);
+  const bytes = files.reduce(
+    (sum, name) => sum + readFileSync(join(console, 'assets', name)).length,
+    0,
+  );
   const verifier = readFileSync(join(console, 'verify.html'), 'utf8');
   expect(verifier).toContain('<script type="application/json" id="bundle"></script>');
   expect(bytes + verifier.length).toBeLessThan(1_000_000);
 });
 
 /** The command of `assize` where nothing but the core is installed, with a stand-in for npx. */
-function bareCommand({ answer, isTerminal }: { readonly answer: string; readonly isTerminal: boolean }) {
+function bareCommand({
+  answer,
+  isTerminal,
+}: {
+  readonly answer: string;
+  readonly isTerminal: boolean;
+}) {
   const bare = mkdtempSync(join(tmpdir(), 'assize-bare-'));
   try {
     cpSync(join(builtPackages(), 'assize'), join(bare, 'node_modules/assize'), { recursive: true });
     writeFileSync(join(bare, 'npx'), '#!/bin/sh\necho "npx $*"\nexit 7\n', { mode: 0o755 });
     const terminal = 'for (const stream of [process.stdin, process.stderr]) stream.isTTY = true;';
-    const preload = isTerminal ? ['--import', `data:text/javascript,${encodeURIComponent(terminal)}`] : [];
+    const preload = isTerminal
+      ? ['--import', `data:text/javascript,${encodeURIComponent(terminal)}`]
+      : [];
     const bin = join(bare, 'node_modules/assize/bin/assize.js');
     const env = { ...process.env, PATH: `${bare}:${process.env['PATH']}` };
-    const { status, stdout, stderr } = spawnSync(process.execPath, [...preload, bin, 'log', '--json'], {
-      ...{ cwd: bare, env, input: answer, encoding: 'utf8' },
-    });
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [...preload, bin, 'log', '--json'],
+      {
+        ...{ cwd: bare, env, input: answer, encoding: 'utf8' },
+      },
+    );
     return { status, stdout, stderr };
   } finally {
     rmSync(bare, { recursive: true });
@@ -238,13 +282,20 @@ test('without its package the command names it to a script', () => {
   const named = expect.stringMatching(
     /^assize: the command is a package of its own\. Run npm install @assize\/cli@\S+,/,
   );
-  expect(bareCommand({ answer: 'y\n', isTerminal: false })).toEqual({ status: 2, stdout: '', stderr: named });
+  expect(bareCommand({ answer: 'y\n', isTerminal: false })).toEqual({
+    status: 2,
+    stdout: '',
+    stderr: named,
+  });
 });
 
 test('without its package the command asks a person, and npx runs it', () => {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    version: string;
+  };
   const ran = { status: 7, stdout: `npx --yes @assize/cli@${version} log --json\n` };
-  for (const answer of ['y\n', '\n']) expect(bareCommand({ answer, isTerminal: true })).toMatchObject(ran);
+  for (const answer of ['y\n', '\n'])
+    expect(bareCommand({ answer, isTerminal: true })).toMatchObject(ran);
   const refused = bareCommand({ answer: 'n\n', isTerminal: true });
   expect(refused).toMatchObject({
     status: 2,
@@ -269,12 +320,15 @@ test('the command is there', () => {
     'gateway',
     'incident',
   ]);
-  expect(JSON.parse(node([bin, 'demo', '--json', '--store', 'memory:']))).toMatchObject({ ok: true });
+  expect(JSON.parse(node([bin, 'demo', '--json', '--store', 'memory:']))).toMatchObject({
+    ok: true,
+  });
 });
 
 test('a proof bundle of the installed command has its verifiers', () => {
   const bin = join(folder, 'node_modules/@assize/cli/src/main.js');
-  const assize = (...args: readonly string[]) => node([bin, ...args, '--store', 'sqlite:./bundled.db']);
+  const assize = (...args: readonly string[]) =>
+    node([bin, ...args, '--store', 'sqlite:./bundled.db']);
   assize('demo');
   assize('keys', 'new', 'example.com/log');
   assize('checkpoint');
@@ -295,9 +349,11 @@ test.each(published)('no source, test or path of the building machine is in $nam
   const files = readdirSync(there, { recursive: true, encoding: 'utf8' }).filter(
     (file) => !/^(examples|node_modules)\//.test(file),
   );
-  expect(files.filter((file) => /\.test\./.test(file) || (file.endsWith('.ts') && !file.endsWith('.d.ts')))).toEqual(
-    [],
-  );
+  expect(
+    files.filter(
+      (file) => /\.test\./.test(file) || (file.endsWith('.ts') && !file.endsWith('.d.ts')),
+    ),
+  ).toEqual([]);
   for (const file of files.filter((each) => /\.(js|json|map)$/.test(each)))
     expect(readFileSync(join(there, file), 'utf8').includes(`${dirname(root)}/`), file).toBe(false);
 });
@@ -305,18 +361,24 @@ test.each(published)('no source, test or path of the building machine is in $nam
 test('links of the README and paths in declarations lead to packed files', () => {
   const there = join(folder, 'node_modules/assize');
   const readme = readFileSync(join(there, 'README.md'), 'utf8');
-  const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => path as string);
+  const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(
+    ([, path]) => path as string,
+  );
   expect(links.length).toBeGreaterThan(20);
   const declarations = readdirSync(there, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.d.ts'),
   );
   const named = declarations.flatMap((file) =>
-    [...readFileSync(join(there, file), 'utf8').matchAll(/\b(?:docs|verifiers|clients)\/[\w/.-]+\.(?:md|py)/g)].map(
-      ([path]) => path,
-    ),
+    [
+      ...readFileSync(join(there, file), 'utf8').matchAll(
+        /\b(?:docs|verifiers|clients)\/[\w/.-]+\.(?:md|py)/g,
+      ),
+    ].map(([path]) => path),
   );
   expect(named.length).toBeGreaterThan(10);
-  const missing = [...new Set([...links, ...named])].filter((path) => !existsSync(join(there, path)));
+  const missing = [...new Set([...links, ...named])].filter(
+    (path) => !existsSync(join(there, path)),
+  );
   expect(missing).toEqual([]);
 });
 

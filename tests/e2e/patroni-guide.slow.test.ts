@@ -56,7 +56,11 @@ class Caller {
     try {
       answer = await fetch(`${this.#url}/v1/trajectories/trip/proposals`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json', 'idempotency-key': key },
+        headers: {
+          authorization: `Bearer ${this.#token}`,
+          'content-type': 'application/json',
+          'idempotency-key': key,
+        },
         body: JSON.stringify({
           action: 'spend',
           role: { name: 'spender', params: { agent: 'scout' } },
@@ -75,7 +79,9 @@ class Caller {
   }
 }
 
-const title = hasPatroni ? PAGE : `${PAGE} (absent without Patroni, etcd, HAProxy and PostgreSQL 15 of Debian)`;
+const title = hasPatroni
+  ? PAGE
+  : `${PAGE} (absent without Patroni, etcd, HAProxy and PostgreSQL 15 of Debian)`;
 
 describe.skipIf(!hasPatroni)(title, () => {
   test('the loss of the primary loses and doubles no proposal', { timeout: 600_000 }, async () => {
@@ -85,7 +91,9 @@ describe.skipIf(!hasPatroni)(title, () => {
     const callers: Caller[] = [];
     const environmentOf = (block: string): Record<string, string> => ({
       ...Object.fromEntries(
-        [...cluster.placed(block).matchAll(/^export (\w+)='?([^'\n]*)'?$/gm)].map(([, ...pair]) => pair),
+        [...cluster.placed(block).matchAll(/^export (\w+)='?([^'\n]*)'?$/gm)].map(
+          ([, ...pair]) => pair,
+        ),
       ),
       PGPORT: cluster.port,
       ASSIZE_ROOT_KEY_FILE: 'root.key',
@@ -95,12 +103,15 @@ describe.skipIf(!hasPatroni)(title, () => {
       const options = { cwd: guide.folder, env: { ...guide.environment, ...direct } };
       return (await promisify(execFile)('sh', ['-eu', '-c', cluster.placed(code)], options)).stdout;
     };
-    const untilRoles = (roles: Partial<Record<DatabaseNode, string>>, asked: DatabaseNode = 'db2') =>
-      expect.poll(() => cluster.roles(asked), PATIENT).toMatchObject(roles);
+    const untilRoles = (
+      roles: Partial<Record<DatabaseNode, string>>,
+      asked: DatabaseNode = 'db2',
+    ) => expect.poll(() => cluster.roles(asked), PATIENT).toMatchObject(roles);
     /** Each caller gets some more answers. */
     const untilMoreAnswers = async (): Promise<void> => {
       const before = callers.map(({ entries }) => entries.size);
-      const fewest = () => Math.min(...callers.map(({ entries }, at) => entries.size - before[at]!));
+      const fewest = () =>
+        Math.min(...callers.map(({ entries }, at) => entries.size - before[at]!));
       await expect.poll(fewest, PATIENT).toBeGreaterThan(5);
     };
     try {
@@ -109,15 +120,24 @@ describe.skipIf(!hasPatroni)(title, () => {
       await untilRoles({ db1: 'leader' }, 'db1');
       cluster.startPatroni('db2');
       await untilRoles({ db1: 'leader', db2: 'sync_standby' });
-      expect(await cluster.sh(blockOf(PAGE, 'sh list'))).toMatch(/db1 .* Leader .*\n.*db2 .* Sync Standby /);
+      expect(await cluster.sh(blockOf(PAGE, 'sh list'))).toMatch(
+        /db1 .* Leader .*\n.*db2 .* Sync Standby /,
+      );
       cluster.startHaproxy();
       for (const statement of blockOf(PAGE, 'sql').trim().split('\n'))
         await cluster.query('db1', statement, 'postgres');
 
-      writeFileSync(join(guide.folder, 'assize.config.ts'), blockOf('scale.md', 'ts assize.config.ts'));
+      writeFileSync(
+        join(guide.folder, 'assize.config.ts'),
+        blockOf('scale.md', 'ts assize.config.ts'),
+      );
       await sh('assize writ key root.key');
       for (const says of ['sh direct', 'sh balanced'])
-        servers.push(await startServer(guide.folder, ['--port', '0'], { env: environmentOf(blockOf(PAGE, says)) }));
+        servers.push(
+          await startServer(guide.folder, ['--port', '0'], {
+            env: environmentOf(blockOf(PAGE, says)),
+          }),
+        );
       const token = (await sh('assize token create agent:scout')).trim();
       for (const [at, { url }] of servers.entries())
         for (let each = 1; each <= CALLERS_PER_SERVER; each += 1)

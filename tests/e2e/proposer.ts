@@ -14,9 +14,9 @@ const [url, agent, proposals, lanes] = process.argv.slice(2) as [string, string,
 const AMOUNT = 700;
 
 const store = await openStore(url);
-const trajectory = await runtimeOver(store, [budget], { ports: { random: systemRandom, pause: systemPause } }).open(
-  't',
-);
+const trajectory = await runtimeOver(store, [budget], {
+  ports: { random: systemRandom, pause: systemPause },
+}).open('t');
 console.log('ready');
 await once(process.stdin, 'data');
 process.stdin.destroy();
@@ -30,7 +30,12 @@ await store.close();
 
 function spend(): Promise<Ruling> {
   const role = { name: 'spender', params: { agent } };
-  return trajectory.propose({ action: 'spend', role, args: { amount: AMOUNT }, writ: writFor('agent') });
+  return trajectory.propose({
+    action: 'spend',
+    role,
+    args: { amount: AMOUNT },
+    writ: writFor('agent'),
+  });
 }
 
 async function outcomeOf(answer: Promise<Ruling>): Promise<string> {

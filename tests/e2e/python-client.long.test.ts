@@ -45,11 +45,15 @@ rules:
 
 /** The end of a run of unittest, with the count of its tests. */
 async function unittest(env: Readonly<Record<string, string>>, ...args: string[]): Promise<string> {
-  const child = spawn('python3', ['-B', '-W', 'error', '-m', 'unittest', 'discover', ...args, '-t', '.'], {
-    cwd: client,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const child = spawn(
+    'python3',
+    ['-B', '-W', 'error', '-m', 'unittest', 'discover', ...args, '-t', '.'],
+    {
+      cwd: client,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
   await once(child, 'close');
@@ -71,7 +75,9 @@ describe.skipIf(!hasPython)('the client in Python', () => {
     folder = mkdtempSync(join(tmpdir(), 'assize-python-client-'));
     writeFileSync(join(folder, 'assize.config.ts'), CONFIG);
     writeFileSync(join(folder, 'assize.yaml'), RULES);
-    server = await startServer(folder, ['--port', '0'], { env: { ASSIZE_STORE: 'sqlite:./calls.db' } });
+    server = await startServer(folder, ['--port', '0'], {
+      env: { ASSIZE_STORE: 'sqlite:./calls.db' },
+    });
   });
   afterAll(async () => {
     await server.end('SIGTERM');
@@ -97,7 +103,10 @@ describe.skipIf(!hasPython)('the client in Python', () => {
   });
 
   test('gives values and calls the same texts, hashes and ids', () => {
-    const id = fc.oneof(fc.stringMatching(/^[A-Za-z0-9_.:-]{1,120}$/), fc.string({ unit: 'grapheme' }));
+    const id = fc.oneof(
+      fc.stringMatching(/^[A-Za-z0-9_.:-]{1,120}$/),
+      fc.string({ unit: 'grapheme' }),
+    );
     const values = fc.sample(
       fc.record({
         value: jsonValue,
@@ -120,7 +129,9 @@ describe.skipIf(!hasPython)('the client in Python', () => {
     values.forEach((value, i) => {
       const isSafe = Math.abs(value.number) <= Number.MAX_SAFE_INTEGER;
       const [run, call] = value.id;
-      expect(said[i]).toEqual(isSafe ? [canonicalize(value), contentHash(value), runCallIdOf(run, call)] : ['/number']);
+      expect(said[i]).toEqual(
+        isSafe ? [canonicalize(value), contentHash(value), runCallIdOf(run, call)] : ['/number'],
+      );
     });
     expect(said.filter((one) => one.length === 1).length).toBeGreaterThan(10);
     expect(said.filter((one) => one.length === 3).length).toBeGreaterThan(100);

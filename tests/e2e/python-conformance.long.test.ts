@@ -56,7 +56,11 @@ describe.skipIf(!hasPython)('a driver in Python', () => {
   function tokenIn(name: string, principal: string): string {
     const env = { ...process.env, ASSIZE_STORE: STORE };
     const given = ['token', 'create', principal];
-    return execFileSync(process.execPath, [main, ...given], { cwd: join(folder, name), encoding: 'utf8', env }).trim();
+    return execFileSync(process.execPath, [main, ...given], {
+      cwd: join(folder, name),
+      encoding: 'utf8',
+      env,
+    }).trim();
   }
 
   beforeAll(async () => {
@@ -78,13 +82,17 @@ describe.skipIf(!hasPython)('a driver in Python', () => {
         tokenIn(name, 'agent:ada'),
         tokenIn(name, 'manager:grace'),
       ]);
-    const settings = Object.entries(env).map(([name, text]) => `CONFORMANCE_${name.toUpperCase()}='${text}'`);
+    const settings = Object.entries(env).map(
+      ([name, text]) => `CONFORMANCE_${name.toUpperCase()}='${text}'`,
+    );
     const report = await runConformance({
       driver: `${settings.join(' ')} exec python3 -B -m tests.conformance.gate_driver`,
       cwd: join(root, 'clients/python'),
     });
     expect(report.verdicts.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
-    expect(report.verdicts.map(({ scenario }) => scenario)).toEqual(SCENARIOS.map(({ name }) => name));
+    expect(report.verdicts.map(({ scenario }) => scenario)).toEqual(
+      SCENARIOS.map(({ name }) => name),
+    );
     expect(report.isConforming).toBe(true);
   }, 300_000);
 });

@@ -3,7 +3,14 @@
  * verdicts.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryStore } from '@assize/testing/memory';
@@ -30,7 +37,14 @@ import { haltCases } from '../support/ledger/halt-cases.ts';
 import { importedStore, inheritedCases } from '../support/ledger/inherited-cases.ts';
 import { keyCases } from '../support/ledger/key-cases.ts';
 import { revocationCases } from '../support/ledger/revocation-cases.ts';
-import { ChainWriter, commitMembers, everyKind, keysOf, rootMembers, salted } from '../support/ledger/rows.ts';
+import {
+  ChainWriter,
+  commitMembers,
+  everyKind,
+  keysOf,
+  rootMembers,
+  salted,
+} from '../support/ledger/rows.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { settlementCases } from '../support/ledger/settlement-cases.ts';
 import { hasPython, PythonVerifier } from '../support/process/python-verifier.ts';
@@ -95,7 +109,10 @@ describe.skipIf(!hasPython)('with python3', () => {
     const page = readFileSync(join(root, 'docs/reference/ledger.md'), 'utf8');
     const example = /```json\n(\{"format"[\s\S]*?)```/.exec(page)?.[1] as string;
     const { code, said } = await verdict(example);
-    expect({ code, said }).toMatchObject({ code: 0, said: { valid: true, entries: 3, findings: [] } });
+    expect({ code, said }).toMatchObject({
+      code: 0,
+      said: { valid: true, entries: 3, findings: [] },
+    });
     expect(said.not_checked.join()).toContain('Ed25519');
   });
 
@@ -110,9 +127,13 @@ describe.skipIf(!hasPython)('with python3', () => {
   });
 
   test('a folder without an archive is refused with what to pass', () => {
-    const { status, stdout, stderr } = spawnSync('python3', ['-B', verifier, folder], { encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync('python3', ['-B', verifier, folder], {
+      encoding: 'utf8',
+    });
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toContain('is a folder without files of an archive. Pass the folder of an archive,');
+    expect(stderr).toContain(
+      'is a folder without files of an archive. Pass the folder of an archive,',
+    );
   });
 
   describe('an archive', () => {
@@ -140,13 +161,18 @@ describe.skipIf(!hasPython)('with python3', () => {
       return { code, said: JSON.parse(out) };
     };
 
-    const whole = erasureCases().filter(({ verdict, ledger }) => verdict === 'valid' && ledger.erased.length > 0);
+    const whole = erasureCases().filter(
+      ({ verdict, ledger }) => verdict === 'valid' && ledger.erased.length > 0,
+    );
 
     test.each(whole)('is valid with and without its last entries: $name', async ({ ledger }) => {
       for (const keep of [0, 2]) {
         const { place } = await archiveOf(await storeOf(ledger), keep);
         const entries = (ledger.rows.length - keep) & ~1;
-        expect(await verified(place)).toMatchObject({ code: 0, said: { valid: true, entries, findings: [] } });
+        expect(await verified(place)).toMatchObject({
+          code: 0,
+          said: { valid: true, entries, findings: [] },
+        });
       }
     });
 
@@ -155,11 +181,16 @@ describe.skipIf(!hasPython)('with python3', () => {
       copyFileSync(join(folder, 'demo.db'), path);
       const { place, root, size } = await archiveOf(path, 0);
       const at = (hex: string): string[] => ['--size', String(size), '--root', hex];
-      expect(await verified(place, ...at(root))).toMatchObject({ code: 0, said: { entries: size, root } });
+      expect(await verified(place, ...at(root))).toMatchObject({
+        code: 0,
+        said: { entries: size, root },
+      });
       const wrong = await verified(place, ...at('0'.repeat(64)));
       expect(wrong).toMatchObject({ code: 1, said: { findings: [{ code: 'bad_checkpoint' }] } });
       const later = await verified(place, '--size', String(size + 1));
-      expect(later.said.findings).toMatchObject([{ detail: expect.stringContaining(`archive has ${size} entries`) }]);
+      expect(later.said.findings).toMatchObject([
+        { detail: expect.stringContaining(`archive has ${size} entries`) },
+      ]);
       for (const name of readdirSync(place).filter((each) => each.endsWith('.gz'))) {
         const bytes = readFileSync(join(place, name));
         const changed = Buffer.from(bytes);
@@ -174,18 +205,23 @@ describe.skipIf(!hasPython)('with python3', () => {
       }
       const [first] = readdirSync(place).filter((each) => each.includes('-entries-'));
       rmSync(join(place, first!));
-      expect((await verified(place)).said.findings).toMatchObject([{ detail: 'segment 0 has no file of entries' }]);
+      expect((await verified(place)).said.findings).toMatchObject([
+        { detail: 'segment 0 has no file of entries' },
+      ]);
     });
   });
 
   describe('ends its reading at a limit', () => {
     const limited = (text: string, ...options: string[]) => {
-      const { status, stdout } = spawnSync('python3', ['-B', verifier, '-', '--json', ...options], { input: text });
+      const { status, stdout } = spawnSync('python3', ['-B', verifier, '-', '--json', ...options], {
+        input: text,
+      });
       const { findings } = JSON.parse(stdout.toString());
       return { status, findings: findings.map(({ line, detail }: any) => `${line} ${detail}`) };
     };
     const header = '{"format":"assize/export/v1"}\n';
-    const blob = (text: string): string => blobLine({ hash: hashText(`"${text}"`), text: `"${text}"` });
+    const blob = (text: string): string =>
+      blobLine({ hash: hashText(`"${text}"`), text: `"${text}"` });
 
     test.each([
       ['blob', `{"blob":"${'a'.repeat(200_000)}`],
@@ -202,7 +238,9 @@ describe.skipIf(!hasPython)('with python3', () => {
 
     test('in the blobs before one entry, before the next is parsed', () => {
       const lines = header + blob('b'.repeat(70_000)) + blob('c'.repeat(70_000));
-      const findings = ['3 the blobs before one entry have more than 100000 bytes; the rest is not read'];
+      const findings = [
+        '3 the blobs before one entry have more than 100000 bytes; the rest is not read',
+      ];
       expect(limited(lines, '--max-blobs', '100000')).toEqual({ status: 1, findings });
       // The second line passes the limit already by its length, so its text need not be JSON.
       const unread = `${header}${blob('b'.repeat(70_000))}{"blob":${'x'.repeat(70_000)}\n`;
@@ -211,14 +249,19 @@ describe.skipIf(!hasPython)('with python3', () => {
 
     test('in the whole export', () => {
       const findings = ['2 the export has more than 1000 bytes; the rest is not read'];
-      expect(limited(header + blob('b'.repeat(2_000)), '--max-bytes', '1000')).toEqual({ status: 1, findings });
+      expect(limited(header + blob('b'.repeat(2_000)), '--max-bytes', '1000')).toEqual({
+        status: 1,
+        findings,
+      });
     });
 
     test('a long line within the limits is read as before, from a pipe too', () => {
       const text = linesOf({ rows: [], blobs: [], erased: [] });
       const lines = text.split('\n');
       const spoilt = [lines[0], blob('b'.repeat(300_000)).trimEnd(), ...lines.slice(1)].join('\n');
-      expect(limited(spoilt).findings).toEqual([expect.stringMatching(/^2 the blob .* before the trailer$/)]);
+      expect(limited(spoilt).findings).toEqual([
+        expect.stringMatching(/^2 the blob .* before the trailer$/),
+      ]);
     });
   });
 
@@ -274,7 +317,10 @@ describe.skipIf(!hasPython)('with python3', () => {
     await integrateLog(store);
     const lines: string[] = [];
     for await (const line of exportLines(store)) lines.push(line);
-    expect(await verdict(lines.join(''))).toMatchObject({ code: 0, said: { valid: true, findings: [] } });
+    expect(await verdict(lines.join(''))).toMatchObject({
+      code: 0,
+      said: { valid: true, findings: [] },
+    });
     const without = lines.filter((line) => !line.includes('irreversible.buffered'));
     expect(without.length).toBe(lines.length - 4);
     expect(await verdict(without.join(''))).toMatchObject({ code: 1 });
@@ -283,15 +329,23 @@ describe.skipIf(!hasPython)('with python3', () => {
   test('a proposal refused by its precondition is valid', async () => {
     const store = new MemoryStore();
     const writ = writFor('agent');
-    const trajectory = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [writ] });
+    const trajectory = await runtimeOver(store, [desk]).create(desk, {
+      trajectoryId: 't',
+      writs: [writ],
+    });
     const ifUnchanged = { since: trajectory.head, paths: ['/data'] };
     await trajectory.propose(intent('keep', { value: 1 }, writ));
-    const refused = await trajectory.propose(intent('keep', { value: 2 }, writ, { precondition: ifUnchanged }));
+    const refused = await trajectory.propose(
+      intent('keep', { value: 2 }, writ, { precondition: ifUnchanged }),
+    );
     expect(refused).toMatchObject({ reason: 'conflict' });
     await integrateLog(store);
     let text = '';
     for await (const line of exportLines(store)) text += line;
-    expect(await verdict(text)).toMatchObject({ code: 0, said: { valid: true, entries: 3, findings: [] } });
+    expect(await verdict(text)).toMatchObject({
+      code: 0,
+      said: { valid: true, entries: 3, findings: [] },
+    });
   });
 
   test('blobs out of their entry’s order of first use are refused by both', async () => {
@@ -341,7 +395,9 @@ describe.skipIf(!hasPython)('with python3', () => {
       expect([at, (await python.verify(file)).code]).toEqual([at, 1]);
     }
     const lines = text.split('\n');
-    expect(await verdict([...lines.slice(0, 5), ...lines.slice(6)].join('\n'))).toMatchObject({ code: 1 });
+    expect(await verdict([...lines.slice(0, 5), ...lines.slice(6)].join('\n'))).toMatchObject({
+      code: 1,
+    });
   });
 
   describe.each([
@@ -360,19 +416,25 @@ describe.skipIf(!hasPython)('with python3', () => {
         return [name, first === undefined ? 'valid' : withRule(first)];
       });
       expect({ findings: said.findings, faults: Object.fromEntries(theirFaults) }).toMatchObject({
-        faults: Object.fromEntries(faults.map(([name, fault]) => [name, fault ? withRule(fault) : 'valid'])),
+        faults: Object.fromEntries(
+          faults.map(([name, fault]) => [name, fault ? withRule(fault) : 'valid']),
+        ),
       });
-      expect(said.valid).toBe(Object.values(ours).every((one) => one === 'valid') && (await readable(ledger)));
+      expect(said.valid).toBe(
+        Object.values(ours).every((one) => one === 'valid') && (await readable(ledger)),
+      );
     });
   });
 });
 
 describe.skipIf(!hasPython)('a bundle of every documented scope', () => {
   const page = readFileSync(join(root, 'docs/guide/proof-bundles.md'), 'utf8');
-  const scopes = [...page.matchAll(/^assize bundle (--.*) --out (\w+\.zip)$/gm)].map(([, scope, out]) => ({
-    scope,
-    out,
-  }));
+  const scopes = [...page.matchAll(/^assize bundle (--.*) --out (\w+\.zip)$/gm)].map(
+    ([, scope, out]) => ({
+      scope,
+      out,
+    }),
+  );
 
   const assize = (...args: string[]) =>
     execFileSync(process.execPath, [

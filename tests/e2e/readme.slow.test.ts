@@ -36,7 +36,13 @@ test('the program prints the output in its comment, and its ledger verifies', ()
   for (const _run of [1, 2]) {
     const printed = node('team.ts').trimEnd().split('\n');
     expect(printed.map((line) => line.trim())).toEqual(said);
-    const verified = node(join(root, 'packages/cli/src/main.ts'), 'verify', '--store', 'sqlite:./team.db', '--json');
+    const verified = node(
+      join(root, 'packages/cli/src/main.ts'),
+      'verify',
+      '--store',
+      'sqlite:./team.db',
+      '--json',
+    );
     expect(JSON.parse(verified)).toMatchObject({ valid: true });
     const log = node(
       join(root, 'packages/cli/src/main.ts'),
@@ -65,7 +71,9 @@ test('the first commands are npm start and npm test, and both are scripts', () =
 
 test('the commands of the workspaces run', () => {
   const section = readme.split('## Workspaces')[1]?.split('\n## ')[0] ?? '';
-  const commands = [...section.matchAll(/`npx (assize\S*) ([^`]+)`/g)].map(([, name = '', rest = '']) => [name, rest]);
+  const commands = [...section.matchAll(/`npx (assize\S*) ([^`]+)`/g)].map(
+    ([, name = '', rest = '']) => [name, rest],
+  );
   expect(commands.length).toBe(5);
   const programs: Record<string, string> = {
     assize: 'packages/cli/src/main.ts',

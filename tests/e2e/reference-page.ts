@@ -13,7 +13,9 @@ export function readFile(path: string): string {
 
 /** The path from the root of a file that a page names. */
 export function pathOf(file: string): string {
-  return /^(?:packages|tests|bench|examples|labs)\//.test(file) ? file : `packages/assize/src/${file}`;
+  return /^(?:packages|tests|bench|examples|labs)\//.test(file)
+    ? file
+    : `packages/assize/src/${file}`;
 }
 
 /**
@@ -37,7 +39,8 @@ function cellsOf(row: string): string[] {
     .map((cell) => cell.trim());
 }
 
-export const codesIn = (cell = ''): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+export const codesIn = (cell = ''): string[] =>
+  [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 
 /** Whether a source exports a name, or a member of an exported name (`Owner.member`). */
 export function exportsName(source: string, name: string): boolean {
@@ -48,13 +51,16 @@ export function exportsName(source: string, name: string): boolean {
   ).exec(`${source}\nexport `);
   if (declared === null) return false;
   return (
-    member === undefined || new RegExp(`^ {2}(?:readonly |async |get )*${member}[<(:]`, 'm').test(declared[1] ?? '')
+    member === undefined ||
+    new RegExp(`^ {2}(?:readonly |async |get )*${member}[<(:]`, 'm').test(declared[1] ?? '')
   );
 }
 
 /** The titles of the tests of a file, of the laws of a suite, and of the blocks around them. */
 export function titlesOf(source: string): string[] {
-  const calls = source.matchAll(/(?:\b(?:test|describe|law)(?:\.\w+)*\(|\]\)\(|\)\(|^)\s*(['"])(.+?)\1\s*[,:]/gm);
+  const calls = source.matchAll(
+    /(?:\b(?:test|describe|law)(?:\.\w+)*\(|\]\)\(|\)\(|^)\s*(['"])(.+?)\1\s*[,:]/gm,
+  );
   return [...calls].map(([, , title = '']) => title);
 }
 

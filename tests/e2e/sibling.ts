@@ -9,22 +9,37 @@ import { deskOf } from '../support/ledger/desk.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { granted, lead, SHARE, siblingOf } from '../support/ledger/sibling-writs.ts';
 
-const [url, what, first, step, count] = process.argv.slice(2) as [string, 'spend' | 'delegate', string, string, string];
+const [url, what, first, step, count] = process.argv.slice(2) as [
+  string,
+  'spend' | 'delegate',
+  string,
+  string,
+  string,
+];
 
 const store = await openStore(url);
-const trajectory = await runtimeOver(store, [deskOf()], { ports: { random: systemRandom, pause: systemPause } }).open(
-  't',
-);
+const trajectory = await runtimeOver(store, [deskOf()], {
+  ports: { random: systemRandom, pause: systemPause },
+}).open('t');
 console.log('ready');
 await once(process.stdin, 'data');
 process.stdin.destroy();
-const mine = Array.from({ length: Number(count) }, (_, n) => n).filter((n) => n % Number(step) === Number(first));
-await Promise.all(mine.map(async (n) => console.log(await outcomeOf(what === 'spend' ? spend(n) : delegate(n)))));
+const mine = Array.from({ length: Number(count) }, (_, n) => n).filter(
+  (n) => n % Number(step) === Number(first),
+);
+await Promise.all(
+  mine.map(async (n) => console.log(await outcomeOf(what === 'spend' ? spend(n) : delegate(n)))),
+);
 await store.close();
 
 async function spend(n: number): Promise<string> {
   const writ = { writ: siblingOf(n), chain: [granted] };
-  const ruling = await trajectory.propose({ action: 'pay', role: 'worker', args: { usd: SHARE }, writ });
+  const ruling = await trajectory.propose({
+    action: 'pay',
+    role: 'worker',
+    args: { usd: SHARE },
+    writ,
+  });
   return ruling.ruling === 'rejected' ? ruling.reason : ruling.ruling;
 }
 

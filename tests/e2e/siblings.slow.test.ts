@@ -49,7 +49,9 @@ async function expectOneShare(url: string, what: 'spend' | 'delegate'): Promise<
     await runtimeOver(store, [deskOf()]).create(deskOf(), { trajectoryId: 't', writs: [granted] });
     const told = await takeTogether(url, what);
     const won = what === 'spend' ? 'committed' : 'delegated';
-    expect(told.toSorted()).toEqual([...Array(SIBLINGS - 1).fill('budget_exhausted'), won].toSorted());
+    expect(told.toSorted()).toEqual(
+      [...Array(SIBLINGS - 1).fill('budget_exhausted'), won].toSorted(),
+    );
     let taken = 0;
     for (const payload of await payloads(store, 't')) {
       if (payload.kind === 'commit') taken += payload.budget_cost['usd'] ?? 0;

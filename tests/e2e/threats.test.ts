@@ -25,14 +25,18 @@ test('every title is a test’s, and every test’s is there', () => {
 
 test('the attacks are numbered from 1 to 27, and from 29 to 81', () => {
   const numbers = rows.flatMap(({ title }) => /^attack (\d+)/.exec(title)?.[1] ?? []);
-  const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, n) => `${first + n}`);
+  const from = (first: number, last: number) =>
+    Array.from({ length: last - first + 1 }, (_, n) => `${first + n}`);
   expect(numbers).toEqual([...from(1, 27), ...from(29, 81)]);
 });
 
 test('the files named next to each title exist', () => {
   for (const { title, more } of rows) {
     const files = [...more.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file);
-    expect({ title, missing: files.filter((file) => !existsSync(join(root, file))) }).toEqual({ title, missing: [] });
+    expect({ title, missing: files.filter((file) => !existsSync(join(root, file))) }).toEqual({
+      title,
+      missing: [],
+    });
     expect(files.length).toBeGreaterThan(0);
   }
 });

@@ -1,6 +1,15 @@
 // A copy of the packages without `packages/cells` and its line in the list of features.
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { promisify } from 'node:util';
@@ -25,12 +34,17 @@ beforeAll(() => {
   symlinkSync(join(copy, 'packages/assize'), join(modules, 'assize'), 'junction');
   symlinkSync(join(root, 'console'), join(modules, '@assize/console'), 'junction');
   for (const name of readdirSync(join(copy, 'packages')))
-    if (name !== 'assize') symlinkSync(join(copy, 'packages', name), join(modules, '@assize', name), 'junction');
+    if (name !== 'assize')
+      symlinkSync(join(copy, 'packages', name), join(modules, '@assize', name), 'junction');
   rmSync(join(copy, 'packages/cells'), { recursive: true });
   rmSync(join(modules, '@assize/cells'));
   const lines = readFileSync(list, 'utf8').replace(/^import \{ cells \}.*\n/m, '');
   writeFileSync(list, lines.replace(/\bcells\b,? ?/, ''));
-  const config = { extends: './tsconfig.json', include: ['packages/*/src/**/*.ts'], compilerOptions: { noEmit: true } };
+  const config = {
+    extends: './tsconfig.json',
+    include: ['packages/*/src/**/*.ts'],
+    compilerOptions: { noEmit: true },
+  };
   writeFileSync(join(copy, 'tsconfig.packages.json'), JSON.stringify(config));
 });
 
@@ -41,7 +55,9 @@ const assize = (...args: readonly string[]) =>
 
 test('the packages have no type error without the package of cells', async () => {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const { stdout } = await run(process.execPath, [tsc, '-p', 'tsconfig.packages.json'], { cwd: copy });
+  const { stdout } = await run(process.execPath, [tsc, '-p', 'tsconfig.packages.json'], {
+    cwd: copy,
+  });
   expect(stdout).toBe('');
 });
 

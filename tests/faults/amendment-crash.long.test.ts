@@ -37,7 +37,8 @@ const amendable = defineDomain<any, any>({
   actions: {
     count: {
       ...(tally.declared as any).actions.count,
-      calls: (_state: any, name: string) => named.map((tool) => call(tool, { what: `${tool.name} ${name}` })),
+      calls: (_state: any, name: string) =>
+        named.map((tool) => call(tool, { what: `${tool.name} ${name}` })),
     },
   },
 });
@@ -54,7 +55,12 @@ class World extends OutlivingWorld {
     const assize = runtimeOver(this.store, [amendable], { tools: named });
     const trajectory = await assize.open('t');
     const writ = writFor('alice', { require_approval: ['count'] });
-    const ruling = await trajectory.propose({ action: 'count', role: 'counter', args: 'first', writ } as never);
+    const ruling = await trajectory.propose({
+      action: 'count',
+      role: 'counter',
+      args: 'first',
+      writ,
+    } as never);
     if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
     this.pending = ruling.pending;
     await assize.close();
@@ -63,7 +69,11 @@ class World extends OutlivingWorld {
 
   async amend(assize: Assize): Promise<Ruling> {
     const trajectory = await assize.open('t');
-    return trajectory.approvals.approve(this.pending, { principal: 'boss', method: 'desk', args: 'amended' });
+    return trajectory.approvals.approve(this.pending, {
+      principal: 'boss',
+      method: 'desk',
+      args: 'amended',
+    });
   }
 
   async check(left: readonly UnresolvedEffect[], crashes = 1): Promise<void> {

@@ -17,7 +17,10 @@ export function processOver(store: LedgerStore, options: Partial<AssizeOptions> 
   });
 }
 
-export function begun(store: LedgerStore, options: Partial<AssizeOptions> = {}): Promise<Trajectory> {
+export function begun(
+  store: LedgerStore,
+  options: Partial<AssizeOptions> = {},
+): Promise<Trajectory> {
   return processOver(store, options).create(desk, { trajectoryId: 't', writs: [worker] });
 }
 
@@ -61,14 +64,21 @@ export class CallerReport {
  * Nothing lost: every answered entry exists. Nothing doubled: every paper is in the box once, by
  * one entry.
  */
-export async function expectOnce(store: Store, told: CallerReport, papers: readonly string[]): Promise<void> {
+export async function expectOnce(
+  store: Store,
+  told: CallerReport,
+  papers: readonly string[],
+): Promise<void> {
   const rows = await allEntries(store, 't');
   const ids = new Set(rows.map(({ id }) => id));
   expect([...told.answered.values()].filter((id) => !ids.has(id))).toEqual([]);
   expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, n) => n));
   const { boxes } = JSON.parse(await soundState(store, 't')) as DeskState;
-  expect((boxes['in'] ?? []).map((paper) => paper.replace(/\.+$/, '')).toSorted()).toEqual([...papers].sort());
+  expect((boxes['in'] ?? []).map((paper) => paper.replace(/\.+$/, '')).toSorted()).toEqual(
+    [...papers].sort(),
+  );
   expect(rows).toHaveLength(papers.length + 1);
 }
 
-export const papersOf = (count: number): string[] => Array.from({ length: count }, (_, n) => `paper ${n}`);
+export const papersOf = (count: number): string[] =>
+  Array.from({ length: count }, (_, n) => `paper ${n}`);

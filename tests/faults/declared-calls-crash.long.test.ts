@@ -20,7 +20,8 @@ const CLASSES: readonly (readonly [Reversibility, Delivery])[] = [
   ['with_cost', 'buffered'],
   ['irreversible', 'buffered'],
 ];
-const nameOf = ([reversibility, delivery]: (typeof CLASSES)[number]): string => `${reversibility}.${delivery}`;
+const nameOf = ([reversibility, delivery]: (typeof CLASSES)[number]): string =>
+  `${reversibility}.${delivery}`;
 
 /** The domain names each tool by an object of its own; a process executes its tool of that name. */
 const named = CLASSES.map((kind) =>
@@ -43,11 +44,14 @@ const declaring = defineDomain<any, any>({
   actions: {
     count: {
       ...(tally.declared as any).actions.count,
-      calls: ({ done }: any, name: string) => named.map((tool) => call(tool, { what: `${tool.name} ${done[name]}` })),
+      calls: ({ done }: any, name: string) =>
+        named.map((tool) => call(tool, { what: `${tool.name} ${done[name]}` })),
     },
   },
   invariants: ({ each }: any) => [
-    each('ONCE', '/done/*', {}, (n: number) => (n > 1 ? reject('it is done already') : { result: 'pass' })),
+    each('ONCE', '/done/*', {}, (n: number) =>
+      n > 1 ? reject('it is done already') : { result: 'pass' },
+    ),
   ],
 });
 
@@ -62,7 +66,10 @@ const failing = defineDomain<any, any>({
       calls: () => [call(named[2]!, { what: 'refused' })],
       onFailure: (name: string) => ({ action: 'repair', args: `${name} repaired` }),
     },
-    repair: { ...(tally.declared as any).actions.count, calls: () => [call(named[2]!, { what: 'repaired' })] },
+    repair: {
+      ...(tally.declared as any).actions.count,
+      calls: () => [call(named[2]!, { what: 'repaired' })],
+    },
   },
 });
 
@@ -77,7 +84,13 @@ class World extends OutlivingWorld {
     const trajectory = await assize.open('t');
     const writ = writFor('alice');
     const key = idempotencyKey === undefined ? {} : { idempotencyKey };
-    return trajectory.propose({ action: 'count', role: 'counter', args: 'order', writ, ...key } as never);
+    return trajectory.propose({
+      action: 'count',
+      role: 'counter',
+      args: 'order',
+      writ,
+      ...key,
+    } as never);
   }
 
   isCommitted(): Promise<boolean> {
@@ -90,7 +103,8 @@ class World extends OutlivingWorld {
     for (const what of CALLS) {
       const times = this.sink.times('do', what);
       if (!committed) expect([what, times]).toEqual([what, 0]);
-      else if (left.length === 0) expect([what, times, this.sink.standing(what)]).toEqual([what, 1, 1]);
+      else if (left.length === 0)
+        expect([what, times, this.sink.standing(what)]).toEqual([what, 1, 1]);
       else expect(times).toBeLessThanOrEqual(1);
     }
     if (this.sink.sort === 'blind') expect(left.length).toBeLessThanOrEqual(crashes);
@@ -127,8 +141,11 @@ describe.each(SORTS)('with a %s sink', (sort) => {
       await world.begin();
       const { isDead } = await world.process(endAt, (assize) => world.propose(assize, 'k'));
       const left = await world.recovered();
-      const { value } = await world.process(undefined, (assize) => world.propose(assize, 'k').catch((e) => e.code));
-      if (left.length === 0) expect(value).toMatchObject({ ruling: 'committed', effects: 'settled' });
+      const { value } = await world.process(undefined, (assize) =>
+        world.propose(assize, 'k').catch((e) => e.code),
+      );
+      if (left.length === 0)
+        expect(value).toMatchObject({ ruling: 'committed', effects: 'settled' });
       await world.check(left);
       expect(await world.entriesWith('"args":"order"')).toBeLessThanOrEqual(1);
       if (!isDead) break;
@@ -144,7 +161,12 @@ class FailingWorld extends OutlivingWorld {
 
   async propose(assize: Assize): Promise<Ruling> {
     const trajectory = await assize.open('t');
-    return trajectory.propose({ action: 'risk', role: 'counter', args: 'order', writ: writFor('alice') } as never);
+    return trajectory.propose({
+      action: 'risk',
+      role: 'counter',
+      args: 'order',
+      writ: writFor('alice'),
+    } as never);
   }
 
   async check(left: readonly UnresolvedEffect[]): Promise<void> {

@@ -55,7 +55,9 @@ onEveryDatabase((stores) => {
     });
     // An adjudicated proposal that could not be written is not visible.
     expect((trajectory.state() as DeskState).boxes).toEqual({});
-    expect((await verifyStore(store)).map(({ valid, entries }) => [valid, entries])).toEqual([[true, 1]]);
+    expect((await verifyStore(store)).map(({ valid, entries }) => [valid, entries])).toEqual([
+      [true, 1],
+    ]);
     const told = new CallerReport();
     await told.hear('paper', file(await processOver(await place.open()).open('t'), 'paper'));
     await expectOnce(store, told, ['paper']);
@@ -87,9 +89,11 @@ onEveryDatabase((stores) => {
       expect(told.answered.size).toBe(0);
       expect(told.errors).toHaveLength(10);
       told.expectErrors(['store_locked'], /locked by another process.*Try again/);
-      const reading = openStore(place.url, { lockTimeoutMs: 50, checkpoint: false }).then(async (other) => {
-        await other.head('t').finally(() => other.close());
-      });
+      const reading = openStore(place.url, { lockTimeoutMs: 50, checkpoint: false }).then(
+        async (other) => {
+          await other.head('t').finally(() => other.close());
+        },
+      );
       await expect(reading).rejects.toMatchObject({ code: 'store_locked', retryable: true });
       await release();
       for (const paper of papers) await told.hear(paper, file(trajectory, paper));
@@ -134,7 +138,9 @@ describe.skipIf(process.platform === 'win32')(
       } finally {
         chmodSync(inside, 0o755);
       }
-      expect(readdirSync(inside).filter((name) => name !== 'ledger.db' && !/-(wal|shm)$/.test(name))).toEqual([]);
+      expect(
+        readdirSync(inside).filter((name) => name !== 'ledger.db' && !/-(wal|shm)$/.test(name)),
+      ).toEqual([]);
       rmSync(folder, { recursive: true });
     });
   },
@@ -153,7 +159,9 @@ function smallFile(): Disk {
   let connection: DatabaseSync | undefined;
   return {
     fill: async () => {
-      const db = opening.mock.contexts.findLast((context) => (context as unknown as DatabaseSync).isOpen);
+      const db = opening.mock.contexts.findLast(
+        (context) => (context as unknown as DatabaseSync).isOpen,
+      );
       vi.restoreAllMocks();
       connection = db as unknown as DatabaseSync;
       const pages = Number(connection.prepare('PRAGMA page_count').get()!['page_count']);
@@ -192,7 +200,10 @@ async function holdFile(path: string): Promise<() => Promise<void>> {
     process.stdin.once('data', () => { db.exec('ROLLBACK'); db.close(); process.exit(0); });`;
   const child = spawn(process.execPath, ['--eval', script], { stdio: ['pipe', 'pipe', 'inherit'] });
   // Null when it ended without a word.
-  const [word] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(() => [null])]);
+  const [word] = await Promise.race([
+    once(child.stdout, 'data'),
+    once(child, 'exit').then(() => [null]),
+  ]);
   expect(word?.toString()).toBe('held\n');
   return async () => {
     const exited = once(child, 'exit');

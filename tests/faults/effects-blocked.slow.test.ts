@@ -4,7 +4,15 @@ import type { Sink } from '#effects';
 import { seededRandom } from '#oracle';
 import type { Trajectory, Transaction, TransactionOptions, TransactionOutcome } from '#runtime';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
-import { type Fault, type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';
+import {
+  type Fault,
+  type Outside,
+  OutsideSink,
+  Steps,
+  storeOf,
+  tally,
+  toolFor,
+} from '../support/tools/effect-sink.ts';
 import { codeOf, hanging, never } from './hanging-tools.ts';
 
 // A transaction has acted in a scope and does not end: it does not respond, is cancelled, or its
@@ -29,12 +37,19 @@ async function stage(fault?: Outside['fault'], sort: Sink = 'keyed') {
     toolFor(outside, 'irreversible', 'buffered'),
     ...hanging,
   ];
-  const assize = runtimeOver(new MemoryStore(), [tally], { tools, effects: { callTimeoutMs: CALL_MS } });
+  const assize = runtimeOver(new MemoryStore(), [tally], {
+    tools,
+    effects: { callTimeoutMs: CALL_MS },
+  });
   return { sink, assize, trajectory: await assize.create(tally, { trajectoryId: 't' }) };
 }
 
 /** Begins one that acts once, at a place that it claims, and commits. */
-function follower(trajectory: Trajectory, what: string, at: string): Promise<TransactionOutcome<unknown>> {
+function follower(
+  trajectory: Trajectory,
+  what: string,
+  at: string,
+): Promise<TransactionOutcome<unknown>> {
   return trajectory.transaction({ writ, writes: [`test:${at}`], retries: 0 }, async (tx) => {
     await tx.call('reversible.externalised', { what, at });
     tx.propose(COUNT);
@@ -65,7 +80,9 @@ const HUNG: readonly [string, Body][] = [
     async (tx, hung) => {
       hung();
       for (let i = 0; i < 200; i++) {
-        await tx.call('reversible.externalised', { what: `deaf ${i}`, at: 'r' }).catch(() => undefined);
+        await tx
+          .call('reversible.externalised', { what: `deaf ${i}`, at: 'r' })
+          .catch(() => undefined);
         await new Promise((resolve) => setImmediate(resolve));
       }
       return never();
@@ -110,10 +127,13 @@ const HUNG: readonly [string, Body][] = [
   [
     'a choice that is never made',
     (tx, hung) =>
-      tx.speculate([(one) => one.call('reversible.externalised', { what: 'branch', at: 'r' })], () => {
-        hung();
-        return never();
-      }),
+      tx.speculate(
+        [(one) => one.call('reversible.externalised', { what: 'branch', at: 'r' })],
+        () => {
+          hung();
+          return never();
+        },
+      ),
   ],
 ];
 
@@ -124,14 +144,23 @@ describe.each(HUNG)('%s', (_, body) => {
       const { sink, trajectory } = await stage();
       const cancel = new AbortController();
       const { promise: isHung, resolve: hung } = Promise.withResolvers<void>();
-      const options: TransactionOptions = { writ, writes: ['test:r'], retries: 0, deadlineMs: DEADLINE_MS };
+      const options: TransactionOptions = {
+        writ,
+        writes: ['test:r'],
+        retries: 0,
+        deadlineMs: DEADLINE_MS,
+      };
       const holder = codeOf(
-        trajectory.transaction({ ...options, signal: cancel.signal }, (tx) => acted(body)(tx, hung)),
+        trajectory.transaction({ ...options, signal: cancel.signal }, (tx) =>
+          acted(body)(tx, hung),
+        ),
       );
       await isHung;
       const here = Promise.all(names('here').map((what) => follower(trajectory, what, 'r')));
       // No time passes.
-      await Promise.all(names('there').map((what) => follower(trajectory, what, what.replace(' ', ''))));
+      await Promise.all(
+        names('there').map((what) => follower(trajectory, what, what.replace(' ', ''))),
+      );
       expect(sink.log.some(({ what }) => what.startsWith('here'))).toBe(false);
       if (end === 'its caller') cancel.abort(new Error('enough'));
       else await vi.advanceTimersByTimeAsync(DEADLINE_MS);
@@ -159,11 +188,14 @@ test('a gate wait for a hung transaction ends at its deadline, without effect', 
   await isHung;
   const { promise: isAtGate, resolve: atGate } = Promise.withResolvers<void>();
   const waiting = codeOf(
-    trajectory.transaction({ writ, writes: ['test:r', 'test:s'], retries: 0, deadlineMs: DEADLINE_MS }, async (tx) => {
-      await tx.call('irreversible.buffered', { what: 'gated', at: 'r' });
-      tx.propose(COUNT);
-      atGate();
-    }),
+    trajectory.transaction(
+      { writ, writes: ['test:r', 'test:s'], retries: 0, deadlineMs: DEADLINE_MS },
+      async (tx) => {
+        await tx.call('irreversible.buffered', { what: 'gated', at: 'r' });
+        tx.propose(COUNT);
+        atGate();
+      },
+    ),
   );
   await isAtGate;
   const behind = follower(trajectory, 'behind', 's');
@@ -192,15 +224,20 @@ describe.each<[string, Sink, (of: string) => Fault]>([
     );
     const { promise: isAt, resolve: at } = Promise.withResolvers<void>();
     const holder = codeOf(
-      trajectory.transaction({ writ, writes: ['test:r'], retries: 0, deadlineMs: DEADLINE_MS }, async (tx) => {
-        at();
-        await tx.call('reversible.externalised', { what: 'held', at: 'r' });
-        throw new Error('undo it');
-      }),
+      trajectory.transaction(
+        { writ, writes: ['test:r'], retries: 0, deadlineMs: DEADLINE_MS },
+        async (tx) => {
+          at();
+          await tx.call('reversible.externalised', { what: 'held', at: 'r' });
+          throw new Error('undo it');
+        },
+      ),
     );
     await isAt;
     const here = Promise.all(names('here').map((what) => codeOf(follower(trajectory, what, 'r'))));
-    await Promise.all(names('there').map((what) => follower(trajectory, what, what.replace(' ', ''))));
+    await Promise.all(
+      names('there').map((what) => follower(trajectory, what, what.replace(' ', ''))),
+    );
     await vi.advanceTimersByTimeAsync(SILENCE_MS);
     expect(['outcome_unknown', 'undo it']).toContain(await holder);
     expect(await here).toEqual(Array(5).fill('resource_in_doubt'));
@@ -209,52 +246,62 @@ describe.each<[string, Sink, (of: string) => Fault]>([
   });
 });
 
-describe.each<Sink>(['keyed', 'queryable', 'blind'])('a process that died, with a %s sink', (sort) => {
-  test('does not block later transactions of its scope, after any last step', async () => {
-    const ends = { waited: 0, refused: 0 };
-    let processes = 0;
-    for (let endAt = 1; ; endAt++) {
-      const sink = new OutsideSink(sort);
-      const store = new MemoryStore();
-      await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
-      const processOf = (steps: Steps) => {
-        const outside = { sink, steps };
-        const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
-        // No process shares the randomness of another: not even its names and salts.
-        const random = seededRandom(`process ${++processes}`);
-        return runtimeOver(storeOf(store, steps), [tally], { tools, ports: { random } });
-      };
-      const steps = new Steps(endAt);
-      const dying = await Promise.race([processOf(steps).open('t'), steps.ended]);
-      const holder = dying?.transaction({ writ, writes: ['test:r'], retries: 0 }, async (tx) => {
-        await tx.call('reversible.externalised', { what: 'old acted', at: 'r' });
-        await tx.call('irreversible.buffered', { what: 'old held', at: 'r' });
-        tx.propose(COUNT);
-      });
-      await Promise.race([holder, steps.ended]);
-      if (!steps.isDead) break;
-      const next = await processOf(new Steps()).open('t');
-      const [here, there] = await Promise.all([
-        Promise.all(names('here').map((what) => codeOf(follower(next, what, 'r')))),
-        Promise.all(names('there').map((what) => codeOf(follower(next, what, what.replace(' ', ''))))),
-      ]);
-      expect(there).toEqual(Array(5).fill('done'));
-      const log = sink.log.filter(({ what }) => !what.startsWith('there')).map(({ what }) => what);
-      if (here.includes('done')) {
-        expect(here).toEqual(Array(5).fill('done'));
-        // All that was left to do of the dead one comes first.
-        expect(log.slice(-5)).toEqual(names('here'));
-        ends.waited++;
-      } else {
-        expect(here).toEqual(Array(5).fill('resource_in_doubt'));
-        expect(log.some((what) => what.startsWith('here'))).toBe(false);
-        ends.refused++;
+describe.each<Sink>(['keyed', 'queryable', 'blind'])(
+  'a process that died, with a %s sink',
+  (sort) => {
+    test('does not block later transactions of its scope, after any last step', async () => {
+      const ends = { waited: 0, refused: 0 };
+      let processes = 0;
+      for (let endAt = 1; ; endAt++) {
+        const sink = new OutsideSink(sort);
+        const store = new MemoryStore();
+        await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
+        const processOf = (steps: Steps) => {
+          const outside = { sink, steps };
+          const tools = [
+            toolFor(outside, 'reversible', 'externalised'),
+            toolFor(outside, 'irreversible', 'buffered'),
+          ];
+          // No process shares the randomness of another: not even its names and salts.
+          const random = seededRandom(`process ${++processes}`);
+          return runtimeOver(storeOf(store, steps), [tally], { tools, ports: { random } });
+        };
+        const steps = new Steps(endAt);
+        const dying = await Promise.race([processOf(steps).open('t'), steps.ended]);
+        const holder = dying?.transaction({ writ, writes: ['test:r'], retries: 0 }, async (tx) => {
+          await tx.call('reversible.externalised', { what: 'old acted', at: 'r' });
+          await tx.call('irreversible.buffered', { what: 'old held', at: 'r' });
+          tx.propose(COUNT);
+        });
+        await Promise.race([holder, steps.ended]);
+        if (!steps.isDead) break;
+        const next = await processOf(new Steps()).open('t');
+        const [here, there] = await Promise.all([
+          Promise.all(names('here').map((what) => codeOf(follower(next, what, 'r')))),
+          Promise.all(
+            names('there').map((what) => codeOf(follower(next, what, what.replace(' ', '')))),
+          ),
+        ]);
+        expect(there).toEqual(Array(5).fill('done'));
+        const log = sink.log
+          .filter(({ what }) => !what.startsWith('there'))
+          .map(({ what }) => what);
+        if (here.includes('done')) {
+          expect(here).toEqual(Array(5).fill('done'));
+          // All that was left to do of the dead one comes first.
+          expect(log.slice(-5)).toEqual(names('here'));
+          ends.waited++;
+        } else {
+          expect(here).toEqual(Array(5).fill('resource_in_doubt'));
+          expect(log.some((what) => what.startsWith('here'))).toBe(false);
+          ends.refused++;
+        }
       }
-    }
-    expect(ends.waited).toBeGreaterThan(2);
-    expect(ends.refused > 0).toBe(sort === 'blind');
-  });
-});
+      expect(ends.waited).toBeGreaterThan(2);
+      expect(ends.refused > 0).toBe(sort === 'blind');
+    });
+  },
+);
 
 describe.each<[string, Fault, 'commit' | 'throw']>([
   ['is refused for good after the commit', 'fail_for_good', 'commit'],
@@ -278,7 +325,9 @@ describe.each<[string, Fault, 'commit' | 'throw']>([
     const made = all.map(one);
     const poison = codeOf(made[poisoned]!);
     // Behind it, at its place.
-    const behind = Promise.all(names('here').map((what) => codeOf(follower(trajectory, what, `r${poisoned}`))));
+    const behind = Promise.all(
+      names('here').map((what) => codeOf(follower(trajectory, what, `r${poisoned}`))),
+    );
     const others = await Promise.all(made.filter((_, i) => i !== poisoned));
     expect(others.every(({ effects }) => effects === 'settled')).toBe(true);
     for (const i of all) if (i !== poisoned) expect(sink.times('do', `one ${i}`)).toBe(1);

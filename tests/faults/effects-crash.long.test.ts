@@ -56,7 +56,11 @@ class World extends OutlivingWorld {
           await tx.call('irreversible.buffered', { what: 'held for good' });
           await tx.call('reversible.externalised', { what: 'acted too' });
           if (ends === 'thrown') throw new Error('it is not to be');
-          tx.propose({ action: 'count', role: 'counter', args: ends === 'rejected' ? 'forbidden' : 'order' });
+          tx.propose({
+            action: 'count',
+            role: 'counter',
+            args: ends === 'rejected' ? 'forbidden' : 'order',
+          });
         },
       ),
     );
@@ -74,12 +78,14 @@ class World extends OutlivingWorld {
       expect(left).toEqual([]);
       for (const what of [...ACTED, ...HELD])
         expect([what, this.sink.standing(what)]).toEqual([what, committed ? 1 : 0]);
-      for (const what of HELD) expect([what, this.sink.times('do', what)]).toEqual([what, committed ? 1 : 0]);
+      for (const what of HELD)
+        expect([what, this.sink.times('do', what)]).toEqual([what, committed ? 1 : 0]);
       return;
     }
     // The outcome is unknown, so no effect runs twice, and each crash leaves at most one in doubt.
     expect(left.length).toBeLessThanOrEqual(crashes);
-    for (const what of [...ACTED, ...HELD]) expect(this.sink.times('do', what)).toBeLessThanOrEqual(1);
+    for (const what of [...ACTED, ...HELD])
+      expect(this.sink.times('do', what)).toBeLessThanOrEqual(1);
     if (left.length === 0)
       for (const what of [...ACTED, ...HELD])
         expect([what, this.sink.standing(what)]).toEqual([what, committed ? 1 : 0]);
@@ -92,7 +98,8 @@ async function canGoOn(store: MemoryStore): Promise<boolean> {
   const open = (await store.openEffects()).map(readTransaction);
   return open.some(
     ({ state }) =>
-      nextStep(state, { hasBody: false, isInFlight: () => false, maxAttempts: EFFECT_ATTEMPTS }).do !== 'wait',
+      nextStep(state, { hasBody: false, isInFlight: () => false, maxAttempts: EFFECT_ATTEMPTS })
+        .do !== 'wait',
   );
 }
 
@@ -101,7 +108,9 @@ async function leftIn(assize: Assize): Promise<UnresolvedEffect[]> {
   const open = await assize.effects();
   return open.flatMap(({ epoch, trajectoryId, effects }) =>
     effects.flatMap(({ n, tool, key, phase }) =>
-      isUnresolved(phase as EffectPhase) ? [{ epoch, trajectoryId, n, tool, key, phase, claims: [] }] : [],
+      isUnresolved(phase as EffectPhase)
+        ? [{ epoch, trajectoryId, n, tool, key, phase, claims: [] }]
+        : [],
     ),
   );
 }
@@ -127,8 +136,9 @@ describe.each(SORTS)('with a %s sink', (sort) => {
         const trajectory = await assize.open('t');
         // The transaction does not wait for the unresolved effects, because its scopes are
         // different.
-        const other = await trajectory.transaction({ writ: writFor('bob'), writes: ['other:x'] }, (tx) =>
-          tx.propose({ action: 'count', role: 'counter', args: 'other' }),
+        const other = await trajectory.transaction(
+          { writ: writFor('bob'), writes: ['other:x'] },
+          (tx) => tx.propose({ action: 'count', role: 'counter', args: 'other' }),
         );
         expect(other.ruling.ruling).toBe('committed');
         return assize.recoverEffects();
@@ -151,7 +161,10 @@ describe.each(SORTS)('with a %s sink', (sort) => {
       const wasOpen = (await world.store.openEffects()).length > 0;
       const { value: left = [] } = await world.process(undefined, async (assize) => {
         await assize.open('t');
-        await vi.waitFor(async () => expect(await canGoOn(world.store)).toBe(false), { interval: 1, timeout: 300_000 });
+        await vi.waitFor(async () => expect(await canGoOn(world.store)).toBe(false), {
+          interval: 1,
+          timeout: 300_000,
+        });
         return leftIn(assize);
       });
       await world.check(left as readonly UnresolvedEffect[]);
@@ -183,7 +196,8 @@ describe.each(SORTS)('with a %s sink', (sort) => {
       if (!isDead) break;
       world.fault = (of) => (of === 'undo' ? 'fail_for_good' : 'none');
       const [left] = await world.recovered();
-      if (left?.phase !== 'in_doubt') expect(world.sink.standing('acted')).toBe(left?.phase === 'unresolved' ? 1 : 0);
+      if (left?.phase !== 'in_doubt')
+        expect(world.sink.standing('acted')).toBe(left?.phase === 'unresolved' ? 1 : 0);
       outcomes[(left?.phase ?? 'undone') as keyof typeof outcomes]++;
     }
     expect(outcomes.undone).toBeGreaterThan(0);
@@ -201,12 +215,20 @@ describe.each(SORTS)('with a %s sink', (sort) => {
         const { isDead } = await world.process(endAt, (assize) =>
           world.transact(assize, undefined, ends).catch(() => undefined),
         );
-        await world.process(isDead ? (endAt % 7) + 1 : undefined, (assize) => assize.recoverEffects());
+        await world.process(isDead ? (endAt % 7) + 1 : undefined, (assize) =>
+          assize.recoverEffects(),
+        );
         await world.check(await world.recovered(), 2);
         const entries = (await world.store.entries('t')).filter(({ kind }) => kind === 'rejection');
         expect(entries.length).toBeLessThanOrEqual(1);
         const [entry] = entries;
-        said[entry === undefined ? 'nothing' : entry.payload.includes('effect_failed') ? 'acts' : 'ruling']++;
+        said[
+          entry === undefined
+            ? 'nothing'
+            : entry.payload.includes('effect_failed')
+              ? 'acts'
+              : 'ruling'
+        ]++;
         if (!isDead) break;
       }
       // After most crashes, the outcome at a blind sink is unknown.
@@ -237,12 +259,19 @@ describe.each(SORTS)('with a %s sink', (sort) => {
       const entries = await world.store.entries('t');
       expect(entries.filter(({ payload }) => payload.includes('"args":"order"'))).toHaveLength(1);
       await expectEffectLogMatches(world.store, 't', []);
-      for (const what of [...ACTED, ...HELD]) expect([what, world.sink.standing(what)]).toEqual([what, 1]);
+      for (const what of [...ACTED, ...HELD])
+        expect([what, world.sink.standing(what)]).toEqual([what, 1]);
     }
   });
 });
 
-const DONE = { acted: 'acted', held: 'held', refused: 'no van', later: 'another van', letter: 'a letter' } as const;
+const DONE = {
+  acted: 'acted',
+  held: 'held',
+  refused: 'no van',
+  later: 'another van',
+  letter: 'a letter',
+} as const;
 
 /** An order of which the van is never to be had, so that it fails for good after the commit. */
 class FailingWorld extends World {
@@ -253,14 +282,17 @@ class FailingWorld extends World {
 
   override async transact(assize: Assize, name = 'order', _ends?: unknown, args = 'o1') {
     const trajectory = await assize.open('t');
-    return trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'], name }, async (tx) => {
-      await tx.call('reversible.externalised', { what: DONE.acted });
-      await tx.call('reversible.buffered', { what: DONE.held });
-      await tx.call('with_cost.buffered', { what: DONE.refused });
-      await tx.call('with_cost.buffered', { what: DONE.later });
-      await tx.call('irreversible.buffered', { what: DONE.letter });
-      tx.propose({ action: 'order', role: 'counter', args });
-    });
+    return trajectory.transaction(
+      { writ: writFor('alice'), writes: ['test:**'], name },
+      async (tx) => {
+        await tx.call('reversible.externalised', { what: DONE.acted });
+        await tx.call('reversible.buffered', { what: DONE.held });
+        await tx.call('with_cost.buffered', { what: DONE.refused });
+        await tx.call('with_cost.buffered', { what: DONE.later });
+        await tx.call('irreversible.buffered', { what: DONE.letter });
+        tx.propose({ action: 'order', role: 'counter', args });
+      },
+    );
   }
 
   override async isCommitted(): Promise<boolean> {
@@ -270,13 +302,16 @@ class FailingWorld extends World {
   /** Commits of an action with these arguments. */
   async answers(args: string): Promise<number> {
     const entries = await this.store.entries('t');
-    return entries.filter(({ kind, payload }) => kind === 'commit' && payload.includes(`"args":"${args}"`)).length;
+    return entries.filter(
+      ({ kind, payload }) => kind === 'commit' && payload.includes(`"args":"${args}"`),
+    ).length;
   }
 
   /** A sink took back what it did as often as it did it, and nothing is answered for twice. */
   async checkAnswered(): Promise<void> {
     expect(await this.answers('no o1')).toBe(1);
-    for (const what of Object.values(DONE)) expect([what, this.sink.standing(what)]).toEqual([what, 0]);
+    for (const what of Object.values(DONE))
+      expect([what, this.sink.standing(what)]).toEqual([what, 0]);
   }
 
   /**
@@ -292,7 +327,8 @@ class FailingWorld extends World {
       expect(this.sink.times('do', what)).toBeLessThanOrEqual(1);
       if (!isLeft) expect([what, this.sink.standing(what)]).toEqual([what, 0]);
     }
-    if (!isLeft) for (const what of [DONE.later, DONE.letter]) expect(this.sink.times('do', what)).toBe(0);
+    if (!isLeft)
+      for (const what of [DONE.later, DONE.letter]) expect(this.sink.times('do', what)).toBe(0);
     for (const { phase } of left) expect(phase).toBe('in_doubt');
     expect((await verifyStore(this.store)).map(({ fault }) => fault)).toEqual([undefined]);
   }
@@ -351,14 +387,17 @@ describe.each(SORTS)('an order that fails for good after its commit, with a %s s
     for (let endAt = 1; ; endAt++) {
       const world = new FailingWorld(sort);
       await world.begin();
-      const { isDead } = await world.process(endAt, (assize) => world.transact(assize, 'order', undefined, 'bad'));
+      const { isDead } = await world.process(endAt, (assize) =>
+        world.transact(assize, 'order', undefined, 'bad'),
+      );
       const left = await world.recovered();
       await expectEffectLogMatches(world.store, 't', left);
       expect(await world.answers('forbidden')).toBe(0);
       if ((await world.answers('bad')) > 0) expect(left.length).toBeGreaterThan(0);
       const isInDoubt = left.some(({ phase }) => phase === 'in_doubt');
       expect(isInDoubt && sort === 'queryable').toBe(false);
-      if (!isInDoubt) for (const what of Object.values(DONE)) expect(world.sink.standing(what)).toBe(0);
+      if (!isInDoubt)
+        for (const what of Object.values(DONE)) expect(world.sink.standing(what)).toBe(0);
       if (!isDead) break;
     }
   });
@@ -387,7 +426,9 @@ test.each<Decision>(['applied', 'undone', 'retry', 'residue'])(
       if (after.length > 0) {
         // The operator states the real content of the sink.
         const is = world.sink.standing(WHAT) === 1 ? 'applied' : 'undone';
-        await world.process(undefined, (assize) => assize.resolveEffect({ ...found, epoch, n, as: is }));
+        await world.process(undefined, (assize) =>
+          assize.resolveEffect({ ...found, epoch, n, as: is }),
+        );
       }
       expect(await world.recovered()).toEqual([]);
       await expectEffectLogMatches(world.store, 't', []);

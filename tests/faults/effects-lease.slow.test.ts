@@ -4,7 +4,14 @@ import { z } from 'zod';
 import { declareTool, type Sink } from '#effects';
 import type { Assize, Trajectory, Transaction } from '#runtime';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
-import { type Fault, type Outside, OutsideSink, Steps, tally, toolFor } from '../support/tools/effect-sink.ts';
+import {
+  type Fault,
+  type Outside,
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../support/tools/effect-sink.ts';
 import { codeOf, hanging, never } from './hanging-tools.ts';
 
 // How long an unresponsive part blocks others if no timeout is declared: no longer than the lease
@@ -25,7 +32,9 @@ const TURNS = 20;
 
 beforeEach(
   () =>
-    void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] }),
+    void vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+    }),
 );
 afterEach(() => void vi.useRealTimers());
 
@@ -39,7 +48,11 @@ interface World {
   close(): Promise<void>;
 }
 
-async function world(fault: NonNullable<Outside['fault']> = () => 'none', sort: Sink = 'keyed', tries = 3) {
+async function world(
+  fault: NonNullable<Outside['fault']> = () => 'none',
+  sort: Sink = 'keyed',
+  tries = 3,
+) {
   const sink = new OutsideSink(sort);
   const outside = { sink, steps: new Steps(), fault };
   const tools = [
@@ -49,11 +62,16 @@ async function world(fault: NonNullable<Outside['fault']> = () => 'none', sort: 
   ];
   const store = new MemoryStore({ shared: true });
   const processOf = () =>
-    runtimeOver(store, [tally], { tools, effects: { maxAttempts: tries }, ports: { pause: waits } });
+    runtimeOver(store, [tally], {
+      tools,
+      effects: { maxAttempts: tries },
+      ports: { pause: waits },
+    });
   const [assize, beside] = [processOf(), processOf()];
   const one = await assize.create(tally, { trajectoryId: 'one' });
   const other = await beside.create(tally, { trajectoryId: 'other' });
-  const close = async (): Promise<void> => void (await Promise.all([assize.close(), beside.close()]));
+  const close = async (): Promise<void> =>
+    void (await Promise.all([assize.close(), beside.close()]));
   return { sink, one, other, assize, close } satisfies World;
 }
 
@@ -66,7 +84,11 @@ function waits(_: number, longest: number): Promise<void> {
  * Acts once, in a scope that it claims, and commits. Returns the result, and the time when the
  * transaction was settled or refused.
  */
-async function follower(trajectory: Trajectory, what: string, at: string): Promise<{ is: unknown; ms: number }> {
+async function follower(
+  trajectory: Trajectory,
+  what: string,
+  at: string,
+): Promise<{ is: unknown; ms: number }> {
   const made = trajectory.transaction({ writ, writes: [`test:${at}`], retries: 0 }, async (tx) => {
     await tx.call(ACT, { what, at });
     tx.propose(COUNT);
@@ -85,7 +107,8 @@ async function passUntil<T>(settled: Promise<T>): Promise<T> {
     isOver = true;
   });
   for (let i = 0; i < (3 * HOLD_MS) / STEP_MS && !isOver; i++) {
-    for (let turn = 0; turn < TURNS && !isOver; turn++) await new Promise((resolve) => setImmediate(resolve));
+    for (let turn = 0; turn < TURNS && !isOver; turn++)
+      await new Promise((resolve) => setImmediate(resolve));
     if (!isOver) await vi.advanceTimersByTimeAsync(STEP_MS);
   }
   expect(isOver).toBe(true);
@@ -101,14 +124,29 @@ const acts = (what: string, tx: Transaction): Promise<unknown> => tx.call(ACT, {
  */
 const HANGING: readonly [what: string, sort: Sink, fault: (of: string) => Fault, body: Body][] = [
   ['a body', 'keyed', () => 'none', never],
-  ['a body that has planned', 'keyed', () => 'none', (tx) => tx.call(HELD, { what: 'planned', at: 'r' }).then(never)],
+  [
+    'a body that has planned',
+    'keyed',
+    () => 'none',
+    (tx) => tx.call(HELD, { what: 'planned', at: 'r' }).then(never),
+  ],
   ['a read', 'keyed', () => 'none', (tx) => tx.call('hanging.read', {})],
   ['a plan', 'keyed', () => 'none', (tx) => tx.call('hanging.plan', {})],
-  ['a branch', 'keyed', () => 'none', (tx) => tx.speculate([(one) => acts('branch', one), never], () => 0)],
+  [
+    'a branch',
+    'keyed',
+    () => 'none',
+    (tx) => tx.speculate([(one) => acts('branch', one), never], () => 0),
+  ],
   ['a choice', 'keyed', () => 'none', (tx) => tx.speculate([(one) => acts('branch', one)], never)],
   ['a call', 'keyed', (of) => (of === 'do' ? 'hang' : 'none'), (tx) => acts('held', tx)],
   ['a call', 'blind', (of) => (of === 'do' ? 'hang' : 'none'), (tx) => acts('held', tx)],
-  ['a call and what asks for it', 'queryable', (of) => (of === 'undo' ? 'none' : 'hang'), (tx) => acts('held', tx)],
+  [
+    'a call and what asks for it',
+    'queryable',
+    (of) => (of === 'undo' ? 'none' : 'hang'),
+    (tx) => acts('held', tx),
+  ],
   ['a call and what undoes it', 'keyed', () => 'hang', (tx) => acts('held', tx)],
   [
     'what undoes it',
@@ -146,33 +184,38 @@ describe.each(HANGING)('where %s hangs, of a %s sink', (_, sort, fault, body) =>
   test.each([
     ['another process', 'other'],
     ['its own', 'one'],
-  ] as const)('a later transaction in %s waits no longer than a transaction lease', async (_, where) => {
-    const made = await world((of, what) => (what === 'held' ? fault(of) : 'none'), sort);
-    const { sink, one, close } = made;
-    const begun = performance.now();
-    const holder = codeOf(
-      one.transaction({ writ, writes: ['test:r'], retries: 0 }, async (tx) => {
-        await acts('first', tx);
-        await body(tx);
-      }),
-    );
-    const there = Promise.all([0, 1, 2].map((i) => follower(made[where], `there ${i}`, `s${i}`)));
-    const here = Promise.all([0, 1, 2].map((i) => follower(made[where], `here ${i}`, 'r')));
-    // No time passes for transactions in other scopes.
-    for (const { is, ms } of await passUntil(there)) expect([is, ms - begun]).toEqual(['done', 0]);
-    const ends = await passUntil(here);
-    for (const { is, ms } of ends) {
-      expect(['done', 'resource_in_doubt']).toContain(is);
-      expect(ms - begun).toBeLessThanOrEqual(HOLD_MS + SLACK_MS);
-    }
-    // No effect runs between the unresponsive one and its compensation.
-    const did = sink.log.map(({ what }) => what);
-    const first = did.findIndex((what) => what.startsWith('here'));
-    if (first !== -1) expect(did.slice(first).every((what) => what.startsWith('here'))).toBe(true);
-    await passUntil(holder);
-    vi.useRealTimers();
-    await close();
-  });
+  ] as const)(
+    'a later transaction in %s waits no longer than a transaction lease',
+    async (_, where) => {
+      const made = await world((of, what) => (what === 'held' ? fault(of) : 'none'), sort);
+      const { sink, one, close } = made;
+      const begun = performance.now();
+      const holder = codeOf(
+        one.transaction({ writ, writes: ['test:r'], retries: 0 }, async (tx) => {
+          await acts('first', tx);
+          await body(tx);
+        }),
+      );
+      const there = Promise.all([0, 1, 2].map((i) => follower(made[where], `there ${i}`, `s${i}`)));
+      const here = Promise.all([0, 1, 2].map((i) => follower(made[where], `here ${i}`, 'r')));
+      // No time passes for transactions in other scopes.
+      for (const { is, ms } of await passUntil(there))
+        expect([is, ms - begun]).toEqual(['done', 0]);
+      const ends = await passUntil(here);
+      for (const { is, ms } of ends) {
+        expect(['done', 'resource_in_doubt']).toContain(is);
+        expect(ms - begun).toBeLessThanOrEqual(HOLD_MS + SLACK_MS);
+      }
+      // No effect runs between the unresponsive one and its compensation.
+      const did = sink.log.map(({ what }) => what);
+      const first = did.findIndex((what) => what.startsWith('here'));
+      if (first !== -1)
+        expect(did.slice(first).every((what) => what.startsWith('here'))).toBe(true);
+      await passUntil(holder);
+      vi.useRealTimers();
+      await close();
+    },
+  );
 });
 
 test('a refused call is retried for part of the lease, then is unresolved', async () => {
@@ -229,11 +272,16 @@ describe('a transaction with signs of life is not treated as hung', () => {
 
   test('a wait for an older transaction that hangs', async () => {
     const { one, other, close } = await world();
-    const holder = codeOf(one.transaction({ writ, writes: ['test:r'], idleTimeoutMs: 2 * MINUTE, retries: 0 }, never));
-    const waiting = other.transaction({ writ, writes: ['test:r', 'test:s'], retries: 0 }, async (tx) => {
-      await acts('waited', tx);
-      tx.propose(COUNT);
-    });
+    const holder = codeOf(
+      one.transaction({ writ, writes: ['test:r'], idleTimeoutMs: 2 * MINUTE, retries: 0 }, never),
+    );
+    const waiting = other.transaction(
+      { writ, writes: ['test:r', 'test:s'], retries: 0 },
+      async (tx) => {
+        await acts('waited', tx);
+        tx.propose(COUNT);
+      },
+    );
     expect((await passUntil(waiting)).effects).toBe('settled');
     expect(await holder).toBe('deadline');
     vi.useRealTimers();
@@ -259,7 +307,10 @@ describe('a transaction with signs of life is not treated as hung', () => {
 });
 
 test.each([
-  [{ blockTimeoutMs: 99 }, /effects\.blockTimeoutMs must be a whole number of milliseconds from 100/],
+  [
+    { blockTimeoutMs: 99 },
+    /effects\.blockTimeoutMs must be a whole number of milliseconds from 100/,
+  ],
   [{ blockTimeoutMs: 1.5 }, /blockTimeoutMs/],
   [
     { blockTimeoutMs: 1_000, callTimeoutMs: 251 },
@@ -267,5 +318,7 @@ test.each([
   ],
   [{ callTimeoutMs: 30_001 }, /at most a quarter of effects\.blockTimeoutMs \(120000\)/],
 ])('limits that do not go together are refused by name: %j', (options, message) => {
-  expect(() => runtimeOver(new MemoryStore(), [tally], { tools: [...hanging], effects: options })).toThrow(message);
+  expect(() =>
+    runtimeOver(new MemoryStore(), [tally], { tools: [...hanging], effects: options }),
+  ).toThrow(message);
 });

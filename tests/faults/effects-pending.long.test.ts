@@ -38,7 +38,9 @@ class World extends OutlivingWorld {
    */
   async decide(assize: Assize): Promise<void> {
     const trajectory = await assize.open('t');
-    const waiting = trajectory.approvals.pending().find(({ payload }) => payload.reason === 'invariant_escalated');
+    const waiting = trajectory.approvals
+      .pending()
+      .find(({ payload }) => payload.reason === 'invariant_escalated');
     if (waiting === undefined) return;
     const doctor = { principal: 'doc', method: 'test' };
     try {
@@ -63,8 +65,12 @@ class World extends OutlivingWorld {
    * submits them.
    */
   async escalated(): Promise<number> {
-    const logged = await Promise.all(Array.from({ length: 20 }, (_, n) => this.store.effectsOf(n + 1)));
-    return logged.filter((each) => each !== undefined && readTransaction(each).cause === 'escalated').length;
+    const logged = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => this.store.effectsOf(n + 1)),
+    );
+    return logged.filter(
+      (each) => each !== undefined && readTransaction(each).cause === 'escalated',
+    ).length;
   }
 
   async check(left: readonly UnresolvedEffect[], crashes: number): Promise<'approved' | 'not'> {
@@ -76,8 +82,13 @@ class World extends OutlivingWorld {
     expect(left.length).toBeLessThanOrEqual(crashes);
     for (const what of ACTED) {
       const certain = this.sink.log.filter((each) => each.what === what && !doubtful.has(each.key));
-      const standing = certain.reduce((sum, { did }) => sum + (did === 'do' ? 1 : did === 'undo' ? -1 : 0), 0);
-      const isSure = !left.some(({ key }) => this.sink.log.some((each) => each.key === key && each.what === what));
+      const standing = certain.reduce(
+        (sum, { did }) => sum + (did === 'do' ? 1 : did === 'undo' ? -1 : 0),
+        0,
+      );
+      const isSure = !left.some(({ key }) =>
+        this.sink.log.some((each) => each.key === key && each.what === what),
+      );
       if (isSure) expect(standing).toBe(isApproved ? 1 : 0);
     }
     expect(this.sink.times('do', 'held')).toBeLessThanOrEqual(isApproved ? 1 : 0);

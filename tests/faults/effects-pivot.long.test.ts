@@ -37,8 +37,12 @@ class World extends OutlivingWorld {
   /** Approves what waits, if anything does. */
   async approve(assize: Assize): Promise<Ruling | undefined> {
     const trajectory = await assize.open('t');
-    const waiting = trajectory.approvals.pending().find(({ payload }) => payload.reason === 'irreversible');
-    return waiting && trajectory.approvals.approve(waiting.id, { principal: 'doc', method: 'test' });
+    const waiting = trajectory.approvals
+      .pending()
+      .find(({ payload }) => payload.reason === 'irreversible');
+    return (
+      waiting && trajectory.approvals.approve(waiting.id, { principal: 'doc', method: 'test' })
+    );
   }
 
   isApproved(): Promise<boolean> {
@@ -76,7 +80,9 @@ describe.each(SORTS)('with a %s sink', (sort) => {
       await world.check(left, 1);
       const isApproved = await world.isApproved();
       const entries = await world.store.entries('t');
-      seen[isApproved ? (left.length > 0 ? 'left' : 'done') : entries.length > 1 ? 'waits' : 'nothing']++;
+      seen[
+        isApproved ? (left.length > 0 ? 'left' : 'done') : entries.length > 1 ? 'waits' : 'nothing'
+      ]++;
       // A caller that lost the transaction repeats it, and an approver approves it, once.
       await world.process(undefined, (assize) => world.putUp(assize).catch(() => undefined));
       await world.process(undefined, (assize) => world.approve(assize));

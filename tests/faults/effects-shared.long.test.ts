@@ -8,7 +8,14 @@ import { seededRandom } from '#oracle';
 import type { Assize, Trajectory } from '#runtime';
 import { operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
-import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';
+import {
+  type Outside,
+  OutsideSink,
+  Steps,
+  storeOf,
+  tally,
+  toolFor,
+} from '../support/tools/effect-sink.ts';
 import { orders } from '../support/tools/orders.ts';
 
 // Several processes run the effects of one store concurrently, and some of them end or stop
@@ -75,7 +82,10 @@ class World {
     return { assize, trajectory, steps };
   }
 
-  async processes(count: number, options: Parameters<World['process']>[0] = {}): Promise<Process[]> {
+  async processes(
+    count: number,
+    options: Parameters<World['process']>[0] = {},
+  ): Promise<Process[]> {
     const processes: Process[] = [];
     for (let i = 0; i < count; i++) processes.push(await this.process(options));
     return processes;
@@ -83,7 +93,9 @@ class World {
 
   /** Entries about orders, which are all but what the ledger is told afterwards. */
   async orders(): Promise<number> {
-    return (await this.store.entries('t')).filter(({ payload }) => payload.includes('"args":"order"')).length;
+    return (await this.store.entries('t')).filter(({ payload }) =>
+      payload.includes('"args":"order"'),
+    ).length;
   }
 
   /** When nothing is open in the log but what waits for a person. */
@@ -91,7 +103,9 @@ class World {
     const left = await vi.waitFor(
       async () => {
         const open = await by.assize.effects();
-        const left = open.filter(({ effects }) => effects.some(({ phase }) => /in_doubt|unresolved/.test(phase)));
+        const left = open.filter(({ effects }) =>
+          effects.some(({ phase }) => /in_doubt|unresolved/.test(phase)),
+        );
         expect(open).toHaveLength(left.length);
         return left.length;
       },
@@ -142,14 +156,19 @@ test('no update is lost between processes, and no transaction restarts', async (
   let bodies = 0;
   const add = async ({ trajectory }: Process, name: string): Promise<void> => {
     const scope = [`cell:${name}`];
-    await trajectory.transaction({ ...all, reads: scope, writes: scope, retries: 0 }, async (tx) => {
-      bodies++;
-      const value = (await tx.call('cell.read', { name })) as number;
-      await tx.call('cell.write', { name, value: value + 1 });
-      tx.propose(COUNT);
-    });
+    await trajectory.transaction(
+      { ...all, reads: scope, writes: scope, retries: 0 },
+      async (tx) => {
+        bodies++;
+        const value = (await tx.call('cell.read', { name })) as number;
+        await tx.call('cell.write', { name, value: value + 1 });
+        tx.propose(COUNT);
+      },
+    );
   };
-  await Promise.all(processes.flatMap((each) => Array.from({ length: 30 }, (_, i) => add(each, `c${i % 2}`))));
+  await Promise.all(
+    processes.flatMap((each) => Array.from({ length: 30 }, (_, i) => add(each, `c${i % 2}`))),
+  );
   expect([...at]).toEqual([
     ['c0', 45],
     ['c1', 45],
@@ -188,20 +207,27 @@ test('a name is executed once for all callers, and all get the same result', asy
   );
   for (let i = 0; i < 5; i++) {
     const of = outcomes.filter((_, at) => at % 5 === i);
-    const entries = of.map(({ ruling }) => (ruling.ruling === 'committed' ? ruling.entry.id : undefined));
+    const entries = of.map(({ ruling }) =>
+      ruling.ruling === 'committed' ? ruling.entry.id : undefined,
+    );
     expect(new Set(entries).size).toBe(1);
     expect(entries[0]).toBeDefined();
-    expect([world.sink.times('do', `act ${i}`), world.sink.times('do', `mail ${i}`)]).toEqual([1, 1]);
+    expect([world.sink.times('do', `act ${i}`), world.sink.times('do', `mail ${i}`)]).toEqual([
+      1, 1,
+    ]);
   }
 });
 
 test('a late claim is stale if a later epoch of another process was there', async () => {
   const [one, other] = (await new World().processes(2)) as [Process, Process];
   const was = Promise.withResolvers<void>();
-  const late = one.trajectory.transaction({ ...all, writes: ['test:mine'], retries: 0 }, async (tx) => {
-    await was.promise;
-    await tx.expand({ writes: ['test:r'] });
-  });
+  const late = one.trajectory.transaction(
+    { ...all, writes: ['test:mine'], retries: 0 },
+    async (tx) => {
+      await was.promise;
+      await tx.expand({ writes: ['test:r'] });
+    },
+  );
   const failed = expect(late).rejects.toMatchObject({ code: 'stale' });
   await other.trajectory.transaction({ ...all, writes: ['test:r'] }, (tx) => tx.propose(COUNT));
   was.resolve();
@@ -257,10 +283,12 @@ test('a failure after the commit is compensated and handled once, at any crash',
     // The last event is published with a later one, or at close.
     await Promise.all([other, ...(steps.isDead ? [] : [one])].map(({ assize }) => assize.close()));
     const committed = (await world.store.entries('o')).filter(({ kind }) => kind === 'commit');
-    const count = (args: string) => committed.filter(({ payload }) => payload.includes(`"args":"${args}"`)).length;
+    const count = (args: string) =>
+      committed.filter(({ payload }) => payload.includes(`"args":"${args}"`)).length;
     expect(count('no o1')).toBe(count('o1'));
     expect(count('o1')).toBeLessThanOrEqual(1);
-    for (const what of ['acted', 'held', 'mail']) expect([what, world.sink.standing(what)]).toEqual([what, 0]);
+    for (const what of ['acted', 'held', 'mail'])
+      expect([what, world.sink.standing(what)]).toEqual([what, 0]);
     expect(world.sink.times('do', 'mail')).toBe(0);
     await expectEffectLogMatches(world.store, 'o', []);
     if (steps.isDead) ends++;
@@ -277,10 +305,13 @@ describe('an unresolved effect', () => {
     const world = new World('blind');
     const [one, other] = (await world.processes(2)) as [Process, Process];
     world.fault = () => 'lose';
-    const { epoch, effects } = await one.trajectory.transaction({ ...all, writes: ['test:r'] }, async (tx) => {
-      await tx.call('irreversible.buffered', { what: 'mail' });
-      tx.propose(COUNT);
-    });
+    const { epoch, effects } = await one.trajectory.transaction(
+      { ...all, writes: ['test:r'] },
+      async (tx) => {
+        await tx.call('irreversible.buffered', { what: 'mail' });
+        tx.propose(COUNT);
+      },
+    );
     world.fault = () => 'none';
     expect(effects).toBe('needs_human');
     return { world, one, other, epoch: epoch! };
@@ -293,7 +324,9 @@ describe('an unresolved effect', () => {
   test('is named to every process in its scope, and all other work continues', async () => {
     const { one, other, epoch } = await doubt();
     for (const { trajectory, assize } of [one, other]) {
-      await expect(trajectory.transaction(at, nothing)).rejects.toMatchObject({ code: 'resource_in_doubt' });
+      await expect(trajectory.transaction(at, nothing)).rejects.toMatchObject({
+        code: 'resource_in_doubt',
+      });
       await trajectory.transaction({ ...all, writes: ['test:else'] }, nothing);
       expect(await assize.recoverEffects()).toMatchObject([{ epoch, n: 0, phase: 'in_doubt' }]);
     }
@@ -340,14 +373,18 @@ describe('an unresolved effect', () => {
       deciding.now = async () => {
         const open = await world.store.openEffects();
         // Not while it is at work: that is not waited for.
-        for (let turn = 0; turn < 50 && !isDecided; turn++) await decide(open[0]!.epoch).catch(() => nextTurn());
+        for (let turn = 0; turn < 50 && !isDecided; turn++)
+          await decide(open[0]!.epoch).catch(() => nextTurn());
       };
       return 'lose';
     };
-    const { epoch } = await one.trajectory.transaction({ ...all, writes: ['test:r'] }, async (tx) => {
-      await tx.call('irreversible.buffered', { what: 'mail' });
-      tx.propose(COUNT);
-    });
+    const { epoch } = await one.trajectory.transaction(
+      { ...all, writes: ['test:r'] },
+      async (tx) => {
+        await tx.call('irreversible.buffered', { what: 'mail' });
+        tx.propose(COUNT);
+      },
+    );
     world.fault = () => 'none';
     // As soon as the other process has applied the event.
     if (!isDecided) await vi.waitFor(() => decide(epoch!), { timeout: 300_000 });
@@ -358,10 +395,16 @@ describe('an unresolved effect', () => {
   test('stays unresolved after its process ends, for present and later processes', async () => {
     const { world, one, other, epoch } = await doubt();
     await one.assize.close();
-    await expect(other.trajectory.transaction(at, nothing)).rejects.toMatchObject({ code: 'resource_in_doubt' });
+    await expect(other.trajectory.transaction(at, nothing)).rejects.toMatchObject({
+      code: 'resource_in_doubt',
+    });
     const third = await world.process();
-    await expect(third.trajectory.transaction(at, nothing)).rejects.toMatchObject({ code: 'resource_in_doubt' });
-    expect(await third.assize.resolveEffect({ ...found, epoch, as: 'residue' })).toMatchObject({ unresolved: 0 });
+    await expect(third.trajectory.transaction(at, nothing)).rejects.toMatchObject({
+      code: 'resource_in_doubt',
+    });
+    expect(await third.assize.resolveEffect({ ...found, epoch, as: 'residue' })).toMatchObject({
+      unresolved: 0,
+    });
     await other.trajectory.transaction(at, nothing);
   });
 });
@@ -429,7 +472,9 @@ describe('a transaction that only another process can complete', () => {
   test('is resumed by that process automatically, if it stays incomplete', async () => {
     const { world, able } = await left();
     // From then on it applies the events of abandoned transactions.
-    await able.trajectory.transaction({ ...all, writes: ['test:elsewhere'] }, (tx) => tx.propose(COUNT));
+    await able.trajectory.transaction({ ...all, writes: ['test:elsewhere'] }, (tx) =>
+      tx.propose(COUNT),
+    );
     await vi.waitFor(() => expect(world.sink.times('do', 'held')).toBe(1), { timeout: 300_000 });
     expect(await world.settled(able)).toBe(0);
   });
@@ -501,7 +546,9 @@ test('a transaction resumes in its process after a temporary write failure', asy
           if (typeof member !== 'function') return member;
           if (name !== 'logEffects') return member.bind(target);
           return (...args: unknown[]) =>
-            failing ? Promise.reject(new Error('the disk is full')) : Reflect.apply(member, target, args);
+            failing
+              ? Promise.reject(new Error('the disk is full'))
+              : Reflect.apply(member, target, args);
         },
       }),
   });
@@ -534,7 +581,10 @@ test.each(['was committed', 'is undone'])(
             const member = Reflect.get(target, name) as unknown;
             if (typeof member !== 'function') return member;
             if (name !== 'logEffects' && name !== 'commit') return member.bind(target);
-            return async (given: EffectWrite & { readonly effects?: EffectWrite }, ...rest: unknown[]) => {
+            return async (
+              given: EffectWrite & { readonly effects?: EffectWrite },
+              ...rest: unknown[]
+            ) => {
               if (failing && saysEnd(name === 'commit' ? (given.effects ?? given) : given)) {
                 failed++;
                 throw new Error('the disk is full');
@@ -563,88 +613,108 @@ test.each(['was committed', 'is undone'])(
 
 const WHATS = ['acted', 'held', 'for good'] as const;
 
-function work({ trajectory }: Process, options: object = {}, whats: readonly string[] = WHATS): Promise<unknown> {
-  return trajectory.transaction({ ...all, writes: ['test:a', 'test:b'], ...options }, async (tx) => {
-    if (whats.includes('acted')) await tx.call('reversible.externalised', { what: 'acted', at: 'a' });
-    await tx.call('reversible.buffered', { what: 'held', at: 'b' });
-    await tx.call('irreversible.buffered', { what: 'for good', at: 'b' });
-    tx.propose(COUNT);
-  });
+function work(
+  { trajectory }: Process,
+  options: object = {},
+  whats: readonly string[] = WHATS,
+): Promise<unknown> {
+  return trajectory.transaction(
+    { ...all, writes: ['test:a', 'test:b'], ...options },
+    async (tx) => {
+      if (whats.includes('acted'))
+        await tx.call('reversible.externalised', { what: 'acted', at: 'a' });
+      await tx.call('reversible.buffered', { what: 'held', at: 'b' });
+      await tx.call('irreversible.buffered', { what: 'for good', at: 'b' });
+      tx.propose(COUNT);
+    },
+  );
 }
 
 async function check(world: World, left: number, whats: readonly string[] = WHATS): Promise<void> {
-  const committed = (await world.store.entries('t')).some(({ payload }) => payload.includes('"args":"order"'));
+  const committed = (await world.store.entries('t')).some(({ payload }) =>
+    payload.includes('"args":"order"'),
+  );
   for (const what of WHATS) expect(world.sink.times('do', what)).toBeLessThanOrEqual(1);
   if (left > 0) return;
-  for (const what of whats) expect([what, world.sink.standing(what)]).toEqual([what, committed ? 1 : 0]);
+  for (const what of whats)
+    expect([what, world.sink.standing(what)]).toEqual([what, committed ? 1 : 0]);
 }
 
-describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, one of two processes', (sort) => {
-  test('ends at any step: the other adopts its work without stopping its own', async () => {
-    const seen = { left: 0, clean: 0 };
-    for (let endAt = 1; ; endAt++) {
-      const world = new World(sort);
-      const other = await world.process({ leaseMs: PATIENT_MS });
-      const dying = await world.process({ steps: new Steps(endAt), leaseMs: LEASE_MS });
-      const worked = work(dying).then(() => dying.assize.close());
-      const isLost = await Promise.race([worked, dying.steps.ended]).then(
-        () => false,
-        (error) => {
-          if (error.code === 'lease_lost') return true;
-          throw error;
-        },
-      );
-      // On a very busy machine, another process can adopt the work before this one ends: the loop
-      // repeats the step.
-      if (isLost && !dying.steps.isDead) {
-        endAt--;
-        continue;
+describe.each<Sink>(['keyed', 'queryable', 'blind'])(
+  'with a %s sink, one of two processes',
+  (sort) => {
+    test('ends at any step: the other adopts its work without stopping its own', async () => {
+      const seen = { left: 0, clean: 0 };
+      for (let endAt = 1; ; endAt++) {
+        const world = new World(sort);
+        const other = await world.process({ leaseMs: PATIENT_MS });
+        const dying = await world.process({ steps: new Steps(endAt), leaseMs: LEASE_MS });
+        const worked = work(dying).then(() => dying.assize.close());
+        const isLost = await Promise.race([worked, dying.steps.ended]).then(
+          () => false,
+          (error) => {
+            if (error.code === 'lease_lost') return true;
+            throw error;
+          },
+        );
+        // On a very busy machine, another process can adopt the work before this one ends: the loop
+        // repeats the step.
+        if (isLost && !dying.steps.isDead) {
+          endAt--;
+          continue;
+        }
+        if (!dying.steps.isDead) break;
+        await other.trajectory.transaction({ ...all, writes: ['test:else'] }, (tx) =>
+          tx.propose({ ...COUNT, args: 'other' }),
+        );
+        const left = await world.settled(other);
+        await check(world, left);
+        seen[left > 0 ? 'left' : 'clean']++;
+        // The scope that it had claimed is free, or in doubt.
+        const again = work(other, { name: 'again' }).catch((error) => error.code);
+        expect((await again) === 'resource_in_doubt').toBe(left > 0);
       }
-      if (!dying.steps.isDead) break;
-      await other.trajectory.transaction({ ...all, writes: ['test:else'] }, (tx) =>
-        tx.propose({ ...COUNT, args: 'other' }),
-      );
-      const left = await world.settled(other);
-      await check(world, left);
-      seen[left > 0 ? 'left' : 'clean']++;
-      // The scope that it had claimed is free, or in doubt.
-      const again = work(other, { name: 'again' }).catch((error) => error.code);
-      expect((await again) === 'resource_in_doubt').toBe(left > 0);
-    }
-    expect(seen.clean).toBeGreaterThan(0);
-    expect(seen.left > 0).toBe(sort === 'blind');
-  });
+      expect(seen.clean).toBeGreaterThan(0);
+      expect(seen.left > 0).toBe(sort === 'blind');
+    });
 
-  test.each([
-    ['', WHATS],
-    [', with all of it held until then', WHATS.slice(1)],
-  ])('hangs at any step, wakes after an adoption, and does nothing more%s', async (_, whats) => {
-    for (let endAt = 1; ; endAt++) {
-      const world = new World(sort);
-      const other = await world.process({ leaseMs: PATIENT_MS });
-      const hanging = await world.process({ steps: new Steps(endAt, true), leaseMs: LEASE_MS });
-      const worked = work(hanging, {}, whats).then(
-        () => hanging.assize.close().then(() => 'done'),
-        (error) => error.code as string,
-      );
-      await Promise.race([worked, hanging.steps.ended]);
-      if (!hanging.steps.isDead) break;
-      // A conflicting transaction waits for one lease at most.
-      await other.trajectory
-        .transaction({ ...all, writes: ['test:a', 'test:b'] }, (tx) => tx.propose({ ...COUNT, args: 'other' }))
-        .catch((error) => expect(error.code).toBe('resource_in_doubt'));
-      const left = await world.settled(other);
-      const before = world.sink.log.length;
-      const entries = await world.orders();
-      hanging.steps.revive();
-      const outcome = await worked;
-      // Entries that were not written at the adoption are not written later.
-      expect(await world.orders()).toBe(entries);
-      // A call that was on its way when it hung arrives all the same: a blind sink can't tell.
-      if (sort === 'blind') expect(world.sink.log.length - before).toBeLessThanOrEqual(1);
-      else expect(world.sink.log.slice(before).every(({ did }) => did === 'again' || did === 'do')).toBe(true);
-      if (outcome !== 'done') expect(['lease_lost', 'commit_unknown', 'outcome_unknown']).toContain(outcome);
-      if (sort === 'keyed') await check(world, left, whats);
-    }
-  });
-});
+    test.each([
+      ['', WHATS],
+      [', with all of it held until then', WHATS.slice(1)],
+    ])('hangs at any step, wakes after an adoption, and does nothing more%s', async (_, whats) => {
+      for (let endAt = 1; ; endAt++) {
+        const world = new World(sort);
+        const other = await world.process({ leaseMs: PATIENT_MS });
+        const hanging = await world.process({ steps: new Steps(endAt, true), leaseMs: LEASE_MS });
+        const worked = work(hanging, {}, whats).then(
+          () => hanging.assize.close().then(() => 'done'),
+          (error) => error.code as string,
+        );
+        await Promise.race([worked, hanging.steps.ended]);
+        if (!hanging.steps.isDead) break;
+        // A conflicting transaction waits for one lease at most.
+        await other.trajectory
+          .transaction({ ...all, writes: ['test:a', 'test:b'] }, (tx) =>
+            tx.propose({ ...COUNT, args: 'other' }),
+          )
+          .catch((error) => expect(error.code).toBe('resource_in_doubt'));
+        const left = await world.settled(other);
+        const before = world.sink.log.length;
+        const entries = await world.orders();
+        hanging.steps.revive();
+        const outcome = await worked;
+        // Entries that were not written at the adoption are not written later.
+        expect(await world.orders()).toBe(entries);
+        // A call that was on its way when it hung arrives all the same: a blind sink can't tell.
+        if (sort === 'blind') expect(world.sink.log.length - before).toBeLessThanOrEqual(1);
+        else
+          expect(
+            world.sink.log.slice(before).every(({ did }) => did === 'again' || did === 'do'),
+          ).toBe(true);
+        if (outcome !== 'done')
+          expect(['lease_lost', 'commit_unknown', 'outcome_unknown']).toContain(outcome);
+        if (sort === 'keyed') await check(world, left, whats);
+      }
+    });
+  },
+);

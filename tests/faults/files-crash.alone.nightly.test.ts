@@ -49,7 +49,11 @@ class World {
   /** One process, from its beginning to its end. */
   async process<T>(endAt: number | undefined, live: (assize: Assize) => Promise<T>) {
     const steps = new Steps(endAt);
-    const tools = fileTools({ root: this.root, delivery: this.#delivery, disk: (disk) => diskOf(disk, steps) });
+    const tools = fileTools({
+      root: this.root,
+      delivery: this.#delivery,
+      disk: (disk) => diskOf(disk, steps),
+    });
     const assize = runtimeOver(storeOf(this.store, steps), [tally], { tools });
     const value = await Promise.race([live(assize), steps.ended.then(() => undefined)]);
     if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
@@ -118,27 +122,32 @@ describe.each(['buffered', 'externalised'] as const)('files that are changed %s'
     for (let endAt = 1; ; endAt++) {
       const world = new World(delivery);
       await world.begin();
-      const { isDead } = await world.process(endAt, (assize) => world.transact(assize, 'forbidden'));
+      const { isDead } = await world.process(endAt, (assize) =>
+        world.transact(assize, 'forbidden'),
+      );
       expect(await world.check(await recovered(world))).toBe('old');
       if (!isDead) break;
     }
   });
 
-  test.each(['order', 'forbidden'])('and if each call reads the result of the call before: %s', async (args) => {
-    const outcomes = new Set<string>();
-    // One in five of the steps: no call has so few.
-    for (let endAt = 1; ; endAt += 5) {
-      const world = new World(delivery);
-      await world.begin();
-      const { isDead } = await world.process(endAt, (assize) => world.chain(assize, args));
-      // The recovering process can crash, too, and leave some work for the next one.
-      await world.process(1 + ((endAt * 7) % 61), (assize) => assize.recoverEffects());
-      outcomes.add(await world.check(await recovered(world), CHAINED));
-      rmSync(made.pop()!, { recursive: true });
-      if (!isDead) break;
-    }
-    expect([...outcomes].sort()).toEqual(args === 'order' ? ['new', 'old'] : ['old']);
-  });
+  test.each(['order', 'forbidden'])(
+    'and if each call reads the result of the call before: %s',
+    async (args) => {
+      const outcomes = new Set<string>();
+      // One in five of the steps: no call has so few.
+      for (let endAt = 1; ; endAt += 5) {
+        const world = new World(delivery);
+        await world.begin();
+        const { isDead } = await world.process(endAt, (assize) => world.chain(assize, args));
+        // The recovering process can crash, too, and leave some work for the next one.
+        await world.process(1 + ((endAt * 7) % 61), (assize) => assize.recoverEffects());
+        outcomes.add(await world.check(await recovered(world), CHAINED));
+        rmSync(made.pop()!, { recursive: true });
+        if (!isDead) break;
+      }
+      expect([...outcomes].sort()).toEqual(args === 'order' ? ['new', 'old'] : ['old']);
+    },
+  );
 
   test('and so does another crash at any step of the recovery', async () => {
     let twice = 0;

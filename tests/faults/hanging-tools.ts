@@ -13,7 +13,13 @@ export const hanging: readonly Tool[] = [
     plan: never,
     execute: () => null,
   }),
-  declareTool({ name: 'hanging.read', input: z.strictObject({}), class: 'read', reads: ['test:r'], execute: never }),
+  declareTool({
+    name: 'hanging.read',
+    input: z.strictObject({}),
+    class: 'read',
+    reads: ['test:r'],
+    execute: never,
+  }),
 ];
 
 /** The result of a promise: the code or the message of its error, else `done`. */

@@ -61,7 +61,11 @@ async function served(store: string, env: Readonly<Record<string, string>> = {})
       };
       const role = { name: 'spender', params: { agent: 'ada' } };
       const body = JSON.stringify({ action: 'spend', role, args: { amount: 1 } });
-      const answer = await fetch(`${url}/v1/trajectories/main/proposals`, { method: 'POST', headers, body });
+      const answer = await fetch(`${url}/v1/trajectories/main/proposals`, {
+        method: 'POST',
+        headers,
+        body,
+      });
       return { status: answer.status, body: await answer.json() };
     },
     probe: async (path) => (await fetch(`${url}${path}`)).status,
@@ -73,7 +77,9 @@ async function expectCommits(store: string, count: number): Promise<void> {
   const opened = await openStore(store);
   const reports = await verifyStore(opened);
   expect(reports.every(({ valid }) => valid)).toBe(true);
-  expect((await opened.entries('main')).filter(({ kind }) => kind === 'commit')).toHaveLength(count);
+  expect((await opened.entries('main')).filter(({ kind }) => kind === 'commit')).toHaveLength(
+    count,
+  );
   await opened.close();
 }
 
@@ -135,7 +141,9 @@ test('a file that is cut while open: the server ends with 3, and says why', asyn
   });
   expect((await propose('third')).status).toBe(503);
   expect((await ended)[0]).toBe(3);
-  expect(log).toMatch(/ledger\.db was cut while the store .* was open.*Put the right file in place/s);
+  expect(log).toMatch(
+    /ledger\.db was cut while the store .* was open.*Put the right file in place/s,
+  );
 });
 
 test('a write that fails: 503 that can be repeated, and the server ends with 3', async () => {
@@ -153,12 +161,17 @@ test('a write that fails: 503 that can be repeated, and the server ends with 3',
   expect((await ended)[0]).toBe(3);
   rmSync(join(folder, 'fails'));
   const again = await served(store);
-  for (const key of ['first', 'second', 'third']) expect((await again.propose(key)).body.ruling).toBe('committed');
+  for (const key of ['first', 'second', 'third'])
+    expect((await again.propose(key)).body.ruling).toBe('committed');
   expect(await server!.end('SIGTERM')).toBe(0);
   await expectCommits(store, 3);
 });
 
-const POISONED = { code: 'store_poisoned', retryable: true, detail: expect.stringMatching(/Repeat the request later/) };
+const POISONED = {
+  code: 'store_poisoned',
+  retryable: true,
+  detail: expect.stringMatching(/Repeat the request later/),
+};
 
 /** While the file `fails` exists, the sync of a commit fails (SQLITE_IOERR_FSYNC). */
 const FAILING_COMMIT = `

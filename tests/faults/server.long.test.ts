@@ -5,8 +5,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { interceptSql, sqliteError } from '../../packages/testing/src/intercept.ts';
 import { allEntries } from '../support/ledger/desk.ts';
-import { closedAfterEach, type Place, postgresPlace, sqlitePlaces } from '../support/ledger/stores.ts';
-import { holdTable, type Loss, Relay, untilOneWaits, withPostgres } from '../support/postgres/index.ts';
+import {
+  closedAfterEach,
+  type Place,
+  postgresPlace,
+  sqlitePlaces,
+} from '../support/ledger/stores.ts';
+import {
+  holdTable,
+  type Loss,
+  Relay,
+  untilOneWaits,
+  withPostgres,
+} from '../support/postgres/index.ts';
 import { begun, CallerReport, expectOnce, file, papersOf, processOver } from './callers.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -29,7 +40,9 @@ withPostgres(
     describe('fault: the server stops in mid-commit: answers stay, retries add one', () => {
       test('while the append is under way', async () => {
         const place = newPlace();
-        const trajectory = await begun(await place.open({ lockTimeoutMs: 60_000, statementTimeoutMs: 60_000 }));
+        const trajectory = await begun(
+          await place.open({ lockTimeoutMs: 60_000, statementTimeoutMs: 60_000 }),
+        );
         const told = new CallerReport();
         const papers = papersOf(10);
         await holdTable(place.url, 'entry');

@@ -75,7 +75,10 @@ async function backUp(): Promise<string> {
 }
 
 async function expectPoisoned(store: SqliteStore, file: string): Promise<void> {
-  const gone = { code: 'store_poisoned', message: expect.stringContaining('removed, renamed or replaced') };
+  const gone = {
+    code: 'store_poisoned',
+    message: expect.stringContaining('removed, renamed or replaced'),
+  };
   expect(await commit(store, 'in doubt')).toMatchObject({ status: 'unknown', cause: gone });
   const evidence = { path: store.path, file };
   await expect(commit(store, 'later')).rejects.toMatchObject({ ...gone, evidence });
@@ -163,7 +166,8 @@ describe('no commit is answered after', () => {
     expect(await commit(other, 'once more')).toEqual({ status: 'committed' });
     await other.close();
     const again = await openAt();
-    for (const id of ['a', 'by the new handle', 'once more']) expect(await again.resolve(rootOf(id).id)).toBeDefined();
+    for (const id of ['a', 'by the new handle', 'once more'])
+      expect(await again.resolve(rootOf(id).id)).toBeDefined();
   });
 
   test('the file was renamed, and a copy took its name', async () => {
@@ -219,21 +223,24 @@ describe('no commit is answered after', () => {
   });
 
   // Node's own SQLite leaves the WAL, and other builds of SQLite remove it.
-  test.skipIf(!python)('a reader (python3) removed the WAL of a process without its locks', async () => {
-    const store = await openAt();
-    await commit(store, 'a');
-    // A plain read and close of the file drops the POSIX locks of this process.
-    readFileSync(path);
-    const reader =
-      "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('SELECT count(*) FROM entry').fetchall(); db.close()";
-    execFileSync('python3', ['-c', reader, path]);
-    expect(existsSync(`${path}-wal`)).toBe(false);
-    await expectPoisoned(store, `${path}-wal`);
-    await store.close();
-    const again = await openAt();
-    expect(await again.resolve(rootOf('a').id)).toBeDefined();
-    expect(await again.selfCheck()).toEqual([]);
-  });
+  test.skipIf(!python)(
+    'a reader (python3) removed the WAL of a process without its locks',
+    async () => {
+      const store = await openAt();
+      await commit(store, 'a');
+      // A plain read and close of the file drops the POSIX locks of this process.
+      readFileSync(path);
+      const reader =
+        "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('SELECT count(*) FROM entry').fetchall(); db.close()";
+      execFileSync('python3', ['-c', reader, path]);
+      expect(existsSync(`${path}-wal`)).toBe(false);
+      await expectPoisoned(store, `${path}-wal`);
+      await store.close();
+      const again = await openAt();
+      expect(await again.resolve(rootOf('a').id)).toBeDefined();
+      expect(await again.selfCheck()).toEqual([]);
+    },
+  );
 
   test('another handle of this process was opened without the index of the WAL', async () => {
     const idle = await openAt();
@@ -265,7 +272,8 @@ describe('while a group commit is in flight', () => {
       const group = ['b', 'c', 'd'].map((id) => commit(store, id));
       const answer = store.oraclePut({ key: 'a'.repeat(64), answer: '1', at: 'now' });
       await expect(answer).rejects.toMatchObject({ code: 'store_poisoned' });
-      for (const result of await Promise.all(group)) expect(result).toMatchObject({ status: 'unknown' });
+      for (const result of await Promise.all(group))
+        expect(result).toMatchObject({ status: 'unknown' });
     },
   );
 
@@ -281,8 +289,11 @@ describe('while a group commit is in flight', () => {
         renameSync(path, join(folder, 'aside.db'));
         renameSync(backup, path);
       }
-      const results = await Promise.all([0, 1, 2].map((i) => commit(store, `${n}-${i}`))).catch((error) => error);
-      if (!Array.isArray(results) || results.some(({ status }) => status !== 'committed')) failed = results;
+      const results = await Promise.all([0, 1, 2].map((i) => commit(store, `${n}-${i}`))).catch(
+        (error) => error,
+      );
+      if (!Array.isArray(results) || results.some(({ status }) => status !== 'committed'))
+        failed = results;
       else committed.push(...[0, 1, 2].map((i) => `${n}-${i}`));
     }
     expect(committed).toHaveLength(120);
@@ -336,7 +347,11 @@ describe('a store stays open', () => {
       db.close();
       expect(await commit(store, step)).toEqual({ status: 'committed' });
     }
-    await store.commit({ entries: [], blobs: [], erased: [{ hash: 'a'.repeat(64), by: 'b'.repeat(64) }] });
+    await store.commit({
+      entries: [],
+      blobs: [],
+      erased: [{ hash: 'a'.repeat(64), by: 'b'.repeat(64) }],
+    });
     await store.scrub();
     expect(await commit(store, 'after a rewrite')).toEqual({ status: 'committed' });
   });
@@ -352,7 +367,8 @@ test('fault: the file is removed or replaced: commit_unknown, then refused', asy
   const store = await openAt();
   const assize = runtimeOver(store, [tally]);
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
-  const act = () => trajectory.propose({ action: 'count', role: 'counter', args: 'x', writ: writFor('alice') });
+  const act = () =>
+    trajectory.propose({ action: 'count', role: 'counter', args: 'x', writ: writFor('alice') });
   expect((await act()).ruling).toBe('committed');
   for (const ending of ['', '-wal', '-shm']) rmSync(path + ending);
   await expect(act()).rejects.toMatchObject({ code: 'commit_unknown' });

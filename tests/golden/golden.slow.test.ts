@@ -2,7 +2,14 @@
  * Ledgers that were written once and are never written again: every version must return the same
  * verdict.
  */
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -27,7 +34,8 @@ import { hasPython, PythonVerifier } from '../support/process/python-verifier.ts
 import { changed, FACTS, type Golden, linesOf, V1, verdictsOf } from './ledger.ts';
 import { clerk, filing } from './run.ts';
 
-const goldenOf = (file: string): Golden[] => JSON.parse(readFileSync(join(V1, file), 'utf8')) as Golden[];
+const goldenOf = (file: string): Golden[] =>
+  JSON.parse(readFileSync(join(V1, file), 'utf8')) as Golden[];
 const golden = goldenOf('golden.json');
 /** Decisions that take several people. */
 const several = goldenOf('several.json');
@@ -59,7 +67,8 @@ describe('version 1 of the ledger', () => {
       expect(honest).toMatchObject({ export: null, checkpoint: 'at' });
       expect(honest.verify.every(({ fault }) => fault === undefined)).toBe(true);
       for (const { name, verify, export: line, checkpoint } of others) {
-        const found = verify.some(({ fault }) => fault !== undefined) || line !== null || checkpoint !== 'at';
+        const found =
+          verify.some(({ fault }) => fault !== undefined) || line !== null || checkpoint !== 'at';
         expect(found, name).toBe(true);
       }
     },
@@ -82,8 +91,17 @@ describe('version 1 of the ledger', () => {
       return payload === undefined ? [] : [payload];
     });
     const kinds = new Set(payloads.map(({ kind }) => kind));
-    expect([...kinds].sort()).toEqual(['branch', 'commit', 'delegation', 'pending_approval', 'rejection', 'root']);
-    const reasons = new Set(payloads.flatMap(({ kind, reason }) => (kind === 'rejection' ? [reason] : [])));
+    expect([...kinds].sort()).toEqual([
+      'branch',
+      'commit',
+      'delegation',
+      'pending_approval',
+      'rejection',
+      'root',
+    ]);
+    const reasons = new Set(
+      payloads.flatMap(({ kind, reason }) => (kind === 'rejection' ? [reason] : [])),
+    );
     for (const reason of [
       'invariant_rejected',
       'unknown_tool',
@@ -98,7 +116,9 @@ describe('version 1 of the ledger', () => {
   test('its checkpoint has the signature of its key', () => {
     const key = parseVerifierKey(readFileSync(join(V1, 'honest.jsonl.vkey'), 'utf8').trim());
     const note = readFileSync(join(V1, 'honest.jsonl.checkpoint'), 'utf8');
-    expect(openCheckpoint(note, { origin: 'example.com/golden', keys: [key] })).toMatchObject({ valid: true });
+    expect(openCheckpoint(note, { origin: 'example.com/golden', keys: [key] })).toMatchObject({
+      valid: true,
+    });
   });
 
   /** A copy of a golden store, which nothing has opened. */
@@ -114,8 +134,14 @@ describe('version 1 of the ledger', () => {
     for await (const line of exportLines(store)) text += line;
     expect(text).toBe(readFileSync(join(V1, 'honest.jsonl'), 'utf8'));
     const reports = await verifyStore(store, { threads: 2 });
-    expect(reports.map(({ trajectory_id, entries, head }) => ({ trajectory_id, entries, head }))).toEqual(
-      (golden[0] as Golden).verify.map(({ trajectory_id, entries, head }) => ({ trajectory_id, entries, head })),
+    expect(
+      reports.map(({ trajectory_id, entries, head }) => ({ trajectory_id, entries, head })),
+    ).toEqual(
+      (golden[0] as Golden).verify.map(({ trajectory_id, entries, head }) => ({
+        trajectory_id,
+        entries,
+        head,
+      })),
     );
     expect(await store.selfCheck?.()).toEqual([]);
     await store.close();
@@ -135,25 +161,34 @@ describe('version 1 of the ledger', () => {
     expect(facts.some(({ object }) => object.length > 400)).toBe(true);
     expect(JSON.stringify(facts)).not.toContain('aspirin');
     const found = await store.factsByText({ space, text });
-    expect(found.map(({ fact }) => fact.fact_id).sort()).toEqual(corrected.map((row) => row.fact_id).sort());
-    expect(await store.factsByVector({ space, embedder, vector, limit: 1 })).toMatchObject([{ score: 1 }]);
+    expect(found.map(({ fact }) => fact.fact_id).sort()).toEqual(
+      corrected.map((row) => row.fact_id).sort(),
+    );
+    expect(await store.factsByVector({ space, embedder, vector, limit: 1 })).toMatchObject([
+      { score: 1 },
+    ]);
     expect(await store.textsToEmbed(embedder, space, 100)).toEqual([]);
     expect((await store.textsToEmbed('another', space, 100)).length).toBeGreaterThan(3);
     await store.close();
   });
 
-  test.each(['store.sqlite', 'facts.sqlite'])('its database file %s has the schema of a new store', async (file) => {
-    const paths = [copyOf(file), join(folder, `new-${file}`)];
-    for (const path of paths) await (await openStore(`sqlite:${path}`)).close();
-    const [golden, today] = paths.map((path) => {
-      const db = new DatabaseSync(path, { readOnly: true });
-      const statements = db.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all();
-      const version = db.prepare('PRAGMA user_version').get();
-      db.close();
-      return { statements, version };
-    });
-    expect(golden).toEqual(today);
-  });
+  test.each(['store.sqlite', 'facts.sqlite'])(
+    'its database file %s has the schema of a new store',
+    async (file) => {
+      const paths = [copyOf(file), join(folder, `new-${file}`)];
+      for (const path of paths) await (await openStore(`sqlite:${path}`)).close();
+      const [golden, today] = paths.map((path) => {
+        const db = new DatabaseSync(path, { readOnly: true });
+        const statements = db
+          .prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name')
+          .all();
+        const version = db.prepare('PRAGMA user_version').get();
+        db.close();
+        return { statements, version };
+      });
+      expect(golden).toEqual(today);
+    },
+  );
 
   /** The domain of the run with its recorded hash, which was made of JSON Schemas. */
   async function recordedDomain(store: MemoryStore): Promise<typeof filing> {
@@ -178,22 +213,31 @@ describe('version 1 of the ledger', () => {
     };
     const source = { store, oracleStore: store, trajectoryId: 'desk' };
     const filing = await recordedDomain(store);
-    const report = await replayRun(source, filing, [clerk(nobody)], { anchors: [operator.publicKey] });
+    const report = await replayRun(source, filing, [clerk(nobody)], {
+      anchors: [operator.publicKey],
+    });
     expect(report).toMatchObject({ same: true, turns: 7, takenAsRecorded: 1 });
-    expect(await deepReplay(store, 'desk', { domains: [filing], oracle: store })).toMatchObject({ same: true });
+    expect(await deepReplay(store, 'desk', { domains: [filing], oracle: store })).toMatchObject({
+      same: true,
+    });
     const [row] = rows.filter(({ answer }) => answer.includes('letter'));
     const other = {
-      oracleGet: async (key: string) => (key === row?.key ? { ...row, answer: '"x"' } : store.oracleGet(key)),
+      oracleGet: async (key: string) =>
+        key === row?.key ? { ...row, answer: '"x"' } : store.oracleGet(key),
     };
-    expect(await deepReplay(store, 'desk', { domains: [filing], oracle: other })).toMatchObject({ same: false });
+    expect(await deepReplay(store, 'desk', { domains: [filing], oracle: other })).toMatchObject({
+      same: false,
+    });
   });
 
   /** The domain as it was declared before rules could be `overridable`. */
   function declaredBefore({ declared }: Domain): Domain {
     const rules = (given: never) =>
-      [...(typeof declared.invariants === 'function' ? declared.invariants(given) : declared.invariants)].map(
-        ({ overridable: _, ...rule }) => rule,
-      );
+      [
+        ...(typeof declared.invariants === 'function'
+          ? declared.invariants(given)
+          : declared.invariants),
+      ].map(({ overridable: _, ...rule }) => rule);
     return defineDomain({ ...declared, invariants: rules as never });
   }
 
@@ -205,24 +249,40 @@ describe('version 1 of the ledger', () => {
     const store = new MemoryStore();
     for (const file of ['several.jsonl', 'upgrades.jsonl']) {
       const lines = linesOf(file);
-      expect(lines.some((line) => line.includes('"override":true') && line.includes('"result":"reject"'))).toBe(true);
+      expect(
+        lines.some(
+          (line) => line.includes('"override":true') && line.includes('"result":"reject"'),
+        ),
+      ).toBe(true);
       await importLines(store, Readable.from(lines));
     }
     const options = { domains: [desk, ...counters] };
     for (const trajectory of ['apart', 'books', 'branch'])
-      expect(await deepReplay(store, trajectory, options), trajectory).toMatchObject({ same: true, preserved: true });
+      expect(await deepReplay(store, trajectory, options), trajectory).toMatchObject({
+        same: true,
+        preserved: true,
+      });
     await expect(
       runtimeOver(store, options.domains).create(desk, {
         initial: { ...desk.initial, n: 11 },
         override: true,
       } as never),
-    ).rejects.toMatchObject({ code: 'invalid_state', message: expect.stringContaining('The state violates') });
+    ).rejects.toMatchObject({
+      code: 'invalid_state',
+      message: expect.stringContaining('The state violates'),
+    });
   });
 
   test('is all there', () => {
     expect(readdirSync(V1).sort()).toEqual(
       [
-        ...['golden.json', 'honest.jsonl', 'honest.jsonl.checkpoint', 'honest.jsonl.vkey', 'store.sqlite'],
+        ...[
+          'golden.json',
+          'honest.jsonl',
+          'honest.jsonl.checkpoint',
+          'honest.jsonl.vkey',
+          'store.sqlite',
+        ],
         ...['several.json', 'several.jsonl', 'several.jsonl.checkpoint'],
         ...['beliefs.json', 'beliefs.jsonl', 'beliefs.jsonl.checkpoint'],
         ...['inherited.json', 'inherited.jsonl', 'inherited.jsonl.checkpoint'],

@@ -66,7 +66,10 @@ export function linesOf(file: string): string[] {
   return readFileSync(join(V1, file), 'utf8').trimEnd().split('\n');
 }
 
-export function changed(lines: readonly string[], { lines: others = {}, cut = lines.length }: Change): string[] {
+export function changed(
+  lines: readonly string[],
+  { lines: others = {}, cut = lines.length }: Change,
+): string[] {
   return lines.slice(0, cut).flatMap((line, i) => others[String(i + 1)] ?? [line]);
 }
 
@@ -91,8 +94,12 @@ async function verified(lines: readonly string[]): Promise<Verdict[]> {
     const line = JSON.parse(text) as { readonly [name: string]: unknown };
     if ('id' in line) entries.push(rowOf(text, line['id'] as string, line['payload'] as EntryRow));
     else if ('blob' in line)
-      blobs.push({ hash: line['hash'] as string, text: text.slice('{"blob":'.length, -',"hash":""}'.length - 64) });
-    else if ('erased' in line) erased.push({ hash: line['erased'] as string, by: line['by'] as string });
+      blobs.push({
+        hash: line['hash'] as string,
+        text: text.slice('{"blob":'.length, -',"hash":""}'.length - 64),
+      });
+    else if ('erased' in line)
+      erased.push({ hash: line['erased'] as string, by: line['by'] as string });
   }
   const replayer = new Replayer(new RowsReader(entries, blobs, erased));
   const names = [...new Set(entries.map(({ trajectory_id }) => trajectory_id))];
@@ -108,7 +115,14 @@ async function verified(lines: readonly string[]): Promise<Verdict[]> {
 }
 
 function rowOf(text: string, id: string, { trajectory_id, parent, seq, kind }: EntryRow): EntryRow {
-  return { id, trajectory_id, parent, seq, kind, payload: text.slice(`{"id":"${id}","payload":`.length, -1) };
+  return {
+    id,
+    trajectory_id,
+    parent,
+    seq,
+    kind,
+    payload: text.slice(`{"id":"${id}","payload":`.length, -1),
+  };
 }
 
 async function lineOfFault(lines: readonly string[]): Promise<number | null> {

@@ -13,7 +13,8 @@ import { lastLine, rehashed, writeLedger } from './write-ledger.ts';
 
 function changesOf(lines: readonly string[]): [string, Change][] {
   const last = (pattern: RegExp): number => lastLine(lines, pattern);
-  const swapped = (line: number, from: RegExp | string, to: string): Change => rehashed(lines, line, [from, to]);
+  const swapped = (line: number, from: RegExp | string, to: string): Change =>
+    rehashed(lines, line, [from, to]);
   const contested = last(/audit::a::0/);
   const approved = last(/"counselor".*"beliefs":\[\{/);
   const text = last(/"value":"nuts"/);
@@ -24,14 +25,23 @@ function changesOf(lines: readonly string[]): [string, Change][] {
       swapped(contested, '"resolution_strategy_id":"lww"', '"resolution_strategy_id":"first"'),
     ],
     ['a member that is not known', swapped(contested, '"version":2}', '"version":2,"versions":2}')],
-    ['a current row with a resolution', swapped(contested, '"resolution_id":null', '"resolution_id":"r"')],
+    [
+      'a current row with a resolution',
+      swapped(contested, '"resolution_id":null', '"resolution_id":"r"'),
+    ],
     ['a partition without salt', swapped(contested, /("partition":\{[^}]*),"salted":true/, '$1')],
-    ['an audit row with another id', swapped(contested, '"fact_id":"audit::a::0"', '"fact_id":"of-audit::a::0"')],
+    [
+      'an audit row with another id',
+      swapped(contested, '"fact_id":"audit::a::0"', '"fact_id":"of-audit::a::0"'),
+    ],
     [
       'a change before its entry',
       swapped(approved, /"system_time":"2026-03-23T09:03/, '"system_time":"2026-03-23T08:03'),
     ],
-    ['a text that says something else', { lines: { [text]: [(lines[text - 1] as string).replace('nuts', 'milk')] } }],
+    [
+      'a text that says something else',
+      { lines: { [text]: [(lines[text - 1] as string).replace('nuts', 'milk')] } },
+    ],
     ['a text lost', { lines: { [text]: [] } }],
   ];
 }
@@ -40,7 +50,9 @@ async function* each(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;
 }
 
-const { ledger } = beliefCases().find(({ name }) => name === 'an object erased') as { readonly ledger: Ledger };
+const { ledger } = beliefCases().find(({ name }) => name === 'an object erased') as {
+  readonly ledger: Ledger;
+};
 const store = new MemoryStore();
 await importLines(store, each(linesOf(ledger).trimEnd().split('\n')));
 await writeLedger('beliefs', store, changesOf);

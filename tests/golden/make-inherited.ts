@@ -13,7 +13,8 @@ import { lastLine, rehashed, writeLedger } from './write-ledger.ts';
 
 function changesOf(lines: readonly string[]): [string, Change][] {
   const last = (pattern: RegExp): number => lastLine(lines, pattern);
-  const swapped = (line: number, from: RegExp | string, to: string): Change => rehashed(lines, line, [from, to]);
+  const swapped = (line: number, from: RegExp | string, to: string): Change =>
+    rehashed(lines, line, [from, to]);
   const begun = last(/"inherit":/);
   const text = last(/"value":"penicillin"/);
   return [
@@ -21,7 +22,10 @@ function changesOf(lines: readonly string[]): [string, Change][] {
     ['a row that began after that', swapped(begun, /("until":"2026-03-23T)09/, '$108')],
     ['a version that does not follow', swapped(begun, '"version":5}', '"version":6}')],
     ['a member that is not known', swapped(begun, '"inherit":{', '"inherit":{"from":1,')],
-    ['an audit row taken over', swapped(begun, /("inherit":.*)"row_kind":"current"/, '$1"row_kind":"audit"')],
+    [
+      'an audit row taken over',
+      swapped(begun, /("inherit":.*)"row_kind":"current"/, '$1"row_kind":"audit"'),
+    ],
     ['a row without its entry', swapped(begun, /"entry_id":"[0-9a-f]*",/, '')],
     ['a text without salt', swapped(begun, /("inherit":.*"object":\{[^}]*),"salted":true/, '$1')],
     ['a row closed that is not there', swapped(begun, /("close":\[\{"fact_id":")q/, '$1x')],

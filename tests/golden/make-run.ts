@@ -20,9 +20,12 @@ if (existsSync(join(V1, FILE))) throw new Error(`${FILE} is there, and is never 
 const store = new MemoryStore();
 const clock = new HandClock();
 const oracle = createOracle({ store, clock, mode: 'record' });
-const trajectory = await runtimeOver(store, [filing], { oracle: store, ports: { clock } }).create(filing, {
-  trajectoryId: 'desk',
-});
+const trajectory = await runtimeOver(store, [filing], { oracle: store, ports: { clock } }).create(
+  filing,
+  {
+    trajectoryId: 'desk',
+  },
+);
 const agents = [clerk((n) => (n === 3 ? 'a letter that is long' : `letter ${n}`))];
 const by = { principal: 'leader:ann', method: 'test' };
 const counsel = () => ({ ...by, do: 'approve' }) as const;
@@ -39,8 +42,11 @@ await integrateLog(store);
 let text = '';
 for await (const line of exportLines(store)) text += line;
 writeFileSync(join(V1, FILE), text);
-const rows: OracleRow[] = await store.oracleWithin(listingKeyOf({ kind: 'call', trajectory: 'desk' }), {
-  limit: 1_000,
-});
+const rows: OracleRow[] = await store.oracleWithin(
+  listingKeyOf({ kind: 'call', trajectory: 'desk' }),
+  {
+    limit: 1_000,
+  },
+);
 writeFileSync(join(V1, 'run.oracle.json'), `${JSON.stringify(rows, null, 1)}\n`);
 console.log(report.ended, report.turns, rows.length, replay.same, replay.turns);

@@ -26,7 +26,10 @@ async function makeStore(file: string, fill: (store: Store) => Promise<void>): P
 /** Facts of two patients and a branch: corrected, contradicted, long, erased, and with vectors. */
 async function assertFacts(store: Store): Promise<void> {
   const clock = new HandClock();
-  const runtime = runtimeOver(store, [clinic], { ports: { clock, random: seededRandom('golden') }, oracle: store });
+  const runtime = runtimeOver(store, [clinic], {
+    ports: { clock, random: seededRandom('golden') },
+    oracle: store,
+  });
   const trajectory = await runtime.create(clinic, { trajectoryId: 'clinic', writs: [nurse] });
   const { space, text } = FACTS;
   const memory = trajectory.memory({ space, writ: nurse });
@@ -35,7 +38,8 @@ async function assertFacts(store: Store): Promise<void> {
     clock.forward(1_000);
     await memory.assert({ subject: 'Zoë', predicate: 'drug', object, valid });
   }
-  for (const object of ['cats', 'nuts']) await memory.assert({ subject: 'Zoë', predicate: 'allergy', object });
+  for (const object of ['cats', 'nuts'])
+    await memory.assert({ subject: 'Zoë', predicate: 'allergy', object });
   await memory.assert({ subject: 'David', predicate: 'drug', object: 'aspirin' });
   const branch = await runtime.branch(trajectory.id, trajectory.head, {
     trajectoryId: 'branch',
@@ -43,7 +47,11 @@ async function assertFacts(store: Store): Promise<void> {
     writs: [nurse],
   });
   await branch.memory({ space, writ: nurse }).retract({ subject: 'Zoë', predicate: 'drug', valid });
-  await trajectory.erase({ beliefs: [{ space, subject: 'David' }], reason: 'asked for', writ: eraser });
+  await trajectory.erase({
+    beliefs: [{ space, subject: 'David' }],
+    reason: 'asked for',
+    writ: eraser,
+  });
   const texts = await store.textsToEmbed(FACTS.embedder, space, 100);
   await store.putVectors(
     FACTS.embedder,

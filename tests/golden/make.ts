@@ -35,8 +35,17 @@ const apart = deskOf('footprint', 'apart');
 async function live(store: LedgerStore): Promise<void> {
   const clock = new HandClock();
   const assize = runtime(store, clock);
-  const desks = await assize.create(desk, { trajectoryId: 'desk', writs: [granted, agent], note: 'golden, α' });
-  const does = async (trajectory: Trajectory, action: string, args: unknown, more: object = {}): Promise<Ruling> => {
+  const desks = await assize.create(desk, {
+    trajectoryId: 'desk',
+    writs: [granted, agent],
+    note: 'golden, α',
+  });
+  const does = async (
+    trajectory: Trajectory,
+    action: string,
+    args: unknown,
+    more: object = {},
+  ): Promise<Ruling> => {
     clock.forward(1_000);
     return trajectory.propose(intent(action, args, agent, more));
   };
@@ -45,9 +54,16 @@ async function live(store: LedgerStore): Promise<void> {
   await does(desks, 'nothing', {});
   await does(desks, 'add', { by: 'three' });
   await does(desks, 'fail', {});
-  await does(desks, 'keep', { value: { $blob: 'no reference', e: 'é\u2028', n: [1.5e-7, -0.5, 2 ** 53 - 1] } });
+  await does(desks, 'keep', {
+    value: { $blob: 'no reference', e: 'é\u2028', n: [1.5e-7, -0.5, 2 ** 53 - 1] },
+  });
   await does(desks, 'keep', { value: 'large '.repeat(4_000) });
-  await does(desks, 'keep', { value: 1 }, { observations: [{ name: 'seen', value: { text: 'x'.repeat(20_000) } }] });
+  await does(
+    desks,
+    'keep',
+    { value: 1 },
+    { observations: [{ name: 'seen', value: { text: 'x'.repeat(20_000) } }] },
+  );
   await approved(desks, await does(desks, 'ask', { amount: 5 }, { idempotencyKey: 'approved' }));
   const second = await does(desks, 'ask', { amount: 6 }, { idempotencyKey: 'turned down' });
   await desks.approvals.reject(pendingOf(second), { ...DOCTOR, reason: 'too much' });
@@ -84,8 +100,12 @@ async function delegated(assize: Assize, desks: Trajectory, clock: HandClock): P
     privateKey: helper.privateKey,
     domain: apart,
   });
-  await grandchild.propose(intent('pay', { usd: 5 }, (grandchild.delegations.origin as { writ: typeof granted }).writ));
-  await child.delegations.conclude(child.delegations.open()[0]!.id, { finalAnswer: { counted: 5 } });
+  await grandchild.propose(
+    intent('pay', { usd: 5 }, (grandchild.delegations.origin as { writ: typeof granted }).writ),
+  );
+  await child.delegations.conclude(child.delegations.open()[0]!.id, {
+    finalAnswer: { counted: 5 },
+  });
   await child.delegations.answer({ finalAnswer: 'fifteen' });
   await desks.delegations.conclude(desks.delegations.open()[0]!.id);
   // One that stays open.
@@ -108,24 +128,53 @@ async function branched(assize: Assize, store: LedgerStore): Promise<void> {
     writs: [agent],
   });
   await branch.propose(intent('add', { by: 2 }, agent));
-  const twig = await assize.branch('branch', branch.head, { trajectoryId: 'twig', note: 'and then', writs: [agent] });
+  const twig = await assize.branch('branch', branch.head, {
+    trajectoryId: 'twig',
+    note: 'and then',
+    writs: [agent],
+  });
   await twig.propose(intent('add', { by: -1 }, agent));
   await twig.propose(intent('ask', { amount: 9 }, agent));
 }
 
 async function warded(assize: Assize, clock: HandClock): Promise<void> {
-  const patients = { p0: { name: 'Rosalind', visits: 0, notes: [{ text: 'allergic', urgent: true }] } };
-  const trajectory = await assize.create(ward, { trajectoryId: 'ward', initial: { patients, flagged: 0, agreed: 0 } });
-  const nurse = async (action: string, id: string, args: unknown = {}, more: object = {}): Promise<Ruling> => {
+  const patients = {
+    p0: { name: 'Rosalind', visits: 0, notes: [{ text: 'allergic', urgent: true }] },
+  };
+  const trajectory = await assize.create(ward, {
+    trajectoryId: 'ward',
+    initial: { patients, flagged: 0, agreed: 0 },
+  });
+  const nurse = async (
+    action: string,
+    id: string,
+    args: unknown = {},
+    more: object = {},
+  ): Promise<Ruling> => {
     clock.forward(1_000);
-    return trajectory.propose({ action, role: { name: 'nurse', params: { id } }, args, writ: agent, ...more });
+    return trajectory.propose({
+      action,
+      role: { name: 'nurse', params: { id } },
+      args,
+      writ: agent,
+      ...more,
+    });
   };
   await nurse('admit', 'p1', { name: 'David' });
-  await nurse('note', 'p1', { text: 'fell' }, { observations: [{ name: 'call', value: 'Ann', sensitive: true }] });
+  await nurse(
+    'note',
+    'p1',
+    { text: 'fell' },
+    { observations: [{ name: 'call', value: 'Ann', sensitive: true }] },
+  );
   await nurse('correct', 'p1', { index: 0, urgent: true });
   await nurse('admit', 'p2', { name: 'Maria' });
   await approved(trajectory, await nurse('flag', 'p2', { text: 'look' }));
-  await trajectory.erase({ at: ['/patients/p1', '/patients/p0/notes'], reason: 'asked for', writ: agent });
+  await trajectory.erase({
+    at: ['/patients/p1', '/patients/p0/notes'],
+    reason: 'asked for',
+    writ: agent,
+  });
   await nurse('note', 'p1', { text: 'back' });
   for (const index of [1, 2, 3, 1]) await nurse('correct', 'p1', { index, urgent: index === 1 });
 }
@@ -201,7 +250,8 @@ function changesOf(lines: readonly string[]): [string, Change][] {
     return { lines: { [line]: [other] } };
   };
   const gone = (line: number): Change => ({ lines: { [line]: [] } });
-  const entry = (kind: string, nth = 0): number => at(new RegExp(`^\\{"id".*"kind":"${kind}"`), nth);
+  const entry = (kind: string, nth = 0): number =>
+    at(new RegExp(`^\\{"id".*"kind":"${kind}"`), nth);
   const rehashed = (line: number, from: string | RegExp, to: string): Change => {
     const payload = text(line).slice(83, -1).replace(from, to);
     return { lines: { [line]: [`{"id":"${hashText(payload)}","payload":${payload}}`] } };
@@ -213,15 +263,23 @@ function changesOf(lines: readonly string[]): [string, Change][] {
   const shorter = lines.slice(0, last - 3);
   return [
     ['honest', {}],
-    ...['root', 'commit', 'rejection', 'pending_approval', 'delegation', 'branch'].map((kind): [string, Change] => [
-      `the time of a ${kind} changed`,
-      replaced(entry(kind), /"at":"2026-03-23T09:/, '"at":"2026-03-23T08:'),
-    ]),
+    ...['root', 'commit', 'rejection', 'pending_approval', 'delegation', 'branch'].map(
+      (kind): [string, Change] => [
+        `the time of a ${kind} changed`,
+        replaced(entry(kind), /"at":"2026-03-23T09:/, '"at":"2026-03-23T08:'),
+      ],
+    ),
     ['a member added to a commit', replaced(commit, '"kind":"commit"', '"kind":"commit","x":1')],
     ['a commit not canonical any more', replaced(commit, '"kind":"commit"', '"kind": "commit"')],
     ['a change of state changed', replaced(commit, '"op":"', '"op":"x')],
-    ['a change of state changed, and the entry hashed anew', rehashed(commit, '"value":', '"value":9')],
-    ['an invariant that refused renamed, and the entry hashed anew', rehashed(entry('rejection'), 'TEN_AT', 'ONE_AT')],
+    [
+      'a change of state changed, and the entry hashed anew',
+      rehashed(commit, '"value":', '"value":9'),
+    ],
+    [
+      'an invariant that refused renamed, and the entry hashed anew',
+      rehashed(entry('rejection'), 'TEN_AT', 'ONE_AT'),
+    ],
     [
       'a signature exchanged, and the entry hashed anew',
       rehashed(entry('commit'), /"value":"[0-9a-f]{8}/, '"value":"00000000'),
@@ -271,7 +329,10 @@ await live(store);
 const lines = await exported(store);
 writeFileSync(join(V1, 'honest.jsonl'), `${lines.join('\n')}\n`);
 const signer = signerKey('example.com/golden', 'note', keysOf(31).privateKey);
-writeFileSync(join(V1, 'honest.jsonl.checkpoint'), (await makeCheckpoint(store, { signer })).signed);
+writeFileSync(
+  join(V1, 'honest.jsonl.checkpoint'),
+  (await makeCheckpoint(store, { signer })).signed,
+);
 writeFileSync(join(V1, 'honest.jsonl.vkey'), `${formatVerifierKey(signer)}\n`);
 /**
  * The position is after the erasure. Without the erasure entry, erased values look like missing
@@ -282,7 +343,10 @@ const changes: [string, Change][] = [
   ...changesOf(lines),
   [
     'another history, from one entry on',
-    { cut: fork, lines: { [fork]: [lines[fork - 1] as string, ...(await forked(lines, fork)).slice(fork)] } },
+    {
+      cut: fork,
+      lines: { [fork]: [lines[fork - 1] as string, ...(await forked(lines, fork)).slice(fork)] },
+    },
   ],
 ];
 await writeVerdicts('golden.json', 'honest.jsonl', changes);

@@ -30,7 +30,9 @@ export const filing = defineDomain({
       'LONG',
       ['/filed', '/agreed'],
       ({ filed, agreed }: any) =>
-        [...filed].filter((text: string) => text.length > 12).length <= agreed ? pass : escalate('it is long'),
+        [...filed].filter((text: string) => text.length > 12).length <= agreed
+          ? pass
+          : escalate('it is long'),
       {
         onApprove: (state: any) => {
           state.agreed += 1;

@@ -40,13 +40,16 @@ export async function writeVerdicts(
   changes: readonly (readonly [string, Change])[],
 ): Promise<void> {
   const golden: Golden[] = [];
-  for (const [name, change] of changes) golden.push({ name, of, change, ...(await verdictsOf(of, change)) });
+  for (const [name, change] of changes)
+    golden.push({ name, of, change, ...(await verdictsOf(of, change)) });
   writeFileSync(join(V1, file), `${JSON.stringify(golden, null, 1)}\n`);
   for (const { name, verify, export: line, checkpoint } of golden) {
     const faults = verify.flatMap(({ trajectory_id, fault }) =>
       fault ? [`${trajectory_id} ${fault.seq} ${fault.code}`] : [],
     );
-    console.log(`${name}: ${faults.join(', ') || 'valid'}; export ${line ?? 'whole'}; checkpoint ${checkpoint}`);
+    console.log(
+      `${name}: ${faults.join(', ') || 'valid'}; export ${line ?? 'whole'}; checkpoint ${checkpoint}`,
+    );
   }
 }
 
@@ -59,7 +62,11 @@ export function lastLine(lines: readonly string[], pattern: RegExp): number {
 const ENTRIES = keysOf(21);
 
 /** A change of the entry in a line, under the id of the changed payload; signed, if it was. */
-export function rehashed(lines: readonly string[], line: number, ...swaps: readonly Swap[]): Change {
+export function rehashed(
+  lines: readonly string[],
+  line: number,
+  ...swaps: readonly Swap[]
+): Change {
   const signed = (lines[line - 1] as string).slice(83, -1);
   let payload = signed.replace(/,"signature":\{[^}]*\}/, '');
   const isSigned = payload !== signed;
@@ -68,6 +75,8 @@ export function rehashed(lines: readonly string[], line: number, ...swaps: reado
     if (other === payload) throw new Error(`line ${line} has no ${from}`);
     payload = other;
   }
-  const row = isSigned ? entryRow(JSON.parse(payload), ENTRIES) : { id: hashText(payload), payload };
+  const row = isSigned
+    ? entryRow(JSON.parse(payload), ENTRIES)
+    : { id: hashText(payload), payload };
   return { lines: { [line]: [`{"id":"${row.id}","payload":${row.payload}}`] } };
 }

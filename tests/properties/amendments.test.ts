@@ -9,15 +9,27 @@ import { after, free, payment, proposal } from './payments.ts';
 // state, the same cost and the same calls. The amount of a payment follows from the state.
 
 /** The outcome of a decision: the code of its refusal, or the content of its commit. */
-async function outcome(decision: Promise<Ruling>, trajectory: Trajectory, paid: readonly string[]): Promise<object> {
+async function outcome(
+  decision: Promise<Ruling>,
+  trajectory: Trajectory,
+  paid: readonly string[],
+): Promise<object> {
   try {
     const ruling = await decision;
     if (ruling.ruling !== 'committed') return { ruling: ruling.ruling };
-    const { budget_cost, delta, counselor, detection_vector } = readRow(ruling.entry).payload as CommitPayload;
+    const { budget_cost, delta, counselor, detection_vector } = readRow(ruling.entry)
+      .payload as CommitPayload;
     const effects = delta.effects.length;
     // The kind is that of the first proposal, whose entry names it.
     const isOverridden = counselor?.override === true;
-    return { budget_cost, effects, isOverridden, detection_vector, paid, state: trajectory.state() };
+    return {
+      budget_cost,
+      effects,
+      isOverridden,
+      detection_vector,
+      paid,
+      state: trajectory.state(),
+    };
   } catch (error) {
     return { refused: (error as { code?: string }).code };
   }
@@ -45,7 +57,11 @@ test('an amendment commits what proposing and approving its arguments commit', a
         const asked = await there.trajectory.propose(proposal(amended));
 
         const { role, args } = proposal(amended);
-        const approving = here.trajectory.approvals.approve(waits.pending, { ...counselor, role, args });
+        const approving = here.trajectory.approvals.approve(waits.pending, {
+          ...counselor,
+          role,
+          args,
+        });
         const made = await outcome(approving, here.trajectory, here.paid);
 
         const isDirectorsFirst = waits.channel.includes('director') && principal !== 'director';
@@ -58,7 +74,8 @@ test('an amendment commits what proposing and approving its arguments commit', a
             expect(made).toMatchObject({ isOverridden: true });
             met.overridden++;
           }
-        } else if (asked.ruling === 'rejected') expect(made).toEqual({ refused: 'invalid_amendment' });
+        } else if (asked.ruling === 'rejected')
+          expect(made).toEqual({ refused: 'invalid_amendment' });
         else {
           if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
           const decision = there.trajectory.approvals.approve(asked.pending, counselor);

@@ -26,7 +26,12 @@ const EXPIRES_MS = 60_000;
 type Act =
   | { readonly do: 'ask'; readonly amount: number }
   | { readonly do: 'add'; readonly amount: number }
-  | { readonly do: 'approve'; readonly nth: number; readonly who: number; readonly override: boolean }
+  | {
+      readonly do: 'approve';
+      readonly nth: number;
+      readonly who: number;
+      readonly override: boolean;
+    }
   | { readonly do: 'reject'; readonly nth: number; readonly who: number };
 
 type Step =
@@ -40,25 +45,52 @@ const who = fc.nat(PEOPLE.length - 1);
 /** The target of a step, usually the newest pending proposal: `nth` counts from the newest id. */
 const nth = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.nat(5));
 const act: fc.Arbitrary<Act> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('ask' as const), amount: fc.integer({ min: 1, max: 90 }) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('add' as const), amount: fc.integer({ min: -3, max: 6 }) }) },
-  { weight: 7, arbitrary: fc.record({ do: fc.constant('approve' as const), nth, who, override: fc.boolean() }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('ask' as const),
+      amount: fc.integer({ min: 1, max: 90 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('add' as const),
+      amount: fc.integer({ min: -3, max: 6 }),
+    }),
+  },
+  {
+    weight: 7,
+    arbitrary: fc.record({ do: fc.constant('approve' as const), nth, who, override: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reject' as const), nth, who }) },
 );
 const fault = fc.oneof(
   { weight: 6, arbitrary: fc.constant<Fault>('none') },
-  fc.constantFrom<Fault[]>('conflict', 'unknown, lost', 'unknown, written', 'thrown, lost', 'thrown, written'),
+  fc.constantFrom<Fault[]>(
+    'conflict',
+    'unknown, lost',
+    'unknown, written',
+    'thrown, lost',
+    'thrown, written',
+  ),
 );
 const process = fc.constantFrom(0 as const, 1 as const);
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 10, arbitrary: fc.record({ do: fc.constant('act' as const), process, act, fault }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('race' as const), acts: fc.tuple(act, act) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('race' as const), acts: fc.tuple(act, act) }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('crash' as const), process }) },
   {
     weight: 1,
     arbitrary: fc.record({
       do: fc.constant('wait' as const),
-      ms: fc.oneof(fc.integer({ min: 1, max: 40_000 }), fc.integer({ min: EXPIRES_MS, max: 2 * EXPIRES_MS })),
+      ms: fc.oneof(
+        fc.integer({ min: 1, max: 40_000 }),
+        fc.integer({ min: EXPIRES_MS, max: 2 * EXPIRES_MS }),
+      ),
     }),
   },
 );
@@ -102,7 +134,13 @@ class Oracle {
    */
   run(model: Model, act: Act, which: readonly [number, number] | undefined, fault: Fault): Outcome {
     const commits: (() => void)[] = [];
-    const outcome = this.#plan(structuredClone(model), act, which, (commit) => commits.push(commit), model);
+    const outcome = this.#plan(
+      structuredClone(model),
+      act,
+      which,
+      (commit) => commits.push(commit),
+      model,
+    );
     const [first, ...rest] = commits;
     if (first === undefined) return outcome;
     if (fault.endsWith('lost')) return 'lost';
@@ -126,11 +164,15 @@ class Oracle {
     if (act.do === 'ask' || act.do === 'add') {
       for (const [i, one] of seen.all.entries())
         if (one.ended === 'no' && seen.now >= one.expires) both((to) => end(to, i, 'expired'));
-      const frozen = seen.all.some(({ ended }) => ended === 'no') && (this.freeze === 'world' || act.do === 'ask');
+      const frozen =
+        seen.all.some(({ ended }) => ended === 'no') &&
+        (this.freeze === 'world' || act.do === 'ask');
       if (frozen) return 'frozen';
       if (act.do === 'ask') {
         const { amount } = act;
-        both((to) => void to.all.push({ amount, expires: to.now + EXPIRES_MS, by: [], ended: 'no' }));
+        both(
+          (to) => void to.all.push({ amount, expires: to.now + EXPIRES_MS, by: [], ended: 'no' }),
+        );
         return 'escalated 0';
       }
       const passes = seen.n + act.amount <= 10 && seen.asked <= 100;
@@ -203,19 +245,25 @@ function idsOf(rows: readonly EntryRow[]): string[][] {
 
 /** Whether each of them still waits. */
 function areOpen(rows: readonly EntryRow[]): boolean[] {
-  const resolved = new Set(rows.map(({ payload }) => (JSON.parse(payload) as { resolves?: string }).resolves));
+  const resolved = new Set(
+    rows.map(({ payload }) => (JSON.parse(payload) as { resolves?: string }).resolves),
+  );
   return idsOf(rows).map((ids) => !resolved.has(ids.at(-1)));
 }
 
 /** Checks the property from the entries alone. */
 function checkLedger(rows: readonly EntryRow[], needed: number): void {
   const payloads = rows.map(({ id, payload }) => ({ id, ...(JSON.parse(payload) as Payload) }));
-  const resolving = payloads.flatMap((one) => ('resolves' in one && one.resolves !== undefined ? [one] : []));
+  const resolving = payloads.flatMap((one) =>
+    'resolves' in one && one.resolves !== undefined ? [one] : [],
+  );
   expect(new Set(resolving.map(({ resolves }) => resolves)).size).toBe(resolving.length);
   const pendings = new Map(
     payloads.flatMap((one) => (one.kind === 'pending_approval' ? [[one.id, one] as const] : [])),
   );
-  for (const one of resolving as ((CommitPayload | RejectionPayload | PendingPayload) & { id: string })[]) {
+  for (const one of resolving as ((CommitPayload | RejectionPayload | PendingPayload) & {
+    id: string;
+  })[]) {
     const before = pendings.get(one.resolves as string) as PendingPayload;
     expect(before.seq).toBeLessThan(one.seq);
     const given = [...(before.approved_by ?? [])];
@@ -234,7 +282,12 @@ function checkLedger(rows: readonly EntryRow[], needed: number): void {
   }
 }
 
-async function play(needed: number, freeze: 'world' | 'footprint', schedule: readonly Step[], met: Met): Promise<void> {
+async function play(
+  needed: number,
+  freeze: 'world' | 'footprint',
+  schedule: readonly Step[],
+  met: Met,
+): Promise<void> {
   const domain = severalOf(needed, freeze);
   const store = new FaultyStore();
   const clock = new HandClock();
@@ -246,13 +299,17 @@ async function play(needed: number, freeze: 'world' | 'footprint', schedule: rea
     const options = { ports, approvals: { timeoutMs: EXPIRES_MS } };
     return runtimeOver(store, [domain], options).open('t');
   };
-  await runtimeOver(store, [domain], { ports: { clock } }).create(domain, { trajectoryId: 't', writs: [asker] });
+  await runtimeOver(store, [domain], { ports: { clock } }).create(domain, {
+    trajectoryId: 't',
+    writs: [asker],
+  });
   const processes = [await open(), await open()] as [Trajectory, Trajectory];
 
   for (const step of schedule) {
     const before = idsOf(await allEntries(store, 't'));
     const known = before.flatMap((ids, i) => ids.map((id, j) => [id, i, j] as const)).reverse();
-    const whichOf = (one: Act) => (one.do === 'approve' || one.do === 'reject' ? known[one.nth] : undefined);
+    const whichOf = (one: Act) =>
+      one.do === 'approve' || one.do === 'reject' ? known[one.nth] : undefined;
     const perform = (on: Trajectory, one: Act): Promise<Ruling> => {
       if (one.do === 'ask') return on.propose(intent('ask', { amount: one.amount }, asker));
       if (one.do === 'add') return on.propose(intent('add', { by: one.amount }, asker));
@@ -271,16 +328,24 @@ async function play(needed: number, freeze: 'world' | 'footprint', schedule: rea
     };
 
     /** Continues with the possible outcome that matches the store. */
-    const settle = async (answers: readonly Outcome[], possible: readonly Possible[]): Promise<void> => {
+    const settle = async (
+      answers: readonly Outcome[],
+      possible: readonly Possible[],
+    ): Promise<void> => {
       const { n, asked } = JSON.parse(await soundState(store, 't'));
       const rows = await allEntries(store, 't');
       const lengths = idsOf(rows).map(({ length }) => length);
       const there = sightOf({ n, asked }, lengths, areOpen(rows));
       const modelOpen = ({ all }: Model): boolean[] => all.map(({ ended }) => ended === 'no');
       const found = possible.find(
-        ({ said, after }) => `${said}` === `${answers}` && sightOf(after, lengthsOf(after), modelOpen(after)) === there,
+        ({ said, after }) =>
+          `${said}` === `${answers}` &&
+          sightOf(after, lengthsOf(after), modelOpen(after)) === there,
       );
-      expect(found, `${answers} is none of ${possible.map(({ said }) => said).join(' | ')}`).toBeDefined();
+      expect(
+        found,
+        `${answers} is none of ${possible.map(({ said }) => said).join(' | ')}`,
+      ).toBeDefined();
       model = (found as Possible).after;
       for (const answer of answers) met.note(answer);
     };
@@ -302,14 +367,18 @@ async function play(needed: number, freeze: 'world' | 'footprint', schedule: rea
       const after = structuredClone(model);
       const possible = [{ said: [modelled(after, step.act, step.fault)], after }];
       // The fault may have hit a try that another process was faster than.
-      if (!['none', 'conflict'].includes(step.fault)) possible.push({ said: ['lost'], after: model });
+      if (!['none', 'conflict'].includes(step.fault))
+        possible.push({ said: ['lost'], after: model });
       await settle(answers, possible);
       // A process that has answered has the whole state in memory.
       if (/committed|escalated/.test(answers[0] as Outcome))
         expect(on.state()).toMatchObject({ n: model.n, asked: model.asked, approved: model.asked });
     } else {
       const [one, other] = step.acts;
-      const answers = await Promise.all([answered(processes[0], one), answered(processes[1], other)]);
+      const answers = await Promise.all([
+        answered(processes[0], one),
+        answered(processes[1], other),
+      ]);
       // As if one had come after the other.
       const orders = [0, 1].map((first) => {
         const after = structuredClone(model);
@@ -323,15 +392,21 @@ async function play(needed: number, freeze: 'world' | 'footprint', schedule: rea
     const ids = idsOf(rows);
     expect(ids.map(({ length }) => length)).toEqual(lengthsOf(model));
     for (const [i, { ended, by }] of model.all.entries()) {
-      const status = await processes[lives % 2 === 0 ? 0 : 1].approvals.statusOf(ids[i]?.[0] as string);
+      const status = await processes[lives % 2 === 0 ? 0 : 1].approvals.statusOf(
+        ids[i]?.[0] as string,
+      );
       if (ended === 'no') expect(status).toMatchObject({ status: 'pending', id: ids[i]?.at(-1) });
-      else if (ended === 'committed') expect(status).toMatchObject({ ruling: { ruling: 'committed' } });
+      else if (ended === 'committed')
+        expect(status).toMatchObject({ ruling: { ruling: 'committed' } });
       else expect(status).toMatchObject({ ruling: { ruling: 'rejected', reason: ended } });
       met.note(`${ended} after ${by.length}`);
     }
   }
   checkLedger(await allEntries(store, 't'), needed);
-  expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ n: model.n, asked: model.asked });
+  expect(JSON.parse(await soundState(store, 't'))).toMatchObject({
+    n: model.n,
+    asked: model.asked,
+  });
   expect((await deepReplay(store, 't', { domains: [domain] })).differences).toEqual([]);
 }
 
@@ -345,9 +420,30 @@ class Met {
 }
 
 const TO_MEET = [
-  ...['escalated 0', 'escalated 1', 'escalated 2', 'committed', 'counselor_rejected', 'expired', 'frozen', 'lost'],
-  ...['not_pending', 'unauthorised_counselor', 'already_approved', 'override_needed', 'invariant_rejected'],
-  ...['committed after 1', 'committed after 2', 'committed after 3', 'expired after 1', 'counselor_rejected after 1'],
+  ...[
+    'escalated 0',
+    'escalated 1',
+    'escalated 2',
+    'committed',
+    'counselor_rejected',
+    'expired',
+    'frozen',
+    'lost',
+  ],
+  ...[
+    'not_pending',
+    'unauthorised_counselor',
+    'already_approved',
+    'override_needed',
+    'invariant_rejected',
+  ],
+  ...[
+    'committed after 1',
+    'committed after 2',
+    'committed after 3',
+    'expired after 1',
+    'counselor_rejected after 1',
+  ],
 ];
 
 test('every escalation is resolved at most once, by enough approvers, in order', async () => {

@@ -42,7 +42,12 @@ test.each(someOf(SHIPPED.map(([domain, states]) => [domain.name, domain, states]
       ...(states !== undefined && { states }),
     });
     const [, kernel] = found.architectures;
-    expect(kernel).toMatchObject({ architecture: 'kernel', broken_schedules: 0, violations: [], refused_valid: 0 });
+    expect(kernel).toMatchObject({
+      architecture: 'kernel',
+      broken_schedules: 0,
+      violations: [],
+      refused_valid: 0,
+    });
     expect(kernel?.committed).toBeGreaterThan(0);
   },
 );

@@ -69,7 +69,10 @@ onEveryDatabase((stores) => {
     const store = await place.open({ archive });
     // Without the snapshot, the runtime replays from the first entry.
     await store.dropSnapshots();
-    const report = await store.archiveEntries!({ checkpoint: { origin: 'test', ...(await logHead(store)) }, level: 2 });
+    const report = await store.archiveEntries!({
+      checkpoint: { origin: 'test', ...(await logHead(store)) },
+      level: 2,
+    });
     expect(report).toMatchObject({ moved: PROPOSALS + 1, archived: PROPOSALS + 1 });
     expect(await answers(store)).toEqual(before);
 
@@ -84,7 +87,9 @@ onEveryDatabase((stores) => {
     await integrateLog(store);
     expect((await verifyStore(store)).map(({ valid }) => valid)).toEqual([true, true]);
 
-    const other = await openStore(`sqlite:${join(mkdtempSync(join(root, 'import-')), 'ledger.db')}`);
+    const other = await openStore(
+      `sqlite:${join(mkdtempSync(join(root, 'import-')), 'ledger.db')}`,
+    );
     const { text } = await answers(store);
     await importLines(other, linesOf(text as string));
     await integrateLog(other);
@@ -97,12 +102,19 @@ onEveryDatabase((stores) => {
     const archive = mkdtempSync(join(root, 'archive-'));
     const store = await stores.newPlace().open({ archive: `file:${archive}` });
     await fill(store);
-    await store.archiveEntries!({ checkpoint: { origin: 'test', ...(await logHead(store)) }, level: 2 });
+    await store.archiveEntries!({
+      checkpoint: { origin: 'test', ...(await logHead(store)) },
+      level: 2,
+    });
     const [missing, damaged] = readdirSync(archive).filter((name) => name.includes('-entries-'));
     rmSync(join(archive, missing!));
     writeFileSync(join(archive, damaged!), 'no gzip');
     const { valid, entries, trajectories, faults } = await fsck(store);
-    expect({ valid, entries, trajectories }).toEqual({ valid: false, entries: PROPOSALS + 1, trajectories: [] });
+    expect({ valid, entries, trajectories }).toEqual({
+      valid: false,
+      entries: PROPOSALS + 1,
+      trajectories: [],
+    });
     expect(faults).toEqual([
       { code: 'damaged', detail: expect.stringContaining(`has no file ${missing}`) },
       { code: 'damaged', detail: expect.stringContaining(damaged!) },

@@ -27,7 +27,20 @@ type Body = Omit<Writ, 'signature'>;
 // ── the universe, and the uses that a writ permits in it ──
 
 const START = '2026-01-01T00:00:00.000000Z';
-const NAMES = ['a', 'a:b', 'a:b:c', 'a:/b', 'a:/b/c', 'a:/b/c/d', 'b', 'b:a', 'c', 'a:/bc', 'ab', 'a:b:/c'];
+const NAMES = [
+  'a',
+  'a:b',
+  'a:b:c',
+  'a:/b',
+  'a:/b/c',
+  'a:/b/c/d',
+  'b',
+  'b:a',
+  'c',
+  'a:/bc',
+  'ab',
+  'a:b:/c',
+];
 const PATTERNS = [
   ...NAMES,
   ...[
@@ -73,7 +86,9 @@ function matches([step, ...more]: readonly string[], name: readonly string[]): b
   if (step === undefined || first === undefined) return step === undefined && first === undefined;
   if (step === ':**') return true;
   if (step === '/**')
-    return first.startsWith('/') && name.every((part) => part.startsWith('/') || name.indexOf(part) > 0);
+    return (
+      first.startsWith('/') && name.every((part) => part.startsWith('/') || name.indexOf(part) > 0)
+    );
   if (step !== first && !(step === `${first[0]}*`)) return false;
   return matches(more, rest);
 }
@@ -82,7 +97,10 @@ function matches([step, ...more]: readonly string[], name: readonly string[]): b
 const masks = new Map(
   PATTERNS.map((pattern) => [
     pattern,
-    NAMES.reduce((mask, name, n) => mask | (matches(stepsOf(pattern), stepsOf(name)) ? 1 << n : 0), 0),
+    NAMES.reduce(
+      (mask, name, n) => mask | (matches(stepsOf(pattern), stepsOf(name)) ? 1 << n : 0),
+      0,
+    ),
   ]),
 );
 const maskOf = (patterns: readonly string[] = []): number =>
@@ -103,7 +121,16 @@ interface Permitted {
 }
 
 function permittedBy(writ: Body): Permitted {
-  const { actions, scopes, budget = {}, require_approval, trajectory, not_before, expires, max_depth } = writ;
+  const {
+    actions,
+    scopes,
+    budget = {},
+    require_approval,
+    trajectory,
+    not_before,
+    expires,
+    max_depth,
+  } = writ;
   const granted = maskOf(actions);
   return {
     actions: granted,
@@ -120,7 +147,9 @@ function permittedBy(writ: Body): Permitted {
 }
 
 function isWithin(narrow: Permitted, wide: Permitted): boolean {
-  return (Object.keys(narrow) as (keyof Permitted)[]).every((axis) => (narrow[axis] & ~wide[axis]) === 0);
+  return (Object.keys(narrow) as (keyof Permitted)[]).every(
+    (axis) => (narrow[axis] & ~wide[axis]) === 0,
+  );
 }
 
 /** Every use: action, scope, time, trajectory, cost, and whether an approver approves it. */
@@ -132,7 +161,10 @@ function* usesOf(writ: Body): Iterable<string> {
         for (const t of TRAJECTORIES.keys())
           for (let cost = 0; cost < UNITS.length * AMOUNT_MAX; cost++)
             for (const isApproved of [true, false]) {
-              const granted = (isApproved ? actions : freely) & (1 << a) && scopes & (1 << s) && times & (1 << at);
+              const granted =
+                (isApproved ? actions : freely) & (1 << a) &&
+                scopes & (1 << s) &&
+                times & (1 << at);
               if (granted && trajectories & (1 << t) && amounts & (1 << cost))
                 yield `${action} ${scope} ${at} ${t} ${cost} ${isApproved}`;
             }
@@ -184,7 +216,11 @@ function unsigned(body: Body): Writ {
   return parseWrit({ ...body, signature: '0'.repeat(128) });
 }
 
-function rootOf({ isBound, budget, ...lists }: typeof tree extends fc.Arbitrary<[infer R, unknown]> ? R : never): Body {
+function rootOf({
+  isBound,
+  budget,
+  ...lists
+}: typeof tree extends fc.Arbitrary<[infer R, unknown]> ? R : never): Body {
   return {
     v: 1,
     issuer: keys[0]!.publicKey,
@@ -253,18 +289,23 @@ test('100,000 trees: children permit only as ancestors do; forgeries fail', () =
         continue;
       }
       // Outside of `expect`, which takes longer than all the rest.
-      if (!above.line.every((wide) => isWithin(permitted, wide))) throw new Error(`wider: ${JSON.stringify(body)}`);
-      if ('issuer' in changed || 'parent' in changed) throw new Error(`not a child: ${JSON.stringify(body)}`);
-      if (body.max_depth >= above.writ.max_depth) throw new Error(`as deep as its parent: ${JSON.stringify(body)}`);
+      if (!above.line.every((wide) => isWithin(permitted, wide)))
+        throw new Error(`wider: ${JSON.stringify(body)}`);
+      if ('issuer' in changed || 'parent' in changed)
+        throw new Error(`not a child: ${JSON.stringify(body)}`);
+      if (body.max_depth >= above.writ.max_depth)
+        throw new Error(`as deep as its parent: ${JSON.stringify(body)}`);
       count(accepted, Object.keys(changed));
       const writ = formed(body);
-      if (writ !== undefined) nodes.push({ writ, level: above.level + 1, line: [permitted, ...above.line] });
+      if (writ !== undefined)
+        nodes.push({ writ, level: above.level + 1, line: [permitted, ...above.line] });
     }
     if (trees % 500 > 0) return;
     for (const { writ } of nodes.slice(1)) {
       const parent = nodes.find((node) => writId(node.writ) === writ.parent) as Node;
       const above = new Set(usesOf(parent.writ));
-      for (const use of usesOf(writ)) if (!above.has(use)) throw new Error(`permits ${use}: ${JSON.stringify(writ)}`);
+      for (const use of usesOf(writ))
+        if (!above.has(use)) throw new Error(`permits ${use}: ${JSON.stringify(writ)}`);
     }
   });
   fc.assert(run, { numRuns: cases(100_000) });
@@ -277,8 +318,16 @@ test('100,000 trees: children permit only as ancestors do; forgeries fail', () =
 
 test('a child narrower on every axis is accepted if the parent has one pattern', () => {
   let narrower = 0;
-  for (const [wide, narrow] of PATTERNS.flatMap((wide) => PATTERNS.map((narrow) => [wide, narrow] as const))) {
-    const root = rootOf({ actions: [], scopes: [wide], require_approval: [], budget: {}, isBound: false });
+  for (const [wide, narrow] of PATTERNS.flatMap((wide) =>
+    PATTERNS.map((narrow) => [wide, narrow] as const),
+  )) {
+    const root = rootOf({
+      actions: [],
+      scopes: [wide],
+      require_approval: [],
+      budget: {},
+      isBound: false,
+    });
     const above: Node = { writ: unsigned(root), level: 0, line: [] };
     const body = childOf(above, { scopes: [narrow] });
     // The universe has a name that distinguishes any two of these patterns, except longer patterns.
@@ -299,40 +348,49 @@ test('in a signed chain the verifier allows a use exactly if every link does', (
     trajectory: fc.nat(TRAJECTORIES.length - 1),
   });
   let [allowed, links] = [0, 0];
-  const run = fc.property(tree, fc.array(use, { minLength: 20, maxLength: 20 }), ([first, steps], uses) => {
-    const { v: _v, parent: _p, ...grant } = rootOf(first);
-    let line: Writ[] = [issueWrit(grant, keys[0]!.privateKey)];
-    for (const { changes: changed } of steps) {
-      const { issuer: _i, parent: _p, ...terms } = changed;
-      const subject = keys[line.length + 1]!.publicKey;
-      const made = attempt(() =>
-        attenuate(line[0] as Writ, { nonce: 'n', ...(terms as object), subject }, keys[line.length]!.privateKey),
-      );
-      if (made === undefined) continue;
-      line = [made, ...line];
-      links++;
-    }
-    const [writ, ...chain] = line as [Writ, ...Writ[]];
-    const permitted = line.map(permittedBy);
-    const every = (axis: keyof Permitted, n: number): boolean => permitted.every((of) => (of[axis] & (1 << n)) !== 0);
-    for (const { action, scope, at, trajectory } of uses) {
-      const answer = verifier.check({
-        writ,
-        chain,
-        principal: writ.subject,
-        trajectory: TRAJECTORIES[trajectory] as string,
-        at: TIMES[at] as string,
-        action: NAMES[action] as string,
-        scopes: [NAMES[scope] as string],
-        revoked: new Set(),
-      });
-      const granted = every('actions', action) && every('scopes', scope) && every('times', at);
-      expect(answer.ok).toBe(granted && every('trajectories', trajectory));
-      if (!answer.ok) continue;
-      allowed++;
-      expect(answer.requiresApproval).toBe(!every('freely', action));
-    }
-  });
+  const run = fc.property(
+    tree,
+    fc.array(use, { minLength: 20, maxLength: 20 }),
+    ([first, steps], uses) => {
+      const { v: _v, parent: _p, ...grant } = rootOf(first);
+      let line: Writ[] = [issueWrit(grant, keys[0]!.privateKey)];
+      for (const { changes: changed } of steps) {
+        const { issuer: _i, parent: _p, ...terms } = changed;
+        const subject = keys[line.length + 1]!.publicKey;
+        const made = attempt(() =>
+          attenuate(
+            line[0] as Writ,
+            { nonce: 'n', ...(terms as object), subject },
+            keys[line.length]!.privateKey,
+          ),
+        );
+        if (made === undefined) continue;
+        line = [made, ...line];
+        links++;
+      }
+      const [writ, ...chain] = line as [Writ, ...Writ[]];
+      const permitted = line.map(permittedBy);
+      const every = (axis: keyof Permitted, n: number): boolean =>
+        permitted.every((of) => (of[axis] & (1 << n)) !== 0);
+      for (const { action, scope, at, trajectory } of uses) {
+        const answer = verifier.check({
+          writ,
+          chain,
+          principal: writ.subject,
+          trajectory: TRAJECTORIES[trajectory] as string,
+          at: TIMES[at] as string,
+          action: NAMES[action] as string,
+          scopes: [NAMES[scope] as string],
+          revoked: new Set(),
+        });
+        const granted = every('actions', action) && every('scopes', scope) && every('times', at);
+        expect(answer.ok).toBe(granted && every('trajectories', trajectory));
+        if (!answer.ok) continue;
+        allowed++;
+        expect(answer.requiresApproval).toBe(!every('freely', action));
+      }
+    },
+  );
   fc.assert(run, { numRuns: cases(1_000) });
   expect(Math.min(allowed, links)).toBeGreaterThan(cases(200));
 });
@@ -389,7 +447,13 @@ const junk = fc.oneof(
 );
 const root = issueWrit(
   (({ v: _v, parent: _p, ...grant }) => grant)(
-    rootOf({ actions: [], scopes: ['**'], require_approval: [], budget: { usd: 3 }, isBound: true }),
+    rootOf({
+      actions: [],
+      scopes: ['**'],
+      require_approval: [],
+      budget: { usd: 3 },
+      isBound: true,
+    }),
   ),
   keys[0]!.privateKey,
 );
@@ -401,7 +465,12 @@ const spoilt = fc
 const given = fc.oneof(junk, spoilt);
 const key = fc.oneof(
   junk,
-  fc.constantFrom<unknown>(keys[0]!.privateKey, keys[1]!.privateKey, 'f'.repeat(64), keys[0]!.publicKey),
+  fc.constantFrom<unknown>(
+    keys[0]!.privateKey,
+    keys[1]!.privateKey,
+    'f'.repeat(64),
+    keys[0]!.publicKey,
+  ),
 );
 
 test('with junk in any argument, writ functions throw only AuthorityError', () => {

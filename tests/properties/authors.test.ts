@@ -41,7 +41,12 @@ const AUTHORS = {
 } as const;
 
 const step = fc.record({
-  verb: fc.constantFrom('assert' as const, 'assert' as const, 'assert' as const, 'withdraw' as const),
+  verb: fc.constantFrom(
+    'assert' as const,
+    'assert' as const,
+    'assert' as const,
+    'withdraw' as const,
+  ),
   by: fc.constantFrom(...(Object.keys(AUTHORS) as (keyof typeof AUTHORS)[])),
   object: fc.constantFrom('Bonn', 'Oslo', 'Rome'),
   source: fc.constantFrom('m1', 'm2', 'm3', 'm4', 'm5'),
@@ -80,12 +85,17 @@ test('a statement takes the place only of what its author may replace', () => {
         Math.max(...(of.every(isOfAssistant) ? of : of.filter((n) => !isOfAssistant(n))));
       const mayReplace = ({ of }: Held, standing: Held): boolean => {
         const users = of.filter(isOfUser).map((n) => steps[n]!.by);
-        if (of.every(isOfAssistant) !== standing.of.every(isOfAssistant)) return standing.of.every(isOfAssistant);
+        if (of.every(isOfAssistant) !== standing.of.every(isOfAssistant))
+          return standing.of.every(isOfAssistant);
         if (rankOf({ object: '', of }) < rankOf(standing)) return false;
-        return users.length === 0 || standing.of.filter(isNamed).every((n) => users.includes(steps[n]!.by));
+        return (
+          users.length === 0 ||
+          standing.of.filter(isNamed).every((n) => users.includes(steps[n]!.by))
+        );
       };
       const say = (held: Held): void => {
-        if (held.object === believed?.object) believed = { ...believed, of: [...believed.of, ...held.of] };
+        if (held.object === believed?.object)
+          believed = { ...believed, of: [...believed.of, ...held.of] };
         else if (believed === undefined || mayReplace(held, believed)) {
           if (believed !== undefined) lost.push(believed);
           if (believed !== undefined) seen.changed++;
@@ -96,12 +106,23 @@ test('a statement takes the place only of what its author may replace', () => {
         }
       };
       for (const [n, { verb, by, object, source }] of steps.entries()) {
-        const open = rows.filter((row) => row.row_kind === 'current' && row.system_time_end === OPEN_END);
-        const writing = { partition, declaration, latest: null, at: day(n), seq: n, merge: mergeProvenance, open };
+        const open = rows.filter(
+          (row) => row.row_kind === 'current' && row.system_time_end === OPEN_END,
+        );
+        const writing = {
+          partition,
+          declaration,
+          latest: null,
+          at: day(n),
+          seq: n,
+          merge: mergeProvenance,
+          open,
+        };
         let plan: unknown;
         if (verb === 'withdraw') {
           plan = planWithdraw(writing, { sources: [source], claims: stated, history: rows });
-          for (const [token, claim] of stated) if (claim.source === source) gone.add(Number(token.slice(2, 66)));
+          for (const [token, claim] of stated)
+            if (claim.source === source) gone.add(Number(token.slice(2, 66)));
           const without = (held: Held): Held[] => {
             const of = held.of.filter((each) => !gone.has(each));
             return of.length === 0 ? [] : [{ ...held, of }];

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Policy, type Rule, ruleTable, writId } from '#authority';
-import { type Authority, adjudicate, type Domain, defineDomain, type Intent, type PolicyRuling, World } from '#kernel';
+import {
+  type Authority,
+  adjudicate,
+  type Domain,
+  defineDomain,
+  type Intent,
+  type PolicyRuling,
+  World,
+} from '#kernel';
 import {
   applyPatches,
   type CommitPayload,
@@ -15,7 +23,11 @@ import {
 import { type BacktestReport, backtest } from '#replay';
 import { cases } from '../support/cases.ts';
 import { writFor } from '../support/ledger/runtime.ts';
-import { generatedDomain, type RuleSpec, type ShopState } from '../support/models/generated-domain.ts';
+import {
+  generatedDomain,
+  type RuleSpec,
+  type ShopState,
+} from '../support/models/generated-domain.ts';
 import { clone } from '../support/models/json.ts';
 import {
   AGENTS,
@@ -73,7 +85,15 @@ function verdictsOf({ differences }: BacktestReport): string[] {
   return differences.map(({ seq, now }) => `${seq} ${shown(now)}`);
 }
 
-function shown({ ruling, reason, invariant_id, channel, approvals }: { readonly [member: string]: unknown }): string {
+function shown({
+  ruling,
+  reason,
+  invariant_id,
+  channel,
+  approvals,
+}: {
+  readonly [member: string]: unknown;
+}): string {
   const by = ruling === 'escalated' ? `${approvals ?? 1} ${channel}` : null;
   return JSON.stringify([ruling, reason ?? null, invariant_id ?? null, by]);
 }
@@ -88,13 +108,22 @@ describe('a trajectory', () => {
         freezing,
         maybePolicy,
         async (specs, start, steps, freeze, policy) => {
-          const run = await play(specs, start, steps, { freeze, override: true, ...(policy && { policy }) });
+          const run = await play(specs, start, steps, {
+            freeze,
+            override: true,
+            ...(policy && { policy }),
+          });
           const rows = rowsOf(run);
           const domains = [run.generated.domain];
           for (const tried of [{ domains }, { domains, ...(policy && { policy }) }]) {
             const report = await backtest(run.store, 't', tried);
             expect(report.differences).toEqual([]);
-            expect(report).toMatchObject({ entries: rows.length, changes: {}, not_judgeable: {}, assumed: 0 });
+            expect(report).toMatchObject({
+              entries: rows.length,
+              changes: {},
+              not_judgeable: {},
+              assumed: 0,
+            });
             expect(report.judged + report.resolutions).toBe(rows.length - 1);
             expect(report.same).toBe(report.judged);
           }
@@ -112,7 +141,9 @@ describe('a trajectory', () => {
         maybePolicy,
         policies,
         async (drawn, start, steps, before, policy) => {
-          const run = await play(fitted(drawn, start), start, steps, { ...(before && { policy: before }) });
+          const run = await play(fitted(drawn, start), start, steps, {
+            ...(before && { policy: before }),
+          });
           await expectAsNaive(run, run.generated.specs, policy);
         },
       ),
@@ -136,7 +167,9 @@ describe('a trajectory', () => {
             what === 'removed'
               ? specs.slice(0, -1)
               : specs.map((spec): RuleSpec => (what === 'changed' ? { ...spec, salt } : spec));
-          const run = await play(played, start, steps.map(withoutOverride), { ...(policy && { policy }) });
+          const run = await play(played, start, steps.map(withoutOverride), {
+            ...(policy && { policy }),
+          });
           await expectAsNaive(run, tried, undefined);
         },
       ),
@@ -196,14 +229,18 @@ async function expectAsNaive(
     naive.filter(({ was, now }) => was !== now).map(({ seq, now }) => `${seq} ${now}`),
   );
   expect(report.judged).toBe(naive.length);
-  expect(Object.values(report.changes).reduce((sum, n) => sum + n, 0)).toBe(report.difference_count);
+  expect(Object.values(report.changes).reduce((sum, n) => sum + n, 0)).toBe(
+    report.difference_count,
+  );
 }
 
 type Proposed = CommitPayload | RejectionPayload | PendingPayload;
 
 /** The ruling on every proposal, each on its own `World`. */
 async function naively(rows: readonly EntryRow[], made: () => Domain, policy: Policy | undefined) {
-  let state = clone((payloadOf(rows[0] as EntryRow) as RootPayload).initial_state) as unknown as ShopState;
+  let state = clone(
+    (payloadOf(rows[0] as EntryRow) as RootPayload).initial_state,
+  ) as unknown as ShopState;
   // An earlier failure that the record does not have counts only against proposals that touch it.
   let broken = new Set<string>();
   const ruled: { seq: number; was: string; now: string }[] = [];
@@ -212,7 +249,8 @@ async function naively(rows: readonly EntryRow[], made: () => Domain, policy: Po
     if (!('resolves' in payload) || payload.resolves === undefined) {
       const domain = made();
       const world = new World(domain, fresh(clone(state) as never).state as never, undefined);
-      for (const [key, { rule }] of world.checks.failing) if (!broken.has(rule.id)) world.checks.failing.delete(key);
+      for (const [key, { rule }] of world.checks.failing)
+        if (!broken.has(rule.id)) world.checks.failing.delete(key);
       const { intent, inputs, authority, was } = asked(payload, policy);
       const parsed = payload.kind !== 'rejection';
       const judged = adjudicate(world, intent, authority, inputs, { parsed });
@@ -225,14 +263,17 @@ async function naively(rows: readonly EntryRow[], made: () => Domain, policy: Po
     if (payload.kind !== 'commit') continue;
     state = after(state, payload);
     const vector = payload.detection_vector ?? [];
-    broken = new Set(vector.filter(({ result }) => result !== 'pass').map(({ invariant_id }) => invariant_id));
+    broken = new Set(
+      vector.filter(({ result }) => result !== 'pass').map(({ invariant_id }) => invariant_id),
+    );
   }
   return ruled;
 }
 
 function asked(payload: Proposed, policy: Policy | undefined) {
   const proposal = payload.kind === 'pending_approval' ? payload.proposal : payload;
-  const action = 'intent' in proposal ? { ...proposal.intent, name: proposal.intent.action } : proposal.action;
+  const action =
+    'intent' in proposal ? { ...proposal.intent, name: proposal.intent.action } : proposal.action;
   const { observations } = 'intent' in proposal ? proposal.intent : proposal;
   const intent = { action: action.name, role: action.role, args: action.args } as unknown as Intent;
   const principal = AGENTS.find((name) => writId(writFor(name)) === proposal.writ_id) as string;
@@ -241,9 +282,18 @@ function asked(payload: Proposed, policy: Policy | undefined) {
       const { policy: ruling } = payload;
       return ruling === undefined ? undefined : { ruling: ruling as PolicyRuling, detail: '' };
     }
-    const query = { ...question, principal, writ_id: proposal.writ_id as string, trajectory_id: 't', at: proposal.at };
+    const query = {
+      ...question,
+      principal,
+      writ_id: proposal.writ_id as string,
+      trajectory_id: 't',
+      at: proposal.at,
+    };
     const { decision, rule } = policy.evaluate(query);
-    return { ruling: { digest: policy.digest, decision, ...(rule === undefined ? {} : { rule }) }, detail: '' };
+    return {
+      ruling: { digest: policy.digest, decision, ...(rule === undefined ? {} : { rule }) },
+      detail: '',
+    };
   };
   const authority: Authority = {
     admits: () => ({ ok: true, needsApproval: false }),

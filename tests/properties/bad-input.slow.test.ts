@@ -66,7 +66,16 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   compliance: COMPLIANCE,
   incidents: INCIDENT_CALLS,
   conformance: CONFORMANCE,
-  integrations: { ...AI_SDK, ...CEDAR, ...ENGINES, ...LANGCHAIN, ...MASTRA, ...OPENAI_AGENTS, ...OTEL, ...TOOL_CALLS },
+  integrations: {
+    ...AI_SDK,
+    ...CEDAR,
+    ...ENGINES,
+    ...LANGCHAIN,
+    ...MASTRA,
+    ...OPENAI_AGENTS,
+    ...OTEL,
+    ...TOOL_CALLS,
+  },
   domains: DOMAINS,
 };
 
@@ -79,10 +88,13 @@ describe.each(Object.entries(TABLES))('%s', (floor, table) => {
     expect(names.filter((name) => table[name] === undefined)).toEqual([]);
   });
 
-  test.each(someOf(Object.entries(table).flatMap(([name, one]) => ('exempt' in one ? [] : [[name, one] as const]))))(
-    '%s returns, or throws an error of the package and changes nothing',
-    async (name, one) => {
-      expect(await wrongsOf(name, one, documented)).toEqual([]);
-    },
-  );
+  test.each(
+    someOf(
+      Object.entries(table).flatMap(([name, one]) =>
+        'exempt' in one ? [] : [[name, one] as const],
+      ),
+    ),
+  )('%s returns, or throws an error of the package and changes nothing', async (name, one) => {
+    expect(await wrongsOf(name, one, documented)).toEqual([]);
+  });
 });

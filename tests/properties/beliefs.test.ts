@@ -41,11 +41,19 @@ import {
   writeToken,
 } from '../../packages/assize/src/memory/provenance/index.ts';
 import { cases } from '../support/cases.ts';
-import { ChainWriter, commitMembers, RowsReader, rootMembers, salted, second } from '../support/ledger/rows.ts';
+import {
+  ChainWriter,
+  commitMembers,
+  RowsReader,
+  rootMembers,
+  salted,
+  second,
+} from '../support/ledger/rows.ts';
 
 const partition = { space: 's', subject: 'alice', predicate: 'medication' };
 const PLACES = 6;
-const border = (n: number): string => (n === 0 ? OPEN_START : n === PLACES ? OPEN_END : second(n * 10));
+const border = (n: number): string =>
+  n === 0 ? OPEN_START : n === PLACES ? OPEN_END : second(n * 10);
 
 const said = fc.record({
   from: fc.nat(PLACES - 1),
@@ -86,16 +94,34 @@ describe('a plan', () => {
         let rows: readonly FactRow[] = [];
         let latest: string | null = null;
         for (const [i, { verb, batch, isLate }] of deeds.entries()) {
-          const open = rows.filter((row) => row.row_kind === 'current' && row.system_time_end === OPEN_END);
+          const open = rows.filter(
+            (row) => row.row_kind === 'current' && row.system_time_end === OPEN_END,
+          );
           // A clock that is behind, but no entry of one chain is.
           const at = isLate ? second(1) : second(i + 1);
-          const writing = { partition, declaration, open, latest, at, seq: i + 1, merge: mergeProvenance };
+          const writing = {
+            partition,
+            declaration,
+            open,
+            latest,
+            at,
+            seq: i + 1,
+            merge: mergeProvenance,
+          };
           const plan = decided(verb, batch, writing);
           const objects = plan.insert.map(({ object }) => salted(object, blobs) as SaltedRef);
-          const of = { partition: place, version: i + 1, cardinality: declaration.cardinality, objects };
+          const of = {
+            partition: place,
+            version: i + 1,
+            cardinality: declaration.cardinality,
+            objects,
+          };
           const beliefs = [beliefChange(plan, of)];
           const entry = checkRow(
-            writer.add('commit', commitMembers([], { at: second(1), delta: { state: [], effects: [], beliefs } })),
+            writer.add(
+              'commit',
+              commitMembers([], { at: second(1), delta: { state: [], effects: [], beliefs } }),
+            ),
           );
           const [write] = await factWrites(entry, new ValueReader(new RowsReader([], blobs)));
           const { partition: names, names: content, ...change } = write!;
@@ -107,14 +133,21 @@ describe('a plan', () => {
           expect(change.close).toEqual(plan.close);
           const placed = plan.insert.map((row) => placedRow(row, entry.id));
           expect(change.insert.map(rowOf)).toEqual(placed);
-          expect(applyPlan(rows, { ...plan, close: [...change.close], insert: change.insert.map(rowOf) })).toEqual(
-            applyPlan(rows, plan).map((row) => placedRow(row, entry.id)),
-          );
+          expect(
+            applyPlan(rows, {
+              ...plan,
+              close: [...change.close],
+              insert: change.insert.map(rowOf),
+            }),
+          ).toEqual(applyPlan(rows, plan).map((row) => placedRow(row, entry.id)));
           rows = applyPlan(rows, { ...plan, insert: change.insert.map(rowOf) });
           latest = change.system_time;
           for (const row of change.insert) if (row.row_kind === 'audit') expectPlaced(rowOf(row));
         }
-        const report = await verifyTrajectory(new Replayer(new RowsReader(writer.rows, blobs)), 't');
+        const report = await verifyTrajectory(
+          new Replayer(new RowsReader(writer.rows, blobs)),
+          't',
+        );
         expect(report).toMatchObject({ valid: true, entries: deeds.length + 1 });
       }),
       { numRuns: cases(150) },
@@ -125,7 +158,9 @@ describe('a plan', () => {
 const entryId = fc.constantFrom('0', '5', 'a', 'f').map((digit) => digit.repeat(64));
 const token = fc.oneof(
   fc.nat(12).map((n) => writeToken(n)),
-  fc.tuple(fc.nat(12), fc.constantFrom('1', '9', 'b', 'e')).map(([n, digit]) => writeToken(n, digit.repeat(64))),
+  fc
+    .tuple(fc.nat(12), fc.constantFrom('1', '9', 'b', 'e'))
+    .map(([n, digit]) => writeToken(n, digit.repeat(64))),
   fc
     .tuple(
       fc.constantFrom('policy' as const, 'judge' as const, 'approver' as const),
@@ -134,7 +169,9 @@ const token = fc.oneof(
     .map(([kind, name]) => trustToken(kind, name)),
 );
 const polynomial = fc
-  .array(fc.tuple(fc.integer({ min: 1, max: 12 }), fc.array(token, { maxLength: 4 })), { maxLength: 5 })
+  .array(fc.tuple(fc.integer({ min: 1, max: 12 }), fc.array(token, { maxLength: 4 })), {
+    maxLength: 5,
+  })
   .map((terms) =>
     terms.reduce((sum, [count, tokens]) => {
       const product = tokens.reduce((all, one) => all.times(Polynomial.of(one)), Polynomial.one);
@@ -152,9 +189,19 @@ describe('provenance', () => {
     );
   });
 
-  test.each(['t1+t2', 'w:@', 'w:@01', 'x w:@0', 'w:@0 +w:@1', 'w:@0**w:@1', '', '0', '-1*w:@0', 'w:@0^0'])(
-    'that is no polynomial stays as it is: %j',
-    (text) => expect(placedProvenance(text, 'ab'.repeat(32))).toBe(text),
+  test.each([
+    't1+t2',
+    'w:@',
+    'w:@01',
+    'x w:@0',
+    'w:@0 +w:@1',
+    'w:@0**w:@1',
+    '',
+    '0',
+    '-1*w:@0',
+    'w:@0^0',
+  ])('that is no polynomial stays as it is: %j', (text) =>
+    expect(placedProvenance(text, 'ab'.repeat(32))).toBe(text),
   );
 });
 
@@ -166,7 +213,11 @@ function rowOf({ content, ...row }: FactVersion): FactRow {
 /** The row outside of its entry. A row that is already placed stays unchanged. */
 function placedRow(row: FactRow, id: string): FactRow {
   if (row.entry_id !== THIS_ENTRY) return row;
-  return { ...row, entry_id: id, provenance_id: String(Polynomial.read(row.provenance_id).placed(id)) };
+  return {
+    ...row,
+    entry_id: id,
+    provenance_id: String(Polynomial.read(row.provenance_id).placed(id)),
+  };
 }
 
 /**
@@ -177,7 +228,10 @@ function expectPlaced(row: FactRow): void {
   const { members } = readWitness(row);
   const rows = members.flatMap((member) => member.rows);
   expect(rows.some(({ entry_id }) => entry_id === row.entry_id)).toBe(true);
-  const sum = rows.reduce((all, one) => all.plus(Polynomial.read(one.provenance_id)), Polynomial.zero);
+  const sum = rows.reduce(
+    (all, one) => all.plus(Polynomial.read(one.provenance_id)),
+    Polynomial.zero,
+  );
   expect(JSON.stringify(rows)).not.toContain('@');
   expect(Polynomial.read(row.provenance_id).equals(sum)).toBe(true);
 }
@@ -185,20 +239,25 @@ function expectPlaced(row: FactRow): void {
 function decided(verb: string, batch: readonly Said[], writing: PlanInput): Plan {
   const first = planned(verb, batch, writing);
   if (first.kind === 'plan') return first;
-  const answers: Answer[] = first.questions.map((question) => answerOf(question, 0, { judge: 'j' }));
+  const answers: Answer[] = first.questions.map((question) =>
+    answerOf(question, 0, { judge: 'j' }),
+  );
   return planned(verb, batch, { ...writing, answers }) as Plan;
 }
 
 function planned(verb: string, batch: readonly Said[], writing: PlanInput): Plan | QuestionPlan {
   const isSingle = writing.declaration.cardinality === 'single-valued';
   const [first] = batch as [Said, ...Said[]];
-  if (verb === 'retract') return planRetract(writing, { valid: validOf(first), object: first.object });
+  if (verb === 'retract')
+    return planRetract(writing, { valid: validOf(first), object: first.object });
   const [assertion, ...more] = batch.map((one, n) => ({
     claim: claimOf(writing, n),
     object: one.object,
     confidence: one.confidence,
     valid: validOf(one),
-    provenance: String(Polynomial.of(writeToken(n)).plus(Polynomial.of(trustToken('policy', `v${n}`)))),
+    provenance: String(
+      Polynomial.of(writeToken(n)).plus(Polynomial.of(trustToken('policy', `v${n}`))),
+    ),
   })) as [Assertion, ...Assertion[]];
   if (verb === 'change' && isSingle) {
     const { valid, ...rest } = assertion;

@@ -6,11 +6,26 @@
  * possible way. An agent never sees the spending of others, so only the kernel can enforce the
  * cap.
  */
-import { Assize, generateKeys, issueWrit, openStore, type Ruling, type Store, type Trajectory } from 'assize';
+import {
+  Assize,
+  generateKeys,
+  issueWrit,
+  openStore,
+  type Ruling,
+  type Store,
+  type Trajectory,
+} from 'assize';
 import { describe, test } from 'vitest';
 import { budget } from '#domains/budget';
 import { type Domain, defineDomain } from '#kernel';
-import { applyPatches, type CommitPayload, fresh, type Patch, Replayer, verifyTrajectory } from '#ledger';
+import {
+  applyPatches,
+  type CommitPayload,
+  fresh,
+  type Patch,
+  Replayer,
+  verifyTrajectory,
+} from '#ledger';
 import { expect } from '../support/quick-expect.ts';
 import { someOf } from '../support/some-of.ts';
 
@@ -74,14 +89,17 @@ describe.each(['one runtime', 'a runtime each'] as const)('%s', (setting) => {
     }
   });
 
-  test.each(plans)('without the invariant: $agents agents, $rounds round(s), $share %', async (plan) => {
-    const bench = await Bench.open(unguarded, plan.agents, setting);
-    for (const schedule of someOf([...interleavings(plan)])) {
-      const { trajectoryId } = await bench.run(plan, schedule);
-      const totals = await totalsOf(bench.store, trajectoryId);
-      expect(totals.some(({ total }) => total > CAP)).toBe(true);
-    }
-  });
+  test.each(plans)(
+    'without the invariant: $agents agents, $rounds round(s), $share %',
+    async (plan) => {
+      const bench = await Bench.open(unguarded, plan.agents, setting);
+      for (const schedule of someOf([...interleavings(plan)])) {
+        const { trajectoryId } = await bench.run(plan, schedule);
+        const totals = await totalsOf(bench.store, trajectoryId);
+        expect(totals.some(({ total }) => total > CAP)).toBe(true);
+      }
+    },
+  );
 });
 
 /** Every interleaving of the agents' steps, as a list of agents, one per step. */
@@ -114,7 +132,12 @@ class Bench {
   static async open(domain: Domain, agents: number, setting: Setting): Promise<Bench> {
     const store = await openStore('memory:');
     const runtime = () =>
-      new Assize({ store, domains: [domain], anchors: [root.publicKey], ports: { pause: async () => {} } });
+      new Assize({
+        store,
+        domains: [domain],
+        anchors: [root.publicKey],
+        ports: { pause: async () => {} },
+      });
     const shared = runtime();
     return new Bench(
       store,
@@ -227,14 +250,19 @@ async function totalsOf(store: Store, trajectoryId: string): Promise<Total[]> {
   const fold = fresh({ cap: CAP, spent: {} });
   return rows.map(({ id, kind, payload }) => {
     const { delta, action, intent } = JSON.parse(payload);
-    if (kind === 'commit') applyPatches(fold, (delta as CommitPayload['delta']).state as readonly Patch[]);
+    if (kind === 'commit')
+      applyPatches(fold, (delta as CommitPayload['delta']).state as readonly Patch[]);
     const { spent } = fold.state as { spent: Record<string, number> };
     const total = Object.values(spent).reduce((sum, amount) => sum + amount, 0);
     return { id, kind, asked: (action ?? intent)?.args.amount ?? 0, total };
   });
 }
 
-async function expectSound(store: Store, trajectoryId: string, rulings: readonly Ruling[]): Promise<void> {
+async function expectSound(
+  store: Store,
+  trajectoryId: string,
+  rulings: readonly Ruling[],
+): Promise<void> {
   const [begin, ...entries] = await totalsOf(store, trajectoryId);
   expect(begin).toMatchObject({ kind: 'root', total: 0 });
 

@@ -36,11 +36,15 @@ describe('a bundle of a ledger with', () => {
 
 test('random scopes of generated ledgers have their context, and verify', async () => {
   await fc.assert(
-    fc.asyncProperty(schedulesOf(12), fc.array(fc.nat(), { minLength: 3, maxLength: 3 }), async (schedule, chosen) => {
-      const { store } = await play(schedule);
-      const scopes = scopesOf(await rowsOf(store));
-      for (const at of chosen) await expectSound(store, scopes[at % scopes.length]!);
-    }),
+    fc.asyncProperty(
+      schedulesOf(12),
+      fc.array(fc.nat(), { minLength: 3, maxLength: 3 }),
+      async (schedule, chosen) => {
+        const { store } = await play(schedule);
+        const scopes = scopesOf(await rowsOf(store));
+        for (const at of chosen) await expectSound(store, scopes[at % scopes.length]!);
+      },
+    ),
     { numRuns: cases(10) },
   );
 }, 60_000);
@@ -66,12 +70,15 @@ test('other work of the process goes on while a bundle is made', async () => {
   expect(await turnsDuring(proofsOf(store, entries, checkpoint, signed))).toBeGreaterThan(15);
 });
 
-test.each(['entry', 'period', 'person'] as const)('a bundle of one %s is given up with its signal', async (kind) => {
-  const store = await LEDGERS[0]!.make();
-  const scope = scopesOf(await rowsOf(store)).find((one) => one.kind === kind)!;
-  const signal = AbortSignal.abort(new Error('the reader has left'));
-  await expect(bundleOf(store, scope, { signal })).rejects.toThrow('the reader has left');
-});
+test.each(['entry', 'period', 'person'] as const)(
+  'a bundle of one %s is given up with its signal',
+  async (kind) => {
+    const store = await LEDGERS[0]!.make();
+    const scope = scopesOf(await rowsOf(store)).find((one) => one.kind === kind)!;
+    const signal = AbortSignal.abort(new Error('the reader has left'));
+    await expect(bundleOf(store, scope, { signal })).rejects.toThrow('the reader has left');
+  },
+);
 
 /** The turns of the event loop that other work gets meanwhile. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
@@ -95,7 +102,9 @@ test('a page gets the other files as data that ends no element', async () => {
     { page: `<p>${slot}$&`, script },
   );
   const { 'verify.html': page, ...others } = textsOf(zip);
-  const [, json] = /^<p><script type="application\/json" id="bundle">([^<]*)<\/script>\$&$/.exec(page as string) ?? [];
+  const [, json] =
+    /^<p><script type="application\/json" id="bundle">([^<]*)<\/script>\$&$/.exec(page as string) ??
+    [];
   expect(JSON.parse(json as string)).toEqual(others);
   expect(others['verify.py']).toBe(script);
   expect(await verifyBundle(zip, { logKey: LOG })).toMatchObject({ valid: true });
@@ -105,12 +114,21 @@ test('a bundle names the witnesses that cosigned, and the erased values', async 
   const erased = LEDGERS.find(({ name }) => name === 'all erased')!;
   const store = await erased.make();
   const all = { kind: 'period', ...ALWAYS } as const;
-  const verdict = await verifyBundle((await bundleOf(store, all)).zip, { logKey: LOG, witnesses: [WITNESS] });
+  const verdict = await verifyBundle((await bundleOf(store, all)).zip, {
+    logKey: LOG,
+    witnesses: [WITNESS],
+  });
   expect(verdict).toMatchObject({ valid: true, logKey: 'given', witnesses: [WITNESS.name] });
   expect(verdict.valid && verdict.erased).toBeGreaterThan(0);
   const alone = await bundleOf(store, all, { checkpoint: await signedCheckpoint(store, false) });
-  expect(await verifyBundle(alone.zip)).toMatchObject({ valid: true, logKey: 'bundle', witnesses: [] });
-  expect(await verifyBundle(alone.zip, { witnesses: [WITNESS] })).toMatchObject({ fault: { code: 'not_witnessed' } });
+  expect(await verifyBundle(alone.zip)).toMatchObject({
+    valid: true,
+    logKey: 'bundle',
+    witnesses: [],
+  });
+  expect(await verifyBundle(alone.zip, { witnesses: [WITNESS] })).toMatchObject({
+    fault: { code: 'not_witnessed' },
+  });
 });
 
 describe('a scope is refused', () => {
@@ -130,12 +148,28 @@ describe('a scope is refused', () => {
   test.each([
     ['of no kind', {}, 'RuntimeError bad_argument'],
     ['with half an id', { kind: 'entry', entry: 'ab12' }, 'RuntimeError bad_argument'],
-    ['with an unknown member', { kind: 'person', person: 'ann', role: 'x' }, 'RuntimeError bad_argument'],
-    ['with one end', { kind: 'person', person: 'ann', from: ALWAYS.from }, 'RuntimeError bad_argument'],
-    ['that ends before it begins', { kind: 'period', from: ALWAYS.to, to: ALWAYS.from }, 'RuntimeError bad_argument'],
+    [
+      'with an unknown member',
+      { kind: 'person', person: 'ann', role: 'x' },
+      'RuntimeError bad_argument',
+    ],
+    [
+      'with one end',
+      { kind: 'person', person: 'ann', from: ALWAYS.from },
+      'RuntimeError bad_argument',
+    ],
+    [
+      'that ends before it begins',
+      { kind: 'period', from: ALWAYS.to, to: ALWAYS.from },
+      'RuntimeError bad_argument',
+    ],
     ['of an unknown entry', { kind: 'entry', entry: 'a'.repeat(64) }, 'RuntimeError not_found'],
     ['without entries', { kind: 'person', person: 'stranger' }, 'RuntimeError not_found'],
-    ['of an approval that is none', { kind: 'approval', approval: writer.head.id }, 'RuntimeError not_found'],
+    [
+      'of an approval that is none',
+      { kind: 'approval', approval: writer.head.id },
+      'RuntimeError not_found',
+    ],
   ])('%s', async (_, scope, expected) => expect(await code(scope)).toBe(expected));
 
   test('whose entries the checkpoint does not cover', async () => {
@@ -143,8 +177,12 @@ describe('a scope is refused', () => {
     const checkpoint = await signedCheckpoint(store);
     writer.add('commit', commitMembers([]));
     await store.commit({ entries: [writer.head], blobs: [] });
-    expect(await code({ kind: 'entry', entry: writer.head.id }, { checkpoint })).toBe('RuntimeError not_checkpointed');
-    expect(await code({ kind: 'period', ...ALWAYS }, { checkpoint })).toBe('RuntimeError not_checkpointed');
+    expect(await code({ kind: 'entry', entry: writer.head.id }, { checkpoint })).toBe(
+      'RuntimeError not_checkpointed',
+    );
+    expect(await code({ kind: 'period', ...ALWAYS }, { checkpoint })).toBe(
+      'RuntimeError not_checkpointed',
+    );
     const earlier = { kind: 'entry', entry: writer.rows[1]!.id };
     expect(await code(earlier, { checkpoint })).toBe('none');
   });
@@ -165,7 +203,9 @@ describe('a scope is refused', () => {
 /** Every entry, every pending entry, every name, and periods. */
 function scopesOf(rows: readonly EntryRow[]): BundleScope[] {
   const payloads = rows.map(({ payload }) => JSON.parse(payload));
-  const names = new Set(JSON.stringify(payloads).match(/(?<="(?:principal|by|subject)":")[^"\\]+(?=")/g) ?? []);
+  const names = new Set(
+    JSON.stringify(payloads).match(/(?<="(?:principal|by|subject)":")[^"\\]+(?=")/g) ?? [],
+  );
   const times = payloads.map(({ at }) => at as string).sort();
   const middle = times[times.length >> 1] as string;
   const trajectory = rows[0]!.trajectory_id;
@@ -175,7 +215,9 @@ function scopesOf(rows: readonly EntryRow[]): BundleScope[] {
       kind === 'pending_approval' ? [{ kind: 'approval', approval: id } as const] : [],
     ),
     ...[...names].map((person) => ({ kind: 'person', person }) as const),
-    ...[...names].map((person) => ({ kind: 'person', person, from: middle, to: ALWAYS.to, trajectory }) as const),
+    ...[...names].map(
+      (person) => ({ kind: 'person', person, from: middle, to: ALWAYS.to, trajectory }) as const,
+    ),
     { kind: 'period', ...ALWAYS },
     { kind: 'period', from: middle, to: ALWAYS.to },
     { kind: 'period', from: ALWAYS.from, to: middle, trajectory },
@@ -196,6 +238,8 @@ async function expectSound(store: MemoryStore, scope: BundleScope): Promise<void
 }
 
 async function rowsOf(store: MemoryStore): Promise<EntryRow[]> {
-  const all = await Promise.all((await store.trajectories()).map(({ trajectory_id }) => store.entries(trajectory_id)));
+  const all = await Promise.all(
+    (await store.trajectories()).map(({ trajectory_id }) => store.entries(trajectory_id)),
+  );
   return all.flat();
 }

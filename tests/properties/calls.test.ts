@@ -62,7 +62,10 @@ function ledgerOf({ pay }: Bank) {
     state: z.object({ owed: amounts, paying: amounts, paid: amounts }),
     initial: { owed: {}, paying: {}, paid: {} },
     freeze: 'footprint',
-    processes: { owe: { writes: ['/owed/*'] }, settle: { writes: ['/owed/*', '/paying/*', '/paid/*'] } },
+    processes: {
+      owe: { writes: ['/owed/*'] },
+      settle: { writes: ['/owed/*', '/paying/*', '/paid/*'] },
+    },
     roles: { clerk: { processes: ['owe', 'settle'] } },
     counselors: { manager: (principal) => principal.startsWith('manager') },
     actions: {
@@ -82,12 +85,17 @@ function ledgerOf({ pay }: Bank) {
           paid[to] = (paid[to] ?? 0) + cents;
           owed[to] = 0;
         },
-        calls: ({ paying }, { to }) => (paying[to] === 0 ? [] : [call(pay, { to, cents: paying[to] as number })]),
+        calls: ({ paying }, { to }) =>
+          paying[to] === 0 ? [] : [call(pay, { to, cents: paying[to] as number })],
       },
     },
     invariants: ({ eachCall }) => [
-      eachCall('LIMIT', pay, {}, ({ input }) => (input.cents <= LIMIT ? pass : reject('too much at once'))),
-      eachCall('ASK', 'bank.*', {}, ({ input }) => (input.cents <= ASK_ABOVE ? pass : escalate('a manager decides'))),
+      eachCall('LIMIT', pay, {}, ({ input }) =>
+        input.cents <= LIMIT ? pass : reject('too much at once'),
+      ),
+      eachCall('ASK', 'bank.*', {}, ({ input }) =>
+        input.cents <= ASK_ABOVE ? pass : escalate('a manager decides'),
+      ),
     ],
   });
 }
@@ -149,12 +157,17 @@ async function lived(rounds: readonly (readonly Deed[])[], refusals: number) {
   bank.refusals = refusals;
   const domain = ledgerOf(bank);
   const assize: Assize = runtimeOver(store, [domain], { tools: [bank.pay, bank.tip] });
-  const trajectory = (await assize.create(domain, { trajectoryId: 't', writs: [writ] })) as unknown as Trajectory;
+  const trajectory = (await assize.create(domain, {
+    trajectoryId: 't',
+    writs: [writ],
+  })) as unknown as Trajectory;
   const rulings: Ruling[] = [];
   for (const round of rounds) {
     const made = await Promise.all(round.map((one) => act(trajectory, one)));
     rulings.push(
-      ...made.filter((each): each is Ruling => typeof each === 'object' && each !== null && 'ruling' in each),
+      ...made.filter(
+        (each): each is Ruling => typeof each === 'object' && each !== null && 'ruling' in each,
+      ),
     );
   }
   await assize.recoverEffects();
@@ -169,7 +182,8 @@ test('the bank pays exactly what committed actions declare', async () => {
       async (rounds, refusals) => {
         const { bank, store, domain, trajectory, assize } = await lived(rounds, refusals);
         const { paid } = trajectory.state() as unknown as Debts;
-        for (const person of PEOPLE) expect([person, bank.paid[person] ?? 0]).toEqual([person, paid[person] ?? 0]);
+        for (const person of PEOPLE)
+          expect([person, bank.paid[person] ?? 0]).toEqual([person, paid[person] ?? 0]);
         await assize.close();
         const deep = await deepReplay(store, 't', { domains: [domain as never] });
         expect(deep.differences).toEqual([]);

@@ -30,21 +30,28 @@ const quoted = (text: string): string =>
   `"${[...text].map((c) => `\\u{${(c.codePointAt(0) as number).toString(16)}}`).join('')}"`;
 const member = (query: PolicyQuery, key: string): any => {
   const { args } = query;
-  return typeof args === 'object' && args !== null && Object.hasOwn(args, key) ? (args as any)[key] : undefined;
+  return typeof args === 'object' && args !== null && Object.hasOwn(args, key)
+    ? (args as any)[key]
+    : undefined;
 };
-const isPlain = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isPlain = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 /** The value at `/deep/0/n`, and whether the values above it allow one there. */
 const deepOf = (query: PolicyQuery): { readonly fits: boolean; readonly n?: unknown } => {
   const list = member(query, 'deep');
   if (list === undefined || (Array.isArray(list) && list.length === 0)) return { fits: true };
   if (!Array.isArray(list) && !(isPlain(list) && Object.hasOwn(list, '0'))) return { fits: false };
   const first = list[0];
-  return { fits: isPlain(first), n: isPlain(first) && Object.hasOwn(first, 'n') ? first.n : undefined };
+  return {
+    fits: isPlain(first),
+    n: isPlain(first) && Object.hasOwn(first, 'n') ? first.n : undefined,
+  };
 };
 const deep = (query: PolicyQuery): unknown => deepOf(query).n;
 
 /** The input of the one call that a request has, if it is of that tool. */
-const inputOf = ({ calls: [one] = [] }: PolicyQuery, tool: string): any => (one?.tool === tool ? one.input : undefined);
+const inputOf = ({ calls: [one] = [] }: PolicyQuery, tool: string): any =>
+  one?.tool === tool ? one.input : undefined;
 const PAYS = 'context has call && context.call has "bank.pay"';
 
 const COMPARE: Readonly<Record<string, (a: number, b: number) => boolean>> = {
@@ -56,10 +63,13 @@ const COMPARE: Readonly<Record<string, (a: number, b: number) => boolean>> = {
 };
 
 const part: fc.Arbitrary<Part> = fc.oneof(
-  fc.tuple(fc.constantFrom(...Object.keys(COMPARE)), fc.integer({ min: -3, max: 3 })).map(([op, n]) => ({
-    text: `context.args.amount ${op} ${n}`,
-    holds: (query: PolicyQuery) => (COMPARE[op] as (a: number, b: number) => boolean)(member(query, 'amount'), n),
-  })),
+  fc
+    .tuple(fc.constantFrom(...Object.keys(COMPARE)), fc.integer({ min: -3, max: 3 }))
+    .map(([op, n]) => ({
+      text: `context.args.amount ${op} ${n}`,
+      holds: (query: PolicyQuery) =>
+        (COMPARE[op] as (a: number, b: number) => boolean)(member(query, 'amount'), n),
+    })),
   name.map((value) => ({
     text: `(context.args has note && context.args.note == ${quoted(value)})`,
     holds: (query: PolicyQuery) => member(query, 'note') === value,
@@ -80,13 +90,17 @@ const part: fc.Arbitrary<Part> = fc.oneof(
     text: `(context.args has "/deep/0/n" && context.args["/deep/0/n"] >= ${n})`,
     holds: (query: PolicyQuery) => (deep(query) as number) >= n,
   })),
-  fc.tuple(fc.constantFrom(...Object.keys(COMPARE)), fc.integer({ min: -3, max: 3 })).map(([op, n]) => ({
-    text: `(${PAYS} && context.call["bank.pay"].cents ${op} ${n})`,
-    holds: (query: PolicyQuery) => {
-      const input = inputOf(query, 'bank.pay');
-      return input !== undefined && (COMPARE[op] as (a: number, b: number) => boolean)(input.cents, n);
-    },
-  })),
+  fc
+    .tuple(fc.constantFrom(...Object.keys(COMPARE)), fc.integer({ min: -3, max: 3 }))
+    .map(([op, n]) => ({
+      text: `(${PAYS} && context.call["bank.pay"].cents ${op} ${n})`,
+      holds: (query: PolicyQuery) => {
+        const input = inputOf(query, 'bank.pay');
+        return (
+          input !== undefined && (COMPARE[op] as (a: number, b: number) => boolean)(input.cents, n)
+        );
+      },
+    })),
   fc.constantFrom('ada', 'eve').map((value) => ({
     text: `(${PAYS} && context.call["bank.pay"] has "/to/name" && context.call["bank.pay"]["/to/name"] == "${value}")`,
     holds: (query: PolicyQuery) => inputOf(query, 'bank.pay')?.to?.name === value,
@@ -94,7 +108,8 @@ const part: fc.Arbitrary<Part> = fc.oneof(
   // The amounts are there because Cedar refuses a policy that can never apply.
   fc.constant({
     text: '(context has call && context.call has "mail.send" && context.args.amount < 3)',
-    holds: (query: PolicyQuery) => inputOf(query, 'mail.send') !== undefined && member(query, 'amount') < 3,
+    holds: (query: PolicyQuery) =>
+      inputOf(query, 'mail.send') !== undefined && member(query, 'amount') < 3,
   }),
   fc.constant({
     text: '!(context has call && context.args.amount < 3)',
@@ -110,15 +125,27 @@ const part: fc.Arbitrary<Part> = fc.oneof(
   })),
 );
 
-const scope = <T extends string>(always: string, ...some: fc.Arbitrary<Part>[]): fc.Arbitrary<Part> =>
-  fc.oneof({ weight: 3, arbitrary: fc.constant<Part>({ text: always as T, holds: () => true }) }, ...some);
+const scope = <T extends string>(
+  always: string,
+  ...some: fc.Arbitrary<Part>[]
+): fc.Arbitrary<Part> =>
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constant<Part>({ text: always as T, holds: () => true }) },
+    ...some,
+  );
 
 const rule = fc.record({
   effect: fc.constantFrom('permit', 'permit with approval', 'forbid'),
   principal: scope(
     'principal',
-    name.map((id) => ({ text: `principal == Principal::${quoted(id)}`, holds: ({ principal }) => principal === id })),
-    name.map((id) => ({ text: `principal in Role::${quoted(id)}`, holds: ({ role }) => role.name === id })),
+    name.map((id) => ({
+      text: `principal == Principal::${quoted(id)}`,
+      holds: ({ principal }) => principal === id,
+    })),
+    name.map((id) => ({
+      text: `principal in Role::${quoted(id)}`,
+      holds: ({ role }) => role.name === id,
+    })),
   ),
   action: scope(
     'action',
@@ -129,22 +156,32 @@ const rule = fc.record({
   ),
   resource: scope(
     'resource',
-    name.map((id) => ({ text: `resource == Trajectory::${quoted(id)}`, holds: (query) => query.trajectory_id === id })),
+    name.map((id) => ({
+      text: `resource == Trajectory::${quoted(id)}`,
+      holds: (query) => query.trajectory_id === id,
+    })),
   ),
   when: fc.array(part, { maxLength: 3 }),
   unless: fc.option(part, { nil: undefined, freq: 3 }),
 });
 type Rule = typeof rule extends fc.Arbitrary<infer R> ? R : never;
 
-function textOf({ effect, principal, action, resource, when, unless }: Rule, index: number): string {
+function textOf(
+  { effect, principal, action, resource, when, unless }: Rule,
+  index: number,
+): string {
   const approval = effect === 'permit with approval' ? '@approval("required") ' : '';
-  const conditions = when.length === 0 ? '' : ` when { ${when.map(({ text }) => text).join(' && ')} }`;
+  const conditions =
+    when.length === 0 ? '' : ` when { ${when.map(({ text }) => text).join(' && ')} }`;
   const exception = unless === undefined ? '' : ` unless { ${unless.text} }`;
   return `@id("r${index}") ${approval}${effect === 'forbid' ? 'forbid' : 'permit'}(${principal.text}, ${action.text}, ${resource.text})${conditions}${exception};`;
 }
 
 function applies({ principal, action, resource, when, unless }: Rule, query: PolicyQuery): boolean {
-  return [principal, action, resource, ...when].every(({ holds }) => holds(query)) && unless?.holds(query) !== true;
+  return (
+    [principal, action, resource, ...when].every(({ holds }) => holds(query)) &&
+    unless?.holds(query) !== true
+  );
 }
 
 /** Every declared argument that is there is of its kind. */
@@ -170,7 +207,8 @@ function isShowableCall({ tool, input }: Call): boolean {
   if (tool === 'mail.send') return true;
   if (tool !== 'bank.pay' || !isPlain(input)) return false;
   const { cents, to } = input as any;
-  const isTo = to === undefined || (isPlain(to) && (to.name === undefined || typeof to.name === 'string'));
+  const isTo =
+    to === undefined || (isPlain(to) && (to.name === undefined || typeof to.name === 'string'));
   return Number.isSafeInteger(cents) && isTo;
 }
 
@@ -191,10 +229,12 @@ function expected(
   query: PolicyQuery,
 ): Pick<PolicyDecision, 'decision' | 'rule'> & { isError: boolean } {
   const { calls = [] } = query;
-  const isAskable = ['spend', 'refund'].includes(query.action) && isShowable(query) && calls.every(isShowableCall);
+  const isAskable =
+    ['spend', 'refund'].includes(query.action) && isShowable(query) && calls.every(isShowableCall);
   if (!isAskable) return { decision: 'deny', isError: true };
   // Each call is asked for alone, and each must be permitted.
-  const asked = calls.length === 0 ? [query] : calls.map((one): PolicyQuery => ({ ...query, calls: [one] }));
+  const asked =
+    calls.length === 0 ? [query] : calls.map((one): PolicyQuery => ({ ...query, calls: [one] }));
   const applied = (effect: string): number =>
     rules.findIndex((one) => one.effect === effect && asked.some((each) => applies(one, each)));
   const named = (index: number) => ({ rule: `r${index}`, isError: false });
@@ -257,7 +297,10 @@ const hostileArgs: fc.Arbitrary<any> = fc.oneof(
     arbitrary: fc
       .tuple(
         goodArgs,
-        fc.array(fc.tuple(fc.oneof(fc.constantFrom(...KEYS), oddKey), odd), { minLength: 1, maxLength: 3 }),
+        fc.array(fc.tuple(fc.oneof(fc.constantFrom(...KEYS), oddKey), odd), {
+          minLength: 1,
+          maxLength: 3,
+        }),
       )
       .map(([args, members]) => {
         const changed = { ...args };
@@ -280,17 +323,33 @@ const call = (hostile: boolean): fc.Arbitrary<Call> =>
       arbitrary: fc.record({
         tool: fc.constant('bank.pay'),
         input: fc.record(
-          { cents: small, to: fc.record({ name: fc.constantFrom('ada', 'eve') }, { requiredKeys: [] }) },
+          {
+            cents: small,
+            to: fc.record({ name: fc.constantFrom('ada', 'eve') }, { requiredKeys: [] }),
+          },
           { requiredKeys: ['cents'] },
         ),
       }),
     },
-    { weight: 2, arbitrary: fc.record({ tool: fc.constant('mail.send'), input: jsonValue as fc.Arbitrary<any> }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        tool: fc.constant('mail.send'),
+        input: jsonValue as fc.Arbitrary<any>,
+      }),
+    },
     {
       weight: hostile ? 1 : 0,
       arbitrary: fc.record({
         tool: fc.constantFrom('bank.pay', 'bank.wire', '__proto__', ''),
-        input: fc.constantFrom<any>(null, [1], {}, { cents: '1' }, { cents: 1, to: ['eve'] }, { cents: 1, to: null }),
+        input: fc.constantFrom<any>(
+          null,
+          [1],
+          {},
+          { cents: '1' },
+          { cents: 1, to: ['eve'] },
+          { cents: 1, to: null },
+        ),
       }),
     },
   );
@@ -326,20 +385,33 @@ describe('policies in Cedar decide as they say', () => {
   const rules = fc.array(rule, { maxLength: 6 });
 
   test('for arguments that a domain accepts', () =>
-    fc.assert(fc.asyncProperty(rules, fc.array(query(goodArgs), { minLength: 10, maxLength: 20 }), compare), {
-      numRuns: cases(200),
-    }));
+    fc.assert(
+      fc.asyncProperty(rules, fc.array(query(goodArgs), { minLength: 10, maxLength: 20 }), compare),
+      {
+        numRuns: cases(200),
+      },
+    ));
 
   test('for any input: nothing throws, and arguments are only data', () =>
-    fc.assert(fc.asyncProperty(rules, fc.array(query(hostileArgs, true), { minLength: 10, maxLength: 20 }), compare), {
-      numRuns: cases(200),
-    }));
+    fc.assert(
+      fc.asyncProperty(
+        rules,
+        fc.array(query(hostileArgs, true), { minLength: 10, maxLength: 20 }),
+        compare,
+      ),
+      {
+        numRuns: cases(200),
+      },
+    ));
 
   test('a denied request stays denied, with any value next to the denied one', () =>
     fc.assert(
       fc.asyncProperty(
         query(goodArgs),
-        fc.array(fc.tuple(fc.oneof(fc.constantFrom(...KEYS.slice(1)), oddKey), odd), { minLength: 1, maxLength: 4 }),
+        fc.array(fc.tuple(fc.oneof(fc.constantFrom(...KEYS.slice(1)), oddKey), odd), {
+          minLength: 1,
+          maxLength: 4,
+        }),
         async (asked, members) => {
           const policies =
             '@id("all") permit(principal, action, resource); @id("no") forbid(principal, action, resource) when { context.args.amount > 0 };';
@@ -372,7 +444,10 @@ describe('policies in Cedar decide as they say', () => {
 });
 
 /** Where a forbidden name is looked for. */
-const path = fc.array(fc.constantFrom('to', 'name', '0', '1', '__proto__'), { minLength: 1, maxLength: 3 });
+const path = fc.array(fc.constantFrom('to', 'name', '0', '1', '__proto__'), {
+  minLength: 1,
+  maxLength: 3,
+});
 
 const QUERY = {
   action: 'spend',
@@ -409,7 +484,11 @@ const SHAPES = [
 ] as const;
 const shapes = fc.array(fc.constantFrom(...SHAPES), { minLength: 4, maxLength: 4 });
 
-function shaped(keys: readonly string[], drawn: readonly (typeof SHAPES)[number][], leaf: unknown): unknown {
+function shaped(
+  keys: readonly string[],
+  drawn: readonly (typeof SHAPES)[number][],
+  leaf: unknown,
+): unknown {
   const [key, ...rest] = keys;
   const [shape, ...more] = drawn;
   if (key === undefined) return shape === 'in a list' ? [leaf] : leaf;

@@ -43,7 +43,9 @@ describe('the changes of a draft', () => {
         const draft = new Draft(clone(state), undefined);
         change(draft, statements);
         expect(canonicalize(draft.state)).toBe(canonicalize(expected));
-        expect(canonicalize(plainPatches(changesOf(draft)))).toBe(canonicalize(naiveDiff(state, expected)));
+        expect(canonicalize(plainPatches(changesOf(draft)))).toBe(
+          canonicalize(naiveDiff(state, expected)),
+        );
       }),
       { numRuns: cases(6_000) },
     );
@@ -72,7 +74,9 @@ describe('the changes of a draft', () => {
         resultOf(state, statements);
         change(draft, statements);
         for (const { op, keys, appends } of changesOf(draft)) {
-          const parent = keys.slice(0, -1).reduce<unknown>((here, key) => (here as never)[key], draft.state);
+          const parent = keys
+            .slice(0, -1)
+            .reduce<unknown>((here, key) => (here as never)[key], draft.state);
           expect(appends).toBe(op === 'add' && Array.isArray(parent));
         }
       }),
@@ -103,15 +107,22 @@ describe('undo', () => {
       fc.property(jsonState, program, program, fc.boolean(), (state, statements, marks, shared) => {
         const middle = resultOf(state, statements);
         const end = resultOf(middle, marks);
-        const draft = new Draft(shared ? deepFreeze(clone(state)) : clone(state), shared ? new WeakSet() : undefined);
+        const draft = new Draft(
+          shared ? deepFreeze(clone(state)) : clone(state),
+          shared ? new WeakSet() : undefined,
+        );
         change(draft, statements);
         const mark = new Draft(draft.state, draft.owned);
         change(mark, marks);
-        expect(canonicalize(plainPatches(changesOf(mark)))).toBe(canonicalize(naiveDiff(middle, end)));
+        expect(canonicalize(plainPatches(changesOf(mark)))).toBe(
+          canonicalize(naiveDiff(middle, end)),
+        );
         mark.undo();
         draft.exchangeRoot(mark.state);
         expect(canonicalize(draft.state)).toBe(canonicalize(middle));
-        expect(canonicalize(plainPatches(changesOf(draft)))).toBe(canonicalize(naiveDiff(state, middle)));
+        expect(canonicalize(plainPatches(changesOf(draft)))).toBe(
+          canonicalize(naiveDiff(state, middle)),
+        );
         draft.undo();
         expect(canonicalize(draft.state)).toBe(canonicalize(state));
       }),
@@ -133,7 +144,9 @@ describe('a state that is shared', () => {
           const draft = new Draft(live, owned);
           // Frozen all the way down: a write to it throws.
           change(draft, statements);
-          expect(canonicalize(plainPatches(changesOf(draft)))).toBe(canonicalize(naiveDiff(state, expected)));
+          expect(canonicalize(plainPatches(changesOf(draft)))).toBe(
+            canonicalize(naiveDiff(state, expected)),
+          );
           if (kept) state = expected;
           else draft.undo();
           live = draft.state as Container;
@@ -161,7 +174,8 @@ describe('a state that is shared', () => {
             world.model = next;
           }
         }
-        for (const { fold, model } of worlds) expect(canonicalize(fold.state)).toBe(canonicalize(model));
+        for (const { fold, model } of worlds)
+          expect(canonicalize(fold.state)).toBe(canonicalize(model));
       }),
       { numRuns: cases(1_500) },
     );
@@ -174,7 +188,12 @@ test('a live state and one folded from its changes look equal to domain code', (
       if (typeof value !== 'object' || value === null) return value;
       const names: string[] = [];
       for (const name in value) names.push(name);
-      return { names, keys: Object.keys(value), members: Object.values(value).map(look), text: JSON.stringify(value) };
+      return {
+        names,
+        keys: Object.keys(value),
+        members: Object.values(value).map(look),
+        text: JSON.stringify(value),
+      };
     };
     return new Draft(state, undefined).within(EVERYTHING, look);
   };

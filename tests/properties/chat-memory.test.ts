@@ -11,9 +11,12 @@ import { chatWorld } from '../support/chat/chat-world.ts';
 const NAMES = ['NYC', 'New York City', 'the Apple', 'Bonn', 'ida', 'Ida N.', 'otto'];
 const PREDICATES = ['lives in', 'home city', 'likes', 'is fond of'];
 const DECLARED = ['lives in', 'likes'];
-const pairs = fc.array(fc.record({ alias: fc.constantFrom(...NAMES), name: fc.constantFrom(...NAMES) }), {
-  maxLength: 5,
-});
+const pairs = fc.array(
+  fc.record({ alias: fc.constantFrom(...NAMES), name: fc.constantFrom(...NAMES) }),
+  {
+    maxLength: 5,
+  },
+);
 const predicatePairs = fc.subarray<AliasPair>([
   { alias: 'home city', name: 'lives in' },
   { alias: 'is fond of', name: 'likes' },
@@ -27,7 +30,11 @@ const statement = fc.record({
 });
 type Statement = typeof statement extends fc.Arbitrary<infer S> ? S : never;
 
-const given = ({ day, ...fact }: Statement): GivenFact => ({ ...fact, message: 1, from: `2026-01-0${day}` });
+const given = ({ day, ...fact }: Statement): GivenFact => ({
+  ...fact,
+  message: 1,
+  from: `2026-01-0${day}`,
+});
 
 /** Each fact without its ids, sources and wording. */
 function believed(facts: readonly ChatFact[]): string[] {
@@ -44,9 +51,12 @@ const all = async (memory: ChatMemory): Promise<string[]> =>
 async function remembered(memory: ChatMemory, statements: readonly Statement[]): Promise<string[]> {
   const outcomes: string[] = [];
   for (const [n, each] of statements.entries()) {
-    const done = await memory.remember([{ role: 'user', content: `message ${n}`, at: '2026-01-01' }], {
-      facts: [given(each)],
-    });
+    const done = await memory.remember(
+      [{ role: 'user', content: `message ${n}`, at: '2026-01-01' }],
+      {
+        facts: [given(each)],
+      },
+    );
     outcomes.push(
       ['added', 'changed', 'duplicates', 'contradicted', 'withdrawn', 'skipped']
         .filter((name) => done[name as 'added'].length > 0)
@@ -71,7 +81,9 @@ test('reworded statements make the memory of the statements in one wording', asy
         }
         // The ledger has one name for each alias: the last one that was declared.
         const last = new Aliases([
-          ...new Map(pairs.filter((p) => p.alias !== p.name).map((pair) => [pair.alias, pair])).values(),
+          ...new Map(
+            pairs.filter((p) => p.alias !== p.name).map((pair) => [pair.alias, pair]),
+          ).values(),
         ]);
         const plain = said.map((each) => ({
           ...each,
@@ -137,7 +149,10 @@ test('a repeated statement of another wording adds nothing', async () => {
       const declared: Record<string, string[]> = {};
       for (const { alias, name } of pairs) declared[name] = [...(declared[name] ?? []), alias];
       const memory = chat({
-        aliases: { names: declared, predicates: { 'lives in': ['home city'], likes: ['is fond of'] } },
+        aliases: {
+          names: declared,
+          predicates: { 'lives in': ['home city'], likes: ['is fond of'] },
+        },
       });
       const aliases = new Aliases(pairs);
       const pick = (names: readonly string[]): string => names[turn % names.length]!;
@@ -151,7 +166,13 @@ test('a repeated statement of another wording adds nothing', async () => {
       const done = await memory.remember([{ role: 'user', content: 'again', at: '2026-01-01' }], {
         facts: [given(reworded)],
       });
-      expect(done).toMatchObject({ added: [], changed: [], contradicted: [], skipped: [], duplicates: [{}] });
+      expect(done).toMatchObject({
+        added: [],
+        changed: [],
+        contradicted: [],
+        skipped: [],
+        duplicates: [{}],
+      });
       expect(await all(memory)).toHaveLength(1);
     }),
     { numRuns: cases(300) },
@@ -164,48 +185,57 @@ test.each([undefined, 'tea green milk'])(
   'the pages of %s have each fact of their time once, while others write',
   async (question) => {
     const objects = fc.uniqueArray(
-      fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 4 }).map((words) => words.join(' ')),
+      fc
+        .array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 4 })
+        .map((words) => words.join(' ')),
       { minLength: 1, maxLength: 16 },
     );
     await fc.assert(
-      fc.asyncProperty(objects, fc.integer({ min: 1, max: 5 }), fc.boolean(), async (known, limit, isTwo) => {
-        const { chat, clock } = await chatWorld();
-        const memory = chat();
-        const spaces = isTwo ? ['a', 'b'] : ['a'];
-        const say = (n: number, object: string) =>
-          memory.remember([{ role: 'user', content: `message ${n}`, at: '2026-01-01' }], {
-            space: spaces[n % spaces.length]!,
-            facts: [{ message: 1, subject: `s${n % 3}`, predicate: 'note', object }],
-          });
-        for (const [n, object] of known.entries()) await say(n, object);
-        clock.forward(1_000);
-        const wanted = known.filter(
-          (text) => question === undefined || question.split(' ').some((word) => text.split(' ').includes(word)),
-        );
-        const found: string[] = [];
-        const ids = new Set<string>();
-        for (let page = 0, cursor: string | undefined; ; page++) {
-          const { facts, next } = await memory.recall(question, {
-            spaces,
-            limit,
-            ...(cursor !== undefined && { cursor }),
-          });
-          expect(facts.length).toBeLessThanOrEqual(limit);
-          for (const fact of facts) {
-            found.push(fact.object);
-            ids.add(`${fact.space} ${fact.id}`);
-          }
-          if (next === undefined) break;
-          expect(facts).toHaveLength(limit);
-          cursor = next;
-          // Another writer, whose facts are later than the first page.
+      fc.asyncProperty(
+        objects,
+        fc.integer({ min: 1, max: 5 }),
+        fc.boolean(),
+        async (known, limit, isTwo) => {
+          const { chat, clock } = await chatWorld();
+          const memory = chat();
+          const spaces = isTwo ? ['a', 'b'] : ['a'];
+          const say = (n: number, object: string) =>
+            memory.remember([{ role: 'user', content: `message ${n}`, at: '2026-01-01' }], {
+              space: spaces[n % spaces.length]!,
+              facts: [{ message: 1, subject: `s${n % 3}`, predicate: 'note', object }],
+            });
+          for (const [n, object] of known.entries()) await say(n, object);
           clock.forward(1_000);
-          await say(100 + page, `tea green new ${page}`);
-          if (page === 0) await memory.repair(facts[0]!, { apply: true });
-        }
-        expect(found.sort()).toEqual(wanted.sort());
-        expect(ids.size).toBe(found.length);
-      }),
+          const wanted = known.filter(
+            (text) =>
+              question === undefined ||
+              question.split(' ').some((word) => text.split(' ').includes(word)),
+          );
+          const found: string[] = [];
+          const ids = new Set<string>();
+          for (let page = 0, cursor: string | undefined; ; page++) {
+            const { facts, next } = await memory.recall(question, {
+              spaces,
+              limit,
+              ...(cursor !== undefined && { cursor }),
+            });
+            expect(facts.length).toBeLessThanOrEqual(limit);
+            for (const fact of facts) {
+              found.push(fact.object);
+              ids.add(`${fact.space} ${fact.id}`);
+            }
+            if (next === undefined) break;
+            expect(facts).toHaveLength(limit);
+            cursor = next;
+            // Another writer, whose facts are later than the first page.
+            clock.forward(1_000);
+            await say(100 + page, `tea green new ${page}`);
+            if (page === 0) await memory.repair(facts[0]!, { apply: true });
+          }
+          expect(found.sort()).toEqual(wanted.sort());
+          expect(ids.size).toBe(found.length);
+        },
+      ),
       { numRuns: cases(200) },
     );
   },
@@ -213,7 +243,10 @@ test.each([undefined, 'tea green milk'])(
 
 test('a repair leaves the memory as without the fact and its conclusions', async () => {
   // Each step states a fact, and may rest on one of the earlier facts.
-  const steps = fc.array(fc.record({ on: fc.option(fc.nat(7), { nil: undefined }) }), { minLength: 1, maxLength: 7 });
+  const steps = fc.array(fc.record({ on: fc.option(fc.nat(7), { nil: undefined }) }), {
+    minLength: 1,
+    maxLength: 7,
+  });
   await fc.assert(
     fc.asyncProperty(steps, fc.nat(), async (steps, chosen) => {
       const { chat, clock } = await chatWorld();
@@ -235,7 +268,10 @@ test('a repair leaves the memory as without the fact and its conclusions', async
             : await of(`fact ${base}`).then(({ row, observations: [observation] }) => [
                 {
                   ...observation!,
-                  value: { ...(observation!.value as object), rows: [[row.fact_id, row.system_time_start]] },
+                  value: {
+                    ...(observation!.value as object),
+                    rows: [[row.fact_id, row.system_time_start]],
+                  },
                 },
               ]);
         await memory.remember([{ role: 'user', content: `message ${n}`, at: '2026-01-01' }], {
@@ -245,11 +281,17 @@ test('a repair leaves the memory as without the fact and its conclusions', async
         clock.forward(1_000);
       }
       const root = chosen % steps.length;
-      const falls = (n: number): boolean => n === root || (restsOn[n] !== undefined && falls(restsOn[n]!));
+      const falls = (n: number): boolean =>
+        n === root || (restsOn[n] !== undefined && falls(restsOn[n]!));
       const { facts } = await memory.recall(undefined, { limit: 200 });
-      const { ruling } = await memory.repair(facts.find(({ object }) => object === `fact ${root}`)!, { apply: true });
+      const { ruling } = await memory.repair(
+        facts.find(({ object }) => object === `fact ${root}`)!,
+        { apply: true },
+      );
       expect(ruling?.ruling).toBe('committed');
-      const left = (await memory.recall(undefined, { limit: 200 })).facts.map(({ object }) => object).sort();
+      const left = (await memory.recall(undefined, { limit: 200 })).facts
+        .map(({ object }) => object)
+        .sort();
       expect(left).toEqual(
         steps
           .map((_, n) => n)
@@ -258,9 +300,12 @@ test('a repair leaves the memory as without the fact and its conclusions', async
           .sort(),
       );
       for (const n of steps.keys()) {
-        const again = await memory.remember([{ role: 'user', content: `message ${n}`, at: '2026-01-01' }], {
-          facts: [{ message: 1, subject: `s${n % 2}`, predicate: 'note', object: `fact ${n}` }],
-        });
+        const again = await memory.remember(
+          [{ role: 'user', content: `message ${n}`, at: '2026-01-01' }],
+          {
+            facts: [{ message: 1, subject: `s${n % 2}`, predicate: 'note', object: `fact ${n}` }],
+          },
+        );
         const [fallen, kept] = [again.withdrawn, again.duplicates].map((list) => list.length);
         expect([fallen, kept, again.added.length]).toEqual(falls(n) ? [1, 0, 0] : [0, 1, 0]);
       }

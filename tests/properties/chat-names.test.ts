@@ -13,10 +13,13 @@ const DECLARED = { 'lives in': ['home city'], likes: ['is fond of'] };
 const predicates = new Aliases(
   Object.entries(DECLARED).flatMap(([name, aliases]) => aliases.map((alias) => ({ alias, name }))),
 );
-const pairs = fc.array(fc.record({ alias: fc.constantFrom(...NAMES), name: fc.constantFrom(...NAMES) }), {
-  minLength: 1,
-  maxLength: 4,
-});
+const pairs = fc.array(
+  fc.record({ alias: fc.constantFrom(...NAMES), name: fc.constantFrom(...NAMES) }),
+  {
+    minLength: 1,
+    maxLength: 4,
+  },
+);
 const statement = fc.record({
   subject: fc.constantFrom(...NAMES),
   predicate: fc.constantFrom('lives in', 'home city', 'likes', 'is fond of'),
@@ -26,7 +29,10 @@ const statement = fc.record({
 const PREDICATES = Object.fromEntries(
   ['lives in', 'home city', 'likes', 'is fond of'].map((name) => [
     name,
-    { cardinality: name.endsWith('s') || name.startsWith('is') ? 'multi-valued' : 'single-valued', strategy: 'lww' },
+    {
+      cardinality: name.endsWith('s') || name.startsWith('is') ? 'multi-valued' : 'single-valued',
+      strategy: 'lww',
+    },
   ]),
 ) as never;
 
@@ -59,10 +65,17 @@ async function told(
   };
 }
 
-async function pagesOf(memory: ChatMemory, question: string | undefined, options: RecallOptions): Promise<ChatFact[]> {
+async function pagesOf(
+  memory: ChatMemory,
+  question: string | undefined,
+  options: RecallOptions,
+): Promise<ChatFact[]> {
   const found: ChatFact[] = [];
   for (let cursor: string | undefined; ; ) {
-    const { facts, next } = await memory.recall(question, { ...options, ...(cursor !== undefined && { cursor }) });
+    const { facts, next } = await memory.recall(question, {
+      ...options,
+      ...(cursor !== undefined && { cursor }),
+    });
     found.push(...facts);
     if (next === undefined) return found;
     expect(facts).toHaveLength(options.limit!);
@@ -70,10 +83,13 @@ async function pagesOf(memory: ChatMemory, question: string | undefined, options
   }
 }
 
-const stated = ({ subject, predicate, object }: ChatFact): string => [subject, predicate, object].join(' | ');
+const stated = ({ subject, predicate, object }: ChatFact): string =>
+  [subject, predicate, object].join(' | ');
 
 const sourcesOf = (facts: readonly ChatFact[]): string[] =>
-  [...new Set(facts.flatMap(({ sources }) => sources.map(({ entry, n }) => `${entry} ${n}`)))].sort();
+  [
+    ...new Set(facts.flatMap(({ sources }) => sources.map(({ entry, n }) => `${entry} ${n}`))),
+  ].sort();
 
 const page = fc.record({
   limit: fc.integer({ min: 1, max: 3 }),
@@ -95,8 +111,10 @@ test('pages have a fact of several names once, with all of its statements', asyn
         expect(found.map(({ id }) => id).sort()).toEqual(whole.map(({ id }) => id).sort());
         const meant = Map.groupBy(rows, meaningOf);
         expect(new Set(found.map(meaningOf)).size).toBe(found.length);
-        if (question === undefined) expect(found.map(meaningOf).sort()).toEqual([...meant.keys()].sort());
-        for (const fact of found) expect(sourcesOf([fact])).toEqual(sourcesOf(meant.get(meaningOf(fact))!));
+        if (question === undefined)
+          expect(found.map(meaningOf).sort()).toEqual([...meant.keys()].sort());
+        for (const fact of found)
+          expect(sourcesOf([fact])).toEqual(sourcesOf(meant.get(meaningOf(fact))!));
       },
     ),
     { numRuns: cases(300) },
@@ -115,9 +133,12 @@ test('a repair withdraws a fact under all of its names, and no other', async () 
         const at = { at: '2026-01-07', limit: 200 };
         const { facts } = await named.recall(undefined, at);
         const fact = facts[chosen % facts.length]!;
-        const { ruling } = await named.repair(isWhole ? fact : { id: fact.id.slice(0, 12), space: fact.space }, {
-          apply: true,
-        });
+        const { ruling } = await named.repair(
+          isWhole ? fact : { id: fact.id.slice(0, 12), space: fact.space },
+          {
+            apply: true,
+          },
+        );
         expect(ruling?.ruling).toBe('committed');
         // The model is a memory without the statements of the fact: facts that they displaced hold.
         const others = said.filter((each) => meaningOf(each) !== meaningOf(fact));

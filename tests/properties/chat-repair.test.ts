@@ -38,12 +38,14 @@ const endedByOne: Step[] = [
 });
 
 /** Half of the lists have no ends. */
-const someSteps = fc.tuple(fc.array(step, { minLength: 1, maxLength: 6 }), fc.boolean()).map(([steps, hasEnds]) =>
-  steps.map((each): Step => {
-    const facts = each.facts.map((fact) => ({ ...fact, days: hasEnds ? fact.days : undefined }));
-    return { ...each, facts };
-  }),
-);
+const someSteps = fc
+  .tuple(fc.array(step, { minLength: 1, maxLength: 6 }), fc.boolean())
+  .map(([steps, hasEnds]) =>
+    steps.map((each): Step => {
+      const facts = each.facts.map((fact) => ({ ...fact, days: hasEnds ? fact.days : undefined }));
+      return { ...each, facts };
+    }),
+  );
 
 const day = (n: number): string => `2026-01-${String(n).padStart(2, '0')}`;
 
@@ -59,15 +61,20 @@ async function remembered(memory: ChatMemory, forward: () => void, steps: readon
     const base = on === undefined ? undefined : known.facts[on % Math.max(known.facts.length, 1)];
     const value = known.observations[0]!.value as object;
     const rows = base && [[base.row.fact_id, base.row.system_time_start]];
-    const { entries } = await memory.remember([{ role: 'user', content: `message ${message}`, at: day(1) }], {
-      facts: facts.map(({ from, days, ...fact }) => ({
-        ...fact,
-        message: 1,
-        from: day(from),
-        ...(days !== undefined && { to: day(from + days) }),
-      })),
-      ...(rows !== undefined && { basedOn: [{ ...known.observations[0]!, value: { ...value, rows } }] }),
-    });
+    const { entries } = await memory.remember(
+      [{ role: 'user', content: `message ${message}`, at: day(1) }],
+      {
+        facts: facts.map(({ from, days, ...fact }) => ({
+          ...fact,
+          message: 1,
+          from: day(from),
+          ...(days !== undefined && { to: day(from + days) }),
+        })),
+        ...(rows !== undefined && {
+          basedOn: [{ ...known.observations[0]!, value: { ...value, rows } }],
+        }),
+      },
+    );
     done.push({ entries, on: base?.row.lineage });
     forward();
   }
@@ -89,8 +96,13 @@ function daysOf({
 
 const heldBy = (facts: readonly ChatFact[]): string[] => [...new Set(facts.flatMap(daysOf))].sort();
 
-const keyOf = ({ subject, predicate }: { readonly subject: string; readonly predicate: string }): string =>
-  `${subject} ${predicate}`;
+const keyOf = ({
+  subject,
+  predicate,
+}: {
+  readonly subject: string;
+  readonly predicate: string;
+}): string => `${subject} ${predicate}`;
 
 /** The claims of statements: a repeated message states them again, as the same claims. */
 async function claimsOf(
@@ -102,8 +114,13 @@ async function claimsOf(
   const claims = new Set<string>();
   for (const { entry, n } of withdrawn) {
     const row = (await store.resolve(entry as Hash))!;
-    const args = await new ValueReader(store).read(row, (readRow(row).payload as CommitPayload).action.args);
-    const { sayings } = (args as { readonly value: unknown }).value as { readonly sayings: readonly Said[] };
+    const args = await new ValueReader(store).read(
+      row,
+      (readRow(row).payload as CommitPayload).action.args,
+    );
+    const { sayings } = (args as { readonly value: unknown }).value as {
+      readonly sayings: readonly Said[];
+    };
     const { subject, predicate, object, valid } = sayings[n]!;
     const { message } = steps[done.findIndex(({ entries }) => entries.includes(entry))]!;
     claims.add(JSON.stringify([message, subject, predicate, object, valid.from, valid.to ?? null]));
@@ -111,7 +128,9 @@ async function claimsOf(
   return claims;
 }
 
-type Said = Step['facts'][number] & { readonly valid: { readonly from: string; readonly to?: string } };
+type Said = Step['facts'][number] & {
+  readonly valid: { readonly from: string; readonly to?: string };
+};
 
 /** The steps without the statements of the claims. */
 function stepsWithout(steps: readonly Step[], claims: ReadonlySet<string>): Step[] {
@@ -126,16 +145,34 @@ function stepsWithout(steps: readonly Step[], claims: ReadonlySet<string>): Step
   }));
 }
 
-function statedWithout(steps: readonly Step[], claims: ReadonlySet<string>): Step['facts'][number][] {
+function statedWithout(
+  steps: readonly Step[],
+  claims: ReadonlySet<string>,
+): Step['facts'][number][] {
   return stepsWithout(steps, claims).flatMap(({ facts }) => facts);
 }
 
-function daysStated({ subject, predicate, object, from, days = 9 }: Step['facts'][number]): string[] {
-  return daysOf({ subject, predicate, object, valid_from: day(from), valid_to: day(Math.min(from + days, 10)) });
+function daysStated({
+  subject,
+  predicate,
+  object,
+  from,
+  days = 9,
+}: Step['facts'][number]): string[] {
+  return daysOf({
+    subject,
+    predicate,
+    object,
+    valid_from: day(from),
+    valid_to: day(Math.min(from + days, 10)),
+  });
 }
 
 /** The facts of a memory in which no message states the claims. */
-async function withoutClaims(steps: readonly Step[], claims: ReadonlySet<string>): Promise<readonly ChatFact[]> {
+async function withoutClaims(
+  steps: readonly Step[],
+  claims: ReadonlySet<string>,
+): Promise<readonly ChatFact[]> {
   const { chat, clock } = await chatWorld();
   const memory = chat();
   await remembered(memory, () => clock.forward(1_000), stepsWithout(steps, claims));
@@ -152,14 +189,18 @@ test('a repair withdraws the statements that it lists, and no others', async () 
       const { facts: before } = await everything(memory);
       const fact = before[chosen % before.length]!;
       const { ruling: _, ...plan } = await memory.repair(fact);
-      const { ruling, ...applied } = await memory.repair({ id: fact.id, space: fact.space }, { apply: true });
+      const { ruling, ...applied } = await memory.repair(
+        { id: fact.id, space: fact.space },
+        { apply: true },
+      );
       expect(ruling?.ruling, JSON.stringify(ruling)).toBe('committed');
       expect(applied.withdrawn).toEqual(expect.arrayContaining([...plan.withdrawn]));
       const { facts: after } = await everything(memory);
       const claims = await claimsOf(applied.withdrawn, done, steps, store);
       const never = await withoutClaims(steps, claims);
       for (const key of new Set([...before, ...after, ...never].map(keyOf))) {
-        const within = (facts: readonly ChatFact[]): string[] => heldBy(facts.filter((each) => keyOf(each) === key));
+        const within = (facts: readonly ChatFact[]): string[] =>
+          heldBy(facts.filter((each) => keyOf(each) === key));
         const stated = statedWithout(steps, claims).filter((each) => keyOf(each) === key);
         if (stated.some(({ days }) => days !== undefined))
           expect(stated.flatMap(daysStated)).toEqual(expect.arrayContaining(within(after)));
@@ -167,7 +208,9 @@ test('a repair withdraws the statements that it lists, and no others', async () 
       }
       for (const { object, provenance_id } of applied.restored) {
         seen.restored += 1;
-        expect(after.map(({ row }) => `${row.object} ${row.provenance_id}`)).toContain(`${object} ${provenance_id}`);
+        expect(after.map(({ row }) => `${row.object} ${row.provenance_id}`)).toContain(
+          `${object} ${provenance_id}`,
+        );
       }
       checkConclusions(done, fact, after);
       expect(plan.unresolved).toEqual([]);
@@ -177,7 +220,8 @@ test('a repair withdraws the statements that it lists, and no others', async () 
     }),
     { numRuns: cases(200), examples: [[endedByOne, 2]] },
   );
-  if (hasUsualCases()) expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(0);
+  if (hasUsualCases())
+    expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(0);
 });
 
 /** No statement that was concluded from the fact stands behind another. */
@@ -187,5 +231,6 @@ function checkConclusions(
   after: readonly ChatFact[],
 ): void {
   const concluded = done.flatMap(({ on, entries }) => (on === fact.row.lineage ? entries : []));
-  for (const { sources } of after) for (const { entry } of sources) expect(concluded).not.toContain(entry);
+  for (const { sources } of after)
+    for (const { entry } of sources) expect(concluded).not.toContain(entry);
 }

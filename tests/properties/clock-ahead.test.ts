@@ -23,7 +23,11 @@ const YEAR = 365 * 24 * 60 * MINUTE;
 const desk = deskOf('footprint');
 const worker = writFor('worker');
 const guest = writFor('guest');
-const office = writFor('security', { actions: ['assize.revoke'], scopes: ['writ:**'], nonce: 'office' });
+const office = writFor('security', {
+  actions: ['assize.revoke'],
+  scopes: ['writ:**'],
+  nonce: 'office',
+});
 const dr = { principal: 'dr-who', method: 'test', reason: 'no' };
 
 /** A store with a clock of its own, and hosts whose clocks differ from it. */
@@ -33,7 +37,11 @@ class Hosts {
 
   host(aheadMs: number, more: { maxClockAheadMs?: number | 'unlimited' } = {}): Assize {
     const clock: Clock = { now: () => addMicros(this.clock.at, aheadMs * 1_000) };
-    return runtimeOver(this.store, [desk], { maxClockAheadMs: 5 * MINUTE, ...more, ports: { clock } });
+    return runtimeOver(this.store, [desk], {
+      maxClockAheadMs: 5 * MINUTE,
+      ...more,
+      ports: { clock },
+    });
   }
 
   async begun(): Promise<Trajectory> {
@@ -83,8 +91,12 @@ describe('a host whose clock is ahead', () => {
     const hosts = new Hosts();
     const { head } = await hosts.begun();
     const ahead = hosts.host(6 * MINUTE);
-    await expect(ahead.create(desk, { trajectoryId: 'u' })).rejects.toMatchObject({ code: 'clock_ahead' });
-    await expect(ahead.branch('t', head, { note: 'b' })).rejects.toMatchObject({ code: 'clock_ahead' });
+    await expect(ahead.create(desk, { trajectoryId: 'u' })).rejects.toMatchObject({
+      code: 'clock_ahead',
+    });
+    await expect(ahead.branch('t', head, { note: 'b' })).rejects.toMatchObject({
+      code: 'clock_ahead',
+    });
     expect(await hosts.store.trajectories()).toHaveLength(1);
   });
 
@@ -99,7 +111,12 @@ describe('a host whose clock is ahead', () => {
     hosts.clock.forward(MINUTE);
     const revoked = await ahead.writs.revoke({ writ: worker, by: office, reason: 'stolen' });
     expect(revoked.ruling).toMatchObject({ ruling: 'committed' });
-    expect((await hosts.times()).map((at) => at.slice(11, 16))).toEqual(['09:00', '09:00', '09:01', '09:02']);
+    expect((await hosts.times()).map((at) => at.slice(11, 16))).toEqual([
+      '09:00',
+      '09:00',
+      '09:01',
+      '09:02',
+    ]);
     await expect(ahead.propose(add(guest))).rejects.toMatchObject({ code: 'clock_ahead' });
     expect(await right.propose(add(guest))).toMatchObject({ ruling: 'committed' });
   });
@@ -108,15 +125,27 @@ describe('a host whose clock is ahead', () => {
     const hosts = new Hosts();
     await hosts.begun();
     const options = { approvals: { timeoutMs: MINUTE }, maxClockAheadMs: 5 * MINUTE };
-    const clockOf = (aheadMs: number): Clock => ({ now: () => addMicros(hosts.clock.at, aheadMs * 1_000) });
-    const right = await runtimeOver(hosts.store, [desk], { ...options, ports: { clock: clockOf(0) } }).open('t');
-    const ahead = await runtimeOver(hosts.store, [desk], { ...options, ports: { clock: clockOf(YEAR) } }).open('t');
+    const clockOf = (aheadMs: number): Clock => ({
+      now: () => addMicros(hosts.clock.at, aheadMs * 1_000),
+    });
+    const right = await runtimeOver(hosts.store, [desk], {
+      ...options,
+      ports: { clock: clockOf(0) },
+    }).open('t');
+    const ahead = await runtimeOver(hosts.store, [desk], {
+      ...options,
+      ports: { clock: clockOf(YEAR) },
+    }).open('t');
     const asked = await right.propose(intent('ask', { amount: 1 }, worker));
     const pending = asked.ruling === 'escalated' ? asked.pending : '';
     const late = await hosts.host(YEAR).open('t');
-    await expect(ahead.approvals.approve(pending, dr)).rejects.toMatchObject({ code: 'clock_ahead' });
+    await expect(ahead.approvals.approve(pending, dr)).rejects.toMatchObject({
+      code: 'clock_ahead',
+    });
     await expect(late.propose(add())).rejects.toMatchObject({ code: 'clock_ahead' });
-    expect(await ahead.approvals.reject(pending, dr)).toMatchObject({ reason: 'counselor_rejected' });
+    expect(await ahead.approvals.reject(pending, dr)).toMatchObject({
+      reason: 'counselor_rejected',
+    });
   });
 });
 
@@ -131,7 +160,9 @@ describe('a ledger that is ahead of the store', () => {
     const pending = asked.ruling === 'escalated' ? asked.pending : '';
     expect(await right.approvals.approve(pending, dr)).toMatchObject({ ruling: 'committed' });
     const behind = await hosts.host(-YEAR).open('t');
-    expect((await behind.writs.revoke({ writ: guest, by: office, reason: 'r' })).ruling.ruling).toBe('committed');
+    expect(
+      (await behind.writs.revoke({ writ: guest, by: office, reason: 'r' })).ruling.ruling,
+    ).toBe('committed');
     expect(new Set((await hosts.times()).slice(1))).toEqual(new Set([last]));
   });
 
@@ -141,7 +172,9 @@ describe('a ledger that is ahead of the store', () => {
     const wild = await hosts.host(MONTH, { maxClockAheadMs: 'unlimited' }).open('t');
     await wild.propose(add());
     const wilder = await hosts.host(YEAR).open('t');
-    expect((await wilder.writs.revoke({ writ: worker, by: office, reason: 'r' })).ruling.ruling).toBe('committed');
+    expect(
+      (await wilder.writs.revoke({ writ: worker, by: office, reason: 'r' })).ruling.ruling,
+    ).toBe('committed');
     const times = await hosts.times();
     expect(times.at(-1)).toBe(times.at(-2));
   });
@@ -150,7 +183,9 @@ describe('a ledger that is ahead of the store', () => {
 describe('a delegated trajectory', () => {
   test('adopts a revocation on a host that is ahead, and gives no answer there', async () => {
     const hosts = new Hosts();
-    const parent = await hosts.host(0).create(desk, { trajectoryId: 't', writs: [granted, office] });
+    const parent = await hosts
+      .host(0)
+      .create(desk, { trajectoryId: 't', writs: [granted, office] });
     await parent.delegations.delegate(task());
     const wild = hosts.host(MONTH);
     const ahead = await wild.open('t');
@@ -159,13 +194,25 @@ describe('a delegated trajectory', () => {
     ).rejects.toMatchObject({
       code: 'clock_ahead',
     });
-    await expect((await wild.open('c')).delegations.answer()).rejects.toMatchObject({ code: 'clock_ahead' });
+    await expect((await wild.open('c')).delegations.answer()).rejects.toMatchObject({
+      code: 'clock_ahead',
+    });
     hosts.clock.forward(MINUTE);
-    const { ruling, propagated } = await ahead.writs.revoke({ writ: granted, by: office, reason: 'r' });
+    const { ruling, propagated } = await ahead.writs.revoke({
+      writ: granted,
+      by: office,
+      reason: 'r',
+    });
     expect([ruling.ruling, propagated]).toEqual(['committed', [{ trajectoryId: 'c' }]]);
     const adopted = (await payloads(hosts.store, 'c')).at(-1);
-    expect(adopted).toMatchObject({ kind: 'commit', at: hosts.clock.at, action: { name: 'assize.revoke' } });
-    expect(await parent.delegations.conclude(parent.delegations.open()[0]!.id)).toMatchObject({ kind: 'delegation' });
+    expect(adopted).toMatchObject({
+      kind: 'commit',
+      at: hosts.clock.at,
+      action: { name: 'assize.revoke' },
+    });
+    expect(await parent.delegations.conclude(parent.delegations.open()[0]!.id)).toMatchObject({
+      kind: 'delegation',
+    });
     for (const { fault } of await verifyStore(hosts.store)) expect(fault).toBeUndefined();
   });
 });
@@ -183,17 +230,26 @@ describe('each store', () => {
       const store = await open(clock);
       const host = new HandClock();
       host.forward(5 * MINUTE + 1);
-      const assize = runtimeOver(store, [desk], { maxClockAheadMs: 5 * MINUTE, ports: { clock: host } });
-      await expect(assize.create(desk, { trajectoryId: 't' })).rejects.toMatchObject({ code: 'clock_ahead' });
+      const assize = runtimeOver(store, [desk], {
+        maxClockAheadMs: 5 * MINUTE,
+        ports: { clock: host },
+      });
+      await expect(assize.create(desk, { trajectoryId: 't' })).rejects.toMatchObject({
+        code: 'clock_ahead',
+      });
       clock.forward(1);
       expect(await assize.create(desk, { trajectoryId: 't' })).toMatchObject({ length: 1 });
       await store.close();
     });
 
   test('a clock that is no clock, or a limit that is none, is refused', async () => {
-    await expect(openStore('memory:', { clock: {} as never })).rejects.toMatchObject({ code: 'store_invalid_input' });
+    await expect(openStore('memory:', { clock: {} as never })).rejects.toMatchObject({
+      code: 'store_invalid_input',
+    });
     for (const maxClockAheadMs of [-1, 0.5, Number.NaN, '5', 10 ** 12])
-      expect(() => new Hosts().host(0, { maxClockAheadMs: maxClockAheadMs as never })).toThrow(/maxClockAheadMs/);
+      expect(() => new Hosts().host(0, { maxClockAheadMs: maxClockAheadMs as never })).toThrow(
+        /maxClockAheadMs/,
+      );
   });
 });
 
@@ -225,9 +281,12 @@ describe('property', () => {
           const here = addMicros(hosts.clock.at, lead * 1_000);
           const head = (await hosts.times()).at(-1) as Instant;
           const isRefused = lead > 5 * MINUTE && here > head;
-          const answer = await attempt(trajectory, does, pending.at(-1)).catch((error: { code: string }) => error.code);
+          const answer = await attempt(trajectory, does, pending.at(-1)).catch(
+            (error: { code: string }) => error.code,
+          );
           if (does === 'wait' || does === 'setBack') continue;
-          if (does === 'propose') expect(answer).toBe(isRefused ? 'clock_ahead' : revoked ? 'rejected' : 'committed');
+          if (does === 'propose')
+            expect(answer).toBe(isRefused ? 'clock_ahead' : revoked ? 'rejected' : 'committed');
           if (does === 'ask') {
             const ruling = revoked ? 'rejected' : 'escalated';
             // A refused host may not know the open approval of another host.
@@ -235,7 +294,8 @@ describe('property', () => {
             else expect(answer).toBe(pending.length > 0 ? 'frozen' : ruling);
           }
           if (does === 'approve') expect(answer).not.toBe(isRefused ? 'committed' : 'clock_ahead');
-          if (does === 'reject') expect(answer).toBe(pending.length > 0 ? 'rejected' : 'not_pending');
+          if (does === 'reject')
+            expect(answer).toBe(pending.length > 0 ? 'rejected' : 'not_pending');
           if (does === 'revoke') expect(answer).toBe('committed');
           revoked ||= does === 'revoke';
           pending.splice(0, pending.length, ...(await openPendings(hosts)));
@@ -249,13 +309,19 @@ describe('property', () => {
     );
   });
 
-  async function attempt(trajectory: Trajectory, does: string, pending = 'a'.repeat(64)): Promise<string | undefined> {
+  async function attempt(
+    trajectory: Trajectory,
+    does: string,
+    pending = 'a'.repeat(64),
+  ): Promise<string | undefined> {
     if (does === 'propose') return (await trajectory.propose(add())).ruling;
-    if (does === 'ask') return (await trajectory.propose(intent('ask', { amount: 1 }, worker))).ruling;
+    if (does === 'ask')
+      return (await trajectory.propose(intent('ask', { amount: 1 }, worker))).ruling;
     if (does === 'approve') return (await trajectory.approvals.approve(pending, dr)).ruling;
     if (does === 'reject') return (await trajectory.approvals.reject(pending, dr)).ruling;
     if (does === 'revoke')
-      return (await trajectory.writs.revoke({ writ: worker, by: office, reason: 'r' })).ruling.ruling;
+      return (await trajectory.writs.revoke({ writ: worker, by: office, reason: 'r' })).ruling
+        .ruling;
     return undefined;
   }
 

@@ -69,7 +69,9 @@ function domainOf(applied: (by: string) => void = () => {}): Domain {
       },
     },
     invariants: ({ invariant }) => [
-      invariant('SIX_AT_MOST', ['/n', '/on'], ({ n, on }) => (n <= 6 ? pass : reject(`${n} on ${on}`))),
+      invariant('SIX_AT_MOST', ['/n', '/on'], ({ n, on }) =>
+        n <= 6 ? pass : reject(`${n} on ${on}`),
+      ),
       invariant(
         'AGREED',
         ['/asked', '/agreed', '/on'],
@@ -108,7 +110,9 @@ class Scheduled extends MemoryStore {
   override commit(batch: Batch): Promise<CommitResult> {
     return this.#turn(() => this.#below.commit(batch));
   }
-  override entries(...args: Parameters<MemoryStore['entries']>): ReturnType<MemoryStore['entries']> {
+  override entries(
+    ...args: Parameters<MemoryStore['entries']>
+  ): ReturnType<MemoryStore['entries']> {
     return this.#turn(() => this.#below.entries(...args));
   }
   override head(id: string): ReturnType<MemoryStore['head']> {
@@ -130,7 +134,10 @@ const act = fc.record({
   what: fc.oneof(
     { weight: 5, arbitrary: fc.integer({ min: -2, max: 3 }) },
     { weight: 4, arbitrary: fc.constantFrom('a', 'b', 'c') },
-    { weight: 1, arbitrary: fc.constantFrom('ask' as const, 'approve' as const, 'reject' as const) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('ask' as const, 'approve' as const, 'reject' as const),
+    },
   ),
 });
 
@@ -146,7 +153,9 @@ function inputOf(what: number | string, process: number): ProposalInput {
 async function told(answer: Promise<Ruling>): Promise<string> {
   try {
     const ruling = await answer;
-    return ruling.ruling === 'frozen' ? 'frozen' : `${ruling.ruling} ${ruling.entry.seq} ${ruling.entry.id}`;
+    return ruling.ruling === 'frozen'
+      ? 'frozen'
+      : `${ruling.ruling} ${ruling.entry.seq} ${ruling.entry.id}`;
   } catch (error) {
     if (error instanceof RuntimeError) return error.code;
     throw error;
@@ -157,7 +166,10 @@ async function told(answer: Promise<Ruling>): Promise<string> {
  * Adjudicates a ledger's proposals one after the other, each on its parent's state, and compares
  * with the record.
  */
-function judgedSerially(domain: Domain, entries: readonly Payload[]): { seen: string[]; recorded: string[] } {
+function judgedSerially(
+  domain: Domain,
+  entries: readonly Payload[],
+): { seen: string[]; recorded: string[] } {
   const fold = fresh(JSON.parse(JSON.stringify(domain.initial)));
   const [seen, recorded]: [string[], string[]] = [[], []];
   for (const entry of entries) {
@@ -244,9 +256,12 @@ describe('several writers of one trajectory', () => {
           const trajectory = processes[process] as Trajectory;
           const [pending] = trajectory.approvals.pending();
           const by = { principal: 'dr-who', method: 'test', reason: `reason ${answers.length}` };
-          if (what !== 'approve' && what !== 'reject') answers.push(told(trajectory.propose(inputOf(what, process))));
-          else if (pending !== undefined) answers.push(told(trajectory.approvals[what](pending.id, by)));
-          if (wait && answers.length > 0) await scheduler.waitFor(answers.at(-1) as Promise<string>);
+          if (what !== 'approve' && what !== 'reject')
+            answers.push(told(trajectory.propose(inputOf(what, process))));
+          else if (pending !== undefined)
+            answers.push(told(trajectory.approvals[what](pending.id, by)));
+          if (wait && answers.length > 0)
+            await scheduler.waitFor(answers.at(-1) as Promise<string>);
         }
         const outcomes = await scheduler.waitFor(Promise.all(answers));
         await soundState(below, 't');
@@ -281,20 +296,21 @@ describe('several writers of one trajectory', () => {
           if (who === 'loser') judged++;
         });
         const below = new MemoryStore();
-        const winner = await runtimeOver(below, [domain], { ports: { random: seededRandom('winner') } }).create(
-          domain,
-          {
-            trajectoryId: 't',
-            writs: [writ],
-          },
-        );
+        const winner = await runtimeOver(below, [domain], {
+          ports: { random: seededRandom('winner') },
+        }).create(domain, {
+          trajectoryId: 't',
+          writs: [writ],
+        });
         let left = losses;
         class Losing extends Scheduled {
           override async commit(batch: Batch): Promise<CommitResult> {
             if (left-- > 0) await winner.propose(inputOf(['a', 'b', 'c'][key] as string, 0));
             return below.commit(batch);
           }
-          override entries(...args: Parameters<MemoryStore['entries']>): ReturnType<MemoryStore['entries']> {
+          override entries(
+            ...args: Parameters<MemoryStore['entries']>
+          ): ReturnType<MemoryStore['entries']> {
             return below.entries(...args);
           }
           override head(id: string): ReturnType<MemoryStore['head']> {
@@ -302,7 +318,9 @@ describe('several writers of one trajectory', () => {
           }
         }
         const store = new Losing(below, undefined as never);
-        const loser = await runtimeOver(store, [domain], { ports: { random: seededRandom('loser') } }).open('t');
+        const loser = await runtimeOver(store, [domain], {
+          ports: { random: seededRandom('loser') },
+        }).open('t');
         const answer = await told(loser.propose(intent('add', { by: 1, who: 'loser' }, writ)));
         const entries = await payloads(below, 't');
         await soundState(below, 't');
@@ -313,7 +331,9 @@ describe('several writers of one trajectory', () => {
         } else {
           expect(answer).toBe('conflict');
           expect(judged).toBe(COMMIT_ATTEMPTS_MAX);
-          expect(entries.filter((entry) => entry.kind === 'commit' && entry.action.name === 'add')).toEqual([]);
+          expect(
+            entries.filter((entry) => entry.kind === 'commit' && entry.action.name === 'add'),
+          ).toEqual([]);
           expect(loser.state()).toMatchObject({ n: 0, on: '' });
           expect(loser.length).toBe(entries.length);
         }

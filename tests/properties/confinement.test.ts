@@ -7,7 +7,12 @@ import { canonicalize, contentHash } from '#canon';
 import { createOracle, fixedClock, seededRandom } from '#oracle';
 import { cases } from '../support/cases.ts';
 import { runtimeOver, START } from '../support/ledger/runtime.ts';
-import { type AgentSpec, agentOf, agentSpec, population } from '../support/models/generated-agents.ts';
+import {
+  type AgentSpec,
+  agentOf,
+  agentSpec,
+  population,
+} from '../support/models/generated-agents.ts';
 import { generatedDomain, type ShopState } from '../support/models/generated-domain.ts';
 import { clone } from '../support/models/json.ts';
 import { askingRules, shopState } from '../support/models/schedule.ts';
@@ -44,7 +49,10 @@ async function intentOn(
   state: ShopState,
   salt: number,
 ): Promise<{ slice: string; intent: string; asked: Json }> {
-  const trajectory = await runtime.create(plain, { trajectoryId: `t${count++}`, initial: clone(state) });
+  const trajectory = await runtime.create(plain, {
+    trajectoryId: `t${count++}`,
+    initial: clone(state),
+  });
   const agent = agentOf(spec, 0, async (request) => contentHash([salt, request]));
   let slice = '';
   let intent = '';
@@ -83,12 +91,18 @@ function note<T extends Json>(asked: Json[], answer: T): T {
 describe('Proposition 1 (Agent Confinement)', () => {
   test('(i) observation confinement: equal slices and answers, equal intents', () =>
     fc.assert(
-      fc.asyncProperty(agentSpec, shopState, shopState, fc.nat(1_000), async (spec, one, other, salt) => {
-        const second = alike(spec, one, other);
-        const first = await intentOn(spec, one, salt);
-        const again = await intentOn(spec, second, salt);
-        expect(again).toEqual(first);
-      }),
+      fc.asyncProperty(
+        agentSpec,
+        shopState,
+        shopState,
+        fc.nat(1_000),
+        async (spec, one, other, salt) => {
+          const second = alike(spec, one, other);
+          const first = await intentOn(spec, one, salt);
+          const again = await intentOn(spec, second, salt);
+          expect(again).toEqual(first);
+        },
+      ),
       { numRuns: cases(10_000) },
     ));
 

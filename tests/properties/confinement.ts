@@ -7,7 +7,11 @@ import { createOracle, fixedClock, seededRandom } from '#oracle';
 import type { Ruling, Trajectory } from '#runtime';
 import { runtimeOver, START, writFor } from '../support/ledger/runtime.ts';
 import { type AgentSpec, agentOf } from '../support/models/generated-agents.ts';
-import { generatedDomain, type RuleSpec, type ShopState } from '../support/models/generated-domain.ts';
+import {
+  generatedDomain,
+  type RuleSpec,
+  type ShopState,
+} from '../support/models/generated-domain.ts';
 import { clone, isContainer } from '../support/models/json.ts';
 import { type Operation, rfc6902 } from '../support/models/naive-patch.ts';
 import { fitted } from '../support/models/schedule.ts';
@@ -40,7 +44,8 @@ export async function confined(
   let slices = slicesOf(trajectory, roles);
   const checkUnchanged = (): void => {
     sameWorld(worldOf(trajectory), world);
-    for (const [role, slice] of slicesOf(trajectory, roles)) same(slice, slices.get(role), `the slice of ${role}`);
+    for (const [role, slice] of slicesOf(trajectory, roles))
+      same(slice, slices.get(role), `the slice of ${role}`);
   };
   const agents = honest.map((agent): Agent => {
     const role = JSON.stringify(agent.role);
@@ -63,7 +68,12 @@ export async function confined(
     maxTurns: 5,
     ...(counselor === 'somebody' && {
       counsel: ({ id }) =>
-        ({ do: id < '8' ? 'approve' : 'reject', principal: 'doc', method: 'test', reason: 'so' }) as const,
+        ({
+          do: id < '8' ? 'approve' : 'reject',
+          principal: 'doc',
+          method: 'test',
+          reason: 'so',
+        }) as const,
     }),
     onTurn: ({ ruling }) => {
       // If no ruling is made, the next decision checks that everything is unchanged.
@@ -86,18 +96,30 @@ interface WorldText {
 
 function worldOf(trajectory: Trajectory): WorldText {
   const pending = trajectory.approvals.pending().map(({ id }) => id);
-  return { head: trajectory.head, state: canonicalize(trajectory.state() as Json), pending: pending.join() };
+  return {
+    head: trajectory.head,
+    state: canonicalize(trajectory.state() as Json),
+    pending: pending.join(),
+  };
 }
 
 /** The keys of a slice are in order, so the same ones have the same text. */
-function slicesOf(trajectory: Trajectory, roles: ReadonlyMap<string, RoleRef>): Map<string, string> {
+function slicesOf(
+  trajectory: Trajectory,
+  roles: ReadonlyMap<string, RoleRef>,
+): Map<string, string> {
   const slices = new Map<string, string>();
-  for (const [key, { name, params }] of roles) slices.set(key, JSON.stringify(trajectory.slice(name, params)));
+  for (const [key, { name, params }] of roles)
+    slices.set(key, JSON.stringify(trajectory.slice(name, params)));
   return slices;
 }
 
 /** A ruling leaves an entry, and makes the change that the entry records. */
-function sameAsRuled(ruling: Exclude<Ruling, { ruling: 'frozen' }>, before: WorldText, after: WorldText): void {
+function sameAsRuled(
+  ruling: Exclude<Ruling, { ruling: 'frozen' }>,
+  before: WorldText,
+  after: WorldText,
+): void {
   const { id: head, payload } = ruling.entry;
   const state = ruling.ruling === 'committed' ? stateBy(payload, before) : before.state;
   sameWorld(after, { head, state, pending: after.pending });

@@ -19,10 +19,16 @@ function tillOf({ kernel }: Copy, kind: 'each' | 'sum' | 'count' | 'unique' | 'p
   const rule = {
     each: () => each('RULE', '/paid/*', {}, (amount: number) => small(amount)),
     sum: () => sum('RULE', '/paid/*', {}, small),
-    count: () => count('RULE', '/paid/*', { where: (amount: number) => amount >= 10 }, (many) => small(many * 10)),
-    unique: () => unique('RULE', '/paid/*', { by: (amount: number) => (amount < 10 ? undefined : 'much') }),
+    count: () =>
+      count('RULE', '/paid/*', { where: (amount: number) => amount >= 10 }, (many) =>
+        small(many * 10),
+      ),
+    unique: () =>
+      unique('RULE', '/paid/*', { by: (amount: number) => (amount < 10 ? undefined : 'much') }),
     plain: () =>
-      invariant('RULE', ['/paid'], ({ paid }: { paid: Record<string, number> }) => small(Object.values(paid)[0] ?? 0)),
+      invariant('RULE', ['/paid'], ({ paid }: { paid: Record<string, number> }) =>
+        small(Object.values(paid)[0] ?? 0),
+      ),
   }[kind]();
   return defineDomain({
     name: 'till',
@@ -51,32 +57,42 @@ const refused = (about: string) =>
   expect.objectContaining({
     name: 'DuplicatePackageError',
     code: 'duplicate_package',
-    message: expect.stringMatching(new RegExp(`^${about} was not created by this copy .*npx assize`)),
+    message: expect.stringMatching(
+      new RegExp(`^${about} was not created by this copy .*npx assize`),
+    ),
   });
 
 test('they are two', () => {
   expect(theirs.kernel.defineDomain).not.toBe(ours.kernel.defineDomain);
 });
 
-test.each(KINDS)('a rule by %s holds in one copy, and another copy’s domain opens nothing', async (kind) => {
-  const store = new ours.TemporaryStore();
-  const own = tillOf(ours, kind);
-  const trajectory = await ours.runtimeOver(store, [own]).create(own, { trajectoryId: 't', writs: [writFor('ann')] });
-  const ruling = await trajectory.propose({ ...PAY, writ: writFor('ann') } as never);
-  expect(ruling).toMatchObject({ ruling: 'rejected', invariantId: 'RULE' });
+test.each(KINDS)(
+  'a rule by %s holds in one copy, and another copy’s domain opens nothing',
+  async (kind) => {
+    const store = new ours.TemporaryStore();
+    const own = tillOf(ours, kind);
+    const trajectory = await ours
+      .runtimeOver(store, [own])
+      .create(own, { trajectoryId: 't', writs: [writFor('ann')] });
+    const ruling = await trajectory.propose({ ...PAY, writ: writFor('ann') } as never);
+    expect(ruling).toMatchObject({ ruling: 'rejected', invariantId: 'RULE' });
 
-  const other = tillOf(theirs, kind);
-  expect(other.hash).toBe(own.hash);
-  expect(() => ours.runtimeOver(store, [other as never])).toThrow(refused('The domain till'));
-  const began = ours.runtimeOver(store, [own]).create(other as never, { trajectoryId: 'u' });
-  await expect(began).rejects.toThrow(refused('The domain till'));
-  expect((await store.trajectories()).map(({ trajectory_id }) => trajectory_id)).toEqual(['t']);
-});
+    const other = tillOf(theirs, kind);
+    expect(other.hash).toBe(own.hash);
+    expect(() => ours.runtimeOver(store, [other as never])).toThrow(refused('The domain till'));
+    const began = ours.runtimeOver(store, [own]).create(other as never, { trajectoryId: 'u' });
+    await expect(began).rejects.toThrow(refused('The domain till'));
+    expect((await store.trajectories()).map(({ trajectory_id }) => trajectory_id)).toEqual(['t']);
+  },
+);
 
 test('no function that runs a domain accepts one of another or unmarked copy', async () => {
   const own = tillOf(ours, 'each');
   const other = tillOf(theirs, 'each') as never;
-  const { [Symbol.for('assize.made-by')]: _, ...unmarked } = own as never as Record<symbol, unknown>;
+  const { [Symbol.for('assize.made-by')]: _, ...unmarked } = own as never as Record<
+    symbol,
+    unknown
+  >;
   const store = new ours.TemporaryStore();
   await ours.runtimeOver(store, [own]).create(own, { trajectoryId: 't' });
   const { kernel, replay, ontology, testing, agents } = ours;
@@ -100,7 +116,8 @@ test('no function that runs a domain accepts one of another or unmarked copy', a
       () => agents.replayRun(source, domain, [], { anchors: [] }),
       () => agents.simulate(source, { domain, anchors: [], variants: [{ name: 'v', agents: [] }] }),
     ];
-    for (const use of uses) await expect(async () => use(), use.toString()).rejects.toThrow(refused('The domain till'));
+    for (const use of uses)
+      await expect(async () => use(), use.toString()).rejects.toThrow(refused('The domain till'));
   }
 });
 
@@ -116,7 +133,9 @@ test('a schema marked sensitive by another copy is refused in a domain', () => {
       invariants: [],
     });
   expect(domainWith(ours.kernel.sensitive(z.string())).sensitive).toBeDefined();
-  expect(() => domainWith(theirs.kernel.sensitive(z.string()))).toThrow(refused('The schema marked `sensitive`'));
+  expect(() => domainWith(theirs.kernel.sensitive(z.string()))).toThrow(
+    refused('The schema marked `sensitive`'),
+  );
 });
 
 test('a tool, a store and an oracle of another copy are refused as arguments', async () => {
@@ -138,12 +157,15 @@ test('a tool, a store and an oracle of another copy are refused as arguments', a
   const domain = tillOf(ours, 'each');
   const trajectory = await ours.runtimeOver(store, [domain]).create(domain, { trajectoryId: 't' });
   const agent = { name: 'a', role: { name: 'teller' }, decide: () => ({ do: 'done' }) };
-  const oracle = (of: Copy) => of.createOracle({ store: new of.TemporaryStore(), clock, mode: 'record' });
+  const oracle = (of: Copy) =>
+    of.createOracle({ store: new of.TemporaryStore(), clock, mode: 'record' });
   const run = (of: unknown, by: unknown) =>
     ours.agents.runAgents(of as never, [agent as never], { oracle: by } as never);
   await expect(run(trajectory, oracle(theirs))).rejects.toThrow(refused('The option oracle'));
   const foreign = tillOf(theirs, 'each');
-  const theirTrajectory = await theirs.runtimeOver(other, [foreign]).create(foreign, { trajectoryId: 't' });
+  const theirTrajectory = await theirs
+    .runtimeOver(other, [foreign])
+    .create(foreign, { trajectoryId: 't' });
   await expect(run(theirTrajectory, oracle(ours))).rejects.toThrow(refused('The trajectory'));
 });
 
@@ -154,7 +176,11 @@ test('a foreign store is accepted, also a wrapper of this copy’s store', () =>
 });
 
 test('a policy and a writ of another copy count as those of this one', async () => {
-  const table = { id: 'house', otherwise: 'allow', rules: [{ id: 'no-pay', effect: 'deny', actions: ['pay'] }] };
+  const table = {
+    id: 'house',
+    otherwise: 'allow',
+    rules: [{ id: 'no-pay', effect: 'deny', actions: ['pay'] }],
+  };
   const rulings = [];
   for (const copy of [ours, theirs]) {
     const policy = copy.ruleTable(copy.parseRuleTable(table as never));

@@ -54,7 +54,9 @@ function rowsOf({ happenings }: Execution): readonly EntryRow[] {
  * proposal.
  */
 function resolutions(rows: readonly EntryRow[]): number {
-  return rows.map(payloadOf).filter((payload) => payload.kind === 'rejection' && payload.resolves !== undefined).length;
+  return rows
+    .map(payloadOf)
+    .filter((payload) => payload.kind === 'rejection' && payload.resolves !== undefined).length;
 }
 
 describe('a trajectory that the runtime made', () => {
@@ -71,7 +73,12 @@ describe('a trajectory that the runtime made', () => {
           const report = await deepReplay(run.store, 't', { domains: [run.generated.domain] });
           expect(report.differences).toEqual([]);
           expect(report.broken).toEqual([]);
-          expect(report).toMatchObject({ same: true, preserved: true, reworded: 0, entries: rows.length });
+          expect(report).toMatchObject({
+            same: true,
+            preserved: true,
+            reworded: 0,
+            entries: rows.length,
+          });
           // Every ruling was run again but those that a person made.
           expect(report.compared).toBe(rows.length - resolutions(rows));
           expect(report.taken_as_recorded.counselor_rejected ?? 0).toBe(resolutions(rows));
@@ -88,7 +95,10 @@ describe('a trajectory that the runtime made', () => {
         shopState,
         schedule,
         freezing,
-        fc.array(fc.tuple(fc.nat(20), fc.array(naiveAction, { maxLength: 4 })), { minLength: 1, maxLength: 4 }),
+        fc.array(fc.tuple(fc.nat(20), fc.array(naiveAction, { maxLength: 4 })), {
+          minLength: 1,
+          maxLength: 4,
+        }),
         async (specs, start, steps, freeze, branches) => {
           const run = await play(specs, start, steps, { freeze, override: true });
           const { store, generated } = run;
@@ -125,7 +135,11 @@ async function branchOff(
       ({ kind }) => kind !== 'rejection' && kind !== 'pending_approval',
     );
     const { id } = rows[pick % rows.length] as EntryRow;
-    const branch = await assize.branch(source, id, { trajectoryId: `b${i}`, note: 'what if', override: true });
+    const branch = await assize.branch(source, id, {
+      trajectoryId: `b${i}`,
+      note: 'what if',
+      override: true,
+    });
     for (const action of actions) await branch.propose({ ...intentOf(action), writ: worker });
     names.push(branch.id);
   }
@@ -136,7 +150,11 @@ async function branchOff(
  * The same rows with one changed payload, and with all later entries linked again: a chain that
  * verifies.
  */
-function rewritten(rows: readonly EntryRow[], at: number, change: (payload: any) => void): EntryRow[] {
+function rewritten(
+  rows: readonly EntryRow[],
+  at: number,
+  change: (payload: any) => void,
+): EntryRow[] {
   const ids = new Map<string, string>();
   let parent: string | null = null;
   return rows.map((row, seq) => {
@@ -158,7 +176,9 @@ async function storeOf(rows: readonly EntryRow[], from: MemoryStore): Promise<Me
   const hashes = rows.flatMap(({ payload }) =>
     [...payload.matchAll(/"\$blob":"([0-9a-f]{64})"/g)].map(([, hash]) => hash),
   );
-  const writs = rows.flatMap(({ payload }) => [...payload.matchAll(/"writ_id":"([0-9a-f]{64})"/g)].map(([, id]) => id));
+  const writs = rows.flatMap(({ payload }) =>
+    [...payload.matchAll(/"writ_id":"([0-9a-f]{64})"/g)].map(([, id]) => id),
+  );
   const blobs = [];
   for (const hash of new Set([...hashes, ...writs]) as Set<string>) {
     const text = await from.blob(hash);
@@ -193,19 +213,27 @@ describe('a ledger that was written anew, ids and all, so that its chain verifie
           const rows = rowsOf(run);
           const may = rows.filter((row) => {
             const payload = payloadOf(row);
-            return (payload.kind === 'commit' || payload.kind === 'rejection') && payload.resolves === undefined;
+            return (
+              (payload.kind === 'commit' || payload.kind === 'rejection') &&
+              payload.resolves === undefined
+            );
           });
           if (may.length === 0) return;
           const { seq, kind } = may[pick % may.length] as EntryRow;
           const report = await found(run, rows, seq, (payload) => {
-            if (kind === 'commit') payload.delta.state.push({ op: 'add', path: '/approvals/forged', value: 'x' });
+            if (kind === 'commit')
+              payload.delta.state.push({ op: 'add', path: '/approvals/forged', value: 'x' });
             else if (payload.invariant_id === undefined)
               payload.reason = payload.reason === 'unknown_tool' ? 'type_mismatch' : 'unknown_tool';
             else payload.invariant_id = 'RULE_99';
           });
           expect(report.same).toBe(false);
           const [first] = report.differences;
-          expect(first).toMatchObject({ trajectory_id: 't', seq, what: kind === 'commit' ? 'delta' : 'ruling' });
+          expect(first).toMatchObject({
+            trajectory_id: 't',
+            seq,
+            what: kind === 'commit' ? 'delta' : 'ruling',
+          });
         },
       ),
       { numRuns: cases(500) },
@@ -213,29 +241,40 @@ describe('a ledger that was written anew, ids and all, so that its chain verifie
 
   test('to have put something else up for approval: is found, with the digest', () =>
     fc.assert(
-      fc.asyncProperty(askingRules, shopState, schedule, fc.nat(), async (drawn, start, steps, pick) => {
-        const run = await play(fitted(drawn, start), start, steps);
-        const rows = rowsOf(run);
-        const waiting = rows.filter(({ kind }) => kind === 'pending_approval');
-        if (waiting.length === 0) return;
-        const { seq } = waiting[pick % waiting.length] as EntryRow;
-        const part = (['delta', 'approval', 'cost'] as const)[pick % 3] as 'delta' | 'approval' | 'cost';
-        const forged = await storeOf(
-          rewritten(rows.slice(0, seq + 1), seq, (payload: PendingPayload) => {
-            const { proposal } = payload as { proposal: any };
-            if (part === 'delta') proposal.delta.state.push({ op: 'add', path: '/approvals/forged', value: 'x' });
-            else if (part === 'approval') proposal.approval.push({ op: 'add', path: '/approvals/forged', value: 'x' });
-            else proposal.budget_cost = { usd: 1 };
-            (payload as { digest: string }).digest = hashText(plainText(proposal));
-          }),
-          run.store,
-        );
-        const report = await deepReplay(forged, 't', { domains: [run.generated.domain] });
-        expect(report.differences.map(({ what, seq: at }) => [at, what])).toEqual([
-          [seq, part],
-          [seq, 'digest'],
-        ]);
-      }),
+      fc.asyncProperty(
+        askingRules,
+        shopState,
+        schedule,
+        fc.nat(),
+        async (drawn, start, steps, pick) => {
+          const run = await play(fitted(drawn, start), start, steps);
+          const rows = rowsOf(run);
+          const waiting = rows.filter(({ kind }) => kind === 'pending_approval');
+          if (waiting.length === 0) return;
+          const { seq } = waiting[pick % waiting.length] as EntryRow;
+          const part = (['delta', 'approval', 'cost'] as const)[pick % 3] as
+            | 'delta'
+            | 'approval'
+            | 'cost';
+          const forged = await storeOf(
+            rewritten(rows.slice(0, seq + 1), seq, (payload: PendingPayload) => {
+              const { proposal } = payload as { proposal: any };
+              if (part === 'delta')
+                proposal.delta.state.push({ op: 'add', path: '/approvals/forged', value: 'x' });
+              else if (part === 'approval')
+                proposal.approval.push({ op: 'add', path: '/approvals/forged', value: 'x' });
+              else proposal.budget_cost = { usd: 1 };
+              (payload as { digest: string }).digest = hashText(plainText(proposal));
+            }),
+            run.store,
+          );
+          const report = await deepReplay(forged, 't', { domains: [run.generated.domain] });
+          expect(report.differences.map(({ what, seq: at }) => [at, what])).toEqual([
+            [seq, part],
+            [seq, 'digest'],
+          ]);
+        },
+      ),
       { numRuns: cases(500) },
     ));
 
@@ -267,7 +306,8 @@ describe('a ledger that was written anew, ids and all, so that its chain verifie
           const report = await deepReplay(store, 't', { domains: [run.generated.domain] }).catch(
             (error: unknown) => error,
           );
-          if (isAssizeError(report)) expect(['invalid_ledger', 'domain_mismatch']).toContain(report.code);
+          if (isAssizeError(report))
+            expect(['invalid_ledger', 'domain_mismatch']).toContain(report.code);
           else expect(report).toMatchObject({ trajectory_id: 't', entries: rows.length });
         },
       ),
@@ -279,7 +319,9 @@ function setSomewhere(root: object, walk: readonly number[], value: unknown): vo
   let here = root as any;
   for (const [i, step] of walk.entries()) {
     // The trajectory's name and the fields that a store requires stay unchanged.
-    const names = Object.keys(here).filter((name) => !['trajectory_id', 'seq', 'parent', 'kind'].includes(name));
+    const names = Object.keys(here).filter(
+      (name) => !['trajectory_id', 'seq', 'parent', 'kind'].includes(name),
+    );
     if (names.length === 0) return;
     const name = names[step % names.length] as string;
     const below = here[name];
@@ -294,19 +336,27 @@ function setSomewhere(root: object, walk: readonly number[], value: unknown): vo
 describe('another domain', () => {
   test('breaks on the recorded states exactly the rules that it breaks directly', () =>
     fc.assert(
-      fc.asyncProperty(rules, shopState, schedule, fc.nat(2_000), async (drawn, start, steps, salt) => {
-        const specs = fitted(drawn, start);
-        const run = await play(specs, start, steps, { override: true });
-        const rows = rowsOf(run);
-        // Another salt lets other states pass; the declaration, and with it the hash, are the same.
-        const changed = specs.map((spec): RuleSpec => ({ ...spec, salt }));
-        const { domain } = generatedDomain(changed);
-        expect(domain.hash).toBe(run.generated.domain.hash);
-        const report = await deepReplay(run.store, 't', { domains: [domain], limit: 100_000 });
-        expect(report.broken.map(({ seq, invariant_id, detail }) => `${seq} ${invariant_id} ${detail}`).sort()).toEqual(
-          brokenIn(rows, changed).sort(),
-        );
-      }),
+      fc.asyncProperty(
+        rules,
+        shopState,
+        schedule,
+        fc.nat(2_000),
+        async (drawn, start, steps, salt) => {
+          const specs = fitted(drawn, start);
+          const run = await play(specs, start, steps, { override: true });
+          const rows = rowsOf(run);
+          // Another salt lets other states pass; the declaration and its hash are the same.
+          const changed = specs.map((spec): RuleSpec => ({ ...spec, salt }));
+          const { domain } = generatedDomain(changed);
+          expect(domain.hash).toBe(run.generated.domain.hash);
+          const report = await deepReplay(run.store, 't', { domains: [domain], limit: 100_000 });
+          expect(
+            report.broken
+              .map(({ seq, invariant_id, detail }) => `${seq} ${invariant_id} ${detail}`)
+              .sort(),
+          ).toEqual(brokenIn(rows, changed).sort());
+        },
+      ),
       { numRuns: cases(500) },
     ));
 });
@@ -315,7 +365,9 @@ describe('another domain', () => {
  * The failures after an entry, not overridden, that were no failures before it, checked naively.
  */
 function brokenIn(rows: readonly EntryRow[], specs: readonly RuleSpec[]): string[] {
-  let state = clone((payloadOf(rows[0] as EntryRow) as RootPayload).initial_state) as unknown as ShopState;
+  let state = clone(
+    (payloadOf(rows[0] as EntryRow) as RootPayload).initial_state,
+  ) as unknown as ShopState;
   let before = new Set<string>();
   const broken: string[] = [];
   for (const row of rows) {
@@ -327,7 +379,8 @@ function brokenIn(rows: readonly EntryRow[], specs: readonly RuleSpec[]): string
       shown: `${row.seq} ${finding.id} ${detailOf(finding, specs, finding.id)}`,
     }));
     const overridden = payload.kind === 'commit' && payload.counselor?.override === true;
-    if (!overridden) broken.push(...findings.filter(({ name }) => !before.has(name)).map(({ shown }) => shown));
+    if (!overridden)
+      broken.push(...findings.filter(({ name }) => !before.has(name)).map(({ shown }) => shown));
     before = new Set(findings.map(({ name }) => name));
   }
   return broken;

@@ -49,7 +49,11 @@ function writsUnder(first: Held): readonly Held[] {
   const narrowed = (from: Held, nonce: string, part: number): Held[] => {
     if (from.writ.max_depth === 0) return [];
     const budget = { usd: Math.floor(from.writ.budget!['usd']! * part) };
-    const made = attenuate(from.writ, { subject: subjectBelow(from), nonce, budget }, KEYS[from.level]!.privateKey);
+    const made = attenuate(
+      from.writ,
+      { subject: subjectBelow(from), nonce, budget },
+      KEYS[from.level]!.privateKey,
+    );
     return [below(from, made)];
   };
   const kids = [...narrowed(first, 'a', 0.7), ...narrowed(first, 'b', 0.6)];
@@ -140,7 +144,8 @@ function nameOf(ruling: Ruling): string {
 
 async function begin(): Promise<{ store: FaultyStore; make: (name: string) => Assize }> {
   const store = new FaultyStore();
-  const make = (name: string): Assize => runtimeOver(store, [desk], { ports: { random: seededRandom(name) } });
+  const make = (name: string): Assize =>
+    runtimeOver(store, [desk], { ports: { random: seededRandom(name) } });
   await make('first').create(desk, { trajectoryId: 't', writs: [top.writ] });
   return { store, make };
 }
@@ -169,7 +174,9 @@ test('serially: each step matches the model in any process, within the grant', a
         const child = `c${books.size}`;
         const made = delegatedOf(held, child, act.delegate);
         const fits = act.delegate <= book.left(held);
-        const code = await codeOf(trajectory.delegations.delegate({ task: child, writ: held, signed: made.writ }));
+        const code = await codeOf(
+          trajectory.delegations.delegate({ task: child, writ: held, signed: made.writ }),
+        );
         expect(code).toBe(book.ended ? 'concluded' : fits ? 'done' : 'budget_exhausted');
         if (!fits) refused++;
         if (code !== 'done') continue;
@@ -218,7 +225,13 @@ test('serially: each step matches the model in any process, within the grant', a
 
 const fault = fc.tuple(
   fc.integer({ min: 1, max: 30 }),
-  fc.constantFrom<Fault[]>('conflict', 'unknown, lost', 'unknown, written', 'thrown, lost', 'thrown, written'),
+  fc.constantFrom<Fault[]>(
+    'conflict',
+    'unknown, lost',
+    'unknown, written',
+    'thrown, lost',
+    'thrown, written',
+  ),
 );
 
 test('concurrently, in two processes, on a failing store: all budgets add up', async () => {
@@ -239,16 +252,21 @@ test('concurrently, in two processes, on a failing store: all budgets add up', a
         const writs = writsUnder(held.get(name) as Held);
         const by = writs[writ % writs.length] as Held;
         const child = `c${held.size}`;
-        const isPossible = 'delegate' in act && by.writ.max_depth > 0 && act.delegate <= by.writ.budget!['usd']!;
+        const isPossible =
+          'delegate' in act && by.writ.max_depth > 0 && act.delegate <= by.writ.budget!['usd']!;
         const made = isPossible ? delegatedOf(by, child, act.delegate) : undefined;
         if (made !== undefined) held.set(child, made);
-        const doing = (processes[process] as Assize).open(name).then(async (trajectory: Trajectory) => {
-          if ('spend' in act) return trajectory.propose(pay(act.spend, by));
-          if (made !== undefined) return trajectory.delegations.delegate({ task: child, writ: by, signed: made.writ });
-          const open = trajectory.delegations.open();
-          const entry = 'conclude' in act ? open[act.conclude % Math.max(1, open.length)] : undefined;
-          return entry && trajectory.delegations.conclude(entry.id, { finalAnswer: entry.id });
-        });
+        const doing = (processes[process] as Assize)
+          .open(name)
+          .then(async (trajectory: Trajectory) => {
+            if ('spend' in act) return trajectory.propose(pay(act.spend, by));
+            if (made !== undefined)
+              return trajectory.delegations.delegate({ task: child, writ: by, signed: made.writ });
+            const open = trajectory.delegations.open();
+            const entry =
+              'conclude' in act ? open[act.conclude % Math.max(1, open.length)] : undefined;
+            return entry && trajectory.delegations.conclude(entry.id, { finalAnswer: entry.id });
+          });
         answered.push(codeOf(doing));
         if (wait) await answered.at(-1);
       }
@@ -262,7 +280,8 @@ test('concurrently, in two processes, on a failing store: all budgets add up', a
       for (const name of [...held.keys()].reverse()) {
         if ((await store.head(name)) === undefined) continue;
         const trajectory = await last.open(name);
-        for (const { id } of trajectory.delegations.open()) await trajectory.delegations.conclude(id);
+        for (const { id } of trajectory.delegations.open())
+          await trajectory.delegations.conclude(id);
         expect(trajectory.delegations.open()).toEqual([]);
       }
       await expectVerified(store);
@@ -307,14 +326,17 @@ async function expectAddsUp(store: LedgerStore, held: ReadonlyMap<string, Held>)
 }
 
 async function note(store: LedgerStore, book: Book, payload: Payload): Promise<void> {
-  const byId = (id: string | undefined): Held => book.writs.find(({ writ }) => writId(writ) === id) as Held;
+  const byId = (id: string | undefined): Held =>
+    book.writs.find(({ writ }) => writId(writ) === id) as Held;
   if (payload.kind === 'commit') {
     const [by, amount] = [byId(payload.writ_id), payload.budget_cost['usd'] ?? 0];
     expect(amount).toBeLessThanOrEqual(book.left(by));
     book.items.push({ writ: by.writ, amount });
   } else if (payload.kind === 'rejection') {
     expect(payload.reason).toBe('budget_exhausted');
-    expect((payload.intent.args as { usd: number }).usd).toBeGreaterThan(book.left(byId(payload.writ_id)));
+    expect((payload.intent.args as { usd: number }).usd).toBeGreaterThan(
+      book.left(byId(payload.writ_id)),
+    );
   } else if (payload.kind === 'delegation' && payload.concludes === undefined) {
     const { parent, budget } = payload.writ as unknown as Writ;
     const [by, amount] = [byId(parent as string), budget!['usd']!];

@@ -44,14 +44,24 @@ const attempt = fc.record({
 });
 const life = fc.record({
   attempts: fc.array(attempt, { minLength: 1, maxLength: 4 }),
-  faults: fc.array(fc.constantFrom<Fault>('none', 'none', 'none', 'fail', 'fail_for_good', 'lose', 'lose_before'), {
-    maxLength: 16,
-  }),
+  faults: fc.array(
+    fc.constantFrom<Fault>('none', 'none', 'none', 'fail', 'fail_for_good', 'lose', 'lose_before'),
+    {
+      maxLength: 16,
+    },
+  ),
   crashes: fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 3 }),
-  decisions: fc.array(fc.constantFrom('applied', 'undone', 'retry', 'residue'), { minLength: 1, maxLength: 4 }),
+  decisions: fc.array(fc.constantFrom('applied', 'undone', 'retry', 'residue'), {
+    minLength: 1,
+    maxLength: 4,
+  }),
 });
 
-async function lived(store: Store, sort: Sink, drawn: typeof life extends fc.Arbitrary<infer T> ? T : never) {
+async function lived(
+  store: Store,
+  sort: Sink,
+  drawn: typeof life extends fc.Arbitrary<infer T> ? T : never,
+) {
   const sink = new OutsideSink(sort);
   const faults = [...drawn.faults];
   const decisions = [...drawn.decisions];
@@ -59,11 +69,19 @@ async function lived(store: Store, sort: Sink, drawn: typeof life extends fc.Arb
   const agree = async (): Promise<void> => {
     for (const { fault } of await verifyStore(store)) quickly(fault).toBe(undefined);
   };
-  const process = async (endAt: number | undefined, live: (assize: Assize) => Promise<unknown>): Promise<void> => {
+  const process = async (
+    endAt: number | undefined,
+    live: (assize: Assize) => Promise<unknown>,
+  ): Promise<void> => {
     const steps = new Steps(endAt);
     const outside = { sink, steps, fault: () => faults.shift() ?? 'none' };
-    const tools = TOOLS.map(([reversibility, delivery]) => toolFor(outside, reversibility, delivery));
-    const assize = runtimeOver(storeOf(store, steps), [orders], { tools, effects: { maxAttempts: 2 } });
+    const tools = TOOLS.map(([reversibility, delivery]) =>
+      toolFor(outside, reversibility, delivery),
+    );
+    const assize = runtimeOver(storeOf(store, steps), [orders], {
+      tools,
+      effects: { maxAttempts: 2 },
+    });
     await Promise.race([Promise.all([live(assize), agree()]), steps.ended]);
     if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
     await agree();
@@ -76,15 +94,28 @@ async function lived(store: Store, sort: Sink, drawn: typeof life extends fc.Arb
     Promise.all(
       drawn.attempts.map(async ({ in: trajectoryId, name, calls, ends }) => {
         const trajectory = await assize.open(trajectoryId);
-        const options = { writ, writes: [`test:${trajectoryId}`], retries: 0, ...(name !== undefined && { name }) };
+        const options = {
+          writ,
+          writes: [`test:${trajectoryId}`],
+          retries: 0,
+          ...(name !== undefined && { name }),
+        };
         await trajectory
           .transaction(options, async (tx) => {
             for (const call of calls)
               await tx
                 .call(TOOLS[call]!.join('.'), { what: ends, at: trajectoryId })
-                .catch((error) => quickly(error.code === 'tool_failed' || error.code === 'outcome_unknown').toBe(true));
+                .catch((error) =>
+                  quickly(error.code === 'tool_failed' || error.code === 'outcome_unknown').toBe(
+                    true,
+                  ),
+                );
             if (ends === 'throw') throw new Error('it is not to be');
-            tx.propose({ action: ends === 'order' ? 'order' : 'count', role: 'counter', args: ends });
+            tx.propose({
+              action: ends === 'order' ? 'order' : 'count',
+              role: 'counter',
+              args: ends,
+            });
           })
           .catch(() => undefined);
       }),

@@ -41,7 +41,14 @@ interface DrawnTransaction {
   readonly hasOnFailure: boolean;
 }
 
-const fault = fc.constantFrom<Fault>('none', 'none', 'fail', 'fail_for_good', 'lose', 'lose_before');
+const fault = fc.constantFrom<Fault>(
+  'none',
+  'none',
+  'fail',
+  'fail_for_good',
+  'lose',
+  'lose_before',
+);
 const call: fc.Arbitrary<DrawnCall> = fc
   .record({
     cell: fc.constantFrom(...CELLS),
@@ -75,7 +82,8 @@ class Plan {
         }
   }
 
-  fault = (of: 'do' | 'undo' | 'ask', what: string): Fault => this.#faults.get(`${of} ${what}`)?.shift() ?? 'none';
+  fault = (of: 'do' | 'undo' | 'ask', what: string): Fault =>
+    this.#faults.get(`${of} ${what}`)?.shift() ?? 'none';
 }
 
 function nameOf(transaction: number, part: number, n: number): string {
@@ -128,7 +136,9 @@ describe.each(SORTS)('with a %s sink', (sort) => {
           await runtimeOver(store, [attended]).create(attended, { trajectoryId: 't' });
           const processOf = (steps: Steps, name: string) => {
             const outside = { sink, steps, fault: plan.fault };
-            const tools = CELLS.map(({ reversibility, delivery }) => toolFor(outside, reversibility, delivery));
+            const tools = CELLS.map(({ reversibility, delivery }) =>
+              toolFor(outside, reversibility, delivery),
+            );
             const random = seededRandom(name);
             return runtimeOver(storeOf(store, steps), [attended], { tools, ports: { random } });
           };
@@ -139,12 +149,17 @@ describe.each(SORTS)('with a %s sink', (sort) => {
             const trajectory = await assize.open('t');
             const options = { writ: writFor('alice'), writes: ['test:r', 'test:s'], retries: 0 };
             const one = async (drawn: DrawnTransaction, i: number): Promise<void> => {
-              const { ruling } = await trajectory.transaction(options, (tx) => body(tx, drawn, i, wanted[i]!));
+              const { ruling } = await trajectory.transaction(options, (tx) =>
+                body(tx, drawn, i, wanted[i]!),
+              );
               if (ruling.ruling !== 'escalated') return;
               // An effect that can be neither compensated nor buffered is submitted for approval,
               // and no call of it runs.
               seen.asked++;
-              await trajectory.approvals.approve(ruling.pending, { principal: 'boss', method: 'test' });
+              await trajectory.approvals.approve(ruling.pending, {
+                principal: 'boss',
+                method: 'test',
+              });
             };
             await Promise.all(transactions.map((drawn, i) => one(drawn, i).catch(() => undefined)));
             await assize.close();
@@ -163,30 +178,41 @@ describe.each(SORTS)('with a %s sink', (sort) => {
           const hasOpen = (i: number): boolean => left.some(({ epoch }) => epoch === epochs.get(i));
           // A pivot waits for the human decisions on other effects of its transaction.
           const isHeldUp = (what: string): boolean =>
-            isPivot({ ...plan.calls.get(what)!, sink: sort }) && !open.has(what) && hasOpen(transactionOf(what));
+            isPivot({ ...plan.calls.get(what)!, sink: sort }) &&
+            !open.has(what) &&
+            hasOpen(transactionOf(what));
           // Its transaction fails if a call that is still to be made fails.
           const mayFail = (what: string): boolean =>
             transactions[transactionOf(what)]!.hasOnFailure &&
             [...plan.calls.keys()].some(
-              (other) => transactionOf(other) === transactionOf(what) && isWanted(other) && isHeldUp(other),
+              (other) =>
+                transactionOf(other) === transactionOf(what) && isWanted(other) && isHeldUp(other),
             );
           // An effect that awaits a human decision, its own or another's, blocks its own scope and
           // no other.
           const isKept = (what: string): boolean =>
             open.has(what) || (isWanted(what) && (isHeldUp(what) || mayFail(what)));
-          const kept = new Set([...plan.calls.keys()].filter(isKept).map((what) => plan.calls.get(what)!.at));
-          for (const at of ['r', 's']) quickly([at, await isRefused(next, at)]).toEqual([at, kept.has(at)]);
+          const kept = new Set(
+            [...plan.calls.keys()].filter(isKept).map((what) => plan.calls.get(what)!.at),
+          );
+          for (const at of ['r', 's'])
+            quickly([at, await isRefused(next, at)]).toEqual([at, kept.has(at)]);
           await next.close();
 
           judgeSteps(sink, plan, store.committedAt, failed);
           for (const i of failed) {
-            quickly([i, store.answered.filter((each) => each === i).length]).toEqual([i, hasOpen(i) ? 0 : 1]);
+            quickly([i, store.answered.filter((each) => each === i).length]).toEqual([
+              i,
+              hasOpen(i) ? 0 : 1,
+            ]);
           }
           quickly(store.answered.every((i) => failed.has(i))).toBe(true);
           judgeLeft(sink, plan, transactions, store.committedAt, open);
           for (const [what, drawn] of plan.calls) {
             const stands = isWanted(what) && !isHeldUp(what);
-            quickly(standsAsItShould(sink, what, stands, open.get(what)) || `${what}: ${drawn.delivery}`).toBe(true);
+            quickly(
+              standsAsItShould(sink, what, stands, open.get(what)) || `${what}: ${drawn.delivery}`,
+            ).toBe(true);
           }
           seen.committed += store.committedAt.size;
           seen.undone += transactions.length - store.committedAt.size;
@@ -198,7 +224,8 @@ describe.each(SORTS)('with a %s sink', (sort) => {
       { numRuns: cases(600) },
     );
     if (hasUsualCases())
-      for (const [what, times] of Object.entries(seen)) expect([what, times > 0]).toEqual([what, true]);
+      for (const [what, times] of Object.entries(seen))
+        expect([what, times > 0]).toEqual([what, true]);
   });
 });
 
@@ -206,18 +233,32 @@ describe.each(SORTS)('with a %s sink', (sort) => {
  * Of the calls that may fail, only the answered ones count: `wanted` lists those that must stand
  * with the commit.
  */
-async function body(tx: Transaction, drawn: DrawnTransaction, i: number, wanted: Set<string>): Promise<void> {
-  const make = async (on: Transaction, part: number, list: readonly DrawnCall[], into: Set<string>) => {
+async function body(
+  tx: Transaction,
+  drawn: DrawnTransaction,
+  i: number,
+  wanted: Set<string>,
+): Promise<void> {
+  const make = async (
+    on: Transaction,
+    part: number,
+    list: readonly DrawnCall[],
+    into: Set<string>,
+  ) => {
     for (const [n, { reversibility, delivery, at, mayFail }] of list.entries()) {
       const what = nameOf(i, part, n);
-      const answered = on.call(`${reversibility}.${delivery}`, { what, at }).then(() => void into.add(what));
+      const answered = on
+        .call(`${reversibility}.${delivery}`, { what, at })
+        .then(() => void into.add(what));
       await (mayFail ? answered.catch(() => undefined) : answered);
     }
   };
   await make(tx, 0, drawn.calls, wanted);
   if (drawn.branches !== undefined) {
     const into = [new Set<string>(), new Set<string>()];
-    const tries = drawn.branches.map((list, b) => (on: Transaction) => make(on, b + 1, list, into[b]!));
+    const tries = drawn.branches.map(
+      (list, b) => (on: Transaction) => make(on, b + 1, list, into[b]!),
+    );
     let chosen = -1;
     await tx.speculate(tries, (tried) => {
       chosen = tried.findIndex(({ failed }) => !failed);
@@ -234,7 +275,9 @@ async function body(tx: Transaction, drawn: DrawnTransaction, i: number, wanted:
  * The epochs of the committed transactions, and the committed transactions that a permanent failure
  * rolls back.
  */
-async function committedOf(store: MemoryStore): Promise<{ epochs: Map<number, number>; failed: Set<number> }> {
+async function committedOf(
+  store: MemoryStore,
+): Promise<{ epochs: Map<number, number>; failed: Set<number> }> {
   const epochs = new Map<number, number>();
   const failed = new Set<number>();
   for (const logged of await store.listEffects({ limit: 100 })) {
@@ -264,7 +307,12 @@ function judgeLeft(
 ): void {
   for (const [what, phase] of open) {
     const i = transactionOf(what);
-    if (phase !== 'unresolved' || !committedAt.has(i) || !transactions[i]!.hasOnFailure || sink.standing(what) > 0)
+    if (
+      phase !== 'unresolved' ||
+      !committedAt.has(i) ||
+      !transactions[i]!.hasOnFailure ||
+      sink.standing(what) > 0
+    )
       continue;
     const isBeyond = [...plan.calls].some(
       ([other, { reversibility }]) =>
@@ -272,7 +320,8 @@ function judgeLeft(
         transactionOf(other) === i &&
         (sink.standing(other) > 0 || open.get(other) === 'in_doubt'),
     );
-    if (!isBeyond) throw new Error(`${what} was refused for good, and waits, although all else could be undone`);
+    if (!isBeyond)
+      throw new Error(`${what} was refused for good, and waits, although all else could be undone`);
   }
 }
 
@@ -281,7 +330,9 @@ async function isRefused(assize: Assize, at: string): Promise<boolean> {
   const trajectory = await assize.open('t');
   const options = { writ: writFor('alice'), writes: [`test:${at}`], retries: 0 };
   try {
-    await trajectory.transaction(options, (tx) => tx.propose({ action: 'count', role: 'counter', args: 'after' }));
+    await trajectory.transaction(options, (tx) =>
+      tx.propose({ action: 'count', role: 'counter', args: 'after' }),
+    );
     return false;
   } catch (error) {
     quickly((error as { code?: string }).code).toBe('resource_in_doubt');
@@ -290,7 +341,10 @@ async function isRefused(assize: Assize, at: string): Promise<boolean> {
 }
 
 /** The effects that need a human decision, with their phase, by the sink's name for them. */
-async function namesOf(store: MemoryStore, left: readonly UnresolvedEffect[]): Promise<Map<string, string>> {
+async function namesOf(
+  store: MemoryStore,
+  left: readonly UnresolvedEffect[],
+): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const { epoch, n, phase } of left) {
     const { effects } = readTransaction((await store.effectsOf(epoch))!);
@@ -318,15 +372,22 @@ function judgeSteps(
     const hasFailed = failed.has(i);
     if (hasFailed && drawn.reversibility === 'irreversible')
       throw new Error(`${what} was done, and all else is undone`);
-    if (isHeld(drawn) && at < commit) throw new Error(`${what} is held, and came before its commit`);
-    if (isHeld(drawn) && did === 'undo' && !hasFailed) throw new Error(`${what} was committed, and is undone`);
+    if (isHeld(drawn) && at < commit)
+      throw new Error(`${what} is held, and came before its commit`);
+    if (isHeld(drawn) && did === 'undo' && !hasFailed)
+      throw new Error(`${what} was committed, and is undone`);
     const count = (standing.get(what) ?? 0) + (did === 'do' ? 1 : did === 'undo' ? -1 : 0);
     if (count > 1 || count < 0) throw new Error(`${what} stands ${count} times`);
     standing.set(what, count);
   }
 }
 
-function standsAsItShould(sink: OutsideSink, what: string, isWanted: boolean, left: string | undefined): boolean {
+function standsAsItShould(
+  sink: OutsideSink,
+  what: string,
+  isWanted: boolean,
+  left: string | undefined,
+): boolean {
   const stands = sink.standing(what);
   if (left === undefined) return stands === (isWanted ? 1 : 0);
   // A permanent refusal differs from an unknown outcome: the sink is as it was before the attempt.

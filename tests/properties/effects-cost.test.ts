@@ -10,7 +10,15 @@ import { cases, hasUsualCases } from '../support/cases.ts';
 import { operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
 import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
-import { type Fault, type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';
+import {
+  type Fault,
+  type Outside,
+  OutsideSink,
+  Steps,
+  storeOf,
+  tally,
+  toolFor,
+} from '../support/tools/effect-sink.ts';
 
 // Transactions with a cost of compensation and with branches, through sink faults, crashes of the
 // process and of its successors, and operators' decisions. In the end the ledger's spending equals
@@ -43,7 +51,16 @@ const life: fc.Arbitrary<Life> = fc.record({
   parts: fc.array(part, { minLength: 1, maxLength: 2 }),
   ends: fc.constantFrom('commit', 'reject', 'throw'),
   faults: fc.array(
-    fc.constantFrom<Fault>('none', 'none', 'none', 'fail', 'fail_for_good', 'lose', 'lose', 'lose_before'),
+    fc.constantFrom<Fault>(
+      'none',
+      'none',
+      'none',
+      'fail',
+      'fail_for_good',
+      'lose',
+      'lose',
+      'lose_before',
+    ),
     { maxLength: 12 },
   ),
   crashes: fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 3 }),
@@ -105,7 +122,14 @@ async function lived(sort: Sink, drawn: Life) {
     for (const { epoch, n, key, phase } of await assize.recoverEffects()) {
       const retried = phase === 'unresolved' ? 'retry' : 'applied';
       const as = sink.has(key) ? retried : 'undone';
-      await assize.resolveEffect({ epoch, n, as, by: 'ops', writ: operatorWrit(), evidence: 'the books of the sink' });
+      await assize.resolveEffect({
+        epoch,
+        n,
+        as,
+        by: 'ops',
+        writ: operatorWrit(),
+        evidence: 'the books of the sink',
+      });
     }
     quickly(await assize.recoverEffects()).toEqual([]);
     // Every reserved amount is spent or refunded: the whole rest can be reserved again.
@@ -116,7 +140,10 @@ async function lived(sort: Sink, drawn: Life) {
       'externalised',
     );
     await assize.close();
-    const another = runtimeOver(store, [tally], { tools: [all], ports: { random: seededRandom('another') } });
+    const another = runtimeOver(store, [tally], {
+      tools: [all],
+      ports: { random: seededRandom('another') },
+    });
     const trajectory = await another.open('t');
     const { ruling } = await trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
       await tx.call('with_cost.externalised', { what: 'all' });
@@ -144,12 +171,17 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
         const payloads = (await store.entries('t')).map((row) => readRow(row).payload);
         seen.undone += undone(sink);
         seen.crashed += drawn.crashes.length;
-        seen.discarded += payloads.filter((each) => JSON.stringify(each).includes('"discarded"')).length;
-        seen.ruled += payloads.filter((each) => each.kind === 'rejection' && each.detail === 'rejected').length;
+        seen.discarded += payloads.filter((each) =>
+          JSON.stringify(each).includes('"discarded"'),
+        ).length;
+        seen.ruled += payloads.filter(
+          (each) => each.kind === 'rejection' && each.detail === 'rejected',
+        ).length;
       }),
       { numRuns: cases(300) },
     );
     if (hasUsualCases())
-      for (const [what, times] of Object.entries(seen)) expect([what, times > 0]).toEqual([what, true]);
+      for (const [what, times] of Object.entries(seen))
+        expect([what, times > 0]).toEqual([what, true]);
   });
 });

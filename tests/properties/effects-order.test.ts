@@ -33,7 +33,8 @@ class Places {
   constructor(delay: () => Promise<unknown>) {
     this.#delay = delay;
     const input = z.strictObject({ at: z.string() });
-    const here = (did: Passing['did']) => (given: { at: string }, call: CallContext) => this.#pass(given.at, call, did);
+    const here = (did: Passing['did']) => (given: { at: string }, call: CallContext) =>
+      this.#pass(given.at, call, did);
     const undo = async (given: { at: string }, _: unknown, call: CallContext) => {
       await this.#pass(given.at, call, 'undo');
       return { undone: 'all' as const };
@@ -74,7 +75,10 @@ class Places {
   /** How often an epoch did something there that stands. */
   standing(epoch: number): number {
     const done = this.log.filter((each) => each.epoch === epoch && each.is === 'in');
-    return done.filter(({ did }) => did === 'do').length - done.filter(({ did }) => did === 'undo').length;
+    return (
+      done.filter(({ did }) => did === 'do').length -
+      done.filter(({ did }) => did === 'undo').length
+    );
   }
 }
 
@@ -88,14 +92,18 @@ function faultsOf(log: readonly Passing[]): string[] {
   for (const each of log) {
     if (each.is === 'out') {
       inside.splice(
-        inside.findIndex(({ at, epoch, did }) => at === each.at && epoch === each.epoch && did === each.did),
+        inside.findIndex(
+          ({ at, epoch, did }) => at === each.at && epoch === each.epoch && did === each.did,
+        ),
         1,
       );
       continue;
     }
-    for (const other of inside) if (meet(each, other)) faults.push(`${said(each)} meets ${said(other)}`);
+    for (const other of inside)
+      if (meet(each, other)) faults.push(`${said(each)} meets ${said(other)}`);
     for (const other of before)
-      if (meet(each, other) && other.epoch > each.epoch) faults.push(`${said(each)} comes after ${said(other)}`);
+      if (meet(each, other) && other.epoch > each.epoch)
+        faults.push(`${said(each)} comes after ${said(other)}`);
     inside.push(each);
     before.push(each);
   }
@@ -130,48 +138,59 @@ describe.each([
   test('scopes run by epoch, one at a time; late work is stale and restarts', async () => {
     let [stale, ofOthers] = [0, 0];
     await fc.assert(
-      fc.asyncProperty(fc.array(work, { minLength: 2, maxLength: 6 }), fc.scheduler(), async (works, scheduler) => {
-        const letGo = () => scheduler.schedule(Promise.resolve());
-        const places = new Places(letGo);
-        const processes = await begun(count, places.tools);
-        const late: number[] = [];
-        let gaveUp = 0;
-        const run = async ({ steps, ends }: (typeof works)[number], i: number): Promise<number | undefined> => {
-          const first = claimsOf(steps.filter(({ claimed }) => claimed === 'first'));
-          const outcome = await processes[i % count]!.trajectory.transaction(
-            { writ, ...first, retries: 20 },
-            async (tx) => {
-              for (const each of steps) {
+      fc.asyncProperty(
+        fc.array(work, { minLength: 2, maxLength: 6 }),
+        fc.scheduler(),
+        async (works, scheduler) => {
+          const letGo = () => scheduler.schedule(Promise.resolve());
+          const places = new Places(letGo);
+          const processes = await begun(count, places.tools);
+          const late: number[] = [];
+          let gaveUp = 0;
+          const run = async (
+            { steps, ends }: (typeof works)[number],
+            i: number,
+          ): Promise<number | undefined> => {
+            const first = claimsOf(steps.filter(({ claimed }) => claimed === 'first'));
+            const outcome = await processes[i % count]!.trajectory.transaction(
+              { writ, ...first, retries: 20 },
+              async (tx) => {
+                for (const each of steps) {
+                  await letGo();
+                  if (each.claimed === 'late') await claimed(tx, each, late);
+                  await tx.call(each.tool, { at: each.at });
+                }
                 await letGo();
-                if (each.claimed === 'late') await claimed(tx, each, late);
-                await tx.call(each.tool, { at: each.at });
-              }
-              await letGo();
-              if (ends === 'throw') throw new Error('as drawn');
-              tx.propose(COUNT);
-            },
-          ).catch((error: Error & { readonly code?: string }) => {
-            // Two transactions that claim each other's places late may make each other stale on
-            // every restart.
-            if (error.code === 'stale') gaveUp++;
-            else if (error.message !== 'as drawn') throw error;
-          });
-          return outcome?.epoch;
-        };
-        const epochs = await scheduler.waitFor(Promise.all(works.map(run)));
-        quickly(faultsOf(places.log)).toEqual([]);
-        for (const epoch of late) quickly(places.standing(epoch)).toBe(0);
-        for (const [i, { steps, ends }] of works.entries()) {
-          if (epochs[i] === undefined) continue;
-          quickly(ends).toBe('commit');
-          quickly(places.standing(epochs[i])).toBe(steps.filter(({ tool }) => tool !== 'place.read').length);
-        }
-        const throwing = works.filter(({ ends }) => ends === 'throw').length;
-        quickly(epochs.filter((epoch) => epoch === undefined).length - throwing).toBeLessThanOrEqual(gaveUp);
-        for (const { assize } of processes) await assize.close();
-        stale += late.length;
-        ofOthers += epochs.length;
-      }),
+                if (ends === 'throw') throw new Error('as drawn');
+                tx.propose(COUNT);
+              },
+            ).catch((error: Error & { readonly code?: string }) => {
+              // Two transactions that claim each other's places late may make each other stale on
+              // every restart.
+              if (error.code === 'stale') gaveUp++;
+              else if (error.message !== 'as drawn') throw error;
+            });
+            return outcome?.epoch;
+          };
+          const epochs = await scheduler.waitFor(Promise.all(works.map(run)));
+          quickly(faultsOf(places.log)).toEqual([]);
+          for (const epoch of late) quickly(places.standing(epoch)).toBe(0);
+          for (const [i, { steps, ends }] of works.entries()) {
+            if (epochs[i] === undefined) continue;
+            quickly(ends).toBe('commit');
+            quickly(places.standing(epochs[i])).toBe(
+              steps.filter(({ tool }) => tool !== 'place.read').length,
+            );
+          }
+          const throwing = works.filter(({ ends }) => ends === 'throw').length;
+          quickly(
+            epochs.filter((epoch) => epoch === undefined).length - throwing,
+          ).toBeLessThanOrEqual(gaveUp);
+          for (const { assize } of processes) await assize.close();
+          stale += late.length;
+          ofOthers += epochs.length;
+        },
+      ),
       { numRuns: cases(usual) },
     );
     // Else nothing of it was tried.
@@ -185,7 +204,10 @@ async function begun(count: number, tools: readonly Tool[]) {
   const store = new MemoryStore({ shared: count > 1 });
   const processes: { assize: Assize; trajectory: Trajectory }[] = [];
   for (let i = 0; i < count; i++) {
-    const assize = runtimeOver(store, [tally], { tools, ports: { random: seededRandom(`process ${i}`) } });
+    const assize = runtimeOver(store, [tally], {
+      tools,
+      ports: { random: seededRandom(`process ${i}`) },
+    });
     if (i === 0) await assize.create(tally, { trajectoryId: 't' });
     processes.push({ assize, trajectory: await assize.open('t') });
   }

@@ -45,7 +45,13 @@ interface Step {
 const schedule: fc.Arbitrary<Step[]> = fc.array(
   fc.record({
     action: naiveAction,
-    fate: fc.constantFrom('keep' as const, 'keep' as const, 'undo' as const, 'override' as const, 'replace' as const),
+    fate: fc.constantFrom(
+      'keep' as const,
+      'keep' as const,
+      'undo' as const,
+      'override' as const,
+      'replace' as const,
+    ),
     own: shopState,
   }),
   { minLength: 1, maxLength: 12 },
@@ -77,9 +83,15 @@ function said(ruling: Ruling): unknown {
 }
 
 function expectStanding(world: World, specs: readonly RuleSpec[], state: ShopState): void {
-  const failing = world.failing.map(({ rule, keys, result }) => ({ id: rule.id, keys, answer: { ...result } }));
-  const order = (finding: { id: string; keys: readonly string[] }): string => canonicalize([finding.id, finding.keys]);
-  const byOrder = (a: { id: string; keys: readonly string[] }, b: typeof a): number => (order(a) < order(b) ? -1 : 1);
+  const failing = world.failing.map(({ rule, keys, result }) => ({
+    id: rule.id,
+    keys,
+    answer: { ...result },
+  }));
+  const order = (finding: { id: string; keys: readonly string[] }): string =>
+    canonicalize([finding.id, finding.keys]);
+  const byOrder = (a: { id: string; keys: readonly string[] }, b: typeof a): number =>
+    order(a) < order(b) ? -1 : 1;
   expect(failing.sort(byOrder)).toEqual(naiveAll(specs, state).sort(byOrder));
 }
 
@@ -100,7 +112,8 @@ function play(specs: readonly RuleSpec[], start: ShopState, steps: readonly Step
     expect(said(ruling)).toEqual(said(again));
     seen.push(canonicalize(JSON.parse(JSON.stringify(said(ruling)))));
 
-    if (result === undefined) expect(ruling).toMatchObject({ verdict: 'rejected', reason: 'precondition_failed' });
+    if (result === undefined)
+      expect(ruling).toMatchObject({ verdict: 'rejected', reason: 'precondition_failed' });
     else if (expected === undefined) expect(ruling.verdict).toBe('approved');
     else {
       const verdict = expected.answer.result === 'reject' ? 'rejected' : 'escalated';
@@ -127,7 +140,9 @@ function play(specs: readonly RuleSpec[], start: ShopState, steps: readonly Step
           principal: 'doc',
           at: AT,
           override: true,
-          ...(fate === 'override' ? {} : { replacement: naiveDiff(state as never, clone(own) as never) as never }),
+          ...(fate === 'override'
+            ? {}
+            : { replacement: naiveDiff(state as never, clone(own) as never) as never }),
         },
         ANYONE,
       );
@@ -135,7 +150,9 @@ function play(specs: readonly RuleSpec[], start: ShopState, steps: readonly Step
       else state = clone(world.state) as unknown as ShopState;
       const findings = naiveAll(specs, state);
       const broken = [...new Set(findings.map(({ id }) => id))];
-      expect(commit.vector.filter((item) => item.result !== 'pass').map((item) => item.invariant_id)).toEqual(broken);
+      expect(
+        commit.vector.filter((item) => item.result !== 'pass').map((item) => item.invariant_id),
+      ).toEqual(broken);
       expect(commit.overridden).toBe(broken.length > 0);
       commit.keep();
     }
@@ -143,7 +160,9 @@ function play(specs: readonly RuleSpec[], start: ShopState, steps: readonly Step
     expectStanding(world, specs, state);
     const naive = naiveFirst(specs, state);
     const first = firstFinding(domain, world.state as Container);
-    expect(first && { id: first.rule.id, keys: first.keys }).toEqual(naive && { id: naive.id, keys: naive.keys });
+    expect(first && { id: first.rule.id, keys: first.keys }).toEqual(
+      naive && { id: naive.id, keys: naive.keys },
+    );
   }
   return seen;
 }
@@ -172,7 +191,8 @@ test('strict: checking all equals checking a change, even after excuses', () => 
         expect(strict).toEqual(quick);
       };
       const excuse = (salt: number | null | undefined): void => {
-        if (typeof salt === 'number') for (const { checks } of worlds) checks.excuse(isExcusedBy(salt));
+        if (typeof salt === 'number')
+          for (const { checks } of worlds) checks.excuse(isExcusedBy(salt));
       };
       excuse(salts[0]);
       for (const [i, { action, fate, own }] of steps.entries()) {
@@ -184,9 +204,11 @@ test('strict: checking all equals checking a change, even after excuses', () => 
         expectSameFailing();
         if (fate === 'replace') {
           // The changes that another writer commits, for any result of the rules.
-          const changes = naiveDiff(worlds[0].state as never, clone(own) as never).map(({ path }) => ({
-            keys: parsePointer(path),
-          }));
+          const changes = naiveDiff(worlds[0].state as never, clone(own) as never).map(
+            ({ path }) => ({
+              keys: parsePointer(path),
+            }),
+          );
           for (const world of worlds) world.follow(clone(own) as never, changes);
           expectSameFailing();
         }
@@ -199,7 +221,8 @@ test('strict: checking all equals checking a change, even after excuses', () => 
 
 /** Some of all findings. */
 function isExcusedBy(salt: number): (finding: Finding) => boolean {
-  return ({ rule, keys }) => Number.parseInt(contentHash([salt, rule.id, [...keys]]).slice(0, 1), 16) < 10;
+  return ({ rule, keys }) =>
+    Number.parseInt(contentHash([salt, rule.id, [...keys]]).slice(0, 1), 16) < 10;
 }
 
 test('the same inputs give the same rulings, byte for byte', () => {
@@ -221,11 +244,18 @@ test('an escalating rule passes with its approval mark until its reads change', 
   const action: NaiveAction = { name: 'count', user: 'a', by: 1 };
   const ruling = adjudicate(world, intentOf(action), ANYONE, INPUTS) as Escalated;
   expect(ruling.verdict).toBe('escalated');
-  const commit = approvePending(world, waitingOf(action, ruling), { principal: 'doc', at: AT }, ANYONE);
+  const commit = approvePending(
+    world,
+    waitingOf(action, ruling),
+    { principal: 'doc', at: AT },
+    ANYONE,
+  );
   expect(commit.vector).toEqual([{ invariant_id: 'RULE_0', result: 'pass' }]);
   commit.keep();
   expect(world.failing).toEqual([]);
-  expect(adjudicate(world, intentOf({ name: 'note', by: 1 }), ANYONE, INPUTS).verdict).toBe('approved');
+  expect(adjudicate(world, intentOf({ name: 'note', by: 1 }), ANYONE, INPUTS).verdict).toBe(
+    'approved',
+  );
   world.rollback({ undo: () => {}, state: world.state } as never);
   expect(adjudicate(world, intentOf(action), ANYONE, INPUTS).verdict).toBe('escalated');
 });

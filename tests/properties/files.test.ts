@@ -25,7 +25,8 @@ function naive(files: Listing, name: string, input: any): Listing | undefined {
       .map((_, i, all) => all.slice(0, i + 1).join('/'));
   const isFree = (path: string): boolean =>
     files[`${path}/`] === undefined && above(path).every((each) => files[each] === undefined);
-  const made = (path: string): Listing => Object.fromEntries(above(path).map((each) => [`${each}/`, '']));
+  const made = (path: string): Listing =>
+    Object.fromEntries(above(path).map((each) => [`${each}/`, '']));
   const without = (path: string): Listing =>
     Object.fromEntries(Object.entries(files).filter(([each]) => each !== path));
   const { path = input.from, to } = input;
@@ -48,7 +49,8 @@ function naive(files: Listing, name: string, input: any): Listing | undefined {
         : undefined;
     }
     default:
-      if (now === undefined || !isFree(to) || files[to] !== undefined || to.startsWith(`${path}/`)) return undefined;
+      if (now === undefined || !isFree(to) || files[to] !== undefined || to.startsWith(`${path}/`))
+        return undefined;
       return { ...without(path), ...made(to), [to]: now };
   }
 }
@@ -68,7 +70,10 @@ const OPERATION = fc.oneof(
   },
   fc.record({
     name: fc.constant('files.edit'),
-    input: fc.record({ path: PATH, edits: fc.tuple(fc.record({ old: fc.constantFrom('x', 'y'), new: TEXT })) }),
+    input: fc.record({
+      path: PATH,
+      edits: fc.tuple(fc.record({ old: fc.constantFrom('x', 'y'), new: TEXT })),
+    }),
   }),
   fc.record({ name: fc.constant('files.delete'), input: fc.record({ path: PATH }) }),
   fc.record({
@@ -76,7 +81,10 @@ const OPERATION = fc.oneof(
     input: fc.record({ from: PATH, to: PATH }).filter(({ from, to }) => from !== to),
   }),
 );
-const FAULT = fc.record({ at: fc.nat(60), how: fc.constantFrom('fails' as const, 'is_lost' as const) });
+const FAULT = fc.record({
+  at: fc.nat(60),
+  how: fc.constantFrom('fails' as const, 'is_lost' as const),
+});
 const TRANSACTION = fc.record({
   operations: fc.array(OPERATION, { minLength: 1, maxLength: 6 }),
   args: fc.constantFrom('order', 'order', 'forbidden'),
@@ -93,7 +101,8 @@ class FaultyDisk {
         (target, name) =>
         async (...args: unknown[]) => {
           const member = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>;
-          const isNow = !READS.has(String(name)) && this.fault !== undefined && this.fault.at-- === 0;
+          const isNow =
+            !READS.has(String(name)) && this.fault !== undefined && this.fault.at-- === 0;
           if (isNow && this.fault!.how === 'fails') throw new Error('the disk failed');
           const answer = await Reflect.apply(member, target, args);
           if (isNow) {
@@ -112,50 +121,53 @@ describe.each<Delivery>(['buffered', 'externalised'])('files that are changed %s
   test('are as a map of files says after each transaction, or as before it', async () => {
     const seen = { committed: 0, undone: 0, refused: 0 };
     await fc.assert(
-      fc.asyncProperty(fc.array(TRANSACTION, { minLength: 1, maxLength: 4 }), async (transactions) => {
-        const root = newFolder();
-        const faulty = new FaultyDisk();
-        const assize = runtimeOver(new MemoryStore(), [tally], {
-          tools: fileTools({ root, delivery, disk: faulty.around }),
-        });
-        const trajectory = await assize.create(tally, { trajectoryId: 't' });
-        const writes = [fileScope(root, '.'), fileScope(root, '.', true)];
-        let files: Listing = {};
-        for (const { operations, args, fault } of transactions) {
-          let planned = files;
-          faulty.fault = fault && { ...fault };
-          const done = await trajectory
-            .transaction({ writ: writFor('alice'), writes, retries: 0 }, async (tx) => {
-              for (const { name, input } of operations) {
-                const next = naive(planned, name, input);
-                const refusal = await tx.call(name, input).then(
-                  () => undefined,
-                  (error: unknown) => error as { code: string },
-                );
-                // Only an immediate effect meets the disk fault here, and then the whole
-                // transaction is aborted.
-                if (refusal !== undefined && next !== undefined) throw refusal;
-                if (next === undefined) {
-                  expect([name, input, refusal?.code]).toEqual([name, input, 'tool_failed']);
-                  seen.refused++;
+      fc.asyncProperty(
+        fc.array(TRANSACTION, { minLength: 1, maxLength: 4 }),
+        async (transactions) => {
+          const root = newFolder();
+          const faulty = new FaultyDisk();
+          const assize = runtimeOver(new MemoryStore(), [tally], {
+            tools: fileTools({ root, delivery, disk: faulty.around }),
+          });
+          const trajectory = await assize.create(tally, { trajectoryId: 't' });
+          const writes = [fileScope(root, '.'), fileScope(root, '.', true)];
+          let files: Listing = {};
+          for (const { operations, args, fault } of transactions) {
+            let planned = files;
+            faulty.fault = fault && { ...fault };
+            const done = await trajectory
+              .transaction({ writ: writFor('alice'), writes, retries: 0 }, async (tx) => {
+                for (const { name, input } of operations) {
+                  const next = naive(planned, name, input);
+                  const refusal = await tx.call(name, input).then(
+                    () => undefined,
+                    (error: unknown) => error as { code: string },
+                  );
+                  // Only an immediate effect meets the disk fault here, and then the whole
+                  // transaction is aborted.
+                  if (refusal !== undefined && next !== undefined) throw refusal;
+                  if (next === undefined) {
+                    expect([name, input, refusal?.code]).toEqual([name, input, 'tool_failed']);
+                    seen.refused++;
+                  }
+                  planned = next ?? planned;
                 }
-                planned = next ?? planned;
-              }
-              tx.propose({ action: 'count', role: 'counter', args });
-            })
-            .catch((error: { code?: string }) => {
-              expect([delivery, error.code]).toEqual(['externalised', 'tool_failed']);
-              return undefined;
-            });
-          expect(done?.effects ?? 'settled').toBe('settled');
-          const isCommitted = done?.ruling.ruling === 'committed';
-          if (isCommitted) files = planned;
-          seen[isCommitted ? 'committed' : 'undone']++;
-          expect(listing(root)).toEqual(files);
-        }
-        expect(await assize.recoverEffects()).toEqual([]);
-        rmSync(root, { recursive: true });
-      }),
+                tx.propose({ action: 'count', role: 'counter', args });
+              })
+              .catch((error: { code?: string }) => {
+                expect([delivery, error.code]).toEqual(['externalised', 'tool_failed']);
+                return undefined;
+              });
+            expect(done?.effects ?? 'settled').toBe('settled');
+            const isCommitted = done?.ruling.ruling === 'committed';
+            if (isCommitted) files = planned;
+            seen[isCommitted ? 'committed' : 'undone']++;
+            expect(listing(root)).toEqual(files);
+          }
+          expect(await assize.recoverEffects()).toEqual([]);
+          rmSync(root, { recursive: true });
+        },
+      ),
       { numRuns: cases(100) },
     );
     if (hasUsualCases()) for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0);

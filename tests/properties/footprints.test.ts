@@ -14,7 +14,14 @@ import {
 import { PatternIndex } from '../../packages/assize/src/kernel/domain/pattern-index.ts';
 import { FootprintFault } from '../../packages/assize/src/kernel/errors.ts';
 import { cases } from '../support/cases.ts';
-import { type Container, clone, isContainer, jsonState, setMember, type Value } from '../support/models/json.ts';
+import {
+  type Container,
+  clone,
+  isContainer,
+  jsonState,
+  setMember,
+  type Value,
+} from '../support/models/json.ts';
 import { type Mutation, program, runOnDraft, runOnModel } from '../support/models/mutations.ts';
 import { naiveDiff } from '../support/models/naive-patch.ts';
 import { ANYONE } from '../support/models/permissive-authority.ts';
@@ -36,7 +43,8 @@ for (let depth = 0; depth < 5; depth++) {
 
 function isPrefix(begin: Pattern, of: readonly string[]): boolean {
   return (
-    begin.segments.length <= of.length && begin.segments.every((segment, i) => segment === ANY || segment === of[i])
+    begin.segments.length <= of.length &&
+    begin.segments.every((segment, i) => segment === ANY || segment === of[i])
   );
 }
 
@@ -56,7 +64,9 @@ describe('bound scopes against a search through the patterns', () => {
         // Nothing lies under an append-only list. A walk may end at the list, but not continue.
         expect(scope !== undefined).toBe(covered || keys.length === 0 || below.length > 0);
         if (scope !== undefined && !covered) {
-          expect(scope.append).toBe(below.some((item) => item.append && item.segments.length === keys.length));
+          expect(scope.append).toBe(
+            below.some((item) => item.append && item.segments.length === keys.length),
+          );
         }
       }),
       { numRuns: cases(6_000) },
@@ -94,7 +104,9 @@ describe('bound scopes against a search through the patterns', () => {
           ),
         });
         const [a, b] = [named(left), named(right)];
-        expect(overlaps(a, b)).toBe(ALL_PATHS.some((keys) => isPrefix(a, keys) && isPrefix(b, keys)));
+        expect(overlaps(a, b)).toBe(
+          ALL_PATHS.some((keys) => isPrefix(a, keys) && isPrefix(b, keys)),
+        );
       }),
       { numRuns: cases(2_000) },
     );
@@ -110,18 +122,25 @@ describe('bound scopes against a search through the patterns', () => {
         ]) {
           if (!isPrefix(inner, keys)) continue;
           expect(outer.some((item) => isPrefix(item, keys))).toBe(true);
-          if (!inner.append) expect(outer.some((item) => !item.append && isPrefix(item, keys))).toBe(true);
+          if (!inner.append)
+            expect(outer.some((item) => !item.append && isPrefix(item, keys))).toBe(true);
         }
       }),
       { numRuns: cases(1_000) },
     );
     // And one outer pattern that covers all of the inner one is never missed.
     fc.assert(
-      fc.property(pattern, fc.array(fc.oneof(key, fc.constant(ANY)), { maxLength: 2 }), (outer, tail) => {
-        const segments = outer.segments.map((segment) => (segment === ANY ? 'a' : segment));
-        const inner = outer.append ? { segments, append: true } : { segments: [...segments, ...tail], append: false };
-        expect(contains([outer], inner)).toBe(true);
-      }),
+      fc.property(
+        pattern,
+        fc.array(fc.oneof(key, fc.constant(ANY)), { maxLength: 2 }),
+        (outer, tail) => {
+          const segments = outer.segments.map((segment) => (segment === ANY ? 'a' : segment));
+          const inner = outer.append
+            ? { segments, append: true }
+            : { segments: [...segments, ...tail], append: false };
+          expect(contains([outer], inner)).toBe(true);
+        },
+      ),
       { numRuns: cases(1_000) },
     );
   });
@@ -129,28 +148,37 @@ describe('bound scopes against a search through the patterns', () => {
   test('PatternIndex.match: pattern or path is the prefix, after any operations', () => {
     const step = fc.record({ add: fc.boolean(), pattern, value: fc.nat(9) });
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 20 }), fc.array(path, { maxLength: 4 }), (steps, paths) => {
-        const index = new PatternIndex<number>();
-        const held: { pattern: Pattern; value: number }[] = [];
-        for (const { add, pattern: item, value } of steps) {
-          if (add) {
-            index.add(item, value);
-            held.push({ pattern: item, value });
-            continue;
+      fc.property(
+        fc.array(step, { maxLength: 20 }),
+        fc.array(path, { maxLength: 4 }),
+        (steps, paths) => {
+          const index = new PatternIndex<number>();
+          const held: { pattern: Pattern; value: number }[] = [];
+          for (const { add, pattern: item, value } of steps) {
+            if (add) {
+              index.add(item, value);
+              held.push({ pattern: item, value });
+              continue;
+            }
+            index.remove(item, value);
+            const same = ({ segments }: Pattern): boolean =>
+              segments.length === item.segments.length &&
+              segments.every((segment, i) => segment === item.segments[i]);
+            const at = held.findIndex((one) => one.value === value && same(one.pattern));
+            if (at >= 0) held.splice(at, 1);
           }
-          index.remove(item, value);
-          const same = ({ segments }: Pattern): boolean =>
-            segments.length === item.segments.length && segments.every((segment, i) => segment === item.segments[i]);
-          const at = held.findIndex((one) => one.value === value && same(one.pattern));
-          if (at >= 0) held.splice(at, 1);
-        }
-        for (const keys of paths) {
-          const found = new Set<number>();
-          index.match(keys, (value) => found.add(value));
-          const expected = held.filter((one) => overlaps(one.pattern, { segments: keys, append: false }));
-          expect([...found].sort()).toEqual([...new Set(expected.map(({ value }) => value))].sort());
-        }
-      }),
+          for (const keys of paths) {
+            const found = new Set<number>();
+            index.match(keys, (value) => found.add(value));
+            const expected = held.filter((one) =>
+              overlaps(one.pattern, { segments: keys, append: false }),
+            );
+            expect([...found].sort()).toEqual(
+              [...new Set(expected.map(({ value }) => value))].sort(),
+            );
+          }
+        },
+      ),
       { numRuns: cases(2_000) },
     );
   });
@@ -159,7 +187,10 @@ describe('bound scopes against a search through the patterns', () => {
 const oddPattern: fc.Arbitrary<Pattern> = fc
   .tuple(
     fc.array(
-      fc.oneof(fc.constantFrom('a', 'b', '__proto__', 'constructor', '0', '1', 'length', 'a/b'), fc.constant(ANY)),
+      fc.oneof(
+        fc.constantFrom('a', 'b', '__proto__', 'constructor', '0', '1', 'length', 'a/b'),
+        fc.constant(ANY),
+      ),
       {
         maxLength: 3,
       },
@@ -170,7 +201,11 @@ const oddPattern: fc.Arbitrary<Pattern> = fc
 
 describe('a slice', () => {
   /** The part of a state under a footprint, by looking at the place of every value. */
-  function part(value: Value, footprint: readonly Pattern[], keys: readonly string[]): Value | undefined {
+  function part(
+    value: Value,
+    footprint: readonly Pattern[],
+    keys: readonly string[],
+  ): Value | undefined {
     if (footprint.some((item) => !item.append && isPrefix(item, keys))) return value;
     const goesOn = footprint.some(
       (item) =>
@@ -189,7 +224,9 @@ describe('a slice', () => {
             segments.length > keys.length &&
             isPrefix({ segments: segments.slice(0, keys.length + 1), append }, [...keys, name]),
         );
-      const seen = value.filter((_, i) => value.some((_, later) => later >= i && isSeen(String(later))));
+      const seen = value.filter((_, i) =>
+        value.some((_, later) => later >= i && isSeen(String(later))),
+      );
       return seen.map((item, i) => part(item, footprint, [...keys, String(i)]) ?? null);
     }
     const object = {};
@@ -255,7 +292,11 @@ describe('an action', () => {
         fc.array(oddPattern, { maxLength: 2 }),
         program,
         (state, writes, reads, statements: readonly Mutation[]) => {
-          const domain = domainOf(writes, (draft) => runOnDraft(draft as Container, statements), reads);
+          const domain = domainOf(
+            writes,
+            (draft) => runOnDraft(draft as Container, statements),
+            reads,
+          );
           const live = clone(state);
           const world = new World(domain, live);
           const ruling = adjudicate(world, proposal, ANYONE, inputs);
@@ -270,7 +311,9 @@ describe('an action', () => {
               .split('/')
               .slice(1)
               .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
-            const parent = keys.slice(0, -1).reduce<unknown>((here, name) => (here as never)[name], world.state);
+            const parent = keys
+              .slice(0, -1)
+              .reduce<unknown>((here, name) => (here as never)[name], world.state);
             const appends = operation.op === 'add' && Array.isArray(parent);
             const value = operation.op === 'remove' ? undefined : operation.value;
             const made = { op: operation.op, keys, parent: keys.slice(0, -1), value, appends };
@@ -289,7 +332,9 @@ describe('an action', () => {
         const expected = clone(state);
         runOnModel(expected, statements);
         fc.pre(canonicalize(expected, { bytesMax: 2 ** 30 }).length < 50_000);
-        const domain = domainOf([{ segments: [], append: false }], (draft) => runOnDraft(draft, statements));
+        const domain = domainOf([{ segments: [], append: false }], (draft) =>
+          runOnDraft(draft, statements),
+        );
         const world = new World(domain, clone(state));
         const ruling = adjudicate(world, proposal, ANYONE, inputs);
         expect(ruling.verdict).toBe('approved');
@@ -347,7 +392,12 @@ describe('an action', () => {
  */
 function mayChange(
   writes: readonly Pattern[],
-  { op, keys, value, appends }: { op: string; keys: readonly string[]; value: Value | undefined; appends: boolean },
+  {
+    op,
+    keys,
+    value,
+    appends,
+  }: { op: string; keys: readonly string[]; value: Value | undefined; appends: boolean },
 ): boolean {
   const isIn = writes.some((pattern) => {
     if (!isPrefix(pattern, keys)) return false;
@@ -357,15 +407,24 @@ function mayChange(
   });
   if (isIn) return true;
   if (op !== 'add' || appends || !isContainer(value) || Array.isArray(value)) return false;
-  const leads = writes.some(({ segments }) => keys.every((key, i) => segments[i] === ANY || segments[i] === key));
+  const leads = writes.some(({ segments }) =>
+    keys.every((key, i) => segments[i] === ANY || segments[i] === key),
+  );
   const members = Object.entries(value) as [string, Value][];
   return (
-    leads && members.every(([key, below]) => mayChange(writes, { op, keys: [...keys, key], value: below, appends }))
+    leads &&
+    members.every(([key, below]) =>
+      mayChange(writes, { op, keys: [...keys, key], value: below, appends }),
+    )
   );
 }
 
 /** The first state with everything that its slice does not show taken from the second. */
-function graft(one: Value, other: Value, scope: ReturnType<typeof compileScope>): Value | undefined {
+function graft(
+  one: Value,
+  other: Value,
+  scope: ReturnType<typeof compileScope>,
+): Value | undefined {
   if (scope.all) return one;
   if (!isContainer(one)) return one;
   if (Array.isArray(one)) return graftList(one, Array.isArray(other) ? other : [], scope);
@@ -376,7 +435,8 @@ function graft(one: Value, other: Value, scope: ReturnType<typeof compileScope>)
   }
   for (const name of Object.keys(one)) {
     const below = scopeAt(scope, name);
-    if (below !== undefined) setMember(mixed, name, graft(one[name] as Value, (source as never)[name] ?? null, below));
+    if (below !== undefined)
+      setMember(mixed, name, graft(one[name] as Value, (source as never)[name] ?? null, below));
   }
   return mixed;
 }
@@ -385,7 +445,11 @@ function graft(one: Value, other: Value, scope: ReturnType<typeof compileScope>)
  * If only some positions of a list are visible, its length comes from the second state too, as far
  * as those positions allow.
  */
-function graftList(one: Value[], other: Value[], scope: ReturnType<typeof compileScope>): Value | undefined {
+function graftList(
+  one: Value[],
+  other: Value[],
+  scope: ReturnType<typeof compileScope>,
+): Value | undefined {
   if (scope.any !== undefined) return one.map((item, i) => below(item, other[i], String(i)));
   const named = [...scope.keys.keys()].filter((name) => /^[01]$/.test(name)).map(Number);
   const least = Math.max(0, ...named.filter((i) => i < one.length).map((i) => i + 1));

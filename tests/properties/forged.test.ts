@@ -8,8 +8,22 @@ import { cases } from '../support/cases.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { honestSettlements } from '../support/ledger/settlement-cases.ts';
 import { generatedDomain, type RuleSpec } from '../support/models/generated-domain.ts';
-import { clone, isContainer, jsonValue, oddKey, setMember, type Value } from '../support/models/json.ts';
-import { askingRules, fitted, payloadOf, play, schedule, shopState } from '../support/models/schedule.ts';
+import {
+  clone,
+  isContainer,
+  jsonValue,
+  oddKey,
+  setMember,
+  type Value,
+} from '../support/models/json.ts';
+import {
+  askingRules,
+  fitted,
+  payloadOf,
+  play,
+  schedule,
+  shopState,
+} from '../support/models/schedule.ts';
 import { tally } from '../support/tools/effect-sink.ts';
 
 // A ledger that another program wrote, hashes included. For any content, verification ends with a
@@ -31,17 +45,27 @@ const forgery: fc.Arbitrary<Forgery> = fc.record({
   entry: fc.nat(12),
   walk: fc.array(fc.nat(9), { minLength: 1, maxLength: 5 }),
   what: fc.constantFrom('replace' as const, 'remove' as const, 'add' as const, 'borrow' as const),
-  key: fc.oneof(oddKey, fc.constantFrom('resolves', 'counselor', 'detection_vector', 'expires', 'signature', '$blob')),
+  key: fc.oneof(
+    oddKey,
+    fc.constantFrom('resolves', 'counselor', 'detection_vector', 'expires', 'signature', '$blob'),
+  ),
   value: fc.oneof(
     jsonValue,
-    fc.constantFrom<Value[]>({ $blob: 'a'.repeat(64), bytes: 1 }, { $blob: 5 }, { $erased: true }, 'a'.repeat(64), [
-      { op: 'test', path: '/n', value: 1 },
-    ]),
+    fc.constantFrom<Value[]>(
+      { $blob: 'a'.repeat(64), bytes: 1 },
+      { $blob: 5 },
+      { $erased: true },
+      'a'.repeat(64),
+      [{ op: 'test', path: '/n', value: 1 }],
+    ),
   ),
   relinked: fc.boolean(),
 });
 
-function forge(rows: readonly EntryRow[], { entry, walk, what, key, value, relinked }: Forgery): EntryRow[] {
+function forge(
+  rows: readonly EntryRow[],
+  { entry, walk, what, key, value, relinked }: Forgery,
+): EntryRow[] {
   const at = entry % rows.length;
   const payloads = rows.map((row) => payloadOf(row) as unknown as { [key: string]: Value });
   let here: Value = payloads[at] as Value;
@@ -51,7 +75,10 @@ function forge(rows: readonly EntryRow[], { entry, walk, what, key, value, relin
     here = below[step % below.length] as Value;
   }
   const names = Object.keys(here as object);
-  const name = what === 'add' || names.length === 0 ? key : (names[(walk.at(-1) as number) % names.length] as string);
+  const name =
+    what === 'add' || names.length === 0
+      ? key
+      : (names[(walk.at(-1) as number) % names.length] as string);
   const lent = Object.values(payloads[(at + 1) % rows.length] as object)[entry % 5] as Value;
   if (what === 'remove' && !Array.isArray(here)) delete (here as { [key: string]: Value })[name];
   else if (Array.isArray(here)) here[Number(name) || 0] = clone(value);
@@ -59,7 +86,12 @@ function forge(rows: readonly EntryRow[], { entry, walk, what, key, value, relin
   return relink(rows, payloads as unknown as Payload[], at, relinked);
 }
 
-function relink(rows: readonly EntryRow[], payloads: readonly Payload[], from: number, all: boolean): EntryRow[] {
+function relink(
+  rows: readonly EntryRow[],
+  payloads: readonly Payload[],
+  from: number,
+  all: boolean,
+): EntryRow[] {
   const forged = [...rows];
   for (let seq = from; seq < rows.length; seq++) {
     if (seq > from && !all) break;
@@ -89,7 +121,10 @@ class ForgedStore extends MemoryStore {
     this.#blobs = new Map(blobs.map(({ hash, text }) => [hash, text]));
   }
 
-  override async entries(trajectoryId: string, { from = 0, limit = 1_000 } = {}): Promise<EntryRow[]> {
+  override async entries(
+    trajectoryId: string,
+    { from = 0, limit = 1_000 } = {},
+  ): Promise<EntryRow[]> {
     return trajectoryId === 't' ? this.#rows.slice(from, from + limit) : [];
   }
 
@@ -128,23 +163,36 @@ test('for any content of a ledger, verification reports and opening answers', ()
 
 test('and also for records of effects', async () => {
   const { rows, blobs } = await honestSettlements();
-  const keys = ['settled', 'decided', 'commit', 'effects', 'outcome', 'by', 'cause', 'resolves', 'observations'];
+  const keys = [
+    'settled',
+    'decided',
+    'commit',
+    'effects',
+    'outcome',
+    'by',
+    'cause',
+    'resolves',
+    'observations',
+  ];
   const ofEffects = fc
     .record({ forgery, key: fc.constantFrom(...keys) })
     .map((drawn) => ({ ...drawn.forgery, key: drawn.key }));
   const found = new Set<string>();
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.oneof(forgery, ofEffects), { minLength: 1, maxLength: 3 }), async (forgeries) => {
-      const forged = forgeries.reduce(forge, rows);
-      const store = new ForgedStore(forged, blobs);
-      const report = await verifyTrajectory(new Replayer(store), 't');
-      expect(report.valid).toBe(report.fault === undefined);
-      if (report.fault !== undefined) found.add(report.fault.code);
-      const opened = await runtimeOver(store, [tally])
-        .open('t')
-        .catch((error: unknown) => error);
-      if (!isAssizeError(opened)) expect(report.valid).toBe(true);
-    }),
+    fc.asyncProperty(
+      fc.array(fc.oneof(forgery, ofEffects), { minLength: 1, maxLength: 3 }),
+      async (forgeries) => {
+        const forged = forgeries.reduce(forge, rows);
+        const store = new ForgedStore(forged, blobs);
+        const report = await verifyTrajectory(new Replayer(store), 't');
+        expect(report.valid).toBe(report.fault === undefined);
+        if (report.fault !== undefined) found.add(report.fault.code);
+        const opened = await runtimeOver(store, [tally])
+          .open('t')
+          .catch((error: unknown) => error);
+        if (!isAssizeError(opened)) expect(report.valid).toBe(true);
+      },
+    ),
     { numRuns: cases(1_000) },
   );
   expect(found).toContain('malformed');

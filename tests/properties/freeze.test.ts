@@ -74,7 +74,9 @@ function closureOf(specs: readonly RuleSpec[], action: NaiveAction, asked?: numb
   const { touched, written } = touchedBy(action);
   const met = specs.flatMap((spec, index) => {
     const reads = readBy(spec, index);
-    return index === asked || reads.some((read) => written.some((write) => meet(read, write))) ? reads : [];
+    return index === asked || reads.some((read) => written.some((write) => meet(read, write)))
+      ? reads
+      : [];
   });
   return [...touched, ...met];
 }
@@ -88,7 +90,11 @@ interface Surely {
 }
 
 /** Rules that count members, or judge each, freeze only what the changes reach. */
-function surelyOf(specs: readonly RuleSpec[], action: NaiveAction, changed: readonly string[]): Surely {
+function surelyOf(
+  specs: readonly RuleSpec[],
+  action: NaiveAction,
+  changed: readonly string[],
+): Surely {
   const { touched, written } = touchedBy(action);
   const met = specs.flatMap((spec, index) => {
     const reads = spec.kind === 'plain' && spec.index === undefined ? readBy(spec, index) : [];
@@ -107,7 +113,11 @@ function isSurely({ judgedBy, changing }: Surely, action: NaiveAction): boolean 
 const writ = writFor('alice');
 const by = { principal: 'doc', method: 'test' };
 
-async function play(specs: readonly RuleSpec[], start: ShopState, schedule: readonly Step[]): Promise<void> {
+async function play(
+  specs: readonly RuleSpec[],
+  start: ShopState,
+  schedule: readonly Step[],
+): Promise<void> {
   const { domain } = generatedDomain(specs, 'footprint');
   const store = new MemoryStore();
   const clock = new HandClock();
@@ -115,7 +125,8 @@ async function play(specs: readonly RuleSpec[], start: ShopState, schedule: read
   let trajectory = await assize.create(domain, { trajectoryId: 't', initial: clone(start) });
   let state = start;
   let open: Open[] = [];
-  const outcomeOf = (promise: Promise<Ruling>): Promise<Ruling | Error> => promise.catch((error: Error) => error);
+  const outcomeOf = (promise: Promise<Ruling>): Promise<Ruling | Error> =>
+    promise.catch((error: Error) => error);
 
   for (const step of schedule) {
     const { length } = trajectory;
@@ -128,20 +139,26 @@ async function play(specs: readonly RuleSpec[], start: ShopState, schedule: read
       if (ruling.ruling === 'frozen') {
         const holder = open.find(({ id }) => id === ruling.by) as Open;
         const related = closureOf(specs, action);
-        expect(holder.closure.some((place) => related.some((mine) => meet(place, mine)))).toBe(true);
+        expect(holder.closure.some((place) => related.some((mine) => meet(place, mine)))).toBe(
+          true,
+        );
         expect(trajectory.length).toBe(length);
       } else {
         expect(trajectory.length).toBe(length + 1);
         expect(open.some(({ surely }) => isSurely(surely, action))).toBe(false);
         const next = naiveResult(state, action);
         const first = next && naiveFirst(specs, next);
-        if (next === undefined) expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'precondition_failed' });
+        if (next === undefined)
+          expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'precondition_failed' });
         else if (first === undefined) {
           expect(ruling.ruling).toBe('committed');
           state = next;
         } else {
           const asks = first.answer.result === 'escalate';
-          expect(ruling).toMatchObject({ ruling: asks ? 'escalated' : 'rejected', invariantId: first.id });
+          expect(ruling).toMatchObject({
+            ruling: asks ? 'escalated' : 'rejected',
+            invariantId: first.id,
+          });
           const asked = Number(first.id.slice('RULE_'.length));
           if (asks) {
             const closure = closureOf(specs, action, asked);
@@ -160,9 +177,11 @@ async function play(specs: readonly RuleSpec[], start: ShopState, schedule: read
       const chosen = open[step.nth % open.length] as Open;
       const pending = payloadOf((await store.resolve(chosen.id)) as never) as PendingPayload;
       if (step.do === 'reject') {
-        expect(await trajectory.approvals.reject(chosen.id, { ...by, reason: 'no' })).toMatchObject({
-          ruling: 'rejected',
-        });
+        expect(await trajectory.approvals.reject(chosen.id, { ...by, reason: 'no' })).toMatchObject(
+          {
+            ruling: 'rejected',
+          },
+        );
         open = open.filter((one) => one !== chosen);
       } else {
         const outcome = await outcomeOf(trajectory.approvals.approve(chosen.id, by));

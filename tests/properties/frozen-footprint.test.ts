@@ -17,10 +17,14 @@ import { clone } from '../support/models/json.ts';
 // the submission, and several approvers see the same state.
 
 const CELLS = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
-const some = (least: number, most: number) => fc.shuffledSubarray([...CELLS], { minLength: least, maxLength: most });
+const some = (least: number, most: number) =>
+  fc.shuffledSubarray([...CELLS], { minLength: least, maxLength: most });
 
 interface Spec {
-  readonly processes: readonly { readonly reads: readonly string[]; readonly writes: readonly string[] }[];
+  readonly processes: readonly {
+    readonly reads: readonly string[];
+    readonly writes: readonly string[];
+  }[];
   readonly rules: readonly {
     readonly reads: readonly string[];
     /** The number of the rule's read cells that its mark changes. */
@@ -32,7 +36,10 @@ interface Spec {
 
 const spec: fc.Arbitrary<Spec> = fc.record({
   // Narrow, so that several wait at a time, judged by rules that meet.
-  processes: fc.array(fc.record({ reads: some(0, 1), writes: some(1, 1) }), { minLength: 3, maxLength: 6 }),
+  processes: fc.array(fc.record({ reads: some(0, 1), writes: some(1, 1) }), {
+    minLength: 3,
+    maxLength: 6,
+  }),
   rules: fc.array(
     fc.record({
       reads: some(2, 3),
@@ -69,12 +76,18 @@ function domainOf({ processes, rules }: Spec): Domain {
     name: 'cells',
     version: '1',
     freeze: 'footprint',
-    state: z.object({ cells: z.record(z.string(), z.number().int()), ok: z.record(z.string(), z.number().int()) }),
+    state: z.object({
+      cells: z.record(z.string(), z.number().int()),
+      ok: z.record(z.string(), z.number().int()),
+    }),
     initial: { cells: Object.fromEntries(CELLS.map((cell) => [cell, 0])), ok: {} },
     processes: Object.fromEntries(
       processes.map(({ reads, writes }, index) => [
         `p${index}`,
-        { reads: reads.map((cell) => `/cells/${cell}`), writes: writes.map((cell) => `/cells/${cell}`) },
+        {
+          reads: reads.map((cell) => `/cells/${cell}`),
+          writes: writes.map((cell) => `/cells/${cell}`),
+        },
       ]),
     ),
     roles: { all: { processes: names } },
@@ -96,7 +109,8 @@ function domainOf({ processes, rules }: Spec): Domain {
         invariant(
           `r${index}`,
           [...rule.reads.map((cell) => `/cells/${cell}`), `/ok/r${index}`],
-          (state: World) => (passes(state, rule, index) ? pass : escalate(`the sum is ${sumOf(state, rule.reads)}`)),
+          (state: World) =>
+            passes(state, rule, index) ? pass : escalate(`the sum is ${sumOf(state, rule.reads)}`),
           { approvals: rule.approvals, onApprove: (state: World) => marked(state, rule, index) },
         ),
       ),
@@ -162,7 +176,9 @@ const seen = { meeting: 0, refused: 0 };
 async function play(spec: Spec, schedule: readonly Step[]): Promise<void> {
   const domain = domainOf(spec);
   const store = new MemoryStore();
-  const trajectory = await runtimeOver(store, [domain], { ports: { clock: new HandClock() } }).create(domain, {
+  const trajectory = await runtimeOver(store, [domain], {
+    ports: { clock: new HandClock() },
+  }).create(domain, {
     trajectoryId: 't',
   });
   let open: Open[] = [];
@@ -171,26 +187,41 @@ async function play(spec: Spec, schedule: readonly Step[]): Promise<void> {
     const state = clone(trajectory.state()) as unknown as World;
     if (step.do === 'propose') {
       const action = `p${step.process % spec.processes.length}`;
-      await trajectory.propose({ action, role: 'all', args: step.by, writ: writFor('agent') } as never);
+      await trajectory.propose({
+        action,
+        role: 'all',
+        args: step.by,
+        writ: writFor('agent'),
+      } as never);
     } else if (open.length > 0) {
       const chosen = open[step.nth % open.length] as Open;
       const { proposal, approved_by: given = [], approvals = 1, invariant_id } = chosen.payload;
       const by = { principal: `dr-${given.length}`, method: 'test' };
-      if (step.do === 'reject') await trajectory.approvals.reject(chosen.id, { ...by, reason: 'no' });
+      if (step.do === 'reject')
+        await trajectory.approvals.reject(chosen.id, { ...by, reason: 'no' });
       else if (step.do === 'approve' || approvals === 1) {
         // The next state, computed by plain means. An approval that is not the last must pass the
         // same check.
         const next = clone(state);
         if (step.do === 'approve') {
-          for (const { path, value } of proposal.delta.state as readonly { path: string; value: number }[])
+          for (const { path, value } of proposal.delta.state as readonly {
+            path: string;
+            value: number;
+          }[])
             next.cells[path.slice('/cells/'.length)] = value;
           const index = Number((invariant_id as string).slice(1));
           marked(next, spec.rules[index] as Spec['rules'][number], index);
         } else next.cells[step.cell] = step.to;
         const others = open.filter((one) => one !== chosen);
-        const met = others.filter(({ payload }) => frozenIn(next, payload) !== frozenIn(state, payload));
+        const met = others.filter(
+          ({ payload }) => frozenIn(next, payload) !== frozenIn(state, payload),
+        );
         const replacement = [
-          { op: 'replace', path: `/cells/${'cell' in step ? step.cell : ''}`, value: (step as any).to },
+          {
+            op: 'replace',
+            path: `/cells/${'cell' in step ? step.cell : ''}`,
+            value: (step as any).to,
+          },
         ];
         const input = {
           ...by,
@@ -199,12 +230,15 @@ async function play(spec: Spec, schedule: readonly Step[]): Promise<void> {
         };
         const answer = await trajectory.approvals.approve(chosen.id, input).catch((error) => error);
         const isOutside =
-          step.do === 'replace' && !(chosen.payload.freezes as string[]).includes(`/cells/${step.cell}`);
+          step.do === 'replace' &&
+          !(chosen.payload.freezes as string[]).includes(`/cells/${step.cell}`);
         if (others.length > 0) seen.meeting++;
         if (isOutside)
           expect(answer).toMatchObject({
             code: 'invalid_state',
-            message: expect.stringContaining('cannot be applied: the state has no value at that path.'),
+            message: expect.stringContaining(
+              'cannot be applied: the state has no value at that path.',
+            ),
             name: 'KernelError',
           });
         else if (answer.code === 'changed_since') {
@@ -219,11 +253,13 @@ async function play(spec: Spec, schedule: readonly Step[]): Promise<void> {
           expect(answer).toMatchObject({ code: 'frozen', evidence: { by: met[0]?.id } });
           seen.refused++;
         } else expect(answer.ruling).toBe(given.length + 1 < approvals ? 'escalated' : 'committed');
-        if (answer instanceof Error) expect([trajectory.length, trajectory.state()]).toEqual([length, state]);
+        if (answer instanceof Error)
+          expect([trajectory.length, trajectory.state()]).toEqual([length, state]);
       }
     }
     open = openNow(trajectory, open);
-    for (const { payload, putUp } of open) expect(frozenIn(trajectory.state(), payload)).toBe(putUp);
+    for (const { payload, putUp } of open)
+      expect(frozenIn(trajectory.state(), payload)).toBe(putUp);
   }
   expect((await deepReplay(store, 't', { domains: [domain] })).differences).toEqual([]);
 }

@@ -27,7 +27,9 @@ const sheet = defineDomain<any, any>({
   name: 'sheet',
   version: '1',
   freeze: 'footprint',
-  state: z.object({ cells: z.record(z.string(), z.object({ v: z.int(), at: z.string(), ok: z.boolean() })) }),
+  state: z.object({
+    cells: z.record(z.string(), z.object({ v: z.int(), at: z.string(), ok: z.boolean() })),
+  }),
   initial: { cells: {} },
   processes: { fill: { writes: ['/cells/{cell}'] } },
   roles: { writer: { params: ['cell'], processes: ['fill'] } },
@@ -69,13 +71,21 @@ interface Fill {
 }
 
 const name = fc.constantFrom(...CELLS);
-const fill: fc.Arbitrary<Fill> = fc.record({ do: fc.constant('fill' as const), cell: name, v: fc.nat(6), at: name });
+const fill: fc.Arbitrary<Fill> = fc.record({
+  do: fc.constant('fill' as const),
+  cell: name,
+  v: fc.nat(6),
+  at: name,
+});
 const schedule = fc.array(
   fc.oneof(
     { weight: 5, arbitrary: fill },
     {
       weight: 1,
-      arbitrary: fc.record({ do: fc.constantFrom('approve' as const, 'reject' as const), which: fc.nat(3) }),
+      arbitrary: fc.record({
+        do: fc.constantFrom('approve' as const, 'reject' as const),
+        which: fc.nat(3),
+      }),
     },
   ),
   { minLength: 6, maxLength: 24 },
@@ -95,7 +105,12 @@ function atOnce({ cells }: Sheet, { cell, v, at }: Fill): { found: string; outco
   const [left] = failing();
   return {
     found,
-    outcome: left === undefined ? 'committed' : verdict(left) === 'reject' ? 'final_rule' : 'override_needed',
+    outcome:
+      left === undefined
+        ? 'committed'
+        : verdict(left) === 'reject'
+          ? 'final_rule'
+          : 'override_needed',
   };
 }
 
@@ -103,7 +118,9 @@ test('an approval has the same result for any commits while it was pending', asy
   const met = { between: 0, frozen: 0, approved: 0, byRules: 0 };
   await fc.assert(
     fc.asyncProperty(schedule, async (steps) => {
-      const trajectory = await runtimeOver(new MemoryStore(), [sheet]).create(sheet, { trajectoryId: 't' });
+      const trajectory = await runtimeOver(new MemoryStore(), [sheet]).create(sheet, {
+        trajectoryId: 't',
+      });
       const waiting: { id: string; expected: ReturnType<typeof atOnce>; since: number }[] = [];
       let count = 0;
       for (const step of steps) {
@@ -146,7 +163,9 @@ test('an approval has the same result for any commits while it was pending', asy
         if (count > one.since) met.between++;
         if (outcome === 'committed') {
           count++;
-          expect((trajectory.state() as Sheet).cells[one.expected.found]).toMatchObject({ ok: true });
+          expect((trajectory.state() as Sheet).cells[one.expected.found]).toMatchObject({
+            ok: true,
+          });
         } else await trajectory.approvals.reject(one.id, { ...doctor, reason: 'no' });
       }
     }),

@@ -7,7 +7,12 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { LastingMemory } from '../support/ledger/lasting-memory.ts';
 import { Hands } from './handed-out/hands.ts';
-import { CONSTANTS, unreachedCallbacks, unreachedFunctions, unreachedMethods } from './handed-out/reached.ts';
+import {
+  CONSTANTS,
+  unreachedCallbacks,
+  unreachedFunctions,
+  unreachedMethods,
+} from './handed-out/reached.ts';
 import { type Plan, plans, type Remains, story } from './handed-out/story.ts';
 import { reachable } from './handed-out/vandal.ts';
 

@@ -6,7 +6,22 @@ import { judgeablePath } from '../../packages/gate/src/hooks/calls/judgeable-pat
 import { programTool } from '../../packages/gate/src/hooks/calls/shell/program.ts';
 
 const name = fc.oneof(
-  fc.constantFrom('a', 'b', 'A', '*', 'a.', 'a ', 'a\\b', '%2f', '%2e%2e', 'a:b', 'é', '\n', '**', 'x'.repeat(600)),
+  fc.constantFrom(
+    'a',
+    'b',
+    'A',
+    '*',
+    'a.',
+    'a ',
+    'a\\b',
+    '%2f',
+    '%2e%2e',
+    'a:b',
+    'é',
+    '\n',
+    '**',
+    'x'.repeat(600),
+  ),
   fc.string({ minLength: 1, maxLength: 4 }).map((text) => text.replaceAll(/[/\0]/g, 'a')),
 );
 const path = fc
@@ -41,9 +56,11 @@ test('the name of a program is the name of a tool, or no part has it', () => {
       if (tool !== undefined) expect(tool).toMatch(TOOL);
     }),
   );
-  expect([`a${'b'.repeat(199)}`, `a${'b'.repeat(200)}`, 'a:b', 'g++'].map((each) => programTool(each)?.length)).toEqual(
-    [...[200, undefined, undefined, undefined]],
-  );
+  expect(
+    [`a${'b'.repeat(199)}`, `a${'b'.repeat(200)}`, 'a:b', 'g++'].map(
+      (each) => programTool(each)?.length,
+    ),
+  ).toEqual([...[200, undefined, undefined, undefined]]);
 });
 
 /** The plain comparison of names. */

@@ -10,7 +10,15 @@ import { after, careful, free, payment, proposal } from './payments.ts';
 // A judgement says what the same call then does, and nothing in the store or in memory moves for
 // it: no entry, no row of the effect log, no budget and no call.
 
-const WRITES = ['commit', 'logEffects', 'leaseEffects', 'joinEffects', 'sidePut', 'oraclePut', 'putSnapshot'] as const;
+const WRITES = [
+  'commit',
+  'logEffects',
+  'leaseEffects',
+  'joinEffects',
+  'sidePut',
+  'oraclePut',
+  'putSnapshot',
+] as const;
 
 /** The places that a judgement might move. */
 function watch(store: MemoryStore, trajectory: Trajectory, paid: readonly string[]) {
@@ -32,12 +40,20 @@ function foreseeable(ruling: Ruling): object {
   const { payload } = { payload: readRow(ruling.entry).payload };
   if (ruling.ruling === 'rejected') {
     const { reason, detail, invariantId } = ruling;
-    return { ruling: 'rejected', reason, detail, ...(invariantId !== undefined && { invariantId }) };
+    return {
+      ruling: 'rejected',
+      reason,
+      detail,
+      ...(invariantId !== undefined && { invariantId }),
+    };
   }
   const { budget_cost, delta } =
-    payload.kind === 'pending_approval' ? (payload as PendingPayload).proposal : (payload as CommitPayload);
+    payload.kind === 'pending_approval'
+      ? (payload as PendingPayload).proposal
+      : (payload as CommitPayload);
   const change = { changes: delta.state, calls: delta.effects.length, cost: budget_cost };
-  if (ruling.ruling === 'escalated') return { ruling: 'escalated', channel: ruling.channel, ...change };
+  if (ruling.ruling === 'escalated')
+    return { ruling: 'escalated', channel: ruling.channel, ...change };
   const overridden = (payload as CommitPayload).counselor?.overridden;
   return { ruling: 'committed', ...change, ...(overridden !== undefined && { overridden }) };
 }
@@ -123,7 +139,9 @@ test('a judgement of a decision is what the decision does, and moves nothing', a
 
 test('a judgement of a proposal says that too many wait', async () => {
   const { trajectory, close } = await after([], 1);
-  expect(await trajectory.propose(proposal({ who: 'ann', cents: 2 }))).toMatchObject({ ruling: 'escalated' });
+  expect(await trajectory.propose(proposal({ who: 'ann', cents: 2 }))).toMatchObject({
+    ruling: 'escalated',
+  });
   const asked = proposal({ who: 'bob', cents: 2 });
   expect(foreseen(await trajectory.judge(asked))).toEqual({ refused: 'too_many_pending' });
   await expect(trajectory.propose(asked)).rejects.toMatchObject({ code: 'too_many_pending' });
@@ -133,29 +151,36 @@ test('a judgement of a proposal says that too many wait', async () => {
 test('a judgement of a proposal is what proposing does, also later', async () => {
   const met = new Set<string>();
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.tuple(payment, fc.boolean()), { minLength: 1, maxLength: 6 }), async (steps) => {
-      const { trajectory, store, paid, close } = await after([]);
-      const judged: { readonly at: string; readonly asked: ReturnType<typeof proposal>; readonly said: object }[] = [];
-      for (const [one, isFree] of steps) {
-        const asked = proposal(one, isFree ? free : careful);
+    fc.asyncProperty(
+      fc.array(fc.tuple(payment, fc.boolean()), { minLength: 1, maxLength: 6 }),
+      async (steps) => {
+        const { trajectory, store, paid, close } = await after([]);
+        const judged: {
+          readonly at: string;
+          readonly asked: ReturnType<typeof proposal>;
+          readonly said: object;
+        }[] = [];
+        for (const [one, isFree] of steps) {
+          const asked = proposal(one, isFree ? free : careful);
+          const look = watch(store, trajectory, paid);
+          const before = look();
+          const said = foreseen(await trajectory.judge(asked));
+          expect(look()).toEqual(before);
+          judged.push({ at: trajectory.head, asked, said });
+          expect(said).toEqual(await made(trajectory.propose(asked)));
+          met.add(String(Object.values(said)[0]));
+          vi.restoreAllMocks();
+        }
         const look = watch(store, trajectory, paid);
         const before = look();
-        const said = foreseen(await trajectory.judge(asked));
+        // Twice, because the second one reads the entries no more.
+        for (const { at, asked, said } of [...judged, ...judged])
+          expect(foreseen(await trajectory.judge(asked, at))).toEqual(said);
         expect(look()).toEqual(before);
-        judged.push({ at: trajectory.head, asked, said });
-        expect(said).toEqual(await made(trajectory.propose(asked)));
-        met.add(String(Object.values(said)[0]));
         vi.restoreAllMocks();
-      }
-      const look = watch(store, trajectory, paid);
-      const before = look();
-      // Twice, because the second one reads the entries no more.
-      for (const { at, asked, said } of [...judged, ...judged])
-        expect(foreseen(await trajectory.judge(asked, at))).toEqual(said);
-      expect(look()).toEqual(before);
-      vi.restoreAllMocks();
-      await close();
-    }),
+        await close();
+      },
+    ),
     { numRuns: cases(500) },
   );
   if (!hasUsualCases()) return;

@@ -3,7 +3,13 @@ import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Membership, OrderedEvent, MembershipEvent as SaidToStore } from '#ledger';
 import { cases } from '../support/cases.ts';
-import { broadcast, handedOver, type Message, NOBODY, type Post } from '../support/models/explorer/membership.ts';
+import {
+  broadcast,
+  handedOver,
+  type Message,
+  NOBODY,
+  type Post,
+} from '../support/models/explorer/membership.ts';
 import type { ExplorerEvent } from '../support/models/explorer/view.ts';
 
 // The explorer of the frontier models the group members of a store in
@@ -115,7 +121,8 @@ class Stage {
   async #lapse(m: number, heir: number): Promise<void> {
     if (m === heir || !this.#posts[m]!.isIn || !this.#posts[heir]!.isIn) return;
     this.#now += LEASE_MS + 1;
-    for (const other of this.#posts.keys()) if (other !== m && other !== heir) await this.#exchange(other);
+    for (const other of this.#posts.keys())
+      if (other !== m && other !== heir) await this.#exchange(other);
     // The heir receives the events that it missed after the epochs have their new owner.
     this.#gone(m, heir);
     await this.#exchange(heir, undefined, true);
@@ -134,12 +141,18 @@ class Stage {
   }
 
   async #say(m: number, said: ExplorerEvent): Promise<void> {
-    this.#posts = this.#posts[m]!.isIn ? broadcast(this.#posts, { said, by: m, tx: NOBODY }) : this.#posts;
+    this.#posts = this.#posts[m]!.isIn
+      ? broadcast(this.#posts, { said, by: m, tx: NOBODY })
+      : this.#posts;
     await this.#exchange(m, said);
   }
 
   async #exchange(m: number, said?: ExplorerEvent, look = false): Promise<void> {
-    const happened = await this.#members[m]!.exchange(this.#heard[m]!, said === undefined ? [] : [toStore(said)], look);
+    const happened = await this.#members[m]!.exchange(
+      this.#heard[m]!,
+      said === undefined ? [] : [toStore(said)],
+      look,
+    );
     const { inbox, isIn } = this.#posts[m]!;
     expect(happened === undefined).toBe(!isIn);
     if (happened === undefined) return;

@@ -3,7 +3,14 @@ import { z } from 'zod';
 import { isAssizeError } from '#base';
 import { addMicros, type Instant } from '#canon';
 import { defineDomain } from '#kernel';
-import { type Batch, type CommitPayload, type CommitResult, type FactWrite, type Hash, readRow } from '#ledger';
+import {
+  type Batch,
+  type CommitPayload,
+  type CommitResult,
+  type FactWrite,
+  type Hash,
+  readRow,
+} from '#ledger';
 import { claimId, type FactRow, OPEN_END, type Question, readWitness, type Witness } from '#memory';
 import { createOracle, type Oracle, type OracleStore, seededRandom } from '#oracle';
 import { checkMemory, type Memory, type Trajectory, verifyStore } from '#runtime';
@@ -83,7 +90,12 @@ function parts(): Part[] {
   const third = (n: number) => ({ from: n % 3, to: (n % 3) + 3 });
   // All confidences differ, and the last writer is not the surest.
   const confidence = (n: number): number => 0.5 + ((n * 5 + 3) % 17) / 40;
-  const before = (object: string, sure: number): Saying => ({ object, confidence: sure, ...whole, source: object });
+  const before = (object: string, sure: number): Saying => ({
+    object,
+    confidence: sure,
+    ...whole,
+    source: object,
+  });
   return [
     {
       subject: 'one question to all',
@@ -101,20 +113,35 @@ function parts(): Part[] {
       subject: 'confidences',
       predicate: 'surest',
       before: [before('old', 0.1)],
-      by: (n) => ({ object: `own ${n}`, confidence: confidence(n), ...third(n), source: `letter ${n}` }),
+      by: (n) => ({
+        object: `own ${n}`,
+        confidence: confidence(n),
+        ...third(n),
+        source: `letter ${n}`,
+      }),
     },
     {
       // Two rows, each revised by half of the writers.
       subject: 'revisions',
       predicate: 'surest',
       before: [before('x', 0.1), before('y', 0.2)],
-      by: (n) => ({ object: n % 2 === 0 ? 'x' : 'y', confidence: confidence(n), ...whole, source: `letter ${n}` }),
+      by: (n) => ({
+        object: n % 2 === 0 ? 'x' : 'y',
+        confidence: confidence(n),
+        ...whole,
+        source: `letter ${n}`,
+      }),
     },
     {
       subject: 'last',
       predicate: 'last',
       before: [],
-      by: (n) => ({ object: `own ${n}`, confidence: confidence(n), ...third(n), source: `letter ${n}` }),
+      by: (n) => ({
+        object: `own ${n}`,
+        confidence: confidence(n),
+        ...third(n),
+        source: `letter ${n}`,
+      }),
     },
   ];
 }
@@ -140,13 +167,16 @@ interface Fault {
 
 /** The writers assert everything concurrently, part by part. Returns the anomalies. */
 async function anomaliesAmong(place: Place, size: number, fault: Fault = {}): Promise<Anomalies> {
-  const handles = await Promise.all(Array.from({ length: size }, () => place.open({ readers: 1, durability: 'off' })));
+  const handles = await Promise.all(
+    Array.from({ length: size }, () => place.open({ readers: 1, durability: 'off' })),
+  );
   const [first] = handles as [Store];
   await first.claimKey(KEY);
   const votes = new Map<string, Set<string>>();
   const stage: Stage = { votes, planned: () => Promise.resolve(), asked: () => Promise.resolve() };
   const writers: Memory[] = [];
-  for (const [n, store] of handles.entries()) writers.push(await writerOver(store, n, stage, fault));
+  for (const [n, store] of handles.entries())
+    writers.push(await writerOver(store, n, stage, fault));
   const said: Said[] = [];
   for (const part of parts()) {
     for (const saying of part.before) said.push(await say(writers[0]!, part, saying));
@@ -187,7 +217,10 @@ async function writerOver(store: Store, n: number, stage: Stage, fault: Fault): 
       },
     },
   });
-  const trajectory = (await runtime.create(believer, { trajectoryId: `t${n}`, writs: [writ] })) as Trajectory;
+  const trajectory = (await runtime.create(believer, {
+    trajectoryId: `t${n}`,
+    writs: [writ],
+  })) as Trajectory;
   return trajectory.memory({ space: SPACE, writ });
 }
 
@@ -235,7 +268,14 @@ async function say(memory: Memory, part: Part, saying: Saying): Promise<Said> {
       const ruling = await memory.assert({ subject, predicate, object, confidence, valid, source });
       if (ruling.ruling !== 'committed') throw new Error(`unexpected: ${JSON.stringify(ruling)}`);
       const [change] = (readRow(ruling.entry).payload as CommitPayload).delta.beliefs;
-      const claim = claimId(KEY, { space: SPACE, subject, predicate, object, valid, sourceEventId: source });
+      const claim = claimId(KEY, {
+        space: SPACE,
+        subject,
+        predicate,
+        object,
+        valid,
+        sourceEventId: source,
+      });
       return { ...saying, part, claim, entryId: ruling.entry.id, version: change?.version };
     } catch (error) {
       if (!isAssizeError(error, 'conflict')) throw error;
@@ -262,13 +302,16 @@ async function found(
       const believed = (await memory.recall(at)).facts;
       const lost = (await memory.recall({ ...at, kind: 'audit' })).facts;
       const losses = lost.map((row) => readWitness(row));
-      for (const witness of losses) if (!(await isAsVoted(log, witness))) N1.push(`${where}: not as the log has it`);
-      if (believed.length !== (there.length > 0 ? 1 : 0)) N2.push(`${where}: ${believed.length} are believed`);
+      for (const witness of losses)
+        if (!(await isAsVoted(log, witness))) N1.push(`${where}: not as the log has it`);
+      if (believed.length !== (there.length > 0 ? 1 : 0))
+        N2.push(`${where}: ${believed.length} are believed`);
       const due = dueOf(part, there);
       if (due !== undefined && believed.some(({ object }) => object !== due.object))
         N2.push(`${where}: ${believed[0]?.object} is believed, and ${due.object} has more`);
       for (const one of there)
-        if (!isRecoverable(one, believed, losses)) N3.push(`${where}: ${one.object} from ${one.source} is lost`);
+        if (!isRecoverable(one, believed, losses))
+          N3.push(`${where}: ${one.object} from ${one.source} is lost`);
     }
   return { N1, N2, N3 };
 }
@@ -280,17 +323,25 @@ async function isAsVoted(log: OracleStore, { judge, winner }: Witness): Promise<
 /** The assertion that must hold. Undefined for judges, because their votes are unknown. */
 function dueOf({ predicate }: Part, there: readonly Said[]): Said | undefined {
   if (predicate === 'judged') return undefined;
-  const rank = ({ confidence, version = 0 }: Said): number => (predicate === 'surest' ? confidence : version);
+  const rank = ({ confidence, version = 0 }: Said): number =>
+    predicate === 'surest' ? confidence : version;
   return [...there].sort((a, b) => rank(b) - rank(a))[0];
 }
 
 /** The assertion holds, or its winner is known, with its whole content and its position. */
-function isRecoverable(one: Said, believed: readonly FactRow[], losses: readonly Witness[]): boolean {
+function isRecoverable(
+  one: Said,
+  believed: readonly FactRow[],
+  losses: readonly Witness[],
+): boolean {
   const isIts = ({ object, provenance_id }: FactRow): boolean =>
-    object === one.object && (one.version === undefined || provenance_id.includes(`w:${one.entryId}#0`));
+    object === one.object &&
+    (one.version === undefined || provenance_id.includes(`w:${one.entryId}#0`));
   if (believed.some((row) => row.object === one.object)) return true;
   const lost = losses.filter(({ members, loser }) =>
-    members.some(({ claim, object, rows }) => claim === loser && object === one.object && rows.some(isIts)),
+    members.some(
+      ({ claim, object, rows }) => claim === loser && object === one.object && rows.some(isIts),
+    ),
   );
   // A revised assertion loses once per revision.
   return one.part.subject === 'revisions' ? lost.length > 0 : lost.length === 1;
@@ -298,9 +349,12 @@ function isRecoverable(one: Said, believed: readonly FactRow[], losses: readonly
 
 onEveryDatabase(
   (stores) => {
-    test.each([2, 4, 8, 16])('%i concurrent writers: no double answer, no weaker fact, no lost loser', async (size) => {
-      expect(await anomaliesAmong(stores.newPlace(), size)).toEqual(NONE);
-    });
+    test.each([2, 4, 8, 16])(
+      '%i concurrent writers: no double answer, no weaker fact, no lost loser',
+      async (size) => {
+        expect(await anomaliesAmong(stores.newPlace(), size)).toEqual(NONE);
+      },
+    );
 
     test('a log of votes that does not keep the first one is found (N1)', async () => {
       const rows = new Map<string, Awaited<ReturnType<OracleStore['oraclePut']>>>();
@@ -317,7 +371,9 @@ onEveryDatabase(
 
     test('a store that compares no versions is found (N2)', async () => {
       const { N2 } = await anomaliesAmong(stores.newPlace(), 4, { commit: careless });
-      expect(N2).toContainEqual(expect.stringMatching(/^confidences, cell \d: [2-5] are believed$/));
+      expect(N2).toContainEqual(
+        expect.stringMatching(/^confidences, cell \d: [2-5] are believed$/),
+      );
       expect(N2).toContainEqual(expect.stringMatching(/^revisions, cell \d: [2-5] are believed$/));
     });
 
@@ -333,7 +389,9 @@ onEveryDatabase(
       const { N1, N2, N3 } = await anomaliesAmong(stores.newPlace(), 4, { commit });
       expect([N1, N2]).toEqual([[], []]);
       for (const { subject } of parts())
-        expect(N3).toContainEqual(expect.stringMatching(new RegExp(`^${subject}, cell \\d: .* is lost$`)));
+        expect(N3).toContainEqual(
+          expect.stringMatching(new RegExp(`^${subject}, cell \\d: .* is lost$`)),
+        );
     });
   },
   { settings: { max_connections: '200' } },

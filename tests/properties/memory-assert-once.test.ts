@@ -25,34 +25,48 @@ const drawnSaying = fc.record({
  */
 const FALLEN = { seed: -888957029, path: '4' };
 
-test.each([{}, FALLEN])('in any order of answers, a fact of one source is asserted once: %j', async (from) => {
-  await fc.assert(
-    fc.asyncProperty(fc.scheduler(), fc.array(drawnSaying, { minLength: 6, maxLength: 12 }), async (order, sayings) => {
-      const store = new MemoryStore();
-      const { facts } = store;
-      const memories = await writersOver(store);
-      answeringIn(order, store);
-      const tokens = new Map<number, Set<string>>();
-      const said = sayings.map(async ({ writer, letters }) => {
-        const claims = letters.map((n) => ({ ...letter(n), source: `letter ${n}` }));
-        const ruling = await memories[writer]!.assertMany(claims);
-        if (ruling.ruling !== 'committed') throw new Error(ruling.ruling);
-        for (const [n, of] of letters.entries())
-          tokens.set(of, (tokens.get(of) ?? new Set()).add(tokenOf(ruling.entry, n)));
-      });
-      await order.waitFor(Promise.all(said));
-      const rows = await facts.call(store, { space: 'ward', kind: 'all' });
-      const named = new Set(rows.flatMap(({ provenance_id }) => provenance_id.match(/w:[0-9a-f]{64}#\d+/g) ?? []));
-      for (const [of, all] of tokens)
-        expect([of, [...all].filter((token) => named.has(token)).length]).toEqual([of, 1]);
-      expect(await order.waitFor(checkMemory(store))).toMatchObject({ valid: true });
-    }),
-    { numRuns: cases(40), ...from },
-  );
-});
+test.each([{}, FALLEN])(
+  'in any order of answers, a fact of one source is asserted once: %j',
+  async (from) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.array(drawnSaying, { minLength: 6, maxLength: 12 }),
+        async (order, sayings) => {
+          const store = new MemoryStore();
+          const { facts } = store;
+          const memories = await writersOver(store);
+          answeringIn(order, store);
+          const tokens = new Map<number, Set<string>>();
+          const said = sayings.map(async ({ writer, letters }) => {
+            const claims = letters.map((n) => ({ ...letter(n), source: `letter ${n}` }));
+            const ruling = await memories[writer]!.assertMany(claims);
+            if (ruling.ruling !== 'committed') throw new Error(ruling.ruling);
+            for (const [n, of] of letters.entries())
+              tokens.set(of, (tokens.get(of) ?? new Set()).add(tokenOf(ruling.entry, n)));
+          });
+          await order.waitFor(Promise.all(said));
+          const rows = await facts.call(store, { space: 'ward', kind: 'all' });
+          const named = new Set(
+            rows.flatMap(({ provenance_id }) => provenance_id.match(/w:[0-9a-f]{64}#\d+/g) ?? []),
+          );
+          for (const [of, all] of tokens)
+            expect([of, [...all].filter((token) => named.has(token)).length]).toEqual([of, 1]);
+          expect(await order.waitFor(checkMemory(store))).toMatchObject({ valid: true });
+        },
+      ),
+      { numRuns: cases(40), ...from },
+    );
+  },
+);
 
 /** Some say the same, some contradict each other. */
-function letter(n: number): { subject: string; predicate: string; object: string; valid: typeof valid } {
+function letter(n: number): {
+  subject: string;
+  predicate: string;
+  object: string;
+  valid: typeof valid;
+} {
   return { subject: 'p7', predicate: 'drug', object: ['aspirin', 'ibuprofen'][n % 2]!, valid };
 }
 

@@ -3,14 +3,32 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { addMicros, maxInstant } from '#canon';
 import { defineDomain } from '#kernel';
-import { type BeliefChange, type CommitPayload, type FactVersion, type Hash, readRow } from '#ledger';
+import {
+  type BeliefChange,
+  type CommitPayload,
+  type FactVersion,
+  type Hash,
+  readRow,
+} from '#ledger';
 import { claimId, OPEN_END, OPEN_START, readWitness } from '#memory';
-import { type AssertInput, checkMemory, type Memory, type Ruling, rebuildMemory, verifyStore } from '#runtime';
+import {
+  type AssertInput,
+  checkMemory,
+  type Memory,
+  type Ruling,
+  rebuildMemory,
+  verifyStore,
+} from '#runtime';
 import type { Store } from '#stores';
 import { cases } from '../support/cases.ts';
 import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { onEveryStore } from '../support/ledger/stores.ts';
-import { type AssertedCells, CELLS, MemoryModel, type MemoryOperation } from '../support/models/memory-model.ts';
+import {
+  type AssertedCells,
+  CELLS,
+  MemoryModel,
+  type MemoryOperation,
+} from '../support/models/memory-model.ts';
 
 // Trajectories and branches of a tree assert facts about two subjects, and branch from one another
 // anywhere. A model of cells gives the facts that each sees. It uses the assertions of the sources
@@ -38,7 +56,11 @@ const writ = writFor('writer');
 const KEY = new Uint8Array(32).fill(3);
 const SPACE = 'space';
 const border = (n: number): string =>
-  n === 0 ? OPEN_START : n === CELLS ? OPEN_END : `2026-01-${String(n + 1).padStart(2, '0')}T00:00:00.000000Z`;
+  n === 0
+    ? OPEN_START
+    : n === CELLS
+      ? OPEN_END
+      : `2026-01-${String(n + 1).padStart(2, '0')}T00:00:00.000000Z`;
 /** After all that is said. */
 const LATE = '2027-01-01T00:00:00.000000Z';
 const inCell = (n: number): string => `2026-01-${String(n + 1).padStart(2, '0')}T12:00:00.000000Z`;
@@ -47,7 +69,10 @@ const drawnStep = fc.record({
   /** The trajectory that asserts, or that is the source of a branch. */
   who: fc.nat(9),
   /** From which of its entries, counted from the end; undefined: something is said. */
-  branchAt: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.nat(3) }),
+  branchAt: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.nat(3) },
+  ),
   /** By which of two processes. */
   process: fc.nat(1),
   /** How far the clock goes first. */
@@ -87,20 +112,26 @@ interface Done {
 onEveryStore((stores) => {
   test('a branch sees the facts of its sources at its start, then its own', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(drawnStep, { minLength: 3, maxLength: 16, size: '+1' }), async (steps) => {
-        const place = stores.newPlace();
-        const store = await place.open();
-        // A writer in another process has its own handle.
-        const theirs = stores.kind === 'postgres' ? await place.open() : store;
-        try {
-          await store.claimKey(KEY);
-          await run([store, theirs], steps);
-        } finally {
-          for (const each of new Set([store, theirs])) await each.close();
-        }
-      }),
+      fc.asyncProperty(
+        fc.array(drawnStep, { minLength: 3, maxLength: 16, size: '+1' }),
+        async (steps) => {
+          const place = stores.newPlace();
+          const store = await place.open();
+          // A writer in another process has its own handle.
+          const theirs = stores.kind === 'postgres' ? await place.open() : store;
+          try {
+            await store.claimKey(KEY);
+            await run([store, theirs], steps);
+          } finally {
+            for (const each of new Set([store, theirs])) await each.close();
+          }
+        },
+      ),
       // To make a failure on a server smaller takes longer than a test may.
-      { numRuns: cases(stores.kind === 'postgres' ? 5 : 20), endOnFailure: stores.kind === 'postgres' },
+      {
+        numRuns: cases(stores.kind === 'postgres' ? 5 : 20),
+        endOnFailure: stores.kind === 'postgres',
+      },
     );
   });
 });
@@ -110,7 +141,11 @@ async function run(stores: readonly [Store, Store], steps: readonly Step[]): Pro
   const clock = new HandClock();
   const runtimes = stores.map((each) => runtimeOver(each, [believer], { ports: { clock } }));
   const memoriesOf = async (id: string): Promise<Memory[]> =>
-    Promise.all(runtimes.map(async (runtime) => (await runtime.open(id, believer)).memory({ space: SPACE, writ })));
+    Promise.all(
+      runtimes.map(async (runtime) =>
+        (await runtime.open(id, believer)).memory({ space: SPACE, writ }),
+      ),
+    );
   const tellers: Teller[] = [];
   for (const id of ['a', 'b']) {
     const { head } = await runtimes[0]!.create(believer, { trajectoryId: id, writs: [writ] });
@@ -136,7 +171,11 @@ async function run(stores: readonly [Store, Store], steps: readonly Step[]): Pro
     });
     const [row] = await store.entries(id);
     const times = entries.flatMap(({ changed }) => changed);
-    const begins = [from.payload.at, ...times, ...(teller.begins === '' ? [] : [teller.begins])].reduce(maxInstant);
+    const begins = [
+      from.payload.at,
+      ...times,
+      ...(teller.begins === '' ? [] : [teller.begins]),
+    ].reduce(maxInstant);
     const own = [{ id: branch.head, payload: readRow(row!).payload, changed: [] }];
     tellers.push({ id, memories: await memoriesOf(id), source: teller, begins, entries: own });
   }
@@ -156,7 +195,13 @@ async function say(teller: Teller, step: Step, source: string): Promise<Done[]> 
   const valid = { from: border(from), to: border(to) };
   const claim = claimId(KEY, { space: SPACE, ...about, object, valid, sourceEventId: source });
   const said: AssertedCells = { claim, object, confidence, from, to, token: '' };
-  const input: AssertInput & { valid: { from: string; to: string } } = { ...about, object, confidence, valid, source };
+  const input: AssertInput & { valid: { from: string; to: string } } = {
+    ...about,
+    object,
+    confidence,
+    valid,
+    source,
+  };
   const { valid: _, ...rest } = input;
   const memory = teller.memories[step.process]!;
   const ruling =
@@ -171,7 +216,11 @@ async function say(teller: Teller, step: Step, source: string): Promise<Done[]> 
   const changes = payload.delta.beliefs;
   teller.entries.push({ id, payload, changed: changes.map(({ system_time }) => system_time) });
   const deed: MemoryOperation =
-    verb === 'assert' ? { verb, batch: [said] } : verb === 'retract' ? { verb, from, to } : { verb, said };
+    verb === 'assert'
+      ? { verb, batch: [said] }
+      : verb === 'retract'
+        ? { verb, from, to }
+        : { verb, said };
   return changes.map((change) => ({ teller, about: `${subject} ${predicate}`, deed, change }));
 }
 
@@ -205,7 +254,11 @@ async function expectSeen(teller: Teller, done: readonly Done[]): Promise<void> 
       teller,
       done.filter((one) => one.about === about),
     );
-    const rules = { strategy: PREDICATES[predicate].strategy, isSingle: true, keeps: true } as const;
+    const rules = {
+      strategy: PREDICATES[predicate].strategy,
+      isSingle: true,
+      keeps: true,
+    } as const;
     const model = new MemoryModel(rules, () => {
       throw new Error('nobody is to be asked');
     });
@@ -215,17 +268,32 @@ async function expectSeen(teller: Teller, done: readonly Done[]): Promise<void> 
       model.do(deed, change.version);
       const until = changes[n + 1]?.change.system_time;
       const systems =
-        until === undefined ? [change.system_time, 'now', LATE] : [change.system_time, addMicros(until, -1)];
+        until === undefined
+          ? [change.system_time, 'now', LATE]
+          : [change.system_time, addMicros(until, -1)];
       for (let cell = 0; cell < CELLS; cell++) {
         const believed = model.facts.filter(({ cells }) => cells.includes(cell));
-        const expected = believed.map((fact) => [fact.object, fact.confidence, fact.claim, fact.seq]);
+        const expected = believed.map((fact) => [
+          fact.object,
+          fact.confidence,
+          fact.claim,
+          fact.seq,
+        ]);
         const losses = model.losses
           .filter((loss) => loss.cell === cell)
           .map(({ winner, loser }) => `${winner} ${loser}`);
         for (const system of systems) {
-          const query = { subject, predicate, valid: inCell(cell), ...(system !== 'now' && { system }) };
+          const query = {
+            subject,
+            predicate,
+            valid: inCell(cell),
+            ...(system !== 'now' && { system }),
+          };
           const { facts } = await memory.recall({ ...query, kind: 'all' });
-          const [current, audit] = [facts.filter(isCurrent), facts.filter((row) => !isCurrent(row))];
+          const [current, audit] = [
+            facts.filter(isCurrent),
+            facts.filter((row) => !isCurrent(row)),
+          ];
           expect(current.map(shown)).toEqual(expected);
           expect(audit.map(lossOf).sort()).toEqual(losses.toSorted());
           expect((await memory.recall(query)).facts).toEqual(current);
@@ -236,7 +304,9 @@ async function expectSeen(teller: Teller, done: readonly Done[]): Promise<void> 
     }
     const [begin] = changes;
     const before = begin === undefined ? {} : { system: addMicros(begin.change.system_time, -1) };
-    expect((await memory.recall({ subject, predicate, valid: 'any', kind: 'all', ...before })).facts).toEqual([]);
+    expect(
+      (await memory.recall({ subject, predicate, valid: 'any', kind: 'all', ...before })).facts,
+    ).toEqual([]);
   }
   // All partitions at once, in the order of a store.
   const wide = await memory.recall({ valid: 'any', kind: 'all' });
@@ -275,6 +345,9 @@ function holds(row: Row, valid: string, system: string): boolean {
 async function allOf(store: Store): Promise<unknown[]> {
   const memories = [{ space: SPACE }, ...(await store.branches())];
   return Promise.all(
-    memories.map(async (memory) => [memory, await store.facts({ ...memory, kind: 'all', limit: 9_999 })]),
+    memories.map(async (memory) => [
+      memory,
+      await store.facts({ ...memory, kind: 'all', limit: 9_999 }),
+    ]),
   );
 }

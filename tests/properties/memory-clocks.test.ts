@@ -36,7 +36,10 @@ const drawnStep = fc.record({
    */
   isRetracted: fc.constantFrom(true, false, false, false),
   /** From which of its entries, counted from the end, and by which clock the branch goes. */
-  branch: fc.option(fc.record({ back: fc.constantFrom(0, 0, 0, 0, 1), clock: fc.nat(2) }), { nil: undefined, freq: 2 }),
+  branch: fc.option(fc.record({ back: fc.constantFrom(0, 0, 0, 0, 1), clock: fc.nat(2) }), {
+    nil: undefined,
+    freq: 2,
+  }),
 });
 type Step = typeof drawnStep extends fc.Arbitrary<infer T> ? T : never;
 
@@ -73,12 +76,19 @@ interface Teller {
 
 test('for any clocks, a branch sees its source’s earlier changes and is valid', async () => {
   await fc.assert(
-    fc.asyncProperty(drawnClocks, fc.array(drawnStep, { minLength: 4, maxLength: 10, size: '+1' }), run),
+    fc.asyncProperty(
+      drawnClocks,
+      fc.array(drawnStep, { minLength: 4, maxLength: 10, size: '+1' }),
+      run,
+    ),
     { numRuns: cases(150) },
   );
 });
 
-async function run({ near, far }: { near: number; far: number }, steps: readonly Step[]): Promise<void> {
+async function run(
+  { near, far }: { near: number; far: number },
+  steps: readonly Step[],
+): Promise<void> {
   const store = await openStore('memory:');
   const clocks = [0, near, far].map((ms) => {
     const clock = new HandClock();
@@ -90,15 +100,23 @@ async function run({ near, far }: { near: number; far: number }, steps: readonly
   const tellers: Teller[] = [];
   for (const [clock, runtime] of runtimes.entries()) {
     const { id, head } = await runtime.create(clinic, { trajectoryId: `t${clock}`, writs: [writ] });
-    tellers.push({ id, clock, begins: undefined, entries: [await entryOf(store, head)], partitions: shared });
+    tellers.push({
+      id,
+      clock,
+      begins: undefined,
+      entries: [await entryOf(store, head)],
+      partitions: shared,
+    });
   }
   for (const [n, step] of steps.entries()) {
     for (const clock of clocks) clock.forward(step.ms);
     const teller = tellers.at(-1 - (step.who % tellers.length))!;
     await say(runtimes[teller.clock]!, teller, step, `said ${n}`);
-    if (step.branch !== undefined) tellers.push(await begun(store, runtimes, teller, step.branch, `b${n}`));
+    if (step.branch !== undefined)
+      tellers.push(await begun(store, runtimes, teller, step.branch, `b${n}`));
   }
-  for (const teller of tellers) await expectSeen(await memoryOf(runtimes[teller.clock]!, teller), teller);
+  for (const teller of tellers)
+    await expectSeen(await memoryOf(runtimes[teller.clock]!, teller), teller);
   for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
   expect(await checkMemory(store)).toMatchObject({ valid: true, differences: [] });
   for (const runtime of runtimes) await runtime.close();
@@ -138,17 +156,29 @@ async function say(runtime: Assize, teller: Teller, step: Step, object: string):
   const { at, delta } = readRow(ruling.entry).payload as CommitPayload;
   const time = delta.beliefs[0]?.system_time;
   if (time !== undefined) {
-    const partition = teller.partitions.get(subject) ?? { first: seenBy(teller, subject), changes: [] };
+    const partition = teller.partitions.get(subject) ?? {
+      first: seenBy(teller, subject),
+      changes: [],
+    };
     partition.changes.push({ time, objects: isRetracted ? [] : [object] });
     teller.partitions.set(subject, partition);
   }
-  teller.entries.push({ id: ruling.entry.id, at, ...(time !== undefined && { change: { subject, time } }) });
+  teller.entries.push({
+    id: ruling.entry.id,
+    at,
+    ...(time !== undefined && { change: { subject, time } }),
+  });
 }
 
 /** The facts of a subject that a trajectory sees, up to a time in its own memory. */
-function seenBy({ partitions, begins }: Teller, subject: Subject, until: Instant = LATE): readonly string[] {
+function seenBy(
+  { partitions, begins }: Teller,
+  subject: Subject,
+  until: Instant = LATE,
+): readonly string[] {
   const own = partitions.get(subject);
-  if (own !== undefined) return own.changes.findLast(({ time }) => time <= until)?.objects ?? own.first;
+  if (own !== undefined)
+    return own.changes.findLast(({ time }) => time <= until)?.objects ?? own.first;
   return begins === undefined ? [] : seenBy(begins.source, subject, untilOf(begins, subject));
 }
 
@@ -161,18 +191,26 @@ function untilOf({ source, entries }: NonNullable<Teller['begins']>, subject: Su
   const passed = source.entries.slice(0, entries);
   const { at } = passed.at(-1)!;
   const times = passed.flatMap(({ change }) =>
-    change !== undefined && (change.subject === subject || change.time <= addMicros(at, NEAR_MICROS))
+    change !== undefined &&
+    (change.subject === subject || change.time <= addMicros(at, NEAR_MICROS))
       ? [change.time]
       : [],
   );
-  return [...times, ...(source.begins === undefined ? [] : [untilOf(source.begins, subject)])].reduce(maxInstant, at);
+  return [
+    ...times,
+    ...(source.begins === undefined ? [] : [untilOf(source.begins, subject)]),
+  ].reduce(maxInstant, at);
 }
 
 /** One partition by itself, and all at once. */
 async function expectSeen(memory: Memory, teller: Teller): Promise<void> {
   const shown = async (query: object): Promise<string[]> =>
-    (await memory.recall({ valid: 'any', ...query })).facts.map(({ subject, object }) => `${subject} ${object}`);
-  const all = SUBJECTS.map((subject) => seenBy(teller, subject).map((object) => `${subject} ${object}`));
+    (await memory.recall({ valid: 'any', ...query })).facts.map(
+      ({ subject, object }) => `${subject} ${object}`,
+    );
+  const all = SUBJECTS.map((subject) =>
+    seenBy(teller, subject).map((object) => `${subject} ${object}`),
+  );
   for (const [n, subject] of SUBJECTS.entries())
     expect([teller.id, await shown({ subject, predicate: 'drug' })]).toEqual([teller.id, all[n]]);
   expect([teller.id, await shown({})]).toEqual([teller.id, all.flat()]);

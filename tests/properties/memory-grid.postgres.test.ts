@@ -73,18 +73,30 @@ const border = (n: number): Instant =>
   n === 0 ? OPEN_START : n === CELLS ? OPEN_END : `2026-01-${day(n)}T00:00:00.000000Z`;
 /** The first instant of a cell that can be asked for, and the last. */
 const firstOf = (n: number): Instant => (n === 0 ? '0001-01-01T00:00:00.000000Z' : border(n));
-const lastOf = (n: number): Instant => (n === CELLS - 1 ? '9998-12-31T23:59:59.999999Z' : addMicros(border(n + 1), -1));
+const lastOf = (n: number): Instant =>
+  n === CELLS - 1 ? '9998-12-31T23:59:59.999999Z' : addMicros(border(n + 1), -1);
 const cellsOf = ({ from, to }: { from: number; to: number }): number[] =>
   Array.from({ length: to - from }, (_, n) => from + n);
 
-const span = fc.tuple(fc.nat(CELLS - 1), fc.integer({ min: 1, max: CELLS })).map(([from, length]) => ({
-  from,
-  to: Math.min(from + length, CELLS),
-}));
+const span = fc
+  .tuple(fc.nat(CELLS - 1), fc.integer({ min: 1, max: CELLS }))
+  .map(([from, length]) => ({
+    from,
+    to: Math.min(from + length, CELLS),
+  }));
 const object = fc.constantFrom('amoxicillin', 'penicillin', 'none', 'aspirin');
 const said = fc.record({ span, object, confidence: fc.constantFrom(0, 0.5, 0.9, 1) });
 const drawnTick = fc.record({
-  verb: fc.constantFrom('assert', 'assert', 'assert', 'assert', 'change', 'correct', 'retract', 'again'),
+  verb: fc.constantFrom(
+    'assert',
+    'assert',
+    'assert',
+    'assert',
+    'change',
+    'correct',
+    'retract',
+    'again',
+  ),
   batch: fc.array(said, { minLength: 1, maxLength: 4 }),
   /** Whether what is corrected or retracted is one object, where that may be left open. */
   isNamed: fc.boolean(),
@@ -98,7 +110,12 @@ const history = fc.record({
 });
 
 type Drawn = Tick['batch'][number];
-const say = (from: number, to: number, object: Drawn['object'], confidence: Drawn['confidence']): Drawn => ({
+const say = (
+  from: number,
+  to: number,
+  object: Drawn['object'],
+  confidence: Drawn['confidence'],
+): Drawn => ({
   span: { from, to },
   object,
   confidence,
@@ -182,9 +199,11 @@ onEveryStore((stores) => {
   );
 
   test('with `drop`, the part of a fact that a person chose is lost alone', async () => {
-    const ticks = [say(0, 1, 'amoxicillin', 0), say(0, 1, 'amoxicillin', 0), say(0, 5, 'none', 0)].map((said) =>
-      tick('assert', 0, said),
-    );
+    const ticks = [
+      say(0, 1, 'amoxicillin', 0),
+      say(0, 1, 'amoxicillin', 0),
+      say(0, 5, 'none', 0),
+    ].map((said) => tick('assert', 0, said));
     const again = tick('assert', 0, say(0, 1, 'amoxicillin', 0));
     expect(await livesAsTheModel('await single-valued drop', [...ticks, again])).toBe(4);
   });
@@ -195,7 +214,10 @@ onEveryStore((stores) => {
         await livesAsTheModel(predicate, ticks);
       }),
       // To make a failure on a server smaller takes longer than a test may.
-      { numRuns: cases(stores.kind === 'postgres' ? 4 : 20), endOnFailure: stores.kind === 'postgres' },
+      {
+        numRuns: cases(stores.kind === 'postgres' ? 4 : 20),
+        endOnFailure: stores.kind === 'postgres',
+      },
     );
   });
 });
@@ -225,12 +247,20 @@ async function worldOver(store: Store, predicate: string): Promise<World> {
         ports: { clock, random },
         memory: { judge: { oracle, choose } },
       });
-      return (await runtime.create(believer, { trajectoryId: `t${n}`, writs: [writ, officer] })) as Trajectory;
+      return (await runtime.create(believer, {
+        trajectoryId: `t${n}`,
+        writs: [writ, officer],
+      })) as Trajectory;
     }),
   );
   return {
     predicate,
-    rules: { strategy, isSingle: cardinality === 'single-valued', keeps: remainder === 'keep', trusts: true },
+    rules: {
+      strategy,
+      isSingle: cardinality === 'single-valued',
+      keeps: remainder === 'keep',
+      trusts: true,
+    },
     trajectories,
     memories: trajectories.map((trajectory) => trajectory.memory({ space: SPACE, writ })),
     forward: () => {
@@ -279,18 +309,21 @@ async function done(
   const { predicate, rules, trajectories, memories } = world;
   const about = { subject: 'ann', predicate };
   const memory = memories[writer]!;
-  const does = (ruling: Promise<Ruling>): Promise<CommitPayload> => committed(trajectories[writer]!, ruling);
+  const does = (ruling: Promise<Ruling>): Promise<CommitPayload> =>
+    committed(trajectories[writer]!, ruling);
   const openEnd = verb === 'change' && rules.isSingle;
-  const all = batch.map(({ span: { from, to }, object, confidence }, i): [AssertedCells, AssertInput] => {
-    const end = openEnd ? CELLS : to;
-    const valid = { from: border(from), to: border(end) };
-    const source = `${n}-${i}`;
-    const claim = claimId(KEY, { space: SPACE, ...about, object, valid, sourceEventId: source });
-    return [
-      { claim, object, confidence, from, to: end, token: claim },
-      { ...about, object, confidence, valid, source },
-    ];
-  });
+  const all = batch.map(
+    ({ span: { from, to }, object, confidence }, i): [AssertedCells, AssertInput] => {
+      const end = openEnd ? CELLS : to;
+      const valid = { from: border(from), to: border(end) };
+      const source = `${n}-${i}`;
+      const claim = claimId(KEY, { space: SPACE, ...about, object, valid, sourceEventId: source });
+      return [
+        { claim, object, confidence, from, to: end, token: claim },
+        { ...about, object, confidence, valid, source },
+      ];
+    },
+  );
   const [first, { valid, ...rest }] = all[0] as [
     AssertedCells,
     AssertInput & { valid: { from: Instant; to: Instant } },
@@ -298,7 +331,10 @@ async function done(
   if (verb === 'again' && asserted.length > 0)
     return { payload: await does(memory.assert(asserted[n % asserted.length]!)) };
   if (openEnd)
-    return { deed: { verb: 'change', said: first }, payload: await does(memory.change({ ...rest, from: valid.from })) };
+    return {
+      deed: { verb: 'change', said: first },
+      payload: await does(memory.change({ ...rest, from: valid.from })),
+    };
   if (verb === 'correct') {
     const was = rules.isSingle && !isNamed ? {} : { was: all.at(-1)![0].object };
     return {
@@ -327,7 +363,11 @@ async function committed(trajectory: Trajectory, ruling: Promise<Ruling>): Promi
       request,
       winner: judge(members.map(({ claim }) => claim).sort()),
     }));
-    answer = await trajectory.approvals.approve(answer.pending, { principal: 'dr grey', method: 'test', answers });
+    answer = await trajectory.approvals.approve(answer.pending, {
+      principal: 'dr grey',
+      method: 'test',
+      answers,
+    });
   }
   if (answer.ruling !== 'committed') throw new Error(`unexpected: ${JSON.stringify(answer)}`);
   return readRow(answer.entry).payload as CommitPayload;
@@ -357,7 +397,8 @@ function expectLaws(
         expect(row.valid_from >= other.valid_to || other.valid_from >= row.valid_to).toBe(true);
   if (deed.verb === 'retract') {
     const taken = (n: number): boolean => deed.from <= n && n < deed.to;
-    if (deed.object === undefined) expect(covered(after)).toEqual(covered(before).filter((n) => !taken(n)));
+    if (deed.object === undefined)
+      expect(covered(after)).toEqual(covered(before).filter((n) => !taken(n)));
     for (const row of after)
       if (deed.object === undefined || row.object === deed.object)
         expect(row.valid_to <= border(deed.from) || border(deed.to) <= row.valid_from).toBe(true);
@@ -379,7 +420,13 @@ function expectLaws(
 async function seenAt(memory: Memory, { predicate }: World, system: Instant): Promise<FactRow[][]> {
   const cells: FactRow[][] = [];
   for (let cell = 0; cell < CELLS; cell++) {
-    const { facts } = await memory.recall({ subject: 'ann', predicate, kind: 'all', valid: firstOf(cell), system });
+    const { facts } = await memory.recall({
+      subject: 'ann',
+      predicate,
+      kind: 'all',
+      valid: firstOf(cell),
+      system,
+    });
     cells.push(facts.map((row) => ({ ...row, system_time_end: OPEN_END })));
   }
   return cells;
@@ -391,23 +438,35 @@ async function expectPictures(world: World, pictures: readonly Picture[]): Promi
   const [memory, other] = memories as [Memory, Memory];
   if (pictures.length === 0) return;
   const before = addMicros(pictures[0]!.at, -1);
-  expect((await memory.recall({ ...about, valid: 'any', system: before, kind: 'all' })).facts).toEqual([]);
+  expect(
+    (await memory.recall({ ...about, valid: 'any', system: before, kind: 'all' })).facts,
+  ).toEqual([]);
   for (const [n, { at, facts, losses, seen }] of pictures.entries()) {
     expect(JSON.stringify(await seenAt(memory, world, at))).toBe(seen);
     // It is the same until the next one.
-    const until = pictures[n + 1] === undefined ? addMicros(at, HOUR_MICROS) : addMicros(pictures[n + 1]!.at, -1);
+    const until =
+      pictures[n + 1] === undefined
+        ? addMicros(at, HOUR_MICROS)
+        : addMicros(pictures[n + 1]!.at, -1);
     for (let cell = 0; cell < CELLS; cell++)
       for (const [i, valid] of [firstOf(cell), lastOf(cell)].entries()) {
         const point = { ...about, valid, system: i === 0 ? at : until };
         const believed = facts.filter(({ cells }) => cells.includes(cell));
-        const expected = believed.map((fact) => [fact.object, fact.confidence, fact.claim, fact.seq]);
+        const expected = believed.map((fact) => [
+          fact.object,
+          fact.confidence,
+          fact.claim,
+          fact.seq,
+        ]);
         const found = (await other.recall(point)).facts.map(shown);
         expect(found.length).toBe(expected.length);
         expect(new Set(found)).toEqual(new Set(expected));
         const lost = (await memory.recall({ ...point, kind: 'audit' })).facts.map(lossOf);
         const losing = losses.filter((loss) => loss.cell === cell);
         expect(lost.sort()).toEqual(
-          losing.map(({ winner, loser, objects }) => JSON.stringify([winner, loser, objects])).sort(),
+          losing
+            .map(({ winner, loser, objects }) => JSON.stringify([winner, loser, objects]))
+            .sort(),
         );
       }
   }
@@ -447,7 +506,9 @@ async function expectErased(world: World, pictures: readonly Picture[]): Promise
     expect(await seenAt(memories[0]!, world, at)).toEqual(
       before.map((rows) =>
         rows.map((each) =>
-          names(each, claim) ? { ...each, object: plain.stringMatching(/^\{"\$erased":"[0-9a-f]{64}"\}$/) } : each,
+          names(each, claim)
+            ? { ...each, object: plain.stringMatching(/^\{"\$erased":"[0-9a-f]{64}"\}$/) }
+            : each,
         ),
       ),
     );
@@ -456,5 +517,7 @@ async function expectErased(world: World, pictures: readonly Picture[]): Promise
 
 function names(row: FactRow, claim: string): boolean {
   if (row.row_kind === 'current') return row.lineage === claim;
-  return readWitness(row).members.some((member) => member.rows.some(({ lineage }) => lineage === claim));
+  return readWitness(row).members.some((member) =>
+    member.rows.some(({ lineage }) => lineage === claim),
+  );
 }

@@ -50,33 +50,48 @@ const statements = fc.array(statement, { minLength: 3, maxLength: 14, size: '+1'
 onEveryStore((stores) => {
   test('the keys are those of the history, whole and by pages', async () => {
     await fc.assert(
-      fc.asyncProperty(statements, statements, fc.integer({ min: 1, max: 4 }), async (early, late, limit) => {
-        const store = await stores.newPlace().open();
-        const clock = new HandClock();
-        const assize = runtimeOver(store, [believer], { ports: { clock } });
-        const say = async ({ by, micros, from, ...said }: Statement): Promise<void> => {
-          clock.at = addMicros(clock.at, micros);
-          const trajectory = await assize.open(by, believer);
-          const memory = trajectory.memory({ space: SPACE, writ });
-          const ruling = await memory.assert({ ...said, valid: { from: `2026-01-0${from}T00:00:00.000000Z` } });
-          expect(ruling.ruling).toBe('committed');
-        };
-        try {
-          await assize.create(believer, { trajectoryId: 't', writs: [writ] });
-          for (const each of early) await say({ ...each, by: 't' });
-          for (const [n, id] of IDS.entries()) {
-            if (n === 0) continue;
-            const { head } = await assize.open(IDS[n - 1]!, believer);
-            await assize.branch(IDS[n - 1]!, head, { trajectoryId: id, note: 'try', writs: [writ] });
+      fc.asyncProperty(
+        statements,
+        statements,
+        fc.integer({ min: 1, max: 4 }),
+        async (early, late, limit) => {
+          const store = await stores.newPlace().open();
+          const clock = new HandClock();
+          const assize = runtimeOver(store, [believer], { ports: { clock } });
+          const say = async ({ by, micros, from, ...said }: Statement): Promise<void> => {
+            clock.at = addMicros(clock.at, micros);
+            const trajectory = await assize.open(by, believer);
+            const memory = trajectory.memory({ space: SPACE, writ });
+            const ruling = await memory.assert({
+              ...said,
+              valid: { from: `2026-01-0${from}T00:00:00.000000Z` },
+            });
+            expect(ruling.ruling).toBe('committed');
+          };
+          try {
+            await assize.create(believer, { trajectoryId: 't', writs: [writ] });
+            for (const each of early) await say({ ...each, by: 't' });
+            for (const [n, id] of IDS.entries()) {
+              if (n === 0) continue;
+              const { head } = await assize.open(IDS[n - 1]!, believer);
+              await assize.branch(IDS[n - 1]!, head, {
+                trajectoryId: id,
+                note: 'try',
+                writs: [writ],
+              });
+            }
+            for (const each of late) await say(each);
+            for (const id of [undefined, ...IDS]) await expectKeys(assize.memory(SPACE, id), limit);
+          } finally {
+            await assize.close();
+            await store.close();
           }
-          for (const each of late) await say(each);
-          for (const id of [undefined, ...IDS]) await expectKeys(assize.memory(SPACE, id), limit);
-        } finally {
-          await assize.close();
-          await store.close();
-        }
-      }),
-      { numRuns: cases(stores.kind === 'postgres' ? 5 : 20), endOnFailure: stores.kind === 'postgres' },
+        },
+      ),
+      {
+        numRuns: cases(stores.kind === 'postgres' ? 5 : 20),
+        endOnFailure: stores.kind === 'postgres',
+      },
     );
   });
 });
@@ -95,7 +110,9 @@ async function expectKeys(memory: MemoryView, limit: number): Promise<void> {
 
 async function grouped(memory: MemoryView): Promise<MemoryKey[]> {
   const rows = await memory.history({ kind: 'all' });
-  const groups = Map.groupBy(rows, ({ subject, predicate }) => JSON.stringify([subject, predicate]));
+  const groups = Map.groupBy(rows, ({ subject, predicate }) =>
+    JSON.stringify([subject, predicate]),
+  );
   return Array.from(groups.values(), (same) => {
     const { subject, predicate } = same[0]!;
     const lost = same.filter(({ row_kind }) => row_kind === 'audit').length;

@@ -48,10 +48,12 @@ const border = (n: number): string =>
   n === 0 ? OPEN_START : n === CELLS ? OPEN_END : `2026-01-${day(n)}T00:00:00.000000Z`;
 const inCell = (n: number): string => `2026-01-${day(n)}T12:00:00.000000Z`;
 
-const span = fc.tuple(fc.nat(CELLS - 1), fc.integer({ min: 1, max: CELLS })).map(([from, length]) => ({
-  from,
-  to: Math.min(from + length, CELLS),
-}));
+const span = fc
+  .tuple(fc.nat(CELLS - 1), fc.integer({ min: 1, max: CELLS }))
+  .map(([from, length]) => ({
+    from,
+    to: Math.min(from + length, CELLS),
+  }));
 const drawnSaid = fc.record({
   span,
   object: fc.constantFrom('amoxicillin', 'penicillin', 'none'),
@@ -76,7 +78,10 @@ onEveryStore((stores) => {
   test('concurrent assertions give the facts of a serial execution', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.array(drawnDeed, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 4 }),
+        fc.array(fc.array(drawnDeed, { minLength: 1, maxLength: 6 }), {
+          minLength: 1,
+          maxLength: 4,
+        }),
         async (waves) => {
           const place = stores.newPlace();
           const store = await place.open();
@@ -94,7 +99,8 @@ onEveryStore((stores) => {
                   done.push(each);
                   // A correction of a fact without a record changes nothing, and so asserts
                   // nothing.
-                  if (drawn.verb === 'correct' && each.payload.delta.beliefs.length === 0) unsaid.add(drawn);
+                  if (drawn.verb === 'correct' && each.payload.delta.beliefs.length === 0)
+                    unsaid.add(drawn);
                 }),
               );
             await expectModel(writers.memories[2]!, done);
@@ -110,12 +116,17 @@ onEveryStore((stores) => {
         },
       ),
       // To make a failure on a server smaller takes longer than a test may.
-      { numRuns: cases(stores.kind === 'postgres' ? 12 : 25), endOnFailure: stores.kind === 'postgres' },
+      {
+        numRuns: cases(stores.kind === 'postgres' ? 12 : 25),
+        endOnFailure: stores.kind === 'postgres',
+      },
     );
   });
 });
 
-async function writersOf(...stores: [Store, Store]): Promise<{ memories: Memory[]; close: () => Promise<void> }> {
+async function writersOf(
+  ...stores: [Store, Store]
+): Promise<{ memories: Memory[]; close: () => Promise<void> }> {
   const clock = new HandClock();
   const runtimes = stores.map((store) => runtimeOver(store, [believer], { ports: { clock } }));
   const trajectories = [
@@ -135,17 +146,22 @@ async function doDeed(memory: Memory, drawn: Drawn, source: string): Promise<Don
   const { subject, predicate } = drawn;
   const verb = drawn.verb === 'change' && predicate === 'several' ? 'assert' : drawn.verb;
   const about = { subject, predicate };
-  const said = drawn.batch.map(({ span: { from, to }, object, confidence }, i): [AssertedCells, AssertInput] => {
-    const end = verb === 'change' ? CELLS : to;
-    const valid = { from: border(from), to: border(end) };
-    const sourceEventId = `${source}-${i}`;
-    const claim = claimId(KEY, { space: SPACE, ...about, object, valid, sourceEventId });
-    return [
-      { claim, object, confidence, from, to: end, token: '' },
-      { ...about, object, confidence, valid, source: sourceEventId },
-    ];
-  });
-  const [first, { valid, ...rest }] = said[0] as [AssertedCells, AssertInput & { valid: { from: string; to: string } }];
+  const said = drawn.batch.map(
+    ({ span: { from, to }, object, confidence }, i): [AssertedCells, AssertInput] => {
+      const end = verb === 'change' ? CELLS : to;
+      const valid = { from: border(from), to: border(end) };
+      const sourceEventId = `${source}-${i}`;
+      const claim = claimId(KEY, { space: SPACE, ...about, object, valid, sourceEventId });
+      return [
+        { claim, object, confidence, from, to: end, token: '' },
+        { ...about, object, confidence, valid, source: sourceEventId },
+      ];
+    },
+  );
+  const [first, { valid, ...rest }] = said[0] as [
+    AssertedCells,
+    AssertInput & { valid: { from: string; to: string } },
+  ];
   const place = { about: `${subject} ${predicate}` };
   switch (verb) {
     case 'change':
@@ -211,9 +227,16 @@ async function expectModel(memory: Memory, done: readonly Done[]): Promise<void>
         const at = { subject, predicate, valid: inCell(cell), system: change.system_time };
         const believed = model.facts.filter(({ cells }) => cells.includes(cell));
         const { facts } = await memory.recall(at);
-        const expected = believed.map((fact) => [fact.object, fact.confidence, fact.claim, fact.seq]);
+        const expected = believed.map((fact) => [
+          fact.object,
+          fact.confidence,
+          fact.claim,
+          fact.seq,
+        ]);
         expect(new Set(facts.map(shown))).toEqual(new Set(expected));
-        const lost = (await memory.recall({ ...at, kind: 'audit' })).facts.map((row) => readWitness(row));
+        const lost = (await memory.recall({ ...at, kind: 'audit' })).facts.map((row) =>
+          readWitness(row),
+        );
         const losses = model.losses.filter((loss) => loss.cell === cell);
         expect(lost.map(({ winner, loser }) => `${winner} ${loser}`).sort()).toEqual(
           losses.map(({ winner, loser }) => `${winner} ${loser}`).sort(),
@@ -227,7 +250,10 @@ async function expectModel(memory: Memory, done: readonly Done[]): Promise<void>
  * A writer that repeats the statements from the same sources, without knowledge of them, changes
  * nothing. Merged statements are included.
  */
-async function expectSaidOnce(store: Store, waves: readonly (readonly (Drawn | undefined)[])[]): Promise<void> {
+async function expectSaidOnce(
+  store: Store,
+  waves: readonly (readonly (Drawn | undefined)[])[],
+): Promise<void> {
   const runtime = runtimeOver(store, [believer], { ports: { clock: new HandClock() } });
   const memory = (await runtime.open('a', believer)).memory({ space: SPACE, writ });
   for (const [wave, deeds] of waves.entries())

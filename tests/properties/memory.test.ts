@@ -52,10 +52,12 @@ const border = (n: number): string =>
 const inCell = (n: number): string => `2026-01-${day(n)}T12:00:00.000000Z`;
 const merge = (a: string, b: string): string => [...a.split('+'), ...b.split('+')].sort().join('+');
 
-const span = fc.tuple(fc.nat(CELLS - 1), fc.integer({ min: 1, max: CELLS })).map(([from, length]) => ({
-  from,
-  to: Math.min(from + length, CELLS),
-}));
+const span = fc
+  .tuple(fc.nat(CELLS - 1), fc.integer({ min: 1, max: CELLS }))
+  .map(([from, length]) => ({
+    from,
+    to: Math.min(from + length, CELLS),
+  }));
 const object = fc.constantFrom('amoxicillin', 'penicillin', 'none', 'aspirin');
 const confidence = fc.constantFrom(0, 0.5, 0.9, 1);
 /** Claims of one commit are met in an order that says nothing about which is preferred. */
@@ -72,7 +74,11 @@ const deed = fc.oneof(
   },
   { arbitrary: fc.record({ verb: fc.constant('change' as const), said }), weight: 2 },
   {
-    arbitrary: fc.record({ verb: fc.constant('correct' as const), said, was: fc.option(object, { nil: undefined }) }),
+    arbitrary: fc.record({
+      verb: fc.constant('correct' as const),
+      said,
+      was: fc.option(object, { nil: undefined }),
+    }),
     weight: 2,
   },
   {
@@ -94,7 +100,11 @@ const rules: fc.Arbitrary<Rules> = fc.record({
 /** Some commits come in the same microsecond as the one before, or with a clock that is behind. */
 const ticks = fc.array(fc.record({ deed, isLate: fc.boolean() }), { minLength: 1, maxLength: 12 });
 
-function sayingOf({ span: { from, to }, object, confidence, rank }: Drawn, tick: number, i: number): AssertedCells {
+function sayingOf(
+  { span: { from, to }, object, confidence, rank }: Drawn,
+  tick: number,
+  i: number,
+): AssertedCells {
   return { claim: `${rank}-${tick}-${i}`, object, confidence, from, to, token: `t${tick}` };
 }
 
@@ -104,19 +114,32 @@ function deedOf(
   tick: number,
   { isSingle }: Rules,
 ): MemoryOperation {
-  if (drawn.verb === 'assert') return { verb: 'assert', batch: drawn.batch.map((one, i) => sayingOf(one, tick, i)) };
+  if (drawn.verb === 'assert')
+    return { verb: 'assert', batch: drawn.batch.map((one, i) => sayingOf(one, tick, i)) };
   if (drawn.verb === 'retract') {
-    return { verb: 'retract', ...drawn.span, ...(drawn.object !== undefined && { object: drawn.object }) };
+    return {
+      verb: 'retract',
+      ...drawn.span,
+      ...(drawn.object !== undefined && { object: drawn.object }),
+    };
   }
   const one = sayingOf(drawn.said, tick, 0);
   if (drawn.verb === 'change')
-    return isSingle ? { verb: 'change', said: { ...one, to: CELLS } } : { verb: 'assert', batch: [one] };
+    return isSingle
+      ? { verb: 'change', said: { ...one, to: CELLS } }
+      : { verb: 'assert', batch: [one] };
   const was = drawn.was ?? (isSingle ? undefined : one.object);
   return { verb: 'correct', said: one, ...(was !== undefined && { was }) };
 }
 
 function assertionOf({ claim, object, confidence, from, to, token }: AssertedCells): Assertion {
-  return { claim, object, confidence, valid: { from: border(from), to: border(to) }, provenance: token };
+  return {
+    claim,
+    object,
+    confidence,
+    valid: { from: border(from), to: border(to) },
+    provenance: token,
+  };
 }
 
 function planOf(deed: MemoryOperation, writing: PlanInput): Plan | QuestionPlan {
@@ -126,7 +149,10 @@ function planOf(deed: MemoryOperation, writing: PlanInput): Plan | QuestionPlan 
     return planChange(writing, { ...rest, from: valid.from });
   }
   if (deed.verb === 'correct')
-    return planCorrect(writing, { ...assertionOf(deed.said), ...(deed.was !== undefined && { was: deed.was }) });
+    return planCorrect(writing, {
+      ...assertionOf(deed.said),
+      ...(deed.was !== undefined && { was: deed.was }),
+    });
   const valid = { from: border(deed.from), to: border(deed.to) };
   return planRetract(writing, { valid, ...(deed.object !== undefined && { object: deed.object }) });
 }
@@ -176,14 +202,33 @@ describe('memory', () => {
         const model = new MemoryModel(given, judge);
         let rows: readonly FactRow[] = [];
         let latest: string | null = null;
-        const pictures: { at: string; facts: MemoryModel['facts']; losses: MemoryModel['losses']; seen: string }[] = [];
+        const pictures: {
+          at: string;
+          facts: MemoryModel['facts'];
+          losses: MemoryModel['losses'];
+          seen: string;
+        }[] = [];
         for (const [tick, { deed: what, isLate }] of drawn.entries()) {
           const deed = deedOf(what, tick, given);
-          const at = isLate ? '2026-02-01T00:00:00.000000Z' : `2026-02-${day(tick)}T00:00:00.000000Z`;
-          const open = rows.filter((row) => row.row_kind === 'current' && row.system_time_end === OPEN_END);
-          const writing: PlanInput = { partition, declaration, open, latest, at, seq: tick * 2, merge };
+          const at = isLate
+            ? '2026-02-01T00:00:00.000000Z'
+            : `2026-02-${day(tick)}T00:00:00.000000Z`;
+          const open = rows.filter(
+            (row) => row.row_kind === 'current' && row.system_time_end === OPEN_END,
+          );
+          const writing: PlanInput = {
+            partition,
+            declaration,
+            open,
+            latest,
+            at,
+            seq: tick * 2,
+            merge,
+          };
           const plan = decided(deed, writing);
-          const near = open.filter((row) => overlaps(written(deed), { from: row.valid_from, to: row.valid_to }));
+          const near = open.filter((row) =>
+            overlaps(written(deed), { from: row.valid_from, to: row.valid_to }),
+          );
           expect(decided(deed, { ...writing, open: near })).toEqual(plan);
           expect(latest === null || plan.systemTime > latest).toBe(true);
           expect(plan.systemTime >= at).toBe(true);
@@ -191,14 +236,25 @@ describe('memory', () => {
           rows = applyPlan(rows, plan);
           checkOpen(rows, declaration);
           model.do(deed, tick * 2);
-          pictures.push({ at: latest, facts: model.facts, losses: model.losses, seen: allSeen(rows, latest) });
+          pictures.push({
+            at: latest,
+            facts: model.facts,
+            losses: model.losses,
+            seen: allSeen(rows, latest),
+          });
         }
         for (const { at, facts, losses, seen } of pictures) {
           for (let cell = 0; cell < CELLS; cell++) {
             const point = { valid: inCell(cell), system: at };
             const expected = facts
               .filter(({ cells }) => cells.includes(cell))
-              .map((fact) => [fact.object, fact.confidence, fact.claim, fact.seq, fact.tokens.join('+')]);
+              .map((fact) => [
+                fact.object,
+                fact.confidence,
+                fact.claim,
+                fact.seq,
+                fact.tokens.join('+'),
+              ]);
             expect(new Set(asOf(rows, point).map(shown))).toEqual(new Set(expected));
             const lost = losses.filter((loss) => loss.cell === cell);
             expect(asOf(rows, point, 'audit').map(lossOf).sort()).toEqual(
@@ -206,11 +262,18 @@ describe('memory', () => {
             );
           }
           // The extent of a row too, and that nothing written later changes what was read.
-          const extents = facts.map(({ cells, object }) => [object, border(cells[0]!), border(cells.at(-1)! + 1)]);
+          const extents = facts.map(({ cells, object }) => [
+            object,
+            border(cells[0]!),
+            border(cells.at(-1)! + 1),
+          ]);
           const open = rows.filter(
-            (row) => row.row_kind === 'current' && row.system_time_start <= at && at < row.system_time_end,
+            (row) =>
+              row.row_kind === 'current' && row.system_time_start <= at && at < row.system_time_end,
           );
-          expect(new Set(open.map((row) => [row.object, row.valid_from, row.valid_to]))).toEqual(new Set(extents));
+          expect(new Set(open.map((row) => [row.object, row.valid_from, row.valid_to]))).toEqual(
+            new Set(extents),
+          );
           expect(new Set(open.map((row) => row.fact_id)).size).toBe(open.length);
           expect(allSeen(rows, at)).toBe(seen);
         }
@@ -243,7 +306,8 @@ describe('memory', () => {
         const writing = { ...stamp, open, at: '2026-02-02T00:00:00.000000Z', seq: 2 };
         const assertions = batch.map((drawn, i) => assertionOf(sayingOf(drawn, 1, i)));
         const plan = planAssert(writing, assertions);
-        for (const order of permutations(assertions)) expect(planAssert(writing, order)).toEqual(plan);
+        for (const order of permutations(assertions))
+          expect(planAssert(writing, order)).toEqual(plan);
       }),
       { numRuns: cases(60) },
     );
@@ -268,21 +332,33 @@ describe('memory', () => {
         );
         const expected = Array.from({ length: CELLS }, (_, cell) => {
           const there = said.filter(({ from, to }) => from <= cell && cell < to);
-          const latest = there.find(({ from }) => from === Math.max(...there.map((one) => one.from)));
+          const latest = there.find(
+            ({ from }) => from === Math.max(...there.map((one) => one.from)),
+          );
           return latest === undefined ? [] : [`${latest.object} ${latest.confidence}`];
         });
-        const declaration = declarePredicate({ cardinality: 'single-valued', strategy: 'lww-valid' });
+        const declaration = declarePredicate({
+          cardinality: 'single-valued',
+          strategy: 'lww-valid',
+        });
         for (const order of permutations(said)) {
           let rows: readonly FactRow[] = [];
           for (const [seq, one] of order.entries()) {
-            const open = rows.filter((row) => row.row_kind === 'current' && row.system_time_end === OPEN_END);
+            const open = rows.filter(
+              (row) => row.row_kind === 'current' && row.system_time_end === OPEN_END,
+            );
             const at = `2026-02-${day(seq)}T00:00:00.000000Z`;
-            const plan = planAssert({ partition, declaration, open, latest: null, at, seq, merge }, [assertionOf(one)]);
+            const plan = planAssert(
+              { partition, declaration, open, latest: null, at, seq, merge },
+              [assertionOf(one)],
+            );
             rows = applyPlan(rows, plan as Plan);
           }
           const system = '2026-03-01T00:00:00.000000Z';
           const believed = expected.map((_, cell) =>
-            asOf(rows, { valid: inCell(cell), system }).map((row) => `${row.object} ${row.confidence}`),
+            asOf(rows, { valid: inCell(cell), system }).map(
+              (row) => `${row.object} ${row.confidence}`,
+            ),
           );
           expect(believed).toEqual(expected);
         }
@@ -292,7 +368,10 @@ describe('memory', () => {
   });
 
   test('decides the same for any Unicode form of an object', () => {
-    const forms = fc.array(fc.constantFrom('\u00c5', 'A\u030a', '\u212b'), { minLength: 1, maxLength: 12 });
+    const forms = fc.array(fc.constantFrom('\u00c5', 'A\u030a', '\u212b'), {
+      minLength: 1,
+      maxLength: 12,
+    });
     fc.assert(
       fc.property(rules, ticks, forms, (given, drawn, spelt) => {
         const declaration = declarePredicate({
@@ -300,20 +379,33 @@ describe('memory', () => {
           strategy: given.strategy,
           remainder: given.keeps ? 'keep' : 'drop',
         });
-        const told = (spellings: readonly string[]): { readonly text: string; readonly objects: readonly string[] } => {
+        const told = (
+          spellings: readonly string[],
+        ): { readonly text: string; readonly objects: readonly string[] } => {
           let rows: readonly FactRow[] = [];
           let n = 0;
           for (const [tick, { deed }] of drawn.entries()) {
             const text = JSON.stringify(deedOf(deed, tick, given));
             const said = JSON.parse(text, (member, value) =>
-              member === 'object' || member === 'was' ? `${spellings[n++ % spellings.length]} ${value}` : value,
+              member === 'object' || member === 'was'
+                ? `${spellings[n++ % spellings.length]} ${value}`
+                : value,
             );
-            const open = rows.filter((row) => row.row_kind === 'current' && row.system_time_end === OPEN_END);
+            const open = rows.filter(
+              (row) => row.row_kind === 'current' && row.system_time_end === OPEN_END,
+            );
             const at = `2026-02-${day(tick)}T00:00:00.000000Z`;
-            rows = applyPlan(rows, decided(said, { partition, declaration, open, latest: null, at, seq: tick, merge }));
+            rows = applyPlan(
+              rows,
+              decided(said, { partition, declaration, open, latest: null, at, seq: tick, merge }),
+            );
           }
           const [now, before] = [`2026-02-28T00:00:00.000000Z`, '2026-02-01T12:00:00.000000Z'];
-          const difference = diff(rows, { valid: inCell(3), system: before }, { valid: inCell(3), system: now });
+          const difference = diff(
+            rows,
+            { valid: inCell(3), system: before },
+            { valid: inCell(3), system: now },
+          );
           return {
             text: JSON.stringify([rows, difference]).normalize('NFC'),
             objects: rows.map((row) => row.object),
@@ -322,7 +414,8 @@ describe('memory', () => {
         const composed = told(['\u00c5']);
         const other = told(spelt);
         expect(other.text).toBe(composed.text);
-        if (!spelt.includes('\u00c5')) expect(other.objects.filter((one) => one.includes('\u00c5'))).toEqual([]);
+        if (!spelt.includes('\u00c5'))
+          expect(other.objects.filter((one) => one.includes('\u00c5'))).toEqual([]);
       }),
       { numRuns: cases(200) },
     );
@@ -336,7 +429,9 @@ describe('memory', () => {
         const without = others.map(periodOf);
         const cells = (list: readonly Period[]): number[] => {
           const held = list.flatMap((one) =>
-            Array.from({ length: CELLS }, (_, n) => n).filter((n) => one.from <= inCell(n) && inCell(n) < one.to),
+            Array.from({ length: CELLS }, (_, n) => n).filter(
+              (n) => one.from <= inCell(n) && inCell(n) < one.to,
+            ),
           );
           return held.sort((a, b) => a - b);
         };
@@ -382,7 +477,9 @@ test.each(['lww', 'evi'] as const)(
         };
         const seq = i % 3;
         const at = `2026-02-0${seq + 1}T00:00:00.000000Z`;
-        const plan = planAssert({ partition, declaration, open, latest: null, at, seq, merge }, [assertion]) as Plan;
+        const plan = planAssert({ partition, declaration, open, latest: null, at, seq, merge }, [
+          assertion,
+        ]) as Plan;
         return { row: plan.insert[0]!, isNew: i % 4 === 0, parts: [valid] };
       });
       const told = (order: typeof items): string => {
@@ -411,7 +508,10 @@ test.each(['lww', 'evi'] as const)(
 /** From where to where something is written. */
 function written(deed: MemoryOperation): Period {
   const all = deed.verb === 'retract' ? [deed] : deed.verb === 'assert' ? deed.batch : [deed.said];
-  return periodOf({ from: Math.min(...all.map(({ from }) => from)), to: Math.max(...all.map(({ to }) => to)) });
+  return periodOf({
+    from: Math.min(...all.map(({ from }) => from)),
+    to: Math.max(...all.map(({ to }) => to)),
+  });
 }
 
 function periodOf({ from, to }: { from: number; to: number }): Period {
@@ -419,8 +519,12 @@ function periodOf({ from, to }: { from: number; to: number }): Period {
 }
 
 function allSeen(rows: readonly FactRow[], system: string): string {
-  const cells = Array.from({ length: CELLS }, (_, cell) => asOf(rows, { valid: inCell(cell), system }, 'all'));
-  return JSON.stringify(cells.map((found) => found.map((row) => ({ ...row, system_time_end: undefined }))));
+  const cells = Array.from({ length: CELLS }, (_, cell) =>
+    asOf(rows, { valid: inCell(cell), system }, 'all'),
+  );
+  return JSON.stringify(
+    cells.map((found) => found.map((row) => ({ ...row, system_time_end: undefined }))),
+  );
 }
 
 function lossOf(row: FactRow): string {
@@ -428,18 +532,24 @@ function lossOf(row: FactRow): string {
   const lost = members.find(({ claim }) => claim === loser)!;
   // The losing rows are there in full, and their provenance is part of the sum.
   for (const { provenance_id } of lost.rows)
-    for (const token of provenance_id.split('+')) expect(row.provenance_id.split('+')).toContain(token);
+    for (const token of provenance_id.split('+'))
+      expect(row.provenance_id.split('+')).toContain(token);
   const objects = members.map(({ object }) => object).sort();
   return JSON.stringify({ cell: 0, loser, winner, objects, tokens: row.provenance_id.split('+') });
 }
 
 function expectDifference(rows: readonly FactRow[], first: string, last: string): void {
   for (let cell = 0; cell < CELLS; cell++) {
-    const [from, to] = [first, last].map((system) => ({ valid: inCell(cell), system })) as [never, never];
+    const [from, to] = [first, last].map((system) => ({ valid: inCell(cell), system })) as [
+      never,
+      never,
+    ];
     const [before, after] = [asOf(rows, from), asOf(rows, to)];
     const { added, removed, revised } = diff(rows, from, to);
     const objects = (list: readonly FactRow[]): string[] => list.map((row) => row.object).sort();
-    expect(objects([...before.filter((row) => !removed.includes(row)), ...added])).toEqual(objects(after));
+    expect(objects([...before.filter((row) => !removed.includes(row)), ...added])).toEqual(
+      objects(after),
+    );
     for (const { from: was, to: is } of revised) {
       expect(before).toContain(was);
       expect(after).toContain(is);

@@ -6,7 +6,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '#base';
 import { readRules } from '#domains/gateway';
-import { gatewayRule, judgeRule, type MinedRule, type MiningRun, readRuns, withRules } from '#mining';
+import {
+  gatewayRule,
+  judgeRule,
+  type MinedRule,
+  type MiningRun,
+  readRuns,
+  withRules,
+} from '#mining';
 import { backtestRules } from '#replay';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { desk, said } from '../support/domains/gateway/desk.ts';
@@ -78,7 +85,10 @@ const stateless = fc.oneof(
   fc.record({
     kind: fc.constant('approval'),
     tool,
-    from: fc.record({ path: fc.constantFrom('/cents', '/deep/n'), min: fc.integer({ min: 1, max: 90 }) }),
+    from: fc.record({
+      path: fc.constantFrom('/cents', '/deep/n'),
+      min: fc.integer({ min: 1, max: 90 }),
+    }),
   }),
   fc.record({ kind: fc.constant('approval'), tool }),
   fc.record({
@@ -116,7 +126,12 @@ async function recorded(steps: readonly Step[], yaml: string) {
 }
 
 /** The calls that a rule without memory meets, whatever was ruled on them. */
-function met(rule: MinedRule, runs: readonly MiningRun[], ruling: string, isApproved: boolean): number {
+function met(
+  rule: MinedRule,
+  runs: readonly MiningRun[],
+  ruling: string,
+  isApproved: boolean,
+): number {
   const chosen = runs.map(({ id, calls }) => ({
     id,
     calls: calls
@@ -146,7 +161,9 @@ test('a written rule rules on recorded calls as its counter-examples say', async
         await assize.close();
         const denies = 'deny' in written.value;
         // An argument that cannot be compared denies, whatever the rule would do.
-        const misfits = runs.flatMap(({ calls }) => calls).filter(({ args }) => isMisfit(rule, args));
+        const misfits = runs
+          .flatMap(({ calls }) => calls)
+          .filter(({ args }) => isMisfit(rule, args));
         const free = met(rule, runs, 'committed', false);
         const total = Object.values(report!.changes).reduce((sum, each) => sum + each, 0);
         if (misfits.length > 0) expect(total).toBeGreaterThanOrEqual(free);
@@ -154,16 +171,19 @@ test('a written rule rules on recorded calls as its counter-examples say', async
           expect(report!.changes).toEqual(
             counted({
               committed_to_rejected: free,
-              escalated_to_rejected: met(rule, runs, 'committed', true) + met(rule, runs, 'rejected', false),
+              escalated_to_rejected:
+                met(rule, runs, 'committed', true) + met(rule, runs, 'rejected', false),
             }),
           );
         else expect(report!.changes).toEqual(counted({ committed_to_escalated: free }));
-        if (total > 0 && misfits.length === 0) kinds.set(rule.kind, (kinds.get(rule.kind) ?? 0) + 1);
+        if (total > 0 && misfits.length === 0)
+          kinds.set(rule.kind, (kinds.get(rule.kind) ?? 0) + 1);
       },
     ),
     { numRuns: cases(1_200) },
   );
-  if (hasUsualCases()) expect([...kinds.keys()].sort()).toEqual(['approval', 'bound', 'never', 'values']);
+  if (hasUsualCases())
+    expect([...kinds.keys()].sort()).toEqual(['approval', 'bound', 'never', 'values']);
   expect(kinds.size).toBeGreaterThan(0);
 });
 
@@ -182,20 +202,24 @@ function isMisfit(rule: MinedRule, args: unknown): boolean {
 test('a written limit stops the calls beyond it', async () => {
   let stopped = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), rate, async (steps, rule) => {
-      const free = RULES.replace(/ {2}- \{ id: large.*\n/, '').replace('rules:\n', '');
-      const { store, runs, assize } = await recorded(steps, free);
-      const [report] = await backtestRules(store, [gatewayRule({ id: 'mined', rule })], {
-        trajectoryIds: ['desk'],
-        rules: readRules(free).rules,
-      });
-      await assize.close();
-      const { counter_example_count: beyond, counter_examples: examples } = judgeRule(rule, runs);
-      expect(report!.changes).toEqual(counted({ committed_to_rejected: beyond }));
-      const stoppedIds = report!.differences.map(({ entry_id }) => entry_id);
-      expect(new Set(stoppedIds)).toEqual(new Set(examples.map(({ entry }) => entry!.entry_id)));
-      stopped += beyond;
-    }),
+    fc.asyncProperty(
+      fc.array(step, { minLength: 10, maxLength: 30 }),
+      rate,
+      async (steps, rule) => {
+        const free = RULES.replace(/ {2}- \{ id: large.*\n/, '').replace('rules:\n', '');
+        const { store, runs, assize } = await recorded(steps, free);
+        const [report] = await backtestRules(store, [gatewayRule({ id: 'mined', rule })], {
+          trajectoryIds: ['desk'],
+          rules: readRules(free).rules,
+        });
+        await assize.close();
+        const { counter_example_count: beyond, counter_examples: examples } = judgeRule(rule, runs);
+        expect(report!.changes).toEqual(counted({ committed_to_rejected: beyond }));
+        const stoppedIds = report!.differences.map(({ entry_id }) => entry_id);
+        expect(new Set(stoppedIds)).toEqual(new Set(examples.map(({ entry }) => entry!.entry_id)));
+        stopped += beyond;
+      },
+    ),
     { numRuns: cases(400) },
   );
   expect(stopped).toBeGreaterThan(0);
@@ -234,9 +258,15 @@ function layouts(): string[] {
 
 test('the desk of this test records approvals', async () => {
   const { runs } = await recorded(
-    [{ agent: 'ada', tool: 'bank/pay', args: { cents: 90 }, seconds: 0, isApproved: true }] as never,
+    [
+      { agent: 'ada', tool: 'bank/pay', args: { cents: 90 }, seconds: 0, isApproved: true },
+    ] as never,
     RULES,
   );
-  expect(runs[0]?.calls).toMatchObject([{ approvedBy: ['human:grace'], ruling: 'committed', principal: 'ada' }]);
-  expect(said(await (await desk(RULES)).call('ada', 'bank/pay', { cents: 90 }))).toBe('escalated large');
+  expect(runs[0]?.calls).toMatchObject([
+    { approvedBy: ['human:grace'], ruling: 'committed', principal: 'ada' },
+  ]);
+  expect(said(await (await desk(RULES)).call('ada', 'bank/pay', { cents: 90 }))).toBe(
+    'escalated large',
+  );
 });

@@ -16,10 +16,23 @@ import { hasUsualCases } from '../support/cases.ts';
 import { payloadOf } from '../support/models/schedule.ts';
 import { theorems } from '../support/models/shared-executions.ts';
 import { carriedBy, openAt, tipsOf } from '../support/models/treasury/allowed.ts';
-import { answered, expectAllowed, judged, madeBy, playWith, type Run } from '../support/models/treasury/answers.ts';
+import {
+  answered,
+  expectAllowed,
+  judged,
+  madeBy,
+  playWith,
+  type Run,
+} from '../support/models/treasury/answers.ts';
 import { type Deed, roleOf } from '../support/models/treasury/deeds.ts';
 import type { Model, Waiting } from '../support/models/treasury/model.ts';
-import { type Call, callsOf, difference, findingsOf, resultOf } from '../support/models/treasury/naive.ts';
+import {
+  type Call,
+  callsOf,
+  difference,
+  findingsOf,
+  resultOf,
+} from '../support/models/treasury/naive.ts';
 import { schedulesOf } from '../support/models/treasury/schedule.ts';
 import type { Treasury } from '../support/models/treasury/versions.ts';
 import { expect } from '../support/quick-expect.ts';
@@ -57,7 +70,11 @@ function recordsFaithfully(run: Run): void {
     const recorded = { name: action.name, role: roleOf(action), args: action.args };
     const before = one.models[row.seq - 1] as Model;
     if (payload.kind === 'rejection') {
-      expect(payload.intent).toMatchObject({ action: action.name, role: recorded.role, args: action.args });
+      expect(payload.intent).toMatchObject({
+        action: action.name,
+        role: recorded.role,
+        args: action.args,
+      });
       expect(payload.writ_id).toBe(writId(writ));
       expect(payload).not.toHaveProperty('resolves');
       continue;
@@ -112,9 +129,11 @@ function recordsCounselors(run: Run): void {
     expect(commit.proposal_id).toBe(proposal.proposal_id);
     expect(commit.counselor?.principal).toBe(deed.principal);
     expect(commit.counselor?.override === true).toBe(after.overridden.size > 0);
-    expect(commit.detection_vector?.filter(({ result }) => result !== 'pass').map((item) => item.invariant_id)).toEqual(
-      after.version.rules.filter((rule) => after.broken.has(rule)),
-    );
+    expect(
+      commit.detection_vector
+        ?.filter(({ result }) => result !== 'pass')
+        .map((item) => item.invariant_id),
+    ).toEqual(after.version.rules.filter((rule) => after.broken.has(rule)));
     const action = deed.amended ?? waiting.action;
     expect(commit.action).toEqual({ name: action.name, role: roleOf(action), args: action.args });
     expect(commit.amended === undefined).toBe(deed.amended === undefined);
@@ -147,9 +166,11 @@ function appendsOnlyRulings(run: Run): void {
       const payload = payloadOf(row);
       if (isSettlement(payload)) continue;
       // No deed made the entry: it is an expiry, or an upgrade closes a proposal.
-      if (payload.kind !== 'rejection') throw new Error(`no deed made the entry ${row.id} (${row.kind})`);
+      if (payload.kind !== 'rejection')
+        throw new Error(`no deed made the entry ${row.id} (${row.kind})`);
       const waiting = models[seq - 1]?.open.find(({ id }) => id === payload.resolves);
-      if (payload.reason === 'expired') expect(payload.at >= (waiting?.payload.expires ?? '')).toBe(true);
+      if (payload.reason === 'expired')
+        expect(payload.at >= (waiting?.payload.expires ?? '')).toBe(true);
       else expect(payload.reason).toBe('upgraded');
       if (payload.reason === 'expired') met('expired');
     }
@@ -181,11 +202,18 @@ function freezesWorld({ rows, models }: Run): void {
   for (const [trajectory, list] of rows) {
     for (const [seq, row] of list.entries()) {
       const payload = payloadOf(row);
-      const frozen = models.get(trajectory)?.[seq - 1]?.open.filter((one) => one.payload.freezes === 'world') ?? [];
+      const frozen =
+        models.get(trajectory)?.[seq - 1]?.open.filter((one) => one.payload.freezes === 'world') ??
+        [];
       expect(frozen.length).toBeLessThanOrEqual(1);
       const resolves = 'resolves' in payload ? payload.resolves : undefined;
       if (frozen.length === 0 || resolves !== undefined) continue;
-      const name = payload.kind === 'commit' ? payload.action.name : 'intent' in payload ? payload.intent.action : '';
+      const name =
+        payload.kind === 'commit'
+          ? payload.action.name
+          : 'intent' in payload
+            ? payload.intent.action
+            : '';
       expect(name.startsWith('assize.')).toBe(true);
     }
   }
@@ -226,7 +254,9 @@ function callsOnce({ rows, calls, bank, unresolved }: Run): void {
   const commits = [...rows.values()].flat().filter(({ kind }) => kind === 'commit');
   const recorded = commits.flatMap(({ id }) => calls.get(id) ?? []);
   const texts = (list: readonly object[]): string[] => list.map((one) => canonicalize(one)).sort();
-  expect(texts(bank.bookings)).toEqual(texts(recorded.map(({ key, tool, input }) => ({ key, tool, input }))));
+  expect(texts(bank.bookings)).toEqual(
+    texts(recorded.map(({ key, tool, input }) => ({ key, tool, input }))),
+  );
   expect(unresolved).toBe(0);
 }
 
@@ -236,7 +266,9 @@ function bindsByDigest({ rows, calls }: Run): void {
     const payload = payloadOf(row);
     if (payload.kind !== 'pending_approval') continue;
     expect(payload.digest).toBe(hashText(canonicalize(payload.proposal)));
-    expect(payload.proposal.delta.effects.map(({ id }) => id)).toEqual((calls.get(row.id) ?? []).map(({ key }) => key));
+    expect(payload.proposal.delta.effects.map(({ id }) => id)).toEqual(
+      (calls.get(row.id) ?? []).map(({ key }) => key),
+    );
   }
 }
 
@@ -247,7 +279,8 @@ function bindsByDigest({ rows, calls }: Run): void {
 function spoilsNoApproval(run: Run): void {
   for (const one of answered(run)) {
     const { deed, models, outcome, from, rows } = one;
-    if (deed.do !== 'approve' || deed.amended !== undefined || !(outcome instanceof Error)) continue;
+    if (deed.do !== 'approve' || deed.amended !== undefined || !(outcome instanceof Error))
+      continue;
     const { code } = outcome as Error & { code?: string };
     if (code !== 'override_needed' && code !== 'final_rule') continue;
     const places = models.slice(Math.max(from - 1, 0), Math.max(rows.length, 1));
@@ -288,7 +321,9 @@ function upgrades(run: Run): void {
       while (isClosing(list[last + 1])) last++;
       expect(models[last]?.open.map(({ id }) => id)).toEqual(carried);
       expect(after.version.number).toBe(Number(payload.action.args.to.version));
-      expect(payload.detection_vector?.map(({ invariant_id }) => invariant_id)).toEqual([...after.version.rules]);
+      expect(payload.detection_vector?.map(({ invariant_id }) => invariant_id)).toEqual([
+        ...after.version.rules,
+      ]);
       met('upgraded');
       if (carried.length > 0) met('carried');
       if (last > seq) met('closed by an upgrade');
@@ -309,7 +344,11 @@ function keepsKeys(run: Run): void {
       const payload = payloadOf(row);
       if (payload.kind !== 'commit' || payload.key_hash === undefined) continue;
       const { ref } = payload.action.args as unknown as { ref: number };
-      expect({ trajectory, ref, times: refs.get(ref) }).toEqual({ trajectory, ref, times: undefined });
+      expect({ trajectory, ref, times: refs.get(ref) }).toEqual({
+        trajectory,
+        ref,
+        times: undefined,
+      });
       refs.set(ref, 1);
     }
   }
@@ -325,7 +364,9 @@ function branches({ happenings, models, rows }: Run): void {
       if (deed.do !== 'branch') continue;
       const seq = before.get(deed.source)?.findIndex(({ id }) => id === deed.entry) ?? -1;
       const isHalted = models.get(deed.source)?.[seq]?.isHalted;
-      expect((outcome as { code?: string } | undefined)?.code).toBe(isHalted === true ? 'halted' : undefined);
+      expect((outcome as { code?: string } | undefined)?.code).toBe(
+        isHalted === true ? 'halted' : undefined,
+      );
       if (isHalted === false) met('branched');
     }
   }
@@ -355,8 +396,10 @@ export function checkMixedSchedules(title: string, steps: number, usual: number)
     title,
     { input: schedulesOf(steps), play: playWith, usual },
     {
-      'Theorems 1 and 1+: a state breaks only rules that its approvers overrode': onlyOverridesBreak,
-      'Lemmas A.48, A.49: the candidate, and nothing else, decides': (run) => answersAsModel(run, ['ask']),
+      'Theorems 1 and 1+: a state breaks only rules that its approvers overrode':
+        onlyOverridesBreak,
+      'Lemmas A.48, A.49: the candidate, and nothing else, decides': (run) =>
+        answersAsModel(run, ['ask']),
       'Theorems 2 and 4: (i) and (ii) faithful entries': recordsFaithfully,
       'Theorems 2 and 4: (iii+) exclusivity, (iv) monotonicity, (v+) exactness': appendsOnlyRulings,
       'Theorem 4: (vi) and (vii) faithful decisions of counselors': recordsCounselors,

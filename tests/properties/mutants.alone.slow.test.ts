@@ -73,7 +73,10 @@ const MODEL = 'packages/testing/src/memory';
 let folder: string;
 /** Paths. */
 const parts: string[] = [];
-let outcomes: ReadonlyMap<string, { readonly passed: number; readonly failed: number; readonly words: string }>;
+let outcomes: ReadonlyMap<
+  string,
+  { readonly passed: number; readonly failed: number; readonly words: string }
+>;
 
 /**
  * The program as Node would load it. Node would repeat the work in each copy. Imports carry the new
@@ -92,9 +95,12 @@ const built = (path: string): string => path.replace(/\.ts$/, '.js');
 function makeParts(): void {
   const properties = Object.keys(PROPERTIES).map((by) => `tests/properties/${by}.test.ts`);
   const shared = ['tests/support/**/*.ts', 'tests/properties/{mixed-schedules,payments}.ts'];
-  const needed = globSync([`packages/assize/src/{${FLOORS}}/**/*.ts`, `{${REPLAY},${MODEL}}/**/*.ts`, ...shared], {
-    cwd: root,
-  });
+  const needed = globSync(
+    [`packages/assize/src/{${FLOORS}}/**/*.ts`, `{${REPLAY},${MODEL}}/**/*.ts`, ...shared],
+    {
+      cwd: root,
+    },
+  );
   for (const path of [...needed.filter((each) => !each.endsWith('.test.ts')), ...properties]) {
     parts.push(built(path));
     mkdirSync(dirname(join(folder, PARTS, path)), { recursive: true });
@@ -103,9 +109,14 @@ function makeParts(): void {
 }
 
 /** Of files that are never changed: each is there once, and has a name in every copy. */
-function copyTo(name: string, tried: readonly Pick<Mutant, 'by' | 'property'>[], mutant?: Mutant): void {
+function copyTo(
+  name: string,
+  tried: readonly Pick<Mutant, 'by' | 'property'>[],
+  mutant?: Mutant,
+): void {
   const home = join(folder, name);
-  const faults = mutant === undefined ? [] : [mutant, ...(mutant.also === undefined ? [] : [mutant.also])];
+  const faults =
+    mutant === undefined ? [] : [mutant, ...(mutant.also === undefined ? [] : [mutant.also])];
   const mutated = new Set(faults.map(({ file }) => built(`packages/assize/src/${file}`)));
   const properties = new Map(tried.map(({ by }) => [`tests/properties/${by}.test.js`, by]));
   for (const part of parts) {
@@ -115,15 +126,23 @@ function copyTo(name: string, tried: readonly Pick<Mutant, 'by' | 'property'>[],
   }
   for (const [path, by] of properties) {
     const property = tried.filter((one) => one.by === by).map((one) => one.property);
-    writeFileSync(join(home, path.replace('.test.js', '.json')), JSON.stringify({ cases: PROPERTIES[by], property }));
+    writeFileSync(
+      join(home, path.replace('.test.js', '.json')),
+      JSON.stringify({ cases: PROPERTIES[by], property }),
+    );
   }
   const { imports } = JSON.parse(sourceOf('package.json')) as { imports: Record<string, string> };
   const named = Object.fromEntries(
-    Object.entries({ ...imports, '#model': `./${MODEL}/index.ts`, '#file/*': './packages/assize/src/*' }).map(
-      ([each, path]) => [each, built(path)],
-    ),
+    Object.entries({
+      ...imports,
+      '#model': `./${MODEL}/index.ts`,
+      '#file/*': './packages/assize/src/*',
+    }).map(([each, path]) => [each, built(path)]),
   );
-  writeFileSync(join(home, 'package.json'), JSON.stringify({ name, type: 'module', imports: named }));
+  writeFileSync(
+    join(home, 'package.json'),
+    JSON.stringify({ name, type: 'module', imports: named }),
+  );
   for (const fault of faults) {
     const source = planted(mutant?.fault as string, fault);
     writeFileSync(join(home, built(`packages/assize/src/${fault.file}`)), programOf(source));
@@ -184,7 +203,10 @@ interface Report {
   readonly testResults: readonly {
     readonly name: string;
     readonly message: string;
-    readonly assertionResults: readonly { readonly status: string; readonly failureMessages: readonly string[] }[];
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly failureMessages: readonly string[];
+    }[];
   }[];
 }
 

@@ -12,10 +12,14 @@ test('is the engine’s where no more than 100 marks follow each other', () => {
     fc.constantFrom('e', UNORDERED, '\u0f73', '\uff9e'),
   );
   fc.assert(
-    fc.property(fc.array(unit, { maxLength: 25 }), fc.constantFrom('NFC', 'NFKD'), (units, form) => {
-      const text = units.join('');
-      expect(normalForm(text, form)).toBe(text.normalize(form));
-    }),
+    fc.property(
+      fc.array(unit, { maxLength: 25 }),
+      fc.constantFrom('NFC', 'NFKD'),
+      (units, form) => {
+        const text = units.join('');
+        expect(normalForm(text, form)).toBe(text.normalize(form));
+      },
+    ),
     { numRuns: 100 },
   );
 });
@@ -23,7 +27,9 @@ test('is the engine’s where no more than 100 marks follow each other', () => {
 test('normalization skips longer runs of marks, but not the text around them', () => {
   const many = UNORDERED.repeat(51);
   expect(normalForm(`e\u0301 a${many} e\u0301`, 'NFC')).toBe(`é a${many} é`);
-  expect(normalForm(`a${'\uff9e\u0334'.repeat(51)} ﬁ`, 'NFKD')).toBe(`a${'\uff9e\u0334'.repeat(51)} fi`);
+  expect(normalForm(`a${'\uff9e\u0334'.repeat(51)} ﬁ`, 'NFKD')).toBe(
+    `a${'\uff9e\u0334'.repeat(51)} fi`,
+  );
   expect(objectKey(`e\u0301 a${many}`)).toBe(`é a${many}`);
 });
 
@@ -31,7 +37,11 @@ test('never has the engine put more marks in order than that', () => {
   const composed = vi.spyOn(String.prototype, 'normalize');
   onTestFinished(() => composed.mockRestore());
   const object = `a ${UNORDERED.repeat(8_000)}`;
-  expect([objectKey(object), [...wordsOf(object)], [...everyWordOf(object)]]).toEqual([object, ['a'], ['a']]);
+  expect([objectKey(object), [...wordsOf(object)], [...everyWordOf(object)]]).toEqual([
+    object,
+    ['a'],
+    ['a'],
+  ]);
   const given = composed.mock.contexts.flatMap((text) => String(text).match(/\p{M}+/gu) ?? []);
   expect(Math.max(0, ...given.map((marks) => marks.length))).toBeLessThanOrEqual(100);
 });

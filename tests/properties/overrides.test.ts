@@ -71,14 +71,16 @@ class Model {
     if (this.given.some((one) => one.who === who)) return 'already_approved';
     const broken = this.#broken([...this.given.map((one) => one.who), who]);
     const { final, overridable } = this.#terms;
-    const isFinal = (rule: string | undefined) => rule === final || (rule === 'NO_SELF' && !overridable);
+    const isFinal = (rule: string | undefined) =>
+      rule === final || (rule === 'NO_SELF' && !overridable);
     if (broken.some((item) => isFinal(item.split(' ')[0]))) return 'final_rule';
     const [first] = this.given;
     const isAsked = broken.length > 0 || (first?.overrides ?? []).length > 0;
     if (isAsked) {
       if (first !== undefined && first.overrides.length === 0) return 'override_needed';
       if (!override) return 'override_needed';
-      if (first !== undefined && broken.some((item) => !first.overrides.includes(item))) return 'changed_since';
+      if (first !== undefined && broken.some((item) => !first.overrides.includes(item)))
+        return 'changed_since';
     }
     this.given.push({ who, overrides: first === undefined ? broken : first.overrides });
     this.committed = this.given.length === this.#terms.approvals;
@@ -99,7 +101,14 @@ class Model {
 
 const SEEN = new Map<string, number>();
 const TO_SEE = [
-  ...['committed', 'escalated', 'override_needed', 'changed_since', 'final_rule', 'already_approved'],
+  ...[
+    'committed',
+    'escalated',
+    'override_needed',
+    'changed_since',
+    'final_rule',
+    'already_approved',
+  ],
   ...['unauthorised_counselor', 'committed with override', 'committed without override'],
 ];
 
@@ -138,7 +147,9 @@ async function play(terms: Terms, events: readonly Event[]): Promise<void> {
   if (model.committed) {
     await checkCommit(store, model);
     const names = model.given.map(({ who }) => who);
-    expect(trajectory.state()).toMatchObject({ approvers: terms.mark === 'push' ? names : names.slice(-1) });
+    expect(trajectory.state()).toMatchObject({
+      approvers: terms.mark === 'push' ? names : names.slice(-1),
+    });
   }
   const report = await deepReplay(store, 't', { domains: [domain] });
   expect(report.differences).toEqual([]);
@@ -147,7 +158,12 @@ async function play(terms: Terms, events: readonly Event[]): Promise<void> {
 /** Changes a load as a counselor who overrides LEVEL, or not at all where LEVEL is final. */
 async function put(trajectory: Trajectory, load: string, to: number): Promise<void> {
   const role = { name: 'loader', params: { load } };
-  const ruling = await trajectory.propose({ action: 'load', role, args: { to }, writ: writFor('agent') });
+  const ruling = await trajectory.propose({
+    action: 'load',
+    role,
+    args: { to },
+    writ: writFor('agent'),
+  });
   if (ruling.ruling !== 'escalated') return;
   try {
     await trajectory.approvals.approve(ruling.pending, doctor('z', { override: true }));
@@ -159,7 +175,9 @@ async function put(trajectory: Trajectory, load: string, to: number): Promise<vo
 
 /** The commit names every approver, and every override with its rules. */
 async function checkCommit(store: MemoryStore, { given }: Model): Promise<void> {
-  const commit = (await payloads(store, 't')).findLast(({ kind }) => kind === 'commit') as CommitPayload;
+  const commit = (await payloads(store, 't')).findLast(
+    ({ kind }) => kind === 'commit',
+  ) as CommitPayload;
   const approvers = [...(commit.approved_by ?? []), commit.counselor!];
   expect(approvers.map(({ principal }) => principal)).toEqual(given.map(({ who }) => who));
   for (const [i, { override, overridden = [] }] of approvers.entries()) {
@@ -167,12 +185,19 @@ async function checkCommit(store: MemoryStore, { given }: Model): Promise<void> 
     expect(override === true).toBe(rules.length > 0);
     expect(overridden.map(({ invariant_id }) => invariant_id)).toEqual(rules);
   }
-  const how = given[0]!.overrides.length > 0 ? 'committed with override' : 'committed without override';
+  const how =
+    given[0]!.overrides.length > 0 ? 'committed with override' : 'committed without override';
   SEEN.set(how, (SEEN.get(how) ?? 0) + 1);
 }
 
 test('every approver overrides the same violations, if the rules allow it', async () => {
-  const final = fc.constantFrom<(ClaimRule | undefined)[]>(undefined, undefined, 'NAMES', 'NO_SELF', 'LEVEL');
+  const final = fc.constantFrom<(ClaimRule | undefined)[]>(
+    undefined,
+    undefined,
+    'NAMES',
+    'NO_SELF',
+    'LEVEL',
+  );
   const missing = (): string[] => TO_SEE.filter((what) => !SEEN.has(what));
   for (let batch = 0; batch === 0 || (batch < 10 && missing().length > 0); batch++) {
     await fc.assert(
@@ -184,7 +209,16 @@ test('every approver overrides the same violations, if the rules allow it', asyn
         fc.constantFrom(true, true, false),
         fc.array(event, { minLength: 3, maxLength: 12 }),
         (approvals, more, mark, last, overridable, events) =>
-          play({ approvals, names: (mark === 'push' ? approvals : 1) + more, mark, final: last, overridable }, events),
+          play(
+            {
+              approvals,
+              names: (mark === 'push' ? approvals : 1) + more,
+              mark,
+              final: last,
+              overridable,
+            },
+            events,
+          ),
       ),
       { numRuns: cases(400) },
     );

@@ -87,7 +87,11 @@ export function proposal({ who, cents }: Payment, writ = careful) {
 export async function after(history: readonly Payment[], maxPending = 100) {
   const { paid, pay, domain } = payments();
   const store = new MemoryStore();
-  const assize = runtimeOver(store, [domain], { tools: [pay], snapshots: store, approvals: { maxPending } });
+  const assize = runtimeOver(store, [domain], {
+    tools: [pay],
+    snapshots: store,
+    approvals: { maxPending },
+  });
   const trajectory = (await assize.create(domain, { trajectoryId: 't' })) as unknown as Trajectory;
   for (const one of history) await trajectory.propose(proposal(one, free));
   const close = async (): Promise<void> => {

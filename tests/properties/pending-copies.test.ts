@@ -83,7 +83,9 @@ test('a change to a returned value does not affect later returned values', async
         const memory = trajectory.memory({ space: 'ward', writ: writFor('n') });
         for (let n = 0; n < count; n++)
           for (const object of ['flu', 'cold'])
-            await memory.assertMany([{ subject: `p${n}`, predicate: 'diagnosis', object, source: object }]);
+            await memory.assertMany([
+              { subject: `p${n}`, predicate: 'diagnosis', object, source: object },
+            ]);
         const recorded = (await store.entries('t'))
           .filter(({ kind }) => kind === 'pending_approval')
           .map((row) => ({ id: row.id, payload: readRow(row).payload }));
@@ -93,9 +95,11 @@ test('a change to a returned value does not affect later returned values', async
           const handed = await FROM[from]!(trajectory as never, assize);
           if (isSeen) spoil(handed, at, how);
           else unseen.push(...handed);
-          for (const each of FROM) expect(await each(trajectory as never, assize)).toEqual(recorded);
+          for (const each of FROM)
+            expect(await each(trajectory as never, assize)).toEqual(recorded);
         }
-        for (const { id, payload } of unseen) expect(payload).toEqual(recorded.find((each) => each.id === id)?.payload);
+        for (const { id, payload } of unseen)
+          expect(payload).toEqual(recorded.find((each) => each.id === id)?.payload);
       },
     ),
     { numRuns: 40 },

@@ -44,7 +44,9 @@ const row = fc.record(
 );
 const table: fc.Arbitrary<RuleTable> = fc.record({
   id: fc.constant('drawn'),
-  rules: fc.array(row, { maxLength: 4 }).map((rows) => rows.map((each, index): Rule => ({ ...each, id: `r${index}` }))),
+  rules: fc
+    .array(row, { maxLength: 4 })
+    .map((rows) => rows.map((each, index): Rule => ({ ...each, id: `r${index}` }))),
   otherwise: fc.constantFrom('allow', 'deny'),
 });
 const anyCall: fc.Arbitrary<Call> = fc.record({
@@ -56,7 +58,10 @@ const anyCall: fc.Arbitrary<Call> = fc.record({
     {
       weight: 9,
       arbitrary: fc.record(
-        { cents: fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constant('3')), to: fc.constantFrom('ada', 3) },
+        {
+          cents: fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constant('3')),
+          to: fc.constantFrom('ada', 3),
+        },
         { requiredKeys: [] },
       ),
     },
@@ -76,7 +81,8 @@ function holds(one: Condition, input: any): Answer {
 
 function matches({ tool, where = [] }: Pattern, { tool: called, input }: Call): Answer {
   const group = tool.split('.*')[0] as string;
-  const isOfTool = tool === '**' || tool === called || (tool !== group && called.startsWith(`${group}.`));
+  const isOfTool =
+    tool === '**' || tool === called || (tool !== group && called.startsWith(`${group}.`));
   if (!isOfTool) return false;
   return where.map((one) => holds(one, input)).find((answer) => answer !== true) ?? true;
 }
@@ -85,7 +91,8 @@ function applies({ effect, calls: patterns }: Rule, calls: readonly Call[]): Ans
   if (patterns === undefined) return true;
   if (patterns.length === 0) return calls.length === 0;
   const grid = calls.map((each) => patterns.map((one) => matches(one, each)));
-  if (grid.flat().includes('error') || calls.some(({ tool }) => !TOOLS.includes(tool))) return 'error';
+  if (grid.flat().includes('error') || calls.some(({ tool }) => !TOOLS.includes(tool)))
+    return 'error';
   const matching = grid.filter((answers) => answers.includes(true)).length;
   return effect === 'allow' ? matching > 0 && matching === calls.length : matching > 0;
 }
@@ -124,7 +131,8 @@ test('a table decides on calls as an evaluation without shortcuts does', () => {
     { numRuns: cases(4_000) },
   );
   if (!hasUsualCases()) return;
-  for (const kind of ['error', 'allow', 'deny', 'needs_approval']) expect([kind, met[kind]]).not.toContain(undefined);
+  for (const kind of ['error', 'allow', 'deny', 'needs_approval'])
+    expect([kind, met[kind]]).not.toContain(undefined);
 });
 
 const ASK_ABOVE = 6;
@@ -224,7 +232,10 @@ const writ = writFor('clerk', { trajectory: 't' });
 const by = { role: 'clerk', writ };
 const manager = { principal: 'manager', method: 'desk' };
 
-async function proposed(trajectory: Trajectory, { amounts: drawn, hasBody }: Step): Promise<Ruling> {
+async function proposed(
+  trajectory: Trajectory,
+  { amounts: drawn, hasBody }: Step,
+): Promise<Ruling> {
   if (!hasBody) return trajectory.propose({ ...by, action: 'pay', args: { amounts: drawn } });
   const { ruling } = await trajectory.transaction({ writ, writes: ['bank:**'] }, async (tx) => {
     for (const cents of drawn) await tx.call('bank.pay', { cents });
@@ -236,7 +247,9 @@ async function proposed(trajectory: Trajectory, { amounts: drawn, hasBody }: Ste
 /** The recorded decision of the policy. */
 function recordedIn(ruling: Ruling): unknown {
   if (!('entry' in ruling)) throw new Error(JSON.stringify(ruling));
-  const { policy } = readRow(ruling.entry).payload as { policy?: { decision: Verdict; rule?: string } };
+  const { policy } = readRow(ruling.entry).payload as {
+    policy?: { decision: Verdict; rule?: string };
+  };
   return policy && { decision: policy.decision, rule: policy.rule };
 }
 
@@ -244,7 +257,9 @@ function recordedIn(ruling: Ruling): unknown {
 async function act(trajectory: Trajectory, one: Step): Promise<readonly number[]> {
   const rule = ruleFor(one.amounts);
   const ruling = await proposed(trajectory, one);
-  const expected = { allow: 'committed', needs_approval: 'escalated', deny: 'rejected' }[rule.decision];
+  const expected = { allow: 'committed', needs_approval: 'escalated', deny: 'rejected' }[
+    rule.decision
+  ];
   expect(ruling.ruling).toBe(expected);
   expect(recordedIn(ruling)).toEqual(rule);
   if (ruling.ruling !== 'escalated') return ruling.ruling === 'committed' ? one.amounts : [];
@@ -254,7 +269,10 @@ async function act(trajectory: Trajectory, one: Step): Promise<readonly number[]
   }
   if (one.decision === 'amend') {
     const amended = ruleFor(one.amended);
-    const approving = trajectory.approvals.approve(ruling.pending, { ...manager, args: { amounts: one.amended } });
+    const approving = trajectory.approvals.approve(ruling.pending, {
+      ...manager,
+      args: { amounts: one.amended },
+    });
     if (amended.decision !== 'deny' && String(one.amended) !== String(one.amounts)) {
       expect(recordedIn(await approving)).toEqual(amended);
       return one.amended;
@@ -272,7 +290,9 @@ test('the bank pays what the table allows, and every reader agrees', () => {
       const { paid, pay, domain } = payments();
       const store = new MemoryStore();
       const assize = runtimeOver(store, [domain], { tools: [pay], policy });
-      const trajectory = (await assize.create(domain, { trajectoryId: 't' })) as unknown as Trajectory;
+      const trajectory = (await assize.create(domain, {
+        trajectoryId: 't',
+      })) as unknown as Trajectory;
       const expected: number[] = [];
       for (const one of steps) {
         expected.push(...(await act(trajectory, one)));

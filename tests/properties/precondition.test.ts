@@ -28,7 +28,9 @@ interface Deed {
    * The precondition, if any. `since`: the number of entries before the head, or the head in
    * memory.
    */
-  readonly rests: { readonly since: number | 'head'; readonly places: readonly string[] } | undefined;
+  readonly rests:
+    | { readonly since: number | 'head'; readonly places: readonly string[] }
+    | undefined;
 }
 
 const value: fc.Arbitrary<Json> = fc.letrec<{ any: Json }>((tie) => ({
@@ -42,7 +44,17 @@ const value: fc.Arbitrary<Json> = fc.letrec<{ any: Json }>((tie) => ({
   ),
 })).any;
 
-const SEEN = ['/n', '/asked', '/data', '/data/a', '/data/b', '/data/a/b', '/data/0', '/data/1/a', '/data/a/0'];
+const SEEN = [
+  '/n',
+  '/asked',
+  '/data',
+  '/data/a',
+  '/data/b',
+  '/data/a/b',
+  '/data/0',
+  '/data/1/a',
+  '/data/a/0',
+];
 
 const deed: fc.Arbitrary<Deed> = fc.record({
   who: fc.nat(1),
@@ -59,9 +71,15 @@ const deed: fc.Arbitrary<Deed> = fc.record({
 });
 
 /** Those of one list are under way at once. */
-const deeds = fc.array(fc.array(deed, { minLength: 1, maxLength: 4 }), { minLength: 2, maxLength: 8 });
+const deeds = fc.array(fc.array(deed, { minLength: 1, maxLength: 4 }), {
+  minLength: 2,
+  maxLength: 8,
+});
 const faults = fc.array(
-  fc.tuple(fc.integer({ min: 2, max: 30 }), fc.constantFrom<Fault>('conflict', 'thrown, lost', 'unknown, written')),
+  fc.tuple(
+    fc.integer({ min: 2, max: 30 }),
+    fc.constantFrom<Fault>('conflict', 'thrown, lost', 'unknown, written'),
+  ),
   { maxLength: 3 },
 );
 const delays = fc.array(fc.nat(60), { maxLength: 5 });
@@ -115,7 +133,9 @@ class Play {
     if (one.does === 'approve') {
       const open = writer.approvals.pending()[0]?.id ?? '0'.repeat(64);
       // That it is not open any more, or was lost, is not what is looked at here.
-      await writer.approvals.approve(open, { principal: 'dr-who', method: 'test' }).catch(() => undefined);
+      await writer.approvals
+        .approve(open, { principal: 'dr-who', method: 'test' })
+        .catch(() => undefined);
       return;
     }
     const input = inputOf(one, writer, durable);
@@ -128,16 +148,29 @@ class Play {
   }
 }
 
-function inputOf({ does, value, box, rests }: Deed, writer: Trajectory, durable: readonly EntryRow[]): ProposalInput {
-  const args = { add: { by: 1 }, keep: { value }, put: { paper: 'p' }, ask: { amount: 1 }, fail: {}, approve: {} }[
-    does
-  ];
+function inputOf(
+  { does, value, box, rests }: Deed,
+  writer: Trajectory,
+  durable: readonly EntryRow[],
+): ProposalInput {
+  const args = {
+    add: { by: 1 },
+    keep: { value },
+    put: { paper: 'p' },
+    ask: { amount: 1 },
+    fail: {},
+    approve: {},
+  }[does];
   const isFiled = does === 'put';
   const role = isFiled ? { name: 'filer', params: { box } } : 'worker';
   if (rests === undefined) return intent(does, args, worker, { role });
-  const back = rests.since === 'head' ? undefined : durable.at(-1 - Math.min(rests.since, durable.length - 1));
+  const back =
+    rests.since === 'head' ? undefined : durable.at(-1 - Math.min(rests.since, durable.length - 1));
   const places = isFiled ? [`/boxes/${box}`] : rests.places;
-  return intent(does, args, worker, { role, precondition: { since: back?.id ?? writer.head, paths: places } });
+  return intent(does, args, worker, {
+    role,
+    precondition: { since: back?.id ?? writer.head, paths: places },
+  });
 }
 
 // ── the same, by hand ──
@@ -158,8 +191,12 @@ async function leftBy(store: FaultyStore, rows: readonly EntryRow[]): Promise<Le
   for (const { id, payload: text } of rows) {
     const payload = JSON.parse(text) as any;
     const recorded = payload.delta?.state ?? [];
-    const patches = '$blob' in recorded ? JSON.parse((await store.blob(recorded.$blob)) as string) : recorded;
-    const state = payload.kind === 'root' ? payload.initial_state : rfc6902(left.at(-1)?.state as Value, patches);
+    const patches =
+      '$blob' in recorded ? JSON.parse((await store.blob(recorded.$blob)) as string) : recorded;
+    const state =
+      payload.kind === 'root'
+        ? payload.initial_state
+        : rfc6902(left.at(-1)?.state as Value, patches);
     left.push({ id, paths: patches.map(({ path }: Operation) => path), state });
   }
   return left;
@@ -204,11 +241,15 @@ test('refused exactly when the ledger says so', async () => {
         expect(isRefused).toBe(met.length > 0);
         seen[isRefused ? 'refused' : 'ruled']++;
         if (isRefused) {
-          expect(ruling.detail).toBe(`${met[0]?.path} was changed by ${met[0]?.id}, after ${since}`);
+          expect(ruling.detail).toBe(
+            `${met[0]?.path} was changed by ${met[0]?.id}, after ${since}`,
+          );
           continue;
         }
         for (const place of paths)
-          expect(at(left[seq - 1]?.state as Value, place)).toEqual(at(left[from]?.state as Value, place));
+          expect(at(left[seq - 1]?.state as Value, place)).toEqual(
+            at(left[from]?.state as Value, place),
+          );
       }
     }),
     { numRuns: cases(300) },

@@ -6,7 +6,9 @@ import { visible } from '../../packages/command/src/terminal/visible.ts';
 /** Texts with many of the characters that matter. */
 const texts = fc.oneof(
   fc.string({ unit: 'binary' }),
-  fc.string({ unit: fc.constantFrom(...'<>&"\'`*_[]()!|~@\\:/.wW#\n\t\u202e\u00ad\u2028', 'www.', '://', 'a') }),
+  fc.string({
+    unit: fc.constantFrom(...'<>&"\'`*_[]()!|~@\\:/.wW#\n\t\u202e\u00ad\u2028', 'www.', '://', 'a'),
+  }),
 );
 
 /** The text that a browser shows for escaped HTML. */

@@ -67,7 +67,10 @@ const place = (asked: Asked): string => ('budget' in asked ? 'budget' : asked.id
 
 async function play(order: readonly Event[], met: Record<string, number>): Promise<void> {
   const clock = new HandClock();
-  const assize = runtimeOver(new MemoryStore(), [domain], { ports: { clock }, approvals: { timeoutMs: 60 * SECOND } });
+  const assize = runtimeOver(new MemoryStore(), [domain], {
+    ports: { clock },
+    approvals: { timeoutMs: 60 * SECOND },
+  });
   const trajectory: Trajectory<any> = await assize.create(domain, { trajectoryId: 't' });
   let state: State = { budget: 50_000, claims: {} };
   let waiting: { readonly asked: Asked; readonly id: string }[] = [];
@@ -80,7 +83,9 @@ async function play(order: readonly Event[], met: Record<string, number>): Promi
         intent('budget' in ask ? 'plan' : 'claim', ask, writ, { role: 'agent' }),
       );
       const [p, q] = waiting.map((one) => one.asked);
-      const choices = [[], [p], [q], [p, q]].filter((choice): choice is Asked[] => !choice.includes(undefined));
+      const choices = [[], [p], [q], [p, q]].filter(
+        (choice): choice is Asked[] => !choice.includes(undefined),
+      );
       const isHeld = choices.some(
         (choice) =>
           !fits(
@@ -111,7 +116,9 @@ async function play(order: readonly Event[], met: Record<string, number>): Promi
       if (one === undefined) continue;
       if (event.how === 'expire') {
         clock.forward(60 * SECOND);
-        expect(await trajectory.approvals.approve(one.id, manager)).toMatchObject({ reason: 'expired' });
+        expect(await trajectory.approvals.approve(one.id, manager)).toMatchObject({
+          reason: 'expired',
+        });
         // The other one is as old.
         waiting = [];
       } else {
@@ -131,20 +138,26 @@ async function play(order: readonly Event[], met: Record<string, number>): Promi
   }
 }
 
-const COMBINATIONS = DECISIONS.flatMap((first) => DECISIONS.map((second) => [first, second] as const));
+const COMBINATIONS = DECISIONS.flatMap((first) =>
+  DECISIONS.map((second) => [first, second] as const),
+);
 
-test.each(COMBINATIONS)('every order with %s and %s gives the rulings of the model', async (first, second) => {
-  const met: Record<string, number> = {};
-  for (const others of OTHERS) {
-    const [p, q] = WAITING as [Asked, Asked];
-    const events: Event[][] = [
-      [{ ask: p }, { decide: 0, how: first }],
-      [{ ask: q }, { decide: 1, how: second }],
-      ...others.map((ask) => [{ ask }]),
-    ];
-    const orders = ordersOf(events);
-    expect(orders.length).toBe(1_260);
-    for (const order of someOf(orders)) await play(order, met);
-  }
-  for (const what of ['committed', 'escalated', 'frozen', first, second]) expect(Object.keys(met)).toContain(what);
-});
+test.each(COMBINATIONS)(
+  'every order with %s and %s gives the rulings of the model',
+  async (first, second) => {
+    const met: Record<string, number> = {};
+    for (const others of OTHERS) {
+      const [p, q] = WAITING as [Asked, Asked];
+      const events: Event[][] = [
+        [{ ask: p }, { decide: 0, how: first }],
+        [{ ask: q }, { decide: 1, how: second }],
+        ...others.map((ask) => [{ ask }]),
+      ];
+      const orders = ordersOf(events);
+      expect(orders.length).toBe(1_260);
+      for (const order of someOf(orders)) await play(order, met);
+    }
+    for (const what of ['committed', 'escalated', 'frozen', first, second])
+      expect(Object.keys(met)).toContain(what);
+  },
+);

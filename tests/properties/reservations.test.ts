@@ -30,18 +30,26 @@ interface State {
 /** A rule of the generated domain, and the same rule for the model. */
 const RULES = {
   SUM: ({ items, limits }: State) =>
-    OWNERS.every((owner) => of(items, owner).reduce((all, { cents }) => all + cents, 0) <= (limits[owner] ?? 0)),
-  LEAST: ({ items }: State) => Object.values(items).reduce((all, { cents }) => all + cents, 0) >= -60,
+    OWNERS.every(
+      (owner) =>
+        of(items, owner).reduce((all, { cents }) => all + cents, 0) <= (limits[owner] ?? 0),
+    ),
+  LEAST: ({ items }: State) =>
+    Object.values(items).reduce((all, { cents }) => all + cents, 0) >= -60,
   COUNT: ({ items }: State) => OWNERS.every((owner) => of(items, owner).length <= 4),
   UNIQUE: ({ items }: State) => {
     const invoices = Object.values(items).flatMap(({ invoice }) => invoice ?? []);
     return new Set(invoices).size === invoices.length;
   },
-  EACH: ({ items, limits }: State) => Object.values(items).every(({ owner, cents }) => cents <= (limits[owner] ?? 0)),
+  EACH: ({ items, limits }: State) =>
+    Object.values(items).every(({ owner, cents }) => cents <= (limits[owner] ?? 0)),
   INDEX: ({ items, limits }: State) =>
-    Object.values(items).reduce((all, { cents }) => all + cents, 0) <= (limits['x'] ?? 0) + (limits['y'] ?? 0),
-  PLAIN: ({ items }: State) => !(items['a'] !== undefined && items['b'] !== undefined && items['c'] === undefined),
-  BOSS: ({ items }: State) => Object.values(items).every(({ cents, by }) => cents <= 40 || by !== undefined),
+    Object.values(items).reduce((all, { cents }) => all + cents, 0) <=
+    (limits['x'] ?? 0) + (limits['y'] ?? 0),
+  PLAIN: ({ items }: State) =>
+    !(items['a'] !== undefined && items['b'] !== undefined && items['c'] === undefined),
+  BOSS: ({ items }: State) =>
+    Object.values(items).every(({ cents, by }) => cents <= 40 || by !== undefined),
 } as const;
 type RuleName = keyof typeof RULES;
 
@@ -58,7 +66,12 @@ function domainOf(names: readonly RuleName[]): Domain {
     state: z.object({
       items: z.record(
         z.string(),
-        z.object({ owner: z.string(), cents: z.int(), invoice: z.string().optional(), by: z.string().optional() }),
+        z.object({
+          owner: z.string(),
+          cents: z.int(),
+          invoice: z.string().optional(),
+          by: z.string().optional(),
+        }),
       ),
       limits: z.record(z.string(), z.int()),
     }),
@@ -68,7 +81,12 @@ function domainOf(names: readonly RuleName[]): Domain {
     actions: {
       put: {
         process: 'write',
-        args: z.object({ id: z.string(), owner: z.string(), cents: z.int(), invoice: z.string().optional() }),
+        args: z.object({
+          id: z.string(),
+          owner: z.string(),
+          cents: z.int(),
+          invoice: z.string().optional(),
+        }),
         apply: (state: State, { id, ...item }: Item & { id: string }) => {
           state.items[id] = item;
         },
@@ -104,7 +122,9 @@ function domainOf(names: readonly RuleName[]): Domain {
         LEAST: sum('LEAST', '/items/*', { of: ({ cents }: Item) => cents }, (total: number) =>
           has('LEAST', total >= -60),
         ),
-        COUNT: count('COUNT', '/items/*', { per: ({ owner }: Item) => owner }, (n: number) => has('COUNT', n <= 4)),
+        COUNT: count('COUNT', '/items/*', { per: ({ owner }: Item) => owner }, (n: number) =>
+          has('COUNT', n <= 4),
+        ),
         UNIQUE: unique('UNIQUE', '/items/*', { by: ({ invoice }: Item) => invoice }),
         EACH: each(
           'EACH',
@@ -115,7 +135,8 @@ function domainOf(names: readonly RuleName[]): Domain {
         INDEX: invariant(
           'INDEX',
           ['/limits'],
-          ({ limits }: State, { all }: any) => has('INDEX', all.sum() <= (limits['x'] ?? 0) + (limits['y'] ?? 0)),
+          ({ limits }: State, { all }: any) =>
+            has('INDEX', all.sum() <= (limits['x'] ?? 0) + (limits['y'] ?? 0)),
           { index: { all: { path: '/items/*', of: ({ cents }: Item) => cents } } },
         ),
         PLAIN: invariant('PLAIN', ['/items'], (state: State) => has('PLAIN', RULES.PLAIN(state))),
@@ -123,11 +144,15 @@ function domainOf(names: readonly RuleName[]): Domain {
           'BOSS',
           '/items/*',
           {
-            onApprove: (state: State, { counselor, keys: [id] }: { counselor: string; keys: string[] }) => {
+            onApprove: (
+              state: State,
+              { counselor, keys: [id] }: { counselor: string; keys: string[] },
+            ) => {
               (state.items[id as string] as Item).by = counselor;
             },
           },
-          ({ cents, by }: Item) => (cents <= 40 || by !== undefined ? pass : escalate(`${cents} is much`)),
+          ({ cents, by }: Item) =>
+            cents <= 40 || by !== undefined ? pass : escalate(`${cents} is much`),
         ),
       };
       return [...names.filter((name) => name !== 'BOSS').map((name) => all[name]), all.BOSS];
@@ -137,7 +162,10 @@ function domainOf(names: readonly RuleName[]): Domain {
 }
 
 type Action =
-  | { readonly name: 'put'; readonly args: { id: string; owner: string; cents: number; invoice?: string } }
+  | {
+      readonly name: 'put';
+      readonly args: { id: string; owner: string; cents: number; invoice?: string };
+    }
   | { readonly name: 'drop'; readonly args: string }
   | { readonly name: 'limit'; readonly args: { owner: string; to: number } };
 
@@ -176,10 +204,16 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 );
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
-    { weight: 9, arbitrary: fc.record({ do: fc.constant('propose' as const), action, held: fc.boolean() }) },
+    {
+      weight: 9,
+      arbitrary: fc.record({ do: fc.constant('propose' as const), action, held: fc.boolean() }),
+    },
     {
       weight: 3,
-      arbitrary: fc.record({ do: fc.constantFrom<'approve' | 'reject'>('approve', 'reject'), nth: fc.nat(5) }),
+      arbitrary: fc.record({
+        do: fc.constantFrom<'approve' | 'reject'>('approve', 'reject'),
+        nth: fc.nat(5),
+      }),
     },
     { weight: 1, arbitrary: fc.constantFrom<Step>({ do: 'expire' }, { do: 'reopen' }) },
   ),
@@ -227,14 +261,23 @@ function subsets<T>(of: readonly T[]): T[][] {
 const passes = (names: readonly RuleName[], state: State, but?: RuleName): boolean =>
   names.every((name) => name === but || RULES[name](state));
 
-const seen = { committed: 0, escalated: 0, rejected: 0, frozen: 0, together: 0, approved: 0, several: 0 };
+const seen = {
+  committed: 0,
+  escalated: 0,
+  rejected: 0,
+  frozen: 0,
+  together: 0,
+  approved: 0,
+  several: 0,
+};
 
 async function play(given: readonly RuleName[], schedule: readonly Step[]): Promise<void> {
   const names: RuleName[] = [...new Set<RuleName>([...given, 'BOSS'])];
   const domain = domainOf(names);
   const store = new MemoryStore();
   const clock = new HandClock();
-  const open = () => runtimeOver(store, [domain], { ports: { clock }, approvals: { timeoutMs: 1_000 } });
+  const open = () =>
+    runtimeOver(store, [domain], { ports: { clock }, approvals: { timeoutMs: 1_000 } });
   const free = writFor('alice');
   const held = writFor('alice', { require_approval: ['**'], nonce: 'held' });
   let trajectory = await open().create(domain, { trajectoryId: 't', writs: [free, held] });
@@ -257,7 +300,10 @@ async function play(given: readonly RuleName[], schedule: readonly Step[]): Prom
     const meets = isChanged && waiting.some((one) => one.place === place);
     const futures = subsets(waiting).map((some) =>
       marked(
-        some.reduce((now, one) => (one.place === undefined ? now : one.run(now, '$counselor')), state),
+        some.reduce(
+          (now, one) => (one.place === undefined ? now : one.run(now, '$counselor')),
+          state,
+        ),
         action,
         '$counselor',
       ),
@@ -309,12 +355,15 @@ async function play(given: readonly RuleName[], schedule: readonly Step[]): Prom
     }
     expect(trajectory.state()).toEqual(state);
     expect(passes(names, state)).toBe(true);
-    expect(trajectory.approvals.pending().map((each) => each.id)).toEqual(waiting.map((each) => each.id));
+    expect(trajectory.approvals.pending().map((each) => each.id)).toEqual(
+      waiting.map((each) => each.id),
+    );
   }
   expect((await deepReplay(store, 't', { domains: [domain] })).differences).toEqual([]);
 }
 
 test('others go on beside pending proposals, and spoil no approval', async () => {
   await fc.assert(fc.asyncProperty(ruleNames, steps, play), { numRuns: cases(400) });
-  if (hasUsualCases()) for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(20);
+  if (hasUsualCases())
+    for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(20);
 });

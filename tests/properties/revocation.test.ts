@@ -98,7 +98,8 @@ test('a use commits exactly while no ancestor is revoked there or above it', asy
   const run = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), async (steps) => {
     const store = new MemoryStore();
     let made = 0;
-    const make = (): Assize => runtimeOver(store, [desk], { ports: { random: seededRandom(`process ${made++}`) } });
+    const make = (): Assize =>
+      runtimeOver(store, [desk], { ports: { random: seededRandom(`process ${made++}`) } });
     const processes = [make(), make()];
     const first = root('first');
     await processes[0]!.create(desk, { trajectoryId: 't', writs: [first.writ] });
@@ -108,7 +109,8 @@ test('a use commits exactly while no ancestor is revoked there or above it', asy
       const place = places.get(name) as Place;
       place.revoked.add(id);
       place.own.add(id);
-      for (const { name: child, writ } of place.below) if (lineageOf(writ).includes(id)) revoke(child, id);
+      for (const { name: child, writ } of place.below)
+        if (lineageOf(writ).includes(id)) revoke(child, id);
     };
 
     for (const { where, process, by: index, act } of steps) {
@@ -122,13 +124,17 @@ test('a use commits exactly while no ancestor is revoked there or above it', asy
       const trajectory = await processes[process]!.open(name);
       const { writ, chain } = by;
       if (act === 'use') {
-        const { ruling } = await trajectory.propose(intent('keep', { value: 1 }, { writ, chain } as never));
+        const { ruling } = await trajectory.propose(
+          intent('keep', { value: 1 }, { writ, chain } as never),
+        );
         expect(ruling).toBe(place.stands(by) ? 'committed' : 'rejected');
         count(`use ${ruling}`);
       } else if (act === 'branch') {
         if (!place.isFree) continue;
         const rows = await store.entries(name);
-        const from = rows.findLast(({ kind }) => kind !== 'rejection' && kind !== 'delegation') as EntryRow;
+        const from = rows.findLast(
+          ({ kind }) => kind !== 'rejection' && kind !== 'delegation',
+        ) as EntryRow;
         const branch = `b${places.size}`;
         await processes[process]!.branch(name, from.id, { trajectoryId: branch, note: 'x' });
         const copy = new Place(first, place.writs.slice(4));
@@ -165,7 +171,9 @@ test('a use commits exactly while no ancestor is revoked there or above it', asy
         expect(ruling.ruling).toBe(fits ? 'committed' : 'rejected');
         count(`revoke ${wasBefore ? 'again' : ruling.ruling}`);
         if (fits) {
-          const under = place.below.filter(({ writ: delegated }) => lineageOf(delegated).includes(id));
+          const under = place.below.filter(({ writ: delegated }) =>
+            lineageOf(delegated).includes(id),
+          );
           expect(propagated).toEqual(under.map(({ name: child }) => ({ trajectoryId: child })));
           if (under.length > 0) count('carried');
           revoke(name, id);
@@ -176,7 +184,8 @@ test('a use commits exactly while no ancestor is revoked there or above it', asy
     for (const { differences, not_judgeable } of await backtestStore(store, { domains: [desk] }))
       expect([differences, not_judgeable]).toEqual([[], {}]);
     const last = make();
-    for (const [name, place] of places) expect(new Set((await last.open(name)).writs.revoked())).toEqual(place.revoked);
+    for (const [name, place] of places)
+      expect(new Set((await last.open(name)).writs.revoked())).toEqual(place.revoked);
   });
   await fc.assert(run, { numRuns: cases(300) });
   const wanted = [

@@ -20,7 +20,11 @@ import type { Assize } from '#runtime';
 import { cases } from '../support/cases.ts';
 import { intent, operator, runtimeOver, START, writFor } from '../support/ledger/runtime.ts';
 import { type AgentSpec, agentOf, population } from '../support/models/generated-agents.ts';
-import { generatedDomain, type RuleSpec, type ShopState } from '../support/models/generated-domain.ts';
+import {
+  generatedDomain,
+  type RuleSpec,
+  type ShopState,
+} from '../support/models/generated-domain.ts';
 import { clone } from '../support/models/json.ts';
 import { askingRules, fitted, shopState } from '../support/models/schedule.ts';
 
@@ -79,12 +83,20 @@ class Stage {
 
   runtime(store: LedgerStore & OracleStore): Assize {
     const { approvalTimeoutMs } = this.#plan;
-    const expiry = approvalTimeoutMs === undefined ? {} : { approvals: { timeoutMs: approvalTimeoutMs } };
-    return runtimeOver(store, [this.domain], { oracle: store, ...expiry, ports: { clock: this.clock } });
+    const expiry =
+      approvalTimeoutMs === undefined ? {} : { approvals: { timeoutMs: approvalTimeoutMs } };
+    return runtimeOver(store, [this.domain], {
+      oracle: store,
+      ...expiry,
+      ports: { clock: this.clock },
+    });
   }
 
   async begin(store: LedgerStore & OracleStore): Promise<void> {
-    await this.runtime(store).create(this.domain, { trajectoryId: 't', initial: clone(this.#plan.start) });
+    await this.runtime(store).create(this.domain, {
+      trajectoryId: 't',
+      initial: clone(this.#plan.start),
+    });
   }
 
   async run(store: LedgerStore & OracleStore, options: Partial<RunOptions> = {}): Promise<void> {
@@ -95,7 +107,9 @@ class Stage {
       const chance = Number.parseInt(contentHash([id, this.calls++]).slice(0, 2), 16) % 8;
       if (chance < 2) return { do: 'later' as const };
       if (chance === 2) return { ...by, do: 'approve' as const, principal: 'stranger' };
-      return chance < 6 ? { ...by, do: 'approve' as const } : { ...by, do: 'reject' as const, reason: 'no' };
+      return chance < 6
+        ? { ...by, do: 'approve' as const }
+        : { ...by, do: 'reject' as const, reason: 'no' };
     };
     await runAgents(trajectory, this.agents, {
       oracle: createOracle({ store, clock: this.clock, mode: 'record' }),
@@ -174,23 +188,28 @@ describe('a run replays from ledger and oracle log, without network and clock', 
 
   test('also with other writers of the ledger, taken as recorded', () =>
     fc.assert(
-      fc.asyncProperty(plan, fc.scheduler(), fc.integer({ min: 1, max: 4 }), async (drawn, scheduler, count) => {
-        const store = new MemoryStore();
-        const letGo = () => scheduler.schedule(Promise.resolve());
-        const stage = new Stage(drawn, letGo);
-        await stage.begin(store);
-        const outsider = async () => {
-          const trajectory = await stage.runtime(store).open('t');
-          for (let n = 0; n < count; n++) {
-            await letGo();
-            await trajectory.propose(intent('note', n, writFor('outsider'), { role: 'logger' }));
-          }
-        };
-        await scheduler.waitFor(Promise.all([stage.run(store), outsider()]));
-        const replay = await replayCutOff(stage, store);
-        expect(replay.firstDifference).toBeUndefined();
-        expect(replay.same).toBe(true);
-      }),
+      fc.asyncProperty(
+        plan,
+        fc.scheduler(),
+        fc.integer({ min: 1, max: 4 }),
+        async (drawn, scheduler, count) => {
+          const store = new MemoryStore();
+          const letGo = () => scheduler.schedule(Promise.resolve());
+          const stage = new Stage(drawn, letGo);
+          await stage.begin(store);
+          const outsider = async () => {
+            const trajectory = await stage.runtime(store).open('t');
+            for (let n = 0; n < count; n++) {
+              await letGo();
+              await trajectory.propose(intent('note', n, writFor('outsider'), { role: 'logger' }));
+            }
+          };
+          await scheduler.waitFor(Promise.all([stage.run(store), outsider()]));
+          const replay = await replayCutOff(stage, store);
+          expect(replay.firstDifference).toBeUndefined();
+          expect(replay.same).toBe(true);
+        },
+      ),
       { numRuns: cases(300) },
     ));
 });
@@ -250,26 +269,30 @@ class CountingStore extends MemoryStore {
 describe('an interrupted run resumes', () => {
   test('before and after every write: no second proposal or call, and it replays', () =>
     fc.assert(
-      fc.asyncProperty(plan, fc.constantFrom('before' as const, 'after' as const), async (drawn, when) => {
-        for (let dieAt = 0, isOver = false; !isOver; dieAt++) {
-          const store = new CountingStore();
-          const stage = new Stage(drawn);
-          await stage.begin(store);
-          const mortal = new Mortal(store, dieAt, when);
-          // A fault of the store ends a run, and not only the test's own.
-          await stage.run(mortal, { maxTurns: 6 }).catch((error: unknown) => {
-            if (!mortal.isDead) throw error;
-          });
-          isOver = !mortal.isDead;
-          await stage.run(store, { maxTurns: 3 });
-          expect(store.answeredTwice).toBe(0);
-          const turns = (await turnsOf(store)).sort((a, b) => a - b);
-          expect(new Set(turns).size).toBe(turns.length);
-          const replay = await stage.replay(store);
-          expect(replay.firstDifference).toBeUndefined();
-          expect(replay).toMatchObject({ same: true, takenAsRecorded: 1 });
-        }
-      }),
+      fc.asyncProperty(
+        plan,
+        fc.constantFrom('before' as const, 'after' as const),
+        async (drawn, when) => {
+          for (let dieAt = 0, isOver = false; !isOver; dieAt++) {
+            const store = new CountingStore();
+            const stage = new Stage(drawn);
+            await stage.begin(store);
+            const mortal = new Mortal(store, dieAt, when);
+            // A fault of the store ends a run, and not only the test's own.
+            await stage.run(mortal, { maxTurns: 6 }).catch((error: unknown) => {
+              if (!mortal.isDead) throw error;
+            });
+            isOver = !mortal.isDead;
+            await stage.run(store, { maxTurns: 3 });
+            expect(store.answeredTwice).toBe(0);
+            const turns = (await turnsOf(store)).sort((a, b) => a - b);
+            expect(new Set(turns).size).toBe(turns.length);
+            const replay = await stage.replay(store);
+            expect(replay.firstDifference).toBeUndefined();
+            expect(replay).toMatchObject({ same: true, takenAsRecorded: 1 });
+          }
+        },
+      ),
       { numRuns: cases(25) },
     ));
 });
@@ -280,7 +303,8 @@ async function turnsOf(store: MemoryStore): Promise<number[]> {
   return rows.flatMap(({ payload }) => {
     const said = JSON.parse(payload);
     if (said.resolves !== undefined) return [];
-    const observations = said.observations ?? said.intent?.observations ?? said.proposal?.observations ?? [];
+    const observations =
+      said.observations ?? said.intent?.observations ?? said.proposal?.observations ?? [];
     return observations
       .filter(({ name }: { name: string }) => name.startsWith('turn '))
       .map(({ name }: { name: string }) => Number(name.slice(5)));

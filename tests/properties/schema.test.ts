@@ -3,11 +3,21 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { canonicalize } from '#canon';
 import { EVERYTHING } from '../../packages/assize/src/kernel/domain/footprint.ts';
-import { changesFault, stateFault, strictSchema } from '../../packages/assize/src/kernel/domain/schema.ts';
+import {
+  changesFault,
+  stateFault,
+  strictSchema,
+} from '../../packages/assize/src/kernel/domain/schema.ts';
 import { changesOf } from '../../packages/assize/src/kernel/state/changes.ts';
 import { Draft } from '../../packages/assize/src/kernel/state/draft.ts';
 import { cases } from '../support/cases.ts';
-import { type Container, clone, isContainer, jsonValue, type Value } from '../support/models/json.ts';
+import {
+  type Container,
+  clone,
+  isContainer,
+  jsonValue,
+  type Value,
+} from '../support/models/json.ts';
 import { program, runOnDraft } from '../support/models/mutations.ts';
 import { naiveDiff, type Operation, rfc6902 } from '../support/models/naive-patch.ts';
 
@@ -35,20 +45,38 @@ const leaf: fc.Arbitrary<Typed> = fc.constantFrom<Typed[]>(
 );
 
 function around(inner: fc.Arbitrary<Typed>): fc.Arbitrary<Typed> {
-  const dictionary = (values: fc.Arbitrary<Value>, names: readonly string[] = KEYS): fc.Arbitrary<Value> =>
-    fc.dictionary(fc.constantFrom(...names), values, { maxKeys: 3 }).map((object) => ({ ...object }));
+  const dictionary = (
+    values: fc.Arbitrary<Value>,
+    names: readonly string[] = KEYS,
+  ): fc.Arbitrary<Value> =>
+    fc
+      .dictionary(fc.constantFrom(...names), values, { maxKeys: 3 })
+      .map((object) => ({ ...object }));
   return fc.oneof(
     // Objects, with members that may be absent.
     fc
-      .tuple(fc.array(fc.tuple(inner, fc.boolean()), { minLength: 1, maxLength: 3 }), fc.boolean(), fc.boolean())
+      .tuple(
+        fc.array(fc.tuple(inner, fc.boolean()), { minLength: 1, maxLength: 3 }),
+        fc.boolean(),
+        fc.boolean(),
+      )
       .map(([members, loose, checked]): Typed => {
-        const named = members.map(([typed, optional], i) => ({ name: KEYS[i] as string, typed, optional }));
+        const named = members.map(([typed, optional], i) => ({
+          name: KEYS[i] as string,
+          typed,
+          optional,
+        }));
         const shape = Object.fromEntries(
-          named.map(({ name, typed, optional }) => [name, optional ? typed.schema.optional() : typed.schema]),
+          named.map(({ name, typed, optional }) => [
+            name,
+            optional ? typed.schema.optional() : typed.schema,
+          ]),
         );
         const values = fc
           .record(Object.fromEntries(named.map(({ name, typed }) => [name, typed.values])), {
-            requiredKeys: named.filter(({ optional }) => !optional).map(({ name }) => name) as never[],
+            requiredKeys: named
+              .filter(({ optional }) => !optional)
+              .map(({ name }) => name) as never[],
           })
           .map((object) => ({ ...(object as { [key: string]: Value }) }));
         const object = loose ? z.looseObject(shape) : z.object(shape);
@@ -58,7 +86,12 @@ function around(inner: fc.Arbitrary<Typed>): fc.Arbitrary<Typed> {
         const fits = (value: object): boolean => Object.keys(value).length !== most;
         return { schema: object.refine(fits), values: values.filter(fits) };
       }),
-    inner.map(({ schema, values }): Typed => ({ schema: z.record(z.string(), schema), values: dictionary(values) })),
+    inner.map(
+      ({ schema, values }): Typed => ({
+        schema: z.record(z.string(), schema),
+        values: dictionary(values),
+      }),
+    ),
     inner.map(
       ({ schema, values }): Typed => ({
         schema: z.record(z.string().regex(/^[a-z]+$/), schema),
@@ -85,9 +118,17 @@ function around(inner: fc.Arbitrary<Typed>): fc.Arbitrary<Typed> {
       }),
     ),
     inner.map(
-      ({ schema, values }): Typed => ({ schema: z.looseRecord(z.string(), schema), values: dictionary(values) }),
+      ({ schema, values }): Typed => ({
+        schema: z.looseRecord(z.string(), schema),
+        values: dictionary(values),
+      }),
     ),
-    inner.map(({ schema, values }): Typed => ({ schema: z.array(schema), values: fc.array(values, { maxLength: 3 }) })),
+    inner.map(
+      ({ schema, values }): Typed => ({
+        schema: z.array(schema),
+        values: fc.array(values, { maxLength: 3 }),
+      }),
+    ),
     inner.map(
       ({ schema, values }): Typed => ({
         schema: z.array(schema).min(1).max(2),
@@ -103,7 +144,9 @@ function around(inner: fc.Arbitrary<Typed>): fc.Arbitrary<Typed> {
     fc.tuple(inner, inner).map(
       ([one, rest]): Typed => ({
         schema: z.tuple([one.schema], rest.schema),
-        values: fc.tuple(one.values, fc.array(rest.values, { maxLength: 2 })).map(([first, more]) => [first, ...more]),
+        values: fc
+          .tuple(one.values, fc.array(rest.values, { maxLength: 2 }))
+          .map(([first, more]) => [first, ...more]),
       }),
     ),
     fc.tuple(inner, inner).map(
@@ -125,7 +168,10 @@ function around(inner: fc.Arbitrary<Typed>): fc.Arbitrary<Typed> {
       }),
     ),
     inner.map(
-      ({ schema, values }): Typed => ({ schema: schema.nullable(), values: fc.oneof(values, fc.constant(null)) }),
+      ({ schema, values }): Typed => ({
+        schema: schema.nullable(),
+        values: fc.oneof(values, fc.constant(null)),
+      }),
     ),
     inner.map(({ schema, values }): Typed => ({ schema: schema.readonly(), values })),
   );
@@ -136,14 +182,18 @@ const typed: fc.Arbitrary<Typed> = fc.letrec<{ typed: Typed }>((tie) => ({
 })).typed;
 
 /** A whole state's schema: an object with two parts. */
-const world: fc.Arbitrary<Typed> = fc.tuple(typed, typed, fc.boolean()).map(([one, two, optional]) => ({
-  schema: z.object({ one: one.schema, two: optional ? two.schema.optional() : two.schema }),
-  values: fc.record({ one: one.values, two: two.values }).map((object) => ({ ...object })),
-}));
+const world: fc.Arbitrary<Typed> = fc
+  .tuple(typed, typed, fc.boolean())
+  .map(([one, two, optional]) => ({
+    schema: z.object({ one: one.schema, two: optional ? two.schema.optional() : two.schema }),
+    values: fc.record({ one: one.values, two: two.values }).map((object) => ({ ...object })),
+  }));
 
 /** Whether some record holds a member that zod itself does not look at. */
 function hasProto(value: unknown): boolean {
-  return isContainer(value) && (Object.hasOwn(value, '__proto__') || Object.values(value).some(hasProto));
+  return (
+    isContainer(value) && (Object.hasOwn(value, '__proto__') || Object.values(value).some(hasProto))
+  );
 }
 
 /** The check of the whole; a check of zod's that throws is no success. */
@@ -163,7 +213,9 @@ function faultsOf(
   const draft = new Draft(clone(state), undefined);
   draft.within(EVERYTHING, statement);
   const changes = changesOf(draft);
-  const faults = changes.filter((change) => changesFault(schema, draft.state, [change]) !== undefined);
+  const faults = changes.filter(
+    (change) => changesFault(schema, draft.state, [change]) !== undefined,
+  );
   // All at once finds one where one by one does.
   expect(changesFault(schema, draft.state, changes) === undefined).toBe(faults.length === 0);
   return { faults: faults.length, now: draft.state as Value };
@@ -194,8 +246,13 @@ describe('the check of a change agrees with the check of the whole state', () =>
           const all = naiveDiff(from as Container, to as Container);
           const some = all.filter(() => picks.next().value);
           for (const operations of [all, some]) {
-            const { faults, now } = faultsOf(strict, from as Container, (draft) => runOperations(draft, operations));
-            expect([faults === 0, canonicalize(now)]).toEqual([fits(strict, now), canonicalize(now)]);
+            const { faults, now } = faultsOf(strict, from as Container, (draft) =>
+              runOperations(draft, operations),
+            );
+            expect([faults === 0, canonicalize(now)]).toEqual([
+              fits(strict, now),
+              canonicalize(now),
+            ]);
           }
           expect(canonicalize(rfc6902(from, all))).toBe(canonicalize(to));
         },
@@ -213,7 +270,9 @@ describe('the check of a change agrees with the check of the whole state', () =>
           const [schema, state] = pair;
           const strict = strictSchema(schema, 'state');
           fc.pre(fits(strict, state));
-          const { faults, now } = faultsOf(strict, state as Container, (draft) => runOnDraft(draft, statements));
+          const { faults, now } = faultsOf(strict, state as Container, (draft) =>
+            runOnDraft(draft, statements),
+          );
           fc.pre(!hasProto(now));
           expect([faults === 0, canonicalize(now)]).toEqual([fits(strict, now), canonicalize(now)]);
         },
@@ -235,11 +294,11 @@ describe('the check of a change agrees with the check of the whole state', () =>
     });
     expect(changesFault(strict, draft.state, changesOf(draft))).toBeUndefined();
     expect(stateFault(strict, draft.state)).toBeUndefined();
-    expect([Object.isFrozen(state.x), Object.isFrozen(state.y), Object.isFrozen(state.y[0])]).toEqual([
-      false,
-      false,
-      false,
-    ]);
+    expect([
+      Object.isFrozen(state.x),
+      Object.isFrozen(state.y),
+      Object.isFrozen(state.y[0]),
+    ]).toEqual([false, false, false]);
   });
 
   test('except fields named __proto__, which zod skips: a change is checked', () => {

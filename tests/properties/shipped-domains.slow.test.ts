@@ -42,7 +42,15 @@ test('gateway', async () => {
   const states = await busyGateway();
   const roles = { agent: [{ agent: 'ada' }, { agent: 'ben' }] };
   const counselors = { approver: 'human:grace' };
-  expectSound(checkDomain(gateway(), { runs: cases(2_000), states, roles, counselors, args: gatewayArguments }));
+  expectSound(
+    checkDomain(gateway(), {
+      runs: cases(2_000),
+      states,
+      roles,
+      counselors,
+      args: gatewayArguments,
+    }),
+  );
 });
 
 test('incident', () => {
@@ -57,7 +65,8 @@ test('incident', () => {
   );
 });
 
-test('airline', () => expectSound(checkDomain(airline, { runs: cases(200), states: [smallWorld()] })));
+test('airline', () =>
+  expectSound(checkDomain(airline, { runs: cases(200), states: [smallWorld()] })));
 
 test('retail', () => {
   const roles = { agent: [{ user: 'ann' }, { user: 'bob' }] };

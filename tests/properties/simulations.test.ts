@@ -20,7 +20,11 @@ import { createOracle, fixedClock, seededRandom } from '#oracle';
 import { cases } from '../support/cases.ts';
 import { operator, runtimeOver, START } from '../support/ledger/runtime.ts';
 import { type AgentSpec, agentOf, population } from '../support/models/generated-agents.ts';
-import { generatedDomain, type RuleSpec, type ShopState } from '../support/models/generated-domain.ts';
+import {
+  generatedDomain,
+  type RuleSpec,
+  type ShopState,
+} from '../support/models/generated-domain.ts';
 import { clone } from '../support/models/json.ts';
 import { askingRules, fitted, shopState } from '../support/models/schedule.ts';
 import { Till, teller, tellerDomain } from '../support/tools/teller.ts';
@@ -68,10 +72,21 @@ async function recorded({ rules, start, specs, counsel, freeze }: Plan) {
   const trajectory = await assize.create(domain, { trajectoryId: 't', initial: clone(start) });
   const agents = agentsOf(specs, () => ++calls);
   await runAgents(trajectory, agents, {
-    ...{ oracle: createOracle({ store, clock, mode: 'record' }), clock, random: seededRandom('run'), maxTurns: 12 },
+    ...{
+      oracle: createOracle({ store, clock, mode: 'record' }),
+      clock,
+      random: seededRandom('run'),
+      maxTurns: 12,
+    },
     ...(counsel && { counsel: decide }),
   });
-  return { store, domain, agents, source: { store, oracleStore: store, trajectoryId: 't' }, calls: () => calls };
+  return {
+    store,
+    domain,
+    agents,
+    source: { store, oracleStore: store, trajectoryId: 't' },
+    calls: () => calls,
+  };
 }
 
 describe('a variant with the agents of the record', () => {
@@ -81,7 +96,9 @@ describe('a variant with the agents of the record', () => {
         const { store, domain, agents, source, calls } = await recorded(drawn);
         const entries = await store.entries('t', { limit: 1_000 });
         const head = entries.at(-1)?.id;
-        expect(await replayRun(source, domain, agents, { anchors: ANCHORS })).toMatchObject({ same: true });
+        expect(await replayRun(source, domain, agents, { anchors: ANCHORS })).toMatchObject({
+          same: true,
+        });
         const asked = calls();
         const at = drawn.at % entries.length;
         const of = (turns?: number) =>
@@ -94,7 +111,12 @@ describe('a variant with the agents of the record', () => {
         if (made.turns === 0) return;
         const { variants } = await of(made.turns);
         const [sample] = variants[0]?.samples ?? [];
-        expect(sample).toMatchObject({ head, difference: [], turns: made.turns, asked: { asked: 0 } });
+        expect(sample).toMatchObject({
+          head,
+          difference: [],
+          turns: made.turns,
+          asked: { asked: 0 },
+        });
         expect(sample?.parts).toBeUndefined();
         expect(calls()).toBe(asked);
       }),
@@ -124,18 +146,31 @@ const shift: fc.Arbitrary<Shift> = fc.record({
   samples: fc.integer({ min: 1, max: 2 }),
 });
 
-const MANAGER: NonNullable<RunOptions['counsel']> = () => ({ do: 'approve', principal: 'manager:m', method: 'test' });
+const MANAGER: NonNullable<RunOptions['counsel']> = () => ({
+  do: 'approve',
+  principal: 'manager:m',
+  method: 'test',
+});
 
 async function worked({ chance, tellers, length, manager }: Shift) {
   const till = new Till();
   const domain = tellerDomain(till);
   const store = new MemoryStore();
   const clock = fixedClock(START, 700);
-  const assize = runtimeOver(store, [domain], { oracle: store, tools: till.tools, ports: { clock } });
+  const assize = runtimeOver(store, [domain], {
+    oracle: store,
+    tools: till.tools,
+    ports: { clock },
+  });
   const trajectory = await assize.create(domain, { trajectoryId: 't' });
   const agents = Array.from({ length: tellers }, (_, n) => teller(`teller ${n}`, length));
   await runAgents(trajectory, agents, {
-    ...{ oracle: createOracle({ store, clock, mode: 'record' }), clock, random: seededRandom(chance), maxTurns: 20 },
+    ...{
+      oracle: createOracle({ store, clock, mode: 'record' }),
+      clock,
+      random: seededRandom(chance),
+      maxTurns: 20,
+    },
     ...(manager && { counsel: MANAGER }),
   }).catch((error: unknown) => {
     // An effect that was refused for good blocks its place, until an operator decides.
@@ -148,18 +183,25 @@ async function worked({ chance, tellers, length, manager }: Shift) {
 
 const DENIES: Policy = {
   digest: contentHash('denies'),
-  evaluate: ({ action }) => ({ decision: action === 'pay' ? 'deny' : 'allow', rule: 'no_payments' }),
+  evaluate: ({ action }) => ({
+    decision: action === 'pay' ? 'deny' : 'allow',
+    rule: 'no_payments',
+  }),
 } as Policy;
 
 /** The variant, over real tools that throw when they are called. */
 function variantOf(kind: Shift['variant'], till: Till, agents: readonly Agent[]): Variant {
   const variant = { name: kind, agents, tools: till.tools };
-  if (kind === 'shifted') return { ...variant, agents: agents.map(({ name }) => teller(name, 6, 1)) };
+  if (kind === 'shifted')
+    return { ...variant, agents: agents.map(({ name }) => teller(name, 6, 1)) };
   if (kind === 'fresh') return { ...variant, fresh: true };
   if (kind === 'denied') return { ...variant, policy: DENIES };
   if (kind === 'upgraded') return { ...variant, domain: tellerDomain(till, '2', 2) };
-  if (kind === 'approved') return { ...variant, people: { approve: 'manager:other' } satisfies People };
-  return kind === 'hostile' ? { ...variant, agents: [...agents.slice(1), hostile(agents[0] as Agent)] } : variant;
+  if (kind === 'approved')
+    return { ...variant, people: { approve: 'manager:other' } satisfies People };
+  return kind === 'hostile'
+    ? { ...variant, agents: [...agents.slice(1), hostile(agents[0] as Agent)] }
+    : variant;
 }
 
 /** Changes all that it is given, and then throws. */
@@ -205,14 +247,24 @@ describe('a variant of a record with calls', () => {
       fc.asyncProperty(shift, async (drawn) => {
         const { till, domain, store, agents } = await worked(drawn);
         const everything = async () =>
-          JSON.stringify([await store.entries('t', { limit: 1_000 }), await store.listEffects({ limit: 1_000 })]);
+          JSON.stringify([
+            await store.entries('t', { limit: 1_000 }),
+            await store.listEffects({ limit: 1_000 }),
+          ]);
         const before = await everything();
         const entries = await store.entries('t', { limit: 1_000 });
         const at = drawn.at % entries.length;
         const { variants, at: shared } = await simulate(
           { store, oracleStore: store, trajectoryId: 't' },
           {
-            ...{ domain, anchors: ANCHORS, tools: till.tools, at, samples: drawn.samples, limits: { turns: 20 } },
+            ...{
+              domain,
+              anchors: ANCHORS,
+              tools: till.tools,
+              at,
+              samples: drawn.samples,
+              limits: { turns: 20 },
+            },
             ...{ simulators: SIMULATORS, variants: [variantOf(drawn.variant, till, agents)] },
           },
         );
@@ -231,7 +283,10 @@ describe('a variant of a record with calls', () => {
 });
 
 /** The number of calls that the commits among these entries made. */
-async function callsUntil(store: MemoryStore, entries: readonly { readonly id: string }[]): Promise<number> {
+async function callsUntil(
+  store: MemoryStore,
+  entries: readonly { readonly id: string }[],
+): Promise<number> {
   const ids = new Set(entries.map(({ id }) => id));
   const logged = (await store.listEffects({ limit: 1_000 })).map(readTransaction);
   const shared = logged.filter(({ entry }) => entry !== undefined && ids.has(entry));

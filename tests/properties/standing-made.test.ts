@@ -29,9 +29,17 @@ const pay = declareTool({
 
 test('a made call is done, failed or unknown, as its effect is', async () => {
   const { act, approve, call, clock, store, assize } = await desk(RULES, { tools: [pay] });
-  const terms = { agent: 'ada', tools: ['bank/pay'], uses: 5, amounts: { cents: 500 }, because: 'the bills' };
+  const terms = {
+    agent: 'ada',
+    tools: ['bank/pay'],
+    uses: 5,
+    amounts: { cents: 500 },
+    because: 'the bills',
+  };
   const expires = addMicros(clock.now(), 3_600_000_000);
-  expect(await approve(await act('stand', { id: 'bills', ...terms, expires }, 'ada'))).toMatchObject({
+  expect(
+    await approve(await act('stand', { id: 'bills', ...terms, expires }, 'ada')),
+  ).toMatchObject({
     ruling: 'committed',
   });
   for (const cents of [1, 2, 3])

@@ -48,7 +48,11 @@ type Step =
   | { readonly kind: 'calls'; readonly calls: readonly Call[]; readonly decision: Decision }
   | { readonly kind: 'decide'; readonly which: number }
   | { readonly kind: 'end'; readonly id: string }
-  | { readonly kind: 'report'; readonly which: number; readonly outcome: 'done' | 'failed' | 'unknown' }
+  | {
+      readonly kind: 'report';
+      readonly which: number;
+      readonly outcome: 'done' | 'failed' | 'unknown';
+    }
   | { readonly kind: 'wait'; readonly minutes: number }
   | { readonly kind: 'tidy' }
   | { readonly kind: 'list' };
@@ -90,7 +94,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ kind: fc.constant('wait' as const), minutes: fc.constantFrom(1, 40, 100, 400) }),
+    arbitrary: fc.record({
+      kind: fc.constant('wait' as const),
+      minutes: fc.constantFrom(1, 40, 100, 400),
+    }),
   },
   { weight: 1, arbitrary: fc.constant({ kind: 'tidy' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'list' as const }) },
@@ -120,16 +127,29 @@ class Model {
 
   approved(terms: Terms, askedAt: number, approvedAt: number): void {
     const expires = askedAt + terms.hours * HOUR;
-    this.standings.push({ ...terms, expires, approvedAt, ended: false, taken: 'itself', uses_made: [] });
+    this.standings.push({
+      ...terms,
+      expires,
+      approvedAt,
+      ended: false,
+      taken: 'itself',
+      uses_made: [],
+    });
   }
 
   /** The standing approval that lets a call through. */
   covering({ agent, tool, cents }: Call, at: number): Standing | undefined {
-    if (tool === 'new/tool' || (tool === 'bank/pay' && cents >= 90) || (tool === 'bank/refund' && cents >= 80))
+    if (
+      tool === 'new/tool' ||
+      (tool === 'bank/pay' && cents >= 90) ||
+      (tool === 'bank/refund' && cents >= 80)
+    )
       return undefined;
     const spends = tool.startsWith('bank/');
     return this.standings
-      .filter((one) => !one.ended && one.taken === 'itself' && one.agent === agent && at < one.expires)
+      .filter(
+        (one) => !one.ended && one.taken === 'itself' && one.agent === agent && at < one.expires,
+      )
       .filter(({ tools }) => tools.some((each) => each === tool || (each === 'bank/*' && spends)))
       .filter(({ uses, uses_made }) => uses_made.length < uses)
       .filter((one) => !spends || (one.cents !== undefined && spentOf(one) + cents <= one.cents))
@@ -150,7 +170,9 @@ class Model {
 }
 
 function spentOf({ uses_made }: Standing): number {
-  return uses_made.filter(({ tool }) => tool.startsWith('bank/')).reduce((sum, { cents }) => sum + cents, 0);
+  return uses_made
+    .filter(({ tool }) => tool.startsWith('bank/'))
+    .reduce((sum, { cents }) => sum + cents, 0);
 }
 
 /** The time that a proposal was judged at. */
@@ -226,15 +248,29 @@ class Play {
     // `act` moves the clock by a millisecond first.
     const expires = new Date(Date.parse(made.clock.now()) + 1 + hours * HOUR).toISOString();
     const amounts = cents === undefined ? {} : { cents };
-    const ruling = await made.act('stand', { id, agent, tools, uses, amounts, expires, because: 'tested' });
-    expect([terms, ruling.ruling]).toEqual([terms, model.refusal(terms) ? 'rejected' : 'escalated']);
+    const ruling = await made.act('stand', {
+      id,
+      agent,
+      tools,
+      uses,
+      amounts,
+      expires,
+      because: 'tested',
+    });
+    expect([terms, ruling.ruling]).toEqual([
+      terms,
+      model.refusal(terms) ? 'rejected' : 'escalated',
+    ]);
     if (ruling.ruling !== 'escalated') return;
     const waiting = { terms, ruling };
     if (decision === 'wait') this.#standings.push(waiting);
     else await this.#decideStanding(waiting, decision);
   }
 
-  async #decideStanding({ terms, ruling }: WaitingStanding, decision: 'approve' | 'reject'): Promise<void> {
+  async #decideStanding(
+    { terms, ruling }: WaitingStanding,
+    decision: 'approve' | 'reject',
+  ): Promise<void> {
     const { made, model } = this;
     if (decision === 'reject') return reject(made, ruling);
     const approved = await made.approve(ruling);
@@ -250,10 +286,18 @@ class Play {
     const rulings = await Promise.all(
       calls.map(({ agent, tool, cents }, i) => {
         const [server = '', name = ''] = tool.split('/');
-        return made.act('call', { id: `c${first + i}`, server, tool: name, args: { cents } }, agent);
+        return made.act(
+          'call',
+          { id: `c${first + i}`, server, tool: name, args: { cents } },
+          agent,
+        );
       }),
     );
-    const ruled = calls.map((call, i) => ({ call, id: `c${first + i}`, ruling: rulings[i] as Ruling }));
+    const ruled = calls.map((call, i) => ({
+      call,
+      id: `c${first + i}`,
+      ruling: rulings[i] as Ruling,
+    }));
     for (const { call, id, ruling } of ruled.sort((a, b) => seqOf(a.ruling) - seqOf(b.ruling))) {
       const standing = model.covering(call, askedAt(ruling));
       expect([call, said(ruling).split(' ')[0], made.state().calls[id]?.standing]).toEqual([
@@ -310,7 +354,13 @@ function shown({ id, terms, approvedBy, ended, calls }: StandingRecord): object 
   return {
     ...{ id, approvedBy, ended: ended !== undefined },
     terms: terms && { ...terms, expires: Date.parse(terms.expires) },
-    calls: calls.map(({ call, tool, amounts, outcome, args }) => ({ call, tool, amounts, outcome, args })),
+    calls: calls.map(({ call, tool, amounts, outcome, args }) => ({
+      call,
+      tool,
+      amounts,
+      outcome,
+      args,
+    })),
   };
 }
 
@@ -334,54 +384,77 @@ function statusOf({ ended, expires, uses, uses_made }: Standing, now: number): s
 
 async function reject(made: Desk, ruling: Ruling): Promise<void> {
   if (ruling.ruling !== 'escalated') throw new Error(said(ruling));
-  await made.trajectory.approvals.reject(ruling.pending, { principal: 'human:grace', method: 'test', reason: 'no' });
+  await made.trajectory.approvals.reject(ruling.pending, {
+    principal: 'human:grace',
+    method: 'test',
+    reason: 'no',
+  });
 }
 
 test('standing approvals cover what a naive model lets through', { timeout: 300_000 }, () =>
   fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60, size: 'max' }), async (steps) => {
-      const play = new Play(await desk(RULES));
-      for (const one of steps) await play.take(one);
-      await play.list();
-    }),
+    fc.asyncProperty(
+      fc.array(step, { minLength: 20, maxLength: 60, size: 'max' }),
+      async (steps) => {
+        const play = new Play(await desk(RULES));
+        for (const one of steps) await play.take(one);
+        await play.list();
+      },
+    ),
     { numRuns: cases(150) },
   ),
 );
 
 test('the foreseen uses are those of the model', { timeout: 300_000 }, () =>
   fc.assert(
-    fc.asyncProperty(terms, fc.array(call, { maxLength: 12, size: 'max' }), async (terms, asked) => {
-      const made = await desk(RULES);
-      const model = new Model();
-      const at = made.clock.now();
-      model.approved(terms, Date.parse(at), Date.parse(at));
-      const calls = asked.filter(({ agent }) => agent === terms.agent);
-      const { agent, tools, uses, cents } = terms;
-      const end = new Date(Date.parse(at) + HOUR).toISOString();
-      const amounts = cents === undefined ? {} : { cents };
-      const given = calls.map(({ tool, cents }) => {
-        const [server, name] = tool.split('/');
-        return callArgs.parse({ server, tool: name, args: { cents } });
-      });
-      const before = made.state();
-      // Terms above the maximum of the rules cover nothing.
-      const isAllowed = uses <= 4 && (cents ?? 0) <= 200;
-      const foreseen = coveredCalls(before, { agent, tools: [...tools], uses, amounts, expires: end }, given, at);
-      const covered = calls.map((call) => {
-        const standing = isAllowed ? model.covering(call, Date.parse(at)) : undefined;
-        standing?.uses_made.push({ ...call, call: '' });
-        return standing !== undefined;
-      });
-      expect(foreseen.map((one) => one.covered)).toEqual(covered);
-      expect(made.state()).toEqual(before);
-    }),
+    fc.asyncProperty(
+      terms,
+      fc.array(call, { maxLength: 12, size: 'max' }),
+      async (terms, asked) => {
+        const made = await desk(RULES);
+        const model = new Model();
+        const at = made.clock.now();
+        model.approved(terms, Date.parse(at), Date.parse(at));
+        const calls = asked.filter(({ agent }) => agent === terms.agent);
+        const { agent, tools, uses, cents } = terms;
+        const end = new Date(Date.parse(at) + HOUR).toISOString();
+        const amounts = cents === undefined ? {} : { cents };
+        const given = calls.map(({ tool, cents }) => {
+          const [server, name] = tool.split('/');
+          return callArgs.parse({ server, tool: name, args: { cents } });
+        });
+        const before = made.state();
+        // Terms above the maximum of the rules cover nothing.
+        const isAllowed = uses <= 4 && (cents ?? 0) <= 200;
+        const foreseen = coveredCalls(
+          before,
+          { agent, tools: [...tools], uses, amounts, expires: end },
+          given,
+          at,
+        );
+        const covered = calls.map((call) => {
+          const standing = isAllowed ? model.covering(call, Date.parse(at)) : undefined;
+          standing?.uses_made.push({ ...call, call: '' });
+          return standing !== undefined;
+        });
+        expect(foreseen.map((one) => one.covered)).toEqual(covered);
+        expect(made.state()).toEqual(before);
+      },
+    ),
     { numRuns: cases(150) },
   ),
 );
 
 test('two callers meet at the last use: one is let through', async () => {
   const made = await desk(RULES);
-  const terms = { id: 'a', agent: 'ada', tools: ['bank/*'], uses: 1, amounts: { cents: 200 }, because: 'tested' };
+  const terms = {
+    id: 'a',
+    agent: 'ada',
+    tools: ['bank/*'],
+    uses: 1,
+    amounts: { cents: 200 },
+    because: 'tested',
+  };
   const expires = new Date(Date.parse(made.clock.now()) + HOUR).toISOString();
   await made.approve(await made.act('stand', { ...terms, expires }));
   const other = new Assize({
@@ -400,23 +473,45 @@ test('two callers meet at the last use: one is let through', async () => {
     ...Array.from({ length: 3 }, () => made.call('ada', 'bank/pay', { cents: 10 })),
     ...asked.map((one) => there.propose(one)),
   ]);
-  expect(rulings.map(({ ruling }) => ruling).sort()).toEqual(['committed', ...Array(5).fill('escalated')]);
+  expect(rulings.map(({ ruling }) => ruling).sort()).toEqual([
+    'committed',
+    ...Array(5).fill('escalated'),
+  ]);
 });
 
 test('a branch lists the standing approvals of its source', async () => {
   const made = await desk(RULES);
-  const terms = { id: 'a', agent: 'ada', tools: ['bank/*'], uses: 3, amounts: { cents: 200 }, because: 'tested' };
+  const terms = {
+    id: 'a',
+    agent: 'ada',
+    tools: ['bank/*'],
+    uses: 3,
+    amounts: { cents: 200 },
+    because: 'tested',
+  };
   const expires = new Date(Date.parse(made.clock.now()) + HOUR).toISOString();
   await made.approve(await made.act('stand', { ...terms, expires }));
   const before = await made.call('ada', 'bank/pay', { cents: 10 });
   if (before.ruling !== 'committed') throw new Error(said(before));
-  const branch = await made.assize.branch(made.trajectory.id, before.entry.id, { note: 'a branch' } as never);
+  const branch = await made.assize.branch(made.trajectory.id, before.entry.id, {
+    note: 'a branch',
+  } as never);
   const [listed] = await new StandingReader(made.store, branch.id).read();
   const [own] = await new StandingReader(made.store, made.trajectory.id).read();
-  expect(listed).toMatchObject({ id: 'a', terms: own?.terms, approvedBy: 'human:grace', approvedAt: own?.approvedAt });
+  expect(listed).toMatchObject({
+    id: 'a',
+    terms: own?.terms,
+    approvedBy: 'human:grace',
+    approvedAt: own?.approvedAt,
+  });
   expect(listed?.calls).toMatchObject([{ call: 'c1', tool: 'bank/pay', amounts: { cents: 10 } }]);
   const role = { name: 'agent', params: { agent: 'ada' } } as never;
-  const report = { action: 'report', role, args: { call: 'c1', outcome: 'done' }, writ: writFor('agent:ada') };
+  const report = {
+    action: 'report',
+    role,
+    args: { call: 'c1', outcome: 'done' },
+    writ: writFor('agent:ada'),
+  };
   expect(said(await branch.propose(report))).toBe('committed');
   const [reported] = await new StandingReader(made.store, branch.id).read();
   expect(reported?.calls).toMatchObject([{ call: 'c1', outcome: 'done' }]);
@@ -425,7 +520,14 @@ test('a branch lists the standing approvals of its source', async () => {
 test('a standing approval leaves the calls that wait to a person', async () => {
   const made = await desk(RULES);
   const waits = await made.call('ada', 'bank/pay', { cents: 10 });
-  const terms = { id: 'a', agent: 'ada', tools: ['bank/*'], uses: 3, amounts: { cents: 200 }, because: 'tested' };
+  const terms = {
+    id: 'a',
+    agent: 'ada',
+    tools: ['bank/*'],
+    uses: 3,
+    amounts: { cents: 200 },
+    because: 'tested',
+  };
   const expires = new Date(Date.parse(made.clock.now()) + HOUR).toISOString();
   const asked = await made.act('stand', { ...terms, expires });
   expect(said(await made.approve(asked))).toBe('committed');
@@ -435,15 +537,25 @@ test('a standing approval leaves the calls that wait to a person', async () => {
   expect(Object.keys(made.state().spent)).toEqual(['a|c2']);
 });
 
-test('the listing of a long trajectory is that of a walk over all entries', { timeout: 120_000 }, async () => {
+test('the listing of a long trajectory is that of a walk over all entries', {
+  timeout: 120_000,
+}, async () => {
   const made = await desk(`${RULES.replace('mail/send }', 'mail/none }')}\ndefault: allow`);
-  const terms = { id: 'a', agent: 'ada', tools: ['bank/*'], uses: 3, amounts: { cents: 200 }, because: 'tested' };
+  const terms = {
+    id: 'a',
+    agent: 'ada',
+    tools: ['bank/*'],
+    uses: 3,
+    amounts: { cents: 200 },
+    because: 'tested',
+  };
   const reader = new StandingReader(made.store, made.trajectory.id);
   const expires = new Date(Date.parse(made.clock.now()) + HOUR).toISOString();
   await made.approve(await made.act('stand', { ...terms, expires }));
   // More entries than one page, and distances around the gap that is read over.
   for (const others of [0, 49, 52, 560]) {
-    for (let n = 0; n < others; n++) expect(said(await made.call('ben', 'mail/send'))).toBe('committed');
+    for (let n = 0; n < others; n++)
+      expect(said(await made.call('ben', 'mail/send'))).toBe('committed');
     const ruling = await made.call('ada', 'bank/pay', { cents: 10 });
     await made.act('report', { call: 'c1', outcome: others === 560 ? 'failed' : 'unknown' }, 'ada');
     expect(ruling.ruling).toBe(others === 560 ? 'escalated' : 'committed');

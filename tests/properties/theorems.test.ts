@@ -55,7 +55,10 @@ import { expect } from '../support/quick-expect.ts';
 // confinement-with-counselor.test.ts.
 
 /** The state after a commit of the proposal, or the reason that the proposal does not compile. */
-function applied(state: ShopState, { action, evil }: Proposal): { next: ShopState } | { reason: string } {
+function applied(
+  state: ShopState,
+  { action, evil }: Proposal,
+): { next: ShopState } | { reason: string } {
   const next = naiveResult(state, action);
   if (next === undefined) return { reason: 'precondition_failed' };
   const reason = action.name === 'edit' ? REFUSED[evil] : undefined;
@@ -82,7 +85,8 @@ function stateAfter(row: EntryRow, before: ShopState | undefined): ShopState {
   if (state !== undefined) return state;
   const payload = payloadOf(row);
   if (payload.kind === 'root') state = clone(payload.initial_state) as unknown as ShopState;
-  else if (payload.kind === 'commit') state = folded(before as ShopState, payload.delta.state as readonly Patch[]);
+  else if (payload.kind === 'commit')
+    state = folded(before as ShopState, payload.delta.state as readonly Patch[]);
   else state = before as ShopState;
   if (STATES.size > 1_000) STATES.clear();
   STATES.set(row.id, state);
@@ -118,12 +122,16 @@ function adjudications({ happenings, specs }: Run): readonly Adjudication[] {
 
 const ADJUDICATIONS = new WeakMap<readonly Happening[], readonly Adjudication[]>();
 
-function* adjudicated(happenings: readonly Happening[], specs: readonly RuleSpec[]): Iterable<Adjudication> {
+function* adjudicated(
+  happenings: readonly Happening[],
+  specs: readonly RuleSpec[],
+): Iterable<Adjudication> {
   for (const happening of happenings) {
     const states = statesOf(happening.after);
     for (const row of happening.after.slice(happening.before.length)) {
       const asked = happening.asked.find(
-        ({ outcome }) => !(outcome instanceof Error) && 'entry' in outcome && outcome.entry.id === row.id,
+        ({ outcome }) =>
+          !(outcome instanceof Error) && 'entry' in outcome && outcome.entry.id === row.id,
       );
       if (asked === undefined) continue;
       const { proposal, input } = asked;
@@ -169,7 +177,10 @@ async function playReserved([drawn, start, steps]: Input): Promise<Run> {
 const lastOf = ({ happenings }: Run): readonly EntryRow[] => happenings.at(-1)?.after ?? [];
 
 /** The findings of `naiveAll` in a state, or in the text of a state, computed once for each. */
-function findingsIn(specs: readonly RuleSpec[], state: ShopState | string): readonly NaiveFinding[] {
+function findingsIn(
+  specs: readonly RuleSpec[],
+  state: ShopState | string,
+): readonly NaiveFinding[] {
   const known = FINDINGS.get(specs) ?? new Map<ShopState | string, readonly NaiveFinding[]>();
   FINDINGS.set(specs, known);
   let found = known.get(state);
@@ -180,7 +191,10 @@ function findingsIn(specs: readonly RuleSpec[], state: ShopState | string): read
   return found;
 }
 
-const FINDINGS = new WeakMap<readonly RuleSpec[], Map<ShopState | string, readonly NaiveFinding[]>>();
+const FINDINGS = new WeakMap<
+  readonly RuleSpec[],
+  Map<ShopState | string, readonly NaiveFinding[]>
+>();
 
 // ── what the theorems say ──
 
@@ -232,7 +246,14 @@ function recordsFaithfully(run: Run): void {
       const commit = payload as CommitPayload;
       expect(commit.kind).toBe('commit');
       expect(commit.action).toEqual({ name: action, role, args });
-      for (const witness of ['reason', 'detail', 'invariant_id', 'resolves', 'counselor', 'detection_vector']) {
+      for (const witness of [
+        'reason',
+        'detail',
+        'invariant_id',
+        'resolves',
+        'counselor',
+        'detection_vector',
+      ]) {
         expect(commit).not.toHaveProperty(witness);
       }
     } else if (ruling.ruling === 'rejected') {
@@ -275,11 +296,15 @@ function appendsOnlyRulings({ happenings }: Run): void {
       ...(resolved === undefined ? [] : [resolved.outcome]),
       ...(junk === undefined ? [] : [junk]),
     ];
-    const ruled = rulings.filter((outcome) => !(outcome instanceof Error) && outcome.ruling !== 'frozen');
+    const ruled = rulings.filter(
+      (outcome) => !(outcome instanceof Error) && outcome.ruling !== 'frozen',
+    );
     // One entry for each ruling, and each ruling's entry is there; from everything else comes none.
     expect(after.length - before.length).toBe(ruled.length);
     const added = after.slice(before.length).map(({ id }) => id);
-    expect(ruled.map((outcome) => (outcome as { entry: EntryRow }).entry.id).sort()).toEqual(added.sort());
+    expect(ruled.map((outcome) => (outcome as { entry: EntryRow }).entry.id).sort()).toEqual(
+      added.sort(),
+    );
     if (!['propose', 'approve', 'reject', 'junk'].includes(step.do)) expect(added).toEqual([]);
     after.forEach((row, seq) => {
       expect(row.seq).toBe(seq);
@@ -294,7 +319,8 @@ function keepsTypes({ happenings, generated, ...run }: Run): void {
     expect(stateFault(generated.domain.state, reached)).toBeUndefined();
   }
   for (const { before, after } of happenings) {
-    for (const row of after.slice(before.length)) expect(payloadFault(payloadOf(row))).toBeUndefined();
+    for (const row of after.slice(before.length))
+      expect(payloadFault(payloadOf(row))).toBeUndefined();
   }
 }
 
@@ -306,7 +332,9 @@ function alwaysRules({ happenings }: Run): void {
   for (const { step, asked, junk } of happenings) {
     for (const { outcome } of asked) {
       expect(outcome).not.toBeInstanceOf(Error);
-      expect(['committed', 'rejected', 'escalated', 'frozen']).toContain((outcome as Ruling).ruling);
+      expect(['committed', 'rejected', 'escalated', 'frozen']).toContain(
+        (outcome as Ruling).ruling,
+      );
     }
     if (junk === undefined) continue;
     expect(junk).not.toBeInstanceOf(Error);
@@ -355,12 +383,18 @@ function recordsCounselors({ happenings, specs }: Run): void {
       expect(outcome).toMatchObject({ code: 'not_pending' });
       continue;
     }
-    const waiting = payloadOf(before.find(({ id }) => id === pending) as EntryRow) as PendingPayload;
+    const waiting = payloadOf(
+      before.find(({ id }) => id === pending) as EntryRow,
+    ) as PendingPayload;
     const was = statesOf(before).at(-1) as ShopState;
     const now = statesOf(after).at(-1) as ShopState;
     if (step.do === 'reject') {
       const entry = payloadOf(after.at(-1) as EntryRow);
-      expect(outcome).toMatchObject({ ruling: 'rejected', reason: 'counselor_rejected', detail: `no ${step.n}` });
+      expect(outcome).toMatchObject({
+        ruling: 'rejected',
+        reason: 'counselor_rejected',
+        detail: `no ${step.n}`,
+      });
       expect(entry).toMatchObject({
         kind: 'rejection',
         resolves: pending,
@@ -385,7 +419,12 @@ function recordsCounselors({ happenings, specs }: Run): void {
       kind: 'commit',
       resolves: pending,
       proposal_id: waiting.proposal.proposal_id,
-      counselor: { principal: 'doc', as: 'doctor', method: 'test', ...(broken ? { override: true } : {}) },
+      counselor: {
+        principal: 'doc',
+        as: 'doctor',
+        method: 'test',
+        ...(broken ? { override: true } : {}),
+      },
       detection_vector: vector,
     });
   }
@@ -402,10 +441,14 @@ function recordsConflicts(run: Run): void {
     if (open.length > 1) met.several++;
     if (step.do !== 'approve' || resolved?.pending === undefined) continue;
     const { pending, outcome } = resolved;
-    const waiting = payloadOf(before.find(({ id }) => id === pending) as EntryRow) as PendingPayload;
+    const waiting = payloadOf(
+      before.find(({ id }) => id === pending) as EntryRow,
+    ) as PendingPayload;
     const was = statesOf(before).at(-1) as ShopState;
     if (outcome instanceof Error) {
-      expect(['override_needed', 'invalid_state', 'frozen']).toContain((outcome as Error & { code: string }).code);
+      expect(['override_needed', 'invalid_state', 'frozen']).toContain(
+        (outcome as Error & { code: string }).code,
+      );
       expect(after).toEqual(before);
       continue;
     }
@@ -417,7 +460,8 @@ function recordsConflicts(run: Run): void {
     const first = 'next' in now ? naiveFirst(specs, now.next) : undefined;
     const isSame =
       'next' in now &&
-      canonicalize(naiveDiff(was as never, now.next as never)) === canonicalize(waiting.proposal.delta.state) &&
+      canonicalize(naiveDiff(was as never, now.next as never)) ===
+        canonicalize(waiting.proposal.delta.state) &&
       first?.id === waiting.invariant_id &&
       first?.answer.result === 'escalate';
     if (outcome.ruling === 'rejected') {
@@ -425,7 +469,9 @@ function recordsConflicts(run: Run): void {
       expect(outcome).toMatchObject({ reason: 'conflict' });
       // Else the mark differs, which is a function of what the rule reads.
       if (isSame)
-        expect(canonicalize(naiveMark(specs, now.next, first?.id as string)) === canonicalize(now.next)).toBe(false);
+        expect(
+          canonicalize(naiveMark(specs, now.next, first?.id as string)) === canonicalize(now.next),
+        ).toBe(false);
     } else {
       met.approved++;
       expect(outcome.ruling).toBe('committed');
@@ -471,7 +517,9 @@ function onlyOverridesBreak({ specs, start, ...run }: Run): void {
 function crossCutting(specs: readonly RuleSpec[]): number[] {
   const seen = [['/n/*', '/users/*'], ['/log'], ['/orders/*', '/users/*']];
   return specs.flatMap((spec, index) =>
-    seen.some((footprint) => readBy(spec, index).every((read) => footprint.some((place) => within(read, place))))
+    seen.some((footprint) =>
+      readBy(spec, index).every((read) => footprint.some((place) => within(read, place))),
+    )
       ? []
       : [index],
   );
@@ -479,7 +527,9 @@ function crossCutting(specs: readonly RuleSpec[]): number[] {
 
 function within(read: string, place: string): boolean {
   const [inner, outer] = [read.split('/'), place.split('/')];
-  return outer.every((segment, i) => inner[i] !== undefined && (segment === '*' || segment === inner[i]));
+  return outer.every(
+    (segment, i) => inner[i] !== undefined && (segment === '*' || segment === inner[i]),
+  );
 }
 
 /**
@@ -489,7 +539,9 @@ function within(read: string, place: string): boolean {
  */
 function freeOfSkew(seen: { skews: number }, run: Run): void {
   const { specs, start: first, happenings } = run;
-  const isOverridden = lastOf(run).some((row) => row.kind === 'commit' && row.payload.includes('"override":true'));
+  const isOverridden = lastOf(run).some(
+    (row) => row.kind === 'commit' && row.payload.includes('"override":true'),
+  );
   if (isOverridden || naiveAll(specs, first).length > 0) return;
   const cross = crossCutting(specs);
   for (const { state } of happenings) {
@@ -500,7 +552,11 @@ function freeOfSkew(seen: { skews: number }, run: Run): void {
     if (before.length === 0 || asked.length < 2) continue;
     const start = statesOf(before).at(-1) as ShopState;
     const proposals = asked.map(({ proposal }) => proposal);
-    if (!proposals.every((proposal) => passes(specs, start, [proposal])) || passes(specs, start, proposals)) continue;
+    if (
+      !proposals.every((proposal) => passes(specs, start, [proposal])) ||
+      passes(specs, start, proposals)
+    )
+      continue;
     if (openAt(before, Number.POSITIVE_INFINITY) === undefined) seen.skews++;
     expect(asked.every(({ outcome }) => (outcome as Ruling).ruling === 'committed')).toBe(false);
   }
@@ -510,7 +566,11 @@ function freeOfSkew(seen: { skews: number }, run: Run): void {
  * Whether the proposals lead to a state that passes every rule, when applied in order without
  * adjudication.
  */
-function passes(specs: readonly RuleSpec[], start: ShopState, proposals: readonly Proposal[]): boolean {
+function passes(
+  specs: readonly RuleSpec[],
+  start: ShopState,
+  proposals: readonly Proposal[],
+): boolean {
   let state = start;
   for (const proposal of proposals) {
     const outcome = applied(state, proposal);
@@ -528,7 +588,10 @@ const CASES = 10_000;
 const confined: fc.Arbitrary<Step[]> = schedule.map((steps) =>
   steps.map((step): Step => {
     if (step.do !== 'propose') return step;
-    const proposals = step.proposals.flatMap((proposal, i) => [proposal, { ...proposal, agent: i % 2 }]);
+    const proposals = step.proposals.flatMap((proposal, i) => [
+      proposal,
+      { ...proposal, agent: i % 2 },
+    ]);
     return {
       ...step,
       proposals: proposals.map(({ action, ...rest }, i) => ({
@@ -536,7 +599,11 @@ const confined: fc.Arbitrary<Step[]> = schedule.map((steps) =>
         evil: 'nothing',
         action:
           action.name === 'edit'
-            ? { name: (['count', 'own', 'note'] as const)[i % 3] as never, user: KEYS[i % 3] as string, by: i - 1 }
+            ? {
+                name: (['count', 'own', 'note'] as const)[i % 3] as never,
+                user: KEYS[i % 3] as string,
+                by: i - 1,
+              }
             : action,
       })),
     };
@@ -561,8 +628,8 @@ theorems(
     'Theorem 3 (Type Safety): Preservation: states and entries keep their types': keepsTypes,
     'Theorem 3 (Type Safety): Progress: every proposal has an outcome, and an ill-typed one is refused as such':
       alwaysRules,
-    'Corollary 1 (Write Skew Freedom): what passes alone and not together is not committed together': (run) =>
-      freeOfSkew(skewed.base, run),
+    'Corollary 1 (Write Skew Freedom): what passes alone and not together is not committed together':
+      (run) => freeOfSkew(skewed.base, run),
   },
 );
 
@@ -573,12 +640,11 @@ theorems(
     'Theorem 1+ (Invariant Preservation under Safe Counselor Commits): only an override leaves a broken state':
       onlyOverridesBreak,
     'Theorem 3+ (Type Safety): Preservation': keepsTypes,
-    'Theorem 3+ (Type Safety): Progress: a proposal has an outcome, and a counselor decides what there is to decide': (
-      run,
-    ) => {
-      alwaysRules(run);
-      counselorsDecide(run);
-    },
+    'Theorem 3+ (Type Safety): Progress: a proposal has an outcome, and a counselor decides what there is to decide':
+      (run) => {
+        alwaysRules(run);
+        counselorsDecide(run);
+      },
     'Theorem 4 (Extended Audit Log Integrity): (i) and (ii) faithful entries': recordsFaithfully,
     'Theorem 4 (Extended Audit Log Integrity): (iii+) exclusivity of provenance, (iv) monotonicity, (v+) exactness':
       appendsOnlyRulings,
@@ -588,7 +654,8 @@ theorems(
       chainsResolutions,
     'Lemma A.65 (Queue cardinality bound): at most one proposal is pending, and while one is nothing else is ruled':
       boundsQueue,
-    'Corollary 1+ (Write Skew Freedom under Safe Counselor Commits)': (run) => freeOfSkew(skewed.plus, run),
+    'Corollary 1+ (Write Skew Freedom under Safe Counselor Commits)': (run) =>
+      freeOfSkew(skewed.plus, run),
   },
 );
 
@@ -600,14 +667,17 @@ theorems(
   {
     'Reserved: Theorem 1 and 1+: every reachable state satisfies every invariant, unless a counselor overrides it':
       onlyOverridesBreak,
-    'Reserved: Lemma A.48, A.49: the candidate, and nothing else, decides what is recorded': decidesByCandidate,
+    'Reserved: Lemma A.48, A.49: the candidate, and nothing else, decides what is recorded':
+      decidesByCandidate,
     'Reserved: Theorem 2 and 4: (i) and (ii) faithful entries': recordsFaithfully,
     'Reserved: Theorem 2 and 4: (iii+) exclusivity of provenance, (iv) monotonicity, (v+) exactness':
       appendsOnlyRulings,
     'Reserved: Theorem 3 and 3+: Preservation': keepsTypes,
     'Reserved: Theorem 3 and 3+: Progress': alwaysRules,
-    'Reserved: Theorem 4: (vi) and (vii) an approval commits what was submitted, or is a conflict': recordsConflicts,
-    'Reserved: Theorem 4: (viii) every resolution is chained to its escalation, which has no other': chainsResolutions,
+    'Reserved: Theorem 4: (vi) and (vii) an approval commits what was submitted, or is a conflict':
+      recordsConflicts,
+    'Reserved: Theorem 4: (viii) every resolution is chained to its escalation, which has no other':
+      chainsResolutions,
     'Reserved: Corollary 1 and 1+: Write Skew Freedom': (run) => freeOfSkew(skewed.reserve, run),
   },
 );

@@ -47,7 +47,8 @@ const letters = defineDomain({
       {
         channel: 'boss',
         approvals: 2,
-        onApprove: ({ sent }, { counselor, keys: [letter = ''] }) => void sent[letter]?.push(counselor),
+        onApprove: ({ sent }, { counselor, keys: [letter = ''] }) =>
+          void sent[letter]?.push(counselor),
       },
       (signers) => (signers.length === 2 ? pass : escalate('two people sign')),
     ),
@@ -69,14 +70,19 @@ const chains: readonly (readonly Person[])[] = [
   ...PEOPLE.flatMap((one) => PEOPLE.filter((other) => other !== one).map((other) => [one, other])),
 ];
 
-async function credentialOf(server: TestServer, holder: Person, makers: readonly Person[]): Promise<Credential> {
+async function credentialOf(
+  server: TestServer,
+  holder: Person,
+  makers: readonly Person[],
+): Promise<Credential> {
   let token: string | undefined;
   // The last of them has a token of the command line.
   for (const name of [...makers.toReversed(), holder])
     token =
       token === undefined
         ? await server.tokenFor(name)
-        : (await succeed(server, 'tokens.create', { token, body: { principal: name, days: 1 } })).token;
+        : (await succeed(server, 'tokens.create', { token, body: { principal: name, days: 1 } }))
+            .token;
   return { holder, makers, token: token as string };
 }
 
@@ -95,12 +101,15 @@ test('a decision counts for its holder and all makers of its token', async () =>
   const credentials: Credential[] = [];
   for (const holder of PEOPLE)
     for (const makers of chains) credentials.push(await credentialOf(server, holder, makers));
-  const pairs = credentials.flatMap((first) => credentials.map((second) => [first, second] as const));
+  const pairs = credentials.flatMap((first) =>
+    credentials.map((second) => [first, second] as const),
+  );
   const seen = new Set<string>();
   let n = 0;
   for (const [first, second] of someOf(pairs)) {
     // Every second proposal is by a token of the command line.
-    const requesters = n++ % 2 === 0 ? credentials.filter(({ makers }) => makers.length === 0) : credentials;
+    const requesters =
+      n++ % 2 === 0 ? credentials.filter(({ makers }) => makers.length === 0) : credentials;
     const requester = requesters[(n * 7) % requesters.length] as Credential;
     const asked = people(requester);
     const ruling = await succeed(server, 'proposals.create', {
@@ -133,26 +142,44 @@ test('a decision counts for its holder and all makers of its token', async () =>
       for (const one of who) counted.add(one);
       seen.add(decided.body.ruling);
       id = decided.body.approval_id ?? id;
-      const { payload } = await succeed(server, 'entries.get', { token, path: { entry: decided.body.entry_id } });
+      const { payload } = await succeed(server, 'entries.get', {
+        token,
+        path: { entry: decided.body.entry_id },
+      });
       const record = payload.counselor ?? payload.approved_by.at(-1);
       const others = [...who].filter((one) => one !== credential.holder);
       expect(record).toMatchObject({ principal: credential.holder, method: 'token' });
       expect(record.token_by).toEqual(others.length === 0 ? undefined : others);
     }
   }
-  expect([...seen].sort()).toEqual(['already_approved', 'committed', 'escalated', 'unauthorised_counselor']);
+  expect([...seen].sort()).toEqual([
+    'already_approved',
+    'committed',
+    'escalated',
+    'unauthorised_counselor',
+  ]);
 });
 
 test('an administrator makes tokens of agents, and own ones', async () => {
   const server = await start({ principals, domains: [letters], config: { worlds: {}, tools: [] } });
   const token = await server.tokenFor('human:ann');
   const create = (principal: string, kinds?: readonly string[]) =>
-    callOperation(server, 'tokens.create', { token, body: { principal, days: 1, ...(kinds && { kinds }) } });
+    callOperation(server, 'tokens.create', {
+      token,
+      body: { principal, days: 1, ...(kinds && { kinds }) },
+    });
   expect(await create('human:bob')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
   expect((await create('human:bob')).body.detail).toContain('assize token sign-in human:bob');
   expect((await create('human:bob', ['agent', 'admin'])).status).toBe(403);
-  for (const made of [await create('human:bob', ['agent']), await create('agent:scout'), await create('human:ann')])
-    expect(made).toMatchObject({ status: 201, body: { by: { principals: ['human:ann'], method: 'token' } } });
+  for (const made of [
+    await create('human:bob', ['agent']),
+    await create('agent:scout'),
+    await create('human:ann'),
+  ])
+    expect(made).toMatchObject({
+      status: 201,
+      body: { by: { principals: ['human:ann'], method: 'token' } },
+    });
   // A token for fewer kinds makes no token for more of them.
   const { token: fewer } = (await create('human:ann', ['admin'])).body;
   const own = { token: fewer, body: { principal: 'human:ann', days: 1 } };
@@ -197,12 +224,18 @@ test('every recorded act of a person names who made its token', async () => {
     invariants: [],
     counselors: { operator: (name) => name.startsWith('human:') },
   });
-  const agent: PrincipalConfig = { kinds: ['agent'], grants: [{ actions: ['**'], scopes: ['**'] }] };
+  const agent: PrincipalConfig = {
+    kinds: ['agent'],
+    grants: [{ actions: ['**'], scopes: ['**'] }],
+  };
   const server = await start({
     principals: { ...principals, 'agent:scout': agent, 'agent:gone': agent },
     rules,
     domains: [gateway({ rules }) as unknown as Domain, sending as unknown as Domain],
-    config: { worlds: { calls: { domain: 'gateway' }, main: { domain: 'sending' } }, tools: [post] as never },
+    config: {
+      worlds: { calls: { domain: 'gateway' }, main: { domain: 'sending' } },
+      tools: [post] as never,
+    },
     server: { tokensForPeople: true },
   });
   const { token } = await credentialOf(server, 'human:bob', ['human:ann']);
@@ -215,7 +248,11 @@ test('every recorded act of a person names who made its token', async () => {
   };
   const approve = async ({ approval_id: approval }: { readonly approval_id: string }) => {
     const { digest } = (await as('approvals.get', { path: { approval } })).approval;
-    return succeed(server, 'approvals.approve', { token: cats, path: { approval }, body: { digest } });
+    return succeed(server, 'approvals.approve', {
+      token: cats,
+      path: { approval },
+      body: { digest },
+    });
   };
 
   const body = { reason: 'a fault' };
@@ -227,7 +264,8 @@ test('every recorded act of a person names who made its token', async () => {
     stop: await change('stop', 'agent:gone'),
     comeback: await change('resume', 'agent:gone'),
   };
-  for (const [what, ruling] of Object.entries(acts)) expect(await makersIn(ruling), what).toEqual(['human:ann']);
+  for (const [what, ruling] of Object.entries(acts))
+    expect(await makersIn(ruling), what).toEqual(['human:ann']);
 
   const path = { trajectory: 'calls' };
   const terms = { agent: 'scout', tools: ['bank/*'], uses: 2, amounts: {}, because: 'bills' };
@@ -250,13 +288,27 @@ test('every recorded act of a person names who made its token', async () => {
   });
   expect(await makersIn(settled.ruling)).toEqual(['human:ann']);
   const [{ id }] = (await as('standing.list', { path })).standing;
-  expect(await makersIn(await as('standing.end', { path: { ...path, standing: id } }))).toEqual(['human:ann']);
+  expect(await makersIn(await as('standing.end', { path: { ...path, standing: id } }))).toEqual([
+    'human:ann',
+  ]);
 
   const send = { action: 'send', role: { name: 'writer', params: {} }, args: {} };
-  await succeed(server, 'proposals.create', { token: scout, path: { trajectory: 'main' }, key: 'k2', body: send });
+  await succeed(server, 'proposals.create', {
+    token: scout,
+    path: { trajectory: 'main' },
+    key: 'k2',
+    body: send,
+  });
   const [{ epoch }] = (await as('effects.list', { query: { needs_human: 'true' } })).transactions;
-  await as('effects.resolve', { path: { epoch, n: '0' }, body: { as: 'applied', evidence: 'seen' } });
+  await as('effects.resolve', {
+    path: { epoch, n: '0' },
+    body: { as: 'applied', evidence: 'seen' },
+  });
   const { entries } = await as('entries.list', { path: { trajectory: 'main' } });
   const { payload } = await as('entries.get', { path: { entry: entries.at(-1).id } });
-  expect(payload.action.args.decided).toMatchObject({ as: 'applied', by: 'human:bob', token_by: ['human:ann'] });
+  expect(payload.action.args.decided).toMatchObject({
+    as: 'applied',
+    by: 'human:bob',
+    token_by: ['human:ann'],
+  });
 });

@@ -68,7 +68,9 @@ function isExempt(one: Case | Exempt): one is Exempt {
 }
 
 function isPlain(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  return (
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  );
 }
 
 /** The thrown error, also from reading a generator. */

@@ -75,7 +75,14 @@ test('a withdrawal leaves each provenance as without its sources', () => {
         const id = `c${n}`;
         const valid = { from: day(from), to: day(Math.min(from + length, CELLS)) };
         const provenance = `w:${entry(n)}#0`;
-        stated.set(provenance, { claim: id, object, confidence, source, assertedSeq: n, assertedFrom: valid.from });
+        stated.set(provenance, {
+          claim: id,
+          object,
+          confidence,
+          source,
+          assertedSeq: n,
+          assertedFrom: valid.from,
+        });
         const said: Assertion[] = [{ claim: id, object, confidence, valid, provenance }];
         let plan = planAssert(writing(n), said);
         if (plan.kind === 'ask') {
@@ -95,14 +102,20 @@ test('a withdrawal leaves each provenance as without its sources', () => {
       rows = applyPlan(rows, plan);
       const isRetracted = (cell: number, { object }: FactRow): boolean =>
         retracted.some(
-          (each) => each.from <= cell && cell < each.from + each.length && (each.object ?? object) === object,
+          (each) =>
+            each.from <= cell &&
+            cell < each.from + each.length &&
+            (each.object ?? object) === object,
         );
       for (let cell = 0; cell < CELLS; cell++) {
         const expected = asOf(before, { valid: day(cell), system: day(20) }).flatMap((row) => {
           if (isRetracted(cell, row)) return [];
           const ways = waysOf(row.provenance_id);
-          const left = ways.filter((way) => way.every((token) => !withdrawn.includes(stated.get(token)?.source ?? '')));
-          if (left.length === ways.length) return [`${row.object} ${row.confidence} ${row.provenance_id}`];
+          const left = ways.filter((way) =>
+            way.every((token) => !withdrawn.includes(stated.get(token)?.source ?? '')),
+          );
+          if (left.length === ways.length)
+            return [`${row.object} ${row.confidence} ${row.provenance_id}`];
           if (left.length === 0) return [];
           const claims = left.flat().flatMap((token) => stated.get(token) ?? []);
           const rank = (one: StatedClaim): number[] =>
@@ -116,7 +129,9 @@ test('a withdrawal leaves each provenance as without its sources', () => {
             const i = as.findIndex((value, at) => value !== bs[at]);
             return i < 0 ? 0 : bs[i]! - as[i]!;
           });
-          return [`${row.object} ${best!.confidence} ${left.map((way) => way.join('*')).join(' + ')}`];
+          return [
+            `${row.object} ${best!.confidence} ${left.map((way) => way.join('*')).join(' + ')}`,
+          ];
         });
         const told = (list: readonly FactRow[]): string[] =>
           list.map((row) => `${row.object} ${row.confidence} ${row.provenance_id}`).sort();
@@ -182,7 +197,9 @@ test('a withdrawal gives back what its sources alone had displaced', () => {
           const claims = [...new Set(all)];
           const { object } = claims.length === 0 ? { object: '' } : of(best(claims));
           cell.believed = claims.filter((n) => of(n).object === object);
-          cell.lost = [...new Set([...cell.lost, ...claims.filter((n) => of(n).object !== object)])];
+          cell.lost = [
+            ...new Set([...cell.lost, ...claims.filter((n) => of(n).object !== object)]),
+          ];
         };
         for (const [n, { verb, claim: said }] of steps.entries()) {
           const { from, length, object, confidence, source } = said;
@@ -190,14 +207,17 @@ test('a withdrawal gives back what its sources alone had displaced', () => {
           const provenance = `w:${entry(n)}#0`;
           const writing: PlanInput = {
             ...{ partition, declaration, latest: null, at: day(n), seq: n, merge: mergeProvenance },
-            open: rows.filter((row) => row.row_kind === 'current' && row.system_time_end === OPEN_END),
+            open: rows.filter(
+              (row) => row.row_kind === 'current' && row.system_time_end === OPEN_END,
+            ),
           };
           const within = cells.slice(from, Math.min(from + length, CELLS));
           const assertion: Assertion = { claim: `c${n}`, object, confidence, valid, provenance };
           let plan: unknown;
           if (verb === 'withdraw') {
             plan = planWithdraw(writing, { sources: [source], claims: stated, history: rows });
-            for (const [token, each] of stated) if (each?.source === source) gone.add(Number(token.slice(2, 66)));
+            for (const [token, each] of stated)
+              if (each?.source === source) gone.add(Number(token.slice(2, 66)));
             for (const cell of cells) {
               if (!cell.believed.some((each) => gone.has(each))) continue;
               const left = cell.believed.filter((each) => !gone.has(each));
@@ -214,17 +234,28 @@ test('a withdrawal gives back what its sources alone had displaced', () => {
           } else {
             const seq = { assertedSeq: n, assertedFrom: valid.from };
             stated.set(provenance, { claim: `c${n}`, object, confidence, source, ...seq });
-            plan = verb === 'assert' ? planAssert(writing, [assertion]) : planCorrect(writing, assertion);
+            plan =
+              verb === 'assert'
+                ? planAssert(writing, [assertion])
+                : planCorrect(writing, assertion);
             for (const cell of within)
               if (verb === 'assert') decide(cell, [...cell.believed, n]);
               else
-                Object.assign(cell, { believed: [n], lost: [], corrected: { by: n, before: structuredClone(cell) } });
+                Object.assign(cell, {
+                  believed: [n],
+                  lost: [],
+                  corrected: { by: n, before: structuredClone(cell) },
+                });
           }
           const { insert, ...rest } = plan as Plan;
-          rows = applyPlan(rows, { ...rest, insert: insert.map((row) => ({ ...row, entry_id: entry(n) })) });
+          rows = applyPlan(rows, {
+            ...rest,
+            insert: insert.map((row) => ({ ...row, entry_id: entry(n) })),
+          });
           for (const [at, { believed }] of cells.entries()) {
             const now = asOf(rows, { valid: day(at), system: day(25) });
-            const expected = believed.length === 0 ? [] : [of(believed[0]!).object, of(best(believed)).confidence];
+            const expected =
+              believed.length === 0 ? [] : [of(believed[0]!).object, of(best(believed)).confidence];
             expect(now.flatMap((row) => [row.object, row.confidence])).toEqual(expected);
             const tokens = now.flatMap((row) => waysOf(row.provenance_id).flat());
             expect(tokens.sort()).toEqual(believed.map((each) => `w:${entry(each)}#0`).sort());

@@ -15,13 +15,21 @@ import { errorOf } from '../support/process/errors.ts';
  * Checks the claim of a witness without the search: each change alone passes every rule, both
  * together break the rule.
  */
-function expectSkew(domain: Domain<any, any, any>, { state, first, second, invariantId }: SkewWitness): void {
+function expectSkew(
+  domain: Domain<any, any, any>,
+  { state, first, second, invariantId }: SkewWitness,
+): void {
   const said = (of: unknown): Record<string, string> =>
     Object.fromEntries(
-      detectionVector(domain as Domain, of as never).map(({ invariant_id, result }) => [invariant_id, result]),
+      detectionVector(domain as Domain, of as never).map(({ invariant_id, result }) => [
+        invariant_id,
+        result,
+      ]),
     );
   for (const alone of [first, second])
-    expect(new Set(Object.values(said(mergeUnchecked(state, alone.changes, []))))).toEqual(new Set(['pass']));
+    expect(new Set(Object.values(said(mergeUnchecked(state, alone.changes, []))))).toEqual(
+      new Set(['pass']),
+    );
   expect(said(mergeUnchecked(state, first.changes, second.changes))[invariantId]).not.toBe('pass');
 }
 
@@ -35,9 +43,14 @@ test('the introduction’s own: two agents, one budget', () => {
 
 test('David’s: a positive is recorded during a claim in the earlier tier', () => {
   const { witnesses } = findWriteSkew(udt);
-  const david = witnesses.find(({ invariantId }) => invariantId === 'CLAIM_TIER_CURRENT') as SkewWitness;
+  const david = witnesses.find(
+    ({ invariantId }) => invariantId === 'CLAIM_TIER_CURRENT',
+  ) as SkewWitness;
   expect([david.first.role.name, david.second.role.name].sort()).toEqual(['Billing', 'Clinical']);
-  expect([david.first.action, david.second.action].sort()).toEqual(['record_result', 'submit_claim']);
+  expect([david.first.action, david.second.action].sort()).toEqual([
+    'record_result',
+    'submit_claim',
+  ]);
   for (const witness of witnesses) expectSkew(udt, witness);
 });
 
@@ -85,7 +98,9 @@ const shared = defineDomain({
       },
     },
   },
-  invariants: ({ count }) => [count('ONE', '/boxes/*/*', {}, (n) => (n <= 1 ? pass : reject(`${n} of them`)))],
+  invariants: ({ count }) => [
+    count('ONE', '/boxes/*/*', {}, (n) => (n <= 1 ? pass : reject(`${n} of them`))),
+  ],
 });
 
 test('a pair of two workers is shown rather than two proposals of one', () => {
@@ -95,9 +110,12 @@ test('a pair of two workers is shown rather than two proposals of one', () => {
     args: { by },
   });
   const search = (...proposals: ReturnType<typeof fill>[]) =>
-    findWriteSkew(shared, { proposals, tries: 1, depth: 0, states: [{ boxes: { a: [], b: [] } }] }).witnesses;
+    findWriteSkew(shared, { proposals, tries: 1, depth: 0, states: [{ boxes: { a: [], b: [] } }] })
+      .witnesses;
   const [witness] = search(fill('a', 1), fill('a', 2), fill('b', 1)) as [SkewWitness];
-  expect(new Set([witness.first.role.params['box'], witness.second.role.params['box']])).toEqual(new Set(['a', 'b']));
+  expect(new Set([witness.first.role.params['box'], witness.second.role.params['box']])).toEqual(
+    new Set(['a', 'b']),
+  );
   expectSkew(shared, witness);
 });
 
@@ -117,7 +135,9 @@ const apart = defineDomain({
       },
     },
   },
-  invariants: ({ each }) => [each('NOT_FULL', '/boxes/*', {}, (by) => (by <= 5 ? pass : reject(`${by} is too much`)))],
+  invariants: ({ each }) => [
+    each('NOT_FULL', '/boxes/*', {}, (by) => (by <= 5 ? pass : reject(`${by} is too much`))),
+  ],
 });
 
 /** Many texts that are no arm. */
@@ -149,8 +169,13 @@ const trial = (room: number, sites: Record<string, string> = {}) =>
       count(
         'ARM_CAPACITY',
         '/allocations/*',
-        { per: ({ to }) => to, reads: ['/capacity'], with: (arm) => ({ room: `/capacity/${arm}` }) },
-        (n, { room = 0 }, arm) => (n <= room ? pass : reject(`${n} in ${arm}, which has room for ${room}`)),
+        {
+          per: ({ to }) => to,
+          reads: ['/capacity'],
+          with: (arm) => ({ room: `/capacity/${arm}` }),
+        },
+        (n, { room = 0 }, arm) =>
+          n <= room ? pass : reject(`${n} in ${arm}, which has room for ${room}`),
       ),
     ],
   });
@@ -162,7 +187,10 @@ test('an argument is looked for among the keys of any collection', () => {
 });
 
 test('a limit far away is brought near, and the witness says so', () => {
-  expect(findWriteSkew(trial(40), { nearby: 0 })).toMatchObject({ witnesses: [], bound: { nearby: 0 } });
+  expect(findWriteSkew(trial(40), { nearby: 0 })).toMatchObject({
+    witnesses: [],
+    bound: { nearby: 0 },
+  });
   const { witnesses, bound } = findWriteSkew(trial(40));
   expect(witnesses).toMatchObject([{ invariantId: 'ARM_CAPACITY', reached: false }]);
   expect(bound.nearby).toBeGreaterThan(0);
@@ -172,7 +200,14 @@ test('a limit far away is brought near, and the witness says so', () => {
 test('without a skew none is found, and the bound describes the search', () => {
   const { witnesses, bound } = findWriteSkew(apart, { depth: 2, width: 5, tries: 20 });
   expect(witnesses).toEqual([]);
-  expect(bound).toMatchObject({ seed: 1, depth: 2, width: 5, tries: 20, states: 11, proposals: 220 });
+  expect(bound).toMatchObject({
+    seed: 1,
+    depth: 2,
+    width: 5,
+    tries: 20,
+    states: 11,
+    proposals: 220,
+  });
   expect(bound.pairs).toBeGreaterThan(100);
 });
 
@@ -186,5 +221,7 @@ test('without a state to begin with it says so', () => {
     code: 'bad_state',
     message: expect.stringContaining('Pass one'),
   });
-  expect(errorOf(() => findWriteSkew(budget, { states: [{ cap: 'much' }] }))).toMatchObject({ code: 'bad_state' });
+  expect(errorOf(() => findWriteSkew(budget, { states: [{ cap: 'much' }] }))).toMatchObject({
+    code: 'bad_state',
+  });
 });

@@ -25,7 +25,11 @@ type AssistantPart = Exclude<AssistantContent, string>[number];
 type ToolPart = ToolContent[number];
 type Output = ToolResultPart['output'];
 
-export const pay = (id: string, to: string, cents: number): Call => ({ id, name: 'pay', args: { to, cents } });
+export const pay = (id: string, to: string, cents: number): Call => ({
+  id,
+  name: 'pay',
+  args: { to, cents },
+});
 
 /** The parts of a run: of `generateText`, `streamText` or an agent. */
 export interface Asking {
@@ -39,7 +43,11 @@ export interface Asking {
 /** The messages that a run adds, and the parts of its tools. */
 export interface Said {
   readonly messages: readonly ModelMessage[];
-  readonly parts: readonly { readonly type: string; readonly preliminary?: boolean; readonly output?: unknown }[];
+  readonly parts: readonly {
+    readonly type: string;
+    readonly preliminary?: boolean;
+    readonly output?: unknown;
+  }[];
 }
 
 export type Way = (asking: Asking, approval: typeof assizeApproval | undefined) => Promise<Said>;
@@ -52,7 +60,10 @@ export const generated: Way = async (asking, toolApproval) => {
     stopWhen: stepCountIs(5),
     maxRetries: 0,
   });
-  return { messages: result.responseMessages, parts: result.steps.flatMap(({ content }) => content) };
+  return {
+    messages: result.responseMessages,
+    parts: result.steps.flatMap(({ content }) => content),
+  };
 };
 
 export const streamedWay: Way = async (asking, toolApproval) => {
@@ -81,11 +92,16 @@ export const agentWay: Way = async ({ model, tools, messages, abortSignal }, too
     ...(toolApproval && { toolApproval: toolApproval as never }),
   });
   const result = await agent.generate({ messages, ...(abortSignal && { abortSignal }) });
-  return { messages: result.responseMessages, parts: result.steps.flatMap(({ content }) => content) };
+  return {
+    messages: result.responseMessages,
+    parts: result.steps.flatMap(({ content }) => content),
+  };
 };
 
 type StreamPart =
-  Awaited<ReturnType<MockLanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never;
+  Awaited<ReturnType<MockLanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer Part>
+    ? Part
+    : never;
 
 const USAGE = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -93,13 +109,21 @@ const USAGE = {
 };
 
 /** A model that asks for the calls, and is done when it has their results. */
-export function scripted(calls: readonly Call[], bye: () => string = () => 'bye'): MockLanguageModelV4 {
+export function scripted(
+  calls: readonly Call[],
+  bye: () => string = () => 'bye',
+): MockLanguageModelV4 {
   const answer = (prompt: readonly { readonly role: string }[]) => {
     const isDone = calls.length === 0 || prompt.at(-1)?.role === 'tool';
     const content = isDone
       ? [{ type: 'text' as const, text: bye() }]
       : calls.map(({ id, name, args }) => ({
-          ...{ type: 'tool-call' as const, toolCallId: id, toolName: name, input: JSON.stringify(args) },
+          ...{
+            type: 'tool-call' as const,
+            toolCallId: id,
+            toolName: name,
+            input: JSON.stringify(args),
+          },
         }));
     const unified = isDone ? ('stop' as const) : ('tool-calls' as const);
     return { content, finishReason: { unified, raw: undefined }, usage: USAGE, warnings: [] };
@@ -122,7 +146,9 @@ export function scripted(calls: readonly Call[], bye: () => string = () => 'bye'
         ...parts,
         { type: 'finish' as const, finishReason, usage },
       ];
-      return { stream: simulateReadableStream({ chunks, initialDelayInMs: null, chunkDelayInMs: null }) };
+      return {
+        stream: simulateReadableStream({ chunks, initialDelayInMs: null, chunkDelayInMs: null }),
+      };
     },
   });
 }
@@ -166,7 +192,11 @@ export interface Ended {
 }
 
 /** The messages with the answer of a person to every question. */
-export function answering({ messages, asks }: Ended, approved: unknown, reason?: string): ModelMessage[] {
+export function answering(
+  { messages, asks }: Ended,
+  approved: unknown,
+  reason?: string,
+): ModelMessage[] {
   const content = asks.map(({ approvalId }) => ({
     ...{ type: 'tool-approval-response' as const, approvalId, approved: approved as boolean },
     ...(reason !== undefined && { reason }),
@@ -188,7 +218,14 @@ export class Run {
 
   get tools(): ToolSet {
     const { options, made } = this.#parts;
-    const { pays = ({ to }) => `paid ${to}`, approver, idempotent, streaming, waitMs, run = 'r1' } = options;
+    const {
+      pays = ({ to }) => `paid ${to}`,
+      approver,
+      idempotent,
+      streaming,
+      waitMs,
+      run = 'r1',
+    } = options;
     const tools = options.tools?.(made) ?? {
       pay: tool({
         description: 'Pays.',
@@ -220,14 +257,27 @@ export class Run {
   /** The same run in another process. */
   async copy(options: RunOptions = {}): Promise<Run> {
     const { open } = this.#parts;
-    return new Run({ ...this.#parts, options: { ...this.#parts.options, ...options }, gate: await open() });
+    return new Run({
+      ...this.#parts,
+      options: { ...this.#parts.options, ...options },
+      gate: await open(),
+    });
   }
 
-  async #say(calls: readonly Call[], messages: readonly ModelMessage[], abortSignal?: AbortSignal): Promise<Ended> {
+  async #say(
+    calls: readonly Call[],
+    messages: readonly ModelMessage[],
+    abortSignal?: AbortSignal,
+  ): Promise<Ended> {
     const { way, options } = this.#parts;
     // A client gives the messages as JSON.
     const given = JSON.parse(JSON.stringify(messages)) as ModelMessage[];
-    const asking = { model: scripted(calls), tools: this.tools, messages: given, ...(abortSignal && { abortSignal }) };
+    const asking = {
+      model: scripted(calls),
+      tools: this.tools,
+      messages: given,
+      ...(abortSignal && { abortSignal }),
+    };
     const said = await way(asking, options.isUntold === true ? undefined : assizeApproval);
     const all = [...given, ...said.messages];
     const contents = all.flatMap(({ content }) =>
@@ -236,7 +286,9 @@ export class Run {
     const results = contents.filter((part) => part.type === 'tool-result');
     const told = Object.fromEntries(results.map(({ toolCallId, output }) => [toolCallId, output]));
     const asks = contents.flatMap((part) =>
-      part.type === 'tool-approval-request' && part.isAutomatic !== true && told[part.toolCallId] === undefined
+      part.type === 'tool-approval-request' &&
+      part.isAutomatic !== true &&
+      told[part.toolCallId] === undefined
         ? [{ ...part, digest: /digest: (\w+)/.exec(part.reason ?? '')?.[1] }]
         : [],
     );
@@ -254,7 +306,12 @@ export async function decide(
   const end = await gate.judge({ run, tool: 'pay', ...call } as never);
   if (end.end !== 'pending') throw new Error(`the call is ${end.end}`);
   const { digest } = (await gate.port.shown(end.approval))!;
-  await gate.port.decide(end.approval, { decision, by: 'manager:grace', method: 'console', digest });
+  await gate.port.decide(end.approval, {
+    decision,
+    by: 'manager:grace',
+    method: 'console',
+    digest,
+  });
 }
 
 export const named: RunOptions = { approver: () => 'manager:grace' };

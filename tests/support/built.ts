@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
@@ -25,7 +34,10 @@ export function builtPackages(): string {
   if (existsSync(kept)) return kept;
   const mine = `${kept}-${process.pid}`;
   const build = join(root, 'scripts/build.ts');
-  execFileSync(process.execPath, [build, basename(mine), '--noCheck'], { cwd: root, stdio: 'pipe' });
+  execFileSync(process.execPath, [build, basename(mine), '--noCheck'], {
+    cwd: root,
+    stdio: 'pipe',
+  });
   try {
     renameSync(mine, kept);
   } catch (error) {
@@ -41,8 +53,11 @@ export function installBuilt(modules: string, also: readonly string[] = []): voi
   const libraries = new Set(also);
   for (const short of readdirSync(builtPackages())) {
     const folder = join(builtPackages(), short);
-    const { name, dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    for (const each of Object.keys(dependencies)) if (!/^(@assize\/|assize$)/.test(each)) libraries.add(each);
+    const { name, dependencies = {} } = JSON.parse(
+      readFileSync(join(folder, 'package.json'), 'utf8'),
+    );
+    for (const each of Object.keys(dependencies))
+      if (!/^(@assize\/|assize$)/.test(each)) libraries.add(each);
     cpSync(folder, join(modules, name), { recursive: true });
   }
   for (const name of libraries) {

@@ -39,7 +39,11 @@ export async function bundled(program: string): Promise<string> {
       external: ['sqlite-vec', 'pg-native', '@dbos-inc/dbos-sdk', '@restatedev/restate-sdk'],
       plugins: [{ name: 'threads', transform: (code) => withBuiltThreads(code) }],
     });
-    await made.write({ dir: mine, entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });
+    await made.write({
+      dir: mine,
+      entryFileNames: '[name].js',
+      chunkFileNames: '[name]-[hash].js',
+    });
     await made.close();
     try {
       renameSync(mine, folder);

@@ -15,11 +15,14 @@ interface Node {
 export function callbacksOf(files: readonly string[]): string[] {
   return files.flatMap((file) => {
     const path = join(import.meta.dirname, '../../packages/assize/src', file);
-    const { body } = parseAst(readFileSync(path, 'utf8'), { lang: 'ts' }, path) as unknown as { body: readonly Node[] };
+    const { body } = parseAst(readFileSync(path, 'utf8'), { lang: 'ts' }, path) as unknown as {
+      body: readonly Node[];
+    };
     return body.flatMap((statement) => {
       const declared = (statement['declaration'] ?? statement) as Node;
       const { name } = (declared['id'] ?? {}) as { name?: string };
-      if (declared.type === 'TSTypeAliasDeclaration') return hasFunction(declared['typeAnnotation']) ? [`${name}`] : [];
+      if (declared.type === 'TSTypeAliasDeclaration')
+        return hasFunction(declared['typeAnnotation']) ? [`${name}`] : [];
       if (declared.type !== 'TSInterfaceDeclaration') return [];
       const members = (declared['body'] as { body: readonly Node[] }).body;
       return members.flatMap((member) => {

@@ -11,7 +11,8 @@ const OF_SUITE = { fast: 100, slow: 100, long: 100, all: USUAL };
  */
 export function cases(usual: number): number {
   const wanted = Number(process.env['ASSIZE_CASES'] ?? OF_SUITE[suite()]);
-  if (!Number.isSafeInteger(wanted) || wanted < 1) throw new Error('ASSIZE_CASES must be a whole number from 1');
+  if (!Number.isSafeInteger(wanted) || wanted < 1)
+    throw new Error('ASSIZE_CASES must be a whole number from 1');
   return Math.max(1, Math.ceil((usual * wanted) / USUAL));
 }
 

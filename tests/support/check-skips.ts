@@ -15,9 +15,11 @@ interface Report {
 
 const root = join(import.meta.dirname, '../..');
 const paths = process.argv.slice(2);
-if (paths.length === 0) throw new Error('give the reports: node tests/support/check-skips.ts REPORT.json…');
+if (paths.length === 0)
+  throw new Error('give the reports: node tests/support/check-skips.ts REPORT.json…');
 const reports = paths.map((path) => JSON.parse(readFileSync(path, 'utf8')) as Report);
-const total = (of: 'numPassedTests' | 'numFailedTests'): number => reports.reduce((sum, report) => sum + report[of], 0);
+const total = (of: 'numPassedTests' | 'numFailedTests'): number =>
+  reports.reduce((sum, report) => sum + report[of], 0);
 
 const skipped: Skipped[] = reports
   .flatMap(({ testResults }) => testResults)
@@ -30,9 +32,12 @@ const { expected, unexpected } = judgeSkips(skipped);
 /** By file: that and the reason tell which they are. */
 const filesOf = (tests: readonly Skipped[]): string => {
   const files = [...new Set(tests.map(({ file }) => file))];
-  return files.map((file) => `${file} (${tests.filter((each) => each.file === file).length})`).join(', ');
+  return files
+    .map((file) => `${file} (${tests.filter((each) => each.file === file).length})`)
+    .join(', ');
 };
-for (const [why, tests] of expected) console.log(`${tests.length} skipped, as ${why}: ${filesOf(tests)}`);
+for (const [why, tests] of expected)
+  console.log(`${tests.length} skipped, as ${why}: ${filesOf(tests)}`);
 if (unexpected.length > 0) {
   console.log(`${unexpected.length} SKIPPED WITHOUT A REASON that tests/support/skips.ts has:`);
   for (const { file, name } of unexpected) console.log(`  ${file} > ${name}`);

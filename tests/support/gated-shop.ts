@@ -33,7 +33,10 @@ export interface ShopOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-export async function openShop({ rules: text = SHOP_RULES, timeoutMs }: ShopOptions = {}): Promise<Shop> {
+export async function openShop({
+  rules: text = SHOP_RULES,
+  timeoutMs,
+}: ShopOptions = {}): Promise<Shop> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-gated-'));
   const rules = join(folder, 'assize.yaml');
   writeFileSync(rules, text);

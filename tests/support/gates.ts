@@ -56,7 +56,10 @@ export async function atServer(): Promise<PayingShop> {
     ...{ rules, domains: [gateway({ rules }) as unknown as Domain] },
     config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
     principals: {
-      'agent:ada': { kinds: ['agent'], grants: [{ actions: ['call', 'begin', 'report', 'session'] }] },
+      'agent:ada': {
+        kinds: ['agent'],
+        grants: [{ actions: ['call', 'begin', 'report', 'session'] }],
+      },
       'manager:grace': { kinds: ['counselor'] },
     },
   });
@@ -78,12 +81,19 @@ async function shopOf({ open, store }: Opening): Promise<PayingShop> {
       gate().run<Json>({ run: 't1', id, tool: 'pay', args: { to, cents } }, make),
     approve: async (approval) => {
       const { digest } = (await gate().port.shown(approval))!;
-      await gate().port.decide(approval, { decision: 'approve', by: 'manager:grace', method: 'test', digest });
+      await gate().port.decide(approval, {
+        decision: 'approve',
+        by: 'manager:grace',
+        method: 'test',
+        digest,
+      });
     },
     another: async () => void gates.push(await open()),
     traceparents: async () => {
       const entries = await (await store()).entries('calls');
-      const own = entries.map((row) => readRow(row).payload).filter((one) => ACTIONS.includes(actionOf(one)));
+      const own = entries
+        .map((row) => readRow(row).payload)
+        .filter((one) => ACTIONS.includes(actionOf(one)));
       return own.map(traceparentIn);
     },
   };

@@ -1,5 +1,10 @@
 /** Runs of agents and graphs of LangChain whose tool pays, through a gate over its own store. */
-import { AIMessage, type BaseMessage, HumanMessage, type ToolMessage } from '@langchain/core/messages';
+import {
+  AIMessage,
+  type BaseMessage,
+  HumanMessage,
+  type ToolMessage,
+} from '@langchain/core/messages';
 import { fakeModel } from '@langchain/core/testing';
 import { tool } from '@langchain/core/tools';
 import { Command, MemorySaver, MessagesAnnotation, StateGraph } from '@langchain/langgraph';
@@ -21,11 +26,19 @@ import { openShop } from './gated-shop.ts';
 import { payloads } from './ledger/desk.ts';
 
 export type Paid = { readonly to: string; readonly cents: number };
-export type Call = { readonly name: string; readonly args: Record<string, unknown>; readonly id: string };
+export type Call = {
+  readonly name: string;
+  readonly args: Record<string, unknown>;
+  readonly id: string;
+};
 export type Pause = { readonly id: string; readonly value: AssizeInterrupt };
 export type Place = { readonly thread_id: string; readonly checkpoint_id?: string };
 
-export const pay = (id: string, to: string, cents: number): Call => ({ name: 'pay', args: { to, cents }, id });
+export const pay = (id: string, to: string, cents: number): Call => ({
+  name: 'pay',
+  args: { to, cents },
+  id,
+});
 
 export interface Ended {
   readonly pauses: readonly Pause[];
@@ -33,8 +46,13 @@ export interface Ended {
 }
 
 export interface Graph {
-  invoke(input: unknown, config: unknown): Promise<{ messages: BaseMessage[]; __interrupt__?: readonly Pause[] }>;
-  getStateHistory(config: unknown): AsyncIterable<{ config: { configurable: Place }; next: string[] }>;
+  invoke(
+    input: unknown,
+    config: unknown,
+  ): Promise<{ messages: BaseMessage[]; __interrupt__?: readonly Pause[] }>;
+  getStateHistory(
+    config: unknown,
+  ): AsyncIterable<{ config: { configurable: Place }; next: string[] }>;
   stream(input: unknown, config: unknown): Promise<AsyncIterable<unknown>>;
 }
 
@@ -59,14 +77,27 @@ export const agent: Make = ({ gate, options, calls, checkpointer, tools, asked }
       const isDone = messages.at(-1)?.type === 'tool';
       return isDone ? new AIMessage('bye') : new AIMessage({ content: '', tool_calls: [...calls] });
     });
-  const made = createAgent({ model, tools: [...tools], middleware: [assizeMiddleware(gate, options)], checkpointer });
+  const made = createAgent({
+    model,
+    tools: [...tools],
+    middleware: [assizeMiddleware(gate, options)],
+    checkpointer,
+  });
   return made as unknown as Graph;
 };
 
 export const bareGraph: Make = ({ gate, options, calls, checkpointer, tools, asked }) => {
   return new StateGraph(MessagesAnnotation)
     .addNode('model', async (state, config) => {
-      asked((await assizeAnswers(gatedTools(gate, tools, options), state.messages, config as ToolConfig)).messages);
+      asked(
+        (
+          await assizeAnswers(
+            gatedTools(gate, tools, options),
+            state.messages,
+            config as ToolConfig,
+          )
+        ).messages,
+      );
       return { messages: [new AIMessage({ content: '', tool_calls: [...calls] })] };
     })
     .addNode('tools', gatedToolNode(gate, tools, options))
@@ -97,7 +128,16 @@ export async function runOf(
   { pays = ({ to }) => `paid ${to}`, rules, timeoutMs, ...options }: RunOptions = {},
 ): Promise<Run> {
   const { store, gate, open } = await openShop({ rules, timeoutMs });
-  return new Run({ store, make, options, open, made: [], pays, gate, checkpointer: new MemorySaver() });
+  return new Run({
+    store,
+    make,
+    options,
+    open,
+    made: [],
+    pays,
+    gate,
+    checkpointer: new MemorySaver(),
+  });
 }
 
 interface RunParts {
@@ -135,7 +175,14 @@ export class Run {
   get graph(): Graph {
     const { make, options, made, pays, gate, checkpointer } = this.#parts;
     const asked = (messages: readonly BaseMessage[]): unknown => this.asked.push(messages);
-    this.#graph ??= make({ gate, options, calls: this.#calls, checkpointer, tools: [payTool(made, pays)], asked });
+    this.#graph ??= make({
+      gate,
+      options,
+      calls: this.#calls,
+      checkpointer,
+      tools: [payTool(made, pays)],
+      asked,
+    });
     return this.#graph;
   }
 
@@ -173,7 +220,9 @@ export class Run {
 
   /** The last checkpoint at which a node was about to run. */
   async before(node: string): Promise<Place> {
-    for await (const { config, next } of stateHistory(this.graph, { configurable: { thread_id: 't1' } }))
+    for await (const { config, next } of stateHistory(this.graph, {
+      configurable: { thread_id: 't1' },
+    }))
       if (next.includes(node)) return config.configurable;
     throw new Error(`no checkpoint is before ${node}`);
   }
@@ -189,17 +238,27 @@ export class Run {
     }
   }
 
-  async #invoke(input: unknown, place: Place = { thread_id: 't1' }, signal?: AbortSignal): Promise<Ended> {
+  async #invoke(
+    input: unknown,
+    place: Place = { thread_id: 't1' },
+    signal?: AbortSignal,
+  ): Promise<Ended> {
     const { messages, __interrupt__ = [] } = await this.graph.invoke(input, {
       configurable: place,
       ...(signal !== undefined && { signal }),
     });
-    return { pauses: __interrupt__, told: messages.filter((message) => message.type === 'tool') as ToolMessage[] };
+    return {
+      pauses: __interrupt__,
+      told: messages.filter((message) => message.type === 'tool') as ToolMessage[],
+    };
   }
 }
 
 /** An agent has its graph in a member. */
-function stateHistory(graph: Graph | { graph: Graph }, config: unknown): ReturnType<Graph['getStateHistory']> {
+function stateHistory(
+  graph: Graph | { graph: Graph },
+  config: unknown,
+): ReturnType<Graph['getStateHistory']> {
   return ('graph' in graph ? graph.graph : graph).getStateHistory(config);
 }
 
@@ -212,9 +271,18 @@ function changeBytes(stored: object, from: string, to: string): void {
   }
 }
 
-export async function decide({ gate }: Run, { value }: Pause, decision: 'approve' | 'reject'): Promise<void> {
+export async function decide(
+  { gate }: Run,
+  { value }: Pause,
+  decision: 'approve' | 'reject',
+): Promise<void> {
   const { approval, digest } = value.assize;
-  await gate.port.decide(approval as never, { decision, by: 'manager:grace', method: 'console', digest: digest! });
+  await gate.port.decide(approval as never, {
+    decision,
+    by: 'manager:grace',
+    method: 'console',
+    digest: digest!,
+  });
 }
 
 export const named: LangChainOptions = { approver: () => 'manager:grace' };

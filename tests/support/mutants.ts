@@ -8,7 +8,10 @@ export const root = resolve(import.meta.dirname, '../..');
 export const sourceOf = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** The source with the fault in it. */
-export function planted(fault: string, { file, changes }: Pick<Mutant, 'file' | 'changes'>): string {
+export function planted(
+  fault: string,
+  { file, changes }: Pick<Mutant, 'file' | 'changes'>,
+): string {
   let text = sourceOf(`packages/assize/src/${file}`);
   for (const [from, to] of changes) {
     const count = text.split(from).length - 1;
@@ -73,7 +76,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'skips an invariant',
     file: 'kernel/judge/incremental-check.ts',
-    changes: [['if (places === undefined) continue;', 'if (places === undefined || rule.index === 1) continue;']],
+    changes: [
+      [
+        'if (places === undefined) continue;',
+        'if (places === undefined || rule.index === 1) continue;',
+      ],
+    ],
     by: 'evaluation',
     property: 'checking a change’s rules equals checking all, also from broken states',
   },
@@ -99,7 +107,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'forgets what did not pass before',
     file: 'kernel/judge/incremental-check.ts',
-    changes: [['for (const { rule, keys } of this.failing.values()) work.judgeAt(rule, keys);', '']],
+    changes: [
+      ['for (const { rule, keys } of this.failing.values()) work.judgeAt(rule, keys);', ''],
+    ],
     by: 'evaluation',
     property: 'checking a change’s rules equals checking all, also from broken states',
   },
@@ -108,8 +118,8 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'kernel/judge/incremental-check.ts',
     changes: [
       [
-        'for (const [rule, dependents] of this.#dependents) dependents.match(',
-        'for (const [rule, dependents] of []) (dependents as any).match(',
+        'of this.#dependents)\n        dependents.match(',
+        'of [])\n        (dependents as any).match(',
       ],
     ],
     by: 'evaluation',
@@ -142,7 +152,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'does not look at what is beside a change',
     file: 'kernel/judge/incremental-check.ts',
-    changes: [['parent === before && parent.length >= deepest', 'parent === before && parent.length >= deepest - 1']],
+    changes: [
+      [
+        'parent === before && parent.length >= deepest',
+        'parent === before && parent.length >= deepest - 1',
+      ],
+    ],
     by: 'evaluation',
     property: 'checking a change’s rules equals checking all, also from broken states',
   },
@@ -203,14 +218,21 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'adds numbers that are no longer exact',
     file: 'kernel/judge/aggregates.ts',
-    changes: [['if (Number.isSafeInteger(total)) return total;', 'if (Number.isFinite(total)) return total;']],
+    changes: [
+      [
+        'if (Number.isSafeInteger(total)) return total;',
+        'if (Number.isFinite(total)) return total;',
+      ],
+    ],
     by: 'evaluation',
     property: 'checking a change’s rules equals checking all, also from broken states',
   },
   {
     fault: 'counts without those that can’t be counted',
     file: 'kernel/judge/aggregates.ts',
-    changes: [['if (unfit.size === 0) return undefined;', 'if (unfit.size >= 0) return undefined;']],
+    changes: [
+      ['if (unfit.size === 0) return undefined;', 'if (unfit.size >= 0) return undefined;'],
+    ],
     by: 'evaluation',
     property: 'checking a change’s rules equals checking all, also from broken states',
   },
@@ -244,7 +266,10 @@ export const MUTANTS: readonly Mutant[] = [
         'const before = structuredClone(world.state);\n  const candidate = candidateOf(',
       ],
       ['return judged({ world, compiled', 'return judged({ before, world, compiled'],
-      ['checkChanges(draft.state, changes, calls.all)', 'checkChanges((candidate as any).before, changes, calls.all)'],
+      [
+        'checkChanges(draft.state, changes, calls.all)',
+        'checkChanges((candidate as any).before, changes, calls.all)',
+      ],
     ],
     by: 'theorems',
     property: 'Theorem 1 (',
@@ -261,8 +286,8 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'kernel/state/draft.ts',
     changes: [
       [
-        "if (Array.isArray(container)) container.length = (old.get('length') as number | undefined) ?? container.length;",
-        '',
+        "container.length = (old.get('length') as number | undefined) ?? container.length;",
+        'container.length;',
       ],
     ],
     by: 'changes',
@@ -298,7 +323,10 @@ export const MUTANTS: readonly Mutant[] = [
     fault: 'replaces whole what changed inside',
     file: 'kernel/state/changes.ts',
     changes: [
-      ['isContainer(was) && isContainer(now) && Array.isArray(was) === Array.isArray(now)', 'false as boolean'],
+      [
+        'isContainer(was) && isContainer(now) && Array.isArray(was) === Array.isArray(now)',
+        'false as boolean',
+      ],
     ],
     by: 'changes',
     property: 'are the naive difference of the two states, after any operations',
@@ -327,8 +355,8 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'kernel/domain/schema.ts',
     changes: [
       [
-        "if (op !== 'remove') return part",
-        "if (op === 'remove') return undefined;\n  if (op !== 'remove') return part",
+        "if (op !== 'remove')\n",
+        "if (op === 'remove') return undefined;\n  if (op !== 'remove')\n",
       ],
     ],
     by: 'schema',
@@ -337,7 +365,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'freezes only what the action itself touches',
     file: 'kernel/judge/adjudicate.ts',
-    changes: [['...binding.writes, ...checks.readBy(draft.state, changes, calls)]', '...binding.writes]']],
+    changes: [['    ...checks.readBy(draft.state, changes, calls),\n', '']],
     by: 'freeze',
     property: 'unrelated proposals',
   },
@@ -403,8 +431,8 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'runtime/propose/precondition.ts',
     changes: [
       [
-        'of this.#writer.recentCommits.since(this)) found',
-        'of [...this.#writer.recentCommits.since(this)].slice(0, 0)) found',
+        'of this.#writer.recentCommits.since(this))\n',
+        'of [...this.#writer.recentCommits.since(this)].slice(0, 0))\n',
       ],
     ],
     by: 'precondition',
@@ -420,7 +448,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'lets an override commit a violation of a final rule',
     file: 'kernel/judge/approve.ts',
-    changes: [['if (finals.length > 0) throw finalError(finals', 'if (finals.length > 99) throw finalError(finals']],
+    changes: [
+      [
+        'if (finals.length > 0) throw finalError(finals',
+        'if (finals.length > 99) throw finalError(finals',
+      ],
+    ],
     by: 'overrides',
     property: 'every approver overrides the same violations',
   },
@@ -441,7 +474,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'marks the state with the last approver only',
     file: 'kernel/judge/approve.ts',
-    changes: [['approvedBy.map((one) => ({ counselor: one.principal, at: one.at }))', '[].slice(approvedBy.length)']],
+    changes: [
+      [
+        'approvedBy.map((one) => ({ counselor: one.principal, at: one.at }))',
+        '[].slice(approvedBy.length)',
+      ],
+    ],
     by: 'overrides',
     property: 'every approver overrides the same violations',
   },
@@ -481,7 +519,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'upgrades without checking the rules of the new version',
     file: 'kernel/judge/upgrade.ts',
-    changes: [['  const [broken] = after.failing;', '  const [broken] = after.failing.slice(0, 0);']],
+    changes: [
+      ['  const [broken] = after.failing;', '  const [broken] = after.failing.slice(0, 0);'],
+    ],
     by: 'upgrades',
     property: 'an upgrade commits if every rule of the new version passes',
   },
@@ -509,7 +549,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'leaves ties to the order of a batch',
     file: 'memory/strategy.ts',
-    changes: [['|| a.assertedSeq - b.assertedSeq || compare(a.claim, b.claim)', '|| a.assertedSeq - b.assertedSeq']],
+    changes: [
+      [
+        '|| a.assertedSeq - b.assertedSeq || compare(a.claim, b.claim)',
+        '|| a.assertedSeq - b.assertedSeq',
+      ],
+    ],
     by: 'memory',
     property: 'has the same plan',
   },
@@ -523,7 +568,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'takes an end for a part of its period',
     file: 'memory/period.ts',
-    changes: [['return from <= instant && instant < to;', 'return from <= instant && instant <= to;']],
+    changes: [
+      ['return from <= instant && instant < to;', 'return from <= instant && instant <= to;'],
+    ],
     by: 'memory',
     property: 'matches a model of cells at each point of both times, and keeps losers',
   },
@@ -568,7 +615,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'names what is confirmed by who confirms it',
     file: 'memory/settle.ts',
-    changes: [["ordered[0]!.isNew || strategy === 'lww-valid' ? best", 'strategy !== undefined ? best']],
+    changes: [
+      ["ordered[0]!.isNew || strategy === 'lww-valid' ? best", 'strategy !== undefined ? best'],
+    ],
     by: 'memory',
     property: 'matches a model of cells at each point of both times, and keeps losers',
   },
@@ -590,7 +639,10 @@ export const MUTANTS: readonly Mutant[] = [
     fault: 'asks about members in the order in which they come',
     file: 'memory/question.ts',
     changes: [
-      ['const ordered = [...members].sort((a, b) => compare(a.claim, b.claim));', 'const ordered = [...members];'],
+      [
+        'const ordered = [...members].sort((a, b) => compare(a.claim, b.claim));',
+        'const ordered = [...members];',
+      ],
     ],
     by: 'memory',
     property: 'matches a model of cells at each point of both times, and keeps losers',
@@ -598,7 +650,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'sums the provenance of losers alone',
     file: 'memory/audit.ts',
-    changes: [['merge(chosen, mergedProvenance(losers, merge))', 'mergedProvenance(losers, merge)']],
+    changes: [
+      ['merge(chosen, mergedProvenance(losers, merge))', 'mergedProvenance(losers, merge)'],
+    ],
     by: 'memory',
     property: 'matches a model of cells at each point of both times, and keeps losers',
   },
@@ -626,7 +680,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'takes what is left over for said again',
     file: 'memory/plan.ts',
-    changes: [['      fact_id: names.of(row),\n', '      fact_id: names.of(row),\n      asserted_seq: this.#seq,\n']],
+    changes: [
+      [
+        '      fact_id: names.of(row),\n',
+        '      fact_id: names.of(row),\n      asserted_seq: this.#seq,\n',
+      ],
+    ],
     by: 'memory',
     property: 'matches a model of cells at each point of both times, and keeps losers',
   },
@@ -640,7 +699,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'corrects where what was wrong was not recorded',
     file: 'memory/plan.ts',
-    changes: [['was === undefined ? asserted.parts : wrong', 'wrong === undefined ? [] : asserted.parts']],
+    changes: [
+      ['was === undefined ? asserted.parts : wrong', 'wrong === undefined ? [] : asserted.parts'],
+    ],
     by: 'memory',
     property: 'matches a model of cells at each point of both times, and keeps losers',
   },
@@ -667,7 +728,10 @@ export const MUTANTS: readonly Mutant[] = [
     fault: 'makes calls that were planned for another state',
     file: 'kernel/judge/calls.ts',
     changes: [
-      ['if (missing !== undefined || left.some(({ isDeclared }) => isDeclared === true))', 'if (left.length > 1_000)'],
+      [
+        'if (missing !== undefined || left.some(({ isDeclared }) => isDeclared === true))',
+        'if (left.length > 1_000)',
+      ],
     ],
     by: 'calls',
     property: 'the bank pays exactly what committed actions declare',
@@ -675,7 +739,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'keeps the calls of the first proposal in an amendment',
     file: 'runtime/approve/decide/amended-proposal.ts',
-    changes: [['return plannedCalls(world, intent, authority', 'return plannedCalls(world, waiting.intent, authority']],
+    changes: [
+      [
+        'return plannedCalls(world, intent, authority',
+        'return plannedCalls(world, waiting.intent, authority',
+      ],
+    ],
     also: {
       file: 'runtime/approve/decide/decide-amendment.ts',
       changes: [
@@ -711,7 +780,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'asks the policy without the calls of the action',
     file: 'kernel/judge/compile.ts',
-    changes: [['role, args, ...(calls.length > 0 && { calls }) }', 'role, args }']],
+    changes: [['    ...(calls.length > 0 && { calls }),\n', '']],
     by: 'policy-calls',
     property: 'the bank pays what the table allows',
   },
@@ -725,21 +794,30 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'asks the policy of an amendment without its calls',
     file: 'kernel/judge/amend.ts',
-    changes: [['decidedWithCalls(uncalled, all, authority)', 'decidedWithCalls(uncalled, [], authority)']],
+    changes: [
+      ['decidedWithCalls(uncalled, all, authority)', 'decidedWithCalls(uncalled, [], authority)'],
+    ],
     by: 'policy-calls',
     property: 'the bank pays what the table allows',
   },
   {
     fault: 'ignores the calls of a row',
     file: 'authority/rule-table.ts',
-    changes: [['if (holds !== true || row.calls === undefined) return holds;', 'if (holds !== null) return holds;']],
+    changes: [
+      [
+        'if (holds !== true || row.calls === undefined) return holds;',
+        'if (holds !== null) return holds;',
+      ],
+    ],
     by: 'policy-calls',
     property: 'a table decides on calls',
   },
   {
     fault: 'lets an allow row grant a call that it does not match',
     file: 'authority/call-patterns.ts',
-    changes: [["(effect !== 'allow' || matching === calls.length)", "(effect !== 'allow' || matching > 0)"]],
+    changes: [
+      ["(effect !== 'allow' || matching === calls.length)", "(effect !== 'allow' || matching > 0)"],
+    ],
     by: 'policy-calls',
     property: 'a table decides on calls',
   },
@@ -747,7 +825,10 @@ export const MUTANTS: readonly Mutant[] = [
     fault: 'stops at the first call that matches',
     file: 'authority/call-patterns.ts',
     changes: [
-      ['if (matches) matching++;', "if (matches && effect !== 'allow') return true;\n      if (matches) matching++;"],
+      [
+        'if (matches) matching++;',
+        "if (matches && effect !== 'allow') return true;\n      if (matches) matching++;",
+      ],
     ],
     by: 'policy-calls',
     property: 'a table decides on calls',
@@ -755,7 +836,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'leaves the calls out of what a digest binds',
     file: 'runtime/records/entry-payloads.ts',
-    changes: [['return contentHash(proposal);', 'return contentHash({ ...proposal, delta: proposal.delta.state });']],
+    changes: [
+      [
+        'return contentHash(proposal);',
+        'return contentHash({ ...proposal, delta: proposal.delta.state });',
+      ],
+    ],
     also: {
       file: 'ledger/rules/chain.ts',
       changes: [
@@ -771,7 +857,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'makes the calls of the first proposal after an amendment',
     file: 'runtime/approve/decide/amended-proposal.ts',
-    changes: [['return plannedCalls(world, intent, authority', 'return plannedCalls(world, waiting.intent, authority']],
+    changes: [
+      [
+        'return plannedCalls(world, intent, authority',
+        'return plannedCalls(world, waiting.intent, authority',
+      ],
+    ],
     also: {
       file: 'runtime/approve/decide/decide-amendment.ts',
       changes: [
@@ -813,7 +904,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'keeps open what an upgrade must close',
     file: 'runtime/upgrade/upgrade.ts',
-    changes: [['return detail === undefined ? []', 'return detail !== undefined ? []']],
+    changes: [['return detail === undefined\n', 'return detail !== undefined\n']],
     by: 'mixed-schedules',
     property: 'an upgrade carries',
   },
@@ -847,7 +938,12 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     also: {
       file: 'ledger/entry/system-actions.ts',
-      changes: [['return isHalt(payload) || isRevocation(payload) || isSettlement(payload);', 'return true;']],
+      changes: [
+        [
+          'return isHalt(payload) || isRevocation(payload) || isSettlement(payload);',
+          'return true;',
+        ],
+      ],
     },
     by: 'mixed-schedules',
     property: 'a halted trajectory takes no work',

@@ -1,6 +1,19 @@
 /** Runs of the OpenAI Agents SDK whose tool pays, through a gate over its own store. */
-import { Agent, type FunctionTool, Runner, type RunResult, RunState, StreamedRunResult, tool } from '@openai/agents';
-import { assistantMessage, functionCall, modelResponder, ScriptedModel } from '@openai/agents/testing';
+import {
+  Agent,
+  type FunctionTool,
+  Runner,
+  type RunResult,
+  RunState,
+  StreamedRunResult,
+  tool,
+} from '@openai/agents';
+import {
+  assistantMessage,
+  functionCall,
+  modelResponder,
+  ScriptedModel,
+} from '@openai/agents/testing';
 import { z } from 'zod';
 import type { Gate, HeldCall } from '#calls';
 import { gatedTools, heldCalls, type OpenAIAgentsOptions } from '#integrations/openai-agents';
@@ -11,7 +24,8 @@ export type Call = ReturnType<typeof functionCall>;
 export type PayTool = FunctionTool<any, any, any>;
 export type AnyState = RunState<any, any>;
 
-export const pay = (callId: string, to: string, cents: number): Call => functionCall('pay', { to, cents }, { callId });
+export const pay = (callId: string, to: string, cents: number): Call =>
+  functionCall('pay', { to, cents }, { callId });
 
 /** The end of one call of the runner. */
 export interface Ended {
@@ -78,7 +92,11 @@ export class Desk {
     this.agent = new Agent({ name: 'clerk', model, tools: [this.pay] });
   }
 
-  start(calls: readonly Call[], context: unknown = { runId: 'r1' }, more: object = {}): Promise<Ended> {
+  start(
+    calls: readonly Call[],
+    context: unknown = { runId: 'r1' },
+    more: object = {},
+  ): Promise<Ended> {
     this.#calls = calls;
     return this.#run('go', { context, ...more });
   }
@@ -117,7 +135,9 @@ export class Desk {
     const told = history.flatMap((item) =>
       item.type === 'function_call_result' ? [[item.callId, textOf(item.output)] as const] : [],
     );
-    const paused = interruptions.map(({ rawItem }) => (rawItem as { readonly callId: string }).callId);
+    const paused = interruptions.map(
+      ({ rawItem }) => (rawItem as { readonly callId: string }).callId,
+    );
     return { state, held: await heldCalls(state), paused, told };
   }
 }
@@ -127,7 +147,9 @@ function isStreamed(result: unknown): result is StreamedRunResult<any, any> {
 }
 
 function textOf(output: unknown): string {
-  return typeof output === 'string' ? output : ((output as { readonly text?: string }).text ?? JSON.stringify(output));
+  return typeof output === 'string'
+    ? output
+    : ((output as { readonly text?: string }).text ?? JSON.stringify(output));
 }
 
 export async function deskOf({
@@ -140,7 +162,11 @@ export async function deskOf({
   const { gate, open } = await openShop({ rules, timeoutMs });
   const made: Paid[] = [];
   const payTool = tool({
-    ...{ name: 'pay', description: 'Pays.', parameters: z.object({ to: z.string(), cents: z.number() }) },
+    ...{
+      name: 'pay',
+      description: 'Pays.',
+      parameters: z.object({ to: z.string(), cents: z.number() }),
+    },
     execute: async (paid: Paid, _context, details) => {
       made.push(paid);
       return pays(paid, details);
@@ -151,9 +177,18 @@ export async function deskOf({
 }
 
 /** Records the decision of a person in the ledger. */
-export async function decide({ gate }: Desk, held: HeldCall, decision: 'approve' | 'reject'): Promise<void> {
+export async function decide(
+  { gate }: Desk,
+  held: HeldCall,
+  decision: 'approve' | 'reject',
+): Promise<void> {
   const { approval, digest } = held;
-  await gate.port.decide(approval, { decision, by: 'manager:grace', method: 'console', digest: digest! });
+  await gate.port.decide(approval, {
+    decision,
+    by: 'manager:grace',
+    method: 'console',
+    digest: digest!,
+  });
 }
 
 export const named: OpenAIAgentsOptions = { approver: () => 'manager:grace' };

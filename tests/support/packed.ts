@@ -20,7 +20,10 @@ export function projectWithPackage(): string {
   const built = readdirSync(builtPackages()).map((name) => join(builtPackages(), name));
   npm(['pack', '--pack-destination', folder, ...built], folder);
   const tarballs = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ name: 'consumer', private: true, type: 'module' }),
+  );
   // The dependencies come from the folder that `npm ci` filled, so that no outside request is
   // needed.
   const needed = built.flatMap((each) =>
@@ -45,7 +48,10 @@ function installed(names: readonly string[], seen: Set<string> = new Set()): str
       Record<string, string> | undefined
     >;
     installed(
-      [...Object.keys(manifest['dependencies'] ?? {}), ...Object.keys(manifest['optionalDependencies'] ?? {})],
+      [
+        ...Object.keys(manifest['dependencies'] ?? {}),
+        ...Object.keys(manifest['optionalDependencies'] ?? {}),
+      ],
       seen,
     );
   }

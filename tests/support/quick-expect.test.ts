@@ -31,17 +31,23 @@ test('a quick assertion holds exactly when `expect` does', () => {
       const [is, shall] = isSwapped ? [other, one] : [one, other];
       expect(holds(() => quick(is).toBe(shall))).toBe(holds(() => expect(is).toBe(shall)));
       expect(holds(() => quick(is).toEqual(shall))).toBe(holds(() => expect(is).toEqual(shall)));
-      expect(holds(() => quick(is).not.toContain(shall))).toBe(holds(() => expect(is).not.toContain(shall)));
+      expect(holds(() => quick(is).not.toContain(shall))).toBe(
+        holds(() => expect(is).not.toContain(shall)),
+      );
       for (const type of [Array, Object]) {
         const isNone = holds(() => expect(is).not.toBeInstanceOf(type));
         expect(holds(() => quick(is).not.toBeInstanceOf(type))).toBe(isNone);
       }
-      for (const name of isContainer(shall) ? [...Object.keys(shall), 'toString', 'a.b'] : ['length']) {
+      for (const name of isContainer(shall)
+        ? [...Object.keys(shall), 'toString', 'a.b']
+        : ['length']) {
         const isNot = holds(() => expect(is).not.toHaveProperty(name));
         expect(holds(() => quick(is).not.toHaveProperty(name))).toBe(isNot);
       }
       if (!isContainer(shall)) return;
-      expect(holds(() => quick(is).toMatchObject(shall))).toBe(holds(() => expect(is).toMatchObject(shall)));
+      expect(holds(() => quick(is).toMatchObject(shall))).toBe(
+        holds(() => expect(is).toMatchObject(shall)),
+      );
     }),
     // An inherited property is not a member, and generated keys have this name too rarely to rely
     // on them.

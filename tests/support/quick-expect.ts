@@ -30,7 +30,8 @@ class Quick {
   }
 
   toBeLessThanOrEqual(most: number): void {
-    if (!(typeof this.#is === 'number' && this.#is <= most)) plain(this.#is).toBeLessThanOrEqual(most);
+    if (!(typeof this.#is === 'number' && this.#is <= most))
+      plain(this.#is).toBeLessThanOrEqual(most);
   }
 
   toBeUndefined(): void {
@@ -67,7 +68,11 @@ class QuickNot {
 
   /** Paths of several names are for `expect` to read. */
   toHaveProperty(path: string): void {
-    const isAbsent = typeof this.#is === 'object' && this.#is !== null && /^\w+$/.test(path) && !(path in this.#is);
+    const isAbsent =
+      typeof this.#is === 'object' &&
+      this.#is !== null &&
+      /^\w+$/.test(path) &&
+      !(path in this.#is);
     if (!isAbsent) plain(this.#is).not.toHaveProperty(path);
   }
 }
@@ -77,5 +82,7 @@ function fits(is: unknown, shall: unknown): boolean {
   if (typeof shall !== 'object' || shall === null) return Object.is(is, shall);
   if (Object.getPrototypeOf(shall) !== Object.prototype) return isDeepStrictEqual(is, shall);
   if (typeof is !== 'object' || is === null || Array.isArray(is)) return false;
-  return Object.keys(shall).every((key) => Object.hasOwn(is, key) && fits((is as never)[key], (shall as never)[key]));
+  return Object.keys(shall).every(
+    (key) => Object.hasOwn(is, key) && fits((is as never)[key], (shall as never)[key]),
+  );
 }

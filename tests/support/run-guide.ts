@@ -1,6 +1,15 @@
 /** Runs a page in a folder of its own: its files, and its commands. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,13 +49,16 @@ export function runGuide(name: string, options: GuideOptions): GuideRun {
   onTestFinished(() => rmSync(here, { recursive: true }));
   mkdirSync(join(here, 'bin'));
   const command = join(here, 'bin/assize');
-  const program = project === undefined ? join(root, 'packages/cli/src/main.ts') : installedProgram(project);
+  const program =
+    project === undefined ? join(root, 'packages/cli/src/main.ts') : installedProgram(project);
   writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`);
   chmodSync(command, 0o755);
   writeFileSync(join(here, 'package.json'), '{"type":"module"}');
   mkdirSync(join(here, 'node_modules'));
   const modules = join(project ?? here, 'node_modules');
-  const linked = Object.fromEntries(packages.map((each) => [each, join(root, 'node_modules', each)]));
+  const linked = Object.fromEntries(
+    packages.map((each) => [each, join(root, 'node_modules', each)]),
+  );
   const own = project === undefined ? PACKAGES : {};
   for (const [each, folder] of Object.entries({ ...own, ...linked, ...apart })) {
     const link = join(modules, each);
@@ -57,7 +69,9 @@ export function runGuide(name: string, options: GuideOptions): GuideRun {
     const [, file] = says.split(' ');
     if (file !== undefined) writeFileSync(join(here, file), code);
   }
-  const lines = blocks.filter(({ says }) => says === 'console').flatMap(({ code }) => code.trimEnd().split('\n'));
+  const lines = blocks
+    .filter(({ says }) => says === 'console')
+    .flatMap(({ code }) => code.trimEnd().split('\n'));
   const commands = lines.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2));
   const path = `${join(here, 'bin')}:${join(process.execPath, '..')}:${process.env['PATH']}`;
   const printed = execFileSync('sh', ['-eu', '-c', commands.join('\n')], {
@@ -73,7 +87,9 @@ export function runGuide(name: string, options: GuideOptions): GuideRun {
 
 /** The blocks with programs in JavaScript, under names that end in .js in commands and imports. */
 function inJavaScript(blocks: readonly Block[]): readonly Block[] {
-  const files = blocks.map(({ says }) => says.split(' ')[1] ?? '').filter((file) => file.endsWith('.ts'));
+  const files = blocks
+    .map(({ says }) => says.split(' ')[1] ?? '')
+    .filter((file) => file.endsWith('.ts'));
   const renamed = (text: string): string =>
     files.reduce((all, file) => all.replaceAll(file, file.replace(/ts$/, 'js')), text);
   return blocks.map(({ says, code }) => ({

@@ -3,7 +3,11 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 const git = (...args: string[]): string =>
-  execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  execFileSync('git', args, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
 
 /**
  * The seed of the properties. Without local changes it derives from the committed tree: each commit
@@ -11,8 +15,10 @@ const git = (...args: string[]): string =>
  * random. `ASSIZE_SEED` overrides it.
  */
 export default function seedProperties(): void {
-  const seed = process.env['ASSIZE_SEED'] ?? String(seedOfTree() ?? Math.floor(Math.random() * 2 ** 31));
-  if (!/^-?\d{1,10}$/.test(seed)) throw new Error(`ASSIZE_SEED is a whole number, not ${JSON.stringify(seed)}.`);
+  const seed =
+    process.env['ASSIZE_SEED'] ?? String(seedOfTree() ?? Math.floor(Math.random() * 2 ** 31));
+  if (!/^-?\d{1,10}$/.test(seed))
+    throw new Error(`ASSIZE_SEED is a whole number, not ${JSON.stringify(seed)}.`);
   process.env['ASSIZE_SEED'] = seed;
   console.log(`The seed of properties is ${seed} (ASSIZE_SEED).`);
 }

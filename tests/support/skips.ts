@@ -39,7 +39,8 @@ export interface Judged {
 
 const root = join(import.meta.dirname, '../..');
 const always = (): boolean => true;
-const lacks = (command: string, argument: string) => (): boolean => spawnSync(command, [argument]).status !== 0;
+const lacks = (command: string, argument: string) => (): boolean =>
+  spawnSync(command, [argument]).status !== 0;
 const without =
   (...sets: readonly string[]) =>
   (): boolean =>
@@ -63,7 +64,8 @@ export const MAY_SKIP: readonly MaySkip[] = [
     why: 'a store whose calls overtake each other does not promise their order',
     holds: always,
     files: ['packages/testing/src/faulty-store.long.test.ts'],
-    named: /\(calls overtake each other on their way, and these are sent in the order in which they have to arrive\)$/,
+    named:
+      /\(calls overtake each other on their way, and these are sent in the order in which they have to arrive\)$/,
   },
   {
     why: 'ASSIZE_CASES is not set: it takes minutes',
@@ -99,8 +101,12 @@ export const MAY_SKIP: readonly MaySkip[] = [
   },
   {
     why: 'MCP servers are not installed (npm ci --prefix peers)',
-    holds: () => !existsSync(join(root, 'peers/node_modules/@modelcontextprotocol/server-everything')),
-    files: ['packages/gate/tests/mcp-conformance.slow.test.ts', 'packages/gate/tests/mcp-servers.slow.test.ts'],
+    holds: () =>
+      !existsSync(join(root, 'peers/node_modules/@modelcontextprotocol/server-everything')),
+    files: [
+      'packages/gate/tests/mcp-conformance.slow.test.ts',
+      'packages/gate/tests/mcp-servers.slow.test.ts',
+    ],
     named: /absent without npm ci --prefix peers/,
   },
   {
@@ -122,7 +128,8 @@ export const MAY_SKIP: readonly MaySkip[] = [
   },
   {
     why: 'other runtimes of agents are not installed (npm ci --prefix peers)',
-    holds: () => !existsSync(join(root, 'peers/node_modules/@langchain/langgraph-checkpoint-sqlite')),
+    holds: () =>
+      !existsSync(join(root, 'peers/node_modules/@langchain/langgraph-checkpoint-sqlite')),
     files: ['packages/testing/tests/conformance-peers.long.test.ts'],
     named: /absent without npm ci --prefix peers/,
   },
@@ -174,7 +181,10 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'nothing is closed to root',
     holds: () => process.getuid?.() === 0,
-    files: ['packages/tools/src/files/file-actions.test.ts', 'labs/experiments/tests/cli-adjudicate.slow.test.ts'],
+    files: [
+      'packages/tools/src/files/file-actions.test.ts',
+      'labs/experiments/tests/cli-adjudicate.slow.test.ts',
+    ],
     named: /a folder that can not be written to|a file that may not be read/,
   },
   {
@@ -246,7 +256,10 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'there is no script(1) of Linux',
     holds: () => process.platform !== 'linux' || !existsSync('/usr/bin/script'),
-    files: ['packages/cli/tests/cli-points.slow.test.ts', 'packages/cli/tests/cli-erasure.slow.test.ts'],
+    files: [
+      'packages/cli/tests/cli-points.slow.test.ts',
+      'packages/cli/tests/cli-erasure.slow.test.ts',
+    ],
     named: /on a terminal/,
   },
   {
@@ -283,18 +296,27 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'the Go vulnerability database is not there (ASSIZE_DATA)',
     holds: without('go-vulndb'),
-    files: ['examples/domains/disclosure/adjudicate.slow.test.ts', 'labs/experiments/tests/disclosure.slow.test.ts'],
+    files: [
+      'examples/domains/disclosure/adjudicate.slow.test.ts',
+      'labs/experiments/tests/disclosure.slow.test.ts',
+    ],
     named: /absent without ASSIZE_DATA/,
   },
   {
     why: 'TimeQA is not there (ASSIZE_DATA)',
     holds: without('timeqa/facts.jsonl'),
-    files: ['packages/agents/tests/timeqa.nightly.test.ts', 'packages/agents/tests/chat-memory-timeqa.test.ts'],
+    files: [
+      'packages/agents/tests/timeqa.nightly.test.ts',
+      'packages/agents/tests/chat-memory-timeqa.test.ts',
+    ],
   },
 ];
 
 /** The skipped tests, with and without an allowed reason on this machine. */
-export function judgeSkips(skipped: readonly Skipped[], maySkip: readonly MaySkip[] = MAY_SKIP): Judged {
+export function judgeSkips(
+  skipped: readonly Skipped[],
+  maySkip: readonly MaySkip[] = MAY_SKIP,
+): Judged {
   const held = new Map<MaySkip, boolean>();
   const holds = (may: MaySkip): boolean => {
     if (!held.has(may)) held.set(may, may.holds());

@@ -6,7 +6,9 @@ import { someOf, spread } from './some-of.ts';
 
 const lists = fc
   .integer({ min: 1, max: 40 })
-  .chain((length) => fc.record({ length: fc.constant(length), count: fc.integer({ min: 1, max: length + 3 }) }));
+  .chain((length) =>
+    fc.record({ length: fc.constant(length), count: fc.integer({ min: 1, max: length + 3 }) }),
+  );
 
 test('a part is evenly spread, and other seeds take every other item', () => {
   fc.assert(
@@ -17,7 +19,9 @@ test('a part is evenly spread, and other seeds take every other item', () => {
         const part = spread(items, count, seededNumbers(seed + n));
         expect(part).toHaveLength(Math.min(count, length));
         part.forEach((item, i) => {
-          expect(Math.abs(item - (i * length) / part.length)).toBeLessThan(length / part.length + 1);
+          expect(Math.abs(item - (i * length) / part.length)).toBeLessThan(
+            length / part.length + 1,
+          );
           if (i > 0) expect(item).toBeGreaterThan(part[i - 1]!);
           taken.add(item);
         });
@@ -30,7 +34,10 @@ test('a part is evenly spread, and other seeds take every other item', () => {
 });
 
 test('a part keeps the order of the list, and items of every kind', () => {
-  const list = Array.from({ length: 400 }, (_, at) => ({ at, kind: at % 100 === 7 ? 'rare' : `kind ${at % 3}` }));
+  const list = Array.from({ length: 400 }, (_, at) => ({
+    at,
+    kind: at % 100 === 7 ? 'rare' : `kind ${at % 3}`,
+  }));
   const part = someOf(list, ({ kind }) => kind);
   expect(part.map(({ at }) => at)).toEqual(part.map(({ at }) => at).toSorted((a, b) => a - b));
   expect(new Set(part.map(({ kind }) => kind))).toEqual(new Set(list.map(({ kind }) => kind)));

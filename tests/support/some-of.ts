@@ -9,7 +9,9 @@ import { cases } from './cases.ts';
 export function someOf<T>(list: readonly T[], kindOf: (item: T) => unknown = () => undefined): T[] {
   const next = seededNumbers(Number(process.env['ASSIZE_SEED'] ?? 0));
   const kinds = Map.groupBy(list.keys(), (place) => kindOf(list[place]!));
-  const kept = new Set([...kinds.values()].flatMap((places) => spread(places, cases(places.length), next)));
+  const kept = new Set(
+    [...kinds.values()].flatMap((places) => spread(places, cases(places.length), next)),
+  );
   return list.filter((_, place) => kept.has(place));
 }
 
@@ -17,7 +19,11 @@ export function someOf<T>(list: readonly T[], kindOf: (item: T) => unknown = () 
  * One random item of each of so many equal sections. Items at a fixed distance would have something
  * in common in a list of combinations.
  */
-export function spread<T>(items: readonly T[], count: number, next: (below: number) => number): T[] {
+export function spread<T>(
+  items: readonly T[],
+  count: number,
+  next: (below: number) => number,
+): T[] {
   if (count >= items.length) return [...items];
   const start = (section: number): number => Math.floor((section * items.length) / count);
   return Array.from({ length: count }, (_, n) => items[start(n) + next(start(n + 1) - start(n))]!);

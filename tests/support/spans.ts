@@ -36,12 +36,18 @@ export function spans(options: Omit<OtelOptions, 'tracerProvider'> = {}): Spans 
     propagation.disable();
   });
   const all = (): ReadableSpan[] =>
-    exporter.getFinishedSpans().toSorted((a, b) => a.startTime[0] - b.startTime[0] || a.startTime[1] - b.startTime[1]);
+    exporter
+      .getFinishedSpans()
+      .toSorted((a, b) => a.startTime[0] - b.startTime[0] || a.startTime[1] - b.startTime[1]);
   const under = (parent: string | undefined, depth: number): string[] =>
     all()
       .filter((span) => parentIn(all(), span) === parent)
-      .flatMap((span) => [`${'  '.repeat(depth)}${span.name}`, ...under(span.spanContext().spanId, depth + 1)]);
-  const named = (name: string): readonly ReadableSpan[] => all().filter((span) => span.name === name);
+      .flatMap((span) => [
+        `${'  '.repeat(depth)}${span.name}`,
+        ...under(span.spanContext().spanId, depth + 1),
+      ]);
+  const named = (name: string): readonly ReadableSpan[] =>
+    all().filter((span) => span.name === name);
   return {
     get all() {
       return all();
@@ -59,7 +65,10 @@ export function spans(options: Omit<OtelOptions, 'tracerProvider'> = {}): Spans 
 }
 
 /** The parent of a span among the others. */
-function parentIn(all: readonly ReadableSpan[], { parentSpanContext }: ReadableSpan): string | undefined {
+function parentIn(
+  all: readonly ReadableSpan[],
+  { parentSpanContext }: ReadableSpan,
+): string | undefined {
   const id = parentSpanContext?.spanId;
   return all.some((span) => span.spanContext().spanId === id) ? id : undefined;
 }

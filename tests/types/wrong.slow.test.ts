@@ -21,13 +21,19 @@ function errorsOf(files: Readonly<Record<string, string>>, config: object = OWN)
       mkdirSync(join(folder, dirname(name)), { recursive: true });
       writeFileSync(join(folder, name), source);
     }
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ ...config, include: ['**/*.ts'] }));
-    execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], { encoding: 'utf8' });
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ ...config, include: ['**/*.ts'] }),
+    );
+    execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], {
+      encoding: 'utf8',
+    });
     return [];
   } catch (error) {
     const said = String((error as { stdout: unknown }).stdout);
     return [...said.matchAll(/^(.*)\((\d+),\d+\): error TS(\d+)/gm)].map(
-      ([, file = '', line, code]) => `${inFolder(file)}:${line}:${code === '2578' ? 'unused' : 'error'}`,
+      ([, file = '', line, code]) =>
+        `${inFolder(file)}:${line}:${code === '2578' ? 'unused' : 'error'}`,
     );
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -79,7 +85,9 @@ function withShared(own: Readonly<Record<string, string>>): Record<string, strin
 
 /** The domains and tools of the project that `assize init` writes, in a folder. */
 function ofProject(folder: string): Record<string, string> {
-  const written = Object.entries(PROJECT_FILES).filter(([name]) => /^(domains|tools)\/[\w-]+\.ts$/.test(name));
+  const written = Object.entries(PROJECT_FILES).filter(([name]) =>
+    /^(domains|tools)\/[\w-]+\.ts$/.test(name),
+  );
   return Object.fromEntries(written.map(([name, code]) => [`${folder}/${name}`, code]));
 }
 
@@ -89,7 +97,8 @@ const erased = Object.fromEntries(
     return [name, lines.map((line) => (DIRECTIVE.test(line) ? '' : line)).join('\n')];
   }),
 );
-const fine = "import { pass } from 'assize';\n// @ts-expect-error it compiles\nexport const fine = pass;\n";
+const fine =
+  "import { pass } from 'assize';\n// @ts-expect-error it compiles\nexport const fine = pass;\n";
 
 /**
  * All code that compiles as in the clone, in one run: no file imports another, and most of the time
@@ -130,12 +139,16 @@ test('nothing else is an error', () => {
 
 function tsconfigOfReadme(): object {
   const [, text = ''] =
-    /^```json tsconfig\.json\n([\s\S]*?)^```$/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+    /^```json tsconfig\.json\n([\s\S]*?)^```$/m.exec(
+      readFileSync(join(root, 'README.md'), 'utf8'),
+    ) ?? [];
   return JSON.parse(text) as object;
 }
 
 test('the typecheck of the repository has these files', () => {
-  const { include } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as { include: string[] };
+  const { include } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as {
+    include: string[];
+  };
   expect(include).toContain('tests');
   expect(names.length).toBeGreaterThan(0);
 });

@@ -11,9 +11,14 @@ export type BundleScope = NonNullable<paths['/v1/bundles']['get']['parameters'][
  */
 export async function saveBundle(asked: BundleScope): Promise<string> {
   const scope = await withApprovalId(asked);
-  const { data, error, response } = await api.GET('/v1/bundles', { params: { query: scope }, parseAs: 'blob' });
+  const { data, error, response } = await api.GET('/v1/bundles', {
+    params: { query: scope },
+    parseAs: 'blob',
+  });
   if (data === undefined) throw new ProblemError(error as Problem);
-  const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'proof-bundle.zip';
+  const name =
+    /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ??
+    'proof-bundle.zip';
   save(data as unknown as Blob, name);
   return name;
 }
@@ -22,7 +27,9 @@ export async function saveBundle(asked: BundleScope): Promise<string> {
 async function withApprovalId(scope: BundleScope): Promise<BundleScope> {
   const { approval } = scope;
   if (approval === undefined || !approval.includes('@')) return scope;
-  const { id } = await dataOf(api.GET('/v1/entries/{entry}', { params: { path: { entry: approval } } }));
+  const { id } = await dataOf(
+    api.GET('/v1/entries/{entry}', { params: { path: { entry: approval } } }),
+  );
   return { ...scope, approval: id };
 }
 

@@ -18,7 +18,8 @@ let shownPerson: string | undefined;
 api.use({
   onRequest: ({ request }) => {
     if (request.method !== 'GET' && !navigator.onLine) throw new NotSentError();
-    if (shownPerson !== undefined) request.headers.set('Assize-Person', encodeURIComponent(shownPerson));
+    if (shownPerson !== undefined)
+      request.headers.set('Assize-Person', encodeURIComponent(shownPerson));
     return request;
   },
 });

@@ -20,13 +20,20 @@ export function useDomainOf(trajectory: string, isWanted: boolean = true) {
     enabled: isWanted,
     staleTime: 60_000,
     queryFn: async () => {
-      const { domain } = await dataOf(api.GET('/v1/trajectories/{trajectory}', { params: { path: { trajectory } } }));
+      const { domain } = await dataOf(
+        api.GET('/v1/trajectories/{trajectory}', { params: { path: { trajectory } } }),
+      );
       return dataOf(api.GET('/v1/domains/{domain}', { params: { path: { domain: domain.hash } } }));
     },
   });
 }
 
 /** The JSON Schema of the arguments of an action. Undefined for a built-in action. */
-export function argsSchemaOf(domain: Domain, action: string): Readonly<Record<string, unknown>> | undefined {
-  return domain.actions.find(({ name }) => name === action)?.['args'] as Readonly<Record<string, unknown>> | undefined;
+export function argsSchemaOf(
+  domain: Domain,
+  action: string,
+): Readonly<Record<string, unknown>> | undefined {
+  return domain.actions.find(({ name }) => name === action)?.['args'] as
+    | Readonly<Record<string, unknown>>
+    | undefined;
 }

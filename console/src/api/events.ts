@@ -1,5 +1,13 @@
 /** The kinds of entries, which are the names of the events. */
-const KINDS = ['root', 'commit', 'rejection', 'pending_approval', 'delegation', 'branch', 'key_change'] as const;
+const KINDS = [
+  'root',
+  'commit',
+  'rejection',
+  'pending_approval',
+  'delegation',
+  'branch',
+  'key_change',
+] as const;
 
 /** A new entry of the log: its place, and its summary. */
 export interface LogEvent {
@@ -40,7 +48,9 @@ export function openStream(after: number | undefined, listener: StreamListener):
   let source: EventSource;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const connect = (from?: number): void => {
-    source = new EventSource(from === undefined ? '/v1/events' : `/v1/events?last_event_id=${from}`);
+    source = new EventSource(
+      from === undefined ? '/v1/events' : `/v1/events?last_event_id=${from}`,
+    );
     source.addEventListener('ready', ({ lastEventId }) => listener.onReady(Number(lastEventId)));
     source.addEventListener('error', () => {
       listener.onBreak();

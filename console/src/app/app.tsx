@@ -40,7 +40,9 @@ function onError(error: unknown): void {
 }
 
 const queries: QueryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: (error, { queryKey }) => queryKey !== ME && onError(error) }),
+  queryCache: new QueryCache({
+    onError: (error, { queryKey }) => queryKey !== ME && onError(error),
+  }),
   mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: { retry: (attempts, error) => attempts < 3 && isRetryable(error), staleTime: 5_000 },

@@ -25,7 +25,10 @@ export function Commands() {
       overlayProps={{ backgroundOpacity: 0.4, blur: 0 }}
       attributes={{ content: { 'aria-label': 'Go to' } }}
       nothingFound="Nothing matches. An entry is found by its id, or as TRAJECTORY@SEQ."
-      searchProps={{ placeholder: 'A page, a proposal, a trajectory or an entry', 'aria-label': 'Go to' }}
+      searchProps={{
+        placeholder: 'A page, a proposal, a trajectory or an entry',
+        'aria-label': 'Go to',
+      }}
     />
   );
 }

@@ -41,14 +41,22 @@ export function useDestinations(query: string, isOpen: boolean): SpotlightAction
       actions: trajectories.map(({ trajectory_id: id, domain, entries }) => ({
         id: `trajectory ${id}`,
         label: visible(id),
-        description: visible(`${domain.name}, ${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'}`),
+        description: visible(
+          `${domain.name}, ${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'}`,
+        ),
         onClick: () => navigate(timelineHref(id)),
       })),
     },
     {
       group: 'Entries',
       actions: ENTRY.test(query)
-        ? [{ id: `entry ${query}`, label: `Entry ${query}`, onClick: () => void openEntry(query, navigate) }]
+        ? [
+            {
+              id: `entry ${query}`,
+              label: `Entry ${query}`,
+              onClick: () => void openEntry(query, navigate),
+            },
+          ]
         : [],
     },
   ].filter(({ actions }) => actions.length > 0);
@@ -56,7 +64,9 @@ export function useDestinations(query: string, isOpen: boolean): SpotlightAction
 
 async function openEntry(name: string, navigate: (to: string) => void): Promise<void> {
   try {
-    const entry = await dataOf(api.GET('/v1/entries/{entry}', { params: { path: { entry: name } } }));
+    const entry = await dataOf(
+      api.GET('/v1/entries/{entry}', { params: { path: { entry: name } } }),
+    );
     navigate(timelineHref(entry.trajectory_id, entry.seq));
   } catch (error) {
     tell(error instanceof Error ? error.message : String(error));

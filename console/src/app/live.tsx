@@ -1,5 +1,13 @@
 import { onlineManager, type Query, type QueryClient, useQueryClient } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useMemo,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import type { LogEvent } from '../api/events.ts';
 import { followLog } from '../api/shared-log.ts';
 
@@ -76,7 +84,10 @@ function subscribe(changed: () => void): () => void {
  * Loads data again after entries that can change them. Entries that arrive meanwhile wait until the
  * data are loaded, so that a busy log interrupts no loading.
  */
-function reloader(queries: QueryClient): { readonly after: (event: LogEvent) => void; readonly stop: () => void } {
+function reloader(queries: QueryClient): {
+  readonly after: (event: LogEvent) => void;
+  readonly stop: () => void;
+} {
   let gathered: LogEvent[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
@@ -104,7 +115,11 @@ function reloader(queries: QueryClient): { readonly after: (event: LogEvent) => 
 }
 
 /** Whether a query must be loaded again. One that can tell its next data gets them now. */
-function isChanged(queries: QueryClient, { queryKey, meta, state }: Query, events: readonly LogEvent[]): boolean {
+function isChanged(
+  queries: QueryClient,
+  { queryKey, meta, state }: Query,
+  events: readonly LogEvent[],
+): boolean {
   if (events.some((event) => meta?.changedBy?.(event, state.data) ?? true)) return true;
   if (meta?.next === undefined || state.data === undefined) return false;
   // An answer on its way may be older than the entries.

@@ -43,7 +43,9 @@ function NotShown({ error }: { readonly error: unknown }) {
     <Alert color="red" variant="light" title={TITLE} m="md" role="alert">
       <VisuallyHidden component="h1">{TITLE}</VisuallyHidden>
       <Stack gap="sm" align="flex-start">
-        <Text size="sm">Its code did not load, or failed. Load it again when the server answers.</Text>
+        <Text size="sm">
+          Its code did not load, or failed. Load it again when the server answers.
+        </Text>
         <Text size="sm" c="dimmed" className="wraps">
           {visible(message)}
         </Text>

@@ -9,9 +9,17 @@ export interface Page {
 
 export const PAGES: readonly Page[] = [
   { path: '/inbox', name: 'Inbox', about: 'Proposals that wait for a decision' },
-  { path: '/timeline', name: 'Timeline', about: 'Entries of a trajectory, and its state at any point' },
+  {
+    path: '/timeline',
+    name: 'Timeline',
+    about: 'Entries of a trajectory, and its state at any point',
+  },
   { path: '/what-if', name: 'What-if', about: 'Recorded proposals under other rules' },
-  { path: '/effects', name: 'Effects', about: 'Tool calls: what is permanent, compensated or in doubt' },
+  {
+    path: '/effects',
+    name: 'Effects',
+    about: 'Tool calls: what is permanent, compensated or in doubt',
+  },
   { path: '/memory', name: 'Memory', about: 'Beliefs in both times, and why each won' },
   { path: '/agents', name: 'Agents', about: 'Writs, budgets, delegations, halts, and people' },
   { path: '/audit', name: 'Audit', about: 'Checkpoints, verification and export of the ledger' },

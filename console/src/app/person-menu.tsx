@@ -9,7 +9,11 @@ export function PersonMenu({ name }: { readonly name: string }) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <UnstyledButton className={classes.name} title={visible(name)} aria-label={`Account: ${visible(name)}`}>
+        <UnstyledButton
+          className={classes.name}
+          title={visible(name)}
+          aria-label={`Account: ${visible(name)}`}
+        >
           <Inert>{name}</Inert>
         </UnstyledButton>
       </Menu.Target>
@@ -22,7 +26,9 @@ export function PersonMenu({ name }: { readonly name: string }) {
             onClick={() => setColorScheme(scheme)}
           >
             {colorScheme === scheme ? '✓ ' : ''}
-            {scheme === 'auto' ? 'Colours of the system' : `${scheme === 'light' ? 'Light' : 'Dark'} colours`}
+            {scheme === 'auto'
+              ? 'Colours of the system'
+              : `${scheme === 'light' ? 'Light' : 'Dark'} colours`}
           </Menu.Item>
         ))}
         <Menu.Divider />

@@ -1,4 +1,14 @@
-import { AppShell, Burger, Button, Group, Kbd, NavLink, Text, Tooltip, VisuallyHidden } from '@mantine/core';
+import {
+  AppShell,
+  Burger,
+  Button,
+  Group,
+  Kbd,
+  NavLink,
+  Text,
+  Tooltip,
+  VisuallyHidden,
+} from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { spotlight } from '@mantine/spotlight';
 import type { ReactNode } from 'react';
@@ -57,7 +67,13 @@ function Frame({ name, children }: { readonly name: string; readonly children: R
       <AppShell.Header px="md">
         <Group h="100%" justify="space-between" wrap="nowrap" gap="xs">
           <Group gap="sm" wrap="nowrap">
-            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label="Navigation"
+            />
             <Text fw={700} size="lg" component={Link} href="/inbox" className={classes.brand}>
               <Sign />
               <span className={classes.name}>Assize</span>
@@ -134,8 +150,17 @@ function Sign() {
 function Connection() {
   const { isConnected } = useLive();
   return (
-    <Tooltip label={isConnected ? 'New entries appear at once' : 'No connection. The page shows the last data.'}>
-      <Text size="xs" className={classes.connection} data-connected={isConnected || undefined} role="status">
+    <Tooltip
+      label={
+        isConnected ? 'New entries appear at once' : 'No connection. The page shows the last data.'
+      }
+    >
+      <Text
+        size="xs"
+        className={classes.connection}
+        data-connected={isConnected || undefined}
+        role="status"
+      >
         {isConnected ? 'Live' : 'Offline'}
       </Text>
     </Tooltip>

@@ -13,7 +13,11 @@ export function decoded(part: string): string {
 }
 
 /** The address of a space of the memory, with choices on its page. */
-export function memoryHref(trajectory: string, space: string, query: Readonly<Record<string, string>>): string {
+export function memoryHref(
+  trajectory: string,
+  space: string,
+  query: Readonly<Record<string, string>>,
+): string {
   const search = new URLSearchParams(query).toString();
   const path = `/memory/${encodeURIComponent(trajectory)}/${encodeURIComponent(space)}`;
   return search === '' ? path : `${path}?${search}`;

@@ -44,9 +44,9 @@ export function BundleButton({ scope }: BundleButtonProps) {
 function HowToVerify({ name }: { readonly name: string }) {
   return (
     <Text size="sm" mt="xs">
-      Saved as <code>{name}</code>. Take <code>verify.html</code> out of it and open that file, also without a network.
-      Or run <code>python3 verify.py {name}</code>. Compare the key of the log with the one that you have from its
-      operator.
+      Saved as <code>{name}</code>. Take <code>verify.html</code> out of it and open that file, also
+      without a network. Or run <code>python3 verify.py {name}</code>. Compare the key of the log
+      with the one that you have from its operator.
     </Text>
   );
 }
@@ -67,7 +67,8 @@ function Uncovered({ onSigned }: { readonly onSigned: () => void }) {
   return (
     <Group gap="sm" mt="xs">
       <Text size="sm">
-        No signed checkpoint covers this yet. {!maySign && 'An auditor or an administrator signs one.'}
+        No signed checkpoint covers this yet.{' '}
+        {!maySign && 'An auditor or an administrator signs one.'}
       </Text>
       {maySign && (
         <Button size="compact-sm" loading={sign.isPending} onClick={() => sign.mutate()}>

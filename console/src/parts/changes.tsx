@@ -55,10 +55,16 @@ export function Changes({ trajectory, changes, at }: ChangesProps) {
   );
 }
 
-async function stateAt(trajectory: string, pointer: string, at?: string): Promise<{ readonly value: unknown }> {
+async function stateAt(
+  trajectory: string,
+  pointer: string,
+  at?: string,
+): Promise<{ readonly value: unknown }> {
   const params = { path: { trajectory }, query: { pointer, ...(at !== undefined && { at }) } };
   try {
-    return { value: (await dataOf(api.GET('/v1/trajectories/{trajectory}/state', { params }))).state };
+    return {
+      value: (await dataOf(api.GET('/v1/trajectories/{trajectory}/state', { params }))).state,
+    };
   } catch (error) {
     if (codeOf(error) === 'not_found') return { value: undefined };
     throw error;
@@ -66,7 +72,11 @@ async function stateAt(trajectory: string, pointer: string, at?: string): Promis
 }
 
 /** The value before. A value that is not read yet is not the same as none. */
-function Before({ read }: { readonly read: UseQueryResult<{ readonly value: unknown }> | undefined }) {
+function Before({
+  read,
+}: {
+  readonly read: UseQueryResult<{ readonly value: unknown }> | undefined;
+}) {
   if (read?.data !== undefined) return <Value value={read.data.value} />;
   return (
     <Text span size="sm" c="dimmed">

@@ -11,7 +11,8 @@ export function useEntry(id: string | undefined) {
   return useQuery({
     queryKey: ['entry', id],
     enabled: id !== undefined,
-    queryFn: () => dataOf(api.GET('/v1/entries/{entry}', { params: { path: { entry: id as string } } })),
+    queryFn: () =>
+      dataOf(api.GET('/v1/entries/{entry}', { params: { path: { entry: id as string } } })),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

@@ -10,7 +10,13 @@ interface InstantInputProps {
 }
 
 /** A field for an instant in UTC, to the second. */
-export function InstantInput({ label, instant = '', onChange, isDisabled = false, error }: InstantInputProps) {
+export function InstantInput({
+  label,
+  instant = '',
+  onChange,
+  isDisabled = false,
+  error,
+}: InstantInputProps) {
   return (
     <TextInput
       size="xs"

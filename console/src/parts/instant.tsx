@@ -26,6 +26,7 @@ export function Ago({ at }: { readonly at: string }) {
 
 /** The largest unit in which a distance in seconds is at least one. */
 export function distance(seconds: number): string {
-  const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? (['second', 1] as const);
+  const [unit, size] =
+    UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? (['second', 1] as const);
   return FORMAT.format(Math.trunc(seconds / size), unit);
 }

@@ -76,24 +76,50 @@ function toldOf(judged: Judgement, committed: string): Told {
       if (overridden.length === 0) return { tone: 'good', sign: '✓', word: committed };
       const rules = overridden.map(({ invariant_id }) => invariant_id).join(', ');
       const [noun, them] = overridden.length === 1 ? ['rule', 'it'] : ['rules', 'them'];
-      return { tone: 'warn', sign: '!', word: `${committed} against ${noun} ${rules}`, detail: `you override ${them}` };
+      return {
+        tone: 'warn',
+        sign: '!',
+        word: `${committed} against ${noun} ${rules}`,
+        detail: `you override ${them}`,
+      };
     }
     case 'escalated': {
       const by = judged.invariant_id === undefined ? '' : ` by rule ${judged.invariant_id}`;
-      return { tone: 'wait', sign: '?', word: `Would wait for ${judged.channel}${by}`, detail: judged.detail };
+      return {
+        tone: 'wait',
+        sign: '?',
+        word: `Would wait for ${judged.channel}${by}`,
+        detail: judged.detail,
+      };
     }
     case 'rejected': {
-      const by = judged.invariant_id === undefined ? judged.reason : `by rule ${judged.invariant_id}`;
-      return { tone: 'bad', sign: '✕', word: `Would be rejected ${wordsOf(by)}`, detail: judged.detail };
+      const by =
+        judged.invariant_id === undefined ? judged.reason : `by rule ${judged.invariant_id}`;
+      return {
+        tone: 'bad',
+        sign: '✕',
+        word: `Would be rejected ${wordsOf(by)}`,
+        detail: judged.detail,
+      };
     }
     case 'frozen':
-      return { tone: 'wait', sign: '?', word: 'Would wait for an open approval', detail: judged.detail };
+      return {
+        tone: 'wait',
+        sign: '?',
+        word: 'Would wait for an open approval',
+        detail: judged.detail,
+      };
     case 'refused':
       return refusal(judged);
   }
 }
 
-function refusal({ code, detail, broken, findings }: Extract<Judgement, { ruling: 'refused' }>): Told {
+function refusal({
+  code,
+  detail,
+  broken,
+  findings,
+}: Extract<Judgement, { ruling: 'refused' }>): Told {
   const count = findings?.length ?? 0;
   if (count > 0)
     return {
@@ -108,9 +134,15 @@ function refusal({ code, detail, broken, findings }: Extract<Judgement, { ruling
     const rules = broken.map(({ invariant_id }) => invariant_id).join(', ');
     const word = `Breaks ${broken.length === 1 ? 'rule' : 'rules'} ${rules}`;
     // A table has the details of the rules.
-    return { tone: 'bad', sign: '✕', word, detail: code === 'final_rule' ? 'no approval overrides it' : '' };
+    return {
+      tone: 'bad',
+      sign: '✕',
+      word,
+      detail: code === 'final_rule' ? 'no approval overrides it' : '',
+    };
   }
-  if (code === 'unauthorised_counselor') return { tone: 'wait', sign: '?', word: 'It is for other approvers', detail };
+  if (code === 'unauthorised_counselor')
+    return { tone: 'wait', sign: '?', word: 'It is for other approvers', detail };
   return { tone: 'bad', sign: '✕', word: 'Would be refused', detail };
 }
 

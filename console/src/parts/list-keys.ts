@@ -12,7 +12,8 @@ export function useScopedKeys(keys: readonly HotkeyItem[]): void {
     keys.map(([key, act]) => [
       key,
       (event) => {
-        if (!(event.target instanceof Element) || event.target.closest(`[${WITH_KEYS}]`) === null) return;
+        if (!(event.target instanceof Element) || event.target.closest(`[${WITH_KEYS}]`) === null)
+          return;
         event.preventDefault();
         act(event);
       },
@@ -37,5 +38,10 @@ export function useListKeys(
     const next = ids[Math.min(Math.max(at + by, 0), ids.length - 1)];
     if (next !== undefined) open(next);
   };
-  useScopedKeys([['j', () => move(1)], ['k', () => move(-1)], ['Escape', () => open(undefined)], ...more]);
+  useScopedKeys([
+    ['j', () => move(1)],
+    ['k', () => move(-1)],
+    ['Escape', () => open(undefined)],
+    ...more,
+  ]);
 }

@@ -17,7 +17,10 @@ export function ObservedValue({ trajectory, name, value }: ObservedProps) {
   return (
     <>
       {recall.versions.map((version) => (
-        <RecalledFact key={`${version.fact} ${version.since}`} {...{ trajectory, space: recall.space, version }} />
+        <RecalledFact
+          key={`${version.fact} ${version.since}`}
+          {...{ trajectory, space: recall.space, version }}
+        />
       ))}
       <Text size="xs" c="dimmed">
         {recall.count === 1 ? '1 fact was recalled' : `${recall.count} facts were recalled`}

@@ -2,7 +2,13 @@ import { Stack, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 /** A titled part of a detail, below its title. */
-export function Part({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+export function Part({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children?: ReactNode;
+}) {
   return (
     <section>
       <Title order={3} size="h6" mb={6}>

@@ -18,9 +18,15 @@ test('a recall has its space, its key and the versions that it returned', () => 
 test('a value of any form is a recall or none', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
-      for (const given of [value, { query: value, rows: value }, { query: { space: 's' }, rows: [value] }])
+      for (const given of [
+        value,
+        { query: value, rows: value },
+        { query: { space: 's' }, rows: [value] },
+      ])
         expect(() => recallOf({ name: 'recall', value: given })).not.toThrow();
-      expect(recallOf({ name: 'price', value: { query: { space: 's' }, rows: [] } })).toBeUndefined();
+      expect(
+        recallOf({ name: 'price', value: { query: { space: 's' }, rows: [] } }),
+      ).toBeUndefined();
     }),
   );
 });

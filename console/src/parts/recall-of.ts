@@ -19,7 +19,13 @@ interface Recall {
 const SHOWN_MAX = 10;
 
 /** The recall of an observation. The agent gives its value, so it may have any form. */
-export function recallOf({ name, value }: { readonly name: string; readonly value?: unknown }): Recall | undefined {
+export function recallOf({
+  name,
+  value,
+}: {
+  readonly name: string;
+  readonly value?: unknown;
+}): Recall | undefined {
   if (name !== 'recall' || typeof value !== 'object' || value === null) return undefined;
   const { query, rows } = value as { readonly query?: unknown; readonly rows?: unknown };
   if (typeof query !== 'object' || query === null || !Array.isArray(rows)) return undefined;
@@ -31,7 +37,9 @@ export function recallOf({ name, value }: { readonly name: string; readonly valu
   };
   const versions = rows.slice(0, SHOWN_MAX).flatMap((row: unknown) => {
     const [fact, since] = Array.isArray(row) ? (row as readonly unknown[]) : [];
-    return typeof fact === 'string' && fact !== '' && typeof since === 'string' ? [{ fact, since, key }] : [];
+    return typeof fact === 'string' && fact !== '' && typeof since === 'string'
+      ? [{ fact, since, key }]
+      : [];
   });
   return { space, count: rows.length, versions };
 }

@@ -21,7 +21,9 @@ export function RecalledFact({ trajectory, space, version }: FactProps) {
     retry: false,
     queryFn: () => {
       const params = { path: { trajectory, space, fact }, query: { ...key, since } };
-      return dataOf(api.GET('/v1/trajectories/{trajectory}/memory/{space}/facts/{fact}', { params }));
+      return dataOf(
+        api.GET('/v1/trajectories/{trajectory}/memory/{space}/facts/{fact}', { params }),
+      );
     },
   });
   if (found.error !== null)
@@ -45,7 +47,12 @@ export function RecalledFact({ trajectory, space, version }: FactProps) {
       <Text span size="xs" c="dimmed">
         {` ${periodText(valid_from, valid_to)}, `}
       </Text>
-      <Anchor component={Link} href={href} size="sm" aria-label={`${predicate} of ${subject} in the memory`}>
+      <Anchor
+        component={Link}
+        href={href}
+        size="sm"
+        aria-label={`${predicate} of ${subject} in the memory`}
+      >
         in the memory
       </Anchor>
     </Text>

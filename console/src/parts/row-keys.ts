@@ -16,7 +16,10 @@ export function useRowKeys<E extends HTMLElement>(): RefObject<E | null> {
   useHotkeys([
     ['j', () => move(1)],
     ['k', () => move(-1)],
-    ['Escape', () => document.activeElement instanceof HTMLElement && document.activeElement.blur()],
+    [
+      'Escape',
+      () => document.activeElement instanceof HTMLElement && document.activeElement.blur(),
+    ],
   ]);
   return part;
 }

@@ -47,7 +47,9 @@ export function RulingMark({ ruling, word = RULINGS[ruling].word }: MarkProps) {
     <span className={classes.mark} data-ruling={ruling}>
       <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" data-shape={shape}>
         {shape === 'square' && <rect x="1.5" y="1.5" width="13" height="13" rx="2" />}
-        {shape === 'diamond' && <rect x="2.7" y="2.7" width="10.6" height="10.6" rx="1.5" transform="rotate(45 8 8)" />}
+        {shape === 'diamond' && (
+          <rect x="2.7" y="2.7" width="10.6" height="10.6" rx="1.5" transform="rotate(45 8 8)" />
+        )}
         {(shape === 'circle' || shape === 'ring') && <circle cx="8" cy="8" r="6.5" />}
         <path d={sign} />
       </svg>

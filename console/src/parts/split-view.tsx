@@ -44,7 +44,13 @@ export function SplitView(props: SplitProps) {
       <section ref={detailPart} tabIndex={-1} className={classes.detail} aria-label={detailLabel}>
         {isOpen ? (
           <div className={classes.inner}>
-            <Button size="compact-sm" variant="subtle" className={classes.back} onClick={onBack} mb="xs">
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              className={classes.back}
+              onClick={onBack}
+              mb="xs"
+            >
               ← {backLabel}
             </Button>
             {detail}
@@ -60,7 +66,11 @@ export function SplitView(props: SplitProps) {
 /** Escape leaves a field, which keeps its text, for the list or the detail around it. */
 function leaveField(event: KeyboardEvent<HTMLElement>): void {
   const { key, target } = event;
-  if (key !== 'Escape' || !(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)) return;
+  if (
+    key !== 'Escape' ||
+    !(target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)
+  )
+    return;
   // A choice that is open in the field closes first.
   if (target.getAttribute('aria-expanded') === 'true') return;
   target.closest<HTMLElement>('section[tabindex]')?.focus({ preventScroll: true });

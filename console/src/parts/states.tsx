@@ -102,12 +102,13 @@ export function SignedOut() {
         )}
         {hasLinksOfStart ? (
           <span>
-            Open a link that the server printed at its start. Each signs in once, within ten minutes. Stop the server
-            and start it again for new ones: it keeps its worlds.
+            Open a link that the server printed at its start. Each signs in once, within ten
+            minutes. Stop the server and start it again for new ones: it keeps its worlds.
           </span>
         ) : (
           <span>
-            {hasProvider ? 'Or ask' : 'Ask'} an administrator for a link: <Code>assize token sign-in NAME</Code>
+            {hasProvider ? 'Or ask' : 'Ask'} an administrator for a link:{' '}
+            <Code>assize token sign-in NAME</Code>
           </span>
         )}
       </Stack>

@@ -13,7 +13,9 @@ export function periodText(from: string, to: string): string {
   if (from === OPEN_START) return to === OPEN_END ? 'at all times' : `until ${shortInstant(to)}`;
   if (to === OPEN_END) return `since ${shortInstant(from)}`;
   const [start, end] = [shortInstant(from), shortInstant(to)];
-  return start === end ? `from ${exactInstant(from)} to ${exactInstant(to)}` : `from ${start} to ${end}`;
+  return start === end
+    ? `from ${exactInstant(from)} to ${exactInstant(to)}`
+    : `from ${start} to ${end}`;
 }
 
 /** An instant in UTC to the millisecond. */

@@ -4,7 +4,9 @@ import { pathOn } from './wanted-page.ts';
 const SERVER = 'https://assize.example';
 
 test('a kept path of this server is the one to go to', () => {
-  expect(pathOn(SERVER, '/timeline/expenses/11?view=record')).toBe('/timeline/expenses/11?view=record');
+  expect(pathOn(SERVER, '/timeline/expenses/11?view=record')).toBe(
+    '/timeline/expenses/11?view=record',
+  );
 });
 
 test.each([

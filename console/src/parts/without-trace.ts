@@ -1,4 +1,6 @@
 /** The observations of an agent, without the trace of its request, which is shown as a link. */
-export function withoutTrace<T extends { readonly name: string }>(observations: readonly T[]): readonly T[] {
+export function withoutTrace<T extends { readonly name: string }>(
+  observations: readonly T[],
+): readonly T[] {
   return observations.filter(({ name }) => name !== 'assize.traceparent');
 }

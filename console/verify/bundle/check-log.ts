@@ -16,18 +16,28 @@ const PROOF = /^proofs\/([0-9a-f]{64})\.tlog-proof$/;
 /** The checkpoint of a bundle, with its signatures checked. @throws Unreadable */
 export function checkCheckpoint(files: Files, keys: Keys, findings: Findings): Checkpoint {
   const checkpoint = readCheckpoint(textIn(files, 'checkpoint'));
-  if (typeof checkpoint === 'string') throw new Unreadable('bad_checkpoint', `The checkpoint ${checkpoint}.`);
+  if (typeof checkpoint === 'string')
+    throw new Unreadable('bad_checkpoint', `The checkpoint ${checkpoint}.`);
   const isSigned = isSignedBy(checkpoint, keys.log);
-  findings.checked('checkpoint', 'bad_checkpoint', isSigned ? '' : 'The key of the log did not sign the checkpoint.');
+  findings.checked(
+    'checkpoint',
+    'bad_checkpoint',
+    isSigned ? '' : 'The key of the log did not sign the checkpoint.',
+  );
   return checkpoint;
 }
 
 /** The first cosignature of each witness in the keys. */
-export function checkCosignatures(checkpoint: Checkpoint, keys: Keys, findings: Findings): readonly Cosigned[] {
+export function checkCosignatures(
+  checkpoint: Checkpoint,
+  keys: Keys,
+  findings: Findings,
+): readonly Cosigned[] {
   return keys.witnesses.flatMap((key) => {
     const found = cosignedBy(checkpoint, key);
     const first = found === false ? undefined : found[0];
-    const reason = first === undefined ? `The witness ${key.name} did not cosign the checkpoint.` : '';
+    const reason =
+      first === undefined ? `The witness ${key.name} did not cosign the checkpoint.` : '';
     findings.checked('cosignatures', 'bad_checkpoint', reason);
     return first ?? [];
   });
@@ -48,11 +58,17 @@ export async function checkProofs(
   }
   for (const name of files.keys()) {
     const id = PROOF.exec(name)?.[1];
-    if (id !== undefined && !part.byId.has(id)) findings.fault('bad_form', `The file ${name} proves no entry here.`);
+    if (id !== undefined && !part.byId.has(id))
+      findings.fault('bad_form', `The file ${name} proves no entry here.`);
   }
 }
 
-function wrongProof(files: Files, { id, index, text }: Entry, checkpoint: Checkpoint, note: string): string {
+function wrongProof(
+  files: Files,
+  { id, index, text }: Entry,
+  checkpoint: Checkpoint,
+  note: string,
+): string {
   const name = `proofs/${id}.tlog-proof`;
   if (!files.has(name)) return 'It has no proof that it is in the log.';
   const proof = readProof(textIn(files, name));

@@ -8,7 +8,11 @@ import type { Scope } from './scope.ts';
 import { writNamedBy } from './writ-of.ts';
 
 /** Finds the entries in scope again, and compares them with the manifest's list. */
-export function checkScope(part: LedgerPart, { scope, in_scope: stated }: Manifest, findings: Findings): void {
+export function checkScope(
+  part: LedgerPart,
+  { scope, in_scope: stated }: Manifest,
+  findings: Findings,
+): void {
   const found = part.entries.filter((entry) => isInScope(entry, scope, part));
   const ids = found.map(({ id }) => id);
   if (ids.length !== stated.length || ids.some((id, n) => id !== stated[n]))
@@ -26,11 +30,15 @@ export function checkScope(part: LedgerPart, { scope, in_scope: stated }: Manife
 function isInScope(entry: Entry, scope: Scope, part: LedgerPart): boolean {
   const { id, payload } = entry;
   if (scope.kind === 'entry') return id === scope.entry;
-  if (scope.kind === 'approval') return id === scope.approval && payload.kind === 'pending_approval';
+  if (scope.kind === 'approval')
+    return id === scope.approval && payload.kind === 'pending_approval';
   const { from, to, trajectory } = scope;
-  if (from !== undefined && to !== undefined && (payload.at < from || payload.at >= to)) return false;
+  if (from !== undefined && to !== undefined && (payload.at < from || payload.at >= to))
+    return false;
   if (trajectory !== undefined && payload.trajectory_id !== trajectory) return false;
-  return scope.kind === 'period' || namesOf(entry, part).some((name) => isSameName(name, scope.person));
+  return (
+    scope.kind === 'period' || namesOf(entry, part).some((name) => isSameName(name, scope.person))
+  );
 }
 
 /** The persons that an entry is of. */
@@ -43,7 +51,8 @@ function namesOf({ payload }: Entry, part: LedgerPart): readonly string[] {
 }
 
 function approversOf(payload: Payload): readonly Counselor[] {
-  const counselor = 'counselor' in payload && payload.counselor !== undefined ? [payload.counselor] : [];
+  const counselor =
+    'counselor' in payload && payload.counselor !== undefined ? [payload.counselor] : [];
   return [...counselor, ...('approved_by' in payload ? (payload.approved_by ?? []) : [])];
 }
 
@@ -57,7 +66,10 @@ function namesInArgs(payload: Payload): readonly string[] {
     readonly settled?: readonly { readonly effects: readonly { readonly by?: string }[] }[];
     readonly decided?: { readonly by: string };
   };
-  return texts([decided?.by, ...(settled ?? []).flatMap(({ effects }) => effects.map(({ by }) => by))]);
+  return texts([
+    decided?.by,
+    ...(settled ?? []).flatMap(({ effects }) => effects.map(({ by }) => by)),
+  ]);
 }
 
 function subjectOf(payload: Payload, part: LedgerPart): readonly string[] {

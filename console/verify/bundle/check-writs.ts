@@ -13,7 +13,11 @@ const ANCESTORS_MAX = 8;
  * Checks the writ of each entry, and its ancestors: they are there, have their form, and are
  * signed. Returns the issuers of the writs without a parent, ascending.
  */
-export async function checkWrits(part: LedgerPart, findings: Findings, pause: Pause): Promise<readonly string[]> {
+export async function checkWrits(
+  part: LedgerPart,
+  findings: Findings,
+  pause: Pause,
+): Promise<readonly string[]> {
   const checked = new Map<string, string>();
   const issuers = new Set<string>();
   for (const entry of part.entries) {
@@ -49,7 +53,8 @@ export function wrongWrits(
   for (let above = 0; id !== null; above += 1) {
     if (above > ANCESTORS_MAX) return 'Its writ has more than eight ancestors.';
     const writ: unknown = writOf(id);
-    if (writ === undefined) return `${above === 0 ? 'Its writ' : 'A writ above its own'} is missing: ${id}.`;
+    if (writ === undefined)
+      return `${above === 0 ? 'Its writ' : 'A writ above its own'} is missing: ${id}.`;
     const wrong = wrongOnce(id, writ, checked);
     if (wrong !== '') return wrong;
     const { parent, issuer } = writ as Writ;
@@ -62,7 +67,8 @@ export function wrongWrits(
 function wrongOnce(id: string, writ: unknown, checked: Map<string, string>): string {
   const known = checked.get(id);
   if (known !== undefined) return known;
-  const predicate = isObject(writ) && writIdOf(writ) === id ? wrongWrit(writ) : 'does not hash to its id';
+  const predicate =
+    isObject(writ) && writIdOf(writ) === id ? wrongWrit(writ) : 'does not hash to its id';
   const wrong = predicate === '' ? '' : `The writ ${id.slice(0, 12)}… ${predicate}.`;
   checked.set(id, wrong);
   return wrong;

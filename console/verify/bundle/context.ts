@@ -16,12 +16,15 @@ export function checkContext(part: LedgerPart, findings: Findings): void {
       missing('The first entry of its trajectory is missing.', first.id);
   }
   for (const entry of part.entries)
-    for (const { id, as } of namedBy(entry)) if (!part.byId.has(id)) missing(`The ${as} is missing: ${id}.`, entry.id);
+    for (const { id, as } of namedBy(entry))
+      if (!part.byId.has(id)) missing(`The ${as} is missing: ${id}.`, entry.id);
   checkErasures(part, findings);
 }
 
 /** The entries that give an entry its meaning. */
-export function namedBy({ payload }: Pick<Entry, 'payload'>): readonly { readonly id: string; readonly as: string }[] {
+export function namedBy({
+  payload,
+}: Pick<Entry, 'payload'>): readonly { readonly id: string; readonly as: string }[] {
   const named: { id: string; as: string }[] = [];
   const resolves = resolvesOf(payload);
   if (resolves !== undefined) named.push({ id: resolves, as: 'proposal that it decides' });
@@ -32,7 +35,8 @@ export function namedBy({ payload }: Pick<Entry, 'payload'>): readonly { readonl
     const commit = effectPlaceOf(payload)?.commit;
     if (commit !== undefined) named.push({ id: commit, as: 'commit whose effect it is about' });
   }
-  const isConclusion = payload.kind === 'delegation' && payload.child_trajectory_id !== payload.trajectory_id;
+  const isConclusion =
+    payload.kind === 'delegation' && payload.child_trajectory_id !== payload.trajectory_id;
   if (isConclusion && payload.concludes !== undefined)
     named.push({ id: payload.concludes, as: 'start of the delegation that it concludes' });
   return named;

@@ -20,8 +20,16 @@ export function heldFactsOf(held: unknown): HeldFacts {
   const own = { isObject: isObject(held), isList: Array.isArray(held) };
   if (!isObject(held)) return { ...own, parent: undefined };
   const { salt, value, ...more } = held;
-  const hasSalt = typeof salt === 'string' && SALT.test(salt) && 'value' in held && Object.keys(more).length === 0;
-  const salted = { isPartition: isPartition(value), isOfBranch: isOfBranch(value), isColumn: isColumn(value) };
+  const hasSalt =
+    typeof salt === 'string' &&
+    SALT.test(salt) &&
+    'value' in held &&
+    Object.keys(more).length === 0;
+  const salted = {
+    isPartition: isPartition(value),
+    isOfBranch: isOfBranch(value),
+    isColumn: isColumn(value),
+  };
   return { ...own, parent: held['parent'], ...(hasSalt && { salted }) };
 }
 

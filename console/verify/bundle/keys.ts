@@ -17,21 +17,38 @@ export interface Keys {
 /** The keys of `keys.json` (format's reference, section 5). @throws Unreadable */
 export function readKeys(files: Files): Keys {
   const value = readJson(files, 'keys.json', 'bad_form');
-  if (!isObject(value) || !hasJust(value, ['entries', 'log', 'witnesses', 'writs'])) throw bad('has other members');
+  if (!isObject(value) || !hasJust(value, ['entries', 'log', 'witnesses', 'writs']))
+    throw bad('has other members');
   const { log, witnesses, entries, writs } = value;
   const logKey = keyOf(log, LOG_TYPE);
-  if (!Array.isArray(witnesses) || !isHashes(entries) || !isHashes(writs)) throw bad('has a list of another form');
+  if (!Array.isArray(witnesses) || !isHashes(entries) || !isHashes(writs))
+    throw bad('has a list of another form');
   if (new Set(witnesses).size < witnesses.length) throw bad('names a witness twice');
-  return { log: logKey, witnesses: witnesses.map((text) => keyOf(text, WITNESS_TYPE)), entries, writs };
+  return {
+    log: logKey,
+    witnesses: witnesses.map((text) => keyOf(text, WITNESS_TYPE)),
+    entries,
+    writs,
+  };
 }
 
 /** Compares the keys that sign entries and writs with those of the entries. */
-export function checkKeys(keys: Keys, part: LedgerPart, issuers: readonly string[], findings: Findings): void {
-  const signers = new Set(part.entries.flatMap(({ payload: { signature } }) => signature?.key ?? []));
+export function checkKeys(
+  keys: Keys,
+  part: LedgerPart,
+  issuers: readonly string[],
+  findings: Findings,
+): void {
+  const signers = new Set(
+    part.entries.flatMap(({ payload: { signature } }) => signature?.key ?? []),
+  );
   if (!isSame(keys.entries, [...signers].sort()))
     findings.fault('keys_differ', 'keys.json names other keys than those that signed the entries.');
   if (!isSame(keys.writs, issuers))
-    findings.fault('keys_differ', 'keys.json names other issuers than those of the writs without a parent.');
+    findings.fault(
+      'keys_differ',
+      'keys.json names other issuers than those of the writs without a parent.',
+    );
 }
 
 function isHashes(value: unknown): value is readonly string[] {

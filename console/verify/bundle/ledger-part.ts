@@ -23,7 +23,11 @@ export class LedgerPart {
   readonly #erasedBy: ReadonlyMap<string, string>;
   readonly #placeOf = new Map<Entry, number>();
 
-  constructor(entries: readonly Entry[], blobs: ReadonlyMap<string, unknown>, erased: readonly Erased[]) {
+  constructor(
+    entries: readonly Entry[],
+    blobs: ReadonlyMap<string, unknown>,
+    erased: readonly Erased[],
+  ) {
     this.entries = entries;
     this.blobs = blobs;
     this.erased = erased;
@@ -77,7 +81,12 @@ export class LedgerPart {
     const erasedBy = this.#erasedBy.get(hash);
     if (erasedBy !== undefined) return { erasedBy };
     const value = this.blobs.get(hash);
-    return { value: stored['salted'] === true ? (value as { readonly value: unknown } | undefined)?.value : value };
+    return {
+      value:
+        stored['salted'] === true
+          ? (value as { readonly value: unknown } | undefined)?.value
+          : value,
+    };
   }
 
   /** A writ by its id: a blob, or one of those that the trajectory began with. */
@@ -88,7 +97,9 @@ export class LedgerPart {
   /** The domain in force at an entry, by the entries of the bundle. */
   domainAt(entry: Entry): DomainRecord | undefined {
     const chain = [...this.allBefore(entry), entry];
-    return chain.map(({ payload }) => domainFrom(payload)).findLast((domain) => domain !== undefined);
+    return chain
+      .map(({ payload }) => domainFrom(payload))
+      .findLast((domain) => domain !== undefined);
   }
 
   readonly #writs = new Map<string, ReadonlyMap<string, unknown>>();
@@ -96,7 +107,9 @@ export class LedgerPart {
   #writsOf(trajectory: string): ReadonlyMap<string, unknown> {
     const known = this.#writs.get(trajectory);
     if (known !== undefined) return known;
-    const writs = new Map((this.firstOf(trajectory)?.payload.writs ?? []).map((writ) => [hashOfValue(writ), writ]));
+    const writs = new Map(
+      (this.firstOf(trajectory)?.payload.writs ?? []).map((writ) => [hashOfValue(writ), writ]),
+    );
     this.#writs.set(trajectory, writs);
     return writs;
   }

@@ -17,7 +17,8 @@ import { ValuesBefore } from './values-before.ts';
 export function readLines(text: string, findings: Findings): LedgerPart {
   const reading = new Reading(findings);
   const lines = text.split('\n');
-  if (lines.pop() !== '') throw new Unreadable('bad_form', 'The last line of entries.jsonl has no newline.');
+  if (lines.pop() !== '')
+    throw new Unreadable('bad_form', 'The last line of entries.jsonl has no newline.');
   for (const [n, line] of lines.entries()) reading.read(line, n + 1);
   return reading.end();
 }
@@ -43,13 +44,15 @@ class Reading {
   }
 
   end(): LedgerPart {
-    if (this.#values.hasWaiting()) this.#findings.fault('bad_form', 'The last line of entries.jsonl is no entry.');
+    if (this.#values.hasWaiting())
+      this.#findings.fault('bad_form', 'The last line of entries.jsonl is no entry.');
     if (this.#entries.length === 0) throw new Unreadable('bad_form', 'entries.jsonl has no entry.');
     return new LedgerPart(this.#entries, this.#blobs, this.#erased);
   }
 
   #entry(line: string, { id, index, payload }: Members, number: number): void {
-    if (!isHash(id) || !isCount(index)) throw badLine(number, 'has an id or an index of another form');
+    if (!isHash(id) || !isCount(index))
+      throw badLine(number, 'has an id or an index of another form');
     const text = line.slice(`{"id":"${id}","index":${index},"payload":`.length, -1);
     const wrong = wrongText(text) || wrongPayload(payload);
     if (wrong !== '') {
@@ -58,7 +61,12 @@ class Reading {
       return;
     }
     const isTampered = hashOf(text) !== id;
-    this.#findings.checked('entries', 'bad_entry', isTampered ? 'Its text does not hash to its id.' : '', id);
+    this.#findings.checked(
+      'entries',
+      'bad_entry',
+      isTampered ? 'Its text does not hash to its id.' : '',
+      id,
+    );
     const entry: Entry = { id, index, text, payload: payload as Payload };
     this.#values.take(entry);
     this.#entries.push(entry);

@@ -28,10 +28,12 @@ export function readManifest(files: Files): Manifest {
   if (format !== 'assize/proof-bundle/v1') throw bad('is not of the format assize/proof-bundle/v1');
   if (!isInstant(madeAt)) throw bad('has no time');
   if (!isScope(scope)) throw bad('has no scope of a known form');
-  if (!Array.isArray(inScope) || !inScope.every(isHash) || inScope.length === 0) throw bad('has no entry in scope');
+  if (!Array.isArray(inScope) || !inScope.every(isHash) || inScope.length === 0)
+    throw bad('has no entry in scope');
   if (!isCount(entries) || entries < 1 || entries > ENTRIES_MAX)
     throw bad('has no number of entries, from 1 to 10,000');
-  if (!isObject(listed) || !Object.values(listed).every(isListed)) throw bad('has a list of files of another form');
+  if (!isObject(listed) || !Object.values(listed).every(isListed))
+    throw bad('has a list of files of another form');
   return value as unknown as Manifest;
 }
 
@@ -39,21 +41,32 @@ export function readManifest(files: Files): Manifest {
 export function checkFiles(files: Files, { files: listed }: Manifest, findings: Findings): void {
   const names = [...files.keys()].filter((name) => !NOT_LISTED.includes(name));
   for (const name of names)
-    if (!Object.hasOwn(listed, name)) findings.fault('bad_manifest', `The file ${name} is not in the manifest.`);
+    if (!Object.hasOwn(listed, name))
+      findings.fault('bad_manifest', `The file ${name} is not in the manifest.`);
   for (const name of REQUIRED)
-    if (!Object.hasOwn(listed, name)) findings.fault('bad_manifest', `The manifest does not list the file ${name}.`);
+    if (!Object.hasOwn(listed, name))
+      findings.fault('bad_manifest', `The manifest does not list the file ${name}.`);
   for (const [name, { bytes, sha256: hash }] of Object.entries(listed)) {
     const content = NOT_LISTED.includes(name) ? undefined : files.get(name);
     if (content === undefined) findings.fault('bad_manifest', `The file ${name} is missing.`);
     else {
       const isEqual = content.length === bytes && hexOf(sha256(content)) === hash;
-      findings.checked('files', 'file_differs', isEqual ? '' : `The file ${name} is not the one of the manifest.`);
+      findings.checked(
+        'files',
+        'file_differs',
+        isEqual ? '' : `The file ${name} is not the one of the manifest.`,
+      );
     }
   }
 }
 
 function isListed(value: unknown): boolean {
-  return isObject(value) && hasJust(value, ['bytes', 'sha256']) && isCount(value['bytes']) && isHash(value['sha256']);
+  return (
+    isObject(value) &&
+    hasJust(value, ['bytes', 'sha256']) &&
+    isCount(value['bytes']) &&
+    isHash(value['sha256'])
+  );
 }
 
 function bad(predicate: string): Unreadable {

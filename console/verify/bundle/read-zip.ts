@@ -25,8 +25,10 @@ export function readZip(bytes: Uint8Array): Files {
   const zip = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
     const listed = directoryOf(bytes, zip);
-    if (new Set(listed.map(({ name }) => name)).size < listed.length) throw bad('It has a name twice.');
-    if (listed.reduce((sum, { size }) => sum + size, 0) > TOTAL_MAX) throw bad('Its files are too large together.');
+    if (new Set(listed.map(({ name }) => name)).size < listed.length)
+      throw bad('It has a name twice.');
+    if (listed.reduce((sum, { size }) => sum + size, 0) > TOTAL_MAX)
+      throw bad('Its files are too large together.');
     return new Map(listed.map((one) => [one.name, contentOf(bytes, zip, one)]));
   } catch (error) {
     if (error instanceof RangeError) throw bad('It is cut off.');
@@ -67,16 +69,23 @@ function endOf(zip: DataView): number {
 
 function nameOf(bytes: Uint8Array): string {
   const name = textOf(bytes);
-  if (name === undefined || !NAME.test(name)) throw bad('It has a file whose name does not belong in a bundle.');
+  if (name === undefined || !NAME.test(name))
+    throw bad('It has a file whose name does not belong in a bundle.');
   return name;
 }
 
-function contentOf(bytes: Uint8Array, zip: DataView, { name, method, packed, size, at }: Listed): Uint8Array {
-  if (zip.getUint32(at, true) !== LOCAL) throw bad(`The file ${name} is not where the directory says.`);
+function contentOf(
+  bytes: Uint8Array,
+  zip: DataView,
+  { name, method, packed, size, at }: Listed,
+): Uint8Array {
+  if (zip.getUint32(at, true) !== LOCAL)
+    throw bad(`The file ${name} is not where the directory says.`);
   const from = at + 30 + zip.getUint16(at + 26, true) + zip.getUint16(at + 28, true);
   const raw = bytes.subarray(from, from + packed);
   const content = method === 0 ? raw : method === 8 ? inflated(raw, size) : undefined;
-  if (content === undefined) throw bad(`The file ${name} is encrypted, or packed in another way than deflate.`);
+  if (content === undefined)
+    throw bad(`The file ${name} is encrypted, or packed in another way than deflate.`);
   if (raw.length !== packed || content.length !== size) throw bad(`The file ${name} is cut off.`);
   return content;
 }

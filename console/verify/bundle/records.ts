@@ -22,13 +22,19 @@ export function checkRecords(
   const stated = readJson(files, 'records.json', 'bad_form');
   const derived: Readonly<Record<string, unknown>> = {
     approvals: approvalsOf(part),
-    checkpoint: { origin: checkpoint.origin, root: hexOf(checkpoint.root), size: Number(checkpoint.size) },
+    checkpoint: {
+      origin: checkpoint.origin,
+      root: hexOf(checkpoint.root),
+      size: Number(checkpoint.size),
+    },
     domains: domainsOf(part),
     erased: part.erased.map(({ hash, by }) => ({ by, hash })),
     policies: policiesOf(part),
     witnesses: witnesses.map(({ name, at }) => ({ name, time: Number(at) })),
   };
-  const held = (typeof stated === 'object' && stated !== null ? stated : {}) as Readonly<Record<string, unknown>>;
+  const held = (typeof stated === 'object' && stated !== null ? stated : {}) as Readonly<
+    Record<string, unknown>
+  >;
   for (const [name, value] of Object.entries(derived)) {
     const isEqual = Object.hasOwn(held, name) && isSame(held[name], value);
     findings.checked(
@@ -63,10 +69,31 @@ function approvalsOf(part: LedgerPart): readonly unknown[] {
   return part.entries.flatMap((entry) => {
     const { id, payload } = entry;
     if (payload.kind !== 'pending_approval' || payload.resolves !== undefined) return [];
-    const { approvals = 1, channel, digest, reason, detail, trajectory_id, proposal } = payload as Pending;
+    const {
+      approvals = 1,
+      channel,
+      digest,
+      reason,
+      detail,
+      trajectory_id,
+      proposal,
+    } = payload as Pending;
     const { name: action, role } = proposal.action;
     const steps = stepsAfter(entry, part).map(stepOf);
-    return [{ action, approvals, channel, detail, digest, pending: id, reason, role, steps, trajectory_id }];
+    return [
+      {
+        action,
+        approvals,
+        channel,
+        detail,
+        digest,
+        pending: id,
+        reason,
+        role,
+        steps,
+        trajectory_id,
+      },
+    ];
   });
 }
 
@@ -83,7 +110,8 @@ export function stepsAfter({ id }: Entry, part: LedgerPart): readonly Entry[] {
 
 function stepOf({ id, payload }: Entry): unknown {
   const by = deciderOf(payload);
-  const decided = payload.kind === 'commit' && isSettlement(payload) ? decidedOf(payload.action.args) : undefined;
+  const decided =
+    payload.kind === 'commit' && isSettlement(payload) ? decidedOf(payload.action.args) : undefined;
   return {
     at: payload.at,
     entry: id,

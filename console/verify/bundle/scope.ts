@@ -5,7 +5,12 @@ import { hasJust } from './json-file.ts';
 export type Scope =
   | { readonly kind: 'entry'; readonly entry: string }
   | { readonly kind: 'approval'; readonly approval: string }
-  | { readonly kind: 'period'; readonly from: string; readonly to: string; readonly trajectory?: string }
+  | {
+      readonly kind: 'period';
+      readonly from: string;
+      readonly to: string;
+      readonly trajectory?: string;
+    }
   | {
       readonly kind: 'person';
       readonly person: string;
@@ -21,7 +26,9 @@ export function isScope(value: unknown): value is Scope {
   if (kind === 'approval') return hasJust(value, ['kind', 'approval']) && isHash(approval);
   if (typeof trajectory !== 'string') return false;
   if (kind === 'period')
-    return hasJust(value, ['kind', 'from', 'to'], ['trajectory']) && isInstant(from) && isInstant(to);
+    return (
+      hasJust(value, ['kind', 'from', 'to'], ['trajectory']) && isInstant(from) && isInstant(to)
+    );
   const hasPeriod = isInstant(from) && isInstant(to);
   return (
     kind === 'person' &&

@@ -42,13 +42,18 @@ export class ValuesBefore {
       this.#findings.checked('values', 'bad_entry', this.#need(payload, reference), id);
     for (const named of writsNamedBy(payload)) this.#takeWrits(named);
     if (this.#waiting.length > 0) {
-      this.#findings.fault('bad_entry', 'A value stands before it that it does not need there.', id);
+      this.#findings.fault(
+        'bad_entry',
+        'A value stands before it that it does not need there.',
+        id,
+      );
       this.forget();
     }
   }
 
   #need(payload: Payload, { position, hash, bytes, isSalted }: Reference): string {
-    if (!this.#seen.has(hash) && !this.#next(hash)) return `The value of ${position} does not stand before it.`;
+    if (!this.#seen.has(hash) && !this.#next(hash))
+      return `The value of ${position} does not stand before it.`;
     const line = this.#seen.get(hash) as Waiting;
     if ('by' in line) return isSalted ? '' : `The value of ${position} cannot be erased.`;
     if (line.bytes !== bytes) return `The value of ${position} has another size.`;
@@ -96,21 +101,33 @@ function writsNamedBy(payload: Payload): readonly string[] {
 }
 
 /** The conditions on the value of a blob (ledger reference, section 4). */
-function wrongHeld(position: string, isSalted: boolean, { isObject, isList, salted }: HeldFacts): string {
+function wrongHeld(
+  position: string,
+  isSalted: boolean,
+  { isObject, isList, salted }: HeldFacts,
+): string {
   if (!isSalted) {
-    if (position.endsWith('initial_state') && !isObject) return 'Its initial state is not an object.';
+    if (position.endsWith('initial_state') && !isObject)
+      return 'Its initial state is not an object.';
     const asksList = /(?:delta\.state|proposal\.approval)$/.test(position);
     return asksList && !isList ? 'Its changes of the state are not a list.' : '';
   }
   if (salted === undefined) return `The value of ${position} has no salt.`;
-  if (position.endsWith('.partition') && !salted.isPartition) return `The value of ${position} names no partition.`;
-  return position.endsWith('.object') && !salted.isColumn ? `The value of ${position} is not a text.` : '';
+  if (position.endsWith('.partition') && !salted.isPartition)
+    return `The value of ${position} names no partition.`;
+  return position.endsWith('.object') && !salted.isColumn
+    ? `The value of ${position} is not a text.`
+    : '';
 }
 
 /** A part of the memory that inherits is that of a branch. */
 function wrongBranch(payload: Payload, position: string, { salted }: HeldFacts): string {
   const [, n] = /beliefs\[(\d+)\]\.partition$/.exec(position) ?? [];
-  if (n === undefined || payload.kind !== 'commit' || payload.delta.beliefs[Number(n)]?.inherit === undefined)
+  if (
+    n === undefined ||
+    payload.kind !== 'commit' ||
+    payload.delta.beliefs[Number(n)]?.inherit === undefined
+  )
     return '';
   return salted?.isOfBranch === true ? '' : `The value of ${position} names no branch.`;
 }

@@ -58,7 +58,12 @@ export async function verify(
   }
 }
 
-async function checkAll(files: Files, given: GivenKeys, findings: Findings, pause: Pause): Promise<Content> {
+async function checkAll(
+  files: Files,
+  given: GivenKeys,
+  findings: Findings,
+  pause: Pause,
+): Promise<Content> {
   const manifest = readManifest(files);
   checkFiles(files, manifest, findings);
   const keys = readKeys(files);
@@ -83,7 +88,12 @@ async function checkAll(files: Files, given: GivenKeys, findings: Findings, paus
 }
 
 /** Compares the keys of the bundle with those that the reader has. */
-export function checkGiven(given: GivenKeys, keys: Keys, checkpoint: Checkpoint, findings: Findings): void {
+export function checkGiven(
+  given: GivenKeys,
+  keys: Keys,
+  checkpoint: Checkpoint,
+  findings: Findings,
+): void {
   if (given.log !== undefined && given.log.text !== keys.log.text)
     findings.fault('other_key', 'The bundle is of another log than the key that you gave.');
   for (const key of given.witnesses ?? []) {

@@ -13,7 +13,10 @@ export function writNamedBy(payload: Payload): string | undefined {
     case 'pending_approval':
       return payload.proposal.writ_id;
     case 'delegation': {
-      const parent = payload.concludes === undefined && isObject(payload.writ) ? payload.writ['parent'] : undefined;
+      const parent =
+        payload.concludes === undefined && isObject(payload.writ)
+          ? payload.writ['parent']
+          : undefined;
       return isHash(parent) ? parent : undefined;
     }
     default:

@@ -27,9 +27,11 @@ export function readCanonical(text: string, limits: Limits): unknown {
     throw new NotCanonical('is not JSON');
   }
   const writer = new Writer(limits);
-  if (writer.write(value, limits.depth) !== text) throw new NotCanonical('is not in its canonical form');
+  if (writer.write(value, limits.depth) !== text)
+    throw new NotCanonical('is not in its canonical form');
   // A character has three bytes at most.
-  if (text.length * 3 > limits.bytes && utf8(text).length > limits.bytes) throw new NotCanonical('is too long');
+  if (text.length * 3 > limits.bytes && utf8(text).length > limits.bytes)
+    throw new NotCanonical('is too long');
   return value;
 }
 
@@ -59,7 +61,8 @@ class Writer {
     if (typeof value === 'number') return numberOf(value);
     if (typeof value !== 'object' || value === null) return String(value);
     if (depth === 0) throw new NotCanonical('is nested too deeply');
-    if (Array.isArray(value)) return `[${value.map((item) => this.write(item, depth - 1)).join(',')}]`;
+    if (Array.isArray(value))
+      return `[${value.map((item) => this.write(item, depth - 1)).join(',')}]`;
     const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
     return `{${members.map(([name, item]) => `${textOf(name)}:${this.write(item, depth - 1)}`).join(',')}}`;
   }

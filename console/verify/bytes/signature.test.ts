@@ -22,7 +22,9 @@ test('S is below the order of the group', () => {
   const l = 2n ** 252n + 27742317777372353535851937790883648493n;
   const s = BigInt(`0x${hexOf(fromHex(SIGNATURE).slice(32).reverse())}`) + l;
   const above = fromHex(s.toString(16).padStart(64, '0')).reverse();
-  expect(holds(fromHex(KEY), Uint8Array.from([...fromHex(SIGNATURE).slice(0, 32), ...above]), MESSAGE)).toBe(false);
+  expect(
+    holds(fromHex(KEY), Uint8Array.from([...fromHex(SIGNATURE).slice(0, 32), ...above]), MESSAGE),
+  ).toBe(false);
 });
 
 test('keys and points of low order are refused', () => {

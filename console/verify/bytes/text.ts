@@ -21,7 +21,9 @@ export function hexOf(bytes: Uint8Array): string {
 
 /** The bytes of a text of lower-case hex digits. */
 export function fromHex(hex: string): Uint8Array {
-  return Uint8Array.from({ length: hex.length / 2 }, (_, n) => Number.parseInt(hex.slice(2 * n, 2 * n + 2), 16));
+  return Uint8Array.from({ length: hex.length / 2 }, (_, n) =>
+    Number.parseInt(hex.slice(2 * n, 2 * n + 2), 16),
+  );
 }
 
 export function base64Of(bytes: Uint8Array): string {

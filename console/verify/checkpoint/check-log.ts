@@ -39,8 +39,12 @@ export async function checkLog(
     if (earlier !== undefined) checkEarlier(earlier, checkpoint, proof, keys, findings);
     if (leaves !== undefined) await checkTree(leaves, checkpoint, '', findings, pause);
   } else if (earlier !== undefined || proof !== undefined)
-    findings.fault('bad_checkpoint', 'There is an earlier checkpoint or a proof, and no later checkpoint.');
-  if (earlier !== undefined && leaves !== undefined) await checkTree(leaves, earlier, 'earlier ', findings, pause);
+    findings.fault(
+      'bad_checkpoint',
+      'There is an earlier checkpoint or a proof, and no later checkpoint.',
+    );
+  if (earlier !== undefined && leaves !== undefined)
+    await checkTree(leaves, earlier, 'earlier ', findings, pause);
   return { findings, checkpoint, earlier, proof };
 }
 

@@ -9,8 +9,13 @@ import { continues } from '../log/tree.ts';
 import type { ConsistencyProof } from './consistency-proof.ts';
 
 /** Checks the signatures of a checkpoint by the keys that the reader has. */
-export function checkSigned(checkpoint: Checkpoint, { log, witnesses = [] }: GivenKeys, findings: Findings): void {
-  if (log !== undefined) findings.checked('checkpoint', 'bad_checkpoint', wrongSignature(checkpoint, log, ''));
+export function checkSigned(
+  checkpoint: Checkpoint,
+  { log, witnesses = [] }: GivenKeys,
+  findings: Findings,
+): void {
+  if (log !== undefined)
+    findings.checked('checkpoint', 'bad_checkpoint', wrongSignature(checkpoint, log, ''));
   for (const key of witnesses) {
     const found = cosignedBy(checkpoint, key);
     const wrong = found === false ? `A cosignature of the witness ${key.name} does not hold.` : '';
@@ -21,7 +26,10 @@ export function checkSigned(checkpoint: Checkpoint, { log, witnesses = [] }: Giv
 }
 
 /** The first cosignature of each witness whose key the reader has. */
-export function cosignersOf(checkpoint: Checkpoint, { witnesses = [] }: GivenKeys): readonly Cosigned[] {
+export function cosignersOf(
+  checkpoint: Checkpoint,
+  { witnesses = [] }: GivenKeys,
+): readonly Cosigned[] {
   return witnesses.flatMap((key) => {
     const found = cosignedBy(checkpoint, key);
     return found === false ? [] : found.slice(0, 1);
@@ -39,10 +47,12 @@ export function checkEarlier(
   { log }: GivenKeys,
   findings: Findings,
 ): void {
-  if (log !== undefined) findings.checked('checkpoint', 'bad_checkpoint', wrongSignature(earlier, log, 'earlier '));
+  if (log !== undefined)
+    findings.checked('checkpoint', 'bad_checkpoint', wrongSignature(earlier, log, 'earlier '));
   const wrong = wrongOrder(earlier, later);
   if (wrong !== '') findings.fault('diverged', wrong);
-  else if (proof !== undefined) findings.checked('consistency', 'diverged', wrongProof(earlier, later, proof));
+  else if (proof !== undefined)
+    findings.checked('consistency', 'diverged', wrongProof(earlier, later, proof));
 }
 
 /** Compares an export with a checkpoint of its log. `name`: of the checkpoint, before that word. */
@@ -65,14 +75,21 @@ export async function checkTree(
   }
 }
 
-function wrongSignature(checkpoint: Checkpoint, key: NonNullable<GivenKeys['log']>, name: '' | 'earlier '): string {
+function wrongSignature(
+  checkpoint: Checkpoint,
+  key: NonNullable<GivenKeys['log']>,
+  name: '' | 'earlier ',
+): string {
   if (key.name !== checkpoint.origin)
     return `The ${name}checkpoint is of the log ${checkpoint.origin}, and the key that you gave is of ${key.name}.`;
-  return isSignedBy(checkpoint, key) ? '' : `The key that you gave did not sign the ${name}checkpoint.`;
+  return isSignedBy(checkpoint, key)
+    ? ''
+    : `The key that you gave did not sign the ${name}checkpoint.`;
 }
 
 function wrongOrder(earlier: Checkpoint, later: Checkpoint): string {
-  if (earlier.origin !== later.origin) return `The earlier checkpoint is of another log: ${earlier.origin}.`;
+  if (earlier.origin !== later.origin)
+    return `The earlier checkpoint is of another log: ${earlier.origin}.`;
   if (earlier.size > later.size)
     return `The log had ${earlier.size} entries at the earlier checkpoint, and has ${later.size} at this one.`;
   if (earlier.size === later.size && !areEqual(earlier.root, later.root))
@@ -80,7 +97,11 @@ function wrongOrder(earlier: Checkpoint, later: Checkpoint): string {
   return '';
 }
 
-function wrongProof(earlier: Checkpoint, later: Checkpoint, { path, old }: ConsistencyProof): string {
+function wrongProof(
+  earlier: Checkpoint,
+  later: Checkpoint,
+  { path, old }: ConsistencyProof,
+): string {
   if (old !== undefined && old !== earlier.size)
     return `The proof begins at ${old} entries, and the earlier checkpoint has ${earlier.size}.`;
   return continues(earlier, later, path)

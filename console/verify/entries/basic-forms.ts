@@ -26,7 +26,9 @@ export function isInstant(value: unknown): value is string {
   const parts = typeof value === 'string' ? INSTANT.exec(value) : null;
   if (parts === null) return false;
   const [year = 0, month = 0, day = 0] = parts.slice(1).map(Number);
-  return year >= 1 && year <= 9998 && month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month);
+  return (
+    year >= 1 && year <= 9998 && month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month)
+  );
 }
 
 function daysOf(year: number, month: number): number {
@@ -53,7 +55,9 @@ export function isReferenceLike(value: unknown): value is Members {
 export function isReference(value: unknown): boolean {
   if (!isObject(value)) return false;
   const { $blob, bytes, salted, ...more } = value;
-  return isHash($blob) && isCount(bytes) && (salted === true || !('salted' in value)) && isEmpty(more);
+  return (
+    isHash($blob) && isCount(bytes) && (salted === true || !('salted' in value)) && isEmpty(more)
+  );
 }
 
 /** The mark that stands in a state for an erased value. */
@@ -107,10 +111,19 @@ export const BASIC: Readonly<Record<string, Form>> = {
   column: form(isColumn, 'a text that is not empty, without U+0000'),
   column_or_null: form((v) => v === null || isColumn(v), 'such a text or null'),
   current: form((v) => v === 'current', 'current'),
-  freezing: form((v) => v === 'world' || (Array.isArray(v) && v.every((x) => typeof x === 'string')), 'a freeze'),
+  freezing: form(
+    (v) => v === 'world' || (Array.isArray(v) && v.every((x) => typeof x === 'string')),
+    'a freeze',
+  ),
   stored: form(isStored, 'a value or a reference'),
   salted: form((v) => isReference(v) && 'salted' in (v as Members), 'a salted reference'),
-  stored_object: form((v) => (isReferenceLike(v) ? isPlain(v) : isObject(v)), 'an object or its reference'),
+  stored_object: form(
+    (v) => (isReferenceLike(v) ? isPlain(v) : isObject(v)),
+    'an object or its reference',
+  ),
   operations: form(isOperations, 'a list of operations'),
-  stored_operations: form((v) => (isReferenceLike(v) ? isPlain(v) : isOperations(v)), 'operations or their reference'),
+  stored_operations: form(
+    (v) => (isReferenceLike(v) ? isPlain(v) : isOperations(v)),
+    'operations or their reference',
+  ),
 };

@@ -176,7 +176,11 @@ export interface Delegation extends Placed {
   readonly child_trajectory_id: string;
   readonly task: string;
   readonly writ: unknown;
-  readonly begins?: { readonly domain: DomainRecord; readonly initial_state: Stored; readonly sensitive?: unknown[] };
+  readonly begins?: {
+    readonly domain: DomainRecord;
+    readonly initial_state: Stored;
+    readonly sensitive?: unknown[];
+  };
   readonly concludes?: string;
   readonly child_head?: string;
   readonly final_answer?: Stored;

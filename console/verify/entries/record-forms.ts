@@ -51,7 +51,8 @@ function listOf(form: Form): Form {
 }
 
 function mapOf(form: Form): Form {
-  return (value) => (isObject(value) ? firstWrong(Object.entries(value), () => form) : 'is not an object');
+  return (value) =>
+    isObject(value) ? firstWrong(Object.entries(value), () => form) : 'is not an object';
 }
 
 function choiceOf(choices: readonly string[]): Form {
@@ -60,10 +61,14 @@ function choiceOf(choices: readonly string[]): Form {
 
 const unknown: Form = () => 'is not a member that the format has';
 
-function firstWrong(entries: readonly (readonly [string, unknown])[], formFor: (name: string) => Form): string {
+function firstWrong(
+  entries: readonly (readonly [string, unknown])[],
+  formFor: (name: string) => Form,
+): string {
   for (const [name, value] of entries) {
     const wrong = formFor(name)(value);
-    if (wrong !== '') return `${name}${wrong.startsWith('is') || wrong.startsWith('has') ? ' ' : '.'}${wrong}`;
+    if (wrong !== '')
+      return `${name}${wrong.startsWith('is') || wrong.startsWith('has') ? ' ' : '.'}${wrong}`;
   }
   return '';
 }

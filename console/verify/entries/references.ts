@@ -36,7 +36,11 @@ function placesOf(payload: Payload): readonly Place[] {
     }
     case 'rejection': {
       const { args, calls, observations } = payload.intent;
-      return [['intent.args', args], ['intent.calls', calls], ...observed('intent.observations', observations)];
+      return [
+        ['intent.args', args],
+        ['intent.calls', calls],
+        ...observed('intent.observations', observations),
+      ];
     }
     case 'pending_approval': {
       const { action, delta, approval, observations, questions } = payload.proposal;
@@ -68,7 +72,9 @@ function deltaPlaces(at: string, { state, effects, beliefs }: Delta): readonly P
     ...beliefs.flatMap(({ partition, insert, inherit }, n): readonly Place[] => [
       [`${at}.beliefs[${n}].partition`, partition],
       ...insert.map(({ object }, i): Place => [`${at}.beliefs[${n}].insert[${i}].object`, object]),
-      ...(inherit?.rows ?? []).map(({ object }, i): Place => [`${at}.beliefs[${n}].inherit.rows[${i}].object`, object]),
+      ...(inherit?.rows ?? []).map(
+        ({ object }, i): Place => [`${at}.beliefs[${n}].inherit.rows[${i}].object`, object],
+      ),
     ]),
   ];
 }
@@ -76,7 +82,9 @@ function deltaPlaces(at: string, { state, effects, beliefs }: Delta): readonly P
 /** Where operations may refer to blobs: as a whole, or by the value of each item. */
 function itemsOf(at: string, operations: Stored): readonly Place[] {
   if (!Array.isArray(operations)) return [[at, operations]];
-  return operations.map((one, n): Place => [`${at}[${n}].value`, isObject(one) ? one['value'] : undefined]);
+  return operations.map(
+    (one, n): Place => [`${at}[${n}].value`, isObject(one) ? one['value'] : undefined],
+  );
 }
 
 function observed(at: string, observations: readonly Observation[]): readonly Place[] {

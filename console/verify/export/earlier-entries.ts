@@ -40,7 +40,15 @@ function keptOf(payload: Payload): Payload | undefined {
 function withoutValues(commit: Commit): Payload {
   const { kind, trajectory_id, seq, at, parent, writ_id, delta } = commit;
   const effects = delta.effects.map(({ id }) => ({ id, effect: null }));
-  return { kind, trajectory_id, seq, at, parent, writ_id, delta: { state: [], effects, beliefs: [] } } as never;
+  return {
+    kind,
+    trajectory_id,
+    seq,
+    at,
+    parent,
+    writ_id,
+    delta: { state: [], effects, beliefs: [] },
+  } as never;
 }
 
 /** The state of a chain with the members of its entries that later rules read. */

@@ -25,14 +25,23 @@ export class Erasures {
     const args = isErasing ? this.#argsOf(payload.action.args, blobs) : undefined;
     for (const hash of this.#valuesBy.get(id) ?? []) {
       const names = isErasing && isErasureOf(args, hash);
-      this.#findings.checked('values', 'bad_entry', names ? '' : `It did not erase the value ${hash}.`, id);
+      this.#findings.checked(
+        'values',
+        'bad_entry',
+        names ? '' : `It did not erase the value ${hash}.`,
+        id,
+      );
     }
     this.#valuesBy.delete(id);
   }
 
   end(): void {
     for (const [by, hashes] of this.#valuesBy)
-      this.#findings.fault('context_missing', `The entry that erased the value ${hashes[0]} is missing.`, by);
+      this.#findings.fault(
+        'context_missing',
+        `The entry that erased the value ${hashes[0]} is missing.`,
+        by,
+      );
   }
 
   /** A salted reference is no argument of an erasure. */

@@ -15,7 +15,10 @@ export class KnownWrits {
   /** Keeps the writs that a trajectory begins with. */
   addFirst(payload: Payload): void {
     if (payload.kind !== 'root' && payload.kind !== 'branch') return;
-    this.#begun.set(payload.trajectory_id, new Map(payload.writs.map((writ) => [hashOfValue(writ), writ])));
+    this.#begun.set(
+      payload.trajectory_id,
+      new Map(payload.writs.map((writ) => [hashOfValue(writ), writ])),
+    );
   }
 
   of(id: string, trajectory: string): unknown {

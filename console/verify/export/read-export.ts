@@ -73,7 +73,8 @@ export class ExportReading {
 
   /** Call this after the last line. @throws Unreadable for an export without an end */
   end(): void {
-    if (!this.#hasEnded) throw new Unreadable('bad_export', 'The export has no last line, so its end is missing.');
+    if (!this.#hasEnded)
+      throw new Unreadable('bad_export', 'The export has no last line, so its end is missing.');
     this.#erasures.end();
     for (const _writ of this.#checkedWrits) this.#findings.checked('writs', 'bad_writ', '');
   }
@@ -94,7 +95,12 @@ export class ExportReading {
   #payload(entry: Entry): void {
     const { id, text, payload } = entry;
     const before = this.#findings.faults.length;
-    this.#findings.checked('entries', 'bad_entry', hashOf(text) === id ? '' : 'Its text does not hash to its id.', id);
+    this.#findings.checked(
+      'entries',
+      'bad_entry',
+      hashOf(text) === id ? '' : 'Its text does not hash to its id.',
+      id,
+    );
     this.#values.take(entry);
     this.#erasures.take(entry, this.#blobs);
     this.#writs.addFirst(payload);
@@ -112,9 +118,14 @@ export class ExportReading {
     const missing = (reason: string) => this.#findings.fault('context_missing', reason, id);
     const before = last === undefined ? -1 : last.payload.seq;
     if (payload.seq > before + 1)
-      missing(last === undefined ? 'The first entry of its trajectory is missing.' : 'The entry before it is missing.');
+      missing(
+        last === undefined
+          ? 'The first entry of its trajectory is missing.'
+          : 'The entry before it is missing.',
+      );
     for (const { id: named, as } of namedBy({ payload }))
-      if (this.#earlier.payloadOf(named) === undefined) missing(`The ${as} does not stand before it: ${named}.`);
+      if (this.#earlier.payloadOf(named) === undefined)
+        missing(`The ${as} does not stand before it: ${named}.`);
   }
 
   #checkWrit(entry: Entry): void {
@@ -129,7 +140,10 @@ export class ExportReading {
     if (!isHash(hash)) throw this.#bad('has no hash');
     const text = canonicalOf(blob);
     if (hashOf(text) !== hash)
-      this.#findings.fault('bad_entry', `The value of line ${this.#line} does not hash to its name.`);
+      this.#findings.fault(
+        'bad_entry',
+        `The value of line ${this.#line} does not hash to its name.`,
+      );
     this.#blobs.set(hash, blob);
     this.#writs.addBlob(hash, blob);
     this.#values.wait({ hash, held: heldFactsOf(blob), bytes: utf8(text).length });
@@ -148,7 +162,10 @@ export class ExportReading {
       this.#findings.fault('bad_export', 'A value at the end of the export belongs to no entry.');
     const { size } = this.leaves;
     if (entries !== size)
-      this.#findings.fault('bad_export', `The last line counts ${entries} entries, and there are ${size}.`);
+      this.#findings.fault(
+        'bad_export',
+        `The last line counts ${entries} entries, and there are ${size}.`,
+      );
     if (root !== hexOf(this.leaves.root()))
       this.#findings.fault('bad_export', 'The entries do not have the root of the last line.');
   }

@@ -16,7 +16,8 @@ export async function* splitLines(pieces: AsyncIterable<Uint8Array>): AsyncGener
   let bytes = 0;
   const wait = (part: Uint8Array): void => {
     bytes += part.length;
-    if (bytes > LINE.bytes) throw new Unreadable('bad_export', `Line ${number} of the export is too long.`);
+    if (bytes > LINE.bytes)
+      throw new Unreadable('bad_export', `Line ${number} of the export is too long.`);
     begun.push(part);
   };
   for await (const piece of pieces) {
@@ -24,7 +25,8 @@ export async function* splitLines(pieces: AsyncIterable<Uint8Array>): AsyncGener
     for (let at = piece.indexOf(NEWLINE); at !== -1; at = piece.indexOf(NEWLINE, from)) {
       wait(piece.subarray(from, at));
       const text = textOf(begun.length === 1 ? (begun[0] as Uint8Array) : joinedOf(begun, bytes));
-      if (text === undefined) throw new Unreadable('bad_export', `Line ${number} of the export is not UTF-8.`);
+      if (text === undefined)
+        throw new Unreadable('bad_export', `Line ${number} of the export is not UTF-8.`);
       yield text;
       [begun, bytes, from] = [[], 0, at + 1];
       number += 1;

@@ -50,7 +50,10 @@ export async function verifyExport(
       await pause();
       reading.read(line);
       if (findings.faults.length > FAULTS_MAX)
-        throw new Unreadable('bad_export', `There are more than ${FAULTS_MAX} faults. The rest was not read.`);
+        throw new Unreadable(
+          'bad_export',
+          `There are more than ${FAULTS_MAX} faults. The rest was not read.`,
+        );
     }
     reading.end();
     return { findings, content: { leaves: reading.leaves, trajectories: reading.trajectories } };

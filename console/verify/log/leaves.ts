@@ -58,6 +58,8 @@ class Frontier {
 
   root(): Uint8Array {
     const hashes = this.#nodes.map(({ hash }) => hash);
-    return hashes.length === 0 ? sha256(new Uint8Array()) : hashes.reduceRight((right, left) => nodeHash(left, right));
+    return hashes.length === 0
+      ? sha256(new Uint8Array())
+      : hashes.reduceRight((right, left) => nodeHash(left, right));
   }
 }

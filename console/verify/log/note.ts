@@ -4,7 +4,11 @@ import { fromBase64, utf8 } from '../bytes/text.ts';
 export interface Note {
   /** With the newline at its end. */
   readonly text: string;
-  readonly signatures: readonly { readonly name: string; readonly id: Uint8Array; readonly bytes: Uint8Array }[];
+  readonly signatures: readonly {
+    readonly name: string;
+    readonly id: Uint8Array;
+    readonly bytes: Uint8Array;
+  }[];
 }
 
 /** A note that is read as a checkpoint (C2SP tlog-checkpoint). */
@@ -25,7 +29,8 @@ export function readCheckpoint(whole: string): Checkpoint | string {
   const lines = note.text.slice(0, -1).split('\n');
   const [origin = '', size = '', base64 = ''] = lines;
   if (lines.length < 3 || lines.includes('')) return 'has fewer than three lines, or an empty one';
-  if (!/^(0|[1-9][0-9]*)$/.test(size) || BigInt(size) > MAX_SIZE) return 'has no size in its second line';
+  if (!/^(0|[1-9][0-9]*)$/.test(size) || BigInt(size) > MAX_SIZE)
+    return 'has no size in its second line';
   const root = fromBase64(base64);
   if (root === undefined || root.length !== 32) return 'has no root in its third line';
   return { ...note, origin, size: BigInt(size), root };

@@ -55,7 +55,9 @@ test('the log of the example signed its checkpoint, a witness cosigned it', () =
   const witness = readKey(WITNESS)!;
   expect(isSignedBy(checkpoint, log)).toBe(true);
   expect(isSignedBy(checkpoint, witness)).toBe(false);
-  expect(cosignedBy(checkpoint, witness)).toMatchObject([{ name: 'witness.example/w', at: 1774256400n }]);
+  expect(cosignedBy(checkpoint, witness)).toMatchObject([
+    { name: 'witness.example/w', at: 1774256400n },
+  ]);
 });
 
 test('a checkpoint without a line of the log is not signed', () => {

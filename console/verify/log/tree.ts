@@ -54,7 +54,8 @@ export interface TreeHead {
  */
 export function continues(older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean {
   if (older.size > newer.size) return false;
-  if (older.size === 0n) return proof.length === 0 && areEqual(older.root, sha256(new Uint8Array()));
+  if (older.size === 0n)
+    return proof.length === 0 && areEqual(older.root, sha256(new Uint8Array()));
   if (older.size === newer.size) return proof.length === 0 && areEqual(older.root, newer.root);
   // The root of a full older tree is the first node, and is not in the proof.
   const isFull = (older.size & (older.size - 1n)) === 0n;

@@ -54,9 +54,13 @@ const WORDS: Readonly<Record<Check, readonly [string, string, string, string?]>>
 };
 
 /** The checks of a bundle. */
-export const OF_BUNDLE: readonly Check[] = CHECKS.filter((check) => check !== 'trees' && check !== 'consistency');
+export const OF_BUNDLE: readonly Check[] = CHECKS.filter(
+  (check) => check !== 'trees' && check !== 'consistency',
+);
 /** The checks of an export, with or without checkpoints. */
-export const OF_EXPORT: readonly Check[] = CHECKS.filter((check) => !['files', 'proofs', 'records'].includes(check));
+export const OF_EXPORT: readonly Check[] = CHECKS.filter(
+  (check) => !['files', 'proofs', 'records'].includes(check),
+);
 /** The checks of checkpoints alone. */
 export const OF_CHECKPOINT: readonly Check[] = ['checkpoint', 'cosignatures', 'consistency'];
 

@@ -15,21 +15,33 @@ export function decisionFacts(
   const earlier = 'approved_by' in payload ? (payload.approved_by ?? []) : [];
   const verb = payload.kind === 'rejection' ? 'Rejected by' : 'Approved by';
   return [
-    [verb, [...earlier, ...(counselor === undefined ? [] : [counselor])].map((one) => person(one, payload.at))],
+    [
+      verb,
+      [...earlier, ...(counselor === undefined ? [] : [counselor])].map((one) =>
+        person(one, payload.at),
+      ),
+    ],
     [
       'Amended',
-      payload.kind === 'commit' && payload.amended !== undefined ? 'yes: the approver changed the arguments' : '',
+      payload.kind === 'commit' && payload.amended !== undefined
+        ? 'yes: the approver changed the arguments'
+        : '',
     ],
     ['Decides', resolves === undefined ? undefined : nameOfEntry(resolves, part)],
     ...decided(payload, part),
   ];
 }
 
-function decided(payload: Payload, part: LedgerPart): readonly (readonly [string, Child | readonly Child[]])[] {
+function decided(
+  payload: Payload,
+  part: LedgerPart,
+): readonly (readonly [string, Child | readonly Child[]])[] {
   const entry = part.chainOf(payload.trajectory_id).find((one) => one.payload === payload);
   if (payload.kind !== 'pending_approval' || entry === undefined) return [];
   const [next] = stepsAfter(entry, part);
-  return [['Decided by', next === undefined ? 'no entry in this bundle' : nameOfEntry(next.id, part)]];
+  return [
+    ['Decided by', next === undefined ? 'no entry in this bundle' : nameOfEntry(next.id, part)],
+  ];
 }
 
 function person(

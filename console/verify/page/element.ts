@@ -19,7 +19,9 @@ export function section(title: string, ...children: readonly Child[]): HTMLEleme
 }
 
 /** Names with their values, in two columns. Rows without a value are left out. */
-export function facts(...rows: readonly (readonly [string, Child | readonly Child[]])[]): HTMLElement {
+export function facts(
+  ...rows: readonly (readonly [string, Child | readonly Child[]])[]
+): HTMLElement {
   const list = element('dl', { class: 'facts' });
   for (const [name, value] of rows) {
     const held = (Array.isArray(value) ? value : [value]) as readonly Child[];

@@ -8,15 +8,24 @@ const STEP = 50;
 export function entriesParts(content: Shown): readonly HTMLElement[] {
   const { manifest, part } = content;
   const names = new Set(manifest.in_scope);
-  const [inScope, context] = [true, false].map((isIn) => part.entries.filter(({ id }) => names.has(id) === isIn));
-  const parts = [section('Entries in scope', ...inSteps(inScope ?? [], (entry) => entryCard(entry, content)))];
+  const [inScope, context] = [true, false].map((isIn) =>
+    part.entries.filter(({ id }) => names.has(id) === isIn),
+  );
+  const parts = [
+    section('Entries in scope', ...inSteps(inScope ?? [], (entry) => entryCard(entry, content))),
+  ];
   if (context !== undefined && context.length > 0)
-    parts.push(section('Entries around them', ...inSteps(context, (entry) => foldedCard(entry, content))));
+    parts.push(
+      section('Entries around them', ...inSteps(context, (entry) => foldedCard(entry, content))),
+    );
   return parts;
 }
 
 /** The first entries, and a button that shows more of them. */
-function inSteps(entries: readonly Entry[], card: (entry: Entry) => HTMLElement): readonly HTMLElement[] {
+function inSteps(
+  entries: readonly Entry[],
+  card: (entry: Entry) => HTMLElement,
+): readonly HTMLElement[] {
   const list = element('div', { class: 'cards' }, ...entries.slice(0, STEP).map(card));
   if (entries.length <= STEP) return [list];
   const more = element('button', { type: 'button' });

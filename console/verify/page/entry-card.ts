@@ -56,7 +56,13 @@ function title({ id, payload }: Entry, { faulty }: Shown): readonly (Node | stri
     element('span', { class: 'ruling', 'data-kind': payload.kind }, `${sign} ${word}`),
     element('span', { class: 'action' }, inert(actionOf(payload))),
     ...(faulty.has(id) ? [element('span', { class: 'at-fault' }, '\u2715 at fault')] : []),
-    element('span', { class: 'place' }, time(payload.at), ', ', inert(`${payload.trajectory_id}@${payload.seq}`)),
+    element(
+      'span',
+      { class: 'place' },
+      time(payload.at),
+      ', ',
+      inert(`${payload.trajectory_id}@${payload.seq}`),
+    ),
   ];
 }
 

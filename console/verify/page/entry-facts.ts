@@ -57,7 +57,9 @@ function committed(payload: Commit, content: Content): readonly Child[] {
       ['Cost', amounts(payload.budget_cost)],
     ),
     ...held('Arguments', action.args, content),
-    ...(amended === undefined ? [] : held('Arguments before the amendment', amended.action.args, content)),
+    ...(amended === undefined
+      ? []
+      : held('Arguments before the amendment', amended.action.args, content)),
     ...calls(delta, content),
     ...changes(delta, content),
   ];
@@ -80,7 +82,17 @@ function rejected(payload: Rejection, content: Content): readonly Child[] {
 }
 
 function pending(payload: Pending, content: Content): readonly Child[] {
-  const { proposal, detail, reason, invariant_id: rule, channel, expires, digest, policy, approvals = 1 } = payload;
+  const {
+    proposal,
+    detail,
+    reason,
+    invariant_id: rule,
+    channel,
+    expires,
+    digest,
+    policy,
+    approvals = 1,
+  } = payload;
   return [
     facts(
       ['Why', inert(detail)],
@@ -101,7 +113,13 @@ function pending(payload: Pending, content: Content): readonly Child[] {
 }
 
 function delegated(payload: Delegation, content: Content): readonly Child[] {
-  const { task, child_trajectory_id: child, concludes, final_answer: answer, budget_cost: cost } = payload;
+  const {
+    task,
+    child_trajectory_id: child,
+    concludes,
+    final_answer: answer,
+    budget_cost: cost,
+  } = payload;
   return [
     facts(
       ['Task', inert(task)],
@@ -113,12 +131,17 @@ function delegated(payload: Delegation, content: Content): readonly Child[] {
   ];
 }
 
-function roleFacts({ name, params }: ActionRecord['role']): readonly (readonly [string, Child | readonly Child[]])[] {
+function roleFacts({
+  name,
+  params,
+}: ActionRecord['role']): readonly (readonly [string, Child | readonly Child[]])[] {
   const all = Object.entries(params).map(([key, value]) => `${key}: ${value}`);
   return [['Role', [inert(name), all.length === 0 ? undefined : ', ', ...all.map(inert)]]];
 }
 
-function policyFacts(policy: PolicyRecord | undefined): readonly (readonly [string, Child | readonly Child[]])[] {
+function policyFacts(
+  policy: PolicyRecord | undefined,
+): readonly (readonly [string, Child | readonly Child[]])[] {
   if (policy === undefined) return [];
   const { decision, rule, digest } = policy;
   return [
@@ -139,7 +162,14 @@ function violations(vector: NonNullable<Commit['detection_vector']>): readonly C
   return vector
     .filter(({ result }) => result !== 'pass')
     .map(({ invariant_id: id, result, detail }) =>
-      element('div', {}, inert(id), ` (${result})`, detail === undefined ? undefined : ': ', inert(detail ?? '')),
+      element(
+        'div',
+        {},
+        inert(id),
+        ` (${result})`,
+        detail === undefined ? undefined : ': ',
+        inert(detail ?? ''),
+      ),
     );
 }
 
@@ -155,7 +185,9 @@ function writOf(id: string, trajectory: string, { part }: Content): readonly Chi
 }
 
 function amounts(cost: Amounts): Child {
-  const all = Object.entries(cost).map(([unit, amount]) => `${amount.toLocaleString('en')} ${unit}`);
+  const all = Object.entries(cost).map(
+    ([unit, amount]) => `${amount.toLocaleString('en')} ${unit}`,
+  );
   return all.length === 0 ? undefined : inert(all.join(', '));
 }
 
@@ -163,10 +195,15 @@ function held(label: string, stored: Stored, { part }: Content): readonly Child[
   const found = part.valueOf(stored);
   const name = element('h4', {}, label);
   if ('erasedBy' in found)
-    return [name, element('p', {}, 'The value was erased by ', nameOfEntry(found.erasedBy, part), '.')];
+    return [
+      name,
+      element('p', {}, 'The value was erased by ', nameOfEntry(found.erasedBy, part), '.'),
+    ];
   return [
     name,
-    found.value === undefined ? element('p', {}, 'The value is not in the bundle.') : json(found.value, label),
+    found.value === undefined
+      ? element('p', {}, 'The value is not in the bundle.')
+      : json(found.value, label),
   ];
 }
 
@@ -186,11 +223,13 @@ function calls({ effects }: Delta, content: Content): readonly Child[] {
 /** The operations of an entry on the state. */
 function changes({ state }: Delta, content: Content): readonly Child[] {
   const found = content.part.valueOf(state);
-  if (!('value' in found) || !Array.isArray(found.value)) return held('Changes of the state', state, content);
+  if (!('value' in found) || !Array.isArray(found.value))
+    return held('Changes of the state', state, content);
   if (found.value.length === 0) return [];
   const rows = found.value.filter(isObject).map((one) => {
     const value = content.part.valueOf(one['value']);
-    const text = one['op'] === 'remove' ? '' : 'erasedBy' in value ? 'erased' : JSON.stringify(value.value);
+    const text =
+      one['op'] === 'remove' ? '' : 'erasedBy' in value ? 'erased' : JSON.stringify(value.value);
     return element(
       'tr',
       {},

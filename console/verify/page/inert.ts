@@ -11,7 +11,11 @@ export function inert(text: string): HTMLElement {
     { class: 'wraps' },
     ...pieces.map((piece, n) =>
       n % 2 === 1
-        ? element('span', { class: 'unseen', title: 'a character that is not visible' }, escaped(piece))
+        ? element(
+            'span',
+            { class: 'unseen', title: 'a character that is not visible' },
+            escaped(piece),
+          )
         : piece,
     ),
   );
@@ -34,5 +38,7 @@ export function code(text: string): HTMLElement {
 
 function escaped(char: string): string {
   const point = char.codePointAt(0) as number;
-  return point > 0xffff ? `\\u{${point.toString(16)}}` : `\\u${point.toString(16).padStart(4, '0')}`;
+  return point > 0xffff
+    ? `\\u{${point.toString(16)}}`
+    : `\\u${point.toString(16).padStart(4, '0')}`;
 }

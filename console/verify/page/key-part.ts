@@ -6,14 +6,26 @@ import { code, inert } from './inert.ts';
 /** How the key of the bundle stands to the key that the reader has. */
 export type Compared = 'not compared' | 'equal' | 'another key';
 
-const SIGNS: Readonly<Record<Compared, string>> = { 'not compared': '?', equal: '\u2713', 'another key': '\u2715' };
+const SIGNS: Readonly<Record<Compared, string>> = {
+  'not compared': '?',
+  equal: '\u2713',
+  'another key': '\u2715',
+};
 
 /**
  * The key of the log, and fields for the keys that the reader has from elsewhere. A key in a bundle
  * comes from its sender, so it is never trusted without a comparison.
  */
-export function keyPart({ keys, checkpoint }: Content, onGiven: (given: GivenKeys) => void): HTMLElement {
-  const log = element('input', { id: 'log-key', type: 'text', autocomplete: 'off', spellcheck: 'false' });
+export function keyPart(
+  { keys, checkpoint }: Content,
+  onGiven: (given: GivenKeys) => void,
+): HTMLElement {
+  const log = element('input', {
+    id: 'log-key',
+    type: 'text',
+    autocomplete: 'off',
+    spellcheck: 'false',
+  });
   const witnesses = element('textarea', { id: 'witness-keys', rows: '2', spellcheck: 'false' });
   const standing = element('p', { class: 'standing', role: 'status' });
   const compare = () => {
@@ -72,7 +84,8 @@ function linesOf(text: string): readonly string[] {
 
 /** The reason why a text in the fields is left out. */
 export function keyProblem(given: GivenKeys, log: string, witnesses: string): string | undefined {
-  if (log.trim() !== '' && given.log === undefined) return 'this is not a key of a log: name+id+Base64';
+  if (log.trim() !== '' && given.log === undefined)
+    return 'this is not a key of a log: name+id+Base64';
   return given.witnesses?.length === linesOf(witnesses).length
     ? undefined
     : 'a line is no key of a witness: name+id+Base64';

@@ -5,12 +5,21 @@ import { givenKeys, keyProblem } from './key-part.ts';
 
 /** The fields for the keys and texts about a log that the reader has. */
 export class LogFields {
-  readonly #log = element('input', { id: 'log-key', type: 'text', autocomplete: 'off', spellcheck: 'false' });
+  readonly #log = element('input', {
+    id: 'log-key',
+    type: 'text',
+    autocomplete: 'off',
+    spellcheck: 'false',
+  });
   readonly #witnesses = area('witness-keys');
   readonly #checkpoint = area('checkpoint', '5');
   readonly #earlier = area('earlier', '5');
   readonly #proof = area('proof', '5');
-  readonly #problem = element('p', { class: 'standing', role: 'status', 'data-compared': 'problem' });
+  readonly #problem = element('p', {
+    class: 'standing',
+    role: 'status',
+    'data-compared': 'problem',
+  });
   readonly part: HTMLElement;
 
   constructor(onChange: () => void) {
@@ -45,7 +54,11 @@ export class LogFields {
   }
 
   get texts(): GivenTexts {
-    return { checkpoint: this.#checkpoint.value, earlier: this.#earlier.value, proof: this.#proof.value };
+    return {
+      checkpoint: this.#checkpoint.value,
+      earlier: this.#earlier.value,
+      proof: this.#proof.value,
+    };
   }
 
   /** A checkpoint from a file. Of two, the one with fewer entries is the earlier one. */

@@ -55,7 +55,10 @@ export class LogView {
     if (run !== this.#run) return;
     const faults = [...(exported?.findings.faults ?? []), ...report.findings.faults];
     const list = faultList(faults, undefined);
-    this.#top.replaceChildren(verdictOn(faults, report, keys, exported), ...(list === undefined ? [] : [list]));
+    this.#top.replaceChildren(
+      verdictOn(faults, report, keys, exported),
+      ...(list === undefined ? [] : [list]),
+    );
     this.#facts.replaceChildren(factsPart(report, keys, exported));
     this.#below.replaceChildren(
       exported === undefined
@@ -84,8 +87,13 @@ function verdictOn(
   if (log === undefined)
     return exported === undefined
       ? verdictLine('open', 'Not checked', 'Give the key of the log below.', '?')
-      : verdictLine('open', 'Valid', 'Everything holds, if the key of the log signed the checkpoint: give it below.');
-  const isOpen = exported === undefined && earlier !== undefined && earlier.size < checkpoint.size && !proof;
+      : verdictLine(
+          'open',
+          'Valid',
+          'Everything holds, if the key of the log signed the checkpoint: give it below.',
+        );
+  const isOpen =
+    exported === undefined && earlier !== undefined && earlier.size < checkpoint.size && !proof;
   if (isOpen)
     return verdictLine(
       'open',
@@ -95,7 +103,8 @@ function verdictOn(
   if (exported?.content === undefined)
     return verdictLine('valid', 'Valid', 'The key that you have signed this checkpoint.');
   const later = exported.content.leaves.size - Number(checkpoint.size);
-  const more = later > 0 ? ` ${counted(later, 'entry', 'entries')} at the end came after the checkpoint.` : '';
+  const more =
+    later > 0 ? ` ${counted(later, 'entry', 'entries')} at the end came after the checkpoint.` : '';
   return verdictLine('valid', 'Valid', `Everything holds, under the key that you have.${more}`);
 }
 
@@ -111,13 +120,18 @@ function factsPart(
     facts(
       ['File', name === undefined ? undefined : inert(name)],
       ['Entries', content === undefined ? undefined : content.leaves.size.toLocaleString('en')],
-      ['Trajectories', content === undefined ? undefined : content.trajectories.toLocaleString('en')],
+      [
+        'Trajectories',
+        content === undefined ? undefined : content.trajectories.toLocaleString('en'),
+      ],
       ['Root', content === undefined ? undefined : code(base64Of(content.leaves.root()))],
       ['Log', checkpoint && inert(checkpoint.origin)],
       ['Checkpoint', checkpoint && `${checkpoint.size.toLocaleString('en')} entries`],
       ['Its root', checkpoint && code(base64Of(checkpoint.root))],
       ['Earlier', earlier && `${earlier.size.toLocaleString('en')} entries`],
-      ...cosigners.map(({ name: witness, at }) => ['Cosigned', inert(`${witness}, ${instant(at)}`)] as const),
+      ...cosigners.map(
+        ({ name: witness, at }) => ['Cosigned', inert(`${witness}, ${instant(at)}`)] as const,
+      ),
     ),
   );
 }
@@ -125,7 +139,9 @@ function factsPart(
 /** Seconds since 1970, as people write them. A witness may write any number. */
 function instant(seconds: bigint): string {
   const date = new Date(Number(seconds) * 1_000);
-  return Number.isNaN(date.getTime()) ? `${seconds} seconds since 1970` : `${date.toISOString().slice(0, 19)}Z`;
+  return Number.isNaN(date.getTime())
+    ? `${seconds} seconds since 1970`
+    : `${date.toISOString().slice(0, 19)}Z`;
 }
 
 function limits(isExport: boolean): HTMLElement {

@@ -39,7 +39,11 @@ function start(): void {
 }
 
 function other(choose: HTMLElement): HTMLElement {
-  return element('section', {}, element('details', {}, element('summary', {}, 'Verify another file'), choose));
+  return element(
+    'section',
+    {},
+    element('details', {}, element('summary', {}, 'Verify another file'), choose),
+  );
 }
 
 function showEmbedded(text: string): void {
@@ -54,12 +58,20 @@ function showEmbedded(text: string): void {
 /** Shows each file by its kind, exports last: they take long. */
 async function open(files: readonly File[]): Promise<void> {
   const heads = await Promise.all(files.map(async (file) => bytesOf(file.slice(0, HEAD_BYTES))));
-  const found = files.map((file, n) => ({ file, kind: kindOf(heads[n] as Uint8Array), head: heads[n] as Uint8Array }));
-  const inOrder = [...found.filter(({ kind }) => kind !== 'export'), ...found.filter(({ kind }) => kind === 'export')];
+  const found = files.map((file, n) => ({
+    file,
+    kind: kindOf(heads[n] as Uint8Array),
+    head: heads[n] as Uint8Array,
+  }));
+  const inOrder = [
+    ...found.filter(({ kind }) => kind !== 'export'),
+    ...found.filter(({ kind }) => kind === 'export'),
+  ];
   for (const { file, kind, head } of inOrder) {
     if (kind === 'bundle') await showZip(await bytesOf(file));
     else if (kind === 'export') await showExport(file);
-    else if (kind === 'other' || file.size > TEXT_BYTES_MAX) showFault(faultOf('bad_form', reasonFor(head)));
+    else if (kind === 'other' || file.size > TEXT_BYTES_MAX)
+      showFault(faultOf('bad_form', reasonFor(head)));
     else await showText(kind, textOf(await bytesOf(file)));
   }
 }
@@ -97,17 +109,24 @@ async function showExport(file: File): Promise<void> {
   if (!signal.aborted) await showLog({ ...report, name: file.name }, log?.fields ?? entered);
 }
 
-async function showText(kind: 'checkpoint' | 'consistency', text: string | undefined): Promise<void> {
+async function showText(
+  kind: 'checkpoint' | 'consistency',
+  text: string | undefined,
+): Promise<void> {
   if (text === undefined) return showFault(faultOf('bad_form', 'The file is not UTF-8.'));
   const view = log ?? (await showLog(undefined, undefined));
   if (kind === 'consistency') view.fields.addProof(text);
   const proof = kind === 'consistency' ? readConsistency(text) : undefined;
-  const checkpoint = kind === 'checkpoint' ? text : typeof proof === 'object' ? proof.checkpoint : undefined;
+  const checkpoint =
+    kind === 'checkpoint' ? text : typeof proof === 'object' ? proof.checkpoint : undefined;
   if (checkpoint !== undefined) view.fields.addCheckpoint(checkpoint);
   await view.update();
 }
 
-async function showLog(exported: ShownExport | undefined, entered: LogView['fields'] | undefined): Promise<LogView> {
+async function showLog(
+  exported: ShownExport | undefined,
+  entered: LogView['fields'] | undefined,
+): Promise<LogView> {
   const view = new LogView(exported, entered);
   log = view;
   shown.replaceChildren(view.part);

@@ -8,7 +8,8 @@ import { code, inert } from './inert.ts';
  */
 export function nameOfEntry(id: string, part: LedgerPart | undefined, place?: string): HTMLElement {
   const entry = part?.byId.get(id);
-  if (entry === undefined && place !== undefined) return element('span', {}, 'entry ', inert(place));
+  if (entry === undefined && place !== undefined)
+    return element('span', {}, 'entry ', inert(place));
   if (entry === undefined) return element('span', {}, 'entry ', code(`${id.slice(0, 12)}…`));
   const { trajectory_id: trajectory, seq } = entry.payload;
   return element('a', { href: `#${anchorOf(id)}` }, 'entry ', inert(`${trajectory}@${seq}`));

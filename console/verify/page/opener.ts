@@ -6,7 +6,11 @@ export function opener(onFiles: (files: readonly File[]) => void): HTMLElement {
   const zone = element(
     'div',
     { class: 'drop' },
-    element('label', { for: 'file' }, 'Choose a proof bundle, an export or a checkpoint, or drop it here'),
+    element(
+      'label',
+      { for: 'file' },
+      'Choose a proof bundle, an export or a checkpoint, or drop it here',
+    ),
     input,
     element('p', { class: 'dim' }, 'The files stay in this browser. The page makes no request.'),
   );

@@ -29,8 +29,16 @@ export function result({ findings, content }: Report): HTMLElement {
     {},
     top,
     element('div', { class: 'columns' }, keyPart(content, showVerdict), scopePart(content)),
-    ...entriesParts({ ...content, faulty: new Set(findings.faults.flatMap(({ entry }) => entry ?? [])) }),
-    element('div', { class: 'columns' }, checksPart(findings), rulesPart(content, policiesOf(content.part))),
+    ...entriesParts({
+      ...content,
+      faulty: new Set(findings.faults.flatMap(({ entry }) => entry ?? [])),
+    }),
+    element(
+      'div',
+      { class: 'columns' },
+      checksPart(findings),
+      rulesPart(content, policiesOf(content.part)),
+    ),
     limitsPart(),
   );
 }

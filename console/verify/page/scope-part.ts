@@ -14,13 +14,18 @@ export function scopePart({ manifest, part, checkpoint, witnesses }: Content): H
     facts(
       ['About', about(scope, part)],
       ...('person' in scope || scope.kind === 'period' ? period(scope) : []),
-      ['Entries', `${inScope.length} in scope${context === 0 ? '' : `, and ${context} that give them their meaning`}`],
+      [
+        'Entries',
+        `${inScope.length} in scope${context === 0 ? '' : `, and ${context} that give them their meaning`}`,
+      ],
       ['Checkpoint', counted(Number(checkpoint.size), 'entry of the log', 'entries of the log')],
       [
         'Witnesses',
         witnesses.length === 0
           ? 'none'
-          : witnesses.map(({ name, at }) => element('div', {}, inert(name), ', ', time(instantOf(at)))),
+          : witnesses.map(({ name, at }) =>
+              element('div', {}, inert(name), ', ', time(instantOf(at))),
+            ),
       ],
       ['Made', [time(made), ' (as its maker says)']],
     ),
@@ -42,7 +47,11 @@ function about(scope: Scope, part: Content['part']): readonly (Node | string)[] 
     case 'person':
       return ['a person: ', inert(scope.person)];
     case 'period':
-      return [scope.trajectory === undefined ? 'a period, of all trajectories' : 'a period of one trajectory'];
+      return [
+        scope.trajectory === undefined
+          ? 'a period, of all trajectories'
+          : 'a period of one trajectory',
+      ];
   }
 }
 

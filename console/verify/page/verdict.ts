@@ -9,13 +9,19 @@ import { nameOfEntry } from './names.ts';
 export type Standing = 'valid' | 'open' | 'invalid';
 
 /** A mark with its word: the page never says a result by colour alone. */
-const MARKS: Readonly<Record<Standing, string>> = { valid: '\u2713', open: '\u2713', invalid: '\u2715' };
+const MARKS: Readonly<Record<Standing, string>> = {
+  valid: '\u2713',
+  open: '\u2713',
+  invalid: '\u2715',
+};
 
 /** The verdict on a bundle in one line. */
 export function verdict(faults: readonly Fault[], compared: Compared): HTMLElement {
   if (faults.length > 0) return invalid(faults);
-  if (compared === 'equal') return verdictLine('valid', 'Valid', 'Everything holds, under the key that you have.');
-  const open = 'Everything holds, if the key of the log is the right one. Nothing here shows that: compare it below.';
+  if (compared === 'equal')
+    return verdictLine('valid', 'Valid', 'Everything holds, under the key that you have.');
+  const open =
+    'Everything holds, if the key of the log is the right one. Nothing here shows that: compare it below.';
   return verdictLine('open', 'Valid', open);
 }
 
@@ -24,7 +30,12 @@ export function invalid(faults: readonly Fault[]): HTMLElement {
   return verdictLine('invalid', 'Not valid', more);
 }
 
-export function verdictLine(standing: Standing, words: string, more: string, mark = MARKS[standing]): HTMLElement {
+export function verdictLine(
+  standing: Standing,
+  words: string,
+  more: string,
+  mark = MARKS[standing],
+): HTMLElement {
   return element(
     'div',
     { class: 'verdict', 'data-standing': standing, role: 'status' },
@@ -36,7 +47,10 @@ export function verdictLine(standing: Standing, words: string, more: string, mar
 const SHOWN = 50;
 
 /** Every fault, with its entry and the reason. */
-export function faultList(faults: readonly Fault[], part: LedgerPart | undefined): HTMLElement | undefined {
+export function faultList(
+  faults: readonly Fault[],
+  part: LedgerPart | undefined,
+): HTMLElement | undefined {
   if (faults.length === 0) return undefined;
   const items = faults
     .slice(0, SHOWN)

@@ -9,11 +9,16 @@ function argsOf(
   names: readonly string[],
   optional: readonly string[],
 ): Members | undefined {
-  return isObject(args) && !isReferenceLike(args) && hasJust(args, names, optional) ? args : undefined;
+  return isObject(args) && !isReferenceLike(args) && hasJust(args, names, optional)
+    ? args
+    : undefined;
 }
 
 /** Whether a commit changes nothing, costs nothing and decides nothing. */
-function isBare({ delta, observations, budget_cost: cost, resolves }: Commit, isStateFree: boolean): boolean {
+function isBare(
+  { delta, observations, budget_cost: cost, resolves }: Commit,
+  isStateFree: boolean,
+): boolean {
   const lists = [delta.effects, delta.beliefs, observations, ...(isStateFree ? [delta.state] : [])];
   const areEmpty = lists.every((list) => Array.isArray(list) && list.length === 0);
   return areEmpty && Object.keys(cost).length === 0 && resolves === undefined;
@@ -50,9 +55,16 @@ export function isUpgrade(commit: Commit): boolean {
   const { detection_vector: vector, counselor } = commit;
   const args = argsOf(commit, ['from', 'to', 'reason'], []);
   if (args === undefined || vector === undefined || !isBare(commit, false)) return false;
-  const isForm = isHash(args['from']) && formOf('domain')(args['to']) === '' && typeof args['reason'] === 'string';
+  const isForm =
+    isHash(args['from']) &&
+    formOf('domain')(args['to']) === '' &&
+    typeof args['reason'] === 'string';
   const isViolated = vector.some(({ result }) => result !== 'pass');
-  return isForm && isViolated === (counselor !== undefined) && (counselor === undefined || counselor.override === true);
+  return (
+    isForm &&
+    isViolated === (counselor !== undefined) &&
+    (counselor === undefined || counselor.override === true)
+  );
 }
 
 /** Whether the arguments of `assize.erase` have their form, and name a blob. */

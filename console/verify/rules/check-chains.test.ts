@@ -36,7 +36,12 @@ const PENDING = {
 
 async function reasonsOf(...payloads: readonly object[]): Promise<string[]> {
   const entries = payloads.map(
-    (payload, index): Entry => ({ id: hashOfValue(payload), index, text: '', payload: payload as Payload }),
+    (payload, index): Entry => ({
+      id: hashOfValue(payload),
+      index,
+      text: '',
+      payload: payload as Payload,
+    }),
   );
   const findings = new Findings();
   await checkChains(new LedgerPart(entries, new Map(), []), findings, () => undefined);
@@ -45,20 +50,27 @@ async function reasonsOf(...payloads: readonly object[]): Promise<string[]> {
 
 test('the signature of the example holds, and of no changed entry', async () => {
   expect(await reasonsOf(COMMIT)).toEqual([]);
-  expect(await reasonsOf({ ...COMMIT, at: '2026-03-23T09:00:02.000000Z' })).toEqual(['Its signature does not hold.']);
-  const signature = { ...COMMIT.signature, key: '8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c' };
+  expect(await reasonsOf({ ...COMMIT, at: '2026-03-23T09:00:02.000000Z' })).toEqual([
+    'Its signature does not hold.',
+  ]);
+  const signature = {
+    ...COMMIT.signature,
+    key: '8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c',
+  };
   expect(await reasonsOf({ ...COMMIT, signature })).toEqual(['Its signature does not hold.']);
 });
 
 test('the digest of a proposal that waits is its hash', async () => {
   expect(await reasonsOf(PENDING)).toEqual([]);
-  expect(await reasonsOf({ ...PENDING, proposal: { ...PROPOSAL, budget_cost: { calls: 1 } } })).toEqual([
-    'Its digest is not the hash of its proposal.',
-  ]);
+  expect(
+    await reasonsOf({ ...PENDING, proposal: { ...PROPOSAL, budget_cost: { calls: 1 } } }),
+  ).toEqual(['Its digest is not the hash of its proposal.']);
 });
 
 test('a proposal that waits has its parent as its head', async () => {
-  expect(await reasonsOf({ ...PENDING, head: 'b'.repeat(64) })).toEqual(['Its head is not its parent.']);
+  expect(await reasonsOf({ ...PENDING, head: 'b'.repeat(64) })).toEqual([
+    'Its head is not its parent.',
+  ]);
 });
 
 test('entries of one trajectory follow each other', async () => {
@@ -96,11 +108,15 @@ test('a conclusion is of the task that its start has delegated', async () => {
   const id = hashOfValue(start);
   const end = { ...start, seq: 2, parent: id, concludes: id, child_head: 'c'.repeat(64) };
   expect(await reasonsOf(start, end)).toEqual([]);
-  expect(await reasonsOf(start, { ...end, task: 'add' })).toEqual(['Its task is not that of the start.']);
+  expect(await reasonsOf(start, { ...end, task: 'add' })).toEqual([
+    'Its task is not that of the start.',
+  ]);
   expect(await reasonsOf(start, { ...end, child_head: undefined })).toEqual([
     'It concludes a delegation without an answer.',
   ]);
-  expect(await reasonsOf({ ...start, child_head: id })).toEqual(['It starts a delegation with an answer.']);
+  expect(await reasonsOf({ ...start, child_head: id })).toEqual([
+    'It starts a delegation with an answer.',
+  ]);
   expect(await reasonsOf({ ...start, child_trajectory_id: 'example' })).toEqual([
     'It delegates to a trajectory above.',
   ]);

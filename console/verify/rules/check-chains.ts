@@ -17,7 +17,11 @@ import { isClosedByUpgrade, wrongRejection } from './rejection.ts';
 import { wrongSettlement } from './settlement.ts';
 
 /** Checks each entry by the rules of its chain, as far as the bundle has the chain. */
-export async function checkChains(part: LedgerPart, findings: Findings, pause: Pause): Promise<void> {
+export async function checkChains(
+  part: LedgerPart,
+  findings: Findings,
+  pause: Pause,
+): Promise<void> {
   const rules = new ChainRules((id) => part.byId.get(id)?.payload, findings);
   for (const trajectory of part.trajectories()) {
     let state = BEGINNING;
@@ -42,7 +46,12 @@ export class ChainRules {
 
   /** Checks the next entry of a chain, and returns the state after it. */
   take(entry: Entry, state: ChainState): ChainState {
-    this.#findings.checked('rules', 'bad_entry', wrongEntry(entry, state, this.#payloadOf), entry.id);
+    this.#findings.checked(
+      'rules',
+      'bad_entry',
+      wrongEntry(entry, state, this.#payloadOf),
+      entry.id,
+    );
     checkSignature(entry, this.#findings);
     this.#checkDecision(entry, state);
     return stateAfter(state, entry);
@@ -63,8 +72,11 @@ export class ChainRules {
       findings.fault('bad_entry', 'It decides an entry that asks for nothing.', id);
       return;
     }
-    const isClosed = payload.kind !== 'rejection' || isClosedByUpgrade(payload, pending, state.upgraded);
-    const wrong = wrongDecision(entry, pending) || (isClosed ? '' : 'It says that an upgrade closed it, and none did.');
+    const isClosed =
+      payload.kind !== 'rejection' || isClosedByUpgrade(payload, pending, state.upgraded);
+    const wrong =
+      wrongDecision(entry, pending) ||
+      (isClosed ? '' : 'It says that an upgrade closed it, and none did.');
     findings.checked('decisions', 'bad_entry', wrong, id);
   }
 }
@@ -73,7 +85,8 @@ type PayloadOf = (id: string) => Payload | undefined;
 
 function wrongEntry(entry: Entry, state: ChainState, payloadOf: PayloadOf): string {
   const { payload } = entry;
-  const placed = wrongPlace(entry) || (state.last === undefined ? '' : wrongSuccessor(state.last, entry));
+  const placed =
+    wrongPlace(entry) || (state.last === undefined ? '' : wrongSuccessor(state.last, entry));
   return placed || wrongKey(payload, state) || wrongByKind(payload, state, payloadOf);
 }
 

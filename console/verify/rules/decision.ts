@@ -24,32 +24,42 @@ const NAME_MAX = 512;
  * 5.3): '' or the reason, as a sentence.
  */
 export function wrongDecision({ payload }: Entry, pending: Pending): string {
-  if (payload.trajectory_id !== pending.trajectory_id) return 'It decides a proposal of another trajectory.';
+  if (payload.trajectory_id !== pending.trajectory_id)
+    return 'It decides a proposal of another trajectory.';
   if (payload.seq <= pending.seq) return 'It stands before the proposal that it decides.';
   // The rules of settlements have their own file.
   if (payload.kind === 'commit') return isSettlement(payload) ? '' : wrongCommit(payload, pending);
   if (payload.kind === 'rejection') return wrongRejection(payload, pending);
-  return payload.kind === 'pending_approval' ? wrongPartial(payload, pending) : 'It is of no kind that decides.';
+  return payload.kind === 'pending_approval'
+    ? wrongPartial(payload, pending)
+    : 'It is of no kind that decides.';
 }
 
 function wrongCommit(commit: Commit, pending: Pending): string {
   const { proposal } = pending;
   const { counselor, amended, detection_vector: vector } = commit;
-  if (counselor === undefined || vector === undefined) return 'It names no approver, or no detection vector.';
+  if (counselor === undefined || vector === undefined)
+    return 'It names no approver, or no detection vector.';
   const different =
     differentMember(commit, proposal, COMMITTED) ??
-    (amended === undefined ? differentMember(commit, proposal, ['action', 'budget_cost']) : undefined);
+    (amended === undefined
+      ? differentMember(commit, proposal, ['action', 'budget_cost'])
+      : undefined);
   if (different !== undefined) return `Its ${different} is not that of the approved proposal.`;
   return (
-    wrongApprover(counselor, commit.at, pending) || wrongApprovals(commit, pending) || wrongAmended(commit, pending)
+    wrongApprover(counselor, commit.at, pending) ||
+    wrongApprovals(commit, pending) ||
+    wrongAmended(commit, pending)
   );
 }
 
 function wrongApprovals(commit: Commit, pending: Pending): string {
   const { approved_by: earlier = [], approvals = 1 } = pending;
   const counselor = commit.counselor as Counselor;
-  if (earlier.length !== approvals - 1) return `It has ${earlier.length + 1} of ${approvals} approvals.`;
-  if (!isSame(commit.approved_by ?? [], earlier)) return 'Its earlier approvers are not those of the proposal.';
+  if (earlier.length !== approvals - 1)
+    return `It has ${earlier.length + 1} of ${approvals} approvals.`;
+  if (!isSame(commit.approved_by ?? [], earlier))
+    return 'Its earlier approvers are not those of the proposal.';
   if (earlier.some((one) => isSamePerson(one, counselor))) return 'One person approved twice.';
   const isLong = [...earlier, counselor].some(hasLongName);
   if (earlier.length > 0 && isLong) return 'The name of an approver is too long.';
@@ -58,21 +68,28 @@ function wrongApprovals(commit: Commit, pending: Pending): string {
     : 'Its overrides do not cover the violations of its detection vector.';
 }
 
-function wrongAmended({ amended, action, delta }: Commit, { proposal, approvals }: Pending): string {
+function wrongAmended(
+  { amended, action, delta }: Commit,
+  { proposal, approvals }: Pending,
+): string {
   if (amended === undefined) return '';
-  if (!isSame(amended.action, proposal.action)) return 'The action before its amendment is not the proposed one.';
+  if (!isSame(amended.action, proposal.action))
+    return 'The action before its amendment is not the proposed one.';
   const isOther = !isSame(action, proposal.action) && action.name === proposal.action.name;
   if (!isOther || action.name.startsWith('assize.'))
     return 'Its amended action is not an amendment of the proposed one.';
   if (approvals !== undefined) return 'It amends a proposal that needs several approvals.';
   const ids = new Set(proposal.delta.effects.map(({ id }) => id));
-  return delta.effects.some(({ id }) => ids.has(id)) ? 'An amended call has the id of a proposed one.' : '';
+  return delta.effects.some(({ id }) => ids.has(id))
+    ? 'An amended call has the id of a proposed one.'
+    : '';
 }
 
 function wrongRejection(rejection: Rejection, pending: Pending): string {
   const { intent, reason, counselor, at } = rejection;
   const { proposal, expires } = pending;
-  if (isAboutEffect(pending)) return 'It rejects an entry about an effect, which only a settlement decides.';
+  if (isAboutEffect(pending))
+    return 'It rejects an entry about an effect, which only a settlement decides.';
   if (rejection.proposal_id === undefined) return 'It names no proposal.';
   const { name, role, args } = proposal.action;
   const different =
@@ -82,15 +99,21 @@ function wrongRejection(rejection: Rejection, pending: Pending): string {
       'args',
       'observations',
     ]) ?? differentMember(rejection, proposal, ['proposal_id', 'writ_id', 'key_hash']);
-  if (different !== undefined) return `Its ${different} is not that of the proposal that it rejects.`;
+  if (different !== undefined)
+    return `Its ${different} is not that of the proposal that it rejects.`;
   switch (reason) {
     case 'counselor_rejected':
     case 'conflict':
-      if (reason === 'conflict' && pending.freezes === 'world') return 'It reports a conflict on a frozen state.';
-      return counselor === undefined ? 'It names no counselor.' : wrongApprover(counselor, at, pending);
+      if (reason === 'conflict' && pending.freezes === 'world')
+        return 'It reports a conflict on a frozen state.';
+      return counselor === undefined
+        ? 'It names no counselor.'
+        : wrongApprover(counselor, at, pending);
     case 'expired':
       if (counselor !== undefined) return 'It expired, and names a counselor.';
-      return expires !== undefined && at >= expires ? '' : 'It expired before the time of the proposal was over.';
+      return expires !== undefined && at >= expires
+        ? ''
+        : 'It expired before the time of the proposal was over.';
     case 'upgraded':
       return counselor === undefined ? '' : 'An upgrade closed it, and it names a counselor.';
     default:
@@ -100,21 +123,29 @@ function wrongRejection(rejection: Rejection, pending: Pending): string {
 
 function wrongPartial(payload: Pending, pending: Pending): string {
   const different = differentMember(payload, pending, CONTENT);
-  if (different !== undefined) return `Its ${different} is not that of the proposal that it continues.`;
+  if (different !== undefined)
+    return `Its ${different} is not that of the proposal that it continues.`;
   const { approved_by: all = [], approvals = 1, at } = payload;
   const { approved_by: earlier = [] } = pending;
   const added = all.at(-1);
-  if (added === undefined || !isSame(all.slice(0, -1), earlier)) return 'It does not add one approver.';
+  if (added === undefined || !isSame(all.slice(0, -1), earlier))
+    return 'It does not add one approver.';
   if (added.at !== at) return 'Its added approver has another time than the entry.';
   if (all.length >= approvals) return 'It has all approvals, and should be a commit.';
   if (earlier.some((one) => isSamePerson(one, added))) return 'One person approved twice.';
   if (hasLongName(added)) return 'The name of an approver is too long.';
-  return wrongApprover(added, at, pending) || (obeysOverrides(all, [], pending) ? '' : 'Its overrides differ.');
+  return (
+    wrongApprover(added, at, pending) ||
+    (obeysOverrides(all, [], pending) ? '' : 'Its overrides differ.')
+  );
 }
 
 function wrongApprover({ as }: Counselor, at: string, { channel, expires }: Pending): string {
-  if (channel !== 'any' && channel !== as) return `It was decided as ${as}, and asks for ${channel}.`;
-  return expires !== undefined && at >= expires ? 'It was decided after the proposal had expired.' : '';
+  if (channel !== 'any' && channel !== as)
+    return `It was decided as ${as}, and asks for ${channel}.`;
+  return expires !== undefined && at >= expires
+    ? 'It was decided after the proposal had expired.'
+    : '';
 }
 
 /** The makers of an approver's token count as one person with the approver. */

@@ -15,14 +15,23 @@ export function wrongDelegation(payload: Delegation, { first, start }: Around): 
   if (payload.concludes === undefined) return wrongStart(payload, from);
   if (payload.begins !== undefined) return 'It ends a delegation, and says how one begins.';
   if (payload.child_trajectory_id !== payload.trajectory_id) return wrongConclusion(payload, start);
-  if (first !== undefined && from?.entry_id !== payload.concludes) return 'It answers another delegation than its own.';
+  if (first !== undefined && from?.entry_id !== payload.concludes)
+    return 'It answers another delegation than its own.';
   return payload.child_head === undefined ? '' : 'It is an answer, and names one.';
 }
 
 function wrongStart(payload: Delegation, from: Root['delegated_from']): string {
-  const { child_head: head, final_answer: answer, budget_cost: cost, child_trajectory_id: child } = payload;
-  if (head !== undefined || answer !== undefined || cost !== undefined) return 'It starts a delegation with an answer.';
-  return child === payload.trajectory_id || child === from?.trajectory_id ? 'It delegates to a trajectory above.' : '';
+  const {
+    child_head: head,
+    final_answer: answer,
+    budget_cost: cost,
+    child_trajectory_id: child,
+  } = payload;
+  if (head !== undefined || answer !== undefined || cost !== undefined)
+    return 'It starts a delegation with an answer.';
+  return child === payload.trajectory_id || child === from?.trajectory_id
+    ? 'It delegates to a trajectory above.'
+    : '';
 }
 
 function wrongConclusion(payload: Delegation, start: Payload | undefined): string {

@@ -11,16 +11,24 @@ export function obeysOverrides(
   { invariant_id: asking }: Pending,
 ): boolean {
   const isTheSame = (a: Result, b: Result) =>
-    isSame(a, b) || (a.invariant_id === asking && b.invariant_id === asking && a.result === b.result);
-  const isAmong = (one: Result, all: readonly Result[]) => all.some((other) => isTheSame(one, other));
+    isSame(a, b) ||
+    (a.invariant_id === asking && b.invariant_id === asking && a.result === b.result);
+  const isAmong = (one: Result, all: readonly Result[]) =>
+    all.some((other) => isTheSame(one, other));
   const violations = vector.filter(({ result }) => result !== 'pass');
   const lists = approvers.map(({ overridden }) => overridden);
-  if (approvers.some(({ override, overridden }) => (override === true) !== (overridden !== undefined))) return false;
+  if (
+    approvers.some(({ override, overridden }) => (override === true) !== (overridden !== undefined))
+  )
+    return false;
   if (lists.every((list) => list === undefined)) return violations.length === 0;
   const [first = [], ...others] = lists.map((list) => list ?? []);
   return (
     first.length > 0 &&
-    others.every((list) => list.every((one) => isAmong(one, first)) && first.every((one) => isAmong(one, list))) &&
+    others.every(
+      (list) =>
+        list.every((one) => isAmong(one, first)) && first.every((one) => isAmong(one, list)),
+    ) &&
     violations.every((one) => isAmong(one, first))
   );
 }

@@ -3,18 +3,34 @@ import type { Commit, Payload, Pending } from '../entries/payloads.ts';
 import { effectPlaceOf, isAboutEffect } from './effects.ts';
 
 /** The rules for a pending by itself (5.3, 5.9): '' or the reason, as a sentence. */
-export function wrongPending(pending: Pending, commitOf: (id: string) => Payload | undefined): string {
-  const { proposal, digest, head, parent, reason, freezes, resolves, approved_by: approved } = pending;
+export function wrongPending(
+  pending: Pending,
+  commitOf: (id: string) => Payload | undefined,
+): string {
+  const {
+    proposal,
+    digest,
+    head,
+    parent,
+    reason,
+    freezes,
+    resolves,
+    approved_by: approved,
+  } = pending;
   if (isAboutEffect(pending)) return wrongAboutEffect(pending, commitOf);
-  if (['assize.revoke', 'assize.halt'].includes(proposal.action.name)) return 'It asks for an action that never waits.';
+  if (['assize.revoke', 'assize.halt'].includes(proposal.action.name))
+    return 'It asks for an action that never waits.';
   if (head !== parent) return 'Its head is not its parent.';
   if (digest !== hashOfValue(proposal)) return 'Its digest is not the hash of its proposal.';
-  if (reason === 'irreversible' && proposal.delta.effects.length === 0) return 'It is irreversible and has no effect.';
+  if (reason === 'irreversible' && proposal.delta.effects.length === 0)
+    return 'It is irreversible and has no effect.';
   const asks = reason === 'contradiction';
   const freezesNothing = freezes !== 'world' && freezes.length === 0;
   if (asks !== (proposal.questions !== undefined) || (asks && !freezesNothing))
     return 'Its questions do not fit its reason.';
-  return resolves === undefined && approved !== undefined ? 'It has approvers before any approval.' : '';
+  return resolves === undefined && approved !== undefined
+    ? 'It has approvers before any approval.'
+    : '';
 }
 
 function wrongAboutEffect(pending: Pending, commitOf: (id: string) => Payload | undefined): string {
@@ -25,8 +41,11 @@ function wrongAboutEffect(pending: Pending, commitOf: (id: string) => Payload | 
   if (digest !== hashOfValue(proposal)) return 'Its digest is not the hash of its proposal.';
   const commit = place.commit === undefined ? undefined : commitOf(place.commit);
   if (commit === undefined) return '';
-  const isOf = commit.kind === 'commit' && hasEffect(commit, proposal.delta.effects[0]?.id ?? '', pending);
-  return isOf && commit.writ_id === proposal.writ_id ? '' : 'It is about an effect that its commit does not have.';
+  const isOf =
+    commit.kind === 'commit' && hasEffect(commit, proposal.delta.effects[0]?.id ?? '', pending);
+  return isOf && commit.writ_id === proposal.writ_id
+    ? ''
+    : 'It is about an effect that its commit does not have.';
 }
 
 /** Whether a commit, earlier in the same trajectory, has an effect. */

@@ -12,6 +12,10 @@ export function wrongRejection(rejection: Rejection): string {
 }
 
 /** A proposal that an upgrade closed is older than that upgrade. */
-export function isClosedByUpgrade({ reason }: Rejection, pending: Pending, upgraded: number | undefined): boolean {
+export function isClosedByUpgrade(
+  { reason }: Rejection,
+  pending: Pending,
+  upgraded: number | undefined,
+): boolean {
   return reason !== 'upgraded' || (upgraded !== undefined && pending.seq < upgraded);
 }

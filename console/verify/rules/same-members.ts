@@ -1,7 +1,11 @@
 import { isSame } from '../bytes/canonical.ts';
 
 /** The first of some members that two objects do not have the same. Absent equals absent. */
-export function differentMember(a: object, b: object, names: readonly string[]): string | undefined {
+export function differentMember(
+  a: object,
+  b: object,
+  names: readonly string[],
+): string | undefined {
   return names.find((name) => !isSame(memberOf(a, name), memberOf(b, name)));
 }
 

@@ -16,10 +16,14 @@ export function wrongSettlement(
   for (const [n, { commit: id, effects }] of args.settled.entries()) {
     const settled = entryOf(id);
     if (settled === undefined) continue;
-    if (settled.kind !== 'commit' || !effects.every((effect) => hasEffect(settled, effect.id, commit)))
+    if (
+      settled.kind !== 'commit' ||
+      !effects.every((effect) => hasEffect(settled, effect.id, commit))
+    )
       return 'It settles an effect that its commit does not have.';
     const isNamed = n === 0 || effects.some(({ cost }) => cost !== undefined);
-    if (isNamed && settled.writ_id !== commit.writ_id) return 'Its writ is not that of the commit that it settles.';
+    if (isNamed && settled.writ_id !== commit.writ_id)
+      return 'Its writ is not that of the commit that it settles.';
   }
   return pending === undefined ? '' : wrongForPending(commit, pending, args.settled[0]?.commit);
 }
@@ -29,9 +33,11 @@ function wrongForPending(commit: Commit, pending: Payload, settled: string | und
   if (pending.kind !== 'pending_approval' || place === undefined)
     return 'It settles a proposal that is about no effect.';
   const different = differentMember(commit, pending.proposal, ['proposal_id', 'writ_id']);
-  if (different !== undefined) return `Its ${different} is not that of the proposal that it settles.`;
+  if (different !== undefined)
+    return `Its ${different} is not that of the proposal that it settles.`;
   const decided = settlementOf(commit)?.decided;
-  if (decided?.id !== pending.proposal.delta.effects[0]?.id) return 'It decides about another effect.';
+  if (decided?.id !== pending.proposal.delta.effects[0]?.id)
+    return 'It decides about another effect.';
   const expected = decided?.as === 'retry' ? undefined : place.commit;
   const isRight = settled === expected || (decided?.as === 'applied' && settled === undefined);
   return isRight ? '' : 'It settles another commit than that of the effect.';

@@ -26,7 +26,10 @@ test('every member is signed', () => {
     trajectory: 'other',
   };
   for (const [name, value] of Object.entries(changes))
-    expect([name, wrongWrit({ ...WRIT, [name]: value })]).toEqual([name, 'has a signature that does not hold']);
+    expect([name, wrongWrit({ ...WRIT, [name]: value })]).toEqual([
+      name,
+      'has a signature that does not hold',
+    ]);
   expect(wrongWrit({ ...WRIT, issuer: 'b'.repeat(64) })).toBe('has a signature that does not hold');
 });
 

@@ -32,11 +32,15 @@ export function wrongWrit(value: unknown): string {
   if (subject === issuer) return 'has its issuer as its subject';
   if (writ.not_before >= writ.expires) return 'expires before it begins';
   const units = Object.keys(budget);
-  if ([actions, scopes, asked, units].some((list = []) => list.length > MAX_ITEMS)) return 'has too many patterns';
-  if (units.length > 0 && writ.trajectory === undefined) return 'has a budget and names no trajectory';
+  if ([actions, scopes, asked, units].some((list = []) => list.length > MAX_ITEMS))
+    return 'has too many patterns';
+  if (units.length > 0 && writ.trajectory === undefined)
+    return 'has a budget and names no trajectory';
   const { signature, ...body } = writ;
   const message = utf8(`assize/writ/v1\n${canonicalOf(body)}`);
-  return holds(fromHex(issuer), fromHex(signature), message) ? '' : 'has a signature that does not hold';
+  return holds(fromHex(issuer), fromHex(signature), message)
+    ? ''
+    : 'has a signature that does not hold';
 }
 
 export function writIdOf(writ: unknown): string {

@@ -19,6 +19,10 @@ export function amountDue({ ground, passengers }: Incident): number {
 /** The first incident that entitles its reservation's owner to a certificate of this amount. */
 export function entitling(incidents: readonly Incident[], amount: number): Incident | undefined {
   return incidents.find(
-    (incident) => isGround(incident) && isEligible(incident) && amountDue(incident) === amount && !incident.compensated,
+    (incident) =>
+      isGround(incident) &&
+      isEligible(incident) &&
+      amountDue(incident) === amount &&
+      !incident.compensated,
   );
 }

@@ -10,7 +10,11 @@ export const AIRLINE_NOW: EstTime = '2024-05-15T15:00:00';
  * @throws ArgumentError `bad_argument`
  */
 export function airlineInitial(records: AirlineRecords, now: EstTime = AIRLINE_NOW): AirlineState {
-  checkArgument(arg.members({ users: arg.object, flights: arg.object, reservations: arg.object }), records, 'records');
+  checkArgument(
+    arg.members({ users: arg.object, flights: arg.object, reservations: arg.object }),
+    records,
+    'records',
+  );
   const { users, flights, reservations } = records;
   return {
     now,

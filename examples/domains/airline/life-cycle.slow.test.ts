@@ -22,7 +22,8 @@ const by = (action: string, args: object): LifeCycleProposal => ({
   role,
   args: args as LifeCycleProposal['args'],
 });
-const flights = (...numbers: string[]) => numbers.map((flight_number) => ({ flight_number, date: DAY }));
+const flights = (...numbers: string[]) =>
+  numbers.map((flight_number) => ({ flight_number, date: DAY }));
 const CABINS: readonly Cabin[] = ['basic_economy', 'economy', 'business'];
 
 function proposals({ reservations }: AirlineState): LifeCycleProposal[] {
@@ -38,13 +39,22 @@ function proposals({ reservations }: AirlineState): LifeCycleProposal[] {
     ),
     ...[0, 1, 2].flatMap((total_baggages) =>
       [0, 1].map((nonfree_baggages) =>
-        by('update_reservation_baggages', { reservation_id, total_baggages, nonfree_baggages, payment_id: 'card' }),
+        by('update_reservation_baggages', {
+          reservation_id,
+          total_baggages,
+          nonfree_baggages,
+          payment_id: 'card',
+        }),
       ),
     ),
     ...[[], ['Zoe'], ['Zoe', 'Yan']].map((names) =>
       by('update_reservation_passengers', {
         ...{ reservation_id },
-        passengers: names.map((first_name) => ({ first_name, last_name: 'Lee', dob: '1990-01-01' })),
+        passengers: names.map((first_name) => ({
+          first_name,
+          last_name: 'Lee',
+          dob: '1990-01-01',
+        })),
       }),
     ),
   ];
@@ -52,7 +62,10 @@ function proposals({ reservations }: AirlineState): LifeCycleProposal[] {
     ...of('R'),
     ...[50, 100].map((amount) => by('send_certificate', { user_id: 'ann', amount })),
     ...(Object.keys(reservations).length === 1
-      ? [by('book_reservation', bookingArgs()), by('book_reservation', bookingArgs({ total_baggages: 3 }))]
+      ? [
+          by('book_reservation', bookingArgs()),
+          by('book_reservation', bookingArgs({ total_baggages: 3 })),
+        ]
       : []),
   ];
 }
@@ -78,9 +91,12 @@ function allowed(
   after: AirlineState,
 ): string | undefined {
   const given = args as Record<string, any>;
-  const id: string = given['reservation_id'] ?? Object.keys(after.reservations).find((one) => one !== 'R') ?? 'R';
+  const id: string =
+    given['reservation_id'] ?? Object.keys(after.reservations).find((one) => one !== 'R') ?? 'R';
   const [was, is] = [before.reservations[id], after.reservations[id]!];
-  const gone = was?.flights.some(({ flight_number }) => statusOf(before, flight_number) === 'cancelled') ?? false;
+  const gone =
+    was?.flights.some(({ flight_number }) => statusOf(before, flight_number) === 'cancelled') ??
+    false;
   if (
     was?.status === 'cancelled' &&
     action !== 'send_certificate' &&
@@ -89,34 +105,51 @@ function allowed(
     return 'it was cancelled, and is nobody’s reservation any more';
   switch (action) {
     case 'cancel_reservation':
-      if (was!.flights.some(({ flight_number }) => ['flying', 'landed'].includes(statusOf(before, flight_number))))
+      if (
+        was!.flights.some(({ flight_number }) =>
+          ['flying', 'landed'].includes(statusOf(before, flight_number)),
+        )
+      )
         return 'a flight has been flown';
       if (cabinOf(before, id) === 'business' || gone) return undefined;
-      return was!.insurance === 'yes' && approvedBy !== undefined ? undefined : 'there is no ground for it';
+      return was!.insurance === 'yes' && approvedBy !== undefined
+        ? undefined
+        : 'there is no ground for it';
     case 'update_reservation_flights': {
       const [from, to] = [was!.flights, is.flights];
       if (to[0]?.origin !== 'AAA' || to.at(-1)?.destination !== 'CCC') return 'it leads elsewhere';
-      const same = from.map((one) => one.flight_number).join() === to.map((one) => one.flight_number).join();
-      if (cabinOf(before, id) === 'basic_economy' && !same) return 'basic economy flights cannot be modified';
+      const same =
+        from.map((one) => one.flight_number).join() === to.map((one) => one.flight_number).join();
+      if (cabinOf(before, id) === 'basic_economy' && !same)
+        return 'basic economy flights cannot be modified';
       return is.insurance === was!.insurance ? undefined : 'insurance was added';
     }
     case 'update_reservation_baggages':
       if (is.total_baggages < was!.total_baggages) return 'bags were removed';
-      return is.nonfree_baggages >= is.total_baggages - freeOf(after, id) ? undefined : 'a bag was not paid for';
+      return is.nonfree_baggages >= is.total_baggages - freeOf(after, id)
+        ? undefined
+        : 'a bag was not paid for';
     case 'update_reservation_passengers':
-      return is.passengers.length === was!.passengers.length ? undefined : 'another number of passengers';
+      return is.passengers.length === was!.passengers.length
+        ? undefined
+        : 'another number of passengers';
     case 'book_reservation':
-      return is.nonfree_baggages >= is.total_baggages - freeOf(after, id) ? undefined : 'a bag was not paid for';
+      return is.nonfree_baggages >= is.total_baggages - freeOf(after, id)
+        ? undefined
+        : 'a bag was not paid for';
     case 'send_certificate': {
       const R = before.reservations['R']!;
       const changes = before.itineraries['R'] ?? [];
       const flown = [...R.flights, ...changes.flatMap((change) => change.before?.segments ?? [])];
-      const had = (status: string) => flown.some(({ flight_number }) => statusOf(before, flight_number) === status);
+      const had = (status: string) =>
+        flown.some(({ flight_number }) => statusOf(before, flight_number) === status);
       if (R.insurance === 'no' && cabinOf(before, 'R') !== 'business') return 'nobody is owed one';
       if (approvedBy === undefined) return 'nobody has looked at the facts';
       if (given['amount'] === 100 && had('cancelled')) return undefined;
       const isSettled = changes.length > 0 || R.status === 'cancelled';
-      return given['amount'] === 50 && had('delayed') && isSettled ? undefined : 'it is not worth that';
+      return given['amount'] === 50 && had('delayed') && isSettled
+        ? undefined
+        : 'it is not worth that';
     }
     default:
       return `nothing is known of ${action}`;
@@ -136,10 +169,13 @@ const lifeIn = (initial: AirlineState, depth = 3): LifeCycle<AirlineState> => ({
 const WORLDS: Readonly<Record<string, () => AirlineState>> = {
   'in economy, without insurance': () => smallWorld(),
   'in basic economy': () =>
-    smallWorld(({ reservations }) => Object.assign(reservations['R']!, { cabin: 'basic_economy', total_baggages: 0 })),
+    smallWorld(({ reservations }) =>
+      Object.assign(reservations['R']!, { cabin: 'basic_economy', total_baggages: 0 }),
+    ),
   'in economy, insured': () =>
     smallWorld(({ reservations }) => Object.assign(reservations['R']!, { insurance: 'yes' })),
-  'with a flight that is cancelled': () => smallWorld((state) => setStatus(state, 'BC', 'cancelled')),
+  'with a flight that is cancelled': () =>
+    smallWorld((state) => setStatus(state, 'BC', 'cancelled')),
   'insured, with a flight that is cancelled': () =>
     smallWorld((state) => {
       setStatus(state, 'BC', 'cancelled');
@@ -169,7 +205,11 @@ describe('a walk finds a forbidden commit in the domain without these rules', ()
   test.each([
     [['CANCELLATION_GROUND'], 'in economy, without insurance', 'there is no ground for it'],
     [['INSURED_CANCELLATION_REASON'], 'in economy, insured', 'there is no ground for it'],
-    [['SEGMENT_NOT_FLOWN'], 'in business, with a flight that has landed', 'a flight has been flown'],
+    [
+      ['SEGMENT_NOT_FLOWN'],
+      'in business, with a flight that has landed',
+      'a flight has been flown',
+    ],
     [['ROUTE_KEPT', 'TRIP_TYPE_KEPT'], 'in economy, without insurance', 'it leads elsewhere'],
     [['BASIC_ECONOMY_NOT_CHANGED'], 'in basic economy', 'basic economy flights cannot be modified'],
     [['BAGS_NOT_REMOVED'], 'in economy, without insurance', 'bags were removed'],
@@ -179,9 +219,16 @@ describe('a walk finds a forbidden commit in the domain without these rules', ()
       'with a flight that is cancelled',
       'it was cancelled, and is nobody’s reservation any more',
     ],
-    [['CERTIFICATE_FACTS'], 'insured, with a flight that is cancelled', 'nobody has looked at the facts'],
+    [
+      ['CERTIFICATE_FACTS'],
+      'insured, with a flight that is cancelled',
+      'nobody has looked at the facts',
+    ],
   ] as const)('%s', (rules, world, why) => {
-    const { counterexample } = walkLifeCycle({ ...lifeIn(WORLDS[world]!()), domain: domainWithout(airline, ...rules) });
+    const { counterexample } = walkLifeCycle({
+      ...lifeIn(WORLDS[world]!()),
+      domain: domainWithout(airline, ...rules),
+    });
     expect(counterexample?.why).toBe(why);
   });
 });

@@ -26,7 +26,14 @@ export interface Passenger {
 
 export interface User {
   name: { first_name: string; last_name: string };
-  address: { address1: string; address2: string; city: string; country: string; state: string; zip: string };
+  address: {
+    address1: string;
+    address2: string;
+    city: string;
+    country: string;
+    state: string;
+    zip: string;
+  };
   email: string;
   dob: string;
   payment_methods: Record<string, PaymentMethod>;
@@ -39,7 +46,11 @@ export type PerCabin = Record<Cabin, number>;
 
 export type FlightDay =
   | { status: 'available'; available_seats: PerCabin; prices: PerCabin }
-  | { status: 'on time' | 'delayed'; estimated_departure_time_est: EstTime; estimated_arrival_time_est: EstTime }
+  | {
+      status: 'on time' | 'delayed';
+      estimated_departure_time_est: EstTime;
+      estimated_arrival_time_est: EstTime;
+    }
   | { status: 'flying'; actual_departure_time_est: EstTime; estimated_arrival_time_est: EstTime }
   | { status: 'landed'; actual_departure_time_est: EstTime; actual_arrival_time_est: EstTime }
   | { status: 'cancelled' };
@@ -210,7 +221,14 @@ export const flightType: z.ZodType<FlightType> = z.enum(['one_way', 'round_trip'
 export const insurance: z.ZodType<Insurance> = z.enum(['yes', 'no']);
 const membership: z.ZodType<Membership> = z.enum(['regular', 'silver', 'gold']);
 const source: z.ZodType<PaymentSource> = z.enum(['credit_card', 'gift_card', 'certificate']);
-const status: z.ZodType<FlightStatus> = z.enum(['available', 'on time', 'delayed', 'flying', 'landed', 'cancelled']);
+const status: z.ZodType<FlightStatus> = z.enum([
+  'available',
+  'on time',
+  'delayed',
+  'flying',
+  'landed',
+  'cancelled',
+]);
 const ground: z.ZodType<Ground> = z.enum(['cancelled', 'delayed']);
 
 export const passenger: z.ZodType<Passenger> = z.strictObject({
@@ -220,7 +238,12 @@ export const passenger: z.ZodType<Passenger> = z.strictObject({
 });
 
 const paymentMethod: z.ZodType<PaymentMethod> = z.union([
-  z.strictObject({ id: z.string(), source: z.literal('credit_card'), brand: z.string(), last_four: z.string() }),
+  z.strictObject({
+    id: z.string(),
+    source: z.literal('credit_card'),
+    brand: z.string(),
+    last_four: z.string(),
+  }),
   z.strictObject({ id: z.string(), source: z.literal('gift_card'), amount: dollars }),
   z.strictObject({ id: z.string(), source: z.literal('certificate'), amount: dollars }),
 ]);
@@ -243,7 +266,11 @@ export const user: z.ZodType<User> = z.strictObject({
   reservations: z.array(z.string()),
 });
 
-const perCabin: z.ZodType<PerCabin> = z.strictObject({ basic_economy: z.int(), economy: z.int(), business: z.int() });
+const perCabin: z.ZodType<PerCabin> = z.strictObject({
+  basic_economy: z.int(),
+  economy: z.int(),
+  business: z.int(),
+});
 
 const flightDay: z.ZodType<FlightDay> = z.union([
   z.strictObject({ status: z.literal('available'), available_seats: perCabin, prices: perCabin }),
@@ -257,7 +284,11 @@ const flightDay: z.ZodType<FlightDay> = z.union([
     actual_departure_time_est: estTime,
     estimated_arrival_time_est: estTime,
   }),
-  z.strictObject({ status: z.literal('landed'), actual_departure_time_est: estTime, actual_arrival_time_est: estTime }),
+  z.strictObject({
+    status: z.literal('landed'),
+    actual_departure_time_est: estTime,
+    actual_arrival_time_est: estTime,
+  }),
   z.strictObject({ status: z.literal('cancelled') }),
 ]);
 
@@ -278,8 +309,14 @@ const segmentShape = {
   price: dollars,
 };
 const segment: z.ZodType<Segment> = z.strictObject(segmentShape);
-const soldSegment: z.ZodType<SoldSegment> = z.strictObject({ ...segmentShape, listed: dollars.optional() });
-const paymentEntry: z.ZodType<PaymentEntry> = z.strictObject({ payment_id: z.string(), amount: dollars });
+const soldSegment: z.ZodType<SoldSegment> = z.strictObject({
+  ...segmentShape,
+  listed: dollars.optional(),
+});
+const paymentEntry: z.ZodType<PaymentEntry> = z.strictObject({
+  payment_id: z.string(),
+  amount: dollars,
+});
 
 export const reservation: z.ZodType<Reservation> = z.strictObject({
   reservation_id: z.string(),

@@ -15,7 +15,14 @@ import { fixedClock, seededRandom } from 'assize/internal/oracle';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { airline } from './index.ts';
-import { airlineWorld, type Call, hasAirline, isWrite, recordedRuns, recordedSolutions } from './testing/data.ts';
+import {
+  airlineWorld,
+  type Call,
+  hasAirline,
+  isWrite,
+  recordedRuns,
+  recordedSolutions,
+} from './testing/data.ts';
 import { airlineTools } from './tools.ts';
 
 // The recorded writes of GPT-4o are made at a booking system outside, as the calls of the actions.
@@ -61,7 +68,9 @@ class BookingSystem {
 
 /** The airline with actions that call the booking system. */
 function airlineCalling(tools: readonly Tool[]): Domain {
-  const { declared } = airline as unknown as { readonly declared: { readonly actions: Record<string, object> } };
+  const { declared } = airline as unknown as {
+    readonly declared: { readonly actions: Record<string, object> };
+  };
   const calling = Object.entries(declared.actions).map(([name, action]) => {
     const tool = tools.find((one) => one.name === `airline.${name}`) as Tool;
     return [name, { ...action, calls: (_: unknown, args: Json) => [call(tool, args)] }];
@@ -103,13 +112,20 @@ async function simulated(record: readonly Call[], solution: readonly Call[]) {
   });
   const trajectory = await assize.create(domain, { trajectoryId: 'task', initial: airlineWorld() });
   await runAgents(trajectory, [scripted(record)], {
-    ...{ oracle: createOracle({ store, clock, mode: 'record' }), clock, random: seededRandom('run'), maxTurns: 60 },
+    ...{
+      oracle: createOracle({ store, clock, mode: 'record' }),
+      clock,
+      random: seededRandom('run'),
+      maxTurns: 60,
+    },
     counsel: () => ({ do: 'approve', ...SUPERVISOR }),
   });
   await assize.close();
   system.close();
   const source = { store, oracleStore: store, trajectoryId: 'task' };
-  const simulators = Object.fromEntries(system.tools.map(({ name }) => [name, { answer: { done: 'simulated' } }]));
+  const simulators = Object.fromEntries(
+    system.tools.map(({ name }) => [name, { answer: { done: 'simulated' } }]),
+  );
   const people = { approve: SUPERVISOR.principal };
   const simulation = await simulate(source, {
     ...{ domain, anchors: [keys.publicKey], tools: system.tools, simulators },
@@ -119,9 +135,9 @@ async function simulated(record: readonly Call[], solution: readonly Call[]) {
     ],
   });
   expect(simulation.recorded.calls).toEqual(countsOf(system.made));
-  expect(simulation.variants[1]?.samples[0]?.calls.filter(({ from }) => from === 'record')).toHaveLength(
-    system.sharedWith(solution),
-  );
+  expect(
+    simulation.variants[1]?.samples[0]?.calls.filter(({ from }) => from === 'record'),
+  ).toHaveLength(system.sharedWith(solution));
   return simulation;
 }
 
@@ -144,23 +160,29 @@ function summary({ recorded, variants }: Simulation): readonly string[] {
   ];
 }
 
-describe.skipIf(!hasAirline)('five recorded tasks (tau-airline, absent without ASSIZE_DATA)', () => {
-  test('the solutions of the benchmark as a variant of the recorded agent', async () => {
-    const solutions = recordedSolutions();
-    const runs = recordedRuns()
-      .filter(({ calls, trial }) => trial === 0 && calls.filter(isWrite).length > 0)
-      .slice(0, 5);
-    const found: Record<string, readonly string[]> = {};
-    for (const { task_id, calls } of runs) {
-      const solution = solutions.find((task) => task.task_id === task_id)?.calls ?? [];
-      found[task_id] = summary(await simulated(calls, solution));
-    }
-    expect(found).toEqual({
-      0: ['0 committed, 2 rejected, BAGGAGE_ALLOWANCE', 'done: 1 committed, 0 rejected, 0 recorded, 1 simulated'],
-      2: ['2 committed, 0 rejected, ', 'done: 5 committed, 0 rejected, 2 recorded, 3 simulated'],
-      3: ['1 committed, 5 rejected, ', 'done: 2 committed, 0 rejected, 0 recorded, 2 simulated'],
-      4: ['1 committed, 0 rejected, ', 'done: 3 committed, 0 rejected, 0 recorded, 3 simulated'],
-      5: ['1 committed, 0 rejected, ', 'done: 3 committed, 0 rejected, 1 recorded, 2 simulated'],
+describe.skipIf(!hasAirline)(
+  'five recorded tasks (tau-airline, absent without ASSIZE_DATA)',
+  () => {
+    test('the solutions of the benchmark as a variant of the recorded agent', async () => {
+      const solutions = recordedSolutions();
+      const runs = recordedRuns()
+        .filter(({ calls, trial }) => trial === 0 && calls.filter(isWrite).length > 0)
+        .slice(0, 5);
+      const found: Record<string, readonly string[]> = {};
+      for (const { task_id, calls } of runs) {
+        const solution = solutions.find((task) => task.task_id === task_id)?.calls ?? [];
+        found[task_id] = summary(await simulated(calls, solution));
+      }
+      expect(found).toEqual({
+        0: [
+          '0 committed, 2 rejected, BAGGAGE_ALLOWANCE',
+          'done: 1 committed, 0 rejected, 0 recorded, 1 simulated',
+        ],
+        2: ['2 committed, 0 rejected, ', 'done: 5 committed, 0 rejected, 2 recorded, 3 simulated'],
+        3: ['1 committed, 5 rejected, ', 'done: 2 committed, 0 rejected, 0 recorded, 2 simulated'],
+        4: ['1 committed, 0 rejected, ', 'done: 3 committed, 0 rejected, 0 recorded, 3 simulated'],
+        5: ['1 committed, 0 rejected, ', 'done: 3 committed, 0 rejected, 1 recorded, 2 simulated'],
+      });
     });
-  });
-});
+  },
+);

@@ -8,8 +8,14 @@ import type { AirlineState } from './schema.ts';
 import { type BookReservation, bookReservation } from './tools/book-reservation.ts';
 import { type CancelReservation, cancelReservation } from './tools/cancel-reservation.ts';
 import { type SendCertificate, sendCertificate } from './tools/send-certificate.ts';
-import { type UpdateReservationBaggages, updateReservationBaggages } from './tools/update-reservation-baggages.ts';
-import { type UpdateReservationFlights, updateReservationFlights } from './tools/update-reservation-flights.ts';
+import {
+  type UpdateReservationBaggages,
+  updateReservationBaggages,
+} from './tools/update-reservation-baggages.ts';
+import {
+  type UpdateReservationFlights,
+  updateReservationFlights,
+} from './tools/update-reservation-flights.ts';
 import {
   type UpdateReservationPassengers,
   updateReservationPassengers,
@@ -25,7 +31,9 @@ export type AirlineActions = {
   update_reservation_passengers: UpdateReservationPassengers;
 };
 
-export const actions: { readonly [Name in keyof AirlineActions]: Action<AirlineState, AirlineActions[Name]> } = {
+export const actions: {
+  readonly [Name in keyof AirlineActions]: Action<AirlineState, AirlineActions[Name]>;
+} = {
   book_reservation: bookReservation,
   cancel_reservation: cancelReservation,
   send_certificate: sendCertificate,

@@ -11,10 +11,17 @@ export interface Trip {
  * The reason why the flights do not lead from the origin to the destination, one after the other.
  * Undefined if they do.
  */
-export function routeFault({ origin, destination }: Trip, segments: readonly Segment[]): string | undefined {
-  const gap = segments.find((segment, i) => i > 0 && segment.origin !== segments[i - 1]?.destination);
-  if (gap !== undefined) return `${gap.flight_number} does not leave from where the flight before it lands`;
-  if (segments[0]?.origin !== origin) return `the trip starts at ${segments[0]?.origin ?? 'no airport'}, not ${origin}`;
+export function routeFault(
+  { origin, destination }: Trip,
+  segments: readonly Segment[],
+): string | undefined {
+  const gap = segments.find(
+    (segment, i) => i > 0 && segment.origin !== segments[i - 1]?.destination,
+  );
+  if (gap !== undefined)
+    return `${gap.flight_number} does not leave from where the flight before it lands`;
+  if (segments[0]?.origin !== origin)
+    return `the trip starts at ${segments[0]?.origin ?? 'no airport'}, not ${origin}`;
   const reached = segments.some((segment) => segment.destination === destination);
   return reached ? undefined : `no flight reaches ${destination}`;
 }

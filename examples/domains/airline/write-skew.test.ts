@@ -20,7 +20,10 @@ const baggage = (wanted: number): SlicedAgent => ({
     const free = users.ann.membership === 'regular' ? 1 : 2;
     const args = { total_baggages: wanted, nonfree_baggages: Math.max(0, wanted - free) };
     return R.total_baggages < wanted
-      ? { action: 'update_reservation_baggages', args: { reservation_id: 'R', payment_id: 'card', ...args } }
+      ? {
+          action: 'update_reservation_baggages',
+          args: { reservation_id: 'R', payment_id: 'card', ...args },
+        }
       : undefined;
   },
 });

@@ -13,12 +13,15 @@ import { type ProcessName, roles } from './processes.ts';
 export const actions = { ...desk, ...reporter, ...patchTracking, ...commitments, ...disclosing };
 
 /** The role of each action: every process is performed by one role. */
-export const ROLE_OF: { readonly [Name in keyof typeof actions]: keyof typeof roles } = Object.fromEntries(
-  Object.entries(actions).map(([name, { process }]) => [name, roleOf(process)]),
-) as { [Name in keyof typeof actions]: keyof typeof roles };
+export const ROLE_OF: { readonly [Name in keyof typeof actions]: keyof typeof roles } =
+  Object.fromEntries(
+    Object.entries(actions).map(([name, { process }]) => [name, roleOf(process)]),
+  ) as { [Name in keyof typeof actions]: keyof typeof roles };
 
 function roleOf(process: ProcessName): keyof typeof roles {
   const [name] =
-    Object.entries(roles).find(([, role]) => (role.processes as readonly string[]).includes(process)) ?? [];
+    Object.entries(roles).find(([, role]) =>
+      (role.processes as readonly string[]).includes(process),
+    ) ?? [];
   return name as keyof typeof roles;
 }

@@ -18,7 +18,9 @@ export interface Advisory {
 export const advisory: z.ZodType<Advisory> = z.looseObject({
   id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/),
   aliases: z.array(z.string()),
-  affected: z.array(z.looseObject({ module: z.string().min(1).max(128), fixed: z.array(z.string()) })).min(1),
+  affected: z
+    .array(z.looseObject({ module: z.string().min(1).max(128), fixed: z.array(z.string()) }))
+    .min(1),
   credits: z.array(z.string()),
   references: z.array(z.looseObject({ type: z.string(), url: z.string().min(1).max(2_000) })),
   review_status: z.string(),
@@ -43,7 +45,9 @@ export function receiverOf({ affected }: Advisory): { organisation: string; main
 }
 
 /** The place of a patch's development: a reference for the fix, or else only the release. */
-export function developedAt(record: Advisory): { kind: 'commit' | 'release'; reference: string } | undefined {
+export function developedAt(
+  record: Advisory,
+): { kind: 'commit' | 'release'; reference: string } | undefined {
   const fix = record.references.find(({ type }) => type === 'FIX');
   if (fix !== undefined) return { kind: 'commit', reference: fix.url };
   const release = releasedAs(record);

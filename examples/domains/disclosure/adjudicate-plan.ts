@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { contentHash } from 'assize/internal/canon';
 import type { ObservationInput } from 'assize/internal/runtime';
-import { type Advisory, cvesOf, developedAt, receiverOf, releasedAs } from './adjudicate-advisory.ts';
+import {
+  type Advisory,
+  cvesOf,
+  developedAt,
+  receiverOf,
+  releasedAs,
+} from './adjudicate-advisory.ts';
 import { commitmentOf } from './commitment.ts';
 import type { roles } from './processes.ts';
 import type { Settings } from './schema.ts';
@@ -9,7 +15,10 @@ import type { Settings } from './schema.ts';
 /** One proposal on the way of a vulnerability. */
 export interface Step {
   readonly action: string;
-  readonly role: { readonly name: keyof typeof roles; readonly params: Readonly<Record<string, string>> };
+  readonly role: {
+    readonly name: keyof typeof roles;
+    readonly params: Readonly<Record<string, string>>;
+  };
   readonly args: unknown;
   readonly observations?: readonly ObservationInput[];
 }
@@ -21,13 +30,21 @@ export type Plan = ReadonlyMap<number, readonly Step[]>;
 const REGIME = 'standard';
 
 /** An advisory's way through the phases, with nothing in it that its record does not say. */
-export function planOf(record: Advisory, settings: Settings, planned: (day: number) => string): Plan {
+export function planOf(
+  record: Advisory,
+  settings: Settings,
+  planned: (day: number) => string,
+): Plan {
   const vulnerability = record.id;
   const { organisation, maintainer } = receiverOf(record);
   const entry = { organisation, maintainer, vulnerability };
   const tracking = { agent: `patch-tracking@${organisation}`, vulnerability };
   const keeping = { agent: `commitments@${organisation}`, vulnerability };
-  const opening = { vulnerability, artifact: 'report', salt: randomBytes(32).toString('hex') } as const;
+  const opening = {
+    vulnerability,
+    artifact: 'report',
+    salt: randomBytes(32).toString('hex'),
+  } as const;
   const digest = contentHash(record);
   const hash = commitmentOf({ ...opening, digest });
   const cves = cvesOf(record);
@@ -47,7 +64,10 @@ export function planOf(record: Advisory, settings: Settings, planned: (day: numb
       0,
       [
         {
-          ...intake('register_vulnerability', { component: record.affected[0]?.module, severity: 'unrated' }),
+          ...intake('register_vulnerability', {
+            component: record.affected[0]?.module,
+            severity: 'unrated',
+          }),
           observations: [{ name: 'advisory', value: record }],
         },
         staffing(tracking)('assign_agent', { role: 'PatchTracking' }),
@@ -71,7 +91,9 @@ export function planOf(record: Advisory, settings: Settings, planned: (day: numb
         ...(developed === undefined || record.review_status !== 'REVIEWED'
           ? []
           : [tracker('review_patch', { robust: true, note: 'the advisory has been reviewed' })]),
-        ...(released === undefined ? [] : [tracker('observe_release', { kind: 'release', reference: released })]),
+        ...(released === undefined
+          ? []
+          : [tracker('observe_release', { kind: 'release', reference: released })]),
       ],
     ],
     [
@@ -108,7 +130,11 @@ export class Pace {
     const days = this.#daysOf.get(maintainer) ?? [];
     this.#daysOf.set(maintainer, days);
     const full = days.at(-this.#limit.reports);
-    const free = Math.max(day, days.at(-1) ?? 0, full === undefined ? 0 : full + Math.ceil(this.#limit.hours / 24));
+    const free = Math.max(
+      day,
+      days.at(-1) ?? 0,
+      full === undefined ? 0 : full + Math.ceil(this.#limit.hours / 24),
+    );
     days.push(free);
     return free;
   }

@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs';
 import { generateKeys, openStore, verifyStore } from 'assize';
 import { describe, expect, test } from 'vitest';
 import { dataPath, hasData } from '../../../tests/data.ts';
-import { type Advisory, adjudicateDisclosure, advisory, type DisclosureReport } from './adjudicate.ts';
+import {
+  type Advisory,
+  adjudicateDisclosure,
+  advisory,
+  type DisclosureReport,
+} from './adjudicate.ts';
 import { cvesOf, receiverOf, releasedAs } from './adjudicate-advisory.ts';
 import { Pace } from './adjudicate-plan.ts';
 import { DISCLOSURE_SETTINGS } from './index.ts';
@@ -17,7 +22,11 @@ const sound: Advisory = {
 };
 
 async function adjudicated(...advisories: Advisory[]): Promise<DisclosureReport> {
-  return adjudicateDisclosure({ store: await openStore('memory:'), advisories, keys: generateKeys() });
+  return adjudicateDisclosure({
+    store: await openStore('memory:'),
+    advisories,
+    keys: generateKeys(),
+  });
 }
 
 describe('an advisory', () => {
@@ -36,11 +45,31 @@ describe('an advisory', () => {
   });
 
   test.each([
-    ['without a fix', { affected: [{ module: 'a.b/c', fixed: [] }] }, 'PATCH_BEFORE_DISCLOSURE', 'execute_disclosure'],
-    ['without a review', { review_status: 'UNREVIEWED' }, 'PATCH_BEFORE_DISCLOSURE', 'execute_disclosure'],
+    [
+      'without a fix',
+      { affected: [{ module: 'a.b/c', fixed: [] }] },
+      'PATCH_BEFORE_DISCLOSURE',
+      'execute_disclosure',
+    ],
+    [
+      'without a review',
+      { review_status: 'UNREVIEWED' },
+      'PATCH_BEFORE_DISCLOSURE',
+      'execute_disclosure',
+    ],
     ['without a credit', { credits: [] }, 'DISCLOSURE_COMPLETENESS', 'execute_disclosure'],
-    ['with a credit to nobody', { credits: [' '] }, 'DISCLOSURE_COMPLETENESS', 'execute_disclosure'],
-    ['with another’s CVE', { aliases: ['CVE-2026-1000'] }, 'CVE_ATTRIBUTION_UNIQUENESS', 'observe_cve'],
+    [
+      'with a credit to nobody',
+      { credits: [' '] },
+      'DISCLOSURE_COMPLETENESS',
+      'execute_disclosure',
+    ],
+    [
+      'with another’s CVE',
+      { aliases: ['CVE-2026-1000'] },
+      'CVE_ATTRIBUTION_UNIQUENESS',
+      'observe_cve',
+    ],
   ])('%s is refused, and stays where it is', async (_, lacks, invariant_id, action) => {
     const report = await adjudicated(sound, { ...sound, aliases: [], id: 'GO-2', ...lacks });
     expect(report).toMatchObject({ disclosed: 1, refused: { [invariant_id]: 1 }, verified: true });
@@ -60,7 +89,10 @@ describe('an advisory', () => {
   });
 
   test('goes to its first module’s owner and is fixed in the first with a fix', () => {
-    const of = (...modules: string[]) => ({ ...sound, affected: modules.map((module) => ({ module, fixed: [] })) });
+    const of = (...modules: string[]) => ({
+      ...sound,
+      affected: modules.map((module) => ({ module, fixed: [] })),
+    });
     expect(receiverOf(of('github.com/acme/parser/v2', 'other.org/x'))).toEqual({
       organisation: 'github.com:acme',
       maintainer: 'github.com:acme:parser:v2',
@@ -75,7 +107,12 @@ describe('an advisory', () => {
   });
 
   test('that is none is refused by its schema', () => {
-    for (const wrong of [{}, { ...sound, id: 'a/b' }, { ...sound, affected: [] }, { ...sound, credits: 'Ann' }]) {
+    for (const wrong of [
+      {},
+      { ...sound, id: 'a/b' },
+      { ...sound, affected: [] },
+      { ...sound, credits: 'Ann' },
+    ]) {
       expect(advisory.safeParse(wrong).success).toBe(false);
     }
     expect(advisory.parse({ ...sound, summary: 'kept' })).toMatchObject({ summary: 'kept' });
@@ -105,34 +142,43 @@ test('a signal stops the job between two days, and the ledger so far verifies', 
   expect((await verifyStore(store)).flatMap(({ fault }) => fault ?? [])).toEqual([]);
 });
 
-describe.skipIf(!hasData('go-vulndb'))('the Go vulnerability database (go-vulndb, absent without ASSIZE_DATA)', () => {
-  const read = (): Advisory[] => {
-    const lines = readFileSync(dataPath('go-vulndb', 'advisories.jsonl'), 'utf8').trim().split('\n');
-    return lines.map((line) => advisory.parse(JSON.parse(line)));
-  };
+describe.skipIf(!hasData('go-vulndb'))(
+  'the Go vulnerability database (go-vulndb, absent without ASSIZE_DATA)',
+  () => {
+    const read = (): Advisory[] => {
+      const lines = readFileSync(dataPath('go-vulndb', 'advisories.jsonl'), 'utf8')
+        .trim()
+        .split('\n');
+      return lines.map((line) => advisory.parse(JSON.parse(line)));
+    };
 
-  test('is disclosed except advisories without a fix or without credits', async () => {
-    const advisories = read();
-    const report = await adjudicated(...advisories);
-    const lacksFix = (it: Advisory) => it.affected.every(({ fixed }) => fixed.length === 0);
-    // The oracle: the records alone, counted by hand.
-    const due = advisories.map((it) =>
-      lacksFix(it) ? 'PATCH_BEFORE_DISCLOSURE' : it.credits.length === 0 ? 'DISCLOSURE_COMPLETENESS' : undefined,
-    );
-    expect(report.results.map(({ invariant_id }) => invariant_id)).toEqual(due);
-    expect(report).toMatchObject({
-      advisories: 781,
-      disclosed: 307,
-      refused: { DISCLOSURE_COMPLETENESS: 424, PATCH_BEFORE_DISCLOSURE: 50 },
-      verified: true,
+    test('is disclosed except advisories without a fix or without credits', async () => {
+      const advisories = read();
+      const report = await adjudicated(...advisories);
+      const lacksFix = (it: Advisory) => it.affected.every(({ fixed }) => fixed.length === 0);
+      // The oracle: the records alone, counted by hand.
+      const due = advisories.map((it) =>
+        lacksFix(it)
+          ? 'PATCH_BEFORE_DISCLOSURE'
+          : it.credits.length === 0
+            ? 'DISCLOSURE_COMPLETENESS'
+            : undefined,
+      );
+      expect(report.results.map(({ invariant_id }) => invariant_id)).toEqual(due);
+      expect(report).toMatchObject({
+        advisories: 781,
+        disclosed: 307,
+        refused: { DISCLOSURE_COMPLETENESS: 424, PATCH_BEFORE_DISCLOSURE: 50 },
+        verified: true,
+      });
     });
-  });
 
-  test('has no identifier on two advisories, and 16 that list one twice', () => {
-    const advisories = read();
-    const all = advisories.flatMap(cvesOf);
-    expect(new Set(all).size).toBe(all.length);
-    const isTwice = ({ aliases }: Advisory) => new Set(aliases).size < aliases.length;
-    expect(advisories.filter(isTwice)).toHaveLength(16);
-  });
-});
+    test('has no identifier on two advisories, and 16 that list one twice', () => {
+      const advisories = read();
+      const all = advisories.flatMap(cvesOf);
+      expect(new Set(all).size).toBe(all.length);
+      const isTwice = ({ aliases }: Advisory) => new Set(aliases).size < aliases.length;
+      expect(advisories.filter(isTwice)).toHaveLength(16);
+    });
+  },
+);

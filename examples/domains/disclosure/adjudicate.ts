@@ -69,7 +69,9 @@ const OPTIONS = arg.members({
  * @throws the reason of `signal`; the errors of the runtime and the store; ArgumentError
  *   `bad_argument`
  */
-export async function adjudicateDisclosure(options: AdjudicateDisclosureOptions): Promise<DisclosureReport> {
+export async function adjudicateDisclosure(
+  options: AdjudicateDisclosureOptions,
+): Promise<DisclosureReport> {
   checkArgument(OPTIONS, options, 'options');
   const { store, keys, advisories, onProgress } = options;
   const started = performance.now();
@@ -143,7 +145,11 @@ class Portfolio {
   #committed = 0;
   #done = 0;
 
-  constructor(trajectory: Trajectory, writs: ReadonlyMap<string, Writ>, advisories: readonly Advisory[]) {
+  constructor(
+    trajectory: Trajectory,
+    writs: ReadonlyMap<string, Writ>,
+    advisories: readonly Advisory[],
+  ) {
     this.#trajectory = trajectory;
     this.#writs = writs;
     const pace = new Pace(DISCLOSURE_SETTINGS);
@@ -227,5 +233,10 @@ function caseOf(record: Advisory, pace: Pace, day: number): Case {
 function refusalOf({ action }: Step, ruling: Exclude<Ruling, { ruling: 'committed' }>): Refusal {
   if (ruling.ruling !== 'rejected') return { action, reason: ruling.ruling };
   const { reason, detail, invariantId } = ruling;
-  return { action, reason, message: detail, ...(invariantId === undefined ? {} : { invariant_id: invariantId }) };
+  return {
+    action,
+    reason,
+    message: detail,
+    ...(invariantId === undefined ? {} : { invariant_id: invariantId }),
+  };
 }

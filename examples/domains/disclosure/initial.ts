@@ -7,7 +7,11 @@ import type { DisclosureState, Settings } from './schema.ts';
  */
 export const DISCLOSURE_SETTINGS: Settings = {
   rate_limit: { reports: 5, hours: 168 },
-  embargo: { reply_days: 7, extension_days: 14, regimes: { standard: { days: 90 }, exploited: { days: 7 } } },
+  embargo: {
+    reply_days: 7,
+    extension_days: 14,
+    regimes: { standard: { days: 90 }, exploited: { days: 7 } },
+  },
 };
 
 const SETTINGS = arg.members({

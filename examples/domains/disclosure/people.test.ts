@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { disclosureInitial } from './index.ts';
-import { type ActionName, committed, DIGEST, Office, type Place, SETTINGS, START } from './testing/office.ts';
+import {
+  type ActionName,
+  committed,
+  DIGEST,
+  Office,
+  type Place,
+  SETTINGS,
+  START,
+} from './testing/office.ts';
 import { addDays } from './time.ts';
 
 const BETA = { organisation: 'beta', maintainer: 'libc' };
@@ -22,7 +30,8 @@ const OTHERS: readonly (readonly [ActionName, string, unknown, Place?])[] = [
 
 /** All work on another vulnerability continues while a coordinator's decision is pending. */
 async function goesOn(office: Office): Promise<void> {
-  for (const proposal of OTHERS) expect(await office.propose(...proposal)).toMatchObject({ ruling: 'committed' });
+  for (const proposal of OTHERS)
+    expect(await office.propose(...proposal)).toMatchObject({ ruling: 'committed' });
 }
 
 describe('an action that reverts something needs a coordinator', () => {
@@ -32,7 +41,11 @@ describe('an action that reverts something needs a coordinator', () => {
     proposal: readonly [ActionName, string, unknown, Place?],
     given?: (office: Office) => Promise<void>,
   ][] = [
-    ['EMBARGO_EXTENSION_IS_APPROVED', '15 days more', ['extend_embargo', 'a', { days: 15, reason: 'asked for' }]],
+    [
+      'EMBARGO_EXTENSION_IS_APPROVED',
+      '15 days more',
+      ['extend_embargo', 'a', { days: 15, reason: 'asked for' }],
+    ],
     [
       'EMBARGO_EXTENSION_IS_APPROVED',
       'one day after 14 that nobody approved',
@@ -62,39 +75,58 @@ describe('an action that reverts something needs a coordinator', () => {
     await given(office);
     const before = office.state;
     const ruling = await office.propose(...proposal);
-    expect(ruling).toMatchObject({ ruling: 'escalated', invariantId: rule, channel: 'coordinator' });
+    expect(ruling).toMatchObject({
+      ruling: 'escalated',
+      invariantId: rule,
+      channel: 'coordinator',
+    });
     expect(office.state).toEqual(before);
     if (ruling.ruling !== 'escalated') return;
     const nobody = { principal: 'agent:Disclosure', method: 'test' };
-    await expect(office.trajectory.approvals.approve(ruling.pending, nobody)).rejects.toMatchObject({
-      code: 'unauthorised_counselor',
-    });
+    await expect(office.trajectory.approvals.approve(ruling.pending, nobody)).rejects.toMatchObject(
+      {
+        code: 'unauthorised_counselor',
+      },
+    );
 
     await goesOn(office);
     const grace = { principal: 'coordinator:grace', method: 'test' };
-    expect(await office.trajectory.approvals.approve(ruling.pending, grace)).toMatchObject({ ruling: 'committed' });
+    expect(await office.trajectory.approvals.approve(ruling.pending, grace)).toMatchObject({
+      ruling: 'committed',
+    });
     expect(JSON.stringify(office.state)).toContain('coordinator:grace');
   });
 
-  test.each(table)('%s: %s, may be refused', async (_rule, _says, proposal, given = async () => {}) => {
-    const office = await embargoed();
-    await given(office);
-    const before = office.state;
-    const ruling = await office.propose(...proposal);
-    if (ruling.ruling !== 'escalated') throw new Error('it must wait');
-    const no = { principal: 'coordinator:grace', method: 'test', reason: 'not yet' };
-    expect(await office.trajectory.approvals.reject(ruling.pending, no)).toMatchObject({
-      reason: 'counselor_rejected',
-    });
-    expect(office.state).toEqual(before);
-  });
+  test.each(table)(
+    '%s: %s, may be refused',
+    async (_rule, _says, proposal, given = async () => {}) => {
+      const office = await embargoed();
+      await given(office);
+      const before = office.state;
+      const ruling = await office.propose(...proposal);
+      if (ruling.ruling !== 'escalated') throw new Error('it must wait');
+      const no = { principal: 'coordinator:grace', method: 'test', reason: 'not yet' };
+      expect(await office.trajectory.approvals.reject(ruling.pending, no)).toMatchObject({
+        reason: 'counselor_rejected',
+      });
+      expect(office.state).toEqual(before);
+    },
+  );
 
   test('an action that reverts nothing needs no coordinator', async () => {
     const office = await embargoed();
     await office.done('extend_embargo', 'a', { days: 14, reason: 'asked for' });
-    await office.done('revise_severity', 'a', { severity: 'critical', reference: 'https://acme/advisory' });
-    await office.done('observe_publication', 'a', { status: 'suspected', reference: 'https://blog' });
-    expect(office.state.queue['acme']?.['kernel']?.['a']?.embargo?.deadline).toBe(addDays(START, 104));
+    await office.done('revise_severity', 'a', {
+      severity: 'critical',
+      reference: 'https://acme/advisory',
+    });
+    await office.done('observe_publication', 'a', {
+      status: 'suspected',
+      reference: 'https://blog',
+    });
+    expect(office.state.queue['acme']?.['kernel']?.['a']?.embargo?.deadline).toBe(
+      addDays(START, 104),
+    );
     expect(office.state.severities['a']).toMatchObject({ initial: 'high', current: 'critical' });
   });
 
@@ -102,7 +134,9 @@ describe('an action that reverts something needs a coordinator', () => {
     const office = await embargoed();
     await office.approved('extend_embargo', 'a', { days: 30, reason: 'asked for' });
     await office.done('extend_embargo', 'a', { days: 14, reason: 'asked for again' });
-    expect(office.state.queue['acme']?.['kernel']?.['a']?.embargo?.deadline).toBe(addDays(START, 134));
+    expect(office.state.queue['acme']?.['kernel']?.['a']?.embargo?.deadline).toBe(
+      addDays(START, 134),
+    );
   });
 });
 
@@ -112,16 +146,20 @@ describe('each role sees the slice that Table 3 gives it', () => {
 
   /** The keys of a slice, two levels deep below the collections with several keys. */
   function leaves(slice: unknown): string[] {
-    return Object.entries(slice as Record<string, Record<string, Record<string, object>>>).flatMap(([name, rows]) => {
-      const depth = name === 'queue' ? 3 : name === 'reports' ? 2 : 1;
-      return keysTo(rows, depth).map((keys) => `/${name}/${keys.join('/')}`);
-    });
+    return Object.entries(slice as Record<string, Record<string, Record<string, object>>>).flatMap(
+      ([name, rows]) => {
+        const depth = name === 'queue' ? 3 : name === 'reports' ? 2 : 1;
+        return keysTo(rows, depth).map((keys) => `/${name}/${keys.join('/')}`);
+      },
+    );
   }
 
   function keysTo(rows: unknown, depth: number): string[][] {
     const entries = Object.entries(rows as Record<string, unknown>);
     if (depth === 1) return entries.map(([key]) => [key]);
-    return entries.flatMap(([key, inner]) => keysTo(inner, depth - 1).map((keys) => [key, ...keys]));
+    return entries.flatMap(([key, inner]) =>
+      keysTo(inner, depth - 1).map((keys) => [key, ...keys]),
+    );
   }
 
   async function busy(): Promise<Office> {
@@ -153,12 +191,24 @@ describe('each role sees the slice that Table 3 gives it', () => {
   });
 
   test('Patch Tracking: one vulnerability', async () => {
-    const slice = seen(await busy(), 'PatchTracking', { agent: 'tracker@acme', vulnerability: 'a' });
-    expect(slice).toEqual(['/assignments/tracker@acme', '/cves/a', '/patches/a', '/severities/a', '/signals/a']);
+    const slice = seen(await busy(), 'PatchTracking', {
+      agent: 'tracker@acme',
+      vulnerability: 'a',
+    });
+    expect(slice).toEqual([
+      '/assignments/tracker@acme',
+      '/cves/a',
+      '/patches/a',
+      '/severities/a',
+      '/signals/a',
+    ]);
   });
 
   test('Commitment Management: the hashes of one vulnerability', async () => {
-    const slice = seen(await busy(), 'CommitmentManagement', { agent: 'keeper@acme', vulnerability: 'a' });
+    const slice = seen(await busy(), 'CommitmentManagement', {
+      agent: 'keeper@acme',
+      vulnerability: 'a',
+    });
     expect(slice).toEqual(['/assignments/keeper@acme', '/commitments/a']);
   });
 
@@ -174,14 +224,18 @@ describe('each role sees the slice that Table 3 gives it', () => {
       '/records/a',
       '/signals/a',
     ]);
-    const { groups } = office.trajectory.slice('Disclosure', params) as { groups: Record<string, { members: object }> };
+    const { groups } = office.trajectory.slice('Disclosure', params) as {
+      groups: Record<string, { members: object }>;
+    };
     expect(Object.keys(groups['g']?.members ?? {})).toEqual(['a', 'b']);
   });
 
   test('and an unassigned agent can do nothing', async () => {
     const office = await busy();
     for (const agent of ['eve', 'tracker@beta', 'keeper@acme']) {
-      expect(await office.propose('request_cve', 'a', {}, { agent })).toMatchObject({ reason: 'precondition_failed' });
+      expect(await office.propose('request_cve', 'a', {}, { agent })).toMatchObject({
+        reason: 'precondition_failed',
+      });
     }
   });
 });
@@ -192,7 +246,9 @@ test('an initial state with a patch that no signal mentions is refused', async (
   const developed = { signal: 0, at };
   const signal = { kind: 'commit', reference: 'https://acme/fix', at } as const;
   const with_ = (signals: (typeof signal)[], patch: object) =>
-    Office.open({ initial: { ...initial, signals: { a: signals }, patches: { a: [{ developed, ...patch }] } } });
+    Office.open({
+      initial: { ...initial, signals: { a: signals }, patches: { a: [{ developed, ...patch }] } },
+    });
   await expect(with_([], {})).rejects.toThrow(/PATCH_RESTS_ON_SIGNALS/);
   await expect(with_([signal], { released: developed })).rejects.toThrow(/PATCH_RESTS_ON_SIGNALS/);
   await expect(with_([signal], {})).resolves.toBeInstanceOf(Office);
@@ -219,7 +275,9 @@ test('a nonsensical record is refused before any rule is checked', async () => {
   ];
   const before = office.state;
   for (const proposal of refused) {
-    expect(await office.propose(...proposal), proposal[0]).toMatchObject({ reason: 'precondition_failed' });
+    expect(await office.propose(...proposal), proposal[0]).toMatchObject({
+      reason: 'precondition_failed',
+    });
   }
   expect(office.state).toEqual(before);
 });

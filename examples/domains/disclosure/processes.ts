@@ -22,15 +22,25 @@ export const processes = {
     ],
   },
   AssignAgent: {
-    reads: ['/vulnerabilities/{vulnerability}/organisation', '/records/{vulnerability}/disclosed_at'],
+    reads: [
+      '/vulnerabilities/{vulnerability}/organisation',
+      '/records/{vulnerability}/disclosed_at',
+    ],
     writes: ['/assignments/{agent}'],
   },
   SubmitReport: {
-    reads: ['/queue/{organisation}/{maintainer}', '/reports/{organisation}/{maintainer}', '/settings/rate_limit'],
+    reads: [
+      '/queue/{organisation}/{maintainer}',
+      '/reports/{organisation}/{maintainer}',
+      '/settings/rate_limit',
+    ],
     writes: [ENTRY, '/reports/{organisation}/{maintainer}/-'],
   },
   NegotiateEmbargo: { reads: ['/settings/embargo'], writes: [ENTRY] },
-  DevelopPatch: { reads: [ASSIGNED, SIGNALS], writes: ['/patches/{vulnerability}', `${SIGNALS}/-`] },
+  DevelopPatch: {
+    reads: [ASSIGNED, SIGNALS],
+    writes: ['/patches/{vulnerability}', `${SIGNALS}/-`],
+  },
   ReviewPatch: { reads: [ASSIGNED], writes: ['/patches/{vulnerability}'] },
   ReleaseFix: { reads: [ASSIGNED, SIGNALS], writes: ['/patches/{vulnerability}', `${SIGNALS}/-`] },
   // Separate from the other signals, which many rules read: its paths are frozen while a
@@ -45,7 +55,13 @@ export const processes = {
     writes: ['/commitments/{vulnerability}', '/resolutions/{vulnerability}/-'],
   },
   PrepareDisclosure: {
-    reads: [ENTRY, '/patches/{vulnerability}', SIGNALS, '/cves/{vulnerability}', '/knowledge/{vulnerability}'],
+    reads: [
+      ENTRY,
+      '/patches/{vulnerability}',
+      SIGNALS,
+      '/cves/{vulnerability}',
+      '/knowledge/{vulnerability}',
+    ],
     writes: ['/groups/{group}', '/records/{vulnerability}'],
   },
   // All preconditions of a disclosure are checked again: the vulnerability may have become ready
@@ -61,14 +77,21 @@ export const processes = {
       '/resolutions/{vulnerability}',
       '/groups/{group}',
     ],
-    writes: [`${ENTRY}/phase`, '/records/{vulnerability}', '/groups/{group}/members/{vulnerability}'],
+    writes: [
+      `${ENTRY}/phase`,
+      '/records/{vulnerability}',
+      '/groups/{group}/members/{vulnerability}',
+    ],
   },
 } as const satisfies Record<string, Process>;
 
 export type ProcessName = keyof typeof processes;
 
 export const roles = {
-  Intake: { params: ['organisation', 'maintainer', 'vulnerability'], processes: ['RegisterVulnerability'] },
+  Intake: {
+    params: ['organisation', 'maintainer', 'vulnerability'],
+    processes: ['RegisterVulnerability'],
+  },
   Staffing: { params: ['agent', 'vulnerability'], processes: ['AssignAgent'] },
   ReporterCoordination: {
     params: ['organisation', 'maintainer', 'vulnerability'],

@@ -7,7 +7,10 @@ import { addHours } from './time.ts';
 // Two rules with an indirect implementation, each compared with its definition.
 
 test('the rate limit equals a count over every window', async () => {
-  const waits = fc.array(fc.constantFrom(0, 1, 23, 24, 25, 47, 48, 49), { minLength: 3, maxLength: 12 });
+  const waits = fc.array(fc.constantFrom(0, 1, 23, 24, 25, 47, 48, 49), {
+    minLength: 3,
+    maxLength: 12,
+  });
   await fc.assert(
     fc.asyncProperty(waits, async (hours) => {
       const office = await Office.open();
@@ -24,7 +27,9 @@ test('the rate limit equals a count over every window', async () => {
           (end) => [...sent, now].filter((at) => at > end - length && at <= end).length > reports,
         );
         expect(ruling).toMatchObject(
-          isFull ? { ruling: 'rejected', invariantId: 'MAINTAINER_RATE_LIMIT' } : { ruling: 'committed' },
+          isFull
+            ? { ruling: 'rejected', invariantId: 'MAINTAINER_RATE_LIMIT' }
+            : { ruling: 'committed' },
         );
         if (!isFull) sent.push(now);
       }
@@ -72,10 +77,19 @@ test('an agent is refused exactly for undisclosed cases of two organisations', a
           mine.delete(number);
         } else {
           const secret = [...mine, number].filter((n) => !disclosed.has(n));
-          const isApart = secret.some((a) => secret.some((b) => organisationOf(a) !== organisationOf(b)));
-          const ruling = await office.propose('assign_agent', `v${number}`, { role: 'PatchTracking' }, { agent });
+          const isApart = secret.some((a) =>
+            secret.some((b) => organisationOf(a) !== organisationOf(b)),
+          );
+          const ruling = await office.propose(
+            'assign_agent',
+            `v${number}`,
+            { role: 'PatchTracking' },
+            { agent },
+          );
           expect(ruling).toMatchObject(
-            isApart ? { ruling: 'rejected', invariantId: 'RECEIVING_ORG_CONFINEMENT' } : { ruling: 'committed' },
+            isApart
+              ? { ruling: 'rejected', invariantId: 'RECEIVING_ORG_CONFINEMENT' }
+              : { ruling: 'committed' },
           );
           if (!isApart) mine.add(number);
         }

@@ -1,7 +1,15 @@
 import { type Domain, defineDomain } from 'assize/internal/kernel';
 import { describe, expect, test } from 'vitest';
 import { disclosure } from './index.ts';
-import { type ActionName, committed, DIGEST, Office, type Place, RECORD, START } from './testing/office.ts';
+import {
+  type ActionName,
+  committed,
+  DIGEST,
+  Office,
+  type Place,
+  RECORD,
+  START,
+} from './testing/office.ts';
 import { addDays } from './time.ts';
 
 /** The lines of Agentic Redux, Table 2, by name. One line has three rules. */
@@ -41,7 +49,11 @@ interface Case {
   readonly given: (office: Office) => Promise<void>;
   readonly blocked: Proposal;
   /** The change that makes it pass: the preceding steps, and another proposal if it differs. */
-  readonly but: readonly [says: string, first: (office: Office) => Promise<void>, instead?: Proposal][];
+  readonly but: readonly [
+    says: string,
+    first: (office: Office) => Promise<void>,
+    instead?: Proposal,
+  ][];
 }
 
 const BETA = { organisation: 'beta', maintainer: 'libc' };
@@ -103,7 +115,11 @@ const CASES: readonly Case[] = [
     blocked: ['submit_report', 'c', { digest: DIGEST }],
     but: [
       ['48 hours after the first of two', async (office) => office.later({ hours: 1 })],
-      ['to another maintainer', nothing, ['submit_report', 'd', { digest: DIGEST }, { maintainer: 'net' }]],
+      [
+        'to another maintainer',
+        nothing,
+        ['submit_report', 'd', { digest: DIGEST }, { maintainer: 'net' }],
+      ],
       [
         'to a maintainer of that name elsewhere',
         nothing,
@@ -160,7 +176,13 @@ const CASES: readonly Case[] = [
       await office.done('resolve_commitment', 'a', A.resolve);
     },
     blocked: ['resolve_commitment', 'a', A.resolve],
-    but: [['of another commitment', nothing, ['resolve_commitment', 'a', committed('a', 'poc').resolve]]],
+    but: [
+      [
+        'of another commitment',
+        nothing,
+        ['resolve_commitment', 'a', committed('a', 'poc').resolve],
+      ],
+    ],
   },
   {
     rule: 'DISCLOSURE_TIMELINE_CONSISTENCY',
@@ -170,7 +192,12 @@ const CASES: readonly Case[] = [
       await office.fixed('b', BETA);
     },
     blocked: executeInG,
-    but: [['when it has', (office) => office.done('assert_readiness', 'b', RECORD, { ...BETA, group: 'g' })]],
+    but: [
+      [
+        'when it has',
+        (office) => office.done('assert_readiness', 'b', RECORD, { ...BETA, group: 'g' }),
+      ],
+    ],
   },
   {
     rule: 'DISCLOSURE_TIMELINE_CONSISTENCY',
@@ -252,9 +279,16 @@ const CASES: readonly Case[] = [
     },
     blocked: ['assign_agent', 'b', { role: 'PatchTracking' }, { agent: 'tracker@acme' }],
     but: [
-      ['another agent', nothing, ['assign_agent', 'b', { role: 'PatchTracking' }, { agent: 'eve' }]],
+      [
+        'another agent',
+        nothing,
+        ['assign_agent', 'b', { role: 'PatchTracking' }, { agent: 'eve' }],
+      ],
       ['when the first is disclosed', (office) => office.done(...execute)],
-      ['when the first is taken from it', (office) => office.done('release_agent', 'a', {}, { agent: 'tracker@acme' })],
+      [
+        'when the first is taken from it',
+        (office) => office.done('release_agent', 'a', {}, { agent: 'tracker@acme' }),
+      ],
     ],
   },
   {
@@ -268,15 +302,25 @@ const CASES: readonly Case[] = [
     },
     blocked: execute,
     but: [
-      ['when it is reviewed', (office) => office.done('review_patch', 'a', { robust: true, note: 'closes it' })],
+      [
+        'when it is reviewed',
+        (office) => office.done('review_patch', 'a', { robust: true, note: 'closes it' }),
+      ],
       [
         'when the record says why',
-        (office) => office.done('assert_readiness', 'a', { ...RECORD, patch_unavailable: 'they answer no more' }),
+        (office) =>
+          office.done('assert_readiness', 'a', {
+            ...RECORD,
+            patch_unavailable: 'they answer no more',
+          }),
       ],
       [
         'when it is publicly known',
         async (office) => {
-          await office.approved('observe_publication', 'a', { status: 'publicly-known', reference: 'https://blog' });
+          await office.approved('observe_publication', 'a', {
+            status: 'publicly-known',
+            reference: 'https://blog',
+          });
         },
       ],
     ],
@@ -296,7 +340,10 @@ const CASES: readonly Case[] = [
       [
         'when it is publicly known',
         async (office) => {
-          await office.approved('observe_publication', 'a', { status: 'publicly-known', reference: 'https://blog' });
+          await office.approved('observe_publication', 'a', {
+            status: 'publicly-known',
+            reference: 'https://blog',
+          });
         },
       ],
     ],
@@ -312,7 +359,11 @@ const CASES: readonly Case[] = [
     but: [
       [
         'when it names both',
-        (office) => office.done('assert_readiness', 'a', { ...RECORD, cves: ['CVE-2026-1001', 'CVE-2026-1000'] }),
+        (office) =>
+          office.done('assert_readiness', 'a', {
+            ...RECORD,
+            cves: ['CVE-2026-1001', 'CVE-2026-1000'],
+          }),
       ],
     ],
   },
@@ -349,7 +400,12 @@ const CASES: readonly Case[] = [
       await office.ready('a', {}, { cves: ['CVE-2026-1001'] });
     },
     blocked: execute,
-    but: [['that one', (office) => office.done('assert_readiness', 'a', { ...RECORD, cves: ['CVE-2026-1000'] })]],
+    but: [
+      [
+        'that one',
+        (office) => office.done('assert_readiness', 'a', { ...RECORD, cves: ['CVE-2026-1000'] }),
+      ],
+    ],
   },
   {
     rule: 'CVE_ATTRIBUTION_UNIQUENESS',
@@ -360,13 +416,23 @@ const CASES: readonly Case[] = [
       await office.done('observe_cve', 'a', { cve: 'CVE-2026-1000', source: 'assigned' });
     },
     blocked: ['observe_cve', 'b', { cve: 'CVE-2026-1000', source: 'assigned' }, BETA],
-    but: [['its own', nothing, ['observe_cve', 'b', { cve: 'CVE-2026-1001', source: 'assigned' }, BETA]]],
+    but: [
+      [
+        'its own',
+        nothing,
+        ['observe_cve', 'b', { cve: 'CVE-2026-1001', source: 'assigned' }, BETA],
+      ],
+    ],
   },
   ...(
     [
       ['attribution to nobody', { attribution: [' '] }, { attribution: ['Ann'] }],
       ['no link to the patch', { patch_link: undefined }, { patch_link: 'acme 1.2' }],
-      ['a link to something else', { patch_link: 'https://elsewhere' }, { patch_link: 'https://acme/fix' }],
+      [
+        'a link to something else',
+        { patch_link: 'https://elsewhere' },
+        { patch_link: 'https://acme/fix' },
+      ],
     ] as const
   ).map(
     ([says, lacks, has]): Case => ({
@@ -395,11 +461,18 @@ const CASES: readonly Case[] = [
     },
     blocked: execute,
     but: [
-      ['with where the better one was seen', (office) => office.done('assert_readiness', 'a', RECORD)],
+      [
+        'with where the better one was seen',
+        (office) => office.done('assert_readiness', 'a', RECORD),
+      ],
       [
         'with its release',
         (office) =>
-          office.done('assert_readiness', 'a', { ...RECORD, patch_link: 'acme 1.2', attribution: [' ', 'Ann'] }),
+          office.done('assert_readiness', 'a', {
+            ...RECORD,
+            patch_link: 'acme 1.2',
+            attribution: [' ', 'Ann'],
+          }),
       ],
     ],
   },
@@ -408,7 +481,10 @@ const CASES: readonly Case[] = [
     says: 'a link to a patch that is not released',
     given: async (office) => {
       await office.registered('a');
-      await office.approved('observe_publication', 'a', { status: 'publicly-known', reference: 'https://blog' });
+      await office.approved('observe_publication', 'a', {
+        status: 'publicly-known',
+        reference: 'https://blog',
+      });
       await office.done('observe_patch', 'a', { kind: 'commit', reference: 'https://acme/fix' });
       await office.ready('a');
     },
@@ -421,7 +497,11 @@ const CASES: readonly Case[] = [
       [
         'when the record says why there is none instead',
         (office) =>
-          office.done('assert_readiness', 'a', { patch_unavailable: 'not yet', cves: [], attribution: ['Ann'] }),
+          office.done('assert_readiness', 'a', {
+            patch_unavailable: 'not yet',
+            cves: [],
+            attribution: ['Ann'],
+          }),
       ],
     ],
   },
@@ -436,7 +516,11 @@ const CASES: readonly Case[] = [
     but: [
       [
         'with both',
-        (office) => office.done('assert_readiness', 'a', { ...RECORD, cves: ['CVE-2026-1000', 'CVE-2026-1001'] }),
+        (office) =>
+          office.done('assert_readiness', 'a', {
+            ...RECORD,
+            cves: ['CVE-2026-1000', 'CVE-2026-1001'],
+          }),
       ],
     ],
   },
@@ -472,7 +556,10 @@ const CASES: readonly Case[] = [
     blocked: ['begin_embargo', 'a', { regime: 'standard' }],
     but: [
       ['when the days for a reply are over', async (office) => office.later({ hours: 1 })],
-      ['when there is a receipt', (office) => office.done('acknowledge_report', 'a', { reference: 'ticket 1' })],
+      [
+        'when there is a receipt',
+        (office) => office.done('acknowledge_report', 'a', { reference: 'ticket 1' }),
+      ],
     ],
   },
   {
@@ -488,7 +575,10 @@ const CASES: readonly Case[] = [
       [
         'when it is publicly known',
         async (office) => {
-          await office.approved('observe_publication', 'a', { status: 'publicly-known', reference: 'https://blog' });
+          await office.approved('observe_publication', 'a', {
+            status: 'publicly-known',
+            reference: 'https://blog',
+          });
         },
       ],
     ],
@@ -508,7 +598,10 @@ describe.each(CASES)('$rule: $says', ({ rule, given, blocked, but }) => {
   test('is refused, by this rule', async () => {
     const office = await Office.open();
     await given(office);
-    expect(await office.propose(...blocked)).toMatchObject({ ruling: 'rejected', invariantId: rule });
+    expect(await office.propose(...blocked)).toMatchObject({
+      ruling: 'rejected',
+      invariantId: rule,
+    });
   });
 
   test('is refused by no other', async () => {
@@ -535,7 +628,9 @@ test('a peer that is not EMBARGOED blocks disclosure, regardless of its record',
   if (entry !== undefined) entry.phase = 'ACKNOWLEDGED';
   const other = await Office.open({ initial, domain: without('PHASE_FOLLOWS_RECORD') });
   other.later({ days: 90 });
-  expect(await other.propose(...executeInG)).toMatchObject({ invariantId: 'DISCLOSURE_TIMELINE_CONSISTENCY' });
+  expect(await other.propose(...executeInG)).toMatchObject({
+    invariantId: 'DISCLOSURE_TIMELINE_CONSISTENCY',
+  });
 });
 
 test.each(['CVE-2026-01000', 'CVE-2026-0001000', 'cve-2026-1000', 'CVE-2026-100'])(
@@ -547,7 +642,9 @@ test.each(['CVE-2026-01000', 'CVE-2026-0001000', 'cve-2026-1000', 'CVE-2026-100'
     await office.done('observe_cve', 'a', { cve: 'CVE-2026-1000', source: 'assigned' });
     const known = { component: 'parser', severity: 'high', known_cve: cve };
     const refused = { ruling: 'rejected', reason: 'type_mismatch' };
-    expect(await office.propose('observe_cve', 'b', { cve, source: 'assigned' })).toMatchObject(refused);
+    expect(await office.propose('observe_cve', 'b', { cve, source: 'assigned' })).toMatchObject(
+      refused,
+    );
     expect(await office.propose('register_vulnerability', 'c', known)).toMatchObject(refused);
     await office.done('observe_cve', 'b', { cve: 'CVE-2026-0100', source: 'assigned' });
     await office.done('observe_cve', 'b', { cve: 'CVE-2026-10000', source: 'assigned' });
@@ -555,5 +652,7 @@ test.each(['CVE-2026-01000', 'CVE-2026-0001000', 'cve-2026-1000', 'CVE-2026-100'
 );
 
 test('every line of Table 2 has its cases', () => {
-  expect([...new Set(CASES.map(({ rule }) => rule))].filter((rule) => TABLE_2.includes(rule))).toEqual(TABLE_2);
+  expect(
+    [...new Set(CASES.map(({ rule }) => rule))].filter((rule) => TABLE_2.includes(rule)),
+  ).toEqual(TABLE_2);
 });

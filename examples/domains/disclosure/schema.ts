@@ -16,7 +16,14 @@ import { z } from 'zod';
  * The pipeline phases of a vulnerability, in order. They are roles of the vulnerability, and so a
  * field (Agentic Redux A.4), not an agent.
  */
-export const PHASES = ['DISCOVERED', 'TRIAGED', 'REPORTED', 'ACKNOWLEDGED', 'EMBARGOED', 'DISCLOSED'] as const;
+export const PHASES = [
+  'DISCOVERED',
+  'TRIAGED',
+  'REPORTED',
+  'ACKNOWLEDGED',
+  'EMBARGOED',
+  'DISCLOSED',
+] as const;
 export type Phase = (typeof PHASES)[number];
 
 export const SEVERITIES = ['unrated', 'low', 'medium', 'high', 'critical'] as const;
@@ -112,7 +119,13 @@ export interface SeverityRecord {
   initial: Severity;
   current: Severity;
   /** Each with the place in which the receiving organisation states it. */
-  revisions: { from: Severity; to: Severity; reference: string; at: Instant; approved_by?: string }[];
+  revisions: {
+    from: Severity;
+    to: Severity;
+    reference: string;
+    at: Instant;
+    approved_by?: string;
+  }[];
 }
 
 export interface PublicKnowledge {
@@ -226,7 +239,10 @@ export const signalKind: z.ZodType<SignalKind, SignalKind> = z.enum([
   'publication',
 ]);
 export const cveSource: z.ZodType<CveSource, CveSource> = z.enum(['assigned', 'deduplication']);
-export const assignedRole: z.ZodType<AssignedRole, AssignedRole> = z.enum(['PatchTracking', 'CommitmentManagement']);
+export const assignedRole: z.ZodType<AssignedRole, AssignedRole> = z.enum([
+  'PatchTracking',
+  'CommitmentManagement',
+]);
 export const text: z.ZodString = z.string().min(1).max(2_000);
 /** A hundred years of days, so that no deadline leaves the calendar. */
 export const days: z.ZodInt = z.int().min(1).max(36_500);
@@ -247,7 +263,11 @@ const embargo = z.object({
 export const disclosureState: z.ZodType<DisclosureState> = z.object({
   settings: z.object({
     rate_limit: z.object({ reports: z.int().min(1), hours: z.int().min(1).max(876_000) }),
-    embargo: z.object({ reply_days: days, extension_days: z.int().min(0), regimes: by(z.object({ days })) }),
+    embargo: z.object({
+      reply_days: days,
+      extension_days: z.int().min(0),
+      regimes: by(z.object({ days })),
+    }),
   }),
   vulnerabilities: by(z.object({ organisation: id, maintainer: id, component: z.string() })),
   queue: by(
@@ -279,11 +299,18 @@ export const disclosureState: z.ZodType<DisclosureState> = z.object({
     z.object({
       initial: severity,
       current: severity,
-      revisions: z.array(z.object({ from: severity, to: severity, reference: z.string(), ...approved })),
+      revisions: z.array(
+        z.object({ from: severity, to: severity, reference: z.string(), ...approved }),
+      ),
     }),
   ),
   knowledge: by(
-    z.object({ status: knowledgeStatus, signal: count, since: instant, confirmed_by: z.string().exactOptional() }),
+    z.object({
+      status: knowledgeStatus,
+      signal: count,
+      since: instant,
+      confirmed_by: z.string().exactOptional(),
+    }),
   ),
   cves: by(
     z.object({
@@ -292,7 +319,9 @@ export const disclosureState: z.ZodType<DisclosureState> = z.object({
     }),
   ),
   commitments: by(z.record(sha256, z.object({ artifact, at: instant }))),
-  resolutions: by(z.array(z.object({ hash: sha256, salt: z.string(), digest: sha256, at: instant }))),
+  resolutions: by(
+    z.array(z.object({ hash: sha256, salt: z.string(), digest: sha256, at: instant })),
+  ),
   groups: by(
     z.object({
       planned_at: instant,
@@ -323,6 +352,9 @@ export const disclosureState: z.ZodType<DisclosureState> = z.object({
     }),
   ),
   assignments: by(
-    z.object({ organisation: id, vulnerabilities: by(z.object({ role: assignedRole, since: instant })) }),
+    z.object({
+      organisation: id,
+      vulnerabilities: by(z.object({ role: assignedRole, since: instant })),
+    }),
   ),
 });

@@ -44,7 +44,11 @@ const entryOf = ({ queue }: DisclosureState) => queue['acme']!['kernel']!['a']!;
 const reportsOf = ({ reports }: DisclosureState) => reports['acme']!['kernel']!;
 const LATER = addDays(START, 200);
 
-const FORGED: readonly (readonly [rule: string, says: string, forge: (state: DisclosureState) => void])[] = [
+const FORGED: readonly (readonly [
+  rule: string,
+  says: string,
+  forge: (state: DisclosureState) => void,
+])[] = [
   [
     'MAINTAINER_RATE_LIMIT',
     'a report by another limit',

@@ -12,6 +12,9 @@ export function addDays(at: Instant, days: number): Instant {
 }
 
 /** Whether an event had happened by that time. */
-export function isBy<Row extends { readonly at: Instant }>(row: Row | undefined, at: Instant): row is Row {
+export function isBy<Row extends { readonly at: Instant }>(
+  row: Row | undefined,
+  at: Instant,
+): row is Row {
   return row !== undefined && row.at <= at;
 }

@@ -18,16 +18,25 @@ test('a vulnerability is triaged between its discovery and its report', async ()
     triaged: { at: office.now, note: 'it is in their parser' },
   });
   await office.done('submit_report', 'a', { digest: DIGEST });
-  expect(entryOf(office, 'a')).toMatchObject({ phase: 'REPORTED', triaged: { note: 'it is in their parser' } });
+  expect(entryOf(office, 'a')).toMatchObject({
+    phase: 'REPORTED',
+    triaged: { note: 'it is in their parser' },
+  });
 });
 
 test('triage rates what came unrated, and changes no other rating', async () => {
   const office = await Office.open();
   await office.done('register_vulnerability', 'a', { component: 'parser', severity: 'unrated' });
   await office.done('triage_vulnerability', 'a', { note: 'remote', severity: 'critical' });
-  expect(office.state.severities['a']).toEqual({ initial: 'critical', current: 'critical', revisions: [] });
+  expect(office.state.severities['a']).toEqual({
+    initial: 'critical',
+    current: 'critical',
+    revisions: [],
+  });
   await office.registered('b');
-  expect(await office.propose('triage_vulnerability', 'b', { note: 'harmless', severity: 'low' })).toMatchObject({
+  expect(
+    await office.propose('triage_vulnerability', 'b', { note: 'harmless', severity: 'low' }),
+  ).toMatchObject({
     reason: 'precondition_failed',
     detail: 'the severity of b is high already',
   });

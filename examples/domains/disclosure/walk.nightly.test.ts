@@ -10,7 +10,11 @@ import { type Move, movesOf, type Node, reached, type Walked, walk } from './tes
 async function registered(...things: readonly ('a' | 'b')[]): Promise<Node> {
   const office = await Office.open({ initial: disclosureInitial(SETTINGS) });
   for (const v of things) await office.registered(v, v === 'a' ? {} : { organisation: 'beta' });
-  return { state: office.state, model: { today: 0, things: Object.fromEntries(things.map((v) => [v, {}])) }, path: [] };
+  return {
+    state: office.state,
+    model: { today: 0, things: Object.fromEntries(things.map((v) => [v, {}])) },
+    path: [],
+  };
 }
 
 function some(v: string, ...names: readonly string[]): Record<string, Move> {
@@ -22,9 +26,15 @@ function taken(v: string, ...names: readonly string[]): (readonly [string, Move]
   return Object.entries(some(v, ...names));
 }
 
-function expectAgreement(walked: Walked, { states, disclosures }: { states: number; disclosures: number }): void {
+function expectAgreement(
+  walked: Walked,
+  { states, disclosures }: { states: number; disclosures: number },
+): void {
   expect(walked.disagreements.slice(0, 10)).toEqual([]);
-  expect({ states: walked.states, disclosures: walked.disclosures }).toEqual({ states, disclosures });
+  expect({ states: walked.states, disclosures: walked.disclosures }).toEqual({
+    states,
+    disclosures,
+  });
 }
 
 const UNDER_EMBARGO = ['report', 'receipt', 'embargo', 'join'];
@@ -34,7 +44,11 @@ describe('for any proposals in any order the kernel follows the policy exactly',
   test('of one vulnerability, from its discovery on, 12 proposals deep', async () => {
     const patch = ['develop', 'good', 'bad', 'release'];
     const record = ['say where the patch is', 'say why there is none', 'disclose'];
-    const walked = walk(await registered('a'), 12, some('a', ...UNDER_EMBARGO, ...patch, ...record, WAIT));
+    const walked = walk(
+      await registered('a'),
+      12,
+      some('a', ...UNDER_EMBARGO, ...patch, ...record, WAIT),
+    );
     expectAgreement(walked, { states: 5_750, disclosures: 134 });
   });
 
@@ -58,10 +72,25 @@ describe('for any proposals in any order the kernel follows the policy exactly',
     ['a released one', ['release'], { states: 2_943, disclosures: 145 }],
   ])('of two in a group, each with %s, 6 deep', async (_, last, found) => {
     const before = [...UNDER_EMBARGO, 'develop', 'good', ...last];
-    const path = [...before.flatMap((name) => taken('a', name)), ...before.flatMap((name) => taken('b', name))];
+    const path = [
+      ...before.flatMap((name) => taken('a', name)),
+      ...before.flatMap((name) => taken('b', name)),
+    ];
     const start = reached(await registered('a', 'b'), [...path, ...taken('a', WAIT)]);
-    const names = ['release', 'say where the patch is', 'disclose', 'extend', 'cve', 'leave', 'leak', 'join'];
-    const moves = { ...some('a', ...names, WAIT), ...some('b', ...names, 'say where the patch is, and the CVE') };
+    const names = [
+      'release',
+      'say where the patch is',
+      'disclose',
+      'extend',
+      'cve',
+      'leave',
+      'leak',
+      'join',
+    ];
+    const moves = {
+      ...some('a', ...names, WAIT),
+      ...some('b', ...names, 'say where the patch is, and the CVE'),
+    };
     expectAgreement(walk(start, 6, moves), found);
   });
 });

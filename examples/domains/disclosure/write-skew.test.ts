@@ -31,12 +31,18 @@ const extender = (vulnerability: string): SlicedAgent => ({
   role: { name: 'ReporterCoordination', params: { ...BETA, vulnerability } },
   decide: ({ queue, settings }) =>
     queue.beta.libc[vulnerability].phase === 'EMBARGOED'
-      ? { action: 'extend_embargo', args: { days: settings.embargo.extension_days, reason: 'the release slips' } }
+      ? {
+          action: 'extend_embargo',
+          args: { days: settings.embargo.extension_days, reason: 'the release slips' },
+        }
       : undefined,
 });
 
 /** Has seen an identifier in an advisory, and the record of its vulnerability has none. */
-const tracker = (vulnerability: string, { organisation }: { organisation: string }): SlicedAgent => ({
+const tracker = (
+  vulnerability: string,
+  { organisation }: { organisation: string },
+): SlicedAgent => ({
   role: { name: 'PatchTracking', params: { agent: `tracker@${organisation}`, vulnerability } },
   decide: ({ cves }) =>
     Object.keys(cves[vulnerability].assigned).length === 0
@@ -45,10 +51,18 @@ const tracker = (vulnerability: string, { organisation }: { organisation: string
 });
 
 /** Commits to the artifacts of its vulnerability, unless it has done so. */
-const keeper = (vulnerability: string, { organisation }: { organisation: string }): SlicedAgent => ({
-  role: { name: 'CommitmentManagement', params: { agent: `keeper@${organisation}`, vulnerability } },
+const keeper = (
+  vulnerability: string,
+  { organisation }: { organisation: string },
+): SlicedAgent => ({
+  role: {
+    name: 'CommitmentManagement',
+    params: { agent: `keeper@${organisation}`, vulnerability },
+  },
   decide: ({ commitments }) =>
-    commitments?.[vulnerability] === undefined ? { action: 'publish_commitment', args: publish } : undefined,
+    commitments?.[vulnerability] === undefined
+      ? { action: 'publish_commitment', args: publish }
+      : undefined,
 });
 
 /**

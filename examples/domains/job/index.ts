@@ -34,7 +34,10 @@ interface Refusal {
   readonly reason?: string;
 }
 
-const WHILE = arg.members({ store: arg.object, onProgress: arg.optional(arg.of('a function', isFunction)) });
+const WHILE = arg.members({
+  store: arg.object,
+  onProgress: arg.optional(arg.of('a function', isFunction)),
+});
 const MOMENT = arg.of('a time in milliseconds', Number.isFinite);
 const REFUSALS = arg.list(arg.of('a refusal by an invariant or for a reason', isRefusal));
 
@@ -43,11 +46,16 @@ const REFUSALS = arg.list(arg.of('a refusal by an invariant or for a reason', is
  *
  * @throws what the store throws; ArgumentError `bad_argument`
  */
-export async function finished(job: Pick<JobOptions, 'store' | 'onProgress'>, started: number): Promise<JobReport> {
+export async function finished(
+  job: Pick<JobOptions, 'store' | 'onProgress'>,
+  started: number,
+): Promise<JobReport> {
   checkArgument(WHILE, job, 'job');
   checkArgument(MOMENT, started, 'started');
   const { store, onProgress } = job;
-  const reports = await verifyStore(store, { onProgress: (done, total) => onProgress?.('verifying', done, total) });
+  const reports = await verifyStore(store, {
+    onProgress: (done, total) => onProgress?.('verifying', done, total),
+  });
   const faults = reports.flatMap(({ fault }) => fault ?? []);
   return {
     entries: reports.reduce((sum, { entries }) => sum + entries, 0),

@@ -33,7 +33,8 @@ export type ModerationActions = {
   close_case: { case: string };
 };
 
-interface ModerationAction<Name extends ProcessName, Args, Params> extends DomainAction<State, Args, Params> {
+interface ModerationAction<Name extends ProcessName, Args, Params>
+  extends DomainAction<State, Args, Params> {
   readonly process: Name;
   /** The arguments are recorded unchanged: nothing is filled in. */
   readonly args: z.ZodType<Args, Args>;
@@ -50,29 +51,33 @@ const openRecord: ModerationAction<'opening', ModerationActions['open_record'], 
   description: 'Open the empty record of an account.',
   args: z.object({}),
   apply: (state, _, { role: { account } }) => {
-    if (state.accounts[account] !== undefined) throw new Error(`the account ${account} has a record already`);
+    if (state.accounts[account] !== undefined)
+      throw new Error(`the account ${account} has a record already`);
     state.accounts[account] = newAccount();
   },
 };
 
-const receiveReport: ModerationAction<'receiving', ModerationActions['receive_report'], OfAccount> = {
-  process: 'receiving',
-  description: 'Record a report of a content under a clause of the policy.',
-  args: z.object({ report: id, content: id, clause: id, reporter: id }),
-  apply: (state, { report, ...row }, { role: { account }, at }) => {
-    const record = recordOf(state, account);
-    addRow(record.reports, report, { ...row, at, n: nextEvent(record) });
-  },
-};
+const receiveReport: ModerationAction<'receiving', ModerationActions['receive_report'], OfAccount> =
+  {
+    process: 'receiving',
+    description: 'Record a report of a content under a clause of the policy.',
+    args: z.object({ report: id, content: id, clause: id, reporter: id }),
+    apply: (state, { report, ...row }, { role: { account }, at }) => {
+      const record = recordOf(state, account);
+      addRow(record.reports, report, { ...row, at, n: nextEvent(record) });
+    },
+  };
 
 const triage: ModerationAction<'triage', ModerationActions['triage'], OfAccount> = {
   process: 'triage',
-  description: 'Merge a report into the case of its content and clause; the first report opens the case.',
+  description:
+    'Merge a report into the case of its content and clause; the first report opens the case.',
   args: z.object({ report: id, case: id }),
   apply: (state, { report, case: into }, { role: { account }, at }) => {
     const record = recordOf(state, account);
     const row = rowOf(record.reports, report, 'report');
-    if (row.case !== undefined) throw new Error(`the report ${report} is in the case ${row.case} already`);
+    if (row.case !== undefined)
+      throw new Error(`the report ${report} is in the case ${row.case} already`);
     const n = nextEvent(record);
     if (record.cases[into] === undefined)
       addRow(record.cases, into, { content: row.content, clause: row.clause, at, n });
@@ -133,7 +138,8 @@ const enforce: ModerationAction<'enforcing', ModerationActions['enforce'], OfOff
   args: z.object({ case: id, until: instant.exactOptional() }),
   apply: (state, { case: of, ...row }, { role: { account }, at }) => {
     const record = recordOf(state, account);
-    if (rowOf(record.actions, of, 'action').kind === 'warn') throw new Error('a warning ends with its notice');
+    if (rowOf(record.actions, of, 'action').kind === 'warn')
+      throw new Error('a warning ends with its notice');
     addRow(record.enforcements, of, { ...row, at, n: nextEvent(record) });
     derive(record);
   },
@@ -176,7 +182,8 @@ const fileAppeal: ModerationAction<'appealing', ModerationActions['file_appeal']
 
 const decideAppeal: ModerationAction<'reviewing', ModerationActions['decide_appeal'], OfAccount> = {
   process: 'reviewing',
-  description: 'Propose the decision of an appeal. A moderator decides, other than the one who decided the action.',
+  description:
+    'Propose the decision of an appeal. A moderator decides, other than the one who decided the action.',
   args: z.object({ appeal: id, granted: z.boolean(), reason: text }),
   channel: MODERATOR,
   apply: (state, { appeal, ...row }, { role: { account }, at }) => {
@@ -194,7 +201,8 @@ const reinstate: ModerationAction<'reinstating', ModerationActions['reinstate'],
     const record = recordOf(state, account);
     const decision = rowOf(record.decisions, appeal, 'decision');
     if (!decision.granted) throw new Error(`the appeal ${appeal} was not granted`);
-    if (decision.carried_out !== undefined) throw new Error(`the appeal ${appeal} is carried out already`);
+    if (decision.carried_out !== undefined)
+      throw new Error(`the appeal ${appeal} is carried out already`);
     const { case: of } = decision;
     const { strike } = rowOf(record.actions, of, 'action');
     const n = nextEvent(record);
@@ -233,7 +241,13 @@ export const actions = {
   decide_appeal: decideAppeal,
   reinstate,
   close_case: closeCase,
-} satisfies { readonly [Name in keyof ModerationActions]: ModerationAction<ProcessName, ModerationActions[Name], any> };
+} satisfies {
+  readonly [Name in keyof ModerationActions]: ModerationAction<
+    ProcessName,
+    ModerationActions[Name],
+    any
+  >;
+};
 
 function recordOf({ accounts }: State, account: string): Account {
   const record = accounts[account];
@@ -251,7 +265,11 @@ function addRow<Row>(rows: Record<string, Row>, key: string, row: Row): void {
   rows[key] = row;
 }
 
-function rowOf<Row>(rows: Readonly<Record<string, Row>> | undefined, key: string, what: string): Row {
+function rowOf<Row>(
+  rows: Readonly<Record<string, Row>> | undefined,
+  key: string,
+  what: string,
+): Row {
   const row = rows?.[key];
   if (row === undefined) throw new Error(`there is no ${what} ${key}`);
   return row;

@@ -45,10 +45,17 @@ function day(n: number, heading: string): void {
   console.log(`\nDay ${n}. ${heading}`);
 }
 
-type Role = typeof registry | typeof intake | typeof enforcement | typeof appeals | ReturnType<typeof assessor>;
+type Role =
+  | typeof registry
+  | typeof intake
+  | typeof enforcement
+  | typeof appeals
+  | ReturnType<typeof assessor>;
 
 async function propose(role: Role, action: string, args: object): Promise<Ruling> {
-  const ruling = await trajectory.propose({ action, role, args, writ } as Parameters<typeof trajectory.propose>[0]);
+  const ruling = await trajectory.propose({ action, role, args, writ } as Parameters<
+    typeof trajectory.propose
+  >[0]);
   tell(`${role.name} ${action} ${JSON.stringify(args)}`, ruling);
   return ruling;
 }
@@ -70,7 +77,9 @@ function tell(what: string, ruling: Ruling): void {
 function vectorOf(error: {
   readonly evidence?: { readonly vector?: readonly { invariant_id: string; detail: string }[] };
 }) {
-  return error.evidence?.vector?.map(({ invariant_id, detail }) => `${invariant_id}: ${detail}`).join('; ');
+  return error.evidence?.vector
+    ?.map(({ invariant_id, detail }) => `${invariant_id}: ${detail}`)
+    .join('; ');
 }
 
 async function struck(of: string): Promise<void> {
@@ -99,7 +108,11 @@ await propose(enforcement, 'enforce', { case: 'c2', until: daysAfter(clock.at, 7
 day(12, 'It is not lifted before its time, but by an appeal that somebody else than Otto grants.');
 await propose(enforcement, 'lift', { case: 'c2' });
 await propose(appeals, 'file_appeal', { appeal: 'a2', case: 'c2', statement: 'it was a joke' });
-const decision = await propose(appeals, 'decide_appeal', { appeal: 'a2', granted: true, reason: 'it was a joke' });
+const decision = await propose(appeals, 'decide_appeal', {
+  appeal: 'a2',
+  granted: true,
+  reason: 'it was a joke',
+});
 await approve(decision, 'mod:otto');
 await approve(decision, 'mod:mona');
 await propose(appeals, 'reinstate', { appeal: 'a2' });

@@ -29,9 +29,21 @@ const POLICY: Policy = {
   term_days: { limit: 1, suspend: 1 },
 };
 
-type Phase = 'none' | 'open' | 'harmless' | 'violating' | 'struck' | 'decided' | 'told' | 'in force' | 'over';
+type Phase =
+  | 'none'
+  | 'open'
+  | 'harmless'
+  | 'violating'
+  | 'struck'
+  | 'decided'
+  | 'told'
+  | 'in force'
+  | 'over';
 
-function phaseOf({ cases, assessments, strikes, actions, notices, enforcements, ends }: Account, id: string): Phase {
+function phaseOf(
+  { cases, assessments, strikes, actions, notices, enforcements, ends }: Account,
+  id: string,
+): Phase {
   if (ends[id] !== undefined) return 'over';
   if (enforcements[id] !== undefined) return 'in force';
   if (notices[id] !== undefined) return 'told';
@@ -44,15 +56,24 @@ function phaseOf({ cases, assessments, strikes, actions, notices, enforcements, 
 /** The steps that a case takes, and all of them. */
 const STEPS = new Set([
   ...['triage: none to open', 'assess: open to harmless', 'assess: open to violating'],
-  ...['issue_strike: violating to struck', 'take_action: struck to decided', 'notify: decided to told'],
+  ...[
+    'issue_strike: violating to struck',
+    'take_action: struck to decided',
+    'notify: decided to told',
+  ],
   ...['enforce: told to in force', 'lift: in force to over', 'reinstate: in force to over'],
 ]);
 const CASES = ['c1', 'c2', 'c3', 'c4'];
 
-function allowed(before: ModerationState, step: LifeCycleStep, after: ModerationState): string | undefined {
+function allowed(
+  before: ModerationState,
+  step: LifeCycleStep,
+  after: ModerationState,
+): string | undefined {
   for (const id of CASES) {
     const [from, to] = [phaseOf(ana(before), id), phaseOf(ana(after), id)];
-    if (from !== to && !STEPS.has(`${step.action}: ${from} to ${to}`)) return `${step.action}: ${from} to ${to}`;
+    if (from !== to && !STEPS.has(`${step.action}: ${from} to ${to}`))
+      return `${step.action}: ${from} to ${to}`;
   }
   return forbidden(ana(before), step, ana(after));
 }
@@ -68,7 +89,8 @@ function forbidden(
   after: Account,
 ): string | undefined {
   const { case: id = '', strike = '', kind, appeal = '', until } = args as Record<string, string>;
-  const days = (from: string | undefined): number => (Date.parse(at) - Date.parse(from ?? at)) / 86_400_000;
+  const days = (from: string | undefined): number =>
+    (Date.parse(at) - Date.parse(from ?? at)) / 86_400_000;
   const isOpen = ([name]: readonly [string, unknown]): boolean => {
     const decision = before.decisions[name];
     return decision === undefined || (decision.granted && decision.carried_out === undefined);
@@ -77,26 +99,35 @@ function forbidden(
   const strikes = Object.entries(before.strikes).flatMap(([of, rows]) =>
     Object.entries(rows).map(([name, row]) => ({ of, name, row })),
   );
-  const granted = (of: string) => Object.values(before.decisions).some((it) => it.case === of && it.granted);
+  const granted = (of: string) =>
+    Object.values(before.decisions).some((it) => it.case === of && it.granted);
   switch (action) {
     case 'triage': {
       const about = Object.values(after.cases).map(({ content, clause }) => `${content} ${clause}`);
       const report = after.reports[(args as Record<string, string>)['report'] ?? ''];
-      if (after.cases[id]?.content !== report?.content) return 'a report in a case about something else';
+      if (after.cases[id]?.content !== report?.content)
+        return 'a report in a case about something else';
       return new Set(about).size < about.length ? 'two cases about one thing' : undefined;
     }
     case 'issue_strike': {
       if (strikes.some(({ of }) => of === role.params['case'])) return 'two strikes for one case';
-      const unanswered = strikes.filter(({ of, row }) => before.actions[of] === undefined && row.expired === undefined);
+      const unanswered = strikes.filter(
+        ({ of, row }) => before.actions[of] === undefined && row.expired === undefined,
+      );
       return unanswered.length > 0 ? 'a strike while another is unanswered' : undefined;
     }
     case 'take_action': {
-      const active = strikes.filter(({ row }) => row.overturned === undefined && days(row.at) < POLICY.strike_days);
+      const active = strikes.filter(
+        ({ row }) => row.overturned === undefined && days(row.at) < POLICY.strike_days,
+      );
       if (!active.some(({ of, name }) => of === id && name === strike))
         return 'an action for a strike that does not count';
-      if (kind !== POLICY.ladder[Math.min(active.length, 3) - 1]) return `${kind} for ${active.length} strikes`;
+      if (kind !== POLICY.ladder[Math.min(active.length, 3) - 1])
+        return `${kind} for ${active.length} strikes`;
       if (open.length > 0) return 'an action while an appeal is open';
-      return kind === 'ban' && approvedBy?.startsWith('mod:') !== true ? 'a ban without a person' : undefined;
+      return kind === 'ban' && approvedBy?.startsWith('mod:') !== true
+        ? 'a ban without a person'
+        : undefined;
     }
     case 'enforce': {
       if (open.some(([, it]) => it.case === id) || granted(id)) return 'enforced against an appeal';
@@ -118,11 +149,14 @@ function forbidden(
       if (before.decisions[appeal] !== undefined) return 'an appeal decided twice';
       return approvedBy === 'mod:mona' ? undefined : `an appeal decided by ${approvedBy}`;
     case 'reinstate':
-      return granted(before.appeals[appeal]?.case ?? '') ? undefined : 'reinstated without a granted appeal';
+      return granted(before.appeals[appeal]?.case ?? '')
+        ? undefined
+        : 'reinstated without a granted appeal';
     case 'close_case': {
       const phase = phaseOf(before, id);
       if (phase === 'harmless') return undefined;
-      const isDone = ['in force', 'over'].includes(phase) || granted(id) || before.actions[id]?.kind === 'warn';
+      const isDone =
+        ['in force', 'over'].includes(phase) || granted(id) || before.actions[id]?.kind === 'warn';
       if (!isDone || !['told', 'in force', 'over'].includes(phase)) return `closed when ${phase}`;
       if (open.some(([, it]) => it.case === id)) return 'closed under an open appeal';
       return days(before.notices[id]?.at) < POLICY.appeal_days ? 'closed too early' : undefined;
@@ -167,13 +201,17 @@ function proposals(cases: number, contents: readonly string[], last: number) {
         by('enforce', { case: id, until: dayAt(day + 2) }),
         by('file_appeal', { appeal: `a${appeals.length}`, case: id, statement: 'no' }),
         ...laterToo.flatMap((when) => [
-          ...POLICY.ladder.map((kind) => by('take_action', { case: id, strike: `s-${id}`, kind }, id, when)),
+          ...POLICY.ladder.map((kind) =>
+            by('take_action', { case: id, strike: `s-${id}`, kind }, id, when),
+          ),
           by('lift', { case: id }, id, when),
           by('expire_strike', { case: id, strike: `s-${id}` }, id, when),
           by('close_case', { case: id }, id, when),
         ]),
       ]),
-      ...known.map((id) => by('file_appeal', { appeal: `a${appeals.length}`, case: id, statement: 'no' }, id, day + 1)),
+      ...known.map((id) =>
+        by('file_appeal', { appeal: `a${appeals.length}`, case: id, statement: 'no' }, id, day + 1),
+      ),
       ...appeals.flatMap((appeal) => [
         by('decide_appeal', { appeal, granted: true, reason: 'yes' }),
         by('decide_appeal', { appeal, granted: false, reason: 'no' }),

@@ -31,11 +31,17 @@ describe('a ban', () => {
       channel: 'moderator',
       invariantId: 'BAN_IS_HUMAN',
     });
-    expect(await platform.propose('expire_strike', { case: 'c1', strike: 's-c1' })).toMatchObject({ ruling: 'frozen' });
+    expect(await platform.propose('expire_strike', { case: 'c1', strike: 's-c1' })).toMatchObject({
+      ruling: 'frozen',
+    });
     await platform.answered('c1', 'warn', { account: 'ben' });
     await platform.answered('c2', 'limit', { account: 'ben' });
     await platform.done('enforce', { case: 'c2', until: dayAt(7) }, { account: 'ben' });
-    await platform.done('file_appeal', { appeal: 'a1', case: 'c2', statement: 'no' }, { account: 'ben' });
+    await platform.done(
+      'file_appeal',
+      { appeal: 'a1', case: 'c2', statement: 'no' },
+      { account: 'ben' },
+    );
   });
 
   test('is no ban when the person refuses, and names them when they approve', async () => {
@@ -48,12 +54,17 @@ describe('a ban', () => {
     });
     expect(platform.account().actions['c4']).toBeUndefined();
     await platform.approved('take_action', ban, 'mod:mona');
-    expect(platform.account().actions['c4']).toMatchObject({ officer: 'otto', approved_by: 'mod:mona' });
+    expect(platform.account().actions['c4']).toMatchObject({
+      officer: 'otto',
+      approved_by: 'mod:mona',
+    });
     await platform.done('notify', { case: 'c4', text: 'you may appeal' });
     await platform.done('enforce', { case: 'c4' });
     expect(platform.account().standing).toEqual({ level: 'banned', case: 'c4' });
     platform.on(2_000);
-    expect(await platform.propose('lift', { case: 'c4' })).toMatchObject({ invariantId: 'TERM_SERVED' });
+    expect(await platform.propose('lift', { case: 'c4' })).toMatchObject({
+      invariantId: 'TERM_SERVED',
+    });
   });
 
   test('is appealed before another moderator; granting it restores the account', async () => {
@@ -61,20 +72,37 @@ describe('a ban', () => {
     await platform.approved('take_action', ban, 'mod:mona');
     await platform.done('notify', { case: 'c4', text: 'you may appeal' });
     await platform.done('enforce', { case: 'c4' });
-    await platform.done('file_appeal', { appeal: 'a4', case: 'c4', statement: 'somebody else had my phone' });
-    const decision = await platform.propose('decide_appeal', { appeal: 'a4', granted: true, reason: 'so it is' });
+    await platform.done('file_appeal', {
+      appeal: 'a4',
+      case: 'c4',
+      statement: 'somebody else had my phone',
+    });
+    const decision = await platform.propose('decide_appeal', {
+      appeal: 'a4',
+      granted: true,
+      reason: 'so it is',
+    });
     if (decision.ruling !== 'escalated') throw new Error('it must wait');
     for (const principal of ['mod:mona', 'mod:otto'])
       await expect(
-        platform.stage.trajectory.approvals.approve(decision.pending, { principal, method: 'test' }),
+        platform.stage.trajectory.approvals.approve(decision.pending, {
+          principal,
+          method: 'test',
+        }),
       ).rejects.toMatchObject({
         code: 'final_rule',
         evidence: { vector: [{ invariant_id: 'APPEAL_DECIDED_BY_ANOTHER' }] },
       });
     await expect(
-      platform.stage.trajectory.approvals.approve(decision.pending, { principal: 'agent:appeals', method: 'test' }),
+      platform.stage.trajectory.approvals.approve(decision.pending, {
+        principal: 'agent:appeals',
+        method: 'test',
+      }),
     ).rejects.toMatchObject({ code: 'unauthorised_counselor' });
-    await platform.stage.trajectory.approvals.approve(decision.pending, { principal: 'mod:zoe', method: 'test' });
+    await platform.stage.trajectory.approvals.approve(decision.pending, {
+      principal: 'mod:zoe',
+      method: 'test',
+    });
     await platform.done('reinstate', { appeal: 'a4' });
     const { standing, strikes, ends } = platform.account();
     expect(standing).toEqual({ level: 'good' });
@@ -82,10 +110,14 @@ describe('a ban', () => {
     expect(strikes['c4']?.['s-c4']).toMatchObject({ overturned: { appeal: 'a4' } });
     // The next strike is the fourth again, and not the fifth.
     await platform.struck('c5');
-    expect(await platform.propose('take_action', { ...ban, case: 'c5', strike: 's-c5' })).toMatchObject({
+    expect(
+      await platform.propose('take_action', { ...ban, case: 'c5', strike: 's-c5' }),
+    ).toMatchObject({
       ruling: 'escalated',
     });
-    expect(await verifyTrajectory(new Replayer(platform.stage.store), platform.stage.trajectory.id)).toMatchObject({
+    expect(
+      await verifyTrajectory(new Replayer(platform.stage.store), platform.stage.trajectory.id),
+    ).toMatchObject({
       valid: true,
     });
   });
@@ -99,7 +131,9 @@ describe('a suspension', () => {
     await platform.done('enforce', { case: 'c2', until: dayAt(7) });
     expect(platform.account().standing).toEqual({ level: 'limited', case: 'c2', until: dayAt(7) });
     platform.on(6);
-    expect(await platform.propose('lift', { case: 'c2' })).toMatchObject({ invariantId: 'TERM_SERVED' });
+    expect(await platform.propose('lift', { case: 'c2' })).toMatchObject({
+      invariantId: 'TERM_SERVED',
+    });
     platform.on(7);
     await platform.done('lift', { case: 'c2' });
     expect(platform.account().standing).toEqual({ level: 'good' });
@@ -110,22 +144,37 @@ describe('a suspension', () => {
     ['c3', 'c2'],
     ['9', '10'],
     ['10', '9'],
-  ])('of two alike, %s then %s, the suspension that ends last is the standing', async (one, other) => {
-    const platform = await opened('ana');
-    await platform.answered('c1', 'warn');
-    await platform.answered(one, 'limit');
-    await platform.done('enforce', { case: one, until: dayAt(7) });
-    await platform.done('file_appeal', { appeal: 'a1', case: 'c1', statement: 'a joke' });
-    await platform.approved('decide_appeal', { appeal: 'a1', granted: true, reason: 'it was' }, 'mod:mona');
-    await platform.done('reinstate', { appeal: 'a1' });
-    platform.on(1);
-    await platform.answered(other, 'limit');
-    await platform.done('enforce', { case: other, until: dayAt(8) });
-    expect(platform.account().standing).toEqual({ level: 'limited', case: other, until: dayAt(8) });
-    platform.on(7);
-    await platform.done('lift', { case: one });
-    expect(platform.account().standing).toEqual({ level: 'limited', case: other, until: dayAt(8) });
-  });
+  ])(
+    'of two alike, %s then %s, the suspension that ends last is the standing',
+    async (one, other) => {
+      const platform = await opened('ana');
+      await platform.answered('c1', 'warn');
+      await platform.answered(one, 'limit');
+      await platform.done('enforce', { case: one, until: dayAt(7) });
+      await platform.done('file_appeal', { appeal: 'a1', case: 'c1', statement: 'a joke' });
+      await platform.approved(
+        'decide_appeal',
+        { appeal: 'a1', granted: true, reason: 'it was' },
+        'mod:mona',
+      );
+      await platform.done('reinstate', { appeal: 'a1' });
+      platform.on(1);
+      await platform.answered(other, 'limit');
+      await platform.done('enforce', { case: other, until: dayAt(8) });
+      expect(platform.account().standing).toEqual({
+        level: 'limited',
+        case: other,
+        until: dayAt(8),
+      });
+      platform.on(7);
+      await platform.done('lift', { case: one });
+      expect(platform.account().standing).toEqual({
+        level: 'limited',
+        case: other,
+        until: dayAt(8),
+      });
+    },
+  );
 
   test('the harshest measure in force is the standing', async () => {
     const platform = await opened('ana');
@@ -136,7 +185,11 @@ describe('a suspension', () => {
     await platform.done('enforce', { case: 'c3', until: dayAt(30) });
     platform.on(7);
     await platform.done('lift', { case: 'c2' });
-    expect(platform.account().standing).toEqual({ level: 'suspended', case: 'c3', until: dayAt(30) });
+    expect(platform.account().standing).toEqual({
+      level: 'suspended',
+      case: 'c3',
+      until: dayAt(30),
+    });
   });
 });
 
@@ -208,13 +261,17 @@ describe('a record that makes no sense', () => {
   ] as const)('%s %j is refused', async (action, args) => {
     const platform = await opened('ana');
     await platform.answered('c1', 'warn');
-    expect(await platform.propose(action, args as never)).toMatchObject({ reason: 'precondition_failed' });
+    expect(await platform.propose(action, args as never)).toMatchObject({
+      reason: 'precondition_failed',
+    });
   });
 
   test('an account without a record is not moderated', async () => {
     const platform = await opened();
     const report = { report: 'r', content: 'x', clause: 'spam', reporter: 'rita' };
-    expect(await platform.propose('receive_report', report)).toMatchObject({ reason: 'precondition_failed' });
+    expect(await platform.propose('receive_report', report)).toMatchObject({
+      reason: 'precondition_failed',
+    });
     expect(platform.state).toEqual(moderationInitial());
   });
 });

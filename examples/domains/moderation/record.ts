@@ -1,15 +1,35 @@
 /** Functions of the rows of one account. They read only their arguments. */
 import type { Instant } from 'assize/internal/canon';
-import type { Action, Appeal, Decision, End, Enforcement, Kind, Level, Standing, Strike } from './schema.ts';
+import type {
+  Action,
+  Appeal,
+  Decision,
+  End,
+  Enforcement,
+  Kind,
+  Level,
+  Standing,
+  Strike,
+} from './schema.ts';
 import { KINDS } from './schema.ts';
 import { daysAfter } from './time.ts';
 
 type Rows<Row> = Readonly<Record<string, Row>>;
 
-const LEVEL: Readonly<Record<Kind, Level>> = { warn: 'good', limit: 'limited', suspend: 'suspended', ban: 'banned' };
+const LEVEL: Readonly<Record<Kind, Level>> = {
+  warn: 'good',
+  limit: 'limited',
+  suspend: 'suspended',
+  ban: 'banned',
+};
 
 /** How many strikes of an account counted at a time, as far as was known in event `n`. */
-export function activeStrikes(strikes: Rows<Rows<Strike>>, at: Instant, n: number, strikeDays: number): number {
+export function activeStrikes(
+  strikes: Rows<Rows<Strike>>,
+  at: Instant,
+  n: number,
+  strikeDays: number,
+): number {
   return Object.values(strikes)
     .flatMap((ofCase) => Object.values(ofCase))
     .filter((strike) => isActive(strike, at, n, strikeDays)).length;
@@ -36,7 +56,11 @@ export interface AppealRecord {
 }
 
 /** An appeal that was open just before event `n`: against a case, or any. */
-export function openAppeal({ appeals, decisions }: AppealRecord, n: number, ofCase?: string): string | undefined {
+export function openAppeal(
+  { appeals, decisions }: AppealRecord,
+  n: number,
+  ofCase?: string,
+): string | undefined {
   return Object.keys(appeals).find((id) => {
     const appeal = appeals[id] as Appeal;
     const decision = decisions[id];
@@ -46,8 +70,14 @@ export function openAppeal({ appeals, decisions }: AppealRecord, n: number, ofCa
 }
 
 /** Whether an appeal against a case was granted before event `n`. */
-export function isOverturned({ decisions }: Pick<AppealRecord, 'decisions'>, n: number, ofCase: string): boolean {
-  return Object.values(decisions).some((decision) => decision.case === ofCase && decision.granted && decision.n < n);
+export function isOverturned(
+  { decisions }: Pick<AppealRecord, 'decisions'>,
+  n: number,
+  ofCase: string,
+): boolean {
+  return Object.values(decisions).some(
+    (decision) => decision.case === ofCase && decision.granted && decision.n < n,
+  );
 }
 
 /**
@@ -67,7 +97,9 @@ export function standingOf({
     .filter((id) => ends[id] === undefined && actions[id] !== undefined)
     .sort(
       (a, b) =>
-        harshness(actions[b]) - harshness(actions[a]) || byEnd(enforcements[b], enforcements[a]) || byText(a, b),
+        harshness(actions[b]) - harshness(actions[a]) ||
+        byEnd(enforcements[b], enforcements[a]) ||
+        byText(a, b),
     )[0];
   if (inForce === undefined) return { level: 'good' };
   const { kind } = actions[inForce] as Action;

@@ -7,7 +7,13 @@ import type { Process, Role } from 'assize/internal/kernel';
 export const processes = {
   opening: { writes: ['/accounts/{account}'] },
   receiving: { writes: ['/accounts/{account}/reports', '/accounts/{account}/events'] },
-  triage: { writes: ['/accounts/{account}/reports', '/accounts/{account}/cases', '/accounts/{account}/events'] },
+  triage: {
+    writes: [
+      '/accounts/{account}/reports',
+      '/accounts/{account}/cases',
+      '/accounts/{account}/events',
+    ],
+  },
   closing: {
     reads: ['/accounts/{account}/cases'],
     writes: ['/accounts/{account}/closures', '/accounts/{account}/events'],
@@ -30,11 +36,19 @@ export const processes = {
   },
   enforcing: {
     reads: ['/accounts/{account}/actions', '/accounts/{account}/ends'],
-    writes: ['/accounts/{account}/enforcements', '/accounts/{account}/standing', '/accounts/{account}/events'],
+    writes: [
+      '/accounts/{account}/enforcements',
+      '/accounts/{account}/standing',
+      '/accounts/{account}/events',
+    ],
   },
   lifting: {
     reads: ['/accounts/{account}/actions', '/accounts/{account}/enforcements'],
-    writes: ['/accounts/{account}/ends', '/accounts/{account}/standing', '/accounts/{account}/events'],
+    writes: [
+      '/accounts/{account}/ends',
+      '/accounts/{account}/standing',
+      '/accounts/{account}/events',
+    ],
   },
   expiring: { writes: ['/accounts/{account}/strikes', '/accounts/{account}/events'] },
   appealing: {

@@ -27,7 +27,12 @@ test('the base breaks nothing', () => expect(broken(base)).toEqual([]));
 
 // Each row breaks its rule alone, so the neighbouring rules pass. The line after it is as close as
 // possible and breaks no rule.
-const table: readonly (readonly [id: string, what: string, wrong: (ana: Ana) => void, right: (ana: Ana) => void])[] = [
+const table: readonly (readonly [
+  id: string,
+  what: string,
+  wrong: (ana: Ana) => void,
+  right: (ana: Ana) => void,
+])[] = [
   [
     'DUPLICATES_MERGE',
     'two cases of one content and clause; of one content under two clauses',
@@ -49,7 +54,8 @@ const table: readonly (readonly [id: string, what: string, wrong: (ana: Ana) => 
   [
     'ASSESSED_ON_REPORT',
     'an assessment of what nobody reported; before it was reported',
-    ({ assessments }) => Object.assign(assessments, { c9: { violates: false, rationale: 'no', ...now } }),
+    ({ assessments }) =>
+      Object.assign(assessments, { c9: { violates: false, rationale: 'no', ...now } }),
     ({ assessments, cases }) => {
       cases['c9'] = { content: 'post-c9', clause: 'spam', ...now };
       assessments['c9'] = { violates: false, rationale: 'no', ...now, n: 101 };
@@ -109,8 +115,10 @@ const table: readonly (readonly [id: string, what: string, wrong: (ana: Ana) => 
   [
     'STRIKE_ON_VIOLATION',
     'a strike before the assessment; right after it',
-    ({ strikes, assessments }) => Object.assign(strikes['c5']!['s-c5']!, { n: assessments['c5']!.n }),
-    ({ strikes, assessments }) => Object.assign(strikes['c5']!['s-c5']!, { n: assessments['c5']!.n + 1 }),
+    ({ strikes, assessments }) =>
+      Object.assign(strikes['c5']!['s-c5']!, { n: assessments['c5']!.n }),
+    ({ strikes, assessments }) =>
+      Object.assign(strikes['c5']!['s-c5']!, { n: assessments['c5']!.n + 1 }),
   ],
   [
     'STRIKE_ONCE',
@@ -147,9 +155,17 @@ const table: readonly (readonly [id: string, what: string, wrong: (ana: Ana) => 
   [
     'OVERTURNED_ON_APPEAL',
     'a strike taken away that nobody appealed; the one whose appeal was granted',
-    ({ strikes }) => Object.assign(strikes['c3']!['s-c3']!, { overturned: { appeal: 'a2', n: 100 } }),
+    ({ strikes }) =>
+      Object.assign(strikes['c3']!['s-c3']!, { overturned: { appeal: 'a2', n: 100 } }),
     ({ decisions, strikes }) => {
-      decisions['a5'] = { case: 'c5', granted: true, reason: 'a joke', by: 'mod:mona', ...now, carried_out: 101 };
+      decisions['a5'] = {
+        case: 'c5',
+        granted: true,
+        reason: 'a joke',
+        by: 'mod:mona',
+        ...now,
+        carried_out: 101,
+      };
       strikes['c5']!['s-c5']!.overturned = { appeal: 'a5', n: 101 };
     },
   ],
@@ -177,7 +193,8 @@ const table: readonly (readonly [id: string, what: string, wrong: (ana: Ana) => 
     'LADDER_WAITS_FOR_APPEAL',
     'the next action while an appeal is open; after it was granted and carried out',
     ({ decisions, actions }) => Object.assign(decisions['a2']!, { carried_out: actions['c3']!.n }),
-    ({ decisions, actions }) => Object.assign(decisions['a2']!, { carried_out: actions['c3']!.n - 1 }),
+    ({ decisions, actions }) =>
+      Object.assign(decisions['a2']!, { carried_out: actions['c3']!.n - 1 }),
   ],
   [
     'NOTICE_BEFORE_ENFORCEMENT',
@@ -193,7 +210,14 @@ const table: readonly (readonly [id: string, what: string, wrong: (ana: Ana) => 
       Object.assign(standing, { level: 'suspended', case: 'c5', until: dayAt(45) });
     },
     ({ enforcements, standing, decisions }) => {
-      decisions['a5'] = { case: 'c5', granted: false, reason: 'no joke', by: 'mod:mona', ...now, n: 99 };
+      decisions['a5'] = {
+        case: 'c5',
+        granted: false,
+        reason: 'no joke',
+        by: 'mod:mona',
+        ...now,
+        n: 99,
+      };
       enforcements['c5'] = { ...now, until: dayAt(45) };
       Object.assign(standing, { level: 'suspended', case: 'c5', until: dayAt(45) });
     },
@@ -216,7 +240,8 @@ const table: readonly (readonly [id: string, what: string, wrong: (ana: Ana) => 
   [
     'ENDED_ON_APPEAL',
     'ended by an appeal that was not granted; by one that was',
-    ({ ends, decisions }) => Object.assign(ends['c2']!, { ground: 'granted', n: decisions['a2']!.n }),
+    ({ ends, decisions }) =>
+      Object.assign(ends['c2']!, { ground: 'granted', n: decisions['a2']!.n }),
     ({ ends }) => Object.assign(ends['c2']!, { ground: 'granted', n: 100 }),
   ],
   [
@@ -246,7 +271,14 @@ const table: readonly (readonly [id: string, what: string, wrong: (ana: Ana) => 
     'a second appeal while the first is open; after it was refused',
     ({ appeals }) => Object.assign(appeals, { b5: { ...appeals['a5']!, n: 100 } }),
     ({ appeals, decisions }) => {
-      decisions['a5'] = { case: 'c5', granted: false, reason: 'no joke', by: 'mod:mona', ...now, n: 99 };
+      decisions['a5'] = {
+        case: 'c5',
+        granted: false,
+        reason: 'no joke',
+        by: 'mod:mona',
+        ...now,
+        n: 99,
+      };
       appeals['b5'] = { ...appeals['a5']!, n: 100 };
     },
   ],
@@ -260,15 +292,26 @@ const table: readonly (readonly [id: string, what: string, wrong: (ana: Ana) => 
     'APPEAL_DECIDED_BY_ANOTHER',
     'a decision of no appeal; of an appeal that there is',
     ({ decisions }) =>
-      Object.assign(decisions, { a9: { case: 'c1', granted: false, reason: 'no', by: 'mod:zoe', ...now } }),
+      Object.assign(decisions, {
+        a9: { case: 'c1', granted: false, reason: 'no', by: 'mod:zoe', ...now },
+      }),
     ({ decisions }) =>
-      Object.assign(decisions, { a5: { case: 'c5', granted: false, reason: 'no', by: 'mod:zoe', ...now } }),
+      Object.assign(decisions, {
+        a5: { case: 'c5', granted: false, reason: 'no', by: 'mod:zoe', ...now },
+      }),
   ],
   [
     'GRANTED_IS_CARRIED_OUT',
     'an account reinstated that keeps its strike; that has lost it',
     ({ decisions }) => {
-      decisions['a5'] = { case: 'c5', granted: true, reason: 'a joke', by: 'mod:mona', ...now, carried_out: 101 };
+      decisions['a5'] = {
+        case: 'c5',
+        granted: true,
+        reason: 'a joke',
+        by: 'mod:mona',
+        ...now,
+        carried_out: 101,
+      };
     },
     ({ decisions }) => {
       decisions['a5'] = { case: 'c5', granted: true, reason: 'a joke', by: 'mod:mona', ...now };
@@ -301,6 +344,8 @@ describe('each rule is broken alone, and passes on the nearest case that it shou
   });
 
   test('all of them', () => {
-    expect([...new Set(table.map(([id]) => id))].sort()).toEqual(moderation.rules.map(({ id }) => id).sort());
+    expect([...new Set(table.map(([id]) => id))].sort()).toEqual(
+      moderation.rules.map(({ id }) => id).sort(),
+    );
   });
 });

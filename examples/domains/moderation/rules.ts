@@ -4,9 +4,23 @@
  * account, so a pending proposal blocks only that account. The others are checked row by row.
  * README.md names the source of each.
  */
-import { escalate, type Invariant, type InvariantResult, pass, type Rules, reject } from 'assize/internal/kernel';
+import {
+  escalate,
+  type Invariant,
+  type InvariantResult,
+  pass,
+  type Rules,
+  reject,
+} from 'assize/internal/kernel';
 import { isModerator, MODERATOR, nameOf } from './people.ts';
-import { activeStrikes, isActive, isOverturned, openAppeal, rungFor, standingOf } from './record.ts';
+import {
+  activeStrikes,
+  isActive,
+  isOverturned,
+  openAppeal,
+  rungFor,
+  standingOf,
+} from './record.ts';
 import type { ModerationState } from './schema.ts';
 import { daysAfter } from './time.ts';
 
@@ -22,7 +36,9 @@ function casework({ each, unique }: Rules<ModerationState>): Invariant<Moderatio
       '/accounts/*/cases/*',
       { by: ({ content, clause }, [account = '']) => [account, content, clause] },
       (places) =>
-        reject(`${places.join(' and ')} are about one content and one clause; merge the reports into one case`),
+        reject(
+          `${places.join(' and ')} are about one content and one clause; merge the reports into one case`,
+        ),
     ),
 
     each(
@@ -38,14 +54,19 @@ function casework({ each, unique }: Rules<ModerationState>): Invariant<Moderatio
         if (into === undefined) return reject(`there is no case ${of}`);
         return into.content === content && into.clause === clause
           ? pass
-          : reject(`${of} is about ${into.content} under ${into.clause}, the report about ${content} under ${clause}`);
+          : reject(
+              `${of} is about ${into.content} under ${into.clause}, the report about ${content} under ${clause}`,
+            );
       },
     ),
 
     each(
       'ASSESSED_ON_REPORT',
       '/accounts/*/assessments/*',
-      { reads: ['/accounts/*/cases/*'], with: (_, [account, of]) => ({ of: `/accounts/${account}/cases/${of}` }) },
+      {
+        reads: ['/accounts/*/cases/*'],
+        with: (_, [account, of]) => ({ of: `/accounts/${account}/cases/${of}` }),
+      },
       ({ n }, { of }) => (isBefore(of, n) ? pass : reject('the case has no earlier report')),
     ),
 
@@ -63,7 +84,10 @@ function casework({ each, unique }: Rules<ModerationState>): Invariant<Moderatio
           const open = openAppeal(record, n, id);
           if (open !== undefined) return `the appeal ${open} is open`;
           if (at < daysAfter(notice.at, appealDays)) return 'it can still be appealed';
-          const isDone = actions[id]?.kind === 'warn' || isBefore(enforcements[id], n) || isOverturned(record, n, id);
+          const isDone =
+            actions[id]?.kind === 'warn' ||
+            isBefore(enforcements[id], n) ||
+            isOverturned(record, n, id);
           return isDone ? undefined : 'the action is not in force yet';
         }),
     ),
@@ -80,13 +104,21 @@ function strikes({ each, unique }: Rules<ModerationState>): Invariant<Moderation
         with: (_, [account, of]) => ({ assessment: `/accounts/${account}/assessments/${of}` }),
       },
       (strikes, { assessment }) => {
-        const isFound = Object.values(strikes).every(({ n }) => assessment?.violates && isBefore(assessment, n));
+        const isFound = Object.values(strikes).every(
+          ({ n }) => assessment?.violates && isBefore(assessment, n),
+        );
         return isFound ? pass : reject('it was not found to break the policy');
       },
     ),
 
-    unique('STRIKE_ONCE', '/accounts/*/strikes/*/*', { by: (_, [account = '', of = '']) => [account, of] }, (places) =>
-      reject(`${places.join(' and ')} are for one case, which counts only once, even after its strike was removed`),
+    unique(
+      'STRIKE_ONCE',
+      '/accounts/*/strikes/*/*',
+      { by: (_, [account = '', of = '']) => [account, of] },
+      (places) =>
+        reject(
+          `${places.join(' and ')} are for one case, which counts only once, even after its strike was removed`,
+        ),
     ),
 
     each(
@@ -107,13 +139,17 @@ function strikes({ each, unique }: Rules<ModerationState>): Invariant<Moderation
       );
       return unanswered.length <= 1
         ? pass
-        : reject(`the strikes ${unanswered.join(' and ')} are both unanswered; answer one before the next is issued`);
+        : reject(
+            `the strikes ${unanswered.join(' and ')} are both unanswered; answer one before the next is issued`,
+          );
     }),
 
     each('OVERTURNED_ON_APPEAL', '/accounts/*', {}, ({ strikes, decisions }) =>
       rows(strikes, (ofCase, id) => {
         const lost = Object.values(ofCase).flatMap(({ overturned }) => overturned?.appeal ?? []);
-        const odd = lost.find((appeal) => !decisions[appeal]?.granted || decisions[appeal].case !== id);
+        const odd = lost.find(
+          (appeal) => !decisions[appeal]?.granted || decisions[appeal].case !== id,
+        );
         return odd === undefined ? undefined : `its overturning appeal ${odd} was not granted`;
       }),
     ),
@@ -146,14 +182,18 @@ function ladder({ each }: Rules<ModerationState>): Invariant<ModerationState>[] 
         rows(actions, ({ kind, at, n }) => {
           const active = activeStrikes(strikes, at, n, strikeDays);
           const rung = rungFor(active, ladder) ?? 'nothing';
-          return rung === kind ? undefined : `the policy answers ${active} strike(s) with ${rung}, not ${kind}`;
+          return rung === kind
+            ? undefined
+            : `the policy answers ${active} strike(s) with ${rung}, not ${kind}`;
         }),
     ),
 
     each('LADDER_WAITS_FOR_APPEAL', '/accounts/*', {}, ({ actions, ...record }) =>
       rows(actions, ({ n }) => {
         const open = openAppeal(record, n);
-        return open === undefined ? undefined : `the appeal ${open} is open and can remove a strike`;
+        return open === undefined
+          ? undefined
+          : `the appeal ${open} is open and can remove a strike`;
       }),
     ),
   ];
@@ -168,7 +208,8 @@ function enforcement({ each }: Rules<ModerationState>): Invariant<ModerationStat
         reads: ['/accounts/*/notices/*'],
         with: (_, [account, of]) => ({ notice: `/accounts/${account}/notices/${of}` }),
       },
-      ({ n }, { notice }) => (isBefore(notice, n) ? pass : reject('the account was not notified; notify it first')),
+      ({ n }, { notice }) =>
+        isBefore(notice, n) ? pass : reject('the account was not notified; notify it first'),
     ),
 
     each('ENFORCEMENT_WAITS_FOR_APPEAL', '/accounts/*', {}, ({ enforcements, ...record }) =>
@@ -186,10 +227,13 @@ function enforcement({ each }: Rules<ModerationState>): Invariant<ModerationStat
       ({ enforcements, actions }, { termDays }) =>
         rows(enforcements, ({ at, until }, id) => {
           const kind = actions[id]?.kind;
-          if (kind === undefined || termDays === undefined) return 'no action was decided that could be enforced';
+          if (kind === undefined || termDays === undefined)
+            return 'no action was decided that could be enforced';
           if (kind === 'warn') return 'a warning ends with its notice';
           const end = kind === 'ban' ? undefined : daysAfter(at, termDays[kind]);
-          return end === until ? undefined : `a ${kind} from now on ends ${end ?? 'never'}, not ${until ?? 'never'}`;
+          return end === until
+            ? undefined
+            : `a ${kind} from now on ends ${end ?? 'never'}, not ${until ?? 'never'}`;
         }),
     ),
 
@@ -210,14 +254,20 @@ function enforcement({ each }: Rules<ModerationState>): Invariant<ModerationStat
 
     each('ENDED_ON_APPEAL', '/accounts/*', {}, ({ ends, ...record }) =>
       rows(ends, ({ ground, n }, id) =>
-        ground !== 'granted' || isOverturned(record, n, id) ? undefined : 'no appeal against it was granted',
+        ground !== 'granted' || isOverturned(record, n, id)
+          ? undefined
+          : 'no appeal against it was granted',
       ),
     ),
 
     each('STANDING_ON_RECORD', '/accounts/*', {}, ({ standing, ...record }) => {
       const derived = standingOf(record);
-      const same = (['level', 'case', 'until'] as const).every((part) => derived[part] === standing[part]);
-      return same ? pass : reject(`the standing must be ${derived.level}, but the record has ${standing.level}`);
+      const same = (['level', 'case', 'until'] as const).every(
+        (part) => derived[part] === standing[part],
+      );
+      return same
+        ? pass
+        : reject(`the standing must be ${derived.level}, but the record has ${standing.level}`);
     }),
   ];
 }
@@ -245,7 +295,9 @@ function appeals({ each }: Rules<ModerationState>): Invariant<ModerationState>[]
       rows(record.appeals, ({ n, case: of }) => {
         const open = openAppeal(record, n, of);
         if (open !== undefined) return `the appeal ${open} against ${of} is open`;
-        return isOverturned(record, n, of) ? `${of} is overturned; there is nothing left to appeal` : undefined;
+        return isOverturned(record, n, of)
+          ? `${of} is overturned; there is nothing left to appeal`
+          : undefined;
       }),
     ),
 
@@ -262,16 +314,22 @@ function appeals({ each }: Rules<ModerationState>): Invariant<ModerationState>[]
       }),
     ),
 
-    each('GRANTED_IS_CARRIED_OUT', '/accounts/*', {}, ({ decisions, strikes, enforcements, ends }) =>
-      rows(decisions, ({ case: of, granted, carried_out }, id) => {
-        if (carried_out === undefined) return undefined;
-        if (!granted) return 'the appeal was not granted';
-        const isLost = Object.values(strikes[of] ?? {}).some(({ overturned }) => overturned?.appeal === id);
-        if (!isLost) return 'the strike of the granted appeal still exists';
-        return enforcements[of] === undefined || ends[of] !== undefined
-          ? undefined
-          : 'the appealed action is still in force';
-      }),
+    each(
+      'GRANTED_IS_CARRIED_OUT',
+      '/accounts/*',
+      {},
+      ({ decisions, strikes, enforcements, ends }) =>
+        rows(decisions, ({ case: of, granted, carried_out }, id) => {
+          if (carried_out === undefined) return undefined;
+          if (!granted) return 'the appeal was not granted';
+          const isLost = Object.values(strikes[of] ?? {}).some(
+            ({ overturned }) => overturned?.appeal === id,
+          );
+          if (!isLost) return 'the strike of the granted appeal still exists';
+          return enforcements[of] === undefined || ends[of] !== undefined
+            ? undefined
+            : 'the appealed action is still in force';
+        }),
     ),
   ];
 }
@@ -290,7 +348,9 @@ function people({ each }: Rules<ModerationState>): Invariant<ModerationState>[] 
       },
       ({ granted, reason, by }, _, [, appeal]) => {
         if (by === undefined)
-          return escalate(`a moderator decides ${appeal}: ${granted ? 'grant' : 'uphold'}, ${reason}`);
+          return escalate(
+            `a moderator decides ${appeal}: ${granted ? 'grant' : 'uphold'}, ${reason}`,
+          );
         return isModerator(by) ? pass : reject(`${by} is not a moderator`);
       },
     ),
@@ -307,7 +367,8 @@ function people({ each }: Rules<ModerationState>): Invariant<ModerationState>[] 
       },
       ({ kind, approved_by }, _, [account]) => {
         if (kind !== 'ban') return pass;
-        if (approved_by === undefined) return escalate(`a moderator decides whether ${account} is banned permanently`);
+        if (approved_by === undefined)
+          return escalate(`a moderator decides whether ${account} is banned permanently`);
         return isModerator(approved_by) ? pass : reject(`${approved_by} is not a moderator`);
       },
     ),
@@ -326,6 +387,9 @@ function rows<Row>(
   return pass;
 }
 
-function isBefore<Event extends { readonly n: number }>(event: Event | undefined, n: number): event is Event {
+function isBefore<Event extends { readonly n: number }>(
+  event: Event | undefined,
+  n: number,
+): event is Event {
   return event !== undefined && event.n < n;
 }

@@ -151,7 +151,9 @@ const account: z.ZodType<Account> = z.object({
     case: id.exactOptional(),
     until: instant.exactOptional(),
   }),
-  reports: by(z.object({ ...event, content: id, clause: id, reporter: id, case: id.exactOptional() })),
+  reports: by(
+    z.object({ ...event, content: id, clause: id, reporter: id, case: id.exactOptional() }),
+  ),
   cases: by(z.object({ ...event, content: id, clause: id })),
   assessments: by(z.object({ ...event, violates: z.boolean(), rationale: z.string() })),
   strikes: by(
@@ -163,7 +165,9 @@ const account: z.ZodType<Account> = z.object({
       }),
     ),
   ),
-  actions: by(z.object({ ...event, kind, strike: id, officer: id, approved_by: z.string().exactOptional() })),
+  actions: by(
+    z.object({ ...event, kind, strike: id, officer: id, approved_by: z.string().exactOptional() }),
+  ),
   notices: by(z.object({ ...event, text: z.string() })),
   enforcements: by(z.object({ ...event, until: instant.exactOptional() })),
   ends: by(z.object({ ...event, ground: z.enum(['served', 'granted']) })),

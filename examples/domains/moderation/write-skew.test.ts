@@ -8,7 +8,9 @@ function assessor(of: string) {
   return {
     role: { name: 'Assessor', params: { account: 'ana', case: of } },
     decide: (slice: any) =>
-      slice.accounts.ana.assessments[of].violates ? { action: 'issue_strike', args: { strike: `s-${of}` } } : undefined,
+      slice.accounts.ana.assessments[of].violates
+        ? { action: 'issue_strike', args: { strike: `s-${of}` } }
+        : undefined,
   };
 }
 
@@ -36,7 +38,10 @@ test('an appeal is filed while the appealed decision is being enforced', async (
   await platform.answered('c2', 'limit');
   const appeals = {
     role: { name: 'Appeals', params: { account: 'ana' } },
-    decide: () => ({ action: 'file_appeal', args: { appeal: 'a1', case: 'c2', statement: 'a joke' } }),
+    decide: () => ({
+      action: 'file_appeal',
+      args: { appeal: 'a1', case: 'c2', statement: 'a joke' },
+    }),
   };
   const enforcement = {
     role: { name: 'Enforcement', params: { account: 'ana', officer: 'otto' } },
@@ -68,7 +73,11 @@ test('an action is decided while another is: of two rungs one is wrong', async (
   ] as const)
     await platform.answered(of, kind);
   await platform.done('file_appeal', { appeal: 'a3', case: 'c3', statement: 'a joke' });
-  await platform.approved('decide_appeal', { appeal: 'a3', granted: true, reason: 'it was' }, 'mod:mona');
+  await platform.approved(
+    'decide_appeal',
+    { appeal: 'a3', granted: true, reason: 'it was' },
+    'mod:mona',
+  );
   await platform.struck('c4');
   const appeals = {
     role: { name: 'Appeals', params: { account: 'ana' } },

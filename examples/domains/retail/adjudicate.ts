@@ -48,7 +48,9 @@ export const retailBenchmark: Benchmark<Records> = {
  * @throws AssizeError `base_mismatch` when the base's name stands for something else in this store;
  *   the reason of `signal`; the errors of the runtime and the store; ArgumentError `bad_argument`
  */
-export async function adjudicateRetail(options: AdjudicateOptions & RetailRecords): Promise<AdjudicationReport> {
+export async function adjudicateRetail(
+  options: AdjudicateOptions & RetailRecords,
+): Promise<AdjudicationReport> {
   checkArgument(arg.object, options, 'options');
   const { users, products, orders, ...rest } = options;
   return adjudicateRecorded(retailBenchmark, { users, products, orders }, rest);

@@ -32,10 +32,16 @@ function answer(domain: Domain, state: RetailState, { user, before, call }: Atte
  * The part of a large state that a call can be about. It has the data of the user and of each other
  * user that the call refers to.
  */
-function concerning(state: RetailState, user: string, { arguments: args }: Attempt['call']): RetailState {
+function concerning(
+  state: RetailState,
+  user: string,
+  { arguments: args }: Attempt['call'],
+): RetailState {
   const others = Object.keys(state.orders).filter(
     (other) =>
-      other === user || other === args['user_id'] || Object.hasOwn(state.orders[other] ?? {}, String(args['order_id'])),
+      other === user ||
+      other === args['user_id'] ||
+      Object.hasOwn(state.orders[other] ?? {}, String(args['order_id'])),
   );
   const of = <T>(all: Record<string, T>): Record<string, T> =>
     Object.fromEntries(others.map((name) => [name, all[name] as T]));
@@ -60,7 +66,8 @@ describe.each([
 
     test.each(KINDS)('%s: is refused, by the tool or by the rule', (kind) => {
       tried(attempts[kind], (attempt) => {
-        const expected = attempt.tool === undefined ? named(attempt.by) : `tool_error ${attempt.tool}`;
+        const expected =
+          attempt.tool === undefined ? named(attempt.by) : `tool_error ${attempt.tool}`;
         expect(answer(retail, world, attempt)).toBe(expected);
       });
     });
@@ -95,7 +102,12 @@ describe.each([
 
     test('tries every rule about the actions of an agent', () => {
       const others = retail.rules.map(({ id }) => id).filter((id) => !rules.includes(id));
-      expect(others).toEqual(['ORDER_IS_PAID', 'ORDER_OF_ITS_USER', 'DIFFERENCE_OF_PRICES', 'EVENTS_ON_RECORD']);
+      expect(others).toEqual([
+        'ORDER_IS_PAID',
+        'ORDER_OF_ITS_USER',
+        'DIFFERENCE_OF_PRICES',
+        'EVENTS_ON_RECORD',
+      ]);
     });
   });
 });

@@ -11,7 +11,10 @@ interface Call {
  * zip code (policy.md). Undefined before that. A user that is located later is not the subject of
  * the conversation.
  */
-export function authenticatedUser(calls: readonly Call[], { users }: Pick<RetailRecords, 'users'>): string | undefined {
+export function authenticatedUser(
+  calls: readonly Call[],
+  { users }: Pick<RetailRecords, 'users'>,
+): string | undefined {
   for (const call of calls) {
     const found = Object.keys(users).find((id) => isLocatedBy(call, users[id]));
     if (found !== undefined) return found;
@@ -19,7 +22,10 @@ export function authenticatedUser(calls: readonly Call[], { users }: Pick<Retail
   return undefined;
 }
 
-function isLocatedBy({ name, arguments: args }: Call, user: RetailRecords['users'][string] | undefined): boolean {
+function isLocatedBy(
+  { name, arguments: args }: Call,
+  user: RetailRecords['users'][string] | undefined,
+): boolean {
   if (user === undefined) return false;
   switch (name) {
     case 'find_user_id_by_email':

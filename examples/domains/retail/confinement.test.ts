@@ -30,7 +30,8 @@ async function shop() {
   const writ = writFor('agent:chat', { scopes: ['role:agent:ann'] });
   const assize = runtimeOver(new MemoryStore(), [untyped]);
   const trajectory = await assize.create(untyped, { initial: smallWorld(), writs: [writ] });
-  const propose = (role: typeof ann, action: string, args: object) => trajectory.propose({ action, role, args, writ });
+  const propose = (role: typeof ann, action: string, args: object) =>
+    trajectory.propose({ action, role, args, writ });
   return { trajectory, propose };
 }
 
@@ -46,7 +47,9 @@ describe('an agent of ann', () => {
 
   test('acts for her and for no other user', async () => {
     const { propose } = await shop();
-    expect(await propose(ann, 'return_delivered_order_items', returnArgs('D'))).toMatchObject({ ruling: 'committed' });
+    expect(await propose(ann, 'return_delivered_order_items', returnArgs('D'))).toMatchObject({
+      ruling: 'committed',
+    });
     expect(await propose(bob, 'return_delivered_order_items', returnArgs('B'))).toMatchObject({
       ruling: 'rejected',
       reason: 'invalid_authority',
@@ -56,14 +59,18 @@ describe('an agent of ann', () => {
       reason: 'precondition_failed',
       detail: 'order not found',
     });
-    expect(await propose(ann, 'modify_user_address', { user_id: 'bob', ...ADDRESS })).toMatchObject({
-      ruling: 'rejected',
-      reason: 'precondition_failed',
-      detail: 'user not found',
-    });
-    expect(await propose(ann, 'modify_user_address', { user_id: 'ann', ...ADDRESS })).toMatchObject({
-      ruling: 'committed',
-    });
+    expect(await propose(ann, 'modify_user_address', { user_id: 'bob', ...ADDRESS })).toMatchObject(
+      {
+        ruling: 'rejected',
+        reason: 'precondition_failed',
+        detail: 'user not found',
+      },
+    );
+    expect(await propose(ann, 'modify_user_address', { user_id: 'ann', ...ADDRESS })).toMatchObject(
+      {
+        ruling: 'committed',
+      },
+    );
   });
 });
 
@@ -115,12 +122,24 @@ describe('a tool that changes more than it should', () => {
       ({ products }) => Object.assign(products['shirt']!.variants['shirt-red']!, { price: 1 }),
       'invalid_authority',
     ],
-    ['an order’s owner', ({ orders }) => Object.assign(orders['ann']!['P']!, { user_id: 'bob' }), 'invalid_authority'],
-    ['a row that was written before', ({ events }) => events['ann']!['P']!.pop(), 'invalid_authority'],
+    [
+      'an order’s owner',
+      ({ orders }) => Object.assign(orders['ann']!['P']!, { user_id: 'bob' }),
+      'invalid_authority',
+    ],
+    [
+      'a row that was written before',
+      ({ events }) => events['ann']!['P']!.pop(),
+      'invalid_authority',
+    ],
     [
       'money back',
       ({ orders }) => {
-        const refund = { transaction_type: 'refund', amount: 5.1, payment_method_id: 'card' } as const;
+        const refund = {
+          transaction_type: 'refund',
+          amount: 5.1,
+          payment_method_id: 'card',
+        } as const;
         orders['ann']!['P']!.payment_history.push(refund);
       },
       'reject ORDER_IS_PAID',
@@ -152,7 +171,11 @@ describe('the authenticated user', () => {
       [byEmail('nobody@example.com'), byEmail('bob@example.com'), byEmail('ann@example.com')],
       'bob',
     ],
-    ['nobody by an order', [{ name: 'get_order_details', arguments: { order_id: 'D' } }], undefined],
+    [
+      'nobody by an order',
+      [{ name: 'get_order_details', arguments: { order_id: 'D' } }],
+      undefined,
+    ],
     ['nobody by what is no text', [byEmail(7)], undefined],
     ['nobody by nothing', [], undefined],
   ])('%s', (_, calls, user) => {
@@ -164,7 +187,10 @@ test('a solution without a look-up acts for the user of its task', async () => {
   const records = retailRecordsOf(smallWorld());
   const task = (user_id?: string) =>
     recordedTask.parse({
-      ...{ task_id: 1, actions: [{ name: 'modify_user_address', arguments: { user_id: 'ann', ...ADDRESS } }] },
+      ...{
+        task_id: 1,
+        actions: [{ name: 'modify_user_address', arguments: { user_id: 'ann', ...ADDRESS } }],
+      },
       ...(user_id !== undefined && { user_id }),
     });
   const outcome = async (user_id?: string) => {

@@ -1,7 +1,11 @@
 import { arg, checkArgument } from 'assize/internal/base';
 import type { Order, RetailRecords, RetailState } from './schema.ts';
 
-const RECORDS = arg.members({ users: arg.object, products: arg.object, orders: arg.record(arg.object) });
+const RECORDS = arg.members({
+  users: arg.object,
+  products: arg.object,
+  orders: arg.record(arg.object),
+});
 
 /**
  * The state before the first proposal: the records as they are, orders under their users, and no
@@ -30,5 +34,9 @@ export function retailInitial(records: RetailRecords): RetailState {
  * The records of a state in the benchmark's form. Each record is the same object as in the state.
  */
 export function retailRecordsOf({ users, products, orders }: RetailState): RetailRecords {
-  return { users, products, orders: Object.fromEntries(Object.values(orders).flatMap((own) => Object.entries(own))) };
+  return {
+    users,
+    products,
+    orders: Object.fromEntries(Object.values(orders).flatMap((own) => Object.entries(own))),
+  };
 }

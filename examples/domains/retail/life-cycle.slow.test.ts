@@ -68,7 +68,10 @@ const CALLS: readonly Call[] = ORDERS.flatMap((order_id): Call[] => [
   },
   { name: 'exchange_delivered_order_items', arguments: swapArgs(order_id) },
   { name: 'return_delivered_order_items', arguments: returnArgs(order_id) },
-  { name: 'return_delivered_order_items', arguments: returnArgs(order_id, { item_ids: ['shoe-white'] }) },
+  {
+    name: 'return_delivered_order_items',
+    arguments: returnArgs(order_id, { item_ids: ['shoe-white'] }),
+  },
 ]);
 
 /** A call that changed something, and the order before and after it. */
@@ -152,7 +155,8 @@ describe.each([
   ['with the tools as they are', retail, attempt],
   ['with tools that check nothing', carelessRetail(), attemptCarelessly],
 ] as const)('the life of an order, %s', (_, domain, naively) => {
-  const rulings: { readonly state: RetailState; readonly call: Call; readonly words: string }[] = [];
+  const rulings: { readonly state: RetailState; readonly call: Call; readonly words: string }[] =
+    [];
   let walked: Walk;
 
   beforeAll(() => {
@@ -165,14 +169,20 @@ describe.each([
   });
 
   test('every change is reached that the policy allows', () => {
-    const reached = new Set(walked.steps.map(({ call, before }) => `${before.status} ${call.name}`));
-    const allowed = Object.entries(TABLE).flatMap(([status, tools]) => Object.keys(tools).map((t) => `${status} ${t}`));
+    const reached = new Set(
+      walked.steps.map(({ call, before }) => `${before.status} ${call.name}`),
+    );
+    const allowed = Object.entries(TABLE).flatMap(([status, tools]) =>
+      Object.keys(tools).map((t) => `${status} ${t}`),
+    );
     expect([...reached].sort()).toEqual(allowed.sort());
   });
 
   test('a refusal despite an allowed status has a known reason', () => {
     for (const [tool, words] of walked.refused) {
-      expect([...words].filter((word) => REFUSED_FOR_MORE[tool]?.includes(word) !== true)).toEqual([]);
+      expect([...words].filter((word) => REFUSED_FOR_MORE[tool]?.includes(word) !== true)).toEqual(
+        [],
+      );
     }
     expect([...walked.refused.keys()].sort()).toEqual(Object.keys(REFUSED_FOR_MORE).sort());
   });
@@ -214,7 +224,10 @@ test.each([
   ['RETURNED_WHEN_DELIVERED', 'pending – return_delivered_order_items → return requested'],
   ['EXCHANGED_WHEN_DELIVERED', 'processed – exchange_delivered_order_items → exchange requested'],
   ['ITEMS_MODIFIED_IS_FINAL', 'pending (item modified) – cancel_pending_order → cancelled'],
-  ['RETURN_OR_EXCHANGE_ONCE', 'return requested – exchange_delivered_order_items → exchange requested'],
+  [
+    'RETURN_OR_EXCHANGE_ONCE',
+    'return requested – exchange_delivered_order_items → exchange requested',
+  ],
 ])('without %s the walk reaches a state that the policy forbids', (rule, found) => {
   expect(forbidden(walk(carelessRetail([rule]), 2))).toContain(found);
 });

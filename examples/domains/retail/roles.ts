@@ -21,7 +21,11 @@ export const processes = {
   },
   repayment: {
     reads: ['/users/{user}', '/orders/{user}'],
-    writes: ['/orders/{user}/*/payment_history/-', '/users/{user}/payment_methods/*/balance', '/events/{user}/*/-'],
+    writes: [
+      '/orders/{user}/*/payment_history/-',
+      '/users/{user}/payment_methods/*/balance',
+      '/events/{user}/*/-',
+    ],
   },
   modification: {
     reads: ['/users/{user}', '/products', '/orders/{user}'],

@@ -176,7 +176,12 @@ export const addressShape = {
 const address: z.ZodType<Address> = z.strictObject(addressShape);
 
 const paymentMethod: z.ZodType<PaymentMethod> = z.union([
-  z.strictObject({ id, source: z.literal('credit_card'), brand: z.string(), last_four: z.string() }),
+  z.strictObject({
+    id,
+    source: z.literal('credit_card'),
+    brand: z.string(),
+    last_four: z.string(),
+  }),
   z.strictObject({ id, source: z.literal('paypal') }),
   z.strictObject({ id, source: z.literal('gift_card'), balance: dollars }),
 ]);
@@ -219,8 +224,12 @@ export const order: z.ZodType<Order> = z.strictObject({
   order_id: id,
   user_id: id,
   address,
-  items: z.array(z.strictObject({ name: z.string(), product_id: id, item_id: id, price: dollars, options })),
-  fulfillments: z.array(z.strictObject({ tracking_id: z.array(z.string()), item_ids: z.array(id) })),
+  items: z.array(
+    z.strictObject({ name: z.string(), product_id: id, item_id: id, price: dollars, options }),
+  ),
+  fulfillments: z.array(
+    z.strictObject({ tracking_id: z.array(z.string()), item_ids: z.array(id) }),
+  ),
   status,
   payment_history: z.array(paymentEntry),
   cancel_reason: z.string().optional(),
@@ -248,7 +257,13 @@ const swapShape = { status, items: z.array(id), swaps: z.array(swap), method, di
 const event: z.ZodType<OrderEvent> = z.union([
   z.strictObject({ kind: z.literal('cancellation'), status, reason: z.string() }),
   z.strictObject({ kind: z.literal('address'), status }),
-  z.strictObject({ kind: z.literal('payment'), status, payments: z.array(paymentEntry), method, amount: dollars }),
+  z.strictObject({
+    kind: z.literal('payment'),
+    status,
+    payments: z.array(paymentEntry),
+    method,
+    amount: dollars,
+  }),
   z.strictObject({ kind: z.literal('items'), ...swapShape }),
   z.strictObject({ kind: z.literal('exchange'), ...swapShape }),
   z.strictObject({
@@ -263,7 +278,10 @@ const event: z.ZodType<OrderEvent> = z.union([
 
 const shared = { users: z.record(id, user), products: z.record(id, product) };
 
-export const retailRecords: z.ZodType<RetailRecords> = z.strictObject({ ...shared, orders: z.record(id, order) });
+export const retailRecords: z.ZodType<RetailRecords> = z.strictObject({
+  ...shared,
+  orders: z.record(id, order),
+});
 
 export const retailState: z.ZodType<RetailState> = z.strictObject({
   ...shared,

@@ -5,7 +5,14 @@ import { someOf } from '../../../tests/support/some-of.ts';
 import { authenticatedUser } from './authentication.ts';
 import { retailRecordsOf } from './initial.ts';
 import type { RetailRecords, RetailState } from './schema.ts';
-import { type Call, hasRetail, isWrite, type Recorded, recordedSolutions, retailWorld } from './testing/data.ts';
+import {
+  type Call,
+  hasRetail,
+  isWrite,
+  type Recorded,
+  recordedSolutions,
+  retailWorld,
+} from './testing/data.ts';
 import { copyOf, perform } from './testing/naive-world.ts';
 
 const COLLECTIONS = ['users', 'products', 'orders'] as const;
@@ -18,11 +25,15 @@ function answer({ name, arguments: args }: Call, records: RetailRecords): unknow
   if (name.startsWith('find_user_id')) {
     return authenticatedUser([{ name, arguments: args }], records) ?? 'Error: user not found';
   }
-  if (name === 'get_product_details') return records.products[String(args['product_id'])] ?? 'Error: product not found';
+  if (name === 'get_product_details')
+    return records.products[String(args['product_id'])] ?? 'Error: product not found';
   if (name === 'list_all_product_types') {
-    return Object.fromEntries(Object.values(records.products).map((product) => [product.name, product.product_id]));
+    return Object.fromEntries(
+      Object.values(records.products).map((product) => [product.name, product.product_id]),
+    );
   }
-  if ('order_id' in args) return records.orders[String(args['order_id'])] ?? 'Error: order not found';
+  if ('order_id' in args)
+    return records.orders[String(args['order_id'])] ?? 'Error: order not found';
   return records.users[String(args['user_id'])] ?? 'Error: user not found';
 }
 
@@ -30,7 +41,10 @@ function answer({ name, arguments: args }: Call, records: RetailRecords): unknow
  * The outputs and the final state of a task. Errors are in the benchmark's words, and records are
  * values.
  */
-function replay(world: RetailState, { calls, user }: Recorded): { outputs: Map<number, unknown>; state: RetailState } {
+function replay(
+  world: RetailState,
+  { calls, user }: Recorded,
+): { outputs: Map<number, unknown>; state: RetailState } {
   const outputs = new Map<number, unknown>();
   let state = world;
   for (const [index, call] of calls.entries()) {
@@ -54,23 +68,28 @@ function read(output: string | undefined): unknown {
   return output?.startsWith('{') ? JSON.parse(output) : output;
 }
 
-describe.skipIf(!hasRetail)('the benchmark’s own tools (tau-retail, absent without ASSIZE_DATA)', () => {
-  test('the 70 solutions leave equal records, and every call an equal output', () => {
-    const world = retailWorld();
-    const solutions = recordedSolutions();
-    expect(solutions).toHaveLength(70);
-    let compared = 0;
-    for (const task of someOf(solutions)) {
-      const { outputs, state } = replay(world, task);
-      expect(
-        changedRecords(COLLECTIONS, retailRecordsOf(world), retailRecordsOf(state)),
-        `task ${task.task_id}`,
-      ).toStrictEqual(task.changed);
-      for (const [index, output] of outputs) {
-        expect(output, `task ${task.task_id}, call ${index}`).toStrictEqual(read(task.outputs[index]));
-        compared++;
+describe.skipIf(!hasRetail)(
+  'the benchmark’s own tools (tau-retail, absent without ASSIZE_DATA)',
+  () => {
+    test('the 70 solutions leave equal records, and every call an equal output', () => {
+      const world = retailWorld();
+      const solutions = recordedSolutions();
+      expect(solutions).toHaveLength(70);
+      let compared = 0;
+      for (const task of someOf(solutions)) {
+        const { outputs, state } = replay(world, task);
+        expect(
+          changedRecords(COLLECTIONS, retailRecordsOf(world), retailRecordsOf(state)),
+          `task ${task.task_id}`,
+        ).toStrictEqual(task.changed);
+        for (const [index, output] of outputs) {
+          expect(output, `task ${task.task_id}, call ${index}`).toStrictEqual(
+            read(task.outputs[index]),
+          );
+          compared++;
+        }
       }
-    }
-    expect(compared).toBeGreaterThan(hasUsualCases() ? 400 : 0);
-  });
-});
+      expect(compared).toBeGreaterThan(hasUsualCases() ? 400 : 0);
+    });
+  },
+);

@@ -9,9 +9,15 @@ import { type CancelPendingOrder, cancelPendingOrder } from './tools/cancel-pend
 import { exchangeDeliveredOrderItems } from './tools/exchange-delivered-order-items.ts';
 import { modifyPendingOrderAddress } from './tools/modify-pending-order-address.ts';
 import { modifyPendingOrderItems } from './tools/modify-pending-order-items.ts';
-import { type ModifyPendingOrderPayment, modifyPendingOrderPayment } from './tools/modify-pending-order-payment.ts';
+import {
+  type ModifyPendingOrderPayment,
+  modifyPendingOrderPayment,
+} from './tools/modify-pending-order-payment.ts';
 import { modifyUserAddress } from './tools/modify-user-address.ts';
-import { type ReturnDeliveredOrderItems, returnDeliveredOrderItems } from './tools/return-delivered-order-items.ts';
+import {
+  type ReturnDeliveredOrderItems,
+  returnDeliveredOrderItems,
+} from './tools/return-delivered-order-items.ts';
 import type { SwapArgs } from './tools/swap.ts';
 import { actionOf, type RetailAction, type Tool } from './tools/tool.ts';
 
@@ -37,7 +43,10 @@ export const tools = {
 } satisfies { readonly [Name in keyof RetailActions]: Tool<ProcessName, RetailActions[Name]> };
 
 type Actions = {
-  readonly [Name in keyof typeof tools]: (typeof tools)[Name] extends Tool<infer Process, infer Args>
+  readonly [Name in keyof typeof tools]: (typeof tools)[Name] extends Tool<
+    infer Process,
+    infer Args
+  >
     ? RetailAction<Process, Args>
     : never;
 };

@@ -25,8 +25,14 @@ const exchange = (order_id: string, to: string): Call => ({
   name: 'exchange_delivered_order_items',
   arguments: swapArgs(order_id, { new_item_ids: [to], payment_method_id: 'gift100' }),
 });
-const pay: Call = { name: 'modify_pending_order_payment', arguments: { order_id: 'P', payment_method_id: 'paypal' } };
-const cancel: Call = { name: 'cancel_pending_order', arguments: { order_id: 'P', reason: 'no longer needed' } };
+const pay: Call = {
+  name: 'modify_pending_order_payment',
+  arguments: { order_id: 'P', payment_method_id: 'paypal' },
+};
+const cancel: Call = {
+  name: 'cancel_pending_order',
+  arguments: { order_id: 'P', reason: 'no longer needed' },
+};
 
 /** The calls of the two agents, and the rule that is broken after both calls. */
 const SKEWS: readonly (readonly [string, Call, Call, string])[] = [
@@ -54,15 +60,22 @@ function written(state: RetailState, call: Call): Operation[] {
  * The state that a log folds into. Appended lists grow; any other value comes from its last writer.
  */
 function folded(state: RetailState, log: readonly (readonly Operation[])[]): RetailState {
-  return log.reduce((now, operations) => rfc6902(now as never, appended(now, operations)) as never, state);
+  return log.reduce(
+    (now, operations) => rfc6902(now as never, appended(now, operations)) as never,
+    state,
+  );
 }
 
 /** An element that was added to the end of a list is added to its end as it is now. */
 function appended(state: RetailState, operations: readonly Operation[]): Operation[] {
   return operations.map((operation) => {
     const [, list, index] = /^(.*)\/(\d+)$/.exec(operation.path) ?? [];
-    if (operation.op !== 'add' || list === undefined || Number.isNaN(Number(index))) return operation;
-    return { ...operation, path: `${list}/${lengthOf(state, list) + placeAmong(operations, operation.path, list)}` };
+    if (operation.op !== 'add' || list === undefined || Number.isNaN(Number(index)))
+      return operation;
+    return {
+      ...operation,
+      path: `${list}/${lengthOf(state, list) + placeAmong(operations, operation.path, list)}`,
+    };
   });
 }
 
@@ -75,7 +88,9 @@ function lengthOf(state: RetailState, list: string): number {
 }
 
 function placeAmong(operations: readonly Operation[], path: string, list: string): number {
-  const added = operations.filter(({ op, path: other }) => op === 'add' && new RegExp(`^${list}/\\d+$`).test(other));
+  const added = operations.filter(
+    ({ op, path: other }) => op === 'add' && new RegExp(`^${list}/\\d+$`).test(other),
+  );
   return added.findIndex((operation) => operation.path === path);
 }
 
@@ -92,31 +107,41 @@ describe.each(SKEWS)('%s', (_, one, other, rule) => {
   test.each([
     ['one first', [one, other]],
     ['the other first', [other, one]],
-  ] as const)('with the kernel the second call is refused in either order: %s', async (_, calls) => {
-    const assize = runtimeOver(new MemoryStore(), [untyped]);
-    const writs = ['chat', 'phone'].map((name) => writFor(`agent:${name}`, { scopes: ['role:agent:ann'] }));
-    const trajectory = await assize.create(untyped, { initial: smallWorld(), writs });
-    const role = { name: 'agent', params: { user: 'ann' } };
-    // Neither has seen what the other does.
-    const slices = writs.map(() => trajectory.slice('agent', role.params));
-    expect(slices[0]).toEqual(slices[1]);
-    const rulings = await Promise.all(
-      calls.map(({ name, arguments: args }, i) =>
-        trajectory.propose({ action: name, role, args, writ: writs[i] as never }),
-      ),
-    );
-    expect(rulings.map(({ ruling }) => ruling)).toEqual(['committed', 'rejected']);
-    expect(failing(trajectory.state() as unknown as RetailState)).toEqual([]);
-  });
+  ] as const)(
+    'with the kernel the second call is refused in either order: %s',
+    async (_, calls) => {
+      const assize = runtimeOver(new MemoryStore(), [untyped]);
+      const writs = ['chat', 'phone'].map((name) =>
+        writFor(`agent:${name}`, { scopes: ['role:agent:ann'] }),
+      );
+      const trajectory = await assize.create(untyped, { initial: smallWorld(), writs });
+      const role = { name: 'agent', params: { user: 'ann' } };
+      // Neither has seen what the other does.
+      const slices = writs.map(() => trajectory.slice('agent', role.params));
+      expect(slices[0]).toEqual(slices[1]);
+      const rulings = await Promise.all(
+        calls.map(({ name, arguments: args }, i) =>
+          trajectory.propose({ action: name, role, args, writ: writs[i] as never }),
+        ),
+      );
+      expect(rulings.map(({ ruling }) => ruling)).toEqual(['committed', 'rejected']);
+      expect(failing(trajectory.state() as unknown as RetailState)).toEqual([]);
+    },
+  );
 });
 
 test('concurrent agents may break the policy over a log, never over the kernel', () => {
   const call = fc.constantFrom<Call>(
-    ...['shirt-blue', 'shirt-green'].flatMap((to) => ['D', 'D2'].map((order) => exchange(order, to))),
+    ...['shirt-blue', 'shirt-green'].flatMap((to) =>
+      ['D', 'D2'].map((order) => exchange(order, to)),
+    ),
     pay,
     cancel,
     { ...pay, arguments: { order_id: 'P', payment_method_id: 'gift100' } },
-    { name: 'modify_pending_order_items', arguments: swapArgs('P2', { payment_method_id: 'gift100' }) },
+    {
+      name: 'modify_pending_order_items',
+      arguments: swapArgs('P2', { payment_method_id: 'gift100' }),
+    },
   );
   let skewed = 0;
   fc.assert(

@@ -44,7 +44,12 @@ export interface AdjudicationReport extends JobReport {
   readonly results: readonly RunReport[];
 }
 
-const BENCHMARK = arg.members({ domain: arg.object, bare: arg.object, tools: arg.object, role: arg.text });
+const BENCHMARK = arg.members({
+  domain: arg.object,
+  bare: arg.object,
+  tools: arg.object,
+  role: arg.text,
+});
 
 const ADJUDICATE_OPTIONS = arg.members({
   store: arg.object,
@@ -73,10 +78,18 @@ export async function adjudicateRecorded<R extends Records>(
   const { store, keys, runs, escalations, signal } = options;
   const started = performance.now();
   const domain = options.mode === 'tools' ? benchmark.bare : benchmark.domain;
-  const assize = new Assize({ store, domains: [domain], anchors: [keys.publicKey], ports: { clock: fixedClock(NOW) } });
+  const assize = new Assize({
+    store,
+    domains: [domain],
+    anchors: [keys.publicKey],
+    ports: { clock: fixedClock(NOW) },
+  });
   const base = await openBase(assize, store, domain, benchmark.initial(records));
   const expected = options.expected && new Map(options.expected.map((run) => [runKey(run), run]));
-  const adjudicator = new RunAdjudicator({ assize, benchmark, records, base }, { keys, escalations, expected, signal });
+  const adjudicator = new RunAdjudicator(
+    { assize, benchmark, records, base },
+    { keys, escalations, expected, signal },
+  );
   const results: RunReport[] = [];
   for (const run of runs) {
     signal?.throwIfAborted();
@@ -86,7 +99,9 @@ export async function adjudicateRecorded<R extends Records>(
   return {
     runs: results.length,
     ...tally(results.flatMap(({ calls }) => calls)),
-    ...(expected && { identical: results.filter(({ differences }) => differences?.length === 0).length }),
+    ...(expected && {
+      identical: results.filter(({ differences }) => differences?.length === 0).length,
+    }),
     ...(await finished(options, started)),
     results,
   };
@@ -95,7 +110,8 @@ export async function adjudicateRecorded<R extends Records>(
 function tally(
   calls: readonly CallReport[],
 ): Pick<AdjudicationReport, 'proposals' | 'committed' | 'rejected' | 'escalated' | 'tool_errors'> {
-  const ruled = (ruling: CallReport['ruling']): readonly CallReport[] => calls.filter((call) => call.ruling === ruling);
+  const ruled = (ruling: CallReport['ruling']): readonly CallReport[] =>
+    calls.filter((call) => call.ruling === ruling);
   return {
     proposals: calls.length,
     committed: ruled('committed').length,

@@ -13,7 +13,12 @@ export interface Base {
  * Creates the base trajectory, or finds the base of an earlier job with the same database and
  * domain. Its name derives from both, so another database or another policy gets a separate base.
  */
-export async function openBase(assize: Assize, store: LedgerStore, domain: Domain, initial: unknown): Promise<Base> {
+export async function openBase(
+  assize: Assize,
+  store: LedgerStore,
+  domain: Domain,
+  initial: unknown,
+): Promise<Base> {
   const stateHash = contentHash(initial as Json, WORLD_LIMITS);
   const digest = contentHash({ domain: domain.hash, initial_state: stateHash }).slice(0, 12);
   const trajectoryId = `${domain.rules.length === 0 ? `${domain.name}-tools` : domain.name}-${digest}`;

@@ -33,7 +33,10 @@ export interface Benchmark<R extends Records = Records> {
    * The role's parameters for an agent that has made these calls. Undefined until the calls
    * identify its user, if the run does not name the user.
    */
-  readonly paramsAfter: (run: Pick<RecordedRun, 'calls' | 'user'>, records: R) => RoleParams | undefined;
+  readonly paramsAfter: (
+    run: Pick<RecordedRun, 'calls' | 'user'>,
+    records: R,
+  ) => RoleParams | undefined;
 }
 
 /**

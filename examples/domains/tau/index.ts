@@ -9,7 +9,11 @@
  * from the ledger's own state. Not included: the tools and the policy of a benchmark, which belong
  * to its domain.
  */
-export { type AdjudicateOptions, type AdjudicationReport, adjudicateRecorded } from './adjudicate.ts';
+export {
+  type AdjudicateOptions,
+  type AdjudicationReport,
+  adjudicateRecorded,
+} from './adjudicate.ts';
 export { type Benchmark, type BenchmarkTools, withoutPolicy } from './benchmark.ts';
 export {
   type ExpectedRun,

@@ -30,7 +30,10 @@ const change = fc.record({
   to: fc.option(record, { nil: undefined }),
 });
 
-function changedBy(before: Loose, { name, id, to }: { name: keyof Loose; id: string; to: unknown }): Loose {
+function changedBy(
+  before: Loose,
+  { name, id, to }: { name: keyof Loose; id: string; to: unknown },
+): Loose {
   const kept = Object.entries(before[name]).filter(([key]) => key !== id);
   return { ...before, [name]: Object.fromEntries(to === undefined ? kept : [...kept, [id, to]]) };
 }
@@ -61,9 +64,17 @@ describe('records that share most of an initial state', () => {
   });
 
   test('report changes by content: a copy is none, a removed record is null', () => {
-    const initial = { flights: {}, reservations: { A: { x: 1 }, B: { x: 1 } }, users: { u: { y: 1 } } };
+    const initial = {
+      flights: {},
+      reservations: { A: { x: 1 }, B: { x: 1 } },
+      users: { u: { y: 1 } },
+    };
     const texts = new RecordTexts(initial);
-    const state = { flights: {}, reservations: { A: { x: 1 }, C: { x: 2 } }, users: { u: { y: 1 } } };
+    const state = {
+      flights: {},
+      reservations: { A: { x: 1 }, C: { x: 2 } },
+      users: { u: { y: 1 } },
+    };
     expect(texts.changed(state)).toEqual({ reservations: { B: null, C: { x: 2 } } });
   });
 });
@@ -79,6 +90,8 @@ describe('differences', () => {
   });
 
   test('are none where only the order of members differs', () => {
-    expect(differences({ users: { u: { a: 1, b: 2 } } }, { users: { u: { b: 2, a: 1 } } })).toEqual([]);
+    expect(differences({ users: { u: { a: 1, b: 2 } } }, { users: { u: { b: 2, a: 1 } } })).toEqual(
+      [],
+    );
   });
 });

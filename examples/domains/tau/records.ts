@@ -66,7 +66,9 @@ export class RecordTexts {
       const [before, after] = [collectionOf(this.#initial, name), collectionOf(records, name)];
       if (before === after) continue;
       const ids = new Set([...Object.keys(before), ...Object.keys(after)]);
-      const differing = [...ids].filter((id) => this.#text(recordOf(before, id)) !== this.#text(recordOf(after, id)));
+      const differing = [...ids].filter(
+        (id) => this.#text(recordOf(before, id)) !== this.#text(recordOf(after, id)),
+      );
       if (differing.length === 0) continue;
       changed[name] = Object.fromEntries(differing.map((id) => [id, recordOf(after, id)]));
     }
@@ -97,8 +99,16 @@ export function differences(expected: ChangedRecords, actual: ChangedRecords): D
   return union(expected, actual).flatMap((collection) => {
     const [wanted, found] = [collectionOf(expected, collection), collectionOf(actual, collection)];
     return union(wanted, found)
-      .map((id) => ({ collection, id, expected: recordOf(wanted, id), actual: recordOf(found, id) }))
-      .filter((pair) => canonicalize(pair.expected, WORLD_LIMITS) !== canonicalize(pair.actual, WORLD_LIMITS));
+      .map((id) => ({
+        collection,
+        id,
+        expected: recordOf(wanted, id),
+        actual: recordOf(found, id),
+      }))
+      .filter(
+        (pair) =>
+          canonicalize(pair.expected, WORLD_LIMITS) !== canonicalize(pair.actual, WORLD_LIMITS),
+      );
   });
 }
 

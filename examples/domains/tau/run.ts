@@ -16,7 +16,10 @@ import { type ExpectedRun, type RecordedRun, runKey } from './recorded.ts';
 import { type Difference, differences, type Records, RecordTexts } from './records.ts';
 
 /** Recorded runs carry no credentials: each gets a writ for the benchmark's day. */
-const WRIT_DAY = { not_before: '2024-05-15T00:00:00.000000Z', expires: '2024-05-17T00:00:00.000000Z' };
+const WRIT_DAY = {
+  not_before: '2024-05-15T00:00:00.000000Z',
+  expires: '2024-05-17T00:00:00.000000Z',
+};
 /** Resolves at once what escalates, so that no later call finds its branch frozen. */
 const COUNSELOR = { principal: 'supervisor:cli', method: 'cli' };
 
@@ -114,7 +117,8 @@ export class RunAdjudicator<R extends Records> {
    */
   #nameOf({ task_id, trial }: RecordedRun): string {
     const job = `run-${this.#options.keys.publicKey.slice(0, 8)}`;
-    const name = trial === undefined ? `${job}:task-${task_id}` : `${job}:task-${task_id}:trial-${trial}`;
+    const name =
+      trial === undefined ? `${job}:task-${task_id}` : `${job}:task-${task_id}:trial-${trial}`;
     let free = name;
     for (let again = 2; this.#names.has(free); again++) free = `${name}:${again}`;
     this.#names.add(free);
@@ -128,7 +132,10 @@ export class RunAdjudicator<R extends Records> {
     const params = this.#paramsAfter(run);
     const scopes = params === undefined ? [] : [roleScope(domain, { name: role, params })];
     const grant = { subject: `agent:${run.model}`, trajectory, actions: tools.writes, scopes };
-    return issueWrit({ issuer: publicKey, ...grant, ...WRIT_DAY, max_depth: 0, nonce: trajectory }, privateKey);
+    return issueWrit(
+      { issuer: publicKey, ...grant, ...WRIT_DAY, max_depth: 0, nonce: trajectory },
+      privateKey,
+    );
   }
 
   #paramsAfter(run: Pick<RecordedRun, 'calls' | 'user'>): RoleParams | undefined {
@@ -143,7 +150,10 @@ export class RunAdjudicator<R extends Records> {
       if (this.#rest.has(name)) continue;
       if (this.#reads.has(name)) {
         const output = outputs.get(index);
-        observations.push({ name, value: output === undefined ? { arguments: args } : { arguments: args, output } });
+        observations.push({
+          name,
+          value: output === undefined ? { arguments: args } : { arguments: args, output },
+        });
         continue;
       }
       this.#options.signal?.throwIfAborted();
@@ -159,7 +169,10 @@ export class RunAdjudicator<R extends Records> {
     return reports;
   }
 
-  async #settled(trajectory: Trajectory, ruling: Ruling): Promise<Omit<CallReport, 'index' | 'name'>> {
+  async #settled(
+    trajectory: Trajectory,
+    ruling: Ruling,
+  ): Promise<Omit<CallReport, 'index' | 'name'>> {
     if (ruling.ruling === 'committed') return { ruling: 'committed' };
     if (ruling.ruling === 'frozen') {
       throw new AssizeError(
@@ -168,9 +181,17 @@ export class RunAdjudicator<R extends Records> {
       );
     }
     const { reason, detail: message, invariantId } = ruling;
-    const why = { reason, ...(invariantId === undefined ? {} : { invariant_id: invariantId }), message };
+    const why = {
+      reason,
+      ...(invariantId === undefined ? {} : { invariant_id: invariantId }),
+      message,
+    };
     if (ruling.ruling === 'escalated') {
-      return { ruling: 'escalated', ...why, resolved: await this.#resolve(trajectory, ruling.pending) };
+      return {
+        ruling: 'escalated',
+        ...why,
+        resolved: await this.#resolve(trajectory, ruling.pending),
+      };
     }
     return { ruling: reason === 'precondition_failed' ? 'tool_error' : 'rejected', ...why };
   }
@@ -195,10 +216,16 @@ export class RunAdjudicator<R extends Records> {
     return 'rejected';
   }
 
-  #compared(run: RecordedRun, texts: RecordTexts, end: Records): { differences?: readonly Difference[] } {
+  #compared(
+    run: RecordedRun,
+    texts: RecordTexts,
+    end: Records,
+  ): { differences?: readonly Difference[] } {
     const { expected } = this.#options;
     if (expected === undefined) return {};
-    return { differences: differences(expected.get(runKey(run))?.changed ?? {}, texts.changed(end)) };
+    return {
+      differences: differences(expected.get(runKey(run))?.changed ?? {}, texts.changed(end)),
+    };
   }
 }
 

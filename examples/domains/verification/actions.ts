@@ -9,7 +9,16 @@ import { EXPERT } from './experts.ts';
 import { newFinding } from './initial.ts';
 import { evidenceAt } from './record.ts';
 import type { ProcessName } from './roles.ts';
-import { type Evidence, type Finding, id, kind, type Level, level, sha256, type VerificationState } from './schema.ts';
+import {
+  type Evidence,
+  type Finding,
+  id,
+  kind,
+  type Level,
+  level,
+  sha256,
+  type VerificationState,
+} from './schema.ts';
 
 // A type and not an interface: `defineDomain` asks for an index signature, and only types get one
 // implicitly.
@@ -45,7 +54,8 @@ const openFinding: VerificationAction<'opening', VerificationActions['open_findi
   description: 'Open the empty record of a finding.',
   args: z.object({}),
   apply: ({ findings }, _, { role: { finding } }) => {
-    if (findings[finding] !== undefined) throw new Error(`the finding ${finding} has a record already`);
+    if (findings[finding] !== undefined)
+      throw new Error(`the finding ${finding} has a record already`);
     findings[finding] = newFinding();
   },
 };
@@ -56,12 +66,22 @@ const submit: VerificationAction<'submitting', VerificationActions['submit'], Of
   args: z.object({ submission: id, component: text, title: text, fingerprint: sha256 }),
   apply: (state, { submission, ...row }, { role: { finding, analyser }, at }) => {
     const record = recordOf(state, finding);
-    addRow(record.submissions, submission, { ...row, submitter: analyser, at, n: nextEvent(record) });
-    if (record.identity[row.fingerprint] === undefined) record.identity[row.fingerprint] = row.component;
+    addRow(record.submissions, submission, {
+      ...row,
+      submitter: analyser,
+      at,
+      n: nextEvent(record),
+    });
+    if (record.identity[row.fingerprint] === undefined)
+      record.identity[row.fingerprint] = row.component;
   },
 };
 
-const attachEvidence: VerificationAction<'attaching', VerificationActions['attach_evidence'], OfAnalyser> = {
+const attachEvidence: VerificationAction<
+  'attaching',
+  VerificationActions['attach_evidence'],
+  OfAnalyser
+> = {
   process: 'attaching',
   description: 'Attach evidence by its hash. A verdict without it is no longer valid.',
   args: z.object({ hash: sha256, kind }),
@@ -71,7 +91,11 @@ const attachEvidence: VerificationAction<'attaching', VerificationActions['attac
   },
 };
 
-const withdrawEvidence: VerificationAction<'attaching', VerificationActions['withdraw_evidence'], OfAnalyser> = {
+const withdrawEvidence: VerificationAction<
+  'attaching',
+  VerificationActions['withdraw_evidence'],
+  OfAnalyser
+> = {
   process: 'attaching',
   description: 'Retract evidence. A verdict with it is no longer valid.',
   args: z.object({ hash: sha256 }),
@@ -86,7 +110,12 @@ const withdrawEvidence: VerificationAction<'attaching', VerificationActions['wit
 const reproduce: VerificationAction<'reproducing', VerificationActions['reproduce']> = {
   process: 'reproducing',
   description: 'Record an attempt to reproduce the finding, and the evidence that shows it.',
-  args: z.object({ attempt: id, environment: text, reproduced: z.boolean(), evidence: sha256.exactOptional() }),
+  args: z.object({
+    attempt: id,
+    environment: text,
+    reproduced: z.boolean(),
+    evidence: sha256.exactOptional(),
+  }),
   apply: (state, { attempt, ...row }, { role: { finding }, at }) => {
     const record = recordOf(state, finding);
     addRow(record.attempts, attempt, { ...row, at, n: nextEvent(record) });
@@ -133,7 +162,12 @@ const judge: VerificationAction<'judging', VerificationActions['judge']> = {
   apply: (state, { verdict, ...row }, { role: { finding }, at }) => {
     const record = recordOf(state, finding);
     const n = nextEvent(record);
-    addRow(record.verdicts, verdict, { ...row, evidence: [...evidenceAt(record.evidence, n)], at, n });
+    addRow(record.verdicts, verdict, {
+      ...row,
+      evidence: [...evidenceAt(record.evidence, n)],
+      at,
+      n,
+    });
   },
 };
 
@@ -172,7 +206,11 @@ export const actions = {
   report,
   retract,
 } satisfies {
-  readonly [Name in keyof VerificationActions]: VerificationAction<ProcessName, VerificationActions[Name], any>;
+  readonly [Name in keyof VerificationActions]: VerificationAction<
+    ProcessName,
+    VerificationActions[Name],
+    any
+  >;
 };
 
 function recordOf({ findings }: VerificationState, finding: string): Finding {

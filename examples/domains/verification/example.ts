@@ -32,11 +32,22 @@ const trajectory = await assize.create(verification, {
 
 const hash = contentHash('a trace of the crash');
 const input = contentHash('the input that leads to it');
-const candidate = { component: 'parser', title: 'out of bounds', fingerprint: contentHash('parser: out of bounds') };
+const candidate = {
+  component: 'parser',
+  title: 'out of bounds',
+  fingerprint: contentHash('parser: out of bounds'),
+};
 
-async function propose(finding: string, name: string, action: string, args: object): Promise<Ruling> {
+async function propose(
+  finding: string,
+  name: string,
+  action: string,
+  args: object,
+): Promise<Ruling> {
   const role = { name, params: name === 'Analysis' ? { finding, analyser: 'ben' } : { finding } };
-  const ruling = await trajectory.propose({ action, role, args, writ } as Parameters<typeof trajectory.propose>[0]);
+  const ruling = await trajectory.propose({ action, role, args, writ } as Parameters<
+    typeof trajectory.propose
+  >[0]);
   tell(`${finding} ${name} ${action} ${JSON.stringify(args)}`, ruling);
   return ruling;
 }
@@ -58,7 +69,9 @@ function tell(what: string, ruling: Ruling): void {
 function vectorOf(error: {
   readonly evidence?: { readonly vector?: readonly { invariant_id: string; detail: string }[] };
 }) {
-  return error.evidence?.vector?.map(({ invariant_id, detail }) => `${invariant_id}: ${detail}`).join('; ');
+  return error.evidence?.vector
+    ?.map(({ invariant_id, detail }) => `${invariant_id}: ${detail}`)
+    .join('; ');
 }
 
 function short(text: string): string {
@@ -71,7 +84,9 @@ await propose('f2', 'Registry', 'open_finding', {});
 await propose('f1', 'Analysis', 'submit', { submission: 's1', ...candidate });
 await propose('f2', 'Analysis', 'submit', { submission: 's1', ...candidate });
 
-console.log('\nIt is reproduced and rated. Ben, who found it, does not verify it, and nothing is reported before.');
+console.log(
+  '\nIt is reproduced and rated. Ben, who found it, does not verify it, and nothing is reported before.',
+);
 await propose('f1', 'Analysis', 'attach_evidence', { hash, kind: 'trace' });
 await propose('f1', 'Reproduction', 'reproduce', {
   attempt: 'r1',

@@ -6,9 +6,13 @@ import type { Finding, VerificationState } from './schema.ts';
  *
  * @throws ArgumentError `bad_argument`
  */
-export function verificationInitial(queues: Readonly<Record<string, number>> = {}): VerificationState {
+export function verificationInitial(
+  queues: Readonly<Record<string, number>> = {},
+): VerificationState {
   checkArgument(arg.record(arg.whole), queues, 'queues');
-  const experts = Object.fromEntries(Object.entries(queues).map(([expert, queue]) => [expert, { queue }]));
+  const experts = Object.fromEntries(
+    Object.entries(queues).map(([expert, queue]) => [expert, { queue }]),
+  );
   return { experts, findings: {} };
 }
 

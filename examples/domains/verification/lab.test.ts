@@ -23,7 +23,9 @@ describe('a verdict', () => {
     await lab.done('assign', { assignment: 'a2', expert: 'ben' }, { finding: 'f2' });
     await lab.submitted('f3');
     await lab.done('assign', { assignment: 'a1', expert: 'ada' }, { finding: 'f3' });
-    expect(await lab.propose('judge', genuine, { finding: 'f2' })).toMatchObject({ ruling: 'escalated' });
+    expect(await lab.propose('judge', genuine, { finding: 'f2' })).toMatchObject({
+      ruling: 'escalated',
+    });
   });
 
   test('is approved by the assigned expert and by no other principal', async () => {
@@ -33,13 +35,18 @@ describe('a verdict', () => {
     if (ruling.ruling !== 'escalated') throw new Error('it must wait');
     const approve = (principal: string) =>
       lab.stage.trajectory.approvals.approve(ruling.pending, { principal, method: 'test' });
-    await expect(approve('agent:verification')).rejects.toMatchObject({ code: 'unauthorised_counselor' });
+    await expect(approve('agent:verification')).rejects.toMatchObject({
+      code: 'unauthorised_counselor',
+    });
     await expect(approve('expert:ben')).rejects.toMatchObject({
       code: 'final_rule',
       evidence: { vector: [{ invariant_id: 'VERDICT_BY_ASSIGNED' }] },
     });
     expect(await approve('expert:ada')).toMatchObject({ ruling: 'committed' });
-    expect(lab.finding().verdicts['v1']).toMatchObject({ by: 'expert:ada', evidence: [hashOf('trace')] });
+    expect(lab.finding().verdicts['v1']).toMatchObject({
+      by: 'expert:ada',
+      evidence: [hashOf('trace')],
+    });
   });
 
   test('that the expert refuses is none', async () => {
@@ -54,7 +61,11 @@ describe('a verdict', () => {
     expect(await lab.propose('report', { report: 'p1', verdict: 'v1' })).toMatchObject({
       invariantId: 'REPORT_ON_VERDICT',
     });
-    await lab.approved('judge', { verdict: 'v1', genuine: false, reason: 'it does not crash here' }, 'expert:ada');
+    await lab.approved(
+      'judge',
+      { verdict: 'v1', genuine: false, reason: 'it does not crash here' },
+      'expert:ada',
+    );
   });
 });
 
@@ -67,7 +78,9 @@ test('new evidence voids a verdict: report, retract, verify and report again', a
   });
   await lab.done('attach_evidence', { hash: hashOf('input'), kind: 'input' });
   const refuted = { verdict: 'v2', genuine: false, reason: 'a fault of the harness' };
-  expect(await lab.propose('judge', refuted)).toMatchObject({ invariantId: 'REFUTED_IS_RETRACTED' });
+  expect(await lab.propose('judge', refuted)).toMatchObject({
+    invariantId: 'REFUTED_IS_RETRACTED',
+  });
   await lab.done('retract', { report: 'p1', reason: 'new evidence' });
   expect(await lab.propose('report', { report: 'p2', verdict: 'v1' })).toMatchObject({
     invariantId: 'REPORT_ON_VERDICT',
@@ -88,7 +101,9 @@ test('an expert takes so many at a time, over all findings', async () => {
     invariantId: 'EXPERT_QUEUE',
     detail: 'ada would have 3 findings, but takes 2 at a time',
   });
-  expect(await lab.propose('assign', { ...assign, expert: 'eve' }, { finding: 'f3' })).toMatchObject({
+  expect(
+    await lab.propose('assign', { ...assign, expert: 'eve' }, { finding: 'f3' }),
+  ).toMatchObject({
     invariantId: 'EXPERT_QUEUE',
   });
   await lab.done('release', { assignment: 'a1' }, { finding: 'f1' });
@@ -100,13 +115,26 @@ test('each role sees its own finding, and of it only the parts it needs', async 
   await lab.verified('f1');
   await lab.assigned('f2');
   const seen = (name: string, more = {}) => {
-    const { findings } = lab.stage.trajectory.slice(name, { finding: 'f1', ...more }) as { findings: object };
+    const { findings } = lab.stage.trajectory.slice(name, { finding: 'f1', ...more }) as {
+      findings: object;
+    };
     expect(Object.keys(findings)).toEqual(['f1']);
     return Object.keys(Object.values(findings)[0]);
   };
-  expect(seen('Analysis', { analyser: 'fuzz' })).toEqual(['events', 'evidence', 'identity', 'submissions']);
+  expect(seen('Analysis', { analyser: 'fuzz' })).toEqual([
+    'events',
+    'evidence',
+    'identity',
+    'submissions',
+  ]);
   expect(seen('Reproduction')).toEqual(['attempts', 'events', 'evidence', 'ratings']);
-  expect(seen('Verification')).toEqual(['assignments', 'events', 'evidence', 'ratings', 'verdicts']);
+  expect(seen('Verification')).toEqual([
+    'assignments',
+    'events',
+    'evidence',
+    'ratings',
+    'verdicts',
+  ]);
   expect(seen('Reporting')).toEqual(['events', 'reports', 'verdicts']);
 });
 
@@ -126,7 +154,10 @@ test('a proposal about one finding judges no record of any other', async () => {
 describe('a record that makes no sense', () => {
   test.each([
     ['open_finding', {}],
-    ['submit', { submission: 's1', component: 'parser', title: 'again', fingerprint: hashOf('f1') }],
+    [
+      'submit',
+      { submission: 's1', component: 'parser', title: 'again', fingerprint: hashOf('f1') },
+    ],
     ['attach_evidence', { hash: hashOf('trace'), kind: 'trace' }],
     ['withdraw_evidence', { hash: hashOf('none') }],
     ['reproduce', { attempt: 'r1', environment: 'linux', reproduced: false }],
@@ -138,12 +169,19 @@ describe('a record that makes no sense', () => {
   ] as const)('%s %j is refused', async (action, args) => {
     const lab = await Lab.open();
     await lab.verified();
-    expect(await lab.propose(action, args as never)).toMatchObject({ reason: 'precondition_failed' });
+    expect(await lab.propose(action, args as never)).toMatchObject({
+      reason: 'precondition_failed',
+    });
   });
 
   test('an unopened finding accepts no records', async () => {
     const lab = await Lab.open();
-    const candidate = { submission: 's1', component: 'parser', title: 'loop', fingerprint: hashOf('f1') };
+    const candidate = {
+      submission: 's1',
+      component: 'parser',
+      title: 'loop',
+      fingerprint: hashOf('f1'),
+    };
     expect(await lab.propose('submit', candidate)).toMatchObject({ reason: 'precondition_failed' });
   });
 });

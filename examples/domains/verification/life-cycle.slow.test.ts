@@ -34,14 +34,20 @@ function phaseOf(finding: Finding): Phase {
 
 /** The verdict that was given since evidence came or went for the last time. */
 function currentOf({ evidence, verdicts }: Finding): Finding['verdicts'][string] | undefined {
-  const changed = Math.max(0, ...Object.values(evidence).flatMap(({ n, withdrawn = 0 }) => [n, withdrawn]));
+  const changed = Math.max(
+    0,
+    ...Object.values(evidence).flatMap(({ n, withdrawn = 0 }) => [n, withdrawn]),
+  );
   return Object.values(verdicts).find(({ n }) => n > changed);
 }
 
 /** The steps that a finding takes, and all of them. */
 const STEPS = new Set([
   'submit: none to submitted',
-  ...['submitted', 'changed'].flatMap((from) => [`judge: ${from} to verified`, `judge: ${from} to refuted`]),
+  ...['submitted', 'changed'].flatMap((from) => [
+    `judge: ${from} to verified`,
+    `judge: ${from} to refuted`,
+  ]),
   ...['attach_evidence', 'withdraw_evidence'].flatMap((by) =>
     ['verified', 'refuted'].map((from) => `${by}: ${from} to changed`),
   ),
@@ -50,10 +56,15 @@ const STEPS = new Set([
   ...['retract: reported to changed', 'retract: reported to verified'],
 ]);
 
-function allowed(before: VerificationState, step: LifeCycleStep, after: VerificationState): string | undefined {
+function allowed(
+  before: VerificationState,
+  step: LifeCycleStep,
+  after: VerificationState,
+): string | undefined {
   for (const id of Object.keys(before.findings)) {
     const [from, to] = [phaseOf(before.findings[id]!), phaseOf(after.findings[id]!)];
-    if (from !== to && !STEPS.has(`${step.action}: ${from} to ${to}`)) return `${step.action}: ${from} to ${to}`;
+    if (from !== to && !STEPS.has(`${step.action}: ${from} to ${to}`))
+      return `${step.action}: ${from} to ${to}`;
   }
   const finding = step.role.params['finding'] ?? '';
   return forbidden(before, before.findings[finding]!, step);
@@ -65,7 +76,10 @@ function forbidden(
   record: Finding,
   { action, args, role, approvedBy }: LifeCycleStep,
 ): string | undefined {
-  const given = args as Record<string, string> & { readonly reproduced?: boolean; readonly genuine?: boolean };
+  const given = args as Record<string, string> & {
+    readonly reproduced?: boolean;
+    readonly genuine?: boolean;
+  };
   const { submissions, evidence, attempts, ratings, assignments, verdicts, reports } = record;
   const submitters = Object.values(submissions).map(({ submitter }) => submitter);
   const holder = Object.values(assignments).find(({ released }) => released === undefined)?.expert;
@@ -78,7 +92,9 @@ function forbidden(
         Object.values(it.submissions).some((row) => row.fingerprint === given['fingerprint']),
       );
       if (known) return 'one candidate as two findings';
-      const odd = Object.values(submissions).some((row) => row.fingerprint !== given['fingerprint']);
+      const odd = Object.values(submissions).some(
+        (row) => row.fingerprint !== given['fingerprint'],
+      );
       return odd ? 'two candidates as one finding' : undefined;
     }
     case 'reproduce':
@@ -92,7 +108,9 @@ function forbidden(
     case 'assign': {
       const expert = given['expert'] ?? '';
       const queue = Object.values(all.findings).flatMap((it) =>
-        Object.values(it.assignments).filter((row) => row.expert === expert && row.released === undefined),
+        Object.values(it.assignments).filter(
+          (row) => row.expert === expert && row.released === undefined,
+        ),
       );
       if (queue.length >= (all.experts[expert]?.queue ?? 0)) return 'more than the expert takes';
       if (submitters.length === 0) return 'assigned before it was submitted';
@@ -107,13 +125,19 @@ function forbidden(
       if (current !== undefined) return 'judged twice';
       const stands = Object.values(reports).some(({ retracted }) => retracted === undefined);
       if (given.genuine !== true) return stands ? 'refuted while it is reported' : undefined;
-      const isShown = Object.values(attempts).some((it) => it.reproduced && there.includes(it.evidence ?? 'nothing'));
-      return isShown && ratings[given['rating'] ?? ''] !== undefined ? undefined : 'genuine, and nothing shows it';
+      const isShown = Object.values(attempts).some(
+        (it) => it.reproduced && there.includes(it.evidence ?? 'nothing'),
+      );
+      return isShown && ratings[given['rating'] ?? ''] !== undefined
+        ? undefined
+        : 'genuine, and nothing shows it';
     }
     case 'report': {
       const isCurrent = current !== undefined && current === verdicts[given['verdict'] ?? ''];
       if (!isCurrent || !current.genuine) return 'reported without verification';
-      return Object.values(reports).some(({ retracted }) => retracted === undefined) ? 'reported twice' : undefined;
+      return Object.values(reports).some(({ retracted }) => retracted === undefined)
+        ? 'reported twice'
+        : undefined;
     }
     case 'retract': {
       const about = verdicts[reports[given['report'] ?? '']?.verdict ?? ''];
@@ -138,7 +162,11 @@ function proposals(findings: readonly string[]) {
         ...{ action, args },
         role: roleOf(action, { finding, analyser }),
       });
-      const candidate = { submission: next(submissions), component: 'parser', title: 'out of bounds' };
+      const candidate = {
+        submission: next(submissions),
+        component: 'parser',
+        title: 'out of bounds',
+      };
       const verdict = { verdict: next(verdicts), reason: 'so it is' };
       return [
         by('submit', { ...candidate, fingerprint: hashOf('f1') }),
@@ -146,7 +174,12 @@ function proposals(findings: readonly string[]) {
         ...[TRACE, INPUT].flatMap((hash) => [
           by('attach_evidence', { hash, kind: 'trace' }),
           by('withdraw_evidence', { hash }),
-          by('reproduce', { attempt: next(attempts), environment: 'linux', reproduced: true, evidence: hash }),
+          by('reproduce', {
+            attempt: next(attempts),
+            environment: 'linux',
+            reproduced: true,
+            evidence: hash,
+          }),
         ]),
         by('rate', { rating: 'high', level: 'high', rationale: 'remote' }),
         ...EXPERTS.map((expert) => by('assign', { assignment: next(assignments), expert })),
@@ -178,7 +211,12 @@ const WALKS: Readonly<Record<string, LifeCycle<VerificationState>>> = {
     ...LIFE,
     initial: await lab(async (made) => {
       for (const finding of ['f1', 'f2', 'f3']) await made.done('open_finding', {}, { finding });
-      const candidate = { submission: 's', component: 'linker', title: 'loop', fingerprint: hashOf('f3') };
+      const candidate = {
+        submission: 's',
+        component: 'linker',
+        title: 'loop',
+        fingerprint: hashOf('f3'),
+      };
       await made.done('submit', candidate, { finding: 'f3' });
       await made.done('assign', { assignment: 'a', expert: 'ben' }, { finding: 'f3' });
     }),

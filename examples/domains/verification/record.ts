@@ -22,14 +22,24 @@ export function isSameEvidence(a: readonly Sha256[], b: readonly Sha256[]): bool
  * Whether a verdict stood just before event `n`: the evidence has not changed since the verdict. An
  * outdated verdict does not become valid again when the evidence returns to its earlier state.
  */
-export function stands(verdict: Verdict, { evidence }: Pick<Finding, 'evidence'>, n: number): boolean {
-  const isBetween = (event: number | undefined): boolean => event !== undefined && verdict.n < event && event < n;
-  return verdict.n < n && !Object.values(evidence).some((item) => isBetween(item.n) || isBetween(item.withdrawn));
+export function stands(
+  verdict: Verdict,
+  { evidence }: Pick<Finding, 'evidence'>,
+  n: number,
+): boolean {
+  const isBetween = (event: number | undefined): boolean =>
+    event !== undefined && verdict.n < event && event < n;
+  return (
+    verdict.n < n &&
+    !Object.values(evidence).some((item) => isBetween(item.n) || isBetween(item.withdrawn))
+  );
 }
 
 /** The expert with the finding just before event `n`. */
 export function expertAt(assignments: Rows<Assignment>, n: number): string | undefined {
-  return Object.values(assignments).find((row) => row.n < n && (row.released ?? Number.POSITIVE_INFINITY) >= n)?.expert;
+  return Object.values(assignments).find(
+    (row) => row.n < n && (row.released ?? Number.POSITIVE_INFINITY) >= n,
+  )?.expert;
 }
 
 export function stoodAt({ n: made, retracted }: Report, n: number): boolean {

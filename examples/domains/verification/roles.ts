@@ -8,7 +8,11 @@ import type { Process, Role } from 'assize/internal/kernel';
 export const processes = {
   opening: { writes: ['/findings/{finding}'] },
   submitting: {
-    writes: ['/findings/{finding}/submissions', '/findings/{finding}/identity', '/findings/{finding}/events'],
+    writes: [
+      '/findings/{finding}/submissions',
+      '/findings/{finding}/identity',
+      '/findings/{finding}/events',
+    ],
   },
   attaching: { writes: ['/findings/{finding}/evidence', '/findings/{finding}/events'] },
   reproducing: {
@@ -70,6 +74,10 @@ export const roles = {
   Reporting: {
     params: ['finding'],
     processes: ['reporting'],
-    sees: ['/findings/{finding}/verdicts', '/findings/{finding}/reports', '/findings/{finding}/events'],
+    sees: [
+      '/findings/{finding}/verdicts',
+      '/findings/{finding}/reports',
+      '/findings/{finding}/events',
+    ],
   },
 } as const satisfies Record<string, Role>;

@@ -6,7 +6,9 @@ import { dayAt, hashOf, Lab } from './testing/lab.ts';
 
 /** The invariants that a state breaks. */
 function broken(state: VerificationState): string[] {
-  return new World(verification, structuredClone(state) as never).failing.map(({ rule }) => rule.id);
+  return new World(verification, structuredClone(state) as never).failing.map(
+    ({ rule }) => rule.id,
+  );
 }
 
 /**
@@ -34,9 +36,18 @@ const base = await threeFindings();
 const now = { at: dayAt(1), n: 100 };
 const [trace, input] = [hashOf('trace'), hashOf('input')];
 const both = [trace, input].sort();
-const again = { genuine: true, reason: 'still', rating: 'high', evidence: both, by: 'expert:ben', ...now };
+const again = {
+  genuine: true,
+  reason: 'still',
+  rating: 'high',
+  evidence: both,
+  by: 'expert:ben',
+  ...now,
+};
 
-type Three = Readonly<Record<'f1' | 'f2' | 'f3', Finding>> & { readonly experts: VerificationState['experts'] };
+type Three = Readonly<Record<'f1' | 'f2' | 'f3', Finding>> & {
+  readonly experts: VerificationState['experts'];
+};
 
 /** The base with something changed. */
 function but(change: (three: Three) => void): VerificationState {
@@ -50,7 +61,12 @@ test('the base breaks nothing', () => expect(broken(base)).toEqual([]));
 
 // Each row breaks its rule alone, so the neighbouring rules pass. The line after it is as close as
 // possible and breaks no rule.
-const table: readonly (readonly [id: string, what: string, wrong: (_: Three) => void, right: (_: Three) => void])[] = [
+const table: readonly (readonly [
+  id: string,
+  what: string,
+  wrong: (_: Three) => void,
+  right: (_: Three) => void,
+])[] = [
   [
     'ONE_FINDING_PER_FINGERPRINT',
     'one candidate as two findings; as two submissions of one',
@@ -58,12 +74,16 @@ const table: readonly (readonly [id: string, what: string, wrong: (_: Three) => 
       f3.identity = { ...f2.identity };
       for (const row of Object.values(f3.submissions)) row.fingerprint = hashOf('f2');
     },
-    ({ f3 }) => Object.assign(f3.submissions, { s3: { ...f3.submissions['s1'], submitter: 'grep', ...now } }),
+    ({ f3 }) =>
+      Object.assign(f3.submissions, { s3: { ...f3.submissions['s1'], submitter: 'grep', ...now } }),
   ],
   [
     'SUBMISSIONS_AGREE',
     'a submission about something else; about the same',
-    ({ f3 }) => Object.assign(f3.submissions, { s3: { ...f3.submissions['s1'], ...now, fingerprint: hashOf('f4') } }),
+    ({ f3 }) =>
+      Object.assign(f3.submissions, {
+        s3: { ...f3.submissions['s1'], ...now, fingerprint: hashOf('f4') },
+      }),
     ({ f3 }) => Object.assign(f3.submissions, { s3: { ...f3.submissions['s1'], ...now } }),
   ],
   [
@@ -75,13 +95,17 @@ const table: readonly (readonly [id: string, what: string, wrong: (_: Three) => 
   [
     'REPRODUCED_WITH_EVIDENCE',
     'reproduced with nothing to show; not reproduced, with nothing',
-    ({ f3 }) => Object.assign(f3.attempts, { r1: { environment: 'linux', reproduced: true, ...now } }),
-    ({ f3 }) => Object.assign(f3.attempts, { r1: { environment: 'linux', reproduced: false, ...now } }),
+    ({ f3 }) =>
+      Object.assign(f3.attempts, { r1: { environment: 'linux', reproduced: true, ...now } }),
+    ({ f3 }) =>
+      Object.assign(f3.attempts, { r1: { environment: 'linux', reproduced: false, ...now } }),
   ],
   [
     'REPRODUCED_WITH_EVIDENCE',
     'by evidence that was taken back; that was taken back after',
-    ({ f1 }) => Object.assign(f1.evidence[trace]!, { withdrawn: f1.attempts['r1']!.n - 1, n: 1 }) && dropVerdict(f1),
+    ({ f1 }) =>
+      Object.assign(f1.evidence[trace]!, { withdrawn: f1.attempts['r1']!.n - 1, n: 1 }) &&
+      dropVerdict(f1),
     ({ f1 }) => Object.assign(f1.evidence[trace]!, { withdrawn: 101 }),
   ],
   [
@@ -121,17 +145,28 @@ const table: readonly (readonly [id: string, what: string, wrong: (_: Three) => 
     'VERDICT_ON_EVIDENCE',
     'about half of the evidence; about all of it',
     ({ f2 }) =>
-      Object.assign(f2.verdicts, { v2: { ...again, evidence: [input], genuine: false }, v3: undefined }) && tidy(f2),
+      Object.assign(f2.verdicts, {
+        v2: { ...again, evidence: [input], genuine: false },
+        v3: undefined,
+      }) && tidy(f2),
     ({ f2 }) => Object.assign(f2.verdicts, { v2: again }),
   ],
   [
     'VERDICT_ON_EVIDENCE',
     'about nothing; not genuine, about what there is',
     ({ f3 }) =>
-      Object.assign(f3.verdicts, { v1: { genuine: false, reason: 'no', evidence: [], by: 'expert:ada', ...now } }),
+      Object.assign(f3.verdicts, {
+        v1: { genuine: false, reason: 'no', evidence: [], by: 'expert:ada', ...now },
+      }),
     ({ f3 }) => {
       f3.evidence[input] = { kind: 'input', ...now, n: 99 };
-      f3.verdicts['v1'] = { genuine: false, reason: 'no', evidence: [input], by: 'expert:ada', ...now };
+      f3.verdicts['v1'] = {
+        genuine: false,
+        reason: 'no',
+        evidence: [input],
+        by: 'expert:ada',
+        ...now,
+      };
     },
   ],
   [
@@ -174,7 +209,13 @@ const table: readonly (readonly [id: string, what: string, wrong: (_: Three) => 
     },
     ({ f2 }) => {
       f2.evidence[trace]!.withdrawn = 99;
-      f2.attempts['r2'] = { environment: 'linux', reproduced: true, evidence: input, ...now, n: 98 };
+      f2.attempts['r2'] = {
+        environment: 'linux',
+        reproduced: true,
+        evidence: input,
+        ...now,
+        n: 98,
+      };
       f2.verdicts['v2'] = { ...again, evidence: [input] };
     },
   ],
@@ -286,7 +327,8 @@ const table: readonly (readonly [id: string, what: string, wrong: (_: Three) => 
 ];
 
 function dropVerdict(finding: Finding): void {
-  for (const rows of [finding.verdicts, finding.reports]) for (const key of Object.keys(rows)) delete rows[key];
+  for (const rows of [finding.verdicts, finding.reports])
+    for (const key of Object.keys(rows)) delete rows[key];
 }
 
 function tidy(finding: Finding): void {
@@ -301,6 +343,8 @@ describe('each rule is broken alone, and passes on the nearest case that it shou
   });
 
   test('all of them', () => {
-    expect([...new Set(table.map(([id]) => id))].sort()).toEqual(verification.rules.map(({ id }) => id).sort());
+    expect([...new Set(table.map(([id]) => id))].sort()).toEqual(
+      verification.rules.map(({ id }) => id).sort(),
+    );
   });
 });

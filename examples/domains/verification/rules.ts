@@ -5,13 +5,22 @@
  * verdict blocks only that finding. The others are checked row by row. README.md names the source
  * of each.
  */
-import { escalate, type Invariant, type InvariantResult, pass, type Rules, reject } from 'assize/internal/kernel';
+import {
+  escalate,
+  type Invariant,
+  type InvariantResult,
+  pass,
+  type Rules,
+  reject,
+} from 'assize/internal/kernel';
 import { EXPERT, isExpert, nameOf } from './experts.ts';
 import { evidenceAt, expertAt, isSameEvidence, isThere, stands, stoodAt } from './record.ts';
 import type { Finding, VerificationState } from './schema.ts';
 
 export function rules(given: Rules<VerificationState>): readonly Invariant<VerificationState>[] {
-  return [submissions, reproductions, queues, verdicts, reports, people].flatMap((part) => part(given));
+  return [submissions, reproductions, queues, verdicts, reports, people].flatMap((part) =>
+    part(given),
+  );
 }
 
 function submissions({ each, unique }: Rules<VerificationState>): Invariant<VerificationState>[] {
@@ -36,7 +45,9 @@ function submissions({ each, unique }: Rules<VerificationState>): Invariant<Veri
       ({ fingerprint, component }, { identity = {} }) => {
         const [known, ...more] = Object.entries(identity);
         const same = known?.[0] === fingerprint && known[1] === component && more.length === 0;
-        return same ? pass : reject(`this finding is about ${known?.[1] ?? 'nothing'}; open another finding`);
+        return same
+          ? pass
+          : reject(`this finding is about ${known?.[1] ?? 'nothing'}; open another finding`);
       },
     ),
   ];
@@ -50,11 +61,16 @@ function reproductions({ each }: Rules<VerificationState>): Invariant<Verificati
       {
         reads: ['/findings/*/evidence/*'],
         // No hash is empty.
-        with: ({ evidence = '' }, [finding]) => ({ shows: `/findings/${finding}/evidence/${evidence}` }),
+        with: ({ evidence = '' }, [finding]) => ({
+          shows: `/findings/${finding}/evidence/${evidence}`,
+        }),
       },
       ({ reproduced, evidence, n }, { shows }) => {
-        if (evidence !== undefined && !isThere(shows, n)) return reject(`no evidence ${evidence} is attached`);
-        return reproduced && evidence === undefined ? reject('name the hash of the evidence that shows it') : pass;
+        if (evidence !== undefined && !isThere(shows, n))
+          return reject(`no evidence ${evidence} is attached`);
+        return reproduced && evidence === undefined
+          ? reject('name the hash of the evidence that shows it')
+          : pass;
       },
     ),
 
@@ -86,7 +102,9 @@ function queues({ each, count }: Rules<VerificationState>): Invariant<Verificati
       },
       (length, { queue }, expert) => {
         if (queue === undefined) return reject(`${expert} is not an expert`);
-        return length <= queue ? pass : reject(`${expert} would have ${length} findings, but takes ${queue} at a time`);
+        return length <= queue
+          ? pass
+          : reject(`${expert} would have ${length} findings, but takes ${queue} at a time`);
       },
     ),
 
@@ -116,22 +134,28 @@ function verdicts({ each }: Rules<VerificationState>): Invariant<VerificationSta
       rows(verdicts, ({ n, evidence: about }) => {
         const there = evidenceAt(evidence, n);
         if (there.length === 0) return 'there is no evidence to judge';
-        return isSameEvidence(about, there) ? undefined : 'the verdict is about other evidence than the current one';
+        return isSameEvidence(about, there)
+          ? undefined
+          : 'the verdict is about other evidence than the current one';
       }),
     ),
 
     each('ONE_VERDICT', '/findings/*', {}, ({ verdicts, ...record }) =>
       rows(verdicts, ({ n }) => {
         const other = Object.entries(verdicts).find(([, verdict]) => stands(verdict, record, n));
-        return other === undefined ? undefined : `the verdict ${other[0]} is valid; a new verdict needs new evidence`;
+        return other === undefined
+          ? undefined
+          : `the verdict ${other[0]} is valid; a new verdict needs new evidence`;
       }),
     ),
 
     each('GENUINE_IS_REPRODUCED', '/findings/*', {}, ({ verdicts, attempts, ratings }) =>
       rows(verdicts, ({ n, genuine, rating, evidence }) => {
-        if (!genuine) return rating === undefined ? undefined : 'a finding that is not genuine has no severity';
+        if (!genuine)
+          return rating === undefined ? undefined : 'a finding that is not genuine has no severity';
         const shown = Object.values(attempts).some(
-          (attempt) => attempt.reproduced && attempt.n < n && evidence.includes(attempt.evidence ?? ''),
+          (attempt) =>
+            attempt.reproduced && attempt.n < n && evidence.includes(attempt.evidence ?? ''),
         );
         if (!shown) return 'no evidence shows a reproduction';
         const agreed = ratings[rating ?? ''];
@@ -143,20 +167,33 @@ function verdicts({ each }: Rules<VerificationState>): Invariant<VerificationSta
       rows(verdicts, ({ n, by }) => {
         const expert = expertAt(assignments, n);
         if (expert === undefined) return 'no expert is assigned; assign one';
-        return by === undefined || nameOf(by) === expert ? undefined : `${expert} is assigned, not ${by}`;
+        return by === undefined || nameOf(by) === expert
+          ? undefined
+          : `${expert} is assigned, not ${by}`;
       }),
     ),
 
-    each('VERIFIER_IS_NOT_SUBMITTER', '/findings/*', {}, ({ verdicts, submissions, assignments }) => {
-      const submitted = (name: string, n: number): boolean =>
-        Object.values(submissions).some((submission) => submission.submitter === name && submission.n < n);
-      return first(
-        rows(assignments, ({ expert, n }) => (submitted(expert, n) ? `${expert} submitted the finding` : undefined)),
-        rows(verdicts, ({ by, n }) =>
-          by !== undefined && submitted(nameOf(by), n) ? `${by} submitted the finding` : undefined,
-        ),
-      );
-    }),
+    each(
+      'VERIFIER_IS_NOT_SUBMITTER',
+      '/findings/*',
+      {},
+      ({ verdicts, submissions, assignments }) => {
+        const submitted = (name: string, n: number): boolean =>
+          Object.values(submissions).some(
+            (submission) => submission.submitter === name && submission.n < n,
+          );
+        return first(
+          rows(assignments, ({ expert, n }) =>
+            submitted(expert, n) ? `${expert} submitted the finding` : undefined,
+          ),
+          rows(verdicts, ({ by, n }) =>
+            by !== undefined && submitted(nameOf(by), n)
+              ? `${by} submitted the finding`
+              : undefined,
+          ),
+        );
+      },
+    ),
   ];
 }
 
@@ -167,13 +204,17 @@ function reports({ each }: Rules<VerificationState>): Invariant<VerificationStat
         const verdict = record.verdicts[id];
         if (verdict === undefined || verdict.n >= n) return `there is no verdict ${id}`;
         if (!verdict.genuine) return `the verdict ${id} says that the finding is not genuine`;
-        return stands(verdict, record, n) ? undefined : `the evidence has changed since ${id}; a new verdict is needed`;
+        return stands(verdict, record, n)
+          ? undefined
+          : `the evidence has changed since ${id}; a new verdict is needed`;
       }),
     ),
 
     each('ONE_REPORT', '/findings/*', {}, ({ reports }) =>
       rows(reports, ({ n }) => {
-        const standing = Object.keys(reports).find((key) => stoodAt(reports[key] as Finding['reports'][string], n));
+        const standing = Object.keys(reports).find((key) =>
+          stoodAt(reports[key] as Finding['reports'][string], n),
+        );
         return standing === undefined ? undefined : `the report ${standing} stands`;
       }),
     ),
@@ -182,14 +223,20 @@ function reports({ each }: Rules<VerificationState>): Invariant<VerificationStat
       rows(record.reports, ({ verdict: id, retracted }) => {
         const verdict = record.verdicts[id];
         if (retracted === undefined || verdict === undefined) return undefined;
-        return stands(verdict, record, retracted.n) ? `the verdict ${id} is valid, so the report is valid` : undefined;
+        return stands(verdict, record, retracted.n)
+          ? `the verdict ${id} is valid, so the report is valid`
+          : undefined;
       }),
     ),
 
     each('REFUTED_IS_RETRACTED', '/findings/*', {}, ({ verdicts, reports }) =>
       rows(verdicts, ({ n, genuine }) => {
-        const standing = Object.keys(reports).find((key) => stoodAt(reports[key] as Finding['reports'][string], n));
-        return genuine || standing === undefined ? undefined : `the report ${standing} stands; retract it first`;
+        const standing = Object.keys(reports).find((key) =>
+          stoodAt(reports[key] as Finding['reports'][string], n),
+        );
+        return genuine || standing === undefined
+          ? undefined
+          : `the report ${standing} stands; retract it first`;
       }),
     ),
   ];
@@ -209,7 +256,9 @@ function people({ each }: Rules<VerificationState>): Invariant<VerificationState
       },
       ({ genuine, reason, by }, _, [finding]) => {
         if (by === undefined)
-          return escalate(`an expert verifies ${finding}: ${genuine ? '' : 'not '}genuine, ${reason}`);
+          return escalate(
+            `an expert verifies ${finding}: ${genuine ? '' : 'not '}genuine, ${reason}`,
+          );
         return isExpert(by) ? pass : reject(`${by} is not an expert`);
       },
     ),

@@ -99,7 +99,12 @@ export interface VerificationState {
 export const id: z.ZodString = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
 export const sha256: z.ZodString = z.string().regex(/^[0-9a-f]{64}$/);
 export const level: z.ZodType<Level, Level> = z.enum(LEVELS);
-export const kind: z.ZodType<Evidence['kind'], Evidence['kind']> = z.enum(['trace', 'input', 'patch', 'writeup']);
+export const kind: z.ZodType<Evidence['kind'], Evidence['kind']> = z.enum([
+  'trace',
+  'input',
+  'patch',
+  'writeup',
+]);
 
 const count = z.number().int().nonnegative();
 const event = { at: z.string().refine(isInstant), n: count };
@@ -112,11 +117,22 @@ export const verificationState: z.ZodType<VerificationState> = z.object({
       events: count,
       identity: z.record(sha256, z.string()),
       submissions: by(
-        z.object({ ...event, submitter: id, component: z.string(), title: z.string(), fingerprint: sha256 }),
+        z.object({
+          ...event,
+          submitter: id,
+          component: z.string(),
+          title: z.string(),
+          fingerprint: sha256,
+        }),
       ),
       evidence: z.record(sha256, z.object({ ...event, kind, withdrawn: count.exactOptional() })),
       attempts: by(
-        z.object({ ...event, environment: z.string(), reproduced: z.boolean(), evidence: sha256.exactOptional() }),
+        z.object({
+          ...event,
+          environment: z.string(),
+          reproduced: z.boolean(),
+          evidence: sha256.exactOptional(),
+        }),
       ),
       ratings: by(z.object({ ...event, level, rationale: z.string() })),
       assignments: by(z.object({ ...event, expert: id, released: count.exactOptional() })),

@@ -37,7 +37,9 @@ test('a finding is reported while the evidence of its verdict is taken back', as
     role: { name: 'Reporting', params: { finding: 'f1' } },
     // It sees a verdict, and no evidence.
     decide: (slice: any) =>
-      slice.findings.f1.verdicts.v1.genuine ? { action: 'report', args: { report: 'p1', verdict: 'v1' } } : undefined,
+      slice.findings.f1.verdicts.v1.genuine
+        ? { action: 'report', args: { report: 'p1', verdict: 'v1' } }
+        : undefined,
   };
   expect(skewOf(verification, lab.state, dayAt(0), [analysis, reporting])).toEqual({
     alone: [[], []],
@@ -58,16 +60,23 @@ test('two analysers concurrently submit one candidate as separate findings', asy
     role: { name: 'Analysis', params: { finding, analyser: finding } },
     decide: () => ({
       action: 'submit',
-      args: { submission: 's1', component: 'parser', title: 'out of bounds', fingerprint: hashOf('the same') },
+      args: {
+        submission: 's1',
+        component: 'parser',
+        title: 'out of bounds',
+        fingerprint: hashOf('the same'),
+      },
     }),
   });
-  expect(skewOf(verification, lab.state, dayAt(0), [analyser('f1'), analyser('f2')])).toMatchObject({
-    alone: [[], []],
-    withoutKernel: [['ONE_FINDING_PER_FINGERPRINT'], ['ONE_FINDING_PER_FINGERPRINT']],
-    withKernel: [
-      ['approved', 'ONE_FINDING_PER_FINGERPRINT'],
-      ['approved', 'ONE_FINDING_PER_FINGERPRINT'],
-    ],
-    broken: [],
-  });
+  expect(skewOf(verification, lab.state, dayAt(0), [analyser('f1'), analyser('f2')])).toMatchObject(
+    {
+      alone: [[], []],
+      withoutKernel: [['ONE_FINDING_PER_FINGERPRINT'], ['ONE_FINDING_PER_FINGERPRINT']],
+      withKernel: [
+        ['approved', 'ONE_FINDING_PER_FINGERPRINT'],
+        ['approved', 'ONE_FINDING_PER_FINGERPRINT'],
+      ],
+      broken: [],
+    },
+  );
 });

@@ -36,7 +36,11 @@ export class CaseDrawer {
   readonly #drawn: Set<string> = new Set();
   #turn = 0;
 
-  private constructor(places: readonly Place[], contended: readonly (readonly ContendedPair[])[], choices: Choices) {
+  private constructor(
+    places: readonly Place[],
+    contended: readonly (readonly ContendedPair[])[],
+    choices: Choices,
+  ) {
     this.#places = places;
     this.#contended = contended;
     this.#choices = choices;
@@ -81,7 +85,9 @@ export class CaseDrawer {
    */
   #wishes({ workers }: Place, wanted: readonly Intent[], population: number): readonly Wishes[] {
     const own = (first: Intent): Wishes => {
-      const others = (workers.get(workerName(first.role)) ?? []).filter((intent) => intent !== first);
+      const others = (workers.get(workerName(first.role)) ?? []).filter(
+        (intent) => intent !== first,
+      );
       return [first, ...this.#shuffled(others).slice(0, this.#choices.below(WISHES_MAX))];
     };
     const busy = new Set(wanted.map(({ role }) => workerName(role)));

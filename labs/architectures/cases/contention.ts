@@ -41,11 +41,18 @@ export async function contendedPairs(
 function comparedProposals({ workers }: Place, choices: Choices): readonly Intent[] {
   const groups = [...Map.groupBy([...workers.values()].flat(), ({ action }) => action).values()];
   const some = groups.map((group) => choices.some(group, COMPARED_MAX));
-  const inTurn = Array.from({ length: COMPARED_MAX }, (_, i) => some.flatMap((group) => group.slice(i, i + 1)));
+  const inTurn = Array.from({ length: COMPARED_MAX }, (_, i) =>
+    some.flatMap((group) => group.slice(i, i + 1)),
+  );
   return inTurn.flat().slice(0, COMPARED_MAX);
 }
 
-function brokenTogether(evaluator: Evaluator, { state }: Place, first: Intent, second: Intent): readonly string[] {
+function brokenTogether(
+  evaluator: Evaluator,
+  { state }: Place,
+  first: Intent,
+  second: Intent,
+): readonly string[] {
   const between = allowedState(evaluator, state, first);
   const after = between === undefined ? undefined : evaluator.evaluate(between, second);
   return after === undefined || 'refused' in after ? [] : after.broken.map(({ rule }) => rule);
@@ -53,6 +60,8 @@ function brokenTogether(evaluator: Evaluator, { state }: Place, first: Intent, s
 
 /** The pairs of two workers, or all pairs if no pair has two. */
 function ofTwoWorkers(pairs: readonly ContendedPair[]): readonly ContendedPair[] {
-  const two = pairs.filter(({ first, second }) => workerName(first.role) !== workerName(second.role));
+  const two = pairs.filter(
+    ({ first, second }) => workerName(first.role) !== workerName(second.role),
+  );
   return two.length > 0 ? two : pairs;
 }

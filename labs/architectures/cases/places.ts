@@ -45,7 +45,9 @@ export async function reachedPlaces(
   choices: Choices,
   pause: () => Promise<void>,
 ): Promise<readonly Place[]> {
-  const drawer = new ProposalDrawer(evaluator.domain, (action) => isDrawable(evaluator.domain, action));
+  const drawer = new ProposalDrawer(evaluator.domain, (action) =>
+    isDrawable(evaluator.domain, action),
+  );
   const places: Place[] = [];
   const reached = await reachedStates(evaluator, starts, drawer, choices, pause);
   for (const { state, reachedBy } of choices.some(reached, PLACES_MAX)) {
@@ -72,16 +74,27 @@ async function reachedStates(
   for (let draw = 0; draw < DRAWS; draw++) {
     if (draw % PAUSE_EACH === 0) await pause();
     const all = [...beginnings, ...found];
-    const from = draw % 2 === 0 ? choices.oneOf(choices.oneOf(byActions(all))) : choices.oneOf(all.slice(-LATEST));
+    const from =
+      draw % 2 === 0
+        ? choices.oneOf(choices.oneOf(byActions(all)))
+        : choices.oneOf(all.slice(-LATEST));
     if (from.reachedBy.length >= DEPTH_MAX) continue;
     const intent = drawer.one(from.state, choices);
     if (intent === undefined) break;
     const state = allowedState(evaluator, from.state, intent);
     if (state === undefined || seen.has(evaluator.textOf(state))) continue;
     seen.add(evaluator.textOf(state));
-    const reachedBy = [...from.reachedBy, deepFreeze({ agent: workerName(intent.role), ...intent })];
-    if (found.length === REACHED_MAX) found.splice(found.indexOf(choices.oneOf(largest(byActions(found)))), 1);
-    found.push({ state, reachedBy, done: [...new Set(reachedBy.map(({ action }) => action))].sort().join('\n') });
+    const reachedBy = [
+      ...from.reachedBy,
+      deepFreeze({ agent: workerName(intent.role), ...intent }),
+    ];
+    if (found.length === REACHED_MAX)
+      found.splice(found.indexOf(choices.oneOf(largest(byActions(found)))), 1);
+    found.push({
+      state,
+      reachedBy,
+      done: [...new Set(reachedBy.map(({ action }) => action))].sort().join('\n'),
+    });
   }
   return [...beginnings, ...found];
 }
@@ -106,7 +119,9 @@ function workersOn(
     const next = allowedState(evaluator, state, intent);
     return next !== undefined && evaluator.textOf(next) !== text;
   });
-  const distinct = [...new Map(changing.map((intent) => [JSON.stringify(intent), deepFreeze(intent)])).values()];
+  const distinct = [
+    ...new Map(changing.map((intent) => [JSON.stringify(intent), deepFreeze(intent)])).values(),
+  ];
   return Map.groupBy(distinct, ({ role }) => workerName(role));
 }
 

@@ -70,6 +70,7 @@ export async function generatedCases(
 }
 
 export function noProposals(): ArchitectureError {
-  const message = 'No agent proposes anything on the starting states. Pass other states, or other agents.';
+  const message =
+    'No agent proposes anything on the starting states. Pass other states, or other agents.';
   return new ArchitectureError('no_proposals', message);
 }

@@ -16,8 +16,17 @@ import {
 } from '@assize/command';
 import type { Domain } from 'assize/internal/kernel';
 import { type Command, Option } from 'commander';
-import { COMPARE_LIMITS, type ComparedAgent, type CompareOptions, compareArchitectures } from '../index.ts';
-import { type ArchitectureOptions, architecturesOf, requireJudgeOptions } from './architectures-of.ts';
+import {
+  COMPARE_LIMITS,
+  type ComparedAgent,
+  type CompareOptions,
+  compareArchitectures,
+} from '../index.ts';
+import {
+  type ArchitectureOptions,
+  architecturesOf,
+  requireJudgeOptions,
+} from './architectures-of.ts';
 import { printComparison } from './comparison-text.ts';
 
 interface Options extends StorelessOptions, ArchitectureOptions {
@@ -33,7 +42,9 @@ export function compare(program: Command): void {
   withoutStore(
     program
       .command('compare')
-      .description('run the same agents under microservices, a judge and the kernel, and list the broken rules')
+      .description(
+        'run the same agents under microservices, a judge and the kernel, and list the broken rules',
+      )
       .argument('<domain>', 'FILE, NAME or NAME@FILE')
       .addOption(
         new Option(
@@ -41,8 +52,16 @@ export function compare(program: Command): void {
           'module that exports agents, as for assize run (default: generated agents)',
         ).conflicts('population'),
       )
-      .option('--population <n>', 'generated agents of each case (default: 2)', between(2, COMPARE_LIMITS.population))
-      .option('--turns <n>', 'how often each agent reads and submits (default: 1)', upTo(COMPARE_LIMITS.turns))
+      .option(
+        '--population <n>',
+        'generated agents of each case (default: 2)',
+        between(2, COMPARE_LIMITS.population),
+      )
+      .option(
+        '--turns <n>',
+        'how often each agent reads and submits (default: 1)',
+        upTo(COMPARE_LIMITS.turns),
+      )
       .option(
         '--schedules <n>',
         'most schedules that each architecture runs (default: 400)',
@@ -50,9 +69,15 @@ export function compare(program: Command): void {
       )
       .option('--seed <n>', 'start of all chance (default: 1)', count)
       .option('--state <file>', 'state to begin with, in JSON (default: that of the domain)')
-      .option('--judge <model>', 'model of an LLM judge: openai:NAME, openai:NAME@URL or anthropic:NAME')
+      .option(
+        '--judge <model>',
+        'model of an LLM judge: openai:NAME, openai:NAME@URL or anthropic:NAME',
+      )
       .option('--brief <file>', 'text for the judge, such as the policy in words')
-      .option('--record <file>', 'SQLite file that keeps the answers of the judge, so that a repetition asks nothing')
+      .option(
+        '--record <file>',
+        'SQLite file that keeps the answers of the judge, so that a repetition asks nothing',
+      )
       .option('--recorded', 'ask no model: all answers of the judge come from --record')
       .option('--architectures <file>', 'module that exports architectures, which are compared too')
       .addOption(configOption),
@@ -72,12 +97,17 @@ export function compare(program: Command): void {
         const domain = await onlyDomain(named);
         const settings = await settingsOf(session, options, domain);
         const comparison = await recordingTo(options.record, async (record) =>
-          compareArchitectures(domain, { ...settings, architectures: await architecturesOf(options, record) }),
+          compareArchitectures(domain, {
+            ...settings,
+            architectures: await architecturesOf(options, record),
+          }),
         );
         session.progress.end();
         if (session.json) session.out.document(comparison);
         else printComparison(session.out, comparison, options);
-        const kernel = comparison.architectures.find(({ architecture }) => architecture === 'kernel');
+        const kernel = comparison.architectures.find(
+          ({ architecture }) => architecture === 'kernel',
+        );
         return kernel?.broken_schedules === 0 ? EXIT.ok : EXIT.negative;
       }),
     );
@@ -106,7 +136,10 @@ async function onlyDomain(named: string): Promise<Domain> {
   const [domain, other] = found;
   if (domain !== undefined && other === undefined) return domain;
   const names = found.map(({ name }) => name).join(', ');
-  throw new CliError('usage', `The file ${named} has several domains: ${names}. Pass NAME@${named}.`);
+  throw new CliError(
+    'usage',
+    `The file ${named} has several domains: ${names}. Pass NAME@${named}.`,
+  );
 }
 
 /**
@@ -114,7 +147,11 @@ async function onlyDomain(named: string): Promise<Domain> {
  *
  * @throws CliError
  */
-async function comparedAgentsIn(file: string, domain: Domain, signal: AbortSignal): Promise<ComparedAgent[]> {
+async function comparedAgentsIn(
+  file: string,
+  domain: Domain,
+  signal: AbortSignal,
+): Promise<ComparedAgent[]> {
   const loaded = await loadAgentsFile(file);
   const listed = await listedAgents(loaded, { domain, signal, model: undefined, writs: [] });
   return listed.map(({ name, role, entry }, i) => {

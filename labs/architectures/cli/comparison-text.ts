@@ -1,7 +1,21 @@
 import type { Output } from '@assize/command';
-import { bold, dim, line, type Printable, red, shortJson, type Value, yellow } from '@assize/command';
+import {
+  bold,
+  dim,
+  line,
+  type Printable,
+  red,
+  shortJson,
+  type Value,
+  yellow,
+} from '@assize/command';
 import { counted } from 'assize/internal/views';
-import type { ArchitectureComparison, ArchitectureFigures, ComparedStep, Violation } from '../index.ts';
+import type {
+  ArchitectureComparison,
+  ArchitectureFigures,
+  ComparedStep,
+  Violation,
+} from '../index.ts';
 
 /** A comparison as text: a row for each architecture, a schedule for each broken rule. */
 export function printComparison(
@@ -20,7 +34,8 @@ export function printComparison(
   for (const figures of architectures)
     for (const violation of figures.violations) printViolation(out, figures, violation);
   out.line(line``);
-  if (leftOut.length > 0) out.line(yellow(`Left out, because they call tools: ${leftOut.join(', ')}.`));
+  if (leftOut.length > 0)
+    out.line(yellow(`Left out, because they call tools: ${leftOut.join(', ')}.`));
   for (const text of unreadableAnswers(architectures)) out.line(yellow(text));
   if (judge === undefined)
     out.line(dim('Add an LLM judge with --judge openai:NAME, openai:NAME@URL or anthropic:NAME.'));
@@ -39,7 +54,8 @@ function introduction(comparison: ArchitectureComparison): readonly string[] {
     seed,
   } = comparison;
   const agentsText = `${counted(population, `${agents} agent`)} with ${counted(turns, 'turn')} each`;
-  const contendedText = agents === 'given' ? '' : `, ${contended} of them with proposals that break a rule together`;
+  const contendedText =
+    agents === 'given' ? '' : `, ${contended} of them with proposals that break a rule together`;
   const chosen = exhaustive ? 'all schedules' : 'some schedules';
   return [
     `${domain.name}@${domain.version}: ${agentsText} in ${counted(cases, 'case')}${contendedText}.`,
@@ -60,23 +76,49 @@ function columns(hasModel: boolean): { readonly title: string; readonly align?: 
 }
 
 function row(figures: ArchitectureFigures, hasModel: boolean): Value[] {
-  const { architecture, proposals, committed, rejected, escalated, refused_valid: refused, model } = figures;
+  const {
+    architecture,
+    proposals,
+    committed,
+    rejected,
+    escalated,
+    refused_valid: refused,
+    model,
+  } = figures;
   const { broken_schedules: broken, violations } = figures;
   const rules = [...new Set(violations.map(({ rule }) => rule))].join(', ');
   const tokens = model === undefined ? '' : model.input_tokens + model.output_tokens;
   const asked = hasModel ? [model?.asked ?? '', model?.recorded ?? '', tokens] : [];
-  return [architecture, proposals, committed, rejected, escalated, refused, broken, ...asked, rules || 'none'];
+  return [
+    architecture,
+    proposals,
+    committed,
+    rejected,
+    escalated,
+    refused,
+    broken,
+    ...asked,
+    rules || 'none',
+  ];
 }
 
 /** Maximum number of characters of a state or of arguments. */
 const SHOWN_MAX = 160;
 
-function printViolation(out: Output, { architecture }: ArchitectureFigures, violation: Violation): void {
+function printViolation(
+  out: Output,
+  { architecture }: ArchitectureFigures,
+  violation: Violation,
+): void {
   const { rule, kind, schedules, reached_by: earlier, start, steps, after } = violation;
   out.line(line``);
-  out.line(line`${bold(`${architecture} breaks ${rule}`)} in ${counted(schedules, 'schedule')}, ${KINDS[kind]}`);
+  out.line(
+    line`${bold(`${architecture} breaks ${rule}`)} in ${counted(schedules, 'schedule')}, ${KINDS[kind]}`,
+  );
   if (earlier.length > 0)
-    out.line(line`  after   ${earlier.map(({ agent, action }) => `${agent} ${action}`).join(', ')}`);
+    out.line(
+      line`  after   ${earlier.map(({ agent, action }) => `${agent} ${action}`).join(', ')}`,
+    );
   out.line(line`  state   ${shortJson(start, SHOWN_MAX)}`);
   const width = Math.max(...steps.map(({ agent }) => agent.length));
   for (const step of steps) out.line(stepLine(step, width));

@@ -29,12 +29,15 @@ export class ProposalDrawer {
   /** `tries` proposals of each action by each of its roles. */
   *each(state: Json, choices: Choices, tries: number): Iterable<Intent> {
     const pool = poolOf(state);
-    for (const task of this.#tasks) for (let n = 0; n < tries; n++) yield this.#drawn(task, choices, pool);
+    for (const task of this.#tasks)
+      for (let n = 0; n < tries; n++) yield this.#drawn(task, choices, pool);
   }
 
   /** One proposal of any action. Undefined if no role performs any. */
   one(state: Json, choices: Choices): Intent | undefined {
-    return this.#tasks.length === 0 ? undefined : this.#drawn(choices.oneOf(this.#tasks), choices, poolOf(state));
+    return this.#tasks.length === 0
+      ? undefined
+      : this.#drawn(choices.oneOf(this.#tasks), choices, poolOf(state));
   }
 
   #drawn({ action, role, params }: Task, choices: Choices, pool: Pool): Intent {

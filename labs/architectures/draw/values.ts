@@ -89,7 +89,8 @@ function draw(schema: Schema, name: string, depth: number, drawing: Drawing): Js
   const { root, choices } = drawing;
   const again = (part: Schema, under = name): Json => draw(part, under, depth + 1, drawing);
   if (depth > DEPTH_MAX) return null;
-  if (schema.$ref !== undefined) return again(root.$defs?.[schema.$ref.replace(/^#\/\$defs\//, '')] ?? root);
+  if (schema.$ref !== undefined)
+    return again(root.$defs?.[schema.$ref.replace(/^#\/\$defs\//, '')] ?? root);
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return choices.oneOf(schema.enum);
   const either = schema.anyOf ?? schema.oneOf;
@@ -100,7 +101,9 @@ function draw(schema: Schema, name: string, depth: number, drawing: Drawing): Js
       return members(schema, again, choices);
     case 'array': {
       const count = Math.max(schema.minItems ?? 0, choices.below(3));
-      return typeof schema.items === 'object' ? Array.from({ length: count }, () => again(schema.items as Schema)) : [];
+      return typeof schema.items === 'object'
+        ? Array.from({ length: count }, () => again(schema.items as Schema))
+        : [];
     }
     case 'number':
     case 'integer':
@@ -119,33 +122,49 @@ function members(
   again: (part: Schema, under: string) => Json,
   choices: Choices,
 ): Json {
-  const kept = Object.entries(properties).filter(([key]) => required.includes(key) || choices.next() < 0.3);
+  const kept = Object.entries(properties).filter(
+    ([key]) => required.includes(key) || choices.next() < 0.3,
+  );
   return Object.fromEntries(kept.map(([key, part]) => [key, again(part, key)]));
 }
 
 /** A text for a member, argument or parameter of that name. */
-export function textNamed(name: string, { choices, pool }: Pick<Drawing, 'choices' | 'pool'>, format?: string): string {
+export function textNamed(
+  name: string,
+  { choices, pool }: Pick<Drawing, 'choices' | 'pool'>,
+  format?: string,
+): string {
   const stem = name.replace(/_?ids?$/, '');
   const meant = [...pool.named]
     .filter(([under]) => stem !== '' && under.startsWith(stem))
     .flatMap(([, texts]) => texts);
   if (format === 'date')
-    return choices.oneOf([...DATES, ...pool.texts.filter((text) => /^\d{4}-\d\d-\d\d$/.test(text))]);
+    return choices.oneOf([
+      ...DATES,
+      ...pool.texts.filter((text) => /^\d{4}-\d\d-\d\d$/.test(text)),
+    ]);
   const chance = choices.next();
   if (meant.length > 0 && chance < 0.6) return choices.oneOf(meant);
   // An `arm` can be a key of `/capacity`: names do not tell, so any object's keys are tried.
-  if (meant.length === 0 && pool.keys.length > 0 && chance < 0.15) return choices.oneOf(choices.oneOf(pool.keys));
+  if (meant.length === 0 && pool.keys.length > 0 && chance < 0.15)
+    return choices.oneOf(choices.oneOf(pool.keys));
   if (pool.texts.length > 0 && chance > 0.85) return choices.oneOf(pool.texts);
   return choices.oneOf(NAMES);
 }
 
-function numberOf({ type, minimum, exclusiveMinimum, maximum }: Schema, { choices, pool }: Drawing): number {
+function numberOf(
+  { type, minimum, exclusiveMinimum, maximum }: Schema,
+  { choices, pool }: Drawing,
+): number {
   const least = minimum ?? (exclusiveMinimum === undefined ? -Infinity : exclusiveMinimum + 1);
   // Next to a number of the state: its neighbours, and a little more than half, two of which exceed
   // it.
   const near = pool.numbers.flatMap((n) => [n, n - 1, n + 1, Math.ceil(n * 0.6)]);
   const known = [...NUMBERS, ...near].filter(
-    (n) => n >= least && n <= (maximum ?? Infinity) && (type === 'number' || Number.isSafeInteger(n)),
+    (n) =>
+      n >= least && n <= (maximum ?? Infinity) && (type === 'number' || Number.isSafeInteger(n)),
   );
-  return known.length === 0 ? Math.max(0, Math.ceil(least === -Infinity ? 0 : least)) : choices.oneOf(known);
+  return known.length === 0
+    ? Math.max(0, Math.ceil(least === -Infinity ? 0 : least))
+    : choices.oneOf(known);
 }

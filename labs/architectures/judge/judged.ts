@@ -56,7 +56,11 @@ export function judged(options: JudgedOptions): Architecture {
   const isRecorded = !('ask' in model);
   if (isRecorded) checkArgument(RECORDED_OPTIONS, options, 'options');
   const store = options.record ?? new MemoryStore();
-  const oracle = createOracle({ store, clock: systemClock, mode: isRecorded ? 'replay' : 'record' });
+  const oracle = createOracle({
+    store,
+    clock: systemClock,
+    mode: isRecorded ? 'replay' : 'record',
+  });
   const adjudicator = async (submission: Submission, setting: Setting): Promise<Verdict> =>
     readVerdict(await answerTo(submission, setting, oracle, options));
   return architecture({ name, adjudicator });
@@ -70,8 +74,15 @@ async function answerTo(
   { model, brief, temperature, maxTokens }: JudgedOptions,
 ): Promise<ChatAnswer> {
   const { domain, signal, onQuestion } = setting;
-  const settings = { ...(temperature !== undefined && { temperature }), ...(maxTokens !== undefined && { maxTokens }) };
-  const request: ChatRequest = { ...judgePrompt(domain, submission, brief), tools: [], ...settings };
+  const settings = {
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { maxTokens }),
+  };
+  const request: ChatRequest = {
+    ...judgePrompt(domain, submission, brief),
+    tools: [],
+    ...settings,
+  };
   let isNew = false;
   const call = async (): Promise<Json> => {
     isNew = true;
@@ -110,6 +121,7 @@ function judgePrompt(
     proposal: { agent, role, action, ...(description !== undefined && { description }), args },
     state_after: candidate,
   };
-  const system = brief === undefined ? INSTRUCTIONS : `${INSTRUCTIONS}\n\nThe policy in words:\n${brief}`;
+  const system =
+    brief === undefined ? INSTRUCTIONS : `${INSTRUCTIONS}\n\nThe policy in words:\n${brief}`;
   return { system, messages: [{ from: 'user', text: JSON.stringify(document, undefined, 1) }] };
 }

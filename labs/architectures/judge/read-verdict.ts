@@ -18,8 +18,10 @@ export function readVerdict({ text, stop }: ChatAnswer): Verdict {
   const said = objectIn(text);
   if (said === undefined) return unreadable('the answer is not one JSON object');
   const { verdict, reason, ...others } = said;
-  if (Object.keys(others).length > 0) return unreadable('the answer has other members than verdict and reason');
-  if (reason !== undefined && typeof reason !== 'string') return unreadable('the reason of the answer is not a text');
+  if (Object.keys(others).length > 0)
+    return unreadable('the answer has other members than verdict and reason');
+  if (reason !== undefined && typeof reason !== 'string')
+    return unreadable('the reason of the answer is not a text');
   if (verdict === 'approve') return { verdict };
   if (verdict !== 'reject' && verdict !== 'escalate')
     return unreadable('the verdict of the answer is not approve, reject or escalate');
@@ -43,5 +45,7 @@ function unreadable(reason: string): Verdict {
 }
 
 function shortened(reason: string): string {
-  return reason.length > REASON_MAX ? `${reason.slice(0, REASON_MAX).toWellFormed()}…` : reason.toWellFormed();
+  return reason.length > REASON_MAX
+    ? `${reason.slice(0, REASON_MAX).toWellFormed()}…`
+    : reason.toWellFormed();
 }

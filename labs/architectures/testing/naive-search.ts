@@ -60,13 +60,17 @@ function brokenIn(
     const by = moveOf(agent, read);
     if (by === 0) continue;
     const added = (to: Counts): Counts => ({ ...to, [agent.key]: (to[agent.key] ?? 0) + by });
-    const isBroken = ({ keys, max }: CapSpec, on: Counts) => keys.reduce((sum, key) => sum + (on[key] ?? 0), 0) > max;
+    const isBroken = ({ keys, max }: CapSpec, on: Counts) =>
+      keys.reduce((sum, key) => sum + (on[key] ?? 0), 0) > max;
     const sees = (cap: CapSpec) => agent.seesAll || cap.keys.every((key) => key === agent.key);
     if (caps.some((cap) => sees(cap) && isBroken(cap, added(read)))) continue;
     const after = added(now);
     for (const [rule, cap] of caps.entries())
       if (isBroken(cap, after) && !isBroken(cap, now))
-        found.push([`${ruleId(rule)} ${isBroken(cap, added(read)) ? 'let_through' : 'skew'}`, i + 1]);
+        found.push([
+          `${ruleId(rule)} ${isBroken(cap, added(read)) ? 'let_through' : 'skew'}`,
+          i + 1,
+        ]);
     now = after;
   }
   return found;

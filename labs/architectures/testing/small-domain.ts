@@ -61,7 +61,10 @@ export function smallDomain(caps: readonly CapSpec[]): Domain {
     state,
     initial: { n: START },
     processes: { own: { writes: ['/n/{key}'] }, all: { reads: ['/n'], writes: ['/n/{key}'] } },
-    roles: { narrow: { params: ['key'], processes: ['own'] }, wide: { params: ['key'], processes: ['all'] } },
+    roles: {
+      narrow: { params: ['key'], processes: ['own'] },
+      wide: { params: ['key'], processes: ['all'] },
+    },
     actions: { add: { process: 'own', ...add }, add_wide: { process: 'all', ...add } },
     invariants: ({ invariant }: any) =>
       caps.map(({ keys, max }, i) =>

@@ -7,7 +7,8 @@ import { runCommand } from '../../../tests/support/process/command.ts';
 
 const root = join(import.meta.dirname, '../../..');
 let folder: string;
-const compare = (...args: string[]) => runCommand(folder, undefined, 'assize-experiments', 'compare', ...args);
+const compare = (...args: string[]) =>
+  runCommand(folder, undefined, 'assize-experiments', 'compare', ...args);
 
 const AGENTS = `export const agents = ['A', 'B'].map((agent, i) => ({
   name: agent,
@@ -102,10 +103,25 @@ test('generated agents on a state, and architectures of a file', async () => {
   const { code, out } = await compare('budget', ...given);
   expect(code).toBe(0);
   expect(out).toMatch(/^a \\u001b\[31mcoin +\d+ +0 +/m);
-  const { code: same, out: json } = await compare('budget', ...given, '--json', '--seed', '3', '--turns', '2');
+  const { code: same, out: json } = await compare(
+    'budget',
+    ...given,
+    '--json',
+    '--seed',
+    '3',
+    '--turns',
+    '2',
+  );
   expect(same).toBe(0);
   expect(JSON.parse(json)).toMatchObject({
-    ...{ domain: { name: 'budget' }, seed: 3, agents: 'generated', population: 3, turns: 2, schedules: 12 },
+    ...{
+      domain: { name: 'budget' },
+      seed: 3,
+      agents: 'generated',
+      population: 3,
+      turns: 2,
+      schedules: 12,
+    },
     architectures: [
       { architecture: 'microservices' },
       { architecture: 'kernel' },
@@ -117,7 +133,15 @@ test('generated agents on a state, and architectures of a file', async () => {
 test('a judge is asked once, and its record answers without it', async () => {
   const answers = Array.from({ length: 4 }, () => completion('{"verdict":"approve"}'));
   const stub = await StubProvider.listen('openai', answers, { key: null });
-  const judge = ['budget', '--agents', 'agents.ts', '--judge', `openai:stub@${stub.origin}/v1`, '--record', 'judge.db'];
+  const judge = [
+    'budget',
+    '--agents',
+    'agents.ts',
+    '--judge',
+    `openai:stub@${stub.origin}/v1`,
+    '--record',
+    'judge.db',
+  ];
   try {
     const { code, out } = await compare(...judge);
     expect(code).toBe(0);
@@ -127,26 +151,61 @@ test('a judge is asked once, and its record answers without it', async () => {
     await stub.close();
   }
   const first = await compare(...judge, '--json');
-  expect([first.code, JSON.parse(first.out).architectures[1].model]).toMatchObject([0, { asked: 0, recorded: 8 }]);
-  const named = ['budget', '--agents', 'agents.ts', '--judge', 'openai:stub', '--record', 'judge.db', '--recorded'];
+  expect([first.code, JSON.parse(first.out).architectures[1].model]).toMatchObject([
+    0,
+    { asked: 0, recorded: 8 },
+  ]);
+  const named = [
+    'budget',
+    '--agents',
+    'agents.ts',
+    '--judge',
+    'openai:stub',
+    '--record',
+    'judge.db',
+    '--recorded',
+  ];
   expect((await compare(...named, '--json')).out).toBe(first.out);
   const gone = await compare(...named.with(4, 'openai:other'));
-  expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('The oracle log has no answer')]);
+  expect([gone.code, gone.err]).toEqual([
+    2,
+    expect.stringContaining('The oracle log has no answer'),
+  ]);
 });
 
 test.each<[string, string[], string]>([
   ['an unknown domain', ['nothing'], 'The domain file'],
   ['an unknown option', ['budget', '--judges', 'x'], "unknown option '--judges'"],
   ['no schedules', ['budget', '--schedules', '0'], 'It must be a whole number from 1 to 100000'],
-  ['agents with a population', ['budget', '--agents', 'agents.ts', '--population', '2'], 'cannot be used with'],
+  [
+    'agents with a population',
+    ['budget', '--agents', 'agents.ts', '--population', '2'],
+    'cannot be used with',
+  ],
   ['one agent of many', ['budget', '--population', '1'], 'It must be a whole number from 2 to 6'],
   ['a judge of no provider', ['budget', '--judge', 'x'], 'The model x is not valid'],
-  ['a record without a judge', ['budget', '--record', 'x.db'], 'The option --record is for a judge'],
-  ['recorded answers without a record', ['budget', '--judge', 'openai:x', '--recorded'], 'needs recorded answers'],
-  ['a record that is a URL', ['budget', '--judge', 'openai:x', '--recorded', '--record', 'sqlite:x'], 'names a file'],
+  [
+    'a record without a judge',
+    ['budget', '--record', 'x.db'],
+    'The option --record is for a judge',
+  ],
+  [
+    'recorded answers without a record',
+    ['budget', '--judge', 'openai:x', '--recorded'],
+    'needs recorded answers',
+  ],
+  [
+    'a record that is a URL',
+    ['budget', '--judge', 'openai:x', '--recorded', '--record', 'sqlite:x'],
+    'names a file',
+  ],
   ['a state that breaks a rule', ['budget', '--state', 'broken.json'], 'breaks BUDGET_CAP'],
   ['agents that need a model', ['budget', '--agents', 'model.ts'], 'agent 1 has no decide'],
-  ['an empty list of architectures', ['budget', '--architectures', 'none.ts'], 'exports no list architectures'],
+  [
+    'an empty list of architectures',
+    ['budget', '--architectures', 'none.ts'],
+    'exports no list architectures',
+  ],
 ])('%s is misuse', async (_, args, message) => {
   expect(await compare(...args)).toMatchObject({ code: 2, err: expect.stringContaining(message) });
   expect(existsSync(join(folder, 'x.db'))).toBe(false);

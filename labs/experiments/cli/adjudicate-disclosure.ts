@@ -16,7 +16,10 @@ const FILE = 'advisories.jsonl';
  *
  * @throws CliError
  */
-export async function adjudicateAdvisories(session: Session, options: AdjudicateCliOptions): Promise<ExitCode> {
+export async function adjudicateAdvisories(
+  session: Session,
+  options: AdjudicateCliOptions,
+): Promise<ExitCode> {
   requireTaken('disclosure', options, []);
   const advisories = readAdvisories(join(options.data, FILE)).slice(0, options.limit);
   return doJob(session, {
@@ -51,7 +54,13 @@ function print(out: Output, report: DisclosureReport): void {
 
 function printRefused(out: Output, refused: DisclosureReport['results']): void {
   out.table(
-    [{ title: 'advisory' }, { title: 'phase' }, { title: 'refused' }, { title: 'by' }, { title: 'message' }],
+    [
+      { title: 'advisory' },
+      { title: 'phase' },
+      { title: 'refused' },
+      { title: 'by' },
+      { title: 'message' },
+    ],
     refused.map(({ id, phase, action = '', invariant_id, reason = '', message = '' }): Value[] => [
       id,
       phase,

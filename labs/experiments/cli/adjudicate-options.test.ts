@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import { errorOf } from '../../../tests/support/process/errors.ts';
-import { type AdjudicateCliOptions, requireTaken, type SpecialOption } from './adjudicate-options.ts';
+import {
+  type AdjudicateCliOptions,
+  requireTaken,
+  type SpecialOption,
+} from './adjudicate-options.ts';
 
 const PLAIN: AdjudicateCliOptions = { store: 'memory:', data: '.', limit: 3, invariants: true };
 const ASKED: Readonly<Record<SpecialOption, Partial<AdjudicateCliOptions>>> = {
@@ -21,7 +25,11 @@ const CHOICES = NAMES.reduce<SpecialOption[][]>(
 test('any subset of a job’s options is accepted, others are refused by name', () => {
   for (const taken of CHOICES)
     for (const given of CHOICES) {
-      const options: AdjudicateCliOptions = Object.assign({}, PLAIN, ...given.map((name) => ASKED[name]));
+      const options: AdjudicateCliOptions = Object.assign(
+        {},
+        PLAIN,
+        ...given.map((name) => ASKED[name]),
+      );
       const others = given.filter((name) => !taken.includes(name));
       const required = (): void => requireTaken('it', options, taken);
       if (others.length === 0) expect(required).not.toThrow();

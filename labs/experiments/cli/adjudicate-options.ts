@@ -29,10 +29,17 @@ export type SpecialOption = keyof typeof GIVEN;
  * @throws CliError `usage`, which names the options that the job does not accept, and the options
  * that it accepts
  */
-export function requireTaken(job: string, options: AdjudicateCliOptions, taken: readonly SpecialOption[]): void {
+export function requireTaken(
+  job: string,
+  options: AdjudicateCliOptions,
+  taken: readonly SpecialOption[],
+): void {
   const names = Object.keys(GIVEN) as SpecialOption[];
   const others = names.filter((name) => !taken.includes(name) && GIVEN[name](options));
   if (others.length === 0) return;
   const all = ['--data', '--limit', ...taken].join(', ');
-  throw new CliError('usage', `adjudicate ${job} does not accept ${others.join(', ')}. Its options are ${all}.`);
+  throw new CliError(
+    'usage',
+    `adjudicate ${job} does not accept ${others.join(', ')}. Its options are ${all}.`,
+  );
 }

@@ -41,7 +41,9 @@ export function adjudicate(program: Command): void {
   withSharedOptions(
     program
       .command('adjudicate')
-      .description('adjudicate recorded agent runs or a portfolio of advisories, and verify the ledger')
+      .description(
+        'adjudicate recorded agent runs or a portfolio of advisories, and verify the ledger',
+      )
       .argument(
         '<domain>',
         'airline or retail: each run on a branch of the database; disclosure: the advisories in one portfolio',
@@ -52,9 +54,10 @@ export function adjudicate(program: Command): void {
       )
       .option('--runs <file>', 'airline, retail: recorded runs, one per line')
       .addOption(
-        new Option('--tasks <file>', 'airline, retail: the solutions of the benchmark instead of runs').conflicts(
-          'runs',
-        ),
+        new Option(
+          '--tasks <file>',
+          'airline, retail: the solutions of the benchmark instead of runs',
+        ).conflicts('runs'),
       )
       .addOption(
         new Option(
@@ -62,8 +65,14 @@ export function adjudicate(program: Command): void {
           'airline: immediate resolution of escalations by supervisor:cli (default: "reject")',
         ).choices(['reject', 'approve']),
       )
-      .option('--no-invariants', 'airline, retail: only the checks of the tools, without the policy')
-      .option('--expected <file>', 'airline, retail: expected records of each run, one run per line')
+      .option(
+        '--no-invariants',
+        'airline, retail: only the checks of the tools, without the policy',
+      )
+      .option(
+        '--expected <file>',
+        'airline, retail: expected records of each run, one run per line',
+      )
       .option('--limit <n>', 'maximum number of runs or advisories', positive),
   )
     .addHelpText(
@@ -137,12 +146,17 @@ function readInput(benchmark: Benchmark<any>, options: AdjudicateCliOptions): In
 }
 
 function readRecords({ collections, records: schema }: Benchmark<any>, folder: string): Records {
-  const read = Object.fromEntries(collections.map((name) => [name, readJson(join(folder, `${name}.json`))]));
+  const read = Object.fromEntries(
+    collections.map((name) => [name, readJson(join(folder, `${name}.json`))]),
+  );
   const parsed = schema.safeParse(read);
   if (parsed.success) return read as Records;
   const issue = parsed.error.issues[0] as z.core.$ZodIssue;
   const [collection, ...place] = issue.path.map(String);
-  throw new CliError('bad_input', `${join(folder, `${collection}.json`)}, ${toPointer(place)}: ${issue.message}.`);
+  throw new CliError(
+    'bad_input',
+    `${join(folder, `${collection}.json`)}, ${toPointer(place)}: ${issue.message}.`,
+  );
 }
 
 function readExpected(path: string, runs: readonly RecordedRun[]): ExpectedRun[] {
@@ -165,15 +179,17 @@ function print(out: Output, report: AdjudicationReport): void {
       { title: 'message' },
     ],
     report.results.flatMap(({ task_id, trial = '', calls }) =>
-      calls.map(({ index, name, ruling, reason, invariant_id, message = '', resolved }): Value[] => [
-        task_id,
-        trial,
-        index,
-        name,
-        PAINTED[ruling],
-        invariant_id ?? (ruling === 'tool_error' ? '' : (reason ?? '')),
-        resolved === undefined ? message : `${message} (${resolved})`,
-      ]),
+      calls.map(
+        ({ index, name, ruling, reason, invariant_id, message = '', resolved }): Value[] => [
+          task_id,
+          trial,
+          index,
+          name,
+          PAINTED[ruling],
+          invariant_id ?? (ruling === 'tool_error' ? '' : (reason ?? '')),
+          resolved === undefined ? message : `${message} (${resolved})`,
+        ],
+      ),
     ),
   );
   out.line(line``);

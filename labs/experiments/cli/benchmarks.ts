@@ -3,8 +3,10 @@ import type { Benchmark } from '../../../examples/domains/tau/index.ts';
 
 /** By the name of the domain; loaded when asked for, because schemas take time to build. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark<any>>>> = {
-  airline: async () => (await import('../../../examples/domains/airline/adjudicate.ts')).airlineBenchmark,
-  retail: async () => (await import('../../../examples/domains/retail/adjudicate.ts')).retailBenchmark,
+  airline: async () =>
+    (await import('../../../examples/domains/airline/adjudicate.ts')).airlineBenchmark,
+  retail: async () =>
+    (await import('../../../examples/domains/retail/adjudicate.ts')).retailBenchmark,
 };
 
 export function loadBenchmarks(): Promise<Benchmark<any>[]> {

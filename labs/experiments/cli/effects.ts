@@ -50,7 +50,9 @@ export function effects(program: Command): void {
   withoutStore(
     program
       .command('effects')
-      .description('run the experiments of the effects paper and print each cell next to the paper’s figure')
+      .description(
+        'run the experiments of the effects paper and print each cell next to the paper’s figure',
+      )
       .argument('[name...]', 'names of experiments, or all; default: list the experiments')
       .option('--seed <n>', `seed of the random faults; default: ${SEED}`, count)
       .option(
@@ -63,8 +65,14 @@ export function effects(program: Command): void {
         '--data <folder>',
         `with tasks and model-runs: folder of tau-bench’s tasks, runs and databases; default: $ASSIZE_DATA, or ${DATA}`,
       )
-      .option('--postgres <url>', 'server for experiments that need one, in separate schemas: postgres://…')
-      .option('--svg <folder>', 'folder for plots of tables, drawn with the optional package echarts'),
+      .option(
+        '--postgres <url>',
+        'server for experiments that need one, in separate schemas: postgres://…',
+      )
+      .option(
+        '--svg <folder>',
+        'folder for plots of tables, drawn with the optional package echarts',
+      ),
   )
     .addHelpText(
       'after',
@@ -95,7 +103,10 @@ export function effects(program: Command): void {
           return EXIT.ok;
         }
         const data = resolve(options.data ?? process.env['ASSIZE_DATA'] ?? DATA);
-        const { runnable, skipped } = possible(chosen, names, { data, ...(postgres !== undefined && { postgres }) });
+        const { runnable, skipped } = possible(chosen, names, {
+          data,
+          ...(postgres !== undefined && { postgres }),
+        });
         const draw = await drawingInto(
           options.svg,
           MODES.map(({ name }) => name),
@@ -118,10 +129,21 @@ export function effects(program: Command): void {
           done.push({ name, tables });
           printTables(session, tables, texts);
         });
-        const differ = done.flatMap(({ tables }) => tables).reduce((sum, table) => sum + texts.differing(table), 0);
-        if (session.json) session.out.document({ seed, scale, experiments: done, skipped, failed, differing: differ });
+        const differ = done
+          .flatMap(({ tables }) => tables)
+          .reduce((sum, table) => sum + texts.differing(table), 0);
+        if (session.json)
+          session.out.document({
+            seed,
+            scale,
+            experiments: done,
+            skipped,
+            failed,
+            differing: differ,
+          });
         else printSkipped(session, { skipped, undrawn });
-        for (const { name, code, message } of failed) say(code, `${name} failed: ${message}`, false);
+        for (const { name, code, message } of failed)
+          say(code, `${name} failed: ${message}`, false);
         if (failed.length > 0) return EXIT.misuse;
         return differ > 0 ? EXIT.negative : EXIT.ok;
       }),

@@ -36,5 +36,7 @@ function failedWith(error: unknown): Failed {
   const { message, stack = message } = error;
   if (isAssizeError(error)) return { message, stack, code: error.code };
   const { code, syscall } = error as NodeJS.ErrnoException;
-  return typeof code === 'string' && syscall !== undefined ? { message, stack, code, syscall } : { message, stack };
+  return typeof code === 'string' && syscall !== undefined
+    ? { message, stack, code, syscall }
+    : { message, stack };
 }

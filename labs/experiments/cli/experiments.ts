@@ -1,7 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Session } from '@assize/command';
-import { bold, CliError, line, makeFolder, note, requireWritable, unwritable } from '@assize/command';
+import {
+  bold,
+  CliError,
+  line,
+  makeFolder,
+  note,
+  requireWritable,
+  unwritable,
+} from '@assize/command';
 import type { ProgressListener, Table } from '../tables/index.ts';
 
 /** The properties of an experiment that its command uses. */
@@ -31,7 +39,11 @@ export interface Done {
 }
 
 /** Says which there are. */
-export function listExperiments({ json, out }: Session, command: string, experiments: readonly Listed[]): void {
+export function listExperiments(
+  { json, out }: Session,
+  command: string,
+  experiments: readonly Listed[],
+): void {
   if (json) {
     out.document({ experiments: experiments.map(({ name, about }) => ({ name, about })) });
     return;
@@ -41,7 +53,9 @@ export function listExperiments({ json, out }: Session, command: string, experim
     experiments.map(({ name, about }) => [name, about]),
   );
   out.line(line``);
-  out.line(line`Run some with ${bold(`assize ${command} NAME...`)}, or all with ${bold(`assize ${command} all`)}.`);
+  out.line(
+    line`Run some with ${bold(`assize ${command} NAME...`)}, or all with ${bold(`assize ${command} all`)}.`,
+  );
 }
 
 /** In their own order, each once. @throws CliError `not_found` */
@@ -52,8 +66,13 @@ export function namedExperiments<Of extends Listed>(
   const known = new Set(experiments.map(({ name }) => name));
   const unknown = names.find((name) => name !== 'all' && !known.has(name));
   if (unknown !== undefined)
-    throw new CliError('not_found', `There is no experiment ${unknown}. Choose from ${[...known].join(', ')}, or all.`);
-  return names.includes('all') ? experiments : experiments.filter(({ name }) => names.includes(name));
+    throw new CliError(
+      'not_found',
+      `There is no experiment ${unknown}. Choose from ${[...known].join(', ')}, or all.`,
+    );
+  return names.includes('all')
+    ? experiments
+    : experiments.filter(({ name }) => names.includes(name));
 }
 
 /**
@@ -70,9 +89,10 @@ export function possible<Of extends Listed>(
   const lackOf = (experiment: Listed): string | undefined => {
     if (experiment.needs === 'postgres' && postgres === undefined)
       return 'it needs a PostgreSQL server. Name one with --postgres postgres://….';
-    const absent = [...(experiment.needs === 'postgres' ? ['pg'] : []), ...(experiment.packages ?? [])].filter(
-      isAbsent,
-    );
+    const absent = [
+      ...(experiment.needs === 'postgres' ? ['pg'] : []),
+      ...(experiment.packages ?? []),
+    ].filter(isAbsent);
     if (absent.length > 0) {
       const which = absent.length === 1 ? 'the package' : 'the packages';
       return `it needs ${which} ${absent.join(' and ')}. Run npm install ${absent.join(' ')}.`;
@@ -84,8 +104,12 @@ export function possible<Of extends Listed>(
     return because === undefined ? [] : [{ name: experiment.name, because }];
   });
   const named = skipped.find(({ name }) => names.includes(name));
-  if (named !== undefined) throw new CliError('usage', `${named.name} cannot run: ${named.because}`);
-  return { runnable: chosen.filter(({ name }) => skipped.every((each) => each.name !== name)), skipped };
+  if (named !== undefined)
+    throw new CliError('usage', `${named.name} cannot run: ${named.because}`);
+  return {
+    runnable: chosen.filter(({ name }) => skipped.every((each) => each.name !== name)),
+    skipped,
+  };
 }
 
 /**
@@ -118,17 +142,22 @@ export function refuseUnusedOptions(
   chosen: readonly Listed[],
   { settings, usual }: Typed,
 ): void {
-  const goesBy = (setting: string) => (experiment: Listed) => (experiment.uses ?? usual).includes(setting);
+  const goesBy = (setting: string) => (experiment: Listed) =>
+    (experiment.uses ?? usual).includes(setting);
   for (const [setting, option] of Object.entries(settings)) {
     if (option === undefined || chosen.some(goesBy(setting))) continue;
     // A loop over all experiments gives each of them the same seed.
     if (setting === 'seed' && chosen.length > 0) {
-      note(`${option} changes nothing here: chance has no part in ${listOf(chosen.map(({ name }) => name))}.`);
+      note(
+        `${option} changes nothing here: chance has no part in ${listOf(chosen.map(({ name }) => name))}.`,
+      );
       continue;
     }
     const names = experiments.filter(goesBy(setting)).map(({ name }) => name);
     const which =
-      names.length === 1 ? `experiment ${names[0]}. Name it` : `experiments ${listOf(names)}. Name some of them`;
+      names.length === 1
+        ? `experiment ${names[0]}. Name it`
+        : `experiments ${listOf(names)}. Name some of them`;
     throw new CliError('usage', `${option} is for the ${which}, or all.`);
   }
 }
@@ -143,7 +172,10 @@ export async function runExperiment(
   { name }: Listed,
   run: (watched: ProgressListener) => Promise<readonly Table[]>,
 ): Promise<readonly Table[]> {
-  const tables = await run({ signal: interruption, progress: (done, of) => progress.report(name, done, of) });
+  const tables = await run({
+    signal: interruption,
+    progress: (done, of) => progress.report(name, done, of),
+  });
   progress.end();
   return tables;
 }
@@ -151,7 +183,10 @@ export async function runExperiment(
 /** The omitted experiments, by name. */
 export function printSkipped(
   { out }: Session,
-  { skipped, undrawn }: { readonly skipped: readonly Skipped[]; readonly undrawn: readonly string[] },
+  {
+    skipped,
+    undrawn,
+  }: { readonly skipped: readonly Skipped[]; readonly undrawn: readonly string[] },
 ): void {
   for (const { name, because } of skipped) out.line(line`${name} was not run: ${because}`);
   for (const name of undrawn) out.line(line`${name} was not drawn: none of its tables has a plot.`);
@@ -194,7 +229,10 @@ export async function drawingInto(
   return ({ name }, tables) => {
     const drawn = tables.filter(({ plot }) => plot !== undefined);
     for (const [i, table] of drawn.entries())
-      writeFileSync(join(folder, drawn.length === 1 ? `${name}.svg` : `${name}-${i + 1}.svg`), svgOf(table));
+      writeFileSync(
+        join(folder, drawn.length === 1 ? `${name}.svg` : `${name}-${i + 1}.svg`),
+        svgOf(table),
+      );
     return drawn.length > 0;
   };
 }

@@ -45,12 +45,18 @@ export async function runExperiments(
   let next = 0;
   const tell = (experiment: Experiment, outcome: Outcome): void => {
     found.set(experiment, outcome);
-    for (let first = experiments[next]; first !== undefined && found.has(first); first = experiments[++next])
+    for (
+      let first = experiments[next];
+      first !== undefined && found.has(first);
+      first = experiments[++next]
+    )
       told(first, found.get(first)!);
   };
   const aside = experiments.filter(({ isTimed }) => isTimed !== true);
   const lanes = Math.min(availableParallelism(), aside.length);
-  for (const each of lanes > 1 ? experiments.filter(({ isTimed }) => isTimed === true) : experiments)
+  for (const each of lanes > 1
+    ? experiments.filter(({ isTimed }) => isTimed === true)
+    : experiments)
     tell(
       each,
       await outcomeOf(
@@ -61,7 +67,10 @@ export async function runExperiments(
   if (lanes > 1) await runAside(session, aside, settings, lanes, tell);
 }
 
-async function outcomeOf({ interruption }: Session, made: Promise<readonly Table[]>): Promise<Outcome> {
+async function outcomeOf(
+  { interruption }: Session,
+  made: Promise<readonly Table[]>,
+): Promise<Outcome> {
   try {
     return { tables: await made };
   } catch (error) {
@@ -88,7 +97,8 @@ async function runAside(
   const report = (name: string, how: { readonly done: number; readonly of: number }): void => {
     underWay.set(name, how);
     const all = [...underWay.values()];
-    const sum = (of: (each: typeof how) => number): number => all.reduce((total, each) => total + of(each), 0);
+    const sum = (of: (each: typeof how) => number): number =>
+      all.reduce((total, each) => total + of(each), 0);
     progress.report(
       [...underWay.keys()].join(', '),
       sum(({ done }) => done),
@@ -100,7 +110,9 @@ async function runAside(
       const experiment = each;
       interruption.throwIfAborted();
       const thread = threads[n]!;
-      const answer = answerOf(thread, { name: experiment.name, settings }, (how) => report(experiment.name, how));
+      const answer = answerOf(thread, { name: experiment.name, settings }, (how) =>
+        report(experiment.name, how),
+      );
       const outcome = await outcomeOf(session, answer);
       underWay.delete(experiment.name);
       progress.end();
@@ -146,7 +158,9 @@ function answerOf(
       else over(() => reject(errorOf(said.failed)));
     });
     thread.on('error', (error) => over(() => reject(error)));
-    thread.on('exit', (code) => over(() => reject(new Error(`A thread of an experiment ended with ${code}.`))));
+    thread.on('exit', (code) =>
+      over(() => reject(new Error(`A thread of an experiment ended with ${code}.`))),
+    );
     thread.postMessage(asked);
   });
 }
@@ -154,7 +168,9 @@ function answerOf(
 /** The error that the thread threw, as far as it can be cloned. */
 function errorOf({ message, stack, code, syscall }: Failed): Error {
   if (syscall !== undefined) return Object.assign(new Error(message), { stack, code, syscall });
-  return code === undefined ? Object.assign(new Error(message), { stack }) : new AssizeError(code, message);
+  return code === undefined
+    ? Object.assign(new Error(message), { stack })
+    : new AssizeError(code, message);
 }
 
 function newThread(): Worker {
@@ -162,5 +178,8 @@ function newThread(): Worker {
 }
 
 function threadFile(): URL {
-  return new URL(`./experiment-thread${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+  return new URL(
+    `./experiment-thread${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`,
+    import.meta.url,
+  );
 }

@@ -1,5 +1,14 @@
 import type { Output, Session } from '@assize/command';
-import { EXIT, type ExitCode, green, line, readAnchors, red, watchedStore, writeAnchors } from '@assize/command';
+import {
+  EXIT,
+  type ExitCode,
+  green,
+  line,
+  readAnchors,
+  red,
+  watchedStore,
+  writeAnchors,
+} from '@assize/command';
 import { generateKeys } from 'assize';
 import type { JobOptions, JobReport } from '../../../examples/domains/job/index.ts';
 
@@ -15,7 +24,10 @@ interface Job<Report> {
  * Does a job on its own store or on an existing store, prints the result, and returns the exit
  * code.
  */
-export async function doJob<Report extends JobReport>(session: Session, job: Job<Report>): Promise<ExitCode> {
+export async function doJob<Report extends JobReport>(
+  session: Session,
+  job: Job<Report>,
+): Promise<ExitCode> {
   // A broken anchors file is to be found out before a store is made beside it.
   readAnchors(session.storeUrl);
   const keys = generateKeys();
@@ -39,12 +51,18 @@ export async function doJob<Report extends JobReport>(session: Session, job: Job
 }
 
 /** Why proposals were refused, most frequent first, and that the store was verified. */
-export function printSums(out: Output, causes: Readonly<Record<string, number>>, report: JobReport): void {
+export function printSums(
+  out: Output,
+  causes: Readonly<Record<string, number>>,
+  report: JobReport,
+): void {
   for (const [cause, n] of Object.entries(causes).sort(([, a], [, b]) => b - a)) {
     out.line(line`  ${String(n).padStart(4)}  ${cause}`);
   }
   const outcome = report.verified ? green('all verified') : red('not all verified');
-  out.line(line`${report.entries} entries in the store, ${outcome}, in ${report.seconds.toFixed(1)} s`);
+  out.line(
+    line`${report.entries} entries in the store, ${outcome}, in ${report.seconds.toFixed(1)} s`,
+  );
 }
 
 function printFaults(out: Output, { faults = [] }: JobReport): void {

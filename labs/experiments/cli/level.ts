@@ -7,7 +7,11 @@ export function level(program: Command): void {
   program
     .command('level')
     .description('show the isolation that strategies declare, and that commits enforce')
-    .argument('[strategies...]', 'strategies of one pipeline, in order (default: each alone)', strategyIn)
+    .argument(
+      '[strategies...]',
+      'strategies of one pipeline, in order (default: each alone)',
+      strategyIn,
+    )
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -17,14 +21,23 @@ export function level(program: Command): void {
     .action(
       inSession(({ json, out }, _options: object, strategies: readonly Strategy[]) => {
         const named = strategies.length === 0 ? STRATEGIES : strategies;
-        const rows = named.map((strategy) => ({ strategy: strategy as string, ...requirementOf(strategy) }));
+        const rows = named.map((strategy) => ({
+          strategy: strategy as string,
+          ...requirementOf(strategy),
+        }));
         const all =
-          strategies.length < 2 ? rows : [...rows, { strategy: 'pipeline', ...requirementOfPipeline(strategies) }];
+          strategies.length < 2
+            ? rows
+            : [...rows, { strategy: 'pipeline', ...requirementOfPipeline(strategies) }];
         if (json) out.document({ levels: all });
         else
           out.table(
             [{ title: 'strategy' }, { title: 'declared' }, { title: 'enforced' }],
-            all.map(({ strategy, declared, enforced }) => [strategy, levelText(declared), levelText(enforced)]),
+            all.map(({ strategy, declared, enforced }) => [
+              strategy,
+              levelText(declared),
+              levelText(enforced),
+            ]),
           );
         return Promise.resolve(EXIT.ok);
       }),

@@ -1,4 +1,12 @@
-import { count, EXIT, inSession, line, type StorelessOptions, upTo, withoutStore } from '@assize/command';
+import {
+  count,
+  EXIT,
+  inSession,
+  line,
+  type StorelessOptions,
+  upTo,
+  withoutStore,
+} from '@assize/command';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 import {
@@ -35,13 +43,21 @@ export function memory(program: Command): void {
   withoutStore(
     program
       .command('memory')
-      .description('run the experiments of the memory paper and print each cell next to the paper’s figure')
+      .description(
+        'run the experiments of the memory paper and print each cell next to the paper’s figure',
+      )
       .argument('[name...]', 'names of experiments, or all; default: list the experiments')
       .option('--seed <n>', `seed of the random schedules; default: ${SEED}`, count)
       .option('--runs <n>', 'runs per cell; default: the paper’s number', upTo(RUNS_MAX))
-      .option('--postgres <url>', 'server for experiments that need one, in a separate schema: postgres://…')
+      .option(
+        '--postgres <url>',
+        'server for experiments that need one, in a separate schema: postgres://…',
+      )
       .option('--peers <folder>', 'with verdicts: folder of other installed memories, to run too')
-      .option('--svg <folder>', 'folder for plots of tables, drawn with the optional package echarts'),
+      .option(
+        '--svg <folder>',
+        'folder for plots of tables, drawn with the optional package echarts',
+      ),
   )
     .addHelpText(
       'after',
@@ -87,7 +103,9 @@ export function memory(program: Command): void {
           done.push({ name: experiment.name, tables });
           printTables(session, tables, texts);
         }
-        const differ = done.flatMap(({ tables }) => tables).reduce((sum, table) => sum + texts.differing(table), 0);
+        const differ = done
+          .flatMap(({ tables }) => tables)
+          .reduce((sum, table) => sum + texts.differing(table), 0);
         if (session.json)
           session.out.document({
             seed,

@@ -1,5 +1,13 @@
 import type { Output } from '@assize/command';
-import { EXIT, inSession, line, positive, readLines, type StorelessOptions, withoutStore } from '@assize/command';
+import {
+  EXIT,
+  inSession,
+  line,
+  positive,
+  readLines,
+  type StorelessOptions,
+  withoutStore,
+} from '@assize/command';
 import type { Command } from 'commander';
 import { recordedRun } from '../../../examples/domains/tau/index.ts';
 import { AIRLINE_RULES } from '../mining/airline-rules.ts';
@@ -16,12 +24,19 @@ export function mine(program: Command): void {
       .command('mine')
       .description('mine the successful runs of the airline, and compare the rules with its policy')
       .requiredOption('--runs <file>', 'recorded runs, one per line')
-      .option('--min-support <n>', 'least number of runs that a rule is about (default: 5)', positive),
+      .option(
+        '--min-support <n>',
+        'least number of runs that a rule is about (default: 5)',
+        positive,
+      ),
   )
     .addHelpText('after', '\nExample:\n  assize-experiments mine --runs ./tau-airline/runs.jsonl')
     .action(
       inSession(async ({ json, out }, { runs, minSupport }: Options) => {
-        const measured = measureAirline(readLines(runs, recordedRun), minSupport === undefined ? {} : { minSupport });
+        const measured = measureAirline(
+          readLines(runs, recordedRun),
+          minSupport === undefined ? {} : { minSupport },
+        );
         if (json) out.document(measured);
         else print(out, measured);
         return EXIT.ok;
@@ -29,7 +44,10 @@ export function mine(program: Command): void {
     );
 }
 
-function print(out: Output, { runs, successful, calls, mined, precision, recall, missed }: AirlineMining): void {
+function print(
+  out: Output,
+  { runs, successful, calls, mined, precision, recall, missed }: AirlineMining,
+): void {
   out.table(
     [
       { title: 'in the policy' },
@@ -51,10 +69,16 @@ function print(out: Output, { runs, successful, calls, mined, precision, recall,
   out.line(line``);
   out.line(line`${successful} of ${runs} runs were successful, with ${calls} calls.`);
   const share =
-    precision === null ? 'no rule was mined' : `${Math.round(precision * 100)} % of the mined rules are in it`;
+    precision === null
+      ? 'no rule was mined'
+      : `${Math.round(precision * 100)} % of the mined rules are in it`;
   out.line(line`The policy has ${recall.all.rules} rules; ${share}.`);
-  out.line(line`Shown by calls: ${recall.calls.found} of ${recall.calls.rules} found. Missed: ${missed.join(', ')}.`);
-  out.line(line`Shown only by results of look-ups: ${recall.results.rules}; only by the talk: ${recall.talk.rules}.`);
+  out.line(
+    line`Shown by calls: ${recall.calls.found} of ${recall.calls.rules} found. Missed: ${missed.join(', ')}.`,
+  );
+  out.line(
+    line`Shown only by results of look-ups: ${recall.results.rules}; only by the talk: ${recall.talk.rules}.`,
+  );
   for (const { id, says } of AIRLINE_RULES.filter((rule) => missed.includes(rule.id)))
     out.line(line`  ${id}: “${says}”`);
 }

@@ -2,7 +2,13 @@ import { CliError, EXIT, inSession, line, type StorelessOptions } from '@assize/
 import { isAssizeError } from 'assize/internal/base';
 import { Polynomial } from 'assize/internal/memory/provenance';
 import { type Command, Option } from 'commander';
-import { BOOLEAN, type Carrier, MULTIDEGREE, MULTILINEAR, recoverByShift } from '../memory/provenance/index.ts';
+import {
+  BOOLEAN,
+  type Carrier,
+  MULTIDEGREE,
+  MULTILINEAR,
+  recoverByShift,
+} from '../memory/provenance/index.ts';
 
 const CARRIERS: Readonly<Record<string, Carrier<unknown>>> = {
   multidegree: MULTIDEGREE as Carrier<unknown>,
@@ -21,9 +27,14 @@ export function provenance(program: Command): void {
     .description('evaluate the provenance of a fact in a carrier, with or without a write')
     .argument('<polynomial>', 'provenance as recall --json returns it: w:…#0 + w:…#1*t:policy:v1')
     .addOption(
-      new Option('--carrier <name>', 'carrier of the value').choices(Object.keys(CARRIERS)).default('multidegree'),
+      new Option('--carrier <name>', 'carrier of the value')
+        .choices(Object.keys(CARRIERS))
+        .default('multidegree'),
     )
-    .option('--without <token>', 'also evaluate it without this token: X := 0, and by the shift of Theorem 11')
+    .option(
+      '--without <token>',
+      'also evaluate it without this token: X := 0, and by the shift of Theorem 11',
+    )
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -37,13 +48,19 @@ export function provenance(program: Command): void {
         const value = asGiven(() => Polynomial.read(text));
         const told: { [member: string]: string } = { carrier: name, value: shown(value) };
         if (without !== undefined) {
-          const left = value.substitute(asGiven(() => Polynomial.of(without)).tokens[0]!, Polynomial.zero);
+          const left = value.substitute(
+            asGiven(() => Polynomial.of(without)).tokens[0]!,
+            Polynomial.zero,
+          );
           const shifted = recoverByShift(value, without);
           told['without'] = shown(left);
-          told['recovered'] = shifted === undefined ? 'not by shift: the degree is below 2' : shown(shifted);
+          told['recovered'] =
+            shifted === undefined ? 'not by shift: the degree is below 2' : shown(shifted);
         }
         if (json) out.document(told);
-        else for (const [member, text] of Object.entries(told)) out.line(line`${member.padEnd(10)} ${text}`);
+        else
+          for (const [member, text] of Object.entries(told))
+            out.line(line`${member.padEnd(10)} ${text}`);
         return Promise.resolve(EXIT.ok);
       }),
     );

@@ -29,7 +29,11 @@ test('without a runtime a tool of any class acts when called, with a fresh key',
 });
 
 test('a checkpoint mode retries under a new key, since no key is passed on', async () => {
-  const environment = { tools: [send], snapshot: () => null, restore: () => undefined } as unknown as Environment;
+  const environment = {
+    tools: [send],
+    snapshot: () => null,
+    restore: () => undefined,
+  } as unknown as Environment;
   const caller = await callerIn(modeOf('CR'), environment, [send], { retries: 2 });
   const told = await caller.step(0, { tool: 'mail.send', input: { to: 'nowhere' } });
   expect(told).toMatchObject({ error: new Error('the line was dead'), retries: 2, waits: false });
@@ -37,5 +41,8 @@ test('a checkpoint mode retries under a new key, since no key is passed on', asy
 });
 
 test('a step claims the scopes that its call accesses', () => {
-  expect(claimsOf(send, { to: 'ada' })).toEqual({ reads: ['mail:addresses'], writes: ['mail:ada'] });
+  expect(claimsOf(send, { to: 'ada' })).toEqual({
+    reads: ['mail:addresses'],
+    writes: ['mail:ada'],
+  });
 });

@@ -52,13 +52,21 @@ async function transactional(
   const step = async (n: number, { tool, input }: Step): Promise<StepReport> => {
     const claims = claimsOf(toolNamed(tools, tool), input);
     let begun = 0;
-    const told = (error: unknown, waits: boolean): StepReport => ({ error, retries: Math.max(0, begun - 1), waits });
+    const told = (error: unknown, waits: boolean): StepReport => ({
+      error,
+      retries: Math.max(0, begun - 1),
+      waits,
+    });
     try {
-      const { effects, ruling, value } = await stage.transact({ name: `step ${n}`, ...claims }, (tx) => {
-        begun++;
-        return called(tx, tool, input);
-      });
-      if (ruling.ruling !== 'committed') return told(new Error(`the step was ${ruling.ruling}`), false);
+      const { effects, ruling, value } = await stage.transact(
+        { name: `step ${n}`, ...claims },
+        (tx) => {
+          begun++;
+          return called(tx, tool, input);
+        },
+      );
+      if (ruling.ruling !== 'committed')
+        return told(new Error(`the step was ${ruling.ruling}`), false);
       if (effects === 'settled') return { ...told(undefined, false), answer: value };
       return told(new Error('the effect needs a human decision'), true);
     } catch (error) {
@@ -77,12 +85,18 @@ async function called(tx: Transaction, tool: string, input: unknown): Promise<un
     return await tx.call(tool, input);
   } catch (error) {
     if (!(error instanceof DidNothing || error instanceof LostResponse)) throw error;
-    throw new EffectError('tool_failed', `${tool} was not read: ${error.message}.`, { cause: error, retryable: true });
+    throw new EffectError('tool_failed', `${tool} was not read: ${error.message}.`, {
+      cause: error,
+      retryable: true,
+    });
   }
 }
 
 function waitsForPerson(error: unknown): boolean {
-  return error instanceof EffectError && (error.code === 'outcome_unknown' || error.code === 'resource_in_doubt');
+  return (
+    error instanceof EffectError &&
+    (error.code === 'outcome_unknown' || error.code === 'resource_in_doubt')
+  );
 }
 
 /** The scopes that a transaction claims for a call. */
@@ -150,6 +164,8 @@ const NEVER = new AbortController().signal;
 export function toolNamed(tools: readonly Tool[], name: string): Tool {
   const tool = tools.find((each) => each.name === name);
   if (tool === undefined)
-    throw new TypeError(`There is no tool ${name}. The tools are ${tools.map((each) => each.name).join(', ')}.`);
+    throw new TypeError(
+      `There is no tool ${name}. The tools are ${tools.map((each) => each.name).join(', ')}.`,
+    );
   return tool;
 }

@@ -24,7 +24,9 @@ const GATED = defineDomain({
   name: 'gated',
   version: '1',
   unjudgedCalls: 'allow',
-  state: z.object({ done: z.record(z.string(), z.object({ asks: z.boolean(), confirmed: z.boolean() })) }),
+  state: z.object({
+    done: z.record(z.string(), z.object({ asks: z.boolean(), confirmed: z.boolean() })),
+  }),
   initial: { done: {} },
   processes: { working: { writes: ['/done/{step}'] } },
   roles: { agent: { params: ['step'], processes: ['working'] } },
@@ -40,7 +42,9 @@ const GATED = defineDomain({
   counselors: { operator: (principal) => principal === 'operator' },
   freeze: 'footprint',
   invariants: ({ each }) => [
-    each('ALLOWED', '/done/*', {}, (_, __, [step]) => (step === FORBIDDEN ? reject('it is forbidden') : pass)),
+    each('ALLOWED', '/done/*', {}, (_, __, [step]) =>
+      step === FORBIDDEN ? reject('it is forbidden') : pass,
+    ),
     each(
       'CONFIRMED',
       '/done/*',
@@ -123,7 +127,11 @@ export async function openGated({
     assize,
     trajectory: await assize.create(GATED, { writs: [WRIT] }),
     writ: WRIT,
-    intent: (step, asks) => ({ action: 'step', role: { name: 'agent', params: { step } }, args: { asks } }),
+    intent: (step, asks) => ({
+      action: 'step',
+      role: { name: 'agent', params: { step } },
+      args: { asks },
+    }),
     close: async () => {
       await assize.close();
       await store.close();

@@ -6,10 +6,15 @@ import { estimateOf, quantile } from './interval.ts';
 describe('an estimate', () => {
   test('is the mean; of values that are all the same, nothing is uncertain', () => {
     fc.assert(
-      fc.property(fc.integer({ min: -1e6, max: 1e6 }), fc.integer({ min: 1, max: 50 }), fc.nat(), (value, n, seed) => {
-        const { mean, within } = estimateOf(Array(n).fill(value), seed);
-        expect([mean, within]).toEqual([value, 0]);
-      }),
+      fc.property(
+        fc.integer({ min: -1e6, max: 1e6 }),
+        fc.integer({ min: 1, max: 50 }),
+        fc.nat(),
+        (value, n, seed) => {
+          const { mean, within } = estimateOf(Array(n).fill(value), seed);
+          expect([mean, within]).toEqual([value, 0]);
+        },
+      ),
       { numRuns: cases(50) },
     );
   });
@@ -46,7 +51,9 @@ test('a quantile is the least value that so many do not exceed', () => {
       fc.double({ min: 0.001, max: 1, noNaN: true }),
       (values, part) => {
         const sorted = values.sort((a, b) => a - b);
-        const naive = sorted.find((value) => sorted.filter((each) => each <= value).length >= part * sorted.length);
+        const naive = sorted.find(
+          (value) => sorted.filter((each) => each <= value).length >= part * sorted.length,
+        );
         expect(quantile(sorted, part)).toBe(naive);
       },
     ),

@@ -21,7 +21,8 @@ export function estimateOf(values: readonly number[], seed: number): Estimate {
   const next = numbersFrom('bootstrap', seed);
   const means = Array.from({ length: RESAMPLES }, () => {
     let sum = 0;
-    for (let i = 0; i < values.length; i++) sum += values[Math.floor(next() * values.length)] as number;
+    for (let i = 0; i < values.length; i++)
+      sum += values[Math.floor(next() * values.length)] as number;
     return sum / values.length;
   }).sort((a, b) => a - b);
   const [low, high] = [quantile(means, TAIL), quantile(means, 1 - TAIL)];

@@ -27,7 +27,13 @@ test('by hand: four tasks, of which one is clean', () => {
     // Told of an error, and all is there: the response was lost.
     { ...clean, success: false, faults: 1, propagated: 1 },
     // Done after two tries more; something was to be seen that was taken back.
-    { ...clean, faults: 2, retries: 2, recovered: 1, judged: { ...clean.judged, contaminated: true } },
+    {
+      ...clean,
+      faults: 2,
+      retries: 2,
+      recovered: 1,
+      judged: { ...clean.judged, contaminated: true },
+    },
     // Half of it is missing, and one is wrong.
     {
       ...clean,
@@ -35,13 +41,22 @@ test('by hand: four tasks, of which one is clean', () => {
       faults: 7,
       propagated: 5,
       waiting: 1,
-      judged: { correct: false, expected: 10, present: 5, wrong: 1, contaminated: false, counts: { mails: 3 } },
+      judged: {
+        correct: false,
+        expected: 10,
+        present: 5,
+        wrong: 1,
+        contaminated: false,
+        counts: { mails: 3 },
+      },
     },
   );
   const means = { success: 50, correct: 75, contaminated: 25, completion: 87.5, corruption: 2.5 };
-  for (const [metric, mean] of Object.entries(means)) expect(metrics.mean(metric as MetricName).measured).toBe(mean);
+  for (const [metric, mean] of Object.entries(means))
+    expect(metrics.mean(metric as MetricName).measured).toBe(mean);
   const sums = { propagated: 6, faults: 10, retries: 2, recovered: 1, waiting: 1 };
-  for (const [metric, sum] of Object.entries(sums)) expect(metrics.total(metric as MetricName).measured).toBe(sum);
+  for (const [metric, sum] of Object.entries(sums))
+    expect(metrics.total(metric as MetricName).measured).toBe(sum);
   expect(metrics.counted('mails')).toBe(3);
   expect(metrics.counted('letters')).toBe(0);
   expect(metrics.runs).toBe(4);
@@ -62,7 +77,11 @@ test('the six of the paper are in its order, each under its column', () => {
 });
 
 test('a cell has the paper’s figure where there is one', () => {
-  expect(metricsOf(clean, clean).mean('success', 92)).toEqual({ measured: 100, within: 0, paper: 92 });
+  expect(metricsOf(clean, clean).mean('success', 92)).toEqual({
+    measured: 100,
+    within: 0,
+    paper: 92,
+  });
   expect(metricsOf(clean).total('faults', 121)).toEqual({ measured: 0, paper: 121 });
   expect(metricsOf(clean, clean).mean('success')).toEqual({ measured: 100, within: 0 });
 });
@@ -79,7 +98,13 @@ test('counted naively, task by task', () => {
     .map(({ n, there, bad, success, faults }): TaskResult => {
       const present = Math.min(n, there);
       const wrong = Math.min(present, bad);
-      const judged = { correct: present === n && wrong === 0, expected: n, present, wrong, contaminated: wrong > 0 };
+      const judged = {
+        correct: present === n && wrong === 0,
+        expected: n,
+        present,
+        wrong,
+        contaminated: wrong > 0,
+      };
       return { ...clean, steps: n, success, faults, judged };
     });
   fc.assert(
@@ -104,7 +129,9 @@ test('counted naively, task by task', () => {
 test('of a task that is to do nothing, all steps are there', () => {
   const judged = { correct: true, expected: 0, present: 0, wrong: 0, contaminated: false };
   const metrics = metricsOf(clean, { ...clean, steps: 0, judged });
-  expect([metrics.mean('completion').measured, metrics.mean('corruption').measured]).toEqual([100, 0]);
+  expect([metrics.mean('completion').measured, metrics.mean('corruption').measured]).toEqual([
+    100, 0,
+  ]);
 });
 
 test('one run has no interval', () => {

@@ -38,7 +38,8 @@ const OF: Readonly<Record<MetricName, (result: TaskResult) => number>> = {
   /** Something that was not to stay was visible at any time. */
   contaminated: ({ judged }) => (judged.contaminated ? 100 : 0),
   /** The expected steps that are in the final state, in per cent: 100 if no step is expected. */
-  completion: ({ judged }) => (judged.expected === 0 ? 100 : partOf(judged.present, judged.expected)),
+  completion: ({ judged }) =>
+    judged.expected === 0 ? 100 : partOf(judged.present, judged.expected),
   /** Of the expected steps, those with a wrong value in the final state. */
   corruption: ({ judged }) => partOf(judged.wrong, judged.expected),
   /** Errors of which the caller was told. */
@@ -101,8 +102,8 @@ export class Metrics {
 
   /** The cells of `SIX_COLUMNS`: means of tasks, and of errors the sum. */
   six(): Cell[] {
-    const means = (['success', 'correct', 'contaminated', 'completion', 'corruption'] as const).map((name) =>
-      this.mean(name),
+    const means = (['success', 'correct', 'contaminated', 'completion', 'corruption'] as const).map(
+      (name) => this.mean(name),
     );
     return [...means, this.total('propagated')];
   }
@@ -127,9 +128,16 @@ export class Metrics {
  * prints. `settings`: the measurements of each setting, in the order of the modes.
  */
 export function sixTable(
-  { title, notes = [], ...of }: Pick<Table, 'source' | 'title' | 'keys'> & { readonly notes?: Table['notes'] },
+  {
+    title,
+    notes = [],
+    ...of
+  }: Pick<Table, 'source' | 'title' | 'keys'> & { readonly notes?: Table['notes'] },
   modes: readonly Mode[],
-  settings: readonly { readonly keys: Table['rows'][number]['keys']; readonly measured: readonly Metrics[] }[],
+  settings: readonly {
+    readonly keys: Table['rows'][number]['keys'];
+    readonly measured: readonly Metrics[];
+  }[],
 ): Table {
   return {
     ...of,

@@ -19,7 +19,13 @@ export const MODES: readonly Mode[] = [
   { name: 'CR', transactional: false, frontier: false, retry: true, checkpoint: true },
   { name: 'No-Frontier', transactional: true, frontier: false, retry: false, checkpoint: false },
   { name: 'No-Tx', transactional: false, frontier: false, retry: false, checkpoint: false },
-  { name: 'Tx-NoFrontier+Retry', transactional: true, frontier: false, retry: true, checkpoint: false },
+  {
+    name: 'Tx-NoFrontier+Retry',
+    transactional: true,
+    frontier: false,
+    retry: true,
+    checkpoint: false,
+  },
 ];
 
 /** @throws TypeError for a name that is none, which only code without types can give */

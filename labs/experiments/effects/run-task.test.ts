@@ -15,12 +15,20 @@ const KINDS: readonly FaultKind[] = ['exception', 'lost', 'torn'];
 /**
  * The expected result of `steps` registers, by the words of the paper alone: no runtime, no tools.
  */
-function model(name: string, steps: number, { mode, schedule, retries = 3, onError = 'end' }: TaskOptions): TaskResult {
+function model(
+  name: string,
+  steps: number,
+  { mode, schedule, retries = 3, onError = 'end' }: TaskOptions,
+): TaskResult {
   const told = { faults: 0, retries: 0, recovered: 0, propagated: 0, waiting: 0 };
   const there: ('right' | 'wrong')[] = [];
   let [done, contaminated] = [0, false];
   for (let step = 0; step < steps; step++) {
-    const { faults, isDone, leaves, wasSeen } = modelStep(mode, (attempt) => schedule(name, step, attempt), retries);
+    const { faults, isDone, leaves, wasSeen } = modelStep(
+      mode,
+      (attempt) => schedule(name, step, attempt),
+      retries,
+    );
     told.faults += faults.length;
     told.retries += isRetrying(mode)
       ? faults.filter((fault) => isTriedAgain(mode, fault)).length - (isDone ? 0 : 1)
@@ -45,7 +53,8 @@ function model(name: string, steps: number, { mode, schedule, retries = 3, onErr
 
 const isRetrying = ({ retry }: Mode): boolean => retry;
 /** A transaction asks for the outcome of a call, so it does not retry an executed call. */
-const isTriedAgain = ({ transactional }: Mode, fault: Fault): boolean => !(transactional && fault === 'lost');
+const isTriedAgain = ({ transactional }: Mode, fault: Fault): boolean =>
+  !(transactional && fault === 'lost');
 
 function modelStep(mode: Mode, faultOf: (attempt: number) => Fault, retries: number) {
   const faults: Fault[] = [];
@@ -54,38 +63,53 @@ function modelStep(mode: Mode, faultOf: (attempt: number) => Fault, retries: num
     const fault = faultOf(attempt);
     if (fault === 'none') return { faults, isDone: true, leaves: 'right' as const, wasSeen };
     faults.push(fault);
-    if (mode.transactional && fault === 'lost') return { faults, isDone: true, leaves: 'right' as const, wasSeen };
+    if (mode.transactional && fault === 'lost')
+      return { faults, isDone: true, leaves: 'right' as const, wasSeen };
     wasSeen ||= fault === 'torn' || (mode.checkpoint && fault === 'lost');
     if (mode.retry && attempt < retries) continue;
-    const left = mode.name !== 'No-Tx' || fault === 'exception' ? undefined : fault === 'lost' ? 'right' : 'wrong';
+    const left =
+      mode.name !== 'No-Tx' || fault === 'exception'
+        ? undefined
+        : fault === 'lost'
+          ? 'right'
+          : 'wrong';
     return { faults, isDone: false, leaves: left as 'right' | 'wrong' | undefined, wasSeen };
   }
 }
 
-test.each(MODES)('$name: each task ends as the model of the paper’s description predicts', async (mode) => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.record({
-        seed: fc.nat(),
-        rate: fc.constantFrom(0, 0.1, 0.3, 0.5, 0.9, 1),
-        kinds: fc.subarray([...KINDS], { minLength: 1 }),
-        retries: fc.constantFrom(0, 1, 3, 20),
-        steps: fc.integer({ min: 1, max: 12 }),
-        onError: fc.constantFrom('end', 'go on'),
-      }),
-      async ({ seed, rate, kinds, retries, steps, onError }) => {
-        const options = { mode, schedule: scheduleOf({ seed, rate, kinds }), retries, onError };
-        expect(await runTask(registersTask('t', steps), options)).toEqual(model('t', steps, options));
-      },
-    ),
-    { numRuns: cases(60) },
-  );
-});
+test.each(MODES)(
+  '$name: each task ends as the model of the paper’s description predicts',
+  async (mode) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          seed: fc.nat(),
+          rate: fc.constantFrom(0, 0.1, 0.3, 0.5, 0.9, 1),
+          kinds: fc.subarray([...KINDS], { minLength: 1 }),
+          retries: fc.constantFrom(0, 1, 3, 20),
+          steps: fc.integer({ min: 1, max: 12 }),
+          onError: fc.constantFrom('end', 'go on'),
+        }),
+        async ({ seed, rate, kinds, retries, steps, onError }) => {
+          const options = { mode, schedule: scheduleOf({ seed, rate, kinds }), retries, onError };
+          expect(await runTask(registersTask('t', steps), options)).toEqual(
+            model('t', steps, options),
+          );
+        },
+      ),
+      { numRuns: cases(60) },
+    );
+  },
+);
 
 describe('in an app where to submit again is not harmless', () => {
   const RUNS = 60;
 
-  async function correctOf(mode: ModeName, checkpoint: 'all' | 'client', retries: number): Promise<number> {
+  async function correctOf(
+    mode: ModeName,
+    checkpoint: 'all' | 'client',
+    retries: number,
+  ): Promise<number> {
     let correct = 0;
     for (let run = 0; run < RUNS; run++) {
       const schedule = scheduleOf({ seed: 3, rate: 0.3, kinds: ['exception', 'lost'] });
@@ -117,13 +141,17 @@ describe('in an app where to submit again is not harmless', () => {
 
 describe('a flaw is seen, as the sinks tell and not the caller', () => {
   /** The mock app with one part of it made wrong. */
-  function flawed(flaw: (spec: ToolSpec<any>, environment: Environment) => Partial<ToolSpec<any>>): Task {
+  function flawed(
+    flaw: (spec: ToolSpec<any>, environment: Environment) => Partial<ToolSpec<any>>,
+  ): Task {
     const task = mockTask('t', { steps: 10, checkpoint: 'all' });
     return {
       ...task,
       open: async () => {
         const environment = await task.open();
-        const tools = environment.tools.map(({ spec }) => declareTool({ ...spec, ...flaw(spec, environment) }));
+        const tools = environment.tools.map(({ spec }) =>
+          declareTool({ ...spec, ...flaw(spec, environment) }),
+        );
         return Object.assign(Object.create(environment) as Environment, {
           tools,
           snapshot: () => environment.snapshot(),
@@ -141,20 +169,23 @@ describe('a flaw is seen, as the sinks tell and not the caller', () => {
   const run = (task: Task, mode: ModeName, schedule: Schedule) =>
     runTask(task, { mode: modeOf(mode), schedule, retries: 3, onError: 'go on' });
 
-  test.each(['Tx-Full', 'Tx-NoFrontier+Retry'] as const)('%s: a sink that denies an executed call', async (mode) => {
-    const task = flawed(() => ({ reconcile: () => ({ happened: false }) }));
-    expect(await run(task, mode, always('lost'))).toMatchObject({
-      success: true,
-      judged: { correct: false, wrong: 5 },
-    });
-    expect(
-      await run(
-        flawed(() => ({})),
-        mode,
-        always('lost'),
-      ),
-    ).toMatchObject({ judged: { correct: true } });
-  });
+  test.each(['Tx-Full', 'Tx-NoFrontier+Retry'] as const)(
+    '%s: a sink that denies an executed call',
+    async (mode) => {
+      const task = flawed(() => ({ reconcile: () => ({ happened: false }) }));
+      expect(await run(task, mode, always('lost'))).toMatchObject({
+        success: true,
+        judged: { correct: false, wrong: 5 },
+      });
+      expect(
+        await run(
+          flawed(() => ({})),
+          mode,
+          always('lost'),
+        ),
+      ).toMatchObject({ judged: { correct: true } });
+    },
+  );
 
   test('Tx-Full: a tool that says that it did nothing, and did', async () => {
     const task = flawed(({ execute }) => {
@@ -238,7 +269,12 @@ describe('the result that the caller receives', () => {
       mode: modeOf('Tx-Full'),
       schedule: (_task, step) => (step === 1 ? 'lost' : 'none'),
     });
-    expect(result).toMatchObject({ success: false, propagated: 1, waiting: 1, judged: { present: 2 } });
+    expect(result).toMatchObject({
+      success: false,
+      propagated: 1,
+      waiting: 1,
+      judged: { present: 2 },
+    });
   });
 
   test('a buffered effect that fails after commit needs a human; step not done', async () => {
@@ -248,7 +284,10 @@ describe('the result that the caller receives', () => {
       open: async () => {
         const environment = await task.open();
         const tools = environment.tools.map(({ spec }) =>
-          declareTool({ ...spec, class: { ...(spec.class as object), delivery: 'buffered' } as never }),
+          declareTool({
+            ...spec,
+            class: { ...(spec.class as object), delivery: 'buffered' } as never,
+          }),
         );
         return Object.assign(Object.create(environment) as Environment, {
           tools,
@@ -258,21 +297,34 @@ describe('the result that the caller receives', () => {
     };
     const schedule: Schedule = (_task, step) => (step === 1 ? 'exception' : 'none');
     const result = await runTask(held, { mode: modeOf('Tx-Full'), schedule });
-    expect(result).toMatchObject({ success: false, propagated: 1, waiting: 1, retries: 0, judged: { present: 1 } });
+    expect(result).toMatchObject({
+      success: false,
+      propagated: 1,
+      waiting: 1,
+      retries: 0,
+      judged: { present: 1 },
+    });
   });
 
-  test.each(MODES)('$name: an uncallable step is an error of the task, not a fault', async (mode) => {
-    const task = mockTask('t', { steps: 1, checkpoint: 'all' });
-    const run = (step: Task['steps'][number]) => runTask({ ...task, steps: [step] }, { mode, schedule: () => 'none' });
-    await expect(run({ tool: 'app.empty', input: {} })).rejects.toThrow(
-      /There is no tool app\.empty\. The tools are app\.fill/,
-    );
-    await expect(run({ tool: 'app.fill', input: {} })).rejects.toMatchObject({ code: 'bad_input' });
-  });
+  test.each(MODES)(
+    '$name: an uncallable step is an error of the task, not a fault',
+    async (mode) => {
+      const task = mockTask('t', { steps: 1, checkpoint: 'all' });
+      const run = (step: Task['steps'][number]) =>
+        runTask({ ...task, steps: [step] }, { mode, schedule: () => 'none' });
+      await expect(run({ tool: 'app.empty', input: {} })).rejects.toThrow(
+        /There is no tool app\.empty\. The tools are app\.fill/,
+      );
+      await expect(run({ tool: 'app.fill', input: {} })).rejects.toMatchObject({
+        code: 'bad_input',
+      });
+    },
+  );
 
   test('a torn call in an environment without parts is misuse, not a fault', async () => {
     const task = mockTask('t', { steps: 1, checkpoint: 'all' });
-    for (const mode of MODES) await expect(runTask(task, { mode, schedule: () => 'torn' })).rejects.toThrow(TypeError);
+    for (const mode of MODES)
+      await expect(runTask(task, { mode, schedule: () => 'torn' })).rejects.toThrow(TypeError);
   });
 
   test('a tool that only reads is tried again like any other', async () => {

@@ -57,7 +57,8 @@ export async function runTask(task: Task, options: TaskOptions): Promise<TaskRes
       },
     );
     const { mode, callerOf, retries, tries } = options;
-    const caller = callerOf?.(tools) ?? (await callerIn(mode, environment, tools, { retries, tries }));
+    const caller =
+      callerOf?.(tools) ?? (await callerIn(mode, environment, tools, { retries, tries }));
     try {
       const { answers, ...told } = await doSteps(task, caller, faults, options.onError);
       return { steps: task.steps.length, ...told, judged: await environment.judge(answers) };

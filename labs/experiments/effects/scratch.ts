@@ -12,6 +12,8 @@ export interface Scratch extends AsyncDisposable {
 }
 
 export async function openScratch(): Promise<Scratch> {
-  const path = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'assize-faults-'));
+  const path = await mkdtemp(
+    join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'assize-faults-'),
+  );
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }

@@ -68,7 +68,9 @@ test('a call without an answer in three attempts needs a human decision', async 
     },
   });
   const stage = await openStage({ mode: modeOf('Tx-Full'), tools: [failing] });
-  const { effects } = await stage.transact({ writes: ['counter:one'] }, (tx) => tx.call('counter.fail', { to: 1 }));
+  const { effects } = await stage.transact({ writes: ['counter:one'] }, (tx) =>
+    tx.call('counter.fail', { to: 1 }),
+  );
   expect([calls, effects]).toEqual([3, 'needs_human']);
   await stage.close();
 });

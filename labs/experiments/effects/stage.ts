@@ -1,5 +1,13 @@
 import { MemoryStore } from '@assize/testing/memory';
-import { Assize, type Domain, defineDomain, generateKeys, issueWrit, type Trajectory, type Writ } from 'assize';
+import {
+  Assize,
+  type Domain,
+  defineDomain,
+  generateKeys,
+  issueWrit,
+  type Trajectory,
+  type Writ,
+} from 'assize';
 import type { Resolvers, Tool } from 'assize/internal/effects';
 import type { Transaction, TransactionOptions, TransactionOutcome } from 'assize/internal/runtime';
 import { z } from 'zod';

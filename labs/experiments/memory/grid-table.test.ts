@@ -4,7 +4,8 @@ import { differing, type Table } from '../tables/index.ts';
 import { boundOf, gridTable } from './grid-table.ts';
 import { isoMatrix, schemaAxis } from './schedules/index.ts';
 
-const hasPaper = ({ rows }: Table): boolean => rows.some(({ cells }) => cells.some((cell) => 'paper' in cell));
+const hasPaper = ({ rows }: Table): boolean =>
+  rows.some(({ cells }) => cells.some((cell) => 'paper' in cell));
 
 const LAYOUT = { title: 'cells', keys: ['anomaly'], column: 'level', notes: ['one'] };
 
@@ -17,20 +18,33 @@ describe('a grid as a table', () => {
       cells.map(({ measured, expected }, i) => [keys[0], table.columns[i], measured, expected]),
     );
     expect(cells).toEqual(
-      grid.rows.map(({ cell, found, expected }) => [cell['anomaly'], cell['level'], found, expected]),
+      grid.rows.map(({ cell, found, expected }) => [
+        cell['anomaly'],
+        cell['level'],
+        found,
+        expected,
+      ]),
     );
     expect(differing(table)).toBe(0);
   });
 
   test('has the paper’s figure if one is printed, never an expected value', () => {
     expect(hasPaper(gridTable(grid, LAYOUT))).toBe(false);
-    const printed = gridTable(schemaAxis(seededRandom(1), 1), { ...LAYOUT, keys: ['level'], column: 'schema' });
-    expect(printed.rows.flatMap(({ cells }) => cells.map(({ paper }) => paper))).toEqual(Array(6).fill([1, 0]).flat());
+    const printed = gridTable(schemaAxis(seededRandom(1), 1), {
+      ...LAYOUT,
+      keys: ['level'],
+      column: 'schema',
+    });
+    expect(printed.rows.flatMap(({ cells }) => cells.map(({ paper }) => paper))).toEqual(
+      Array(6).fill([1, 0]).flat(),
+    );
   });
 
   test('says where a cell is wrong, and why the paper has another figure', () => {
     const rows = grid.rows.map((row, i) =>
-      i === 3 ? { ...row, found: 0.99, expected: 1, reported: 0, because: 'it is printed so' } : row,
+      i === 3
+        ? { ...row, found: 0.99, expected: 1, reported: 0, because: 'it is printed so' }
+        : row,
     );
     const table = gridTable({ ...grid, rows }, LAYOUT);
     expect(differing(table)).toBe(1);
@@ -39,10 +53,16 @@ describe('a grid as a table', () => {
   });
 
   test('lets chance have its way, but not where something is certain', () => {
-    const rows = grid.rows.map((row, i) => ({ ...row, expected: i === 0 ? 0 : 0.5, found: i === 0 ? 0.01 : 0.55 }));
+    const rows = grid.rows.map((row, i) => ({
+      ...row,
+      expected: i === 0 ? 0 : 0.5,
+      found: i === 0 ? 0.01 : 0.55,
+    }));
     const lenient = gridTable({ ...grid, isExact: false, rows }, { ...LAYOUT, runs: 1_000 });
     expect(differing(lenient)).toBe(1);
-    expect(differing(gridTable({ ...grid, isExact: false, rows }, { ...LAYOUT, runs: 100_000 }))).toBe(54);
+    expect(
+      differing(gridTable({ ...grid, isExact: false, rows }, { ...LAYOUT, runs: 100_000 })),
+    ).toBe(54);
   });
 });
 

@@ -21,7 +21,9 @@ export interface Layout extends Pick<Table, 'title' | 'notes' | 'plot' | 'digits
 export function gridTable(grid: Grid, layout: Layout): Table {
   const { title, keys, column, runs, notes, source, plot, digits } = layout;
   const columns = [...new Set(grid.rows.map(({ cell }) => String(cell[column])))];
-  const named = Map.groupBy(grid.rows, ({ cell }) => JSON.stringify(keys.map((key) => keyOf(cell[key]))));
+  const named = Map.groupBy(grid.rows, ({ cell }) =>
+    JSON.stringify(keys.map((key) => keyOf(cell[key]))),
+  );
   return {
     source: source ?? grid.source,
     title,
@@ -65,6 +67,8 @@ function keyOf(value: string | number | boolean | undefined): string | number {
 
 /** Why the paper has it otherwise, each once. */
 function reasons(rows: readonly Row[]): readonly string[] {
-  const why = new Set(rows.flatMap(({ because }) => (because === undefined || because === '' ? [] : [because])));
+  const why = new Set(
+    rows.flatMap(({ because }) => (because === undefined || because === '' ? [] : [because])),
+  );
   return why.size === 0 ? [] : [`Where the paper has it otherwise: ${[...why].join('; ')}.`];
 }

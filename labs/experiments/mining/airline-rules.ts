@@ -14,15 +14,24 @@ export interface PolicyRule {
 }
 
 function ordered(tool: string, needs: string, path: string): (rule: MinedRule) => boolean {
-  return (rule) => rule.kind === 'ordering' && rule.tool === tool && rule.needs === needs && rule.on?.path === path;
+  return (rule) =>
+    rule.kind === 'ordering' &&
+    rule.tool === tool &&
+    rule.needs === needs &&
+    rule.on?.path === path;
 }
 
 function bounded(tool: string, path: string, max: number): (rule: MinedRule) => boolean {
-  return (rule) => rule.kind === 'bound' && rule.tool === tool && rule.path === path && rule.max <= max;
+  return (rule) =>
+    rule.kind === 'bound' && rule.tool === tool && rule.path === path && rule.max <= max;
 }
 
 const LOOK = 'get_reservation_details';
-const CHANGES = ['update_reservation_flights', 'update_reservation_baggages', 'update_reservation_passengers'];
+const CHANGES = [
+  'update_reservation_flights',
+  'update_reservation_baggages',
+  'update_reservation_passengers',
+];
 
 /** The rules of `policy.md` that the airline's agent is told, in its order. */
 export const AIRLINE_RULES: readonly PolicyRule[] = [
@@ -50,9 +59,17 @@ export const AIRLINE_RULES: readonly PolicyRule[] = [
     visible: 'calls',
     isSaidBy: bounded('book_reservation', '/payment_methods', 5),
   },
-  { id: 'own-payment', says: 'payment methods must already be in user profile', visible: 'results' },
+  {
+    id: 'own-payment',
+    says: 'payment methods must already be in user profile',
+    visible: 'results',
+  },
   { id: 'free-bags', says: 'Checked bag allowance', visible: 'results' },
-  { id: 'ask-insurance', says: 'should ask if the user wants to buy the travel insurance', visible: 'talk' },
+  {
+    id: 'ask-insurance',
+    says: 'should ask if the user wants to buy the travel insurance',
+    visible: 'talk',
+  },
   {
     id: 'modify-ids',
     says: 'The agent must first obtain the user id and the reservation id.',
@@ -60,8 +77,16 @@ export const AIRLINE_RULES: readonly PolicyRule[] = [
     isSaidBy: (rule) => CHANGES.some((tool) => ordered(tool, LOOK, '/reservation_id')(rule)),
   },
   { id: 'basic-economy', says: 'Basic economy flights cannot be modified', visible: 'results' },
-  { id: 'same-trip', says: 'without changing the origin, destination, and trip type', visible: 'results' },
-  { id: 'cabin-difference', says: 'require the user to pay for the difference', visible: 'results' },
+  {
+    id: 'same-trip',
+    says: 'without changing the origin, destination, and trip type',
+    visible: 'results',
+  },
+  {
+    id: 'cabin-difference',
+    says: 'require the user to pay for the difference',
+    visible: 'results',
+  },
   { id: 'bags-not-removed', says: 'can add but not remove checked bags', visible: 'results' },
   { id: 'passenger-count', says: 'cannot modify the number of passengers', visible: 'results' },
   {
@@ -69,7 +94,9 @@ export const AIRLINE_RULES: readonly PolicyRule[] = [
     says: 'provide one gift card or credit card for payment or refund',
     visible: 'calls',
     isSaidBy: (rule) =>
-      (rule.kind === 'values' || rule.kind === 'prefix') && rule.tool === CHANGES[0] && rule.path === '/payment_id',
+      (rule.kind === 'values' || rule.kind === 'prefix') &&
+      rule.tool === CHANGES[0] &&
+      rule.path === '/payment_id',
   },
   {
     id: 'cancel-ids',
@@ -77,7 +104,11 @@ export const AIRLINE_RULES: readonly PolicyRule[] = [
     visible: 'calls',
     isSaidBy: ordered('cancel_reservation', LOOK, '/reservation_id'),
   },
-  { id: 'cancel-ground', says: 'All reservations can be cancelled within 24 hours of booking', visible: 'results' },
+  {
+    id: 'cancel-ground',
+    says: 'All reservations can be cancelled within 24 hours of booking',
+    visible: 'results',
+  },
   { id: 'not-flown', says: 'can only cancel the whole trip that is not flown', visible: 'results' },
   { id: 'cancelled-certificate', says: '$100 times the number of passengers', visible: 'results' },
   {
@@ -90,5 +121,9 @@ export const AIRLINE_RULES: readonly PolicyRule[] = [
       [...CHANGES, 'cancel_reservation'].includes(rule.needs),
   },
   { id: 'only-on-complaint', says: 'Do not proactively offer these', visible: 'talk' },
-  { id: 'no-certificate', says: 'Do not compensate if the user is regular member', visible: 'results' },
+  {
+    id: 'no-certificate',
+    says: 'Do not compensate if the user is regular member',
+    visible: 'results',
+  },
 ];

@@ -1,9 +1,16 @@
-import { type Candidate, judgeRule, type MiningOptions, type MiningRun, mine } from '@assize/gate/internal/mining';
+import {
+  type Candidate,
+  judgeRule,
+  type MiningOptions,
+  type MiningRun,
+  mine,
+} from '@assize/gate/internal/mining';
 import { type RecordedRun, runKey } from '../../../examples/domains/tau/index.ts';
 import { AIRLINE_RULES, type PolicyRule, type Visible } from './airline-rules.ts';
 
 /** A mined rule, with the rule of the policy that says the same, if there is one. */
-export interface FoundRule extends Pick<Candidate, 'id' | 'statement' | 'support' | 'confidence' | 'p'> {
+export interface FoundRule
+  extends Pick<Candidate, 'id' | 'statement' | 'support' | 'confidence' | 'p'> {
   readonly policy_rule: string | null;
   /** Over all runs, also those without reward. */
   readonly everywhere: { readonly calls: number; readonly broken: number };
@@ -18,7 +25,9 @@ export interface AirlineMining {
   /** The share of mined rules that the policy has. Null if none was mined. */
   readonly precision: number | null;
   /** Rules of the policy, and those found, by the place where they show. */
-  readonly recall: Readonly<Record<Visible | 'all', { readonly rules: number; readonly found: number }>>;
+  readonly recall: Readonly<
+    Record<Visible | 'all', { readonly rules: number; readonly found: number }>
+  >;
   /** Ids of the rules that calls show, and that were not found. */
   readonly missed: readonly string[];
 }
@@ -29,7 +38,10 @@ export interface AirlineMining {
  *
  * @throws MiningError; ArgumentError `bad_argument`
  */
-export function measureAirline(recorded: readonly RecordedRun[], options: MiningOptions = {}): AirlineMining {
+export function measureAirline(
+  recorded: readonly RecordedRun[],
+  options: MiningOptions = {},
+): AirlineMining {
   const runs = recorded.map(miningRun);
   const successful = runs.filter((_, i) => recorded[i]?.reward === 1);
   const mined = mine(successful, options).map((candidate): FoundRule => {
@@ -53,7 +65,9 @@ export function measureAirline(recorded: readonly RecordedRun[], options: Mining
     calls: successful.reduce((sum, { calls }) => sum + calls.length, 0),
     mined,
     precision:
-      mined.length === 0 ? null : mined.filter(({ policy_rule }) => policy_rule !== null).length / mined.length,
+      mined.length === 0
+        ? null
+        : mined.filter(({ policy_rule }) => policy_rule !== null).length / mined.length,
     recall: {
       calls: recallOf(at('calls')),
       results: recallOf(at('results')),

@@ -40,7 +40,8 @@ function textsOf(svg: string): string[] {
     /<(\/?)([A-Za-z][\w:-]*)((?:\s+[\w:-]+="[^"<]*")*)\s*(\/?)>|([^<>]+)/g,
     (_, end, name, _attributes, empty, text) => {
       if (text !== undefined) {
-        if (/&(?!(?:amp|lt|gt|quot|apos|#\d+);)/.test(text)) throw new Error(`not escaped: ${text}`);
+        if (/&(?!(?:amp|lt|gt|quot|apos|#\d+);)/.test(text))
+          throw new Error(`not escaped: ${text}`);
         texts.push(text.trim());
       } else if (end === '/') {
         if (open.pop() !== name) throw new Error(`${name} is closed, and was not open`);
@@ -48,7 +49,8 @@ function textsOf(svg: string): string[] {
       return '';
     },
   );
-  if (rest !== '' || open.length > 0) throw new Error(`not well-formed: ${rest.slice(0, 80)} ${open.join()}`);
+  if (rest !== '' || open.length > 0)
+    throw new Error(`not well-formed: ${rest.slice(0, 80)} ${open.join()}`);
   return texts.filter((text) => text !== '');
 }
 
@@ -81,9 +83,14 @@ describe.each(['line', 'bar'] as const)('as %s', (sort) => {
 });
 
 test('magnitudes apart are drawn on an axis that has them at equal steps', async () => {
-  const rows = [10, 100, 1_000, 10_000].map((measured, i) => ({ keys: ['x', i], cells: [{ measured }] }));
+  const rows = [10, 100, 1_000, 10_000].map((measured, i) => ({
+    keys: ['x', i],
+    cells: [{ measured }],
+  }));
   const plot = { sort: 'line', x: 'fp', y: 'time', log: true } as const;
-  const texts = textsOf((await plotter())({ ...table, unit: 'µs', columns: ['total'], rows, plot }));
+  const texts = textsOf(
+    (await plotter())({ ...table, unit: 'µs', columns: ['total'], rows, plot }),
+  );
   for (const label of ['10', '100', '1,000', '10,000']) expect(texts).toContain(label);
   expect(texts).not.toContain('2,000');
 });
@@ -93,7 +100,9 @@ test('a known series has the same colour in all images', async () => {
   const coloursOf = (columns: readonly string[]): string[] => {
     const rows = [{ keys: ['x', 1], cells: columns.map(() => ({ measured: 1 })) }];
     const svg = draw({ ...table, columns, rows, plot: { sort: 'bar', x: 'fp', y: 'y' } });
-    return [...new Set([...svg.matchAll(/fill="(#[0-9a-f]{6})"/g)].map(([, color]) => color as string))];
+    return [
+      ...new Set([...svg.matchAll(/fill="(#[0-9a-f]{6})"/g)].map(([, color]) => color as string)),
+    ];
   };
   const both = coloursOf(['Tx-Full', 'No-Tx']);
   for (const color of coloursOf(['No-Tx'])) expect(both).toContain(color);
@@ -109,7 +118,9 @@ test('numbers among the keys are named in the legend', async () => {
     rows,
     plot: { sort: 'bar', x: 'mode', y: 'y' },
   });
-  expect(textsOf(svg)).toEqual(expect.arrayContaining(['retries 3: success', 'retries 20: success']));
+  expect(textsOf(svg)).toEqual(
+    expect.arrayContaining(['retries 3: success', 'retries 20: success']),
+  );
 });
 
 test('only named keys and columns make series; each label is at its position', async () => {
@@ -129,10 +140,17 @@ test('only named keys and columns make series; each label is at its position', a
 
 test('of columns those are drawn that the plot names, each from its own cells', async () => {
   const draw = await plotter();
-  const rows = [{ keys: ['x', 1], cells: [{ measured: 7 }, { measured: 50_000 }, { measured: 3 }] }];
+  const rows = [
+    { keys: ['x', 1], cells: [{ measured: 7 }, { measured: 50_000 }, { measured: 3 }] },
+  ];
   const plot = { sort: 'bar', x: 'fp', y: 'y' } as const;
   const { unit: _, ...rest } = table;
-  const drawn = draw({ ...rest, columns: ['a', 'b', 'c'], rows, plot: { ...plot, columns: ['c', 'a'] } });
+  const drawn = draw({
+    ...rest,
+    columns: ['a', 'b', 'c'],
+    rows,
+    plot: { ...plot, columns: ['c', 'a'] },
+  });
   const alone = draw({
     ...rest,
     columns: ['c', 'a'],
@@ -140,15 +158,28 @@ test('of columns those are drawn that the plot names, each from its own cells', 
     plot,
   });
   expect(drawn).toBe(alone);
-  expect(() => draw({ ...rest, columns: ['a'], rows: [], plot: { ...plot, columns: ['d'] } })).toThrow(
-    expect.objectContaining({ code: 'bad_input', message: expect.stringContaining('no column d; it has a') }),
+  expect(() =>
+    draw({ ...rest, columns: ['a'], rows: [], plot: { ...plot, columns: ['d'] } }),
+  ).toThrow(
+    expect.objectContaining({
+      code: 'bad_input',
+      message: expect.stringContaining('no column d; it has a'),
+    }),
   );
 });
 
 test('every axis position is labelled; long labels take several lines', async () => {
-  const places = Array.from({ length: 13 }, (_, i) => `after the call number ${i}, before that is written`);
+  const places = Array.from(
+    { length: 13 },
+    (_, i) => `after the call number ${i}, before that is written`,
+  );
   const rows = places.map((place) => ({ keys: [place, 1], cells: [{ measured: 1 }] }));
-  const svg = (await plotter())({ ...table, columns: ['a'], rows, plot: { sort: 'bar', x: 'workload', y: 'y' } });
+  const svg = (await plotter())({
+    ...table,
+    columns: ['a'],
+    rows,
+    plot: { sort: 'bar', x: 'workload', y: 'y' },
+  });
   const words = textsOf(svg).join(' ');
   for (const i of places.keys()) expect(words).toMatch(new RegExp(`\\b${i},`));
   expect(textsOf(svg)).not.toContain(places[0]);
@@ -174,7 +205,10 @@ describe('input that cannot be drawn is refused', () => {
   test('an axis that is no key', async () => {
     const draw = await plotter();
     expect(() => draw({ ...table, plot: { ...table.plot!, x: 'rate' } })).toThrow(
-      expect.objectContaining({ code: 'bad_input', message: expect.stringContaining('workload, fp') }),
+      expect.objectContaining({
+        code: 'bad_input',
+        message: expect.stringContaining('workload, fp'),
+      }),
     );
   });
 

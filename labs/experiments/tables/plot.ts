@@ -17,7 +17,16 @@ const [LEFT, RIGHT] = [72, 32];
  */
 const LABEL = { size: 11, line: 14, character: 6.5 };
 /** Of columns, in their order. */
-const COLOURS = ['#1f6f8b', '#c8553d', '#588157', '#8d6a9f', '#b08d00', '#5c677d', '#d17a9b', '#2b9348'];
+const COLOURS = [
+  '#1f6f8b',
+  '#c8553d',
+  '#588157',
+  '#8d6a9f',
+  '#b08d00',
+  '#5c677d',
+  '#d17a9b',
+  '#2b9348',
+];
 /**
  * Symbols of groups of rows, for lines: filled for measured values, hollow for the paper's values.
  */
@@ -51,7 +60,12 @@ async function loaded(): Promise<typeof Charts> {
  */
 function drawn(charts: typeof Charts, table: Table, known: readonly string[]): string {
   checkArgument(TABLE, table, 'table');
-  const chart = charts.init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
+  const chart = charts.init(null, null, {
+    renderer: 'svg',
+    ssr: true,
+    width: WIDTH,
+    height: HEIGHT,
+  });
   try {
     chart.setOption(optionOf(table, known));
     return plain(chart.renderToSVGString());
@@ -65,7 +79,9 @@ function drawn(charts: typeof Charts, table: Table, known: readonly string[]): s
  * Both are numbered anew in each image, and the same table must yield the same image.
  */
 function plain(svg: string): string {
-  return svg.replace(/ (?:class|clip-path|ecmeta_\w+)="[^"]*"/g, '').replace(/<(style|defs)\b[\s\S]*?<\/\1>\s*/g, '');
+  return svg
+    .replace(/ (?:class|clip-path|ecmeta_\w+)="[^"]*"/g, '')
+    .replace(/<(style|defs)\b[\s\S]*?<\/\1>\s*/g, '');
 }
 
 /** One line, or one colour of bars. */
@@ -121,16 +137,28 @@ function optionOf(table: Table, known: readonly string[]): Charts.EChartsOption 
     },
     series: series.flatMap((each) => [
       measuredOf(each, plot.sort),
-      ...(each.cells.some((cell) => typeof cell?.paper === 'number') ? [paperOf(each, plot.sort)] : []),
-      ...(plot.sort === 'line' ? [intervalsOf(each, unit === '%' ? 100 : Number.POSITIVE_INFINITY)] : []),
+      ...(each.cells.some((cell) => typeof cell?.paper === 'number')
+        ? [paperOf(each, plot.sort)]
+        : []),
+      ...(plot.sort === 'line'
+        ? [intervalsOf(each, unit === '%' ? 100 : Number.POSITIVE_INFINITY)]
+        : []),
     ]),
   };
 }
 
 /** @throws TableError `bad_input` */
-function requireOne(table: Table, what: 'key' | 'column', all: readonly string[], name: string): void {
+function requireOne(
+  table: Table,
+  what: 'key' | 'column',
+  all: readonly string[],
+  name: string,
+): void {
   if (all.includes(name)) return;
-  throw new TableError('bad_input', `${headingOf(table)} has no ${what} ${name}; it has ${all.join(', ')}.`);
+  throw new TableError(
+    'bad_input',
+    `${headingOf(table)} has no ${what} ${name}; it has ${all.join(', ')}.`,
+  );
 }
 
 /**
@@ -143,7 +171,9 @@ function labelsOf(places: readonly string[]): { readonly height: number; readonl
     const broad = place.split(' ').map((word) => (word.length + 1) * LABEL.character);
     return broad.reduce(
       ({ lines, filled }, word) =>
-        filled + word <= width ? { lines, filled: filled + word } : { lines: lines + 1, filled: word },
+        filled + word <= width
+          ? { lines, filled: filled + word }
+          : { lines: lines + 1, filled: word },
       { lines: 1, filled: 0 },
     ).lines;
   };
@@ -171,7 +201,9 @@ function seriesOf(
       symbol: SYMBOLS[g % SYMBOLS.length] as string,
       width: 1.5 + (4 * (count - 1 - (g * columns.length + c))) / count,
       cells: places.map((place) => {
-        const row = rows.find((each) => String(each.keys[at]) === place && groupOf(keys, each, beside) === group);
+        const row = rows.find(
+          (each) => String(each.keys[at]) === place && groupOf(keys, each, beside) === group,
+        );
         const cell = row?.cells[all.indexOf(column)];
         return typeof cell?.measured === 'number' ? cell : undefined;
       }),
@@ -188,24 +220,43 @@ function colourOf(column: string, place: number, known: readonly string[]): stri
 /**
  * The other keys of a row, besides its position on the axis. A number follows the name of its key.
  */
-function groupOf(keys: readonly string[], row: Table['rows'][number], beside: readonly number[]): string {
-  return beside.map((i) => (typeof row.keys[i] === 'number' ? `${keys[i]} ${row.keys[i]}` : row.keys[i])).join(', ');
+function groupOf(
+  keys: readonly string[],
+  row: Table['rows'][number],
+  beside: readonly number[],
+): string {
+  return beside
+    .map((i) => (typeof row.keys[i] === 'number' ? `${keys[i]} ${row.keys[i]}` : row.keys[i]))
+    .join(', ');
 }
 
-function measuredOf({ name, color, symbol, width, cells }: Series, sort: 'line' | 'bar'): Charts.SeriesOption {
+function measuredOf(
+  { name, color, symbol, width, cells }: Series,
+  sort: 'line' | 'bar',
+): Charts.SeriesOption {
   const data = cells.map((cell) => rounded(cell?.measured));
   if (sort === 'bar') return { type: 'bar', name, data, itemStyle: { color } };
   const marks = { symbol, symbolSize: 5 + width, itemStyle: { color } };
   return { type: 'line', name, data, ...marks, lineStyle: { color, width } };
 }
 
-function paperOf({ name, color, symbol, cells }: Series, sort: 'line' | 'bar'): Charts.SeriesOption {
+function paperOf(
+  { name, color, symbol, cells }: Series,
+  sort: 'line' | 'bar',
+): Charts.SeriesOption {
   const data = cells.map((cell) => rounded(cell?.paper));
   const paper = `${name}, paper`;
   const hollow = { color: '#ffffff', borderColor: color, borderWidth: 1.5 };
-  if (sort === 'bar') return { type: 'bar', name: paper, data, itemStyle: { ...hollow, borderType: 'dashed' } };
+  if (sort === 'bar')
+    return { type: 'bar', name: paper, data, itemStyle: { ...hollow, borderType: 'dashed' } };
   const marks = { symbol, symbolSize: 8, itemStyle: hollow };
-  return { type: 'line', name: paper, data, ...marks, lineStyle: { color, type: 'dashed', width: 1 } };
+  return {
+    type: 'line',
+    name: paper,
+    data,
+    ...marks,
+    lineStyle: { color, type: 'dashed', width: 1 },
+  };
 }
 
 /**
@@ -216,7 +267,13 @@ function intervalsOf({ name, color, cells }: Series, most: number): Charts.Serie
   const data = cells.flatMap((cell, i) =>
     cell?.within === undefined || typeof cell.measured !== 'number'
       ? []
-      : [[i, Math.max(0, cell.measured - cell.within), Math.min(most, cell.measured + cell.within)]],
+      : [
+          [
+            i,
+            Math.max(0, cell.measured - cell.within),
+            Math.min(most, cell.measured + cell.within),
+          ],
+        ],
   );
   return {
     type: 'custom',

@@ -13,7 +13,11 @@ export interface ProgressListener {
  * progress as a share of the whole.
  * @throws ArgumentError `bad_argument`
  */
-export function partOf<Running extends ProgressListener>(running: Running, part: number, parts: number): Running {
+export function partOf<Running extends ProgressListener>(
+  running: Running,
+  part: number,
+  parts: number,
+): Running {
   checkArgument(arg.members({ progress: arg.code }), running, 'running');
   return { ...running, progress: (done, of) => running.progress(part * of + done, parts * of) };
 }

@@ -26,7 +26,10 @@ export interface Table {
   /** The names of the first columns, and the measurements of the others. */
   readonly keys: readonly string[];
   readonly columns: readonly string[];
-  readonly rows: readonly { readonly keys: readonly (string | number)[]; readonly cells: readonly Cell[] }[];
+  readonly rows: readonly {
+    readonly keys: readonly (string | number)[];
+    readonly cells: readonly Cell[];
+  }[];
   /** Notes for the reader: the number of runs, and differences from the paper with reasons. */
   readonly notes: readonly string[];
   /**

@@ -16,7 +16,10 @@ const table: Table = {
         { measured: 99.95, within: 0.26 },
       ],
     },
-    { keys: ['counter', 16], cells: [{ measured: 100 / 3, paper: '0 or so' }, { measured: 'not run' }] },
+    {
+      keys: ['counter', 16],
+      cells: [{ measured: 100 / 3, paper: '0 or so' }, { measured: 'not run' }],
+    },
   ],
   notes: ['100 runs.', 'Nothing else.'],
 };
@@ -37,7 +40,10 @@ test('a table has a heading, cells next to the paper’s figures, and notes', ()
 });
 
 test('without a figure of the paper nothing is said of brackets', () => {
-  const alone = { ...table, rows: [{ keys: ['counter', 16], cells: [{ measured: 1 }, { measured: 2 }] }] };
+  const alone = {
+    ...table,
+    rows: [{ keys: ['counter', 16], cells: [{ measured: 1 }, { measured: 2 }] }],
+  };
   expect(tableText(alone)).not.toContain('brackets');
 });
 
@@ -46,22 +52,34 @@ test('a long note breaks between words, and an overlong word stays whole', () =>
   const lines = tableText({ ...table, notes: [`${'word '.repeat(40)}${long} end`] })
     .split('\n')
     .slice(5, -1);
-  expect(lines).toEqual([Array(22).fill('word').join(' '), Array(18).fill('word').join(' '), long, 'end']);
+  expect(lines).toEqual([
+    Array(22).fill('word').join(' '),
+    Array(18).fill('word').join(' '),
+    long,
+    'end',
+  ]);
 });
 
 test('figures have as many digits as can be meant', () => {
   const of = (measured: number, unit: string): string =>
-    tableText({ ...table, unit, keys: [], columns: ['x'], notes: [], rows: [{ keys: [], cells: [{ measured }] }] })
+    tableText({
+      ...table,
+      unit,
+      keys: [],
+      columns: ['x'],
+      notes: [],
+      rows: [{ keys: [], cells: [{ measured }] }],
+    })
       .split('\n')
       .at(-2)!
       .trim();
-  expect([of(1_182_535.4, 'tx/s'), of(939.4, 'µs'), of(13.25, 'µs'), of(0.7654, 'µs'), of(2 / 3, '%')]).toEqual([
-    '1,182,535',
-    '939',
-    '13.3',
-    '0.77',
-    '0.7',
-  ]);
+  expect([
+    of(1_182_535.4, 'tx/s'),
+    of(939.4, 'µs'),
+    of(13.25, 'µs'),
+    of(0.7654, 'µs'),
+    of(2 / 3, '%'),
+  ]).toEqual(['1,182,535', '939', '13.3', '0.77', '0.7']);
 });
 
 test('a figure and its spread are printed to the same digit', () => {
@@ -105,7 +123,9 @@ test('columns that a width has no room for stand below, beside the same keys', (
       .split('\n')
       .slice(-7, -1),
   ).toEqual(['the', 'paper’s', 'value.', 'a note of', 'some', 'words']);
-  expect(tableTextWithin({ ...table, columns: [], rows: [{ keys: ['x', 1], cells: [] }] }, 9)).toMatch(/^x {9}1$/m);
+  expect(
+    tableTextWithin({ ...table, columns: [], rows: [{ keys: ['x', 1], cells: [] }] }, 9),
+  ).toMatch(/^x {9}1$/m);
 });
 
 test('if space is short, keys that rows share are printed above them', () => {
@@ -178,7 +198,11 @@ describe('the expected value of a cell', () => {
 
 test('as many digits as a table asks for', () => {
   const digits = (of: number): string =>
-    tableText({ ...table, digits: of, rows: [{ keys: ['x', 1], cells: [{ measured: 0.9375 }, { measured: 1 }] }] });
+    tableText({
+      ...table,
+      digits: of,
+      rows: [{ keys: ['x', 1], cells: [{ measured: 0.9375 }, { measured: 1 }] }],
+    });
   expect(digits(4)).toContain('0.9375');
   expect(digits(0)).not.toContain('0.9');
 });

@@ -13,7 +13,10 @@ const BORDERLESS = Object.fromEntries(
     .map((name) => [name, '']),
 );
 
-const KEY = arg.of('a text or a number', (value) => typeof value === 'string' || Number.isFinite(value));
+const KEY = arg.of(
+  'a text or a number',
+  (value) => typeof value === 'string' || Number.isFinite(value),
+);
 const CELL = arg.members({
   measured: KEY,
   within: arg.optional(arg.number),
@@ -69,7 +72,12 @@ export function tableText(table: Table): string {
 export function tableTextWithin(table: Table, width: number): string {
   checkArgument(TABLE, table, 'table');
   checkArgument(arg.whole, width, 'width');
-  return textOf(table, wrapped(headingText(table), width), gridsOf(table, width), Math.min(width, WIDTH));
+  return textOf(
+    table,
+    wrapped(headingText(table), width),
+    gridsOf(table, width),
+    Math.min(width, WIDTH),
+  );
 }
 
 function headingText(table: Table): string {
@@ -100,12 +108,19 @@ function textOf(
 function gridsOf(table: Table, width: number): (readonly string[])[] {
   const { keys, columns, rows } = table;
   const head = [...keys, ...columns];
-  const body = rows.map((row) => [...row.keys.map(String), ...row.cells.map((cell) => cellText(cell, table))]);
+  const body = rows.map((row) => [
+    ...row.keys.map(String),
+    ...row.cells.map((cell) => cellText(cell, table)),
+  ]);
   const whole = inParts([head, ...body], keys.length, width);
   const groups = new Set(body.map(([first]) => first)).size;
   if (whole.length === 1 || keys.length < 2 || groups === body.length) return whole;
   // A key that rows have in common is printed above them, so it takes no room from the others.
-  const rest = inParts([head.slice(1), ...body.map((row) => row.slice(1))], keys.length - 1, width - INDENT.length);
+  const rest = inParts(
+    [head.slice(1), ...body.map((row) => row.slice(1))],
+    keys.length - 1,
+    width - INDENT.length,
+  );
   const firsts = [head, ...body].map(([first]) => first as string);
   return rest.map((lines) =>
     lines.flatMap((text, i) => [
@@ -125,14 +140,18 @@ const INDENT = '  ';
 function inParts(rows: readonly (readonly string[])[], keys: number, width: number): string[][] {
   const [head = []] = rows;
   const wide = head.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)) + GAP);
-  const sum = (from: number, to: number): number => wide.slice(from, to).reduce((all, one) => all + one, 0);
+  const sum = (from: number, to: number): number =>
+    wide.slice(from, to).reduce((all, one) => all + one, 0);
   const room = width + GAP - sum(0, keys);
   const parts: string[][] = [];
   let first = keys;
   do {
     let last = first + 1;
     while (last < head.length && sum(first, last + 1) <= room) last++;
-    const [titles = [], ...cells] = rows.map((row) => [...row.slice(0, keys), ...row.slice(first, last)]);
+    const [titles = [], ...cells] = rows.map((row) => [
+      ...row.slice(0, keys),
+      ...row.slice(first, last),
+    ]);
     parts.push(gridOf(titles, cells, keys));
     first = last;
   } while (first < head.length);
@@ -150,7 +169,11 @@ export function differing(table: Table): number {
 
 function differs({ measured, expected, tolerance = 0 }: Cell): boolean {
   if (expected === undefined || measured === expected) return false;
-  return typeof measured === 'string' || typeof expected === 'string' || Math.abs(measured - expected) > tolerance;
+  return (
+    typeof measured === 'string' ||
+    typeof expected === 'string' ||
+    Math.abs(measured - expected) > tolerance
+  );
 }
 
 /** The source of a table, and its subject. */
@@ -162,7 +185,11 @@ export function hasPaper({ rows }: Table): boolean {
   return rows.some(({ cells }) => cells.some(({ paper }) => paper !== undefined));
 }
 
-function gridOf(head: readonly string[], rows: readonly (readonly string[])[], keys: number): string[] {
+function gridOf(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  keys: number,
+): string[] {
   const grid = new Grid({
     head: [...head],
     chars: BORDERLESS,
@@ -178,14 +205,19 @@ function gridOf(head: readonly string[], rows: readonly (readonly string[])[], k
 
 function cellText(cell: Cell, of: Digits): string {
   const { measured, within, paper, expected } = cell;
-  const [figure, spread] = within === undefined ? [numberText(measured, of), ''] : withSpread(measured, within, of);
+  const [figure, spread] =
+    within === undefined ? [numberText(measured, of), ''] : withSpread(measured, within, of);
   const other = expected === undefined || !differs(cell) ? '' : ` ≠${numberText(expected, of)}`;
   const beside = paper === undefined ? '' : ` [${numberText(paper, of)}]`;
   return `${figure}${spread}${other}${beside}`;
 }
 
 /** Both to the same digit: 60.0 ±8.8. */
-function withSpread(measured: Cell['measured'], within: number, of: Digits): [figure: string, spread: string] {
+function withSpread(
+  measured: Cell['measured'],
+  within: number,
+  of: Digits,
+): [figure: string, spread: string] {
   const texts = (fraction: number): [string, string] => [
     numberText(measured, of, measured, fraction),
     numberText(within, of, measured, fraction),
@@ -221,5 +253,8 @@ function numberText(
   if (typeof value === 'string') return value;
   const size = Math.abs(Number(beside));
   const usual = unit === '%' || (size >= 10 && size < 100) ? 1 : size >= 100 ? 0 : 2;
-  return value.toLocaleString('en-US', { minimumFractionDigits: fraction, maximumFractionDigits: digits ?? usual });
+  return value.toLocaleString('en-US', {
+    minimumFractionDigits: fraction,
+    maximumFractionDigits: digits ?? usual,
+  });
 }

@@ -1,5 +1,13 @@
 /** `assize-experiments adjudicate`: recorded runs, judged again. */
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
@@ -18,11 +26,24 @@ describe('adjudicate', () => {
   function data(): string[] {
     mkdirSync(join(here.folder, 'data'), { recursive: true });
     for (const name of ['users', 'flights', 'reservations']) file(`data/${name}.json`, '{}');
-    return ['assize-experiments', 'adjudicate', 'airline', '--data', 'data', '--store', 'sqlite:./a.db'];
+    return [
+      'assize-experiments',
+      'adjudicate',
+      'airline',
+      '--data',
+      'data',
+      '--store',
+      'sqlite:./a.db',
+    ];
   }
 
   test('unknown tools and wrong arguments in a run are recorded as rejections', async () => {
-    const calls = [call('get_user_details', { user_id: 'x' }), call('steal', {}), call('cancel_reservation', {}), gone];
+    const calls = [
+      call('get_user_details', { user_id: 'x' }),
+      call('steal', {}),
+      call('cancel_reservation', {}),
+      gone,
+    ];
     const messages = [
       { role: 'assistant', content: null, call: 0 },
       { role: 'tool', content: 'Error: user not found', call: 0 },
@@ -40,7 +61,13 @@ describe('adjudicate', () => {
       verified: true,
     });
     expect(report.results[0].calls).toEqual([
-      { index: 1, name: 'steal', ruling: 'rejected', reason: 'unknown_tool', message: expect.any(String) },
+      {
+        index: 1,
+        name: 'steal',
+        ruling: 'rejected',
+        reason: 'unknown_tool',
+        message: expect.any(String),
+      },
       {
         index: 2,
         name: 'cancel_reservation',
@@ -58,10 +85,16 @@ describe('adjudicate', () => {
     ]);
     const store = ['--store', 'sqlite:./a.db'];
     const [base, branched] = (await json(0, 'log', ...store)).trajectories;
-    expect(branched).toMatchObject({ trajectory_id: report.results[0].trajectory_id, source: base.trajectory_id });
+    expect(branched).toMatchObject({
+      trajectory_id: report.results[0].trajectory_id,
+      source: base.trajectory_id,
+    });
     const { log } = await json(0, 'log', branched.trajectory_id, ...store);
     const { payload } = await json(0, 'show', log[1].id, ...store);
-    const seen = { name: 'get_user_details', value: { arguments: { user_id: 'x' }, output: 'Error: user not found' } };
+    const seen = {
+      name: 'get_user_details',
+      value: { arguments: { user_id: 'x' }, output: 'Error: user not found' },
+    };
     expect(payload.intent.observations).toEqual([seen]);
     expect((await json(0, 'show', log[2].id, ...store)).payload.intent.observations).toEqual([]);
   });
@@ -70,11 +103,18 @@ describe('adjudicate', () => {
     const args = [...data(), '--runs', file('runs.jsonl', `${run([gone])}\n${run([gone])}`)];
     expect((await assize(...args)).code).toBe(0);
     expect(await json(0, ...args)).toMatchObject({ runs: 2, entries: 9, verified: true });
-    expect(await json(0, ...args, '--no-invariants')).toMatchObject({ entries: 14, verified: true });
-    expect(JSON.parse(readFileSync(join(here.folder, 'a.db.anchors.json'), 'utf8'))).toHaveLength(3);
+    expect(await json(0, ...args, '--no-invariants')).toMatchObject({
+      entries: 14,
+      verified: true,
+    });
+    expect(JSON.parse(readFileSync(join(here.folder, 'a.db.anchors.json'), 'utf8'))).toHaveLength(
+      3,
+    );
     const store = ['--store', 'sqlite:./a.db'];
     expect((await assize('pending', ...store)).out).toContain('No decision is pending');
-    const bases = (await json(0, 'log', ...store)).trajectories.filter(({ source }: { source: string }) => !source);
+    const bases = (await json(0, 'log', ...store)).trajectories.filter(
+      ({ source }: { source: string }) => !source,
+    );
     expect(bases).toHaveLength(2);
     for (const { trajectory_id } of bases) {
       expect((await assize('branch', trajectory_id, '0', '--note', 'look', ...store)).code).toBe(0);
@@ -83,7 +123,8 @@ describe('adjudicate', () => {
 
   test('records that are not as expected are a negative finding', async () => {
     const args = [...data(), '--runs', file('runs.jsonl', run([gone]))];
-    const expected = (changed: object) => file('expected.jsonl', JSON.stringify({ task_id: 0, trial: 0, changed }));
+    const expected = (changed: object) =>
+      file('expected.jsonl', JSON.stringify({ task_id: 0, trial: 0, changed }));
     expect(await json(0, ...args, '--expected', expected({}))).toMatchObject({ identical: 1 });
     const wanted = expected({ users: { constructor: { a: 1 } } });
     expect((await json(1, ...args, '--expected', wanted)).results[0].differences).toEqual([
@@ -97,7 +138,13 @@ describe('adjudicate', () => {
 
   test('Ctrl-C stops between two proposals and leaves a ledger that verifies', async () => {
     const lines = Array.from({ length: 20_000 }, (_, trial) => run([gone], { trial })).join('\n');
-    const child = startCommand(here.folder, undefined, ...data(), '--runs', file('runs.jsonl', lines));
+    const child = startCommand(
+      here.folder,
+      undefined,
+      ...data(),
+      '--runs',
+      file('runs.jsonl', lines),
+    );
     const over = endOf(child);
     while (child.exitCode === null && !existsSync(join(here.folder, 'a.db.anchors.json'))) {
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -120,7 +167,11 @@ describe('adjudicate', () => {
     /** The error, the arguments that cause it (made from those of a valid job), and the message. */
     const table: [string, (args: string[]) => string[], RegExp][] = [
       ['no runs', (args) => args, /Pass --runs FILE/],
-      ['runs and tasks', (args) => [...args, '--runs', file('r', good), '--tasks', 'r'], /cannot be used with/],
+      [
+        'runs and tasks',
+        (args) => [...args, '--runs', file('r', good), '--tasks', 'r'],
+        /cannot be used with/,
+      ],
       [
         'a missing file',
         (args) => [...args, '--runs', 'none.jsonl'],
@@ -133,7 +184,11 @@ describe('adjudicate', () => {
         (args) => [...args, '--runs', file('r', `${good}\n{"task_id":\n`)],
         /r, line 2 is not JSON/,
       ],
-      ['an empty line', (args) => [...args, '--runs', file('r', `${good}\n\n${good}`)], /r, line 2 is not JSON/],
+      [
+        'an empty line',
+        (args) => [...args, '--runs', file('r', `${good}\n\n${good}`)],
+        /r, line 2 is not JSON/,
+      ],
       ['a name twice', (args) => [...args, '--runs', file('r', '{"a":1,"a":2}')], /line 1 .*twice/],
       [
         'bytes that are no text',
@@ -162,7 +217,11 @@ describe('adjudicate', () => {
       ],
       [
         'an answer to no call',
-        (args) => [...args, '--runs', file('r', run([], { messages: [{ role: 'tool', content: '', call: 0 }] }))],
+        (args) => [
+          ...args,
+          '--runs',
+          file('r', run([], { messages: [{ role: 'tool', content: '', call: 0 }] })),
+        ],
         /line 1, \/messages\/0\/call: there is no call 0/,
       ],
       [
@@ -177,12 +236,25 @@ describe('adjudicate', () => {
       ],
       [
         'a word on what escalates where nothing does',
-        (args) => [...args, '--runs', file('r', good), '--no-invariants', '--escalations', 'reject'],
+        (args) => [
+          ...args,
+          '--runs',
+          file('r', good),
+          '--no-invariants',
+          '--escalations',
+          'reject',
+        ],
         /adjudicate airline --no-invariants does not accept --escalations. Its options are .*--no-invariants\./,
       ],
       [
         'a word on what escalates where nobody is asked',
-        (args) => [...args.with(2, 'retail'), '--runs', file('r', good), '--escalations', 'approve'],
+        (args) => [
+          ...args.with(2, 'retail'),
+          '--runs',
+          file('r', good),
+          '--escalations',
+          'approve',
+        ],
         /adjudicate retail does not accept --escalations\. Its options are --data, --limit, --runs, --tasks, --expected/,
       ],
       [
@@ -210,12 +282,24 @@ describe('adjudicate', () => {
       ],
       [
         'a table that is not JSON',
-        (args) => [...args, '--runs', file('r', good), '--data', dirname(file('data/users.json', '{"a":\n}'))],
+        (args) => [
+          ...args,
+          '--runs',
+          file('r', good),
+          '--data',
+          dirname(file('data/users.json', '{"a":\n}')),
+        ],
         /users\.json is not JSON at line 2/,
       ],
       [
         'a record of wrong types',
-        (args) => [...args, '--runs', file('r', good), '--data', dirname(file('data/users.json', '{"ann":{"dob":7}}'))],
+        (args) => [
+          ...args,
+          '--runs',
+          file('r', good),
+          '--data',
+          dirname(file('data/users.json', '{"ann":{"dob":7}}')),
+        ],
         /users\.json, \/ann\//,
       ],
       [
@@ -228,12 +312,24 @@ describe('adjudicate', () => {
       ],
       [
         'expectations for other runs',
-        (args) => [...args, '--runs', file('r', good), '--expected', file('e', '{"task_id":1,"trial":0,"changed":{}}')],
+        (args) => [
+          ...args,
+          '--runs',
+          file('r', good),
+          '--expected',
+          file('e', '{"task_id":1,"trial":0,"changed":{}}'),
+        ],
         /e has no expected records of task 0, trial 0/,
       ],
       [
         'expectations of wrong types',
-        (args) => [...args, '--runs', file('r', good), '--expected', file('e', '{"task_id":0,"trial":0,"changed":[]}')],
+        (args) => [
+          ...args,
+          '--runs',
+          file('r', good),
+          '--expected',
+          file('e', '{"task_id":0,"trial":0,"changed":[]}'),
+        ],
         /e, line 1, \/changed: /,
       ],
       [
@@ -245,7 +341,11 @@ describe('adjudicate', () => {
 
     test.each(table)('%s', async (_, make, saying) => {
       await refused(make(data()), saying);
-      expect(readdirSync(here.folder).filter((name) => /\.db/.test(name) && name !== 'b.db.anchors.json')).toEqual([]);
+      expect(
+        readdirSync(here.folder).filter(
+          (name) => /\.db/.test(name) && name !== 'b.db.anchors.json',
+        ),
+      ).toEqual([]);
     });
 
     test.runIf(nobodyIsRoot)('a file that may not be read', async () => {
@@ -283,8 +383,16 @@ describe('adjudicate', () => {
       db.exec('PRAGMA user_version = 999');
       db.close();
       const args = [...data(), '--runs', file('r', good), ...store];
-      for (const command of [args, ['log', ...store], ['verify', ...store], ['pending', ...store]]) {
-        await refused(command, /has schema 999, and this version of Assize supports schemas up to \d+/);
+      for (const command of [
+        args,
+        ['log', ...store],
+        ['verify', ...store],
+        ['pending', ...store],
+      ]) {
+        await refused(
+          command,
+          /has schema 999, and this version of Assize supports schemas up to \d+/,
+        );
       }
     });
   });

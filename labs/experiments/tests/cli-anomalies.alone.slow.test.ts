@@ -23,7 +23,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const assize = (...args: string[]) => runCommand(folder, undefined, 'assize-experiments', 'memory', ...args);
+const assize = (...args: string[]) =>
+  runCommand(folder, undefined, 'assize-experiments', 'memory', ...args);
 const withoutServer = EXPERIMENTS.flatMap(({ name, needs }) => (needs === undefined ? [name] : []));
 const onServer = EXPERIMENTS.flatMap(({ name, needs }) => (needs === 'postgres' ? [name] : []));
 
@@ -37,11 +38,16 @@ test('without a name it says which there are', async () => {
 });
 
 describe('all that needs no server', () => {
-  let found: { experiments: { name: string; tables: Table[] }[]; skipped: { name: string; because: string }[] };
-  const tablesOf = (name: string): readonly Table[] => found.experiments.find((one) => one.name === name)!.tables;
+  let found: {
+    experiments: { name: string; tables: Table[] }[];
+    skipped: { name: string; because: string }[];
+  };
+  const tablesOf = (name: string): readonly Table[] =>
+    found.experiments.find((one) => one.name === name)!.tables;
   const cellsOf = ({ rows }: Table) => rows.flatMap(({ cells }) => cells);
   /** The figures of a table, a line each. */
-  const linesOf = ({ rows }: Table) => rows.map(({ cells }) => cells.map(({ measured }) => measured));
+  const linesOf = ({ rows }: Table) =>
+    rows.map(({ cells }) => cells.map(({ measured }) => measured));
 
   test('is run, and every cell has its expected value', async () => {
     const { code, out } = await assize('all', '--runs', RUNS, '--json');
@@ -72,17 +78,21 @@ describe('all that needs no server', () => {
   test('isolation: 32 cells are safe, 22 admit; A5A and N2 as printed are listed', () => {
     const [matrix, counts, beside] = tablesOf('isolation');
     const figures = linesOf(matrix!).flat();
-    expect([0, 1].map((figure) => figures.filter((one) => one === figure).length)).toEqual([32, 22]);
+    expect([0, 1].map((figure) => figures.filter((one) => one === figure).length)).toEqual([
+      32, 22,
+    ]);
     expect(linesOf(counts!)).toEqual([[32], [22]]);
-    const lineOf = (start: string) => beside!.rows.find(({ keys }) => String(keys[0]).startsWith(start))!.cells;
-    expect(lineOf('A5A as printed, the last read being of a third').map(({ measured }) => measured)).toEqual(
-      Array(6).fill(0),
-    );
+    const lineOf = (start: string) =>
+      beside!.rows.find(({ keys }) => String(keys[0]).startsWith(start))!.cells;
+    expect(
+      lineOf('A5A as printed, the last read being of a third').map(({ measured }) => measured),
+    ).toEqual(Array(6).fill(0));
     expect(lineOf('N2 as printed').map(({ measured }) => measured)).toEqual(Array(6).fill(1));
   });
 
   test('brackets show only figures that the paper prints, none derived from it', () => {
-    const printed = (name: string) => tablesOf(name).map((table) => cellsOf(table).map(({ paper }) => paper ?? '-'));
+    const printed = (name: string) =>
+      tablesOf(name).map((table) => cellsOf(table).map(({ paper }) => paper ?? '-'));
     const none = (cells: number) => Array(cells).fill('-');
     const times = (count: number, ...figures: unknown[]) => Array(count).fill(figures).flat();
     // Table 23 and §4.5: two counts of the matrix, every cell of the schema, three rates of a
@@ -97,9 +107,20 @@ describe('all that needs no server', () => {
     expect(printed('composition')).toEqual([
       [...none(25), 193, '-', 311, '-', '-', 2_219, '-', 5_965, '-', '-'],
       none(30),
-      ['RC', 'SI', 'RC+cb', 'SRp', 'SI', 'SI', 'SI+cb', 'SRp', 'RC+cb', 'SI+cb', 'RC+cb', 'SRp+cb'].concat([
-        ...['SRp', 'SRp', 'SRp+cb', 'SRp'],
-      ]),
+      [
+        'RC',
+        'SI',
+        'RC+cb',
+        'SRp',
+        'SI',
+        'SI',
+        'SI+cb',
+        'SRp',
+        'RC+cb',
+        'SI+cb',
+        'RC+cb',
+        'SRp+cb',
+      ].concat([...['SRp', 'SRp', 'SRp+cb', 'SRp']]),
       none(2),
     ]);
     // Figures 5 and 6: no single cell of Figure 5; of Figure 6 the line at 1 and the ends of the
@@ -110,11 +131,17 @@ describe('all that needs no server', () => {
       [...times(23, 1, '-', '-'), 1, 0.06, '-'],
     ]);
     // Tables 5 and 22: matched, off target, recall.
-    expect(printed('carriers')).toEqual([times(3, 1, 0, 0, 0, 1, 0, 0, 0, 1), [1, 1, 0], [106 / 375, 1, 0]]);
+    expect(printed('carriers')).toEqual([
+      times(3, 1, 0, 0, 0, 1, 0, 0, 0, 1),
+      [1, 1, 0],
+      [106 / 375, 1, 0],
+    ]);
     // Table 9, Proposition 14 and Lemma 5 have words alone.
     expect(printed('weakening')).toEqual([none(8)]);
     expect(printed('confluence')).toEqual([none(57)]);
-    expect(printed('prompts')).toEqual([[0, 0.07, 0.01, 0.61].flatMap((unstable) => [unstable, ...none(5)])]);
+    expect(printed('prompts')).toEqual([
+      [0, 0.07, 0.01, 0.61].flatMap((unstable) => [unstable, ...none(5)]),
+    ]);
   });
 
   test('composition: 193 and 311, 2,219 and 5,965, and Table 10', () => {
@@ -133,7 +160,9 @@ describe('all that needs no server', () => {
 
   test('carriers: 106 of 375 is reported next to the value of Theorem 11', () => {
     const [, , recovered] = tablesOf('carriers');
-    expect(recovered!.rows.map(({ keys, cells }) => [keys[0], cells[0]!.measured, cells[0]!.paper])).toEqual([
+    expect(
+      recovered!.rows.map(({ keys, cells }) => [keys[0], cells[0]!.measured, cells[0]!.paper]),
+    ).toEqual([
       ['multilinear', 0, 106 / 375],
       ['multidegree', 1, 1],
       ['boolean', 0, 0],
@@ -170,7 +199,9 @@ describe('all that needs no server', () => {
       ...[0.08, 0.24, 0.08, 0.46, 0.88, 0.6],
       ...[0.94, 0.4, 0.64, 0.62, 0.52, 0.98],
     ]);
-    expect(tablesOf('prompts')[0]!.notes.join(' ')).toMatch(/The answers are a stub’s, .*no language model is asked/);
+    expect(tablesOf('prompts')[0]!.notes.join(' ')).toMatch(
+      /The answers are a stub’s, .*no language model is asked/,
+    );
   });
 
   test('verdicts: only a statement asserted anew is a new question and admits N1', () => {
@@ -182,12 +213,23 @@ describe('all that needs no server', () => {
   });
 
   test('selectivity: a recall as of the past finds the facts of each instant', () => {
-    expect(linesOf(tablesOf('selectivity')[1]!)).toEqual([[50], [250], [500], [1_250], [2_500], [5_000]]);
+    expect(linesOf(tablesOf('selectivity')[1]!)).toEqual([
+      [50],
+      [250],
+      [500],
+      [1_250],
+      [2_500],
+      [5_000],
+    ]);
   });
 
   test('each experiment has a plot, except verdicts with its letter cells', () => {
-    const drawn = found.experiments.filter(({ tables }) => tables.some(({ plot }) => plot !== undefined));
-    expect(drawn.map(({ name }) => name)).toEqual(withoutServer.filter((name) => name !== 'verdicts'));
+    const drawn = found.experiments.filter(({ tables }) =>
+      tables.some(({ plot }) => plot !== undefined),
+    );
+    expect(drawn.map(({ name }) => name)).toEqual(
+      withoutServer.filter((name) => name !== 'verdicts'),
+    );
   });
 
   test('configuration: read settings change recalled rows, but no stored fact', () => {
@@ -195,17 +237,33 @@ describe('all that needs no server', () => {
     const line = (name: string) =>
       table!.rows.find(({ keys }) => keys[0] === name)!.cells.map(({ measured }) => measured);
     expect(line('baseline: by embedding')).toEqual([0, 0, 0, 0, 0, 0]);
-    for (const read of ['reranked by time', 'the top 30', 'by key', 'by text', 'by text and embedding'])
+    for (const read of [
+      'reranked by time',
+      'the top 30',
+      'by key',
+      'by text',
+      'by text and embedding',
+    ])
       expect(line(read), read).toEqual([0, 0, 0, 0, 0, Number(RUNS)]);
-    expect(line('another instruction of the judge')).toEqual([0, 0, 0, 0, Number(RUNS), Number(RUNS)]);
+    expect(line('another instruction of the judge')).toEqual([
+      0,
+      0,
+      0,
+      0,
+      Number(RUNS),
+      Number(RUNS),
+    ]);
   });
 });
 
 test('the same seed is the same document, and another one is another', async () => {
-  const run = async (...args: string[]) => (await assize('drift', 'prompts', '--runs', RUNS, '--json', ...args)).out;
+  const run = async (...args: string[]) =>
+    (await assize('drift', 'prompts', '--runs', RUNS, '--json', ...args)).out;
   const first = await run('--seed', '7');
   expect(await run('--seed', '7')).toBe(first);
-  expect(JSON.parse(await run('--seed', '8')).experiments).not.toEqual(JSON.parse(first).experiments);
+  expect(JSON.parse(await run('--seed', '8')).experiments).not.toEqual(
+    JSON.parse(first).experiments,
+  );
 });
 
 test('text output names omitted experiments and draws those with a plot', async () => {
@@ -221,7 +279,11 @@ test('text output names omitted experiments and draws those with a plot', async 
   );
   expect(code).toBe(0);
   expect(out).toMatch(/^verdicts was not drawn: none of its tables has a plot\.$/m);
-  expect([...out.matchAll(/^(Table \d+):/gm)].map(([, source]) => source)).toEqual(['Table 4', 'Table 23', 'Table 21']);
+  expect([...out.matchAll(/^(Table \d+):/gm)].map(([, source]) => source)).toEqual([
+    'Table 4',
+    'Table 23',
+    'Table 21',
+  ]);
   // Of the tables of schema one says nothing of a plot.
   expect(readdirSync(join(folder, 'plots/here')).sort()).toEqual(['ablation.svg', 'schema.svg']);
   expect(readFileSync(join(folder, 'plots/here/ablation.svg'), 'utf8')).toMatch(
@@ -230,10 +292,18 @@ test('text output names omitted experiments and draws those with a plot', async 
 });
 
 test.each<readonly [what: string, args: readonly string[], saying: RegExp]>([
-  ['a name that is none', ['isolate'], /There is no experiment isolate\. Choose from verdicts, isolation, /],
+  [
+    'a name that is none',
+    ['isolate'],
+    /There is no experiment isolate\. Choose from verdicts, isolation, /,
+  ],
   ['a seed that is no number', ['weakening', '--seed', 'x'], /whole number/],
   ['no runs', ['weakening', '--runs', '0'], /whole number from 1/],
-  ['runs of what has none', ['weakening', 'composition', '--runs', '7'], /--runs is for the experiments verdicts, /],
+  [
+    'runs of what has none',
+    ['weakening', 'composition', '--runs', '7'],
+    /--runs is for the experiments verdicts, /,
+  ],
   [
     'a server for what needs none',
     ['weakening', '--postgres', 'postgres://x'],
@@ -242,11 +312,19 @@ test.each<readonly [what: string, args: readonly string[], saying: RegExp]>([
   ['a store, as none is opened', ['weakening', '--store', 'memory:'], /unknown option '--store'/],
   ...EXPERIMENTS.filter(({ uses = ['runs'] }) => uses.includes('runs')).map(
     ({ name }) =>
-      [`too many runs of ${name}`, [name, '--runs', '1000001'], /--runs <n>.*from 1 to 1000000, in digits/] as const,
+      [
+        `too many runs of ${name}`,
+        [name, '--runs', '1000001'],
+        /--runs <n>.*from 1 to 1000000, in digits/,
+      ] as const,
   ),
   ['runs in powers of ten', ['drift', '--runs', '1e8'], /--runs <n>.*in digits/],
   ['peers in a file', ['verdicts', '--peers', '/dev/null'], /--peers \/dev\/null has no mem0ai/],
-  ['images where no folder can be made', ['drift', '--svg', '/proc/x'], /--svg \/proc\/x cannot be written: /],
+  [
+    'images where no folder can be made',
+    ['drift', '--svg', '/proc/x'],
+    /--svg \/proc\/x cannot be written: /,
+  ],
 ])('%s is refused', async (_, args, saying) => {
   const { code, out, err } = await assize(...args);
   expect({ code, out }).toEqual({ code: 2, out: '' });
@@ -299,18 +377,26 @@ describe('a cell that differs from its expected value', () => {
     expect(out).toMatch(/^wrong +0\.5 ≠1 \[1\]$/m);
     expect(out).toMatch(/^sound +1 \[0\]$/m);
     expect(out).toMatch(/^1 cell marked with ≠/m);
-    expect(out).toMatch(/^served was not run: it needs a PostgreSQL server. Name one with --postgres postgres:/m);
+    expect(out).toMatch(
+      /^served was not run: it needs a PostgreSQL server. Name one with --postgres postgres:/m,
+    );
   });
 
   test('is counted in the document', async () => {
     const { code, out } = await said('broken', '--json');
     expect(code).toBe(1);
-    expect(JSON.parse(out)).toMatchObject({ differing: 1, skipped: [], experiments: [{ name: 'broken' }] });
+    expect(JSON.parse(out)).toMatchObject({
+      differing: 1,
+      skipped: [],
+      experiments: [{ name: 'broken' }],
+    });
   });
 });
 
 test('the guide shows the printed output', async () => {
-  const shown = blocksOf('labs/experiments/docs/anomalies.md').filter(({ says }) => says === 'console');
+  const shown = blocksOf('labs/experiments/docs/anomalies.md').filter(
+    ({ says }) => says === 'console',
+  );
   expect(shown.length).toBeGreaterThanOrEqual(3);
   for (const { code } of shown) {
     const [typed = '', ...below] = code.split('\n');

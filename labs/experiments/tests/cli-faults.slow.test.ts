@@ -1,5 +1,13 @@
 /** `assize-experiments effects`: experiments as a command. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -15,12 +23,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const assize = (...args: string[]) => runCommand(folder, undefined, 'assize-experiments', 'effects', ...args);
+const assize = (...args: string[]) =>
+  runCommand(folder, undefined, 'assize-experiments', 'effects', ...args);
 
 test('without a name it says which there are', async () => {
   const { code, out, err } = await assize();
   expect({ code, err }).toEqual({ code: 0, err: '' });
-  for (const { name, about } of EXPERIMENTS) expect(out).toMatch(new RegExp(`^${name} +${about.slice(0, 20)}`, 'm'));
+  for (const { name, about } of EXPERIMENTS)
+    expect(out).toMatch(new RegExp(`^${name} +${about.slice(0, 20)}`, 'm'));
   const listed = JSON.parse((await assize('--json')).out);
   expect(listed.experiments).toEqual(EXPERIMENTS.map(({ name, about }) => ({ name, about })));
 });
@@ -37,7 +47,8 @@ test('named experiments run once, in their own order, and are printed', async ()
 });
 
 test('the same seed gives the same document, which records the options', async () => {
-  const run = async (...args: string[]): Promise<any> => JSON.parse((await assize('sanity', '--json', ...args)).out);
+  const run = async (...args: string[]): Promise<any> =>
+    JSON.parse((await assize('sanity', '--json', ...args)).out);
   const first = await run('--seed', '7');
   expect(first).toMatchObject({
     seed: 7,
@@ -55,7 +66,8 @@ test('several at once give the results of each alone, in their own order', async
     JSON.parse((await assize(...names, '--json', '--quick')).out).experiments;
   const together = await run('retries', 'sanity', 'ablation', 'correlated');
   const alone = [];
-  for (const name of ['ablation', 'sanity', 'retries', 'correlated']) alone.push(...(await run(name)));
+  for (const name of ['ablation', 'sanity', 'retries', 'correlated'])
+    alone.push(...(await run(name)));
   expect(together).toEqual(alone);
 });
 
@@ -65,16 +77,29 @@ test('of several, one that fails says why, and the others keep their tables', as
     for (const file of ['tasks.json', 'runs.jsonl', 'expected-runs.jsonl'])
       writeFileSync(join(folder, 'broken', name, file), '{');
   }
-  const { code, out, err } = await assize('tasks', 'model-runs', 'correlated', '--quick', '--data', 'broken', '--json');
+  const { code, out, err } = await assize(
+    'tasks',
+    'model-runs',
+    'correlated',
+    '--quick',
+    '--data',
+    'broken',
+    '--json',
+  );
   expect(code).toBe(2);
   const { experiments, failed } = JSON.parse(out);
   expect(experiments.map(({ name }: { name: string }) => name)).toEqual(['correlated']);
   const names = ['tasks', 'model-runs'];
-  expect(failed).toEqual(names.map((name) => ({ name, code: 'bad_data', message: expect.stringContaining('broken') })));
-  for (const name of names) expect(err).toMatch(new RegExp(`^assize: ${name} failed: .*broken.* is not as`, 'm'));
+  expect(failed).toEqual(
+    names.map((name) => ({ name, code: 'bad_data', message: expect.stringContaining('broken') })),
+  );
+  for (const name of names)
+    expect(err).toMatch(new RegExp(`^assize: ${name} failed: .*broken.* is not as`, 'm'));
   const alone = await assize('tasks', '--data', 'broken', '--json');
   expect(alone.code).toBe(2);
-  expect(JSON.parse(alone.out)).toEqual({ error: failed.map(({ code, message }: any) => ({ code, message }))[0] });
+  expect(JSON.parse(alone.out)).toEqual({
+    error: failed.map(({ code, message }: any) => ({ code, message }))[0],
+  });
 });
 
 test('an experiment that cannot run is refused if named, left out of all', async () => {
@@ -82,20 +107,36 @@ test('an experiment that cannot run is refused if named, left out of all', async
     /the tasks of τ-bench, and \/nowhere has no tau-airline\/tasks\.json and no tau-retail\/tasks\.json; say with --data/;
   const named = await assize('tasks', '--data', '/nowhere', '--json');
   expect(named.code).toBe(2);
-  expect(JSON.parse(named.out)).toEqual({ error: { code: 'usage', message: expect.stringMatching(absent) } });
+  expect(JSON.parse(named.out)).toEqual({
+    error: { code: 'usage', message: expect.stringMatching(absent) },
+  });
   const found = possible(EXPERIMENTS, ['all'], { data: '/nowhere' });
   expect(found.skipped).toEqual([
     { name: 'tasks', because: expect.stringMatching(absent) },
-    { name: 'model-runs', because: expect.stringContaining('/nowhere has no tau-airline/tasks.json; say with --data') },
+    {
+      name: 'model-runs',
+      because: expect.stringContaining('/nowhere has no tau-airline/tasks.json; say with --data'),
+    },
     { name: 'crash-windows-postgres', because: expect.stringMatching(/PostgreSQL/) },
   ]);
   expect(found.runnable).toEqual(
-    EXPERIMENTS.filter(({ name }) => !['tasks', 'model-runs', 'crash-windows-postgres'].includes(name)),
+    EXPERIMENTS.filter(
+      ({ name }) => !['tasks', 'model-runs', 'crash-windows-postgres'].includes(name),
+    ),
   );
 });
 
 test('Ctrl-C ends several between two runs', async () => {
-  const child = startCommand(folder, undefined, 'assize-experiments', 'effects', 'recovery', 'mock', '--scale', '1000');
+  const child = startCommand(
+    folder,
+    undefined,
+    'assize-experiments',
+    'effects',
+    'recovery',
+    'mock',
+    '--scale',
+    '1000',
+  );
   const over = endOf(child);
   child.stderr?.on('data', (said: string) => {
     if (/mock.*: /.test(said) && !child.killed) child.kill('SIGINT');
@@ -108,7 +149,11 @@ test('Ctrl-C ends several between two runs', async () => {
 test('plots are drawn into a folder, which is made', async () => {
   const { code } = await assize('retries', 'sanity', '--quick', '--svg', 'plots/here');
   expect(code).toBe(0);
-  expect(readdirSync(join(folder, 'plots/here')).sort()).toEqual(['retries-1.svg', 'retries-2.svg', 'sanity.svg']);
+  expect(readdirSync(join(folder, 'plots/here')).sort()).toEqual([
+    'retries-1.svg',
+    'retries-2.svg',
+    'sanity.svg',
+  ]);
   expect(readFileSync(join(folder, 'plots/here/retries-1.svg'), 'utf8')).toMatch(
     /^<svg [\s\S]*Table 12[\s\S]*<\/svg>\s*$/,
   );
@@ -121,21 +166,45 @@ test('a seed of what is left to no chance: a remark, and the run', async () => {
 });
 
 test.each([
-  ['a name that is none', ['recoverey'], /There is no experiment recoverey\. Choose from speculation, /],
+  [
+    'a name that is none',
+    ['recoverey'],
+    /There is no experiment recoverey\. Choose from speculation, /,
+  ],
   ['a seed that is no number', ['sanity', '--seed', 'x'], /whole number/],
   ['a scale of nothing', ['sanity', '--scale', '0'], /number above 0/],
   ['a scale that nobody waits for', ['sanity', '--scale', '1e300'], /--scale <n>.*at most 1000/],
-  ['images where no folder can be made', ['sanity', '--svg', '/proc/x'], /--svg \/proc\/x cannot be written: /],
-  ['images where nothing can be written', ['sanity', '--svg', '/proc'], /--svg \/proc cannot be written: /],
-  ['images below a file', ['sanity', '--svg', '/dev/null/x'], /--svg \/dev\/null\/x cannot be written: /],
+  [
+    'images where no folder can be made',
+    ['sanity', '--svg', '/proc/x'],
+    /--svg \/proc\/x cannot be written: /,
+  ],
+  [
+    'images where nothing can be written',
+    ['sanity', '--svg', '/proc'],
+    /--svg \/proc cannot be written: /,
+  ],
+  [
+    'images below a file',
+    ['sanity', '--svg', '/dev/null/x'],
+    /--svg \/dev\/null\/x cannot be written: /,
+  ],
   ['a scale that is no number', ['sanity', '--scale', 'many'], /number above 0/],
-  ['a scale beside a tenth', ['sanity', '--quick', '--scale', '2'], /--quick.* cannot be used with .*--scale/],
+  [
+    'a scale beside a tenth',
+    ['sanity', '--quick', '--scale', '2'],
+    /--quick.* cannot be used with .*--scale/,
+  ],
   [
     'data that nothing is done with',
     ['sanity', '--data', 'x'],
     /--data is for the experiments tasks and model-runs. Name some of them, or/,
   ],
-  ['fewer runs of what has none', ['aliasing', '--quick'], /--quick is for the experiments speculation, /],
+  [
+    'fewer runs of what has none',
+    ['aliasing', '--quick'],
+    /--quick is for the experiments speculation, /,
+  ],
   ['an option and no experiment', ['--quick'], /--quick is for the experiments speculation, /],
   ['a store, as none is opened', ['sanity', '--store', 'memory:'], /unknown option '--store'/],
 ])('%s is refused', async (_, args, saying) => {

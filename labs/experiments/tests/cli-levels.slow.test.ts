@@ -12,7 +12,11 @@ const assize = (...args: string[]) => runCommand(folder, undefined, 'assize-expe
 
 test('levels and carriers are read without a store', async () => {
   const { levels } = JSON.parse((await assize('level', 'evi', 'await', '--json')).out);
-  expect(levels.map(({ strategy }: { strategy: string }) => strategy)).toEqual(['evi', 'await', 'pipeline']);
+  expect(levels.map(({ strategy }: { strategy: string }) => strategy)).toEqual([
+    'evi',
+    'await',
+    'pipeline',
+  ]);
   expect(levels[2].declared).toMatchObject({ iso: 'SI', cb: true });
   expect((await assize('level')).out).toMatch(/rule +RC, SR on policy/);
   expect((await assize('level', 'best')).err).toContain('Name one of lww, ');
@@ -22,6 +26,9 @@ test('levels and carriers are read without a store', async () => {
     ...{ carrier: 'multidegree', value: text },
     ...{ without: 't:policy:v2', recovered: 't:policy:v1 + t:policy:v2' },
   });
-  expect(JSON.parse((await assize(...one, '--carrier', 'boolean')).out)).toMatchObject({ value: '1', without: '1' });
+  expect(JSON.parse((await assize(...one, '--carrier', 'boolean')).out)).toMatchObject({
+    value: '1',
+    without: '1',
+  });
   expect((await assize('provenance', 'x + y')).err).toContain('not');
 });

@@ -31,12 +31,19 @@ const sound = {
 
 /** Writes the advisories into a folder of their own. @returns the arguments of the command */
 function portfolio(...advisories: unknown[]): string[] {
-  writeFileSync(join(folder, 'advisories.jsonl'), advisories.map((one) => JSON.stringify(one)).join('\n'));
+  writeFileSync(
+    join(folder, 'advisories.jsonl'),
+    advisories.map((one) => JSON.stringify(one)).join('\n'),
+  );
   return ['assize-experiments', 'adjudicate', 'disclosure', '--data', '.'];
 }
 
 test('lists each refused advisory with its invariant, and the totals', async () => {
-  const args = portfolio(sound, { ...sound, id: 'GO-2' }, { ...sound, id: 'GO-3', aliases: [], credits: [] });
+  const args = portfolio(
+    sound,
+    { ...sound, id: 'GO-2' },
+    { ...sound, id: 'GO-3', aliases: [], credits: [] },
+  );
   const { code, out } = await assize(...args);
   expect(code).toBe(0);
   const lines = out.split('\n').map((line) => line.trimEnd().replace(/ {2,}/g, ' | '));
@@ -52,7 +59,12 @@ test('lists each refused advisory with its invariant, and the totals', async () 
   expect(lines.at(-2)).toMatch(/^38 entries in the store, all verified, in \d+\.\d s$/);
 
   const again = await assize(...args, '--json', '--limit', '1');
-  expect(JSON.parse(again.out)).toMatchObject({ advisories: 1, disclosed: 1, entries: 54, verified: true });
+  expect(JSON.parse(again.out)).toMatchObject({
+    advisories: 1,
+    disclosed: 1,
+    entries: 54,
+    verified: true,
+  });
   expect((await assize('verify', '--deep')).code).toBe(0);
 });
 
@@ -70,11 +82,19 @@ test.each<[string, () => string[], RegExp]>([
   ['an advisory that is none', () => portfolio(sound, { ...sound, id: 'a/b' }), /line 2, \/id: /],
   ['an advisory twice', () => portfolio(sound, sound), /has the advisory GO-1 twice/],
   ...(
-    [['--runs', 'r'], ['--tasks', 't'], ['--expected', 'e'], ['--no-invariants'], ['--escalations', 'approve']] as const
+    [
+      ['--runs', 'r'],
+      ['--tasks', 't'],
+      ['--expected', 'e'],
+      ['--no-invariants'],
+      ['--escalations', 'approve'],
+    ] as const
   ).map((given): [string, () => string[], RegExp] => [
     `what it does not take: ${given[0]}`,
     () => [...portfolio(sound), ...given],
-    new RegExp(`adjudicate disclosure does not accept ${given[0]}. Its options are --data, --limit\\.`),
+    new RegExp(
+      `adjudicate disclosure does not accept ${given[0]}. Its options are --data, --limit\\.`,
+    ),
   ]),
 ])('%s is refused before the store is there', async (_, args, saying) => {
   const { code, out, err } = await assize(...args());
@@ -93,17 +113,29 @@ test('Ctrl-C stops between two days and leaves a ledger that verifies', async ()
     if (/adjudicating/.test(err) && !child.killed) child.kill('SIGINT');
   });
   const [code] = await once(child, 'close');
-  expect({ code, err }).toEqual({ code: 130, err: expect.stringMatching(/^assize: Stopped by SIGINT/m) });
+  expect({ code, err }).toEqual({
+    code: 130,
+    err: expect.stringMatching(/^assize: Stopped by SIGINT/m),
+  });
   expect((await assize('verify')).code).toBe(0);
 });
 
-describe.skipIf(!hasData('go-vulndb'))('the Go vulnerability database (go-vulndb, absent without ASSIZE_DATA)', () => {
-  test('comes out as the README of the domain says', async () => {
-    const args = ['assize-experiments', 'adjudicate', 'disclosure', '--data', dataPath('go-vulndb')];
-    const { code, out } = await assize(...args);
-    expect(code).toBe(0);
-    expect(out).toContain(
-      '781 advisories: 307 disclosed, 474 refused; 11527 proposals on 263 days, 11053 of them committed\n   424  DISCLOSURE_COMPLETENESS\n    50  PATCH_BEFORE_DISCLOSURE\n11528 entries in the store, all verified',
-    );
-  });
-});
+describe.skipIf(!hasData('go-vulndb'))(
+  'the Go vulnerability database (go-vulndb, absent without ASSIZE_DATA)',
+  () => {
+    test('comes out as the README of the domain says', async () => {
+      const args = [
+        'assize-experiments',
+        'adjudicate',
+        'disclosure',
+        '--data',
+        dataPath('go-vulndb'),
+      ];
+      const { code, out } = await assize(...args);
+      expect(code).toBe(0);
+      expect(out).toContain(
+        '781 advisories: 307 disclosed, 474 refused; 11527 proposals on 263 days, 11053 of them committed\n   424  DISCLOSURE_COMPLETENESS\n    50  PATCH_BEFORE_DISCLOSURE\n11528 entries in the store, all verified',
+      );
+    });
+  },
+);

@@ -57,7 +57,8 @@ const CARRIERS = [MULTILINEAR, MULTIDEGREE, BOOLEAN] as readonly Carrier<unknown
 const ENTRY = 'ab'.repeat(32);
 const HOUR = 3_600_000;
 /** The n-th hour of a year. */
-const at = (n: number): string => `${new Date(Date.UTC(2026, 0, 1) + n * HOUR).toISOString().slice(0, 23)}000Z`;
+const at = (n: number): string =>
+  `${new Date(Date.UTC(2026, 0, 1) + n * HOUR).toISOString().slice(0, 23)}000Z`;
 
 const drawnPeriod = fc.tuple(fc.nat(9), fc.integer({ min: 1, max: 6 })).map(([from, length]) => ({
   from: at(from),
@@ -68,14 +69,20 @@ const drawnSaid = fc.record({
   object: fc.constantFrom('amoxicillin', 'penicillin', 'none'),
   confidence: fc.constantFrom(0, 0.5, 0.9),
 });
-const drawnBatches = fc.array(fc.array(drawnSaid, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 6 });
+const drawnBatches = fc.array(fc.array(drawnSaid, { minLength: 1, maxLength: 3 }), {
+  minLength: 1,
+  maxLength: 6,
+});
 type Said = typeof drawnSaid extends fc.Arbitrary<infer T> ? T : never;
 
 /**
  * The rows of a partition after the batches, one commit each, and each plan. A judge elects the
  * last candidate.
  */
-function told(strategy: Strategy, batches: readonly (readonly Said[])[]): { rows: readonly FactRow[]; plans: Plan[] } {
+function told(
+  strategy: Strategy,
+  batches: readonly (readonly Said[])[],
+): { rows: readonly FactRow[]; plans: Plan[] } {
   let rows: readonly FactRow[] = [];
   const plans: Plan[] = [];
   for (const [seq, batch] of batches.entries()) {
@@ -100,7 +107,9 @@ function told(strategy: Strategy, batches: readonly (readonly Said[])[]): { rows
         : planAssert(
             {
               ...writing,
-              answers: first.questions.map((question) => answerOf(question, question.members.length - 1)),
+              answers: first.questions.map((question) =>
+                answerOf(question, question.members.length - 1),
+              ),
             },
             said,
           );
@@ -120,11 +129,11 @@ test('Theorem 3: a level excludes a set iff it is above the join of its guards',
     const chosen = ANOMALIES.filter((_, i) => (set & (2 ** i)) !== 0);
     const guard = joined(...chosen.map((anomaly) => level(GUARDS[anomaly].iso)));
     for (const of of CHAIN_LEVELS)
-      expect([chosen, levelText(of), chosen.every((one) => !admits.has(`${one} ${levelText(of)}`))]).toEqual([
+      expect([
         chosen,
         levelText(of),
-        dominates(of, guard),
-      ]);
+        chosen.every((one) => !admits.has(`${one} ${levelText(of)}`)),
+      ]).toEqual([chosen, levelText(of), dominates(of, guard)]);
   }
 });
 
@@ -141,7 +150,8 @@ test('Theorem 7: in each carrier a full audit row dominates each loser', () => {
         for (const member of members)
           for (const { provenance_id } of member.rows) {
             const one = Polynomial.read(provenance_id);
-            for (const { precedes, project } of CARRIERS) expect(precedes(project(one), project(merged))).toBe(true);
+            for (const { precedes, project } of CARRIERS)
+              expect(precedes(project(one), project(merged))).toBe(true);
             for (const token of one.tokens) expect(merged.tokens).toContain(token);
           }
         expect(members.map(({ claim }) => claim)).toEqual(expect.arrayContaining([loser, winner]));
@@ -155,16 +165,24 @@ test('Theorem 7: in each carrier a full audit row dominates each loser', () => {
         const lost = new Set(
           recorded.flatMap((row) => {
             const { members, loser } = readWitness(row);
-            const joined = members.filter(({ claim }) => claim === loser).flatMap(({ rows }) => rows);
+            const joined = members
+              .filter(({ claim }) => claim === loser)
+              .flatMap(({ rows }) => rows);
             return [row.lineage, ...joined.map(({ lineage }) => lineage)];
           }),
         );
         const stays = new Set(
-          plan.insert.filter(({ row_kind }) => row_kind === 'current').map(({ lineage }) => lineage),
+          plan.insert
+            .filter(({ row_kind }) => row_kind === 'current')
+            .map(({ lineage }) => lineage),
         );
         for (const { fact_id, system_time_start } of plan.close) {
-          const closed = rows.find((row) => row.fact_id === fact_id && row.system_time_start === system_time_start)!;
-          const said = plan.insert.some((row) => row.row_kind === 'current' && row.object === closed.object);
+          const closed = rows.find(
+            (row) => row.fact_id === fact_id && row.system_time_start === system_time_start,
+          )!;
+          const said = plan.insert.some(
+            (row) => row.row_kind === 'current' && row.object === closed.object,
+          );
           expect(lost.has(closed.lineage) || stays.has(closed.lineage) || said).toBe(true);
         }
       }
@@ -181,7 +199,9 @@ test('Theorem 7: in each carrier a full audit row dominates each loser', () => {
 function algorithm1(incumbent: FactRow, fact: FactRow, now: string, vote: 0 | 1) {
   const strategy = fact.resolution_strategy_id;
   const keyed = (row: FactRow): (string | number)[] =>
-    strategy === 'evi' ? [row.confidence, row.asserted_seq, row.fact_id] : [row.asserted_seq, row.fact_id];
+    strategy === 'evi'
+      ? [row.confidence, row.asserted_seq, row.fact_id]
+      : [row.asserted_seq, row.fact_id];
   const isLess = (a: (string | number)[], b: (string | number)[]): boolean => {
     const i = a.findIndex((part, n) => part !== b[n]);
     return i !== -1 && a[i]! < b[i]!;
@@ -189,7 +209,9 @@ function algorithm1(incumbent: FactRow, fact: FactRow, now: string, vote: 0 | 1)
   const isElected = strategy === 'await' || strategy === 'rule';
   const newWins = isElected ? vote === 1 : isLess(keyed(incumbent), keyed(fact));
   const [winner, loser] = newWins ? [fact, incumbent] : [incumbent, fact];
-  const merged = Polynomial.read(winner.provenance_id).plus(Polynomial.read(loser.provenance_id)).toString();
+  const merged = Polynomial.read(winner.provenance_id)
+    .plus(Polynomial.read(loser.provenance_id))
+    .toString();
   return {
     close: loser === incumbent ? [incumbent.fact_id] : [],
     insert: loser === incumbent ? [[winner.object, winner.valid_from, winner.valid_to, now]] : [],
@@ -206,7 +228,11 @@ test('Algorithm 1: for one incumbent a plan with no remainder obeys its lines', 
   });
   fc.assert(
     fc.property(drawn, ({ strategy, periods, confidences, vote }) => {
-      const declaration = declarePredicate({ cardinality: 'single-valued', strategy, remainder: 'drop' });
+      const declaration = declarePredicate({
+        cardinality: 'single-valued',
+        strategy,
+        remainder: 'drop',
+      });
       const stamp = { partition, declaration, merge: mergeProvenance };
       const said = (n: number) => ({
         claim: `claim ${n}`,
@@ -215,15 +241,26 @@ test('Algorithm 1: for one incumbent a plan with no remainder obeys its lines', 
         valid: periods[n]!,
         provenance: writeToken(n, ENTRY),
       });
-      const first = planAssert({ ...stamp, open: [], latest: null, at: at(100), seq: 1 }, [said(0)]) as Plan;
+      const first = planAssert({ ...stamp, open: [], latest: null, at: at(100), seq: 1 }, [
+        said(0),
+      ]) as Plan;
       const [incumbent] = first.insert as [FactRow];
-      const writing: PlanInput = { ...stamp, open: [incumbent], latest: at(100), at: at(101), seq: 2 };
+      const writing: PlanInput = {
+        ...stamp,
+        open: [incumbent],
+        latest: at(100),
+        at: at(101),
+        seq: 2,
+      };
       const once = planAssert(writing, [said(1)]);
       // An operator that elects asks first, and no change happens before the answer (H1).
       expect(once.kind).toBe(strategy === 'await' || strategy === 'rule' ? 'ask' : 'plan');
-      const answers = once.kind === 'ask' ? once.questions.map((question) => answerOf(question, vote)) : [];
+      const answers =
+        once.kind === 'ask' ? once.questions.map((question) => answerOf(question, vote)) : [];
       const plan = planAssert({ ...writing, answers }, [said(1)]) as Plan;
-      const fresh = planAssert({ ...stamp, open: [], latest: at(100), at: at(101), seq: 2 }, [said(1)]) as Plan;
+      const fresh = planAssert({ ...stamp, open: [], latest: at(100), at: at(101), seq: 2 }, [
+        said(1),
+      ]) as Plan;
       const expected = algorithm1(incumbent, fresh.insert[0]!, at(101), vote as 0 | 1);
       expect({
         close: plan.close.map(({ fact_id }) => fact_id),
@@ -247,7 +284,9 @@ test('Algorithm 1: for one incumbent a plan with no remainder obeys its lines', 
 
 test('Theorem 12 (3), Lemma 1 (B): Allen’s relations compose as in his table', () => {
   const starts = [0, 1, 2, 3, 4, 5];
-  const periods = starts.flatMap((from) => starts.flatMap((to) => (from < to ? [{ from: at(from), to: at(to) }] : [])));
+  const periods = starts.flatMap((from) =>
+    starts.flatMap((to) => (from < to ? [{ from: at(from), to: at(to) }] : [])),
+  );
   const table = new Map<string, Set<AllenRelation>>();
   for (const a of periods)
     for (const b of periods)
@@ -274,16 +313,23 @@ test('Theorem 12 (3), Lemma 1 (B): Allen’s relations compose as in his table',
 
 test('Theorem 12 (3): relations select unchanged rows, each row by just one', () => {
   fc.assert(
-    fc.property(fc.constantFrom(...STRATEGIES), drawnBatches, drawnPeriod, (strategy, batches, to) => {
-      const { rows } = told(strategy, batches);
-      const byRelation = ALLEN_RELATIONS.map((relation) => selectByRelation(rows, [relation], to));
-      for (const selected of byRelation) {
-        checkFacts(selected);
-        for (const row of selected) expect(rows).toContain(row);
-      }
-      expect(byRelation.flat()).toHaveLength(rows.length);
-      expect(selectByRelation(rows, ALLEN_RELATIONS, to)).toEqual(rows);
-    }),
+    fc.property(
+      fc.constantFrom(...STRATEGIES),
+      drawnBatches,
+      drawnPeriod,
+      (strategy, batches, to) => {
+        const { rows } = told(strategy, batches);
+        const byRelation = ALLEN_RELATIONS.map((relation) =>
+          selectByRelation(rows, [relation], to),
+        );
+        for (const selected of byRelation) {
+          checkFacts(selected);
+          for (const row of selected) expect(rows).toContain(row);
+        }
+        expect(byRelation.flat()).toHaveLength(rows.length);
+        expect(selectByRelation(rows, ALLEN_RELATIONS, to)).toEqual(rows);
+      },
+    ),
     { numRuns: cases(200) },
   );
 });
@@ -301,7 +347,10 @@ test('Proposition 1 (C): audit rows change no read that does not ask for them', 
         const { rows } = told(strategy, batches);
         const base = rows.filter(({ row_kind }) => row_kind === 'current');
         audits += rows.length - base.length;
-        const [point, later] = [s, s + 2].map((n) => ({ valid: at(v), system: at(99 + n) })) as [never, never];
+        const [point, later] = [s, s + 2].map((n) => ({ valid: at(v), system: at(99 + n) })) as [
+          never,
+          never,
+        ];
         expect(asOf(rows, point)).toEqual(asOf(base, point, 'all'));
         expect(history(rows)).toEqual(history(base, {}, 'all'));
         expect(diff(rows, point, later)).toEqual(diff(base, point, later));
@@ -316,7 +365,16 @@ test('Proposition 1 (C): audit rows change no read that does not ask for them', 
 });
 
 const COLUMNS = [
-  ...['fact_id', 'subject', 'predicate', 'object', 'valid_from', 'valid_to', 'system_time_start', 'system_time_end'],
+  ...[
+    'fact_id',
+    'subject',
+    'predicate',
+    'object',
+    'valid_from',
+    'valid_to',
+    'system_time_start',
+    'system_time_end',
+  ],
   ...['provenance_id', 'confidence', 'resolution_strategy_id'],
 ] as const;
 
@@ -324,12 +382,17 @@ const COLUMNS = [
  * A query of relational algebra over the eleven columns, as SQL over any table. All queries have
  * the same columns.
  */
-const drawnQuery: fc.Arbitrary<(table: string) => string> = fc.letrec<{ query: (table: string) => string }>((tie) => ({
+const drawnQuery: fc.Arbitrary<(table: string) => string> = fc.letrec<{
+  query: (table: string) => string;
+}>((tie) => ({
   query: fc.oneof(
     { maxDepth: 3, depthSize: 'small' },
     fc.constant((table: string) => `SELECT * FROM ${table}`),
     fc
-      .tuple(tie('query'), fc.constantFrom("object <> 'none'", 'confidence >= 0.5', "subject = 'p1'", "fact_id < '8'"))
+      .tuple(
+        tie('query'),
+        fc.constantFrom("object <> 'none'", 'confidence >= 0.5', "subject = 'p1'", "fact_id < '8'"),
+      )
       .map(
         ([of, where]) =>
           (table: string) =>
@@ -374,7 +437,13 @@ test('Proposition 1 (C): relational algebra gives the same without audit rows', 
   for (let n = 0; n < 12; n++) {
     clock.at = at(100 + n);
     const valid = { from: at(n % 5), to: at((n % 5) + 4) };
-    const said = { subject: `p${n % 2}`, predicate: 'drug', object: objects[n % 3]!, confidence: n / 12, valid };
+    const said = {
+      subject: `p${n % 2}`,
+      predicate: 'drug',
+      object: objects[n % 3]!,
+      confidence: n / 12,
+      valid,
+    };
     expect((await memory.assert(said)).ruling).toBe('committed');
   }
   const current = await memory.history({ limit: 1_000 });
@@ -382,7 +451,9 @@ test('Proposition 1 (C): relational algebra gives the same without audit rows', 
   db.exec(`CREATE TEMP TABLE base (${COLUMNS.join()})`);
   const insert = db.prepare(`INSERT INTO base VALUES (${COLUMNS.map(() => '?').join()})`);
   for (const row of current) insert.run(...COLUMNS.map((name) => row[name]));
-  expect(db.prepare("SELECT count(*) AS n FROM facts WHERE row_kind = 'audit'").get()!['n']).toBeGreaterThan(5);
+  expect(
+    db.prepare("SELECT count(*) AS n FROM facts WHERE row_kind = 'audit'").get()!['n'],
+  ).toBeGreaterThan(5);
   const lifted = `(SELECT ${COLUMNS.join()} FROM facts WHERE row_kind = 'current')`;
   const answer = (sql: string): string[] =>
     db
@@ -424,7 +495,8 @@ test('Theorem 17, Corollary 18: N1 needs an unlogged judge with two answers', as
             theta: { prompt: 'p' },
           } as const;
           const logged = new Set<Json>();
-          for (const state of states) logged.add(await oracle.ask({ ...asking, call: () => J(state) }));
+          for (const state of states)
+            logged.add(await oracle.ask({ ...asking, call: () => J(state) }));
           // Bounded nondeterminism (Definition 15) is sufficient. Without it no anomaly exists to
           // exclude (Remark 4).
           const isNondeterministic = says.some((one) => one !== says[0]);
@@ -460,6 +532,8 @@ test('Remark 1: partitions are separate; a recall of another is no condition', a
   const { observation } = await memory.recall({ subject: 'p7', predicate: 'drug', valid: at(1) });
   clock.forward(1_000);
   expect((await say('drug', 'amoxicillin')).ruling).toBe('committed');
-  expect((await say('allergy', 'penicillin', { observations: [observation] })).ruling).toBe('committed');
+  expect((await say('allergy', 'penicillin', { observations: [observation] })).ruling).toBe(
+    'committed',
+  );
   await store.close();
 });

@@ -21,7 +21,11 @@ function run(...args: readonly string[]): {
 } {
   const given = [join(folder, 'labs/cli/main.ts'), ...args];
   const env = { ...process.env, NO_COLOR: '1' };
-  const { status, stdout, stderr } = spawnSync(process.execPath, given, { cwd: folder, env, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, given, {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
   return { status, out: stdout, err: stderr };
 }
 
@@ -29,7 +33,9 @@ test('an experiment without its packages is refused before it measures', () => {
   const url = ['--postgres', 'postgres://nobody@127.0.0.1:1/none'];
   const gate = run('effects', 'gate');
   expect([gate.status, gate.out]).toEqual([2, '']);
-  expect(gate.err).toMatch(/it needs the packages smtp-server and nodemailer\. Run npm install smtp-server n/);
+  expect(gate.err).toMatch(
+    /it needs the packages smtp-server and nodemailer\. Run npm install smtp-server n/,
+  );
   for (const args of [
     ['effects', 'crash-windows-postgres'],
     ['memory', 'lattice'],

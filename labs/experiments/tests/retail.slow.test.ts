@@ -27,104 +27,121 @@ afterAll(() => {
 
 const assize = (...args: string[]): Promise<Ended> => runCommand(folder, undefined, ...args);
 
-describe.skipIf(!hasData('tau-retail'))('the shop’s job (tau-retail, absent without ASSIZE_DATA)', () => {
-  async function adjudicated(
-    store: string,
-    ...args: string[]
-  ): Promise<{ code: number | null; report: AdjudicationReport }> {
-    const { code, out } = await assize(
-      ...[
-        'assize-experiments',
-        'adjudicate',
-        'retail',
-        '--data',
-        dataPath('tau-retail'),
-        '--tasks',
-        data('tasks.json'),
-      ],
-      ...['--expected', data('expected-tasks.jsonl'), '--json', '--store', `sqlite:./${store}`],
-      ...args,
-    );
-    return { code, report: JSON.parse(out) };
-  }
+describe.skipIf(!hasData('tau-retail'))(
+  'the shop’s job (tau-retail, absent without ASSIZE_DATA)',
+  () => {
+    async function adjudicated(
+      store: string,
+      ...args: string[]
+    ): Promise<{ code: number | null; report: AdjudicationReport }> {
+      const { code, out } = await assize(
+        ...[
+          'assize-experiments',
+          'adjudicate',
+          'retail',
+          '--data',
+          dataPath('tau-retail'),
+          '--tasks',
+          data('tasks.json'),
+        ],
+        ...['--expected', data('expected-tasks.jsonl'), '--json', '--store', `sqlite:./${store}`],
+        ...args,
+      );
+      return { code, report: JSON.parse(out) };
+    }
 
-  const sums = ({ results, seconds, ...report }: AdjudicationReport) => report;
+    const sums = ({ results, seconds, ...report }: AdjudicationReport) => report;
 
-  test('without the policy 70 solutions leave the records of the benchmark tools', async () => {
-    const { code, report } = await adjudicated('tools.db', '--no-invariants');
-    expect(report.results.filter(({ differences }) => differences?.length !== 0)).toEqual([]);
-    expect({ code, ...sums(report) }).toEqual({
-      code: 0,
-      runs: 70,
-      proposals: 93,
-      committed: 90,
-      rejected: {},
-      escalated: 0,
-      tool_errors: 3,
-      entries: 1 + 70 + 93,
-      verified: true,
-      identical: 70,
-    });
-  });
-
-  describe('under the policy', () => {
-    let report: AdjudicationReport;
-    const store = ['--store', 'sqlite:./policy.db'];
-
-    beforeAll(async () => {
-      const done = await adjudicated('policy.db');
-      // One solution is not what the benchmark expects, and that is a negative finding.
-      expect(done.code).toBe(1);
-      report = done.report;
-    });
-
-    test('69 match; the other breaks the policy by exchanging an item for itself', () => {
-      expect(sums(report)).toEqual({
+    test('without the policy 70 solutions leave the records of the benchmark tools', async () => {
+      const { code, report } = await adjudicated('tools.db', '--no-invariants');
+      expect(report.results.filter(({ differences }) => differences?.length !== 0)).toEqual([]);
+      expect({ code, ...sums(report) }).toEqual({
+        code: 0,
         runs: 70,
         proposals: 93,
-        committed: 89,
-        rejected: { OPTION_DIFFERS: 1 },
+        committed: 90,
+        rejected: {},
         escalated: 0,
         tool_errors: 3,
         entries: 1 + 70 + 93,
         verified: true,
-        identical: 69,
+        identical: 70,
       });
-      const different = report.results.filter(({ differences }) => differences?.length !== 0);
-      expect(different.map(({ task_id }) => task_id)).toEqual([18]);
-      expect(different[0]?.calls).toMatchObject([
-        { name: 'exchange_delivered_order_items', ruling: 'rejected', invariant_id: 'OPTION_DIFFERS' },
-      ]);
     });
 
-    test('verify agrees, from the file alone, and so does a deep replay', async () => {
-      const { code, out } = await assize('verify', '--deep', '--json', ...store);
-      expect(code).toBe(0);
-      expect(JSON.parse(out)).toMatchObject({ valid: true, trajectories: 71, entries: 164 });
-    });
+    describe('under the policy', () => {
+      let report: AdjudicationReport;
+      const store = ['--store', 'sqlite:./policy.db'];
 
-    test('an agent is granted the user that it authenticated and no other', async () => {
-      const run = report.results.find(({ task_id }) => task_id === 64);
-      const { out } = await assize('log', run?.trajectory_id as string, '--json', ...store);
-      const [branch, first] = JSON.parse(out).log as { id: string }[];
-      const shown = JSON.parse((await assize('show', branch?.id as string, '--json', ...store)).out);
-      expect(JSON.stringify(shown.payload.writs)).toContain('role:agent:james_sanchez_3954');
-      const { payload } = JSON.parse((await assize('show', first?.id as string, '--json', ...store)).out);
-      expect(payload.intent.role).toEqual({ name: 'agent', params: { user: 'james_sanchez_3954' } });
-    });
+      beforeAll(async () => {
+        const done = await adjudicated('policy.db');
+        // One solution is not what the benchmark expects, and that is a negative finding.
+        expect(done.code).toBe(1);
+        report = done.report;
+      });
 
-    test('the state hash of a run is that of the state which its ledger folds into', async () => {
-      const run = report.results.find(({ task_id }) => task_id === 20);
-      const { out } = await assize('state', run?.trajectory_id as string, '--json', ...store);
-      expect(contentHash(retailRecordsOf(JSON.parse(out).state) as never, WORLD_LIMITS)).toBe(run?.state_hash);
+      test('69 match; the other breaks the policy by exchanging an item for itself', () => {
+        expect(sums(report)).toEqual({
+          runs: 70,
+          proposals: 93,
+          committed: 89,
+          rejected: { OPTION_DIFFERS: 1 },
+          escalated: 0,
+          tool_errors: 3,
+          entries: 1 + 70 + 93,
+          verified: true,
+          identical: 69,
+        });
+        const different = report.results.filter(({ differences }) => differences?.length !== 0);
+        expect(different.map(({ task_id }) => task_id)).toEqual([18]);
+        expect(different[0]?.calls).toMatchObject([
+          {
+            name: 'exchange_delivered_order_items',
+            ruling: 'rejected',
+            invariant_id: 'OPTION_DIFFERS',
+          },
+        ]);
+      });
+
+      test('verify agrees, from the file alone, and so does a deep replay', async () => {
+        const { code, out } = await assize('verify', '--deep', '--json', ...store);
+        expect(code).toBe(0);
+        expect(JSON.parse(out)).toMatchObject({ valid: true, trajectories: 71, entries: 164 });
+      });
+
+      test('an agent is granted the user that it authenticated and no other', async () => {
+        const run = report.results.find(({ task_id }) => task_id === 64);
+        const { out } = await assize('log', run?.trajectory_id as string, '--json', ...store);
+        const [branch, first] = JSON.parse(out).log as { id: string }[];
+        const shown = JSON.parse(
+          (await assize('show', branch?.id as string, '--json', ...store)).out,
+        );
+        expect(JSON.stringify(shown.payload.writs)).toContain('role:agent:james_sanchez_3954');
+        const { payload } = JSON.parse(
+          (await assize('show', first?.id as string, '--json', ...store)).out,
+        );
+        expect(payload.intent.role).toEqual({
+          name: 'agent',
+          params: { user: 'james_sanchez_3954' },
+        });
+      });
+
+      test('the state hash of a run is that of the state which its ledger folds into', async () => {
+        const run = report.results.find(({ task_id }) => task_id === 20);
+        const { out } = await assize('state', run?.trajectory_id as string, '--json', ...store);
+        expect(contentHash(retailRecordsOf(JSON.parse(out).state) as never, WORLD_LIMITS)).toBe(
+          run?.state_hash,
+        );
+      });
     });
-  });
-});
+  },
+);
 
 describe('a small shop', () => {
   const call = (name: string, args: unknown) => ({ name, arguments: args });
   const found = call('find_user_id_by_email', { email: 'ann@example.com' });
-  const cancel = (order_id: string) => call('cancel_pending_order', { order_id, reason: 'no longer needed' });
+  const cancel = (order_id: string) =>
+    call('cancel_pending_order', { order_id, reason: 'no longer needed' });
 
   async function ruled(...actions: object[]): Promise<AdjudicationReport['results'][0]['calls']> {
     for (const [name, records] of Object.entries(retailRecordsOf(smallWorld()))) {
@@ -132,13 +149,21 @@ describe('a small shop', () => {
     }
     writeFileSync(join(folder, 'small.json'), JSON.stringify([{ task_id: 1, actions }]));
     const files = ['--data', '.', '--tasks', 'small.json', '--store', 'sqlite:./small.db'];
-    const { code, out } = await assize('assize-experiments', 'adjudicate', 'retail', '--json', ...files);
+    const { code, out } = await assize(
+      'assize-experiments',
+      'adjudicate',
+      'retail',
+      '--json',
+      ...files,
+    );
     expect(code).toBe(0);
     return JSON.parse(out).results[0].calls;
   }
 
   test('a call without or before authentication is rejected', async () => {
-    expect(await ruled(cancel('P'))).toMatchObject([{ ruling: 'rejected', reason: 'type_mismatch' }]);
+    expect(await ruled(cancel('P'))).toMatchObject([
+      { ruling: 'rejected', reason: 'type_mismatch' },
+    ]);
     expect(await ruled(cancel('P'), found, cancel('P'))).toMatchObject([
       { ruling: 'rejected', reason: 'type_mismatch' },
       { ruling: 'committed' },
@@ -152,7 +177,9 @@ describe('a small shop', () => {
       item_ids: ['shirt-red'],
       payment_method_id: 'card',
     });
-    expect(await ruled(found, other, back)).toMatchObject([{ ruling: 'tool_error', message: 'order not found' }]);
+    expect(await ruled(found, other, back)).toMatchObject([
+      { ruling: 'tool_error', message: 'order not found' },
+    ]);
   });
 
   test('bad records are refused by file and place, before there is a store', async () => {

@@ -51,7 +51,8 @@ export function checkOntology(command: Command): void {
         const findings = check(ontology);
         const errors = findings.filter(({ severity }) => severity === 'error').length;
         // An ontology with errors has no derivations to compare.
-        const differences = domain === undefined || errors > 0 ? undefined : compare(ontology, domain);
+        const differences =
+          domain === undefined || errors > 0 ? undefined : compare(ontology, domain);
         const ok = errors === 0 && (differences ?? []).length === 0;
         const { domain: name, continuants, components, processes, roles, rules } = ontology;
         const counts = {
@@ -61,7 +62,14 @@ export function checkOntology(command: Command): void {
           roles: roles.length,
           rules: rules.length,
         };
-        if (json) out.document({ domain: name, ok, ...counts, findings, ...(differences && { differences }) });
+        if (json)
+          out.document({
+            domain: name,
+            ok,
+            ...counts,
+            findings,
+            ...(differences && { differences }),
+          });
         else print(out, name, counts, findings, differences);
         return ok ? EXIT.ok : EXIT.negative;
       }),
@@ -94,7 +102,8 @@ function print(
     );
     out.line(line``);
   }
-  for (const { about, name: of, says } of differences ?? []) out.line(line`${red('differs')}  ${about} ${of}: ${says}`);
+  for (const { about, name: of, says } of differences ?? [])
+    out.line(line`${red('differs')}  ${about} ${of}: ${says}`);
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   const warnings = findings.length - errors;
   const found = errors === 0 ? green('no error') : red(counted(errors, 'error'));
@@ -103,5 +112,7 @@ function print(
   );
   out.line(line`${name}: ${found}, ${counted(warnings, 'warning')}; ${size.join(', ')}`);
   if (differences?.length === 0)
-    out.line(line`${green('The domain matches the ontology')}: processes, roles and invariants are the same.`);
+    out.line(
+      line`${green('The domain matches the ontology')}: processes, roles and invariants are the same.`,
+    );
 }

@@ -15,7 +15,13 @@ import {
   yellow,
 } from '@assize/command';
 import { type Command, Option } from 'commander';
-import type { AlignedSteps, ArchitectureLevel, HappyPath, Isomorphism, PathStep } from '../index.ts';
+import type {
+  AlignedSteps,
+  ArchitectureLevel,
+  HappyPath,
+  Isomorphism,
+  PathStep,
+} from '../index.ts';
 import { loadOntology, ONTOLOGY_ARGUMENT } from './load.ts';
 import { thresholdOption } from './roles.ts';
 import { pathsOf, type WalkCliOptions } from './walks.ts';
@@ -33,7 +39,9 @@ export function compareOntologies(command: Command): void {
   withSharedOptions(
     command
       .command('compare')
-      .description('compare two ontologies: the happy paths of their domains, and their derived architectures')
+      .description(
+        'compare two ontologies: the happy paths of their domains, and their derived architectures',
+      )
       .argument('<a>', ONTOLOGY_ARGUMENT)
       .argument('<b>', ONTOLOGY_ARGUMENT)
       .addOption(
@@ -44,8 +52,15 @@ export function compareOntologies(command: Command): void {
           .choices(LEVELS)
           .default('diagram'),
       )
-      .addOption(repeatable('--without <role>', 'role that no agent fills, left out of the architectures'))
-      .addOption(repeatable('--domain <name>', 'domain of an ontology, to run it; a domain with a shipped walk is run'))
+      .addOption(
+        repeatable('--without <role>', 'role that no agent fills, left out of the architectures'),
+      )
+      .addOption(
+        repeatable(
+          '--domain <name>',
+          'domain of an ontology, to run it; a domain with a shipped walk is run',
+        ),
+      )
       .addOption(repeatable('--walk <file>', 'JSON file with a run of a domain on its happy path'))
       .addOption(thresholdOption())
       .option('--out <file>', 'draw both happy paths and the mapping as SVG')
@@ -77,7 +92,13 @@ export function compareOntologies(command: Command): void {
         if (file !== undefined) writeNew([[file, drawComparison(one, two, chosen)]], force);
         if (json) {
           const rows = aligned.map((row) => ({ ...row, a: row.a?.process, b: row.b?.process }));
-          const found = { isomorphic: chosen.isomorphic, level, paths: [one, two], aligned: rows, architectures };
+          const found = {
+            isomorphic: chosen.isomorphic,
+            level,
+            paths: [one, two],
+            aligned: rows,
+            architectures,
+          };
           out.document(file === undefined ? found : { ...found, file });
         } else {
           printPaths(out, [one, two], aligned);
@@ -89,17 +110,30 @@ export function compareOntologies(command: Command): void {
     );
 }
 
-function printPaths(out: Output, paths: readonly [HappyPath, HappyPath], aligned: readonly AlignedSteps[]): void {
+function printPaths(
+  out: Output,
+  paths: readonly [HappyPath, HappyPath],
+  aligned: readonly AlignedSteps[],
+): void {
   const [a, b] = paths;
   out.line(bold('Happy paths, side by side'));
-  const cells = (step: PathStep | undefined): Value[] => (step === undefined ? ['', ''] : [step.process, step.role]);
+  const cells = (step: PathStep | undefined): Value[] =>
+    step === undefined ? ['', ''] : [step.process, step.role];
   const differ = ({ a: one, b: two, differences }: AlignedSteps): string => {
     if (one === undefined) return `only ${b.domain}`;
     if (two === undefined) return `only ${a.domain}`;
-    return differences.map(({ only, trait }) => `${only === 'a' ? a.domain : b.domain} ${trait}`).join(', ');
+    return differences
+      .map(({ only, trait }) => `${only === 'a' ? a.domain : b.domain} ${trait}`)
+      .join(', ');
   };
   out.table(
-    [{ title: a.domain }, { title: 'role' }, { title: b.domain }, { title: 'role' }, { title: 'differs' }],
+    [
+      { title: a.domain },
+      { title: 'role' },
+      { title: b.domain },
+      { title: 'role' },
+      { title: 'differs' },
+    ],
     aligned.map((row) => [...cells(row.a), ...cells(row.b), differ(row)]),
   );
   for (const path of paths) printPath(out, path);
@@ -131,7 +165,8 @@ function printPath(out: Output, path: HappyPath): void {
     [...steps.map((step, i) => row(step, i + 1)), ...beside.map((step) => row(step, 'beside'))],
   );
   out.line(counselorText(path));
-  for (const text of contradictions) out.line(line`${yellow('differs from the declared order')}  ${text}`);
+  for (const text of contradictions)
+    out.line(line`${yellow('differs from the declared order')}  ${text}`);
 }
 
 /** --json has all of them. */
@@ -150,11 +185,15 @@ function passingOf({ passes, by }: PathStep): Printable | string {
 }
 
 function counselorText({ counselor, steps, beside }: HappyPath): Printable {
-  const rules = [...steps, ...beside].flatMap(({ escalations }) => escalations.map(({ rule }) => rule));
+  const rules = [...steps, ...beside].flatMap(({ escalations }) =>
+    escalations.map(({ rule }) => rule),
+  );
   const asking = [...new Set(rules)].join(', ');
   switch (counselor) {
     case 'on the path': {
-      const only = steps.filter(({ passes }) => passes === 'with a counselor').map(({ process }) => process);
+      const only = steps
+        .filter(({ passes }) => passes === 'with a counselor')
+        .map(({ process }) => process);
       return line`Counselor: ${bold('on the path')}; ${only.join(', ')} passes only with a counselor (${asking}).`;
     }
     case 'beside':
@@ -173,7 +212,9 @@ function printArchitectures(
 ): void {
   out.line(line``);
   const said = isomorphic ? green('isomorphic') : yellow('not isomorphic');
-  out.line(line`${bold(`Architectures, ${level}`)}: ${said}${isomorphic ? '' : `: ${differences.join('; ')}`}`);
+  out.line(
+    line`${bold(`Architectures, ${level}`)}: ${said}${isomorphic ? '' : `: ${differences.join('; ')}`}`,
+  );
   if (isomorphic && isChosen)
     out.table(
       [{ title: '' }, { title: 'this' }, { title: 'is this' }],

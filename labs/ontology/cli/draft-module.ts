@@ -67,7 +67,11 @@ export async function draftInto(
   });
   const draft = await unlessAborted(drafting, interruption).catch((error: unknown) => {
     if (!isInstance(error, Interrupted)) throw error;
-    throw new Interrupted(error.signal, true, `${counted(done, 'round')} ${done === 1 ? 'is' : 'are'} recorded`);
+    throw new Interrupted(
+      error.signal,
+      true,
+      `${counted(done, 'round')} ${done === 1 ? 'is' : 'are'} recorded`,
+    );
   });
   const { best, ok, trajectory } = draft;
   const files = best === undefined ? [] : [[file, best.text] as const];
@@ -76,7 +80,13 @@ export async function draftInto(
   writeNew(withoutUnchanged(files), force);
   if (json) {
     const { text: _text, tests: _tests, ...round } = best ?? {};
-    out.document({ ok, trajectory, store, rounds: draft.rounds, ...(best && { file, best: round }) });
+    out.document({
+      ok,
+      trajectory,
+      store,
+      rounds: draft.rounds,
+      ...(best && { file, best: round }),
+    });
   } else printEnd(out, ok, best === undefined ? undefined : file, folder);
   return ok ? EXIT.ok : EXIT.negative;
 }
@@ -89,7 +99,10 @@ export async function draftInto(
  */
 function requireOwnFile(file: string, modules: ReadonlySet<string>): void {
   if (!existsSync(file) || modules.has(hashText(readText(file)))) return;
-  throw new CliError('usage', `The command would overwrite ${file}. Move the file, or pass --force.`);
+  throw new CliError(
+    'usage',
+    `The command would overwrite ${file}. Move the file, or pass --force.`,
+  );
 }
 
 /** A file that has its text already is not written again. */

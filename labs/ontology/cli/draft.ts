@@ -28,10 +28,15 @@ export function draftOntologyCommand(command: Command): void {
     withModelOptions(
       command
         .command('draft')
-        .description('draft an ontology from prose with a model: parsed, checked and corrected once, for human review')
+        .description(
+          'draft an ontology from prose with a model: parsed, checked and corrected once, for human review',
+        )
         .argument('<prose>', 'file with a description of the domain'),
     )
-      .option('--bfo <file>', 'text of BFO, or of another upper ontology, that the model reads first')
+      .option(
+        '--bfo <file>',
+        'text of BFO, or of another upper ontology, that the model reads first',
+      )
       .option('--context <file>', 'other text that the model reads before the description')
       .option('--out <file>', 'output file (default: standard output)')
       .option('--force', 'overwrite an existing file'),
@@ -48,11 +53,18 @@ export function draftOntologyCommand(command: Command): void {
         const { out, json } = session;
         const { text, rounds, findings } = draft;
         if (options.out !== undefined) writeNew([[options.out, text]], options.force ?? false);
-        if (json) out.document({ text, rounds, findings, ...(options.out !== undefined && { file: options.out }) });
+        if (json)
+          out.document({
+            text,
+            rounds,
+            findings,
+            ...(options.out !== undefined && { file: options.out }),
+          });
         else if (options.out === undefined) await out.piece(text);
         else {
           out.line(line`${options.out} written after ${counted(rounds, 'round')}`);
-          for (const { term, says, todo } of findings) out.line(line`${yellow('warning')}  ${term}: ${says}; ${todo}`);
+          for (const { term, says, todo } of findings)
+            out.line(line`${yellow('warning')}  ${term}: ${says}; ${todo}`);
         }
         return EXIT.ok;
       }),
@@ -63,7 +75,10 @@ async function drafted(session: Session, prose: string, options: Options): Promi
   const { draftOntology } = await import('../index.ts');
   const named = modelOf(options, session.interruption);
   if (named === undefined)
-    throw new CliError('usage', 'The command has no model. Pass --model MODEL, --model-command CMD or --answers FILE.');
+    throw new CliError(
+      'usage',
+      'The command has no model. Pass --model MODEL, --model-command CMD or --answers FILE.',
+    );
   const files = [options.bfo, options.context].filter((file) => file !== undefined);
   const context = files.length > 0 && { context: files.map((path) => readText(path)).join('\n\n') };
   const { model, modelVersion, isPrepared } = named;

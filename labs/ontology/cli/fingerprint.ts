@@ -19,7 +19,14 @@ import {
 import type { Domain } from 'assize';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { Fingerprint, Ontology, SkewProposal, SkewSearch, SkewWitness, Verdict } from '../index.ts';
+import type {
+  Fingerprint,
+  Ontology,
+  SkewProposal,
+  SkewSearch,
+  SkewWitness,
+  Verdict,
+} from '../index.ts';
 import { DOMAIN_OPTION, loadDomain, loadOntology, ONTOLOGY_ARGUMENT } from './load.ts';
 import { type RoleCliOptions, thresholdOption } from './roles.ts';
 
@@ -52,17 +59,29 @@ export function fingerprintOntology(command: Command): void {
   withSharedOptions(
     command
       .command('fingerprint')
-      .description('classify the system that the domain needs: write skew, pipeline, auditability, timed governance')
+      .description(
+        'classify the system that the domain needs: write skew, pipeline, auditability, timed governance',
+      )
       .argument('<ontology>', ONTOLOGY_ARGUMENT)
       .addOption(thresholdOption())
-      .option(DOMAIN_OPTION[0], `${DOMAIN_OPTION[1]}: run it, to find proposals that break a rule together`)
+      .option(
+        DOMAIN_OPTION[0],
+        `${DOMAIN_OPTION[1]}: run it, to find proposals that break a rule together`,
+      )
       .option('--state <file>', 'initial state, instead of the domain’s own')
-      .option('--proposals <file>', 'additional proposals to try: a JSON list of {action, role, args}')
+      .option(
+        '--proposals <file>',
+        'additional proposals to try: a JSON list of {action, role, args}',
+      )
       .option('--seed <n>', 'seed of the random draws (default: 1)', count)
       .option('--depth <n>', 'number of proposals before each checked state (default: 4)', count)
       .option('--width <n>', 'number of states per depth (default: 12)', positive)
       .option('--tries <n>', 'number of proposals per action and state (default: 40)', positive)
-      .option('--nearby <n>', 'number of further states, with one other number (default: as --width)', count),
+      .option(
+        '--nearby <n>',
+        'number of further states, with one other number (default: as --width)',
+        count,
+      ),
   )
     .addHelpText(
       'after',
@@ -76,7 +95,8 @@ export function fingerprintOntology(command: Command): void {
         const { threshold } = options;
         const byFootprints = fingerprint(ontology, threshold === undefined ? {} : { threshold });
         const search = domain && (await searched(domain, options));
-        const found = search === undefined ? byFootprints : withSearch(byFootprints, search, ontology);
+        const found =
+          search === undefined ? byFootprints : withSearch(byFootprints, search, ontology);
         if (json) out.document({ ...found, ...(search && { executed: search }) });
         else print(out, found, search);
         return EXIT.ok;
@@ -105,7 +125,9 @@ async function domainToRun(options: Options, ontology: Ontology): Promise<Domain
 async function searched(domain: Domain, options: Options): Promise<SkewSearch> {
   const { findWriteSkew } = await import('../index.ts');
   const { state, proposals: file, seed, depth, width, tries, nearby } = options;
-  const given = Object.entries({ seed, depth, width, tries, nearby }).filter(([, value]) => value !== undefined);
+  const given = Object.entries({ seed, depth, width, tries, nearby }).filter(
+    ([, value]) => value !== undefined,
+  );
   return findWriteSkew(domain, {
     ...Object.fromEntries(given),
     ...(state !== undefined && { states: [readJson(state)] }),
@@ -140,9 +162,16 @@ function printSearch(out: Output, { witnesses, bound }: SkewSearch): void {
   );
 }
 
-function printWitness(out: Output, { invariantId, detail, state, reached, first, second }: SkewWitness): void {
-  out.line(line`  ${bold(invariantId)} passes for each of these alone, and breaks after both: ${detail}`);
-  out.line(line`    on   ${shortJson(state, STATE_MAX)}${reached ? '' : ', a reached state with one other number'}`);
+function printWitness(
+  out: Output,
+  { invariantId, detail, state, reached, first, second }: SkewWitness,
+): void {
+  out.line(
+    line`  ${bold(invariantId)} passes for each of these alone, and breaks after both: ${detail}`,
+  );
+  out.line(
+    line`    on   ${shortJson(state, STATE_MAX)}${reached ? '' : ', a reached state with one other number'}`,
+  );
   out.line(line`    one  ${proposalText(first)}`);
   out.line(line`    two  ${proposalText(second)}`);
 }

@@ -37,18 +37,26 @@ function print(out: Output, derived: readonly DerivedInvariant[]): void {
       { title: 'else' },
       { title: 'footprint' },
     ],
-    derived.map(({ id, from, gates, crossCutting, localTo, meets, meetsTwice, counselor, reads }, i): Value[] => [
-      i + 1,
-      id,
-      from === 'policy' ? 'policy' : `precondition of ${gates.join(', ')}`,
-      crossCutting ? yellow('cross-cutting') : `local to ${localTo.join(', ')}`,
-      meets.map((role) => (meetsTwice.includes(role) ? `each ${role}` : role)).join(', ') || 'none',
-      counselor === '' ? 'reject' : `ask ${counselor}`,
-      reads.join(', '),
-    ]),
+    derived.map(
+      (
+        { id, from, gates, crossCutting, localTo, meets, meetsTwice, counselor, reads },
+        i,
+      ): Value[] => [
+        i + 1,
+        id,
+        from === 'policy' ? 'policy' : `precondition of ${gates.join(', ')}`,
+        crossCutting ? yellow('cross-cutting') : `local to ${localTo.join(', ')}`,
+        meets.map((role) => (meetsTwice.includes(role) ? `each ${role}` : role)).join(', ') ||
+          'none',
+        counselor === '' ? 'reject' : `ask ${counselor}`,
+        reads.join(', '),
+      ],
+    ),
   );
   const crossing = derived.filter(({ crossCutting }) => crossCutting).length;
-  const meeting = derived.filter(({ meets, meetsTwice }) => meets.length > 1 || meetsTwice.length > 0).length;
+  const meeting = derived.filter(
+    ({ meets, meetsTwice }) => meets.length > 1 || meetsTwice.length > 0,
+  ).length;
   out.line(line``);
   out.line(
     line`${crossing} of ${derived.length} are cross-cutting: contained in no role’s footprint (A.10); ${meeting} overlap two or more workers (§2.3).`,

@@ -13,8 +13,14 @@ export function lineDiff(before: string, after: string): DiffLine[] {
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start++;
   let end = 0;
-  while (end < old.length - start && end < now.length - start && old.at(-1 - end) === now.at(-1 - end)) end++;
-  const kept = (from: number, to: number): DiffLine[] => old.slice(from, to).map((text) => ({ sign: ' ', text }));
+  while (
+    end < old.length - start &&
+    end < now.length - start &&
+    old.at(-1 - end) === now.at(-1 - end)
+  )
+    end++;
+  const kept = (from: number, to: number): DiffLine[] =>
+    old.slice(from, to).map((text) => ({ sign: ' ', text }));
   return [
     ...kept(0, start),
     ...changed(old.slice(start, old.length - end), now.slice(start, now.length - end)),

@@ -28,7 +28,10 @@ export async function loadOntology(nameOrFile: string): Promise<Ontology> {
     return parse(text);
   } catch (cause) {
     if (!isAssizeError(cause)) throw cause;
-    throw new CliError('bad_input', `${path}: ${cause.message}`, { cause, evidence: cause.evidence });
+    throw new CliError('bad_input', `${path}: ${cause.message}`, {
+      cause,
+      evidence: cause.evidence,
+    });
   }
 }
 
@@ -36,14 +39,17 @@ export async function loadOntology(nameOrFile: string): Promise<Ontology> {
 export function isShippedName(nameOrFile: string): boolean {
   // A folder of that name does not hide a shipped domain: `budget` in a clone's `domains` means the
   // ontology.
-  return !statSync(nameOrFile, { throwIfNoEntry: false })?.isFile() && /^[a-z][a-z0-9_-]*$/.test(nameOrFile);
+  return (
+    !statSync(nameOrFile, { throwIfNoEntry: false })?.isFile() &&
+    /^[a-z][a-z0-9_-]*$/.test(nameOrFile)
+  );
 }
 
 async function ontologyPath(nameOrFile: string): Promise<string> {
   if (!isShippedName(nameOrFile)) return nameOrFile;
-  const shipped = SHIPPED.map((place) => fileURLToPath(import.meta.resolve(place(nameOrFile)))).find((path) =>
-    existsSync(path),
-  );
+  const shipped = SHIPPED.map((place) =>
+    fileURLToPath(import.meta.resolve(place(nameOrFile))),
+  ).find((path) => existsSync(path));
   if (shipped !== undefined) return shipped;
   const names = (await loadDomains()).map(({ name }) => name).join(', ');
   throw new CliError(
@@ -58,5 +64,8 @@ export async function loadDomain(text: string, { domain: name }: Ontology): Prom
   const [only, second] = found.length > 1 ? found.filter((domain) => domain.name === name) : found;
   if (only !== undefined && second === undefined) return only;
   const known = found.map((domain) => domain.name).join(', ');
-  throw new CliError('not_found', `${text} has the domains ${known}. Choose one with NAME@${text}.`);
+  throw new CliError(
+    'not_found',
+    `${text} has the domains ${known}. Choose one with NAME@${text}.`,
+  );
 }

@@ -30,9 +30,18 @@ export interface NamedModel {
 
 export function withModelOptions(command: Command): Command {
   return command
-    .option('--model <model>', 'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment')
-    .option('--model-command <cmd>', 'program that reads the request and prints the answer; recorded in the store')
-    .option('--answers <file>', 'recorded answers instead of a model: a JSON list of strings, in order');
+    .option(
+      '--model <model>',
+      'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment',
+    )
+    .option(
+      '--model-command <cmd>',
+      'program that reads the request and prints the answer; recorded in the store',
+    )
+    .option(
+      '--answers <file>',
+      'recorded answers instead of a model: a JSON list of strings, in order',
+    );
 }
 
 /**
@@ -52,14 +61,19 @@ export function modelOf(
       return ask(request, signal);
     };
   const given = [model, modelCommand, answers].filter((option) => option !== undefined);
-  if (given.length > 1) throw new CliError('usage', 'Pass one of --model, --model-command and --answers.');
+  if (given.length > 1)
+    throw new CliError('usage', 'Pass one of --model, --model-command and --answers.');
   if (model !== undefined) {
     const chat = chatModelOf(model, false);
     return { model: until(asking(chat)), modelVersion: chat.id, name: chat.id, isPrepared: false };
   }
   if (modelCommand !== undefined)
     return {
-      ...{ model: until(commandModel(modelCommand)), modelVersion: modelCommand, isPrepared: false },
+      ...{
+        model: until(commandModel(modelCommand)),
+        modelVersion: modelCommand,
+        isPrepared: false,
+      },
       name: `command:${hashText(modelCommand).slice(0, 12)}`,
     };
   if (answers === undefined) return undefined;
@@ -72,9 +86,15 @@ function asking(chat: ChatModel): Asking {
     const messages = [{ from: 'user' as const, text: request }];
     const { text, stop } = await chat.ask({ system: '', messages, tools: [] }, signal);
     if (stop === 'length')
-      throw new ModelError('token_limit', `The model ${chat.id} stopped at its token limit. Use another model.`);
+      throw new ModelError(
+        'token_limit',
+        `The model ${chat.id} stopped at its token limit. Use another model.`,
+      );
     if (stop === 'filter')
-      throw new ModelError('content_filtered', `The model ${chat.id} declined to answer. Use another model.`);
+      throw new ModelError(
+        'content_filtered',
+        `The model ${chat.id} declined to answer. Use another model.`,
+      );
     return text;
   };
 }
@@ -83,7 +103,11 @@ function recorded(file: string): Model {
   const answers = checked(readJson(file), z.array(z.string()), file).values();
   return () => {
     const { value, done } = answers.next();
-    if (done) throw new CliError('bad_input', `${file} has no further answer. Give it one answer for each question.`);
+    if (done)
+      throw new CliError(
+        'bad_input',
+        `${file} has no further answer. Give it one answer for each question.`,
+      );
     return value;
   };
 }
@@ -97,7 +121,11 @@ const OUTPUT_MAX = 10_000_000;
  */
 function commandModel(command: string): Asking {
   return async (request, signal) => {
-    const child = spawn(command, { shell: true, detached: !isWindows, stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(command, {
+      shell: true,
+      detached: !isWindows,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     const end = (): void => endAll(child, 'SIGTERM');
     const leaveNone = (): void => endAll(child, 'SIGKILL');
     signal.addEventListener('abort', end, { once: true });

@@ -34,7 +34,9 @@ export function roles(command: Command): void {
   withSharedOptions(
     command
       .command('roles')
-      .description('derive worker roles from processes, with their slices and reasons (Procedure 1)')
+      .description(
+        'derive worker roles from processes, with their slices and reasons (Procedure 1)',
+      )
       .argument('<ontology>', ONTOLOGY_ARGUMENT)
       .addOption(thresholdOption()),
   )
@@ -50,7 +52,10 @@ export function roles(command: Command): void {
         const derived = deriveRoles(ontology, threshold === undefined ? {} : { threshold });
         const { clustering, ...rest } = derived;
         if (json)
-          out.document({ ...rest, clustering: { ...clustering, weights: Object.fromEntries(clustering.weights) } });
+          out.document({
+            ...rest,
+            clustering: { ...clustering, weights: Object.fromEntries(clustering.weights) },
+          });
         else print(out, ontology, derived);
         return derived.disagreements.length === 0 ? EXIT.ok : EXIT.negative;
       }),
@@ -84,10 +89,15 @@ function print(out: Output, ontology: Ontology, derived: DerivedRoles): void {
   for (const text of derived.disagreements) out.line(line`${yellow('disagreement')}  ${text}`);
 }
 
-function printMerges(out: Output, ontology: Ontology, { clustering, threshold }: DerivedRoles): void {
+function printMerges(
+  out: Output,
+  ontology: Ontology,
+  { clustering, threshold }: DerivedRoles,
+): void {
   const { merges, next, keptSeparate, weights } = clustering;
   const names = new Map(ontology.processes.map(({ term, process }) => [term, process]));
-  const text = (group: readonly string[]): string => group.map((term) => names.get(term) ?? term).join(', ');
+  const text = (group: readonly string[]): string =>
+    group.map((term) => names.get(term) ?? term).join(', ');
   const row = ({ left, right, overlap }: Merge, became: Printable): (string | Printable)[] => [
     became,
     overlap === undefined ? '' : overlap.toFixed(2),
@@ -98,17 +108,34 @@ function printMerges(out: Output, ontology: Ontology, { clustering, threshold }:
   out.line(
     line`Two processes overlap by what both touch, as a part of what the one touches that touches less; two groups by`,
   );
-  out.line(line`the mean of their processes’. Groups are one role while they overlap by at least ${threshold}.`);
-  out.line(line`A component weighs ln(processes / processes that touch it), so that what all touch says nothing:`);
-  out.line(line`${[...weights].map(([term, weight]) => `${term} ${weight.toFixed(2)}`).join(', ')}`);
+  out.line(
+    line`the mean of their processes’. Groups are one role while they overlap by at least ${threshold}.`,
+  );
+  out.line(
+    line`A component weighs ln(processes / processes that touch it), so that what all touch says nothing:`,
+  );
+  out.line(
+    line`${[...weights].map(([term, weight]) => `${term} ${weight.toFixed(2)}`).join(', ')}`,
+  );
   const rows = [
-    ...merges.map((merge) => row(merge, line`${merge.overlap === undefined ? 'together, by policy' : 'merged'}`)),
+    ...merges.map((merge) =>
+      row(merge, line`${merge.overlap === undefined ? 'together, by policy' : 'merged'}`),
+    ),
     ...(next === undefined ? [] : [row(next, dim('not merged'))]),
     ...keptSeparate.map((merge) => row(merge, yellow('apart, by policy'))),
   ];
   if (rows.length > 0)
-    out.table([{ title: '' }, { title: 'overlap', align: 'right' }, { title: 'this' }, { title: 'and this' }], rows);
-  for (const { term, definition } of reasonsOf(ontology)) out.line(line`${dim('because')} ${term}: ${definition}`);
+    out.table(
+      [
+        { title: '' },
+        { title: 'overlap', align: 'right' },
+        { title: 'this' },
+        { title: 'and this' },
+      ],
+      rows,
+    );
+  for (const { term, definition } of reasonsOf(ontology))
+    out.line(line`${dim('because')} ${term}: ${definition}`);
 }
 
 /** The lines about processes that are apart or together. */

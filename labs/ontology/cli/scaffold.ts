@@ -35,10 +35,24 @@ export function scaffoldOntology(command: Command): void {
         .addOption(thresholdOption())
         .option('--force', 'overwrite existing files'),
     )
-      .option('--rounds <n>', 'maximum number of questions to the model, 1 to 20 (default: 5)', roundCount)
-      .option('--bfo <file>', 'text of BFO, or of another upper ontology, that the model reads first')
-      .option('--record <file>', 'ledger of the draft (default: NAME.draft.db in the output folder)')
-      .option('--time-limit <seconds>', 'seconds for the checks of one round (default: 120)', upTo(3_600)),
+      .option(
+        '--rounds <n>',
+        'maximum number of questions to the model, 1 to 20 (default: 5)',
+        roundCount,
+      )
+      .option(
+        '--bfo <file>',
+        'text of BFO, or of another upper ontology, that the model reads first',
+      )
+      .option(
+        '--record <file>',
+        'ledger of the draft (default: NAME.draft.db in the output folder)',
+      )
+      .option(
+        '--time-limit <seconds>',
+        'seconds for the checks of one round (default: 120)',
+        upTo(3_600),
+      ),
   )
     .addHelpText(
       'after',
@@ -51,11 +65,20 @@ export function scaffoldOntology(command: Command): void {
     .action(
       inSession(async (session, options: Options, nameOrFile: string, folder: string) => {
         const named = modelOf(options, session.interruption);
-        const alone = named === undefined ? DRAFT_OPTIONS.find((name) => options[name] !== undefined) : undefined;
+        const alone =
+          named === undefined
+            ? DRAFT_OPTIONS.find((name) => options[name] !== undefined)
+            : undefined;
         if (alone !== undefined)
-          throw new CliError('usage', `--${alone === 'timeLimit' ? 'time-limit' : alone} needs a model. Pass --model.`);
+          throw new CliError(
+            'usage',
+            `--${alone === 'timeLimit' ? 'time-limit' : alone} needs a model. Pass --model.`,
+          );
         if (named !== undefined && options.threshold !== undefined)
-          throw new CliError('usage', 'A model completes the roles of the ontology. Leave --threshold out.');
+          throw new CliError(
+            'usage',
+            'A model completes the roles of the ontology. Leave --threshold out.',
+          );
         const ontology = await loadOntology(nameOrFile);
         return named === undefined
           ? writeScaffold(session, options, ontology, folder)

@@ -19,7 +19,9 @@ export interface NamedOntology {
   readonly ontology: Ontology;
 }
 
-const INSTANT = z.string().refine(isInstant, 'must be an instant such as 2026-06-01T12:00:00.000000Z');
+const INSTANT = z
+  .string()
+  .refine(isInstant, 'must be an instant such as 2026-06-01T12:00:00.000000Z');
 const PROPOSAL = z.strictObject({
   action: z.string(),
   role: z.strictObject({ name: z.string(), params: z.record(z.string(), z.string()).default({}) }),
@@ -36,7 +38,10 @@ const WALK = z.strictObject({
 });
 
 /** The happy path of each ontology, run if there is a domain for it. @throws CliError */
-export async function pathsOf(named: readonly NamedOntology[], options: WalkCliOptions): Promise<HappyPath[]> {
+export async function pathsOf(
+  named: readonly NamedOntology[],
+  options: WalkCliOptions,
+): Promise<HappyPath[]> {
   const ontologies = named.map(({ ontology }) => ontology);
   const walks = options.walk.map((file) => readWalk(file));
   const domains = await Promise.all(options.domain.map((text) => domainFor(text, ontologies)));
@@ -48,7 +53,10 @@ export async function pathsOf(named: readonly NamedOntology[], options: WalkCliO
     const walk = walks.find(({ domain }) => domain === ontology.domain) ?? shippedWalk(nameOrFile);
     const given = domains.find(({ name }) => name === ontology.domain);
     const domain = given ?? (walk === undefined ? undefined : await shippedDomain(walk));
-    const settings = { ...(threshold !== undefined && { threshold }), ...(walk !== undefined && { walk }) };
+    const settings = {
+      ...(threshold !== undefined && { threshold }),
+      ...(walk !== undefined && { walk }),
+    };
     paths.push(happyPath(ontology, domain, settings));
   }
   return paths;
@@ -77,12 +85,18 @@ async function domainFor(text: string, ontologies: readonly Ontology[]): Promise
     if (domain.name === ontology.domain) return domain;
   }
   const described = ontologies.map(({ domain }) => domain).join(' and ');
-  throw new CliError('usage', `The ontologies describe ${described}, and --domain ${text} is neither of them.`);
+  throw new CliError(
+    'usage',
+    `The ontologies describe ${described}, and --domain ${text} is neither of them.`,
+  );
 }
 
 function requireDescribed(walks: readonly Walk[], ontologies: readonly Ontology[]): void {
   const described = ontologies.map(({ domain }) => domain);
   const odd = walks.find(({ domain }) => !described.includes(domain));
   if (odd === undefined) return;
-  throw new CliError('usage', `The ontologies describe ${described.join(' and ')}, but a walk is of ${odd.domain}.`);
+  throw new CliError(
+    'usage',
+    `The ontologies describe ${described.join(' and ')}, but a walk is of ${odd.domain}.`,
+  );
 }

@@ -50,7 +50,8 @@ function traits({ steps }: HappyPath, i: number): boolean[] {
 
 /** The least cost of any alignment, by trying all. */
 function leastCost(a: HappyPath, b: HappyPath, i = 0, j = 0): number {
-  if (i === a.steps.length || j === b.steps.length) return 1.5 * (a.steps.length - i + b.steps.length - j);
+  if (i === a.steps.length || j === b.steps.length)
+    return 1.5 * (a.steps.length - i + b.steps.length - j);
   const [one, other] = [traits(a, i), traits(b, j)];
   const differing = one.filter((has, n) => has !== other[n]).length;
   return Math.min(
@@ -101,7 +102,8 @@ test('the picture has all steps and handlers, the mapping, and escaped names', (
   const b = happyPath(verification.ontology, verification.domain, { walk: verification.walk });
   const same = isomorphism(udt.ontology, udt.ontology);
   const picture = drawComparison(a, { ...b, domain: '<b>&' }, same);
-  for (const { process } of [...a.steps, ...a.beside, ...b.steps]) expect(picture).toContain(`>${process}</text>`);
+  for (const { process } of [...a.steps, ...a.beside, ...b.steps])
+    expect(picture).toContain(`>${process}</text>`);
   for (const one of same.mapping) expect(picture).toContain(`>${one.b}</text>`);
   expect(picture).not.toContain('<b>');
   expect(picture).toContain('class="queue back"');
@@ -113,11 +115,19 @@ test('the picture has all steps and handlers, the mapping, and escaped names', (
 
 test('the picture of a continuant has its relations, with an edge to each', () => {
   const picture = drawContinuant(shippedOntology('disclosure'));
-  for (const text of ['severity', 'pipeline phase', 'patch record', 'ReleaseFix', 'with receiving organisation'])
+  for (const text of [
+    'severity',
+    'pipeline phase',
+    'patch record',
+    'ReleaseFix',
+    'with receiving organisation',
+  ])
     expect(picture).toContain(`>${text}</text>`);
   // 2 qualities, 1 role, 12 processes, 16 kinds of information, and one of two other continuants.
   expect(picture.match(/class="writes"/g)).toHaveLength(2 + 1 + 12 + 16 + 1);
-  expect(errorOf(() => drawContinuant({ ...shippedOntology('udt'), processes: [] }))).toMatchObject({
-    code: 'unsound',
-  });
+  expect(errorOf(() => drawContinuant({ ...shippedOntology('udt'), processes: [] }))).toMatchObject(
+    {
+      code: 'unsound',
+    },
+  );
 });

@@ -18,9 +18,20 @@ export interface TraitDifference {
 /** A step of only one path costs as much as this many differences. */
 const ALONE = 1.5;
 
-const COUNSELORS: readonly unknown[] = ['on the path', 'beside', 'none', 'open'] satisfies HappyPath['counselor'][];
-const PASSINGS: readonly unknown[] = ['alone', 'with a counselor', 'not reached', 'not run'] satisfies Passing[];
-const oneOf = (values: readonly unknown[]) => arg.of(values.join(' or '), (value) => values.includes(value));
+const COUNSELORS: readonly unknown[] = [
+  'on the path',
+  'beside',
+  'none',
+  'open',
+] satisfies HappyPath['counselor'][];
+const PASSINGS: readonly unknown[] = [
+  'alone',
+  'with a counselor',
+  'not reached',
+  'not run',
+] satisfies Passing[];
+const oneOf = (values: readonly unknown[]) =>
+  arg.of(values.join(' or '), (value) => values.includes(value));
 const texts = arg.list(arg.text);
 const STEP = arg.members({
   process: arg.text,
@@ -61,13 +72,22 @@ export function alignPaths(a: HappyPath, b: HappyPath): AlignedSteps[] {
     for (let j = right.length; j >= 0; j--) {
       const both = differencesAt(i, j).length + cost(i + 1, j + 1);
       const end = i === left.length && j === right.length ? 0 : Number.POSITIVE_INFINITY;
-      (costs[i] as number[])[j] = Math.min(end, both, ALONE + cost(i + 1, j), ALONE + cost(i, j + 1));
+      (costs[i] as number[])[j] = Math.min(
+        end,
+        both,
+        ALONE + cost(i + 1, j),
+        ALONE + cost(i, j + 1),
+      );
     }
   const rows: AlignedSteps[] = [];
   for (let i = 0, j = 0; i < left.length || j < right.length; ) {
     const [one, other] = [a.steps[i], b.steps[j]];
     const differences = differencesAt(i, j);
-    if (one !== undefined && other !== undefined && cost(i, j) === differences.length + cost(i + 1, j + 1)) {
+    if (
+      one !== undefined &&
+      other !== undefined &&
+      cost(i, j) === differences.length + cost(i + 1, j + 1)
+    ) {
       rows.push({ a: one, b: other, differences });
       i++;
       j++;

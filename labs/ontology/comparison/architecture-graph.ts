@@ -56,16 +56,21 @@ export function diagramGraph({ roles, invariants }: DerivedArchitecture): Graph 
  */
 export function wiringGraph({ ontology, roles, invariants }: DerivedArchitecture): Graph {
   const graph = new GraphBuilder();
-  const performed = ontology.processes.filter(({ process }) => roles.some((role) => role.processes.includes(process)));
+  const performed = ontology.processes.filter(({ process }) =>
+    roles.some((role) => role.processes.includes(process)),
+  );
   for (const { name } of roles) graph.node('role', name);
   for (const { process } of performed) graph.node('process', process);
   for (const { term } of ontology.components) graph.node('component', term);
   const node = (kind: string, name: string) => ({ kind, name });
   for (const { name, processes } of roles)
-    for (const process of processes) graph.edge('performs', node('role', name), node('process', process));
+    for (const process of processes)
+      graph.edge('performs', node('role', name), node('process', process));
   for (const { process, reads, writes } of performed) {
-    for (const term of reads) graph.edge('reads', node('process', process), node('component', term));
-    for (const term of writes) graph.edge('writes', node('process', process), node('component', term));
+    for (const term of reads)
+      graph.edge('reads', node('process', process), node('component', term));
+    for (const term of writes)
+      graph.edge('writes', node('process', process), node('component', term));
   }
   for (const { id, footprint, gates, counselor } of invariants) {
     const rule = graph.node('rule', id);

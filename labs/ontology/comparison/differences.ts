@@ -10,9 +10,13 @@ const NAMES_MAX = 4;
  * nodes, or else the kinds of edges, or else the first class of colour refinement.
  */
 export function differencesOf(a: Graph, b: Graph): string[] {
-  const kinds = unevenKinds(a.nodes, b.nodes).map(({ kind, counts: [n, m] }) => `${nounOf(kind, n)} and ${m}`);
+  const kinds = unevenKinds(a.nodes, b.nodes).map(
+    ({ kind, counts: [n, m] }) => `${nounOf(kind, n)} and ${m}`,
+  );
   if (kinds.length > 0) return kinds;
-  const edges = unevenKinds(a.edges, b.edges).map(({ kind, counts: [n, m] }) => `${n} edges ‘${kind}’ and ${m}`);
+  const edges = unevenKinds(a.edges, b.edges).map(
+    ({ kind, counts: [n, m] }) => `${n} edges ‘${kind}’ and ${m}`,
+  );
   if (edges.length > 0) return edges;
   const colouring = refined(a, b, coloursOfKinds(a, b));
   const colour = unevenColour(colouring);
@@ -53,7 +57,9 @@ function unevenKinds(
   b: readonly { readonly kind: string }[],
 ): { readonly kind: string; readonly counts: readonly [number, number] }[] {
   const order = Object.keys(NOUNS);
-  const kinds = [...new Set([...order, ...a.map(({ kind }) => kind), ...b.map(({ kind }) => kind)])];
+  const kinds = [
+    ...new Set([...order, ...a.map(({ kind }) => kind), ...b.map(({ kind }) => kind)]),
+  ];
   const count = (of: readonly { readonly kind: string }[], kind: string): number =>
     of.filter((one) => one.kind === kind).length;
   return kinds

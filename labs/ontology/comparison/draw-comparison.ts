@@ -38,16 +38,28 @@ export function drawComparison(a: HappyPath, b: HappyPath, architectures: Isomor
   const rows = alignPaths(a, b);
   checkArgument(ISOMORPHISM, architectures, 'architectures');
   const left = column(a, MARGIN);
-  const said = rows.flatMap(({ differences }) => differences.map(({ only, trait }) => saidOf(only, trait, a, b)));
+  const said = rows.flatMap(({ differences }) =>
+    differences.map(({ only, trait }) => saidOf(only, trait, a, b)),
+  );
   const gap = Math.max(GAP_MIN, ...said.map(widthOf)) + 4 * PAD;
   const right = column(b, left.left + left.width + gap);
   const steps = [stepsOf(rows, 'a', left), stepsOf(rows, 'b', right)] as const;
   const below = TOP + rows.length * STEP + LINE;
   const handlers = [handlersOf(a, left, below), handlersOf(b, right, below)] as const;
-  const mapping = mappingAt(architectures, Math.max(...handlers.map(({ bottom }) => bottom)) + LINE, left, right);
+  const mapping = mappingAt(
+    architectures,
+    Math.max(...handlers.map(({ bottom }) => bottom)) + LINE,
+    left,
+    right,
+  );
   const title = `Happy paths of ${a.domain} and ${b.domain}`;
-  const legend = LEGEND.map((line, i) => text(MARGIN, mapping.bottom + (i + 2) * LINE, line, 'small'));
-  const widest = Math.max(right.left + right.width, ...[title, ...LEGEND].map((line) => MARGIN + widthOf(line)));
+  const legend = LEGEND.map((line, i) =>
+    text(MARGIN, mapping.bottom + (i + 2) * LINE, line, 'small'),
+  );
+  const widest = Math.max(
+    right.left + right.width,
+    ...[title, ...LEGEND].map((line) => MARGIN + widthOf(line)),
+  );
   return svg(title, widest + MARGIN, mapping.bottom + (LEGEND.length + 2) * LINE + MARGIN, [
     text(MARGIN, MARGIN + 12, title, 'title'),
     ...[headOf(a, left), headOf(b, right)].flat(),
@@ -144,7 +156,12 @@ function stepsOf(rows: readonly AlignedSteps[], side: 'a' | 'b', { left, width }
 
 function stepAt(step: PathStep, place: Placed): string[] {
   const isAsking = step.passes === 'with a counselor';
-  const inner = { x: place.x + 3, y: place.y + 3, width: place.width - 6, height: place.height - 6 };
+  const inner = {
+    x: place.x + 3,
+    y: place.y + 3,
+    width: place.width - 6,
+    height: place.height - 6,
+  };
   return [
     box(place, isAsking ? 'crossing' : 'component'),
     ...(isAsking ? [box(inner, 'inner')] : []),
@@ -153,7 +170,9 @@ function stepAt(step: PathStep, place: Placed): string[] {
 }
 
 function wordsAt(step: PathStep, { x, y }: Placed): string[] {
-  return linesOf(step).map((line, i) => text(x + PAD, y + (i + 1) * LINE + 2, line, i === 0 ? 'strong' : 'small'));
+  return linesOf(step).map((line, i) =>
+    text(x + PAD, y + (i + 1) * LINE + 2, line, i === 0 ? 'strong' : 'small'),
+  );
 }
 
 function saidOf(only: 'a' | 'b', trait: Trait, a: HappyPath, b: HappyPath): string {
@@ -174,7 +193,12 @@ function linksOf(
     return [
       edge(from, to, 'refers'),
       ...words.map((line, n) =>
-        text(middle - widthOf(line) / 2, from.y + BOX / 2 - 6 - (words.length - 1 - n) * 14, line, 'small'),
+        text(
+          middle - widthOf(line) / 2,
+          from.y + BOX / 2 - 6 - (words.length - 1 - n) * 14,
+          line,
+          'small',
+        ),
       ),
     ];
   });
@@ -182,7 +206,12 @@ function linksOf(
 
 function handlersOf({ beside }: HappyPath, { left, width }: Column, top: number): Drawn {
   if (beside.length === 0) return { drawn: [], bottom: top };
-  const places = beside.map((_, i) => ({ x: left, y: top + LINE + i * (BOX + PAD), width, height: BOX }));
+  const places = beside.map((_, i) => ({
+    x: left,
+    y: top + LINE + i * (BOX + PAD),
+    width,
+    height: BOX,
+  }));
   const drawn = beside.flatMap((step, i) => {
     const place = places[i] as Placed;
     return [frame(place, 'queue back'), ...wordsAt(step, place)];

@@ -35,7 +35,10 @@ describe('the shipped domains (§3.2.1, §3.2.2, figure 7)', () => {
       ...{ continuant: 'vulnerability', counselor: 'beside', beside: [], contradictions: [] },
     });
     expect(steps).toHaveLength(12);
-    expect([names(steps)[0], names(steps).at(-1)]).toEqual(['RegisterVulnerability', 'ExecuteDisclosure']);
+    expect([names(steps)[0], names(steps).at(-1)]).toEqual([
+      'RegisterVulnerability',
+      'ExecuteDisclosure',
+    ]);
     expect(steps.filter(({ passes }) => passes !== 'alone')).toEqual([]);
     expect(steps.some(({ escalations }) => escalations.length > 0)).toBe(true);
   });
@@ -58,7 +61,11 @@ describe('the shipped domains (§3.2.1, §3.2.2, figure 7)', () => {
   test('the rules of a step are its preconditions and those on its writing', () => {
     const claiming = of('udt').steps.at(-1) as PathStep;
     expect(claiming.preconditions).toEqual(['CLAIM_TIER_CURRENT', 'ONE_CLAIM_PER_TEST']);
-    expect(claiming.rules).toEqual(['CLAIM_TIER_CURRENT', 'DEFINITIVE_WINDOW', 'ONE_CLAIM_PER_TEST']);
+    expect(claiming.rules).toEqual([
+      'CLAIM_TIER_CURRENT',
+      'DEFINITIVE_WINDOW',
+      'ONE_CLAIM_PER_TEST',
+    ]);
   });
 
   test.each(['udt', 'disclosure', 'verification', 'moderation', 'budget', 'airline', 'retail'])(
@@ -67,7 +74,9 @@ describe('the shipped domains (§3.2.1, §3.2.2, figure 7)', () => {
       const ontology = shippedOntology(name);
       const { steps, beside, counselor, states } = happyPath(ontology);
       expect([beside, states]).toEqual([[], 0]);
-      expect(counselor).toBe(ontology.rules.some((rule) => rule.counselor !== '') ? 'open' : 'none');
+      expect(counselor).toBe(
+        ontology.rules.some((rule) => rule.counselor !== '') ? 'open' : 'none',
+      );
       expect(names(steps).sort()).toEqual(ontology.processes.map(({ process }) => process).sort());
       const order = names(steps).map(
         (one) => ontology.processes.find(({ process }) => process === one)?.term as string,
@@ -78,7 +87,9 @@ describe('the shipped domains (§3.2.1, §3.2.2, figure 7)', () => {
   );
 });
 
-const paper = (...processes: readonly (readonly [name: string, after: string, isAsked?: boolean])[]) =>
+const paper = (
+  ...processes: readonly (readonly [name: string, after: string, isAsked?: boolean])[]
+) =>
   processes.map(
     ([name, after, isAsked = false]): PaperProcess => ({
       ...{ name, isAsked },
@@ -90,13 +101,20 @@ const pathOf = (processes: readonly PaperProcess[]): HappyPath =>
 
 describe('exception handlers', () => {
   test('an approval at the end is on the path', () => {
-    const { counselor, steps } = pathOf(paper(['draft', ''], ['review', 'draft'], ['approve', 'review', true]));
+    const { counselor, steps } = pathOf(
+      paper(['draft', ''], ['review', 'draft'], ['approve', 'review', true]),
+    );
     expect([counselor, names(steps)]).toEqual(['on the path', ['draft', 'review', 'approve']]);
   });
 
   test('an approval beside another end is beside the path', () => {
     const { counselor, steps, beside } = pathOf(
-      paper(['draft', ''], ['retract', 'draft', true], ['appeal', 'retract', true], ['print', 'draft']),
+      paper(
+        ['draft', ''],
+        ['retract', 'draft', true],
+        ['appeal', 'retract', true],
+        ['print', 'draft'],
+      ),
     );
     expect([counselor, names(steps), names(beside).sort()]).toEqual([
       'beside',
@@ -107,7 +125,9 @@ describe('exception handlers', () => {
 
   test('an approval that another process waits for is on the path', () => {
     expect(
-      pathOf(paper(['draft', ''], ['approve', 'draft', true], ['print', 'approve'], ['sell', 'draft'])),
+      pathOf(
+        paper(['draft', ''], ['approve', 'draft', true], ['print', 'approve'], ['sell', 'draft']),
+      ),
     ).toMatchObject({
       counselor: 'on the path',
       beside: [],
@@ -115,17 +135,22 @@ describe('exception handlers', () => {
   });
 
   test('a process that only a counselor lets pass is the path if it is all', () => {
-    expect(pathOf(paper(['approve', '', true]))).toMatchObject({ counselor: 'on the path', beside: [] });
+    expect(pathOf(paper(['approve', '', true]))).toMatchObject({
+      counselor: 'on the path',
+      beside: [],
+    });
     expect(pathOf(paper(['draft', '']))).toMatchObject({ counselor: 'none' });
   });
 
   test('drawn proposals reach every process of any small domain', () => {
-    const processes = fc.array(fc.tuple(fc.nat(31), fc.boolean()), { minLength: 1, maxLength: 5 }).map((list) =>
-      list.map(([bits, isAsked], i): PaperProcess => {
-        const after = list.slice(0, i).flatMap((_, j) => ((bits >> j) & 1 ? [`p${j}`] : []));
-        return { name: `p${i}`, after, isAsked };
-      }),
-    );
+    const processes = fc
+      .array(fc.tuple(fc.nat(31), fc.boolean()), { minLength: 1, maxLength: 5 })
+      .map((list) =>
+        list.map(([bits, isAsked], i): PaperProcess => {
+          const after = list.slice(0, i).flatMap((_, j) => ((bits >> j) & 1 ? [`p${j}`] : []));
+          return { name: `p${i}`, after, isAsked };
+        }),
+      );
     fc.assert(
       fc.property(processes, (all) => {
         const { steps, beside, counselor, contradictions } = pathOf(all);
@@ -155,7 +180,9 @@ describe('bad input', () => {
 
   test('a proposal that does not pass is named with the reason', () => {
     const early = walk.proposals.toSpliced(1, 1);
-    expect(errorOf(() => happyPath(ontology, domain, { walk: { ...walk, proposals: early } }))).toMatchObject({
+    expect(
+      errorOf(() => happyPath(ontology, domain, { walk: { ...walk, proposals: early } })),
+    ).toMatchObject({
       ...{ code: 'bad_walk', evidence: { proposal: 1 } },
       message: expect.stringMatching(/^Proposal 1 of the walk \(collect_sample\) does not pass: /),
     });
@@ -165,10 +192,20 @@ describe('bad input', () => {
       args: { claim: 'c2', test: 't1', date: '2026-03-23', tier: '0-30' },
     };
     expect(
-      errorOf(() => happyPath(ontology, domain, { walk: { ...walk, proposals: [...twice.slice(0, -1), again] } })),
+      errorOf(() =>
+        happyPath(ontology, domain, {
+          walk: { ...walk, proposals: [...twice.slice(0, -1), again] },
+        }),
+      ),
     ).toMatchObject({ message: expect.stringContaining('ONE_CLAIM_PER_TEST stops it') });
-    const unknown = { action: 'fly', role: { name: 'Clinical', params: { patient: 'david' } }, args: {} };
-    expect(errorOf(() => happyPath(ontology, domain, { walk: { ...walk, proposals: [unknown] } }))).toMatchObject({
+    const unknown = {
+      action: 'fly',
+      role: { name: 'Clinical', params: { patient: 'david' } },
+      args: {},
+    };
+    expect(
+      errorOf(() => happyPath(ontology, domain, { walk: { ...walk, proposals: [unknown] } })),
+    ).toMatchObject({
       ...{ code: 'bad_walk', evidence: { proposal: 0 } },
       message: expect.stringContaining('fly, which cannot be put'),
     });
@@ -178,28 +215,47 @@ describe('bad input', () => {
     const [first, ...rest] = walk.exceptions as NonNullable<typeof walk.exceptions>;
     const misspelled = { ...(first as (typeof rest)[number]), action: 'record_results' };
     const exceptions = [...rest, misspelled];
-    expect(errorOf(() => happyPath(ontology, domain, { walk: { ...walk, exceptions } }))).toMatchObject({
+    expect(
+      errorOf(() => happyPath(ontology, domain, { walk: { ...walk, exceptions } })),
+    ).toMatchObject({
       code: 'bad_walk',
       evidence: { exception: 0 },
     });
-    expect(errorOf(() => happyPath(ontology, undefined, { walk }))).toMatchObject({ code: 'bad_walk' });
+    expect(errorOf(() => happyPath(ontology, undefined, { walk }))).toMatchObject({
+      code: 'bad_walk',
+    });
   });
 
   test('another domain, and a domain with a process of its own, are refused', () => {
-    expect(errorOf(() => happyPath(ontology, shipped('disclosure').domain))).toMatchObject({ code: 'bad_walk' });
-    expect(errorOf(() => happyPath(ontology, domain, { walk: { ...walk, domain: 'disclosure' } }))).toMatchObject({
+    expect(errorOf(() => happyPath(ontology, shipped('disclosure').domain))).toMatchObject({
+      code: 'bad_walk',
+    });
+    expect(
+      errorOf(() => happyPath(ontology, domain, { walk: { ...walk, domain: 'disclosure' } })),
+    ).toMatchObject({
       code: 'bad_walk',
     });
     const all = paper(['draft', ''], ['print', 'draft']);
-    expect(errorOf(() => happyPath(paperOntology(all.slice(0, 1)), paperDomain(all)))).toMatchObject({
+    expect(
+      errorOf(() => happyPath(paperOntology(all.slice(0, 1)), paperDomain(all))),
+    ).toMatchObject({
       ...{ code: 'bad_walk' },
       message: expect.stringContaining('The domain performs print'),
     });
-    expect(errorOf(() => happyPath(ontology, domain, { walk: { ...walk, initial: { coverage: 3 } } }))).toMatchObject({
+    expect(
+      errorOf(() => happyPath(ontology, domain, { walk: { ...walk, initial: { coverage: 3 } } })),
+    ).toMatchObject({
       code: 'bad_state',
     });
-    const overspent = { domain: 'budget', at: walk.at, initial: { cap: 1, spent: { ada: 5 } }, proposals: [] };
-    expect(errorOf(() => happyPath(shippedOntology('budget'), budget, { walk: overspent }))).toMatchObject({
+    const overspent = {
+      domain: 'budget',
+      at: walk.at,
+      initial: { cap: 1, spent: { ada: 5 } },
+      proposals: [],
+    };
+    expect(
+      errorOf(() => happyPath(shippedOntology('budget'), budget, { walk: overspent })),
+    ).toMatchObject({
       ...{ code: 'bad_state', message: 'The initial state breaks BUDGET_CAP. Give another one.' },
     });
   });

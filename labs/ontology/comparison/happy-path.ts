@@ -70,7 +70,9 @@ const PROPOSAL = arg.members({
   at: arg.optional(arg.of('an instant', isInstant)),
 });
 const OPTIONS = arg.members({
-  threshold: arg.optional(arg.of('a number from 0', (value) => typeof value === 'number' && value >= 0)),
+  threshold: arg.optional(
+    arg.of('a number from 0', (value) => typeof value === 'number' && value >= 0),
+  ),
   walk: arg.optional(
     arg.members({
       domain: arg.text,
@@ -85,7 +87,10 @@ const OPTIONS = arg.members({
   width: arg.optional(arg.wholeFrom(1)),
   tries: arg.optional(arg.wholeFrom(1)),
 });
-const DOMAIN = arg.members({ name: arg.text, actions: arg.record(arg.members({ process: arg.text })) });
+const DOMAIN = arg.members({
+  name: arg.text,
+  actions: arg.record(arg.members({ process: arg.text })),
+});
 
 /**
  * The happy path of a domain: the processes of its continuant's journey when nothing is rejected
@@ -104,7 +109,10 @@ export function happyPath(
   const { threshold } = options;
   const { roles } = deriveRoles(ontology, threshold === undefined ? {} : { threshold });
   if (domain === undefined && options.walk !== undefined)
-    throw new OntologyError('bad_walk', `A walk of ${options.walk.domain} needs the domain. Pass it.`);
+    throw new OntologyError(
+      'bad_walk',
+      `A walk of ${options.walk.domain} needs the domain. Pass it.`,
+    );
   const run = domain === undefined ? undefined : rehearsalOf(ontology, domain, options);
   const footprints = new Footprints(ontology);
   const order = pathOrder(ontology, run?.order ?? []);
@@ -153,14 +161,17 @@ function stepOf(
   { roles, run, footprints }: Known,
 ): PathStep {
   const stopping = rules.filter(
-    ({ term, refersTo }) => preconditions.includes(term) || footprints.meeting(refersTo, writes).length > 0,
+    ({ term, refersTo }) =>
+      preconditions.includes(term) || footprints.meeting(refersTo, writes).length > 0,
   );
   const by = run?.passed.get(process);
   return {
     process,
     role: roles.find(({ processes }) => processes.includes(process))?.name ?? '',
     ...{ reads, writes },
-    preconditions: stopping.filter(({ term }) => preconditions.includes(term)).map(({ rule }) => rule),
+    preconditions: stopping
+      .filter(({ term }) => preconditions.includes(term))
+      .map(({ rule }) => rule),
     rules: stopping.map(({ rule }) => rule),
     escalations: stopping
       .filter(({ counselor }) => counselor !== '')
@@ -179,8 +190,12 @@ function passingOf(by: RehearsedStep | undefined): Passing {
  * The exception handlers. They pass only with a counselor, and nothing on the path waits for them.
  * After each process that they wait for, the path has another way to go on.
  */
-function handlersOf(all: readonly PathStep[], before: ReadonlyMap<string, ReadonlySet<string>>): PathStep[] {
-  const waits = (one: PathStep, other: PathStep): boolean => before.get(one.process)?.has(other.process) === true;
+function handlersOf(
+  all: readonly PathStep[],
+  before: ReadonlyMap<string, ReadonlySet<string>>,
+): PathStep[] {
+  const waits = (one: PathStep, other: PathStep): boolean =>
+    before.get(one.process)?.has(other.process) === true;
   const free = all.filter(({ passes }) => passes !== 'with a counselor');
   const goesOn = (step: PathStep): boolean => free.some((one) => waits(one, step));
   const isEnd = (step: PathStep): boolean => free.some((one) => waits(step, one) && !goesOn(one));
@@ -192,10 +207,15 @@ function earlierByName(ontology: Ontology): ReadonlyMap<string, ReadonlySet<stri
   const nameOf = new Map(ontology.processes.map(({ term, process }) => [term, process]));
   const named = (terms: ReadonlySet<string>): Set<string> =>
     new Set([...terms].map((term) => nameOf.get(term) ?? term));
-  return new Map([...earlier(ontology)].map(([term, terms]) => [nameOf.get(term) ?? term, named(terms)]));
+  return new Map(
+    [...earlier(ontology)].map(([term, terms]) => [nameOf.get(term) ?? term, named(terms)]),
+  );
 }
 
-function counselorOf(steps: readonly PathStep[], beside: readonly PathStep[]): HappyPath['counselor'] {
+function counselorOf(
+  steps: readonly PathStep[],
+  beside: readonly PathStep[],
+): HappyPath['counselor'] {
   if (steps.some(({ passes }) => passes === 'with a counselor')) return 'on the path';
   const asking = [...steps, ...beside].filter(({ escalations }) => escalations.length > 0);
   if (asking.some(({ passes }) => passes === 'not run' || passes === 'not reached')) return 'open';

@@ -42,7 +42,10 @@ describe('the statements of the seed (§3.2.1, §3.2.2)', () => {
 
   test('the wirings differ', () => {
     const without = [...DESKS, 'Registry'];
-    const differences = isomorphism(DISCLOSURE, VERIFICATION, { without, level: 'wiring' }).differences;
+    const differences = isomorphism(DISCLOSURE, VERIFICATION, {
+      without,
+      level: 'wiring',
+    }).differences;
     expect(differences).toEqual(['10 processes and 7', '25 components and 11', '18 rules and 16']);
   });
 });
@@ -86,7 +89,9 @@ describe('a planted difference is found', () => {
     isomorphism(UDT, renamedOntology(other, 3).ontology, { level: 'wiring' }).differences;
 
   test('a rule that refers to one component less', () => {
-    expect(against(edited('CONFIRM_BY_DEFINITIVE', [':Orders']))).toEqual(['18 edges ‘refers to’ and 17']);
+    expect(against(edited('CONFIRM_BY_DEFINITIVE', [':Orders']))).toEqual([
+      '18 edges ‘refers to’ and 17',
+    ]);
   });
 
   test('a rule that refers to another component', () => {
@@ -96,10 +101,14 @@ describe('a planted difference is found', () => {
   });
 
   test('a rule that asks another counselor', () => {
-    const [first, ...rest] = DISCLOSURE.rules.filter(({ counselor }) => counselor !== '').map(({ rule }) => rule);
+    const [first, ...rest] = DISCLOSURE.rules
+      .filter(({ counselor }) => counselor !== '')
+      .map(({ rule }) => rule);
     const other = {
       ...DISCLOSURE,
-      rules: DISCLOSURE.rules.map((one) => (one.rule === first ? { ...one, counselor: 'lawyer' } : one)),
+      rules: DISCLOSURE.rules.map((one) =>
+        one.rule === first ? { ...one, counselor: 'lawyer' } : one,
+      ),
     };
     expect(rest.length).toBeGreaterThan(0);
     expect(isomorphism(DISCLOSURE, other).differences).toEqual(['1 channel and 2']);
@@ -108,16 +117,24 @@ describe('a planted difference is found', () => {
 
 describe('bad input', () => {
   test('a role of neither ontology is reported with the known roles', () => {
-    expect(errorOf(() => isomorphism(UDT, DISCLOSURE, { without: ['Intake', 'Registry'] }))).toMatchObject({
+    expect(
+      errorOf(() => isomorphism(UDT, DISCLOSURE, { without: ['Intake', 'Registry'] })),
+    ).toMatchObject({
       code: 'bad_argument',
-      message: expect.stringContaining('names Registry, and no ontology has such a role. Name one of LabOrder,'),
+      message: expect.stringContaining(
+        'names Registry, and no ontology has such a role. Name one of LabOrder,',
+      ),
     });
   });
 
   test('an unsound ontology, an unknown level and an exceeded bound are refused', () => {
     const unsound = { ...UDT, processes: [] };
     expect(errorOf(() => isomorphism(UDT, unsound))).toMatchObject({ code: 'unsound' });
-    expect(errorOf(() => isomorphism(UDT, UDT, { level: 'picture' as never }))).toMatchObject({ code: 'bad_argument' });
-    expect(errorOf(() => isomorphism(UDT, UDT, { stepsMax: 1 }))).toMatchObject({ code: 'too_symmetric' });
+    expect(errorOf(() => isomorphism(UDT, UDT, { level: 'picture' as never }))).toMatchObject({
+      code: 'bad_argument',
+    });
+    expect(errorOf(() => isomorphism(UDT, UDT, { stepsMax: 1 }))).toMatchObject({
+      code: 'too_symmetric',
+    });
   });
 });

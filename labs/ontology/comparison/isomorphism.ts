@@ -34,9 +34,13 @@ export interface Isomorphism {
 }
 
 const OPTIONS = arg.members({
-  level: arg.optional(arg.of('diagram or wiring', (value) => value === 'diagram' || value === 'wiring')),
+  level: arg.optional(
+    arg.of('diagram or wiring', (value) => value === 'diagram' || value === 'wiring'),
+  ),
   without: arg.optional(arg.list(arg.text)),
-  threshold: arg.optional(arg.of('a number from 0', (value) => typeof value === 'number' && value >= 0)),
+  threshold: arg.optional(
+    arg.of('a number from 0', (value) => typeof value === 'number' && value >= 0),
+  ),
   stepsMax: arg.optional(arg.wholeFrom(1)),
 });
 
@@ -47,7 +51,11 @@ const OPTIONS = arg.members({
  * @throws OntologyError `unsound`, `too_symmetric`; ArgumentError `bad_argument`, also if no
  * ontology has a role of `without`
  */
-export function isomorphism(a: Ontology, b: Ontology, options: IsomorphismOptions = {}): Isomorphism {
+export function isomorphism(
+  a: Ontology,
+  b: Ontology,
+  options: IsomorphismOptions = {},
+): Isomorphism {
   requireOntology(a);
   requireOntology(b);
   checkArgument(OPTIONS, options, 'options');
@@ -59,7 +67,8 @@ export function isomorphism(a: Ontology, b: Ontology, options: IsomorphismOption
   const one = graphOf(withoutRoles(derived[0], without));
   const other = graphOf(withoutRoles(derived[1], without));
   const found = matchingOf(one, other, stepsMax);
-  if (found === undefined) return { level, isomorphic: false, mapping: [], differences: differencesOf(one, other) };
+  if (found === undefined)
+    return { level, isomorphic: false, mapping: [], differences: differencesOf(one, other) };
   const mapping = one.nodes.map(({ kind, name }, i) => ({
     ...{ kind, a: name },
     b: other.nodes[found[i] as number]?.name as string,

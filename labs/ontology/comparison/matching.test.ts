@@ -2,7 +2,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { errorOf } from '../../../tests/support/process/errors.ts';
-import { areIsomorphic, isIsomorphism, ring, shuffledGraph, smallGraphs } from '../testing/naive-graphs.ts';
+import {
+  areIsomorphic,
+  isIsomorphism,
+  ring,
+  shuffledGraph,
+  smallGraphs,
+} from '../testing/naive-graphs.ts';
 import { differencesOf } from './differences.ts';
 import type { Graph } from './graph.ts';
 import { matchingOf } from './matching.ts';
@@ -35,7 +41,10 @@ test('two graphs are isomorphic if and only if a permutation says so', () => {
         i === which % other.edges.length ? { ...edge, to: where % other.nodes.length } : edge,
       );
       const keys = edges.map(({ kind, from, to }) => `${kind} ${from} ${to}`);
-      return [graph, { ...other, edges: edges.filter((_, i) => keys.indexOf(keys[i] as string) === i) }] as const;
+      return [
+        graph,
+        { ...other, edges: edges.filter((_, i) => keys.indexOf(keys[i] as string) === i) },
+      ] as const;
     }),
   );
   fc.assert(
@@ -69,7 +78,10 @@ test('the search ends at its bound with an error', () => {
 });
 
 const graphOf = (edges: readonly (readonly [kind: string, from: number, to: number])[]): Graph => ({
-  nodes: ['lend', 'buy', 'loans', 'funds'].map((name, i) => ({ kind: i < 2 ? 'process' : 'component', name })),
+  nodes: ['lend', 'buy', 'loans', 'funds'].map((name, i) => ({
+    kind: i < 2 ? 'process' : 'component',
+    name,
+  })),
   edges: edges.map(([kind, from, to]) => ({ kind, from, to })),
 });
 
@@ -78,8 +90,12 @@ test('the explanation names kinds, then edges, then the first class', () => {
     ['writes', 0, 2],
     ['writes', 1, 3],
   ]);
-  expect(differencesOf(plain, { ...plain, nodes: plain.nodes.slice(0, 3) })).toEqual(['2 components and 1']);
-  expect(differencesOf(plain, { ...plain, edges: plain.edges.slice(0, 1) })).toEqual(['2 edges ‘writes’ and 1']);
+  expect(differencesOf(plain, { ...plain, nodes: plain.nodes.slice(0, 3) })).toEqual([
+    '2 components and 1',
+  ]);
+  expect(differencesOf(plain, { ...plain, edges: plain.edges.slice(0, 1) })).toEqual([
+    '2 edges ‘writes’ and 1',
+  ]);
   const both = graphOf([
     ['writes', 0, 2],
     ['writes', 1, 2],

@@ -13,14 +13,18 @@ export function pathOrder(ontology: Ontology, run: readonly string[]): ProcessCl
   const waitsFor = (one: ProcessClass, other: ProcessClass): boolean =>
     one !== other && before.get(one.term)?.has(other.term) === true;
   const usesOf = (one: ProcessClass, other: ProcessClass): boolean =>
-    one !== other && !waitsFor(other, one) && footprints.meeting(one.reads, other.writes).length > 0;
+    one !== other &&
+    !waitsFor(other, one) &&
+    footprints.meeting(one.reads, other.writes).length > 0;
   const ordered: ProcessClass[] = [];
   let left = [...ontology.processes];
   while (left.length > 0) {
     const free = left.filter((one) => !left.some((other) => waitsFor(one, other)));
     // Processes that wait for each other have no first one: the order of the file decides.
     const ready = free.length > 0 ? free : left;
-    const performed = run.map((name) => ready.find(({ process }) => process === name)).find((one) => one !== undefined);
+    const performed = run
+      .map((name) => ready.find(({ process }) => process === name))
+      .find((one) => one !== undefined);
     const unread = ready.find((one) => !left.some((other) => usesOf(one, other)));
     const next = performed ?? unread ?? (ready[0] as ProcessClass);
     ordered.push(next);

@@ -56,7 +56,8 @@ function signatures({ nodes, edges }: Graph, colours: readonly number[]): string
 function numbered(a: readonly string[], b: readonly string[]): Colouring {
   const sorted = [...new Set([...a, ...b])].sort();
   const places = new Map(sorted.map((text, place) => [text, place]));
-  const of = (texts: readonly string[]): number[] => texts.map((text) => places.get(text) as number);
+  const of = (texts: readonly string[]): number[] =>
+    texts.map((text) => places.get(text) as number);
   return { a: of(a), b: of(b) };
 }
 

@@ -60,7 +60,11 @@ const AT = '2026-06-01T12:00:00.000000Z';
  * @throws OntologyError `bad_state`; `bad_walk` for a proposal that does not pass, or an exception
  * that never does
  */
-export function rehearse(domain: Domain, walk: Walk | undefined, bounds: RehearsalBounds): Rehearsal {
+export function rehearse(
+  domain: Domain,
+  walk: Walk | undefined,
+  bounds: RehearsalBounds,
+): Rehearsal {
   return new Runner(domain, walk, bounds).run();
 }
 
@@ -132,7 +136,9 @@ class Runner {
       return initialState(this.#domain, this.#walk?.initial) as Json;
     } catch (cause) {
       if (!isAssizeError(cause)) throw cause;
-      throw new OntologyError('bad_state', `The domain has no initial state: ${cause.message}`, { cause });
+      throw new OntologyError('bad_state', `The domain has no initial state: ${cause.message}`, {
+        cause,
+      });
     }
   }
 
@@ -146,7 +152,8 @@ class Runner {
       const fresh = new Map<string, Visited>();
       for (const one of level) {
         this.#states++;
-        for (const next of this.#put(one, [...exceptions, ...draw(one.state)]).next) fresh.set(keyOf(next), next);
+        for (const next of this.#put(one, [...exceptions, ...draw(one.state)]).next)
+          fresh.set(keyOf(next), next);
       }
       for (const key of seen) fresh.delete(key);
       level = varied([...fresh.values()], this.#bounds.width);
@@ -157,20 +164,34 @@ class Runner {
   }
 
   /** The states after each proposal that passes, alone or with a counselor. */
-  #put(from: Visited, proposals: readonly LifeCycleProposal[]): { next: Visited[]; refusal: string } {
+  #put(
+    from: Visited,
+    proposals: readonly LifeCycleProposal[],
+  ): { next: Visited[]; refusal: string } {
     const stopped: Record<string, number> = {};
     const problems: string[] = [];
     const life = { domain: this.#domain, proposals: () => proposals, counselors: this.#counselors };
     const next: Visited[] = [];
-    for (const { step, state } of stepsFrom(life, from, stopped, (problem) => problems.push(problem))) {
+    for (const { step, state } of stepsFrom(life, from, stopped, (problem) =>
+      problems.push(problem),
+    )) {
       const { at, action, role, args, approvedBy } = step;
       const { process } = this.#domain.actions[action] as { readonly process: string };
-      const taken = { process, action, role, args, ...(approvedBy !== undefined && { approvedBy }) };
+      const taken = {
+        process,
+        action,
+        role,
+        args,
+        ...(approvedBy !== undefined && { approvedBy }),
+      };
       this.#note(taken);
       next.push({ state, at, done: [...from.done, taken] });
     }
     const by = Object.keys(stopped).map((id) => `${id} stops it`);
-    return { next, refusal: [...problems, ...by].join('; ') || 'its action throws, or its time is past' };
+    return {
+      next,
+      refusal: [...problems, ...by].join('; ') || 'its action throws, or its time is past',
+    };
   }
 
   #note(step: RehearsedStep): void {
@@ -186,8 +207,12 @@ class Runner {
  * processes comes first.
  */
 function varied(states: readonly Visited[], count: number): Visited[] {
-  const groups = [...Map.groupBy(states, ({ done }) => processesOf(done).sort().join('\n')).values()];
-  const sorted = groups.sort(([a], [b]) => processesOf(b?.done).length - processesOf(a?.done).length);
+  const groups = [
+    ...Map.groupBy(states, ({ done }) => processesOf(done).sort().join('\n')).values(),
+  ];
+  const sorted = groups.sort(
+    ([a], [b]) => processesOf(b?.done).length - processesOf(a?.done).length,
+  );
   const chosen: Visited[] = [];
   for (let i = 0; i < count; i++) for (const group of sorted) chosen.push(...group.slice(i, i + 1));
   return chosen.slice(0, count);
@@ -195,7 +220,8 @@ function varied(states: readonly Visited[], count: number): Visited[] {
 
 /** Most processes, then fewest approvals, then fewest steps. */
 function fullest(visited: readonly Visited[]): Visited | undefined {
-  const approvals = ({ done }: Visited): number => done.filter(({ approvedBy }) => approvedBy !== undefined).length;
+  const approvals = ({ done }: Visited): number =>
+    done.filter(({ approvedBy }) => approvedBy !== undefined).length;
   return visited.toSorted(
     (a, b) =>
       processesOf(b.done).length - processesOf(a.done).length ||
@@ -208,7 +234,11 @@ function processesOf(done: readonly RehearsedStep[] = []): string[] {
   return [...new Set(done.map(({ process }) => process))];
 }
 
-function textOf({ action, role, args }: Pick<LifeCycleProposal, 'action' | 'role' | 'args'>): string {
+function textOf({
+  action,
+  role,
+  args,
+}: Pick<LifeCycleProposal, 'action' | 'role' | 'args'>): string {
   return canonicalize([action, role.name, role.params, args], WORLD_LIMITS);
 }
 

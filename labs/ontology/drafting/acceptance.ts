@@ -3,7 +3,14 @@ import { hashText } from 'assize/internal/canon';
 import { createAssize } from 'assize/internal/config';
 import { faultOfName, isSamePrincipal } from 'assize/internal/kernel';
 import { draftDomain, isPerson } from './draft-domain.ts';
-import { type DraftWorld, draftsIn, notAcceptable, pendingFor, requireRuling, stateOf } from './draft-ledger.ts';
+import {
+  type DraftWorld,
+  draftsIn,
+  notAcceptable,
+  pendingFor,
+  requireRuling,
+  stateOf,
+} from './draft-ledger.ts';
 import type { DraftFinding } from './finding.ts';
 
 /** A submitted module, for the person that reviews it. */
@@ -38,7 +45,11 @@ export async function submittedDraft(storeUrl: string, text: string): Promise<Su
  * @throws OntologyError `not_acceptable`; KernelError `unauthorised_counselor` for a principal that
  *   is not a person, or is the model; the errors of `openStore` and `createAssize`
  */
-export async function acceptDraft(storeUrl: string, text: string, principal: string): Promise<SubmittedDraft> {
+export async function acceptDraft(
+  storeUrl: string,
+  text: string,
+  principal: string,
+): Promise<SubmittedDraft> {
   checkArgument(arg.text, principal, 'principal');
   return withSubmitted(storeUrl, text, async (world, draft) => {
     if (draft.accepted !== undefined) {
@@ -46,8 +57,12 @@ export async function acceptDraft(storeUrl: string, text: string, principal: str
       return draft;
     }
     const pending = pendingFor(world, draft.module);
-    if (pending === undefined) throw notAcceptable('The draft waits for no approval. Draft it again.');
-    await requireRuling(world.trajectory.approvals.approve(pending.id, { principal, method: 'cli' }), 'committed');
+    if (pending === undefined)
+      throw notAcceptable('The draft waits for no approval. Draft it again.');
+    await requireRuling(
+      world.trajectory.approvals.approve(pending.id, { principal, method: 'cli' }),
+      'committed',
+    );
     const accepted = stateOf(world).accepted[draft.module];
     return { ...draft, ...(accepted && { accepted }) };
   });
@@ -55,7 +70,12 @@ export async function acceptDraft(storeUrl: string, text: string, principal: str
 
 /** As the approval requires it, for a draft that needs none any more. @throws OntologyError */
 function requirePerson(principal: string, { model }: SubmittedDraft): void {
-  if (faultOfName(principal) === undefined && isPerson(principal) && !isSamePrincipal(principal, model)) return;
+  if (
+    faultOfName(principal) === undefined &&
+    isPerson(principal) &&
+    !isSamePrincipal(principal, model)
+  )
+    return;
   throw notAcceptable(`${principal} is no person. Name one as human:NAME.`);
 }
 
@@ -84,7 +104,11 @@ async function withSubmitted<T>(
   throw notAcceptable(message, { found: module });
 }
 
-function submittedIn(world: DraftWorld, trajectory: string, module: string): SubmittedDraft | undefined {
+function submittedIn(
+  world: DraftWorld,
+  trajectory: string,
+  module: string,
+): SubmittedDraft | undefined {
   const { about, rounds, submitted, accepted } = stateOf(world);
   const row = submitted[module] ?? pendingFor(world, module)?.args;
   // The text is hashed again, because an action cannot compare it with its hash.
@@ -93,5 +117,15 @@ function submittedIn(world: DraftWorld, trajectory: string, module: string): Sub
   const by = accepted[module];
   const { text, tests } = row;
   const findings = rounds[row.round]?.findings ?? [];
-  return { trajectory, domain, model, scaffold, text, tests, module, findings, ...(by && { accepted: by }) };
+  return {
+    trajectory,
+    domain,
+    model,
+    scaffold,
+    text,
+    tests,
+    module,
+    findings,
+    ...(by && { accepted: by }),
+  };
 }

@@ -16,7 +16,10 @@ const FUNCTION_NAMES: Readonly<Record<string, Use>> = {
   Object: { members: 'keys values entries fromEntries hasOwn' },
   Array: { members: 'isArray from of' },
   Math: { members: 'abs ceil floor round trunc sign sqrt max min pow' },
-  Number: { members: 'isInteger isSafeInteger isFinite isNaN MAX_SAFE_INTEGER MIN_SAFE_INTEGER', calls: true },
+  Number: {
+    members: 'isInteger isSafeInteger isFinite isNaN MAX_SAFE_INTEGER MIN_SAFE_INTEGER',
+    calls: true,
+  },
   String: { calls: true },
   Boolean: { calls: true },
   JSON: { members: 'stringify' },
@@ -67,12 +70,16 @@ export const TYPES: ReadonlySet<string> = new Set(
 
 /** Members by which a value leads to its class, and the class to all others. */
 export const FORBIDDEN_MEMBERS: ReadonlySet<string> = new Set([
-  ...'constructor prototype __proto__ __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__'.split(' '),
+  ...'constructor prototype __proto__ __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__'.split(
+    ' ',
+  ),
   ...'caller callee arguments prepareStackTrace captureStackTrace'.split(' '),
 ]);
 
 /** The results of `typeof` that a fragment may compare with. None makes a function of a value. */
-export const PLAIN_TYPES: ReadonlySet<string> = new Set('string number boolean undefined object'.split(' '));
+export const PLAIN_TYPES: ReadonlySet<string> = new Set(
+  'string number boolean undefined object'.split(' '),
+);
 
 /**
  * Names that no declaration of a fragment may take: the same name elsewhere would mean the global

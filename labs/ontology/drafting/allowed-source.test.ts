@@ -16,7 +16,9 @@ async function read(
   const compiled = await compiler.compile(files);
   return sources.map((_, i) => {
     const wrong = compiled.syntax.find(({ file }) => file === `f${i}.ts`);
-    return wrong === undefined ? allowedSource(compiled.sources.get(`f${i}.ts`)!, sort) : { syntax: wrong.says };
+    return wrong === undefined
+      ? allowedSource(compiled.sources.get(`f${i}.ts`)!, sort)
+      : { syntax: wrong.says };
   });
 }
 
@@ -105,7 +107,13 @@ test('a fragment that reaches further is refused', async () => {
 
 /** Refused by their types (`escapes.test.ts`). */
 const OPEN_TYPES: readonly string[] = [
-  ...['a list of anything', 'a map of anything', 'a set of anything', 'an empty list', 'an object of anything'],
+  ...[
+    'a list of anything',
+    'a map of anything',
+    'a set of anything',
+    'an empty list',
+    'an object of anything',
+  ],
   ...['a replacer', 'the rest of a match', 'an item of anything', 'a method as a value'],
   'a method of a global as a value',
 ];
@@ -116,7 +124,9 @@ test('a known way out is refused by its syntax, if its types are not open', asyn
     'function',
   );
   expect(ESCAPES.length).toBeGreaterThan(90);
-  expect(ESCAPES.filter((_, i) => 'source' in found[i]!).map(({ name }) => name)).toEqual(OPEN_TYPES);
+  expect(ESCAPES.filter((_, i) => 'source' in found[i]!).map(({ name }) => name)).toEqual(
+    OPEN_TYPES,
+  );
 });
 
 test('a schema is a call of zod, with known members only', async () => {
@@ -125,9 +135,25 @@ test('a schema is a call of zod, with known members only', async () => {
     'z.object({ at: z.iso.date() }).extend({ n: z.number().int().default(1) })',
   ];
   const refused = [
-    ...['z.any()', 'z.custom()', 'z.core.x()', 'z', 'x.string()', '(() => z.string())()', 'z.string()._zod.constr()'],
-    ...['z.string().transform((a) => a)', 'z.string().refine(() => true)', 'z.number().default(() => 1)'],
-    ...['z.object({ a: z.string() }).shape["a"].min(1)', 'z.literal(pass)', 'z.string().parse("a")'],
+    ...[
+      'z.any()',
+      'z.custom()',
+      'z.core.x()',
+      'z',
+      'x.string()',
+      '(() => z.string())()',
+      'z.string()._zod.constr()',
+    ],
+    ...[
+      'z.string().transform((a) => a)',
+      'z.string().refine(() => true)',
+      'z.number().default(() => 1)',
+    ],
+    ...[
+      'z.object({ a: z.string() }).shape["a"].min(1)',
+      'z.literal(pass)',
+      'z.string().parse("a")',
+    ],
   ];
   const found = await read([...allowed, ...refused], 'schema');
   expect(found.filter((one) => 'source' in one)).toEqual(allowed.map((source) => ({ source })));

@@ -33,23 +33,43 @@ import { assignedIn, boundNames, each } from './bound-names.ts';
 /** The kinds of syntax that a fragment may consist of, besides operators and punctuation. */
 const SYNTAX: ReadonlySet<SyntaxKind> = new Set(
   [
-    ...'ArrowFunction Parameter Block VariableStatement VariableDeclarationList VariableDeclaration'.split(' '),
-    ...'ObjectBindingPattern ArrayBindingPattern BindingElement OmittedExpression Identifier'.split(' '),
-    ...'ReturnStatement IfStatement ForOfStatement ForStatement WhileStatement DoStatement BreakStatement'.split(' '),
+    ...'ArrowFunction Parameter Block VariableStatement VariableDeclarationList VariableDeclaration'.split(
+      ' ',
+    ),
+    ...'ObjectBindingPattern ArrayBindingPattern BindingElement OmittedExpression Identifier'.split(
+      ' ',
+    ),
+    ...'ReturnStatement IfStatement ForOfStatement ForStatement WhileStatement DoStatement BreakStatement'.split(
+      ' ',
+    ),
     ...'ContinueStatement ThrowStatement ExpressionStatement EmptyStatement SwitchStatement CaseBlock CaseClause'.split(
       ' ',
     ),
-    ...'DefaultClause CallExpression NewExpression PropertyAccessExpression ElementAccessExpression'.split(' '),
-    ...'BinaryExpression PrefixUnaryExpression PostfixUnaryExpression ConditionalExpression'.split(' '),
-    ...'ParenthesizedExpression ObjectLiteralExpression PropertyAssignment ShorthandPropertyAssignment'.split(' '),
+    ...'DefaultClause CallExpression NewExpression PropertyAccessExpression ElementAccessExpression'.split(
+      ' ',
+    ),
+    ...'BinaryExpression PrefixUnaryExpression PostfixUnaryExpression ConditionalExpression'.split(
+      ' ',
+    ),
+    ...'ParenthesizedExpression ObjectLiteralExpression PropertyAssignment ShorthandPropertyAssignment'.split(
+      ' ',
+    ),
     ...'SpreadAssignment SpreadElement ArrayLiteralExpression TemplateExpression TemplateHead TemplateMiddle'.split(
       ' ',
     ),
-    ...'TemplateTail TemplateSpan NoSubstitutionTemplateLiteral NumericLiteral StringLiteral TrueKeyword'.split(' '),
-    ...'FalseKeyword NullKeyword RegularExpressionLiteral DeleteExpression NonNullExpression'.split(' '),
+    ...'TemplateTail TemplateSpan NoSubstitutionTemplateLiteral NumericLiteral StringLiteral TrueKeyword'.split(
+      ' ',
+    ),
+    ...'FalseKeyword NullKeyword RegularExpressionLiteral DeleteExpression NonNullExpression'.split(
+      ' ',
+    ),
     ...'ComputedPropertyName TypeOfExpression'.split(' '),
-    ...'ArrayType TypeReference StringKeyword NumberKeyword BooleanKeyword UndefinedKeyword'.split(' '),
-    ...'UnionType LiteralType TypeLiteral PropertySignature TypeOperator ReadonlyKeyword TupleType'.split(' '),
+    ...'ArrayType TypeReference StringKeyword NumberKeyword BooleanKeyword UndefinedKeyword'.split(
+      ' ',
+    ),
+    ...'UnionType LiteralType TypeLiteral PropertySignature TypeOperator ReadonlyKeyword TupleType'.split(
+      ' ',
+    ),
     ...'ParenthesizedType VoidKeyword'.split(' '),
   ].map((name) => SyntaxKind[name as keyof typeof SyntaxKind]),
 );
@@ -75,11 +95,14 @@ export function allowedSource(file: Node, sort: Sort): Allowed {
   if (another !== undefined || wrapped === undefined || !isParenthesizedExpression(wrapped))
     return { fault: 'it is not one expression' };
   const { expression: root } = wrapped;
-  if (sort === 'function' && !isArrowFunction(root)) return { fault: 'it is not an arrow function' };
-  if (sort === 'schema' && !isCallExpression(root)) return { fault: 'it is not a call that returns a zod schema' };
+  if (sort === 'function' && !isArrowFunction(root))
+    return { fault: 'it is not an arrow function' };
+  if (sort === 'schema' && !isCallExpression(root))
+    return { fault: 'it is not a call that returns a zod schema' };
   const bound = boundNames(root);
   const taken = [...bound.all].find((name) => TAKEN.has(name));
-  if (taken !== undefined) return { fault: `it declares ${taken}, which has another meaning; choose another name` };
+  if (taken !== undefined)
+    return { fault: `it declares ${taken}, which has another meaning; choose another name` };
   let fault: string | undefined;
   each(root, (node) => {
     fault ??= syntaxFault(node) ?? useFault(node);
@@ -90,7 +113,8 @@ export function allowedSource(file: Node, sort: Sort): Allowed {
     if (isIdentifier(node)) return identifierFault(node, sort, bound);
     if (isArrowFunction(node)) return node === root ? undefined : arrowFault(node, sort, bound);
     if (isCallExpression(node)) return calleeFault(node.expression, sort, bound);
-    if (isElementAccessExpression(node)) return sort === 'schema' ? readFault(node) : keyFault(node, bound);
+    if (isElementAccessExpression(node))
+      return sort === 'schema' ? readFault(node) : keyFault(node, bound);
     if (isPropertyAccessExpression(node)) return sort === 'schema' ? readFault(node) : undefined;
     return undefined;
   }
@@ -101,7 +125,8 @@ function syntaxFault(node: Node): string | undefined {
     return `it has ${SyntaxKind[node.kind]} (${shown(node)}), which a fragment must not have`;
   if (isStringLiteralLikeNode(node))
     return node.parent.kind === SyntaxKind.LiteralType ? undefined : memberFault(node.text);
-  if (isNewExpression(node) && !isIdentifier(node.expression)) return `it makes ${shown(node)}; name the class`;
+  if (isNewExpression(node) && !isIdentifier(node.expression))
+    return `it makes ${shown(node)}; name the class`;
   if (isTypeOfExpression(node)) return typeofFault(node);
   if (isComputedPropertyName(node) && !isPropertyAssignment(node.parent))
     return `it reads the computed member ${shown(node)}; name the member`;
@@ -114,7 +139,8 @@ function syntaxFault(node: Node): string | undefined {
 function targetFault(node: Node): string | undefined {
   const target = assignedIn(node);
   if (target !== undefined && !isIdentifier(target) && !isPropertyAccessExpression(target))
-    if (!isElementAccessExpression(target)) return `it assigns to a pattern (${shown(target)}); assign each part`;
+    if (!isElementAccessExpression(target))
+      return `it assigns to a pattern (${shown(target)}); assign each part`;
   if (isForOfStatement(node) && !isVariableDeclarationList(node.initializer))
     return `it has a loop over ${shown(node.initializer)}; declare its name with const`;
   if (isVariableDeclarationList(node) && node.flags & NodeFlags.Using)
@@ -124,5 +150,8 @@ function targetFault(node: Node): string | undefined {
 
 /** Operators and punctuation. A keyword is an operator only if it cannot begin a declaration. */
 function isToken(kind: SyntaxKind): boolean {
-  return (kind >= SyntaxKind.FirstPunctuation && kind <= SyntaxKind.LastPunctuation) || kind === SyntaxKind.InKeyword;
+  return (
+    (kind >= SyntaxKind.FirstPunctuation && kind <= SyntaxKind.LastPunctuation) ||
+    kind === SyntaxKind.InKeyword
+  );
 }

@@ -26,7 +26,8 @@ export interface TypedFault {
 }
 
 /** Types behind which a value can be anything. */
-const OPEN: TypeFlags = TypeFlags.Any | TypeFlags.Unknown | TypeFlags.NonPrimitive | TypeFlags.InstantiableNonPrimitive;
+const OPEN: TypeFlags =
+  TypeFlags.Any | TypeFlags.Unknown | TypeFlags.NonPrimitive | TypeFlags.InstantiableNonPrimitive;
 const FUNCTIONS: ReadonlySet<string> = new Set(['Function', 'CallableFunction', 'NewableFunction']);
 
 /**
@@ -45,7 +46,8 @@ export async function typedFaults(
     const at = node.getStart();
     if (!spans.some(({ from, to }) => from <= at && at < to)) return;
     if (isValue(node)) values.push(node);
-    if (isElementAccessExpression(node) && !isLiteralKey(node.argumentExpression)) keyed.push(node.expression);
+    if (isElementAccessExpression(node) && !isLiteralKey(node.argumentExpression))
+      keyed.push(node.expression);
   });
   const kinds = new Kinds(checker);
   const found: TypedFault[] = [];
@@ -53,14 +55,23 @@ export async function typedFaults(
     const node = values[i] as Expression;
     const kind = type === undefined ? 'open' : await kinds.of(type);
     if (kind === 'open')
-      found.push({ from: node.getStart(), says: `the type of ${shown(node)} is open; give it a type that says all` });
+      found.push({
+        from: node.getStart(),
+        says: `the type of ${shown(node)} is open; give it a type that says all`,
+      });
     else if (kind === 'function' && !isArgument(node))
-      found.push({ from: node.getStart(), says: `it uses the function ${shown(node)} as a value; only call it` });
+      found.push({
+        from: node.getStart(),
+        says: `it uses the function ${shown(node)} as a value; only call it`,
+      });
   }
   for (const [i, type] of (await checker.getTypeAtLocation(keyed)).entries()) {
     const node = keyed[i] as Expression;
     if (type === undefined || !(await kinds.isRecord(type)))
-      found.push({ from: node.getStart(), says: `${shown(node)} is no record, so it takes no computed key; use at()` });
+      found.push({
+        from: node.getStart(),
+        says: `${shown(node)} is no record, so it takes no computed key; use at()`,
+      });
   }
   return found;
 }
@@ -87,7 +98,8 @@ class Kinds {
   async isRecord(given: Type): Promise<boolean> {
     const type = await this.#checker.getNonNullableType(given);
     const parts = type?.isUnionType() ? await type.getTypes() : [type];
-    for (const part of parts) if (!part?.isObjectType() || (await this.#checker.isArrayLikeType(part))) return false;
+    for (const part of parts)
+      if (!part?.isObjectType() || (await this.#checker.isArrayLikeType(part))) return false;
     return true;
   }
 
@@ -98,7 +110,9 @@ class Kinds {
     if (FUNCTIONS.has((await type.getSymbol())?.name ?? '')) return 'open';
     for (const kind of [SignatureKind.Call, SignatureKind.Construct])
       if ((await this.#checker.getSignaturesOfType(type, kind)).length > 0) return 'function';
-    return type.isTypeReference() ? this.#worst(await this.#checker.getTypeArguments(type)) : 'plain';
+    return type.isTypeReference()
+      ? this.#worst(await this.#checker.getTypeArguments(type))
+      : 'plain';
   }
 
   async #worst(types: readonly Type[]): Promise<'open' | 'function' | 'plain'> {
@@ -111,13 +125,15 @@ class Kinds {
 /** An expression that is neither a declared name nor the name of a member or a type, nor called. */
 function isValue(node: Node): node is Expression {
   if (isPropertyAccessExpression(node)) return !isCallee(node);
-  if (isElementAccessExpression(node) || isCallExpression(node) || isNewExpression(node)) return true;
+  if (isElementAccessExpression(node) || isCallExpression(node) || isNewExpression(node))
+    return true;
   if (!isIdentifier(node)) return false;
   const { parent } = node;
   if (isPropertyAccessExpression(parent))
     return parent.expression === node && !Object.hasOwn(NAMES.function, node.text);
   if (isPropertyAssignment(parent)) return parent.initializer === node;
-  if (isVariableDeclaration(parent) || isParameterDeclaration(parent)) return parent.initializer === node;
+  if (isVariableDeclaration(parent) || isParameterDeclaration(parent))
+    return parent.initializer === node;
   if (isBindingElement(parent)) return parent.initializer === node;
   if (isNewExpression(parent)) return parent.expression !== node;
   if (isPropertySignatureDeclaration(parent) || isTypeReferenceNode(parent)) return false;

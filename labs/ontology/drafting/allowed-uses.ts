@@ -13,11 +13,22 @@ import {
   isTypeReferenceNode,
   isVariableDeclaration,
 } from 'typescript/unstable/ast/is';
-import { FORBIDDEN_MEMBERS, METHODS, NAMES, PLAIN_TYPES, type Sort, TYPES } from './allowed-names.ts';
+import {
+  FORBIDDEN_MEMBERS,
+  METHODS,
+  NAMES,
+  PLAIN_TYPES,
+  type Sort,
+  TYPES,
+} from './allowed-names.ts';
 import { type BoundNames, isOfState } from './bound-names.ts';
 
 /** The fault of a name: of a member, of a type, of the fragment, or of its surroundings. */
-export function identifierFault(node: Identifier, sort: Sort, bound: BoundNames): string | undefined {
+export function identifierFault(
+  node: Identifier,
+  sort: Sort,
+  bound: BoundNames,
+): string | undefined {
   const { text, parent } = node;
   if (isPropertyAccessExpression(parent) && parent.name === node) return memberFault(text);
   if (isPropertyAssignment(parent) && parent.name === node) return memberFault(text);
@@ -35,7 +46,8 @@ function globalFault(node: Identifier, sort: Sort): string | undefined {
   const { text, parent } = node;
   const known = Object.hasOwn(NAMES[sort], text) ? NAMES[sort][text] : undefined;
   if (known === undefined) return `it uses ${text}, which a ${sort} must not use`;
-  if (known.members === undefined && known.calls === undefined && known.makes === undefined) return undefined;
+  if (known.members === undefined && known.calls === undefined && known.makes === undefined)
+    return undefined;
   if (isCallee(node) && known.calls) return undefined;
   if (isNewExpression(parent) && parent.expression === node && known.makes) return undefined;
   if (!isPropertyAccessExpression(parent) || parent.expression !== node)
@@ -52,7 +64,10 @@ export function memberFault(name: string): string | undefined {
 export function arrowFault(node: Expression, sort: Sort, bound: BoundNames): string | undefined {
   const { parent } = node;
   const isConstant =
-    isVariableDeclaration(parent) && isIdentifier(parent.name) && bound.arrows.has(parent.name.text) && !parent.type;
+    isVariableDeclaration(parent) &&
+    isIdentifier(parent.name) &&
+    bound.arrows.has(parent.name.text) &&
+    !parent.type;
   if (sort === 'function' && (isConstant || isArgument(node))) return undefined;
   return `it has the function ${shown(node)} as a value; bind it by const without a type, or pass it to a call`;
 }
@@ -63,7 +78,8 @@ export function calleeFault(callee: Expression, sort: Sort, bound: BoundNames): 
     return bound.all.has(callee.text) && !bound.arrows.has(callee.text)
       ? `it calls ${callee.text}, which is no function that const binds`
       : undefined;
-  if (!isPropertyAccessExpression(callee)) return `it calls ${shown(callee)}; call a name or a method`;
+  if (!isPropertyAccessExpression(callee))
+    return `it calls ${shown(callee)}; call a name or a method`;
   const { expression: receiver, name } = callee;
   const isGlobal = isIdentifier(receiver) && !bound.all.has(receiver.text);
   if (isGlobal || METHODS[sort].has(name.text)) return undefined;
@@ -71,9 +87,13 @@ export function calleeFault(callee: Expression, sort: Sort, bound: BoundNames): 
 }
 
 /** A schema is read no further than `z.iso`. */
-export function readFault(node: Expression & { readonly expression: Expression }): string | undefined {
+export function readFault(
+  node: Expression & { readonly expression: Expression },
+): string | undefined {
   const isMemberOfZ = isPropertyAccessExpression(node) && isIdentifier(node.expression);
-  return isMemberOfZ || isCallee(node) ? undefined : `it reads ${shown(node)}; a schema only calls z and its methods`;
+  return isMemberOfZ || isCallee(node)
+    ? undefined
+    : `it reads ${shown(node)}; a schema only calls z and its methods`;
 }
 
 /** A computed key can name a member of a class wherever it is not a key of the state. */
@@ -82,7 +102,8 @@ export function keyFault(
   { ofState }: BoundNames,
 ): string | undefined {
   const { argumentExpression: key } = node;
-  if (isNumericLiteral(key) || isStringLiteralLikeNode(key) || isOfState(node.expression, ofState)) return undefined;
+  if (isNumericLiteral(key) || isStringLiteralLikeNode(key) || isOfState(node.expression, ofState))
+    return undefined;
   return `it has the computed key ${shown(node)} outside of the state; use a Map, or at() of a list`;
 }
 

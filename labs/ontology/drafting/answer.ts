@@ -43,7 +43,12 @@ export interface Answer {
 /** The form of an answer: every hole of the scaffold, and nothing else. */
 export function answerForm({ places, processes, invariants }: Holes): z.ZodType<Answer> {
   const invariant = (escalates: boolean) =>
-    z.strictObject({ check: source, ...(escalates && { onApprove: source }), blocks: examples, passes: examples });
+    z.strictObject({
+      check: source,
+      ...(escalates && { onApprove: source }),
+      blocks: examples,
+      passes: examples,
+    });
   return z.strictObject({
     schemas: z.strictObject(Object.fromEntries(places.map((place) => [place, source]))),
     initial: state,
@@ -57,13 +62,16 @@ export function answerForm({ places, processes, invariants }: Holes): z.ZodType<
         }),
       )
       .max(ACTIONS_MAX),
-    invariants: z.strictObject(Object.fromEntries(invariants.map(({ id, escalates }) => [id, invariant(escalates)]))),
+    invariants: z.strictObject(
+      Object.fromEntries(invariants.map(({ id, escalates }) => [id, invariant(escalates)])),
+    ),
   }) as unknown as z.ZodType<Answer>;
 }
 
 /** The answer in a model's text, or the reason for which there is none. */
 export function readAnswer(text: string, holes: Holes): Answer | DraftFinding {
-  if (text.length > ANSWER_MAX) return wrong('the answer', `it has more than ${ANSWER_MAX} characters`);
+  if (text.length > ANSWER_MAX)
+    return wrong('the answer', `it has more than ${ANSWER_MAX} characters`);
   const value = objectIn(text);
   if ('fault' in value) return wrong('the answer', value.fault);
   const parsed = answerForm(holes).safeParse(value.object, { error: issueWords });
@@ -71,8 +79,12 @@ export function readAnswer(text: string, holes: Holes): Answer | DraftFinding {
   const names = parsed.data.actions.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) return wrong(`action ${twice}`, 'two actions have this name');
-  const missing = holes.processes.find((name) => !parsed.data.actions.some(({ process }) => process === name));
-  return missing === undefined ? parsed.data : wrong(`process ${missing}`, 'no action belongs to this process');
+  const missing = holes.processes.find(
+    (name) => !parsed.data.actions.some(({ process }) => process === name),
+  );
+  return missing === undefined
+    ? parsed.data
+    : wrong(`process ${missing}`, 'no action belongs to this process');
 }
 
 function objectIn(text: string): { readonly object: Json } | { readonly fault: string } {

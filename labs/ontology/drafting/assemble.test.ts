@@ -14,10 +14,13 @@ const derived = derive(parse(LIBRARY));
 test('each fragment stands in the module at its span, once and in order', () => {
   const fragments = fragmentsOf(LIBRARY_ANSWER as never);
   const { text, spans } = assemble(derived, LIBRARY_ANSWER as never, fragments);
-  expect(spans.map(({ where }) => where).sort()).toEqual(fragments.map(({ where }) => where).sort());
+  expect(spans.map(({ where }) => where).sort()).toEqual(
+    fragments.map(({ where }) => where).sort(),
+  );
   for (const { where, from, to } of spans)
     expect(text.slice(from, to)).toBe(fragments.find((one) => one.where === where)?.source);
-  for (const [i, { from }] of spans.entries()) expect(from).toBeGreaterThanOrEqual(spans[i - 1]?.to ?? 0);
+  for (const [i, { from }] of spans.entries())
+    expect(from).toBeGreaterThanOrEqual(spans[i - 1]?.to ?? 0);
   expect(text).not.toContain('unwritten');
 });
 
@@ -42,17 +45,29 @@ test('the scaffold of every shipped ontology has holes that make a module', asyn
     const answer = {
       schemas: Object.fromEntries(places.map((place) => [place, 'z.string()'])),
       initial: {},
-      actions: processes.map((process, i) => ({ name: `a${i}`, process, args: 'z.object({})', apply: '() => {}' })),
+      actions: processes.map((process, i) => ({
+        name: `a${i}`,
+        process,
+        args: 'z.object({})',
+        apply: '() => {}',
+      })),
       invariants: Object.fromEntries(
         invariants.map(({ id, escalates }) => [
           id,
-          { check: '() => pass', ...(escalates && { onApprove: '() => {}' }), blocks: [], passes: [] },
+          {
+            check: '() => pass',
+            ...(escalates && { onApprove: '() => {}' }),
+            blocks: [],
+            passes: [],
+          },
         ]),
       ),
     };
     const fragments = fragmentsOf(answer);
     const { text, spans } = assemble(shipped, answer, fragments);
-    expect(spans.map(({ where }) => where).sort()).toEqual(fragments.map(({ where }) => where).sort());
+    expect(spans.map(({ where }) => where).sort()).toEqual(
+      fragments.map(({ where }) => where).sort(),
+    );
     return [`${file.replaceAll('/', '-')}.ts`, text];
   });
   const compiler = new Compiler();

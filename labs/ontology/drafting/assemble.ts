@@ -20,14 +20,18 @@ export interface Assembled {
 
 export function fragmentsOf({ schemas, actions, invariants }: Answer): Fragment[] {
   return [
-    ...Object.entries(schemas).map(([place, source]) => fragment(`schema ${place}`, source, 'schema')),
+    ...Object.entries(schemas).map(([place, source]) =>
+      fragment(`schema ${place}`, source, 'schema'),
+    ),
     ...actions.flatMap(({ name, args, apply }) => [
       fragment(`action ${name}: args`, args, 'schema'),
       fragment(`action ${name}: apply`, apply, 'function'),
     ]),
     ...Object.entries(invariants).flatMap(([id, { check, onApprove }]) => [
       fragment(`invariant ${id}: check`, check, 'function'),
-      ...(onApprove === undefined ? [] : [fragment(`invariant ${id}: onApprove`, onApprove, 'function')]),
+      ...(onApprove === undefined
+        ? []
+        : [fragment(`invariant ${id}: onApprove`, onApprove, 'function')]),
     ]),
   ];
 }
@@ -51,7 +55,12 @@ export function assemble(
     schemaAt: (place) => held(`schema ${place}`),
     initial: literalSource(answer.initial),
     actions: answer.actions.map(({ name, process }) => ({
-      ...{ name, process, args: held(`action ${name}: args`), apply: held(`action ${name}: apply`) },
+      ...{
+        name,
+        process,
+        args: held(`action ${name}: args`),
+        apply: held(`action ${name}: apply`),
+      },
       description: ontology.processes.find((one) => one.process === process)?.definition ?? '',
     })),
     check: (id) => held(`invariant ${id}: check`),
@@ -63,7 +72,8 @@ export function assemble(
   let text = '';
   for (const [i, piece] of template.split(MARK).entries()) {
     const source = i % 2 === 1 ? sources.get(piece) : undefined;
-    if (source !== undefined) spans.push({ where: piece, from: text.length, to: text.length + source.length });
+    if (source !== undefined)
+      spans.push({ where: piece, from: text.length, to: text.length + source.length });
     text += source ?? piece;
   }
   return { text, spans };
@@ -74,6 +84,8 @@ export function literalSource(value: unknown): string {
   if (typeof value === 'string') return textSource(value);
   if (Array.isArray(value)) return `[${value.map(literalSource).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).map(([key, member]) => `${keySource(key)}: ${literalSource(member)}`);
+  const members = Object.entries(value).map(
+    ([key, member]) => `${keySource(key)}: ${literalSource(member)}`,
+  );
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }

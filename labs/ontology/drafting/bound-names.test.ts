@@ -15,7 +15,8 @@ async function namesOf(sources: readonly string[]): Promise<BoundNames[]> {
   expect(syntax).toEqual([]);
   return sources.map((_, i) => {
     const statement = files.get(`${i}.ts`)?.statements[0];
-    if (statement === undefined || !isExpressionStatement(statement)) throw new Error(`no expression ${i}`);
+    if (statement === undefined || !isExpressionStatement(statement))
+      throw new Error(`no expression ${i}`);
     const wrapped = statement.expression;
     return boundNames(isParenthesizedExpression(wrapped) ? wrapped.expression : wrapped);
   });
@@ -32,8 +33,14 @@ const CASES: readonly (readonly [source: string, ofState: string])[] = [
   ['(s) => { const x = s.a ?? {}; const { y } = s.a ?? {}; const { z = 1 } = s; }', 's y'],
   ['(s) => { for (const x of s.a) for (const [k, v] of Object.entries(x.b ?? {})) k; }', 's x k v'],
   ['(s) => { for (const x of Object.keys(s)) x; for (const y of [s]) y; }', 's'],
-  ['(s) => { s.a.filter((x) => x.b).toSorted((y, z) => y - z).reduce((sum, w) => sum + w, 0); }', 's x y z w'],
-  ['(s) => { s.a.map((x, i, all) => x).at(0); const y = s.a.map((x) => x); const z = s.a.at(0); }', 's x z'],
+  [
+    '(s) => { s.a.filter((x) => x.b).toSorted((y, z) => y - z).reduce((sum, w) => sum + w, 0); }',
+    's x y z w',
+  ],
+  [
+    '(s) => { s.a.map((x, i, all) => x).at(0); const y = s.a.map((x) => x); const z = s.a.at(0); }',
+    's x z',
+  ],
   ['(s) => { const x = s; { const x = { ...s }; } }', 's'],
   ['(s) => { s = { ...s }; const x = s; }', ''],
   ['(s) => { const x = s; x++; }', 's'],
@@ -43,11 +50,15 @@ const CASES: readonly (readonly [source: string, ofState: string])[] = [
 
 test('a name is a part of the state if each of its declarations is', async () => {
   const found = await namesOf(CASES.map(([source]) => source));
-  expect(found.map(({ ofState }) => [...ofState].join(' '))).toEqual(CASES.map(([, ofState]) => ofState));
+  expect(found.map(({ ofState }) => [...ofState].join(' '))).toEqual(
+    CASES.map(([, ofState]) => ofState),
+  );
 });
 
 test('an arrow function is one at each of its declarations', async () => {
-  const [names] = await namesOf(['(s) => { const f = () => 1; const g = () => 2; { const g = 1; } let h = () => 3; }']);
+  const [names] = await namesOf([
+    '(s) => { const f = () => 1; const g = () => 2; { const g = 1; } let h = () => 3; }',
+  ]);
   expect([...names!.arrows]).toEqual(['f']);
 });
 
@@ -56,17 +67,34 @@ const value = fc.letrec<{ value: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
     fc.constantFrom('s', 'p', 'q', 'n', 'm', 's.b', '{ a: { a: {} } }'),
-    ...['$.a', "$['b']", '($)', '($ ?? {})', '{ ...$ }', '[$]', '($ ? $ : {})', 'Object.values($)'].map((form) =>
-      tie('value').map((inner) => form.replaceAll('$', () => (inner.startsWith('{') ? `(${inner})` : inner))),
+    ...[
+      '$.a',
+      "$['b']",
+      '($)',
+      '($ ?? {})',
+      '{ ...$ }',
+      '[$]',
+      '($ ? $ : {})',
+      'Object.values($)',
+    ].map((form) =>
+      tie('value').map((inner) =>
+        form.replaceAll('$', () => (inner.startsWith('{') ? `(${inner})` : inner)),
+      ),
     ),
-    ...['$.at(0)', '$.filter(() => true)', '$.map(() => ({}))', '$.pop()', '$.toReversed()'].map((form) =>
-      tie('value').map((inner) => form.replace('$', () => `(${inner})`)),
+    ...['$.at(0)', '$.filter(() => true)', '$.map(() => ({}))', '$.pop()', '$.toReversed()'].map(
+      (form) => tie('value').map((inner) => form.replace('$', () => `(${inner})`)),
     ),
   ),
 })).value;
 /** Statements that declare or assign a name, each around the next ones. */
 const FORMS = [
-  ...['const # = $;', 'const { a: # } = $;', 'const { b: # = {} } = $;', 'const { ...# } = $;', 'const [#] = $;'],
+  ...[
+    'const # = $;',
+    'const { a: # } = $;',
+    'const { b: # = {} } = $;',
+    'const { ...# } = $;',
+    'const [#] = $;',
+  ],
   ...['let # = $;', '# = $;', 'for (const # of $)', 'for (const [, #] of Object.entries($))'],
   ...['($).forEach((#) => @);', '($).reduce((sum, #) => @, 0);', '($).map((_, #) => @);'],
 ].map((form) => (form.includes('@') ? form : `${form} @`));
@@ -93,7 +121,10 @@ function otherNames(source: string): ReadonlySet<string> {
   const leaf = () => part({ a: 1, b: part([part({ a: 2 })]) });
   const state = part({ a: part({ a: leaf(), b: part([leaf(), leaf()]) }), b: part([leaf()]) });
   const isPart = (found: unknown): boolean =>
-    typeof found !== 'object' || found === null || parts.has(found) || (Array.isArray(found) && found.every(isPart));
+    typeof found !== 'object' ||
+    found === null ||
+    parts.has(found) ||
+    (Array.isArray(found) && found.every(isPart));
   const others = new Set<string>();
   const see = (of: string, found: unknown): void => {
     if (!isPart(found)) others.add(of);

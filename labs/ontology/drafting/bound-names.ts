@@ -47,12 +47,18 @@ interface Declared {
 
 /** Methods of a list whose function gets elements of it, by the index of that parameter. */
 const ELEMENT_PARAMETERS: readonly ReadonlySet<string>[] = [
-  new Set('every filter find findIndex findLast findLastIndex flatMap forEach map some sort toSorted'.split(' ')),
+  new Set(
+    'every filter find findIndex findLast findLastIndex flatMap forEach map some sort toSorted'.split(
+      ' ',
+    ),
+  ),
   new Set('sort toSorted reduce reduceRight'.split(' ')),
 ];
 /** Methods of a list whose result is an element of it, or has only elements of it. */
 const ELEMENTS: ReadonlySet<string> = new Set(
-  'at filter find findLast flat pop reverse shift slice sort toReversed toSorted values entries'.split(' '),
+  'at filter find findLast flat pop reverse shift slice sort toReversed toSorted values entries'.split(
+    ' ',
+  ),
 );
 
 /** The names of a fragment. The first parameter of its function is the state. */
@@ -70,12 +76,17 @@ export function boundNames(root: Expression): BoundNames {
   const all = new Set(declared.map(({ name }) => name));
   const constant = new Set([...all].filter((name) => !assigned.has(name)));
   const only = (names: ReadonlySet<string>, holds: (of: Declared['of']) => boolean): Set<string> =>
-    new Set([...names].filter((name) => declared.every((one) => one.name !== name || holds(one.of))));
+    new Set(
+      [...names].filter((name) => declared.every((one) => one.name !== name || holds(one.of))),
+    );
   let ofState: ReadonlySet<string> = constant;
   for (let size = -1; size !== ofState.size; ) {
     size = ofState.size;
     const known = ofState;
-    ofState = only(known, (of) => of === 'state' || (typeof of === 'object' && isOfState(of, known)));
+    ofState = only(
+      known,
+      (of) => of === 'state' || (typeof of === 'object' && isOfState(of, known)),
+    );
   }
   return { all, arrows: only(constant, (of) => of === 'arrow'), ofState };
 }
@@ -86,13 +97,21 @@ export function boundNames(root: Expression): BoundNames {
  */
 export function isOfState(node: Expression, ofState: ReadonlySet<string>): boolean {
   if (isIdentifier(node)) return ofState.has(node.text);
-  if (isPropertyAccessExpression(node) || isElementAccessExpression(node) || isNonNullExpression(node))
+  if (
+    isPropertyAccessExpression(node) ||
+    isElementAccessExpression(node) ||
+    isNonNullExpression(node)
+  )
     return isOfState(node.expression, ofState);
   if (isParenthesizedExpression(node)) return isOfState(node.expression, ofState);
   if (!isCallExpression(node) || !isPropertyAccessExpression(node.expression)) return false;
   const { expression: receiver, name } = node.expression;
   const [first] = node.arguments;
-  if (isIdentifier(receiver) && receiver.text === 'Object' && (name.text === 'values' || name.text === 'entries'))
+  if (
+    isIdentifier(receiver) &&
+    receiver.text === 'Object' &&
+    (name.text === 'values' || name.text === 'entries')
+  )
     return first !== undefined && !isSpreadElement(first) && isOfState(orEmpty(first), ofState);
   return ELEMENTS.has(name.text) && isOfState(receiver, ofState);
 }
@@ -105,7 +124,8 @@ export function assignedIn(node: Node): Expression | undefined {
     return assigns ? bare(node.left) : undefined;
   }
   if (!isPrefixUnaryExpression(node) && !isPostfixUnaryExpression(node)) return undefined;
-  const changes = node.operator === SyntaxKind.PlusPlusToken || node.operator === SyntaxKind.MinusMinusToken;
+  const changes =
+    node.operator === SyntaxKind.PlusPlusToken || node.operator === SyntaxKind.MinusMinusToken;
   return changes ? bare(node.operand) : undefined;
 }
 
@@ -117,7 +137,9 @@ export function each(node: Node, visit: (node: Node) => void): void {
 }
 
 function bare(node: Expression): Expression {
-  return isParenthesizedExpression(node) || isNonNullExpression(node) ? bare(node.expression) : node;
+  return isParenthesizedExpression(node) || isNonNullExpression(node)
+    ? bare(node.expression)
+    : node;
 }
 
 function parameterOf(parameter: ParameterDeclaration, root: Expression): Declared['of'] {
@@ -132,7 +154,10 @@ function parameterOf(parameter: ParameterDeclaration, root: Expression): Declare
   return ELEMENT_PARAMETERS[index]?.has(name.text) ? receiver : 'other';
 }
 
-function variableOf({ initializer, parent }: Node & { readonly initializer?: Expression }): Declared['of'] {
+function variableOf({
+  initializer,
+  parent,
+}: Node & { readonly initializer?: Expression }): Declared['of'] {
   if (!isVariableDeclarationList(parent) || !(parent.flags & NodeFlags.Const)) return 'other';
   if (isForOfStatement(parent.parent)) return orEmpty(parent.parent.expression);
   if (initializer === undefined) return 'other';
@@ -144,7 +169,8 @@ function namesIn(name: BindingName, of: Declared['of']): Declared[] {
   if (isIdentifier(name)) return [{ name: name.text, of }];
   return [...name.elements].flatMap((element) => {
     if (!isBindingElement(element) || element.name === undefined) return [];
-    const isPart = element.initializer === undefined && element.dotDotDotToken === undefined && of !== 'arrow';
+    const isPart =
+      element.initializer === undefined && element.dotDotDotToken === undefined && of !== 'arrow';
     return namesIn(element.name, !isPart ? 'other' : typeof of === 'object' ? orEmpty(of) : of);
   });
 }
@@ -152,7 +178,8 @@ function namesIn(name: BindingName, of: Declared['of']): Declared[] {
 /** `loans` of `loans ?? {}`: an empty object or list adds no members. */
 function orEmpty(node: Expression): Expression {
   if (isParenthesizedExpression(node)) return orEmpty(node.expression);
-  if (!isBinaryExpression(node) || node.operatorToken.kind !== SyntaxKind.QuestionQuestionToken) return node;
+  if (!isBinaryExpression(node) || node.operatorToken.kind !== SyntaxKind.QuestionQuestionToken)
+    return node;
   const { left, right } = node;
   const isEmpty = isObjectLiteralExpression(right)
     ? right.properties.length === 0

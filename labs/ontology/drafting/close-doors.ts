@@ -5,7 +5,13 @@ import { runInNewContext } from 'node:vm';
 /** Globals of Node that the checks of a domain use. They lead to no file, process or socket. */
 const KEPT: ReadonlySet<string> = new Set(['Buffer', 'structuredClone']);
 /** Globals of the language that make code or wait. */
-const REMOVED: ReadonlySet<string> = new Set(['eval', 'Function', 'WebAssembly', 'console', 'Atomics']);
+const REMOVED: ReadonlySet<string> = new Set([
+  'eval',
+  'Function',
+  'WebAssembly',
+  'console',
+  'Atomics',
+]);
 /** `checkDomain` watches `Math.random`, so the functions of `Math` stay exchangeable. */
 const OPEN: ReadonlySet<unknown> = new Set([globalThis, Math]);
 
@@ -20,11 +26,15 @@ const OPEN: ReadonlySet<unknown> = new Set([globalThis, Math]);
 export function closeDoors(): void {
   refuseConnections();
   const kinds = [() => {}, async () => {}, function* () {}, async function* () {}];
-  for (const one of kinds) Reflect.deleteProperty(Object.getPrototypeOf(one) as object, 'constructor');
+  for (const one of kinds)
+    Reflect.deleteProperty(Object.getPrototypeOf(one) as object, 'constructor');
   const language = new Set(runInNewContext('Object.getOwnPropertyNames(globalThis)') as string[]);
   for (const name of Object.getOwnPropertyNames(globalThis))
-    if (REMOVED.has(name) || !(language.has(name) || KEPT.has(name))) Reflect.deleteProperty(globalThis, name);
-  const globals = Object.getOwnPropertyNames(globalThis).map((name): unknown => Reflect.get(globalThis, name));
+    if (REMOVED.has(name) || !(language.has(name) || KEPT.has(name)))
+      Reflect.deleteProperty(globalThis, name);
+  const globals = Object.getOwnPropertyNames(globalThis).map((name): unknown =>
+    Reflect.get(globalThis, name),
+  );
   sealAll([...globals, ...kinds, ...iterators()]);
   // `checkDomain` watches `process.env`.
   Object.defineProperty(globalThis, 'process', { value: { env: {} } });
@@ -45,9 +55,17 @@ function refuseConnections(): void {
 
 /** One value of each kind whose prototype no global leads to. */
 function iterators(): unknown[] {
-  const { from } = Reflect.get(globalThis, 'Iterator') as { from(list: object): { map(make: unknown): unknown } };
+  const { from } = Reflect.get(globalThis, 'Iterator') as {
+    from(list: object): { map(make: unknown): unknown };
+  };
   const wrapped = from({ next: () => ({ done: true }) });
-  const made = [[].values(), new Map().values(), new Set().values(), ''[Symbol.iterator](), ''.matchAll(/./g)];
+  const made = [
+    [].values(),
+    new Map().values(),
+    new Set().values(),
+    ''[Symbol.iterator](),
+    ''.matchAll(/./g),
+  ];
   return [...made, wrapped, wrapped.map(String)];
 }
 
@@ -60,7 +78,12 @@ function sealAll(values: readonly unknown[]): void {
   const waiting = [...values];
   while (waiting.length > 0) {
     const value = waiting.pop();
-    if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) continue;
+    if (
+      (typeof value !== 'object' && typeof value !== 'function') ||
+      value === null ||
+      seen.has(value)
+    )
+      continue;
     seen.add(value);
     if (typeof value === 'function') Object.freeze(value);
     else if (!ArrayBuffer.isView(value)) Object.seal(value);

@@ -27,8 +27,19 @@ export type Inspect = (
 
 /** The options under which a scaffold compiles. */
 const OPTIONS = {
-  ...{ target: 'es2024', lib: ['es2024'], module: 'nodenext', moduleResolution: 'nodenext', types: [], strict: true },
-  ...{ noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, verbatimModuleSyntax: true },
+  ...{
+    target: 'es2024',
+    lib: ['es2024'],
+    module: 'nodenext',
+    moduleResolution: 'nodenext',
+    types: [],
+    strict: true,
+  },
+  ...{
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    verbatimModuleSyntax: true,
+  },
   ...{ erasableSyntaxOnly: true, isolatedModules: true, allowImportingTsExtensions: true },
   ...{ skipLibCheck: true, noEmit: true },
 };
@@ -78,7 +89,8 @@ export class Compiler {
           const found = messages(name, await program.getSemanticDiagnostics(join(folder, name)));
           types.push(...found);
           if (found.length > 0) continue;
-          for (const one of await inspect(name, source, checker)) inspected.push({ file: name, ...one });
+          for (const one of await inspect(name, source, checker))
+            inspected.push({ file: name, ...one });
         }
       return { sources, syntax, types, inspected };
     } finally {
@@ -93,6 +105,9 @@ export class Compiler {
   }
 }
 
-function messages(file: string, found: readonly { readonly pos: number; readonly text: string }[]): CompilerMessage[] {
+function messages(
+  file: string,
+  found: readonly { readonly pos: number; readonly text: string }[],
+): CompilerMessage[] {
   return found.slice(0, MESSAGES_MAX).map(({ pos, text }) => ({ file, from: pos, says: text }));
 }

@@ -48,7 +48,10 @@ export const draftDomain = defineDomain({
     submission: { reads: ['/rounds'], writes: ['/submitted'] },
     acceptance: { writes: ['/accepted'] },
   },
-  roles: { drafter: { processes: ['drafting', 'submission'] }, reviewer: { processes: ['acceptance'] } },
+  roles: {
+    drafter: { processes: ['drafting', 'submission'] },
+    reviewer: { processes: ['acceptance'] },
+  },
   counselors: { human: (principal) => isPerson(principal) },
   actions: {
     recordRound: {
@@ -56,7 +59,8 @@ export const draftDomain = defineDomain({
       description: 'Records one question to the model, with the findings on its answer.',
       args: round.extend({ number: z.string().regex(/^[1-9]\d?$/) }),
       apply: (state, { number, ...row }) => {
-        if (state.rounds[number] !== undefined) throw new Error(`round ${number} is recorded already`);
+        if (state.rounds[number] !== undefined)
+          throw new Error(`round ${number} is recorded already`);
         state.rounds[number] = row;
       },
     },
@@ -76,7 +80,8 @@ export const draftDomain = defineDomain({
       'ROUND_HAS_NO_ERROR',
       '/submitted/*',
       { reads: ['/rounds'], with: ({ round: number }) => ({ round: `/rounds/${number}` }) },
-      (_, { round: row }) => (row?.errors === 0 ? pass : reject('the round of the module has errors')),
+      (_, { round: row }) =>
+        row?.errors === 0 ? pass : reject('the round of the module has errors'),
     ),
     each(
       'A_PERSON_ACCEPTS',
@@ -89,7 +94,8 @@ export const draftDomain = defineDomain({
           accepted[module] = { by: counselor, at };
         },
       },
-      (_, { accepted }) => (accepted === undefined ? escalate('a person accepts the module') : pass),
+      (_, { accepted }) =>
+        accepted === undefined ? escalate('a person accepts the module') : pass,
     ),
   ],
 });

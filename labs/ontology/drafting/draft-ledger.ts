@@ -11,7 +11,9 @@ export async function draftsIn(storeUrl: string): Promise<string[]> {
   const store = await openStore(storeUrl, { mode: 'existing' });
   try {
     const all = await store.trajectories();
-    return all.map(({ trajectory_id }) => trajectory_id).filter((name) => name.startsWith('draft-'));
+    return all
+      .map(({ trajectory_id }) => trajectory_id)
+      .filter((name) => name.startsWith('draft-'));
   } finally {
     await store.close();
   }
@@ -45,9 +47,14 @@ export async function requireRuling(
   const { ruling: found, detail = '' } = await ruling;
   if (found === wanted) return;
   const why = detail.replace(/\.$/, '');
-  throw notAcceptable(`The record of the draft is refused (${found}): ${why}. Draft the module again.`);
+  throw notAcceptable(
+    `The record of the draft is refused (${found}): ${why}. Draft the module again.`,
+  );
 }
 
-export function notAcceptable(message: string, evidence: Readonly<Record<string, unknown>> = {}): OntologyError {
+export function notAcceptable(
+  message: string,
+  evidence: Readonly<Record<string, unknown>> = {},
+): OntologyError {
   return new OntologyError('not_acceptable', message, { evidence });
 }

@@ -33,7 +33,8 @@ function changed(change: (answer: any) => void): object {
   return answer;
 }
 
-const errors = (findings: readonly DraftFinding[]) => findings.filter(({ severity }) => severity === 'error');
+const errors = (findings: readonly DraftFinding[]) =>
+  findings.filter(({ severity }) => severity === 'error');
 
 test('a model that is right at once needs one round', async () => {
   const { model, asked } = answering(LIBRARY_ANSWER);
@@ -180,7 +181,11 @@ test('a model that never succeeds ends after the rounds, with what is left', asy
   const { model, asked } = answering('I am sorry.', wrong, 'no');
   const { ok, rounds, best } = await draft(model, { rounds: 3 });
   expect([ok, rounds.length, asked.length]).toEqual([false, 3, 3]);
-  expect(rounds.map(({ findings }) => errors(findings)[0]?.check)).toEqual(['form', 'examples', 'form']);
+  expect(rounds.map(({ findings }) => errors(findings)[0]?.check)).toEqual([
+    'form',
+    'examples',
+    'form',
+  ]);
   expect(best).toMatchObject({ round: 2, module: rounds[1]!.module });
   expect(rounds[0]).not.toHaveProperty('module');
 });
@@ -189,12 +194,19 @@ test('hostile answers run nowhere, and make no draft', async () => {
   const hostile = [
     changed(({ actions }) => (actions[0].apply = '() => { process.exit(0); }')),
     changed(({ actions }) => (actions[0].args = "import('node:fs')")),
-    changed(({ invariants }) => (invariants.LENT_ONCE.check = "() => pass), require('fs'), (() => pass")),
+    changed(
+      ({ invariants }) => (invariants.LENT_ONCE.check = "() => pass), require('fs'), (() => pass"),
+    ),
     'x'.repeat(3_000_000),
   ];
   const { ok, best, rounds } = await draft(answering(...hostile).model, { rounds: 4 });
   expect([ok, best]).toEqual([false, undefined]);
-  expect(rounds.map(({ findings }) => findings[0]?.check)).toEqual(['source', 'source', 'source', 'form']);
+  expect(rounds.map(({ findings }) => findings[0]?.check)).toEqual([
+    'source',
+    'source',
+    'source',
+    'form',
+  ]);
 });
 
 test('a loop without an end is stopped at the limit, in an action or a rule', async () => {
@@ -202,8 +214,13 @@ test('a loop without an end is stopped at the limit, in an action or a rule', as
     ({ actions }: any) => (actions[0].apply = '() => { for (;;) { } }'),
     ({ invariants }: any) => (invariants.LENT_ONCE.check = '() => { while (true) { } }'),
   ]) {
-    const { rounds } = await draft(answering(changed(fault)).model, { rounds: 1, timeLimitSeconds: 6 });
-    expect(rounds[0]!.findings).toMatchObject([{ check: 'run', says: 'its checks took longer than 6 seconds' }]);
+    const { rounds } = await draft(answering(changed(fault)).model, {
+      rounds: 1,
+      timeLimitSeconds: 6,
+    });
+    expect(rounds[0]!.findings).toMatchObject([
+      { check: 'run', says: 'its checks took longer than 6 seconds' },
+    ]);
   }
 });
 
@@ -244,7 +261,9 @@ test('bad input is refused before the model is asked', async () => {
   });
   await expect(draft(model, { rounds: 21 })).rejects.toMatchObject({ code: 'bad_argument' });
   const unsound = parse(LIBRARY.replace('a:refersTo :Funds', 'a:refersTo :Fund'));
-  await expect(draftModule(unsound, { oracle: oracleOf(), model })).rejects.toMatchObject({ code: 'unsound' });
+  await expect(draftModule(unsound, { oracle: oracleOf(), model })).rejects.toMatchObject({
+    code: 'unsound',
+  });
   expect(asked).toEqual([]);
   await expect(draft((() => 7) as never)).rejects.toMatchObject({ code: 'bad_draft' });
 });

@@ -83,7 +83,10 @@ const OPTIONS = arg.members({
  *   the OracleError of `consult`; the errors of the model and of `onRound`; ArgumentError
  *   `bad_argument`
  */
-export async function draftModule(ontology: Ontology, options: ModuleDraftOptions): Promise<ModuleDraft> {
+export async function draftModule(
+  ontology: Ontology,
+  options: ModuleDraftOptions,
+): Promise<ModuleDraft> {
   checkArgument(OPTIONS, options, 'options');
   requireShortReference(options.reference);
   const derived = derive(ontology);
@@ -95,16 +98,28 @@ export async function draftModule(ontology: Ontology, options: ModuleDraftOption
   }
 }
 
-async function inRounds(derived: Derived, compiler: Compiler, options: ModuleDraftOptions): Promise<ModuleDraft> {
+async function inRounds(
+  derived: Derived,
+  compiler: Compiler,
+  options: ModuleDraftOptions,
+): Promise<ModuleDraft> {
   const { rounds: roundsMax = DEFAULT_ROUNDS, timeLimitSeconds = DEFAULT_SECONDS } = options;
   const limits: TrialLimits = { timeMs: timeLimitSeconds * 1_000, memoryMb: MEMORY_MB };
   const rounds: DraftRound[] = [];
   let best: ModuleDraft['best'];
   let last: { readonly answer: string; readonly findings: readonly DraftFinding[] } | undefined;
   while (rounds.length < roundsMax) {
-    const { text: answer, ...asked } = await ask(roundPrompt(derived, options.reference, last), options);
+    const { text: answer, ...asked } = await ask(
+      roundPrompt(derived, options.reference, last),
+      options,
+    );
     const { made, findings } = await judgeAnswer(answer, derived, compiler, limits);
-    const round = { round: rounds.length + 1, ...asked, ...(made && { module: hashText(made.text) }), findings };
+    const round = {
+      round: rounds.length + 1,
+      ...asked,
+      ...(made && { module: hashText(made.text) }),
+      findings,
+    };
     rounds.push(round);
     await options.onRound?.(round);
     if (made !== undefined && (best === undefined || errorsIn(findings) <= errorsIn(best.findings)))
@@ -127,9 +142,13 @@ async function ask(
     call: () => model(request),
   });
   if (typeof value === 'string') return { text: value, question: oracle_key, answer: hash };
-  throw new OntologyError('bad_draft', 'The model did not answer with text. Make it answer with JSON, as text.', {
-    evidence: { answer: value },
-  });
+  throw new OntologyError(
+    'bad_draft',
+    'The model did not answer with text. Make it answer with JSON, as text.',
+    {
+      evidence: { answer: value },
+    },
+  );
 }
 
 /** The identity of a draft: the same question to the same model is the same draft. */

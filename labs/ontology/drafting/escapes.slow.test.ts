@@ -20,7 +20,11 @@ const SOUND = "({ funds }) => (funds >= 0 ? pass : reject('less than nothing'))"
 const ontology = parse(LIBRARY);
 const derived = derive(ontology);
 const folder = mkdtempSync(join(tmpdir(), 'assize-escapes-'));
-const places = { served: join(folder, 'served'), socket: join(folder, 'socket'), file: join(folder, 'file') };
+const places = {
+  served: join(folder, 'served'),
+  socket: join(folder, 'socket'),
+  file: join(folder, 'file'),
+};
 let connections = 0;
 const server = createServer((socket) => {
   connections++;
@@ -48,14 +52,18 @@ function moduleWith(place: Escape['place'], source: string): Assembled {
 
 /** The faults of the syntax, or of the types where the syntax has none. */
 async function faultsOf(escapes: readonly Escape[]): Promise<readonly string[][]> {
-  const fragments = await compiler.compile(new Map(escapes.map(({ source }, i) => [`${i}.ts`, fragmentFile(source)])));
+  const fragments = await compiler.compile(
+    new Map(escapes.map(({ source }, i) => [`${i}.ts`, fragmentFile(source)])),
+  );
   const syntax = escapes.map((_, i): string[] => {
     const wrong = fragments.syntax.filter(({ file }) => file === `${i}.ts`).map(({ says }) => says);
     const allowed = allowedSource(fragments.sources.get(`${i}.ts`)!, 'function');
     return 'fault' in allowed ? [...wrong, allowed.fault] : wrong;
   });
   const left = new Map(
-    escapes.flatMap(({ place, source }, i) => (syntax[i]!.length > 0 ? [] : [[`${i}.ts`, moduleWith(place, source)]])),
+    escapes.flatMap(({ place, source }, i) =>
+      syntax[i]!.length > 0 ? [] : [[`${i}.ts`, moduleWith(place, source)]],
+    ),
   );
   const texts = new Map([...left].map(([file, { text }]) => [file, text]));
   const { types, inspected } = await compiler.compile(texts, (file, source, checker) =>
@@ -73,25 +81,38 @@ function isFunction({ where }: Assembled['spans'][number]): boolean {
 }
 
 test('every way out that is known is refused by its source', async () => {
-  const known = WAYS_OUT.map((name): Escape => ({ name, place: 'check', source: wayOut(name, places) }));
+  const known = WAYS_OUT.map(
+    (name): Escape => ({ name, place: 'check', source: wayOut(name, places) }),
+  );
   const escapes = [...ESCAPES, ...known];
   const faults = await faultsOf(escapes);
   expect(escapes.filter((_, i) => faults[i]!.length === 0).map(({ name }) => name)).toEqual([]);
 });
 
 test('a function without a fault has none', async () => {
-  expect(await faultsOf([{ name: 'a sound function', place: 'check', source: SOUND }])).toEqual([[]]);
+  expect(await faultsOf([{ name: 'a sound function', place: 'check', source: SOUND }])).toEqual([
+    [],
+  ]);
 });
 
 const trial = (text: string) =>
   runTrial({ text }, ontology, LIBRARY_ANSWER as never, { timeMs: 120_000, memoryMb: 1_024 });
 
-test.each(WAYS_OUT)('a check that %s gets nowhere without the check of its source', async (name) => {
-  const { text } = moduleWith('check', wayOut(name, places));
-  await trial(`${text}\nlibrary.rules.find(({ id }) => id === 'WITHIN_FUNDS').check({ funds: 77 });\n`);
-  await trial(text);
-  expect([connections, existsSync(places.socket), existsSync(places.file)]).toEqual([0, false, false]);
-});
+test.each(WAYS_OUT)(
+  'a check that %s gets nowhere without the check of its source',
+  async (name) => {
+    const { text } = moduleWith('check', wayOut(name, places));
+    await trial(
+      `${text}\nlibrary.rules.find(({ id }) => id === 'WITHIN_FUNDS').check({ funds: 77 });\n`,
+    );
+    await trial(text);
+    expect([connections, existsSync(places.socket), existsSync(places.file)]).toEqual([
+      0,
+      false,
+      false,
+    ]);
+  },
+);
 
 /** Expressions that are true if they got out. An exception is an end as well. */
 const ATTEMPTS: Readonly<Record<string, string>> = {
@@ -146,7 +167,9 @@ const ATTEMPTS: Readonly<Record<string, string>> = {
 
 test('code that no source may have gets nowhere in the process of a trial', async () => {
   const { text } = moduleWith('check', SOUND);
-  const tried = Object.entries(ATTEMPTS).map(([name, source]) => `out(${JSON.stringify(name)}, () => (${source}));`);
+  const tried = Object.entries(ATTEMPTS).map(
+    ([name, source]) => `out(${JSON.stringify(name)}, () => (${source}));`,
+  );
   const [found] = await trial(`${text}
     const reached: string[] = [];
     const out = (name: string, attempt: () => unknown): void => {

@@ -49,5 +49,7 @@ export function errorsIn(findings: readonly DraftFinding[]): number {
 }
 
 function shortened(given: string): string {
-  return given.length <= TEXT_MAX ? given.toWellFormed() : `${given.slice(0, TEXT_MAX).toWellFormed()}…`;
+  return given.length <= TEXT_MAX
+    ? given.toWellFormed()
+    : `${given.slice(0, TEXT_MAX).toWellFormed()}…`;
 }

@@ -38,7 +38,10 @@ export function derive(ontology: Ontology): Derived {
   const holes: Holes = {
     places,
     processes: ontology.processes.map(({ process }) => process) as [string, ...string[]],
-    invariants: invariants.map(({ id, onFailure }) => ({ id, escalates: onFailure === 'escalate' })),
+    invariants: invariants.map(({ id, onFailure }) => ({
+      id,
+      escalates: onFailure === 'escalate',
+    })),
   };
   return { ontology, roles, invariants, holes, scaffold };
 }

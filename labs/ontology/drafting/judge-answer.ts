@@ -34,26 +34,37 @@ export async function judgeAnswer(
   const made = { text: assembled.text, tests: testsOf(derived, answer) };
   const typed = await typeFindings(assembled, allowed.fragments, compiler);
   if (typed.length > 0) return { made, findings: fewFindings(typed) };
-  return { made, findings: fewFindings(await runTrial(assembled, derived.ontology, answer, limits)) };
+  return {
+    made,
+    findings: fewFindings(await runTrial(assembled, derived.ontology, answer, limits)),
+  };
 }
 
 /** The fragments without the text around their expressions, or their faults. */
 async function allowedFragments(
   fragments: readonly Fragment[],
   compiler: Compiler,
-): Promise<{ readonly fragments: readonly Fragment[] } | { readonly findings: readonly DraftFinding[] }> {
-  const files = new Map(fragments.map(({ source }, i) => [`fragment-${i}.ts`, fragmentFile(source)] as const));
+): Promise<
+  { readonly fragments: readonly Fragment[] } | { readonly findings: readonly DraftFinding[] }
+> {
+  const files = new Map(
+    fragments.map(({ source }, i) => [`fragment-${i}.ts`, fragmentFile(source)] as const),
+  );
   const { sources, syntax } = await compiler.compile(files);
   const read = fragments.map(({ where, source, sort }, i) => {
     const name = `fragment-${i}.ts`;
     const wrong = syntax.find(({ file }) => file === name)?.says;
     const file = sources.get(name);
     const allowed =
-      wrong !== undefined || file === undefined ? { fault: wrong ?? 'it cannot be parsed' } : allowedSource(file, sort);
+      wrong !== undefined || file === undefined
+        ? { fault: wrong ?? 'it cannot be parsed' }
+        : allowedSource(file, sort);
     return { where, sort, source, ...allowed };
   });
   const findings = read.flatMap((one): DraftFinding[] =>
-    'fault' in one ? [{ check: 'source', severity: 'error', where: one.where, says: one.fault }] : [],
+    'fault' in one
+      ? [{ check: 'source', severity: 'error', where: one.where, says: one.fault }]
+      : [],
   );
   return findings.length > 0 ? { findings } : { fragments: read };
 }
@@ -64,13 +75,17 @@ async function typeFindings(
   fragments: readonly Fragment[],
   compiler: Compiler,
 ): Promise<DraftFinding[]> {
-  const functions = new Set(fragments.filter(({ sort }) => sort === 'function').map(({ where }) => where));
+  const functions = new Set(
+    fragments.filter(({ sort }) => sort === 'function').map(({ where }) => where),
+  );
   const ofFunctions = spans.filter(({ where }) => functions.has(where));
-  const { syntax, types, inspected } = await compiler.compile(new Map([['module.ts', text]]), (_, source, checker) =>
-    typedFaults(source, ofFunctions, checker),
+  const { syntax, types, inspected } = await compiler.compile(
+    new Map([['module.ts', text]]),
+    (_, source, checker) => typedFaults(source, ofFunctions, checker),
   );
   const finding = (check: DraftFinding['check'], { from, says }: CompilerMessage): DraftFinding => {
-    const where = spans.find((span) => span.from <= from && from < span.to)?.where ?? placeIn(text, from);
+    const where =
+      spans.find((span) => span.from <= from && from < span.to)?.where ?? placeIn(text, from);
     return { check, severity: 'error', where, says: says.trim() };
   };
   return [

@@ -28,11 +28,16 @@ export function lifeCycleFindings(
   examples: readonly Json[],
 ): { readonly findings: readonly DraftFinding[]; readonly counts: WalkedCounts } {
   const counts = { committed: {}, stopped: {} };
-  const from = (initial: Json, bounds: { readonly depth: number; readonly statesMax: number }): LifeCycleWalk<Json> => {
+  const from = (
+    initial: Json,
+    bounds: { readonly depth: number; readonly statesMax: number },
+  ): LifeCycleWalk<Json> => {
     const walked = walkLifeCycle<Json>({
       ...{ domain, at: AT, initial, ...bounds, proposals: proposalsOf(domain, TRIES) },
       allowed: (_before, step, _after, path) => orderFault(domain, ontology, initial, step, path),
-      counselors: Object.fromEntries(Object.keys(domain.counselors).map((kind) => [kind, [`${kind}:walking`]])),
+      counselors: Object.fromEntries(
+        Object.keys(domain.counselors).map((kind) => [kind, [`${kind}:walking`]]),
+      ),
     });
     for (const name of ['committed', 'stopped'] as const) Object.assign(counts[name], walked[name]);
     return walked;
@@ -51,7 +56,13 @@ export function lifeCycleFindings(
 function forbiddenSteps({ counterexample }: LifeCycleWalk<Json>): DraftFinding[] {
   if (counterexample === undefined) return [];
   const { why, path } = counterexample;
-  return [finding('error', `action ${path.at(-1)?.action}`, `${why}; the way there: ${JSON.stringify(path)}`)];
+  return [
+    finding(
+      'error',
+      `action ${path.at(-1)?.action}`,
+      `${why}; the way there: ${JSON.stringify(path)}`,
+    ),
+  ];
 }
 
 function unstopped({ rules }: Domain, { stopped }: WalkedCounts): DraftFinding[] {
@@ -77,30 +88,48 @@ function orderFault(
   path: readonly LifeCycleStep[],
 ): string | undefined {
   const processOf = (one: LifeCycleStep): string => actions[one.action]?.process ?? '';
-  const of = (name: string): ProcessClass | undefined => ontology.processes.find(({ process }) => process === name);
+  const of = (name: string): ProcessClass | undefined =>
+    ontology.processes.find(({ process }) => process === name);
   const named = of(processOf(step));
   const before = ontology.processes.filter(({ term }) => named?.after.includes(term));
   const missing = before.find(
     (first) =>
       beginsEmpty(first, ontology, initial) &&
-      !path.some((one) => processOf(one) === first.process && haveSame(one.role.params, step.role.params)),
+      !path.some(
+        (one) => processOf(one) === first.process && haveSame(one.role.params, step.role.params),
+      ),
   );
-  return missing && `${named?.process} was committed before ${missing.process}, which always comes before it`;
+  return (
+    missing &&
+    `${named?.process} was committed before ${missing.process}, which always comes before it`
+  );
 }
 
-function haveSame(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+function haveSame(
+  a: Readonly<Record<string, string>>,
+  b: Readonly<Record<string, string>>,
+): boolean {
   return Object.entries(a).every(([param, value]) => b[param] === undefined || b[param] === value);
 }
 
-function beginsEmpty({ writes }: ProcessClass, { components }: Ontology, initial: unknown): boolean {
-  const paths = components.filter(({ term }) => writes.includes(term)).flatMap((component) => component.paths);
+function beginsEmpty(
+  { writes }: ProcessClass,
+  { components }: Ontology,
+  initial: unknown,
+): boolean {
+  const paths = components
+    .filter(({ term }) => writes.includes(term))
+    .flatMap((component) => component.paths);
   return paths.every((path) => {
     const fixed = path.split('/').slice(1);
     const open = fixed.findIndex((key) => key === '*' || key === '-' || key.startsWith('{'));
     const value = (open < 0 ? fixed : fixed.slice(0, open)).reduce<unknown>(
-      (at, key) => (typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[key] : undefined),
+      (at, key) =>
+        typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[key] : undefined,
       initial,
     );
-    return typeof value === 'object' ? value === null || Object.keys(value).length === 0 : value === undefined;
+    return typeof value === 'object'
+      ? value === null || Object.keys(value).length === 0
+      : value === undefined;
   });
 }

@@ -15,7 +15,11 @@ const RUNS = 300;
  * All findings on a drafted domain. The walk and the search for write skew run only on a domain
  * without an error of the other checks: they would find the same error again.
  */
-export function judgeDomain(domain: Domain, ontology: Ontology, examples: TrialWork['examples']): DraftFinding[] {
+export function judgeDomain(
+  domain: Domain,
+  ontology: Ontology,
+  examples: TrialWork['examples'],
+): DraftFinding[] {
   const report = checkDomain(domain, { runs: RUNS });
   const first = [...differences(domain, ontology), ...exampleFindings(domain, examples)];
   if (!report.ok || errorsIn(first) > 0) return [...first, ...reportFindings(report, undefined)];
@@ -53,12 +57,20 @@ function exampleFindings(domain: Domain, examples: TrialWork['examples']): Draft
   );
 }
 
-function exampleFault(domain: Domain, id: string, state: unknown, isPass: boolean): string | undefined {
+function exampleFault(
+  domain: Domain,
+  id: string,
+  state: unknown,
+  isPass: boolean,
+): string | undefined {
   const text = JSON.stringify(state);
   try {
     const fault = stateFault(domain.state, state as never);
-    if (fault !== undefined) return `the state ${text} does not fit the schema: ${JSON.stringify(fault)}`;
-    const said = detectionVector(domain, state as never).find(({ invariant_id }) => invariant_id === id)?.result;
+    if (fault !== undefined)
+      return `the state ${text} does not fit the schema: ${JSON.stringify(fault)}`;
+    const said = detectionVector(domain, state as never).find(
+      ({ invariant_id }) => invariant_id === id,
+    )?.result;
     if ((said === 'pass') === isPass) return undefined;
     return `the invariant returns ${said} on ${text}, which it must ${isPass ? 'let pass' : 'block'}`;
   } catch (error) {
@@ -77,7 +89,13 @@ function soundStates(domain: Domain, examples: TrialWork['examples']): Json[] {
  * The examples show that a rule blocks and passes, and the walk may commit an action that random
  * proposals did not.
  */
-const GRAVE: ReadonlySet<string> = new Set(['loose_schema', 'bad_result', 'no_counselor', 'no_values', 'throws']);
+const GRAVE: ReadonlySet<string> = new Set([
+  'loose_schema',
+  'bad_result',
+  'no_counselor',
+  'no_values',
+  'throws',
+]);
 
 function reportFindings(
   { problems }: ReturnType<typeof checkDomain>,
@@ -87,8 +105,10 @@ function reportFindings(
     if (kind === 'never_violated' || kind === 'always_fails' || kind === 'never_judged') return [];
     const isDone = where.startsWith('action ') && Object.hasOwn(committed ?? {}, where.slice(7));
     if (kind === 'never_done' && isDone) return [];
-    const isGrave = level === 'error' || GRAVE.has(kind) || (kind === 'never_done' && committed !== undefined);
-    const shown = counterexample === undefined ? '' : `; smallest case: ${JSON.stringify(counterexample)}`;
+    const isGrave =
+      level === 'error' || GRAVE.has(kind) || (kind === 'never_done' && committed !== undefined);
+    const shown =
+      counterexample === undefined ? '' : `; smallest case: ${JSON.stringify(counterexample)}`;
     const severity = isGrave ? 'error' : 'warning';
     return [{ check: 'check_domain', severity, where, says: `${sentence} (${kind})${shown}` }];
   });

@@ -42,7 +42,11 @@ export async function marksOf(text: string): Promise<Mark[]> {
         const kind = kindOf(node);
         if (kind === undefined) return;
         const line = text.slice(0, node.getStart()).split('\n').length;
-        marks.push({ line, kind, source: node.getText().replaceAll(/\s+/g, ' ').slice(0, SOURCE_MAX) });
+        marks.push({
+          line,
+          kind,
+          source: node.getText().replaceAll(/\s+/g, ' ').slice(0, SOURCE_MAX),
+        });
       });
     return marks;
   } finally {
@@ -52,7 +56,8 @@ export async function marksOf(text: string): Promise<Mark[]> {
 
 function kindOf(node: Node): Mark['kind'] | undefined {
   if (isComputedPropertyName(node)) return 'computed key';
-  if (isElementAccessExpression(node)) return isConstant(node.argumentExpression) ? undefined : 'computed key';
+  if (isElementAccessExpression(node))
+    return isConstant(node.argumentExpression) ? undefined : 'computed key';
   if (isRegularExpressionLiteral(node)) return 'pattern';
   if (!isBinaryExpression(node) || !ORDER.has(node.operatorToken.kind)) return undefined;
   return isConstant(node.left) || isConstant(node.right) ? 'constant' : undefined;

@@ -67,7 +67,9 @@ test('rounds are recorded, and a repeated draft asks no model', async () => {
 
 test('an interrupted draft goes on after its recorded rounds', async () => {
   const first = answering(wrong, new Error('no connection'));
-  await expect(recordDraft(ontology, { store, model: first.model })).rejects.toThrow('no connection');
+  await expect(recordDraft(ontology, { store, model: first.model })).rejects.toThrow(
+    'no connection',
+  );
   const second = answering(right);
   const draft = await recordDraft(ontology, { store, model: second.model });
   expect([draft.ok, draft.rounds.length, second.asked.length]).toEqual([true, 2, 1]);
@@ -75,14 +77,28 @@ test('an interrupted draft goes on after its recorded rounds', async () => {
 
 test('only a person accepts, and only the recorded text', async () => {
   const { model } = answering(right);
-  const { best, trajectory } = await recordDraft(ontology, { store, model, modelVersion: 'openai:m' });
+  const { best, trajectory } = await recordDraft(ontology, {
+    store,
+    model,
+    modelVersion: 'openai:m',
+  });
   const { text = '', module } = best ?? {};
   const submitted = await submittedDraft(store, text);
-  expect(submitted).toMatchObject({ trajectory, module, model: 'model:openai:m', domain: 'library', text });
+  expect(submitted).toMatchObject({
+    trajectory,
+    module,
+    model: 'model:openai:m',
+    domain: 'library',
+    text,
+  });
   expect(submitted).not.toHaveProperty('accepted');
   for (const principal of ['model:openai:m', 'ada', 'human:', 'agent:human:ada'])
-    await expect(acceptDraft(store, text, principal)).rejects.toMatchObject({ code: 'unauthorised_counselor' });
-  await expect(acceptDraft(store, `${text} `, 'human:ada')).rejects.toMatchObject({ code: 'not_acceptable' });
+    await expect(acceptDraft(store, text, principal)).rejects.toMatchObject({
+      code: 'unauthorised_counselor',
+    });
+  await expect(acceptDraft(store, `${text} `, 'human:ada')).rejects.toMatchObject({
+    code: 'not_acceptable',
+  });
   expect(await submittedDraft(store, text)).not.toHaveProperty('accepted');
   const { accepted } = await acceptDraft(store, text, 'human:ada');
   expect(accepted?.by).toBe('human:ada');
@@ -94,8 +110,12 @@ test('a draft with errors left is not submitted', async () => {
   const { model } = answering(wrong, wrong);
   const { ok, best } = await recordDraft(ontology, { store, model, rounds: 2 });
   expect(ok).toBe(false);
-  await expect(submittedDraft(store, best?.text ?? '')).rejects.toMatchObject({ code: 'not_acceptable' });
-  await expect(acceptDraft(store, best?.text ?? '', 'human:ada')).rejects.toMatchObject({ code: 'not_acceptable' });
+  await expect(submittedDraft(store, best?.text ?? '')).rejects.toMatchObject({
+    code: 'not_acceptable',
+  });
+  await expect(acceptDraft(store, best?.text ?? '', 'human:ada')).rejects.toMatchObject({
+    code: 'not_acceptable',
+  });
 });
 
 test('the accepted module is the library: it commits, refuses and escalates', async () => {
@@ -104,25 +124,38 @@ test('the accepted module is the library: it commits, refuses and escalates', as
   const file = join(folder, 'library.ts');
   writeFileSync(file, text);
   const { library } = (await import(pathToFileURL(file).href)) as { library: Domain };
-  const world = await createAssize({ store: `sqlite:${join(folder, 'library.db')}`, domain: library });
+  const world = await createAssize({
+    store: `sqlite:${join(folder, 'library.db')}`,
+    domain: library,
+  });
   const office = { name: 'Office', params: { member: 'ada' } };
   const desk = { name: 'Desk', params: { member: 'ada' } };
   const propose = async (action: string, role: unknown, args: object) =>
-    (await world.propose({ action, role, args } as never)) as { ruling: string; invariantId?: string };
+    (await world.propose({ action, role, args } as never)) as {
+      ruling: string;
+      invariantId?: string;
+    };
   expect(await propose('buy', 'Buyer', { book: 'emma', title: 'Emma', price: 40 })).toMatchObject({
     ruling: 'committed',
   });
-  expect(await propose('admit', office, { limit: 1, standing: 'active' })).toMatchObject({ ruling: 'committed' });
+  expect(await propose('admit', office, { limit: 1, standing: 'active' })).toMatchObject({
+    ruling: 'committed',
+  });
   const unknown = await propose('lend', desk, { book: 'ulysses', weeks: 2 });
   expect(unknown).toMatchObject({ ruling: 'rejected', invariantId: 'IN_THE_CATALOGUE' });
-  expect(await propose('lend', desk, { book: 'emma', weeks: 5 })).toMatchObject({ ruling: 'escalated' });
+  expect(await propose('lend', desk, { book: 'emma', weeks: 5 })).toMatchObject({
+    ruling: 'escalated',
+  });
   await world.close();
 });
 
 test('a drafted budget rules as the shipped one, over a walk of its life cycle', async () => {
   const url = import.meta.resolve('@assize/cli/internal/domains/budget/ontology.ttl');
   const answer = {
-    schemas: { '/cap': 'z.number().int().nonnegative()', '/spent/*': 'z.number().int().nonnegative()' },
+    schemas: {
+      '/cap': 'z.number().int().nonnegative()',
+      '/spent/*': 'z.number().int().nonnegative()',
+    },
     initial: { cap: 100, spent: {} },
     actions: [
       {

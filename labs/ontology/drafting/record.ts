@@ -6,7 +6,13 @@ import type { Ontology } from '../ontology.ts';
 import { fileName } from '../scaffold.ts';
 import { draftDomain } from './draft-domain.ts';
 import { type DraftWorld, draftsIn, pendingFor, requireRuling, stateOf } from './draft-ledger.ts';
-import { type DraftRound, draftId, draftModule, type ModuleDraft, type ModuleDraftOptions } from './draft-module.ts';
+import {
+  type DraftRound,
+  draftId,
+  draftModule,
+  type ModuleDraft,
+  type ModuleDraftOptions,
+} from './draft-module.ts';
 import { errorsIn } from './finding.ts';
 import { derive } from './holes.ts';
 import { requireShortReference } from './reference.ts';
@@ -31,7 +37,10 @@ const OPTIONS = arg.members({ store: arg.text });
  *
  * @throws the errors of `draftModule`, `openStore` and `createAssize`; ArgumentError `bad_argument`
  */
-export async function recordDraft(ontology: Ontology, options: RecordedDraftOptions): Promise<RecordedDraft> {
+export async function recordDraft(
+  ontology: Ontology,
+  options: RecordedDraftOptions,
+): Promise<RecordedDraft> {
   checkArgument(OPTIONS, options, 'options');
   const { store: url, ...drafting } = options;
   requireShortReference(drafting.reference);
@@ -87,7 +96,11 @@ export async function recordedModules(
   }
 }
 
-function trajectoryOf(ontology: Ontology, scaffold: string, options: Partial<ModuleDraftOptions>): string {
+function trajectoryOf(
+  ontology: Ontology,
+  scaffold: string,
+  options: Partial<ModuleDraftOptions>,
+): string {
   return `draft-${fileName(ontology)}-${draftId(ontology, scaffold, options)}`;
 }
 
@@ -97,7 +110,14 @@ async function recordRound(
 ): Promise<void> {
   const number = String(round);
   if (stateOf(world).rounds[number] !== undefined) return;
-  const args = { number, question, answer, ...(module && { module }), errors: errorsIn(findings), findings };
+  const args = {
+    number,
+    question,
+    answer,
+    ...(module && { module }),
+    errors: errorsIn(findings),
+    findings,
+  };
   await requireRuling(
     world.propose({ action: 'recordRound', role: 'drafter', args: plain(args) as never }),
     'committed',
@@ -108,7 +128,8 @@ async function submit(
   world: DraftWorld,
   { round, module = '', text, tests }: NonNullable<ModuleDraft['best']>,
 ): Promise<void> {
-  const isSubmitted = stateOf(world).submitted[module] !== undefined || pendingFor(world, module) !== undefined;
+  const isSubmitted =
+    stateOf(world).submitted[module] !== undefined || pendingFor(world, module) !== undefined;
   if (isSubmitted) return;
   const args = { round: String(round), module, text, tests };
   await requireRuling(world.propose({ action: 'submit', role: 'drafter', args }), 'escalated');

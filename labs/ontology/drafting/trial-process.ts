@@ -24,10 +24,17 @@ const findings = await findingsOf(work);
 writeFileSync(1, `${work.mark}${stringify({ findings: fewFindings(findings) })}${work.mark}`);
 exit(0);
 
-async function findingsOf({ source, exportName, ontology, examples }: TrialWork): Promise<DraftFinding[]> {
+async function findingsOf({
+  source,
+  exportName,
+  ontology,
+  examples,
+}: TrialWork): Promise<DraftFinding[]> {
   let domain: unknown;
   try {
-    const module = (await loaded(stripTypeScriptTypes(source))) as Readonly<Record<string, unknown>>;
+    const module = (await loaded(stripTypeScriptTypes(source))) as Readonly<
+      Record<string, unknown>
+    >;
     domain = module[exportName];
   } catch (error) {
     const says = errorMessage(error) ?? 'the module throws when it is loaded';

@@ -17,7 +17,11 @@ import { derive } from './holes.ts';
 import { runTrial } from './trial.ts';
 
 const ontology = parse(LIBRARY);
-const { text: sound } = assemble(derive(ontology), LIBRARY_ANSWER as never, fragmentsOf(LIBRARY_ANSWER as never));
+const { text: sound } = assemble(
+  derive(ontology),
+  LIBRARY_ANSWER as never,
+  fragmentsOf(LIBRARY_ANSWER as never),
+);
 const folder = mkdtempSync(join(tmpdir(), 'assize-trial-'));
 const secret = join(folder, 'secret.txt');
 const written = join(folder, 'written.txt');
@@ -47,24 +51,35 @@ test('a sound module has no error', async () => {
 
 /** Statements after the module, each of which reports by an error how far it came. */
 const HOSTILE: readonly (readonly [string, string])[] = [
-  ['imports a module of Node', `import { writeFileSync } from 'node:fs'; writeFileSync(WRITTEN, '');`],
+  [
+    'imports a module of Node',
+    `import { writeFileSync } from 'node:fs'; writeFileSync(WRITTEN, '');`,
+  ],
   ['imports a module later', `const fs = await import('node:fs'); fs.writeFileSync(WRITTEN, '');`],
   ['gets a built-in module', `process.getBuiltinModule('node:fs').writeFileSync(WRITTEN, '');`],
   ['reads a file', `throw new Error(String(process.binding('fs').readFileUtf8(SECRET, 0)));`],
-  ['reads a file as its environment', `process.loadEnvFile(SECRET); throw new Error(process.env['KEY']);`],
+  [
+    'reads a file as its environment',
+    `process.loadEnvFile(SECRET); throw new Error(process.env['KEY']);`,
+  ],
   ['writes a report', `process.report.writeReport(WRITTEN); throw new Error('written');`],
   ['becomes another program', `process.execve('/bin/sh', ['sh', '-c', 'touch ' + WRITTEN], {});`],
   ['asks a server', `await fetch(URL_HERE + '/fetch');`],
   ['makes code of text', `(() => 1).constructor('return process')().stdout.write('x');`],
   ['kills its parent', `process.kill(process.ppid, 'SIGTERM');`],
   ['ends its process', `process.exit(0);`],
-  ['ends its process with a result of its own', `process.stdout.write('{"findings":[]}'); process.exit(0);`],
+  [
+    'ends its process with a result of its own',
+    `process.stdout.write('{"findings":[]}'); process.exit(0);`,
+  ],
   ['throws nothing readable', `throw { toString() { throw 1; } };`],
 ];
 
 test.each(HOSTILE)('a module that %s gets nowhere, and has an error', async (_, statement) => {
   const names = { WRITTEN: written, SECRET: secret, URL_HERE: url };
-  const constants = Object.entries(names).map(([name, value]) => `const ${name} = ${JSON.stringify(value)};\n`);
+  const constants = Object.entries(names).map(
+    ([name, value]) => `const ${name} = ${JSON.stringify(value)};\n`,
+  );
   const findings = await trial(`${constants.join('')}${sound}\n${statement}\n`);
   expect(errorsIn(findings)).toBeGreaterThan(0);
   expect(JSON.stringify(findings)).not.toContain('the secret');
@@ -72,7 +87,9 @@ test.each(HOSTILE)('a module that %s gets nowhere, and has an error', async (_, 
 });
 
 test('the environment is empty, and what a draft prints goes nowhere', async () => {
-  const [found] = await trial(`${sound}\nthrow new Error(JSON.stringify([process, typeof console]));`);
+  const [found] = await trial(
+    `${sound}\nthrow new Error(JSON.stringify([process, typeof console]));`,
+  );
   expect(found).toMatchObject({ check: 'definition', says: '[{"env":{}},"undefined"]' });
 });
 
@@ -88,10 +105,19 @@ test('findings of any length arrive whole', async () => {
 
 test.each([
   ['that never ends', 'for (;;);', 'its checks took longer than 4 seconds'],
-  ['that takes all memory', `const all: unknown[] = []; for (;;) all.push(new Array(1e6).fill({}));`, 'it ended'],
+  [
+    'that takes all memory',
+    `const all: unknown[] = []; for (;;) all.push(new Array(1e6).fill({}));`,
+    'it ended',
+  ],
 ])('a module %s is stopped', async (_, statement, says) => {
   const began = performance.now();
-  const findings = await trial(`${sound}\n${statement}\n`, says.includes('longer') ? 4_000 : 60_000);
-  expect(findings).toEqual([{ check: 'run', severity: 'error', where: 'module', says: expect.stringContaining(says) }]);
+  const findings = await trial(
+    `${sound}\n${statement}\n`,
+    says.includes('longer') ? 4_000 : 60_000,
+  );
+  expect(findings).toEqual([
+    { check: 'run', severity: 'error', where: 'module', says: expect.stringContaining(says) },
+  ]);
   expect(performance.now() - began).toBeLessThan(50_000);
 });

@@ -67,7 +67,11 @@ export async function runTrial(
     source: text,
     exportName: exportName(ontology.domain),
     ontology,
-    examples: Object.entries(invariants).map(([id, { blocks, passes }]) => ({ id, blocks, passes })),
+    examples: Object.entries(invariants).map(([id, { blocks, passes }]) => ({
+      id,
+      blocks,
+      passes,
+    })),
   };
   const { output, ended } = await run(JSON.stringify(work), limits);
   const [, result] = output.split(work.mark);
@@ -84,7 +88,11 @@ function run(
     process.execPath,
     [
       ...['--permission', ...READABLE.map((path) => `--allow-fs-read=${path}`)],
-      ...['--disallow-code-generation-from-strings', '--no-warnings', `--max-old-space-size=${memoryMb}`],
+      ...[
+        '--disallow-code-generation-from-strings',
+        '--no-warnings',
+        `--max-old-space-size=${memoryMb}`,
+      ],
       join(workbench, 'drafting/trial-process.ts'),
     ],
     { cwd: workbench, env: {}, stdio: ['pipe', 'pipe', 'ignore'] },
@@ -101,7 +109,10 @@ function run(
       child.kill('SIGKILL');
     };
     process.once('exit', endWithCaller);
-    const timer = setTimeout(() => end(`its checks took longer than ${timeMs / 1_000} seconds`), timeMs);
+    const timer = setTimeout(
+      () => end(`its checks took longer than ${timeMs / 1_000} seconds`),
+      timeMs,
+    );
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
       if (output.length > OUTPUT_MAX) end('it printed too much');

@@ -9,7 +9,10 @@ export const smallGraphs: fc.Arbitrary<Graph> = fc.integer({ min: 1, max: 5 }).c
     nodes: fc
       .array(fc.constantFrom('process', 'component'), { minLength: size, maxLength: size })
       .map((kinds) => kinds.map((kind, i) => ({ kind, name: `n${i}` }))),
-    edges: fc.uniqueArray(edge, { maxLength: 9, selector: ({ kind, from, to }) => `${kind} ${from} ${to}` }),
+    edges: fc.uniqueArray(edge, {
+      maxLength: 9,
+      selector: ({ kind, from, to }) => `${kind} ${from} ${to}`,
+    }),
   });
 });
 
@@ -18,7 +21,9 @@ export function shuffledGraph({ nodes, edges }: Graph, order: readonly number[])
   const place = (node: number): number => order.indexOf(node);
   return {
     nodes: order.map((node, i) => ({ kind: nodes[node]?.kind as string, name: `other ${i}` })),
-    edges: edges.map(({ kind, from, to }) => ({ kind, from: place(from), to: place(to) })).reverse(),
+    edges: edges
+      .map(({ kind, from, to }) => ({ kind, from: place(from), to: place(to) }))
+      .reverse(),
   };
 }
 
@@ -29,7 +34,9 @@ export function isIsomorphism(a: Graph, b: Graph, mapping: readonly number[]): b
   return (
     a.nodes.every(({ kind }, i) => b.nodes[mapping[i] as number]?.kind === kind) &&
     a.edges.every(({ kind, from, to }) =>
-      b.edges.some((edge) => edge.kind === kind && edge.from === mapping[from] && edge.to === mapping[to]),
+      b.edges.some(
+        (edge) => edge.kind === kind && edge.from === mapping[from] && edge.to === mapping[to],
+      ),
     )
   );
 }
@@ -42,14 +49,18 @@ export function areIsomorphic(a: Graph, b: Graph): boolean {
 
 export function permutations<T>(items: readonly T[]): T[][] {
   if (items.length === 0) return [[]];
-  return items.flatMap((item, i) => permutations(items.toSpliced(i, 1)).map((rest) => [item, ...rest]));
+  return items.flatMap((item, i) =>
+    permutations(items.toSpliced(i, 1)).map((rest) => [item, ...rest]),
+  );
 }
 
 /** Circles of processes: `ring(6)` and `ring(3, 3)` look alike from every node. */
 export function ring(...sizes: readonly number[]): Graph {
   const starts = sizes.map((_, i) => sizes.slice(0, i).reduce((a, b) => a + b, 0));
   return {
-    nodes: sizes.flatMap((size, i) => Array.from({ length: size }, (_, n) => ({ kind: 'process', name: `${i} ${n}` }))),
+    nodes: sizes.flatMap((size, i) =>
+      Array.from({ length: size }, (_, n) => ({ kind: 'process', name: `${i} ${n}` })),
+    ),
     edges: sizes.flatMap((size, i) =>
       Array.from({ length: size }, (_, n) => ({
         kind: 'reads',

@@ -21,7 +21,12 @@ export class OntologyTerms {
   /** Terms that have this property of the vocabulary, with its values. */
   all(property: string): Map<string, string[]> {
     const found = new Map<string, string[]>();
-    for (const { subject, object } of this.#store.getQuads(null, OWN + property, null, null) as Quad[])
+    for (const { subject, object } of this.#store.getQuads(
+      null,
+      OWN + property,
+      null,
+      null,
+    ) as Quad[])
       found.set(subject.value, [...(found.get(subject.value) ?? []), object.value]);
     return found;
   }
@@ -44,10 +49,9 @@ export class OntologyTerms {
 
   /** Terms of the domain that are named but not described, or lack a label or a definition. */
   undescribed(): string[] {
-    const named = (this.#store.getQuads(null, null, null, null) as Quad[]).flatMap(({ subject, object }) => [
-      subject.value,
-      object.value,
-    ]);
+    const named = (this.#store.getQuads(null, null, null, null) as Quad[]).flatMap(
+      ({ subject, object }) => [subject.value, object.value],
+    );
     return [...new Set(named)]
       .filter((term) => term.startsWith(this.#own))
       .filter((term) =>

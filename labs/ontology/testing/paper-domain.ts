@@ -44,7 +44,10 @@ export function paperDomain(processes: readonly PaperProcess[]): Domain {
     state: z.object(Object.fromEntries(processes.map(({ name }) => [name, z.number()]))),
     initial,
     processes: Object.fromEntries(
-      processes.map(({ name, after }) => [name, { reads: after.map((one) => `/${one}`), writes: [`/${name}`] }]),
+      processes.map(({ name, after }) => [
+        name,
+        { reads: after.map((one) => `/${one}`), writes: [`/${name}`] },
+      ]),
     ),
     roles: Object.fromEntries(processes.map(({ name }) => [`R${name}`, { processes: [name] }])),
     actions: Object.fromEntries(processes.map((one) => [`do_${one.name}`, actionOf(one)])),
@@ -53,12 +56,17 @@ export function paperDomain(processes: readonly PaperProcess[]): Domain {
       processes
         .filter(({ isAsked }) => isAsked)
         .map(({ name }) =>
-          invariant(`U${name}`, [`/${name}`], (state) => (state[name] === 1 ? escalate('an editor decides') : pass), {
-            channel: 'editor',
-            onApprove: (state) => {
-              state[name] = 2;
+          invariant(
+            `U${name}`,
+            [`/${name}`],
+            (state) => (state[name] === 1 ? escalate('an editor decides') : pass),
+            {
+              channel: 'editor',
+              onApprove: (state) => {
+                state[name] = 2;
+              },
             },
-          }),
+          ),
         ),
   }) as Domain;
 }

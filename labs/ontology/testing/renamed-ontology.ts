@@ -16,7 +16,9 @@ export function renamedOntology(ontology: Ontology, salt: number): Renamed {
   };
   const { continuants, components, processes, roles, rules, audits, others } = ontology;
   const own = new Set(
-    [...continuants, ...components, ...processes, ...roles, ...rules, ...audits, ...others].map(({ term }) => term),
+    [...continuants, ...components, ...processes, ...roles, ...rules, ...audits, ...others].map(
+      ({ term }) => term,
+    ),
   );
   const termOf = (term: string): string => (own.has(term) ? `:${nameOf(term)}` : term);
   const terms = (list: readonly string[]): string[] => list.map(termOf);
@@ -31,17 +33,36 @@ export function renamedOntology(ontology: Ontology, salt: number): Renamed {
       ...ontology,
       domain: nameOf(ontology.domain),
       continuants: continuants.map(entity),
-      components: components.map((one) => ({ ...entity(one), paths: one.paths.map((path) => pathOf(path, nameOf)) })),
+      components: components.map((one) => ({
+        ...entity(one),
+        paths: one.paths.map((path) => pathOf(path, nameOf)),
+      })),
       processes: processes.map((one) => ({
         ...entity(one),
-        ...{ process: nameOf(one.process), participants: terms(one.participants), after: terms(one.after) },
-        ...{ reads: terms(one.reads), writes: terms(one.writes), preconditions: terms(one.preconditions) },
+        ...{
+          process: nameOf(one.process),
+          participants: terms(one.participants),
+          after: terms(one.after),
+        },
+        ...{
+          reads: terms(one.reads),
+          writes: terms(one.writes),
+          preconditions: terms(one.preconditions),
+        },
         ...{ apartFrom: terms(one.apartFrom), togetherWith: terms(one.togetherWith) },
       })),
-      roles: roles.map((one) => ({ ...entity(one), role: nameOf(one.role), realizedIn: terms(one.realizedIn) })),
+      roles: roles.map((one) => ({
+        ...entity(one),
+        role: nameOf(one.role),
+        realizedIn: terms(one.realizedIn),
+      })),
       rules: rules.map((one) => ({
         ...entity(one),
-        ...{ rule: nameOf(one.rule), refersTo: terms(one.refersTo), forEach: one.forEach.map(nameOf) },
+        ...{
+          rule: nameOf(one.rule),
+          refersTo: terms(one.refersTo),
+          forEach: one.forEach.map(nameOf),
+        },
         ...{ after: terms(one.after), notBefore: terms(one.notBefore) },
         counselor: one.counselor === '' ? '' : nameOf(one.counselor),
       })),

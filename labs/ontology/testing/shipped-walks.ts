@@ -23,6 +23,8 @@ export function shippedOntology(name: string): Ontology {
 }
 
 export function shipped(name: string): Shipped {
-  const walk = JSON.parse(readFileSync(join(import.meta.dirname, '../walks', `${name}.json`), 'utf8')) as Walk;
+  const walk = JSON.parse(
+    readFileSync(join(import.meta.dirname, '../walks', `${name}.json`), 'utf8'),
+  ) as Walk;
   return { ontology: shippedOntology(name), domain: DOMAINS[name] as Domain, walk };
 }

@@ -14,7 +14,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Ended, endOf, runCommand, startCommand } from '../../../tests/support/process/command.ts';
+import {
+  type Ended,
+  endOf,
+  runCommand,
+  startCommand,
+} from '../../../tests/support/process/command.ts';
 import { LIBRARY } from '../../../tests/support/process/guide-files.ts';
 import { LIBRARY_ANSWER } from '../testing/library-answer.ts';
 
@@ -36,7 +41,11 @@ test('a draft is written, asked for once, reviewed, and accepted by a person', a
   const first = await assize('scaffold', 'library.ttl', 'made', ...MODEL, '--json');
   expect(first.code, first.err).toBe(0);
   const document = JSON.parse(first.out);
-  expect(document).toMatchObject({ ok: true, file: 'made/library.draft.ts', rounds: [{ round: 1 }] });
+  expect(document).toMatchObject({
+    ok: true,
+    file: 'made/library.draft.ts',
+    rounds: [{ round: 1 }],
+  });
   expect(document.best.module).toMatch(/^[0-9a-f]{64}$/);
   const again = await assize('scaffold', 'library.ttl', 'made', ...MODEL);
   expect(again).toMatchObject({ code: 0, out: expect.stringContaining('round 1: no error') });
@@ -49,7 +58,9 @@ test('a draft is written, asked for once, reviewed, and accepted by a person', a
   const { marks } = JSON.parse(review.out);
   const lines = readFileSync(at('made/library.draft.ts'), 'utf8').split('\n');
   for (const { line, source } of marks) expect(lines[line - 1]).toContain(source);
-  expect(marks.map(({ source }: { source: string }) => source)).toContain('state.loans[member][book]');
+  expect(marks.map(({ source }: { source: string }) => source)).toContain(
+    'state.loans[member][book]',
+  );
   expect((await assize('accept', 'made')).out).toMatch(
     /Read closely.*\n( {2}line \d+ {2}(computed key|constant) {2}.*\n)+\n/,
   );
@@ -70,8 +81,12 @@ test('a draft is written, asked for once, reviewed, and accepted by a person', a
   expect(JSON.parse((await assize('accept', 'made', '--json')).out)).not.toHaveProperty('accepted');
   rmSync(at('made/library.ts'));
   const accepted = await assize('accept', 'made', '--as', 'human:ada');
-  expect(accepted.out).toContain('accepted by human:ada\nmade/library.ts written\nmade/library.test.ts written\n');
-  expect(readFileSync(at('made/library.ts'), 'utf8')).toBe(readFileSync(at('made/library.draft.ts'), 'utf8'));
+  expect(accepted.out).toContain(
+    'accepted by human:ada\nmade/library.ts written\nmade/library.test.ts written\n',
+  );
+  expect(readFileSync(at('made/library.ts'), 'utf8')).toBe(
+    readFileSync(at('made/library.draft.ts'), 'utf8'),
+  );
   const said = expect.stringMatching(/^already accepted by human:ada at \d{4}-\d\d-\d\d.*\n$/m);
   for (const more of [[], ['--as', 'human:ben']]) {
     const again = await assize('accept', 'made', ...more);
@@ -142,7 +157,9 @@ test('a chat model is asked over HTTP, with its reference', async () => {
     expect(bodies).toHaveLength(1);
     expect(bodies[0]).toContain('externally grounded');
     expect(existsSync(at('record.db'))).toBe(true);
-    expect((await assize('accept', 'made', '--record', 'record.db')).out).toContain('by model:openai:small');
+    expect((await assize('accept', 'made', '--record', 'record.db')).out).toContain(
+      'by model:openai:small',
+    );
     const drafted = await assize('draft', 'bfo.txt', ...args);
     expect([drafted.code, bodies.length]).toEqual([2, 3]);
     expect(bodies[1]!.match(/externally grounded/g)).toHaveLength(2);
@@ -151,37 +168,47 @@ test('a chat model is asked over HTTP, with its reference', async () => {
   }
 });
 
-test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the command, and the program that it asks', async (signal) => {
-  for (const line of [
-    ['scaffold', 'library.ttl', `made-${signal}`],
-    ['draft', 'library.ttl'],
-  ]) {
-    const pids = at(`pids-${signal}-${line[0]}`);
-    const asking = `sleep 60 & echo $$ $! > ${pids}.new; mv ${pids}.new ${pids}; wait`;
-    const child = startCommand(
-      folder,
-      'sqlite:./a.db',
-      'assize-experiments',
-      'ontology',
-      ...line,
-      '--model-command',
-      asking,
-    );
-    const ended = endOf(child);
-    await vi.waitFor(() => expect(existsSync(pids)).toBe(true), { timeout: 60_000, interval: 50 });
-    child.kill(signal);
-    expect(await ended).toMatchObject({
-      code: signal === 'SIGINT' ? 130 : 143,
-      err: expect.stringContaining(`Stopped by ${signal}`),
-    });
-    for (const pid of readFileSync(pids, 'utf8').trim().split(' ').map(Number))
-      await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 20_000 });
-  }
-});
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s ends the command, and the program that it asks',
+  async (signal) => {
+    for (const line of [
+      ['scaffold', 'library.ttl', `made-${signal}`],
+      ['draft', 'library.ttl'],
+    ]) {
+      const pids = at(`pids-${signal}-${line[0]}`);
+      const asking = `sleep 60 & echo $$ $! > ${pids}.new; mv ${pids}.new ${pids}; wait`;
+      const child = startCommand(
+        folder,
+        'sqlite:./a.db',
+        'assize-experiments',
+        'ontology',
+        ...line,
+        '--model-command',
+        asking,
+      );
+      const ended = endOf(child);
+      await vi.waitFor(() => expect(existsSync(pids)).toBe(true), {
+        timeout: 60_000,
+        interval: 50,
+      });
+      child.kill(signal);
+      expect(await ended).toMatchObject({
+        code: signal === 'SIGINT' ? 130 : 143,
+        err: expect.stringContaining(`Stopped by ${signal}`),
+      });
+      for (const pid of readFileSync(pids, 'utf8').trim().split(' ').map(Number))
+        await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), {
+          timeout: 20_000,
+        });
+    }
+  },
+);
 
 test('help names the options, and has examples', async () => {
   const scaffold = await assize('scaffold', '--help');
-  expect(scaffold.out).toMatch(/--model <model>[\s\S]*--rounds <n>[\s\S]*--bfo <file>[\s\S]*Examples:/);
+  expect(scaffold.out).toMatch(
+    /--model <model>[\s\S]*--rounds <n>[\s\S]*--bfo <file>[\s\S]*Examples:/,
+  );
   expect((await assize('accept', '--help')).out).toMatch(
     /--as <principal>[\s\S]*Examples:\n {2}assize-experiments ontology accept/,
   );
@@ -207,7 +234,13 @@ test('options that do not fit are refused, and nothing is written', async () => 
       out: '',
       err: expect.stringContaining(err),
     });
-  expect(await assize('accept', 'made')).toMatchObject({ code: 2, err: expect.stringContaining('does not exist') });
-  expect(await assize('accept', '.')).toMatchObject({ code: 2, err: expect.stringContaining('has no draft') });
+  expect(await assize('accept', 'made')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('does not exist'),
+  });
+  expect(await assize('accept', '.')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('has no draft'),
+  });
   expect(readdirSync(folder).sort()).toEqual(['answer.json', 'bfo.pdf', 'library.ttl', 'long.txt']);
 });

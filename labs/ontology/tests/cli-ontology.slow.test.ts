@@ -25,10 +25,17 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test('check: 0 if sound, 1 for a finding, 2 for a file that is no ontology', async () => {
-  expect(await json(0, 'check', 'library.ttl')).toMatchObject({ domain: 'library', ok: true, rules: 6, findings: [] });
+  expect(await json(0, 'check', 'library.ttl')).toMatchObject({
+    domain: 'library',
+    ok: true,
+    rules: 6,
+    findings: [],
+  });
   const wrong = await assize('check', 'wrong.ttl');
   expect(wrong.code).toBe(1);
-  expect(wrong.out).toMatch(/^error +126 +:WITHIN_FUNDS +unknown_reference +.*Did you mean :Funds\?$/m);
+  expect(wrong.out).toMatch(
+    /^error +126 +:WITHIN_FUNDS +unknown_reference +.*Did you mean :Funds\?$/m,
+  );
   expect(wrong.out).toContain('library: 1 error, 0 warnings;');
   writeFileSync(at('misspelled.ttl'), LIBRARY.replace('a:refersTo :Funds', 'a:refers :Funds'));
   const misspelled = await assize('check', 'misspelled.ttl');
@@ -39,7 +46,10 @@ test('check: 0 if sound, 1 for a finding, 2 for a file that is no ontology', asy
 });
 
 test('check against a domain: a shipped one by its name, and each difference', async () => {
-  expect(await json(0, 'check', 'udt', '--domain', 'udt')).toMatchObject({ ok: true, differences: [] });
+  expect(await json(0, 'check', 'udt', '--domain', 'udt')).toMatchObject({
+    ok: true,
+    differences: [],
+  });
   const other = await assize('check', 'library.ttl', '--domain', 'budget');
   expect(other.code).toBe(1);
   expect(other.out).toContain('differs  name budget: the ontology describes library');
@@ -64,8 +74,12 @@ test('a missing ontology, file or option value is reported', async () => {
     err: expect.stringContaining('number from 0 to 1'),
   });
   expect(await assize('draw', 'udt', '--threshold', '1.01')).toMatchObject({ code: 2, out: '' });
-  expect((await assize('check', 'nowhere')).err).toContain('Name a .ttl file, or one of budget, udt,');
-  expect((await assize('check', 'udt', '--domain', 'nowhere')).err).toContain('as listed by assize domains');
+  expect((await assize('check', 'nowhere')).err).toContain(
+    'Name a .ttl file, or one of budget, udt,',
+  );
+  expect((await assize('check', 'udt', '--domain', 'nowhere')).err).toContain(
+    'as listed by assize domains',
+  );
 });
 
 test('roles: 1 if the ontology names roles other than the derived ones', async () => {
@@ -82,9 +96,23 @@ test('roles: 1 if the ontology names roles other than the derived ones', async (
 test('invariants and fingerprint of each shipped domain and of an executed one', async () => {
   expect((await json(0, 'invariants', 'airline')).length).toBe(29);
   expect(await json(0, 'fingerprint', 'airline')).toMatchObject({ writeSkew: { holds: false } });
-  const run = ['fingerprint', 'budget', '--domain', 'budget', '--depth', '1', '--tries', '10', '--width', '2'];
+  const run = [
+    'fingerprint',
+    'budget',
+    '--domain',
+    'budget',
+    '--depth',
+    '1',
+    '--tries',
+    '10',
+    '--width',
+    '2',
+  ];
   expect(await json(0, ...run)).toMatchObject({
-    executed: { witnesses: [{ invariantId: 'BUDGET_CAP' }], bound: { depth: 1, tries: 10, width: 2 } },
+    executed: {
+      witnesses: [{ invariantId: 'BUDGET_CAP' }],
+      bound: { depth: 1, tries: 10, width: 2 },
+    },
   });
   const without = await assize('fingerprint', 'airline', '--domain', 'airline');
   expect(without).toMatchObject({ code: 2, err: expect.stringContaining('no initial state') });
@@ -95,7 +123,16 @@ test('invariants and fingerprint of each shipped domain and of an executed one',
     args: { amount: 6 },
   });
   writeFileSync(at('proposals.json'), JSON.stringify([spend('ada'), spend('ben')]));
-  const given = await json(0, ...run, '--state', 'state.json', '--proposals', 'proposals.json', '--seed', '2');
+  const given = await json(
+    0,
+    ...run,
+    '--state',
+    'state.json',
+    '--proposals',
+    'proposals.json',
+    '--seed',
+    '2',
+  );
   expect(given.executed.witnesses[0].state.cap).toBe(10);
 });
 
@@ -130,10 +167,14 @@ test('compare: paths, architectures and the exit code of the chosen level', asyn
     ],
   });
   expect(same.aligned[0]).toEqual({ a: 'RegisterVulnerability', b: 'opening', differences: [] });
-  expect((await json(1, 'compare', 'disclosure', 'verification', '--level', 'wiring', ...leave)).level).toBe('wiring');
+  expect(
+    (await json(1, 'compare', 'disclosure', 'verification', '--level', 'wiring', ...leave)).level,
+  ).toBe('wiring');
   const printed = await assize('compare', 'udt', 'disclosure', ...leave.slice(0, 4));
   expect(printed.code).toBe(1);
-  expect(printed.out).toContain('Architectures, diagram: not isomorphic: 3 proposing agents and 4\n');
+  expect(printed.out).toContain(
+    'Architectures, diagram: not isomorphic: 3 proposing agents and 4\n',
+  );
   expect(printed.out).toMatch(/^beside +relapse_response +Clinical +with md /m);
   // A file has no shipped walk, and no domain.
   const own = await json(0, 'compare', 'library.ttl', 'library.ttl', '--level', 'wiring');
@@ -143,10 +184,18 @@ test('compare: paths, architectures and the exit code of the chosen level', asyn
 test('compare and draw --continuant write pictures, with --force over others', async () => {
   const drawn = await assize('compare', 'udt', 'udt', '--out', 'paths.svg');
   expect(drawn).toMatchObject({ code: 0, out: expect.stringMatching(/paths\.svg written\n$/) });
-  expect(readFileSync(at('paths.svg'), 'utf8')).toMatch(/^<svg [\s\S]*>relapse_response<[\s\S]*<\/svg>\n$/);
-  expect(await assize('compare', 'udt', 'udt', '--out', 'paths.svg')).toMatchObject({ code: 2, out: '' });
+  expect(readFileSync(at('paths.svg'), 'utf8')).toMatch(
+    /^<svg [\s\S]*>relapse_response<[\s\S]*<\/svg>\n$/,
+  );
+  expect(await assize('compare', 'udt', 'udt', '--out', 'paths.svg')).toMatchObject({
+    code: 2,
+    out: '',
+  });
   expect((await assize('draw', 'udt', '--continuant')).out).toContain('>patient<');
-  expect(await assize('draw', 'udt', '--continuant', '--threshold', '0.5')).toMatchObject({ code: 2, out: '' });
+  expect(await assize('draw', 'udt', '--continuant', '--threshold', '0.5')).toMatchObject({
+    code: 2,
+    out: '',
+  });
 });
 
 test('compare refuses a walk, domain or role of neither ontology', async () => {
@@ -156,7 +205,10 @@ test('compare refuses a walk, domain or role of neither ontology', async () => {
   for (const [args, message] of [
     [['udt', 'budget', '--walk', 'walk.json'], 'but a walk is of library'],
     [['udt', 'budget', '--walk', 'odd.json'], 'odd.json'],
-    [['library.ttl', 'budget', '--walk', 'walk.json'], 'A walk of library needs the domain. Name it with --domain.'],
+    [
+      ['library.ttl', 'budget', '--walk', 'walk.json'],
+      'A walk of library needs the domain. Name it with --domain.',
+    ],
     [['udt', 'budget', '--domain', 'disclosure'], '--domain disclosure is neither of them'],
     [['udt', 'budget', '--without', 'Registry'], 'no ontology has such a role'],
     [['udt', 'nowhere'], 'nowhere is neither a shipped ontology nor a file'],
@@ -185,7 +237,9 @@ test('a blocked output path is reported with the obstacle', async () => {
     expect(await assize(...args)).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringMatching(/^assize: file\S* cannot be written: a file is in the way\. Name another path\.\n$/),
+      err: expect.stringMatching(
+        /^assize: file\S* cannot be written: a file is in the way\. Name another path\.\n$/,
+      ),
     });
   for (const force of [[], ['--force']])
     expect(await assize('draw', 'library.ttl', '--out', 'pictures', ...force)).toMatchObject({
@@ -205,7 +259,10 @@ test('scaffold and draw write over nothing without --force', async () => {
     code: 2,
     err: expect.stringContaining('would overwrite made/index.ts, made/library.test.ts'),
   });
-  expect([readFileSync(at('made/index.ts'), 'utf8'), existsSync(at('made/README.md'))]).toEqual(['mine', false]);
+  expect([readFileSync(at('made/index.ts'), 'utf8'), existsSync(at('made/README.md'))]).toEqual([
+    'mine',
+    false,
+  ]);
   expect(await json(0, 'scaffold', 'library.ttl', 'made', '--force')).toMatchObject({
     files: expect.arrayContaining(['made/README.md']),
   });
@@ -213,7 +270,9 @@ test('scaffold and draw write over nothing without --force', async () => {
 
   const printed = await assize('draw', 'library.ttl');
   expect(printed.out).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg"[\s\S]*<\/svg>\n$/);
-  expect((await assize('draw', 'library.ttl', '--out', 'library.svg')).out).toBe('library.svg written\n');
+  expect((await assize('draw', 'library.ttl', '--out', 'library.svg')).out).toBe(
+    'library.svg written\n',
+  );
   expect(readFileSync(at('library.svg'), 'utf8')).toBe(printed.out);
   expect(await assize('draw', 'library.ttl', '--out', 'library.svg')).toMatchObject({ code: 2 });
 });
@@ -224,7 +283,14 @@ test('draft: a program as the model, recorded, and not run again', async () => {
   const first = await assize('draft', 'library.md', '--model-command', 'sh model.sh');
   expect(first).toMatchObject({ code: 0, out: LIBRARY });
   expect(readFileSync(at('asked-0.txt'), 'utf8')).toContain('A library lends books.');
-  const again = await assize('draft', 'library.md', '--model-command', 'sh model.sh', '--out', 'drafted.ttl');
+  const again = await assize(
+    'draft',
+    'library.md',
+    '--model-command',
+    'sh model.sh',
+    '--out',
+    'drafted.ttl',
+  );
   expect(again.out).toBe('drafted.ttl written after 1 round\n');
   expect(existsSync(at('asked-1.txt'))).toBe(false);
   expect(await assize('draft', 'library.md', '--model-command', 'exit 3')).toMatchObject({
@@ -236,7 +302,10 @@ test('draft: a program as the model, recorded, and not run again', async () => {
 test('draft: recorded answers in their order, and where they end', async () => {
   writeFileSync(at('library.md'), 'A library lends books.');
   writeFileSync(at('answers.json'), JSON.stringify(['no', LIBRARY]));
-  expect(await json(0, 'draft', 'library.md', '--answers', 'answers.json')).toMatchObject({ rounds: 2, text: LIBRARY });
+  expect(await json(0, 'draft', 'library.md', '--answers', 'answers.json')).toMatchObject({
+    rounds: 2,
+    text: LIBRARY,
+  });
   writeFileSync(at('answers.json'), JSON.stringify(['no']));
   expect(await assize('draft', 'library.md', '--answers', 'answers.json')).toMatchObject({
     code: 2,

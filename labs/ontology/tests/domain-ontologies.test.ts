@@ -33,7 +33,10 @@ describe.each([moderation, verification] as unknown as Domain[])('$name', (domai
       name,
       sorted(terms.objects(term, realized).flatMap((process) => terms.of(process, 'process'))),
     ]);
-    const declared = Object.entries(domain.roles).map(([name, { processes }]) => [name, sorted(processes)]);
+    const declared = Object.entries(domain.roles).map(([name, { processes }]) => [
+      name,
+      sorted(processes),
+    ]);
     expect(Object.fromEntries(described)).toEqual(Object.fromEntries(declared));
   });
 
@@ -41,11 +44,15 @@ describe.each([moderation, verification] as unknown as Domain[])('$name', (domai
     const described = [...terms.all('rule')]
       .map(([term, [id = '']]) => ({ term, id, order: Number(terms.of(term, 'order')[0]) }))
       .sort((a, b) => a.order - b.order);
-    expect(described.map(({ id, order }) => [id, order])).toEqual(domain.rules.map(({ id }, i) => [id, i + 1]));
+    expect(described.map(({ id, order }) => [id, order])).toEqual(
+      domain.rules.map(({ id }, i) => [id, i + 1]),
+    );
     for (const [i, { term, id }] of described.entries()) {
       const { patterns, spec } = domain.rules[i]!;
       // A rule may read the fields of a component's value. The rule then refers to that component.
-      const components = terms.paths(term, 'refersTo').map((path) => path.replaceAll(/\{\w+\}/g, '*'));
+      const components = terms
+        .paths(term, 'refersTo')
+        .map((path) => path.replaceAll(/\{\w+\}/g, '*'));
       const footprint = patterns.map((pattern: Pattern) => patternText(pattern));
       for (const read of footprint)
         expect(
@@ -58,7 +65,9 @@ describe.each([moderation, verification] as unknown as Domain[])('$name', (domai
           `${id}: ${path}`,
         ).toBe(true);
       expect(terms.of(term, 'counselor')).toEqual(spec.channel === undefined ? [] : [spec.channel]);
-      expect(terms.of(term, 'onFailure')).toEqual([spec.channel === undefined ? 'reject' : 'escalate']);
+      expect(terms.of(term, 'onFailure')).toEqual([
+        spec.channel === undefined ? 'reject' : 'escalate',
+      ]);
     }
   });
 });

@@ -3,7 +3,15 @@
  * the output.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { blockOf, blocksOf } from '../../../tests/support/process/guide-files.ts';
@@ -23,13 +31,26 @@ function put(name: string, text: string): void {
 }
 
 const node = (...args: string[]): string =>
-  execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  execFileSync(process.execPath, args, {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 
 function shell(command: string): string {
   // Without a key of its own, a command reports that it creates one.
   const key = { ASSIZE_ROOT_KEY: '1'.repeat(64) };
-  const env = { ...process.env, ...key, PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, NO_COLOR: '1' };
-  const { stdout, stderr } = spawnSync('sh', ['-c', command], { cwd: folder, env, encoding: 'utf8' });
+  const env = {
+    ...process.env,
+    ...key,
+    PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+    NO_COLOR: '1',
+  };
+  const { stdout, stderr } = spawnSync('sh', ['-c', command], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
   return (stdout + stderr).trimEnd();
 }
 
@@ -77,14 +98,18 @@ test('the completed tests pass, of the scaffold and of the accepted draft', () =
     '--outputFile',
     report,
   );
-  expect(JSON.parse(readFileSync(report, 'utf8'))).toMatchObject({ numPassedTests: 14, numTotalTests: 14 });
+  expect(JSON.parse(readFileSync(report, 'utf8'))).toMatchObject({
+    numPassedTests: 14,
+    numTotalTests: 14,
+  });
   // One of its own would hide the clone's from `npx`.
   expect(existsSync(join(folder, 'node_modules'))).toBe(false);
 });
 
 test('every program compiles under the options of the package', () => {
   put('tsconfig.json', JSON.stringify({ extends: '../tsconfig.json', include: ['.'] }));
-  expect(spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { cwd: root, encoding: 'utf8' }).stdout).toBe(
-    '',
-  );
+  expect(
+    spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { cwd: root, encoding: 'utf8' })
+      .stdout,
+  ).toBe('');
 });

@@ -6,7 +6,13 @@ import { describe, expect, test } from 'vitest';
 import { cases } from '../../../tests/support/cases.ts';
 import { naiveDiff, rfc6902 } from '../../../tests/support/models/naive-patch.ts';
 import { LIBRARY } from '../../../tests/support/process/guide-files.ts';
-import { type Clustering, cluster, type Division, OVERLAP_MIN, type ProcessFootprint } from '../cluster.ts';
+import {
+  type Clustering,
+  cluster,
+  type Division,
+  OVERLAP_MIN,
+  type ProcessFootprint,
+} from '../cluster.ts';
 import { check, deriveRoles, draw, type Ontology, parse, scaffold } from '../index.ts';
 import { mergeUnchecked } from '../merge-unchecked.ts';
 
@@ -35,17 +41,24 @@ const clustered = processes.chain((list) =>
 );
 
 /** The overlap of two groups by its definition, computed from the processes each time. */
-function overlap(list: readonly ProcessFootprint[], one: readonly string[], other: readonly string[]): number {
+function overlap(
+  list: readonly ProcessFootprint[],
+  one: readonly string[],
+  other: readonly string[],
+): number {
   const weight = (names: readonly string[]): number =>
     names
       .map((name) => Math.log(list.length / list.filter(({ touches }) => touches.has(name)).length))
       .reduce((a, b) => a + b, 0);
-  const touches = (name: string): string[] => [...(list.find((process) => process.name === name)?.touches ?? [])];
+  const touches = (name: string): string[] => [
+    ...(list.find((process) => process.name === name)?.touches ?? []),
+  ];
   let sum = 0;
   for (const a of one)
     for (const b of other) {
       const least = Math.min(weight(touches(a)), weight(touches(b)));
-      sum += least < 1e-12 ? 1 : weight(touches(a).filter((name) => touches(b).includes(name))) / least;
+      sum +=
+        least < 1e-12 ? 1 : weight(touches(a).filter((name) => touches(b).includes(name))) / least;
     }
   return sum / one.length / other.length;
 }
@@ -54,7 +67,9 @@ const sides = (groups: readonly (readonly string[])[]) =>
   groups.flatMap((one, i) => groups.slice(i + 1).map((other) => [one, other] as const));
 
 const isApart = ({ apart }: Division, one: readonly string[], other: readonly string[]): boolean =>
-  [...apart, ...apart.map(([a, b]) => [b, a] as const)].some(([a, b]) => one.includes(a) && other.includes(b));
+  [...apart, ...apart.map(([a, b]) => [b, a] as const)].some(
+    ([a, b]) => one.includes(a) && other.includes(b),
+  );
 
 describe('clustering', () => {
   const EPSILON = 1e-8;
@@ -72,7 +87,8 @@ describe('clustering', () => {
       if (told !== undefined) {
         expect(told).toBeCloseTo(overlap(list, left, right), 6);
         const free = sides(groups).filter(([one, other]) => !isApart(division, one, other));
-        for (const [one, other] of free) expect(overlap(list, one, other)).toBeLessThan(told + EPSILON);
+        for (const [one, other] of free)
+          expect(overlap(list, one, other)).toBeLessThan(told + EPSILON);
       }
       groups = [
         ...groups.filter((group) => `${group}` !== `${left}` && `${group}` !== `${right}`),
@@ -95,7 +111,8 @@ describe('clustering', () => {
           if (isApart(division, one, other)) continue;
           expect(overlap(list, one, other)).toBeLessThan(threshold + EPSILON);
         }
-        for (const [one, other] of together) expect(found.groups.find((group) => group.includes(one))).toContain(other);
+        for (const [one, other] of together)
+          expect(found.groups.find((group) => group.includes(one))).toContain(other);
       }),
       { numRuns: cases(1_000) },
     );
@@ -105,7 +122,8 @@ describe('clustering', () => {
     fc.assert(
       fc.property(clustered, ({ list, apart, threshold }) => {
         const { groups } = cluster(list, { apart, together: [] }, threshold);
-        for (const [one, other] of apart) expect(groups.find((group) => group.includes(one))).not.toContain(other);
+        for (const [one, other] of apart)
+          expect(groups.find((group) => group.includes(one))).not.toContain(other);
       }),
       { numRuns: cases(500) },
     );
@@ -128,9 +146,14 @@ describe('clustering', () => {
   test('a component that every process touches changes nothing', () => {
     fc.assert(
       fc.property(clustered, ({ list, apart, threshold }) => {
-        const common = list.map(({ name, touches }) => ({ name, touches: new Set([...touches, 'common']) }));
+        const common = list.map(({ name, touches }) => ({
+          name,
+          touches: new Set([...touches, 'common']),
+        }));
         const division = { apart, together: [] };
-        expect(cluster(common, division, threshold).groups).toEqual(cluster(list, division, threshold).groups);
+        expect(cluster(common, division, threshold).groups).toEqual(
+          cluster(list, division, threshold).groups,
+        );
       }),
       { numRuns: cases(500) },
     );
@@ -138,15 +161,21 @@ describe('clustering', () => {
 });
 
 describe('putting changes together', () => {
-  const state = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.dictionary(fc.constantFrom('x', 'y'), fc.nat(9)), {
-    maxKeys: 3,
-  });
+  const state = fc.dictionary(
+    fc.constantFrom('a', 'b', 'c'),
+    fc.dictionary(fc.constantFrom('x', 'y'), fc.nat(9)),
+    {
+      maxKeys: 3,
+    },
+  );
 
   test('the changes of one proposal are applied as RFC 6902 states', () => {
     fc.assert(
       fc.property(state, state, (was, now) => {
         const operations = naiveDiff(was as never, now as never);
-        expect(mergeUnchecked(was as Json, operations as never, [])).toEqual(rfc6902(was as never, operations));
+        expect(mergeUnchecked(was as Json, operations as never, [])).toEqual(
+          rfc6902(was as never, operations),
+        );
       }),
       { numRuns: cases(500) },
     );
@@ -155,13 +184,17 @@ describe('putting changes together', () => {
   test('changes of different places come to the same in either order', () => {
     fc.assert(
       fc.property(state, state, state, (was, one, other) => {
-        const first = naiveDiff(was as never, { ...one, b: was['b'] ?? {}, c: was['c'] ?? {} } as never);
+        const first = naiveDiff(
+          was as never,
+          { ...one, b: was['b'] ?? {}, c: was['c'] ?? {} } as never,
+        );
         const second = naiveDiff(
           was as never,
           { ...other, a: was['a'] ?? {}, ...(was['c'] && { c: was['c'] }) } as never,
         );
         const apart = first.every(
-          ({ path }) => !second.some((operation) => operation.path.slice(0, 2) === path.slice(0, 2)),
+          ({ path }) =>
+            !second.some((operation) => operation.path.slice(0, 2) === path.slice(0, 2)),
         );
         fc.pre(apart);
         const both = mergeUnchecked(was as Json, first as never, second as never);
@@ -174,12 +207,16 @@ describe('putting changes together', () => {
   test('lists that both create are combined; a removed value cannot be changed', () => {
     const add = (path: string, value: Json) => [{ op: 'add' as const, path, value }];
     expect(mergeUnchecked({}, add('/log', [1]), add('/log', [2]))).toEqual({ log: [1, 2] });
-    expect(mergeUnchecked({ log: [0] }, add('/log/1', 1), add('/log/1', 2))).toEqual({ log: [0, 2, 1] });
+    expect(mergeUnchecked({ log: [0] }, add('/log/1', 1), add('/log/1', 2))).toEqual({
+      log: [0, 2, 1],
+    });
     expect(mergeUnchecked({ of: {} }, add('/of/ann', { a: 1 }), add('/of/ann', { b: 2 }))).toEqual({
       of: { ann: { a: 1, b: 2 } },
     });
     const gone = [{ op: 'remove' as const, path: '/a' }];
-    expect(mergeUnchecked({ a: 1 }, gone, [{ op: 'replace', path: '/a', value: 2 }])).toBeUndefined();
+    expect(
+      mergeUnchecked({ a: 1 }, gone, [{ op: 'replace', path: '/a', value: 2 }]),
+    ).toBeUndefined();
     expect(mergeUnchecked({ a: 1 }, gone, gone)).toBeUndefined();
   });
 });
@@ -208,20 +245,35 @@ const worded: fc.Arbitrary<Ontology> = fc
   .map(([label, definition, title, name]) => ({
     ...library,
     title,
-    components: library.components.map((one) => ({ ...one, label: label || 'x', definition: definition || 'x' })),
-    processes: library.processes.map((one, i) => ({ ...one, process: `${name}${i}`, definition: definition || 'x' })),
-    rules: library.rules.map((one, i) => ({ ...one, rule: `${name}${i}`, definition: definition || 'x' })),
+    components: library.components.map((one) => ({
+      ...one,
+      label: label || 'x',
+      definition: definition || 'x',
+    })),
+    processes: library.processes.map((one, i) => ({
+      ...one,
+      process: `${name}${i}`,
+      definition: definition || 'x',
+    })),
+    rules: library.rules.map((one, i) => ({
+      ...one,
+      rule: `${name}${i}`,
+      definition: definition || 'x',
+    })),
   }));
 
 describe('a picture', () => {
   /** The elements of a text that is XML; throws where it is not. */
-  function elements(xml: string): { name: string; attributes: ReadonlyMap<string, string>; text: string }[] {
+  function elements(
+    xml: string,
+  ): { name: string; attributes: ReadonlyMap<string, string>; text: string }[] {
     const open: string[] = [];
     const found: { name: string; attributes: ReadonlyMap<string, string>; text: string }[] = [];
     let at = 0;
     for (const match of xml.matchAll(/<(\/?)([a-z]+)((?: [a-zA-Z]+="[^"<&]*")*)(\/?)>/g)) {
       const between = xml.slice(at, match.index);
-      if (/[<>]/.test(between) || /&(?!#\d+;)/.test(between)) throw new Error(`not escaped: ${between}`);
+      if (/[<>]/.test(between) || /&(?!#\d+;)/.test(between))
+        throw new Error(`not escaped: ${between}`);
       at = match.index + match[0].length;
       const [, closing, name = '', attributes = '', empty] = match;
       if (closing === '/') {
@@ -230,14 +282,18 @@ describe('a picture', () => {
         continue;
       }
       const named = new Map(
-        [...attributes.matchAll(/ ([a-zA-Z]+)="([^"]*)"/g)].map(([, key = '', value = '']) => [key, value]),
+        [...attributes.matchAll(/ ([a-zA-Z]+)="([^"]*)"/g)].map(([, key = '', value = '']) => [
+          key,
+          value,
+        ]),
       );
       found.push({ name, attributes: named, text: '' });
       if (empty !== '/') open.push(name);
     }
     if (open.length > 0 || xml.slice(at).trim() !== '') throw new Error('it does not end');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: what XML 1.0 does not have
-    if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f]|\p{Cs}/u.test(xml)) throw new Error('letters that XML does not have');
+    if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f]|\p{Cs}/u.test(xml))
+      throw new Error('letters that XML does not have');
     return found;
   }
 
@@ -261,7 +317,8 @@ describe('a picture', () => {
         const page = all.find(({ name }) => name === 'svg')!.attributes;
         const boxes = all
           .filter(
-            ({ name, attributes }) => name === 'rect' && !['page', 'inner', 'role'].includes(attributes.get('class')!),
+            ({ name, attributes }) =>
+              name === 'rect' && !['page', 'inner', 'role'].includes(attributes.get('class')!),
           )
           .map(({ attributes: of }) => ({
             left: number(of, 'x'),
@@ -272,11 +329,15 @@ describe('a picture', () => {
         expect(boxes).toHaveLength(4 + 5 + 6);
         for (const [i, a] of boxes.entries())
           for (const b of boxes.slice(i + 1))
-            expect(a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top).toBe(true);
+            expect(
+              a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top,
+            ).toBe(true);
         for (const { attributes: of, text } of all.filter(({ name }) => name === 'text')) {
           const [x, y] = [number(of, 'x'), number(of, 'y')];
           const width = [...text.replace(/&#\d+;/g, '.')].length * 7;
-          const home = boxes.find(({ left, right, top, bottom }) => x >= left && x <= right && y >= top && y <= bottom);
+          const home = boxes.find(
+            ({ left, right, top, bottom }) => x >= left && x <= right && y >= top && y <= bottom,
+          );
           expect(x + width).toBeLessThanOrEqual(home?.right ?? number(page, 'width'));
         }
       }),
@@ -286,7 +347,8 @@ describe('a picture', () => {
 
   test('cross-cutting rules stand out, and every element is drawn', () => {
     const all = elements(draw(library));
-    const kinds = (kind: string): number => all.filter(({ attributes }) => attributes.get('class') === kind).length;
+    const kinds = (kind: string): number =>
+      all.filter(({ attributes }) => attributes.get('class') === kind).length;
     expect({
       crossing: kinds('crossing'),
       rule: kinds('rule'),
@@ -307,21 +369,37 @@ describe('a picture', () => {
 });
 
 test('the meta-agent gets proposals; a queue is drawn where a rule escalates', () => {
-  const classes = (picture: string, kind: string): number => picture.split(`class="${kind}"`).length - 1;
+  const classes = (picture: string, kind: string): number =>
+    picture.split(`class="${kind}"`).length - 1;
   const picture = draw(library);
-  for (const words of ['Meta-agent: invariants, in order', 'Ledger', 'proposals', 'slices of the new state'])
+  for (const words of [
+    'Meta-agent: invariants, in order',
+    'Ledger',
+    'proposals',
+    'slices of the new state',
+  ])
     expect(picture).toContain(`>${words}</text>`);
-  expect(picture).toMatch(/>Counselor queue<\/text>[\s\S]*>librarian decides:<\/text>[\s\S]*> {2}LONG_LOANS<\/text>/);
-  expect([classes(picture, 'meta'), classes(picture, 'queue'), classes(picture, 'tip')]).toEqual([2, 1, 5]);
-  const alone = draw({ ...library, rules: library.rules.filter(({ onFailure }) => onFailure === 'reject') });
-  expect([classes(alone, 'meta'), classes(alone, 'queue'), classes(alone, 'tip')]).toEqual([2, 0, 3]);
+  expect(picture).toMatch(
+    />Counselor queue<\/text>[\s\S]*>librarian decides:<\/text>[\s\S]*> {2}LONG_LOANS<\/text>/,
+  );
+  expect([classes(picture, 'meta'), classes(picture, 'queue'), classes(picture, 'tip')]).toEqual([
+    2, 1, 5,
+  ]);
+  const alone = draw({
+    ...library,
+    rules: library.rules.filter(({ onFailure }) => onFailure === 'reject'),
+  });
+  expect([classes(alone, 'meta'), classes(alone, 'queue'), classes(alone, 'tip')]).toEqual([
+    2, 0, 3,
+  ]);
   expect(alone).not.toContain('Counselor queue');
 });
 
 test('a scaffold is valid TypeScript for any words', () => {
   fc.assert(
     fc.property(worded, (ontology) => {
-      for (const [file, text] of scaffold(ontology)) if (file.endsWith('.ts')) stripTypeScriptTypes(text);
+      for (const [file, text] of scaffold(ontology))
+        if (file.endsWith('.ts')) stripTypeScriptTypes(text);
     }),
     { numRuns: cases(200) },
   );

@@ -17,7 +17,8 @@ export const model = (prompt) => ({
 `;
 
 let folder: string;
-const assize = (...args: string[]): Promise<Ended> => runCommand(folder, 'sqlite:./chat.db', ...args);
+const assize = (...args: string[]): Promise<Ended> =>
+  runCommand(folder, 'sqlite:./chat.db', ...args);
 const file = (name: string, ...lines: readonly object[]): void =>
   writeFileSync(join(folder, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 
@@ -26,13 +27,25 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'anchor.key'), anchor.privateKey, { mode: 0o600 });
   writeFileSync(join(folder, 'chat.db.anchors.json'), JSON.stringify([anchor.publicKey]));
   writeFileSync(join(folder, 'model.ts'), MODEL);
-  file('chat.jsonl', { role: 'user', content: 'tea', at: '2026-03-01' }, { role: 'system', content: 'rules' });
+  file(
+    'chat.jsonl',
+    { role: 'user', content: 'tea', at: '2026-03-01' },
+    { role: 'system', content: 'rules' },
+  );
   expect((await assize('create', 'chat', '--domain', 'chat')).code).toBe(0);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('a model remembers once, and the answers have all in --json', async () => {
-  const first = await assize('memory', 'remember', 'chat.jsonl', ...PLACE, '--model', 'model.ts', '--json');
+  const first = await assize(
+    'memory',
+    'remember',
+    'chat.jsonl',
+    ...PLACE,
+    '--model',
+    'model.ts',
+    '--json',
+  );
   expect([first.code, first.err]).toEqual([0, '']);
   expect(JSON.parse(first.out)).toMatchObject({
     added: [{ subject: 'ida', object: 'tea' }],
@@ -64,21 +77,33 @@ test('a text with control characters is printed visibly', async () => {
 });
 
 test('a repair lists first, and withdraws with --apply', async () => {
-  const { facts } = JSON.parse((await assize('memory', 'ask', 'tea', '--space', 'user:ida', '--json')).out);
+  const { facts } = JSON.parse(
+    (await assize('memory', 'ask', 'tea', '--space', 'user:ida', '--json')).out,
+  );
   const { id, sources } = facts[0];
   const repair = ['memory', 'repair', id.slice(0, 12), 'chat', '--space', 'user:ida'];
   // Listing needs no authority.
   const listed = (await assize(...repair)).out.split('\n');
   expect(listed[1]).toMatch(
-    new RegExp(`^fact +ida +likes +tea +user:ida +${sources[0].entry.slice(0, 12)} +\\d{4}-\\d\\d-\\d\\d`),
+    new RegExp(
+      `^fact +ida +likes +tea +user:ida +${sources[0].entry.slice(0, 12)} +\\d{4}-\\d\\d-\\d\\d`,
+    ),
   );
-  expect(listed.slice(2)).toEqual(['1 statement to withdraw, with --apply. Nothing is recorded.', '']);
+  expect(listed.slice(2)).toEqual([
+    '1 statement to withdraw, with --apply. Nothing is recorded.',
+    '',
+  ]);
   // The root key of the store signs.
   const done = JSON.parse((await assize(...repair, '--apply', '--json')).out);
   expect(done).toMatchObject({ is_believed: true, ruling: { ruling: 'committed' } });
-  expect((await assize('memory', 'ask', 'tea', '--space', 'user:ida')).out).toBe('No facts found.\n');
+  expect((await assize('memory', 'ask', 'tea', '--space', 'user:ida')).out).toBe(
+    'No facts found.\n',
+  );
   const again = await assize('memory', 'remember', 'chat.jsonl', ...PLACE, '--model', 'model.ts');
-  expect([again.code, again.out]).toEqual([0, expect.stringContaining('withdrawn ida likes tea: this message')]);
+  expect([again.code, again.out]).toEqual([
+    0,
+    expect.stringContaining('withdrawn ida likes tea: this message'),
+  ]);
   expect((await assize(...repair)).out).toContain('is not believed');
 });
 
@@ -86,14 +111,20 @@ test('a misspelt space is named, and the context of a small budget is empty', as
   const ask = await assize('memory', 'ask', 'tea', '--space', 'user:idda');
   const hint = 'The store has no facts in "user:idda". Spaces with facts: user:ida.';
   expect(ask.out).toBe(`No facts found. ${hint}\n`);
-  expect((await assize('memory', 'recall', '--space', 'user:idda')).out).toBe(`No facts found. ${hint}\n`);
+  expect((await assize('memory', 'recall', '--space', 'user:idda')).out).toBe(
+    `No facts found. ${hint}\n`,
+  );
   for (const args of [['explain'], ['repair', 'abcdefab', 'chat']]) {
     const { code, err } = await assize('memory', ...args, '--space', 'user:idda');
     expect([code, err]).toEqual([expect.any(Number), expect.stringContaining(hint)]);
     expect(code).toBeGreaterThan(1);
   }
   const small = await assize('memory', 'ask', '--space', 'user:ida', '--context', '--budget', '1');
-  expect([small.code, small.out, small.err]).toEqual([0, '', expect.stringContaining('Pass a larger --budget.')]);
+  expect([small.code, small.out, small.err]).toEqual([
+    0,
+    '',
+    expect.stringContaining('Pass a larger --budget.'),
+  ]);
   file('new.jsonl', { message: 1, subject: 'ida', predicate: 'likes', object: 'milk' });
   const place = ['chat', '--space', 'user:otto', '--key', 'anchor.key', '--facts', 'new.jsonl'];
   const added = 'added ida likes milk\nThe space user:otto is new.\n';
@@ -107,16 +138,25 @@ test('misuse is named, and nothing is recorded', async () => {
   file('soon.jsonl', { role: 'user', content: 'x', at: 'soon' });
   for (const [args, why] of [
     [['remember', 'chat.jsonl', ...PLACE], 'Pass --model FILE or --facts FILE.'],
-    [['remember', 'chat.jsonl', ...PLACE, '--model', 'model.ts', '--facts', 'facts.jsonl'], 'exclude each other'],
+    [
+      ['remember', 'chat.jsonl', ...PLACE, '--model', 'model.ts', '--facts', 'facts.jsonl'],
+      'exclude each other',
+    ],
     [['remember', 'chat.jsonl', ...PLACE, '--metadata', 'x'], 'Pass NAME=VALUE.'],
     [['remember', 'facts.jsonl', ...PLACE, '--model', 'model.ts'], 'facts.jsonl, line 1'],
     [['remember', 'none.jsonl', ...PLACE, '--facts', 'facts.jsonl'], 'none.jsonl has no message'],
     [['remember', 'many.jsonl', ...PLACE, '--facts', 'facts.jsonl'], 'has 201 messages'],
-    [['remember', 'soon.jsonl', ...PLACE, '--facts', 'facts.jsonl'], 'its time `at` cannot be read'],
+    [
+      ['remember', 'soon.jsonl', ...PLACE, '--facts', 'facts.jsonl'],
+      'its time `at` cannot be read',
+    ],
     [['ask', 'tea'], 'Pass --space NAME.'],
     [['ask', 'tea', '--space', 'a', '--cursor', 'x'], 'Repeat the recall without a cursor'],
     [['ask', '?!', '--space', 'a'], 'Give at least one word'],
-    [['repair', 'none', 'chat', '--space', 'user:ida'], 'Pass the `id` of a fact that a recall returned'],
+    [
+      ['repair', 'none', 'chat', '--space', 'user:ida'],
+      'Pass the `id` of a fact that a recall returned',
+    ],
   ] as const) {
     const { code, err, out } = await assize('memory', ...args);
     expect([code, out], `${args}: ${err}`).toEqual([expect.any(Number), '']);

@@ -13,7 +13,12 @@ import {
   StubProvider,
   type StubReply,
 } from '../../../tests/support/models/stub-provider.ts';
-import { type Ended, endOf, runCommand, startCommand } from '../../../tests/support/process/command.ts';
+import {
+  type Ended,
+  endOf,
+  runCommand,
+  startCommand,
+} from '../../../tests/support/process/command.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const MAIN = join(root, 'packages/cli/src/main.ts');
@@ -66,7 +71,17 @@ beforeEach(async () => {
   const { public_key } = await json(0, 'writ', 'key', 'root.key');
   writeFileSync(join(folder, 'claims.db.anchors.json'), JSON.stringify([public_key]));
   const grant = ['--action', '**', '--scope', '**', '--max-depth', '0', '--expires', '2100-01-01'];
-  await assize('writ', 'issue', '--key', 'root.key', '--subject', 'ada', ...grant, '--out', 'ada.json');
+  await assize(
+    'writ',
+    'issue',
+    '--key',
+    'root.key',
+    '--subject',
+    'ada',
+    ...grant,
+    '--out',
+    'ada.json',
+  );
 });
 afterEach(async () => {
   await stub?.close();
@@ -74,7 +89,11 @@ afterEach(async () => {
 });
 
 test('a run prints each turn with its ruling, and the ledger verifies', async () => {
-  const ended = await assize('run', 'desk.ts', ...(await model([pay('ten'), pay(200), pay(50), DONE])));
+  const ended = await assize(
+    'run',
+    'desk.ts',
+    ...(await model([pay('ten'), pay(200), pay(50), DONE])),
+  );
   expect(ended.code, ended.err).toBe(0);
   const lines = ended.out
     .replaceAll(/[0-9a-f]{12}/g, '…')
@@ -82,7 +101,9 @@ test('a run prints each turn with its ruling, and the ledger verifies', async ()
     .split('\n');
   expect(lines).toEqual([
     'Began the trajectory claims.',
-    expect.stringMatching(/^0 ada pay \{"cents":"ten","id":"c1"\}: rejected as …, claims seq 1: .*\(type_mismatch\)$/),
+    expect.stringMatching(
+      /^0 ada pay \{"cents":"ten","id":"c1"\}: rejected as …, claims seq 1: .*\(type_mismatch\)$/,
+    ),
     expect.stringMatching(/^ {2}args\/cents: /),
     expect.stringMatching(/^1 ada pay .*: rejected as …, claims seq 2: .*over 100 \(CAP\)$/),
     '2 ada pay {"cents":50,"id":"c1"}: committed as …, claims seq 3',
@@ -102,7 +123,14 @@ test('a run ends after its turns, and the next one goes on', async () => {
     ended: 'turns',
     turns: 1,
     rulings: [
-      { turn: 0, agent: 'ada', does: 'propose', action: 'pay', args: { id: 'c1', cents: 1 }, ruling: 'committed' },
+      {
+        turn: 0,
+        agent: 'ada',
+        does: 'propose',
+        action: 'pay',
+        args: { id: 'c1', cents: 1 },
+        ruling: 'committed',
+      },
     ],
   });
   const second = await json(0, 'run', 'desk.ts', ...options);
@@ -111,39 +139,70 @@ test('a run ends after its turns, and the next one goes on', async () => {
 });
 
 test('an agent that waits ends the run with 1', async () => {
-  expect(await json(1, 'run', 'desk.ts', ...(await model([completion([['wait', {}]])])))).toMatchObject({
+  expect(
+    await json(1, 'run', 'desk.ts', ...(await model([completion([['wait', {}]])]))),
+  ).toMatchObject({
     ended: 'waiting',
   });
 });
 
 test('a failing model is an error with its code; what was committed stays', async () => {
-  const options = await model([pay(1), { status: 400, body: { error: { message: 'context too long' } } }]);
+  const options = await model([
+    pay(1),
+    { status: 400, body: { error: { message: 'context too long' } } },
+  ]);
   const { error } = await json(2, 'run', 'desk.ts', ...options);
-  expect(error).toMatchObject({ code: 'request_refused', message: expect.stringContaining('context too long') });
+  expect(error).toMatchObject({
+    code: 'request_refused',
+    message: expect.stringContaining('context too long'),
+  });
   stub!.add(DONE);
   expect(await json(0, 'run', 'desk.ts', ...options)).toMatchObject({ ended: 'done', turns: 2 });
 });
 
 test('a server without tool calls gets the actions in the prompt', async () => {
-  const options = await model([completion('<think>{}</think>{"action":"pay","args":{"id":"c1","cents":5}}'), DONE]);
-  expect(await json(0, 'run', 'desk.ts', ...options, '--text-tools')).toMatchObject({ ended: 'done' });
+  const options = await model([
+    completion('<think>{}</think>{"action":"pay","args":{"id":"c1","cents":5}}'),
+    DONE,
+  ]);
+  expect(await json(0, 'run', 'desk.ts', ...options, '--text-tools')).toMatchObject({
+    ended: 'done',
+  });
   expect(stub!.requests[0]!.body.tools).toBeUndefined();
 });
 
 test('a key comes from the environment, and stands nowhere in store or output', async () => {
-  stub = await StubProvider.listen('anthropic', [message([['pay', { id: 'c1', cents: 5 }]]), message([['done', {}]])]);
-  const args = ['run', 'desk.ts', '--store', STORE, '--model', `anthropic:claude@${stub.origin}`, '--writ', 'ada.json'];
+  stub = await StubProvider.listen('anthropic', [
+    message([['pay', { id: 'c1', cents: 5 }]]),
+    message([['done', {}]]),
+  ]);
+  const args = [
+    'run',
+    'desk.ts',
+    '--store',
+    STORE,
+    '--model',
+    `anthropic:claude@${stub.origin}`,
+    '--writ',
+    'ada.json',
+  ];
   const env = { ...process.env, ASSIZE_MODEL_KEY: STUB_KEY };
   const ended = await endOf(spawn(process.execPath, [MAIN, ...args], { cwd: folder, env }));
   expect(ended.code, ended.err).toBe(0);
   expect(ended.out + ended.err).not.toContain(STUB_KEY);
-  for (const file of readdirSync(folder)) expect(readFileSync(join(folder, file), 'latin1')).not.toContain(STUB_KEY);
+  for (const file of readdirSync(folder))
+    expect(readFileSync(join(folder, file), 'latin1')).not.toContain(STUB_KEY);
 });
 
 test.each<[string, readonly string[], string, RegExp]>([
   ['no model', ['--writ', 'ada.json'], 'usage', /needs a model.*--model/],
   ['a model of no provider', ['--model', 'llama', '--writ', 'ada.json'], 'usage', /openai:NAME/],
-  ['a model without its key', ['--model', 'anthropic:claude', '--writ', 'ada.json'], 'usage', /ANTHROPIC_API_KEY/],
+  [
+    'a model without its key',
+    ['--model', 'anthropic:claude', '--writ', 'ada.json'],
+    'usage',
+    /ANTHROPIC_API_KEY/,
+  ],
   ['no writ', ['--model', 'openai:m@http://127.0.0.1:1'], 'usage', /--writ/],
   ['no turns', ['--turns', '0'], 'usage', /from 1/],
   [

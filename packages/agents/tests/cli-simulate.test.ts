@@ -1,5 +1,13 @@
 /** `assize simulate`, as a process of its own, on a run with calls of a tool. */
-import { existsSync, linkSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createOracle, seededRandom } from 'assize/internal/oracle';
 import { openStore } from 'assize/internal/stores';
@@ -39,11 +47,18 @@ beforeAll(async () => {
     `${SHARED}export const variants = () => [{ name: 'shifted', agents: [teller('teller 0', 9, 2)], people: { approve: 'manager:m' } }];\n`,
   );
   const rule = { use: { answer: { receipt: 'simulated' } }, when: { to: 'ann' } };
-  write('all.json', JSON.stringify({ 'till.pay': rule.use, 'till.wire': rule.use, 'till.book': rule.use }));
+  write(
+    'all.json',
+    JSON.stringify({ 'till.pay': rule.use, 'till.wire': rule.use, 'till.book': rule.use }),
+  );
   write('bad.json', JSON.stringify({ 'till.pay': { table: 'none' } }));
   write(
     'deny.json',
-    JSON.stringify({ id: 'deny', otherwise: 'allow', rules: [{ id: 'no', effect: 'deny', actions: ['both'] }] }),
+    JSON.stringify({
+      id: 'deny',
+      otherwise: 'allow',
+      rules: [{ id: 'no', effect: 'deny', actions: ['both'] }],
+    }),
   );
 
   write('strange-calls.json', JSON.stringify({ 'till.fly': rule.use }));
@@ -51,14 +66,19 @@ beforeAll(async () => {
     'strange.json',
     JSON.stringify({
       ...{ id: 'strange', otherwise: 'allow' },
-      rules: [{ id: 'odd', effect: 'deny', actions: ['fly', 'both', 'assize.revoke'] }].map((one) => ({
-        ...one,
-        where: [{ path: '/to', is: 'no one' }],
-      })),
+      rules: [{ id: 'odd', effect: 'deny', actions: ['fly', 'both', 'assize.revoke'] }].map(
+        (one) => ({
+          ...one,
+          where: [{ path: '/to', is: 'no one' }],
+        }),
+      ),
     }),
   );
   write('empty.ts', 'export const variants = [];\n');
-  write('default.ts', `${SHARED}export default tellerDomain(till);\nexport const agents = [teller('teller 0', 9)];\n`);
+  write(
+    'default.ts',
+    `${SHARED}export default tellerDomain(till);\nexport const agents = [teller('teller 0', 9)];\n`,
+  );
   write(
     'sim.config.ts',
     `${SHARED}
@@ -90,10 +110,19 @@ export default defineConfig({
   const domain = tellerDomain(till);
   const store = await openStore(`sqlite:${join(folder, 'till.db')}`);
   const clock = new HandClock();
-  const runtime = runtimeOver(store, [domain], { oracle: store, tools: till.tools, ports: { clock } });
+  const runtime = runtimeOver(store, [domain], {
+    oracle: store,
+    tools: till.tools,
+    ports: { clock },
+  });
   const trajectory = await runtime.create(domain, { trajectoryId: 't' });
   await runAgents(trajectory, [teller('teller 0', 9)], {
-    ...{ oracle: createOracle({ store, clock, mode: 'record' }), clock, random: seededRandom('cli 12'), maxTurns: 12 },
+    ...{
+      oracle: createOracle({ store, clock, mode: 'record' }),
+      clock,
+      random: seededRandom('cli 12'),
+      maxTurns: 12,
+    },
     counsel: () => ({ do: 'approve', principal: 'manager:m', method: 'test' }),
   });
   await runtime.close();
@@ -102,7 +131,16 @@ export default defineConfig({
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const given = ['--domain', 'domain.ts', '--tools', 'tools.ts', '--simulators', 'all.json', '--turns', '12'];
+const given = [
+  '--domain',
+  'domain.ts',
+  '--tools',
+  'tools.ts',
+  '--simulators',
+  'all.json',
+  '--turns',
+  '12',
+];
 const bytes = (): Buffer => readFileSync(join(folder, 'till.db'));
 
 describe('variants', () => {
@@ -120,7 +158,10 @@ describe('variants', () => {
     );
     expect([code, err]).toEqual([0, '']);
     const { recorded, variants } = JSON.parse(out);
-    expect(variants.map(({ name }: { name: string }) => name)).toEqual(['desk deny.json teller@2', 'shifted']);
+    expect(variants.map(({ name }: { name: string }) => name)).toEqual([
+      'desk deny.json teller@2',
+      'shifted',
+    ]);
     expect(Object.keys(variants[0].rules)).toContain('no');
     expect(recorded).toMatchObject({ turns: 9, left_out: 0 });
     expect(bytes().equals(before)).toBe(true);
@@ -141,7 +182,16 @@ describe('variants', () => {
     const provider = await StubProvider.listen('openai', [pay, pay], { key: null });
     try {
       const model = ['--model', `openai:small@${provider.origin}/v1`, '--record', 'answers.db'];
-      const few = ['--domain', 'domain.ts', '--tools', 'tools.ts', '--simulators', 'all.json', '--turns', '2'];
+      const few = [
+        '--domain',
+        'domain.ts',
+        '--tools',
+        'tools.ts',
+        '--simulators',
+        'all.json',
+        '--turns',
+        '2',
+      ];
       for (const asked of [2, 0]) {
         const { code, out, err } = await assize('t', 'model.ts', ...model, ...few, '--json');
         expect([code, err]).toEqual([0, '']);
@@ -163,7 +213,16 @@ describe('variants', () => {
     const provider = await StubProvider.listen('openai', [pay, pay], { key: null });
     try {
       const model = ['--model', `openai:small@${provider.origin}/v1`, '--record', 'versions.db'];
-      const more = ['--instead', 'strict.ts', '--baseline', '--turns', '1', '--domain', 'domain.ts', '--json'];
+      const more = [
+        '--instead',
+        'strict.ts',
+        '--baseline',
+        '--turns',
+        '1',
+        '--domain',
+        'domain.ts',
+        '--json',
+      ];
       const { out } = await assize('t', 'model.ts', ...model, '--tools', 'tools.ts', ...more);
       const { variants } = JSON.parse(out);
       expect(variants.map(({ name }: { name: string }) => name)).toEqual([
@@ -195,10 +254,21 @@ describe('variants', () => {
 
   test('of two servers of one model name are named apart, and share no answer', async () => {
     const pay = completion([['pay', { to: 'ann', cents: 2 }]]);
-    const providers = await Promise.all([1, 2].map(() => StubProvider.listen('openai', [pay], { key: null })));
+    const providers = await Promise.all(
+      [1, 2].map(() => StubProvider.listen('openai', [pay], { key: null })),
+    );
     try {
       const models = providers.flatMap(({ origin }) => ['--model', `openai:small@${origin}/v1`]);
-      const few = ['--domain', 'domain.ts', '--tools', 'tools.ts', '--simulators', 'all.json', '--turns', '1'];
+      const few = [
+        '--domain',
+        'domain.ts',
+        '--tools',
+        'tools.ts',
+        '--simulators',
+        'all.json',
+        '--turns',
+        '1',
+      ];
       const { code, out } = await assize('t', 'model.ts', ...models, ...few, '--json');
       expect(code).toBe(0);
       expect(JSON.parse(out).variants.map(({ name }: { name: string }) => name)).toEqual(
@@ -229,25 +299,48 @@ describe('variants', () => {
       }
     expect(Object.keys(rules).length).toBeGreaterThan(0);
     const failing = await assize('t', ...two, ...given.slice(0, 4));
-    expect(failing.out).toContain('medians of all samples, of those that failed or have no answer up to there:');
+    expect(failing.out).toContain(
+      'medians of all samples, of those that failed or have no answer up to there:',
+    );
   });
 
   test('with names that fit nothing are compared, and the user is told', async () => {
     const strange = ['--policy', 'strange.json', '--simulators', 'strange-calls.json'];
-    const { code, err } = await assize('t', 'desk.ts', ...strange, ...given.slice(0, 4), '--turns', '12');
+    const { code, err } = await assize(
+      't',
+      'desk.ts',
+      ...strange,
+      ...given.slice(0, 4),
+      '--turns',
+      '12',
+    );
     expect([code, err]).toEqual([0, expect.any(String)]);
-    expect(err).toMatch(/The rule odd of strange\.json names fly, and teller has no such action\. Its actions: /);
-    expect(err).toMatch(/The simulators name till\.fly, and no such tool is loaded\. Tools: till\./);
+    expect(err).toMatch(
+      /The rule odd of strange\.json names fly, and teller has no such action\. Its actions: /,
+    );
+    expect(err).toMatch(
+      /The simulators name till\.fly, and no such tool is loaded\. Tools: till\./,
+    );
   });
 
   test('of a file with another default export are its named agents', async () => {
     const { code, out } = await assize('t', 'default.ts', ...given);
-    expect([code, out]).toEqual([0, expect.stringContaining('default has the rulings of the record.')]);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringContaining('default has the rulings of the record.'),
+    ]);
   });
 
   test('of a simulation of the config have the writs of their grants', async () => {
     const before = bytes();
-    const { code, out, err } = await assize('t', '--simulation', 'own', '--config', 'sim.config.ts', '--json');
+    const { code, out, err } = await assize(
+      't',
+      '--simulation',
+      'own',
+      '--config',
+      'sim.config.ts',
+      '--json',
+    );
     expect([code, err]).toEqual([0, '']);
     const { variants, recorded } = JSON.parse(out);
     expect(variants.map(({ name }: { name: string }) => name)).toEqual(['1 teller 0']);
@@ -259,7 +352,10 @@ describe('variants', () => {
 
   test('without an answer to a call are a negative finding', async () => {
     const { code, out } = await assize('t', '--variants', 'variants.ts', ...given.slice(0, 4));
-    expect([code, out]).toEqual([1, expect.stringMatching(/no_answer: till\.\w+ \{.*\}: The record has no such call/)]);
+    expect([code, out]).toEqual([
+      1,
+      expect.stringMatching(/no_answer: till\.\w+ \{.*\}: The record has no such call/),
+    ]);
   });
 });
 
@@ -278,7 +374,10 @@ test.each(['till.db', './till.db', 'linked.db', 'same.db'])(
 
 test('a store that does not exist is named, and not its anchors', async () => {
   const { code, err } = await runCommand(folder, 'sqlite:./typo.db', 'simulate', 't', 'desk.ts');
-  expect([code, err]).toEqual([2, expect.stringMatching(/The store \.\/typo\.db does not exist\./)]);
+  expect([code, err]).toEqual([
+    2,
+    expect.stringMatching(/The store \.\/typo\.db does not exist\./),
+  ]);
 });
 
 test.each<readonly [readonly string[], RegExp]>([
@@ -290,9 +389,15 @@ test.each<readonly [readonly string[], RegExp]>([
   [['t', 'tools.ts'], /it exports no agents/],
   [['t', '--variants', 'tools.ts'], /it exports no list variants/],
   [['t', '--variants', 'empty.ts'], /its list variants is empty; add a variant/],
-  [['t', 'desk.ts', '--instead', 'budget'], /names the domain budget, and the trajectory has teller/],
+  [
+    ['t', 'desk.ts', '--instead', 'budget'],
+    /names the domain budget, and the trajectory has teller/,
+  ],
   [['t', 'desk.ts', '--people', 'all'], /The option --people is not valid/],
-  [['t', 'desk.ts', '--simulators', 'bad.json'], /The simulator of till\.pay is not valid: its table must be a list/],
+  [
+    ['t', 'desk.ts', '--simulators', 'bad.json'],
+    /The simulator of till\.pay is not valid: its table must be a list/,
+  ],
   [['t', 'desk.ts', '--schema', 'x.cedarschema'], /The option --schema needs a Cedar policy/],
   [['t', 'desk.ts', '--record', 'sqlite:x.db'], /The option --record names a file/],
   [['t', 'desk.ts', '--samples', '0'], /whole number from 1/],
@@ -302,8 +407,14 @@ test.each<readonly [readonly string[], RegExp]>([
     ['t', '--simulation', 'no', '--config', 'sim.config.ts'],
     /no simulation no\. Its simulations: own, thrown, other\./,
   ],
-  [['t', '--simulation', 'thrown', '--config', 'sim.config.ts'], /The function variants .* failed: no model here\./],
-  [['t', '--simulation', 'other', '--config', 'sim.config.ts'], /is for the domain budget, and t has teller/],
+  [
+    ['t', '--simulation', 'thrown', '--config', 'sim.config.ts'],
+    /The function variants .* failed: no model here\./,
+  ],
+  [
+    ['t', '--simulation', 'other', '--config', 'sim.config.ts'],
+    /is for the domain budget, and t has teller/,
+  ],
 ])('%j is misuse, in one sentence', async (args, message) => {
   const { code, out, err } = await assize(...args, '--domain', 'domain.ts');
   expect([code, out]).toEqual([2, '']);

@@ -4,7 +4,12 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
-import { type Ended, endOf, runCommand, startCommand } from '../../../tests/support/process/command.ts';
+import {
+  type Ended,
+  endOf,
+  runCommand,
+  startCommand,
+} from '../../../tests/support/process/command.ts';
 import { blocksOf, writeFiles } from '../../../tests/support/process/guide-files.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -27,7 +32,11 @@ const code = (says: string): string =>
     .join('\n');
 
 function shell(script: string): string {
-  const env = { ...process.env, PATH: `${join(folder, 'bin')}:${process.env['PATH']}`, NO_COLOR: '1' };
+  const env = {
+    ...process.env,
+    PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+    NO_COLOR: '1',
+  };
   const settings = `export ASSIZE_STORE=${STORE}\n`;
   return execFileSync('sh', ['-eu', '-c', settings + script], {
     ...{ cwd: folder, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
@@ -39,7 +48,10 @@ beforeAll(() => {
   folder = mkdtempSync(join(root, 'dist-guide-'));
   mkdirSync(join(folder, 'bin'));
   const command = join(folder, 'bin/assize');
-  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`);
+  writeFileSync(
+    command,
+    `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`,
+  );
   chmodSync(command, 0o755);
   writeFiles(PAGE, folder);
   shell(code('sh'));
@@ -60,7 +72,9 @@ function known(printed: string): string[] {
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TIME')
     .replaceAll(/^\d+ clerk/gm, 'N clerk')
     .replaceAll(/after \d+ turns/g, 'after N turns');
-  return text.split('\n').filter((one) => one !== '' && !/^\S+( clerk)? waits until TIME$/.test(one));
+  return text
+    .split('\n')
+    .filter((one) => one !== '' && !/^\S+( clerk)? waits until TIME$/.test(one));
 }
 
 test('the guide: a killed worker, an approval, and the end in the next process', () => {
@@ -69,12 +83,16 @@ test('the guide: a killed worker, an approval, and the end in the next process',
   const shown = lines.filter((text) => text !== '' && !text.startsWith('$ ')).join('\n');
   expect(typed).toHaveLength(5);
   expect(known(shell(typed.join('\n')))).toEqual(known(shown));
-  expect(readFileSync(join(folder, 'worker.txt'), 'utf8')).toContain('refund-17 waits for a decision');
+  expect(readFileSync(join(folder, 'worker.txt'), 'utf8')).toContain(
+    'refund-17 waits for a decision',
+  );
   const failures = shell(`{ ${code('sh failures')} } 2>&1`);
   expect(failures).toContain('refund-17 done');
   expect(failures).toContain('is done, and only a failed run can be retried');
   expect(failures).toContain('has ended as done');
-  expect(execFileSync(process.execPath, ['carry.ts'], { cwd: folder, encoding: 'utf8' })).toBe(code('text carry.ts'));
+  expect(execFileSync(process.execPath, ['carry.ts'], { cwd: folder, encoding: 'utf8' })).toBe(
+    code('text carry.ts'),
+  );
 });
 
 withPostgres('DBOS', (postgres) => {
@@ -83,7 +101,11 @@ withPostgres('DBOS', (postgres) => {
     url.search = '';
     url.pathname = '/guide_of_runs';
     const env = { ...process.env, DBOS_SYSTEM_DATABASE_URL: url.href };
-    const printed = execFileSync(process.execPath, ['carry-dbos.ts'], { cwd: folder, encoding: 'utf8', env });
+    const printed = execFileSync(process.execPath, ['carry-dbos.ts'], {
+      cwd: folder,
+      encoding: 'utf8',
+      env,
+    });
     expect(printed).toBe(code('text carry-dbos.ts'));
   });
 });
@@ -92,30 +114,59 @@ const RUN = ['run', 'refunds.ts', '--durable', '--writ', 'clerk.json'];
 
 test('a stopped worker leaves no lease, and a cancelled run stays ended', async () => {
   await assize('create', 'refund-20', '--domain', 'refunds.ts', '--initial', '{"euros":500}');
-  expect(await json(0, ...RUN, '--detach', '--trajectory', 'refund-20', '--turns', '9')).toMatchObject({
-    ...{ trajectory_id: 'refund-20', agents: 'refunds', tenant: 'default', status: 'ready', turns: 0, turns_max: 9 },
+  expect(
+    await json(0, ...RUN, '--detach', '--trajectory', 'refund-20', '--turns', '9'),
+  ).toMatchObject({
+    ...{
+      trajectory_id: 'refund-20',
+      agents: 'refunds',
+      tenant: 'default',
+      status: 'ready',
+      turns: 0,
+      turns_max: 9,
+    },
   });
-  const worker = startCommand(folder, STORE, 'worker', 'refunds.ts', '--writ', 'clerk.json', '--json');
+  const worker = startCommand(
+    folder,
+    STORE,
+    'worker',
+    'refunds.ts',
+    '--writ',
+    'clerk.json',
+    '--json',
+  );
   const ending = endOf(worker);
   const show = (): Promise<any> => json(0, 'runs', 'show', 'refund-20');
   await expect.poll(async () => (await show()).status, { timeout: 60_000 }).toBe('waiting');
   worker.kill('SIGTERM');
   const ended = await ending;
-  expect([ended.code, JSON.parse(ended.out)]).toEqual([0, { advances: 1, done: 0, failed: 0, cancelled: 0 }]);
+  expect([ended.code, JSON.parse(ended.out)]).toEqual([
+    0,
+    { advances: 1, done: 0, failed: 0, cancelled: 0 },
+  ]);
   expect(await show()).not.toHaveProperty('lease');
   const [listed] = (await json(0, 'runs', 'list', '--tenant', 'default')).runs;
   expect(listed).toMatchObject({ trajectory_id: 'refund-20', pending: [expect.any(String)] });
   expect(await json(0, 'runs', 'cancel', 'refund-20')).toMatchObject({ status: 'cancelled' });
   expect((await json(0, 'runs', 'list')).runs).toEqual([]);
-  expect(await json(1, ...RUN, '--trajectory', 'refund-20')).toMatchObject({ status: 'cancelled', rulings: [] });
+  expect(await json(1, ...RUN, '--trajectory', 'refund-20')).toMatchObject({
+    status: 'cancelled',
+    rulings: [],
+  });
 });
 
 test('a run of a trajectory that does not exist says that it began it', async () => {
   const mistyped = await assize(...RUN, '--trajectory', 'refund-2O');
   expect(mistyped.out).toMatch(/^Began the trajectory refund-2O\.\n/);
   const again = await json(0, ...RUN, '--trajectory', 'refund-2O');
-  expect(again).toMatchObject({ trajectory_id: 'refund-2O', new_trajectory: false, status: 'done' });
-  expect(await json(0, ...RUN, '--detach', '--trajectory', 'refund-3O')).toMatchObject({ new_trajectory: true });
+  expect(again).toMatchObject({
+    trajectory_id: 'refund-2O',
+    new_trajectory: false,
+    status: 'done',
+  });
+  expect(await json(0, ...RUN, '--detach', '--trajectory', 'refund-3O')).toMatchObject({
+    new_trajectory: true,
+  });
 });
 
 test('a failed run says why, and a retry continues it', async () => {
@@ -123,7 +174,9 @@ test('a failed run says why, and a retry continues it', async () => {
   const failed = await json(1, ...RUN, '--trajectory', 'refund-21', '--turns', '1');
   expect(failed).toMatchObject({ status: 'failed', turns: 1, error: { code: 'turns_used' } });
   expect(failed.rulings).toMatchObject([{ turn: 0, action: 'agree', ruling: 'committed' }]);
-  expect((await assize('runs', 'list', '--ended', '--tenant', 'default')).out).toContain('has taken its 1 turns');
+  expect((await assize('runs', 'list', '--ended', '--tenant', 'default')).out).toContain(
+    'has taken its 1 turns',
+  );
   await json(0, 'runs', 'retry', 'refund-21');
   const again = await json(1, ...RUN, '--trajectory', 'refund-21');
   expect(again).toMatchObject({ status: 'failed', turns: 2 });
@@ -145,18 +198,53 @@ test('SIGTERM leaves a run that waits to the next process', async () => {
 test.each<[string, string[], string, RegExp]>([
   ['the file of a worker', ['worker'], 'usage', /files/],
   ['agents that exist', ['worker', 'nothing.ts'], 'unreadable_file', /nothing\.ts/],
-  ['two files with names of their own', ['worker', 'refunds.ts', './refunds.ts'], 'usage', /named refunds/],
-  ['a writ for each agent', ['worker', 'refunds.ts'], 'usage', /agent clerk of .* has no writ\. Pass one with --writ/],
-  ['a writ of an anchor', ['worker', 'refunds.ts', '--writ', 'foreign.json'], 'usage', /root key \w+, which is not in/],
-  ['a model for its agents', ['worker', 'models.ts', '--writ', 'clerk.json'], 'usage', /needs a model\. Pass --model/],
+  [
+    'two files with names of their own',
+    ['worker', 'refunds.ts', './refunds.ts'],
+    'usage',
+    /named refunds/,
+  ],
+  [
+    'a writ for each agent',
+    ['worker', 'refunds.ts'],
+    'usage',
+    /agent clerk of .* has no writ\. Pass one with --writ/,
+  ],
+  [
+    'a writ of an anchor',
+    ['worker', 'refunds.ts', '--writ', 'foreign.json'],
+    'usage',
+    /root key \w+, which is not in/,
+  ],
+  [
+    'a model for its agents',
+    ['worker', 'models.ts', '--writ', 'clerk.json'],
+    'usage',
+    /needs a model\. Pass --model/,
+  ],
   ['a whole concurrency', ['worker', 'refunds.ts', '--concurrency', '0'], 'usage', /from 1/],
   ['a run that exists', ['runs', 'show', 'refund-99'], 'not_found', /refund-99/],
   ['a run to cancel', ['runs', 'cancel', 'refund-99'], 'not_found', /refund-99/],
   ['a run to retry', ['runs', 'retry', 'refund-99'], 'not_found', /refund-99/],
   ['--durable with --detach', ['run', 'refunds.ts', '--detach'], 'usage', /Pass --durable/],
-  ['--durable with --tenant', ['run', 'refunds.ts', '--tenant', 'x'], 'usage', /--tenant .*Pass --durable/],
-  ['the tenant of the run', [...RUN, '--trajectory', 'refund-17', '--tenant', 'x'], 'wrong_state', /tenant north/],
-  ['a short tenant', [...RUN, '--trajectory', 'refund-17', '--tenant', ''], 'bad_argument', /tenant/],
+  [
+    '--durable with --tenant',
+    ['run', 'refunds.ts', '--tenant', 'x'],
+    'usage',
+    /--tenant .*Pass --durable/,
+  ],
+  [
+    'the tenant of the run',
+    [...RUN, '--trajectory', 'refund-17', '--tenant', 'x'],
+    'wrong_state',
+    /tenant north/,
+  ],
+  [
+    'a short tenant',
+    [...RUN, '--trajectory', 'refund-17', '--tenant', ''],
+    'bad_argument',
+    /tenant/,
+  ],
 ])('durable runs need %s', async (_, args, wanted, message) => {
   const { error } = await json(2, ...args);
   expect(error).toEqual({ code: wanted, message: expect.stringMatching(message) });

@@ -55,7 +55,10 @@ function readFacts(): Fact[] {
     .trimEnd()
     .split('\n');
   return lines.map((line, n) => {
-    const { subject, predicate, object, valid_from, valid_to } = JSON.parse(line) as Record<string, string>;
+    const { subject, predicate, object, valid_from, valid_to } = JSON.parse(line) as Record<
+      string,
+      string
+    >;
     const [from, to] = [parseInstant(valid_from!), parseInstant(valid_to!)];
     return { subject: subject!, predicate: predicate!, object: object!, from, to, n };
   });
@@ -65,7 +68,11 @@ const isDuring = (at: Instant) => (fact: Fact) => fact.from <= at && at < fact.t
 
 /** Facts of one subject and predicate stand together. */
 function groupsOf(facts: readonly Fact[]): Fact[][] {
-  return [...Map.groupBy(facts, ({ subject, predicate }) => JSON.stringify([subject, predicate])).values()];
+  return [
+    ...Map.groupBy(facts, ({ subject, predicate }) =>
+      JSON.stringify([subject, predicate]),
+    ).values(),
+  ];
 }
 
 /** Each year that a fact begins, ends or is in, and the instants around its borders. */
@@ -93,11 +100,15 @@ interface Counted {
 function someOf(groups: readonly Fact[][], count: number): Fact[][] {
   const isContested = (group: readonly Fact[]): boolean =>
     group.some((a) => group.some((b) => a.n < b.n && a.from < b.to && b.from < a.to));
-  const [contested, others] = [groups.filter(isContested), groups.filter((group) => !isContested(group))];
+  const [contested, others] = [
+    groups.filter(isContested),
+    groups.filter((group) => !isContested(group)),
+  ];
   return [
     ...contested,
     ...others.filter(
-      (_, i) => Math.floor((i * count) / others.length) !== Math.floor(((i - 1) * count) / others.length),
+      (_, i) =>
+        Math.floor((i * count) / others.length) !== Math.floor(((i - 1) * count) / others.length),
     ),
   ];
 }
@@ -106,20 +117,32 @@ function someOf(groups: readonly Fact[][], count: number): Fact[][] {
  * Recall returns the facts of the data at each instant. Each losing fact is in one audit row, with
  * its winner.
  */
-async function expectTruth(view: MemoryView, groups: readonly Fact[][], outranks: Outranks): Promise<Counted> {
+async function expectTruth(
+  view: MemoryView,
+  groups: readonly Fact[][],
+  outranks: Outranks,
+): Promise<Counted> {
   const counted: Counted = { points: 0, contested: 0, losers: new Set(), pairs: new Set() };
   for (const group of groups) {
     const { subject, predicate } = group[0]!;
     const audit = (await view.recall({ subject, predicate, kind: 'audit', valid: 'any' })).facts;
     for (const at of instantsOf(group)) {
       const there = group.filter(isDuring(at));
-      const first = there.find((fact) => there.every((other) => other === fact || outranks(fact, other)));
-      const found = (await view.recall({ subject, predicate, valid: at })).facts.map(({ object }) => object);
-      expect(found, `${subject} ${predicate} at ${at}`).toEqual(first === undefined ? [] : [first.object]);
+      const first = there.find((fact) =>
+        there.every((other) => other === fact || outranks(fact, other)),
+      );
+      const found = (await view.recall({ subject, predicate, valid: at })).facts.map(
+        ({ object }) => object,
+      );
+      expect(found, `${subject} ${predicate} at ${at}`).toEqual(
+        first === undefined ? [] : [first.object],
+      );
       counted.points += 1;
       const lost = there.filter((fact) => fact !== first);
       const rows = audit.filter(({ valid_from, valid_to }) => valid_from <= at && at < valid_to);
-      expect(rows.map((row) => lossOf(row).loser).sort()).toEqual(lost.map(({ object }) => object).sort());
+      expect(rows.map((row) => lossOf(row).loser).sort()).toEqual(
+        lost.map(({ object }) => object).sort(),
+      );
       for (const row of rows) expectLoss(row, there, outranks);
       if (lost.length > 0) counted.contested += 1;
       for (const fact of lost) counted.losers.add(fact);
@@ -132,17 +155,22 @@ async function expectTruth(view: MemoryView, groups: readonly Fact[][], outranks
 
 function lossOf(row: FactRow): { readonly winner: string; readonly loser: string } {
   const { winner, loser, members } = readWitness(row);
-  const objectOf = (claim: string): string => members.find((member) => member.claim === claim)!.object;
+  const objectOf = (claim: string): string =>
+    members.find((member) => member.claim === claim)!.object;
   return { winner: objectOf(winner), loser: objectOf(loser) };
 }
 
 /** The loser lost to a fact that outranks it, and its rows are recorded. */
 function expectLoss(row: FactRow, there: readonly Fact[], outranks: Outranks): void {
   const { winner, loser } = lossOf(row);
-  const [won, lost] = [winner, loser].map((object) => there.find((fact) => fact.object === object)) as [Fact, Fact];
+  const [won, lost] = [winner, loser].map((object) =>
+    there.find((fact) => fact.object === object),
+  ) as [Fact, Fact];
   expect(outranks(won, lost)).toBe(true);
   const { rows } = readWitness(row).members.find(({ object }) => object === loser)!;
-  expect(rows.some(({ valid_from, valid_to }) => lost.from <= valid_from && valid_to <= lost.to)).toBe(true);
+  expect(
+    rows.some(({ valid_from, valid_to }) => lost.from <= valid_from && valid_to <= lost.to),
+  ).toBe(true);
 }
 
 describe.skipIf(!hasData(...FILE))('TimeQA, by the runtime', () => {
@@ -151,7 +179,9 @@ describe.skipIf(!hasData(...FILE))('TimeQA, by the runtime', () => {
       'facts at each instant match the data, many in one commit, by %s',
       async (strategy) => {
         const facts = readFacts();
-        const names = facts.map(({ predicate }) => [predicate, { cardinality: 'single-valued', strategy }] as const);
+        const names = facts.map(
+          ({ predicate }) => [predicate, { cardinality: 'single-valued', strategy }] as const,
+        );
         const domain = defineDomain({
           name: 'timeqa',
           version: '1',
@@ -167,7 +197,9 @@ describe.skipIf(!hasData(...FILE))('TimeQA, by the runtime', () => {
         await store.claimKey(KEY);
         const writ = writFor('reader');
         const runtime = runtimeOver(store, [domain], { ports: { clock: new HandClock() } });
-        const memory = (await runtime.create(domain, { trajectoryId: 'facts', writs: [writ] })).memory({
+        const memory = (
+          await runtime.create(domain, { trajectoryId: 'facts', writs: [writ] })
+        ).memory({
           space: SPACE,
           writ,
         });
@@ -202,7 +234,11 @@ describe.skipIf(!hasData(...FILE))('TimeQA', () => {
       if (says !== 'console') continue;
       for (const step of code.split(/^\$ assize /m).slice(1)) {
         const [command = '', ...below] = step.trimEnd().split('\n');
-        const { code: ended, out } = await runCommand(folder, 'sqlite:./timeqa.db', ...command.split(' '));
+        const { code: ended, out } = await runCommand(
+          folder,
+          'sqlite:./timeqa.db',
+          ...command.split(' '),
+        );
         expect([ended, known(out)], command).toEqual([0, known(below.join('\n'))]);
       }
     }
@@ -230,8 +266,12 @@ async function assertAll(memory: Memory, facts: readonly Fact[]): Promise<string
     source: `line ${n}`,
   }));
   for (let from = 0; from < said.length; from += BATCH)
-    expect(await memory.assertMany(said.slice(from, from + BATCH))).toMatchObject({ ruling: 'committed' });
-  return said.map(({ source, ...claim }) => claimId(KEY, { space: SPACE, ...claim, sourceEventId: source }));
+    expect(await memory.assertMany(said.slice(from, from + BATCH))).toMatchObject({
+      ruling: 'committed',
+    });
+  return said.map(({ source, ...claim }) =>
+    claimId(KEY, { space: SPACE, ...claim, sourceEventId: source }),
+  );
 }
 
 /** Without what is another one each time: ids, instants, and how wide a column is for them. */

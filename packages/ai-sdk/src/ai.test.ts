@@ -33,7 +33,11 @@ describe.each([
     const it = await runOf(way);
     const first = await it.start([large]);
     expect(first.asks).toMatchObject([
-      { toolCallId: 'c1', reason: expect.stringContaining('[large]'), digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      {
+        toolCallId: 'c1',
+        reason: expect.stringContaining('[large]'),
+        digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
     ]);
     // The word of the client is not enough.
     await expect(it.resume(answering(first, true))).rejects.toMatchObject({ code: 'call_pending' });
@@ -56,7 +60,9 @@ describe.each([
     const it = await runOf(way, { ...named, isUntold: true });
     const first = await it.start([large, pay('c2', 'mallory', 5)]);
     expect(first.asks).toMatchObject([{ toolCallId: 'c1' }]);
-    expect(first.told).toMatchObject({ c2: { type: 'error-text', value: expect.stringContaining('never') } });
+    expect(first.told).toMatchObject({
+      c2: { type: 'error-text', value: expect.stringContaining('never') },
+    });
     expect(it.made).toEqual([]);
     const { told } = await it.resume(answering({ ...first, asks: first.asks.slice(0, 1) }, true));
     expect(told).toMatchObject({ c1: { value: 'paid bob' } });

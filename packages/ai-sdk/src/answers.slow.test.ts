@@ -1,7 +1,15 @@
 /** Answers of people to the questions of the AI SDK, and the ledger's own. */
 import { convertToModelMessages, type UIMessage } from 'ai';
 import { describe, expect, test } from 'vitest';
-import { answering, decide, generated, named, pay, runOf, streamedWay } from '../../../tests/support/ai-runs.ts';
+import {
+  answering,
+  decide,
+  generated,
+  named,
+  pay,
+  runOf,
+  streamedWay,
+} from '../../../tests/support/ai-runs.ts';
 import { assizeAnswers } from './index.ts';
 
 const large = pay('c1', 'bob', 500);
@@ -47,7 +55,9 @@ describe.each([
     const rejected = answering(first, false, 'too much');
     const { waiting, messages } = await assizeAnswers(it.tools, rejected);
     expect(waiting).toEqual([]);
-    const denied = { c1: { type: 'execution-denied', reason: expect.stringContaining('too much') } };
+    const denied = {
+      c1: { type: 'execution-denied', reason: expect.stringContaining('too much') },
+    };
     expect((await it.resume(messages)).told).toMatchObject(denied);
     expect((await (await it.copy()).resume(answering(first, true))).told).toMatchObject(denied);
     expect(it.made).toEqual([]);
@@ -70,12 +80,22 @@ describe.each([
     const before = await assizeAnswers(it.tools, first.messages);
     expect(before).toMatchObject({
       waiting: [
-        { id: 'c1', tool: 'pay', args: large.args, digest: first.asks[0]!.digest, reason: expect.any(String) },
+        {
+          id: 'c1',
+          tool: 'pay',
+          args: large.args,
+          digest: first.asks[0]!.digest,
+          reason: expect.any(String),
+        },
         { id: 'c2' },
       ],
     });
     const waits = { type: 'text', value: expect.stringContaining('waits for a person') };
-    expect((await it.resume(before.messages)).told).toMatchObject({ c0: { value: 'paid ann' }, c1: waits, c2: waits });
+    expect((await it.resume(before.messages)).told).toMatchObject({
+      c0: { value: 'paid ann' },
+      c1: waits,
+      c2: waits,
+    });
     await decide(it, large, 'approve');
     expect((await assizeAnswers(it.tools, first.messages)).waiting).toMatchObject([{ id: 'c2' }]);
     await decide(it, other, 'reject');
@@ -100,7 +120,12 @@ describe.each([
     const first = await it.start([large]);
     await it.resume(answering(first, true, 'fine'));
     expect(seen).toMatchObject([
-      [{ approved: true, reason: 'fine' }, { run: 'r1', id: 'c1', tool: 'pay', args: large.args }, 'c1', 3],
+      [
+        { approved: true, reason: 'fine' },
+        { run: 'r1', id: 'c1', tool: 'pay', args: large.args },
+        'c1',
+        3,
+      ],
     ]);
   });
 
@@ -159,7 +184,10 @@ describe.each([
     expect(second.told).toMatchObject({ c1: { value: 'paid bob' }, c2: { type: 'text' } });
     await decide(it, other, 'approve');
     const { messages } = await assizeAnswers(it.tools, second.messages);
-    expect((await it.resume(messages)).told).toMatchObject({ c1: { value: 'paid bob' }, c2: { value: 'paid eve' } });
+    expect((await it.resume(messages)).told).toMatchObject({
+      c1: { value: 'paid bob' },
+      c2: { value: 'paid eve' },
+    });
     expect(it.made).toEqual([large.args, other.args]);
   });
 
@@ -173,9 +201,11 @@ describe.each([
     await decide(it, large, 'approve');
     const asked = [...first.messages, { role: 'user', content: 'And?' } as const];
     for (const _again of [1, 2])
-      expect((await it.resume((await assizeAnswers(it.tools, asked)).messages)).told).toMatchObject({
-        c1: { type: 'error-text', value: expect.stringContaining('no such account') },
-      });
+      expect((await it.resume((await assizeAnswers(it.tools, asked)).messages)).told).toMatchObject(
+        {
+          c1: { type: 'error-text', value: expect.stringContaining('no such account') },
+        },
+      );
     expect(it.made).toHaveLength(1);
   });
 
@@ -191,7 +221,9 @@ describe.each([
     const { messages } = await assizeAnswers(it.tools, asked);
     expect((await it.resume(messages)).told).toMatchObject({ c1: { type: 'error-text' } });
     await it.gate.port.report('r1.c1', { outcome: 'done', result: { value: 'paid bob' } });
-    expect((await it.resume((await assizeAnswers(it.tools, messages)).messages)).told).toMatchObject({
+    expect(
+      (await it.resume((await assizeAnswers(it.tools, messages)).messages)).told,
+    ).toMatchObject({
       c1: { value: 'paid bob' },
     });
     expect(it.made).toHaveLength(1);
@@ -200,7 +232,9 @@ describe.each([
   test('a run of several turns keeps the calls of earlier ones', async () => {
     const it = await runOf(way, named);
     const done = await it.resume(answering(await it.start([large]), true));
-    const more = await it.resume([...done.messages, { role: 'user', content: 'thanks' }]).catch((error) => error);
+    const more = await it
+      .resume([...done.messages, { role: 'user', content: 'thanks' }])
+      .catch((error) => error);
     expect(more).not.toBeInstanceOf(Error);
     expect((await assizeAnswers(it.tools, done.messages)).messages).toEqual(done.messages);
     expect(it.made).toHaveLength(1);

@@ -54,7 +54,8 @@ export async function assizeAnswers(
     const place = { toolCallId, messages: asked, context: toolsContext[toolName] };
     const result = { type: 'tool-result', toolCallId, toolName } as const;
     const end = await gated.judged(input, place);
-    const held = end.end === 'pending' ? await gated.gate.held(gated.callOf(input, place), end) : undefined;
+    const held =
+      end.end === 'pending' ? await gated.gate.held(gated.callOf(input, place), end) : undefined;
     if (held !== undefined) {
       waiting.push(held);
       results.push({ ...result, output: { type: 'text', value: waitsText(held.reason) } });
@@ -77,23 +78,37 @@ function openQuestions(messages: readonly ModelMessage[]): readonly OpenQuestion
   const open = new Map<string, OpenQuestion>();
   for (const request of requestsIn(messages)) {
     const call = calls.get(request.toolCallId);
-    if (call !== undefined && !done.has(call.toolCallId)) open.set(call.toolCallId, { request, call });
+    if (call !== undefined && !done.has(call.toolCallId))
+      open.set(call.toolCallId, { request, call });
   }
   return [...open.values()];
 }
 
-function responseTo({ approvalId }: ToolApprovalRequest, refused: string | undefined): ToolApprovalResponse {
+function responseTo(
+  { approvalId }: ToolApprovalRequest,
+  refused: string | undefined,
+): ToolApprovalResponse {
   const approved = refused === undefined;
-  return { type: 'tool-approval-response', approvalId, approved, ...(!approved && { reason: refused }) };
+  return {
+    type: 'tool-approval-response',
+    approvalId,
+    approved,
+    ...(!approved && { reason: refused }),
+  };
 }
 
 /** The messages with these responses at the end, in place of those to the same questions. */
-function answered(messages: readonly ModelMessage[], responses: readonly ToolApprovalResponse[]): ModelMessage[] {
+function answered(
+  messages: readonly ModelMessage[],
+  responses: readonly ToolApprovalResponse[],
+): ModelMessage[] {
   if (responses.length === 0) return [...messages];
   const last = messages.at(-1);
   const ids = new Set(responses.map(({ approvalId }) => approvalId));
   const kept = last?.role === 'tool' ? last.content : [];
-  const others = kept.filter((part) => part.type !== 'tool-approval-response' || !ids.has(part.approvalId));
+  const others = kept.filter(
+    (part) => part.type !== 'tool-approval-response' || !ids.has(part.approvalId),
+  );
   const before = last?.role === 'tool' ? messages.slice(0, -1) : messages;
   return [...before, { role: 'tool', content: [...others, ...responses] }];
 }

@@ -6,7 +6,11 @@ import { questionOf } from './question.ts';
 
 /** A call that the SDK asks about, before it is made. */
 export interface ApprovalAsked {
-  readonly toolCall: { readonly toolName: string; readonly toolCallId: string; readonly input: unknown };
+  readonly toolCall: {
+    readonly toolName: string;
+    readonly toolCallId: string;
+    readonly input: unknown;
+  };
   readonly tools: ToolSet | undefined;
   readonly toolsContext: unknown;
   readonly messages: any[];
@@ -41,9 +45,13 @@ export async function assizeApproval(asked: ApprovalAsked): Promise<ToolApproval
 /** A set in which no gate has any tool was forgotten, and would be made without its rules. */
 function requireGated(tools: ToolSet | undefined): void {
   const all: readonly unknown[] = Object.values(tools ?? {});
-  const isMadeHere = (tool: unknown): boolean => isRecord(tool) && typeof tool['execute'] === 'function';
+  const isMadeHere = (tool: unknown): boolean =>
+    isRecord(tool) && typeof tool['execute'] === 'function';
   if (!all.some(isMadeHere) || all.some((tool) => gateOf(tool) !== undefined)) return;
-  throw new CallError('bad_argument', 'No tool of the call is gated. Pass the tools that assizeTools returns.');
+  throw new CallError(
+    'bad_argument',
+    'No tool of the call is gated. Pass the tools that assizeTools returns.',
+  );
 }
 
 const ASKED = arg.members({
@@ -53,13 +61,19 @@ const ASKED = arg.members({
 });
 
 /** A function for the whole set comes before the approval of a tool, which still counts. */
-async function ownApproval(tool: unknown, input: unknown, place: object): Promise<ToolApprovalStatus> {
+async function ownApproval(
+  tool: unknown,
+  input: unknown,
+  place: object,
+): Promise<ToolApprovalStatus> {
   const { needsApproval } = (tool ?? {}) as { readonly needsApproval?: unknown };
-  const isNeeded = typeof needsApproval === 'function' ? await needsApproval(input, place) : needsApproval;
+  const isNeeded =
+    typeof needsApproval === 'function' ? await needsApproval(input, place) : needsApproval;
   return isNeeded === undefined || isNeeded === false ? 'not-applicable' : 'user-approval';
 }
 
 function ownOf(members: unknown, name: string): unknown {
-  if (typeof members !== 'object' || members === null || !Object.hasOwn(members, name)) return undefined;
+  if (typeof members !== 'object' || members === null || !Object.hasOwn(members, name))
+    return undefined;
   return (members as Record<string, unknown>)[name];
 }

@@ -34,7 +34,10 @@ export function answeredIn(messages: readonly ModelMessage[]): ReadonlySet<strin
 }
 
 /** The first answer about a call in the last message: as the SDK, which ignores the others. */
-export function answerIn(messages: readonly ModelMessage[], toolCallId: string): GivenAnswer | undefined {
+export function answerIn(
+  messages: readonly ModelMessage[],
+  toolCallId: string,
+): GivenAnswer | undefined {
   const requests = requestsIn(messages);
   for (const part of partsOf(messages.slice(-1), 'tool')) {
     if (part.type !== 'tool-approval-response') continue;
@@ -54,6 +57,8 @@ function partsOf<Role extends 'assistant' | 'tool'>(
   role: Role,
 ): readonly Part<Role>[] {
   return messages.flatMap((message) =>
-    message.role === role && Array.isArray(message.content) ? (message.content as Part<Role>[]) : [],
+    message.role === role && Array.isArray(message.content)
+      ? (message.content as Part<Role>[])
+      : [],
   );
 }

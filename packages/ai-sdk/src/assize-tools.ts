@@ -19,7 +19,9 @@ export function assizeTools<T extends ToolSet>(gate: Gate, tools: T, options: Ai
   checkArgument(arg.object, tools, 'tools');
   checkArgument(AI_SDK_OPTIONS, options, 'options');
   const all = Object.entries(tools as Record<string, Tool>);
-  return Object.fromEntries(all.map(([name, tool]) => [name, gatedTool(gate, name, tool, options)])) as T;
+  return Object.fromEntries(
+    all.map(([name, tool]) => [name, gatedTool(gate, name, tool, options)]),
+  ) as T;
 }
 
 /** The gate of a tool. Undefined for a tool that no gate has. */
@@ -31,11 +33,16 @@ function gatedTool(gate: Gate, name: string, tool: Tool, options: AiSdkOptions):
   checkArgument(arg.object, tool, `tools.${name}`);
   if (typeof tool.execute !== 'function') return tool;
   if (tool.needsApproval !== undefined && tool.needsApproval !== false)
-    throw new CallError('bad_argument', `${name} has needsApproval. Write a rule that asks, and remove it.`, {
-      evidence: { tool: name },
-    });
+    throw new CallError(
+      'bad_argument',
+      `${name} has needsApproval. Write a rule that asks, and remove it.`,
+      {
+        evidence: { tool: name },
+      },
+    );
   const gated = new GatedTool(gate, name, tool, options);
-  const needsApproval = (input: unknown, place: CallPlace): Promise<boolean> => gated.waits(input, place);
+  const needsApproval = (input: unknown, place: CallPlace): Promise<boolean> =>
+    gated.waits(input, place);
   const execute = (input: unknown, given: ToolExecutionOptions<unknown>): unknown =>
     isStreaming(name, tool, options)
       ? streamed((take) => gated.execute(input, given, take))
@@ -47,5 +54,8 @@ function gatedTool(gate: Gate, name: string, tool: Tool, options: AiSdkOptions):
 
 /** The SDK wants to know before the call whether its results are a stream. */
 function isStreaming(name: string, { execute }: Tool, { streaming = [] }: AiSdkOptions): boolean {
-  return streaming.includes(name) || Object.prototype.toString.call(execute) === '[object AsyncGeneratorFunction]';
+  return (
+    streaming.includes(name) ||
+    Object.prototype.toString.call(execute) === '[object AsyncGeneratorFunction]'
+  );
 }

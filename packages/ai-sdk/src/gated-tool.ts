@@ -13,7 +13,14 @@ import {
   runCallIdOf,
   toPlain,
 } from '@assize/gate/internal/calls';
-import { interimText, makeOptions, notKept, personOf, runTool, type ToolRun } from '@assize/gate/internal/tool-calls';
+import {
+  interimText,
+  makeOptions,
+  notKept,
+  personOf,
+  runTool,
+  type ToolRun,
+} from '@assize/gate/internal/tool-calls';
 import { asSchema, type Tool, type ToolExecutionOptions, type ToolResultPart } from 'ai';
 import { isInstance, type Json } from 'assize/internal/base';
 import { answerIn, type GivenAnswer, isResumed } from './asked-in.ts';
@@ -62,7 +69,8 @@ export class GatedTool {
    */
   async judge(input: unknown, place: CallPlace): Promise<JudgedEnd> {
     const end = await this.judged(input, place);
-    const isAnswered = end.end === 'pending' && answerIn(place.messages, place.toolCallId) !== undefined;
+    const isAnswered =
+      end.end === 'pending' && answerIn(place.messages, place.toolCallId) !== undefined;
     if (isAnswered) throw errorOf(end);
     return end;
   }
@@ -88,7 +96,8 @@ export class GatedTool {
     const call = this.callOf(input, place);
     const options = this.#optionsAt(place);
     const end = await this.gate.judge(call, options);
-    const answer = options.isKnown === true ? answerIn(place.messages, place.toolCallId) : undefined;
+    const answer =
+      options.isKnown === true ? answerIn(place.messages, place.toolCallId) : undefined;
     if (end.end !== 'pending' || answer === undefined) return end;
     return (await this.#answered(call, end, answer, place)) ? this.gate.judge(call, options) : end;
   }
@@ -98,7 +107,11 @@ export class GatedTool {
    *
    * @throws the error of the tool; CallError; CallError; the errors of `Gate.run`
    */
-  async execute(input: unknown, options: ToolExecutionOptions<unknown>, take?: Take): Promise<unknown> {
+  async execute(
+    input: unknown,
+    options: ToolExecutionOptions<unknown>,
+    take?: Take,
+  ): Promise<unknown> {
     options.abortSignal?.throwIfAborted();
     const { run, id } = this.callOf(input, { ...options, context: options.context });
     const refused = this.#refused.get(runCallIdOf(run, id));
@@ -132,7 +145,11 @@ export class GatedTool {
     return { type: 'json', value: JSON.parse(JSON.stringify(output) ?? 'null') };
   }
 
-  async #run(input: unknown, options: ToolExecutionOptions<unknown>, take?: Take): Promise<ToolRun<unknown>> {
+  async #run(
+    input: unknown,
+    options: ToolExecutionOptions<unknown>,
+    take?: Take,
+  ): Promise<ToolRun<unknown>> {
     const place = { ...options, context: options.context };
     const call = this.callOf(input, place);
     const make = async ({ args }: BegunCall): Promise<unknown> => {
@@ -140,30 +157,52 @@ export class GatedTool {
       return this.#made(given, options, take);
     };
     const toRecord = (result: unknown): Json => toPlain(result) ?? UNKEPT;
-    return runTool(this.gate, call, { make, toRecord }, this.#optionsAt(place, options.abortSignal));
+    return runTool(
+      this.gate,
+      call,
+      { make, toRecord },
+      this.#optionsAt(place, options.abortSignal),
+    );
   }
 
   callOf(input: unknown, place: CallPlace): GateCall {
     const args = toPlain(input);
-    const isObject = typeof args === 'object' && args !== null && !Array.isArray(args) && isRecord(input);
+    const isObject =
+      typeof args === 'object' && args !== null && !Array.isArray(args) && isRecord(input);
     if (!isObject)
-      throw new CallError('not_json', `The input of ${this.name} is no object of data. Change its schema.`, {
-        evidence: { tool: this.name },
-      });
-    return { run: this.#runOf(place), id: place.toolCallId, tool: this.name, args: args as GateCall['args'] };
+      throw new CallError(
+        'not_json',
+        `The input of ${this.name} is no object of data. Change its schema.`,
+        {
+          evidence: { tool: this.name },
+        },
+      );
+    return {
+      run: this.#runOf(place),
+      id: place.toolCallId,
+      tool: this.name,
+      args: args as GateCall['args'],
+    };
   }
 
   #optionsAt({ messages, toolCallId }: CallPlace, signal?: AbortSignal): MakeOptions {
-    return { ...makeOptions(this.name, this.#options, signal), isKnown: isResumed(messages, toolCallId) };
+    return {
+      ...makeOptions(this.name, this.#options, signal),
+      isKnown: isResumed(messages, toolCallId),
+    };
   }
 
   #runOf(place: CallPlace): string {
     const { run } = this.#options;
     const found: unknown = typeof run === 'function' ? run(place) : run;
     if (typeof found === 'string' && found !== '' && place.toolCallId !== '') return found;
-    throw new CallError('no_identity', `The call of ${this.name} has no run or no id. Pass \`run\` in the options.`, {
-      evidence: { tool: this.name },
-    });
+    throw new CallError(
+      'no_identity',
+      `The call of ${this.name} has no run or no id. Pass \`run\` in the options.`,
+      {
+        evidence: { tool: this.name },
+      },
+    );
   }
 
   /** Records the decision of a named person about the call that the person was shown. */
@@ -175,9 +214,16 @@ export class GatedTool {
   ): Promise<boolean> {
     const held = await this.gate.held(call, end);
     if (held === undefined) return true;
-    if ((digestIn(request.reason) ?? held.digest) !== held.digest || typeof response.approved !== 'boolean')
+    if (
+      (digestIn(request.reason) ?? held.digest) !== held.digest ||
+      typeof response.approved !== 'boolean'
+    )
       return false;
-    const person = await personOf(this.#options.approver, { answer: response, held, context: place });
+    const person = await personOf(this.#options.approver, {
+      answer: response,
+      held,
+      context: place,
+    });
     if (person === undefined) return false;
     const { approved, reason } = response;
     await this.gate.port.decide(end.approval, {
@@ -196,8 +242,16 @@ export class GatedTool {
     throw checked.error;
   }
 
-  async #made(input: unknown, options: ToolExecutionOptions<unknown>, take: Take | undefined): Promise<unknown> {
-    const result: unknown = await (this.#tool.execute as Execute).call(this.#tool, input as never, options as never);
+  async #made(
+    input: unknown,
+    options: ToolExecutionOptions<unknown>,
+    take: Take | undefined,
+  ): Promise<unknown> {
+    const result: unknown = await (this.#tool.execute as Execute).call(
+      this.#tool,
+      input as never,
+      options as never,
+    );
     if (!isAsyncIterable(result)) return result;
     let last: unknown;
     for await (const next of result) {
@@ -231,5 +285,8 @@ function isRecord(value: unknown): boolean {
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof (value as AsyncIterable<unknown> | null | undefined)?.[Symbol.asyncIterator] === 'function';
+  return (
+    typeof (value as AsyncIterable<unknown> | null | undefined)?.[Symbol.asyncIterator] ===
+    'function'
+  );
 }

@@ -6,7 +6,11 @@ const DIGEST = /^digest: ([0-9a-f]{64})$/m;
  * The reason of the SDK's question about a call: the rules that ask, and exactly which call. A call
  * that waits for another one has no digest.
  */
-export function questionOf({ reason, digest, page }: Pick<HeldCall, 'reason' | 'digest' | 'page'>): string {
+export function questionOf({
+  reason,
+  digest,
+  page,
+}: Pick<HeldCall, 'reason' | 'digest' | 'page'>): string {
   const exactly = digest === undefined ? [] : [`digest: ${digest}`];
   return [reason, ...exactly, ...(page === undefined ? [] : [page])].join('\n');
 }

@@ -23,7 +23,8 @@ async function logs(): Promise<(mode?: 'record' | 'replay') => Oracle> {
   return (mode = 'record') => createOracle({ store, clock: systemClock, mode });
 }
 
-const asks = (model: MockLanguageModelV4) => model.doGenerateCalls.length + model.doStreamCalls.length;
+const asks = (model: MockLanguageModelV4) =>
+  model.doGenerateCalls.length + model.doStreamCalls.length;
 const wrapped = (model: MockLanguageModelV4, oracle: Oracle, run = 'r1') =>
   wrapLanguageModel({ model, middleware: recordedModel(oracle, { run }) });
 
@@ -38,7 +39,8 @@ test.each([
     way({ model: wrapped(model, oracle) as never, tools: it.tools, messages: GO }, undefined);
   const first = await run(log());
   expect(asks(model)).toBe(2);
-  for (const oracle of [log(), log('replay')]) expect((await run(oracle)).messages).toEqual(first.messages);
+  for (const oracle of [log(), log('replay')])
+    expect((await run(oracle)).messages).toEqual(first.messages);
   expect(asks(model)).toBe(2);
   expect(it.made).toHaveLength(1);
   expect(first.messages.at(-1)?.content).toMatchObject([{ text: 'bye 2' }]);
@@ -47,7 +49,8 @@ test.each([
 test('the same question twice in one run has two answers, in their order', async () => {
   const log = await logs();
   const model = scripted([], () => `answer ${asks(model)}`);
-  const ask = async (of: ReturnType<typeof wrapped>) => (await generateText({ model: of, messages: GO })).text;
+  const ask = async (of: ReturnType<typeof wrapped>) =>
+    (await generateText({ model: of, messages: GO })).text;
   const one = wrapped(model, log());
   expect([await ask(one), await ask(one)]).toEqual(['answer 1', 'answer 2']);
   const two = wrapped(model, log('replay'));
@@ -76,8 +79,18 @@ test('an answer that fails is not recorded, and is asked for again', async () =>
 test('headers and bodies are not recorded, and dates and files return', async () => {
   const log = await logs();
   const model = scripted([]);
-  const response = { id: 'm1', timestamp: new Date(5), modelId: 'mock', headers: { 'set-cookie': 's' }, body: 'b' };
-  const file = { type: 'file', mediaType: 'image/png', data: { type: 'data', data: new Uint8Array([1, 2]) } } as const;
+  const response = {
+    id: 'm1',
+    timestamp: new Date(5),
+    modelId: 'mock',
+    headers: { 'set-cookie': 's' },
+    body: 'b',
+  };
+  const file = {
+    type: 'file',
+    mediaType: 'image/png',
+    data: { type: 'data', data: new Uint8Array([1, 2]) },
+  } as const;
   const { doGenerate } = model;
   model.doGenerate = async (options) => ({
     ...(await doGenerate(options)),
@@ -119,7 +132,11 @@ function streaming(chunks: readonly Part[] | (() => ReadableStream<Part>)): Mock
     stream:
       typeof chunks === 'function'
         ? chunks()
-        : simulateReadableStream({ chunks: [...chunks], initialDelayInMs: null, chunkDelayInMs: null }),
+        : simulateReadableStream({
+            chunks: [...chunks],
+            initialDelayInMs: null,
+            chunkDelayInMs: null,
+          }),
   });
   return model;
 }
@@ -127,7 +144,8 @@ function streaming(chunks: readonly Part[] | (() => ReadableStream<Part>)): Mock
 async function all(stream: ReadableStream<Part>): Promise<readonly Part[]> {
   const found: Part[] = [];
   const reader = stream.getReader();
-  for (let next = await reader.read(); !next.done; next = await reader.read()) found.push(next.value);
+  for (let next = await reader.read(); !next.done; next = await reader.read())
+    found.push(next.value);
   return found;
 }
 
@@ -151,15 +169,26 @@ test('texts are shown while they come, and a call after the answer is recorded',
     });
   const { stream } = await wrapped(streaming(source), log()).doStream(PARAMS);
   const reader = stream.getReader();
-  expect([await reader.read(), await reader.read()]).toMatchObject([{ value: text('a') }, { value: text('b') }]);
+  expect([await reader.read(), await reader.read()]).toMatchObject([
+    { value: text('a') },
+    { value: text('b') },
+  ]);
   const held = reader.read();
-  const early = await Promise.race([held, new Promise((resolve) => setTimeout(resolve, 50, 'nothing'))]);
+  const early = await Promise.race([
+    held,
+    new Promise((resolve) => setTimeout(resolve, 50, 'nothing')),
+  ]);
   expect(early).toBe('nothing');
   end.resolve();
   expect(await held).toMatchObject({ value: call });
   expect(await reader.read()).toMatchObject({ value: { type: 'finish' } });
   expect(await reader.read()).toMatchObject({ done: true });
-  expect(await parts(streaming([]), log('replay'))).toMatchObject([text('a'), text('b'), call, { type: 'finish' }]);
+  expect(await parts(streaming([]), log('replay'))).toMatchObject([
+    text('a'),
+    text('b'),
+    call,
+    { type: 'finish' },
+  ]);
 });
 
 test.each([
@@ -169,14 +198,20 @@ test.each([
   const log = await logs();
   expect(await parts(streaming(chunks), log())).toEqual(chunks);
   await expect(parts(streaming([]), log('replay'))).rejects.toMatchObject({ code: 'oracle_miss' });
-  expect(await parts(streaming([text('b'), finish]), log())).toMatchObject([text('b'), { type: 'finish' }]);
+  expect(await parts(streaming([text('b'), finish]), log())).toMatchObject([
+    text('b'),
+    { type: 'finish' },
+  ]);
 });
 
 test('a stream that its reader stops is not recorded', async () => {
   const log = await logs();
   const cancelled = Promise.withResolvers<unknown>();
   const source = () =>
-    new ReadableStream<Part>({ start: (c) => c.enqueue(text('a')), cancel: (reason) => cancelled.resolve(reason) });
+    new ReadableStream<Part>({
+      start: (c) => c.enqueue(text('a')),
+      cancel: (reason) => cancelled.resolve(reason),
+    });
   const { stream } = await wrapped(streaming(source), log()).doStream(PARAMS);
   await stream.cancel('enough');
   expect(await cancelled.promise).toBe('enough');
@@ -214,7 +249,8 @@ test('a text that is streamed to the end is the recorded one', async () => {
     { type: 'text-end', id: 't' },
     finish,
   ]);
-  const said = async (oracle: Oracle) => streamText({ model: wrapped(model, oracle), messages: GO }).text;
+  const said = async (oracle: Oracle) =>
+    streamText({ model: wrapped(model, oracle), messages: GO }).text;
   expect([await said(log()), await said(log('replay'))]).toEqual(['hi', 'hi']);
 });
 

@@ -31,14 +31,20 @@ type Answer = Awaited<ReturnType<Generate>>;
  * @throws ArgumentError `bad_argument`; in a question: CallError `not_json`, `conflict`;
  * OracleError, such as `oracle_miss` in a replay; the error of the model
  */
-export function recordedModel(oracle: Oracle, options: RecordedModelOptions): LanguageModelMiddleware {
+export function recordedModel(
+  oracle: Oracle,
+  options: RecordedModelOptions,
+): LanguageModelMiddleware {
   checkArgument(ORACLE, oracle, 'oracle');
   checkArgument(OPTIONS, options, 'options');
   const questions = new Questions(options);
   const wrapGenerate: Generate = async ({ doGenerate, params, model }) => {
     const { asked, failed } = questions.next('generate', params, model);
     try {
-      const answer = await oracle.ask({ ...asked, call: async () => dataOf(answered(await doGenerate()), model) });
+      const answer = await oracle.ask({
+        ...asked,
+        call: async () => dataOf(answered(await doGenerate()), model),
+      });
       return ofPlain(answer) as Answer;
     } catch (error) {
       failed();
@@ -68,7 +74,11 @@ const OPTIONS = arg.options<RecordedModelOptions>({
 interface Asked {
   readonly scope: CallScope;
   readonly request: Json;
-  readonly theta: { readonly model_version: string; readonly temperature?: number; readonly seed?: number };
+  readonly theta: {
+    readonly model_version: string;
+    readonly temperature?: number;
+    readonly seed?: number;
+  };
 }
 
 /** The questions of a run, with the answers to each by their number. */
@@ -81,7 +91,11 @@ class Questions {
   }
 
   /** The next answer to a question. One that has failed is asked for again. */
-  next(kind: string, params: Params, model: Model): { readonly asked: Asked; readonly failed: () => void } {
+  next(
+    kind: string,
+    params: Params,
+    model: Model,
+  ): { readonly asked: Asked; readonly failed: () => void } {
     const { run, trajectory = 'calls', agent = 'agent' } = this.#options;
     const { abortSignal: _signal, headers: _headers, ...said } = params;
     const request = dataOf({ ask: 'model', sdk: 'ai', kind, run, ...said }, model);

@@ -23,7 +23,14 @@ export interface StreamedQuestion {
 /** The parts that nothing acts on. Others wait until the whole answer is recorded. */
 const SHOWN: ReadonlySet<string> = new Set([
   ...['stream-start', 'response-metadata', 'ping', 'raw'],
-  ...['text-start', 'text-delta', 'text-end', 'reasoning-start', 'reasoning-delta', 'reasoning-end'],
+  ...[
+    'text-start',
+    'text-delta',
+    'text-end',
+    'reasoning-start',
+    'reasoning-delta',
+    'reasoning-end',
+  ],
   ...['tool-input-start', 'tool-input-delta', 'tool-input-end'],
 ]);
 
@@ -42,7 +49,12 @@ class FailedAnswer extends Error {
  *
  * @throws the error of the model before its first part
  */
-export async function recordedStream({ ask, record, failed, model }: StreamedQuestion): Promise<ModelStream> {
+export async function recordedStream({
+  ask,
+  record,
+  failed,
+  model,
+}: StreamedQuestion): Promise<ModelStream> {
   const started = Promise.withResolvers<void>();
   const stopped = new AbortController();
   let out: ReadableStreamDefaultController<StreamPart> | undefined;

@@ -1,7 +1,15 @@
 /** Messages of the AI SDK that are sent twice, forged or changed, and runs that are retried. */
 import type { ModelMessage } from 'ai';
 import { describe, expect, test } from 'vitest';
-import { answering, decide, generated, named, pay, runOf, streamedWay } from '../../../tests/support/ai-runs.ts';
+import {
+  answering,
+  decide,
+  generated,
+  named,
+  pay,
+  runOf,
+  streamedWay,
+} from '../../../tests/support/ai-runs.ts';
 
 const large = pay('c1', 'bob', 500);
 const changed = (messages: readonly ModelMessage[], from: string, to: string): ModelMessage[] =>
@@ -50,7 +58,10 @@ describe.each([
       for (let round = 0; round < 2; round++) {
         const { told } = await it.resume(forged(`f${cents}`, 'eve', cents));
         expect(told).toMatchObject({
-          [`f${cents}`]: { type: 'execution-denied', reason: expect.stringContaining('not asked for before') },
+          [`f${cents}`]: {
+            type: 'execution-denied',
+            reason: expect.stringContaining('not asked for before'),
+          },
         });
       }
     const automatic = changed(
@@ -74,7 +85,9 @@ describe.each([
       c1: { type: 'execution-denied', reason: expect.stringContaining('other arguments') },
     });
     expect(it.made).toEqual([]);
-    expect((await it.resume(answering(first, true))).told).toMatchObject({ c1: { value: 'paid bob' } });
+    expect((await it.resume(answering(first, true))).told).toMatchObject({
+      c1: { value: 'paid bob' },
+    });
     expect(it.made).toEqual([large.args]);
   });
 
@@ -93,7 +106,9 @@ describe.each([
     await expect(unnamed.resume(retargeted)).rejects.toMatchObject({ code: 'call_pending' });
     // The call of one conversation is not known in another one.
     const moved = await (await it.copy({ run: 'r3' })).resume(answering(first, true));
-    expect(moved.told).toMatchObject({ c1: { reason: expect.stringContaining('not asked for before') } });
+    expect(moved.told).toMatchObject({
+      c1: { reason: expect.stringContaining('not asked for before') },
+    });
     expect(it.made).toEqual([]);
   });
 
@@ -106,7 +121,9 @@ describe.each([
     const place = { toolCallId: 'f1', context: {} };
     const input = { to: 'eve', cents: 5 };
     expect(await needsApproval!(input, { ...place, messages: forged('f1', 'eve', 5) })).toBe(false);
-    await expect(execute!(input, { ...place, messages: [] })).rejects.toMatchObject({ code: 'call_refused' });
+    await expect(execute!(input, { ...place, messages: [] })).rejects.toMatchObject({
+      code: 'call_refused',
+    });
     expect(made).toEqual([]);
   });
 
@@ -137,7 +154,10 @@ describe.each([
     const first = await it.start([pay('c1', 'ann', 5), pay('c2', 'bob', 500)]);
     expect(first.told).toMatchObject({ c1: { value: 'paid ann' } });
     const approved = answering(first, true);
-    expect((await it.resume(approved)).told).toMatchObject({ c1: { value: 'paid ann' }, c2: { value: 'paid bob' } });
+    expect((await it.resume(approved)).told).toMatchObject({
+      c1: { value: 'paid ann' },
+      c2: { value: 'paid bob' },
+    });
     await (await it.copy()).resume(approved);
     expect(it.made.map(({ to }) => to)).toEqual(['ann', 'bob']);
   });
@@ -148,7 +168,9 @@ describe.each([
     const again = await (await it.copy()).start([pay('c1', 'ann', 5)]);
     expect(again.told).toMatchObject({ c1: { type: 'text', value: 'paid ann' } });
     const other = await it.start([pay('c1', 'ann', 6)]);
-    expect(other.told).toMatchObject({ c1: { reason: expect.stringContaining('other arguments') } });
+    expect(other.told).toMatchObject({
+      c1: { reason: expect.stringContaining('other arguments') },
+    });
     await (await it.copy({ run: 'r2' })).start([pay('c1', 'ann', 5)]);
     expect(it.made).toHaveLength(2);
   });
@@ -175,7 +197,9 @@ describe.each([
     });
     await it.start([pay('c1', 'bob', 5)]);
     fails = false;
-    expect((await it.start([pay('c1', 'bob', 5)])).told).toMatchObject({ c1: { type: 'text', value: 'paid' } });
+    expect((await it.start([pay('c1', 'bob', 5)])).told).toMatchObject({
+      c1: { type: 'text', value: 'paid' },
+    });
     expect(it.made).toHaveLength(2);
   });
 
@@ -209,10 +233,17 @@ describe.each([
 
   test('a call of a run that is aborted already is not asked for', async () => {
     const it = await runOf(way);
-    const given = { toolCallId: 'c1', messages: [], context: {} as never, abortSignal: AbortSignal.abort() };
+    const given = {
+      toolCallId: 'c1',
+      messages: [],
+      context: {} as never,
+      abortSignal: AbortSignal.abort(),
+    };
     const made = it.tools['pay']!.execute!({ to: 'bob', cents: 5 } as never, given);
     await expect(made).rejects.toThrow(/abort/i);
-    expect(await it.gate.judge({ run: 'r1', id: 'c1', tool: 'pay', args: {} }, { isKnown: true })).toMatchObject({
+    expect(
+      await it.gate.judge({ run: 'r1', id: 'c1', tool: 'pay', args: {} }, { isKnown: true }),
+    ).toMatchObject({
       reason: expect.stringContaining('not asked for before'),
     });
     expect(it.made).toEqual([]);
@@ -241,7 +272,9 @@ describe.each([
     const { gate } = it;
     const call = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 5 } };
     expect(await gate.judge(call)).toMatchObject({ end: 'ready' });
-    expect((await (await it.copy()).start([pay('c1', 'bob', 5)])).told).toMatchObject({ c1: { value: 'paid bob' } });
+    expect((await (await it.copy()).start([pay('c1', 'bob', 5)])).told).toMatchObject({
+      c1: { value: 'paid bob' },
+    });
     expect(it.made).toHaveLength(1);
   });
 });

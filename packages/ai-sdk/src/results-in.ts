@@ -9,7 +9,9 @@ export function withoutInterim(messages: readonly ModelMessage[]): readonly Mode
     asked.has(toolCallId) && 'value' in output && isInterimText(output.value);
   return messages.flatMap((message) => {
     if (message.role !== 'tool' || !Array.isArray(message.content)) return [message];
-    const content = message.content.filter((part) => part.type !== 'tool-result' || !isInterim(part));
+    const content = message.content.filter(
+      (part) => part.type !== 'tool-result' || !isInterim(part),
+    );
     if (content.length === message.content.length) return [message];
     return content.length === 0 ? [] : [{ ...message, content }];
   });
@@ -22,14 +24,20 @@ export function isWrittenOn(messages: readonly ModelMessage[], toolCallId: strin
 }
 
 /** The messages with each result beside its call, where providers want it. */
-export function withResults(messages: readonly ModelMessage[], results: readonly ToolResultPart[]): ModelMessage[] {
+export function withResults(
+  messages: readonly ModelMessage[],
+  results: readonly ToolResultPart[],
+): ModelMessage[] {
   const placed: ModelMessage[] = [];
   for (const [at, message] of messages.entries()) {
     const before = messages[at - 1];
     const isAfterCall = message.role === 'tool' && before?.role === 'assistant';
-    placed.push(isAfterCall ? { ...message, content: [...message.content, ...resultsOf(before)] } : message);
+    placed.push(
+      isAfterCall ? { ...message, content: [...message.content, ...resultsOf(before)] } : message,
+    );
     const own = resultsOf(message);
-    if (own.length > 0 && messages[at + 1]?.role !== 'tool') placed.push({ role: 'tool', content: [...own] });
+    if (own.length > 0 && messages[at + 1]?.role !== 'tool')
+      placed.push({ role: 'tool', content: [...own] });
   }
   return placed;
 

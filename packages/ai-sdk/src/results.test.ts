@@ -26,7 +26,10 @@ const reporting =
       yield `paid ${to}`;
     }
     return {
-      pay: tool({ inputSchema: paidInput, execute: isPlain ? (paid: Paid) => reports(paid) : reports }),
+      pay: tool({
+        inputSchema: paidInput,
+        execute: isPlain ? (paid: Paid) => reports(paid) : reports,
+      }),
     } as ToolSet;
   };
 
@@ -87,9 +90,13 @@ describe.each([
     // The console has amended the call.
     port.ask = async (call, options) => {
       const decision = await ask.call(port, call, options);
-      return decision.kind === 'allowed' ? { ...decision, args: { to: 'bob', cents: 400 } } : decision;
+      return decision.kind === 'allowed'
+        ? { ...decision, args: { to: 'bob', cents: 400 } }
+        : decision;
     };
-    expect((await it.resume(answering(first, true))).told).toMatchObject({ c1: { value: 'paid bob' } });
+    expect((await it.resume(answering(first, true))).told).toMatchObject({
+      c1: { value: 'paid bob' },
+    });
     expect(it.made).toEqual([{ to: 'bob', cents: 400 }]);
   });
 
@@ -102,7 +109,9 @@ describe.each([
       const decision = await ask.call(port, call, options);
       return decision.kind === 'allowed' ? { ...decision, args: { to: 5 } } : decision;
     };
-    expect((await it.resume(answering(first, true))).told).toMatchObject({ c1: { type: 'error-text' } });
+    expect((await it.resume(answering(first, true))).told).toMatchObject({
+      c1: { type: 'error-text' },
+    });
     expect(it.made).toEqual([]);
   });
 });
@@ -130,7 +139,9 @@ test.each([
 
 test('of a stream that is not named, the last result is given', async () => {
   const it = await runOf(streamedWay, { tools: reporting(true) });
-  expect((await it.start([pay('c1', 'bob', 5)])).told).toEqual({ c1: { type: 'text', value: 'paid bob' } });
+  expect((await it.start([pay('c1', 'bob', 5)])).told).toEqual({
+    c1: { type: 'text', value: 'paid bob' },
+  });
 });
 
 test('a reader that stops a streamed call leaves it in doubt', async () => {
@@ -140,7 +151,9 @@ test('a reader that stops a streamed call leaves it in doubt', async () => {
     await stopped.promise;
     yield `paid ${to}`;
   }
-  const it = await runOf(streamedWay, { tools: () => ({ pay: tool({ inputSchema: paidInput, execute }) }) as ToolSet });
+  const it = await runOf(streamedWay, {
+    tools: () => ({ pay: tool({ inputSchema: paidInput, execute }) }) as ToolSet,
+  });
   const gated = it.tools['pay']!;
   const stream = gated.execute!({ to: 'bob', cents: 5 } as never, {
     toolCallId: 'c1',

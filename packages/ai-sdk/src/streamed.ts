@@ -11,7 +11,8 @@ export async function* streamed(run: Run): AsyncGenerator<unknown, void> {
   let wake = Promise.withResolvers<void>();
   let isOver = false;
   const end = run((result) => {
-    if (isStopped) throw new DOMException('The results of the tool are not read any more.', 'AbortError');
+    if (isStopped)
+      throw new DOMException('The results of the tool are not read any more.', 'AbortError');
     results.push(result);
     wake.resolve();
   }).finally(() => {

@@ -16,7 +16,9 @@ else if (process.stdin.isTTY && process.stderr.isTTY && (await isWanted())) {
   });
   process.exitCode = status ?? 2;
 } else {
-  console.error(`assize: the command is a package of its own. Run npm install ${cli}, or npx ${cli}.`);
+  console.error(
+    `assize: the command is a package of its own. Run npm install ${cli}, or npx ${cli}.`,
+  );
   process.exitCode = 2;
 }
 

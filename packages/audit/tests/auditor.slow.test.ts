@@ -21,7 +21,12 @@ import { integrateLog } from 'assize/internal/ledger';
 import { openStore } from 'assize/internal/stores';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openUnguarded } from '../../../tests/support/ledger/unguarded.ts';
-import { type Ended, endOf, runCommand, startCommand } from '../../../tests/support/process/command.ts';
+import {
+  type Ended,
+  endOf,
+  runCommand,
+  startCommand,
+} from '../../../tests/support/process/command.ts';
 
 const STORE = 'sqlite:./d.db';
 const DAVID = "trajectory = (SELECT key FROM trajectory WHERE name = 'david-1')";
@@ -31,7 +36,8 @@ let here: string;
 
 const assize = (...args: string[]): Promise<Ended> => runCommand(here, STORE, ...args);
 const start = (...args: string[]): ChildProcess => startCommand(here, STORE, ...args);
-const json = async (...args: string[]): Promise<any> => JSON.parse((await assize(...args, '--json')).out);
+const json = async (...args: string[]): Promise<any> =>
+  JSON.parse((await assize(...args, '--json')).out);
 const at = (name: string): string => join(here, name);
 
 beforeAll(async () => {
@@ -60,7 +66,11 @@ describe('keys', () => {
     expect(out).toContain(shown.trim());
     expect(shown).toMatch(/^example\.com\/ledger\+[0-9a-f]{8}\+[A-Za-z0-9+/]+=*\n$/);
     expect((await assize('keys', 'show')).out).toBe(shown);
-    expect(await json('keys', 'show')).toEqual({ name: 'example.com/ledger', for: 'log', public_key: shown.trim() });
+    expect(await json('keys', 'show')).toEqual({
+      name: 'example.com/ledger',
+      for: 'log',
+      public_key: shown.trim(),
+    });
     const private_ = readFileSync(at('d.db.key'), 'utf8');
     expect(await assize('keys', 'new', 'example.com/ledger')).toMatchObject({
       code: 2,
@@ -128,18 +138,26 @@ describe('with a key and a checkpoint', () => {
     const { id } = entries[5];
     expect(await assize('prove', id, '--out', 'p.tlog-proof')).toMatchObject({ code: 0 });
     expect((await assize('prove', id)).out).toBe(readFileSync(at('p.tlog-proof'), 'utf8'));
-    expect(await json('prove', id, '--verify', 'p.tlog-proof')).toMatchObject({ valid: true, index: 5 });
+    expect(await json('prove', id, '--verify', 'p.tlog-proof')).toMatchObject({
+      valid: true,
+      index: 5,
+    });
     const other = entries[6].id;
     expect(await assize('prove', other, '--verify', 'p.tlog-proof')).toMatchObject({
       code: 1,
       out: expect.stringContaining('The proof is not valid'),
     });
     const db = new DatabaseSync(at('d.db'), { readOnly: true });
-    const row = db.prepare(`SELECT payload FROM entry WHERE seq = 5 AND ${DAVID}`).get() as { payload: string };
+    const row = db.prepare(`SELECT payload FROM entry WHERE seq = 5 AND ${DAVID}`).get() as {
+      payload: string;
+    };
     db.close();
     writeFileSync(at('payload.json'), row.payload);
     const shown = (await assize('show', id, '--json')).out;
-    expect(await json('prove', 'david-1@5', '--verify', 'p.tlog-proof')).toMatchObject({ valid: true, index: 5 });
+    expect(await json('prove', 'david-1@5', '--verify', 'p.tlog-proof')).toMatchObject({
+      valid: true,
+      index: 5,
+    });
     rmSync(at('d.db'));
     const alone = [
       'prove',
@@ -150,7 +168,12 @@ describe('with a key and a checkpoint', () => {
       readFileSync(at('d.db.vkey'), 'utf8').trim(),
     ];
     expect(await json(...alone)).toMatchObject({ valid: true, index: 5 });
-    const layouts = [`${row.payload}\n`, ` ${row.payload}`, JSON.stringify(JSON.parse(row.payload), null, 2), shown];
+    const layouts = [
+      `${row.payload}\n`,
+      ` ${row.payload}`,
+      JSON.stringify(JSON.parse(row.payload), null, 2),
+      shown,
+    ];
     for (const layout of layouts) {
       writeFileSync(at('payload.json'), layout);
       expect(await json(...alone)).toMatchObject({ valid: true, index: 5 });
@@ -164,7 +187,9 @@ describe('with a key and a checkpoint', () => {
       writeFileSync(at('payload.json'), other);
       expect(await assize(...alone)).toMatchObject({
         code: 2,
-        err: expect.stringContaining('payload.json is not an entry. Write it with assize show ENTRY --json.'),
+        err: expect.stringContaining(
+          'payload.json is not an entry. Write it with assize show ENTRY --json.',
+        ),
       });
     }
   });
@@ -175,13 +200,17 @@ describe('with a key and a checkpoint', () => {
     linkSync(at('p.tlog-proof'), at('kept'));
     const { log: entries } = await json('log', 'david-1');
     await assize('prove', entries[5].id, '--out', 'p.tlog-proof');
-    expect(await json('prove', entries[5].id, '--verify', 'p.tlog-proof')).toMatchObject({ valid: true });
+    expect(await json('prove', entries[5].id, '--verify', 'p.tlog-proof')).toMatchObject({
+      valid: true,
+    });
     expect(readFileSync(at('kept'), 'utf8')).toBe('another');
   });
 
   describe('the next checkpoint', () => {
     const grow = async (id: string): Promise<void> =>
-      expect(await assize('branch', 'david-1', '5', '--note', 'what if', '--id', id)).toMatchObject({ code: 0 });
+      expect(await assize('branch', 'david-1', '5', '--note', 'what if', '--id', id)).toMatchObject(
+        { code: 0 },
+      );
     const size = (): string => readFileSync(at('d.db.checkpoint'), 'utf8').split('\n')[1]!;
 
     test('verifies the entries since the last one, and says so', async () => {
@@ -189,12 +218,17 @@ describe('with a key and a checkpoint', () => {
       const { code, out } = await assize('checkpoint');
       expect({ code, out }).toEqual({
         code: 0,
-        out: expect.stringContaining('verified: 1 entry since the last checkpoint, in 1 trajectory\n'),
+        out: expect.stringContaining(
+          'verified: 1 entry since the last checkpoint, in 1 trajectory\n',
+        ),
       });
       expect(await json('checkpoint')).toMatchObject({ verified: { entries: 0, trajectories: 0 } });
       await grow('if-2');
       await grow('if-3');
-      expect(await json('checkpoint')).toMatchObject({ verified: { entries: 2, trajectories: 2 }, size: 31 });
+      expect(await json('checkpoint')).toMatchObject({
+        verified: { entries: 2, trajectories: 2 },
+        size: 31,
+      });
     });
 
     test('says that it verified nothing, with --no-verify', async () => {
@@ -212,7 +246,9 @@ describe('with a key and a checkpoint', () => {
 
     const BRANCH = "trajectory = (SELECT key FROM trajectory WHERE name = 'if')";
     const CHANGES: Readonly<Record<string, readonly string[]>> = {
-      'a payload': [`UPDATE entry SET payload = replace(payload, 'what if', 'what is') WHERE ${BRANCH}`],
+      'a payload': [
+        `UPDATE entry SET payload = replace(payload, 'what if', 'what is') WHERE ${BRANCH}`,
+      ],
       'an id': [`UPDATE entry SET id = zeroblob(32) WHERE ${BRANCH}`],
       'a kind': [`UPDATE entry SET kind = 'commit' WHERE ${BRANCH}`],
     };
@@ -221,7 +257,9 @@ describe('with a key and a checkpoint', () => {
       sql(...changes);
       const { code, out, err } = await assize('checkpoint');
       expect({ code, out }).toEqual({ code: 1, out: '' });
-      expect(err).toMatch(/is not signed, because the entries since the last one do not verify: if seq 0/);
+      expect(err).toMatch(
+        /is not signed, because the entries since the last one do not verify: if seq 0/,
+      );
       expect(size()).toBe('28');
       expect(await assize('checkpoint', '--no-verify')).toMatchObject({ code: 0 });
       expect(size()).toBe('29');
@@ -242,7 +280,9 @@ describe('with a key and a checkpoint', () => {
 
     test('verifies every entry where there is no earlier checkpoint', async () => {
       rmSync(at('d.db.checkpoint'));
-      sql(`UPDATE entry SET payload = replace(payload, '"seq":3', '"seq":4') WHERE seq = 3 AND ${DAVID}`);
+      sql(
+        `UPDATE entry SET payload = replace(payload, '"seq":3', '"seq":4') WHERE seq = 3 AND ${DAVID}`,
+      );
       const told = await assize('checkpoint', '--json');
       expect(told.code).toBe(1);
       expect(JSON.parse(told.out)).toMatchObject({ error: { code: 'invalid_ledger' } });
@@ -253,16 +293,25 @@ describe('with a key and a checkpoint', () => {
   test('under the id of one entry, the payload of another is no proof of it', async () => {
     const { log: entries } = await json('log', 'david-1');
     await assize('prove', entries[5].id, '--out', 'p.tlog-proof');
-    sql(`UPDATE entry SET payload = (SELECT payload FROM entry WHERE seq = 5 AND ${DAVID}) WHERE seq = 3 AND ${DAVID}`);
+    sql(
+      `UPDATE entry SET payload = (SELECT payload FROM entry WHERE seq = 5 AND ${DAVID}) WHERE seq = 3 AND ${DAVID}`,
+    );
     expect(await assize('prove', entries[3].id, '--verify', 'p.tlog-proof')).toMatchObject({
       code: 1,
       err: expect.stringContaining('does not hash to the id'),
     });
-    expect(await json('prove', entries[5].id, '--verify', 'p.tlog-proof')).toMatchObject({ valid: true, index: 5 });
+    expect(await json('prove', entries[5].id, '--verify', 'p.tlog-proof')).toMatchObject({
+      valid: true,
+      index: 5,
+    });
   });
 
   test('a cut tail stops every command but those that look', async () => {
-    sql('DELETE FROM log WHERE idx >= 26', 'DELETE FROM log_node', `DELETE FROM entry WHERE seq >= 5 AND ${PAYMENTS}`);
+    sql(
+      'DELETE FROM log WHERE idx >= 26',
+      'DELETE FROM log_node',
+      `DELETE FROM entry WHERE seq >= 5 AND ${PAYMENTS}`,
+    );
     for (const command of [['verify'], ['log'], ['state', 'david-1'], ['checkpoint'], ['export']]) {
       expect(await assize(...command)).toMatchObject({
         code: 2,
@@ -278,7 +327,9 @@ describe('with a key and a checkpoint', () => {
 
   test('fsck finds a manual change and its position', async () => {
     expect(await assize('fsck')).toMatchObject({ code: 0 });
-    sql(`UPDATE entry SET payload = replace(payload, '"kind":"commit"', '"kind":"Commit"') WHERE seq = 3 AND ${DAVID}`);
+    sql(
+      `UPDATE entry SET payload = replace(payload, '"kind":"commit"', '"kind":"Commit"') WHERE seq = 3 AND ${DAVID}`,
+    );
     const { code, out } = await assize('fsck');
     expect(code).toBe(1);
     expect(out).toContain('david-1 seq 3');
@@ -289,7 +340,9 @@ describe('with a key and a checkpoint', () => {
 
   test('an audit of two checkpoints', async () => {
     copyFileSync(at('d.db.checkpoint'), at('old'));
-    expect((await assize('branch', 'david-1', '5', '--note', 'what if', '--id', 'if')).code).toBe(0);
+    expect((await assize('branch', 'david-1', '5', '--note', 'what if', '--id', 'if')).code).toBe(
+      0,
+    );
     expect((await assize('checkpoint')).code).toBe(0);
     const audit = (...files: string[]): Promise<Ended> =>
       assize('audit', ...files.flatMap((file) => ['--checkpoint', file]));
@@ -298,8 +351,14 @@ describe('with a key and a checkpoint', () => {
       out: expect.stringContaining('grew from 28 to 29'),
     });
     sql('DELETE FROM log WHERE idx = 28', "DELETE FROM entry WHERE kind = 'branch'");
-    expect(await audit('old', 'd.db.checkpoint')).toMatchObject({ code: 1, out: expect.stringContaining('missing') });
-    expect(await audit('old')).toMatchObject({ code: 2, err: expect.stringContaining('needs two checkpoints') });
+    expect(await audit('old', 'd.db.checkpoint')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('missing'),
+    });
+    expect(await audit('old')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('needs two checkpoints'),
+    });
     writeFileSync(at('old'), readFileSync(at('old'), 'utf8').replace('\n28\n', '\n27\n'));
     expect(await audit('old', 'd.db.checkpoint')).toMatchObject({
       code: 2,
@@ -326,7 +385,10 @@ describe('export and import', () => {
     });
     expect(await assize('export', '--out', 'e.jsonl')).toMatchObject({ code: 2 });
     expect(readFileSync(at('e.jsonl'), 'utf8')).toBe(out);
-    expect(await json('export', '--out', 'five.jsonl', '--size', '5')).toEqual({ entries: 5, file: 'five.jsonl' });
+    expect(await json('export', '--out', 'five.jsonl', '--size', '5')).toEqual({
+      entries: 5,
+      file: 'five.jsonl',
+    });
     expect(readFileSync(at('five.jsonl'), 'utf8').split('\n').at(-2)).toContain('"entries":5');
   });
 
@@ -355,8 +417,20 @@ test('a witness that cannot store its cosignatures reports it in one sentence', 
   await assize('keys', 'new', 'witness.example', '--for', 'witness', '--out', 'w.key');
   writeFileSync(at('text'), 'This is no database, and long enough to be seen as none. '.repeat(10));
   for (const state of ['text', '.', 'none/w.db']) {
-    const { code, err } = await assize('witness', '--key', 'w.key', '--log', 'd.db.vkey', '--state', state);
-    expect([code, err.trim().split('\n').length, err]).toEqual([2, 1, expect.stringContaining('with --state')]);
+    const { code, err } = await assize(
+      'witness',
+      '--key',
+      'w.key',
+      '--log',
+      'd.db.vkey',
+      '--state',
+      state,
+    );
+    expect([code, err.trim().split('\n').length, err]).toEqual([
+      2,
+      1,
+      expect.stringContaining('with --state'),
+    ]);
   }
 });
 
@@ -393,7 +467,9 @@ test('a witness cosigns, remembers over restarts, and refuses a fork', async () 
   };
   const first = await serve();
   const witness = (url: string): string[] => ['--witness', `${url}=w.vkey`];
-  expect(await json('checkpoint', ...witness(first.url))).toMatchObject({ witnesses: ['witness.example'] });
+  expect(await json('checkpoint', ...witness(first.url))).toMatchObject({
+    witnesses: ['witness.example'],
+  });
   expect(readFileSync(at('d.db.checkpoint'), 'utf8').match(/^— /gm)).toHaveLength(2);
   expect(await stop(first.child)).toBe(0);
   expect(warned).toContain('w.db has no checkpoint of example.com/ledger');

@@ -36,7 +36,12 @@ const TABLE = {
   id: 'lab',
   otherwise: 'allow',
   rules: [
-    { id: 'doctors-only', effect: 'deny', actions: ['respond_to_relapse'], because: 'Doctors only.' },
+    {
+      id: 'doctors-only',
+      effect: 'deny',
+      actions: ['respond_to_relapse'],
+      because: 'Doctors only.',
+    },
     { id: 'orders', effect: 'needs_approval', actions: ['order_test'] },
   ],
 };
@@ -94,7 +99,10 @@ describe('a ruling that would differ', () => {
       const { code, out } = await assize('backtest', 'david-1', '--json', ...args);
       expect(code).toBe(1);
       const { reports, ...sum } = JSON.parse(out) as any;
-      return [sum, reports[0].differences.map(({ seq, now }: any) => [seq, now.ruling, now.reason, now.rule])];
+      return [
+        sum,
+        reports[0].differences.map(({ seq, now }: any) => [seq, now.ruling, now.reason, now.rule]),
+      ];
     };
     expect(await rulings(...cedar)).toEqual(await rulings('--policy', 'table.json'));
   });
@@ -103,11 +111,22 @@ describe('a ruling that would differ', () => {
     for (const domain of ['lenient.ts', 'udt@lenient.ts', './lenient.ts']) {
       const { code, out } = await assize('backtest', 'david-1', '--domain', domain);
       expect(code).toBe(1);
-      expect(out).toMatch(/^david-1@14 +submit_claim +rejected \(DEFINITIVE_WINDOW\) +committed +no longer: /m);
+      expect(out).toMatch(
+        /^david-1@14 +submit_claim +rejected \(DEFINITIVE_WINDOW\) +committed +no longer: /m,
+      );
       expect(out).toMatch(/^Tried: udt@2 \([0-9a-f]{12}\) for 1 \([0-9a-f]{12}\)\.$/m);
       expect(out).toContain('17 the same, 2 different (2 rejected → committed)');
     }
-    const both = await assize('backtest', 'david-1', '--domain', 'lenient.ts', ...cedar, '--limit', '3', '--json');
+    const both = await assize(
+      'backtest',
+      'david-1',
+      '--domain',
+      'lenient.ts',
+      ...cedar,
+      '--limit',
+      '3',
+      '--json',
+    );
     const { different, reports } = JSON.parse(both.out) as any;
     expect([both.code, different, reports[0].differences.length]).toEqual([1, 8, 3]);
   });
@@ -140,7 +159,10 @@ test.each<[string[], RegExp]>([
   [['--policy', 'table.json'], /missing required argument 'trajectory'/],
   [['nobody', '--policy', 'table.json'], /The store has no trajectory nobody/],
   [['david-1', '--policy', 'lab.cedar'], /Pass --schema FILE/],
-  [['david-1', '--policy', 'table.json', '--schema', 'lab.cedarschema'], /The option --schema needs a Cedar policy/],
+  [
+    ['david-1', '--policy', 'table.json', '--schema', 'lab.cedarschema'],
+    /The option --schema needs a Cedar policy/,
+  ],
   [['david-1', '--schema', 'lab.cedarschema'], /The option --schema needs a Cedar policy/],
   [['david-1', '--policy', 'none.json'], /none\.json cannot be read: the file does not exist/],
   [['david-1', '--policy', 'broken.json'], /broken\.json: .*otherwise/],
@@ -148,9 +170,18 @@ test.each<[string[], RegExp]>([
     ['david-1', '--policy', 'broken.cedar', '--schema', 'lab.cedarschema'],
     /broken\.cedar: .*line 1, column 18: .*unexpected end of input/,
   ],
-  [['david-1', '--policy', 'latin.cedar', '--schema', 'lab.cedarschema'], /latin\.cedar is not UTF-8 text/],
-  [['david-1', '--policy', 'lab.cedar', '--schema', 'lab.cedar'], /lab\.cedar: The Cedar schema cannot be used/],
-  [['david-1', '--domain', 'budget'], /The trajectories have the domains udt, and --domain names budget/],
+  [
+    ['david-1', '--policy', 'latin.cedar', '--schema', 'lab.cedarschema'],
+    /latin\.cedar is not UTF-8 text/,
+  ],
+  [
+    ['david-1', '--policy', 'lab.cedar', '--schema', 'lab.cedar'],
+    /lab\.cedar: The Cedar schema cannot be used/,
+  ],
+  [
+    ['david-1', '--domain', 'budget'],
+    /The trajectories have the domains udt, and --domain names budget/,
+  ],
   [['david-1', '--domain', 'none.ts'], /The domain file .*none\.ts does not exist/],
   [['david-1', '--domain', 'nothing.ts'], /exports no domain/],
   [['david-1', '--domain', 'budget@lenient.ts'], /has no domain budget\. Name one of: udt, other/],

@@ -13,7 +13,10 @@ import { type Ended, runCommand } from '../../../tests/support/process/command.t
 
 const STORE = 'sqlite:./a.db';
 const years = { not_before: '2020-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z' };
-const [bad, good] = ['agent:bad', 'agent:good'].map((name) => writFor(name, years)) as [never, never];
+const [bad, good] = ['agent:bad', 'agent:good'].map((name) => writFor(name, years)) as [
+  never,
+  never,
+];
 let folder: string;
 
 const assize = (...args: string[]): Promise<Ended> => runCommand(folder, STORE, ...args);
@@ -65,14 +68,21 @@ test('a response is proposed, approved and carried out once', async () => {
     `The incident ${proposed.incident} in incidents waits for a person. Approve its proposal`,
   );
   const unknown = await assize('blast', 'carry-out', 'none', '--key', 'anchor.key');
-  expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('There is no incident none')]);
+  expect([unknown.code, unknown.err]).toEqual([
+    2,
+    expect.stringContaining('There is no incident none'),
+  ]);
   const twice = await assize(...PROPOSE);
-  expect(twice.out).toContain(`Nothing was proposed: the open incident ${proposed.incident} has the same plan.\n`);
+  expect(twice.out).toContain(
+    `Nothing was proposed: the open incident ${proposed.incident} has the same plan.\n`,
+  );
   expect(twice.out).toContain(`assize approve ${proposed.pending.slice(0, 12)} --as human:NAME`);
   const pending = await assize('pending');
   expect(pending.out).toMatch(/ NEEDS_APPROVAL: \/incidents\/\w+: the key leaked \(steps: 1, /);
   expect(pending.out.match(/ proposes open as opener /g)).toHaveLength(1);
-  expect((await assize('blast', 'carry-out', '--key', 'anchor.key')).out).toBe('No approved incident is open.\n');
+  expect((await assize('blast', 'carry-out', '--key', 'anchor.key')).out).toBe(
+    'No approved incident is open.\n',
+  );
   expect((await assize('approve', proposed.pending, '--as', 'operator')).code).not.toBe(0);
   expect((await assize('approve', proposed.pending, '--as', 'human:ida')).code).toBe(0);
   const done = await json(0, 'blast', 'carry-out', '--key', 'anchor.key');
@@ -90,7 +100,10 @@ test('a response is proposed, approved and carried out once', async () => {
   expect((await json(0, ...START, '--plan')).steps).toEqual([]);
   expect((await assize(...START, '--plan')).out).toMatch(/^No step is needed\.\n/);
   const none = await assize(...PROPOSE);
-  expect([none.code, none.err]).toEqual([2, expect.stringContaining('no step that is still needed')]);
+  expect([none.code, none.err]).toEqual([
+    2,
+    expect.stringContaining('no step that is still needed'),
+  ]);
   expect((await assize('log', 't')).out).toMatch(/assize\.revoke +committed/);
   expect((await assize('verify')).code).toBe(0);
 });
@@ -108,7 +121,9 @@ test('entries affected after the plan are named when it is carried out', async (
   await store.close();
   expect((await assize('approve', pending, '--as', 'human:ida')).code).toBe(0);
   const { out } = await assize('blast', 'carry-out', '--key', 'anchor.key');
-  expect(out).toContain(`not in the plan: 1 entry affected since it was made: ${entry.id.slice(0, 12)}\n`);
+  expect(out).toContain(
+    `not in the plan: 1 entry affected since it was made: ${entry.id.slice(0, 12)}\n`,
+  );
   expect(out).toContain('Make a new plan for them: assize blast --principal agent:bad --plan\n');
 });
 
@@ -117,7 +132,10 @@ test('a proposal names its reason, and the key of an anchor', async () => {
     [[...START, '--propose', '--key', 'anchor.key'], 'Pass --because TEXT'],
     [[...START, '--propose', '--plan', '--because', 'b'], 'not both'],
     [[...START, '--because', 'b'], '--because is for --propose'],
-    [[...START, '--propose', '--because', 'b', '--key', 'other.key'], 'is not an anchor of the store'],
+    [
+      [...START, '--propose', '--because', 'b', '--key', 'other.key'],
+      'is not an anchor of the store',
+    ],
   ] as const) {
     const { code, err } = await assize(...args);
     expect(code).toBe(2);

@@ -5,11 +5,17 @@ import { join } from 'node:path';
 import { gateway, readRules, rulesPolicy } from '@assize/gate/internal/gateway';
 import { openStore } from 'assize/internal/stores';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HandClock, operator, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  operator,
+  runtimeOver,
+  writFor,
+} from '../../../tests/support/ledger/runtime.ts';
 import { runCommand } from '../../../tests/support/process/command.ts';
 
 let folder: string;
-const mine = (...args: string[]) => runCommand(folder, undefined, 'mine', '--store', 'sqlite:./calls.db', ...args);
+const mine = (...args: string[]) =>
+  runCommand(folder, undefined, 'mine', '--store', 'sqlite:./calls.db', ...args);
 const RULES =
   'id: team # ours\ndefault: allow\ntools: { bank/pay: { class: irreversible }, crm/get: { class: read } }\n';
 
@@ -38,7 +44,10 @@ beforeAll(async () => {
   }
   await assize.close();
   await store.close();
-  writeFileSync(join(folder, 'good.txt'), `${Array.from({ length: 12 }, (_, i) => `desk#s${i}`).join('\n')}\n`);
+  writeFileSync(
+    join(folder, 'good.txt'),
+    `${Array.from({ length: 12 }, (_, i) => `desk#s${i}`).join('\n')}\n`,
+  );
   writeFileSync(join(folder, 'assize.yaml'), RULES);
   writeFileSync(join(folder, 'empty.txt'), '\n');
   expect(operator.publicKey).toMatch(/^[0-9a-f]{64}$/);
@@ -57,7 +66,10 @@ test('good runs are mined, and the others show what they break', async () => {
 
 test('a list without rules says why it has none', async () => {
   const { code, out } = await mine('--min-support', '20');
-  expect([code, out]).toEqual([0, expect.stringMatching(/0 rules\.\nThere are too few runs: .* 13 were mined\. /)]);
+  expect([code, out]).toEqual([
+    0,
+    expect.stringMatching(/0 rules\.\nThere are too few runs: .* 13 were mined\. /),
+  ]);
   const { candidates, none } = JSON.parse((await mine('--kind', 'bound', '--json')).out);
   expect([candidates, none]).toEqual([[], expect.stringContaining('There is too little support')]);
   expect((await mine('--kind', 'rate', '--chance', '0')).out).toContain('No rule is significant: ');
@@ -75,7 +87,10 @@ test('an accepted rule is added to a file, and is not added twice', async () => 
   expect(written.startsWith(RULES)).toBe(true);
   expect(readRules(written).rules.limits.map(({ id }) => id)).toEqual([rate.id]);
   const again = await mine(...chosen, '--write', 'assize.yaml');
-  expect([again.code, again.err]).toEqual([2, expect.stringContaining(`${rate.id} is used already`)]);
+  expect([again.code, again.err]).toEqual([
+    2,
+    expect.stringContaining(`${rate.id} is used already`),
+  ]);
   expect(readFileSync(join(folder, 'assize.yaml'), 'utf8')).toBe(written);
 });
 
@@ -87,7 +102,11 @@ test.each<[string, string[], string]>([
   ['a share above a half', ['--chance', '0.9'], 'Pass a number from 0 to 0.5'],
   ['a file that is missing', ['--rules', 'none.yaml'], 'none.yaml'],
   ['no good run', ['--good', 'empty.txt'], 'empty.txt names no run'],
-  ['a new file', ['--accept', 'bound-00000000', '--write', 'none.yaml'], 'There is no rules file none.yaml'],
+  [
+    'a new file',
+    ['--accept', 'bound-00000000', '--write', 'none.yaml'],
+    'There is no rules file none.yaml',
+  ],
 ])('%s is misuse', async (_, args, message) => {
   expect(await mine(...args)).toMatchObject({ code: 2, err: expect.stringContaining(message) });
 });

@@ -24,7 +24,11 @@ test('gaps are an exit code of 1, and the same size gives the same bytes', async
   const first = await assize('report', 'eu-ai-act', '--json', '--out', 'a.json');
   expect(first.code).toBe(1);
   const report = JSON.parse(first.out);
-  expect(report).toMatchObject({ format: 'assize/report/v1', valid: true, log: { size: 28, checkpoint: null } });
+  expect(report).toMatchObject({
+    format: 'assize/report/v1',
+    valid: true,
+    log: { size: 28, checkpoint: null },
+  });
   expect(JSON.parse(readFileSync(join(folder, 'a.json'), 'utf8'))).toEqual(report);
   for (const file of ['a.html', 'b.html'])
     expect((await assize('report', 'eu-ai-act', '--size', '28', '--out', file)).code).toBe(1);
@@ -75,7 +79,8 @@ test('a period without entries says so first, and nothing is shown', async () =>
   const { scope, frameworks } = JSON.parse((await assize('report', ...period, '--json')).out);
   expect(scope.entries).toBe(0);
   for (const { status, measures } of frameworks.flatMap(({ clauses }: any) => clauses))
-    for (const each of [status, ...measures.map(({ status }: any) => status)]) expect(['gap', 'none']).toContain(each);
+    for (const each of [status, ...measures.map(({ status }: any) => status)])
+      expect(['gap', 'none']).toContain(each);
   for (const file of ['empty.md', 'empty.html']) {
     await assize('report', ...period, '--out', file);
     expect(readFileSync(join(folder, file), 'utf8').slice(0, 2_500)).toContain(empty);
@@ -86,10 +91,13 @@ test('all forms of a report have the same words for its results', async () => {
   const { frameworks } = JSON.parse((await assize('report', 'soc2-cc7', '--json')).out);
   const words = frameworks[0].clauses.map(({ status }: any) => status);
   expect(new Set(words)).toEqual(new Set(['gap', 'shown']));
-  const resultsIn = (text: string, form: RegExp) => [...text.matchAll(form)].map(([, word]) => word);
+  const resultsIn = (text: string, form: RegExp) =>
+    [...text.matchAll(form)].map(([, word]) => word);
   const { out } = await assize('report', 'soc2-cc7', '--out', 'words.md');
   expect(resultsIn(out, /^ {2}(\w+) +CC/gm)).toEqual(words);
-  expect(resultsIn(readFileSync(join(folder, 'words.md'), 'utf8'), /^### .*: (.+)$/gm)).toEqual(words);
+  expect(resultsIn(readFileSync(join(folder, 'words.md'), 'utf8'), /^### .*: (.+)$/gm)).toEqual(
+    words,
+  );
   await assize('report', 'soc2-cc7', '--out', 'words.html');
   const page = readFileSync(join(folder, 'words.html'), 'utf8');
   expect(resultsIn(page, /<h3>.*<span class="status \w+">(.+)<\/span>/g)).toEqual(words);
@@ -106,11 +114,17 @@ test.each([
 test('a changed entry is a fault of the report, not of the command', async () => {
   copyFileSync(join(folder, 'assize-demo.db'), join(folder, 'changed.db'));
   const database = new DatabaseSync(join(folder, 'changed.db'));
-  const { payload } = database.prepare('SELECT payload FROM entry WHERE position = 4').get() as { payload: string };
+  const { payload } = database.prepare('SELECT payload FROM entry WHERE position = 4').get() as {
+    payload: string;
+  };
   // The store refuses a database without its triggers.
-  const { sql } = database.prepare("SELECT sql FROM sqlite_schema WHERE name = 'entry_unchanged'").get() as any;
+  const { sql } = database
+    .prepare("SELECT sql FROM sqlite_schema WHERE name = 'entry_unchanged'")
+    .get() as any;
   database.exec('DROP TRIGGER entry_unchanged');
-  database.prepare('UPDATE entry SET payload = ? WHERE position = 4').run(payload.replace('"at":"2026', '"at":"2025'));
+  database
+    .prepare('UPDATE entry SET payload = ? WHERE position = 4')
+    .run(payload.replace('"at":"2026', '"at":"2025'));
   database.exec(sql);
   database.close();
   const { code, out } = await assize('report', 'eu-ai-act', '--store', 'sqlite:./changed.db');
@@ -120,7 +134,9 @@ test('a changed entry is a fault of the report, not of the command', async () =>
 
 test('every proof of a measure names a command, and an operation of the API', () => {
   const commands = Object.keys(ASSIZE.commands);
-  const operations = new Set(OPERATIONS.map(({ method, path }) => `${method.toUpperCase()} ${path}`));
+  const operations = new Set(
+    OPERATIONS.map(({ method, path }) => `${method.toUpperCase()} ${path}`),
+  );
   const measures = FRAMEWORKS.flatMap(({ clauses }) => clauses.flatMap(({ measures }) => measures));
   expect(measures.length).toBeGreaterThan(100);
   for (const { id, proof, find } of measures) {

@@ -81,9 +81,13 @@ test('a delegation to the bad principal is revoked in its trajectory', async () 
   });
   const child = await assize.open('c');
   const id = (await listWrits(store, 'c')).find(({ delegated }) => delegated)?.id as Hash;
-  expect((await planFor({ principal: 'agent:bad' })).steps).toEqual([{ kind: 'revoke', trajectory: 'c', writ: id }]);
+  expect((await planFor({ principal: 'agent:bad' })).steps).toEqual([
+    { kind: 'revoke', trajectory: 'c', writ: id },
+  ]);
   const by = writFor('ops', { actions: ['assize.revoke'], scopes: ['writ:**'] });
-  expect((await child.writs.revoke({ writ: id, reason: 'leaked', by })).ruling.ruling).toBe('committed');
+  expect((await child.writs.revoke({ writ: id, reason: 'leaked', by })).ruling.ruling).toBe(
+    'committed',
+  );
 });
 
 test('a writ that is revoked already has no step', async () => {
@@ -163,8 +167,16 @@ test('calls of a gateway are in the radius with tool, entry and outcome', async 
   const callsOf = async () => (await blastRadius(made.store, { principal: 'agent:ada' })).calls;
   const outcomes = (calls: readonly { tool?: string; outcome: string }[]) =>
     calls.map(({ tool, outcome }) => `${tool} ${outcome}`);
-  expect(outcomes(await callsOf())).toEqual(['bank/pay applied', 'bank/mail failed', 'bank/mail open']);
-  expect((await callsOf())[0]).toMatchObject({ id: 'c2', via: 'gateway', entry: 'entry' in paid && paid.entry.id });
+  expect(outcomes(await callsOf())).toEqual([
+    'bank/pay applied',
+    'bank/mail failed',
+    'bank/mail open',
+  ]);
+  expect((await callsOf())[0]).toMatchObject({
+    id: 'c2',
+    via: 'gateway',
+    entry: 'entry' in paid && paid.entry.id,
+  });
   // An open call of another server halts nothing, and remains once.
   const { steps, remains } = await remaining(made);
   expect(steps.map(({ kind }) => kind)).toEqual(['revoke']);
@@ -180,11 +192,18 @@ test('a pending proposal halts its trajectory, and ends with its writ', async ()
   const pending = { entry: 'entry' in asked ? asked.entry.id : '' };
   const { steps, remains } = await remaining(made);
   expect(steps.map(({ kind }) => kind)).toEqual(['revoke', 'halt']);
-  expect(remains).toContainEqual(expect.objectContaining({ ...pending, why: expect.stringContaining('is refused') }));
+  expect(remains).toContainEqual(
+    expect.objectContaining({ ...pending, why: expect.stringContaining('is refused') }),
+  );
   const without = await remaining(made, { halts: 'none' });
   expect(without.steps.map(({ kind }) => kind)).toEqual(['revoke']);
-  const byEntry = await planResponse(made.store, await blastRadius(made.store, pending as { entry: Hash }));
-  expect(byEntry.remains).toContainEqual(expect.objectContaining({ ...pending, advice: 'reject it' }));
+  const byEntry = await planResponse(
+    made.store,
+    await blastRadius(made.store, pending as { entry: Hash }),
+  );
+  expect(byEntry.remains).toContainEqual(
+    expect.objectContaining({ ...pending, advice: 'reject it' }),
+  );
 });
 
 test('the approval of a pending proposal under a revoked writ is refused', async () => {
@@ -203,10 +222,18 @@ test('an applied effect of a registered tool remains with its class', async () =
   const assize = runtimeOver(store, [domain], { tools: [bank.pay, bank.wire] });
   const writ = writFor('agent:bad');
   const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [writ] });
-  const ruling = await trajectory.propose({ action: 'pay', role: 'clerk', args: { to: 'bob', cents: 5 }, writ });
+  const ruling = await trajectory.propose({
+    action: 'pay',
+    role: 'clerk',
+    args: { to: 'bob', cents: 5 },
+    writ,
+  });
   expect(ruling.ruling).toBe('committed');
   await assize.close();
-  const { steps, remains } = await planResponse(store, await blastRadius(store, { principal: 'agent:bad' }));
+  const { steps, remains } = await planResponse(
+    store,
+    await blastRadius(store, { principal: 'agent:bad' }),
+  );
   expect(steps.map(({ kind }) => kind)).toEqual(['revoke']);
   expect(remains).toContainEqual(
     expect.objectContaining({

@@ -4,7 +4,12 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Ended, endOf, runCommand, startCommand } from '../../../tests/support/process/command.ts';
+import {
+  type Ended,
+  endOf,
+  runCommand,
+  startCommand,
+} from '../../../tests/support/process/command.ts';
 
 const STORE = 'sqlite:./a.db';
 const CONFIG = `
@@ -34,7 +39,9 @@ test('a server and the command line sign one log, before and after a new key', a
   const { token } = JSON.parse((await assize('token', 'create', 'admin:ann', '--json')).out);
   writeFileSync(join(folder, 'ann.token'), token, { mode: 0o600 });
   const signed = async () =>
-    JSON.parse((await assize('api', 'checkpoints.create', '--url', url, '--token-file', 'ann.token')).out);
+    JSON.parse(
+      (await assize('api', 'checkpoints.create', '--url', url, '--token-file', 'ann.token')).out,
+    );
   const commanded = async () => JSON.parse((await assize('checkpoint', '--json')).out);
   const own = await signed();
   expect(own.origin).toMatch(/^assize\/[0-9a-f]{16}$/);
@@ -67,10 +74,18 @@ test('a checkpoint of a later key continues those of an earlier one', async () =
   for (const keys of [[], ['--log-key', first.trim(), '--log-key', 'second.vkey']])
     expect(await assize(...audit, ...keys)).toMatchObject({ code: 0 });
   const alone = await assize(...audit, '--log-key', 'second.vkey');
-  expect(alone).toMatchObject({ code: 2, err: expect.stringContaining('name the earlier key as well (--log-key)') });
-  for (const command of [['fsck'], ['bundle', '--from', '2020-01-01', '--to', '2100-01-01', '--out', 'all.zip']])
+  expect(alone).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('name the earlier key as well (--log-key)'),
+  });
+  for (const command of [
+    ['fsck'],
+    ['bundle', '--from', '2020-01-01', '--to', '2100-01-01', '--out', 'all.zip'],
+  ])
     expect(await assize(...command), command.join(' ')).toMatchObject({ code: 0 });
-  expect(await assize('bundle', '--verify', 'all.zip', '--log-key', 'second.vkey')).toMatchObject({ code: 0 });
+  expect(await assize('bundle', '--verify', 'all.zip', '--log-key', 'second.vkey')).toMatchObject({
+    code: 0,
+  });
   // A key of another log does not sign for this one.
   await assize('keys', 'new', 'example.com/ledger', '--out', 'foreign.key');
   expect((await assize(...audit, '--log-key', 'foreign.vkey')).code).toBe(2);

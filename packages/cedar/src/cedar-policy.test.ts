@@ -44,7 +44,11 @@ function ask(args: PolicyQuery['args'], change: Partial<PolicyQuery> = {}): Poli
 }
 
 /** Whether one condition holds for a proposal. Throws if it cannot be evaluated. */
-async function holds(condition: string, query: PolicyQuery, schema: string = SCHEMA): Promise<boolean | string> {
+async function holds(
+  condition: string,
+  query: PolicyQuery,
+  schema: string = SCHEMA,
+): Promise<boolean | string> {
   const policies = `permit(principal, action, resource) when { ${condition} };`;
   const { decision, errors } = (await cedarPolicy({ policies, schema })).evaluate(query);
   return errors.length > 0 ? errors.join() : decision === 'allow';
@@ -64,7 +68,15 @@ async function codeOf(options: { policies: unknown; schema: unknown }): Promise<
 describe('the decision of Cedar policies', () => {
   test.each<[PolicyQuery['args'], Partial<PolicyDecision>]>([
     [{ amount: 5 }, { decision: 'allow', rule: 'small', reasons: ['Small change.'], errors: [] }],
-    [{ amount: 60 }, { decision: 'needs_approval', rule: 'large', reasons: ['The policy large applies.'], errors: [] }],
+    [
+      { amount: 60 },
+      {
+        decision: 'needs_approval',
+        rule: 'large',
+        reasons: ['The policy large applies.'],
+        errors: [],
+      },
+    ],
     [{ amount: 100 }, { decision: 'needs_approval', rule: 'large' }],
     [
       { amount: 60, tags: ['cash'] },
@@ -73,7 +85,11 @@ describe('the decision of Cedar policies', () => {
     // Cedar itself allows here: it skips the forbid that it cannot evaluate.
     [
       { amount: 70 },
-      { decision: 'deny', reasons: [], errors: [expect.stringMatching(/^Cedar: overflow: integer overflow/)] },
+      {
+        decision: 'deny',
+        reasons: [],
+        errors: [expect.stringMatching(/^Cedar: overflow: integer overflow/)],
+      },
     ],
   ])('of %j', async (args, decision) => {
     const policy = await cedarPolicy({ policies: POLICIES, schema: SCHEMA });
@@ -89,7 +105,10 @@ describe('the decision of Cedar policies', () => {
     });
     for (const action of ['steal', 'money', '__proto__', 'toString']) {
       const { decision, errors } = policy.evaluate(ask({ amount: 1 }, { action }));
-      expect([decision, errors[0]]).toEqual(['deny', expect.stringContaining(`declares no action "${action}"`)]);
+      expect([decision, errors[0]]).toEqual([
+        'deny',
+        expect.stringContaining(`declares no action "${action}"`),
+      ]);
     }
   });
 
@@ -99,7 +118,8 @@ describe('the decision of Cedar policies', () => {
       (_, i) => `permit(principal, action, resource) when { context.args.amount == ${i} };`,
     );
     const policy = await cedarPolicy({ policies: lines.join('\n'), schema: SCHEMA });
-    for (let i = 0; i < 13; i++) expect(policy.evaluate(ask({ amount: i })).rule).toBe(`policy${i}`);
+    for (let i = 0; i < 13; i++)
+      expect(policy.evaluate(ask({ amount: i })).rule).toBe(`policy${i}`);
   });
 });
 
@@ -150,28 +170,49 @@ describe('the query that a policy receives', () => {
       { amount: 1, tags: { __entity: { type: 'Role', id: 'x' } } },
       'the argument tags is an object, not a Cedar Set<String>',
     ],
-    [{ amount: 1, price: 0.1 + 0.2 }, 'the argument price is a number with a fraction, not a Cedar decimal'],
+    [
+      { amount: 1, price: 0.1 + 0.2 },
+      'the argument price is a number with a fraction, not a Cedar decimal',
+    ],
     [{ amount: 1, price: 1e21 }, 'the argument price is a large number'],
     [{ amount: 1, price: 'one' }, 'the argument price is a text'],
     [{ amount: 1, sure: 1 }, 'the argument sure is a whole number, not a Cedar Bool'],
     [{ amount: 1, to: [{ city: [] }] }, 'the argument /to/0/city is a list'],
     // So does a container above it with another shape.
-    [{ amount: 1, to: 'Rome' }, 'the argument /to/0/city cannot be located: /to is a text, which has no "0"'],
-    [{ amount: 1, to: null }, 'the argument /to/0/city cannot be located: /to is null, which has no "0"'],
+    [
+      { amount: 1, to: 'Rome' },
+      'the argument /to/0/city cannot be located: /to is a text, which has no "0"',
+    ],
+    [
+      { amount: 1, to: null },
+      'the argument /to/0/city cannot be located: /to is null, which has no "0"',
+    ],
     [
       { amount: 1, to: { city: 'Rome' } },
       'the argument /to/0/city cannot be located: /to is an object, which has no "0"',
     ],
-    [{ amount: 1, to: ['Rome'] }, 'the argument /to/0/city cannot be located: /to/0 is a text, which has no "city"'],
-    [{ amount: 1, to: [['Rome']] }, 'the argument /to/0/city cannot be located: /to/0 is a list, which has no "city"'],
+    [
+      { amount: 1, to: ['Rome'] },
+      'the argument /to/0/city cannot be located: /to/0 is a text, which has no "city"',
+    ],
+    [
+      { amount: 1, to: [['Rome']] },
+      'the argument /to/0/city cannot be located: /to/0 is a list, which has no "city"',
+    ],
     [{ amount: 1, 'odd name': 'half \ud800' }, 'the argument odd name is not a Unicode string'],
-    [{ amount: 1, 'odd name': 'x'.repeat(1_048_577) }, 'the request has more than the limit of 1048576 characters'],
+    [
+      { amount: 1, 'odd name': 'x'.repeat(1_048_577) },
+      'the request has more than the limit of 1048576 characters',
+    ],
     [
       { amount: 1, counts: Array.from({ length: 1_048_577 }, () => 1) },
       'the request has more than the limit of 1048576 characters',
     ],
   ])('is a denial for %#, which says why', async (args, problem) => {
-    const policy = await cedarPolicy({ policies: 'permit(principal, action, resource);', schema: SCHEMA });
+    const policy = await cedarPolicy({
+      policies: 'permit(principal, action, resource);',
+      schema: SCHEMA,
+    });
     const { decision, errors } = policy.evaluate(ask(args));
     expect(decision).toBe('deny');
     expect(errors).toEqual([expect.stringContaining(problem)]);
@@ -180,11 +221,16 @@ describe('the query that a policy receives', () => {
   test('decimals may be texts, and whole', async () => {
     for (const price of ['1.0', 1, '1.00']) {
       expect(
-        await holds('context.args has price && context.args.price == decimal("1.0")', ask({ amount: 1, price })),
+        await holds(
+          'context.args has price && context.args.price == decimal("1.0")',
+          ask({ amount: 1, price }),
+        ),
       ).toBe(true);
     }
     const least = ask({ amount: 1, price: -0.0001 });
-    expect(await holds('context.args has price && context.args.price.lessThan(decimal("0.0"))', least)).toBe(true);
+    expect(
+      await holds('context.args has price && context.args.price.lessThan(decimal("0.0"))', least),
+    ).toBe(true);
   });
 
   test('an argument is there only where it is a member of its own', async () => {
@@ -192,7 +238,9 @@ describe('the query that a policy receives', () => {
       'entity Principal; entity Trajectory; action spend appliesTo { principal: [Principal], resource: [Trajectory], context: { args: { toString?: String, "/list/length"?: Long } } };';
     expect(await holds('!(context.args has toString)', ask({ list: {} }), schema)).toBe(true);
     expect(await holds('!(context.args has "/list/length")', ask({ list: {} }), schema)).toBe(true);
-    expect(await holds('true', ask({ list: [1, 2] }), schema)).toMatch(/\/list is a list, which has no "length"/);
+    expect(await holds('true', ask({ list: [1, 2] }), schema)).toMatch(
+      /\/list is a list, which has no "length"/,
+    );
     expect(await holds('context.args has toString', ask({ toString: 'own' }), schema)).toBe(true);
   });
 
@@ -244,63 +292,116 @@ describe('the calls that a policy receives', () => {
     ['an empty list of calls', [], allow('none')],
     ['one call', [pay(50)], allow('pay')],
     ['two calls', [pay(50), mail], allow('mail')],
-    ['a call that nothing permits', [pay(101)], { decision: 'deny', reasons: ['No policy permits it.'], errors: [] }],
+    [
+      'a call that nothing permits',
+      [pay(101)],
+      { decision: 'deny', reasons: ['No policy permits it.'], errors: [] },
+    ],
     ['the same next to a permitted one', [mail, pay(101)], { decision: 'deny', errors: [] }],
     ['the same, first', [pay(101), mail], { decision: 'deny', errors: [] }],
     ['a call that needs approval', [mail, pay(501)], { decision: 'needs_approval', rule: 'large' }],
     ['a forbidden call next to it', [pay(501), pay(9_001)], { decision: 'deny', rule: 'cap' }],
-    ['two forbidden calls', [pay(9_001), pay(1, { to: { city: 'Rome' } })], { decision: 'deny', rule: 'city' }],
-    ['a forbidden call next to one that nothing permits', [pay(101), pay(9_001)], { decision: 'deny', rule: 'cap' }],
+    [
+      'two forbidden calls',
+      [pay(9_001), pay(1, { to: { city: 'Rome' } })],
+      { decision: 'deny', rule: 'city' },
+    ],
+    [
+      'a forbidden call next to one that nothing permits',
+      [pay(101), pay(9_001)],
+      { decision: 'deny', rule: 'cap' },
+    ],
     [
       'a call that cannot be evaluated',
       [pay(1), pay(7), pay(9_001)],
-      { decision: 'deny', reasons: [], errors: [expect.stringMatching(/^Cedar: overflow: integer overflow/)] },
+      {
+        decision: 'deny',
+        reasons: [],
+        errors: [expect.stringMatching(/^Cedar: overflow: integer overflow/)],
+      },
     ],
   ])('%s', async (_what, calls, decision) => {
     const policy = await cedarPolicy({ policies: RULES, schema: CALLS });
-    expect(policy.evaluate(ask({ amount: 100 }, calls === undefined ? {} : { calls }))).toMatchObject(decision);
+    expect(
+      policy.evaluate(ask({ amount: 100 }, calls === undefined ? {} : { calls })),
+    ).toMatchObject(decision);
   });
 
   test.each<[string, NonNullable<PolicyQuery['calls']>, string]>([
-    ['a tool that is not declared', [mail, { tool: 'bank.wire', input: {} }], 'no call of "bank.wire" for the action'],
+    [
+      'a tool that is not declared',
+      [mail, { tool: 'bank.wire', input: {} }],
+      'no call of "bank.wire" for the action',
+    ],
     ['a name of Object', [{ tool: 'toString', input: {} }], 'no call of "toString"'],
-    ['a missing member', [{ tool: 'bank.pay', input: {} }], 'the schema requires the bank.pay input cents'],
-    ['another kind', [mail, pay(1.5)], 'the bank.pay input cents is a number with a fraction, not a Cedar Long'],
-    ['another kind in a list', [pay(1, { tags: ['a', 2] })], 'the bank.pay input tags/1 is a whole number'],
+    [
+      'a missing member',
+      [{ tool: 'bank.pay', input: {} }],
+      'the schema requires the bank.pay input cents',
+    ],
+    [
+      'another kind',
+      [mail, pay(1.5)],
+      'the bank.pay input cents is a number with a fraction, not a Cedar Long',
+    ],
+    [
+      'another kind in a list',
+      [pay(1, { tags: ['a', 2] })],
+      'the bank.pay input tags/1 is a whole number',
+    ],
     [
       'an input that is a list',
       [{ tool: 'bank.pay', input: [1] }],
       'the bank.pay input /to/city cannot be located: the input is a list, which has no "to"',
     ],
-    ['another shape', [pay(1, { to: 'Rome' })], 'the bank.pay input /to/city cannot be located: /to is a text'],
+    [
+      'another shape',
+      [pay(1, { to: 'Rome' })],
+      'the bank.pay input /to/city cannot be located: /to is a text',
+    ],
     [
       'too much text in all calls together',
       [1, 2, 3].map((cents) => pay(cents, { to: { city: 'x'.repeat(400_000) } })),
       'the request has more than the limit',
     ],
   ])('a denial, with the reason: %s', async (_what, calls, problem) => {
-    const policy = await cedarPolicy({ policies: 'permit(principal, action, resource);', schema: CALLS });
+    const policy = await cedarPolicy({
+      policies: 'permit(principal, action, resource);',
+      schema: CALLS,
+    });
     const { decision, errors } = policy.evaluate(ask({ amount: 1 }, { calls }));
     expect([decision, errors]).toEqual(['deny', [expect.stringContaining(problem)]]);
   });
 
   test('one required tool must be called, and no other', async () => {
-    const policies = 'permit(principal, action, resource) when { context.call["bank.pay"].cents < 5 };';
-    const policy = await cedarPolicy({ policies, schema: schemaOf(', call: { "bank.pay": { cents: Long } }') });
-    const decided = (...calls: NonNullable<PolicyQuery['calls']>) => policy.evaluate(ask({ amount: 1 }, { calls }));
+    const policies =
+      'permit(principal, action, resource) when { context.call["bank.pay"].cents < 5 };';
+    const policy = await cedarPolicy({
+      policies,
+      schema: schemaOf(', call: { "bank.pay": { cents: Long } }'),
+    });
+    const decided = (...calls: NonNullable<PolicyQuery['calls']>) =>
+      policy.evaluate(ask({ amount: 1 }, { calls }));
     expect(decided(pay(4)).decision).toBe('allow');
     expect(decided(pay(4), pay(5)).decision).toBe('deny');
-    expect(decided().errors).toEqual([expect.stringContaining('requires a call, and the proposal makes none')]);
+    expect(decided().errors).toEqual([
+      expect.stringContaining('requires a call, and the proposal makes none'),
+    ]);
     expect(decided(mail).errors).toEqual([expect.stringContaining('no call of "mail.send"')]);
   });
 
   test('a schema without calls shows none, and decides as before', async () => {
-    const policy = await cedarPolicy({ policies: 'permit(principal, action, resource);', schema: schemaOf('') });
+    const policy = await cedarPolicy({
+      policies: 'permit(principal, action, resource);',
+      schema: schemaOf(''),
+    });
     expect(policy.evaluate(ask({ amount: 1 }, { calls: [pay(1)] })).decision).toBe('allow');
     expect(policy.digest).toBe(
       contentHash({
         engine: 'assize/cedar/v2',
-        cedar: await loadEngine().then((engine) => `${engine.getCedarVersion()}/${engine.getCedarLangVersion()}`),
+        cedar: await loadEngine().then(
+          (engine) => `${engine.getCedarVersion()}/${engine.getCedarLangVersion()}`,
+        ),
         policies: 'permit(principal, action, resource);',
         schema: schemaOf(''),
       }),
@@ -345,7 +446,9 @@ describe('the digest', () => {
         },
       },
     };
-    const schema = { '': { entityTypes: { ...entity('Principal'), ...entity('Trajectory') }, actions: { spend } } };
+    const schema = {
+      '': { entityTypes: { ...entity('Principal'), ...entity('Trajectory') }, actions: { spend } },
+    };
     const policy = await cedarPolicy({
       policies: 'permit(principal, action, resource) when { context.args.amount > 3 };',
       schema,
@@ -365,8 +468,16 @@ describe('policies and schemas refused before any query', () => {
       { policies: 'permit(principal, acti' },
       /^bad_input: The Cedar policies .*line 1, column 23: .*unexpected end of input/,
     ],
-    ['no policies at all', { policies: undefined }, /^bad_input: The Cedar policies .*must be a Unicode/],
-    ['half a character', { policies: '\ud800' }, /^bad_input: The Cedar policies .*must be a Unicode/],
+    [
+      'no policies at all',
+      { policies: undefined },
+      /^bad_input: The Cedar policies .*must be a Unicode/,
+    ],
+    [
+      'half a character',
+      { policies: '\ud800' },
+      /^bad_input: The Cedar policies .*must be a Unicode/,
+    ],
     [
       'an argument that is not declared',
       { policies: 'permit(principal, action, resource)\nwhen { context.args.amout > 1 };' },
@@ -404,12 +515,18 @@ describe('policies and schemas refused before any query', () => {
     ],
     [
       'the same id twice',
-      { policies: '@id("a") permit(principal, action, resource); @id("a") forbid(principal, action, resource);' },
+      {
+        policies:
+          '@id("a") permit(principal, action, resource); @id("a") forbid(principal, action, resource);',
+      },
       /^bad_input: The Cedar policies .*two policies have the id "a"/,
     ],
     [
       'the id of another’s place',
-      { policies: '@id("policy1") permit(principal, action, resource); permit(principal, action, resource);' },
+      {
+        policies:
+          '@id("policy1") permit(principal, action, resource); permit(principal, action, resource);',
+      },
       /^bad_input: The Cedar policies .*two policies have the id "policy1"/,
     ],
     [
@@ -427,12 +544,24 @@ describe('policies and schemas refused before any query', () => {
       { policies: '@approval("required") forbid(principal, action, resource);' },
       /^bad_input: The Cedar policies .*put @approval on a permit/,
     ],
-    ['no schema', { schema: undefined }, /^bad_input: The Cedar schema .*must be a Unicode string, or an object/],
+    [
+      'no schema',
+      { schema: undefined },
+      /^bad_input: The Cedar schema .*must be a Unicode string, or an object/,
+    ],
     ['a list', { schema: [] }, /^bad_input: The Cedar schema /],
     ['no JSON', { schema: { a: () => 1 } }, /^bad_input: The Cedar schema /],
     ['no schema in JSON', { schema: { a: 1 } }, /^bad_input: The Cedar schema .*expected struct/],
-    ['half a schema', { schema: 'entity A' }, /^bad_input: The Cedar schema .*line 1, column 9: .*unexpected end/],
-    ['a namespace', { schema: `namespace N { ${context('')} }` }, /^bad_input: The Cedar schema .*namespace N/],
+    [
+      'half a schema',
+      { schema: 'entity A' },
+      /^bad_input: The Cedar schema .*line 1, column 9: .*unexpected end/,
+    ],
+    [
+      'a namespace',
+      { schema: `namespace N { ${context('')} }` },
+      /^bad_input: The Cedar schema .*namespace N/,
+    ],
     [
       'another entity type',
       { schema: `entity Group; ${context('')}` },
@@ -443,11 +572,18 @@ describe('policies and schemas refused before any query', () => {
       { schema: 'entity Group; entity Principal in [Group];' },
       /a Principal is never in a Group/,
     ],
-    ['attributes', { schema: 'entity Principal { level: Long };' }, /Principal declares attributes/],
+    [
+      'attributes',
+      { schema: 'entity Principal { level: Long };' },
+      /Principal declares attributes/,
+    ],
     ['tags', { schema: 'entity Principal tags String;' }, /Principal declares tags/],
     [
       'another principal',
-      { schema: 'entity Role; entity Trajectory; action a appliesTo { principal: [Role], resource: [Trajectory] };' },
+      {
+        schema:
+          'entity Role; entity Trajectory; action a appliesTo { principal: [Role], resource: [Trajectory] };',
+      },
       /applies to Role, but must apply to Principal/,
     ],
     [
@@ -455,30 +591,70 @@ describe('policies and schemas refused before any query', () => {
       { schema: context('amount: Long') },
       /the context of a has amount; it can have role/,
     ],
-    ['a role that is no text', { schema: context('role: Long') }, /has role with another type than String/],
+    [
+      'a role that is no text',
+      { schema: context('role: Long') },
+      /has role with another type than String/,
+    ],
     [
       'a parameter that is no text',
       { schema: context('params: { agent: Long }') },
       /params.agent, which must be a String/,
     ],
     ['arguments that are no record', { schema: context('args: Long') }, /args must be a record/],
-    ['a record in the arguments', { schema: context('args: { to: { city: String } }') }, /args.to, which can be/],
+    [
+      'a record in the arguments',
+      { schema: context('args: { to: { city: String } }') },
+      /args.to, which can be/,
+    ],
     ['a set of sets', { schema: context('args: { to: Set<Set<Long>> }') }, /args.to, which can be/],
-    ['an entity in the arguments', { schema: context('args: { to: Principal }') }, /args.to, which can be/],
-    ['an address in the arguments', { schema: context('args: { to: ipaddr }') }, /args.to, which can be/],
-    ['no pointer', { schema: context('args: { "/~": Long }') }, /args.\/~: The JSON pointer is not valid/],
-    ['an escape of Cedar', { schema: context('args: { __entity: String }') }, /has __entity, which Cedar reserves/],
+    [
+      'an entity in the arguments',
+      { schema: context('args: { to: Principal }') },
+      /args.to, which can be/,
+    ],
+    [
+      'an address in the arguments',
+      { schema: context('args: { to: ipaddr }') },
+      /args.to, which can be/,
+    ],
+    [
+      'no pointer',
+      { schema: context('args: { "/~": Long }') },
+      /args.\/~: The JSON pointer is not valid/,
+    ],
+    [
+      'an escape of Cedar',
+      { schema: context('args: { __entity: String }') },
+      /has __entity, which Cedar reserves/,
+    ],
     ['calls that are no record', { schema: context('call: Long') }, /call must be a record/],
     ['calls of no tool', { schema: context('call?: {}') }, /has call without a tool/],
-    ['a call of a group', { schema: context('call?: { "bank.*"?: {} }') }, /call.bank.\*, which is no name of a tool/],
+    [
+      'a call of a group',
+      { schema: context('call?: { "bank.*"?: {} }') },
+      /call.bank.\*, which is no name of a tool/,
+    ],
     [
       'two required calls',
       { schema: context('call: { "bank.pay": {}, "mail.send"?: {} }') },
       /requires call.bank.pay, but each request has one call; make it optional/,
     ],
-    ['an input that is no record', { schema: context('call: { pay: Long }') }, /call.pay must be a record/],
-    ['a record in an input', { schema: context('call: { pay: { to: { x: Long } } }') }, /call.pay.to, which can be/],
-    ['no pointer in an input', { schema: context('call: { pay: { "/~": Long } }') }, /call.pay.\/~: The JSON pointer/],
+    [
+      'an input that is no record',
+      { schema: context('call: { pay: Long }') },
+      /call.pay must be a record/,
+    ],
+    [
+      'a record in an input',
+      { schema: context('call: { pay: { to: { x: Long } } }') },
+      /call.pay.to, which can be/,
+    ],
+    [
+      'no pointer in an input',
+      { schema: context('call: { pay: { "/~": Long } }') },
+      /call.pay.\/~: The JSON pointer/,
+    ],
   ])('%s', async (_what, change, message) => {
     const options = { policies: '', schema: SCHEMA, ...change };
     expect(await codeOf(options)).toMatch(message);
@@ -496,7 +672,11 @@ describe('an engine that fails', () => {
         return engine.statefulIsAuthorized(call);
       },
     };
-    const policy = policyOf(failing, new Slots(failing), { id: 'c', policies: POLICIES, schema: SCHEMA });
+    const policy = policyOf(failing, new Slots(failing), {
+      id: 'c',
+      policies: POLICIES,
+      schema: SCHEMA,
+    });
     expect(policy.evaluate(ask({ amount: 1 })).decision).toBe('allow');
     broken = true;
     expect(policy.evaluate(ask({ amount: 1 }))).toEqual({
@@ -518,9 +698,10 @@ describe('an engine that fails', () => {
         { role: { name: bad, params: {} } },
         { scopes: [bad] },
       ][i % 4];
-      expect(policy.evaluate(ask({ amount: 1, 'odd name': 'x' }, change as Partial<PolicyQuery>)).errors[0]).toMatch(
-        /not a Unicode string/,
-      );
+      expect(
+        policy.evaluate(ask({ amount: 1, 'odd name': 'x' }, change as Partial<PolicyQuery>))
+          .errors[0],
+      ).toMatch(/not a Unicode string/);
     }
     expect(policy.evaluate(ask({ amount: 1 })).decision).toBe('allow');
   });
@@ -563,7 +744,9 @@ describe('the policy cache of Cedar', () => {
     const failing: CedarEngine = {
       ...engine,
       preparseSchema: (name, schema) =>
-        full ? { type: 'failure', errors: [{ message: 'no room', help: null }] } : engine.preparseSchema(name, schema),
+        full
+          ? { type: 'failure', errors: [{ message: 'no room', help: null }] }
+          : engine.preparseSchema(name, schema),
     };
     const slots = new Slots(failing, 1);
     const policy = policyOf(failing, slots, { id: 'p', policies: POLICIES, schema: SCHEMA });
@@ -574,14 +757,15 @@ describe('the policy cache of Cedar', () => {
 
   test('is separate: another copy with its own names is not queried instead', async () => {
     const engine = await loadEngine();
-    const of = (amount: number) => `permit(principal, action, resource) when { context.args.amount == ${amount} };`;
+    const of = (amount: number) =>
+      `permit(principal, action, resource) when { context.args.amount == ${amount} };`;
     const [one, two] = [1, 2].map((amount) =>
       policyOf(engine, new Slots(engine, 1), { id: 'p', schema: SCHEMA, policies: of(amount) }),
     );
-    expect([one?.evaluate(ask({ amount: 1 })).decision, two?.evaluate(ask({ amount: 2 })).decision]).toEqual([
-      'allow',
-      'allow',
-    ]);
+    expect([
+      one?.evaluate(ask({ amount: 1 })).decision,
+      two?.evaluate(ask({ amount: 2 })).decision,
+    ]).toEqual(['allow', 'allow']);
     expect(one?.evaluate(ask({ amount: 1 })).decision).toBe('allow');
   });
 });

@@ -1,5 +1,12 @@
 import type { Policy, PolicyDecision, PolicyQuery, Verdict } from 'assize/internal/authority';
-import { arg, checkArgument, errorMessage, isAssizeError, isInstance, type Json } from 'assize/internal/base';
+import {
+  arg,
+  checkArgument,
+  errorMessage,
+  isAssizeError,
+  isInstance,
+  type Json,
+} from 'assize/internal/base';
 import { contentHash, copyJson } from 'assize/internal/canon';
 import { type CedarEngine, loadEngine, sayingOf } from './engine.ts';
 import { CedarError, refused } from './errors.ts';
@@ -33,10 +40,17 @@ export async function cedarPolicy(options: CedarOptions): Promise<Policy> {
 }
 
 /** The same on a loaded engine. */
-export function policyOf(engine: CedarEngine, slots: Slots, { id, policies, schema }: Required<CedarOptions>): Policy {
+export function policyOf(
+  engine: CedarEngine,
+  slots: Slots,
+  { id, policies, schema }: Required<CedarOptions>,
+): Policy {
   const declared = told('schema', () => readSchema(engine, schema));
   const rules = told('policies', () => readPolicies(engine, policies, schema));
-  const prepared = { policies: Object.fromEntries(rules.map((rule) => [rule.id, rule.text])), schema };
+  const prepared = {
+    policies: Object.fromEntries(rules.map((rule) => [rule.id, rule.text])),
+    schema,
+  };
   const asked = { engine, slots, prepared, declared, rules };
   return Object.freeze({
     id,
@@ -65,9 +79,13 @@ interface Asked {
 }
 
 /** Every request must be allowed. A request that cannot be evaluated denies the proposal. */
-function decide({ engine, slots, prepared, declared, rules }: Asked, query: PolicyQuery): PolicyDecision {
+function decide(
+  { engine, slots, prepared, declared, rules }: Asked,
+  query: PolicyQuery,
+): PolicyDecision {
   const requests = requestsOf(query, declared);
-  if ('problem' in requests) return denied(`The request cannot be passed to Cedar: ${requests.problem}.`);
+  if ('problem' in requests)
+    return denied(`The request cannot be passed to Cedar: ${requests.problem}.`);
   const name = slots.nameOf(prepared);
   const reasons = { allow: new Set<string>(), deny: new Set<string>() };
   let decision: 'allow' | 'deny' = 'allow';
@@ -78,12 +96,15 @@ function decide({ engine, slots, prepared, declared, rules }: Asked, query: Poli
       preparsedSchemaName: name,
       validateRequest: true,
     });
-    if (answer.type === 'failure') return denied(...answer.errors.map((error) => `Cedar: ${sayingOf(error)}`));
+    if (answer.type === 'failure')
+      return denied(...answer.errors.map((error) => `Cedar: ${sayingOf(error)}`));
     const { response } = answer;
     // Cedar skips a forbid that could not be evaluated, and may then allow.
     if (response.diagnostics.errors.length > 0)
       return denied(
-        ...response.diagnostics.errors.map(({ policyId, error }) => `Cedar: ${policyId}: ${sayingOf(error)}`),
+        ...response.diagnostics.errors.map(
+          ({ policyId, error }) => `Cedar: ${policyId}: ${sayingOf(error)}`,
+        ),
       );
     if (response.decision === 'deny') decision = 'deny';
     for (const reason of response.diagnostics.reason) reasons[response.decision].add(reason);
@@ -97,8 +118,11 @@ function decide({ engine, slots, prepared, declared, rules }: Asked, query: Poli
 /** `applied`: in the order of the text, all policies that forbid, or else all that permit. */
 function ruled(decision: 'allow' | 'deny', applied: readonly CedarRule[]): PolicyDecision {
   const verdict: Verdict =
-    decision === 'allow' && applied.some(({ needsApproval }) => needsApproval) ? 'needs_approval' : decision;
-  const rule = verdict === 'needs_approval' ? applied.find(({ needsApproval }) => needsApproval) : applied[0];
+    decision === 'allow' && applied.some(({ needsApproval }) => needsApproval)
+      ? 'needs_approval'
+      : decision;
+  const rule =
+    verdict === 'needs_approval' ? applied.find(({ needsApproval }) => needsApproval) : applied[0];
   if (rule !== undefined)
     return {
       decision: verdict,
@@ -134,7 +158,9 @@ function schemaOf(schema: unknown): string | { readonly [namespace: string]: Jso
   if (typeof schema === 'string') {
     if (schema.isWellFormed()) return schema;
   } else if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) {
-    return told('schema', () => copyJson(schema, { foreign: true })) as { readonly [namespace: string]: Json };
+    return told('schema', () => copyJson(schema, { foreign: true })) as {
+      readonly [namespace: string]: Json;
+    };
   }
   throw refused('schema', ['it must be a Unicode string, or an object in Cedar’s JSON format']);
 }

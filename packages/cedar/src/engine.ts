@@ -51,12 +51,19 @@ type PolicyTexts = { readonly staticPolicies: string | Readonly<Record<string, s
 export interface CedarEngine {
   getCedarVersion(): string;
   getCedarLangVersion(): string;
-  schemaToJson(schema: string | object): { readonly type: 'success'; readonly json: unknown } | Failure;
-  policySetTextToParts(text: string): { readonly type: 'success'; readonly policies: readonly string[] } | Failure;
+  schemaToJson(
+    schema: string | object,
+  ): { readonly type: 'success'; readonly json: unknown } | Failure;
+  policySetTextToParts(
+    text: string,
+  ): { readonly type: 'success'; readonly policies: readonly string[] } | Failure;
   policyToJson(text: string):
     | {
         readonly type: 'success';
-        readonly json: { readonly effect: string; readonly annotations?: Readonly<Record<string, string>> };
+        readonly json: {
+          readonly effect: string;
+          readonly annotations?: Readonly<Record<string, string>>;
+        };
       }
     | Failure;
   validate(call: { schema: string | object; policies: PolicyTexts }):
@@ -70,13 +77,20 @@ export interface CedarEngine {
   preparsePolicySet(id: string, policies: PolicyTexts): { readonly type: 'success' } | Failure;
   preparseSchema(id: string, schema: string | object): { readonly type: 'success' } | Failure;
   statefulIsAuthorized(
-    call: CedarRequest & { preparsedSchemaName: string; validateRequest: true; preparsedPolicySetId: string },
+    call: CedarRequest & {
+      preparsedSchemaName: string;
+      validateRequest: true;
+      preparsedPolicySetId: string;
+    },
   ):
     | {
         readonly type: 'success';
         readonly response: {
           readonly decision: 'allow' | 'deny';
-          readonly diagnostics: { readonly reason: readonly string[]; readonly errors: readonly PolicyComplaint[] };
+          readonly diagnostics: {
+            readonly reason: readonly string[];
+            readonly errors: readonly PolicyComplaint[];
+          };
         };
       }
     | Failure;
@@ -87,7 +101,8 @@ export async function loadEngine(): Promise<CedarEngine> {
   try {
     return (await import('@cedar-policy/cedar-wasm/nodejs')) as unknown as CedarEngine;
   } catch (cause) {
-    if (!isInstance(cause, Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    if (!isInstance(cause, Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND')
+      throw cause;
     throw new CedarError(
       'missing_package',
       'The package @cedar-policy/cedar-wasm is not installed. Run npm install @cedar-policy/cedar-wasm.',
@@ -97,9 +112,13 @@ export async function loadEngine(): Promise<CedarEngine> {
 }
 
 /** The complaint in one line, with its place in the text. */
-export function sayingOf({ message, help, sourceLocations = [] }: Complaint, text?: string): string {
+export function sayingOf(
+  { message, help, sourceLocations = [] }: Complaint,
+  text?: string,
+): string {
   const [place] = sourceLocations;
-  const where = place === undefined || text === undefined ? '' : `${lineAndColumn(text, place.start)}: `;
+  const where =
+    place === undefined || text === undefined ? '' : `${lineAndColumn(text, place.start)}: `;
   return `${where}${message}${help === null ? '' : ` (${help})`}`;
 }
 

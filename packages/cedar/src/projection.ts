@@ -44,7 +44,8 @@ export function requestsOf(
   { actions, inRoles }: ReadSchema,
 ): readonly CedarRequest[] | { problem: string } {
   const shown = actions.get(query.action);
-  if (shown === undefined) return { problem: `the schema declares no action ${JSON.stringify(query.action)}` };
+  if (shown === undefined)
+    return { problem: `the schema declares no action ${JSON.stringify(query.action)}` };
   const budget = new TextBudget();
   try {
     const principal = { type: 'Principal', id: budget.text(query.principal, 'the principal') };
@@ -81,7 +82,9 @@ function contextOf(
   const own: Readonly<Record<string, Json>> = { role: role.name, scopes, writ, at };
   return {
     ...taken(attributes, ({ name }) => own[name], '', budget),
-    ...(params && { params: taken(params, ({ name }) => memberOf(role.params, name), 'the parameter ', budget) }),
+    ...(params && {
+      params: taken(params, ({ name }) => memberOf(role.params, name), 'the parameter ', budget),
+    }),
     ...(args && { args: placesOf(args, query.args, ARGUMENTS, budget) }),
   };
 }
@@ -94,7 +97,10 @@ interface ShownCall {
 }
 
 /** The call of each request. One request without a call if none is shown. */
-function callsIn({ action, calls = [] }: PolicyQuery, { call: shown }: Shown): readonly (ShownCall | undefined)[] {
+function callsIn(
+  { action, calls = [] }: PolicyQuery,
+  { call: shown }: Shown,
+): readonly (ShownCall | undefined)[] {
   if (shown === undefined) return [undefined];
   if (calls.length > 0) return calls.map((call) => shownCall(action, call, shown));
   if (shown.required) throw new NotShown('the schema requires a call, and the proposal makes none');
@@ -108,10 +114,15 @@ function shownCall(
 ): ShownCall {
   const places = inputs.get(tool);
   if (places !== undefined) return { tool, input, places };
-  throw new NotShown(`the schema declares no call of ${JSON.stringify(tool)} for the action ${JSON.stringify(action)}`);
+  throw new NotShown(
+    `the schema declares no call of ${JSON.stringify(tool)} for the action ${JSON.stringify(action)}`,
+  );
 }
 
-function callOf({ tool, input, places }: ShownCall, budget: TextBudget): { readonly [tool: string]: CedarValue } {
+function callOf(
+  { tool, input, places }: ShownCall,
+  budget: TextBudget,
+): { readonly [tool: string]: CedarValue } {
   const words: Words = { whole: 'the input is', part: `the ${tool} input ` };
   return { [budget.text(tool, 'the tool')]: placesOf(places, input, words, budget) };
 }
@@ -224,7 +235,11 @@ const MILLISECONDS = '2026-01-01T00:00:00.000'.length;
 
 /** A number in its shortest form, or a text that is already a decimal. */
 function decimalText(value: Json): string | undefined {
-  const text = Number.isSafeInteger(value) ? `${value}.0` : typeof value === 'number' ? String(value) : value;
+  const text = Number.isSafeInteger(value)
+    ? `${value}.0`
+    : typeof value === 'number'
+      ? String(value)
+      : value;
   return typeof text === 'string' && DECIMAL.test(text) ? text : undefined;
 }
 
@@ -236,8 +251,12 @@ function sortOf(value: Json): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (Number.isSafeInteger(value)) return 'a whole number';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'a large number' : 'a number with a fraction';
-  return { string: 'a text', boolean: 'true or false', object: 'an object' }[typeof value as string] ?? typeof value;
+  if (typeof value === 'number')
+    return Number.isInteger(value) ? 'a large number' : 'a number with a fraction';
+  return (
+    { string: 'a text', boolean: 'true or false', object: 'an object' }[typeof value as string] ??
+    typeof value
+  );
 }
 
 /**
@@ -248,7 +267,8 @@ class TextBudget {
   #left: number = TEXT_MAX;
 
   text(text: string, what: string): string {
-    if (typeof text !== 'string' || !text.isWellFormed()) throw new NotShown(`${what} is not a Unicode string`);
+    if (typeof text !== 'string' || !text.isWellFormed())
+      throw new NotShown(`${what} is not a Unicode string`);
     this.items(text.length);
     return text;
   }
@@ -256,6 +276,7 @@ class TextBudget {
   /** An item of a list counts as one character. */
   items(count: number): void {
     this.#left -= count;
-    if (this.#left < 0) throw new NotShown(`the request has more than the limit of ${TEXT_MAX} characters`);
+    if (this.#left < 0)
+      throw new NotShown(`the request has more than the limit of ${TEXT_MAX} characters`);
   }
 }

@@ -22,14 +22,21 @@ const RULE_ID_MAX = 512;
  *
  * @throws CedarError `bad_input`
  */
-export function readPolicies(engine: CedarEngine, text: string, schema: string | object): CedarRule[] {
+export function readPolicies(
+  engine: CedarEngine,
+  text: string,
+  schema: string | object,
+): CedarRule[] {
   const problems = complaints(engine, text, schema);
   if (problems.length > 0) throw refused('policies', problems);
-  const rules = parts(engine, text).map((part, index) => ruleOf(engine, part, `policy${index}`, problems));
+  const rules = parts(engine, text).map((part, index) =>
+    ruleOf(engine, part, `policy${index}`, problems),
+  );
   const seen = new Set<string>();
   for (const { id } of rules) {
     if (seen.has(id)) problems.push(`two policies have the id ${JSON.stringify(id)}`);
-    if (id === '' || id.length > RULE_ID_MAX) problems.push(`an id must have 1 to ${RULE_ID_MAX} characters`);
+    if (id === '' || id.length > RULE_ID_MAX)
+      problems.push(`an id must have 1 to ${RULE_ID_MAX} characters`);
     seen.add(id);
   }
   if (problems.length > 0) throw refused('policies', problems);
@@ -43,7 +50,11 @@ function complaints(engine: CedarEngine, text: string, schema: string | object):
   if (answer.type === 'failure') return answer.errors.map(say);
   const { validationErrors, validationWarnings, otherWarnings } = answer;
   const about = ({ error }: PolicyComplaint): string => say(error);
-  return [...validationErrors.map(about), ...validationWarnings.map(about), ...otherWarnings.map(say)];
+  return [
+    ...validationErrors.map(about),
+    ...validationWarnings.map(about),
+    ...otherWarnings.map(say),
+  ];
 }
 
 function parts(engine: CedarEngine, text: string): string[] {
@@ -54,7 +65,9 @@ function parts(engine: CedarEngine, text: string): string[] {
       answer.errors.map((error) => sayingOf(error, text)),
     );
   // Cedar sorts its policy names as text: policy10 before policy2.
-  const places = answer.policies.map((_, index) => index).sort((a, b) => (`policy${a}` < `policy${b}` ? -1 : 1));
+  const places = answer.policies
+    .map((_, index) => index)
+    .sort((a, b) => (`policy${a}` < `policy${b}` ? -1 : 1));
   const ordered: string[] = [];
   for (const [index, place] of places.entries()) ordered[place] = answer.policies[index] as string;
   return ordered;

@@ -6,7 +6,13 @@ import { sayingOf } from './engine.ts';
 import { refused } from './errors.ts';
 
 /** The Cedar type of one value. A set has strings, integers or booleans. */
-export type Kind = 'String' | 'Long' | 'Bool' | 'decimal' | 'datetime' | { readonly setOf: 'String' | 'Long' | 'Bool' };
+export type Kind =
+  | 'String'
+  | 'Long'
+  | 'Bool'
+  | 'decimal'
+  | 'datetime'
+  | { readonly setOf: 'String' | 'Long' | 'Bool' };
 
 export interface Attribute {
   readonly name: string;
@@ -55,7 +61,11 @@ const ATTRIBUTES: Readonly<Record<string, Kind>> = {
   scopes: { setOf: 'String' },
 };
 
-const ENTITIES: Readonly<Record<string, readonly string[]>> = { Principal: ['Role'], Role: [], Trajectory: [] };
+const ENTITIES: Readonly<Record<string, readonly string[]>> = {
+  Principal: ['Role'],
+  Role: [],
+  Trajectory: [],
+};
 
 type Declared = { readonly [name: string]: any };
 
@@ -78,7 +88,9 @@ export function readSchema(engine: CedarEngine, schema: string | object): ReadSc
   const namespaces = answer.json as Declared;
   const named = Object.keys(namespaces).filter((name) => name !== '');
   if (named.length > 0)
-    problems.push(`it has the namespace ${named.join(', ')}; declare everything without a namespace`);
+    problems.push(
+      `it has the namespace ${named.join(', ')}; declare everything without a namespace`,
+    );
   const { commonTypes = {}, entityTypes = {}, actions = {} } = (namespaces[''] ?? {}) as Declared;
   checkEntities(entityTypes, problems);
   const read = new Map<string, Shown>();
@@ -89,7 +101,10 @@ export function readSchema(engine: CedarEngine, schema: string | object): ReadSc
     read.set(name, shownOf(name, appliesTo, new Types(commonTypes), problems));
   }
   if (problems.length > 0) throw refused('schema', problems);
-  return { actions: read, inRoles: entityTypes.Principal?.memberOfTypes?.includes('Role') === true };
+  return {
+    actions: read,
+    inRoles: entityTypes.Principal?.memberOfTypes?.includes('Role') === true,
+  };
 }
 
 function isEmpty(types: unknown): boolean {
@@ -100,12 +115,17 @@ function checkEntities(entityTypes: Declared, problems: string[]): void {
   for (const [name, { memberOfTypes = [], shape, tags }] of Object.entries(entityTypes)) {
     const within = Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : undefined;
     if (within === undefined) {
-      problems.push(`no request has the entity type ${name}; the types are ${Object.keys(ENTITIES).join(', ')}`);
+      problems.push(
+        `no request has the entity type ${name}; the types are ${Object.keys(ENTITIES).join(', ')}`,
+      );
       continue;
     }
     const other = (memberOfTypes as string[]).find((type) => !within.includes(type));
     if (other !== undefined) problems.push(`a ${name} is never in a ${other}`);
-    if (Object.keys(shape?.attributes ?? {}).length > 0 || (shape !== undefined && shape.type !== 'Record'))
+    if (
+      Object.keys(shape?.attributes ?? {}).length > 0 ||
+      (shape !== undefined && shape.type !== 'Record')
+    )
       problems.push(`${name} declares attributes, but the entities have none`);
     if (tags !== undefined) problems.push(`${name} declares tags, but the entities have none`);
   }
@@ -118,7 +138,9 @@ function shownOf(action: string, appliesTo: Declared, types: Types, problems: st
   ] as const) {
     const declared = appliesTo[what] as readonly string[];
     if (declared.length !== 1 || declared[0] !== only)
-      problems.push(`the action ${action} applies to ${declared.join(', ')}, but must apply to ${only}`);
+      problems.push(
+        `the action ${action} applies to ${declared.join(', ')}, but must apply to ${only}`,
+      );
   }
   const attributes: Attribute[] = [];
   const shown: { -readonly [Part in keyof Shown]: Shown[Part] } = {
@@ -130,11 +152,19 @@ function shownOf(action: string, appliesTo: Declared, types: Types, problems: st
   const place = `the context of ${action}`;
   for (const { name, type, required } of types.members(appliesTo['context'], place, problems)) {
     if (name === 'params')
-      shown.params = paramsOf(types.members(type, `${place}, params`, problems), place, problems, types);
+      shown.params = paramsOf(
+        types.members(type, `${place}, params`, problems),
+        place,
+        problems,
+        types,
+      );
     else if (name === 'args') shown.args = argsOf(type, 'args', place, problems, types);
-    else if (name === 'call') shown.call = { required, inputs: inputsOf(type, place, problems, types) };
+    else if (name === 'call')
+      shown.call = { required, inputs: inputsOf(type, place, problems, types) };
     else if (!Object.hasOwn(ATTRIBUTES, name))
-      problems.push(`${place} has ${name}; it can have ${Object.keys(ATTRIBUTES).join(', ')}, params, args and call`);
+      problems.push(
+        `${place} has ${name}; it can have ${Object.keys(ATTRIBUTES).join(', ')}, params, args and call`,
+      );
     else {
       const kind = ATTRIBUTES[name] as Kind;
       if (JSON.stringify(types.kind(type)) !== JSON.stringify(kind))
@@ -151,16 +181,28 @@ interface Member {
   readonly required: boolean;
 }
 
-function paramsOf(members: readonly Member[], place: string, problems: string[], types: Types): Attribute[] {
+function paramsOf(
+  members: readonly Member[],
+  place: string,
+  problems: string[],
+  types: Types,
+): Attribute[] {
   return members.map(({ name, type, required }) => {
     checkName(name, place, problems);
-    if (types.kind(type) !== 'String') problems.push(`${place} has params.${name}, which must be a String`);
+    if (types.kind(type) !== 'String')
+      problems.push(`${place} has params.${name}, which must be a String`);
     return { name, kind: 'String', required };
   });
 }
 
 /** `what`: the name of the record in the context. */
-function argsOf(record: Json, what: string, place: string, problems: string[], types: Types): Argument[] {
+function argsOf(
+  record: Json,
+  what: string,
+  place: string,
+  problems: string[],
+  types: Types,
+): Argument[] {
   return types.members(record, `${place}, ${what}`, problems).map(({ name, type, required }) => {
     const kind = types.kind(type);
     checkName(name, place, problems);
@@ -169,7 +211,12 @@ function argsOf(record: Json, what: string, place: string, problems: string[], t
         `${place} has ${what}.${name}, which can be String, Long, Bool, decimal, or a Set of one of the first three`,
       );
     }
-    return { name, kind: kind ?? 'String', required, path: pathOf(name, `${place} has ${what}.${name}`, problems) };
+    return {
+      name,
+      kind: kind ?? 'String',
+      required,
+      path: pathOf(name, `${place} has ${what}.${name}`, problems),
+    };
   });
 }
 
@@ -185,7 +232,9 @@ function inputsOf(
   const inputs = tools.map(({ name, type, required }) => {
     if (!isToolName(name)) problems.push(`${place} has call.${name}, which is no name of a tool`);
     if (required && tools.length > 1)
-      problems.push(`${place} requires call.${name}, but each request has one call; make it optional`);
+      problems.push(
+        `${place} requires call.${name}, but each request has one call; make it optional`,
+      );
     return [name, argsOf(type, `call.${name}`, place, problems, types)] as const;
   });
   return new Map(inputs);
@@ -193,7 +242,8 @@ function inputsOf(
 
 /** In Cedar's JSON form these fields mark an escape and not data. */
 function checkName(name: string, place: string, problems: string[]): void {
-  if (['__entity', '__extn', '__expr'].includes(name)) problems.push(`${place} has ${name}, which Cedar reserves`);
+  if (['__entity', '__extn', '__expr'].includes(name))
+    problems.push(`${place} has ${name}, which Cedar reserves`);
 }
 
 function pathOf(name: string, argument: string, problems: string[]): readonly string[] {
@@ -247,7 +297,9 @@ class Types {
     const resolved = this.#resolved(type);
     if (resolved['type'] === 'Set') {
       const element = this.kind(resolved['element']);
-      return element === 'String' || element === 'Long' || element === 'Bool' ? { setOf: element } : undefined;
+      return element === 'String' || element === 'Long' || element === 'Bool'
+        ? { setOf: element }
+        : undefined;
     }
     const name = nameOf(resolved);
     return Object.hasOwn(SCALARS, name) ? SCALARS[name] : undefined;

@@ -25,14 +25,21 @@ when { context.args.server == "bank" && context.args has "/args/cents" && contex
 
 test('Cedar permits, asks and forbids calls, and unknown tools still ask', async () => {
   const policy = await cedarPolicy({ policies: POLICIES, schema: SCHEMA });
-  const { rules } = readRules('id: cedar\ndefault: allow\ntools: { bank/pay: {}, mail/send: {} }\n');
+  const { rules } = readRules(
+    'id: cedar\ndefault: allow\ntools: { bank/pay: {}, mail/send: {} }\n',
+  );
   const domain = gateway({ rules });
   const writ = writFor('agent:ada');
   const assize = runtimeOver(new MemoryStore(), [domain], { policy });
   const trajectory = await assize.create(domain, { writs: [writ] });
   const call = async (server: string, tool: string, args: object) => {
     const role = { name: 'agent', params: { agent: 'ada' } } as never;
-    const ruling = await trajectory.propose({ action: 'call', role, args: { server, tool, args }, writ });
+    const ruling = await trajectory.propose({
+      action: 'call',
+      role,
+      args: { server, tool, args },
+      writ,
+    });
     return [ruling.ruling, 'reason' in ruling ? ruling.reason : undefined];
   };
   expect(await call('bank', 'pay', { cents: 50, to: ['x'] })).toEqual(['committed', undefined]);

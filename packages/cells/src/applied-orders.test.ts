@@ -35,7 +35,15 @@ test('a row of another cell, of another key or of no MAC counts as absent', asyn
   const rows = new AppliedOrders(side, 'one', OWN);
   await rows.record(2);
   const honest = (await side.sideGet(KIND, 'one'))!.body;
-  const forged = [ofTwo, foreign, honest.replace('2}', '9}'), '{"orders":9}', '{"mac":5,"orders":9}', 'null', '[]'];
+  const forged = [
+    ofTwo,
+    foreign,
+    honest.replace('2}', '9}'),
+    '{"orders":9}',
+    '{"mac":5,"orders":9}',
+    'null',
+    '[]',
+  ];
   for (const body of [...forged, '"a"', '{"mac":"a","orders":"9"}']) {
     await put(side, body);
     expect(await rows.read(), body).toBe(0);
@@ -55,7 +63,9 @@ test('no body of a row is a number that was never recorded', async () => {
     fc.asyncProperty(fc.json(), async (text) => {
       await put(side, null);
       await side
-        .sidePut([{ kind: KIND, key: 'one', expected: null, body: JSON.stringify(JSON.parse(text)) }])
+        .sidePut([
+          { kind: KIND, key: 'one', expected: null, body: JSON.stringify(JSON.parse(text)) },
+        ])
         .catch((error: { code?: string }) => expect(error.code).toBe('store_invalid_input'));
       expect(await rows.read()).toBe(0);
     }),

@@ -24,7 +24,11 @@ export async function auditCells(file: CellsFile, log: RootLog): Promise<readonl
   return Promise.all(file.cells.map((place) => audited(place, directory, log)));
 }
 
-async function audited(place: CellPlace, directory: DirectoryState, { sealKeys }: RootLog): Promise<CellAudit> {
+async function audited(
+  place: CellPlace,
+  directory: DirectoryState,
+  { sealKeys }: RootLog,
+): Promise<CellAudit> {
   const last = lastOf(directory, place.name);
   const found = { cell: place.name, recorded: last?.size };
   try {
@@ -36,7 +40,11 @@ async function audited(place: CellPlace, directory: DirectoryState, { sealKeys }
       await store.close();
     }
   } catch (error) {
-    return { ...found, size: undefined, fault: isInstance(error, Error) ? error.message : String(error) };
+    return {
+      ...found,
+      size: undefined,
+      fault: isInstance(error, Error) ? error.message : String(error),
+    };
   }
 }
 

@@ -29,7 +29,9 @@ export function cellStore(store: Store, watch: RootWatch, onClose: () => Promise
     (await store.trajectories()).filter(({ trajectory_id }) => isListed(trajectory_id));
   const trajectoriesToReview = async (): Promise<string[]> => {
     const names = await store.trajectoriesToReview?.();
-    return names?.filter(isListed) ?? (await trajectories()).map(({ trajectory_id }) => trajectory_id);
+    return (
+      names?.filter(isListed) ?? (await trajectories()).map(({ trajectory_id }) => trajectory_id)
+    );
   };
   const close: Store['close'] = async () => {
     try {
@@ -38,7 +40,13 @@ export function cellStore(store: Store, watch: RootWatch, onClose: () => Promise
       await store.close();
     }
   };
-  const own: Readonly<Record<string, unknown>> = { commit, sidePut, trajectories, trajectoriesToReview, close };
+  const own: Readonly<Record<string, unknown>> = {
+    commit,
+    sidePut,
+    trajectories,
+    trajectoriesToReview,
+    close,
+  };
   return new Proxy(store, {
     get: (target, name) => {
       if (typeof name === 'string' && Object.hasOwn(own, name)) return own[name];

@@ -29,7 +29,12 @@ cells:
     root: `sqlite:${folder}/root.db`,
     silenceMs: 20_000,
     cells: [
-      { name: 'one', store: `sqlite:${folder}/one.db`, url: 'https://one.example', archive: `file:${folder}/old` },
+      {
+        name: 'one',
+        store: `sqlite:${folder}/one.db`,
+        url: 'https://one.example',
+        archive: `file:${folder}/old`,
+      },
       { name: 'two', store: 'postgres://a@db/ledgers?schema=two', archive: 's3:bucket/two' },
       { name: 'three', store: 'sqlite:/var/three.db', url: 'http://127.0.0.1:4519' },
     ],
@@ -41,7 +46,8 @@ test('without a time of silence it is 15 seconds', () => {
 });
 
 describe('a file with a fault', () => {
-  const one = (members: string): string => `root: sqlite:./root.db\ncells:\n  one: { ${members} }\n`;
+  const one = (members: string): string =>
+    `root: sqlite:./root.db\ncells:\n  one: { ${members} }\n`;
   const faults: readonly (readonly [what: string, text: string, named: string])[] = [
     ['no text', '', 'object'],
     ['a list', '- root: a\n', 'object'],
@@ -61,8 +67,16 @@ describe('a file with a fault', () => {
     ['a store that is a number', one('store: 5'), '/cells/one/store'],
     ['an address that is none', one('store: sqlite:./a.db, url: one.example'), '/cells/one/url'],
     ['an address of a file', one('store: sqlite:./a.db, url: "file:///one"'), '/cells/one/url'],
-    ['an address with a path', one('store: sqlite:./a.db, url: "http://one.example/assize"'), '/cells/one/url'],
-    ['an address with a password', one('store: sqlite:./a.db, url: "http://a:b@one.example"'), '/cells/one/url'],
+    [
+      'an address with a path',
+      one('store: sqlite:./a.db, url: "http://one.example/assize"'),
+      '/cells/one/url',
+    ],
+    [
+      'an address with a password',
+      one('store: sqlite:./a.db, url: "http://a:b@one.example"'),
+      '/cells/one/url',
+    ],
     ['an empty archive', one("store: sqlite:./a.db, archive: ''"), '/cells/one/archive'],
     ['a name in capitals', GOOD.replace('one:', 'One:'), '/cells/One: a name of a cell'],
     ['a name with a colon', GOOD.replace('one:', '"one:two":'), 'name of a cell'],
@@ -79,7 +93,11 @@ describe('a file with a fault', () => {
   test.each(faults)('%s is refused, and named', (_, text, named) => {
     const file = written(text);
     expect(() => readCellsFile(file)).toThrow(
-      expect.objectContaining({ code: 'bad_config', message: expect.stringContaining(named), evidence: { file } }),
+      expect.objectContaining({
+        code: 'bad_config',
+        message: expect.stringContaining(named),
+        evidence: { file },
+      }),
     );
   });
 
@@ -93,15 +111,21 @@ describe('a file with a fault', () => {
         return (error as Error).message.replace(`The file of cells ${file}: `, '');
       }
     };
-    const silence = '/silence: it must be a whole number of seconds from 5 to 3600. Omit it for 15.';
+    const silence =
+      '/silence: it must be a whole number of seconds from 5 to 3600. Omit it for 15.';
     for (const value of ['4', '3601', '7.5', '"15"', 'no'])
       expect(messageOf(`silence: ${value}\n${GOOD}`)).toBe(silence);
-    const root = '/root: it must be the URL of the store of the root log, such as postgres://assize@db0.example/root.';
+    const root =
+      '/root: it must be the URL of the store of the root log, such as postgres://assize@db0.example/root.';
     for (const value of ['', "root: ''\n", 'root: 5\n'])
       expect(messageOf(GOOD.replace(/root: .*\n/, value))).toBe(root);
     expect(messageOf(GOOD.replace('root:', 'roots:'))).toContain('there is no field "roots"');
-    expect(messageOf(one('store: 5'))).toBe('/cells/one/store: it must be a string, but is a number.');
-    expect(messageOf('root: sqlite:./root.db\n')).toBe('/cells: it must be an object, but is missing.');
+    expect(messageOf(one('store: 5'))).toBe(
+      '/cells/one/store: it must be a string, but is a number.',
+    );
+    expect(messageOf('root: sqlite:./root.db\n')).toBe(
+      '/cells: it must be an object, but is missing.',
+    );
   });
 
   test('a URL that is of no store is refused as elsewhere', () => {
@@ -156,7 +180,11 @@ describe('a file with a fault', () => {
 });
 
 test('a URL names a file and perhaps a cell', () => {
-  const parts = (url: string) => [isCellsUrl(url), partsOfCellsUrl(url).file, partsOfCellsUrl(url).cell];
+  const parts = (url: string) => [
+    isCellsUrl(url),
+    partsOfCellsUrl(url).file,
+    partsOfCellsUrl(url).cell,
+  ];
   expect(parts('cells:a.yaml')).toEqual([true, 'a.yaml', undefined]);
   expect(parts('cells:a.yaml?cell=one')).toEqual([true, 'a.yaml', 'one']);
   expect(parts('cells:a.yaml?cell=')).toEqual([true, 'a.yaml', '']);

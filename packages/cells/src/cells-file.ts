@@ -34,12 +34,16 @@ const SILENCE_SECONDS = 15;
 const SILENCE_MIN = 5;
 const SILENCE_MAX = 3_600;
 const SILENCE_FORM = `it must be a whole number of seconds from ${SILENCE_MIN} to ${SILENCE_MAX}. Omit it for ${SILENCE_SECONDS}`;
-const ROOT_FORM = 'it must be the URL of the store of the root log, such as postgres://assize@db0.example/root';
+const ROOT_FORM =
+  'it must be the URL of the store of the root log, such as postgres://assize@db0.example/root';
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const NAME_FORM = 'a name of a cell has 1 to 63 lower-case letters, digits and dashes';
 const text = z.string().min(1).max(4_096);
-const address = text.refine(isOrigin, 'an address is that of a server, such as https://eu-1.example, without a path');
+const address = text.refine(
+  isOrigin,
+  'an address is that of a server, such as https://eu-1.example, without a path',
+);
 const form = z.strictObject({
   root: z.string(ROOT_FORM).min(1, ROOT_FORM).max(4_096),
   silence: z
@@ -49,7 +53,10 @@ const form = z.strictObject({
     .max(SILENCE_MAX, SILENCE_FORM)
     .optional(),
   cells: z
-    .record(z.string(), z.strictObject({ store: text, url: address.optional(), archive: text.optional() }))
+    .record(
+      z.string(),
+      z.strictObject({ store: text, url: address.optional(), archive: text.optional() }),
+    )
     .refine((cells) => Object.keys(cells).length > 0, 'at least one cell is needed')
     .superRefine((cells, { addIssue }) => {
       for (const name of Object.keys(cells))
@@ -63,7 +70,10 @@ export function isCellsUrl(url: string): boolean {
 }
 
 /** The file of a URL `cells:FILE` or `cells:FILE?cell=NAME`, and the cell that it names. */
-export function partsOfCellsUrl(url: string): { readonly file: string; readonly cell: string | undefined } {
+export function partsOfCellsUrl(url: string): {
+  readonly file: string;
+  readonly cell: string | undefined;
+} {
   const [, file = '', cell] = /^cells:(.*?)(?:\?cell=([^?]*))?$/s.exec(url) ?? [];
   return { file, cell };
 }
@@ -82,7 +92,11 @@ export function readCellsFile(file: string): CellsFile {
     ...(url !== undefined && { url: new URL(url).origin }),
     ...(archive !== undefined && { archive: placeIn(folder, 'file:', archive) }),
   }));
-  const own = { file: resolve(file), root: placeIn(folder, 'sqlite:', root), silenceMs: silence * 1_000 };
+  const own = {
+    file: resolve(file),
+    root: placeIn(folder, 'sqlite:', root),
+    silenceMs: silence * 1_000,
+  };
   for (const url of [own.root, ...places.map(({ store }) => store)]) checkStoreUrl(url);
   const stores = [own.root, ...places.map(({ store }) => store)];
   if (new Set(stores).size < stores.length)
@@ -96,9 +110,13 @@ export function cellNamed({ file, cells }: CellsFile, name: string | undefined):
   if (found !== undefined) return found;
   const names = cells.map((cell) => cell.name);
   const what = name === undefined ? 'The store URL names no cell' : `${file} has no cell ${name}`;
-  throw new CellsError('not_found', `${what}. Write cells:FILE?cell=NAME with one of: ${names.join(', ')}.`, {
-    evidence: { cells: names },
-  });
+  throw new CellsError(
+    'not_found',
+    `${what}. Write cells:FILE?cell=NAME with one of: ${names.join(', ')}.`,
+    {
+      evidence: { cells: names },
+    },
+  );
 }
 
 function written(file: string): z.infer<typeof form> {
@@ -107,7 +125,8 @@ function written(file: string): z.infer<typeof form> {
   try {
     value = parse(readFileSync(file, 'utf8'), { maxAliasCount: 0, logLevel: 'error' });
   } catch (error) {
-    if (isInstance(error, ReferenceError)) throw badFile(file, 'it has an alias. Write each value out', error);
+    if (isInstance(error, ReferenceError))
+      throw badFile(file, 'it has an alias. Write each value out', error);
     if (isInstance(error, YAMLParseError))
       throw badFile(file, `it is not YAML: ${error.message.split('\n')[0]}`, error);
     const { code } = error as NodeJS.ErrnoException;

@@ -64,7 +64,12 @@ function listed({ orders, tenants, halted, revoked }: DirectoryState) {
 
 function listedModel({ orders, places, halted, revoked }: NaiveDirectory) {
   const sorted = (names: ReadonlySet<string>) => [...names].toSorted();
-  return { orders, places: [...places].toSorted(), halted: sorted(halted), revoked: sorted(revoked) };
+  return {
+    orders,
+    places: [...places].toSorted(),
+    halted: sorted(halted),
+    revoked: sorted(revoked),
+  };
 }
 
 async function isTaken(log: RootLog, order: Order, name: string, cell: string): Promise<boolean> {
@@ -112,7 +117,11 @@ test('any orders have the result of a model, and each refusal changes nothing', 
 });
 
 const trees = fc
-  .record({ texts: fc.array(fc.string(), { minLength: 2, maxLength: 40 }), at: fc.nat(), other: fc.nat() })
+  .record({
+    texts: fc.array(fc.string(), { minLength: 2, maxLength: 40 }),
+    at: fc.nat(),
+    other: fc.nat(),
+  })
   .map(({ texts, at, other }) => ({
     leaves: texts.map((text, i) => `${i} ${text}`),
     before: 1 + (at % (texts.length - 1)),
@@ -135,14 +144,17 @@ test('a checkpoint counts if and only if it continues the last one', async () =>
       const tree = new NaiveTree(leaves);
       const forged = leaves.map((leaf, i) => (i === changed % before ? 'forged' : leaf));
       const other = new NaiveTree(forged);
-      const ruling = async (report: ReturnType<typeof reportOf>) => (await log.report('one', report)).ruling;
+      const ruling = async (report: ReturnType<typeof reportOf>) =>
+        (await log.report('one', report)).ruling;
       expect(await ruling(reportOf(tree, before))).toBe('committed');
       const kept = (await log.read()).cells;
       const honest = reportOf(tree, size, before);
       // Another history, with its own proof and with that of the honest one.
       expect(await ruling(reportOf(other, size, before))).toBe('rejected');
       expect(await ruling({ ...reportOf(other, size), proof: honest.proof })).toBe('rejected');
-      expect(await ruling({ ...honest, proof: [...honest.proof, 'a'.repeat(64)] })).toBe('rejected');
+      expect(await ruling({ ...honest, proof: [...honest.proof, 'a'.repeat(64)] })).toBe(
+        'rejected',
+      );
       expect(await ruling(reportOf(tree, before, before))).toBe('rejected');
       if (before > 1) expect(await ruling(reportOf(tree, before - 1))).toBe('rejected');
       expect((await log.read()).cells).toEqual(kept);

@@ -48,14 +48,17 @@ export const directory = defineDomain({
   actions: {
     report: {
       process: 'reporting',
-      description: 'Records a checkpoint of the log of a cell, with the proof that it continues the last one.',
+      description:
+        'Records a checkpoint of the log of a cell, with the proof that it continues the last one.',
       args: z.object({ size: z.number().int().positive(), root: hex, proof: z.array(hex).max(65) }),
       apply: (state, { size, root, proof }, { role: { cell } }) => {
         const before = state.cells[cell];
         if (before !== undefined && size <= before.size)
           throw new Error(`The last checkpoint of ${cell} has ${before.size} entries`);
         if (before !== undefined && !isContinued(before, { size, root }, proof))
-          throw new Error(`The log of ${cell} does not continue its checkpoint of ${before.size} entries`);
+          throw new Error(
+            `The log of ${cell} does not continue its checkpoint of ${before.size} entries`,
+          );
         state.cells[cell] = { size, root };
       },
     },
@@ -76,9 +79,12 @@ export const directory = defineDomain({
       args: z.object({ tenant: text, to: text }),
       apply: (state, { tenant, to }) => {
         const placed = state.tenants[tenant];
-        if (placed === undefined) throw new Error(`No cell has the tenant ${tenant}: place it first`);
+        if (placed === undefined)
+          throw new Error(`No cell has the tenant ${tenant}: place it first`);
         if (placed.to !== undefined)
-          throw new Error(`The tenant ${tenant} moves to ${placed.to} already: end that move, or cancel it`);
+          throw new Error(
+            `The tenant ${tenant} moves to ${placed.to} already: end that move, or cancel it`,
+          );
         if (placed.cell === to) throw new Error(`The tenant ${tenant} lives in ${to} already`);
         placed.to = to;
         state.orders += 1;
@@ -124,7 +130,8 @@ export const directory = defineDomain({
       description: 'Revokes every grant of a principal in every cell, for good.',
       args: z.object({ principal: text, reason }),
       apply: (state, { principal, reason }) => {
-        if (state.revoked[principal] !== undefined) throw new Error(`${principal} is revoked already`);
+        if (state.revoked[principal] !== undefined)
+          throw new Error(`${principal} is revoked already`);
         state.revoked[principal] = reason;
         state.orders += 1;
       },

@@ -1,4 +1,9 @@
-import { compareWithHead, comparisonFault, integrateLog, type LogStore } from 'assize/internal/ledger';
+import {
+  compareWithHead,
+  comparisonFault,
+  integrateLog,
+  type LogStore,
+} from 'assize/internal/ledger';
 import type { Store } from 'assize/internal/stores';
 import type { DirectoryState } from './directory.ts';
 import { CellsError } from './errors.ts';
@@ -22,7 +27,11 @@ export async function divergenceOf(
 }
 
 /** The fault of a log beside a checkpoint of its cell, in one sentence. Writes nothing. */
-export async function faultOf(store: LogStore, cell: string, { size, root }: Checkpoint): Promise<string | undefined> {
+export async function faultOf(
+  store: LogStore,
+  cell: string,
+  { size, root }: Checkpoint,
+): Promise<string | undefined> {
   const comparison = await compareWithHead(store, { size, root: Buffer.from(root, 'hex') });
   return comparisonFault(comparison, { origin: `the cell ${cell} in the root log`, size });
 }

@@ -4,10 +4,20 @@ import type { DirectoryState } from './directory.ts';
 import { explainedHalt, ORDERS_PRINCIPAL } from './explained-halt.ts';
 import { RootWatch } from './root-watch.ts';
 
-const EMPTY: DirectoryState = { orders: 0, cells: {}, tenants: { acme: { cell: 'one' } }, halted: {}, revoked: {} };
+const EMPTY: DirectoryState = {
+  orders: 0,
+  cells: {},
+  tenants: { acme: { cell: 'one' } },
+  halted: {},
+  revoked: {},
+};
 
 /** The explanation in the cell `one` of a refusal in `acme:orders`. */
-async function explained(change: Partial<DirectoryState>, principal = ORDERS_PRINCIPAL, code = 'halted' as const) {
+async function explained(
+  change: Partial<DirectoryState>,
+  principal = ORDERS_PRINCIPAL,
+  code = 'halted' as const,
+) {
   const watch = new RootWatch({
     log: { head: async () => 'head', read: async () => ({ ...EMPTY, ...change }) },
     file: {
@@ -30,10 +40,30 @@ async function explained(change: Partial<DirectoryState>, principal = ORDERS_PRI
 }
 
 test.each([
-  ['a halt of the tenant', { halted: { acme: 'audit' } }, false, /: audit\. .*: assize cells resume acme$/],
-  ['a halt of all tenants', { halted: { '*': 'all', acme: 'audit' } }, false, /: all\. .*: assize cells resume '\*'$/],
-  ['a move', { tenants: { acme: { cell: 'one', to: 'two' } }, halted: { acme: 'audit' } }, true, /moves to .* two/],
-  ['a copy that stayed', { tenants: { acme: { cell: 'two' } } }, false, /lives in the cell two\. Use that cell\.$/],
+  [
+    'a halt of the tenant',
+    { halted: { acme: 'audit' } },
+    false,
+    /: audit\. .*: assize cells resume acme$/,
+  ],
+  [
+    'a halt of all tenants',
+    { halted: { '*': 'all', acme: 'audit' } },
+    false,
+    /: all\. .*: assize cells resume '\*'$/,
+  ],
+  [
+    'a move',
+    { tenants: { acme: { cell: 'one', to: 'two' } }, halted: { acme: 'audit' } },
+    true,
+    /moves to .* two/,
+  ],
+  [
+    'a copy that stayed',
+    { tenants: { acme: { cell: 'two' } } },
+    false,
+    /lives in the cell two\. Use that cell\.$/,
+  ],
   ['an order that has ended', {}, true, /has ended/],
 ])('%s names its own remedy', async (_, change, retryable, words) => {
   const { told, error } = await explained(change);
@@ -44,6 +74,10 @@ test.each([
 test('a halt by a person, and any other refusal, stay as they are', async () => {
   const person = await explained({ halted: { acme: 'audit' } }, 'admin:ann');
   expect(person.told).toBe(person.error);
-  const other = await explained({ halted: { acme: 'audit' } }, ORDERS_PRINCIPAL, 'already_done' as never);
+  const other = await explained(
+    { halted: { acme: 'audit' } },
+    ORDERS_PRINCIPAL,
+    'already_done' as never,
+  );
   expect(other.told).toBe(other.error);
 });

@@ -12,21 +12,35 @@ export const ORDERS_PRINCIPAL = 'assize:cells';
  * it is.
  */
 export function explainedHalt(error: unknown, watch: RootWatch): unknown {
-  if (!isAssizeError(error, 'halted') || error.evidence['principal'] !== ORDERS_PRINCIPAL) return error;
+  if (!isAssizeError(error, 'halted') || error.evidence['principal'] !== ORDERS_PRINCIPAL)
+    return error;
   const id = String(error.evidence['trajectory_id']);
   const { text, retryable } = causeOf(id, watch);
-  return new RuntimeError('halted', `${id} is halted: ${text}`, { evidence: error.evidence, retryable, cause: error });
+  return new RuntimeError('halted', `${id} is halted: ${text}`, {
+    evidence: error.evidence,
+    retryable,
+    cause: error,
+  });
 }
 
-function causeOf(trajectoryId: string, watch: RootWatch): { readonly text: string; readonly retryable: boolean } {
+function causeOf(
+  trajectoryId: string,
+  watch: RootWatch,
+): { readonly text: string; readonly retryable: boolean } {
   const tenant = tenantOf(trajectoryId);
   const to = watch.moveOf(tenant);
   if (to !== undefined)
-    return { text: `its tenant moves to the cell ${to}. Try again with the same key.`, retryable: true };
+    return {
+      text: `its tenant moves to the cell ${to}. Try again with the same key.`,
+      retryable: true,
+    };
   const place = watch.placeOf(tenant)?.name;
   if (place !== undefined && place !== watch.cell)
     return { text: `its tenant lives in the cell ${place}. Use that cell.`, retryable: false };
   const halt = watch.haltOf(tenant);
   if (halt !== undefined) return { text: `${halt.reason}. ${halt.remedy}`, retryable: false };
-  return { text: 'the order has ended, and a server of the cell resumes it. Try again.', retryable: true };
+  return {
+    text: 'the order has ended, and a server of the cell resumes it. Try again.',
+    retryable: true,
+  };
 }

@@ -13,7 +13,13 @@
  * Never: spans a transaction over two cells, or trusts a clock of another machine.
  */
 export { auditCells, type CellAudit, openCellReadonly } from './audit-cells.ts';
-export { type CellPlace, type CellsFile, isCellsUrl, partsOfCellsUrl, readCellsFile } from './cells-file.ts';
+export {
+  type CellPlace,
+  type CellsFile,
+  isCellsUrl,
+  partsOfCellsUrl,
+  readCellsFile,
+} from './cells-file.ts';
 export { type DirectoryState, EVERY_TENANT, ROOT_LOG } from './directory.ts';
 export { CellsError, type CellsErrorCode } from './errors.ts';
 export { explainedHalt, ORDERS_PRINCIPAL } from './explained-halt.ts';

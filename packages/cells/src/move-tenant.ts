@@ -113,7 +113,9 @@ export async function cancelMove({
 }
 
 /** The cell that the tenant leaves, and whether an earlier call has begun the move. */
-async function sourceOf(options: MoveOptions): Promise<{ readonly from: CellPlace; readonly isBegun: boolean }> {
+async function sourceOf(
+  options: MoveOptions,
+): Promise<{ readonly from: CellPlace; readonly isBegun: boolean }> {
   const { file, log, tenant, to, principal } = options;
   const placed = placeIn(await log.read(), tenant);
   const canMove = placed !== undefined && (placed.to ?? to) === to && placed.cell !== to;
@@ -128,7 +130,11 @@ async function sourceOf(options: MoveOptions): Promise<{ readonly from: CellPlac
  *
  * @throws CellsError `wrong_state`
  */
-async function requireServed({ name }: CellPlace, store: Store, { log, tenant, signal }: MoveOptions): Promise<void> {
+async function requireServed(
+  { name }: CellPlace,
+  store: Store,
+  { log, tenant, signal }: MoveOptions,
+): Promise<void> {
   if (await log.servedCell(name, store).ask(SERVER_MS, signal)) return;
   throw new CellsError(
     'wrong_state',
@@ -140,7 +146,10 @@ async function requireServed({ name }: CellPlace, store: Store, { log, tenant, s
 /** A server answers within two reads of the root log, unless it works on orders. */
 const SERVER_MS = 5_000;
 
-function placeIn({ tenants }: DirectoryState, tenant: string): DirectoryState['tenants'][string] | undefined {
+function placeIn(
+  { tenants }: DirectoryState,
+  tenant: string,
+): DirectoryState['tenants'][string] | undefined {
   return Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
 }
 
@@ -190,7 +199,8 @@ async function settled(store: Store, { tenant, signal }: MoveOptions): Promise<v
     const open: string[] = [];
     for (let after: number | undefined; ; ) {
       const page = await store.openEffects({ limit: 1_000, ...(after !== undefined && { after }) });
-      for (const { trajectory_id } of page) if (tenantOf(trajectory_id) === tenant) open.push(trajectory_id);
+      for (const { trajectory_id } of page)
+        if (tenantOf(trajectory_id) === tenant) open.push(trajectory_id);
       after = page.at(-1)?.epoch;
       if (page.length < 1_000) break;
     }
@@ -208,10 +218,17 @@ async function settled(store: Store, { tenant, signal }: MoveOptions): Promise<v
 /** Calls in progress may take this long to end. */
 const SETTLE_MS = 30_000;
 
-async function copied(source: Store, into: Store, tenant: string): Promise<{ entries: number; beliefs: number }> {
+async function copied(
+  source: Store,
+  into: Store,
+  tenant: string,
+): Promise<{ entries: number; beliefs: number }> {
   await integrateLog(source);
   const lines = exportLines(await TenantLog.of(source, tenant));
-  const { entries, beliefs } = await importLines(into, textsOf(lines), { erase: true, awaitsFacts: true });
+  const { entries, beliefs } = await importLines(into, textsOf(lines), {
+    erase: true,
+    awaitsFacts: true,
+  });
   return { entries, beliefs };
 }
 
@@ -225,7 +242,11 @@ async function* textsOf(lines: AsyncIterable<string>): AsyncGenerator<string> {
  *
  * @throws CellsError `wrong_state`
  */
-async function sameHeads(source: Store, into: Store, tenant: string): Promise<ReadonlyMap<string, Hash>> {
+async function sameHeads(
+  source: Store,
+  into: Store,
+  tenant: string,
+): Promise<ReadonlyMap<string, Hash>> {
   const heads = new Map<string, Hash>();
   const replayer = new Replayer(into);
   for (const { trajectory_id, head } of await source.trajectories()) {
@@ -236,7 +257,13 @@ async function sameHeads(source: Store, into: Store, tenant: string): Promise<Re
       throw new CellsError(
         'wrong_state',
         `The copy of ${trajectory_id} in the new cell ${fault === undefined ? 'lacks entries of the old one' : `does not verify: ${fault.detail}`}. The tenant has not moved; move it again.`,
-        { evidence: { tenant, trajectory_id, ...(fault !== undefined && { seq: fault.seq, code: fault.code }) } },
+        {
+          evidence: {
+            tenant,
+            trajectory_id,
+            ...(fault !== undefined && { seq: fault.seq, code: fault.code }),
+          },
+        },
       );
     heads.set(trajectory_id, head);
   }
@@ -248,8 +275,13 @@ async function adoptTools(into: Store, heads: ReadonlyMap<string, Hash>): Promis
   const roots: Hash[] = [];
   for (const name of heads.keys()) {
     const [first] = await into.entries(name, { limit: 1 });
-    if (first !== undefined && (await wasImported(into, first.id)) && !(await into.adopted(first.id)))
+    if (
+      first !== undefined &&
+      (await wasImported(into, first.id)) &&
+      !(await into.adopted(first.id))
+    )
       roots.push(first.id);
   }
-  if (roots.length > 0) await into.adopt({ at: systemClock.now(), reason: 'moved from another cell', roots });
+  if (roots.length > 0)
+    await into.adopt({ at: systemClock.now(), reason: 'moved from another cell', roots });
 }

@@ -1,12 +1,21 @@
 import { openStore, type Store, type StoreOptions, sealKeys } from 'assize/internal/stores';
 import { cellStore } from './cell-store.ts';
-import { type CellPlace, type CellsFile, cellNamed, partsOfCellsUrl, readCellsFile } from './cells-file.ts';
+import {
+  type CellPlace,
+  type CellsFile,
+  cellNamed,
+  partsOfCellsUrl,
+  readCellsFile,
+} from './cells-file.ts';
 import { divergenceOf } from './divergence.ts';
 import { RootLog, type RootLogOptions } from './root-log.ts';
 import { RootWatch } from './root-watch.ts';
 
 export interface OpenCellOptions
-  extends Pick<StoreOptions, 'mode' | 'checkpoint' | 'vectors' | 'statementTimeoutMs' | 'connectTimeoutMs'> {
+  extends Pick<
+    StoreOptions,
+    'mode' | 'checkpoint' | 'vectors' | 'statementTimeoutMs' | 'connectTimeoutMs'
+  > {
   readonly root: RootLogOptions['root'];
   readonly onFailure: (error: unknown) => void;
 }
@@ -34,7 +43,12 @@ export async function openCell(url: string, options: OpenCellOptions): Promise<C
   const file = readCellsFile(path);
   const place = cellNamed(file, cell);
   const { root, onFailure, mode = 'create', ...others } = options;
-  const own = await openStore(place.store, { ...others, mode, archive: place.archive, ...sealKeys(root) });
+  const own = await openStore(place.store, {
+    ...others,
+    mode,
+    archive: place.archive,
+    ...sealKeys(root),
+  });
   let log: RootLog | undefined;
   try {
     // A cell with entries has a root log: an empty one in its place would place its tenants anew.

@@ -11,7 +11,9 @@ import type { Cell } from './open-cell.ts';
  *
  * @throws CellsError `cell_diverged`; LedgerFault for an entry that does not verify
  */
-export async function reportCheckpoint(cell: Pick<Cell, 'own' | 'log' | 'watch' | 'place'>): Promise<void> {
+export async function reportCheckpoint(
+  cell: Pick<Cell, 'own' | 'log' | 'watch' | 'place'>,
+): Promise<void> {
   const { own, log, watch, place } = cell;
   await integrateLog(own);
   for (;;) {
@@ -21,8 +23,15 @@ export async function reportCheckpoint(cell: Pick<Cell, 'own' | 'log' | 'watch' 
     const { size, root } = await logHead(own);
     if (size === 0 || size === last?.size) return;
     await verifyLogged(own, { from: last?.size ?? 0, to: size });
-    const proof = last === undefined ? [] : await askNodes(own, (read) => consistencyProof(last.size, size, read));
-    const ruling = await log.report(place.name, { size, root: hexOf(root), proof: proof.map(hexOf) });
+    const proof =
+      last === undefined
+        ? []
+        : await askNodes(own, (read) => consistencyProof(last.size, size, read));
+    const ruling = await log.report(place.name, {
+      size,
+      root: hexOf(root),
+      proof: proof.map(hexOf),
+    });
     if (ruling.ruling === 'committed') return;
     // Another server of the cell may have reported a later head.
     const before = last?.size;

@@ -35,7 +35,8 @@ test('a file that was renamed is not heard, and is heard again when it is back',
   const head = await log.head();
   renameSync(file, `${file}.away`);
   await expect(log.head()).rejects.toMatchObject({ code: 'store_poisoned' });
-  for (let n = 0; n < 2; n++) await expect(log.head()).rejects.toMatchObject({ code: 'store_not_found' });
+  for (let n = 0; n < 2; n++)
+    await expect(log.head()).rejects.toMatchObject({ code: 'store_not_found' });
   await expect(place(log, 'beta')).rejects.toMatchObject({ code: 'store_closed' });
   renameSync(`${file}.away`, file);
   expect(await log.head()).toBe(head);
@@ -94,5 +95,6 @@ test('the side log reaches the store that was opened again', async () => {
 test('a log whose store was closed is not opened again', async () => {
   const { log } = await inFile();
   await log.store.close();
-  for (let n = 0; n < 2; n++) await expect(log.head()).rejects.toMatchObject({ code: 'store_closed' });
+  for (let n = 0; n < 2; n++)
+    await expect(log.head()).rejects.toMatchObject({ code: 'store_closed' });
 });

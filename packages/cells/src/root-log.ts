@@ -9,7 +9,10 @@ import { CellsError } from './errors.ts';
 import { ServedCell } from './served-cell.ts';
 
 /** Fixed, so that a repeated order of another process is the same order. */
-const PERIOD = { not_before: '2020-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z' } as const;
+const PERIOD = {
+  not_before: '2020-01-01T00:00:00.000000Z',
+  expires: '2100-01-01T00:00:00.000000Z',
+} as const;
 
 type Orders = keyof typeof directory.actions;
 
@@ -17,7 +20,11 @@ export interface RootLogOptions extends Pick<StoreOptions, 'mode'> {
   /** URL of the root store. */
   readonly url: string;
   /** The key that every cell trusts. With its private key the log takes orders. */
-  readonly root: { readonly publicKey: string; readonly privateKey?: string; readonly earlier?: readonly string[] };
+  readonly root: {
+    readonly publicKey: string;
+    readonly privateKey?: string;
+    readonly earlier?: readonly string[];
+  };
 }
 
 /** The open store of the root log, with the runtime over it. */
@@ -92,7 +99,9 @@ export class RootLog {
 
   /** A copy of the directory after the last entry of any process. */
   async read(): Promise<DirectoryState> {
-    const { result } = await this.#opened.assize.readHead(ROOT_LOG, (state) => structuredClone(state));
+    const { result } = await this.#opened.assize.readHead(ROOT_LOG, (state) =>
+      structuredClone(state),
+    );
     return result as unknown as DirectoryState;
   }
 
@@ -101,7 +110,11 @@ export class RootLog {
     cell: string,
     head: { readonly size: number; readonly root: string; readonly proof: readonly string[] },
   ) {
-    return this.#propose('report', head, { role: 'cell', params: { cell }, principal: `cell:${cell}` });
+    return this.#propose('report', head, {
+      role: 'cell',
+      params: { cell },
+      principal: `cell:${cell}`,
+    });
   }
 
   /**
@@ -117,7 +130,9 @@ export class RootLog {
     const ruling = await this.#propose(action, args, { role: 'operator', principal });
     if (ruling.ruling === 'committed') return;
     const why = ruling.ruling === 'rejected' ? ruling.detail : ruling.ruling;
-    throw new CellsError('wrong_state', `The root log refused the order: ${why}.`, { evidence: { action, ...args } });
+    throw new CellsError('wrong_state', `The root log refused the order: ${why}.`, {
+      evidence: { action, ...args },
+    });
   }
 
   /**
@@ -158,10 +173,19 @@ export class RootLog {
   async #propose(
     action: Orders,
     args: object,
-    { role, params = {}, principal }: { readonly role: string; readonly params?: object; readonly principal: string },
+    {
+      role,
+      params = {},
+      principal,
+    }: { readonly role: string; readonly params?: object; readonly principal: string },
   ): Promise<Ruling> {
     const writ = this.#writFor(principal, action);
-    return this.#opened.trajectory.propose({ action, role: { name: role, params }, args, writ } as never);
+    return this.#opened.trajectory.propose({
+      action,
+      role: { name: role, params },
+      args,
+      writ,
+    } as never);
   }
 
   /** @throws CellsError `wrong_state` without the private key */
@@ -181,7 +205,10 @@ export class RootLog {
   #privateKey(): string {
     const { privateKey } = this.#root;
     if (privateKey !== undefined) return privateKey;
-    throw new CellsError('wrong_state', 'The root log takes orders of the root key only. Set ASSIZE_ROOT_KEY_FILE.');
+    throw new CellsError(
+      'wrong_state',
+      'The root log takes orders of the root key only. Set ASSIZE_ROOT_KEY_FILE.',
+    );
   }
 }
 
@@ -190,7 +217,13 @@ async function opened({ url, root, mode = 'create' }: RootLogOptions): Promise<O
   const store = await openStore(url, { mode, ...sealKeys(root) });
   try {
     const assize = new Assize({
-      ...{ store, snapshots: store, oracle: store, domains: [directory], anchors: [root.publicKey] },
+      ...{
+        store,
+        snapshots: store,
+        oracle: store,
+        domains: [directory],
+        anchors: [root.publicKey],
+      },
     });
     return { store, assize, trajectory: await trajectoryIn(store, assize, mode) };
   } catch (error) {
@@ -208,7 +241,11 @@ async function closed({ assize, store }: Opened): Promise<void> {
 }
 
 /** Another process may create the log at the same time. */
-async function trajectoryIn(store: Store, assize: Assize, mode: RootLogOptions['mode']): Promise<Trajectory> {
+async function trajectoryIn(
+  store: Store,
+  assize: Assize,
+  mode: RootLogOptions['mode'],
+): Promise<Trajectory> {
   if (mode === 'create' && (await store.head(ROOT_LOG)) === undefined) {
     try {
       return (await assize.create(directory, { trajectoryId: ROOT_LOG })) as unknown as Trajectory;

@@ -17,7 +17,13 @@ import { RootWatch } from './root-watch.ts';
 
 const SILENCE_MS = 5_000;
 const KEYS = generateKeys(new Uint8Array(32).fill(3));
-const EMPTY: DirectoryState = { orders: 0, cells: {}, tenants: { acme: { cell: 'one' } }, halted: {}, revoked: {} };
+const EMPTY: DirectoryState = {
+  orders: 0,
+  cells: {},
+  tenants: { acme: { cell: 'one' } },
+  halted: {},
+  revoked: {},
+};
 const CELLS = [
   { name: 'one', store: 'memory:' },
   { name: 'two', store: 'memory:', url: 'http://two.example' },
@@ -68,8 +74,13 @@ function watched(side = new MemoryStore(), directory: Partial<DirectoryState> = 
       root.head += '+';
     },
     /** `open`, or the reason of the refusal of an entry. */
-    write: (trajectoryId = 'acme:orders', kind: EntryKind = 'commit', members: Members = commitMembers()) =>
-      codeOf(() => watch.requireWritable([new ChainWriter(trajectoryId).row(kind, members)])) ?? 'open',
+    write: (
+      trajectoryId = 'acme:orders',
+      kind: EntryKind = 'commit',
+      members: Members = commitMembers(),
+    ) =>
+      codeOf(() => watch.requireWritable([new ChainWriter(trajectoryId).row(kind, members)])) ??
+      'open',
   };
 }
 
@@ -78,7 +89,11 @@ describe('silence', () => {
     const { watch, write } = watched();
     expect(write()).toBe('silent');
     expect(watch.silentSeconds).toBeUndefined();
-    for (const ask of [() => watch.directory, () => watch.placeOf('acme'), () => watch.requireStanding('agent:a')])
+    for (const ask of [
+      () => watch.directory,
+      () => watch.placeOf('acme'),
+      () => watch.requireStanding('agent:a'),
+    ])
       expect(codeOf(ask)).toBe('silent');
   });
 
@@ -237,12 +252,16 @@ describe('places', () => {
     };
     const { watch, write } = watched(undefined, { tenants });
     await watch.read();
-    const refusals = ['acme', 'leaving', 'coming', 'away', 'lost', 'none', '__proto__', 'constructor'].map((name) => [
-      name,
-      write(name),
-      watch.isHere(name),
-      watch.placeOf(name)?.name,
-    ]);
+    const refusals = [
+      'acme',
+      'leaving',
+      'coming',
+      'away',
+      'lost',
+      'none',
+      '__proto__',
+      'constructor',
+    ].map((name) => [name, write(name), watch.isHere(name), watch.placeOf(name)?.name]);
     expect(refusals).toEqual([
       ['acme', 'open', true, 'one'],
       ['leaving', 'tenant_moves', false, 'one'],
@@ -259,14 +278,19 @@ describe('places', () => {
   test('one entry of another tenant refuses its batch', async () => {
     const { watch } = watched();
     await watch.read();
-    const entries = ['acme', 'beta'].map((name) => new ChainWriter(name).row('commit', commitMembers()));
+    const entries = ['acme', 'beta'].map((name) =>
+      new ChainWriter(name).row('commit', commitMembers()),
+    );
     expect(codeOf(() => watch.requireWritable(entries))).toBe('tenant_not_placed');
   });
 
   test('every process proposes the same cell for a new tenant', () => {
     fc.assert(
       fc.property(fc.string(), (tenant) => {
-        const [first, second] = [watched().watch.proposedFor(tenant), watched().watch.proposedFor(tenant)];
+        const [first, second] = [
+          watched().watch.proposedFor(tenant),
+          watched().watch.proposedFor(tenant),
+        ];
         expect(first).toBe(second);
         expect(CELLS).toContain(first);
       }),
@@ -276,7 +300,8 @@ describe('places', () => {
 
 const actionOf = (name: string, args: object = {}): Members =>
   commitMembers([], { action: { name, role: { name: 'assize', params: {} }, args } });
-const halt = (does: 'halt' | 'resume') => actionOf('assize.halt', { does, reason: 'why', principal: 'admin:ann' });
+const halt = (does: 'halt' | 'resume') =>
+  actionOf('assize.halt', { does, reason: 'why', principal: 'admin:ann' });
 
 test('a halted tenant takes the entries of a halted chain, and no resume', async () => {
   const { watch, write, change } = watched();
@@ -284,7 +309,10 @@ test('a halted tenant takes the entries of a halted chain, and no resume', async
   await watch.read();
   change({ orders: 1, halted: { acme: 'audit' } });
   await watch.read();
-  expect(watch.haltOf('acme')).toEqual({ reason: 'audit', remedy: 'Resume it with: assize cells resume acme' });
+  expect(watch.haltOf('acme')).toEqual({
+    reason: 'audit',
+    remedy: 'Resume it with: assize cells resume acme',
+  });
   const entries = {
     root: write('acme:new', 'root', rootMembers()),
     commit: write(),
@@ -299,15 +327,24 @@ test('a halted tenant takes the entries of a halted chain, and no resume', async
     expect([name, result]).toEqual([name, refused.includes(name) ? 'tenant_halted' : 'open']);
   change({ orders: 3, halted: { '*': 'all' } });
   await watch.read();
-  expect(['acme', 'beta', '__proto__'].map((name) => watch.haltOf(name)?.reason)).toEqual(['all', 'all', 'all']);
+  expect(['acme', 'beta', '__proto__'].map((name) => watch.haltOf(name)?.reason)).toEqual([
+    'all',
+    'all',
+    'all',
+  ]);
   change({ orders: 4, halted: {} });
   await watch.read();
   expect(['acme', '__proto__'].map((name) => watch.haltOf(name))).toEqual([undefined, undefined]);
-  for (const entry of [write(), write('acme', 'commit', halt('resume'))]) expect(entry).toBe('open');
+  for (const entry of [write(), write('acme', 'commit', halt('resume'))])
+    expect(entry).toBe('open');
 });
 
 test('calls in progress end in the cell that a tenant leaves, and there alone', async () => {
-  const tenants = { leaving: { cell: 'one', to: 'two' }, coming: { cell: 'two', to: 'one' }, away: { cell: 'two' } };
+  const tenants = {
+    leaving: { cell: 'one', to: 'two' },
+    coming: { cell: 'two', to: 'one' },
+    away: { cell: 'two' },
+  };
   const { watch, write } = watched(undefined, { tenants });
   await watch.read();
   const settle = actionOf('assize.settle');

@@ -1,5 +1,11 @@
 import { ownerOf } from 'assize/internal/canon';
-import { type EntryRow, haltArgs, isEffectEntry, passesHalt, readRow } from 'assize/internal/ledger';
+import {
+  type EntryRow,
+  haltArgs,
+  isEffectEntry,
+  passesHalt,
+  readRow,
+} from 'assize/internal/ledger';
 import type { AppliedOrders } from './applied-orders.ts';
 import type { CellPlace, CellsFile } from './cells-file.ts';
 import { type DirectoryState, EVERY_TENANT } from './directory.ts';
@@ -67,7 +73,9 @@ export class RootWatch {
 
   /** Seconds since the last read after which everything was applied. Undefined: never. */
   get silentSeconds(): number | undefined {
-    return this.#heardAt === undefined ? undefined : (this.#options.nowMs() - this.#heardAt) / 1_000;
+    return this.#heardAt === undefined
+      ? undefined
+      : (this.#options.nowMs() - this.#heardAt) / 1_000;
   }
 
   /**
@@ -189,9 +197,13 @@ export class RootWatch {
   requireStanding(principal: string): void {
     const { revoked } = this.directory;
     if (!Object.hasOwn(revoked, principal)) return;
-    throw new CellsError('principal_revoked', `${principal} was revoked in every cell: ${revoked[principal]}`, {
-      evidence: { principal },
-    });
+    throw new CellsError(
+      'principal_revoked',
+      `${principal} was revoked in every cell: ${revoked[principal]}`,
+      {
+        evidence: { principal },
+      },
+    );
   }
 
   /** @throws CellsError `cell_behind` if nothing was heard from the root log for that time */
@@ -207,7 +219,8 @@ export class RootWatch {
   requireWritable(entries: readonly EntryRow[]): void {
     if (this.#diverged !== undefined) throw this.#diverged;
     const { orders } = this.directory;
-    if (!this.#isHeard) throw this.#applied < orders ? waiting(orders, this.#applied) : this.#silent();
+    if (!this.#isHeard)
+      throw this.#applied < orders ? waiting(orders, this.#applied) : this.#silent();
     for (const row of entries) {
       const tenant = tenantOf(row.trajectory_id);
       // A tenant can move when its calls in progress have ended.
@@ -249,10 +262,14 @@ export class RootWatch {
         { evidence: { tenant } },
       );
     if (placed.to !== undefined)
-      throw new CellsError('tenant_moves', `The tenant ${tenant} moves to the cell ${placed.to}. Try again.`, {
-        evidence: { tenant, cell: placed.to },
-        retryable: true,
-      });
+      throw new CellsError(
+        'tenant_moves',
+        `The tenant ${tenant} moves to the cell ${placed.to}. Try again.`,
+        {
+          evidence: { tenant, cell: placed.to },
+          retryable: true,
+        },
+      );
     const { url } = this.#place(placed.cell) ?? {};
     const where = url === undefined ? '' : `, at ${url}`;
     throw new CellsError(
@@ -279,7 +296,8 @@ export class RootWatch {
       this.#isCompared = true;
     }
     await this.#listener(directory);
-    if (this.#applied < directory.orders) this.#applied = Math.max(this.#applied, await this.#options.applied.read());
+    if (this.#applied < directory.orders)
+      this.#applied = Math.max(this.#applied, await this.#options.applied.read());
     if (this.#applied >= directory.orders) this.#heardAt = began;
   }
 

@@ -30,7 +30,10 @@ test('a question is answered while a server runs, and not after its end', async 
   const cell = cellOf(side);
   expect(await cell.ask(150, NEVER)).toBe(false);
   const running = server(cellOf(side));
-  expect(await Promise.all([cell.ask(5_000, NEVER), cellOf(side).ask(5_000, NEVER)])).toEqual([true, true]);
+  expect(await Promise.all([cell.ask(5_000, NEVER), cellOf(side).ask(5_000, NEVER)])).toEqual([
+    true,
+    true,
+  ]);
   await running.end();
   // The answer to an earlier question is no answer.
   expect(await cell.ask(150, NEVER)).toBe(false);

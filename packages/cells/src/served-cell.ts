@@ -36,7 +36,8 @@ export class ServedCell {
   async answer(): Promise<void> {
     const row = await this.#rows.get(this.#cell);
     // Another server of the cell may be faster.
-    if (row?.value.isAnswered === false) await this.#rows.put(this.#cell, row.version, { isAnswered: true });
+    if (row?.value.isAnswered === false)
+      await this.#rows.put(this.#cell, row.version, { isAnswered: true });
   }
 
   async #begin(): Promise<void> {

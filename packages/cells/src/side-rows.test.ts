@@ -46,7 +46,8 @@ test('the rows of the moved trajectories are in the new cell, and no others', as
       }
       for (const { what, trajectory, n, body } of written) {
         await put(from, what, keyOf(what, trajectory, n), body);
-        if (what !== 'token' && MOVED.includes(trajectory)) expected.set(`${what} ${keyOf(what, trajectory, n)}`, body);
+        if (what !== 'token' && MOVED.includes(trajectory))
+          expected.set(`${what} ${keyOf(what, trajectory, n)}`, body);
       }
       const before = await rowsOf(from);
       await copySideRows(from, to, MOVED);
@@ -56,7 +57,8 @@ test('the rows of the moved trajectories are in the new cell, and no others', as
       expect(await rowsOf(to)).toEqual(after);
       expect(await rowsOf(from)).toEqual(before);
       await dropRuns(from, MOVED);
-      const isOfMovedRun = ([place]: readonly [string, string]) => MOVED.some((name) => place === `run/open ${name}`);
+      const isOfMovedRun = ([place]: readonly [string, string]) =>
+        MOVED.some((name) => place === `run/open ${name}`);
       expect(await rowsOf(from)).toEqual(before.filter((row) => !isOfMovedRun(row)));
     }),
   );

@@ -8,7 +8,11 @@ const RUN_KINDS = ['run/open', 'run/ended'] as const;
  * Copies the rows that belong to trajectories: their grants, whose writs carry the budgets that are
  * left, and their durable runs. Rows are sealed under the root key, which all cells share.
  */
-export async function copySideRows(from: SideStore, to: SideStore, trajectories: readonly string[]): Promise<void> {
+export async function copySideRows(
+  from: SideStore,
+  to: SideStore,
+  trajectories: readonly string[],
+): Promise<void> {
   for (const id of trajectories) {
     const prefix = `${hashText(id)}/`;
     for await (const row of rowsUnder(from, 'grant', prefix)) await put(to, row);
@@ -25,7 +29,8 @@ export async function dropRuns(store: SideStore, trajectories: readonly string[]
     for (;;) {
       const row = await store.sideGet('run/open', key);
       if (row === undefined) break;
-      if (await store.sidePut([{ kind: 'run/open', key, expected: row.version, body: null }])) break;
+      if (await store.sidePut([{ kind: 'run/open', key, expected: row.version, body: null }]))
+        break;
     }
   }
 }

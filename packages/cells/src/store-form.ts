@@ -16,12 +16,19 @@ export const cellsForm: StoreForm = {
     const file = readCellsFile(path);
     const { archive: _, ...others } = options;
     const asItIs = (error: unknown): unknown => error;
-    if (cell === undefined || wantsRoot) return { store: await openStore(file.root, others), explained: asItIs };
+    if (cell === undefined || wantsRoot)
+      return { store: await openStore(file.root, others), explained: asItIs };
     const place = file.cells.find(({ name }) => name === cell);
     if (place !== undefined && options.mode === 'readonly')
-      return { store: await openStore(place.store, { ...others, archive: place.archive }), explained: asItIs };
+      return {
+        store: await openStore(place.store, { ...others, archive: place.archive }),
+        explained: asItIs,
+      };
     if (root === undefined)
-      throw new CliError('usage', 'A cell follows the root log by its root key. Set ASSIZE_ROOT_KEY_FILE to its file.');
+      throw new CliError(
+        'usage',
+        'A cell follows the root log by its root key. Set ASSIZE_ROOT_KEY_FILE to its file.',
+      );
     const { store, watch } = await openCell(url, {
       root,
       ...others,
@@ -35,5 +42,7 @@ export const cellsForm: StoreForm = {
   },
   requireKey: requireCellsKey,
   note: (url) =>
-    url.includes('?cell=') ? undefined : `This is the root log. The entries of a cell are at ${url}?cell=NAME`,
+    url.includes('?cell=')
+      ? undefined
+      : `This is the root log. The entries of a cell are at ${url}?cell=NAME`,
 };

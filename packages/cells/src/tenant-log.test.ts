@@ -22,7 +22,15 @@ import {
 import { TenantLog } from './tenant-log.ts';
 import { tenantOf } from './tenant-of.ts';
 
-const NAMES = ['acme', 'acme:orders', 'acme:orders:eu', 'acmes', 'beta:acme', '__proto__:x', ':none'];
+const NAMES = [
+  'acme',
+  'acme:orders',
+  'acme:orders:eu',
+  'acmes',
+  'beta:acme',
+  '__proto__:x',
+  ':none',
+];
 
 type Step = 'commit' | 'value' | 'erase' | 'reject';
 
@@ -40,18 +48,23 @@ function historyOf(steps: readonly (readonly [name: string, step: Step])[]): rea
     const chain = chains.get(name) ?? new ChainWriter(name);
     const blobs: BlobRow[] = [];
     const written: Written[] = [];
-    if (!chains.has(name)) written.push({ row: chain.add('root', rootMembers()), blobs: [], erased: [] });
+    if (!chains.has(name))
+      written.push({ row: chain.add('root', rootMembers()), blobs: [], erased: [] });
     chains.set(name, chain);
     const kept = values.get(name) ?? [];
     values.set(name, kept);
-    if (step === 'reject') return [...written, { row: chain.add('rejection', rejectionMembers()), blobs, erased: [] }];
+    if (step === 'reject')
+      return [...written, { row: chain.add('rejection', rejectionMembers()), blobs, erased: [] }];
     const gone = step === 'erase' ? kept.shift() : undefined;
     if (gone !== undefined) {
       const row = chain.add('commit', erasureMembers([gone]));
       return [...written, { row, blobs, erased: [{ hash: gone.hash, by: row.id }] }];
     }
     const value = step === 'value' ? salted(`${name} ${n}`, blobs) : n;
-    const row = chain.add('commit', commitMembers([{ op: 'add', path: `/${n}`, value: value as never }]));
+    const row = chain.add(
+      'commit',
+      commitMembers([{ op: 'add', path: `/${n}`, value: value as never }]),
+    );
     kept.push(...blobs.map(({ hash }) => ({ hash, seq: row.seq })));
     return [...written, { row, blobs, erased: [] }];
   });
@@ -74,26 +87,37 @@ async function exported(log: Parameters<typeof exportLines>[0]): Promise<readonl
 }
 
 const histories = fc.array(
-  fc.tuple(fc.constantFrom(...NAMES), fc.constantFrom<Step>('commit', 'value', 'value', 'erase', 'reject')),
+  fc.tuple(
+    fc.constantFrom(...NAMES),
+    fc.constantFrom<Step>('commit', 'value', 'value', 'erase', 'reject'),
+  ),
   { minLength: 1, maxLength: 60 },
 );
 
 test('a tenant’s export is that of a store with its entries alone', async () => {
   await fc.assert(
-    fc.asyncProperty(histories, fc.nat(20), fc.integer({ min: 1, max: 20 }), async (steps, from, limit) => {
-      const history = historyOf(steps);
-      const store = await storeOf(history);
-      for (const tenant of new Set(NAMES.map(tenantOf))) {
-        const own = history.filter(({ row }) => row.trajectory_id.split(':')[0] === tenant);
-        const log = await TenantLog.of(store, tenant);
-        expect(await log.logSize()).toBe(own.length);
-        expect(await log.logged(from, limit)).toEqual(own.slice(from, from + limit).map(({ row }) => row));
-        for (const [n, { row }] of own.entries()) expect(await log.logIndex(row.id)).toBe(n);
-        for (const { row } of history)
-          if (tenantOf(row.trajectory_id) !== tenant) expect(await log.logIndex(row.id)).toBeUndefined();
-        expect(await exported(log)).toEqual(await exported(await storeOf(own)));
-      }
-    }),
+    fc.asyncProperty(
+      histories,
+      fc.nat(20),
+      fc.integer({ min: 1, max: 20 }),
+      async (steps, from, limit) => {
+        const history = historyOf(steps);
+        const store = await storeOf(history);
+        for (const tenant of new Set(NAMES.map(tenantOf))) {
+          const own = history.filter(({ row }) => row.trajectory_id.split(':')[0] === tenant);
+          const log = await TenantLog.of(store, tenant);
+          expect(await log.logSize()).toBe(own.length);
+          expect(await log.logged(from, limit)).toEqual(
+            own.slice(from, from + limit).map(({ row }) => row),
+          );
+          for (const [n, { row }] of own.entries()) expect(await log.logIndex(row.id)).toBe(n);
+          for (const { row } of history)
+            if (tenantOf(row.trajectory_id) !== tenant)
+              expect(await log.logIndex(row.id)).toBeUndefined();
+          expect(await exported(log)).toEqual(await exported(await storeOf(own)));
+        }
+      },
+    ),
     { numRuns: 60 },
   );
 });
@@ -116,15 +140,22 @@ test('a log of several pages is read to its end', async () => {
 
 test('an export brings an erasure to an earlier copy', async () => {
   const steps = ['value', 'value', 'erase'] as const;
-  const history = historyOf(steps.flatMap((step) => [['acme', step] as const, ['beta', step] as const]));
+  const history = historyOf(
+    steps.flatMap((step) => [['acme', step] as const, ['beta', step] as const]),
+  );
   const isOf = (tenant: string) => history.filter(({ row }) => row.trajectory_id === tenant);
   const [erased] = isOf('acme').at(-1)!.erased;
   const copy = await storeOf(isOf('acme').slice(0, -1));
   expect(await copy.blob(erased!.hash)).toContain('acme');
   const lines = await exported(await TenantLog.of(await storeOf(history), 'acme'));
-  const brought = await importLines(copy, textsOf(lines.map((line) => line.slice(0, -1))), { erase: true });
+  const brought = await importLines(copy, textsOf(lines.map((line) => line.slice(0, -1))), {
+    erase: true,
+  });
   expect(brought).toMatchObject({ entries: 4 });
-  expect([await copy.blob(erased!.hash), await copy.erasedBy(erased!.hash)]).toEqual([undefined, erased!.by]);
+  expect([await copy.blob(erased!.hash), await copy.erasedBy(erased!.hash)]).toEqual([
+    undefined,
+    erased!.by,
+  ]);
   expect(await copy.trajectories()).toHaveLength(1);
 });
 
@@ -133,7 +164,9 @@ test('a branch of another tenant’s trajectory does not verify without it', asy
   const root = source.add('root', rootMembers());
   const branch = new ChainWriter('beta');
   branch.add('branch', branchMembers(root));
-  const store = await storeOf([...source.rows, ...branch.rows].map((row) => ({ row, blobs: [], erased: [] })));
+  const store = await storeOf(
+    [...source.rows, ...branch.rows].map((row) => ({ row, blobs: [], erased: [] })),
+  );
   const lines = await exported(await TenantLog.of(store, 'beta'));
   const copy = new MemoryStore();
   await importLines(copy, textsOf(lines.map((line) => line.slice(0, -1))));

@@ -9,14 +9,20 @@ const PAGE = 1_000;
  * has these entries alone. It reads the log once, and remembers one position an entry.
  */
 export class TenantLog
-  implements Pick<LedgerStore, 'blob' | 'erasedBy'>, Pick<LogStore, 'logSize' | 'logged' | 'logIndex'>
+  implements
+    Pick<LedgerStore, 'blob' | 'erasedBy'>,
+    Pick<LogStore, 'logSize' | 'logged' | 'logIndex'>
 {
   readonly #store: Store;
   /** The positions of the entries in the log of the cell. */
   readonly #positions: readonly number[];
   readonly #indexes: ReadonlyMap<Hash, number>;
 
-  private constructor(store: Store, positions: readonly number[], indexes: ReadonlyMap<Hash, number>) {
+  private constructor(
+    store: Store,
+    positions: readonly number[],
+    indexes: ReadonlyMap<Hash, number>,
+  ) {
     this.#store = store;
     this.#positions = positions;
     this.#indexes = indexes;

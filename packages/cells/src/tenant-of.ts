@@ -13,7 +13,11 @@ export function tenantOf(trajectoryId: string): string {
 export function requireSameTenant(source: string, name: string): void {
   const tenant = tenantOf(source);
   if (tenantOf(name) === tenant) return;
-  throw new CellsError('bad_argument', `${name} is not of the tenant of ${source}. Name it ${tenant}:NAME.`, {
-    evidence: { tenant },
-  });
+  throw new CellsError(
+    'bad_argument',
+    `${name} is not of the tenant of ${source}. Name it ${tenant}:NAME.`,
+    {
+      evidence: { tenant },
+    },
+  );
 }

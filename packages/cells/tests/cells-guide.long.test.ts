@@ -3,7 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { blockOf } from '../../../tests/support/process/guide-files.ts';
-import { type ListeningServer, startServer } from '../../../tests/support/process/listening-server.ts';
+import {
+  type ListeningServer,
+  startServer,
+} from '../../../tests/support/process/listening-server.ts';
 import { ServedGuide } from '../../../tests/support/process/served-guide.ts';
 
 const PAGE = 'cells.md';
@@ -13,7 +16,9 @@ const PATIENCE = { timeout: 30_000, interval: 250 };
 const onSqlite = (text: string): string =>
   text.replaceAll(/postgres:\/\/assize@(\w+)\.example\/\w+/g, 'sqlite:./$1.db');
 
-test('the guide places, serves, moves, halts and audits tenants', { timeout: 300_000 }, async () => {
+test('the guide places, serves, moves, halts and audits tenants', {
+  timeout: 300_000,
+}, async () => {
   const guide = await ServedGuide.begin();
   const servers: ListeningServer[] = [];
   onTestFinished(async () => {
@@ -28,7 +33,8 @@ test('the guide places, serves, moves, halts and audits tenants', { timeout: 300
   expect(run('place')).toContain('acme lives in eu-1.');
   const ports = readFileSync(file, 'utf8').match(/(?<=127\.0\.0\.1:)\d+/g) as string[];
   for (const [n, name] of ['cell-1', 'cell-2'].entries()) {
-    const [, store = '', port] = /--store '(.*?)' --port (\d+)/.exec(blockOf(PAGE, `sh ${name}`)) ?? [];
+    const [, store = '', port] =
+      /--store '(.*?)' --port (\d+)/.exec(blockOf(PAGE, `sh ${name}`)) ?? [];
     expect(port).toBe(`451${7 + n}`);
     servers.push(await startServer(guide.folder, ['--store', store, '--port', ports[n]!]));
   }
@@ -55,7 +61,12 @@ test('the guide places, serves, moves, halts and audits tenants', { timeout: 300
   expect(guide.sh('assize cells status')).toMatch(/eu-1 +0 .*\n.*eu-2 +2 /);
 
   const audited = run('audit');
-  for (const part of ['signed by example.com/root', '1 of 1 trajectories are valid', 'eu-1: ', 'eu-2: '])
+  for (const part of [
+    'signed by example.com/root',
+    '1 of 1 trajectories are valid',
+    'eu-1: ',
+    'eu-2: ',
+  ])
     expect(audited).toContain(part);
   expect(guide.sh("assize verify --store 'cells:cells.yaml?cell=eu-1'")).toContain('acme:trip');
   const metrics = guide.sh('curl -s -H @iris.header http://127.0.0.1:4517/metrics');

@@ -58,7 +58,9 @@ function hideSqliteWarning() {
 function keepCompiled() {
   const caches = process.env['XDG_CACHE_HOME'] ?? '';
   try {
-    module.enableCompileCache(join(isAbsolute(caches) ? caches : join(homedir(), '.cache'), 'assize', 'compiled'));
+    module.enableCompileCache(
+      join(isAbsolute(caches) ? caches : join(homedir(), '.cache'), 'assize', 'compiled'),
+    );
   } catch (error) {
     // A user without a home.
     if (error.code !== 'ERR_SYSTEM_ERROR') throw error;

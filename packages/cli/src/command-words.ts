@@ -47,7 +47,8 @@ export function parsedLine(program: Command, { early, words: all }: CommandWords
   const [next] = rest;
   // Alone, an unknown word is refused by name, also before `--help`, unless it can be an argument.
   const isGroup = command.commands.length > 0 && command.registeredArguments.length === 0;
-  if (isGroup && next !== undefined && !next.startsWith('-') && next !== 'help') return [...names, next];
+  if (isGroup && next !== undefined && !next.startsWith('-') && next !== 'help')
+    return [...names, next];
   return isHelp ? [...names, '--help'] : [...names, ...early, ...rest];
 }
 

@@ -9,4 +9,13 @@ import { testing } from '@assize/testing/internal/commands';
 import { core } from './commands/index.ts';
 
 /** The parts of the product, in the order of the help. Without its line here a part is absent. */
-export const FEATURES: readonly Feature[] = [core, server, agents, gate, audit, cells, cedar, testing];
+export const FEATURES: readonly Feature[] = [
+  core,
+  server,
+  agents,
+  gate,
+  audit,
+  cells,
+  cedar,
+  testing,
+];

@@ -35,7 +35,10 @@ export const ASSIZE: CommandLine = {
 };
 
 /** Runs one command line. Never throws: the function prints the error and returns the exit code. */
-export async function run(args: readonly string[], commandLine: CommandLine = ASSIZE): Promise<ExitCode> {
+export async function run(
+  args: readonly string[],
+  commandLine: CommandLine = ASSIZE,
+): Promise<ExitCode> {
   hidePasswordsIn([...args, process.env['ASSIZE_STORE'] ?? '']);
   listenForSignals();
   useFeatures(FEATURES);
@@ -69,7 +72,10 @@ async function parsed(line: CommandWords, commandLine: CommandLine): Promise<voi
 }
 
 /** The program with the commands that the words need: all, if they name none. */
-export async function program(words: readonly string[], { name, about, commands }: CommandLine): Promise<Command> {
+export async function program(
+  words: readonly string[],
+  { name, about, commands }: CommandLine,
+): Promise<Command> {
   const program = new Command(name)
     .description(about)
     .version(installedVersion(), '--version', 'print the version')
@@ -78,16 +84,21 @@ export async function program(words: readonly string[], { name, about, commands 
     .configureHelp(helpOptions)
     // Errors are reported in one place, as one sentence.
     .exitOverride()
-    .configureOutput({ outputError: () => undefined, writeOut: (text) => void writeTo(process.stdout, text) });
+    .configureOutput({
+      outputError: () => undefined,
+      writeOut: (text) => void writeTo(process.stdout, text),
+    });
   wrapHelp(program);
   const loaded = wanted(words, commands).map(async ([path, load]) => ({
     group: groupOf(path),
     register: await load(),
   }));
   const registers = await Promise.all(loaded);
-  for (const { register } of registers.filter(({ group }) => group === undefined)) register(program);
+  for (const { register } of registers.filter(({ group }) => group === undefined))
+    register(program);
   for (const { group, register } of registers)
-    if (group !== undefined) register(program.commands.find((command) => command.name() === group)!);
+    if (group !== undefined)
+      register(program.commands.find((command) => command.name() === group)!);
   return program;
 }
 
@@ -95,7 +106,10 @@ export async function program(words: readonly string[], { name, about, commands 
  * All commands, if the line starts with none: for the help, and for suggestions after an unknown
  * word.
  */
-function wanted(words: readonly string[], commands: CommandLine['commands']): [string, () => Promise<Register>][] {
+function wanted(
+  words: readonly string[],
+  commands: CommandLine['commands'],
+): [string, () => Promise<Register>][] {
   if (words[0] === '--version') return [];
   const first = (words[0] === 'help' ? words[1] : words[0]) ?? '';
   const all = Object.entries(commands);

@@ -1,6 +1,14 @@
 /** Every command uses the config of the project. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -57,17 +65,30 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function assize(given: readonly string[], { cwd = folder, env = {} }: { cwd?: string; env?: object } = {}) {
-  const { ASSIZE_STORE: _store, ASSIZE_ROOT_KEY: _key, ASSIZE_ROOT_KEY_FILE: _file, ...rest } = process.env;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'packages/cli/src/main.ts'), ...given], {
-    cwd,
-    env: { ...rest, NO_COLOR: '1', NOTES: notes, ...env },
-    encoding: 'utf8',
-  });
+function assize(
+  given: readonly string[],
+  { cwd = folder, env = {} }: { cwd?: string; env?: object } = {},
+) {
+  const {
+    ASSIZE_STORE: _store,
+    ASSIZE_ROOT_KEY: _key,
+    ASSIZE_ROOT_KEY_FILE: _file,
+    ...rest
+  } = process.env;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(root, 'packages/cli/src/main.ts'), ...given],
+    {
+      cwd,
+      env: { ...rest, NO_COLOR: '1', NOTES: notes, ...env },
+      encoding: 'utf8',
+    },
+  );
   return { status, out: stdout, err: stderr };
 }
 
-const project = (text = CONFIG, name = 'assize.config.ts'): void => writeFileSync(join(folder, name), text);
+const project = (text = CONFIG, name = 'assize.config.ts'): void =>
+  writeFileSync(join(folder, name), text);
 const noting = (text: string, ...more: readonly string[]): readonly string[] => [
   ...['propose', 'front', 'note', '--role', 'clerk', '--args', JSON.stringify({ text }), '--json'],
   ...more,
@@ -76,8 +97,14 @@ const noting = (text: string, ...more: readonly string[]): readonly string[] => 
 test('store, domain, initial state, tools and policy come from the config', () => {
   project();
   const created = assize(['create', 'front', '--json']);
-  expect(created).toMatchObject({ status: 0, err: expect.stringContaining('a print of the config') });
-  expect(JSON.parse(created.out)).toMatchObject({ trajectory_id: 'front', domain: { name: 'desk' } });
+  expect(created).toMatchObject({
+    status: 0,
+    err: expect.stringContaining('a print of the config'),
+  });
+  expect(JSON.parse(created.out)).toMatchObject({
+    trajectory_id: 'front',
+    domain: { name: 'desk' },
+  });
   expect(existsSync(join(folder, 'desk.db'))).toBe(true);
   expect(assize(['log']).out).toContain('the front desk');
 
@@ -87,10 +114,26 @@ test('store, domain, initial state, tools and policy come from the config', () =
   const again = assize(noting('tea', '--as', 'agent:scout', '--key', 'k'));
   expect(JSON.parse(again.out)).toEqual(JSON.parse(noted.out));
   expect(readFileSync(notes, 'utf8')).toBe('tea\n');
-  expect(JSON.parse(assize(['state', 'front', '--json']).out)).toMatchObject({ state: { notes: ['first', 'tea'] } });
+  expect(JSON.parse(assize(['state', 'front', '--json']).out)).toMatchObject({
+    state: { notes: ['first', 'tea'] },
+  });
 
-  const clear = ['propose', 'front', 'clear', '--role', 'clerk', '--args', '{}', '--as', 'agent:scout', '--json'];
-  expect(JSON.parse(assize(clear).out)).toMatchObject({ ruling: 'rejected', reason: 'policy_denied' });
+  const clear = [
+    'propose',
+    'front',
+    'clear',
+    '--role',
+    'clerk',
+    '--args',
+    '{}',
+    '--as',
+    'agent:scout',
+    '--json',
+  ];
+  expect(JSON.parse(assize(clear).out)).toMatchObject({
+    ruling: 'rejected',
+    reason: 'policy_denied',
+  });
   expect(assize(['verify', '--deep']).status).toBe(0);
   expect(assize(['effects', 'recover']).status).toBe(0);
 });
@@ -125,7 +168,10 @@ test('--store comes before ASSIZE_STORE, and both before the config', () => {
   project();
   const env = { ASSIZE_STORE: 'sqlite:./env.db' };
   expect(assize(['create', 'front'], { env }).status).toBe(0);
-  expect([existsSync(join(folder, 'env.db')), existsSync(join(folder, 'desk.db'))]).toEqual([true, false]);
+  expect([existsSync(join(folder, 'env.db')), existsSync(join(folder, 'desk.db'))]).toEqual([
+    true,
+    false,
+  ]);
   expect(assize(['create', 'front', '--store', 'sqlite:./line.db'], { env }).status).toBe(0);
   expect(existsSync(join(folder, 'line.db'))).toBe(true);
 });
@@ -137,14 +183,21 @@ test('an agent acts under its grants, and no other name acts', () => {
     const refused = assize(noting('tea', '--as', name));
     expect([refused.status, JSON.parse(refused.out).error.code]).toEqual([2, 'not_found']);
   }
-  expect(assize(noting('tea', '--as', 'agent:other')).err).toContain('grants agent:other nothing in front');
+  expect(assize(noting('tea', '--as', 'agent:other')).err).toContain(
+    'grants agent:other nothing in front',
+  );
   expect(existsSync(notes)).toBe(false);
 });
 
 test('--as is refused for a server, and without a root key', () => {
   project();
-  const server = assize(noting('tea', '--as', 'agent:scout', '--store', 'postgres://127.0.0.1:1/none'));
-  expect(server).toMatchObject({ status: 2, err: expect.stringContaining('--as is for local stores') });
+  const server = assize(
+    noting('tea', '--as', 'agent:scout', '--store', 'postgres://127.0.0.1:1/none'),
+  );
+  expect(server).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('--as is for local stores'),
+  });
   for (const decision of [['approve'], ['reject', '--reason', 'no']]) {
     const [command = '', ...more] = decision;
     const decided = assize([
@@ -156,7 +209,10 @@ test('--as is refused for a server, and without a root key', () => {
       '--store',
       'postgres://127.0.0.1:1/none',
     ]);
-    expect(decided).toMatchObject({ status: 2, err: expect.stringContaining('decide with assize api') });
+    expect(decided).toMatchObject({
+      status: 2,
+      err: expect.stringContaining('decide with assize api'),
+    });
   }
   const early = assize(noting('tea', '--as', 'agent:scout'));
   expect(early).toMatchObject({ status: 2, err: expect.stringContaining('does not exist') });
@@ -183,7 +239,9 @@ test('the root key of the environment signs, and is an anchor', () => {
   const env = { ASSIZE_ROOT_KEY: 'ab'.repeat(32) };
   expect(assize(['create', 'front'], { env }).status).toBe(0);
   expect(existsSync(join(folder, 'desk.db.root.key'))).toBe(false);
-  expect(JSON.parse(assize(noting('tea', '--as', 'agent:scout'), { env }).out)).toMatchObject({ ruling: 'committed' });
+  expect(JSON.parse(assize(noting('tea', '--as', 'agent:scout'), { env }).out)).toMatchObject({
+    ruling: 'committed',
+  });
 });
 
 test.each([
@@ -193,12 +251,18 @@ test.each([
 ])('%s exits with 2 and a document: %s', (code, text, says) => {
   project(text, 'assize.config.mjs');
   const { status, out } = assize(['log', '--json']);
-  expect([status, JSON.parse(out).error]).toEqual([2, { code, message: expect.stringContaining(says) }]);
+  expect([status, JSON.parse(out).error]).toEqual([
+    2,
+    { code, message: expect.stringContaining(says) },
+  ]);
 });
 
 test('a config that never settles does not hang the command', () => {
   project('await new Promise(() => undefined);', 'assize.config.mjs');
-  expect(assize(['log'])).toMatchObject({ status: 2, err: expect.stringContaining('never settles') });
+  expect(assize(['log'])).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('never settles'),
+  });
 });
 
 test('commands without a store read no config', () => {
@@ -208,7 +272,10 @@ test('commands without a store read no config', () => {
 });
 
 test('without a config, create needs a domain, and makes the key of seals', () => {
-  expect(assize(['create', 'x'])).toMatchObject({ status: 2, err: expect.stringContaining('Pass --domain') });
+  expect(assize(['create', 'x'])).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('Pass --domain'),
+  });
   expect(existsSync(join(folder, 'assize.db'))).toBe(false);
   expect(assize(['create', 'x', '--domain', 'budget']).status).toBe(0);
   expect(existsSync(join(folder, 'assize.db.root.key'))).toBe(true);

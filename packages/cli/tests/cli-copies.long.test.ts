@@ -76,7 +76,9 @@ function assize(copy: string, ...args: string[]): Promise<Ended> {
   const { ASSIZE_STORE: _, ...inherited } = process.env;
   const env = { ...inherited, NO_COLOR: '1' };
   const given = [join(copy, 'packages/cli/src/main.ts'), ...args, '--store', 'sqlite:./world.db'];
-  return endOf(spawn(process.execPath, given, { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] }));
+  return endOf(
+    spawn(process.execPath, given, { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] }),
+  );
 }
 
 const DOMAIN = ['--domain', 'till.ts'];
@@ -125,7 +127,10 @@ test('every command refuses a domain or tools of another copy, writes nothing', 
     ].map(async (command) => {
       const { code, err } = await assize(root, ...command);
       const what = command.includes('--tools') ? 'The tool look' : 'The domain till';
-      expect([code, err]).toEqual([2, expect.stringContaining(`${what} was not created by this copy`)]);
+      expect([code, err]).toEqual([
+        2,
+        expect.stringContaining(`${what} was not created by this copy`),
+      ]);
       expect(err).toContain(
         `at file://${root}/packages/assize, but by the one at file://${own}/packages/assize, and mixed copies`,
       );

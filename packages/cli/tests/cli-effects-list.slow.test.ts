@@ -8,7 +8,12 @@ import { openSqlite } from 'assize/internal/stores';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { treated, ZOE } from '../../../tests/support/clinic/treatment-trajectory.ts';
-import { operator, RECOVERY_KEY, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import {
+  operator,
+  RECOVERY_KEY,
+  runtimeOver,
+  writFor,
+} from '../../../tests/support/ledger/runtime.ts';
 import { openUnguarded } from '../../../tests/support/ledger/unguarded.ts';
 import { runCommand } from '../../../tests/support/process/command.ts';
 import { tally } from '../../../tests/support/tools/effect-sink.ts';
@@ -88,7 +93,17 @@ describe('list', () => {
       expect(code).toBe(2);
       expect(err).toContain('assize effects resolve 1 0 --as DECISION');
     }
-    await assize('resolve', '1', '0', '--as', 'applied', '--by', 'ops', '--evidence', 'it is in the folder');
+    await assize(
+      'resolve',
+      '1',
+      '0',
+      '--as',
+      'applied',
+      '--by',
+      'ops',
+      '--evidence',
+      'it is in the folder',
+    );
     expect((await other('pending')).out).toBe('No decision is pending.\n');
     const { out } = await other('log', 'orders');
     expect(out).toMatch(/assize\.settle .*applied, by ops/);
@@ -98,8 +113,12 @@ describe('list', () => {
   test('reports that all have ended, and finds an ended one by its number', async () => {
     await written(mail('keyed', send));
     expect((await assize('list')).out).toBe('All tool transactions have ended.\n');
-    expect((await json(0, 'list', '--epoch', '1')).transactions[0]).toMatchObject({ phase: 'settled' });
-    expect((await assize('list', '--epoch', '1')).out).toMatch(/^ {4}1 {2}0 {2}mail.send {2}applied .*order-1$/m);
+    expect((await json(0, 'list', '--epoch', '1')).transactions[0]).toMatchObject({
+      phase: 'settled',
+    });
+    expect((await assize('list', '--epoch', '1')).out).toMatch(
+      /^ {4}1 {2}0 {2}mail.send {2}applied .*order-1$/m,
+    );
   });
 
   describe('compensated and pending effects', () => {
@@ -124,11 +143,14 @@ describe('list', () => {
         ['c', 'asked'],
       ] as const) {
         const trajectory = await worker.create(wide, { trajectoryId: name });
-        await trajectory.transaction({ writ: writFor('alice'), writes: ['**'], name }, async (tx) => {
-          if (name === 'c') await tx.call('mail.send', { to: 'bob' });
-          else await tx.call('bank.charge', { order: name });
-          tx.propose({ action: 'count', role: 'counter', args });
-        });
+        await trajectory.transaction(
+          { writ: writFor('alice'), writes: ['**'], name },
+          async (tx) => {
+            if (name === 'c') await tx.call('mail.send', { to: 'bob' });
+            else await tx.call('bank.charge', { order: name });
+            tx.propose({ action: 'count', role: 'counter', args });
+          },
+        );
       }
       await worker.close();
       await store.close();
@@ -146,7 +168,9 @@ describe('list', () => {
         '    2  0  bank.charge  undone  keyed  aborted (escalated)  b           b',
         '    1  0  bank.charge  undone  keyed  aborted (rejected)   a           a',
         '',
-        expect.stringMatching(/^2 0 bank\.charge residue: \{"fee":"x+ … \d+ more characters, mitigated with null$/),
+        expect.stringMatching(
+          /^2 0 bank\.charge residue: \{"fee":"x+ … \d+ more characters, mitigated with null$/,
+        ),
         '1 0 bank.charge residue: {"fee":1}, mitigated with {"letter":"to the bank"}',
         '2 proposals with tools need a human decision: assize pending',
         '',
@@ -159,7 +183,9 @@ describe('list', () => {
           salted: true,
           value: { mitigated: null, residue: fee },
         },
-        expect.objectContaining({ value: { mitigated: { letter: 'to the bank' }, residue: { fee: 1 } } }),
+        expect.objectContaining({
+          value: { mitigated: { letter: 'to the bank' }, residue: { fee: 1 } },
+        }),
       ]);
       const id = expect.stringMatching(/^[0-9a-f]{64}$/);
       expect(waiting).toEqual(['b', 'c'].map((trajectory_id) => ({ id, trajectory_id, calls: 1 })));
@@ -178,7 +204,10 @@ describe('list', () => {
         `export { treatments } from '${join(root, 'tests/support/clinic/treatment-trajectory.ts')}';`,
       );
       writeFileSync(key, operator.privateKey, { mode: 0o600 });
-      writeFileSync(join(here.folder, 'world.db.anchors.json'), JSON.stringify([operator.publicKey]));
+      writeFileSync(
+        join(here.folder, 'world.db.anchors.json'),
+        JSON.stringify([operator.publicKey]),
+      );
       const erase = (...args: string[]) =>
         runCommand(
           here.folder,
@@ -194,12 +223,18 @@ describe('list', () => {
           domain,
           ...args,
         );
-      expect((await assize('list', '--all')).out).toContain(`${epoch} 0 act residue: {"is":"left-branch-p1-zq"}\n`);
+      expect((await assize('list', '--all')).out).toContain(
+        `${epoch} 0 act residue: {"is":"left-branch-p1-zq"}\n`,
+      );
       const { code, out, err } = await erase('--transaction', `${epoch}`);
       expect(code, err).toBe(0);
       const [, by] =
-        /^erased 0 values of 0 entries and 3 texts of the effect log, by ([0-9a-f]{12}), t seq \d+\n$/.exec(out)!;
-      expect((await assize('list', '--all')).out).toContain(`${epoch} 0 act residue: a value erased by ${by}\n`);
+        /^erased 0 values of 0 entries and 3 texts of the effect log, by ([0-9a-f]{12}), t seq \d+\n$/.exec(
+          out,
+        )!;
+      expect((await assize('list', '--all')).out).toContain(
+        `${epoch} 0 act residue: a value erased by ${by}\n`,
+      );
       expect((await erase('--transaction', '0')).err).toMatch(/It must be a whole number from 1/);
       const none = await erase('--transaction', '99', '--json');
       expect(none.code).not.toBe(0);
@@ -212,7 +247,9 @@ describe('list', () => {
       const db = openUnguarded(here.url.slice('sqlite:'.length));
       const by = 'b'.repeat(64);
       db.exec(`DELETE FROM blob WHERE text LIKE '%"mitigated":{%'`);
-      db.exec(`UPDATE blob SET text = '', erased_by = unhex('${by}') WHERE text LIKE '%"mitigated":null%'`);
+      db.exec(
+        `UPDATE blob SET text = '', erased_by = unhex('${by}') WHERE text LIKE '%"mitigated":null%'`,
+      );
       db.exec(`UPDATE entry SET payload = replace(payload, '"asked"', '"other"')`);
       db.close();
       const { out } = await assize('list', '--all');
@@ -233,7 +270,8 @@ describe('list', () => {
     bank.exec('CREATE TABLE booking (n INTEGER PRIMARY KEY, what TEXT)');
     let rollbacks = 0;
     const connection = {
-      query: (text: string, values: readonly unknown[]) => bank.prepare(text).all(...(values as never[])),
+      query: (text: string, values: readonly unknown[]) =>
+        bank.prepare(text).all(...(values as never[])),
       begin: () => bank.exec('BEGIN IMMEDIATE'),
       commit: () => bank.exec('COMMIT'),
       rollback: () => {
@@ -246,18 +284,23 @@ describe('list', () => {
       input: z.object({ what: z.string() }),
       writes: ['db:bank'],
       database: { connect: () => connection, writers: 'one', stagedTimeoutMs: 50 },
-      statements: ({ what }) => [{ text: 'INSERT INTO booking (what) VALUES (?) RETURNING n', values: [what] }],
+      statements: ({ what }) => [
+        { text: 'INSERT INTO booking (what) VALUES (?) RETURNING n', values: [what] },
+      ],
       result: ([rows]) => rows?.[0],
     });
     const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
     const worker = runtimeOver(store, [tally], { tools: [book] });
     const trajectory = await worker.create(tally, { trajectoryId: 'orders' });
-    const done = await trajectory.transaction({ writ: writFor('alice'), writes: ['db:**'] }, async (tx) => {
-      expect(await tx.call('bank.book', { what: 'lamp' })).toEqual({ n: 1 });
-      await vi.waitFor(() => expect(rollbacks).toBe(1), { interval: 5, timeout: 60_000 });
-      bank.exec("INSERT INTO booking (what) VALUES ('of somebody else')");
-      tx.propose({ action: 'count', role: 'counter', args: 'order' });
-    });
+    const done = await trajectory.transaction(
+      { writ: writFor('alice'), writes: ['db:**'] },
+      async (tx) => {
+        expect(await tx.call('bank.book', { what: 'lamp' })).toEqual({ n: 1 });
+        await vi.waitFor(() => expect(rollbacks).toBe(1), { interval: 5, timeout: 60_000 });
+        bank.exec("INSERT INTO booking (what) VALUES ('of somebody else')");
+        tx.propose({ action: 'count', role: 'counter', args: 'order' });
+      },
+    );
     expect(done.effects).toBe('needs_human');
     await worker.close();
     await store.close();
@@ -280,10 +323,13 @@ describe('list', () => {
     for (const trajectoryId of ['orders', 'others']) {
       const trajectory = await worker.create(tally, { trajectoryId });
       for (const name of ['a', 'b'])
-        await trajectory.transaction({ writ: writFor('alice'), writes: ['mail:**'], name }, async (tx) => {
-          await tx.call('mail.send', { to: name });
-          tx.propose({ action: 'count', role: 'counter', args: name });
-        });
+        await trajectory.transaction(
+          { writ: writFor('alice'), writes: ['mail:**'], name },
+          async (tx) => {
+            await tx.call('mail.send', { to: name });
+            tx.propose({ action: 'count', role: 'counter', args: name });
+          },
+        );
     }
     await worker.close();
     await store.close();
@@ -338,13 +384,17 @@ describe('list', () => {
 
 test('resolve --help says that the name of --by is not checked', async () => {
   const { out } = await runCommand(here.folder, here.url, 'effects', 'resolve', '--help');
-  expect(out.replace(/\s+/g, ' ')).toContain('A process that can write the store can decide under any name.');
+  expect(out.replace(/\s+/g, ' ')).toContain(
+    'A process that can write the store can decide under any name.',
+  );
 });
 
 test('fsck says whether it has checked the effect log, by the key', async () => {
   await here.inDoubt(true);
   const fsck = (...args: string[]) => runCommand(here.folder, here.url, 'fsck', ...args);
-  expect((await fsck()).out).toContain('not checked: the MACs of 1 tool transaction, because there is no key');
+  expect((await fsck()).out).toContain(
+    'not checked: the MACs of 1 tool transaction, because there is no key',
+  );
   writeFileSync(join(here.folder, 'recovery.key'), RECOVERY_KEY);
   const { code, out } = await fsck('--recovery-key', 'recovery.key');
   expect({ code, out }).toEqual({

@@ -6,7 +6,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { DidNothing, declareTool, NoAnswer } from 'assize/internal/effects';
 import { openSqlite, openStore } from 'assize/internal/stores';
 import { describe, expect, test, vi } from 'vitest';
-import { operator, RECOVERY_KEY, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import {
+  operator,
+  RECOVERY_KEY,
+  runtimeOver,
+  writFor,
+} from '../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { endOf, runCommand, startCommand } from '../../../tests/support/process/command.ts';
 import { tally } from '../../../tests/support/tools/effect-sink.ts';
@@ -29,7 +34,10 @@ describe('recover', () => {
     expect([code, out], err).toEqual([0, 'ended 1 transaction\n']);
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
     expect((await assize('list', '--all')).out).not.toContain('recover');
-    expect(await json(0, 'recover', '--tools', 'tools.ts')).toMatchObject({ ended: [], unfinished: [] });
+    expect(await json(0, 'recover', '--tools', 'tools.ts')).toMatchObject({
+      ended: [],
+      unfinished: [],
+    });
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
   });
 
@@ -42,7 +50,9 @@ describe('recover', () => {
     expect([code, out, last(err)]).toEqual([
       1,
       expect.stringMatching(/^ended 0 transactions\n/),
-      expect.stringMatching(/^assize: Transaction 1 could not be resumed; it keeps its claims and is retried: \S/),
+      expect.stringMatching(
+        /^assize: Transaction 1 could not be resumed; it keeps its claims and is retried: \S/,
+      ),
     ]);
     expect(sent('bob')).toBe(false);
   });
@@ -51,11 +61,17 @@ describe('recover', () => {
     await crashed();
     const { unfinished, ended, missing } = await json(1, 'recover');
     expect([ended, unfinished[0].needs]).toEqual([[], { tools: ['mail.send'] }]);
-    expect(missing).toEqual({ tools: [{ name: 'mail.send', epochs: [1] }], domains: [], anchors: [] });
+    expect(missing).toEqual({
+      tools: [{ name: 'mail.send', epochs: [1] }],
+      domains: [],
+      anchors: [],
+    });
     expect((await assize('recover')).out).toContain(
       '\nmissing the tool mail.send, for transaction 1; pass it with --tools FILE.\n',
     );
-    expect(unfinished).toMatchObject([{ phase: 'committed', effects: [{ tool: 'mail.send', needs_human: false }] }]);
+    expect(unfinished).toMatchObject([
+      { phase: 'committed', effects: [{ tool: 'mail.send', needs_human: false }] },
+    ]);
     expect(sent('bob')).toBe(false);
     expect((await assize('recover', '--tools', toolsFile('keyed'))).code).toBe(0);
     expect(sent('bob')).toBe(true);
@@ -64,22 +80,41 @@ describe('recover', () => {
   test('runs `onFailure` with the domain of a file and the anchors of the store', async () => {
     await failed();
     writeFileSync(join(here.folder, 'recovery.key'), `${RECOVERY_KEY}\n`);
-    const tools = ['--tools', toolsFile('keyed'), '--recovery-key', join(here.folder, 'recovery.key')];
-    expect((await assize('list')).out).toContain('Transaction 1 has failed. The domain orders@1 handles the failure');
+    const tools = [
+      '--tools',
+      toolsFile('keyed'),
+      '--recovery-key',
+      join(here.folder, 'recovery.key'),
+    ];
+    expect((await assize('list')).out).toContain(
+      'Transaction 1 has failed. The domain orders@1 handles the failure',
+    );
     const bare = await assize('recover', ...tools);
-    expect(bare.out).toContain('\nmissing the domain orders@1, for transaction 1; pass it with --domain FILE.\n');
+    expect(bare.out).toContain(
+      '\nmissing the domain orders@1, for transaction 1; pass it with --domain FILE.\n',
+    );
     expect(bare.out).not.toMatch(/the tool|human decision/);
     const { unfinished, missing } = await json(1, 'recover', ...tools);
-    expect(missing).toEqual({ tools: [], domains: [{ name: 'orders@1', epochs: [1] }], anchors: [] });
+    expect(missing).toEqual({
+      tools: [],
+      domains: [{ name: 'orders@1', epochs: [1] }],
+      anchors: [],
+    });
     expect(unfinished).toMatchObject([
       { phase: 'failing', failing: { n: 0, refusals: 0 }, effects: [{ phase: 'dropped' }] },
     ]);
     const stage = join(root, 'tests/support/tools/orders.ts');
-    writeFileSync(join(here.folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
+    writeFileSync(
+      join(here.folder, 'domain.ts'),
+      `export { orders } from ${JSON.stringify(stage)};\n`,
+    );
     const domain = ['--domain', join(here.folder, 'domain.ts')];
     // Without them nothing is ruled on, as everything would be refused.
     const unheard = await json(1, 'recover', ...tools, ...domain);
-    expect([unheard.ended, unheard.missing]).toEqual([[], { tools: [], domains: [], anchors: [1] }]);
+    expect([unheard.ended, unheard.missing]).toEqual([
+      [],
+      { tools: [], domains: [], anchors: [1] },
+    ]);
     expect((await assize('recover', ...tools, ...domain)).out).toContain(
       '\nmissing a root public key, for transaction 1; pass it with --anchors FILE.\n',
     );
@@ -101,7 +136,10 @@ describe('recover', () => {
     const short = await assize('recover', '--recovery-key', join(here.folder, 'recovery.key'));
     expect([short.code, short.err]).toEqual([2, expect.stringContaining('is not a recovery key')]);
     const { code, out } = await assize('recover', '--tools', toolsFile('keyed'));
-    expect([code, out]).toEqual([1, expect.stringContaining('wrote 1 transaction: 1. Check the calls at their sinks')]);
+    expect([code, out]).toEqual([
+      1,
+      expect.stringContaining('wrote 1 transaction: 1. Check the calls at their sinks'),
+    ]);
   });
 
   test('lists effects that need a human decision', async () => {
@@ -123,7 +161,10 @@ describe('recover', () => {
     try {
       const tenure = await store.leaseEffects();
       const { code, err } = await assize('recover', '--wait', '1');
-      expect([code, err]).toEqual([2, expect.stringContaining('Another process runs the effects of this store')]);
+      expect([code, err]).toEqual([
+        2,
+        expect.stringContaining('Another process runs the effects of this store'),
+      ]);
       expect((await assize('list')).code).toBe(0);
       await tenure.release();
       expect((await assize('recover', '--wait', '1')).code).toBe(1);
@@ -141,7 +182,10 @@ describe('recover', () => {
         called.resolve();
         return answer.promise;
       });
-      const worker = runtimeOver(store, [tally], { tools: [tool], effects: { blockTimeoutMs: 600_000 } });
+      const worker = runtimeOver(store, [tally], {
+        tools: [tool],
+        effects: { blockTimeoutMs: 600_000 },
+      });
       try {
         const trajectory = await worker.create(tally, { trajectoryId: 'orders' });
         const options = { writ: writFor('alice'), writes: ['mail:**'] };
@@ -150,7 +194,8 @@ describe('recover', () => {
           tx.propose({ action: 'count', role: 'counter', args: 'order' });
         });
         await called.promise;
-        const recover = () => runCommand(here.folder, url, 'effects', 'recover', '--tools', toolsFile('keyed'));
+        const recover = () =>
+          runCommand(here.folder, url, 'effects', 'recover', '--tools', toolsFile('keyed'));
         const { code, out, err } = await recover();
         expect([code, out, last(err)]).toEqual([
           1,
@@ -171,16 +216,26 @@ describe('recover', () => {
     });
   });
 
-  test.each(['2147484', '9999999999'])('refuses to wait %s seconds, of which no timer is that long', async (wait) => {
-    const { code, err } = await assize('recover', '--wait', wait);
-    expect([code, err]).toEqual([2, expect.stringMatching(/--wait <seconds>.*from 1 to 2147483, in digits/)]);
-  });
+  test.each(['2147484', '9999999999'])(
+    'refuses to wait %s seconds, of which no timer is that long',
+    async (wait) => {
+      const { code, err } = await assize('recover', '--wait', wait);
+      expect([code, err]).toEqual([
+        2,
+        expect.stringMatching(/--wait <seconds>.*from 1 to 2147483, in digits/),
+      ]);
+    },
+  );
 
   test.each([
     ['no file', 'none.ts', 'none.ts does not exist'],
     ['a file without tools', 'empty.ts', 'exports no tool'],
     ['a file that is none', 'broken.ts', 'Cannot load the tools file'],
-    ['a file that throws what has no text', 'without-text.ts', 'without-text.ts: the thrown value cannot be read'],
+    [
+      'a file that throws what has no text',
+      'without-text.ts',
+      'without-text.ts: the thrown value cannot be read',
+    ],
     ['a file whose export throws as it is looked at', 'throwing.ts', 'throwing.ts:1: not now'],
     ['a file whose export is taken back', 'revoked.ts', 'revoked.ts: '],
   ])('refuses %s', async (_, file, says) => {
@@ -190,7 +245,8 @@ describe('recover', () => {
     writeFileSync(join(here.folder, 'without-text.ts'), 'throw Object.create(null);');
     const throwing = "new Proxy({}, { get() { throw new Error('not now'); } })";
     writeFileSync(join(here.folder, 'throwing.ts'), `export const tool = ${throwing};`);
-    const revoked = 'const { proxy, revoke } = Proxy.revocable({}, {});\nrevoke();\nexport { proxy };';
+    const revoked =
+      'const { proxy, revoke } = Proxy.revocable({}, {});\nrevoke();\nexport { proxy };';
     writeFileSync(join(here.folder, 'revoked.ts'), revoked);
     const { code, err } = await assize('recover', '--tools', file);
     expect([code, err]).toEqual([2, expect.stringContaining(says)]);
@@ -224,7 +280,10 @@ async function stopped(...args: string[]) {
   writeFileSync(join(here.folder, 'busy.ts'), busy());
   const child = startCommand(here.folder, here.url, ...args, '--tools', 'busy.ts');
   const ended = endOf(child);
-  await vi.waitFor(() => expect(existsSync(join(here.folder, 'called'))).toBe(true), { interval: 5, timeout: 300_000 });
+  await vi.waitFor(() => expect(existsSync(join(here.folder, 'called'))).toBe(true), {
+    interval: 5,
+    timeout: 300_000,
+  });
   child.kill('SIGINT');
   return ended;
 }
@@ -272,10 +331,13 @@ describe('Ctrl-C', () => {
       writes: ['fax:{to}'],
     });
     const trajectory = await runtimeOver(store, [tally], { tools: [fax] }).open('orders');
-    const made = trajectory.transaction({ writ: writFor('alice'), writes: ['fax:**'] }, async (tx) => {
-      await tx.call('fax.send', { to: 'bob' });
-      tx.propose({ action: 'count', role: 'counter', args: 'order' });
-    });
+    const made = trajectory.transaction(
+      { writ: writFor('alice'), writes: ['fax:**'] },
+      async (tx) => {
+        await tx.call('fax.send', { to: 'bob' });
+        tx.propose({ action: 'count', role: 'counter', args: 'order' });
+      },
+    );
     // Its store is closed before it has an end.
     made.catch(() => undefined);
     await called.promise;
@@ -295,7 +357,17 @@ describe('Ctrl-C', () => {
         throw new DidNothing('nobody lives there', { final: true });
       }),
     );
-    const decision = ['resolve', '1', '0', '--as', 'retry', '--by', 'ops', '--evidence', 'she moved in'];
+    const decision = [
+      'resolve',
+      '1',
+      '0',
+      '--as',
+      'retry',
+      '--by',
+      'ops',
+      '--evidence',
+      'she moved in',
+    ];
     const { code, out, err } = await stopped('effects', ...decision, ...decides(), '--json');
     const message =
       'Stopped by SIGINT; committed entries stay: mail.send of transaction 1 was resolved as retry, and is due; assize effects list --epoch 1 shows the rest.';
@@ -315,17 +387,28 @@ describe('Ctrl-C to an approval', () => {
     const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
     const worker = runtimeOver(store, [orders], { tools: [mail('keyed', () => null)] });
     const trajectory = await worker.create(orders, { trajectoryId: 'orders' });
-    const { ruling } = await trajectory.transaction({ writ: writFor('alice'), writes: ['mail:**'] }, async (tx) => {
-      await tx.call('mail.send', { to: 'bob' });
-      tx.propose({ action: 'count', role: 'counter', args: 'asked' });
-    });
+    const { ruling } = await trajectory.transaction(
+      { writ: writFor('alice'), writes: ['mail:**'] },
+      async (tx) => {
+        await tx.call('mail.send', { to: 'bob' });
+        tx.propose({ action: 'count', role: 'counter', args: 'asked' });
+      },
+    );
     await worker.close();
     await store.close();
     if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
     const stage = join(root, 'tests/support/tools/orders.ts');
-    writeFileSync(join(here.folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
+    writeFileSync(
+      join(here.folder, 'domain.ts'),
+      `export { orders } from ${JSON.stringify(stage)};\n`,
+    );
     writeFileSync(join(here.folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
-    const files = ['--domain', join(here.folder, 'domain.ts'), '--anchors', join(here.folder, 'anchors.json')];
+    const files = [
+      '--domain',
+      join(here.folder, 'domain.ts'),
+      '--anchors',
+      join(here.folder, 'anchors.json'),
+    ];
     return ['approve', ruling.pending, '--as', 'boss', '--override', ...files];
   }
 
@@ -335,7 +418,9 @@ describe('Ctrl-C to an approval', () => {
     expect(last(err)).toMatch(
       /^assize: Stopped by SIGINT; committed entries stay: the proposal is committed as [0-9a-f]{12}, and its calls have not ended; resume them with assize effects recover\.\n$/,
     );
-    expect((await json(0, 'list')).transactions).toMatchObject([{ phase: 'committed', effects: [{ phase: 'due' }] }]);
+    expect((await json(0, 'list')).transactions).toMatchObject([
+      { phase: 'committed', effects: [{ phase: 'due' }] },
+    ]);
     expect((await assize('recover', '--tools', toolsFile('keyed'))).code).toBe(0);
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
   });
@@ -345,7 +430,15 @@ describe('Ctrl-C to an approval', () => {
     const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
     try {
       const tenure = await store.leaseEffects();
-      const child = startCommand(here.folder, here.url, ...line, '--tools', toolsFile('keyed'), '--wait', '600');
+      const child = startCommand(
+        here.folder,
+        here.url,
+        ...line,
+        '--tools',
+        toolsFile('keyed'),
+        '--wait',
+        '600',
+      );
       const ended = endOf(child);
       const [said] = await once(child.stderr!, 'data');
       expect(said).toBe(
@@ -360,7 +453,9 @@ describe('Ctrl-C to an approval', () => {
     } finally {
       await store.close();
     }
-    expect((await runCommand(here.folder, here.url, ...line, '--tools', toolsFile('keyed'))).out).toMatch(/^committed/);
+    expect(
+      (await runCommand(here.folder, here.url, ...line, '--tools', toolsFile('keyed'))).out,
+    ).toMatch(/^committed/);
     expect(sent('bob')).toBe(true);
   });
 });
@@ -387,7 +482,17 @@ export const next = defineDomain({ ...tally.declared, version: '2' });
       join(here.folder, 'assize.config.ts'),
       "import { next } from './next.ts';\nexport default { domains: [next] };\n",
     );
-    const { code, err } = await assize('resolve', '1', '0', '--as', 'applied', '--by', 'ops', '--evidence', 'seen');
+    const { code, err } = await assize(
+      'resolve',
+      '1',
+      '0',
+      '--as',
+      'applied',
+      '--by',
+      'ops',
+      '--evidence',
+      'seen',
+    );
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(await json(0, 'list')).toEqual({ transactions: [], pending_proposals: [] });
   });
@@ -403,9 +508,16 @@ export const next = defineDomain({ ...tally.declared, version: '2' });
     ]);
     expect(await json(0, 'list')).toEqual({ transactions: [], pending_proposals: [] });
     const { transactions } = await json(0, 'list', '--epoch', '1');
-    expect(transactions[0].effects[0].resolved).toMatchObject({ as: 'applied', by: 'ops', evidence: { salted: true } });
+    expect(transactions[0].effects[0].resolved).toMatchObject({
+      as: 'applied',
+      by: 'ops',
+      evidence: { salted: true },
+    });
     const again = await assize('resolve', '1', '0', '--as', 'undone', ...found);
-    expect([again.code, again.err]).toEqual([2, expect.stringContaining('was already resolved as applied by ops')]);
+    expect([again.code, again.err]).toEqual([
+      2,
+      expect.stringContaining('was already resolved as applied by ops'),
+    ]);
   });
 
   test('refuses the payer, and a writ for another principal', async () => {
@@ -433,13 +545,25 @@ export const next = defineDomain({ ...tally.declared, version: '2' });
     const doubtful = await assize('resolve', '1', '0', '--as', 'retry', ...found, ...tools);
     const saying = 'so a retry may repeat it. Confirm the retry with --confirm.';
     expect([doubtful.code, doubtful.err]).toEqual([2, expect.stringContaining(saying)]);
-    const nobody = await assize('resolve', '1', '0', '--as', 'retry', '--evidence', 'none', '--by', ' ');
+    const nobody = await assize(
+      'resolve',
+      '1',
+      '0',
+      '--as',
+      'retry',
+      '--evidence',
+      'none',
+      '--by',
+      ' ',
+    );
     expect([nobody.code, nobody.err]).toEqual([
       2,
       expect.stringMatching(/'--by <operator>'.* It must name the operator/),
     ]);
     expect(sent('bob')).toBe(false);
-    expect(await json(0, 'resolve', '1', '0', '--as', 'retry', '--confirm', ...found, ...tools)).toMatchObject({
+    expect(
+      await json(0, 'resolve', '1', '0', '--as', 'retry', '--confirm', ...found, ...tools),
+    ).toMatchObject({
       epoch: 1,
       trajectory_id: 'orders',
       n: 0,
@@ -456,7 +580,9 @@ export const next = defineDomain({ ...tally.declared, version: '2' });
     const { code, out } = await assize('resolve', '1', '0', '--as', 'retry', '--confirm', ...found);
     expect([code, out]).toEqual([
       1,
-      expect.stringContaining('missing the tool mail.send, for transaction 1; pass it with --tools FILE.'),
+      expect.stringContaining(
+        'missing the tool mail.send, for transaction 1; pass it with --tools FILE.',
+      ),
     ]);
     expect((await assize('recover', '--tools', toolsFile('blind'))).code).toBe(0);
     expect(sent('bob')).toBe(true);
@@ -469,7 +595,10 @@ export const next = defineDomain({ ...tally.declared, version: '2' });
     // The decision has no effect while the tool is missing, and a different decision has none
     // either.
     const bare = await assize(...retry);
-    expect([bare.code, bare.err]).toEqual([2, expect.stringContaining('was already resolved as retry by ops')]);
+    expect([bare.code, bare.err]).toEqual([
+      2,
+      expect.stringContaining('was already resolved as retry by ops'),
+    ]);
     const tools = ['--tools', toolsFile('blind')];
     const { code, out, err } = await assize(...retry, ...tools);
     expect([code, out], err).toEqual([
@@ -479,28 +608,61 @@ export const next = defineDomain({ ...tally.declared, version: '2' });
     ]);
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
     const again = await assize(...retry, ...tools);
-    expect([again.code, again.err]).toEqual([2, expect.stringContaining('was already resolved as retry by ops')]);
+    expect([again.code, again.err]).toEqual([
+      2,
+      expect.stringContaining('was already resolved as retry by ops'),
+    ]);
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
   });
 
   test('refuses a decision that differs from the first, even with its tool', async () => {
     await inDoubt(false);
-    expect((await assize('resolve', '1', '0', '--as', 'retry', '--confirm', ...found)).code).toBe(1);
-    const { code, err } = await assize('resolve', '1', '0', '--as', 'undone', ...found, '--tools', toolsFile('blind'));
-    expect([code, err]).toEqual([2, expect.stringContaining('was already resolved as retry by ops')]);
+    expect((await assize('resolve', '1', '0', '--as', 'retry', '--confirm', ...found)).code).toBe(
+      1,
+    );
+    const { code, err } = await assize(
+      'resolve',
+      '1',
+      '0',
+      '--as',
+      'undone',
+      ...found,
+      '--tools',
+      toolsFile('blind'),
+    );
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining('was already resolved as retry by ops'),
+    ]);
   });
 
   test.each([
-    ['nobody', ['1', '0', '--as', 'applied', '--evidence', 'x'], "required option '--by <operator>'"],
+    [
+      'nobody',
+      ['1', '0', '--as', 'applied', '--evidence', 'x'],
+      "required option '--by <operator>'",
+    ],
     ['no decision', ['1', '0', ...found], "required option '--as <decision>'"],
     [
       'another decision',
       ['1', '0', '--as', 'gone', ...found],
       'Allowed choices are applied, undone, did_not_happen, retry, residue',
     ],
-    ['empty evidence', ['1', '0', '--as', 'applied', '--by', 'ops', '--evidence', ' '], 'must not be empty'],
-    ['no such effect', ['1', '3', '--as', 'applied', ...found], 'has no effect 3. It has one effect, 0'],
-    ['no such transaction', ['9', '0', '--as', 'applied', ...found], 'The effect log has no transaction 9'],
+    [
+      'empty evidence',
+      ['1', '0', '--as', 'applied', '--by', 'ops', '--evidence', ' '],
+      'must not be empty',
+    ],
+    [
+      'no such effect',
+      ['1', '3', '--as', 'applied', ...found],
+      'has no effect 3. It has one effect, 0',
+    ],
+    [
+      'no such transaction',
+      ['9', '0', '--as', 'applied', ...found],
+      'The effect log has no transaction 9',
+    ],
   ])('refuses %s, and changes nothing', async (_, args, says) => {
     await inDoubt(true);
     const { code, out, err } = await assize('resolve', ...args);

@@ -8,7 +8,12 @@ import type { Assize } from 'assize/internal/runtime';
 import { openSqlite } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { operator, operatorWrit, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import {
+  operator,
+  operatorWrit,
+  runtimeOver,
+  writFor,
+} from '../../../tests/support/ledger/runtime.ts';
 import { runCommand } from '../../../tests/support/process/command.ts';
 import { tally } from '../../../tests/support/tools/effect-sink.ts';
 import { orders } from '../../../tests/support/tools/orders.ts';
@@ -30,20 +35,36 @@ describe('a pending approval with tool calls', () => {
     const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
     const worker = runtimeOver(store, [orders], { tools: [mail('keyed', send)] });
     const trajectory = await worker.create(orders, { trajectoryId: 'orders' });
-    const { ruling } = await trajectory.transaction({ writ: writFor('alice'), writes: ['mail:**'] }, async (tx) => {
-      await tx.call('mail.send', { to: 'bob' });
-      tx.propose({ action: 'count', role: 'counter', args: 'asked' });
-    });
+    const { ruling } = await trajectory.transaction(
+      { writ: writFor('alice'), writes: ['mail:**'] },
+      async (tx) => {
+        await tx.call('mail.send', { to: 'bob' });
+        tx.propose({ action: 'count', role: 'counter', args: 'asked' });
+      },
+    );
     expect(ruling.ruling).toBe('escalated');
     const stage = join(root, 'tests/support/tools/orders.ts');
-    writeFileSync(join(here.folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
+    writeFileSync(
+      join(here.folder, 'domain.ts'),
+      `export { orders } from ${JSON.stringify(stage)};\n`,
+    );
     writeFileSync(join(here.folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
-    const files = ['--domain', join(here.folder, 'domain.ts'), '--anchors', join(here.folder, 'anchors.json')];
+    const files = [
+      '--domain',
+      join(here.folder, 'domain.ts'),
+      '--anchors',
+      join(here.folder, 'anchors.json'),
+    ];
     const tools = ['--tools', toolsFile('keyed'), '--wait', '1'];
-    expect((await approve(...files)).err).toMatch(/The pending proposal uses tools. .*--tools FILE/);
+    expect((await approve(...files)).err).toMatch(
+      /The pending proposal uses tools. .*--tools FILE/,
+    );
     expect(sent('bob')).toBe(false);
     const { code, out, err } = await approve(...files, ...tools);
-    expect([code, out], err).toEqual([0, expect.stringMatching(/^committed as .*\nmail\.send is applied\.\n$/)]);
+    expect([code, out], err).toEqual([
+      0,
+      expect.stringMatching(/^committed as .*\nmail\.send is applied\.\n$/),
+    ]);
     expect(sent('bob')).toBe(true);
     await worker.close();
     await store.close();
@@ -57,20 +78,34 @@ describe('a pending approval with tool calls', () => {
       ['others', 'eve'],
     ] as const) {
       const trajectory = await worker.create(orders, { trajectoryId });
-      await trajectory.transaction({ writ: writFor('alice'), writes: [`mail:${to}`] }, async (tx) => {
-        await tx.call('mail.send', { to });
-        tx.propose({ action: 'count', role: 'counter', args: 'asked' });
-      });
+      await trajectory.transaction(
+        { writ: writFor('alice'), writes: [`mail:${to}`] },
+        async (tx) => {
+          await tx.call('mail.send', { to });
+          tx.propose({ action: 'count', role: 'counter', args: 'asked' });
+        },
+      );
     }
     await worker.close();
     await store.close();
     const stage = join(root, 'tests/support/tools/orders.ts');
-    writeFileSync(join(here.folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
+    writeFileSync(
+      join(here.folder, 'domain.ts'),
+      `export { orders } from ${JSON.stringify(stage)};\n`,
+    );
     writeFileSync(join(here.folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
-    const files = ['--domain', join(here.folder, 'domain.ts'), '--anchors', join(here.folder, 'anchors.json')];
+    const files = [
+      '--domain',
+      join(here.folder, 'domain.ts'),
+      '--anchors',
+      join(here.folder, 'anchors.json'),
+    ];
     const failing = readFileSync(toolsFile('keyed'), 'utf8')
       .replace('import { declareTool }', 'import { DidNothing, declareTool }')
-      .replace(/execute: .*/, "execute: () => { throw new DidNothing('no line', { final: true }); },");
+      .replace(
+        /execute: .*/,
+        "execute: () => { throw new DidNothing('no line', { final: true }); },",
+      );
     writeFileSync(join(here.folder, 'failing.ts'), failing);
     const tools = ['--tools', join(here.folder, 'failing.ts')];
 
@@ -78,18 +113,33 @@ describe('a pending approval with tool calls', () => {
     expect([code, err]).toEqual([1, '']);
     const [committed, ...said] = out.trim().split('\n');
     expect(committed).toMatch(/^committed as [0-9a-f]{12}, orders seq \d+$/);
-    expect(said).toEqual(['mail.send is unresolved.', 'The call needs a human decision: assize effects list orders']);
+    expect(said).toEqual([
+      'mail.send is unresolved.',
+      'The call needs a human decision: assize effects list orders',
+    ]);
     const listed = await json(0, 'list', 'orders');
     expect(listed.transactions.map((each: any) => each.effects[0].phase)).toEqual(['unresolved']);
     const [{ epoch }] = listed.transactions;
-    await assize('resolve', `${epoch}`, '0', '--as', 'undone', '--by', 'ops', '--evidence', 'there is no mail');
+    await assize(
+      'resolve',
+      `${epoch}`,
+      '0',
+      '--as',
+      'undone',
+      '--by',
+      'ops',
+      '--evidence',
+      'there is no mail',
+    );
 
     const next = await approve(...files, ...tools, '--json');
     expect(next.code, next.err).toBe(1);
     expect(JSON.parse(next.out)).toMatchObject({
       ruling: 'committed',
       effects: 'needs_human',
-      calls: [{ id: expect.stringMatching(/^[0-9a-f]{64}$/), tool: 'mail.send', phase: 'unresolved' }],
+      calls: [
+        { id: expect.stringMatching(/^[0-9a-f]{64}$/), tool: 'mail.send', phase: 'unresolved' },
+      ],
     });
   });
 });
@@ -98,7 +148,10 @@ describe('a pending proposal shows its planned tool calls', () => {
   const much = { to: `\u202eevil\u001b[2J${'y'.repeat(800)}`, text: 'x'.repeat(9_000) };
 
   /** Something waits with two calls, the second of which has too much to be read on a screen. */
-  async function waiting(trajectoryId: string, work?: (assize: Assize, pending: string) => Promise<unknown>) {
+  async function waiting(
+    trajectoryId: string,
+    work?: (assize: Assize, pending: string) => Promise<unknown>,
+  ) {
     const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
     // Or else both would salt alike, and have one blob.
     const random = seededRandom(trajectoryId);
@@ -145,7 +198,10 @@ describe('a pending proposal shows its planned tool calls', () => {
     for (const unseen of ['\u202e', '\u001b']) expect(out + full).not.toContain(unseen);
     expect(out.length).toBeLessThan(2_000);
     const [{ tools }] = await pendings();
-    const made = { tool: 'mail.send', class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' } };
+    const made = {
+      tool: 'mail.send',
+      class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+    };
     expect(tools).toEqual([
       {
         id: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -165,7 +221,11 @@ describe('a pending proposal shows its planned tool calls', () => {
     let by = '';
     await waiting('erased', async (assize, pending) => {
       const trajectory = await assize.open('erased');
-      const ruling = await trajectory.erase({ entries: [pending], reason: 'asked for', writ: eraser });
+      const ruling = await trajectory.erase({
+        entries: [pending],
+        reason: 'asked for',
+        writ: eraser,
+      });
       by = ruling.ruling === 'committed' ? ruling.entry.id : ruling.ruling;
     });
     await waiting('missing');
@@ -173,8 +233,12 @@ describe('a pending proposal shows its planned tool calls', () => {
     db.exec(`DELETE FROM blob WHERE text LIKE '%"input":{"to":"bob"}%'`);
     db.close();
     const { out } = await runCommand(here.folder, here.url, 'pending', 'erased');
-    expect(out.match(/^would call .*/gm)).toEqual(Array(2).fill(`would call a call erased by ${by.slice(0, 12)}`));
-    const { pending } = JSON.parse((await runCommand(here.folder, here.url, 'pending', 'erased', '--json')).out);
+    expect(out.match(/^would call .*/gm)).toEqual(
+      Array(2).fill(`would call a call erased by ${by.slice(0, 12)}`),
+    );
+    const { pending } = JSON.parse(
+      (await runCommand(here.folder, here.url, 'pending', 'erased', '--json')).out,
+    );
     expect(pending[0].tools).toEqual(Array(2).fill({ id: expect.any(String), erased_by: by }));
     const missing = await runCommand(here.folder, here.url, 'pending', 'missing');
     expect([missing.code, missing.out]).toEqual([1, '']);
@@ -191,9 +255,25 @@ describe('a pending proposal shows its planned tool calls', () => {
       writeFileSync(join(here.folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
       return pending;
     });
-    const files = ['--domain', join(here.folder, 'wide.ts'), '--anchors', join(here.folder, 'anchors.json')];
+    const files = [
+      '--domain',
+      join(here.folder, 'wide.ts'),
+      '--anchors',
+      join(here.folder, 'anchors.json'),
+    ];
     const approve = (file: string) =>
-      runCommand(here.folder, here.url, 'approve', id, '--as', 'boss', '--override', ...files, '--tools', file);
+      runCommand(
+        here.folder,
+        here.url,
+        'approve',
+        id,
+        '--as',
+        'boss',
+        '--override',
+        ...files,
+        '--tools',
+        file,
+      );
     const blind = toolsFile('blind');
     const { code, err } = await approve(blind);
     expect([code, err]).toEqual([
@@ -206,12 +286,16 @@ describe('a pending proposal shows its planned tool calls', () => {
     const same = join(here.folder, 'same.ts');
     writeFileSync(
       same,
-      readFileSync(blind, 'utf8').replace("'blind'", "'keyed'").replace('appendFileSync(', '(() => null)('),
+      readFileSync(blind, 'utf8')
+        .replace("'blind'", "'keyed'")
+        .replace('appendFileSync(', '(() => null)('),
     );
     expect((await approve(same)).out).toMatch(/^committed/);
     // It is listed under its proposal, and beside that as what its caller has named it.
     const { transactions } = await json(0, 'list', '--all');
-    expect(transactions).toMatchObject([{ name: expect.stringMatching(/^[0-9a-f]{64}$/), submitted_as: 'round' }]);
+    expect(transactions).toMatchObject([
+      { name: expect.stringMatching(/^[0-9a-f]{64}$/), submitted_as: 'round' },
+    ]);
     expect((await assize('list', '--all')).out).toMatch(/ [0-9a-f]{12} \(round\)$/m);
   });
 });

@@ -108,7 +108,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const assize = (...args: string[]): Promise<Ended> => runCommand(folder, 'sqlite:./clinic.db', ...args);
+const assize = (...args: string[]): Promise<Ended> =>
+  runCommand(folder, 'sqlite:./clinic.db', ...args);
 
 async function json(code: number, ...args: string[]): Promise<any> {
   const ended = await assize(...args, '--json');
@@ -123,17 +124,22 @@ const asked = (trajectory: string, ...args: string[]): string[] => [
   ...args,
 ];
 
-const erase = (trajectory: string, ...args: string[]): string[] => asked(trajectory, '--yes', ...args);
+const erase = (trajectory: string, ...args: string[]): string[] =>
+  asked(trajectory, '--yes', ...args);
 
 test('erases a path and an entry, reports the count; other commands show it', async () => {
   const { log } = await json(0, 'log', 'ward');
   const refused = log.at(-1).id as string;
   const shown = await assize('show', log[1].id, '--blobs');
   expect(shown.out).toMatch(/\/delta\/state\/1\/value, \d+ bytes\n"David Miller"\n/);
-  expect((await assize('show', log[1].id)).out).toMatch(/\/action\/args is a sensitive blob of \d+ bytes; --blobs/);
+  expect((await assize('show', log[1].id)).out).toMatch(
+    /\/action\/args is a sensitive blob of \d+ bytes; --blobs/,
+  );
   expect((await assize('verify', 'ward')).out).not.toMatch(/erased|delegated/);
 
-  const { code, out } = await assize(...erase('ward', '--at', '/patients/p1', '--entry', refused.slice(0, 12)));
+  const { code, out } = await assize(
+    ...erase('ward', '--at', '/patients/p1', '--entry', refused.slice(0, 12)),
+  );
   expect({ code, out }).toEqual({
     code: 0,
     out: expect.stringMatching(/^erased 5 values of 3 entries, by [0-9a-f]{12}, ward seq 5\n$/),
@@ -156,7 +162,13 @@ test('erases a path and an entry, reports the count; other commands show it', as
       expect((await assize('show', id, ...more)).out).toContain(`was erased by ${by}.`);
   }
   expect((await json(0, 'show', refused, '--blobs')).values).toEqual([
-    { pointer: '/intent/args', hash: expect.any(String), bytes: expect.any(Number), salted: true, erased_by: by },
+    {
+      pointer: '/intent/args',
+      hash: expect.any(String),
+      bytes: expect.any(Number),
+      salted: true,
+      erased_by: by,
+    },
   ]);
   expect((await assize('verify', 'ward')).out).toMatch(
     /entries +signed +open +erased +head +result\nward +6 +0 +0 +5 /,
@@ -170,10 +182,13 @@ test('fsck reports bytes that may remain in the file until a writable open', asy
   const db = new DatabaseSync(join(folder, 'clinic.db'));
   db.exec('UPDATE scrub SET erasures = erasures + 1');
   db.close();
-  const told = /bytes of 1 erasures may still be in the file or its WAL; open the store for writing, with free space/;
+  const told =
+    /bytes of 1 erasures may still be in the file or its WAL; open the store for writing, with free space/;
   for (const _ of ['it is not done by looking', 'nor by looking again'])
     expect(await assize('fsck')).toMatchObject({ code: 1, out: expect.stringMatching(told) });
-  expect((await json(1, 'fsck')).faults).toMatchObject([{ code: 'damaged', detail: expect.stringMatching(told) }]);
+  expect((await json(1, 'fsck')).faults).toMatchObject([
+    { code: 'damaged', detail: expect.stringMatching(told) },
+  ]);
   // The chain stays valid, and the help of `verify` points to fsck.
   expect((await assize('verify', 'ward')).code).toBe(0);
   expect((await assize('verify', '--help')).out).toContain('assize fsck checks');
@@ -185,8 +200,18 @@ test('fsck reports bytes that may remain in the file until a writable open', asy
 
 test('as JSON it names every value', async () => {
   const said = await json(0, ...erase('ward', '--at', '/patients/p1/name'));
-  expect(said).toMatchObject({ ruling: 'committed', trajectory_id: 'ward', seq: 5, erased: 2, entries: 1 });
-  expect(said.values).toContainEqual({ hash: expect.any(String), seq: 1, path: '/patients/p1/name' });
+  expect(said).toMatchObject({
+    ruling: 'committed',
+    trajectory_id: 'ward',
+    seq: 5,
+    erased: 2,
+    entries: 1,
+  });
+  expect(said.values).toContainEqual({
+    hash: expect.any(String),
+    seq: 1,
+    path: '/patients/p1/name',
+  });
 });
 
 test('import reports values erased in the export, and erases them on request', async () => {
@@ -200,7 +225,11 @@ test('import reports values erased in the export, and erases them on request', a
     code: 0,
     out: expect.stringMatching(/^2 values are erased in the export and not in this store/m),
   });
-  expect(await json(0, 'import', 'after.jsonl', ...copy)).toMatchObject({ imported: 0, unerased: 2, valid: true });
+  expect(await json(0, 'import', 'after.jsonl', ...copy)).toMatchObject({
+    imported: 0,
+    unerased: 2,
+    valid: true,
+  });
   const show = async () => (await assize('show', 'ward@1', '--blobs', ...copy)).out;
   expect(await show()).toContain('David Miller');
   const erased = await assize('import', 'after.jsonl', '--erase', ...copy);
@@ -212,11 +241,16 @@ test('import reports values erased in the export, and erases them on request', a
 });
 
 test('makes a writ for just that', async () => {
-  const { entry_id } = await json(0, ...erase('ward', '--at', '/patients/p1', '--principal', 'operator:ida'));
+  const { entry_id } = await json(
+    0,
+    ...erase('ward', '--at', '/patients/p1', '--principal', 'operator:ida'),
+  );
   await assize('export', '--out', 'e.jsonl');
   const { payload } = await json(0, 'show', entry_id);
   const lines = readFileSync(join(folder, 'e.jsonl'), 'utf8').split('\n');
-  const writ = JSON.parse(lines.find((line) => line.includes(`"hash":"${payload.writ_id}"`)) as string).blob;
+  const writ = JSON.parse(
+    lines.find((line) => line.includes(`"hash":"${payload.writ_id}"`)) as string,
+  ).blob;
   expect(writ).toMatchObject({
     issuer: anchor.publicKey,
     subject: 'operator:ida',
@@ -234,10 +268,18 @@ test('a rejected or frozen erasure is a negative finding', async () => {
   const rejected = await json(1, ...erase('ward', '--at', '/patients/p2'));
   expect(rejected).toMatchObject({ ruling: 'rejected', reason: 'invariant_rejected' });
   const { code, out } = await assize(...erase('ward', '--at', '/patients/p2/name'));
-  expect({ code, out }).toMatchObject({ code: 1, out: expect.stringMatching(/^rejected as .*under observation/) });
+  expect({ code, out }).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^rejected as .*under observation/),
+  });
   const frozen = await assize(...erase('frozen', '--at', '/patients/p1'));
-  expect(frozen).toMatchObject({ code: 1, out: expect.stringMatching(/^frozen by [0-9a-f]{12}: /) });
-  expect(await json(1, ...erase('frozen', '--at', '/patients/p1'))).toMatchObject({ ruling: 'frozen' });
+  expect(frozen).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^frozen by [0-9a-f]{12}: /),
+  });
+  expect(await json(1, ...erase('frozen', '--at', '/patients/p1'))).toMatchObject({
+    ruling: 'frozen',
+  });
   expect((await json(0, 'state', 'ward')).state.patients.p2.name).toBe('Maria');
 });
 
@@ -248,7 +290,9 @@ test('without --yes nothing is erased, and the extent is reported', async () => 
   expect(refused.err).toMatch(
     /^assize: Nothing is erased: the command would erase 4 values of 2 entries permanently\. /,
   );
-  expect(refused.err).toMatch(/A law may require that some of these values are kept.* --dry-run .* --yes /);
+  expect(refused.err).toMatch(
+    /A law may require that some of these values are kept.* --dry-run .* --yes /,
+  );
   const { error } = await json(2, ...asked('ward', '--at', '/patients/p1'));
   expect(error.code).toBe('needs_confirmation');
   expect(await json(0, 'log', 'ward')).toEqual(before);
@@ -258,11 +302,20 @@ test('--dry-run lists the values, and erases nothing', async () => {
   const before = await json(0, 'log', 'ward');
   const { code, out } = await assize(...erase('ward', '--at', '/patients/p1', '--dry-run'));
   expect(code).toBe(0);
-  expect(out).toMatch(/^would erase 4 values of 2 entries of ward:\n {2}ward@1: 2 values \(\/patients\/p1\/name\)\n/);
+  expect(out).toMatch(
+    /^would erase 4 values of 2 entries of ward:\n {2}ward@1: 2 values \(\/patients\/p1\/name\)\n/,
+  );
   expect(out).toContain('ward@3: 2 values (/patients/p1/notes/0)');
   expect(out).toContain('A law may require that some of these values are kept');
   const told = await json(0, ...asked('ward', '--at', '/patients/p1', '--dry-run'));
-  expect(told).toMatchObject({ dry_run: true, trajectory_id: 'ward', erased: 4, entries: 2, answers: [], logged: [] });
+  expect(told).toMatchObject({
+    dry_run: true,
+    trajectory_id: 'ward',
+    erased: 4,
+    entries: 2,
+    answers: [],
+    logged: [],
+  });
   expect(told.values.map(({ seq }: { seq: number }) => seq)).toEqual([1, 1, 3, 3]);
   expect(await json(0, 'log', 'ward')).toEqual(before);
   const done = await json(0, ...erase('ward', '--at', '/patients/p1'));
@@ -273,7 +326,9 @@ const hasTerminal = process.platform === 'linux' && existsSync('/usr/bin/script'
 
 test.skipIf(!hasTerminal)('a person on a terminal is asked (by script(1))', async () => {
   const typed = (answer: string): Promise<Ended> => {
-    const line = [process.execPath, main, ...asked('ward', '--at', '/patients/p1')].map((arg) => `'${arg}'`).join(' ');
+    const line = [process.execPath, main, ...asked('ward', '--at', '/patients/p1')]
+      .map((arg) => `'${arg}'`)
+      .join(' ');
     const env = { ...process.env, ASSIZE_STORE: 'sqlite:./clinic.db', NO_COLOR: '1' };
     const child = spawn('/usr/bin/script', ['-qec', line, '/dev/null'], { cwd: folder, env });
     // Not closed: a closed input answers no.
@@ -284,17 +339,28 @@ test.skipIf(!hasTerminal)('a person on a terminal is asked (by script(1))', asyn
   expect(kept.code).toBe(2);
   expect(kept.out).toMatch(/would erase 4 values[\s\S]*Erase these values permanently\? \[y\/N\]/);
   expect(kept.out).toContain('Nothing is erased.');
-  expect(await typed('y')).toMatchObject({ code: 0, out: expect.stringContaining('erased 4 values of 2 entries') });
+  expect(await typed('y')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('erased 4 values of 2 entries'),
+  });
 });
 
 test.each<[string, string[], RegExp]>([
-  ['nothing to erase', erase('empty', '--at', '/patients/p1'), /no erasable value at \/patients\/p1/],
+  [
+    'nothing to erase',
+    erase('empty', '--at', '/patients/p1'),
+    /no erasable value at \/patients\/p1/,
+  ],
   ['nothing named', erase('ward'), /Pass --at, --entry, --facts or --transaction/],
   ['the whole state', erase('ward', '--at', ''), /whole state cannot be erased/],
   ['no pointer', erase('ward', '--at', 'patients'), /pointer/],
   ['no such entry', erase('ward', '--entry', 'deadbeef'), /no entry deadbeef/],
   ['no such trajectory', erase('nowhere', '--at', '/x'), /no trajectory nowhere/],
-  ['the key of somebody else', erase('ward', '--at', '/x', '--key', 'other.key'), /is not an anchor of the store/],
+  [
+    'the key of somebody else',
+    erase('ward', '--at', '/x', '--key', 'other.key'),
+    /is not an anchor of the store/,
+  ],
   [
     'no key',
     erase('ward', '--at', '/x', '--key', 'no.key'),

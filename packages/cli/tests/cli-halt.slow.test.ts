@@ -52,13 +52,20 @@ test('halt and resume one trajectory, with its children, in text and JSON', asyn
   });
   expect(await json(0, 'halt', 't', ...why)).toMatchObject({
     trajectories: [
-      { trajectory_id: 't', outcome: 'halted', seq: 2, propagated: [{ trajectory_id: 'c', applied: true }] },
+      {
+        trajectory_id: 't',
+        outcome: 'halted',
+        seq: 2,
+        propagated: [{ trajectory_id: 'c', applied: true }],
+      },
     ],
   });
   expect((await assize('log', 't')).out).toMatch(
     /assize\.halt +committed +halted by operator: the agents pay twice\n$/,
   );
-  expect((await assize('log', 'c')).out).toMatch(/halted by operator, in t: the agents pay twice\n$/);
+  expect((await assize('log', 'c')).out).toMatch(
+    /halted by operator, in t: the agents pay twice\n$/,
+  );
   expect((await assize('pending', 't')).out).toMatch(
     /^Halted, no approval counts: t, by operator since \S+: the agents pay twice\nNo decision is pending\.\n$/,
   );
@@ -70,9 +77,13 @@ test('halt and resume one trajectory, with its children, in text and JSON', asyn
     ],
   });
   expect((await assize('verify', '--deep')).code).toBe(0);
-  expect(await json(0, 'resume', 't', ...why)).toMatchObject({ trajectories: [{ outcome: 'resumed', seq: 3 }] });
+  expect(await json(0, 'resume', 't', ...why)).toMatchObject({
+    trajectories: [{ outcome: 'resumed', seq: 3 }],
+  });
   expect(await json(0, 'pending')).toMatchObject({ halted: [] });
-  expect((await assize('resume', 't', ...why)).err).toMatch(/t is not halted\. Nothing needs to be resumed\./);
+  expect((await assize('resume', 't', ...why)).err).toMatch(
+    /t is not halted\. Nothing needs to be resumed\./,
+  );
 });
 
 test('halt and resume --all', async () => {
@@ -83,9 +94,17 @@ test('halt and resume --all', async () => {
     'c halted',
   ]);
   const resumed = await json(0, 'resume', '--all', ...why);
-  expect(resumed.trajectories.map(({ outcome }: any) => outcome)).toEqual(['resumed', 'resumed', 'resumed']);
+  expect(resumed.trajectories.map(({ outcome }: any) => outcome)).toEqual([
+    'resumed',
+    'resumed',
+    'resumed',
+  ]);
   const again = await json(0, 'resume', '--all', ...why);
-  expect(again.trajectories.map(({ outcome }: any) => outcome)).toEqual(['skipped', 'skipped', 'skipped']);
+  expect(again.trajectories.map(({ outcome }: any) => outcome)).toEqual([
+    'skipped',
+    'skipped',
+    'skipped',
+  ]);
   expect((await assize('verify')).code).toBe(0);
 });
 
@@ -103,7 +122,9 @@ test('a writ that gives no right is negative; a wrong call is misuse', async () 
   const held = { writ: writFor(lead.publicKey, years), chain: [] };
   writeFileSync(join(folder, 'lead.json'), JSON.stringify(held));
   const byLead = ['--reason', 'r', '--key', 'lead.key', '--by', 'lead.json'];
-  expect(await json(1, 'halt', 't', ...byLead)).toMatchObject({ trajectories: [{ outcome: 'rejected' }] });
+  expect(await json(1, 'halt', 't', ...byLead)).toMatchObject({
+    trajectories: [{ outcome: 'rejected' }],
+  });
   const office = {
     writ: writFor(lead.publicKey, { ...years, actions: ['assize.halt'], scopes: ['halt:**'] }),
     chain: [],
@@ -113,8 +134,14 @@ test('a writ that gives no right is negative; a wrong call is misuse', async () 
   for (const [args, message] of [
     [['halt', ...why], /Name a trajectory to halt, or pass --all\./],
     [['halt', 't', '--all', ...why], /Name a trajectory to halt, or pass --all\./],
-    [['halt', 't', '--reason', 'r', '--key', 'lead.key'], /Pass the private key of an anchor to halt without --by/],
-    [['resume', 't', '--reason', 'r', '--key', 'anchor.key', '--by', 'lead.json'], /The key does not belong to/],
+    [
+      ['halt', 't', '--reason', 'r', '--key', 'lead.key'],
+      /Pass the private key of an anchor to halt without --by/,
+    ],
+    [
+      ['resume', 't', '--reason', 'r', '--key', 'anchor.key', '--by', 'lead.json'],
+      /The key does not belong to/,
+    ],
     [['halt', 'nowhere', ...why], /nowhere/],
   ] as const)
     expect(await assize(...args)).toMatchObject({ code: 2, err: expect.stringMatching(message) });

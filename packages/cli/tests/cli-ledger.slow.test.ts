@@ -31,7 +31,9 @@ describe('log, show and state', () => {
     const store = till();
     expect(await json(0, 'log', ...store)).toMatchObject({
       total: 1,
-      trajectories: [{ trajectory_id: 'till-1', entries: 6, domain: { name: 'till' }, note: 'monday' }],
+      trajectories: [
+        { trajectory_id: 'till-1', entries: 6, domain: { name: 'till' }, note: 'monday' },
+      ],
     });
     const { log } = await json(0, 'log', 'till-1', ...store);
     expect(log.map(({ ruling }: { ruling: string }) => ruling)).toEqual([
@@ -42,7 +44,11 @@ describe('log, show and state', () => {
       'committed',
       'escalated',
     ]);
-    expect(log[2]).toMatchObject({ action: 'pay', invariant_id: 'CAP', detail: 'more than 1000 in all' });
+    expect(log[2]).toMatchObject({
+      action: 'pay',
+      invariant_id: 'CAP',
+      detail: 'more than 1000 in all',
+    });
     const { out } = await assize('log', 'till-1', '--from', '2', '--limit', '1', ...store);
     expect(out.trimEnd().split('\n')).toHaveLength(2);
     expect(out).toMatch(/2 .*pay.*rejected.*CAP.*more than 1000 in all/);
@@ -53,8 +59,15 @@ describe('log, show and state', () => {
     const log = await entries(...store);
     const id = log[3]?.id as string;
     const shown = await json(0, 'show', id.slice(0, 8), ...store);
-    expect(shown).toMatchObject({ id, seq: 3, payload: { action: { args: { bytes: expect.any(Number) } } } });
-    expect(shown.values.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['/action/args', '/delta/state']);
+    expect(shown).toMatchObject({
+      id,
+      seq: 3,
+      payload: { action: { args: { bytes: expect.any(Number) } } },
+    });
+    expect(shown.values.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
+      '/action/args',
+      '/delta/state',
+    ]);
     expect(shown.values[0].value).toBeUndefined();
     const whole = await json(0, 'show', id, '--blobs', ...store);
     expect(whole.values[0].value).toEqual({ amount: 20, memo: 'x'.repeat(20_000) });
@@ -93,13 +106,28 @@ describe('log, show and state', () => {
   test('a missing trajectory, entry or path is refused', async () => {
     const store = till();
     const id = (await entries(...store))[0]?.id as string;
-    await refused(['log', 'till-2', ...store], /no trajectory till-2\. Pass a full id, as listed by assize log/);
+    await refused(
+      ['log', 'till-2', ...store],
+      /no trajectory till-2\. Pass a full id, as listed by assize log/,
+    );
     await refused(['log', 'til', ...store], /no trajectory til\. Pass the full id: till-1/);
-    await refused(['oracle', 'nokey', ...store], /64 hex digits\. .* assize show ENTRY .*assize memory explain/);
+    await refused(
+      ['oracle', 'nokey', ...store],
+      /64 hex digits\. .* assize show ENTRY .*assize memory explain/,
+    );
     await refused(['show', id.slice(0, 7), ...store], /8 to 64 hex digits/);
-    await refused(['show', id.startsWith('00000000') ? 'ffffffff' : '00000000', ...store], /no entry/);
-    await refused(['state', 'till-1', '--at', '6', ...store], /no entry with seq 6\. Pass a seq from 0 to 5/);
-    await refused(['state', 'till-1', '--pointer', '/payments/9', ...store], /no value at \/payments\/9/);
+    await refused(
+      ['show', id.startsWith('00000000') ? 'ffffffff' : '00000000', ...store],
+      /no entry/,
+    );
+    await refused(
+      ['state', 'till-1', '--at', '6', ...store],
+      /no entry with seq 6\. Pass a seq from 0 to 5/,
+    );
+    await refused(
+      ['state', 'till-1', '--pointer', '/payments/9', ...store],
+      /no value at \/payments\/9/,
+    );
     await refused(['state', 'till-1', '--pointer', 'payments', ...store], /pointer/i);
     await refused(['verify', 'till-1', 'till-2', ...store], /no trajectory till-2/);
   });
@@ -140,7 +168,15 @@ describe('verify', () => {
       expect({ code, out }).toEqual({ code: 1, out: '' });
       expect(err).toMatch(/till-1 seq 3: the payload does not hash to the id/);
     }
-    const approved = await assize('approve', log[5]?.id as string, '--as', 'boss:ann', '--domain', 'till.ts', ...store);
+    const approved = await assize(
+      'approve',
+      log[5]?.id as string,
+      '--as',
+      'boss:ann',
+      '--domain',
+      'till.ts',
+      ...store,
+    );
     expect(approved).toMatchObject({ code: 1, err: expect.stringContaining('does not verify') });
     expect((await assize('log', 'till-1', ...store)).out).toMatch(/3 .*unreadable/);
     expect(await json(1, 'show', log[3]?.id as string, ...store)).toMatchObject({
@@ -163,7 +199,9 @@ describe('verify', () => {
     expect(await json(1, 'verify', ...store)).toMatchObject({
       reports: [{ fault: { seq: 3, code: 'broken_chain', rule: 'place.parent' } }],
     });
-    expect((await assize('verify', ...store)).out).toContain('seq 2 was expected here (broken_chain, place.parent)');
+    expect((await assize('verify', ...store)).out).toContain(
+      'seq 2 was expected here (broken_chain, place.parent)',
+    );
   });
 });
 
@@ -172,9 +210,29 @@ describe('branch and diff', () => {
     const store = till();
     const ids = (await entries(...store)).map(({ id }) => id);
     const own = ['--domain', 'till.ts', ...store];
-    const begun = await json(0, 'branch', 'till-1', '1', '--note', 'what if', '--id', 'tuesday', ...own);
-    expect(begun).toMatchObject({ trajectory_id: 'tuesday', source: { trajectory_id: 'till-1', seq: 1 } });
-    const { code, out } = await assize('branch', 'till-1', ids[3]?.slice(0, 10) as string, '--note', 'again', ...own);
+    const begun = await json(
+      0,
+      'branch',
+      'till-1',
+      '1',
+      '--note',
+      'what if',
+      '--id',
+      'tuesday',
+      ...own,
+    );
+    expect(begun).toMatchObject({
+      trajectory_id: 'tuesday',
+      source: { trajectory_id: 'till-1', seq: 1 },
+    });
+    const { code, out } = await assize(
+      'branch',
+      'till-1',
+      ids[3]?.slice(0, 10) as string,
+      '--note',
+      'again',
+      ...own,
+    );
     expect(code).toBe(0);
     expect(out).toMatch(/^t-[0-9a-f]+ starts with [0-9a-f]{12}, from till-1 seq 3\.\n$/);
     expect(await json(1, 'diff', 'tuesday', 'till-1@3', ...store)).toMatchObject({
@@ -190,7 +248,10 @@ describe('branch and diff', () => {
     expect(text.code).toBe(1);
     expect(text.out).toContain('The chains are identical up to till-1 seq 1');
     expect(text.out).toMatch(/add +\/payments\/1 .*more characters\n/);
-    expect(await json(0, 'diff', 'tuesday', 'till-1@1', ...store)).toMatchObject({ equal: true, patch: [] });
+    expect(await json(0, 'diff', 'tuesday', 'till-1@1', ...store)).toMatchObject({
+      equal: true,
+      patch: [],
+    });
     expect((await assize('verify', ...store)).code).toBe(0);
   });
 
@@ -231,9 +292,19 @@ describe('pending, approve and reject', () => {
     const [{ id, digest }] = (await json(0, 'pending', ...store)).pending;
     const how = ['--as', 'boss:ann', '--reason', 'desks are fine', '--domain', 'till.ts', ...store];
     const done = await json(0, 'approve', id.slice(0, 8), '--digest', digest.slice(0, 8), ...how);
-    expect(done).toMatchObject({ ruling: 'committed', resolves: id, trajectory_id: 'till-1', seq: 6 });
+    expect(done).toMatchObject({
+      ruling: 'committed',
+      resolves: id,
+      trajectory_id: 'till-1',
+      seq: 6,
+    });
     const { payload } = await json(0, 'show', done.entry_id, ...store);
-    expect(payload.counselor).toEqual({ principal: 'boss:ann', as: 'boss', method: 'cli', reason: 'desks are fine' });
+    expect(payload.counselor).toEqual({
+      principal: 'boss:ann',
+      as: 'boss',
+      method: 'cli',
+      reason: 'desks are fine',
+    });
     expect((await json(0, 'state', 'till-1', ...store)).state.payments[3].by).toBe('boss:ann');
     await refused(['approve', id, ...how], /is no longer pending/);
     expect((await assize('pending', ...store)).out).toBe('No decision is pending.\n');
@@ -244,12 +315,26 @@ describe('pending, approve and reject', () => {
     const store = till();
     const [{ id }] = (await json(0, 'pending', ...store)).pending;
     const { code, out } = await assize(
-      ...['reject', id, '--as', 'boss:ann', '--reason', 'too dear', '--domain', 'till.ts', ...store],
+      ...[
+        'reject',
+        id,
+        '--as',
+        'boss:ann',
+        '--reason',
+        'too dear',
+        '--domain',
+        'till.ts',
+        ...store,
+      ],
     );
     expect(code).toBe(0);
     expect(out).toMatch(/^rejected as [0-9a-f]{12}, till-1 seq 6: too dear\n$/);
     const log = await json(0, 'log', 'till-1', '--from', '6', ...store);
-    expect(log.log[0]).toMatchObject({ reason: 'counselor_rejected', counselor: 'boss:ann', resolves: id });
+    expect(log.log[0]).toMatchObject({
+      reason: 'counselor_rejected',
+      counselor: 'boss:ann',
+      resolves: id,
+    });
   });
 
   test('a wrong principal, digest, entry or anchors: refused, nothing recorded', async () => {
@@ -258,19 +343,31 @@ describe('pending, approve and reject', () => {
     const id = log[5]?.id as string;
     const own = ['--domain', 'till.ts', ...store];
     await refused(['approve', id, '--as', 'eve', ...own], /eve cannot resolve this proposal/);
-    await refused(['reject', id, '--as', 'agent:clerk', '--reason', 'r', ...own], /requested this proposal/);
+    await refused(
+      ['reject', id, '--as', 'agent:clerk', '--reason', 'r', ...own],
+      /requested this proposal/,
+    );
     await refused(
       ['approve', id, '--as', 'boss:ann', '--digest', 'deadbeef', ...own],
       /not the proposal that was shown/,
     );
-    await refused(['approve', log[1]?.id as string, '--as', 'boss:ann', ...own], /is a commit, not a pending proposal/);
+    await refused(
+      ['approve', log[1]?.id as string, '--as', 'boss:ann', ...own],
+      /is a commit, not a pending proposal/,
+    );
     await refused(
       ['approve', id, '--as', 'boss:ann', ...store],
       /^assize: The trajectory till-1 has the domain till@1 \([0-9a-f]{12}\), and none .* has that name\. Pass that domain .*--domain FILE/,
     );
-    await refused(['approve', id, '--as', 'boss:ann', '--anchors', 'none.json', ...own], /none\.json/);
+    await refused(
+      ['approve', id, '--as', 'boss:ann', '--anchors', 'none.json', ...own],
+      /none\.json/,
+    );
     const bad = file('bad.json', '["ff"]');
-    await refused(['approve', id, '--as', 'boss:ann', '--anchors', bad, ...own], /list of public keys/);
+    await refused(
+      ['approve', id, '--as', 'boss:ann', '--anchors', bad, ...own],
+      /list of public keys/,
+    );
     const other = file('other.json', `["${'3d'.repeat(31)}01"]`);
     await refused(
       ['approve', id, '--as', 'boss:ann', '--anchors', other, ...own],

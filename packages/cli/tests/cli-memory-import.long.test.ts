@@ -41,8 +41,12 @@ test('imports batches once, and names the first wrong line, batch unwritten', as
     ...more,
   ];
   const text = await assize(...load(good));
-  expect(text).toMatchObject({ code: 0, out: '452 lines of 452 committed in 3 commits, 451 facts added\n' });
-  const rows = async (): Promise<number> => (await json(0, ...read('history', '--limit', '10000'))).facts.length;
+  expect(text).toMatchObject({
+    code: 0,
+    out: '452 lines of 452 committed in 3 commits, 451 facts added\n',
+  });
+  const rows = async (): Promise<number> =>
+    (await json(0, ...read('history', '--limit', '10000'))).facts.length;
   const before = await rows();
   expect(await json(0, ...load(good))).toMatchObject({ committed: 452, believed: 0 });
   expect(await rows()).toBe(before);
@@ -63,7 +67,9 @@ test('imports batches once, and names the first wrong line, batch unwritten', as
 
   // Of contradictory lines in one batch, one becomes a fact. The output reports the lost lines.
   const both = file('both.jsonl', line(3_000, { object: 'one' }), line(3_000, { object: 'other' }));
-  expect((await assize(...load(both))).out).toMatch(/^2 lines of 2 committed in 1 commit, \d facts? added, 1 lost\n$/);
+  expect((await assize(...load(both))).out).toMatch(
+    /^2 lines of 2 committed in 1 commit, \d facts? added, 1 lost\n$/,
+  );
 
   const mixed = file(
     'mixed.jsonl',
@@ -78,7 +84,9 @@ test('imports batches once, and names the first wrong line, batch unwritten', as
     rejected: 0,
     refused: [{ lines: { from: 2, to: 2 }, ruling: 'escalated', reason: 'contradiction' }],
   });
-  const again = await assize(...load(file('again.jsonl', line(1, { predicate: 'diagnosis', object: 'measles' }))));
+  const again = await assize(
+    ...load(file('again.jsonl', line(1, { predicate: 'diagnosis', object: 'measles' }))),
+  );
   expect(again).toMatchObject({
     code: 1,
     out: expect.stringMatching(
@@ -88,24 +96,42 @@ test('imports batches once, and names the first wrong line, batch unwritten', as
 });
 
 test('a repeated import resubmits lines only after a decision, in any batches', async () => {
-  const line = (subject: string, object: string) => ({ subject, predicate: 'diagnosis', object, from: '2026-03-01' });
+  const line = (subject: string, object: string) => ({
+    subject,
+    predicate: 'diagnosis',
+    object,
+    from: '2026-03-01',
+  });
   const load = (name: string, ...more: string[]): string[] => [
     ...['memory', 'import', name, 'notes', '--space', 'ward-3', ...AUTHORITY],
     ...more,
   ];
   await json(0, ...load(file('first.jsonl', line('patient 1', 'flu'), line('patient 2', 'flu'))));
-  const second = file('second.jsonl', line('patient 1', 'cold'), line('patient 2', 'cold'), line('patient 3', 'cold'));
+  const second = file(
+    'second.jsonl',
+    line('patient 1', 'cold'),
+    line('patient 2', 'cold'),
+    line('patient 3', 'cold'),
+  );
   const put = await json(1, ...load(second));
   expect(put.refused).toMatchObject([{ lines: { from: 1, to: 3 }, ruling: 'escalated' }]);
   const waits = put.refused[0].entry_id as string;
   for (const batch of ['200', '1', '2']) {
     const again = await json(1, ...load(second, '--batch', batch));
     expect(again).toMatchObject({ committed: 0, commits: 0, believed: 0, pending: 3 });
-    expect(new Set(again.refused.map(({ entry_id }: { entry_id: string }) => entry_id))).toEqual(new Set([waits]));
-    expect(again.refused.every(({ was_pending: was }: { was_pending?: boolean }) => was === true)).toBe(true);
+    expect(new Set(again.refused.map(({ entry_id }: { entry_id: string }) => entry_id))).toEqual(
+      new Set([waits]),
+    );
+    expect(
+      again.refused.every(({ was_pending: was }: { was_pending?: boolean }) => was === true),
+    ).toBe(true);
   }
   expect((await json(0, 'pending')).pending).toHaveLength(1);
-  const more = file('more.jsonl', readFileSync(join(here.folder, second), 'utf8').trimEnd(), line('patient 4', 'cold'));
+  const more = file(
+    'more.jsonl',
+    readFileSync(join(here.folder, second), 'utf8').trimEnd(),
+    line('patient 4', 'cold'),
+  );
   // Another file, another source: it is said again.
   expect((await json(1, ...load(more))).refused).toMatchObject([{ ruling: 'escalated' }]);
   const told = await assize(...load(second));
@@ -120,9 +146,16 @@ test('a repeated import resubmits lines only after a decision, in any batches', 
 });
 
 test('an ended line is skipped if it was committed, else refused by its number', async () => {
-  const weight = (object: string) => ({ subject: 'patient 1', predicate: 'weight', object, source: 'chart' });
+  const weight = (object: string) => ({
+    subject: 'patient 1',
+    predicate: 'weight',
+    object,
+    source: 'chart',
+  });
   const store = await openStore(`sqlite:${join(here.folder, 'ward.db')}`);
-  const memory = (await runtimeOver(store, [clinic]).create(clinic, { trajectoryId: 'chart' })).memory({
+  const memory = (
+    await runtimeOver(store, [clinic]).create(clinic, { trajectoryId: 'chart' })
+  ).memory({
     space: 'ward-3',
     writ: writFor('nurse'),
   });
@@ -130,7 +163,9 @@ test('an ended line is skipped if it was committed, else refused by its number',
   // first, and has no row.
   const to = '2026-04-01T00:00:00.000000Z';
   for (const source of ['chart', 'letter'])
-    expect(await memory.assert({ ...weight('80'), source, valid: { to } })).toMatchObject({ ruling: 'committed' });
+    expect(await memory.assert({ ...weight('80'), source, valid: { to } })).toMatchObject({
+      ruling: 'committed',
+    });
   await store.close();
   const ended = [
     { ...weight('80'), to },
@@ -147,7 +182,9 @@ test('an ended line is skipped if it was committed, else refused by its number',
   const never = file('never.jsonl', ...ended, still, { ...weight('81'), to });
   expect(await assize(...load(never))).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/never\.jsonl, line 4: the period ends in the past .*Nothing was written\./),
+    err: expect.stringMatching(
+      /never\.jsonl, line 4: the period ends in the past .*Nothing was written\./,
+    ),
   });
   expect(await assize(...load(never, '--batch', '3'))).toMatchObject({
     code: 2,
@@ -157,7 +194,16 @@ test('an ended line is skipped if it was committed, else refused by its number',
 
 test('a line may say that something was always so, or has no end', async () => {
   const always = { subject: 'p', predicate: 'diagnosis', object: 'flu', from: 'open', to: 'open' };
-  await json(0, 'memory', 'import', file('always.jsonl', always), 'notes', '--space', 'ward-3', ...AUTHORITY);
+  await json(
+    0,
+    'memory',
+    'import',
+    file('always.jsonl', always),
+    'notes',
+    '--space',
+    'ward-3',
+    ...AUTHORITY,
+  );
   const { facts } = await json(0, 'memory', 'recall', '--space', 'ward-3', '--valid', '0001-01-01');
   expect(facts.map(({ object }: { object: string }) => object)).toEqual(['flu']);
 });
@@ -168,7 +214,15 @@ test('a batch too large for an entry is halved until it fits, also on repeats', 
     ...{ subject: 'patient 1', predicate: 'takes', object: `drug ${n}` },
     ...{ from: day(n), to: day(n + 80) },
   }));
-  const load = ['memory', 'import', file('staggered.jsonl', ...lines), 'notes', '--space', 'ward-3', ...AUTHORITY];
+  const load = [
+    'memory',
+    'import',
+    file('staggered.jsonl', ...lines),
+    'notes',
+    '--space',
+    'ward-3',
+    ...AUTHORITY,
+  ];
   expect(await json(0, ...load)).toMatchObject({ committed: 80, commits: 4, refused: [] });
   expect(await json(0, ...load)).toMatchObject({ committed: 80, believed: 0, refused: [] });
 });
@@ -178,20 +232,48 @@ test('so is one that is too long for a proposal', async () => {
     ...{ subject: `letter ${n}`, predicate: 'allergy', from: '2026-03-01' },
     object: `${n} `.padEnd(16_384, 'x'),
   }));
-  const load = ['memory', 'import', file('long.jsonl', ...lines), 'notes', '--space', 'ward-3', ...AUTHORITY];
-  expect(await json(0, ...load)).toMatchObject({ committed: 150, commits: 4, believed: 150, refused: [] });
+  const load = [
+    'memory',
+    'import',
+    file('long.jsonl', ...lines),
+    'notes',
+    '--space',
+    'ward-3',
+    ...AUTHORITY,
+  ];
+  expect(await json(0, ...load)).toMatchObject({
+    committed: 150,
+    commits: 4,
+    believed: 150,
+    refused: [],
+  });
   expect(await json(0, ...load)).toMatchObject({ committed: 150, believed: 0, refused: [] });
 });
 
 test('two concurrent imports of a file submit each line once, and both name it', async () => {
-  const line = (subject: string, object: string) => ({ subject, predicate: 'diagnosis', object, from: '2026-03-01' });
-  const load = (name: string): string[] => ['memory', 'import', name, 'notes', '--space', 'ward-3', ...AUTHORITY];
+  const line = (subject: string, object: string) => ({
+    subject,
+    predicate: 'diagnosis',
+    object,
+    from: '2026-03-01',
+  });
+  const load = (name: string): string[] => [
+    'memory',
+    'import',
+    name,
+    'notes',
+    '--space',
+    'ward-3',
+    ...AUTHORITY,
+  ];
   // So many that both are at it at the same time.
   const subjects = Array.from({ length: 25 }, (_, n) => `patient ${n}`);
   await json(0, ...load(file('first.jsonl', ...subjects.map((subject) => line(subject, 'flu')))));
   const second = file('second.jsonl', ...subjects.map((subject) => line(subject, 'cold')));
   const again = [...load(second), '--batch', '1', '--json'];
-  const both = await Promise.all([1, 2].map(() => runProcess(here.folder, 'sqlite:./ward.db', ...again)));
+  const both = await Promise.all(
+    [1, 2].map(() => runProcess(here.folder, 'sqlite:./ward.db', ...again)),
+  );
   const [ids, others] = both.map(({ out }) =>
     JSON.parse(out).refused.map((each: { entry_id: string }) => each.entry_id),
   );
@@ -203,32 +285,50 @@ test('two concurrent imports of a file submit each line once, and both name it',
 test('a partial import reports its count, and recall refuses incomplete facts', async () => {
   const store = await openStore('memory:');
   const writ = writFor('nurse');
-  const trajectory = await runtimeOver(store, [clinic]).create(clinic, { trajectoryId: 'of', writs: [writ] });
+  const trajectory = await runtimeOver(store, [clinic]).create(clinic, {
+    trajectoryId: 'of',
+    writs: [writ],
+  });
   const memory = trajectory.memory({ space: 'away', writ });
-  for (let n = 0; n < 510; n++) await memory.assert({ subject: `p${n}`, predicate: 'drug', object: 'x' });
+  for (let n = 0; n < 510; n++)
+    await memory.assert({ subject: `p${n}`, predicate: 'drug', object: 'x' });
   await integrateLog(store);
   let lines = '';
   for await (const line of exportLines(store)) lines += line;
   await store.close();
   writeFileSync(join(here.folder, 'whole.jsonl'), lines);
-  writeFileSync(join(here.folder, 'part.jsonl'), lines.slice(0, lines.lastIndexOf('\n', lines.length - 2) + 1));
+  writeFileSync(
+    join(here.folder, 'part.jsonl'),
+    lines.slice(0, lines.lastIndexOf('\n', lines.length - 2) + 1),
+  );
   const away = ['--store', 'sqlite:./away.db'];
   const partial = await assize('import', 'part.jsonl', '--keep-invalid', ...away);
   expect(partial.code).toBe(2);
   expect(partial.err).toMatch(/its end is missing\./);
   expect(partial.err).toMatch(/The import wrote 500 entries before that line/);
   const recall = ['memory', 'recall', '--space', 'away', '--subject', 'p5', ...away];
-  expect(await assize(...recall)).toMatchObject({ code: 2, err: expect.stringContaining('assize memory rebuild') });
+  expect(await assize(...recall)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('assize memory rebuild'),
+  });
   expect(await assize('import', 'whole.jsonl', ...away)).toMatchObject({ code: 0, err: '' });
   expect(await assize(...recall)).toMatchObject({ code: 0, out: expect.stringContaining('p5') });
 });
 
-async function exported(trajectoryId: string, facts: number, space = trajectoryId): Promise<string> {
+async function exported(
+  trajectoryId: string,
+  facts: number,
+  space = trajectoryId,
+): Promise<string> {
   const store = await openStore('memory:');
   const writ = writFor('nurse');
-  const trajectory = await runtimeOver(store, [clinic]).create(clinic, { trajectoryId, writs: [writ] });
+  const trajectory = await runtimeOver(store, [clinic]).create(clinic, {
+    trajectoryId,
+    writs: [writ],
+  });
   const memory = trajectory.memory({ space, writ });
-  for (let n = 0; n < facts; n++) await memory.assert({ subject: `p${n}`, predicate: 'drug', object: 'x' });
+  for (let n = 0; n < facts; n++)
+    await memory.assert({ subject: `p${n}`, predicate: 'drug', object: 'x' });
   await integrateLog(store);
   let lines = '';
   for await (const line of exportLines(store)) lines += line;
@@ -242,13 +342,21 @@ const openWithRootKey = (url: string) => openStore(url, sealKeys(findRootKey(url
 test('a partial import into a store with facts reports that it built no facts', async () => {
   const lines = await exported('many', 510);
   writeFileSync(join(here.folder, 'few.jsonl'), await exported('few', 1));
-  writeFileSync(join(here.folder, 'part.jsonl'), lines.slice(0, lines.lastIndexOf('\n', lines.length - 2) + 1));
+  writeFileSync(
+    join(here.folder, 'part.jsonl'),
+    lines.slice(0, lines.lastIndexOf('\n', lines.length - 2) + 1),
+  );
   const store = ['--store', 'sqlite:./believing.db'];
   const first = await assize('import', 'few.jsonl', ...store);
-  expect(first).toMatchObject({ code: 0, err: expect.stringMatching(/^assize: Created the root key [^\n]*\n$/) });
+  expect(first).toMatchObject({
+    code: 0,
+    err: expect.stringMatching(/^assize: Created the root key [^\n]*\n$/),
+  });
   const { code, err } = await assize('import', 'part.jsonl', '--keep-invalid', ...store);
   expect(code).toBe(2);
-  expect(err).toMatch(/^assize: The facts of the store are incomplete, because the import did not finish\. /m);
+  expect(err).toMatch(
+    /^assize: The facts of the store are incomplete, because the import did not finish\. /m,
+  );
   expect(err).toMatch(/The import wrote 500 entries before that line/);
   expect(err).toMatch(/its end is missing\./);
   const recall = ['memory', 'recall', '--space', 'few', '--subject', 'p0', ...store];
@@ -265,7 +373,10 @@ test('a partial import into a store with facts reports that it built no facts', 
   // One of which none can be made, as it says the same by itself, leaves those that there were.
   writeFileSync(join(here.folder, 'same.jsonl'), await exported('same', 1, 'few'));
   const same = await assize('import', 'same.jsonl', ...store);
-  expect(same).toMatchObject({ code: 1, err: expect.stringContaining('The facts cannot be rebuilt') });
+  expect(same).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('The facts cannot be rebuilt'),
+  });
   expect(await assize(...recall)).toMatchObject({ code: 0, out: expect.stringContaining('p0') });
 
   // Where that import was ended before it could say so.
@@ -290,7 +401,9 @@ test('a partial import into a store with facts reports that it built no facts', 
   const writ = writFor('nurse');
   for (const trajectoryId of ['new', 'few']) {
     const trajectory = await others.create(clinic, { trajectoryId, writs: [writ] });
-    await trajectory.memory({ space: 'new', writ }).assert({ subject: trajectoryId, predicate: 'drug', object: 'x' });
+    await trajectory
+      .memory({ space: 'new', writ })
+      .assert({ subject: trajectoryId, predicate: 'drug', object: 'x' });
   }
   await integrateLog(apart);
   let said = '';
@@ -317,10 +430,14 @@ test('an import that does not verify leaves facts of a cut import incomplete', a
   writeFileSync(join(here.folder, 'more.jsonl'), await exported('more', 1));
   expect(await assize('import', 'few.jsonl', ...store)).toMatchObject({ code: 0 });
   const ended = await openWithRootKey(`sqlite:${path}`);
-  await importLines(ended, splitLines(Readable.from([Buffer.from(await exported('lost', 1))])), { awaitsFacts: true });
+  await importLines(ended, splitLines(Readable.from([Buffer.from(await exported('lost', 1))])), {
+    awaitsFacts: true,
+  });
   await ended.close();
   const db = openUnguarded(path);
-  db.exec(`UPDATE entry SET payload = replace(payload, 'few', 'two') WHERE payload LIKE '%"few"%' AND seq = 0`);
+  db.exec(
+    `UPDATE entry SET payload = replace(payload, 'few', 'two') WHERE payload LIKE '%"few"%' AND seq = 0`,
+  );
   db.close();
   expect(await assize('import', 'more.jsonl', ...store)).toMatchObject({
     code: 1,

@@ -25,7 +25,11 @@ const nothing = [
 test.each<[string, () => string[], RegExp]>([
   ['no authority', () => nothing, /has no root key\. Pass .* with --key FILE/],
   ['two authorities', () => [...nothing, '--writ', 'w', '--key', 'k'], /cannot be used with/],
-  ['the key of somebody else', () => [...nothing, '--key', 'other.key'], /is not an anchor of the store/],
+  [
+    'the key of somebody else',
+    () => [...nothing, '--key', 'other.key'],
+    /is not an anchor of the store/,
+  ],
   ['a writ that is none', () => [...nothing, '--writ', file('w.json', '{}')], /w\.json: /],
   [
     'no such trajectory',
@@ -35,14 +39,22 @@ test.each<[string, () => string[], RegExp]>([
   ['no space', () => ['memory', 'recall'], /--space/],
   ['no object', () => say('assert', 'takes'), /--object/],
   ['no period', () => say('retract', 'takes'), /--from/],
-  ['no instant', () => say('assert', 'takes', '--object', 'x', '--from', 'yesterday'), /It must be an instant such as/],
+  [
+    'no instant',
+    () => say('assert', 'takes', '--object', 'x', '--from', 'yesterday'),
+    /It must be an instant such as/,
+  ],
   [
     'no such day',
     () => say('assert', 'takes', '--object', 'x', '--from', '2026-02-30'),
     /It must be an instant such as/,
   ],
   ['too sure', () => say('assert', 'takes', '--object', 'x', '--confidence', '1.1'), /from 0 to 1/],
-  ['no number', () => say('assert', 'takes', '--object', 'x', '--confidence', 'high'), /from 0 to 1/],
+  [
+    'no number',
+    () => say('assert', 'takes', '--object', 'x', '--confidence', 'high'),
+    /from 0 to 1/,
+  ],
   ...['NaN', 'Infinity', '-0.5', ''].flatMap((sure): [string, () => string[], RegExp][] =>
     ['assert', 'change', 'correct'].map((verb) => [
       `${verb} with the confidence '${sure}'`,
@@ -54,9 +66,21 @@ test.each<[string, () => string[], RegExp]>([
     ]),
   ),
   ['no kind', () => read('recall', '--kind', 'lost'), /current, audit, all/],
-  ['no relation', () => read('recall', '--relation', 'near', '--of', '2026-01-01/open'), /'near' is not one of before/],
-  ['a relation to nothing', () => read('recall', '--relation', 'during'), /--relation and --of need each other/],
-  ['no period to relate to', () => read('recall', '--relation', 'during', '--of', '2026-01-01'), /It must be FROM\/TO/],
+  [
+    'no relation',
+    () => read('recall', '--relation', 'near', '--of', '2026-01-01/open'),
+    /'near' is not one of before/,
+  ],
+  [
+    'a relation to nothing',
+    () => read('recall', '--relation', 'during'),
+    /--relation and --of need each other/,
+  ],
+  [
+    'no period to relate to',
+    () => read('recall', '--relation', 'during', '--of', '2026-01-01'),
+    /It must be FROM\/TO/,
+  ],
   [
     'a period that is reversed',
     () => read('recall', '--relation', 'during', '--of', '2026-02-01/2026-01-01'),
@@ -69,12 +93,32 @@ test.each<[string, () => string[], RegExp]>([
     () => read('recall', '--text', 'x', '--by', 'text', '--embedder', 'e.ts'),
     /mode text excludes it/,
   ],
-  ['no module', () => read('recall', '--text', 'x', '--embedder', 'none.ts'), /embedder file .* does not exist/],
-  ['a module without one', () => read('recall', '--text', 'x', '--embedder', 'ward.ts'), /exports 0 embedders/],
-  ['a way to compare nothing', () => read('recall', '--text', 'x', '--vectors', 'exact'), /needs --embedder/],
-  ['no way to compare', () => read('recall', '--text', 'x', '--vectors', 'near'), /exact, sqlite-vec/],
+  [
+    'no module',
+    () => read('recall', '--text', 'x', '--embedder', 'none.ts'),
+    /embedder file .* does not exist/,
+  ],
+  [
+    'a module without one',
+    () => read('recall', '--text', 'x', '--embedder', 'ward.ts'),
+    /exports 0 embedders/,
+  ],
+  [
+    'a way to compare nothing',
+    () => read('recall', '--text', 'x', '--vectors', 'exact'),
+    /needs --embedder/,
+  ],
+  [
+    'no way to compare',
+    () => read('recall', '--text', 'x', '--vectors', 'near'),
+    /exact, sqlite-vec/,
+  ],
   ['nothing to look for', () => read('recall', '--text', ' '), /text has no words/],
-  ['too many', () => read('recall', '--limit', '10001'), /--limit is too large\. Pass at most 10000/],
+  [
+    'too many',
+    () => read('recall', '--limit', '10001'),
+    /--limit is too large\. Pass at most 10000/,
+  ],
   ['none at all', () => read('recall', '--limit', '0'), /whole number from 1/],
   ['one point', () => read('diff'), /Both points are the current time/],
   [
@@ -115,7 +159,11 @@ test.each<[string, () => string[], RegExp]>([
     () => say('assert', 'takes', '--object', 'x', '--from', '2026-02-02', '--to', '2026-02-01'),
     /The period ends before its start/,
   ],
-  ['an empty period', () => say('retract', 'takes', '--from', '2026-02-02', '--to', '2026-02-02'), /ends at its start/],
+  [
+    'an empty period',
+    () => say('retract', 'takes', '--from', '2026-02-02', '--to', '2026-02-02'),
+    /ends at its start/,
+  ],
   [
     'a period that is over before it begins now',
     () => say('assert', 'takes', '--object', 'x', '--to', '2020-01-01'),
@@ -129,7 +177,17 @@ test.each<[string, () => string[], RegExp]>([
   ],
   [
     'too large a batch',
-    () => ['memory', 'import', file('a', ''), 'notes', '--space', 's', ...AUTHORITY, '--batch', '201'],
+    () => [
+      'memory',
+      'import',
+      file('a', ''),
+      'notes',
+      '--space',
+      's',
+      ...AUTHORITY,
+      '--batch',
+      '201',
+    ],
     /--batch is too large\. Pass at most 200/,
   ],
   [
@@ -144,8 +202,16 @@ test.each<[string, () => string[], RegExp]>([
 });
 
 test.each([
-  ['strategy', "{ cardinality: 'single-valued', strategy: 'newest' }", /expected one of "lww"\|"lww-valid"\|"evi"/],
-  ['cardinality', "{ cardinality: 'many', strategy: 'lww' }", /expected one of "single-valued"\|"multi-valued"/],
+  [
+    'strategy',
+    "{ cardinality: 'single-valued', strategy: 'newest' }",
+    /expected one of "lww"\|"lww-valid"\|"evi"/,
+  ],
+  [
+    'cardinality',
+    "{ cardinality: 'many', strategy: 'lww' }",
+    /expected one of "single-valued"\|"multi-valued"/,
+  ],
   [
     'remainder',
     "{ cardinality: 'single-valued', strategy: 'lww', remainder: 'some' }",
@@ -159,7 +225,8 @@ export const wrong = defineDomain({
 });
 `;
   writeFileSync(join(here.folder, 'wrong.ts'), domain);
-  const wrong = (args: string[]): string[] => args.map((arg) => (arg === 'ward.ts' ? 'wrong.ts' : arg));
+  const wrong = (args: string[]): string[] =>
+    args.map((arg) => (arg === 'ward.ts' ? 'wrong.ts' : arg));
   const lines = file('good.jsonl', { subject: 'x', predicate: 'takes', object: 'y' });
   for (const args of [
     say('assert', 'takes', '--object', 'x'),
@@ -180,14 +247,26 @@ test.each<[string, unknown, RegExp]>([
   ['an empty line', '', /line 2 is not JSON/],
   ['a member that is not known', { ...good, until: '2026' }, /line 2.*until/],
   ['no object', { subject: 'x', predicate: 'takes' }, /line 2, \/object/],
-  ['a misspelled object', { subject: 'x', predicate: 'takes', objekt: 'y' }, /line 2: .*"objekt"; \/object: /],
+  [
+    'a misspelled object',
+    { subject: 'x', predicate: 'takes', objekt: 'y' },
+    /line 2: .*"objekt"; \/object: /,
+  ],
   ['an empty subject', { ...good, subject: '' }, /line 2, \/subject: /],
   ['a subject that is not composed', { ...good, subject: 'e\u0301' }, /line 2: .*NFC/],
   ['a predicate of nobody', { ...good, predicate: 'likes' }, /line 2: .*no predicate "likes"/],
   ['no instant', { ...good, from: 'monday' }, /line 2: \/from: /],
   ['no such end', { ...good, to: '2026-02-30' }, /line 2: \/to: .*no such day/],
-  ['a period that is reversed', { ...good, from: '2026-02-02', to: '2026-02-01' }, /line 2: .*ends before its start/],
-  ['a period that is empty', { ...good, from: '2026-02-02', to: '2026-02-02' }, /line 2: .*ends at its start/],
+  [
+    'a period that is reversed',
+    { ...good, from: '2026-02-02', to: '2026-02-01' },
+    /line 2: .*ends before its start/,
+  ],
+  [
+    'a period that is empty',
+    { ...good, from: '2026-02-02', to: '2026-02-02' },
+    /line 2: .*ends at its start/,
+  ],
   ['what ended before it began now', { ...good, to: '2020-01-01' }, /line 2: .*ends in the past/],
   ['too sure', { ...good, confidence: 2 }, /line 2, \/confidence/],
   [
@@ -198,20 +277,39 @@ test.each<[string, unknown, RegExp]>([
   ['an empty source', { ...good, source: '' }, /line 2: /],
 ])('a line with %s is named, and nothing is written', async (_what, line, saying) => {
   const name = file('bad.jsonl', good, line);
-  const { code, out, err } = await assize('memory', 'import', name, 'notes', '--space', 's', ...AUTHORITY);
+  const { code, out, err } = await assize(
+    'memory',
+    'import',
+    name,
+    'notes',
+    '--space',
+    's',
+    ...AUTHORITY,
+  );
   expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(saying) });
   expect(err).toContain('Nothing was written');
   expect((await json(0, 'log', 'notes')).entries).toBe(1);
 });
 
 test('with --json the error has each misfit of a line', async () => {
-  const name = file('bad.jsonl', good, { subject: 'x', predicate: 'takes', objekt: 'y', confidence: 2 });
+  const name = file('bad.jsonl', good, {
+    subject: 'x',
+    predicate: 'takes',
+    objekt: 'y',
+    confidence: 2,
+  });
   const { error } = await json(2, 'memory', 'import', name, 'notes', '--space', 's', ...AUTHORITY);
-  expect(error.findings.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['', '/object', '/confidence']);
+  expect(error.findings.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
+    '',
+    '/object',
+    '/confidence',
+  ]);
 });
 
 test('a domain without a memory is reported by name', async () => {
-  const said = say('assert', 'takes', '--object', 'x').map((each) => (each === 'notes' ? 'bare' : each));
+  const said = say('assert', 'takes', '--object', 'x').map((each) =>
+    each === 'notes' ? 'bare' : each,
+  );
   const { code, out, err } = await assize(...said);
   expect([code, out, err]).toEqual([2, '', expect.stringContaining('Declare its memory first')]);
 });
@@ -219,14 +317,20 @@ test('a domain without a memory is reported by name', async () => {
 test('an embedder that fails or never answers is reported as such', async () => {
   await assize(...say('assert', 'takes', '--object', 'x'));
   const embedder = (name: string, embed: string) =>
-    file(name, `export const embedder = { id: 'odd', dimensions: 2, embed: async () => { ${embed} } };`);
+    file(
+      name,
+      `export const embedder = { id: 'odd', dimensions: 2, embed: async () => { ${embed} } };`,
+    );
   const asked = (name: string) => [...read('recall', '--text', 'x', '--json', '--embedder'), name];
   const down = asked(embedder('down.mjs', "throw new Error('It is down.')"));
   // By words and meaning, the words are left.
   const byWords = await assize(...down);
   expect([byWords.code, JSON.parse(byWords.out)]).toMatchObject([
     0,
-    { facts: [{ object: 'x' }], fallback: { by: 'text', cause: expect.stringContaining('It is down') } },
+    {
+      facts: [{ object: 'x' }],
+      fallback: { by: 'text', cause: expect.stringContaining('It is down') },
+    },
   ]);
   const failed = await assize(...down, '--by', 'embedding');
   expect([failed.code, JSON.parse(failed.out)]).toEqual([
@@ -234,7 +338,9 @@ test('an embedder that fails or never answers is reported as such', async () => 
     {
       error: {
         code: 'bad_input',
-        message: expect.stringMatching(/^The embedder of down\.mjs failed: \S+down\.mjs:1: It is down\.$/),
+        message: expect.stringMatching(
+          /^The embedder of down\.mjs failed: \S+down\.mjs:1: It is down\.$/,
+        ),
       },
     },
   ]);

@@ -9,7 +9,15 @@ import { clinic } from '../../../tests/support/clinic/clinic.ts';
 import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { openUnguarded } from '../../../tests/support/ledger/unguarded.ts';
 import { endOf, runProcess } from '../../../tests/support/process/command.ts';
-import { AUTHORITY, anchor, assizeModule, inWardFolder, objects, read, say } from './support/process/ward-folder.ts';
+import {
+  AUTHORITY,
+  anchor,
+  assizeModule,
+  inWardFolder,
+  objects,
+  read,
+  say,
+} from './support/process/ward-folder.ts';
 
 const place = inWardFolder();
 const { assize, json, file } = place;
@@ -26,11 +34,16 @@ test('a branch records a fact, and recall finds it by the name of the branch', a
   expect(await takes('recall', '--trajectory', 'what-if')).toEqual(['aspirin']);
   expect(await takes('history', '--trajectory', 'what-if')).toEqual(['penicillin', 'aspirin']);
   const before = ['--from-system', '2026-03-01', '--trajectory', 'what-if'];
-  expect(objects((await json(0, ...read('diff', '--predicate', 'takes', ...before))).added)).toEqual(['aspirin']);
+  expect(
+    objects((await json(0, ...read('diff', '--predicate', 'takes', ...before))).added),
+  ).toEqual(['aspirin']);
   const explained = await assize(
     ...read('explain', '--predicate', 'takes', '--subject', 'patient 7', '--trajectory', 'what-if'),
   );
-  expect(explained).toMatchObject({ code: 0, out: expect.stringMatching(/^[0-9a-f]{12} +what-if +1 /m) });
+  expect(explained).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^[0-9a-f]{12} +what-if +1 /m),
+  });
   expect(await assize(...read('recall', '--trajectory', 'nobody'))).toMatchObject({
     code: 2,
     err: expect.stringContaining('nobody'),
@@ -39,14 +52,19 @@ test('a branch records a fact, and recall finds it by the name of the branch', a
 });
 
 test('asserts, changes, corrects, retracts; recalls by both times, domain-free', async () => {
-  const said = await assize(...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
+  const said = await assize(
+    ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'),
+  );
   expect(said).toMatchObject({
     code: 0,
     err: '',
     out: expect.stringMatching(/^committed as [0-9a-f]{12}, notes seq 1: 1 added, 0 closed\n$/),
   });
   const before = new Date().toISOString();
-  const changed = await json(0, ...say('change', 'takes', '--object', 'amoxicillin', '--from', '2026-04-15'));
+  const changed = await json(
+    0,
+    ...say('change', 'takes', '--object', 'amoxicillin', '--from', '2026-04-15'),
+  );
   expect(changed).toMatchObject({
     ruling: 'committed',
     trajectory_id: 'notes',
@@ -61,7 +79,9 @@ test('asserts, changes, corrects, retracts; recalls by both times, domain-free',
   expect(await takes('--valid', '2026-04-16')).toEqual(['amoxicillin']);
   expect(await takes('--valid', '2026-04-16', '--system', before)).toEqual(['penicillin']);
   expect(await takes('--valid', 'any')).toEqual(['penicillin', 'amoxicillin']);
-  expect(await takes('--relation', 'during,starts', '--of', '2026-03-01/2026-05-01')).toEqual(['penicillin']);
+  expect(await takes('--relation', 'during,starts', '--of', '2026-03-01/2026-05-01')).toEqual([
+    'penicillin',
+  ]);
   expect(await takes('--relation', 'finishes', '--of', 'open/open')).toEqual(['amoxicillin']);
 
   const table = await assize(...read('recall', '--valid', '2026-04-01'));
@@ -69,7 +89,10 @@ test('asserts, changes, corrects, retracts; recalls by both times, domain-free',
     /^fact +subject +predicate +object +confidence +valid +recorded\n[0-9a-f]{12} +patient 7 +takes +penicillin +1 +2026-03-01 to 2026-04-15 +\d{4}-\S+ to open\n$/,
   );
   const march = ['--from', '2026-03-01', '--to', '2026-04-01'];
-  await json(0, ...say('correct', 'takes', '--object', 'ibuprofen', '--was', 'penicillin', ...march));
+  await json(
+    0,
+    ...say('correct', 'takes', '--object', 'ibuprofen', '--was', 'penicillin', ...march),
+  );
   await json(0, ...say('retract', 'takes', '--from', '2026-03-10', '--to', '2026-03-20'));
   expect(await takes('--valid', '2026-03-05')).toEqual(['ibuprofen']);
   expect(await takes('--valid', '2026-03-15')).toEqual([]);
@@ -80,19 +103,28 @@ test('asserts, changes, corrects, retracts; recalls by both times, domain-free',
 
   const now = ['--from-valid', '2026-04-16', '--to-valid', '2026-04-16'];
   const diff = await json(0, ...read('diff', '--from-system', before, ...now));
-  expect([objects(diff.removed), objects(diff.added), diff.revised]).toEqual([['penicillin'], ['amoxicillin'], []]);
+  expect([objects(diff.removed), objects(diff.added), diff.revised]).toEqual([
+    ['penicillin'],
+    ['amoxicillin'],
+    [],
+  ]);
   const marked = (await assize(...read('diff', '--from-system', before, ...now))).out;
   expect(marked).toMatch(/^- +.*penicillin.*\n\+ +.*amoxicillin/m);
-  expect((await assize(...read('diff', '--from-valid', '2026-03-15', '--to-valid', '2026-03-16'))).out).toBe(
-    'The facts are the same at both points.\n',
-  );
+  expect(
+    (await assize(...read('diff', '--from-valid', '2026-03-15', '--to-valid', '2026-03-16'))).out,
+  ).toBe('The facts are the same at both points.\n');
   expect(await json(0, 'memory', 'spaces')).toEqual({ spaces: ['ward-3'] });
   expect((await assize('memory', 'spaces')).out).toBe('ward-3\n');
   expect((await assize('memory', 'recall', '--space', 'other')).out).toBe(
     'No facts found. The store has no facts in "other". Spaces with facts: ward-3.\n',
   );
-  const nearby = await json(0, ...read('recall', '--valid', 'any', '--text', 'penicillin', '--nearby'));
-  expect(nearby.observation.value.query).toMatchObject({ nearby: { neighbours: 0.35, session: 0.5 } });
+  const nearby = await json(
+    0,
+    ...read('recall', '--valid', 'any', '--text', 'penicillin', '--nearby'),
+  );
+  expect(nearby.observation.value.query).toMatchObject({
+    nearby: { neighbours: 0.35, session: 0.5 },
+  });
   expect(await assize(...read('recall', '--nearby'))).toMatchObject({
     code: 2,
     err: expect.stringMatching(/needs --text\. Pass --text\.$/m),
@@ -100,13 +132,20 @@ test('asserts, changes, corrects, retracts; recalls by both times, domain-free',
 });
 
 test('a minimal writ is made, or the given one is used; other use is refused', async () => {
-  const { entry_id } = await json(0, ...say('assert', 'allergy', '--object', 'nuts', '--principal', 'ida'));
+  const { entry_id } = await json(
+    0,
+    ...say('assert', 'allergy', '--object', 'nuts', '--principal', 'ida'),
+  );
   const { payload } = await json(0, 'show', entry_id);
   await assize('export', '--out', 'e.jsonl');
   const lines = readFileSync(join(place.folder, 'e.jsonl'), 'utf8').split('\n');
   // Nothing that is never erased names a patient.
-  expect(lines.filter((line) => line.includes('patient 7')).every((line) => line.includes('"salt"'))).toBe(true);
-  const writ = JSON.parse(lines.find((line) => line.includes(`"hash":"${payload.writ_id}"`)) as string).blob;
+  expect(
+    lines.filter((line) => line.includes('patient 7')).every((line) => line.includes('"salt"')),
+  ).toBe(true);
+  const writ = JSON.parse(
+    lines.find((line) => line.includes(`"hash":"${payload.writ_id}"`)) as string,
+  ).blob;
   expect(writ).toMatchObject({
     subject: 'ida',
     trajectory: 'notes',
@@ -118,7 +157,14 @@ test('a minimal writ is made, or the given one is used; other use is refused', a
   const left = Date.parse(writ.expires) - Date.parse(payload.at);
   expect([left > 0, left <= 300_000, writ.not_before <= payload.at]).toEqual([true, true, true]);
 
-  const terms = ['--subject', 'agent:scribe', '--action', 'assize.believe', '--scope', 'memory:ward-3:**'];
+  const terms = [
+    '--subject',
+    'agent:scribe',
+    '--action',
+    'assize.believe',
+    '--scope',
+    'memory:ward-3:**',
+  ];
   await assize(
     'writ',
     'issue',
@@ -131,11 +177,26 @@ test('a minimal writ is made, or the given one is used; other use is refused', a
     'w.json',
   );
   const under = (space: string): string[] => [
-    ...['memory', 'assert', 'notes', '--space', space, '--subject', 'x', '--predicate', 'allergy', '--object', 'y'],
+    ...[
+      'memory',
+      'assert',
+      'notes',
+      '--space',
+      space,
+      '--subject',
+      'x',
+      '--predicate',
+      'allergy',
+      '--object',
+      'y',
+    ],
     ...['--domain', 'ward.ts', '--writ', 'w.json'],
   ];
   expect(await json(0, ...under('ward-3'))).toMatchObject({ ruling: 'committed' });
-  expect(await json(1, ...under('ward-4'))).toMatchObject({ ruling: 'rejected', reason: 'invalid_authority' });
+  expect(await json(1, ...under('ward-4'))).toMatchObject({
+    ruling: 'rejected',
+    reason: 'invalid_authority',
+  });
   expect((await assize(...under('ward-4'))).out).toMatch(
     /^rejected as [0-9a-f]{12}, notes seq 4: .*\(invalid_authority\)\n$/,
   );
@@ -143,7 +204,19 @@ test('a minimal writ is made, or the given one is used; other use is refused', a
 
 test('a loser is shown, explained by entries; control characters are visible', async () => {
   const weight = (object: string, confidence: string) =>
-    json(0, ...say('assert', 'weight', '--object', object, '--confidence', confidence, '--from', '2026-03-01'));
+    json(
+      0,
+      ...say(
+        'assert',
+        'weight',
+        '--object',
+        object,
+        '--confidence',
+        confidence,
+        '--from',
+        '2026-03-01',
+      ),
+    );
   await weight('97 kg\u001b[2K\u202e', '0.3');
   const { lost } = await weight('79 kg', '0.9');
   expect(lost).toBe(1);
@@ -173,7 +246,11 @@ test('a loser is shown, explained by entries; control characters are visible', a
 
 test('a fact that only lost, and a leftover, are explained by their shown ids', async () => {
   const said = (object: string, confidence: string, from: string, to: string): string[] =>
-    say('assert', 'weight', ...['--object', object, '--confidence', confidence, '--from', from, '--to', to]);
+    say(
+      'assert',
+      'weight',
+      ...['--object', object, '--confidence', confidence, '--from', from, '--to', to],
+    );
   await json(0, ...said('79 kg', '0.5', '2026-03-01', 'open'));
   await json(0, ...said('97 kg', '0.1', '2026-03-05', '2026-03-08'));
   await json(0, ...said('80 kg', '0.9', '2026-03-10', '2026-03-12'));
@@ -185,7 +262,9 @@ test('a fact that only lost, and a leftover, are explained by their shown ids', 
       .split(' ')[0]!;
   const ids = [shown(/97 kg lost to 79 kg/), shown(/79 kg .* 2026-03-12 to open/)];
   expect(ids.map((id) => id.split('::').length)).toEqual([4, 3]);
-  const told = await Promise.all(ids.map((id) => assize(...read('explain', '--fact', id, '--valid', 'any'))));
+  const told = await Promise.all(
+    ids.map((id) => assize(...read('explain', '--fact', id, '--valid', 'any'))),
+  );
   expect(told.map(({ code, out }) => [code, out.split('\n')[0]])).toEqual([
     [0, 'patient 7 weight 97 kg lost to 79 kg, valid 2026-03-05 to 2026-03-08'],
     [0, 'patient 7 weight 79 kg, valid 2026-03-12 to open'],
@@ -201,7 +280,9 @@ test('the same from the same source is said once', async () => {
 
 test('a pending contradiction is shown with its candidates, and answered', async () => {
   await json(0, ...say('assert', 'diagnosis', '--object', 'flu', '--from', '2026-03-01'));
-  const waits = await assize(...say('assert', 'diagnosis', '--object', 'pneumonia', '--from', '2026-03-02'));
+  const waits = await assize(
+    ...say('assert', 'diagnosis', '--object', 'pneumonia', '--from', '2026-03-02'),
+  );
   expect(waits).toMatchObject({
     code: 1,
     out: expect.stringMatching(/^pending for doctor as .*; assize pending shows it\n$/),
@@ -209,13 +290,20 @@ test('a pending contradiction is shown with its candidates, and answered', async
   const { pending } = await json(0, 'pending');
   const [{ id, questions }] = pending;
   const [{ request, members }] = questions;
-  expect(questions).toMatchObject([{ space: 'ward-3', subject: 'patient 7', predicate: 'diagnosis' }]);
+  expect(questions).toMatchObject([
+    { space: 'ward-3', subject: 'patient 7', predicate: 'diagnosis' },
+  ]);
   const text = (await assize('pending')).out;
   expect(text).toMatch(
-    new RegExp(`^contradiction patient 7 diagnosis, in ward-3, request ${request.slice(0, 12)}$`, 'm'),
+    new RegExp(
+      `^contradiction patient 7 diagnosis, in ward-3, request ${request.slice(0, 12)}$`,
+      'm',
+    ),
   );
   for (const [i, { object, claim }] of members.entries())
-    expect(text).toMatch(new RegExp(`^${i + 1} +${object} +1 +2026-03-0[12] to open +${claim.slice(0, 12)}$`, 'm'));
+    expect(text).toMatch(
+      new RegExp(`^${i + 1} +${object} +1 +2026-03-0[12] to open +${claim.slice(0, 12)}$`, 'm'),
+    );
   expect(text).toContain(`assize approve ${id.slice(0, 12)} --as PRINCIPAL --answer N`);
 
   const n = members.findIndex(({ object }: { object: string }) => object === 'pneumonia') + 1;
@@ -238,7 +326,11 @@ test('a pending contradiction is shown with its candidates, and answered', async
   ];
   for (const [answers, saying] of wrong) {
     const { code, out, err } = await assize(...approve(...answers));
-    expect({ code, out, err }, answers.join()).toEqual({ code: 2, out: '', err: expect.stringMatching(saying) });
+    expect({ code, out, err }, answers.join()).toEqual({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(saying),
+    });
   }
   const codes = await Promise.all(
     [[`${zeros}=${claim}`, `${n}`], [`${request}=${zeros}`]].map(
@@ -254,8 +346,18 @@ test('a pending contradiction is shown with its candidates, and answered', async
 
   await json(1, ...say('assert', 'diagnosis', '--object', 'cold', '--from', '2026-03-02'));
   const [again] = (await json(0, 'pending')).pending;
-  const other = again.questions[0].members.findIndex(({ object }: { object: string }) => object === 'cold') + 1;
-  const done = await assize('approve', again.id, '--as', 'dr.grey', '--domain', 'ward.ts', '--answer', `${other}`);
+  const other =
+    again.questions[0].members.findIndex(({ object }: { object: string }) => object === 'cold') + 1;
+  const done = await assize(
+    'approve',
+    again.id,
+    '--as',
+    'dr.grey',
+    '--domain',
+    'ward.ts',
+    '--answer',
+    `${other}`,
+  );
   expect(done).toMatchObject({ code: 0, err: '' });
   expect(objects((await json(0, ...read('recall'))).facts)).toEqual(['cold']);
 
@@ -267,7 +369,10 @@ test('a pending contradiction is shown with its candidates, and answered', async
   expect(decided.length).toBeGreaterThan(0);
   expect(entries.map(({ id }: { id: string }) => id)).toContain(decided[0].entry_id);
   expect((await assize(...read('explain', '--predicate', 'diagnosis'))).out).toMatch(
-    new RegExp(`, settled by await, decided by dr\\.grey, doctor, in ${decided[0].entry_id.slice(0, 12)}$`, 'm'),
+    new RegExp(
+      `, settled by await, decided by dr\\.grey, doctor, in ${decided[0].entry_id.slice(0, 12)}$`,
+      'm',
+    ),
   );
 });
 
@@ -293,7 +398,16 @@ test('pending offers no answer to a claim of a withdrawn source', async () => {
   await json(1, ...say('assert', 'diagnosis', '--object', 'measles', '--source', 'letter 2'));
   const [{ id, ...before }] = (await json(0, 'pending')).pending;
   expect(before).not.toHaveProperty('withdrawn_source');
-  const withdraw = ['memory', 'withdraw', 'notes', '--space', 'ward-3', '--source', 'letter 2', ...AUTHORITY];
+  const withdraw = [
+    'memory',
+    'withdraw',
+    'notes',
+    '--space',
+    'ward-3',
+    '--source',
+    'letter 2',
+    ...AUTHORITY,
+  ];
   expect(await assize(...withdraw)).toMatchObject({ code: 0 });
   const { out } = await assize('pending');
   expect(out).toContain('can only be rejected: its source "letter 2" was withdrawn\n');
@@ -336,7 +450,17 @@ test('an answer after a decision or expiry is refused by name, nothing written',
   expect(code).toBe(0);
   const expiring = out.trim();
   // The expiry is recorded once, by the first caller.
-  const first = await json(1, 'approve', expiring, '--as', 'dr.grey', '--domain', 'ward.ts', '--answer', '1');
+  const first = await json(
+    1,
+    'approve',
+    expiring,
+    '--as',
+    'dr.grey',
+    '--domain',
+    'ward.ts',
+    '--answer',
+    '1',
+  );
   expect(first).toMatchObject({ ruling: 'rejected', reason: 'expired' });
   await isLate(expiring);
 }, 60_000);
@@ -358,27 +482,38 @@ test('facts changed by a damaged entry are named as not compared', async () => {
   expect(await json(1, 'fsck')).toMatchObject({
     valid: false,
     faults: [],
-    notCompared: { partitions: 1, examples: [{ subject: 'patient 7', predicate: 'weight', version: 1, readTo: 0 }] },
+    notCompared: {
+      partitions: 1,
+      examples: [{ subject: 'patient 7', predicate: 'weight', version: 1, readTo: 0 }],
+    },
   });
 });
 
 test('facts are rebuilt and compared; export copies them; fsck finds changes', async () => {
   await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
   await json(0, ...say('change', 'takes', '--object', 'amoxicillin', '--from', '2026-04-15'));
-  expect(await json(0, 'memory', 'rebuild', '--check')).toMatchObject({ valid: true, facts: 4, partitions: 1 });
+  expect(await json(0, 'memory', 'rebuild', '--check')).toMatchObject({
+    valid: true,
+    facts: 4,
+    partitions: 1,
+  });
   const db = openUnguarded(join(place.folder, 'ward.db'));
   db.exec("UPDATE fact SET object = 'poison\u001b' WHERE object = 'amoxicillin'");
   db.close();
   const differs = await assize('memory', 'rebuild', '--check');
   expect(differs).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/^other +[0-9a-f]{12} .*ward-3 +patient 7 +takes\n.*differs in 1\.\n$/m),
+    out: expect.stringMatching(
+      /^other +[0-9a-f]{12} .*ward-3 +patient 7 +takes\n.*differs in 1\.\n$/m,
+    ),
   });
   expect(await json(1, 'memory', 'rebuild', '--check')).toMatchObject({
     valid: false,
     differences: [{ kind: 'other', subject: 'patient 7' }],
   });
-  expect((await assize('fsck')).out).toMatch(/the fact tables differ from the entries in 1 places.*\(facts_differ\)/);
+  expect((await assize('fsck')).out).toMatch(
+    /the fact tables differ from the entries in 1 places.*\(facts_differ\)/,
+  );
   expect((await assize('memory', 'rebuild')).out).toBe('rebuilt 4 fact versions from 2 changes\n');
   expect((await assize('memory', 'rebuild', '--check')).code).toBe(0);
   expect((await assize('fsck')).code).toBe(0);
@@ -401,7 +536,10 @@ test('facts are rebuilt and compared; export copies them; fsck finds changes', a
   expect((await assize(...read('recall'), ...copy)).err).toContain('assize memory rebuild');
   expect(await assize('memory', 'rebuild', '--check', ...copy)).toMatchObject({ code: 1, err: '' });
   expect((await assize('fsck', ...copy)).code).toBe(1);
-  expect(await json(0, 'import', 'e.jsonl', ...copy)).toMatchObject({ imported: 0, rebuilt: { changes: 2, facts: 4 } });
+  expect(await json(0, 'import', 'e.jsonl', ...copy)).toMatchObject({
+    imported: 0,
+    rebuilt: { changes: 2, facts: 4 },
+  });
   expect((await json(0, ...read('recall'), ...copy)).facts).toHaveLength(1);
 });
 
@@ -420,9 +558,16 @@ test('a vote is shown with the attempts that became none', async () => {
     writs: [writFor('nurse')],
   });
   const memory = trajectory.memory({ space: 'ward', writ: writFor('nurse') });
-  const said = { subject: 'p7', predicate: 'triage', valid: { from: '2026-03-01T00:00:00.000000Z' }, source: 'letter' };
+  const said = {
+    subject: 'p7',
+    predicate: 'triage',
+    valid: { from: '2026-03-01T00:00:00.000000Z' },
+    source: 'letter',
+  };
   await memory.assert({ ...said, object: 'urgent' });
-  await expect(memory.assert({ ...said, object: 'can wait' })).rejects.toMatchObject({ reason: 'unknown_member' });
+  await expect(memory.assert({ ...said, object: 'can wait' })).rejects.toMatchObject({
+    reason: 'unknown_member',
+  });
   await memory.assert({ ...said, object: 'can wait' });
   await store.close();
   const told = (await assize('memory', 'explain', '--space', 'ward', '--predicate', 'triage')).out;
@@ -440,15 +585,23 @@ test('a vote is shown with the attempts that became none', async () => {
 });
 
 test('the dependents of an entry are a tree', async () => {
-  const first = await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
+  const first = await json(
+    0,
+    ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'),
+  );
   expect((await assize('dependents', first.entry_id.slice(0, 8))).out).toMatch(
     /^[0-9a-f]{12} notes seq 1\n {2}no dependent entries\n$/,
   );
-  const second = await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-02'));
+  const second = await json(
+    0,
+    ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-02'),
+  );
   const { dependents: derived } = await json(0, 'dependents', first.entry_id);
   expect(derived).toMatchObject([
     { trajectory_id: 'notes', id: second.entry_id, how: ['belief'], from: [first.entry_id] },
   ]);
   const { out } = await assize('dependents', first.entry_id);
-  expect(out).toMatch(/^[0-9a-f]{12} notes seq 1\n {2}[0-9a-f]{12} notes seq 2 assize\.believe \S+Z belief\n$/);
+  expect(out).toMatch(
+    /^[0-9a-f]{12} notes seq 1\n {2}[0-9a-f]{12} notes seq 2 assize\.believe \S+Z belief\n$/,
+  );
 });

@@ -27,7 +27,11 @@ function within(bytesMax: number, ...args: readonly string[]): Promise<Ended> {
 function inShell(script: string, ...args: readonly string[]): Promise<Ended> {
   const env = { ...process.env, NO_COLOR: '1' };
   return endOf(
-    spawn('sh', ['-c', script, 'sh', ...args], { cwd: here.folder, env, stdio: ['ignore', 'pipe', 'pipe'] }),
+    spawn('sh', ['-c', script, 'sh', ...args], {
+      cwd: here.folder,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
   );
 }
 
@@ -43,7 +47,13 @@ function withoutRoomFor(stream: '1' | '2', ...args: readonly string[]): Promise<
 function withRoomFor(bytes: number, stream: '1' | '2', ...args: readonly string[]): Promise<Ended> {
   const bytesMax = 2 ** 20;
   file('full', new Uint8Array(bytesMax - bytes));
-  return inShell(`${LIMITED} ${stream}>>full`, String(bytesMax / BLOCK), process.execPath, main, ...args);
+  return inShell(
+    `${LIMITED} ${stream}>>full`,
+    String(bytesMax / BLOCK),
+    process.execPath,
+    main,
+    ...args,
+  );
 }
 
 const names = (): string[] => readdirSync(here.folder).filter((name) => !name.startsWith('till'));
@@ -51,7 +61,10 @@ const bytesOf = (name: string): number => statSync(join(here.folder, name)).size
 
 test('an export without room for its last line fails and leaves no file behind', async () => {
   const store = till();
-  expect(await assize('export', '--out', 'whole.jsonl', ...store)).toMatchObject({ code: 0, err: '' });
+  expect(await assize('export', '--out', 'whole.jsonl', ...store)).toMatchObject({
+    code: 0,
+    err: '',
+  });
   const cut = await within(bytesOf('whole.jsonl') - 1, 'export', '--out', 'ledger.jsonl', ...store);
   expect(cut).toEqual({
     code: 2,
@@ -59,7 +72,10 @@ test('an export without room for its last line fails and leaves no file behind',
     err: 'assize: ledger.jsonl cannot be written: the file is too large for the file system. Name another path.\n',
   });
   expect(names()).toEqual(['whole.jsonl']);
-  expect(await assize('export', '--out', 'ledger.jsonl', ...store)).toMatchObject({ code: 0, err: '' });
+  expect(await assize('export', '--out', 'ledger.jsonl', ...store)).toMatchObject({
+    code: 0,
+    err: '',
+  });
 });
 
 test('an export to a file by standard output is whole, or is reported as cut', async () => {
@@ -69,9 +85,14 @@ test('an export to a file by standard output is whole, or is reported as cut', a
   const into = (blocksMax: string): Promise<Ended> =>
     inShell(`${LIMITED} >ledger.jsonl`, blocksMax, process.execPath, main, 'export', ...store);
   const cut = await into(blocks);
-  expect([cut.code, cut.err]).toEqual([2, expect.stringMatching(/^assize: Cannot write the output: .*\.\n$/)]);
+  expect([cut.code, cut.err]).toEqual([
+    2,
+    expect.stringMatching(/^assize: Cannot write the output: .*\.\n$/),
+  ]);
   expect(await into('unlimited')).toEqual({ code: 0, out: '', err: '' });
-  const [whole, told] = ['whole.jsonl', 'ledger.jsonl'].map((name) => readFileSync(join(here.folder, name), 'utf8'));
+  const [whole, told] = ['whole.jsonl', 'ledger.jsonl'].map((name) =>
+    readFileSync(join(here.folder, name), 'utf8'),
+  );
   expect(told).toBe(whole);
 });
 
@@ -96,7 +117,10 @@ test.each([
   const store = args[0] === '--help' ? [] : till();
   if (args[0] === 'checkpoint') await assize('keys', 'new', 'example.com/till', ...store);
   const { code, err } = await withRoomFor(20, '1', ...args, ...store);
-  expect([code, err]).toEqual([2, expect.stringMatching(/assize: Cannot write the output: EFBIG[^\n]*\.\n$/)]);
+  expect([code, err]).toEqual([
+    2,
+    expect.stringMatching(/assize: Cannot write the output: EFBIG[^\n]*\.\n$/),
+  ]);
   expect(bytesOf('full')).toBe(2 ** 20);
 });
 
@@ -130,7 +154,10 @@ test('a file that cannot be overwritten for lack of space is unchanged', async (
   expect(names()).toEqual(['there']);
   expect(readFileSync(join(here.folder, 'there'), 'utf8')).toBe('somebody’s');
   expect(await assize('assize-experiments', ...draw)).toMatchObject({ code: 0, err: '' });
-  expect([names(), readFileSync(join(here.folder, 'there'), 'utf8').slice(0, 4)]).toEqual([['there'], '<svg']);
+  expect([names(), readFileSync(join(here.folder, 'there'), 'utf8').slice(0, 4)]).toEqual([
+    ['there'],
+    '<svg',
+  ]);
 });
 
 test('of two keys neither is made where the second can’t be', async () => {

@@ -24,7 +24,8 @@ interface Leaf {
 }
 
 function leavesOf(command: Command, path: readonly string[] = []): Leaf[] {
-  if (command.commands.length > 0) return command.commands.flatMap((next) => leavesOf(next, [...path, next.name()]));
+  if (command.commands.length > 0)
+    return command.commands.flatMap((next) => leavesOf(next, [...path, next.name()]));
   const line = (value: string): string[] => [
     ...path,
     ...command.registeredArguments.map(() => value),
@@ -44,7 +45,15 @@ function expectHidden({ code, out, err }: Ended, line: readonly string[]): void 
 
 test('the walk finds every command', () => {
   expect(leaves.map(({ name }) => name)).toEqual(
-    expect.arrayContaining(['demo', 'log', 'memory assert', 'writ issue', 'effects list', 'keys new', 'fsck']),
+    expect.arrayContaining([
+      'demo',
+      'log',
+      'memory assert',
+      'writ issue',
+      'effects list',
+      'keys new',
+      'fsck',
+    ]),
   );
   expect(leaves.length).toBeGreaterThan(45);
 });
@@ -59,32 +68,38 @@ const FAULTY = {
   'another scheme': `mysql://ann:${PASSWORD}@127.0.0.1:1/app`,
 };
 
-test.each(Object.entries(FAULTY))('no command prints the password of a URL with %s', async (_, url) => {
-  const apart = new Set(someOf(leaves));
-  for (const leaf of leaves) {
-    if (ENDLESS.includes(leaf.name)) continue;
-    const run = apart.has(leaf) ? runCommand : runLoaded;
-    const words = [...leaf.line('david-1'), '--json'];
-    expectHidden(await run(here.folder, url, ...words), words);
-    expectHidden(await run(here.folder, undefined, ...words, '--store', url), words);
-  }
-});
-
-test.each(Object.values(FAULTY))('no error repeats the password of an argument: %s', async (url) => {
-  for (const { name, line } of leaves) {
-    const wrong = [
-      [...line(url), '--store', 'sqlite:./none.db', '--json'],
-      [...line('david-1'), `--stor=${url}`, '--json'],
-      [...line('david-1'), url, url, url, '--json'],
-    ];
-    for (const words of [...LONG, KEPT].includes(name) ? wrong.slice(1, 2) : wrong) {
-      const ended = await runLoaded(here.folder, undefined, ...words);
-      // A result contains the argument as it was given, as the name of a memory space for example.
-      expectHidden(ended.code === 2 ? ended : { ...ended, out: '' }, words);
+test.each(Object.entries(FAULTY))(
+  'no command prints the password of a URL with %s',
+  async (_, url) => {
+    const apart = new Set(someOf(leaves));
+    for (const leaf of leaves) {
+      if (ENDLESS.includes(leaf.name)) continue;
+      const run = apart.has(leaf) ? runCommand : runLoaded;
+      const words = [...leaf.line('david-1'), '--json'];
+      expectHidden(await run(here.folder, url, ...words), words);
+      expectHidden(await run(here.folder, undefined, ...words, '--store', url), words);
     }
-  }
-  expectHidden(await runCommand(here.folder, undefined, url), [url]);
-});
+  },
+);
+
+test.each(Object.values(FAULTY))(
+  'no error repeats the password of an argument: %s',
+  async (url) => {
+    for (const { name, line } of leaves) {
+      const wrong = [
+        [...line(url), '--store', 'sqlite:./none.db', '--json'],
+        [...line('david-1'), `--stor=${url}`, '--json'],
+        [...line('david-1'), url, url, url, '--json'],
+      ];
+      for (const words of [...LONG, KEPT].includes(name) ? wrong.slice(1, 2) : wrong) {
+        const ended = await runLoaded(here.folder, undefined, ...words);
+        // A result contains the argument as it was given, such as the name of a memory space.
+        expectHidden(ended.code === 2 ? ended : { ...ended, out: '' }, words);
+      }
+    }
+    expectHidden(await runCommand(here.folder, undefined, url), [url]);
+  },
+);
 
 withPostgres('a PostgreSQL store with a password in its URL', (postgres) => {
   test('is used by every command, and no output has the password', async () => {
@@ -114,11 +129,17 @@ withPostgres('a PostgreSQL store with a password in its URL', (postgres) => {
     const url = new URL(postgres.url());
     url.password = PASSWORD;
     const { out } = await runCommand(here.folder, undefined, 'demo', '--json', '--store', url.href);
-    const { commands, store } = JSON.parse(out) as { readonly commands: string[]; readonly store: string };
+    const { commands, store } = JSON.parse(out) as {
+      readonly commands: string[];
+      readonly store: string;
+    };
     expect(store).toBe(url.href.replace(`:${PASSWORD}`, ''));
     for (const command of commands) {
       const words = command.replace('npx assize ', '').replaceAll("'", '').split(' ');
-      expect(await runCommand(here.folder, undefined, ...words), command).toMatchObject({ code: 0, err: '' });
+      expect(await runCommand(here.folder, undefined, ...words), command).toMatchObject({
+        code: 0,
+        err: '',
+      });
     }
   });
 

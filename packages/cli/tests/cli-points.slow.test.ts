@@ -1,7 +1,14 @@
 /** Points in time on the command line, deep verification, and the guide to both. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -83,7 +90,10 @@ beforeAll(async () => {
   made = mkdtempSync(join(tmpdir(), 'assize-points-made-'));
   writeFileSync(join(made, 'till.ts'), TILL('1', 1000));
   writeFileSync(join(made, 'make.ts'), MAKE_LEDGER);
-  const child = spawn(process.execPath, ['make.ts'], { cwd: made, stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, ['make.ts'], {
+    cwd: made,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
@@ -93,7 +103,8 @@ afterAll(() => {
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'assize-points-'));
-  for (const name of ['till.db', 'till.db.anchors.json', 'till.ts']) copyFileSync(join(made, name), join(folder, name));
+  for (const name of ['till.db', 'till.db.anchors.json', 'till.ts'])
+    copyFileSync(join(made, name), join(folder, name));
 });
 
 afterEach(() => {
@@ -138,7 +149,13 @@ async function idOf(trajectory: string, seq: number): Promise<string> {
 describe('a point', () => {
   test('is a seq, an id, an id prefix or an instant, all with the same state', async () => {
     const id = await idOf('till-1', 2);
-    const at = { trajectory_id: 'till-1', seq: 2, entry_id: id, pointer: '/payments/1/memo', state: 'ink' };
+    const at = {
+      trajectory_id: 'till-1',
+      seq: 2,
+      entry_id: id,
+      pointer: '/payments/1/memo',
+      state: 'ink',
+    };
     const part = ['--pointer', '/payments/1/memo'];
     const names = [
       ['till-1', '--at', '2'],
@@ -183,7 +200,10 @@ describe('a point', () => {
     await refused(['state', `till-1@${none}`], /no entry/);
     await refused(['state', none], /no entry/);
     await refused(['state', `till-1@${inBranch}`], /belongs to till-2, not to till-1/);
-    await refused(['state', 'till-1@2026-03-23T08:59:59Z'], /till-1 starts at 2026-03-23T09:00:00\.000000Z, after/);
+    await refused(
+      ['state', 'till-1@2026-03-23T08:59:59Z'],
+      /till-1 starts at 2026-03-23T09:00:00\.000000Z, after/,
+    );
     await refused(['state', 'till-1@2026-03-32'], /The instant is not valid: there is no such day/);
     await refused(['state', 'till-1@2026-03'], /The instant is not valid: write it as/);
     await refused(['state', 'till-1@2026-02-30T00:00:00Z'], /no such day/);
@@ -204,11 +224,20 @@ describe('a point', () => {
   });
 
   test('can be shown, and branched from', async () => {
-    expect(await json(0, 'show', 'till-1@3')).toMatchObject({ seq: 3, payload: { reason: 'invariant_rejected' } });
-    expect(await json(0, 'show', 'till-1@2026-03-23T09:35:00Z')).toMatchObject({ seq: 4, kind: 'pending_approval' });
+    expect(await json(0, 'show', 'till-1@3')).toMatchObject({
+      seq: 3,
+      payload: { reason: 'invariant_rejected' },
+    });
+    expect(await json(0, 'show', 'till-1@2026-03-23T09:35:00Z')).toMatchObject({
+      seq: 4,
+      kind: 'pending_approval',
+    });
     const how = ['--note', 'n', '--domain', 'till.ts'];
     const begun = await json(0, 'branch', 'till-1@2026-03-23T09:15:00Z', '--id', 'b', ...how);
-    expect(begun).toMatchObject({ trajectory_id: 'b', source: { trajectory_id: 'till-1', seq: 2 } });
+    expect(begun).toMatchObject({
+      trajectory_id: 'b',
+      source: { trajectory_id: 'till-1', seq: 2 },
+    });
     expect(await json(0, 'branch', 'till-1', ...how)).toMatchObject({ source: { seq: 6 } });
     await refused(['branch', 'till-1@3', ...how], /is a rejection/);
   });
@@ -221,25 +250,28 @@ describe('diff', () => {
       a: { trajectory_id: 'till-1', seq: 1 },
       b: { trajectory_id: 'till-1', seq: 5 },
       equal: false,
-      parted: { after: { trajectory_id: 'till-1', seq: 1 }, a: null, b: { trajectory_id: 'till-1', seq: 2 } },
+      parted: {
+        after: { trajectory_id: 'till-1', seq: 1 },
+        a: null,
+        b: { trajectory_id: 'till-1', seq: 2 },
+      },
       patch: [
         { op: 'add', path: '/payments/1', value: { amount: 60, memo: 'ink' } },
         { op: 'add', path: '/payments/2', value: { amount: 500, by: 'boss:ann', memo: 'a desk' } },
       ],
     });
     expect(found.entries.a).toEqual([]);
-    expect(found.entries.b.map(({ seq, ruling }: { seq: number; ruling: string }) => `${seq} ${ruling}`)).toEqual([
-      '2 committed',
-      '3 rejected',
-      '4 escalated',
-      '5 committed',
-    ]);
+    expect(
+      found.entries.b.map(({ seq, ruling }: { seq: number; ruling: string }) => `${seq} ${ruling}`),
+    ).toEqual(['2 committed', '3 rejected', '4 escalated', '5 committed']);
     expect(found.entries.b[1]).toMatchObject({ trajectory_id: 'till-1', invariant_id: 'CAP' });
     const { code, out } = await assize('diff', 'till-1@5', 'till-1@1');
     expect(code).toBe(1);
     expect(out).toMatch(/^till-1 seq 5 diverges from seq 2:$/m);
     expect(out).toMatch(/^till-1 seq 1 has no later entry\.$/m);
-    expect(out).toMatch(/^till-1@3 +2026-03-23T09:20:00Z +pay +rejected +CAP: more than 1000 in all$/m);
+    expect(out).toMatch(
+      /^till-1@3 +2026-03-23T09:20:00Z +pay +rejected +CAP: more than 1000 in all$/m,
+    );
     expect(out).toMatch(/^change +path +before +after$/m);
     expect(out).toMatch(/^remove +\/payments\/1 +\{"amount":60,"memo":"ink"\}$/m);
   });
@@ -257,8 +289,12 @@ describe('diff', () => {
     expect(places(found.entries.b)).toEqual(['till-2@0', 'till-2@1', 'till-3@0', 'till-3@1']);
     const { out } = await assize('diff', 'till-1', 'till-3');
     expect(out).toMatch(/^till-3 seq 1 diverges from seq 0 of till-2:$/m);
-    expect(out).toMatch(/^replace +\/payments\/3\/memo +"x{59} … 19942 more characters +"a lamp"$/m);
-    expect(await json(1, 'diff', 'till-2@0', 'till-3@0')).toMatchObject({ parted: { a: null, b: { seq: 1 } } });
+    expect(out).toMatch(
+      /^replace +\/payments\/3\/memo +"x{59} … 19942 more characters +"a lamp"$/m,
+    );
+    expect(await json(1, 'diff', 'till-2@0', 'till-3@0')).toMatchObject({
+      parted: { a: null, b: { seq: 1 } },
+    });
   });
 
   test('of equal states says so, also where rulings lie between them', async () => {
@@ -267,14 +303,24 @@ describe('diff', () => {
       patch: [],
       entries: { a: [], b: [{}] },
     });
-    expect(await json(0, 'diff', 'till-1@3', 'till-1@3')).toMatchObject({ entries: { a: [], b: [] } });
+    expect(await json(0, 'diff', 'till-1@3', 'till-1@3')).toMatchObject({
+      entries: { a: [], b: [] },
+    });
     const { code, out } = await assize('diff', 'till-1@2026-03-23T09:12:00Z', 'till-1@4');
-    expect({ code, out: out.split('\n').at(-2) }).toEqual({ code: 0, out: 'The states are equal.' });
+    expect({ code, out: out.split('\n').at(-2) }).toEqual({
+      code: 0,
+      out: 'The states are equal.',
+    });
   });
 
   test('of trajectories that have nothing in common lists no entries', async () => {
-    expect(await json(1, 'diff', 'other', 'till-1')).toMatchObject({ parted: { after: null }, entries: null });
-    expect((await assize('diff', 'other', 'till-1')).out).toMatch(/^The chains have no entry in common/);
+    expect(await json(1, 'diff', 'other', 'till-1')).toMatchObject({
+      parted: { after: null },
+      entries: null,
+    });
+    expect((await assize('diff', 'other', 'till-1')).out).toMatch(
+      /^The chains have no entry in common/,
+    );
   });
 
   test('of long ways shows their beginning, and as JSON all of it', async () => {
@@ -305,7 +351,12 @@ describe('verify --deep', () => {
     const all = await json(0, 'verify', ...own);
     expect(all).toMatchObject({ valid: true, trajectories: 4, entries: 12 });
     expect(
-      all.deep.map((report: any) => [report.trajectory_id, report.same, report.preserved, report.entries]),
+      all.deep.map((report: any) => [
+        report.trajectory_id,
+        report.same,
+        report.preserved,
+        report.entries,
+      ]),
     ).toEqual([
       ['till-1', true, true, 7],
       ['till-2', true, true, 2],
@@ -319,7 +370,9 @@ describe('verify --deep', () => {
     const { code, out } = await assize('verify', ...own);
     expect(code).toBe(0);
     expect(out).toMatch(/^till-1 +till@1 +7 +the same$/m);
-    expect(out).toMatch(/^4 of 4 trajectories have the same result when their domain runs again\.$/m);
+    expect(out).toMatch(
+      /^4 of 4 trajectories have the same result when their domain runs again\.$/m,
+    );
     expect(await json(0, 'verify')).not.toHaveProperty('deep');
   });
 
@@ -332,29 +385,48 @@ describe('verify --deep', () => {
     expect(out).toMatch(/^till-1 +till@1 +7 +4 differences, 1 broken invariant$/m);
     const rejected = 'rejected \\(CAP\\), more than 100 in all';
     expect(out).toMatch(
-      new RegExp(`^till-1 seq 2 \\([0-9a-f]{12}\\): ruling: recorded committed; now ${rejected}$`, 'm'),
+      new RegExp(
+        `^till-1 seq 2 \\([0-9a-f]{12}\\): ruling: recorded committed; now ${rejected}$`,
+        'm',
+      ),
     );
     expect(out).toMatch(
-      new RegExp(`^till-1 seq 4 .* recorded escalated \\(LARGE\\), .*over 100; now ${rejected}$`, 'm'),
+      new RegExp(
+        `^till-1 seq 4 .* recorded escalated \\(LARGE\\), .*over 100; now ${rejected}$`,
+        'm',
+      ),
     );
-    expect(out).toMatch(/^till-1 seq 2 \([0-9a-f]{12}\): CAP no longer passes: more than 100 in all$/m);
+    expect(out).toMatch(
+      /^till-1 seq 2 \([0-9a-f]{12}\): CAP no longer passes: more than 100 in all$/m,
+    );
     expect(out).toMatch(/^0 of 1 trajectories have the same result/m);
     const { valid, deep } = await json(1, 'verify', 'till-3', ...own);
     expect({ valid, same: deep[0].same }).toEqual({ valid: true, same: false });
     // A difference of the source is one of the branch, under the source's name.
-    expect(deep[0].differences[0]).toMatchObject({ trajectory_id: 'till-1', seq: 2, what: 'ruling' });
+    expect(deep[0].differences[0]).toMatchObject({
+      trajectory_id: 'till-1',
+      seq: 2,
+      what: 'ruling',
+    });
     expect((await assize('verify', 'till-3', ...own)).out).toMatch(/^till-3, from till-1 seq 2 /m);
   });
 
   test('needs the domain, and accepts another one only on request', async () => {
     await refused(['verify', '--deep'], /has the domain till@1 .*--domain FILE/);
     file('till.ts', TILL('2', 100));
-    await refused(['verify', ...own], /has the domain till@1 .*The given domain is till@2 .*--changed-domain/);
+    await refused(
+      ['verify', ...own],
+      /has the domain till@1 .*The given domain is till@2 .*--changed-domain/,
+    );
     await refused(['verify', '--domain', 'till.ts'], /need --deep/);
     await refused(['verify', '--changed-domain'], /need --deep/);
     await refused(['verify', '--deep', '--domain', 'none.ts'], /The domain file .* does not exist/);
     const changed = await json(1, 'verify', 'till-1', ...own, '--changed-domain');
-    expect(changed.deep[0]).toMatchObject({ same: false, domain: { version: '2' }, recorded_domain: { version: '1' } });
+    expect(changed.deep[0]).toMatchObject({
+      same: false,
+      domain: { version: '2' },
+      recorded_domain: { version: '1' },
+    });
     expect((await assize('verify', 'till-1', ...own, '--changed-domain')).out).toMatch(
       /^till-1 +till@2 \([0-9a-f]{12}\) for 1 \([0-9a-f]{12}\) +7 /m,
     );
@@ -364,7 +436,9 @@ describe('verify --deep', () => {
 
   test('runs nothing of a trajectory that does not verify', async () => {
     const db = openUnguarded(join(folder, 'till.db'));
-    db.prepare(`UPDATE entry SET payload = replace(payload, 'a lamp', 'a tram') WHERE seq = 1`).run();
+    db.prepare(
+      `UPDATE entry SET payload = replace(payload, 'a lamp', 'a tram') WHERE seq = 1`,
+    ).run();
     db.close();
     const { valid, reports, deep } = await json(1, 'verify', ...own);
     expect(valid).toBe(false);
@@ -391,23 +465,28 @@ describe('verify --deep', () => {
   });
 });
 
-describe.skipIf(process.platform !== 'linux' || !existsSync('/usr/bin/script'))('on a terminal (by script(1))', () => {
-  function typed(...args: string[]): Promise<Ended> {
-    const command = [process.execPath, main, ...args].map((arg) => `'${arg}'`).join(' ');
-    const env = { ...process.env, ASSIZE_STORE: STORE, NO_COLOR: '1' };
-    return endOf(spawn('/usr/bin/script', ['-qec', command, '/dev/null'], { cwd: folder, env }));
-  }
+describe.skipIf(process.platform !== 'linux' || !existsSync('/usr/bin/script'))(
+  'on a terminal (by script(1))',
+  () => {
+    function typed(...args: string[]): Promise<Ended> {
+      const command = [process.execPath, main, ...args].map((arg) => `'${arg}'`).join(' ');
+      const env = { ...process.env, ASSIZE_STORE: STORE, NO_COLOR: '1' };
+      return endOf(spawn('/usr/bin/script', ['-qec', command, '/dev/null'], { cwd: folder, env }));
+    }
 
-  test('a long state is outlined with a hint; a part, short states, JSON whole', async () => {
-    const long = await typed('state', 'till-1');
-    expect(long.code).toBe(0);
-    expect(long.out).toMatch(/^part +value\s*$/m);
-    expect(long.out).toMatch(/^\/payments +a list of 4\s*$/m);
-    expect(long.out).toContain('--pointer /payments shows a part');
-    expect(long.out).not.toContain('xxx');
-    expect((await typed('state', 'till-1', '--json')).out).toContain('x'.repeat(20_000));
-    expect((await typed('state', 'till-1', '--pointer', '/payments/2')).out).toContain('"memo": "a desk"');
-    expect((await typed('state', 'till-1@5')).out).toContain('"memo": "a desk"');
-    expect((await assize('state', 'till-1')).out).toContain('x'.repeat(20_000));
-  });
-});
+    test('a long state is outlined with a hint; a part, short states, JSON whole', async () => {
+      const long = await typed('state', 'till-1');
+      expect(long.code).toBe(0);
+      expect(long.out).toMatch(/^part +value\s*$/m);
+      expect(long.out).toMatch(/^\/payments +a list of 4\s*$/m);
+      expect(long.out).toContain('--pointer /payments shows a part');
+      expect(long.out).not.toContain('xxx');
+      expect((await typed('state', 'till-1', '--json')).out).toContain('x'.repeat(20_000));
+      expect((await typed('state', 'till-1', '--pointer', '/payments/2')).out).toContain(
+        '"memo": "a desk"',
+      );
+      expect((await typed('state', 'till-1@5')).out).toContain('"memo": "a desk"');
+      expect((await assize('state', 'till-1')).out).toContain('x'.repeat(20_000));
+    });
+  },
+);

@@ -58,7 +58,17 @@ let folder: string;
 
 const assize = (...args: string[]): Promise<Ended> => runCommand(folder, STORE, ...args);
 const propose = (cents: number, ...more: string[]): string[] => {
-  const what = ['propose', 'c', 'claim', '--role', 'clerk', '--params', '{"desk":"a"}', '--writ', 'clerk.json'];
+  const what = [
+    'propose',
+    'c',
+    'claim',
+    '--role',
+    'clerk',
+    '--params',
+    '{"desk":"a"}',
+    '--writ',
+    'clerk.json',
+  ];
   return [...what, '--args', JSON.stringify({ cents }), '--domain', 'claims.ts', ...more];
 };
 
@@ -74,7 +84,17 @@ beforeEach(async () => {
   const { public_key } = await json(0, 'writ', 'key', 'root.key');
   writeFileSync(join(folder, 'claims.db.anchors.json'), JSON.stringify([public_key]));
   const grant = ['--action', '**', '--scope', '**', '--max-depth', '0', '--expires', '2100-01-01'];
-  await assize('writ', 'issue', '--key', 'root.key', '--subject', 'clerk', ...grant, '--out', 'clerk.json');
+  await assize(
+    'writ',
+    'issue',
+    '--key',
+    'root.key',
+    '--subject',
+    'clerk',
+    ...grant,
+    '--out',
+    'clerk.json',
+  );
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -102,8 +122,16 @@ describe('create', () => {
   });
 
   test.each([
-    ['a state that breaks a rule', ['--domain', 'claims.ts', '--initial', '{"claims":{"z":101}}'], /more than 100/],
-    ['a state of another form', ['--domain', 'claims.ts', '--initial', '{"claims":{"z":"x"}}'], /claims/],
+    [
+      'a state that breaks a rule',
+      ['--domain', 'claims.ts', '--initial', '{"claims":{"z":101}}'],
+      /more than 100/,
+    ],
+    [
+      'a state of another form',
+      ['--domain', 'claims.ts', '--initial', '{"claims":{"z":"x"}}'],
+      /claims/,
+    ],
     ['text that is not JSON', ['--domain', 'claims.ts', '--initial', '{claims}'], /It is not JSON/],
     ['an unknown domain', ['--domain', 'nothing.ts'], /nothing\.ts/],
     ['no domain', [], /--domain/],
@@ -124,7 +152,9 @@ describe('propose', () => {
       err: '',
     });
     const rejected = await assize(...propose(500));
-    expect(rejected.out).toMatch(/^rejected as [0-9a-f]{12}, c seq 2: .*more than 100.* \(LIMIT\)\n$/);
+    expect(rejected.out).toMatch(
+      /^rejected as [0-9a-f]{12}, c seq 2: .*more than 100.* \(LIMIT\)\n$/,
+    );
     const pending = await assize(...propose(60));
     expect(pending.out).toMatch(
       /^pending for any as [0-9a-f]{12}, c seq 3: .*more than 50.* \(LIMIT\)\n.*assize approve [0-9a-f]{12} --as PRINCIPAL --domain \S+\.ts\.\n/,
@@ -142,16 +172,21 @@ describe('propose', () => {
       code: 'idempotency_conflict',
       message: `The idempotency key k1 was used for another intent: entry ${committed.entry_id}, c seq 1. Nothing was done. Use a new key only for a different request.`,
     });
-    expect(await json(1, ...propose(500))).toMatchObject({ ruling: 'rejected', invariant_id: 'LIMIT', findings: [] });
+    expect(await json(1, ...propose(500))).toMatchObject({
+      ruling: 'rejected',
+      invariant_id: 'LIMIT',
+      findings: [],
+    });
     const misfits = ['--args', '{"cents":"x","more":1}'];
-    expect((await json(1, ...propose(1, ...misfits))).findings.map((each: any) => each.pointer).sort()).toEqual([
-      '',
-      '/cents',
-    ]);
+    expect(
+      (await json(1, ...propose(1, ...misfits))).findings.map((each: any) => each.pointer).sort(),
+    ).toEqual(['', '/cents']);
     const pending = await json(1, ...propose(60));
     expect(pending).toMatchObject({ ruling: 'escalated', channel: 'any', approvals: 1 });
     expect(await json(1, ...propose(41))).toMatchObject({ ruling: 'frozen', by: pending.entry_id });
-    expect(await json(0, 'approve', 'c@4', '--as', 'boss', '--override', '--domain', 'claims.ts')).toMatchObject({
+    expect(
+      await json(0, 'approve', 'c@4', '--as', 'boss', '--override', '--domain', 'claims.ts'),
+    ).toMatchObject({
       ruling: 'committed',
     });
   });
@@ -160,26 +195,47 @@ describe('propose', () => {
     const args = ['--args', '{"cents":40,"pay":true}'];
     expect((await json(2, ...propose(1, ...args))).error.message).toContain('--tools');
     const made = await json(0, ...propose(1, ...args, '--tools', 'claims.ts'));
-    expect(made).toMatchObject({ effects: 'settled', calls: [{ tool: 'bank.pay', phase: 'applied' }] });
-    const { code, out } = await assize(...propose(1, '--args', '{"cents":41,"pay":true}', '--tools', 'claims.ts'));
+    expect(made).toMatchObject({
+      effects: 'settled',
+      calls: [{ tool: 'bank.pay', phase: 'applied' }],
+    });
+    const { code, out } = await assize(
+      ...propose(1, '--args', '{"cents":41,"pay":true}', '--tools', 'claims.ts'),
+    );
     expect([code, out]).toEqual([0, expect.stringMatching(/\nbank\.pay is applied\.\n$/)]);
     expect(readFileSync(join(folder, 'bank.txt'), 'utf8')).toBe('40\n41\n');
   });
 
   test.each([
-    [13, 'blind', /\nThe call was not made, or undone\. See: assize effects list c --all\n$/, ['list', 'c', '--all']],
+    [
+      13,
+      'blind',
+      /\nThe call was not made, or undone\. See: assize effects list c --all\n$/,
+      ['list', 'c', '--all'],
+    ],
     [14, 'blind', /\nThe call needs a human decision: assize effects list c\n$/, ['list', 'c']],
   ])('an unsettled call of %i at a sink names its list', async (cents, sink, says, list) => {
     const domain = readFileSync(join(folder, 'claims.ts'), 'utf8');
     writeFileSync(join(folder, 'claims.ts'), domain.replace("sink: 'keyed'", `sink: '${sink}'`));
-    const line = propose(1, '--args', JSON.stringify({ cents, pay: true }), '--tools', 'claims.ts', '--key', 'k');
+    const line = propose(
+      1,
+      '--args',
+      JSON.stringify({ cents, pay: true }),
+      '--tools',
+      'claims.ts',
+      '--key',
+      'k',
+    );
     const [first, again] = [await assize(...line), await assize(...line)];
-    for (const { code, out } of [first, again]) expect([code, out]).toEqual([1, expect.stringMatching(says)]);
+    for (const { code, out } of [first, again])
+      expect([code, out]).toEqual([1, expect.stringMatching(says)]);
     expect((await assize('effects', ...list)).out).toContain('bank.pay');
   });
 
   test('needs anchors, a writ, and a trajectory that exists', async () => {
-    expect((await json(2, ...propose(1, '--writ', 'none.json'))).error.code).toBe('unreadable_file');
+    expect((await json(2, ...propose(1, '--writ', 'none.json'))).error.code).toBe(
+      'unreadable_file',
+    );
     const elsewhere = propose(1).with(1, 'x');
     expect((await json(2, ...elsewhere)).error.message).toContain('no trajectory x');
     rmSync(join(folder, 'claims.db.anchors.json'));
@@ -208,7 +264,9 @@ describe('a signed ledger', () => {
       `The entries of c are signed with ${key}, and this runtime has no signer. ${advice}`,
     );
     const other = await json(2, ...propose(4, '--signer', 'wrong.key', '--entry-key', key));
-    expect(other.error.message).toMatch(/and this runtime signs with [0-9a-f]{64}\. Pass the private key/);
+    expect(other.error.message).toMatch(
+      /and this runtime signs with [0-9a-f]{64}\. Pass the private key/,
+    );
     await json(0, ...propose(4, '--signer', 'entries.key'));
   });
 
@@ -220,8 +278,14 @@ describe('a signed ledger', () => {
         code: 'wrong_signer',
         message: `The entries of c are signed with ${key}. Pass its private key with --from.`,
       });
-    expect((await json(2, ...change, 'c', '--all')).error.message).toBe('Pass a trajectory or --all, not both.');
-    expect((await json(2, ...change)).error.message).toBe('Name a trajectory whose key changes, or pass --all.');
-    expect(await json(0, ...change, 'c', '--from', 'entries.key')).toMatchObject({ changed: [{ seq: 1 }] });
+    expect((await json(2, ...change, 'c', '--all')).error.message).toBe(
+      'Pass a trajectory or --all, not both.',
+    );
+    expect((await json(2, ...change)).error.message).toBe(
+      'Name a trajectory whose key changes, or pass --all.',
+    );
+    expect(await json(0, ...change, 'c', '--from', 'entries.key')).toMatchObject({
+      changed: [{ seq: 1 }],
+    });
   });
 });

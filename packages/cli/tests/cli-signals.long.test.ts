@@ -63,7 +63,10 @@ test.skipIf(process.platform === 'win32')(
     const script = `umask 0; for each in "demo --store sqlite:./s.db" "export --store sqlite:./s.db --out x.jsonl" \\
     "backup b.db --store sqlite:./s.db" "keys new log.example --store sqlite:./s.db" "checkpoint --store sqlite:./s.db" \\
     "import x.jsonl --store sqlite:./i.db"; do ${process.execPath} ${join(import.meta.dirname, '../src/main.ts')} $each || exit; done`;
-    const child = spawn('sh', ['-c', script], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+    const child = spawn('sh', ['-c', script], {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
     const [code] = await once(child, 'exit');
     const modes = Object.fromEntries(
       readdirSync(folder).map((name) => [name, (statSync(at(name)).mode & 0o777).toString(8)]),

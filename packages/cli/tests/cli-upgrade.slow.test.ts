@@ -36,7 +36,17 @@ let store: string[];
 /** `assize upgrade till-1` to the version in a file, with the anchor's key. */
 const to = (name: string, ...more: string[]): string[] => {
   const domain = ['--domain', file(`v-${name}.ts`, VERSIONS[name]!)];
-  return ['upgrade', 'till-1', ...domain, '--reason', 'a new version', '--key', 'till.key', ...more, ...store];
+  return [
+    'upgrade',
+    'till-1',
+    ...domain,
+    '--reason',
+    'a new version',
+    '--key',
+    'till.key',
+    ...more,
+    ...store,
+  ];
 };
 
 const VERSIONS: Readonly<Record<string, string>> = {
@@ -44,7 +54,11 @@ const VERSIONS: Readonly<Record<string, string>> = {
   unasked: version(3, 'invariants: rules.slice(0, 1)'),
   tight: version(4, AT_MOST_TWO),
   strict: version(10, NEVER_MORE),
-  several: version(5, '', `export const other = defineDomain({ ...first.declared, version: '6' });`),
+  several: version(
+    5,
+    '',
+    `export const other = defineDomain({ ...first.declared, version: '6' });`,
+  ),
   foreign: version(7, `name: 'another'`),
   unmigrated: version(8, NOTED),
   constant: version(9, NOTED, 'export const migrate = 1;'),
@@ -69,7 +83,16 @@ describe('an upgrade', () => {
       'assize.config.ts',
       "import { migrate, till } from './v-config.ts';\nexport default { domains: [till], migrations: { till: migrate } };\n",
     );
-    const made = await json(0, 'upgrade', 'till-1', '--reason', 'a note', '--key', 'till.key', ...store);
+    const made = await json(
+      0,
+      'upgrade',
+      'till-1',
+      '--reason',
+      'a note',
+      '--key',
+      'till.key',
+      ...store,
+    );
     expect(made).toMatchObject({
       ruling: 'committed',
       patches: [{ op: 'add', path: '/note', value: 'from version 1' }],
@@ -100,7 +123,9 @@ describe('an upgrade', () => {
     const place = { seq: before.length, entry_id: expect.stringMatching(/^[0-9a-f]{64}$/) };
     expect(made).toEqual({ ...tried, dry_run: false, ...place });
     expect((await assize('log', 'till-1', ...store)).out).toMatch(/assize\.upgrade +committed/);
-    expect((await json(0, 'state', 'till-1', '--pointer', '/note', ...store)).state).toBe('from version 1');
+    expect((await json(0, 'state', 'till-1', '--pointer', '/note', ...store)).state).toBe(
+      'from version 1',
+    );
     expect(await pendingId()).toBe(waiting);
     expect((await assize('verify', ...store)).code).toBe(0);
   });
@@ -110,7 +135,8 @@ describe('an upgrade', () => {
     const tried = await assize(...to('noted', '--dry-run'));
     const told = 'upgraded from till@1 (############) to till@2 (############), with 1 change';
     const changes = '  add /note\n  ############ stays pending\n';
-    const rules = '  no approval overrides a rejection by CAP, LARGE; declare overridable where one may\n';
+    const rules =
+      '  no approval overrides a rejection by CAP, LARGE; declare overridable where one may\n';
     expect({ ...tried, out: known(tried.out) }).toEqual({
       code: 0,
       out: `would be ${told}\n${changes}${rules}`,
@@ -130,7 +156,10 @@ describe('an upgrade', () => {
     const { out } = await assize(...to('unasked', '--dry-run'));
     expect(out).toMatch(new RegExp(`^  ${waiting.slice(0, 12)} is closed: .+$`, 'm'));
     const { carried, closed } = await json(0, ...to('unasked'));
-    expect({ carried, closed }).toEqual({ carried: [], closed: [{ id: waiting, detail: expect.any(String) }] });
+    expect({ carried, closed }).toEqual({
+      carried: [],
+      closed: [{ id: waiting, detail: expect.any(String) }],
+    });
     expect((await json(0, 'pending', ...store)).pending).toEqual([]);
   });
 });
@@ -143,12 +172,19 @@ describe('a refused upgrade', () => {
       invariant_id: 'AT_MOST_TWO',
     };
     const tried = await json(1, ...to('tight', '--dry-run'));
-    expect(tried).toMatchObject({ ruling: 'rejected', dry_run: true, trajectory_id: 'till-1', ...why });
+    expect(tried).toMatchObject({
+      ruling: 'rejected',
+      dry_run: true,
+      trajectory_id: 'till-1',
+      ...why,
+    });
     expect(tried).not.toHaveProperty('seq');
     const text = await assize(...to('tight', '--dry-run'));
     expect(text).toMatchObject({
       code: 1,
-      out: expect.stringMatching(/^would be rejected: .*at most 2 \(AT_MOST_TWO\)\n {2}no approval overrides .*\n$/),
+      out: expect.stringMatching(
+        /^would be rejected: .*at most 2 \(AT_MOST_TWO\)\n {2}no approval overrides .*\n$/,
+      ),
     });
     const made = await json(1, ...to('tight'));
     expect(made).toMatchObject({ ruling: 'rejected', dry_run: false, seq: 6, ...why });
@@ -174,41 +210,86 @@ describe('a refused upgrade', () => {
   });
 
   test('lists the rules without override', async () => {
-    const says = /no approval overrides a rejection by AT_MOST_TWO.*; declare overridable where one may/;
+    const says =
+      /no approval overrides a rejection by AT_MOST_TWO.*; declare overridable where one may/;
     for (const more of [['--dry-run'], ['--override', 'boss:ann']])
-      expect(await assize(...to('strict', ...more))).toMatchObject({ code: 1, out: expect.stringMatching(says) });
+      expect(await assize(...to('strict', ...more))).toMatchObject({
+        code: 1,
+        out: expect.stringMatching(says),
+      });
     expect((await json(1, ...to('strict', '--dry-run'))).not_overridable).toContain('AT_MOST_TWO');
-    expect((await json(1, ...to('tight', '--dry-run'))).not_overridable ?? []).not.toContain('AT_MOST_TWO');
+    expect((await json(1, ...to('tight', '--dry-run'))).not_overridable ?? []).not.toContain(
+      'AT_MOST_TWO',
+    );
   });
 
   test('is told as overridden', async () => {
     const { code, out } = await assize(...to('tight', '--override', 'boss:ann'));
-    expect([code, out]).toEqual([0, expect.stringMatching(/^ {2}overridden AT_MOST_TWO: .*at most 2$/m)]);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^ {2}overridden AT_MOST_TWO: .*at most 2$/m),
+    ]);
   });
 });
 
-const without = (args: readonly string[], option: string): string[] => args.toSpliced(args.indexOf(option), 2);
+const without = (args: readonly string[], option: string): string[] =>
+  args.toSpliced(args.indexOf(option), 2);
 const replaced = (args: readonly string[], option: string, value: string): string[] =>
   args.with(args.indexOf(option) + 1, value);
 
 describe('misuse is an error, as a sentence and as JSON, and records nothing', () => {
   test.each<[string, () => string[], string, RegExp]>([
-    ['another counselor', () => to('tight', '--override', 'clerk:bob'), 'unauthorised_counselor', /clerk:bob/],
-    ['another domain', () => to('foreign'), 'bad_input', /exports no version of till\. Export the new version only/],
+    [
+      'another counselor',
+      () => to('tight', '--override', 'clerk:bob'),
+      'unauthorised_counselor',
+      /clerk:bob/,
+    ],
+    [
+      'another domain',
+      () => to('foreign'),
+      'bad_input',
+      /exports no version of till\. Export the new version only/,
+    ],
     ['several versions', () => to('several'), 'bad_input', /exports 2 versions of till/],
-    ['a migrate that is no function', () => to('constant'), 'bad_input', /migrate of .* is not a function/],
-    ['the version in force', () => replaced(to('noted'), '--domain', 'till.ts'), 'already_done', /till@1/],
+    [
+      'a migrate that is no function',
+      () => to('constant'),
+      'bad_input',
+      /migrate of .* is not a function/,
+    ],
+    [
+      'the version in force',
+      () => replaced(to('noted'), '--domain', 'till.ts'),
+      'already_done',
+      /till@1/,
+    ],
     [
       'a missing file',
       () => replaced(to('noted'), '--domain', 'none.ts'),
       'unreadable_file',
       /none\.ts does not exist/,
     ],
-    ['an unknown trajectory', () => to('noted').with(1, 'till-9'), 'not_found', /no trajectory till-9/],
-    ['a key that is no anchor', () => replaced(to('noted'), '--key', file('o.key', OTHER)), 'usage', /not an anchor/],
+    [
+      'an unknown trajectory',
+      () => to('noted').with(1, 'till-9'),
+      'not_found',
+      /no trajectory till-9/,
+    ],
+    [
+      'a key that is no anchor',
+      () => replaced(to('noted'), '--key', file('o.key', OTHER)),
+      'usage',
+      /not an anchor/,
+    ],
     ['no key', () => without(to('noted'), '--key'), 'usage', /no root key.*--key FILE/],
     ['no reason', () => without(to('noted'), '--reason'), 'usage', /--reason <text>/],
-    ['no domain', () => without(to('noted'), '--domain'), 'usage', /no other version of till.*--domain FILE/],
+    [
+      'no domain',
+      () => without(to('noted'), '--domain'),
+      'usage',
+      /no other version of till.*--domain FILE/,
+    ],
   ])('%s', async (_, args, code, saying) => {
     const before = await entries(...store);
     await refused(args(), saying);

@@ -35,7 +35,11 @@ const assize = (...args: string[]): Promise<Ended> => runCommand(folder, STORE, 
 /** With something on its standard input. */
 function piped(input: string, ...args: string[]): Promise<Ended> {
   const env = { ...process.env, NO_COLOR: '1' };
-  const child = spawn(process.execPath, [main, 'writ', ...args], { cwd: folder, env, stdio: 'pipe' });
+  const child = spawn(process.execPath, [main, 'writ', ...args], {
+    cwd: folder,
+    env,
+    stdio: 'pipe',
+  });
   child.stdin.end(input);
   return endOf(child);
 }
@@ -50,7 +54,16 @@ const held = (name: string): WritChain => JSON.parse(readFileSync(at(name), 'utf
 
 const terms = (...more: string[]): string[] => [
   ...['--key', 'anchor.key', '--subject', lead.publicKey, '--trajectory', 't', '--action', 'spend'],
-  ...['--action', 'assize.revoke', '--scope', 'role:spender:*', '--scope', 'writ:**', '--budget', 'calls=10'],
+  ...[
+    '--action',
+    'assize.revoke',
+    '--scope',
+    'role:spender:*',
+    '--scope',
+    'writ:**',
+    '--budget',
+    'calls=10',
+  ],
   ...['--expires', '2100-01-01T00:00:00Z', '--max-depth', '3', ...more],
 ];
 
@@ -75,12 +88,17 @@ async function issued(): Promise<void> {
 async function begun(): Promise<{ lead: Writ; helper: Writ }> {
   await issued();
   const store = await openStore(`sqlite:${at('a.db')}`);
-  const assize_ = runtimeOver(store, [budget], { anchors: [anchor.publicKey], ports: { clock: systemClock } });
+  const assize_ = runtimeOver(store, [budget], {
+    anchors: [anchor.publicKey],
+    ports: { clock: systemClock },
+  });
   const [top, below] = [held('lead.json'), held('helper.json')];
   const trajectory = await assize_.create(budget, { trajectoryId: 't', writs: [top.writ] });
   for (const writ of [top, below]) {
     const role = { name: 'spender' as const, params: { agent: 'ann' } };
-    expect((await trajectory.propose({ action: 'spend', role, args: { amount: 5 }, writ })).ruling).toBe('committed');
+    expect(
+      (await trajectory.propose({ action: 'spend', role, args: { amount: 5 }, writ })).ruling,
+    ).toBe('committed');
   }
   const { privateKey } = helper;
   const more = { subject: 'last', childTrajectoryId: 'c', budget: { calls: 2 }, privateKey };
@@ -103,7 +121,11 @@ test('key: made for its owner’s eyes, never overwritten', async () => {
   expect(await json(0, 'key', 'other.key')).toEqual({ ...other, made: false });
   writeFileSync(at('other.txt'), 'no key');
   const refused = await assize('key', 'other.txt');
-  expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining('other.txt is not a private key') });
+  expect(refused).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining('other.txt is not a private key'),
+  });
   expect(readFileSync(at('other.txt'), 'utf8')).toBe('no key');
 });
 
@@ -111,25 +133,62 @@ test('issue: from options, or from a file that options go before', async () => {
   await issued();
   expect(held('lead.json')).toMatchObject({
     chain: [],
-    writ: { issuer: anchor.publicKey, subject: lead.publicKey, budget: { calls: 10 }, max_depth: 3, parent: null },
+    writ: {
+      issuer: anchor.publicKey,
+      subject: lead.publicKey,
+      budget: { calls: 10 },
+      max_depth: 3,
+      parent: null,
+    },
   });
   writeFileSync(
     at('grant.json'),
-    JSON.stringify({ subject: 'ann', actions: ['spend'], expires: '2100-01-01T00:00:00.000000Z', nonce: 'n' }),
+    JSON.stringify({
+      subject: 'ann',
+      actions: ['spend'],
+      expires: '2100-01-01T00:00:00.000000Z',
+      nonce: 'n',
+    }),
   );
-  const made = await assize('issue', '--key', 'anchor.key', '--from', 'grant.json', '--subject', 'bob');
-  expect(JSON.parse(made.out).writ).toMatchObject({ subject: 'bob', actions: ['spend'], scopes: [], nonce: 'n' });
+  const made = await assize(
+    'issue',
+    '--key',
+    'anchor.key',
+    '--from',
+    'grant.json',
+    '--subject',
+    'bob',
+  );
+  expect(JSON.parse(made.out).writ).toMatchObject({
+    subject: 'bob',
+    actions: ['spend'],
+    scopes: [],
+    nonce: 'n',
+  });
 });
 
 test('issue: an end with milliseconds, or a day in UTC', async () => {
   const made = (expires: string) =>
-    assize('issue', '--key', 'anchor.key', '--subject', 'ann', '--not-before', '2026-01-01', '--expires', expires);
+    assize(
+      'issue',
+      '--key',
+      'anchor.key',
+      '--subject',
+      'ann',
+      '--not-before',
+      '2026-01-01',
+      '--expires',
+      expires,
+    );
   for (const text of ['2027-12-31', '2027-12-31T00:00:00.000Z', '2027-12-31T00:00:00Z'])
     expect(JSON.parse((await made(text)).out).writ).toMatchObject({
       not_before: '2026-01-01T00:00:00.000000Z',
       expires: '2027-12-31T00:00:00.000000Z',
     });
-  expect(await made('2027-02-30')).toMatchObject({ code: 2, err: expect.stringContaining('must be an instant') });
+  expect(await made('2027-02-30')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('must be an instant'),
+  });
 });
 
 test('a public key used as private signs nothing, a foreign issuer is reported', async () => {
@@ -151,7 +210,9 @@ test('a public key used as private signs nothing, a foreign issuer is reported',
   const { code, out, err } = await assize('issue', ...terms('--key', 'lead.pub'));
   expect(code).toBe(0);
   const { issuer } = JSON.parse(out).writ;
-  expect(err).toMatch(new RegExp(`^assize: The issuer ${issuer} is not in \\./a\\.db\\.anchors\\.json\\. .*\\n$`));
+  expect(err).toMatch(
+    new RegExp(`^assize: The issuer ${issuer} is not in \\./a\\.db\\.anchors\\.json\\. .*\\n$`),
+  );
 });
 
 test('attenuate: the child carries its chain; a wider axis is refused by name', async () => {
@@ -159,15 +220,39 @@ test('attenuate: the child carries its chain; a wider axis is refused by name', 
   const { writ, chain } = held('helper.json');
   expect([writ.issuer, writ.budget, writ.max_depth]).toEqual([lead.publicKey, { calls: 4 }, 2]);
   expect(chain).toEqual([held('lead.json').writ]);
-  const wider = ['attenuate', 'lead.json', '--key', 'lead.key', '--subject', 'x', '--budget', 'calls=11'];
+  const wider = [
+    'attenuate',
+    'lead.json',
+    '--key',
+    'lead.key',
+    '--subject',
+    'x',
+    '--budget',
+    'calls=11',
+  ];
   expect(await assize(...wider)).toMatchObject({
     code: 2,
     out: '',
     err: expect.stringContaining('budget exceeds'),
   });
-  const over = ['attenuate', 'lead.json', '--key', 'lead.key', '--subject', 'x', '--trajectory', 'u'];
-  expect(await assize(...over)).toMatchObject({ code: 2, err: expect.stringContaining('trajectory exceeds') });
-  expect(JSON.parse((await assize(...over, '--delegate')).out).writ).toMatchObject({ trajectory: 'u', budget: {} });
+  const over = [
+    'attenuate',
+    'lead.json',
+    '--key',
+    'lead.key',
+    '--subject',
+    'x',
+    '--trajectory',
+    'u',
+  ];
+  expect(await assize(...over)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('trajectory exceeds'),
+  });
+  expect(JSON.parse((await assize(...over, '--delegate')).out).writ).toMatchObject({
+    trajectory: 'u',
+    budget: {},
+  });
   const made = await piped(
     readFileSync(at('lead.json'), 'utf8'),
     'attenuate',
@@ -181,7 +266,11 @@ test('attenuate: the child carries its chain; a wider axis is refused by name', 
 });
 
 test('show: a file, the root first, with nothing unseen in it', async () => {
-  const odd = attenuate(writFor(lead.publicKey), { subject: 'a\u001b[31m\u202eb', nonce: 'n' }, lead.privateKey);
+  const odd = attenuate(
+    writFor(lead.publicKey),
+    { subject: 'a\u001b[31m\u202eb', nonce: 'n' },
+    lead.privateKey,
+  );
   writeFileSync(at('odd.json'), JSON.stringify({ writ: odd, chain: [writFor(lead.publicKey)] }));
   const { code, out } = await assize('show', 'odd.json');
   expect(code).toBe(0);
@@ -214,7 +303,9 @@ test('show --in: granted, spent and remaining amounts, and revocations', async (
     },
   ]);
   const one = await assize('show', '--in', 't', writId(writs.helper).slice(0, 8));
-  expect(one.out).toMatch(/spent +2 calls; reserved: none; left: 2 calls\n +ancestors +[0-9a-f]{12}\n$/);
+  expect(one.out).toMatch(
+    /spent +2 calls; reserved: none; left: 2 calls\n +ancestors +[0-9a-f]{12}\n$/,
+  );
   expect(one.out).not.toContain('revoked');
   const child = await json(0, 'show', '--in', 'c');
   expect(child.writs.find(({ delegated }: any) => delegated)).toMatchObject({
@@ -225,7 +316,10 @@ test('show --in: granted, spent and remaining amounts, and revocations', async (
     code: 2,
     err: expect.stringContaining('no writ'),
   });
-  expect(await assize('show', '--in', 'nowhere')).toMatchObject({ code: 2, err: expect.stringContaining('nowhere') });
+  expect(await assize('show', '--in', 'nowhere')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('nowhere'),
+  });
 });
 
 test('revoke: by an ancestor’s holder, the anchor, repeated; children listed', async () => {
@@ -236,11 +330,15 @@ test('revoke: by an ancestor’s holder, the anchor, repeated; children listed',
   const { code, out, err } = await assize('revoke', 't', id.slice(0, 8), ...byLead);
   expect({ code, out, err }).toEqual({
     code: 0,
-    out: expect.stringMatching(new RegExp(`^revoked ${id.slice(0, 12)} by [0-9a-f]{12}, t seq 4\n  applied in c\n$`)),
+    out: expect.stringMatching(
+      new RegExp(`^revoked ${id.slice(0, 12)} by [0-9a-f]{12}, t seq 4\n  applied in c\n$`),
+    ),
     err: '',
   });
   const log = await runCommand(folder, STORE, 'log', 't');
-  expect(log.out).toMatch(new RegExp(`assize\\.revoke +committed +writ ${id.slice(0, 12)}: the key is lost\\n$`));
+  expect(log.out).toMatch(
+    new RegExp(`assize\\.revoke +committed +writ ${id.slice(0, 12)}: the key is lost\\n$`),
+  );
   const again = await json(0, 'revoke', 't', 'helper.json', '--key', 'anchor.key', ...why);
   expect(again).toMatchObject({
     ruling: 'committed',
@@ -251,17 +349,43 @@ test('revoke: by an ancestor’s holder, the anchor, repeated; children listed',
   const shown = await json(0, 'show', '--in', 't', id);
   expect(shown.writs).toMatchObject([{ revoked: { writ: id, by: again.entry_id } }]);
   const child = await assize('show', '--in', 'c');
-  expect(child.out).toMatch(new RegExp(`revoked by [0-9a-f]{12}, with its ancestor ${id.slice(0, 12)}`));
-  expect(await json(0, 'revoke', 't', 'lead.json', '--key', 'anchor.key', ...why)).toMatchObject({ seq: 5 });
+  expect(child.out).toMatch(
+    new RegExp(`revoked by [0-9a-f]{12}, with its ancestor ${id.slice(0, 12)}`),
+  );
+  expect(await json(0, 'revoke', 't', 'lead.json', '--key', 'anchor.key', ...why)).toMatchObject({
+    seq: 5,
+  });
 });
 
 test('revoke: refused is negative, a key that is not the holder’s is misuse', async () => {
   await begun();
   const why = ['--reason', 'to see'];
-  const refused = await json(1, 'revoke', 't', 'lead.json', '--key', 'helper.key', '--by', 'helper.json', ...why);
+  const refused = await json(
+    1,
+    'revoke',
+    't',
+    'lead.json',
+    '--key',
+    'helper.key',
+    '--by',
+    'helper.json',
+    ...why,
+  );
   expect(refused).toMatchObject({ ruling: 'rejected', reason: 'invalid_authority' });
-  const text = await assize('revoke', 't', 'lead.json', '--key', 'helper.key', '--by', 'helper.json', ...why);
-  expect(text).toMatchObject({ code: 1, out: expect.stringMatching(/^rejected as [0-9a-f]{12}: /) });
+  const text = await assize(
+    'revoke',
+    't',
+    'lead.json',
+    '--key',
+    'helper.key',
+    '--by',
+    'helper.json',
+    ...why,
+  );
+  expect(text).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^rejected as [0-9a-f]{12}: /),
+  });
   for (const [args, message] of [
     [['--key', 'helper.key', '--by', 'lead.json'], /The key does not belong to/],
     [['--key', 'helper.key'], /Pass the private key of an anchor to revoke without --by/],
@@ -275,7 +399,10 @@ test('revoke: refused is negative, a key that is not the holder’s is misuse', 
 test('verify: each link, the time, the use, and the record in the ledger', async () => {
   const writs = await begun();
   const { code, out } = await assize('verify', 'helper.json');
-  expect([code, out]).toEqual([0, expect.stringMatching(/^signed .*\nsigned .*\nThe writ is valid\.\n$/)]);
+  expect([code, out]).toEqual([
+    0,
+    expect.stringMatching(/^signed .*\nsigned .*\nThe writ is valid\.\n$/),
+  ]);
   const use = ['verify', 'helper.json', '--action', 'spend', '--scope'];
   expect(await assize(...use, 'role:spender:ann')).toMatchObject({
     code: 0,
@@ -291,7 +418,11 @@ test('verify: each link, the time, the use, and the record in the ledger', async
     [['--in', 'c'], 'wrong_trajectory', true],
   ];
   for (const [args, code, valid] of refusals)
-    expect(await json(1, 'verify', 'helper.json', ...args)).toMatchObject({ valid, granted: false, problem: { code } });
+    expect(await json(1, 'verify', 'helper.json', ...args)).toMatchObject({
+      valid,
+      granted: false,
+      problem: { code },
+    });
   const { out: refused } = await assize('verify', 'helper.json', '--action', 'book');
   expect(refused).toMatch(
     /^signed .*\nsigned .*\nThe writ is valid, and does not grant the use: .*book\. \(action_not/,
@@ -301,7 +432,10 @@ test('verify: each link, the time, the use, and the record in the ledger', async
   expect((await json(0, 'verify', 'helper.json', '--in', 't')).valid).toBe(true);
   await assize('revoke', 't', writId(writs.lead), '--key', 'anchor.key', '--reason', 'lost');
   const said = await json(1, 'verify', 'helper.json', '--in', 't');
-  expect(said).toMatchObject({ problem: { code: 'revoked' }, links: [{ revoked: true }, { revoked: true }] });
+  expect(said).toMatchObject({
+    problem: { code: 'revoked' },
+    links: [{ revoked: true }, { revoked: true }],
+  });
   const text = await assize('verify', 'helper.json', '--in', 't');
   expect(text.out).toMatch(/^revoked {2}\S+ .*\nrevoked {2}\S+ .*\nThe writ is not valid: /);
 });
@@ -314,7 +448,9 @@ test('verify: an ancestor of a revoked writ holds', async () => {
     1,
     expect.stringMatching(/^signed {2}\S+ .*\nrevoked {2}\S+ .*\nThe writ is not valid: /),
   ]);
-  expect((await json(0, 'verify', 'lead.json', '--in', 't')).links[0]).not.toHaveProperty('revoked');
+  expect((await json(0, 'verify', 'lead.json', '--in', 't')).links[0]).not.toHaveProperty(
+    'revoked',
+  );
 });
 
 test('verify: a forged link, a foreign root, a missing ancestor', async () => {
@@ -328,7 +464,9 @@ test('verify: a forged link, a foreign root, a missing ancestor', async () => {
     out: expect.stringMatching(/^signed .*\nfails .*\(bad_signature\)\nThe writ is not valid: /),
   });
   writeFileSync(at('alone.json'), JSON.stringify(writ));
-  expect(await json(1, 'verify', 'alone.json')).toMatchObject({ problem: { code: 'broken_chain' } });
+  expect(await json(1, 'verify', 'alone.json')).toMatchObject({
+    problem: { code: 'broken_chain' },
+  });
   writeFileSync(at('none.json'), '[]');
   expect(await json(1, 'verify', 'helper.json', '--anchors', 'none.json')).toMatchObject({
     problem: { code: 'unknown_anchor' },
@@ -337,9 +475,17 @@ test('verify: a forged link, a foreign root, a missing ancestor', async () => {
 });
 
 test.each<[string, string[], RegExp]>([
-  ['no subject', ['issue', '--key', 'anchor.key', '--expires', '2100-01-01T00:00:00Z'], /--subject/],
+  [
+    'no subject',
+    ['issue', '--key', 'anchor.key', '--expires', '2100-01-01T00:00:00Z'],
+    /--subject/,
+  ],
   ['no end', ['issue', '--key', 'anchor.key', '--subject', 'x'], /--expires/],
-  ['a time that is none', ['issue', '--key', 'anchor.key', '--expires', 'soon'], /must be an instant/],
+  [
+    'a time that is none',
+    ['issue', '--key', 'anchor.key', '--expires', 'soon'],
+    /must be an instant/,
+  ],
   ['a budget that is none', ['issue', ...terms('--budget', 'calls')], /UNIT=AMOUNT/],
   ['a name that is none', ['issue', ...terms('--scope', 'fs:/a/../b')], /scopes.*\.\./],
   ['no key', ['issue', '--key', 'no.key'], /cannot be read/],

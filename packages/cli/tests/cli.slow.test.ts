@@ -98,7 +98,8 @@ describe('the command line', () => {
     for (const [i, { code, out, err }] of helps.entries()) {
       expect({ code, err }).toEqual({ code: 0, err: '' });
       const store = STORELESS.includes(all[i]!) ? [] : ['--store'];
-      for (const part of ['--json', ...store, '-h, --help', 'Exit codes:']) expect(out).toContain(part);
+      for (const part of ['--json', ...store, '-h, --help', 'Exit codes:'])
+        expect(out).toContain(part);
       expect(out).not.toContain(String(Number.MAX_SAFE_INTEGER));
       // A number has one name.
       expect(out).not.toMatch(/<(number|count|num)>/);
@@ -112,9 +113,9 @@ describe('the command line', () => {
 
   test('help says which options are required', async () => {
     const { out } = await assize('memory', 'retract', '--help');
-    const required = [...out.matchAll(/^ {2}(--[a-z]+) (?:(?!\n {2}-)[\s\S])*?\(required\)$/gm)].map(
-      ([, name]) => name,
-    );
+    const required = [
+      ...out.matchAll(/^ {2}(--[a-z]+) (?:(?!\n {2}-)[\s\S])*?\(required\)$/gm),
+    ].map(([, name]) => name);
     expect(required).toEqual(['--subject', '--predicate', '--from', '--to', '--space']);
   });
 
@@ -132,9 +133,14 @@ describe('the command line', () => {
     ] as const) {
       const help = await assize(...program, '--help');
       expect(help.code).toBe(0);
-      for (const command of commands) expect(help.out).toMatch(new RegExp(`^  ${command.split(' ')[0]} `, 'm'));
+      for (const command of commands)
+        expect(help.out).toMatch(new RegExp(`^  ${command.split(' ')[0]} `, 'm'));
       for (const line of help.out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
-      expect(await assize(...program, '--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
+      expect(await assize(...program, '--version')).toEqual({
+        code: 0,
+        out: `${version}\n`,
+        err: '',
+      });
     }
   });
 
@@ -237,7 +243,9 @@ describe('the command line', () => {
     ];
     for (const line of lines) {
       await assize(...line, ...store);
-      expect(await assize(...line, ...store)).toEqual(await runProcess(here.folder, undefined, ...line, ...store));
+      expect(await assize(...line, ...store)).toEqual(
+        await runProcess(here.folder, undefined, ...line, ...store),
+      );
     }
   });
 
@@ -258,7 +266,10 @@ describe('the command line', () => {
       cwd: here.folder,
       stdio: 'pipe',
     });
-    expect(await endOf(child)).toMatchObject({ code: 2, err: expect.stringContaining('does not exist') });
+    expect(await endOf(child)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('does not exist'),
+    });
   });
 
   test.each([
@@ -291,7 +302,9 @@ describe('demo', () => {
   test('leaves a ledger that the commands it names can read', async () => {
     const { code, out } = await assize('demo', '--store', 'sqlite:./demo.db');
     expect(code).toBe(0);
-    const commands = [...out.matchAll(/npx assize (.*)$/gm)].map(([, command]) => (command as string).split(' '));
+    const commands = [...out.matchAll(/npx assize (.*)$/gm)].map(([, command]) =>
+      (command as string).split(' '),
+    );
     expect(commands.length).toBeGreaterThan(3);
     const all = await Promise.all(commands.map((command) => assize(...command)));
     for (const each of all) expect(each).toMatchObject({ code: 0, err: '' });
@@ -340,8 +353,14 @@ describe('domains', () => {
       /domain airlines does not exist\. Name one of budget, udt, demo-payments, agents, disclosure, airline, retail, moderation, verification, chat, gateway, incident/,
     );
     await refused(['domains', 'budget', 'steal'], /budget has no tool steal\. Name one of: spend/);
-    await refused(['domains', '--domain', 'nowhere.ts'], /The domain file .*nowhere\.ts does not exist/);
-    await refused(['domains', '--domain', file('empty.ts', 'export const a = 1;')], /exports no domain/);
+    await refused(
+      ['domains', '--domain', 'nowhere.ts'],
+      /The domain file .*nowhere\.ts does not exist/,
+    );
+    await refused(
+      ['domains', '--domain', file('empty.ts', 'export const a = 1;')],
+      /exports no domain/,
+    );
     await refused(
       ['domains', '--domain', file('broken.ts', 'throw new Error("no");')],
       /Cannot load the domain file .*: no/,
@@ -395,18 +414,33 @@ describe('files that are not there', () => {
   test('an existing file is not overwritten by an export', async () => {
     const store = till();
     file('there.jsonl', 'mine');
-    await refused(['export', '--out', 'there.jsonl', ...store], /there\.jsonl cannot be written: a file is in the way/);
+    await refused(
+      ['export', '--out', 'there.jsonl', ...store],
+      /there\.jsonl cannot be written: a file is in the way/,
+    );
     expect(readFileSync(join(here.folder, 'there.jsonl'), 'utf8')).toBe('mine');
   });
 
   test.each<[string, string, RegExp]>([
-    ['a JSON file', '{"name":"x"}\n', /no\.jsonl is not an export\. Pass a file that assize export wrote/],
+    [
+      'a JSON file',
+      '{"name":"x"}\n',
+      /no\.jsonl is not an export\. Pass a file that assize export wrote/,
+    ],
     ['a file without a line end', '{"name":"x"}', /no\.jsonl is not an export\./],
     ['an indented JSON file', '{\n  "name": "x"\n}\n', /no\.jsonl is not an export\./],
     ['an empty file', '', /no\.jsonl is not an export\./],
     ['a file that is no text', '\0\ud800', /no\.jsonl is not an export\./],
-    ['an export of another version', '{"format":"assize/export/v9"}\n', /is an export of another version\. Export/],
-    ['an export that was cut', '{"format":"assize/export/v1"}\n', /no trailer, so its end is missing/],
+    [
+      'an export of another version',
+      '{"format":"assize/export/v9"}\n',
+      /is an export of another version\. Export/,
+    ],
+    [
+      'an export that was cut',
+      '{"format":"assize/export/v1"}\n',
+      /no trailer, so its end is missing/,
+    ],
   ])('an import of %s says so', async (_, text, saying) => {
     await refused(['import', file('no.jsonl', text), '--store', 'sqlite:./new.db'], saying);
     expect(readdirSync(here.folder)).toEqual(['no.jsonl']);
@@ -414,7 +448,11 @@ describe('files that are not there', () => {
 
   test('an empty store name is reported with the variable that can set it', async () => {
     const { code, out, err } = await runCommand(here.folder, '', 'log');
-    expect([code, out, err]).toEqual([2, '', expect.stringMatching(/store is empty\. .*--store.*ASSIZE_STORE/)]);
+    expect([code, out, err]).toEqual([
+      2,
+      '',
+      expect.stringMatching(/store is empty\. .*--store.*ASSIZE_STORE/),
+    ]);
   });
 });
 
@@ -450,7 +488,10 @@ describe('no store', () => {
 describe('conformance', () => {
   test('lists the scenarios', async () => {
     const { scenarios } = await json(0, 'conformance');
-    expect(scenarios[0]).toMatchObject({ name: 'approved-once', passes: expect.stringContaining('once') });
+    expect(scenarios[0]).toMatchObject({
+      name: 'approved-once',
+      passes: expect.stringContaining('once'),
+    });
     const { out } = await assize('conformance');
     expect(out.trimEnd().split('\n')).toHaveLength(scenarios.length + 1);
   });
@@ -461,7 +502,11 @@ describe('conformance', () => {
       /There is no scenario 'luck'. Take one of/,
     );
     const { code, out, err } = await assize('conformance', '--driver', 'echo no key >&2', '--json');
-    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 1, reports: [], failed: [{ code: 'driver_ended' }] });
+    expect({ code, ...JSON.parse(out) }).toMatchObject({
+      code: 1,
+      reports: [],
+      failed: [{ code: 'driver_ended' }],
+    });
     expect(err).toContain('no key');
   });
 
@@ -474,10 +519,9 @@ describe('conformance', () => {
     expect(err).toContain('no key');
     const table = readFileSync(join(here.folder, path), 'utf8').split('\n');
     expect(table).toContain('|  | echo no key >&2 |');
-    expect(table.filter((row) => row.startsWith('| `')).map((row) => row.split('|').at(-2))).toEqual([
-      ' error ',
-      ' error ',
-    ]);
+    expect(
+      table.filter((row) => row.startsWith('| `')).map((row) => row.split('|').at(-2)),
+    ).toEqual([' error ', ' error ']);
     expect(table).toContain('- **echo no key >&2**: the driver did not run.');
   });
 

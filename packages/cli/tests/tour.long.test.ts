@@ -1,6 +1,14 @@
 /** The tour of `npm start`: its worlds, its bank, and every command that it prints. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from 'assize/internal/stores';
@@ -8,7 +16,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtPackages } from '../../../tests/support/built.ts';
 import { runtimeOver } from '../../../tests/support/ledger/runtime.ts';
 import { runProcess } from '../../../tests/support/process/command.ts';
-import { type ListeningServer, startServer } from '../../../tests/support/process/listening-server.ts';
+import {
+  type ListeningServer,
+  startServer,
+} from '../../../tests/support/process/listening-server.ts';
 import { till } from '../../../tests/support/server/till.ts';
 import type { BankLine } from '../src/tour/bank-sink.ts';
 
@@ -58,9 +69,13 @@ function run(does: string): any[] {
 describe('the tour', () => {
   test('tells three worlds from the ledger and from the log of the bank', () => {
     const said = server.printed();
-    expect(said).toMatch(/rejected +r2 acme-gold +4900\.00 +PAYEE_IS_KNOWN: .* The text of the receipt asked for it\./);
+    expect(said).toMatch(
+      /rejected +r2 acme-gold +4900\.00 +PAYEE_IS_KNOWN: .* The text of the receipt asked for it\./,
+    );
     expect(said).toMatch(/escalated r3 carla +1240\.00 +A manager must decide\./);
-    expect(said).toMatch(/committed r4 dan +96\.00 +The server was killed during the payment\. .* one payment B-3\./);
+    expect(said).toMatch(
+      /committed r4 dan +96\.00 +The server was killed during the payment\. .* one payment B-3\./,
+    );
     expect(said).toContain('3 payments, 157.30 in all, each once.');
     expect(said).toMatch(/^bills {7}The agent pays suppliers behind a rules file\./m);
     expect(said.split('\n').length).toBeLessThan(45);
@@ -73,7 +88,10 @@ describe('the tour', () => {
       'r4 dan 9600',
     ]);
     const cut = payments().at(-1)?.key;
-    expect(bankLog().filter(({ key }) => key === cut)).toMatchObject([{ does: 'pays' }, { does: 'repeats' }]);
+    expect(bankLog().filter(({ key }) => key === cut)).toMatchObject([
+      { does: 'pays' },
+      { does: 'repeats' },
+    ]);
   });
 
   test('no other user can read its tokens, its root key or its bank', () => {
@@ -81,7 +99,8 @@ describe('the tour', () => {
       /\.(agent|manager|auditor|root\.key|bank\.jsonl|db)$/.test(name),
     );
     expect(names).toHaveLength(6);
-    for (const name of names) expect([name, (statSync(at(name)).mode & 0o777).toString(8)]).toEqual([name, '600']);
+    for (const name of names)
+      expect([name, (statSync(at(name)).mode & 0o777).toString(8)]).toEqual([name, '600']);
     const secrets = ['agent', 'manager', 'auditor'].map(
       (word) =>
         readFileSync(at(`assize-tour.db.${word}`), 'utf8')
@@ -95,7 +114,9 @@ describe('the tour', () => {
 
   test('its simulation continues the receipts in memory, without the bank', async () => {
     const paid = bankLog().length;
-    const [name = '', value = ''] = readFileSync(at('assize-tour.db.auditor'), 'utf8').trim().split(': ');
+    const [name = '', value = ''] = readFileSync(at('assize-tour.db.auditor'), 'utf8')
+      .trim()
+      .split(': ');
     const answer = await fetch(`${server.url}/v1/trajectories/expenses/simulations`, {
       method: 'POST',
       headers: { [name]: value, 'content-type': 'application/json' },
@@ -103,7 +124,13 @@ describe('the tour', () => {
       body: JSON.stringify({ simulation: 'clerks', at_seq: 4 }),
     });
     const { variants } = (await answer.json()) as { readonly variants: readonly any[] };
-    expect(variants.map((variant) => [variant.name, Object.keys(variant.rules), variant.samples[0].outcome])).toEqual([
+    expect(
+      variants.map((variant) => [
+        variant.name,
+        Object.keys(variant.rules),
+        variant.samples[0].outcome,
+      ]),
+    ).toEqual([
       ['as it was', ['MANAGER_APPROVES', 'PAYEE_IS_KNOWN'], 'waits'],
       ['no orders from text', ['MANAGER_APPROVES'], 'waits'],
       ['stricter policy', ['MANAGER_APPROVES', 'PAYEE_IS_KNOWN', 'forty-euros-ask'], 'waits'],
@@ -115,14 +142,26 @@ describe('the tour', () => {
   });
 
   test('its six commands do as printed', () => {
-    expect([...commands().keys()]).toEqual(['list', 'approve', 'read', 'propose', 'verify', 'follow']);
-    expect(run('list')).toMatchObject([{ approvals: [{ channel: 'manager', requester: 'agent:clerk' }] }]);
+    expect([...commands().keys()]).toEqual([
+      'list',
+      'approve',
+      'read',
+      'propose',
+      'verify',
+      'follow',
+    ]);
+    expect(run('list')).toMatchObject([
+      { approvals: [{ channel: 'manager', requester: 'agent:clerk' }] },
+    ]);
     expect(run('approve')).toMatchObject([{ ruling: 'committed', calls: [{ phase: 'applied' }] }]);
     expect(run('list')).toEqual([{ approvals: [] }]);
     const [entry, checkpoint, proof] = run('read');
     expect(entry).toMatchObject({ trajectory_id: 'expenses', kind: 'pending_approval' });
     expect(checkpoint.size).toBeGreaterThan(0);
-    expect(proof).toMatchObject({ entry_id: entry.id, proof: expect.stringContaining('c2sp.org/tlog-proof@v1') });
+    expect(proof).toMatchObject({
+      entry_id: entry.id,
+      proof: expect.stringContaining('c2sp.org/tlog-proof@v1'),
+    });
     const [first, again] = [run('propose'), run('propose')];
     expect(first).toMatchObject([{ ruling: 'committed', effects: 'settled' }]);
     expect(again[0].entry_id).toBe(first[0].entry_id);
@@ -133,17 +172,21 @@ describe('the tour', () => {
     ).toEqual(['r3 124000', 'r5 2300']);
     const [verified] = run('verify');
     expect(verified.valid).toBe(true);
-    expect(verified.reports.map((one: { trajectory_id: string }) => one.trajectory_id).sort()).toEqual([
-      'bills',
-      'expenses',
-      'udt',
-    ]);
+    expect(
+      verified.reports.map((one: { trajectory_id: string }) => one.trajectory_id).sort(),
+    ).toEqual(['bills', 'expenses', 'udt']);
   });
 
   test('its event stream has every entry of the ledger', async () => {
     const command = commands().get('follow') as string;
-    const entries = run('verify')[0].reports.reduce((sum: number, one: { entries: number }) => sum + one.entries, 0);
-    const shown = execFileSync('sh', ['-c', `timeout 4 ${command} || true`], { cwd: folder, encoding: 'utf8' });
+    const entries = run('verify')[0].reports.reduce(
+      (sum: number, one: { entries: number }) => sum + one.entries,
+      0,
+    );
+    const shown = execFileSync('sh', ['-c', `timeout 4 ${command} || true`], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
     const ids = [...shown.matchAll(/^id: (\d+)\nevent: (?!ready)/gm)].map(([, id]) => Number(id));
     expect(ids).toEqual(Array.from({ length: entries }, (_, i) => i));
   });
@@ -159,7 +202,9 @@ describe('the tour', () => {
     expect((await send()).status).toBe(201);
     const again = await send();
     expect(again.status).toBe(401);
-    expect(await again.text()).toContain('Stop the server and start it again: it prints new links.');
+    expect(await again.text()).toContain(
+      'Stop the server and start it again: it prints new links.',
+    );
   });
 
   test('Ctrl-C ends it with 0, and the next start has the same worlds', async () => {
@@ -194,7 +239,10 @@ describe('the tour', () => {
       await runtimeOver(store, [till]).create(till, { trajectoryId: 'expenses' });
       await store.close();
       const { code, err } = await runProcess(other, undefined, 'serve', '--tour', '--port', '0');
-      expect([code, err]).toEqual([2, expect.stringMatching(/^assize: Another version .* npm start -- --fresh/)]);
+      expect([code, err]).toEqual([
+        2,
+        expect.stringMatching(/^assize: Another version .* npm start -- --fresh/),
+      ]);
       expect(existsSync(join(other, 'assize-tour.db'))).toBe(true);
     } finally {
       rmSync(other, { recursive: true });
@@ -220,12 +268,18 @@ describe('the tour', () => {
     expect(run('verify')).toMatchObject([{ valid: true }]);
   });
 
-  test.each([['--fresh'], ['--tour', '--config', 'x.json'], ['--tour', '--sign-in', 'manager:grace']])(
-    'refuses %s %s %s',
-    async (...args) => {
-      writeFileSync(join(folder, 'x.json'), '{}');
-      const { code, err } = await runProcess(folder, undefined, 'serve', ...args.filter((arg) => arg !== undefined));
-      expect([code, err]).toEqual([2, expect.stringContaining('--tour')]);
-    },
-  );
+  test.each([
+    ['--fresh'],
+    ['--tour', '--config', 'x.json'],
+    ['--tour', '--sign-in', 'manager:grace'],
+  ])('refuses %s %s %s', async (...args) => {
+    writeFileSync(join(folder, 'x.json'), '{}');
+    const { code, err } = await runProcess(
+      folder,
+      undefined,
+      'serve',
+      ...args.filter((arg) => arg !== undefined),
+    );
+    expect([code, err]).toEqual([2, expect.stringContaining('--tour')]);
+  });
 });

@@ -27,7 +27,9 @@ function said(
 test('an error is one line for a program, and wraps to fit a terminal', () => {
   const whole = 'assize: It is wrong, and here is all of what can be done.\n';
   expect(said({})).toBe(whole);
-  expect(said({ isTTY: true, columns: 30 })).toBe('assize: It is wrong, and here\nis all of what can be done.\n');
+  expect(said({ isTTY: true, columns: 30 })).toBe(
+    'assize: It is wrong, and here\nis all of what can be done.\n',
+  );
   expect(said({ isTTY: true, columns: 0 })).toBe(whole);
 });
 
@@ -44,7 +46,8 @@ test('an error of the system says what the user can do', () => {
   });
   expect(described(denied)).toEqual({
     code: 'EACCES',
-    message: "EACCES: permission denied, open 'x/cp'. Give this user the right to use that path, or name another path.",
+    message:
+      "EACCES: permission denied, open 'x/cp'. Give this user the right to use that path, or name another path.",
     exitCode: 2,
   });
 });

@@ -81,7 +81,8 @@ function findingsIn(error: unknown): readonly unknown[] | undefined {
 /** Commander prints help and version itself. Usage errors are reported here. */
 function reportUsage(error: CommanderError, json: boolean): ExitCode {
   if (error.exitCode === 0) return EXIT.ok;
-  if (error.code !== 'commander.help') say('usage', error.message.replace(/^error: /, '').replace(/\n/g, ' '), json);
+  if (error.code !== 'commander.help')
+    say('usage', error.message.replace(/^error: /, '').replace(/\n/g, ' '), json);
   return EXIT.misuse;
 }
 
@@ -101,7 +102,8 @@ export function described(error: unknown): { code: string; message: string; exit
     const { code, name } = error;
     const message = withKeyOptions(error);
     const found = code !== 'not_found' && (FINDINGS.has(name) || FINDINGS.has(`${name}/${code}`));
-    const exitCode = code === 'store_poisoned' ? EXIT.lostStore : found ? EXIT.negative : EXIT.misuse;
+    const exitCode =
+      code === 'store_poisoned' ? EXIT.lostStore : found ? EXIT.negative : EXIT.misuse;
     return { code, message, exitCode };
   }
   if (isSystemError(error)) {
@@ -118,7 +120,12 @@ export function described(error: unknown): { code: string; message: string; exit
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
-  return isInstance(error, Error) && 'syscall' in error && 'code' in error && typeof error.code === 'string';
+  return (
+    isInstance(error, Error) &&
+    'syscall' in error &&
+    'code' in error &&
+    typeof error.code === 'string'
+  );
 }
 
 /** Prints a remark for the user, in addition to the result. */
@@ -130,7 +137,9 @@ export function note(message: string): void {
 function tell(message: string): void {
   const text = `assize: ${message}`;
   const { stderr } = process;
-  const lines = text.split('\n').flatMap((line) => (stderr.isTTY ? wrapped(line, widthOf(stderr)) : line));
+  const lines = text
+    .split('\n')
+    .flatMap((line) => (stderr.isTTY ? wrapped(line, widthOf(stderr)) : line));
   try {
     writeTo(stderr, `${lines.join('\n')}\n`);
   } catch (error) {
@@ -140,20 +149,30 @@ function tell(message: string): void {
 }
 
 /** Prints an error on standard error, and with `json` also as a document. */
-export function say(code: string, text: string, json: boolean, findings?: readonly unknown[]): void {
+export function say(
+  code: string,
+  text: string,
+  json: boolean,
+  findings?: readonly unknown[],
+): void {
   const message = withoutPasswords(text);
   const lines = message
     .split('\n')
     .map(visible)
     .join(code === 'internal' ? '\n' : ' ');
   tell(lines);
-  if (json) writeTo(process.stdout, `${visibleJson({ error: { code, message, ...(findings && { findings }) } })}\n`);
+  if (json)
+    writeTo(
+      process.stdout,
+      `${visibleJson({ error: { code, message, ...(findings && { findings }) } })}\n`,
+    );
 }
 
 /** The runtime's advice about keys, which names members of its options. */
 const TRUST =
   'Name the key in entryKeys if you trust it, or accept unsigned entries with changeEntryKey (assize keys change).';
-const SIGN = 'Pass the signer of that key, or record a new key first (changeEntryKey, assize keys change).';
+const SIGN =
+  'Pass the signer of that key, or record a new key first (changeEntryKey, assize keys change).';
 
 /** The message of an error about the keys of a ledger, with the options of the command line. */
 function withKeyOptions({ code, message }: AssizeError): string {

@@ -22,7 +22,11 @@ export type OpenByUrlOptions = StoreOptions & { readonly root?: boolean };
 /** A form of store URLs that a feature adds: those that begin with its name and a colon. */
 export interface StoreForm {
   /** @throws CliError; the errors of the store */
-  readonly open: (url: string, options: OpenByUrlOptions, root: RootKey | undefined) => Promise<OpenedStore>;
+  readonly open: (
+    url: string,
+    options: OpenByUrlOptions,
+    root: RootKey | undefined,
+  ) => Promise<OpenedStore>;
   /** The store of a server, with its own URL. The store closes the rest. */
   readonly serve: (
     url: string,
@@ -43,7 +47,8 @@ export interface PolicyForm {
 }
 
 /** The parts of a store that an export reads. */
-export type ExportedLog = Pick<LedgerStore, 'blob' | 'erasedBy'> & Pick<LogStore, 'logSize' | 'logged' | 'logIndex'>;
+export type ExportedLog = Pick<LedgerStore, 'blob' | 'erasedBy'> &
+  Pick<LogStore, 'logSize' | 'logged' | 'logIndex'>;
 
 /** A part of the product that a package adds to the command line. */
 export interface Feature {
@@ -78,7 +83,9 @@ export function featuresInUse(): readonly Feature[] {
 
 /** The form of a store URL that a feature adds. Undefined: `openStore` opens it. */
 export async function storeFormOf(url: string): Promise<StoreForm | undefined> {
-  return inUse.find(({ name, storeForm }) => storeForm !== undefined && url.startsWith(`${name}:`))?.storeForm?.();
+  return inUse
+    .find(({ name, storeForm }) => storeForm !== undefined && url.startsWith(`${name}:`))
+    ?.storeForm?.();
 }
 
 /** The form of a policy file that a feature adds. Undefined: the file is a rule table in JSON. */

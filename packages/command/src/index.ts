@@ -86,17 +86,38 @@ export {
 } from './memory/assertions.ts';
 export { isErasedText } from './memory/erased-text.ts';
 export { printFacts, saidOf, shortened, shortFact } from './memory/fact-text.ts';
-export { describeRefusedLines, printRefusedLines, type RefusedLines, refusedCount } from './memory/refused-lines.ts';
+export {
+  describeRefusedLines,
+  printRefusedLines,
+  type RefusedLines,
+  refusedCount,
+} from './memory/refused-lines.ts';
 export { requireSpace, spacesWithFacts, unknownSpaceText } from './memory/unknown-space.ts';
 export { type ActingOptions, withActingOptions } from './store/acting-options.ts';
-export { anchorsPath, readAnchors, requireAnchored, requireAnchors, writeAnchors } from './store/anchors.ts';
+export {
+  anchorsPath,
+  readAnchors,
+  requireAnchored,
+  requireAnchors,
+  writeAnchors,
+} from './store/anchors.ts';
 export { domainsNamed, everyDomain, loadDomains, ownDomains } from './store/domains.ts';
 export { ambiguous, entryAt, findEntry, headOf, isPrefix } from './store/entries.ts';
 export { findWrit, writsIn } from './store/listed-writs.ts';
 export { requireStoreFile } from './store/missing-store.ts';
-export { type PolicyFiles, policyFrom, projectPolicy, ruleTableIn, warnOfUnknownActions } from './store/policies.ts';
+export {
+  type PolicyFiles,
+  policyFrom,
+  projectPolicy,
+  ruleTableIn,
+  warnOfUnknownActions,
+} from './store/policies.ts';
 export { onlyCounselor, project } from './store/project.ts';
-export { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from './store/recovery-key.ts';
+export {
+  type RecoveryKeyOptions,
+  readRecoveryKey,
+  recoveryKeyOption,
+} from './store/recovery-key.ts';
 export {
   anchoredRoot,
   requireLocal,
@@ -105,8 +126,19 @@ export {
   rootRecovery,
   SERVED,
 } from './store/root-key.ts';
-export { openAssize, projectOptions, readingAssize, runtimeKeys, withAssize } from './store/runtime.ts';
-export { inSession, type Session, type SharedOptions, type StorelessOptions } from './store/session.ts';
+export {
+  openAssize,
+  projectOptions,
+  readingAssize,
+  runtimeKeys,
+  withAssize,
+} from './store/runtime.ts';
+export {
+  inSession,
+  type Session,
+  type SharedOptions,
+  type StorelessOptions,
+} from './store/session.ts';
 export { loadTools, reportingWaits, untilStopped, whenEffectsFree } from './store/tools.ts';
 export { watchedStore } from './store/watched-store.ts';
 export { asksYes, canAsk } from './terminal/confirm.ts';
@@ -124,7 +156,17 @@ export {
   restorePrints,
   writeTo,
 } from './terminal/output.ts';
-export { bold, dim, green, line, Printable, printable, red, type Value, yellow } from './terminal/printable.ts';
+export {
+  bold,
+  dim,
+  green,
+  line,
+  Printable,
+  printable,
+  red,
+  type Value,
+  yellow,
+} from './terminal/printable.ts';
 export { Progress } from './terminal/progress.ts';
 export { callLines, findingLines, printRuling, rulingLine } from './terminal/ruling-text.ts';
 export { shortJson, shortText } from './terminal/short-json.ts';

@@ -50,7 +50,12 @@ export async function attempt<Args extends CallArgs, T extends Json | undefined>
   gate: Gate,
   call: GateCall,
   make: MakeOnce<Args, T>,
-  { idempotent = false, isUnknown = isInterruption, waitMs, passesOn = () => false }: AttemptOptions,
+  {
+    idempotent = false,
+    isUnknown = isInterruption,
+    waitMs,
+    passesOn = () => false,
+  }: AttemptOptions,
 ): Promise<AttemptEnd> {
   const tool = {
     make: (begun: BegunCall) => make(begun as BegunOnce<Args>),
@@ -71,7 +76,11 @@ export async function attempt<Args extends CallArgs, T extends Json | undefined>
   }
   const lost = lostEnd(end);
   if (idempotent && end.end === 'failed' && !end.isRecorded)
-    throw new CallError('call_failed', lost.message, { evidence: lost.evidence, cause: end.error, retryable: true });
+    throw new CallError('call_failed', lost.message, {
+      evidence: lost.evidence,
+      cause: end.error,
+      retryable: true,
+    });
   return lost;
 }
 
@@ -121,7 +130,12 @@ function lostEnd(end: Exclude<CallEnd<unknown>, { readonly end: 'done' | 'pendin
   if (end.end !== 'failed') {
     const { code, message } = errorOf(end) as CallError;
     const settled = end.end === 'doubt' ? end.settled : undefined;
-    return { end: 'lost', code, message, evidence: { call, ...(settled !== undefined && { settled }) } };
+    return {
+      end: 'lost',
+      code,
+      message,
+      evidence: { call, ...(settled !== undefined && { settled }) },
+    };
   }
   // One text for the first run and for its repetitions.
   return {

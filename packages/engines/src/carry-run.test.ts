@@ -1,7 +1,13 @@
 import { type DurableRun, RunCarrier } from '@assize/agents/internal/agents';
 import { MemoryStore } from '@assize/testing/memory';
 import { expect, onTestFinished, test } from 'vitest';
-import { approveAll, CLERKS, errandRuntime, errands, payTool } from '../../../tests/support/ledger/errands.ts';
+import {
+  approveAll,
+  CLERKS,
+  errandRuntime,
+  errands,
+  payTool,
+} from '../../../tests/support/ledger/errands.ts';
 import { limitedAdvancer } from './carry-run.ts';
 import { type DbosSdk, dbosRuns, type RestateContext, restateRuns } from './index.ts';
 
@@ -32,7 +38,11 @@ class Journal {
   }
 }
 
-type Work = (journal: Journal, wait: (ms: number) => Promise<void>, trajectoryId: string) => Promise<unknown>;
+type Work = (
+  journal: Journal,
+  wait: (ms: number) => Promise<void>,
+  trajectoryId: string,
+) => Promise<unknown>;
 
 async function office() {
   const store = new MemoryStore();
@@ -53,9 +63,15 @@ const ENGINES: readonly (readonly [string, (carrier: RunCarrier) => Work])[] = [
     'DBOS',
     (carrier) => (journal, wait, trajectoryId) => {
       const dbos = {
-        ...{ workflowID: 'w', stepID: 1, isInWorkflow: () => true, setEvent: async () => undefined },
+        ...{
+          workflowID: 'w',
+          stepID: 1,
+          isInWorkflow: () => true,
+          setEvent: async () => undefined,
+        },
         getWorkflowStatus: async () => null,
-        runStep: (action: () => Promise<unknown>, { name }: { name: string }) => journal.step(name, action),
+        runStep: (action: () => Promise<unknown>, { name }: { name: string }) =>
+          journal.step(name, action),
         recv: async (_topic: string, seconds: number) => wait(seconds * 1_000),
       } as unknown as DbosSdk;
       return dbosRuns(carrier, dbos, { askAgainMs: 40 })(trajectoryId);
@@ -74,33 +90,40 @@ const ENGINES: readonly (readonly [string, (carrier: RunCarrier) => Work])[] = [
           },
         }),
       };
-      return restateRuns(carrier, { TerminalError, TimeoutError }, { askAgainMs: 40 })(ctx, trajectoryId);
+      return restateRuns(
+        carrier,
+        { TerminalError, TimeoutError },
+        { askAgainMs: 40 },
+      )(ctx, trajectoryId);
     },
   ],
 ];
 
-test.each(ENGINES)('%s carries a run through lost steps, and waits by its own means', async (_, workOf) => {
-  const { assize, carrier, paid } = await office();
-  const journal = new Journal();
-  journal.losses = 2;
-  const wait = async (ms: number): Promise<void> => {
-    journal.waits.push(ms);
-    await approveAll(assize);
-    await new Promise((resolve) => setTimeout(resolve, ms));
-  };
-  const carry = () => workOf(carrier)(journal, wait, 'e1');
-  await expect(carry()).rejects.toBeInstanceOf(Died);
-  await expect(carry()).rejects.toBeInstanceOf(Died);
-  const run = await carry();
-  expect(run).toMatchObject({ status: 'done', tenant: 'north', turns: expect.any(Number) });
-  expect(paid).toEqual(['e1']);
-  // A wait for a person asks again after a while, and a wait for a time ends at that time.
-  expect(journal.waits[0]).toBe(40);
-  expect(journal.waits.at(-1)).toBeLessThanOrEqual(201);
-  const steps = journal.kept.size;
-  expect(await carry(), 'a replay').toEqual(run);
-  expect(journal.kept.size).toBe(steps);
-});
+test.each(ENGINES)(
+  '%s carries a run through lost steps, and waits by its own means',
+  async (_, workOf) => {
+    const { assize, carrier, paid } = await office();
+    const journal = new Journal();
+    journal.losses = 2;
+    const wait = async (ms: number): Promise<void> => {
+      journal.waits.push(ms);
+      await approveAll(assize);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+    };
+    const carry = () => workOf(carrier)(journal, wait, 'e1');
+    await expect(carry()).rejects.toBeInstanceOf(Died);
+    await expect(carry()).rejects.toBeInstanceOf(Died);
+    const run = await carry();
+    expect(run).toMatchObject({ status: 'done', tenant: 'north', turns: expect.any(Number) });
+    expect(paid).toEqual(['e1']);
+    // A wait for a person asks again after a while, and a wait for a time ends at that time.
+    expect(journal.waits[0]).toBe(40);
+    expect(journal.waits.at(-1)).toBeLessThanOrEqual(201);
+    const steps = journal.kept.size;
+    expect(await carry(), 'a replay').toEqual(run);
+    expect(journal.kept.size).toBe(steps);
+  },
+);
 
 test.each(ENGINES)('%s gets the errors of a run that does not exist', async (name, workOf) => {
   const { carrier } = await office();
@@ -108,7 +131,9 @@ test.each(ENGINES)('%s gets the errors of a run that does not exist', async (nam
     name === 'DBOS'
       ? { code: 'not_found', message: expect.stringContaining('The store has no durable run of') }
       : { errorCode: 404 };
-  await expect(workOf(carrier)(new Journal(), async () => undefined, 'e9')).rejects.toMatchObject(error);
+  await expect(workOf(carrier)(new Journal(), async () => undefined, 'e9')).rejects.toMatchObject(
+    error,
+  );
 });
 
 test.each(ENGINES)('%s waits for the end of the lease of another process', async (_, workOf) => {
@@ -118,7 +143,8 @@ test.each(ENGINES)('%s waits for the end of the lease of another process', async
     agents: [
       {
         ...CLERKS,
-        agents: ({ signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
+        agents: ({ signal }) =>
+          new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
       },
     ],
   });

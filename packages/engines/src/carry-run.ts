@@ -43,11 +43,16 @@ export async function carriedRun(steps: RunSteps, options: AskingOptions): Promi
 }
 
 /** Advances a run, and says when it is due again. */
-export async function advanced(carrier: RunAdvancer, trajectoryId: string, now: () => Instant): Promise<AdvancedRun> {
+export async function advanced(
+  carrier: RunAdvancer,
+  trajectoryId: string,
+  now: () => Instant,
+): Promise<AdvancedRun> {
   const run = await carrier.advance(trajectoryId);
   const { status, lease, wakeAt } = run;
   const at = lease?.until ?? wakeAt;
-  if (at !== undefined) return { run, dueMs: Math.max(0, instantToMillis(at) - instantToMillis(now())) + 1 };
+  if (at !== undefined)
+    return { run, dueMs: Math.max(0, instantToMillis(at) - instantToMillis(now())) + 1 };
   return status === 'waiting' ? { run } : { run, dueMs: 0 };
 }
 
@@ -64,7 +69,10 @@ export interface CarryingOptions extends AskingOptions {
 }
 
 /** The same carrier, which advances at most so many runs at once, in the order of the calls. */
-export function limitedAdvancer(carrier: RunAdvancer, { concurrency = CONCURRENCY }: CarryingOptions): RunAdvancer {
+export function limitedAdvancer(
+  carrier: RunAdvancer,
+  { concurrency = CONCURRENCY }: CarryingOptions,
+): RunAdvancer {
   let free = concurrency;
   const waiting: (() => void)[] = [];
   return {

@@ -46,7 +46,10 @@ export function dbosRuns(
     return carriedRun(
       {
         advance: (name) =>
-          dbos.runStep(() => advanced(limited, trajectoryId, () => systemClock.now()), { ...config, name }),
+          dbos.runStep(() => advanced(limited, trajectoryId, () => systemClock.now()), {
+            ...config,
+            name,
+          }),
         wait: async (ms) => void (await dbos.recv(wakeTopic(RUN_KEY), ms / 1_000)),
       },
       asking,

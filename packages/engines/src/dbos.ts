@@ -3,7 +3,14 @@ import { CallError } from '@assize/gate/internal/calls';
 import { type ArgumentSchema, arg, checkArgument, type Json } from 'assize/internal/base';
 import { attempt } from './attempt.ts';
 import { isRetryable, once } from './once.ts';
-import { type CallArgs, checkCall, checkGate, type MakeOnce, type OnceCall, type OnceOptions } from './once-call.ts';
+import {
+  type CallArgs,
+  checkCall,
+  checkGate,
+  type MakeOnce,
+  type OnceCall,
+  type OnceOptions,
+} from './once-call.ts';
 import { resultOf, type WaitingOptions, wakeTopic } from './waiting.ts';
 
 /** The part of the class `DBOS` of `@dbos-inc/dbos-sdk` that is needed here. */
@@ -29,7 +36,9 @@ export interface DbosStepConfig {
 
 export interface DbosOptions extends WaitingOptions {
   /** How DBOS repeats a step while the ledger does not answer. Default: 10 times in 17 minutes. */
-  readonly retries?: Readonly<Pick<DbosStepConfig, 'maxAttempts' | 'intervalSeconds' | 'backoffRate'>>;
+  readonly retries?: Readonly<
+    Pick<DbosStepConfig, 'maxAttempts' | 'intervalSeconds' | 'backoffRate'>
+  >;
 }
 
 /** Makes a call once in a DBOS workflow. */
@@ -61,7 +70,8 @@ export function dbosOnce(gate: Gate, dbos: DbosSdk, options: DbosOptions = {}): 
   return async (call, make, more = {}) => {
     checkCall(call, make, more);
     const { key, tool, args } = call;
-    if (!dbos.isInWorkflow()) return once(gate, { ...call, run: await runOf(dbos, call) }, make, more);
+    if (!dbos.isInWorkflow())
+      return once(gate, { ...call, run: await runOf(dbos, call) }, make, more);
     return resultOf(
       key,
       {
@@ -69,7 +79,10 @@ export function dbosOnce(gate: Gate, dbos: DbosSdk, options: DbosOptions = {}): 
           dbos.runStep(
             async () => {
               const observations = [
-                { name: 'dbos', value: { workflow: dbos.workflowID ?? '', step: dbos.stepID ?? -1 } },
+                {
+                  name: 'dbos',
+                  value: { workflow: dbos.workflowID ?? '', step: dbos.stepID ?? -1 },
+                },
               ];
               const run = await runOf(dbos, call);
               return attempt(gate, { run, id: key, tool, args, observations }, make, more);
@@ -92,9 +105,13 @@ async function runOf(dbos: DbosSdk, { run, tool }: OnceCall): Promise<string> {
   if (run !== undefined) return run;
   const { workflowID } = dbos;
   if (workflowID === undefined)
-    throw new CallError('no_identity', `The call of ${tool} is in no workflow of DBOS. Make it there, or pass run.`, {
-      evidence: { tool },
-    });
+    throw new CallError(
+      'no_identity',
+      `The call of ${tool} is in no workflow of DBOS. Make it there, or pass run.`,
+      {
+        evidence: { tool },
+      },
+    );
   let first = workflowID;
   for (;;) {
     const status = await dbos.getWorkflowStatus(first);
@@ -104,12 +121,19 @@ async function runOf(dbos: DbosSdk, { run, tool }: OnceCall): Promise<string> {
 }
 
 /** How DBOS repeats a step by default. */
-export const RETRIES: DbosStepConfig = { retriesAllowed: true, maxAttempts: 10, shouldRetry: isRetryable };
+export const RETRIES: DbosStepConfig = {
+  retriesAllowed: true,
+  maxAttempts: 10,
+  shouldRetry: isRetryable,
+};
 
 const MEMBERS = ['isInWorkflow', 'runStep', 'recv', 'setEvent', 'getWorkflowStatus'] as const;
 
 export const DBOS: ArgumentSchema = arg.of('the class DBOS of @dbos-inc/dbos-sdk', (value) =>
-  MEMBERS.every((name) => typeof (value as Partial<Record<string, unknown>> | null | undefined)?.[name] === 'function'),
+  MEMBERS.every(
+    (name) =>
+      typeof (value as Partial<Record<string, unknown>> | null | undefined)?.[name] === 'function',
+  ),
 );
 
 const OPTIONS = arg.options<DbosOptions>({

@@ -19,7 +19,10 @@ interface Opened {
   readonly gate: Gate;
   readonly engine: Fake;
   readonly made: unknown[];
-  readonly pay: (begun: { readonly args: object; readonly key: string }) => Promise<{ receipt: number }>;
+  readonly pay: (begun: {
+    readonly args: object;
+    readonly key: string;
+  }) => Promise<{ receipt: number }>;
 }
 
 async function opened(make: MakeFake, options?: WaitingOptions): Promise<Opened> {
@@ -107,7 +110,13 @@ describe.each([
     const error = await other.run('w1', {}, pay).catch((thrown: unknown) => thrown);
     expect([codeOf(error), settledOf(error)]).toEqual(['call_in_doubt', 'failed']);
     expect(other.waits).toEqual([10, 20, 25, 25]);
-    expect(doubtful[0]).toMatchObject({ run: 'w1', id: 'pay', tool: 'pay', args: { cents: 50 }, call: 'w1.pay' });
+    expect(doubtful[0]).toMatchObject({
+      run: 'w1',
+      id: 'pay',
+      tool: 'pay',
+      args: { cents: 50 },
+      call: 'w1.pay',
+    });
     expect(doubtful).toHaveLength(name === 'Temporal' ? 4 : 1);
     expect(await other.run('w1', { key: 'again' }, pay)).toEqual({ receipt: 1 });
     expect(made).toHaveLength(1);
@@ -125,7 +134,13 @@ describe.each([
     };
     expect(await engine.run('w1', { args: large }, pay)).toEqual({ receipt: 1 });
     expect(engine.waits).toEqual([10, 20, 25, 25]);
-    expect(held[0]).toMatchObject({ run: 'w1', id: 'pay', tool: 'pay', args: large, call: 'w1.pay' });
+    expect(held[0]).toMatchObject({
+      run: 'w1',
+      id: 'pay',
+      tool: 'pay',
+      args: large,
+      call: 'w1.pay',
+    });
     // An activity tells it at each attempt.
     expect(held).toHaveLength(name === 'Temporal' ? 4 : 1);
     expect(made).toEqual([{ ...large, key: 'w1.pay' }]);
@@ -133,11 +148,15 @@ describe.each([
 
   test('a call that is rejected, or that the rules refuse, is not made', async () => {
     const held: HeldCall[] = [];
-    const { shop, engine, pay, made } = await opened(make, { onPending: (call) => void held.push(call) });
+    const { shop, engine, pay, made } = await opened(make, {
+      onPending: (call) => void held.push(call),
+    });
     engine.beforeWakeUp = () => shop.decide(held[0] as HeldCall, 'reject');
     expect(await endOf(engine.run('w1', { args: large }, pay))).toBe('call_refused');
     expect(await endOf(engine.run('w1', { args: large }, pay))).toBe('call_refused');
-    expect(await endOf(engine.run('w2', { args: { to: 'mallory', cents: 5 } }, pay))).toBe('call_refused');
+    expect(await endOf(engine.run('w2', { args: { to: 'mallory', cents: 5 } }, pay))).toBe(
+      'call_refused',
+    );
     expect(made).toEqual([]);
   });
 
@@ -167,7 +186,11 @@ describe.each([
       return paid;
     };
     expect(await engine.run('w1', {}, fails, { idempotent: true })).toEqual({ receipt: 3 });
-    expect(made.map((paid) => (paid as { key: string }).key)).toEqual(['w1.pay', 'w1.pay', 'w1.pay']);
+    expect(made.map((paid) => (paid as { key: string }).key)).toEqual([
+      'w1.pay',
+      'w1.pay',
+      'w1.pay',
+    ]);
   });
 
   test('an idempotent call that always fails ends after five times', async () => {
@@ -227,7 +250,9 @@ describe.each([
     const { engine, shop } = await opened(make);
     const loose = () => ({ receipt: 1, note: undefined }) as never;
     expect(Object.keys((await engine.run('w1', {}, loose)) as object)).toEqual(['receipt']);
-    expect(Object.keys((await make(await shop.gate()).run('w1', {}, loose)) as object)).toEqual(['receipt']);
+    expect(Object.keys((await make(await shop.gate()).run('w1', {}, loose)) as object)).toEqual([
+      'receipt',
+    ]);
     expect(await engine.run('w2', {}, () => undefined)).toBeUndefined();
     expect(await make(await shop.gate()).run('w2', {}, () => undefined)).toBeUndefined();
   });

@@ -11,12 +11,23 @@
  */
 
 export type { CarryingOptions, RunAdvancer } from './carry-run.ts';
-export { type DbosOnce, type DbosOptions, type DbosSdk, type DbosStepConfig, dbosOnce } from './dbos.ts';
+export {
+  type DbosOnce,
+  type DbosOptions,
+  type DbosSdk,
+  type DbosStepConfig,
+  dbosOnce,
+} from './dbos.ts';
 export { type DbosRunOptions, dbosRuns } from './dbos-runs.ts';
 export type { DoubtfulCall } from './doubtful-call.ts';
 export { once } from './once.ts';
 export type { BegunOnce, CallArgs, MakeOnce, OnceCall, OnceOptions } from './once-call.ts';
 export { type RestateContext, type RestateOnce, type RestateSdk, restateOnce } from './restate.ts';
 export { restateRuns } from './restate-runs.ts';
-export { type ActivityCall, type TemporalOnce, type TemporalSdk, temporalOnce } from './temporal.ts';
+export {
+  type ActivityCall,
+  type TemporalOnce,
+  type TemporalSdk,
+  temporalOnce,
+} from './temporal.ts';
 export type { AskingOptions, WaitingOptions } from './waiting.ts';

@@ -24,7 +24,9 @@ export interface BegunOnce<Args extends CallArgs> extends BegunCall {
 }
 
 /** Makes a call, with the arguments that are approved. The ledger keeps its result as JSON. */
-export type MakeOnce<Args extends CallArgs, T extends Json | undefined> = (begun: BegunOnce<Args>) => T | Promise<T>;
+export type MakeOnce<Args extends CallArgs, T extends Json | undefined> = (
+  begun: BegunOnce<Args>,
+) => T | Promise<T>;
 
 export interface OnceOptions {
   /** Whether a second call does no harm. Then a call that failed or is in doubt is made again. */
@@ -35,7 +37,10 @@ export interface OnceOptions {
   readonly waitMs?: number;
 }
 
-const NAME: ArgumentSchema = arg.of('a text that is not empty', (value) => typeof value === 'string' && value !== '');
+const NAME: ArgumentSchema = arg.of(
+  'a text that is not empty',
+  (value) => typeof value === 'string' && value !== '',
+);
 
 const ONCE_OPTIONS = arg.options<OnceOptions>({
   idempotent: arg.optional(arg.flag),
@@ -43,7 +48,12 @@ const ONCE_OPTIONS = arg.options<OnceOptions>({
   waitMs: arg.optional(arg.number),
 });
 
-const CALL = arg.options<OnceCall>({ key: NAME, tool: NAME, args: arg.object, run: arg.optional(NAME) });
+const CALL = arg.options<OnceCall>({
+  key: NAME,
+  tool: NAME,
+  args: arg.object,
+  run: arg.optional(NAME),
+});
 const CALL_IN_RUN = arg.options<OnceCall>({ key: NAME, tool: NAME, args: arg.object, run: NAME });
 
 export function checkGate(gate: unknown): void {

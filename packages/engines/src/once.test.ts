@@ -2,7 +2,12 @@
 
 import type { HeldCall } from '@assize/gate/internal/calls';
 import { expect, onTestFinished, test } from 'vitest';
-import { CancelledFailure, fakeRestate, fakeTemporal, TerminalError } from '../tests/support/fakes.ts';
+import {
+  CancelledFailure,
+  fakeRestate,
+  fakeTemporal,
+  TerminalError,
+} from '../tests/support/fakes.ts';
 import { Shop } from '../tests/support/shop.ts';
 import { type DbosSdk, dbosOnce, once, temporalOnce } from './index.ts';
 
@@ -20,7 +25,12 @@ test('a call that waits may be repeated, and tells what a person sees', async ()
   const error = await once(gate, large, () => 'paid').catch((thrown) => thrown);
   expect(error).toMatchObject({
     ...{ code: 'call_pending', retryable: true },
-    evidence: { tool: 'pay', args: large.args, digest: expect.any(String), reason: expect.stringContaining('large') },
+    evidence: {
+      tool: 'pay',
+      args: large.args,
+      digest: expect.any(String),
+      reason: expect.stringContaining('large'),
+    },
   });
   await shop.decide(error.evidence as HeldCall);
   expect(await once(gate, large, () => 'paid')).toBe('paid');
@@ -32,8 +42,13 @@ test('an approval of one call is not one of another', async () => {
   const { evidence } = await once(gate, large, () => 'paid').catch((thrown) => thrown);
   await shop.decide(evidence as HeldCall);
   const other = { ...large, args: { to: 'eve', cents: 900 } };
-  await expect(once(gate, other, () => 'paid')).rejects.toMatchObject({ code: 'call_refused', retryable: false });
-  await expect(once(gate, { ...large, key: 'pay-2' }, () => 'paid')).rejects.toMatchObject({ code: 'call_pending' });
+  await expect(once(gate, other, () => 'paid')).rejects.toMatchObject({
+    code: 'call_refused',
+    retryable: false,
+  });
+  await expect(once(gate, { ...large, key: 'pay-2' }, () => 'paid')).rejects.toMatchObject({
+    code: 'call_pending',
+  });
 });
 
 test('a call that a person has settled says so', async () => {
@@ -46,7 +61,11 @@ test('a call that a person has settled says so', async () => {
   await shop.settle('order-7.pay', 'done');
   const other = await shop.gate();
   await expect(once(other, small, () => 'paid')).rejects.toMatchObject({
-    ...{ code: 'call_in_doubt', retryable: false, evidence: { call: 'order-7.pay', settled: 'done' } },
+    ...{
+      code: 'call_in_doubt',
+      retryable: false,
+      evidence: { call: 'order-7.pay', settled: 'done' },
+    },
   });
 });
 
@@ -54,7 +73,9 @@ test('the errors that leave a call in doubt are those that the program names', a
   const { gate } = await opened();
   const fails = () => Promise.reject(new Error('reset'));
   const isUnknown = (error: unknown) => (error as Error).message === 'reset';
-  await expect(once(gate, small, fails, { isUnknown })).rejects.toMatchObject({ code: 'call_in_doubt' });
+  await expect(once(gate, small, fails, { isUnknown })).rejects.toMatchObject({
+    code: 'call_in_doubt',
+  });
 });
 
 test('a call of no run, key, tool or function is refused', async () => {
@@ -113,7 +134,9 @@ test('a fork of a fork in DBOS is the run of the first workflow', async () => {
   });
   const { run, ...call } = small;
   expect(await dbosOnce(gate, sdk('w3'))(call, (begun) => begun.call)).toBe('w1.pay');
-  expect(await dbosOnce(gate, sdk(undefined))({ ...call, run }, (begun) => begun.call)).toBe('order-7.pay');
+  expect(await dbosOnce(gate, sdk(undefined))({ ...call, run }, (begun) => begun.call)).toBe(
+    'order-7.pay',
+  );
   await expect(dbosOnce(gate, sdk(undefined))(call, () => null)).rejects.toMatchObject({
     code: 'no_identity',
     message: expect.stringContaining('workflow of DBOS'),

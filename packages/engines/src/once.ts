@@ -1,7 +1,14 @@
 import { CallError, type Gate } from '@assize/gate/internal/calls';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { attempt, lostError } from './attempt.ts';
-import { type CallArgs, checkCall, checkGate, type MakeOnce, type OnceCall, type OnceOptions } from './once-call.ts';
+import {
+  type CallArgs,
+  checkCall,
+  checkGate,
+  type MakeOnce,
+  type OnceCall,
+  type OnceOptions,
+} from './once-call.ts';
 
 /**
  * Makes a call once in a step of any engine that repeats steps. The rules judge it, and a person
@@ -26,7 +33,10 @@ export async function once<const Args extends CallArgs, T extends Json | undefin
   if (end.end === 'lost') throw lostError(end);
   const { message } = end;
   if (end.end === 'doubt')
-    throw new CallError('call_in_doubt', message, { evidence: { ...end.doubtful }, retryable: true });
+    throw new CallError('call_in_doubt', message, {
+      evidence: { ...end.doubtful },
+      retryable: true,
+    });
   throw new CallError('call_pending', message, { evidence: { ...end.held }, retryable: true });
 }
 

@@ -37,10 +37,12 @@ export function restateRuns(
   const limited = limitedAdvancer(carrier, options);
   return async (ctx, trajectoryId) => {
     checkArgument(CONTEXT, ctx, 'ctx');
-    const advance = (): Promise<AdvancedRun> => advanced(limited, trajectoryId, () => systemClock.now());
+    const advance = (): Promise<AdvancedRun> =>
+      advanced(limited, trajectoryId, () => systemClock.now());
     return carriedRun(
       {
-        advance: async (name) => await ctx.run<AdvancedRun>(name, () => terminal(restate, advance())),
+        advance: async (name) =>
+          await ctx.run<AdvancedRun>(name, () => terminal(restate, advance())),
         wait: async (ms) => {
           try {
             await ctx.signal(wakeTopic(RUN_KEY)).orTimeout(ms);

@@ -1,7 +1,21 @@
 import type { Gate } from '@assize/gate/internal/calls';
-import { type ArgumentSchema, arg, checkArgument, isAssizeError, isInstance, type Json } from 'assize/internal/base';
+import {
+  type ArgumentSchema,
+  arg,
+  checkArgument,
+  isAssizeError,
+  isInstance,
+  type Json,
+} from 'assize/internal/base';
 import { type AttemptEnd, attempt } from './attempt.ts';
-import { type CallArgs, checkCall, checkGate, type MakeOnce, type OnceCall, type OnceOptions } from './once-call.ts';
+import {
+  type CallArgs,
+  checkCall,
+  checkGate,
+  type MakeOnce,
+  type OnceCall,
+  type OnceOptions,
+} from './once-call.ts';
 import { resultOf, WAITING, type WaitingOptions, wakeTopic } from './waiting.ts';
 
 /** The part of `@restatedev/restate-sdk` that is needed here. */
@@ -38,7 +52,11 @@ export type RestateOnce = <const Args extends CallArgs, T extends Json | undefin
  *
  * @throws ArgumentError `bad_argument`
  */
-export function restateOnce(gate: Gate, restate: RestateSdk, options: WaitingOptions = {}): RestateOnce {
+export function restateOnce(
+  gate: Gate,
+  restate: RestateSdk,
+  options: WaitingOptions = {},
+): RestateOnce {
   checkGate(gate);
   checkArgument(RESTATE, restate, 'restate');
   checkArgument(WAITING, options, 'options');
@@ -55,7 +73,13 @@ export function restateOnce(gate: Gate, restate: RestateSdk, options: WaitingOpt
         {
           ask: async (name) =>
             await ctx.run<AttemptEnd>(name, () =>
-              terminal(restate, attempt(gate, { run, id: key, tool, args, observations }, make, { ...more, passesOn })),
+              terminal(
+                restate,
+                attempt(gate, { run, id: key, tool, args, observations }, make, {
+                  ...more,
+                  passesOn,
+                }),
+              ),
             ),
           tell: async ({ step, tell }) => {
             if (tell !== undefined) await ctx.run(step, async () => void (await tell()));
@@ -88,7 +112,9 @@ export async function terminal<T>(restate: RestateSdk, end: Promise<T>): Promise
 function ofRestate(restate: RestateSdk, error: unknown): unknown {
   if (!isAssizeError(error) || error.retryable) return error;
   const { code, message, evidence } = error;
-  const told = Object.entries(evidence).filter((member): member is [string, string] => typeof member[1] === 'string');
+  const told = Object.entries(evidence).filter(
+    (member): member is [string, string] => typeof member[1] === 'string',
+  );
   const metadata = { ...Object.fromEntries(told), code };
   return new restate.TerminalError(message, { errorCode: STATUS[code] ?? 500, metadata });
 }
@@ -102,7 +128,9 @@ const STATUS: Readonly<Record<string, number>> = {
 };
 
 export const RESTATE: ArgumentSchema = arg.of('the module @restatedev/restate-sdk', (value) => {
-  const { TerminalError, TimeoutError } = (value ?? {}) as Partial<Record<keyof RestateSdk, unknown>>;
+  const { TerminalError, TimeoutError } = (value ?? {}) as Partial<
+    Record<keyof RestateSdk, unknown>
+  >;
   return typeof TerminalError === 'function' && typeof TimeoutError === 'function';
 });
 

@@ -1,8 +1,22 @@
 import type { Gate } from '@assize/gate/internal/calls';
 import { CallError } from '@assize/gate/internal/calls';
-import { type ArgumentSchema, arg, checkArgument, isAssizeError, isInstance, type Json } from 'assize/internal/base';
+import {
+  type ArgumentSchema,
+  arg,
+  checkArgument,
+  isAssizeError,
+  isInstance,
+  type Json,
+} from 'assize/internal/base';
 import { attempt, lostError, type WaitingEnd } from './attempt.ts';
-import { type CallArgs, checkCall, checkGate, type MakeOnce, type OnceCall, type OnceOptions } from './once-call.ts';
+import {
+  type CallArgs,
+  checkCall,
+  checkGate,
+  type MakeOnce,
+  type OnceCall,
+  type OnceOptions,
+} from './once-call.ts';
 import { type AskingOptions, delayOf } from './waiting.ts';
 
 /** The part of `@temporalio/activity` that is needed here. */
@@ -10,7 +24,9 @@ export interface TemporalSdk {
   activityInfo(): {
     readonly activityId: string;
     readonly attempt: number;
-    readonly workflowExecution?: { readonly workflowId: string; readonly runId: string } | undefined;
+    readonly workflowExecution?:
+      | { readonly workflowId: string; readonly runId: string }
+      | undefined;
   };
   readonly ApplicationFailure: {
     create(options: {
@@ -49,21 +65,39 @@ export type TemporalOnce = <const Args extends CallArgs, T extends Json | undefi
  *
  * @throws ArgumentError `bad_argument`
  */
-export function temporalOnce(gate: Gate, temporal: TemporalSdk, options: AskingOptions = {}): TemporalOnce {
+export function temporalOnce(
+  gate: Gate,
+  temporal: TemporalSdk,
+  options: AskingOptions = {},
+): TemporalOnce {
   checkGate(gate);
   checkArgument(TEMPORAL, temporal, 'temporal');
   checkArgument(OPTIONS, options, 'options');
   return async (call, make, more = {}) => {
     const { activityId, attempt: tries, workflowExecution } = temporal.activityInfo();
     try {
-      const { key, tool, args, run, ...others } = { key: activityId, run: workflowExecution?.runId, ...call };
+      const { key, tool, args, run, ...others } = {
+        key: activityId,
+        run: workflowExecution?.runId,
+        ...call,
+      };
       if (run === undefined)
-        throw new CallError('no_identity', `The activity that calls ${tool} is in no workflow. Pass run.`, {
-          evidence: { tool },
-        });
+        throw new CallError(
+          'no_identity',
+          `The activity that calls ${tool} is in no workflow. Pass run.`,
+          {
+            evidence: { tool },
+          },
+        );
       checkCall({ key, tool, args, run, ...others }, make, more);
       const place = { ...workflowExecution, activity: activityId };
-      const asked = { run, id: key, tool, args, observations: [{ name: 'temporal', value: place }] };
+      const asked = {
+        run,
+        id: key,
+        tool,
+        args,
+        observations: [{ name: 'temporal', value: place }],
+      };
       const passesOn = (error: unknown): boolean => isInstance(error, temporal.CancelledFailure);
       const end = await attempt(gate, asked, make, { ...more, passesOn });
       if (end.end === 'done') return end.result as never;
@@ -81,17 +115,29 @@ function waits(temporal: TemporalSdk, end: WaitingEnd, nextRetryDelay: number): 
   const type = end.end === 'pending' ? 'call_pending' : 'call_in_doubt';
   const told = end.end === 'pending' ? end.held : end.doubtful;
   const details = told === undefined ? [] : [told];
-  return temporal.ApplicationFailure.create({ message, type, nonRetryable: false, details, nextRetryDelay });
+  return temporal.ApplicationFailure.create({
+    message,
+    type,
+    nonRetryable: false,
+    details,
+    nextRetryDelay,
+  });
 }
 
 function ofTemporal(temporal: TemporalSdk, error: unknown): unknown {
   if (!isAssizeError(error) || error.retryable) return error;
   const { code: type, message, evidence } = error;
-  return temporal.ApplicationFailure.create({ message, type, nonRetryable: true, details: [evidence] });
+  return temporal.ApplicationFailure.create({
+    message,
+    type,
+    nonRetryable: true,
+    details: [evidence],
+  });
 }
 
 const TEMPORAL: ArgumentSchema = arg.of('the module @temporalio/activity', (value) => {
-  const { activityInfo, ApplicationFailure, CancelledFailure } = (value ?? {}) as Partial<TemporalSdk>;
+  const { activityInfo, ApplicationFailure, CancelledFailure } = (value ??
+    {}) as Partial<TemporalSdk>;
   return (
     typeof activityInfo === 'function' &&
     typeof ApplicationFailure?.create === 'function' &&

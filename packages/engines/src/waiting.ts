@@ -73,7 +73,11 @@ export async function resultOf<T extends Json | undefined>(
   }
 }
 
-function newsOf(key: string, end: WaitingEnd, { onPending, onDoubt }: WaitingOptions): News | undefined {
+function newsOf(
+  key: string,
+  end: WaitingEnd,
+  { onPending, onDoubt }: WaitingOptions,
+): News | undefined {
   if (end.end === 'doubt') {
     const { doubtful: call } = end;
     return { step: `${key} is in doubt`, call, ...(onDoubt && { tell: () => onDoubt(call) }) };
@@ -83,7 +87,10 @@ function newsOf(key: string, end: WaitingEnd, { onPending, onDoubt }: WaitingOpt
 }
 
 /** The time before the ledger is asked again, after this many questions. */
-export function delayOf(round: number, { askAgainMs = 1_000, askAgainMaxMs = 300_000 }: AskingOptions): number {
+export function delayOf(
+  round: number,
+  { askAgainMs = 1_000, askAgainMaxMs = 300_000 }: AskingOptions,
+): number {
   return Math.min(askAgainMaxMs, askAgainMs * 2 ** Math.min(round - 1, 40));
 }
 

@@ -9,7 +9,11 @@ withPostgres(
   (postgres) => {
     test('durable runs in workflows end once though processes and server die', () =>
       killCarriers({
-        ...{ url: postgres.url(), server: postgres.server, carriers: (work) => dbosCarriers(postgres.url(), work) },
+        ...{
+          url: postgres.url(),
+          server: postgres.server,
+          carriers: (work) => dbosCarriers(postgres.url(), work),
+        },
         ...{ runs: 12, kills: 4, betweenMs: 700 },
       }));
   },

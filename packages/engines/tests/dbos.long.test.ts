@@ -22,7 +22,13 @@ withPostgres('DBOS', (postgres) => {
     const database = url.href;
     const workflow = `bill-${randomUUID()}`;
     const start = (more: Partial<AskedOfDbos> = {}): Program => {
-      const program = new Program(PROGRAM, { files: shop.files, database, workflow, ...given, ...more });
+      const program = new Program(PROGRAM, {
+        files: shop.files,
+        database,
+        workflow,
+        ...given,
+        ...more,
+      });
       onTestFinished(() => program.kill());
       return program;
     };
@@ -52,11 +58,18 @@ withPostgres('DBOS', (postgres) => {
     const call = `${workflow}.pay`;
     expect(await start({ death: 'paid' }).end()).toMatchObject({ signal: 'SIGKILL' });
     const second = start();
-    expect(await second.event('doubtful')).toMatchObject({ call, tool: 'pay', args: { to: 'bob', cents: 50 } });
+    expect(await second.event('doubtful')).toMatchObject({
+      call,
+      tool: 'pay',
+      args: { to: 'bob', cents: 50 },
+    });
     await second.kill();
     await shop.settle(call, 'done');
     const error = { code: 'call_in_doubt', evidence: { call, settled: 'done' } };
-    expect((await start({ fork: true }).end()).said.slice(-2)).toMatchObject([{ error }, { error }]);
+    expect((await start({ fork: true }).end()).said.slice(-2)).toMatchObject([
+      { error },
+      { error },
+    ]);
     expect(shop.requests()).toHaveLength(1);
   });
 
@@ -81,7 +94,11 @@ withPostgres('DBOS', (postgres) => {
   });
 
   test('a message wakes the workflow, and approves nothing', async () => {
-    const { shop, database, workflow, start } = bills({ how: 'once', cents: 900, askAgainMs: 600_000 });
+    const { shop, database, workflow, start } = bills({
+      how: 'once',
+      cents: 900,
+      askAgainMs: 600_000,
+    });
     const program = start();
     const held = await program.event('held');
     const send = async (sent: Pick<AskedOfClient, 'message' | 'until'>) => {

@@ -17,14 +17,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { freePort, RestateServer, restateProgram } from '../../../tests/support/engines/restate-server.ts';
+import {
+  freePort,
+  RestateServer,
+  restateProgram,
+} from '../../../tests/support/engines/restate-server.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { linkPackages } from '../../../tests/support/process/link-packages.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const page = readFileSync(join(root, 'docs/guide/durable-engines.md'), 'utf8');
 const temporal = join(root, 'peers/node_modules/@temporalio');
-const blocks = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', text = '']) => ({ info, text }));
+const blocks = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(
+  ([, info = '', text = '']) => ({ info, text }),
+);
 
 /** A project with the files of the page. */
 function project(): { readonly here: string; readonly env: NodeJS.ProcessEnv } {
@@ -32,7 +38,10 @@ function project(): { readonly here: string; readonly env: NodeJS.ProcessEnv } {
   onTestFinished(() => rmSync(here, { recursive: true }));
   mkdirSync(join(here, 'bin'));
   const command = join(here, 'bin/assize');
-  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`);
+  writeFileSync(
+    command,
+    `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`,
+  );
   chmodSync(command, 0o755);
   writeFileSync(join(here, 'package.json'), '{"type":"module"}');
   mkdirSync(join(here, 'node_modules'));
@@ -66,36 +75,47 @@ withPostgres('DBOS', (postgres) => {
   });
 });
 
-describe.skipIf(restateProgram() === undefined)('Restate (absent without npm ci --prefix peers)', () => {
-  test('durable-engines.md pays once in Restate', async () => {
-    const { here, env } = project();
-    const server = await RestateServer.start();
-    onTestFinished(() => server.stop());
-    const port = await freePort();
-    const service = spawn(process.execPath, ['service.ts'], {
-      ...{ cwd: here, stdio: ['ignore', 'pipe', 'ignore'] },
-      env: { ...env, PORT: String(port) },
+describe.skipIf(restateProgram() === undefined)(
+  'Restate (absent without npm ci --prefix peers)',
+  () => {
+    test('durable-engines.md pays once in Restate', async () => {
+      const { here, env } = project();
+      const server = await RestateServer.start();
+      onTestFinished(() => server.stop());
+      const port = await freePort();
+      const service = spawn(process.execPath, ['service.ts'], {
+        ...{ cwd: here, stdio: ['ignore', 'pipe', 'ignore'] },
+        env: { ...env, PORT: String(port) },
+      });
+      onTestFinished(() => void service.kill('SIGKILL'));
+      const said: string[] = [];
+      createInterface({ input: service.stdout }).on('line', (line) => said.push(line));
+      await expect
+        .poll(() =>
+          server.register(port).then(
+            () => true,
+            () => false,
+          ),
+        )
+        .toBe(true);
+      const id = await server.send('bills/pay', { to: 'eve', euros: 900 });
+      await expect
+        .poll(() => said.join('\n'))
+        .toContain(`${id}.pay waits: /calls/${id}.pay: [large] the rule asks`);
+      const { pending } = JSON.parse(
+        execFileSync('assize', ['pending', '--json'], { cwd: here, env, encoding: 'utf8' }),
+      );
+      execFileSync('assize', ['approve', pending[0].id, '--as', 'manager:grace'], {
+        cwd: here,
+        env,
+        stdio: 'ignore',
+      });
+      await server.answerTo(await server.send('bills/decided', id));
+      expect(await server.answerTo(id)).toEqual({ status: 200, body: 'paid 900 to eve' });
+      expect(readFileSync(join(here, 'bank.log'), 'utf8')).toBe('eve 900\n');
     });
-    onTestFinished(() => void service.kill('SIGKILL'));
-    const said: string[] = [];
-    createInterface({ input: service.stdout }).on('line', (line) => said.push(line));
-    await expect
-      .poll(() =>
-        server.register(port).then(
-          () => true,
-          () => false,
-        ),
-      )
-      .toBe(true);
-    const id = await server.send('bills/pay', { to: 'eve', euros: 900 });
-    await expect.poll(() => said.join('\n')).toContain(`${id}.pay waits: /calls/${id}.pay: [large] the rule asks`);
-    const { pending } = JSON.parse(execFileSync('assize', ['pending', '--json'], { cwd: here, env, encoding: 'utf8' }));
-    execFileSync('assize', ['approve', pending[0].id, '--as', 'manager:grace'], { cwd: here, env, stdio: 'ignore' });
-    await server.answerTo(await server.send('bills/decided', id));
-    expect(await server.answerTo(id)).toEqual({ status: 200, body: 'paid 900 to eve' });
-    expect(readFileSync(join(here, 'bank.log'), 'utf8')).toBe('eve 900\n');
-  });
-});
+  },
+);
 
 /** Runs an attempt of the activity of the page, and prints its end. */
 const ATTEMPT = `
@@ -116,12 +136,27 @@ describe.skipIf(!existsSync(temporal))('Temporal (absent without npm ci --prefix
     symlinkSync(temporal, join(here, 'node_modules/@temporalio'));
     writeFileSync(join(here, 'attempt.js'), ATTEMPT);
     const run = (program: string, ...args: string[]) =>
-      execFileSync(program, args, { cwd: here, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+      execFileSync(program, args, {
+        cwd: here,
+        env,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
     const attempt = (n: number) => JSON.parse(run(process.execPath, 'attempt.js', String(n)));
     expect(attempt(2)).toMatchObject({
-      ...{ name: 'ApplicationFailure', type: 'call_pending', nonRetryable: false, nextRetryDelay: 2_000 },
+      ...{
+        name: 'ApplicationFailure',
+        type: 'call_pending',
+        nonRetryable: false,
+        nextRetryDelay: 2_000,
+      },
       details: [
-        { call: 'r1.1', tool: 'pay', args: { to: 'eve', euros: 900 }, reason: expect.stringContaining('large') },
+        {
+          call: 'r1.1',
+          tool: 'pay',
+          args: { to: 'eve', euros: 900 },
+          reason: expect.stringContaining('large'),
+        },
       ],
     });
     const { pending } = JSON.parse(run('assize', 'pending', '--json'));

@@ -12,8 +12,11 @@ const GUIDES: Readonly<Record<string, readonly string[]>> = {
   opentelemetry: ['@opentelemetry'],
 };
 
-test.each(Object.entries(GUIDES))('%s.md holds a call for a person, and prints what it shows', (name, packages) => {
-  const { commands, printed, shown } = runGuide(`${name}.md`, { packages, timeoutMs: 300_000 });
-  expect(commands.length).toBeGreaterThan(3);
-  expect(printed).toEqual(shown);
-});
+test.each(Object.entries(GUIDES))(
+  '%s.md holds a call for a person, and prints what it shows',
+  (name, packages) => {
+    const { commands, printed, shown } = runGuide(`${name}.md`, { packages, timeoutMs: 300_000 });
+    expect(commands.length).toBeGreaterThan(3);
+    expect(printed).toEqual(shown);
+  },
+);

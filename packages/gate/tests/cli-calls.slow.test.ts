@@ -51,13 +51,22 @@ function place(): Place {
     ...{ folder, assize },
     json: async (...args) => JSON.parse((await assize(...args, '--json')).out),
     open: async () => {
-      const gate = await openGate({ store, rules, agent: 'ada', server: 'shop', inFlightMs: 50, env: {} });
+      const gate = await openGate({
+        store,
+        rules,
+        agent: 'ada',
+        server: 'shop',
+        inFlightMs: 50,
+        env: {},
+      });
       gates.push(gate);
       return gate;
     },
     killed: (minutesAgo) => {
       writeFileSync(join(folder, 'killed.ts'), KILLED);
-      const { signal } = spawnSync(process.execPath, ['killed.ts', `${minutesAgo}`], { cwd: folder });
+      const { signal } = spawnSync(process.execPath, ['killed.ts', `${minutesAgo}`], {
+        cwd: folder,
+      });
       expect(signal).toBe('SIGKILL');
       expect(readFileSync(join(folder, 'paid.log'), 'utf8')).toBe('bob 5\n');
     },
@@ -88,17 +97,35 @@ test('a call of a killed process is listed, and settled ten minutes later', asyn
   killed(11);
   const { out } = await assize('calls');
   expect(out).toMatch(/^r1\.c1 +calls +ada +shop\/pay +\S+ +in doubt +\{"cents":5,"to":"bob"\}$/m);
-  expect(out).toContain('\nassize calls settle r1.c1 --outcome done|failed --evidence TEXT --as PRINCIPAL\n');
+  expect(out).toContain(
+    '\nassize calls settle r1.c1 --outcome done|failed --evidence TEXT --as PRINCIPAL\n',
+  );
   const listed = (await json('calls')).calls;
-  expect(listed).toMatchObject([{ trajectory_id: 'calls', call: 'r1.c1', in_doubt: true, args: PAY.args }]);
+  expect(listed).toMatchObject([
+    { trajectory_id: 'calls', call: 'r1.c1', in_doubt: true, args: PAY.args },
+  ]);
   const settled = await assize('calls', 'settle', 'r1.c1', ...FINDING);
-  expect(settled).toMatchObject({ code: 0, out: expect.stringMatching(/^committed as \w{12}, calls seq \d+\n$/) });
+  expect(settled).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^committed as \w{12}, calls seq \d+\n$/),
+  });
   const { log } = await json('log', 'calls');
-  const { entry_id: last } = await json('calls', 'settle', 'r1.c1', ...FINDING, '--trajectory', 'calls');
+  const { entry_id: last } = await json(
+    'calls',
+    'settle',
+    'r1.c1',
+    ...FINDING,
+    '--trajectory',
+    'calls',
+  );
   const { payload } = await json('show', log.at(-1).id);
   expect(payload.action).toMatchObject({
     role: { name: 'admin' },
-    args: { call: 'r1.c1', outcome: 'done', result: { settled_by: 'manager:grace', evidence: 'payment 17' } },
+    args: {
+      call: 'r1.c1',
+      outcome: 'done',
+      result: { settled_by: 'manager:grace', evidence: 'payment 17' },
+    },
   });
   expect((await json('show', last)).payload).toMatchObject({ kind: 'rejection' });
   const end = await (await open()).run(PAY, never);
@@ -114,7 +141,10 @@ test('a call that may be in progress is listed, and not settled', async () => {
   expect(out).toMatch(/ not reported yet +\{/);
   expect(out).not.toContain('assize calls settle');
   const refused = await assize('calls', 'settle', 'r1.c1', ...FINDING);
-  expect(refused).toMatchObject({ code: 1, out: expect.stringMatching(/^rejected .* may be in progress; /) });
+  expect(refused).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^rejected .* may be in progress; /),
+  });
 });
 
 test('a call whose agent reports a time-out is settled at once', async () => {
@@ -125,7 +155,10 @@ test('a call whose agent reports a time-out is settled at once', async () => {
   expect(ruling).toBe('committed');
   expect(await gate.run(LATE, never)).toMatchObject({ end: 'doubt', settled: 'failed' });
   const again = await assize('calls', 'settle', 'r1.c2', ...FINDING);
-  expect(again).toMatchObject({ code: 2, err: expect.stringContaining('No trajectory has an open call r1.c2.') });
+  expect(again).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('No trajectory has an open call r1.c2.'),
+  });
 });
 
 test.each([
@@ -149,7 +182,10 @@ test('in a project, a principal is a counselor or an administrator', async () =>
   const principals = { 'manager:grace': { kinds: ['auditor'] }, boss: { kinds: ['admin'] } };
   writeFileSync(join(folder, 'assize.config.json'), JSON.stringify({ principals }));
   const refused = await assize('calls', 'settle', 'r1.c2', ...FINDING);
-  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('manager:grace is no counselor') });
+  expect(refused).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('manager:grace is no counselor'),
+  });
   const settled = await assize('calls', 'settle', 'r1.c2', ...FINDING.with(5, 'boss'));
   expect(settled).toMatchObject({ code: 0, err: '' });
 });
@@ -159,7 +195,17 @@ test('the calls of another domain, and of a store on a server, are refused', asy
   const demo = `sqlite:${join(folder, 'demo.db')}`;
   expect((await assize('demo', '--store', demo)).code).toBe(0);
   const other = await assize('calls', 'payments-1', '--store', demo);
-  expect(other).toMatchObject({ code: 2, err: expect.stringContaining('The domain of payments-1 is not gateway') });
-  const far = await assize('calls', 'settle', 'r1.c1', ...FINDING, '--store', 'postgres://127.0.0.1:1/none');
+  expect(other).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('The domain of payments-1 is not gateway'),
+  });
+  const far = await assize(
+    'calls',
+    'settle',
+    'r1.c1',
+    ...FINDING,
+    '--store',
+    'postgres://127.0.0.1:1/none',
+  );
   expect(far).toMatchObject({ code: 2, err: expect.stringContaining('assize api calls.settle') });
 });

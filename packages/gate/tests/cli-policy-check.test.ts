@@ -6,11 +6,17 @@ import { runCommand } from '../../../tests/support/process/command.ts';
 
 const root = join(import.meta.dirname, '../../..');
 let folder: string;
-const check = (...more: string[]) => runCommand(folder, undefined, 'policy', 'check', 'table.json', ...more);
+const check = (...more: string[]) =>
+  runCommand(folder, undefined, 'policy', 'check', 'table.json', ...more);
 
 const RULES = [
   { id: 'a', effect: 'allow', actions: ['**'], calls: [{ tool: '**' }] },
-  { id: 'b', effect: 'deny', actions: ['**'], calls: [{ tool: 'bank.pay' }, { tool: 'bank.pyout' }] },
+  {
+    id: 'b',
+    effect: 'deny',
+    actions: ['**'],
+    calls: [{ tool: 'bank.pay' }, { tool: 'bank.pyout' }],
+  },
 ];
 const TOOLS = `
 import { declareTool } from 'assize/effects';
@@ -40,7 +46,10 @@ export const shop = defineDomain({
 beforeAll(() => {
   // Inside the repository, so that `assize` is this package.
   folder = mkdtempSync(join(root, 'dist-policy-check-'));
-  writeFileSync(join(folder, 'table.json'), JSON.stringify({ id: 't', otherwise: 'deny', rules: RULES }));
+  writeFileSync(
+    join(folder, 'table.json'),
+    JSON.stringify({ id: 't', otherwise: 'deny', rules: RULES }),
+  );
   writeFileSync(join(folder, 'tools.ts'), TOOLS);
   writeFileSync(join(folder, 'shop.ts'), DOMAIN);
 });
@@ -82,8 +91,12 @@ test('with tools only the unknown tool is named', async () => {
 
 test('policy check lists the rules without override', async () => {
   const { out } = await check('--tools', 'tools.ts', '--domain', 'shop.ts');
-  expect(out).toMatch(/^shop: no approval overrides a rejection by HARD, ASKS; declare overridable where one may$/m);
-  expect(JSON.parse((await check('--tools', 'tools.ts', '--domain', 'shop.ts', '--json')).out)).toMatchObject({
+  expect(out).toMatch(
+    /^shop: no approval overrides a rejection by HARD, ASKS; declare overridable where one may$/m,
+  );
+  expect(
+    JSON.parse((await check('--tools', 'tools.ts', '--domain', 'shop.ts', '--json')).out),
+  ).toMatchObject({
     not_overridable: [{ domain: 'shop', rules: ['HARD', 'ASKS'] }],
   });
 });

@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from 'assize/internal/stores';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HandClock, operator, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  operator,
+  runtimeOver,
+  writFor,
+} from '../../../tests/support/ledger/runtime.ts';
 import { runCommand } from '../../../tests/support/process/command.ts';
 import { gateway, readRules, rulesPolicy } from '../src/gateway/index.ts';
 
@@ -31,9 +36,18 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'beside/rules.yml'), RULES);
   writeFileSync(join(folder, 'beside/rules.cases.yml'), CASES);
   writeFileSync(join(folder, 'failing.yaml'), RULES + CASES.replace('expect: ask', 'expect: deny'));
-  writeFileSync(join(folder, 'wrong-rule.yaml'), RULES + CASES.replace('rule: default', 'rule: small'));
-  writeFileSync(join(folder, 'misspelled.yaml'), RULES.replace('allow: bank/pay', 'allow: bank/pya'));
-  writeFileSync(join(folder, 'faulty.yaml'), RULES.replace('allow:', 'alow:').replace('class: irr', 'class: ir'));
+  writeFileSync(
+    join(folder, 'wrong-rule.yaml'),
+    RULES + CASES.replace('rule: default', 'rule: small'),
+  );
+  writeFileSync(
+    join(folder, 'misspelled.yaml'),
+    RULES.replace('allow: bank/pay', 'allow: bank/pya'),
+  );
+  writeFileSync(
+    join(folder, 'faulty.yaml'),
+    RULES.replace('allow:', 'alow:').replace('class: irr', 'class: ir'),
+  );
   writeFileSync(join(folder, 'lower.yaml'), RULES.replace('max: 100', 'max: 40'));
   const { rules } = readRules(RULES);
   const domain = gateway({ rules });
@@ -43,7 +57,8 @@ beforeAll(async () => {
   const writ = writFor('agent:ada');
   for (const trajectoryId of ['second', 'first']) {
     const trajectory = await assize.create(domain, { trajectoryId, writs: [writ] });
-    clock.at = trajectoryId === 'first' ? '2026-03-24T09:00:00.000000Z' : '2026-03-25T09:00:00.000000Z';
+    clock.at =
+      trajectoryId === 'first' ? '2026-03-24T09:00:00.000000Z' : '2026-03-25T09:00:00.000000Z';
     const args = { id: 'c1', server: 'bank', tool: 'pay', args: { cents: 50 } };
     const role = { name: 'agent', params: { agent: 'ada' } } as never;
     await trajectory.propose({ action: 'call', role, args, writ });
@@ -70,7 +85,11 @@ test('check names each fault with file, line and column', async () => {
     { line: 5, column: 18 },
   ]);
   const tested = await policy('test', 'faulty.yaml');
-  expect(tested).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^assize: faulty.yaml:3:22: /) });
+  expect(tested).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringMatching(/^assize: faulty.yaml:3:22: /),
+  });
 });
 
 test('check warns about a name that no tool has, with the nearest', async () => {
@@ -95,10 +114,19 @@ test('test runs cases in the file and beside it, and fails on a wrong one', asyn
   expect(JSON.parse(failing.out)).toMatchObject({
     cases: 1,
     failed: 1,
-    steps: [{ ok: true }, { ok: false, expected: 'deny (default)', was: 'ask', rules: ['default'] }],
+    steps: [
+      { ok: true },
+      { ok: false, expected: 'deny (default)', was: 'ask', rules: ['default'] },
+    ],
   });
-  expect(await policy('test', 'wrong-rule.yaml')).toMatchObject({ code: 1, out: expect.stringContaining('1 not as') });
-  expect(await policy('test', 'lower.yaml')).toMatchObject({ code: 2, err: expect.stringContaining('has no cases') });
+  expect(await policy('test', 'wrong-rule.yaml')).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('1 not as'),
+  });
+  expect(await policy('test', 'lower.yaml')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('has no cases'),
+  });
 });
 
 test('try lists the first diverging ruling first, within a period', async () => {
@@ -110,10 +138,16 @@ test('try lists the first diverging ruling first, within a period', async () => 
     judged: 2,
     different: 2,
     changes: { committed_to_escalated: 2 },
-    differences: [{ trajectory_id: 'first' }, { trajectory_id: 'second', now: { invariant_id: 'ASK' } }],
+    differences: [
+      { trajectory_id: 'first' },
+      { trajectory_id: 'second', now: { invariant_id: 'ASK' } },
+    ],
   });
   const later = await policy('try', 'lower.yaml', ...store, '--json', '--from', '2026-03-25');
-  expect(JSON.parse(later.out)).toMatchObject({ judged: 1, differences: [{ trajectory_id: 'second' }] });
+  expect(JSON.parse(later.out)).toMatchObject({
+    judged: 1,
+    differences: [{ trajectory_id: 'second' }],
+  });
   const none = await policy('try', 'lower.yaml', ...store, '--to', '2026-03-24T09:00:00Z');
   expect(none.code).toBe(0);
   expect(await policy('try', 'lower.yaml', ...store, '--limit', '1')).toMatchObject({

@@ -9,8 +9,28 @@ tools: { shop/pay: { class: irreversible, amounts: { cents: /cents } } }
 rules: [{ id: large, ask: shop/pay }]
 standing: { uses: 5, hours: 24, amounts: { cents: 1000 } }
 `;
-const TERMS = ['--agent', 'ada', '--tools', 'shop/pay', '--uses', '2', '--amount', 'cents=500', '--until', '2h'];
-const GRANT = ['standing', 'grant', 'calls', ...TERMS, '--because', 'the invoices of May', '--id', 'may'];
+const TERMS = [
+  '--agent',
+  'ada',
+  '--tools',
+  'shop/pay',
+  '--uses',
+  '2',
+  '--amount',
+  'cents=500',
+  '--until',
+  '2h',
+];
+const GRANT = [
+  'standing',
+  'grant',
+  'calls',
+  ...TERMS,
+  '--because',
+  'the invoices of May',
+  '--id',
+  'may',
+];
 
 interface Desk extends Shop {
   assize(...args: string[]): Promise<Ended>;
@@ -25,7 +45,10 @@ async function open(): Promise<Desk> {
     ...{ ...shop, assize },
     json: async (...args) => JSON.parse((await assize(...args, '--json')).out),
     pay: (id, cents) =>
-      shop.gate.run({ run: 'r', id, tool: 'pay', args: { to: 'bob\u202e', cents } }, async () => 'paid'),
+      shop.gate.run(
+        { run: 'r', id, tool: 'pay', args: { to: 'bob\u202e', cents } },
+        async () => 'paid',
+      ),
   };
 }
 
@@ -39,15 +62,20 @@ test('an agent asks, a person approves, and each use is listed until the end', a
   const asked = await assize(...GRANT);
   expect(asked.code).toBe(1);
   const [, pending = ''] =
-    /counts when a counselor approves it: assize approve (\w+) --as PRINCIPAL/.exec(asked.out) ?? [];
+    /counts when a counselor approves it: assize approve (\w+) --as PRINCIPAL/.exec(asked.out) ??
+    [];
   const listed = await json('standing');
   expect(listed).toEqual({
     standing: [],
-    waiting: [{ trajectory_id: 'calls', entry_id: expect.stringMatching(/^[0-9a-f]{64}$/), id: 'may' }],
+    waiting: [
+      { trajectory_id: 'calls', entry_id: expect.stringMatching(/^[0-9a-f]{64}$/), id: 'may' },
+    ],
   });
   expect(listed.waiting[0].entry_id.startsWith(pending)).toBe(true);
   const waits = await assize('standing');
-  expect(waits.out).toMatch(/^may in calls: waits for its approval as \w{12}\. See: assize pending\n$/);
+  expect(waits.out).toMatch(
+    /^may in calls: waits for its approval as \w{12}\. See: assize pending\n$/,
+  );
   const approved = await assize('approve', pending, '--as', 'manager:grace', '--reason', 'checked');
   expect(approved.code).toBe(0);
   expect(await pay('c2', 300)).toMatchObject({ end: 'done' });
@@ -57,25 +85,39 @@ test('an agent asks, a person approves, and each use is listed until the end', a
   expect(standing).toMatchObject([
     {
       ...{ trajectory_id: 'calls', id: 'may', status: 'active', used: 1, spent: { cents: 300 } },
-      terms: { agent: 'ada', tools: ['shop/pay'], uses: 2, amounts: { cents: 500 }, because: 'the invoices of May' },
+      terms: {
+        agent: 'ada',
+        tools: ['shop/pay'],
+        uses: 2,
+        amounts: { cents: 500 },
+        because: 'the invoices of May',
+      },
       ...{ asked_by: 'agent:ada', approved_by: 'manager:grace', approval_reason: 'checked' },
-      calls: [{ call: 'r.c2', tool: 'shop/pay', args: { to: 'bob\u202e', cents: 300 }, outcome: 'done' }],
+      calls: [
+        { call: 'r.c2', tool: 'shop/pay', args: { to: 'bob\u202e', cents: 300 }, outcome: 'done' },
+      ],
     },
   ]);
   const { out } = await assize('standing');
-  expect(out).toMatch(/^may in calls: active\n {2}shop\/pay by ada, until .*: the invoices of May\n/);
+  expect(out).toMatch(
+    /^may in calls: active\n {2}shop\/pay by ada, until .*: the invoices of May\n/,
+  );
   expect(out).toContain('  1 of 2 uses, 300 of 500 cents\n');
   expect(out).toMatch(/^r\.c2 +shop\/pay +.* done +\{.*bob\\u202e.*\} +\w{8}$/m);
 
   const ended = await assize('standing', 'end', 'may', '--as', 'manager:otto');
   expect(ended.code).toBe(0);
   expect(await pay('c4', 1)).toMatchObject({ end: 'pending' });
-  expect((await json('standing')).standing).toMatchObject([{ status: 'ended', ended: { by: 'manager:otto' } }]);
+  expect((await json('standing')).standing).toMatchObject([
+    { status: 'ended', ended: { by: 'manager:otto' } },
+  ]);
   expect(await json('standing', '--active')).toEqual({ standing: [], waiting: [] });
   const again = await assize('standing', 'end', 'may', '--as', 'manager:otto');
   expect(again).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/^The standing approval may was ended at .* already, as \w{12}\.\n$/),
+    out: expect.stringMatching(
+      /^The standing approval may was ended at .* already, as \w{12}\.\n$/,
+    ),
   });
   const { ended: end } = (await json('standing')).standing[0];
   const before = await json('log');
@@ -84,7 +126,10 @@ test('an agent asks, a person approves, and each use is listed until the end', a
   });
   expect(await json('log')).toEqual(before);
   const none = await assize('standing', 'end', 'june', '--as', 'manager:otto');
-  expect(none).toMatchObject({ code: 2, err: expect.stringContaining('No trajectory has a standing approval june.') });
+  expect(none).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('No trajectory has a standing approval june.'),
+  });
 });
 
 test('a person who asks cannot approve it', async () => {
@@ -94,7 +139,9 @@ test('a person who asks cannot approve it', async () => {
   const own = await assize('approve', pending, '--as', 'manager:grace');
   expect([own.code, own.err]).toEqual([2, expect.stringContaining('manager:grace')]);
   expect((await assize('approve', pending, '--as', 'manager:otto')).code).toBe(0);
-  expect((await json('standing')).standing).toMatchObject([{ asked_by: 'manager:grace', approved_by: 'manager:otto' }]);
+  expect((await json('standing')).standing).toMatchObject([
+    { asked_by: 'manager:grace', approved_by: 'manager:otto' },
+  ]);
 });
 
 test('bad terms are refused by name, and nothing is recorded', async () => {
@@ -115,7 +162,10 @@ test('bad terms are refused by name, and nothing is recorded', async () => {
   }
   expect(await json('log')).toEqual(before);
   const much = await assize(...GRANT, '--uses', '6');
-  expect(much).toMatchObject({ code: 1, out: expect.stringContaining('6 uses are more than the 5 of the rules') });
+  expect(much).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('6 uses are more than the 5 of the rules'),
+  });
 });
 
 test('terms that let no call through are named', async () => {
@@ -133,13 +183,18 @@ test('terms that let no call through are named', async () => {
   );
   expect(code).toBe(1);
   expect(err).toContain('The rules know no tool bank/nope, and an unknown tool is never covered.');
-  expect(err).toContain('Calls of shop/pay spend cents. Without --amount cents=N, none of them is covered.');
+  expect(err).toContain(
+    'Calls of shop/pay spend cents. Without --amount cents=N, none of them is covered.',
+  );
 });
 
 test('a store that does not exist is named as such', async () => {
   const { assize } = await open();
   for (const line of [GRANT, ['standing', 'end', 'may', '--as', 'manager:grace']]) {
     const { code, err } = await assize(...line, '--store', 'sqlite:./typo.db');
-    expect([code, err]).toEqual([2, expect.stringMatching(/The store .*typo\.db does not exist\./)]);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(/The store .*typo\.db does not exist\./),
+    ]);
   }
 });

@@ -8,7 +8,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ADA, served } from '../../../tests/support/mcp/served-gateway.ts';
 
-const RUNNER = join(import.meta.dirname, '../../peers/node_modules/@modelcontextprotocol/conformance/dist/index.js');
+const RUNNER = join(
+  import.meta.dirname,
+  '../../peers/node_modules/@modelcontextprotocol/conformance/dist/index.js',
+);
 const FIXTURE = join(import.meta.dirname, './support/mcp/conformance-server.ts');
 
 const RULES = `
@@ -20,7 +23,8 @@ tools:
   notes/prompts.get: { class: read }
 `;
 
-const STATELESS = 'a client of 2025 has no session over HTTP, so no request or notification reaches it between its own';
+const STATELESS =
+  'a client of 2025 has no session over HTTP, so no request or notification reaches it between its own';
 
 /** Scenarios that do not apply, with the reason. */
 const NOT_OURS: Readonly<Record<string, string>> = {
@@ -57,10 +61,14 @@ async function withToken(target: string, token: string): Promise<string> {
       authorization: `Bearer ${token}`,
       ...(from.headers.host === own && { host }),
     };
-    const sent = request(new URL(from.url ?? '/', target), { method: from.method, headers }, (answer) => {
-      to.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(to);
-    });
+    const sent = request(
+      new URL(from.url ?? '/', target),
+      { method: from.method, headers },
+      (answer) => {
+        to.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(to);
+      },
+    );
     sent.on('error', () => to.destroy());
     to.on('close', () => sent.destroy());
     from.pipe(sent);
@@ -76,9 +84,12 @@ async function withToken(target: string, token: string): Promise<string> {
 async function failedOf(url: string): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-conformance-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const runner = spawn(process.execPath, [RUNNER, 'server', '--url', url, '-o', folder], { cwd: folder });
+  const runner = spawn(process.execPath, [RUNNER, 'server', '--url', url, '-o', folder], {
+    cwd: folder,
+  });
   let said = '';
-  for (const stream of [runner.stdout, runner.stderr]) stream.on('data', (chunk) => (said += String(chunk)));
+  for (const stream of [runner.stdout, runner.stderr])
+    stream.on('data', (chunk) => (said += String(chunk)));
   await new Promise((resolve) => runner.once('close', resolve));
   const lines = [...said.matchAll(/^([✓✗]) ([a-z0-9-]+):/gm)];
   expect(lines.length).toBeGreaterThan(25);

@@ -5,7 +5,12 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Connecting, clientOf, type Served, served } from '../../../tests/support/mcp/served-gateway.ts';
+import {
+  type Connecting,
+  clientOf,
+  type Served,
+  served,
+} from '../../../tests/support/mcp/served-gateway.ts';
 import { Gateway, upstreamOf } from '../src/mcp/index.ts';
 
 const PEERS = join(import.meta.dirname, '../../peers/node_modules');
@@ -35,7 +40,8 @@ rules:
 `;
 
 const absent = (name: Name): boolean => !existsSync(join(PEERS, MODULES[name]));
-const titled = (name: Name): string => `${name}${absent(name) ? ' (absent without npm ci --prefix peers)' : ''}`;
+const titled = (name: Name): string =>
+  `${name}${absent(name) ? ' (absent without npm ci --prefix peers)' : ''}`;
 
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'assize-mcp-'));
@@ -61,8 +67,19 @@ async function facing(
 }
 
 /** The names that a client without the gateway is shown. */
-async function bareNames({ command, args, env }: { command: string; args: string[]; env: Record<string, string> }) {
-  const client = new Client({ name: 'bare', version: '0' }, { versionNegotiation: { mode: 'auto' } });
+async function bareNames({
+  command,
+  args,
+  env,
+}: {
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+}) {
+  const client = new Client(
+    { name: 'bare', version: '0' },
+    { versionNegotiation: { mode: 'auto' } },
+  );
   await client.connect(new StdioClientTransport({ command, args, env, stderr: 'ignore' }));
   const { tools } = await client.listTools();
   await client.close();
@@ -87,7 +104,9 @@ describe('real servers', () => {
     await place.approve((held.structuredContent as { approval: string }).approval);
     expect(textOf(await client.callTool(write))).toContain('Successfully wrote');
     expect(readFileSync(join(home, 'b.txt'), 'utf8')).toBe('two');
-    expect(textOf(await client.callTool({ name: 'move_file', arguments: {} }))).toContain('no tool move_file');
+    expect(textOf(await client.callTool({ name: 'move_file', arguments: {} }))).toContain(
+      'no tool move_file',
+    );
   });
 
   test.skipIf(absent('everything')).each<NonNullable<Connecting['era']>>(['modern', 'legacy'])(
@@ -96,13 +115,19 @@ describe('real servers', () => {
       const { client } = await facing('everything', [], {}, { era });
       const { tools } = await client.listTools();
       expect(tools.length).toBeGreaterThan(5);
-      expect(textOf(await client.callTool({ name: 'echo', arguments: { message: 'hi' } }))).toContain('hi');
+      expect(
+        textOf(await client.callTool({ name: 'echo', arguments: { message: 'hi' } })),
+      ).toContain('hi');
       const { prompts } = await client.listPrompts();
       const simple = prompts.find(({ arguments: args = [] }) => args.length === 0);
-      expect((await client.getPrompt({ name: simple?.name ?? '' })).messages.length).toBeGreaterThan(0);
+      expect(
+        (await client.getPrompt({ name: simple?.name ?? '' })).messages.length,
+      ).toBeGreaterThan(0);
       const { resources } = await client.listResources();
       const [first] = resources;
-      expect((await client.readResource({ uri: first?.uri ?? '' })).contents.length).toBeGreaterThan(0);
+      expect(
+        (await client.readResource({ uri: first?.uri ?? '' })).contents.length,
+      ).toBeGreaterThan(0);
       expect((await client.listResourceTemplates()).resourceTemplates.length).toBeGreaterThan(0);
       const long = tools.find(({ name }) => /long-?running/i.test(name))?.name ?? '';
       const seen: number[] = [];
@@ -132,10 +157,16 @@ describe('real servers', () => {
       });
       const names = (await client.listTools()).tools.map(({ name }) => name);
       const named = (part: RegExp): string => names.find((name) => part.test(name)) ?? '';
-      const elicited = await client.callTool({ name: named(/^trigger-elicitation-request$/), arguments: {} });
+      const elicited = await client.callTool({
+        name: named(/^trigger-elicitation-request$/),
+        arguments: {},
+      });
       expect(textOf(elicited)).toContain('Ada');
       const prompt = { prompt: 'a question', maxTokens: 5 };
-      const sampled = await client.callTool({ name: named(/^trigger-sampling-request$/), arguments: prompt });
+      const sampled = await client.callTool({
+        name: named(/^trigger-sampling-request$/),
+        arguments: prompt,
+      });
       expect(textOf(sampled)).toContain('sampled');
       expect(asked[0]).toMatch(/^The server notes asks: /);
       expect(asked[1]).toContain('a question');
@@ -144,28 +175,47 @@ describe('real servers', () => {
     },
   );
 
-  test.skipIf(absent('everything'))(`${titled('everything')}, a resource of which changes`, async () => {
-    const { client } = await facing('everything', [], {}, { era: 'legacy' });
-    const updated: string[] = [];
-    client.setNotificationHandler('notifications/resources/updated', ({ params }) => void updated.push(params.uri));
-    const uri = 'demo://resource/dynamic/text/1';
-    await client.subscribeResource({ uri });
-    await client.callTool({ name: 'toggle-subscriber-updates', arguments: {} });
-    await expect.poll(() => updated, { timeout: 12_000 }).toContain(uri);
-  });
+  test.skipIf(absent('everything'))(
+    `${titled('everything')}, a resource of which changes`,
+    async () => {
+      const { client } = await facing('everything', [], {}, { era: 'legacy' });
+      const updated: string[] = [];
+      client.setNotificationHandler(
+        'notifications/resources/updated',
+        ({ params }) => void updated.push(params.uri),
+      );
+      const uri = 'demo://resource/dynamic/text/1';
+      await client.subscribeResource({ uri });
+      await client.callTool({ name: 'toggle-subscriber-updates', arguments: {} });
+      await expect.poll(() => updated, { timeout: 12_000 }).toContain(uri);
+    },
+  );
 
   test.skipIf(absent('memory'))(titled('memory'), async () => {
-    const { client, command } = await facing('memory', [], { MEMORY_FILE_PATH: join(folder(), 'memory.jsonl') });
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(await bareNames(command));
+    const { client, command } = await facing('memory', [], {
+      MEMORY_FILE_PATH: join(folder(), 'memory.jsonl'),
+    });
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(
+      await bareNames(command),
+    );
     const entities = [{ name: 'ada', entityType: 'agent', observations: ['writes'] }];
     await client.callTool({ name: 'create_entities', arguments: { entities } });
-    expect(JSON.stringify(await client.callTool({ name: 'read_graph', arguments: {} }))).toContain('writes');
-    expect(textOf(await client.callTool({ name: 'create_entities', arguments: {} }))).toContain('are not valid');
+    expect(JSON.stringify(await client.callTool({ name: 'read_graph', arguments: {} }))).toContain(
+      'writes',
+    );
+    expect(textOf(await client.callTool({ name: 'create_entities', arguments: {} }))).toContain(
+      'are not valid',
+    );
   });
 
   test.skipIf(absent('sequential-thinking'))(titled('sequential-thinking'), async () => {
     const { client } = await facing('sequential-thinking');
-    const thought = { thought: 'one', nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 };
+    const thought = {
+      thought: 'one',
+      nextThoughtNeeded: false,
+      thoughtNumber: 1,
+      totalThoughts: 1,
+    };
     const result = await client.callTool({ name: 'sequentialthinking', arguments: thought });
     expect(result.isError).not.toBe(true);
     expect(textOf(result)).toContain('"thoughtNumber": 1');
@@ -173,6 +223,8 @@ describe('real servers', () => {
 
   test.skipIf(absent('context7'))(titled('context7'), async () => {
     const { client, command } = await facing('context7');
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(await bareNames(command));
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(
+      await bareNames(command),
+    );
   });
 });

@@ -34,15 +34,26 @@ interface Days {
 
 async function here(): Promise<Days> {
   const { trajectory, store, clock, act, state } = await desk(RULES);
-  const parts = { store, clock, trajectory: trajectory as never, principal: 'agent:ada', writ: writFor('agent:ada') };
-  const gate = new Gate(new LocalPort(new LocalWorld(parts), async () => {}), { server: 'shop', inFlightMs: 0 });
+  const parts = {
+    store,
+    clock,
+    trajectory: trajectory as never,
+    principal: 'agent:ada',
+    writ: writFor('agent:ada'),
+  };
+  const gate = new Gate(new LocalPort(new LocalWorld(parts), async () => {}), {
+    server: 'shop',
+    inFlightMs: 0,
+  });
   return {
     gate,
     approve: async ({ approval }) => {
       await trajectory.approvals.approve(approval, { principal: 'human:grace', method: 'test' });
     },
     settle: async (call, outcome) => {
-      expect((await act('report', { call, outcome, result: { evidence: 'seen' } })).ruling).toBe('committed');
+      expect((await act('report', { call, outcome, result: { evidence: 'seen' } })).ruling).toBe(
+        'committed',
+      );
     },
     pass: (days) => clock.forward(days * DAY_MS),
     tidied: async () => {
@@ -60,14 +71,23 @@ async function atServer(): Promise<Days> {
   const server = await start({
     clock,
     config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
-    principals: { 'agent:ada': { kinds: ['agent'], grants }, 'manager:grace': { kinds: ['counselor'] } } as never,
+    principals: {
+      'agent:ada': { kinds: ['agent'], grants },
+      'manager:grace': { kinds: ['counselor'] },
+    } as never,
     domains: [gateway({ rules }) as unknown as Domain],
     rules,
   });
   const people = async () => ({ 'manager:grace': await server.tokenFor('manager:grace') });
   const connected = async (): Promise<Gate> => {
     const token = await server.tokenFor('agent:ada');
-    return connectGate({ url: server.url, token, people: await people(), server: 'shop', inFlightMs: 0 });
+    return connectGate({
+      url: server.url,
+      token,
+      people: await people(),
+      server: 'shop',
+      inFlightMs: 0,
+    });
   };
   const first = await connected();
   return {
@@ -75,11 +95,20 @@ async function atServer(): Promise<Days> {
     approve: async ({ approval }) => {
       const gate = await connected();
       const { digest } = (await gate.port.shown(approval))!;
-      await gate.port.decide(approval, { decision: 'approve', by: 'manager:grace', method: 'test', digest });
+      await gate.port.decide(approval, {
+        decision: 'approve',
+        by: 'manager:grace',
+        method: 'test',
+        digest,
+      });
     },
     settle: async (call, outcome) => {
       const token = await server.tokenFor('manager:grace');
-      const asking = { token, path: { trajectory: 'calls', call }, body: { outcome, evidence: 'seen' } };
+      const asking = {
+        token,
+        path: { trajectory: 'calls', call },
+        body: { outcome, evidence: 'seen' },
+      };
       expect((await succeed(server, 'calls.settle', asking)).ruling.ruling).toBe('committed');
     },
     pass: (days) => clock.forward(days * DAY_MS),
@@ -105,13 +134,25 @@ describe.each([
     await days.approve((await days.gate.run(LARGE, never)) as PendingEnd);
     days.pass(2);
     const gate = await days.tidied();
-    const lapsed = { end: 'refused', call: 'r1.large', reason: expect.stringContaining('has lapsed') };
+    const lapsed = {
+      end: 'refused',
+      call: 'r1.large',
+      reason: expect.stringContaining('has lapsed'),
+    };
     expect(await gate.run(LARGE, never)).toMatchObject(lapsed);
     expect(await gate.judge(LARGE)).toMatchObject(lapsed);
-    expect(await gate.run(SMALL, never)).toMatchObject({ end: 'done', result: 1, isRecorded: true });
+    expect(await gate.run(SMALL, never)).toMatchObject({
+      end: 'done',
+      result: 1,
+      isRecorded: true,
+    });
     const anew = { ...LARGE, id: 'anew' };
     await days.approve((await gate.run(anew, never)) as PendingEnd);
-    expect(await gate.run(anew, async () => 2)).toMatchObject({ end: 'done', result: 2, isRecorded: false });
+    expect(await gate.run(anew, async () => 2)).toMatchObject({
+      end: 'done',
+      result: 2,
+      isRecorded: false,
+    });
   });
 
   test('a call that was judged ahead and not made has lapsed after its day', async () => {

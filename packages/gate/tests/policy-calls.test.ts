@@ -26,9 +26,26 @@ const tableWith = (cap: number) =>
       otherwise: 'deny',
       rules: [
         { id: 'tools', effect: 'allow', actions: ['bank.pay'], roles: ['assize.tool'] },
-        { id: 'pay', effect: 'allow', actions: ['refund', 'note'], roles: ['clerk'], calls: PAYING },
-        { id: 'large', effect: 'needs_approval', actions: ['refund', 'note'], calls: atLeast(1_000) },
-        { id: 'cap', effect: 'deny', actions: ['**'], calls: atLeast(cap), because: 'That is too much.' },
+        {
+          id: 'pay',
+          effect: 'allow',
+          actions: ['refund', 'note'],
+          roles: ['clerk'],
+          calls: PAYING,
+        },
+        {
+          id: 'large',
+          effect: 'needs_approval',
+          actions: ['refund', 'note'],
+          calls: atLeast(1_000),
+        },
+        {
+          id: 'cap',
+          effect: 'deny',
+          actions: ['**'],
+          calls: atLeast(cap),
+          because: 'That is too much.',
+        },
         {
           id: 'blocked',
           effect: 'deny',
@@ -80,7 +97,11 @@ const pay = declareTool({
 const shop = defineDomain({
   name: 'shop',
   version: '1',
-  state: z.object({ prices: z.record(z.string(), z.int()), refunded: z.record(z.string(), z.int()), notes: z.int() }),
+  state: z.object({
+    prices: z.record(z.string(), z.int()),
+    refunded: z.record(z.string(), z.int()),
+    notes: z.int(),
+  }),
   initial: { prices: { cup: 300, desk: 1_200, bike: 1_500, car: 9_000 }, refunded: {}, notes: 0 },
   unjudgedCalls: 'allow',
   processes: { work: { reads: ['/prices/*'], writes: ['/refunded/*', '/notes'] } },
@@ -130,7 +151,9 @@ async function pendingRefund(item: string): Promise<string> {
 
 function decisionIn(ruling: Ruling): unknown {
   if (!('entry' in ruling)) throw new Error(JSON.stringify(ruling));
-  const { policy } = readRow(ruling.entry).payload as { policy?: { decision: string; rule?: string } };
+  const { policy } = readRow(ruling.entry).payload as {
+    policy?: { decision: string; rule?: string };
+  };
   return policy && `${policy.decision} ${policy.rule}`;
 }
 
@@ -167,7 +190,10 @@ describe.each([
         await tx.call('bank.pay', { to: 'ada', cents });
         tx.propose({ action: 'note', role: 'clerk', args: {} });
       });
-    expect((await body(5_000)).ruling).toMatchObject({ reason: 'policy_denied', detail: 'That is too much.' });
+    expect((await body(5_000)).ruling).toMatchObject({
+      reason: 'policy_denied',
+      detail: 'That is too much.',
+    });
     expect((await body(20)).ruling).toMatchObject({ ruling: 'committed' });
     expect(paid).toEqual(['20 to ada']);
   });
@@ -175,13 +201,16 @@ describe.each([
   test('demands an approval for the call, and the approved call is made', async () => {
     const pending = await pendingRefund('desk');
     expect(paid).toEqual([]);
-    expect(decisionIn(await trajectory.approvals.approve(pending, manager))).toBe('needs_approval large');
+    expect(decisionIn(await trajectory.approvals.approve(pending, manager))).toBe(
+      'needs_approval large',
+    );
     expect(paid).toEqual(['1200 to ada']);
   });
 
   test('judges the calls of an amendment', async () => {
     const pending = await pendingRefund('bike');
-    const amend = (args: object) => trajectory.approvals.approve(pending, { ...manager, args: args as never });
+    const amend = (args: object) =>
+      trajectory.approvals.approve(pending, { ...manager, args: args as never });
     for (const args of [
       { item: 'car', to: 'ada' },
       { item: 'bike', to: 'eve' },
@@ -206,7 +235,8 @@ describe.each([
     });
     const entries = (await payloads(store, 't')) as { kind: string; policy_hash?: string }[];
     expect(entries[0]?.policy_hash).toBe(policy.digest);
-    const kindsOf = (found: readonly { seq: number }[]) => found.map(({ seq }) => entries[seq]?.kind);
+    const kindsOf = (found: readonly { seq: number }[]) =>
+      found.map(({ seq }) => entries[seq]?.kind);
 
     const again = await policyWith(5_000);
     const deep = await deepReplay(store, 't', { ...OPTIONS, policy: again });

@@ -50,7 +50,10 @@ afterEach(async () => {
  * rejected by the doctor; 7 and 8 denied.
  */
 async function story(): Promise<void> {
-  const t = await runtimeOver(store, [desk], { policy }).create(desk, { trajectoryId: 't', writs: [worker] });
+  const t = await runtimeOver(store, [desk], { policy }).create(desk, {
+    trajectoryId: 't',
+    writs: [worker],
+  });
   const propose = (action: string, args: object) => t.propose(intent(action, args, worker));
   const pending = async (action: string, args: object): Promise<string> => {
     const ruling = await propose(action, args);
@@ -59,10 +62,19 @@ async function story(): Promise<void> {
   };
   expect(await propose('add', { by: 1 })).toMatchObject({ ruling: 'committed' });
   await t.approvals.approve(await pending('add', { by: 6 }), DOCTOR);
-  expect(await propose('add', { by: 9 })).toMatchObject({ ruling: 'rejected', invariantId: 'TEN_AT_MOST' });
+  expect(await propose('add', { by: 9 })).toMatchObject({
+    ruling: 'rejected',
+    invariantId: 'TEN_AT_MOST',
+  });
   await t.approvals.reject(await pending('ask', { amount: 3 }), { ...DOCTOR, reason: 'no' });
-  expect(await propose('add', { by: -1 })).toMatchObject({ ruling: 'rejected', reason: 'policy_denied' });
-  expect(await propose('keep', { value: 1 })).toMatchObject({ ruling: 'rejected', reason: 'policy_denied' });
+  expect(await propose('add', { by: -1 })).toMatchObject({
+    ruling: 'rejected',
+    reason: 'policy_denied',
+  });
+  expect(await propose('keep', { value: 1 })).toMatchObject({
+    ruling: 'rejected',
+    reason: 'policy_denied',
+  });
   expect(t.state()).toMatchObject({ n: 7, asked: 0 });
 }
 
@@ -71,7 +83,11 @@ test('the digest is in the root, and the decision in each ruling based on it', a
   const { digest } = policy;
   const [root, ...rest] = (await payloads(store, 't')) as any[];
   expect(root.policy_hash).toBe(digest);
-  const by = (decision: string, rule?: string) => ({ digest, decision, ...(rule === undefined ? {} : { rule }) });
+  const by = (decision: string, rule?: string) => ({
+    digest,
+    decision,
+    ...(rule === undefined ? {} : { rule }),
+  });
   expect(rest.map((payload) => [payload.kind, payload.reason, payload.policy])).toEqual([
     ['commit', undefined, by('allow', 'work')],
     ['pending_approval', 'policy_needs_approval', by('needs_approval', 'large')],
@@ -104,7 +120,10 @@ test('no reader of the ledger evaluates a policy, not even a failing one', async
   };
   const reopened = await runtimeOver(store, [desk], { policy: failing }).open('t');
   expect(reopened.state()).toMatchObject({ n: 7 });
-  expect(await verifyTrajectory(new Replayer(store), 't')).toMatchObject({ valid: true, entries: 9 });
+  expect(await verifyTrajectory(new Replayer(store), 't')).toMatchObject({
+    valid: true,
+    entries: 9,
+  });
   expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
   for (const options of [{}, { policy: failing }]) {
     const report = await deepReplay(store, 't', { domains: [desk], ...options });
@@ -114,7 +133,9 @@ test('no reader of the ledger evaluates a policy, not even a failing one', async
   expect((await backtest(store, 't', { domains: [desk] })).differences).toEqual([]);
   expect(asked).toBe(0);
   // The runtime itself asks, and is denied.
-  expect(await reopened.propose(intent('add', { by: 1 }, worker))).toMatchObject({ reason: 'policy_denied' });
+  expect(await reopened.propose(intent('add', { by: 1 }, worker))).toMatchObject({
+    reason: 'policy_denied',
+  });
   expect(asked).toBe(1);
 });
 
@@ -125,8 +146,16 @@ test('deep replay and backtest with the recorded policy give the same rulings', 
   expect(report).toMatchObject({ same: true, preserved: true, differences: [] });
   expect(report.taken_as_recorded.policy).toBeUndefined();
   const tried = await backtest(store, 't', { domains: [desk], policy: again });
-  expect(tried).toMatchObject({ judged: 6, same: 6, differences: [], policy: { id: 'again', digest: policy.digest } });
-  const stricter = await cedarPolicy({ policies: POLICIES.replace('>= 5', '>= 1'), schema: SCHEMA });
+  expect(tried).toMatchObject({
+    judged: 6,
+    same: 6,
+    differences: [],
+    policy: { id: 'again', digest: policy.digest },
+  });
+  const stricter = await cedarPolicy({
+    policies: POLICIES.replace('>= 5', '>= 1'),
+    schema: SCHEMA,
+  });
   const { differences } = await backtest(store, 't', { domains: [desk], policy: stricter });
   expect(differences).toMatchObject([
     {

@@ -5,7 +5,10 @@ import type { AgUiInterrupt, AssizeInterrupt } from './pause.ts';
 export type CallDecision =
   | { readonly type: 'approve' }
   | { readonly type: 'reject'; readonly message?: string }
-  | { readonly type: 'edit'; readonly editedAction: { readonly name: string; readonly args: Record<string, Json> } };
+  | {
+      readonly type: 'edit';
+      readonly editedAction: { readonly name: string; readonly args: Record<string, Json> };
+    };
 
 /** The value with which a paused run is resumed. It names the call that it is about. */
 export interface CallAnswer {
@@ -34,12 +37,21 @@ export interface AnsweredCall {
  *
  * @throws ArgumentError `bad_argument`
  */
-export function answerTo(pause: Paused, decision: CallDecision): Readonly<Record<string, CallAnswer>> {
+export function answerTo(
+  pause: Paused,
+  decision: CallDecision,
+): Readonly<Record<string, CallAnswer>> {
   checkArgument(PAUSED, pause, 'pause');
   checkArgument(DECISION, decision, 'decision');
   const { id, value } = pause;
-  const { call, approval, digest } = 'assize' in value ? value.assize : (value.interrupts[0] as AgUiMember).metadata;
-  return { [id]: { decisions: [decision], assize: { call, approval, ...(digest !== undefined && { digest }) } } };
+  const { call, approval, digest } =
+    'assize' in value ? value.assize : (value.interrupts[0] as AgUiMember).metadata;
+  return {
+    [id]: {
+      decisions: [decision],
+      assize: { call, approval, ...(digest !== undefined && { digest }) },
+    },
+  };
 }
 
 /** An interrupt of a graph, as `__interrupt__` of its result has it. */
@@ -54,7 +66,8 @@ const PAUSED = arg.of('an interrupt of Assize', (value) => {
   const { id, value: asked } = (value ?? {}) as Fields;
   const { assize, interrupts } = (asked ?? {}) as Fields;
   const paused =
-    assize ?? ((Array.isArray(interrupts) ? interrupts[0] : undefined) as Fields | undefined)?.['metadata'];
+    assize ??
+    ((Array.isArray(interrupts) ? interrupts[0] : undefined) as Fields | undefined)?.['metadata'];
   return typeof id === 'string' && isRecord(paused) && typeof aboutOf(paused) === 'object';
 });
 
@@ -73,7 +86,8 @@ export function readAnswer(answer: unknown): ReadAnswer | undefined {
 
 /** `{decisions: [decision]}`, of which there is exactly one: a pause asks about one call. */
 function ofHitl({ decisions, assize }: Fields): ReadAnswer | undefined {
-  if (!Array.isArray(decisions) || decisions.length !== 1 || !isRecord(decisions[0])) return undefined;
+  if (!Array.isArray(decisions) || decisions.length !== 1 || !isRecord(decisions[0]))
+    return undefined;
   const { type, message, editedAction } = decisions[0];
   const about = aboutOf(assize);
   if (about === undefined) return undefined;
@@ -87,7 +101,8 @@ function ofHitl({ decisions, assize }: Fields): ReadAnswer | undefined {
 
 /** `{interruptId, status, payload}`, with which a client of AG-UI resumes. */
 function ofAgUi({ interruptId, status, payload }: Fields): ReadAnswer | undefined {
-  if (typeof interruptId !== 'string' || status !== 'resolved' || !isRecord(payload)) return undefined;
+  if (typeof interruptId !== 'string' || status !== 'resolved' || !isRecord(payload))
+    return undefined;
   const read = ofPayload(payload);
   return read && { ...read, about: { approval: interruptId } };
 }

@@ -1,6 +1,13 @@
 /** Answers to the pauses of agents and graphs of LangChain. */
 import { describe, expect, test } from 'vitest';
-import { agent, bareGraph, decide, named, pay, runOf } from '../../../tests/support/langchain-runs.ts';
+import {
+  agent,
+  bareGraph,
+  decide,
+  named,
+  pay,
+  runOf,
+} from '../../../tests/support/langchain-runs.ts';
 import { answerTo } from './index.ts';
 
 /** Of 1,000 cents a day, a payment that waits for a person holds its part. */
@@ -27,9 +34,15 @@ describe.each([
     ['another word', { decisions: [{ type: 'approved' }] }],
     ['a decision of true', { decisions: [true] }],
     ['a name of no form', { decisions: [{ type: 'approve' }], assize: 'yes' }],
-    ['another call', { decisions: [{ type: 'approve' }], assize: { call: 't1.c9', approval: 'a', digest: 'd' } }],
+    [
+      'another call',
+      { decisions: [{ type: 'approve' }], assize: { call: 't1.c9', approval: 'a', digest: 'd' } },
+    ],
     ['an open decision', { decision: 'approve', args: 'all' }],
-    ['a cancelled interrupt', { interruptId: 'x', status: 'cancelled', payload: { decision: 'approve' } }],
+    [
+      'a cancelled interrupt',
+      { interruptId: 'x', status: 'cancelled', payload: { decision: 'approve' } },
+    ],
   ])('an answer that is %s approves nothing, and the pause is repeated', async (_name, answer) => {
     const it = await runOf(make, named);
     const { pauses } = await it.start([pay('c1', 'bob', 500)]);
@@ -66,7 +79,9 @@ describe.each([
     expect((await it.resume(undefined)).pauses).toHaveLength(1);
     const { pauses } = await it.resume(undefined);
     expect(it.made).toEqual([]);
-    expect((await it.resume(answerTo(pauses[0]!, { type: 'approve' }))).told).toMatchObject([{ content: 'paid bob' }]);
+    expect((await it.resume(answerTo(pauses[0]!, { type: 'approve' }))).told).toMatchObject([
+      { content: 'paid bob' },
+    ]);
   });
 
   test('a rejection tells the model its reason, and a later approval is none', async () => {
@@ -76,7 +91,9 @@ describe.each([
     const { told } = await it.resume(answerTo(pauses[0]!, { type: 'reject', message: 'too much' }));
     expect(told).toMatchObject([{ status: 'error', content: expect.stringContaining('too much') }]);
     const after = await copy.resume(answerTo(pauses[0]!, { type: 'approve' }));
-    expect(after.told).toMatchObject([{ status: 'error', content: expect.stringContaining('too much') }]);
+    expect(after.told).toMatchObject([
+      { status: 'error', content: expect.stringContaining('too much') },
+    ]);
     expect(it.made).toEqual([]);
   });
 
@@ -110,9 +127,14 @@ describe.each([
   test('an edit without a named person changes nothing', async () => {
     const it = await runOf(make);
     const { pauses } = await it.start([pay('c1', 'bob', 500)]);
-    const edit = { type: 'edit', editedAction: { name: 'pay', args: { to: 'bob', cents: 5 } } } as const;
+    const edit = {
+      type: 'edit',
+      editedAction: { name: 'pay', args: { to: 'bob', cents: 5 } },
+    } as const;
     const again = await it.resume(answerTo(pauses[0]!, edit));
-    expect(again.pauses).toMatchObject([{ value: { actionRequests: [{ args: { to: 'bob', cents: 500 } }] } }]);
+    expect(again.pauses).toMatchObject([
+      { value: { actionRequests: [{ args: { to: 'bob', cents: 500 } }] } },
+    ]);
     expect(it.made).toEqual([]);
   });
 
@@ -122,9 +144,14 @@ describe.each([
     const other = { type: 'edit', editedAction: { name: 'look', args: {} } } as const;
     const again = await it.resume(answerTo(pauses[0]!, other));
     expect(again.pauses).toHaveLength(1);
-    const mallory = { type: 'edit', editedAction: { name: 'pay', args: { to: 'mallory', cents: 5 } } } as const;
+    const mallory = {
+      type: 'edit',
+      editedAction: { name: 'pay', args: { to: 'mallory', cents: 5 } },
+    } as const;
     const third = await it.resume(answerTo(again.pauses[0]!, mallory));
-    expect(third.pauses).toMatchObject([{ value: { assize: { reason: expect.stringContaining('[never]') } } }]);
+    expect(third.pauses).toMatchObject([
+      { value: { assize: { reason: expect.stringContaining('[never]') } } },
+    ]);
     expect(it.made).toEqual([]);
     const { told } = await it.resume(answerTo(third.pauses[0]!, { type: 'approve' }));
     expect(told).toMatchObject([{ content: 'paid bob' }]);
@@ -139,7 +166,9 @@ describe.each([
     expect(unnamed.pauses.length).toBeGreaterThan(0);
     const of = pauses.find(({ value }) => value.assize.call === 't1.c1') ?? pauses[0]!;
     const asked = unnamed.pauses.find(({ value }) => value.assize.call === of.value.assize.call);
-    const first = await it.resume(answerTo({ ...of, id: (asked ?? unnamed.pauses[0]!).id }, { type: 'approve' }));
+    const first = await it.resume(
+      answerTo({ ...of, id: (asked ?? unnamed.pauses[0]!).id }, { type: 'approve' }),
+    );
     expect(it.made).toHaveLength(1);
     expect(it.made[0]).toEqual(of.value.actionRequests[0]!.args);
     await decide(it, first.pauses[0]!, 'approve');
@@ -152,7 +181,9 @@ describe.each([
     const it = await runOf(make, { ...named, rules: LIMITED });
     const [blocking] = (await it.start([pay('c1', 'eve', 950)])).pauses;
     const { pauses } = await it.start([pay('c2', 'bob', 60)], { thread_id: 't2' });
-    expect(pauses).toMatchObject([{ value: { actionRequests: [{ args: { to: 'bob', cents: 60 } }] } }]);
+    expect(pauses).toMatchObject([
+      { value: { actionRequests: [{ args: { to: 'bob', cents: 60 } }] } },
+    ]);
     expect(pauses[0]!.value.assize.digest).toBeUndefined();
     expect(pauses[0]!.value.assize.approval).toBe(blocking!.value.assize.approval);
     const answer = answerTo(pauses[0]!, { type: 'approve' });
@@ -164,15 +195,23 @@ describe.each([
   test('a pause in the form of AG-UI is resumed with its decision', async () => {
     const it = await runOf(make, { ...named, interrupts: 'ag-ui' });
     const { pauses } = await it.start([pay('c1', 'bob', 500)]);
-    const { interrupts } = pauses[0]!.value as never as { interrupts: { id: string; metadata: object }[] };
+    const { interrupts } = pauses[0]!.value as never as {
+      interrupts: { id: string; metadata: object }[];
+    };
     expect(interrupts).toMatchObject([
       {
-        ...{ reason: 'approval_required', toolCallId: 'c1', message: expect.stringContaining('large') },
+        ...{
+          reason: 'approval_required',
+          toolCallId: 'c1',
+          message: expect.stringContaining('large'),
+        },
         responseSchema: { required: ['decision'] },
         metadata: { tool: 'pay', args: { to: 'bob', cents: 500 }, digest: expect.any(String) },
       },
     ]);
-    const other = [{ interruptId: 'of another', status: 'resolved', payload: { decision: 'approve' } }];
+    const other = [
+      { interruptId: 'of another', status: 'resolved', payload: { decision: 'approve' } },
+    ];
     const again = await it.resume({ [pauses[0]!.id]: other });
     expect(again.pauses).toHaveLength(1);
     const payload = { decision: 'approve' };
@@ -196,7 +235,10 @@ describe.each([
     const place = { thread_id: 't1', user: 'manager:grace' };
     expect((await it.resume(approve, place)).told).toMatchObject([{ content: 'paid bob' }]);
     expect(seen).toMatchObject([
-      [Object.values(approve)[0], { run: 't1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 500 } }],
+      [
+        Object.values(approve)[0],
+        { run: 't1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 500 } },
+      ],
     ]);
   });
 });

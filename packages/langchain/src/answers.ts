@@ -54,8 +54,11 @@ function freshIn(scratchpad: Scratchpad | undefined, byId: unknown): number {
   const { resume, nullResume } = scratchpad ?? {};
   if (!Array.isArray(resume)) return -1;
   if (typeof byId === 'object' && byId !== null)
-    return resume.length > 0 && Object.values(byId).includes(resume.at(-1)) ? resume.length - 1 : -1;
-  const isNew = nullResume !== undefined && !resume.some((answer) => isDeepStrictEqual(answer, nullResume));
+    return resume.length > 0 && Object.values(byId).includes(resume.at(-1))
+      ? resume.length - 1
+      : -1;
+  const isNew =
+    nullResume !== undefined && !resume.some((answer) => isDeepStrictEqual(answer, nullResume));
   return isNew ? resume.length : -1;
 }
 

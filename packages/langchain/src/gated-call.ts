@@ -67,7 +67,12 @@ export async function gatedCall(
  *
  * @throws CallError; the errors of `Gate.run`
  */
-export function pastCall(gate: Gate, call: GraphCall, make: MakeCall, options: LangChainOptions): Promise<PastResult> {
+export function pastCall(
+  gate: Gate,
+  call: GraphCall,
+  make: MakeCall,
+  options: LangChainOptions,
+): Promise<PastResult> {
   call.signal?.throwIfAborted();
   return new GatedCall(gate, call, make, { ...options, waitMs: 0 }).past();
 }
@@ -133,7 +138,12 @@ class GatedCall {
   #run(): Promise<ToolRun<ToolResult>> {
     const { tool, signal } = this.#call;
     const make = ({ args }: Pick<GateCall, 'args'>): Promise<ToolResult> => this.#make(args);
-    return runTool(this.#gate, this.#asked, { make, toRecord }, makeOptions(tool, this.#options, signal));
+    return runTool(
+      this.#gate,
+      this.#asked,
+      { make, toRecord },
+      makeOptions(tool, this.#options, signal),
+    );
   }
 
   /** The result of a call that was made, now or before. */
@@ -148,7 +158,8 @@ class GatedCall {
       const result = await fromRecord(end.result);
       return result ?? this.#told(`The call ${end.call} was made, and ${notKept()}.`);
     }
-    if (end.end === 'doubt' && end.settled !== undefined) return this.#told(`The call was not made now: ${end.reason}`);
+    if (end.end === 'doubt' && end.settled !== undefined)
+      return this.#told(`The call was not made now: ${end.reason}`);
     throw errorOf(end as Exclude<typeof end, { readonly end: 'done' }>);
   }
 
@@ -170,12 +181,20 @@ class GatedCall {
     const held = await this.#gate.held(this.#asked, end);
     if (held === undefined || (read.about?.digest ?? held.digest) !== held.digest) return;
     const { configurable, context } = this.#call;
-    const person = await personOf(this.#options.approver, { answer: raw, held, context: { configurable, context } });
+    const person = await personOf(this.#options.approver, {
+      answer: raw,
+      held,
+      context: { configurable, context },
+    });
     if (person === undefined) return;
     const isEdit = args !== undefined && !isDeepStrictEqual(args, held.args);
     try {
       await this.#gate.port.decide(end.approval, {
-        ...{ decision: read.type === 'reject' ? 'reject' : 'approve', method: 'langgraph', ...person },
+        ...{
+          decision: read.type === 'reject' ? 'reject' : 'approve',
+          method: 'langgraph',
+          ...person,
+        },
         ...(read.reason !== undefined && { reason: read.reason }),
         ...(isEdit && { args }),
       });
@@ -192,7 +211,10 @@ class GatedCall {
     const held = await this.#gate.held(this.#asked, end);
     if (held === undefined) return;
     const { call, approval } = held;
-    const reason = this.#refusedEdit === undefined ? held.reason : `${held.reason}. The edit: ${this.#refusedEdit}`;
+    const reason =
+      this.#refusedEdit === undefined
+        ? held.reason
+        : `${held.reason}. The edit: ${this.#refusedEdit}`;
     await this.#siblings.settled();
     const form = this.#options.interrupts === 'ag-ui' ? agUiInterrupt : hitlInterrupt;
     try {
@@ -215,10 +237,15 @@ class GatedCall {
 
 function threadOf({ tool, id, configurable }: GraphCall, { thread }: LangChainOptions): string {
   if (typeof id !== 'string' || id === '')
-    throw new CallError('no_identity', `The call of ${tool} has no id. Invoke the tool with a tool call.`, {
-      evidence: { tool },
-    });
-  const found: unknown = thread === undefined ? placeOf(configurable)?.thread_id : thread(configurable);
+    throw new CallError(
+      'no_identity',
+      `The call of ${tool} has no id. Invoke the tool with a tool call.`,
+      {
+        evidence: { tool },
+      },
+    );
+  const found: unknown =
+    thread === undefined ? placeOf(configurable)?.thread_id : thread(configurable);
   if (typeof found === 'string' && found !== '') return found;
   const text = `The run that calls ${tool} has no thread. Pass configurable.thread_id, or \`thread\` in the options.`;
   throw new CallError('no_identity', text, { evidence: { tool } });

@@ -92,7 +92,8 @@ class GatedTool {
     this.#gate = gate;
     this.#tool = tool;
     this.#options = options;
-    const invoke = (input: unknown, config?: ToolConfig): Promise<ToolResult> => this.#invoke(input, config);
+    const invoke = (input: unknown, config?: ToolConfig): Promise<ToolResult> =>
+      this.#invoke(input, config);
     // Also the older way to call a tool.
     this.gated = Object.create(tool, { invoke: { value: invoke }, call: { value: invoke } });
     GATED.set(this.gated, this);
@@ -100,7 +101,12 @@ class GatedTool {
 
   past(call: ModelCall, config: ToolConfig): ReturnType<typeof pastCall> {
     const failed = (error: unknown): ToolResult => failureOf(error, call);
-    return pastCall(this.#gate, this.#callOf(call, config, failed), this.#make(call, config), this.#options);
+    return pastCall(
+      this.#gate,
+      this.#callOf(call, config, failed),
+      this.#make(call, config),
+      this.#options,
+    );
   }
 
   async #invoke(input: unknown, config: ToolConfig = {}): Promise<ToolResult> {
@@ -112,7 +118,12 @@ class GatedTool {
     };
     try {
       if (!isToolCall(input)) throw noCallId(this.#tool.name);
-      return await gatedCall(this.#gate, this.#callOf(input, config, failed), this.#make(input, config), this.#options);
+      return await gatedCall(
+        this.#gate,
+        this.#callOf(input, config, failed),
+        this.#make(input, config),
+        this.#options,
+      );
     } catch (error) {
       if (failure === undefined && !isGraphInterrupt(error)) config[FAULT]?.(error);
       throw error;
@@ -126,7 +137,11 @@ class GatedTool {
   }
 
   #make(call: ModelCall, config: ToolConfig): MakeCall {
-    return (args) => this.#tool.invoke({ ...call, type: 'tool_call', args }, config as never) as Promise<ToolResult>;
+    return (args) =>
+      this.#tool.invoke(
+        { ...call, type: 'tool_call', args },
+        config as never,
+      ) as Promise<ToolResult>;
   }
 }
 
@@ -146,9 +161,13 @@ class GatedToolNode extends ToolNode {
 }
 
 function noCallId(tool: string): CallError {
-  return new CallError('no_identity', `${tool} was invoked without an id. Invoke it with a tool call.`, {
-    evidence: { tool },
-  });
+  return new CallError(
+    'no_identity',
+    `${tool} was invoked without an id. Invoke it with a tool call.`,
+    {
+      evidence: { tool },
+    },
+  );
 }
 
 function isToolCall(input: unknown): input is ToolCall {
@@ -157,5 +176,7 @@ function isToolCall(input: unknown): input is ToolCall {
 }
 
 function messagesOf(state: unknown): unknown {
-  return Array.isArray(state) ? state : (state as { readonly messages?: unknown } | null | undefined)?.messages;
+  return Array.isArray(state)
+    ? state
+    : (state as { readonly messages?: unknown } | null | undefined)?.messages;
 }

@@ -29,7 +29,13 @@ export class GivenAnswers {
   }
 
   /** The next answer about a waiting call. */
-  next({ call, approval }: { readonly call: string; readonly approval: string }): GivenAnswer | undefined {
+  next({
+    call,
+    approval,
+  }: {
+    readonly call: string;
+    readonly approval: string;
+  }): GivenAnswer | undefined {
     this.#answers ??= this.#given();
     while (this.#next < this.#answers.length) {
       const answer = this.#answers[this.#next++] as GivenAnswer;

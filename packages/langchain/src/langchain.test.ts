@@ -1,6 +1,13 @@
 /** Tool calls of agents and graphs of LangChain, through the gate. */
 import { describe, expect, test } from 'vitest';
-import { agent, bareGraph, decide, named, pay, runOf } from '../../../tests/support/langchain-runs.ts';
+import {
+  agent,
+  bareGraph,
+  decide,
+  named,
+  pay,
+  runOf,
+} from '../../../tests/support/langchain-runs.ts';
 import { answerTo } from './index.ts';
 
 describe.each([

@@ -30,7 +30,8 @@ export function assizeMiddleware(gate: Gate, options: LangChainOptions = {}): Ag
     const { id, name } = toolCall;
     const failed = (error: unknown): ToolResult => {
       // The correction of bad arguments stays with the agent.
-      if ((error as { readonly name?: unknown } | null)?.name === 'ToolInvocationError') throw error;
+      if ((error as { readonly name?: unknown } | null)?.name === 'ToolInvocationError')
+        throw error;
       return failureOf(error, { id: id as string, name });
     };
     const call = callOf(toolCall as ModelCall, request, failed);
@@ -38,7 +39,10 @@ export function assizeMiddleware(gate: Gate, options: LangChainOptions = {}): Ag
       handler({ ...request, toolCall: { ...toolCall, args: given } });
     return gatedCall(gate, call, make, options);
   };
-  const wrapModelCall = async (request: ModelRequest, handler: (request: ModelRequest) => Answered): Answered => {
+  const wrapModelCall = async (
+    request: ModelRequest,
+    handler: (request: ModelRequest) => Answered,
+  ): Answered => {
     const resultOf = async (asked: ModelCall): Promise<PastResult | undefined> => {
       const tool = request.tools.find(({ name }) => name === asked.name);
       if (typeof tool?.invoke !== 'function') return undefined;
@@ -52,7 +56,12 @@ export function assizeMiddleware(gate: Gate, options: LangChainOptions = {}): Ag
     const { messages } = await withPastResults(request.messages, resultOf);
     return handler({ ...request, messages });
   };
-  return { [BRAND]: true, name: 'Assize', wrapToolCall, wrapModelCall } as unknown as AgentMiddleware;
+  return {
+    [BRAND]: true,
+    name: 'Assize',
+    wrapToolCall,
+    wrapModelCall,
+  } as unknown as AgentMiddleware;
 }
 
 type Answered = Promise<AIMessage>;
@@ -60,7 +69,10 @@ type Answered = Promise<AIMessage>;
 /** The part of a question to the model that the middleware reads. */
 interface ModelRequest extends Pick<ToolCallRequest, 'runtime' | 'state'> {
   readonly messages: readonly BaseMessage[];
-  readonly tools: readonly { readonly name?: unknown; readonly invoke?: (...given: object[]) => Promise<ToolResult> }[];
+  readonly tools: readonly {
+    readonly name?: unknown;
+    readonly invoke?: (...given: object[]) => Promise<ToolResult>;
+  }[];
 }
 
 function callOf(
@@ -69,5 +81,14 @@ function callOf(
   failed: GraphCall['failed'],
 ): GraphCall {
   const { configurable = {}, context, signal } = runtime;
-  return { id, tool, args, configurable, context, isAlone: isAloneIn(state.messages, id), signal, failed };
+  return {
+    id,
+    tool,
+    args,
+    configurable,
+    context,
+    isAlone: isAloneIn(state.messages, id),
+    signal,
+    failed,
+  };
 }

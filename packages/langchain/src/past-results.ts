@@ -29,8 +29,12 @@ export async function withPastResults(
   messages: readonly BaseMessage[],
   resultOf: (call: ModelCall) => Promise<PastResult | undefined>,
 ): Promise<LedgerAnswers> {
-  const known = messages.filter((message) => !ToolMessage.isInstance(message) || !isInterimText(message.content));
-  const done = new Set(known.flatMap((message) => (ToolMessage.isInstance(message) ? [message.tool_call_id] : [])));
+  const known = messages.filter(
+    (message) => !ToolMessage.isInstance(message) || !isInterimText(message.content),
+  );
+  const done = new Set(
+    known.flatMap((message) => (ToolMessage.isInstance(message) ? [message.tool_call_id] : [])),
+  );
   const waiting: HeldCall[] = [];
   const placed: BaseMessage[] = [];
   for (const message of known) {

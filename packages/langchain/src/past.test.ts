@@ -26,9 +26,15 @@ describe.each([
     await decide(it, pauses[0]!, decision);
     for (const again of [it, it, await it.copy()]) {
       await again.start([]);
-      expect(again.asked.at(-1)!.slice(2, 4)).toMatchObject([{ content: 'paid ann' }, { tool_call_id: 'c1', ...end }]);
+      expect(again.asked.at(-1)!.slice(2, 4)).toMatchObject([
+        { content: 'paid ann' },
+        { tool_call_id: 'c1', ...end },
+      ]);
     }
-    expect(it.made).toEqual([{ to: 'ann', cents: 5 }, ...(decision === 'approve' ? [large.args] : [])]);
+    expect(it.made).toEqual([
+      { to: 'ann', cents: 5 },
+      ...(decision === 'approve' ? [large.args] : []),
+    ]);
   });
 
   test('a call that fails after the decision is told as failed, once made', async () => {
@@ -42,7 +48,11 @@ describe.each([
     for (const _again of [1, 2]) {
       await it.start([]);
       const failed = { status: 'error', content: expect.stringContaining('no such account') };
-      expect(it.asked.at(-1)!.slice(1)).toMatchObject([{ type: 'ai' }, failed, ...it.asked.at(-1)!.slice(3)]);
+      expect(it.asked.at(-1)!.slice(1)).toMatchObject([
+        { type: 'ai' },
+        failed,
+        ...it.asked.at(-1)!.slice(3),
+      ]);
     }
     expect(it.made).toHaveLength(1);
   });
@@ -56,10 +66,19 @@ describe.each([
     const { pauses } = await it.start([large]);
     await decide(it, pauses[0]!, 'approve');
     await it.start([]);
-    expect(it.asked.at(-1)![2]).toMatchObject({ status: 'error', content: expect.stringContaining('not made again') });
-    await it.gate.port.report('t1.c1', { outcome: 'failed', result: { error: { message: 'refused' } } });
+    expect(it.asked.at(-1)![2]).toMatchObject({
+      status: 'error',
+      content: expect.stringContaining('not made again'),
+    });
+    await it.gate.port.report('t1.c1', {
+      outcome: 'failed',
+      result: { error: { message: 'refused' } },
+    });
     await it.start([]);
-    expect(it.asked.at(-1)![2]).toMatchObject({ status: 'error', content: expect.stringContaining('refused') });
+    expect(it.asked.at(-1)![2]).toMatchObject({
+      status: 'error',
+      content: expect.stringContaining('refused'),
+    });
     expect(it.made).toHaveLength(1);
   });
 });

@@ -49,7 +49,13 @@ export function agUiInterrupt(held: HeldCall): AgUiInterrupt {
   };
 }
 
-function pausedCall({ run: _run, id: _id, tool: _tool, args: _args, ...paused }: HeldCall): PausedCall {
+function pausedCall({
+  run: _run,
+  id: _id,
+  tool: _tool,
+  args: _args,
+  ...paused
+}: HeldCall): PausedCall {
   return paused;
 }
 

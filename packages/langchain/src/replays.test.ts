@@ -1,6 +1,13 @@
 /** Runs of LangChain that are resumed twice, retried, forked or tampered with. */
 import { describe, expect, test } from 'vitest';
-import { agent, bareGraph, decide, named, pay, runOf } from '../../../tests/support/langchain-runs.ts';
+import {
+  agent,
+  bareGraph,
+  decide,
+  named,
+  pay,
+  runOf,
+} from '../../../tests/support/langchain-runs.ts';
 import { answerTo } from './index.ts';
 
 describe.each([
@@ -44,7 +51,9 @@ describe.each([
     const { pauses } = await it.start([pay('c1', 'bob', 500)]);
     it.tamper('"cents":500', '"cents":900');
     const { told } = await it.resume(answerTo(pauses[0]!, { type: 'approve' }));
-    expect(told).toMatchObject([{ status: 'error', content: expect.stringContaining('other arguments') }]);
+    expect(told).toMatchObject([
+      { status: 'error', content: expect.stringContaining('other arguments') },
+    ]);
     expect(it.made).toEqual([]);
   });
 
@@ -88,7 +97,9 @@ describe.each([
     const { told } = await it.start([pay('c1', 'bob', 5)]);
     expect(told).toMatchObject([{ status: 'error', content: expect.stringContaining('no money') }]);
     const again = await it.resume(undefined, await it.before('tools'));
-    expect(again.told).toMatchObject([{ status: 'error', content: expect.stringContaining('no money') }]);
+    expect(again.told).toMatchObject([
+      { status: 'error', content: expect.stringContaining('no money') },
+    ]);
     expect(it.made).toHaveLength(1);
   });
 

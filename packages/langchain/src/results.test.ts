@@ -12,7 +12,13 @@ test.each([
   [
     'a message with all members',
     new ToolMessage({
-      ...{ content: [{ type: 'text', text: 'paid' }], tool_call_id: 'c1', name: 'pay', status: 'error', id: 'm1' },
+      ...{
+        content: [{ type: 'text', text: 'paid' }],
+        tool_call_id: 'c1',
+        name: 'pay',
+        status: 'error',
+        id: 'm1',
+      },
       artifact: { seen: new Map([['a', new Set([1])]]), bytes: new Uint8Array([1, 2]) },
       metadata: { by: 'bank' },
     }),
@@ -20,7 +26,10 @@ test.each([
   ['a command', new Command({ update: { messages: [told], paid: 5 }, goto: ['next'] })],
   [
     'a command to the parent',
-    new Command({ graph: Command.PARENT, goto: [new Send('n', { said: new HumanMessage('h') }), 'm'] }),
+    new Command({
+      graph: Command.PARENT,
+      goto: [new Send('n', { said: new HumanMessage('h') }), 'm'],
+    }),
   ],
 ])('%s returns from the ledger as it was', async (_, result) => {
   const record = JSON.parse(JSON.stringify(await toRecord(result)));
@@ -50,9 +59,13 @@ describe.each([
     const it = await runOf(make, {
       pays: () => new ToolMessage({ content: 'paid', tool_call_id: 'c1', artifact }),
     });
-    expect((await it.start([pay('c1', 'bob', 5)])).told).toMatchObject([{ content: 'paid', artifact }]);
+    expect((await it.start([pay('c1', 'bob', 5)])).told).toMatchObject([
+      { content: 'paid', artifact },
+    ]);
     const again = await it.resume(undefined, await it.before('tools'));
-    expect(again.told).toMatchObject([{ status: 'error', content: expect.stringContaining('was not kept') }]);
+    expect(again.told).toMatchObject([
+      { status: 'error', content: expect.stringContaining('was not kept') },
+    ]);
     expect(it.made).toHaveLength(1);
   });
 
@@ -83,7 +96,9 @@ describe.each([
           abort.abort();
         }),
     });
-    await expect(it.start([pay('c1', 'bob', 5)], undefined, abort.signal)).rejects.toThrow(/abort/i);
+    await expect(it.start([pay('c1', 'bob', 5)], undefined, abort.signal)).rejects.toThrow(
+      /abort/i,
+    );
     expect(await it.gate.port.outcomeOf('t1.c1')).toMatchObject({ outcome: 'unknown' });
   });
 });

@@ -37,7 +37,10 @@ const BYTES_MAX = 64 * 1_048_576;
 
 /** A recorded result. Undefined if the ledger could not keep it. */
 export async function fromRecord(record: Json): Promise<ToolResult | undefined> {
-  const { command, message } = (await serde.loadsTyped('json', JSON.stringify(record))) as Partial<Plain>;
+  const { command, message } = (await serde.loadsTyped(
+    'json',
+    JSON.stringify(record),
+  )) as Partial<Plain>;
   if (message !== undefined) return new ToolMessage(message);
   return command && commandOf(command);
 }
@@ -74,7 +77,11 @@ function ofMessage(result: ToolMessage): ToolMessageFields {
 }
 
 function ofCommand({ graph, update, resume, goto }: Command): PlainCommand {
-  const places = Array.isArray(goto) ? goto.map(ofGoto) : goto === undefined ? undefined : ofGoto(goto);
+  const places = Array.isArray(goto)
+    ? goto.map(ofGoto)
+    : goto === undefined
+      ? undefined
+      : ofGoto(goto);
   return present({ graph, update, resume, goto: places }) as PlainCommand;
 }
 
@@ -85,8 +92,14 @@ function ofGoto(goto: unknown): PlainGoto {
 }
 
 function commandOf({ goto, ...more }: PlainCommand): Command {
-  const places = Array.isArray(goto) ? goto.map(gotoOf) : goto === undefined ? undefined : gotoOf(goto as PlainGoto);
-  return new Command(present({ ...more, goto: places }) as ConstructorParameters<typeof Command>[0]);
+  const places = Array.isArray(goto)
+    ? goto.map(gotoOf)
+    : goto === undefined
+      ? undefined
+      : gotoOf(goto as PlainGoto);
+  return new Command(
+    present({ ...more, goto: places }) as ConstructorParameters<typeof Command>[0],
+  );
 }
 
 function gotoOf(goto: PlainGoto): string | Send {
@@ -95,5 +108,7 @@ function gotoOf(goto: PlainGoto): string | Send {
 
 /** The members that are not undefined. */
 function present<T extends object>(members: T): T {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined),
+  ) as T;
 }

@@ -7,7 +7,13 @@ import {
   type GateCall,
   type HeldCall,
 } from '@assize/gate/internal/calls';
-import { makeOptions, notKept, personOf, runTool, type ToolRun } from '@assize/gate/internal/tool-calls';
+import {
+  makeOptions,
+  notKept,
+  personOf,
+  runTool,
+  type ToolRun,
+} from '@assize/gate/internal/tool-calls';
 import { isAssizeError } from 'assize/internal/base';
 import { readAnswer } from './answer.ts';
 import { argsOf, type CallArgs, inputOf, readInput } from './input.ts';
@@ -35,7 +41,11 @@ export interface ToolCall {
  * @throws CallError; CallError `call_refused`, `call_failed`, `call_in_doubt`; the error of
  * the tool; the errors of `Gate.run`
  */
-export async function gatedCall(gate: Gate, call: ToolCall, options: MastraOptions): Promise<unknown> {
+export async function gatedCall(
+  gate: Gate,
+  call: ToolCall,
+  options: MastraOptions,
+): Promise<unknown> {
   call.context.abortSignal?.throwIfAborted();
   return new GatedCall(gate, call, options).result();
 }
@@ -82,7 +92,12 @@ class GatedCall {
     const { tool, context } = this.#of;
     const options = makeOptions(tool, this.#options, context.abortSignal);
     const toRecord = (result: unknown): KeptResult => this.#kept(result);
-    return runTool(this.#gate, this.#call, { make: (begun) => this.#make(begun), toRecord }, options);
+    return runTool(
+      this.#gate,
+      this.#call,
+      { make: (begun) => this.#make(begun), toRecord },
+      options,
+    );
   }
 
   #kept(result: unknown): KeptResult {
@@ -106,7 +121,8 @@ class GatedCall {
   /** A tool that pauses itself is made again after the pause, and gets the answer to it. */
   #isGatesAnswer(): boolean {
     const { context } = this.#of;
-    const isPaused = pauseBefore(context) !== undefined || readAnswer(pausedBy(context).resumeData) !== undefined;
+    const isPaused =
+      pauseBefore(context) !== undefined || readAnswer(pausedBy(context).resumeData) !== undefined;
     return isPaused || !this.#isIdempotent;
   }
 
@@ -146,7 +162,8 @@ class GatedCall {
     const given = pausedBy(context).resumeData;
     const answer = readAnswer(given);
     // A model can write an answer too, but not the payload that Mastra has kept of the pause.
-    if (answer === undefined || pauseBefore(context)?.assize.approval !== held.approval) return false;
+    if (answer === undefined || pauseBefore(context)?.assize.approval !== held.approval)
+      return false;
     const { call, approval, digest } = answer.assize;
     if (call !== held.call || approval !== held.approval || digest !== held.digest) return false;
     const person = await personOf(this.#options.approver, { answer: given, held, context });
@@ -154,7 +171,12 @@ class GatedCall {
     const { decision, reason } = answer;
     const told = reason === undefined ? {} : { reason };
     try {
-      await this.#gate.port.decide(held.approval, { decision, ...person, method: 'mastra', ...told });
+      await this.#gate.port.decide(held.approval, {
+        decision,
+        ...person,
+        method: 'mastra',
+        ...told,
+      });
       return true;
     } catch (error) {
       // Mastra would tell the model, and end the run without the call.

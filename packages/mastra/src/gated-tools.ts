@@ -11,16 +11,18 @@ import type { MastraTool, ToolContext } from './tool.ts';
  *
  * @throws ArgumentError `bad_argument`
  */
-export function gatedTools<const T extends readonly MastraTool[] | Readonly<Record<string, MastraTool>>>(
-  gate: Gate,
-  tools: T,
-  options: MastraOptions = {},
-): T {
+export function gatedTools<
+  const T extends readonly MastraTool[] | Readonly<Record<string, MastraTool>>,
+>(gate: Gate, tools: T, options: MastraOptions = {}): T {
   checkArgument(GATE, gate, 'gate');
   checkArgument(Array.isArray(tools) ? arg.list(TOOL) : arg.record(TOOL), tools, 'tools');
   checkArgument(MASTRA_OPTIONS, options, 'options');
-  if (Array.isArray(tools)) return tools.map((tool) => gatedTool(gate, tool, options)) as unknown as T;
-  const gated = Object.entries(tools).map(([name, tool]) => [name, gatedTool(gate, tool as MastraTool, options)]);
+  if (Array.isArray(tools))
+    return tools.map((tool) => gatedTool(gate, tool, options)) as unknown as T;
+  const gated = Object.entries(tools).map(([name, tool]) => [
+    name,
+    gatedTool(gate, tool as MastraTool, options),
+  ]);
   return Object.fromEntries(gated) as T;
 }
 

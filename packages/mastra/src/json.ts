@@ -12,7 +12,10 @@ const BYTES_MAX = 64 * 1_048_576;
  *
  * @param dates - whether a date is written as its text; else it is not JSON
  */
-export function asJson(value: unknown, { dates = false }: { readonly dates?: boolean } = {}): AsJson {
+export function asJson(
+  value: unknown,
+  { dates = false }: { readonly dates?: boolean } = {},
+): AsJson {
   if (value === undefined) return { json: undefined };
   const found = copied(value, { dates, at: '', above: [] });
   if ('at' in found) return found;
@@ -35,10 +38,13 @@ interface Place {
 type Copied = { readonly json: Json } | { readonly at: string };
 
 function copied(value: unknown, place: Place): Copied {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return { json: value };
+  if (value === null || typeof value === 'string' || typeof value === 'boolean')
+    return { json: value };
   if (typeof value === 'number' && Number.isFinite(value)) return { json: value };
-  if (typeof value !== 'object' || value === null || place.above.includes(value)) return { at: place.at || '/' };
-  if (place.dates && value instanceof Date && !Number.isNaN(value.getTime())) return { json: value.toISOString() };
+  if (typeof value !== 'object' || value === null || place.above.includes(value))
+    return { at: place.at || '/' };
+  if (place.dates && value instanceof Date && !Number.isNaN(value.getTime()))
+    return { json: value.toISOString() };
   if (!Array.isArray(value) && !isPlain(value)) return { at: place.at || '/' };
   const above = [...place.above, value];
   const members: [string, Json][] = [];
@@ -48,7 +54,9 @@ function copied(value: unknown, place: Place): Copied {
     if ('at' in found) return found;
     members.push([name, found.json]);
   }
-  return { json: Array.isArray(value) ? members.map(([, member]) => member) : Object.fromEntries(members) };
+  return {
+    json: Array.isArray(value) ? members.map(([, member]) => member) : Object.fromEntries(members),
+  };
 }
 
 function isPlain(value: object): boolean {

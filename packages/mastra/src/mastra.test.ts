@@ -8,7 +8,13 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openShop, type Shop } from '../../../tests/support/gated-shop.ts';
 import { decide } from '../tests/support/decide.ts';
-import { type AssizeSuspension, answerTo, gatedTools, type MastraOptions, type ToolContext } from './index.ts';
+import {
+  type AssizeSuspension,
+  answerTo,
+  gatedTools,
+  type MastraOptions,
+  type ToolContext,
+} from './index.ts';
 
 const SCHEMA = z.object({
   to: z.string(),
@@ -23,7 +29,11 @@ class PayTool {
   readonly id = 'pay';
   readonly inputSchema: z.ZodType;
   readonly resumeSchema = z.object({ account: z.string() });
-  readonly made: { readonly paid: Paid; readonly context: ToolContext; readonly given: ToolContext }[] = [];
+  readonly made: {
+    readonly paid: Paid;
+    readonly context: ToolContext;
+    readonly given: ToolContext;
+  }[] = [];
   result: (paid: Paid, context: ToolContext) => unknown = ({ to }) => ({ paid: to });
 
   constructor(inputSchema: z.ZodType = SCHEMA) {
@@ -45,7 +55,11 @@ interface Place {
   call(input: unknown, more?: { id?: string; answer?: unknown; kept?: unknown }): Promise<unknown>;
 }
 
-function place({ gate }: Pick<Shop, 'gate'>, options: MastraOptions = {}, tool: PayTool = new PayTool()): Place {
+function place(
+  { gate }: Pick<Shop, 'gate'>,
+  options: MastraOptions = {},
+  tool: PayTool = new PayTool(),
+): Place {
   const { pay } = gatedTools(gate, { pay: tool }, options);
   const pauses: AssizeSuspension[] = [];
   const contexts: ToolContext[] = [];
@@ -69,19 +83,25 @@ describe('a tool', () => {
     expect(listed).toBeInstanceOf(PayTool);
     expect(Object.keys(listed)).toEqual(expect.arrayContaining(['id', 'inputSchema', 'execute']));
     expect(tool.resumeSchema).not.toBe(listed.resumeSchema);
-    const told = (listed.resumeSchema as never as { '~standard': { jsonSchema: { input(): object } } })['~standard'];
+    const told = (
+      listed.resumeSchema as never as { '~standard': { jsonSchema: { input(): object } } }
+    )['~standard'];
     expect(told.jsonSchema.input()).toMatchObject({ required: ['decision', 'assize'] });
     // A form of pauses makes Mastra call a tool after its siblings.
     expect(listed).not.toHaveProperty('suspendSchema');
     const own = Object.assign(new PayTool(), { suspendSchema: z.object({ which: z.string() }) });
     const { pay } = gatedTools(gate, { pay: own });
-    expect(pay.suspendSchema['~standard'].validate({ tool: 'pay' })).toEqual({ value: { tool: 'pay' } });
+    expect(pay.suspendSchema['~standard'].validate({ tool: 'pay' })).toEqual({
+      value: { tool: 'pay' },
+    });
   });
 
   test('of a client is not one of the gate', async () => {
     const { gate } = await openShop();
     expect(() => gatedTools(gate, [{ id: 'look' }])).toThrow(/createTool/);
-    expect(() => gatedTools(gate, { look: { execute: async () => 1 } as never })).toThrow(/createTool/);
+    expect(() => gatedTools(gate, { look: { execute: async () => 1 } as never })).toThrow(
+      /createTool/,
+    );
   });
 });
 
@@ -105,7 +125,10 @@ describe('a call', () => {
     const it = place(await openShop(), { approver: () => 'manager:grace' });
     await it.call({ to: 'bob', cents: 500 });
     const answer = answerTo(it.pauses[0]!, { decision: 'approve' });
-    const other = { ...it.pauses[0]!, assize: { ...it.pauses[0]!.assize, approval: 'f'.repeat(64) } };
+    const other = {
+      ...it.pauses[0]!,
+      assize: { ...it.pauses[0]!.assize, approval: 'f'.repeat(64) },
+    };
     for (const kept of [undefined, null, { which: 'account' }, other])
       expect(await it.call({ to: 'bob', cents: 500 }, { answer, kept })).toBeUndefined();
     expect([it.pauses.length, it.tool.made.length]).toEqual([5, 0]);
@@ -137,7 +160,9 @@ describe('a call', () => {
     await it.call({ to: 'bob!', cents: 500 });
     const [kept] = it.pauses;
     await decide(it.gate, kept!, 'approve');
-    expect(await it.call({ to: 'bob!', cents: 500 }, { answer: {}, kept })).toEqual({ paid: 'bob!' });
+    expect(await it.call({ to: 'bob!', cents: 500 }, { answer: {}, kept })).toEqual({
+      paid: 'bob!',
+    });
   });
 
   test('that suspends itself and may be made again gets its own answer', async () => {
@@ -163,9 +188,9 @@ describe('a call', () => {
     await decide(it.gate, kept!, 'approve');
     // Also if the kept pause was changed alike.
     for (const args of [kept!.args, { to: 'bob', cents: 900 }])
-      await expect(it.call({ to: 'bob', cents: 900 }, { answer: {}, kept: { ...kept, args } })).rejects.toThrow(
-        /other arguments/,
-      );
+      await expect(
+        it.call({ to: 'bob', cents: 900 }, { answer: {}, kept: { ...kept, args } }),
+      ).rejects.toThrow(/other arguments/);
     expect(it.tool.made).toEqual([]);
   });
 
@@ -227,7 +252,11 @@ describe('a call', () => {
 
   test('that does not fit its schema has failed, in the form of Mastra', async () => {
     const it = place(await openShop());
-    const misfit = { error: true, message: 'no such bank', validationErrors: { errors: [], fields: {} } };
+    const misfit = {
+      error: true,
+      message: 'no such bank',
+      validationErrors: { errors: [], fields: {} },
+    };
     it.tool.result = () => misfit;
     expect(await it.call({ to: 'bob', cents: 5 })).toEqual(misfit);
     expect(await it.gate.port.outcomeOf('r1.c1')).toMatchObject({ outcome: 'failed' });
@@ -239,7 +268,12 @@ describe('a call', () => {
     const tool = new PayTool();
     const { pay } = gatedTools(gate, { pay: tool });
     const input = { to: 'bob', cents: 500 };
-    for (const context of [{}, { agent: { toolCallId: 'c1' } }, { runId: 'r1', agent: {} }, { workflow: {} }])
+    for (const context of [
+      {},
+      { agent: { toolCallId: 'c1' } },
+      { runId: 'r1', agent: {} },
+      { workflow: {} },
+    ])
       await expect(pay.execute(input, context)).rejects.toMatchObject({
         code: 'no_identity',
         message: expect.stringMatching(
@@ -268,9 +302,21 @@ describe('a call', () => {
 
 /** Approves a suspended call with other arguments, as the console does. */
 async function amend({ store }: Shop, { assize }: AssizeSuspension, args: object): Promise<void> {
-  const world = await createAssize({ store, domain: gateway({}) as unknown as Domain, name: 'calls', env: {} });
+  const world = await createAssize({
+    store,
+    domain: gateway({}) as unknown as Domain,
+    name: 'calls',
+    env: {},
+  });
   try {
-    const proposed = { id: assize.call, session: 'r1', server: 'shop', tool: 'pay', args, once: true };
+    const proposed = {
+      id: assize.call,
+      session: 'r1',
+      server: 'shop',
+      tool: 'pay',
+      args,
+      once: true,
+    };
     const by = { principal: 'manager:grace', method: 'test' };
     await world.trajectory.approvals.approve(assize.approval, { ...by, args: proposed } as never);
   } finally {

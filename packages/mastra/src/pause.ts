@@ -35,7 +35,9 @@ export function readSuspension(payload: unknown): AssizeSuspension | undefined {
 }
 
 /** Whether a member `assize` names a call, by its digest unless it waits for another one. */
-export function namesCall(assize: unknown): assize is Pick<SuspendedCall, 'call' | 'approval' | 'digest'> {
+export function namesCall(
+  assize: unknown,
+): assize is Pick<SuspendedCall, 'call' | 'approval' | 'digest'> {
   if (!isRecord(assize)) return false;
   const { call, approval, digest = '' } = assize;
   return [call, approval, digest].every((name) => typeof name === 'string');

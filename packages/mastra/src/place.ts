@@ -26,7 +26,8 @@ export function identityOf(
   context: ToolContext,
   { identity }: Pick<MastraOptions, 'identity'>,
 ): CallIdentity {
-  const found = identity === undefined ? givenBy(context, { tool, args }) : identity(input, context);
+  const found =
+    identity === undefined ? givenBy(context, { tool, args }) : identity(input, context);
   const { run, id } = found ?? {};
   if (isText(run) && isText(id)) return { run, id };
   const text = `The call of ${tool} has no run or no id. Call it in an agent or a workflow, or pass \`identity\`.`;
@@ -37,7 +38,8 @@ function givenBy(
   { runId, agent, workflow }: ToolContext,
   { tool, args }: Omit<Named, 'input'>,
 ): Partial<CallIdentity> | undefined {
-  if (agent !== undefined) return { ...(runId !== undefined && { run: runId }), ...idOf(agent.toolCallId) };
+  if (agent !== undefined)
+    return { ...(runId !== undefined && { run: runId }), ...idOf(agent.toolCallId) };
   if (workflow === undefined) return undefined;
   const id = `${tool}.${contentHash(args).slice(0, 16)}`;
   return { ...(workflow.runId !== undefined && { run: workflow.runId }), id };

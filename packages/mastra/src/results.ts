@@ -13,6 +13,7 @@ export function toRecord(result: unknown): KeptResult {
 
 /** The message of an input or output that does not fit its schema, as Mastra returns it. */
 export function misfitOf(result: unknown): string | undefined {
-  if (!isRecord(result) || result['error'] !== true || !isRecord(result['validationErrors'])) return undefined;
+  if (!isRecord(result) || result['error'] !== true || !isRecord(result['validationErrors']))
+    return undefined;
   return typeof result['message'] === 'string' ? result['message'] : 'It does not fit its schema.';
 }

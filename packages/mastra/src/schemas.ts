@@ -17,7 +17,14 @@ export interface ToldSchema {
 function told(form: Json): ToldSchema {
   const validate = (value: unknown) => ({ value });
   const json = () => structuredClone(form);
-  return { '~standard': { version: 1, vendor: 'assize', validate, jsonSchema: { input: json, output: json } } };
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'assize',
+      validate,
+      jsonSchema: { input: json, output: json },
+    },
+  };
 }
 
 const TEXT = { type: 'string' };

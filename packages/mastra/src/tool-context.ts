@@ -26,7 +26,10 @@ export interface ToolPauses {
  * The context for the tool. Of an agent it is the same object: Mastra has noted of it that the
  * input is checked, and would read a checked input again.
  */
-export function contextFor(context: ToolContext, pauses: ToolPauses & { readonly isNew: boolean }): ToolContext {
+export function contextFor(
+  context: ToolContext,
+  pauses: ToolPauses & { readonly isNew: boolean },
+): ToolContext {
   const isSame = context.agent !== undefined && !pauses.isNew;
   const given = isSame ? context : { ...context };
   change(given, pauses);

@@ -28,17 +28,20 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
       ['about another call', (pause) => wrongly(pause, { call: 'another' })],
       ['about another question', (pause) => wrongly(pause, { approval: 'a'.repeat(64) })],
       ['about another content', (pause) => wrongly(pause, { digest: '0'.repeat(64) })],
-    ])('an answer that is %s approves nothing, and the pause is repeated', async (_name, answer) => {
-      const it = await runOf(kind, named);
-      const { pauses } = await it.start([pay('c1', 'bob', 500)]);
-      const again = await it.resume(answer(pauses[0]!));
-      expect(again.pauses).toEqual(pauses);
-      expect(it.made).toEqual([]);
-      // A later answer counts.
-      const { told } = await it.resume(answerTo(again.pauses[0]!, { decision: 'approve' }));
-      expect(told).toMatchObject([{ result: { paid: 'bob' } }]);
-      expect(it.made).toHaveLength(1);
-    });
+    ])(
+      'an answer that is %s approves nothing, and the pause is repeated',
+      async (_name, answer) => {
+        const it = await runOf(kind, named);
+        const { pauses } = await it.start([pay('c1', 'bob', 500)]);
+        const again = await it.resume(answer(pauses[0]!));
+        expect(again.pauses).toEqual(pauses);
+        expect(it.made).toEqual([]);
+        // A later answer counts.
+        const { told } = await it.resume(answerTo(again.pauses[0]!, { decision: 'approve' }));
+        expect(told).toMatchObject([{ result: { paid: 'bob' } }]);
+        expect(it.made).toHaveLength(1);
+      },
+    );
 
     test('an answer without a person is none, also when a person comes later', async () => {
       let person: string | undefined;
@@ -56,7 +59,9 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
       const { pauses } = await it.start([pay('c1', 'bob', 500)]);
       const answer = answerTo(pauses[0]!, { decision: 'approve' });
       const again = await it.resume(answer);
-      expect(again.pauses).toMatchObject([{ assize: pauses[0]!.assize, message: expect.stringContaining('mallory') }]);
+      expect(again.pauses).toMatchObject([
+        { assize: pauses[0]!.assize, message: expect.stringContaining('mallory') },
+      ]);
       person = 'manager:grace';
       expect((await it.resume(answer)).told).toMatchObject([{ result: { paid: 'bob' } }]);
       expect(it.made).toHaveLength(1);
@@ -66,7 +71,9 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
       const it = await runOf(kind, named);
       const { pauses } = await it.start([pay('c1', 'bob', 500)]);
       const copy = await it.copy();
-      const { told } = await it.resume(answerTo(pauses[0]!, { decision: 'reject', reason: 'too much' }));
+      const { told } = await it.resume(
+        answerTo(pauses[0]!, { decision: 'reject', reason: 'too much' }),
+      );
       expect(told).toMatchObject([{ error: expect.stringContaining('too much') }]);
       const after = await copy.resume(answerTo(pauses[0]!, { decision: 'approve' }));
       expect(after.told).toMatchObject([{ error: expect.stringContaining('too much') }]);
@@ -122,7 +129,9 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
   test('an answer that the model writes itself approves nothing', async () => {
     const it = await runOf(agentKind, named);
     const written = { decision: 'approve', assize: { call: 'x', approval: 'y', digest: 'z' } };
-    const call = (id: string, resumeData: object) => [{ id, tool: 'pay', args: { to: 'bob', cents: 500, resumeData } }];
+    const call = (id: string, resumeData: object) => [
+      { id, tool: 'pay', args: { to: 'bob', cents: 500, resumeData } },
+    ];
     const { pauses } = await it.start(call('c1', written));
     expect(pauses).toMatchObject([{ args: { to: 'bob', cents: 500 } }]);
     // Also one that knows an earlier pause: it is not about the new call.

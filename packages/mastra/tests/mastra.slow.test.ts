@@ -12,7 +12,9 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
   ] as const)('%s', (_, kind) => {
     test('an allowed call is made, and its result is told', async () => {
       const it = await runOf(kind);
-      expect((await it.start([pay('c1', 'bob', 5)])).told).toMatchObject([{ result: { paid: 'bob' } }]);
+      expect((await it.start([pay('c1', 'bob', 5)])).told).toMatchObject([
+        { result: { paid: 'bob' } },
+      ]);
       expect(it.made).toEqual([{ to: 'bob', cents: 5 }]);
     });
 
@@ -28,7 +30,11 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
       const { pauses } = await it.start([pay('c1', 'bob', 500)]);
       expect(pauses).toMatchObject([
         {
-          ...{ tool: 'pay', args: { to: 'bob', cents: 500 }, message: expect.stringContaining('large') },
+          ...{
+            tool: 'pay',
+            args: { to: 'bob', cents: 500 },
+            message: expect.stringContaining('large'),
+          },
           assize: { reason: expect.stringContaining('large'), digest: expect.any(String) },
         },
       ]);

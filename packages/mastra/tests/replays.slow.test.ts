@@ -3,12 +3,22 @@ import { describe, expect, test } from 'vitest';
 import { hasMastra } from '../../../tests/support/mastra/packages.ts';
 import { answerTo } from '../src/index.ts';
 import { decide } from './support/decide.ts';
-import { agentKind, endOfWorkflow, named, pay, type Run, runOf, workflowKind } from './support/mastra-runs.ts';
+import {
+  agentKind,
+  endOfWorkflow,
+  named,
+  pay,
+  type Run,
+  runOf,
+  workflowKind,
+} from './support/mastra-runs.ts';
 
 /** Sends the workflow of a run back to its step. */
 async function back(it: Run, inputData?: object) {
   const run = await it.mastra.getWorkflow('pays').createRun({ runId: it.runId });
-  return endOfWorkflow(await run.timeTravel({ step: 'pay', ...(inputData !== undefined && { inputData }) }));
+  return endOfWorkflow(
+    await run.timeTravel({ step: 'pay', ...(inputData !== undefined && { inputData }) }),
+  );
 }
 
 describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () => {
@@ -42,7 +52,9 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
       const it = await runOf(kind, named);
       const { pauses } = await it.start([pay('c1', 'bob', 500)]);
       expect(it.tamper('"cents":500', '"cents":900')).toBeGreaterThan(0);
-      const { told, pauses: others } = await it.resume(answerTo(pauses[0]!, { decision: 'approve' }));
+      const { told, pauses: others } = await it.resume(
+        answerTo(pauses[0]!, { decision: 'approve' }),
+      );
       // A step of a workflow with other arguments is another call, with its own approval.
       if (kind === workflowKind) expect(others).toMatchObject([{ args: { cents: 900 } }]);
       else expect(told).toMatchObject([{ error: expect.stringContaining('other arguments') }]);
@@ -79,13 +91,21 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
 
   test('siblings of a held call are made once, whatever is resumed', async () => {
     const it = await runOf(agentKind, named);
-    const { pauses } = await it.start([pay('c1', 'ann', 5), pay('c2', 'bob', 500), pay('c3', 'eve', 7)]);
+    const { pauses } = await it.start([
+      pay('c1', 'ann', 5),
+      pay('c2', 'bob', 500),
+      pay('c3', 'eve', 7),
+    ]);
     expect(pauses).toHaveLength(1);
     expect(it.made.map(({ to }) => to).sort()).toEqual(['ann', 'eve']);
     const copy = await it.copy();
     const answer = answerTo(pauses[0]!, { decision: 'approve' });
     const { told } = await it.resume(answer);
-    const results = [{ result: { paid: 'ann' } }, { result: { paid: 'bob' } }, { result: { paid: 'eve' } }];
+    const results = [
+      { result: { paid: 'ann' } },
+      { result: { paid: 'bob' } },
+      { result: { paid: 'eve' } },
+    ];
     expect(told).toMatchObject(results);
     expect((await copy.resume(answer)).told).toMatchObject(results);
     expect(it.made).toHaveLength(3);
@@ -95,7 +115,9 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
     const it = await runOf(agentKind, named);
     const first = await it.start([pay('c1', 'bob', 500), pay('c2', 'eve', 900)]);
     expect(first.pauses).toHaveLength(2);
-    const [bob, eve] = ['bob', 'eve'].map((to) => first.pauses.find(({ args }) => args['to'] === to)!);
+    const [bob, eve] = ['bob', 'eve'].map(
+      (to) => first.pauses.find(({ args }) => args['to'] === to)!,
+    );
     // Mastra gives an answer without the id of a call to each call that waits.
     const answer = answerTo(bob!, { decision: 'approve' });
     expect((await it.resume(answer)).pauses).toEqual([eve]);
@@ -155,7 +177,9 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
     expect((await it.start([pay('c1', 'bob', 5)])).told).toMatchObject([
       { error: expect.stringContaining('calls.settle') },
     ]);
-    expect((await back(it)).told).toMatchObject([{ error: expect.stringContaining('calls.settle') }]);
+    expect((await back(it)).told).toMatchObject([
+      { error: expect.stringContaining('calls.settle') },
+    ]);
     expect(it.made).toHaveLength(1);
   });
 
@@ -164,7 +188,9 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
     it.gate.port.report = () => Promise.reject(new Error('the process has ended'));
     await it.start([pay('c1', 'bob', 5)]);
     const other = await it.other();
-    expect((await back(other)).told).toMatchObject([{ error: expect.stringContaining('calls.settle') }]);
+    expect((await back(other)).told).toMatchObject([
+      { error: expect.stringContaining('calls.settle') },
+    ]);
     expect(it.made).toHaveLength(1);
   });
 });

@@ -31,7 +31,11 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
       types.push(type);
       if (type === 'tool-output') end.resolve();
     }
-    expect(types.filter((type) => type.startsWith('tool'))).toEqual(['tool-call', 'tool-output', 'tool-result']);
+    expect(types.filter((type) => type.startsWith('tool'))).toEqual([
+      'tool-call',
+      'tool-output',
+      'tool-result',
+    ]);
   });
 
   test('an aborted run leaves its call in doubt', async () => {
@@ -66,7 +70,9 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
       idempotent: ['pay'],
       pays: ({ to }, context) => {
         const { suspend, resumeData } = (context as Given).agent;
-        return resumeData === undefined ? suspend({ which: 'account' }) : { paid: to, from: resumeData.account };
+        return resumeData === undefined
+          ? suspend({ which: 'account' })
+          : { paid: to, from: resumeData.account };
       },
     });
     expect((await it.start([pay('c1', 'bob', 5)])).pauses).toEqual([{ which: 'account' }]);
@@ -77,10 +83,15 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
 
   test('a result that cannot be kept is given once, and a repetition says so', async () => {
     const it = await runOf(workflowKind, { pays: () => ({ at: new Date(0) }) });
-    expect((await it.start([pay('c1', 'bob', 5)])).told).toMatchObject([{ result: { at: new Date(0) } }]);
+    expect((await it.start([pay('c1', 'bob', 5)])).told).toMatchObject([
+      { result: { at: new Date(0) } },
+    ]);
     const run = await it.mastra.getWorkflow('pays').createRun({ runId: it.runId });
     const { status, error } = await run.timeTravel({ step: 'pay' });
-    expect([status, error?.message]).toEqual(['failed', expect.stringContaining('no plain data at /at')]);
+    expect([status, error?.message]).toEqual([
+      'failed',
+      expect.stringContaining('no plain data at /at'),
+    ]);
     expect(it.made).toHaveLength(1);
   });
 
@@ -106,13 +117,22 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
     const run = await mastra.getWorkflow('pays').createRun();
     const first = await run.start({ inputData: { to: 'bob', cents: 500 } });
     const { wire, card } = first.suspendPayload as Record<string, AssizeSuspension>;
-    const mixed = await run.resume({ step: 'wire', resumeData: answerTo(card!, { decision: 'approve' }) });
+    const mixed = await run.resume({
+      step: 'wire',
+      resumeData: answerTo(card!, { decision: 'approve' }),
+    });
     expect(mixed.status).toBe('suspended');
     expect(made).toEqual([]);
     await run.resume({ step: 'card', resumeData: answerTo(card!, { decision: 'approve' }) });
     expect(made).toEqual(['card bob']);
-    const end = await run.resume({ step: 'wire', resumeData: answerTo(wire!, { decision: 'approve' }) });
-    expect(end).toMatchObject({ status: 'success', result: { wire: { by: 'wire' }, card: { by: 'card' } } });
+    const end = await run.resume({
+      step: 'wire',
+      resumeData: answerTo(wire!, { decision: 'approve' }),
+    });
+    expect(end).toMatchObject({
+      status: 'success',
+      result: { wire: { by: 'wire' }, card: { by: 'card' } },
+    });
     expect(made).toEqual(['card bob', 'wire bob']);
   });
 });

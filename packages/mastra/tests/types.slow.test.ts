@@ -54,10 +54,17 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
     copyFileSync(join(root, 'examples/programs/mastra-agent.ts'), join(here, 'mastra-agent.ts'));
     writeFileSync(join(here, 'uses.ts'), USES);
     const compilerOptions = { typeRoots: [join(root, 'node_modules/@types')] };
-    const config = { extends: join(root, 'tsconfig.json'), compilerOptions, include: ['*.ts'], exclude: [] };
+    const config = {
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions,
+      include: ['*.ts'],
+      exclude: [],
+    };
     writeFileSync(join(here, 'tsconfig.json'), JSON.stringify(config));
     const compiler = join(root, 'node_modules/typescript/bin/tsc');
-    const { stdout, status } = spawnSync(process.execPath, [compiler, '-p', here], { encoding: 'utf8' });
+    const { stdout, status } = spawnSync(process.execPath, [compiler, '-p', here], {
+      encoding: 'utf8',
+    });
     expect([stdout, status]).toEqual(['', 0]);
   });
 });

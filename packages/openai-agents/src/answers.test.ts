@@ -12,7 +12,10 @@ test('an approval of a named person is recorded, and the call is made', async ()
       return context.user;
     },
   });
-  const { state, held } = await it.start([pay('c1', 'bob', 500)], { runId: 'r1', user: 'manager:grace' });
+  const { state, held } = await it.start([pay('c1', 'bob', 500)], {
+    runId: 'r1',
+    user: 'manager:grace',
+  });
   state.approve(state.getInterruptions()[0]!);
   expect((await it.resume(state)).told).toEqual([['c1', 'paid bob']]);
   expect(seen).toEqual([[{ type: 'approve' }, held[0]]]);
@@ -66,7 +69,10 @@ test('an approval of every later call is refused, and approves nothing', async (
     }),
   );
   expect(() => state.reject(item!, { alwaysReject: true })).toThrow(
-    expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('standing approval') }),
+    expect.objectContaining({
+      code: 'bad_argument',
+      message: expect.stringContaining('standing approval'),
+    }),
   );
   expect((await it.resume(state)).paused).toEqual(['c1']);
   expect(it.made).toEqual([]);
@@ -102,7 +108,9 @@ test('an approval that a state brings along is none', async () => {
   // As the SDK writes it: a process without the gate has approved.
   const plain = new RunState(new RunContext({ runId: 'r1' }), 'go', it.agent, 5);
   plain._context.approveTool(state.getInterruptions()[0]!, { alwaysApprove: true });
-  const { functionApprovals, approvalInvocations, approvals } = JSON.parse(plain.toString()).context;
+  const { functionApprovals, approvalInvocations, approvals } = JSON.parse(
+    plain.toString(),
+  ).context;
   Object.assign(forged.context, { functionApprovals, approvalInvocations, approvals });
   expect(JSON.stringify(forged)).toContain('"approved":true');
   const restored = await it.restore(JSON.stringify(forged));
@@ -143,7 +151,12 @@ test('an answer to a state with a context of the program counts', async () => {
   const { state } = await it.start([pay('c1', 'bob', 500)], { runId: 'r1' });
   const context = new RunContext({ runId: 'r1', user: 'manager:grace' });
   const options = { contextStrategy: 'replace' } as const;
-  const restored = await RunState.fromStringWithContext(it.agent, state.toString(), context, options);
+  const restored = await RunState.fromStringWithContext(
+    it.agent,
+    state.toString(),
+    context,
+    options,
+  );
   expect(await heldCalls(restored)).toMatchObject([{ id: 'c1' }]);
   restored.approve(restored.getInterruptions()[0]!);
   expect((await it.resume(restored as never)).told).toEqual([['c1', 'paid bob']]);

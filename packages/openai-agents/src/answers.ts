@@ -1,5 +1,11 @@
 import { CallError } from '@assize/gate/internal/calls';
-import type { Agent, FunctionTool, RunContext, RunState, RunToolApprovalItem } from '@openai/agents';
+import type {
+  Agent,
+  FunctionTool,
+  RunContext,
+  RunState,
+  RunToolApprovalItem,
+} from '@openai/agents';
 import { hasNamedArgs } from './call-args.ts';
 import type { StateAnswer } from './options.ts';
 
@@ -42,9 +48,13 @@ export function takeAnswers(context: RunContext<any>, agent: Agent<any, any>): v
   Object.defineProperties(context, {
     approveTool: {
       configurable: true,
-      value: (item: RunToolApprovalItem, options: { readonly alwaysApprove?: boolean } = {}): void => {
+      value: (
+        item: RunToolApprovalItem,
+        options: { readonly alwaysApprove?: boolean } = {},
+      ): void => {
         const { alwaysApprove = false } = options;
-        if (!took(answers, item, { type: 'approve' }, alwaysApprove)) approveTool.call(context, item, options);
+        if (!took(answers, item, { type: 'approve' }, alwaysApprove))
+          approveTool.call(context, item, options);
       },
     },
     rejectTool: {
@@ -63,11 +73,16 @@ export function takeAnswers(context: RunContext<any>, agent: Agent<any, any>): v
 
 /** Takes the answers to the paused calls of a state, also if the SDK has not prepared its tools. */
 export function takeAnswersTo(state: RunState<any, any>): void {
-  for (const item of state.getInterruptions()) if (gatedIn(item) !== undefined) takeAnswers(state._context, item.agent);
+  for (const item of state.getInterruptions())
+    if (gatedIn(item) !== undefined) takeAnswers(state._context, item.agent);
 }
 
 /** The answer to a call. It is given once. */
-export function answerTo(context: RunContext<any>, calls: object, callId: string): StateAnswer | undefined {
+export function answerTo(
+  context: RunContext<any>,
+  calls: object,
+  callId: string,
+): StateAnswer | undefined {
   const given = ANSWERS.get(context)?.byCalls.get(calls);
   const answer = given?.get(callId);
   given?.delete(callId);
@@ -78,7 +93,9 @@ export function answerTo(context: RunContext<any>, calls: object, callId: string
 export function gatedIn<Calls extends object>(item: RunToolApprovalItem): Calls | undefined {
   const { agent, rawItem } = item;
   if (rawItem.type !== 'function_call') return undefined;
-  const found = agent.tools.find((tool) => tool.type === 'function' && tool.name === rawItem.name && GATED in tool);
+  const found = agent.tools.find(
+    (tool) => tool.type === 'function' && tool.name === rawItem.name && GATED in tool,
+  );
   return (found as GatedTool<Calls> | undefined)?.[GATED];
 }
 
@@ -87,7 +104,12 @@ export function modelCallIdOf({ rawItem }: RunToolApprovalItem): string {
   return rawItem.type === 'function_call' ? rawItem.callId : '';
 }
 
-function took(answers: RunAnswers, item: RunToolApprovalItem, answer: StateAnswer, isForAll: boolean): boolean {
+function took(
+  answers: RunAnswers,
+  item: RunToolApprovalItem,
+  answer: StateAnswer,
+  isForAll: boolean,
+): boolean {
   const calls = gatedIn(item);
   if (calls === undefined) return false;
   if (isForAll) {

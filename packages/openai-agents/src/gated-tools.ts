@@ -44,14 +44,21 @@ function gatedTool(tool: AnyTool, calls: ToolCalls): AnyTool {
     prototype: Object.getPrototypeOf(tool),
     members: Object.getOwnPropertyDescriptors(tool),
   };
-  return Object.create(prototype, { ...members, ...Object.getOwnPropertyDescriptors(own) }) as AnyTool;
+  return Object.create(prototype, {
+    ...members,
+    ...Object.getOwnPropertyDescriptors(own),
+  }) as AnyTool;
 }
 
 /** A tool that runs an agent is interrupted by the agent's calls, and has no end of its own. */
-const TOOL: ArgumentSchema = arg.of('a function tool that is not gated yet, and runs no agent', (value) => {
-  const { type, name, invoke, on } = (value ?? {}) as { readonly [member: string]: unknown };
-  const isFunction = type === 'function' && typeof name === 'string' && typeof invoke === 'function';
-  return isFunction && on === undefined && !(GATED in (value as object));
-});
+const TOOL: ArgumentSchema = arg.of(
+  'a function tool that is not gated yet, and runs no agent',
+  (value) => {
+    const { type, name, invoke, on } = (value ?? {}) as { readonly [member: string]: unknown };
+    const isFunction =
+      type === 'function' && typeof name === 'string' && typeof invoke === 'function';
+    return isFunction && on === undefined && !(GATED in (value as object));
+  },
+);
 
 const TOOLS: ArgumentSchema = arg.list(TOOL);

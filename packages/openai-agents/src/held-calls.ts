@@ -4,7 +4,9 @@ import { type ArgumentSchema, arg, checkArgument, isInstance } from 'assize/inte
 import { gatedIn, modelCallIdOf, takeAnswersTo } from './answers.ts';
 import type { ToolCalls } from './tool-calls.ts';
 
-export const STATE: ArgumentSchema = arg.of('a RunState of @openai/agents', (value) => isInstance(value, RunState));
+export const STATE: ArgumentSchema = arg.of('a RunState of @openai/agents', (value) =>
+  isInstance(value, RunState),
+);
 
 /**
  * The paused calls of gated tools that wait for a person. Each has its arguments, the rule that
@@ -21,7 +23,12 @@ export async function heldCalls(state: RunState<any, any>): Promise<readonly Hel
   for (const item of state.getInterruptions()) {
     const calls = gatedIn<ToolCalls>(item);
     if (calls === undefined) continue;
-    const found = await calls.held(context, modelCallIdOf(item), item.arguments ?? '', trace?.groupId ?? undefined);
+    const found = await calls.held(
+      context,
+      modelCallIdOf(item),
+      item.arguments ?? '',
+      trace?.groupId ?? undefined,
+    );
     if (found !== undefined) held.push(found);
   }
   return held;

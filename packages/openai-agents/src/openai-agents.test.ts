@@ -1,5 +1,12 @@
 /** Tool calls of the OpenAI Agents SDK, through the gate. */
-import { Agent, Runner, RunState, setTraceProcessors, setTracingDisabled, tool } from '@openai/agents';
+import {
+  Agent,
+  Runner,
+  RunState,
+  setTraceProcessors,
+  setTracingDisabled,
+  tool,
+} from '@openai/agents';
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { decide, deskOf, named, pay } from '../../../tests/support/openai-agents-runs.ts';
@@ -20,7 +27,10 @@ test('a refusal is a result of a guardrail', async () => {
   const it = await deskOf();
   const { state } = await it.start([pay('c1', 'mallory', 5)]);
   expect(state._toolInputGuardrailResults).toMatchObject([
-    { guardrail: { name: 'assize' }, output: { behavior: { type: 'rejectContent' }, outputInfo: { call: 'r1.c1' } } },
+    {
+      guardrail: { name: 'assize' },
+      output: { behavior: { type: 'rejectContent' }, outputInfo: { call: 'r1.c1' } },
+    },
   ]);
 });
 
@@ -49,7 +59,11 @@ test('a call is made with the arguments that a person has approved instead', asy
   const { state, held } = await it.start([pay('c1', 'bob', 500)]);
   const { approval, digest } = held[0]!;
   const by = { by: 'manager:grace', method: 'console', digest: digest! };
-  await it.gate.port.decide(approval, { decision: 'approve', ...by, args: { to: 'bob', cents: 400 } });
+  await it.gate.port.decide(approval, {
+    decision: 'approve',
+    ...by,
+    args: { to: 'bob', cents: 400 },
+  });
   expect((await it.resume(state)).told).toEqual([['c1', 'paid bob']]);
   expect(it.made).toEqual([{ to: 'bob', cents: 400 }]);
 });
@@ -99,7 +113,9 @@ test('a policy of the tool asks where the rules do not', async () => {
   expect((await it.resume(copy)).told).toContainEqual(['c1', 'paid bob']);
   const rejected = await it.start([pay('c3', 'bob', 5)]);
   rejected.state.reject(rejected.state.getInterruptions()[0]!, { message: 'not today' });
-  expect((await it.resume(rejected.state)).told).toEqual([['c3', expect.stringContaining('not today')]]);
+  expect((await it.resume(rejected.state)).told).toEqual([
+    ['c3', expect.stringContaining('not today')],
+  ]);
   expect(it.made).toHaveLength(1);
 });
 
@@ -121,7 +137,9 @@ test('tools of an agent that is a tool are gated inside', async () => {
     tools: [asTool],
   });
   const runner = new Runner({ tracingDisabled: true });
-  const first = await it.ended((await runner.run(outer, 'go', { context: { runId: 'r1' } })) as never);
+  const first = await it.ended(
+    (await runner.run(outer, 'go', { context: { runId: 'r1' } })) as never,
+  );
   expect(first.held).toMatchObject([{ run: 'r1', id: 'n1' }]);
   await decide(it, first.held[0]!, 'approve');
   const last = await runner.run(outer, first.state as never);
@@ -145,7 +163,9 @@ test('an answer to a call of an agent that is a tool counts', async () => {
   const outer = new Agent({ name: 'outer', model, tools: [asTool] });
   const context = { runId: 'r1' };
   const first = await it.ended((await it.runner.run(outer, 'go', { context })) as never);
-  first.state.approve(first.state.getInterruptions().find(({ rawItem }) => JSON.stringify(rawItem).includes('n2'))!);
+  first.state.approve(
+    first.state.getInterruptions().find(({ rawItem }) => JSON.stringify(rawItem).includes('n2'))!,
+  );
   const second = await it.ended((await it.runner.run(outer, first.state as never)) as never);
   expect(second.held).toMatchObject([{ id: 'n1' }]);
   expect(it.made).toEqual([{ to: 'eve', cents: 500 }]);
@@ -168,8 +188,14 @@ test('arguments that are no object, or no JSON, are judged or told', async () =>
     },
   });
   const [gated] = gatedTools(it.gate, [look]);
-  const calls = ['[1]', '{}', '{"a":'].map((text, i) => functionCall('look', text, { callId: `c${i + 1}` }));
-  const agent = new Agent({ name: 'a', model: new ScriptedModel([calls, [assistantMessage('bye')]]), tools: [gated] });
+  const calls = ['[1]', '{}', '{"a":'].map((text, i) =>
+    functionCall('look', text, { callId: `c${i + 1}` }),
+  );
+  const agent = new Agent({
+    name: 'a',
+    model: new ScriptedModel([calls, [assistantMessage('bye')]]),
+    tools: [gated],
+  });
   const first = await it.runner.run(agent, 'go', { context: { runId: 'r1' } });
   // The SDK itself asks before it goes on with such arguments.
   expect(first.interruptions).toHaveLength(2);

@@ -32,20 +32,31 @@ export async function assizeAnswers(
   if (!isInstance(from, RunState)) checkArgument(ITEMS, from, 'from');
   const run = new RunContext(context);
   const gated = new Map(
-    tools.flatMap((tool) => (GATED in tool ? [[tool.name, (tool as GatedTool<ToolCalls>)[GATED]] as const] : [])),
+    tools.flatMap((tool) =>
+      GATED in tool ? [[tool.name, (tool as GatedTool<ToolCalls>)[GATED]] as const] : [],
+    ),
   );
   const known = itemsOf(from).filter((item) => !isInterim(item));
-  const done = new Set(known.flatMap((item) => (item.type === 'function_call_result' ? [item.callId] : [])));
+  const done = new Set(
+    known.flatMap((item) => (item.type === 'function_call_result' ? [item.callId] : [])),
+  );
   const waiting: HeldCall[] = [];
   const placed: AgentInputItem[] = [];
   for (const item of known) {
     placed.push(item);
-    const calls = item.type === 'function_call' && !done.has(item.callId) ? gated.get(item.name) : undefined;
+    const calls =
+      item.type === 'function_call' && !done.has(item.callId) ? gated.get(item.name) : undefined;
     if (calls === undefined || item.type !== 'function_call') continue;
     const { text, held } = await calls.past(run, item);
     if (held !== undefined) waiting.push(held);
     const { name, callId } = item;
-    placed.push({ type: 'function_call_result', name, callId, status: 'completed', output: { type: 'text', text } });
+    placed.push({
+      type: 'function_call_result',
+      name,
+      callId,
+      status: 'completed',
+      output: { type: 'text', text },
+    });
   }
   return { waiting, items: placed };
 }
@@ -55,8 +66,12 @@ const ITEMS = arg.list(arg.object);
 function itemsOf(from: RunState<any, any> | readonly AgentInputItem[]): readonly AgentInputItem[] {
   if (!isInstance(from, RunState)) return from;
   const { history } = from;
-  const known = new Set(history.flatMap((item) => (item.type === 'function_call' ? [item.callId] : [])));
-  const calls = from.getInterruptions().flatMap(({ rawItem }) => (rawItem.type === 'function_call' ? [rawItem] : []));
+  const known = new Set(
+    history.flatMap((item) => (item.type === 'function_call' ? [item.callId] : [])),
+  );
+  const calls = from
+    .getInterruptions()
+    .flatMap(({ rawItem }) => (rawItem.type === 'function_call' ? [rawItem] : []));
   return [...history, ...calls.filter(({ callId }) => !known.has(callId))];
 }
 

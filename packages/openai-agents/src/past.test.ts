@@ -2,7 +2,13 @@
 import type { AgentInputItem, RunState } from '@openai/agents';
 import { assistantMessage } from '@openai/agents/testing';
 import { expect, test } from 'vitest';
-import { type Desk, decide, deskOf, type Ended, pay } from '../../../tests/support/openai-agents-runs.ts';
+import {
+  type Desk,
+  decide,
+  deskOf,
+  type Ended,
+  pay,
+} from '../../../tests/support/openai-agents-runs.ts';
 import { assizeAnswers } from './index.ts';
 
 const context = { runId: 'r1' };
@@ -49,7 +55,9 @@ test('a call that fails is told as failed, once made', async () => {
   const first = await it.start([pay('c1', 'bob', 500)]);
   await decide(it, first.held[0]!, 'approve');
   for (const _again of [1, 2])
-    expect((await written(it, first.state)).told).toEqual([['c1', expect.stringContaining('error occurred')]]);
+    expect((await written(it, first.state)).told).toEqual([
+      ['c1', expect.stringContaining('error occurred')],
+    ]);
   expect(it.made).toHaveLength(1);
 });
 
@@ -64,7 +72,10 @@ test('a call in doubt is told as such until it is settled', async () => {
   await decide(it, first.held[0]!, 'approve');
   const second = await written(it, first.state);
   expect(second.told).toEqual([['c1', expect.stringContaining('not known')]]);
-  await it.gate.port.report('r1.c1', { outcome: 'done', result: { value: { output: 'paid bob' } } });
+  await it.gate.port.report('r1.c1', {
+    outcome: 'done',
+    result: { value: { output: 'paid bob' } },
+  });
   expect((await written(it, second.items)).told).toEqual([['c1', 'paid bob']]);
   expect(it.made).toHaveLength(1);
 });

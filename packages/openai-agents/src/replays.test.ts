@@ -1,6 +1,12 @@
 /** Runs of the SDK that are resumed twice, retried, or tampered with. */
 import { expect, test, vi } from 'vitest';
-import { type Desk, decide, deskOf, named, pay } from '../../../tests/support/openai-agents-runs.ts';
+import {
+  type Desk,
+  decide,
+  deskOf,
+  named,
+  pay,
+} from '../../../tests/support/openai-agents-runs.ts';
 
 test('the same state that is resumed twice makes the call once', async () => {
   const it = await deskOf();
@@ -88,7 +94,9 @@ test('an error that the tool does not put into words ends the run', async () => 
   });
   await expect(it.start([pay('c1', 'bob', 5)])).rejects.toMatchObject({ error });
   const copy = await it.copy();
-  await expect(copy.start([pay('c1', 'bob', 5)])).rejects.toMatchObject({ error: { code: 'call_failed' } });
+  await expect(copy.start([pay('c1', 'bob', 5)])).rejects.toMatchObject({
+    error: { code: 'call_failed' },
+  });
   expect(it.made).toHaveLength(1);
 });
 
@@ -154,7 +162,9 @@ test('a call that was begun and not made is in doubt, and is not made', async ()
     { waitMs: 0, match: 'id' },
   );
   const copy = await it.copy();
-  await expect(copy.start([pay('c1', 'bob', 5)])).rejects.toMatchObject({ error: { code: 'call_in_doubt' } });
+  await expect(copy.start([pay('c1', 'bob', 5)])).rejects.toMatchObject({
+    error: { code: 'call_in_doubt' },
+  });
   expect(it.made).toEqual([]);
 });
 
@@ -168,7 +178,9 @@ test('an aborted run ends, and its call is in doubt', async () => {
         abort.abort();
       }),
   });
-  await it.start([pay('c1', 'bob', 5)], { runId: 'r1' }, { signal: abort.signal }).catch(() => undefined);
+  await it
+    .start([pay('c1', 'bob', 5)], { runId: 'r1' }, { signal: abort.signal })
+    .catch(() => undefined);
   expect(await outcomeOf(it, 'r1.c1')).toMatchObject({ outcome: 'unknown' });
   expect(it.made).toHaveLength(1);
 });
@@ -185,7 +197,9 @@ test('a call that is too slow is told as such, and is in doubt', async () => {
         else signal.addEventListener('abort', stop);
       }),
   });
-  expect((await it.start([pay('c1', 'bob', 5)])).told).toEqual([['c1', expect.stringContaining('timed out')]]);
+  expect((await it.start([pay('c1', 'bob', 5)])).told).toEqual([
+    ['c1', expect.stringContaining('timed out')],
+  ]);
   expect(await outcomeOf(it, 'r1.c1')).toMatchObject({ outcome: 'unknown' });
 });
 

@@ -18,6 +18,9 @@ export function isFailureText(output: unknown): output is string {
 
 /** The text of a recorded failure. Undefined for an error that was thrown. */
 export function recordedFailureText(error: unknown): string | undefined {
-  const { name, message } = (error ?? {}) as { readonly name?: unknown; readonly message?: unknown };
+  const { name, message } = (error ?? {}) as {
+    readonly name?: unknown;
+    readonly message?: unknown;
+  };
   return name === NAME && typeof message === 'string' ? message : undefined;
 }

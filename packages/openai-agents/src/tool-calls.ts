@@ -8,7 +8,14 @@ import {
   type JudgedEnd,
   type MakeOptions,
 } from '@assize/gate/internal/calls';
-import { interimText, makeOptions, personOf, runTool, type ToolRun, waitsText } from '@assize/gate/internal/tool-calls';
+import {
+  interimText,
+  makeOptions,
+  personOf,
+  runTool,
+  type ToolRun,
+  waitsText,
+} from '@assize/gate/internal/tool-calls';
 import {
   type FunctionTool,
   getCurrentTrace,
@@ -76,10 +83,15 @@ export class ToolCalls {
    *
    * @throws CallError; the errors of `Gate.judge`
    */
-  async guard({ context, toolCall }: ToolInputGuardrailData<any>): Promise<ToolGuardrailFunctionOutput> {
+  async guard({
+    context,
+    toolCall,
+  }: ToolInputGuardrailData<any>): Promise<ToolGuardrailFunctionOutput> {
     const { callId } = toolCall;
     const known = this.#recall(context, callId);
-    const judged = known ?? (await this.#judge(context, this.#callOf(context, callId, argsOf(toolCall.arguments))));
+    const judged =
+      known ??
+      (await this.#judge(context, this.#callOf(context, callId, argsOf(toolCall.arguments))));
     if (judged.end !== 'refused') return { behavior: { type: 'allow' } };
     const { call, reason } = judged;
     const message = `The call was refused: ${reason}`;
@@ -112,15 +124,22 @@ export class ToolCalls {
     const { end, live } = await this.#run(context, call, { input, details: { toolCall } }, 0);
     if (end.end === 'pending') {
       const held = await this.#gate.held(call, end);
-      return held === undefined ? this.past(context, toolCall) : { text: waitsText(held.reason), held };
+      return held === undefined
+        ? this.past(context, toolCall)
+        : { text: waitsText(held.reason), held };
     }
-    if (end.end === 'doubt' && end.settled === undefined) return { text: interimText(messageOf(errorOf(end))) };
+    if (end.end === 'doubt' && end.settled === undefined)
+      return { text: interimText(messageOf(errorOf(end))) };
     if (live !== undefined && 'thrown' in live) return { text: messageOf(live.thrown) };
-    if (end.end === 'refused' || end.end === 'doubt') return { text: `The call was not made now: ${end.reason}` };
+    if (end.end === 'refused' || end.end === 'doubt')
+      return { text: `The call was not made now: ${end.reason}` };
     const failure = end.end === 'failed' ? recordedFailureText(end.error) : undefined;
-    if (live === undefined && end.end === 'failed') return { text: failure ?? messageOf(errorOf(end)) };
+    if (live === undefined && end.end === 'failed')
+      return { text: failure ?? messageOf(errorOf(end)) };
     const output = live === undefined ? this.#ended(end) : live.value;
-    return { text: this.#tool.outputSchema === undefined ? toSmartString(output) : JSON.stringify(output) };
+    return {
+      text: this.#tool.outputSchema === undefined ? toSmartString(output) : JSON.stringify(output),
+    };
   }
 
   #run(
@@ -130,9 +149,11 @@ export class ToolCalls {
     waitMs?: number,
   ): Promise<ToolRun<unknown>> {
     const tool = {
-      make: ({ args }: Pick<GateCall, 'args'>) => this.#made(context, { input, details }, args, call.args),
+      make: ({ args }: Pick<GateCall, 'args'>) =>
+        this.#made(context, { input, details }, args, call.args),
       toRecord: (output: unknown): Json => {
-        if (this.#tool.outputSchema === undefined && isFailureText(output)) throw new ToldFailure(output);
+        if (this.#tool.outputSchema === undefined && isFailureText(output))
+          throw new ToldFailure(output);
         return toRecord(output);
       },
     };
@@ -148,7 +169,12 @@ export class ToolCalls {
    *
    * @throws CallError; the errors of `Gate.judge`
    */
-  async held(context: Context, id: string, input: string, group?: string): Promise<HeldCall | undefined> {
+  async held(
+    context: Context,
+    id: string,
+    input: string,
+    group?: string,
+  ): Promise<HeldCall | undefined> {
     const call = this.#callOf(context, id, argsOf(input), group);
     const end = await this.#gate.judge(call, { ...this.#asking, waitMs: 0 });
     return end.end === 'pending' ? this.#gate.held(call, end) : undefined;
@@ -180,7 +206,10 @@ export class ToolCalls {
     if (args === asked) return this.#tool.invoke(context, input, details);
     const amended = inputOf(args, input);
     const toolCall = details?.toolCall && { ...details.toolCall, arguments: amended };
-    return this.#tool.invoke(context, amended, { ...details, ...(toolCall !== undefined && { toolCall }) });
+    return this.#tool.invoke(context, amended, {
+      ...details,
+      ...(toolCall !== undefined && { toolCall }),
+    });
   }
 
   /** The end of a call that was not made now. */
@@ -189,20 +218,31 @@ export class ToolCalls {
     const failure = end.end === 'failed' ? recordedFailureText(end.error) : undefined;
     if (failure !== undefined) return failure;
     const isTold = end.end === 'refused' || (end.end === 'doubt' && end.settled !== undefined);
-    if (isTold && this.#tool.outputSchema === undefined) return `The call was not made now: ${end.reason}`;
+    if (isTold && this.#tool.outputSchema === undefined)
+      return `The call was not made now: ${end.reason}`;
     if (end.end !== 'pending') throw errorOf(end);
     const { call, approval, reason } = end;
     const text = `The state says that the call ${call} is approved, and no person has: ${reason}. Restore an earlier one.`;
     throw new CallError('wrong_state', text, { evidence: { call, approval } });
   }
 
-  #callOf(context: Context, id: string | undefined, args: GateCall['args'], group?: string): GateCall {
+  #callOf(
+    context: Context,
+    id: string | undefined,
+    args: GateCall['args'],
+    group?: string,
+  ): GateCall {
     const { name: tool } = this.#tool;
     if (id === undefined || id === '')
-      throw new CallError('no_identity', `A call of ${tool} has no id. Invoke the tool with a tool call.`, {
-        evidence: { tool },
-      });
-    const own: unknown = (context.context as { readonly runId?: unknown } | null | undefined)?.runId;
+      throw new CallError(
+        'no_identity',
+        `A call of ${tool} has no id. Invoke the tool with a tool call.`,
+        {
+          evidence: { tool },
+        },
+      );
+    const own: unknown = (context.context as { readonly runId?: unknown } | null | undefined)
+      ?.runId;
     const { run: runOf = () => own ?? group ?? getCurrentTrace()?.groupId } = this.#options;
     const run = runOf(context);
     if (typeof run === 'string' && run !== '') return { run, id, tool, args };

@@ -35,7 +35,12 @@ test('of several takers, one gets the state', async () => {
   const it = await deskOf();
   const { vault, folder } = vaultIn();
   const token = await vault.put((await it.start([pay('c1', 'bob', 500)])).state);
-  const others = [vault, runStateVault({ folder }), runStateVault({ folder }), runStateVault({ folder })];
+  const others = [
+    vault,
+    runStateVault({ folder }),
+    runStateVault({ folder }),
+    runStateVault({ folder }),
+  ];
   const ended = await Promise.allSettled(others.map((other) => other.take(it.agent, token)));
   expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   for (const end of ended)

@@ -83,7 +83,9 @@ class FolderVault implements RunStateVault {
     const state =
       context === undefined
         ? await RunState.fromString<Context, A>(agent, text)
-        : await RunState.fromStringWithContext<Context, A>(agent, text, context, { contextStrategy: 'replace' });
+        : await RunState.fromStringWithContext<Context, A>(agent, text, context, {
+            contextStrategy: 'replace',
+          });
     await this.#claim(token);
     takeAnswersTo(state);
     return state;
@@ -92,9 +94,13 @@ class FolderVault implements RunStateVault {
   async #read(token: string): Promise<string> {
     const kept = TOKEN.test(token) ? await readIfThere(this.#path(token)) : undefined;
     if (kept === undefined) {
-      const isTaken = TOKEN.test(token) && (await readIfThere(this.#path(`${token}.taken`))) !== undefined;
+      const isTaken =
+        TOKEN.test(token) && (await readIfThere(this.#path(`${token}.taken`))) !== undefined;
       if (isTaken) throw taken();
-      throw new CallError('not_found', 'The vault has no state for this token. Pass one that `put` returned.');
+      throw new CallError(
+        'not_found',
+        'The vault has no state for this token. Pass one that `put` returned.',
+      );
     }
     if (hashText(kept) !== token)
       throw new CallError(
@@ -163,6 +169,8 @@ function codeOf(error: unknown): unknown {
 
 const TOKEN = /^[0-9a-f]{64}$/;
 
-const CONTEXT: ArgumentSchema = arg.of('a RunContext of @openai/agents', (value) => isInstance(value, RunContext));
+const CONTEXT: ArgumentSchema = arg.of('a RunContext of @openai/agents', (value) =>
+  isInstance(value, RunContext),
+);
 
 const VAULT: ArgumentSchema = arg.options<RunStateVaultOptions>({ folder: arg.text });

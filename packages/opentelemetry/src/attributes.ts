@@ -7,7 +7,9 @@ export function spanName(step: string): string {
 
 /** Each fact as the attribute `assize.NAME`. */
 export function attributesOf(facts: Facts): Attributes {
-  return Object.fromEntries(Object.entries(facts).map(([name, value]) => [`assize.${name}`, value]));
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, value]) => [`assize.${name}`, value]),
+  );
 }
 
 /**
@@ -17,7 +19,9 @@ export function attributesOf(facts: Facts): Attributes {
 export function genAiAttributes({
   name,
   facts,
-}: Pick<Step<never>, 'name' | 'facts'>): { readonly name: string; readonly attributes: Attributes } | undefined {
+}: Pick<Step<never>, 'name' | 'facts'>):
+  | { readonly name: string; readonly attributes: Attributes }
+  | undefined {
   if (name !== 'make') return undefined;
   const { tool, tool_call: id, run } = facts;
   const called = String(tool).slice(String(tool).indexOf('/') + 1);

@@ -31,7 +31,11 @@ describe.each([
     });
     expect(told.values('assize.ask', 'assize.decision')).toEqual(['allowed']);
     expect(told.values('assize.propose', 'assize.action')).toEqual(['session', 'call', 'report']);
-    expect(told.values('assize.propose', 'assize.ruling')).toEqual(['committed', 'committed', 'committed']);
+    expect(told.values('assize.propose', 'assize.ruling')).toEqual([
+      'committed',
+      'committed',
+      'committed',
+    ]);
     expect(new Set(told.all.map((span) => span.spanContext().traceId)).size).toBe(1);
   });
 
@@ -39,7 +43,9 @@ describe.each([
     const shop = await place();
     const told = spans();
     await shop.pay('c1', 5);
-    const [{ traceId } = { traceId: '' }] = told.named('assize.call').map((span) => span.spanContext());
+    const [{ traceId } = { traceId: '' }] = told
+      .named('assize.call')
+      .map((span) => span.spanContext());
     const recorded = await shop.traceparents();
     expect(recorded).toHaveLength(3);
     for (const one of recorded) expect(one).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
@@ -54,7 +60,10 @@ describe.each([
     expect(told.values('assize.call', 'assize.end')).toEqual(['refused']);
     expect(told.named('assize.make')).toEqual([]);
     const [, call] = told.named('assize.propose');
-    expect(call?.attributes).toMatchObject({ 'assize.ruling': 'rejected', 'assize.rule': 'DENIED' });
+    expect(call?.attributes).toMatchObject({
+      'assize.ruling': 'rejected',
+      'assize.rule': 'DENIED',
+    });
     expect(told.all.map(({ status }) => status.code)).not.toContain(2);
   });
 
@@ -64,8 +73,13 @@ describe.each([
     const end = (await told.within('first run', () => shop.pay('c1', 500))) as PendingEnd;
     expect(end.end).toBe('pending');
     expect(told.values('assize.call', 'assize.approval')).toEqual([end.approval]);
-    const asked = told.named('assize.propose').find(({ attributes }) => attributes['assize.ruling'] === 'escalated');
-    expect(asked?.attributes).toMatchObject({ 'assize.approval': end.approval, 'assize.rule': 'ASK' });
+    const asked = told
+      .named('assize.propose')
+      .find(({ attributes }) => attributes['assize.ruling'] === 'escalated');
+    expect(asked?.attributes).toMatchObject({
+      'assize.approval': end.approval,
+      'assize.rule': 'ASK',
+    });
     const { traceId } = asked!.spanContext();
 
     await told.within('decision', () => shop.approve(end.approval));
@@ -82,12 +96,17 @@ describe.each([
     // The wait is a part of the trace that asked.
     const [wait] = told.named('assize.wait');
     expect(wait?.spanContext().traceId).toBe(traceId);
-    expect(wait?.attributes).toMatchObject({ 'assize.approval': end.approval, 'assize.decision': 'approved' });
+    expect(wait?.attributes).toMatchObject({
+      'assize.approval': end.approval,
+      'assize.decision': 'approved',
+    });
     expect(wait?.links.map((link) => link.context.spanId)).toEqual([decided?.spanContext().spanId]);
 
     told.clear();
     await shop.another();
-    expect(await told.within('second run', () => shop.pay('c1', 500))).toMatchObject({ end: 'done' });
+    expect(await told.within('second run', () => shop.pay('c1', 500))).toMatchObject({
+      end: 'done',
+    });
     const [resumed] = told.named('assize.ask');
     expect(resumed?.spanContext().traceId).not.toBe(traceId);
     expect(resumed?.links.map((link) => link.context.traceId)).toEqual([traceId]);
@@ -97,9 +116,13 @@ describe.each([
     const shop = await place();
     const told = spans();
     const failing = new Error(SECRET);
-    expect(await shop.pay('c1', 5, 'bob', () => Promise.reject(failing))).toMatchObject({ end: 'failed' });
+    expect(await shop.pay('c1', 5, 'bob', () => Promise.reject(failing))).toMatchObject({
+      end: 'failed',
+    });
     const late = new DOMException(SECRET, 'TimeoutError');
-    expect(await shop.pay('c2', 5, 'bob', () => Promise.reject(late))).toMatchObject({ end: 'doubt' });
+    expect(await shop.pay('c2', 5, 'bob', () => Promise.reject(late))).toMatchObject({
+      end: 'doubt',
+    });
     expect(told.values('assize.call', 'error.type')).toEqual(['call_failed', 'call_in_doubt']);
     expect(told.values('assize.make', 'error.type')).toEqual(['Error', 'TimeoutError']);
     expect(told.values('assize.report', 'assize.outcome')).toEqual(['failed', 'unknown']);
@@ -114,7 +137,8 @@ describe.each([
     await shop.pay('c3', 5, 'mallory');
     const text = JSON.stringify(told.all.map(everything));
     expect(text).toContain('assize.approval');
-    for (const hidden of [SECRET, 'the rule', '[large]', '[never]']) expect(text).not.toContain(hidden);
+    for (const hidden of [SECRET, 'the rule', '[large]', '[never]'])
+      expect(text).not.toContain(hidden);
   });
 
   test('the names of GenAI are there with `genAi` only', async () => {
@@ -149,6 +173,12 @@ test('with `record: false` spans are told, and entries have no trace', async () 
   expect(await shop.traceparents()).toEqual([undefined, undefined, undefined]);
 });
 
-function everything({ name, attributes, events, status, links }: ReturnType<typeof spans>['all'][number]): unknown {
+function everything({
+  name,
+  attributes,
+  events,
+  status,
+  links,
+}: ReturnType<typeof spans>['all'][number]): unknown {
   return { name, attributes, events, status, links };
 }

@@ -23,7 +23,10 @@ export class OtelTracer implements Tracer {
   readonly #genAi: boolean;
   readonly isRecorded: boolean;
 
-  constructor(tracer: OtelApiTracer, { genAi, record }: { readonly genAi: boolean; readonly record: boolean }) {
+  constructor(
+    tracer: OtelApiTracer,
+    { genAi, record }: { readonly genAi: boolean; readonly record: boolean },
+  ) {
     this.#tracer = tracer;
     this.#genAi = genAi;
     this.isRecorded = record;
@@ -39,7 +42,10 @@ export class OtelTracer implements Tracer {
       if (step.told !== undefined && span.isRecording()) await tell(span, step.told, result);
       return result;
     } catch (error) {
-      fail(span, isAssizeError(error) ? error.code : isInstance(error, Error) ? error.name : 'thrown');
+      fail(
+        span,
+        isAssizeError(error) ? error.code : isInstance(error, Error) ? error.name : 'thrown',
+      );
       throw error;
     } finally {
       span.end();
@@ -49,8 +55,12 @@ export class OtelTracer implements Tracer {
   interval({ name, facts, parent, from, until }: Interval): void {
     const caused = readContext(parent);
     const now = trace.getSpanContext(context.active());
-    const within = caused === undefined ? context.active() : trace.setSpanContext(ROOT_CONTEXT, caused);
-    const links = now === undefined || caused === undefined || !isSpanContextValid(now) ? [] : [{ context: now }];
+    const within =
+      caused === undefined ? context.active() : trace.setSpanContext(ROOT_CONTEXT, caused);
+    const links =
+      now === undefined || caused === undefined || !isSpanContextValid(now)
+        ? []
+        : [{ context: now }];
     const options = { startTime: from, attributes: attributesOf(facts), links };
     this.#tracer.startSpan(spanName(name), options, within).end(until);
   }

@@ -18,7 +18,10 @@ async function begun() {
   const clock = new HandClock();
   const desk = deskOf('footprint');
   const options = { ports: { clock }, approvals: { timeoutMs: 86_400_000 } };
-  const trajectory = await runtimeOver(store, [desk], options).create(desk, { trajectoryId: 't', writs: [writ] });
+  const trajectory = await runtimeOver(store, [desk], options).create(desk, {
+    trajectoryId: 't',
+    writs: [writ],
+  });
   const ask = async (more = {}): Promise<string> => {
     const ruling = await trajectory.propose(intent('ask', { amount: 5 }, writ, more));
     if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
@@ -34,8 +37,17 @@ test('a proposal is a span under the work of its program', async () => {
   await trajectory.propose(intent('add', { by: 99 }, writ));
   expect(told.tree()).toEqual(['work', '  assize.propose', 'assize.propose']);
   expect(told.named('assize.propose').map(({ attributes }) => attributes)).toMatchObject([
-    { 'assize.trajectory': 't', 'assize.action': 'add', 'assize.ruling': 'committed', 'assize.seq': 1 },
-    { 'assize.ruling': 'rejected', 'assize.reason': 'invariant_rejected', 'assize.rule': expect.any(String) },
+    {
+      'assize.trajectory': 't',
+      'assize.action': 'add',
+      'assize.ruling': 'committed',
+      'assize.seq': 1,
+    },
+    {
+      'assize.ruling': 'rejected',
+      'assize.reason': 'invariant_rejected',
+      'assize.rule': expect.any(String),
+    },
   ]);
   const recorded = (await payloads(store, 't')).map(traceparentIn);
   expect(recorded.slice(1).map((one) => one?.split('-')[2])).toEqual(
@@ -66,7 +78,9 @@ test('a refused and an expired proposal have a wait in the trace that asked', as
     { 'assize.approval': refused, 'assize.decision': 'rejected' },
     { 'assize.approval': expired, 'assize.decision': 'expired' },
   ]);
-  expect(waits.map((span) => span.spanContext().traceId)).toEqual(Array(2).fill(REMOTE.split('-')[1]));
+  expect(waits.map((span) => span.spanContext().traceId)).toEqual(
+    Array(2).fill(REMOTE.split('-')[1]),
+  );
   expect(waits[0]?.duration).toEqual([60, 0]);
 });
 
@@ -84,7 +98,9 @@ test('a repetition links to the trace of the first proposal', async () => {
 test('an error of a proposal has its code, and no message', async () => {
   const { trajectory } = await begun();
   const told = spans();
-  const bad = intent('add', { by: 1 }, writ, { observations: [{ name: 'assize.hidden', value: 1 }] });
+  const bad = intent('add', { by: 1 }, writ, {
+    observations: [{ name: 'assize.hidden', value: 1 }],
+  });
   await expect(trajectory.propose(bad)).rejects.toMatchObject({ code: 'bad_intent' });
   const [span] = told.all;
   expect(span?.attributes['error.type']).toBe('bad_intent');
@@ -114,7 +130,9 @@ test('without an SDK nothing fails, and nothing is recorded', async () => {
 test('the calls of a transaction are spans, and its repetition is no other', async () => {
   const bank = new Bank();
   const domain = payments(bank, 'allow') as unknown as Domain;
-  const assize = runtimeOver(new MemoryStore(), [domain], { tools: [bank.pay as never, bank.wire as never] });
+  const assize = runtimeOver(new MemoryStore(), [domain], {
+    tools: [bank.pay as never, bank.wire as never],
+  });
   const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [writ] });
   const told = spans();
   const run = () =>
@@ -140,6 +158,8 @@ test('the calls of a transaction are spans, and its repetition is no other', asy
       'assize.phase': 'applied',
     },
   ]);
-  expect((await run()).ruling).toMatchObject({ entry: { id: (done.ruling as { entry: { id: string } }).entry.id } });
+  expect((await run()).ruling).toMatchObject({
+    entry: { id: (done.ruling as { entry: { id: string } }).entry.id },
+  });
   expect(bank.paid).toEqual([7, 5]);
 });

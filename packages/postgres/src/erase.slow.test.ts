@@ -1,9 +1,21 @@
 import type { FactStore } from 'assize/internal/ledger';
 import type { Trajectory } from 'assize/internal/runtime';
 import { expect, test } from 'vitest';
-import { ANSWERS, ATTEMPTS, answered, keyIn, OTHERS } from '../../../tests/support/clinic/answers-about-patient.ts';
+import {
+  ANSWERS,
+  ATTEMPTS,
+  answered,
+  keyIn,
+  OTHERS,
+} from '../../../tests/support/clinic/answers-about-patient.ts';
 import { clinic } from '../../../tests/support/clinic/clinic.ts';
-import { committed, SECRETS, told, WHO, WORDS } from '../../../tests/support/clinic/mentions-of-patient.ts';
+import {
+  committed,
+  SECRETS,
+  told,
+  WHO,
+  WORDS,
+} from '../../../tests/support/clinic/mentions-of-patient.ts';
 import { expectFewAttempts } from '../../../tests/support/ledger/oracle-attempts.ts';
 import { HandClock, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { tablesOf } from '../../../tests/support/ledger/stores.ts';
@@ -29,12 +41,16 @@ withPostgres('erasing', (postgres) => {
     };
     expect(await found()).toEqual(all);
     const others = (await rowsOf(store)).filter(({ subject }) => subject !== WHO);
-    await committed(trajectory.erase({ beliefs: [{ space: 'ward', subject: WHO }], reason: 'request 17', writ }));
+    await committed(
+      trajectory.erase({ beliefs: [{ space: 'ward', subject: WHO }], reason: 'request 17', writ }),
+    );
     expect(await found()).toEqual([]);
     expect(await rowsOf(store)).toEqual(others);
     expect(await store.selfCheck?.()).toEqual([]);
     await committed(
-      trajectory.memory({ space: 'ward', writ }).assert({ subject: WHO, predicate: 'drug', object: 'anew' }),
+      trajectory
+        .memory({ space: 'ward', writ })
+        .assert({ subject: WHO, predicate: 'drug', object: 'anew' }),
     );
     expect(await rowsOf(store, { subject: WHO })).toMatchObject([{ object: 'anew', seq: 1 }]);
     await store.close();
@@ -59,7 +75,10 @@ withPostgres('erasing', (postgres) => {
     expect(await found([...ANSWERS, ...OTHERS])).toEqual(OTHERS);
     for (const key of [vote, keyIn(asked, 'observed by key')]) {
       expect(await store.oracleGet(key)).toMatchObject({ answer: '', erased_by: entry.id });
-      expect(await store.oraclePut({ key, answer: '1', at: '' })).toMatchObject({ answer: '', erased_by: entry.id });
+      expect(await store.oraclePut({ key, answer: '1', at: '' })).toMatchObject({
+        answer: '',
+        erased_by: entry.id,
+      });
     }
     expect(await store.selfCheck?.()).toEqual([]);
     await store.close();

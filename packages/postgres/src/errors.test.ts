@@ -38,10 +38,20 @@ const CODES: readonly (readonly [string, string, StoreError['code'], boolean])[]
   ['ENOTFOUND', 'getaddrinfo ENOTFOUND host', 'store_unreachable', true],
   ['ECONNRESET', 'read ECONNRESET', 'store_unreachable', true],
   ['EPIPE', 'write EPIPE', 'store_unreachable', true],
-  ['SELF_SIGNED_CERT_IN_CHAIN', 'self-signed certificate in certificate chain', 'store_unreachable', false],
+  [
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    'self-signed certificate in certificate chain',
+    'store_unreachable',
+    false,
+  ],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', 'store_unreachable', false],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'Hostname/IP does not match', 'store_unreachable', false],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unable to verify the first certificate', 'store_unreachable', false],
+  [
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'unable to verify the first certificate',
+    'store_unreachable',
+    false,
+  ],
   ['', 'The server does not support SSL connections', 'store_unreachable', false],
   ['', 'Connection terminated unexpectedly', 'store_unreachable', true],
   ['', 'timeout expired', 'store_unreachable', true],
@@ -53,7 +63,12 @@ describe('every error states a remedy, and has a code of its own kind', () => {
   test.each(STATES)('SQLSTATE %s is %s', (state, code, retryable, says) => {
     const cause = coded(state);
     const error = storeError(cause, PATH, 'Writing to');
-    expect(error).toMatchObject({ code, retryable, evidence: { path: PATH, sqlstate: state }, cause });
+    expect(error).toMatchObject({
+      code,
+      retryable,
+      evidence: { path: PATH, sqlstate: state },
+      cause,
+    });
     expect(error.message).toMatch(says);
     expect(error.message).toContain(PATH);
     expect(sqlState(cause)).toBe(state);
@@ -70,14 +85,24 @@ test('a missing type means a changed store; other internal errors stay as is', (
   const [taken, other] = ['cache lookup failed for type 17686', 'unexpected state'].map((message) =>
     storeError(coded('XX000', message), PATH, 'Writing to'),
   );
-  expect(taken).toMatchObject({ code: 'store_failed', message: expect.stringMatching(/Open it again/) });
+  expect(taken).toMatchObject({
+    code: 'store_failed',
+    message: expect.stringMatching(/Open it again/),
+  });
   expect(other!.message).toMatch(/failed: unexpected state/);
 });
 
 test('of several addresses that refuse, the first one says why', () => {
   const refused = [coded('ECONNREFUSED', 'connect ECONNREFUSED ::1:5432'), coded('ECONNREFUSED')];
-  const error = storeError(Object.assign(new AggregateError(refused), { code: 'ECONNREFUSED' }), PATH, 'Reading');
-  expect(error).toMatchObject({ code: 'store_unreachable', message: expect.stringContaining('::1:5432') });
+  const error = storeError(
+    Object.assign(new AggregateError(refused), { code: 'ECONNREFUSED' }),
+    PATH,
+    'Reading',
+  );
+  expect(error).toMatchObject({
+    code: 'store_unreachable',
+    message: expect.stringContaining('::1:5432'),
+  });
 });
 
 test('an error that is one of the store already stays as it is', () => {
@@ -91,12 +116,9 @@ test('a lost connection can be tried again', () => {
 });
 
 test('only a serialization failure is retried unchanged', () => {
-  expect(['40001', '40P01', '23P01', '55P03', '23505', ''].map((code) => isSerializationFailure(coded(code)))).toEqual([
-    true,
-    true,
-    true,
-    false,
-    false,
-    false,
-  ]);
+  expect(
+    ['40001', '40P01', '23P01', '55P03', '23505', ''].map((code) =>
+      isSerializationFailure(coded(code)),
+    ),
+  ).toEqual([true, true, true, false, false, false]);
 });

@@ -21,9 +21,20 @@ interface Meaning {
   readonly says: string;
 }
 
-const DENIED: Meaning = { code: 'store_failed', says: 'refuses the login. Check user and password' };
-const GONE: Meaning = { code: 'store_unreachable', retryable: true, says: 'closed the connection. Try again' };
-const OUTRUN: Meaning = { code: 'store_locked', retryable: true, says: 'is blocked by other writers. Try again' };
+const DENIED: Meaning = {
+  code: 'store_failed',
+  says: 'refuses the login. Check user and password',
+};
+const GONE: Meaning = {
+  code: 'store_unreachable',
+  retryable: true,
+  says: 'closed the connection. Try again',
+};
+const OUTRUN: Meaning = {
+  code: 'store_locked',
+  retryable: true,
+  says: 'is blocked by other writers. Try again',
+};
 const CHANGED: Meaning = {
   code: 'store_failed',
   says: 'no longer has the expected tables and functions. Open it again, with a newer Assize if that version migrated it',
@@ -32,14 +43,23 @@ const POOLED: Meaning = {
   code: 'store_failed',
   says: 'is behind a pooler that changes connections between statements. Connect to the server, or use session pooling',
 };
-const CORRUPT: Meaning = { code: 'store_corrupt', says: 'is damaged. Keep a copy, and restore it from a backup' };
+const CORRUPT: Meaning = {
+  code: 'store_corrupt',
+  says: 'is damaged. Keep a copy, and restore it from a backup',
+};
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 const BY_STATE: Readonly<Record<string, Meaning>> = {
   '28000': DENIED,
   '28P01': DENIED,
-  '42501': { code: 'store_failed', says: 'denies this user the operation. Grant the rights on its schema' },
-  '3D000': { code: 'store_not_found', says: 'is in a database that does not exist. Create it, or check the URL' },
+  '42501': {
+    code: 'store_failed',
+    says: 'denies this user the operation. Grant the rights on its schema',
+  },
+  '3D000': {
+    code: 'store_not_found',
+    says: 'is in a database that does not exist. Create it, or check the URL',
+  },
   '25006': {
     code: 'store_readonly',
     says: 'accepts no writes, like a standby. Name the primary, or open it with mode readonly',
@@ -49,9 +69,21 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
     retryable: true,
     says: 'has no free connection. Close some, raise max_connections, or try again',
   },
-  '53100': { code: 'store_failed', retryable: true, says: 'has a full disk. Free space and try again' },
-  '53200': { code: 'store_failed', retryable: true, says: 'is out of memory. Free memory and try again' },
-  '55P03': { code: 'store_locked', retryable: true, says: 'was locked by another process for too long. Try again' },
+  '53100': {
+    code: 'store_failed',
+    retryable: true,
+    says: 'has a full disk. Free space and try again',
+  },
+  '53200': {
+    code: 'store_failed',
+    retryable: true,
+    says: 'is out of memory. Free memory and try again',
+  },
+  '55P03': {
+    code: 'store_locked',
+    retryable: true,
+    says: 'was locked by another process for too long. Try again',
+  },
   '57014': {
     code: 'store_failed',
     retryable: true,
@@ -59,7 +91,11 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
   },
   '57P01': GONE,
   '57P02': GONE,
-  '57P03': { code: 'store_unreachable', retryable: true, says: 'is starting or stopping. Try again' },
+  '57P03': {
+    code: 'store_unreachable',
+    retryable: true,
+    says: 'is starting or stopping. Try again',
+  },
   '57P05': GONE,
   '25P03': GONE,
   '40001': OUTRUN,
@@ -107,7 +143,9 @@ const NO_SERVER: Meaning = {
 /** SQLSTATE, where the error came from the server. */
 export function sqlState(error: unknown): string | undefined {
   const code = codeOf(error);
-  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E') ? code : undefined;
+  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E')
+    ? code
+    : undefined;
 }
 
 /**
@@ -130,13 +168,19 @@ export function isUniqueViolation(error: unknown): boolean {
 export function storeError(error: unknown, path: string, doing: string): StoreError {
   if (error instanceof StoreError) return error;
   const state = sqlState(error);
-  const details = { evidence: { path, ...(state !== undefined && { sqlstate: state }) }, cause: error };
+  const details = {
+    evidence: { path, ...(state !== undefined && { sqlstate: state }) },
+    cause: error,
+  };
   const meaning = meaningOf(error, state);
   if (meaning === undefined) {
     return new StoreError('store_failed', `${doing} ${path} failed: ${reason(error)}.`, details);
   }
   const { code, says, retryable = false } = meaning;
-  return new StoreError(code, `The store ${path} ${says} (${reason(error)}).`, { ...details, retryable });
+  return new StoreError(code, `The store ${path} ${says} (${reason(error)}).`, {
+    ...details,
+    retryable,
+  });
 }
 
 /** Nothing was sent, or the sent statement had no effect. */
@@ -174,7 +218,9 @@ const TO_SCRUB: Readonly<Record<string, string>> = {
 };
 
 export function readonlyError(path: string, why: string): StoreError {
-  return new StoreError('store_readonly', `${path} cannot be written: ${why}.`, { evidence: { path } });
+  return new StoreError('store_readonly', `${path} cannot be written: ${why}.`, {
+    evidence: { path },
+  });
 }
 
 function meaningOf(error: unknown, state: string | undefined): Meaning | undefined {
@@ -184,16 +230,22 @@ function meaningOf(error: unknown, state: string | undefined): Meaning | undefin
   if (state === 'XX000' && message.startsWith('cache lookup failed')) return CHANGED;
   if (state !== undefined) return BY_STATE[state] ?? (state.startsWith('08') ? GONE : undefined);
   const code = codeOf(error) ?? '';
-  if (/CERT|ERR_TLS|ERR_SSL|^UNABLE_TO_|^EPROTO$/.test(code) || /\bSSL connection/.test(message)) return NO_TLS;
+  if (/CERT|ERR_TLS|ERR_SSL|^UNABLE_TO_|^EPROTO$/.test(code) || /\bSSL connection/.test(message))
+    return NO_TLS;
   // The driver's own messages for a missing password, or for a wrong proof of the server.
   if (message.startsWith('SASL') || message.startsWith('Password must be')) return DENIED;
-  if (/^E[A-Z]+$/.test(code) || /timeout expired|Connection terminated|connection error/.test(message))
+  if (
+    /^E[A-Z]+$/.test(code) ||
+    /timeout expired|Connection terminated|connection error/.test(message)
+  )
     return NO_SERVER;
   return undefined;
 }
 
 function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : undefined;
 }
 
 // A host may have several addresses, each with its own error. The first error stands for all,

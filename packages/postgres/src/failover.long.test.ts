@@ -39,11 +39,14 @@ withPostgres(
 
     /** The number of connections of the stores under test. */
     const connectionsAt = async (server: PostgresServer): Promise<number> =>
-      (await server.query(`SELECT FROM pg_stat_activity WHERE application_name = '${NAME}'`)).length;
+      (await server.query(`SELECT FROM pg_stat_activity WHERE application_name = '${NAME}'`))
+        .length;
 
     /** Ends the connections of the stores under test. */
     const disconnect = (server: PostgresServer) =>
-      server.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = '${NAME}'`);
+      server.query(
+        `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = '${NAME}'`,
+      );
 
     /** The standby has all that the primary has. */
     async function caughtUp(): Promise<void> {
@@ -58,7 +61,10 @@ withPostgres(
 
       /** Commits wait for the standby from now on. */
       async function synchronous(): Promise<void> {
-        await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'", 'SELECT pg_reload_conf()');
+        await primary.query(
+          "ALTER SYSTEM SET synchronous_standby_names = 'standby'",
+          'SELECT pg_reload_conf()',
+        );
         const inSync = "SELECT FROM pg_stat_replication WHERE sync_state = 'sync'";
         await expect.poll(() => primary.query(inSync)).toHaveLength(1);
       }
@@ -68,8 +74,11 @@ withPostgres(
         const answered: EntryRow[] = [];
         while (!isOver()) {
           const row = entryAfter(answered.at(-1), 't');
-          const { status } = await store.commit(batchOf(row)).catch(() => ({ status: 'unreachable' }));
-          if (status === 'committed' || (status === 'unknown' && (await isFound(store, row)))) answered.push(row);
+          const { status } = await store
+            .commit(batchOf(row))
+            .catch(() => ({ status: 'unreachable' }));
+          if (status === 'committed' || (status === 'unknown' && (await isFound(store, row))))
+            answered.push(row);
         }
         return answered;
       }
@@ -85,23 +94,29 @@ withPostgres(
       const seqOf = async (store: PostgresStore): Promise<number> =>
         (await store.head('t').catch(() => undefined))?.seq ?? 0;
 
-      test.each(['killed', 'frozen'])('every answered commit is there: the primary is %s', async (how) => {
-        await synchronous();
-        const store = await open();
-        let isOver = false;
-        const appending = append(store, () => isOver);
-        await expect.poll(() => seqOf(store)).toBeGreaterThan(50);
-        if (how === 'killed') await primary.stop('killed');
-        else primary.freeze();
-        await standby.query('SELECT pg_promote(true, 60)', 'ALTER SYSTEM RESET synchronous_standby_names');
-        await standby.query('SELECT pg_reload_conf()');
-        const [last] = await standby.query('SELECT max(seq)::int AS seq FROM assize.entry');
-        await expect.poll(() => seqOf(store)).toBeGreaterThan(last!['seq'] + 20);
-        isOver = true;
-        const answered = await appending;
-        expect(await store.entries('t', { limit: 100_000 })).toEqual(answered);
-        if (how === 'frozen') primary.thaw();
-      });
+      test.each(['killed', 'frozen'])(
+        'every answered commit is there: the primary is %s',
+        async (how) => {
+          await synchronous();
+          const store = await open();
+          let isOver = false;
+          const appending = append(store, () => isOver);
+          await expect.poll(() => seqOf(store)).toBeGreaterThan(50);
+          if (how === 'killed') await primary.stop('killed');
+          else primary.freeze();
+          await standby.query(
+            'SELECT pg_promote(true, 60)',
+            'ALTER SYSTEM RESET synchronous_standby_names',
+          );
+          await standby.query('SELECT pg_reload_conf()');
+          const [last] = await standby.query('SELECT max(seq)::int AS seq FROM assize.entry');
+          await expect.poll(() => seqOf(store)).toBeGreaterThan(last!['seq'] + 20);
+          isOver = true;
+          const answered = await appending;
+          expect(await store.entries('t', { limit: 100_000 })).toEqual(answered);
+          if (how === 'frozen') primary.thaw();
+        },
+      );
 
       test('the old primary is not written to, although it still accepts writes', async () => {
         const store = await open({ connectAttempts: 3 });
@@ -147,7 +162,9 @@ withPostgres(
       afterEach(remove);
 
       /** The store after `write`, which only the primary has, and after the promotion. */
-      async function afterLoss(write: (store: PostgresStore) => Promise<unknown>): Promise<PostgresStore> {
+      async function afterLoss(
+        write: (store: PostgresStore) => Promise<unknown>,
+      ): Promise<PostgresStore> {
         const store = await open();
         await store.commit(batchOf(chainOf('t', 3)));
         await caughtUp();
@@ -192,7 +209,8 @@ withPostgres(
     });
 
     describe('reading', () => {
-      const reader = (target: string) => open({ url: both(`?target_session_attrs=${target}`), mode: 'readonly' });
+      const reader = (target: string) =>
+        open({ url: both(`?target_session_attrs=${target}`), mode: 'readonly' });
 
       beforeAll(async () => {
         await start();
@@ -203,11 +221,16 @@ withPostgres(
       });
       afterAll(remove);
 
-      test.each(['standby', 'prefer-standby', 'read-only'])('%s reads at the standby', async (target) => {
-        const store = await reader(target);
-        expect(await store.entries('t')).toHaveLength(3);
-        expect(await Promise.all([connectionsAt(primary), connectionsAt(standby)])).toEqual([0, 1]);
-      });
+      test.each(['standby', 'prefer-standby', 'read-only'])(
+        '%s reads at the standby',
+        async (target) => {
+          const store = await reader(target);
+          expect(await store.entries('t')).toHaveLength(3);
+          expect(await Promise.all([connectionsAt(primary), connectionsAt(standby)])).toEqual([
+            0, 1,
+          ]);
+        },
+      );
 
       test.each(['any', 'primary', 'read-write'])('%s reads at the primary', async (target) => {
         const store = await reader(target);

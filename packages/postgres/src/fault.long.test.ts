@@ -19,7 +19,9 @@ withPostgres(
     afterAll(() => relay.stop());
 
     /** A store behind the relay, with one entry. */
-    async function newStore(options: Partial<PostgresOptions> = {}): Promise<{ store: PostgresStore; url: string }> {
+    async function newStore(
+      options: Partial<PostgresOptions> = {},
+    ): Promise<{ store: PostgresStore; url: string }> {
       const url = postgres.url();
       const through = new URL(url);
       through.port = String(relay.port);
@@ -41,7 +43,8 @@ withPostgres(
       const text = `SET search_path TO "${postgres.schemaOf(url)}"; SET application_name TO '${lock}'; BEGIN; ${statement};
         SELECT pg_sleep(60)`;
       const held = postgres.query(text).catch((error: { code?: string }) => error.code);
-      const state = "SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event = 'PgSleep'";
+      const state =
+        "SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event = 'PgSleep'";
       while ((await postgres.query(state, [lock])).length === 0);
       return async () => {
         await postgres.query(
@@ -54,7 +57,8 @@ withPostgres(
 
     /** Waits until a number of the store's connections wait for a lock. */
     async function waitingForLock(count = 1): Promise<void> {
-      const text = "SELECT FROM pg_stat_activity WHERE application_name = 'assize' AND wait_event_type = 'Lock'";
+      const text =
+        "SELECT FROM pg_stat_activity WHERE application_name = 'assize' AND wait_event_type = 'Lock'";
       while ((await postgres.query(text)).length < count);
     }
 
@@ -73,13 +77,18 @@ withPostgres(
         await lost;
         const later = store.commit(batchOf(entryAfter(undefined, 'v')));
         for (const result of await results) {
-          expect(result).toMatchObject({ status: 'unknown', cause: { code: 'store_unreachable', retryable: true } });
+          expect(result).toMatchObject({
+            status: 'unknown',
+            cause: { code: 'store_unreachable', retryable: true },
+          });
         }
         expect(await store.resolve(row.id)).toEqual(written ? row : undefined);
         expect(await store.resolve(u.id)).toEqual(written ? u : undefined);
         expect(await store.blob(blob.hash)).toBe(written ? blob.text : undefined);
         expect(await later).toEqual({ status: 'committed' });
-        expect(await store.commit(batchOf(row))).toMatchObject({ status: written ? 'conflict' : 'committed' });
+        expect(await store.commit(batchOf(row))).toMatchObject({
+          status: written ? 'conflict' : 'committed',
+        });
         expect(await store.entries('t')).toEqual([head, row]);
       });
 
@@ -118,7 +127,10 @@ withPostgres(
         relay.isClosed = true;
         relay.cut();
         expect(await result).toMatchObject({ status: 'unknown' });
-        await expect(store.resolve(row.id)).rejects.toMatchObject({ code: 'store_unreachable', retryable: true });
+        await expect(store.resolve(row.id)).rejects.toMatchObject({
+          code: 'store_unreachable',
+          retryable: true,
+        });
         relay.isClosed = false;
         expect(await store.resolve(row.id)).toEqual(row);
       });
@@ -177,7 +189,8 @@ withPostgres(
 
       test('a backend that is terminated while it does nothing, and while it writes', async () => {
         const { store, url } = await newStore();
-        const end = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'assize'";
+        const end =
+          "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'assize'";
         await postgres.query(end);
         const row = entryAfter((await store.head('t'))!, 't');
         expect(await store.commit(batchOf(row))).toEqual({ status: 'committed' });
@@ -187,7 +200,10 @@ withPostgres(
         await waitingForLock();
         const waiting = store.commit(batchOf(entryAfter(undefined, 'u')));
         await postgres.query(end);
-        expect(await writing).toMatchObject({ status: 'unknown', cause: { code: 'store_unreachable' } });
+        expect(await writing).toMatchObject({
+          status: 'unknown',
+          cause: { code: 'store_unreachable' },
+        });
         expect(await waiting).toEqual({ status: 'committed' });
         expect(await store.resolve(next.id)).toBeUndefined();
         await release();
@@ -219,7 +235,10 @@ withPostgres(
         const { store } = await newStore({ connectAttempts: 2, readers: 2 });
         const chain = chainOf('u', 3);
         await postgres.server.stop();
-        const calls = [...chain.map((row) => store.commit(batchOf(row))), ...chain.map(() => store.head('t'))];
+        const calls = [
+          ...chain.map((row) => store.commit(batchOf(row))),
+          ...chain.map(() => store.head('t')),
+        ];
         for (const call of await Promise.allSettled(calls)) {
           expect(call).toMatchObject({ reason: { code: 'store_unreachable', retryable: true } });
         }
@@ -299,7 +318,9 @@ withPostgres(
             RETURN NULL; END $$;
           CREATE TRIGGER refuse AFTER INSERT ON entry EXECUTE FUNCTION refuse()`);
         return () =>
-          postgres.query(`${path}; DROP TRIGGER refuse ON entry; DROP FUNCTION refuse; DROP SEQUENCE refused`);
+          postgres.query(
+            `${path}; DROP TRIGGER refuse ON entry; DROP FUNCTION refuse; DROP SEQUENCE refused`,
+          );
       }
 
       test.each([
@@ -309,19 +330,27 @@ withPostgres(
         ['42501', 'store_failed', false],
         ['XX001', 'store_corrupt', false],
         ['22000', 'store_failed', false],
-      ])('%s fails with nothing written, and the store continues', async (state, code, retryable) => {
-        const { store, url } = await newStore();
-        const [row, blob] = [entryAfter(await store.head('t'), 't'), blobOf(state)];
-        const allow = await refuse(url, state);
-        const commits = [store.commit(batchOf(row, [blob])), store.commit(batchOf(entryAfter(undefined, 'u')))];
-        for (const commit of await Promise.allSettled(commits)) {
-          expect(commit).toMatchObject({ reason: { code, retryable, evidence: { sqlstate: state } } });
-        }
-        expect(await store.resolve(row.id)).toBeUndefined();
-        expect(await store.blob(blob.hash)).toBeUndefined();
-        await allow();
-        expect(await store.commit(batchOf(row, [blob]))).toEqual({ status: 'committed' });
-      });
+      ])(
+        '%s fails with nothing written, and the store continues',
+        async (state, code, retryable) => {
+          const { store, url } = await newStore();
+          const [row, blob] = [entryAfter(await store.head('t'), 't'), blobOf(state)];
+          const allow = await refuse(url, state);
+          const commits = [
+            store.commit(batchOf(row, [blob])),
+            store.commit(batchOf(entryAfter(undefined, 'u'))),
+          ];
+          for (const commit of await Promise.allSettled(commits)) {
+            expect(commit).toMatchObject({
+              reason: { code, retryable, evidence: { sqlstate: state } },
+            });
+          }
+          expect(await store.resolve(row.id)).toBeUndefined();
+          expect(await store.blob(blob.hash)).toBeUndefined();
+          await allow();
+          expect(await store.commit(batchOf(row, [blob]))).toEqual({ status: 'committed' });
+        },
+      );
 
       test.each(['40001', '40P01'])('%s is sent again, and no one hears of it', async (state) => {
         const { store, url } = await newStore();
@@ -338,8 +367,13 @@ withPostgres(
         for (const commit of await Promise.allSettled(commits)) {
           expect(commit).toMatchObject({ reason: { code: 'store_locked', retryable: true } });
         }
-        await expect(store.head('t')).rejects.toMatchObject({ code: 'store_locked', retryable: true });
-        await expect(openPostgres({ url, lockTimeoutMs: 50 }).then((other) => other.head('t'))).rejects.toMatchObject({
+        await expect(store.head('t')).rejects.toMatchObject({
+          code: 'store_locked',
+          retryable: true,
+        });
+        await expect(
+          openPostgres({ url, lockTimeoutMs: 50 }).then((other) => other.head('t')),
+        ).rejects.toMatchObject({
           code: 'store_locked',
         });
         await release();
@@ -350,8 +384,13 @@ withPostgres(
         const { store, url } = await newStore({ statementTimeoutMs: 1_000 });
         const row = entryAfter(await store.head('t'), 't');
         const release = await holding(url, 'LOCK TABLE entry');
-        await expect(store.commit(batchOf(row))).rejects.toMatchObject({ evidence: { sqlstate: '57014' } });
-        await expect(store.head('t')).rejects.toMatchObject({ code: 'store_failed', retryable: true });
+        await expect(store.commit(batchOf(row))).rejects.toMatchObject({
+          evidence: { sqlstate: '57014' },
+        });
+        await expect(store.head('t')).rejects.toMatchObject({
+          code: 'store_failed',
+          retryable: true,
+        });
         await release();
         expect(await store.commit(batchOf(row))).toEqual({ status: 'committed' });
       });

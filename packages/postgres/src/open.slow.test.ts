@@ -33,8 +33,13 @@ withPostgres('opening', (postgres) => {
        UNION SELECT 'type', typname FROM pg_type WHERE typnamespace = $1::regnamespace ORDER BY 1, 2`,
       [schema],
     );
-    const tables = await postgres.query('SELECT tablename FROM pg_tables WHERE schemaname = $1 ORDER BY 1', [schema]);
-    const rows = await Promise.all(tables.map((table) => postgres.query(`TABLE "${schema}"."${table['tablename']}"`)));
+    const tables = await postgres.query(
+      'SELECT tablename FROM pg_tables WHERE schemaname = $1 ORDER BY 1',
+      [schema],
+    );
+    const rows = await Promise.all(
+      tables.map((table) => postgres.query(`TABLE "${schema}"."${table['tablename']}"`)),
+    );
     return { things, rows };
   }
 
@@ -42,7 +47,11 @@ withPostgres('opening', (postgres) => {
     test.each(['existing', 'readonly'] as const)('mode %s makes none', async (mode) => {
       const url = postgres.url();
       await expect(openPostgres({ url, mode })).rejects.toMatchObject({ code: 'store_not_found' });
-      expect(await postgres.query('SELECT FROM pg_namespace WHERE nspname = $1', [postgres.schemaOf(url)])).toEqual([]);
+      expect(
+        await postgres.query('SELECT FROM pg_namespace WHERE nspname = $1', [
+          postgres.schemaOf(url),
+        ]),
+      ).toEqual([]);
     });
 
     test('mode create makes a store, and only within its schema', async () => {
@@ -69,7 +78,9 @@ withPostgres('opening', (postgres) => {
         code: 'store_not_found',
       });
       const store = await openPostgres({ url: asUser.href });
-      expect(await store.commit(batchOf(entryAfter(undefined, 't')))).toEqual({ status: 'committed' });
+      expect(await store.commit(batchOf(entryAfter(undefined, 't')))).toEqual({
+        status: 'committed',
+      });
       await store.close();
       await postgres.query(`DROP OWNED BY "${user}"; DROP ROLE "${user}"`);
     });
@@ -102,7 +113,9 @@ withPostgres('opening', (postgres) => {
       test.each(MODES)(`${name}, mode %s`, async (mode) => {
         const url = postgres.url();
         const schema = postgres.schemaOf(url);
-        await postgres.query(`CREATE SCHEMA "${schema}"; SET search_path TO "${schema}"; ${statements}`);
+        await postgres.query(
+          `CREATE SCHEMA "${schema}"; SET search_path TO "${schema}"; ${statements}`,
+        );
         const before = await snapshot(url);
         await expect(openPostgres({ url, mode })).rejects.toMatchObject({
           name: 'StoreError',
@@ -168,7 +181,9 @@ withPostgres('opening', (postgres) => {
       await Promise.all(Array.from({ length: 4 }, () => migratedBy(url, more)));
       const schema = postgres.schemaOf(url);
       expect(await postgres.query(`SELECT * FROM "${schema}".more`)).toEqual([{ n: 1 }]);
-      expect(await postgres.query(`SELECT count(*)::int AS n FROM "${schema}".entry`)).toEqual([{ n: 3 }]);
+      expect(await postgres.query(`SELECT count(*)::int AS n FROM "${schema}".entry`)).toEqual([
+        { n: 3 },
+      ]);
       await expect(openPostgres({ url })).rejects.toMatchObject({
         code: 'store_other_schema',
         evidence: { schema: SCHEMA_VERSION + 1 },
@@ -213,14 +228,18 @@ withPostgres('opening', (postgres) => {
         () => store.oraclePut({ key: row.id, answer: '1', at: 'now' }),
         () => store.integrate({ size: 0, leaves: [], nodes: [] }),
       ];
-      for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'store_readonly' });
+      for (const call of calls)
+        await expect(call()).rejects.toMatchObject({ code: 'store_readonly' });
       await store.close();
       expect(await snapshot(url)).toEqual(before);
     });
 
     test('sees a writer’s commits while it is open', async () => {
       const url = await newStore();
-      const [writer, reader] = [await openPostgres({ url }), await openPostgres({ url, mode: 'readonly' })];
+      const [writer, reader] = [
+        await openPostgres({ url }),
+        await openPostgres({ url, mode: 'readonly' }),
+      ];
       const next = entryAfter((await writer.head('t'))!, 't');
       await writer.commit(batchOf(next));
       expect(await reader.head('t')).toEqual(next);
@@ -242,7 +261,10 @@ withPostgres('opening', (postgres) => {
       await reader.close();
       const writer = await openPostgres({ url: asUser.href });
       const commit = writer.commit(batchOf(entryAfter(undefined, 'u')));
-      await expect(commit).rejects.toMatchObject({ code: 'store_failed', evidence: { sqlstate: '42501' } });
+      await expect(commit).rejects.toMatchObject({
+        code: 'store_failed',
+        evidence: { sqlstate: '42501' },
+      });
       await writer.close();
       await postgres.query(`DROP OWNED BY "${user}"; DROP ROLE "${user}"`);
     });
@@ -263,7 +285,9 @@ withPostgres('opening', (postgres) => {
       const root = entryAfter(undefined, 't');
       const answer = { key: root.id, answer: '1', at: 'now' };
       expect(await store.commit(batchOf(root, [blobOf('b')]))).toEqual({ status: 'committed' });
-      expect(await store.commit(batchOf(entryAfter(undefined, 't', 'rival')))).toMatchObject({ status: 'conflict' });
+      expect(await store.commit(batchOf(entryAfter(undefined, 't', 'rival')))).toMatchObject({
+        status: 'conflict',
+      });
       expect(await store.oraclePut(answer)).toEqual(answer);
       expect(await integrateLog(store)).toBe(1);
       expect(await store.selfCheck()).toEqual([]);
@@ -285,7 +309,9 @@ withPostgres('opening', (postgres) => {
         message: expect.stringContaining('denies this user the operation. Grant the rights on its'),
       });
       const forged = `SET LOCAL ROLE "${user}"; INSERT INTO "${schema}".effect_open VALUES (1)`;
-      await expect(postgres.query(`BEGIN; ${forged}; COMMIT`)).rejects.toMatchObject({ code: '42501' });
+      await expect(postgres.query(`BEGIN; ${forged}; COMMIT`)).rejects.toMatchObject({
+        code: '42501',
+      });
       await postgres.query(`GRANT INSERT ON ${effectTables(schema)} TO "${user}";
         GRANT UPDATE ON "${schema}".effect_tenure TO "${user}";
         GRANT DELETE ON "${schema}".effect_open, "${schema}".effect_member, "${schema}".effect_event TO "${user}"`);
@@ -293,7 +319,9 @@ withPostgres('opening', (postgres) => {
       const begun = [{ epoch: 1, trajectory_id: 't', body: '{}' }];
       expect(await store.logEffects({ fence, begun })).toEqual({ status: 'written' });
       expect(await store.logEffects({ fence, ended: [1] })).toEqual({ status: 'written' });
-      await postgres.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '${user}'`);
+      await postgres.query(
+        `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '${user}'`,
+      );
       expect(await store.commit(batchOf(entryAfter(root, 't')))).toEqual({ status: 'committed' });
       await store.close();
       await postgres.query(`DROP OWNED BY "${user}"; DROP ROLE "${user}"`);
@@ -302,7 +330,9 @@ withPostgres('opening', (postgres) => {
     test('where the server allows no writes, only a reader is let in', async () => {
       const url = await newStore();
       const readonly = `${url}&options=-c%20default_transaction_read_only%3Don`;
-      await expect(openPostgres({ url: readonly })).rejects.toMatchObject({ code: 'store_readonly' });
+      await expect(openPostgres({ url: readonly })).rejects.toMatchObject({
+        code: 'store_readonly',
+      });
       const reader = await openPostgres({ url: readonly, mode: 'readonly' });
       expect(await reader.entries('t')).toHaveLength(3);
       expect(await reader.unlogged(10)).toHaveLength(3);
@@ -318,7 +348,10 @@ withPostgres('opening', (postgres) => {
       message: expect.stringContaining('Undo the change or restore a'),
     });
     const reader = await openPostgres({ url, mode: 'readonly' });
-    await expect(reader.head('t')).rejects.toMatchObject({ code: 'store_failed', evidence: { sqlstate: '42P01' } });
+    await expect(reader.head('t')).rejects.toMatchObject({
+      code: 'store_failed',
+      evidence: { sqlstate: '42P01' },
+    });
     await reader.close();
   });
 
@@ -327,12 +360,22 @@ withPostgres('opening', (postgres) => {
     const schema = postgres.schemaOf(url);
     const store = await openPostgres({ url });
     expect(await store.selfCheck()).toEqual([]);
-    await postgres.query(`INSERT INTO "${schema}".trajectory (hash, name) VALUES (sha256('u'), 'u')`);
+    await postgres.query(
+      `INSERT INTO "${schema}".trajectory (hash, name) VALUES (sha256('u'), 'u')`,
+    );
     await postgres.query(`UPDATE "${schema}".entry SET trajectory = 77 WHERE seq = 2`);
-    await postgres.query(`INSERT INTO "${schema}".log (idx, entry, leaf) VALUES (0, 99, sha256('x'))`);
-    await postgres.query(`INSERT INTO "${schema}".effect_transaction (epoch, trajectory, body) VALUES (1, 't', '{}')`);
-    await postgres.query(`INSERT INTO "${schema}".effect_record VALUES (1, 0, ''), (1, 2, ''), (5, 0, ''), (5, 1, '')`);
-    await postgres.query(`INSERT INTO "${schema}".effect_key VALUES (sha256('a'), 1, 0), (sha256('b'), 7, 0)`);
+    await postgres.query(
+      `INSERT INTO "${schema}".log (idx, entry, leaf) VALUES (0, 99, sha256('x'))`,
+    );
+    await postgres.query(
+      `INSERT INTO "${schema}".effect_transaction (epoch, trajectory, body) VALUES (1, 't', '{}')`,
+    );
+    await postgres.query(
+      `INSERT INTO "${schema}".effect_record VALUES (1, 0, ''), (1, 2, ''), (5, 0, ''), (5, 1, '')`,
+    );
+    await postgres.query(
+      `INSERT INTO "${schema}".effect_key VALUES (sha256('a'), 1, 0), (sha256('b'), 7, 0)`,
+    );
     await postgres.query(`INSERT INTO "${schema}".effect_open VALUES (1), (8)`);
     await postgres.query(`DELETE FROM "${schema}".effect_tenure`);
     expect(await store.selfCheck()).toEqual([
@@ -378,7 +421,9 @@ withPostgres('opening', (postgres) => {
         const before = asked;
         const error = await openStore('postgres://u:secret@localhost/x').catch((thrown) => thrown);
         console.log(JSON.stringify({ before, asked, code: error.code, message: error.message }));`;
-      const told = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+      const told = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+        encoding: 'utf8',
+      });
       expect(JSON.parse(told)).toEqual({
         before: 0,
         asked: 1,
@@ -396,7 +441,9 @@ withPostgres('opening', (postgres) => {
         console.log((await store.commit(batchOf(entryAfter(undefined, 't')))).status);`;
       const rows = join(import.meta.dirname, '../../testing/src/store-rows.ts');
       const args = ['--input-type=module', '-e', script, rows, postgres.url()];
-      expect(execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 })).toBe('committed\n');
+      expect(execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 })).toBe(
+        'committed\n',
+      );
     });
   });
 });

@@ -84,8 +84,12 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     const mark = await readMark(session, schema);
     checkMark(mark, path, mode);
     const readers = new Readers({ path, max, attempts, open });
-    const waitForTurn = (): Promise<Session> => servers.open({ ...settings, lockTimeoutMs: WRITE_LOCK_WAIT_MS });
-    const turns = new WriteLocks(new Readers({ path, max: WRITE_LOCKS_MAX, attempts: 1, open: waitForTurn }), schema);
+    const waitForTurn = (): Promise<Session> =>
+      servers.open({ ...settings, lockTimeoutMs: WRITE_LOCK_WAIT_MS });
+    const turns = new WriteLocks(
+      new Readers({ path, max: WRITE_LOCKS_MAX, attempts: 1, open: waitForTurn }),
+      schema,
+    );
     const statementTimeoutMs = Math.max(settings.statementTimeoutMs, 2 * LEASE_WAIT_MS);
     const waitForTenure = (): Promise<Session> =>
       servers.open({ ...settings, statementTimeoutMs, lockTimeoutMs: LEASE_WAIT_MS });
@@ -114,16 +118,29 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
       checkMark(await readMark(again, schema), path, 'readonly');
       await answered?.check(again);
     };
-    const openToRewrite = (): Promise<Session> => servers.open({ ...settings, statementTimeoutMs: REWRITE_TIMEOUT_MS });
+    const openToRewrite = (): Promise<Session> =>
+      servers.open({ ...settings, statementTimeoutMs: REWRITE_TIMEOUT_MS });
     const writer = await Writer.over(session, { path, durability, attempts, open, check });
-    if (mark.is !== 'ours' || mark.version < SCHEMA_VERSION) await migrate(session, schema, path, mode);
-    const scrubbing = scrub === 'later' ? undefined : { lockTimeoutMs: settings.lockTimeoutMs, open: openToRewrite };
+    if (mark.is !== 'ours' || mark.version < SCHEMA_VERSION)
+      await migrate(session, schema, path, mode);
+    const scrubbing =
+      scrub === 'later'
+        ? undefined
+        : { lockTimeoutMs: settings.lockTimeoutMs, open: openToRewrite };
     await refuseRetired(session, schema, path);
     await requireSchema(session, schema, path);
     if (sealsOf(options.rootKeys) !== undefined) await sealEmpty(session, schema);
     const store = new PostgresStore({
       ...{ url, path, schema, readers, writer, answered },
-      ...{ scrubbing, turns, tenures, tell, archive: options.archive, rootKeys: options.rootKeys, open },
+      ...{
+        scrubbing,
+        turns,
+        tenures,
+        tell,
+        archive: options.archive,
+        rootKeys: options.rootKeys,
+        open,
+      },
     });
     await goOnErasing(store);
     return store;
@@ -143,7 +160,8 @@ async function goOnErasing(store: PostgresStore): Promise<void> {
   } catch (error) {
     // The erasure stays due, and the self check of the store reports it. The server may have no
     // second connection for the reads of an archive.
-    if (!isAssizeError(error, 'store_not_scrubbed') && !isAssizeError(error, 'store_unreachable')) throw error;
+    if (!isAssizeError(error, 'store_not_scrubbed') && !isAssizeError(error, 'store_unreachable'))
+      throw error;
   }
 }
 
@@ -152,7 +170,10 @@ function targetOf({ servers, target }: StoreUrl, mode: OpenMode): Target {
   return target ?? (servers.length === 1 || mode === 'readonly' ? 'any' : 'read-write');
 }
 
-async function settle(options: PostgresOptions, { servers, schema }: StoreUrl): Promise<Omit<SessionOptions, 'url'>> {
+async function settle(
+  options: PostgresOptions,
+  { servers, schema }: StoreUrl,
+): Promise<Omit<SessionOptions, 'url'>> {
   const settings = {
     driver: await loadDriver(),
     applicationName: options.applicationName ?? 'assize',
@@ -171,10 +192,15 @@ const INT_MAX = 2 ** 31 - 1;
 const COUNT = arg.wholeFrom(1, INT_MAX);
 
 /** Names the store without user, password and settings. */
-function pathOf(settings: Omit<SessionOptions, 'url' | 'path'>, servers: readonly string[], schema: string): string {
+function pathOf(
+  settings: Omit<SessionOptions, 'url' | 'path'>,
+  servers: readonly string[],
+  schema: string,
+): string {
   const clients = servers.map((url) => clientOf({ ...settings, url, path: '' }));
   const { host, port, database = '' } = clients[0]!;
-  if (host.startsWith('/')) return `postgres:///${database}?host=${host}&port=${port}&schema=${schema}`;
+  if (host.startsWith('/'))
+    return `postgres:///${database}?host=${host}&port=${port}&schema=${schema}`;
   const hosts = clients.map((client) => {
     const name = client.host.includes(':') ? `[${client.host}]` : client.host;
     return `${name}:${client.port}`;
@@ -189,7 +215,9 @@ function clientOf(settings: SessionOptions): DriverClient {
     // The error is not kept as a cause, because it can show the URL. Only the path of an unreadable
     // file is safe to show.
     const path = error instanceof Error && 'path' in error ? `: ${error.path} cannot be read` : '';
-    throw badUrl(`the driver cannot read it${path}. Write it like postgres://user:password@host:5432/database`);
+    throw badUrl(
+      `the driver cannot read it${path}. Write it like postgres://user:password@host:5432/database`,
+    );
   }
 }
 
@@ -205,6 +233,8 @@ async function checkServer(session: Session, path: string): Promise<void> {
         ? `stores text as ${encoding}. Create a database with ENCODING 'UTF8'`
         : undefined;
   if (fault !== undefined) {
-    throw new StoreError('store_failed', `The server of ${path} ${fault}.`, { evidence: { path, version, encoding } });
+    throw new StoreError('store_failed', `The server of ${path} ${fault}.`, {
+      evidence: { path, version, encoding },
+    });
   }
 }

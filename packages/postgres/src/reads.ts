@@ -30,7 +30,13 @@ import {
   prepareToReview,
   prepareTrajectories,
 } from './ledger/entries.ts';
-import { prepareLogged, prepareLogIndex, prepareLogNodes, prepareLogSize, prepareUnlogged } from './ledger/log.ts';
+import {
+  prepareLogged,
+  prepareLogIndex,
+  prepareLogNodes,
+  prepareLogSize,
+  prepareUnlogged,
+} from './ledger/log.ts';
 import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './ledger/oracle.ts';
 import { prepareIsSealed } from './ledger/seals.ts';
 import { prepareSideGet, prepareSideList } from './ledger/side.ts';
@@ -50,7 +56,10 @@ export function prepareFactAnswers(
 }
 
 /** `known`: the cache of facts in a writable store, which learns from the reads. */
-export function prepareReads({ readers, writer, schema, path }: Connections, known: PartitionCache | undefined): Reads {
+export function prepareReads(
+  { readers, writer, schema, path }: Connections,
+  known: PartitionCache | undefined,
+): Reads {
   const resolve = prepareResolve(readers, schema);
   return {
     adopted: prepareAdopted(readers, schema),
@@ -89,7 +98,11 @@ export function prepareReads({ readers, writer, schema, path }: Connections, kno
     textsToEmbed: prepareTextsToEmbed(readers, schema, path),
     isSealed: prepareIsSealed(readers, schema),
     hasSeals: async () =>
-      (await readers.run({ text: `SELECT 1 FROM "${schema}".entry WHERE seal IS NOT NULL LIMIT 1` })).length > 0,
+      (
+        await readers.run({
+          text: `SELECT 1 FROM "${schema}".entry WHERE seal IS NOT NULL LIMIT 1`,
+        })
+      ).length > 0,
     sideGet: prepareSideGet(readers, schema),
     sideList: prepareSideList(readers, schema),
   };

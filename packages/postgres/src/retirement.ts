@@ -2,7 +2,10 @@ import { type Retirement, retiredError } from 'assize/internal/stores/retirement
 import type { Session } from './connection/session.ts';
 
 /** Retires the store with `retire`, which also stops writers that are connected. */
-export function retire(schema: string, { at, reason }: Retirement): (session: Session) => Promise<void> {
+export function retire(
+  schema: string,
+  { at, reason }: Retirement,
+): (session: Session) => Promise<void> {
   return async (session) => {
     await session.run({ text: `SELECT "${schema}".retire($1, $2)` }, [at, reason]);
   };

@@ -19,7 +19,9 @@ withPostgres('the runtime', (postgres) => {
     const url = postgres.url();
     const keys = generateKeys();
     const stores = await Promise.all(Array.from({ length: 3 }, () => openPostgres({ url })));
-    const worlds = stores.map((store) => new Assize({ store, domains: [budget], anchors: [keys.publicKey] }));
+    const worlds = stores.map(
+      (store) => new Assize({ store, domains: [budget], anchors: [keys.publicKey] }),
+    );
     const writ = issueWrit(
       {
         issuer: keys.publicKey,
@@ -41,7 +43,12 @@ withPostgres('the runtime', (postgres) => {
         const trajectory = await world.open(id);
         const told: string[] = [];
         while (told.length < 11) {
-          const proposed = trajectory.propose({ action: 'spend', role, args: { amount: 5_000 }, writ });
+          const proposed = trajectory.propose({
+            action: 'spend',
+            role,
+            args: { amount: 5_000 },
+            writ,
+          });
           const { ruling } = await proposed.catch((error: unknown) => {
             if (!isAssizeError(error, 'conflict')) throw error;
             return { ruling: 'outrun' };
@@ -60,7 +67,11 @@ withPostgres('the runtime', (postgres) => {
     for (; typeof run === 'number'; run = ahead.at(id, 1)) await new Promise(setImmediate);
     expect(run).toMatchObject({ seq: 1, count: 33 });
     await ahead.close();
-    const trajectory = await new Assize({ store: stores[1]!, domains: [budget], anchors: [keys.publicKey] }).open(id);
+    const trajectory = await new Assize({
+      store: stores[1]!,
+      domains: [budget],
+      anchors: [keys.publicKey],
+    }).open(id);
     expect(trajectory.state()).toMatchObject({ spent: { ada: 100_000 } });
     await Promise.all(stores.map((store) => store.close()));
   });
@@ -73,14 +84,20 @@ withPostgres('the runtime', (postgres) => {
     const writ = writFor('nurse');
     const memories = await Promise.all(
       ['a', 'b'].map(async (trajectoryId) =>
-        (await runtimeOver(store, [clinic]).create(clinic, { trajectoryId, writs: [writ] })).memory({
-          space: 'ward',
-          writ,
-        }),
+        (await runtimeOver(store, [clinic]).create(clinic, { trajectoryId, writs: [writ] })).memory(
+          {
+            space: 'ward',
+            writ,
+          },
+        ),
       ),
     );
     for (let n = 0; n < 40; n += 1) {
-      const said = { subject: `p${n % 3}`, predicate: n % 2 === 0 ? 'drug' : 'weight', confidence: (n % 5) / 4 };
+      const said = {
+        subject: `p${n % 3}`,
+        predicate: n % 2 === 0 ? 'drug' : 'weight',
+        confidence: (n % 5) / 4,
+      };
       const valid = {
         from: `2026-03-0${1 + (n % 4)}T00:00:00.000000Z`,
         to: `2026-03-0${5 + (n % 4)}T00:00:00.000000Z`,
@@ -92,7 +109,9 @@ withPostgres('the runtime', (postgres) => {
     const assize = (...args: string[]) => runCommand(folder, url, 'memory', 'rebuild', ...args);
     const same = {
       code: 0,
-      out: expect.stringMatching(/^\d+ fact versions in \d+ partitions of the ledger: the store is equal\.\n$/),
+      out: expect.stringMatching(
+        /^\d+ fact versions in \d+ partitions of the ledger: the store is equal\.\n$/,
+      ),
     };
     expect(await assize('--check')).toMatchObject(same);
     expect(await assize()).toMatchObject({

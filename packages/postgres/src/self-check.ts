@@ -88,8 +88,14 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
     return [
       ...changed.map((fault) => `${fault}; undo the change, or restore a backup`),
       ...counted(row!),
-      ...(await partitions(unfit, 'do not fit the version or the latest change of their partition')),
-      ...(await partitions(overlapping(schema), 'overlap, although the predicate is single-valued')),
+      ...(await partitions(
+        unfit,
+        'do not fit the version or the latest change of their partition',
+      )),
+      ...(await partitions(
+        overlapping(schema),
+        'overlap, although the predicate is single-valued',
+      )),
     ];
   };
 }
@@ -114,7 +120,9 @@ function named(schema: string, keys: string): Statement {
 }
 
 function counted(row: Row): string[] {
-  return row.flatMap((count, index) => (Number(count) === 0 ? [] : [`${count} ${FINDINGS[index]}`]));
+  return row.flatMap((count, index) =>
+    Number(count) === 0 ? [] : [`${count} ${FINDINGS[index]}`],
+  );
 }
 
 /** The maximum number of partitions that the report names. */

@@ -16,8 +16,23 @@ afterAll(() => rmSync(folder, { recursive: true }));
 // Created for each run, so the certificate never expires.
 function certificate(): Record<string, string> {
   if (!hasOpenssl) return {};
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-  const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
+  const subject = [
+    '-subj',
+    '/CN=localhost',
+    '-addext',
+    'subjectAltName=DNS:localhost,IP:127.0.0.1',
+  ];
+  const args = [
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-days',
+    '2',
+  ];
   execFileSync('openssl', [...args, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' });
   return { 'server.key': readFileSync(key, 'utf8'), 'server.crt': readFileSync(cert, 'utf8') };
 }
@@ -39,13 +54,21 @@ withPostgres(
 
       test('no such database', async () => {
         const opening = openPostgres({ url: at(`postgres@${local()}/nothing`) });
-        await expect(opening).rejects.toMatchObject({ code: 'store_not_found', evidence: { sqlstate: '3D000' } });
+        await expect(opening).rejects.toMatchObject({
+          code: 'store_not_found',
+          evidence: { sqlstate: '3D000' },
+        });
       });
 
       test('a database that can not hold every text', async () => {
-        await postgres.query("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'");
+        await postgres.query(
+          "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'",
+        );
         const opening = openPostgres({ url: at(`postgres@${local()}/latin`) });
-        await expect(opening).rejects.toMatchObject({ code: 'store_failed', message: expect.stringContaining('UTF8') });
+        await expect(opening).rejects.toMatchObject({
+          code: 'store_failed',
+          message: expect.stringContaining('UTF8'),
+        });
       });
 
       describe('passwords', () => {
@@ -76,7 +99,10 @@ withPostgres(
           await store.head('t').catch(keep);
           expect(errors).toHaveLength(9);
           for (const error of [...errors, store]) {
-            const shown = inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error) + String(error);
+            const shown =
+              inspect(error, { depth: 9, showHidden: true }) +
+              JSON.stringify(error) +
+              String(error);
             for (const secret of [SECRET, encodeURIComponent(SECRET), encodeURI(SECRET)]) {
               expect(shown).not.toContain(secret);
             }
@@ -98,16 +124,25 @@ withPostgres(
 
       test('a socket leads to the store, and is named in its path', async () => {
         const folder = postgres.server.folder;
-        const url = at(`/postgres?host=${folder}&port=${postgres.server.port}&user=postgres&schema=by_socket`);
+        const url = at(
+          `/postgres?host=${folder}&port=${postgres.server.port}&user=postgres&schema=by_socket`,
+        );
         const store = await openPostgres({ url });
-        expect(store.path).toBe(at(`/postgres?host=${folder}&port=${postgres.server.port}&schema=by_socket`));
+        expect(store.path).toBe(
+          at(`/postgres?host=${folder}&port=${postgres.server.port}&schema=by_socket`),
+        );
         expect(await store.trajectories()).toEqual([]);
         await store.close();
       });
 
       test('TLS that the server has not', async () => {
-        const opening = openPostgres({ url: at(`postgres@${local()}/postgres?sslmode=verify-full`) });
-        await expect(opening).rejects.toMatchObject({ code: 'store_unreachable', retryable: false });
+        const opening = openPostgres({
+          url: at(`postgres@${local()}/postgres?sslmode=verify-full`),
+        });
+        await expect(opening).rejects.toMatchObject({
+          code: 'store_unreachable',
+          retryable: false,
+        });
       });
 
       test('more connections than the server has', async () => {
@@ -115,7 +150,10 @@ withPostgres(
         await postgres.query('CREATE SCHEMA one AUTHORIZATION one');
         const url = at(`one@${local()}/postgres?schema=one`);
         const store = await openPostgres({ url, connectAttempts: 1 });
-        await expect(openPostgres({ url })).rejects.toMatchObject({ code: 'store_unreachable', retryable: true });
+        await expect(openPostgres({ url })).rejects.toMatchObject({
+          code: 'store_unreachable',
+          retryable: true,
+        });
         await expect(store.head('t')).rejects.toMatchObject({ evidence: { sqlstate: '53300' } });
         await store.close();
       });
@@ -124,7 +162,9 @@ withPostgres(
     describe('durability', () => {
       /** The settings that the server had when the entries were inserted. */
       async function witnessed(url: string): Promise<string[]> {
-        const rows = await postgres.query(`SELECT setting FROM "${postgres.schemaOf(url)}".witnessed`);
+        const rows = await postgres.query(
+          `SELECT setting FROM "${postgres.schemaOf(url)}".witnessed`,
+        );
         return rows.map(({ setting }) => setting);
       }
 
@@ -165,45 +205,66 @@ withPostgres(
           evidence: { fsync: 'off' },
           message: expect.stringContaining('fsync'),
         });
-        expect(await postgres.query('SELECT FROM pg_namespace WHERE nspname = $1', [postgres.schemaOf(url)])).toEqual(
-          [],
-        );
+        expect(
+          await postgres.query('SELECT FROM pg_namespace WHERE nspname = $1', [
+            postgres.schemaOf(url),
+          ]),
+        ).toEqual([]);
         const store = await openPostgres({ url, durability: 'off' });
-        expect(await store.commit(batchOf(entryAfter(undefined, 't')))).toEqual({ status: 'committed' });
+        expect(await store.commit(batchOf(entryAfter(undefined, 't')))).toEqual({
+          status: 'committed',
+        });
         await store.close();
         await set('fsync', 'on');
       });
     });
 
-    describe.skipIf(!hasOpenssl)(hasOpenssl ? 'TLS' : 'TLS (there is no openssl to make a certificate with)', () => {
-      beforeAll(() => set('ssl', 'on'));
-      const url = (rest: string): string =>
-        `postgres://postgres@127.0.0.1:${postgres.server.port}/postgres?schema=under_tls&${rest}`;
+    describe.skipIf(!hasOpenssl)(
+      hasOpenssl ? 'TLS' : 'TLS (there is no openssl to make a certificate with)',
+      () => {
+        beforeAll(() => set('ssl', 'on'));
+        const url = (rest: string): string =>
+          `postgres://postgres@127.0.0.1:${postgres.server.port}/postgres?schema=under_tls&${rest}`;
 
-      test('reads and writes under it where its certificate is known', async () => {
-        const store = await openPostgres({ url: url(`sslmode=verify-full&sslrootcert=${cert}`) });
-        const large = blobOf('x'.repeat(3_000_000));
-        expect(await store.commit(batchOf(entryAfter(undefined, 't'), [large]))).toEqual({ status: 'committed' });
-        expect(await store.blob(large.hash)).toBe(large.text);
-        const [sessions] = await postgres.query('SELECT count(*)::int AS n FROM pg_stat_ssl WHERE ssl');
-        expect(sessions).toEqual({ n: 2 });
-        await store.close();
-      });
+        test('reads and writes under it where its certificate is known', async () => {
+          const store = await openPostgres({ url: url(`sslmode=verify-full&sslrootcert=${cert}`) });
+          const large = blobOf('x'.repeat(3_000_000));
+          expect(await store.commit(batchOf(entryAfter(undefined, 't'), [large]))).toEqual({
+            status: 'committed',
+          });
+          expect(await store.blob(large.hash)).toBe(large.text);
+          const [sessions] = await postgres.query(
+            'SELECT count(*)::int AS n FROM pg_stat_ssl WHERE ssl',
+          );
+          expect(sessions).toEqual({ n: 2 });
+          await store.close();
+        });
 
-      test('is refused where it is not', async () => {
-        const opening = openPostgres({ url: url('sslmode=verify-full') });
-        await expect(opening).rejects.toMatchObject({ code: 'store_unreachable', retryable: false });
-      });
+        test('is refused where it is not', async () => {
+          const opening = openPostgres({ url: url('sslmode=verify-full') });
+          await expect(opening).rejects.toMatchObject({
+            code: 'store_unreachable',
+            retryable: false,
+          });
+        });
 
-      test('an open store does not keep its process under it either', () => {
-        const script = `
+        test('an open store does not keep its process under it either', () => {
+          const script = `
           const { openStore } = await import('assize/internal/stores');
           const store = await openStore(process.argv[1]);
           console.log((await store.trajectories()).length);`;
-        const args = ['--input-type=module', '-e', script, url(`sslmode=verify-full&sslrootcert=${cert}`)];
-        expect(execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 })).toBe('1\n');
-      });
-    });
+          const args = [
+            '--input-type=module',
+            '-e',
+            script,
+            url(`sslmode=verify-full&sslrootcert=${cert}`),
+          ];
+          expect(execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 })).toBe(
+            '1\n',
+          );
+        });
+      },
+    );
   },
   { own: true, files: certificate },
 );

@@ -42,7 +42,10 @@ const SETTINGS = {
 withPostgres(
   'a server with settings that no store would choose',
   (postgres) => {
-    const suite = { name: 'postgres', open: (place: string) => openPostgres({ url: postgres.url(place) }) };
+    const suite = {
+      name: 'postgres',
+      open: (place: string) => openPostgres({ url: postgres.url(place) }),
+    };
     ledgerStoreSuite(suite);
     effectStoreSuite(suite);
     sharedEffectStoreSuite(suite);
@@ -50,7 +53,8 @@ withPostgres(
 
     test('no idle group member or read snapshot is disconnected by a timeout', async () => {
       const timeouts = ['idle_session_timeout', 'idle_in_transaction_session_timeout'];
-      for (const name of timeouts) await postgres.query(`ALTER DATABASE postgres SET ${name} = '1s'`);
+      for (const name of timeouts)
+        await postgres.query(`ALTER DATABASE postgres SET ${name} = '1s'`);
       const store = await openPostgres({ url: postgres.url() });
       try {
         const member = await joined(store);

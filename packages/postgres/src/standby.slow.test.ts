@@ -27,7 +27,11 @@ withPostgres(
       const other = await openPostgres({ url });
       const through = new URL(url);
       through.port = String(relay.port);
-      const store = await openPostgres({ url: through.href, statementTimeoutMs: 1_000, connectAttempts: 1 });
+      const store = await openPostgres({
+        url: through.href,
+        statementTimeoutMs: 1_000,
+        connectAttempts: 1,
+      });
       opened.push(store, other);
       return { store, other };
     }
@@ -50,7 +54,9 @@ withPostgres(
       client.on('error', () => undefined);
       await client.connect();
       let isOver = false;
-      const over = client.query("SELECT pg_logical_emit_message(true, 'probe', '')").catch(() => undefined);
+      const over = client
+        .query("SELECT pg_logical_emit_message(true, 'probe', '')")
+        .catch(() => undefined);
       void over.then(() => (isOver = true));
       const ended = `SELECT pg_terminate_backend(pid, 5000) ${WAITS.slice('SELECT '.length)}`;
       let waited = 0;
@@ -97,7 +103,8 @@ withPostgres(
       await postgres.server.stop('immediate');
       await postgres.server.start();
       // Twice, because the first request still waits at the server.
-      for (const _ of [1, 2]) await expect(store.resolve(row.id)).rejects.toMatchObject(UNREACHABLE);
+      for (const _ of [1, 2])
+        await expect(store.resolve(row.id)).rejects.toMatchObject(UNREACHABLE);
       await back();
       expect(await store.resolve(row.id)).toEqual(row);
       expect(await store.commit(batchOf(entryAfter(row, 't')))).toEqual({ status: 'committed' });

@@ -5,7 +5,11 @@ import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { openPostgres } from './index.ts';
 
 withPostgres('a server', (postgres) => {
-  const suite = { name: 'postgres', open: (place: string) => openPostgres({ url: postgres.url(place) }), runs: cases };
+  const suite = {
+    name: 'postgres',
+    open: (place: string) => openPostgres({ url: postgres.url(place) }),
+    runs: cases,
+  };
   ledgerStoreSuite(suite);
   oracleStoreSuite(suite);
 });

@@ -1,6 +1,12 @@
 import { arg, markOwnPackage } from 'assize/internal/base';
 import type { Instant } from 'assize/internal/canon';
-import type { FactReads, Membership, ParallelReader, RowRange, SharedEffectStore } from 'assize/internal/ledger';
+import type {
+  FactReads,
+  Membership,
+  ParallelReader,
+  RowRange,
+  SharedEffectStore,
+} from 'assize/internal/ledger';
 import {
   type Archivable,
   type ArchiveOptions,
@@ -54,7 +60,10 @@ const TIME: Statement = {
  * `store_invalid_input`, and an unreachable server throws `store_unreachable`. `errors.ts` defines
  * the other refusals.
  */
-export class PostgresStore extends CheckedStore implements SharedEffectStore, Followable, Retirable, Archivable {
+export class PostgresStore
+  extends CheckedStore
+  implements SharedEffectStore, Followable, Retirable, Archivable
+{
   static {
     markOwnPackage(PostgresStore.prototype);
   }
@@ -80,7 +89,8 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
     const writes =
       group &&
       prepareWrites(group, connections, {
-        hold: (signal) => this.#working(() => connections.tenures.acquire(() => group.run(raise), signal), signal),
+        hold: (signal) =>
+          this.#working(() => connections.tenures.acquire(() => group.run(raise), signal), signal),
         writable: () => this.#writable(),
       });
     const access: NativePort = {
@@ -101,12 +111,18 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
     this.#selfCheck = prepareSelfCheck(readers, schema);
   }
 
-  async joinEffects(options: { readonly leaseMs: number; readonly signal?: AbortSignal }): Promise<Membership> {
+  async joinEffects(options: {
+    readonly leaseMs: number;
+    readonly signal?: AbortSignal;
+  }): Promise<Membership> {
     this.#writable();
     checkInput(MEMBERSHIP, options, 'options');
     const { leaseMs, signal } = options;
     const { tenures } = this.#connections;
-    return this.#working(() => tenures.share(prepareJoin(this.#connections, leaseMs), signal), signal);
+    return this.#working(
+      () => tenures.share(prepareJoin(this.#connections, leaseMs), signal),
+      signal,
+    );
   }
 
   async time(): Promise<Instant> {
@@ -123,7 +139,9 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
     checkInput(SNAPSHOT_READ, options, 'options');
     const { readers } = this.#connections;
     const asked = <A>(step: () => A | Promise<A>): Promise<A> => this.#asked('Reading', step);
-    return readers.atOneMoment((asking) => read(factReads(prepareFactAnswers(asking, this.#connections), asked)));
+    return readers.atOneMoment((asking) =>
+      read(factReads(prepareFactAnswers(asking, this.#connections), asked)),
+    );
   }
 
   async retire(retirement: Retirement): Promise<void> {
@@ -170,7 +188,9 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
    * receives `missed` after the next one is open.
    */
   async follow(listener: (news: StoreEvent) => void): Promise<() => Promise<void>> {
-    const following = await this.#asked('Following', () => Following.start({ ...this.#connections, listener }));
+    const following = await this.#asked('Following', () =>
+      Following.start({ ...this.#connections, listener }),
+    );
     this.#followings.add(following);
     return async () => {
       this.#followings.delete(following);
@@ -218,7 +238,8 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
 
   #writable(): GroupCommit {
     this.#checkOpen();
-    if (this.#group === undefined) throw readonlyError(this.path, 'it was opened with mode readonly');
+    if (this.#group === undefined)
+      throw readonlyError(this.path, 'it was opened with mode readonly');
     return this.#group;
   }
 }

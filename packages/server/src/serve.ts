@@ -1,6 +1,17 @@
-import { peerAddress, publicAddress, ServerError, settledRuling, signInLink } from '@assize/command/operation';
+import {
+  peerAddress,
+  publicAddress,
+  ServerError,
+  settledRuling,
+  signInLink,
+} from '@assize/command/operation';
 import { addMicros, type KeyPair } from 'assize/internal/canon';
-import { AGENTS, type AgentStops, type Deployment, type ResolvedConfig } from 'assize/internal/config';
+import {
+  AGENTS,
+  type AgentStops,
+  type Deployment,
+  type ResolvedConfig,
+} from 'assize/internal/config';
 import type { EntryRow } from 'assize/internal/ledger';
 import type { Hono } from 'hono';
 import { startHousekeeping } from './background/housekeeping.ts';
@@ -93,7 +104,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   };
   const textOf = (position: number, row: EntryRow) => eventOf(position, row, rulings);
   const tail = new LogTail(options.store, { pollMs: POLL_MS, onFailure, textOf });
-  const receivers = receiversOf(config.webhooks, config.mail === undefined ? new Map() : config.principals);
+  const receivers = receiversOf(
+    config.webhooks,
+    config.mail === undefined ? new Map() : config.principals,
+  );
   let notices: NoticeSender | undefined;
   const wakeNotices = (): void => notices?.wake();
   let needs: NeedsPeople | undefined;
@@ -117,7 +131,11 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const { server } = config;
   const stopping = new AbortController();
   const orEnd = async (error: unknown): Promise<never> => {
-    await Promise.all([stopWatchdog(), service.deployment?.stop(), assize.close({ onCut: onFailure })]);
+    await Promise.all([
+      stopWatchdog(),
+      service.deployment?.stop(),
+      assize.close({ onCut: onFailure }),
+    ]);
     throw error;
   };
   const warn = (name: string, text: string) => logger.event('mcp_warning', { server: name, text });
@@ -125,13 +143,19 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const open = new OpenRequests();
   let app: Hono | undefined;
   const closers: (() => Promise<void>)[] = mcp === undefined ? [] : [() => mcp.close()];
-  const http = httpServer(server, (request, env) => app?.fetch(request, env) ?? new Response(null, { status: 503 }));
+  const http = httpServer(
+    server,
+    (request, env) => app?.fetch(request, env) ?? new Response(null, { status: 503 }),
+  );
   const port = await listen(http, server).catch(orEnd);
   const url = publicAddress({ ...server, port });
   const peerUrl = peerAddress({ ...server, port });
   const addresses = addressesOf(url, server.host, port, peerUrl);
   const { root } = options;
-  const routing = peerUrl === undefined ? undefined : routingOf({ side: store, root, url: peerUrl, clock, onFailure });
+  const routing =
+    peerUrl === undefined
+      ? undefined
+      : routingOf({ side: store, root, url: peerUrl, clock, onFailure });
   const elsewhere = options.deployment && routesOf(options.deployment, root);
   app = appOf(
     service,
@@ -156,12 +180,18 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     decidersOf: decidersIn(assize),
     pageOf: (path) => `${url}${path}`,
     rulingOf: async (row) =>
-      settledRuling(assize, await assize.rulingAt(row), { until: addMicros(clock.now(), CALLS_MS * 1_000) }),
+      settledRuling(assize, await assize.rulingAt(row), {
+        until: addMicros(clock.now(), CALLS_MS * 1_000),
+      }),
     onGivenUp: ({ entry, type, attempts, shown, error }) =>
       logger.event('notice_failed', { receiver: shown, type, entry, attempts, ...error }),
   });
   notices = sender;
-  metrics.gauge({ name: 'assize_event_streams', help: 'Open event streams.', read: () => tail.listeners });
+  metrics.gauge({
+    name: 'assize_event_streams',
+    help: 'Open event streams.',
+    read: () => tail.listeners,
+  });
   for (const [name, help] of NOTICE_GAUGES)
     metrics.gauge({ name: `assize_notices_${name}`, help, read: () => sender.counts[name] });
   await sender.start();
@@ -172,7 +202,9 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   });
   needs.measure(metrics, clock);
   void needs.start().catch(onFailure);
-  const worlds = Object.keys(config.worlds).filter((name) => config.worlds[name]?.domain === 'gateway');
+  const worlds = Object.keys(config.worlds).filter(
+    (name) => config.worlds[name]?.domain === 'gateway',
+  );
   const stuck = new StuckWork({ assize, store, worlds, clock, onFailure });
   stuck.measure(metrics);
   void stuck.count();
@@ -288,7 +320,11 @@ function appOf(service: ServerService, { tail, ...ports }: AppPorts, ends: AppEn
   });
 }
 
-function backlogOf({ backlog: limit }: ResolvedConfig['server']['limits'], metrics: Metrics, nowMs: () => number) {
+function backlogOf(
+  { backlog: limit }: ResolvedConfig['server']['limits'],
+  metrics: Metrics,
+  nowMs: () => number,
+) {
   const backlog = new Backlog(limit, nowMs);
   metrics.gauge({
     name: 'assize_backlog',
@@ -307,7 +343,8 @@ const NOTICE_GAUGES = [
 /** @throws ServerError `bad_config` */
 function requireSafeAddress({ server }: ResolvedConfig, deployment: Deployment | undefined): void {
   requireSafeUrl(server.peerUrl, 'server.peerUrl', server);
-  for (const { name, url } of deployment?.peers ?? []) requireSafeUrl(url, `the cell ${name}`, server);
+  for (const { name, url } of deployment?.peers ?? [])
+    requireSafeUrl(url, `the cell ${name}`, server);
   if (isLoopback(server.host) || server.tls !== undefined || server.behindProxy) return;
   throw new ServerError(
     'bad_config',
@@ -315,7 +352,11 @@ function requireSafeAddress({ server }: ResolvedConfig, deployment: Deployment |
   );
 }
 
-function requireSafeUrl(url: string | undefined, place: string, { behindProxy }: ResolvedConfig['server']): void {
+function requireSafeUrl(
+  url: string | undefined,
+  place: string,
+  { behindProxy }: ResolvedConfig['server'],
+): void {
   if (url === undefined || behindProxy) return;
   const { protocol, hostname } = new URL(url);
   if (protocol === 'https:' || isLoopback(hostname)) return;

@@ -79,7 +79,14 @@ export async function startService(
   await deployment?.start({
     ...{ domains, grants, clock, onFailure },
     runtimeOver: (other) =>
-      new ServedAssize({ store: other, snapshots: other, oracle: other, domains, anchors, ports: { clock } }),
+      new ServedAssize({
+        store: other,
+        snapshots: other,
+        oracle: other,
+        domains,
+        anchors,
+        ports: { clock },
+      }),
     writFor: (...terms) => systemWrits.forBuiltIn(...terms),
   });
   for (const gauge of deployment?.gauges ?? []) metrics.gauge(gauge);
@@ -107,7 +114,19 @@ export async function startService(
     newest: new NewestRules(store, root, systemRandom),
   });
   const service: ServerService = {
-    ...{ assize, store, config, domains, clock, tokens, sessions, metrics, grants, systemWrits, gateways },
+    ...{
+      assize,
+      store,
+      config,
+      domains,
+      clock,
+      tokens,
+      sessions,
+      metrics,
+      grants,
+      systemWrits,
+      gateways,
+    },
     names: new FreeNames(config.principals.keys()),
     migrations: options.migrations ?? new Map(),
     checkpoints: new Checkpoints(

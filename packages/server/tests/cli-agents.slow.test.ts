@@ -10,11 +10,17 @@ test('the commands stop, pause, list and bring back an agent', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-cli-agents-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const { budget } = await import('@assize/cli/unstable/domains/budget');
-  const world = await createAssize({ store: `sqlite:${join(folder, 'a.db')}`, domain: budget as never });
+  const world = await createAssize({
+    store: `sqlite:${join(folder, 'a.db')}`,
+    domain: budget as never,
+  });
   await world.close();
   const assize = (...args: string[]) => runCommand(folder, 'sqlite:./a.db', ...args);
   const because = ['--reason', 'it pays twice'];
-  expect(await assize('agents', 'pause', 'agent:scout', ...because)).toMatchObject({ code: 0, err: '' });
+  expect(await assize('agents', 'pause', 'agent:scout', ...because)).toMatchObject({
+    code: 0,
+    err: '',
+  });
   expect((await assize('agents', 'resume', 'agent:scout', ...because)).code).toBe(0);
   expect((await assize('agents', 'stop', 'agent:scout', ...because)).code).toBe(0);
   expect(JSON.parse((await assize('agents', 'list', '--json')).out).agents).toMatchObject([
@@ -24,7 +30,10 @@ test('the commands stop, pause, list and bring back an agent', async () => {
   expect(asked.code).toBe(1);
   const { entry_id } = JSON.parse(asked.out);
   const principals = { 'human:ida': { kinds: ['counselor'] }, 'human:eve': { kinds: ['auditor'] } };
-  writeFileSync(join(folder, 'assize.config.json'), JSON.stringify({ store: 'sqlite:./a.db', principals }));
+  writeFileSync(
+    join(folder, 'assize.config.json'),
+    JSON.stringify({ store: 'sqlite:./a.db', principals }),
+  );
   for (const name of ['human:eve', 'human:nobody'])
     expect(await assize('approve', entry_id, '--as', name)).toMatchObject({
       code: 2,
@@ -51,10 +60,15 @@ test('no command approves a proposal of a paused agent', async () => {
   const { pending } = ruling as unknown as { pending: string };
   const assize = (...args: string[]) => runCommand(folder, 'sqlite:./a.db', ...args);
   const own = ['--domain', join(import.meta.dirname, '../../../tests/support/server/till.ts')];
-  expect((await assize('agents', 'pause', 'agent:scout', '--reason', 'it pays twice')).code).toBe(0);
+  expect((await assize('agents', 'pause', 'agent:scout', '--reason', 'it pays twice')).code).toBe(
+    0,
+  );
   expect(await assize('approve', pending, '--as', 'boss:ada', ...own)).toMatchObject({
     err: expect.stringContaining('agent:scout is paused'),
   });
   expect((await assize('agents', 'resume', 'agent:scout', '--reason', 'mended')).code).toBe(0);
-  expect(await assize('approve', pending, '--as', 'boss:ada', ...own)).toMatchObject({ code: 0, err: '' });
+  expect(await assize('approve', pending, '--as', 'boss:ada', ...own)).toMatchObject({
+    code: 0,
+    err: '',
+  });
 });

@@ -50,7 +50,9 @@ beforeAll(async () => {
   server.stderr?.on('data', (piece: Buffer) => {
     log += piece.toString();
   });
-  const [text] = (await once(server.stdout as NonNullable<ChildProcess['stdout']>, 'data')) as [Buffer];
+  const [text] = (await once(server.stdout as NonNullable<ChildProcess['stdout']>, 'data')) as [
+    Buffer,
+  ];
   url = JSON.parse(text.toString()).url;
 });
 
@@ -63,18 +65,32 @@ afterAll(async () => {
 });
 
 test('a token is created, printed once, listed without its secret, and revoked', async () => {
-  const plain = await assize('token', 'create', 'agent:scout', '--days', '2', '--note', 'for the build');
+  const plain = await assize(
+    'token',
+    'create',
+    'agent:scout',
+    '--days',
+    '2',
+    '--note',
+    'for the build',
+  );
   expect(plain).toMatchObject({ code: 0, err: '' });
   expect(plain.out).toMatch(/^asz_[0-9a-f]{16}_[0-9a-f]{64}\n$/);
   const made = await json(0, 'token', 'create', 'admin:ann', '--kind', 'auditor');
-  expect(made).toMatchObject({ principal: 'admin:ann', kinds: ['auditor'], token: expect.stringMatching(/^asz_/) });
+  expect(made).toMatchObject({
+    principal: 'admin:ann',
+    kinds: ['auditor'],
+    token: expect.stringMatching(/^asz_/),
+  });
   const { tokens } = await json(0, 'token', 'list');
   expect(JSON.stringify(tokens)).not.toContain(made.token.slice(-64));
   expect(tokens.map(({ id }: { id: string }) => id)).toContain(made.id);
   expect((await assize('token', 'list')).out).toContain('for the build');
   const file = 'revoked.token';
   writeFileSync(join(folder, file), made.token, { mode: 0o600 });
-  expect((await json(0, 'api', 'principals.me', '--url', url, '--token-file', file)).kinds).toEqual(['auditor']);
+  expect((await json(0, 'api', 'principals.me', '--url', url, '--token-file', file)).kinds).toEqual(
+    ['auditor'],
+  );
   expect(await json(0, 'token', 'revoke', made.id)).toEqual({ revoked: made.id });
   const refused = await json(1, 'api', 'principals.me', '--url', url, '--token-file', file);
   expect(refused).toMatchObject({ status: 401, code: 'unauthenticated' });
@@ -127,15 +143,24 @@ test('a sign-in link has the address that clients use', async () => {
     writeFileSync(join(folder, file), CONFIG.replace('worlds:', `server: ${server}, worlds:`));
     return assize('token', 'sign-in', 'admin:ann', '--config', file, ...more);
   };
-  const linkOf = async (...args: [string, ...string[]]) => (await signIn(...args)).out.split('#')[0];
+  const linkOf = async (...args: [string, ...string[]]) =>
+    (await signIn(...args)).out.split('#')[0];
   const tls = "{ certFile: 'cert.pem', keyFile: 'key.pem' }";
   expect(await linkOf('{}')).toBe('http://127.0.0.1:4517/sign-in');
-  expect(await linkOf(`{ host: 'desk.example', tls: ${tls} }`)).toBe('https://desk.example:4517/sign-in');
+  expect(await linkOf(`{ host: 'desk.example', tls: ${tls} }`)).toBe(
+    'https://desk.example:4517/sign-in',
+  );
   const proxied = "{ host: '10.0.0.5', behindProxy: true, publicUrl: 'https://desk.example' }";
   expect(await linkOf(proxied)).toBe('https://desk.example/sign-in');
-  expect(await linkOf(proxied, '--url', 'https://test.example/')).toBe('https://test.example/sign-in');
+  expect(await linkOf(proxied, '--url', 'https://test.example/')).toBe(
+    'https://test.example/sign-in',
+  );
   for (const [server, ...more] of [['{ port: 0 }'], ['{}', '--url', 'desk.example']] as const)
-    expect(await signIn(server, ...more)).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--url') });
+    expect(await signIn(server, ...more)).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('--url'),
+    });
 });
 
 test('each operation is a command with its path, its query and its body', async () => {
@@ -155,22 +180,65 @@ test('an agent proposes and reads its ruling; a refusal is a problem, exit 1', a
   const admin = await tokenFile('admin:ann');
   const at = ['--url', url, '--token-file', file, '--trajectory', 'main'];
   const spend = (amount: number) =>
-    JSON.stringify({ action: 'spend', role: { name: 'spender', params: { agent: 'ada' } }, args: { amount } });
+    JSON.stringify({
+      action: 'spend',
+      role: { name: 'spender', params: { agent: 'ada' } },
+      args: { amount },
+    });
   writeFileSync(join(folder, 'spend.json'), spend(10));
-  const committed = await json(0, 'api', 'proposals.create', ...at, '--key', 'k', '--body', '@spend.json');
+  const committed = await json(
+    0,
+    'api',
+    'proposals.create',
+    ...at,
+    '--key',
+    'k',
+    '--body',
+    '@spend.json',
+  );
   expect(committed.ruling).toBe('committed');
-  expect(await json(0, 'api', 'proposals.create', ...at, '--key', 'k', '--body', spend(10))).toEqual(committed);
+  expect(
+    await json(0, 'api', 'proposals.create', ...at, '--key', 'k', '--body', spend(10)),
+  ).toEqual(committed);
   expect(await json(0, 'api', 'proposals.get', ...at, '--key', 'k')).toEqual(committed);
-  const conflict = await json(1, 'api', 'proposals.create', ...at, '--key', 'k', '--body', spend(11));
+  const conflict = await json(
+    1,
+    'api',
+    'proposals.create',
+    ...at,
+    '--key',
+    'k',
+    '--body',
+    spend(11),
+  );
   expect(conflict).toMatchObject({ status: 409, code: 'idempotency_conflict' });
-  const bad = await json(1, 'api', 'proposals.create', ...at, '--key', 'k2', '--body', '{"action":"spend"}');
+  const bad = await json(
+    1,
+    'api',
+    'proposals.create',
+    ...at,
+    '--key',
+    'k2',
+    '--body',
+    '{"action":"spend"}',
+  );
   expect(bad).toMatchObject({ status: 400, findings: expect.any(Array) });
-  const typed = await assize('api', 'proposals.create', ...at, '--key', 'k3', '--body', "{'action':'spend'}");
+  const typed = await assize(
+    'api',
+    'proposals.create',
+    ...at,
+    '--key',
+    'k3',
+    '--body',
+    "{'action':'spend'}",
+  );
   expect([typed.code, typed.err]).toEqual([
     2,
     expect.stringMatching(/--body .* not JSON at column 2: .* single quotes/),
   ]);
-  expect(await json(1, 'api', 'log.export', '--url', url, '--token-file', file)).toMatchObject({ code: 'forbidden' });
+  expect(await json(1, 'api', 'log.export', '--url', url, '--token-file', file)).toMatchObject({
+    code: 'forbidden',
+  });
   const exported = await assize('api', 'log.export', '--url', url, '--token-file', admin);
   expect(
     exported.out
@@ -183,7 +251,10 @@ test('an agent proposes and reads its ruling; a refusal is a problem, exit 1', a
   const zip = join(folder, 'b.zip');
   const asked = ['api', 'bundles.make', '--entry', committed.entry_id, '--out', zip];
   expect(await json(0, ...asked, ...there)).toEqual({ file: zip });
-  expect(await json(0, 'bundle', '--verify', zip)).toMatchObject({ valid: true, in_scope: [committed.entry_id] });
+  expect(await json(0, 'bundle', '--verify', zip)).toMatchObject({
+    valid: true,
+    in_scope: [committed.entry_id],
+  });
   const listed = await json(
     0,
     'api',
@@ -208,11 +279,20 @@ test('without a token, a server, JSON or a required option, exit 2', async () =>
   for (const [args, says] of [
     [['api', 'principals.me', '--url', url], /token is missing/],
     [['api', 'principals.me', '--url', url, '--token-file', 'none.token'], /none\.token/],
-    [['api', 'principals.me', '--url', 'http://127.0.0.1:9', '--token-file', file], /does not answer/],
-    [['api', 'principals.me', '--url', 'nothing', '--token-file', file], /'nothing' is not the address of a server/],
+    [
+      ['api', 'principals.me', '--url', 'http://127.0.0.1:9', '--token-file', file],
+      /does not answer/,
+    ],
+    [
+      ['api', 'principals.me', '--url', 'nothing', '--token-file', file],
+      /'nothing' is not the address of a server/,
+    ],
     [['api', 'principals.me', '--url', html, '--token-file', file], /not JSON/],
     [['api', 'trajectories.get', '--url', url, '--token-file', file], /--trajectory/],
-    [['api', 'log.verify', '--url', url, '--token-file', file, '--body', '@none.json'], /none\.json/],
+    [
+      ['api', 'log.verify', '--url', url, '--token-file', file, '--body', '@none.json'],
+      /none\.json/,
+    ],
     [['api', 'no.operation'], /no\.operation|unknown/],
   ] as const) {
     const { code, err } = await assize(...args);

@@ -20,7 +20,9 @@ import { receiversOf } from '../src/notices/receivers.ts';
 const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/guide/notices.md'), 'utf8');
 
 function block(name: string): string {
-  return new RegExp(`^\`\`\`${name.replace('.', '\\.')}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(PAGE)![1]!;
+  return new RegExp(`^\`\`\`${name.replace('.', '\\.')}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(
+    PAGE,
+  )![1]!;
 }
 
 async function freePort(): Promise<number> {
@@ -38,10 +40,14 @@ test('the receiver accepts what a server of the config sends, and nothing else',
   const index = join(import.meta.dirname, '../../assize/src/public/index.ts');
   writeFileSync(
     join(folder, 'assize.config.ts'),
-    block('ts assize.config.ts').replace("'assize'", JSON.stringify(index)).replace('8787', String(port)),
+    block('ts assize.config.ts')
+      .replace("'assize'", JSON.stringify(index))
+      .replace('8787', String(port)),
   );
   writeFileSync(join(folder, 'receive.mjs'), block('js receive.mjs').replace('8787', String(port)));
-  const receiver = spawn(process.execPath, [join(folder, 'receive.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const receiver = spawn(process.execPath, [join(folder, 'receive.mjs')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   onTestFinished(() => void receiver.kill());
   let said = '';
   receiver.stdout.on('data', (data) => (said += data));
@@ -54,7 +60,14 @@ test('the receiver accepts what a server of the config sends, and nothing else',
   const pageOf = (path: string): string => `https://assize.example${path}`;
   const openProposals = openProposalsIn(assize, (error) => expect(error).toBeUndefined());
   const receivers = receiversOf(webhooks, new Map());
-  const options = { store, receivers, openProposals, decidersOf: decidersIn(assize), pageOf, clock: systemClock };
+  const options = {
+    store,
+    receivers,
+    openProposals,
+    decidersOf: decidersIn(assize),
+    pageOf,
+    clock: systemClock,
+  };
   const sender = new NoticeSender({
     ...options,
     rulingOf: (row) => assize.rulingAt(row),
@@ -65,7 +78,9 @@ test('the receiver accepts what a server of the config sends, and nothing else',
   await pay(assize, 't', 900);
   const { id } = await waiting(assize, 't');
   sender.wake();
-  await expect.poll(() => said, { timeout: 10_000 }).toBe(`ready\napproval.requested pay ${pageOf(`/inbox/${id}`)}\n`);
+  await expect
+    .poll(() => said, { timeout: 10_000 })
+    .toBe(`ready\napproval.requested pay ${pageOf(`/inbox/${id}`)}\n`);
   const forged = await fetch(webhooks[0]!.url, {
     method: 'POST',
     headers: {

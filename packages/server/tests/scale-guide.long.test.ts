@@ -4,16 +4,27 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { PostgresServer, withPostgres } from '../../../tests/support/postgres/index.ts';
 import { blockOf } from '../../../tests/support/process/guide-files.ts';
-import { type ListeningServer, startServer } from '../../../tests/support/process/listening-server.ts';
+import {
+  type ListeningServer,
+  startServer,
+} from '../../../tests/support/process/listening-server.ts';
 import { ServedGuide } from '../../../tests/support/process/served-guide.ts';
 
 const PAGE = 'scale.md';
 
 /** Proposes with a key, and returns the ruling. */
-async function spend(url: string, token: string, key: string): Promise<{ ruling: string; entry_id: string }> {
+async function spend(
+  url: string,
+  token: string,
+  key: string,
+): Promise<{ ruling: string; entry_id: string }> {
   const answer = await fetch(`${url}/v1/trajectories/trip/proposals`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': key },
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    },
     body: JSON.stringify({
       action: 'spend',
       role: { name: 'spender', params: { agent: 'scout' } },
@@ -31,16 +42,25 @@ withPostgres('scale.md', () => {
     let servers: ListeningServer[] = [];
     try {
       await guide.beginWith(PAGE);
-      const first = await spend(guide.url, guide.sh('assize token create agent:scout').trim(), 'one');
+      const first = await spend(
+        guide.url,
+        guide.sh('assize token create agent:scout').trim(),
+        'one',
+      );
       expect(first.ruling).toBe('committed');
       await guide.stop();
 
       const hosts = `127.0.0.1:${primary.port},127.0.0.1:${standby.port}`;
       const store = `postgres://postgres@${hosts}/postgres`;
       guide.sh(blockOf(PAGE, 'sh move').replace(/ASSIZE_STORE=\S+/, `ASSIZE_STORE='${store}'`));
-      expect(() => guide.sh('assize create late --domain budget --store sqlite:./assize.db')).toThrow('was retired on');
+      expect(() =>
+        guide.sh('assize create late --domain budget --store sqlite:./assize.db'),
+      ).toThrow('was retired on');
 
-      await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'", 'SELECT pg_reload_conf()');
+      await primary.query(
+        "ALTER SYSTEM SET synchronous_standby_names = 'standby'",
+        'SELECT pg_reload_conf()',
+      );
       const inSync = "SELECT FROM pg_stat_replication WHERE sync_state = 'sync'";
       await expect.poll(() => primary.query(inSync), { timeout: 20_000 }).toHaveLength(1);
       const env = { ASSIZE_STORE: store, ASSIZE_ROOT_KEY_FILE: 'assize.db.root.key' };
@@ -54,14 +74,17 @@ withPostgres('scale.md', () => {
       const auditor = guide.sh('assize token create auditor:iris').trim();
       const alive = async () => {
         const texts = servers.map(async ({ url }) => {
-          const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${auditor}` } });
+          const answer = await fetch(`${url}/metrics`, {
+            headers: { authorization: `Bearer ${auditor}` },
+          });
           return /^assize_servers (\d+)$/m.exec(await answer.text())?.[1];
         });
         return Promise.all(texts);
       };
       await expect.poll(alive, { timeout: 20_000 }).toEqual(['2', '2']);
       // The key of the moved proposal is known, and each server has the same answer.
-      for (const { url } of servers) expect((await spend(url, token, 'one')).entry_id).toBe(first.entry_id);
+      for (const { url } of servers)
+        expect((await spend(url, token, 'one')).entry_id).toBe(first.entry_id);
       const second = await Promise.all(servers.map(({ url }) => spend(url, token, 'two')));
       expect(second[1]).toEqual(second[0]);
 

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { blockOf } from '../../../tests/support/process/guide-files.ts';
-import { type ListeningServer, startServer } from '../../../tests/support/process/listening-server.ts';
+import {
+  type ListeningServer,
+  startServer,
+} from '../../../tests/support/process/listening-server.ts';
 import { ServedGuide } from '../../../tests/support/process/served-guide.ts';
 
 const PAGE = 'server-operations.md';
@@ -36,7 +39,11 @@ withPostgres('server-operations.md on PostgreSQL', (postgres) => {
             'idempotency-key': 'once',
           },
           body: JSON.stringify({
-            ...{ action: 'spend', role: { name: 'spender', params: { agent: 'scout' } }, args: { amount: 5 } },
+            ...{
+              action: 'spend',
+              role: { name: 'spender', params: { agent: 'scout' } },
+              args: { amount: 5 },
+            },
           }),
         });
         return answer.json();

@@ -37,7 +37,10 @@ test('http-api.md', async () => {
 
 test.skipIf(!python)('python.md, from an empty folder, which also needs python3', async () => {
   await guide.end();
-  guide = await ServedGuide.begin({ PYTHONPATH: join(root, 'clients/python'), PYTHONDONTWRITEBYTECODE: '1' });
+  guide = await ServedGuide.begin({
+    PYTHONPATH: join(root, 'clients/python'),
+    PYTHONDONTWRITEBYTECODE: '1',
+  });
   await guide.follow('python.md', ['sh install']);
   expectShown(7);
   expect(guide.sh('assize log calls')).toMatch(/committed .* resolves \w+ as manager:grace/);
@@ -48,7 +51,9 @@ test('rules-file-serve.md, from an empty folder', async () => {
   guide.sh(blockOf(page, 'sh init'));
   await guide.follow(page, ['sh init']);
   expectShown(6);
-  expect(guide.sh('assize verify; assize log calls')).toMatch(/valid[\s\S]*committed .* resolves \w+ as manager:grace/);
+  expect(guide.sh('assize verify; assize log calls')).toMatch(
+    /valid[\s\S]*committed .* resolves \w+ as manager:grace/,
+  );
 });
 
 test('mcp.md, from an empty folder', async () => {
@@ -74,7 +79,11 @@ test('server-sign-in.md, in a browser that signs in', async () => {
   const cookie = (answer: Response) => answer.headers.getSetCookie()[0]?.split(';')[0] as string;
   const ended = await fetch(back, { redirect: 'manual', headers: { cookie: cookie(begun) } });
   const me = await fetch(`${guide.url}/v1/me`, { headers: { cookie: cookie(ended) } });
-  expect(await me.json()).toEqual({ name: 'manager:grace', kinds: ['counselor', 'auditor'], method: 'oidc' });
+  expect(await me.json()).toEqual({
+    name: 'manager:grace',
+    kinds: ['counselor', 'auditor'],
+    method: 'oidc',
+  });
 });
 
 test('server-operations.md, on SQLite', async () => {

@@ -16,8 +16,15 @@ interface Drawn {
 export interface GeneratedWrite {
   readonly entry: 'none' | 'next' | 'wrong';
   readonly fence: 'right' | 'before' | 'after';
-  readonly begun: readonly { readonly which: 'new' | 'any'; readonly number: number; readonly body: string }[];
-  readonly records: readonly (Drawn & { readonly place: 'next' | 'again' | 'gap'; readonly text: string })[];
+  readonly begun: readonly {
+    readonly which: 'new' | 'any';
+    readonly number: number;
+    readonly body: string;
+  }[];
+  readonly records: readonly (Drawn & {
+    readonly place: 'next' | 'again' | 'gap';
+    readonly text: string;
+  })[];
   readonly keys: readonly (Drawn & { readonly key: 'new' | 'any'; readonly n: number })[];
   readonly ended: readonly Drawn[];
   readonly blob: boolean;
@@ -34,7 +41,10 @@ export const generatedWrites: fc.Arbitrary<GeneratedWrite[]> = fc.array(
   fc.record({
     entry: mostly<GeneratedWrite['entry']>('none', 'next', 'next', 'next', 'wrong'),
     fence: mostly<GeneratedWrite['fence']>('right', 'before', 'after'),
-    begun: few(fc.record({ which: mostly<'new' | 'any'>('new', 'any'), number, body: mostly('', 'other') }), 2),
+    begun: few(
+      fc.record({ which: mostly<'new' | 'any'>('new', 'any'), number, body: mostly('', 'other') }),
+      2,
+    ),
     records: few(
       fc.record({
         which,
@@ -44,7 +54,10 @@ export const generatedWrites: fc.Arbitrary<GeneratedWrite[]> = fc.array(
       }),
       3,
     ),
-    keys: few(fc.record({ which, number, key: mostly<'new' | 'any'>('new', 'any'), n: fc.nat(1) }), 2),
+    keys: few(
+      fc.record({ which, number, key: mostly<'new' | 'any'>('new', 'any'), n: fc.nat(1) }),
+      2,
+    ),
     ended: few(fc.record({ which, number }), 1),
     blob: fc.boolean(),
     thenWaits: fc.boolean(),
@@ -60,7 +73,10 @@ function few<T>(item: fc.Arbitrary<T>, maxLength: number): fc.Arbitrary<T[]> {
 }
 
 function mostly<T>(usual: T, ...others: T[]): fc.Arbitrary<T> {
-  return fc.oneof({ weight: 12, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
+  return fc.oneof(
+    { weight: 12, arbitrary: fc.constant(usual) },
+    { weight: 1, arbitrary: fc.constantFrom(...others) },
+  );
 }
 
 interface Transaction extends LoggedTransaction {
@@ -118,7 +134,8 @@ export class EffectModel {
     const { fence, begun = [], records = [], keys = [], ended = [] } = effects!;
     const content = structuredClone(this.#content);
     const refusals: EffectAnswer[] = [];
-    if (entries.length > 0 && !this.#entries.fits(entries[0]!.seq, entries[0]!.parent)) refusals.push('conflict');
+    if (entries.length > 0 && !this.#entries.fits(entries[0]!.seq, entries[0]!.parent))
+      refusals.push('conflict');
     if (fence !== this.fence) refusals.push('fenced');
     let isMisuse = false;
     const need = (isRight: unknown): void => {
@@ -137,7 +154,8 @@ export class EffectModel {
     }
     for (const row of keys) {
       const there = content.keys.find(({ key }) => key === row.key);
-      if (there !== undefined && (there.epoch !== row.epoch || there.n !== row.n)) refusals.push('taken');
+      if (there !== undefined && (there.epoch !== row.epoch || there.n !== row.n))
+        refusals.push('taken');
       need(find(row.epoch) !== undefined);
       if (there === undefined) {
         content.keys.push(row);
@@ -209,10 +227,13 @@ function entryChain() {
       drawn += 1;
       if (how === 'none') return [];
       return [
-        how === 'next' ? entryAfter(rows.at(-1), 't', drawn) : entryAt('t', rows.length + 1, 'f'.repeat(64), drawn),
+        how === 'next'
+          ? entryAfter(rows.at(-1), 't', drawn)
+          : entryAt('t', rows.length + 1, 'f'.repeat(64), drawn),
       ];
     },
-    fits: (seq: number, parent: string | null) => seq === rows.length && parent === (rows.at(-1)?.id ?? null),
+    fits: (seq: number, parent: string | null) =>
+      seq === rows.length && parent === (rows.at(-1)?.id ?? null),
     add: (row: ReturnType<typeof entryAfter>) => void rows.push(row),
     get head() {
       return rows.at(-1);

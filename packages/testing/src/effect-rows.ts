@@ -1,4 +1,9 @@
-import type { EffectKeyRow, EffectTransactionRow, EffectWrite, LoggedTransaction } from 'assize/internal/ledger';
+import type {
+  EffectKeyRow,
+  EffectTransactionRow,
+  EffectWrite,
+  LoggedTransaction,
+} from 'assize/internal/ledger';
 import { blobOf } from './store-rows.ts';
 
 // Rows of the effect log for tests of stores. A store does not interpret their texts.
@@ -14,7 +19,11 @@ export function keyOf(epoch: number, n = 0, text = `${epoch}/${n}`): EffectKeyRo
 }
 
 /** A whole transaction in one write, which leaves it open. */
-export function writeOf(fence: number, epoch: number, records: readonly string[] = ['begun']): EffectWrite {
+export function writeOf(
+  fence: number,
+  epoch: number,
+  records: readonly string[] = ['begun'],
+): EffectWrite {
   return {
     fence,
     begun: [transactionOf(epoch)],

@@ -44,7 +44,11 @@ export const SUBJECTS: readonly string[] = ['\u{1f600}', '\uffff', 'alice'];
 export const PREDICATES: readonly string[] = ['medication', 'Tag', 'é'];
 
 /** The cardinality of each predicate; the writer declares the last one again. */
-const CARDINALITIES: readonly (Cardinality | undefined)[] = ['single-valued', 'multi-valued', undefined];
+const CARDINALITIES: readonly (Cardinality | undefined)[] = [
+  'single-valued',
+  'multi-valued',
+  undefined,
+];
 
 /** The shared facts, and two branches. */
 export const BRANCHES: readonly (string | undefined)[] = [undefined, 'try', '\u{1f600}'];
@@ -74,8 +78,18 @@ export interface GeneratedChange {
    * Another partition that the change was planned on: its branch and subject, and the offset of its
    * version.
    */
-  readonly reads: { readonly branch: number; readonly subject: number; readonly off: number } | undefined;
-  readonly damage: 'none' | 'begins again' | 'takes over too much' | 'late' | 'early' | 'time' | 'closes' | 'again';
+  readonly reads:
+    | { readonly branch: number; readonly subject: number; readonly off: number }
+    | undefined;
+  readonly damage:
+    | 'none'
+    | 'begins again'
+    | 'takes over too much'
+    | 'late'
+    | 'early'
+    | 'time'
+    | 'closes'
+    | 'again';
 }
 
 /** A generated batch. */
@@ -89,7 +103,10 @@ export interface GeneratedBatch {
 
 const generatedChange: fc.Arbitrary<GeneratedChange> = fc.record({
   space: mostly(0, 1),
-  branch: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat(BRANCHES.length - 1) }),
+  branch: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(0) },
+    { weight: 2, arbitrary: fc.nat(BRANCHES.length - 1) },
+  ),
   subject: fc.nat(SUBJECTS.length - 1),
   predicate: fc.nat(PREDICATES.length - 1),
   cardinality: fc.constantFrom<Cardinality>('single-valued', 'multi-valued'),
@@ -107,7 +124,11 @@ const generatedChange: fc.Arbitrary<GeneratedChange> = fc.record({
   at: fc.nat(20),
   inherits: fc.boolean(),
   reads: fc.option(
-    fc.record({ branch: fc.nat(BRANCHES.length - 1), subject: fc.nat(SUBJECTS.length - 1), off: mostly(0, 1, -1) }),
+    fc.record({
+      branch: fc.nat(BRANCHES.length - 1),
+      subject: fc.nat(SUBJECTS.length - 1),
+      off: mostly(0, 1, -1),
+    }),
     { nil: undefined },
   ),
   damage: mostly<GeneratedChange['damage']>(
@@ -134,7 +155,10 @@ export const generatedBatches: fc.Arbitrary<GeneratedBatch[]> = fc.array(
 );
 
 function mostly<T>(usual: T, ...others: T[]): fc.Arbitrary<T> {
-  return fc.oneof({ weight: 12, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
+  return fc.oneof(
+    { weight: 12, arbitrary: fc.constant(usual) },
+    { weight: 1, arbitrary: fc.constantFrom(...others) },
+  );
 }
 
 /** Queries on the results of such changes, with any restrictions. */
@@ -194,7 +218,9 @@ export class FactModel {
     }
     const n = this.#claims;
     const wrong = entryAt('t', this.#entries.length + 1, 'f'.repeat(64), n);
-    const entries = { none: [], next: [entryAfter(this.#entries.at(-1), 't', n)], wrong: [wrong] }[drawn.entry];
+    const entries = { none: [], next: [entryAfter(this.#entries.at(-1), 't', n)], wrong: [wrong] }[
+      drawn.entry
+    ];
     const erasable =
       drawn.erases === 'an object'
         ? this.rows.map(({ content }) => content.hash)
@@ -202,7 +228,8 @@ export class FactModel {
           ? this.#partitions.map(({ names }) => names.hash)
           : [];
     const by = blobOf('eraser').hash;
-    const erased = erasable.length === 0 ? [] : [{ hash: erasable[drawn.which % erasable.length]!, by }];
+    const erased =
+      erasable.length === 0 ? [] : [{ hash: erasable[drawn.which % erasable.length]!, by }];
     return { entries, blobs: [], erased, facts: [...facts.values()] };
   }
 
@@ -211,9 +238,13 @@ export class FactModel {
     const [entry] = entries;
     const head = this.#entries.at(-1);
     const refusals: FactAnswer[] = [];
-    if (entry !== undefined && (entry.seq !== this.#entries.length || entry.parent !== (head?.id ?? null)))
+    if (
+      entry !== undefined &&
+      (entry.seq !== this.#entries.length || entry.parent !== (head?.id ?? null))
+    )
       refusals.push('conflict');
-    const isAsRead = ({ partition, version }: PartitionRead) => (this.state(partition)?.version ?? 0) === version;
+    const isAsRead = ({ partition, version }: PartitionRead) =>
+      (this.state(partition)?.version ?? 0) === version;
     if (!facts.every(({ reads = [] }) => reads.every(isAsRead))) refusals.push('outdated');
     const before = { rows: this.rows, partitions: structuredClone(this.#partitions) };
     for (const write of facts) {
@@ -223,7 +254,9 @@ export class FactModel {
     if (refusals.length > 0) {
       this.rows = before.rows;
       this.#partitions = before.partitions;
-      return refusals.includes('outdated') ? refusals.filter((each) => each !== 'misuse') : refusals;
+      return refusals.includes('outdated')
+        ? refusals.filter((each) => each !== 'misuse')
+        : refusals;
     }
     if (entry !== undefined) this.#entries.push(entry);
     // Rebuilding does not check the versions that a change was planned on.
@@ -334,12 +367,24 @@ export class FactModel {
       merge: (a, b) => [...new Set([...a.split('+'), ...b.split('+')])].sort().join('+'),
     };
     const plan = this.#plan(drawn, writing);
-    if (plan === undefined || (plan.insert.length === 0 && plan.close.length === 0)) return undefined;
+    if (plan === undefined || (plan.insert.length === 0 && plan.close.length === 0))
+      return undefined;
     const names = known?.names ?? namesOf(name);
     const planned = changeOfPlan(name, names, version, plan, blobOf(`entry ${this.#claims}`).hash);
-    const write = drawn.reads === undefined ? planned : { ...planned, reads: [this.#reading(partition, drawn.reads)] };
-    if (drawn.damage === 'begins again' && known !== undefined && shared !== undefined && branch !== undefined)
-      return beginning(write, { until: shared.latest, rows: shared.open.map((row) => ({ ...row, branch })) });
+    const write =
+      drawn.reads === undefined
+        ? planned
+        : { ...planned, reads: [this.#reading(partition, drawn.reads)] };
+    if (
+      drawn.damage === 'begins again' &&
+      known !== undefined &&
+      shared !== undefined &&
+      branch !== undefined
+    )
+      return beginning(write, {
+        until: shared.latest,
+        rows: shared.open.map((row) => ({ ...row, branch })),
+      });
     // Any other version or time than the inherited one makes the write invalid.
     const { damage } = drawn;
     const isForm = damage === 'late' || damage === 'early' || damage === 'time';
@@ -349,14 +394,21 @@ export class FactModel {
 
   #reading(beside: PartitionName, drawn: NonNullable<GeneratedChange['reads']>): PartitionRead {
     const branch = BRANCHES[drawn.branch];
-    const partition = { ...beside, subject: SUBJECTS[drawn.subject]!, ...(branch !== undefined && { branch }) };
+    const partition = {
+      ...beside,
+      subject: SUBJECTS[drawn.subject]!,
+      ...(branch !== undefined && { branch }),
+    };
     return { partition, version: Math.max(0, (this.state(partition)?.version ?? 0) + drawn.off) };
   }
 
   #plan(drawn: GeneratedChange, writing: PlanInput): Plan | undefined {
     const said = drawn.said.map(({ object, from, days, confidence }): Assertion => {
       const claim = `claim ${this.#claims++}`;
-      const valid = { from: from === 0 ? OPEN_START : day(from), to: from + days > DAYS ? OPEN_END : day(from + days) };
+      const valid = {
+        from: from === 0 ? OPEN_START : day(from),
+        to: from + days > DAYS ? OPEN_END : day(from + days),
+      };
       // A long string, which a store may keep in another place.
       const text = `object ${object}${object === 3 ? ', and so on'.repeat(30) : ''}`;
       return { claim, object: text, valid, confidence, provenance: `w:${claim}` };
@@ -380,23 +432,36 @@ export class FactModel {
   #damaged({ damage }: GeneratedChange, write: FactWrite): FactWrite {
     const [first] = write.insert;
     if (damage === 'takes over too much' && first !== undefined && write.inherit !== undefined)
-      return beginning(write, { ...write.inherit, rows: [...write.inherit.rows, ...write.inherit.rows.slice(0, 1)] });
+      return beginning(write, {
+        ...write.inherit,
+        rows: [...write.inherit.rows, ...write.inherit.rows.slice(0, 1)],
+      });
     const [closed] = this.#of(write.partition).filter((row) => !isOpen(row));
     if (damage === 'late') return renumbered(write, write.version + 1);
     if (damage === 'early' && write.version > 1) return renumbered(write, write.version - 1);
     if (damage === 'time') return retimed(write, day(99));
     if (damage === 'closes')
-      return { ...write, close: [...write.close, ...write.close.slice(0, 1), ...(closed ? [keyOfRow(closed)] : [])] };
-    if (damage === 'again' && first !== undefined) return { ...write, insert: [...write.insert, first] };
+      return {
+        ...write,
+        close: [...write.close, ...write.close.slice(0, 1), ...(closed ? [keyOfRow(closed)] : [])],
+      };
+    if (damage === 'again' && first !== undefined)
+      return { ...write, insert: [...write.insert, first] };
     return write;
   }
 
   #change(given: FactWrite): 'committed' | 'outdated' | 'misuse' {
     const isGone = this.erased.has(given.names.hash);
     const gone = `{"$erased":"${given.names.hash}"}`;
-    const name: PartitionName = isGone ? { space: gone, subject: gone, predicate: gone } : given.partition;
+    const name: PartitionName = isGone
+      ? { space: gone, subject: gone, predicate: gone }
+      : given.partition;
     const there = this.#find(name);
-    if (given.inherit !== undefined ? there !== undefined : given.version !== (there?.version ?? 0) + 1)
+    if (
+      given.inherit !== undefined
+        ? there !== undefined
+        : given.version !== (there?.version ?? 0) + 1
+    )
       return 'outdated';
     if (given.repeats?.some((hash) => this.erased.has(hash))) return 'outdated';
     for (const row of given.inherit?.rows ?? []) {
@@ -416,13 +481,20 @@ export class FactModel {
       const added = this.#asStored(row, name);
       const isBeside = (other: FactVersion): boolean =>
         isOpen(other) && other.valid_from < row.valid_to && row.valid_from < other.valid_to;
-      if (isOpen(added) && row.cardinality === 'single-valued' && this.#of(name).some(isBeside)) return 'misuse';
+      if (isOpen(added) && row.cardinality === 'single-valued' && this.#of(name).some(isBeside))
+        return 'misuse';
       this.rows = [...this.rows, added];
     }
     const since = given.inherit?.until ?? OPEN_START;
     const { names, version, system_time: latest } = given;
     if (there === undefined)
-      this.#partitions.push({ name, names, version, latest, ...(name.branch !== undefined && { since }) });
+      this.#partitions.push({
+        name,
+        names,
+        version,
+        latest,
+        ...(name.branch !== undefined && { since }),
+      });
     else Object.assign(there, { version: given.version, latest: given.system_time });
     return 'committed';
   }
@@ -448,7 +520,9 @@ export class FactModel {
   }
 
   #asStored({ branch: _, ...row }: FactVersion, name: PartitionName): FactVersion {
-    const object = this.erased.has(row.content.hash) ? `{"$erased":"${row.content.hash}"}` : row.object;
+    const object = this.erased.has(row.content.hash)
+      ? `{"$erased":"${row.content.hash}"}`
+      : row.object;
     return { ...row, ...name, object };
   }
 
@@ -499,7 +573,11 @@ function renumbered(write: FactWrite, version: number): FactWrite {
 }
 
 function retimed(write: FactWrite, time: string): FactWrite {
-  return { ...write, system_time: time, insert: write.insert.map((row) => ({ ...row, system_time_start: time })) };
+  return {
+    ...write,
+    system_time: time,
+    insert: write.insert.map((row) => ({ ...row, system_time_start: time })),
+  };
 }
 
 function isOpen(row: FactVersion): boolean {
@@ -533,7 +611,9 @@ function isKey(a: FactKey, b: FactKey): boolean {
 
 function byOrder(a: FactPlace, b: FactPlace): number {
   const columns = ['subject', 'predicate', 'system_time_start', 'valid_from', 'fact_id'] as const;
-  return columns.map((column) => byCodePoints(a[column], b[column])).find((order) => order !== 0) ?? 0;
+  return (
+    columns.map((column) => byCodePoints(a[column], b[column])).find((order) => order !== 0) ?? 0
+  );
 }
 
 // UTF-8 bytes sort in code point order.

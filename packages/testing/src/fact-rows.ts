@@ -1,10 +1,20 @@
-import type { ContentRef, FactKey, FactVersion, FactWrite, PartitionName } from 'assize/internal/ledger';
+import type {
+  ContentRef,
+  FactKey,
+  FactVersion,
+  FactWrite,
+  PartitionName,
+} from 'assize/internal/ledger';
 import { type FactRow, OPEN_END, type Plan } from 'assize/internal/memory';
 import { blobOf } from './store-rows.ts';
 
 // Rows of facts for tests of stores. A store reads their times and compares their names.
 
-export const ALICE: PartitionName = Object.freeze({ space: 'clinic', subject: 'alice', predicate: 'medication' });
+export const ALICE: PartitionName = Object.freeze({
+  space: 'clinic',
+  subject: 'alice',
+  predicate: 'medication',
+});
 
 /** The n-th day of a year, as an instant. */
 export function day(n: number): string {
@@ -88,7 +98,12 @@ export function changeOfPlan(
     version,
     system_time: systemTime,
     close,
-    insert: insert.map((row) => ({ ...row, ...partition, entry_id: entryId, content: contentOf(row.object) })),
+    insert: insert.map((row) => ({
+      ...row,
+      ...partition,
+      entry_id: entryId,
+      content: contentOf(row.object),
+    })),
   };
 }
 

@@ -51,7 +51,11 @@ export interface StoreCall {
 export type FaultSchedule = (call: StoreCall) => StoreFault | undefined;
 
 const FAULT = arg.members({ kind: arg.text });
-const SEEDED_FAULTS = arg.members({ seed: arg.number, perMille: arg.number, faults: arg.list(FAULT) });
+const SEEDED_FAULTS = arg.members({
+  seed: arg.number,
+  perMille: arg.number,
+  faults: arg.list(FAULT),
+});
 
 /**
  * The fault at the n-th call, or at the n-th call of one method.

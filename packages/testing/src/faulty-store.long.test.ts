@@ -9,7 +9,13 @@ import { cases } from '../../../tests/support/cases.ts';
 import { loggedOf, writeOf } from './effect-rows.ts';
 import { effectStoreSuite } from './effect-store-suite.ts';
 import { factStoreSuite } from './fact-store-suite.ts';
-import { type FaultSchedule, faultAt, type StoreFault, seededDelays, seededFaults } from './faults.ts';
+import {
+  type FaultSchedule,
+  faultAt,
+  type StoreFault,
+  seededDelays,
+  seededFaults,
+} from './faults.ts';
 import { faultyStore } from './faulty-store.ts';
 import { ledgerStoreSuite } from './ledger-store-suite.ts';
 import { logStoreSuite } from './log-store-suite.ts';
@@ -37,10 +43,15 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 let opened = 0;
 const late = (): FaultSchedule => seededDelays({ seed: ++opened, turnsMax: 3 });
-const overtaking = (): FaultSchedule => seededDelays({ seed: ++opened, turnsMax: 3, overtaking: true });
+const overtaking = (): FaultSchedule =>
+  seededDelays({ seed: ++opened, turnsMax: 3, overtaking: true });
 
 for (const suite of [ledgerStoreSuite, oracleStoreSuite, logStoreSuite, sideStoreSuite]) {
-  suite({ name: 'memory, answers late', open: async (place) => faultyStore(memoryAt(place), late()), runs: cases });
+  suite({
+    name: 'memory, answers late',
+    open: async (place) => faultyStore(memoryAt(place), late()),
+    runs: cases,
+  });
   suite({
     name: 'sqlite, answers late',
     open: async (place) => faultyStore(await sqliteAt(place), late()),
@@ -60,7 +71,8 @@ factStoreSuite({
   runs: cases,
 });
 
-const inTurn = 'calls overtake each other on their way, and these are sent in the order in which they have to arrive';
+const inTurn =
+  'calls overtake each other on their way, and these are sent in the order in which they have to arrive';
 const overtaken = {
   name: 'memory, calls and answers late',
   open: async (place: string) => faultyStore(memoryAt(`o-${place}`), overtaking()),
@@ -90,7 +102,13 @@ describe('each fault', () => {
   const error = { status: 'rejected', reason: { code: 'store_failed' } };
   const dead = { status: 'rejected', reason: { code: 'store_poisoned' } };
   const unknown = { status: 'fulfilled', value: { status: 'unknown' } };
-  const table: readonly { fault: StoreFault; commit: object; read: object; written: boolean; alive: boolean }[] = [
+  const table: readonly {
+    fault: StoreFault;
+    commit: object;
+    read: object;
+    written: boolean;
+    alive: boolean;
+  }[] = [
     { fault: { kind: 'fails' }, commit: error, read: error, written: false, alive: true },
     { fault: { kind: 'lost' }, commit: unknown, read: error, written: false, alive: true },
     { fault: { kind: 'reply_lost' }, commit: unknown, read: error, written: true, alive: true },
@@ -102,8 +120,20 @@ describe('each fault', () => {
       written: false,
       alive: true,
     },
-    { fault: { kind: 'torn', sent: true }, commit: unknown, read: dead, written: true, alive: false },
-    { fault: { kind: 'torn', sent: false }, commit: unknown, read: dead, written: false, alive: false },
+    {
+      fault: { kind: 'torn', sent: true },
+      commit: unknown,
+      read: dead,
+      written: true,
+      alive: false,
+    },
+    {
+      fault: { kind: 'torn', sent: false },
+      commit: unknown,
+      read: dead,
+      written: false,
+      alive: false,
+    },
     {
       fault: { kind: 'delay', sending: 2, answering: 2 },
       commit: { status: 'fulfilled', value: { status: 'committed' } },
@@ -127,40 +157,48 @@ describe('each fault', () => {
     expect(await below.blob(batch.blobs[0]!.hash)).toBe(written ? 'blob' : undefined);
   });
 
-  test.each(table)('$fault, at a read and at an answer of the oracle', async ({ fault, read, written, alive }) => {
-    const below = new LastingMemory();
-    const store = faultyStore(below, faultAt(2, fault));
-    await store.trajectories();
-    const [answer] = await Promise.allSettled([store.head('t')]);
-    expect(answer).toMatchObject(read);
-    const [next] = await Promise.allSettled([store.head('t')]);
-    expect(next.status === 'fulfilled').toBe(alive);
-    const asking = faultyStore(below, faultAt(1, fault, 'oraclePut'));
-    const put = { key: row.id, answer: '1', at: 'now' };
-    const [kept] = await Promise.allSettled([asking.oraclePut(put)]);
-    expect(kept.status).toBe(read === error || read === dead ? 'rejected' : 'fulfilled');
-    await asking.close();
-    expect(await below.oracleGet(row.id)).toEqual(written ? put : undefined);
-  });
+  test.each(table)(
+    '$fault, at a read and at an answer of the oracle',
+    async ({ fault, read, written, alive }) => {
+      const below = new LastingMemory();
+      const store = faultyStore(below, faultAt(2, fault));
+      await store.trajectories();
+      const [answer] = await Promise.allSettled([store.head('t')]);
+      expect(answer).toMatchObject(read);
+      const [next] = await Promise.allSettled([store.head('t')]);
+      expect(next.status === 'fulfilled').toBe(alive);
+      const asking = faultyStore(below, faultAt(1, fault, 'oraclePut'));
+      const put = { key: row.id, answer: '1', at: 'now' };
+      const [kept] = await Promise.allSettled([asking.oraclePut(put)]);
+      expect(kept.status).toBe(read === error || read === dead ? 'rejected' : 'fulfilled');
+      await asking.close();
+      expect(await below.oracleGet(row.id)).toEqual(written ? put : undefined);
+    },
+  );
 
-  test.each(table)('$fault, at a write of effects and at a tenure', async ({ fault, read, written, alive }) => {
-    const below = new LastingMemory();
-    const { fence, release } = await below.leaseEffects();
-    const store = faultyStore(below, faultAt(1, fault, 'logEffects'));
-    const [answer] = await Promise.allSettled([store.logEffects(writeOf(fence, 1))]);
-    expect(answer).toMatchObject(read === error || read === dead ? read : { value: { status: 'written' } });
-    const [next] = await Promise.allSettled([store.openEffects()]);
-    expect(next).toMatchObject(alive ? { value: written ? [loggedOf(1)] : [] } : dead);
-    await store.close();
-    expect(await below.openEffects()).toEqual(written ? [loggedOf(1)] : []);
-    await release();
-    const holding = faultyStore(below, faultAt(1, fault, 'leaseEffects'));
-    const [held] = await Promise.allSettled([holding.leaseEffects()]);
-    expect(held.status).toBe(read === error || read === dead ? 'rejected' : 'fulfilled');
-    await holding.close();
-    // The lease was granted, although its caller may not know it.
-    expect((await below.logEffects({ fence })).status).toBe(written ? 'fenced' : 'written');
-  });
+  test.each(table)(
+    '$fault, at a write of effects and at a tenure',
+    async ({ fault, read, written, alive }) => {
+      const below = new LastingMemory();
+      const { fence, release } = await below.leaseEffects();
+      const store = faultyStore(below, faultAt(1, fault, 'logEffects'));
+      const [answer] = await Promise.allSettled([store.logEffects(writeOf(fence, 1))]);
+      expect(answer).toMatchObject(
+        read === error || read === dead ? read : { value: { status: 'written' } },
+      );
+      const [next] = await Promise.allSettled([store.openEffects()]);
+      expect(next).toMatchObject(alive ? { value: written ? [loggedOf(1)] : [] } : dead);
+      await store.close();
+      expect(await below.openEffects()).toEqual(written ? [loggedOf(1)] : []);
+      await release();
+      const holding = faultyStore(below, faultAt(1, fault, 'leaseEffects'));
+      const [held] = await Promise.allSettled([holding.leaseEffects()]);
+      expect(held.status).toBe(read === error || read === dead ? 'rejected' : 'fulfilled');
+      await holding.close();
+      // The lease was granted, although its caller may not know it.
+      expect((await below.logEffects({ fence })).status).toBe(written ? 'fenced' : 'written');
+    },
+  );
 
   test.each(table)('$fault, at close: a second one closes', async ({ fault }) => {
     const below = new MemoryStore();
@@ -222,12 +260,21 @@ test('the schedule is called once for each call, with its number and arguments',
 });
 
 test('the same seed draws the same faults, and another one others', async () => {
-  const faults: readonly StoreFault[] = [{ kind: 'lost' }, { kind: 'reply_lost' }, { kind: 'fails' }];
+  const faults: readonly StoreFault[] = [
+    { kind: 'lost' },
+    { kind: 'reply_lost' },
+    { kind: 'fails' },
+  ];
   const run = async (seed: number): Promise<string> => {
-    const store: LedgerStore = faultyStore(new LastingMemory(), seededFaults({ seed, perMille: 300, faults }));
+    const store: LedgerStore = faultyStore(
+      new LastingMemory(),
+      seededFaults({ seed, perMille: 300, faults }),
+    );
     const outcomes: string[] = [];
     for (let n = 0; n < 40; n += 1) {
-      const [answer] = await Promise.allSettled([store.commit(batchOf(entryAfter(undefined, `t${n}`)))]);
+      const [answer] = await Promise.allSettled([
+        store.commit(batchOf(entryAfter(undefined, `t${n}`))),
+      ]);
       outcomes.push(answer.status === 'fulfilled' ? answer.value.status : answer.status);
     }
     return outcomes.join();

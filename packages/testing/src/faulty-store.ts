@@ -16,7 +16,8 @@ export function faultyStore<Store extends object>(store: Store, schedule: FaultS
   return new Proxy(store, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
-      const isMethod = typeof value === 'function' && typeof name === 'string' && name !== 'constructor';
+      const isMethod =
+        typeof value === 'function' && typeof name === 'string' && name !== 'constructor';
       return isMethod ? handle.method(name) : value;
     },
   });
@@ -25,7 +26,12 @@ export function faultyStore<Store extends object>(store: Store, schedule: FaultS
 type Method = (...args: unknown[]) => unknown;
 
 /** Methods that `close` ends without waiting for them. */
-const ENDED_BY_CLOSING: ReadonlySet<string> = new Set(['close', 'leaseEffects', 'joinEffects', 'rebuildFacts']);
+const ENDED_BY_CLOSING: ReadonlySet<string> = new Set([
+  'close',
+  'leaseEffects',
+  'joinEffects',
+  'rebuildFacts',
+]);
 
 /** Synchronous methods, which go to the store directly. */
 const SYNCHRONOUS: ReadonlySet<string> = new Set(['readInParallel', 'toString']);
@@ -50,7 +56,8 @@ class FaultyHandle {
   method(operation: string): Method {
     const known = this.#methods.get(operation);
     if (known !== undefined) return known;
-    const below: Method = (...args) => (Reflect.get(this.#store, operation) as Method).apply(this.#store, args);
+    const below: Method = (...args) =>
+      (Reflect.get(this.#store, operation) as Method).apply(this.#store, args);
     const method = SYNCHRONOUS.has(operation) ? below : this.#faulty(operation, below);
     this.#methods.set(operation, method);
     return method;
@@ -59,7 +66,8 @@ class FaultyHandle {
   #faulty(operation: string, below: Method): Method {
     const closes = operation === 'close';
     return async (...args) => {
-      if (closes && (this.#death !== undefined || this.#closing !== undefined)) return this.#close(below);
+      if (closes && (this.#death !== undefined || this.#closing !== undefined))
+        return this.#close(below);
       if (this.#closing !== undefined) throw closedError();
       if (this.#death !== undefined) throw this.#death;
       const call = this.#count(operation, args);
@@ -75,7 +83,11 @@ class FaultyHandle {
     return { n: this.#calls, operation, nth, args };
   }
 
-  async #perform(call: StoreCall, fault: StoreFault | undefined, send: () => Promise<unknown>): Promise<unknown> {
+  async #perform(
+    call: StoreCall,
+    fault: StoreFault | undefined,
+    send: () => Promise<unknown>,
+  ): Promise<unknown> {
     switch (fault?.kind) {
       case undefined:
         return this.#answer(call, this.#track(call, send()));

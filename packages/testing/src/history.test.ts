@@ -47,9 +47,19 @@ function honestRun(seed: number, steps = 300): Run {
           answer: (returned) => {
             known.set(`${who} ${trajectory}`, seen.at(-1));
             const ids = seen.map(({ id }) => id);
-            const short = { entries: ids.length, ...(ids.length === 0 ? {} : { head: ids.at(-1)! }) };
+            const short = {
+              entries: ids.length,
+              ...(ids.length === 0 ? {} : { head: ids.at(-1)! }),
+            };
             const shown = next(2) === 0 ? { ids } : short;
-            history.push({ operation: 'read', client, invoked, returned, trajectory_id: trajectory, ...shown });
+            history.push({
+              operation: 'read',
+              client,
+              invoked,
+              returned,
+              trajectory_id: trajectory,
+              ...shown,
+            });
           },
         });
       } else {
@@ -67,7 +77,14 @@ function honestRun(seed: number, steps = 300): Run {
           },
           answer: (now) => {
             const returned = result === 'unknown' && fate === 1 ? Number.POSITIVE_INFINITY : now;
-            history.push({ operation: 'append', client, invoked, returned, result, ids: batch.map(({ id }) => id) });
+            history.push({
+              operation: 'append',
+              client,
+              invoked,
+              returned,
+              result,
+              ids: batch.map(({ id }) => id),
+            });
           },
         });
       }
@@ -87,7 +104,9 @@ const codesOf = ({ history, entries }: Run): Violation['code'][] => [
 
 const seeds = fc.nat(1_000_000);
 const appendsOf = ({ history }: Run, result: Append['result']): Append[] =>
-  history.filter((operation) => operation.operation === 'append').filter((append) => append.result === result);
+  history
+    .filter((operation) => operation.operation === 'append')
+    .filter((append) => append.result === result);
 
 test('an honest history has no violation, and is counted (property)', () => {
   const total = { committed: 0, failed: 0, unknown: 0, unknownWritten: 0 };
@@ -111,27 +130,40 @@ test('an honest history has no violation, and is counted (property)', () => {
 });
 
 test('an empty history and an empty ledger are in order', () => {
-  expect(checkHistory([], [])).toEqual({ violations: [], committed: 0, failed: 0, unknown: 0, unknownWritten: 0 });
+  expect(checkHistory([], [])).toEqual({
+    violations: [],
+    committed: 0,
+    failed: 0,
+    unknown: 0,
+    unknownWritten: 0,
+  });
 });
 
 /** Changes a correct run. Undefined if there is nothing to change. */
 type Planted = (run: Run, next: (below: number) => number) => Run | undefined;
 
-const pick = <T>(list: readonly T[], next: (below: number) => number): T | undefined => list[next(list.length)];
+const pick = <T>(list: readonly T[], next: (below: number) => number): T | undefined =>
+  list[next(list.length)];
 
 function without(run: Run, ids: readonly string[]): EntryRow[] {
   return run.entries.filter(({ id }) => !ids.includes(id));
 }
 
 function changed<T extends Operation>(run: Run, operation: T, change: Partial<T>): Run {
-  return { ...run, history: run.history.map((other) => (other === operation ? { ...operation, ...change } : other)) };
+  return {
+    ...run,
+    history: run.history.map((other) =>
+      other === operation ? { ...operation, ...change } : other,
+    ),
+  };
 }
 
 function lastOf(run: Run, trajectory: string): EntryRow | undefined {
   return run.entries.findLast((row) => row.trajectory_id === trajectory);
 }
 
-const readsOf = ({ history }: Run): Read[] => history.filter((operation) => operation.operation === 'read');
+const readsOf = ({ history }: Run): Read[] =>
+  history.filter((operation) => operation.operation === 'read');
 const lengthOf = (read: Read): number => read.ids?.length ?? read.entries ?? 0;
 
 const PLANTED: Readonly<Record<Violation['code'], Planted>> = {
@@ -158,13 +190,17 @@ const PLANTED: Readonly<Record<Violation['code'], Planted>> = {
     if (row === undefined) return undefined;
     return {
       ...run,
-      entries: run.entries.map((other) => (other === row ? { ...row, parent: run.entries[0]!.id } : other)),
+      entries: run.entries.map((other) =>
+        other === row ? { ...row, parent: run.entries[0]!.id } : other,
+      ),
     };
   },
   id_twice: (run, next) => {
     const row = pick(run.entries, next);
     const last = row && lastOf(run, row.trajectory_id)!;
-    return last && { ...run, entries: [...run.entries, { ...row, seq: last.seq + 1, parent: last.id }] };
+    return (
+      last && { ...run, entries: [...run.entries, { ...row, seq: last.seq + 1, parent: last.id }] }
+    );
   },
   tampered: (run, next) => {
     const row = pick(run.entries, next);
@@ -185,12 +221,19 @@ const PLANTED: Readonly<Record<Violation['code'], Planted>> = {
       appendsOf(run, 'committed').filter(({ ids }) => ids.length === 2 && tails.includes(ids[1])),
       next,
     );
-    return append && { ...changed(run, append, { result: 'unknown' }), entries: without(run, [append.ids[1]!]) };
+    return (
+      append && {
+        ...changed(run, append, { result: 'unknown' }),
+        entries: without(run, [append.ids[1]!]),
+      }
+    );
   },
   out_of_thin_air: (run, next) => {
     const last = pick(run.entries, next);
     const head = last && lastOf(run, last.trajectory_id);
-    return head && { ...run, entries: [...run.entries, entryAfter(head, head.trajectory_id, 'nobody')] };
+    return (
+      head && { ...run, entries: [...run.entries, entryAfter(head, head.trajectory_id, 'nobody')] }
+    );
   },
   out_of_order: (run, next) => {
     const places = new Map(run.entries.map((row) => [row.id, row]));
@@ -324,7 +367,11 @@ test('the time order equals a comparison of all pairs (property)', () => {
         const run = honestRun(seed, 120);
         for (const [n, by] of moves) {
           const operation = run.history[n % run.history.length]!;
-          const moved = { ...operation, invoked: operation.invoked + by, returned: operation.returned + by };
+          const moved = {
+            ...operation,
+            invoked: operation.invoked + by,
+            returned: operation.returned + by,
+          };
           run.history[n % run.history.length] = moved;
         }
         const expected = outOfOrder(run);
@@ -344,7 +391,13 @@ test('a long history is checked in one pass', () => {
     const row = entryAfter(entries.at(-1), 't');
     entries.push(row);
     const times = { invoked: n * 2, returned: n * 2 + 1 };
-    history.push({ operation: 'append', client: 'c', ...times, result: 'committed', ids: [row.id] });
+    history.push({
+      operation: 'append',
+      client: 'c',
+      ...times,
+      result: 'committed',
+      ids: [row.id],
+    });
     history.push({
       operation: 'read',
       client: `r${n % 7}`,

@@ -79,10 +79,19 @@ export interface HistoryReport {
 
 const SPAN = { operation: arg.text, client: arg.text, invoked: arg.number, returned: arg.number };
 const APPEND = arg.members({ ...SPAN, ids: arg.list(arg.text) });
-const READ = arg.members({ ...SPAN, trajectory_id: arg.text, ids: arg.optional(arg.list(arg.text)) });
+const READ = arg.members({
+  ...SPAN,
+  trajectory_id: arg.text,
+  ids: arg.optional(arg.list(arg.text)),
+});
 const OPERATION: ArgumentSchema = (value) =>
   ((value as Partial<Operation> | null | undefined)?.operation === 'append' ? APPEND : READ)(value);
-const ROW = arg.members({ id: arg.text, trajectory_id: arg.text, seq: arg.whole, payload: arg.text });
+const ROW = arg.members({
+  id: arg.text,
+  trajectory_id: arg.text,
+  seq: arg.whole,
+  payload: arg.text,
+});
 
 /**
  * Checks whether a ledger can result from the calls that its callers saw. `entries`: all entries of
@@ -93,11 +102,15 @@ const ROW = arg.members({ id: arg.text, trajectory_id: arg.text, seq: arg.whole,
  *
  * @throws ArgumentError `bad_argument`
  */
-export function checkHistory(history: readonly Operation[], entries: readonly EntryRow[]): HistoryReport {
+export function checkHistory(
+  history: readonly Operation[],
+  entries: readonly EntryRow[],
+): HistoryReport {
   checkArgument(arg.list(OPERATION), history, 'history');
   checkArgument(arg.list(ROW), entries, 'entries');
   const violations: Violation[] = [];
-  const report = (code: Violation['code'], detail: string): void => void violations.push({ code, detail });
+  const report = (code: Violation['code'], detail: string): void =>
+    void violations.push({ code, detail });
   const appends = history.filter((operation) => operation.operation === 'append');
   const reads = history.filter((operation) => operation.operation === 'read');
   const chains = checkChains(entries, report);
@@ -125,10 +138,13 @@ function checkChains(entries: readonly EntryRow[], report: Report): Chains {
     const where = `${row.trajectory_id} seq ${row.seq}`;
     const chain = chains.get(row.trajectory_id) ?? [];
     chains.set(row.trajectory_id, chain);
-    if (row.seq !== chain.length) report('gap', `${where} is at the position of seq ${chain.length}`);
-    if (row.parent !== (chain.at(-1)?.id ?? null)) report('wrong_parent', `${where} does not name the previous entry`);
+    if (row.seq !== chain.length)
+      report('gap', `${where} is at the position of seq ${chain.length}`);
+    if (row.parent !== (chain.at(-1)?.id ?? null))
+      report('wrong_parent', `${where} does not name the previous entry`);
     if (ids.has(row.id)) report('id_twice', `${where} has the id ${row.id} of another entry`);
-    if (hash('sha256', row.payload) !== row.id) report('tampered', `${where}: the payload does not hash to its id`);
+    if (hash('sha256', row.payload) !== row.id)
+      report('tampered', `${where}: the payload does not hash to its id`);
     ids.add(row.id);
     chain.push(row);
   }
@@ -152,15 +168,21 @@ function checkAppends(
 ): ReadonlyMap<Hash, Sending> {
   const sent = new Map<Hash, Sending>();
   const committed = new Set<Hash>();
-  const excused = new Set(appends.filter(({ result }) => result !== 'failed').flatMap(({ ids }) => ids));
+  const excused = new Set(
+    appends.filter(({ result }) => result !== 'failed').flatMap(({ ids }) => ids),
+  );
   for (const append of appends) {
     const { client, ids, result, invoked, returned } = append;
     const there = ids.filter((id) => places.has(id));
     const what = `the batch of ${client} at ${invoked} (${ids[0]})`;
     if (result === 'committed') {
       if (there.length < ids.length)
-        report('lost', `${what} was committed, but ${there.length} of ${ids.length} entries are present`);
-      if (ids.some((id) => committed.has(id))) report('committed_twice', `${what} was committed before`);
+        report(
+          'lost',
+          `${what} was committed, but ${there.length} of ${ids.length} entries are present`,
+        );
+      if (ids.some((id) => committed.has(id)))
+        report('committed_twice', `${what} was committed before`);
       for (const id of ids) committed.add(id);
     }
     if (result === 'unknown' && there.length > 0 && there.length < ids.length) {
@@ -171,15 +193,22 @@ function checkAppends(
       report('written_though_failed', `${what} was refused, but is present`);
     }
     for (const id of there) {
-      const before = sent.get(id) ?? { invoked: Number.POSITIVE_INFINITY, returned: Number.POSITIVE_INFINITY };
+      const before = sent.get(id) ?? {
+        invoked: Number.POSITIVE_INFINITY,
+        returned: Number.POSITIVE_INFINITY,
+      };
       sent.set(id, {
         invoked: Math.min(before.invoked, invoked),
-        returned: Math.min(before.returned, result === 'committed' ? returned : Number.POSITIVE_INFINITY),
+        returned: Math.min(
+          before.returned,
+          result === 'committed' ? returned : Number.POSITIVE_INFINITY,
+        ),
       });
     }
   }
   for (const { id, trajectory_id, seq } of places.values()) {
-    if (!sent.has(id)) report('out_of_thin_air', `no client sent ${trajectory_id} seq ${seq} (${id})`);
+    if (!sent.has(id))
+      report('out_of_thin_air', `no client sent ${trajectory_id} seq ${seq} (${id})`);
   }
   return sent;
 }
@@ -188,7 +217,11 @@ function checkAppends(
  * (c), from the end of a chain: the earliest answer to any later entry must not precede the sending
  * of this one.
  */
-function checkOrder(chain: readonly EntryRow[], sent: ReadonlyMap<Hash, Sending>, report: Report): void {
+function checkOrder(
+  chain: readonly EntryRow[],
+  sent: ReadonlyMap<Hash, Sending>,
+  report: Report,
+): void {
   let earliest = Number.POSITIVE_INFINITY;
   for (const { id, trajectory_id, seq } of chain.toReversed()) {
     const { invoked, returned } = sent.get(id) ?? {
@@ -206,7 +239,12 @@ function checkOrder(chain: readonly EntryRow[], sent: ReadonlyMap<Hash, Sending>
 }
 
 /** (d). */
-function checkReads(reads: readonly Read[], chains: Chains, sent: ReadonlyMap<Hash, Sending>, report: Report): void {
+function checkReads(
+  reads: readonly Read[],
+  chains: Chains,
+  sent: ReadonlyMap<Hash, Sending>,
+  report: Report,
+): void {
   const seen = new Map<string, { returned: number; length: number }[]>();
   const times = new Map<string, ChainTimes>();
   for (const read of reads.toSorted((a, b) => a.invoked - b.invoked)) {
@@ -217,21 +255,29 @@ function checkReads(reads: readonly Read[], chains: Chains, sent: ReadonlyMap<Ha
     const head = read.ids === undefined ? read.head : read.ids.at(-1);
     const same = read.ids?.every((id, seq) => chain[seq]?.id === id) ?? true;
     if (!same || chain[length - 1]?.id !== head) {
-      report('read_no_prefix', `${what} saw ${length} entries that are not a prefix of the ${chain.length} present`);
+      report(
+        'read_no_prefix',
+        `${what} saw ${length} entries that are not a prefix of the ${chain.length} present`,
+      );
       continue;
     }
     const known = times.get(trajectory_id) ?? new ChainTimes(chain, sent);
     times.set(trajectory_id, known);
     const answered = known.answeredBefore(invoked);
-    if (length < answered) report('read_stale', `${what} saw ${length} entries, ${answered} were answered before`);
+    if (length < answered)
+      report('read_stale', `${what} saw ${length} entries, ${answered} were answered before`);
     if (length > 0 && known.sentBy(length) > returned) {
       report('read_ahead', `${what} saw ${length} entries, one of them sent after it`);
     }
     const key = `${client}\0${trajectory_id}`;
     const before = seen.get(key) ?? [];
     seen.set(key, before);
-    const longest = Math.max(0, ...before.filter((other) => other.returned <= invoked).map((other) => other.length));
-    if (length < longest) report('read_went_back', `${what} saw ${length} entries, but ${longest} before`);
+    const longest = Math.max(
+      0,
+      ...before.filter((other) => other.returned <= invoked).map((other) => other.length),
+    );
+    if (length < longest)
+      report('read_went_back', `${what} saw ${length} entries, but ${longest} before`);
     // Only a read that is longer than all others, or answered before them, can matter later.
     before.push({ returned, length });
     if (before.length > 32) seen.set(key, compacted(before, invoked));
@@ -245,7 +291,10 @@ function compacted(
 ): { returned: number; length: number }[] {
   const done = reads.filter(({ returned }) => returned <= now);
   const length = Math.max(0, ...done.map((read) => read.length));
-  return [{ returned: Number.NEGATIVE_INFINITY, length }, ...reads.filter(({ returned }) => returned > now)];
+  return [
+    { returned: Number.NEGATIVE_INFINITY, length },
+    ...reads.filter(({ returned }) => returned > now),
+  ];
 }
 
 /** The known minimum length of a chain at a time, and the time by which a prefix was sent. */
@@ -257,10 +306,14 @@ class ChainTimes {
   constructor(chain: readonly EntryRow[], sent: ReadonlyMap<Hash, Sending>) {
     let latest = Number.NEGATIVE_INFINITY;
     for (const { id, seq } of chain) {
-      const { invoked, returned } = sent.get(id) ?? { invoked: latest, returned: Number.POSITIVE_INFINITY };
+      const { invoked, returned } = sent.get(id) ?? {
+        invoked: latest,
+        returned: Number.POSITIVE_INFINITY,
+      };
       latest = Math.max(latest, invoked);
       this.#sent.push(latest);
-      if (returned < Number.POSITIVE_INFINITY) this.#answers.push({ at: returned, length: seq + 1 });
+      if (returned < Number.POSITIVE_INFINITY)
+        this.#answers.push({ at: returned, length: seq + 1 });
     }
     this.#answers.sort((a, b) => a.at - b.at);
     let longest = 0;

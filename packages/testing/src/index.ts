@@ -31,7 +31,12 @@
  */
 export { checkDomain } from './check-domain/check-domain.ts';
 export type { CheckDomainOptions } from './check-domain/options.ts';
-export type { Counterexample, DomainProblem, DomainReport, ProblemKind } from './check-domain/report.ts';
+export type {
+  Counterexample,
+  DomainProblem,
+  DomainReport,
+  ProblemKind,
+} from './check-domain/report.ts';
 export type { StoppedBy } from './check-domain/stops.ts';
 export { type EffectStoreSuite, effectStoreSuite } from './effect-store-suite.ts';
 export { type FactStoreSuite, factStoreSuite } from './fact-store-suite.ts';

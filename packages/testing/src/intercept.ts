@@ -22,7 +22,9 @@ export function interceptSql(around: (sql: string, proceed: () => unknown) => un
       return around(sql, () => original.apply(this, args));
     }
     // The specific types of the methods do not matter here.
-    vi.spyOn(prototype as unknown as Record<typeof name, Method>, name).mockImplementation(intercepted);
+    vi.spyOn(prototype as unknown as Record<typeof name, Method>, name).mockImplementation(
+      intercepted,
+    );
   }
 }
 

@@ -41,7 +41,9 @@ const tanks = (limit: number, free: number) =>
     },
     counselors: { guard: (principal) => principal.startsWith('guard:') },
     invariants: ({ invariant }) => [
-      invariant('LIMIT', ['/left', '/right'], ({ left, right }) => (left + right <= limit ? pass : reject('too much'))),
+      invariant('LIMIT', ['/left', '/right'], ({ left, right }) =>
+        left + right <= limit ? pass : reject('too much'),
+      ),
       invariant(
         'SIGNED',
         ['/left', '/signed'],
@@ -57,7 +59,14 @@ const tanks = (limit: number, free: number) =>
   });
 
 /** The same rules again, in a function of its own. */
-function next(state: Tanks, action: string, n: number, limit: number, free: number, guards: readonly string[]) {
+function next(
+  state: Tanks,
+  action: string,
+  n: number,
+  limit: number,
+  free: number,
+  guards: readonly string[],
+) {
   if (action === 'right' && state.left === 0) return [];
   const after = { ...state, [action]: state[action as 'left' | 'right'] + n };
   if (after.left + after.right > limit) return [];
@@ -99,7 +108,12 @@ test('the walk visits exactly the states of a naive walk', () => {
         const visited = new Set([textOf(LIFE.initial)]);
         const { states, complete, transitions } = walkLifeCycle({
           ...LIFE,
-          ...{ domain: tanks(limit, free), depth, proposals: () => proposalsOf(sizes), counselors: { guard: guards } },
+          ...{
+            domain: tanks(limit, free),
+            depth,
+            proposals: () => proposalsOf(sizes),
+            counselors: { guard: guards },
+          },
           allowed: (_before, step, after, path) => {
             visited.add(textOf(after));
             expect([...path, step].length).toBeLessThanOrEqual(depth);
@@ -110,7 +124,9 @@ test('the walk visits exactly the states of a naive walk', () => {
           proposalsOf(sizes).flatMap(({ action, args }) =>
             next(state, action, (args as { n: number }).n, limit, free, guards),
           );
-        expect([...visited].sort()).toEqual([...new Set([...naive(LIFE.initial, depth, steps)].map(textOf))].sort());
+        expect([...visited].sort()).toEqual(
+          [...new Set([...naive(LIFE.initial, depth, steps)].map(textOf))].sort(),
+        );
         expect([states, complete]).toEqual([visited.size, true]);
         expect(transitions).toBeGreaterThanOrEqual(states - 1);
       },
@@ -123,7 +139,10 @@ test('a forbidden step has one of the shortest ways to it', () => {
   const allowed: LifeCycle<Tanks>['allowed'] = (_before, _step, { left, right }) =>
     left + right > 3 ? 'more than three' : undefined;
   const { counterexample, complete } = walkLifeCycle({ ...LIFE, allowed });
-  expect(counterexample).toMatchObject({ why: 'more than three', path: [{ args: { n: 2 } }, { args: { n: 2 } }] });
+  expect(counterexample).toMatchObject({
+    why: 'more than three',
+    path: [{ args: { n: 2 } }, { args: { n: 2 } }],
+  });
   expect(complete).toBe(false);
   expect(walkLifeCycle({ ...LIFE, depth: 1, allowed }).counterexample).toBeUndefined();
 });
@@ -143,15 +162,22 @@ test('the counts name committed actions and the rules that stopped a proposal', 
 
 describe('bad input', () => {
   test.each([
-    ['an unknown action', { proposals: () => [{ action: 'x', role: { name: 'filler', params: {} }, args: {} }] }],
+    [
+      'an unknown action',
+      { proposals: () => [{ action: 'x', role: { name: 'filler', params: {} }, args: {} }] },
+    ],
     ['an initial state that breaks a rule', { initial: { left: 9, right: 0 } }],
     ['a depth that is none', { depth: -1 }],
     ['no function allowed', { allowed: 'yes' }],
   ])('%s is an ArgumentError', (_, wrong) => {
-    expect(errorOf(() => walkLifeCycle({ ...LIFE, ...(wrong as object) }))).toMatchObject({ code: 'bad_argument' });
+    expect(errorOf(() => walkLifeCycle({ ...LIFE, ...(wrong as object) }))).toMatchObject({
+      code: 'bad_argument',
+    });
   });
 
   test('a rule that the domain does not have is an ArgumentError', () => {
-    expect(errorOf(() => domainWithout(tanks(1, 1), 'NONE'))).toMatchObject({ code: 'bad_argument' });
+    expect(errorOf(() => domainWithout(tanks(1, 1), 'NONE'))).toMatchObject({
+      code: 'bad_argument',
+    });
   });
 });

@@ -1,5 +1,11 @@
 import { ArgumentError, arg, checkArgument, isInstance, type Json } from 'assize/internal/base';
-import { canonicalize, copyJson, type Instant, isInstant, WORLD_LIMITS } from 'assize/internal/canon';
+import {
+  canonicalize,
+  copyJson,
+  type Instant,
+  isInstant,
+  WORLD_LIMITS,
+} from 'assize/internal/canon';
 import {
   type Authority,
   adjudicate,
@@ -180,7 +186,13 @@ class Walker<State> {
 
   #counts(complete: boolean): Omit<LifeCycleWalk<State>, 'counterexample'> {
     const [committed, stopped] = [this.#committed, this.#stopped];
-    return { states: this.#seen.size, transitions: this.#transitions, complete, committed, stopped };
+    return {
+      states: this.#seen.size,
+      transitions: this.#transitions,
+      complete,
+      committed,
+      stopped,
+    };
   }
 }
 
@@ -189,15 +201,22 @@ class Walker<State> {
  *
  * @throws ArgumentError `bad_argument` for a rule that the domain does not have
  */
-export function domainWithout(domain: Domain<any, any, any>, ...ids: readonly string[]): Domain<any, any, any> {
+export function domainWithout(
+  domain: Domain<any, any, any>,
+  ...ids: readonly string[]
+): Domain<any, any, any> {
   checkArgument(DOMAIN, domain, 'domain');
   requireOwnDomain(domain);
   checkArgument(arg.list(arg.text), ids, 'ids');
   const rules = domain.rules.map(({ spec }) => spec);
   const unknown = ids.find((id) => !rules.some((rule) => rule.id === id));
-  if (unknown !== undefined) throw wrong('ids', `names ${unknown}; ${domain.name} has no such rule`);
+  if (unknown !== undefined)
+    throw wrong('ids', `names ${unknown}; ${domain.name} has no such rule`);
   const { declared } = domain;
-  return defineDomain<any, any>({ ...declared, invariants: rules.filter(({ id }) => !ids.includes(id)) });
+  return defineDomain<any, any>({
+    ...declared,
+    invariants: rules.filter(({ id }) => !ids.includes(id)),
+  });
 }
 
 /**
@@ -207,14 +226,19 @@ export function domainWithout(domain: Domain<any, any, any>, ...ids: readonly st
  * @throws ArgumentError `bad_argument` from `cannotBePut`, for a proposal that no writ could put
  */
 export function* stepsFrom<State>(
-  { domain, proposals, counselors = {} }: Pick<LifeCycle<State>, 'domain' | 'proposals' | 'counselors'>,
+  {
+    domain,
+    proposals,
+    counselors = {},
+  }: Pick<LifeCycle<State>, 'domain' | 'proposals' | 'counselors'>,
   node: { readonly state: Json; readonly at: Instant },
   stopped: Record<string, number>,
   cannotBePut: (problem: string) => void = refuse,
 ): Generator<{ readonly step: LifeCycleStep; readonly state: Json }> {
   const world = new World(domain, copyJson(node.state, WORLD_LIMITS) as never);
   const failing = world.failing.map(({ rule }) => rule.id);
-  if (failing.length > 0) throw wrong('life.initial', `leads to a state that breaks ${failing.join(', ')}`);
+  if (failing.length > 0)
+    throw wrong('life.initial', `leads to a state that breaks ${failing.join(', ')}`);
   // A candidate stays in the `World` until its undo. Checking every rule again for each candidate
   // takes longer than everything else.
   const reached = (candidate: { readonly undo: () => void }): Json => {
@@ -241,7 +265,8 @@ export function* stepsFrom<State>(
     for (const principal of counselors[ruling.channel] ?? []) {
       const { approved, broken } = approve(world, step, ruling, principal);
       for (const id of broken) count(stopped, id);
-      if (approved !== undefined) yield { step: { ...step, approvedBy: principal }, state: reached(approved) };
+      if (approved !== undefined)
+        yield { step: { ...step, approvedBy: principal }, state: reached(approved) };
     }
   }
 }
@@ -269,10 +294,21 @@ function approve(
     intent: { action: step.action, role: step.role, args: ruling.compiled.args },
     inputs: { at: step.at, observations: [] },
     ...(invariantId === undefined ? {} : { invariantId }),
-    ...{ patches, approval, channel, freezes, approvals, approvedBy, requesters: ['agent:walking'] },
+    ...{
+      patches,
+      approval,
+      channel,
+      freezes,
+      approvals,
+      approvedBy,
+      requesters: ['agent:walking'],
+    },
   };
   try {
-    return { approved: approvePending(world, waiting, { principal, at: step.at }, EVERYBODY), broken: [] };
+    return {
+      approved: approvePending(world, waiting, { principal, at: step.at }, EVERYBODY),
+      broken: [],
+    };
   } catch (error) {
     if (!isInstance(error, KernelError) || error.code !== 'override_needed') throw error;
     const vector = (error.evidence?.['vector'] ?? []) as readonly { invariant_id: string }[];
@@ -289,9 +325,13 @@ function keyOf({ state, at }: Node): string {
 }
 
 function pathTo(node: Node): LifeCycleStep[] {
-  return node.from === undefined || node.step === undefined ? [] : [...pathTo(node.from), node.step];
+  return node.from === undefined || node.step === undefined
+    ? []
+    : [...pathTo(node.from), node.step];
 }
 
 function wrong(argument: string, problem: string): ArgumentError {
-  return new ArgumentError('bad_argument', `The argument ${argument} ${problem}.`, { evidence: { argument } });
+  return new ArgumentError('bad_argument', `The argument ${argument} ${problem}.`, {
+    evidence: { argument },
+  });
 }

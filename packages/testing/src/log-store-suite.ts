@@ -67,7 +67,9 @@ export function logStoreSuite({ name, open, remove, reopens = true }: LogStoreSu
       expect(after.slice(0, before.length)).toEqual(before);
       expect(await store.unlogged(4)).toEqual(after.slice(0, 4));
       for (const chain of [a, b]) {
-        const seqs = after.filter(({ trajectory_id: id }) => id === chain[0]!.trajectory_id).map(({ seq }) => seq);
+        const seqs = after
+          .filter(({ trajectory_id: id }) => id === chain[0]!.trajectory_id)
+          .map(({ seq }) => seq);
         expect(seqs).toEqual([0, 1, 2, 3, 4]);
       }
     });
@@ -105,7 +107,10 @@ export function logStoreSuite({ name, open, remove, reopens = true }: LogStoreSu
         stands: 'truncated',
         size: 70,
       });
-      expect(await compareWithHead(store, { size: 9, root: naiveRoot([]) })).toEqual({ stands: 'diverged', size: 70 });
+      expect(await compareWithHead(store, { size: 9, root: naiveRoot([]) })).toEqual({
+        stands: 'diverged',
+        size: 70,
+      });
     });
 
     test('an entry that is committed and not logged has no place', async () => {
@@ -123,9 +128,13 @@ export function logStoreSuite({ name, open, remove, reopens = true }: LogStoreSu
       const leaf = { id: chain[0]!.id, hash: new Uint8Array(32).fill(1) };
       expect(await store.integrate({ size: 1, leaves: [leaf], nodes: [] })).toBe(false);
       expect(await store.logSize()).toBe(0);
-      expect(await store.integrate({ size: 0, leaves: [leaf], nodes: [{ level: 1, index: 7, hash: leaf.hash }] })).toBe(
-        true,
-      );
+      expect(
+        await store.integrate({
+          size: 0,
+          leaves: [leaf],
+          nodes: [{ level: 1, index: 7, hash: leaf.hash }],
+        }),
+      ).toBe(true);
       expect(await store.integrate({ size: 0, leaves: [leaf], nodes: [] })).toBe(false);
       expect(await store.logSize()).toBe(1);
       expect(hex((await store.logNodes(0, 0, 1))[0]!)).toBe(hex(leaf.hash));

@@ -38,11 +38,15 @@ export class Member {
   /** Starts work on the scopes, and returns its epoch. */
   async begin(...scopes: readonly string[]): Promise<number> {
     const last = (await this.say(startedEvent(...scopes)))?.at(-1);
-    if (last?.is !== 'begun') throw new Error(`it expected to begin, but received ${JSON.stringify(last)}`);
+    if (last?.is !== 'begun')
+      throw new Error(`it expected to begin, but received ${JSON.stringify(last)}`);
     return last.epoch;
   }
 
-  async #exchange(said: readonly MembershipEvent[], look: boolean): Promise<readonly OrderedEvent[] | undefined> {
+  async #exchange(
+    said: readonly MembershipEvent[],
+    look: boolean,
+  ): Promise<readonly OrderedEvent[] | undefined> {
     const news = await this.membership.exchange(this.heard.at(-1)?.seq ?? 0, said, look);
     this.heard.push(...(news ?? []));
     return news;
@@ -74,16 +78,26 @@ export interface Live {
 export function liveWork(heard: readonly OrderedEvent[], fences: readonly number[]): Live[] {
   const somebody = foldOf(heard, 0);
   const owners = new Map<number, number>();
-  for (const fence of fences) for (const epoch of foldOf(heard, fence).ownEpochs()) owners.set(epoch, fence);
+  for (const fence of fences)
+    for (const epoch of foldOf(heard, fence).ownEpochs()) owners.set(epoch, fence);
   const epochs = new Set(heard.flatMap((each) => ('epoch' in each ? [each.epoch] : [])));
   return [...epochs]
     .sort((a, b) => a - b)
     .flatMap((epoch) => {
       const work = somebody.workOf(epoch);
       if (work === undefined) return [];
-      const isInDoubt = work.claims.length > 0 && work.claims.every((claim) => somebody.doubtAt(claim) !== undefined);
+      const isInDoubt =
+        work.claims.length > 0 &&
+        work.claims.every((claim) => somebody.doubtAt(claim) !== undefined);
       const claims = work.claims.map(textOf).sort();
-      return [{ epoch, fence: somebody.isParked(epoch) ? undefined : owners.get(epoch), claims, isInDoubt }];
+      return [
+        {
+          epoch,
+          fence: somebody.isParked(epoch) ? undefined : owners.get(epoch),
+          claims,
+          isInDoubt,
+        },
+      ];
     });
 }
 

@@ -34,7 +34,11 @@ function answerLaws({ law, openNew }: Bench<OracleStore & Closable>): void {
 
   law('the first answer of the oracle stays', async () => {
     const store = await openNew();
-    const first: OracleRow = { key: KEY, answer: '{"said":"yes"}', at: '2026-03-23T09:00:00.000000Z' };
+    const first: OracleRow = {
+      key: KEY,
+      answer: '{"said":"yes"}',
+      at: '2026-03-23T09:00:00.000000Z',
+    };
     expect(await store.oraclePut(first)).toEqual(first);
     expect(await store.oraclePut({ ...first, answer: '"no"', at: 'later' })).toEqual(first);
     expect(await store.oracleGet(KEY)).toEqual(first);
@@ -52,7 +56,11 @@ function answerLaws({ law, openNew }: Bench<OracleStore & Closable>): void {
 
   law('of 100 questions at once each gets its own answer', async () => {
     const store = await openNew();
-    const rows = Array.from({ length: 100 }, (_, n) => ({ key: keyOf(n), answer: `${n}`, at: 'now' }));
+    const rows = Array.from({ length: 100 }, (_, n) => ({
+      key: keyOf(n),
+      answer: `${n}`,
+      at: 'now',
+    }));
     expect(await Promise.all(rows.map((row) => store.oraclePut(row)))).toEqual(rows);
     expect(await Promise.all(rows.map(({ key }) => store.oracleGet(key)))).toEqual(rows);
   });
@@ -92,7 +100,8 @@ function answerLaws({ law, openNew }: Bench<OracleStore & Closable>): void {
       () => store.oraclePut({ ...row, answer: 1 as never }),
       () => store.oraclePut({ ...row, at: '\udfff' }),
     ];
-    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'store_invalid_input' });
+    for (const call of calls)
+      await expect(call()).rejects.toMatchObject({ code: 'store_invalid_input' });
     expect(await store.oracleGet(KEY)).toBeUndefined();
   });
 }
@@ -100,7 +109,9 @@ function answerLaws({ law, openNew }: Bench<OracleStore & Closable>): void {
 function closingLaws({ law, newPlace, openAt, openNew }: Bench<OracleStore & Closable>): void {
   law('close waits for the answers that are queued', async () => {
     const store = await openNew();
-    const waiting = Array.from({ length: 20 }, (_, n) => store.oraclePut({ key: keyOf(n), answer: '1', at: 'now' }));
+    const waiting = Array.from({ length: 20 }, (_, n) =>
+      store.oraclePut({ key: keyOf(n), answer: '1', at: 'now' }),
+    );
     await Promise.all([store.close(), store.close()]);
     for (const row of await Promise.all(waiting)) expect(row).toMatchObject({ answer: '1' });
   });
@@ -108,7 +119,11 @@ function closingLaws({ law, newPlace, openAt, openNew }: Bench<OracleStore & Clo
   law('a store opened again has the answers that close still recorded', async () => {
     const place = newPlace();
     const store = await openAt(place);
-    const rows = Array.from({ length: 20 }, (_, n) => ({ key: keyOf(n), answer: `${n}`, at: 'now' }));
+    const rows = Array.from({ length: 20 }, (_, n) => ({
+      key: keyOf(n),
+      answer: `${n}`,
+      at: 'now',
+    }));
     const waiting = rows.map((row) => store.oraclePut(row));
     await store.close();
     expect(await Promise.all(waiting)).toEqual(rows);
@@ -129,7 +144,11 @@ function closingLaws({ law, newPlace, openAt, openNew }: Bench<OracleStore & Clo
 
   law('a store opened again has the first answers', async () => {
     const place = newPlace();
-    const rows = Array.from({ length: 3 }, (_, n) => ({ key: keyOf(n), answer: `${n}`, at: 'now' }));
+    const rows = Array.from({ length: 3 }, (_, n) => ({
+      key: keyOf(n),
+      answer: `${n}`,
+      at: 'now',
+    }));
     for (const row of rows) {
       const store = await openAt(place);
       expect(await store.oraclePut(row)).toEqual(row);
@@ -146,7 +165,9 @@ function closingLaws({ law, newPlace, openAt, openNew }: Bench<OracleStore & Clo
     const place = newPlace();
     const stores = [await openAt(place), await openAt(place)];
     for (let n = 0; n < 20; n += 1) {
-      const puts = stores.map((store, who) => store.oraclePut({ key: keyOf(n), answer: `${who}`, at: 'now' }));
+      const puts = stores.map((store, who) =>
+        store.oraclePut({ key: keyOf(n), answer: `${who}`, at: 'now' }),
+      );
       const [one, other] = await Promise.all(puts);
       expect(one).toEqual(other);
       for (const store of stores) expect(await store.oracleGet(keyOf(n))).toEqual(one);

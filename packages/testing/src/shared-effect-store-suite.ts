@@ -14,4 +14,7 @@ export function sharedEffectStoreSuite(suite: SharedEffectStoreSuite): void {
   runSuite('shared-effects', suite, SHARING_LAWS);
 }
 
-export const SHARING_LAWS: readonly ((bench: Bench<SharedEffectLedger>) => void)[] = [sharingLaws, sharedModelLaws];
+export const SHARING_LAWS: readonly ((bench: Bench<SharedEffectLedger>) => void)[] = [
+  sharingLaws,
+  sharedModelLaws,
+];

@@ -23,7 +23,12 @@ export function sideStoreSuite(suite: SideStoreSuite): void {
   runSuite('side', suite, SIDE_LAWS);
 }
 
-export const SIDE_LAWS: readonly ((bench: Bench<Store>) => void)[] = [rowLaws, comparisonLaws, modelLaws, handleLaws];
+export const SIDE_LAWS: readonly ((bench: Bench<Store>) => void)[] = [
+  rowLaws,
+  comparisonLaws,
+  modelLaws,
+  handleLaws,
+];
 
 /** The usual number of runs of a property; each run opens its own store. */
 const RUNS = 40;
@@ -49,22 +54,35 @@ function rowLaws({ law, openNew }: Bench<Store>): void {
     const keys = ['a', 'B', 'b', '\ufb04', '\u{1f600}', 'é', 'aa', '_'];
     const ordered = keys.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     for (const key of keys) expect(await store.sidePut([change(key, null, `"${key}"`)])).toBe(true);
-    expect(await store.sidePut([{ kind: 'other', key: 'c', expected: null, body: '1' }])).toBe(true);
+    expect(await store.sidePut([{ kind: 'other', key: 'c', expected: null, body: '1' }])).toBe(
+      true,
+    );
     const listed = await store.sideList('k', { limit: 100 });
     expect(listed.map(({ key }) => key)).toEqual(ordered);
     expect(await store.sideList('k', { limit: 3 })).toEqual(listed.slice(0, 3));
     expect(await store.sideList('k', { after: ordered[2]!, limit: 2 })).toEqual(listed.slice(3, 5));
     // The key of a page need not exist.
-    expect(await store.sideList('k', { after: 'a!', limit: 1 })).toEqual([await store.sideGet('k', 'aa')]);
+    expect(await store.sideList('k', { after: 'a!', limit: 1 })).toEqual([
+      await store.sideGet('k', 'aa'),
+    ]);
   });
 
   law('side rows come back exactly as given', async () => {
     const store = await openNew();
-    const names = [...AWKWARD_TEXTS, ...LOOKALIKES].filter((name) => name !== '' && name.normalize('NFC') === name);
-    const long = ['x'.repeat(SIDE_NAME_MAX), '\u{1f600}'.repeat(SIDE_NAME_MAX / 2), '\uffee'.repeat(SIDE_NAME_MAX)];
+    const names = [...AWKWARD_TEXTS, ...LOOKALIKES].filter(
+      (name) => name !== '' && name.normalize('NFC') === name,
+    );
+    const long = [
+      'x'.repeat(SIDE_NAME_MAX),
+      '\u{1f600}'.repeat(SIDE_NAME_MAX / 2),
+      '\uffee'.repeat(SIDE_NAME_MAX),
+    ];
     const body = (name: string): string => JSON.stringify(name);
     for (const name of [...new Set([...names, ...long])]) {
-      expect(await store.sidePut([{ kind: name, key: name, expected: null, body: body(name) }]), name).toBe(true);
+      expect(
+        await store.sidePut([{ kind: name, key: name, expected: null, body: body(name) }]),
+        name,
+      ).toBe(true);
       expect(await store.sideGet(name, name)).toEqual({
         kind: name,
         key: name,
@@ -96,22 +114,35 @@ function rowLaws({ law, openNew }: Bench<Store>): void {
         { ...fit, kind: name },
       ]),
       ...[0, -1, 0.5, '1', undefined].map((expected) => ({ ...fit, expected })),
-      ...['', '{', '{ }', '{"b":1,"a":2}', '"\ud800"', 'undefined', 1, undefined].map((body) => ({ ...fit, body })),
+      ...['', '{', '{ }', '{"b":1,"a":2}', '"\ud800"', 'undefined', 1, undefined].map((body) => ({
+        ...fit,
+        body,
+      })),
       { ...fit, body: `"${'x'.repeat(SIDE_BODY_BYTES_MAX - 1)}"` },
       null,
     ];
     for (const each of wrong) {
       const put = store.sidePut([change('b', null, '1'), each as SideChange]);
-      await expect(put, JSON.stringify(each)).rejects.toMatchObject({ code: 'store_invalid_input' });
+      await expect(put, JSON.stringify(each)).rejects.toMatchObject({
+        code: 'store_invalid_input',
+      });
     }
     const many = Array.from({ length: SIDE_CHANGES_MAX + 1 }, (_, n) => change(`${n}`, null, '1'));
-    for (const list of [[fit, fit], [fit, { ...fit, body: null }], many, 'a', null] as readonly unknown[]) {
+    for (const list of [
+      [fit, fit],
+      [fit, { ...fit, body: null }],
+      many,
+      'a',
+      null,
+    ] as readonly unknown[]) {
       const put = store.sidePut(list as readonly SideChange[]);
       await expect(put).rejects.toMatchObject({ code: 'store_invalid_input' });
     }
     await expect(store.sideGet('', 'a')).rejects.toMatchObject({ code: 'store_invalid_input' });
     await expect(store.sideGet('k', 'a\0')).rejects.toMatchObject({ code: 'store_invalid_input' });
-    await expect(store.sideList('k', { limit: 0 })).rejects.toMatchObject({ code: 'store_invalid_input' });
+    await expect(store.sideList('k', { limit: 0 })).rejects.toMatchObject({
+      code: 'store_invalid_input',
+    });
     await expect(store.sideList('k', { after: '\ud800', limit: 1 })).rejects.toMatchObject({
       code: 'store_invalid_input',
     });
@@ -190,7 +221,13 @@ const generatedPuts = fc.array(
   fc.uniqueArray(
     fc.record<GeneratedChange>({
       key: fc.constantFrom(...KEYS),
-      expects: fc.constantFrom('the version', 'the version', 'the version', 'no row', 'an old version'),
+      expects: fc.constantFrom(
+        'the version',
+        'the version',
+        'the version',
+        'no row',
+        'an old version',
+      ),
       body: fc.option(fc.constantFrom('1', '"two"', '{"three":3}'), { freq: 3 }),
     }),
     { selector: ({ key }) => key, minLength: 1 },
@@ -204,10 +241,17 @@ function modelLaws({ law, openNew, runs }: Bench<Store>): void {
       const store = await openNew();
       const model = new SideModel();
       for (const put of puts) {
-        const versions = await Promise.all(KEYS.map(async (key) => (await store.sideGet('k', key))?.version ?? null));
+        const versions = await Promise.all(
+          KEYS.map(async (key) => (await store.sideGet('k', key))?.version ?? null),
+        );
         const changes = put.map(({ key, expects, body }) => {
           const version = versions[KEYS.indexOf(key)]!;
-          const expected = expects === 'no row' ? null : expects === 'the version' ? version : (version ?? 2) - 1 || 1;
+          const expected =
+            expects === 'no row'
+              ? null
+              : expects === 'the version'
+                ? version
+                : (version ?? 2) - 1 || 1;
           return change(key, expected, body);
         });
         const stored = new Map(KEYS.map((key, n) => [key, versions[n] ?? null]));
@@ -223,8 +267,12 @@ function modelLaws({ law, openNew, runs }: Bench<Store>): void {
   law('of many puts that expect one version at once, one is written', async () => {
     const store = await openNew();
     for (let expected: number | null = null, round = 0; round < 4; round += 1) {
-      const puts = Array.from({ length: 20 }, (_, n) => store.sidePut([change('a', expected, `${n}`)]));
-      const written = (await Promise.all(puts)).flatMap((isWritten, n) => (isWritten ? [`${n}`] : []));
+      const puts = Array.from({ length: 20 }, (_, n) =>
+        store.sidePut([change('a', expected, `${n}`)]),
+      );
+      const written = (await Promise.all(puts)).flatMap((isWritten, n) =>
+        isWritten ? [`${n}`] : [],
+      );
       const row = (await store.sideGet('k', 'a'))!;
       expect(written).toEqual([row.body]);
       expected = row.version;
@@ -259,7 +307,8 @@ function handleLaws({ law, newPlace, openAt, openNew }: Bench<Store>): void {
       }
     };
     await Promise.all(stores.map(count));
-    for (const store of stores) expect(await store.sideGet('k', 'count')).toMatchObject({ body: '20' });
+    for (const store of stores)
+      expect(await store.sideGet('k', 'count')).toMatchObject({ body: '20' });
   });
 
   law('two handles that move rows in opposite orders end, and lose no row', async () => {

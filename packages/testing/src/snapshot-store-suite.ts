@@ -43,7 +43,11 @@ function snapshotLaws({ law, newPlace, openAt, openNew }: Bench<Store>): void {
 
   law('the snapshot that was put last is there, one for each trajectory', async () => {
     const store = await begun(await openNew(), 't', 'u');
-    const [first, second, other] = [snapshotOf('t', 7, '1'), snapshotOf('t', 9, '22'), snapshotOf('u', 3, '333')];
+    const [first, second, other] = [
+      snapshotOf('t', 7, '1'),
+      snapshotOf('t', 9, '22'),
+      snapshotOf('u', 3, '333'),
+    ];
     for (const row of [first, other, second]) await store.putSnapshot(row, 0);
     expect(await store.snapshot('t')).toEqual(second);
     expect(await store.snapshot('u')).toEqual(other);
@@ -91,7 +95,10 @@ function snapshotLaws({ law, newPlace, openAt, openNew }: Bench<Store>): void {
     expect(await store.snapshot('t')).toBeUndefined();
     // Also if both calls are in flight.
     const [now] = [await store.erasures()];
-    await Promise.all([store.commit(erasing('two')), store.putSnapshot(snapshotOf('t', 0, 'with it'), now)]);
+    await Promise.all([
+      store.commit(erasing('two')),
+      store.putSnapshot(snapshotOf('t', 0, 'with it'), now),
+    ]);
     expect(await store.snapshot('t')).toBeUndefined();
   });
 
@@ -133,7 +140,9 @@ function snapshotLaws({ law, newPlace, openAt, openNew }: Bench<Store>): void {
       { text: 1 },
     ]) {
       const put = store.putSnapshot({ ...row, ...wrong } as SnapshotRow, 0);
-      await expect(put, JSON.stringify(wrong)).rejects.toMatchObject({ code: 'store_invalid_input' });
+      await expect(put, JSON.stringify(wrong)).rejects.toMatchObject({
+        code: 'store_invalid_input',
+      });
     }
     await expect(store.putSnapshot(row, -1)).rejects.toMatchObject({ code: 'store_invalid_input' });
     await expect(store.snapshot('\ud800')).rejects.toMatchObject({ code: 'store_invalid_input' });

@@ -41,7 +41,10 @@ export const generatedCalls: fc.Arbitrary<GeneratedCall[]> = fc.array(
 );
 
 function mostly<T>(usual: T, ...others: T[]): fc.Arbitrary<T> {
-  return fc.oneof({ weight: 12, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
+  return fc.oneof(
+    { weight: 12, arbitrary: fc.constant(usual) },
+    { weight: 1, arbitrary: fc.constantFrom(...others) },
+  );
 }
 
 /** Turns generated calls into batches and gives the expected answer to each. */
@@ -57,8 +60,15 @@ export class StoreModel {
       const name = TRAJECTORIES[trajectory]!;
       const head = this.#head(name, rows);
       const seq = Math.max(0, (head?.seq ?? -1) + { next: 1, again: 0, gap: 2 }[place]);
-      const row = entryAt(name, seq, parent === 'head' ? (head?.id ?? null) : 'f'.repeat(64), this.#made.length);
-      const other = copiesId ? this.#made[(this.#made.length * 7) % Math.max(1, this.#made.length - 1)] : undefined;
+      const row = entryAt(
+        name,
+        seq,
+        parent === 'head' ? (head?.id ?? null) : 'f'.repeat(64),
+        this.#made.length,
+      );
+      const other = copiesId
+        ? this.#made[(this.#made.length * 7) % Math.max(1, this.#made.length - 1)]
+        : undefined;
       rows.push(other === undefined ? row : { ...row, id: other.id });
       this.#made.push(row);
     }

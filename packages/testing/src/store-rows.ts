@@ -12,7 +12,11 @@ import type { Batch, BlobRow, EntryRow, Hash } from 'assize/internal/ledger';
  *
  * @throws ArgumentError `bad_argument`; CanonError for a note that is not JSON
  */
-export function entryAfter(parent: EntryRow | undefined, trajectoryId: string, note: unknown = null): EntryRow {
+export function entryAfter(
+  parent: EntryRow | undefined,
+  trajectoryId: string,
+  note: unknown = null,
+): EntryRow {
   checkArgument(arg.optional(arg.members({ id: arg.text, seq: arg.whole })), parent, 'parent');
   const seq = parent === undefined ? 0 : parent.seq + 1;
   return entryAt(trajectoryId, seq, parent?.id ?? null, note);
@@ -23,7 +27,12 @@ export function entryAfter(parent: EntryRow | undefined, trajectoryId: string, n
  *
  * @throws ArgumentError `bad_argument`; CanonError for a note that is not JSON
  */
-export function entryAt(trajectoryId: string, seq: number, parent: Hash | null, note: unknown = null): EntryRow {
+export function entryAt(
+  trajectoryId: string,
+  seq: number,
+  parent: Hash | null,
+  note: unknown = null,
+): EntryRow {
   checkArgument(arg.text, trajectoryId, 'trajectoryId');
   checkArgument(arg.whole, seq, 'seq');
   if (parent !== null) checkArgument(arg.text, parent, 'parent');
@@ -51,6 +60,9 @@ export function blobOf(text: string): BlobRow {
   return { hash: hash('sha256', text), text };
 }
 
-export function batchOf(entries: EntryRow | readonly EntryRow[], blobs: readonly BlobRow[] = []): Batch {
+export function batchOf(
+  entries: EntryRow | readonly EntryRow[],
+  blobs: readonly BlobRow[] = [],
+): Batch {
   return { entries: [entries].flat(), blobs };
 }

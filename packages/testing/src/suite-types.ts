@@ -1,4 +1,9 @@
-import type { EffectStore, FactStore, LedgerStore, SharedEffectStore } from 'assize/internal/ledger';
+import type {
+  EffectStore,
+  FactStore,
+  LedgerStore,
+  SharedEffectStore,
+} from 'assize/internal/ledger';
 
 /** Facts are written together with the entries that they come from. */
 export type FactLedger = LedgerStore & FactStore;

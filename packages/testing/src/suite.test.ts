@@ -8,7 +8,10 @@ import { SNAPSHOT_LAWS, snapshotStoreSuite } from './snapshot-store-suite.ts';
 import type { Bench } from './suite.ts';
 
 let places = 0;
-const plain = { name: 'plain', open: async (place: string) => new PlainStore(`${places}-${place}`) };
+const plain = {
+  name: 'plain',
+  open: async (place: string) => new PlainStore(`${places}-${place}`),
+};
 ledgerStoreSuite(plain);
 oracleStoreSuite(plain);
 snapshotStoreSuite(plain);
@@ -18,7 +21,10 @@ effectStoreSuite(plain);
 type Law = () => Promise<void>;
 
 /** The laws over a store with flaws, by title. */
-function lawsOver(groups: readonly ((bench: Bench<PlainStore>) => void)[], flaws: readonly Flaw[]): Map<string, Law> {
+function lawsOver(
+  groups: readonly ((bench: Bench<PlainStore>) => void)[],
+  flaws: readonly Flaw[],
+): Map<string, Law> {
   const laws = new Map<string, Law>();
   const openAt = async (place: string): Promise<PlainStore> => new PlainStore(place, flaws);
   const newPlace = (): string => `flawed-${++places}`;
@@ -79,7 +85,9 @@ const LEDGER: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'cuts names': ['a trajectory may have a name of 500 characters'],
   'reads JSON': ['JSON text is kept and not read'],
   'cuts texts at 64 KiB': ['a payload of 1 MiB and a blob of 3 MB come back exactly as given'],
-  'keeps the caller’s objects': ['a later mutation of passed or returned rows changes no stored row'],
+  'keeps the caller’s objects': [
+    'a later mutation of passed or returned rows changes no stored row',
+  ],
   overwrites: ['a blob is stored once and stays as it was first'],
   'can’t have a blob twice': ['of many that bring one blob at once, all are committed'],
   'lists by name': ['trajectories are listed in order of creation'],
@@ -88,9 +96,15 @@ const LEDGER: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'finds all': ['of many that share a prefix, two are enough to say so'],
   'shows what waits': ['reads see committed rows and nothing else'],
   'takes anything': ['a value that no row can hold is refused, and nothing is written'],
-  'empties the queue at a refusal': ['a refused batch does not disturb batches that are queued with it'],
-  'forgets what waits when it closes': ['a store opened again has exactly the queued batches that close committed'],
-  'answers nothing more when it closes': ['close waits for queued batches, and may be called twice'],
+  'empties the queue at a refusal': [
+    'a refused batch does not disturb batches that are queued with it',
+  ],
+  'forgets what waits when it closes': [
+    'a store opened again has exactly the queued batches that close committed',
+  ],
+  'answers nothing more when it closes': [
+    'close waits for queued batches, and may be called twice',
+  ],
   'goes on when it is closed': ['a closed store refuses every call'],
   forgets: [
     'a store opened again knows which blobs were erased',
@@ -114,25 +128,39 @@ const LEDGER: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
     'a timed-out wait gets no write lock; a wait after the release gets it',
     'concurrent requests over two handles all get the write lock, one by one',
   ],
-  'keeps turns of who has closed': ['a write lock ends with its handle, and close does not wait for a release'],
-  'ends whoever’s turn it is': ['appends ignore the write lock, and a repeated release ends no other lock'],
+  'keeps turns of who has closed': [
+    'a write lock ends with its handle, and close does not wait for a release',
+  ],
+  'ends whoever’s turn it is': [
+    'appends ignore the write lock, and a repeated release ends no other lock',
+  ],
 };
 
 const ORACLE: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'is never empty': ['an empty store has no answer'],
-  overwrites: ['the first answer of the oracle stays', 'a store opened again has the first answers'],
+  overwrites: [
+    'the first answer of the oracle stays',
+    'a store opened again has the first answers',
+  ],
   'writes each answer': [
     'of 50 that answer one question at once, all get the same answer',
     'two handles that answer one question concurrently get the same answer',
   ],
   'reads JSON': ['answers come back exactly as given'],
-  'keeps the caller’s objects': ['a later mutation of a passed or returned row changes no stored row'],
+  'keeps the caller’s objects': [
+    'a later mutation of a passed or returned row changes no stored row',
+  ],
   'takes anything': ['a value that no row can hold is refused, and nothing is written'],
   'mixes up questions': ['of 100 questions at once each gets its own answer'],
-  'forgets what waits when it closes': ['a store opened again has the answers that close still recorded'],
+  'forgets what waits when it closes': [
+    'a store opened again has the answers that close still recorded',
+  ],
   'answers nothing more when it closes': ['close waits for the answers that are queued'],
   'goes on when it is closed': ['a closed store refuses questions and answers'],
-  forgets: ['a store opened again has the first answers', 'a store opened again knows which answers were erased'],
+  forgets: [
+    'a store opened again has the first answers',
+    'a store opened again knows which answers were erased',
+  ],
   'shows what was erased': [
     'an erased answer is gone, and the entry that erased it is named',
     'an answer is erased with blobs and entries of its batch',
@@ -154,7 +182,9 @@ const ORACLE: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
 const SNAPSHOT: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'is never empty': ['a trajectory has no snapshot before one is put'],
   'keeps the newest snapshot': ['the snapshot that was put last is there, one for each trajectory'],
-  'keeps a snapshot from before an erasure': ['a snapshot with a fold that started before an erasure is not stored'],
+  'keeps a snapshot from before an erasure': [
+    'a snapshot with a fold that started before an erasure is not stored',
+  ],
   'keeps snapshots through an erasure': ['an erasure takes all snapshots with it'],
   'keeps a snapshot of nothing': ['a snapshot of a trajectory that is not there is not kept'],
   'drops one snapshot': [
@@ -165,9 +195,13 @@ const SNAPSHOT: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'cuts texts at 64 KiB': ['snapshots come back exactly as given'],
   'reads JSON': ['snapshots come back exactly as given'],
   'trims names': ['snapshots come back exactly as given'],
-  'keeps the caller’s objects': ['a later mutation of a passed or returned snapshot changes no stored one'],
+  'keeps the caller’s objects': [
+    'a later mutation of a passed or returned snapshot changes no stored one',
+  ],
   'takes anything': ['a snapshot that no row can hold is refused, and nothing is written'],
-  'forgets what waits when it closes': ['a store opened again has the snapshots, and those that close still took'],
+  'forgets what waits when it closes': [
+    'a store opened again has the snapshots, and those that close still took',
+  ],
   forgets: ['a store opened again has the snapshots, and those that close still took'],
   'goes on when it is closed': ['a closed store refuses snapshots'],
 };
@@ -177,7 +211,9 @@ const SIDE: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'has no page': ['side rows of one kind are listed by key in code-point order, in pages'],
   'cuts names': ['side rows come back exactly as given'],
   'trims names': ['side rows come back exactly as given'],
-  'keeps the caller’s objects': ['a later mutation of a passed or returned side row changes no stored one'],
+  'keeps the caller’s objects': [
+    'a later mutation of a passed or returned side row changes no stored one',
+  ],
   'takes anything': ['side rows that no row can hold are refused, and nothing is written'],
   overwrites: [
     'a put writes only over the expected version',
@@ -196,27 +232,37 @@ const SIDE: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
     'of two handles that count with compare-and-set, no count is lost',
     'two handles that move rows in opposite orders end, and lose no row',
   ],
-  'forgets what waits when it closes': ['a store opened again has the side rows, and those that close still wrote'],
+  'forgets what waits when it closes': [
+    'a store opened again has the side rows, and those that close still wrote',
+  ],
   'goes on when it is closed': ['a closed store refuses side rows'],
 };
 
 const EFFECTS: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'is never empty': ['an empty store has no effects'],
-  'forgets transactions that have ended': ['a transaction is open until it is ended, and can be read for ever'],
+  'forgets transactions that have ended': [
+    'a transaction is open until it is ended, and can be read for ever',
+  ],
   'has no page': [
     'open or ended transactions are paged, highest epoch first, by trajectory',
     'those that are open are given by epoch, in pages and by trajectory',
   ],
   'opens again what has ended': ['a repeated write changes nothing, also after later writes'],
-  'sorts numbers as texts': ['records are added in their places, also by writes that wait together'],
+  'sorts numbers as texts': [
+    'records are added in their places, also by writes that wait together',
+  ],
   'reads JSON': ['texts of effects come back exactly as given'],
   'cuts texts at 64 KiB': ['texts of effects come back exactly as given'],
-  'keeps the caller’s objects': ['a later mutation of passed or returned effects changes no stored effect'],
+  'keeps the caller’s objects': [
+    'a later mutation of passed or returned effects changes no stored effect',
+  ],
   forgets: [
     'a store opened again has the effects, and those that close still took',
     'handles that alternate leases give the result of a plain effect model',
   ],
-  'forgets what waits when it closes': ['a store opened again has the effects, and those that close still took'],
+  'forgets what waits when it closes': [
+    'a store opened again has the effects, and those that close still took',
+  ],
   'knows only its own effects': [
     'two handles on one place have the same effects',
     'handles that alternate leases give the result of a plain effect model',
@@ -238,7 +284,9 @@ const EFFECTS: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
     'a write that does not fit into the effect log is refused as misuse',
     'any interleaving of effect writes gives the result of a plain model',
   ],
-  'lets a refusal take its neighbours with it': ['a refused write does not disturb effects that are queued with it'],
+  'lets a refusal take its neighbours with it': [
+    'a refused write does not disturb effects that are queued with it',
+  ],
   'takes anything': ['effects that no row can hold are refused, and nothing is written'],
   'leaves out the effects of a batch': [
     'effects are written with their batch',
@@ -246,7 +294,9 @@ const EFFECTS: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
     'any interleaving of effect writes gives the result of a plain model',
   ],
   'keeps the effects of a conflict': ['a batch that is a conflict writes nothing of its effects'],
-  'writes a batch whose effects are refused': ['a batch with refused effects writes no entry and no blob'],
+  'writes a batch whose effects are refused': [
+    'a batch with refused effects writes no entry and no blob',
+  ],
   'gives tenures to all': [
     'a lease lasts until its release; then the same handle may get the next',
     'a tenure is one handle’s at a time, and ends with its handle',
@@ -257,9 +307,13 @@ const EFFECTS: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
     'writes under a lease are fenced once another lease was granted',
     'a handle hears that it is fenced, though it knew of the effects',
   ],
-  'waits on for who has given up': ['a wait for a lease can be cancelled without disturbing other waiters'],
+  'waits on for who has given up': [
+    'a wait for a lease can be cancelled without disturbing other waiters',
+  ],
   'leaves those who wait when it closes': ['close ends every wait for a tenure'],
-  'keeps the tenure of who has closed': ['a tenure is one handle’s at a time, and ends with its handle'],
+  'keeps the tenure of who has closed': [
+    'a tenure is one handle’s at a time, and ends with its handle',
+  ],
 };
 
 for (const [port, groups, broken] of [

@@ -78,6 +78,7 @@ export function runSuite<Store extends Closable>(
         openNew: () => openAt(newPlace()),
         runs: (usual) => Math.max(1, Math.ceil(runs(usual))),
       });
-    if (skipped.size > 0) throw new Error(`the suite has no test named: ${[...skipped.keys()].join('; ')}`);
+    if (skipped.size > 0)
+      throw new Error(`the suite has no test named: ${[...skipped.keys()].join('; ')}`);
   });
 }

@@ -6,7 +6,10 @@ import type { FactModel } from './fact-model.ts';
 // text.
 
 /** Same as `FactStore.factsByText`, by the formula that `Bm25` states. */
-export function rankedByText(model: FactModel, { text, limit = 1_000, ...query }: FactTextQuery): FactHit[] {
+export function rankedByText(
+  model: FactModel,
+  { text, limit = 1_000, ...query }: FactTextQuery,
+): FactHit[] {
   const texts = new Map<string, string[]>();
   for (const row of model.rows)
     if (row.space === query.space && !isErased(row)) texts.set(nameOf(row), wordsOfDocument(row));
@@ -34,7 +37,10 @@ export function ranked(
 ): FactHit[] {
   return model
     .query({ ...query, limit: Number.MAX_SAFE_INTEGER })
-    .map((fact) => ({ fact, score: isErased(fact) ? 0 : Math.round((scoreOf(fact) ?? 0) * 1e6) / 1e6 }))
+    .map((fact) => ({
+      fact,
+      score: isErased(fact) ? 0 : Math.round((scoreOf(fact) ?? 0) * 1e6) / 1e6,
+    }))
     .filter(({ score }) => score !== 0)
     .sort((a, b) => b.score - a.score)
     .slice(0, limit);
@@ -46,7 +52,15 @@ export function isErased({ object, subject, content }: FactVersion): boolean {
 }
 
 /** Rows with one text have one name. An inherited text of a branch is a separate text. */
-export function nameOf({ space, branch, subject, predicate, content, row_kind, asserted_from }: FactVersion): string {
+export function nameOf({
+  space,
+  branch,
+  subject,
+  predicate,
+  content,
+  row_kind,
+  asserted_from,
+}: FactVersion): string {
   return JSON.stringify([
     space,
     branch ?? null,

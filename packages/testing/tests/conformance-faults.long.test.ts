@@ -24,7 +24,13 @@ const FAULTS: readonly (readonly [fault: string, from: Fault, fails: readonly st
     'makes a call whenever a run goes on',
     [BEGIN, 'first('],
     [
-      ...['concurrent-approvals', 'crash-recorded', 'crash-reply-lost', 'crash-sent', 'double-resume'],
+      ...[
+        'concurrent-approvals',
+        'crash-recorded',
+        'crash-reply-lost',
+        'crash-sent',
+        'double-resume',
+      ],
       ...['fork-after-effect', 'retry-after-timeout', 'siblings'],
     ],
   ],
@@ -32,13 +38,23 @@ const FAULTS: readonly (readonly [fault: string, from: Fault, fails: readonly st
     'takes every answer for an approval',
     [ANSWER, "const { decision, person } = { decision: 'approve', person: 'boss:ann' };"],
     [
-      ...['denied-then-approved', 'no-decision', 'no-person', 'one-of-two', 'other-run', 'stale-answer'],
+      ...[
+        'denied-then-approved',
+        'no-decision',
+        'no-person',
+        'one-of-two',
+        'other-run',
+        'stale-answer',
+      ],
       'unusable-answer',
     ],
   ],
   [
     'takes null for an approval',
-    [`${ANSWER}\n`, `const person = answers[id]?.person, decision = answers[id]?.decision ?? (person && 'approve');\n`],
+    [
+      `${ANSWER}\n`,
+      `const person = answers[id]?.person, decision = answers[id]?.decision ?? (person && 'approve');\n`,
+    ],
     ['no-decision'],
   ],
   [
@@ -93,19 +109,30 @@ const FAULTS: readonly (readonly [fault: string, from: Fault, fails: readonly st
   ],
   [
     'tells of a success that it does not know',
-    ["throw new Error('a call was begun, and its outcome is not known');", "return told('done', false);"],
+    [
+      "throw new Error('a call was begun, and its outcome is not known');",
+      "return told('done', false);",
+    ],
     ['crash-recorded', 'crash-reserved'],
   ],
 ];
 
 /** The scenarios that do not pass, of those that have to fail and of some that have to pass. */
-async function failedOf(fails: readonly string[], ...faults: readonly Fault[]): Promise<readonly string[]> {
+async function failedOf(
+  fails: readonly string[],
+  ...faults: readonly Fault[]
+): Promise<readonly string[]> {
   const { file } = guideDriver(...faults);
   const others = SCENARIOS.map(({ name }) => name).filter((name) => !fails.includes(name));
   const scenarios = [...fails, ...(faults.length === 0 ? others : someOf(others))];
-  const { verdicts, isConforming } = await runConformance({ driver: [process.execPath, file], scenarios });
+  const { verdicts, isConforming } = await runConformance({
+    driver: [process.execPath, file],
+    scenarios,
+  });
   expect(verdicts.length).toBeGreaterThanOrEqual(scenarios.length);
-  const failed = verdicts.filter(({ verdict }) => verdict !== 'pass').map(({ scenario }) => scenario);
+  const failed = verdicts
+    .filter(({ verdict }) => verdict !== 'pass')
+    .map(({ scenario }) => scenario);
   expect(isConforming).toBe(failed.length === 0);
   return failed.sort();
 }
@@ -127,7 +154,11 @@ test('every scenario but the control has a driver that fails it', () => {
 describe('a driver without a sound approval is not judged further', () => {
   test.each<readonly [string, Fault, string]>([
     ['makes nothing', [`await ${EFFECT}`, "'done'"], 'approved, and not made'],
-    ['makes each call twice', [`await ${EFFECT}`, `(await ${EFFECT}, await ${EFFECT})`], 'made 2 times'],
+    [
+      'makes each call twice',
+      [`await ${EFFECT}`, `(await ${EFFECT}, await ${EFFECT})`],
+      'made 2 times',
+    ],
     [
       'makes another call',
       [`await ${EFFECT}`, `await ${EFFECT.replace('args', "args: { ...args, to: 'eve' }")}`],
@@ -141,7 +172,11 @@ describe('a driver without a sound approval is not judged further', () => {
       ],
       'made before its approval',
     ],
-    ['asks no person', ["if (tool !== 'note')", "if (tool === 'note')"], 'has to wait for a person about p1'],
+    [
+      'asks no person',
+      ["if (tool !== 'note')", "if (tool === 'note')"],
+      'has to wait for a person about p1',
+    ],
   ])('%s', async (_, fault, why) => {
     const { file } = guideDriver(fault);
     const { verdicts, isConforming } = await runConformance({
@@ -150,7 +185,11 @@ describe('a driver without a sound approval is not judged further', () => {
     expect(isConforming).toBe(false);
     expect(verdicts).toMatchObject([
       { scenario: 'approved-once', verdict: 'fail' },
-      { scenario: 'no-decision', verdict: 'error', reasons: ['not judged, as approved-once did not pass'] },
+      {
+        scenario: 'no-decision',
+        verdict: 'error',
+        reasons: ['not judged, as approved-once did not pass'],
+      },
     ]);
     expect(verdicts[0]!.reasons.join()).toContain(why);
   });

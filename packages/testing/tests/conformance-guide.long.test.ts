@@ -7,16 +7,26 @@ import { guideDriver } from './support/conformance/guide-driver.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const page = readFileSync(join(root, 'docs/guide/conformance.md'), 'utf8');
-const blocks = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', text = '']) => ({ info, text }));
-const consoles = blocks.filter(({ info }) => info === 'console').map(({ text }) => text.trimEnd().split('\n'));
+const blocks = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(
+  ([, info = '', text = '']) => ({ info, text }),
+);
+const consoles = blocks
+  .filter(({ info }) => info === 'console')
+  .map(({ text }) => text.trimEnd().split('\n'));
 
 /** Runs the command of a console block, and returns what it prints with what the page shows. */
-function ran(of: string): { readonly printed: readonly string[]; readonly shown: readonly string[] } {
+function ran(of: string): {
+  readonly printed: readonly string[];
+  readonly shown: readonly string[];
+} {
   const [command = '', ...shown] = consoles.find(([first]) => first?.includes(of)) ?? [];
   const { folder } = guideDriver();
   mkdirSync(join(folder, 'bin'));
   const assize = join(folder, 'bin/assize');
-  writeFileSync(assize, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`);
+  writeFileSync(
+    assize,
+    `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`,
+  );
   chmodSync(assize, 0o755);
   for (const { info, text } of blocks) {
     const [, file] = info.split(' ');
@@ -40,14 +50,18 @@ test('the driver of the guide passes as the page shows', () => {
   expect(printed).toEqual(shown);
 });
 
-test.skipIf(spawnSync('python3', ['--version']).status !== 0)('the driver in Python passes as the page shows', () => {
-  const { printed, shown } = ran('python3 driver.py');
-  expect(shown.length).toBeGreaterThan(2);
-  expect(printed).toEqual(shown);
-});
+test.skipIf(spawnSync('python3', ['--version']).status !== 0)(
+  'the driver in Python passes as the page shows',
+  () => {
+    const { printed, shown } = ran('python3 driver.py');
+    expect(shown.length).toBeGreaterThan(2);
+    expect(printed).toEqual(shown);
+  },
+);
 
 test('a program that checks its driver says nothing if all is well', { timeout: 600_000 }, () => {
-  const program = blocks.find(({ info, text }) => info === 'ts' && text.includes('runConformance'))?.text ?? '';
+  const program =
+    blocks.find(({ info, text }) => info === 'ts' && text.includes('runConformance'))?.text ?? '';
   const { folder } = guideDriver();
   writeFileSync(join(folder, 'check.ts'), program);
   const { status, stderr } = spawnSync(process.execPath, ['check.ts'], {

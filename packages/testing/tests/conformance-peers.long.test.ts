@@ -10,7 +10,8 @@ import { type ConformanceReport, conformanceMarkdown, runConformance } from '#co
 const root = join(import.meta.dirname, '../../..');
 const drivers = globSync('peers/drivers/*.driver.ts', { cwd: root }).sort();
 const page = readFileSync(join(root, 'docs/guide/conformance.md'), 'utf8');
-const shown = /<!-- conformance: begin[^\n]*-->\n([\s\S]*?)<!-- conformance: end -->/.exec(page)?.[1] ?? '';
+const shown =
+  /<!-- conformance: begin[^\n]*-->\n([\s\S]*?)<!-- conformance: end -->/.exec(page)?.[1] ?? '';
 
 const judged = (file: string): Promise<ConformanceReport> =>
   runConformance({ driver: [process.execPath, join(root, file)] });
@@ -34,19 +35,22 @@ test('the gate of Assize passes every scenario, without a framework', async () =
   expect(verdicts.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
 });
 
-describe.skipIf(!existsSync(join(root, 'peers/node_modules/@langchain/langgraph-checkpoint-sqlite')))(
-  'with frameworks (absent without npm ci --prefix peers)',
-  () => {
-    test.each(drivers)('%s has the verdicts of the guide', async (file) => {
-      const report = await judged(file);
-      const { driver, versions, verdicts } = report;
-      if (versions['assize'] !== undefined)
-        expect(verdicts.filter(({ verdict }) => verdict === 'fail' || verdict === 'error')).toEqual([]);
-      expect(columnOf(conformanceMarkdown([report]), driver)).toEqual(columnOf(shown, driver));
-    });
+describe.skipIf(
+  !existsSync(join(root, 'peers/node_modules/@langchain/langgraph-checkpoint-sqlite')),
+)('with frameworks (absent without npm ci --prefix peers)', () => {
+  test.each(drivers)('%s has the verdicts of the guide', async (file) => {
+    const report = await judged(file);
+    const { driver, versions, verdicts } = report;
+    if (versions['assize'] !== undefined)
+      expect(verdicts.filter(({ verdict }) => verdict === 'fail' || verdict === 'error')).toEqual(
+        [],
+      );
+    expect(columnOf(conformanceMarkdown([report]), driver)).toEqual(columnOf(shown, driver));
+  });
 
-    test('the guide shows every driver, and no other', () => {
-      expect(shown.split('\n').filter((line) => line.startsWith('- **'))).toHaveLength(drivers.length);
-    });
-  },
-);
+  test('the guide shows every driver, and no other', () => {
+    expect(shown.split('\n').filter((line) => line.startsWith('- **'))).toHaveLength(
+      drivers.length,
+    );
+  });
+});

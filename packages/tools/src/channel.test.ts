@@ -14,16 +14,28 @@ const writes = ['x:y'];
 const shared = { name: 'x.send', input, writes } as const;
 
 test.each([
-  ['a request', (channel?: string) => httpTool({ ...shared, class: sort, url: 'https://x.example', channel } as never)],
+  [
+    'a request',
+    (channel?: string) =>
+      httpTool({ ...shared, class: sort, url: 'https://x.example', channel } as never),
+  ],
   [
     'a command',
     (channel?: string) =>
-      shellTool({ ...shared, class: sort, command: ['true'], keyVariable: 'KEY', channel } as never),
+      shellTool({
+        ...shared,
+        class: sort,
+        command: ['true'],
+        keyVariable: 'KEY',
+        channel,
+      } as never),
   ],
   [
     'a declaration',
     (channel?: string) =>
-      declaredTool({ ...shared, class: sort, execute: { call: 'f' }, channel } as never, { f: () => null }),
+      declaredTool({ ...shared, class: sort, execute: { call: 'f' }, channel } as never, {
+        f: () => null,
+      }),
   ],
   [
     'a statement',

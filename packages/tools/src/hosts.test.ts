@@ -11,7 +11,9 @@ import { mailResolver } from './mail/index.ts';
 const asked = { access: 'write', isPattern: false, signal: new AbortController().signal } as const;
 const LETTERS = [...'abcxyzäöüßéñçøåабвгдежαβγδεωあいう漢字한글'];
 
-const label = fc.array(fc.constantFrom(...LETTERS), { minLength: 1, maxLength: 8 }).map((letters) => letters.join(''));
+const label = fc
+  .array(fc.constantFrom(...LETTERS), { minLength: 1, maxLength: 8 })
+  .map((letters) => letters.join(''));
 const host = fc
   .array(label, { minLength: 1, maxLength: 3 })
   .map((labels) => [...labels, 'example'].join('.'))
@@ -35,12 +37,17 @@ const spellings = (name: string): string[] => {
 test.each<[string, Resolver, (host: string) => string]>([
   ['mail', mailResolver, (name) => `email:outbox:ada@${name}`],
   ['api', apiResolver(), (name) => `api:${name}:/a`],
-  ['api with an alias', apiResolver({ 'other.example': 'shop.example' }), (name) => `api:${name}:/a`],
+  [
+    'api with an alias',
+    apiResolver({ 'other.example': 'shop.example' }),
+    (name) => `api:${name}:/a`,
+  ],
 ])('%s: all spellings of a host are one name, of itself too', (_, resolver, scopeOf) => {
   fc.assert(
     fc.property(host, (name) => {
       const canonical = resolver(scopeOf(name), asked) as string;
-      for (const spelled of spellings(name)) expect(resolver(scopeOf(spelled), asked)).toBe(canonical);
+      for (const spelled of spellings(name))
+        expect(resolver(scopeOf(spelled), asked)).toBe(canonical);
       expect(resolver(canonical, asked)).toBe(canonical);
     }),
     { numRuns: cases(300) },

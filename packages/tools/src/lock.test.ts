@@ -23,7 +23,10 @@ test('a lock has one holder at a time, and the next one gets it on release', asy
     expect(isHeld).toBe(false);
     return lock;
   });
-  await expect(lockOf(path, AbortSignal.abort())).rejects.toMatchObject({ name: 'NoAnswer', why: 'folder_in_use' });
+  await expect(lockOf(path, AbortSignal.abort())).rejects.toMatchObject({
+    name: 'NoAnswer',
+    why: 'folder_in_use',
+  });
   isHeld = false;
   first[Symbol.dispose]();
   (await second)[Symbol.dispose]();

@@ -23,7 +23,8 @@ export async function lockOf(path: string, signal: AbortSignal): Promise<Disposa
   const db = new sqlite.DatabaseSync(path);
   try {
     while (!isHeld(db)) {
-      if (signal.aborted) throw new NoAnswer(`Another process holds ${path}.`, { why: 'folder_in_use' });
+      if (signal.aborted)
+        throw new NoAnswer(`Another process holds ${path}.`, { why: 'folder_in_use' });
       await pause(TRY_MS);
     }
   } catch (error) {

@@ -72,7 +72,9 @@ export function readOptions<Schema extends z.ZodType>(
 /** A misspelled option resembles one of these names. */
 function membersOf(schema: z.ZodType, { issues }: z.ZodError): string {
   const isUnknown = issues.find(({ code }) => code === 'unrecognized_keys')?.path.length === 0;
-  return isUnknown && schema instanceof z.ZodObject ? `. The options are ${Object.keys(schema.shape).join(', ')}` : '';
+  return isUnknown && schema instanceof z.ZodObject
+    ? `. The options are ${Object.keys(schema.shape).join(', ')}`
+    : '';
 }
 
 /**
@@ -80,15 +82,26 @@ function membersOf(schema: z.ZodType, { issues }: z.ZodError): string {
  *
  * @throws EffectError `invalid_tool`
  */
-export function requireMembers(tool: string, part: string, named: readonly string[], input: z.ZodType): void {
+export function requireMembers(
+  tool: string,
+  part: string,
+  named: readonly string[],
+  input: z.ZodType,
+): void {
   const members = inputMembers(input);
   const stray = named.find((member) => members?.has(member) === false);
   if (members === undefined || stray === undefined) return;
   const there = [...members].join(', ') || 'none';
-  throw invalidTool(tool, `its ${part} has {${stray}}, which is not a field of its input (fields: ${there})`);
+  throw invalidTool(
+    tool,
+    `its ${part} has {${stray}}, which is not a field of its input (fields: ${there})`,
+  );
 }
 
 export function invalidTool(name: unknown, what: string, cause?: unknown): EffectError {
   const tool = String(name);
-  return new EffectError('invalid_tool', `The tool ${tool} cannot be used: ${what}.`, { evidence: { tool }, cause });
+  return new EffectError('invalid_tool', `The tool ${tool} cannot be used: ${what}.`, {
+    evidence: { tool },
+    cause,
+  });
 }

@@ -4,5 +4,7 @@
  */
 export function unsegment(segment: string): string {
   if (segment === '~') return '';
-  return segment.replaceAll(/~([0-9a-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return segment.replaceAll(/~([0-9a-f]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }

@@ -50,14 +50,30 @@ test.each<[string, (root: string, sensitive: boolean | undefined) => Made]>([
   [
     'the output of a command',
     (root, sensitive) => ({
-      tools: [shellTool({ name: 'run', input, class: 'read', command: ['cat', `${root}/token`], sensitive } as never)],
+      tools: [
+        shellTool({
+          name: 'run',
+          input,
+          class: 'read',
+          command: ['cat', `${root}/token`],
+          sensitive,
+        } as never),
+      ],
       read: (tx) => tx.call('run', {}),
     }),
   ],
   [
     'the output of a command that is undone',
     (root, sensitive) => ({
-      tools: [shellTool({ name: 'run', input, command: ['cat', 'token'], snapshotOf: root, sensitive } as never)],
+      tools: [
+        shellTool({
+          name: 'run',
+          input,
+          command: ['cat', 'token'],
+          snapshotOf: root,
+          sensitive,
+        } as never),
+      ],
       read: (tx) => tx.call('run', {}),
     }),
   ],
@@ -83,13 +99,19 @@ test.each<[string, (root: string, sensitive: boolean | undefined) => Made]>([
     const { tools, read } = make(root, sensitive);
     for (const { spec } of tools) expect(spec.sensitive ?? false).toBe(sensitive === true);
     const store = new MemoryStore();
-    const assize = runtimeOver(store, [tally], { tools, effects: { blockTimeoutMs: 240_000, callTimeoutMs: 60_000 } });
+    const assize = runtimeOver(store, [tally], {
+      tools,
+      effects: { blockTimeoutMs: 240_000, callTimeoutMs: 60_000 },
+    });
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
     const writes = [`fs:${root}/**`];
-    await trajectory.transaction({ writ: writFor('alice'), writes, reads: [`fs:${root}`] } as never, async (tx) => {
-      expect(JSON.stringify(await read(tx))).toContain(SECRET);
-      tx.propose({ action: 'count', role: 'counter', args: 'order' });
-    });
+    await trajectory.transaction(
+      { writ: writFor('alice'), writes, reads: [`fs:${root}`] } as never,
+      async (tx) => {
+        expect(JSON.stringify(await read(tx))).toContain(SECRET);
+        tx.propose({ action: 'count', role: 'counter', args: 'order' });
+      },
+    );
     await assize.recoverEffects();
     const entries = JSON.stringify(await allEntries(store, 't'));
     expect(entries.includes(SECRET)).toBe(sensitive !== true);

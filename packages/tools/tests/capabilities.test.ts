@@ -22,15 +22,21 @@ function rowsOf(first: string): string[][] {
 const assize = rowsOf('capability');
 
 test('the page rates Assize in each capability of the paper’s table', () => {
-  const [, ...capabilities] = cellsOf(page.split('\n').find((line) => line.startsWith('| system |'))!);
+  const [, ...capabilities] = cellsOf(
+    page.split('\n').find((line) => line.startsWith('| system |'))!,
+  );
   const rated = assize.filter(([capability]) => capability !== '');
   expect(rated.map(([capability]) => capability)).toEqual(capabilities);
   expect(rated.filter(([, mark]) => !['●', '○'].includes(mark!))).toEqual([]);
 });
 
 test('each partial capability of Assize is explained', () => {
-  const partial = assize.filter(([, mark]) => mark === '○').map(([capability]) => capability!.toLowerCase());
-  const explained = [...page.matchAll(/^- \*\*(.+?)\.\*\*/gm)].map(([, name]) => name!.toLowerCase());
+  const partial = assize
+    .filter(([, mark]) => mark === '○')
+    .map(([capability]) => capability!.toLowerCase());
+  const explained = [...page.matchAll(/^- \*\*(.+?)\.\*\*/gm)].map(([, name]) =>
+    name!.toLowerCase(),
+  );
   expect(explained).toEqual(partial);
 });
 

@@ -42,8 +42,14 @@ function rowsOfPage(): Row[] {
   expect(split(lines[at]!).slice(2)).toEqual(COLUMNS);
   const end = lines.findIndex((line, i) => i > at && !line.startsWith('|'));
   return lines.slice(at + 2, end).map((line) => {
-    const [reversibility, delivery, ...rest] = split(line).map((cell, i) => (i < 2 ? cell.replaceAll('`', '') : cell));
-    return { reversibility, delivery, cells: Object.fromEntries(rest.map((cell, i) => [COLUMNS[i], cell])) } as never;
+    const [reversibility, delivery, ...rest] = split(line).map((cell, i) =>
+      i < 2 ? cell.replaceAll('`', '') : cell,
+    );
+    return {
+      reversibility,
+      delivery,
+      cells: Object.fromEntries(rest.map((cell, i) => [COLUMNS[i], cell])),
+    } as never;
   });
 }
 
@@ -87,8 +93,22 @@ interface Seen {
 const planned = { answer: 'plan', called: undefined, reserved: false, second: 'done' } as const;
 const acts = { answer: 'result', called: 'intended', reserved: false, second: 'done' } as const;
 const due = { called: 'due', by: 'rules', phase: 'applied', reserved: false } as const;
-const nothing = { done: 0, undone: 0, charged: 0, residue: false, attempts: 0, unresolved: [] } as const;
-const undone = { done: 1, undone: 1, charged: 0, residue: false, attempts: 3, unresolved: ['unresolved'] } as const;
+const nothing = {
+  done: 0,
+  undone: 0,
+  charged: 0,
+  residue: false,
+  attempts: 0,
+  unresolved: [],
+} as const;
+const undone = {
+  done: 1,
+  undone: 1,
+  charged: 0,
+  residue: false,
+  attempts: 3,
+  unresolved: ['unresolved'],
+} as const;
 const BUFFERED = ['reversible.buffered', 'with_cost.buffered', 'irreversible.buffered'];
 
 /** The behaviour that each cell of the page describes. */
@@ -97,7 +117,10 @@ const EXPECTED: { readonly [Column in keyof Seen]: Readonly<Record<string, Seen[
     'planned; `plan` answers the body': planned,
     planned,
     'durable intent, then the call; the body gets the result': acts,
-    'as reversible; the intent also reserves the cost of the compensation': { ...acts, reserved: true },
+    'as reversible; the intent also reserves the cost of the compensation': {
+      ...acts,
+      reserved: true,
+    },
     'planned: the *pivot*, one per transaction': { ...planned, second: 'second_pivot' },
   },
   'after the commit': {
@@ -111,7 +134,11 @@ const EXPECTED: { readonly [Column in keyof Seen]: Readonly<Record<string, Seen[
   'after an abort': {
     'nothing to revert': nothing,
     '`compensate`, at most three `maxAttempts`, then `unresolved`': undone,
-    'as reversible; the cost is charged, the residue is stored': { ...undone, charged: 4, residue: true },
+    'as reversible; the cost is charged, the residue is stored': {
+      ...undone,
+      charged: 4,
+      residue: true,
+    },
   },
 };
 
@@ -140,7 +167,9 @@ class Stage {
 
   constructor(sort: Sink) {
     this.sink = new OutsideSink(sort);
-    this.assize = runtimeOver(this.store, [paying], { tools: ROWS.map((row) => this.#toolOf(row)) });
+    this.assize = runtimeOver(this.store, [paying], {
+      tools: ROWS.map((row) => this.#toolOf(row)),
+    });
   }
 
   /** The compensation costs 4. For `with_cost` the compensation leaves a fee. */
@@ -189,7 +218,12 @@ class Stage {
   /** Whether a payment of 7 from a budget of 10 is rejected, because 4 are reserved. */
   async isReserved(): Promise<boolean> {
     const trajectory = await this.trajectory();
-    const { ruling } = await trajectory.propose({ action: 'pay', role: 'counter', args: 'pay', writ });
+    const { ruling } = await trajectory.propose({
+      action: 'pay',
+      role: 'counter',
+      args: 'pay',
+      writ,
+    });
     return ruling === 'rejected';
   }
 
@@ -243,7 +277,13 @@ async function afterTheCommit(name: string, sort: Sink): Promise<Seen['after the
   const { phase } = logged!.effects[0]!;
   const reserved = await stage.isReserved();
   expect(stage.sink.times('do', 'it')).toBe(1);
-  return { called, by, after: called === undefined ? [] : await before(name, sort), phase, reserved };
+  return {
+    called,
+    by,
+    after: called === undefined ? [] : await before(name, sort),
+    phase,
+    reserved,
+  };
 }
 
 /**
@@ -308,7 +348,8 @@ describe.each(ROWS.map((row) => [nameOf(row), row] as const))('%s', (name, { cel
     'behaves as the cell "%s" describes, at a %s sink',
     async (column, sort) => {
       const expected = EXPECTED[column][cells[column]];
-      if (expected === undefined) throw new Error(`EXPECTED has no entry for "${cells[column]}". Add one.`);
+      if (expected === undefined)
+        throw new Error(`EXPECTED has no entry for "${cells[column]}". Add one.`);
       expect(await OBSERVED[column](name, sort)).toEqual(expected);
     },
   );

@@ -10,7 +10,9 @@ import { z } from 'zod';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/reference/tools.md'), 'utf8');
 
-type Class = 'read' | { readonly reversibility: string; readonly delivery: string; readonly sink: string };
+type Class =
+  | 'read'
+  | { readonly reversibility: string; readonly delivery: string; readonly sink: string };
 
 /** A valid value of each field. */
 const FIELDS: Readonly<Record<string, unknown>> = {
@@ -36,12 +38,17 @@ const SINKS = ['keyed', 'queryable', 'blind'];
 const CLASSES: readonly Class[] = [
   'read',
   ...['reversible', 'with_cost', 'irreversible'].flatMap((reversibility) =>
-    ['buffered', 'externalised'].flatMap((delivery) => SINKS.map((sink) => ({ reversibility, delivery, sink }))),
+    ['buffered', 'externalised'].flatMap((delivery) =>
+      SINKS.map((sink) => ({ reversibility, delivery, sink })),
+    ),
   ),
 ];
 
 /** The rows of the table: the words of the class, and the rule for each field. */
-function rowsOfPage(): { readonly words: readonly string[]; readonly rules: Readonly<Record<string, string>> }[] {
+function rowsOfPage(): {
+  readonly words: readonly string[];
+  readonly rules: Readonly<Record<string, string>>;
+}[] {
   const lines = page.split('\n');
   const at = lines.findIndex((line) => line.startsWith('| class | `writes` |'));
   const cells = (line: string): string[] =>
@@ -62,7 +69,11 @@ function rowsOfPage(): { readonly words: readonly string[]; readonly rules: Read
 }
 
 /** Whether the page allows exactly these fields for a class. */
-function isAllowed(rules: Readonly<Record<string, string>>, sort: Class, has: ReadonlySet<string>): boolean {
+function isAllowed(
+  rules: Readonly<Record<string, string>>,
+  sort: Class,
+  has: ReadonlySet<string>,
+): boolean {
   return Object.entries(rules).every(([field, rule]) => {
     switch (rule) {
       case 'may':
@@ -85,7 +96,14 @@ function isAllowed(rules: Readonly<Record<string, string>>, sort: Class, has: Re
 
 function isDeclared(sort: Class, has: ReadonlySet<string>, more: object): boolean {
   const fields = Object.fromEntries(Object.entries(FIELDS).filter(([name]) => has.has(name)));
-  const spec = { name: 'x', input: z.strictObject({}), class: sort, execute: () => null, ...fields, ...more };
+  const spec = {
+    name: 'x',
+    input: z.strictObject({}),
+    class: sort,
+    execute: () => null,
+    ...fields,
+    ...more,
+  };
   try {
     declareTool(spec as never);
     return true;
@@ -104,7 +122,8 @@ test.each(CLASSES)('%o accepts exactly the fields of its row', (sort) => {
   for (let set = 0; set < 2 ** names.length; set++) {
     const has = new Set(names.filter((_, i) => (set >> i) & 1));
     const expected = isAllowed(rows[0]!.rules, sort, has);
-    for (const more of [{}, FREE]) expect([[...has], isDeclared(sort, has, more)]).toEqual([[...has], expected]);
+    for (const more of [{}, FREE])
+      expect([[...has], isDeclared(sort, has, more)]).toEqual([[...has], expected]);
     if (expected) declared++;
   }
   expect(declared).toBeGreaterThan(0);
@@ -118,11 +137,25 @@ test('requires a text as the name of a tool', () => {
 });
 
 test('names an invalid scope in one sentence', () => {
-  const spec = { name: 'x', input: z.strictObject({}), class: 'read', execute: () => null, reads: ['kv::'] };
+  const spec = {
+    name: 'x',
+    input: z.strictObject({}),
+    class: 'read',
+    execute: () => null,
+    reads: ['kv::'],
+  };
   expect(() => declareTool(spec as never)).toThrow(/"kv::" .*empty segment\.$/);
 });
 
 test('has only rows of existing classes', () => {
-  const known = new Set(['read', 'reversible', 'with_cost', 'irreversible', 'buffered', 'externalised']);
-  for (const { words } of rowsOfPage()) for (const word of words) expect(known.has(word)).toBe(true);
+  const known = new Set([
+    'read',
+    'reversible',
+    'with_cost',
+    'irreversible',
+    'buffered',
+    'externalised',
+  ]);
+  for (const { words } of rowsOfPage())
+    for (const word of words) expect(known.has(word)).toBe(true);
 });

@@ -55,7 +55,11 @@ function type(page: string, code: string): string {
   return [...code.matchAll(/^\$ assize (.*)$/gm)]
     .map(([line, typed]) => {
       const script = `exec "$NODE" "$MAIN" ${typed}`;
-      const { stdout, stderr } = spawnSync('sh', ['-c', script], { cwd: folderOf(page), env, encoding: 'utf8' });
+      const { stdout, stderr } = spawnSync('sh', ['-c', script], {
+        cwd: folderOf(page),
+        env,
+        encoding: 'utf8',
+      });
       expect(stderr).toBe('');
       return `${line}\n${stdout}`;
     })
@@ -67,17 +71,20 @@ const needsBrowser = (page: string): boolean => page === BROWSER;
 describe.each(pages)('%s', (page) => {
   const blocks = blocksOf(page);
 
-  test.skipIf(needsBrowser(page) && chromiumPath() === undefined)('prints the output that the page shows', () => {
-    let steps = 0;
-    for (const { says, code } of blocks) {
-      const [kind, name = '', state] = says.split(' ');
-      if (kind === 'text') expect(run(page, name, state === '(killed)')).toBe(code);
-      else if (kind === 'console') expect(type(page, code)).toBe(code);
-      else continue;
-      steps++;
-    }
-    expect(steps).toBeGreaterThan(0);
-  });
+  test.skipIf(needsBrowser(page) && chromiumPath() === undefined)(
+    'prints the output that the page shows',
+    () => {
+      let steps = 0;
+      for (const { says, code } of blocks) {
+        const [kind, name = '', state] = says.split(' ');
+        if (kind === 'text') expect(run(page, name, state === '(killed)')).toBe(code);
+        else if (kind === 'console') expect(type(page, code)).toBe(code);
+        else continue;
+        steps++;
+      }
+      expect(steps).toBeGreaterThan(0);
+    },
+  );
 
   test('has no program that the test does not run', () => {
     const all = pages.flatMap((each) => blocksOf(each).map(({ code }) => code)).join('\n');
@@ -86,7 +93,9 @@ describe.each(pages)('%s', (page) => {
       const [language, name] = says.split(' ');
       if (language !== 'ts') continue;
       expect(name).toMatch(/^[a-z]+\.ts$/);
-      const isImported = all.includes(`from './${name}'`) || all.includes(`from '../${basename(page, '.md')}/${name}'`);
+      const isImported =
+        all.includes(`from './${name}'`) ||
+        all.includes(`from '../${basename(page, '.md')}/${name}'`);
       expect([name, isImported || printed.has(basename(name!, '.ts'))]).toEqual([name, true]);
     }
   });

@@ -34,7 +34,10 @@ export interface AiSdkParts {
   /** Signs the requests for an approval. Absent: they are not signed. */
   readonly secret?: string;
   /** The messages to go on with, or undefined while calls wait. Default: the messages as they are. */
-  readonly answered?: (tools: ToolSet, messages: ModelMessage[]) => Promise<ModelMessage[] | undefined>;
+  readonly answered?: (
+    tools: ToolSet,
+    messages: ModelMessage[],
+  ) => Promise<ModelMessage[] | undefined>;
 }
 
 /** As an answer has it: of any kind. */
@@ -61,7 +64,11 @@ export function aiSdkHandlers({ folder, effect }: DriverSetup, parts: AiSdkParts
 
   /** Goes on with messages that are stored, and stores what is said. */
   async function goOn(run: string, messages: ModelMessage[], person?: Person): Promise<Progress> {
-    const made = { pay: toolOf(run, 'pay'), refund: toolOf(run, 'refund'), note: toolOf(run, 'note') } as ToolSet;
+    const made = {
+      pay: toolOf(run, 'pay'),
+      refund: toolOf(run, 'refund'),
+      note: toolOf(run, 'note'),
+    } as ToolSet;
     const tools = toolsOf(run, made, person);
     const given = await answered(tools, messages);
     if (given === undefined) return progressOf(messages);
@@ -132,7 +139,12 @@ function modelOf(calls: readonly WantedCall[]): MockLanguageModelV4 {
         content: isDone
           ? [{ type: 'text', text: 'bye' }]
           : calls.map(({ id, tool: toolName, args }) => ({
-              ...{ type: 'tool-call' as const, toolCallId: id, toolName, input: JSON.stringify(args) },
+              ...{
+                type: 'tool-call' as const,
+                toolCallId: id,
+                toolName,
+                input: JSON.stringify(args),
+              },
             })),
         finishReason: { unified: isDone ? 'stop' : 'tool-calls', raw: undefined },
         ...{ usage, warnings: [] },
@@ -148,7 +160,8 @@ function responsesTo(requests: readonly ToolApprovalRequest[], answers: Answers)
     if (request === undefined) return [];
     const { approvalId } = request;
     const decision = answer?.decision;
-    const approved = decision === 'approve' ? true : decision === 'reject' ? false : ((decision ?? null) as never);
+    const approved =
+      decision === 'approve' ? true : decision === 'reject' ? false : ((decision ?? null) as never);
     return [{ type: 'tool-approval-response', approvalId, approved }];
   });
 }

@@ -39,20 +39,29 @@ export interface DbosParts {
 type Handlers = Omit<DriverHandlers, 'name' | 'versions' | 'cannot'>;
 
 /** The states of a workflow that does not go on by itself. */
-export const OVER: readonly string[] = ['SUCCESS', 'ERROR', 'CANCELLED', 'MAX_RECOVERY_ATTEMPTS_EXCEEDED'];
+export const OVER: readonly string[] = [
+  'SUCCESS',
+  'ERROR',
+  'CANCELLED',
+  'MAX_RECOVERY_ATTEMPTS_EXCEEDED',
+];
 
 export function workflowOf(run: string, call: string): string {
   return `${run}.${call}`;
 }
 
-export function dbosHandlers({ folder }: DriverSetup, { workflow, waitingOf, answer }: DbosParts): Handlers {
+export function dbosHandlers(
+  { folder }: DriverSetup,
+  { workflow, waitingOf, answer }: DbosParts,
+): Handlers {
   const runs = new JsonFiles<readonly StartedCall[]>(folder, 'calls');
   // A process that starts again has its name again, and recovers its own workflows.
   const executorID = placeIn(folder);
   const registered = DBOS.registerWorkflow(workflow, { name: 'call' });
   let launched: Promise<void> | undefined;
 
-  const database = async (): Promise<string> => (await keptServer<{ url: string }>('postgres', folder)).url;
+  const database = async (): Promise<string> =>
+    (await keptServer<{ url: string }>('postgres', folder)).url;
 
   function launch(): Promise<void> {
     launched ??= (async () => {
@@ -107,7 +116,10 @@ export function dbosHandlers({ folder }: DriverSetup, { workflow, waitingOf, ans
       const started = calls.map((call) => ({ ...call, workflow: workflowOf(run, call.id) }));
       runs.write(run, [...(runs.read(run) ?? []), ...started]);
       for (const call of calls)
-        await DBOS.startWorkflow(registered, { workflowID: workflowOf(run, call.id) })({ run, ...call });
+        await DBOS.startWorkflow(registered, { workflowID: workflowOf(run, call.id) })({
+          run,
+          ...call,
+        });
       return progress(run);
     },
     async resume({ run, answers }) {

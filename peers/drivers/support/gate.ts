@@ -29,14 +29,23 @@ const JUDGED: Readonly<Record<NonNullable<DriverSettings['hook']>, string | unde
  * Opens the gate. If the hook has a fault, the judge of the gate is a server that has it. A driver
  * without a judge has another function that can be silent.
  */
-export async function gateFor({ folder, settings }: DriverSetup, { hasJudge = false } = {}): Promise<Gate> {
+export async function gateFor(
+  { folder, settings }: DriverSetup,
+  { hasJudge = false } = {},
+): Promise<Gate> {
   const { hook } = settings;
   if (hook !== undefined && (hasJudge || hook !== 'silent'))
     return connectGate({ url: await judgeUrl(JUDGED[hook]), token: 'none', server: 'suite' });
   const rules = join(folder, 'rules.yaml');
   writeFileSync(rules, RULES);
   return openGate({
-    ...{ store: `sqlite:${join(folder, 'calls.db')}`, rules, agent: 'suite', server: 'suite', env: {} },
+    ...{
+      store: `sqlite:${join(folder, 'calls.db')}`,
+      rules,
+      agent: 'suite',
+      server: 'suite',
+      env: {},
+    },
     ...(settings.expiresMs !== undefined && { approvals: { timeoutMs: settings.expiresMs } }),
   });
 }

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The address of the server of a state folder, which outlives this process. */
-export async function keptServer<Address>(kind: 'postgres' | 'restate', folder: string): Promise<Address> {
+export async function keptServer<Address>(
+  kind: 'postgres' | 'restate',
+  folder: string,
+): Promise<Address> {
   const file = join(folder, `${kind}.json`);
   if (isFirst(join(folder, `${kind}.started`)))
     spawn(process.execPath, [join(import.meta.dirname, 'keeper.ts'), kind, folder], {

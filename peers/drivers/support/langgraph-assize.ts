@@ -8,14 +8,19 @@ import { versionsOf } from './versions.ts';
 type Config = { readonly configurable: Readonly<Record<string, unknown>> };
 
 /** `createAgent` with `assizeMiddleware` and a checkpointer in SQLite. */
-export async function gatedLangGraph(setup: DriverSetup, isUnnamed: boolean): Promise<Omit<DriverHandlers, 'name'>> {
+export async function gatedLangGraph(
+  setup: DriverSetup,
+  isUnnamed: boolean,
+): Promise<Omit<DriverHandlers, 'name'>> {
   const gate = await gateFor(setup);
   const user = (_answer: unknown, _held: unknown, { configurable }: Config) => configurable['user'];
   return {
     versions: { ...versionsOf('assize'), ...LANGGRAPH_VERSIONS },
     ...langGraphHandlers(setup, {
       middleware: assizeMiddleware(gate, { approver: hookOr(setup, user) as never }) as never,
-      callsOf: ({ value }, _asking, run) => [(value as AssizeInterrupt).assize.call.slice(run.length + 1)],
+      callsOf: ({ value }, _asking, run) => [
+        (value as AssizeInterrupt).assize.call.slice(run.length + 1),
+      ],
       answer: ({ value }, decisions) => ({ decisions, assize: (value as AssizeInterrupt).assize }),
       isUnnamed,
     }),

@@ -4,7 +4,10 @@ import { hookOr } from './hook.ts';
 import { LANGGRAPH_VERSIONS, langGraphHandlers } from './langgraph.ts';
 
 /** `createAgent` with `humanInTheLoopMiddleware` and a checkpointer in SQLite. */
-export function bareLangGraph(setup: DriverSetup, isUnnamed: boolean): Omit<DriverHandlers, 'name'> {
+export function bareLangGraph(
+  setup: DriverSetup,
+  isUnnamed: boolean,
+): Omit<DriverHandlers, 'name'> {
   const when = hookOr<unknown>(setup, undefined);
   const asking = { allowedDecisions: ['approve', 'reject'], ...(when !== undefined && { when }) };
   const middleware = humanInTheLoopMiddleware({

@@ -23,7 +23,12 @@ import { versionsOf } from './versions.ts';
 /** An interrupt with the request of LangChain for a person. */
 export interface Question {
   readonly id: string;
-  readonly value: { readonly actionRequests: readonly { readonly name: string; readonly args: WantedCall['args'] }[] };
+  readonly value: {
+    readonly actionRequests: readonly {
+      readonly name: string;
+      readonly args: WantedCall['args'];
+    }[];
+  };
 }
 
 /** A call that a client was shown, with the question to which it belongs. */
@@ -34,7 +39,11 @@ interface ShownCall extends WaitingCall {
 export interface LangGraphParts {
   readonly middleware: AgentMiddleware;
   /** The ids of the calls of a question, in its order. */
-  readonly callsOf: (question: Question, asking: readonly WantedCall[], run: string) => readonly string[];
+  readonly callsOf: (
+    question: Question,
+    asking: readonly WantedCall[],
+    run: string,
+  ) => readonly string[];
   /** The value with which a question is answered. */
   readonly answer: (question: Question, decisions: readonly unknown[]) => unknown;
   /** Whether an answer is sent without the id of its interrupt. */
@@ -78,7 +87,11 @@ export function langGraphHandlers(
         ? new AIMessage('bye')
         : new AIMessage({
             content: '',
-            tool_calls: (wanted.read(run) ?? []).map(({ id, tool, args }) => ({ id, name: tool, args: { ...args } })),
+            tool_calls: (wanted.read(run) ?? []).map(({ id, tool, args }) => ({
+              id,
+              name: tool,
+              args: { ...args },
+            })),
           });
     for (let i = 0; i < 20; i++) model.respond(respond as never);
     return createAgent({ model, tools, middleware: [middleware], checkpointer }).graph;
@@ -86,8 +99,12 @@ export function langGraphHandlers(
 
   async function waitingOf(run: string): Promise<readonly ShownCall[]> {
     const { tasks, values } = await agentOf(run).getState({ configurable: { thread_id: run } });
-    const last = ((values as { messages?: BaseMessage[] }).messages ?? []).findLast((message) => message.type === 'ai');
-    const asking = ((last as AIMessage | undefined)?.tool_calls ?? []).filter(({ name }) => name !== 'note');
+    const last = ((values as { messages?: BaseMessage[] }).messages ?? []).findLast(
+      (message) => message.type === 'ai',
+    );
+    const asking = ((last as AIMessage | undefined)?.tool_calls ?? []).filter(
+      ({ name }) => name !== 'note',
+    );
     const calls = asking.map(({ id = '', name, args }) => ({ id, tool: name as ToolName, args }));
     return tasks
       .flatMap(({ interrupts }) => interrupts as unknown as Question[])
@@ -105,18 +122,33 @@ export function langGraphHandlers(
     })) as { messages: BaseMessage[]; __interrupt__?: readonly unknown[] };
     const told: Told[] = messages
       .filter((message) => ToolMessage.isInstance(message))
-      .map(({ tool_call_id, status, text }) => ({ call: tool_call_id, isError: status === 'error', text }));
+      .map(({ tool_call_id, status, text }) => ({
+        call: tool_call_id,
+        isError: status === 'error',
+        text,
+      }));
     if (__interrupt__ === undefined) return { state: 'done', told };
     const waiting = await waitingOf(run);
     // A client keeps the question that it was shown.
-    const older = (shown.read(run) ?? []).filter(({ call }) => !waiting.some((each) => each.call === call));
+    const older = (shown.read(run) ?? []).filter(
+      ({ call }) => !waiting.some((each) => each.call === call),
+    );
     shown.write(run, [...older, ...waiting]);
-    return { state: 'paused', waiting: waiting.map(({ call, tool, args }) => ({ call, tool, args })), told };
+    return {
+      state: 'paused',
+      waiting: waiting.map(({ call, tool, args }) => ({ call, tool, args })),
+      told,
+    };
   }
 
   /** The question in which a client was shown the call, in whatever run. */
-  function questionsAbout(calls: readonly string[], runs: readonly string[]): Map<string, Question> {
-    const all = runs.flatMap((run) => shown.read(run) ?? []).filter(({ call }) => calls.includes(call));
+  function questionsAbout(
+    calls: readonly string[],
+    runs: readonly string[],
+  ): Map<string, Question> {
+    const all = runs
+      .flatMap((run) => shown.read(run) ?? [])
+      .filter(({ call }) => calls.includes(call));
     return new Map(all.map(({ question }) => [question.id, question]));
   }
 
@@ -132,7 +164,8 @@ export function langGraphHandlers(
       const mine = (shown.read(run) ?? []).filter(({ call }) => named.includes(call));
       const found = questionsAbout(named, mine.length > 0 ? [run] : runs);
       // An answer that names no call is sent with the question that waits.
-      const questions = found.size > 0 ? [...found.values()] : waiting.map(({ question }) => question);
+      const questions =
+        found.size > 0 ? [...found.values()] : waiting.map(({ question }) => question);
       const resume = questions.map((question) => {
         const calls = runs
           .flatMap((each) => shown.read(each) ?? [])
@@ -148,21 +181,25 @@ export function langGraphHandlers(
         ];
       });
       const person = named.map((call) => answers[call]?.person).find((each) => each !== undefined);
-      if (!isUnnamed) return invoke(run, new Command({ resume: Object.fromEntries(resume) }), { user: person });
+      if (!isUnnamed)
+        return invoke(run, new Command({ resume: Object.fromEntries(resume) }), { user: person });
       // An answer without the id of a question is one answer.
       let progress: Progress = { state: 'done' };
-      for (const [, given] of resume) progress = await invoke(run, new Command({ resume: given }), { user: person });
+      for (const [, given] of resume)
+        progress = await invoke(run, new Command({ resume: given }), { user: person });
       return progress;
     },
     retry: ({ run }) => invoke(run, null),
     async fork({ run }) {
       const history = agentOf(run).getStateHistory({ configurable: { thread_id: run } });
       for await (const { next, config } of history)
-        if (next.includes('tools')) return invoke(run, null, { checkpoint_id: config.configurable?.['checkpoint_id'] });
+        if (next.includes('tools'))
+          return invoke(run, null, { checkpoint_id: config.configurable?.['checkpoint_id'] });
       throw new Error('no checkpoint is before the tools');
     },
     tamper: async ({ call, tool, args }) => tamper(sqlite, call, { tool, args }),
-    shown: async ({ run }) => (await waitingOf(run)).map(({ call, tool, args }) => ({ call, tool, args })),
+    shown: async ({ run }) =>
+      (await waitingOf(run)).map(({ call, tool, args }) => ({ call, tool, args })),
   };
 }
 
@@ -179,12 +216,16 @@ function tamper({ database }: NodeSqlite, call: string, other: OtherCall): numbe
   ] as const) {
     const rows = database.prepare(`SELECT rowid AS row, ${column} AS bytes FROM ${table}`).all();
     for (const { row, bytes } of rows) {
-      const text = typeof bytes === 'string' ? bytes : new TextDecoder().decode(bytes as Uint8Array);
-      const found = text === '' ? { changed: 0, value: null } : replaced(JSON.parse(text), call, other);
+      const text =
+        typeof bytes === 'string' ? bytes : new TextDecoder().decode(bytes as Uint8Array);
+      const found =
+        text === '' ? { changed: 0, value: null } : replaced(JSON.parse(text), call, other);
       if (found.changed === 0) continue;
       changed += found.changed;
       const blob = new TextEncoder().encode(JSON.stringify(found.value));
-      database.prepare(`UPDATE ${table} SET ${column} = ? WHERE rowid = ?`).run(blob, row as number);
+      database
+        .prepare(`UPDATE ${table} SET ${column} = ? WHERE rowid = ?`)
+        .run(blob, row as number);
     }
   }
   return changed;
@@ -197,7 +238,8 @@ function replaced(
 ): { readonly changed: number; readonly value: unknown } {
   let changed = 0;
   const text = JSON.stringify(value, (_, member) => {
-    if (typeof member !== 'object' || member === null || member.id !== call || !('args' in member)) return member;
+    if (typeof member !== 'object' || member === null || member.id !== call || !('args' in member))
+      return member;
     changed++;
     return { ...member, name, args };
   });

@@ -81,7 +81,8 @@ export function mastraHandlers({ folder, effect }: DriverSetup, parts: MastraPar
         execute: async (args: any, { agent, abortSignal }: any) =>
           effect({ run, call: agent.toolCallId, tool: id, args }, { signal: abortSignal }),
       } as never);
-    const asking = (id: ToolName) => made(id, z.object({ to: z.string(), cents: z.number() }), parts.asking);
+    const asking = (id: ToolName) =>
+      made(id, z.object({ to: z.string(), cents: z.number() }), parts.asking);
     const note = made('note', z.object({ text: z.string() }));
     const tools = parts.tools({ pay: asking('pay'), refund: asking('refund'), note });
     const model = modelOf(() => wanted.read(run) ?? []);
@@ -92,7 +93,9 @@ export function mastraHandlers({ folder, effect }: DriverSetup, parts: MastraPar
       model: model as never,
       tools,
     } as never);
-    return new Mastra({ agents: { agent }, storage, logger: false }).getAgent('agent') as unknown as Agent;
+    return new Mastra({ agents: { agent }, storage, logger: false }).getAgent(
+      'agent',
+    ) as unknown as Agent;
   }
 
   /** The run of Mastra in which the last message of a run is answered. */
@@ -120,14 +123,17 @@ export function mastraHandlers({ folder, effect }: DriverSetup, parts: MastraPar
     for await (const { type, payload } of streamed.fullStream as AsyncIterable<any>) {
       const call = payload?.toolCallId;
       if (type === 'tool-result') told.push({ call, ...resultOf(payload.result) });
-      if (type === 'tool-error') told.push({ call, isError: true, text: String(payload.error?.message) });
+      if (type === 'tool-error')
+        told.push({ call, isError: true, text: String(payload.error?.message) });
       if (type === 'tool-output-denied') told.push({ call, isError: true, text: 'denied' });
       if (type === 'error') throw payload.error;
     }
     const waiting = await waitingOf(run);
     if (waiting.length === 0) return { state: 'done', told };
     // A client keeps the question that it was shown.
-    const older = (shown.read(run) ?? []).filter(({ call }) => !waiting.some((each) => each.call === call));
+    const older = (shown.read(run) ?? []).filter(
+      ({ call }) => !waiting.some((each) => each.call === call),
+    );
     shown.write(run, [...older, ...waiting]);
     return { state: 'paused', waiting: waiting.map(plain), told };
   }
@@ -135,14 +141,22 @@ export function mastraHandlers({ folder, effect }: DriverSetup, parts: MastraPar
   async function resume(run: string, answers: Answers): Promise<Progress> {
     const runs = [run, ...runIds.runs().filter((each) => each !== run)];
     const named = Object.entries(answers);
-    const given: (readonly [string | undefined, PersonAnswer])[] = named.length > 0 ? named : [[undefined, null]];
+    const given: (readonly [string | undefined, PersonAnswer])[] =
+      named.length > 0 ? named : [[undefined, null]];
     let progress: Progress | undefined;
     for (const [call, answer] of given) {
-      const found = runs.flatMap((each) => shown.read(each) ?? []).find((each) => each.call === call);
+      const found = runs
+        .flatMap((each) => shown.read(each) ?? [])
+        .find((each) => each.call === call);
       const own = (shown.read(run) ?? []).find((each) => each.call === call);
       // A client names the run of the page on which the button is.
       const runId = own?.runId ?? currentOf(run);
-      const streamed = await parts.answer(agentOf(run), { runId, toolCallId: call, answer, shown: own ?? found });
+      const streamed = await parts.answer(agentOf(run), {
+        runId,
+        toolCallId: call,
+        answer,
+        shown: own ?? found,
+      });
       progress = await progressOf(run, streamed);
     }
     return progress as Progress;
@@ -158,9 +172,12 @@ export function mastraHandlers({ folder, effect }: DriverSetup, parts: MastraPar
     },
     resume: ({ run, answers }) => resume(run, answers),
     async retry({ run }) {
-      if (parts.goOn !== undefined) return progressOf(run, await parts.goOn(agentOf(run), currentOf(run)));
+      if (parts.goOn !== undefined)
+        return progressOf(run, await parts.goOn(agentOf(run), currentOf(run)));
       const waiting = await waitingOf(run);
-      return waiting.length === 0 ? { state: 'done' } : { state: 'paused', waiting: waiting.map(plain) };
+      return waiting.length === 0
+        ? { state: 'done' }
+        : { state: 'paused', waiting: waiting.map(plain) };
     },
     tamper: async ({ call, tool, args }) => tamper(file, call, { tool, args }),
     shown: async ({ run }) => (await waitingOf(run)).map(plain),
@@ -173,7 +190,8 @@ function plain({ call, tool, args }: WaitingCall): WaitingCall {
 
 /** A tool that ends with a text, and the answer of Mastra in its place. */
 function resultOf(result: unknown): Omit<Told, 'call'> {
-  const isError = typeof result === 'object' && result !== null && (result as { error?: unknown }).error === true;
+  const isError =
+    typeof result === 'object' && result !== null && (result as { error?: unknown }).error === true;
   return { isError, text: typeof result === 'string' ? result : JSON.stringify(result) };
 }
 
@@ -200,7 +218,11 @@ function modelOf(calls: () => readonly WantedCall[]) {
   return new MastraLanguageModelV2Mock({
     doStream: async ({ prompt }: any) => {
       const { parts, finishReason } = answer(prompt);
-      const chunks = [{ type: 'stream-start', warnings: [] }, ...parts, { type: 'finish', finishReason, usage }];
+      const chunks = [
+        { type: 'stream-start', warnings: [] },
+        ...parts,
+        { type: 'finish', finishReason, usage },
+      ];
       return { stream: ReadableStream.from(chunks) as never };
     },
   } as never);
@@ -211,12 +233,16 @@ function tamper(file: string, call: string, other: OtherCall): number {
   const database = new DatabaseSync(file, { timeout: 5_000 });
   try {
     let changed = 0;
-    const rows = database.prepare('SELECT rowid AS row, json(snapshot) AS text FROM mastra_workflow_snapshot').all();
+    const rows = database
+      .prepare('SELECT rowid AS row, json(snapshot) AS text FROM mastra_workflow_snapshot')
+      .all();
     for (const { row, text } of rows) {
       const found = replaced(JSON.parse(text as string), call, other);
       if (found.changed === 0) continue;
       changed += found.changed;
-      const change = database.prepare('UPDATE mastra_workflow_snapshot SET snapshot = jsonb(?) WHERE rowid = ?');
+      const change = database.prepare(
+        'UPDATE mastra_workflow_snapshot SET snapshot = jsonb(?) WHERE rowid = ?',
+      );
       change.run(JSON.stringify(found.value), row as number);
     }
     return changed;

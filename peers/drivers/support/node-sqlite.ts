@@ -22,7 +22,8 @@ export class NodeSqlite {
   prepare(sql: string): Pick<StatementSync, 'run' | 'get' | 'all' | 'iterate'> {
     const statement = this.database.prepare(sql);
     // better-sqlite3 takes undefined for NULL.
-    const given = (values: readonly unknown[]) => values.map((value) => value ?? null) as SQLInputValue[];
+    const given = (values: readonly unknown[]) =>
+      values.map((value) => value ?? null) as SQLInputValue[];
     return {
       run: (...values: unknown[]) => statement.run(...given(values)),
       get: (...values: unknown[]) => statement.get(...given(values)),

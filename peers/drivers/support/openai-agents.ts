@@ -21,7 +21,12 @@ import {
   type RunToolApprovalItem,
   tool,
 } from '@openai/agents';
-import { assistantMessage, functionCall, modelResponder, ScriptedModel } from '@openai/agents/testing';
+import {
+  assistantMessage,
+  functionCall,
+  modelResponder,
+  ScriptedModel,
+} from '@openai/agents/testing';
 import { z } from 'zod';
 import { JsonFiles } from './json-file.ts';
 import { versionsOf } from './versions.ts';
@@ -72,7 +77,10 @@ export function openAIAgentsHandlers(
       ...(name !== 'note' && needsApproval !== undefined && { needsApproval }),
       execute: async (args: any, context: RunContext<any> | undefined, details: Details) => {
         const { toolCall, signal } = details ?? {};
-        return effect({ run: context?.context.runId, call: toolCall?.callId ?? '', tool: name, args }, { signal });
+        return effect(
+          { run: context?.context.runId, call: toolCall?.callId ?? '', tool: name, args },
+          { signal },
+        );
       },
     } as never);
 
@@ -80,13 +88,24 @@ export function openAIAgentsHandlers(
     const responder = modelResponder(({ request: { input } }) =>
       Array.isArray(input) && input.at(-1)?.type === 'function_call_result'
         ? [assistantMessage('bye')]
-        : (wanted.read(run) ?? []).map(({ id, tool, args }) => functionCall(tool, { ...args }, { callId: id })),
+        : (wanted.read(run) ?? []).map(({ id, tool, args }) =>
+            functionCall(tool, { ...args }, { callId: id }),
+          ),
     );
     const model = new ScriptedModel(Array.from({ length: 20 }, () => responder));
-    return new Agent({ name: 'suite', model, tools: [...toolsOf([toolOf('pay'), toolOf('refund'), toolOf('note')])] });
+    return new Agent({
+      name: 'suite',
+      model,
+      tools: [...toolsOf([toolOf('pay'), toolOf('refund'), toolOf('note')])],
+    });
   }
 
-  async function go(run: string, agent: AnyAgent, input: State | AgentInputItem[], context: object): Promise<Progress> {
+  async function go(
+    run: string,
+    agent: AnyAgent,
+    input: State | AgentInputItem[],
+    context: object,
+  ): Promise<Progress> {
     const { state, history, interruptions } = await runner.run(agent, input, { context });
     const told: Told[] = history.flatMap((item) => {
       if (item.type !== 'function_call_result') return [];
@@ -96,11 +115,17 @@ export function openAIAgentsHandlers(
     const asked = states.read(run)?.asked ?? [];
     const text = state.toString();
     states.write(run, { state: text, asked: interruptions.length > 0 ? [...asked, text] : asked });
-    return interruptions.length > 0 ? { state: 'paused', waiting: await shown(state), told } : { state: 'done', told };
+    return interruptions.length > 0
+      ? { state: 'paused', waiting: await shown(state), told }
+      : { state: 'done', told };
   }
 
   /** The paused calls with these ids, in the run or in another one. */
-  async function itemsOf(run: string, agent: AnyAgent, ids: readonly string[]): Promise<RunToolApprovalItem[]> {
+  async function itemsOf(
+    run: string,
+    agent: AnyAgent,
+    ids: readonly string[],
+  ): Promise<RunToolApprovalItem[]> {
     const runs = [run, ...states.runs().filter((each) => each !== run)];
     const found = new Map<string, RunToolApprovalItem>();
     for (const text of runs.flatMap((each) => [...(states.read(each)?.asked ?? [])].reverse()))
@@ -114,7 +139,10 @@ export function openAIAgentsHandlers(
   async function resume(run: string, text: string, answers: Answers): Promise<Progress> {
     const agent = agentOf(run);
     const person = Object.values(answers).find((answer) => answer?.person !== undefined)?.person;
-    const state = await restore(agent, text, { run, ...(person !== undefined && { user: person }) });
+    const state = await restore(agent, text, {
+      run,
+      ...(person !== undefined && { user: person }),
+    });
     const own = new Map(state.getInterruptions().map((item) => [callOf(item), item]));
     for (const item of await itemsOf(run, agent, Object.keys(answers))) {
       const decision = answers[callOf(item)]?.decision;
@@ -135,7 +163,8 @@ export function openAIAgentsHandlers(
       wanted.write(run, calls);
       const agent = agentOf(run);
       const before = states.read(run);
-      const history = before === undefined ? [] : (await RunState.fromString(agent, before.state)).history;
+      const history =
+        before === undefined ? [] : (await RunState.fromString(agent, before.state)).history;
       return go(run, agent, [...history, { role: 'user', content: 'go' }], { runId: run });
     },
     resume: ({ run, answers }) => resume(run, kept(run).state, answers),
@@ -185,7 +214,8 @@ function replaced(
       const [kind] = JSON.parse(member.functionToolStateKey);
       return { ...member, toolName: name, functionToolStateKey: JSON.stringify([kind, name]) };
     }
-    if (member?.toolCall?.callId === call && 'tool' in member) return { ...member, tool: { ...member.tool, name } };
+    if (member?.toolCall?.callId === call && 'tool' in member)
+      return { ...member, tool: { ...member.tool, name } };
     if (typeof member?.arguments !== 'string' || member.callId !== call) return member;
     changed++;
     return { ...member, name, arguments: JSON.stringify(args) };

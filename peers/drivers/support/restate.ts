@@ -54,14 +54,23 @@ interface Addresses {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-export function restateHandlers({ folder }: DriverSetup, { handler, waitingOf, answer }: RestateParts): Handlers {
+export function restateHandlers(
+  { folder }: DriverSetup,
+  { handler, waitingOf, answer }: RestateParts,
+): Handlers {
   const runs = new JsonFiles<readonly StartedCall[]>(folder, 'calls');
   const service = restate.service({
     name: 'calls',
     handlers: {
       call: handler,
-      decided: async (ctx: restate.Context, { invocation, call }: { invocation: string; call: string }) => {
-        ctx.invocation(restate.InvocationIdParser.fromString(invocation)).signal(`assize:${call}`).resolve();
+      decided: async (
+        ctx: restate.Context,
+        { invocation, call }: { invocation: string; call: string },
+      ) => {
+        ctx
+          .invocation(restate.InvocationIdParser.fromString(invocation))
+          .signal(`assize:${call}`)
+          .resolve();
       },
     },
   });
@@ -78,7 +87,11 @@ export function restateHandlers({ folder }: DriverSetup, { handler, waitingOf, a
       );
       if (isFirst(`${folder}/registered`)) {
         const body = JSON.stringify({ uri: `http://127.0.0.1:${addresses.service}` });
-        const answer = await fetch(`${addresses.admin}/deployments`, { method: 'POST', headers: JSON_TYPE, body });
+        const answer = await fetch(`${addresses.admin}/deployments`, {
+          method: 'POST',
+          headers: JSON_TYPE,
+          body,
+        });
         if (!answer.ok) throw new Error(await answer.text());
       }
       return addresses;
@@ -88,7 +101,11 @@ export function restateHandlers({ folder }: DriverSetup, { handler, waitingOf, a
 
   async function post(path: string, body: unknown): Promise<unknown> {
     const { ingress } = await launch();
-    const answer = await fetch(`${ingress}${path}`, { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(body) });
+    const answer = await fetch(`${ingress}${path}`, {
+      method: 'POST',
+      headers: JSON_TYPE,
+      body: JSON.stringify(body),
+    });
     const text = await answer.text();
     if (!answer.ok) throw new Error(text);
     return text === '' ? undefined : JSON.parse(text);
@@ -114,7 +131,8 @@ export function restateHandlers({ folder }: DriverSetup, { handler, waitingOf, a
         const output = await outputOf(call.invocation);
         if (output.told !== undefined) told.push(output.told);
         if (output.error !== undefined) errors.push(output.error);
-        const shown = Object.keys(output).length > 0 ? undefined : await waitingOf({ run, ...call });
+        const shown =
+          Object.keys(output).length > 0 ? undefined : await waitingOf({ run, ...call });
         if (shown !== undefined) waiting.push(shown);
         if (shown !== undefined || Object.keys(output).length > 0) break;
         await sleep(25);
@@ -128,7 +146,9 @@ export function restateHandlers({ folder }: DriverSetup, { handler, waitingOf, a
     async start({ run, calls }) {
       const started: StartedCall[] = [];
       for (const call of calls) {
-        const { invocationId } = (await post('/calls/call/send', { run, ...call })) as { invocationId: string };
+        const { invocationId } = (await post('/calls/call/send', { run, ...call })) as {
+          invocationId: string;
+        };
         started.push({ ...call, invocation: invocationId });
       }
       runs.write(run, [...(runs.read(run) ?? []), ...started]);
@@ -136,7 +156,9 @@ export function restateHandlers({ folder }: DriverSetup, { handler, waitingOf, a
     },
     async resume({ run, answers }) {
       await launch();
-      const all = [run, ...runs.runs()].flatMap((of) => (runs.read(of) ?? []).map((call) => ({ run: of, ...call })));
+      const all = [run, ...runs.runs()].flatMap((of) =>
+        (runs.read(of) ?? []).map((call) => ({ run: of, ...call })),
+      );
       for (const [id, given] of Object.entries(answers)) {
         const call = all.find((each) => each.id === id);
         if (call === undefined) throw new Error(`there is no call ${id}`);
@@ -151,9 +173,13 @@ export function restateHandlers({ folder }: DriverSetup, { handler, waitingOf, a
       const { admin } = await launch();
       const forks: StartedCall[] = [];
       for (const call of runs.read(run) ?? []) {
-        const answer = await fetch(`${admin}/invocations/${call.invocation}/restart-as-new`, { method: 'PATCH' });
+        const answer = await fetch(`${admin}/invocations/${call.invocation}/restart-as-new`, {
+          method: 'PATCH',
+        });
         if (!answer.ok) throw new Error(await answer.text());
-        const { new_invocation_id: invocation } = (await answer.json()) as { readonly new_invocation_id: string };
+        const { new_invocation_id: invocation } = (await answer.json()) as {
+          readonly new_invocation_id: string;
+        };
         forks.push({ ...call, invocation });
       }
       runs.write(run, forks);
@@ -161,7 +187,9 @@ export function restateHandlers({ folder }: DriverSetup, { handler, waitingOf, a
     },
     async shown({ run }) {
       await launch();
-      const found = await Promise.all((runs.read(run) ?? []).map((call) => waitingOf({ run, ...call })));
+      const found = await Promise.all(
+        (runs.read(run) ?? []).map((call) => waitingOf({ run, ...call })),
+      );
       return found.filter((waiting) => waiting !== undefined);
     },
   };

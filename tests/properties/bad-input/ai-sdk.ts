@@ -23,10 +23,21 @@ const asked = () => ({
 });
 
 export const AI_SDK: Readonly<Record<string, Case | Exempt>> = {
-  assizeTools: takes(ai.assizeTools as never, () => [gate(), tools(), options()], { 0: MADE, 1: PORT }),
-  assizeApproval: takes(ai.assizeApproval as never, () => [asked()]),
-  assizeAnswers: takes(ai.assizeAnswers as never, () => [{}, [{ role: 'user', content: 'go' }], {}], { 0: PORT }),
-  recordedModel: takes(ai.recordedModel as never, () => [oracle(), { run: 'r1', trajectory: 't', agent: 'a' }], {
-    0: PORT,
+  assizeTools: takes(ai.assizeTools as never, () => [gate(), tools(), options()], {
+    0: MADE,
+    1: PORT,
   }),
+  assizeApproval: takes(ai.assizeApproval as never, () => [asked()]),
+  assizeAnswers: takes(
+    ai.assizeAnswers as never,
+    () => [{}, [{ role: 'user', content: 'go' }], {}],
+    { 0: PORT },
+  ),
+  recordedModel: takes(
+    ai.recordedModel as never,
+    () => [oracle(), { run: 'r1', trajectory: 't', agent: 'a' }],
+    {
+      0: PORT,
+    },
+  ),
 };

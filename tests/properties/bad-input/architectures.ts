@@ -18,12 +18,26 @@ export const ARCHITECTURES: Readonly<Record<string, Case | Exempt>> = {
     () => [
       budget,
       {
-        ...{ agents: [agent()], architectures: [architectures.microservices()], turns: 1, schedules: 2, seed: 1 },
-        ...{ states: [{ cap: 5, spent: {} }], at: '2026-01-01', signal: new AbortController().signal },
+        ...{
+          agents: [agent()],
+          architectures: [architectures.microservices()],
+          turns: 1,
+          schedules: 2,
+          seed: 1,
+        },
+        ...{
+          states: [{ cap: 5, spent: {} }],
+          at: '2026-01-01',
+          signal: new AbortController().signal,
+        },
         onProgress: () => undefined,
       },
     ],
-    { 0: 'made by defineDomain, which refused what was wrong with it', '1.architectures': PORT, '1.signal': PORT },
+    {
+      0: 'made by defineDomain, which refused what was wrong with it',
+      '1.architectures': PORT,
+      '1.signal': PORT,
+    },
   ),
   architecture: takes(architectures.architecture as never, () => [
     {
@@ -34,7 +48,16 @@ export const ARCHITECTURES: Readonly<Record<string, Case | Exempt>> = {
   ]),
   judged: takes(
     architectures.judged as never,
-    () => [{ model: chat(), name: 'judge', brief: 'text', temperature: 0, maxTokens: 9, record: new MemoryStore() }],
+    () => [
+      {
+        model: chat(),
+        name: 'judge',
+        brief: 'text',
+        temperature: 0,
+        maxTokens: 9,
+        record: new MemoryStore(),
+      },
+    ],
     { '0.model': PORT, '0.record': PORT },
   ),
   microservices: exempt(NONE),

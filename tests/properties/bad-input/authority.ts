@@ -13,7 +13,12 @@ const table = {
   id: 'T',
   rules: [
     { id: 'R', effect: 'allow', actions: ['**'], where: [{ path: '/a', exists: false }] },
-    { id: 'C', effect: 'deny', actions: ['**'], calls: [{ tool: 'bank.*', where: [{ path: '/cents', min: 5 }] }] },
+    {
+      id: 'C',
+      effect: 'deny',
+      actions: ['**'],
+      calls: [{ tool: 'bank.*', where: [{ path: '/cents', min: 5 }] }],
+    },
   ],
   otherwise: 'deny',
 };
@@ -21,7 +26,11 @@ const table = {
 export const AUTHORITY: Readonly<Record<string, Case | Exempt>> = {
   attenuate: takes(authority.attenuate, [writ, changes, holder.privateKey]),
   covers: takes(authority.covers, ['a:*', 'a:b']),
-  delegateWrit: takes(authority.delegateWrit, [writ, { ...changes, trajectory: 'c' }, holder.privateKey]),
+  delegateWrit: takes(authority.delegateWrit, [
+    writ,
+    { ...changes, trajectory: 'c' },
+    holder.privateKey,
+  ]),
   issueWrit: takes(authority.issueWrit, [grant, operator.privateKey]),
   parseRuleTable: takes(authority.parseRuleTable, [table]),
   'Policy.evaluate': takes(
@@ -42,8 +51,12 @@ export const AUTHORITY: Readonly<Record<string, Case | Exempt>> = {
   ),
   parseWrit: takes(authority.parseWrit, [writ]),
   ruleTable: takes(authority.ruleTable, [authority.parseRuleTable(table)]),
-  failClosedPolicy: takes(authority.failClosedPolicy, [authority.ruleTable(authority.parseRuleTable(table))], {
-    0: PORT,
-  }),
+  failClosedPolicy: takes(
+    authority.failClosedPolicy,
+    [authority.ruleTable(authority.parseRuleTable(table))],
+    {
+      0: PORT,
+    },
+  ),
   writId: takes(authority.writId, [writ]),
 };

@@ -28,5 +28,10 @@ export const CANON: Readonly<Record<string, Case | Exempt>> = {
   toPointer: takes(canon.toPointer, [['a', 'b']]),
   unescapeSegment: takes(canon.unescapeSegment, ['a~1b']),
   verifyBytes: takes(canon.verifyBytes, [bytes, canon.signBytes(bytes, privateKey), publicKey]),
-  verifyText: takes(canon.verifyText, ['entry', 'text', canon.signText('entry', 'text', privateKey), publicKey]),
+  verifyText: takes(canon.verifyText, [
+    'entry',
+    'text',
+    canon.signText('entry', 'text', privateKey),
+    publicKey,
+  ]),
 };

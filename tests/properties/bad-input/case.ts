@@ -29,7 +29,11 @@ export interface Exempt {
 const HANG_MS = 60_000;
 
 /** All that is wrong with one function, a line each. */
-export async function wrongsOf(name: string, { make, trusted }: Case, documented: (error: AssizeError) => boolean) {
+export async function wrongsOf(
+  name: string,
+  { make, trusted }: Case,
+  documented: (error: AssizeError) => boolean,
+) {
   const wrongs: string[] = [];
   const sound = await make();
   const fault = await outcome(sound, sound.args);
@@ -48,14 +52,18 @@ export async function wrongsOf(name: string, { make, trusted }: Case, documented
       const { error } = refused;
       if (!(error instanceof Hostile) && !(error instanceof AssizeError && documented(error)))
         wrongs.push(`${name}: ${what}: ${described(error)}`);
-      if ((await call.watch?.()) !== before) wrongs.push(`${name}: ${what}: threw, and changed something`);
+      if ((await call.watch?.()) !== before)
+        wrongs.push(`${name}: ${what}: threw, and changed something`);
     }
   }
   return wrongs;
 }
 
 /** The thrown error, or undefined if the call returns. */
-async function outcome({ call }: Call, args: readonly unknown[]): Promise<{ error: unknown } | undefined> {
+async function outcome(
+  { call }: Call,
+  args: readonly unknown[],
+): Promise<{ error: unknown } | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, fail) => {
     timer = setTimeout(() => fail(new Error('it hangs')), HANG_MS);

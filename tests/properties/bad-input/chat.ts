@@ -4,7 +4,14 @@ import { START } from '../../support/ledger/runtime.ts';
 import type { Case, Exempt } from './case.ts';
 import { exempt, PORT, takes } from './table.ts';
 
-const LIVES = { message: 1, subject: 'ida', predicate: 'lives in', object: 'NYC', confidence: 1, from: START };
+const LIVES = {
+  message: 1,
+  subject: 'ida',
+  predicate: 'lives in',
+  object: 'NYC',
+  confidence: 1,
+  from: START,
+};
 const MESSAGE = {
   role: 'user',
   content: 'I live in NYC.',
@@ -13,7 +20,12 @@ const MESSAGE = {
   at: START,
   metadata: { thread: 't1' },
 };
-const WORLD = { '0.assize': PORT, '0.store': PORT, '0.trajectory': PORT, '0.writ': 'checked with each proposal' };
+const WORLD = {
+  '0.assize': PORT,
+  '0.store': PORT,
+  '0.trajectory': PORT,
+  '0.writ': 'checked with each proposal',
+};
 const CODE = { '1.model': PORT, '1.countTokens': PORT, '1.clock': PORT, '1.mayRead': PORT };
 
 const options = () => ({
@@ -28,10 +40,13 @@ const options = () => ({
 async function begun() {
   const { chat, store } = await chatWorld();
   const memory = chat();
-  await memory.remember([{ role: 'user', content: 'I live in Bonn.', at: START }], { facts: [LIVES] });
+  await memory.remember([{ role: 'user', content: 'I live in Bonn.', at: START }], {
+    facts: [LIVES],
+  });
   const { facts } = await memory.recall();
   // A proposal may be recorded as rejected. The facts do not change by that.
-  const watch = async (): Promise<string> => JSON.stringify(await store.facts({ space: 'chat', kind: 'all' }));
+  const watch = async (): Promise<string> =>
+    JSON.stringify(await store.facts({ space: 'chat', kind: 'all' }));
   return { memory, fact: facts[0]!, watch };
 }
 
@@ -52,7 +67,9 @@ function on(
   };
 }
 
-async function overWorld(call: (world: any, options: any) => unknown): Promise<Awaited<ReturnType<Case['make']>>> {
+async function overWorld(
+  call: (world: any, options: any) => unknown,
+): Promise<Awaited<ReturnType<Case['make']>>> {
   const { world } = await chatWorld();
   return { args: [world, options()], call };
 }
@@ -67,7 +84,9 @@ export const CHAT: Readonly<Record<string, Case | Exempt>> = {
     {
       name: 'talk',
       version: '2',
-      predicates: { likes: { cardinality: 'multi-valued', strategy: 'lww', description: 'a taste' } },
+      predicates: {
+        likes: { cardinality: 'multi-valued', strategy: 'lww', description: 'a taste' },
+      },
       counselors: { person: () => true },
     },
   ]),
@@ -76,7 +95,15 @@ export const CHAT: Readonly<Record<string, Case | Exempt>> = {
     ({ memory }, messages, given) => memory.remember(messages, given),
     [
       [MESSAGE],
-      { space: 'chat', user: 'ida', metadata: { channel: 'mail' }, at: START, key: 'k', facts: [LIVES], basedOn: [] },
+      {
+        space: 'chat',
+        user: 'ida',
+        metadata: { channel: 'mail' },
+        at: START,
+        key: 'k',
+        facts: [LIVES],
+        basedOn: [],
+      },
     ],
   ),
   'ChatMemory.recall': on(
@@ -102,7 +129,10 @@ export const CHAT: Readonly<Record<string, Case | Exempt>> = {
       },
     ],
   ),
-  'ChatMemory.aliases': on(({ memory }, of) => memory.aliases(of), [{ space: 'chat', user: 'ida' }]),
+  'ChatMemory.aliases': on(
+    ({ memory }, of) => memory.aliases(of),
+    [{ space: 'chat', user: 'ida' }],
+  ),
   'ChatMemory.declareAlias': on(
     ({ memory }, input) => memory.declareAlias(input),
     [{ alias: 'NYC', name: 'New York City', of: 'name', space: 'chat', user: 'ida' }],

@@ -13,7 +13,11 @@ const size = await integrateLog(store);
 const { signed, log, witnesses } = await checkpointOf(store);
 const report = await compliance.makeReport(store);
 const plain = ({ name, use, id, publicKey }: any): any => ({ name, use, id, publicKey });
-const checkpoint = { signed, log: { ...log, keys: log.keys.map(plain) }, witnesses: witnesses.map(plain) };
+const checkpoint = {
+  signed,
+  log: { ...log, keys: log.keys.map(plain) },
+  witnesses: witnesses.map(plain),
+};
 const options = {
   ...{ frameworks: ['eu-ai-act'], trajectories: [rows[0]!.trajectory_id], size, checkpoint },
   ...{ since: '2026-01-01T00:00:00.000000Z', until: '2027-01-01T00:00:00.000000Z' },

@@ -9,7 +9,13 @@ const call = () => ({ key: 'pay', tool: 'pay', args: { to: 'bob' }, run: 'order-
 const waiting = () => ({ askAgainMs: 10, askAgainMaxMs: 20 });
 const carrier = () => ({ advance: () => undefined });
 const dbos = () => ({
-  ...{ workflowID: 'w1', stepID: 1, isInWorkflow: () => true, runStep: () => undefined, recv: () => undefined },
+  ...{
+    workflowID: 'w1',
+    stepID: 1,
+    isInWorkflow: () => true,
+    runStep: () => undefined,
+    recv: () => undefined,
+  },
   ...{ setEvent: () => undefined, getWorkflowStatus: () => undefined },
 });
 const temporal = () => ({
@@ -25,16 +31,21 @@ function unanswered(error: unknown): void {
 
 export const ENGINES: Readonly<Record<string, Case | Exempt>> = {
   once: takes(
-    ((...given: Parameters<typeof engines.once>) => engines.once(...given).catch(unanswered)) as never,
+    ((...given: Parameters<typeof engines.once>) =>
+      engines.once(...given).catch(unanswered)) as never,
     () => [gate(), call(), () => null, { idempotent: true, waitMs: 10 }],
     {
       0: MADE,
     },
   ),
-  dbosOnce: takes(engines.dbosOnce as never, () => [gate(), dbos(), { ...waiting(), retries: { maxAttempts: 2 } }], {
-    0: MADE,
-    1: PORT,
-  }),
+  dbosOnce: takes(
+    engines.dbosOnce as never,
+    () => [gate(), dbos(), { ...waiting(), retries: { maxAttempts: 2 } }],
+    {
+      0: MADE,
+      1: PORT,
+    },
+  ),
   dbosRuns: takes(
     engines.dbosRuns as never,
     () => [carrier(), dbos(), { ...waiting(), concurrency: 3, retries: { maxAttempts: 2 } }],
@@ -45,13 +56,24 @@ export const ENGINES: Readonly<Record<string, Case | Exempt>> = {
   ),
   restateRuns: takes(
     engines.restateRuns as never,
-    () => [carrier(), { TerminalError: Error, TimeoutError: Error }, { ...waiting(), concurrency: 3 }],
+    () => [
+      carrier(),
+      { TerminalError: Error, TimeoutError: Error },
+      { ...waiting(), concurrency: 3 },
+    ],
     { 0: PORT, 1: PORT },
   ),
   restateOnce: takes(
     engines.restateOnce as never,
-    () => [gate(), { TerminalError: Error, TimeoutError: Error }, { ...waiting(), onPending: () => undefined }],
+    () => [
+      gate(),
+      { TerminalError: Error, TimeoutError: Error },
+      { ...waiting(), onPending: () => undefined },
+    ],
     { 0: MADE, 1: PORT },
   ),
-  temporalOnce: takes(engines.temporalOnce as never, () => [gate(), temporal(), waiting()], { 0: MADE, 1: PORT }),
+  temporalOnce: takes(engines.temporalOnce as never, () => [gate(), temporal(), waiting()], {
+    0: MADE,
+    1: PORT,
+  }),
 };

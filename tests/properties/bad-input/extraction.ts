@@ -10,7 +10,13 @@ const messages = () => [{ id: 'm', author: 'ida', text: 'No nuts for me.', at: S
 /** The terms that `extractFacts` and other functions that ask a model about messages accept. */
 export const extractionTerms = () => ({
   model: () => '{"facts":[]}',
-  predicates: { allergy: { cardinality: 'multi-valued', strategy: 'lww', description: 'what must not be given' } },
+  predicates: {
+    allergy: {
+      cardinality: 'multi-valued',
+      strategy: 'lww',
+      description: 'what must not be given',
+    },
+  },
   subjects: ['ida'],
   reference: START,
   confidenceMax: 0.9,

@@ -102,7 +102,12 @@ export interface Mutant {
  * replaced, missing, and unreadable, and one extra field is added. Code (a function, a class
  * instance) is trusted and left alone.
  */
-export function mutantsOf(valid: unknown, path: string, isTrusted: (path: string) => boolean, depth = 0): Mutant[] {
+export function mutantsOf(
+  valid: unknown,
+  path: string,
+  isTrusted: (path: string) => boolean,
+  depth = 0,
+): Mutant[] {
   if (isTrusted(path) || isCode(valid)) return [];
   const whole = isDomain(valid);
   const instead = (depth === 0 ? HOSTILE : INSIDE).map(([what, make]) => ({
@@ -116,11 +121,13 @@ export function mutantsOf(valid: unknown, path: string, isTrusted: (path: string
   const members = Object.keys(valid).slice(0, list ? 1 : undefined);
   const inside = members.flatMap((name): Mutant[] => {
     const at = `${path}.${name}`;
-    const changed = mutantsOf((valid as any)[name], at, isTrusted, depth + 1).map(({ place, what, make }) => ({
-      place,
-      what,
-      make: (of: any) => Object.assign(copy(of), { [name]: make(of[name]) }),
-    }));
+    const changed = mutantsOf((valid as any)[name], at, isTrusted, depth + 1).map(
+      ({ place, what, make }) => ({
+        place,
+        what,
+        make: (of: any) => Object.assign(copy(of), { [name]: make(of[name]) }),
+      }),
+    );
     if (changed.length === 0) return [];
     const without = (of: any): unknown => {
       const rest = copy(of);
@@ -128,7 +135,8 @@ export function mutantsOf(valid: unknown, path: string, isTrusted: (path: string
       else delete rest[name];
       return rest;
     };
-    const unreadable = (of: any): unknown => Object.defineProperty(copy(of), name, { get: refuse, enumerable: true });
+    const unreadable = (of: any): unknown =>
+      Object.defineProperty(copy(of), name, { get: refuse, enumerable: true });
     return [
       ...changed,
       { place: at, what: `${at}: missing`, make: without },
@@ -153,5 +161,7 @@ function isDomain(value: unknown): boolean {
 /** A function, or an instance of a class; bytes are data. */
 function isCode(value: unknown): boolean {
   if (typeof value === 'function') return true;
-  return typeof value === 'object' && value !== null && !(value instanceof Uint8Array) && !isPlain(value);
+  return (
+    typeof value === 'object' && value !== null && !(value instanceof Uint8Array) && !isPlain(value)
+  );
 }

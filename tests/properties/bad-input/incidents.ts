@@ -24,7 +24,8 @@ async function world() {
 
 type World = Awaited<ReturnType<typeof world>>;
 
-const office: incidents.WritFor = async (action, scope) => writFor('human:ops', { actions: [action], scopes: [scope] });
+const office: incidents.WritFor = async (action, scope) =>
+  writFor('human:ops', { actions: [action], scopes: [scope] });
 
 const on = (
   call: (world: World, ...args: any[]) => unknown,
@@ -38,7 +39,8 @@ const on = (
       args: await args(made),
       call: (...given) => call(made, ...given),
       // The trajectory of incidents may be created for a plan that its domain refuses.
-      watch: async () => JSON.stringify((await made.store.trajectories()).filter((each) => each.entries > 1)),
+      watch: async () =>
+        JSON.stringify((await made.store.trajectories()).filter((each) => each.entries > 1)),
     };
   },
 });

@@ -74,5 +74,9 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   sensitive: takes(kernel.sensitive, [z.string()]),
   stateFault: takes((state) => kernel.stateFault(desk.state, state), [desk.initial]),
   sum: takes(withRule(kernel.sum), ['SUM', '/list/*', { reads: ['/n'], ...options }, pass]),
-  unique: takes(withRule(kernel.unique), ['UNIQUE', '/list/*', { by: ({ id }: any) => id, ...options }]),
+  unique: takes(withRule(kernel.unique), [
+    'UNIQUE',
+    '/list/*',
+    { by: ({ id }: any) => id, ...options },
+  ]),
 };

@@ -13,20 +13,33 @@ const options = () => ({
 });
 const paused = () => ({
   id: 'i1',
-  value: { actionRequests: [], reviewConfigs: [], assize: { call: 'c', approval: 'a', digest: 'd', reason: 'r' } },
+  value: {
+    actionRequests: [],
+    reviewConfigs: [],
+    assize: { call: 'c', approval: 'a', digest: 'd', reason: 'r' },
+  },
 });
 
 export const LANGCHAIN: Readonly<Record<string, Case | Exempt>> = {
-  assizeMiddleware: takes(langchain.assizeMiddleware as never, () => [gate(), options()], { 0: MADE }),
+  assizeMiddleware: takes(langchain.assizeMiddleware as never, () => [gate(), options()], {
+    0: MADE,
+  }),
   gatedTools: takes(langchain.gatedTools as never, () => [gate(), [{ name: 'pay' }], options()], {
     0: MADE,
     '1.0': PORT,
   }),
-  gatedToolNode: takes(langchain.gatedToolNode as never, () => [gate(), [], options()], { 0: MADE, 1: PORT }),
-  'assizeAnswers of LangChain': takes(langchain.assizeAnswers as never, () => [[], [], { configurable: {} }], {
-    0: PORT,
+  gatedToolNode: takes(langchain.gatedToolNode as never, () => [gate(), [], options()], {
+    0: MADE,
     1: PORT,
-    2: PORT,
   }),
+  'assizeAnswers of LangChain': takes(
+    langchain.assizeAnswers as never,
+    () => [[], [], { configurable: {} }],
+    {
+      0: PORT,
+      1: PORT,
+      2: PORT,
+    },
+  ),
   answerTo: takes(langchain.answerTo as never, () => [paused(), { type: 'reject', message: 'no' }]),
 };

@@ -18,9 +18,16 @@ const suspension = () => ({
 
 /** By other names than the functions of other integrations, which are named alike. */
 export const MASTRA: Readonly<Record<string, Case | Exempt>> = {
-  'gatedTools of Mastra': takes(mastra.gatedTools as never, () => [gate(), { pay: tool() }, options()], {
-    0: MADE,
-    '1.pay': PORT,
-  }),
-  'answerTo of Mastra': takes(mastra.answerTo as never, () => [suspension(), { decision: 'reject', reason: 'no' }]),
+  'gatedTools of Mastra': takes(
+    mastra.gatedTools as never,
+    () => [gate(), { pay: tool() }, options()],
+    {
+      0: MADE,
+      '1.pay': PORT,
+    },
+  ),
+  'answerTo of Mastra': takes(mastra.answerTo as never, () => [
+    suspension(),
+    { decision: 'reject', reason: 'no' },
+  ]),
 };

@@ -35,7 +35,9 @@ export const MEMORY_ALGEBRA: Readonly<Record<string, Case | Exempt>> = {
     () => [other],
     { '0': MADE },
   ),
-  'Polynomial.substitute': takes((token, given) => one.substitute(token, given), ['w:@1', other], { '1': MADE }),
+  'Polynomial.substitute': takes((token, given) => one.substitute(token, given), ['w:@1', other], {
+    '1': MADE,
+  }),
   'Polynomial.placed': takes((id) => one.placed(id), [ENTRY]),
   trustToken: takes(provenance.trustToken, ['judge', 'k']),
   writeToken: takes(provenance.writeToken, [1, ENTRY]),

@@ -1,5 +1,13 @@
 import * as merkle from '#merkle';
-import { entries, LOG, logOf, ORIGIN, seed, signedNote, WITNESSES } from '../../support/ledger/merkle-fixtures.ts';
+import {
+  entries,
+  LOG,
+  logOf,
+  ORIGIN,
+  seed,
+  signedNote,
+  WITNESSES,
+} from '../../support/ledger/merkle-fixtures.ts';
 import type { Case, Exempt } from './case.ts';
 import { exempt, takes } from './table.ts';
 
@@ -8,7 +16,12 @@ const { frontier, read } = logOf(texts);
 const root = frontier.root();
 const older = logOf(texts.slice(0, 3)).frontier.root();
 const text = merkle.formatCheckpoint({ origin: ORIGIN, size: 5, root });
-const plain = ({ name, use, id, publicKey }: merkle.VerifierKey): merkle.VerifierKey => ({ name, use, id, publicKey });
+const plain = ({ name, use, id, publicKey }: merkle.VerifierKey): merkle.VerifierKey => ({
+  name,
+  use,
+  id,
+  publicKey,
+});
 const [w0, w1] = WITNESSES as [merkle.SignerKey, merkle.SignerKey];
 const signed = signedNote(text, [w0]);
 const known = { origin: ORIGIN, keys: [plain(LOG)] };
@@ -39,9 +52,13 @@ export const MERKLE: Readonly<Record<string, Case | Exempt>> = {
   ]),
   emptyRoot: exempt(nothing),
   formatAddCheckpoint: takes(merkle.formatAddCheckpoint, [3, growth, signed]),
-  formatCheckpoint: takes(merkle.formatCheckpoint, [{ origin: ORIGIN, size: 5, root, extensions: ['x'] }]),
+  formatCheckpoint: takes(merkle.formatCheckpoint, [
+    { origin: ORIGIN, size: 5, root, extensions: ['x'] },
+  ]),
   formatNote: takes(merkle.formatNote, [{ text, signatures: [cosignature] }]),
-  formatProofFile: takes(merkle.formatProofFile, [{ index: 1, proof, signed, extra: new Uint8Array(2) }]),
+  formatProofFile: takes(merkle.formatProofFile, [
+    { index: 1, proof, signed, extra: new Uint8Array(2) },
+  ]),
   formatSignatures: takes(merkle.formatSignatures, [[cosignature]]),
   formatSignerKey: takes(merkle.formatSignerKey, [{ ...LOG }]),
   formatVerifierKey: takes(merkle.formatVerifierKey, [plain(LOG)]),
@@ -64,11 +81,21 @@ export const MERKLE: Readonly<Record<string, Case | Exempt>> = {
   signNote: takes(merkle.signNote, [text, { ...LOG }]),
   signerKey: takes(merkle.signerKey, [ORIGIN, 'note', seed(1)]),
   verifierKey: takes(merkle.verifierKey, [ORIGIN, 'note', publicKey]),
-  verifyConsistency: takes(merkle.verifyConsistency, [{ size: 3, root: older }, { size: 5, root }, growth]),
+  verifyConsistency: takes(merkle.verifyConsistency, [
+    { size: 3, root: older },
+    { size: 5, root },
+    growth,
+  ]),
   verifyInclusion: takes(merkle.verifyInclusion, [
     { index: 1, size: 5, leafHash: merkle.leafHash(texts[1] as string), root },
     proof,
   ]),
-  verifyProofFile: takes(merkle.verifyProofFile, [file, texts[1], { log: known, witnesses: [plain(w0)], quorum: 1 }]),
-  witnessCount: takes(merkle.witnessCount, [verdict.valid ? verdict.cosignatures.map((one) => ({ ...one })) : []]),
+  verifyProofFile: takes(merkle.verifyProofFile, [
+    file,
+    texts[1],
+    { log: known, witnesses: [plain(w0)], quorum: 1 },
+  ]),
+  witnessCount: takes(merkle.witnessCount, [
+    verdict.valid ? verdict.cosignatures.map((one) => ({ ...one })) : [],
+  ]),
 };

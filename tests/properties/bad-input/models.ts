@@ -12,7 +12,12 @@ const transport = () => ({
   pause: async () => undefined,
 });
 const chat = () => ({ id: 'x', ask: async () => ({ text: '', calls: [], stop: 'end' }) });
-const sdk = () => ({ specificationVersion: 'v4', provider: 'p', modelId: 'm', doGenerate: async () => ({}) });
+const sdk = () => ({
+  specificationVersion: 'v4',
+  provider: 'p',
+  modelId: 'm',
+  doGenerate: async () => ({}),
+});
 
 const view = () => ({
   role: { name: 'writer', params: {} },
@@ -37,7 +42,10 @@ export const MODELS: Readonly<Record<string, Case | Exempt>> = {
   ]),
   aiSdk: takes(
     models.aiSdk as never,
-    () => [sdk(), { timeoutMs: 1_000, retries: 1, retryWaitMaxMs: 1_000, pause: async () => undefined }],
+    () => [
+      sdk(),
+      { timeoutMs: 1_000, retries: 1, retryWaitMaxMs: 1_000, pause: async () => undefined },
+    ],
     { 0: PORT },
   ),
   modelAgent: takes(

@@ -25,14 +25,20 @@ const small = (): ontology.Ontology => structuredClone(SMALL);
 
 const options = { threshold: 0.5 };
 const BUDGET = readFileSync(join(domainFolder('budget'), 'ontology.ttl'), 'utf8');
-const SPEND = { action: 'spend', role: { name: 'spender', params: { agent: 'a' } }, args: { amount: 1 } };
+const SPEND = {
+  action: 'spend',
+  role: { name: 'spender', params: { agent: 'a' } },
+  args: { amount: 1 },
+};
 const path = (): ontology.HappyPath => ontology.happyPath(small());
 
 export const ONTOLOGY: Readonly<Record<string, Case | Exempt>> = {
   parse: takes(ontology.parse, [LIBRARY]),
   check: takes(ontology.check as never, () => [small()]),
   compare: takes(ontology.compare as never, () => [small(), budget, options]),
-  concluded: takes(ontology.concluded as never, [{ writeSkew: true, auditability: true, pipeline: false }]),
+  concluded: takes(ontology.concluded as never, [
+    { writeSkew: true, auditability: true, pipeline: false },
+  ]),
   deriveInvariants: takes(ontology.deriveInvariants as never, () => [small(), options]),
   deriveRoles: takes(ontology.deriveRoles as never, () => [small(), options]),
   draftOntology: takes(
@@ -40,7 +46,11 @@ export const ONTOLOGY: Readonly<Record<string, Case | Exempt>> = {
     () => [
       'A library.',
       {
-        oracle: createOracle({ store: new MemoryStore(), clock: fixedClock(START), mode: 'record' }),
+        oracle: createOracle({
+          store: new MemoryStore(),
+          clock: fixedClock(START),
+          mode: 'record',
+        }),
         model: () => LIBRARY,
         modelVersion: '1',
         context: 'A role is a property.',
@@ -53,14 +63,26 @@ export const ONTOLOGY: Readonly<Record<string, Case | Exempt>> = {
     () => [
       small(),
       {
-        oracle: createOracle({ store: new MemoryStore(), clock: fixedClock(START), mode: 'record' }),
-        ...{ model: () => 'no', modelVersion: '1', rounds: 1, reference: 'BFO', timeLimitSeconds: 1 },
+        oracle: createOracle({
+          store: new MemoryStore(),
+          clock: fixedClock(START),
+          mode: 'record',
+        }),
+        ...{
+          model: () => 'no',
+          modelVersion: '1',
+          rounds: 1,
+          reference: 'BFO',
+          timeLimitSeconds: 1,
+        },
         onRound: () => undefined,
       },
     ],
     { '1.oracle': PORT, '1.model': PORT, '1.onRound': PORT },
   ),
-  recordDraft: exempt('draftModule with a store: openStore refuses its URL, and draftModule refuses the other options'),
+  recordDraft: exempt(
+    'draftModule with a store: openStore refuses its URL, and draftModule refuses the other options',
+  ),
   submittedDraft: exempt('it opens a store, which refuses its URL, and finds a text or not'),
   acceptDraft: exempt('it opens a store, which refuses its URL, and finds a text or not'),
   draw: takes(ontology.draw as never, () => [small(), options]),
@@ -71,7 +93,12 @@ export const ONTOLOGY: Readonly<Record<string, Case | Exempt>> = {
     {
       ...{ threshold: 0.5, depth: 1, width: 1, tries: 1 },
       walk: {
-        ...{ domain: 'budget', at: START, initial: budget.initial, counselors: { nobody: ['nobody:here'] } },
+        ...{
+          domain: 'budget',
+          at: START,
+          initial: budget.initial,
+          counselors: { nobody: ['nobody:here'] },
+        },
         ...{ proposals: [SPEND], exceptions: [SPEND] },
       },
     },

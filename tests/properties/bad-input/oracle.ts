@@ -5,14 +5,24 @@ import type { Case, Exempt } from './case.ts';
 import { PORT, takes } from './table.ts';
 
 const caller = { trajectory: 't', branch: null, agent: 'a' };
-const question = { scope: { kind: 'call', ...caller, ordinal: 0 }, request: { q: 1 }, theta: { seed: 1, prompt: 'p' } };
+const question = {
+  scope: { kind: 'call', ...caller, ordinal: 0 },
+  request: { q: 1 },
+  theta: { seed: 1, prompt: 'p' },
+};
 const recording = (): oracle.Oracle =>
-  oracle.createOracle({ store: new MemoryStore(), clock: oracle.fixedClock(START), mode: 'record' });
+  oracle.createOracle({
+    store: new MemoryStore(),
+    clock: oracle.fixedClock(START),
+    mode: 'record',
+  });
 const asking = { ...question, call: () => 1 };
 
 export const ORACLE: Readonly<Record<string, Case | Exempt>> = {
   attemptsOf: takes(oracle.attemptsOf, () => [new MemoryStore(), '0'.repeat(64)], { 0: PORT }),
-  recordedUnder: takes(oracle.recordedUnder, () => [new MemoryStore(), '0'.repeat(64)], { 0: PORT }),
+  recordedUnder: takes(oracle.recordedUnder, () => [new MemoryStore(), '0'.repeat(64)], {
+    0: PORT,
+  }),
   callSequence: takes(oracle.callSequence, [caller, 0]),
   createOracle: takes(
     oracle.createOracle,
@@ -22,19 +32,30 @@ export const ORACLE: Readonly<Record<string, Case | Exempt>> = {
   'Oracle.ask': takes((one) => recording().ask(one), [asking], { '0.call': PORT }),
   'Oracle.consult': takes((one) => recording().consult(one), [asking], { '0.call': PORT }),
   fixedClock: takes(oracle.fixedClock, [START, 1]),
-  oracleClock: takes(oracle.oracleClock, () => [recording(), oracle.callSequence(caller), oracle.systemClock], {
-    0: PORT,
-    1: PORT,
-    2: PORT,
-  }),
+  oracleClock: takes(
+    oracle.oracleClock,
+    () => [recording(), oracle.callSequence(caller), oracle.systemClock],
+    {
+      0: PORT,
+      1: PORT,
+      2: PORT,
+    },
+  ),
   oracleKey: takes(oracle.oracleKey, [question]),
-  oracleRandom: takes(oracle.oracleRandom, () => [recording(), oracle.callSequence(caller), oracle.systemRandom], {
-    0: PORT,
-    1: PORT,
-    2: PORT,
-  }),
+  oracleRandom: takes(
+    oracle.oracleRandom,
+    () => [recording(), oracle.callSequence(caller), oracle.systemRandom],
+    {
+      0: PORT,
+      1: PORT,
+      2: PORT,
+    },
+  ),
   'RecordedRandom.bytes': takes(
-    (count) => oracle.oracleRandom(recording(), oracle.callSequence(caller), oracle.seededRandom(1)).bytes(count),
+    (count) =>
+      oracle
+        .oracleRandom(recording(), oracle.callSequence(caller), oracle.seededRandom(1))
+        .bytes(count),
     [3],
   ),
   'Random.bytes': takes((count) => oracle.seededRandom(1).bytes(count), [3]),

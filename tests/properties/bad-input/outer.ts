@@ -5,19 +5,34 @@ import { MemoryStore } from '@assize/testing/memory';
 import * as agents from '#agents';
 import { budget } from '#domains/budget';
 import { commitmentOf, DISCLOSURE_SETTINGS, disclosureInitial } from '#domains/disclosure';
-import { callDigest, callIdOf, definitionHash, isApprover, readCases, readRules, rulesIn } from '#domains/gateway';
+import {
+  callDigest,
+  callIdOf,
+  definitionHash,
+  isApprover,
+  readCases,
+  readRules,
+  rulesIn,
+} from '#domains/gateway';
 import { isResponder } from '#domains/incident';
 import { coverageOn, udtInitial } from '#domains/udt';
 import * as cedar from '#integrations/cedar';
 import { seededRandom } from '#oracle';
 import * as testing from '#testing';
 import * as witness from '#witness';
-import { adjudicateAirline, airlineBenchmark, runKey } from '../../../examples/domains/airline/adjudicate.ts';
+import {
+  adjudicateAirline,
+  airlineBenchmark,
+  runKey,
+} from '../../../examples/domains/airline/adjudicate.ts';
 import { airlineInitial } from '../../../examples/domains/airline/index.ts';
 import { smallWorld } from '../../../examples/domains/airline/testing/small-world.ts';
 import { adjudicateDisclosure } from '../../../examples/domains/disclosure/adjudicate.ts';
 import { byCause, finished } from '../../../examples/domains/job/index.ts';
-import { MODERATION_POLICY, moderationInitial } from '../../../examples/domains/moderation/index.ts';
+import {
+  MODERATION_POLICY,
+  moderationInitial,
+} from '../../../examples/domains/moderation/index.ts';
 import { adjudicateRetail } from '../../../examples/domains/retail/adjudicate.ts';
 import { retailInitial, retailRecordsOf } from '../../../examples/domains/retail/index.ts';
 import { smallWorld as smallShop } from '../../../examples/domains/retail/testing/small-world.ts';
@@ -40,7 +55,9 @@ const known = { origin: ORIGIN, keys: [plain(LOG)] };
 
 const onDesk = (
   call: (made: Awaited<ReturnType<typeof newsdesk>>, ...args: any[]) => unknown,
-  args: (made: Awaited<ReturnType<typeof newsdesk>>) => readonly unknown[] | Promise<readonly unknown[]>,
+  args: (
+    made: Awaited<ReturnType<typeof newsdesk>>,
+  ) => readonly unknown[] | Promise<readonly unknown[]>,
   trusted: Case['trusted'] = {},
 ): Case => ({
   trusted,
@@ -83,7 +100,13 @@ export const AGENTS: Readonly<Record<string, Case | Exempt>> = {
     ({ trajectory }, list, options) => agents.runAgents(trajectory, list, options),
     (made) => [
       listOf(made),
-      { oracle: made.oracle, clock: made.clock, random: seededRandom('run'), maxTurns: 1, concurrent: false },
+      {
+        oracle: made.oracle,
+        clock: made.clock,
+        random: seededRandom('run'),
+        maxTurns: 1,
+        concurrent: false,
+      },
     ],
   ),
   badSimulation: exempt('makes an error from texts of Assize'),
@@ -121,12 +144,26 @@ export const CEDAR: Readonly<Record<string, Case | Exempt>> = {
 };
 
 const READ = 'read by a schema of this folder, which refuses what is wrong with it';
-const RECORDS = { '0.users': READ, '0.flights': READ, '0.reservations': READ, '0.runs': READ, '0.expected': READ };
-const SHOP_RECORDS = { '0.users': READ, '0.products': READ, '0.orders': READ, '0.runs': READ, '0.expected': READ };
+const RECORDS = {
+  '0.users': READ,
+  '0.flights': READ,
+  '0.reservations': READ,
+  '0.runs': READ,
+  '0.expected': READ,
+};
+const SHOP_RECORDS = {
+  '0.users': READ,
+  '0.products': READ,
+  '0.orders': READ,
+  '0.runs': READ,
+  '0.expected': READ,
+};
 const shopRecords = () => retailRecordsOf(smallShop());
 
 /** Its code is the domain's, which the caller hands over. */
-const BENCHMARK = Object.fromEntries(Object.keys(airlineBenchmark).map((name) => [`0.${name}`, PORT]));
+const BENCHMARK = Object.fromEntries(
+  Object.keys(airlineBenchmark).map((name) => [`0.${name}`, PORT]),
+);
 
 const job = (): any => ({
   store: new MemoryStore(),
@@ -162,7 +199,9 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   ]),
   rulesInForce: exempt(MADE),
   callDigest: takes(callDigest as never, () => [{ args: { cents: 1 } }]),
-  definitionHash: takes(definitionHash as never, () => [{ name: 'run', inputSchema: { type: 'object' } }]),
+  definitionHash: takes(definitionHash as never, () => [
+    { name: 'run', inputSchema: { type: 'object' } },
+  ]),
   faultText: exempt(MADE),
   gateway: exempt(MADE),
   gatewayUnder: exempt(MADE),
@@ -188,12 +227,20 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
   runCases: exempt(MADE),
   warningsOf: exempt(MADE),
   udtInitial: takes(udtInitial as never, [{}]),
-  moderationInitial: takes(moderationInitial as never, [MODERATION_POLICY], { '0.ladder': KEPT, '0.term_days': KEPT }),
+  moderationInitial: takes(moderationInitial as never, [MODERATION_POLICY], {
+    '0.ladder': KEPT,
+    '0.term_days': KEPT,
+  }),
   verificationInitial: takes(verificationInitial as never, [{ ada: 1 }]),
   coverageOn: takes(
     coverageOn,
     () => {
-      const dana = { program_phase: 'intake', enrolled_at: '2026-01-01', last_positive: null, as_of: '2026-01-01' };
+      const dana = {
+        program_phase: 'intake',
+        enrolled_at: '2026-01-01',
+        last_positive: null,
+        as_of: '2026-01-01',
+      };
       const patients = { dana: { ...dana, consecutive_days: 0, tier: '0-30' } };
       return [
         { ...udtInitial(), patients, events: { dana: 0 } },
@@ -227,7 +274,11 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
     },
     { ...BENCHMARK, 1: READ, '2.runs': READ, '2.expected': READ },
   ),
-  adjudicateRetail: takes(adjudicateRetail as never, () => [{ ...shopRecords(), ...job() }], SHOP_RECORDS),
+  adjudicateRetail: takes(
+    adjudicateRetail as never,
+    () => [{ ...shopRecords(), ...job() }],
+    SHOP_RECORDS,
+  ),
   retailInitial: takes(retailInitial as never, () => [shopRecords()], SHOP_RECORDS),
   retailRecordsOf: exempt('takes a state of the domain, which its schema refused if it was none'),
   withoutPolicy: takes(withoutPolicy as never, () => [airlineBenchmark.domain], { 0: PORT }),
@@ -240,7 +291,11 @@ export const DOMAINS: Readonly<Record<string, Case | Exempt>> = {
 };
 
 export const WITNESS: Readonly<Record<string, Case | Exempt>> = {
-  'new WitnessFile': takes((path) => new witness.WitnessFile(path).close(), [join(folder, 'new.db')], { 0: PATH }),
+  'new WitnessFile': takes(
+    (path) => new witness.WitnessFile(path).close(),
+    [join(folder, 'new.db')],
+    { 0: PATH },
+  ),
   'WitnessFile.recorded': takes((origin) => file().recorded(origin), [ORIGIN]),
   'WitnessFile.record': takes(
     (origin, record, note) => file().record(origin, record, note),
@@ -294,7 +349,16 @@ export const TESTING: Readonly<Record<string, Case | Exempt>> = {
   ),
   domainWithout: takes(testing.domainWithout as never, () => [budget, 'BUDGET_CAP']),
   checkHistory: takes(testing.checkHistory, [
-    [{ operation: 'append', client: 'c', invoked: 0, returned: 1, result: 'committed', ids: [row?.id] }],
+    [
+      {
+        operation: 'append',
+        client: 'c',
+        invoked: 0,
+        returned: 1,
+        result: 'committed',
+        ids: [row?.id],
+      },
+    ],
     [row],
   ]),
   entryAfter: takes(testing.entryAfter, [row, 't', 'n']),
@@ -302,7 +366,10 @@ export const TESTING: Readonly<Record<string, Case | Exempt>> = {
   effectStoreSuite: exempt(SUITE),
   factStoreSuite: exempt(SUITE),
   faultAt: takes(testing.faultAt, [1, { kind: 'fails' }, 'commit']),
-  faultyStore: takes(testing.faultyStore, () => [new MemoryStore(), () => undefined], { 0: PORT, 1: PORT }),
+  faultyStore: takes(testing.faultyStore, () => [new MemoryStore(), () => undefined], {
+    0: PORT,
+    1: PORT,
+  }),
   ledgerStoreSuite: exempt(SUITE),
   logStoreSuite: exempt(SUITE),
   oracleStoreSuite: exempt(SUITE),
@@ -310,5 +377,7 @@ export const TESTING: Readonly<Record<string, Case | Exempt>> = {
   sideStoreSuite: exempt(SUITE),
   snapshotStoreSuite: exempt(SUITE),
   seededDelays: takes(testing.seededDelays, [{ seed: 1, turnsMax: 3, overtaking: true }]),
-  seededFaults: takes(testing.seededFaults, [{ seed: 1, perMille: 10, faults: [{ kind: 'fails' }] }]),
+  seededFaults: takes(testing.seededFaults, [
+    { seed: 1, perMille: 10, faults: [{ kind: 'fails' }] },
+  ]),
 };

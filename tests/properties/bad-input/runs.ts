@@ -7,7 +7,13 @@ import type { Case, Exempt } from './case.ts';
 import { exempt, PORT, takes } from './table.ts';
 
 /** The runtime and the code of the agents are the caller's. */
-const TRUSTED = { '0.store': PORT, '0.assize': PORT, '0.agents': PORT, '0.clock': PORT, '0.random': PORT };
+const TRUSTED = {
+  '0.store': PORT,
+  '0.assize': PORT,
+  '0.agents': PORT,
+  '0.clock': PORT,
+  '0.random': PORT,
+};
 const READ = exempt('no arguments');
 
 async function office() {
@@ -26,7 +32,13 @@ async function office() {
   return { store, records, options: { store, assize, agents, tools: ['errand.pay'] } };
 }
 
-const limits = () => ({ leaseMs: 1_000, attempts: 1, backoffMs: 1, backoffMaxMs: 1, turnsAtOnce: 1 });
+const limits = () => ({
+  leaseMs: 1_000,
+  attempts: 1,
+  backoffMs: 1,
+  backoffMaxMs: 1,
+  turnsAtOnce: 1,
+});
 
 const onOffice = (
   call: (made: Awaited<ReturnType<typeof office>>, ...args: any[]) => unknown,
@@ -76,7 +88,9 @@ export const RUNS: Readonly<Record<string, Case | Exempt>> = {
     trusted: TRUSTED,
     make: async () => ({
       call: (options) => new RunCarrier(options as never),
-      args: [{ ...(await office()).options, ...limits(), clock: systemClock, random: systemRandom }],
+      args: [
+        { ...(await office()).options, ...limits(), clock: systemClock, random: systemRandom },
+      ],
     }),
   },
   'RunCarrier.advance': onOffice(
@@ -87,7 +101,9 @@ export const RUNS: Readonly<Record<string, Case | Exempt>> = {
     trusted: TRUSTED,
     make: async () => ({
       call: (options) => new RunWorker(options as never),
-      args: [{ ...(await office()).options, ...limits(), concurrency: 2, perTenant: 1, pollMs: 10 }],
+      args: [
+        { ...(await office()).options, ...limits(), concurrency: 2, perTenant: 1, pollMs: 10 },
+      ],
     }),
   },
   'RunWorker.records': READ,

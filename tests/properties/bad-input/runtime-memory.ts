@@ -14,7 +14,10 @@ const claim = {
   ...{ object: 'aspirin', confidence: 1, source: 'letter', valid: whole },
   metadata: { channel: 'mail' },
 };
-const options = { idempotencyKey: 'k', observations: [{ name: 'seen', value: 1, sensitive: true }] };
+const options = {
+  idempotencyKey: 'k',
+  observations: [{ name: 'seen', value: 1, sensitive: true }],
+};
 
 async function ward() {
   const store = new MemoryStore();
@@ -24,7 +27,8 @@ async function ward() {
   await memory.assert({ ...about, object: 'ibuprofen' });
   const [fact] = (await memory.recall(about)).facts;
   // A proposal may be recorded as rejected. The facts do not change by that.
-  const watch = async (): Promise<string> => JSON.stringify(await store.facts({ space: 'ward', kind: 'all' }));
+  const watch = async (): Promise<string> =>
+    JSON.stringify(await store.facts({ space: 'ward', kind: 'all' }));
   return { store, assize, trajectory, memory, fact: fact as NonNullable<typeof fact>, watch };
 }
 
@@ -67,8 +71,14 @@ export const RUNTIME_MEMORY: Readonly<Record<string, Case | Exempt>> = {
   'new Memory': exempt('made by Trajectory.memory'),
   'new MemoryView': exempt('made by Assize.memory'),
   'Memory.assert': on(({ memory }, said, rest) => memory.assert(said, rest), [claim, options]),
-  'Memory.assertMany': on(({ memory }, said, rest) => memory.assertMany(said, rest), [[claim], options]),
-  'Memory.assertEach': on(({ memory }, said, rest) => memory.assertEach(said, rest), [[claim], { observations: [] }]),
+  'Memory.assertMany': on(
+    ({ memory }, said, rest) => memory.assertMany(said, rest),
+    [[claim], options],
+  ),
+  'Memory.assertEach': on(
+    ({ memory }, said, rest) => memory.assertEach(said, rest),
+    [[claim], { observations: [] }],
+  ),
   'Memory.withdraw': on(
     ({ memory }, what, rest) => memory.withdraw(what, rest),
     [{ source: 's', ...about }, { observations: [] }],
@@ -89,7 +99,15 @@ export const RUNTIME_MEMORY: Readonly<Record<string, Case | Exempt>> = {
   ),
   'Memory.erase': on(
     ({ memory }, place) => memory.erase(place),
-    ({ fact }) => [{ ...about, claim: fact.lineage, reason: 'asked for', writ: writId(writ), principal: 'nurse' }],
+    ({ fact }) => [
+      {
+        ...about,
+        claim: fact.lineage,
+        reason: 'asked for',
+        writ: writId(writ),
+        principal: 'nurse',
+      },
+    ],
   ),
   'MemoryView.recall': on(
     ({ memory }, query) => memory.recall(query),
@@ -108,7 +126,10 @@ export const RUNTIME_MEMORY: Readonly<Record<string, Case | Exempt>> = {
     ],
   ),
   'MemoryView.embed': exempt('needs an embedder; memory.test.ts gives it what nobody should'),
-  'MemoryView.history': on(({ memory }, query) => memory.history(query), [{ ...about, kind: 'all', limit: 5 }]),
+  'MemoryView.history': on(
+    ({ memory }, query) => memory.history(query),
+    [{ ...about, kind: 'all', limit: 5 }],
+  ),
   'MemoryView.keys': on(
     ({ memory }, query) => memory.keys(query),
     [{ text: 'drug', after: { subject: 'p7', predicate: 'allergy' }, limit: 5 }],

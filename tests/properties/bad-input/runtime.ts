@@ -11,7 +11,16 @@ import { openCheckpoint } from '#merkle';
 import { seededRandom } from '#oracle';
 import * as replay from '#replay';
 import * as runtime from '#runtime';
-import { begun, DOCTOR, desk, granted, lead, openOf, task, worker } from '../../support/ledger/delegations.ts';
+import {
+  begun,
+  DOCTOR,
+  desk,
+  granted,
+  lead,
+  openOf,
+  task,
+  worker,
+} from '../../support/ledger/delegations.ts';
 import { deskOf } from '../../support/ledger/desk.ts';
 import { LOG, ORIGIN, WITNESSES } from '../../support/ledger/merkle-fixtures.ts';
 import {
@@ -57,7 +66,10 @@ async function world() {
     anchors,
     ports: { clock: new HandClock(), random: seededRandom('runtime'), pause: async () => {} },
   });
-  const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [granted, worker, REVOKER] });
+  const trajectory = await assize.create(desk, {
+    trajectoryId: 't',
+    writs: [granted, worker, REVOKER],
+  });
   const asked = async (): Promise<string> => {
     const ruling = await trajectory.propose(intent('ask', { amount: 1 }, worker));
     return ruling.ruling === 'escalated' ? ruling.pending : '';
@@ -92,7 +104,10 @@ function on(
 
 /** A call on a runtime with tools. An effect in its store is in doubt. */
 function withDoubt(
-  call: (made: { assize: runtime.Assize; trajectory: runtime.Trajectory }, ...args: any[]) => unknown,
+  call: (
+    made: { assize: runtime.Assize; trajectory: runtime.Trajectory },
+    ...args: any[]
+  ) => unknown,
   given: readonly unknown[] | ((made: { readonly committed: string }) => readonly unknown[]),
   trusted: Case['trusted'] = {},
 ): Case {
@@ -100,7 +115,11 @@ function withDoubt(
     trusted,
     make: async () => {
       const store = new MemoryStore();
-      const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'lose_before' as const };
+      const outside = {
+        sink: new OutsideSink('blind'),
+        steps: new Steps(),
+        fault: () => 'lose_before' as const,
+      };
       const tools = [toolFor(outside, 'irreversible', 'buffered')];
       const assize = runtimeOver(store, [tally], { tools });
       const trajectory = await assize.create(tally, { trajectoryId: 't' });
@@ -111,7 +130,8 @@ function withDoubt(
       });
       const committed = ruling.ruling === 'committed' ? ruling.entry.id : '';
       const args = typeof given === 'function' ? given({ committed }) : given;
-      const watch = async () => JSON.stringify([await store.openEffects(), trajectory.head, outside.sink.log]);
+      const watch = async () =>
+        JSON.stringify([await store.openEffects(), trajectory.head, outside.sink.log]);
       return { args, call: (...all) => call({ assize, trajectory }, ...all), watch };
     },
   };
@@ -142,7 +162,13 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
         strict: false,
         approvals: { timeoutMs: 1_000, onPending: () => undefined },
         maxClockAheadMs: 300_000,
-        effects: { resolvers: {}, blockTimeoutMs: 1_000, callTimeoutMs: 100, maxAttempts: 1, leaseMs: 1_000 },
+        effects: {
+          resolvers: {},
+          blockTimeoutMs: 1_000,
+          callTimeoutMs: 100,
+          maxAttempts: 1,
+          leaseMs: 1_000,
+        },
         memory: { embedder: { id: 'm', dimensions: 2, embed: async () => [] } },
         ports: { clock: new HandClock(), random: seededRandom('runtime'), pause: async () => {} },
       },
@@ -174,28 +200,47 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   ),
   'Assize.create': on(
     ({ assize }, domain, options) => assize.create(domain, options),
-    [desk, { trajectoryId: 'u', initial: desk.initial, writs: [worker], note: 'n', override: false }],
+    [
+      desk,
+      { trajectoryId: 'u', initial: desk.initial, writs: [worker], note: 'n', override: false },
+    ],
   ),
   'Assize.branch': on(
     ({ assize }, source, id, options) => assize.branch(source, id, options),
-    ({ trajectory }) => ['t', trajectory.head, { trajectoryId: 'u', writs: [worker], note: 'n', override: false }],
+    ({ trajectory }) => [
+      't',
+      trajectory.head,
+      { trajectoryId: 'u', writs: [worker], note: 'n', override: false },
+    ],
   ),
   'Assize.open': on(({ assize }, id) => assize.open(id), ['t']),
   'Assize.revoke': on(
     ({ assize }, input) => assize.revoke(input),
-    [{ trajectoryId: 't', writ: writId(worker), reason: 'r', by: writId(REVOKER), principal: 'warden' }],
+    [
+      {
+        trajectoryId: 't',
+        writ: writId(worker),
+        reason: 'r',
+        by: writId(REVOKER),
+        principal: 'warden',
+      },
+    ],
   ),
   'Assize.upgrade': on(
     ({ assize }, id, domain, options) => assize.upgrade(id, domain, options),
     ['t', upgraded, UPGRADE],
   ),
   'Assize.changeEntryKey': on(
-    ({ store }, id, options) => runtimeOver(store, [desk], { signer: lead }).changeEntryKey(id, options),
+    ({ store }, id, options) =>
+      runtimeOver(store, [desk], { signer: lead }).changeEntryKey(id, options),
     ['t', { reason: 'r' }],
   ),
   'Assize.awaitEffects': withDoubt(
     ({ assize }, id, options) => assize.awaitEffects(id, options),
-    ({ committed }) => [committed, { until: '2026-01-01T00:00:00.000000Z', signal: new AbortController().signal }],
+    ({ committed }) => [
+      committed,
+      { until: '2026-01-01T00:00:00.000000Z', signal: new AbortController().signal },
+    ],
   ),
   'Assize.effects': withDoubt(
     ({ assize }, query) => assize.effects(query),
@@ -204,13 +249,27 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
       { trajectoryId: 't', all: true, before: 7, limit: 2 },
     ],
   ),
-  'Assize.recoverEffects': withDoubt(({ assize }, signal) => assize.recoverEffects(signal), [undefined], {
-    0: 'a signal of the platform',
-  }),
+  'Assize.recoverEffects': withDoubt(
+    ({ assize }, signal) => assize.recoverEffects(signal),
+    [undefined],
+    {
+      0: 'a signal of the platform',
+    },
+  ),
   'Assize.close': withDoubt(({ assize }, options) => assize.close(options), [{ recover: false }]),
   'Assize.resolveEffect': withDoubt(
     ({ assize }, resolution) => assize.resolveEffect(resolution),
-    [{ epoch: 1, n: 0, as: 'retry', by: 'ops', writ: operatorWrit(), evidence: { seen: 'nothing' }, confirm: true }],
+    [
+      {
+        epoch: 1,
+        n: 0,
+        as: 'retry',
+        by: 'ops',
+        writ: operatorWrit(),
+        evidence: { seen: 'nothing' },
+        confirm: true,
+      },
+    ],
   ),
   'Trajectory.transaction': withDoubt(
     ({ trajectory }, options, body) => trajectory.transaction(options, body),
@@ -256,9 +315,14 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ trajectory }, input) => trajectory.resume(input).catch(notHalted),
     [{ writ: writId(worker), reason: 'r', principal: 'agent' }],
   ),
-  'Trajectory.adoptHalt': exempt('of a trajectory below; see packages/assize/src/runtime/delegate/halt.test.ts'),
+  'Trajectory.adoptHalt': exempt(
+    'of a trajectory below; see packages/assize/src/runtime/delegate/halt.test.ts',
+  ),
   'Trajectory.completeDelegations': none,
-  'Trajectory.slice': on(({ trajectory }, role, params) => trajectory.slice(role, params), ['filer', { box: 'a' }]),
+  'Trajectory.slice': on(
+    ({ trajectory }, role, params) => trajectory.slice(role, params),
+    ['filer', { box: 'a' }],
+  ),
   'Trajectory.sliceAt': on(
     ({ trajectory }, id, role, params) => trajectory.sliceAt(id, role, params),
     ({ trajectory }) => [trajectory.head, 'filer', { box: 'a' }],
@@ -274,7 +338,10 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   ),
   'Trajectory.judge': on(
     ({ trajectory }, input, at) => trajectory.judge(input, at),
-    ({ trajectory }) => [{ action: 'add', role: 'worker', args: { by: 1 }, writ: worker }, trajectory.head],
+    ({ trajectory }) => [
+      { action: 'add', role: 'worker', args: { by: 1 }, writ: worker },
+      trajectory.head,
+    ],
   ),
   'Trajectory.withTurn': exempt(
     'time and chance of a turn, which packages/agents/src/agents reads from the oracle log; the rest is code',
@@ -287,17 +354,29 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
       const digest = runtime.digestOf((pending as any).payload.proposal);
       return [
         id,
-        { ...DOCTOR, reason: 'r', override: true, digest, replacement: [{ op: 'add', path: '/asked', value: 1 }] },
+        {
+          ...DOCTOR,
+          reason: 'r',
+          override: true,
+          digest,
+          replacement: [{ op: 'add', path: '/asked', value: 1 }],
+        },
       ];
     },
   ),
   'Approvals.judge': on(
     ({ trajectory }, id, input) => trajectory.approvals.judge(id, input),
-    async ({ asked }) => [await asked(), { ...DOCTOR, role: { name: 'worker', params: {} }, args: { amount: 2 } }],
+    async ({ asked }) => [
+      await asked(),
+      { ...DOCTOR, role: { name: 'worker', params: {} }, args: { amount: 2 } },
+    ],
   ),
   'Approvals.approve, with args': on(
     ({ trajectory }, id, input) => trajectory.approvals.approve(id, input),
-    async ({ asked }) => [await asked(), { ...DOCTOR, role: { name: 'worker', params: {} }, args: { amount: 2 } }],
+    async ({ asked }) => [
+      await asked(),
+      { ...DOCTOR, role: { name: 'worker', params: {} }, args: { amount: 2 } },
+    ],
   ),
   'Approvals.reject': on(
     ({ trajectory }, id, input) => trajectory.approvals.reject(id, input),
@@ -311,7 +390,10 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ trajectory }, id, principals) => trajectory.approvals.decidersAmong(id, principals),
     async ({ asked }) => [await asked(), ['doctor', 'nurse']],
   ),
-  'Trajectory.rulingOf': on(({ trajectory }, key, principal) => trajectory.rulingOf(key, principal), ['key', 'agent']),
+  'Trajectory.rulingOf': on(
+    ({ trajectory }, key, principal) => trajectory.rulingOf(key, principal),
+    ['key', 'agent'],
+  ),
   'Approvals.awaitDecision': on(
     ({ trajectory }, id, options) => trajectory.approvals.awaitDecision(id, options),
     async ({ asked, trajectory }) => {
@@ -361,7 +443,9 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ trajectory }, input) => trajectory.writs.revoke(input),
     [{ writ: writId(worker), reason: 'r', by: writId(REVOKER), principal: 'warden' }],
   ),
-  'TrajectoryWrits.adopt': exempt('of a trajectory below; see packages/assize/src/runtime/delegate/revoke.test.ts'),
+  'TrajectoryWrits.adopt': exempt(
+    'of a trajectory below; see packages/assize/src/runtime/delegate/revoke.test.ts',
+  ),
   'Delegations.conclude': {
     trusted: {},
     make: async () => {
@@ -386,7 +470,10 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
       };
     },
   },
-  checkMemory: on(({ store }, options) => runtime.checkMemory(store, options), [{ readOnly: new Map([['t', 1]]) }]),
+  checkMemory: on(
+    ({ store }, options) => runtime.checkMemory(store, options),
+    [{ readOnly: new Map([['t', 1]]) }],
+  ),
   checkObservationName: takes(runtime.checkObservationName, ['a']),
   digestOf: takes(runtime.digestOf, [{ action: 'a' }], { 0: MADE }),
   recordedToolCalls: on(({ store }, id) => runtime.recordedToolCalls(store, id), ['t']),
@@ -395,9 +482,15 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     (writs) => new runtime.WritHolders(new MemoryStore()).learn(writs),
     () => [[worker]],
   ),
-  'WritHolders.chainOf': takes((id) => new runtime.WritHolders(new MemoryStore()).chainOf(id), [writId(worker)]),
+  'WritHolders.chainOf': takes(
+    (id) => new runtime.WritHolders(new MemoryStore()).chainOf(id),
+    [writId(worker)],
+  ),
   listWrits: on(({ store }, id) => runtime.listWrits(store, id), ['t']),
-  rebuildMemory: on(({ store }, options) => runtime.rebuildMemory(store, options), [{ keep: false }]),
+  rebuildMemory: on(
+    ({ store }, options) => runtime.rebuildMemory(store, options),
+    [{ keep: false }],
+  ),
   isExpired: exempt('takes a payload that the ledger has checked'),
   withdrawnSourceOf: exempt('takes a payload that the ledger has checked'),
   rulingOf: exempt(MADE),
@@ -430,7 +523,10 @@ export const AUDIT: Readonly<Record<string, Case | Exempt>> = {
   gatewayCall: exempt(MADE),
   blastRadius: on(
     ({ store }, start, options) => blast.blastRadius(store, start, options),
-    [{ principal: 'worker', since: START, until: '2100-01-01T00:00:00.000000Z' }, { through: ['state'] }],
+    [
+      { principal: 'worker', since: START, until: '2100-01-01T00:00:00.000000Z' },
+      { through: ['state'] },
+    ],
   ),
   deepReplayStore: on(
     ({ store }, options) => replay.deepReplayStore(store, options),
@@ -464,8 +560,20 @@ export const AUDIT: Readonly<Record<string, Case | Exempt>> = {
     ({ store }, options) => bundle.makeBundle(store, options),
     async ({ store }) => {
       const { signed } = await checkpoints.makeCheckpoint(store, { signer: LOG });
-      const scope = { kind: 'period', from: '2000-01-01T00:00:00.000000Z', to: '2100-01-01T00:00:00.000000Z' };
-      return [{ scope, checkpoint: signed, logKey: plain(LOG), witnesses: [plain(WITNESSES[0])], madeAt: START }];
+      const scope = {
+        kind: 'period',
+        from: '2000-01-01T00:00:00.000000Z',
+        to: '2100-01-01T00:00:00.000000Z',
+      };
+      return [
+        {
+          scope,
+          checkpoint: signed,
+          logKey: plain(LOG),
+          witnesses: [plain(WITNESSES[0])],
+          madeAt: START,
+        },
+      ];
     },
   ),
   verifyBundle: on(

@@ -2,7 +2,15 @@ import { hash } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EffectStore, FactStore, FactWrite, LedgerStore, LogStore, SideStore, SnapshotStore } from '#ledger';
+import type {
+  EffectStore,
+  FactStore,
+  FactWrite,
+  LedgerStore,
+  LogStore,
+  SideStore,
+  SnapshotStore,
+} from '#ledger';
 import type { OracleStore } from '#oracle';
 import type { Adoptable } from '#stores';
 import * as stores from '#stores';
@@ -11,7 +19,14 @@ import { batchOf, blobOf, entryAfter } from '../../../packages/testing/src/store
 import type { Case, Exempt } from './case.ts';
 import { exempt, PATH, takes } from './table.ts';
 
-type Whole = LedgerStore & LogStore & SnapshotStore & OracleStore & EffectStore & FactStore & SideStore & Adoptable;
+type Whole = LedgerStore &
+  LogStore &
+  SnapshotStore &
+  OracleStore &
+  EffectStore &
+  FactStore &
+  SideStore &
+  Adoptable;
 
 const first = entryAfter(undefined, 't');
 const blob = blobOf('"x"');
@@ -27,14 +42,23 @@ const effects = {
 const node = new Uint8Array(32);
 // The partition has never had a fact: a valid change is outdated, and an invalid one is refused for
 // its form.
-const change: FactWrite = changeOf(ALICE, 9, 10, [{ fact_id: 'a' }], [{ fact_id: 'b', system_time_start: day(9) }]);
+const change: FactWrite = changeOf(
+  ALICE,
+  9,
+  10,
+  [{ fact_id: 'a' }],
+  [{ fact_id: 'b', system_time_start: day(9) }],
+);
 const ranked = { ...ALICE, kind: 'all', valid: day(1), system: day(2), lineage: 'a', limit: 3 };
 const vector = new Float32Array([1, 2]);
 const noPages = (async function* () {})();
 const none = exempt('no arguments');
 
 /** The same for every store; `open` gives one with nothing in it. */
-export function storeCases(name: string, open: () => Promise<Whole>): Readonly<Record<string, Case | Exempt>> {
+export function storeCases(
+  name: string,
+  open: () => Promise<Whole>,
+): Readonly<Record<string, Case | Exempt>> {
   const on = (call: (store: Whole, ...args: any[]) => unknown, ...args: unknown[]): Case => ({
     trusted: {},
     make: async () => {
@@ -69,7 +93,9 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
     erasedBy: on((store, hash) => store.erasedBy(hash), blob.hash),
     find: on((store, prefix) => store.find(prefix), first.id.slice(0, 8)),
     oracleGet: on((store, key) => store.oracleGet(key), first.id),
-    oracleWithin: on((store, within, page) => store.oracleWithin!(within, page), first.id, { limit: 1 }),
+    oracleWithin: on((store, within, page) => store.oracleWithin!(within, page), first.id, {
+      limit: 1,
+    }),
     oracleErased: on((store, page) => store.oracleErased!(page), { limit: 1 }),
     oraclePut: on((store, row) => store.oraclePut(row), { key: first.id, answer: '1', at: 'x' }),
     logSize: none,
@@ -90,15 +116,29 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
     ),
     sideGet: on((store, kind, key) => store.sideGet(kind, key), 'k', 'a'),
     sideList: on((store, kind, page) => store.sideList(kind, page), 'k', { after: 'a', limit: 2 }),
-    sidePut: on((store, changes) => store.sidePut(changes), [{ kind: 'k', key: 'a', expected: 1, body: '1' }]),
-    'commit, effects': on((store, write) => store.commit({ ...batchOf([]), effects: write }), effects),
+    sidePut: on(
+      (store, changes) => store.sidePut(changes),
+      [{ kind: 'k', key: 'a', expected: 1, body: '1' }],
+    ),
+    'commit, effects': on(
+      (store, write) => store.commit({ ...batchOf([]), effects: write }),
+      effects,
+    ),
     leaseEffects: on(
       async (store, signal) => (await store.leaseEffects(signal)).release(),
       new AbortController().signal,
     ),
     logEffects: on((store, write, blobs) => store.logEffects(write, blobs), effects, [blob]),
-    openEffects: on((store, page) => store.openEffects(page), { after: 7, limit: 2, trajectoryId: 't' }),
-    listEffects: on((store, page) => store.listEffects(page), { before: 7, limit: 2, trajectoryId: 't' }),
+    openEffects: on((store, page) => store.openEffects(page), {
+      after: 7,
+      limit: 2,
+      trajectoryId: 't',
+    }),
+    listEffects: on((store, page) => store.listEffects(page), {
+      before: 7,
+      limit: 2,
+      trajectoryId: 't',
+    }),
     effectsOf: on((store, epoch) => store.effectsOf(epoch), 1),
     effectKey: on((store, key) => store.effectKey(key), first.id),
     hasEffectLog: none,
@@ -113,10 +153,24 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
       after: change.insert[0],
       limit: 3,
     }),
-    factsByText: on((store, query) => store.factsByText(query), { ...ranked, text: 'aspirin daily' }),
-    factsByVector: on((store, query) => store.factsByVector(query), { ...ranked, embedder: 'm', vector }),
-    textsToEmbed: on((store, embedder, space, limit) => store.textsToEmbed(embedder, space, limit), 'm', 'clinic', 3),
-    putVectors: on((store, embedder, vectors) => store.putVectors(embedder, vectors), 'm', [{ id: '7', vector }]),
+    factsByText: on((store, query) => store.factsByText(query), {
+      ...ranked,
+      text: 'aspirin daily',
+    }),
+    factsByVector: on((store, query) => store.factsByVector(query), {
+      ...ranked,
+      embedder: 'm',
+      vector,
+    }),
+    textsToEmbed: on(
+      (store, embedder, space, limit) => store.textsToEmbed(embedder, space, limit),
+      'm',
+      'clinic',
+      3,
+    ),
+    putVectors: on((store, embedder, vectors) => store.putVectors(embedder, vectors), 'm', [
+      { id: '7', vector },
+    ]),
     claimKey: on((store, key) => store.claimKey(key), new Uint8Array(32)),
     spaces: none,
     branches: none,
@@ -156,13 +210,16 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
     ),
     close: none,
   };
-  return Object.fromEntries(Object.entries(cases).map(([method, one]) => [`${name}.${method}`, one]));
+  return Object.fromEntries(
+    Object.entries(cases).map(([method, one]) => [`${name}.${method}`, one]),
+  );
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-bad-input-'));
 let opened = 0;
 const fresh = (): string => join(folder, `${opened++}.db`);
-const closing = async (store: Promise<{ close(): Promise<void> }>): Promise<void> => (await store).close();
+const closing = async (store: Promise<{ close(): Promise<void> }>): Promise<void> =>
+  (await store).close();
 
 // One file for all SQLite attempts: they must write nothing to it, and each table is inspected
 // before and after.
@@ -209,7 +266,13 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
       const store = await stores.openSqlite({ path: fresh(), archive: `file:${folder}/archive` });
       await store.archiveEntries(options).finally(() => store.close());
     },
-    [{ checkpoint: { origin: 'log', size: 0, root: hash('sha256', '', 'buffer') }, keep: 1, level: 3 }],
+    [
+      {
+        checkpoint: { origin: 'log', size: 0, root: hash('sha256', '', 'buffer') },
+        keep: 1,
+        level: 3,
+      },
+    ],
     { '0.checkpoint.size': 'a size is a number or a bigint, and is compared with the log' },
   ),
   'SqliteStore.archiveState': exempt('no arguments'),
@@ -241,15 +304,22 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
   ),
   checkpointFile: takes(stores.checkpointFile, ['sqlite:./x.db']),
   ...Object.fromEntries(
-    ['new SealedRows', 'SealedRows.get', 'SealedRows.list', 'SealedRows.put', 'SealedRows.delete', 'sideSecretOf'].map(
-      (name) => [name, exempt('no export of the package; the side log checks each row')],
-    ),
+    [
+      'new SealedRows',
+      'SealedRows.get',
+      'SealedRows.list',
+      'SealedRows.put',
+      'SealedRows.delete',
+      'sideSecretOf',
+    ].map((name) => [name, exempt('no export of the package; the side log checks each row')]),
   ),
   defaultArchive: takes(stores.defaultArchive, ['sqlite:./x.db']),
   checkStoreUrl: takes(stores.checkStoreUrl, ['sqlite:./x.db']),
   openSqlite: takes(
     (options) => closing(stores.openSqlite(options)),
-    () => [{ path: fresh(), mode: 'create', durability: 'full', lockTimeoutMs: 10, vectors: 'exact' }],
+    () => [
+      { path: fresh(), mode: 'create', durability: 'full', lockTimeoutMs: 10, vectors: 'exact' },
+    ],
     { '0.path': PATH },
   ),
   openStore: takes(

@@ -11,7 +11,9 @@ const root = join(import.meta.dirname, '../../..');
  * program, and neither is test support.
  */
 const WORKSPACES: Readonly<Record<string, readonly string[]>> = {
-  architectures: entries('labs', labs.exports).filter((file) => file.endsWith('/architectures/index.ts')),
+  architectures: entries('labs', labs.exports).filter((file) =>
+    file.endsWith('/architectures/index.ts'),
+  ),
   audit: ['#blast', '#bundle', '#checkpoints', '#replay'],
   domains: entries('examples', domains.exports),
   ontology: entries('labs', labs.exports).filter((file) => file.includes('/ontology/')),
@@ -29,7 +31,9 @@ function entries(workspace: string, exported: Readonly<Record<string, string>>):
  * its workspace.
  */
 function specifiersOf(floor: string): string[] {
-  const own = Object.entries(manifest.imports).filter(([name]) => name.slice(1).split('/')[0] === floor);
+  const own = Object.entries(manifest.imports).filter(
+    ([name]) => name.slice(1).split('/')[0] === floor,
+  );
   const named = own.flatMap(([name, path]) => {
     const [before = '', after = ''] = path.split('*');
     const files = name.includes('*') ? globSync(path, { cwd: root }) : [];
@@ -66,10 +70,16 @@ const entryFiles: ReadonlySet<string> = new Set([
     .flat()
     .filter((name) => !name.startsWith('#')),
   ...globSync('packages/*/package.json', { cwd: root }).flatMap((file) => {
-    const { exports } = JSON.parse(readFileSync(join(root, file), 'utf8')) as { exports: Record<string, string> };
-    const paths = Object.entries(exports).filter(([path, to]) => !path.includes('/internal') && to.endsWith('.ts'));
+    const { exports } = JSON.parse(readFileSync(join(root, file), 'utf8')) as {
+      exports: Record<string, string>;
+    };
+    const paths = Object.entries(exports).filter(
+      ([path, to]) => !path.includes('/internal') && to.endsWith('.ts'),
+    );
     const folder = join(root, dirname(file));
-    return paths.flatMap(([, to]) => globSync(to, { cwd: folder }).map((found) => join(folder, found)));
+    return paths.flatMap(([, to]) =>
+      globSync(to, { cwd: folder }).map((found) => join(folder, found)),
+    );
   }),
 ]);
 
@@ -86,16 +96,25 @@ const names: ReadonlySet<string> = new Set(
 );
 
 /** The function itself, or the class and its methods. */
-export function callsOf(name: string, value: unknown, exported: ReadonlySet<unknown> = new Set()): string[] {
+export function callsOf(
+  name: string,
+  value: unknown,
+  exported: ReadonlySet<unknown> = new Set(),
+): string[] {
   if (typeof value !== 'function') return [];
   if (!Function.prototype.toString.call(value).startsWith('class')) return [name];
   if (value.prototype instanceof Error) return [];
-  return [`new ${name}`, ...membersOf(value.prototype, exported).map((member) => `${name}.${member}`)];
+  return [
+    `new ${name}`,
+    ...membersOf(value.prototype, exported).map((member) => `${name}.${member}`),
+  ];
 }
 
 /** With those of classes below it that are not exported themselves. */
 function membersOf(prototype: object, exported: ReadonlySet<unknown>): string[] {
   const own = Object.getOwnPropertyNames(prototype).filter((member) => member !== 'constructor');
   const below: object = Object.getPrototypeOf(prototype);
-  return below === Object.prototype || exported.has(below.constructor) ? own : [...own, ...membersOf(below, exported)];
+  return below === Object.prototype || exported.has(below.constructor)
+    ? own
+    : [...own, ...membersOf(below, exported)];
 }

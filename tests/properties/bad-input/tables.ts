@@ -9,7 +9,12 @@ const table = (): any => ({
   digits: 1,
   keys: ['mode'],
   columns: ['success'],
-  rows: [{ keys: ['Tx-Full'], cells: [{ measured: 100, within: 1, paper: 57.2, expected: 100, tolerance: 1 }] }],
+  rows: [
+    {
+      keys: ['Tx-Full'],
+      cells: [{ measured: 100, within: 1, paper: 57.2, expected: 100, tolerance: 1 }],
+    },
+  ],
   notes: ['one'],
   plot: { sort: 'bar', x: 'mode', y: 'success' },
 });

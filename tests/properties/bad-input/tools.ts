@@ -68,7 +68,14 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
         name: 'mail.send',
         description: 'sends mail',
         from: { name: 'The Shop', address: 'shop@shop.example' },
-        transport: { host: 'h', port: 25, secure: false, requireTLS: true, name: 'x', auth: { user: 'a', pass: 'b' } },
+        transport: {
+          host: 'h',
+          port: 25,
+          secure: false,
+          requireTLS: true,
+          name: 'x',
+          auth: { user: 'a', pass: 'b' },
+        },
       },
     ],
   ),
@@ -113,14 +120,31 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
   'new BranchFolders': takes(
     (options) => new branches.BranchFolders(options),
     () => [
-      { root: newFolder(), name: 'files', exclude: ['.git'], env: { PATH: '/bin' }, outputMax: 10, sensitive: true },
+      {
+        root: newFolder(),
+        name: 'files',
+        exclude: ['.git'],
+        env: { PATH: '/bin' },
+        outputMax: 10,
+        sensitive: true,
+      },
     ],
   ),
-  'BranchFolders.speculate': exempt('is given a transaction and functions: the runtime’s, and the caller’s own code'),
+  'BranchFolders.speculate': exempt(
+    'is given a transaction and functions: the runtime’s, and the caller’s own code',
+  ),
   'BranchFolders.sweep': exempt('no arguments'),
   counselTool: takes(
     (options) => counsel.counselTool(options),
-    () => [{ name: 'counsel.choose', description: 'asks', sensitive: true, ask: () => undefined, deadlineMs: 10 }],
+    () => [
+      {
+        name: 'counsel.choose',
+        description: 'asks',
+        sensitive: true,
+        ask: () => undefined,
+        deadlineMs: 10,
+      },
+    ],
   ),
   chooseByCounsel: exempt('is given a transaction, and makes a function of what it is given'),
   'new CounselDesk': exempt('no arguments'),
@@ -171,7 +195,9 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
     ],
     { '0.class': SPEC },
   ),
-  browserTools: takes(browser.browserTools as never, () => [{ ...site(), name: 'browser', textMax: 1_000 }]),
+  browserTools: takes(browser.browserTools as never, () => [
+    { ...site(), name: 'browser', textMax: 1_000 },
+  ]),
   submitTool: takes(
     (options) => browser.submitTool(options),
     () => [
@@ -196,6 +222,8 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
     { '0.context': PORT },
   ),
   webScope: takes(browser.webScope, ['https://shop.example/a']),
-  launchBrowser: exempt('starts a browser; its options are checked first, in labs/browser/declarations.test.ts'),
+  launchBrowser: exempt(
+    'starts a browser; its options are checked first, in labs/browser/declarations.test.ts',
+  ),
   chromiumPath: exempt('no arguments'),
 };

@@ -56,7 +56,10 @@ interface Declaring {
 
 /** The members of a type that are or may be functions. */
 type Callbacks<T> = {
-  [Name in keyof T & string]-?: Extract<NonNullable<T[Name]>, (...args: never[]) => unknown> extends never
+  [Name in keyof T & string]-?: Extract<
+    NonNullable<T[Name]>,
+    (...args: never[]) => unknown
+  > extends never
     ? never
     : Name;
 }[keyof T & string];
@@ -67,54 +70,62 @@ type Reached = true | string;
 const RULE = { onApprove: 'listed as InvariantOptions.onApprove' } as const;
 const ERROR = 'receives an error that was made for it';
 
-export const CALLBACKS: { readonly [Of in keyof Declaring]: { readonly [Name in Callbacks<Declaring[Of]>]: Reached } } =
-  {
-    Action: {
-      apply: true,
-      beliefs: true,
-      calls: true,
-      cost: true,
-      onApprove: true,
-      onFailure: true,
-      scopes: true,
-      widens: 'receives frozen arguments, as `cost` does',
-    },
-    Agent: { decide: true },
-    ApprovalOptions: { onPending: true, onResolved: true },
-    AssizeOptions: { onNotificationFailed: true, onSnapshotFailed: ERROR },
-    AtomicBatch: { compensate: true, execute: true, stage: true },
-    CallInvariant: { ...RULE, check: true, with: true },
-    CheckpointOptions: { beforeSigning: true, onProgress: 'receives a number' },
-    CheckpointSink: { put: true },
-    CountInvariant: { ...RULE, check: true, per: true, where: true, with: true },
-    EachInvariant: { ...RULE, check: true, with: true },
-    EffectOptions: { onRecoveryFailed: ERROR },
-    Embedder: { embed: true },
-    Index: { of: true, per: true },
-    InvariantOptions: { onApprove: true },
-    Judge: { choose: true, pause: 'receives numbers and a signal' },
-    PlainInvariant: { ...RULE, check: true },
-    Policy: { evaluate: true },
-    RunOptions: { arbiter: true, counsel: true, onTurn: true },
-    RuntimePorts: { pause: true },
-    StagedTransaction: { commit: true, execute: true, read: true, replay: true, rollback: true, rollbackTo: true },
-    SumInvariant: { ...RULE, check: true, of: true, per: true, with: true },
-    ToolSpec: {
-      compensate: true,
-      conflictWith: true,
-      cost: true,
-      execute: true,
-      mitigate: true,
-      plan: true,
-      reads: true,
-      reconcile: true,
-      undoCost: true,
-      writes: true,
-    },
-    UniqueInvariant: { ...RULE, by: true, check: true },
-    UpgradeOptions: { migrate: true },
-    Witness: { cosign: true },
-  };
+export const CALLBACKS: {
+  readonly [Of in keyof Declaring]: { readonly [Name in Callbacks<Declaring[Of]>]: Reached };
+} = {
+  Action: {
+    apply: true,
+    beliefs: true,
+    calls: true,
+    cost: true,
+    onApprove: true,
+    onFailure: true,
+    scopes: true,
+    widens: 'receives frozen arguments, as `cost` does',
+  },
+  Agent: { decide: true },
+  ApprovalOptions: { onPending: true, onResolved: true },
+  AssizeOptions: { onNotificationFailed: true, onSnapshotFailed: ERROR },
+  AtomicBatch: { compensate: true, execute: true, stage: true },
+  CallInvariant: { ...RULE, check: true, with: true },
+  CheckpointOptions: { beforeSigning: true, onProgress: 'receives a number' },
+  CheckpointSink: { put: true },
+  CountInvariant: { ...RULE, check: true, per: true, where: true, with: true },
+  EachInvariant: { ...RULE, check: true, with: true },
+  EffectOptions: { onRecoveryFailed: ERROR },
+  Embedder: { embed: true },
+  Index: { of: true, per: true },
+  InvariantOptions: { onApprove: true },
+  Judge: { choose: true, pause: 'receives numbers and a signal' },
+  PlainInvariant: { ...RULE, check: true },
+  Policy: { evaluate: true },
+  RunOptions: { arbiter: true, counsel: true, onTurn: true },
+  RuntimePorts: { pause: true },
+  StagedTransaction: {
+    commit: true,
+    execute: true,
+    read: true,
+    replay: true,
+    rollback: true,
+    rollbackTo: true,
+  },
+  SumInvariant: { ...RULE, check: true, of: true, per: true, with: true },
+  ToolSpec: {
+    compensate: true,
+    conflictWith: true,
+    cost: true,
+    execute: true,
+    mitigate: true,
+    plan: true,
+    reads: true,
+    reconcile: true,
+    undoCost: true,
+    writes: true,
+  },
+  UniqueInvariant: { ...RULE, by: true, check: true },
+  UpgradeOptions: { migrate: true },
+  Witness: { cosign: true },
+};
 
 /** Callbacks that are functions of their own, and not members of a type. */
 const ALONE = [
@@ -131,6 +142,8 @@ const ALONE = [
 export const CALLBACK_NAMES: readonly string[] = [
   ...ALONE,
   ...Object.entries(CALLBACKS).flatMap(([of, members]) =>
-    Object.entries(members).flatMap(([name, reached]) => (reached === true ? [`${of}.${name}`] : [])),
+    Object.entries(members).flatMap(([name, reached]) =>
+      reached === true ? [`${of}.${name}`] : [],
+    ),
   ),
 ];

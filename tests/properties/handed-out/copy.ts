@@ -30,7 +30,8 @@ export function copyOf(value: unknown): unknown {
   if (isOpaque(value) || isMarked(value) || isHandle(value)) return value;
   if (ArrayBuffer.isView(value)) return structuredClone(value);
   if (Array.isArray(value)) return value.map(copyOf);
-  if (value instanceof Map) return new Map([...value].map(([key, member]) => [copyOf(key), copyOf(member)]));
+  if (value instanceof Map)
+    return new Map([...value].map(([key, member]) => [copyOf(key), copyOf(member)]));
   if (value instanceof Set) return new Set([...value].map(copyOf));
   const copy = value instanceof Error ? Object.create(Object.getPrototypeOf(value)) : {};
   for (const name of Reflect.ownKeys(value))

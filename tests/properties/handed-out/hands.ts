@@ -33,7 +33,11 @@ export class Hands {
    * A callback of the caller. Its arguments are changed once it has returned. `draft`: its first
    * argument may be changed while it runs, and is only changed later.
    */
-  callback<Callback extends Code>(name: string, callback: Callback, first: 'draft' | 'data' = 'data'): Callback {
+  callback<Callback extends Code>(
+    name: string,
+    callback: Callback,
+    first: 'draft' | 'data' = 'data',
+  ): Callback {
     const hands = this;
     const called = function (this: unknown, ...args: unknown[]): unknown {
       hands.#note(name, args);
@@ -62,7 +66,9 @@ export class Hands {
   /** The functions that a module of the library exports. */
   module<Module extends object>(module: Module): Module {
     const functions = Object.entries(module).filter(([, exported]) => isFunction(exported));
-    const noted = functions.map(([name, exported]) => [name, this.library(name, exported as Code)] as const);
+    const noted = functions.map(
+      ([name, exported]) => [name, this.library(name, exported as Code)] as const,
+    );
     return { ...module, ...Object.fromEntries(noted) };
   }
 
@@ -146,7 +152,8 @@ export class Hands {
     this.reached.add(name);
     this.notes.push(`${name} ${textOf(value)}`);
     for (const object of reachable(value)) {
-      if (Object.isFrozen(object) || isHandle(object) || isMarked(object) || types.isProxy(object)) continue;
+      if (Object.isFrozen(object) || isHandle(object) || isMarked(object) || types.isProxy(object))
+        continue;
       const owner = this.#owners.get(object);
       if (owner !== undefined) this.shared.add(`${owner} and ${name}`);
       this.#owners.set(object, name);
@@ -155,7 +162,9 @@ export class Hands {
 }
 
 export function isFunction(value: unknown): value is Code {
-  return typeof value === 'function' && !Function.prototype.toString.call(value).startsWith('class');
+  return (
+    typeof value === 'function' && !Function.prototype.toString.call(value).startsWith('class')
+  );
 }
 
 function isGenerator(value: unknown): value is AsyncGenerator<unknown> {

@@ -23,7 +23,8 @@ export function isMarked(object: object): boolean {
 export function isHandle(object: object): boolean {
   if (types.isProxy(object)) return false;
   const prototype: unknown = Object.getPrototypeOf(object);
-  if (prototype === null || prototype === Object.prototype || ArrayBuffer.isView(object)) return false;
+  if (prototype === null || prototype === Object.prototype || ArrayBuffer.isView(object))
+    return false;
   return !PLAIN.some((plain) => object instanceof plain) && !isOpaque(object);
 }
 

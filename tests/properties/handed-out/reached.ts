@@ -22,7 +22,9 @@ const PUBLIC: Readonly<Record<string, unknown>> = {
 };
 
 /** Exported values that are no functions. */
-export const CONSTANTS = Object.entries(PUBLIC).filter(([, exported]) => typeof exported === 'object');
+export const CONSTANTS = Object.entries(PUBLIC).filter(
+  ([, exported]) => typeof exported === 'object',
+);
 
 const INTERNAL = 'for the runtime itself (@internal)';
 const WRITES = 'takes rows and returns none';
@@ -92,13 +94,17 @@ const EXEMPT: Readonly<Record<string, string>> = {
 
 export function unreachedFunctions({ reached }: Hands): readonly string[] {
   const functions = Object.entries(PUBLIC).flatMap(([name, exported]) => callsOf(name, exported));
-  return functions.filter((name) => !/\.|^new /.test(name) && !reached.has(name) && !Object.hasOwn(EXEMPT, name));
+  return functions.filter(
+    (name) => !/\.|^new /.test(name) && !reached.has(name) && !Object.hasOwn(EXEMPT, name),
+  );
 }
 
 /** Methods of the objects that were handed out or made. */
 export function unreachedMethods({ reached, classes }: Hands): readonly string[] {
   const calls = [...classes].flatMap(([name, made]) => callsOf(name, made));
-  return calls.filter((name) => name.includes('.') && !reached.has(name) && !Object.hasOwn(EXEMPT, name));
+  return calls.filter(
+    (name) => name.includes('.') && !reached.has(name) && !Object.hasOwn(EXEMPT, name),
+  );
 }
 
 export function unreachedCallbacks({ reached }: Hands): readonly string[] {

@@ -15,7 +15,10 @@ export function shopTools(hands: Hands) {
   const on = hands.callback.bind(hands);
   const { declareTool, DidNothing } = hands.module(effects);
   const made = new Set<string>();
-  const answer = ({ cents, tags }: Input): { readonly cents: number; readonly tags: readonly string[] } => ({
+  const answer = ({
+    cents,
+    tags,
+  }: Input): { readonly cents: number; readonly tags: readonly string[] } => ({
     cents,
     tags: [...tags, 'done'],
   });
@@ -29,7 +32,9 @@ export function shopTools(hands: Hands) {
     at: Object.freeze({}),
     part: 'rows',
     execute: on('AtomicBatch.execute', async (calls) => calls.map((each) => answer(each.input))),
-    compensate: on('AtomicBatch.compensate', async (calls) => calls.map(() => ({ undone: 'all' as const }))),
+    compensate: on('AtomicBatch.compensate', async (calls) =>
+      calls.map(() => ({ undone: 'all' as const })),
+    ),
   };
   const staged: AtomicBatch = {
     at: Object.freeze({}),
@@ -37,14 +42,22 @@ export function shopTools(hands: Hands) {
     execute: on('AtomicBatch.execute', async (calls) => calls.map((each) => answer(each.input))),
     stage: on('AtomicBatch.stage', () => ({
       execute: on('StagedTransaction.execute', async (_before, each) => answer(each.input)),
-      read: on('StagedTransaction.read', async (before) => ({ rows: before.map(({ key }) => key) })),
-      commit: on('StagedTransaction.commit', async (calls) => calls.map((each) => answer(each.input))),
+      read: on('StagedTransaction.read', async (before) => ({
+        rows: before.map(({ key }) => key),
+      })),
+      commit: on('StagedTransaction.commit', async (calls) =>
+        calls.map((each) => answer(each.input)),
+      ),
       rollbackTo: on('StagedTransaction.rollbackTo', async () => undefined),
       replay: on('StagedTransaction.replay', async () => undefined),
       rollback: on('StagedTransaction.rollback', async () => undefined),
     })),
   };
-  const irreversible = { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' } as const;
+  const irreversible = {
+    reversibility: 'irreversible',
+    delivery: 'buffered',
+    sink: 'keyed',
+  } as const;
   return {
     look: declareTool({
       name: 'shop.look',
@@ -61,7 +74,10 @@ export function shopTools(hands: Hands) {
       ...common,
       name: 'shop.pay',
       class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
-      plan: on('ToolSpec.plan', (given: Input, planned) => ({ ...answer(given), planned: planned.length })),
+      plan: on('ToolSpec.plan', (given: Input, planned) => ({
+        ...answer(given),
+        planned: planned.length,
+      })),
       execute: on('ToolSpec.execute', (given: Input) => {
         if (given.cents === 13) throw new DidNothing('the bank is closed', { final: true });
         return answer(given);
@@ -84,7 +100,9 @@ export function shopTools(hands: Hands) {
       }),
       mitigate: on('ToolSpec.mitigate', () => ({ mailed: ['sorry'] })),
       reconcile: on('ToolSpec.reconcile', (given: Input, { key }) =>
-        made.has(key) ? { happened: true as const, result: answer(given) as never } : { happened: false as const },
+        made.has(key)
+          ? { happened: true as const, result: answer(given) as never }
+          : { happened: false as const },
       ),
     }),
     ship: declareTool({

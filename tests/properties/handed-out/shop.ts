@@ -18,7 +18,10 @@ const { pass } = index;
 
 const stateOf = (text: z.ZodType) =>
   z.object({
-    accounts: z.record(z.string(), z.object({ owner: z.string(), cents: z.int(), tags: z.array(z.string()) })),
+    accounts: z.record(
+      z.string(),
+      z.object({ owner: z.string(), cents: z.int(), tags: z.array(z.string()) }),
+    ),
     limits: z.record(z.string(), z.int()),
     paid: z.record(z.string(), z.object({ cents: z.int(), by: z.array(z.string()) })),
     desks: z.record(z.string(), z.int()),
@@ -27,7 +30,10 @@ const stateOf = (text: z.ZodType) =>
   });
 
 const initial = {
-  accounts: { ann: { owner: 'Ann', cents: 900, tags: ['new'] }, bob: { owner: 'Bob', cents: 100, tags: [] } },
+  accounts: {
+    ann: { owner: 'Ann', cents: 900, tags: ['new'] },
+    bob: { owner: 'Bob', cents: 100, tags: [] },
+  },
   limits: { ann: 5_000, bob: 5_000 },
   paid: {},
   desks: { d1: 0 },
@@ -46,7 +52,8 @@ function domainOf(hands: Hands, freeze: Freeze, tools: ShopTools, version: strin
   const { call, defineDomain, escalate, reject, sensitive, ...functions } = hands.module(index);
   const rules: any = functions;
   const text = sensitive(z.string());
-  const draft = <Code extends (...args: any[]) => unknown>(name: string, code: Code): Code => on(name, code, 'draft');
+  const draft = <Code extends (...args: any[]) => unknown>(name: string, code: Code): Code =>
+    on(name, code, 'draft');
   return defineDomain<any, any>({
     name: 'shop',
     version,
@@ -76,13 +83,21 @@ function domainOf(hands: Hands, freeze: Freeze, tools: ShopTools, version: strin
     actions: {
       move: {
         process: 'transfer',
-        args: z.object({ from: z.string(), to: z.string(), cents: z.int(), tags: z.array(z.string()) }),
+        args: z.object({
+          from: z.string(),
+          to: z.string(),
+          cents: z.int(),
+          tags: z.array(z.string()),
+        }),
         apply: draft(
           'Action.apply',
           (shop: any, { from, to, cents, tags }: any, { role, observations, calls }: any) => {
             shop.accounts[from].cents -= cents;
             shop.accounts[to].cents += cents;
-            shop.accounts[to].tags = [...tags, ...observations.map(({ name }: { name: string }) => name)].slice(0, 4);
+            shop.accounts[to].tags = [
+              ...tags,
+              ...observations.map(({ name }: { name: string }) => name),
+            ].slice(0, 4);
             shop.desks[role.desk] = (shop.desks[role.desk] ?? 0) + 1;
             shop.log.push(`${from} to ${to} with ${calls.length}`);
           },
@@ -92,7 +107,11 @@ function domainOf(hands: Hands, freeze: Freeze, tools: ShopTools, version: strin
       },
       pay: {
         process: 'paying',
-        args: z.object({ to: z.string(), cents: z.int(), note: z.object({ of: z.array(z.string()) }).optional() }),
+        args: z.object({
+          to: z.string(),
+          cents: z.int(),
+          note: z.object({ of: z.array(z.string()) }).optional(),
+        }),
         apply: draft('Action.apply', (shop, { to, cents }) => {
           shop.paid[to] = { cents, by: [] };
         }),
@@ -100,7 +119,13 @@ function domainOf(hands: Hands, freeze: Freeze, tools: ShopTools, version: strin
           call(tools.pay, { to, cents, tags: ['t'] }),
         ]),
         beliefs: on('Action.beliefs', ({ to, cents }: any) => [
-          { verb: 'assert', space: 'ward', subject: to, predicate: 'weight', object: `${cents} kg` },
+          {
+            verb: 'assert',
+            space: 'ward',
+            subject: to,
+            predicate: 'weight',
+            object: `${cents} kg`,
+          },
         ]),
         onApprove: draft('Action.onApprove', (shop, { to }, { counselor }) => {
           shop.paid[to].by.push(counselor);
@@ -136,7 +161,9 @@ function domainOf(hands: Hands, freeze: Freeze, tools: ShopTools, version: strin
         'ACCOUNTS',
         ['/desks'],
         on('PlainInvariant.check', ({ desks }: any, { all }: any) =>
-          all.count('Ann') + Object.keys(desks).length > 0 && all.sum('Bob') >= 0 ? pass : reject('no accounts'),
+          all.count('Ann') + Object.keys(desks).length > 0 && all.sum('Bob') >= 0
+            ? pass
+            : reject('no accounts'),
         ),
         {
           index: {
@@ -162,7 +189,12 @@ function domainOf(hands: Hands, freeze: Freeze, tools: ShopTools, version: strin
       rules.unique(
         'OWNERS',
         '/accounts/*',
-        { by: on('UniqueInvariant.by', ({ owner, tags }: any) => [tags.includes('twin') ? 'twin' : owner, 'owner']) },
+        {
+          by: on('UniqueInvariant.by', ({ owner, tags }: any) => [
+            tags.includes('twin') ? 'twin' : owner,
+            'owner',
+          ]),
+        },
         on('UniqueInvariant.check', (places: any) => reject(`${places.length} accounts`)),
       ),
       rules.sum(
@@ -187,7 +219,9 @@ function domainOf(hands: Hands, freeze: Freeze, tools: ShopTools, version: strin
           reads: ['/limits/*'],
           with: on('CountInvariant.with', () => ({ limit: '/limits/ann' })),
         },
-        on('CountInvariant.check', (count: any, { limit }: any) => (count <= limit ? pass : reject('too many'))),
+        on('CountInvariant.check', (count: any, { limit }: any) =>
+          count <= limit ? pass : reject('too many'),
+        ),
       ),
       rules.each(
         'ABOVE_500',

@@ -23,7 +23,12 @@ export type Stage = Awaited<ReturnType<typeof openShop>>;
 /** `store`: an empty store, which the shop uses directly. */
 export async function openShop(hands: Hands, store: Store, freeze: Freeze) {
   const on = hands.callback.bind(hands);
-  const library = { ...hands.module(index), ...hands.module(audit), ...hands.module(agents), ...hands.module(memory) };
+  const library = {
+    ...hands.module(index),
+    ...hands.module(audit),
+    ...hands.module(agents),
+    ...hands.module(memory),
+  };
   const clock = new HandClock();
   const shop = shopOf(hands, freeze);
   const domains = [shop.domain, shop.next];

@@ -41,7 +41,11 @@ export interface Remains {
 }
 
 /** `place`: an empty store. */
-export async function story(hands: Hands, { freeze, order }: Plan, place: Pick<Place, 'open'>): Promise<Remains> {
+export async function story(
+  hands: Hands,
+  { freeze, order }: Plan,
+  place: Pick<Place, 'open'>,
+): Promise<Remains> {
   const store = await place.open();
   const stage = await openShop(hands, store, freeze);
   await proposals(stage);

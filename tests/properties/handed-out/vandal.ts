@@ -52,10 +52,13 @@ function spoil(object: object): void {
   for (const key of attempt(() => Reflect.ownKeys(object)) ?? []) {
     if (key === 'length' && Array.isArray(object)) continue;
     attempt(() => Reflect.set(object, key, 'vandal'));
-    attempt(() => Reflect.defineProperty(object, key, { value: 'vandal', configurable: true, writable: true }));
+    attempt(() =>
+      Reflect.defineProperty(object, key, { value: 'vandal', configurable: true, writable: true }),
+    );
     attempt(() => Reflect.deleteProperty(object, key));
   }
-  if (isHandle(object)) for (const name of methodsOf(object)) attempt(() => Reflect.set(object, name, () => 'vandal'));
+  if (isHandle(object))
+    for (const name of methodsOf(object)) attempt(() => Reflect.set(object, name, () => 'vandal'));
   attempt(() => Reflect.set(object, 'vandal', { vandal: true }));
   attempt(() => Object.preventExtensions(object));
 }
@@ -63,7 +66,8 @@ function spoil(object: object): void {
 /** The names of the methods and getters of a class and of the classes above it. */
 export function methodsOf(handle: object): readonly string[] {
   const prototype: unknown = Object.getPrototypeOf(handle);
-  if (typeof prototype !== 'object' || prototype === null || prototype === Object.prototype) return [];
+  if (typeof prototype !== 'object' || prototype === null || prototype === Object.prototype)
+    return [];
   const own = Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor');
   return [...new Set([...own, ...methodsOf(prototype)])];
 }
@@ -83,7 +87,8 @@ function attempt<T>(change: () => T): T | undefined {
   try {
     return change();
   } catch (error) {
-    if (error instanceof TypeError || (error as object).constructor.name === 'FootprintFault') return undefined;
+    if (error instanceof TypeError || (error as object).constructor.name === 'FootprintFault')
+      return undefined;
     throw error;
   }
 }

@@ -109,7 +109,11 @@ export function withFolders(stage: AgentStage): AgentStage {
 }
 
 /** The outcomes by the id of the tool use that each call was begun as. */
-export function outcomesOf({ calls }: { readonly calls: Record<string, any> }): Record<string, string> {
+export function outcomesOf({
+  calls,
+}: {
+  readonly calls: Record<string, any>;
+}): Record<string, string> {
   const tail = (id: string) => id.slice(id.indexOf('.') + 1);
   return Object.fromEntries(
     Object.entries(calls).map(([id, { begunAs, begunAt, outcome }]) => [

@@ -35,16 +35,23 @@ export async function deployment({
   const folder = mkdtempSync(join(tmpdir(), 'assize-cells-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   // The file of cells names the ports before the servers start.
-  const ports = new Map(await Promise.all(cells.map(async (name) => [name, await freePort()] as const)));
+  const ports = new Map(
+    await Promise.all(cells.map(async (name) => [name, await freePort()] as const)),
+  );
   const lines = cells.map(
-    (name) => `  ${name}: { store: 'sqlite:./${name}.db', url: 'http://127.0.0.1:${ports.get(name)}' }`,
+    (name) =>
+      `  ${name}: { store: 'sqlite:./${name}.db', url: 'http://127.0.0.1:${ports.get(name)}' }`,
   );
   const path = join(folder, 'cells.yaml');
-  writeFileSync(path, [`root: sqlite:./root.db`, `silence: ${silence}`, 'cells:', ...lines, ''].join('\n'));
+  writeFileSync(
+    path,
+    [`root: sqlite:./root.db`, `silence: ${silence}`, 'cells:', ...lines, ''].join('\n'),
+  );
   const file = readCellsFile(path);
   const log = await RootLog.open({ url: file.root, root: ROOT });
   onTestFinished(() => log.close());
-  for (const [tenant, cell] of Object.entries(tenants)) await log.order('place', { tenant, cell }, PRINCIPAL);
+  for (const [tenant, cell] of Object.entries(tenants))
+    await log.order('place', { tenant, cell }, PRINCIPAL);
   const open = async (name: string): Promise<Cell> => {
     const failed = (error: unknown): void => void console.error(error);
     const cell = await openCell(`cells:${path}?cell=${name}`, { root: ROOT, onFailure: failed });

@@ -1,7 +1,13 @@
 import { MemoryStore } from '@assize/testing/memory';
 import type { Model } from '#agents';
 import type { Json } from '#base';
-import { type ChatDomainOptions, ChatMemory, type ChatMemoryOptions, type ChatWorld, chatDomain } from '#chat';
+import {
+  type ChatDomainOptions,
+  ChatMemory,
+  type ChatMemoryOptions,
+  type ChatWorld,
+  chatDomain,
+} from '#chat';
 import type { Trajectory } from '#runtime';
 import type { Store } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../ledger/runtime.ts';
@@ -30,7 +36,12 @@ export async function chatWorld({
   const trajectory = await assize.create(domain, { trajectoryId: 'chat' });
   const writ = writFor('agent:helper', { actions: ['assize.believe'], scopes: [...scopes] });
   const world = { assize, store, trajectory, writ };
-  return { world, clock, store, chat: (options = {}) => new ChatMemory(world, { clock, ...options }) };
+  return {
+    world,
+    clock,
+    store,
+    chat: (options = {}) => new ChatMemory(world, { clock, ...options }),
+  };
 }
 
 /** A model that answers from a list, then with its last answer, and counts its calls. */

@@ -17,7 +17,11 @@ export const ANSWERS: readonly string[] = [
 export const ATTEMPTS: readonly string[] = ['a judge in despair', 'a vote for the moon'];
 
 /** Answers about another patient, or in another trajectory or space. */
-export const OTHERS: readonly string[] = ['of p9 alone', 'in another trajectory', 'in another space'];
+export const OTHERS: readonly string[] = [
+  'of p9 alone',
+  'in another trajectory',
+  'in another space',
+];
 
 const writ = writFor('nurse');
 
@@ -46,7 +50,9 @@ export async function answered(store: Store): Promise<Answered> {
   ];
   const judged: string[] = [];
   const choose = ({ request, members }: BelievedQuestion): string => {
-    judged.push(oracleKey({ scope: { kind: 'memory', space: 'ward' }, request: { judge: request } }));
+    judged.push(
+      oracleKey({ scope: { kind: 'memory', space: 'ward' }, request: { judge: request } }),
+    );
     return votes.shift()?.() ?? members[0]!.claim;
   };
   const assize = runtimeOver(store, [clinic], {
@@ -54,27 +60,48 @@ export async function answered(store: Store): Promise<Answered> {
     oracle: store,
     memory: { judge: { oracle, choose } },
   });
-  const trajectory = (await assize.create(clinic, { trajectoryId: 't', writs: [writ] })) as Trajectory;
+  const trajectory = (await assize.create(clinic, {
+    trajectoryId: 't',
+    writs: [writ],
+  })) as Trajectory;
   const memory = trajectory.memory({ space: 'ward', writ });
   const asked = new Map<string, Question>();
   let ordinal = 0;
   const ask = async (text: string, scope: object, about = WHO) => {
     const question = { scope, request: { about: text } } as Question;
     asked.set(text, question);
-    const { value, oracle_key } = await oracle.consult({ ...question, call: () => ({ facts: [about, text] }) });
+    const { value, oracle_key } = await oracle.consult({
+      ...question,
+      call: () => ({ facts: [about, text] }),
+    });
     return { observations: [{ name: 'extraction', value, oracle_key }] };
   };
-  const by = (trajectory = 't') => ({ kind: 'call', trajectory, branch: null, agent: 'a', ordinal: ordinal++ });
+  const by = (trajectory = 't') => ({
+    kind: 'call',
+    trajectory,
+    branch: null,
+    agent: 'a',
+    ordinal: ordinal++,
+  });
   const said = (object: string, subject = WHO) => ({ subject, predicate: 'allergy', object });
 
   await committed(memory.assert(said('nuts'), await ask('observed by key', by(), 'she')));
   // As a model proposes it: a memory would refuse it before it is on record.
   const eggs = { ...said('eggs'), verb: 'assert', space: 'ward', confidence: 7 };
   const believe = intent('assize.believe', { sayings: [eggs] }, writ);
-  const wrong = await trajectory.propose({ ...believe, ...(await ask('of a proposal refused', by(), 'she')) });
+  const wrong = await trajectory.propose({
+    ...believe,
+    ...(await ask('of a proposal refused', by(), 'she')),
+  });
   expect(wrong).toMatchObject({ ruling: 'rejected' });
   await ask('named by nobody', by());
-  const agent = { kind: 'call', trajectory: 't', branch: null, agent: 'assize.extraction', ordinal: 0 };
+  const agent = {
+    kind: 'call',
+    trajectory: 't',
+    branch: null,
+    agent: 'assize.extraction',
+    ordinal: 0,
+  };
   await ask('a model that was wrong', agent);
   await committed(memory.assert(said('cats', 'p9'), await ask('of p9 alone', by(), 'p9')));
   await ask('in another trajectory', by('u'));
@@ -89,8 +116,16 @@ export async function answered(store: Store): Promise<Answered> {
     if (code !== undefined) await expect(failed).rejects.toMatchObject({ code });
   }
   await committed(triage('green'));
-  const { facts } = await memory.recall({ subject: WHO, valid: 'any', system: 'any', kind: 'audit' });
-  const unused = { scope: { kind: 'memory', space: 'ward' }, request: { judge: 'unused' } } as const;
+  const { facts } = await memory.recall({
+    subject: WHO,
+    valid: 'any',
+    system: 'any',
+    kind: 'audit',
+  });
+  const unused = {
+    scope: { kind: 'memory', space: 'ward' },
+    request: { judge: 'unused' },
+  } as const;
   await oracle.ask({ ...unused, call: () => facts[0]!.lineage });
   const vote = (JSON.parse(facts[0]!.object) as { judge: string }).judge;
   return { assize, trajectory, asked, judged, vote, unused: oracleKey(unused) };

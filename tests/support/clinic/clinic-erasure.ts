@@ -15,7 +15,13 @@ import {
   ValueReader,
 } from '#ledger';
 import { deepReplay } from '#replay';
-import { type Assize, type ErasureRuling, type Memory, type Trajectory, verifyStore } from '#runtime';
+import {
+  type Assize,
+  type ErasureRuling,
+  type Memory,
+  type Trajectory,
+  verifyStore,
+} from '#runtime';
 import type { Store } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../ledger/runtime.ts';
 import type { Stores } from '../ledger/stores.ts';
@@ -23,7 +29,10 @@ import { clinic } from './clinic.ts';
 import { WHO } from './mentions-of-patient.ts';
 
 export const writ = writFor('nurse');
-export const officer = writFor('officer', { actions: ['assize.erase'], scopes: ['erase:memory:ward'] });
+export const officer = writFor('officer', {
+  actions: ['assize.erase'],
+  scopes: ['erase:memory:ward'],
+});
 export const doctor = { principal: 'dr house', method: 'test' };
 export const day = (text: string): Instant => `${text}T00:00:00.000000Z`;
 
@@ -42,8 +51,18 @@ export async function begun({ newPlace }: Stores): Promise<Ward> {
   const store = await place.open();
   const clock = new HandClock();
   const assize = runtimeOver(store, [clinic], { ports: { clock } });
-  const trajectory = (await assize.create(clinic, { trajectoryId: 't', writs: [writ] })) as Trajectory;
-  return { url, store, clock, assize, trajectory, memory: trajectory.memory({ space: 'ward', writ }) };
+  const trajectory = (await assize.create(clinic, {
+    trajectoryId: 't',
+    writs: [writ],
+  })) as Trajectory;
+  return {
+    url,
+    store,
+    clock,
+    assize,
+    trajectory,
+    memory: trajectory.memory({ space: 'ward', writ }),
+  };
 }
 
 export async function exported(store: Store): Promise<string> {
@@ -53,7 +72,11 @@ export async function exported(store: Store): Promise<string> {
   return text;
 }
 
-export async function rowsOf(store: FactStore, space = 'ward', more: object = {}): Promise<FactVersion[]> {
+export async function rowsOf(
+  store: FactStore,
+  space = 'ward',
+  more: object = {},
+): Promise<FactVersion[]> {
   return store.facts({ space, kind: 'all', limit: 10_000, ...more });
 }
 
@@ -70,7 +93,9 @@ export async function everything({ store, url }: Ward): Promise<string> {
 }
 
 export function foundIn(text: string, secrets: readonly string[]): string[] {
-  return secrets.filter((secret) => text.includes(secret) || text.includes(Buffer.from(secret).toString('latin1')));
+  return secrets.filter(
+    (secret) => text.includes(secret) || text.includes(Buffer.from(secret).toString('latin1')),
+  );
 }
 
 /** The facts as they are made anew from the ledger. */
@@ -102,7 +127,11 @@ export async function expectSound({ store }: Ward): Promise<void> {
 }
 
 export const erasing = (trajectory: Trajectory, place: object): Promise<ErasureRuling> =>
-  trajectory.erase({ beliefs: [{ space: 'ward', subject: WHO, ...place }], reason: 'request 17', writ: officer });
+  trajectory.erase({
+    beliefs: [{ space: 'ward', subject: WHO, ...place }],
+    reason: 'request 17',
+    writ: officer,
+  });
 
 export function gone(hash: string): string {
   return canonicalize({ $erased: hash });

@@ -17,7 +17,8 @@ export const objects = (facts: readonly FactRow[]): string[] => facts.map(({ obj
 export const committed = async (said: Promise<Ruling>): Promise<CommitPayload> => {
   const ruling = await said;
   expect(ruling).toMatchObject({ ruling: 'committed' });
-  return readRow((ruling as Extract<Ruling, { ruling: 'committed' }>).entry).payload as CommitPayload;
+  return readRow((ruling as Extract<Ruling, { ruling: 'committed' }>).entry)
+    .payload as CommitPayload;
 };
 
 export const drug = async (memory: Memory, query: object): Promise<string[]> =>

@@ -19,7 +19,13 @@ export const clinic = defineDomain({
         if (state.visits > 100) throw new Error('closed');
       },
       beliefs: ({ patient, weight }) => [
-        { verb: 'assert' as const, space: 'ward', subject: patient, predicate: 'weight', object: weight },
+        {
+          verb: 'assert' as const,
+          space: 'ward',
+          subject: patient,
+          predicate: 'weight',
+          object: weight,
+        },
       ],
     },
   },

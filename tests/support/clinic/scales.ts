@@ -19,7 +19,10 @@ export const scales = defineDomain({
   version: '1',
   freeze: 'footprint',
   state: z.object({
-    cards: z.record(z.string(), sensitive(z.object({ text: z.string(), grams: z.number(), seen: z.boolean() }))),
+    cards: z.record(
+      z.string(),
+      sensitive(z.object({ text: z.string(), grams: z.number(), seen: z.boolean() })),
+    ),
     queue: z.array(sensitive(z.string())),
     board: z.record(z.string(), z.union([z.string(), z.number()])),
   }),
@@ -85,7 +88,8 @@ export const scales = defineDomain({
       process: 'posting',
       args: weighing.extend({ cards: z.number().int() }),
       apply: ({ cards, board }, { at, patient, weight, cards: count }) => {
-        for (let i = 0; i < count; i++) cards[`${at} ${i}`] = { text: `${i} of ${patient}`, grams: i, seen: false };
+        for (let i = 0; i < count; i++)
+          cards[`${at} ${i}`] = { text: `${i} of ${patient}`, grams: i, seen: false };
         board[at] = weight;
       },
       beliefs: ({ patient, weight }) => [said(patient, weight)],

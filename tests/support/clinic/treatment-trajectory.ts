@@ -164,7 +164,11 @@ const tools: readonly Tool[] = [
         read: async () => null,
         commit: async ([call]) => {
           const answer = { said: worded('otherwise', call!.input) };
-          throw new DidNothing('it answers otherwise', { final: true, key: call!.call.key, answer });
+          throw new DidNothing('it answers otherwise', {
+            final: true,
+            key: call!.call.key,
+            answer,
+          });
         },
         rollback: async () => undefined,
       }),
@@ -227,13 +231,24 @@ export async function treated(store: Store): Promise<Treated> {
           return tx.propose(proposal('treat', way === 'rejected' ? 'forbidden' : 'asked'));
       }
     };
-    const options = { writ, writes: ['test:**'], retries: 0, ...(way === 'again' && { name: `order ${id}` }) };
+    const options = {
+      writ,
+      writes: ['test:**'],
+      retries: 0,
+      ...(way === 'again' && { name: `order ${id}` }),
+    };
     for (const isAgain of way === 'again' ? [false, true] : [false])
       await trajectory.transaction(options, (tx) => body(tx, isAgain)).catch(() => undefined);
     for (const { id: pending } of trajectory.approvals.pending())
       if (way === 'asked')
-        await trajectory.approvals.reject(pending, { principal: 'dr house', method: 'test', reason: 'no' });
-    const waits = (await assize.recoverEffects()).filter((each) => each.tool === 'held' || each.tool === 'blind');
+        await trajectory.approvals.reject(pending, {
+          principal: 'dr house',
+          method: 'test',
+          reason: 'no',
+        });
+    const waits = (await assize.recoverEffects()).filter(
+      (each) => each.tool === 'held' || each.tool === 'blind',
+    );
     for (const { epoch, n } of waits)
       await assize.resolveEffect({
         epoch,

@@ -28,7 +28,13 @@ export async function openWard(initial?: unknown): Promise<Ward> {
     store,
     trajectory,
     act: (action, id, args = {}, more = {}) =>
-      trajectory.propose({ action, role: { name: 'nurse', params: { id } }, args, writ: agent, ...more }),
+      trajectory.propose({
+        action,
+        role: { name: 'nurse', params: { id } },
+        args,
+        writ: agent,
+        ...more,
+      }),
   };
 }
 
@@ -48,9 +54,15 @@ export async function reopened(store: MemoryStore): Promise<Trajectory> {
   return runtimeOver(store, [ward]).open('t');
 }
 
-export async function expectSound(store: MemoryStore, trajectory: Trajectory, erased: number): Promise<void> {
+export async function expectSound(
+  store: MemoryStore,
+  trajectory: Trajectory,
+  erased: number,
+): Promise<void> {
   const again = await reopened(store);
   expect(again.state()).toEqual(trajectory.state());
   expect(again.head).toBe(trajectory.head);
-  expect(await verifyStore(store)).toMatchObject([{ valid: true, erased, entries: trajectory.length }]);
+  expect(await verifyStore(store)).toMatchObject([
+    { valid: true, erased, entries: trajectory.length },
+  ]);
 }

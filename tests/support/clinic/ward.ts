@@ -15,7 +15,11 @@ export const ward = defineDomain({
   name: 'ward',
   version: '1',
   freeze: 'footprint',
-  state: z.object({ patients: z.record(z.string(), patient), flagged: z.number().int(), agreed: z.number().int() }),
+  state: z.object({
+    patients: z.record(z.string(), patient),
+    flagged: z.number().int(),
+    agreed: z.number().int(),
+  }),
   initial: { patients: {}, flagged: 0, agreed: 0 },
   counselors: { md: (principal) => principal.startsWith('dr-') },
   processes: {

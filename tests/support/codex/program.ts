@@ -12,6 +12,12 @@ const TRIPLES: Readonly<Record<string, string>> = {
 /** Codex, where `npm ci --prefix peers` installed it for this machine. */
 export function codexProgram(): string | undefined {
   const platform = `${process.platform}-${process.arch}`;
-  const path = join(modules, `@openai/codex-${platform}`, 'vendor', TRIPLES[platform] ?? platform, 'bin/codex');
+  const path = join(
+    modules,
+    `@openai/codex-${platform}`,
+    'vendor',
+    TRIPLES[platform] ?? platform,
+    'bin/codex',
+  );
   return existsSync(path) ? path : undefined;
 }

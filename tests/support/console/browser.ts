@@ -75,7 +75,11 @@ export function withConsole(tests: (given: ConsoleTest) => void): void {
   });
 }
 
-async function signIn(context: BrowserContext, server: TestServer, principal: string): Promise<void> {
+async function signIn(
+  context: BrowserContext,
+  server: TestServer,
+  principal: string,
+): Promise<void> {
   const [name = '', value = ''] = (await server.cookieFor(principal)).split('=');
   await context.addCookies([{ name, value, url: server.url, httpOnly: true, sameSite: 'Lax' }]);
 }

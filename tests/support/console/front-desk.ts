@@ -6,7 +6,10 @@ export const frontDesk: Domain = defineDomain({
   name: 'front',
   version: '1',
   state: z.object({
-    bookings: z.record(z.string(), z.object({ guests: z.number().int(), by: z.string().optional() })),
+    bookings: z.record(
+      z.string(),
+      z.object({ guests: z.number().int(), by: z.string().optional() }),
+    ),
   }),
   initial: { bookings: {} },
   processes: { booking: { writes: ['/bookings/{room}'] } },
@@ -50,7 +53,9 @@ export const frontDesk: Domain = defineDomain({
     ),
   ],
   counselors: { boss: (principal) => principal.startsWith('boss:') },
-  memory: { predicates: { phone: { cardinality: 'single-valued', strategy: 'await', channel: 'boss' } } },
+  memory: {
+    predicates: { phone: { cardinality: 'single-valued', strategy: 'await', channel: 'boss' } },
+  },
 }) as unknown as Domain;
 
 /** The agent of the desk, and the people. */

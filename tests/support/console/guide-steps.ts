@@ -2,7 +2,10 @@ import type { Locator, Page } from 'playwright-core';
 
 /** One thing that a guide tells its reader to do, or to see. */
 export type GuideStep =
-  | { readonly does: 'open' | 'return' | 'choose' | 'tick' | 'see' | 'unzip' | 'give'; readonly what: string }
+  | {
+      readonly does: 'open' | 'return' | 'choose' | 'tick' | 'see' | 'unzip' | 'give';
+      readonly what: string;
+    }
   | { readonly does: 'pick'; readonly what: string; readonly option: string }
   | { readonly does: 'write'; readonly what: string; readonly text: string };
 
@@ -29,7 +32,21 @@ export function stepsOf(guide: string): GuideStep[] {
 }
 
 function stepOf(groups: Readonly<Record<string, string | undefined>>): GuideStep {
-  const { open, back, row, of, unzip, give, option, list = '', choose, tick, text, field = '', see = '' } = groups;
+  const {
+    open,
+    back,
+    row,
+    of,
+    unzip,
+    give,
+    option,
+    list = '',
+    choose,
+    tick,
+    text,
+    field = '',
+    see = '',
+  } = groups;
   if (open !== undefined) return { does: 'open', what: open };
   if (back !== undefined) return { does: 'return', what: back };
   if (row !== undefined) return { does: 'choose', what: `${row} ${of}` };

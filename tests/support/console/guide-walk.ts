@@ -16,7 +16,9 @@ export function walkOf(guide: string): WalkStep[] {
     const { command, line = '' } = groups;
     if (command !== undefined) return [{ does: 'run', command }];
     if (/\bprints `/.test(line))
-      return [{ does: 'print', texts: [...line.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text) }];
+      return [
+        { does: 'print', texts: [...line.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text) },
+      ];
     const [, name] = /^!\[.*\]\(\.\.\/images\/(.*)\)$/.exec(line) ?? [];
     return name === undefined ? stepsOf(line) : [{ does: 'picture', name }];
   });

@@ -9,7 +9,10 @@ export interface Terminal {
 }
 
 export function startTerminal(folder: string, path: string): Terminal {
-  const shell = spawn('sh', [], { cwd: folder, env: { ...process.env, PATH: path, NO_COLOR: '1' } });
+  const shell = spawn('sh', [], {
+    cwd: folder,
+    env: { ...process.env, PATH: path, NO_COLOR: '1' },
+  });
   const ended = once(shell, 'exit');
   let printed = '';
   for (const stream of [shell.stdout, shell.stderr])

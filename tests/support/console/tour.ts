@@ -17,7 +17,11 @@ export interface Tour {
   /** The place of the only payment with a ruling, in the world `expenses`. */
   seqOf(ruling: 'rejected' | 'escalated'): number;
   /** Sends a request, by default as the auditor, who is an administrator too. */
-  ask(method: string, path: string, more?: { readonly as?: 'manager'; readonly body?: object }): Promise<unknown>;
+  ask(
+    method: string,
+    path: string,
+    more?: { readonly as?: 'manager'; readonly body?: object },
+  ): Promise<unknown>;
   /** The payments that the bank has made, by its own log. */
   payments(): readonly Payment[];
   end(): Promise<void>;
@@ -39,7 +43,10 @@ export async function startTour(): Promise<Tour> {
       const [name = '', value = ''] = readFileSync(join(folder, `assize-tour.db.${as}`), 'utf8')
         .trim()
         .split(': ');
-      const headers = { [name]: value, ...(body !== undefined && { 'content-type': 'application/json' }) };
+      const headers = {
+        [name]: value,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      };
       const answer = await fetch(server.url + path, {
         ...{ method, headers },
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -47,7 +54,8 @@ export async function startTour(): Promise<Tour> {
       if (!answer.ok) throw new Error(`${method} ${path} failed: ${await answer.text()}`);
       return answer.json();
     },
-    payments: () => readBankLog(join(folder, BANK_LOG)).flatMap((line) => (line.does === 'pays' ? [line] : [])),
+    payments: () =>
+      readBankLog(join(folder, BANK_LOG)).flatMap((line) => (line.does === 'pays' ? [line] : [])),
     end: async () => {
       await server.end('SIGKILL');
       rmSync(folder, { recursive: true });

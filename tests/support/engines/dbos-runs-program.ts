@@ -17,7 +17,8 @@ export interface AskedOfDbosRuns {
 }
 
 const { store: url, database, port } = JSON.parse(process.argv[2] as string) as AskedOfDbosRuns;
-const complain = (error: unknown): void => void process.stderr.write(`${(error as Error).message}\n`);
+const complain = (error: unknown): void =>
+  void process.stderr.write(`${(error as Error).message}\n`);
 
 const pay = payTool(async (key, what) => {
   const body = JSON.stringify({ key, what });
@@ -36,7 +37,12 @@ DBOS.registerWorkflow(dbosRuns(carrier, DBOS, { askAgainMs: 50, askAgainMaxMs: 2
   // Each restart of a program counts as an attempt, also for a workflow that waits.
   maxRecoveryAttempts: 1_000_000,
 });
-DBOS.setConfig({ name: 'runs', systemDatabaseUrl: database, logLevel: 'error', applicationVersion: '1' });
+DBOS.setConfig({
+  name: 'runs',
+  systemDatabaseUrl: database,
+  logLevel: 'error',
+  applicationVersion: '1',
+});
 await DBOS.launch();
 // Without a limit, a restarted program advances all its open runs at once, and ends none in time.
 await DBOS.registerQueue('runs', { minPollingIntervalMs: 100, workerConcurrency: 20 });

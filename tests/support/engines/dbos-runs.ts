@@ -36,12 +36,19 @@ export async function dbosCarriers(server: string, { url, port }: CarriedWork): 
       programs[place] = await start(place);
     },
     async begin(trajectoryId) {
-      await client.enqueue({ queueName: 'runs', workflowName: 'carryRun', workflowID: trajectoryId }, trajectoryId);
+      await client.enqueue(
+        { queueName: 'runs', workflowName: 'carryRun', workflowID: trajectoryId },
+        trajectoryId,
+      );
     },
     async end(names) {
       const workflows = async () =>
         (await client.listWorkflows({ workflowName: 'carryRun' }))
-          .map(({ workflowID, status, output }) => [workflowID, status, (output as DurableRun | undefined)?.status])
+          .map(({ workflowID, status, output }) => [
+            workflowID,
+            status,
+            (output as DurableRun | undefined)?.status,
+          ])
           .sort();
       await expect.poll(workflows).toEqual(names.map((name) => [name, 'SUCCESS', 'done']).sort());
       for (const program of programs) await program.terminate();

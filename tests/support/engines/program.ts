@@ -25,7 +25,10 @@ export class Program {
   }
 
   /** The signal that ended the program, or null, and its events. */
-  async end(): Promise<{ readonly signal: NodeJS.Signals | null; readonly said: readonly Record<string, any>[] }> {
+  async end(): Promise<{
+    readonly signal: NodeJS.Signals | null;
+    readonly said: readonly Record<string, any>[];
+  }> {
     await this.#ended;
     return { signal: this.#process.signalCode, said: this.#said };
   }
@@ -56,6 +59,7 @@ export class Program {
     this.#process.kill('SIGTERM');
     const { signal } = await this.end();
     const { exitCode } = this.#process;
-    if (exitCode !== 0) throw new Error(`the program ended with ${exitCode ?? signal}: ${this.#errors}`);
+    if (exitCode !== 0)
+      throw new Error(`the program ended with ${exitCode ?? signal}: ${this.#errors}`);
   }
 }

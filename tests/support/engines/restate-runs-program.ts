@@ -18,7 +18,8 @@ export interface AskedOfRestateRuns {
 }
 
 const { store: url, sink, port } = JSON.parse(process.argv[2] as string) as AskedOfRestateRuns;
-const complain = (error: unknown): void => void process.stderr.write(`${(error as Error).message}\n`);
+const complain = (error: unknown): void =>
+  void process.stderr.write(`${(error as Error).message}\n`);
 
 const pay = payTool(async (key, what) => {
   const body = JSON.stringify({ key, what });

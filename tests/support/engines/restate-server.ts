@@ -10,7 +10,10 @@ const modules = join(import.meta.dirname, '../../../peers/node_modules');
 
 /** The server of Restate, where `npm ci --prefix peers` installed it for this machine. */
 export function restateProgram(): string | undefined {
-  const path = join(modules, `@restatedev/restate-server-${platform()}-${arch()}/bin/restate-server`);
+  const path = join(
+    modules,
+    `@restatedev/restate-server-${platform()}-${arch()}/bin/restate-server`,
+  );
   return existsSync(path) ? path : undefined;
 }
 
@@ -85,15 +88,26 @@ export class RestateServer {
   async register(port: number): Promise<void> {
     const body = JSON.stringify({ uri: `http://127.0.0.1:${port}`, force: true });
     const headers = { 'content-type': 'application/json' };
-    const answer = await fetch(`http://127.0.0.1:${this.#ports.admin}/deployments`, { method: 'POST', headers, body });
+    const answer = await fetch(`http://127.0.0.1:${this.#ports.admin}/deployments`, {
+      method: 'POST',
+      headers,
+      body,
+    });
     if (!answer.ok) throw new Error(await answer.text());
   }
 
   /** Starts an invocation. Returns its id. With the same key, a second send starts none. */
   async send(handler: string, input: unknown, key?: string): Promise<string> {
     const body = JSON.stringify(input);
-    const headers = { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) };
-    const answer = await fetch(`${this.#ingress}/${handler}/send`, { method: 'POST', headers, body });
+    const headers = {
+      'content-type': 'application/json',
+      ...(key !== undefined && { 'idempotency-key': key }),
+    };
+    const answer = await fetch(`${this.#ingress}/${handler}/send`, {
+      method: 'POST',
+      headers,
+      body,
+    });
     if (!answer.ok) throw new Error(await answer.text());
     return ((await answer.json()) as { readonly invocationId: string }).invocationId;
   }
@@ -107,7 +121,9 @@ export class RestateServer {
 
   /** The names of the steps in the journal of an invocation. */
   async stepsOf(invocation: string): Promise<readonly unknown[]> {
-    const rows = await this.query(`SELECT name FROM sys_journal WHERE id = '${invocation}' AND name IS NOT NULL`);
+    const rows = await this.query(
+      `SELECT name FROM sys_journal WHERE id = '${invocation}' AND name IS NOT NULL`,
+    );
     return rows.map(({ name }) => name);
   }
 
@@ -138,11 +154,12 @@ export class RestateServer {
   async #isReady(): Promise<boolean> {
     if (this.#process.exitCode !== null) throw new Error('the server of Restate ended');
     const answers = await Promise.all(
-      [`${this.#ingress}/restate/health`, `http://127.0.0.1:${this.#ports.admin}/health`].map((url) =>
-        fetch(url).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
+      [`${this.#ingress}/restate/health`, `http://127.0.0.1:${this.#ports.admin}/health`].map(
+        (url) =>
+          fetch(url).then(
+            ({ ok }) => ok,
+            () => false,
+          ),
       ),
     );
     return answers.every((ok) => ok);
@@ -150,7 +167,13 @@ export class RestateServer {
 }
 
 /** The settings in which a node differs from the others. */
-function settingsOf({ config, name, port, ports, forms }: Member): Readonly<Record<string, string>> {
+function settingsOf({
+  config,
+  name,
+  port,
+  ports,
+  forms,
+}: Member): Readonly<Record<string, string>> {
   const address = (of: number): string => `http://127.0.0.1:${of}`;
   return {
     RESTATE_CONFIG: config,

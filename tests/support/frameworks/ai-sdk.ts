@@ -14,17 +14,31 @@ export const startAiSdk: StartHeld = async (gate, pays) => {
     execute: (payment) => pays(payment),
   });
   const tools = assizeTools(gate, { pay }, { run: 'bills-of-may' });
-  const call = { type: 'tool-call', toolCallId: 'call-1', toolName: 'pay', input: JSON.stringify(ASKED) } as const;
+  const call = {
+    type: 'tool-call',
+    toolCallId: 'call-1',
+    toolName: 'pay',
+    input: JSON.stringify(ASKED),
+  } as const;
   const model = new MockLanguageModelV4({
     doGenerate: async ({ prompt }) => {
       const isPaid = prompt.at(-1)?.role === 'tool';
       const content = isPaid ? [{ type: 'text' as const, text: LAST_WORDS }] : [call];
-      const finishReason = { unified: isPaid ? ('stop' as const) : ('tool-calls' as const), raw: undefined };
+      const finishReason = {
+        unified: isPaid ? ('stop' as const) : ('tool-calls' as const),
+        raw: undefined,
+      };
       return { content, finishReason, usage, warnings: [] };
     },
   });
   const say = (messages: ModelMessage[]) =>
-    generateText({ model, tools, toolApproval: assizeApproval, messages, stopWhen: stepCountIs(5) });
+    generateText({
+      model,
+      tools,
+      toolApproval: assizeApproval,
+      messages,
+      stopWhen: stepCountIs(5),
+    });
   const asked: ModelMessage[] = [{ role: 'user', content: 'Pay the bill of eve.' }];
   asked.push(...(await say(asked)).responseMessages);
   const { waiting } = await assizeAnswers(tools, asked);

@@ -22,7 +22,11 @@ export interface Place {
 }
 
 /** Starts an agent of a framework whose model asks for a payment of 900 euros to eve. */
-export type StartHeld = (gate: Gate, pay: (payment: Payment) => Promise<string>, place: Place) => Promise<HeldRun>;
+export type StartHeld = (
+  gate: Gate,
+  pay: (payment: Payment) => Promise<string>,
+  place: Place,
+) => Promise<HeldRun>;
 
 /** The payment that each agent asks for, and its last words. */
 export const ASKED: Payment = { to: 'eve', euros: 900 };

@@ -27,7 +27,10 @@ export const startLangChain: StartHeld = async (gate, pays) => {
   return {
     page: value.assize.page,
     resume: async () => {
-      const { messages } = await agent.invoke(new Command({ resume: { [pause!.id]: { decisions: [] } } }), config);
+      const { messages } = await agent.invoke(
+        new Command({ resume: { [pause!.id]: { decisions: [] } } }),
+        config,
+      );
       return messages.at(-1)?.text ?? '';
     },
   };

@@ -15,9 +15,19 @@ export const startMastra: StartHeld = async (gate, pays) => {
   });
   const model = scriptedModel(packages, [{ id: 'call-1', tool: 'pay', args: ASKED }], LAST_WORDS);
   const tools = gatedTools(gate, { pay } as never);
-  const payer = new packages.Agent({ id: 'payer', name: 'Payer', instructions: 'Pay.', model, tools });
+  const payer = new packages.Agent({
+    id: 'payer',
+    name: 'Payer',
+    instructions: 'Pay.',
+    model,
+    tools,
+  });
   const storage = new packages.LibSQLStore({ id: 'state', url: ':memory:' });
-  const agent: MastraAgent = new packages.Mastra({ agents: { payer }, storage, logger: false }).getAgent('payer');
+  const agent: MastraAgent = new packages.Mastra({
+    agents: { payer },
+    storage,
+    logger: false,
+  }).getAgent('payer');
   const { runId } = await agent.generate('Pay the bill of eve.', {});
   const { runs } = await agent.listSuspendedRuns();
   const suspension = runs[0]?.toolCalls[0]?.suspendPayload as AssizeSuspension;

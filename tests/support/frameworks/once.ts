@@ -5,7 +5,9 @@ import { ASKED, LAST_WORDS, type StartHeld } from './held-run.ts';
 
 export const startOnce: StartHeld = async (gate, pay) => {
   const step = () =>
-    once(gate, { run: 'bill-of-may', key: 'pay', tool: 'pay', args: { ...ASKED } }, ({ args }) => pay(args));
+    once(gate, { run: 'bill-of-may', key: 'pay', tool: 'pay', args: { ...ASKED } }, ({ args }) =>
+      pay(args),
+    );
   const waiting: unknown = await step().catch((error: unknown) => error);
   if (!isAssizeError(waiting, 'call_pending')) throw waiting;
   return {

@@ -18,7 +18,9 @@ export const startOpenAIAgents: StartHeld = async (gate, pays) => {
   ]);
   const agent = new Agent({ name: 'clerk', model, tools: gatedTools(gate, [pay]) });
   const runner = new Runner({ tracingDisabled: true });
-  const { state } = await runner.run(agent, 'Pay the bill of eve.', { context: { runId: 'bills-of-may' } });
+  const { state } = await runner.run(agent, 'Pay the bill of eve.', {
+    context: { runId: 'bills-of-may' },
+  });
   const [held] = await heldCalls(state);
   return {
     page: held?.page ?? '',

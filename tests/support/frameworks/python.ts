@@ -44,7 +44,10 @@ export const startPython: StartHeld = async (_gate, pay, { url, token }) => {
     BANK: `http://127.0.0.1:${(bank.address() as AddressInfo).port}`,
   };
   const run = async () => {
-    const { stdout } = await promisify(execFile)('python3', ['-B', '-c', PROGRAM], { cwd: client, env });
+    const { stdout } = await promisify(execFile)('python3', ['-B', '-c', PROGRAM], {
+      cwd: client,
+      env,
+    });
     return stdout.trim();
   };
   return { page: await run(), resume: run };

@@ -12,7 +12,8 @@ interface Manifest {
   readonly peerDependencies?: Versions;
 }
 
-const manifestIn = (folder: string): Manifest => JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+const manifestIn = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
 
 /** The packages of each guide's framework. */
 export const FRAMEWORKS: Readonly<Record<string, readonly string[]>> = {
@@ -20,7 +21,11 @@ export const FRAMEWORKS: Readonly<Record<string, readonly string[]>> = {
   'ai-sdk': ['ai'],
   'openai-agents': ['@openai/agents'],
   mastra: ['@mastra/core', '@mastra/libsql'],
-  opentelemetry: ['@opentelemetry/api', '@opentelemetry/sdk-trace-base', '@opentelemetry/context-async-hooks'],
+  opentelemetry: [
+    '@opentelemetry/api',
+    '@opentelemetry/sdk-trace-base',
+    '@opentelemetry/context-async-hooks',
+  ],
 };
 
 /** Where `npm ci --prefix peers/oldest` installs the oldest versions. */
@@ -38,7 +43,9 @@ export interface Tested {
 
 export function testedVersions(name: string): Tested {
   const { devDependencies } = manifestIn('.');
-  const ranges = globSync('packages/*', { cwd: root }).map((folder) => manifestIn(folder).peerDependencies?.[name]);
+  const ranges = globSync('packages/*', { cwd: root }).map(
+    (folder) => manifestIn(folder).peerDependencies?.[name],
+  );
   return {
     oldest: manifestIn('peers/oldest').dependencies[name],
     newest: devDependencies[name] ?? manifestIn('peers').devDependencies[name],

@@ -23,7 +23,11 @@ const FIRST = action(4_000);
 const DIFFERENCE = [{ op: 'replace', path: '/args/amount', value: 40 }];
 
 /** A commit that amends a pending proposal, with a member or two that differ. */
-function amendedWith(rest: Members, pending: Members = {}, proposal: Members = {}): ErasureCase['ledger'] {
+function amendedWith(
+  rest: Members,
+  pending: Members = {},
+  proposal: Members = {},
+): ErasureCase['ledger'] {
   const blobs: BlobRow[] = [];
   const effectOf = (call: string) => ({ id: hashText(call), effect: salted(call, blobs) });
   const writer = new ChainWriter('t');
@@ -54,7 +58,12 @@ export function amendmentCases(): ErasureCase[] {
     verdict: 'valid',
     ledger: amendedWith(rest),
   });
-  const broken = (name: string, rest: Members, pending: Members = {}, proposal: Members = {}): ErasureCase => ({
+  const broken = (
+    name: string,
+    rest: Members,
+    pending: Members = {},
+    proposal: Members = {},
+  ): ErasureCase => ({
     name,
     verdict: '2 rule_broken',
     ledger: amendedWith(rest, pending, proposal),
@@ -79,11 +88,22 @@ export function amendmentCases(): ErasureCase[] {
     broken('other arguments without an amendment', { amended: undefined }),
     broken(
       'a built-in action',
-      { action: action(40, { name: 'assize.believe' }), ...of(action(4_000, { name: 'assize.believe' })) },
+      {
+        action: action(40, { name: 'assize.believe' }),
+        ...of(action(4_000, { name: 'assize.believe' })),
+      },
       {},
       { action: action(4_000, { name: 'assize.believe' }) },
     ),
-    { name: 'no first action', verdict: '2 malformed', ledger: amendedWith({ amended: { difference: [] } }) },
-    { name: 'no difference', verdict: '2 malformed', ledger: amendedWith({ amended: { action: FIRST } }) },
+    {
+      name: 'no first action',
+      verdict: '2 malformed',
+      ledger: amendedWith({ amended: { difference: [] } }),
+    },
+    {
+      name: 'no difference',
+      verdict: '2 malformed',
+      ledger: amendedWith({ amended: { action: FIRST } }),
+    },
   ];
 }

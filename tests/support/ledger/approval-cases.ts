@@ -24,7 +24,10 @@ const saw = (one: CounselorRecord, ...overridden: VectorItem[]): CounselorRecord
 });
 const over = (one: CounselorRecord): CounselorRecord => saw(one, BAD);
 /** An approver with a token that others made. */
-const madeBy = (one: CounselorRecord, ...token_by: string[]): CounselorRecord => ({ ...one, token_by });
+const madeBy = (one: CounselorRecord, ...token_by: string[]): CounselorRecord => ({
+  ...one,
+  token_by,
+});
 /** The last approver, with an override if a rule does not pass, and the vector. */
 function seeing(one: CounselorRecord, ...vector: VectorItem[]): [CounselorRecord, Members] {
   const broken = vector.filter(({ result }) => result !== 'pass');
@@ -49,9 +52,17 @@ class Case {
   step(approved_by: readonly CounselorRecord[] | undefined, rest: Members = {}): this {
     const at = second(this.writer.rows.length);
     if (Array.isArray(approved_by))
-      this.#given = approved_by.map((one, i) => ({ ...one, at: one.at ?? this.#given[i]?.at ?? at }));
+      this.#given = approved_by.map((one, i) => ({
+        ...one,
+        at: one.at ?? this.#given[i]?.at ?? at,
+      }));
     const given = Array.isArray(approved_by) ? this.#given : approved_by;
-    this.writer.add('pending_approval', { ...this.putUp, resolves: this.writer.head.id, approved_by: given, ...rest });
+    this.writer.add('pending_approval', {
+      ...this.putUp,
+      resolves: this.writer.head.id,
+      approved_by: given,
+      ...rest,
+    });
     return this;
   }
 
@@ -69,7 +80,10 @@ class Case {
 
   reject(rest: Members): this {
     const { proposal_id } = commitMembers();
-    this.writer.add('rejection', rejectionMembers({ proposal_id, resolves: this.writer.head.id, ...rest }));
+    this.writer.add(
+      'rejection',
+      rejectionMembers({ proposal_id, resolves: this.writer.head.id, ...rest }),
+    );
     return this;
   }
 
@@ -87,32 +101,59 @@ export function approvalCases(): ErasureCase[] {
     ledger: { rows: made.writer.rows, blobs: [], erased: [] },
   });
   const valid = (name: string, made: Case): ErasureCase => given(name, 'valid', made);
-  const broken = (name: string, seq: number, made: Case): ErasureCase => given(name, `${seq} rule_broken`, made);
+  const broken = (name: string, seq: number, made: Case): ErasureCase =>
+    given(name, `${seq} rule_broken`, made);
   const started = (rest: Members = {}): Case => new Case(3, rest).step([A]);
   const composed = { ...A, principal: 'dr-\u00e9' };
   const decomposed = { ...A, principal: 'dr-e\u0301' };
-  const named = (length: number): CounselorRecord => ({ ...A, principal: '\u{1f9d1}'.repeat(length / 2) });
+  const named = (length: number): CounselorRecord => ({
+    ...A,
+    principal: '\u{1f9d1}'.repeat(length / 2),
+  });
   return [
     valid('three approvals, and work goes on', started().step([A, B]).commit(C).other()),
     valid('eight approvals are asked for', new Case(8)),
-    valid('the second of three rejects', started().reject({ reason: 'counselor_rejected', counselor: B })),
-    valid('who approved before rejects', started().reject({ reason: 'counselor_rejected', counselor: A })),
+    valid(
+      'the second of three rejects',
+      started().reject({ reason: 'counselor_rejected', counselor: B }),
+    ),
+    valid(
+      'who approved before rejects',
+      started().reject({ reason: 'counselor_rejected', counselor: A }),
+    ),
     valid(
       'an approval finds a conflict',
       new Case(1, { freezes: ['/n'] }).reject({ reason: 'conflict', counselor: A }),
     ),
-    valid('the second approval finds one', started({ freezes: ['/n'] }).reject({ reason: 'conflict', counselor: B })),
-    broken('a conflict without a counselor', 2, new Case(1, { freezes: ['/n'] }).reject({ reason: 'conflict' })),
-    broken('a conflict under a frozen world', 2, new Case(1).reject({ reason: 'conflict', counselor: A })),
+    valid(
+      'the second approval finds one',
+      started({ freezes: ['/n'] }).reject({ reason: 'conflict', counselor: B }),
+    ),
+    broken(
+      'a conflict without a counselor',
+      2,
+      new Case(1, { freezes: ['/n'] }).reject({ reason: 'conflict' }),
+    ),
+    broken(
+      'a conflict under a frozen world',
+      2,
+      new Case(1).reject({ reason: 'conflict', counselor: A }),
+    ),
     broken(
       'a conflict that another channel finds',
       2,
-      new Case(1, { freezes: ['/n'] }).reject({ reason: 'conflict', counselor: { ...A, as: 'clerk' } }),
+      new Case(1, { freezes: ['/n'] }).reject({
+        reason: 'conflict',
+        counselor: { ...A, as: 'clerk' },
+      }),
     ),
     broken(
       'a conflict after the expiry',
       2,
-      new Case(1, { freezes: ['/n'], expires: second(2) }).reject({ reason: 'conflict', counselor: A }),
+      new Case(1, { freezes: ['/n'], expires: second(2) }).reject({
+        reason: 'conflict',
+        counselor: A,
+      }),
     ),
     broken(
       'another reason after an approval',
@@ -121,24 +162,55 @@ export function approvalCases(): ErasureCase[] {
     ),
     valid('it expires between two', started({ expires: second(3) }).reject({ reason: 'expired' })),
     valid('all override', new Case(2).step([over(A)]).commit(over(B))),
-    broken('the first one overrides alone, and all passes now', 3, new Case(2).step([over(A)]).commit(B)),
-    broken('the second of three does not override', 3, new Case(3).step([over(A)]).step([over(A), B])),
+    broken(
+      'the first one overrides alone, and all passes now',
+      3,
+      new Case(2).step([over(A)]).commit(B),
+    ),
+    broken(
+      'the second of three does not override',
+      3,
+      new Case(3).step([over(A)]).step([over(A), B]),
+    ),
     broken('the second of three overrides alone', 3, new Case(3).step([A]).step([A, over(B)])),
     broken('the second of three overrides something else', 3, otherOverride()),
-    broken('a violation that nobody overrides', 2, new Case(1).commit(A, { detection_vector: [GOOD, BAD] })),
+    broken(
+      'a violation that nobody overrides',
+      2,
+      new Case(1).commit(A, { detection_vector: [GOOD, BAD] }),
+    ),
     broken('an override that names nothing', 2, new Case(1).commit({ ...A, override: true })),
     broken('an override of an empty list', 2, new Case(1).commit(saw(A))),
     broken('overridden, and no override', 2, new Case(1).commit({ ...A, overridden: [BAD] })),
     broken('the first override names nothing', 2, new Case(2).step([{ ...A, override: true }])),
     valid('one overrides alone, where one approves', new Case(1).commit(...seeing(A, GOOD, BAD))),
-    broken('the commit leaves out who approved', 3, new Case(2).step([A]).commit(B, { approved_by: undefined })),
-    broken('the commit names another one', 3, new Case(2).step([A]).commit(B, { approved_by: [C] })),
-    broken('the commit names somebody, where one approves', 2, new Case(1).commit(A, { approved_by: [B] })),
-    broken('the commit leaves out an override', 3, new Case(2).step([over(A)]).commit(over(B), { approved_by: [A] })),
+    broken(
+      'the commit leaves out who approved',
+      3,
+      new Case(2).step([A]).commit(B, { approved_by: undefined }),
+    ),
+    broken(
+      'the commit names another one',
+      3,
+      new Case(2).step([A]).commit(B, { approved_by: [C] }),
+    ),
+    broken(
+      'the commit names somebody, where one approves',
+      2,
+      new Case(1).commit(A, { approved_by: [B] }),
+    ),
+    broken(
+      'the commit leaves out an override',
+      3,
+      new Case(2).step([over(A)]).commit(over(B), { approved_by: [A] }),
+    ),
     broken('a direct commit names who approved', 1, direct()),
     broken('another time than that of the entry', 2, new Case(2).step([{ ...A, at: second(1) }])),
     broken('no time', 2, new Case(2).step([A], { approved_by: [A] })),
-    valid('a footprint is frozen, and other work goes on between', new Case(2, { freezes: ['/n'] }).step([A]).other()),
+    valid(
+      'a footprint is frozen, and other work goes on between',
+      new Case(2, { freezes: ['/n'] }).step([A]).other(),
+    ),
     broken('one approval of two commits', 2, new Case(2).commit(A)),
     broken('two of three commit', 3, started().commit(B)),
     broken('three of two: the last is no commit', 3, new Case(2).step([A]).step([A, B])),
@@ -152,18 +224,42 @@ export function approvalCases(): ErasureCase[] {
     broken('one approves twice', 3, started().step([A, A])),
     broken('one approves twice, and commits', 3, new Case(2).step([A]).commit(A)),
     broken('one approves twice, and overrides the second time', 3, started().step([A, over(A)])),
-    broken('one approves twice, in two forms of Unicode', 3, new Case(2).step([composed]).commit(decomposed)),
+    broken(
+      'one approves twice, in two forms of Unicode',
+      3,
+      new Case(2).step([composed]).commit(decomposed),
+    ),
     broken(
       'one approves twice, in two forms, before the last',
       3,
       new Case(3).step([composed]).step([composed, decomposed]),
     ),
     valid('one has a token of another person', new Case(2).step([madeBy(A, 'x')]).commit(B)),
-    broken('the maker of the first token approves', 3, new Case(2).step([madeBy(A, B.principal)]).commit(B)),
-    broken('one approves by a token of the first', 3, new Case(2).step([A]).commit(madeBy(B, 'x', A.principal))),
-    broken('one made both tokens', 3, new Case(3).step([madeBy(A, 'x')]).step([madeBy(A, 'x'), madeBy(B, 'x')])),
-    broken('the maker of a token has a longer name', 3, new Case(2).step([A]).commit(madeBy(B, 'x'.repeat(513)))),
-    given('the maker of a token is a number', '2 malformed', new Case(1).commit({ ...A, token_by: [1] } as never)),
+    broken(
+      'the maker of the first token approves',
+      3,
+      new Case(2).step([madeBy(A, B.principal)]).commit(B),
+    ),
+    broken(
+      'one approves by a token of the first',
+      3,
+      new Case(2).step([A]).commit(madeBy(B, 'x', A.principal)),
+    ),
+    broken(
+      'one made both tokens',
+      3,
+      new Case(3).step([madeBy(A, 'x')]).step([madeBy(A, 'x'), madeBy(B, 'x')]),
+    ),
+    broken(
+      'the maker of a token has a longer name',
+      3,
+      new Case(2).step([A]).commit(madeBy(B, 'x'.repeat(513))),
+    ),
+    given(
+      'the maker of a token is a number',
+      '2 malformed',
+      new Case(1).commit({ ...A, token_by: [1] } as never),
+    ),
     valid('a name of 512 UTF-16 units', new Case(2).step([named(512)]).commit(A)),
     broken('the second name is longer', 3, new Case(2).step([A]).commit(named(514))),
     broken('the first name is longer', 3, new Case(2).step([named(514)]).commit(A)),
@@ -174,14 +270,31 @@ export function approvalCases(): ErasureCase[] {
     broken('the last one overrides alone', 3, new Case(2).step([A]).commit(over(B))),
     valid(
       'each has overridden all that does not pass',
-      new Case(2).step([saw(A, BAD, WORSE)]).commit(saw(B, WORSE, BAD), { detection_vector: [GOOD, BAD] }),
+      new Case(2)
+        .step([saw(A, BAD, WORSE)])
+        .commit(saw(B, WORSE, BAD), { detection_vector: [GOOD, BAD] }),
     ),
-    broken('the second one overrides fewer', 3, new Case(2).step([saw(A, BAD, WORSE)]).commit(...seeing(B, GOOD, BAD))),
-    broken('all passes again, without an override', 3, new Case(2).step([saw(A, BAD)]).commit(...seeing(B, GOOD))),
-    valid('all passes again', new Case(2).step([saw(A, BAD)]).commit(saw(B, BAD), { detection_vector: [GOOD] })),
+    broken(
+      'the second one overrides fewer',
+      3,
+      new Case(2).step([saw(A, BAD, WORSE)]).commit(...seeing(B, GOOD, BAD)),
+    ),
+    broken(
+      'all passes again, without an override',
+      3,
+      new Case(2).step([saw(A, BAD)]).commit(...seeing(B, GOOD)),
+    ),
+    valid(
+      'all passes again',
+      new Case(2).step([saw(A, BAD)]).commit(saw(B, BAD), { detection_vector: [GOOD] }),
+    ),
     valid('in other words of the rule that escalated', otherWords('BAD')),
     broken('in other words of another rule', 3, otherWords('GOOD')),
-    broken('the first one has not overridden it', 3, new Case(2).step([saw(A, BAD)]).commit(...seeing(B, BAD, WORSE))),
+    broken(
+      'the first one has not overridden it',
+      3,
+      new Case(2).step([saw(A, BAD)]).commit(...seeing(B, BAD, WORSE)),
+    ),
     broken(
       'in other words, by a rule that did not escalate',
       3,
@@ -197,7 +310,11 @@ export function approvalCases(): ErasureCase[] {
     ),
     broken('approved from the beginning', 1, new Case(2, { approved_by: [A] })),
     broken('nobody has approved, and a list says so', 1, new Case(2, { approved_by: [] })),
-    broken('what was put up before is put up again', 5, started().step([A, B]).commit(C).step([A, B, C])),
+    broken(
+      'what was put up before is put up again',
+      5,
+      started().step([A, B]).commit(C).step([A, B, C]),
+    ),
     broken('the first one is approved again, which somebody has', 3, twice()),
     broken('while something else freezes the world', 3, beside()),
     broken('work between two, under a frozen world', 3, started().other()),
@@ -210,8 +327,14 @@ export function approvalCases(): ErasureCase[] {
       invariant_id: 'ANOTHER',
       expires: second(90),
       policy: { digest: 'a'.repeat(64), decision: 'needs_approval' },
-    }).map(([member, value]) => broken(`${member} is another`, 2, new Case().step([A], { [member]: value }))),
-    broken('expires is left out', 2, new Case(3, { expires: second(90) }).step([A], { expires: undefined })),
+    }).map(([member, value]) =>
+      broken(`${member} is another`, 2, new Case().step([A], { [member]: value })),
+    ),
+    broken(
+      'expires is left out',
+      2,
+      new Case(3, { expires: second(90) }).step([A], { expires: undefined }),
+    ),
     broken('approvals are left out', 2, new Case().step([A], { approvals: undefined })),
     broken('the proposal is another, and its digest', 2, new Case().step([A], otherProposal())),
     broken('the head is another', 2, new Case().step([A], { head: 'e'.repeat(64) })),
@@ -219,7 +342,11 @@ export function approvalCases(): ErasureCase[] {
       given(`approvals of ${approvals}`, '1 malformed', new Case(1, { approvals })),
     ),
     given('approved by no list', '2 malformed', new Case().step('dr-a' as never)),
-    given('approved by no counselor', '2 malformed', new Case().step([{ principal: 'dr-a' } as never])),
+    given(
+      'approved by no counselor',
+      '2 malformed',
+      new Case().step([{ principal: 'dr-a' } as never]),
+    ),
   ];
 }
 

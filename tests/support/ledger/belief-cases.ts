@@ -2,7 +2,15 @@
  * Ledgers that record fact changes: honest ones, erased ones, and the honest one corrupted in one
  * way each.
  */
-import { type BeliefChange, type BlobRow, type ErasedRow, type Hash, OPEN_END, OPEN_START, storeSalted } from '#ledger';
+import {
+  type BeliefChange,
+  type BlobRow,
+  type ErasedRow,
+  type Hash,
+  OPEN_END,
+  OPEN_START,
+  storeSalted,
+} from '#ledger';
 import type { ErasureCase, Ledger } from './erasure-cases.ts';
 import {
   ChainWriter,
@@ -29,7 +37,11 @@ export const MEDICATION: { readonly [name: string]: string } = {
 };
 /** The same in a branch. */
 export const TRIED: { readonly [name: string]: string } = { ...MEDICATION, branch: 't' };
-export const ALLERGY: { readonly [name: string]: string } = { space: 's', subject: 'alice', predicate: 'allergy' };
+export const ALLERGY: { readonly [name: string]: string } = {
+  space: 's',
+  subject: 'alice',
+  predicate: 'allergy',
+};
 
 /** Where what stands in the honest one. */
 const AT = { said: 1, contested: 2, taken: 3, pending: 4, approved: 5 };
@@ -56,7 +68,12 @@ export class Beliefs {
     };
   }
 
-  change(partition: { readonly [name: string]: string }, version: number, at: number, rest: Members): Members {
+  change(
+    partition: { readonly [name: string]: string },
+    version: number,
+    at: number,
+    rest: Members,
+  ): Members {
     return {
       partition: salted(partition, this.blobs),
       version,
@@ -70,7 +87,12 @@ export class Beliefs {
 
   /** A row that a branch takes over. */
   inherited(fact_id: string, object: string, rest: Members = {}): Members {
-    const row = { system_time_start: second(0), entry_id: HASH, seq: 1, cardinality: 'single-valued' };
+    const row = {
+      system_time_start: second(0),
+      entry_id: HASH,
+      seq: 1,
+      cardinality: 'single-valued',
+    };
     return this.row(fact_id, object, { provenance_id: `w:${HASH}#0`, ...row, ...rest });
   }
 
@@ -78,7 +100,12 @@ export class Beliefs {
   begun(rest: Members = {}): Members {
     const rows = [
       this.inherited('p', 'penicillin', { valid_to: second(0) }),
-      this.inherited('q', 'none', { valid_from: second(0), seq: 4, asserted_seq: 3, cardinality: 'multi-valued' }),
+      this.inherited('q', 'none', {
+        valid_from: second(0),
+        seq: 4,
+        asserted_seq: 3,
+        cardinality: 'multi-valued',
+      }),
     ];
     return this.change(TRIED, 5, AT.said, {
       inherit: { until: second(0), rows },
@@ -91,7 +118,12 @@ export class Beliefs {
   /** An assertion, a contradiction next to another fact, a retraction, and an approved fact. */
   honest(): Loose[][] {
     const valid = { valid_from: second(-60), valid_to: second(60), asserted_from: second(-60) };
-    const lost = { row_kind: 'audit', resolution_id: 'r', provenance_id: 'w:@0 + w:@1', confidence: 0.5 };
+    const lost = {
+      row_kind: 'audit',
+      resolution_id: 'r',
+      provenance_id: 'w:@0 + w:@1',
+      confidence: 0.5,
+    };
     return [
       [this.change(MEDICATION, 1, AT.said, { insert: [this.row('a', 'penicillin', valid)] })],
       [
@@ -99,19 +131,35 @@ export class Beliefs {
           close: [{ fact_id: 'a', system_time_start: second(AT.said) }],
           insert: [
             this.row('audit::a::0', 'a witness', { ...valid, ...lost, lineage: 'a' }),
-            this.row('b', 'none', { ...valid, asserted_seq: 2, confidence: 0, provenance_id: '2*t:policy:v1*w:@1' }),
+            this.row('b', 'none', {
+              ...valid,
+              asserted_seq: 2,
+              confidence: 0,
+              provenance_id: '2*t:policy:v1*w:@1',
+            }),
           ],
         }),
         // Of many values, and one was said before: a partition has a time of its own.
         this.change(ALLERGY, 7, AT.contested + 100, {
           cardinality: 'multi-valued',
           insert: ['lww-valid', 'evi', 'await', 'rule'].map((strategy) =>
-            this.row(`c-${strategy}`, strategy, { resolution_strategy_id: strategy, asserted_seq: 6 }),
+            this.row(`c-${strategy}`, strategy, {
+              resolution_strategy_id: strategy,
+              asserted_seq: 6,
+            }),
           ),
         }),
       ],
-      [this.change(MEDICATION, 3, AT.taken, { close: [{ fact_id: 'b', system_time_start: second(AT.contested) }] })],
-      [this.change(ALLERGY, 8, AT.approved + 200, { insert: [this.row('d', 'nuts', { asserted_seq: 8 })] })],
+      [
+        this.change(MEDICATION, 3, AT.taken, {
+          close: [{ fact_id: 'b', system_time_start: second(AT.contested) }],
+        }),
+      ],
+      [
+        this.change(ALLERGY, 8, AT.approved + 200, {
+          insert: [this.row('d', 'nuts', { asserted_seq: 8 })],
+        }),
+      ],
     ];
   }
 }
@@ -134,13 +182,21 @@ function written(changes: readonly unknown[], contested: Members = {}): ChainWri
   return writer;
 }
 
-function ledgerOf({ rows }: ChainWriter, blobs: readonly BlobRow[], gone: readonly ErasedRow[] = []): Ledger {
+function ledgerOf(
+  { rows }: ChainWriter,
+  blobs: readonly BlobRow[],
+  gone: readonly ErasedRow[] = [],
+): Ledger {
   const erased = new Set(gone.map(({ hash }) => hash));
   return { rows, blobs: blobs.filter(({ hash }) => !erased.has(hash)), erased: gone };
 }
 
 /** The honest ledger with corrupted changes: by commit, by partition. */
-function spoilt(name: string, verdict: string, spoil: (changes: Loose[][], made: Beliefs) => unknown): ErasureCase {
+function spoilt(
+  name: string,
+  verdict: string,
+  spoil: (changes: Loose[][], made: Beliefs) => unknown,
+): ErasureCase {
   const made = new Beliefs();
   const changes = made.honest();
   spoil(changes, made);
@@ -150,17 +206,28 @@ function spoilt(name: string, verdict: string, spoil: (changes: Loose[][], made:
 /** A member of a change or of its first row that is not what it should be, or is not there. */
 function member(of: 'change' | 'row' | 'key', name: string, ...values: unknown[]): ErasureCase[] {
   return values.map((value) =>
-    spoilt(`${of} with ${name} ${JSON.stringify(value) ?? 'absent'}`, `${AT.contested} malformed`, (changes) => {
-      const change = changes[1]![0]!;
-      const object = of === 'change' ? change : of === 'row' ? change['insert'][0] : change['close'][0];
-      if (value === undefined) delete object[name];
-      else object[name] = value;
-    }),
+    spoilt(
+      `${of} with ${name} ${JSON.stringify(value) ?? 'absent'}`,
+      `${AT.contested} malformed`,
+      (changes) => {
+        const change = changes[1]![0]!;
+        const object =
+          of === 'change' ? change : of === 'row' ? change['insert'][0] : change['close'][0];
+        if (value === undefined) delete object[name];
+        else object[name] = value;
+      },
+    ),
   );
 }
 
 const NO_COLUMN: readonly unknown[] = [undefined, '', 'a\0b', 1, null];
-const NO_TIME: readonly unknown[] = [undefined, '2026-03-23', '2026-02-30T00:00:00.000000Z', 5, null];
+const NO_TIME: readonly unknown[] = [
+  undefined,
+  '2026-03-23',
+  '2026-02-30T00:00:00.000000Z',
+  5,
+  null,
+];
 const NO_COUNT: readonly unknown[] = [undefined, 0, -1, 1.5, '1', null];
 const NO_REFERENCE: readonly unknown[] = [
   undefined,
@@ -196,7 +263,15 @@ function forms(): ErasureCase[] {
     ...member('row', 'resolution_id', ...NO_COLUMN),
     ...member('row', 'row_kind', undefined, 'current', 'lost', null),
     ...member('row', 'valid_from', ...NO_TIME, OPEN_END, second(60), second(61)),
-    ...member('row', 'valid_to', ...NO_TIME, OPEN_START, second(-60), '2026-12-31', '9999-01-01T00:00:00.000000Z'),
+    ...member(
+      'row',
+      'valid_to',
+      ...NO_TIME,
+      OPEN_START,
+      second(-60),
+      '2026-12-31',
+      '9999-01-01T00:00:00.000000Z',
+    ),
     ...member('row', 'confidence', undefined, -0.1, 1.1, '1', true, null),
     ...member('row', 'resolution_strategy_id', undefined, 'first', null),
     ...member('row', 'asserted_seq', ...NO_COUNT, 3),
@@ -207,11 +282,15 @@ function forms(): ErasureCase[] {
     }),
     // No row was asserted later than it.
     ...NO_COUNT.map((version) =>
-      spoilt(`version ${JSON.stringify(version)} of a change without rows`, `${AT.taken} malformed`, (changes) => {
-        const [change] = changes[2] as [Loose];
-        if (version === undefined) delete change['version'];
-        else change['version'] = version;
-      }),
+      spoilt(
+        `version ${JSON.stringify(version)} of a change without rows`,
+        `${AT.taken} malformed`,
+        (changes) => {
+          const [change] = changes[2] as [Loose];
+          if (version === undefined) delete change['version'];
+          else change['version'] = version;
+        },
+      ),
     ),
     spoilt('beliefs that are no list', list, (changes) => {
       changes[1] = {} as never;
@@ -226,30 +305,48 @@ function pendingWith(name: string): ErasureCase {
   const writer = new ChainWriter('t');
   writer.add('root', rootMembers({ n: 0 }));
   const [beliefs] = made.honest();
-  writer.add('pending_approval', pendingMembers({}, { delta: { state: [], effects: [], beliefs } }));
+  writer.add(
+    'pending_approval',
+    pendingMembers({}, { delta: { state: [], effects: [], beliefs } }),
+  );
   return { name, verdict: '1 malformed', ledger: ledgerOf(writer, made.blobs) };
 }
 
 /** Contradictions that need an approver: the time of their assertion, next to their questions. */
 function contradictions(): ErasureCase[] {
-  const questioned = (name: string, verdict: string, rest: Members, pending: Members = {}): ErasureCase => {
+  const questioned = (
+    name: string,
+    verdict: string,
+    rest: Members,
+    pending: Members = {},
+  ): ErasureCase => {
     const blobs: BlobRow[] = [];
     const writer = new ChainWriter('t');
     writer.add('root', rootMembers({ n: 0 }));
     const proposal = { questions: salted(['who is right'], blobs), ...rest };
-    writer.add('pending_approval', pendingMembers({ reason: 'contradiction', freezes: [], ...pending }, proposal));
+    writer.add(
+      'pending_approval',
+      pendingMembers({ reason: 'contradiction', freezes: [], ...pending }, proposal),
+    );
     return { name, verdict, ledger: ledgerOf(writer, blobs) };
   };
   return [
     questioned('a contradiction', 'valid', {}),
-    questioned('a contradiction that was said before it was put up', 'valid', { said_at: second(-9) }),
+    questioned('a contradiction that was said before it was put up', 'valid', {
+      said_at: second(-9),
+    }),
     ...NO_TIME.slice(1).map((value) =>
       questioned(`a contradiction that was said at ${JSON.stringify(value)}`, '1 malformed', {
         said_at: value as never,
       }),
     ),
     questioned('questions in place', '1 malformed', { questions: ['who is right'] as never }),
-    questioned('questions of what is no contradiction', '1 rule_broken', {}, { reason: 'invariant_escalated' }),
+    questioned(
+      'questions of what is no contradiction',
+      '1 rule_broken',
+      {},
+      { reason: 'invariant_escalated' },
+    ),
     questioned('a contradiction that freezes', '1 rule_broken', {}, { freezes: ['/n'] }),
   ];
 }
@@ -294,7 +391,9 @@ function builtIn(): ErasureCase[] {
     const made = new Beliefs();
     const role = { name: 'assize', params: {} };
     const args =
-      action === 'assize.revoke' ? { writ: HASH, reason: 'r' } : { settled: [], discarded: [{ id: HASH, cost: {} }] };
+      action === 'assize.revoke'
+        ? { writ: HASH, reason: 'r' }
+        : { settled: [], discarded: [{ id: HASH, cost: {} }] };
     const writer = written(made.honest(), { action: { name: action, role, args } });
     return {
       name: `${action} with beliefs`,
@@ -418,7 +517,11 @@ function gone(): ErasureCase[] {
 }
 
 /** The honest one, with the first change of a branch spoilt beside what is said first. */
-function begun(name: string, verdict: string, spoil: (change: Loose, made: Beliefs) => unknown): ErasureCase {
+function begun(
+  name: string,
+  verdict: string,
+  spoil: (change: Loose, made: Beliefs) => unknown,
+): ErasureCase {
   return spoilt(name, verdict, (changes, made) => {
     const change: Loose = made.begun();
     spoil(change, made);
@@ -431,11 +534,15 @@ function inheritances(): ErasureCase[] {
   const [malformed, broken] = [`${AT.said} malformed`, `${AT.said} rule_broken`];
   const with_ = (of: 'inherit' | 'row', name: string, ...values: unknown[]): ErasureCase[] =>
     values.map((value) =>
-      begun(`inherited ${of} with ${name} ${JSON.stringify(value) ?? 'absent'}`, malformed, ({ inherit }) => {
-        const object = of === 'row' ? inherit.rows[1] : inherit;
-        if (value === undefined) delete object[name];
-        else object[name] = value;
-      }),
+      begun(
+        `inherited ${of} with ${name} ${JSON.stringify(value) ?? 'absent'}`,
+        malformed,
+        ({ inherit }) => {
+          const object = of === 'row' ? inherit.rows[1] : inherit;
+          if (value === undefined) delete object[name];
+          else object[name] = value;
+        },
+      ),
     );
   const naming = (name: string, verdict: string, value: unknown): ErasureCase =>
     begun(name, verdict, (change, { blobs }) => {
@@ -444,7 +551,12 @@ function inheritances(): ErasureCase[] {
   return [
     begun('what a branch begins with', 'valid', () => undefined),
     begun('a branch that begins with nothing, where there was something', 'valid', (change) => {
-      Object.assign(change, { version: 1, close: [], insert: [], inherit: { until: second(0), rows: [] } });
+      Object.assign(change, {
+        version: 1,
+        close: [],
+        insert: [],
+        inherit: { until: second(0), rows: [] },
+      });
     }),
     begun('a branch whose source never had it', 'valid', (change) => {
       delete change['inherit'];
@@ -488,7 +600,9 @@ function inheritances(): ErasureCase[] {
     begun('a row that began later', broken, ({ inherit }) => {
       inherit.rows[0].system_time_start = second(0).replace('.000000', '.000001');
     }),
-    begun('a row taken over twice', broken, ({ inherit }) => inherit.rows.push({ ...inherit.rows[0] })),
+    begun('a row taken over twice', broken, ({ inherit }) =>
+      inherit.rows.push({ ...inherit.rows[0] }),
+    ),
     begun('a row closed that is not taken over', broken, ({ close }) => {
       close[0].fact_id = 'x';
     }),
@@ -509,5 +623,13 @@ function inheritances(): ErasureCase[] {
 }
 
 export function beliefCases(): ErasureCase[] {
-  return [...fine(), ...forms(), ...contradictions(), ...rules(), ...inheritances(), ...contents(), ...gone()];
+  return [
+    ...fine(),
+    ...forms(),
+    ...contradictions(),
+    ...rules(),
+    ...inheritances(),
+    ...contents(),
+    ...gone(),
+  ];
 }

@@ -57,7 +57,10 @@ async function storeOf({ rows, blobs }: Pick<Ledger, 'rows' | 'blobs'>): Promise
 }
 
 /** A checkpoint of all entries, cosigned by the witness. */
-export async function signedCheckpoint(store: LedgerStore & LogStore, isWitnessed = true): Promise<string> {
+export async function signedCheckpoint(
+  store: LedgerStore & LogStore,
+  isWitnessed = true,
+): Promise<string> {
   await integrateLog(store);
   const signed = signCheckpoint(await logHead(store), LOG);
   if (!isWitnessed) return signed;
@@ -72,25 +75,42 @@ export async function bundleOf(
   more: Partial<Parameters<typeof makeBundle>[1]> = {},
 ) {
   const checkpoint = more.checkpoint ?? (await signedCheckpoint(store));
-  return makeBundle(store, { scope, logKey: LOG, witnesses: [WITNESS], madeAt: MADE_AT, ...more, checkpoint });
+  return makeBundle(store, {
+    scope,
+    logKey: LOG,
+    witnesses: [WITNESS],
+    madeAt: MADE_AT,
+    ...more,
+    checkpoint,
+  });
 }
 
 /** The texts of the files of a bundle. */
 export type Texts = Record<string, string>;
 
 export function textsOf(zip: Uint8Array): Texts {
-  return Object.fromEntries(Object.entries(unzipSync(zip)).map(([name, bytes]) => [name, strFromU8(bytes)]));
+  return Object.fromEntries(
+    Object.entries(unzipSync(zip)).map(([name, bytes]) => [name, strFromU8(bytes)]),
+  );
 }
 
 /** A zip of these files. `isListed`: with a manifest that agrees with them. */
 export function zipOf(texts: Texts, isListed = true): Uint8Array {
-  const files = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, strToU8(text)]));
+  const files = Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [name, strToU8(text)]),
+  );
   if (isListed && files['manifest.json'] !== undefined) {
     const listed = Object.entries(files)
       .filter(([name]) => name !== 'manifest.json' && name !== 'verify.html')
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, bytes]) => [name, { bytes: bytes.length, sha256: Buffer.from(hashBytes(bytes)).toString('hex') }]);
-    const manifest = { ...JSON.parse(texts['manifest.json'] as string), files: Object.fromEntries(listed) };
+      .map(([name, bytes]) => [
+        name,
+        { bytes: bytes.length, sha256: Buffer.from(hashBytes(bytes)).toString('hex') },
+      ]);
+    const manifest = {
+      ...JSON.parse(texts['manifest.json'] as string),
+      files: Object.fromEntries(listed),
+    };
     files['manifest.json'] = strToU8(`${JSON.stringify(sorted(manifest))}\n`);
   }
   return zipSync(files);

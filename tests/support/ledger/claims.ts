@@ -40,8 +40,14 @@ export function claimsOf({
     }),
     initial: { euros: 0, claimant: '', approvers: [], loads: { u: 0, v: 0 } },
     counselors: { doctor: (principal: string) => principal.startsWith('dr-') },
-    processes: { claiming: { writes: ['/euros', '/claimant'] }, loading: { writes: ['/loads/{load}'] } },
-    roles: { clerk: { processes: ['claiming'] }, loader: { params: ['load'], processes: ['loading'] } },
+    processes: {
+      claiming: { writes: ['/euros', '/claimant'] },
+      loading: { writes: ['/loads/{load}'] },
+    },
+    roles: {
+      clerk: { processes: ['claiming'] },
+      loader: { params: ['load'], processes: ['loading'] },
+    },
     actions: {
       claim: {
         process: 'claiming',
@@ -64,7 +70,9 @@ export function claimsOf({
         'NAMES',
         ['/euros', '/approvers'],
         ({ euros, approvers }: any) =>
-          euros === 0 || approvers.length >= names ? pass : escalate(`${approvers.length} names are too few`),
+          euros === 0 || approvers.length >= names
+            ? pass
+            : escalate(`${approvers.length} names are too few`),
         {
           channel: 'doctor',
           approvals,
@@ -82,7 +90,9 @@ export function claimsOf({
           approvers.includes(claimant) ? reject(`${claimant} approves the own claim`) : pass,
         final === 'NO_SELF' ? { final: true } : { overridable },
       ),
-      each('LEVEL', '/loads/*', optionsOf('LEVEL'), (load: number) => (load < 5 ? pass : escalate(`${load}`))),
+      each('LEVEL', '/loads/*', optionsOf('LEVEL'), (load: number) =>
+        load < 5 ? pass : escalate(`${load}`),
+      ),
     ],
   });
 }

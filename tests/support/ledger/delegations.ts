@@ -31,10 +31,20 @@ export const DOCTOR = { principal: 'dr-who', method: 'test' } as const;
 
 type Options = Partial<AssizeOptions> & { readonly create?: CreateOptions };
 
-export async function begun({ create, ...options }: Options = {}, store: FaultyStore = new FaultyStore()) {
+export async function begun(
+  { create, ...options }: Options = {},
+  store: FaultyStore = new FaultyStore(),
+) {
   const clock = new HandClock();
-  const assize = runtimeOver(store, [desk, apart], { ...options, ports: { clock, ...options.ports } });
-  const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [granted, worker], ...create });
+  const assize = runtimeOver(store, [desk, apart], {
+    ...options,
+    ports: { clock, ...options.ports },
+  });
+  const trajectory = await assize.create(desk, {
+    trajectoryId: 't',
+    writs: [granted, worker],
+    ...create,
+  });
   return { store, clock, assize, trajectory };
 }
 
@@ -55,9 +65,12 @@ export function task(rest: Partial<DelegationInput & GrantToSign> = {}): Delegat
   return { ...usual, ...rest } as DelegationInput;
 }
 
-export const pay = (usd: number, writ: ProposalInput['writ']): ProposalInput => intent('pay', { usd }, writ as Writ);
-export const nameOf = (ruling: Ruling): string => (ruling.ruling === 'rejected' ? ruling.reason : ruling.ruling);
-export const pendingOf = (ruling: Ruling): string => (ruling.ruling === 'escalated' ? ruling.pending : '');
+export const pay = (usd: number, writ: ProposalInput['writ']): ProposalInput =>
+  intent('pay', { usd }, writ as Writ);
+export const nameOf = (ruling: Ruling): string =>
+  ruling.ruling === 'rejected' ? ruling.reason : ruling.ruling;
+export const pendingOf = (ruling: Ruling): string =>
+  ruling.ruling === 'escalated' ? ruling.pending : '';
 
 export async function codeOf(attempt: Promise<unknown>): Promise<string> {
   const error = await attempt.then(
@@ -68,7 +81,10 @@ export async function codeOf(attempt: Promise<unknown>): Promise<string> {
 }
 
 /** The code of an error, with the knowledge that nothing was recorded. */
-export async function refusal(store: LedgerStore, attempt: () => Promise<unknown>): Promise<string> {
+export async function refusal(
+  store: LedgerStore,
+  attempt: () => Promise<unknown>,
+): Promise<string> {
   const before = await store.trajectories();
   const code = await codeOf(attempt());
   expect(await store.trajectories()).toEqual(before);

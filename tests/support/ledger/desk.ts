@@ -87,7 +87,8 @@ export function deskOf(freeze: 'world' | 'footprint' | 'reserve' = 'world', vers
         process: 'keeping',
         args: z.object({ value: z.unknown() }),
         apply: (state, { value }, { observations }) => {
-          state.data = observations.length === 0 ? value : (observations.map((seen) => seen.value) as never);
+          state.data =
+            observations.length === 0 ? value : (observations.map((seen) => seen.value) as never);
         },
       },
       fail: {
@@ -99,9 +100,14 @@ export function deskOf(freeze: 'world' | 'footprint' | 'reserve' = 'world', vers
       },
     },
     invariants: ({ invariant }) => [
-      invariant('TEN_AT_MOST', ['/n'], ({ n }) => (n <= 10 ? pass : reject(`${n} is more than ten`)), {
-        overridable: true,
-      }),
+      invariant(
+        'TEN_AT_MOST',
+        ['/n'],
+        ({ n }) => (n <= 10 ? pass : reject(`${n} is more than ten`)),
+        {
+          overridable: true,
+        },
+      ),
       invariant(
         'ASKED_IS_APPROVED',
         ['/asked', '/approved', '/by'],
@@ -114,9 +120,14 @@ export function deskOf(freeze: 'world' | 'footprint' | 'reserve' = 'world', vers
           },
         },
       ),
-      invariant('NEVER_OVER_100', ['/asked'], ({ asked }) => (asked <= 100 ? pass : reject('more than a hundred')), {
-        overridable: true,
-      }),
+      invariant(
+        'NEVER_OVER_100',
+        ['/asked'],
+        ({ asked }) => (asked <= 100 ? pass : reject('more than a hundred')),
+        {
+          overridable: true,
+        },
+      ),
     ],
   });
 }
@@ -124,7 +135,13 @@ export function deskOf(freeze: 'world' | 'footprint' | 'reserve' = 'world', vers
 export const desk: Domain = deskOf();
 
 /** The behaviour of a store in one commit. */
-export type Fault = 'none' | 'conflict' | 'unknown, lost' | 'unknown, written' | 'thrown, lost' | 'thrown, written';
+export type Fault =
+  | 'none'
+  | 'conflict'
+  | 'unknown, lost'
+  | 'unknown, written'
+  | 'thrown, lost'
+  | 'thrown, written';
 
 /** A store that fails as it is told to, commit by commit; reads are those of the store below. */
 export class FaultyStore implements LedgerStore {
@@ -188,6 +205,7 @@ export async function payloads(store: LedgerStore, trajectoryId: string): Promis
 
 /** The world as its ledger has it, in canonical text; throws unless every trajectory verifies. */
 export async function soundState(store: LedgerStore, trajectoryId: string): Promise<string> {
-  for (const { fault } of await verifyStore(store)) if (fault !== undefined) throw new Error(JSON.stringify(fault));
+  for (const { fault } of await verifyStore(store))
+    if (fault !== undefined) throw new Error(JSON.stringify(fault));
   return canonicalize((await new Replayer(store).replay(trajectoryId)).fold.state);
 }

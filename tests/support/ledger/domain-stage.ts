@@ -73,7 +73,12 @@ export class Stage {
     return new Stage(store, trajectory, writs, clock);
   }
 
-  private constructor(store: Store, trajectory: Trajectory, writs: ReadonlyMap<string, Writ>, clock: { at: string }) {
+  private constructor(
+    store: Store,
+    trajectory: Trajectory,
+    writs: ReadonlyMap<string, Writ>,
+    clock: { at: string },
+  ) {
     this.store = store;
     this.trajectory = trajectory;
     this.#writs = writs;
@@ -102,13 +107,15 @@ export class Stage {
   /** Proposes what must be committed for a test to mean anything. */
   async done(action: string, role: Whose, args: unknown): Promise<void> {
     const ruling = await this.propose(action, role, args);
-    if (ruling.ruling !== 'committed') throw new Error(`${action} was not committed: ${JSON.stringify(ruling)}`);
+    if (ruling.ruling !== 'committed')
+      throw new Error(`${action} was not committed: ${JSON.stringify(ruling)}`);
   }
 
   /** Proposes an action that must escalate, and then approves it. */
   async approved(action: string, role: Whose, args: unknown, principal: string): Promise<Ruling> {
     const ruling = await this.propose(action, role, args);
-    if (ruling.ruling !== 'escalated') throw new Error(`${action} does not wait: ${JSON.stringify(ruling)}`);
+    if (ruling.ruling !== 'escalated')
+      throw new Error(`${action} does not wait: ${JSON.stringify(ruling)}`);
     return this.trajectory.approvals.approve(ruling.pending, { principal, method: 'test' });
   }
 }
@@ -163,9 +170,17 @@ export abstract class Cast<Actions extends object, State, Whom extends object> {
 }
 
 /** The role that performs the process of an action, with those of its parameters. */
-export function whose(domain: Domain, action: string, params: Readonly<Record<string, string>>): Whose {
+export function whose(
+  domain: Domain,
+  action: string,
+  params: Readonly<Record<string, string>>,
+): Whose {
   const process = (domain.actions as Record<string, { process: string }>)[action]?.process ?? '';
-  const [name, role] = Object.entries(domain.roles).find(([, { processes }]) => processes.includes(process)) ?? [];
+  const [name, role] =
+    Object.entries(domain.roles).find(([, { processes }]) => processes.includes(process)) ?? [];
   if (name === undefined) throw new Error(`${action} is nobody's work`);
-  return { name, params: Object.fromEntries((role?.params ?? []).map((param) => [param, params[param] ?? ''])) };
+  return {
+    name,
+    params: Object.fromEntries((role?.params ?? []).map((param) => [param, params[param] ?? ''])),
+  };
 }

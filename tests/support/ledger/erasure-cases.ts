@@ -59,11 +59,17 @@ export interface ErasureCase {
 /** The verdict of `verify` on each trajectory. */
 export async function verdictsOf(ledger: Ledger): Promise<Record<string, string>> {
   const faults = Object.entries(await faultsByName(ledger));
-  return Object.fromEntries(faults.map(([name, fault]) => [name, fault ? `${fault.seq} ${fault.code}` : 'valid']));
+  return Object.fromEntries(
+    faults.map(([name, fault]) => [name, fault ? `${fault.seq} ${fault.code}` : 'valid']),
+  );
 }
 
 /** The fault of each trajectory, or undefined. */
-export async function faultsByName({ rows, blobs, erased }: Ledger): Promise<Record<string, Fault | undefined>> {
+export async function faultsByName({
+  rows,
+  blobs,
+  erased,
+}: Ledger): Promise<Record<string, Fault | undefined>> {
   const replayer = new Replayer(new RowsReader(rows, blobs, erased));
   const faults: Record<string, Fault | undefined> = {};
   for (const name of new Set(rows.map(({ trajectory_id }) => trajectory_id)))
@@ -167,13 +173,26 @@ function full(): { made: Case; references: BlobRef[] } {
     references.push(reference);
     return reference;
   };
-  const action = (value: Json) => ({ name: 'act', role: { name: 'worker', params: {} }, args: next(value) });
-  const add = (person: string, value: Json) => ({ op: 'add', path: `/people/${person}`, value: next(value) });
+  const action = (value: Json) => ({
+    name: 'act',
+    role: { name: 'worker', params: {} },
+    args: next(value),
+  });
+  const add = (person: string, value: Json) => ({
+    op: 'add',
+    path: `/people/${person}`,
+    value: next(value),
+  });
   made.commit([add('bob', 'Bob'), { op: 'add', path: '/n', value: 1 }], {
     action: action({ name: 'Bob' }),
     observations: [{ name: 'seen', value: next('Bob was seen') }],
   });
-  const intent = { action: 'act', role: { name: 'worker', params: {} }, args: next('Eve'), observations: [] };
+  const intent = {
+    action: 'act',
+    role: { name: 'worker', params: {} },
+    args: next('Eve'),
+    observations: [],
+  };
   made.writer.add('rejection', rejectionMembers({ intent }));
   const proposal = {
     action: action('Dan'),
@@ -191,12 +210,23 @@ function honest(): ErasureCase[] {
   const whole = full();
   const some = full();
   const values = some.references.map(({ $blob }, i) => ({ hash: $blob, seq: SEQS[i] }));
-  const left = [{ op: 'replace', path: '/people/bob', value: { $erased: some.references[1]?.$blob } }];
+  const left = [
+    { op: 'replace', path: '/people/bob', value: { $erased: some.references[1]?.$blob } },
+  ];
   const erasure = some.made.erase(values, { entries: [hashText('x')], at: ['/people'] }, left);
   const blob = full();
-  const args = { at: [], entries: [], reason: 'x', values: [{ hash: blob.references[0]?.$blob as string, seq: 0 }] };
+  const args = {
+    at: [],
+    entries: [],
+    reason: 'x',
+    values: [{ hash: blob.references[0]?.$blob as string, seq: 0 }],
+  };
   const byBlob = blob.made.commit([], {
-    action: { name: 'assize.erase', role: { name: 'assize', params: {} }, args: blob.made.plain(args) },
+    action: {
+      name: 'assize.erase',
+      role: { name: 'assize', params: {} },
+      args: blob.made.plain(args),
+    },
   });
   const kept = full();
   kept.made.erase([{ hash: kept.references[0]?.$blob, seq: 0, path: '/people/ann', more: 1 }]);
@@ -204,7 +234,9 @@ function honest(): ErasureCase[] {
     { name: 'nothing erased', ledger: whole.made.ledger(), verdict: 'valid' },
     {
       name: 'all erased',
-      ledger: some.made.ledger(...some.references.map((reference) => [reference, erasure.id] as const)),
+      ledger: some.made.ledger(
+        ...some.references.map((reference) => [reference, erasure.id] as const),
+      ),
       verdict: 'valid',
     },
     {
@@ -233,13 +265,19 @@ function gone(): ErasureCase[] {
       cases.push({ name: `text ${i} erased by ${name}`, ledger, verdict });
     }
     if (i === 0)
-      cases.push({ name: 'erased by nothing', ledger: made.ledger([reference, hashText('nothing')]), verdict });
+      cases.push({
+        name: 'erased by nothing',
+        ledger: made.ledger([reference, hashText('nothing')]),
+        verdict,
+      });
   }
   const like = new Case();
   const named = like.salted('Ann');
   like.put('ann', named);
   const args = { at: [], entries: [], reason: 'x', values: [{ hash: named.$blob, seq: 1 }] };
-  const other = like.commit([], { action: { name: 'act', role: { name: 'worker', params: {} }, args } });
+  const other = like.commit([], {
+    action: { name: 'act', role: { name: 'worker', params: {} }, args },
+  });
   cases.push({
     name: 'erased by another action with such arguments',
     ledger: like.ledger([named, other.id]),
@@ -260,7 +298,12 @@ function gone(): ErasureCase[] {
 
 function erasing(): ErasureCase[] {
   const cases: ErasureCase[] = [];
-  const add = (name: string, verdict: string, values: (made: Case, all: BlobRef[]) => unknown, rest: Members = {}) => {
+  const add = (
+    name: string,
+    verdict: string,
+    values: (made: Case, all: BlobRef[]) => unknown,
+    rest: Members = {},
+  ) => {
     const { made, references } = full();
     made.erase(values(made, references), rest);
     cases.push({ name: `an erasure of ${name}`, ledger: made.ledger(), verdict });
@@ -307,20 +350,32 @@ function erasing(): ErasureCase[] {
   const plain = unsalted.plain('a large one');
   unsalted.put('ann', plain);
   unsalted.erase([{ hash: plain.$blob, seq: 1 }]);
-  cases.push({ name: 'an erasure of an unsalted value', ledger: unsalted.ledger(), verdict: '2 rule_broken' });
+  cases.push({
+    name: 'an erasure of an unsalted value',
+    ledger: unsalted.ledger(),
+    verdict: '2 rule_broken',
+  });
 
   const own = new Case();
   const seen = own.salted('seen');
   const { action } = erasureMembers([{ hash: seen.$blob, seq: 1 }]);
   own.commit([], { action, observations: [{ name: 'seen', value: seen }] });
-  cases.push({ name: 'an erasure of a value of its own', ledger: own.ledger(), verdict: '1 rule_broken' });
+  cases.push({
+    name: 'an erasure of a value of its own',
+    ledger: own.ledger(),
+    verdict: '1 rule_broken',
+  });
 
   const later = new Case();
   const ann = later.salted('Ann');
   later.put('bob', 'Bob');
   later.erase([{ hash: ann.$blob, seq: 3 }]);
   later.put('ann', ann);
-  cases.push({ name: 'an erasure of a later value', ledger: later.ledger(), verdict: '2 rule_broken' });
+  cases.push({
+    name: 'an erasure of a later value',
+    ledger: later.ledger(),
+    verdict: '2 rule_broken',
+  });
 
   const here = new Case();
   const there = new Case('other');
@@ -336,7 +391,11 @@ function erasing(): ErasureCase[] {
       ledger: { rows, blobs: there.blobs, erased: [] },
       verdict: '2 rule_broken',
     },
-    { name: 'the same, and it is gone', ledger: { rows, blobs: [], erased }, verdict: '2 rule_broken' },
+    {
+      name: 'the same, and it is gone',
+      ledger: { rows, blobs: [], erased },
+      verdict: '2 rule_broken',
+    },
   );
 
   const withArgs = (args: unknown) => ({
@@ -344,7 +403,11 @@ function erasing(): ErasureCase[] {
   });
   const secret = new Case();
   secret.commit([], withArgs(secret.salted({ at: [], entries: [], reason: 'x', values: [] })));
-  cases.push({ name: 'salted arguments of an erasure', ledger: secret.ledger(), verdict: '1 malformed' });
+  cases.push({
+    name: 'salted arguments of an erasure',
+    ledger: secret.ledger(),
+    verdict: '1 malformed',
+  });
   const circle = new Case();
   const itself = circle.salted({ at: [], entries: [], reason: 'x', values: [] });
   const round = circle.commit([], withArgs(itself));
@@ -407,7 +470,10 @@ function forms(): ErasureCase[] {
       cases.push({ name: `${op} with ${name}`, ledger: made.ledger(), verdict: '1 malformed' });
     }
     const pending = new Case();
-    pending.writer.add('pending_approval', pendingMembers({}, { approval: [{ op: 'add', path: '/x', value }] }));
+    pending.writer.add(
+      'pending_approval',
+      pendingMembers({}, { approval: [{ op: 'add', path: '/x', value }] }),
+    );
     const root = new Case('t', () => ({ sensitive: [{ op: 'add', path: '/x', value }] }));
     cases.push(
       { name: `an approval with ${name}`, ledger: pending.ledger(), verdict: '1 malformed' },
@@ -415,7 +481,9 @@ function forms(): ErasureCase[] {
     );
   }
   const args = new Case();
-  args.commit([], { action: { name: 'act', role: { name: 'worker', params: {} }, args: { $erased: hash } } });
+  args.commit([], {
+    action: { name: 'act', role: { name: 'worker', params: {} }, args: { $erased: hash } },
+  });
   const list = new Case();
   list.commit({ ...list.salted([]) });
   const approval = new Case();
@@ -459,32 +527,49 @@ function folds(): ErasureCase[] {
   const of = member.erase([{ hash: bob.$blob, seq: 1 }]);
   there(member, '/people/bob/name');
   const data = new Case();
-  data.commit(data.plain([{ op: 'add', path: '/people/ann', value: { $blob: hashText('x'), bytes: 1 } }] as never));
+  data.commit(
+    data.plain([
+      { op: 'add', path: '/people/ann', value: { $blob: hashText('x'), bytes: 1 } },
+    ] as never),
+  );
   there(data, '/people/ann/bytes');
   const bad = new Case('t', (one) => ({
     sensitive: [{ op: 'replace', path: '/people/ann', value: one.salted('Ann') }],
   }));
   const removed = new Case();
   removed.put('ann', 1);
-  removed.commit([{ op: 'remove', path: '/people/ann', value: { $blob: hashText('x'), bytes: 1 } }]);
+  removed.commit([
+    { op: 'remove', path: '/people/ann', value: { $blob: hashText('x'), bytes: 1 } },
+  ]);
   const lists = new Case();
   const state = lists.plain({ no: 'list' });
   lists.writer.add('pending_approval', pendingMembers({}, { approval: state }));
   return [
     { name: 'the fold has the value', ledger: value.ledger(), verdict: 'valid' },
     { name: 'also of a blob without salt', ledger: unsalted.ledger(), verdict: 'valid' },
-    { name: 'the fold has a marker where it was erased', ledger: erased.ledger([ann, by.id]), verdict: 'valid' },
+    {
+      name: 'the fold has a marker where it was erased',
+      ledger: erased.ledger([ann, by.id]),
+      verdict: 'valid',
+    },
     { name: 'and not the value', ledger: member.ledger([bob, of.id]), verdict: '3 bad_patch' },
     { name: 'in a list that is a blob all is data', ledger: data.ledger(), verdict: 'valid' },
     { name: 'sensitive parts that can’t be added', ledger: bad.ledger(), verdict: '0 bad_patch' },
-    { name: 'a removal refers to what is not there', ledger: removed.ledger(), verdict: '2 blob_missing' },
+    {
+      name: 'a removal refers to what is not there',
+      ledger: removed.ledger(),
+      verdict: '2 blob_missing',
+    },
     { name: 'an approval that is no list', ledger: lists.ledger(), verdict: '1 malformed' },
   ];
 }
 
 /** Cases of the initial state that a delegation gives to its child. */
 function handedOn(): ErasureCase[] {
-  const handed = (change: (sensitive: readonly Patch[]) => Members, erase: 'parent' | 'child' | 'nobody'): Ledger => {
+  const handed = (
+    change: (sensitive: readonly Patch[]) => Members,
+    erase: 'parent' | 'child' | 'nobody',
+  ): Ledger => {
     const made = new Case('first', () => ({ writs: [WRIT, HELD] }));
     const ann = made.salted('Ann');
     const sensitive = [{ op: 'add', path: '/ann', value: ann }] as const;
@@ -492,18 +577,26 @@ function handedOn(): ErasureCase[] {
     const start = made.writer.add('delegation', delegationMembers({ begins }));
     const child = new ChainWriter('child');
     child.add('root', { ...childMembers(start), ...change(sensitive) });
-    const values = erase === 'parent' ? [{ hash: ann.$blob, seq: 1 }] : [{ hash: ann.$blob, seq: 0 }];
+    const values =
+      erase === 'parent' ? [{ hash: ann.$blob, seq: 1 }] : [{ hash: ann.$blob, seq: 0 }];
     const writer = erase === 'child' ? child : made.writer;
     const at = '2026-03-23T09:00:09.000000Z';
     const writ_id = writId(erase === 'child' ? DELEGATED : WRIT);
-    const by = erase === 'nobody' ? undefined : writer.add('commit', { ...erasureMembers(values), writ_id, at });
+    const by =
+      erase === 'nobody'
+        ? undefined
+        : writer.add('commit', { ...erasureMembers(values), writ_id, at });
     const rows = [...made.writer.rows.slice(0, 2), ...child.rows, ...made.writer.rows.slice(2)];
     const ledger = made.ledger(...(by === undefined ? [] : [[ann, by.id] as const]));
     return { ...ledger, rows };
   };
   const same = () => ({});
   return [
-    { name: 'a child begins with sensitive parts', ledger: handed(same, 'nobody'), verdict: 'valid' },
+    {
+      name: 'a child begins with sensitive parts',
+      ledger: handed(same, 'nobody'),
+      verdict: 'valid',
+    },
     { name: 'its parent erases them', ledger: handed(same, 'parent'), verdict: 'valid' },
     { name: 'it erases them itself', ledger: handed(same, 'child'), verdict: 'valid' },
     {
@@ -513,7 +606,10 @@ function handedOn(): ErasureCase[] {
     },
     {
       name: 'a child begins with more',
-      ledger: handed((sensitive) => ({ sensitive: [...sensitive, { op: 'add', path: '/x', value: 1 }] }), 'nobody'),
+      ledger: handed(
+        (sensitive) => ({ sensitive: [...sensitive, { op: 'add', path: '/x', value: 1 }] }),
+        'nobody',
+      ),
       verdict: '0 rule_broken',
     },
   ];

@@ -53,7 +53,9 @@ export function errands(pay: Tool<{ errand: string }>, version = '1'): Domain<an
         },
       },
     },
-    invariants: (rules: any) => [rules.eachCall('ASK', pay, {}, () => escalate('a manager looks at each payment'))],
+    invariants: (rules: any) => [
+      rules.eachCall('ASK', pay, {}, () => escalate('a manager looks at each payment')),
+    ],
     unjudgedCalls: 'refuse',
   });
 }
@@ -66,11 +68,15 @@ export function clerk(errand: string, waitMs = 200): Agent {
     writ: writFor('clerk'),
     async decide({ due, closed }, oracle) {
       if (closed) return 'done';
-      if (due !== '') return (await oracle.now()) < due ? { waitUntil: due } : { action: 'close', args: {} };
+      if (due !== '')
+        return (await oracle.now()) < due ? { waitUntil: due } : { action: 'close', args: {} };
       const ruling = await oracle.ruling();
       if (ruling?.ruling === 'escalated') return 'wait';
       if (ruling?.ruling === 'rejected') return 'done';
-      return { action: 'pay', args: { errand, due: addMicros(await oracle.now(), waitMs * 1_000) } };
+      return {
+        action: 'pay',
+        args: { errand, due: addMicros(await oracle.now(), waitMs * 1_000) },
+      };
     },
   };
 }
@@ -82,7 +88,11 @@ export const CLERKS: DurableAgents = {
 };
 
 /** A runtime on the clock of the machine, as processes have it. */
-export function errandRuntime(store: Store, pay: Tool<{ errand: string }>, domain = errands(pay)): Assize {
+export function errandRuntime(
+  store: Store,
+  pay: Tool<{ errand: string }>,
+  domain = errands(pay),
+): Assize {
   return runtimeOver(store, [domain], {
     tools: [pay],
     oracle: store,
@@ -90,7 +100,11 @@ export function errandRuntime(store: Store, pay: Tool<{ errand: string }>, domai
   });
 }
 
-export function workerOver(store: Store, assize: Assize, options: Partial<WorkerOptions> = {}): RunWorker {
+export function workerOver(
+  store: Store,
+  assize: Assize,
+  options: Partial<WorkerOptions> = {},
+): RunWorker {
   return new RunWorker({
     ...{ store, assize, agents: [CLERKS], tools: ['errand.pay'] },
     ...{ leaseMs: 600, pollMs: 50, backoffMs: 50 },
@@ -107,7 +121,10 @@ export function isLate(errand: string): boolean {
  * Approves all proposals that wait, as a manager, beside other approvers. Some trajectories can be
  * left to another manager. Returns the number of approvals.
  */
-export async function approveAll(assize: Assize, isLeft = (_errand: string): boolean => false): Promise<number> {
+export async function approveAll(
+  assize: Assize,
+  isLeft = (_errand: string): boolean => false,
+): Promise<number> {
   let count = 0;
   for await (const { trajectoryId, id, payload } of assize.pending()) {
     if (isLeft(trajectoryId)) continue;

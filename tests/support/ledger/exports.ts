@@ -8,7 +8,10 @@ export async function exportOf(store: ExportedStore): Promise<string> {
 }
 
 /** The bytes of a text in pieces of these sizes, over and over. */
-export async function* piecesOf(text: string, ...sizes: readonly number[]): AsyncGenerator<Uint8Array> {
+export async function* piecesOf(
+  text: string,
+  ...sizes: readonly number[]
+): AsyncGenerator<Uint8Array> {
   const bytes = new TextEncoder().encode(text);
   for (let at = 0, n = 0; at < bytes.length; n++) {
     const size = sizes[n % sizes.length] ?? bytes.length;

@@ -10,7 +10,11 @@ import { intent, writFor } from './runtime.ts';
 
 type Change = (payload: Record<string, any>) => unknown;
 
-const office = writFor('security', { actions: ['assize.halt'], scopes: ['halt:**'], nonce: 'office' });
+const office = writFor('security', {
+  actions: ['assize.halt'],
+  scopes: ['halt:**'],
+  nonce: 'office',
+});
 const narrow = { actions: ['assize.halt'], scopes: ['halt:**'] };
 const unnamed = writFor('unnamed', { scopes: ['halt:**'], nonce: 'unnamed' });
 const unscoped = writFor('unscoped', { actions: ['assize.halt'], nonce: 'unscoped' });
@@ -35,7 +39,13 @@ async function honest() {
 }
 
 /** Without its child, which is begun by an entry with the id that it had. */
-function inParent(name: string, fault: string | undefined, at: number, change: Change, rows = 8): RevocationCase {
+function inParent(
+  name: string,
+  fault: string | undefined,
+  at: number,
+  change: Change,
+  rows = 8,
+): RevocationCase {
   const make = async (): Promise<MemoryStore> => {
     const { parent, blobs } = await honest();
     return storeOf(rewritten(parent.slice(0, rows), at, change), blobs);
@@ -53,7 +63,10 @@ function inChild(
   const make = async (): Promise<MemoryStore> => {
     const { parent, child, blobs } = await honest();
     return storeOf(
-      [...parent, ...rewritten(child.slice(0, rows), at, ({ action }) => change(action.args, parent))],
+      [
+        ...parent,
+        ...rewritten(child.slice(0, rows), at, ({ action }) => change(action.args, parent)),
+      ],
       blobs,
     );
   };
@@ -85,7 +98,12 @@ function approvedWhileHalted(name: string): RevocationCase {
     await trajectory.approvals.approve(asked, DOCTOR);
     await trajectory.halt(halting);
     const [root, pending, approval, halt] = await allEntries(store, 't');
-    const rows = [root, pending, moved(halt as EntryRow, 2), moved(approval as EntryRow, 3)] as EntryRow[];
+    const rows = [
+      root,
+      pending,
+      moved(halt as EntryRow, 2),
+      moved(approval as EntryRow, 3),
+    ] as EntryRow[];
     return storeOf(
       rewritten(rows, -1, () => {}),
       [blobOf(office), blobOf(worker)],
@@ -103,7 +121,9 @@ function inBranch(name: string, fault: string | undefined, from: number): Revoca
     await trajectory.resume(halting);
     await assize.branch('t', before, { trajectoryId: 'b', note: 'x' });
     const [parent, rows] = [await allEntries(store, 't'), await allEntries(store, 'b')];
-    const branch = rewritten(rows, 0, (payload) => Object.assign(payload, { source_commit_id: parent[from]?.id }));
+    const branch = rewritten(rows, 0, (payload) =>
+      Object.assign(payload, { source_commit_id: parent[from]?.id }),
+    );
     return storeOf([...parent, ...branch], [blobOf(office)]);
   };
   return { name, faults: fault === undefined ? [] : [`b ${fault}`], make };
@@ -133,7 +153,13 @@ export const haltCases: readonly RevocationCase[] = [
     ({ delta }) => delta.state.push({ op: 'add', path: '/n', value: 1 }),
     4,
   ),
-  inParent('with a cost', '3 malformed', 3, (payload) => Object.assign(payload['budget_cost'], { usd: 1 }), 4),
+  inParent(
+    'with a cost',
+    '3 malformed',
+    3,
+    (payload) => Object.assign(payload['budget_cost'], { usd: 1 }),
+    4,
+  ),
   inParent(
     'without a reason',
     '3 malformed',
@@ -151,7 +177,13 @@ export const haltCases: readonly RevocationCase[] = [
   inParent('of another form', '3 malformed', 3, put({ does: 'pause' }), 4),
   inParent('with a member more', '3 malformed', 3, put({ until: 'noon' }), 4),
   inParent('that remains', '3 malformed', 3, put({ remains: true }), 4),
-  inParent('a resume that says that another halt stands', '5 rule_broken', 5, put({ remains: true }), 6),
+  inParent(
+    'a resume that says that another halt stands',
+    '5 rule_broken',
+    5,
+    put({ remains: true }),
+    6,
+  ),
   inParent(
     'taken over where nothing was delegated',
     '3 rule_broken',
@@ -171,9 +203,15 @@ export const haltCases: readonly RevocationCase[] = [
     4,
   ),
   inChild('in a child as it is made', undefined, -1, () => {}),
-  inChild('taken over for another reason', '1 rule_broken', 1, (of) => Object.assign(of, { reason: 'x' })),
-  inChild('taken over of another principal', '1 rule_broken', 1, (of) => Object.assign(of, { principal: 'x' })),
-  inChild('taken over from a resume', '1 rule_broken', 1, (of, t) => Object.assign(of.from, { entry_id: t[5]?.id })),
+  inChild('taken over for another reason', '1 rule_broken', 1, (of) =>
+    Object.assign(of, { reason: 'x' }),
+  ),
+  inChild('taken over of another principal', '1 rule_broken', 1, (of) =>
+    Object.assign(of, { principal: 'x' }),
+  ),
+  inChild('taken over from a resume', '1 rule_broken', 1, (of, t) =>
+    Object.assign(of.from, { entry_id: t[5]?.id }),
+  ),
   inChild('taken over from an entry that does not exist', '1 source_missing', 1, (of) =>
     Object.assign(of.from, { entry_id: 'c'.repeat(64) }),
   ),

@@ -60,7 +60,13 @@ function ledgerOf(
 ): Ledger {
   const beliefs = new Beliefs();
   const made: Made = { beliefs, rows: new Map() };
-  const write = (writer: ChainWriter, step: Step, at: number, changes: Members[], rest: Members = {}): EntryRow => {
+  const write = (
+    writer: ChainWriter,
+    step: Step,
+    at: number,
+    changes: Members[],
+    rest: Members = {},
+  ): EntryRow => {
     const loose = changes as Loose[];
     spoil[step]?.(loose, made);
     const delta = { state: [], effects: [], beliefs: loose };
@@ -71,12 +77,24 @@ function ledgerOf(
   /** A row of that commit, as a branch has it. */
   const from = (step: Step, at: number, fact: string, text: string, version: number): Members => {
     const { id } = made.rows.get(step) as EntryRow;
-    const place = { system_time_start: second(at), entry_id: id, seq: version, asserted_seq: version };
+    const place = {
+      system_time_start: second(at),
+      entry_id: id,
+      seq: version,
+      asserted_seq: version,
+    };
     return beliefs.inherited(fact, text, { provenance_id: placedProvenance('w:@0', id), ...place });
   };
   const row = (fact: string, text: string, version: number): Members =>
     beliefs.row(fact, text, { asserted_seq: version });
-  const begins = (predicate: string, branch: string, at: number, until: number, rows: Members[], insert: Members[]) => {
+  const begins = (
+    predicate: string,
+    branch: string,
+    at: number,
+    until: number,
+    rows: Members[],
+    insert: Members[],
+  ) => {
     const version = Math.max(0, ...rows.map((each) => (each as Loose)['seq'] as number)) + 1;
     const inherit = { until: second(until), rows };
     const inserted = insert.map((each) => ({ ...each, asserted_seq: version }));
@@ -97,7 +115,11 @@ function ledgerOf(
     beliefs.change(named('diet'), 1, 5, { insert: [row('d', 'no salt', 1)] }),
   ]);
   const first = new ChainWriter('first');
-  const begun = first.add('branch', { ...branchMembers(root.head), writs: [WRIT, HELD], at: second(4) });
+  const begun = first.add('branch', {
+    ...branchMembers(root.head),
+    writs: [WRIT, HELD],
+    at: second(4),
+  });
   const { head } = root;
   const second_ = new ChainWriter('second');
   second_.add('branch', { ...branchMembers(begun), at: second(4) });
@@ -114,13 +136,17 @@ function ledgerOf(
     beliefs.change(named('mood', 'first'), 1, 10, { insert: [row('m', 'good', 1)] }),
   ]);
   write(root, 'later', 11, [
-    beliefs.change(named('drug'), 3, 11, { close: [{ fact_id: 'b', system_time_start: second(2) }] }),
+    beliefs.change(named('drug'), 3, 11, {
+      close: [{ fact_id: 'b', system_time_start: second(2) }],
+    }),
     beliefs.change(named('mood'), 1, 11, { insert: [row('m', 'bad', 1)] }),
   ]);
   const other = new ChainWriter('other');
   other.add('root', rootMembers());
   // A clock that is slow: as of before the branch, and there only later.
-  write(other, 'others', 3, [beliefs.change(named('sleep'), 1, 3, { insert: [row('s', 'short', 1)] })]);
+  write(other, 'others', 3, [
+    beliefs.change(named('sleep'), 1, 3, { insert: [row('s', 'short', 1)] }),
+  ]);
   const third = new ChainWriter('third');
   third.add('branch', { ...branchMembers(first.head), at: second(20) });
   const start = first.add('delegation', delegationMembers({ at: second(21) }));
@@ -133,14 +159,23 @@ function ledgerOf(
     'asked',
     22,
     [
-      beliefs.change(named('diet', 'first'), 3, 22, { close: [{ fact_id: 'd', system_time_start: second(5) }] }),
+      beliefs.change(named('diet', 'first'), 3, 22, {
+        close: [{ fact_id: 'd', system_time_start: second(5) }],
+      }),
       begins('sleep', 'first', 22, 3, [from('others', 3, 's', 'short', 1)], []),
     ],
     byChild,
   );
   // It began before `first` had anything of its own, and sees what that saw.
   write(second_, 'deeper', 23, [
-    begins('drug', 'second', 23, 2, [from('said', 1, 'n', 'nuts', 1), from('moved', 2, 'b', 'salt', 2)], []),
+    begins(
+      'drug',
+      'second',
+      23,
+      2,
+      [from('said', 1, 'n', 'nuts', 1), from('moved', 2, 'b', 'salt', 2)],
+      [],
+    ),
     begins('diet', 'second', 23, 5, [from('moved', 5, 'd', 'no salt', 1)], []),
   ]);
   write(third, 'deepest', 24, [
@@ -167,7 +202,8 @@ function ledgerOf(
     const { id } = root.add('commit', { ...erasureMembers(values), at: second(30) });
     gone.push(...hashes.map((hash) => ({ hash, by: id })));
   }
-  if (head.id !== (made.rows.get('moved') as EntryRow).id) throw new Error('a branch begins elsewhere');
+  if (head.id !== (made.rows.get('moved') as EntryRow).id)
+    throw new Error('a branch begins elsewhere');
   const rows = [root, other, first, second_, child, third].flatMap((writer) => writer.rows);
   const blobs: BlobRow[] = beliefs.blobs.filter(({ hash }) => !hashes.includes(hash));
   return { rows, blobs, erased: gone };
@@ -175,7 +211,14 @@ function ledgerOf(
 
 /** Where a commit stands. */
 const TRAJECTORY_OF: { readonly [step in Step]: string } = {
-  ...{ said: 'root', moved: 'root', later: 'root', tried: 'first', others: 'other', asked: 'child' },
+  ...{
+    said: 'root',
+    moved: 'root',
+    later: 'root',
+    tried: 'first',
+    others: 'other',
+    asked: 'child',
+  },
   ...{ deeper: 'second', deepest: 'third' },
 };
 
@@ -196,7 +239,12 @@ const again =
 
 /** Where a change names what is not its own. */
 function memories(): ErasureCase[] {
-  const naming = (name: string, step: Step, seq: number, partition: { [name: string]: string }): ErasureCase =>
+  const naming = (
+    name: string,
+    step: Step,
+    seq: number,
+    partition: { [name: string]: string },
+  ): ErasureCase =>
     spoilt(name, step, `${seq} rule_broken`, (changes, made) => {
       for (const change of changes.splice(1)) delete change['inherit'];
       Object.assign(changes[0] as Loose, { version: 9, close: [], insert: [] });
@@ -211,9 +259,14 @@ function memories(): ErasureCase[] {
     naming('who was delegated to changes what is shared', 'asked', 1, named('price')),
     naming('who was delegated to has a memory of its own', 'asked', 1, named('price', 'child')),
     naming('a root that changes what a branch has', 'later', 3, named('price', 'first')),
-    spoilt('a root that calls a memory its own, which nobody sees', 'later', 'valid', (changes, { beliefs }) => {
-      changes.push(beliefs.change(named('drug', 'root'), 1, 11, {}));
-    }),
+    spoilt(
+      'a root that calls a memory its own, which nobody sees',
+      'later',
+      'valid',
+      (changes, { beliefs }) => {
+        changes.push(beliefs.change(named('drug', 'root'), 1, 11, {}));
+      },
+    ),
   ];
 }
 
@@ -224,7 +277,8 @@ function rows(): ErasureCase[] {
     spoilt(`an inherited row with another ${name}`, 'tried', '1 rule_broken', (changes) => {
       (inherited(changes)[1] as Loose)[name] = value;
     });
-  const broken = (name: string, step: Step, spoil: Spoil): ErasureCase => spoilt(name, step, '1 rule_broken', spoil);
+  const broken = (name: string, step: Step, spoil: Spoil): ErasureCase =>
+    spoilt(name, step, '1 rule_broken', spoil);
   return [
     member('fact_id', 'x'),
     member('valid_from', second(0)),
@@ -243,7 +297,11 @@ function rows(): ErasureCase[] {
     }),
     broken('an inherited row that is left out', 'tried', (changes) => inherited(changes).shift()),
     broken('nothing inherited, of what had something', 'tried', (changes) => {
-      Object.assign(changes[0] as Loose, { version: 1, insert: [], inherit: { until: second(2), rows: [] } });
+      Object.assign(changes[0] as Loose, {
+        version: 1,
+        insert: [],
+        inherit: { until: second(2), rows: [] },
+      });
     }),
     broken('a row too many', 'tried', (changes, { beliefs }) =>
       inherited(changes).push(beliefs.inherited('x', 'nuts')),
@@ -253,16 +311,26 @@ function rows(): ErasureCase[] {
       const closed = { ...inherited(changes)[0], fact_id: 'a', lineage: 'a', entry_id: id };
       inherited(changes).push(closed);
     }),
-    broken('what was inherited before its source changed it', 'tried', (changes, { beliefs, rows: entries }) => {
-      const { id } = entries.get('said') as EntryRow;
-      const [nuts] = inherited(changes) as [Loose];
-      const aspirin = { ...nuts, fact_id: 'a', lineage: 'a', object: salted('aspirin', beliefs.blobs), entry_id: id };
-      Object.assign(changes[0] as Loose, {
-        version: 2,
-        insert: [],
-        inherit: { until: second(1), rows: [aspirin, nuts] },
-      });
-    }),
+    broken(
+      'what was inherited before its source changed it',
+      'tried',
+      (changes, { beliefs, rows: entries }) => {
+        const { id } = entries.get('said') as EntryRow;
+        const [nuts] = inherited(changes) as [Loose];
+        const aspirin = {
+          ...nuts,
+          fact_id: 'a',
+          lineage: 'a',
+          object: salted('aspirin', beliefs.blobs),
+          entry_id: id,
+        };
+        Object.assign(changes[0] as Loose, {
+          version: 2,
+          insert: [],
+          inherit: { until: second(1), rows: [aspirin, nuts] },
+        });
+      },
+    ),
     broken('a later time than the branch begins at', 'tried', (changes) => {
       (changes[0] as Loose)['inherit'].until = second(9);
     }),
@@ -287,7 +355,11 @@ function rows(): ErasureCase[] {
     }),
     broken('a partition that begins again', 'asked', (changes, { beliefs }) => {
       const rows = [beliefs.inherited('d', 'no salt', { seq: 3 })];
-      Object.assign(changes[0] as Loose, { version: 4, close: [], inherit: { until: second(2), rows } });
+      Object.assign(changes[0] as Loose, {
+        version: 4,
+        close: [],
+        inherit: { until: second(2), rows },
+      });
     }),
     broken('a partition that has one version twice', 'asked', (changes) => {
       Object.assign(changes[0] as Loose, { version: 2, close: [] });
@@ -307,7 +379,8 @@ function provenances(): ErasureCase[] {
   return ['t:x,w:@0', 'w:x,w:@0', 'w:@0,w:@1'].map((provenance_id) => {
     const isNuts = ({ fact_id }: Loose): boolean => fact_id === 'n';
     const spoil: Spoil = ([{ insert, inherit }]: any) => {
-      for (const row of [...insert, ...(inherit?.rows ?? [])].filter(isNuts)) row.provenance_id = provenance_id;
+      for (const row of [...insert, ...(inherit?.rows ?? [])].filter(isNuts))
+        row.provenance_id = provenance_id;
     };
     const ledger = ledgerOf({ said: spoil, tried: spoil, deeper: spoil, deepest: spoil });
     return { name: `a row with the provenance ${provenance_id}`, verdict: 'valid', ledger };
@@ -330,8 +403,16 @@ function gone(): ErasureCase[] {
   };
   const leftOut: Spoil = (changes) => (changes[0] as Loose)['inherit'].rows.shift();
   return [
-    { name: 'inherited before its names were erased', verdict: 'valid', ledger: ledgerOf({}, names) },
-    { name: 'inherited before the names were erased of what was ahead', verdict: 'valid', ledger: ledgerOf({}, ahead) },
+    {
+      name: 'inherited before its names were erased',
+      verdict: 'valid',
+      ledger: ledgerOf({}, names),
+    },
+    {
+      name: 'inherited before the names were erased of what was ahead',
+      verdict: 'valid',
+      ledger: ledgerOf({}, ahead),
+    },
     { name: 'inherited before a text was erased', verdict: 'valid', ledger: ledgerOf({}, texts) },
     {
       name: 'a row left out of what has no names any more',

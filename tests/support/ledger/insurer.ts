@@ -7,7 +7,10 @@ type Freeze = 'world' | 'footprint' | 'reserve';
  * An insurer. A claim over 10,000 needs a manager. All claims together stay within the budget, and
  * no two open claims have the same invoice.
  */
-export function insurerOf(freeze: Freeze | undefined = 'reserve', options: { readonly approvals?: number } = {}) {
+export function insurerOf(
+  freeze: Freeze | undefined = 'reserve',
+  options: { readonly approvals?: number } = {},
+) {
   return defineDomain({
     name: 'claims',
     version: '1',
@@ -62,8 +65,14 @@ export function insurerOf(freeze: Freeze | undefined = 'reserve', options: { rea
       sum(
         'BUDGET',
         '/claims/*',
-        { overridable: true, of: ({ cents }) => cents, reads: ['/budget'], with: () => ({ budget: '/budget' }) },
-        (total, { budget }) => (total <= (budget as number) ? pass : reject(`${total} of ${budget}`)),
+        {
+          overridable: true,
+          of: ({ cents }) => cents,
+          reads: ['/budget'],
+          with: () => ({ budget: '/budget' }),
+        },
+        (total, { budget }) =>
+          total <= (budget as number) ? pass : reject(`${total} of ${budget}`),
       ),
       unique('ONE_INVOICE', '/claims/*', { by: ({ invoice }) => invoice }),
       each(
@@ -76,7 +85,8 @@ export function insurerOf(freeze: Freeze | undefined = 'reserve', options: { rea
             (state.claims[id] as { by?: string }).by = counselor;
           },
         },
-        ({ cents, by }) => (cents <= 10_000 || by !== undefined ? pass : escalate(`${cents} is over 10,000`)),
+        ({ cents, by }) =>
+          cents <= 10_000 || by !== undefined ? pass : escalate(`${cents} is over 10,000`),
       ),
     ],
     counselors: { manager: (principal) => principal.startsWith('manager:') },

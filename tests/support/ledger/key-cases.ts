@@ -59,12 +59,15 @@ export function changeTo({ publicKey: to }: EntrySigner, rest: Members = {}): Me
 }
 
 /** The keys of the entries, from the first on; a change of the key signs with its first key. */
-function chainOf(...steps: (EntrySigner | undefined | readonly [EntrySigner | undefined, EntrySigner])[]): ChainWriter {
+function chainOf(
+  ...steps: (EntrySigner | undefined | readonly [EntrySigner | undefined, EntrySigner])[]
+): ChainWriter {
   const writer = new ChainWriter('t');
   for (const [at, step] of steps.entries()) {
     const [signer, to] = Array.isArray(step) ? step : [step as EntrySigner | undefined];
     const kind = to !== undefined ? 'key_change' : at === 0 ? 'root' : 'commit';
-    const members = to !== undefined ? changeTo(to) : at === 0 ? rootMembers({ n: 0 }) : commitMembers();
+    const members =
+      to !== undefined ? changeTo(to) : at === 0 ? rootMembers({ n: 0 }) : commitMembers();
     writer.push(writer.row(kind, members, signer));
   }
   return writer;
@@ -121,24 +124,48 @@ export const keyCases: readonly KeyCase[] = [
   { name: 'every entry unsigned', rows: signedBy(undefined).rows, faults: [] },
   { name: 'every entry signed', rows: approvedBy(OLD).rows, faults: [] },
   { name: 'signed from the second entry on', rows: chainOf(undefined, OLD, OLD).rows, faults: [] },
-  { name: 'an unsigned approval behind a pending', rows: insertedApproval().rows, faults: [`t 3 ${SIGNED}`] },
+  {
+    name: 'an unsigned approval behind a pending',
+    rows: insertedApproval().rows,
+    faults: [`t 3 ${SIGNED}`],
+  },
   { name: 'an approval by another key', rows: approvedBy(FORGER).rows, faults: [`t 3 ${SIGNED}`] },
   {
     name: 'an unsigned rejection',
     rows: stripped(signedBy(OLD), 'rejection', rejectionMembers()).rows,
     faults: [`t 3 ${SIGNED}`],
   },
-  { name: 'an unsigned tail', rows: chainOf(OLD, OLD, undefined, undefined).rows, faults: [`t 2 ${SIGNED}`] },
-  { name: 'an unsigned entry between signed ones', rows: chainOf(OLD, undefined, OLD).rows, faults: [`t 1 ${SIGNED}`] },
+  {
+    name: 'an unsigned tail',
+    rows: chainOf(OLD, OLD, undefined, undefined).rows,
+    faults: [`t 2 ${SIGNED}`],
+  },
+  {
+    name: 'an unsigned entry between signed ones',
+    rows: chainOf(OLD, undefined, OLD).rows,
+    faults: [`t 1 ${SIGNED}`],
+  },
   {
     name: 'a signature of the key in force that does not hold',
     rows: withBadSignature(signedBy(OLD).rows),
     faults: ['t 2 bad_signature no rule'],
   },
   { name: 'the key changed twice', rows: changed.rows, faults: [] },
-  { name: 'the old key after its change', rows: chainOf(OLD, [OLD, NEW], OLD).rows, faults: [`t 2 ${SIGNED}`] },
-  { name: 'a change of the key by the new key', rows: chainOf(OLD, [NEW, NEW]).rows, faults: [`t 1 ${SIGNED}`] },
-  { name: 'a change of the key by a forger', rows: chainOf(OLD, [FORGER, FORGER]).rows, faults: [`t 1 ${SIGNED}`] },
+  {
+    name: 'the old key after its change',
+    rows: chainOf(OLD, [OLD, NEW], OLD).rows,
+    faults: [`t 2 ${SIGNED}`],
+  },
+  {
+    name: 'a change of the key by the new key',
+    rows: chainOf(OLD, [NEW, NEW]).rows,
+    faults: [`t 1 ${SIGNED}`],
+  },
+  {
+    name: 'a change of the key by a forger',
+    rows: chainOf(OLD, [FORGER, FORGER]).rows,
+    faults: [`t 1 ${SIGNED}`],
+  },
   {
     name: 'an unsigned change of the key',
     rows: chainOf(OLD, [undefined, NEW]).rows,
@@ -149,8 +176,16 @@ export const keyCases: readonly KeyCase[] = [
     rows: chainOf(undefined, [undefined, NEW]).rows,
     faults: ['t 1 bad_signature key.change'],
   },
-  { name: 'a change to the key in force', rows: chainOf(OLD, [OLD, OLD]).rows, faults: ['t 1 rule_broken key.change'] },
-  { name: 'a first key that signs itself in', rows: chainOf(undefined, undefined, [OLD, OLD], OLD).rows, faults: [] },
+  {
+    name: 'a change to the key in force',
+    rows: chainOf(OLD, [OLD, OLD]).rows,
+    faults: ['t 1 rule_broken key.change'],
+  },
+  {
+    name: 'a first key that signs itself in',
+    rows: chainOf(undefined, undefined, [OLD, OLD], OLD).rows,
+    faults: [],
+  },
   {
     name: 'a first key that signs in another',
     rows: chainOf(undefined, [OLD, NEW], NEW).rows,
@@ -177,7 +212,11 @@ export const keyCases: readonly KeyCase[] = [
     rows: [...changed.rows, ...branchOf(changed, 1, OLD).rows],
     faults: [],
   },
-  { name: 'a branch under a later key', rows: [...changed.rows, ...branchOf(changed, 1, NEWEST).rows], faults: [] },
+  {
+    name: 'a branch under a later key',
+    rows: [...changed.rows, ...branchOf(changed, 1, NEWEST).rows],
+    faults: [],
+  },
   {
     name: 'a branch under an earlier key',
     rows: [...changed.rows, ...branchOf(changed, 3, OLD).rows],
@@ -199,7 +238,11 @@ export const keyCases: readonly KeyCase[] = [
     faults: [],
   },
   { name: 'a child under the key of its parent', rows: delegated(OLD, OLD), faults: [] },
-  { name: 'a child under a later key of its parent', rows: delegated(OLD, NEW, [[OLD, NEW]]), faults: [] },
+  {
+    name: 'a child under a later key of its parent',
+    rows: delegated(OLD, NEW, [[OLD, NEW]]),
+    faults: [],
+  },
   {
     name: 'a child under the key of a forged change in its parent',
     rows: delegated(OLD, FORGER, [[FORGER, FORGER]]),
@@ -213,15 +256,30 @@ export const keyCases: readonly KeyCase[] = [
   { name: 'a signed child of an unsigned parent', rows: delegated(undefined, OLD), faults: [] },
 
   { name: 'a named key', named: [keyOf(OLD)], rows: approvedBy(OLD).rows, faults: [] },
-  { name: 'one of several named keys', named: [keyOf(NEW), keyOf(OLD)], rows: approvedBy(OLD).rows, faults: [] },
-  { name: 'an unknown key, and one named', named: [keyOf(OLD)], rows: signedBy(FORGER).rows, faults: [`t 0 ${NAMED}`] },
+  {
+    name: 'one of several named keys',
+    named: [keyOf(NEW), keyOf(OLD)],
+    rows: approvedBy(OLD).rows,
+    faults: [],
+  },
+  {
+    name: 'an unknown key, and one named',
+    named: [keyOf(OLD)],
+    rows: signedBy(FORGER).rows,
+    faults: [`t 0 ${NAMED}`],
+  },
   {
     name: 'no signature, and one key named',
     named: [keyOf(OLD)],
     rows: signedBy(undefined).rows,
     faults: [`t 0 ${NAMED}`],
   },
-  { name: 'changes of the key that lead from a named one', named: [keyOf(OLD)], rows: changed.rows, faults: [] },
+  {
+    name: 'changes of the key that lead from a named one',
+    named: [keyOf(OLD)],
+    rows: changed.rows,
+    faults: [],
+  },
   {
     name: 'changes of the key, and only the last named',
     named: [keyOf(NEWEST)],
@@ -269,6 +327,8 @@ export const keyCases: readonly KeyCase[] = [
 /** The last entry with the signature of the first one, under a new id. */
 function withBadSignature(rows: readonly EntryRow[]): readonly EntryRow[] {
   const { value } = JSON.parse(rows[0]!.payload).signature;
-  const last = withText(rows.at(-1)!, ({ signature }) => Object.assign(signature as object, { value }));
+  const last = withText(rows.at(-1)!, ({ signature }) =>
+    Object.assign(signature as object, { value }),
+  );
   return [...rows.slice(0, -1), { ...last, id: hashText(last.payload) }];
 }

@@ -22,7 +22,11 @@ export const WITNESSES: readonly SignerKey[] = [2, 3, 4].map((n) =>
 export const STRANGER: SignerKey = signerKey('stranger.example', 'note', seed(9));
 
 /** A log with the nodes that a store would keep. */
-export function logOf(data: readonly string[]): { frontier: Frontier; nodes: TreeNode[]; read: NodeReader } {
+export function logOf(data: readonly string[]): {
+  frontier: Frontier;
+  nodes: TreeNode[];
+  read: NodeReader;
+} {
   const frontier = new Frontier();
   const nodes = frontier.append(data.map((text) => leafHash(text)));
   return { frontier, nodes, read: readerOf(nodes) };
@@ -125,6 +129,18 @@ export function damaged(text: string): fc.Arbitrary<string> {
 export const RUBBISH: fc.Arbitrary<unknown> = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.uint8Array(),
-  fc.constantFrom(undefined, null, 0, {}, [], '', '\n', '\n\n', '\n\n\n', '\u2014 \n', new Uint8Array(0)),
+  fc.constantFrom(
+    undefined,
+    null,
+    0,
+    {},
+    [],
+    '',
+    '\n',
+    '\n\n',
+    '\n\n\n',
+    '\u2014 \n',
+    new Uint8Array(0),
+  ),
   fc.anything(),
 );

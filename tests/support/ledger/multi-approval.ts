@@ -7,13 +7,21 @@ import { deskOf } from './desk.ts';
  * for `pay`.
  */
 export function severalOf(approvals: number, freeze: 'world' | 'footprint' = 'world', paying = 1) {
-  const declared: DomainSpec<any, any> = deskOf(freeze, `${approvals} ${freeze} ${paying}`).declared;
+  const declared: DomainSpec<any, any> = deskOf(
+    freeze,
+    `${approvals} ${freeze} ${paying}`,
+  ).declared;
   const invariants = declared.invariants as (rules: never) => readonly Invariant<any>[];
   return defineDomain<any, any>({
     ...declared,
-    actions: { ...declared.actions, pay: { ...(declared.actions['pay'] as ActionSpec), approvals: paying } },
+    actions: {
+      ...declared.actions,
+      pay: { ...(declared.actions['pay'] as ActionSpec), approvals: paying },
+    },
     invariants: (rules) =>
-      invariants(rules as never).map((rule) => (rule.id === 'ASKED_IS_APPROVED' ? { ...rule, approvals } : rule)),
+      invariants(rules as never).map((rule) =>
+        rule.id === 'ASKED_IS_APPROVED' ? { ...rule, approvals } : rule,
+      ),
   });
 }
 
@@ -30,7 +38,10 @@ export async function pendingOf(answer: Promise<Ruling> | Ruling): Promise<strin
 }
 
 /** The code of the error that the attempt throws. Nothing may have been recorded. */
-export async function codeOf(trajectory: Trajectory, attempt: () => Promise<unknown>): Promise<string> {
+export async function codeOf(
+  trajectory: Trajectory,
+  attempt: () => Promise<unknown>,
+): Promise<string> {
   const { head } = trajectory;
   const code = await attempt().then(
     (answer) => `it was answered: ${JSON.stringify(answer)}`,

@@ -12,15 +12,20 @@ interface Plain {
  * The ids of the entries of a bundle, by the page of its format alone. For every two entries of the
  * store it asks whether one brings the other, until no entry is added.
  */
-export async function naiveBundle(store: LedgerStore, scope: BundleScope): Promise<ReadonlySet<string>> {
+export async function naiveBundle(
+  store: LedgerStore,
+  scope: BundleScope,
+): Promise<ReadonlySet<string>> {
   const all: Plain[] = [];
   for (const { trajectory_id } of await store.trajectories())
-    for (const row of await rowsOf(store, trajectory_id)) all.push({ id: row.id, p: JSON.parse(row.payload) });
+    for (const row of await rowsOf(store, trajectory_id))
+      all.push({ id: row.id, p: JSON.parse(row.payload) });
   const texts = new Map<string, any>();
   const erased = new Map<string, string>();
   for (const hash of hashesIn(all.map(({ p }) => p))) {
     const text = await store.blob(hash);
-    if (text !== undefined) for (const name of hashesIn(JSON.parse(text))) await keep(store, name, texts);
+    if (text !== undefined)
+      for (const name of hashesIn(JSON.parse(text))) await keep(store, name, texts);
     await keep(store, hash, texts);
     const by = text === undefined ? await store.erasedBy(hash) : undefined;
     if (by !== undefined) erased.set(hash, by);
@@ -30,7 +35,8 @@ export async function naiveBundle(store: LedgerStore, scope: BundleScope): Promi
   for (let size = -1; size < ids.size; ) {
     size = ids.size;
     for (const one of all)
-      if (ids.has(one.id)) for (const other of all) if (brings(world, one, other)) ids.add(other.id);
+      if (ids.has(one.id))
+        for (const other of all) if (brings(world, one, other)) ids.add(other.id);
   }
   return ids;
 }
@@ -49,7 +55,10 @@ function isAsked(world: World, scope: BundleScope, { id, p }: Plain): boolean {
   if (scope.kind === 'period') return true;
   const args = p.action?.args ?? {};
   const effects = (args.settled ?? []).flatMap((of: any) => of.effects);
-  const settlers = p.action?.name === 'assize.settle' ? [args.decided?.by, ...effects.map((one: any) => one.by)] : [];
+  const settlers =
+    p.action?.name === 'assize.settle'
+      ? [args.decided?.by, ...effects.map((one: any) => one.by)]
+      : [];
   const halter = p.action?.name === 'assize.halt' ? args.principal : undefined;
   const counselors = [p.counselor, ...(p.approved_by ?? [])].map((one) => one?.principal);
   const subject = writsAbove(world, p)[0]?.writ.subject;
@@ -68,10 +77,16 @@ function brings(world: World, one: Plain, other: Plain): boolean {
   if (commitsNamed(p).includes(other.id)) return true;
   if (p.kind === 'commit' && p.delta.effects.length > 0) {
     if (commitsNamed(q).includes(one.id)) return true;
-    const isAttempt = q.kind === 'rejection' && q.intent.action === 'assize.settle' && q.reason === 'effect_failed';
+    const isAttempt =
+      q.kind === 'rejection' && q.intent.action === 'assize.settle' && q.reason === 'effect_failed';
     if (isAttempt && p.epoch !== undefined && q.intent.args.epoch === p.epoch) return true;
   }
-  if (p.kind === 'delegation' && p.child_trajectory_id !== p.trajectory_id && p.concludes === other.id) return true;
+  if (
+    p.kind === 'delegation' &&
+    p.child_trajectory_id !== p.trajectory_id &&
+    p.concludes === other.id
+  )
+    return true;
   if (q.action?.name !== 'assize.revoke' || p.kind === 'rejection') return false;
   return writsAbove(world, p).some(({ id }) => id === q.action.args.writ);
 }
@@ -86,7 +101,9 @@ function commitsNamed(p: any): string[] {
 /** The writ of an entry, and all that are above it. */
 function writsAbove({ all, texts }: World, p: any): { id: string; writ: any }[] {
   const first = all.find((entry) => entry.p.trajectory_id === p.trajectory_id && entry.p.seq === 0);
-  const own = new Map<string, any>((first?.p.writs ?? []).map((writ: any) => [contentHash(writ), writ]));
+  const own = new Map<string, any>(
+    (first?.p.writs ?? []).map((writ: any) => [contentHash(writ), writ]),
+  );
   const start = p.kind === 'delegation' && p.concludes === undefined ? p.writ.parent : undefined;
   const chain: { id: string; writ: any }[] = [];
   for (let id = p.writ_id ?? p.proposal?.writ_id ?? start; id; ) {

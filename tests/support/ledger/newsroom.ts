@@ -16,7 +16,10 @@ export const newsroom: Domain<any, any> = defineDomain<any, any>({
   name: 'newsroom',
   version: '1',
   state: z.object({
-    drafts: z.record(z.string(), z.object({ text: z.string(), at: z.string(), checked: z.boolean() })),
+    drafts: z.record(
+      z.string(),
+      z.object({ text: z.string(), at: z.string(), checked: z.boolean() }),
+    ),
     printed: z.array(z.string()),
     approved: z.record(z.string(), z.string()),
     ink: int,
@@ -61,15 +64,20 @@ export const newsroom: Domain<any, any> = defineDomain<any, any>({
     each<any, string, any>(
       'CHECKED',
       '/printed/*',
-      { reads: ['/drafts/*'], with: (title: any) => ({ draft: `/drafts/${title}` as `/${string}` }) },
-      (title: any, { draft }: any) => (draft?.checked === true ? pass : reject(`${title} was not checked`)),
+      {
+        reads: ['/drafts/*'],
+        with: (title: any) => ({ draft: `/drafts/${title}` as `/${string}` }),
+      },
+      (title: any, { draft }: any) =>
+        draft?.checked === true ? pass : reject(`${title} was not checked`),
     ),
     invariant(
       'PERSONAL',
       ['/printed', '/drafts', '/approved'],
       (state: any) => {
         const open = [...state.printed].find(
-          (title: string) => state.drafts[title]?.text.includes('Ms') && state.approved[title] === undefined,
+          (title: string) =>
+            state.drafts[title]?.text.includes('Ms') && state.approved[title] === undefined,
         );
         return open === undefined ? pass : escalate(`${open} names a person`);
       },
@@ -186,10 +194,21 @@ export async function desk(options: Partial<AssizeOptions> = {}, stories = 3) {
   const model = new Model();
   const agents = staff(model, stories);
   const oracle = createOracle({ store, clock, mode: 'record' });
-  const assize = runtimeOver(store, [newsroom], { oracle: store, ...options, ports: { clock, ...options.ports } });
+  const assize = runtimeOver(store, [newsroom], {
+    oracle: store,
+    ...options,
+    ports: { clock, ...options.ports },
+  });
   const trajectory = await assize.create(newsroom, { trajectoryId: 'desk' });
   const run = (more: Partial<RunOptions> = {}, who: readonly Agent[] = agents) =>
-    runAgents(trajectory, who, { oracle, clock, random: seededRandom('run'), counsel: chief(), maxTurns: 60, ...more });
+    runAgents(trajectory, who, {
+      oracle,
+      clock,
+      random: seededRandom('run'),
+      counsel: chief(),
+      maxTurns: 60,
+      ...more,
+    });
   const replay = (more: Partial<ReplayRunOptions> = {}, who: readonly Agent[] = agents) =>
     replayRun({ store, oracleStore: store, trajectoryId: 'desk' }, newsroom, who, {
       anchors: [operator.publicKey],

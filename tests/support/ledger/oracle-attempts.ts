@@ -15,7 +15,9 @@ export async function expectFewAttempts(store: OracleStore): Promise<void> {
   );
   const tries = askers.map(async (asker) => {
     for (let n = 0; n < 10; n++)
-      await expect(asker.ask({ ...question, call, keepAttempts: true })).rejects.toThrow(RangeError);
+      await expect(asker.ask({ ...question, call, keepAttempts: true })).rejects.toThrow(
+        RangeError,
+      );
   });
   await Promise.all(tries);
   expect(await attemptsOf(store, oracleKey(question))).toHaveLength(32);

@@ -8,7 +8,11 @@ import { intent, writFor } from './runtime.ts';
 export const desk: Domain = defineDomain({
   name: 'desk',
   version: '1',
-  state: z.object({ payments: z.array(z.object({ amount: z.number(), memo: z.string(), by: z.string().optional() })) }),
+  state: z.object({
+    payments: z.array(
+      z.object({ amount: z.number(), memo: z.string(), by: z.string().optional() }),
+    ),
+  }),
   initial: { payments: [] },
   processes: { paying: { writes: ['/payments'] } },
   roles: { worker: { processes: ['paying'] } },
@@ -29,7 +33,8 @@ export const desk: Domain = defineDomain({
           state.payments[Number(i)].by = counselor;
         },
       },
-      ({ amount, by, memo }: any) => (amount <= 100 || by !== undefined ? pass : escalate(`over 100: ${memo}`)),
+      ({ amount, by, memo }: any) =>
+        amount <= 100 || by !== undefined ? pass : escalate(`over 100: ${memo}`),
     ),
   ],
   counselors: { boss: (principal: string) => principal.startsWith('boss:') },
@@ -38,12 +43,20 @@ export const desk: Domain = defineDomain({
 export const clerk = writFor('clerk', { scopes: ['role:worker'] });
 
 /** A payment in a trajectory of its own. */
-export async function pay(assize: Assize, trajectoryId: string, amount: number, memo = 'rent'): Promise<Ruling> {
+export async function pay(
+  assize: Assize,
+  trajectoryId: string,
+  amount: number,
+  memo = 'rent',
+): Promise<Ruling> {
   const trajectory = await assize.create(desk, { trajectoryId });
   return trajectory.propose(intent('pay', { amount, memo }, clerk));
 }
 
 /** The id of the proposal that waits, and its payload. */
-export async function waiting(assize: Assize, trajectoryId: string): Promise<{ id: string; payload: PendingPayload }> {
+export async function waiting(
+  assize: Assize,
+  trajectoryId: string,
+): Promise<{ id: string; payload: PendingPayload }> {
   return (await assize.open(trajectoryId)).approvals.pending()[0]!;
 }

@@ -20,7 +20,13 @@ const claims = defineDomain({
   name: 'gateway',
   version: '7',
   freeze: 'footprint',
-  state: z.object({ asked: z.number(), approved: z.number(), claimant: z.string(), by: z.string(), rules: z.number() }),
+  state: z.object({
+    asked: z.number(),
+    approved: z.number(),
+    claimant: z.string(),
+    by: z.string(),
+    rules: z.number(),
+  }),
   initial: { asked: 0, approved: 0, claimant: '', by: '', rules: 0 },
   counselors: { doctor: (principal) => /^(agent:)?dr-/i.test(principal) },
   processes: { claiming: { writes: ['/asked', '/claimant'] }, ruling: { writes: ['/rules'] } },
@@ -65,7 +71,8 @@ const claims = defineDomain({
     invariant(
       'NO_SELF',
       ['/by', '/claimant'],
-      ({ by, claimant }) => (by !== '' && by === claimant ? reject(`${claimant} approves the own claim`) : pass),
+      ({ by, claimant }) =>
+        by !== '' && by === claimant ? reject(`${claimant} approves the own claim`) : pass,
       { overridable: true },
     ),
   ],
@@ -76,7 +83,10 @@ export const WARDEN_WRIT = writFor('warden', {
   actions: ['assize.halt', 'assize.revoke'],
   scopes: ['halt:**', 'writ:**'],
 });
-export const WATCHDOG_WRIT = writFor('agent:watchdog', { actions: ['assize.halt'], scopes: ['halt:**'] });
+export const WATCHDOG_WRIT = writFor('agent:watchdog', {
+  actions: ['assize.halt'],
+  scopes: ['halt:**'],
+});
 const MINUTE = 60_000;
 
 /** A ledger of claims that doctors decide about. */
@@ -102,7 +112,11 @@ export class ClaimsLedger {
 
   #runtime() {
     const approvals = { timeoutMs: 60 * MINUTE, ...this.#options.approvals };
-    return runtimeOver(this.store, [claims], { ...this.#options, approvals, ports: { clock: this.clock } });
+    return runtimeOver(this.store, [claims], {
+      ...this.#options,
+      approvals,
+      ports: { clock: this.clock },
+    });
   }
 
   /** A claim that waits for a doctor. Returns the id of the pending entry. */
@@ -127,7 +141,11 @@ export class ClaimsLedger {
   async decide(
     pending: string,
     principal: string,
-    { minutes = 1, rejects, ...more }: { minutes?: number; reason?: string; rejects?: true; override?: true } = {},
+    {
+      minutes = 1,
+      rejects,
+      ...more
+    }: { minutes?: number; reason?: string; rejects?: true; override?: true } = {},
   ): Promise<void> {
     this.clock.forward(minutes * MINUTE);
     const by = { principal, method: 'test', ...more };
@@ -149,7 +167,11 @@ export class ClaimsLedger {
   }
 
   async resume(): Promise<void> {
-    await this.trajectory.resume({ reason: 'understood', writ: writId(WARDEN_WRIT), principal: 'warden' });
+    await this.trajectory.resume({
+      reason: 'understood',
+      writ: writId(WARDEN_WRIT),
+      principal: 'warden',
+    });
   }
 }
 
@@ -157,12 +179,18 @@ export class ClaimsLedger {
 export const SIGNER = keysOf(5);
 
 /** A checkpoint of all entries, as a report takes it. */
-export async function checkpointOf(store: LedgerStore & LogStore, witnesses = WITNESSES.slice(0, 1)) {
+export async function checkpointOf(
+  store: LedgerStore & LogStore,
+  witnesses = WITNESSES.slice(0, 1),
+) {
   await integrateLog(store);
   const signed = signCheckpoint(await logHead(store), LOG);
   const cosignatures = witnesses.map((key) => cosign(parseNote(signed).text, key, 1_774_256_400));
   return {
-    signed: witnesses.length === 0 ? signed : addCosignatures(signed, formatSignatures(cosignatures), witnesses),
+    signed:
+      witnesses.length === 0
+        ? signed
+        : addCosignatures(signed, formatSignatures(cosignatures), witnesses),
     log: { origin: LOG.name, keys: [LOG] },
     witnesses: WITNESSES.slice(0, 1),
   };

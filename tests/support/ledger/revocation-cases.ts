@@ -17,15 +17,30 @@ export interface RevocationCase {
 
 type Change = (payload: Record<string, any>) => unknown;
 
-const below = attenuate(granted, { subject: helper.publicKey, nonce: 'a', budget: { usd: 60 } }, lead.privateKey);
-const lowest = attenuate(below, { subject: third.publicKey, nonce: 'b', budget: { usd: 20 } }, helper.privateKey);
-const beside = attenuate(granted, { subject: 'beside', nonce: 'c', budget: { usd: 50 } }, lead.privateKey);
+const below = attenuate(
+  granted,
+  { subject: helper.publicKey, nonce: 'a', budget: { usd: 60 } },
+  lead.privateKey,
+);
+const lowest = attenuate(
+  below,
+  { subject: third.publicKey, nonce: 'b', budget: { usd: 20 } },
+  helper.privateKey,
+);
+const beside = attenuate(
+  granted,
+  { subject: 'beside', nonce: 'c', budget: { usd: 50 } },
+  lead.privateKey,
+);
 const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
 /**
  * An officer that may revoke only the other officer, and two roots that each name half of an
  * officer's rights.
  */
-const narrow = writFor('narrow', { actions: ['assize.revoke'], scopes: [`writ:${writId(officer)}`, '**'] });
+const narrow = writFor('narrow', {
+  actions: ['assize.revoke'],
+  scopes: [`writ:${writId(officer)}`, '**'],
+});
 const scoped = writFor('scoped', { scopes: ['writ:**'] });
 const named = writFor('named', { actions: ['assize.revoke'] });
 /** For any trajectory, so that they hold in branches too. */
@@ -72,7 +87,12 @@ export function rewritten(rows: readonly EntryRow[], at: number, change: Change)
   return made;
 }
 
-function inParent(name: string, fault: string | undefined, at: number, change: Change): RevocationCase {
+function inParent(
+  name: string,
+  fault: string | undefined,
+  at: number,
+  change: Change,
+): RevocationCase {
   const make = async (): Promise<MemoryStore> => {
     const { parent, blobs } = await honest();
     // Without its child, which is begun by an entry with the id that it had.
@@ -81,7 +101,11 @@ function inParent(name: string, fault: string | undefined, at: number, change: C
   return { name, faults: fault === undefined ? [] : [`t ${fault}`], make };
 }
 
-function inChild(name: string, fault: string | undefined, change: (args: any, rows: readonly EntryRow[]) => unknown) {
+function inChild(
+  name: string,
+  fault: string | undefined,
+  change: (args: any, rows: readonly EntryRow[]) => unknown,
+) {
   const make = async (): Promise<MemoryStore> => {
     const { parent, child, blobs } = await honest();
     const changed = rewritten(child, 1, ({ action }) => change(action.args, parent));
@@ -95,7 +119,9 @@ function inBoth(name: string, faults: readonly string[], change: Change): Revoca
   const make = async (): Promise<MemoryStore> => {
     const { parent, child, blobs } = await honest();
     const there = rewritten(parent, parent.length - 1, change);
-    const here = rewritten(child, 1, ({ action }) => Object.assign(action.args.from, { entry_id: there.at(-1)?.id }));
+    const here = rewritten(child, 1, ({ action }) =>
+      Object.assign(action.args.from, { entry_id: there.at(-1)?.id }),
+    );
     return storeOf([...there, ...here], blobs);
   };
   return { name, faults, make };
@@ -109,7 +135,11 @@ function inChildTwice(name: string): RevocationCase {
       task({ writ: { writ: below, chain: [granted] }, privateKey: helper.privateKey }),
     );
     await trajectory.writs.revoke({ writ: below, reason, by: granted });
-    await trajectory.writs.revoke({ writ: child.delegations.origin?.writ as Writ, reason, by: granted });
+    await trajectory.writs.revoke({
+      writ: child.delegations.origin?.writ as Writ,
+      reason,
+      by: granted,
+    });
     return store.below as MemoryStore;
   };
   return { name, faults: [], make };
@@ -119,27 +149,46 @@ function inChildTwice(name: string): RevocationCase {
  * A branch from before the revocation of `kid` uses `kid` or delegates under it. The branch names
  * another entry of the source as its start.
  */
-function inBranch(name: string, fault: string | undefined, from: number, does: 'uses' | 'delegates'): RevocationCase {
+function inBranch(
+  name: string,
+  fault: string | undefined,
+  from: number,
+  does: 'uses' | 'delegates',
+): RevocationCase {
   const make = async (): Promise<MemoryStore> => {
     const { store, assize, trajectory } = await begun();
     await trajectory.propose(pay(0, { writ: kid, chain: [free] }));
     const [, before] = await allEntries(store, 't');
     await trajectory.writs.revoke({ writ: kid, reason, by: free });
     await trajectory.propose(pay(0, free));
-    const branch = await assize.branch('t', before?.id as string, { trajectoryId: 'b', writs: [free], note: 'x' });
+    const branch = await assize.branch('t', before?.id as string, {
+      trajectoryId: 'b',
+      writs: [free],
+      note: 'x',
+    });
     if (does === 'uses') await branch.propose(pay(0, { writ: kid, chain: [free] }));
     else
       await branch.delegations.delegate(
-        task({ writ: { writ: kid, chain: [free] }, privateKey: helper.privateKey, childTrajectoryId: 'd', budget: {} }),
+        task({
+          writ: { writ: kid, chain: [free] },
+          privateKey: helper.privateKey,
+          childTrajectoryId: 'd',
+          budget: {},
+        }),
       );
     const [parent, rows] = [await allEntries(store, 't'), await allEntries(store, 'b')];
-    const moved = rewritten(rows, 0, (payload) => Object.assign(payload, { source_commit_id: parent[from]?.id }));
+    const moved = rewritten(rows, 0, (payload) =>
+      Object.assign(payload, { source_commit_id: parent[from]?.id }),
+    );
     return storeOf([...parent, ...moved], [blobOf(kid), blobOf(free)]);
   };
   return { name, faults: fault === undefined ? [] : [`b ${fault}`], make };
 }
 
-export async function storeOf(rows: readonly EntryRow[], blobs: readonly BlobRow[]): Promise<MemoryStore> {
+export async function storeOf(
+  rows: readonly EntryRow[],
+  blobs: readonly BlobRow[],
+): Promise<MemoryStore> {
   const store = new MemoryStore();
   await store.commit({ entries: rows, blobs });
   return store;
@@ -172,9 +221,24 @@ export const revocationCases: readonly RevocationCase[] = [
     payload['writ_id'] = writId(officer);
     payload['action'].args.writ = writId(officer);
   }),
-  inParent('by who has another root of the same issuer, for everything', '3 rule_broken', 3, under(worker)),
-  inParent('by who has another root, with the scope and the action by a star', '3 rule_broken', 3, under(scoped)),
-  inParent('by who has another root, with the action and the scope by a star', '3 rule_broken', 3, under(named)),
+  inParent(
+    'by who has another root of the same issuer, for everything',
+    '3 rule_broken',
+    3,
+    under(worker),
+  ),
+  inParent(
+    'by who has another root, with the scope and the action by a star',
+    '3 rule_broken',
+    3,
+    under(scoped),
+  ),
+  inParent(
+    'by who has another root, with the action and the scope by a star',
+    '3 rule_broken',
+    3,
+    under(named),
+  ),
   inParent('of an officer, by who has another root', '3 rule_broken', 3, (payload) => {
     payload['writ_id'] = writId(worker);
     payload['action'].args.writ = writId(officer);
@@ -183,7 +247,9 @@ export const revocationCases: readonly RevocationCase[] = [
   inParent('a use afterwards, below it', '4 rule_broken', 4, under(lowest)),
   inParent('by who stands beside', '3 rule_broken', 3, under(beside)),
   inParent('by who holds it', '3 rule_broken', 3, under(below)),
-  inParent('by who stands below', '3 rule_broken', 3, (payload) => Object.assign(payload, { writ_id: writId(lowest) })),
+  inParent('by who stands below', '3 rule_broken', 3, (payload) =>
+    Object.assign(payload, { writ_id: writId(lowest) }),
+  ),
   inParent(
     'of itself',
     '3 rule_broken',
@@ -214,10 +280,18 @@ export const revocationCases: readonly RevocationCase[] = [
     3,
     args((of) => Object.assign(of, { more: 1 })),
   ),
-  inParent('with arguments that are a list', '3 malformed', 3, ({ action }) => Object.assign(action, { args: [] })),
-  inParent('with a change', '3 malformed', 3, ({ delta }) => delta.state.push({ op: 'replace', path: '/n', value: 9 })),
-  inParent('with a cost', '3 malformed', 3, ({ budget_cost }) => Object.assign(budget_cost, { usd: 1 })),
-  inParent('with an observation', '3 malformed', 3, ({ observations }) => observations.push({ name: 'x', value: 1 })),
+  inParent('with arguments that are a list', '3 malformed', 3, ({ action }) =>
+    Object.assign(action, { args: [] }),
+  ),
+  inParent('with a change', '3 malformed', 3, ({ delta }) =>
+    delta.state.push({ op: 'replace', path: '/n', value: 9 }),
+  ),
+  inParent('with a cost', '3 malformed', 3, ({ budget_cost }) =>
+    Object.assign(budget_cost, { usd: 1 }),
+  ),
+  inParent('with an observation', '3 malformed', 3, ({ observations }) =>
+    observations.push({ name: 'x', value: 1 }),
+  ),
   inParent(
     'from a trajectory that did not delegate here',
     '3 rule_broken',
@@ -226,18 +300,24 @@ export const revocationCases: readonly RevocationCase[] = [
   ),
   inChild('taken over, as it is made', undefined, NOTHING),
   inChildTwice('taken over under a writ that was revoked above'),
-  inChild('taken over from no entry', '1 source_missing', (of) => Object.assign(of.from, { entry_id: '0'.repeat(64) })),
+  inChild('taken over from no entry', '1 source_missing', (of) =>
+    Object.assign(of.from, { entry_id: '0'.repeat(64) }),
+  ),
   inChild('taken over from another sort of entry', '1 rule_broken', (of, [root]) =>
     Object.assign(of.from, { entry_id: root?.id }),
   ),
   inChild('taken over from a revocation of another', '1 rule_broken', (of, rows) =>
     Object.assign(of.from, { entry_id: rows[3]?.id }),
   ),
-  inChild('taken over for another reason', '1 rule_broken', (of) => Object.assign(of, { reason: 'another' })),
+  inChild('taken over for another reason', '1 rule_broken', (of) =>
+    Object.assign(of, { reason: 'another' }),
+  ),
   inChild(
     'taken over, of a writ that is not above',
     '1 rule_broken',
-    (of, rows) => Object.assign(of, { writ: writId(below) }) && Object.assign(of.from, { entry_id: rows[3]?.id }),
+    (of, rows) =>
+      Object.assign(of, { writ: writId(below) }) &&
+      Object.assign(of.from, { entry_id: rows[3]?.id }),
   ),
   ...[null, 'x', 3, [], { $blob: writId(below), bytes: canonicalize(below).length }].map((none) =>
     inBoth(

@@ -149,14 +149,24 @@ export function salted(value: Json, blobs: BlobRow[]): BlobRef {
 }
 
 /** A commit that erases values. */
-export function erasureMembers(values: unknown, rest: Members = {}, state: readonly Patch[] = []): Members {
+export function erasureMembers(
+  values: unknown,
+  rest: Members = {},
+  state: readonly Patch[] = [],
+): Members {
   const args = { at: [], entries: [], reason: 'asked for', values, ...rest };
-  return commitMembers(state, { action: { name: 'assize.erase', role: { name: 'assize', params: {} }, args } });
+  return commitMembers(state, {
+    action: { name: 'assize.erase', role: { name: 'assize', params: {} }, args },
+  });
 }
 
 /** The root fields of the child that this delegation entry creates. */
 export function childMembers(start: EntryRow): Members {
-  const { writ, at, begins } = JSON.parse(start.payload) as { writ: Json; at: string; begins?: Members };
+  const { writ, at, begins } = JSON.parse(start.payload) as {
+    writ: Json;
+    at: string;
+    begins?: Members;
+  };
   const delegated_from = { trajectory_id: start.trajectory_id, entry_id: start.id };
   return { ...rootMembers(), ...begins, writs: [writ, HELD], delegated_from, at };
 }
@@ -164,7 +174,16 @@ export function childMembers(start: EntryRow): Members {
 /** The fields of a child's final answer, which the parent adopts. */
 export function answerMembers(start: EntryRow, rest: Members = {}): Members {
   const { child_trajectory_id, task, writ, at } = JSON.parse(start.payload) as Members;
-  return { child_trajectory_id, task, writ, at, concludes: start.id, budget_cost: {}, final_answer: 'done', ...rest };
+  return {
+    child_trajectory_id,
+    task,
+    writ,
+    at,
+    concludes: start.id,
+    budget_cost: {},
+    final_answer: 'done',
+    ...rest,
+  };
 }
 
 export function conclusionMembers(answer: EntryRow, rest: Members = {}): Members {
@@ -185,7 +204,9 @@ export function conclusionMembers(answer: EntryRow, rest: Members = {}): Members
 
 /** A child that was begun by that entry, and has answered. */
 export function answeredChild(start: EntryRow, said: Members = {}): ChainWriter {
-  const { child_trajectory_id: name } = JSON.parse(start.payload) as { child_trajectory_id: string };
+  const { child_trajectory_id: name } = JSON.parse(start.payload) as {
+    child_trajectory_id: string;
+  };
   const child = new ChainWriter(name);
   child.add('root', childMembers(start));
   child.add('delegation', answerMembers(start, said));
@@ -221,7 +242,9 @@ export class ChainWriter {
       ...(kind === 'pending_approval' ? { head: parent } : {}),
       ...members,
     };
-    const given = Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== undefined));
+    const given = Object.fromEntries(
+      Object.entries(payload).filter(([, value]) => value !== undefined),
+    );
     return entryRow(given as unknown as Payload, signer);
   }
 
@@ -245,10 +268,16 @@ export class RowsReader implements LedgerReader {
   readonly #blobs: ReadonlyMap<Hash, string>;
   readonly #erased: ReadonlyMap<Hash, Hash>;
 
-  constructor(rows: readonly EntryRow[], blobs: readonly BlobRow[] = [], erased: readonly ErasedRow[] = []) {
+  constructor(
+    rows: readonly EntryRow[],
+    blobs: readonly BlobRow[] = [],
+    erased: readonly ErasedRow[] = [],
+  ) {
     this.#rows = rows;
     this.#erased = new Map(erased.map(({ hash, by }) => [hash, by]));
-    this.#blobs = new Map(blobs.flatMap(({ hash, text }) => (this.#erased.has(hash) ? [] : [[hash, text]])));
+    this.#blobs = new Map(
+      blobs.flatMap(({ hash, text }) => (this.#erased.has(hash) ? [] : [[hash, text]])),
+    );
   }
 
   async entries(trajectoryId: string, { from = 0, limit = 1_000 } = {}): Promise<EntryRow[]> {
@@ -288,7 +317,11 @@ export function withByte(text: string, offset: number, xor: number): string {
  * A ledger with all kinds of entries: a root, its branch, a branch of that branch, and a child of
  * the first trajectory.
  */
-export function everyKind(signer: EntrySigner): { rows: EntryRow[]; blobs: BlobRow[]; names: string[] } {
+export function everyKind(signer: EntrySigner): {
+  rows: EntryRow[];
+  blobs: BlobRow[];
+  names: string[];
+} {
   const blobs: BlobRow[] = [];
   const large = (value: Json): Members => store(value, blobs, 8) as unknown as Members;
   const first = new ChainWriter('first');
@@ -299,24 +332,40 @@ export function everyKind(signer: EntrySigner): { rows: EntryRow[]; blobs: BlobR
   first.add('commit', commitMembers([{ op: 'replace', path: '/n', value: 1 }]));
   first.add('commit', commitMembers(large([{ op: 'add', path: '/list/1', value: 'β' }] as never)));
   first.add('rejection', rejectionMembers());
-  first.add('pending_approval', pendingMembers({ freezes: ['/list'] }, { approval: large(['a mark in a blob']) }));
+  first.add(
+    'pending_approval',
+    pendingMembers({ freezes: ['/list'] }, { approval: large(['a mark in a blob']) }),
+  );
   const waiting = first.head.id;
-  first.add('commit', commitMembers([{ op: 'add', path: '/m', value: { '😀': [1.5, null, true] } }]));
+  first.add(
+    'commit',
+    commitMembers([{ op: 'add', path: '/m', value: { '😀': [1.5, null, true] } }]),
+  );
   const begins = { domain: DOMAIN, initial_state: large({ given: 'what the child begins with' }) };
   const delegation = first.add('delegation', delegationMembers({ begins }));
   const child = new ChainWriter('child');
   child.add('root', childMembers(delegation));
-  child.add('commit', commitMembers([], { writ_id: writId(DELEGATED), budget_cost: { usd: 2 }, at: second(7) }));
+  child.add(
+    'commit',
+    commitMembers([], { writ_id: writId(DELEGATED), budget_cost: { usd: 2 }, at: second(7) }),
+  );
   const said = { budget_cost: { usd: 2 }, final_answer: large('done and done'), at: second(8) };
   const answer = child.add('delegation', answerMembers(delegation, said));
-  first.add('commit', commitMembers([], { resolves: waiting, counselor: COUNSELOR, detection_vector: VECTOR }));
+  first.add(
+    'commit',
+    commitMembers([], { resolves: waiting, counselor: COUNSELOR, detection_vector: VECTOR }),
+  );
   const spent = { writ_id: writId(HELD), budget_cost: { usd: 5 } };
   first.add('commit', commitMembers([{ op: 'remove', path: '/m' }], spent), signer);
   first.add('delegation', conclusionMembers(answer));
   first.add('pending_approval', pendingMembers({ expires: second(11) }));
   first.add(
     'rejection',
-    rejectionMembers({ proposal_id: hashText('proposal'), reason: 'expired', resolves: first.head.id }),
+    rejectionMembers({
+      proposal_id: hashText('proposal'),
+      reason: 'expired',
+      resolves: first.head.id,
+    }),
   );
   const second_ = new ChainWriter('second', signer);
   second_.add('branch', { ...branchMembers(first.rows[8] as EntryRow), at: second(20) });
@@ -342,8 +391,15 @@ export function everyKind(signer: EntrySigner): { rows: EntryRow[]; blobs: BlobR
   );
   third.add('pending_approval', pendingMembers({ freezes: ['/n'], at: second(33) }));
   third.add('pending_approval', pendingMembers({ freezes: ['/list'], at: second(34) }));
-  third.add('commit', commitMembers([{ op: 'add', path: '/list/1', value: {} }], { at: second(35) }));
-  third.add('key_change', { to: 'ab'.repeat(32), reason: 'the first key is retired', at: second(36) });
+  third.add(
+    'commit',
+    commitMembers([{ op: 'add', path: '/list/1', value: {} }], { at: second(35) }),
+  );
+  third.add('key_change', {
+    to: 'ab'.repeat(32),
+    reason: 'the first key is retired',
+    at: second(36),
+  });
   const writers = [first, second_, third, child];
   return {
     rows: writers.flatMap(({ rows }) => rows),

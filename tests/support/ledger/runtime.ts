@@ -30,7 +30,11 @@ export function writFor(subject: string, grant: Partial<WritGrant> = {}): Writ {
 
 /** A writ to decide about the effects of every tool. */
 export function operatorWrit(by: string = 'ops'): Writ {
-  const grant = { actions: ['assize.resolve_effect'], scopes: ['effect:**'], nonce: `operator ${by}` };
+  const grant = {
+    actions: ['assize.resolve_effect'],
+    scopes: ['effect:**'],
+    nonce: `operator ${by}`,
+  };
   return writFor(by, grant);
 }
 
@@ -67,12 +71,22 @@ export function runtimeOver(
     effects: { recoveryKey: RECOVERY_KEY, ...options.effects },
     // The time of a test may be long past when a command reads its store.
     approvals: { timeoutMs: 'never', ...options.approvals },
-    ports: { clock: new HandClock(), random: seededRandom('runtime'), pause: async () => {}, ...options.ports },
+    ports: {
+      clock: new HandClock(),
+      random: seededRandom('runtime'),
+      pause: async () => {},
+      ...options.ports,
+    },
   });
 }
 
 /** An intent of a role without parameters, in any domain. Tests of wrong intents must compile. */
-export function intent(action: string, args: unknown, writ: Writ, rest: Partial<ProposalInput> = {}): AnyIntent {
+export function intent(
+  action: string,
+  args: unknown,
+  writ: Writ,
+  rest: Partial<ProposalInput> = {},
+): AnyIntent {
   return { action, role: 'worker', args, writ, ...rest };
 }
 

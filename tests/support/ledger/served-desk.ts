@@ -22,7 +22,14 @@ export async function serveDesk(
   { clock, writSeconds = 900, streams = 1_000 }: ServedDeskOptions = {},
 ): Promise<Serving> {
   const defaults = await loadConfig({ from: '/', store: 'memory:', env: {} });
-  const grant = { trajectories: ['*'], actions: ['**'], scopes: ['**'], budget: {}, requireApproval: [], maxDepth: 0 };
+  const grant = {
+    trajectories: ['*'],
+    actions: ['**'],
+    scopes: ['**'],
+    budget: {},
+    requireApproval: [],
+    maxDepth: 0,
+  };
   const limits = {
     requestsPerSecond: 1e6,
     concurrency: 1e6,
@@ -55,7 +62,12 @@ export async function serveDesk(
 /** A token that counts for every kind of its principal. */
 export async function tokenOf({ service }: Serving, principal: string): Promise<string> {
   const kinds = ['agent', 'auditor'] as const;
-  const terms = { principal, kinds, created: service.clock.now(), expires: '2100-01-01T00:00:00.000000Z' };
+  const terms = {
+    principal,
+    kinds,
+    created: service.clock.now(),
+    expires: '2100-01-01T00:00:00.000000Z',
+  };
   return (await service.tokens.create(terms)).token;
 }
 
@@ -67,7 +79,11 @@ export async function proposeAt(
 ): Promise<any> {
   const response = await fetch(`${url}/v1/trajectories/desk/proposals`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': key },
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    },
     body: JSON.stringify({ action, role: 'worker', args }),
   });
   return response.json();

@@ -20,7 +20,17 @@ export interface SettlementCase {
 type Change = (payload: Record<string, any>, before: readonly EntryRow[]) => unknown;
 
 /** Positions in the honest ledger. The last is a commit with an unresolved effect. */
-const AT = { commit: 1, waits: 2, decided: 3, settled: 4, abandoned: 5, inDoubt: 6, found: 7, undone: 8, last: 9 };
+const AT = {
+  commit: 1,
+  waits: 2,
+  decided: 3,
+  settled: 4,
+  abandoned: 5,
+  inDoubt: 6,
+  found: 7,
+  undone: 8,
+  last: 9,
+};
 const FOUND = { by: 'ops', writ: operatorWrit(), evidence: 'seen at the sink' };
 
 /**
@@ -28,7 +38,11 @@ const FOUND = { by: 'ops', writ: operatorWrit(), evidence: 'seen at the sink' };
  * that executed its effect and threw. An attempt with an unknown outcome until an operator checks
  * it. A commit with an outcome that is still unknown.
  */
-export async function honestSettlements(): Promise<{ rows: EntryRow[]; blobs: BlobRow[]; store: MemoryStore }> {
+export async function honestSettlements(): Promise<{
+  rows: EntryRow[];
+  blobs: BlobRow[];
+  store: MemoryStore;
+}> {
   const store = new MemoryStore();
   const faults: Record<string, Fault> = { b: 'lose', d: 'lose', e: 'lose' };
   const outside = {
@@ -36,11 +50,18 @@ export async function honestSettlements(): Promise<{ rows: EntryRow[]; blobs: Bl
     steps: new Steps(),
     fault: (_: unknown, what: string) => faults[what] ?? 'none',
   };
-  const tools = [toolFor(outside, 'irreversible', 'buffered'), toolFor(outside, 'reversible', 'externalised')];
+  const tools = [
+    toolFor(outside, 'irreversible', 'buffered'),
+    toolFor(outside, 'reversible', 'externalised'),
+  ];
   const assize = runtimeOver(store, [tally], { tools });
   const writ = writFor('alice');
   const trajectory = await assize.create(tally, { trajectoryId: 't', writs: [writ] });
-  const transact = async (tool: string, what: readonly string[], isThrown = false): Promise<void> => {
+  const transact = async (
+    tool: string,
+    what: readonly string[],
+    isThrown = false,
+  ): Promise<void> => {
     const done = trajectory.transaction({ writ, writes: ['test:**'], retries: 0 }, async (tx) => {
       for (const each of what) await tx.call(tool, { what: each });
       if (isThrown) throw new Error('the model says: no');
@@ -68,7 +89,9 @@ const COST = { thrown: 1, rejected: 2, undone: 3, commit: 4, settled: 5 };
 async function honestCosts(): Promise<{ rows: EntryRow[]; blobs: BlobRow[]; store: MemoryStore }> {
   const store = new MemoryStore();
   const outside = { sink: new OutsideSink('keyed'), steps: new Steps(), undoCost: { usd: 3 } };
-  const assize = runtimeOver(store, [tally], { tools: [toolFor(outside, 'with_cost', 'externalised')] });
+  const assize = runtimeOver(store, [tally], {
+    tools: [toolFor(outside, 'with_cost', 'externalised')],
+  });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   // No root entry has the writ: it is recorded with the compensation under it.
   const writ = writFor('alice', { trajectory: 't', budget: { usd: 20 } });
@@ -97,7 +120,10 @@ const PIVOT_AT = { waits: 1, settled: 3 };
 async function honestPivot(): Promise<{ rows: EntryRow[]; blobs: BlobRow[]; store: MemoryStore }> {
   const store = new MemoryStore();
   const outside = { sink: new OutsideSink('keyed'), steps: new Steps() };
-  const tools = [toolFor(outside, 'irreversible', 'externalised'), toolFor(outside, 'reversible', 'buffered')];
+  const tools = [
+    toolFor(outside, 'irreversible', 'externalised'),
+    toolFor(outside, 'reversible', 'buffered'),
+  ];
   const assize = runtimeOver(store, [attended], { tools });
   const writ = writFor('alice');
   const trajectory = await assize.create(attended, { trajectoryId: 't', writs: [writ] });
@@ -120,7 +146,8 @@ async function writtenIn(store: MemoryStore): Promise<{ rows: EntryRow[]; blobs:
     .join()
     .matchAll(/"(?:\$blob|writ_id)":"([0-9a-f]{64})"/g)) {
     const text = await store.blob(hash as string);
-    if (text !== undefined && !blobs.some((blob) => blob.hash === hash)) blobs.push({ hash: hash as string, text });
+    if (text !== undefined && !blobs.some((blob) => blob.hash === hash))
+      blobs.push({ hash: hash as string, text });
   }
   return { rows, blobs };
 }
@@ -132,15 +159,22 @@ async function writtenIn(store: MemoryStore): Promise<{ rows: EntryRow[]; blobs:
 async function failedSettlements(): Promise<MemoryStore> {
   const store = new MemoryStore();
   const faults: Record<string, Fault> = { lost: 'lose', refused: 'fail_for_good' };
-  const fault = (of: unknown, what: string): Fault => (of === 'do' ? (faults[what] ?? 'none') : 'none');
+  const fault = (of: unknown, what: string): Fault =>
+    of === 'do' ? (faults[what] ?? 'none') : 'none';
   const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault };
-  const assize = runtimeOver(store, [orders], { tools: [toolFor(outside, 'reversible', 'buffered')] });
+  const assize = runtimeOver(store, [orders], {
+    tools: [toolFor(outside, 'reversible', 'buffered')],
+  });
   const trajectory = await assize.create(orders, { trajectoryId: 't' });
   for (const args of ['o1', 'bad'])
-    await trajectory.transaction({ writ: writFor('alice'), writes: [`test:${args}`] }, async (tx) => {
-      for (const what of ['done', 'lost', 'refused']) await tx.call('reversible.buffered', { what, at: args });
-      tx.propose({ action: 'order', role: 'counter', args });
-    });
+    await trajectory.transaction(
+      { writ: writFor('alice'), writes: [`test:${args}`] },
+      async (tx) => {
+        for (const what of ['done', 'lost', 'refused'])
+          await tx.call('reversible.buffered', { what, at: args });
+        tx.propose({ action: 'order', role: 'counter', args });
+      },
+    );
   for (const epoch of [1, 2]) await assize.resolveEffect({ ...FOUND, epoch, n: 1, as: 'applied' });
   await assize.resolveEffect({ ...FOUND, epoch: 2, n: 2, as: 'undone' });
   await assize.close();
@@ -151,7 +185,9 @@ async function failedSettlements(): Promise<MemoryStore> {
 function rewritten(rows: readonly EntryRow[], at: number, change: Change): EntryRow[] {
   const made: EntryRow[] = [];
   for (const row of rows) {
-    const text = rows.slice(0, made.length).reduce((said, { id }, i) => said.replaceAll(id, made[i]!.id), row.payload);
+    const text = rows
+      .slice(0, made.length)
+      .reduce((said, { id }, i) => said.replaceAll(id, made[i]!.id), row.payload);
     const payload = JSON.parse(text);
     if (row.seq === at) change(payload, made);
     if (payload.kind === 'pending_approval') payload.digest = contentHash(payload.proposal);
@@ -177,7 +213,8 @@ function unanswered(change: Change): Change {
       payload['action']?.args.settled?.flatMap((each: any) => each.effects) ?? [];
     const ids = new Set(effects.filter(({ answered }) => answered === true).map(({ id }) => id));
     for (const effect of effects) delete effect['answered'];
-    if (ids.size > 0) payload['observations'] = payload['observations'].filter(({ name }: any) => !ids.has(name));
+    if (ids.size > 0)
+      payload['observations'] = payload['observations'].filter(({ name }: any) => !ids.has(name));
     change(payload, before);
   };
 }
@@ -216,7 +253,12 @@ function absentIn(payload: Record<string, any>): Record<string, unknown> {
 }
 
 /** The same of a ledger with a pivot. */
-function forgedPivot(name: string, at: number, code: string | undefined, change: Change): SettlementCase {
+function forgedPivot(
+  name: string,
+  at: number,
+  code: string | undefined,
+  change: Change,
+): SettlementCase {
   return forged(name, at, code, change, honestPivot);
 }
 
@@ -255,7 +297,11 @@ export const settlementCases: readonly SettlementCase[] = [
   { name: 'as they are made', faults: [], make: async () => (await honestSettlements()).store },
   { name: 'of orders that failed', faults: [], make: failedSettlements },
   forged('rewritten as they were', AT.last, undefined, NOTHING),
-  { name: 'with costs, as they are made', faults: [], make: async () => (await honestCosts()).store },
+  {
+    name: 'with costs, as they are made',
+    faults: [],
+    make: async () => (await honestCosts()).store,
+  },
   dear('with costs, rewritten as they were', COST.settled, undefined, NOTHING),
 
   forged(
@@ -289,7 +335,9 @@ export const settlementCases: readonly SettlementCase[] = [
     AT.settled,
     BROKEN,
     unanswered((p, before) => {
-      argsOf(p).settled[0].effects[0].id = JSON.parse(before[AT.decided]!.payload).action.args.decided.id;
+      argsOf(p).settled[0].effects[0].id = JSON.parse(
+        before[AT.decided]!.payload,
+      ).action.args.decided.id;
     }),
   ),
   forged('under another writ', AT.settled, BROKEN, (p) => {
@@ -379,7 +427,9 @@ export const settlementCases: readonly SettlementCase[] = [
     p['proposal_id'] = OTHER;
   }),
   forged('a decision for a commit that did not name it', AT.found, BROKEN, (p, before) => {
-    argsOf(p).settled = [{ commit: before[AT.commit]!.id, effects: [{ id: argsOf(p).decided.id, outcome: 'undone' }] }];
+    argsOf(p).settled = [
+      { commit: before[AT.commit]!.id, effects: [{ id: argsOf(p).decided.id, outcome: 'undone' }] },
+    ];
   }),
   forged('an approval of an effect', AT.decided, MALFORMED, (p) => {
     delete argsOf(p).decided;
@@ -463,12 +513,22 @@ export const settlementCases: readonly SettlementCase[] = [
   forgedPivot('an answer of what somebody decided', PIVOT_AT.settled, MALFORMED, (p) => {
     argsOf(p).settled[0].effects[0].by = 'ops';
   }),
-  forgedPivot('something that can’t be undone, of a proposal without effects', PIVOT_AT.waits, BROKEN, (p) => {
-    p['proposal'].delta.effects = [];
-  }),
-  forgedPivot('something that can’t be undone, for another reason', PIVOT_AT.waits, MALFORMED, (p) => {
-    p['reason'] = 'final';
-  }),
+  forgedPivot(
+    'something that can’t be undone, of a proposal without effects',
+    PIVOT_AT.waits,
+    BROKEN,
+    (p) => {
+      p['proposal'].delta.effects = [];
+    },
+  ),
+  forgedPivot(
+    'something that can’t be undone, for another reason',
+    PIVOT_AT.waits,
+    MALFORMED,
+    (p) => {
+      p['reason'] = 'final';
+    },
+  ),
   absentee('what never happened, rewritten as it was', undefined, NOTHING),
   absentee('what never happened, and is not said to be so', undefined, (p) => {
     delete absentIn(p).absent;
@@ -555,10 +615,15 @@ export const settlementCases: readonly SettlementCase[] = [
   dear('of another branch alone', COST.settled, undefined, (p) => {
     argsOf(p).settled = [];
   }),
-  dear('of another branch alone, under a writ that nobody has', COST.settled, 'writ_missing', (p) => {
-    argsOf(p).settled = [];
-    p['writ_id'] = OTHER;
-  }),
+  dear(
+    'of another branch alone, under a writ that nobody has',
+    COST.settled,
+    'writ_missing',
+    (p) => {
+      argsOf(p).settled = [];
+      p['writ_id'] = OTHER;
+    },
+  ),
   forged('a cost with a decision about something else', AT.decided, MALFORMED, (p) => {
     argsOf(p).discarded = [{ id: OTHER, cost: { usd: 3 } }];
   }),

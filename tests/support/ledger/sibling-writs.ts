@@ -11,5 +11,9 @@ export const lead = keysOf(11);
 export const granted: Writ = writFor(lead.publicKey, { trajectory: 't', budget: { usd: GRANT } });
 
 export function siblingOf(n: number): Writ {
-  return attenuate(granted, { subject: `sibling ${n}`, nonce: `${n}`, budget: { usd: SHARE } }, lead.privateKey);
+  return attenuate(
+    granted,
+    { subject: `sibling ${n}`, nonce: `${n}`, budget: { usd: SHARE } },
+    lead.privateKey,
+  );
 }

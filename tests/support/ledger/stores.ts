@@ -55,7 +55,10 @@ export function onEveryStore(tests: (stores: Stores) => void, options?: WithPost
 }
 
 /** The same tests for SQLite and PostgreSQL. */
-export function onEveryDatabase(tests: (stores: Databases) => void, options?: WithPostgresOptions): void {
+export function onEveryDatabase(
+  tests: (stores: Databases) => void,
+  options?: WithPostgresOptions,
+): void {
   describeLocally('SQLite', () => tests({ kind: 'sqlite', newPlace: sqlitePlaces() }));
   withPostgres(
     'PostgreSQL',
@@ -81,7 +84,11 @@ export function nearBy({ kind }: Stores): typeof test {
 }
 
 /** A place on a server, or behind a relay to it that has another port. */
-export function postgresPlace(postgres: TestPostgres, url: string, close: (store: Store) => Store): Place {
+export function postgresPlace(
+  postgres: TestPostgres,
+  url: string,
+  close: (store: Store) => Store,
+): Place {
   return {
     open: async (options = {}) => close(await openStore(url, options)),
     url,

@@ -1,12 +1,25 @@
 import { z } from 'zod';
-import { type Domain, defineDomain, escalate, type Invariant, invariant, pass, reject } from '#kernel';
+import {
+  type Domain,
+  defineDomain,
+  escalate,
+  type Invariant,
+  invariant,
+  pass,
+  reject,
+} from '#kernel';
 
 // Versions of one domain: a counter, and an amount that a doctor must approve.
 
 export const atMost = (most: number): Invariant<any> =>
-  invariant('AT_MOST', ['/n'], ({ n }: any) => (n <= most ? pass : reject(`${n} is more than ${most}`)), {
-    overridable: true,
-  });
+  invariant(
+    'AT_MOST',
+    ['/n'],
+    ({ n }: any) => (n <= most ? pass : reject(`${n} is more than ${most}`)),
+    {
+      overridable: true,
+    },
+  );
 export const asked = invariant(
   'ASKED',
   ['/asked', '/by'],

@@ -32,9 +32,14 @@ export interface MastraAgent {
     messages: string,
     options: object,
   ): Promise<{ runId: string; finishReason: string; suspendPayload: unknown }>;
-  resumeGenerate(answer: unknown, options: object): Promise<{ finishReason: string; suspendPayload: unknown }>;
+  resumeGenerate(
+    answer: unknown,
+    options: object,
+  ): Promise<{ finishReason: string; suspendPayload: unknown }>;
   approveToolCall(options: object): Promise<Streamed>;
-  listSuspendedRuns(): Promise<{ runs: { runId: string; toolCalls: { suspendPayload: unknown }[] }[] }>;
+  listSuspendedRuns(): Promise<{
+    runs: { runId: string; toolCalls: { suspendPayload: unknown }[] }[];
+  }>;
 }
 
 export interface WorkflowEnd {

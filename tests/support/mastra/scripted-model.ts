@@ -11,17 +11,29 @@ type Prompt = readonly { readonly role: string }[];
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 
 /** A model that asks for the calls, and says goodbye when it has their results. */
-export function scriptedModel({ MockModel }: MastraPackages, calls: readonly ModelCall[], lastWords = 'bye'): object {
+export function scriptedModel(
+  { MockModel }: MastraPackages,
+  calls: readonly ModelCall[],
+  lastWords = 'bye',
+): object {
   const answer = (prompt: Prompt): { content: object[]; finishReason: string } =>
     prompt.at(-1)?.role === 'tool'
       ? { content: [{ type: 'text', text: lastWords }], finishReason: 'stop' }
       : { content: calls.map(toolCall), finishReason: 'tool-calls' };
   return new MockModel({
-    doGenerate: async ({ prompt }: { prompt: Prompt }) => ({ ...answer(prompt), usage, warnings: [] }),
+    doGenerate: async ({ prompt }: { prompt: Prompt }) => ({
+      ...answer(prompt),
+      usage,
+      warnings: [],
+    }),
     doStream: async ({ prompt }: { prompt: Prompt }) => {
       const { content, finishReason } = answer(prompt);
       const parts = content.flatMap(streamed);
-      const chunks = [{ type: 'stream-start', warnings: [] }, ...parts, { type: 'finish', finishReason, usage }];
+      const chunks = [
+        { type: 'stream-start', warnings: [] },
+        ...parts,
+        { type: 'finish', finishReason, usage },
+      ];
       return { stream: ReadableStream.from(chunks) };
     },
   });

@@ -28,7 +28,14 @@ export interface LedgerClient {
 
 export async function ledgerClient(
   server: Pick<TestServer, 'url' | 'tokens'>,
-  { as, decides = false, era = 'modern', person, keepsQuestions = false, wrap = (ask) => ask }: LedgerConnecting,
+  {
+    as,
+    decides = false,
+    era = 'modern',
+    person,
+    keepsQuestions = false,
+    wrap = (ask) => ask,
+  }: LedgerConnecting,
 ): Promise<LedgerClient> {
   const [near, far] = InMemoryTransport.createLinkedPair();
   const ends = new AbortController();
@@ -42,10 +49,17 @@ export async function ledgerClient(
   const capabilities = person === undefined ? {} : { elicitation: {} };
   const client = new Client(
     { name: 'test', version: '0' },
-    { capabilities, versionNegotiation: { mode }, ...(keepsQuestions && { inputRequired: { autoFulfill: false } }) },
+    {
+      capabilities,
+      versionNegotiation: { mode },
+      ...(keepsQuestions && { inputRequired: { autoFulfill: false } }),
+    },
   );
   if (person !== undefined)
-    client.setRequestHandler('elicitation/create', async ({ params }) => (await person(params.message)) as never);
+    client.setRequestHandler(
+      'elicitation/create',
+      async ({ params }) => (await person(params.message)) as never,
+    );
   await Promise.race([ended, client.connect(near)]);
   return {
     client,
@@ -69,7 +83,10 @@ export function textOf(result: any): string {
 }
 
 /** A person at a client who gives one answer to every question, with the questions so far. */
-export function personWho(answer: unknown): { readonly asked: string[]; readonly person: (text: string) => unknown } {
+export function personWho(answer: unknown): {
+  readonly asked: string[];
+  readonly person: (text: string) => unknown;
+} {
   const asked: string[] = [];
   const person = (text: string): unknown => {
     asked.push(text);
@@ -82,7 +99,12 @@ export function personWho(answer: unknown): { readonly asked: string[]; readonly
 export const YES = { action: 'accept', content: { approve: true } };
 
 /** Proposes a payment of the till. More than 100 waits for the boss. */
-export async function pay(server: TestServer, amount: number, key: string, desk: string = 'a'): Promise<any> {
+export async function pay(
+  server: TestServer,
+  amount: number,
+  key: string,
+  desk: string = 'a',
+): Promise<any> {
   const body = { action: 'pay', role: { name: 'clerk', params: { desk } }, args: { amount } };
   const path = '/v1/trajectories/main/proposals';
   return (await server.ask('POST', path, { token: server.tokens['agent:scout'], key, body })).body;

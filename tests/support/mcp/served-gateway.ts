@@ -5,7 +5,16 @@ import { Client, type ClientOptions, InMemoryTransport } from '@modelcontextprot
 import type { AssizeConfig } from '#config';
 import { gateway as gatewayDomain, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
-import { ApiDesk, type Ask, Gateway, type GatewayLimits, httpAsk, type QuestionKind, stdioEnd, Upstream } from '#mcp';
+import {
+  ApiDesk,
+  type Ask,
+  Gateway,
+  type GatewayLimits,
+  httpAsk,
+  type QuestionKind,
+  stdioEnd,
+  Upstream,
+} from '#mcp';
 import type { Store } from '#stores';
 import { start, type TestServer } from '../server/serving.ts';
 
@@ -30,7 +39,10 @@ const PRINCIPALS = {
 export interface Served {
   readonly server: TestServer;
   readonly tokens: Readonly<Record<string, string>>;
-  desk(more?: { readonly asPerson?: string | undefined; readonly wrap?: Wrap | undefined }): ApiDesk;
+  desk(more?: {
+    readonly asPerson?: string | undefined;
+    readonly wrap?: Wrap | undefined;
+  }): ApiDesk;
   approve(approval: string): Promise<any>;
   /** `manager:hal` approves as the second person. */
   approveToo(approval: string): Promise<any>;
@@ -77,22 +89,36 @@ export async function served(
     const answer = await server.ask('GET', '/v1/approvals', { token: tokens[GRACE] });
     return answer.body.approvals;
   };
-  const decide = async (approval: string, decision: 'approve' | 'reject', by: string = GRACE): Promise<any> => {
+  const decide = async (
+    approval: string,
+    decision: 'approve' | 'reject',
+    by: string = GRACE,
+  ): Promise<any> => {
     const digest = (await approvals()).find(({ id }) => id === approval)?.digest;
     const body = { digest, ...(decision === 'reject' && { reason: 'no' }) };
-    return (await server.ask('POST', `/v1/approvals/${approval}/${decision}`, { token: tokens[by], body })).body;
+    return (
+      await server.ask('POST', `/v1/approvals/${approval}/${decision}`, { token: tokens[by], body })
+    ).body;
   };
   return {
     ...{ server, tokens, approvals },
     desk: ({ asPerson, wrap = (ask: Ask) => ask } = {}) =>
       new ApiDesk({
-        ...{ ask: wrap(askAs(tokens[ADA] as string)), world: 'calls', server: 'notes', agent: 'ada', url: server.url },
+        ...{
+          ask: wrap(askAs(tokens[ADA] as string)),
+          world: 'calls',
+          server: 'notes',
+          agent: 'ada',
+          url: server.url,
+        },
         ...(asPerson !== undefined && { askAsPerson: askAs(tokens[asPerson] as string) }),
       }),
     approve: (approval) => decide(approval, 'approve'),
     approveToo: (approval) => decide(approval, 'approve', HAL),
     reject: (approval) => decide(approval, 'reject'),
-    state: async () => (await server.ask('GET', '/v1/trajectories/calls/state', { token: tokens[GRACE] })).body.state,
+    state: async () =>
+      (await server.ask('GET', '/v1/trajectories/calls/state', { token: tokens[GRACE] })).body
+        .state,
   };
 }
 
@@ -153,12 +179,18 @@ export async function connected(
 }
 
 /** A client of a gateway, which has any server behind it. */
-export async function clientOf(gateway: Gateway, given: Connecting = {}): Promise<Omit<Connected, 'warnings'>> {
+export async function clientOf(
+  gateway: Gateway,
+  given: Connecting = {},
+): Promise<Omit<Connected, 'warnings'>> {
   const [near, far] = InMemoryTransport.createLinkedPair();
   const ends = new AbortController();
   const ended = stdioEnd({ gateway, server: 'notes', version: '0', transport: far }, ends.signal);
   const mode = given.era === 'legacy' ? 'legacy' : { pin: '2026-07-28' };
-  const client = new Client({ name: 'test', version: '0' }, { versionNegotiation: { mode }, ...given.client });
+  const client = new Client(
+    { name: 'test', version: '0' },
+    { versionNegotiation: { mode }, ...given.client },
+  );
   await gateway.upstream.client();
   await new Promise((resolve) => setImmediate(resolve));
   await client.connect(near);

@@ -20,12 +20,15 @@ function mixed(value: unknown): number {
   }
   let sum = 7;
   // A sum does not ask in which order.
-  for (const key of Object.keys(value)) sum = (sum + scattered(joined(textMixed(key), mixed(value[key])))) | 0;
+  for (const key of Object.keys(value))
+    sum = (sum + scattered(joined(textMixed(key), mixed(value[key])))) | 0;
   return sum;
 }
 
 function numberMixed(value: number): number {
-  return Number.isInteger(value) && Math.abs(value) < 2 ** 31 ? joined(11, value) : textMixed(String(value), 13);
+  return Number.isInteger(value) && Math.abs(value) < 2 ** 31
+    ? joined(11, value)
+    : textMixed(String(value), 13);
 }
 
 /** FNV-1a, over code units. */

@@ -26,16 +26,23 @@ const evil = fc.oneof(
 /** All moves of an agent are of one role. */
 const moves = fc
   .array(naiveAction, { minLength: 1, maxLength: 4 })
-  .map((drawn) => drawn.filter((move) => roleKey(move) === roleKey(drawn[0] as NaiveAction)) as never);
+  .map(
+    (drawn) => drawn.filter((move) => roleKey(move) === roleKey(drawn[0] as NaiveAction)) as never,
+  );
 
 export const agentSpec: fc.Arbitrary<AgentSpec> = fc.record({
-  asks: fc.array(fc.constantFrom<Ask[]>('model', 'model', 'clock', 'random', 'both'), { maxLength: 3 }),
+  asks: fc.array(fc.constantFrom<Ask[]>('model', 'model', 'clock', 'random', 'both'), {
+    maxLength: 3,
+  }),
   moves,
   evil,
   salt: fc.nat(1000),
 });
 
-export const population: fc.Arbitrary<AgentSpec[]> = fc.array(agentSpec, { minLength: 1, maxLength: 4 });
+export const population: fc.Arbitrary<AgentSpec[]> = fc.array(agentSpec, {
+  minLength: 1,
+  maxLength: 4,
+});
 
 function roleKey(move: NaiveAction): string {
   return JSON.stringify(intentOf(move).role);
@@ -57,7 +64,10 @@ export function agentOf(spec: AgentSpec, n: number, outside: Outside): Agent {
       const chance = digest([spec.salt, slice, answers]) >>> 16;
       if (chance % 16 === 0) return 'done';
       if (chance % 16 < 3) return 'wait';
-      const { action, args } = intentOf(spec.moves[chance % spec.moves.length] as NaiveAction, spec.evil);
+      const { action, args } = intentOf(
+        spec.moves[chance % spec.moves.length] as NaiveAction,
+        spec.evil,
+      );
       return { action, args };
     },
   };

@@ -49,7 +49,10 @@ const int = z.number().int();
 const leaf = z.object({ v: int });
 const stateSchema = z.object({
   n: z.record(z.string(), int),
-  orders: z.record(z.string(), z.object({ user: z.string(), total: int, tags: z.array(z.string()).optional() })),
+  orders: z.record(
+    z.string(),
+    z.object({ user: z.string(), total: int, tags: z.array(z.string()).optional() }),
+  ),
   users: z.record(z.string(), z.object({ limit: int, spent: int })),
   deep: z.record(z.string(), z.union([z.record(z.string(), leaf), z.array(leaf)])),
   log: z.array(int),
@@ -64,7 +67,12 @@ export const shopState: fc.Arbitrary<ShopState> = fc.record({
   n: dictionary(small),
   orders: dictionary(fc.record({ user: key, total: small })),
   users: dictionary(fc.record({ limit: small, spent: small })),
-  deep: dictionary(fc.oneof(dictionary(fc.record({ v: small })), fc.array(fc.record({ v: small }), { maxLength: 3 }))),
+  deep: dictionary(
+    fc.oneof(
+      dictionary(fc.record({ v: small })),
+      fc.array(fc.record({ v: small }), { maxLength: 3 }),
+    ),
+  ),
   log: fc.array(small, { maxLength: 3 }),
   approvals: fc.constant({}),
 });
@@ -72,7 +80,14 @@ export const shopState: fc.Arbitrary<ShopState> = fc.record({
 // ── rules ──
 
 /** The behaviour of a rule on a state that it does not pass. */
-export type Otherwise = 'reject' | 'escalate' | 'throw' | 'nonsense' | 'promise' | 'mutate' | 'peek';
+export type Otherwise =
+  | 'reject'
+  | 'escalate'
+  | 'throw'
+  | 'nonsense'
+  | 'promise'
+  | 'mutate'
+  | 'peek';
 
 export interface RuleSpec {
   readonly kind: 'plain' | 'each' | 'unique' | 'sum' | 'count';
@@ -108,7 +123,16 @@ const PLAIN_READS = [
   '/log',
   '/approvals',
 ];
-const MEMBERS = ['/n/*', '/orders/*', '/orders/*', '/users/*', '/deep/*', '/deep/*/*', '/log/*', '/orders/*/tags/*'];
+const MEMBERS = [
+  '/n/*',
+  '/orders/*',
+  '/orders/*',
+  '/users/*',
+  '/deep/*',
+  '/deep/*/*',
+  '/log/*',
+  '/orders/*/tags/*',
+];
 
 export const ruleSpec: fc.Arbitrary<RuleSpec> = fc.oneof(
   fc.record({
@@ -179,7 +203,9 @@ export function idOf(index: number): string {
 }
 
 /** A rule's answer. For a throw or nonsense, `detail` is the start of the reported text. */
-export type Answer = { readonly result: 'pass' } | { readonly result: 'reject' | 'escalate'; readonly detail: string };
+export type Answer =
+  | { readonly result: 'pass' }
+  | { readonly result: 'reject' | 'escalate'; readonly detail: string };
 
 export interface NaiveFinding {
   readonly id: string;
@@ -209,17 +235,26 @@ function placesOf(spec: RuleSpec, state: ShopState): string[][] {
   return expand(state, stars).map(({ keys }) => keys);
 }
 
-function naiveAnswer(spec: RuleSpec, index: number, state: ShopState, keys: readonly string[]): Answer {
+function naiveAnswer(
+  spec: RuleSpec,
+  index: number,
+  state: ShopState,
+  keys: readonly string[],
+): Answer {
   if (spec.kind === 'plain') {
     const seen = readAll(spec.reads, state);
     if (spec.index !== undefined) {
       const figures = naiveFigures(spec, state);
       if ('thrown' in figures)
-        return { result: 'reject', detail: `the check of the invariant failed: it threw: ${figures.thrown}` };
+        return {
+          result: 'reject',
+          detail: `the check of the invariant failed: it threw: ${figures.thrown}`,
+        };
       return refuses(spec, [seen, figures]) ? otherwise(spec) : { result: 'pass' };
     }
     if (!refuses(spec, seen)) return { result: 'pass' };
-    if (spec.otherwise === 'escalate' && state.approvals[idOf(index)] === tagOf(spec, seen)) return { result: 'pass' };
+    if (spec.otherwise === 'escalate' && state.approvals[idOf(index)] === tagOf(spec, seen))
+      return { result: 'pass' };
     return otherwise(spec);
   }
   if (spec.kind !== 'each') return groupAnswer(spec, state, keys);
@@ -227,7 +262,10 @@ function naiveAnswer(spec: RuleSpec, index: number, state: ShopState, keys: read
   const member = at(state, path);
   const pointer = otherPointer(spec, member, keys);
   if (pointer !== undefined && spec.with === 'outside') {
-    return { result: 'reject', detail: `the check of the invariant failed: ${pointer} is outside the footprint` };
+    return {
+      result: 'reject',
+      detail: `the check of the invariant failed: ${pointer} is outside the footprint`,
+    };
   }
   const other = pointer === undefined ? undefined : at(state, pointer);
   return refuses(spec, [member, other ?? null, keys]) ? otherwise(spec) : { result: 'pass' };
@@ -242,9 +280,15 @@ export function otherwise(spec: RuleSpec): Answer {
     case 'nonsense':
       return { result: 'reject', detail: 'the invariant did not return pass, reject or escalate' };
     case 'mutate':
-      return { result: 'reject', detail: 'the check of the invariant failed: /n is read-only here' };
+      return {
+        result: 'reject',
+        detail: 'the check of the invariant failed: /n is read-only here',
+      };
     case 'peek':
-      return { result: 'reject', detail: 'the check of the invariant failed: /secret is outside the footprint' };
+      return {
+        result: 'reject',
+        detail: 'the check of the invariant failed: /secret is outside the footprint',
+      };
     default:
       return { result: spec.otherwise, detail: `salt ${spec.salt}` };
   }
@@ -277,7 +321,13 @@ interface Place {
   readonly value: unknown;
 }
 
-function follow(value: unknown, segments: readonly string[], at: number, keys: string[], found: Place[]): void {
+function follow(
+  value: unknown,
+  segments: readonly string[],
+  at: number,
+  keys: string[],
+  found: Place[],
+): void {
   const segment = segments[at];
   if (segment === undefined) {
     found.push({ keys, value });
@@ -304,7 +354,11 @@ export function at(state: unknown, pointer: string): unknown {
 }
 
 /** The other place that a member is judged with. */
-function otherPointer(spec: RuleSpec, member: unknown, keys: readonly string[]): string | undefined {
+function otherPointer(
+  spec: RuleSpec,
+  member: unknown,
+  keys: readonly string[],
+): string | undefined {
   switch (spec.with) {
     case 'nothing':
       return undefined;
@@ -348,14 +402,21 @@ function ruleOf(spec: RuleSpec, index: number, promises: Promise<unknown>[]): In
               other: otherPointer(spec, member, keys) as `/${string}`,
             }),
           };
-    return each<any, string, any>(id, path, options, (member: unknown, { other }: any, keys: readonly string[]) =>
-      refuses(spec, [member, other ?? null, keys]) ? answerOf(spec, undefined, promises) : pass,
+    return each<any, string, any>(
+      id,
+      path,
+      options,
+      (member: unknown, { other }: any, keys: readonly string[]) =>
+        refuses(spec, [member, other ?? null, keys]) ? answerOf(spec, undefined, promises) : pass,
     );
   }
-  if (spec.kind !== 'plain') return groupRule(spec, id, (asked) => answerOf(asked, undefined, promises), pass);
+  if (spec.kind !== 'plain')
+    return groupRule(spec, id, (asked) => answerOf(asked, undefined, promises), pass);
   if (spec.index !== undefined) {
     const check = (state: any, index: any): InvariantResult =>
-      refuses(spec, [readAll(spec.reads, state), figuresOf(index)]) ? answerOf(spec, state, promises) : pass;
+      refuses(spec, [readAll(spec.reads, state), figuresOf(index)])
+        ? answerOf(spec, state, promises)
+        : pass;
     return invariant<any, any>(id, spec.reads, check, { index: indexOf(spec) });
   }
   if (spec.otherwise !== 'escalate') {
@@ -811,7 +872,10 @@ export function generatedDomain(
       },
     },
     // The rest of the domain is the rules.
-    invariants: specs.map((spec, index) => ({ ...ruleOf(spec, index, promises), overridable: true })),
+    invariants: specs.map((spec, index) => ({
+      ...ruleOf(spec, index, promises),
+      overridable: true,
+    })),
     counselors: { doctor: (principal: string) => principal.startsWith('doc') },
     freeze,
   });
@@ -847,11 +911,18 @@ export type NaiveAction =
 export const naiveAction: fc.Arbitrary<NaiveAction> = fc.oneof(
   {
     weight: 5,
-    arbitrary: fc.record({ name: fc.constant('edit' as const), edits: fc.array(edit, { minLength: 1, maxLength: 4 }) }),
+    arbitrary: fc.record({
+      name: fc.constant('edit' as const),
+      edits: fc.array(edit, { minLength: 1, maxLength: 4 }),
+    }),
   },
   {
     weight: 1,
-    arbitrary: fc.record({ name: fc.constantFrom('count' as const, 'own' as const), user: key, by: small }),
+    arbitrary: fc.record({
+      name: fc.constantFrom('count' as const, 'own' as const),
+      user: key,
+      by: small,
+    }),
   },
   { weight: 1, arbitrary: fc.record({ name: fc.constant('note' as const), by: small }) },
 );
@@ -869,9 +940,17 @@ export function intentOf(
         args: { edits: clone(action.edits), evil, order: { user: 'a', total: 1 } },
       };
     case 'count':
-      return { action: 'count', role: { name: 'clerk', params: { user: action.user } }, args: action.by };
+      return {
+        action: 'count',
+        role: { name: 'clerk', params: { user: action.user } },
+        args: action.by,
+      };
     case 'own':
-      return { action: 'own', role: { name: 'owner', params: { user: action.user } }, args: action.by };
+      return {
+        action: 'own',
+        role: { name: 'owner', params: { user: action.user } },
+        args: action.by,
+      };
     case 'note':
       return { action: 'note', role: { name: 'logger', params: {} }, args: action.by };
   }
@@ -905,13 +984,21 @@ export function readBy(spec: RuleSpec, index: number): readonly string[] {
 /** Whether some place lies under both. */
 export function meet(left: string, right: string): boolean {
   const [a, b] = [left.split('/'), right.split('/')];
-  return a.slice(0, b.length).every((segment, i) => segment === '*' || b[i] === '*' || segment === b[i]);
+  return a
+    .slice(0, b.length)
+    .every((segment, i) => segment === '*' || b[i] === '*' || segment === b[i]);
 }
 
 /** The words of a finding, as an entry has them. */
-export function detailOf({ keys, answer }: NaiveFinding, specs: readonly RuleSpec[], id: string): string {
+export function detailOf(
+  { keys, answer }: NaiveFinding,
+  specs: readonly RuleSpec[],
+  id: string,
+): string {
   const spec = specs[Number(id.slice('RULE_'.length))] as RuleSpec;
-  return spec.kind !== 'each' ? answer.detail : `${fill(spec.reads[0] as string, keys)}: ${answer.detail}`;
+  return spec.kind !== 'each'
+    ? answer.detail
+    : `${fill(spec.reads[0] as string, keys)}: ${answer.detail}`;
 }
 
 /** The first answer of every rule, in order: the detection vector. */
@@ -923,7 +1010,11 @@ export function naiveVector(
   return specs.map((_, index) => {
     const found = findings.find(({ id }) => id === idOf(index));
     if (found === undefined) return { invariant_id: idOf(index), result: 'pass' };
-    return { invariant_id: found.id, result: found.answer.result, detail: detailOf(found, specs, found.id) };
+    return {
+      invariant_id: found.id,
+      result: found.answer.result,
+      detail: detailOf(found, specs, found.id),
+    };
   });
 }
 
@@ -931,5 +1022,8 @@ export function naiveVector(
 export function naiveMark(specs: readonly RuleSpec[], state: ShopState, id: string): ShopState {
   const spec = specs[Number(id.slice('RULE_'.length))] as RuleSpec;
   if (spec.kind !== 'plain' || spec.reads.includes('/approvals')) return state;
-  return { ...state, approvals: { ...state.approvals, [id]: tagOf(spec, readAll(spec.reads, state)) } };
+  return {
+    ...state,
+    approvals: { ...state.approvals, [id]: tagOf(spec, readAll(spec.reads, state)) },
+  };
 }

@@ -18,7 +18,16 @@ import {
 // Rules over whole collections, made of data. A walk over plain objects computes the expected
 // answers.
 
-const PATHS = ['/n/*', '/orders/*', '/orders/*', '/users/*', '/deep/*', '/deep/*/*', '/log/*', '/orders/*/tags/*'];
+const PATHS = [
+  '/n/*',
+  '/orders/*',
+  '/orders/*',
+  '/users/*',
+  '/deep/*',
+  '/deep/*/*',
+  '/log/*',
+  '/orders/*/tags/*',
+];
 /** Groups are named as users are, so that a group can be judged with one. */
 const GROUPS = ['a', 'length', 'a/b'];
 
@@ -39,7 +48,14 @@ export const groupSpec: fc.Arbitrary<RuleSpec> = fc.oneof(
   }),
   fc.record({
     kind: fc.constantFrom('sum' as const, 'count' as const),
-    with: fc.constantFrom<RuleSpec['with'][]>('nothing', 'nothing', 'user', 'user', 'inside', 'outside'),
+    with: fc.constantFrom<RuleSpec['with'][]>(
+      'nothing',
+      'nothing',
+      'user',
+      'user',
+      'inside',
+      'outside',
+    ),
     otherwise: fc.constantFrom<Otherwise[]>('reject', 'escalate', 'throw', 'nonsense'),
     ...common,
   }),
@@ -109,7 +125,9 @@ export function groupRule(
     return unique<any, string>(id, path, { by }, saysItself(spec) ? () => answer(spec) : undefined);
   }
   const options: any = {
-    ...(spec.per === true ? { per: (member: unknown, keys: readonly string[]) => groupOf(spec, member, keys) } : {}),
+    ...(spec.per === true
+      ? { per: (member: unknown, keys: readonly string[]) => groupOf(spec, member, keys) }
+      : {}),
     ...(spec.with === 'nothing'
       ? {}
       : { reads: othersOf(spec), with: (group: string) => ({ other: otherOf(spec, group) }) }),
@@ -118,10 +136,20 @@ export function groupRule(
     refuses(spec, [figure, other ?? null, group]) ? answer(spec) : pass;
   if (spec.kind === 'sum') {
     const of = (member: unknown, keys: readonly string[]): number => amountOf(spec, member, keys);
-    return sum<any, string, any>(id, path, { ...options, ...(sumsItself(spec) ? {} : { of }) }, check);
+    return sum<any, string, any>(
+      id,
+      path,
+      { ...options, ...(sumsItself(spec) ? {} : { of }) },
+      check,
+    );
   }
   const where = (member: unknown, keys: readonly string[]): boolean => counts(spec, member, keys);
-  return count<any, string, any>(id, path, { ...options, ...(spec.salt % 2 === 0 ? { where } : {}) }, check);
+  return count<any, string, any>(
+    id,
+    path,
+    { ...options, ...(spec.salt % 2 === 0 ? { where } : {}) },
+    check,
+  );
 }
 
 export function indexOf(spec: RuleSpec): Readonly<Record<string, Index>> {
@@ -166,7 +194,8 @@ function measuredAll(
     try {
       const found = measure(value, keys);
       if (found === undefined) return [];
-      if (typeof found.group !== 'string') return [{ place, amount: 0, why: 'its group is not a string' }];
+      if (typeof found.group !== 'string')
+        return [{ place, amount: 0, why: 'its group is not a string' }];
       if (!Number.isSafeInteger(found.amount ?? 0))
         return [{ place, amount: 0, why: 'its amount is not a whole number within 2^53 - 1' }];
       return [{ place, group: found.group, amount: found.amount ?? 0 }];
@@ -186,7 +215,9 @@ function membersOf(spec: RuleSpec, state: object): Measured[] {
     if (spec.kind === 'count' && spec.salt % 2 === 0) {
       const counted: unknown = counts(spec, member, keys);
       if (counted instanceof Promise)
-        throw new Error('`where` returned a promise; make it synchronous and pass external results as observations');
+        throw new Error(
+          '`where` returned a promise; make it synchronous and pass external results as observations',
+        );
       if (typeof counted !== 'boolean') throw new Error('its `where` must return true or false');
       if (!counted) return undefined;
     }
@@ -226,7 +257,10 @@ export function groupAnswer(spec: RuleSpec, state: object, keys: readonly string
     };
   }
   if (spec.with === 'outside') {
-    return { result: 'reject', detail: 'the check of the invariant failed: /secret/place is outside the footprint' };
+    return {
+      result: 'reject',
+      detail: 'the check of the invariant failed: /secret/place is outside the footprint',
+    };
   }
   const figure = spec.kind === 'count' ? inGroup.length : sumOf(inGroup);
   if (typeof figure === 'string')
@@ -238,11 +272,16 @@ export function groupAnswer(spec: RuleSpec, state: object, keys: readonly string
 /** Exact, or why there is none. */
 function sumOf(members: readonly Measured[]): number | string {
   const total = members.reduce((all, { amount }) => all + BigInt(amount), 0n);
-  return Number.isSafeInteger(Number(total)) ? Number(total) : `the sum ${total} is beyond 2^53 - 1`;
+  return Number.isSafeInteger(Number(total))
+    ? Number(total)
+    : `the sum ${total} is beyond 2^53 - 1`;
 }
 
 /** The figures that a rule reads from its index, or the error that it throws instead. */
-export function naiveFigures(spec: RuleSpec, state: object): readonly number[] | { readonly thrown: string } {
+export function naiveFigures(
+  spec: RuleSpec,
+  state: object,
+): readonly number[] | { readonly thrown: string } {
   const { path, per, odd } = spec.index as IndexSpec;
   const measuring = { salt: spec.salt, per, odd };
   const members = measuredAll(path, state, (member, keys) => {

@@ -31,12 +31,18 @@ const LEAVES = [
 
 export type SchemaSpec =
   | { readonly leaf: number }
-  | { readonly wrap: 'array' | 'some' | 'nullable' | 'optional' | 'record' | 'enum keys'; readonly of: SchemaSpec }
+  | {
+      readonly wrap: 'array' | 'some' | 'nullable' | 'optional' | 'record' | 'enum keys';
+      readonly of: SchemaSpec;
+    }
   | { readonly object: { readonly [key: string]: SchemaSpec } }
   | { readonly union: readonly SchemaSpec[] }
   | { readonly tuple: readonly SchemaSpec[] };
 
-export const schemaSpecs: fc.Arbitrary<SchemaSpec> = fc.letrec<{ any: SchemaSpec; leaf: SchemaSpec }>((tie) => ({
+export const schemaSpecs: fc.Arbitrary<SchemaSpec> = fc.letrec<{
+  any: SchemaSpec;
+  leaf: SchemaSpec;
+}>((tie) => ({
   leaf: fc.record({ leaf: fc.nat(LEAVES.length - 1) }),
   any: fc.oneof(
     { maxDepth: 3, depthSize: 'small' },
@@ -62,7 +68,9 @@ function bare(zod: Zod, spec: SchemaSpec, inner: (part: SchemaSpec) => z.ZodType
   if ('union' in spec) return zod.union(spec.union.map(inner));
   if ('tuple' in spec) return zod.tuple(spec.tuple.map(inner) as [z.ZodType]);
   if ('wrap' in spec) return wrapped(zod, spec.wrap, inner(spec.of));
-  return zod.strictObject(Object.fromEntries(Object.entries(spec.object).map(([key, part]) => [key, inner(part)])));
+  return zod.strictObject(
+    Object.fromEntries(Object.entries(spec.object).map(([key, part]) => [key, inner(part)])),
+  );
 }
 
 function wrapped(zod: Zod, wrap: string, of: z.ZodType): z.ZodType {
@@ -82,13 +90,36 @@ function wrapped(zod: Zod, wrap: string, of: z.ZodType): z.ZodType {
   }
 }
 
-const SMALL = [undefined, null, true, 0, 1, 2, 1.5, 3, '', ' ', 'a', 'ab', 'abc', 'b', 'a@b.de', '2026-01-01'];
+const SMALL = [
+  undefined,
+  null,
+  true,
+  0,
+  1,
+  2,
+  1.5,
+  3,
+  '',
+  ' ',
+  'a',
+  'ab',
+  'abc',
+  'b',
+  'a@b.de',
+  '2026-01-01',
+];
 
 /** Values that tell most of the generated schemas apart. */
 export const VALUES: readonly unknown[] = [
   ...SMALL,
   '5f6c0f4e-7b0a-4c8e-9f3e-0d6a3c8f1b2a',
   ...[[], {}, { a: undefined }, { a: null, b: null }],
-  ...SMALL.flatMap((value) => [[value], [value, value], { a: value }, { b: value }, { a: value, b: value }]),
+  ...SMALL.flatMap((value) => [
+    [value],
+    [value, value],
+    { a: value },
+    { b: value },
+    { a: value, b: value },
+  ]),
   ...SMALL.flatMap((value) => [[[value]], { a: [value] }, { a: { a: value } }, [{ a: value }]]),
 ];

@@ -10,7 +10,12 @@ export function isContainer(value: unknown): value is Container {
 
 /** Defines an own data property, for any name. */
 export function setMember(object: object, key: string, value: unknown): void {
-  Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  Object.defineProperty(object, key, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
 }
 
 /** A deep copy, made in the plainest way. */
@@ -56,7 +61,18 @@ export const ODD_KEYS: readonly string[] = [
 
 export const oddKey: fc.Arbitrary<string> = fc.constantFrom(...ODD_KEYS);
 
-export const scalar: fc.Arbitrary<Value> = fc.constantFrom<Value[]>(null, true, false, 0, 1, -1, 0.5, '', 'x', 'y/~');
+export const scalar: fc.Arbitrary<Value> = fc.constantFrom<Value[]>(
+  null,
+  true,
+  false,
+  0,
+  1,
+  -1,
+  0.5,
+  '',
+  'x',
+  'y/~',
+);
 
 /** Any JSON value of a few levels, with odd keys. */
 export const jsonValue: fc.Arbitrary<Value> = fc.letrec<{ value: Value }>((tie) => ({
@@ -71,10 +87,15 @@ export const jsonValue: fc.Arbitrary<Value> = fc.letrec<{ value: Value }>((tie) 
 /** A world's state: an object. */
 export const jsonState: fc.Arbitrary<{ [key: string]: Value }> = members(jsonValue, 5);
 
-function members(value: fc.Arbitrary<Value>, maxLength = 4): fc.Arbitrary<{ [key: string]: Value }> {
-  return fc.uniqueArray(fc.tuple(oddKey, value), { maxLength, selector: ([key]) => key }).map((pairs) => {
-    const object = {};
-    for (const [key, member] of pairs) setMember(object, key, member);
-    return object;
-  });
+function members(
+  value: fc.Arbitrary<Value>,
+  maxLength = 4,
+): fc.Arbitrary<{ [key: string]: Value }> {
+  return fc
+    .uniqueArray(fc.tuple(oddKey, value), { maxLength, selector: ([key]) => key })
+    .map((pairs) => {
+      const object = {};
+      for (const [key, member] of pairs) setMember(object, key, member);
+      return object;
+    });
 }

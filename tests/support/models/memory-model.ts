@@ -21,7 +21,12 @@ export type MemoryOperation =
   | { readonly verb: 'assert'; readonly batch: readonly AssertedCells[] }
   | { readonly verb: 'change'; readonly said: AssertedCells }
   | { readonly verb: 'correct'; readonly said: AssertedCells; readonly was?: string }
-  | { readonly verb: 'retract'; readonly from: number; readonly to: number; readonly object?: string };
+  | {
+      readonly verb: 'retract';
+      readonly from: number;
+      readonly to: number;
+      readonly object?: string;
+    };
 
 export interface Rules {
   readonly strategy: 'lww' | 'lww-valid' | 'evi' | 'await' | 'rule';
@@ -83,7 +88,8 @@ export class MemoryModel {
       const corrected = { ...said, only: was === undefined ? undefined : wrong };
       this.#write(this.#without(said.from, said.to, was), [corrected], seq, true, this.facts);
     }
-    if (deed.verb === 'retract') this.#write(this.#without(deed.from, deed.to, deed.object), [], seq, true, this.facts);
+    if (deed.verb === 'retract')
+      this.#write(this.#without(deed.from, deed.to, deed.object), [], seq, true, this.facts);
   }
 
   /** Removes cells from the facts. A fact that is then in two pieces stays the same fact. */
@@ -111,7 +117,9 @@ export class MemoryModel {
         seq,
         since: from,
         tokens: [token],
-        cells: Array.from({ length: to - from }, (_, i) => from + i).filter((cell) => only?.includes(cell) ?? true),
+        cells: Array.from({ length: to - from }, (_, i) => from + i).filter(
+          (cell) => only?.includes(cell) ?? true,
+        ),
       }),
     );
     const start = (fact: Fact): number => Math.min(...before[old.indexOf(fact)]!.cells);
@@ -123,7 +131,11 @@ export class MemoryModel {
     for (let cell = 0; cell < CELLS; cell++) {
       const there = [...old, ...news].filter(({ cells }) => cells.includes(cell));
       const sides = [...new Set(there.map(({ object }) => object))].map(
-        (object): Side => ({ object, facts: there.filter((fact) => fact.object === object), isNew }),
+        (object): Side => ({
+          object,
+          facts: there.filter((fact) => fact.object === object),
+          isNew,
+        }),
       );
       contested[cell] = this.#rules.isSingle && sides.length > 1;
       if (!contested[cell]) {
@@ -169,9 +181,13 @@ export class MemoryModel {
         }
         const head = this.#head(side, start);
         const { confidence } = this.#best(side.facts);
-        const tokens = side.facts.flatMap((fact) => fact.tokens.map((token) => product(token, side.trust))).sort();
+        const tokens = side.facts
+          .flatMap((fact) => fact.tokens.map((token) => product(token, side.trust)))
+          .sort();
         const goesOn =
-          run?.head === head && run.fact.confidence === confidence && run.fact.tokens.join() === tokens.join();
+          run?.head === head &&
+          run.fact.confidence === confidence &&
+          run.fact.tokens.join() === tokens.join();
         if (!goesOn) {
           const { claim, seq, since } = head;
           run = { head, fact: { object, confidence, claim, seq, since, tokens, cells: [] } };
@@ -210,12 +226,20 @@ export class MemoryModel {
   /** A fact that stood before does not rest on the answer that left it standing. */
   #trusted(winner: Side, sides: readonly Side[]): Side {
     const { strategy, trusts } = this.#rules;
-    const isChosen = (strategy === 'await' || strategy === 'rule') && winner.facts.some(winner.isNew);
+    const isChosen =
+      (strategy === 'await' || strategy === 'rule') && winner.facts.some(winner.isNew);
     if (trusts !== true || !isChosen) return winner;
     const question = sides.map(({ facts }) =>
-      facts.map(({ claim, confidence, cells }) => JSON.stringify([claim, confidence, cells[0], cells.length])).sort(),
+      facts
+        .map(({ claim, confidence, cells }) =>
+          JSON.stringify([claim, confidence, cells[0], cells.length]),
+        )
+        .sort(),
     );
-    return { ...winner, trust: strategy === 'await' ? 'approver' : `judge ${question.map(String).sort().join(' ')}` };
+    return {
+      ...winner,
+      trust: strategy === 'await' ? 'approver' : `judge ${question.map(String).sort().join(' ')}`,
+    };
   }
 
   #best(facts: readonly Fact[]): Fact {

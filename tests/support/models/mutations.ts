@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { canonicalize } from '#canon';
-import { type Container, clone, isContainer, jsonValue, oddKey, setMember, type Value } from './json.ts';
+import {
+  type Container,
+  clone,
+  isContainer,
+  jsonValue,
+  oddKey,
+  setMember,
+  type Value,
+} from './json.ts';
 
 /** Where a mutation acts: from the root, the n-th container below, and so on. */
 type Walk = readonly number[];
@@ -9,7 +17,11 @@ type Walk = readonly number[];
 export type Mutation =
   | { readonly do: 'set'; readonly at: Walk; readonly key: string; readonly value: Value }
   | { readonly do: 'delete'; readonly at: Walk; readonly key: string }
-  | { readonly do: 'deleteNth' | 'pop' | 'shift' | 'sort' | 'reverse'; readonly at: Walk; readonly n: number }
+  | {
+      readonly do: 'deleteNth' | 'pop' | 'shift' | 'sort' | 'reverse';
+      readonly at: Walk;
+      readonly n: number;
+    }
   | { readonly do: 'push' | 'unshift'; readonly at: Walk; readonly values: readonly Value[] }
   | {
       readonly do: 'splice';
@@ -19,7 +31,12 @@ export type Mutation =
       readonly values: readonly Value[];
     }
   | { readonly do: 'truncate' | 'hold'; readonly at: Walk; readonly n: number }
-  | { readonly do: 'fill' | 'heldSet'; readonly at: Walk; readonly n: number; readonly value: Value }
+  | {
+      readonly do: 'fill' | 'heldSet';
+      readonly at: Walk;
+      readonly n: number;
+      readonly value: Value;
+    }
   | {
       readonly do: 'assign' | 'assignInside' | 'spread' | 'copyOver';
       readonly at: Walk;
@@ -36,7 +53,11 @@ const values = fc.array(jsonValue, { maxLength: 3 });
 const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   fc.record({ do: fc.constant('set' as const), at: walk, key: oddKey, value: jsonValue }),
   fc.record({ do: fc.constant('delete' as const), at: walk, key: oddKey }),
-  fc.record({ do: fc.constantFrom('deleteNth', 'pop', 'shift', 'sort', 'reverse'), at: walk, n: small }),
+  fc.record({
+    do: fc.constantFrom('deleteNth', 'pop', 'shift', 'sort', 'reverse'),
+    at: walk,
+    n: small,
+  }),
   fc.record({ do: fc.constantFrom('push', 'unshift'), at: walk, values }),
   fc.record({ do: fc.constant('splice' as const), at: walk, n: small, count: small, values }),
   fc.record({ do: fc.constantFrom('truncate', 'hold'), at: walk, n: small }),
@@ -176,7 +197,8 @@ export function runOnModel(root: Container, statements: readonly Mutation[]): vo
         if (Array.isArray(at)) at.push(...clone(statement.values));
         break;
       case 'unshift':
-        if (Array.isArray(at) && statement.values.length > 0) become(at, clone([...statement.values, ...at]));
+        if (Array.isArray(at) && statement.values.length > 0)
+          become(at, clone([...statement.values, ...at]));
         break;
       case 'splice':
         if (Array.isArray(at)) {

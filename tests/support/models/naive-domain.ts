@@ -117,7 +117,10 @@ function* judged(rule: KnownKind, state: unknown): Generator<Place> {
     }
   } else {
     for (const [group, figure] of sumsOf(rule, state)) {
-      yield { keys: [group], result: rule.check(figure, othersOf(rule.with?.(group), state), group) };
+      yield {
+        keys: [group],
+        result: rule.check(figure, othersOf(rule.with?.(group), state), group),
+      };
     }
   }
 }
@@ -127,7 +130,10 @@ function sumsOf({ path, per, of }: SumInvariant<any>, state: unknown): Map<strin
   for (const { keys, value } of membersOf(path, state)) {
     const group = per === undefined ? '' : per(value, keys);
     if (group === undefined) continue;
-    sums.set(group, (sums.get(group) ?? 0) + (of === undefined ? (value as number) : of(value, keys)));
+    sums.set(
+      group,
+      (sums.get(group) ?? 0) + (of === undefined ? (value as number) : of(value, keys)),
+    );
   }
   return sums;
 }
@@ -144,8 +150,13 @@ function membersOf(path: string, state: unknown): { keys: string[]; value: unkno
   return members;
 }
 
-function othersOf(places: Readonly<Record<string, string>> = {}, state: unknown): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(places).map(([name, pointer]) => [name, at(state, pointer)]));
+function othersOf(
+  places: Readonly<Record<string, string>> = {},
+  state: unknown,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(places).map(([name, pointer]) => [name, at(state, pointer)]),
+  );
 }
 
 function at(state: unknown, pointer: string): unknown {

@@ -86,13 +86,17 @@ export class UniformTree {
   path(m: bigint, n: bigint): Buffer[] {
     if (n === 1n) return [];
     const k = largestPowerBelow(n);
-    return m < k ? [...this.path(m, k), this.mth(n - k)] : [...this.path(m - k, n - k), this.mth(k)];
+    return m < k
+      ? [...this.path(m, k), this.mth(n - k)]
+      : [...this.path(m - k, n - k), this.mth(k)];
   }
 
   proof(m: bigint, n: bigint, whole = true): Buffer[] {
     if (m === n) return whole ? [] : [this.mth(n)];
     const k = largestPowerBelow(n);
-    return m <= k ? [...this.proof(m, k, whole), this.mth(n - k)] : [...this.proof(m - k, n - k, false), this.mth(k)];
+    return m <= k
+      ? [...this.proof(m, k, whole), this.mth(n - k)]
+      : [...this.proof(m - k, n - k, false), this.mth(k)];
   }
 }
 

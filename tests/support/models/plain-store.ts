@@ -98,7 +98,11 @@ export type Flaw =
   | 'keeps the tenure of who has closed';
 
 interface Effects {
-  transactions: { row: Omit<LoggedTransaction, 'records'>; records: Map<number, string>; hasEnded: boolean }[];
+  transactions: {
+    row: Omit<LoggedTransaction, 'records'>;
+    records: Map<number, string>;
+    hasEnded: boolean;
+  }[];
   keys: EffectKeyRow[];
 }
 
@@ -119,7 +123,10 @@ interface Place {
   sideVersion: number;
   closed: boolean;
   /** The holder of the write lock, by trajectory, and the function that releases it. */
-  turns: Map<string, { readonly of: PlainStore; readonly over: Promise<void>; readonly end: () => void }>;
+  turns: Map<
+    string,
+    { readonly of: PlainStore; readonly over: Promise<void>; readonly end: () => void }
+  >;
 }
 
 /** So long a turn is waited for. */
@@ -183,7 +190,10 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
     return this.#out([...this.#place.rows, ...this.#waiting].find((row) => row.id === id));
   }
 
-  async entries(trajectoryId: string, options: { from?: number; limit?: number } = {}): Promise<EntryRow[]> {
+  async entries(
+    trajectoryId: string,
+    options: { from?: number; limit?: number } = {},
+  ): Promise<EntryRow[]> {
     const { from = 0, limit = 1_000 } = options;
     const isWrong =
       !isText(trajectoryId) ||
@@ -209,7 +219,9 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
       const rows = this.#of(trajectory_id);
       return { trajectory_id, entries: rows.length, head: rows.at(-1)!.id };
     });
-    return this.#has('is never empty') ? [...found, { trajectory_id: '', entries: 0, head: '' }] : found;
+    return this.#has('is never empty')
+      ? [...found, { trajectory_id: '', entries: 0, head: '' }]
+      : found;
   }
 
   async acquireWriteLock(trajectoryId: string): Promise<(() => void) | undefined> {
@@ -226,7 +238,8 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
       of: this,
       over,
       end: () => {
-        if (turns.get(trajectoryId) === mine || this.#has('ends whoever’s turn it is')) turns.delete(trajectoryId);
+        if (turns.get(trajectoryId) === mine || this.#has('ends whoever’s turn it is'))
+          turns.delete(trajectoryId);
         resolve();
       },
     };
@@ -261,21 +274,35 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
   async oracleGet(key: string): Promise<OracleRow | undefined> {
     this.#checkHash(key);
     this.#checkOpen();
-    if (this.#has('is never empty')) return this.#place.answers.get(key) ?? { key, answer: '', at: '' };
+    if (this.#has('is never empty'))
+      return this.#place.answers.get(key) ?? { key, answer: '', at: '' };
     return this.#out(this.#place.answers.get(key));
   }
 
-  async oracleWithin(within: string, { after = '', limit }: { after?: string; limit: number }): Promise<OracleRow[]> {
+  async oracleWithin(
+    within: string,
+    { after = '', limit }: { after?: string; limit: number },
+  ): Promise<OracleRow[]> {
     const { answers } = this.#place;
-    const keys = this.#has('finds all') ? [...answers.keys()] : [...(this.#place.within.get(within) ?? [])];
+    const keys = this.#has('finds all')
+      ? [...answers.keys()]
+      : [...(this.#place.within.get(within) ?? [])];
     const rows = keys.sort().map((key) => answers.get(key) as OracleRow);
     const listed = rows.filter(({ key, erased_by }) => key > after && erased_by === undefined);
     return this.#out(this.#has('has no page') ? listed : listed.slice(0, limit));
   }
 
-  async oracleErased({ after = '', limit }: { after?: string; limit: number }): Promise<OracleRow[]> {
+  async oracleErased({
+    after = '',
+    limit,
+  }: {
+    after?: string;
+    limit: number;
+  }): Promise<OracleRow[]> {
     const rows = [...this.#place.answers.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
-    const listed = rows.filter(({ key, erased_by }) => key > after && (this.#has('finds all') || erased_by));
+    const listed = rows.filter(
+      ({ key, erased_by }) => key > after && (this.#has('finds all') || erased_by),
+    );
     return this.#out(this.#has('has no page') ? listed : listed.slice(0, limit));
   }
 
@@ -286,7 +313,9 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
       this.#checkHash(row.key);
       if (!texts.every(isText)) throw invalid();
     }
-    const given = this.#has('keeps the caller’s objects') ? row : { ...row, answer: this.#text(row.answer) };
+    const given = this.#has('keeps the caller’s objects')
+      ? row
+      : { ...row, answer: this.#text(row.answer) };
     return this.#inTurn(() => {
       const { answers } = this.#place;
       this.#question ??= row.key;
@@ -304,7 +333,8 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
   async snapshot(trajectoryId: string): Promise<SnapshotRow | undefined> {
     if (!isText(trajectoryId) && !this.#has('takes anything')) throw invalid();
     this.#checkOpen();
-    if (this.#has('is never empty')) return { trajectory_id: trajectoryId, seq: 0, hash: '', text: '' };
+    if (this.#has('is never empty'))
+      return { trajectory_id: trajectoryId, seq: 0, hash: '', text: '' };
     return this.#out(this.#place.snapshots.get(this.#name(trajectoryId)));
   }
 
@@ -318,10 +348,15 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
     if (!this.#has('takes anything')) {
       if (!(Number.isSafeInteger(erasures) && erasures >= 0)) throw invalid();
       this.#checkHash(row.hash);
-      if (![row.text, row.trajectory_id].every(isText) || !(Number.isSafeInteger(row.seq) && row.seq >= 0))
+      if (
+        ![row.text, row.trajectory_id].every(isText) ||
+        !(Number.isSafeInteger(row.seq) && row.seq >= 0)
+      )
         throw invalid();
     }
-    const given = this.#has('keeps the caller’s objects') ? row : { ...row, text: this.#text(row.text) };
+    const given = this.#has('keeps the caller’s objects')
+      ? row
+      : { ...row, text: this.#text(row.text) };
     return this.#inTurn(() => {
       const { snapshots, rows, erased } = this.#place;
       const name = this.#name(row.trajectory_id);
@@ -339,7 +374,8 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
       const { snapshots, rows } = this.#place;
       if (this.#has('drops everything')) rows.length = 0;
       const names = [...snapshots.keys()];
-      for (const name of this.#has('drops one snapshot') ? names.slice(1) : names) snapshots.delete(name);
+      for (const name of this.#has('drops one snapshot') ? names.slice(1) : names)
+        snapshots.delete(name);
     }, undefined);
   }
 
@@ -367,7 +403,11 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
     return this.#inTurn(() => {
       const isWrong = ({ kind, key, expected }: SideChange): boolean =>
         (this.#side(kind, key)?.version ?? null) !== expected;
-      if (given.some(isWrong) && !this.#has('keeps the rows before a refusal') && !this.#has('overwrites'))
+      if (
+        given.some(isWrong) &&
+        !this.#has('keeps the rows before a refusal') &&
+        !this.#has('overwrites')
+      )
         return false;
       for (const change of given) {
         if (isWrong(change) && !this.#has('overwrites')) return false;
@@ -378,39 +418,51 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
   }
 
   #side(kind: string, key: string): SideRow | undefined {
-    return this.#place.side.find((row) => row.kind === this.#name(kind) && row.key === this.#name(key));
+    return this.#place.side.find(
+      (row) => row.kind === this.#name(kind) && row.key === this.#name(key),
+    );
   }
 
   #setSide({ kind, key, body }: SideChange): void {
     const place = this.#place;
     const there = this.#side(kind, key);
     place.side = place.side.filter((row) => row !== there);
-    const version = this.#has('counts versions by row') ? (there?.version ?? 0) + 1 : ++place.sideVersion;
-    if (body !== null) place.side.push({ kind: this.#name(kind), key: this.#name(key), version, body });
+    const version = this.#has('counts versions by row')
+      ? (there?.version ?? 0) + 1
+      : ++place.sideVersion;
+    if (body !== null)
+      place.side.push({ kind: this.#name(kind), key: this.#name(key), version, body });
   }
 
   #checkSideNames(...names: readonly string[]): void {
     const isName = (name: unknown): boolean =>
-      isText(name) && name !== '' && (name as string).length <= 512 && (name as string).normalize() === name;
+      isText(name) &&
+      name !== '' &&
+      (name as string).length <= 512 &&
+      (name as string).normalize() === name;
     if (!names.every(isName) && !this.#has('takes anything')) throw invalid();
   }
 
   #checkSideChanges(changes: readonly SideChange[]): void {
     if (!Array.isArray(changes) || changes.length > 1_000) throw invalid();
     const isBody = (body: unknown): boolean =>
-      body === null || (isText(body) && Buffer.byteLength(body as string) <= 65_536 && isCanonical(body as string));
+      body === null ||
+      (isText(body) && Buffer.byteLength(body as string) <= 65_536 && isCanonical(body as string));
     for (const change of changes as readonly SideChange[]) {
       if (typeof change !== 'object' || change === null) throw invalid();
       this.#checkSideNames(change.kind, change.key);
-      if (!(change.expected === null || isFrom(1, change.expected)) || !isBody(change.body)) throw invalid();
+      if (!(change.expected === null || isFrom(1, change.expected)) || !isBody(change.body))
+        throw invalid();
     }
-    if (new Set(changes.map(({ kind, key }) => `${kind}\0${key}`)).size < changes.length) throw invalid();
+    if (new Set(changes.map(({ kind, key }) => `${kind}\0${key}`)).size < changes.length)
+      throw invalid();
   }
 
   async leaseEffects(signal?: AbortSignal): Promise<Lease> {
     this.#checkOpen();
     const [mine, place] = [{ of: this }, this.#place];
-    if (signal !== undefined && !(signal instanceof AbortSignal) && !this.#has('takes anything')) throw invalid();
+    if (signal !== undefined && !(signal instanceof AbortSignal) && !this.#has('takes anything'))
+      throw invalid();
     while (place.holder !== undefined && !this.#has('gives tenures to all')) {
       if (!this.#has('waits on for who has given up')) signal?.throwIfAborted();
       if (!this.#has('leaves those who wait when it closes')) this.#checkOpen();
@@ -430,7 +482,11 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
       if (place.holder === mine) place.holder = undefined;
       this.#wake();
     };
-    return { fence: place.fence, lastEpoch: Math.max(0, ...known.map(({ row }) => row.epoch)), release };
+    return {
+      fence: place.fence,
+      lastEpoch: Math.max(0, ...known.map(({ row }) => row.epoch)),
+      release,
+    };
   }
 
   async logEffects(
@@ -448,12 +504,18 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
     const isRight = isPage && ['string', 'undefined'].includes(typeof trajectoryId);
     if (!isRight && !this.#has('takes anything')) throw invalid();
     this.#checkOpen();
-    const open = this.#effects.transactions.filter(({ hasEnded }) => !hasEnded).map((each) => this.#logged(each));
+    const open = this.#effects.transactions
+      .filter(({ hasEnded }) => !hasEnded)
+      .map((each) => this.#logged(each));
     const asked = open
-      .filter((each) => each.epoch > after && (trajectoryId ?? each.trajectory_id) === each.trajectory_id)
+      .filter(
+        (each) => each.epoch > after && (trajectoryId ?? each.trajectory_id) === each.trajectory_id,
+      )
       .sort((a, b) => this.#compare(a.epoch, b.epoch));
     const found = this.#has('has no page') ? asked : asked.slice(0, limit);
-    return this.#has('is never empty') ? [...found, { epoch: 0, trajectory_id: '', body: '', records: [] }] : found;
+    return this.#has('is never empty')
+      ? [...found, { epoch: 0, trajectory_id: '', body: '', records: [] }]
+      : found;
   }
 
   async listEffects(page: EffectPage): Promise<LoggedTransaction[]> {
@@ -464,7 +526,10 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
     this.#checkOpen();
     const found = this.#effects.transactions
       .map((each) => this.#logged(each))
-      .filter((each) => each.epoch < before && (trajectoryId ?? each.trajectory_id) === each.trajectory_id)
+      .filter(
+        (each) =>
+          each.epoch < before && (trajectoryId ?? each.trajectory_id) === each.trajectory_id,
+      )
       .sort((a, b) => this.#compare(b.epoch, a.epoch));
     return this.#has('has no page') ? found : found.slice(0, limit);
   }
@@ -489,7 +554,9 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
     if (!this.#has('keeps turns of who has closed')) {
       for (const { of, end } of [...this.#place.turns.values()]) if (of === this) end();
     }
-    const isHasty = this.#has('forgets what waits when it closes') || this.#has('answers nothing more when it closes');
+    const isHasty =
+      this.#has('forgets what waits when it closes') ||
+      this.#has('answers nothing more when it closes');
     if (!isHasty) await this.#drained();
     if (this.#has('closes the place')) this.#place.closed = true;
     const isMine = this.#place.holder?.of === this;
@@ -541,11 +608,14 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
   #write(batch: Batch): CommitResult {
     const now = instantFromMillis(Date.now());
     const { at = '', maxAheadMs = 0 } = batch.clock ?? {};
-    if (!this.#has('trusts every clock') && at > addMicros(now, maxAheadMs * 1_000)) return { status: 'ahead', now };
+    if (!this.#has('trusts every clock') && at > addMicros(now, maxAheadMs * 1_000))
+      return { status: 'ahead', now };
     const { rows, blobs, erased } = this.#place;
     const taken: EntryRow[] = [];
-    const isKnown = (row: EntryRow): boolean => [...rows, ...taken].some((other) => other.id === row.id);
-    if (this.#has('says again what it said before') && batch.entries.some(isKnown)) return { status: 'committed' };
+    const isKnown = (row: EntryRow): boolean =>
+      [...rows, ...taken].some((other) => other.id === row.id);
+    if (this.#has('says again what it said before') && batch.entries.some(isKnown))
+      return { status: 'committed' };
     const conflict = batch.entries.find((row) => {
       const there = this.#has('keeps trajectories of a batch apart')
         ? rows
@@ -558,22 +628,28 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
       if (fits) taken.push(this.#kept(row));
       return !fits;
     });
-    const isTwice = this.#has('can’t have a blob twice') && batch.blobs.some(({ hash }) => blobs.has(hash));
-    const isUnlucky = this.#has('lets a conflict take its neighbours with it') && this.#conflicts > 0;
+    const isTwice =
+      this.#has('can’t have a blob twice') && batch.blobs.some(({ hash }) => blobs.has(hash));
+    const isUnlucky =
+      this.#has('lets a conflict take its neighbours with it') && this.#conflicts > 0;
     const refused = conflict ?? (isTwice || isUnlucky ? batch.entries[0] : undefined);
     if (refused !== undefined) {
       this.#conflicts += 1;
       if (this.#has('keeps the rows before a conflict')) rows.push(...taken);
-      if (this.#has('erases for a conflict')) for (const { hash, by } of batch.erased ?? []) erased.set(hash, by);
+      if (this.#has('erases for a conflict'))
+        for (const { hash, by } of batch.erased ?? []) erased.set(hash, by);
       if (this.#has('erases for a conflict')) this.#eraseAnswers(batch);
-      if (this.#has('keeps the blobs of a conflict')) for (const { hash, text } of batch.blobs) blobs.set(hash, text);
-      if (this.#has('keeps the effects of a conflict') && batch.effects) this.#writeEffects(batch.effects);
+      if (this.#has('keeps the blobs of a conflict'))
+        for (const { hash, text } of batch.blobs) blobs.set(hash, text);
+      if (this.#has('keeps the effects of a conflict') && batch.effects)
+        this.#writeEffects(batch.effects);
       return { status: 'conflict', trajectory_id: refused.trajectory_id, seq: refused.seq };
     }
     const isLeftOut = this.#has('leaves out the effects of a batch') && batch.entries.length > 0;
     if (batch.effects !== undefined && !isLeftOut) {
       const refusal = this.#writeEffects(batch.effects);
-      if (refusal !== undefined && !this.#has('writes a batch whose effects are refused')) return refusal;
+      if (refusal !== undefined && !this.#has('writes a batch whose effects are refused'))
+        return refusal;
     }
     if (this.#has('moves the head for nothing') && batch.entries.length === 0) rows.pop();
     rows.push(...taken);
@@ -635,7 +711,12 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
     }
   }
 
-  #addEffects({ begun = [], records = [], keys = [], ended = [] }: EffectWrite): EffectRefusal | undefined {
+  #addEffects({
+    begun = [],
+    records = [],
+    keys = [],
+    ended = [],
+  }: EffectWrite): EffectRefusal | undefined {
     const { transactions, keys: taken } = this.#effects;
     const need = (epoch: number) => transactions.find(({ row }) => row.epoch === epoch) ?? fail();
     for (const { epoch, trajectory_id, body } of begun) {
@@ -650,7 +731,8 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
       const text = this.#text(record);
       if (this.#has('takes any place')) there.records.set(place, text);
       else if (there.records.has(place) && there.records.get(place) !== text) fail();
-      else if (!there.records.has(place) && (place !== there.records.size || there.hasEnded)) fail();
+      else if (!there.records.has(place) && (place !== there.records.size || there.hasEnded))
+        fail();
       else there.records.set(place, text);
     }
     for (const row of keys) {
@@ -658,12 +740,14 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
       const isOther = there !== undefined && (there.epoch !== row.epoch || there.n !== row.n);
       if (isOther && !this.#has('gives a key to all')) return { status: 'taken', ...there };
       if (need(row.epoch).hasEnded && there === undefined && !this.#has('lets go of keys')) fail();
-      if (there === undefined) taken.push(this.#has('keeps the caller’s objects') ? row : { ...row });
+      if (there === undefined)
+        taken.push(this.#has('keeps the caller’s objects') ? row : { ...row });
     }
     for (const epoch of ended) {
       need(epoch).hasEnded = true;
       const isOf = (row: EffectKeyRow): boolean => row.epoch === epoch;
-      if (this.#has('lets go of keys')) taken.splice(0, taken.length, ...taken.filter((row) => !isOf(row)));
+      if (this.#has('lets go of keys'))
+        taken.splice(0, taken.length, ...taken.filter((row) => !isOf(row)));
     }
     return undefined;
   }
@@ -683,7 +767,11 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
 
   #kept(row: EntryRow): EntryRow {
     if (this.#has('keeps the caller’s objects')) return row;
-    return { ...row, trajectory_id: this.#name(row.trajectory_id), payload: this.#text(row.payload) };
+    return {
+      ...row,
+      trajectory_id: this.#name(row.trajectory_id),
+      payload: this.#text(row.payload),
+    };
   }
 
   #name(name: string): string {
@@ -741,11 +829,19 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
 
   #checkOpen(): void {
     if (this.#has('goes on when it is closed')) return;
-    if (this.#closed || this.#place.closed) throw new StoreError('store_closed', 'This plain store is closed.');
+    if (this.#closed || this.#place.closed)
+      throw new StoreError('store_closed', 'This plain store is closed.');
   }
 }
 
-const KINDS: ReadonlySet<string> = new Set(['root', 'commit', 'rejection', 'pending_approval', 'delegation', 'branch']);
+const KINDS: ReadonlySet<string> = new Set([
+  'root',
+  'commit',
+  'rejection',
+  'pending_approval',
+  'delegation',
+  'branch',
+]);
 
 function fail(): never {
   throw invalid();

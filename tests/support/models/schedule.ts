@@ -34,7 +34,10 @@ export interface Proposal {
 export type Step =
   | { readonly do: 'propose'; readonly proposals: readonly Proposal[] }
   | { readonly do: 'approve'; readonly override: boolean; readonly own: ShopState | undefined }
-  | { readonly do: 'reject' | 'misuse' | 'junk' | 'plunder' | 'reopen' | 'wait'; readonly n: number };
+  | {
+      readonly do: 'reject' | 'misuse' | 'junk' | 'plunder' | 'reopen' | 'wait';
+      readonly n: number;
+    };
 
 /** The requesters. The last requester is a counselor too, but never for its own proposals. */
 export const AGENTS: readonly string[] = ['alice', 'bob', 'doc carol'];
@@ -151,7 +154,10 @@ export async function play(
 ): Promise<Execution> {
   const generated = generatedDomain(specs, options.freeze);
   const { policy } = options;
-  const stage = new Stage(generated, { ...(policy && { policy }), ...options.runtime?.(generated.domain) });
+  const stage = new Stage(generated, {
+    ...(policy && { policy }),
+    ...options.runtime?.(generated.domain),
+  });
   await stage.begin(start, options.override === true);
   const happenings: Happening[] = [];
   for (const one of steps) happenings.push(await stage.play(one));
@@ -197,8 +203,13 @@ class Stage {
     let junk: Happening['junk'];
     switch (step.do) {
       case 'propose': {
-        const inputs = step.proposals.map((proposal) => ({ proposal, input: this.#input(proposal) }));
-        const outcomes = await Promise.all(inputs.map(({ input }) => settled(this.#trajectory.propose(input))));
+        const inputs = step.proposals.map((proposal) => ({
+          proposal,
+          input: this.#input(proposal),
+        }));
+        const outcomes = await Promise.all(
+          inputs.map(({ input }) => settled(this.#trajectory.propose(input))),
+        );
         for (const [i, { proposal, input }] of inputs.entries()) {
           asked.push({ proposal, input, outcome: outcomes[i] as Ruling | Error });
         }
@@ -220,7 +231,9 @@ class Stage {
         break;
       }
       case 'junk':
-        junk = await settled(this.#trajectory.propose({ ...(JUNK[step.n] as Junk).intent, writ: WRITS[0] as Writ }));
+        junk = await settled(
+          this.#trajectory.propose({ ...(JUNK[step.n] as Junk).intent, writ: WRITS[0] as Writ }),
+        );
         break;
       case 'misuse':
         await this.#misuse(step.n);
@@ -256,12 +269,20 @@ class Stage {
     };
   }
 
-  async #approve({ override, own }: Extract<Step, { do: 'approve' }>): Promise<NonNullable<Happening['resolved']>> {
+  async #approve({
+    override,
+    own,
+  }: Extract<Step, { do: 'approve' }>): Promise<NonNullable<Happening['resolved']>> {
     const [open] = this.#trajectory.approvals.pending();
     const replacement =
       own === undefined
         ? {}
-        : { replacement: naiveDiff(this.#trajectory.state() as never, clone(own) as never) as PatchOperation[] };
+        : {
+            replacement: naiveDiff(
+              this.#trajectory.state() as never,
+              clone(own) as never,
+            ) as PatchOperation[],
+          };
     const outcome = await settled(
       this.#trajectory.approvals.approve(open?.id ?? '0'.repeat(64), {
         principal: 'doc',
@@ -279,7 +300,8 @@ class Stage {
     const [open] = t.approvals.pending();
     const id = open?.id ?? 'f'.repeat(64);
     const by = { principal: 'doc', method: 'test' };
-    const requester = AGENTS.find((_, i) => open?.payload.proposal.writ_id === this.#writId(i)) ?? 'nobody';
+    const requester =
+      AGENTS.find((_, i) => open?.payload.proposal.writ_id === this.#writId(i)) ?? 'nobody';
     const acts: (() => Promise<unknown>)[] = [
       () => t.approvals.approve(id, { ...by, principal: 'stranger', override: true }),
       () => t.approvals.approve(id, { ...by, principal: requester, override: true }),
@@ -289,10 +311,15 @@ class Stage {
       () => t.propose({ action: 'note', role: 'logger', args: Number.NaN, writ: WRITS[0] as Writ }),
       () => t.propose({ action: 'note', role: 'logger', args: 1, writ: 'a'.repeat(64) }),
       () =>
-        t.approvals.approve(id, { ...by, override: true, replacement: [{ op: 'add', path: '/nowhere', value: 1 }] }),
+        t.approvals.approve(id, {
+          ...by,
+          override: true,
+          replacement: [{ op: 'add', path: '/nowhere', value: 1 }],
+        }),
     ];
     const outcome = await settled((acts[n] as () => Promise<Ruling>)());
-    if (!(outcome instanceof Error)) throw new Error(`misuse ${n} was answered with ${outcome.ruling}`);
+    if (!(outcome instanceof Error))
+      throw new Error(`misuse ${n} was answered with ${outcome.ruling}`);
   }
 
   #writId(agent: number): string {
@@ -319,7 +346,10 @@ export const JUNK: readonly Junk[] = [
   { intent: { action: 'edit', role: 'worker', args: { edits: [] } }, reason: 'type_mismatch' },
   { intent: { action: 'note', role: 'nobody', args: 1 }, reason: 'type_mismatch' },
   { intent: { action: 'count', role: 'clerk', args: 1 }, reason: 'type_mismatch' },
-  { intent: { action: 'note', role: { name: 'logger', params: { user: 'a' } }, args: 1 }, reason: 'type_mismatch' },
+  {
+    intent: { action: 'note', role: { name: 'logger', params: { user: 'a' } }, args: 1 },
+    reason: 'type_mismatch',
+  },
   { intent: { action: 'note', role: 'worker', args: 1 }, reason: 'invalid_authority' },
 ];
 

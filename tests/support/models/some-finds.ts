@@ -8,7 +8,8 @@ export function someFinds<State>(walks: readonly LifeCycle<State>[]): boolean {
   const deepest = Math.max(...walks.map(({ depth }) => depth));
   for (let depth = 1; depth <= deepest; depth++) {
     const reaching = walks.filter((life) => life.depth >= depth);
-    if (reaching.some((life) => walkLifeCycle({ ...life, depth }).counterexample !== undefined)) return true;
+    if (reaching.some((life) => walkLifeCycle({ ...life, depth }).counterexample !== undefined))
+      return true;
   }
   return false;
 }

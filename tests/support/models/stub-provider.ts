@@ -76,7 +76,8 @@ export class StubProvider {
     const refusal = this.#refusal(request, body);
     send(
       response,
-      refusal ?? this.#replies.shift() ?? { status: 500, body: errorOf(this.#protocol, 'no reply is left') },
+      refusal ??
+        this.#replies.shift() ?? { status: 500, body: errorOf(this.#protocol, 'no reply is left') },
     );
   }
 
@@ -96,7 +97,10 @@ export class StubProvider {
   }
 }
 
-function send(response: ServerResponse, { status = 200, headers = {}, body, ends }: StubReply): void {
+function send(
+  response: ServerResponse,
+  { status = 200, headers = {}, body, ends }: StubReply,
+): void {
   if (ends === 'reset') {
     response.destroy();
     return;
@@ -124,7 +128,8 @@ const PROTOCOLS = {
       if (typeof model !== 'string') return 'you must provide a model parameter';
       if (stream === true) return 'the stub does not stream';
       const odd = messages.find(
-        ({ role, content }: any) => !['system', 'user', 'assistant'].includes(role) || typeof content !== 'string',
+        ({ role, content }: any) =>
+          !['system', 'user', 'assistant'].includes(role) || typeof content !== 'string',
       );
       if (odd !== undefined) return 'Invalid value in messages';
       const bad = tools.find(
@@ -138,16 +143,25 @@ const PROTOCOLS = {
     path: '/v1/messages',
     header: 'x-api-key',
     credential: (key: string) => key,
-    fault: ({ model, max_tokens, messages, system, tools = [] }: any, headers: any): string | undefined => {
-      if (headers['anthropic-version'] !== '2023-06-01') return 'anthropic-version: header is required';
+    fault: (
+      { model, max_tokens, messages, system, tools = [] }: any,
+      headers: any,
+    ): string | undefined => {
+      if (headers['anthropic-version'] !== '2023-06-01')
+        return 'anthropic-version: header is required';
       if (typeof model !== 'string') return 'model: Field required';
       if (!Number.isInteger(max_tokens)) return 'max_tokens: Field required';
-      if (system !== undefined && typeof system !== 'string') return 'system: Input should be a valid string';
+      if (system !== undefined && typeof system !== 'string')
+        return 'system: Input should be a valid string';
       const odd = messages.find(
-        ({ role, content }: any, i: number) => role !== (i % 2 === 0 ? 'user' : 'assistant') || content.trim() === '',
+        ({ role, content }: any, i: number) =>
+          role !== (i % 2 === 0 ? 'user' : 'assistant') || content.trim() === '',
       );
-      if (odd !== undefined) return 'messages: roles must alternate, and text content blocks must be non-empty';
-      const bad = tools.find(({ name, input_schema }: any) => !TOOL_NAME.test(name) || input_schema.type !== 'object');
+      if (odd !== undefined)
+        return 'messages: roles must alternate, and text content blocks must be non-empty';
+      const bad = tools.find(
+        ({ name, input_schema }: any) => !TOOL_NAME.test(name) || input_schema.type !== 'object',
+      );
       return bad === undefined ? undefined : 'tools.0.custom: invalid';
     },
   },
@@ -166,10 +180,23 @@ export function completion(
         type: 'function',
         function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
       }));
-  const message = { role: 'assistant', content: isText ? said : null, ...(calls && { tool_calls: calls }) };
+  const message = {
+    role: 'assistant',
+    content: isText ? said : null,
+    ...(calls && { tool_calls: calls }),
+  };
   const choice = { index: 0, message, finish_reason: reason ?? (isText ? 'stop' : 'tool_calls') };
   const usage = { prompt_tokens: 11, completion_tokens: 3, total_tokens: 14 };
-  return { body: { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'stub', choices: [choice], usage } };
+  return {
+    body: {
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1,
+      model: 'stub',
+      choices: [choice],
+      usage,
+    },
+  };
 }
 
 /** A message of Anthropic's API with calls, or with a text. */
@@ -186,5 +213,15 @@ export function message(
       ];
   const usage = { input_tokens: 11, output_tokens: 3 };
   const stop_reason = reason ?? (isText ? 'end_turn' : 'tool_use');
-  return { body: { id: 'msg_1', type: 'message', role: 'assistant', model: 'stub', content, stop_reason, usage } };
+  return {
+    body: {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'stub',
+      content,
+      stop_reason,
+      usage,
+    },
+  };
 }

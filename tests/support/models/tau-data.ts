@@ -42,7 +42,11 @@ export class TauData {
   solutions(): Recorded[] {
     const expected = this.#lines('expected-tasks.jsonl');
     const tasks = this.#json<{ task_id: number; actions: Call[] }[]>('tasks.json');
-    return tasks.map(({ task_id, actions }, i) => ({ ...(expected[i] as Recorded), task_id, calls: actions }));
+    return tasks.map(({ task_id, actions }, i) => ({
+      ...(expected[i] as Recorded),
+      task_id,
+      calls: actions,
+    }));
   }
 
   #json<T>(name: string): T {
@@ -66,7 +70,9 @@ export function changedRecords<Name extends string>(
   const all: Recorded['changed'] = {};
   for (const collection of collections) {
     const now = Object.entries(after[collection]);
-    const different = now.filter(([id, record]) => !isDeepStrictEqual(record, before[collection][id]));
+    const different = now.filter(
+      ([id, record]) => !isDeepStrictEqual(record, before[collection][id]),
+    );
     if (different.length > 0) all[collection] = Object.fromEntries(different);
   }
   return all;

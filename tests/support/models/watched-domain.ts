@@ -4,7 +4,10 @@ import { type Domain, defineDomain, type Invariant } from '#kernel';
  * A domain with the same rules. Its rules about members record the checked member: the first key of
  * its path.
  */
-export function watchedDomain({ declared }: Domain<any, any, any>): { domain: Domain; judged: Set<string> } {
+export function watchedDomain({ declared }: Domain<any, any, any>): {
+  domain: Domain;
+  judged: Set<string>;
+} {
   const judged = new Set<string>();
   const watched = (rule: Invariant<any>): Invariant<any> =>
     rule.kind !== 'each'

@@ -31,8 +31,18 @@ export function makeCluster(workshop: Workshop, data: string): void {
 }
 
 function initialise({ folder, initdb, as }: Workshop, data: string): void {
-  const args = ['--no-sync', '--no-instructions', '--auth=trust', '--username=postgres', '--encoding=UTF8'];
-  const made = spawnSync(initdb, [...args, '--locale=C', '-D', data], { cwd: folder, encoding: 'utf8', ...as });
+  const args = [
+    '--no-sync',
+    '--no-instructions',
+    '--auth=trust',
+    '--username=postgres',
+    '--encoding=UTF8',
+  ];
+  const made = spawnSync(initdb, [...args, '--locale=C', '-D', data], {
+    cwd: folder,
+    encoding: 'utf8',
+    ...as,
+  });
   if (made.status !== 0) throw new Error(`initdb failed: ${made.error ?? made.stderr}`);
 }
 
@@ -51,5 +61,6 @@ function keep(data: string, kept: string): void {
 /** Copies the data of a server with owner and rights. */
 export function copyCluster(from: string, to: string): void {
   const made = spawnSync('cp', ['-a', from, to], { encoding: 'utf8' });
-  if (made.status !== 0) throw new Error(`data of a server could not be copied: ${made.error ?? made.stderr}`);
+  if (made.status !== 0)
+    throw new Error(`data of a server could not be copied: ${made.error ?? made.stderr}`);
 }

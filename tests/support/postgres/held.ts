@@ -31,6 +31,7 @@ export function untilOneWaits(postgres: TestPostgres): Promise<void> {
 
 /** Settles when so many connections of stores wait for locks. */
 export async function untilWait(postgres: TestPostgres, count: number): Promise<void> {
-  const waiting = "SELECT FROM pg_stat_activity WHERE application_name = 'assize' AND wait_event_type = 'Lock'";
+  const waiting =
+    "SELECT FROM pg_stat_activity WHERE application_name = 'assize' AND wait_event_type = 'Lock'";
   while ((await postgres.query(waiting)).length < count);
 }

@@ -1,7 +1,15 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -73,7 +81,9 @@ export class PatroniCluster {
   /** Runs a command of the guide on the second machine. Returns what it prints. */
   async sh(code: string): Promise<string> {
     const script = this.placed(code).replaceAll('/etc/patroni/config.yml', this.#config('db2'));
-    const { stdout } = await promisify(execFile)('sh', ['-eu', '-c', script], { env: this.#environment });
+    const { stdout } = await promisify(execFile)('sh', ['-eu', '-c', script], {
+      env: this.#environment,
+    });
     return stdout;
   }
 
@@ -82,7 +92,11 @@ export class PatroniCluster {
       .replace(/^ETCD_NAME=db1$/m, `ETCD_NAME=${name}`)
       .replaceAll(/^(ETCD_\w*ADVERTISE\w*=http:\/\/)db1/gm, `$1${name}`);
     const lines = this.#own(name, own).trim().split('\n');
-    this.#spawn(`${name} etcd`, ['etcd'], Object.fromEntries(lines.map((line) => line.split(/=(.*)/).slice(0, 2))));
+    this.#spawn(
+      `${name} etcd`,
+      ['etcd'],
+      Object.fromEntries(lines.map((line) => line.split(/=(.*)/).slice(0, 2))),
+    );
   }
 
   startPatroni(name: DatabaseNode): void {
@@ -103,12 +117,18 @@ export class PatroniCluster {
   /** The role of each member, from the REST API of Patroni on a machine. */
   async roles(asked: DatabaseNode): Promise<Readonly<Record<string, string>>> {
     const answer = await fetch(this.placed(`http://${asked}.example:8008/cluster`));
-    const { members } = (await answer.json()) as { readonly members: readonly Readonly<Record<string, string>>[] };
+    const { members } = (await answer.json()) as {
+      readonly members: readonly Readonly<Record<string, string>>[];
+    };
     return Object.fromEntries(members.map(({ name, role }) => [name, role]));
   }
 
   /** Runs a statement as the superuser on the PostgreSQL of a machine. Returns its rows. */
-  async query(name: DatabaseNode, statement: string, database = 'ledgers'): Promise<Record<string, any>[]> {
+  async query(
+    name: DatabaseNode,
+    statement: string,
+    database = 'ledgers',
+  ): Promise<Record<string, any>[]> {
     const url = `postgres://postgres:superuser-password@${name}.example:5432/${database}`;
     const client = new Client({ connectionString: this.placed(url) });
     await client.connect();
@@ -169,13 +189,25 @@ export class PatroniCluster {
   }
 
   /** `data`: the folder of the PostgreSQL that the program starts. */
-  #spawn(name: string, command: readonly string[], env: Readonly<Record<string, string>> = {}, data = ''): void {
+  #spawn(
+    name: string,
+    command: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    data = '',
+  ): void {
     const child = spawn('sh', ['-c', KEEPER, this.folder, data, ...command], {
-      ...{ cwd: this.folder, env: { ...this.#environment, ...env }, stdio: 'pipe', ...serverUser() },
+      ...{
+        cwd: this.folder,
+        env: { ...this.#environment, ...env },
+        stdio: 'pipe',
+        ...serverUser(),
+      },
     });
     this.#programs.set(name, child);
     for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text) => this.#logs.set(name, (this.#logs.get(name) ?? '') + text));
+      stream
+        .setEncoding('utf8')
+        .on('data', (text) => this.#logs.set(name, (this.#logs.get(name) ?? '') + text));
   }
 
   async #end(name: string): Promise<void> {

@@ -24,7 +24,8 @@ export const GUARDED_USER = 'guarded';
  * After a crash the server syncs all its files before it starts. Syncing file by file takes
  * seconds.
  */
-const QUICK: Readonly<Record<string, string>> = platform() === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {};
+const QUICK: Readonly<Record<string, string>> =
+  platform() === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {};
 
 const HBA = `
 local all all trust
@@ -68,7 +69,9 @@ export class PostgresServer {
     return PostgresServer.#started((server) => server.#copy(primary));
   }
 
-  static async #started(fill: (server: PostgresServer) => void | Promise<void>): Promise<PostgresServer> {
+  static async #started(
+    fill: (server: PostgresServer) => void | Promise<void>,
+  ): Promise<PostgresServer> {
     const server = new PostgresServer(makeWorkshop());
     try {
       await fill(server);
@@ -78,7 +81,8 @@ export class PostgresServer {
           await server.start();
           return server;
         } catch (error) {
-          if (tries === PORTS_TRIED_MAX || !server.log().includes('Address already in use')) throw error;
+          if (tries === PORTS_TRIED_MAX || !server.log().includes('Address already in use'))
+            throw error;
         }
       }
     } catch (error) {
@@ -107,11 +111,15 @@ export class PostgresServer {
     const { postgres, folder, as } = this.#workshop;
     // Otherwise the file of a killed server would declare this server ready.
     this.#pid = 0;
-    const keeper = spawn('sh', ['-c', KEEPER, postgres, this.#data, String(this.#port), folder, this.#logPath], {
-      stdio: ['pipe', 'pipe', 'ignore'],
-      cwd: folder,
-      ...as,
-    });
+    const keeper = spawn(
+      'sh',
+      ['-c', KEEPER, postgres, this.#data, String(this.#port), folder, this.#logPath],
+      {
+        stdio: ['pipe', 'pipe', 'ignore'],
+        cwd: folder,
+        ...as,
+      },
+    );
     this.#keeper = keeper;
     const output = keeper.stdout!.on('data', (pid) => {
       this.#pid = Number(pid);
@@ -211,7 +219,9 @@ export class PostgresServer {
 
   #initialise({ settings = {}, files = () => ({}) }: ServerOptions): void {
     makeCluster(this.#workshop, this.#data);
-    const lines = Object.entries({ ...QUICK, ...settings }).map(([name, value]) => `${name} = '${value}'\n`);
+    const lines = Object.entries({ ...QUICK, ...settings }).map(
+      ([name, value]) => `${name} = '${value}'\n`,
+    );
     const all = { ...files(), 'postgresql.auto.conf': lines.join(''), 'pg_hba.conf': HBA };
     for (const [name, text] of Object.entries(all)) this.#write(name, text);
   }

@@ -42,22 +42,25 @@ export function withPostgres(
   const given = own ? undefined : process.env['ASSIZE_TEST_PG'];
   const reason = given === undefined ? whyNoServer() : undefined;
   const database = new TestDatabase(given, options);
-  describe.skipIf(reason !== undefined)(reason === undefined ? title : `${title} (${reason})`, () => {
-    const deprecated: Error[] = [];
-    const note = (warning: Error): void => {
-      if (warning.name === 'DeprecationWarning') deprecated.push(warning);
-    };
-    beforeAll(() => {
-      process.on('warning', note);
-      return database.start();
-    });
-    afterAll(async () => {
-      await database.stop();
-      process.off('warning', note);
-      expect(deprecated).toEqual([]);
-    });
-    tests(database);
-  });
+  describe.skipIf(reason !== undefined)(
+    reason === undefined ? title : `${title} (${reason})`,
+    () => {
+      const deprecated: Error[] = [];
+      const note = (warning: Error): void => {
+        if (warning.name === 'DeprecationWarning') deprecated.push(warning);
+      };
+      beforeAll(() => {
+        process.on('warning', note);
+        return database.start();
+      });
+      afterAll(async () => {
+        await database.stop();
+        process.off('warning', note);
+        expect(deprecated).toEqual([]);
+      });
+      tests(database);
+    },
+  );
 }
 
 class TestDatabase implements TestPostgres {
@@ -80,7 +83,10 @@ class TestDatabase implements TestPostgres {
 
   async stop(): Promise<void> {
     if (this.#server !== undefined) return this.#server.remove();
-    const rows = await this.query('SELECT nspname FROM pg_namespace WHERE starts_with(nspname, $1)', [this.#prefix]);
+    const rows = await this.query(
+      'SELECT nspname FROM pg_namespace WHERE starts_with(nspname, $1)',
+      [this.#prefix],
+    );
     for (const { nspname } of rows) await this.query(`DROP SCHEMA "${nspname}" CASCADE`);
   }
 

@@ -79,7 +79,10 @@ export function inTillFolder() {
     made = mkdtempSync(join(tmpdir(), 'assize-cli-made-'));
     writeFileSync(join(made, 'till.ts'), TILL);
     writeFileSync(join(made, 'make.ts'), MAKE_LEDGER);
-    const child = spawn(process.execPath, ['make.ts'], { cwd: made, stdio: ['ignore', 'ignore', 'inherit'] });
+    const child = spawn(process.execPath, ['make.ts'], {
+      cwd: made,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
@@ -110,14 +113,21 @@ export function inTillFolder() {
    * misfits of an input one by one.
    */
   async function refused(args: readonly string[], saying: RegExp): Promise<void> {
-    const [{ code, out, err }, again] = await Promise.all([assize(...args), assize(...args, '--json')]);
+    const [{ code, out, err }, again] = await Promise.all([
+      assize(...args),
+      assize(...args, '--json'),
+    ]);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(/^assize: [^\n]+\n$/);
     expect(err).toMatch(saying);
     expect(again.code).toBe(2);
     const { findings = [], ...error } = JSON.parse(again.out).error;
-    expect(error).toEqual({ code: expect.stringMatching(/^[a-z_]+$/), message: expect.any(String) });
-    for (const each of findings) expect(each).toEqual({ pointer: expect.any(String), message: expect.any(String) });
+    expect(error).toEqual({
+      code: expect.stringMatching(/^[a-z_]+$/),
+      message: expect.any(String),
+    });
+    for (const each of findings)
+      expect(each).toEqual({ pointer: expect.any(String), message: expect.any(String) });
     expect(again.err.trimEnd()).toBe(err.trimEnd());
   }
 

@@ -24,7 +24,8 @@ async function ended({ folder, env, args }: CommandLine): Promise<Ended> {
   const streams = { stdout: process.stdout, stderr: process.stderr };
   replace({ stdout: out.stream, stderr: err.stream });
   try {
-    const code = args[0] === EXPERIMENTS_COMMAND ? await run(args.slice(1), EXPERIMENTS) : await run(args);
+    const code =
+      args[0] === EXPERIMENTS_COMMAND ? await run(args.slice(1), EXPERIMENTS) : await run(args);
     return { code, out: out.text(), err: err.text() };
   } finally {
     replace(streams);

@@ -26,16 +26,25 @@ export interface CommandLine {
   readonly args: readonly string[];
 }
 
-const lineOf = (folder: string, store: string | undefined, args: readonly string[]): CommandLine => ({
+const lineOf = (
+  folder: string,
+  store: string | undefined,
+  args: readonly string[],
+): CommandLine => ({
   folder,
   env: { NO_COLOR: '1', ...(store !== undefined && { ASSIZE_STORE: store }) },
   args,
 });
 
 /** Starts the command itself, as a process of its own in that folder. */
-export function startCommand(folder: string, store: string | undefined, ...args: readonly string[]): ChildProcess {
+export function startCommand(
+  folder: string,
+  store: string | undefined,
+  ...args: readonly string[]
+): ChildProcess {
   const { env } = lineOf(folder, store, args);
-  const program = args[0] === EXPERIMENTS_COMMAND ? [experimentsMain, ...args.slice(1)] : [main, ...args];
+  const program =
+    args[0] === EXPERIMENTS_COMMAND ? [experimentsMain, ...args.slice(1)] : [main, ...args];
   return spawn(process.execPath, program, {
     cwd: folder,
     env: { ...environment(), ...env },
@@ -44,7 +53,11 @@ export function startCommand(folder: string, store: string | undefined, ...args:
 }
 
 /** Runs the command to its end, in a separate process: for tests about processes. */
-export function runProcess(folder: string, store: string | undefined, ...args: readonly string[]): Promise<Ended> {
+export function runProcess(
+  folder: string,
+  store: string | undefined,
+  ...args: readonly string[]
+): Promise<Ended> {
   return endOf(startCommand(folder, store, ...args));
 }
 
@@ -60,14 +73,23 @@ export async function endOf(child: ChildProcess): Promise<Ended> {
 /** The progress of a command without a terminal (`packages/command/src/terminal/progress.ts`). */
 const PROGRESS = /^[a-z ]+: \d+(\/\d+ \(\d+ %\))?(, \d+\/s)?\n/gm;
 
-const withoutProgress = (ended: Ended): Ended => ({ ...ended, err: ended.err.replace(PROGRESS, '') });
+const withoutProgress = (ended: Ended): Ended => ({
+  ...ended,
+  err: ended.err.replace(PROGRESS, ''),
+});
 
 /**
  * Runs the command to its end. On its first use in a run of the tests, each command runs in a
  * separate process. After that, `runLoaded` runs it.
  */
-export function runCommand(folder: string, store: string | undefined, ...args: readonly string[]): Promise<Ended> {
-  return isFirstRun(nameOf(args)) ? runProcess(folder, store, ...args) : runLoaded(folder, store, ...args);
+export function runCommand(
+  folder: string,
+  store: string | undefined,
+  ...args: readonly string[]
+): Promise<Ended> {
+  return isFirstRun(nameOf(args))
+    ? runProcess(folder, store, ...args)
+    : runLoaded(folder, store, ...args);
 }
 
 /**
@@ -75,7 +97,11 @@ export function runCommand(folder: string, store: string | undefined, ...args: r
  * than most commands. A module that a command receives is loaded once, so a changed module needs
  * another name.
  */
-export function runLoaded(folder: string, store: string | undefined, ...args: readonly string[]): Promise<Ended> {
+export function runLoaded(
+  folder: string,
+  store: string | undefined,
+  ...args: readonly string[]
+): Promise<Ended> {
   return told(lineOf(folder, store, args));
 }
 
@@ -83,10 +109,13 @@ export function runLoaded(folder: string, store: string | undefined, ...args: re
 function nameOf(args: readonly string[]): string {
   if (args.includes('--help')) return '--help';
   const [command = '', second = ''] = args;
-  return FAMILIES.includes(command) || command === EXPERIMENTS_COMMAND ? `${command} ${second}` : command;
+  return FAMILIES.includes(command) || command === EXPERIMENTS_COMMAND
+    ? `${command} ${second}`
+    : command;
 }
 
-const waiting: { readonly done: (ended: Ended) => void; readonly fail: (error: Error) => void }[] = [];
+const waiting: { readonly done: (ended: Ended) => void; readonly fail: (error: Error) => void }[] =
+  [];
 let commander: ChildProcess | undefined;
 
 /** Answers come in the order of the questions. */
@@ -98,11 +127,16 @@ function told(line: CommandLine): Promise<Ended> {
 
 function startResident(): ChildProcess {
   const env = { ...environment(), NO_COLOR: '1' };
-  const child = fork(resident, { env, execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(resident, {
+    env,
+    execArgv: [],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   child.on('message', (ended) => waiting.shift()?.done(withoutProgress(ended as Ended)));
   child.on('exit', (code, signal) => {
     commander = undefined;
-    for (const { fail } of waiting.splice(0)) fail(new Error(`A command ended its process, with ${signal ?? code}.`));
+    for (const { fail } of waiting.splice(0))
+      fail(new Error(`A command ended its process, with ${signal ?? code}.`));
   });
   // It ends when this process does, and keeps it from nothing.
   child.unref();

@@ -6,9 +6,12 @@ const root = join(import.meta.dirname, '../../..');
 /**
  * The folders of the domains that have an ontology, in the command and in the workspace `examples`.
  */
-export const DOMAIN_FOLDERS: readonly string[] = globSync('{packages/cli/src,examples}/domains/*/ontology.ttl', {
-  cwd: root,
-})
+export const DOMAIN_FOLDERS: readonly string[] = globSync(
+  '{packages/cli/src,examples}/domains/*/ontology.ttl',
+  {
+    cwd: root,
+  },
+)
   .map((file) => join(root, dirname(file)))
   .sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
 

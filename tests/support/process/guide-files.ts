@@ -12,7 +12,10 @@ export interface Block {
 /** `page` is a name in docs/guide, or a path from the root of the repository. */
 export function blocksOf(page: string): Block[] {
   const text = readFileSync(join(root, page.includes('/') ? page : `docs/guide/${page}`), 'utf8');
-  return [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, says = '', code = '']) => ({ says, code }));
+  return [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, says = '', code = '']) => ({
+    says,
+    code,
+  }));
 }
 
 /** The block that says just this. */

@@ -25,7 +25,11 @@ export async function startServer(
     env = {},
     last = 'Assize listens',
     program = main,
-  }: { readonly env?: Readonly<Record<string, string>>; readonly last?: string; readonly program?: string } = {},
+  }: {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly last?: string;
+    readonly program?: string;
+  } = {},
 ): Promise<ListeningServer> {
   const { ASSIZE_STORE: _, ...rest } = process.env;
   const child = spawn(process.execPath, [program, 'serve', ...args], {
@@ -39,7 +43,10 @@ export async function startServer(
   const ended = once(child, 'exit');
   const urlIn = () => /^Assize listens on (http:\/\/[^\s/]+?)\.?(?:\s|$)/m.exec(out)?.[1];
   while (urlIn() === undefined || !out.includes(last) || !out.endsWith('\n')) {
-    const gone = await Promise.race([ended.then(() => true), once(child.stdout, 'data').then(() => false)]);
+    const gone = await Promise.race([
+      ended.then(() => true),
+      once(child.stdout, 'data').then(() => false),
+    ]);
     if (gone) throw new Error(`The server ended with ${child.exitCode}: ${err}`);
   }
   return {

@@ -41,7 +41,10 @@ export class PythonVerifier {
   }
 
   #start(): AsyncIterator<string> {
-    this.#process = spawn('python3', ['-B', '-c', RESIDENT], { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#process = spawn('python3', ['-B', '-c', RESIDENT], {
+      cwd: folder,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     return createInterface({ input: this.#process.stdout! })[Symbol.asyncIterator]();
   }
 }

@@ -17,7 +17,9 @@ export function copyClone(folder: string, without: readonly string[] = []): void
   const [modules, own] = [join(root, 'node_modules'), join(folder, 'node_modules')];
   mkdirSync(own);
   const named = readdirSync(modules).flatMap((name) =>
-    name.startsWith('@') ? readdirSync(join(modules, name)).map((scoped) => join(name, scoped)) : [name],
+    name.startsWith('@')
+      ? readdirSync(join(modules, name)).map((scoped) => join(name, scoped))
+      : [name],
   );
   for (const name of named.filter((one) => !one.startsWith('.') && !without.includes(one))) {
     mkdirSync(dirname(join(own, name)), { recursive: true });

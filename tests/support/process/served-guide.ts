@@ -32,7 +32,11 @@ export class ServedGuide {
   #provider: ChildProcess | undefined;
   readonly #env: Readonly<Record<string, string>>;
 
-  private constructor(folder: string, ports: ReadonlyMap<string, string>, env: Readonly<Record<string, string>>) {
+  private constructor(
+    folder: string,
+    ports: ReadonlyMap<string, string>,
+    env: Readonly<Record<string, string>>,
+  ) {
     this.folder = folder;
     this.#ports = ports;
     this.#env = env;
@@ -43,7 +47,10 @@ export class ServedGuide {
     const folder = mkdtempSync(join(root, 'dist-guide-'));
     mkdirSync(join(folder, 'bin'));
     const command = join(folder, 'bin/assize');
-    writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`);
+    writeFileSync(
+      command,
+      `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`,
+    );
     chmodSync(command, 0o755);
     return new ServedGuide(folder, new Map(await Promise.all(SHOWN_PORTS.map(portFor))), env);
   }
@@ -122,7 +129,11 @@ export class ServedGuide {
 
   async #provide(code: string): Promise<void> {
     const env = { ...this.environment, ...this.#variables() };
-    this.#provider = spawn('sh', ['-c', `exec ${code}`], { cwd: this.folder, env, stdio: 'ignore' });
+    this.#provider = spawn('sh', ['-c', `exec ${code}`], {
+      cwd: this.folder,
+      env,
+      stdio: 'ignore',
+    });
     while (
       !(await fetch(this.issuer)
         .then(() => true)
@@ -147,14 +158,21 @@ export class ServedGuide {
     for (const step of code.split(/^\$ /m).slice(1)) {
       const [command = '', ...below] = step.trimEnd().split('\n');
       const printed = this.sh(`{ ${command} ; } 2>&1 || true`);
-      this.steps.push({ command, shown: constantOf(below.join('\n')), printed: constantOf(printed.trimEnd()) });
+      this.steps.push({
+        command,
+        shown: constantOf(below.join('\n')),
+        printed: constantOf(printed.trimEnd()),
+      });
     }
   }
 
   /** The exported variables, for the server. */
   #variables(): Record<string, string> {
     const given = [...this.#settings.matchAll(/^export (\w+)=(\S*)$/gm)];
-    return { ...this.#env, ...Object.fromEntries(given.map(([, name = '', value = '']) => [name, value])) };
+    return {
+      ...this.#env,
+      ...Object.fromEntries(given.map(([, name = '', value = '']) => [name, value])),
+    };
   }
 
   /** The environment of commands. */
@@ -192,5 +210,8 @@ async function portFor(shown: string): Promise<[string, string]> {
 
 /** In one pass: a port that is put in may contain the digits of another shown one. */
 function replacedAtOnce(text: string, by: ReadonlyMap<string, string>): string {
-  return text.replaceAll(new RegExp([...by.keys()].join('|'), 'g'), (found) => by.get(found) as string);
+  return text.replaceAll(
+    new RegExp([...by.keys()].join('|'), 'g'),
+    (found) => by.get(found) as string,
+  );
 }

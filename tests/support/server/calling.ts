@@ -21,14 +21,30 @@ export function operationNamed(id: string): Operation {
 }
 
 /** Calls an operation by its id, and returns its answer of any status. */
-export function callOperation(server: TestServer, id: string, calling: Calling = {}): Promise<Answered> {
+export function callOperation(
+  server: TestServer,
+  id: string,
+  calling: Calling = {},
+): Promise<Answered> {
   const one = operationNamed(id);
-  const { as = principalOf(one), token = server.tokens[as], path, query = {}, body, key, headers } = calling;
+  const {
+    as = principalOf(one),
+    token = server.tokens[as],
+    path,
+    query = {},
+    body,
+    key,
+    headers,
+  } = calling;
   const search = new URLSearchParams(query).toString();
-  return server.ask(one.method.toUpperCase(), `${pathOf(one, path)}${search === '' ? '' : `?${search}`}`, {
-    ...{ token, body, key },
-    ...(headers !== undefined && { headers }),
-  });
+  return server.ask(
+    one.method.toUpperCase(),
+    `${pathOf(one, path)}${search === '' ? '' : `?${search}`}`,
+    {
+      ...{ token, body, key },
+      ...(headers !== undefined && { headers }),
+    },
+  );
 }
 
 /** The document of an answer that has a status and the form of the operation. */
@@ -48,13 +64,21 @@ export async function succeed(server: TestServer, id: string, calling: Calling =
     : [media === undefined ? body : text];
   for (const document of documents) {
     const parsed = form.safeParse(document);
-    expect(parsed.success ? parsed.data : parsed.error.issues, `${id}: ${text.slice(0, 1_000)}`).toEqual(document);
+    expect(
+      parsed.success ? parsed.data : parsed.error.issues,
+      `${id}: ${text.slice(0, 1_000)}`,
+    ).toEqual(document);
   }
   return isLines ? documents : documents[0];
 }
 
 /** A proposal of the agent for a desk of the till. */
-export function pay(desk: string, amount: number, key: string, more: Partial<Calling> = {}): Calling {
+export function pay(
+  desk: string,
+  amount: number,
+  key: string,
+  more: Partial<Calling> = {},
+): Calling {
   const role = { name: 'clerk', params: { desk } };
   return {
     as: 'agent:scout',

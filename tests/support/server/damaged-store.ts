@@ -8,7 +8,9 @@ export function damaged(memory: MemoryStore): MemoryStore {
       if (name !== 'entries') return typeof member === 'function' ? member.bind(target) : member;
       return async (...args: Parameters<MemoryStore['entries']>) =>
         (await target.entries(...args)).map((row) =>
-          row.trajectory_id === 'main' && row.seq === 2 ? { ...row, payload: row.payload.replace('"a"', '"b"') } : row,
+          row.trajectory_id === 'main' && row.seq === 2
+            ? { ...row, payload: row.payload.replace('"a"', '"b"') }
+            : row,
         );
     },
   });

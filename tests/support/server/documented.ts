@@ -1,7 +1,9 @@
 import { OPERATIONS, openApiDocument } from '#server';
 import type { Answered } from './serving.ts';
 
-const PATHS: Readonly<Record<string, any>> = (openApiDocument(OPERATIONS, 'http://localhost') as any).paths;
+const PATHS: Readonly<Record<string, any>> = (
+  openApiDocument(OPERATIONS, 'http://localhost') as any
+).paths;
 const ROUTES = Object.entries(PATHS).map(([path, methods]) => ({
   pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   fixed: !path.includes('{'),
@@ -12,9 +14,15 @@ const ROUTES = Object.entries(PATHS).map(([path, methods]) => ({
  * The difference of an answer from the OpenAPI document: its status, its media type, or the code of
  * its problem. Undefined for an answer that the document has, and for a route that is no operation.
  */
-export function undocumented(method: string, path: string, { status, headers, body }: Answered): string | undefined {
+export function undocumented(
+  method: string,
+  path: string,
+  { status, headers, body }: Answered,
+): string | undefined {
   const place = path.split('?')[0] as string;
-  const found = ROUTES.filter(({ pattern, methods }) => pattern.test(place) && method.toLowerCase() in methods);
+  const found = ROUTES.filter(
+    ({ pattern, methods }) => pattern.test(place) && method.toLowerCase() in methods,
+  );
   const route = found.find(({ fixed }) => fixed) ?? found[0];
   if (route === undefined || status === 304) return undefined;
   const { operationId, responses } = route.methods[method.toLowerCase()];

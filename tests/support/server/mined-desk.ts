@@ -18,7 +18,12 @@ export async function minedDesk(): Promise<MemoryStore> {
     const session = { session: `s-${i}` };
     // One session looks up another order than the paid one.
     await made.call('ada', 'crm/get', { order: `o-${i === 30 ? 'x' : i}` }, session);
-    const paid = await made.call('ada', 'bank/pay', { order: `o-${i}`, cents: 20 + i * 4 }, session);
+    const paid = await made.call(
+      'ada',
+      'bank/pay',
+      { order: `o-${i}`, cents: 20 + i * 4 },
+      session,
+    );
     if (paid.ruling === 'escalated') await made.approve(paid);
   }
   await made.assize.close();

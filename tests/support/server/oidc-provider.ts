@@ -59,7 +59,11 @@ function providerFor(issuer: string, client: TestClient): Provider {
 }
 
 /** Follows the pages of the provider as a browser: sign in, consent, and the way back. */
-export async function signInAt(issuer: string, authorization: string, person: string): Promise<string> {
+export async function signInAt(
+  issuer: string,
+  authorization: string,
+  person: string,
+): Promise<string> {
   const cookies = new Map<string, string>();
   let next = authorization;
   let form: URLSearchParams | undefined;
@@ -83,9 +87,13 @@ export async function signInAt(issuer: string, authorization: string, person: st
     const page = await answer.text();
     const action = /<form[^>]* action="([^"]+)"/.exec(page)?.[1];
     const prompt = /name="prompt" value="([^"]+)"/.exec(page)?.[1];
-    if (action === undefined || prompt === undefined) throw new Error(`The provider shows another page: ${page}`);
+    if (action === undefined || prompt === undefined)
+      throw new Error(`The provider shows another page: ${page}`);
     next = new URL(action, issuer).href;
-    form = new URLSearchParams({ prompt, ...(prompt === 'login' && { login: person, password: 'any' }) });
+    form = new URLSearchParams({
+      prompt,
+      ...(prompt === 'login' && { login: person, password: 'any' }),
+    });
   }
   throw new Error('The provider does not come to an end.');
 }

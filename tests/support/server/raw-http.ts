@@ -13,7 +13,10 @@ export interface RawAnswer {
  * Sends bytes over a socket, and returns all answers until the server closes the connection. For
  * requests that no client would send. The last request needs `Connection: close`.
  */
-export async function sendRaw(port: number, ...parts: readonly (string | Uint8Array)[]): Promise<RawAnswer[]> {
+export async function sendRaw(
+  port: number,
+  ...parts: readonly (string | Uint8Array)[]
+): Promise<RawAnswer[]> {
   const socket = connect(port, '127.0.0.1');
   const ended = Promise.withResolvers<string>();
   let said = '';

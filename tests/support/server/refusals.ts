@@ -32,7 +32,15 @@ const ZEROS = '0'.repeat(64);
 /** Texts for a parameter of a path. The first that its schema accepts is sent. */
 const PARAMETERS: readonly string[] = ['1', ZEROS, '0'.repeat(16), 'main', 'any-name-of-a-value'];
 /** One of them misfits each schema that has a misfit. */
-const MISFITS: readonly unknown[] = [{ member: CANARY }, 1.5, null, [[CANARY]], true, 'n'.repeat(70_000), ''];
+const MISFITS: readonly unknown[] = [
+  { member: CANARY },
+  1.5,
+  null,
+  [[CANARY]],
+  true,
+  'n'.repeat(70_000),
+  '',
+];
 
 /** Every refusal of an operation that follows from its place in the table. */
 export function refusalsOf(one: Operation): Refusal[] {
@@ -49,8 +57,13 @@ export async function faultsOf(server: TestServer, refusal: Refusal): Promise<st
   const { status, text, body, type } = await refusal.ask(server, prepared);
   const faults = problemFaults({ status, text, body, type }, refusal.status, refusal.code);
   const { finding } = refusal;
-  const pointers: string[] = (body?.findings ?? []).map(({ pointer }: { pointer: string }) => pointer);
-  if (finding !== undefined && !pointers.some((pointer) => pointer === finding || pointer.startsWith(`${finding}/`)))
+  const pointers: string[] = (body?.findings ?? []).map(
+    ({ pointer }: { pointer: string }) => pointer,
+  );
+  if (
+    finding !== undefined &&
+    !pointers.some((pointer) => pointer === finding || pointer.startsWith(`${finding}/`))
+  )
     faults.push(`no finding at ${finding}, but at ${pointers.join(', ')}`);
   if (!isDeepStrictEqual(await server.contents(), before)) faults.push('the store has changed');
   return [...faults, ...server.undocumented.splice(0)];
@@ -69,7 +82,8 @@ export function problemFaults(
   if (body?.status !== status) faults.push('the document has another status');
   for (const member of ['type', 'title', 'detail', 'request_id'])
     if (typeof body?.[member] !== 'string' || body[member] === '') faults.push(`no ${member}`);
-  if (body?.type !== `https://github.com/assize/assize/blob/main/docs/errors.md#${code}`) faults.push('another type');
+  if (body?.type !== `https://github.com/assize/assize/blob/main/docs/errors.md#${code}`)
+    faults.push('another type');
   if (typeof body?.retryable !== 'boolean') faults.push('no retryable');
   if (/(\\n|\n)\s+at |node_modules|\.ts\b/.test(text)) faults.push('a stack');
   if (/\b(SELECT|INSERT INTO|UPDATE|sqlite|postgres)\b/.test(text)) faults.push('SQL');
@@ -86,9 +100,16 @@ function ofPrincipals(one: Operation): Refusal[] {
     prepare: token,
     ask: async (server, prepared) => asked(server, one, { token: prepared }),
   });
-  const others = (Object.keys(PRINCIPALS) as PrincipalName[]).filter((name) => !isOneOf(name, one.kinds));
+  const others = (Object.keys(PRINCIPALS) as PrincipalName[]).filter(
+    (name) => !isOneOf(name, one.kinds),
+  );
   return [
-    { name: 'no token', status: 401, code: 'unauthenticated', ask: (server) => asked(server, one, {}) },
+    {
+      name: 'no token',
+      status: 401,
+      code: 'unauthenticated',
+      ask: (server) => asked(server, one, {}),
+    },
     refused('a token without a form', async () => 'secret'),
     refused('an unknown token', async () => `asz_${'0'.repeat(16)}_${ZEROS}`),
     refused(
@@ -139,8 +160,11 @@ function ofSites(one: Operation): Refusal[] {
 
 function ofPath(one: Operation): Refusal[] {
   return Object.entries(one.params?.shape ?? {}).map(([name, schema]) => {
-    const misfit = ['x', 'n'.repeat(70_000).slice(0, 5_000)].find((text) => !isAccepted(schema as z.ZodType, text));
-    if (misfit === undefined) throw new Error(`${one.id}: every text is accepted for ${name}. Bound the parameter.`);
+    const misfit = ['x', 'n'.repeat(70_000).slice(0, 5_000)].find(
+      (text) => !isAccepted(schema as z.ZodType, text),
+    );
+    if (misfit === undefined)
+      throw new Error(`${one.id}: every text is accepted for ${name}. Bound the parameter.`);
     return invalid(one, `path: ${name} mistyped`, `/path/${name}`, { path: { [name]: misfit } });
   });
 }
@@ -157,7 +181,11 @@ function ofQuery(one: Operation): Refusal[] {
       const mistyped =
         misfit === undefined
           ? []
-          : [invalid(one, `query: ${name} mistyped`, `/query/${name}`, { query: `${name}=${misfit}` })];
+          : [
+              invalid(one, `query: ${name} mistyped`, `/query/${name}`, {
+                query: `${name}=${misfit}`,
+              }),
+            ];
       return isAccepted(schema, undefined)
         ? mistyped
         : [...mistyped, invalid(one, `query: ${name} missing`, `/query/${name}`, {})];
@@ -173,16 +201,25 @@ function ofBody(one: Operation): Refusal[] {
       invalid(one, `body: ${JSON.stringify(body)} in place of an object`, '/body', { body }),
     ),
     ...forms.flatMap(({ base, form }) => [
-      ...(isClosed(form) ? [invalid(one, 'body: unknown member', '/body', { body: { ...base, bogus: CANARY } })] : []),
+      ...(isClosed(form)
+        ? [invalid(one, 'body: unknown member', '/body', { body: { ...base, bogus: CANARY } })]
+        : []),
       ...Object.entries(form.shape).flatMap(([name, schema]) => {
         if (name in base) return [];
         const misfit = MISFITS.find((value) => !isAccepted(schema as z.ZodType, value));
         const refusals =
           misfit === undefined
             ? []
-            : [invalid(one, `body: ${name} mistyped`, `/body/${name}`, { body: { ...base, [name]: misfit } })];
+            : [
+                invalid(one, `body: ${name} mistyped`, `/body/${name}`, {
+                  body: { ...base, [name]: misfit },
+                }),
+              ];
         if (isAccepted(schema as z.ZodType, undefined)) return refusals;
-        return [...refusals, invalid(one, `body: ${name} missing`, `/body/${name}`, { body: base })];
+        return [
+          ...refusals,
+          invalid(one, `body: ${name} missing`, `/body/${name}`, { body: base }),
+        ];
       }),
     ]),
   ];
@@ -190,25 +227,36 @@ function ofBody(one: Operation): Refusal[] {
 
 /** Whether a form refuses members that it does not name. */
 function isClosed(form: z.ZodObject): boolean {
-  return !form.safeParse({ bogus: CANARY }).error?.issues.every(({ code }) => code !== 'unrecognized_keys');
+  return !form
+    .safeParse({ bogus: CANARY })
+    .error?.issues.every(({ code }) => code !== 'unrecognized_keys');
 }
 
 /** The texts that are not strict JSON, each with its code. */
-const TEXTS: readonly (readonly [name: string, status: number, code: string, raw: string | Uint8Array<ArrayBuffer>])[] =
-  [
-    ['no text', 400, 'syntax', ''],
-    ['a cut text', 400, 'syntax', '{"reason":'],
-    ['a byte order mark', 400, 'bad_input', new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0x7d])],
-    ['bytes that are not UTF-8', 400, 'bad_input', new Uint8Array([0x22, 0xff, 0x22])],
-    ['a duplicate key', 400, 'bad_input', '{"a":1,"\\u0061":2}'],
-    ['an unsafe integer', 400, 'bad_input', '{"a":9007199254740993}'],
-    ['a lone surrogate', 400, 'bad_input', '{"a":"\\ud800"}'],
-    ['too deep', 400, 'too_complex', `${'['.repeat(30_000)}${']'.repeat(30_000)}`],
-  ];
+const TEXTS: readonly (readonly [
+  name: string,
+  status: number,
+  code: string,
+  raw: string | Uint8Array<ArrayBuffer>,
+])[] = [
+  ['no text', 400, 'syntax', ''],
+  ['a cut text', 400, 'syntax', '{"reason":'],
+  ['a byte order mark', 400, 'bad_input', new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0x7d])],
+  ['bytes that are not UTF-8', 400, 'bad_input', new Uint8Array([0x22, 0xff, 0x22])],
+  ['a duplicate key', 400, 'bad_input', '{"a":1,"\\u0061":2}'],
+  ['an unsafe integer', 400, 'bad_input', '{"a":9007199254740993}'],
+  ['a lone surrogate', 400, 'bad_input', '{"a":"\\ud800"}'],
+  ['too deep', 400, 'too_complex', `${'['.repeat(30_000)}${']'.repeat(30_000)}`],
+];
 
 function ofTexts(one: Operation): Refusal[] {
   if (one.body === undefined) return [];
-  const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16', ''];
+  const types = [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/json; charset=utf-16',
+    '',
+  ];
   const large = `"${'x'.repeat(Math.max(one.bodyBytes ?? 0, 1_048_576) + 50_000)}"`;
   const values = `[${'0,'.repeat(400_000)}0]`;
   // A body of an agent has at most the bytes of a proposal, if the operation names no other number.
@@ -264,7 +312,8 @@ function ofHosts(one: Operation): Refusal[] {
         'Connection: close',
       ]);
       const [answer] = await sendRaw(server.port, head, '\r\n');
-      if (answer === undefined) throw new Error('The server closed the connection without an answer.');
+      if (answer === undefined)
+        throw new Error('The server closed the connection without an answer.');
       return { ...answer, type: /content-type: (.*)/i.exec(answer.header)?.[1] ?? '' };
     },
   });
@@ -281,7 +330,12 @@ interface Parts {
   readonly body?: unknown;
 }
 
-function invalid(one: Operation, name: string, finding: string, { path, query = '', body }: Parts): Refusal {
+function invalid(
+  one: Operation,
+  name: string,
+  finding: string,
+  { path, query = '', body }: Parts,
+): Refusal {
   return {
     ...{ name, finding },
     status: 400,
@@ -300,8 +354,14 @@ function invalid(one: Operation, name: string, finding: string, { path, query = 
 }
 
 async function asked(server: TestServer, one: Operation, asking: Asking, path = pathOf(one)) {
-  const given = one.body !== undefined && asking.body === undefined && asking.raw === undefined ? { body: {} } : {};
-  const { headers, ...answer } = await server.ask(one.method.toUpperCase(), path, { ...given, ...asking });
+  const given =
+    one.body !== undefined && asking.body === undefined && asking.raw === undefined
+      ? { body: {} }
+      : {};
+  const { headers, ...answer } = await server.ask(one.method.toUpperCase(), path, {
+    ...given,
+    ...asking,
+  });
   return { ...answer, type: headers.get('content-type') ?? '' };
 }
 
@@ -311,7 +371,8 @@ export function pathOf(one: Operation, given: Readonly<Record<string, string>> =
     const schema = one.params?.shape[name] as z.ZodType | undefined;
     if (schema === undefined) throw new Error(`${one.id} has no schema for {${name}}.`);
     const text = given[name] ?? PARAMETERS.find((candidate) => isAccepted(schema, candidate));
-    if (text === undefined) throw new Error(`${one.id}: add a text that {${name}} accepts to PARAMETERS.`);
+    if (text === undefined)
+      throw new Error(`${one.id}: add a text that {${name}} accepts to PARAMETERS.`);
     return encodeURIComponent(text);
   });
 }
@@ -328,7 +389,9 @@ function isOneOf(name: PrincipalName, kinds: readonly PrincipalKind[]): boolean 
 }
 
 /** The objects that a body can be, each with the member that chooses it. */
-function formsOf(schema: z.ZodType): { readonly base: Record<string, unknown>; readonly form: z.ZodObject }[] {
+function formsOf(
+  schema: z.ZodType,
+): { readonly base: Record<string, unknown>; readonly form: z.ZodObject }[] {
   if (schema instanceof z.ZodObject) return [{ base: {}, form: schema }];
   if (schema instanceof z.ZodDiscriminatedUnion)
     return (schema.options as z.ZodObject[]).map((form) => {

@@ -128,7 +128,11 @@ export async function start(starting: Starting = {}): Promise<TestServer> {
   const given: AssizeConfig = {
     ...{ store: 'memory:', tools: [bank], worlds: WORLDS, principals },
     ...starting.config,
-    server: { port: 0, limits: { requestsPerSecond: 100_000, concurrency: 100 }, ...starting.server },
+    server: {
+      port: 0,
+      limits: { requestsPerSecond: 100_000, concurrency: 100 },
+      ...starting.server,
+    },
   };
   const config = resolveConfig(given, { folder: '.', store: undefined, env: {} });
   const sideKinds = new Set<string>();
@@ -160,7 +164,8 @@ export async function start(starting: Starting = {}): Promise<TestServer> {
       `assize-session=${await sessions.start({ principal, method: 'session' }, clock.now())}`,
     port: Number(new URL(serving.url).port),
     undocumented: faults,
-    ask: (method, path, asking) => ask({ url: serving.url, undocumented: faults }, method, path, asking),
+    ask: (method, path, asking) =>
+      ask({ url: serving.url, undocumented: faults }, method, path, asking),
     contents: () => contentsOf(store, config.store, sideKinds),
     stop: async () => {
       open.delete(server);
@@ -168,7 +173,8 @@ export async function start(starting: Starting = {}): Promise<TestServer> {
     },
   };
   open.add(server);
-  if (starting.stopsAlone !== true) onTestFinished(async () => void (open.has(server) && (await server.stop())));
+  if (starting.stopsAlone !== true)
+    onTestFinished(async () => void (open.has(server) && (await server.stop())));
   return server;
 }
 
@@ -198,7 +204,12 @@ async function ask(
     ...(signal !== undefined && { signal }),
   });
   const text = await response.text();
-  const answered = { status: response.status, headers: response.headers, text, body: documentOf(text) as any };
+  const answered = {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: documentOf(text) as any,
+  };
   const fault = undocumented(method, path, answered);
   if (fault !== undefined) faults.push(fault);
   return answered;
@@ -227,14 +238,21 @@ function notingKinds(store: Store, kinds: Set<string>): Store {
   });
 }
 
-async function contentsOf(store: Store, url: string, sideKinds: ReadonlySet<string>): Promise<unknown> {
+async function contentsOf(
+  store: Store,
+  url: string,
+  sideKinds: ReadonlySet<string>,
+): Promise<unknown> {
   const heads: EntryRow[] = [];
-  for (const { trajectory_id } of await store.trajectories()) heads.push((await store.head(trajectory_id)) as EntryRow);
+  for (const { trajectory_id } of await store.trajectories())
+    heads.push((await store.head(trajectory_id)) as EntryRow);
   const side: SideRow[] = [];
-  for (const kind of [...sideKinds].sort()) for await (const page of pagesOf(store, kind, 1_000)) side.push(...page);
+  for (const kind of [...sideKinds].sort())
+    for await (const page of pagesOf(store, kind, 1_000)) side.push(...page);
   return {
     heads: heads.map(({ trajectory_id, seq, id }) => [trajectory_id, seq, id]).sort(),
     side: side.map(({ kind, key, version }) => [kind, key, version]),
-    checkpoint: url.startsWith('sqlite:') && existsSync(`${url.slice('sqlite:'.length)}.checkpoint`),
+    checkpoint:
+      url.startsWith('sqlite:') && existsSync(`${url.slice('sqlite:'.length)}.checkpoint`),
   };
 }

@@ -39,7 +39,10 @@ export function payments({ pay, wire }: Bank, unjudgedCalls: 'refuse' | 'allow' 
   return defineDomain({
     name: 'payments',
     version: '1',
-    state: z.object({ spent: z.record(z.string(), z.int()), limits: z.record(z.string(), z.int()) }),
+    state: z.object({
+      spent: z.record(z.string(), z.int()),
+      limits: z.record(z.string(), z.int()),
+    }),
     initial: { spent: {}, limits: { bob: LIMIT } },
     processes: { pay: { reads: ['/limits/*'], writes: ['/spent/*'] } },
     roles: { clerk: { processes: ['pay'] } },

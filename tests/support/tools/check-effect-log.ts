@@ -33,7 +33,10 @@ export async function expectEffectLogMatches(
   epochs: number = EPOCHS,
 ): Promise<void> {
   for (const { fault } of await verifyStore(store)) expect(fault).toBeUndefined();
-  const entries = (await allEntries(store, trajectoryId)).map((row) => ({ id: row.id, payload: readRow(row).payload }));
+  const entries = (await allEntries(store, trajectoryId)).map((row) => ({
+    id: row.id,
+    payload: readRow(row).payload,
+  }));
   const settled: string[] = [];
   const abandoned: AbandonedArgs[] = [];
   const discarded: string[] = [];
@@ -42,13 +45,16 @@ export async function expectEffectLogMatches(
       for (const { commit, effects } of payload.action.args.settled)
         for (const { id, outcome, absent, cost } of effects)
           settled.push(`${commit} ${id} ${absent === true ? 'dropped' : outcome}${said(cost)}`);
-      for (const { id, cost } of payload.action.args.discarded ?? []) discarded.push(`${id}${said(cost)}`);
+      for (const { id, cost } of payload.action.args.discarded ?? [])
+        discarded.push(`${id}${said(cost)}`);
     }
     if (isAbandonment(payload) && payload.kind === 'rejection')
       abandoned.push(payload.intent.args as unknown as AbandonedArgs);
   }
   const { chain } = await new Replayer(store).replay(trajectoryId);
-  const waiting = [...chain.open.values()].filter(isEffectPending).map((pending) => pendingEffectOf(pending));
+  const waiting = [...chain.open.values()]
+    .filter(isEffectPending)
+    .map((pending) => pendingEffectOf(pending));
   const transactions = await transactionsOf(store, trajectoryId, epochs);
 
   expect(waiting.map(({ id }) => id).sort()).toEqual(left.map(({ key }) => key).sort());
@@ -64,12 +70,22 @@ export async function expectEffectLogMatches(
   expect(transactions.filter(isAtWork).map(({ epoch }) => epoch)).toEqual(
     [...new Set(left.map(({ epoch }) => epoch))].sort((a, b) => a - b),
   );
-  const open = (await store.openEffects()).filter((logged) => logged.trajectory_id === trajectoryId);
-  expect(open.map(({ epoch }) => epoch)).toEqual(transactions.filter(isAtWork).map((each) => each.epoch));
+  const open = (await store.openEffects()).filter(
+    (logged) => logged.trajectory_id === trajectoryId,
+  );
+  expect(open.map(({ epoch }) => epoch)).toEqual(
+    transactions.filter(isAtWork).map((each) => each.epoch),
+  );
 }
 
-async function transactionsOf(store: Store, trajectoryId: string, epochs: number): Promise<KnownTransaction[]> {
-  const logged = await Promise.all(Array.from({ length: epochs }, (_, i) => store.effectsOf(i + 1)));
+async function transactionsOf(
+  store: Store,
+  trajectoryId: string,
+  epochs: number,
+): Promise<KnownTransaction[]> {
+  const logged = await Promise.all(
+    Array.from({ length: epochs }, (_, i) => store.effectsOf(i + 1)),
+  );
   return logged
     .filter((each) => each !== undefined)
     .filter((each) => each.trajectory_id === trajectoryId)
@@ -113,7 +129,9 @@ function abandonedOf(known: KnownTransaction): AbandonedArgs[] {
       : [];
   });
   const isTold = !RULED.includes(cause) || acted.some(({ cost }) => cost !== undefined);
-  return state.phase === 'aborted' && acted.length > 0 && isTold ? [{ cause, effects: acted, epoch }] : [];
+  return state.phase === 'aborted' && acted.length > 0 && isTold
+    ? [{ cause, effects: acted, epoch }]
+    : [];
 }
 
 /** The compensated effects of branches that were not chosen, if they had a cost. */

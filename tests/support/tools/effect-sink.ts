@@ -68,7 +68,8 @@ export function storeOf(store: Store, steps: Steps): Store {
       const member = Reflect.get(target, name) as unknown;
       if (typeof member !== 'function') return member;
       if (name === 'joinEffects')
-        return (options: { readonly leaseMs: number }) => sharedBy(target as SharedEffectStore, steps, options);
+        return (options: { readonly leaseMs: number }) =>
+          sharedBy(target as SharedEffectStore, steps, options);
       if (name === 'leaseEffects') return (signal?: AbortSignal) => heldBy(target, steps, signal);
       return async (...args: unknown[]) => {
         if (WRITES.has(String(name))) await steps.step();
@@ -152,7 +153,8 @@ export class OutsideSink {
   /** How often something was done, less how often it was undone. */
   standing(what: string): number {
     return this.log.reduce(
-      (sum, each) => sum + (each.what !== what ? 0 : each.did === 'do' ? 1 : each.did === 'undo' ? -1 : 0),
+      (sum, each) =>
+        sum + (each.what !== what ? 0 : each.did === 'do' ? 1 : each.did === 'undo' ? -1 : 0),
       0,
     );
   }
@@ -183,7 +185,11 @@ export function toolFor(
   reversibility: Reversibility,
   delivery: Delivery,
 ): Tool {
-  const act = async (of: 'do' | 'undo', { what }: { what: string }, call: CallContext): Promise<void> => {
+  const act = async (
+    of: 'do' | 'undo',
+    { what }: { what: string },
+    call: CallContext,
+  ): Promise<void> => {
     await steps.step();
     const goes = fault(of, what);
     if (goes === 'fail' || goes === 'fail_for_good')
@@ -200,7 +206,9 @@ export function toolFor(
     input: z.strictObject({ what: z.string(), at: z.string().default('r') }),
     class: { reversibility, delivery, sink: sink.sort },
     writes: ['test:{at}'],
-    ...(undoCost !== undefined && reversibility === 'with_cost' ? { undoCost: () => undoCost, parallel: true } : {}),
+    ...(undoCost !== undefined && reversibility === 'with_cost'
+      ? { undoCost: () => undoCost, parallel: true }
+      : {}),
     execute: async (input, call) => {
       await act('do', input, call);
       return { did: input.what };
@@ -218,7 +226,9 @@ export function toolFor(
           reconcile: async (_input: unknown, { key }: CallContext) => {
             await steps.step();
             if (fault('ask', '') !== 'none') throw new Error('nobody answers');
-            return sink.has(key) ? { happened: true as const, result: null } : { happened: false as const };
+            return sink.has(key)
+              ? { happened: true as const, result: null }
+              : { happened: false as const };
           },
         }
       : {}),

@@ -35,7 +35,8 @@ export function listing(root: string): Listing {
       const stat = statSync(join(root, path));
       if (path === '.assize') continue;
       if (!stat.isDirectory()) {
-        found[path] = `${(stat.mode & 0o7777).toString(8)} ${readFileSync(join(root, path), 'latin1')}`;
+        found[path] =
+          `${(stat.mode & 0o7777).toString(8)} ${readFileSync(join(root, path), 'latin1')}`;
         continue;
       }
       found[`${path}/`] = '';
@@ -52,7 +53,13 @@ export function put(root: string, path: string, content: string, mode = 0o644): 
   chmodSync(join(root, path), mode);
 }
 
-const CHANGES: ReadonlySet<string> = new Set(['rename', 'remove', 'makeFolder', 'removeFolder', 'sync']);
+const CHANGES: ReadonlySet<string> = new Set([
+  'rename',
+  'remove',
+  'makeFolder',
+  'removeFolder',
+  'sync',
+]);
 
 /** A disk as one process has it: each step is done or not, and a write may have got half way. */
 export function diskOf(disk: Disk, steps: Steps): Disk {

@@ -45,8 +45,10 @@ export async function ledgerWithEffects<S extends LedgerStore = MemoryStore>(
   for (const end of ['approve', 'reject', 'wait'] as const) {
     const { ruling } = await ask('asked');
     if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
-    if (end === 'approve') await trajectory.approvals.approve(ruling.pending, { ...doctor, override: true });
-    if (end === 'reject') await trajectory.approvals.reject(ruling.pending, { ...doctor, reason: 'no' });
+    if (end === 'approve')
+      await trajectory.approvals.approve(ruling.pending, { ...doctor, override: true });
+    if (end === 'reject')
+      await trajectory.approvals.reject(ruling.pending, { ...doctor, reason: 'no' });
   }
   await assize.close();
   return { store, sink };

@@ -65,11 +65,17 @@ export class MailSink implements AsyncDisposable {
       },
       onData: (stream, { envelope }, done) => {
         void stream.toArray().then((chunks) => {
-          if (fault === 'reject_data') return done(Object.assign(new Error('spam'), { responseCode: 554 }));
+          if (fault === 'reject_data')
+            return done(Object.assign(new Error('spam'), { responseCode: 554 }));
           const text = Buffer.concat(chunks).toString();
           const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
           const id = /^message-id:\s*(\S+)/im.exec(text)?.[1] ?? '';
-          this.delivered.push({ from, to: envelope.rcptTo.map(({ address }) => address), id, text });
+          this.delivered.push({
+            from,
+            to: envelope.rcptTo.map(({ address }) => address),
+            id,
+            text,
+          });
           if (fault === 'lose') this.#cut();
           else if (fault !== 'hang') done();
         });
@@ -104,6 +110,7 @@ export class MailSink implements AsyncDisposable {
   }
 
   #cut(): void {
-    for (const { _socket } of this.#server.connections as unknown as Set<{ _socket: Socket }>) _socket.destroy();
+    for (const { _socket } of this.#server.connections as unknown as Set<{ _socket: Socket }>)
+      _socket.destroy();
   }
 }

@@ -1,5 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A request that a receiver of notices got. */
@@ -31,7 +36,10 @@ export class NoticeSink implements AsyncDisposable {
     });
   }
 
-  static async open(answer: Answer = (response) => void response.end(), port = 0): Promise<NoticeSink> {
+  static async open(
+    answer: Answer = (response) => void response.end(),
+    port = 0,
+  ): Promise<NoticeSink> {
     const sink = new NoticeSink(answer);
     await once(sink.#server.listen(port, '127.0.0.1'), 'listening');
     return sink;

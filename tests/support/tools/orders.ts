@@ -8,7 +8,11 @@ import { defineDomain, escalate, type FailureIntent, pass, reject } from '#kerne
 const FAILURES: Readonly<Record<string, (name: string) => FailureIntent>> = {
   bad: () => ({ action: 'count', args: 'forbidden' }),
   asks: () => ({ action: 'count', args: 'asked' }),
-  elsewhere: () => ({ action: 'refund', args: { of: 'elsewhere' }, role: { name: 'clerk', params: { desk: 'd1' } } }),
+  elsewhere: () => ({
+    action: 'refund',
+    args: { of: 'elsewhere' },
+    role: { name: 'clerk', params: { desk: 'd1' } },
+  }),
   unknown: () => ({ action: 'conjure', args: {} }),
   odd: () => undefined as never,
   throws: () => {

@@ -16,7 +16,11 @@ export abstract class OutlivingWorld {
   readonly #classes: readonly (readonly [Reversibility, Delivery])[];
 
   /** `classes`: of the tools that its processes have. */
-  constructor(sort: Sink, domain: Domain, classes: readonly (readonly [Reversibility, Delivery])[]) {
+  constructor(
+    sort: Sink,
+    domain: Domain,
+    classes: readonly (readonly [Reversibility, Delivery])[],
+  ) {
     this.sink = new OutsideSink(sort);
     this.#domain = domain;
     this.#classes = classes;
@@ -32,19 +36,23 @@ export abstract class OutlivingWorld {
   async process<T>(endAt: number | undefined, live: (assize: Assize) => Promise<T>) {
     const steps = new Steps(endAt);
     const outside: Outside = { sink: this.sink, steps, fault: (of, what) => this.fault(of, what) };
-    const tools = this.#classes.map(([reversibility, delivery]) => toolFor(outside, reversibility, delivery));
+    const tools = this.#classes.map(([reversibility, delivery]) =>
+      toolFor(outside, reversibility, delivery),
+    );
     const assize = runtimeOver(storeOf(this.store, steps), [this.#domain], { tools });
     const value = await Promise.race([live(assize), steps.ended.then(() => undefined)]);
     if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
     // After every crash, the ledger and the effect log agree, before another process resumes the
     // work.
-    if (steps.isDead) for (const { fault } of await verifyStore(this.store)) expect(fault).toBeUndefined();
+    if (steps.isDead)
+      for (const { fault } of await verifyStore(this.store)) expect(fault).toBeUndefined();
     return { value, isDead: steps.isDead };
   }
 
   /** The unresolved effects after another process has resumed all abandoned transactions. */
   async recovered(): Promise<readonly UnresolvedEffect[]> {
-    return (await this.process(undefined, (assize) => assize.recoverEffects())).value as readonly UnresolvedEffect[];
+    return (await this.process(undefined, (assize) => assize.recoverEffects()))
+      .value as readonly UnresolvedEffect[];
   }
 
   /** The invariants after everything possible is resolved, after this number of crashes. */

@@ -130,7 +130,11 @@ export function teller(name: string, turns: number, shift = 0): Agent {
     role: { name: 'teller', params: {} },
     writ: writFor(name, { trajectory: 't', budget: { proposals: 1_000, cents: 1_000 } }),
     async decide(_, oracle) {
-      const count = await oracle.ask({ name: 'count', request: { model: 'counter' }, call: () => 'next' });
+      const count = await oracle.ask({
+        name: 'count',
+        request: { model: 'counter' },
+        call: () => 'next',
+      });
       const [what = 0, to = 0, cents = 0] = await oracle.random(3);
       if (count !== 'next' || what % turns === 0) return 'done';
       if (what % 5 === 0) await oracle.calls();

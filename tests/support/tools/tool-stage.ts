@@ -1,6 +1,12 @@
 import { MemoryStore } from '@assize/testing/memory';
 import { declareTool, type Tool } from '#effects';
-import type { Ruling, Trajectory, Transaction, TransactionOutcome, UnresolvedEffect } from '#runtime';
+import type {
+  Ruling,
+  Trajectory,
+  Transaction,
+  TransactionOutcome,
+  UnresolvedEffect,
+} from '#runtime';
 import { runtimeOver, writFor } from '../ledger/runtime.ts';
 import { Steps, storeOf } from './effect-sink.ts';
 import { attended } from './ledger-with-effects.ts';
@@ -29,7 +35,9 @@ function stepped({ spec }: Tool, steps: Steps, underWay: Promise<unknown>[]): To
   return declareTool({
     ...spec,
     execute: around(spec.execute),
-    ...(batch === undefined ? {} : { batch: { ...batch, execute: around(batch.execute) as never } }),
+    ...(batch === undefined
+      ? {}
+      : { batch: { ...batch, execute: around(batch.execute) as never } }),
     ...(compensate === undefined ? {} : { compensate: around(compensate) as never }),
     ...(reconcile === undefined ? {} : { reconcile: around(reconcile) as never }),
   });
@@ -44,7 +52,10 @@ export interface Ended {
 }
 
 /** Immediately approves the pending proposal of a pivot. */
-async function approved(trajectory: Trajectory, outcome: TransactionOutcome<unknown>): Promise<Ruling> {
+async function approved(
+  trajectory: Trajectory,
+  outcome: TransactionOutcome<unknown>,
+): Promise<Ruling> {
   const { ruling } = outcome;
   return ruling.ruling === 'escalated'
     ? trajectory.approvals.approve(ruling.pending, { principal: 'doc', method: 'test' })
@@ -71,7 +82,13 @@ export async function transact(
   let error: { readonly code?: string } | undefined;
   const outcome = await trajectory
     .transaction(
-      { writ: writFor('alice'), writes, retries, ...(deadlineMs && { deadlineMs }), ...(reading && { reading }) },
+      {
+        writ: writFor('alice'),
+        writes,
+        retries,
+        ...(deadlineMs && { deadlineMs }),
+        ...(reading && { reading }),
+      },
       async (tx) => {
         await body(tx);
         tx.propose(COUNT);
@@ -87,7 +104,12 @@ export async function transact(
   const isCommitted = ruling?.ruling === 'committed';
   const isWaiting = outcome?.effects === 'waiting' && isCommitted;
   const effects = isWaiting ? (left.length === 0 ? 'settled' : 'needs_human') : outcome?.effects;
-  return { isCommitted, left, outcome: outcome && { ...outcome, ruling: ruling!, effects: effects! }, error };
+  return {
+    isCommitted,
+    left,
+    outcome: outcome && { ...outcome, ruling: ruling!, effects: effects! },
+    error,
+  };
 }
 
 /**
@@ -98,7 +120,10 @@ export async function crashedEverywhere<World extends AsyncDisposable>(options: 
   readonly open: () => Promise<World>;
   readonly tools: (world: World) => readonly Tool[];
   readonly body: (tx: Transaction) => Promise<unknown>;
-  readonly check: (world: World, ended: Pick<Ended, 'isCommitted' | 'left'>) => void | Promise<void>;
+  readonly check: (
+    world: World,
+    ended: Pick<Ended, 'isCommitted' | 'left'>,
+  ) => void | Promise<void>;
 }): Promise<number> {
   for (let endAt = 1; ; endAt++) {
     await using world = await options.open();
@@ -109,10 +134,13 @@ export async function crashedEverywhere<World extends AsyncDisposable>(options: 
     const tools = options.tools(world).map((tool) => stepped(tool, steps, underWay));
     const assize = runtimeOver(storeOf(store, steps), [attended], { tools });
     const trajectory = await assize.open('t');
-    const done = trajectory.transaction({ writ: writFor('alice'), writes: ['**'], retries: 0 }, async (tx) => {
-      await options.body(tx);
-      tx.propose(COUNT);
-    });
+    const done = trajectory.transaction(
+      { writ: writFor('alice'), writes: ['**'], retries: 0 },
+      async (tx) => {
+        await options.body(tx);
+        tx.propose(COUNT);
+      },
+    );
     await Promise.race([done.then((outcome) => approved(trajectory, outcome)), steps.ended]);
     if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
     // Calls that the ended process has sent still arrive, before any call of the next process.

@@ -4,13 +4,20 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
-import { type Agent, type AgentChange, useAgents, useChangeAgent, useIsAdmin } from './agents-query.ts';
+import {
+  type Agent,
+  type AgentChange,
+  useAgents,
+  useChangeAgent,
+  useIsAdmin,
+} from './agents-query.ts';
 
 /** Each agent of the store with its grants, and whether it may act. */
 export function AgentList() {
   const found = useAgents();
   if (found.isPending) return <Loading what="agents" />;
-  if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  if (found.data === undefined)
+    return <Failed error={found.error} retry={() => void found.refetch()} />;
   const { agents } = found.data;
   return (
     <Stack gap="sm">
@@ -49,7 +56,9 @@ function AgentRow({ agent: { name, grants, is, since, by, reason } }: { readonly
           <Group gap="xs" wrap="nowrap">
             {is === 'active' && <ChangeButton agent={name} does="pause" isStopped={false} />}
             {is !== 'stopped' && <ChangeButton agent={name} does="stop" isStopped={false} />}
-            {is !== 'active' && <ChangeButton agent={name} does="resume" isStopped={is === 'stopped'} />}
+            {is !== 'active' && (
+              <ChangeButton agent={name} does="resume" isStopped={is === 'stopped'} />
+            )}
           </Group>
         )}
       </Group>
@@ -114,5 +123,7 @@ function effectOf(does: AgentChange, isStopped: boolean): string {
     return 'loses every grant, writ, token and delegation, in every trajectory. It comes back only if an admin asks for it and another person approves.';
   if (does === 'pause')
     return 'and those that it passed authority to do nothing more until an admin resumes it. Nothing is revoked.';
-  return isStopped ? 'comes back when another person approves it in the inbox.' : 'acts again from now on.';
+  return isStopped
+    ? 'comes back when another person approves it in the inbox.'
+    : 'acts again from now on.';
 }

@@ -29,7 +29,9 @@ export default function AgentsPage() {
   const isAdmin = useIsAdmin();
   const found = useAllTrajectories();
   const all = found.data ?? [];
-  const matching = all.filter((one) => one.trajectory_id.toLowerCase().includes(wanted.toLowerCase()));
+  const matching = all.filter((one) =>
+    one.trajectory_id.toLowerCase().includes(wanted.toLowerCase()),
+  );
   const find = wanted === '' ? '' : `?find=${encodeURIComponent(wanted)}`;
   const open = (next: string | undefined) =>
     navigate(`/agents${next === undefined ? '' : `/${encodeURIComponent(next)}`}${find}`);
@@ -82,7 +84,11 @@ export default function AgentsPage() {
           {wanted === '' ? 'A trajectory appears here when it begins.' : 'No name has this text.'}
         </Empty>
       )}
-      <TrajectoryList trajectories={matching.slice(0, limit)} openId={isPeople ? undefined : id} onOpen={open} />
+      <TrajectoryList
+        trajectories={matching.slice(0, limit)}
+        openId={isPeople ? undefined : id}
+        onOpen={open}
+      />
       {matching.length > limit && <ShowMore onMore={() => setLimit(limit + STEP)} />}
     </>
   );

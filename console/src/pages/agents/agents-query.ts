@@ -18,7 +18,8 @@ export function useTrajectory(trajectory: string) {
   return useQuery({
     queryKey: ['log', 'trajectory', trajectory],
     meta: entriesOf(trajectory),
-    queryFn: () => dataOf(api.GET('/v1/trajectories/{trajectory}', { params: { path: { trajectory } } })),
+    queryFn: () =>
+      dataOf(api.GET('/v1/trajectories/{trajectory}', { params: { path: { trajectory } } })),
   });
 }
 
@@ -45,7 +46,9 @@ export function useDelegations(trajectory: string, enabled = true) {
 }
 
 function delegationsOf(trajectory: string) {
-  return dataOf(api.GET('/v1/trajectories/{trajectory}/delegations', { params: { path: { trajectory } } }));
+  return dataOf(
+    api.GET('/v1/trajectories/{trajectory}/delegations', { params: { path: { trajectory } } }),
+  );
 }
 
 export function useBranches(trajectory: string) {
@@ -64,13 +67,19 @@ export function useIsAdmin(): boolean {
 }
 
 export function useAgents() {
-  return useQuery({ queryKey: ['log', 'agents'], meta: beginnings, queryFn: () => dataOf(api.GET('/v1/agents')) });
+  return useQuery({
+    queryKey: ['log', 'agents'],
+    meta: beginnings,
+    queryFn: () => dataOf(api.GET('/v1/agents')),
+  });
 }
 
 /** Stops or pauses an agent, or brings it back. */
 export function useChangeAgent(agent: string, does: AgentChange) {
   return useChange((reason: string) =>
-    dataOf(api.POST(`/v1/agents/{agent}/${does}`, { params: { path: { agent } }, body: { reason } })),
+    dataOf(
+      api.POST(`/v1/agents/{agent}/${does}`, { params: { path: { agent } }, body: { reason } }),
+    ),
   );
 }
 
@@ -90,16 +99,24 @@ export function useRevokeWrit(trajectory: string, writ: string) {
 export function useStop(trajectory: string, does: 'halt' | 'resume') {
   return useChange((reason: string) =>
     dataOf(
-      api.POST(does === 'halt' ? '/v1/trajectories/{trajectory}/halt' : '/v1/trajectories/{trajectory}/resume', {
-        params: { path: { trajectory } },
-        body: { reason },
-      }),
+      api.POST(
+        does === 'halt'
+          ? '/v1/trajectories/{trajectory}/halt'
+          : '/v1/trajectories/{trajectory}/resume',
+        {
+          params: { path: { trajectory } },
+          body: { reason },
+        },
+      ),
     ),
   );
 }
 
 export function useSessions() {
-  return useQuery({ queryKey: ['sessions'], queryFn: () => dataOf(api.GET('/v1/sessions', withPage)) });
+  return useQuery({
+    queryKey: ['sessions'],
+    queryFn: () => dataOf(api.GET('/v1/sessions', withPage)),
+  });
 }
 
 export function useTokens() {
@@ -109,7 +126,9 @@ export function useTokens() {
 const withPage = { params: { query: { limit: PAGE } } };
 
 export function useEndSession(session: string) {
-  return useChange(() => dataOf(api.DELETE('/v1/sessions/{session}', { params: { path: { session } } })));
+  return useChange(() =>
+    dataOf(api.DELETE('/v1/sessions/{session}', { params: { path: { session } } })),
+  );
 }
 
 export function useRevokeToken(token: string) {

@@ -12,7 +12,9 @@ interface BudgetProps {
 
 /** One unit of a budget: a bar for the eye, and the numbers. */
 export function BudgetBar({ unit, granted, spent, reserved, left }: BudgetProps) {
-  const part = (amount: number) => ({ width: `${granted === 0 ? 0 : Math.min(100, (amount / granted) * 100)}%` });
+  const part = (amount: number) => ({
+    width: `${granted === 0 ? 0 : Math.min(100, (amount / granted) * 100)}%`,
+  });
   return (
     <div className={classes.budget}>
       <div className={classes.bar} aria-hidden>
@@ -21,7 +23,8 @@ export function BudgetBar({ unit, granted, spent, reserved, left }: BudgetProps)
       </div>
       <span>
         {numberText(spent)} of {numberText(granted)} <Inert>{unit}</Inert> spent
-        {reserved > 0 && `, ${numberText(reserved)} kept for compensations`}, {numberText(left)} left
+        {reserved > 0 && `, ${numberText(reserved)} kept for compensations`}, {numberText(left)}{' '}
+        left
       </span>
     </div>
   );

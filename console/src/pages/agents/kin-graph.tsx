@@ -17,8 +17,12 @@ interface GraphProps {
 /** A family of trajectories as a drawing. A dashed line is a branch, a whole one a delegation. */
 export function KinGraph({ family, current }: GraphProps) {
   const byId = new Map(family.map((one) => [one.trajectory.trajectory_id, one]));
-  const width = (Math.max(...family.map(({ column }) => column)) + 1) * STEP.x - (STEP.x - NODE.width) + 2 * EDGE;
-  const height = (Math.max(...family.map(({ line }) => line)) + 1) * STEP.y - (STEP.y - NODE.height) + 2 * EDGE;
+  const width =
+    (Math.max(...family.map(({ column }) => column)) + 1) * STEP.x -
+    (STEP.x - NODE.width) +
+    2 * EDGE;
+  const height =
+    (Math.max(...family.map(({ line }) => line)) + 1) * STEP.y - (STEP.y - NODE.height) + 2 * EDGE;
   return (
     <nav className={classes.frame} aria-label="Branches and delegations between trajectories">
       {/* biome-ignore lint/a11y/noSvgWithoutTitle: the navigation has the name */}
@@ -28,7 +32,11 @@ export function KinGraph({ family, current }: GraphProps) {
           return parent && <Edge key={one.trajectory.trajectory_id} from={parent} to={one} />;
         })}
         {family.map((one) => (
-          <Node key={one.trajectory.trajectory_id} placed={one} isCurrent={one.trajectory.trajectory_id === current} />
+          <Node
+            key={one.trajectory.trajectory_id}
+            placed={one}
+            isCurrent={one.trajectory.trajectory_id === current}
+          />
         ))}
       </svg>
     </nav>

@@ -52,10 +52,18 @@ function ParentRow({ trajectory }: Pick<KinProps, 'trajectory'>) {
 
 function BranchRow({ source, child }: { readonly source: string; readonly child: Trajectory }) {
   const branch = useBranches(source).data?.find((one) => one.trajectory_id === child.trajectory_id);
-  return <Row id={child.trajectory_id} tie="branch" text={child.note} entry={branch?.source_entry_id} />;
+  return (
+    <Row id={child.trajectory_id} tie="branch" text={child.note} entry={branch?.source_entry_id} />
+  );
 }
 
-function DelegationRow({ delegator, child }: { readonly delegator: string; readonly child: Trajectory }) {
+function DelegationRow({
+  delegator,
+  child,
+}: {
+  readonly delegator: string;
+  readonly child: Trajectory;
+}) {
   const id = child.trajectory_id;
   const delegations = useDelegations(delegator).data;
   const open = delegations?.open.find((one) => one.child === id);
@@ -63,7 +71,14 @@ function DelegationRow({ delegator, child }: { readonly delegator: string; reado
   const origin = useDelegations(id, isConcluded).data?.origin?.entry_id;
   const entry = open?.id ?? origin;
   const task = useTask(entry);
-  return <Row id={id} tie={`delegation, ${isConcluded ? 'concluded' : 'open'}`} text={task ?? null} entry={entry} />;
+  return (
+    <Row
+      id={id}
+      tie={`delegation, ${isConcluded ? 'concluded' : 'open'}`}
+      text={task ?? null}
+      entry={entry}
+    />
+  );
 }
 
 /** The task that a delegation's entry names. */
@@ -97,7 +112,12 @@ function Row({ id, tie, text, entry }: RowProps) {
 
 function TrajectoryLink({ id }: { readonly id: string }) {
   return (
-    <Anchor component={Link} href={`/agents/${encodeURIComponent(id)}`} size="sm" underline="always">
+    <Anchor
+      component={Link}
+      href={`/agents/${encodeURIComponent(id)}`}
+      size="sm"
+      underline="always"
+    >
       <Inert>{id}</Inert>
     </Anchor>
   );

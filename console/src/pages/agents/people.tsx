@@ -89,8 +89,8 @@ function SessionRow({ session }: { readonly session: Session }) {
             onClose={() => setAsking(false)}
           >
             <Text size="sm">
-              The browser of <Inert>{session.principal}</Inert> is signed out from its next request on. The person may
-              sign in again.
+              The browser of <Inert>{session.principal}</Inert> is signed out from its next request
+              on. The person may sign in again.
             </Text>
           </ConfirmDialog>
         )}
@@ -153,8 +153,9 @@ function TokenRow({ token }: { readonly token: Token }) {
             onClose={() => setAsking(false)}
           >
             <Text size="sm">
-              Programs that use the token <code>{token.id}</code> of <Inert>{token.principal}</Inert> are refused from
-              their next request on. It does not come back.
+              Programs that use the token <code>{token.id}</code> of{' '}
+              <Inert>{token.principal}</Inert> are refused from their next request on. It does not
+              come back.
             </Text>
           </ConfirmDialog>
         )}
@@ -166,7 +167,11 @@ function TokenRow({ token }: { readonly token: Token }) {
 interface ListedProps {
   readonly title: string;
   readonly about: string;
-  readonly found: { readonly isPending: boolean; readonly error: Error | null; readonly refetch: () => unknown };
+  readonly found: {
+    readonly isPending: boolean;
+    readonly error: Error | null;
+    readonly refetch: () => unknown;
+  };
   readonly count: number | undefined;
   readonly more: string | undefined;
   readonly children: ReactNode;
@@ -195,13 +200,21 @@ function Listed({ title, about, found, count, more, children }: ListedProps) {
   );
 }
 
-function Rows({ head, children }: { readonly head: readonly string[]; readonly children: ReactNode }) {
+function Rows({
+  head,
+  children,
+}: {
+  readonly head: readonly string[];
+  readonly children: ReactNode;
+}) {
   return (
     <Table.ScrollContainer minWidth={520} type="native">
       <Table>
         <Table.Thead>
           <Table.Tr>
-            {head.map((name) => (name === '' ? <Table.Td key={name} /> : <Table.Th key={name}>{name}</Table.Th>))}
+            {head.map((name) =>
+              name === '' ? <Table.Td key={name} /> : <Table.Th key={name}>{name}</Table.Th>,
+            )}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>{children}</Table.Tbody>

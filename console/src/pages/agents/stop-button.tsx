@@ -40,8 +40,10 @@ export function StopButton({ trajectory, does, pending }: StopProps) {
           <Text size="sm">
             {isHalt ? (
               <>
-                From now on no proposal and no approval counts in <Inert>{trajectory}</Inert>, until an admin resumes
-                it.{pending > 0 && ` ${pending} ${pending === 1 ? 'proposal waits' : 'proposals wait'} there now.`}
+                From now on no proposal and no approval counts in <Inert>{trajectory}</Inert>, until
+                an admin resumes it.
+                {pending > 0 &&
+                  ` ${pending} ${pending === 1 ? 'proposal waits' : 'proposals wait'} there now.`}
               </>
             ) : (
               <>

@@ -25,7 +25,8 @@ export function TrajectoryDetail({ id, all, writ }: DetailProps) {
   const found = useTrajectory(id);
   const isAdmin = useIsAdmin();
   if (found.isPending) return <Loading what="the trajectory" />;
-  if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  if (found.data === undefined)
+    return <Failed error={found.error} retry={() => void found.refetch()} />;
   const { domain, entries, pending, halted, note } = found.data;
   return (
     <Stack gap="lg">
@@ -44,7 +45,13 @@ export function TrajectoryDetail({ id, all, writ }: DetailProps) {
               </Badge>
             )}
           </Group>
-          {isAdmin && <StopButton trajectory={id} does={halted === null ? 'halt' : 'resume'} pending={pending} />}
+          {isAdmin && (
+            <StopButton
+              trajectory={id}
+              does={halted === null ? 'halt' : 'resume'}
+              pending={pending}
+            />
+          )}
         </Group>
         <Text size="sm" c="dimmed">
           {entries} {entries === 1 ? 'entry' : 'entries'}, {pending} waiting
@@ -56,8 +63,14 @@ export function TrajectoryDetail({ id, all, writ }: DetailProps) {
           )}
         </Text>
         {halted !== null && (
-          <Alert color="red" variant="light" mt="xs" title="No proposal and no approval counts here">
-            <Inert>{halted.principal}</Inert> halted it <Ago at={halted.at} />: <Inert>{halted.reason}</Inert>
+          <Alert
+            color="red"
+            variant="light"
+            mt="xs"
+            title="No proposal and no approval counts here"
+          >
+            <Inert>{halted.principal}</Inert> halted it <Ago at={halted.at} />:{' '}
+            <Inert>{halted.reason}</Inert>
           </Alert>
         )}
       </header>
@@ -72,11 +85,18 @@ export function TrajectoryDetail({ id, all, writ }: DetailProps) {
   );
 }
 
-function Writs({ trajectory, chosen }: { readonly trajectory: string; readonly chosen: string | undefined }) {
+function Writs({
+  trajectory,
+  chosen,
+}: {
+  readonly trajectory: string;
+  readonly chosen: string | undefined;
+}) {
   const found = useWrits(trajectory);
   const trees = useMemo(() => writTrees(found.data ?? []), [found.data]);
   if (found.isPending) return <Loading what="writs" />;
-  if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  if (found.data === undefined)
+    return <Failed error={found.error} retry={() => void found.refetch()} />;
   if (trees.length === 0) return <Text size="sm">No writ was used here yet.</Text>;
   const isUnknown = chosen !== undefined && !found.data.some(({ id }) => id === chosen);
   return (
@@ -91,14 +111,26 @@ function Writs({ trajectory, chosen }: { readonly trajectory: string; readonly c
   );
 }
 
-function Kin({ trajectory, all }: { readonly trajectory: Trajectory; readonly all: readonly Trajectory[] }) {
-  const family = useMemo(() => familyOf(all, trajectory.trajectory_id), [all, trajectory.trajectory_id]);
-  if (family.length < 2) return <Text size="sm">It began from no other trajectory, and none began from it.</Text>;
+function Kin({
+  trajectory,
+  all,
+}: {
+  readonly trajectory: Trajectory;
+  readonly all: readonly Trajectory[];
+}) {
+  const family = useMemo(
+    () => familyOf(all, trajectory.trajectory_id),
+    [all, trajectory.trajectory_id],
+  );
+  if (family.length < 2)
+    return <Text size="sm">It began from no other trajectory, and none began from it.</Text>;
   return (
     <>
       <KinGraph family={family} current={trajectory.trajectory_id} />
       {family.length === DRAWN_MAX && (
-        <Text size="sm">The drawing shows the first {DRAWN_MAX}. The list below has all of this trajectory.</Text>
+        <Text size="sm">
+          The drawing shows the first {DRAWN_MAX}. The list below has all of this trajectory.
+        </Text>
       )}
       <KinList trajectory={trajectory} all={all} />
     </>

@@ -36,7 +36,10 @@ function Level({ trajectory, nodes, chosen }: TreeProps) {
         <li key={node.listed.id}>
           <Writ trajectory={trajectory} node={node} isChosen={node.listed.id === chosen} />
           {node.children.length > 0 && (
-            <Folded isFolded={isGrant(node) && !writsBelow(node).some(({ id }) => id === chosen)} node={node}>
+            <Folded
+              isFolded={isGrant(node) && !writsBelow(node).some(({ id }) => id === chosen)}
+              node={node}
+            >
               <Level trajectory={trajectory} nodes={node.children} chosen={chosen} />
             </Folded>
           )}
@@ -85,7 +88,11 @@ function Writ({ trajectory, node, isChosen }: WritProps) {
   const isExpired = Date.parse(expires) <= Date.now();
   const isDead = revoked !== undefined || isExpired;
   return (
-    <div className={classes.writ} data-chosen={isChosen || undefined} data-dead={isDead || undefined}>
+    <div
+      className={classes.writ}
+      data-chosen={isChosen || undefined}
+      data-dead={isDead || undefined}
+    >
       <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
         <Group gap={8}>
           <Text fw={600} size="sm" className={classes.subject}>
@@ -170,7 +177,9 @@ function Writ({ trajectory, node, isChosen }: WritProps) {
         )}
       </dl>
       <Budgets node={node} />
-      {isAsking && <RevokeDialog trajectory={trajectory} node={node} onClose={() => setAsking(false)} />}
+      {isAsking && (
+        <RevokeDialog trajectory={trajectory} node={node} onClose={() => setAsking(false)} />
+      )}
     </div>
   );
 }
@@ -216,17 +225,22 @@ function RevokeDialog({ trajectory, node, onClose }: RevokeProps) {
       onClose={onClose}
     >
       <Text size="sm">
-        It ends for ever what <Inert>{subjectText(node.listed)}</Inert> may do in <Inert>{trajectory}</Inert> by the
-        writ <code>{id.slice(0, 12)}</code>, and no other writ. {isOfGrant(node) && OTHER_WRITS}
+        It ends for ever what <Inert>{subjectText(node.listed)}</Inert> may do in{' '}
+        <Inert>{trajectory}</Inert> by the writ <code>{id.slice(0, 12)}</code>, and no other writ.{' '}
+        {isOfGrant(node) && OTHER_WRITS}
       </Text>
-      <OpenDelegations trajectory={trajectory} says="It ends there too, in the trajectories of open delegations:" />
+      <OpenDelegations
+        trajectory={trajectory}
+        says="It ends there too, in the trajectories of open delegations:"
+      />
       {below.length > 0 && (
         <div>
           <Text size="sm">With it end {below.length} below:</Text>
           <List size="sm">
             {below.map((one) => (
               <List.Item key={one.id}>
-                <Inert>{subjectText(one)}</Inert>: <Inert>{(one.writ.actions ?? []).join(', ')}</Inert>
+                <Inert>{subjectText(one)}</Inert>:{' '}
+                <Inert>{(one.writ.actions ?? []).join(', ')}</Inert>
               </List.Item>
             ))}
           </List>
@@ -236,7 +250,8 @@ function RevokeDialog({ trajectory, node, onClose }: RevokeProps) {
   );
 }
 
-const OTHER_WRITS = 'The server gives the agent another one: to end what it does, stop the agent on the page Agents.';
+const OTHER_WRITS =
+  'The server gives the agent another one: to end what it does, stop the agent on the page Agents.';
 
 function isOfGrant(node: WritNode): boolean {
   return node.listed.principal !== null && !isGrant(node);

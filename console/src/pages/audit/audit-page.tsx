@@ -25,14 +25,23 @@ export default function AuditPage() {
       {seesAll ? (
         <ReportsPart />
       ) : (
-        <Section title="Reports" about="Evidence of the ledger for laws and standards, and the gaps.">
+        <Section
+          title="Reports"
+          about="Evidence of the ledger for laws and standards, and the gaps."
+        >
           <OnlyFor what="make reports" />
         </Section>
       )}
       <Section title="Export" about="Every entry and value as JSON Lines, in the order of the log.">
         {seesAll ? (
           <Group gap="sm">
-            <Button size="xs" variant="default" component="a" href="/v1/export" download="ledger.jsonl">
+            <Button
+              size="xs"
+              variant="default"
+              component="a"
+              href="/v1/export"
+              download="ledger.jsonl"
+            >
               Download the ledger
             </Button>
             <Text size="sm" c="dimmed">
@@ -43,7 +52,10 @@ export default function AuditPage() {
           <OnlyFor what="export the ledger" />
         )}
       </Section>
-      <Section title="Incidents" about="All that derives from a bad key, tool, message or entry, and the response.">
+      <Section
+        title="Incidents"
+        about="All that derives from a bad key, tool, message or entry, and the response."
+      >
         <Anchor component={Link} href="/incidents" size="sm" underline="always">
           Find what derives from a bad entry
         </Anchor>

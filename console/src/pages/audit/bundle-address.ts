@@ -46,7 +46,8 @@ export function isBackwards({ from = '', to = '' }: Pick<BundleAddress, 'from' |
 export function scopeOf(address: BundleAddress): BundleScope | undefined {
   const { kind, entry, approval, person, from, to, trajectory } = address;
   if (kind === 'entry') return entry === undefined ? undefined : { entry: entry.trim() };
-  if (kind === 'approval') return approval === undefined ? undefined : { approval: approval.trim() };
+  if (kind === 'approval')
+    return approval === undefined ? undefined : { approval: approval.trim() };
   const hasPeriod = from !== undefined && to !== undefined;
   if (isBackwards(address)) return undefined;
   if (kind === 'period' ? !hasPeriod : person === undefined) return undefined;

@@ -5,7 +5,14 @@ import { BundleButton } from '../../parts/bundle-button.tsx';
 import { InstantInput } from '../../parts/instant-input.tsx';
 import { Section } from '../../parts/section.tsx';
 import classes from './audit-page.module.css';
-import { type BundleAddress, isBackwards, KINDS, type Kind, scopeOf, useBundleAddress } from './bundle-address.ts';
+import {
+  type BundleAddress,
+  isBackwards,
+  KINDS,
+  type Kind,
+  scopeOf,
+  useBundleAddress,
+} from './bundle-address.ts';
 import { useKnownPeople } from './known-people.ts';
 
 const NAMES: Readonly<Record<Kind, string>> = {
@@ -112,7 +119,8 @@ function PersonField({ address: { person, set } }: { readonly address: BundleAdd
 function TrajectoryField({ address: { trajectory, set } }: { readonly address: BundleAddress }) {
   const { data = [] } = useAllTrajectories();
   const names = data.map(({ trajectory_id: name }) => name);
-  const all = trajectory === undefined || names.includes(trajectory) ? names : [trajectory, ...names];
+  const all =
+    trajectory === undefined || names.includes(trajectory) ? names : [trajectory, ...names];
   return (
     <Select
       size="xs"

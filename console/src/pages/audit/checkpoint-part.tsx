@@ -32,7 +32,12 @@ export function CheckpointPart({ maySign }: { readonly maySign: boolean }) {
       about="A signed size and root of the log. An auditor who keeps one finds any later change of the entries before it."
       actions={
         maySign && (
-          <Button size="xs" variant="default" onClick={() => sign.mutate()} loading={sign.isPending}>
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => sign.mutate()}
+            loading={sign.isPending}
+          >
             Sign a new checkpoint
           </Button>
         )
@@ -43,7 +48,8 @@ export function CheckpointPart({ maySign }: { readonly maySign: boolean }) {
       {last.error !== null && <Failed error={last.error} retry={() => void last.refetch()} />}
       {last.data === null && (
         <Text size="sm">
-          No checkpoint is signed yet. {maySign ? 'Sign the first one.' : 'An auditor or an administrator signs one.'}
+          No checkpoint is signed yet.{' '}
+          {maySign ? 'Sign the first one.' : 'An auditor or an administrator signs one.'}
         </Text>
       )}
       {last.data != null && <Shown checkpoint={last.data} />}
@@ -100,7 +106,11 @@ function Shown({ checkpoint }: { readonly checkpoint: Checkpoint }) {
   );
 }
 
-function Witness({ witness: { name, key, cosigned_at: at } }: { readonly witness: Checkpoint['witnesses'][number] }) {
+function Witness({
+  witness: { name, key, cosigned_at: at },
+}: {
+  readonly witness: Checkpoint['witnesses'][number];
+}) {
   return (
     <div>
       <Inert>{name}</Inert>{' '}
@@ -125,7 +135,9 @@ function Newer({ size }: { readonly size: number }) {
   const newer = data.reduce((sum, { entries }) => sum + entries, 0) - size;
   return (
     <Text span size="sm" c="dimmed">
-      {newer <= 0 ? '(the whole log)' : `(${counted(newer, 'newer entry is', 'newer entries are')} not covered)`}
+      {newer <= 0
+        ? '(the whole log)'
+        : `(${counted(newer, 'newer entry is', 'newer entries are')} not covered)`}
     </Text>
   );
 }

@@ -24,13 +24,15 @@ export function FailedNotices({ mayRetry }: { readonly mayRetry: boolean }) {
     getNextPageParam: ({ next }) => next,
   });
   const retry = useMutation({
-    mutationFn: ({ receiver, id }: FailedNotice) => dataOf(api.POST('/v1/notices/retry', { body: { receiver, id } })),
+    mutationFn: ({ receiver, id }: FailedNotice) =>
+      dataOf(api.POST('/v1/notices/retry', { body: { receiver, id } })),
     onSuccess: ({ retried }) =>
       notifications.show({ message: `${counted(retried, 'notice is', 'notices are')} sent again` }),
     onSettled: () => void queries.invalidateQueries({ queryKey: KEY }),
   });
   if (failed.isPending) return <Loading what="failed notices" />;
-  if (failed.data === undefined) return <Failed error={failed.error} retry={() => void failed.refetch()} />;
+  if (failed.data === undefined)
+    return <Failed error={failed.error} retry={() => void failed.refetch()} />;
   const notices = failed.data.pages.flatMap((page) => page.notices);
   if (notices.length === 0) return <Text size="sm">No notice has failed.</Text>;
   return (
@@ -44,8 +46,8 @@ export function FailedNotices({ mayRetry }: { readonly mayRetry: boolean }) {
               <Ago at={notice.at} />
             </Text>
             <span>
-              {notice.type === 'approval.requested' ? 'A proposal waits' : 'A proposal was decided'}, to{' '}
-              <Inert>{notice.shown_as}</Inert>
+              {notice.type === 'approval.requested' ? 'A proposal waits' : 'A proposal was decided'}
+              , to <Inert>{notice.shown_as}</Inert>
             </span>
             <Group gap="xs" justify="flex-end">
               <Text span size="sm" c="dimmed">

@@ -12,7 +12,11 @@ const KEY = /^[0-9a-f]{64}$/;
  */
 export function useKnownPeople(): readonly string[] {
   const me = useMe().data?.name;
-  const { data = [] } = useQuery({ queryKey: ['known people'], queryFn: knownPeople, staleTime: 60_000 });
+  const { data = [] } = useQuery({
+    queryKey: ['known people'],
+    queryFn: knownPeople,
+    staleTime: 60_000,
+  });
   return [...new Set([...(me === undefined ? [] : [me]), ...data])].sort();
 }
 
@@ -35,7 +39,9 @@ async function subjectsOfWrits(): Promise<readonly string[]> {
 }
 
 async function approversOfProposals(): Promise<readonly string[]> {
-  const { approvals } = await dataOf(api.GET('/v1/approvals', { params: { query: { limit: APPROVALS } } }));
+  const { approvals } = await dataOf(
+    api.GET('/v1/approvals', { params: { query: { limit: APPROVALS } } }),
+  );
   return approvals.flatMap(({ deciders, approved_by: approved }) => [
     ...deciders,
     ...approved.map(({ principal }) => principal),

@@ -13,7 +13,8 @@ export interface ReportScope {
 /** The address of a report as a file, of the same entries as the one that is shown. */
 export function pageHref(framework: string, scope: ReportScope, size: number): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(scope)) if (value !== undefined) query.set(name, value);
+  for (const [name, value] of Object.entries(scope))
+    if (value !== undefined) query.set(name, value);
   // An empty log has no size that can be asked for.
   if (size > 0) query.set('size', String(size));
   return `/v1/reports/${encodeURIComponent(framework)}/page?${query}`;

@@ -6,10 +6,18 @@ import type { ReportClause } from './report-scope.ts';
 
 type Status = ReportClause['status'];
 
-const STANDINGS: Readonly<Record<Status, string>> = { shown: 'valid', gap: 'faulty', none: 'waiting' };
+const STANDINGS: Readonly<Record<Status, string>> = {
+  shown: 'valid',
+  gap: 'faulty',
+  none: 'waiting',
+};
 
 /** A clause with its status. It opens to the evidence, with links to entries, and the remedies. */
-export function ReportedClause({ clause: { id, title, asks, status, measures } }: { readonly clause: ReportClause }) {
+export function ReportedClause({
+  clause: { id, title, asks, status, measures },
+}: {
+  readonly clause: ReportClause;
+}) {
   return (
     <li className={classes.clause}>
       <Mark status={status} />

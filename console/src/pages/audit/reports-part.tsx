@@ -26,7 +26,12 @@ export function ReportsPart() {
       title="Reports"
       about="Evidence of the ledger for laws and standards, and the gaps. No legal advice, and no certification."
       actions={
-        <Button size="xs" disabled={isWrong} loading={made.isPending} onClick={() => made.mutate(scope)}>
+        <Button
+          size="xs"
+          disabled={isWrong}
+          loading={made.isPending}
+          onClick={() => made.mutate(scope)}
+        >
           Make the report
         </Button>
       }
@@ -64,11 +69,21 @@ export function ReportsPart() {
 }
 
 function make(scope: ReportScope): Promise<ComplianceReport> {
-  const query = Object.fromEntries(Object.entries(scope).filter(([, value]) => value !== undefined));
-  return dataOf(api.GET('/v1/reports/{framework}', { params: { path: { framework: 'all' }, query } }));
+  const query = Object.fromEntries(
+    Object.entries(scope).filter(([, value]) => value !== undefined),
+  );
+  return dataOf(
+    api.GET('/v1/reports/{framework}', { params: { path: { framework: 'all' }, query } }),
+  );
 }
 
-function Shown({ report, scope }: { readonly report: ComplianceReport; readonly scope: ReportScope }) {
+function Shown({
+  report,
+  scope,
+}: {
+  readonly report: ComplianceReport;
+  readonly scope: ReportScope;
+}) {
   const { frameworks, gaps, log, valid } = report;
   const empty = emptyText(report);
   const [chosen, setChosen] = useState<string | null>(null);
@@ -81,7 +96,8 @@ function Shown({ report, scope }: { readonly report: ComplianceReport; readonly 
         </Text>
       )}
       <Text size="sm" fw={600} role="status">
-        {counted(log.size, 'entry', 'entries')} of the log: {counted(gaps, 'clause', 'clauses')} with a gap
+        {counted(log.size, 'entry', 'entries')} of the log: {counted(gaps, 'clause', 'clauses')}{' '}
+        with a gap
         {!valid && ', and the ledger has faults'}
       </Text>
       <Group gap="sm" align="flex-end" my={6}>

@@ -52,7 +52,9 @@ const AGAIN_MS = 1_000;
 
 async function verifyOne(id: string, signal: AbortSignal, attempt = 1): Promise<Verified> {
   try {
-    const { reports } = await dataOf(api.POST('/v1/verify', { body: { trajectories: [id] }, signal }));
+    const { reports } = await dataOf(
+      api.POST('/v1/verify', { body: { trajectories: [id] }, signal }),
+    );
     const report = reports.find((one) => one.trajectory_id === id);
     return report === undefined ? { error: new Error('The answer has no report.') } : { report };
   } catch (error) {

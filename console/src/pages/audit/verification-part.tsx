@@ -23,7 +23,9 @@ export function VerificationPart() {
           <Button
             size="xs"
             disabled={trajectories.data === undefined || trajectories.data.length === 0}
-            onClick={() => start(trajectories.data?.map(({ trajectory_id }) => trajectory_id) ?? [])}
+            onClick={() =>
+              start(trajectories.data?.map(({ trajectory_id }) => trajectory_id) ?? [])
+            }
           >
             Verify now
           </Button>
@@ -36,7 +38,9 @@ export function VerificationPart() {
     >
       <Standing verification={verification} />
       {trajectories.isPending && <Loading what="the trajectories" />}
-      {trajectories.error !== null && <Failed error={trajectories.error} retry={() => void trajectories.refetch()} />}
+      {trajectories.error !== null && (
+        <Failed error={trajectories.error} retry={() => void trajectories.refetch()} />
+      )}
       {trajectories.data?.length === 0 && <Text size="sm">The store has no trajectory yet.</Text>}
       <ul className={classes.rows} ref={list} aria-label="Trajectories">
         {trajectories.data?.map((trajectory) => (
@@ -53,16 +57,24 @@ export function VerificationPart() {
 }
 
 /** How far the verification is, and what it has found. */
-function Standing({ verification: { verified, running } }: { readonly verification: Verification }) {
+function Standing({
+  verification: { verified, running },
+}: {
+  readonly verification: Verification;
+}) {
   const all = [...verified.values()];
-  const done = all.filter(({ report, error }) => report !== undefined || error !== undefined).length;
+  const done = all.filter(
+    ({ report, error }) => report !== undefined || error !== undefined,
+  ).length;
   const faulty = all.filter(({ report }) => report?.valid === false).length;
   const unanswered = all.filter(({ error }) => error !== undefined).length;
   const entries = all.reduce((sum, { report }) => sum + (report?.entries ?? 0), 0);
   const found = [
     ...(faulty > 0 ? [`${faulty} with a fault`] : []),
     ...(unanswered > 0 ? [`${unanswered} without an answer`] : []),
-    ...(faulty + unanswered === 0 && done > 0 ? [done === all.length ? 'all valid' : 'valid so far'] : []),
+    ...(faulty + unanswered === 0 && done > 0
+      ? [done === all.length ? 'all valid' : 'valid so far']
+      : []),
   ].join(', ');
   return (
     <div role="status">
@@ -70,12 +82,19 @@ function Standing({ verification: { verified, running } }: { readonly verificati
         <Text size="sm" fw={600} mb={4}>
           {done} of {counted(all.length, 'trajectory', 'trajectories')} verified
           {found !== '' && `: ${found}`}
-          {running === undefined && done === all.length && `. ${counted(entries, 'entry', 'entries')}.`}
+          {running === undefined &&
+            done === all.length &&
+            `. ${counted(entries, 'entry', 'entries')}.`}
           {running === undefined && done < all.length && '. Stopped.'}
         </Text>
       )}
       {running !== undefined && (
-        <Progress value={(100 * done) / all.length} size="sm" mb={6} aria-label="Verified trajectories" />
+        <Progress
+          value={(100 * done) / all.length}
+          size="sm"
+          mb={6}
+          aria-label="Verified trajectories"
+        />
       )}
     </div>
   );

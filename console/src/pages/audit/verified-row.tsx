@@ -34,7 +34,13 @@ export function VerifiedRow({ trajectory, verified, isRunning }: RowProps) {
         {WORDS[standing]}
       </span>
       <span>
-        <Anchor component={Link} href={`/timeline/${encodeURIComponent(id)}`} size="sm" fw={600} data-row>
+        <Anchor
+          component={Link}
+          href={`/timeline/${encodeURIComponent(id)}`}
+          size="sm"
+          fw={600}
+          data-row
+        >
           <Inert>{id}</Inert>
         </Anchor>{' '}
         <Text span size="sm" c="dimmed">
@@ -65,7 +71,12 @@ function FaultLine({ fault }: { readonly fault: NonNullable<VerifyReport['fault'
   const { trajectory_id: trajectory, seq, code, detail } = fault;
   return (
     <Text size="sm" className={classes.more}>
-      <Anchor component={Link} href={`/timeline/${encodeURIComponent(trajectory)}/${seq}`} size="sm" underline="always">
+      <Anchor
+        component={Link}
+        href={`/timeline/${encodeURIComponent(trajectory)}/${seq}`}
+        size="sm"
+        underline="always"
+      >
         Entry {seq}
       </Anchor>
       : <Inert>{detail}</Inert>{' '}

@@ -18,7 +18,11 @@ export function EffectCallCard({ call, transaction, mayResolve }: CallProps) {
   const { n, tool, failures, why, branch, resolved, needs_human, undo_cost, claims = [] } = call;
   const { delivery, reversibility, sink } = call.class;
   return (
-    <article className={classes.call} data-doubt={needs_human || undefined} aria-label={`Call ${n + 1}: ${tool}`}>
+    <article
+      className={classes.call}
+      data-doubt={needs_human || undefined}
+      aria-label={`Call ${n + 1}: ${tool}`}
+    >
       <Group justify="space-between" gap="xs">
         <Title order={4} size="h6" className="wraps">
           {n + 1}. <Inert>{tool}</Inert>
@@ -41,8 +45,12 @@ export function EffectCallCard({ call, transaction, mayResolve }: CallProps) {
       <div className={classes.texts}>
         <Stored call={n} name="Input" text={call.input} none="The log has no input yet." />
         <Stored call={n} name="Answer" text={call.answer} none="The log has no answer." />
-        {call.residue !== undefined && <Stored call={n} name="What compensation left" text={call.residue} none="" />}
-        {call.differs !== undefined && <Stored call={n} name="Two different answers" text={call.differs} none="" />}
+        {call.residue !== undefined && (
+          <Stored call={n} name="What compensation left" text={call.residue} none="" />
+        )}
+        {call.differs !== undefined && (
+          <Stored call={n} name="Two different answers" text={call.differs} none="" />
+        )}
       </div>
       <Notes>
         {failures > 0 && `${failures} ${failures === 1 ? 'call' : 'calls'} failed.`}
@@ -81,7 +89,11 @@ function Stored({
         <JsonText value={text.value} label={`${name} of call ${call + 1}`} />
       ) : (
         <Text size="sm">
-          {text === undefined ? none : text.erased_by !== undefined ? 'It was erased.' : 'The store lacks it.'}
+          {text === undefined
+            ? none
+            : text.erased_by !== undefined
+              ? 'It was erased.'
+              : 'The store lacks it.'}
         </Text>
       )}
     </div>

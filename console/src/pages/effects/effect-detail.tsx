@@ -19,7 +19,8 @@ export function EffectDetail({ epoch }: { readonly epoch: string }) {
   const found = useEffectTransaction(epoch);
   const mayResolve = useMayResolve();
   if (found.isPending) return <Loading what="the transaction" />;
-  if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  if (found.data === undefined)
+    return <Failed error={found.error} retry={() => void found.refetch()} />;
   const transaction = found.data;
   const { effects } = transaction;
   return (
@@ -27,7 +28,12 @@ export function EffectDetail({ epoch }: { readonly epoch: string }) {
       <Head transaction={transaction} />
       <Part title={effects.length === 0 ? 'No call yet' : 'Calls'}>
         {effects.map((call) => (
-          <EffectCallCard key={call.n} call={call} transaction={transaction} mayResolve={mayResolve} />
+          <EffectCallCard
+            key={call.n}
+            call={call}
+            transaction={transaction}
+            mayResolve={mayResolve}
+          />
         ))}
       </Part>
       <Part title={transaction.claims.length === 0 ? 'No resource' : 'Resources'}>
@@ -54,7 +60,11 @@ function Head({ transaction }: { readonly transaction: WholeTransaction }) {
         <Title order={2} size="h4" className="wraps">
           {effects.length === 0 ? `Transaction ${epoch}` : <Inert>{toolsOf(transaction)}</Inert>}
         </Title>
-        <Badge variant="default" tt="none" {...(isInDoubt && { leftSection: <ShapeMark shape="doubt" /> })}>
+        <Badge
+          variant="default"
+          tt="none"
+          {...(isInDoubt && { leftSection: <ShapeMark shape="doubt" /> })}
+        >
           <Inert>{stateOf(transaction)}</Inert>
         </Badge>
       </Group>
@@ -62,7 +72,12 @@ function Head({ transaction }: { readonly transaction: WholeTransaction }) {
         <Fact name="Epoch">{`${epoch}`}</Fact>
         <Fact name="Principal">{principal}</Fact>
         <Fact name="Trajectory">
-          <Anchor component={Link} href={`/agents/${encodeURIComponent(trajectory_id)}`} size="sm" underline="always">
+          <Anchor
+            component={Link}
+            href={`/agents/${encodeURIComponent(trajectory_id)}`}
+            size="sm"
+            underline="always"
+          >
             <Inert>{trajectory_id}</Inert>
           </Anchor>
         </Fact>
@@ -127,7 +142,11 @@ function Entries({ transaction }: { readonly transaction: WholeTransaction }) {
   if (entry_id === undefined && undone_by === undefined)
     return (
       <Text size="sm">
-        {cause === undefined ? 'No entry commits it yet.' : <Inert>{`No entry commits it: ${cause}.`}</Inert>}
+        {cause === undefined ? (
+          'No entry commits it yet.'
+        ) : (
+          <Inert>{`No entry commits it: ${cause}.`}</Inert>
+        )}
       </Text>
     );
   return (

@@ -18,7 +18,11 @@ export function EffectList({ transactions, openEpoch, onOpen }: ListProps) {
     <ul className={classes.rows}>
       {transactions.map((transaction) => (
         <li key={transaction.epoch}>
-          <Row transaction={transaction} isOpen={`${transaction.epoch}` === openEpoch} onOpen={onOpen} />
+          <Row
+            transaction={transaction}
+            isOpen={`${transaction.epoch}` === openEpoch}
+            onOpen={onOpen}
+          />
         </li>
       ))}
     </ul>
@@ -49,7 +53,8 @@ function Row({ transaction, isOpen, onOpen }: RowProps) {
       </Group>
       <Group justify="space-between" gap="0 12px">
         <CutText size="xs" c="dimmed">
-          <Inert>{stateOf(transaction)}</Inert> · <Inert>{principal}</Inert> in <Inert>{trajectory_id}</Inert>
+          <Inert>{stateOf(transaction)}</Inert> · <Inert>{principal}</Inert> in{' '}
+          <Inert>{trajectory_id}</Inert>
         </CutText>
         <Group gap="0 12px">
           {countFates(transaction).map(({ count, ...fate }) => (

@@ -74,7 +74,9 @@ export default function EffectsPage() {
         key={trajectory ?? ''}
         defaultValue={trajectory ?? ''}
         onBlur={(event) => filter('trajectory', event.currentTarget.value.trim())}
-        onKeyDown={(event) => event.key === 'Enter' && filter('trajectory', event.currentTarget.value.trim())}
+        onKeyDown={(event) =>
+          event.key === 'Enter' && filter('trajectory', event.currentTarget.value.trim())
+        }
       />
     </>
   );
@@ -121,7 +123,9 @@ function Nothing({ shown, isFiltered }: { readonly shown: Shown; readonly isFilt
     );
   return (
     <Empty title="No transaction">
-      {isFiltered ? 'No transaction matches the filters.' : 'One appears here when an agent calls a tool.'}
+      {isFiltered
+        ? 'No transaction matches the filters.'
+        : 'One appears here when an agent calls a tool.'}
     </Empty>
   );
 }

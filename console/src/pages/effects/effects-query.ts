@@ -51,7 +51,12 @@ export function useResolveEffect(epoch: string, n: number) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (body: EffectDecision) =>
-      dataOf(api.POST('/v1/effects/{epoch}/{n}/resolve', { params: { path: { epoch, n: `${n}` } }, body })),
+      dataOf(
+        api.POST('/v1/effects/{epoch}/{n}/resolve', {
+          params: { path: { epoch, n: `${n}` } },
+          body,
+        }),
+      ),
     onSettled: () => queries.invalidateQueries({ queryKey: ['log'] }),
   });
 }

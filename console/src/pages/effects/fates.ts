@@ -36,7 +36,10 @@ export function fateOf(effect: Effect, transaction: Pick<Transaction, 'phase'>):
   if (effect.phase === 'undone' && effect.resolved?.as === 'undone')
     return { shape: 'undone', word: 'undone, as a person found' };
   if (effect.phase === 'undone')
-    return { shape: 'undone', word: effect.residue === undefined ? 'compensated' : 'compensated in part' };
+    return {
+      shape: 'undone',
+      word: effect.residue === undefined ? 'compensated' : 'compensated in part',
+    };
   return UNDER_WAY[effect.phase] ?? { shape: 'waiting', word: effect.phase };
 }
 
@@ -53,7 +56,9 @@ export function stateOf(transaction: Transaction): string {
 }
 
 /** The fates of the calls with their numbers, in the order of the calls. */
-export function countFates(transaction: Transaction): readonly (Fate & { readonly count: number })[] {
+export function countFates(
+  transaction: Transaction,
+): readonly (Fate & { readonly count: number })[] {
   const counts = new Map<string, Fate & { count: number }>();
   for (const effect of transaction.effects) {
     const fate = fateOf(effect, transaction);

@@ -24,7 +24,10 @@ const NO_CALL: Fate = { shape: 'waiting', word: 'no call yet' };
 /** The newest transactions by the resources that they claim. */
 export function lanesOf(transactions: readonly Transaction[], epochsMax: number): Lanes {
   const newest = transactions.toSorted((a, b) => a.epoch - b.epoch).slice(-epochsMax);
-  const lanes = new Map<string, { scope: string; frontier: number | undefined; fates: Map<number, Fate> }>();
+  const lanes = new Map<
+    string,
+    { scope: string; frontier: number | undefined; fates: Map<number, Fate> }
+  >();
   for (const transaction of newest) {
     const { epoch, claims } = transaction;
     for (const { scope } of claims) {
@@ -47,6 +50,8 @@ export function lanesOf(transactions: readonly Transaction[], epochsMax: number)
 }
 
 function mostUrgent(transaction: Transaction): Fate {
-  const fates = countFates(transaction).toSorted((a, b) => FIRST.indexOf(a.shape) - FIRST.indexOf(b.shape));
+  const fates = countFates(transaction).toSorted(
+    (a, b) => FIRST.indexOf(a.shape) - FIRST.indexOf(b.shape),
+  );
   return fates[0] ?? NO_CALL;
 }

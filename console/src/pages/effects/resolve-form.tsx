@@ -2,7 +2,12 @@ import { Alert, Button, Checkbox, Group, Radio, Stack, Textarea } from '@mantine
 import { type FormEvent, useState } from 'react';
 import { codeOf } from '../../api/problem.ts';
 import { tell } from '../../parts/tell.ts';
-import { type EffectCall, type EffectDecision, useResolveEffect, type WholeTransaction } from './effects-query.ts';
+import {
+  type EffectCall,
+  type EffectDecision,
+  useResolveEffect,
+  type WholeTransaction,
+} from './effects-query.ts';
 
 type As = EffectDecision['as'];
 
@@ -24,7 +29,9 @@ export function ResolveForm({ call, transaction }: ResolveProps) {
     event.preventDefault();
     if (!isReady || resolve.isPending) return;
     // A refusal is shown from the state of the request.
-    const done = await resolve.mutateAsync({ as, evidence, ...(needsConfirm && { confirm }) }).catch(() => undefined);
+    const done = await resolve
+      .mutateAsync({ as, evidence, ...(needsConfirm && { confirm }) })
+      .catch(() => undefined);
     if (done !== undefined) tell(`Recorded: ${as}`);
   };
   return (

@@ -33,7 +33,8 @@ export function ResourceLanes({ transactions, hrefOf }: LanesProps) {
         Resources by epoch
       </h2>
       <Text size="sm" c="dimmed" mb="sm">
-        A transaction waits for lower epochs that claim the same resource. Choose a mark, or a transaction in the list.
+        A transaction waits for lower epochs that claim the same resource. Choose a mark, or a
+        transaction in the list.
       </Text>
       <div className={classes.scroller}>
         <table className={classes.table}>
@@ -112,7 +113,9 @@ function Row({ lane: { scope, frontier, fates }, epochs, hrefOf }: RowProps) {
 
 /** The words of the marks that the table has. */
 function Legend({ lanes }: { readonly lanes: readonly Lane[] }) {
-  const fates = new Map(lanes.flatMap((lane) => [...lane.fates.values()]).map((fate) => [fate.word, fate]));
+  const fates = new Map(
+    lanes.flatMap((lane) => [...lane.fates.values()]).map((fate) => [fate.word, fate]),
+  );
   return (
     <ul className={classes.legend} aria-label="Marks">
       {[...fates.values()].map((fate) => (

@@ -52,6 +52,8 @@ function entryOf(entry: string): Promise<Entry> {
 /** The text of the arguments, which name the commits that they are about. */
 function argumentsOf({ payload }: Entry): string {
   if (typeof payload === 'string') return '';
-  const { action, proposal } = payload as Readonly<Record<'action' | 'proposal', { readonly action?: unknown }>>;
+  const { action, proposal } = payload as Readonly<
+    Record<'action' | 'proposal', { readonly action?: unknown }>
+  >;
   return JSON.stringify([action, proposal?.action]);
 }

@@ -35,17 +35,25 @@ export function ApprovalDetail({ id, onDecided }: DetailProps) {
   const found = useQuery({
     queryKey: ['log', 'approval', id],
     meta: oneDecision,
-    queryFn: () => dataOf(api.GET('/v1/approvals/{approval}', { params: { path: { approval: id } } })),
+    queryFn: () =>
+      dataOf(api.GET('/v1/approvals/{approval}', { params: { path: { approval: id } } })),
   });
   if (found.isPending) return <Loading what="the proposal" />;
-  if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  if (found.data === undefined)
+    return <Failed error={found.error} retry={() => void found.refetch()} />;
   const { status, approval, ruling } = found.data;
   if (approval === undefined) return <Resolved id={id} status={status} ruling={ruling} />;
   return <Open key={approval.digest} approval={approval} onDecided={onDecided} />;
 }
 
 /** A proposal that waits, with the decision that is being written about it. */
-function Open({ approval, onDecided }: { readonly approval: Approval; readonly onDecided: () => void }) {
+function Open({
+  approval,
+  onDecided,
+}: {
+  readonly approval: Approval;
+  readonly onDecided: () => void;
+}) {
   const draft = useDecisionDraft(approval);
   return (
     <>
@@ -59,10 +67,23 @@ function Open({ approval, onDecided }: { readonly approval: Approval; readonly o
 }
 
 /** A proposal that was decided meanwhile: how, and by which entry. */
-function Resolved({ id, status, ruling }: { readonly id: string; readonly status: string; readonly ruling: unknown }) {
-  const { ruling: name, entry_id } = (ruling ?? {}) as { readonly ruling?: string; readonly entry_id?: string };
+function Resolved({
+  id,
+  status,
+  ruling,
+}: {
+  readonly id: string;
+  readonly status: string;
+  readonly ruling: unknown;
+}) {
+  const { ruling: name, entry_id } = (ruling ?? {}) as {
+    readonly ruling?: string;
+    readonly entry_id?: string;
+  };
   return (
-    <Empty title={status === 'void' ? 'This proposal is void' : `This proposal is decided: ${name}`}>
+    <Empty
+      title={status === 'void' ? 'This proposal is void' : `This proposal is decided: ${name}`}
+    >
       {status === 'void' || entry_id === undefined ? (
         'Its trajectory was concluded or moved on, so no decision counts any more.'
       ) : (
@@ -77,7 +98,13 @@ function Resolved({ id, status, ruling }: { readonly id: string; readonly status
   );
 }
 
-function Shown({ approval, draft }: { readonly approval: Approval; readonly draft: DecisionDraft }) {
+function Shown({
+  approval,
+  draft,
+}: {
+  readonly approval: Approval;
+  readonly draft: DecisionDraft;
+}) {
   const { action, detail, invariant_id, reason, requester, trajectory_id, at, channel } = approval;
   const { approvals, approved_by, deciders, expires, freezes, digest, observations } = approval;
   const { tools, changes, cost, statements, isAmended } = resultOf(approval, draft);
@@ -120,9 +147,13 @@ function Shown({ approval, draft }: { readonly approval: Approval; readonly draf
           <PlanText {...plan} />
         </Part>
       )}
-      {gated !== undefined && <GatedCall call={gated} title={titled('The agent makes this call, once', isAmended)} />}
+      {gated !== undefined && (
+        <GatedCall call={gated} title={titled('The agent makes this call, once', isAmended)} />
+      )}
       {((gated === undefined && plan === undefined) || tools.length > 0) && (
-        <Part title={titled(tools.length === 0 ? 'No tool is called' : 'Calls that run', isAmended)}>
+        <Part
+          title={titled(tools.length === 0 ? 'No tool is called' : 'Calls that run', isAmended)}
+        >
           {tools.map((call, n) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: two calls may be equal
             <div key={n}>
@@ -134,9 +165,16 @@ function Shown({ approval, draft }: { readonly approval: Approval; readonly draf
           ))}
         </Part>
       )}
-      <Part title={titled(changes?.length === 0 ? 'The state does not change' : 'Changes of the state', isAmended)}>
+      <Part
+        title={titled(
+          changes?.length === 0 ? 'The state does not change' : 'Changes of the state',
+          isAmended,
+        )}
+      >
         {changes === null && <Text size="sm">The changes were erased.</Text>}
-        {changes !== null && changes.length > 0 && <Changes trajectory={trajectory_id} changes={changes} />}
+        {changes !== null && changes.length > 0 && (
+          <Changes trajectory={trajectory_id} changes={changes} />
+        )}
       </Part>
       <Statements statements={statements} isAmended={isAmended} />
       <Observations trajectory={trajectory_id} observations={observations} />
@@ -157,7 +195,8 @@ function Shown({ approval, draft }: { readonly approval: Approval; readonly draf
         )}
         <Fact name="Approvals">
           {approved_by.length} of {approvals}
-          {approved_by.length > 0 && ` (${approved_by.map(({ principal }) => principal).join(', ')})`}
+          {approved_by.length > 0 &&
+            ` (${approved_by.map(({ principal }) => principal).join(', ')})`}
         </Fact>
         <Fact name="May decide">
           {deciders.length === 0 ? 'no principal of the configuration' : deciders.join(', ')}
@@ -167,7 +206,9 @@ function Shown({ approval, draft }: { readonly approval: Approval; readonly draf
             <Ago at={expires} />
           </Fact>
         )}
-        <Fact name="Frozen meanwhile">{freezes === 'world' ? 'the whole state' : freezes.join(', ') || 'nothing'}</Fact>
+        <Fact name="Frozen meanwhile">
+          {freezes === 'world' ? 'the whole state' : freezes.join(', ') || 'nothing'}
+        </Fact>
         <Fact name="Digest">
           <code className="wraps">{digest}</code>
         </Fact>
@@ -181,9 +222,19 @@ function titled(title: string, isAmended: boolean): string {
 }
 
 /** The result of the approval: as proposed, or of the amendment as far as it was judged. */
-function resultOf({ tools, changes, budget_cost }: Approval, { amendment, judgement: { judged } }: DecisionDraft) {
+function resultOf(
+  { tools, changes, budget_cost }: Approval,
+  { amendment, judgement: { judged } }: DecisionDraft,
+) {
   const isForeseen = judged?.ruling === 'committed' || judged?.ruling === 'escalated';
   const statements = isForeseen ? judged.statements : [];
-  if (!amendment.isChanged || !isForeseen) return { tools, changes, cost: budget_cost, statements, isAmended: false };
-  return { tools: judged.calls, changes: judged.changes ?? [], cost: judged.cost, statements, isAmended: true };
+  if (!amendment.isChanged || !isForeseen)
+    return { tools, changes, cost: budget_cost, statements, isAmended: false };
+  return {
+    tools: judged.calls,
+    changes: judged.changes ?? [],
+    cost: judged.cost,
+    statements,
+    isAmended: true,
+  };
 }

@@ -13,7 +13,8 @@ export function useApprovals(isMine: boolean) {
     queryKey: ['log', 'approvals', isMine],
     meta: decisions,
     queryFn: ({ pageParam: cursor }) => approvalsPage(isMine, cursor),
-    refetchInterval: ({ state }) => msToExpiry(state.data?.pages.flatMap((page) => page.approvals) ?? []),
+    refetchInterval: ({ state }) =>
+      msToExpiry(state.data?.pages.flatMap((page) => page.approvals) ?? []),
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
   });
@@ -21,12 +22,18 @@ export function useApprovals(isMine: boolean) {
 
 interface ApprovalsPage {
   readonly approvals: readonly Approval[];
-  readonly faults?: readonly { readonly trajectory_id: string; readonly detail: string }[] | undefined;
+  readonly faults?:
+    | readonly { readonly trajectory_id: string; readonly detail: string }[]
+    | undefined;
   readonly next?: string | undefined;
 }
 
 function approvalsPage(isMine: boolean, cursor: string): Promise<ApprovalsPage> {
-  const query = { limit: PAGE, ...(isMine && { mine: 'true' as const }), ...(cursor !== '' && { cursor }) };
+  const query = {
+    limit: PAGE,
+    ...(isMine && { mine: 'true' as const }),
+    ...(cursor !== '' && { cursor }),
+  };
   return dataOf(api.GET('/v1/approvals', { params: { query } }));
 }
 
@@ -37,7 +44,9 @@ const AFTER_EXPIRY_MS = 1_000;
 
 /** The time until the first of them has expired. An expiry is no entry at first. */
 function msToExpiry(approvals: readonly Approval[]): number | false {
-  const times = approvals.flatMap(({ expires }) => (expires === undefined ? [] : [Date.parse(expires)]));
+  const times = approvals.flatMap(({ expires }) =>
+    expires === undefined ? [] : [Date.parse(expires)],
+  );
   if (times.length === 0) return false;
   const left = times.reduce((first, time) => Math.min(first, time)) - Date.now();
   return Math.min(Math.max(left, 0) + AFTER_EXPIRY_MS, TIMER_MS_MAX);
@@ -64,7 +73,9 @@ export function useDecide() {
       const params = { path: { approval: approval.id } };
       const { digest } = approval;
       if (decision === 'reject')
-        return dataOf(api.POST('/v1/approvals/{approval}/reject', { params, body: { digest, reason } }));
+        return dataOf(
+          api.POST('/v1/approvals/{approval}/reject', { params, body: { digest, reason } }),
+        );
       const body = {
         digest,
         ...(reason !== '' && { reason }),
@@ -78,7 +89,8 @@ export function useDecide() {
   });
 }
 
-type ManyAnswer = paths['/v1/approvals/decide']['post']['responses'][200]['content']['application/json'];
+type ManyAnswer =
+  paths['/v1/approvals/decide']['post']['responses'][200]['content']['application/json'];
 /** The results of one decision about many proposals, in their order. */
 export type ManyResults = ManyAnswer['results'];
 
@@ -86,7 +98,10 @@ export type ManyResults = ManyAnswer['results'];
 export function useDecideMany() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ items, ...rest }: Omit<Decision, 'approval'> & { readonly items: readonly Approval[] }) => {
+    mutationFn: ({
+      items,
+      ...rest
+    }: Omit<Decision, 'approval'> & { readonly items: readonly Approval[] }) => {
       isDecidingHere(items.map(({ id }) => id));
       return dataOf(
         api.POST('/v1/approvals/decide', {

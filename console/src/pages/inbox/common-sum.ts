@@ -14,7 +14,8 @@ export interface CommonSum {
 export function commonSum(approvals: readonly Approval[]): CommonSum | undefined {
   const given = approvals.map(({ action }) => namedAction(action));
   const [first, ...others] = given;
-  if (first === undefined || others.length === 0 || others.some(({ name }) => name !== first.name)) return undefined;
+  if (first === undefined || others.length === 0 || others.some(({ name }) => name !== first.name))
+    return undefined;
   const numbers = given.map(({ args }) => onlyNumberIn(args));
   const argument = numbers[0]?.[0];
   if (argument === undefined || numbers.some((one) => one?.[0] !== argument)) return undefined;
@@ -27,5 +28,7 @@ function onlyNumberIn(args: unknown): readonly [string, number] | undefined {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return undefined;
   const numbers = Object.entries(args).filter(([, value]) => typeof value === 'number');
   const [only] = numbers;
-  return only !== undefined && numbers.length === 1 && Number.isSafeInteger(only[1]) ? only : undefined;
+  return only !== undefined && numbers.length === 1 && Number.isSafeInteger(only[1])
+    ? only
+    : undefined;
 }

@@ -49,7 +49,11 @@ export function DecideMany({ approvals, onDecided, onClear }: DecideManyProps) {
         onChange={(event) => setReason(event.currentTarget.value)}
       />
       <Group gap="xs">
-        <Button size="xs" disabled={isBlocked} onClick={() => void send('approve').catch(() => undefined)}>
+        <Button
+          size="xs"
+          disabled={isBlocked}
+          onClick={() => void send('approve').catch(() => undefined)}
+        >
           Approve {items.length}
         </Button>
         <Button

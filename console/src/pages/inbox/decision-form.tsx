@@ -109,7 +109,8 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
             : `${override ? 'An override' : 'A rejection'} needs one. It stays in the ledger.`
         }
         error={
-          lack !== undefined && `Write a reason: ${lack === 'override' ? 'an override' : 'a rejection'} needs one.`
+          lack !== undefined &&
+          `Write a reason: ${lack === 'override' ? 'an override' : 'a rejection'} needs one.`
         }
         aria-required={override}
         onBlur={() => setRejecting(false)}
@@ -153,7 +154,8 @@ export function DecisionForm({ approval, draft, onDecided }: DecisionProps) {
           Amend
         </Button>
         <Text size="xs" c="dimmed">
-          Signs the digest {approval.digest.slice(0, 8)}…{isChanged && ' with these arguments instead'}
+          Signs the digest {approval.digest.slice(0, 8)}…
+          {isChanged && ' with these arguments instead'}
         </Text>
       </Group>
     </form>
@@ -186,7 +188,10 @@ function Amend({ draft: { amendment, judgement } }: { readonly draft: DecisionDr
 /** Moves the focus to the first field once, so that the keyboard goes on there. */
 function Focused({ children }: { readonly children: ReactNode }) {
   const place = useRef<HTMLDivElement>(null);
-  useEffect(() => place.current?.querySelector<HTMLElement>('input:not([type=radio]), textarea')?.focus(), []);
+  useEffect(
+    () => place.current?.querySelector<HTMLElement>('input:not([type=radio]), textarea')?.focus(),
+    [],
+  );
   return <div ref={place}>{children}</div>;
 }
 
@@ -194,7 +199,11 @@ function NotYours({ approval }: { readonly approval: Approval }) {
   const { of, effect } = approval as Approval & { readonly effect?: { readonly epoch: number } };
   if (of === 'effect' && effect !== undefined)
     return (
-      <Alert className={classes.decision} color="yellow" title="The outcome of this call is not known">
+      <Alert
+        className={classes.decision}
+        color="yellow"
+        title="The outcome of this call is not known"
+      >
         <Anchor component={Link} href={`/effects/${effect.epoch}`} underline="always">
           Settle the call
         </Anchor>

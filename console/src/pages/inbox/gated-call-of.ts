@@ -13,7 +13,11 @@ export interface GatedCallArgs {
 export function gatedCallOf(action: string, args: unknown): GatedCallArgs | undefined {
   if (action !== 'call' || typeof args !== 'object' || args === null) return undefined;
   const { server, tool, args: input } = args as Partial<GatedCallArgs>;
-  const isCall = typeof server === 'string' && typeof tool === 'string' && typeof input === 'object' && input !== null;
+  const isCall =
+    typeof server === 'string' &&
+    typeof tool === 'string' &&
+    typeof input === 'object' &&
+    input !== null;
   return isCall ? (args as GatedCallArgs) : undefined;
 }
 
@@ -23,7 +27,9 @@ export function namedAction({ name, args }: { readonly name: string; readonly ar
   readonly args?: unknown;
 } {
   const gated = gatedCallOf(name, args);
-  return gated === undefined ? { name, args } : { name: `${gated.server}/${gated.tool}`, args: gated.args };
+  return gated === undefined
+    ? { name, args }
+    : { name: `${gated.server}/${gated.tool}`, args: gated.args };
 }
 
 /**

@@ -5,7 +5,13 @@ import { Part } from '../../parts/part.tsx';
 import type { GatedCallArgs } from './gated-call-of.ts';
 
 /** The exact call, and its parts by which the rules judged it. */
-export function GatedCall({ call, title }: { readonly call: GatedCallArgs; readonly title: string }) {
+export function GatedCall({
+  call,
+  title,
+}: {
+  readonly call: GatedCallArgs;
+  readonly title: string;
+}) {
   const { server, tool, args, parts = [] } = call;
   return (
     <Part title={title}>
@@ -33,6 +39,7 @@ export function GatedCall({ call, title }: { readonly call: GatedCallArgs; reado
 
 /** The arguments of a program, or the place of another part. */
 function detailOf({ argv, path, url, text, query }: GatedCallArgs['args']): string {
-  if (Array.isArray(argv)) return argv.map((word) => (word === null ? '…' : String(word))).join(' ');
+  if (Array.isArray(argv))
+    return argv.map((word) => (word === null ? '…' : String(word))).join(' ');
   return String(path ?? url ?? text ?? query ?? '');
 }

@@ -12,14 +12,19 @@ const approval = fc
     reason: fc.constantFrom('invariant_escalated', 'irreversible'),
     invariant_id: fc.option(fc.constantFrom('LARGE', 'NEW'), { nil: undefined }),
   })
-  .map(({ name, ...rest }) => ({ ...rest, action: { name, role: 'clerk', args: {} } }) as unknown as Approval);
+  .map(
+    ({ name, ...rest }) =>
+      ({ ...rest, action: { name, role: 'clerk', args: {} } }) as unknown as Approval,
+  );
 
 test('each approval is in one group, with the like ones, in the given order', () => {
   fc.assert(
     fc.property(fc.array(approval), (given) => {
       const groups = groupApprovals(given);
       const places = (of: readonly Approval[]) => of.map((one) => given.indexOf(one));
-      expect(groups.flatMap(({ approvals }) => places(approvals)).sort((a, b) => a - b)).toEqual([...given.keys()]);
+      expect(groups.flatMap(({ approvals }) => places(approvals)).sort((a, b) => a - b)).toEqual([
+        ...given.keys(),
+      ]);
       for (const { approvals } of groups)
         expect(places(approvals)).toEqual(places(approvals).toSorted((a, b) => a - b));
       const likeness = ({ trajectory_id, action, channel, reason, invariant_id }: Approval) =>

@@ -12,7 +12,13 @@ export function groupApprovals(approvals: readonly Approval[]): ApprovalGroup[] 
   const groups = new Map<string, Approval[]>();
   for (const approval of approvals) {
     const { trajectory_id, action, channel, reason, invariant_id = '' } = approval;
-    const key = JSON.stringify([trajectory_id, namedAction(action).name, channel, reason, invariant_id]);
+    const key = JSON.stringify([
+      trajectory_id,
+      namedAction(action).name,
+      channel,
+      reason,
+      invariant_id,
+    ]);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [approval]);
     else group.push(approval);

@@ -91,12 +91,16 @@ export function InboxPage() {
           onClear={() => setMarked(new Set())}
         />
       )}
-      {decided !== undefined && <DecidedMany results={decided} onClose={() => setDecided(undefined)} />}
+      {decided !== undefined && (
+        <DecidedMany results={decided} onClose={() => setDecided(undefined)} />
+      )}
     </>
   );
   const list = (
     <>
-      {approvals.error !== null && <Failed error={approvals.error} retry={() => void approvals.refetch()} />}
+      {approvals.error !== null && (
+        <Failed error={approvals.error} retry={() => void approvals.refetch()} />
+      )}
       {faults.map(({ trajectory_id, detail }) => (
         <Failed key={trajectory_id} error={new Error(`${trajectory_id}: ${detail}`)} />
       ))}

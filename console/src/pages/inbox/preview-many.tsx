@@ -43,7 +43,11 @@ function Comparison({ approvals }: Pick<PreviewProps, 'approvals'>) {
       {equal.length > 0 && (
         <Text size="sm" className="wraps">
           Equal in all:{' '}
-          <Inert>{equal.map(({ name, value }) => `${name === '' ? 'arguments' : name} ${value}`).join(', ')}</Inert>
+          <Inert>
+            {equal
+              .map(({ name, value }) => `${name === '' ? 'arguments' : name} ${value}`)
+              .join(', ')}
+          </Inert>
         </Text>
       )}
       <Text size="sm">
@@ -87,10 +91,17 @@ function Comparison({ approvals }: Pick<PreviewProps, 'approvals'>) {
         </Table>
       </div>
       <Group gap="xs" mt={4}>
-        <Button size="xs" variant="default" loading={judge.isPending} onClick={() => judge.mutate()}>
+        <Button
+          size="xs"
+          variant="default"
+          loading={judge.isPending}
+          onClick={() => judge.mutate()}
+        >
           Judge each
         </Button>
-        <Text size="xs">Each is judged alone, as if it were the first: an approval can change the next judgement.</Text>
+        <Text size="xs">
+          Each is judged alone, as if it were the first: an approval can change the next judgement.
+        </Text>
       </Group>
       {judge.error !== null && (
         <Text size="sm" role="alert">

@@ -18,7 +18,9 @@ export function Questions({ approval, draft }: QuestionsProps) {
   if (questions === null)
     return (
       <Part title="Contradictions">
-        <Text size="sm">A fact that they quote was erased, so the proposal can only be rejected.</Text>
+        <Text size="sm">
+          A fact that they quote was erased, so the proposal can only be rejected.
+        </Text>
       </Part>
     );
   return (

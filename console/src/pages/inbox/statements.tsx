@@ -33,8 +33,18 @@ const VERBS: Readonly<Record<string, string>> = {
   withdraw: 'Withdraws a source from',
 };
 
-function sentenceOf({ verb, subject = '', predicate = '', object, valid, ...rest }: Statement): string {
-  const text = object === undefined ? '' : ` = ${typeof object === 'string' ? object : JSON.stringify(object)}`;
+function sentenceOf({
+  verb,
+  subject = '',
+  predicate = '',
+  object,
+  valid,
+  ...rest
+}: Statement): string {
+  const text =
+    object === undefined
+      ? ''
+      : ` = ${typeof object === 'string' ? object : JSON.stringify(object)}`;
   const from = valid?.from ?? rest['from'];
   const times = [
     typeof from === 'string' && `from ${from}`,

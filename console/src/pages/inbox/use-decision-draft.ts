@@ -36,7 +36,10 @@ export function useDecisionDraft(approval: Approval): DecisionDraft {
   const { isChanged } = amendment;
   const answers = [...winners].map(([request, winner]) => ({ request, winner }));
   const draft = isChanged ? { args: amendment.args } : { answers };
-  const { judged, isOld, isUnreadable, error } = useDecisionJudgement(approval, { ...draft, override: isTicked });
+  const { judged, isOld, isUnreadable, error } = useDecisionJudgement(approval, {
+    ...draft,
+    override: isTicked,
+  });
   const refused = judged?.ruling === 'refused' ? judged : undefined;
   const overridden = judged?.ruling === 'committed' ? judged.overridden : undefined;
   const breaksNothing = judged?.ruling === 'committed' && !isOld && (overridden ?? []).length === 0;
@@ -46,7 +49,8 @@ export function useDecisionDraft(approval: Approval): DecisionDraft {
     setOverride,
     answers,
     choose: (request, winner) => setWinners((before) => new Map(before).set(request, winner)),
-    isAnswered: isChanged || (approval.questions ?? []).every(({ request }) => winners.has(request)),
+    isAnswered:
+      isChanged || (approval.questions ?? []).every(({ request }) => winners.has(request)),
     judgement: {
       judged,
       isOld,

@@ -20,7 +20,10 @@ export interface Draft {
  * The ruling that the decision would get now. An answer about an earlier draft is `isOld`. The
  * server is asked again when its ledger moves.
  */
-export function useDecisionJudgement({ id, digest, may_decide, trajectory_id }: Approval, draft: Draft) {
+export function useDecisionJudgement(
+  { id, digest, may_decide, trajectory_id }: Approval,
+  draft: Draft,
+) {
   const [settled] = useDebouncedValue(draft, QUIET_MS);
   const isSettled = JSON.stringify(settled) === JSON.stringify(draft);
   const found = useQuery({
@@ -37,7 +40,13 @@ export function useDecisionJudgement({ id, digest, may_decide, trajectory_id }: 
         ...(override === true && { override }),
         ...(answers !== undefined && answers.length > 0 && { answers: [...answers] }),
       };
-      return dataOf(api.POST('/v1/approvals/{approval}/judge', { params: { path: { approval: id } }, body, signal }));
+      return dataOf(
+        api.POST('/v1/approvals/{approval}/judge', {
+          params: { path: { approval: id } },
+          body,
+          signal,
+        }),
+      );
     },
   });
   const isUnreadable = !isReadable(draft.args);

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import type { Approval } from '../../api/queries.ts';
 import { whatDiffers } from './what-differs.ts';
 
-const approval = (args: unknown, id = ''): Approval => ({ id, action: { name: 'pay', role: {}, args } }) as never;
+const approval = (args: unknown, id = ''): Approval =>
+  ({ id, action: { name: 'pay', role: {}, args } }) as never;
 
 const args = fc.record(
   {

@@ -32,7 +32,8 @@ export interface Differing {
 export function whatDiffers(approvals: readonly Approval[]): Differing {
   const given = approvals.map((approval) => leavesOf(namedAction(approval.action).args));
   const names = [...new Set(given.flatMap((leaves) => [...leaves.keys()]))].sort();
-  const isEqual = (name: string) => given.every((leaves) => leaves.get(name) === given[0]?.get(name));
+  const isEqual = (name: string) =>
+    given.every((leaves) => leaves.get(name) === given[0]?.get(name));
   const columns = names.filter((name) => !isEqual(name));
   const counts = columns.map((name) => countsOf(given.map((leaves) => leaves.get(name))));
   const rows = approvals.map((approval, n) => ({
@@ -48,7 +49,8 @@ export function whatDiffers(approvals: readonly Approval[]): Differing {
     const args = namedAction(approval.action).args as Readonly<Record<string, unknown>>;
     return amount === undefined ? 0 : Number(args[amount]);
   };
-  const aloneIn = ({ cells }: DifferingRow): number => cells.filter(({ isAlone }) => isAlone).length;
+  const aloneIn = ({ cells }: DifferingRow): number =>
+    cells.filter(({ isAlone }) => isAlone).length;
   return {
     equal: names.filter(isEqual).map((name) => ({ name, value: given[0]?.get(name) })),
     columns,
@@ -59,13 +61,20 @@ export function whatDiffers(approvals: readonly Approval[]): Differing {
 /** The values of the arguments that are no objects, by their names. A list counts as one value. */
 function leavesOf(args: unknown, path = ''): Map<string, string> {
   if (args === undefined) return new Map();
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) return new Map([[path, JSON.stringify(args)]]);
+  if (typeof args !== 'object' || args === null || Array.isArray(args))
+    return new Map([[path, JSON.stringify(args)]]);
   const entries = Object.entries(args);
   if (entries.length === 0) return new Map([[path, '{}']]);
-  return new Map(entries.flatMap(([name, value]) => [...leavesOf(value, path === '' ? name : `${path}/${name}`)]));
+  return new Map(
+    entries.flatMap(([name, value]) => [
+      ...leavesOf(value, path === '' ? name : `${path}/${name}`),
+    ]),
+  );
 }
 
-function countsOf(values: readonly (string | undefined)[]): ReadonlyMap<string | undefined, number> {
+function countsOf(
+  values: readonly (string | undefined)[],
+): ReadonlyMap<string | undefined, number> {
   const counts = new Map<string | undefined, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return counts;

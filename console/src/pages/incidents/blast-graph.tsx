@@ -21,8 +21,12 @@ export function BlastGraph({ entries }: { readonly entries: readonly AffectedEnt
   return (
     <>
       <Legend hows={hows} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls is reached by keys */}
-      <nav className={classes.frame} aria-label="Affected entries and their derivations" tabIndex={0}>
+      <nav
+        className={classes.frame}
+        aria-label="Affected entries and their derivations"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls is reached by keys
+        tabIndex={0}
+      >
         {/* biome-ignore lint/a11y/noSvgWithoutTitle: the navigation has the name */}
         <svg width={width} height={height}>
           {columns.map((trajectory, column) => (
@@ -59,9 +63,19 @@ function Node({
     navigate(href);
   };
   const reasons = from.map(({ entry, how }) => `${how} of ${placeOf(entries, entry)}`);
-  const label = [`${seq} ${name}, in ${visible(trajectory_id)}`, ...(isStart ? ['start'] : []), ...reasons].join('; ');
+  const label = [
+    `${seq} ${name}, in ${visible(trajectory_id)}`,
+    ...(isStart ? ['start'] : []),
+    ...reasons,
+  ].join('; ');
   return (
-    <a href={href} className={classes.node} onClick={open} aria-label={label} data-start={isStart || undefined}>
+    <a
+      href={href}
+      className={classes.node}
+      onClick={open}
+      aria-label={label}
+      data-start={isStart || undefined}
+    >
       <g transform={`translate(${left(placed)} ${top(placed)})`}>
         <title>{label}</title>
         <rect {...NODE} rx={5} />

@@ -20,10 +20,16 @@ export function BlastResult({ blast }: { readonly blast: Blast }) {
       <Section
         title="Affected entries"
         about={`${counted(affected, 'entry', 'entries')} of ${total.toLocaleString('en')}.${
-          entries.length < affected ? ` The first ${entries.length.toLocaleString('en')} are listed.` : ''
+          entries.length < affected
+            ? ` The first ${entries.length.toLocaleString('en')} are listed.`
+            : ''
         }${erased > 0 ? ` ${counted(erased, 'value is', 'values are')} erased: derivations through them may be missing.` : ''}`}
       >
-        {affected <= DRAWN_MAX ? <BlastGraph entries={entries} /> : <EntryList entries={entries} places={places} />}
+        {affected <= DRAWN_MAX ? (
+          <BlastGraph entries={entries} />
+        ) : (
+          <EntryList entries={entries} places={places} />
+        )}
       </Section>
       <Facts title="Facts" about="Believed because of it." facts={facts} places={places} />
       <Facts
@@ -33,7 +39,10 @@ export function BlastResult({ blast }: { readonly blast: Blast }) {
         places={places}
       />
       {calls.length > 0 && (
-        <Section title="Calls" about="Made because of it by registered tools, or through the gateway.">
+        <Section
+          title="Calls"
+          about="Made because of it by registered tools, or through the gateway."
+        >
           <List size="sm" spacing={2}>
             {calls.map(({ entry, id, tool, reversibility, outcome, via }) => (
               <List.Item key={`${entry} ${id}`}>
@@ -49,7 +58,8 @@ export function BlastResult({ blast }: { readonly blast: Blast }) {
           <List size="sm" spacing={2}>
             {pending.map((id) => (
               <List.Item key={id}>
-                <Inert>{places.get(id)?.action ?? 'a proposal'}</Inert>, <Place id={id} places={places} />
+                <Inert>{places.get(id)?.action ?? 'a proposal'}</Inert>,{' '}
+                <Place id={id} places={places} />
               </List.Item>
             ))}
           </List>
@@ -61,7 +71,13 @@ export function BlastResult({ blast }: { readonly blast: Blast }) {
 
 type Places = ReadonlyMap<string, AffectedEntry>;
 
-function EntryList({ entries, places }: { readonly entries: readonly AffectedEntry[]; readonly places: Places }) {
+function EntryList({
+  entries,
+  places,
+}: {
+  readonly entries: readonly AffectedEntry[];
+  readonly places: Places;
+}) {
   return (
     <List size="sm" spacing={2}>
       {entries.map(({ id, action, kind, at, is_start, from }) => (
@@ -81,19 +97,29 @@ function EntryList({ entries, places }: { readonly entries: readonly AffectedEnt
 
 function Place({ id, places }: { readonly id: string; readonly places: Places }) {
   const found = places.get(id);
-  return <EntryLink id={id} place={found && { trajectoryId: found.trajectory_id, seq: found.seq }} />;
+  return (
+    <EntryLink id={id} place={found && { trajectoryId: found.trajectory_id, seq: found.seq }} />
+  );
 }
 
 const UNREPORTED = 'let through, and no outcome is reported';
 
 /** Whether a call can be taken back. The engine compensates no call after its transaction. */
-function undoable(reversibility: string | undefined, outcome: string, via: 'effect' | 'gateway'): string {
+function undoable(
+  reversibility: string | undefined,
+  outcome: string,
+  via: 'effect' | 'gateway',
+): string {
   if (outcome === 'undone') return 'undone already';
   if (outcome === 'failed') return 'failed, as its agent reported';
   if (via === 'gateway')
-    return outcome === 'open' ? UNREPORTED : 'made, and only another call of its server takes it back';
+    return outcome === 'open'
+      ? UNREPORTED
+      : 'made, and only another call of its server takes it back';
   if (outcome === 'open') return 'its outcome is not known yet';
-  return reversibility === 'reversible' ? 'made, compensable by a new proposal' : 'made, not compensable';
+  return reversibility === 'reversible'
+    ? 'made, compensable by a new proposal'
+    : 'made, not compensable';
 }
 
 interface FactsProps {

@@ -28,7 +28,11 @@ export default function IncidentsPage() {
       </Text>
       {isAdmin || kinds.includes('auditor') ? (
         <>
-          <StartForm key={search.toString()} start={start} onFind={(next) => navigate(incidentsHref(next))} />
+          <StartForm
+            key={search.toString()}
+            start={start}
+            onFind={(next) => navigate(incidentsHref(next))}
+          />
           {start !== undefined && <Found start={start} mayPropose={isAdmin} />}
         </>
       ) : (
@@ -44,13 +48,21 @@ export default function IncidentsPage() {
 function Found({ start, mayPropose }: { readonly start: Start; readonly mayPropose: boolean }) {
   const found = useBlast(start);
   if (found.isPending) return <Loading what="the entries that derive from it" />;
-  if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  if (found.data === undefined)
+    return <Failed error={found.error} retry={() => void found.refetch()} />;
   return (
     <>
       <BlastResult blast={found.data} />
       {found.data.affected > 0 && (
-        <Section title="Response" about="Revokes, withdraws and halts by one proposal. The rest stays listed.">
-          {mayPropose ? <ProposeResponse start={start} /> : <Text size="sm">Administrators propose responses.</Text>}
+        <Section
+          title="Response"
+          about="Revokes, withdraws and halts by one proposal. The rest stays listed."
+        >
+          {mayPropose ? (
+            <ProposeResponse start={start} />
+          ) : (
+            <Text size="sm">Administrators propose responses.</Text>
+          )}
         </Section>
       )}
     </>

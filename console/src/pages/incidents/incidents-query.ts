@@ -13,7 +13,8 @@ export type Incident = Awaited<ReturnType<typeof incidentsNow>>[number];
 
 /** The steps of a response change what is believed, and the outcome of each is an entry. */
 const responses: { readonly changedBy: ChangedBy } = {
-  changedBy: (event, data) => beginnings.changedBy(event, data) || entriesOf(INCIDENTS).changedBy(event, data),
+  changedBy: (event, data) =>
+    beginnings.changedBy(event, data) || entriesOf(INCIDENTS).changedBy(event, data),
 };
 
 /** All that derives from a start. */
@@ -32,7 +33,12 @@ function blastOf(start: Start) {
 
 /** The response to the start, which nothing proposes yet. */
 export function usePlan(start: Start) {
-  return useQuery({ queryKey: ['incident plan', start], queryFn: () => planned(start), staleTime: 0, gcTime: 0 });
+  return useQuery({
+    queryKey: ['incident plan', start],
+    queryFn: () => planned(start),
+    staleTime: 0,
+    gcTime: 0,
+  });
 }
 
 function planned(start: Start) {
@@ -44,14 +50,21 @@ export function usePropose(start: Start, key: string) {
   return useMutation({ mutationFn: (because: string) => proposed({ ...start, because }, key) });
 }
 
-function proposed(body: Start & { readonly because: string; readonly dry_run?: boolean }, key: string) {
+function proposed(
+  body: Start & { readonly because: string; readonly dry_run?: boolean },
+  key: string,
+) {
   const params = { header: { 'Idempotency-Key': key } };
   return dataOf(api.POST('/v1/incidents', { params, body }));
 }
 
 /** The approved incidents, newest first. */
 export function useIncidents() {
-  return useQuery({ queryKey: ['log', 'incidents'], meta: entriesOf(INCIDENTS), queryFn: incidentsNow });
+  return useQuery({
+    queryKey: ['log', 'incidents'],
+    meta: entriesOf(INCIDENTS),
+    queryFn: incidentsNow,
+  });
 }
 
 async function incidentsNow() {

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { layoutOf } from './layout.ts';
 
-const step = fc.record({ trajectory: fc.constantFrom('t', 'u', 'v'), from: fc.array(fc.nat(), { maxLength: 3 }) });
+const step = fc.record({
+  trajectory: fc.constantFrom('t', 'u', 'v'),
+  from: fc.array(fc.nat(), { maxLength: 3 }),
+});
 
 test('each entry has its own row, and each edge goes down', () => {
   fc.assert(

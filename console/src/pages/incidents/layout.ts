@@ -32,7 +32,11 @@ export interface Layout<Entry> {
  */
 export function layoutOf<Entry extends Affected>(entries: readonly Entry[]): Layout<Entry> {
   const columns = [...new Set(entries.map((entry) => entry.trajectory_id))];
-  const nodes = entries.map((entry, row) => ({ entry, row, column: columns.indexOf(entry.trajectory_id) }));
+  const nodes = entries.map((entry, row) => ({
+    entry,
+    row,
+    column: columns.indexOf(entry.trajectory_id),
+  }));
   const byId = new Map(nodes.map((node) => [node.entry.id, node]));
   const edges = nodes.flatMap((to) =>
     to.entry.from.flatMap(({ entry, how }) => {

@@ -59,7 +59,8 @@ function StepText({ step }: { readonly step: Step }) {
       {outcome !== undefined && <strong>{outcome}: </strong>}
       {kind === 'revoke' && (
         <>
-          Revoke the writ <code title={String(texts['writ'])}>{String(texts['writ']).slice(0, 12)}…</code> in{' '}
+          Revoke the writ{' '}
+          <code title={String(texts['writ'])}>{String(texts['writ']).slice(0, 12)}…</code> in{' '}
         </>
       )}
       {kind === 'halt' && 'Halt '}
@@ -67,8 +68,8 @@ function StepText({ step }: { readonly step: Step }) {
         <>
           {kind === 'withdraw' ? 'Withdraw ' : 'Retract '}
           <Inert>{`${texts['subject']} ${texts['predicate']} ${texts['object']}`}</Inert>
-          {Boolean(texts['displaced']) && <Inert>{`, and give back ${texts['displaced']},`}</Inert>} in{' '}
-          <Inert>{String(texts['space'])}</Inert> of{' '}
+          {Boolean(texts['displaced']) && <Inert>{`, and give back ${texts['displaced']},`}</Inert>}{' '}
+          in <Inert>{String(texts['space'])}</Inert> of{' '}
         </>
       )}
       <Inert>{trajectory}</Inert>

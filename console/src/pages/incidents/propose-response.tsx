@@ -58,7 +58,8 @@ function ProposeDialog({ start, proposalKey, onClose, onProposed }: DialogProps)
       isPending={propose.isPending || plan.isPending}
       error={propose.error}
       onConfirm={(because) => {
-        if (plan.data !== undefined) propose.mutate(because, { onSuccess: ({ approval }) => onProposed(approval) });
+        if (plan.data !== undefined)
+          propose.mutate(because, { onSuccess: ({ approval }) => onProposed(approval) });
       }}
       onClose={onClose}
     >
@@ -67,7 +68,9 @@ function ProposeDialog({ start, proposalKey, onClose, onProposed }: DialogProps)
       {plan.data !== undefined && (
         <>
           <PlanText steps={plan.data.steps} remains={plan.data.remains} />
-          <Text size="sm">A person other than you approves the whole plan. Each step is carried out once.</Text>
+          <Text size="sm">
+            A person other than you approves the whole plan. Each step is carried out once.
+          </Text>
         </>
       )}
     </ConfirmDialog>

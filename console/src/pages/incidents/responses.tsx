@@ -9,7 +9,8 @@ import { PlanText } from './plan-text.tsx';
 export function Responses() {
   const found = useIncidents();
   if (found.isPending) return <Loading what="the responses" />;
-  if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  if (found.data === undefined)
+    return <Failed error={found.error} retry={() => void found.refetch()} />;
   if (found.data.length === 0) return <Text size="sm">No response is approved yet.</Text>;
   return (
     <Stack gap="md">
@@ -21,15 +22,24 @@ export function Responses() {
 }
 
 function Response({ incident }: { readonly incident: Incident }) {
-  const { id, because, opened_by, approved_by = '', opened_at, closed_at, steps, remains } = incident;
+  const {
+    id,
+    because,
+    opened_by,
+    approved_by = '',
+    opened_at,
+    closed_at,
+    steps,
+    remains,
+  } = incident;
   return (
     <article aria-label={`Incident ${id}`}>
       <Text size="sm" fw={600} className="wraps">
         <Inert>{because}</Inert>
       </Text>
       <Text size="sm" c="dimmed">
-        <code>{id}</code>, proposed by <Inert>{opened_by}</Inert> <Ago at={opened_at} />, approved by{' '}
-        <Inert>{approved_by}</Inert>,{' '}
+        <code>{id}</code>, proposed by <Inert>{opened_by}</Inert> <Ago at={opened_at} />, approved
+        by <Inert>{approved_by}</Inert>,{' '}
         {closed_at === undefined ? (
           'in progress'
         ) : (

@@ -30,6 +30,8 @@ export function startOf(search: URLSearchParams): Start | undefined {
 
 /** The address of a search. */
 export function incidentsHref(start: Start): string {
-  const known = Object.entries(start).filter(([, value]) => typeof value === 'string' && value !== '');
+  const known = Object.entries(start).filter(
+    ([, value]) => typeof value === 'string' && value !== '',
+  );
   return `/incidents?${new URLSearchParams(Object.fromEntries(known) as Record<string, string>)}`;
 }

@@ -20,7 +20,11 @@ export function StartForm({ start, onFind }: FormProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (value.trim() === '') return;
-    onFind({ [name]: value.trim(), ...(since !== undefined && { since }), ...(until !== undefined && { until }) });
+    onFind({
+      [name]: value.trim(),
+      ...(since !== undefined && { since }),
+      ...(until !== undefined && { until }),
+    });
   };
   return (
     <form onSubmit={submit} aria-label="Start of the incident" className={classes.form}>

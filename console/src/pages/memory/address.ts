@@ -2,7 +2,18 @@ import { useLocation, useParams, useSearchParams } from 'wouter';
 import { decoded } from '../../parts/addresses.ts';
 
 /** The members of the query. */
-const NAMES = ['view', 'find', 'subject', 'predicate', 'fact', 'since', 'valid', 'system', 'text', 'derived'] as const;
+const NAMES = [
+  'view',
+  'find',
+  'subject',
+  'predicate',
+  'fact',
+  'since',
+  'valid',
+  'system',
+  'text',
+  'derived',
+] as const;
 
 /** Every choice on the page, as the address has it. */
 export interface MemoryAddress extends Partial<Record<(typeof NAMES)[number], string>> {
@@ -23,7 +34,10 @@ export const NO_KEY = {
 export const NO_CHOICE = { ...NO_KEY, find: undefined, text: undefined } satisfies Change;
 
 export function hrefOf({ trajectory, space, ...query }: MemoryAddress | Change): string {
-  const path = ['/memory', ...[trajectory, space].flatMap((part) => (part ? [encodeURIComponent(part)] : []))];
+  const path = [
+    '/memory',
+    ...[trajectory, space].flatMap((part) => (part ? [encodeURIComponent(part)] : [])),
+  ];
   const search = new URLSearchParams();
   for (const name of NAMES) if (query[name]) search.set(name, query[name]);
   return path.join('/') + (search.size === 0 ? '' : `?${search}`);
@@ -37,9 +51,12 @@ export function useAddress() {
   const address: MemoryAddress = {
     ...(params.trajectory && { trajectory: decoded(params.trajectory) }),
     ...(params.space && { space: decoded(params.space) }),
-    ...Object.fromEntries(NAMES.flatMap((name) => (search.get(name) ? [[name, search.get(name)]] : []))),
+    ...Object.fromEntries(
+      NAMES.flatMap((name) => (search.get(name) ? [[name, search.get(name)]] : [])),
+    ),
   };
   const hrefWith = (change: Change) => hrefOf({ ...address, ...change });
-  const go = (change: Change, options?: { readonly replace: boolean }) => navigate(hrefWith(change), options);
+  const go = (change: Change, options?: { readonly replace: boolean }) =>
+    navigate(hrefWith(change), options);
   return { address, go, hrefWith };
 }

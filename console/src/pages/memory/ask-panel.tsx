@@ -33,9 +33,14 @@ export function AskPanel({ place, address, onChange, hrefOf }: AskProps) {
   );
 }
 
-function Answers({ place, asked, hrefOf }: Pick<AskProps, 'place' | 'hrefOf'> & { readonly asked: MemoryAddress }) {
+function Answers({
+  place,
+  asked,
+  hrefOf,
+}: Pick<AskProps, 'place' | 'hrefOf'> & { readonly asked: MemoryAddress }) {
   const answers = useAnswers(place, asked);
-  if (answers.error !== null) return <Failed error={answers.error} retry={() => void answers.refetch()} />;
+  if (answers.error !== null)
+    return <Failed error={answers.error} retry={() => void answers.refetch()} />;
   if (answers.data === undefined) return <Loading what="facts" />;
   const { facts, context, tokens, next } = answers.data;
   if (facts.length === 0) return <NoFacts />;
@@ -88,7 +93,8 @@ function statedKey(fact: Key & { readonly [name: string]: unknown }): Key {
 /** Names that mean one thing. */
 function Names({ place }: Pick<AskProps, 'place'>) {
   const aliases = useAliases(place);
-  if (aliases.error !== null) return <Failed error={aliases.error} retry={() => void aliases.refetch()} />;
+  if (aliases.error !== null)
+    return <Failed error={aliases.error} retry={() => void aliases.refetch()} />;
   const classesOfNames = [...(aliases.data?.names ?? []), ...(aliases.data?.predicates ?? [])];
   if (classesOfNames.length === 0) return null;
   return (

@@ -49,7 +49,9 @@ export function BitemporalPlot({ label, versions, openName, asOf, hrefOf }: Plot
   const hatch = useId();
   const [, navigate] = useLocation();
   const valid = scaleOf(versions.map(({ fact }) => ({ from: fact.valid_from, to: fact.valid_to })));
-  const system = scaleOf(versions.map(({ fact }) => ({ from: fact.system_time_start, to: fact.system_time_end })));
+  const system = scaleOf(
+    versions.map(({ fact }) => ({ from: fact.system_time_start, to: fact.system_time_end })),
+  );
   const step = Math.max(STEP_MIN, (available - LEFT - RIGHT) / valid.steps);
   const width = LEFT + valid.steps * step + RIGHT;
   const height = TOP + system.steps * BAND + BOTTOM;
@@ -66,17 +68,31 @@ export function BitemporalPlot({ label, versions, openName, asOf, hrefOf }: Plot
     };
   };
   // Refused assertions are above the versions that they lost to.
-  const drawn = [...versions].sort((a, b) => Number(a.standing === 'refused') - Number(b.standing === 'refused'));
+  const drawn = [...versions].sort(
+    (a, b) => Number(a.standing === 'refused') - Number(b.standing === 'refused'),
+  );
   return (
     <div ref={ref} className={classes.frame}>
       {/* biome-ignore lint/a11y/useSemanticElements: an SVG has no other element for a group */}
       <svg className={classes.plot} width={width} height={height} role="group" aria-label={label}>
         <defs>
-          <pattern id={hatch} width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <pattern
+            id={hatch}
+            width="7"
+            height="7"
+            patternUnits="userSpaceOnUse"
+            patternTransform="rotate(45)"
+          >
             <line y2="7" strokeWidth="3" className={classes.hatch} />
           </pattern>
         </defs>
-        <Axes valid={valid} system={system} step={step} height={height - BOTTOM} width={width - RIGHT} />
+        <Axes
+          valid={valid}
+          system={system}
+          step={step}
+          height={height - BOTTOM}
+          width={width - RIGHT}
+        />
         {drawn.map((version) => (
           <a
             key={version.name}
@@ -95,10 +111,22 @@ export function BitemporalPlot({ label, versions, openName, asOf, hrefOf }: Plot
           </a>
         ))}
         {asOf.valid !== undefined && (
-          <line className={classes.asof} x1={x(asOf.valid)} x2={x(asOf.valid)} y1={TOP} y2={height - BOTTOM} />
+          <line
+            className={classes.asof}
+            x1={x(asOf.valid)}
+            x2={x(asOf.valid)}
+            y1={TOP}
+            y2={height - BOTTOM}
+          />
         )}
         {asOf.system !== undefined && (
-          <line className={classes.asof} y1={y(asOf.system)} y2={y(asOf.system)} x1={LEFT} x2={width - RIGHT} />
+          <line
+            className={classes.asof}
+            y1={y(asOf.system)}
+            y2={y(asOf.system)}
+            x1={LEFT}
+            x2={width - RIGHT}
+          />
         )}
       </svg>
     </div>
@@ -148,7 +176,15 @@ function Axes({
 }
 
 /** A filled box whose open ends have no border. */
-function Rectangle({ version, box, hatch }: { readonly version: Version; readonly box: Box; readonly hatch: string }) {
+function Rectangle({
+  version,
+  box,
+  hatch,
+}: {
+  readonly version: Version;
+  readonly box: Box;
+  readonly hatch: string;
+}) {
   const { x, y, width, height } = box;
   const { fact, standing } = version;
   const [right, bottom] = [x + width, y + height];
@@ -163,7 +199,9 @@ function Rectangle({ version, box, hatch }: { readonly version: Version; readonl
     <>
       <title>{spoken(version)}</title>
       <rect x={x} y={y} width={width} height={height} className={classes.fill} />
-      {(standing === 'lost' || isRefused) && <rect x={x} y={y} width={width} height={height} fill={`url(#${hatch})`} />}
+      {(standing === 'lost' || isRefused) && (
+        <rect x={x} y={y} width={width} height={height} fill={`url(#${hatch})`} />
+      )}
       <path d={sides} className={classes.sides} />
       {fact.valid_to === OPEN_END && (
         <path d={`M${right - 7} ${y + height / 2 - 4}l5 4l-5 4`} className={classes.arrow} />
@@ -191,7 +229,9 @@ function Rectangle({ version, box, hatch }: { readonly version: Version; readonl
 function spoken(version: Version): string {
   const { valid_from, valid_to, system_time_start, system_time_end } = version.fact;
   const recorded =
-    version.standing === 'refused' ? shortInstant(system_time_start) : periodText(system_time_start, system_time_end);
+    version.standing === 'refused'
+      ? shortInstant(system_time_start)
+      : periodText(system_time_start, system_time_end);
   const held = `True ${periodText(valid_from, valid_to)}. Recorded ${recorded}.`;
   return `${objectText(version)}: ${STANDINGS[version.standing]}. ${held}`;
 }

@@ -24,7 +24,8 @@ export function ContradictionText({ of: { fact, witness, decided }, claim, entri
         <b>Erased</b>, for what is {when}. The candidates are no longer readable.
       </Text>
     );
-  const outcome = witness.winner === claim ? 'Won' : witness.loser === claim ? 'Lost' : 'Decided between others';
+  const outcome =
+    witness.winner === claim ? 'Won' : witness.loser === claim ? 'Lost' : 'Decided between others';
   return (
     <div className={classes.contradiction} data-outcome={outcome}>
       <Text size="sm">

@@ -25,11 +25,18 @@ interface RowProps {
 }
 
 /** A fact as a row that leads to its key. */
-export function FactRow({ fact: { subject, predicate, object, valid_from, valid_to }, ...props }: RowProps) {
+export function FactRow({
+  fact: { subject, predicate, object, valid_from, valid_to },
+  ...props
+}: RowProps) {
   const { href, isCurrent = false, children } = props;
   return (
     <li>
-      <Link href={href} className={classes.row as string} aria-current={isCurrent ? 'true' : undefined}>
+      <Link
+        href={href}
+        className={classes.row as string}
+        aria-current={isCurrent ? 'true' : undefined}
+      >
         <Group justify="space-between" gap="xs" wrap="nowrap">
           <CutText size="sm" fw={600} lines={2}>
             <Inert>{object}</Inert>
@@ -46,5 +53,9 @@ export function FactRow({ fact: { subject, predicate, object, valid_from, valid_
 
 /** The place of a list without facts. */
 export function NoFacts() {
-  return <Empty title="Nothing is recalled">No fact matches as of these times. Try “True at any time”.</Empty>;
+  return (
+    <Empty title="Nothing is recalled">
+      No fact matches as of these times. Try “True at any time”.
+    </Empty>
+  );
 }

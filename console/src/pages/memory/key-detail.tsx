@@ -31,14 +31,25 @@ export function KeyDetail({ place, of, domain, address, hrefOf, derivedHref }: D
     return <Failed error={history.error} retry={() => void history.refetch()} />;
   if (history.isPending) return <Loading what="the versions" />;
   if (versions.length === 0)
-    return <Empty title="There is no such key">The space has no fact about this subject and predicate.</Empty>;
+    return (
+      <Empty title="There is no such key">
+        The space has no fact about this subject and predicate.
+      </Empty>
+    );
   const declared = domain?.memory?.predicates.find(({ name }) => name === of.predicate);
   const isMany = declared?.cardinality === 'multi-valued';
   const open = versions.find(({ fact }) =>
-    address.since === undefined ? fact.fact_id === address.fact : nameOf(fact) === `${address.since} ${address.fact}`,
+    address.since === undefined
+      ? fact.fact_id === address.fact
+      : nameOf(fact) === `${address.since} ${address.fact}`,
   );
-  const asOf = { valid: address.valid === 'any' ? undefined : address.valid, system: address.system };
-  const groups = isMany ? [...Map.groupBy(versions, objectText)].slice(0, PLOTS_MAX) : [['', versions] as const];
+  const asOf = {
+    valid: address.valid === 'any' ? undefined : address.valid,
+    system: address.system,
+  };
+  const groups = isMany
+    ? [...Map.groupBy(versions, objectText)].slice(0, PLOTS_MAX)
+    : [['', versions] as const];
   return (
     <Stack gap="md">
       <header>

@@ -34,14 +34,22 @@ interface RowProps {
 }
 
 /** Only the rows that change are drawn again: a list may have thousands. */
-const KeyRow = memo(function KeyRow({ of: { subject, predicate, versions, lost }, href, isOpen }: RowProps) {
+const KeyRow = memo(function KeyRow({
+  of: { subject, predicate, versions, lost },
+  href,
+  isOpen,
+}: RowProps) {
   const row = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (isOpen) row.current?.scrollIntoView({ block: 'nearest' });
   }, [isOpen]);
   return (
     <li ref={row}>
-      <Link href={href} className={classes.row as string} aria-current={isOpen ? 'true' : undefined}>
+      <Link
+        href={href}
+        className={classes.row as string}
+        aria-current={isOpen ? 'true' : undefined}
+      >
         <Group justify="space-between" gap="xs" wrap="nowrap">
           <Text size="sm" fw={600} component="span">
             <Inert>{subject}</Inert>

@@ -21,7 +21,8 @@ export function KeysPanel({ place }: { readonly place: Place }) {
   const open = (key: Key | undefined) => key !== undefined && go(change(key));
   const move = async (by: number) => {
     const at = keys.findIndex((key) => key.subject === subject && key.predicate === predicate);
-    if (at + by < keys.length || !found.hasNextPage) return open(keys[Math.min(Math.max(at + by, 0), keys.length - 1)]);
+    if (at + by < keys.length || !found.hasNextPage)
+      return open(keys[Math.min(Math.max(at + by, 0), keys.length - 1)]);
     const { data } = await found.fetchNextPage();
     open(data?.pages.flatMap((page) => page.keys)[at + by]);
   };
@@ -52,7 +53,10 @@ export function KeysPanel({ place }: { readonly place: Place }) {
       {keys.length > 0 && (
         <KeyList
           keys={keys}
-          open={{ ...(subject !== undefined && { subject }), ...(predicate !== undefined && { predicate }) }}
+          open={{
+            ...(subject !== undefined && { subject }),
+            ...(predicate !== undefined && { predicate }),
+          }}
           hrefOf={(key) => hrefWith(change(key))}
         />
       )}

@@ -21,7 +21,8 @@ export default function MemoryPage() {
   const first = trajectories.data?.[0]?.id;
   const firstSpace = spaces.data?.[0];
   useEffect(() => {
-    if (trajectory === undefined && first !== undefined) go({ trajectory: first }, { replace: true });
+    if (trajectory === undefined && first !== undefined)
+      go({ trajectory: first }, { replace: true });
     else if (trajectory !== undefined && space === undefined && firstSpace !== undefined)
       go({ space: firstSpace }, { replace: true });
   });
@@ -60,10 +61,14 @@ export default function MemoryPage() {
         )}
         {trajectories.isPending && <Loading what="trajectories" />}
         {trajectories.data?.length === 0 && trajectory === undefined && (
-          <Empty title="No trajectory has a memory">A domain declares a memory by its predicates.</Empty>
+          <Empty title="No trajectory has a memory">
+            A domain declares a memory by its predicates.
+          </Empty>
         )}
         {spaces.data?.length === 0 && space === undefined && (
-          <Empty title="No fact is recorded yet">A statement of an agent appears here at once.</Empty>
+          <Empty title="No fact is recorded yet">
+            A statement of an agent appears here at once.
+          </Empty>
         )}
         {trajectory !== undefined && space !== undefined && <Lists place={{ trajectory, space }} />}
       </section>
@@ -120,7 +125,12 @@ function Detail({ domain }: { readonly domain: Parameters<typeof KeyDetail>[0]['
   const { trajectory, space, subject, predicate, fact } = address;
   const noFact = { fact: undefined, since: undefined, derived: undefined };
   useHotkeys([['Escape', () => go(fact === undefined ? NO_KEY : noFact)]]);
-  if (trajectory === undefined || space === undefined || subject === undefined || predicate === undefined)
+  if (
+    trajectory === undefined ||
+    space === undefined ||
+    subject === undefined ||
+    predicate === undefined
+  )
     return (
       <section className={classes.detail} aria-label="Key">
         <Empty title="Choose a key">
@@ -131,7 +141,13 @@ function Detail({ domain }: { readonly domain: Parameters<typeof KeyDetail>[0]['
     );
   return (
     <section className={classes.detail} aria-label="Key">
-      <Button size="compact-sm" variant="subtle" className={classes.back} onClick={() => go(NO_KEY)} mb="xs">
+      <Button
+        size="compact-sm"
+        variant="subtle"
+        className={classes.back}
+        onClick={() => go(NO_KEY)}
+        mb="xs"
+      >
         ← Memory
       </Button>
       <KeyDetail

@@ -34,9 +34,13 @@ export function useTrajectories() {
     queryKey: ['log', 'memory', 'trajectories'],
     meta: beginnings,
     queryFn: async () => {
-      const [{ domains }, trajectories] = await Promise.all([dataOf(api.GET('/v1/domains')), allTrajectories()]);
+      const [{ domains }, trajectories] = await Promise.all([
+        dataOf(api.GET('/v1/domains')),
+        allTrajectories(),
+      ]);
       return trajectories.flatMap(({ trajectory_id, domain: { hash, name } }) => {
-        const domain = domains.find((one) => one.hash === hash) ?? domains.find((one) => one.name === name);
+        const domain =
+          domains.find((one) => one.hash === hash) ?? domains.find((one) => one.name === name);
         return domain?.memory === undefined ? [] : [{ id: trajectory_id, domain }];
       });
     },
@@ -50,7 +54,9 @@ export function useSpaces(trajectory: string) {
     meta: statements,
     enabled: trajectory !== '',
     queryFn: async () => {
-      const found = await dataOf(api.GET('/v1/trajectories/{trajectory}', { params: { path: { trajectory } } }));
+      const found = await dataOf(
+        api.GET('/v1/trajectories/{trajectory}', { params: { path: { trajectory } } }),
+      );
       return found.memory_spaces ?? [];
     },
   });
@@ -63,9 +69,15 @@ export function useKeys(place: Place, text: string) {
     meta: statements,
     placeholderData: keepPreviousData,
     queryFn: ({ pageParam: cursor, signal }) => {
-      const query = { limit: KEYS_PAGE, ...(text !== '' && { text }), ...(cursor !== undefined && { cursor }) };
+      const query = {
+        limit: KEYS_PAGE,
+        ...(text !== '' && { text }),
+        ...(cursor !== undefined && { cursor }),
+      };
       const params = { path: { ...place }, query };
-      return dataOf(api.GET('/v1/trajectories/{trajectory}/memory/{space}/keys', { params, signal }));
+      return dataOf(
+        api.GET('/v1/trajectories/{trajectory}/memory/{space}/keys', { params, signal }),
+      );
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next,
@@ -79,20 +91,27 @@ export function useHistory(place: Place, { subject, predicate }: Key) {
     meta: statements,
     queryFn: async () => {
       const params = { path: { ...place }, query: { subject, predicate } };
-      return (await dataOf(api.GET('/v1/trajectories/{trajectory}/memory/{space}/history', { params }))).facts;
+      return (
+        await dataOf(api.GET('/v1/trajectories/{trajectory}/memory/{space}/history', { params }))
+      ).facts;
     },
   });
 }
 
 /** A version with its contradictions, and the entries that it rests on. */
-export function useExplained(place: Place, { fact_id, subject, predicate, system_time_start }: Fact) {
+export function useExplained(
+  place: Place,
+  { fact_id, subject, predicate, system_time_start }: Fact,
+) {
   return useQuery({
     queryKey: ['log', 'memory', 'explained', place, fact_id, system_time_start],
     meta: statements,
     queryFn: () => {
       const path = { ...place, fact: fact_id };
       const params = { path, query: { subject, predicate, since: system_time_start } };
-      return dataOf(api.GET('/v1/trajectories/{trajectory}/memory/{space}/facts/{fact}', { params }));
+      return dataOf(
+        api.GET('/v1/trajectories/{trajectory}/memory/{space}/facts/{fact}', { params }),
+      );
     },
   });
 }
@@ -100,7 +119,11 @@ export function useExplained(place: Place, { fact_id, subject, predicate, system
 /** The facts as of both times, ranked if there is a text. */
 export function useRecall(place: Place, { valid, system, text = '' }: MemoryAddress) {
   const asked = text.trim();
-  const query = { ...(valid && { valid }), ...(system && { system }), ...(asked !== '' && { text: asked }) };
+  const query = {
+    ...(valid && { valid }),
+    ...(system && { system }),
+    ...(asked !== '' && { text: asked }),
+  };
   return useQuery({
     queryKey: ['log', 'memory', 'recall', place, query],
     meta: statements,
@@ -108,13 +131,18 @@ export function useRecall(place: Place, { valid, system, text = '' }: MemoryAddr
     queryFn: () => {
       const body = { ...query, limit: RECALL_LIMIT };
       const params = { path: { ...place } };
-      return dataOf(api.POST('/v1/trajectories/{trajectory}/memory/{space}/recall', { params, body }));
+      return dataOf(
+        api.POST('/v1/trajectories/{trajectory}/memory/{space}/recall', { params, body }),
+      );
     },
   });
 }
 
 /** The facts for a question as a chat agent gets them, with the text for its prompt. */
-export function useAnswers({ trajectory, space }: Place, { text = '', system, valid }: MemoryAddress) {
+export function useAnswers(
+  { trajectory, space }: Place,
+  { text = '', system, valid }: MemoryAddress,
+) {
   const question = text.trim();
   const body = {
     ...(question !== '' && { question }),
@@ -127,7 +155,12 @@ export function useAnswers({ trajectory, space }: Place, { text = '', system, va
     meta: statements,
     placeholderData: (before) => before,
     queryFn: () =>
-      dataOf(api.POST('/v1/trajectories/{trajectory}/chat/recall', { params: { path: { trajectory } }, body })),
+      dataOf(
+        api.POST('/v1/trajectories/{trajectory}/chat/recall', {
+          params: { path: { trajectory } },
+          body,
+        }),
+      ),
   });
 }
 

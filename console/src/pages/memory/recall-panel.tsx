@@ -21,7 +21,13 @@ export function RecallPanel({ place, address, onChange, hrefOf }: RecallProps) {
   const asked = useQuestion(address);
   return (
     <>
-      <QuestionForm name="Recall" label="Text" placeholder="Words to rank by" address={address} onChange={onChange} />
+      <QuestionForm
+        name="Recall"
+        label="Text"
+        placeholder="Words to rank by"
+        address={address}
+        onChange={onChange}
+      />
       <Results place={place} asked={asked} open={address} hrefOf={hrefOf} />
     </>
   );
@@ -32,7 +38,10 @@ function Results({
   asked,
   open,
   hrefOf,
-}: Omit<RecallProps, 'onChange' | 'address'> & { readonly asked: MemoryAddress; readonly open: MemoryAddress }) {
+}: Omit<RecallProps, 'onChange' | 'address'> & {
+  readonly asked: MemoryAddress;
+  readonly open: MemoryAddress;
+}) {
   const recalled = useRecall(place, asked);
   const [, navigate] = useLocation();
   const move = (by: number) => {
@@ -45,7 +54,8 @@ function Results({
     ['j', () => move(1)],
     ['k', () => move(-1)],
   ]);
-  if (recalled.error !== null) return <Failed error={recalled.error} retry={() => void recalled.refetch()} />;
+  if (recalled.error !== null)
+    return <Failed error={recalled.error} retry={() => void recalled.refetch()} />;
   if (recalled.data === undefined) return <Loading what="facts" />;
   const { facts, scores, is_truncated } = recalled.data;
   if (facts.length === 0) return <NoFacts />;
@@ -58,7 +68,12 @@ function Results({
       </Text>
       <ol className={classes.rows}>
         {facts.map((fact, n) => (
-          <FactRow key={nameOf(fact)} fact={fact} href={hrefOf(fact)} isCurrent={fact.fact_id === open.fact}>
+          <FactRow
+            key={nameOf(fact)}
+            fact={fact}
+            href={hrefOf(fact)}
+            isCurrent={fact.fact_id === open.fact}
+          >
             {scores?.[n] !== undefined && (
               <Text size="xs" c="dimmed" component="span" className={classes.count}>
                 score {scores[n].score.toFixed(2)}

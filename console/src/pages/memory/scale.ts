@@ -19,7 +19,9 @@ export interface Scale {
 /** The axis of periods. It begins or ends with a free step if one of them has no such end. */
 export function scaleOf(periods: readonly { readonly from: string; readonly to: string }[]): Scale {
   const all = periods.flatMap(({ from, to }) => [from, to]);
-  const borders = [...new Set(all)].filter((instant) => instant !== OPEN_START && instant !== OPEN_END).sort();
+  const borders = [...new Set(all)]
+    .filter((instant) => instant !== OPEN_START && instant !== OPEN_END)
+    .sort();
   const first = all.includes(OPEN_START) ? 1 : 0;
   const steps = Math.max(1, first + borders.length - 1 + (all.includes(OPEN_END) ? 1 : 0));
   const at = (instant: string): number => {
@@ -29,12 +31,18 @@ export function scaleOf(periods: readonly { readonly from: string; readonly to: 
     if (borders[next] === instant) return first + next;
     if (next === -1) return Math.min(steps, first + borders.length - 0.5);
     if (next === 0) return Math.max(0, first - 0.5);
-    const [low = 0, high = 0] = [borders[next - 1], borders[next]].map((border) => Date.parse(border as string));
+    const [low = 0, high = 0] = [borders[next - 1], borders[next]].map((border) =>
+      Date.parse(border as string),
+    );
     const part = high === low ? 0.5 : (Date.parse(instant) - low) / (high - low);
     return first + next - 1 + part;
   };
   const times = timesOf(borders);
-  const ticks = borders.map((border, n) => ({ at: first + n, date: border.slice(0, 10), time: times[n] as string }));
+  const ticks = borders.map((border, n) => ({
+    at: first + n,
+    date: border.slice(0, 10),
+    time: times[n] as string,
+  }));
   return { steps, ticks, at };
 }
 

@@ -27,7 +27,13 @@ interface DetailProps {
 const BEGINNING = 160;
 
 /** A version: what it says, why it won or lost, what it rests on and what rests on it. */
-export function VersionDetail({ place, version, isDerivedShown, derivedHref, closeHref }: DetailProps) {
+export function VersionDetail({
+  place,
+  version,
+  isDerivedShown,
+  derivedHref,
+  closeHref,
+}: DetailProps) {
   const explained = useExplained(place, version.fact);
   const { fact, standing } = version;
   const section = useRef<HTMLElement>(null);
@@ -70,7 +76,13 @@ export function VersionDetail({ place, version, isDerivedShown, derivedHref, clo
         {isDerivedShown ? (
           <Dependents entry={fact.entry_id} />
         ) : (
-          <Button component={Link} href={derivedHref(true)} size="compact-sm" variant="default" w="max-content">
+          <Button
+            component={Link}
+            href={derivedHref(true)}
+            size="compact-sm"
+            variant="default"
+            w="max-content"
+          >
             Find what derives from this
           </Button>
         )}
@@ -88,7 +100,11 @@ function Origin({
 }) {
   return (
     <>
-      <Part title={contradictions.length === 0 ? 'It met no contradiction' : 'Contradictions of its claim'}>
+      <Part
+        title={
+          contradictions.length === 0 ? 'It met no contradiction' : 'Contradictions of its claim'
+        }
+      >
         {contradictions.map((each) => (
           <ContradictionText key={each.fact.fact_id} of={each} claim={claim} entries={entries} />
         ))}
@@ -97,11 +113,17 @@ function Origin({
         <List size="sm" spacing={2}>
           {sources.map(({ entry, n, source, metadata = {} }) => (
             <List.Item key={`${entry} ${n}`}>
-              Statement {n + 1} of <EntryLink id={entry} place={entries.find(({ id }) => id === entry)} />
+              Statement {n + 1} of{' '}
+              <EntryLink id={entry} place={entries.find(({ id }) => id === entry)} />
               {source !== undefined && (
                 <>
                   , from the source{' '}
-                  <Anchor component={Link} href={incidentsHref({ source })} size="sm" underline="always">
+                  <Anchor
+                    component={Link}
+                    href={incidentsHref({ source })}
+                    size="sm"
+                    underline="always"
+                  >
                     <Inert>{source}</Inert>
                   </Anchor>
                 </>
@@ -124,7 +146,8 @@ function Origin({
         <List size="sm" spacing={2}>
           {entries.map((entry) => (
             <List.Item key={entry.id}>
-              <EntryLink id={entry.id} place={entry} />: <Inert>{entry.action}</Inert>, {shortInstant(entry.at)}
+              <EntryLink id={entry.id} place={entry} />: <Inert>{entry.action}</Inert>,{' '}
+              {shortInstant(entry.at)}
             </List.Item>
           ))}
         </List>

@@ -30,19 +30,24 @@ export function versionsOf(facts: readonly Fact[]): Version[] {
     .filter((fact) => !joined.has(fact))
     .map((fact): Version => {
       const name = nameOf(fact);
-      if (fact.row_kind === 'audit') return { name, fact, object: lostObject(fact), standing: 'refused' };
+      if (fact.row_kind === 'audit')
+        return { name, fact, object: lostObject(fact), standing: 'refused' };
       const isNow = fact.system_time_end === OPEN_END;
       const standing = isNow ? 'believed' : endedBy(fact).length > 0 ? 'lost' : 'replaced';
       return { name, fact, object: fact.object, standing };
     })
     .sort(
       (a, b) =>
-        order(a.fact.system_time_start, b.fact.system_time_start) || order(a.fact.valid_from, b.fact.valid_from),
+        order(a.fact.system_time_start, b.fact.system_time_start) ||
+        order(a.fact.valid_from, b.fact.valid_from),
     );
 }
 
 /** Two versions of one fact start at different times. */
-export function nameOf({ fact_id, system_time_start }: Pick<Fact, 'fact_id' | 'system_time_start'>): string {
+export function nameOf({
+  fact_id,
+  system_time_start,
+}: Pick<Fact, 'fact_id' | 'system_time_start'>): string {
   return `${system_time_start} ${fact_id}`;
 }
 

@@ -1,4 +1,14 @@
-import { Alert, Button, Group, NumberInput, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
+import {
+  Alert,
+  Button,
+  Group,
+  NumberInput,
+  Radio,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { type FormEvent, useState } from 'react';
 import type { Approval } from '../../api/queries.ts';
@@ -8,7 +18,13 @@ import { JudgementLine } from '../../parts/judgement.tsx';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { WideDialog } from '../../parts/wide-dialog.tsx';
 import { AskedStanding } from './asked-standing.tsx';
-import { endOfToday, type LikeCalls, likeCallsOf, suggestedAmounts, wholeServers } from './like-calls.ts';
+import {
+  endOfToday,
+  type LikeCalls,
+  likeCallsOf,
+  suggestedAmounts,
+  wholeServers,
+} from './like-calls.ts';
 import { Meaning } from './meaning.tsx';
 import {
   type StandingTerms,
@@ -103,10 +119,14 @@ function Form({
   const expires = until === 'other' ? other : ends[until];
   const covered = isWhole ? wholeServers(tools) : tools;
   const terms: StandingTerms | undefined =
-    expires === undefined ? undefined : { agent, tools: [...covered], uses, amounts: { ...amounts }, expires, because };
+    expires === undefined
+      ? undefined
+      : { agent, tools: [...covered], uses, amounts: { ...amounts }, expires, because };
   const ask = useAskStanding(trajectory);
   if (ask.data?.waits !== undefined)
-    return <AskedStanding asked={ask.data.waits} reason={because} calls={approvals} onClose={onClose} />;
+    return (
+      <AskedStanding asked={ask.data.waits} reason={because} calls={approvals} onClose={onClose} />
+    );
   const isReady = terms !== undefined && because.trim() !== '';
   const send = (event: FormEvent) => {
     event.preventDefault();
@@ -126,14 +146,21 @@ function Form({
           ]}
         />
         <Bounds most={most} uses={uses} onUses={setUses} amounts={amounts} onAmounts={setAmounts} />
-        <Radio.Group size="xs" label="Until" value={until} onChange={(value) => setUntil(value as typeof until)}>
+        <Radio.Group
+          size="xs"
+          label="Until"
+          value={until}
+          onChange={(value) => setUntil(value as typeof until)}
+        >
           <Group gap="sm" mt={4}>
             <Radio size="xs" value="today" label="the end of today" />
             <Radio size="xs" value="hour" label="in one hour" />
             <Radio size="xs" value="other" label="another time" />
           </Group>
         </Radio.Group>
-        {until === 'other' && <InstantInput label="Until (UTC)" instant={other} onChange={setOther} />}
+        {until === 'other' && (
+          <InstantInput label="Until (UTC)" instant={other} onChange={setOther} />
+        )}
         <TextInput
           size="xs"
           label="Why"
@@ -213,7 +240,13 @@ function withAmount(
   return value === '' ? others : { ...others, [unit]: Math.max(0, Number(value)) };
 }
 
-function Judged({ trajectory, terms }: { readonly trajectory: string; readonly terms: StandingTerms }) {
+function Judged({
+  trajectory,
+  terms,
+}: {
+  readonly trajectory: string;
+  readonly terms: StandingTerms;
+}) {
   // The reason changes no judgement.
   const { because: _, ...rest } = terms;
   const [asked] = useDebouncedValue(JSON.stringify({ ...rest, because: 'a reason' }), QUIET_MS);

@@ -26,7 +26,9 @@ export function AskedStanding({ asked, reason, calls, onClose }: AskedProps) {
   const approveCalls = async () => {
     const note = `${reason} (with the standing approval ${id})`;
     const { results } = await many.mutateAsync({ decision: 'approve', reason: note, items: mine });
-    tell(`${results.filter(({ ruling }) => ruling?.ruling === 'committed').length} of ${results.length} approved`);
+    tell(
+      `${results.filter(({ ruling }) => ruling?.ruling === 'committed').length} of ${results.length} approved`,
+    );
   };
   const failed = many.data?.results.filter(({ ruling }) => ruling?.ruling !== 'committed') ?? [];
   return (
@@ -53,7 +55,10 @@ export function AskedStanding({ asked, reason, calls, onClose }: AskedProps) {
           {failed.map(({ id, problem, ruling }) => (
             <Text key={id} size="sm">
               <Inert>
-                {String(problem?.['detail'] ?? (ruling !== undefined && 'detail' in ruling ? ruling.detail : id))}
+                {String(
+                  problem?.['detail'] ??
+                    (ruling !== undefined && 'detail' in ruling ? ruling.detail : id),
+                )}
               </Inert>
             </Text>
           ))}
@@ -68,7 +73,8 @@ export function AskedStanding({ asked, reason, calls, onClose }: AskedProps) {
             // A refusal is shown from the state of the request.
             onClick={() => void approveCalls().catch(() => undefined)}
           >
-            Approve {mine.length === 1 ? 'the call that waits' : `the ${mine.length} calls that wait`}
+            Approve{' '}
+            {mine.length === 1 ? 'the call that waits' : `the ${mine.length} calls that wait`}
           </Button>
         )}
         <Button size="xs" variant="subtle" onClick={onClose}>

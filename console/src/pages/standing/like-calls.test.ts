@@ -1,11 +1,21 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Approval } from '../../api/queries.ts';
-import { amountsText, endOfToday, likeCallsOf, suggestedAmounts, termsOf, wholeServers } from './like-calls.ts';
+import {
+  amountsText,
+  endOfToday,
+  likeCallsOf,
+  suggestedAmounts,
+  termsOf,
+  wholeServers,
+} from './like-calls.ts';
 
 const call = (tool: string, agent = 'ada', trajectory_id = 't'): Approval => {
   const args = { server: 'bank', tool, args: {} };
-  return { trajectory_id, action: { name: 'call', role: { name: 'agent', params: { agent } }, args } } as never;
+  return {
+    trajectory_id,
+    action: { name: 'call', role: { name: 'agent', params: { agent } }, args },
+  } as never;
 };
 
 test('calls of one agent in one trajectory are alike, and no others', () => {
@@ -14,7 +24,10 @@ test('calls of one agent in one trajectory are alike, and no others', () => {
   expect(likeCallsOf([])).toBeUndefined();
   expect(likeCallsOf([call('pay'), call('pay', 'ben')])).toBeUndefined();
   expect(likeCallsOf([call('pay'), call('pay', 'ada', 'other')])).toBeUndefined();
-  const pin = { ...call('pay'), action: { name: 'pin', role: { name: 'gate', params: {} }, args: {} } } as never;
+  const pin = {
+    ...call('pay'),
+    action: { name: 'pin', role: { name: 'gate', params: {} }, args: {} },
+  } as never;
   expect(likeCallsOf([pin])).toBeUndefined();
   expect(wholeServers(['bank/pay', 'bank/get', 'mail/send'])).toEqual(['bank/*', 'mail/*']);
 });
@@ -38,12 +51,15 @@ test('the suggestion is the sum of each unit of the rules, and never more', () =
 
 test('today ends at the next midnight of the reader', () => {
   fc.assert(
-    fc.property(fc.date({ min: new Date('2020-01-01'), max: new Date('2040-01-01'), noInvalidDate: true }), (now) => {
-      const end = new Date(endOfToday(now));
-      expect([end.getHours(), end.getMinutes(), end.getSeconds()]).toEqual([0, 0, 0]);
-      const hours = (end.getTime() - now.getTime()) / 3_600_000;
-      expect(hours > 0 && hours <= 25).toBe(true);
-    }),
+    fc.property(
+      fc.date({ min: new Date('2020-01-01'), max: new Date('2040-01-01'), noInvalidDate: true }),
+      (now) => {
+        const end = new Date(endOfToday(now));
+        expect([end.getHours(), end.getMinutes(), end.getSeconds()]).toEqual([0, 0, 0]);
+        const hours = (end.getTime() - now.getTime()) / 3_600_000;
+        expect(hours > 0 && hours <= 25).toBe(true);
+      },
+    ),
   );
 });
 
@@ -60,6 +76,7 @@ test('only a proposal of a standing approval has terms', () => {
   expect(of('stand', { id: 'a', ...terms })).toEqual(terms);
   for (const member of Object.keys(terms))
     expect(of('stand', { ...terms, [member]: undefined }), member).toBeUndefined();
-  for (const args of [undefined, null, 'x', { ...terms, amounts: null }]) expect(of('stand', args)).toBeUndefined();
+  for (const args of [undefined, null, 'x', { ...terms, amounts: null }])
+    expect(of('stand', args)).toBeUndefined();
   expect(of('call', terms)).toBeUndefined();
 });

@@ -38,10 +38,14 @@ export function endOfToday(now: Date): string {
 type Amounts = Readonly<Record<string, number>>;
 
 /** The sums of the amounts of calls, at most those of the rules. Other units are left out. */
-export function suggestedAmounts(calls: readonly { readonly amounts: Amounts }[], most: Amounts): Amounts {
+export function suggestedAmounts(
+  calls: readonly { readonly amounts: Amounts }[],
+  most: Amounts,
+): Amounts {
   const sums = new Map<string, number>();
   for (const { amounts } of calls)
-    for (const [unit, amount] of Object.entries(amounts)) sums.set(unit, (sums.get(unit) ?? 0) + amount);
+    for (const [unit, amount] of Object.entries(amounts))
+      sums.set(unit, (sums.get(unit) ?? 0) + amount);
   return Object.fromEntries(
     [...sums].flatMap(([unit, sum]) =>
       Object.hasOwn(most, unit) ? [[unit, Math.min(sum, most[unit] as number)] as const] : [],
@@ -60,7 +64,8 @@ export function amountsText(amounts: Amounts): string {
 export function termsOf({ name, args }: Approval['action']): StandingTerms | undefined {
   if (name !== 'stand' || typeof args !== 'object' || args === null) return undefined;
   const { agent, tools, uses, amounts, expires, because } = args as Partial<StandingTerms>;
-  const hasTexts = typeof agent === 'string' && typeof expires === 'string' && typeof because === 'string';
+  const hasTexts =
+    typeof agent === 'string' && typeof expires === 'string' && typeof because === 'string';
   if (!hasTexts || !Array.isArray(tools) || typeof uses !== 'number') return undefined;
   if (typeof amounts !== 'object' || amounts === null) return undefined;
   return { agent, tools, uses, amounts, expires, because };

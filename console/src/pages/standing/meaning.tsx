@@ -30,7 +30,9 @@ export function Meaning({ terms }: { readonly terms: StandingTerms }) {
       <List size="sm">
         <List.Item>rules that need two people, or that say so (standing: false)</List.Item>
         <List.Item>unknown tools, and tools whose definition has changed</List.Item>
-        <List.Item>calls that wait already: they are decided one by one, and use nothing up</List.Item>
+        <List.Item>
+          calls that wait already: they are decided one by one, and use nothing up
+        </List.Item>
       </List>
     </section>
   );

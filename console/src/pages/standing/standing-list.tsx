@@ -37,25 +37,49 @@ export function StandingPart({ trajectory }: { readonly trajectory: string }) {
 function StandingList({ trajectory }: { readonly trajectory: string }) {
   const found = useStanding(trajectory);
   if (found.isPending) return <Loading what="standing approvals" />;
-  if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  if (found.data === undefined)
+    return <Failed error={found.error} retry={() => void found.refetch()} />;
   const { standing, next } = found.data;
   if (standing.length === 0)
-    return <Text size="sm">There is none. Ask for one at a call that waits: Allow more like this.</Text>;
+    return (
+      <Text size="sm">There is none. Ask for one at a call that waits: Allow more like this.</Text>
+    );
   return (
     <Stack gap="md">
       {standing.map((one) => (
         <One key={`${one.id} ${one.approved_at}`} trajectory={trajectory} standing={one} />
       ))}
-      {next !== undefined && <Text size="sm">Older ones are left out. assize standing lists all.</Text>}
+      {next !== undefined && (
+        <Text size="sm">Older ones are left out. assize standing lists all.</Text>
+      )}
     </Stack>
   );
 }
 
-function One({ trajectory, standing }: { readonly trajectory: string; readonly standing: StandingApproval }) {
-  const { id, status, terms, used, spent, approved_by, approved_at, approval_reason, asked_by, ended, entry_id } =
-    standing;
+function One({
+  trajectory,
+  standing,
+}: {
+  readonly trajectory: string;
+  readonly standing: StandingApproval;
+}) {
+  const {
+    id,
+    status,
+    terms,
+    used,
+    spent,
+    approved_by,
+    approved_at,
+    approval_reason,
+    asked_by,
+    ended,
+    entry_id,
+  } = standing;
   const mayEnd = useMayChangeStanding();
-  const amounts = Object.entries(terms?.amounts ?? {}).map(([unit, most]) => `${spent[unit] ?? 0} of ${most} ${unit}`);
+  const amounts = Object.entries(terms?.amounts ?? {}).map(
+    ([unit, most]) => `${spent[unit] ?? 0} of ${most} ${unit}`,
+  );
   return (
     <section aria-label={`Standing approval ${id}`}>
       <Group justify="space-between" wrap="nowrap" align="flex-start">
@@ -98,13 +122,16 @@ function One({ trajectory, standing }: { readonly trajectory: string; readonly s
             )}
             {ended !== undefined && (
               <>
-                , ended by <Inert>{ended.by ?? 'an unknown principal'}</Inert> <Ago at={ended.at} /> (
+                , ended by <Inert>{ended.by ?? 'an unknown principal'}</Inert> <Ago at={ended.at} />{' '}
+                (
                 <EntryLink id={ended.entry_id} />)
               </>
             )}
           </Text>
         </div>
-        {mayEnd && (status === 'active' || status === 'used_up') && <EndButton trajectory={trajectory} id={id} />}
+        {mayEnd && (status === 'active' || status === 'used_up') && (
+          <EndButton trajectory={trajectory} id={id} />
+        )}
       </Group>
       {standing.calls.length > 0 && <Uses id={id} calls={standing.calls} used={used} />}
     </section>
@@ -131,25 +158,28 @@ function Uses({ id, calls, used }: UsesProps) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {calls.map(({ call, at, tool = 'erased', args, amounts, outcome, entry_id, closed_by }) => (
-            <Table.Tr key={call}>
-              <Table.Td>
-                <Inert>{tool}</Inert> {entry_id !== undefined && <EntryLink id={entry_id} />}
-              </Table.Td>
-              <Table.Td>
-                <Ago at={at} />
-              </Table.Td>
-              <Table.Td className="wraps">
-                <Inert>{args === undefined ? 'erased' : JSON.stringify(args)}</Inert>
-              </Table.Td>
-              <Table.Td>
-                <Inert>{amountsText(amounts)}</Inert>
-              </Table.Td>
-              <Table.Td>
-                {outcome ?? 'not reported'} {closed_by !== undefined && <EntryLink id={closed_by} />}
-              </Table.Td>
-            </Table.Tr>
-          ))}
+          {calls.map(
+            ({ call, at, tool = 'erased', args, amounts, outcome, entry_id, closed_by }) => (
+              <Table.Tr key={call}>
+                <Table.Td>
+                  <Inert>{tool}</Inert> {entry_id !== undefined && <EntryLink id={entry_id} />}
+                </Table.Td>
+                <Table.Td>
+                  <Ago at={at} />
+                </Table.Td>
+                <Table.Td className="wraps">
+                  <Inert>{args === undefined ? 'erased' : JSON.stringify(args)}</Inert>
+                </Table.Td>
+                <Table.Td>
+                  <Inert>{amountsText(amounts)}</Inert>
+                </Table.Td>
+                <Table.Td>
+                  {outcome ?? 'not reported'}{' '}
+                  {closed_by !== undefined && <EntryLink id={closed_by} />}
+                </Table.Td>
+              </Table.Tr>
+            ),
+          )}
         </Table.Tbody>
       </Table>
       {calls.length < used && (
@@ -166,7 +196,11 @@ function EndButton({ trajectory, id }: { readonly trajectory: string; readonly i
   const end = useEndStanding(trajectory, id);
   const send = async () => {
     const ruling = await end.mutateAsync();
-    tell(ruling.ruling === 'committed' ? `Ended: ${id}` : `Not ended: ${'detail' in ruling ? ruling.detail : id}`);
+    tell(
+      ruling.ruling === 'committed'
+        ? `Ended: ${id}`
+        : `Not ended: ${'detail' in ruling ? ruling.detail : id}`,
+    );
     setAsking(false);
   };
   return (
@@ -184,7 +218,9 @@ function EndButton({ trajectory, id }: { readonly trajectory: string; readonly i
           onConfirm={() => void send().catch(() => undefined)}
           onClose={() => setAsking(false)}
         >
-          <Text size="sm">From now on its calls wait for a person again. Calls that it let through stay.</Text>
+          <Text size="sm">
+            From now on its calls wait for a person again. Calls that it let through stay.
+          </Text>
         </ConfirmDialog>
       )}
     </>

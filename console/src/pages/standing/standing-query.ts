@@ -38,7 +38,9 @@ export function useTermsJudgement(trajectory: string, terms: StandingTerms | und
     queryFn: ({ signal }) => {
       const params = { path: { trajectory } };
       const body = terms as StandingTerms;
-      return dataOf(api.POST('/v1/trajectories/{trajectory}/standing/judge', { params, body, signal }));
+      return dataOf(
+        api.POST('/v1/trajectories/{trajectory}/standing/judge', { params, body, signal }),
+      );
     },
   });
 }
@@ -54,10 +56,19 @@ export interface Asked {
 export function useAskStanding(trajectory: string) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: async ({ key, terms }: { readonly key: string; readonly terms: StandingTerms }): Promise<Asked> => {
+    mutationFn: async ({
+      key,
+      terms,
+    }: {
+      readonly key: string;
+      readonly terms: StandingTerms;
+    }): Promise<Asked> => {
       const params = { path: { trajectory }, header: { 'Idempotency-Key': key } };
-      const ruling = await dataOf(api.POST('/v1/trajectories/{trajectory}/standing', { params, body: terms }));
-      if (ruling.ruling !== 'escalated') return { ruling: ruling.ruling, ...('detail' in ruling && ruling) };
+      const ruling = await dataOf(
+        api.POST('/v1/trajectories/{trajectory}/standing', { params, body: terms }),
+      );
+      if (ruling.ruling !== 'escalated')
+        return { ruling: ruling.ruling, ...('detail' in ruling && ruling) };
       const at = { params: { path: { approval: ruling.approval_id } } };
       const { approval } = await dataOf(api.GET('/v1/approvals/{approval}', at));
       return { ruling: ruling.ruling, waits: approval };

@@ -16,7 +16,12 @@ export function askedOf(entry: EntryDocument): Asked | undefined {
   const commit = payloadOf(entry, 'commit');
   if (commit !== undefined)
     return {
-      ...{ action: commit.action.name, role: commit.action.role, args: commit.action.args, argsAt: '/action/args' },
+      ...{
+        action: commit.action.name,
+        role: commit.action.role,
+        args: commit.action.args,
+        argsAt: '/action/args',
+      },
       ...{ observations: commit.observations, observationsAt: '/observations' },
     };
   const proposal = payloadOf(entry, 'pending_approval')?.proposal;

@@ -16,7 +16,8 @@ export function Authority({ entry }: { readonly entry: EntryDocument }) {
   const writs = useQuery({
     queryKey: ['writs', trajectory],
     enabled: id !== undefined,
-    queryFn: () => dataOf(api.GET('/v1/trajectories/{trajectory}/writs', { params: { path: { trajectory } } })),
+    queryFn: () =>
+      dataOf(api.GET('/v1/trajectories/{trajectory}/writs', { params: { path: { trajectory } } })),
   });
   if (id === undefined) return null;
   const known = writs.data?.writs.find((writ) => writ.id === id);
@@ -25,7 +26,13 @@ export function Authority({ entry }: { readonly entry: EntryDocument }) {
       <Facts>
         {known !== undefined && (
           <>
-            <Fact name={done !== undefined && 'action' in done && isOfRuntime(done.action) ? 'Writ of' : 'Asked by'}>
+            <Fact
+              name={
+                done !== undefined && 'action' in done && isOfRuntime(done.action)
+                  ? 'Writ of'
+                  : 'Asked by'
+              }
+            >
               {known.writ.subject}
             </Fact>
             {known.principal !== null && known.principal !== known.writ.subject && (

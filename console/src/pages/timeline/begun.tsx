@@ -28,7 +28,11 @@ export function Begun({ entry }: { readonly entry: EntryDocument }) {
           )}
           {root?.delegated_from !== undefined && (
             <Fact name="Delegated from">
-              <Anchor component={Link} href={timelineHref(root.delegated_from.trajectory_id)} size="sm">
+              <Anchor
+                component={Link}
+                href={timelineHref(root.delegated_from.trajectory_id)}
+                size="sm"
+              >
                 {visible(root.delegated_from.trajectory_id)}
               </Anchor>
             </Fact>
@@ -39,7 +43,10 @@ export function Begun({ entry }: { readonly entry: EntryDocument }) {
       </Part>
       {root !== undefined && (
         <Part title="First state">
-          <HeldValue held={valueAt(entry, '/initial_state', root.initial_state)} label="First state" />
+          <HeldValue
+            held={valueAt(entry, '/initial_state', root.initial_state)}
+            label="First state"
+          />
         </Part>
       )}
     </>

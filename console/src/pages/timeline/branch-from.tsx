@@ -24,7 +24,13 @@ export function BranchFrom({ entry }: { readonly entry: EntryDocument }) {
   );
 }
 
-function BranchForm({ entry, onClose }: { readonly entry: EntryDocument; readonly onClose: () => void }) {
+function BranchForm({
+  entry,
+  onClose,
+}: {
+  readonly entry: EntryDocument;
+  readonly onClose: () => void;
+}) {
   const { trajectory_id: trajectory } = entry;
   const point = useBranchPoint(entry);
   const [note, setNote] = useState('');
@@ -36,7 +42,11 @@ function BranchForm({ entry, onClose }: { readonly entry: EntryDocument; readonl
       dataOf(
         api.POST('/v1/trajectories/{trajectory}/branches', {
           params: { path: { trajectory } },
-          body: { at: `${trajectory}@${point.data}`, note, ...(name !== '' && { trajectory_id: name }) },
+          body: {
+            at: `${trajectory}@${point.data}`,
+            note,
+            ...(name !== '' && { trajectory_id: name }),
+          },
         }),
       ),
     onSettled: () => void queries.invalidateQueries({ queryKey: ['log'] }),
@@ -47,7 +57,9 @@ function BranchForm({ entry, onClose }: { readonly entry: EntryDocument; readonl
         onSubmit={(event) => {
           event.preventDefault();
           // An answer after the person has left the page does not lead back.
-          made.mutate(undefined, { onSuccess: ({ trajectory_id }) => navigate(timelineHref(trajectory_id)) });
+          made.mutate(undefined, {
+            onSuccess: ({ trajectory_id }) => navigate(timelineHref(trajectory_id)),
+          });
         }}
       >
         <Stack gap="xs" maw={460}>
@@ -70,8 +82,8 @@ function BranchForm({ entry, onClose }: { readonly entry: EntryDocument; readonl
           />
           {point.data !== undefined && point.data !== entry.seq && (
             <Text size="sm">
-              This entry did not change the state. The branch begins after the entry {point.data}, the last commit
-              before.
+              This entry did not change the state. The branch begins after the entry {point.data},
+              the last commit before.
             </Text>
           )}
           {(made.error ?? point.error) !== null && (

@@ -55,7 +55,8 @@ function Difference({ from, to }: { readonly from: string; readonly to: string }
     queryFn: () => dataOf(api.GET('/v1/diff', { params: { query: { from, to } } })),
   });
   if (found.isPending) return <Loading what="the difference" />;
-  if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  if (found.data === undefined)
+    return <Failed error={found.error} retry={() => void found.refetch()} />;
   const { patch, after } = found.data;
   const start = found.data.from as { readonly trajectory_id: string; readonly entry_id: string };
   return (
@@ -64,10 +65,15 @@ function Difference({ from, to }: { readonly from: string; readonly to: string }
         {patch.length === 0
           ? 'The states are equal: '
           : `${patch.length === 1 ? '1 place' : `${patch.length} places`} changed `}
-        from <Inert>{from}</Inert> to <Inert>{to}</Inert>.{after === null && ' They have no common entry.'}
+        from <Inert>{from}</Inert> to <Inert>{to}</Inert>.
+        {after === null && ' They have no common entry.'}
       </Text>
       {patch.length > 0 && (
-        <Changes trajectory={start.trajectory_id} at={start.entry_id} changes={patch.slice(0, SHOWN)} />
+        <Changes
+          trajectory={start.trajectory_id}
+          at={start.entry_id}
+          changes={patch.slice(0, SHOWN)}
+        />
       )}
       {patch.length > SHOWN && <Text size="sm">{patch.length - SHOWN} more places changed.</Text>}
     </>

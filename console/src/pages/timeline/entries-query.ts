@@ -1,4 +1,10 @@
-import { keepPreviousData, useInfiniteQuery, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useQueries,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { entriesOf } from '../../api/changed-by.ts';
 import { api, dataOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
@@ -47,7 +53,8 @@ export function useHead(trajectory: string) {
     queryKey: ['log', 'head', trajectory],
     meta: {
       changedBy: (_, seq) => seq === undefined,
-      next: (seq, event) => (event.trajectory_id === trajectory ? Math.max(seq as number, event.seq) : seq),
+      next: (seq, event) =>
+        event.trajectory_id === trajectory ? Math.max(seq as number, event.seq) : seq,
     },
     queryFn: async () => {
       const last = await loadEntries(trajectory, { before: END, limit: String(PAGE) });
@@ -72,15 +79,23 @@ export function useEntriesBetween(trajectory: string, first: number, last: numbe
         queryKey: isFull ? key : ['log', ...key],
         meta: entriesOf(trajectory),
         queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-          loadEntries(trajectory, { from: String(page * PAGE), limit: String(PAGE) }, undefined, signal),
+          loadEntries(
+            trajectory,
+            { from: String(page * PAGE), limit: String(PAGE) },
+            undefined,
+            signal,
+          ),
         placeholderData: () =>
-          queries.getQueryData<Entries>(['log', ...key]) ?? queries.getQueryData<Entries>(lastEntries(trajectory)),
+          queries.getQueryData<Entries>(['log', ...key]) ??
+          queries.getQueryData<Entries>(lastEntries(trajectory)),
         gcTime: FORGET_MS,
         ...(isFull && { staleTime: Number.POSITIVE_INFINITY }),
       };
     }),
     combine: (results) => ({
-      entries: new Map(results.flatMap(({ data }) => data?.entries ?? []).map((entry) => [entry.seq, entry])),
+      entries: new Map(
+        results.flatMap(({ data }) => data?.entries ?? []).map((entry) => [entry.seq, entry]),
+      ),
       error: results.find(({ error }) => error !== null)?.error ?? null,
       retry: () => void Promise.all(results.map(({ refetch }) => refetch())),
     }),
@@ -106,14 +121,23 @@ export function useNewer(trajectory: string, filter: Filter, start: number, top:
     meta: entriesOf(trajectory),
     enabled: top > start,
     placeholderData: keepPreviousData,
-    queryFn: () => loadEntries(trajectory, { from: String(start + 1), before: String(top + 1), limit: '500' }, filter),
+    queryFn: () =>
+      loadEntries(
+        trajectory,
+        { from: String(start + 1), before: String(top + 1), limit: '500' },
+        filter,
+      ),
   });
 }
 
 /** The seq of the last commit before an entry, or 0 for the first entry of the trajectory. */
 export async function lastCommitBefore(trajectory: string, seq: number): Promise<number> {
   for (let before: string | undefined = String(seq); before !== undefined; ) {
-    const page: Entries = await loadEntries(trajectory, { before, limit: '1' }, { ruling: 'committed', text: '' });
+    const page: Entries = await loadEntries(
+      trajectory,
+      { before, limit: '1' },
+      { ruling: 'committed', text: '' },
+    );
     if (page.entries[0] !== undefined) return page.entries[0].seq;
     before = page.next;
   }

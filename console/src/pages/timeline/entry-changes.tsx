@@ -13,7 +13,8 @@ const SHOWN = 50;
 /** The changes of a commit or of a pending proposal: the state, the calls, and the beliefs. */
 export function EntryChanges({ entry }: { readonly entry: EntryDocument }) {
   const commit = payloadOf(entry, 'commit');
-  if (commit !== undefined) return <Delivered entry={entry} delta={commit.delta} at="/delta" isDone />;
+  if (commit !== undefined)
+    return <Delivered entry={entry} delta={commit.delta} at="/delta" isDone />;
   const proposal = payloadOf(entry, 'pending_approval')?.proposal;
   if (proposal === undefined) return null;
   return <Delivered entry={entry} delta={proposal.delta} at="/proposal/delta" isDone={false} />;
@@ -35,7 +36,11 @@ function Delivered({ entry, delta, at, isDone }: DeliveredProps) {
       <Part title={titleOf(patches?.length ?? 1, isDone)}>
         {patches === undefined && <Text size="sm">The changes were erased.</Text>}
         {patches !== undefined && patches.length > 0 && (
-          <Changes trajectory={trajectory} changes={patches.slice(0, SHOWN)} at={`${trajectory}@${seq - 1}`} />
+          <Changes
+            trajectory={trajectory}
+            changes={patches.slice(0, SHOWN)}
+            at={`${trajectory}@${seq - 1}`}
+          />
         )}
         {patches !== undefined && patches.length > SHOWN && (
           <Text size="sm">{patches.length - SHOWN} more changes are in the record.</Text>
@@ -58,7 +63,15 @@ function titleOf(changes: number, isDone: boolean): string {
   return isDone ? 'Changes of the state' : 'Changes of the state after an approval';
 }
 
-function Call({ entry, effect, at }: { readonly entry: EntryDocument; readonly effect: unknown; readonly at: string }) {
+function Call({
+  entry,
+  effect,
+  at,
+}: {
+  readonly entry: EntryDocument;
+  readonly effect: unknown;
+  readonly at: string;
+}) {
   const held = valueAt(entry, at, effect);
   if ('missing' in held) return <HeldValue held={held} label="Call" />;
   const {

@@ -37,12 +37,22 @@ export function EntryContent({ entry }: ContentProps) {
       <Authority entry={entry} />
       <BranchFrom entry={entry} />
       <Part title="Simulation">
-        <Anchor component={Link} href={simulationHref(entry.trajectory_id, entry.seq)} size="sm" underline="always">
+        <Anchor
+          component={Link}
+          href={simulationHref(entry.trajectory_id, entry.seq)}
+          size="sm"
+          underline="always"
+        >
           Simulate from here
         </Anchor>
       </Part>
       <Part title="Blast radius">
-        <Anchor component={Link} href={incidentsHref({ entry: entry.id })} size="sm" underline="always">
+        <Anchor
+          component={Link}
+          href={incidentsHref({ entry: entry.id })}
+          size="sm"
+          underline="always"
+        >
           Show derived entries
         </Anchor>
       </Part>

@@ -42,8 +42,13 @@ export function EntryList({ address, entries, rows, scroller, tail, children }: 
           ↑ {tail.newer} new
         </Button>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls the list */}
-      <section className={classes.scroller} ref={scroller} tabIndex={0} aria-label="Entries, newest first">
+      <section
+        className={classes.scroller}
+        ref={scroller}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls the list
+        tabIndex={0}
+        aria-label="Entries, newest first"
+      >
         <ul
           className={classes.rows}
           style={{ height: rows.height, '--digits': String(tail.top).length } as CSSProperties}
@@ -59,7 +64,12 @@ export function EntryList({ address, entries, rows, scroller, tail, children }: 
                 aria-setsize={count}
                 aria-posinset={item.index + 1}
               >
-                <EntryRow seq={seq} entry={entryOf(seq)} isOpen={seq === address.seq} href={address.hrefOf(seq)} />
+                <EntryRow
+                  seq={seq}
+                  entry={entryOf(seq)}
+                  isOpen={seq === address.seq}
+                  href={address.hrefOf(seq)}
+                />
               </li>
             );
           })}
@@ -70,7 +80,11 @@ export function EntryList({ address, entries, rows, scroller, tail, children }: 
   );
 }
 
-function useMoves({ seq, open }: TimelineAddress, { count, seqAt, indexOf }: Entries, { items }: ScaledRows): void {
+function useMoves(
+  { seq, open }: TimelineAddress,
+  { count, seqAt, indexOf }: Entries,
+  { items }: ScaledRows,
+): void {
   const goTo = (index: number) => {
     if (count > 0) open(seqAt(Math.min(Math.max(index, 0), count - 1)), seq !== undefined);
   };
@@ -91,7 +105,11 @@ function useMoves({ seq, open }: TimelineAddress, { count, seqAt, indexOf }: Ent
  * Keeps the open row in sight. The row that the page begins with is in the middle. New entries do
  * not scroll the list.
  */
-function useInSight(seq: number | undefined, index: number | undefined, show: ScaledRows['show']): void {
+function useInSight(
+  seq: number | undefined,
+  index: number | undefined,
+  show: ScaledRows['show'],
+): void {
   const shown = useRef<number>(undefined);
   useEffect(() => {
     if (seq === undefined || index === undefined || shown.current === seq) return;

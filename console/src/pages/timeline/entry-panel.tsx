@@ -39,7 +39,11 @@ export function EntryPanel({ trajectory, seq, head, address }: PanelProps) {
     <div className={classes.panel}>
       <Group justify="space-between" wrap="nowrap" align="flex-start" mb="xs">
         <header className={classes.heading}>
-          {entry === undefined ? <Title order={2} size="h4">{`Entry ${seq}`}</Title> : <Heading entry={entry} />}
+          {entry === undefined ? (
+            <Title order={2} size="h4">{`Entry ${seq}`}</Title>
+          ) : (
+            <Heading entry={entry} />
+          )}
         </header>
         <Group gap={4} wrap="nowrap">
           <Step label="Newer entry (k)" sign="↑" to={seq + 1} isPossible={seq < head} open={open} />
@@ -49,7 +53,11 @@ export function EntryPanel({ trajectory, seq, head, address }: PanelProps) {
           </Button>
         </Group>
       </Group>
-      <Tabs value={view} onChange={(next) => set({ view: next ?? undefined, place: undefined })} keepMounted={false}>
+      <Tabs
+        value={view}
+        onChange={(next) => set({ view: next ?? undefined, place: undefined })}
+        keepMounted={false}
+      >
         <Tabs.List mb="md">
           {VIEWS.map((one) => (
             <Tabs.Tab key={one} value={one} px="sm">
@@ -78,7 +86,9 @@ export function EntryPanel({ trajectory, seq, head, address }: PanelProps) {
         )}
       </Tabs>
       {found.isPending && isRead && <Loading what="the entry" />}
-      {entry === undefined && found.error !== null && <Failed error={found.error} retry={() => void found.refetch()} />}
+      {entry === undefined && found.error !== null && (
+        <Failed error={found.error} retry={() => void found.refetch()} />
+      )}
     </div>
   );
 }
@@ -162,7 +172,12 @@ function titleOf(entry: EntryDocument): string {
   return (
     payloadOf(entry, 'pending_approval')?.proposal.action.name ??
     payloadOf(entry, 'rejection')?.intent.action ??
-    { root: 'Beginning', branch: 'Branch', delegation: 'Delegation', key_change: 'Change of the key' }[entry.kind] ??
+    {
+      root: 'Beginning',
+      branch: 'Branch',
+      delegation: 'Delegation',
+      key_change: 'Change of the key',
+    }[entry.kind] ??
     entry.kind
   );
 }

@@ -12,7 +12,11 @@ export function useEntry(name: string) {
     queryKey: ['log', 'entry', name],
     meta: erasures,
     queryFn: () =>
-      dataOf(api.GET('/v1/entries/{entry}', { params: { path: { entry: name }, query: { values: 'true' } } })),
+      dataOf(
+        api.GET('/v1/entries/{entry}', {
+          params: { path: { entry: name }, query: { values: 'true' } },
+        }),
+      ),
   });
 }
 
@@ -23,7 +27,9 @@ export function payloadOf<K extends keyof Payloads>(
 ): Payloads[K] | undefined {
   const { kind, payload, fault } = entry;
   if (fault !== undefined || typeof payload === 'string') return undefined;
-  return (kinds as readonly string[]).includes(kind) ? (payload as unknown as Payloads[K]) : undefined;
+  return (kinds as readonly string[]).includes(kind)
+    ? (payload as unknown as Payloads[K])
+    : undefined;
 }
 
 /** A value that a payload holds or names. */

@@ -19,7 +19,9 @@ import { ProofCheck } from './proof-check.tsx';
 export function EntryRecord({ entry }: { readonly entry: EntryDocument }) {
   const { id, trajectory_id, seq, parent, kind, payload, text } = entry;
   const signature =
-    typeof payload === 'string' ? undefined : (payload.signature as { readonly key?: string } | undefined);
+    typeof payload === 'string'
+      ? undefined
+      : (payload.signature as { readonly key?: string } | undefined);
   return (
     <Stack gap="lg">
       <Part title="Hashes">
@@ -31,7 +33,11 @@ export function EntryRecord({ entry }: { readonly entry: EntryDocument }) {
             {parent === null ? (
               'none: this is the first entry'
             ) : (
-              <Anchor component={Link} href={`${timelineHref(trajectory_id, seq - 1)}?view=record`} size="sm">
+              <Anchor
+                component={Link}
+                href={`${timelineHref(trajectory_id, seq - 1)}?view=record`}
+                size="sm"
+              >
                 <code>{parent}</code>
               </Anchor>
             )}
@@ -61,7 +67,10 @@ export function EntryRecord({ entry }: { readonly entry: EntryDocument }) {
             ? 'A file with this proposal and its decision, all that they need, and verifiers for them.'
             : 'A file with this entry, all that it needs, and verifiers for it.'}
         </Text>
-        <BundleButton key={id} scope={kind === 'pending_approval' ? { approval: id } : { entry: id }} />
+        <BundleButton
+          key={id}
+          scope={kind === 'pending_approval' ? { approval: id } : { entry: id }}
+        />
       </Part>
     </Stack>
   );
@@ -70,20 +79,25 @@ export function EntryRecord({ entry }: { readonly entry: EntryDocument }) {
 function Proof({ id, text: stored }: { readonly id: string; readonly text: string }) {
   const proof = useQuery({
     queryKey: ['proof', id],
-    queryFn: () => dataOf(api.GET('/v1/entries/{entry}/proof', { params: { path: { entry: id } } })),
+    queryFn: () =>
+      dataOf(api.GET('/v1/entries/{entry}/proof', { params: { path: { entry: id } } })),
   });
   if (proof.isPending) return <Loading what="the proof" />;
   if (codeOf(proof.error) === 'not_checkpointed')
     return (
       <Text size="sm">
-        No signed checkpoint covers this entry yet. An auditor signs one, and then the entry has a proof.
+        No signed checkpoint covers this entry yet. An auditor signs one, and then the entry has a
+        proof.
       </Text>
     );
-  if (proof.data === undefined) return <Failed error={proof.error} retry={() => void proof.refetch()} />;
+  if (proof.data === undefined)
+    return <Failed error={proof.error} retry={() => void proof.refetch()} />;
   const { log, key, proof: text } = proof.data;
   return (
     <>
-      <Text size="sm">The log of the last checkpoint has this entry. The proof verifies without this server.</Text>
+      <Text size="sm">
+        The log of the last checkpoint has this entry. The proof verifies without this server.
+      </Text>
       <Facts>
         <Fact name="Log">{log}</Fact>
         <Fact name="Key">

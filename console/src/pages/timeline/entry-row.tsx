@@ -64,12 +64,22 @@ function Content({ entry }: { readonly entry: EntrySummary }) {
 
 /** The people, the rule and the detail. A rejection by a person has no rule: the person ruled. */
 function Why({ entry }: { readonly entry: EntrySummary }) {
-  const { role: name, role_params: params, counselor, invariant_id, detail, reason, overrides = [] } = entry;
+  const {
+    role: name,
+    role_params: params,
+    counselor,
+    invariant_id,
+    detail,
+    reason,
+    overrides = [],
+  } = entry;
   const role = name === undefined ? undefined : shortRoleText({ name, params });
   const by = role === undefined ? '' : `as ${role}, `;
   if (reason === 'counselor_rejected' && counselor !== undefined)
     return <Inert>{`${by}rejected by ${counselor}: ${detail ?? ''}`}</Inert>;
-  const overridden = new Set(overrides.flatMap(({ violations }) => violations.map((one) => one.invariant_id)));
+  const overridden = new Set(
+    overrides.flatMap(({ violations }) => violations.map((one) => one.invariant_id)),
+  );
   return (
     <>
       {role !== undefined && <Inert>{`as ${role}`}</Inert>}

@@ -58,7 +58,11 @@ export function FoundEntries({ trajectory, head, filter, address }: FoundProps) 
       )}
       {older.data !== undefined && !older.hasNextPage && found.length === 0 && (
         <Empty title="No entry matches">
-          <Button size="xs" variant="default" onClick={() => address.set({ ruling: undefined, text: undefined })}>
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => address.set({ ruling: undefined, text: undefined })}
+          >
             Clear the filters
           </Button>
         </Empty>

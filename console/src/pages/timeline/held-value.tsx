@@ -15,8 +15,8 @@ export function HeldValue({ held, label }: { readonly held: Held; readonly label
   return (
     <Text size="sm">
       The value is too large to show here
-      {count > 0 && ` (${count === 1 ? '1 member' : `${count.toLocaleString('en')} members`})`}. The state shows each
-      member, and the API answers it whole.
+      {count > 0 && ` (${count === 1 ? '1 member' : `${count.toLocaleString('en')} members`})`}. The
+      state shows each member, and the API answers it whole.
     </Text>
   );
 }

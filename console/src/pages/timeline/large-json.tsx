@@ -41,7 +41,11 @@ export function LargeJson({ label, count, members, text, onFind, onOpen, onMore 
             </Anchor>{' '}
             {value === undefined ? (
               <Text span size="xs" c="dimmed">
-                {below === 0 ? 'a long text' : below === 1 ? '1 member' : `${below.toLocaleString('en')} members`}
+                {below === 0
+                  ? 'a long text'
+                  : below === 1
+                    ? '1 member'
+                    : `${below.toLocaleString('en')} members`}
               </Text>
             ) : (
               <code className={classes.member}>{visibleJson(value).replaceAll(/\s+/g, ' ')}</code>

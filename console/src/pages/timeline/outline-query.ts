@@ -21,7 +21,10 @@ export function useOutline(trajectory: string, seq: number, pointer: string, tex
         ...(cursor !== undefined && { cursor }),
       };
       return dataOf(
-        api.GET('/v1/trajectories/{trajectory}/outline', { params: { path: { trajectory }, query }, signal }),
+        api.GET('/v1/trajectories/{trajectory}/outline', {
+          params: { path: { trajectory }, query },
+          signal,
+        }),
       );
     },
     initialPageParam: undefined as string | undefined,

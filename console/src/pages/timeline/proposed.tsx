@@ -27,7 +27,11 @@ export function Proposed({ entry }: { readonly entry: EntryDocument }) {
           <Fact name="Role">{roleText(role)}</Fact>
           {trace !== undefined && (
             <Fact name="Trace">
-              {trace.url === undefined ? trace.trace_id : <Anchor href={trace.url}>{trace.trace_id}</Anchor>}
+              {trace.url === undefined ? (
+                trace.trace_id
+              ) : (
+                <Anchor href={trace.url}>{trace.trace_id}</Anchor>
+              )}
             </Fact>
           )}
         </Facts>
@@ -35,7 +39,10 @@ export function Proposed({ entry }: { readonly entry: EntryDocument }) {
         {amended !== undefined && (
           <>
             <Text size="sm">The approver amended the arguments. They were:</Text>
-            <HeldValue held={valueAt(entry, '/amended/action/args', amended.action.args)} label="Proposed arguments" />
+            <HeldValue
+              held={valueAt(entry, '/amended/action/args', amended.action.args)}
+              label="Proposed arguments"
+            />
           </>
         )}
       </Part>

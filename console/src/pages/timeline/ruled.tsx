@@ -5,7 +5,13 @@ import { Inert } from '../../parts/inert-text.tsx';
 import { Ago } from '../../parts/instant.tsx';
 import { Part } from '../../parts/part.tsx';
 import { type EntryDocument, payloadOf } from './entry-query.ts';
-import { type CounselorRecord, isOfRuntime, type Payloads, type PolicyRecord, type VectorItem } from './payload.ts';
+import {
+  type CounselorRecord,
+  isOfRuntime,
+  type Payloads,
+  type PolicyRecord,
+  type VectorItem,
+} from './payload.ts';
 import { reasonText } from './reasons.ts';
 import { Standing } from './standing.tsx';
 

@@ -18,7 +18,11 @@ export interface ScaledRows {
  * The rows in sight of a list of any length. A list that is too high for a browser scrolls faster
  * than its content is high.
  */
-export function useScaledRows(scroller: RefObject<HTMLElement | null>, count: number, rowHeight: number): ScaledRows {
+export function useScaledRows(
+  scroller: RefObject<HTMLElement | null>,
+  count: number,
+  rowHeight: number,
+): ScaledRows {
   const total = count * rowHeight;
   const height = Math.min(total, HEIGHT_MAX);
   const scaleIn = ({ clientHeight: view }: { readonly clientHeight: number }) =>

@@ -12,7 +12,8 @@ export function Standing({ id }: { readonly id: string }) {
   const { data, error } = useQuery({
     queryKey: ['log', 'approval', id],
     meta: oneDecision,
-    queryFn: () => dataOf(api.GET('/v1/approvals/{approval}', { params: { path: { approval: id } } })),
+    queryFn: () =>
+      dataOf(api.GET('/v1/approvals/{approval}', { params: { path: { approval: id } } })),
   });
   if (error !== null) return 'not known';
   if (data === undefined) return '…';
@@ -41,7 +42,11 @@ function Decided({ by }: { readonly by: string }) {
         : payload.counselor?.principal;
   return (
     <>
-      {payload?.kind === 'rejection' ? 'rejected' : payload?.kind === 'commit' ? 'approved' : 'decided'}
+      {payload?.kind === 'rejection'
+        ? 'rejected'
+        : payload?.kind === 'commit'
+          ? 'approved'
+          : 'decided'}
       {person !== undefined && (
         <>
           {' '}

@@ -58,7 +58,10 @@ function Timeline({ trajectory, address }: TimelineProps) {
             <Text fw={700} fz={18} aria-hidden>
               Timeline
             </Text>
-            <TrajectoryPicker trajectory={trajectory} entries={head.data === undefined ? undefined : head.data + 1} />
+            <TrajectoryPicker
+              trajectory={trajectory}
+              entries={head.data === undefined ? undefined : head.data + 1}
+            />
           </Group>
           <EntryFilters address={address} />
         </header>
@@ -78,5 +81,11 @@ function Timeline({ trajectory, address }: TimelineProps) {
 function List({ trajectory, address, head }: TimelineProps & { readonly head: number }) {
   const { ruling, text } = address;
   if (ruling === undefined && text === '') return <AllEntries {...{ trajectory, head, address }} />;
-  return <FoundEntries key={`${ruling} ${text}`} {...{ trajectory, head, address }} filter={{ ruling, text }} />;
+  return (
+    <FoundEntries
+      key={`${ruling} ${text}`}
+      {...{ trajectory, head, address }}
+      filter={{ ruling, text }}
+    />
+  );
 }

@@ -19,15 +19,29 @@ const domain = {
 
 test('another action has its first role and empty arguments', () => {
   const trial: Trial = {
-    ...{ principal: 'agent:a', action: 'audit', role: { name: 'auditor', params: {} }, args: {}, isBefore: true },
+    ...{
+      principal: 'agent:a',
+      action: 'audit',
+      role: { name: 'auditor', params: {} },
+      args: {},
+      isBefore: true,
+    },
   };
   const changed = withAction(trial, domain, 'pay');
-  expect(changed).toEqual({ ...trial, action: 'pay', role: { name: 'clerk', params: { desk: '' } }, args: { to: '' } });
+  expect(changed).toEqual({
+    ...trial,
+    action: 'pay',
+    role: { name: 'clerk', params: { desk: '' } },
+    args: { to: '' },
+  });
   expect(withAction(changed, domain, 'audit')).toEqual(trial);
 });
 
 test('a role keeps the parameters that it has', () => {
   const [clerk] = rolesFor(domain, 'pay');
-  expect(withParams(clerk, { desk: 'b', other: 'x' })).toEqual({ name: 'clerk', params: { desk: 'b' } });
+  expect(withParams(clerk, { desk: 'b', other: 'x' })).toEqual({
+    name: 'clerk',
+    params: { desk: 'b' },
+  });
   expect(rolesFor(domain, 'unknown')).toEqual([]);
 });

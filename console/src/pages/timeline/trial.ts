@@ -21,7 +21,9 @@ interface RoleOfDomain {
 export function rolesFor(domain: Domain, action: string): readonly RoleOfDomain[] {
   const process = domain.actions.find(({ name }) => name === action)?.['process'];
   const roles = domain.roles as unknown as readonly RoleOfDomain[];
-  return roles.filter(({ processes }) => typeof process === 'string' && processes.includes(process));
+  return roles.filter(
+    ({ processes }) => typeof process === 'string' && processes.includes(process),
+  );
 }
 
 /** The trial with another action: its first role, and empty arguments. */

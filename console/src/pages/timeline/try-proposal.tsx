@@ -22,12 +22,15 @@ export function TryProposal({ entry }: { readonly entry: EntryDocument }) {
   const domain = useDomainOf(trajectory);
   const writs = useQuery({
     queryKey: ['writs', trajectory],
-    queryFn: () => dataOf(api.GET('/v1/trajectories/{trajectory}/writs', { params: { path: { trajectory } } })),
+    queryFn: () =>
+      dataOf(api.GET('/v1/trajectories/{trajectory}/writs', { params: { path: { trajectory } } })),
   });
   const error = domain.error ?? writs.error;
   if (error !== null) return <Failed error={error} retry={() => void domain.refetch()} />;
   if (domain.data === undefined || writs.data === undefined) return <Loading what="the actions" />;
-  const agents = writs.data.writs.filter(({ writ, principal }) => principal !== null && principal === writ.subject);
+  const agents = writs.data.writs.filter(
+    ({ writ, principal }) => principal !== null && principal === writ.subject,
+  );
   const principals = [...new Set(agents.map(({ writ }) => writ.subject))];
   if (principals.length === 0)
     return (
@@ -40,7 +43,10 @@ export function TryProposal({ entry }: { readonly entry: EntryDocument }) {
 }
 
 function writIdOf(entry: EntryDocument): string | undefined {
-  return payloadOf(entry, 'pending_approval')?.proposal.writ_id ?? payloadOf(entry, 'commit', 'rejection')?.writ_id;
+  return (
+    payloadOf(entry, 'pending_approval')?.proposal.writ_id ??
+    payloadOf(entry, 'commit', 'rejection')?.writ_id
+  );
 }
 
 interface FormProps {
@@ -100,7 +106,11 @@ function TrialForm({ entry, domain, principals, own }: FormProps) {
             error={error}
             committed="Would be committed"
           />
-          <Foreseen trajectory={trajectory} at={`${trajectory}@${trial.isBefore ? seq - 1 : seq}`} judged={judged} />
+          <Foreseen
+            trajectory={trajectory}
+            at={`${trajectory}@${trial.isBefore ? seq - 1 : seq}`}
+            judged={judged}
+          />
         </Part>
       )}
     </Stack>
@@ -110,10 +120,20 @@ function TrialForm({ entry, domain, principals, own }: FormProps) {
 /** The entry's own proposal, or none. An erased value is written anew. */
 function begunAs(entry: EntryDocument, domain: Domain, principal: string): Trial {
   const asked = askedOf(entry);
-  const none: Trial = { principal, action: '', role: { name: '', params: {} }, args: {}, isBefore: false };
+  const none: Trial = {
+    principal,
+    action: '',
+    role: { name: '', params: {} },
+    args: {},
+    isBefore: false,
+  };
   if (asked === undefined || argsSchemaOf(domain, asked.action) === undefined) return none;
   const held = valueAt(entry, asked.argsAt, asked.args);
-  const blank = withAction({ ...none, role: asked.role, isBefore: entry.seq > 0 }, domain, asked.action);
+  const blank = withAction(
+    { ...none, role: asked.role, isBefore: entry.seq > 0 },
+    domain,
+    asked.action,
+  );
   return { ...blank, role: asked.role, args: 'value' in held ? held.value : blank.args };
 }
 
@@ -174,7 +194,10 @@ function Proposer({ trial, domain, principals, onChange }: ProposerProps) {
           label={<Inert>{`${name} of the role ${trial.role.name}`}</Inert>}
           value={value}
           onChange={({ currentTarget }) =>
-            setRole({ ...trial.role, params: { ...trial.role.params, [name]: currentTarget.value } })
+            setRole({
+              ...trial.role,
+              params: { ...trial.role.params, [name]: currentTarget.value },
+            })
           }
         />
       ))}

@@ -12,13 +12,23 @@ export function useTrialJudgement(trajectory: string, seq: number, trial: Trial 
   const [settled] = useDebouncedValue(trial, QUIET_MS);
   const found = useQuery({
     queryKey: ['trial', trajectory, seq, settled],
-    enabled: settled !== undefined && settled.action !== '' && settled.principal !== '' && isReadable(settled.args),
+    enabled:
+      settled !== undefined &&
+      settled.action !== '' &&
+      settled.principal !== '' &&
+      isReadable(settled.args),
     placeholderData: keepPreviousData,
     retry: false,
     queryFn: ({ signal }) => {
       const { principal, action, role, args, isBefore } = settled as Trial;
       const at = `${trajectory}@${isBefore ? seq - 1 : seq}`;
-      const body = { principal, action, role: { name: role.name, params: { ...role.params } }, args, at };
+      const body = {
+        principal,
+        action,
+        role: { name: role.name, params: { ...role.params } },
+        args,
+        at,
+      };
       const params = { path: { trajectory } };
       return dataOf(api.POST('/v1/trajectories/{trajectory}/judge', { params, body, signal }));
     },

@@ -26,6 +26,9 @@ export function verifyProof(text: string, proof: string, logKey: string): ProofV
   const { size, root } = checkpoint;
   const led = rootFrom(index, size, leafHash(utf8(text)), path);
   if (led === undefined || !areEqual(led, root))
-    return { fault: 'The proof does not lead from this entry to the signed root: the entry or the proof is damaged.' };
+    return {
+      fault:
+        'The proof does not lead from this entry to the signed root: the entry or the proof is damaged.',
+    };
   return { index, size };
 }

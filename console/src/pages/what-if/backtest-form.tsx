@@ -29,7 +29,8 @@ interface FormProps {
 export function BacktestForm(props: FormProps) {
   const domains = useDomains();
   if (domains.isPending) return <Loading what="the domains" />;
-  if (domains.data === undefined) return <Failed error={domains.error} retry={() => void domains.refetch()} />;
+  if (domains.data === undefined)
+    return <Failed error={domains.error} retry={() => void domains.refetch()} />;
   return <Form {...props} domains={domains.data} />;
 }
 
@@ -44,7 +45,11 @@ function Form({
   const [search] = useSearchParams();
   const example = exampleRules(recordedDomain(domains, trajectory)?.actions[0]?.name ?? '**');
   const choices = choicesOf(search);
-  const { text: rules, edit: setRules, keep } = useEditedRules(trajectory.trajectory_id, example, choices.table);
+  const {
+    text: rules,
+    edit: setRules,
+    keep,
+  } = useEditedRules(trajectory.trajectory_id, example, choices.table);
   const { tries, domain, from, to } = choices;
   const next = askedBy(trajectory.trajectory_id, choices, rules);
   const choose = useChoose();
@@ -57,12 +62,16 @@ function Form({
   // biome-ignore lint/correctness/useExhaustiveDependencies: an address with a result shows it once
   useEffect(() => {
     // The table of the address is run, and not a draft of this tab.
-    const ran = choices.table === null ? example : (tableOf(choices.table) ?? (table === choices.table ? rules : ''));
+    const ran =
+      choices.table === null
+        ? example
+        : (tableOf(choices.table) ?? (table === choices.table ? rules : ''));
     const shown = askedBy(trajectory.trajectory_id, choices, ran);
     if (search.has('run') && 'body' in shown) onRestore(shown.body);
   }, []);
   const hasNoVersion = tries === 'domain' && otherVersions(domains, trajectory).length === 0;
-  const isChanged = asked !== undefined && !('body' in next && JSON.stringify(asked) === JSON.stringify(next.body));
+  const isChanged =
+    asked !== undefined && !('body' in next && JSON.stringify(asked) === JSON.stringify(next.body));
   useEffect(() => onChanged(isChanged), [isChanged, onChanged]);
   return (
     <Stack
@@ -75,8 +84,18 @@ function Form({
       }}
     >
       <Group grow gap="sm" align="flex-start">
-        <SeqField label="From entry" placeholder="first" value={from} onChange={(seq) => choose('from', seq)} />
-        <SeqField label="To entry" placeholder="last" value={to} onChange={(seq) => choose('to', seq)} />
+        <SeqField
+          label="From entry"
+          placeholder="first"
+          value={from}
+          onChange={(seq) => choose('from', seq)}
+        />
+        <SeqField
+          label="To entry"
+          placeholder="last"
+          value={to}
+          onChange={(seq) => choose('to', seq)}
+        />
       </Group>
       {tries === 'rules' ? (
         <RulesField
@@ -95,7 +114,13 @@ function Form({
       )}
       <Group justify="space-between" gap="xs">
         <Text size="sm" c="dimmed" role="status">
-          {hasNoVersion ? '' : 'lacks' in next ? next.lacks : isChanged ? 'Changed since the shown result.' : ''}
+          {hasNoVersion
+            ? ''
+            : 'lacks' in next
+              ? next.lacks
+              : isChanged
+                ? 'Changed since the shown result.'
+                : ''}
         </Text>
         <Button type="submit" size="xs" disabled={'lacks' in next}>
           Run the backtest

@@ -28,10 +28,19 @@ export function BacktestResult({ asked, isChanged }: ResultProps) {
   });
   if (found.isPending) return <Loading what="the rulings" />;
   if (found.data === undefined && isChanged)
-    return <Empty title="Run the backtest again">The last run failed, and the choices have changed since.</Empty>;
-  if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
+    return (
+      <Empty title="Run the backtest again">
+        The last run failed, and the choices have changed since.
+      </Empty>
+    );
+  if (found.data === undefined)
+    return <Failed error={found.error} retry={() => void found.refetch()} />;
   const [report] = found.data.reports;
-  return report === undefined ? <Empty title="Nothing was ruled on" /> : <Shown report={report} rules={asked.rules} />;
+  return report === undefined ? (
+    <Empty title="Nothing was ruled on" />
+  ) : (
+    <Shown report={report} rules={asked.rules} />
+  );
 }
 
 function Shown({ report, rules }: { readonly report: BacktestReport; readonly rules: unknown }) {
@@ -41,7 +50,9 @@ function Shown({ report, rules }: { readonly report: BacktestReport; readonly ru
       <Sum report={report} />
       <UnmatchedRules trajectory={report.trajectory_id} rules={rules} />
       {first !== undefined && <FirstDifference difference={first} />}
-      {first !== undefined && <Differences differences={report.differences} count={report.difference_count} />}
+      {first !== undefined && (
+        <Differences differences={report.differences} count={report.difference_count} />
+      )}
     </Stack>
   );
 }
@@ -84,7 +95,8 @@ function Sum({ report }: { readonly report: BacktestReport }) {
       </Text>
       {resolutions > 0 && (
         <Text size="sm" c="dimmed">
-          {resolutions === 1 ? '1 human decision is' : `${number(resolutions)} human decisions are`} not ruled on again
+          {resolutions === 1 ? '1 human decision is' : `${number(resolutions)} human decisions are`}{' '}
+          not ruled on again
           {moot_resolutions > 0 && `; ${number(moot_resolutions)} would not have been needed`}.
         </Text>
       )}

@@ -4,7 +4,13 @@ import { askedBy, choicesOf } from './choices.ts';
 const of = (search: string) => choicesOf(new URLSearchParams(search));
 
 test('an address without choices tries a rule table on all entries', () => {
-  expect(of('')).toEqual({ tries: 'rules', domain: undefined, table: null, from: undefined, to: undefined });
+  expect(of('')).toEqual({
+    tries: 'rules',
+    domain: undefined,
+    table: null,
+    from: undefined,
+    to: undefined,
+  });
   expect(askedBy('main', of(''), '{"id":"a"}')).toEqual({
     body: { trajectories: ['main'], rules: { id: 'a' }, limit: 1_000 },
   });
@@ -17,7 +23,9 @@ test('the address has the version and the range', () => {
 });
 
 test('an empty range, no version and no JSON lack something', () => {
-  expect(askedBy('main', of('from=9&to=2'), '{}')).toEqual({ lacks: 'The first entry is after the last one.' });
+  expect(askedBy('main', of('from=9&to=2'), '{}')).toEqual({
+    lacks: 'The first entry is after the last one.',
+  });
   expect(askedBy('main', of('try=domain'), '{}')).toEqual({ lacks: 'Choose a version.' });
   expect(askedBy('main', of('from=-1&to=x'), '{ "id": ')).toEqual({ lacks: 'This is not JSON.' });
 });

@@ -39,12 +39,22 @@ export interface BacktestBody {
 /** The most differences that the server lists. */
 export const LISTED_MAX = 1_000;
 
-export function askedBy(trajectory: string, { tries, domain, from, to }: Choices, rules: string): Asked {
-  if (from !== undefined && to !== undefined && from > to) return { lacks: 'The first entry is after the last one.' };
-  const range = { ...(from !== undefined && { from_seq: from }), ...(to !== undefined && { to_seq: to }) };
+export function askedBy(
+  trajectory: string,
+  { tries, domain, from, to }: Choices,
+  rules: string,
+): Asked {
+  if (from !== undefined && to !== undefined && from > to)
+    return { lacks: 'The first entry is after the last one.' };
+  const range = {
+    ...(from !== undefined && { from_seq: from }),
+    ...(to !== undefined && { to_seq: to }),
+  };
   const body = { trajectories: [trajectory], ...range, limit: LISTED_MAX };
   if (tries === 'domain')
-    return domain === undefined ? { lacks: 'Choose a version.' } : { body: { ...body, domain_hash: domain } };
+    return domain === undefined
+      ? { lacks: 'Choose a version.' }
+      : { body: { ...body, domain_hash: domain } };
   try {
     return { body: { ...body, rules: JSON.parse(rules) } };
   } catch {

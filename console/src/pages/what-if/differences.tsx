@@ -25,7 +25,8 @@ export function Differences({ differences, count }: DifferencesProps) {
   const rows = useRowKeys<HTMLDivElement>();
   const tallies = tallied(differences);
   const only = tallies.find(({ key }) => key === search.get('only'));
-  const listed = only === undefined ? differences : differences.filter((one) => tallyKeyOf(one) === only.key);
+  const listed =
+    only === undefined ? differences : differences.filter((one) => tallyKeyOf(one) === only.key);
   const select = (key: string | undefined) =>
     setSearch((before) => {
       const next = new URLSearchParams(before);
@@ -41,8 +42,8 @@ export function Differences({ differences, count }: DifferencesProps) {
         </Title>
         {count > differences.length && (
           <Text size="sm" mb={4}>
-            Counted and listed are the first {differences.length.toLocaleString('en')} of {count.toLocaleString('en')}.
-            Choose a smaller range to see the others.
+            Counted and listed are the first {differences.length.toLocaleString('en')} of{' '}
+            {count.toLocaleString('en')}. Choose a smaller range to see the others.
           </Text>
         )}
         <Tallies tallies={tallies} selected={only?.key} onSelect={select} />

@@ -19,9 +19,15 @@ export interface EditedRules {
  * The rule table of the address, the draft that was edited under the same address, or the example.
  * A draft stays in this tab of the browser until the tab is closed.
  */
-export function useEditedRules(trajectory: string, example: string, address: string | null): EditedRules {
+export function useEditedRules(
+  trajectory: string,
+  example: string,
+  address: string | null,
+): EditedRules {
   const key = `assize:what-if:${trajectory}`;
-  const [text, setText] = useState(() => draftOf(key, address) ?? tableOf(address ?? '') ?? example);
+  const [text, setText] = useState(
+    () => draftOf(key, address) ?? tableOf(address ?? '') ?? example,
+  );
   const store = (draft: Draft): void => {
     if (draft.text === example && draft.address === null) sessionStorage.removeItem(key);
     else sessionStorage.setItem(key, JSON.stringify(draft));
@@ -50,7 +56,14 @@ export function exampleRules(action: string): string {
   const table = {
     id: 'what-if',
     otherwise: 'allow',
-    rules: [{ id: 'ask', effect: 'needs_approval', actions: [action], because: 'A person must see this.' }],
+    rules: [
+      {
+        id: 'ask',
+        effect: 'needs_approval',
+        actions: [action],
+        because: 'A person must see this.',
+      },
+    ],
   };
   return JSON.stringify(table, null, 2);
 }

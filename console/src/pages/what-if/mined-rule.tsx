@@ -19,7 +19,16 @@ interface RuleProps {
 /** One mined rule with its support, the calls that break it, its backtest and its text. */
 export function MinedRule({ trajectory, candidate }: RuleProps) {
   const [isTried, setIsTried] = useState(false);
-  const { id, statement, support, p, counter_example_count: count, counter_examples, written, not_written } = candidate;
+  const {
+    id,
+    statement,
+    support,
+    p,
+    counter_example_count: count,
+    counter_examples,
+    written,
+    not_written,
+  } = candidate;
   return (
     <article aria-label={statement}>
       <Title order={3} size="h6">
@@ -39,7 +48,12 @@ export function MinedRule({ trajectory, candidate }: RuleProps) {
         </Text>
       ) : (
         <Group gap="xs" mt={4}>
-          <Button size="compact-xs" variant="default" disabled={isTried} onClick={() => setIsTried(true)}>
+          <Button
+            size="compact-xs"
+            variant="default"
+            disabled={isTried}
+            onClick={() => setIsTried(true)}
+          >
             Backtest
           </Button>
           <CopyButton value={written.text}>
@@ -56,7 +70,13 @@ export function MinedRule({ trajectory, candidate }: RuleProps) {
   );
 }
 
-function Exceptions({ examples, count }: { readonly examples: readonly CounterExample[]; readonly count: number }) {
+function Exceptions({
+  examples,
+  count,
+}: {
+  readonly examples: readonly CounterExample[];
+  readonly count: number;
+}) {
   return (
     <Text size="sm">
       Broken at{' '}
@@ -71,7 +91,13 @@ function Exceptions({ examples, count }: { readonly examples: readonly CounterEx
   );
 }
 
-function EntryLink({ trajectory_id, seq }: { readonly trajectory_id: string; readonly seq: number }) {
+function EntryLink({
+  trajectory_id,
+  seq,
+}: {
+  readonly trajectory_id: string;
+  readonly seq: number;
+}) {
   return (
     <Anchor component={Link} href={timelineHref(trajectory_id, seq)} size="sm" underline="always">
       Entry {seq}
@@ -84,15 +110,22 @@ function Tried({ trajectory, id }: { readonly trajectory: string; readonly id: s
   const tried = useQuery({
     queryKey: ['mining', trajectory, id],
     queryFn: ({ signal }) =>
-      dataOf(api.POST('/v1/mining', { body: { trajectories: [trajectory], backtest: [id] }, signal })),
+      dataOf(
+        api.POST('/v1/mining', { body: { trajectories: [trajectory], backtest: [id] }, signal }),
+      ),
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnReconnect: false,
   });
   if (tried.isPending) return <Loading what="the backtest" />;
-  if (tried.data === undefined) return <Failed error={tried.error} retry={() => void tried.refetch()} />;
+  if (tried.data === undefined)
+    return <Failed error={tried.error} retry={() => void tried.refetch()} />;
   const report = tried.data.candidates.find((each) => each.id === id)?.written?.backtest;
   if (report === undefined)
-    return <Text size="sm">The runs have changed, or the trajectory has no rules file. Find the rules again.</Text>;
+    return (
+      <Text size="sm">
+        The runs have changed, or the trajectory has no rules file. Find the rules again.
+      </Text>
+    );
   const { difference_count: count, judged, changes, differences } = report;
   return (
     <Text size="sm" role="status" mt={4}>

@@ -18,8 +18,8 @@ export function MinedRules({ trajectory }: { readonly trajectory: string }) {
       ) : (
         <Stack gap="xs" align="flex-start">
           <Text size="sm" c="dimmed">
-            Limits, orders of calls and approvals that the recorded runs show, with their exceptions. Nothing is
-            written.
+            Limits, orders of calls and approvals that the recorded runs show, with their
+            exceptions. Nothing is written.
           </Text>
           <Button size="xs" variant="default" onClick={() => setIsAsked(true)}>
             Find rules
@@ -33,19 +33,26 @@ export function MinedRules({ trajectory }: { readonly trajectory: string }) {
 function Found({ trajectory }: { readonly trajectory: string }) {
   const found = useQuery({
     queryKey: ['mining', trajectory],
-    queryFn: ({ signal }) => dataOf(api.POST('/v1/mining', { body: { trajectories: [trajectory] }, signal })),
+    queryFn: ({ signal }) =>
+      dataOf(api.POST('/v1/mining', { body: { trajectories: [trajectory] }, signal })),
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnReconnect: false,
   });
   if (found.isPending) return <Loading what="the rules" />;
-  if (found.data === undefined) return <Failed error={found.error} retry={() => void found.refetch()} />;
+  if (found.data === undefined)
+    return <Failed error={found.error} retry={() => void found.refetch()} />;
   const { runs, calls, erased, candidates, none } = found.data;
   return (
     <Stack gap="md">
       <Text size="sm" c="dimmed" role="status">
-        {candidates.length === 0 ? 'No rule' : candidates.length === 1 ? '1 rule' : `${candidates.length} rules`} in{' '}
-        {runs.toLocaleString('en')} {runs === 1 ? 'run' : 'runs'} with {calls.toLocaleString('en')} committed{' '}
-        {calls === 1 ? 'call' : 'calls'}.{none !== undefined && ` ${none}`}
+        {candidates.length === 0
+          ? 'No rule'
+          : candidates.length === 1
+            ? '1 rule'
+            : `${candidates.length} rules`}{' '}
+        in {runs.toLocaleString('en')} {runs === 1 ? 'run' : 'runs'} with{' '}
+        {calls.toLocaleString('en')} committed {calls === 1 ? 'call' : 'calls'}.
+        {none !== undefined && ` ${none}`}
         {erased > 0 && ` ${erased.toLocaleString('en')} with erased arguments are left out.`}
       </Text>
       {candidates.map((candidate) => (

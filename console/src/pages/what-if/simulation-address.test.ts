@@ -4,7 +4,11 @@ import { simulationChoicesOf, simulationHref } from './simulation-address.ts';
 test('the address from an entry is read again', () => {
   const [path, search] = simulationHref('a/b c', 7).split('?');
   expect(path).toBe('/what-if/a%2Fb%20c');
-  expect(simulationChoicesOf(new URLSearchParams(search))).toEqual({ simulation: undefined, at: 7, samples: 1 });
+  expect(simulationChoicesOf(new URLSearchParams(search))).toEqual({
+    simulation: undefined,
+    at: 7,
+    samples: 1,
+  });
 });
 
 test('a number that is none is left out', () => {

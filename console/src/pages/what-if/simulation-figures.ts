@@ -17,13 +17,19 @@ export function figuresOf({ recorded, variants }: Simulation): {
   readonly rules: readonly FigureRow[];
 } {
   const { turns, rulings, calls } = recorded;
-  const of = (label: string, record: number | undefined, figureOf: (variant: (typeof variants)[number]) => number) => ({
+  const of = (
+    label: string,
+    record: number | undefined,
+    figureOf: (variant: (typeof variants)[number]) => number,
+  ) => ({
     label,
     ...(record !== undefined && { record: shown(record) }),
     values: variants.map((variant) => shown(figureOf(variant))),
   });
   const made = Object.values(calls).reduce((sum, count) => sum + count, 0);
-  const names = [rulings.rules, ...variants.map(({ rules }) => rules)].flatMap((rules) => Object.keys(rules));
+  const names = [rulings.rules, ...variants.map(({ rules }) => rules)].flatMap((rules) =>
+    Object.keys(rules),
+  );
   return {
     figures: [
       // A trajectory without a run of agents has entries, and no turns.
@@ -36,7 +42,11 @@ export function figuresOf({ recorded, variants }: Simulation): {
       of('Questions', undefined, ({ medians }) => medians.questions),
       of('Tokens', undefined, ({ medians }) => medians.input_tokens + medians.output_tokens),
       of('Questions asked now', undefined, ({ medians }) => medians.asked),
-      of('Tokens asked now', undefined, ({ medians }) => medians.asked_input_tokens + medians.asked_output_tokens),
+      of(
+        'Tokens asked now',
+        undefined,
+        ({ medians }) => medians.asked_input_tokens + medians.asked_output_tokens,
+      ),
     ],
     rules: [...new Set(names)].sort().map((rule) => ({
       label: rule,
@@ -51,7 +61,10 @@ function ruleText(rules: Rules, rule: string): string {
     rejected: 0,
     escalated: 0,
   };
-  const parts = [rejected > 0 ? `${rejected} rejected` : '', escalated > 0 ? `${escalated} escalated` : ''];
+  const parts = [
+    rejected > 0 ? `${rejected} rejected` : '',
+    escalated > 0 ? `${escalated} escalated` : '',
+  ];
   return parts.filter((part) => part !== '').join(', ');
 }
 

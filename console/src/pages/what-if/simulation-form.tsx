@@ -19,13 +19,23 @@ interface FormProps {
 export function SimulationForm(props: FormProps) {
   const configured = useConfigured();
   if (configured.isPending) return <Loading what="the simulations" />;
-  if (configured.data === undefined) return <Failed error={configured.error} retry={() => void configured.refetch()} />;
+  if (configured.data === undefined)
+    return <Failed error={configured.error} retry={() => void configured.refetch()} />;
   const { name } = props.trajectory.domain;
   const fitting = configured.data.filter(({ domain }) => domain === name);
-  return fitting.length === 0 ? <NoneConfigured domain={name} /> : <Form {...props} fitting={fitting} />;
+  return fitting.length === 0 ? (
+    <NoneConfigured domain={name} />
+  ) : (
+    <Form {...props} fitting={fitting} />
+  );
 }
 
-function Form({ trajectory, isRunning, onRun, fitting }: FormProps & { readonly fitting: readonly Configured[] }) {
+function Form({
+  trajectory,
+  isRunning,
+  onRun,
+  fitting,
+}: FormProps & { readonly fitting: readonly Configured[] }) {
   const [search] = useSearchParams();
   const choose = useChoose();
   const mayRun = useMe().data?.kinds.includes('admin') === true;
@@ -36,7 +46,11 @@ function Form({ trajectory, isRunning, onRun, fitting }: FormProps & { readonly 
   const most = chosen.limits.samples;
   const asked = {
     trajectory: trajectory.trajectory_id,
-    terms: { simulation: chosen.name, samples: Math.min(samples, most), ...(at !== undefined && { at_seq: at }) },
+    terms: {
+      simulation: chosen.name,
+      samples: Math.min(samples, most),
+      ...(at !== undefined && { at_seq: at }),
+    },
   };
   return (
     <Stack
@@ -58,7 +72,12 @@ function Form({ trajectory, isRunning, onRun, fitting }: FormProps & { readonly 
       />
       <About simulation={chosen} />
       <Group grow gap="sm" align="flex-start">
-        <SeqField label="From entry" placeholder="first" value={at} onChange={(seq) => choose('at', seq)} />
+        <SeqField
+          label="From entry"
+          placeholder="first"
+          value={at}
+          onChange={(seq) => choose('at', seq)}
+        />
         <NumberInput
           size="xs"
           label="Samples"
@@ -72,8 +91,8 @@ function Form({ trajectory, isRunning, onRun, fitting }: FormProps & { readonly 
         />
       </Group>
       <Text size="xs" c="dimmed">
-        The entries up to that one are shared with the record. No tool is called. Models of the variants are asked,
-        which can cost money.
+        The entries up to that one are shared with the record. No tool is called. Models of the
+        variants are asked, which can cost money.
       </Text>
       <Group justify="space-between" gap="xs">
         <Text size="sm" c="dimmed" role="status">
@@ -115,8 +134,9 @@ function NoneConfigured({ domain }: { readonly domain: string }) {
         No simulation is configured for the domain <Inert>{domain}</Inert>
       </Text>
       <Text size="sm">
-        A simulation continues a trajectory in memory, with other agents, models or policies. Its variants are code, so
-        the configuration of the server names them, as <code>simulations</code>.
+        A simulation continues a trajectory in memory, with other agents, models or policies. Its
+        variants are code, so the configuration of the server names them, as{' '}
+        <code>simulations</code>.
       </Text>
       <Anchor href={GUIDE} target="_blank" rel="noreferrer" size="sm" underline="always">
         How to configure a simulation

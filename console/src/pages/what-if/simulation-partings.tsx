@@ -58,13 +58,16 @@ function FromRecord({ variant: { name, samples }, trajectory }: FromRecordProps)
         <>
           <Text size="sm" c="dimmed">
             {parts.turn === undefined ? `At ruling ${parts.step + 1}` : `At turn ${parts.turn}`}
-            {samples.length > 1 && ` of sample ${first.sample + 1}; ${parted.length} of ${samples.length} samples part`}
+            {samples.length > 1 &&
+              ` of sample ${first.sample + 1}; ${parted.length} of ${samples.length} samples part`}
           </Text>
           <div className={sides.first}>
             <div className={sides.side}>
               <Text size="xs" c="dimmed">
                 The record{parts.one !== undefined && ', '}
-                {parts.one !== undefined && <EntryAnchor trajectory={trajectory} step={parts.one} />}
+                {parts.one !== undefined && (
+                  <EntryAnchor trajectory={trajectory} step={parts.one} />
+                )}
               </Text>
               {parts.one === undefined ? 'Has ended.' : <StepText step={parts.one} />}
             </div>
@@ -103,7 +106,11 @@ function BetweenVariants({
             return (
               <Table.Tr key={`${one} ${other}`}>
                 <Table.Td>
-                  {recorded === undefined ? 'none' : <EntryAnchor trajectory={trajectory} step={recorded} />}
+                  {recorded === undefined ? (
+                    'none'
+                  ) : (
+                    <EntryAnchor trajectory={trajectory} step={recorded} />
+                  )}
                 </Table.Td>
                 <Ruled name={one} step={steps.one} />
                 <Ruled name={other} step={steps.other} />
@@ -126,11 +133,19 @@ function recordedAt(
   sample: number,
   step: number,
 ): SimulatedStep | undefined {
-  const parts = variants.filter(({ name }) => pair.includes(name)).map(({ samples }) => samples[sample]?.parts);
+  const parts = variants
+    .filter(({ name }) => pair.includes(name))
+    .map(({ samples }) => samples[sample]?.parts);
   return parts.find((part) => part?.step === step)?.one;
 }
 
-function Ruled({ name, step }: { readonly name: string; readonly step: SimulatedStep | undefined }) {
+function Ruled({
+  name,
+  step,
+}: {
+  readonly name: string;
+  readonly step: SimulatedStep | undefined;
+}) {
   return (
     <Table.Td>
       <Text size="xs" c="dimmed">
@@ -147,9 +162,21 @@ function Ruled({ name, step }: { readonly name: string; readonly step: Simulated
   );
 }
 
-function EntryAnchor({ trajectory, step: { seq } }: { readonly trajectory: string; readonly step: SimulatedStep }) {
+function EntryAnchor({
+  trajectory,
+  step: { seq },
+}: {
+  readonly trajectory: string;
+  readonly step: SimulatedStep;
+}) {
   return (
-    <Anchor component={Link} href={timelineHref(trajectory, seq)} size="sm" underline="always" data-row>
+    <Anchor
+      component={Link}
+      href={timelineHref(trajectory, seq)}
+      size="sm"
+      underline="always"
+      data-row
+    >
       Entry {seq}
     </Anchor>
   );

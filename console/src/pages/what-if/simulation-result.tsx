@@ -17,7 +17,8 @@ export function SimulationResult({ simulating: { run, stop }, trajectory }: Resu
   if (asked === undefined || asked.trajectory !== trajectory)
     return (
       <Empty title="Run a simulation">
-        The variants appear here side by side, with the first ruling where each parts from the record.
+        The variants appear here side by side, with the first ruling where each parts from the
+        record.
       </Empty>
     );
   if (run.isPending)
@@ -44,7 +45,8 @@ function Shown({ simulation, name }: { readonly simulation: Simulation; readonly
         </Title>
         <Text size="sm" c="dimmed">
           <Inert>{name}</Inert> on <Inert>{trajectory_id}</Inert>,{' '}
-          {samples === 1 ? '1 sample' : `medians of ${samples} samples`} of each variant. Nothing was written.
+          {samples === 1 ? '1 sample' : `medians of ${samples} samples`} of each variant. Nothing
+          was written.
           {recorded.turns > 0 && recorded.left_out > 0 && ` ${left(recorded.left_out)}`}
         </Text>
       </div>
@@ -63,7 +65,9 @@ function left(count: number): string {
 
 /** The samples that have no answer to a call, or that failed. */
 function Faults({ variants }: Pick<Simulation, 'variants'>) {
-  const faulty = variants.flatMap(({ samples }) => samples.filter(({ fault }) => fault !== undefined));
+  const faulty = variants.flatMap(({ samples }) =>
+    samples.filter(({ fault }) => fault !== undefined),
+  );
   if (faulty.length === 0) return null;
   return (
     <Alert color="yellow" variant="outline" title="Some samples ended early" role="alert">

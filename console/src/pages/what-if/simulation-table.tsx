@@ -64,7 +64,12 @@ export function SimulationTable({ simulation }: { readonly simulation: Simulatio
           {rules.length > 0 && (
             <Table.Tbody>
               <Table.Tr>
-                <Table.Th scope="rowgroup" className={classes.label} fw={700} colSpan={variants.length + 2}>
+                <Table.Th
+                  scope="rowgroup"
+                  className={classes.label}
+                  fw={700}
+                  colSpan={variants.length + 2}
+                >
                   Rules met
                 </Table.Th>
               </Table.Tr>
@@ -81,7 +86,9 @@ export function SimulationTable({ simulation }: { readonly simulation: Simulatio
 
 /** How the samples of a variant become one column. */
 function samplesText(variants: readonly SimulatedVariant[]): string {
-  return variants.some(({ samples }) => samples.length > 1) ? 'medians of all samples, also of failed ones; ' : '';
+  return variants.some(({ samples }) => samples.length > 1)
+    ? 'medians of all samples, also of failed ones; '
+    : '';
 }
 
 /** `3 calls, 200 cents`. */
@@ -102,7 +109,10 @@ function Figures({ row: { label, record, values }, variants, isRule }: FiguresPr
       <Label>{isRule === true ? <Inert>{label}</Inert> : label}</Label>
       <Table.Td>{record}</Table.Td>
       {values.map((value, n) => (
-        <Table.Td key={variants[n]?.name} fw={record !== undefined && value !== record ? 700 : undefined}>
+        <Table.Td
+          key={variants[n]?.name}
+          fw={record !== undefined && value !== record ? 700 : undefined}
+        >
           {value}
         </Table.Td>
       ))}

@@ -5,14 +5,15 @@ import { RulingMark, type RulingName } from '../../parts/ruling-mark.tsx';
 import type { SimulatedStep } from './use-simulation.ts';
 
 /** The mark of each ruling, and its word where the mark has another. */
-const MARKS: Readonly<Record<SimulatedStep['ruling'], readonly [mark: RulingName, word?: string]>> = {
-  committed: ['committed'],
-  rejected: ['rejected'],
-  escalated: ['escalated'],
-  approved: ['committed', 'Approved'],
-  refused: ['rejected', 'Refused'],
-  expired: ['rejected', 'Expired'],
-};
+const MARKS: Readonly<Record<SimulatedStep['ruling'], readonly [mark: RulingName, word?: string]>> =
+  {
+    committed: ['committed'],
+    rejected: ['rejected'],
+    escalated: ['escalated'],
+    approved: ['committed', 'Approved'],
+    refused: ['rejected', 'Refused'],
+    expired: ['rejected', 'Expired'],
+  };
 
 export function StepMark({ ruling }: Pick<SimulatedStep, 'ruling'>) {
   const [mark, word] = MARKS[ruling];

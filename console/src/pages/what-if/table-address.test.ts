@@ -13,7 +13,9 @@ test('an address has the digest of a long table', () => {
   const longest = JSON.stringify({ id: 'a'.repeat(3_991) });
   expect(longest.length).toBe(4_000);
   expect(tableAddressOf(longest, '{}')).toBe(longest);
-  const [one, other] = ['a', 'b'].map((text) => tableAddressOf(JSON.stringify({ id: text.repeat(3_992) }), '{}'));
+  const [one, other] = ['a', 'b'].map((text) =>
+    tableAddressOf(JSON.stringify({ id: text.repeat(3_992) }), '{}'),
+  );
   expect(one).toMatch(/^sha256:[0-9a-f]{64}$/);
   expect(other).not.toBe(one);
   expect(tableOf(one as string)).toBeUndefined();

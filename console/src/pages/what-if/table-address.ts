@@ -12,7 +12,8 @@ const ESCAPED_MAX = 12_000;
 export function tableAddressOf(text: string, example: string): string | undefined {
   const table = compact(text);
   if (table === undefined || table === compact(example)) return undefined;
-  const isShort = table.length <= ADDRESS_MAX && new URLSearchParams({ table }).toString().length <= ESCAPED_MAX;
+  const isShort =
+    table.length <= ADDRESS_MAX && new URLSearchParams({ table }).toString().length <= ESCAPED_MAX;
   return isShort ? table : `sha256:${hashOf(table)}`;
 }
 

@@ -24,7 +24,8 @@ export function UnmatchedRules({ trajectory, rules }: RulesProps) {
       {found.map(({ rule, pattern }, n) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a table can name the same twice
         <Text key={n} size="sm" className="wraps">
-          Rule <Inert>{rule}</Inert>: the domain has no action <Inert>{pattern}</Inert>, so no proposal matched it.
+          Rule <Inert>{rule}</Inert>: the domain has no action <Inert>{pattern}</Inert>, so no
+          proposal matched it.
         </Text>
       ))}
       <Text size="sm" mt={4} className="wraps">

@@ -15,13 +15,30 @@ test('a rule for an action that no domain has is found', () => {
 
 test('the actions of the runtime are known, and any JSON is read', () => {
   expect(unmatched({ rules: [{ id: 'a', actions: ['assize.halt', 1] }, null, 2] }, [])).toEqual([]);
-  for (const table of [null, 3, [], { rules: {} }, { rules: [{}] }]) expect(unmatched(table, ['x'])).toEqual([]);
+  for (const table of [null, 3, [], { rules: {} }, { rules: [{}] }])
+    expect(unmatched(table, ['x'])).toEqual([]);
 });
 
 test('a pattern matches as in writs', () => {
   const names = ['pay', 'bank:pay', 'bank:pay:late', 'fs:/repo', 'fs:/repo/src'];
-  const patterns = [...names, '*', '**', 'bank:*', 'bank:**', 'fs:/*', 'fs:/**', 'fs:/repo/**', 'fs:**', '*:*', 'x'];
+  const patterns = [
+    ...names,
+    '*',
+    '**',
+    'bank:*',
+    'bank:**',
+    'fs:/*',
+    'fs:/**',
+    'fs:/repo/**',
+    'fs:**',
+    '*:*',
+    'x',
+  ];
   for (const pattern of patterns)
     for (const name of names)
-      expect([pattern, name, matches(pattern, name)]).toEqual([pattern, name, covers(pattern, name)]);
+      expect([pattern, name, matches(pattern, name)]).toEqual([
+        pattern,
+        name,
+        covers(pattern, name),
+      ]);
 });

@@ -10,7 +10,9 @@ export function unmatched(table: unknown, actions: readonly string[]): readonly 
   return listOf(table, 'rules').flatMap((rule) =>
     listOf(rule, 'actions')
       .filter((pattern) => typeof pattern === 'string')
-      .filter((pattern) => !isBuiltIn(pattern) && !actions.some((action) => matches(pattern, action)))
+      .filter(
+        (pattern) => !isBuiltIn(pattern) && !actions.some((action) => matches(pattern, action)),
+      )
       .map((pattern) => ({ rule: String((rule as { readonly id?: unknown }).id), pattern })),
   );
 }
@@ -34,8 +36,10 @@ export function matches(pattern: string, name: string): boolean {
   const last = wanted.at(-1);
   const rest = last === ':**' || last === '/**' ? last : undefined;
   const fixed = rest === undefined ? wanted : wanted.slice(0, -1);
-  if (rest === undefined ? found.length !== fixed.length : found.length <= fixed.length) return false;
-  if (rest === '/**' && !found.slice(fixed.length).every((segment) => segment.startsWith('/'))) return false;
+  if (rest === undefined ? found.length !== fixed.length : found.length <= fixed.length)
+    return false;
+  if (rest === '/**' && !found.slice(fixed.length).every((segment) => segment.startsWith('/')))
+    return false;
   return fixed.every((segment, n) => segment === found[n] || segment === `${found[n]?.[0]}*`);
 }
 

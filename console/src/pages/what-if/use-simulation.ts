@@ -39,7 +39,9 @@ export function useSimulation() {
       running.current = new AbortController();
       const { signal } = running.current;
       const params = { path: { trajectory } };
-      return dataOf(api.POST('/v1/trajectories/{trajectory}/simulations', { params, body: terms, signal }));
+      return dataOf(
+        api.POST('/v1/trajectories/{trajectory}/simulations', { params, body: terms, signal }),
+      );
     },
   });
   const stop = () => {

@@ -42,11 +42,13 @@ export default function WhatIfPage() {
           What-if
         </Title>
         <Text size="sm" c="dimmed" mb="md">
-          Rule on recorded proposals again, under other rules, or continue in memory with other agents. Nothing is
-          written.
+          Rule on recorded proposals again, under other rules, or continue in memory with other
+          agents. Nothing is written.
         </Text>
         {trajectories.isPending && <Loading what="the trajectories" />}
-        {trajectories.error !== null && <Failed error={trajectories.error} retry={() => void trajectories.refetch()} />}
+        {trajectories.error !== null && (
+          <Failed error={trajectories.error} retry={() => void trajectories.refetch()} />
+        )}
         {trajectories.data !== undefined && trajectories.data.length > 0 && (
           <Select
             size="xs"
@@ -85,7 +87,12 @@ export default function WhatIfPage() {
           />
         )}
       </section>
-      <section className={classes.results} ref={results} data-asked={hasResult || undefined} aria-label="Result">
+      <section
+        className={classes.results}
+        ref={results}
+        data-asked={hasResult || undefined}
+        aria-label="Result"
+      >
         {trajectory !== undefined && isSimulation ? (
           <SimulationResult simulating={simulating} trajectory={trajectory.trajectory_id} />
         ) : isAsked ? (
@@ -113,7 +120,11 @@ interface NoResultProps {
 function NoResult({ id, found, all }: NoResultProps) {
   const [search] = useSearchParams();
   if (all?.length === 0)
-    return <Empty title="There is no trajectory">A trajectory with recorded proposals appears here.</Empty>;
+    return (
+      <Empty title="There is no trajectory">
+        A trajectory with recorded proposals appears here.
+      </Empty>
+    );
   if (id !== undefined && all !== undefined && found === undefined)
     return <Empty title="There is no such trajectory">Choose one of the list.</Empty>;
   if (found !== undefined && search.has('run') && isUnreadable(search.get('table')))
@@ -124,8 +135,8 @@ function NoResult({ id, found, all }: NoResultProps) {
     );
   return (
     <Empty title={id === undefined ? 'Choose a trajectory' : 'Run the backtest'}>
-      The first ruling that differs appears here, with counts and a list of all that differ. Keys: j and k move, Enter
-      opens an entry.
+      The first ruling that differs appears here, with counts and a list of all that differ. Keys: j
+      and k move, Enter opens an entry.
     </Empty>
   );
 }

@@ -13,7 +13,11 @@ export function messagesAt(
   isWhole: boolean,
 ): string | undefined {
   const here = toPointer(path);
-  const own = findings.filter(({ pointer }) => pointer === here || (isWhole && pointer.startsWith(`${here}/`)));
+  const own = findings.filter(
+    ({ pointer }) => pointer === here || (isWhole && pointer.startsWith(`${here}/`)),
+  );
   if (own.length === 0) return undefined;
-  return own.map(({ pointer, message }) => (pointer === here ? message : `${pointer}: ${message}`)).join('; ');
+  return own
+    .map(({ pointer, message }) => (pointer === here ? message : `${pointer}: ${message}`))
+    .join('; ');
 }

@@ -21,7 +21,10 @@ export function JsonField(props: FieldProps) {
       value={text}
       styles={{ input: { fontFamily: 'var(--assize-mono)', fontSize: 13 } }}
       onChange={({ currentTarget }) => {
-        const next = currentTarget.value.trim() === '' && !isRequired ? undefined : parsed(currentTarget.value);
+        const next =
+          currentTarget.value.trim() === '' && !isRequired
+            ? undefined
+            : parsed(currentTarget.value);
         setTyped({ text: currentTarget.value, value: next });
         onChange(next);
       }}

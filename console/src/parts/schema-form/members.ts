@@ -37,14 +37,21 @@ export function membersOf(part: Resolved, value: Members): readonly Member[] {
 
 /** The object with another member. `undefined` removes it. The order of the members stays. */
 export function withMember(value: Members, name: string, next: unknown): Members {
-  if (next === undefined) return Object.fromEntries(Object.entries(value).filter(([each]) => each !== name));
+  if (next === undefined)
+    return Object.fromEntries(Object.entries(value).filter(([each]) => each !== name));
   const isThere = Object.hasOwn(value, name);
-  const entries = Object.entries(value).map(([each, old]) => [each, each === name ? next : old] as const);
+  const entries = Object.entries(value).map(
+    ([each, old]) => [each, each === name ? next : old] as const,
+  );
   // A definition, so that a member named __proto__ is one.
   return Object.fromEntries(isThere ? entries : [...entries, [name, next]]);
 }
 
-export function withItem(value: readonly unknown[], index: number, next: unknown): readonly unknown[] {
+export function withItem(
+  value: readonly unknown[],
+  index: number,
+  next: unknown,
+): readonly unknown[] {
   return value.map((item, n) => (n === index ? next : item));
 }
 

@@ -2,7 +2,8 @@
 export function numberOf(text: string): number | string | undefined {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;
-  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/.test(trimmed) && Number.isFinite(Number(trimmed))
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/.test(trimmed) &&
+    Number.isFinite(Number(trimmed))
     ? Number(trimmed)
     : text;
 }

@@ -32,7 +32,12 @@ export function ObjectField(props: FieldProps) {
       </div>
       <Told error={error} />
       {!isRequired && !isRoot && (
-        <Button size="compact-xs" variant="subtle" className={classes.end} onClick={() => onChange(undefined)}>
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          className={classes.end}
+          onClick={() => onChange(undefined)}
+        >
           Remove
         </Button>
       )}

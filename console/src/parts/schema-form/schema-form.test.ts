@@ -5,10 +5,22 @@ import { messagesAt } from './findings.ts';
 import { membersOf, withItem, withMember, withoutItem } from './members.ts';
 import { numberOf, numberText } from './number-text.ts';
 import { isSameJson } from './same-json.ts';
-import { emptyOf, isOfKind, kindOf, limitsOf, type Resolved, resolved, resolvedRoot, type Schema } from './schema.ts';
+import {
+  emptyOf,
+  isOfKind,
+  kindOf,
+  limitsOf,
+  type Resolved,
+  resolved,
+  resolvedRoot,
+  type Schema,
+} from './schema.ts';
 import { isReadable, parsed } from './unreadable.ts';
 
-const name = fc.oneof(fc.constantFrom('a', 'b', '__proto__', 'a/b~c', ''), fc.string({ maxLength: 3 }));
+const name = fc.oneof(
+  fc.constantFrom('a', 'b', '__proto__', 'a/b~c', ''),
+  fc.string({ maxLength: 3 }),
+);
 
 /** Random schemas of every kind, also with parts that the form does not read. */
 const { schema } = fc.letrec<{ schema: Schema; member: readonly [string, Schema] }>((tie) => ({
@@ -24,11 +36,13 @@ const { schema } = fc.letrec<{ schema: Schema; member: readonly [string, Schema]
       { anyOf: [{ type: 'string' }, { type: 'null' }] },
     ),
     tie('schema').map((items) => ({ type: 'array', items })),
-    fc.tuple(fc.array(tie('member'), { maxLength: 4 }), fc.boolean()).map(([members, isRequired]) => ({
-      type: 'object',
-      properties: Object.fromEntries(members),
-      required: isRequired ? members.map(([each]) => each) : [],
-    })),
+    fc
+      .tuple(fc.array(tie('member'), { maxLength: 4 }), fc.boolean())
+      .map(([members, isRequired]) => ({
+        type: 'object',
+        properties: Object.fromEntries(members),
+        required: isRequired ? members.map(([each]) => each) : [],
+      })),
   ),
   member: fc.tuple(name, tie('schema')),
 }));
@@ -45,7 +59,8 @@ function touched(part: Resolved, value: unknown): unknown {
   }
   if (kind !== 'list') return value;
   let list = value as readonly unknown[];
-  for (const [n, item] of list.entries()) list = withItem(list, n, touched(resolved(part.schema.items, part), item));
+  for (const [n, item] of list.entries())
+    list = withItem(list, n, touched(resolved(part.schema.items, part), item));
   return list;
 }
 
@@ -67,7 +82,8 @@ test('each member of an object has one field, and a change is only there', () =>
       expect(new Set(names).size).toBe(names.length);
       for (const each of Object.keys(value)) expect(names).toContain(each);
       const next = withMember(value, changed, 'new');
-      for (const each of Object.keys(value)) if (each !== changed) expect(next[each]).toBe(value[each]);
+      for (const each of Object.keys(value))
+        if (each !== changed) expect(next[each]).toBe(value[each]);
       expect(Object.getOwnPropertyDescriptor(next, changed)?.value).toBe('new');
       expect(Object.hasOwn(withMember(next, changed, undefined), changed)).toBe(false);
     }),
@@ -104,26 +120,46 @@ test('the schemas of zod have their fields', () => {
   const members = membersOf(resolvedRoot(root), {});
   const kinds = Object.fromEntries(members.map((member) => [member.name, kindOf(member.part)]));
   expect(kinds).toEqual({
-    ...{ to: 'text', cents: 'integer', rate: 'number', urgent: 'boolean', mode: 'choice', at: 'text' },
+    ...{
+      to: 'text',
+      cents: 'integer',
+      rate: 'number',
+      urgent: 'boolean',
+      mode: 'choice',
+      at: 'text',
+    },
     ...{ lines: 'list', either: 'json', any: 'json', node: 'object' },
   });
   const recursive = members.find((member) => member.name === 'node')?.part as Resolved;
   const next = membersOf(recursive, {}).find((member) => member.name === 'next')?.part as Resolved;
   expect([kindOf(next), kindOf(resolved(next.schema.items, next))]).toEqual(['list', 'json']);
   const limits = members.map(({ part }) => limitsOf(part.schema)).filter((text) => text !== '');
-  expect(limits).toEqual(['at most 20 characters', 'from 1 to 100', 'a time such as 2026-03-23T09:00:00Z']);
+  expect(limits).toEqual([
+    'at most 20 characters',
+    'from 1 to 100',
+    'a time such as 2026-03-23T09:00:00Z',
+  ]);
 });
 
 test('a new number is the one nearest to zero', () => {
-  const limits: readonly Schema[] = [{}, { minimum: 2 }, { minimum: -9, maximum: 9 }, { maximum: -3 }];
+  const limits: readonly Schema[] = [
+    {},
+    { minimum: 2 },
+    { minimum: -9, maximum: 9 },
+    { maximum: -3 },
+  ];
   const numbers = limits.map((limit) => emptyOf(resolvedRoot({ type: 'integer', ...limit })));
   expect(numbers).toEqual([0, 2, 0, -3]);
 });
 
 test('a number field keeps a text that is no number', () => {
-  expect([numberOf('12'), numberOf(' 1.5e3 '), numberOf(''), numberOf('1_0'), numberOf('0x10')]).toEqual([
-    ...[12, 1_500, undefined, '1_0', '0x10'],
-  ]);
+  expect([
+    numberOf('12'),
+    numberOf(' 1.5e3 '),
+    numberOf(''),
+    numberOf('1_0'),
+    numberOf('0x10'),
+  ]).toEqual([...[12, 1_500, undefined, '1_0', '0x10']]);
   expect([numberText(12), numberText('1_0'), numberText(undefined)]).toEqual(['12', '1_0', '']);
 });
 
@@ -145,6 +181,12 @@ test('a misfit is told at its field, or at the JSON around it', () => {
 
 test('JSON values are the same in any order of members', () => {
   expect(isSameJson({ a: 1, b: [null] }, { b: [null], a: 1 })).toBe(true);
-  for (const other of [{ a: 1 }, { a: 1, b: [0] }, { a: 1, b: { 0: null } }, { a: 1, c: [null] }, null])
+  for (const other of [
+    { a: 1 },
+    { a: 1, b: [0] },
+    { a: 1, b: { 0: null } },
+    { a: 1, c: [null] },
+    null,
+  ])
     expect(isSameJson({ a: 1, b: [null] }, other)).toBe(false);
 });

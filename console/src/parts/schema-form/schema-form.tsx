@@ -22,7 +22,15 @@ interface SchemaFormProps {
 const ANY: Resolved = { schema: {}, root: {}, seen: [] };
 
 /** A form for a value of a JSON Schema. Parts that are not touched stay as they are. */
-export function SchemaForm({ title, schema, value, onChange, findings, view, onView }: SchemaFormProps) {
+export function SchemaForm({
+  title,
+  schema,
+  value,
+  onChange,
+  findings,
+  view,
+  onView,
+}: SchemaFormProps) {
   const id = useId();
   const shared = { name: title, path: [], value, onChange, isRequired: true, findings };
   return (

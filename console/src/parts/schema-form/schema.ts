@@ -28,7 +28,15 @@ export interface Schema {
 }
 
 /** The field for a schema. `json`: a text field for everything without a field of its own. */
-export type Kind = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'object' | 'list' | 'json';
+export type Kind =
+  | 'text'
+  | 'number'
+  | 'integer'
+  | 'boolean'
+  | 'choice'
+  | 'object'
+  | 'list'
+  | 'json';
 
 /** A schema without a reference at its top, with the definitions that its parts may name. */
 export interface Resolved {
@@ -54,7 +62,16 @@ export function resolved(part: Schema | boolean | undefined, { root, seen }: Res
 }
 
 /** Members that say more than the form shows: alternatives, and conditions over several parts. */
-const BEYOND = ['anyOf', 'oneOf', 'allOf', 'not', 'if', 'patternProperties', 'dependentSchemas', 'prefixItems'];
+const BEYOND = [
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'not',
+  'if',
+  'patternProperties',
+  'dependentSchemas',
+  'prefixItems',
+];
 
 export function kindOf({ schema }: Resolved): Kind {
   if (BEYOND.some((name) => schema[name] !== undefined)) return 'json';
@@ -78,17 +95,22 @@ export function kindOf({ schema }: Resolved): Kind {
 /** The possible values of a schema with a fixed list of scalars. */
 export function choicesOf(schema: Schema): readonly unknown[] | undefined {
   const choices = 'const' in schema ? [schema.const] : schema.enum;
-  return choices?.every((one) => one === null || typeof one !== 'object') === true ? choices : undefined;
+  return choices?.every((one) => one === null || typeof one !== 'object') === true
+    ? choices
+    : undefined;
 }
 
 /** Whether a value has the form that the field of a kind edits. Others are edited as JSON. */
 export function isOfKind(kind: Kind, value: unknown): boolean {
   if (value === undefined || kind === 'json' || kind === 'choice') return true;
-  if (kind === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (kind === 'object')
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
   if (kind === 'list') return Array.isArray(value);
   if (kind === 'boolean') return typeof value === 'boolean';
   // A text that is no number yet stays in the field.
-  return kind === 'text' ? typeof value === 'string' : typeof value === 'number' || typeof value === 'string';
+  return kind === 'text'
+    ? typeof value === 'string'
+    : typeof value === 'number' || typeof value === 'string';
 }
 
 /** A new value of a schema: the default, or the least that the field can show. */
@@ -104,7 +126,9 @@ export function emptyOf(part: Resolved): unknown {
   if (kind !== 'object') return nearestToZero(schema);
   const required = new Set(schema.required);
   const members = Object.entries(schema.properties ?? {}).filter(([name]) => required.has(name));
-  return Object.fromEntries(members.map(([name, member]) => [name, emptyOf(resolved(member, part))]));
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, emptyOf(resolved(member, part))]),
+  );
 }
 
 function nearestToZero({ minimum = 0, maximum = 0 }: Schema): number {
@@ -113,12 +137,23 @@ function nearestToZero({ minimum = 0, maximum = 0 }: Schema): number {
 
 /** The limits of a schema in words. Empty if there are none. */
 export function limitsOf(schema: Schema): string {
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, minLength, maxLength, minItems, maxItems } = schema;
+  const {
+    minimum,
+    maximum,
+    exclusiveMinimum,
+    exclusiveMaximum,
+    minLength,
+    maxLength,
+    minItems,
+    maxItems,
+  } = schema;
   const words = [
     rangeOf(minimum, maximum),
     exclusiveMinimum !== undefined && `above ${exclusiveMinimum}`,
     exclusiveMaximum !== undefined && `below ${exclusiveMaximum}`,
-    schema.multipleOf !== undefined && schema.multipleOf !== 1 && `in steps of ${schema.multipleOf}`,
+    schema.multipleOf !== undefined &&
+      schema.multipleOf !== 1 &&
+      `in steps of ${schema.multipleOf}`,
     minLength !== undefined && `at least ${minLength} characters`,
     maxLength !== undefined && `at most ${maxLength} characters`,
     minItems !== undefined && `at least ${minItems} items`,
@@ -129,9 +164,15 @@ export function limitsOf(schema: Schema): string {
 }
 
 /** The limits of every safe integer are none. */
-function rangeOf(minimum = -Number.MAX_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER): string | undefined {
+function rangeOf(
+  minimum = -Number.MAX_SAFE_INTEGER,
+  maximum = Number.MAX_SAFE_INTEGER,
+): string | undefined {
   const from = minimum > -Number.MAX_SAFE_INTEGER ? `from ${minimum}` : undefined;
-  const to = maximum < Number.MAX_SAFE_INTEGER ? `${from === undefined ? 'up ' : ''}to ${maximum}` : undefined;
+  const to =
+    maximum < Number.MAX_SAFE_INTEGER
+      ? `${from === undefined ? 'up ' : ''}to ${maximum}`
+      : undefined;
   return from === undefined ? to : to === undefined ? from : `${from} ${to}`;
 }
 

@@ -12,12 +12,18 @@ export function TextField(props: FieldProps) {
   const { value, onChange, isRequired, part } = props;
   const text = typeof value === 'string' ? value : '';
   const change = (next: string) => onChange(next === '' && !isRequired ? undefined : next);
-  const isLong = text.length > LINE_MAX || text.includes('\n') || (part.schema.maxLength ?? 0) > 4 * LINE_MAX;
+  const isLong =
+    text.length > LINE_MAX || text.includes('\n') || (part.schema.maxLength ?? 0) > 4 * LINE_MAX;
   const shared = { ...wordsOf(props), value: text, dir: 'auto' as const };
   return (
     <div>
       {isLong ? (
-        <Textarea {...shared} autosize maxRows={8} onChange={(event) => change(event.currentTarget.value)} />
+        <Textarea
+          {...shared}
+          autosize
+          maxRows={8}
+          onChange={(event) => change(event.currentTarget.value)}
+        />
       ) : (
         <TextInput {...shared} onChange={(event) => change(event.currentTarget.value)} />
       )}

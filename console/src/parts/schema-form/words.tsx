@@ -5,10 +5,15 @@ import { messagesAt } from './findings.ts';
 import { limitsOf } from './schema.ts';
 
 /** The label, the description and the error of a field. */
-export function wordsOf({ name, path, part, isRequired, findings }: FieldProps, isWhole: boolean = false) {
+export function wordsOf(
+  { name, path, part, isRequired, findings }: FieldProps,
+  isWhole: boolean = false,
+) {
   const { schema } = part;
   const limits = limitsOf(schema);
-  const about = [schema.description, limits].filter((text) => text !== undefined && text !== '').join('. ');
+  const about = [schema.description, limits]
+    .filter((text) => text !== undefined && text !== '')
+    .join('. ');
   const error = messagesAt(findings, path, isWhole);
   return {
     size: 'xs',

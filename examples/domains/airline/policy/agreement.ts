@@ -12,7 +12,10 @@ export function agreement({ each }: Rules<AirlineState>): Invariant<AirlineState
       '/booked/*',
       {
         reads: ['/reservations/*', '/users/*/reservations'],
-        with: ({ user_id }, [id]) => ({ reservation: `/reservations/${id}`, owned: `/users/${user_id}/reservations` }),
+        with: ({ user_id }, [id]) => ({
+          reservation: `/reservations/${id}`,
+          owned: `/users/${user_id}/reservations`,
+        }),
       },
       ({ at, user_id }, { reservation, owned }, [id = '']) =>
         reservation?.user_id === user_id && reservation.created_at === at && owned?.includes(id)
@@ -51,12 +54,17 @@ export function agreement({ each }: Rules<AirlineState>): Invariant<AirlineState
     each(
       'CERTIFICATE_ON_RECORD',
       '/certificates/*',
-      { reads: ['/users/*/payment_methods'], with: (_, [user]) => ({ methods: `/users/${user}/payment_methods` }) },
+      {
+        reads: ['/users/*/payment_methods'],
+        with: (_, [user]) => ({ methods: `/users/${user}/payment_methods` }),
+      },
       (rows, { methods }, [user]) => {
         const latest = new Map(rows.map(({ payment_id, amount }) => [payment_id, amount]));
         const agrees = [...latest].every(([id, amount]) => {
           const method = methods?.[id];
-          return method === undefined || (method.source === 'certificate' && method.amount === amount);
+          return (
+            method === undefined || (method.source === 'certificate' && method.amount === amount)
+          );
         });
         return agrees ? pass : reject(`the certificates of ${user} and the profile disagree`);
       },
@@ -80,11 +88,17 @@ function endsOnRecord(rows: readonly ItineraryRow[], record: Reservation): boole
 }
 
 function followsItinerary({ before }: ItineraryRow, previous: ItineraryRow | undefined): boolean {
-  return before !== undefined && before.cabin === previous?.cabin && sameSegments(before.segments, previous.segments);
+  return (
+    before !== undefined &&
+    before.cabin === previous?.cabin &&
+    sameSegments(before.segments, previous.segments)
+  );
 }
 
 function followsBags({ before }: BagsRow, previous: BagsRow | undefined): boolean {
-  return before !== undefined && before.total === previous?.total && before.nonfree === previous.nonfree;
+  return (
+    before !== undefined && before.total === previous?.total && before.nonfree === previous.nonfree
+  );
 }
 
 function sameSegments(a: readonly Segment[], b: readonly Segment[]): boolean {

@@ -3,7 +3,11 @@ import type { AirlineState, Cabin, Membership } from '../schema.ts';
 import { attempt } from '../testing/naive-world.ts';
 import { DAY, passengers, smallWorld } from '../testing/small-world.ts';
 
-function setBags(total_baggages: number, nonfree_baggages: number, change?: (state: AirlineState) => void) {
+function setBags(
+  total_baggages: number,
+  nonfree_baggages: number,
+  change?: (state: AirlineState) => void,
+) {
   const args = { reservation_id: 'R', total_baggages, nonfree_baggages, payment_id: 'card' };
   return attempt(smallWorld(change), 'update_reservation_baggages', args);
 }
@@ -52,7 +56,8 @@ describe('BAGGAGE_ALLOWANCE', () => {
   });
 
   test('bags paid for earlier may stay paid, and no further bags', () => {
-    const paid = ({ reservations }: AirlineState) => Object.assign(reservations['R']!, { nonfree_baggages: 1 });
+    const paid = ({ reservations }: AirlineState) =>
+      Object.assign(reservations['R']!, { nonfree_baggages: 1 });
     expect(setBags(1, 1, paid)).toMatchObject({ outcome: 'pass' });
     expect(setBags(1, 0, paid)).toMatchObject({ outcome: 'pass' });
     expect(setBags(1, 2, paid)).toMatchObject(wrong);

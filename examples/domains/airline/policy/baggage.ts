@@ -13,7 +13,9 @@ export function baggage({ each }: Rules<AirlineState>): Invariant<AirlineState>[
       const most = Math.max(extra, row.before?.nonfree ?? 0);
       if (row.nonfree >= extra && row.nonfree <= most) return pass;
       const who = `${row.passengers} ${row.cabin} passenger(s) of a ${row.membership} member`;
-      return reject(`${row.total} bags with ${free} free for ${who}: ${extra} to pay for, not ${row.nonfree}`);
+      return reject(
+        `${row.total} bags with ${free} free for ${who}: ${extra} to pay for, not ${row.nonfree}`,
+      );
     }),
 
     each('BAGS_NOT_REMOVED', '/bags/*/*', {}, ({ total, before }) =>

@@ -17,7 +17,10 @@ describe('a booking', () => {
 
   test('BOOKING_PASSENGERS_MAX: five, not six', () => {
     const of = (count: number) =>
-      book({ passengers: passengers(count), payment_methods: [{ payment_id: 'card', amount: 100 * count }] });
+      book({
+        passengers: passengers(count),
+        payment_methods: [{ payment_id: 'card', amount: 100 * count }],
+      });
     expect(of(5)).toMatchObject({ outcome: 'pass' });
     expect(of(6)).toMatchObject({ outcome: 'reject', invariant: 'BOOKING_PASSENGERS_MAX' });
   });
@@ -26,7 +29,9 @@ describe('a booking', () => {
     const paid = (...payments: [string, number][]) =>
       book({ payment_methods: payments.map(([payment_id, amount]) => ({ payment_id, amount })) });
     expect(paid(['voucher', 50], ['gift', 25], ['card', 25])).toMatchObject({ outcome: 'pass' });
-    expect(paid(['voucher', 50], ['voucher2', 50])).toMatchObject({ invariant: 'BOOKING_PAYMENT_MIX' });
+    expect(paid(['voucher', 50], ['voucher2', 50])).toMatchObject({
+      invariant: 'BOOKING_PAYMENT_MIX',
+    });
     expect(paid(['card', 50], ['card2', 50])).toMatchObject({ invariant: 'BOOKING_PAYMENT_MIX' });
   });
 
@@ -34,7 +39,8 @@ describe('a booking', () => {
     const paid = (count: number) => {
       const ids = Array.from({ length: count }, (_, i) => `gift${i}`);
       const world = smallWorld(({ users }) => {
-        for (const id of ids) users['ann']!.payment_methods[id] = { id, source: 'gift_card', amount: 60 };
+        for (const id of ids)
+          users['ann']!.payment_methods[id] = { id, source: 'gift_card', amount: 60 };
       });
       const rest = 100 - 60 - 10 * (count - 2);
       const amounts = ids.map((_, i) => (i === 0 ? 60 : i === 1 ? rest : 10));
@@ -50,13 +56,20 @@ describe('a booking', () => {
       { payment_id: 'card', amount: 101 },
       { payment_id: 'gift', amount: -1 },
     ];
-    expect(book({ payment_methods })).toMatchObject({ outcome: 'reject', invariant: 'BOOKING_PAYMENTS_POSITIVE' });
+    expect(book({ payment_methods })).toMatchObject({
+      outcome: 'reject',
+      invariant: 'BOOKING_PAYMENTS_POSITIVE',
+    });
   });
 
   test('GIFT_CARD_COVERED: one gift card named twice is still one gift card', () => {
     const twice = (balance: number) => {
       const world = smallWorld(({ users }) => {
-        users['ann']!.payment_methods['gift'] = { id: 'gift', source: 'gift_card', amount: balance };
+        users['ann']!.payment_methods['gift'] = {
+          id: 'gift',
+          source: 'gift_card',
+          amount: balance,
+        };
       });
       const half = { payment_id: 'gift', amount: 50 };
       return attempt(world, 'book_reservation', bookingArgs({ payment_methods: [half, half] }));
@@ -68,7 +81,9 @@ describe('a booking', () => {
   test('BOOKING_IS_THE_TRIP: the flights go where the record says', () => {
     const both = { payment_methods: [{ payment_id: 'card', amount: 200 }] };
     expect(book({ flights: flights('AB', 'BC'), ...both })).toMatchObject({ outcome: 'pass' });
-    expect(book({ flight_type: 'round_trip', flights: flights('AC', 'CA'), ...both })).toMatchObject({
+    expect(
+      book({ flight_type: 'round_trip', flights: flights('AC', 'CA'), ...both }),
+    ).toMatchObject({
       outcome: 'pass',
     });
     const wrong = { outcome: 'reject', invariant: 'BOOKING_IS_THE_TRIP' };

@@ -16,11 +16,19 @@ export function booking({ each }: Rules<AirlineState>): Invariant<AirlineState>[
 
     each('BOOKING_PAYMENT_MIX', '/booked/*', {}, ({ payments }) => {
       const used = (source: PaymentSource) =>
-        new Set(payments.filter((payment) => payment.source === source).map(({ payment_id }) => payment_id)).size;
-      const over = (Object.keys(METHODS_MAX) as PaymentSource[]).find((source) => used(source) > METHODS_MAX[source]);
+        new Set(
+          payments
+            .filter((payment) => payment.source === source)
+            .map(({ payment_id }) => payment_id),
+        ).size;
+      const over = (Object.keys(METHODS_MAX) as PaymentSource[]).find(
+        (source) => used(source) > METHODS_MAX[source],
+      );
       return over === undefined
         ? pass
-        : reject(`paid with ${used(over)} of ${over}; a reservation takes at most ${METHODS_MAX[over]}`);
+        : reject(
+            `paid with ${used(over)} of ${over}; a reservation takes at most ${METHODS_MAX[over]}`,
+          );
     }),
 
     // Not a sentence of the policy. The tool only adds up: a negative payment would move money
@@ -41,7 +49,9 @@ export function booking({ each }: Rules<AirlineState>): Invariant<AirlineState>[
     ),
 
     each('BOOKING_IS_THE_TRIP', '/itineraries/*/*', {}, (row) => {
-      const fault = row.before ? undefined : (routeFault(row, row.segments) ?? tripTypeFault(row, row.segments));
+      const fault = row.before
+        ? undefined
+        : (routeFault(row, row.segments) ?? tripTypeFault(row, row.segments));
       return fault === undefined ? pass : reject(fault);
     }),
   ];

@@ -38,7 +38,9 @@ describe('CANCELLATION_GROUND', () => {
   const wrong = { outcome: 'reject', invariant: 'CANCELLATION_GROUND' };
 
   test('within 24 hours of booking, to the second', () => {
-    expect(cancel(worldWith({ created_at: '2024-05-14T15:00:00' }))).toMatchObject({ outcome: 'pass' });
+    expect(cancel(worldWith({ created_at: '2024-05-14T15:00:00' }))).toMatchObject({
+      outcome: 'pass',
+    });
     expect(cancel(worldWith({ created_at: '2024-05-14T14:59:59' }))).toMatchObject(wrong);
   });
 
@@ -60,7 +62,9 @@ describe('CANCELLATION_GROUND', () => {
   test('business by an upgrade counts', () => {
     const flights = ['AB', 'BC'].map((flight_number) => ({ flight_number, date: DAY }));
     const upgrade = { reservation_id: 'R', cabin: 'business', flights, payment_id: 'card' };
-    expect(cancel(after(attempt(smallWorld(), 'update_reservation_flights', upgrade)))).toMatchObject({
+    expect(
+      cancel(after(attempt(smallWorld(), 'update_reservation_flights', upgrade))),
+    ).toMatchObject({
       outcome: 'pass',
     });
   });
@@ -69,14 +73,20 @@ describe('CANCELLATION_GROUND', () => {
 describe('INSURED_CANCELLATION_REASON', () => {
   test('needs a human decision, and passes once the approval is recorded', () => {
     const waiting = cancel(insured());
-    expect(waiting).toMatchObject({ outcome: 'escalate', invariant: 'INSURED_CANCELLATION_REASON', keys: ['R'] });
+    expect(waiting).toMatchObject({
+      outcome: 'escalate',
+      invariant: 'INSURED_CANCELLATION_REASON',
+      keys: ['R'],
+    });
     const approved = approve(after(waiting), 'INSURED_CANCELLATION_REASON', ['R']);
     expect(approved.cancellations['R']).toMatchObject({ approved_by: 'supervisor:test' });
     expect(judge(approved)).toMatchObject({ outcome: 'pass' });
   });
 
   test('is not asked where any reason will do', () => {
-    expect(cancel(worldWith({ insurance: 'yes', cabin: 'business' }))).toMatchObject({ outcome: 'pass' });
+    expect(cancel(worldWith({ insurance: 'yes', cabin: 'business' }))).toMatchObject({
+      outcome: 'pass',
+    });
   });
 });
 
@@ -95,7 +105,12 @@ describe('after a cancellation', () => {
   });
 
   test('CANCELLED_NOT_CHANGED: neither bags nor flights', () => {
-    const bags = { reservation_id: 'R', total_baggages: 2, nonfree_baggages: 0, payment_id: 'card' };
+    const bags = {
+      reservation_id: 'R',
+      total_baggages: 2,
+      nonfree_baggages: 0,
+      payment_id: 'card',
+    };
     const wrong = { outcome: 'reject', invariant: 'CANCELLED_NOT_CHANGED' };
     expect(attempt(cancelled(), 'update_reservation_baggages', bags)).toMatchObject(wrong);
     const flights = [{ flight_number: 'AC', date: DAY }];

@@ -36,7 +36,8 @@ export function cancellation({ each }: Rules<AirlineState>): Invariant<AirlineSt
         }),
       },
       ({ changes, passengers }, { itineraries, bags, people }) =>
-        changes === (itineraries?.length ?? 0) + (bags?.length ?? 0) && samePeople(passengers, people)
+        changes === (itineraries?.length ?? 0) + (bags?.length ?? 0) &&
+        samePeople(passengers, people)
           ? pass
           : reject('the reservation is cancelled'),
     ),
@@ -49,7 +50,9 @@ export function cancellation({ each }: Rules<AirlineState>): Invariant<AirlineSt
         reservation?.status === 'cancelled' &&
         samePayments(reservation.payment_history, [...payments, ...refunds(payments)])
           ? pass
-          : reject('a cancellation pays every payment back to its method, once, and is the last of the reservation'),
+          : reject(
+              'a cancellation pays every payment back to its method, once, and is the last of the reservation',
+            ),
     ),
   ];
 }
@@ -102,6 +105,8 @@ function refunds(payments: readonly PaymentEntry[]): PaymentEntry[] {
 function samePayments(a: readonly PaymentEntry[], b: readonly PaymentEntry[]): boolean {
   return (
     a.length === b.length &&
-    a.every(({ payment_id, amount }, i) => b[i]?.payment_id === payment_id && b[i].amount === amount)
+    a.every(
+      ({ payment_id, amount }, i) => b[i]?.payment_id === payment_id && b[i].amount === amount,
+    )
   );
 }

@@ -5,7 +5,12 @@ import { bookingArgs, DAY, segment, smallWorld } from '../testing/small-world.ts
 
 function change(world: AirlineState, cabin: Cabin, ...numbers: string[]) {
   const flights = numbers.map((flight_number) => ({ flight_number, date: DAY }));
-  return attempt(world, 'update_reservation_flights', { reservation_id: 'R', cabin, flights, payment_id: 'card' });
+  return attempt(world, 'update_reservation_flights', {
+    reservation_id: 'R',
+    cabin,
+    flights,
+    payment_id: 'card',
+  });
 }
 
 function after(outcome: ReturnType<typeof attempt>): AirlineState {
@@ -54,14 +59,19 @@ describe('ROUTE_KEPT', () => {
 describe('TRIP_TYPE_KEPT', () => {
   const wrong = { outcome: 'reject', invariant: 'TRIP_TYPE_KEPT' };
   const round = ({ reservations }: AirlineState) =>
-    Object.assign(reservations['R']!, { flight_type: 'round_trip', flights: [segment('AC'), segment('CA')] });
+    Object.assign(reservations['R']!, {
+      flight_type: 'round_trip',
+      flights: [segment('AC'), segment('CA')],
+    });
 
   test('a one-way trip does not come back', () => {
     expect(change(smallWorld(), 'economy', 'AC', 'CA')).toMatchObject(wrong);
   });
 
   test('a round trip does', () => {
-    expect(change(smallWorld(round), 'economy', 'AB', 'BC', 'CA')).toMatchObject({ outcome: 'pass' });
+    expect(change(smallWorld(round), 'economy', 'AB', 'BC', 'CA')).toMatchObject({
+      outcome: 'pass',
+    });
     expect(change(smallWorld(round), 'economy', 'AC')).toMatchObject(wrong);
   });
 });
@@ -77,19 +87,28 @@ test('KEPT_PRICE: a kept flight keeps its price, even after a cabin change', () 
   expect(change(upgraded, 'economy', 'AB', 'BC')).toMatchObject({ outcome: 'pass' });
   // The tool prices it anew, because the record still says basic economy.
   upgraded.flights = basicAt(101).flights;
-  expect(change(upgraded, 'economy', 'AB', 'BC')).toMatchObject({ outcome: 'reject', invariant: 'KEPT_PRICE' });
+  expect(change(upgraded, 'economy', 'AB', 'BC')).toMatchObject({
+    outcome: 'reject',
+    invariant: 'KEPT_PRICE',
+  });
 });
 
 test('CABIN_DIFFERENCE_PAID: down and up again costs the difference both ways', () => {
   const world = smallWorld(({ reservations }) => {
-    Object.assign(reservations['R']!, { cabin: 'business', flights: [segment('AB', 300), segment('BC', 300)] });
+    Object.assign(reservations['R']!, {
+      cabin: 'business',
+      flights: [segment('AB', 300), segment('BC', 300)],
+    });
   });
   const down = change(world, 'economy', 'AB', 'BC');
   expect(down).toMatchObject({ outcome: 'pass' });
   // The tool takes this for no change at all, because the record still says business.
   const up = change(after(down), 'business', 'AB', 'BC');
   expect(up).toMatchObject({ outcome: 'reject', invariant: 'CABIN_DIFFERENCE_PAID' });
-  expect(after(up).reservations['R']!.payment_history.at(-1)).toEqual({ payment_id: 'card', amount: -400 });
+  expect(after(up).reservations['R']!.payment_history.at(-1)).toEqual({
+    payment_id: 'card',
+    amount: -400,
+  });
 });
 
 describe('the properties that are fixed at booking', () => {
@@ -104,16 +123,30 @@ describe('the properties that are fixed at booking', () => {
 
   test('PASSENGER_COUNT_KEPT', () => {
     const state = booked();
-    state.reservations['HATHAT']!.passengers.push({ first_name: 'Bo', last_name: 'Lee', dob: '1990-01-01' });
+    state.reservations['HATHAT']!.passengers.push({
+      first_name: 'Bo',
+      last_name: 'Lee',
+      dob: '1990-01-01',
+    });
     expect(judge(state)).toMatchObject({ outcome: 'reject', invariant: 'PASSENGER_COUNT_KEPT' });
   });
 
   test('the tool refuses another number of passengers, and takes another name', () => {
     const rename = (...names: string[]) => {
-      const passengers = names.map((first_name) => ({ first_name, last_name: 'Lee', dob: '1990-01-01' }));
-      return attempt(smallWorld(), 'update_reservation_passengers', { reservation_id: 'R', passengers });
+      const passengers = names.map((first_name) => ({
+        first_name,
+        last_name: 'Lee',
+        dob: '1990-01-01',
+      }));
+      return attempt(smallWorld(), 'update_reservation_passengers', {
+        reservation_id: 'R',
+        passengers,
+      });
     };
     expect(rename('Bo')).toMatchObject({ outcome: 'pass' });
-    expect(rename('Bo', 'Cy')).toMatchObject({ outcome: 'tool_error', detail: 'number of passengers does not match' });
+    expect(rename('Bo', 'Cy')).toMatchObject({
+      outcome: 'tool_error',
+      detail: 'number of passengers does not match',
+    });
   });
 });

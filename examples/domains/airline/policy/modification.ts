@@ -26,7 +26,8 @@ export function modification({ each }: Rules<AirlineState>): Invariant<AirlineSt
     each('KEPT_PRICE', '/itineraries/*/*', {}, ({ cabin, before, segments }) => {
       if (before === undefined || before.cabin !== cabin) return pass;
       const repriced = segments.find(
-        (segment) => (counterpart(before.segments, segment)?.price ?? segment.price) !== segment.price,
+        (segment) =>
+          (counterpart(before.segments, segment)?.price ?? segment.price) !== segment.price,
       );
       return repriced === undefined
         ? pass
@@ -56,7 +57,9 @@ export function modification({ each }: Rules<AirlineState>): Invariant<AirlineSt
       '/booked/*',
       { reads: ['/reservations/*'], with: (_, [id]) => ({ reservation: `/reservations/${id}` }) },
       ({ passengers }, { reservation }) =>
-        reservation?.passengers.length === passengers ? pass : reject(`booked for ${passengers} passengers`),
+        reservation?.passengers.length === passengers
+          ? pass
+          : reject(`booked for ${passengers} passengers`),
     ),
   ];
 }

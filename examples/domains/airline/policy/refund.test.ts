@@ -32,12 +32,18 @@ const waiting = { outcome: 'escalate', invariant: 'CERTIFICATE_FACTS', keys: ['a
 
 test('CERTIFICATE_GROUND: a cancelled or delayed flight', () => {
   expect(send(silver('cancelled'), 200)).toMatchObject(waiting);
-  expect(send(smallWorld(), 100)).toMatchObject({ outcome: 'reject', invariant: 'CERTIFICATE_GROUND' });
+  expect(send(smallWorld(), 100)).toMatchObject({
+    outcome: 'reject',
+    invariant: 'CERTIFICATE_GROUND',
+  });
 });
 
 test('CERTIFICATE_AFTER_CHANGE: a delay counts only after a rebooking', () => {
   const delayed = silver('delayed');
-  expect(send(delayed, 100)).toMatchObject({ outcome: 'reject', invariant: 'CERTIFICATE_AFTER_CHANGE' });
+  expect(send(delayed, 100)).toMatchObject({
+    outcome: 'reject',
+    invariant: 'CERTIFICATE_AFTER_CHANGE',
+  });
   expect(send(rebooked(delayed), 100)).toMatchObject(waiting);
 });
 
@@ -49,13 +55,25 @@ describe('CERTIFICATE_ELIGIBLE', () => {
     });
 
   test('not a regular member without insurance in economy', () => {
-    expect(send(regular(), 100)).toMatchObject({ outcome: 'reject', invariant: 'CERTIFICATE_ELIGIBLE' });
+    expect(send(regular(), 100)).toMatchObject({
+      outcome: 'reject',
+      invariant: 'CERTIFICATE_ELIGIBLE',
+    });
   });
 
   test.each([
-    ['with insurance', (state: AirlineState) => Object.assign(state.reservations['R']!, { insurance: 'yes' })],
-    ['in business', (state: AirlineState) => Object.assign(state.reservations['R']!, { cabin: 'business' })],
-    ['as a silver member', (state: AirlineState) => Object.assign(state.users['ann']!, { membership: 'silver' })],
+    [
+      'with insurance',
+      (state: AirlineState) => Object.assign(state.reservations['R']!, { insurance: 'yes' }),
+    ],
+    [
+      'in business',
+      (state: AirlineState) => Object.assign(state.reservations['R']!, { cabin: 'business' }),
+    ],
+    [
+      'as a silver member',
+      (state: AirlineState) => Object.assign(state.users['ann']!, { membership: 'silver' }),
+    ],
   ])('%s', (_, change) => {
     expect(send(regular(change), 100)).toMatchObject(waiting);
   });
@@ -73,7 +91,10 @@ test('CERTIFICATE_ONCE: a gesture is made once', () => {
 });
 
 test('CERTIFICATE_FACTS: passes with the approval written down', () => {
-  const approved = approve(after(send(silver('cancelled'), 200)), 'CERTIFICATE_FACTS', ['ann', '0']);
+  const approved = approve(after(send(silver('cancelled'), 200)), 'CERTIFICATE_FACTS', [
+    'ann',
+    '0',
+  ]);
   expect(approved.certificates['ann']?.[0]).toMatchObject({
     reservation_id: 'R',
     ground: 'cancelled',

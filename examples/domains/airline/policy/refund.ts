@@ -10,13 +10,17 @@ import { SUPERVISOR } from './supervisor.ts';
 export function refund({ each }: Rules<AirlineState>): Invariant<AirlineState>[] {
   return [
     each('CERTIFICATE_GROUND', '/certificates/*/*', {}, ({ incidents }, _, [user]) =>
-      incidents.length > 0 ? pass : reject(`no reservation of ${user} has a cancelled or delayed flight`),
+      incidents.length > 0
+        ? pass
+        : reject(`no reservation of ${user} has a cancelled or delayed flight`),
     ),
 
     each('CERTIFICATE_AFTER_CHANGE', '/certificates/*/*', {}, ({ incidents }) =>
       incidents.some(isGround)
         ? pass
-        : reject('a delay is compensated only after the reservation has been changed or cancelled over it'),
+        : reject(
+            'a delay is compensated only after the reservation has been changed or cancelled over it',
+          ),
     ),
 
     each('CERTIFICATE_ELIGIBLE', '/certificates/*/*', {}, ({ incidents }) =>
@@ -27,11 +31,15 @@ export function refund({ each }: Rules<AirlineState>): Invariant<AirlineState>[]
 
     each('CERTIFICATE_AMOUNT', '/certificates/*/*', {}, ({ amount, incidents }) => {
       const due = new Set(incidents.filter(isGround).filter(isEligible).map(amountDue));
-      return due.has(amount) ? pass : reject(`${amount} dollars; due would be ${[...due].join(' or ')}`);
+      return due.has(amount)
+        ? pass
+        : reject(`${amount} dollars; due would be ${[...due].join(' or ')}`);
     }),
 
     each('CERTIFICATE_ONCE', '/certificates/*/*', {}, ({ amount, incidents }) =>
-      entitling(incidents, amount) !== undefined ? pass : reject('a certificate has been sent for this already'),
+      entitling(incidents, amount) !== undefined
+        ? pass
+        : reject('a certificate has been sent for this already'),
     ),
   ];
 }

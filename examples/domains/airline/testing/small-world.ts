@@ -1,5 +1,13 @@
 import { airlineInitial } from '../initial.ts';
-import type { AirlineState, Flight, FlightDay, Membership, Reservation, Segment, User } from '../schema.ts';
+import type {
+  AirlineState,
+  Flight,
+  FlightDay,
+  Membership,
+  Reservation,
+  Segment,
+  User,
+} from '../schema.ts';
 
 /**
  * A state small enough to read in one go. Three airports are in a row, AAA – BBB – CCC. `ann` has
@@ -31,7 +39,11 @@ export function segment(flight_number: string, price = 100): Segment {
 }
 
 export function passengers(count: number): Reservation['passengers'] {
-  return Array.from({ length: count }, (_, i) => ({ first_name: `P${i}`, last_name: 'Lee', dob: '1990-01-01' }));
+  return Array.from({ length: count }, (_, i) => ({
+    first_name: `P${i}`,
+    last_name: 'Lee',
+    dob: '1990-01-01',
+  }));
 }
 
 /** Puts a flight of the day into another status. */

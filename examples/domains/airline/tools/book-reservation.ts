@@ -53,7 +53,9 @@ export const bookReservation: Action<AirlineState, BookReservation> = {
   apply: (state, args) => {
     const user = findUser(state, args.user_id);
     const seats = args.passengers.length;
-    const segments = args.flights.map((choice) => offer(state, choice, { cabin: args.cabin, seats }));
+    const segments = args.flights.map((choice) =>
+      offer(state, choice, { cabin: args.cabin, seats }),
+    );
     const payments = priced(user, args.payment_methods);
     assertPaid(args.payment_methods, price(args, segments));
     const reservation_id = RESERVATION_IDS.find((id) => state.reservations[id] === undefined);
@@ -83,7 +85,11 @@ export const bookReservation: Action<AirlineState, BookReservation> = {
 function record(
   state: AirlineState,
   reservation_id: string,
-  { args, segments, payments }: { args: BookReservation; segments: Segment[]; payments: Booked['payments'] },
+  {
+    args,
+    segments,
+    payments,
+  }: { args: BookReservation; segments: Segment[]; payments: Booked['payments'] },
 ): void {
   const { user_id, origin, destination, flight_type } = args;
   const at = state.now;
@@ -104,7 +110,10 @@ function record(
   state.bags[reservation_id] = [{ at, total, nonfree, cabin: args.cabin, membership, passengers }];
 }
 
-function price({ passengers, insurance, nonfree_baggages }: BookReservation, segments: readonly Segment[]): number {
+function price(
+  { passengers, insurance, nonfree_baggages }: BookReservation,
+  segments: readonly Segment[],
+): number {
   const fares = segments.reduce((sum, segment) => sum + segment.price, 0);
   const insured = insurance === 'yes' ? INSURANCE_PRICE : 0;
   return (fares + insured) * passengers.length + BAG_PRICE * nonfree_baggages;

@@ -17,14 +17,18 @@ export const cancelReservation: Action<AirlineState, CancelReservation> = {
     // A second cancellation leaves the row of the first, which then no longer agrees with the
     // record.
     state.cancellations[reservation_id] ??= circumstances(state, reservation);
-    const refunds = reservation.payment_history.map(({ payment_id, amount }) => ({ payment_id, amount: -amount }));
+    const refunds = reservation.payment_history.map(({ payment_id, amount }) => ({
+      payment_id,
+      amount: -amount,
+    }));
     reservation.payment_history.push(...refunds);
     reservation.status = 'cancelled';
   },
 };
 
 function circumstances(state: AirlineState, reservation: Reservation): Cancellation {
-  const { reservation_id, created_at, insurance, flights, passengers, payment_history } = reservation;
+  const { reservation_id, created_at, insurance, flights, passengers, payment_history } =
+    reservation;
   return {
     at: state.now,
     booked_at: created_at,

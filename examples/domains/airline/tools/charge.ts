@@ -13,8 +13,13 @@ export function charge(
   if (method.source === 'gift_card') method.amount -= amount;
 }
 
-function assertPayable(method: PaymentMethod | undefined, amount: number): asserts method is PaymentMethod {
+function assertPayable(
+  method: PaymentMethod | undefined,
+  amount: number,
+): asserts method is PaymentMethod {
   if (method === undefined) throw new Error('payment method not found');
-  if (method.source === 'certificate') throw new Error('certificate cannot be used to update reservation');
-  if (method.source === 'gift_card' && method.amount < amount) throw new Error('gift card balance is not enough');
+  if (method.source === 'certificate')
+    throw new Error('certificate cannot be used to update reservation');
+  if (method.source === 'gift_card' && method.amount < amount)
+    throw new Error('gift card balance is not enough');
 }

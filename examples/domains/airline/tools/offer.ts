@@ -16,9 +16,17 @@ export function offer(
   if (flight === undefined) throw new Error(`flight ${flight_number} not found`);
   const day = flight.dates[date];
   if (day === undefined) throw new Error(`flight ${flight_number} not found on date ${date}`);
-  if (day.status !== 'available') throw new Error(`flight ${flight_number} not available on date ${date}`);
-  if (day.available_seats[cabin] < seats) throw new Error(`not enough seats on flight ${flight_number}`);
-  return { flight_number, date, origin: flight.origin, destination: flight.destination, price: day.prices[cabin] };
+  if (day.status !== 'available')
+    throw new Error(`flight ${flight_number} not available on date ${date}`);
+  if (day.available_seats[cabin] < seats)
+    throw new Error(`not enough seats on flight ${flight_number}`);
+  return {
+    flight_number,
+    date,
+    origin: flight.origin,
+    destination: flight.destination,
+    price: day.prices[cabin],
+  };
 }
 
 /**

@@ -42,9 +42,16 @@ export const sendCertificate: Action<AirlineState, SendCertificate> = {
 function incidentsOf(state: AirlineState, reservation_id: string): Incident[] {
   const reservation = findReservation(state, reservation_id);
   const { user_id, insurance, passengers } = reservation;
-  const changes = (state.itineraries[reservation_id] ?? []).flatMap(({ before }) => (before ? [before] : []));
-  const flown: readonly Segment[] = [...reservation.flights, ...changes.flatMap(({ segments }) => segments)];
-  const statuses = new Set(flown.map(({ flight_number, date }) => state.flights[flight_number]?.dates[date]?.status));
+  const changes = (state.itineraries[reservation_id] ?? []).flatMap(({ before }) =>
+    before ? [before] : [],
+  );
+  const flown: readonly Segment[] = [
+    ...reservation.flights,
+    ...changes.flatMap(({ segments }) => segments),
+  ];
+  const statuses = new Set(
+    flown.map(({ flight_number, date }) => state.flights[flight_number]?.dates[date]?.status),
+  );
   return (['cancelled', 'delayed'] satisfies Ground[])
     .filter((ground) => statuses.has(ground))
     .map((ground) => ({

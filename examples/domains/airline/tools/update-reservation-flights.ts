@@ -18,10 +18,18 @@ export interface UpdateReservationFlights {
 export const updateReservationFlights: Action<AirlineState, UpdateReservationFlights> = {
   process: 'rebooking',
   description: 'Update the flights or the cabin of a reservation.',
-  args: z.object({ reservation_id: z.string(), cabin, flights: z.array(segmentChoice), payment_id: z.string() }),
+  args: z.object({
+    reservation_id: z.string(),
+    cabin,
+    flights: z.array(segmentChoice),
+    payment_id: z.string(),
+  }),
   apply: (state, { reservation_id, cabin, flights, payment_id }) => {
     const reservation = findReservation(state, reservation_id);
-    const before = { cabin: cabinInForce(state, reservation), segments: reservation.flights.map((s) => ({ ...s })) };
+    const before = {
+      cabin: cabinInForce(state, reservation),
+      segments: reservation.flights.map((s) => ({ ...s })),
+    };
     const seats = reservation.passengers.length;
     const segments = flights.map(
       (choice) => kept(reservation, choice, cabin) ?? offer(state, choice, { cabin, seats }),

@@ -15,7 +15,8 @@ export const updateReservationPassengers: Action<AirlineState, UpdateReservation
   args: z.object({ reservation_id: z.string(), passengers: z.array(passenger) }),
   apply: (state, { reservation_id, passengers }) => {
     const reservation = findReservation(state, reservation_id);
-    if (passengers.length !== reservation.passengers.length) throw new Error('number of passengers does not match');
+    if (passengers.length !== reservation.passengers.length)
+      throw new Error('number of passengers does not match');
     reservation.passengers = passengers;
   },
 };

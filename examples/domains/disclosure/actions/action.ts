@@ -16,7 +16,11 @@ export interface DisclosureAction<Name extends ProcessName, Args extends z.ZodTy
   readonly process: Name;
   readonly description: string;
   readonly args: Args;
-  readonly apply: (state: DisclosureState, args: z.output<Args>, context: ApplyContext<ParamsOf<Name>>) => void;
+  readonly apply: (
+    state: DisclosureState,
+    args: z.output<Args>,
+    context: ApplyContext<ParamsOf<Name>>,
+  ) => void;
 }
 
 /** An action with the inputs of `apply` typed by its process and arguments. */

@@ -15,7 +15,8 @@ export const desk = {
     args: z.object({ component: text, severity, known_cve: cveId.exactOptional() }),
     apply: (state, { component, severity, known_cve }, { role, at }) => {
       const { organisation, maintainer, vulnerability } = role;
-      if (state.vulnerabilities[vulnerability] !== undefined) throw new Error(`${vulnerability} is registered already`);
+      if (state.vulnerabilities[vulnerability] !== undefined)
+        throw new Error(`${vulnerability} is registered already`);
       state.vulnerabilities[vulnerability] = { organisation, maintainer, component };
       const queue = ensured(ensured(state.queue, organisation, {}), maintainer, {});
       ensured(ensured(state.reports, organisation, {}), maintainer, []);
@@ -35,7 +36,8 @@ export const desk = {
     apply: (state, { note, severity }, { role, at }) => {
       const { vulnerability } = role;
       const entry = entryOf(state, role);
-      if (entry.phase !== 'DISCOVERED') throw new Error(`${vulnerability} is ${entry.phase} already`);
+      if (entry.phase !== 'DISCOVERED')
+        throw new Error(`${vulnerability} is ${entry.phase} already`);
       entry.triaged = { at, note };
       entry.phase = 'TRIAGED';
       if (severity === undefined) return;
@@ -49,14 +51,16 @@ export const desk = {
 
   assign_agent: action({
     process: 'AssignAgent',
-    description: 'Let an agent work on a vulnerability, and so for its organisation, unless it is disclosed.',
+    description:
+      'Let an agent work on a vulnerability, and so for its organisation, unless it is disclosed.',
     args: z.object({ role: assignedRole }),
     apply: (state, args, { role: { agent, vulnerability }, at }) => {
       const organisation = state.vulnerabilities[vulnerability]?.organisation;
       if (organisation === undefined) throw new Error(`there is no vulnerability ${vulnerability}`);
       const assignment = ensured(state.assignments, agent, { organisation, vulnerabilities: {} });
       const isSecret = state.records[vulnerability]?.disclosed_at === undefined;
-      if (isSecret && assignment.organisation !== organisation) assignment.organisation = organisation;
+      if (isSecret && assignment.organisation !== organisation)
+        assignment.organisation = organisation;
       assignment.vulnerabilities[vulnerability] = { role: args.role, since: at };
     },
   }),

@@ -17,7 +17,8 @@ import { entryOf } from './reporter.ts';
 
 function memberOf(state: DisclosureState, group: string, vulnerability: string): GroupMember {
   const member = state.groups[group]?.members[vulnerability];
-  if (member === undefined) throw new Error(`${vulnerability} is not a member of the group ${group}`);
+  if (member === undefined)
+    throw new Error(`${vulnerability} is not a member of the group ${group}`);
   return member;
 }
 
@@ -34,7 +35,8 @@ export const disclosing = {
       const group = ensured(state.groups, role.group, empty);
       if (group.planned_at !== planned_at)
         throw new Error(`the group ${role.group} is planned for ${group.planned_at}`);
-      if (group.members[vulnerability] !== undefined) throw new Error(`${vulnerability} is in ${role.group} already`);
+      if (group.members[vulnerability] !== undefined)
+        throw new Error(`${vulnerability} is in ${role.group} already`);
       group.members[vulnerability] = { organisation, maintainer, joined_at: at };
     },
   }),
@@ -45,7 +47,8 @@ export const disclosing = {
     args: z.object({ reason: text }),
     apply: (state, { reason }, { role, at }) => {
       const { disclosed_at } = memberOf(state, role.group, role.vulnerability);
-      if (disclosed_at !== undefined) throw new Error(`${role.vulnerability} has been disclosed with the group`);
+      if (disclosed_at !== undefined)
+        throw new Error(`${role.vulnerability} has been disclosed with the group`);
       const group = state.groups[role.group] as CoDisclosureGroup;
       delete group.members[role.vulnerability];
       group.left.push({ vulnerability: role.vulnerability, reason, at });
@@ -66,10 +69,18 @@ export const disclosing = {
     apply: (state, args, { role, at }) => {
       const { group, organisation, maintainer, vulnerability } = role;
       const member = memberOf(state, group, vulnerability);
-      if (state.records[vulnerability]?.disclosed_at !== undefined) throw new Error('it has been disclosed');
+      if (state.records[vulnerability]?.disclosed_at !== undefined)
+        throw new Error('it has been disclosed');
       // A corrected record was ready before: peers may have been disclosed because of it.
       const ready_at = member.ready_at ?? at;
-      state.records[vulnerability] = { organisation, maintainer, group, ready_at, ...args, resolved: [] };
+      state.records[vulnerability] = {
+        organisation,
+        maintainer,
+        group,
+        ready_at,
+        ...args,
+        resolved: [],
+      };
       member.ready_at = ready_at;
     },
   }),
@@ -84,7 +95,8 @@ export const disclosing = {
       const member = memberOf(state, group, vulnerability);
       const record = state.records[vulnerability];
       if (record === undefined) throw new Error(`${vulnerability} is not ready`);
-      if (record.group !== group) throw new Error(`${vulnerability} is ready for the group ${record.group}`);
+      if (record.group !== group)
+        throw new Error(`${vulnerability} is ready for the group ${record.group}`);
       if (record.disclosed_at !== undefined) throw new Error('it has been disclosed');
       record.resolved = resolved;
       record.disclosed_at = at;

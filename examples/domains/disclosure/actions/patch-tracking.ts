@@ -23,7 +23,11 @@ interface Bound {
 }
 
 /** @throws Error unless the desk has assigned the agent to the vulnerability in that role */
-export function requireAssigned(state: DisclosureState, { agent, vulnerability }: Bound, role: AssignedRole): void {
+export function requireAssigned(
+  state: DisclosureState,
+  { agent, vulnerability }: Bound,
+  role: AssignedRole,
+): void {
   if (state.assignments[agent]?.vulnerabilities[vulnerability]?.role !== role) {
     throw new Error(`${agent} is not assigned to ${vulnerability} for ${role}`);
   }
@@ -33,7 +37,13 @@ export function requireAssigned(state: DisclosureState, { agent, vulnerability }
  * Records a signal.
  * @returns its index among the vulnerability's signals
  */
-function observe(state: DisclosureState, vulnerability: string, kind: SignalKind, reference: string, at: Instant) {
+function observe(
+  state: DisclosureState,
+  vulnerability: string,
+  kind: SignalKind,
+  reference: string,
+  at: Instant,
+) {
   const signals = ensured(state.signals, vulnerability, []);
   return signals.push({ kind, reference, at }) - 1;
 }
@@ -41,7 +51,8 @@ function observe(state: DisclosureState, vulnerability: string, kind: SignalKind
 export const patchTracking = {
   observe_patch: action({
     process: 'DevelopPatch',
-    description: 'Record that the receiving organisation has developed a patch, and where it can be seen.',
+    description:
+      'Record that the receiving organisation has developed a patch, and where it can be seen.',
     args: z.object({ kind: z.enum(['commit', 'release', 'advisory']), reference: text }),
     apply: (state, { kind, reference }, { role, at }) => {
       requireAssigned(state, role, 'PatchTracking');
@@ -49,7 +60,9 @@ export const patchTracking = {
       if (patches.length > 0 && patches.at(-1)?.review?.robust !== false) {
         throw new Error('a patch exists already, and no review has rejected it');
       }
-      patches.push({ developed: { signal: observe(state, role.vulnerability, kind, reference, at), at } });
+      patches.push({
+        developed: { signal: observe(state, role.vulnerability, kind, reference, at), at },
+      });
     },
   }),
 
@@ -60,7 +73,8 @@ export const patchTracking = {
     apply: (state, { robust, note }, { role, at }) => {
       requireAssigned(state, role, 'PatchTracking');
       const patch = state.patches[role.vulnerability]?.at(-1);
-      if (patch === undefined) throw new Error(`there is no patch of ${role.vulnerability} to review`);
+      if (patch === undefined)
+        throw new Error(`there is no patch of ${role.vulnerability} to review`);
       if (patch.review !== undefined) throw new Error('the patch has been reviewed');
       patch.review = { robust, note, at };
     },
@@ -73,7 +87,8 @@ export const patchTracking = {
     apply: (state, { kind, reference }, { role, at }) => {
       requireAssigned(state, role, 'PatchTracking');
       const patch = state.patches[role.vulnerability]?.at(-1);
-      if (patch === undefined) throw new Error(`there is no patch of ${role.vulnerability} that could be released`);
+      if (patch === undefined)
+        throw new Error(`there is no patch of ${role.vulnerability} that could be released`);
       if (patch.released !== undefined) throw new Error('the patch has been released');
       patch.released = { signal: observe(state, role.vulnerability, kind, reference, at), at };
     },
@@ -81,7 +96,8 @@ export const patchTracking = {
 
   revise_severity: action({
     process: 'ReviseSeverity',
-    description: 'Adopt a severity of the receiving organisation. A coordinator decides on a lower one.',
+    description:
+      'Adopt a severity of the receiving organisation. A coordinator decides on a lower one.',
     args: z.object({ severity, reference: text }),
     apply: (state, { severity: to, reference }, { role, at }) => {
       requireAssigned(state, role, 'PatchTracking');
@@ -100,14 +116,16 @@ export const patchTracking = {
     apply: (state, _, { role, at }) => {
       requireAssigned(state, role, 'PatchTracking');
       const cves = ensured(state.cves, role.vulnerability, { assigned: {} });
-      if (cves.requested_at !== undefined) throw new Error('an identifier has been requested already');
+      if (cves.requested_at !== undefined)
+        throw new Error('an identifier has been requested already');
       cves.requested_at = at;
     },
   }),
 
   observe_cve: action({
     process: 'ObserveSignals',
-    description: 'Record a CVE identifier: assigned by a numbering authority, or found on record here.',
+    description:
+      'Record a CVE identifier: assigned by a numbering authority, or found on record here.',
     args: z.object({ cve: cveId, source: cveSource }),
     apply: (state, { cve, source }, { role, at }) => {
       requireAssigned(state, role, 'PatchTracking');
@@ -120,7 +138,8 @@ export const patchTracking = {
 
   observe_publication: action({
     process: 'ObserveSignals',
-    description: 'Record how public a vulnerability is. A coordinator confirms that it is publicly known.',
+    description:
+      'Record how public a vulnerability is. A coordinator confirms that it is publicly known.',
     args: z.object({ status: knowledgeStatus, reference: text }),
     apply: (state, { status, reference }, { role, at }) => {
       requireAssigned(state, role, 'PatchTracking');

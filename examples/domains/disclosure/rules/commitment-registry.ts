@@ -6,14 +6,19 @@ import type { DisclosureState } from '../schema.ts';
  * Three rules for one line of Table 2: the opened commitments, and two uniqueness rules over all
  * vulnerabilities.
  */
-export function commitmentRegistry({ each, unique }: Rules<DisclosureState>): Invariant<DisclosureState>[] {
+export function commitmentRegistry({
+  each,
+  unique,
+}: Rules<DisclosureState>): Invariant<DisclosureState>[] {
   return [
     each(
       'COMMITMENT_REGISTRY_CONSISTENCY',
       '/resolutions/*/*',
       {
         reads: ['/commitments'],
-        with: ({ hash }, [vulnerability]) => ({ commitment: `/commitments/${vulnerability}/${hash}` }),
+        with: ({ hash }, [vulnerability]) => ({
+          commitment: `/commitments/${vulnerability}/${hash}`,
+        }),
       },
       ({ hash, salt, digest, at }, { commitment }, [vulnerability = '']) => {
         if (commitment === undefined)
@@ -21,12 +26,18 @@ export function commitmentRegistry({ each, unique }: Rules<DisclosureState>): In
         if (commitment.at > at) return reject(`${hash} was opened before it was published`);
         return commitmentOf({ vulnerability, artifact: commitment.artifact, salt, digest }) === hash
           ? pass
-          : reject(`salt and digest do not open ${hash}, the commitment to the ${commitment.artifact}`);
+          : reject(
+              `salt and digest do not open ${hash}, the commitment to the ${commitment.artifact}`,
+            );
       },
     ),
 
-    unique('COMMITMENT_REGISTRY_CONSISTENCY_PUBLISHED_ONCE', '/commitments/*/*', { by: (_, [, hash]) => hash }),
+    unique('COMMITMENT_REGISTRY_CONSISTENCY_PUBLISHED_ONCE', '/commitments/*/*', {
+      by: (_, [, hash]) => hash,
+    }),
 
-    unique('COMMITMENT_REGISTRY_CONSISTENCY_RESOLVED_ONCE', '/resolutions/*/*', { by: ({ hash }) => hash }),
+    unique('COMMITMENT_REGISTRY_CONSISTENCY_RESOLVED_ONCE', '/resolutions/*/*', {
+      by: ({ hash }) => hash,
+    }),
   ];
 }

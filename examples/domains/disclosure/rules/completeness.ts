@@ -1,6 +1,13 @@
 import type { Instant } from 'assize/internal/canon';
 import { type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
-import type { Commitment, DisclosureRecord, DisclosureState, Patch, Resolution, Signal } from '../schema.ts';
+import type {
+  Commitment,
+  DisclosureRecord,
+  DisclosureState,
+  Patch,
+  Resolution,
+  Signal,
+} from '../schema.ts';
 import { isBy } from '../time.ts';
 import { idsFor } from './cve.ts';
 import { isRobustlyFixed } from './preconditions.ts';
@@ -20,7 +27,10 @@ export function completeness({ each }: Rules<DisclosureState>): Invariant<Disclo
           cves: `/cves/${vulnerability}`,
         }),
       },
-      (record, { patches = [], signals = [], commitments = {}, resolutions = [], cves = { assigned: {} } }) => {
+      (
+        record,
+        { patches = [], signals = [], commitments = {}, resolutions = [], cves = { assigned: {} } },
+      ) => {
         const { disclosed_at } = record;
         if (disclosed_at === undefined) return pass;
         const fault =
@@ -29,7 +39,9 @@ export function completeness({ each }: Rules<DisclosureState>): Invariant<Disclo
           (record.cves.length === 0 && idsFor(cves, disclosed_at).length > 0
             ? `the record does not name ${idsFor(cves, disclosed_at).join(', ')}`
             : undefined) ??
-          (record.attribution.some((name) => name.trim() !== '') ? undefined : 'the record has no attribution');
+          (record.attribution.some((name) => name.trim() !== '')
+            ? undefined
+            : 'the record has no attribution');
         return fault === undefined ? pass : reject(fault);
       },
     ),
@@ -47,14 +59,20 @@ function linkFault(
   at: Instant,
 ): string | undefined {
   if (patch_link === undefined) {
-    if (isRobustlyFixed(patches, at)) return 'the record has no link to the patch that was released';
-    return patch_unavailable.trim() === '' ? 'the record has no link to a patch and does not say why' : undefined;
+    if (isRobustlyFixed(patches, at))
+      return 'the record has no link to the patch that was released';
+    return patch_unavailable.trim() === ''
+      ? 'the record has no link to a patch and does not say why'
+      : undefined;
   }
   const released = patches.filter((patch) => isBy(patch.released, at));
   const robust = released.filter((patch) => isRobustlyFixed([patch], at));
   // A reader of the record must reach the final fix, and not one that was found insufficient before
   // it.
-  const shown = (robust.length > 0 ? robust : released).flatMap((patch) => [patch.developed, patch.released]);
+  const shown = (robust.length > 0 ? robust : released).flatMap((patch) => [
+    patch.developed,
+    patch.released,
+  ]);
   return shown.some((seen) => seen !== undefined && signals[seen.signal]?.reference === patch_link)
     ? undefined
     : `${patch_link} does not lead to the patch that was released`;
@@ -67,7 +85,9 @@ function commitmentFault(
   resolutions: readonly Resolution[],
   at: Instant,
 ): string | undefined {
-  const opened = new Set(resolutions.filter((resolution) => isBy(resolution, at)).map(({ hash }) => hash));
+  const opened = new Set(
+    resolutions.filter((resolution) => isBy(resolution, at)).map(({ hash }) => hash),
+  );
   const published = Object.keys(commitments).filter((hash) => isBy(commitments[hash], at));
   const closed = published.find((hash) => !opened.has(hash));
   if (closed !== undefined) return `the commitment ${closed} has not been opened`;

@@ -14,7 +14,11 @@ export function confinement({ each }: Rules<DisclosureState>): Invariant<Disclos
       'RECEIVING_ORG_CONFINEMENT',
       '/assignments/*/vulnerabilities/*',
       {
-        reads: ['/assignments/*/organisation', '/vulnerabilities/*/organisation', '/records/*/disclosed_at'],
+        reads: [
+          '/assignments/*/organisation',
+          '/vulnerabilities/*/organisation',
+          '/records/*/disclosed_at',
+        ],
         with: (_, [agent, vulnerability]) => ({
           serves: `/assignments/${agent}/organisation`,
           organisation: `/vulnerabilities/${vulnerability}/organisation`,
@@ -24,7 +28,9 @@ export function confinement({ each }: Rules<DisclosureState>): Invariant<Disclos
       (_, { serves, organisation, disclosed }, [agent, vulnerability]) =>
         disclosed !== undefined || (organisation !== undefined && organisation === serves)
           ? pass
-          : reject(`${agent} would serve ${serves} and know of ${vulnerability}, undisclosed, of ${organisation}`),
+          : reject(
+              `${agent} would serve ${serves} and know of ${vulnerability}, undisclosed, of ${organisation}`,
+            ),
     ),
   ];
 }

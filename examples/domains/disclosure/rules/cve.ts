@@ -8,16 +8,22 @@ export function cve({ each, unique }: Rules<DisclosureState>): Invariant<Disclos
     each(
       'CVE_ATTRIBUTION_CONSISTENCY',
       '/cves/*',
-      { reads: ['/records'], with: (_, [vulnerability]) => ({ record: `/records/${vulnerability}` }) },
+      {
+        reads: ['/records'],
+        with: (_, [vulnerability]) => ({ record: `/records/${vulnerability}` }),
+      },
       (attribution, { record }) => {
         const [known] = idsOf(attribution, attribution.requested_at, 'deduplication');
         if (known !== undefined) return reject(`${known} is on record; use this identifier`);
         if (record === undefined) return pass;
         const stranger = record.cves.find((cve) => attribution.assigned[cve] === undefined);
-        if (stranger !== undefined) return reject(`${stranger} is not assigned to this vulnerability`);
+        if (stranger !== undefined)
+          return reject(`${stranger} is not assigned to this vulnerability`);
         const due = idsFor(attribution, record.disclosed_at);
         // The rule of completeness checks records without identifiers.
-        return record.disclosed_at === undefined || record.cves.length === 0 || isSameSet(record.cves, due)
+        return record.disclosed_at === undefined ||
+          record.cves.length === 0 ||
+          isSameSet(record.cves, due)
           ? pass
           : reject(`the record names ${record.cves.join(', ')}; it must name ${due.join(', ')}`);
       },
@@ -38,9 +44,15 @@ export function idsFor(attribution: CveAttribution, at: Instant | undefined): st
 
 function idsOf({ assigned }: CveAttribution, at: Instant | undefined, source: CveSource): string[] {
   if (at === undefined) return [];
-  return Object.keys(assigned).filter((cve) => assigned[cve]?.source === source && isBy(assigned[cve], at));
+  return Object.keys(assigned).filter(
+    (cve) => assigned[cve]?.source === source && isBy(assigned[cve], at),
+  );
 }
 
 function isSameSet(left: readonly string[], right: readonly string[]): boolean {
-  return new Set(left).size === right.length && left.length === right.length && left.every((id) => right.includes(id));
+  return (
+    new Set(left).size === right.length &&
+    left.length === right.length &&
+    left.every((id) => right.includes(id))
+  );
 }

@@ -17,8 +17,12 @@ export function embargo({ each }: Rules<DisclosureState>): Invariant<DisclosureS
       }) as const,
   };
   return [
-    each('PATCH_BEFORE_DISCLOSURE', '/records/*', options, (record, { embargo, knowledge, patches }) =>
-      judged(patchFault, { record, embargo, knowledge, patches }),
+    each(
+      'PATCH_BEFORE_DISCLOSURE',
+      '/records/*',
+      options,
+      (record, { embargo, knowledge, patches }) =>
+        judged(patchFault, { record, embargo, knowledge, patches }),
     ),
 
     each('EMBARGO_ENFORCEMENT', '/records/*', options, (record, { embargo, knowledge, patches }) =>

@@ -36,14 +36,19 @@ export function lifeCycle({ each }: Rules<DisclosureState>): Invariant<Disclosur
       (entry, { vulnerability, record, report, settings }, [organisation, maintainer, id = '']) => {
         const isTheirs = (row: { organisation: string; maintainer: string } | undefined) =>
           row?.organisation === organisation && row?.maintainer === maintainer;
-        if (!isTheirs(vulnerability)) return reject(`${id} is not a vulnerability of ${maintainer} of ${organisation}`);
-        if (record !== undefined && !isTheirs(record)) return reject(`the record of ${id} names another maintainer`);
+        if (!isTheirs(vulnerability))
+          return reject(`${id} is not a vulnerability of ${maintainer} of ${organisation}`);
+        if (record !== undefined && !isTheirs(record))
+          return reject(`the record of ${id} names another maintainer`);
         const { phase, triaged, submitted, embargo } = entry;
         const due = phaseOf(entry, record);
         if (phase !== due) return reject(`${id} is ${due}, not ${phase}`);
         if (triaged !== undefined && submitted !== undefined && submitted.at < triaged.at)
           return reject(`${id} was reported before its triage`);
-        if (submitted !== undefined && (report?.vulnerability !== id || report.at !== submitted.at)) {
+        if (
+          submitted !== undefined &&
+          (report?.vulnerability !== id || report.at !== submitted.at)
+        ) {
           return reject(`the report of ${id} is not among those to ${maintainer}`);
         }
         const fault = embargo === undefined ? undefined : termsFault(entry, embargo, settings);
@@ -62,8 +67,12 @@ export function lifeCycle({ each }: Rules<DisclosureState>): Invariant<Disclosur
         }),
       },
       ({ embargo }, { resolutions = [], knowledge }) => {
-        const early = resolutions.find(({ at }) => !isPublic(knowledge, at) && !(embargo && embargo.deadline <= at));
-        return early === undefined ? pass : reject(`${early.hash} would be opened before the end of the embargo`);
+        const early = resolutions.find(
+          ({ at }) => !isPublic(knowledge, at) && !(embargo && embargo.deadline <= at),
+        );
+        return early === undefined
+          ? pass
+          : reject(`${early.hash} would be opened before the end of the embargo`);
       },
     ),
 
@@ -87,7 +96,10 @@ export function lifeCycle({ each }: Rules<DisclosureState>): Invariant<Disclosur
 }
 
 /** The phase of a vulnerability, by its records. */
-function phaseOf({ triaged, submitted, receipt, embargo }: Submission, record: DisclosureRecord | undefined): Phase {
+function phaseOf(
+  { triaged, submitted, receipt, embargo }: Submission,
+  record: DisclosureRecord | undefined,
+): Phase {
   if (record?.disclosed_at !== undefined) return 'DISCLOSED';
   if (embargo !== undefined) return 'EMBARGOED';
   if (receipt !== undefined) return 'ACKNOWLEDGED';
@@ -101,15 +113,21 @@ function termsFault(
   settings: Settings['embargo'] | undefined,
 ): string | undefined {
   if (submitted === undefined) return 'an embargo counts from a report, and there is none';
-  if (days !== settings?.regimes[regime]?.days) return `the regime ${regime} does not last ${days} days`;
+  if (days !== settings?.regimes[regime]?.days)
+    return `the regime ${regime} does not last ${days} days`;
   const all = extensions.reduce((sum, extension) => sum + extension.days, days);
-  if (deadline !== addDays(submitted.at, all)) return `the embargo ends ${all} days after the report`;
+  if (deadline !== addDays(submitted.at, all))
+    return `the embargo ends ${all} days after the report`;
   const replyUntil = addDays(submitted.at, settings.reply_days);
   return isBy(receipt, at) || replyUntil <= at
     ? undefined
     : `the report is not acknowledged, and a reply is due until ${replyUntil}`;
 }
 
-function isSeen(fact: { at: string }, signal: Signal | undefined, kinds: readonly SignalKind[]): boolean {
+function isSeen(
+  fact: { at: string },
+  signal: Signal | undefined,
+  kinds: readonly SignalKind[],
+): boolean {
   return signal !== undefined && kinds.includes(signal.kind) && signal.at === fact.at;
 }

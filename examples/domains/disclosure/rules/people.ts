@@ -20,8 +20,12 @@ export function people({ each }: Rules<DisclosureState>): Invariant<DisclosureSt
         channel: COORDINATOR,
         reads: ['/settings/embargo/extension_days'],
         with: () => ({ allowed: '/settings/embargo/extension_days' }),
-        onApprove: ({ queue }, { counselor, keys: [organisation = '', maintainer = '', vulnerability = ''] }) => {
-          const extensions = queue[organisation]?.[maintainer]?.[vulnerability]?.embargo?.extensions ?? [];
+        onApprove: (
+          { queue },
+          { counselor, keys: [organisation = '', maintainer = '', vulnerability = ''] },
+        ) => {
+          const extensions =
+            queue[organisation]?.[maintainer]?.[vulnerability]?.embargo?.extensions ?? [];
           approveAll(extensions, counselor);
         },
       },
@@ -30,7 +34,9 @@ export function people({ each }: Rules<DisclosureState>): Invariant<DisclosureSt
         const days = open.reduce((sum, extension) => sum + extension.days, 0);
         return days <= allowed
           ? pass
-          : escalate(`${days} days more, to ${embargo?.deadline}, with ${allowed} allowed: ${open.at(-1)?.reason}`);
+          : escalate(
+              `${days} days more, to ${embargo?.deadline}, with ${allowed} allowed: ${open.at(-1)?.reason}`,
+            );
       },
     ),
 
@@ -48,9 +54,13 @@ export function people({ each }: Rules<DisclosureState>): Invariant<DisclosureSt
           return reject('the revisions do not lead to the severity on record');
         }
         const lowered = revisions.find(
-          (revision) => SEVERITIES.indexOf(revision.to) < SEVERITIES.indexOf(revision.from) && !isApproved(revision),
+          (revision) =>
+            SEVERITIES.indexOf(revision.to) < SEVERITIES.indexOf(revision.from) &&
+            !isApproved(revision),
         );
-        return lowered === undefined ? pass : escalate(`is it ${lowered.to} and not ${lowered.from}?`);
+        return lowered === undefined
+          ? pass
+          : escalate(`is it ${lowered.to} and not ${lowered.from}?`);
       },
     ),
 
@@ -76,10 +86,13 @@ export function people({ each }: Rules<DisclosureState>): Invariant<DisclosureSt
       '/groups/*/left/*',
       {
         channel: COORDINATOR,
-        onApprove: ({ groups }, { counselor, keys: [group = ''] }) => approveAll(groups[group]?.left ?? [], counselor),
+        onApprove: ({ groups }, { counselor, keys: [group = ''] }) =>
+          approveAll(groups[group]?.left ?? [], counselor),
       },
       (row, _, [group]) =>
-        isApproved(row) ? pass : escalate(`${row.vulnerability} would leave the group ${group}: ${row.reason}`),
+        isApproved(row)
+          ? pass
+          : escalate(`${row.vulnerability} would leave the group ${group}: ${row.reason}`),
     ),
   ];
 }

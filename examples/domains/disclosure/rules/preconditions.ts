@@ -19,20 +19,27 @@ export function isPublic(knowledge: PublicKnowledge | undefined, at: Instant): b
 
 /** A fix that was developed, found robust in a review, and released. */
 export function isRobustlyFixed(patches: readonly Patch[] = [], at: Instant): boolean {
-  return patches.some(({ review, released }) => isBy(review, at) && review.robust && isBy(released, at));
+  return patches.some(
+    ({ review, released }) => isBy(review, at) && review.robust && isBy(released, at),
+  );
 }
 
 /**
  * Agentic Redux, Table 2, PATCH_BEFORE_DISCLOSURE.
  * @returns the obstacle, if there is one
  */
-export function patchFault({ record, embargo, knowledge, patches }: Known, at: Instant): string | undefined {
+export function patchFault(
+  { record, embargo, knowledge, patches }: Known,
+  at: Instant,
+): string | undefined {
   if (isPublic(knowledge, at) || isRobustlyFixed(patches, at)) return undefined;
   if (!isReleased(patches, at) && !isExplained(record)) {
     return 'no fix has been released, and the record does not say why';
   }
   if (isExplained(record)) {
-    return isOver(embargo, at) ? undefined : 'without a robust fix the disclosure must wait for the end of the embargo';
+    return isOver(embargo, at)
+      ? undefined
+      : 'without a robust fix the disclosure must wait for the end of the embargo';
   }
   return 'no review found the released fix robust, and the record does not explain the missing better fix';
 }
@@ -41,9 +48,13 @@ export function patchFault({ record, embargo, knowledge, patches }: Known, at: I
  * Agentic Redux, Table 2, EMBARGO_ENFORCEMENT, as read in docs/decisions/019-shipped-domains.md.
  * @returns the obstacle, if there is one
  */
-export function embargoFault({ record, embargo, knowledge, patches }: Known, at: Instant): string | undefined {
+export function embargoFault(
+  { record, embargo, knowledge, patches }: Known,
+  at: Instant,
+): string | undefined {
   if (isPublic(knowledge, at)) return undefined;
-  if (embargo === undefined) return 'no embargo was started, and the vulnerability is not publicly known';
+  if (embargo === undefined)
+    return 'no embargo was started, and the vulnerability is not publicly known';
   if (!isOver(embargo, at)) return `it is under embargo until ${embargo.deadline}`;
   return isReleased(patches, at) || isExplained(record)
     ? undefined

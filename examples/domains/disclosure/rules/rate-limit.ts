@@ -19,14 +19,19 @@ export function rateLimit({ each }: Rules<DisclosureState>): Invariant<Disclosur
           const place = Number(n);
           const at = (index: number) => `/reports/${organisation}/${maintainer}/${index}` as const;
           // Before the first report there is no value, and the lookup finds none.
-          return { settings: '/settings/rate_limit', before: at(place - 1), first: at(place - limit) };
+          return {
+            settings: '/settings/rate_limit',
+            before: at(place - 1),
+            first: at(place - limit),
+          };
         },
       },
       (report, { settings, before, first }, [organisation, maintainer]) => {
         if (settings === undefined || report.limit !== settings.reports) {
           return reject(`${report.limit} is not the configured limit of reports`);
         }
-        if (before !== undefined && before.at > report.at) return reject('reports must be in order of time');
+        if (before !== undefined && before.at > report.at)
+          return reject('reports must be in order of time');
         if (first === undefined) return pass;
         const free = addHours(first.at, settings.hours);
         if (report.at >= free) return pass;

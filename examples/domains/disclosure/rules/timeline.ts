@@ -37,10 +37,15 @@ function placesOf({ members }: CoDisclosureGroup): Record<string, `/${string}`> 
   return places;
 }
 
-function peersOf({ members }: CoDisclosureGroup, others: Readonly<Record<string, unknown>>): Map<string, Peer> {
+function peersOf(
+  { members }: CoDisclosureGroup,
+  others: Readonly<Record<string, unknown>>,
+): Map<string, Peer> {
   const peerOf = (vulnerability: string): Peer =>
     Object.fromEntries(PARTS.map((part) => [part, others[`${part} ${vulnerability}`]]));
-  return new Map(Object.keys(members).map((vulnerability) => [vulnerability, peerOf(vulnerability)]));
+  return new Map(
+    Object.keys(members).map((vulnerability) => [vulnerability, peerOf(vulnerability)]),
+  );
 }
 
 function timelineFault(
@@ -54,12 +59,16 @@ function timelineFault(
     if (disclosed_at !== undefined && record?.group !== name) {
       return `${vulnerability} was disclosed with ${record?.group}, not with the group ${name} that it is in`;
     }
-    if (disclosed_at !== member.disclosed_at) return `the group and the record of ${vulnerability} disagree`;
+    if (disclosed_at !== member.disclosed_at)
+      return `the group and the record of ${vulnerability} disagree`;
     if (disclosed_at === undefined) continue;
-    if (disclosed_at < planned_at) return `the group ${name} is planned to be disclosed at ${planned_at}`;
+    if (disclosed_at < planned_at)
+      return `the group ${name} is planned to be disclosed at ${planned_at}`;
     for (const [other, peer] of peers) {
-      const fault = peer.record?.disclosed_at === undefined ? unreadiness(peer, name, disclosed_at) : undefined;
-      if (fault !== undefined) return `${vulnerability} is disclosed together with ${other}, of which: ${fault}`;
+      const fault =
+        peer.record?.disclosed_at === undefined ? unreadiness(peer, name, disclosed_at) : undefined;
+      if (fault !== undefined)
+        return `${vulnerability} is disclosed together with ${other}, of which: ${fault}`;
     }
   }
   return undefined;
@@ -71,12 +80,17 @@ function unreadiness(
   group: string,
   at: string,
 ): string | undefined {
-  if (phase !== 'EMBARGOED' && !isPublic(knowledge, at)) return `it is ${phase ?? 'not in the queue'}`;
+  if (phase !== 'EMBARGOED' && !isPublic(knowledge, at))
+    return `it is ${phase ?? 'not in the queue'}`;
   if (!isReadyFor(record, group, at)) return `it has not been found ready by ${at}`;
   const known = { record, embargo, knowledge, patches };
   return embargoFault(known, at) ?? patchFault(known, at);
 }
 
-function isReadyFor(record: DisclosureRecord | undefined, group: string, at: string): record is DisclosureRecord {
+function isReadyFor(
+  record: DisclosureRecord | undefined,
+  group: string,
+  at: string,
+): record is DisclosureRecord {
   return record?.group === group && record.ready_at <= at;
 }

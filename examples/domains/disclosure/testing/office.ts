@@ -3,7 +3,13 @@ import { contentHash } from 'assize/internal/canon';
 import { Stage, type Whose, whose } from '../../../../tests/support/ledger/domain-stage.ts';
 import { type actions, ROLE_OF } from '../actions.ts';
 import { commitmentOf } from '../commitment.ts';
-import { type Artifact, type DisclosureState, disclosure, disclosureInitial, type Settings } from '../index.ts';
+import {
+  type Artifact,
+  type DisclosureState,
+  disclosure,
+  disclosureInitial,
+  type Settings,
+} from '../index.ts';
 import { addHours } from '../time.ts';
 
 export type ActionName = keyof typeof actions;
@@ -22,7 +28,11 @@ export interface Place {
 export const START = '2026-01-01T12:00:00.000000Z';
 export const SETTINGS: Settings = {
   rate_limit: { reports: 2, hours: 48 },
-  embargo: { reply_days: 7, extension_days: 14, regimes: { standard: { days: 90 }, exploited: { days: 7 } } },
+  embargo: {
+    reply_days: 7,
+    extension_days: 14,
+    regimes: { standard: { days: 90 }, exploited: { days: 7 } },
+  },
 };
 export const DIGEST: string = contentHash('a report');
 export const SALT = 'a salt that nobody guesses';
@@ -48,7 +58,11 @@ export interface OfficeOptions {
 export class Office {
   readonly #stage: Stage;
 
-  static async open({ settings = SETTINGS, initial, domain = disclosure }: OfficeOptions = {}): Promise<Office> {
+  static async open({
+    settings = SETTINGS,
+    initial,
+    domain = disclosure,
+  }: OfficeOptions = {}): Promise<Office> {
     return new Office(await Stage.open(domain, initial ?? disclosureInitial(settings), START));
   }
 
@@ -68,24 +82,49 @@ export class Office {
     this.#stage.at(addHours(this.now, days * 24 + hours));
   }
 
-  propose(action: ActionName, vulnerability: string, args: unknown = {}, place: Place = {}): Promise<Ruling> {
+  propose(
+    action: ActionName,
+    vulnerability: string,
+    args: unknown = {},
+    place: Place = {},
+  ): Promise<Ruling> {
     return this.#stage.propose(action, roleOf(action, vulnerability, place), args);
   }
 
   /** Proposes an action that must be committed for the test to be valid. */
-  done(action: ActionName, vulnerability: string, args: unknown = {}, place: Place = {}): Promise<void> {
+  done(
+    action: ActionName,
+    vulnerability: string,
+    args: unknown = {},
+    place: Place = {},
+  ): Promise<void> {
     return this.#stage.done(action, roleOf(action, vulnerability, place), args);
   }
 
   /** Proposes an action that must escalate, and a coordinator approves it. */
-  approved(action: ActionName, vulnerability: string, args: unknown = {}, place: Place = {}): Promise<Ruling> {
-    return this.#stage.approved(action, roleOf(action, vulnerability, place), args, 'coordinator:grace');
+  approved(
+    action: ActionName,
+    vulnerability: string,
+    args: unknown = {},
+    place: Place = {},
+  ): Promise<Ruling> {
+    return this.#stage.approved(
+      action,
+      roleOf(action, vulnerability, place),
+      args,
+      'coordinator:grace',
+    );
   }
 
   /** Registered, with an agent for its patches and one for its commitments. */
   async registered(vulnerability: string, place: Place = {}): Promise<void> {
     const { organisation = 'acme' } = place;
-    await this.done('register_vulnerability', vulnerability, { component: 'parser', severity: 'high' }, place);
+    await this.done(
+      'register_vulnerability',
+      vulnerability,
+      { component: 'parser', severity: 'high' },
+      place,
+    );
     await this.done('assign_agent', vulnerability, { role: 'PatchTracking' }, place);
     const keeper = { agent: `keeper@${organisation}` };
     await this.done('assign_agent', vulnerability, { role: 'CommitmentManagement' }, keeper);
@@ -101,9 +140,19 @@ export class Office {
 
   /** A patch, reviewed and released. */
   async fixed(vulnerability: string, place: Place = {}): Promise<void> {
-    await this.done('observe_patch', vulnerability, { kind: 'commit', reference: 'https://acme/fix' }, place);
+    await this.done(
+      'observe_patch',
+      vulnerability,
+      { kind: 'commit', reference: 'https://acme/fix' },
+      place,
+    );
     await this.done('review_patch', vulnerability, { robust: true, note: 'closes it' }, place);
-    await this.done('observe_release', vulnerability, { kind: 'release', reference: 'acme 1.2' }, place);
+    await this.done(
+      'observe_release',
+      vulnerability,
+      { kind: 'release', reference: 'acme 1.2' },
+      place,
+    );
   }
 
   /** In its group, and ready with a complete record. */

@@ -84,18 +84,22 @@ function isFree(model: Model, thing: Thing): boolean {
 
 function isComplete(thing: Thing): boolean {
   const { record } = thing;
-  if (record === undefined || thing.committed === 'closed' || record.cve !== (thing.cve === true)) return false;
+  if (record === undefined || thing.committed === 'closed' || record.cve !== (thing.cve === true))
+    return false;
   return record.says === 'link' ? released(thing) : record.says === 'why' && !fixed(thing);
 }
 
 function mayDisclose(model: Model, v: string): boolean {
   const thing = model.things[v] as Thing;
-  if (!thing.joined || thing.disclosed !== undefined || !isFree(model, thing) || !isComplete(thing)) return false;
+  if (!thing.joined || thing.disclosed !== undefined || !isFree(model, thing) || !isComplete(thing))
+    return false;
   const peers = Object.entries(model.things).filter(([other, peer]) => other !== v && peer.joined);
   return peers.every(
     ([, peer]) =>
       peer.disclosed !== undefined ||
-      (peer.record !== undefined && (peer.until !== undefined || peer.public !== undefined) && isFree(model, peer)),
+      (peer.record !== undefined &&
+        (peer.until !== undefined || peer.public !== undefined) &&
+        isFree(model, peer)),
   );
 }
 
@@ -114,7 +118,12 @@ function strandsPeers(model: Model, v: string, thing: Thing): boolean {
 }
 
 export function movesOf(v: string): Readonly<Record<string, Move>> {
-  const action = (name: ActionName, args: unknown, says: Move['says'], after: Move['after']): Move => ({
+  const action = (
+    name: ActionName,
+    args: unknown,
+    says: Move['says'],
+    after: Move['after'],
+  ): Move => ({
     action: name,
     v,
     args,
@@ -126,13 +135,22 @@ export function movesOf(v: string): Readonly<Record<string, Move>> {
     action(
       'assert_readiness',
       {
-        ...(says === 'link' ? { patch_link: LINK } : says === 'why' ? { patch_unavailable: 'they do not answer' } : {}),
+        ...(says === 'link'
+          ? { patch_link: LINK }
+          : says === 'why'
+            ? { patch_unavailable: 'they do not answer' }
+            : {}),
         cves: named ? [CVE] : [],
         attribution: ['Ann'],
       },
       (model, it) => {
         const after = { ...it, record: { says, cve: named } };
-        return when(it.joined && it.disclosed === undefined && (!named || it.cve) && !strandsPeers(model, v, after));
+        return when(
+          it.joined &&
+            it.disclosed === undefined &&
+            (!named || it.cve) &&
+            !strandsPeers(model, v, after),
+        );
       },
       (_, it) => ({ ...it, record: { says, cve: named } }),
     );
@@ -159,7 +177,9 @@ export function movesOf(v: string): Readonly<Record<string, Move>> {
       'begin_embargo',
       { regime: 'standard' },
       ({ today }, { reported, until, receipt }) =>
-        when(reported !== undefined && until === undefined && (receipt || today >= reported + REPLY)),
+        when(
+          reported !== undefined && until === undefined && (receipt || today >= reported + REPLY),
+        ),
       (_, it) => ({ ...it, until: (it.reported as number) + 90 }),
     ),
     extend: action(
@@ -167,21 +187,31 @@ export function movesOf(v: string): Readonly<Record<string, Move>> {
       { days: 10, reason: 'asked for' },
       (model, it) => {
         const after = { ...it, until: (it.until ?? 0) + 10 };
-        if (it.until === undefined || it.disclosed !== undefined || strandsPeers(model, v, after)) return 'no';
+        if (it.until === undefined || it.disclosed !== undefined || strandsPeers(model, v, after))
+          return 'no';
         // An opened artifact cannot be withheld until a later day.
-        if (typeof it.committed === 'number' && !it.public && it.committed < after.until) return 'no';
+        if (typeof it.committed === 'number' && !it.public && it.committed < after.until)
+          return 'no';
         return (it.extended ?? 0) + 10 > FREE_DAYS ? 'ask' : 'yes';
       },
       (_, it) => {
         const extended = (it.extended ?? 0) + 10;
-        return { ...it, until: (it.until as number) + 10, extended: extended > FREE_DAYS ? 0 : extended };
+        return {
+          ...it,
+          until: (it.until as number) + 10,
+          extended: extended > FREE_DAYS ? 0 : extended,
+        };
       },
     ),
     develop: action(
       'observe_patch',
       { kind: 'commit', reference: LINK },
       (_, it) => when(it.patch === undefined || it.patch === 'wanting'),
-      (_, { released, ...it }) => ({ ...it, patch: 'unseen', ...(released ? { released0: true } : {}) }),
+      (_, { released, ...it }) => ({
+        ...it,
+        patch: 'unseen',
+        ...(released ? { released0: true } : {}),
+      }),
     ),
     good: action(
       'review_patch',
@@ -225,7 +255,10 @@ export function movesOf(v: string): Readonly<Record<string, Move>> {
     open: action(
       'resolve_commitment',
       resolve,
-      (model, it) => when(it.committed === 'closed' && (it.disclosed !== undefined || it.public || over(model, it))),
+      (model, it) =>
+        when(
+          it.committed === 'closed' && (it.disclosed !== undefined || it.public || over(model, it)),
+        ),
       ({ today }, it) => ({ ...it, committed: today }),
     ),
     join: action(
@@ -251,7 +284,13 @@ export function movesOf(v: string): Readonly<Record<string, Move>> {
       ({ today }, it) => ({ ...it, disclosed: today }),
     ),
     'wait a week': { action: 'wait', v, days: 7, says: () => 'yes', after: (_, it) => it },
-    'wait a month and a half': { action: 'wait', v, days: 45, says: () => 'yes', after: (_, it) => it },
+    'wait a month and a half': {
+      action: 'wait',
+      v,
+      days: 45,
+      says: () => 'yes',
+      after: (_, it) => it,
+    },
   };
 }
 
@@ -302,9 +341,16 @@ export function walk(start: Node, depth: number, moves: Readonly<Record<string, 
       const world = worldOf(node);
       for (const [name, move] of Object.entries(moves)) {
         const due = move.says(node.model, node.model.things[move.v] as Thing);
-        const { answer, next, why } = tried(world, node, name, move, ({ model }) => !seen.has(JSON.stringify(model)));
+        const { answer, next, why } = tried(
+          world,
+          node,
+          name,
+          move,
+          ({ model }) => !seen.has(JSON.stringify(model)),
+        );
         transitions[answer]++;
-        if (answer !== due) disagreements.push(`${[...node.path, name].join(' > ')}: ${answer} (${why}), not ${due}`);
+        if (answer !== due)
+          disagreements.push(`${[...node.path, name].join(' > ')}: ${answer} (${why}), not ${due}`);
         if (answer === 'no' || answer !== due) continue;
         if (move.action === 'execute_disclosure') disclosures++;
         if (next === undefined) continue;
@@ -335,15 +381,24 @@ function tried(
   const { action, v, days = 0 } = move;
   const path = [...node.path, name];
   if (action === 'wait') {
-    const next = { state: node.state, model: { ...node.model, today: node.model.today + days }, path };
+    const next = {
+      state: node.state,
+      model: { ...node.model, today: node.model.today + days },
+      path,
+    };
     return { answer: 'yes', next: isWanted(next) ? next : undefined, why: '' };
   }
   const model = modelAfter(node.model, move);
-  const intent = { action, role: { name: ROLE_OF[action], params: paramsOf(action, v) }, args: argsOf(node, move) };
+  const intent = {
+    action,
+    role: { name: ROLE_OF[action], params: paramsOf(action, v) },
+    args: argsOf(node, move),
+  };
   // One minute per step, so that no two events share an instant.
   const at = addMicros(addDays(START, node.model.today), path.length * 60_000_000);
   const ruling = adjudicate(world, intent as unknown as Intent, ANYONE, { at, observations: [] });
-  if (ruling.verdict === 'rejected') return { answer: 'no', next: undefined, why: ruling.invariantId ?? ruling.detail };
+  if (ruling.verdict === 'rejected')
+    return { answer: 'no', next: undefined, why: ruling.invariantId ?? ruling.detail };
   const made = (operations: readonly unknown[]): Node => ({
     state: rfc6902(node.state as never, operations as never) as unknown as DisclosureState,
     model,
@@ -354,12 +409,16 @@ function tried(
     // Before the undo, which also reverts the data of the patches.
     if (isWanted({ model })) next = made(ruling.patches());
     ruling.undo();
-  } else if (isWanted({ model })) next = made([...ruling.patches, ...ruling.approval.map(byCoordinator)]);
+  } else if (isWanted({ model }))
+    next = made([...ruling.patches, ...ruling.approval.map(byCoordinator)]);
   return { answer: ruling.verdict === 'approved' ? 'yes' : 'ask', next, why: '' };
 }
 
 function modelAfter(model: Model, { v, after }: Move): Model {
-  return { ...model, things: { ...model.things, [v]: sorted(after(model, model.things[v] as Thing)) } };
+  return {
+    ...model,
+    things: { ...model.things, [v]: sorted(after(model, model.things[v] as Thing)) },
+  };
 }
 
 /** In one order, so that equal values have the same text. */
@@ -370,8 +429,15 @@ function sorted(thing: Thing): Thing {
 function paramsOf(action: ActionName, v: string): Record<string, string> {
   const organisation = ORGANISATION[v] as string;
   const role = ROLE_OF[action];
-  const agent = role === 'CommitmentManagement' ? `keeper@${organisation}` : `tracker@${organisation}`;
-  const all: Record<string, string> = { organisation, maintainer: 'kernel', agent, group: GROUP, vulnerability: v };
+  const agent =
+    role === 'CommitmentManagement' ? `keeper@${organisation}` : `tracker@${organisation}`;
+  const all: Record<string, string> = {
+    organisation,
+    maintainer: 'kernel',
+    agent,
+    group: GROUP,
+    vulnerability: v,
+  };
   return Object.fromEntries(roles[role].params.map((param) => [param, all[param] as string]));
 }
 
@@ -381,5 +447,7 @@ function argsOf({ model }: Node, { action, v, args }: Move): unknown {
 }
 
 function byCoordinator(operation: PatchOperation): PatchOperation {
-  return JSON.parse(JSON.stringify(operation).replaceAll('$counselor', 'coordinator:grace')) as PatchOperation;
+  return JSON.parse(
+    JSON.stringify(operation).replaceAll('$counselor', 'coordinator:grace'),
+  ) as PatchOperation;
 }

@@ -16,7 +16,11 @@ export async function halfAYear(): Promise<ModerationState> {
   platform.on(8);
   await platform.done('lift', { case: 'c2' });
   await platform.done('file_appeal', { appeal: 'a2', case: 'c2', statement: 'it was a joke' });
-  await platform.approved('decide_appeal', { appeal: 'a2', granted: true, reason: 'it was' }, 'mod:mona');
+  await platform.approved(
+    'decide_appeal',
+    { appeal: 'a2', granted: true, reason: 'it was' },
+    'mod:mona',
+  );
   await platform.done('reinstate', { appeal: 'a2' });
   platform.on(15);
   await platform.done('close_case', { case: 'c1' });

@@ -1,6 +1,12 @@
 import type { Domain } from 'assize';
 import { Cast, Stage, type Whose, whose } from '../../../../tests/support/ledger/domain-stage.ts';
-import { type Kind, type ModerationActions, type ModerationState, moderation, moderationInitial } from '../index.ts';
+import {
+  type Kind,
+  type ModerationActions,
+  type ModerationState,
+  moderation,
+  moderationInitial,
+} from '../index.ts';
 import type { Account } from '../schema.ts';
 
 export { dayAt } from '../../../../tests/support/ledger/domain-stage.ts';
@@ -13,7 +19,10 @@ export interface Whom {
 
 /** A platform on a real runtime. The defaults are Ana, her case c1, and the officer Otto. */
 export class Platform extends Cast<ModerationActions, ModerationState, Whom> {
-  static async open(domain: Domain = moderation, initial: ModerationState = moderationInitial()): Promise<Platform> {
+  static async open(
+    domain: Domain = moderation,
+    initial: ModerationState = moderationInitial(),
+  ): Promise<Platform> {
     return new Platform(await Stage.open(domain, initial));
   }
 
@@ -38,7 +47,8 @@ export class Platform extends Cast<ModerationActions, ModerationState, Whom> {
   /** The same, answered and told. */
   async answered(of: string, kind: Kind, whom: Whom = {}): Promise<void> {
     await this.struck(of, whom);
-    if (kind === 'ban') await this.approved('take_action', { case: of, strike: `s-${of}`, kind }, 'mod:mona', whom);
+    if (kind === 'ban')
+      await this.approved('take_action', { case: of, strike: `s-${of}`, kind }, 'mod:mona', whom);
     else await this.done('take_action', { case: of, strike: `s-${of}`, kind }, whom);
     await this.done('notify', { case: of, text: 'you may appeal' }, whom);
   }

@@ -16,7 +16,10 @@ export function agreement({ each }: Rules<RetailState>): Invariant<RetailState>[
 
     each('DIFFERENCE_OF_PRICES', '/events/*/*/*', {}, (event) => {
       if (!('swaps' in event)) return pass;
-      const due = event.swaps.reduce((all, { item, offer }) => all + cents(offer.price) - cents(item.price), 0);
+      const due = event.swaps.reduce(
+        (all, { item, offer }) => all + cents(offer.price) - cents(item.price),
+        0,
+      );
       return cents(event.difference) === due ? pass : reject(`the difference is ${due} cents`);
     }),
 
@@ -26,8 +29,12 @@ export function agreement({ each }: Rules<RetailState>): Invariant<RetailState>[
       { reads: ['/orders/*/*'], with: (_, [user, id]) => ({ order: `/orders/${user}/${id}` }) },
       (events, { order }, [, id]) =>
         order !== undefined &&
-        events.every(({ status }, i) => i === 0 || status === statusAfter(events[i - 1] as OrderEvent)) &&
-        events.slice(-1).every((last) => statusAfter(last) === order.status && standsIn(order, last))
+        events.every(
+          ({ status }, i) => i === 0 || status === statusAfter(events[i - 1] as OrderEvent),
+        ) &&
+        events
+          .slice(-1)
+          .every((last) => statusAfter(last) === order.status && standsIn(order, last))
           ? pass
           : reject(`the events of ${id} and its record disagree`),
     ),
@@ -57,7 +64,10 @@ function standsIn(order: Order, event: OrderEvent): boolean {
     case 'items':
       return sameIds(idsOf(order.items), replaced(event.items, event.swaps));
     case 'return':
-      return sameIds(order.return_items, event.returned) && order.return_payment_method_id === event.method.id;
+      return (
+        sameIds(order.return_items, event.returned) &&
+        order.return_payment_method_id === event.method.id
+      );
     case 'exchange':
       return (
         sameIds(
@@ -82,7 +92,10 @@ function idsOf(items: readonly { item_id: string }[]): string[] {
   return items.map(({ item_id }) => item_id);
 }
 
-function replaced(ids: readonly string[], swaps: Extract<OrderEvent, { kind: 'items' }>['swaps']): string[] {
+function replaced(
+  ids: readonly string[],
+  swaps: Extract<OrderEvent, { kind: 'items' }>['swaps'],
+): string[] {
   const left = [...ids];
   for (const { item } of swaps) left.splice(left.indexOf(item.item_id), 1);
   return [...left, ...swaps.map(({ offer }) => offer.item_id)];

@@ -31,8 +31,12 @@ export function items({ each }: Rules<RetailState>): Invariant<RetailState>[] {
 
     // The tools take an item for itself.
     each('OPTION_DIFFERS', '/events/*/*/*', {}, (event) => {
-      const same = swapsIn(event).find(({ item, offer }) => sameOptions(item.options, offer.options));
-      return same === undefined ? pass : reject(`${same.offer.item_id} has the same options as ${same.item.item_id}`);
+      const same = swapsIn(event).find(({ item, offer }) =>
+        sameOptions(item.options, offer.options),
+      );
+      return same === undefined
+        ? pass
+        : reject(`${same.offer.item_id} has the same options as ${same.item.item_id}`);
     }),
   ];
 }

@@ -18,7 +18,8 @@ export function payment({ each, sum }: Rules<RetailState>): Invariant<RetailStat
     ),
 
     each('ONE_PAYMENT_REPLACED', '/events/*/*/*', {}, (event) =>
-      event.kind === 'payment' && (event.payments.length !== 1 || event.payments[0]?.transaction_type !== 'payment')
+      event.kind === 'payment' &&
+      (event.payments.length !== 1 || event.payments[0]?.transaction_type !== 'payment')
         ? reject('only an order with a single payment can change its payment method')
         : pass,
     ),
@@ -27,7 +28,9 @@ export function payment({ each, sum }: Rules<RetailState>): Invariant<RetailStat
       const due = amountDue(event);
       if (!('method' in event) || event.method.source !== 'gift_card' || due === 0) return pass;
       const balance = cents(event.method.balance ?? 0);
-      return due <= balance ? pass : reject(`${event.method.id} has ${balance} cents, and ${due} are due`);
+      return due <= balance
+        ? pass
+        : reject(`${event.method.id} has ${balance} cents, and ${due} are due`);
     }),
 
     // An exchange takes no money until it is made, so one balance could be promised to several
@@ -47,12 +50,16 @@ export function payment({ each, sum }: Rules<RetailState>): Invariant<RetailStat
       },
       (promised, { card }) => {
         const balance = card?.source === 'gift_card' ? cents(card.balance) : 0;
-        return promised <= balance ? pass : reject(`${balance} cents are left, and ${promised} promised to exchanges`);
+        return promised <= balance
+          ? pass
+          : reject(`${balance} cents are left, and ${promised} promised to exchanges`);
       },
     ),
 
     each('REFUND_TO_ORIGINAL_OR_GIFT_CARD', '/events/*/*/*', {}, (event) =>
-      event.kind !== 'return' || event.method.source === 'gift_card' || event.method.id === event.original
+      event.kind !== 'return' ||
+      event.method.source === 'gift_card' ||
+      event.method.id === event.original
         ? pass
         : reject(`refunds go to ${event.original} or a gift card, not to ${event.method.id}`),
     ),
@@ -62,12 +69,17 @@ export function payment({ each, sum }: Rules<RetailState>): Invariant<RetailStat
       const wrong = [...paidBy(payment_history)].find(([, paid]) => paid !== 0);
       return wrong === undefined
         ? pass
-        : reject(`a cancellation pays back to each method what it paid; ${wrong[0]} is off by ${wrong[1]} cents`);
+        : reject(
+            `a cancellation pays back to each method what it paid; ${wrong[0]} is off by ${wrong[1]} cents`,
+          );
     }),
 
     each('ORDER_IS_PAID', '/orders/*/*', {}, (order) => {
       if (order.status === 'cancelled') return pass;
-      const paid = [...paidBy(order.payment_history).values()].reduce((all, amount) => all + amount, 0);
+      const paid = [...paidBy(order.payment_history).values()].reduce(
+        (all, amount) => all + amount,
+        0,
+      );
       const price = priceOf(order);
       return paid === price ? pass : reject(`${paid} cents are paid for items of ${price}`);
     }),

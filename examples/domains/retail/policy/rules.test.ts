@@ -12,7 +12,11 @@ type Case = readonly [title: string, state: () => RetailState];
 
 /** The tools check nothing here, so every refusal comes from the policy. */
 function done(...calls: readonly Call[]): () => RetailState {
-  return () => calls.reduce((state, [name, args]) => after(attemptCarelessly(state, name, args)), smallWorld());
+  return () =>
+    calls.reduce(
+      (state, [name, args]) => after(attemptCarelessly(state, name, args)),
+      smallWorld(),
+    );
 }
 
 function edited(calls: readonly Call[], edit: (state: RetailState) => void): () => RetailState {
@@ -26,18 +30,29 @@ function edited(calls: readonly Call[], edit: (state: RetailState) => void): () 
 /** With so much on the gift card. */
 function withGift(balance: number, [name, args]: Call): () => RetailState {
   return () => {
-    const world = smallWorld(({ users }) => Object.assign(users['ann']!.payment_methods['gift']!, { balance }));
+    const world = smallWorld(({ users }) =>
+      Object.assign(users['ann']!.payment_methods['gift']!, { balance }),
+    );
     return after(attemptCarelessly(world, name, args));
   };
 }
 
-const cancel = (order_id: string, reason = 'no longer needed'): Call => ['cancel_pending_order', { order_id, reason }];
-const address = (order_id: string): Call => ['modify_pending_order_address', { order_id, ...ADDRESS }];
+const cancel = (order_id: string, reason = 'no longer needed'): Call => [
+  'cancel_pending_order',
+  { order_id, reason },
+];
+const address = (order_id: string): Call => [
+  'modify_pending_order_address',
+  { order_id, ...ADDRESS },
+];
 const pay = (order_id: string, payment_method_id: string): Call => [
   'modify_pending_order_payment',
   { order_id, payment_method_id },
 ];
-const modify = (order_id: string, change = {}): Call => ['modify_pending_order_items', swapArgs(order_id, change)];
+const modify = (order_id: string, change = {}): Call => [
+  'modify_pending_order_items',
+  swapArgs(order_id, change),
+];
 const exchange = (order_id: string, change = {}): Call => [
   'exchange_delivered_order_items',
   swapArgs(order_id, change),
@@ -46,7 +61,10 @@ const giveBack = (order_id: string, change = {}): Call => [
   'return_delivered_order_items',
   returnArgs(order_id, change),
 ];
-const to = (new_item_id: string, payment_method_id = 'card') => ({ new_item_ids: [new_item_id], payment_method_id });
+const to = (new_item_id: string, payment_method_id = 'card') => ({
+  new_item_ids: [new_item_id],
+  payment_method_id,
+});
 const twice = { item_ids: ['shirt-red', 'shirt-red'] };
 
 /** By rule: cases that only this rule refuses, and similar cases that pass. */
@@ -90,7 +108,10 @@ const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonl
   },
   ITEMS_MODIFIED_IS_FINAL: {
     refused: [
-      ['items again', done(modify('P'), modify('P', { item_ids: ['shoe-white'], ...to('shoe-black') }))],
+      [
+        'items again',
+        done(modify('P'), modify('P', { item_ids: ['shoe-white'], ...to('shoe-black') })),
+      ],
       ['the address after it', done(modify('P'), address('P'))],
       ['a cancellation after it', done(modify('P'), cancel('P'))],
     ],
@@ -99,8 +120,14 @@ const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonl
   RETURN_OR_EXCHANGE_ONCE: {
     refused: [
       ['returned twice', done(giveBack('D'), giveBack('D', { item_ids: ['shoe-white'] }))],
-      ['exchanged twice', done(exchange('D'), exchange('D', { item_ids: ['shoe-white'], ...to('shoe-black') }))],
-      ['returned after an exchange', done(exchange('D'), giveBack('D', { item_ids: ['shoe-white'] }))],
+      [
+        'exchanged twice',
+        done(exchange('D'), exchange('D', { item_ids: ['shoe-white'], ...to('shoe-black') })),
+      ],
+      [
+        'returned after an exchange',
+        done(exchange('D'), giveBack('D', { item_ids: ['shoe-white'] })),
+      ],
     ],
     passes: [['one order returned, the other exchanged', done(giveBack('D'), exchange('D2'))]],
   },
@@ -123,7 +150,10 @@ const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonl
     refused: [
       ['an item that the order does not have', done(giveBack('D', { item_ids: ['shoe-black'] }))],
       ['more of it than the order has', done(giveBack('D', twice))],
-      ['the same for an exchange', done(exchange('D', { ...twice, new_item_ids: ['shirt-blue', 'shirt-blue'] }))],
+      [
+        'the same for an exchange',
+        done(exchange('D', { ...twice, new_item_ids: ['shirt-blue', 'shirt-blue'] })),
+      ],
     ],
     passes: [
       [
@@ -144,7 +174,9 @@ const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonl
       ['a shirt exchanged for a shoe', done(exchange('D', to('shoe-black')))],
       ['and modified to one', done(modify('P', to('shoe-black')))],
     ],
-    passes: [['a shoe for a shoe', done(exchange('D', { item_ids: ['shoe-white'], ...to('shoe-black') }))]],
+    passes: [
+      ['a shoe for a shoe', done(exchange('D', { item_ids: ['shoe-white'], ...to('shoe-black') }))],
+    ],
   },
   NEW_ITEM_AVAILABLE: {
     refused: [
@@ -209,7 +241,10 @@ const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonl
     refused: [
       [
         'two exchanges that it covers one by one',
-        done(exchange('D', to('shirt-green', 'gift100')), exchange('D2', to('shirt-blue', 'gift100'))),
+        done(
+          exchange('D', to('shirt-green', 'gift100')),
+          exchange('D2', to('shirt-blue', 'gift100')),
+        ),
       ],
       [
         'a payment out of what is promised',
@@ -220,7 +255,10 @@ const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonl
       ['all of it promised', done(exchange('D', to('shirt-green', 'gift100')))],
       [
         'two that it covers together',
-        done(exchange('D', to('shirt-blue', 'gift100')), exchange('D2', to('shirt-blue', 'gift100'))),
+        done(
+          exchange('D', to('shirt-blue', 'gift100')),
+          exchange('D2', to('shirt-blue', 'gift100')),
+        ),
       ],
       [
         'the second one from another card',
@@ -229,14 +267,22 @@ const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonl
     ],
   },
   REFUND_TO_ORIGINAL_OR_GIFT_CARD: {
-    refused: [['a return to another method of the profile', done(giveBack('D', { payment_method_id: 'paypal' }))]],
+    refused: [
+      [
+        'a return to another method of the profile',
+        done(giveBack('D', { payment_method_id: 'paypal' })),
+      ],
+    ],
     passes: [['a return to a gift card', done(giveBack('D', { payment_method_id: 'gift' }))]],
   },
   CANCELLATION_REFUND: {
     refused: [
       // The benchmark's tool pays back what was paid back before.
       ['a cancellation after a change of payment', done(pay('P', 'paypal'), cancel('P'))],
-      ['one that keeps the money', edited([cancel('P')], ({ orders }) => orders['ann']!['P']!.payment_history.pop())],
+      [
+        'one that keeps the money',
+        edited([cancel('P')], ({ orders }) => orders['ann']!['P']!.payment_history.pop()),
+      ],
       [
         'one that pays another method back',
         edited([cancel('P')], ({ orders }) => {
@@ -259,7 +305,9 @@ const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonl
         }),
       ],
     ],
-    passes: [['a difference that is no whole number of cents in floating point', done(modify('P'))]],
+    passes: [
+      ['a difference that is no whole number of cents in floating point', done(modify('P'))],
+    ],
   },
   ORDER_OF_ITS_USER: {
     refused: [
@@ -287,17 +335,24 @@ const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonl
     refused: [
       [
         'a status that no row leads to',
-        edited([giveBack('D')], ({ orders }) => Object.assign(orders['ann']!['D']!, { status: 'delivered' })),
+        edited([giveBack('D')], ({ orders }) =>
+          Object.assign(orders['ann']!['D']!, { status: 'delivered' }),
+        ),
       ],
       [
         'a row that does not go on where the one before ended',
         edited([address('P'), address('P')], ({ events }) => {
-          Object.assign(events['ann']!['P']![0]!, { kind: 'cancellation', reason: 'no longer needed' });
+          Object.assign(events['ann']!['P']![0]!, {
+            kind: 'cancellation',
+            reason: 'no longer needed',
+          });
         }),
       ],
       [
         'other items back',
-        edited([giveBack('D')], ({ orders }) => Object.assign(orders['ann']!['D']!, { return_items: ['shoe-white'] })),
+        edited([giveBack('D')], ({ orders }) =>
+          Object.assign(orders['ann']!['D']!, { return_items: ['shoe-white'] }),
+        ),
       ],
       [
         'refunded elsewhere',
@@ -313,7 +368,9 @@ const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonl
       ],
       [
         'another difference',
-        edited([exchange('D')], ({ orders }) => Object.assign(orders['ann']!['D']!, { exchange_price_difference: 0 })),
+        edited([exchange('D')], ({ orders }) =>
+          Object.assign(orders['ann']!['D']!, { exchange_price_difference: 0 }),
+        ),
       ],
       [
         'another reason',
@@ -343,7 +400,14 @@ const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonl
     passes: [
       [
         'whatever the tools leave',
-        done(address('P'), pay('P', 'paypal'), modify('P'), giveBack('D'), exchange('D2'), cancel('P2')),
+        done(
+          address('P'),
+          pay('P', 'paypal'),
+          modify('P'),
+          giveBack('D'),
+          exchange('D2'),
+          cancel('P2'),
+        ),
       ],
     ],
   },
@@ -352,9 +416,11 @@ const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonl
 test('every policy rule has its cases here and its sentence in the README', () => {
   expect(Object.keys(CASES)).toEqual(retail.rules.map(({ id }) => id));
   const sections = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8').split('\n## ');
-  const policy = sections.find((text) => text.startsWith('The policy, sentence by sentence\n')) ?? '';
+  const policy =
+    sections.find((text) => text.startsWith('The policy, sentence by sentence\n')) ?? '';
   // `…_WHEN_…` stands for four.
-  const named = (id: string): boolean => policy.includes(`\`${id}\``) || /^[A-Z]+_WHEN_[A-Z]+$/.test(id);
+  const named = (id: string): boolean =>
+    policy.includes(`\`${id}\``) || /^[A-Z]+_WHEN_[A-Z]+$/.test(id);
   expect(Object.keys(CASES).filter((id) => !named(id))).toEqual([]);
 });
 

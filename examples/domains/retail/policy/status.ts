@@ -19,19 +19,27 @@ const MODIFIES: readonly OrderEvent['kind'][] = ['address', 'payment', 'items'];
 export function statuses({ each }: Rules<RetailState>): Invariant<RetailState>[] {
   return [
     each('CANCELLED_WHEN_PENDING', '/events/*/*/*', {}, ({ kind, status }) =>
-      kind !== 'cancellation' || PENDING.includes(status) ? pass : reject(`a ${status} order cannot be cancelled`),
+      kind !== 'cancellation' || PENDING.includes(status)
+        ? pass
+        : reject(`a ${status} order cannot be cancelled`),
     ),
 
     each('MODIFIED_WHEN_PENDING', '/events/*/*/*', {}, ({ kind, status }) =>
-      !MODIFIES.includes(kind) || PENDING.includes(status) ? pass : reject(`a ${status} order cannot be modified`),
+      !MODIFIES.includes(kind) || PENDING.includes(status)
+        ? pass
+        : reject(`a ${status} order cannot be modified`),
     ),
 
     each('RETURNED_WHEN_DELIVERED', '/events/*/*/*', {}, ({ kind, status }) =>
-      kind !== 'return' || DELIVERED.includes(status) ? pass : reject(`a ${status} order cannot be returned`),
+      kind !== 'return' || DELIVERED.includes(status)
+        ? pass
+        : reject(`a ${status} order cannot be returned`),
     ),
 
     each('EXCHANGED_WHEN_DELIVERED', '/events/*/*/*', {}, ({ kind, status }) =>
-      kind !== 'exchange' || DELIVERED.includes(status) ? pass : reject(`a ${status} order cannot be exchanged`),
+      kind !== 'exchange' || DELIVERED.includes(status)
+        ? pass
+        : reject(`a ${status} order cannot be exchanged`),
     ),
 
     each('ITEMS_MODIFIED_IS_FINAL', '/events/*/*/*', {}, ({ kind, status }) =>
@@ -41,7 +49,8 @@ export function statuses({ each }: Rules<RetailState>): Invariant<RetailState>[]
     ),
 
     each('RETURN_OR_EXCHANGE_ONCE', '/events/*/*/*', {}, ({ kind, status }) =>
-      (kind === 'return' || kind === 'exchange') && (status === 'return requested' || status === 'exchange requested')
+      (kind === 'return' || kind === 'exchange') &&
+      (status === 'return requested' || status === 'exchange requested')
         ? reject(`the order's status is ${status}; items can be returned or exchanged once`)
         : pass,
     ),
@@ -49,7 +58,9 @@ export function statuses({ each }: Rules<RetailState>): Invariant<RetailState>[]
     each('CANCELLATION_REASON', '/events/*/*/*', {}, (event) =>
       event.kind !== 'cancellation' || isReason(event.reason)
         ? pass
-        : reject(`${event.reason} is not a valid reason; use "no longer needed" or "ordered by mistake"`),
+        : reject(
+            `${event.reason} is not a valid reason; use "no longer needed" or "ordered by mistake"`,
+          ),
     ),
   ];
 }

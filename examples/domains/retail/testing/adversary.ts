@@ -13,7 +13,14 @@ export interface Attempt {
   readonly tool?: string | undefined;
 }
 
-export const KINDS = ['wrong status', 'wrong items', 'unpaid', 'twice', 'misdirected', 'another user’s'] as const;
+export const KINDS = [
+  'wrong status',
+  'wrong items',
+  'unpaid',
+  'twice',
+  'misdirected',
+  'another user’s',
+] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** One user's order, with the data for attempts on it. */
@@ -27,7 +34,9 @@ interface Target {
 /** All that the adversary knows to try in a world, by kind. */
 export function attemptsOn(state: RetailState): Readonly<Record<Kind, readonly Attempt[]>> {
   const targets = Object.entries(state.orders).flatMap(([user, own]) =>
-    Object.values(own).map((order): Target => ({ state, user, profile: state.users[user] as User, order })),
+    Object.values(own).map(
+      (order): Target => ({ state, user, profile: state.users[user] as User, order }),
+    ),
   );
   return {
     'wrong status': targets.flatMap(wrongStatus),
@@ -46,8 +55,8 @@ function wrongStatus(target: Target): Attempt[] {
     call === undefined ? [] : [{ user, before: [], call, by, tool }];
   const pending = [
     ...trial(cancel(order_id), 'CANCELLED_WHEN_PENDING', 'non-pending order cannot be cancelled'),
-    ...[address(order_id), swap(target, 'modify_pending_order_items'), pay(target)].flatMap((call) =>
-      trial(call, 'MODIFIED_WHEN_PENDING', 'non-pending order cannot be modified'),
+    ...[address(order_id), swap(target, 'modify_pending_order_items'), pay(target)].flatMap(
+      (call) => trial(call, 'MODIFIED_WHEN_PENDING', 'non-pending order cannot be modified'),
     ),
   ];
   const delivered = [
@@ -66,15 +75,26 @@ function wrongItems(target: Target): Attempt[] {
   const tool = swapTool(order);
   const [item] = order.items;
   if (tool === undefined || item === undefined) return [];
-  const trial = (offer: Offer | undefined, by: string, words?: (id: string) => string): Attempt[] => {
+  const trial = (
+    offer: Offer | undefined,
+    by: string,
+    words?: (id: string) => string,
+  ): Attempt[] => {
     const call = offer && swap(target, tool, { item, offer });
-    return call === undefined ? [] : [{ user, before: [], call, by, tool: words?.(offer?.item_id ?? '') }];
+    return call === undefined
+      ? []
+      : [{ user, before: [], call, by, tool: words?.(offer?.item_id ?? '') }];
   };
   const gone = (id: string): string => `new item ${id} not found or available`;
   const other = Object.keys(state.products).find((product) => product !== item.product_id);
   const nothing: Call = {
     name: tool,
-    arguments: { order_id: order.order_id, item_ids: [], new_item_ids: [], payment_method_id: originalOf(order) },
+    arguments: {
+      order_id: order.order_id,
+      item_ids: [],
+      new_item_ids: [],
+      payment_method_id: originalOf(order),
+    },
   };
   return [
     ...trial(
@@ -88,7 +108,9 @@ function wrongItems(target: Target): Attempt[] {
       gone,
     ),
     ...trial(
-      offersOf(state, item.product_id).find(({ item_id, available }) => available && item_id === item.item_id),
+      offersOf(state, item.product_id).find(
+        ({ item_id, available }) => available && item_id === item.item_id,
+      ),
       'OPTION_DIFFERS',
     ),
     { user, before: [], call: nothing, by: 'ITEMS_NAMED' },
@@ -98,7 +120,10 @@ function wrongItems(target: Target): Attempt[] {
 
 function tooMany({ user, order }: Target, { item_id }: Item): Attempt[] {
   const item_ids = Array.from({ length: order.items.length + 1 }, () => item_id);
-  const call = { name: 'return_delivered_order_items', arguments: { ...giveBack(order).arguments, item_ids } };
+  const call = {
+    name: 'return_delivered_order_items',
+    arguments: { ...giveBack(order).arguments, item_ids },
+  };
   return [{ user, before: [], call, by: 'ITEMS_OF_THE_ORDER', tool: 'some item not found' }];
 }
 
@@ -120,7 +145,12 @@ function unpaid(target: Target): Attempt[] {
     });
   }
   const total = order.payment_history[0]?.amount ?? 0;
-  if (order.status === 'pending' && card !== undefined && card.id !== originalOf(order) && card.balance < total) {
+  if (
+    order.status === 'pending' &&
+    card !== undefined &&
+    card.id !== originalOf(order) &&
+    card.balance < total
+  ) {
     attempts.push({
       user,
       before: [],
@@ -155,7 +185,8 @@ function promisedTwice(target: Target): Attempt[] {
     const left = balance - (first.offer.price - first.item.price);
     return Object.values(state.orders[user] ?? {}).flatMap((other): Attempt[] => {
       if (other.status !== 'delivered' || other.order_id === order.order_id) return [];
-      const fitting = (difference: number): boolean => difference > left + 0.005 && difference <= balance;
+      const fitting = (difference: number): boolean =>
+        difference > left + 0.005 && difference <= balance;
       const second = dearest({ ...target, order: other }, fitting);
       if (second === undefined) return [];
       const call = swapCall('exchange_delivered_order_items', other, second, id);
@@ -169,13 +200,23 @@ function twice(target: Target): Attempt[] {
   const { user, order } = target;
   const tool = swapTool(order);
   const change = tool && swap(target, tool);
-  const attempts = (before: Call | undefined, calls: readonly (Call | undefined)[], by: string, words: string[]) =>
+  const attempts = (
+    before: Call | undefined,
+    calls: readonly (Call | undefined)[],
+    by: string,
+    words: string[],
+  ) =>
     before === undefined
       ? []
-      : calls.flatMap((call, i) => (call === undefined ? [] : [{ user, before: [before], call, by, tool: words[i] }]));
+      : calls.flatMap((call, i) =>
+          call === undefined ? [] : [{ user, before: [before], call, by, tool: words[i] }],
+        );
   if (order.status === 'delivered') {
     const again = [giveBack(order), change];
-    const words = ['non-delivered order cannot be returned', 'non-delivered order cannot be exchanged'];
+    const words = [
+      'non-delivered order cannot be returned',
+      'non-delivered order cannot be exchanged',
+    ];
     return [
       ...attempts(giveBack(order), again, 'RETURN_OR_EXCHANGE_ONCE', words),
       ...attempts(change, again, 'RETURN_OR_EXCHANGE_ONCE', words),
@@ -191,9 +232,12 @@ function twice(target: Target): Attempt[] {
       'ITEMS_MODIFIED_IS_FINAL',
       ['non-pending order cannot be cancelled', modified, modified],
     ),
-    ...attempts(paid, [pay(target, [String(paid?.arguments['payment_method_id'])])], 'ONE_PAYMENT_REPLACED', [
-      'there should be exactly one payment for a pending order',
-    ]),
+    ...attempts(
+      paid,
+      [pay(target, [String(paid?.arguments['payment_method_id'])])],
+      'ONE_PAYMENT_REPLACED',
+      ['there should be exactly one payment for a pending order'],
+    ),
     // The tool pays back what was paid back before.
     ...attempts(paid, [cancel(order.order_id)], 'CANCELLATION_REFUND', []),
   ];
@@ -233,10 +277,17 @@ function anothers(target: Target): Attempt[] {
   const me = Object.keys(state.users).find((other) => other !== user);
   if (me === undefined) return [];
   const tool = swapTool(order);
-  const calls = [cancel(order.order_id), address(order.order_id), giveBack(order), tool && swap(target, tool)];
+  const calls = [
+    cancel(order.order_id),
+    address(order.order_id),
+    giveBack(order),
+    tool && swap(target, tool),
+  ];
   const missing = 'tool_error order not found';
   return [
-    ...calls.flatMap((call) => (call === undefined ? [] : [{ user: me, before: [], call, by: missing }])),
+    ...calls.flatMap((call) =>
+      call === undefined ? [] : [{ user: me, before: [], call, by: missing }],
+    ),
     {
       user: me,
       before: [],
@@ -272,7 +323,10 @@ function giveBack(order: Order, payment_method_id = originalOf(order)): Call {
 /** A valid change of payment. Undefined if the profile has no other method that covers it. */
 function pay({ profile, order }: Target, except: readonly string[] = []): Call | undefined {
   const total = order.payment_history[0]?.amount ?? 0;
-  const methods = [...banksOf(profile), ...cardsOf(profile).filter(({ balance }) => balance >= total)];
+  const methods = [
+    ...banksOf(profile),
+    ...cardsOf(profile).filter(({ balance }) => balance >= total),
+  ];
   const method = methods.find(({ id }) => id !== originalOf(order) && !except.includes(id));
   return method && payCall(order, method.id);
 }
@@ -289,15 +343,29 @@ function swapTool({ status }: Order): SwapTool | undefined {
 }
 
 /** A change of an item, in order unless it is told otherwise, paid at the bank. */
-function swap(target: Target, tool: SwapTool, choice: Choice | undefined = dearest(target)): Call | undefined {
+function swap(
+  target: Target,
+  tool: SwapTool,
+  choice: Choice | undefined = dearest(target),
+): Call | undefined {
   const [bank] = banksOf(target.profile);
   return bank && choice && swapCall(tool, target.order, choice, bank.id);
 }
 
-function swapCall(name: SwapTool, { order_id }: Order, { item, offer }: Choice, payment_method_id: string): Call {
+function swapCall(
+  name: SwapTool,
+  { order_id }: Order,
+  { item, offer }: Choice,
+  payment_method_id: string,
+): Call {
   return {
     name,
-    arguments: { order_id, item_ids: [item.item_id], new_item_ids: [offer.item_id], payment_method_id },
+    arguments: {
+      order_id,
+      item_ids: [item.item_id],
+      new_item_ids: [offer.item_id],
+      payment_method_id,
+    },
   };
 }
 
@@ -306,11 +374,22 @@ function swapCall(name: SwapTool, { order_id }: Order, { item, offer }: Choice, 
  */
 function otherItem({ order }: Target, { name, arguments: args }: Call): Call {
   const { item_ids, new_item_ids } = args as { item_ids: string[]; new_item_ids: string[] };
-  return { name, arguments: { ...args, order_id: order.order_id, item_ids: new_item_ids, new_item_ids: item_ids } };
+  return {
+    name,
+    arguments: {
+      ...args,
+      order_id: order.order_id,
+      item_ids: new_item_ids,
+      new_item_ids: item_ids,
+    },
+  };
 }
 
 /** The dearest change of an item to an available variant with other options. */
-function dearest(target: Target, fitting: (difference: number) => boolean = () => true): Choice | undefined {
+function dearest(
+  target: Target,
+  fitting: (difference: number) => boolean = () => true,
+): Choice | undefined {
   const choices = target.order.items.flatMap((item) =>
     othersOf(target, item)
       .filter(({ available, price }) => available && fitting(price - item.price))
@@ -321,7 +400,10 @@ function dearest(target: Target, fitting: (difference: number) => boolean = () =
 }
 
 function offersOf({ products }: RetailState, product_id: string): Offer[] {
-  return Object.values(products[product_id]?.variants ?? {}).map((variant) => ({ ...variant, product_id }));
+  return Object.values(products[product_id]?.variants ?? {}).map((variant) => ({
+    ...variant,
+    product_id,
+  }));
 }
 
 function othersOf({ state }: Target, { product_id, item_id }: Item): Offer[] {

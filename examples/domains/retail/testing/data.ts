@@ -1,4 +1,8 @@
-import { type Call, type Recorded as OfAnybody, TauData } from '../../../../tests/support/models/tau-data.ts';
+import {
+  type Call,
+  type Recorded as OfAnybody,
+  TauData,
+} from '../../../../tests/support/models/tau-data.ts';
 import { authenticatedUser } from '../authentication.ts';
 import { retailInitial } from '../initial.ts';
 import type { RetailRecords, RetailState } from '../schema.ts';
@@ -30,7 +34,9 @@ export function retailWorld(): RetailState {
 /** The benchmark's own solutions of its 70 tasks. */
 export function recordedSolutions(): Recorded[] {
   const records = readRetailRecords();
-  return data.solutions().map((one) => ({ ...one, user: authenticatedUser(one.calls, records) ?? 'nobody' }));
+  return data
+    .solutions()
+    .map((one) => ({ ...one, user: authenticatedUser(one.calls, records) ?? 'nobody' }));
 }
 
 export function isWrite({ name }: Call): boolean {

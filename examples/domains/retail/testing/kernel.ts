@@ -1,4 +1,10 @@
-import { type Authority, adjudicate, type Domain, type Ruling, World } from 'assize/internal/kernel';
+import {
+  type Authority,
+  adjudicate,
+  type Domain,
+  type Ruling,
+  World,
+} from 'assize/internal/kernel';
 import type { RetailState } from '../schema.ts';
 import type { Call } from './data.ts';
 import { copyOf } from './naive-world.ts';
@@ -17,7 +23,10 @@ export function worldOver(domain: Domain, state: RetailState): World {
 /** The kernel's ruling on an agent's call, with every writ granted. */
 export function ruled(world: World, { name, arguments: args }: Call, user = 'ann'): Ruling {
   const intent = { action: name, role: { name: 'agent', params: { user } }, args: args as never };
-  return adjudicate(world, intent, anything, { at: '2024-05-15T20:00:00.000000Z', observations: [] });
+  return adjudicate(world, intent, anything, {
+    at: '2024-05-15T20:00:00.000000Z',
+    observations: [],
+  });
 }
 
 /** The verdict, by the rule or in the tool's own words. */

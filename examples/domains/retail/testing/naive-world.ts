@@ -22,7 +22,12 @@ export function attempt(state: RetailState, name: string, args: unknown, user = 
 }
 
 /** The same with the tools' own checks gone: every refusal comes from the policy. */
-export function attemptCarelessly(state: RetailState, name: string, args: unknown, user = 'ann'): Outcome {
+export function attemptCarelessly(
+  state: RetailState,
+  name: string,
+  args: unknown,
+  user = 'ann',
+): Outcome {
   return careless.attempt(state, name, args, { user });
 }
 

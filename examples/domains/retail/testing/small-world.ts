@@ -28,15 +28,34 @@ export function smallWorld(change: (state: RetailState) => void = () => {}): Ret
   return state;
 }
 
-export const ADDRESS = { address1: '2 Main', address2: '', city: 'B', state: 'NY', country: 'USA', zip: '2' };
+export const ADDRESS = {
+  address1: '2 Main',
+  address2: '',
+  city: 'B',
+  state: 'NY',
+  country: 'USA',
+  zip: '2',
+};
 
 /** The arguments of a change of items that is in order: the red shirt for the blue one. */
-export function swapArgs(order_id: string, change: Record<string, unknown> = {}): Record<string, unknown> {
-  return { order_id, item_ids: ['shirt-red'], new_item_ids: ['shirt-blue'], payment_method_id: 'card', ...change };
+export function swapArgs(
+  order_id: string,
+  change: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return {
+    order_id,
+    item_ids: ['shirt-red'],
+    new_item_ids: ['shirt-blue'],
+    payment_method_id: 'card',
+    ...change,
+  };
 }
 
 /** The arguments of a return that is in order: the red shirt, paid back to the card. */
-export function returnArgs(order_id: string, change: Record<string, unknown> = {}): Record<string, unknown> {
+export function returnArgs(
+  order_id: string,
+  change: Record<string, unknown> = {},
+): Record<string, unknown> {
   return { order_id, item_ids: ['shirt-red'], payment_method_id: 'card', ...change };
 }
 
@@ -73,10 +92,17 @@ function order(order_id: string, status: OrderStatus, user_id = 'ann'): Order {
     items: [item('shirt', 'red', 20), item('shoe', 'white', 50.05)],
     fulfillments: [],
     status,
-    payment_history: status === 'cancelled' ? [paid, { ...paid, transaction_type: 'refund' }] : [paid],
+    payment_history:
+      status === 'cancelled' ? [paid, { ...paid, transaction_type: 'refund' }] : [paid],
   };
 }
 
 function item(product_id: string, color: string, price: number): Item {
-  return { name: product_id, product_id, item_id: `${product_id}-${color}`, price, options: { color } };
+  return {
+    name: product_id,
+    product_id,
+    item_id: `${product_id}-${color}`,
+    price,
+    options: { color },
+  };
 }

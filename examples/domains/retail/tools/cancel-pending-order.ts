@@ -29,7 +29,8 @@ export const cancelPendingOrder: Tool<'cancellation', CancelPendingOrder> = {
       amount,
       payment_method_id,
     }));
-    for (const { amount, payment_method_id } of refunds) charge(state, user, payment_method_id, -amount);
+    for (const { amount, payment_method_id } of refunds)
+      charge(state, user, payment_method_id, -amount);
     order.payment_history.push(...refunds);
     order.status = 'cancelled';
     order.cancel_reason = reason;

@@ -32,7 +32,8 @@ export function findItem({ items }: Order, item_id: string): Item {
 export function findOffer({ products }: RetailState, product_id: string, item_id: string): Offer {
   for (const candidate of [product_id, ...Object.keys(products)]) {
     const variant = products[candidate]?.variants[item_id];
-    if (variant !== undefined) return { ...variant, options: { ...variant.options }, product_id: candidate };
+    if (variant !== undefined)
+      return { ...variant, options: { ...variant.options }, product_id: candidate };
   }
   throw new Error(`new item ${item_id} not found or available`);
 }

@@ -22,8 +22,13 @@ export const modifyPendingOrderPayment: Tool<'repayment', ModifyPendingOrderPaym
     if (payment_history.length > 1 || transaction_type !== 'payment') {
       throw new Error('there should be exactly one payment for a pending order');
     }
-    if (payment_method_id === id) throw new Error('the new payment method should be different from the current one');
-    checkCovers(state, user, { id, amount, short: 'insufficient gift card balance to pay for the order' });
+    if (payment_method_id === id)
+      throw new Error('the new payment method should be different from the current one');
+    checkCovers(state, user, {
+      id,
+      amount,
+      short: 'insufficient gift card balance to pay for the order',
+    });
   },
   perform: (state, { order_id, payment_method_id: id }, user) => {
     const order = findOrder(state, user, order_id);
@@ -45,6 +50,7 @@ export const modifyPendingOrderPayment: Tool<'repayment', ModifyPendingOrderPaym
 };
 
 function firstOf([first]: readonly PaymentEntry[]): PaymentEntry {
-  if (first === undefined) throw new Error('there should be exactly one payment for a pending order');
+  if (first === undefined)
+    throw new Error('there should be exactly one payment for a pending order');
   return first;
 }

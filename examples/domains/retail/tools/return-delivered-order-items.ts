@@ -13,12 +13,19 @@ export interface ReturnDeliveredOrderItems {
 export const returnDeliveredOrderItems: Tool<'return', ReturnDeliveredOrderItems> = {
   process: 'return',
   description: 'Return items of a delivered order; once.',
-  args: z.object({ order_id: z.string(), item_ids: z.array(z.string()), payment_method_id: z.string() }),
+  args: z.object({
+    order_id: z.string(),
+    item_ids: z.array(z.string()),
+    payment_method_id: z.string(),
+  }),
   check: (state, { order_id, item_ids, payment_method_id }, user) => {
     const order = findOrder(state, user, order_id);
     if (order.status !== 'delivered') throw new Error('non-delivered order cannot be returned');
     const { source } = findMethod(state, user, payment_method_id);
-    if (source !== 'gift_card' && payment_method_id !== order.payment_history[0]?.payment_method_id) {
+    if (
+      source !== 'gift_card' &&
+      payment_method_id !== order.payment_history[0]?.payment_method_id
+    ) {
       throw new Error('payment method should be either the original payment method or a gift card');
     }
     if (missingItem(order, item_ids) !== undefined) throw new Error('some item not found');

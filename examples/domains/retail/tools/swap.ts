@@ -21,7 +21,11 @@ export const swapArgs: z.ZodType<SwapArgs> = z.object({
 });
 
 /** Each item with its new one, in the order they were named. */
-export function swapsOf(state: RetailState, order: Order, { item_ids, new_item_ids }: SwapArgs): Swap[] {
+export function swapsOf(
+  state: RetailState,
+  order: Order,
+  { item_ids, new_item_ids }: SwapArgs,
+): Swap[] {
   return item_ids.map((item_id, i) => {
     const { product_id, price, options } = findItem(order, item_id);
     const offer = findOffer(state, product_id, new_item_ids[i] ?? '');
@@ -35,14 +39,20 @@ export function differenceOf(swaps: readonly Swap[]): Dollars {
 }
 
 /** The benchmark's checks of the items, which are the same for both tools. */
-export function checkSwaps(state: RetailState, order: Order, { item_ids, new_item_ids }: SwapArgs): void {
+export function checkSwaps(
+  state: RetailState,
+  order: Order,
+  { item_ids, new_item_ids }: SwapArgs,
+): void {
   const missing = missingItem(order, item_ids);
   if (missing !== undefined) throw new Error(`${missing} not found`);
-  if (item_ids.length !== new_item_ids.length) throw new Error('the number of items to be exchanged should match');
+  if (item_ids.length !== new_item_ids.length)
+    throw new Error('the number of items to be exchanged should match');
   for (const [i, item_id] of item_ids.entries()) {
     const new_item_id = new_item_ids[i] ?? '';
     const variant = state.products[findItem(order, item_id).product_id]?.variants[new_item_id];
-    if (variant?.available !== true) throw new Error(`new item ${new_item_id} not found or available`);
+    if (variant?.available !== true)
+      throw new Error(`new item ${new_item_id} not found or available`);
   }
 }
 
@@ -50,6 +60,7 @@ export function checkSwaps(state: RetailState, order: Order, { item_ids, new_ite
 export function missingItem({ items }: Order, item_ids: readonly string[]): string | undefined {
   return item_ids.find(
     (item_id) =>
-      item_ids.filter((id) => id === item_id).length > items.filter((item) => item.item_id === item_id).length,
+      item_ids.filter((id) => id === item_id).length >
+      items.filter((item) => item.item_id === item_id).length,
   );
 }

@@ -19,11 +19,17 @@ export interface Tool<Process extends ProcessName, Args> {
   readonly perform: (state: RetailState, args: Args, user: string) => void;
 }
 
-export type RetailAction<Process extends ProcessName, Args> = Action<RetailState, Args, { readonly user: string }> & {
+export type RetailAction<Process extends ProcessName, Args> = Action<
+  RetailState,
+  Args,
+  { readonly user: string }
+> & {
   readonly process: Process;
 };
 
-export function actionOf<Process extends ProcessName, Args>(tool: Tool<Process, Args>): RetailAction<Process, Args> {
+export function actionOf<Process extends ProcessName, Args>(
+  tool: Tool<Process, Args>,
+): RetailAction<Process, Args> {
   const { process, description, args, check, perform } = tool;
   return {
     process,

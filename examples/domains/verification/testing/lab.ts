@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Domain } from 'assize';
 import { Cast, Stage, type Whose, whose } from '../../../../tests/support/ledger/domain-stage.ts';
-import { type VerificationActions, type VerificationState, verification, verificationInitial } from '../index.ts';
+import {
+  type VerificationActions,
+  type VerificationState,
+  verification,
+  verificationInitial,
+} from '../index.ts';
 import type { Finding } from '../schema.ts';
 
 export { dayAt } from '../../../../tests/support/ledger/domain-stage.ts';
@@ -45,7 +50,12 @@ export class Lab extends Cast<VerificationActions, VerificationState, Whom> {
     const whom = { finding };
     await this.submitted(finding);
     await this.done('attach_evidence', { hash: hashOf('trace'), kind: 'trace' }, whom);
-    const attempt = { attempt: 'r1', environment: 'linux', reproduced: true, evidence: hashOf('trace') };
+    const attempt = {
+      attempt: 'r1',
+      environment: 'linux',
+      reproduced: true,
+      evidence: hashOf('trace'),
+    };
     await this.done('reproduce', attempt, whom);
     await this.done('rate', { rating: 'high', level: 'high', rationale: 'remote' }, whom);
   }
@@ -59,9 +69,14 @@ export class Lab extends Cast<VerificationActions, VerificationState, Whom> {
   /** The same, verified by Ada. */
   async verified(finding = 'f1'): Promise<void> {
     await this.assigned(finding);
-    await this.approved('judge', { verdict: 'v1', genuine: true, reason: 'it crashes', rating: 'high' }, 'expert:ada', {
-      finding,
-    });
+    await this.approved(
+      'judge',
+      { verdict: 'v1', genuine: true, reason: 'it crashes', rating: 'high' },
+      'expert:ada',
+      {
+        finding,
+      },
+    );
   }
 
   finding(name = 'f1'): Finding {

@@ -10,8 +10,11 @@ export interface Case {
   readonly meet: boolean | 'by the disk';
 }
 
-const of = (sort: Case['of'], meet: Case['meet'], pairs: readonly (readonly [string, string])[]): Case[] =>
-  pairs.map(([one, other]) => ({ of: sort, one, other, meet }));
+const of = (
+  sort: Case['of'],
+  meet: Case['meet'],
+  pairs: readonly (readonly [string, string])[],
+): Case[] => pairs.map(([one, other]) => ({ of: sort, one, other, meet }));
 
 /** Names as agents write them. `worlds.ts` defines their targets. */
 export const CASES: readonly Case[] = [

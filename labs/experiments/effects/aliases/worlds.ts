@@ -77,7 +77,12 @@ function isInside(folder: Place, { path }: Place): boolean {
   return folder.isFolder && path.startsWith(`${folder.path}/`);
 }
 
-const COARSE: Readonly<Record<Case['of'], string>> = { files: 'fs', APIs: 'api', pages: 'page', orders: 'shop' };
+const COARSE: Readonly<Record<Case['of'], string>> = {
+  files: 'fs',
+  APIs: 'api',
+  pages: 'page',
+  orders: 'shop',
+};
 
 /** A name as a scope, with no more done to it than that it is one. */
 function written(sort: Case['of'], name: string): string {
@@ -147,7 +152,9 @@ const PAGES: Readonly<Record<string, readonly Element[]>> = {
 const elements: Resolver = (scope) => {
   const [, page = '', selector = ''] = scope.split(':');
   if (selector.startsWith('/')) return scope;
-  const matched = (PAGES[page] ?? []).filter(matches(selector.replaceAll('~2f', '/'), PAGES[page] ?? []));
+  const matched = (PAGES[page] ?? []).filter(
+    matches(selector.replaceAll('~2f', '/'), PAGES[page] ?? []),
+  );
   return matched.length === 0 ? scope : matched.map(({ path }) => `page:${page}:${path}`);
 };
 
@@ -160,7 +167,8 @@ function matches(selector: string, all: readonly Element[]): (element: Element) 
   const [, attribute = '', value] = /^\[([\w-]+)=(\w+)\]$/.exec(selector) ?? [];
   if (value !== undefined) return ({ attributes }) => attributes?.[attribute] === value;
   if (selector.startsWith('#')) return ({ id }) => id === selector.slice(1);
-  if (selector.startsWith('.')) return ({ classes }) => classes?.includes(selector.slice(1)) === true;
+  if (selector.startsWith('.'))
+    return ({ classes }) => classes?.includes(selector.slice(1)) === true;
   return (element) => element.tag === selector;
 }
 

@@ -25,7 +25,11 @@ export interface Baseline {
    *
    * @throws the error of the branch that stays, or of a tool after all retries
    */
-  transact(claims: BaselineClaims, branches: readonly BaselineBranch[], choose?: ChooseBranch): Promise<void>;
+  transact(
+    claims: BaselineClaims,
+    branches: readonly BaselineBranch[],
+    choose?: ChooseBranch,
+  ): Promise<void>;
   /** Bodies that were begun: one a transaction, and one more for each that began anew. */
   readonly begun: number;
   /** Tool calls that were made again. */
@@ -60,7 +64,11 @@ export class BaselineTools {
     for (let again = 0; ; again++) {
       const used = key ?? this.newKey();
       try {
-        const result: unknown = await tool.spec.execute(tool.parse(input) as never, { key: used, signal: NEVER }, []);
+        const result: unknown = await tool.spec.execute(
+          tool.parse(input) as never,
+          { key: used, signal: NEVER },
+          [],
+        );
         return { tool, input, key: used, result };
       } catch (error) {
         if (again === RETRIES) throw error;
@@ -76,7 +84,10 @@ export class BaselineTools {
   /** Compensates these calls, the last one first. */
   async undo(calls: readonly DoneCall[]): Promise<void> {
     for (const { tool, input, key, result } of calls.toReversed())
-      await tool.spec.compensate?.(tool.parse(input) as never, result as never, { key, signal: NEVER });
+      await tool.spec.compensate?.(tool.parse(input) as never, result as never, {
+        key,
+        signal: NEVER,
+      });
   }
 }
 

@@ -14,7 +14,10 @@ import { tcc } from './tcc.ts';
 
 export type { Baseline, BaselineBranch, BaselineCall } from './baseline.ts';
 
-export const BASELINES: readonly { readonly name: string; readonly open: (tools: readonly Tool[]) => Baseline }[] = [
+export const BASELINES: readonly {
+  readonly name: string;
+  readonly open: (tools: readonly Tool[]) => Baseline;
+}[] = [
   { name: 'Locking', open: locking },
   { name: 'OCC', open: occ },
   { name: 'TCC', open: tcc },

@@ -1,6 +1,12 @@
 import type { Tool } from 'assize/internal/effects';
 import { Semaphore } from 'assize/internal/runtime/transactions/limits/semaphore.ts';
-import { type Baseline, type BaselineClaims, BaselineTools, type DoneCall, runBranches } from './baseline.ts';
+import {
+  type Baseline,
+  type BaselineClaims,
+  BaselineTools,
+  type DoneCall,
+  runBranches,
+} from './baseline.ts';
 
 /**
  * Strict two-phase locking: one exclusive lock a scope, taken in the order of names before the

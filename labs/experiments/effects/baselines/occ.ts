@@ -33,7 +33,8 @@ export function occ(tools: readonly Tool[]): Baseline {
               held[branch]!.push({ name, input });
               return undefined;
             }
-            for (const scope of scopesOf(tool, input)) if (!read.has(scope)) read.set(scope, versionOf(scope));
+            for (const scope of scopesOf(tool, input))
+              if (!read.has(scope)) read.set(scope, versionOf(scope));
             return (await called.done(name, input)).result;
           },
           choose,
@@ -64,7 +65,8 @@ export function occ(tools: readonly Tool[]): Baseline {
       throw error;
     } finally {
       for (const { name, input } of held)
-        for (const scope of scopesOf(called.named(name), input)) versions.set(scope, versionOf(scope) + 1);
+        for (const scope of scopesOf(called.named(name), input))
+          versions.set(scope, versionOf(scope) + 1);
     }
   }
 }

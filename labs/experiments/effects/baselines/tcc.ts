@@ -40,7 +40,8 @@ export function tcc(tools: readonly Tool[]): Baseline {
         );
         // To cancel is to forget: nothing was made yet.
         if ('error' in chosen) throw chosen.error;
-        for (const { name, input, key } of tried[chosen.index]!) await called.done(name, input, key);
+        for (const { name, input, key } of tried[chosen.index]!)
+          await called.done(name, input, key);
       } finally {
         for (const scope of writes) reserved.delete(scope);
       }

@@ -31,7 +31,12 @@ export async function killed<Program extends keyof Told>(
   { signal, compiled }: ProcessOptions,
 ): Promise<void> {
   signal.throwIfAborted();
-  const args = [beginFile(), JSON.stringify(argument), program, ...(compiled === undefined ? [] : [compiled])];
+  const args = [
+    beginFile(),
+    JSON.stringify(argument),
+    program,
+    ...(compiled === undefined ? [] : [compiled]),
+  ];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   sinks.silentTo((arrival) => isAtSink(arrival) && child.kill('SIGKILL'));
   const stop = (): void => void child.kill('SIGKILL');
@@ -43,7 +48,8 @@ export async function killed<Program extends keyof Told>(
   try {
     const [code, by] = (await once(child, 'close')) as [number | null, string | null];
     signal.throwIfAborted();
-    if (by !== 'SIGKILL') throw new Error(`The process ended with ${code} and was not killed: ${said}`);
+    if (by !== 'SIGKILL')
+      throw new Error(`The process ended with ${code} and was not killed: ${said}`);
   } finally {
     signal.removeEventListener('abort', stop);
     sinks.silentTo(() => false);

@@ -28,7 +28,9 @@ export function isOfUndoing(point: Point): boolean {
  * The points at which the sink is executing a call when the process is killed. The owner of the
  * sink kills it there.
  */
-export const AT_SINK: Partial<Record<Point, { readonly did: 'do' | 'undo'; readonly tool: 'reserve' | 'send' }>> = {
+export const AT_SINK: Partial<
+  Record<Point, { readonly did: 'do' | 'undo'; readonly tool: 'reserve' | 'send' }>
+> = {
   'while the sink does the call': { did: 'do', tool: 'reserve' },
   'while the sink does the held call': { did: 'do', tool: 'send' },
   'while the sink undoes it': { did: 'undo', tool: 'reserve' },

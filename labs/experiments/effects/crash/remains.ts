@@ -36,7 +36,8 @@ export class CrashRemains implements AsyncDisposable {
       const { url } = place;
       await Shop.create(url);
       const at = AT_SINK[point];
-      const isAtSink = (arrival: { did: string; tool: string }) => arrival.did === at?.did && arrival.tool === at.tool;
+      const isAtSink = (arrival: { did: string; tool: string }) =>
+        arrival.did === at?.did && arrival.tool === at.tool;
       const port = await sinks.listen();
       await killed('victim', { url, port, sink, point }, { sinks, isAtSink }, beginning);
     } catch (error) {

@@ -1,5 +1,11 @@
 import { Assize, type Domain, defineDomain, generateKeys, issueWrit } from 'assize';
-import { type CallContext, type CompensationResult, declareTool, type Sink, type Tool } from 'assize/internal/effects';
+import {
+  type CallContext,
+  type CompensationResult,
+  declareTool,
+  type Sink,
+  type Tool,
+} from 'assize/internal/effects';
 import type { Transaction } from 'assize/internal/runtime';
 import { openStore, type Store } from 'assize/internal/stores';
 import { z } from 'zod';
@@ -83,7 +89,11 @@ export class Shop {
    * Places an order of that name: reserves immediately, and sends a letter with the commit. The
    * same name again is the same order.
    */
-  async place(order: string, end: (tx: Transaction) => void = () => undefined, begin = end): Promise<string> {
+  async place(
+    order: string,
+    end: (tx: Transaction) => void = () => undefined,
+    begin = end,
+  ): Promise<string> {
     const trajectory = await this.assize.open(TRAJECTORY);
     const { ruling } = await trajectory.transaction(
       { writ: WRIT, name: order, writes: [`shop:${order}`], retries: 0 },
@@ -100,7 +110,9 @@ export class Shop {
 
   /** How often an order was committed. */
   async committed(order: string): Promise<number> {
-    const { orders } = (await this.assize.open(TRAJECTORY)).state() as { orders: Record<string, number> };
+    const { orders } = (await this.assize.open(TRAJECTORY)).state() as {
+      orders: Record<string, number>;
+    };
     return orders[order] ?? 0;
   }
 
@@ -110,7 +122,11 @@ export class Shop {
   }
 }
 
-export function toolsOf(port: number, sink: Sink, at: ReportPoint = () => undefined): readonly Tool[] {
+export function toolsOf(
+  port: number,
+  sink: Sink,
+  at: ReportPoint = () => undefined,
+): readonly Tool[] {
   const ask = async (
     did: 'do' | 'undo' | 'ask',
     tool: 'reserve' | 'send',
@@ -126,7 +142,9 @@ export function toolsOf(port: number, sink: Sink, at: ReportPoint = () => undefi
   };
   const input = z.strictObject({ order: z.string() });
   const reconcile = async (tool: 'reserve' | 'send', { key }: CallContext) =>
-    (await ask('ask', tool, '', key)) ? ({ happened: true, result: null } as const) : ({ happened: false } as const);
+    (await ask('ask', tool, '', key))
+      ? ({ happened: true, result: null } as const)
+      : ({ happened: false } as const);
   return [
     declareTool({
       name: 'shop.reserve',
@@ -138,7 +156,9 @@ export function toolsOf(port: number, sink: Sink, at: ReportPoint = () => undefi
         await ask('undo', 'reserve', order, key);
         return { undone: 'all' };
       },
-      ...(sink === 'queryable' ? { reconcile: (_: unknown, call: CallContext) => reconcile('reserve', call) } : {}),
+      ...(sink === 'queryable'
+        ? { reconcile: (_: unknown, call: CallContext) => reconcile('reserve', call) }
+        : {}),
     }),
     declareTool({
       name: 'shop.send',
@@ -146,7 +166,9 @@ export function toolsOf(port: number, sink: Sink, at: ReportPoint = () => undefi
       class: { reversibility: 'irreversible', delivery: 'buffered', sink },
       writes: ['shop:{order}'],
       execute: async ({ order }, { key }) => void (await ask('do', 'send', order, key)),
-      ...(sink === 'queryable' ? { reconcile: (_: unknown, call: CallContext) => reconcile('send', call) } : {}),
+      ...(sink === 'queryable'
+        ? { reconcile: (_: unknown, call: CallContext) => reconcile('send', call) }
+        : {}),
     }),
   ];
 }

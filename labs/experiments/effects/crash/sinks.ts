@@ -33,7 +33,9 @@ export class Sinks {
     this.#server = createServer(async (request, response) => {
       let text = '';
       for await (const chunk of request) text += chunk;
-      const asked = JSON.parse(text) as Arrival | { readonly did: 'ask'; readonly tool: string; readonly key: string };
+      const asked = JSON.parse(text) as
+        | Arrival
+        | { readonly did: 'ask'; readonly tool: string; readonly key: string };
       const id = `${asked.tool} ${asked.key}`;
       if (asked.did !== 'ask') {
         this.#take(asked, id);
@@ -66,7 +68,8 @@ export class Sinks {
   }
 
   times(did: Arrival['did'], tool: string, order: string): number {
-    return this.log.filter((each) => each.did === did && each.tool === tool && each.order === order).length;
+    return this.log.filter((each) => each.did === did && each.tool === tool && each.order === order)
+      .length;
   }
 
   #take(arrival: Arrival, id: string): void {

@@ -36,7 +36,10 @@ export async function sqlitePlace(from?: string): Promise<CrashStore> {
 async function takeOver(url: string): Promise<void> {
   const store = await openStore(url);
   try {
-    await store.adopt({ at: '2026-01-01T00:00:00.000000Z', reason: 'the same crash is recovered again' });
+    await store.adopt({
+      at: '2026-01-01T00:00:00.000000Z',
+      reason: 'the same crash is recovered again',
+    });
   } finally {
     await store.close();
   }

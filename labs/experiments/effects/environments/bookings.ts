@@ -9,7 +9,10 @@ const BOOKING = z.strictObject({ seat: z.string() });
 export function bookingsTask(name: string, count: number): Task {
   return {
     name,
-    steps: Array.from({ length: count }, (_, n) => ({ tool: 'seats.book', input: { seat: `seat-${n}` } })),
+    steps: Array.from({ length: count }, (_, n) => ({
+      tool: 'seats.book',
+      input: { seat: `seat-${n}` },
+    })),
     open: () => new Bookings(count),
   };
 }
@@ -49,7 +52,8 @@ class Bookings implements Environment {
   restore(): void {}
 
   judge(): TaskVerdict {
-    const timesOf = (n: number): number => [...this.#booked.values()].filter((seat) => seat === `seat-${n}`).length;
+    const timesOf = (n: number): number =>
+      [...this.#booked.values()].filter((seat) => seat === `seat-${n}`).length;
     const times = Array.from({ length: this.#count }, (_, n) => timesOf(n));
     return {
       correct: times.every((each) => each === 1),

@@ -67,7 +67,8 @@ export class MockApp implements Environment {
   restore(snapshot: unknown): void {
     const { fields, rows } = snapshot as { fields: Map<string, Field>; rows: readonly Row[] };
     const isAll = this.#checkpoint === 'all';
-    if (fields.size !== this.#fields.size || (isAll && rows.length !== this.#rows.length)) this.#takenBack++;
+    if (fields.size !== this.#fields.size || (isAll && rows.length !== this.#rows.length))
+      this.#takenBack++;
     this.#fields = fields;
     if (isAll) this.#rows = rows;
   }
@@ -77,7 +78,8 @@ export class MockApp implements Environment {
     const present = times.filter((count) => count > 0).length;
     const wrong = times.filter((count) => count > 1).length;
     const { length: expected } = this.#steps;
-    const surplus = this.#fields.size + this.#rows.length - times.reduce((sum, count) => sum + count, 0);
+    const surplus =
+      this.#fields.size + this.#rows.length - times.reduce((sum, count) => sum + count, 0);
     return {
       correct: present === expected && wrong === 0 && surplus === 0,
       expected,
@@ -111,7 +113,9 @@ export class MockApp implements Environment {
         return { undone: 'all' };
       },
       reconcile: ({ name }, { key }) =>
-        this.#fields.get(name)?.key === key ? { happened: true, result: null } : { happened: false },
+        this.#fields.get(name)?.key === key
+          ? { happened: true, result: null }
+          : { happened: false },
     });
   }
 
@@ -132,7 +136,9 @@ export class MockApp implements Environment {
         return { undone: 'all' };
       },
       reconcile: (_input, { key }) =>
-        this.#rows.some((each) => each.key === key) ? { happened: true, result: null } : { happened: false },
+        this.#rows.some((each) => each.key === key)
+          ? { happened: true, result: null }
+          : { happened: false },
     });
   }
 }

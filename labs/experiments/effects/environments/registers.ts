@@ -62,7 +62,10 @@ export class Registers implements Environment {
   }
 
   judge(): TaskVerdict {
-    const found = Array.from({ length: this.#count }, (_, i) => this.#registers.get(`r${i}`)?.value);
+    const found = Array.from(
+      { length: this.#count },
+      (_, i) => this.#registers.get(`r${i}`)?.value,
+    );
     const present = found.filter((value) => value !== undefined).length;
     const wrong = found.filter((value, i) => value !== undefined && value !== `v${i}`).length;
     return {

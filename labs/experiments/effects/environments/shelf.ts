@@ -68,7 +68,8 @@ export class Shelf {
         this.put(place, by, key);
         return null;
       },
-      reconcile: (_, { key }) => (this.#before.has(key) ? { happened: true, result: null } : { happened: false }),
+      reconcile: (_, { key }) =>
+        this.#before.has(key) ? { happened: true, result: null } : { happened: false },
       compensate: ({ place }, _result, { key }) => {
         const before = this.#before.get(key);
         this.#before.delete(key);

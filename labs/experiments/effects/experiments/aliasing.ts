@@ -48,8 +48,12 @@ export async function aliasesTable(
   for (const [i, each] of CASES.entries()) {
     for (const naming of NAMINGS) {
       await yieldToEventLoop(running);
-      const waits = [await waited(worlds, each, naming), await waited(worlds, turned(each), naming)];
-      for (const one of waits) outcomes.push({ of: each.of, naming, meet: worlds.meet(each), waited: one });
+      const waits = [
+        await waited(worlds, each, naming),
+        await waited(worlds, turned(each), naming),
+      ];
+      for (const one of waits)
+        outcomes.push({ of: each.of, naming, meet: worlds.meet(each), waited: one });
     }
     running.progress(i + 1, CASES.length);
   }
@@ -67,10 +71,14 @@ export async function aliasesTable(
   };
   return {
     source: 'Aliases (§4.3)',
-    title: 'two transactions that touch one thing by two names, or two things by names that look alike',
+    title:
+      'two transactions that touch one thing by two names, or two things by names that look alike',
     keys: ['names of'],
     columns: ['one thing', 'two things', ...MISTAKES],
-    rows: [...SORTS.map((of) => ({ keys: [of], cells: cellsOf([of]) })), { keys: ['all'], cells: cellsOf(SORTS) }],
+    rows: [
+      ...SORTS.map((of) => ({ keys: [of], cells: cellsOf([of]) })),
+      { keys: ['all'], cells: cellsOf(SORTS) },
+    ],
     notes: [
       `${CASES.length} pairs of names, each in both orders: the older one stays at work until the younger has acted, or can't. Missed: it is one thing, or one inside of the other, and the younger acted at once. False: it is two, and the younger waited. Read off the order in which the tool was called.`,
       'As written: names are scopes as they stand. Coarse: one scope for each sort. Resolved: adapters and resolvers. Of files, the disk of this machine says what is one; names that differ in Unicode form alone have one scope on any.',
@@ -90,9 +98,16 @@ async function waited(
 ): Promise<boolean> {
   const acted: string[] = [];
   const resolvers = naming === 'resolved' ? { resolvers: worlds.resolvers } : {};
-  const stage = await openStage({ mode: modeOf('Tx-Full'), tools: [toolInto(acted)], ...resolvers });
+  const stage = await openStage({
+    mode: modeOf('Tx-Full'),
+    tools: [toolInto(acted)],
+    ...resolvers,
+  });
   try {
-    const [first, second] = [one, other].map((name) => worlds.scopeOf(of, name, naming)) as [string, string];
+    const [first, second] = [one, other].map((name) => worlds.scopeOf(of, name, naming)) as [
+      string,
+      string,
+    ];
     const begun = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     const older = stage.transact({ writes: [first] }, async (tx) => {
@@ -102,7 +117,9 @@ async function waited(
     });
     // Where it is refused, it never begins.
     await Promise.race([begun.promise, older]);
-    const younger = stage.transact({ writes: [second] }, (tx) => tx.call('work.on', { scope: second, who: 'younger' }));
+    const younger = stage.transact({ writes: [second] }, (tx) =>
+      tx.call('work.on', { scope: second, who: 'younger' }),
+    );
     await resolvesMeanwhile(younger);
     goOn.resolve();
     await Promise.all([older, younger]);

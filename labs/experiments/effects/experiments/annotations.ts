@@ -24,7 +24,13 @@ const SHARED = 0.5;
 const FAILS = 0.3;
 
 /** The wrong part of the tool declarations. */
-const MISTAKES = ['nothing', 'scopes too broad', 'scopes too narrow', 'wrong class', 'no compensation'] as const;
+const MISTAKES = [
+  'nothing',
+  'scopes too broad',
+  'scopes too narrow',
+  'wrong class',
+  'no compensation',
+] as const;
 type Mistake = (typeof MISTAKES)[number];
 
 export const annotations: Experiment = {
@@ -55,7 +61,9 @@ async function mistakesTable(running: Running): Promise<Table> {
     const sums: Sums = { runs: 0, violations: 0, waits: 0, leaks: 0, listed: 0, refused: 0 };
     for (let run = 0; run < runs; run++) {
       await yieldToEventLoop(running);
-      await pairOf(sums, mistake, (...what) => seededFraction('annotations', running.seed, run, ...what));
+      await pairOf(sums, mistake, (...what) =>
+        seededFraction('annotations', running.seed, run, ...what),
+      );
       running.progress(m * runs + run + 1, MISTAKES.length * runs);
     }
     rows.push({ keys: [mistake], cells: cellsOf(sums) });
@@ -64,7 +72,13 @@ async function mistakesTable(running: Running): Promise<Table> {
     source: 'Annotation errors (§3.4)',
     title: 'two agents at once, with tools that are declared wrong',
     keys: ['wrong'],
-    columns: ['lost updates', 'waits for nothing', 'leaks', 'of these left to a person', 'refused meanwhile'],
+    columns: [
+      'lost updates',
+      'waits for nothing',
+      'leaks',
+      'of these left to a person',
+      'refused meanwhile',
+    ],
     rows,
     notes: [
       `${runs} pairs of agents a row, half of them on one counter: each reads it, writes one more, books, and sends a mail; ${100 * FAILS} % fail at the end. Counters, bookings and mails are read off the sinks. A lost update: the counter is not the number of commits. A leak: a booking or mail of an agent that came to nothing. Refused meanwhile: agents who came to what is left to a person.`,
@@ -84,7 +98,11 @@ async function pairOf(
   chance: (...what: readonly (string | number)[]) => number,
 ): Promise<void> {
   const world = new World();
-  const stage = await openStage({ mode: modeOf('Tx-Full'), tools: world.toolsWith(mistake), retries: 0 });
+  const stage = await openStage({
+    mode: modeOf('Tx-Full'),
+    tools: world.toolsWith(mistake),
+    retries: 0,
+  });
   try {
     const isShared = chance('shared') < SHARED;
     const agents = [
@@ -131,7 +149,12 @@ class InVain extends Error {
 }
 
 /** Reads, thinks, and writes what it makes of that. */
-async function worked({ transact }: Stage, world: World, agent: Agent, thinks: () => Promise<void>): Promise<Worked> {
+async function worked(
+  { transact }: Stage,
+  world: World,
+  agent: Agent,
+  thinks: () => Promise<void>,
+): Promise<Worked> {
   const { who, item, fails } = agent;
   const calls = [
     { tool: 'counter.read', input: { item, who } },
@@ -140,7 +163,10 @@ async function worked({ transact }: Stage, world: World, agent: Agent, thinks: (
     { tool: 'mail.send', input: { who } },
   ];
   const claims = calls.map(({ tool, input }) => claimsOf(world.tool(tool), input));
-  const options = { reads: claims.flatMap(({ reads }) => reads), writes: claims.flatMap(({ writes }) => writes) };
+  const options = {
+    reads: claims.flatMap(({ reads }) => reads),
+    writes: claims.flatMap(({ writes }) => writes),
+  };
   try {
     const { ruling } = await transact(options, async (tx) => {
       const value = (await tx.call('counter.read', { item, who })) as number;
@@ -153,7 +179,8 @@ async function worked({ transact }: Stage, world: World, agent: Agent, thinks: (
     return { ...agent, came: ruling.ruling === 'committed' ? 'committed' : 'in vain' };
   } catch (error) {
     if (error instanceof InVain) return { ...agent, came: 'in vain' };
-    if (error instanceof EffectError && error.code === 'resource_in_doubt') return { ...agent, came: 'refused' };
+    if (error instanceof EffectError && error.code === 'resource_in_doubt')
+      return { ...agent, came: 'refused' };
     throw error;
   }
 }
@@ -176,7 +203,9 @@ class World {
 
   isCorrect(agents: readonly Worked[]): boolean {
     return agents.every(({ item }) => {
-      const committed = agents.filter((agent) => agent.item === item && agent.came === 'committed').length;
+      const committed = agents.filter(
+        (agent) => agent.item === item && agent.came === 'committed',
+      ).length;
       return (this.#counters.get(item) ?? 0) === committed;
     });
   }
@@ -257,9 +286,15 @@ const SCOPES: Partial<Record<Mistake, string>> = {
 };
 
 /** Declarations that say of themselves what is wrong with them. */
-const REFUSED: readonly { readonly what: string; readonly change: { readonly [member: string]: unknown } }[] = [
+const REFUSED: readonly {
+  readonly what: string;
+  readonly change: { readonly [member: string]: unknown };
+}[] = [
   { what: 'no class', change: { class: undefined } },
-  { what: 'a class that is none', change: { class: { reversibility: 'maybe', delivery: 'buffered', sink: 'keyed' } } },
+  {
+    what: 'a class that is none',
+    change: { class: { reversibility: 'maybe', delivery: 'buffered', sink: 'keyed' } },
+  },
   { what: 'nothing that it writes', change: { writes: undefined } },
   { what: 'a scope that does not parse', change: { writes: ['room://{who}'] } },
   { what: 'a scope with a star in a word', change: { writes: ['room:x*'] } },
@@ -272,7 +307,10 @@ const REFUSED: readonly { readonly what: string; readonly change: { readonly [me
     what: 'queryable, and nobody to ask',
     change: { class: { reversibility: 'reversible', delivery: 'buffered', sink: 'queryable' } },
   },
-  { what: 'somebody to ask, and not queryable', change: { reconcile: () => ({ happened: false }) } },
+  {
+    what: 'somebody to ask, and not queryable',
+    change: { reconcile: () => ({ happened: false }) },
+  },
   { what: 'only reads, and writes', change: { class: 'read', compensate: undefined } },
   { what: 'a name that is none', change: { name: 'Room Book' } },
   { what: 'no input', change: { input: undefined } },
@@ -289,7 +327,12 @@ const OF_TWO: readonly { readonly what: string; readonly change: Partial<ToolDec
 
 const DECLARED: ToolDeclaration = {
   name: 'room.book',
-  input: { type: 'object', properties: { who: { type: 'string' } }, required: ['who'], additionalProperties: false },
+  input: {
+    type: 'object',
+    properties: { who: { type: 'string' } },
+    required: ['who'],
+    additionalProperties: false,
+  },
   class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
   writes: ['room:{who}'],
   key: 'room/{who}',
@@ -318,7 +361,11 @@ function refusalsTable(): Table {
       ...OF_TWO.map(({ what, change }) => ({
         keys: [what],
         cells: [
-          { measured: answerTo(() => declaredTools([DECLARED, { ...DECLARED, ...change }], { book: () => null })) },
+          {
+            measured: answerTo(() =>
+              declaredTools([DECLARED, { ...DECLARED, ...change }], { book: () => null }),
+            ),
+          },
         ],
       })),
     ],

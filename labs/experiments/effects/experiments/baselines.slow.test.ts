@@ -29,17 +29,22 @@ test('each protocol isolates writers, and TCC alone shows half of a pair', () =>
     for (const agents of AGENTS)
       for (const protocol of NAMES) {
         const isTorn = protocol === 'TCC' && name === 'read-write';
-        expect([name, agents, protocol, at('correct final states', [name, agents], protocol)]).toEqual([
-          ...[name, agents, protocol],
-          isTorn ? 0 : 100,
-        ]);
+        expect([
+          name,
+          agents,
+          protocol,
+          at('correct final states', [name, agents], protocol),
+        ]).toEqual([...[name, agents, protocol], isTorn ? 0 : 100]);
       }
 });
 
 test('the frontier and locks wait; OCC and TCC begin anew where agents meet', () => {
   for (const { name } of SCENARIOS) {
     const anew = NAMES.map((protocol) => Number(at('begun anew', [name, 16], protocol)) > 0);
-    const [reads, meets] = [name === 'counter' || name === 'read-write', name !== 'disjoint writes'];
+    const [reads, meets] = [
+      name === 'counter' || name === 'read-write',
+      name !== 'disjoint writes',
+    ];
     expect([name, ...anew]).toEqual([name, false, false, reads, meets]);
   }
 });
@@ -48,7 +53,11 @@ test('held writes are not seen before the choice, and no loser is left', () => {
   const isSeen = { 'Tx-Full, buffered': 0, 'Tx-Full, at once': 100, Locking: 100, OCC: 0, TCC: 0 };
   for (const branches of [2, 4, 8, 16])
     for (const [protocol, seen] of Object.entries(isSeen)) {
-      const rows = ['a branch was seen before one was chosen', 'a losing branch was left', 'the winner stood alone'];
+      const rows = [
+        'a branch was seen before one was chosen',
+        'a losing branch was left',
+        'the winner stood alone',
+      ];
       const cells = rows.map((row) => at('branches of which one stays', [row, branches], protocol));
       expect([protocol, branches, ...cells]).toEqual([protocol, branches, seen, 0, 100]);
     }
@@ -56,7 +65,9 @@ test('held writes are not seen before the choice, and no loser is left', () => {
 
 test('after lost responses only a repeated or asked key books each seat once', () => {
   for (const rate of [0, 0.1, 0.3, 0.5]) {
-    const twice = NAMES.map((protocol) => Number(at('bookings under faults', [rate, protocol], 'steps wrong')) > 0);
+    const twice = NAMES.map(
+      (protocol) => Number(at('bookings under faults', [rate, protocol], 'steps wrong')) > 0,
+    );
     expect([rate, ...twice]).toEqual([rate, false, rate > 0, rate > 0, false]);
   }
   expect(at('bookings under faults', [0.5, 'Tx-Full'], 'left to a person')).toBe(

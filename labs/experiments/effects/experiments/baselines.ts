@@ -12,7 +12,15 @@ import { runTask, type TaskOptions } from '../run-task.ts';
 import { BOTH, scheduleOf } from '../schedule.ts';
 import { numbersFrom } from '../seeded-random.ts';
 import { RETRIES } from '../stage.ts';
-import { AGENTS, accessOver, type Measured, measuredIn, measuredWith, SCENARIOS, type Workers } from './contention.ts';
+import {
+  AGENTS,
+  accessOver,
+  type Measured,
+  measuredIn,
+  measuredWith,
+  SCENARIOS,
+  type Workers,
+} from './contention.ts';
 import { type Contaminated, contaminatedIn, STEPS, shareOf } from './speculation.ts';
 import { type Speculator, speculatorIn, WRITES } from './speculators.ts';
 
@@ -32,7 +40,8 @@ const ABOUT =
 
 export const baselines: Experiment = {
   name: 'baselines',
-  about: 'Tx-Full beside locks, optimistic validation (OCC) and try-confirm-cancel (TCC), at the same sinks',
+  about:
+    'Tx-Full beside locks, optimistic validation (OCC) and try-confirm-cancel (TCC), at the same sinks',
   run: async (running) => [
     ...(await contended(partOf(running, 0, 3))),
     await speculated(partOf(running, 1, 3)),
@@ -63,7 +72,11 @@ async function contended(running: Running): Promise<Table[]> {
     measured.push(row);
     running.progress(measured.length, settings.length);
   }
-  const tableOf = (title: string, cellOf: (one: Measured) => Cell, notes: readonly string[]): Table => ({
+  const tableOf = (
+    title: string,
+    cellOf: (one: Measured) => Cell,
+    notes: readonly string[],
+  ): Table => ({
     source: SOURCE,
     title,
     unit: '%',
@@ -121,7 +134,8 @@ async function speculated(running: Running): Promise<Table> {
     ...BASELINES.map(({ name, open }) => ({
       name,
       delivery: 'externalised' as const,
-      open: async ({ tools, writes }: Parameters<typeof speculatorIn>[1]) => speculatorOver(open(tools), writes),
+      open: async ({ tools, writes }: Parameters<typeof speculatorIn>[1]) =>
+        speculatorOver(open(tools), writes),
     })),
   ];
   const measured: Contaminated[][][] = [];
@@ -185,7 +199,9 @@ async function booked(running: Running): Promise<Table> {
       for (let run = 0; run < runs; run++) {
         await yieldToEventLoop(running);
         const task = bookingsTask(`bookings ${run}`, BOOKINGS);
-        metrics.add(await runTask(task, { mode: TX_FULL, ...protocol, schedule, onError: 'go on' }));
+        metrics.add(
+          await runTask(task, { mode: TX_FULL, ...protocol, schedule, onError: 'go on' }),
+        );
       }
       rows.push({ keys: [rate, name], cells: [...metrics.six(), metrics.total('waiting')] });
       running.progress(rows.length, RATES.length * protocols.length);
@@ -211,7 +227,11 @@ function callerOver(baseline: Baseline, tools: readonly Tool[]): Caller {
     step: async (_, { tool, input }) => {
       const before = baseline.retries;
       let answer: unknown;
-      const told = (error: unknown) => ({ error, retries: baseline.retries - before, waits: false });
+      const told = (error: unknown) => ({
+        error,
+        retries: baseline.retries - before,
+        waits: false,
+      });
       try {
         await baseline.transact(claimsOf(toolNamed(tools, tool), input), [
           async (call) => {

@@ -12,7 +12,13 @@ const RUNS = 200;
 const WARM_UP = 100;
 
 /** Table 6, in microseconds. */
-const ROWS: readonly { branches: number; setup: number; commit: number; total: number; p99: number }[] = [
+const ROWS: readonly {
+  branches: number;
+  setup: number;
+  commit: number;
+  total: number;
+  p99: number;
+}[] = [
   { branches: 2, setup: 13, commit: 85, total: 97, p99: 295 },
   { branches: 4, setup: 23, commit: 142, total: 165, p99: 273 },
   { branches: 8, setup: 44, commit: 321, total: 365, p99: 1339 },
@@ -87,7 +93,8 @@ async function timed(branches: number): Promise<Took> {
   const stage = await openStage({ mode: modeOf('Tx-Full'), tools: [keep(kept)] });
   try {
     const took = await speculated(stage, branches);
-    if (kept.size !== 2) throw new Error(`The winner alone was to act, and there are ${[...kept].join(', ')}.`);
+    if (kept.size !== 2)
+      throw new Error(`The winner alone was to act, and there are ${[...kept].join(', ')}.`);
     return took;
   } finally {
     await stage.close();

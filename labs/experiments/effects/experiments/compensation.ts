@@ -50,7 +50,15 @@ async function tableOf(running: Running): Promise<Table> {
   const runs = scaled(RUNS, running);
   const rows: Table['rows'][number][] = [];
   for (const { sort, rate } of settings) {
-    const sums: Sums = { runs: 0, clean: 0, standing: 0, unresolved: 0, inDoubt: 0, mismatches: 0, afterwards: 0 };
+    const sums: Sums = {
+      runs: 0,
+      clean: 0,
+      standing: 0,
+      unresolved: 0,
+      inDoubt: 0,
+      mismatches: 0,
+      afterwards: 0,
+    };
     for (let run = 0; run < runs; run++) {
       await yieldToEventLoop(running);
       await undoOne(
@@ -66,23 +74,49 @@ async function tableOf(running: Running): Promise<Table> {
     source: 'Compensations (§5)',
     title: `transactions of ${EFFECTS} effects that are undone, by how often a compensation fails`,
     keys: ['fails', 'cf'],
-    columns: ['clean (%)', 'left standing', 'unresolved', 'in doubt', 'mismatches', 'after a person'],
+    columns: [
+      'clean (%)',
+      'left standing',
+      'unresolved',
+      'in doubt',
+      'mismatches',
+      'after a person',
+    ],
     rows,
     notes: [
       `${runs} transactions a row, each of whose ${EFFECTS} effects has acted when it is undone. A compensation is tried three times. For now: each try is refused by chance. For good: those of some effects always. Lost: each is done, and its answer lost by chance, at a sink that knows keys.`,
       'Mismatches: effects that stand at the sink and are not left to a person, or are left as unresolved and do not stand. Nobody can tell of what is in doubt. After a person: what stands when they had all that was left tried again, and the sink was well.',
     ],
-    plot: { sort: 'line', x: 'cf', y: 'transactions of which nothing is left, %', columns: ['clean (%)'] },
+    plot: {
+      sort: 'line',
+      x: 'cf',
+      y: 'transactions of which nothing is left, %',
+      columns: ['clean (%)'],
+    },
   };
 }
 
-function cellsOf({ runs, clean, standing, unresolved, inDoubt, mismatches, afterwards }: Sums): Cell[] {
-  return [(100 * clean) / runs, standing, unresolved, inDoubt, mismatches, afterwards].map((measured) => ({
-    measured,
-  }));
+function cellsOf({
+  runs,
+  clean,
+  standing,
+  unresolved,
+  inDoubt,
+  mismatches,
+  afterwards,
+}: Sums): Cell[] {
+  return [(100 * clean) / runs, standing, unresolved, inDoubt, mismatches, afterwards].map(
+    (measured) => ({
+      measured,
+    }),
+  );
 }
 
-async function undoOne(sums: Sums, sort: Sort, fails: (n: number, attempt: number) => boolean): Promise<void> {
+async function undoOne(
+  sums: Sums,
+  sort: Sort,
+  fails: (n: number, attempt: number) => boolean,
+): Promise<void> {
   const sink = new Sink(sort, fails);
   const stage = await openStage({ mode: modeOf('Tx-Full'), tools: [sink.tool], retries: 0 });
   try {

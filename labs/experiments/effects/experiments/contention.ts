@@ -45,7 +45,10 @@ interface Operation {
  */
 export interface Scenario {
   readonly name: string;
-  readonly claims: (operation: Operation) => { readonly reads?: string[]; readonly writes: string[] };
+  readonly claims: (operation: Operation) => {
+    readonly reads?: string[];
+    readonly writes: string[];
+  };
   readonly operate: (operation: Operation, access: Access) => Promise<void>;
   /** Operations with a missing update, or with a read of a value that never existed. */
   readonly lost: (cells: Cells, agents: number) => number;
@@ -88,7 +91,8 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'disjoint writes',
     claims: ({ agent }) => ({ writes: [`cell:own-${agent}`] }),
     operate: ({ agent }, access) => increment(`own-${agent}`, access),
-    lost: (cells, agents) => agentsOf(agents).reduce((sum, agent) => sum + OPERATIONS - cells.value(`own-${agent}`), 0),
+    lost: (cells, agents) =>
+      agentsOf(agents).reduce((sum, agent) => sum + OPERATIONS - cells.value(`own-${agent}`), 0),
     paper: { 2: [100, 100, 100], 4: [100, 100, 100], 8: [100, 100, 100] },
   },
   {
@@ -188,9 +192,12 @@ export interface Measured {
 
 export const contention: Experiment = {
   name: 'contention',
-  about: 'agents at work on the same cells at once: correct states, lost updates and throughput (table 9)',
+  about:
+    'agents at work on the same cells at once: correct states, lost updates and throughput (table 9)',
   run: async (running) => {
-    const settings = SCENARIOS.flatMap((scenario) => AGENTS.map((agents) => ({ scenario, agents })));
+    const settings = SCENARIOS.flatMap((scenario) =>
+      AGENTS.map((agents) => ({ scenario, agents })),
+    );
     const parts = settings.length * (MODES.length + READ_MODES.length) + MODES.length + 1;
     let done = 0;
     const part = async <T>(made: Promise<T>): Promise<T> => {
@@ -234,7 +241,9 @@ function readingTable(
     columns: [...READ_MODES.map(({ name }) => name), 'lost, in any of them'],
     rows: settings.map(({ scenario, agents }, i) => {
       const row = measured[i]!;
-      const anew = row.map(({ begun, operations }): Cell => ({ measured: (100 * (begun - operations)) / operations }));
+      const anew = row.map(
+        ({ begun, operations }): Cell => ({ measured: (100 * (begun - operations)) / operations }),
+      );
       const lost = row.flatMap((one) => one.lost).reduce((sum, each) => sum + each, 0);
       return { keys: [scenario.name, agents], cells: [...anew, { measured: lost }] };
     }),
@@ -313,7 +322,9 @@ function tablesOf(
         keys: [scenario.name],
         measured: MODES.map((_, m) =>
           Metrics.together(
-            measured.flatMap((row, i) => (settings[i]!.scenario === scenario ? [row[m]!.metrics] : [])),
+            measured.flatMap((row, i) =>
+              settings[i]!.scenario === scenario ? [row[m]!.metrics] : [],
+            ),
             running.seed,
           ),
         ),
@@ -334,7 +345,9 @@ export function measuredIn(
   running: Running,
   reading: ReadMode = ORDERED,
 ): Promise<Measured> {
-  return measuredWith(scenario, agents, running, (cells, wait) => workersIn(mode, cells, scenario, wait, reading));
+  return measuredWith(scenario, agents, running, (cells, wait) =>
+    workersIn(mode, cells, scenario, wait, reading),
+  );
 }
 
 /** `open`: how agents do their operations on the cells of one run. */
@@ -369,7 +382,11 @@ export async function measuredWith(
   return { lost, operations: runs * agents * OPERATIONS, begun, metrics };
 }
 
-function resultOf({ lost: lostOf, torn, isThere }: Scenario, cells: Cells, agents: number): TaskResult {
+function resultOf(
+  { lost: lostOf, torn, isThere }: Scenario,
+  cells: Cells,
+  agents: number,
+): TaskResult {
   const [steps, lost] = [agents * OPERATIONS, lostOf(cells, agents)];
   const contaminated = torn !== undefined && torn(cells, agents) > 0;
   return {
@@ -401,7 +418,10 @@ export interface Workers {
 }
 
 /** The accesses of an operation, as calls of the tools of the cells. */
-export function accessOver(call: (tool: string, input: unknown) => Promise<unknown>, wait: Access['wait']): Access {
+export function accessOver(
+  call: (tool: string, input: unknown) => Promise<unknown>,
+  wait: Access['wait'],
+): Access {
   return {
     get: async (name) => (await call('cells.get', { name })) as number,
     set: async (name, value) => void (await call('cells.set', { name, value })),
@@ -450,15 +470,25 @@ async function workersIn(
 const THROUGHPUT = 20_000;
 const NO_OP_AGENTS = 16;
 /** Of table 9, in transactions a second. */
-const NO_OP: Partial<Record<ModeName, number>> = { 'Tx-Full': 14_209, 'No-Frontier': 13_575, 'No-Tx': 1_182_535 };
+const NO_OP: Partial<Record<ModeName, number>> = {
+  'Tx-Full': 14_209,
+  'No-Frontier': 13_575,
+  'No-Tx': 1_182_535,
+};
 
 /** Transactions of no calls, by agents that are at work at once. */
-async function throughput(running: Running, part: <T>(made: Promise<T>) => Promise<T>): Promise<Table> {
+async function throughput(
+  running: Running,
+  part: <T>(made: Promise<T>) => Promise<T>,
+): Promise<Table> {
   const each = Math.ceil(scaled(THROUGHPUT, running) / NO_OP_AGENTS);
   const cells: Cell[] = [];
   for (const mode of MODES) {
     const paper = NO_OP[mode.name];
-    cells.push({ measured: await part(noOps(mode, each, running)), ...(paper === undefined ? {} : { paper }) });
+    cells.push({
+      measured: await part(noOps(mode, each, running)),
+      ...(paper === undefined ? {} : { paper }),
+    });
   }
   cells.push({ measured: await part(rateOf(coordinated(), each, running)) });
   return {
@@ -481,7 +511,11 @@ async function noOps(mode: Mode, each: number, running: Running): Promise<number
   }
   const stage = await openStage({ mode: modeOf(mode.name), tools: [] });
   try {
-    return await rateOf((agent) => stage.transact({ writes: [`nothing:${agent}`] }, () => undefined), each, running);
+    return await rateOf(
+      (agent) => stage.transact({ writes: [`nothing:${agent}`] }, () => undefined),
+      each,
+      running,
+    );
   } finally {
     await stage.close();
   }
@@ -500,7 +534,11 @@ function coordinated(): (agent: number) => Promise<void> {
 /**
  * The rate per second, after an uncounted round of the same size, so the measured code is compiled.
  */
-async function rateOf(make: (agent: number) => Promise<unknown>, each: number, running: Running): Promise<number> {
+async function rateOf(
+  make: (agent: number) => Promise<unknown>,
+  each: number,
+  running: Running,
+): Promise<number> {
   let took = 0;
   for (let round = 0; round < 2; round++) {
     await yieldToEventLoop(running);

@@ -39,7 +39,8 @@ const bursts: Weather = (seed, run, step) => {
   return isBad;
 };
 
-const storms: Weather = (seed, run) => seededFraction('storm', seed, Math.floor(run / STORM_TASKS)) < BAD;
+const storms: Weather = (seed, run) =>
+  seededFraction('storm', seed, Math.floor(run / STORM_TASKS)) < BAD;
 
 const PATTERNS: readonly { readonly name: string; readonly weather: Weather | undefined }[] = [
   { name: 'independent', weather: undefined },
@@ -54,7 +55,9 @@ export const correlated: Experiment = {
 };
 
 async function tablesOf(running: Running): Promise<Table[]> {
-  const settings = BUDGETS.flatMap((retries) => PATTERNS.map((pattern) => ({ ...pattern, retries })));
+  const settings = BUDGETS.flatMap((retries) =>
+    PATTERNS.map((pattern) => ({ ...pattern, retries })),
+  );
   const runs = scaled(RUNS, running);
   const all = settings.length * MODES.length * runs;
   const measured: Metrics[][] = [];
@@ -93,12 +96,17 @@ async function tablesOf(running: Running): Promise<Table[]> {
     {
       ...shared,
       title: 'calls that were hit, and steps that a person has to look at',
-      columns: [...MODES.map(({ name }) => `${name}: hit`), ...TRANSACTIONAL.map(({ name }) => `${name}: left`)],
+      columns: [
+        ...MODES.map(({ name }) => `${name}: hit`),
+        ...TRANSACTIONAL.map(({ name }) => `${name}: left`),
+      ],
       rows: settings.map(({ name, retries }, i) => ({
         keys: [retries, name],
         cells: [
           ...measured[i]!.map((metrics) => metrics.total('faults')),
-          ...MODES.flatMap((mode, m) => (mode.transactional ? [measured[i]![m]!.total('waiting')] : [])),
+          ...MODES.flatMap((mode, m) =>
+            mode.transactional ? [measured[i]![m]!.total('waiting')] : [],
+          ),
         ],
       })),
       notes: [],
@@ -114,7 +122,12 @@ async function tablesOf(running: Running): Promise<Table[]> {
 const TRANSACTIONAL = MODES.filter(({ transactional }) => transactional);
 
 function taskIn(mode: Mode, run: number, schedule: Schedule, retries: number) {
-  return runTask(registersTask(`registers ${run}`, STEPS), { mode, schedule, retries, onError: 'go on' });
+  return runTask(registersTask(`registers ${run}`, STEPS), {
+    mode,
+    schedule,
+    retries,
+    onError: 'go on',
+  });
 }
 
 function scheduleOf(weather: Weather | undefined, seed: number, run: number): Schedule {

@@ -20,7 +20,8 @@ const TWICE = 50;
 
 export const crashWindows: Experiment = {
   name: 'crash-windows',
-  about: 'processes that are killed at each point of a transaction, and again while it is recovered',
+  about:
+    'processes that are killed at each point of a transaction, and again while it is recovered',
   uses: ['scale'],
   run: (running) => tablesOf(running, 'a SQLite file', sqlitePlace),
 };
@@ -54,7 +55,11 @@ interface Outcome extends Window {
   readonly steps: readonly Step[];
 }
 
-async function tablesOf(running: Running, where: string, newPlace: () => Promise<CrashStore>): Promise<Table[]> {
+async function tablesOf(
+  running: Running,
+  where: string,
+  newPlace: () => Promise<CrashStore>,
+): Promise<Table[]> {
   await using cache = await openScratch();
   // Remains that several recoveries use are produced once.
   await using kept = new AsyncDisposableStack();
@@ -63,7 +68,8 @@ async function tablesOf(running: Running, where: string, newPlace: () => Promise
     const beginning = { signal, compiled: cache.path };
     const name = `${window.point}, ${window.sink}`;
     const known = remains.get(name);
-    await using left = (await known?.copy()) ?? (await CrashRemains.of(window, newPlace, beginning));
+    await using left =
+      (await known?.copy()) ?? (await CrashRemains.of(window, newPlace, beginning));
     const copy = known === undefined ? await left.copy() : undefined;
     if (copy !== undefined) remains.set(name, kept.use(copy));
     return await recoveredFrom(left, window, beginning);
@@ -77,10 +83,15 @@ async function tablesOf(running: Running, where: string, newPlace: () => Promise
   );
   const once = await outcomesOf(partOf(running, 0, 2), windows);
   const steps = once
-    .flatMap(({ point, sink, steps: all }) => all.map((again): Window & { again: Step } => ({ point, sink, again })))
+    .flatMap(({ point, sink, steps: all }) =>
+      all.map((again): Window & { again: Step } => ({ point, sink, again })),
+    )
     // So that those that are left out are of all sorts alike.
     .sort((a, b) => STEPS.indexOf(a.again.kind) - STEPS.indexOf(b.again.kind));
-  const again = await outcomesOf(partOf(running, 1, 2), someOf(steps, Math.min(1, TWICE / steps.length), running));
+  const again = await outcomesOf(
+    partOf(running, 1, 2),
+    someOf(steps, Math.min(1, TWICE / steps.length), running),
+  );
   const shared = {
     source: 'Crash windows (§3.3)',
     columns: ['twice', 'lost', 'blocked', ...SINKS.map((sink) => `left, ${sink}`)],
@@ -90,7 +101,10 @@ async function tablesOf(running: Running, where: string, newPlace: () => Promise
       ...shared,
       title: `orders of a process that was killed over ${where}, when another one has recovered them`,
       keys: ['killed'],
-      rows: POINTS.map((point) => ({ keys: [point], cells: cellsOf(once.filter((each) => each.point === point)) })),
+      rows: POINTS.map((point) => ({
+        keys: [point],
+        cells: cellsOf(once.filter((each) => each.point === point)),
+      })),
       notes: [
         `${once.length} processes, killed with SIGKILL, at most one for each point and sort of sink. An order reserves something at once, and sends a letter after the commit. Another process recovers, places an order that nobody had asked for before, and then the same one again, where it is to stay.`,
         'Read off the sinks, which live on. Twice: done more than once, less what was undone. Lost: committed, and neither there nor left to a person; or not committed, and there and not left. Blocked: what nobody had asked for before was refused. Left: what waits for a person, by the sort of sink; a blind one can’t say what became of a call.',

@@ -15,7 +15,17 @@ import { sanity } from './sanity.ts';
 import { scaledMock } from './scaled-mock.ts';
 import { expectDrawn, expectSources, SOURCES } from './testing/table-sources.ts';
 
-const OF_THE_CORE = [mock, scaledMock, branches, recovery, ablation, sanity, multiRate, retryBudget, overhead];
+const OF_THE_CORE = [
+  mock,
+  scaledMock,
+  branches,
+  recovery,
+  ablation,
+  sanity,
+  multiRate,
+  retryBudget,
+  overhead,
+];
 /** Their figures are of this machine. */
 const OF_TIME: readonly Experiment[] = [branches, overhead];
 
@@ -45,7 +55,9 @@ const RAN = new Map<string, Promise<readonly Table[]>>();
 
 /** The cell of a row, by its keys, and a column. */
 function at({ rows, columns }: Table, keys: readonly (string | number)[], column: string): Cell {
-  const row = rows.find((each) => each.keys.every((key, i) => keys[i] === undefined || key === keys[i]));
+  const row = rows.find((each) =>
+    each.keys.every((key, i) => keys[i] === undefined || key === keys[i]),
+  );
   return row!.cells[columns.indexOf(column)]!;
 }
 
@@ -61,54 +73,62 @@ test('together they cover every measured table of the paper, and topics beyond',
   // Of its appendices, A.7 to A.9 are tables 7 to 12. Table 13 is of documentation.
   const tables = Array.from({ length: 12 }, (_, i) => `Table ${i + 1}`);
   for (const source of [...tables, 'A.6', 'A.10']) expect(sources).toContain(source);
-  for (const about of ['Aliases', 'Compensations', 'Correlated faults', 'Annotation errors', 'Crash windows'])
+  for (const about of [
+    'Aliases',
+    'Compensations',
+    'Correlated faults',
+    'Annotation errors',
+    'Crash windows',
+  ])
     expect([...sources].filter((source) => source.startsWith(`${about} (`))).toHaveLength(1);
   for (const source of sources)
     expect(source).toMatch(/^(Table \d+|A\.\d+|RQ2|Gate|§[\d.]+|\D+ \((§[\d.]+|A\.\d+)\))$/);
 });
 
-describe.each(OF_THE_CORE.map((experiment) => [experiment.name, experiment] as const))('%s', (_, experiment) => {
-  test('has a cell for each column of each row, and says where it is from', async () => {
-    const tables = await ran(experiment, 0.01);
-    expectSources(experiment.name, tables);
-    for (const { keys, columns, rows } of tables) {
-      expect(rows.length).toBeGreaterThan(0);
-      for (const row of rows) {
-        expect(row.keys).toHaveLength(keys.length);
-        expect(row.cells).toHaveLength(columns.length);
-        for (const { measured } of row.cells) expect(measured).toBeGreaterThanOrEqual(0);
+describe.each(OF_THE_CORE.map((experiment) => [experiment.name, experiment] as const))(
+  '%s',
+  (_, experiment) => {
+    test('has a cell for each column of each row, and says where it is from', async () => {
+      const tables = await ran(experiment, 0.01);
+      expectSources(experiment.name, tables);
+      for (const { keys, columns, rows } of tables) {
+        expect(rows.length).toBeGreaterThan(0);
+        for (const row of rows) {
+          expect(row.keys).toHaveLength(keys.length);
+          expect(row.cells).toHaveLength(columns.length);
+          for (const { measured } of row.cells) expect(measured).toBeGreaterThanOrEqual(0);
+        }
       }
-    }
-    const cells = tables.flatMap(({ rows }) => rows.flatMap((row) => row.cells));
-    expect(cells.some(({ paper }) => paper !== undefined)).toBe(true);
-    await expectDrawn(tables);
-  });
+      const cells = tables.flatMap(({ rows }) => rows.flatMap((row) => row.cells));
+      expect(cells.some(({ paper }) => paper !== undefined)).toBe(true);
+      await expectDrawn(tables);
+    });
 
-  test('stops on its abort signal', async () => {
-    const stopped = new Error('enough');
-    const controller = new AbortController();
-    const progress = (): void => controller.abort(stopped);
-    const data = './nowhere';
-    await expect(experiment.run({ seed: 1, scale: 1, data, signal: controller.signal, progress })).rejects.toBe(
-      stopped,
-    );
-  });
-});
-
-test.each(OF_THE_CORE.filter((each) => !OF_TIME.includes(each)).map((each) => [each.name, each] as const))(
-  '%s comes out the same again, and with another seed not',
-  async (_, experiment) => {
-    // Its six tasks are few.
-    const scale = experiment === sanity ? 1 : 0.05;
-    const [one, again, other] = [
-      await ran(experiment, scale),
-      await run(experiment, scale),
-      await run(experiment, scale, 3),
-    ];
-    expect(again).toEqual(one);
-    expect(other).not.toEqual(one);
+    test('stops on its abort signal', async () => {
+      const stopped = new Error('enough');
+      const controller = new AbortController();
+      const progress = (): void => controller.abort(stopped);
+      const data = './nowhere';
+      await expect(
+        experiment.run({ seed: 1, scale: 1, data, signal: controller.signal, progress }),
+      ).rejects.toBe(stopped);
+    });
   },
 );
+
+test.each(
+  OF_THE_CORE.filter((each) => !OF_TIME.includes(each)).map((each) => [each.name, each] as const),
+)('%s comes out the same again, and with another seed not', async (_, experiment) => {
+  // Its six tasks are few.
+  const scale = experiment === sanity ? 1 : 0.05;
+  const [one, again, other] = [
+    await ran(experiment, scale),
+    await run(experiment, scale),
+    await run(experiment, scale, 3),
+  ];
+  expect(again).toEqual(one);
+  expect(other).not.toEqual(one);
+});
 
 /** Of tasks in environments of their own, by how many settings each has. */
 const OF_TASKS: readonly (readonly [Experiment, number])[] = [
@@ -121,7 +141,9 @@ const OF_TASKS: readonly (readonly [Experiment, number])[] = [
   [retryBudget, 6],
 ];
 
-test.each(OF_TASKS.map(([experiment, settings]) => [experiment.name, experiment, settings] as const))(
+test.each(
+  OF_TASKS.map(([experiment, settings]) => [experiment.name, experiment, settings] as const),
+)(
   'six metrics of %s exist per setting and mode and match the table above',
   async (_, experiment, settings) => {
     const tables = await ran(experiment, experiment === sanity ? 1 : 0.05);
@@ -129,9 +151,13 @@ test.each(OF_TASKS.map(([experiment, settings]) => [experiment.name, experiment,
     expect(sixes).toHaveLength(experiment === sanity ? 1 : 2);
     for (const six of sixes) {
       const modes = six.rows.map(({ keys }) => keys.at(-1));
-      expect(modes).toEqual(Array.from({ length: settings }, () => MODES.map(({ name }) => name)).flat());
+      expect(modes).toEqual(
+        Array.from({ length: settings }, () => MODES.map(({ name }) => name)).flat(),
+      );
       expect(new Set(six.rows.map(({ keys }) => keys.join(' '))).size).toBe(six.rows.length);
-      const above = tables.slice(0, tables.indexOf(six)).findLast(({ title }) => /done|^retry|^correct/.test(title))!;
+      const above = tables
+        .slice(0, tables.indexOf(six))
+        .findLast(({ title }) => /done|^retry|^correct/.test(title))!;
       const column = above.title.startsWith('correct') ? 'correct' : 'done';
       for (const { keys } of six.rows) {
         const [setting, mode] = [keys.slice(0, -1), String(keys.at(-1))];
@@ -141,7 +167,9 @@ test.each(OF_TASKS.map(([experiment, settings]) => [experiment.name, experiment,
         const of = (name: string): number => at(six, keys, name).measured as number;
         expect([keys, of(column)]).toEqual([keys, same.measured]);
         // A correct task has all steps present and right. Transactions have no wrong steps.
-        expect(of('correct')).toBeLessThanOrEqual(Math.min(of('steps there'), 100 - of('steps wrong')));
+        expect(of('correct')).toBeLessThanOrEqual(
+          Math.min(of('steps there'), 100 - of('steps wrong')),
+        );
         expect(of('errors told') === 0).toBe(of('done') === 100);
         if (/^Tx|^No-Frontier/.test(mode)) expect([keys, of('steps wrong')]).toEqual([keys, 0]);
       }
@@ -152,7 +180,8 @@ test.each(OF_TASKS.map(([experiment, settings]) => [experiment.name, experiment,
 test('overhead: a step costs something in each of the five modes', async () => {
   const [table] = await ran(overhead, 0.01);
   expect(table!.columns).toEqual([...MODES.map(({ name }) => name), 'coordination alone']);
-  for (const { cells } of table!.rows) for (const { measured } of cells) expect(measured).toBeGreaterThan(0);
+  for (const { cells } of table!.rows)
+    for (const { measured } of cells) expect(measured).toBeGreaterThan(0);
 });
 
 describe('recovery', () => {
@@ -174,7 +203,8 @@ describe('recovery', () => {
     const [, corrupt, , , inThePaper] = await ran(recovery, 0.4);
     for (const table of [corrupt!, inThePaper!]) {
       for (const mode of ['Tx-Full', 'CR', 'No-Frontier', 'Tx-NoFrontier+Retry'])
-        for (const { cells } of table.rows) expect(cells[table.columns.indexOf(mode)]!.measured).toBe(0);
+        for (const { cells } of table.rows)
+          expect(cells[table.columns.indexOf(mode)]!.measured).toBe(0);
       expect(at(table, [3, 0.3], 'No-Tx').measured).toBeGreaterThan(0);
     }
   });
@@ -186,7 +216,9 @@ describe('mock', () => {
     for (const fp of [0.1, 0.3, 0.5]) {
       const theory = (1 - fp ** 4) ** 10;
       const measured = (at(inThePaper!, ['WebArena', fp], 'Tx-Full').measured as number) / 100;
-      expect(Math.abs(measured - theory)).toBeLessThanOrEqual(5 * Math.sqrt((theory * (1 - theory)) / 40));
+      expect(Math.abs(measured - theory)).toBeLessThanOrEqual(
+        5 * Math.sqrt((theory * (1 - theory)) / 40),
+      );
     }
   });
 
@@ -199,10 +231,13 @@ describe('mock', () => {
 
 test('retries: more are never worse, 20 suffice; without retry nothing changes', async () => {
   for (const table of (await run(retryBudget, 1)).filter(({ keys }) => !keys.includes('mode'))) {
-    const measuredIn = (mode: string) => table.rows.map((row) => at(table, row.keys, mode).measured as number);
+    const measuredIn = (mode: string) =>
+      table.rows.map((row) => at(table, row.keys, mode).measured as number);
     for (const { name, retry } of MODES) {
       const measured = measuredIn(name);
-      expect(measured).toEqual(retry ? measured.toSorted((a, b) => a - b) : measured.map(() => measured[0]));
+      expect(measured).toEqual(
+        retry ? measured.toSorted((a, b) => a - b) : measured.map(() => measured[0]),
+      );
       expect(measured.at(-1) === 100).toBe(retry);
     }
     expect(measuredIn('Tx-NoFrontier+Retry')).toEqual(measuredIn('Tx-Full'));
@@ -215,8 +250,11 @@ test('sanity: without faults, no mode fails', async () => {
 });
 
 test('ablation: without conflicts the frontier adds nothing, retry adds all', async () => {
-  for (const table of (await run(ablation, 1)).filter(({ columns }) => columns.includes('success (%)'))) {
-    const cellsOf = (mode: string): readonly Cell[] => table.rows.find(({ keys }) => keys[0] === mode)!.cells;
+  for (const table of (await run(ablation, 1)).filter(({ columns }) =>
+    columns.includes('success (%)'),
+  )) {
+    const cellsOf = (mode: string): readonly Cell[] =>
+      table.rows.find(({ keys }) => keys[0] === mode)!.cells;
     expect(cellsOf('Tx-NoFrontier+Retry').map(({ measured }) => measured)).toEqual(
       cellsOf('Tx-Full').map(({ measured }) => measured),
     );

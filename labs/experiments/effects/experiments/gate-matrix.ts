@@ -71,7 +71,9 @@ export async function gateMatrix(running: Running): Promise<Table[]> {
   const cells = MODES.flatMap((mode) =>
     CAUSES.flatMap((cause) =>
       BRANCHES.flatMap((branches) =>
-        POST_FAULTS.flatMap((fault) => SINKS.map((sink) => ({ mode, cause, branches, fault, sink }))),
+        POST_FAULTS.flatMap((fault) =>
+          SINKS.map((sink) => ({ mode, cause, branches, fault, sink })),
+        ),
       ),
     ),
   );
@@ -123,7 +125,9 @@ const HELD =
 
 function bySink(cells: Cells, delivery: Delivery): Table {
   const isHeld = delivery === 'buffered';
-  const of = isHeld ? 'messages that can’t be undone' : 'messages that can be neither undone nor held';
+  const of = isHeld
+    ? 'messages that can’t be undone'
+    : 'messages that can be neither undone nor held';
   return {
     source: 'Gate',
     title: `${of}, over all causes, branches and faults`,
@@ -132,8 +136,13 @@ function bySink(cells: Cells, delivery: Delivery): Table {
     rows: MODES.filter(({ transactional }) => isHeld || transactional).flatMap((mode) =>
       SINKS.map((sink) => {
         const all = cells((one) => one.mode === mode && one.sink === sink);
-        const sums = (['leaked', 'valid', 'once', 'inDoubt', 'twice'] as const).map((name) => sumOf(all, name));
-        return { keys: [mode.name, sink], cells: [all.length, ...sums].map((measured) => ({ measured })) };
+        const sums = (['leaked', 'valid', 'once', 'inDoubt', 'twice'] as const).map((name) =>
+          sumOf(all, name),
+        );
+        return {
+          keys: [mode.name, sink],
+          cells: [all.length, ...sums].map((measured) => ({ measured })),
+        };
       }),
     ),
     notes: [
@@ -153,7 +162,11 @@ function leakedBy<By extends 'cause' | 'branches' | 'fault'>(
   by: By,
   values: readonly Setting[By][],
 ): Table {
-  const of = { cause: 'the cause of the abort', branches: 'the number of branches', fault: 'the fault' }[by as string]!;
+  const of = {
+    cause: 'the cause of the abort',
+    branches: 'the number of branches',
+    fault: 'the fault',
+  }[by as string]!;
   return {
     source: 'Gate',
     title: `messages that leaked, by ${of}`,
@@ -178,7 +191,8 @@ function leakedBy<By extends 'cause' | 'branches' | 'fault'>(
 function sixOf(cells: Cells, { seed }: Running): Table {
   return {
     source: 'Gate',
-    title: 'all six metrics, in per cent but for errors, over all causes, branches, faults and sinks',
+    title:
+      'all six metrics, in per cent but for errors, over all causes, branches, faults and sinks',
     digits: 1,
     keys: ['mode'],
     columns: SIX_COLUMNS,
@@ -222,12 +236,16 @@ export async function postedIn(setting: Setting): Promise<Posted> {
   const isValid = new Set(valid);
   const messages = [...new Set(box.taken)];
   return {
-    leaked: (delivery === 'buffered' ? box.taken.filter((message) => !isValid.has(message)) : box.unapproved).length,
+    leaked: (delivery === 'buffered'
+      ? box.taken.filter((message) => !isValid.has(message))
+      : box.unapproved
+    ).length,
     valid: valid.length,
     there: valid.filter((message) => box.timesTaken(message) > 0).length,
     wrong: valid.filter((message) => box.timesTaken(message) > 1).length,
     told,
-    once: valid.filter((message) => box.timesTaken(message) === 1 && !inDoubt.includes(message)).length,
+    once: valid.filter((message) => box.timesTaken(message) === 1 && !inDoubt.includes(message))
+      .length,
     inDoubt: inDoubt.length,
     twice: box.taken.length - messages.length,
   };
@@ -242,7 +260,11 @@ interface Meant {
 
 type Call = (tool: string, input: unknown) => Promise<unknown>;
 
-function branchesOf(name: string, count: number, delivery: Delivery): ((call: Call) => Promise<void>)[] {
+function branchesOf(
+  name: string,
+  count: number,
+  delivery: Delivery,
+): ((call: Call) => Promise<void>)[] {
   return Array.from({ length: count }, (_, branch) => async (call) => {
     // An immediate effect cannot wait for an approval.
     if (delivery === 'buffered') await call('post.reserve', { place: `${name}-${branch}` });
@@ -255,7 +277,10 @@ function messageOf(name: string, branch: number): string {
 }
 
 /** The branch that is chosen is the last one, as those before it are more. */
-async function transactional({ mode, cause, branches, delivery }: Setting, box: PostBox): Promise<Meant> {
+async function transactional(
+  { mode, cause, branches, delivery }: Setting,
+  box: PostBox,
+): Promise<Meant> {
   const stage = await openGated({ mode, tools: box.tools, callTimeoutMs: CALL_MS });
   try {
     const winner = branches - 1;
@@ -267,7 +292,10 @@ async function transactional({ mode, cause, branches, delivery }: Setting, box: 
         () => winner,
       );
     const valid: string[] = [];
-    const ruled = async (name: string, outcome: TransactionOutcome<void> | undefined): Promise<void> => {
+    const ruled = async (
+      name: string,
+      outcome: TransactionOutcome<void> | undefined,
+    ): Promise<void> => {
       let ruling = outcome?.ruling;
       if (ruling?.ruling === 'escalated') {
         box.approve(messageOf(name, winner));
@@ -339,7 +367,10 @@ async function came(
  * The unresolved effects, and the messages in doubt. An operator retries each refused effect, and
  * the sink then accepts it.
  */
-async function leftIn({ assize }: GatedStage, box: PostBox): Promise<Pick<Meant, 'inDoubt' | 'told'>> {
+async function leftIn(
+  { assize }: GatedStage,
+  box: PostBox,
+): Promise<Pick<Meant, 'inDoubt' | 'told'>> {
   box.mend();
   const inDoubt: string[] = [];
   const left = await assize.recoverEffects();
@@ -375,7 +406,9 @@ async function direct({ mode, cause, branches, delivery }: Setting, box: PostBox
     }
   };
   const failedOf = async (name: string): Promise<number> => {
-    const ended = await Promise.allSettled(branchesOf(name, branches, delivery).map((branch) => branch(tried)));
+    const ended = await Promise.allSettled(
+      branchesOf(name, branches, delivery).map((branch) => branch(tried)),
+    );
     return ended.filter(({ status }) => status === 'rejected').length;
   };
   const told = (await failedOf('first')) + (await failedOf('second'));

@@ -22,9 +22,18 @@ export interface GatedStep extends Step {
 
 /** A file, a mail and a call of a webhook. */
 export function stepsOf(name: string): readonly GatedStep[] {
-  const [file, mail, hook] = ['file', 'mail', 'hook'].map((sort) => `${sort}-${name}`) as [string, string, string];
+  const [file, mail, hook] = ['file', 'mail', 'hook'].map((sort) => `${sort}-${name}`) as [
+    string,
+    string,
+    string,
+  ];
   return [
-    { tool: 'files.write', input: { path: file, content: contentOf(file) }, what: file, isSent: false },
+    {
+      tool: 'files.write',
+      input: { path: file, content: contentOf(file) },
+      what: file,
+      isSent: false,
+    },
     {
       tool: 'mail.send',
       input: { to: `${mail}@example.com`, subject: mail, text: 'Here it is.' },
@@ -118,7 +127,10 @@ export class Outside implements AsyncDisposable {
   }
 
   #timesOf(what: string): number {
-    return this.#servers.reduce((sum, { taken }) => sum + taken.filter((each) => each === what).length, 0);
+    return this.#servers.reduce(
+      (sum, { taken }) => sum + taken.filter((each) => each === what).length,
+      0,
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -129,12 +141,16 @@ export class Outside implements AsyncDisposable {
 export async function openOutside(): Promise<Outside> {
   await using opened = new AsyncDisposableStack();
   const calls = new Calls();
-  const mail = opened.use(await openMailServer((address) => calls.next(address.slice(0, address.indexOf('@')))));
+  const mail = opened.use(
+    await openMailServer((address) => calls.next(address.slice(0, address.indexOf('@')))),
+  );
   const hooks = opened.use(await openWebhookServer((what) => calls.next(what)));
   const { path: root } = opened.use(await openScratch());
   const tools = [
     // A disk has no faults of its own.
-    ...withFaults(fileTools({ root }), ({ input }) => calls.next(basename((input as { path: string }).path))),
+    ...withFaults(fileTools({ root }), ({ input }) =>
+      calls.next(basename((input as { path: string }).path)),
+    ),
     mailTool({ name: 'mail.send', from: 'agent@example.com', transport: mail.url }),
     httpTool({
       name: 'hooks.call',
@@ -150,7 +166,10 @@ export async function openOutside(): Promise<Outside> {
 
 /** The fault of the next call about a thing, independent of the called sink. */
 class Calls {
-  readonly #all = new Map<string, { readonly faultOf: (attempt: number) => Fault; made: number; hits: number }>();
+  readonly #all = new Map<
+    string,
+    { readonly faultOf: (attempt: number) => Fault; made: number; hits: number }
+  >();
 
   expect(what: string, faultOf: (attempt: number) => Fault): void {
     this.#all.set(what, { faultOf, made: 0, hits: 0 });

@@ -25,11 +25,19 @@ function postedWith(source: string): Posted {
 }
 
 test('an approved message leaks nothing, and each is delivered once', () => {
-  expect(postedWith(sourceOf(`packages/assize/src/${FILE}`))).toMatchObject({ leaked: 0, valid: 2, once: 2, twice: 0 });
+  expect(postedWith(sourceOf(`packages/assize/src/${FILE}`))).toMatchObject({
+    leaked: 0,
+    valid: 2,
+    once: 2,
+    twice: 0,
+  });
 });
 
 test('a runtime that asks no approver leaks each message', () => {
   const fault = 'asks nobody about a pivot';
-  const source = planted(fault, { file: FILE, changes: [['if (pivot === undefined) return asked;', 'return asked;']] });
+  const source = planted(fault, {
+    file: FILE,
+    changes: [['if (pivot === undefined) return asked;', 'return asked;']],
+  });
   expect(postedWith(source)).toMatchObject({ leaked: 2, valid: 2, once: 2, twice: 0 });
 });

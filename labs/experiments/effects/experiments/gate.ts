@@ -43,14 +43,16 @@ const PROFILES: readonly Profile[] = [
   BOTH,
   {
     ...PAPER,
-    about: 'Faults as the paper must have them: exceptions, and for No-Tx and CR lost responses instead.',
+    about:
+      'Faults as the paper must have them: exceptions, and for No-Tx and CR lost responses instead.',
     kinds: ({ transactional }) => (transactional ? ['exception'] : ['lost']),
   },
 ];
 
 export const gate: Experiment = {
   name: 'gate',
-  about: 'what can’t be undone, to real servers on this machine: leaked, gated, confirmed, sent twice (table 10)',
+  about:
+    'what can’t be undone, to real servers on this machine: leaked, gated, confirmed, sent twice (table 10)',
   packages: ['smtp-server', 'nodemailer'],
   run: async (running) => [
     ...(await under(PROFILES, tablesUnder)(partOf(running, 0, 2))),
@@ -97,7 +99,9 @@ export async function tablesUnder(running: Running, profile: Profile): Promise<T
     COUNTS.map((name) => all.reduce((sum, metrics) => sum + metrics.counted(name), 0));
   return [
     ...CONFIRMS.map((confirms) =>
-      counted(titleOf(confirms), (one) => summed([one.metrics.get(confirms)!]).map((count) => ({ measured: count }))),
+      counted(titleOf(confirms), (one) =>
+        summed([one.metrics.get(confirms)!]).map((count) => ({ measured: count })),
+      ),
     ),
     counted('in both settings together', (one, mode) => {
       const paper = running.scale === 1 ? TABLE_10[mode] : undefined;
@@ -139,7 +143,10 @@ function failuresOf(measured: readonly Measured[], { title }: Profile): Table[] 
     return [
       {
         keys: [name],
-        cells: [{ measured: failures.length, expected: 0 }, { measured: `${first.run}: ${first.message}` }],
+        cells: [
+          { measured: failures.length, expected: 0 },
+          { measured: `${first.run}: ${first.message}` },
+        ],
       },
     ];
   });
@@ -166,14 +173,23 @@ async function measuredIn(mode: Mode, profile: Profile, running: Running): Promi
   const all = RATES.flatMap((rate) => {
     const schedule = scheduleOf({ seed: running.seed, rate, kinds: profile.kinds(mode) });
     return CONFIRMS.flatMap((confirms) =>
-      Array.from({ length: runs }, (_, run) => ({ name: `${rate}-${Number(confirms)}-${run}`, confirms, schedule })),
+      Array.from({ length: runs }, (_, run) => ({
+        name: `${rate}-${Number(confirms)}-${run}`,
+        confirms,
+        schedule,
+      })),
     );
   });
   const disk = new Semaphore(FILES_AT_ONCE);
   const told = await runConcurrently(running, all, AT_ONCE, (one) =>
-    doRun(mode, outside, disk, one).catch((error: unknown) => ({ run: one.name, message: messageOf(error) })),
+    doRun(mode, outside, disk, one).catch((error: unknown) => ({
+      run: one.name,
+      message: messageOf(error),
+    })),
   );
-  const metrics = new Map(CONFIRMS.map((confirms) => [confirms, new Metrics(running.seed)] as const));
+  const metrics = new Map(
+    CONFIRMS.map((confirms) => [confirms, new Metrics(running.seed)] as const),
+  );
   const failures: RunFailure[] = [];
   // When nothing can come any more.
   for (const [i, { name, confirms }] of all.entries()) {
@@ -186,7 +202,9 @@ async function measuredIn(mode: Mode, profile: Profile, running: Running): Promi
 
 function messageOf(error: unknown): string {
   const text = thrownText(error);
-  return isInstance(error, Error) && error.cause !== undefined ? `${text} ${messageOf(error.cause)}` : text;
+  return isInstance(error, Error) && error.cause !== undefined
+    ? `${text} ${messageOf(error.cause)}`
+    : text;
 }
 
 interface Run {
@@ -205,12 +223,16 @@ async function doRun(
   { name, confirms, schedule }: Run,
 ): Promise<readonly Told[]> {
   const steps = stepsOf(name);
-  for (const [n, { what }] of steps.entries()) outside.expect(what, (attempt) => schedule(`gate ${name}`, n, attempt));
-  const worker = mode.transactional ? await gated(mode, outside, confirms) : direct(mode, outside, confirms);
+  for (const [n, { what }] of steps.entries())
+    outside.expect(what, (attempt) => schedule(`gate ${name}`, n, attempt));
+  const worker = mode.transactional
+    ? await gated(mode, outside, confirms)
+    : direct(mode, outside, confirms);
   try {
     const told: Told[] = [];
     // A caller continues after an error.
-    for (const step of steps) told.push(await (step.isSent ? worker.work(step) : disk.run(() => worker.work(step))));
+    for (const step of steps)
+      told.push(await (step.isSent ? worker.work(step) : disk.run(() => worker.work(step))));
     const left = await worker.left();
     return steps.map((step, n) => {
       if (!left.has(step.tool)) return told[n]!;
@@ -224,7 +246,8 @@ async function doRun(
 
 /** @throws an error of a call that met no fault: nothing else may go wrong here */
 function requireHit(outside: Outside, { what }: GatedStep, cause: unknown): void {
-  if (outside.callsOf(what).hits === 0) throw new TypeError(`${what} failed without a fault.`, { cause });
+  if (outside.callsOf(what).hits === 0)
+    throw new TypeError(`${what} failed without a fault.`, { cause });
 }
 
 interface Worker {
@@ -261,7 +284,11 @@ function direct(mode: Mode, outside: Outside, confirms: boolean): Worker {
 async function gated(mode: Mode, outside: Outside, confirms: boolean): Promise<Worker> {
   const { tools } = outside;
   const retries = mode.retry ? RETRIES : 0;
-  const { assize, trajectory, writ, intent, close } = await openGated({ mode, tools, tries: retries + 1 });
+  const { assize, trajectory, writ, intent, close } = await openGated({
+    mode,
+    tools,
+    tries: retries + 1,
+  });
   let steps = 0;
   return {
     work: async ({ tool, input, what, isSent }) => {
@@ -271,10 +298,15 @@ async function gated(mode: Mode, outside: Outside, confirms: boolean): Promise<W
         await tx.call(tool, input);
         tx.propose(committing);
       });
-      if (ruling.ruling === 'rejected') throw new TypeError(`The step was rejected: ${ruling.reason}.`);
+      if (ruling.ruling === 'rejected')
+        throw new TypeError(`The step was rejected: ${ruling.reason}.`);
       if (ruling.ruling !== 'escalated') return 'done';
       outside.decide(what, confirms);
-      if (confirms) await trajectory.approvals.approve(ruling.pending, { principal: 'operator', method: 'experiment' });
+      if (confirms)
+        await trajectory.approvals.approve(ruling.pending, {
+          principal: 'operator',
+          method: 'experiment',
+        });
       return 'done';
     },
     left: async () => new Set((await assize.recoverEffects()).map(({ tool }) => tool)),
@@ -282,11 +314,19 @@ async function gated(mode: Mode, outside: Outside, confirms: boolean): Promise<W
   };
 }
 
-function resultOf(outside: Outside, steps: readonly GatedStep[], confirms: boolean, told: readonly Told[]): TaskResult {
+function resultOf(
+  outside: Outside,
+  steps: readonly GatedStep[],
+  confirms: boolean,
+  told: readonly Told[],
+): TaskResult {
   const files = steps.filter(({ isSent }) => !isSent).map(({ what }) => outside.written(what));
-  const messages = steps.filter(({ isSent }) => isSent).map(({ what }) => ({ what, ...outside.sent(what) }));
+  const messages = steps
+    .filter(({ isSent }) => isSent)
+    .map(({ what }) => ({ what, ...outside.sent(what) }));
   const calls = steps.map(({ what }) => outside.callsOf(what));
-  const count = <One>(of: readonly One[], is: (one: One) => boolean): number => of.filter(is).length;
+  const count = <One>(of: readonly One[], is: (one: One) => boolean): number =>
+    of.filter(is).length;
   const expected = confirms ? messages : [];
   const isRight = ({ times, leaked }: (typeof messages)[number]): boolean =>
     times === (confirms ? 1 : 0) && leaked === 0;
@@ -296,19 +336,27 @@ function resultOf(outside: Outside, steps: readonly GatedStep[], confirms: boole
     success: told.every((one) => one === 'done'),
     faults: calls.reduce((sum, { hits }) => sum + hits, 0),
     retries: calls.reduce((sum, { made }) => sum + Math.max(0, made - 1), 0),
-    recovered: count(steps, ({ what }) => outside.callsOf(what).hits > 0) - count(told, (one) => one !== 'done'),
+    recovered:
+      count(steps, ({ what }) => outside.callsOf(what).hits > 0) -
+      count(told, (one) => one !== 'done'),
     propagated: count(told, (one) => one !== 'done'),
     waiting: count(told, (one) => one === 'left'),
     judged: {
       correct: files.every((file) => file === 'right') && messages.every(isRight),
       expected: files.length + expected.length,
-      present: count(files, (file) => file !== 'absent') + count(expected, ({ times }) => times > 0),
-      wrong: count(files, (file) => file === 'wrong') + count(expected, (one) => one.times > 0 && !isRight(one)),
+      present:
+        count(files, (file) => file !== 'absent') + count(expected, ({ times }) => times > 0),
+      wrong:
+        count(files, (file) => file === 'wrong') +
+        count(expected, (one) => one.times > 0 && !isRight(one)),
       contaminated: leaked > 0,
       counts: {
         leaked,
         gated: count(messages, ({ what, times }) => times === 0 && outside.isHeld(what)),
-        confirmed: count(messages, ({ what, times, leaked: early }) => outside.isConfirmed(what) && times > early),
+        confirmed: count(
+          messages,
+          ({ what, times, leaked: early }) => outside.isConfirmed(what) && times > early,
+        ),
         'sent twice': messages.reduce((sum, { times }) => sum + Math.max(0, times - 1), 0),
         'left to a person': steps.filter(({ isSent }, n) => isSent && told[n] === 'left').length,
       } satisfies Record<(typeof COUNTS)[number], number>,

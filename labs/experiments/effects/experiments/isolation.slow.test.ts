@@ -15,26 +15,41 @@ import { expectSources } from './testing/table-sources.ts';
 // A property that is not promised fails, or else the test tried nothing.
 
 function running(scale: number, rest: Partial<Running> = {}): Running {
-  return { seed: 1, scale, data: './nowhere', signal: new AbortController().signal, progress: () => {}, ...rest };
+  return {
+    seed: 1,
+    scale,
+    data: './nowhere',
+    signal: new AbortController().signal,
+    progress: () => {},
+    ...rest,
+  };
 }
 
 /** The cell of a row, by its keys, and a column. */
-function at({ rows, columns }: Table, keys: readonly (string | number)[], column: string): Cell['measured'] {
+function at(
+  { rows, columns }: Table,
+  keys: readonly (string | number)[],
+  column: string,
+): Cell['measured'] {
   const row = rows.find((each) => keys.every((key, i) => key === each.keys[i]));
   return row!.cells[columns.indexOf(column)]!.measured;
 }
 
-const named = (tables: readonly Table[], what: string): Table => tables.find(({ title }) => title.includes(what))!;
+const named = (tables: readonly Table[], what: string): Table =>
+  tables.find(({ title }) => title.includes(what))!;
 
 /** The tables, after a look at how far it said it was. */
 async function tablesOf(experiment: Experiment, scale: number): Promise<readonly Table[]> {
   const told: number[] = [];
-  const tables = await experiment.run(running(scale, { progress: (done, of) => told.push(done / of) }));
+  const tables = await experiment.run(
+    running(scale, { progress: (done, of) => told.push(done / of) }),
+  );
   expect(told).toEqual(told.toSorted((a, b) => a - b));
   expect(told.at(-1)).toBe(1);
   expectSources(experiment.name, tables);
   for (const { keys, columns, rows } of tables)
-    for (const row of rows) expect([row.keys.length, row.cells.length]).toEqual([keys.length, columns.length]);
+    for (const row of rows)
+      expect([row.keys.length, row.cells.length]).toEqual([keys.length, columns.length]);
   return tables;
 }
 
@@ -50,33 +65,53 @@ test.each<[string, Experiment]>([
   await expect(made).rejects.toBe(stopped);
 });
 
-describe.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))('agents at %s', (name, scenario) => {
-  test.each(AGENTS)('%i of them lose nothing and begin nothing anew where the older is first', async (agents) => {
-    const { lost, begun, operations } = await measuredIn(modeOf('Tx-Full'), scenario, agents, running(0.03));
-    expect(lost.every((count) => count === 0)).toBe(true);
-    expect(begun).toBe(operations);
-  });
+describe.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
+  'agents at %s',
+  (name, scenario) => {
+    test.each(AGENTS)(
+      '%i of them lose nothing and begin nothing anew where the older is first',
+      async (agents) => {
+        const { lost, begun, operations } = await measuredIn(
+          modeOf('Tx-Full'),
+          scenario,
+          agents,
+          running(0.03),
+        );
+        expect(lost.every((count) => count === 0)).toBe(true);
+        expect(begun).toBe(operations);
+      },
+    );
 
-  test.each(MODES.filter(({ frontier }) => !frontier).map((mode) => [mode.name, mode] as const))(
-    'in the mode %s they do where they meet',
-    async (_, mode) => {
-      const { lost } = await measuredIn(mode, scenario, 8, running(0.03));
-      expect(lost.some((count) => count > 0)).toBe(name !== 'disjoint writes');
-    },
-  );
-});
+    test.each(MODES.filter(({ frontier }) => !frontier).map((mode) => [mode.name, mode] as const))(
+      'in the mode %s they do where they meet',
+      async (_, mode) => {
+        const { lost } = await measuredIn(mode, scenario, 8, running(0.03));
+        expect(lost.some((count) => count > 0)).toBe(name !== 'disjoint writes');
+      },
+    );
+  },
+);
 
-describe.each(READ_MODES.map((reading) => [reading.name, reading] as const))('reading that is %s', (name, reading) => {
-  test.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
-    'loses nothing at %s, and restarts if it does not wait and others write',
-    async (scenarioName, scenario) => {
-      const { lost, begun, operations } = await measuredIn(modeOf('Tx-Full'), scenario, 8, running(0.03), reading);
-      expect(lost.every((count) => count === 0)).toBe(true);
-      const reads = scenarioName === 'counter' || scenarioName === 'read-write';
-      expect(begun > operations).toBe(name !== 'ordered' && reads);
-    },
-  );
-});
+describe.each(READ_MODES.map((reading) => [reading.name, reading] as const))(
+  'reading that is %s',
+  (name, reading) => {
+    test.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
+      'loses nothing at %s, and restarts if it does not wait and others write',
+      async (scenarioName, scenario) => {
+        const { lost, begun, operations } = await measuredIn(
+          modeOf('Tx-Full'),
+          scenario,
+          8,
+          running(0.03),
+          reading,
+        );
+        expect(lost.every((count) => count === 0)).toBe(true);
+        const reads = scenarioName === 'counter' || scenarioName === 'read-write';
+        expect(begun > operations).toBe(name !== 'ordered' && reads);
+      },
+    );
+  },
+);
 
 describe('branches of which one is to stay', () => {
   const SCALE = 0.03;
@@ -86,13 +121,20 @@ describe('branches of which one is to stay', () => {
   }, 300_000);
 
   test('with buffered writes uncommitted branches are unseen, losers leave none', () => {
-    const [seen, left, right] = ['was seen', 'losing branch', 'the winner'].map((title) => named(tables, title));
+    const [seen, left, right] = ['was seen', 'losing branch', 'the winner'].map((title) =>
+      named(tables, title),
+    );
     for (const branches of [2, 4, 8, 16]) {
       for (const { name, transactional, checkpoint } of MODES) {
-        const cells = (writes: string) => [seen, left, right].map((table) => at(table!, [writes, branches], name));
+        const cells = (writes: string) =>
+          [seen, left, right].map((table) => at(table!, [writes, branches], name));
         // Only the class of the tool decides whether branches are seen, whatever the frontier.
         const isClean = transactional || checkpoint;
-        expect(cells('buffered')).toEqual([transactional ? 0 : 100, isClean ? 0 : 100, isClean ? 100 : 0]);
+        expect(cells('buffered')).toEqual([
+          transactional ? 0 : 100,
+          isClean ? 0 : 100,
+          isClean ? 100 : 0,
+        ]);
         expect(cells('at once')).toEqual([100, isClean ? 0 : 100, isClean ? 100 : 0]);
       }
     }
@@ -116,10 +158,13 @@ describe('branches of which one is to stay', () => {
   });
 
   test('losers’ files stay without transactions, seen unless buffered or copied', () => {
-    const [leaked, seen] = ['losing branches left', 'to be seen before'].map((title) => named(tables, title));
+    const [leaked, seen] = ['losing branches left', 'to be seen before'].map((title) =>
+      named(tables, title),
+    );
     for (const branches of [2, 3, 4, 8, 16])
       for (const { name, transactional } of MODES) {
-        const cells = (place: string) => [leaked, seen].map((table) => at(table!, [place, branches], name));
+        const cells = (place: string) =>
+          [leaked, seen].map((table) => at(table!, [place, branches], name));
         const left = transactional ? 0 : branches - 1;
         expect(cells('the folder, buffered')).toEqual([left, transactional ? 0 : branches]);
         expect(cells('the folder, at once')).toEqual([left, branches]);
@@ -133,12 +178,24 @@ describe('branches of which one is to stay', () => {
       const { transactional } = modeOf(keys[1] as ModeName);
       const isClean = transactional && keys[0] !== 'the folder, at once';
       const right = transactional ? 100 : 0;
-      expect(cells.map(({ measured }) => measured)).toEqual([100, right, isClean ? 0 : 100, 100, 0, 0]);
+      expect(cells.map(({ measured }) => measured)).toEqual([
+        100,
+        right,
+        isClean ? 0 : 100,
+        100,
+        0,
+        0,
+      ]);
     }
   });
 
   /** By the schedule alone: whether a step of these branches is done. */
-  function expectedOf(mode: Mode, isHeld: boolean, k: number, faultOf: (branch: number, attempt: number) => Fault) {
+  function expectedOf(
+    mode: Mode,
+    isHeld: boolean,
+    k: number,
+    faultOf: (branch: number, attempt: number) => Fault,
+  ) {
     const made = Array.from({ length: k }, () => 0);
     const asks = mode.transactional;
     // A buffered call runs after its branch is chosen, and the first branch is chosen. All branches
@@ -158,11 +215,17 @@ describe('branches of which one is to stay', () => {
 
   test.each([
     ['the same faults in all modes', (): FaultKind[] => ['exception', 'lost']],
-    ['faults as in the paper', ({ name }: Mode): FaultKind[] => (name === 'No-Tx' ? ['lost'] : ['exception'])],
+    [
+      'faults as in the paper',
+      ({ name }: Mode): FaultKind[] => (name === 'No-Tx' ? ['lost'] : ['exception']),
+    ],
   ] as const)('tasks are done as the schedule makes of each write: %s', (title, kinds) => {
     const trials = 300 * SCALE;
     const table = named(tables, `tasks done, ${title}`);
-    const six = named(tables, `speculative tasks: all six metrics, in per cent but for errors, ${title}`);
+    const six = named(
+      tables,
+      `speculative tasks: all six metrics, in per cent but for errors, ${title}`,
+    );
     const cases = ['buffered', 'at once'].flatMap((writes) => [1, 3].map((k) => ({ writes, k })));
     for (const mode of MODES)
       for (const { writes, k } of cases) {
@@ -179,7 +242,10 @@ describe('branches of which one is to stay', () => {
             if (step === 9) done++;
           }
         const keys = [writes, k, mode.name];
-        expect([...keys, at(table, [writes, mode.name], `k=${k}`)]).toEqual([...keys, (100 * done) / trials]);
+        expect([...keys, at(table, [writes, mode.name], `k=${k}`)]).toEqual([
+          ...keys,
+          (100 * done) / trials,
+        ]);
         const cells = SIX_COLUMNS.map((column) => Number(at(six, keys, column)));
         expect([cells[0], cells[5]]).toEqual([(100 * done) / trials, trials - done]);
         // Exactly the completed steps are present, and all of them are right, except in modes that
@@ -201,7 +267,12 @@ describe('branches of which one is to stay', () => {
   test('their count tables are drawn', async () => {
     const draw = await plotter();
     const drawn = tables.filter(({ plot }) => plot !== undefined);
-    for (const title of ['losing branches left', 'to be seen before', 'tasks done, ', 'conflicts of'])
+    for (const title of [
+      'losing branches left',
+      'to be seen before',
+      'tasks done, ',
+      'conflicts of',
+    ])
       expect(draw(named(drawn, title))).toContain(named(drawn, title).title);
   });
 });
@@ -222,14 +293,23 @@ test('contention has correct states in every cell of Tx-Full', async () => {
       const [done, correct, contaminated, there, wrong, told] = SIX_COLUMNS.map((column) =>
         at(six, [name, mode], column),
       );
-      expect([name, mode, done, told, Number(correct) === 100]).toEqual([name, mode, 100, 0, !isLost]);
-      expect([Number(there) < 100, Number(wrong) > 0]).toEqual([isLost && !isThere, isLost && isThere === true]);
+      expect([name, mode, done, told, Number(correct) === 100]).toEqual([
+        name,
+        mode,
+        100,
+        0,
+        !isLost,
+      ]);
+      expect([Number(there) < 100, Number(wrong) > 0]).toEqual([
+        isLost && !isThere,
+        isLost && isThere === true,
+      ]);
       expect(Number(contaminated) > 0).toBe(isLost && torn !== undefined);
     }
   const read = named(tables, 'by how reads wait');
-  expect(read.rows.map(({ cells }) => [cells[0], cells.at(-1)].map((cell) => cell!.measured))).toEqual(
-    Array(16).fill([0, 0]),
-  );
+  expect(
+    read.rows.map(({ cells }) => [cells[0], cells.at(-1)].map((cell) => cell!.measured)),
+  ).toEqual(Array(16).fill([0, 0]));
   expect(at(read, ['counter', 16], 'optimistic')).toBeGreaterThan(100);
 });
 
@@ -258,18 +338,28 @@ describe('irreversible effects', () => {
       // A later refusal does not prove that a lost call did nothing.
       if (fault === 'lost' || lost > 0) lost++;
       else failed++;
-      if (mode.transactional && (lost === tries || failed === tries)) return { times, isLeft: true };
+      if (mode.transactional && (lost === tries || failed === tries))
+        return { times, isLeft: true };
     }
   }
 
   test.each([
     ['the same faults in all modes', (): FaultKind[] => ['exception', 'lost']],
-    ['faults as in the paper', ({ transactional }: Mode): FaultKind[] => (transactional ? ['exception'] : ['lost'])],
+    [
+      'faults as in the paper',
+      ({ transactional }: Mode): FaultKind[] => (transactional ? ['exception'] : ['lost']),
+    ],
   ] as const)('the servers’ logs match the schedule of each call: %s', (title, kinds) => {
     const runs = 100 * SCALE;
     for (const confirms of [true, false])
       for (const mode of MODES) {
-        const counts = { leaked: 0, gated: 0, confirmed: 0, 'sent twice': 0, 'left to a person': 0 };
+        const counts = {
+          leaked: 0,
+          gated: 0,
+          confirmed: 0,
+          'sent twice': 0,
+          'left to a person': 0,
+        };
         for (const rate of [0, 0.1, 0.3]) {
           const schedule = scheduleOf({ seed: 1, rate, kinds: kinds(mode) });
           for (let run = 0; run < runs; run++)
@@ -282,7 +372,9 @@ describe('irreversible effects', () => {
                 continue;
               }
               const name = `gate ${rate}-${Number(confirms)}-${run}`;
-              const { times, isLeft } = expectedOf(mode, sort, (attempt) => schedule(name, n, attempt));
+              const { times, isLeft } = expectedOf(mode, sort, (attempt) =>
+                schedule(name, n, attempt),
+              );
               if (mode.transactional) counts.confirmed += times;
               else counts.leaked += times;
               counts['sent twice'] += Math.max(0, times - 1);
@@ -290,24 +382,32 @@ describe('irreversible effects', () => {
             }
         }
         const table = named(tables, `that ${confirms ? 'somebody' : 'nobody'} confirms, ${title}`);
-        expect([mode.name, ...Object.keys(counts).map((column) => at(table, [mode.name], column))]).toEqual([
+        expect([
           mode.name,
-          ...Object.values(counts),
-        ]);
+          ...Object.keys(counts).map((column) => at(table, [mode.name], column)),
+        ]).toEqual([mode.name, ...Object.values(counts)]);
       }
   });
 
   test('both settings are summed beside the paper; faults hit sends in all modes', () => {
     for (const title of ['the same faults in all modes', 'faults as in the paper']) {
       const of = (what: string): Table => named(tables, `${what}, ${title}`);
-      const [yes, no, both, six] = ['that somebody confirms', 'that nobody confirms', 'together', 'for errors'].map(of);
+      const [yes, no, both, six] = [
+        'that somebody confirms',
+        'that nobody confirms',
+        'together',
+        'for errors',
+      ].map(of);
       for (const { name, transactional } of MODES) {
         for (const column of both!.columns)
-          expect(at(both!, [name], column)).toBe(Number(at(yes!, [name], column)) + Number(at(no!, [name], column)));
+          expect(at(both!, [name], column)).toBe(
+            Number(at(yes!, [name], column)) + Number(at(no!, [name], column)),
+          );
         const cell = (setting: string, column: string) => at(six!, [setting, name], column);
         expect(cell('somebody', 'calls hit')).toBeGreaterThan(0);
         // Nothing is contaminated where it is held, and all of it where it is not.
-        if (transactional) expect(['somebody', 'nobody'].map((who) => cell(who, SIX_COLUMNS[2]!))).toEqual([0, 0]);
+        if (transactional)
+          expect(['somebody', 'nobody'].map((who) => cell(who, SIX_COLUMNS[2]!))).toEqual([0, 0]);
         else expect(cell('somebody', SIX_COLUMNS[1]!)).toBe(0);
       }
     }
@@ -317,7 +417,8 @@ describe('irreversible effects', () => {
     const transactional = MODES.filter((mode) => mode.transactional);
     // Valid messages: of the transaction after each of six causes, and of the chosen branch if
     // others lose. Without a frontier, the otherwise stale transaction adds its message.
-    const validIn = (mode: string): number => (mode === 'Tx-Full' ? 6 * 4 * 5 + 4 * 5 : 6 * 4 * 5 + 2 * 4 * 5);
+    const validIn = (mode: string): number =>
+      mode === 'Tx-Full' ? 6 * 4 * 5 + 4 * 5 : 6 * 4 * 5 + 2 * 4 * 5;
     const [held, approved] = ['can’t be undone, over all', 'neither undone nor held'].map((title) =>
       named(tables, title),
     );
@@ -343,7 +444,8 @@ describe('irreversible effects', () => {
     const all = (ofCause: number, branches: readonly number[]): number =>
       3 * branches.reduce((sum, count) => sum + ofCause * (2 * count - 1), 0);
     const BRANCHES = [2, 4, 8, 16];
-    const lost = (branches: readonly number[]): number => 3 * branches.reduce((sum, count) => sum + 2 * count - 2, 0);
+    const lost = (branches: readonly number[]): number =>
+      3 * branches.reduce((sum, count) => sum + 2 * count - 2, 0);
     const each = (branches: readonly number[]): number => all(5, branches) + lost(branches);
     // After one refusal or an early loss, a retried message is accepted once. After a late loss or
     // a hang it is accepted twice, and after a permanent refusal never.
@@ -351,7 +453,8 @@ describe('irreversible effects', () => {
       [1, 1, 2, 2, 0],
       [0, 0, 1, 1, 0],
     ] as const;
-    const sum = (times: readonly number[]): number => times.reduce((total, time) => total + time, 0);
+    const sum = (times: readonly number[]): number =>
+      times.reduce((total, time) => total + time, 0);
     const columnsOf = (title: string): number[][] =>
       ['CR', 'No-Tx', 'Tx-Full', 'No-Frontier', 'Tx-NoFrontier+Retry'].map((mode) => {
         const table = named(tables, title);
@@ -380,7 +483,10 @@ describe('irreversible effects', () => {
   test('each of its tables but those of metrics and sinks is drawn', async () => {
     const draw = await plotter();
     const drawn = tables.filter(({ plot }) => plot !== undefined);
-    expect(drawn.map(({ source }) => source)).toEqual([...Array(6).fill('Table 10'), ...Array(3).fill('Gate')]);
+    expect(drawn.map(({ source }) => source)).toEqual([
+      ...Array(6).fill('Table 10'),
+      ...Array(3).fill('Gate'),
+    ]);
     for (const table of drawn) expect(draw(table)).toContain(table.title);
   });
 });

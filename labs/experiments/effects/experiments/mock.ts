@@ -39,7 +39,12 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
   const measured = await measureModes(
     running,
     MODES,
-    settings.map(({ workload, rate }) => ({ profile, rate, runs: RUNS, task: tasksOf(workload, STEPS) })),
+    settings.map(({ workload, rate }) => ({
+      profile,
+      rate,
+      runs: RUNS,
+      task: tasksOf(workload, STEPS),
+    })),
   );
   const shared = {
     source: 'Table 4',

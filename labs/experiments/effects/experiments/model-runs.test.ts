@@ -16,7 +16,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const run = (data: string): Promise<readonly Table[]> =>
-  modelRuns.run({ seed: 1, scale: 1, data, signal: new AbortController().signal, progress: () => {} });
+  modelRuns.run({
+    seed: 1,
+    scale: 1,
+    data,
+    signal: new AbortController().signal,
+    progress: () => {},
+  });
 
 test('without recorded runs the experiment names itself and the missing file', async () => {
   mkdirSync(join(folder, 'tau-airline'));
@@ -41,7 +47,8 @@ describe.skipIf(!hasData('tau-airline', 'runs.jsonl'))(
       const { rows, columns } = tables.find((table) => table.title.startsWith(title))!;
       return rows.find(({ keys }) => keys[0] === key)!.cells[columns.indexOf(column)]!;
     }
-    const share = (title: string, rate: number, mode: string): number => Number(cell(title, rate, mode).measured);
+    const share = (title: string, rate: number, mode: string): number =>
+      Number(cell(title, rate, mode).measured);
 
     /** By the files alone. */
     const rewards = (): number[] =>
@@ -54,8 +61,14 @@ describe.skipIf(!hasData('tau-airline', 'runs.jsonl'))(
       const recorded = rewards();
       const rewarded = (100 * recorded.filter((reward) => reward === 1).length) / recorded.length;
       for (const { name } of MODES) {
-        expect([name, share('recorded runs of a model that end as recorded', 0, name)]).toEqual([name, 100]);
-        expect([name, share('recorded runs of a model that are rewarded', 0, name)]).toEqual([name, rewarded]);
+        expect([name, share('recorded runs of a model that end as recorded', 0, name)]).toEqual([
+          name,
+          100,
+        ]);
+        expect([name, share('recorded runs of a model that are rewarded', 0, name)]).toEqual([
+          name,
+          rewarded,
+        ]);
       }
     });
 
@@ -65,7 +78,12 @@ describe.skipIf(!hasData('tau-airline', 'runs.jsonl'))(
         const [full, , bare, none, retried] = MODES.map(({ name }) =>
           share('recorded runs of a model that are rewarded', rate, name),
         );
-        expect([full! <= all, bare! < full!, none! < full!, retried]).toEqual([true, true, true, full]);
+        expect([full! <= all, bare! < full!, none! < full!, retried]).toEqual([
+          true,
+          true,
+          true,
+          full,
+        ]);
       }
       expect(share('recorded runs of a model that are rewarded', 0.3, 'Tx-Full')).toBe(all);
     });
@@ -75,7 +93,9 @@ describe.skipIf(!hasData('tau-airline', 'runs.jsonl'))(
         Number(cell('recorded runs of a model at fp', mode, column).measured);
       expect([at('Tx-Full', 'right by accident'), at('Tx-Full', 'rewarded')]).toEqual([0, 43]);
       expect(at('No-Tx', 'right by accident')).toBeGreaterThan(0);
-      expect(at('No-Tx', 'rewarded')).toBe(share('recorded runs of a model that are rewarded', 0.3, 'No-Tx'));
+      expect(at('No-Tx', 'rewarded')).toBe(
+        share('recorded runs of a model that are rewarded', 0.3, 'No-Tx'),
+      );
     });
 
     test('the guide shows the printed table', () => {

@@ -16,7 +16,8 @@ const SOURCE = '§6.2';
 
 export const modelRuns: Experiment = {
   name: 'model-runs',
-  about: 'recorded runs of a model on τ-bench’s airline, replayed under faults, by the reward of the benchmark',
+  about:
+    'recorded runs of a model on τ-bench’s airline, replayed under faults, by the reward of the benchmark',
   uses: ['seed', 'scale', 'data'],
   lacks: (data) => {
     const missing = missingRunFile(data);
@@ -25,7 +26,8 @@ export const modelRuns: Experiment = {
   },
   run: async (running) => {
     const lacks = modelRuns.lacks!(running.data);
-    if (lacks !== undefined) throw new FaultsError('no_data', `The experiment model-runs cannot run: ${lacks}`);
+    if (lacks !== undefined)
+      throw new FaultsError('no_data', `The experiment model-runs cannot run: ${lacks}`);
     const { desk, runs } = readTauRuns(running.data);
     // Fewer runs are a sample, in an order by the seed.
     const order = runs
@@ -70,7 +72,10 @@ async function tablesUnder(
     unit: '%',
     keys: ['fp'],
     columns: MODES.map(({ name }) => name),
-    rows: RATES.map((rate, r) => ({ keys: [rate], cells: MODES.map((_, m) => cellOf(measured[r]![m]!)) })),
+    rows: RATES.map((rate, r) => ({
+      keys: [rate],
+      cells: MODES.map((_, m) => cellOf(measured[r]![m]!)),
+    })),
     notes: [note, ...notes],
     plot: { sort: 'line', x: 'fp', y: title },
   });
@@ -89,13 +94,26 @@ async function tablesUnder(
       source: SOURCE,
       title: `recorded runs of a model at fp ${RATE}, with what went wrong, ${profile.title}`,
       keys: ['mode'],
-      columns: ['rewarded', 'faults', 'retries', 'recovered', 'left to a person', 'right by accident'],
+      columns: [
+        'rewarded',
+        'faults',
+        'retries',
+        'recovered',
+        'left to a person',
+        'right by accident',
+      ],
       rows: MODES.map(({ name }, m) => {
         const metrics = measured[RATES.indexOf(RATE)]![m]!;
-        const totals = (['faults', 'retries', 'recovered', 'waiting'] as const).map((metric) => metrics.total(metric));
+        const totals = (['faults', 'retries', 'recovered', 'waiting'] as const).map((metric) =>
+          metrics.total(metric),
+        );
         return {
           keys: [name],
-          cells: [{ measured: metrics.counted('rewarded') }, ...totals, { measured: metrics.counted('by accident') }],
+          cells: [
+            { measured: metrics.counted('rewarded') },
+            ...totals,
+            { measured: metrics.counted('by accident') },
+          ],
         };
       }),
       notes: [

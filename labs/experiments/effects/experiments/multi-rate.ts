@@ -13,7 +13,11 @@ const RATES = [0.05, 0.1, 0.3];
 const IN_PAPER: readonly ModeName[] = ['Tx-Full', 'No-Frontier', 'No-Tx'];
 
 /** Table 11: success in per cent, by rate and mode. */
-const PAPER: readonly { workload: WorkloadName; n: number; success: readonly (readonly number[])[] }[] = [
+const PAPER: readonly {
+  workload: WorkloadName;
+  n: number;
+  success: readonly (readonly number[])[];
+}[] = [
   {
     workload: 'OSWorld',
     n: 7,
@@ -47,7 +51,12 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
   const measured = await measureModes(
     running,
     MODES,
-    settings.map(({ workload, n, rate }) => ({ profile, rate, runs: n, task: tasksOf(workload, STEPS) })),
+    settings.map(({ workload, n, rate }) => ({
+      profile,
+      rate,
+      runs: n,
+      task: tasksOf(workload, STEPS),
+    })),
   );
   const shared = {
     source: 'Table 11',
@@ -70,10 +79,16 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
       columns: MODES.map(({ name }) => name),
       rows: rows.map(({ keys, measured: of, paper }) => ({
         keys,
-        cells: of.map((metrics, m) => metrics.mean('success', paper[IN_PAPER.indexOf(MODES[m]!.name)])),
+        cells: of.map((metrics, m) =>
+          metrics.mean('success', paper[IN_PAPER.indexOf(MODES[m]!.name)]),
+        ),
       })),
       plot: { sort: 'line', x: 'fp', y: 'tasks done' },
     },
-    sixTable({ source: shared.source, keys: shared.keys, title: `of ${STEPS} steps, ${profile.title}` }, MODES, rows),
+    sixTable(
+      { source: shared.source, keys: shared.keys, title: `of ${STEPS} steps, ${profile.title}` },
+      MODES,
+      rows,
+    ),
   ];
 }

@@ -1,4 +1,10 @@
-import { Coordinator, type Delivery, declareTool, readClaim, type Tool } from 'assize/internal/effects';
+import {
+  Coordinator,
+  type Delivery,
+  declareTool,
+  readClaim,
+  type Tool,
+} from 'assize/internal/effects';
 import { z } from 'zod';
 import { type Cell, type Table, yieldToEventLoop } from '../../tables/index.ts';
 import { directCaller } from '../callers.ts';
@@ -46,7 +52,8 @@ async function tableOf(running: Running): Promise<Table> {
   const rows: Table['rows'][number][] = [];
   for (const { delivery, says } of DELIVERIES) {
     const cells: Cell[] = [];
-    for (const mode of MODES) cells.push(await inMode(mode, delivery, (step) => cell(step, PAPER[mode.name])));
+    for (const mode of MODES)
+      cells.push(await inMode(mode, delivery, (step) => cell(step, PAPER[mode.name])));
     cells.push(await cell(coordinated()));
     rows.push({ keys: [says], cells });
   }
@@ -65,14 +72,21 @@ async function tableOf(running: Running): Promise<Table> {
   };
 }
 
-async function inMode<T>(mode: Mode, delivery: Delivery, use: (step: Step) => Promise<T>): Promise<T> {
-  if (!mode.transactional) return use(mode.checkpoint ? await checkpointed(delivery) : direct(delivery));
+async function inMode<T>(
+  mode: Mode,
+  delivery: Delivery,
+  use: (step: Step) => Promise<T>,
+): Promise<T> {
+  if (!mode.transactional)
+    return use(mode.checkpoint ? await checkpointed(delivery) : direct(delivery));
   const stage = await openStage({ mode, tools: [nothing(delivery)] });
   let n = 0;
   try {
     return await use(() => {
       const input = { n: n++ };
-      return stage.transact({ writes: [`nothing:${input.n}`] }, (tx) => tx.call('nothing.do', input));
+      return stage.transact({ writes: [`nothing:${input.n}`] }, (tx) =>
+        tx.call('nothing.do', input),
+      );
     });
   } finally {
     await stage.close();

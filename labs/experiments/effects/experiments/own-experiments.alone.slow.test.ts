@@ -35,7 +35,8 @@ async function run(experiment: Experiment, scale: number, seed = 1): Promise<rea
   expect(told).toEqual(told.toSorted((a, b) => a - b));
   expect(told.at(-1)).toBe(1);
   for (const { keys, columns, rows } of tables)
-    for (const row of rows) expect([row.keys.length, row.cells.length]).toEqual([keys.length, columns.length]);
+    for (const row of rows)
+      expect([row.keys.length, row.cells.length]).toEqual([keys.length, columns.length]);
   expectSources(experiment.name, tables);
   await expectDrawn(tables);
   return tables;
@@ -137,7 +138,8 @@ describe('compensation', () => {
       column(table!, name),
     );
     expect(standing).toEqual(unresolved);
-    for (const [row, count] of Object.entries(doubt!)) if (!row.startsWith('lost')) expect(count).toBe(0);
+    for (const [row, count] of Object.entries(doubt!))
+      if (!row.startsWith('lost')) expect(count).toBe(0);
     for (const cf of [0, 0.1, 0.3, 0.5, 1]) {
       // A try that is refused for now is made again, three in all.
       for (const [sort, fails] of [
@@ -146,7 +148,9 @@ describe('compensation', () => {
       ] as const) {
         const theory = (1 - fails) ** 4;
         const clean = Number(column(table!, 'clean (%)')[`${sort} ${cf}`]) / 100;
-        expect(Math.abs(clean - theory)).toBeLessThanOrEqual(5 * Math.sqrt((theory * (1 - theory)) / 100));
+        expect(Math.abs(clean - theory)).toBeLessThanOrEqual(
+          5 * Math.sqrt((theory * (1 - theory)) / 100),
+        );
       }
     }
   });
@@ -158,7 +162,11 @@ describe('correlated', () => {
     for (const { keys, cells } of correct!.rows)
       for (const [m, { name }] of MODES.entries()) {
         const row = six!.rows.find((each) => each.keys.join() === [...keys, name].join())!;
-        expect([keys, name, row.cells[SIX_COLUMNS.indexOf('correct')]]).toEqual([keys, name, cells[m]]);
+        expect([keys, name, row.cells[SIX_COLUMNS.indexOf('correct')]]).toEqual([
+          keys,
+          name,
+          cells[m],
+        ]);
       }
     for (const pattern of ['independent', 'bursts', 'storms']) {
       // Without a retry, each step has one attempt: 1,000 of them, and one storm hits its steps
@@ -214,13 +222,20 @@ describe('crash-windows', () => {
     async (sink) => {
       const { signal } = new AbortController();
       const kinds = new Set<string>();
-      for (const point of ['while the sink does the held call', 'while the sink undoes it'] as const)
+      for (const point of [
+        'while the sink does the held call',
+        'while the sink undoes it',
+      ] as const)
         for (const { kind } of (await killedIn({ point, sink }, { signal })).steps) kinds.add(kind);
       const isCalled = sink === 'keyed';
       const isAsked = sink === 'queryable';
       expect([...kinds].toSorted()).toEqual(
         STEPS.filter((kind) =>
-          /ask|answered/.test(kind) ? isAsked : /calls|does that|has done/.test(kind) ? isCalled : true,
+          /ask|answered/.test(kind)
+            ? isAsked
+            : /calls|does that|has done/.test(kind)
+              ? isCalled
+              : true,
         ).toSorted(),
       );
     },
@@ -232,7 +247,10 @@ describe('crash-windows', () => {
   ] as const)('%s: a sink that lies is seen', async (point, happened, expected) => {
     const lying: typeof toolsOf = (...args) =>
       toolsOf(...args).map(({ spec }) =>
-        declareTool({ ...spec, reconcile: () => (happened ? { happened, result: null } : { happened }) }),
+        declareTool({
+          ...spec,
+          reconcile: () => (happened ? { happened, result: null } : { happened }),
+        }),
       );
     const outcome = await killedIn(
       { point, sink: 'queryable' },
@@ -243,7 +261,9 @@ describe('crash-windows', () => {
 
   test('a process killed twice is checked: a sink lying to the third is detected', async () => {
     const lying: typeof toolsOf = (...args) =>
-      toolsOf(...args).map(({ spec }) => declareTool({ ...spec, reconcile: () => ({ happened: false }) }));
+      toolsOf(...args).map(({ spec }) =>
+        declareTool({ ...spec, reconcile: () => ({ happened: false }) }),
+      );
     const again = { kind: 'before it writes something', nth: 1 } as const;
     const outcome = await killedIn(
       { point: 'while the sink does the held call', sink: 'queryable', again },
@@ -262,7 +282,10 @@ describe('crash-windows', () => {
 
   test('an aborted process ends and leaves nothing behind', async () => {
     const controller = new AbortController();
-    const done = killedIn({ point: 'after the commit', sink: 'keyed' }, { signal: controller.signal });
+    const done = killedIn(
+      { point: 'after the commit', sink: 'keyed' },
+      { signal: controller.signal },
+    );
     controller.abort(new Error('enough'));
     await expect(done).rejects.toThrow('enough');
     expect(left()).toEqual([]);

@@ -18,8 +18,16 @@ function assize(...args: string[]) {
 
 withPostgres('on a server', (postgres) => {
   test('killed processes repeat and lose no effect, and no schema remains', async () => {
-    const schemas = () => postgres.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'assize_crash%'");
-    const args = ['crash-windows-postgres', '--postgres', postgres.url(), '--scale', SCALE, '--json'];
+    const schemas = () =>
+      postgres.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'assize_crash%'");
+    const args = [
+      'crash-windows-postgres',
+      '--postgres',
+      postgres.url(),
+      '--scale',
+      SCALE,
+      '--json',
+    ];
     const { code, out, err } = await assize(...args);
     expect([code, err]).toEqual([0, expect.stringMatching(/^(crash-windows-postgres: .*\n)*$/)]);
     const { experiments, skipped } = JSON.parse(out);

@@ -35,7 +35,8 @@ const PROFILES: readonly Profile[] = [
   },
   {
     ...PAPER,
-    about: 'Faults as the paper has them: exceptions, and for No-Tx and CR writes that are cut off instead.',
+    about:
+      'Faults as the paper has them: exceptions, and for No-Tx and CR writes that are cut off instead.',
     kinds: ({ name }) => (name === 'No-Tx' || name === 'CR' ? ['torn'] : ['exception']),
   },
 ];
@@ -96,7 +97,9 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
         source: shared.source,
         title: profile.title,
         keys: shared.keys,
-        notes: ['Contaminated: a write that is cut off is to be seen until it is cleared, in any mode.'],
+        notes: [
+          'Contaminated: a write that is cut off is to be seen until it is cleared, in any mode.',
+        ],
       },
       MODES,
       settings.map(({ retries, rate }, i) => ({ keys: [retries, rate], measured: measured[i]! })),

@@ -33,7 +33,13 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
   const measured = await measureModes(
     running,
     MODES,
-    ROWS.map(({ retries }) => ({ profile, rate: RATE, runs: RUNS, retries, task: tasksOf('WebArena', STEPS) })),
+    ROWS.map(({ retries }) => ({
+      profile,
+      rate: RATE,
+      runs: RUNS,
+      retries,
+      task: tasksOf('WebArena', STEPS),
+    })),
   );
   const shared = {
     source: 'Table 12',
@@ -52,7 +58,9 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
       columns: MODES.map(({ name }) => name),
       rows: ROWS.map(({ retries, paper }, i) => ({
         keys: [retries],
-        cells: measured[i]!.map((metrics, m) => metrics.mean('success', paper[IN_PAPER.indexOf(MODES[m]!.name)])),
+        cells: measured[i]!.map((metrics, m) =>
+          metrics.mean('success', paper[IN_PAPER.indexOf(MODES[m]!.name)]),
+        ),
       })),
       plot: { sort: 'line', x: 'retries', y: 'tasks done' },
     },

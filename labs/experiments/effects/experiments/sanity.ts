@@ -34,7 +34,9 @@ export const sanity: Experiment = {
       })),
     );
     const source = 'Table 8';
-    const columns = settings.map(({ rate, profile }) => (rate === 0 ? 'no faults' : `fp ${rate}, ${profile.title}`));
+    const columns = settings.map(({ rate, profile }) =>
+      rate === 0 ? 'no faults' : `fp ${rate}, ${profile.title}`,
+    );
     const { runs } = measured[0]![0]!;
     const tasks = runs === 1 ? '1 task' : `${runs} tasks`;
     const notes = [`${tasks} of 1 to ${TASKS} steps, retry budget 3. ${ABOUT_WORKLOADS}`];
@@ -47,7 +49,9 @@ export const sanity: Experiment = {
         columns,
         rows: MODES.map(({ name }, m) => ({
           keys: [name],
-          cells: settings.map(({ rate }, i) => measured[i]![m]!.mean('success', PAPER[name]?.[RATES.indexOf(rate)])),
+          cells: settings.map(({ rate }, i) =>
+            measured[i]![m]!.mean('success', PAPER[name]?.[RATES.indexOf(rate)]),
+          ),
         })),
         notes,
         plot: { sort: 'bar', x: 'mode', y: 'tasks done' },

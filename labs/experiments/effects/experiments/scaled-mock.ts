@@ -11,7 +11,12 @@ const RATE = 0.3;
 const IN_PAPER: readonly ModeName[] = ['Tx-Full', 'No-Frontier', 'No-Tx'];
 
 /** Table 5. */
-const ROWS: readonly { workload: WorkloadName; steps: number; n: number; paper: readonly number[] }[] = [
+const ROWS: readonly {
+  workload: WorkloadName;
+  steps: number;
+  n: number;
+  paper: readonly number[];
+}[] = [
   { workload: 'τ-bench', steps: 50, n: 10, paper: [100, 0, 0] },
   { workload: 'OSWorld', steps: 14, n: 9, paper: [78, 0, 0] },
   { workload: 'WebArena', steps: 12, n: 10, paper: [100, 0, 0] },
@@ -27,7 +32,12 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
   const measured = await measureModes(
     running,
     MODES,
-    ROWS.map(({ workload, steps, n }) => ({ profile, rate: RATE, runs: n, task: tasksOf(workload, steps) })),
+    ROWS.map(({ workload, steps, n }) => ({
+      profile,
+      rate: RATE,
+      runs: n,
+      task: tasksOf(workload, steps),
+    })),
   );
   const shared = {
     source: 'Table 5',
@@ -47,10 +57,16 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
       columns: MODES.map(({ name }) => name),
       rows: settings.map(({ keys, measured: of, paper }) => ({
         keys,
-        cells: of.map((metrics, m) => metrics.mean('success', paper[IN_PAPER.indexOf(MODES[m]!.name)])),
+        cells: of.map((metrics, m) =>
+          metrics.mean('success', paper[IN_PAPER.indexOf(MODES[m]!.name)]),
+        ),
       })),
       plot: { sort: 'bar', x: 'workload', y: 'tasks done' },
     },
-    sixTable({ source: shared.source, keys: shared.keys, title: `at fp ${RATE}, ${profile.title}` }, MODES, settings),
+    sixTable(
+      { source: shared.source, keys: shared.keys, title: `at fp ${RATE}, ${profile.title}` },
+      MODES,
+      settings,
+    ),
   ];
 }

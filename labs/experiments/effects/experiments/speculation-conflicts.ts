@@ -21,7 +21,9 @@ const BRANCHES = [1, 3];
 const MOST = 3;
 
 /** Table 3: success in per cent with one branch and with three, and conflicts. */
-const TABLE_3: Partial<Record<ModeName, { readonly success: readonly number[]; readonly conflicts: number }>> = {
+const TABLE_3: Partial<
+  Record<ModeName, { readonly success: readonly number[]; readonly conflicts: number }>
+> = {
   'Tx-Full': { success: [92, 77.3], conflicts: 148 },
   'No-Frontier': { success: [2, 77.7], conflicts: 296 },
   CR: { success: [4.7, 73.7], conflicts: 305 },
@@ -66,7 +68,8 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
     );
   const metricsOf = (delivery: Delivery, k: number, m: number): Metrics =>
     measured[settings.findIndex((one) => one.writes.delivery === delivery && one.k === k)]![m]!;
-  const paperOf = (delivery: Delivery, mode: Mode) => (isInPaper(mode, delivery) ? TABLE_3[mode.name] : undefined);
+  const paperOf = (delivery: Delivery, mode: Mode) =>
+    isInPaper(mode, delivery) ? TABLE_3[mode.name] : undefined;
   const counted = (count: number, conflicts: number | undefined): Cell => {
     const paper = running.scale === 1 ? conflicts : undefined;
     return { measured: count, ...(paper === undefined ? {} : { paper }) };
@@ -79,7 +82,9 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
       keys: ['writes', 'mode'],
       columns: BRANCHES.map((k) => `k=${k}`),
       rows: rowsOf((delivery, mode, m) =>
-        BRANCHES.map((k, i) => metricsOf(delivery, k, m).mean('success', paperOf(delivery, mode)?.success[i])),
+        BRANCHES.map((k, i) =>
+          metricsOf(delivery, k, m).mean('success', paperOf(delivery, mode)?.success[i]),
+        ),
       ),
       plot: { sort: 'bar', x: 'mode', y: 'tasks done' },
     },
@@ -161,7 +166,8 @@ async function trialIn(
       const meant = chosen ?? 0;
       const there = shelf.look().get(elements[meant]!);
       if (there !== undefined && writerOf(there).step === step) present++;
-      if (there !== undefined && writerOf(there).step === step && there !== nameOf(step, meant)) wrong++;
+      if (there !== undefined && writerOf(there).step === step && there !== nameOf(step, meant))
+        wrong++;
       if (!isDone) break;
       done++;
       shelf.settle(nameOf(step, meant));
@@ -171,7 +177,9 @@ async function trialIn(
     await speculator.close();
   }
   const standing = shelf.look();
-  const isRight = standing.size === expected.size && [...expected].every(([place, by]) => standing.get(place) === by);
+  const isRight =
+    standing.size === expected.size &&
+    [...expected].every(([place, by]) => standing.get(place) === by);
   return {
     steps: STEPS,
     success: done === STEPS,

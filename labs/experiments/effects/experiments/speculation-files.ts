@@ -11,7 +11,15 @@ import { MODES, type Mode, type ModeName } from '../modes.ts';
 import type { TaskResult } from '../run-task.ts';
 import { openScratch } from '../scratch.ts';
 import { numbersFrom } from '../seeded-random.ts';
-import { type Branch, GIVEN, isInPaper, placesOf, speculatorIn, type Trying, WRITES } from './speculators.ts';
+import {
+  type Branch,
+  GIVEN,
+  isInPaper,
+  placesOf,
+  speculatorIn,
+  type Trying,
+  WRITES,
+} from './speculators.ts';
 
 /** Chance decides nothing here but which branch is chosen, which few show as well as many. */
 const RUNS = 6;
@@ -31,7 +39,12 @@ const PLACES: readonly Place[] = [
 /**
  * Files of aborted branches at the end of all runs of the paper, with `IN_PAPER` branches (§6.3).
  */
-const LEAKED: Partial<Record<ModeName, number>> = { 'Tx-Full': 0, CR: 40, 'No-Frontier': 40, 'No-Tx': 40 };
+const LEAKED: Partial<Record<ModeName, number>> = {
+  'Tx-Full': 0,
+  CR: 40,
+  'No-Frontier': 40,
+  'No-Tx': 40,
+};
 const IN_PAPER = 3;
 
 /**
@@ -90,7 +103,8 @@ export async function leakedFiles(running: Running): Promise<Table[]> {
     })),
     {
       source: 'RQ2',
-      title: 'files of branches: all six metrics, in per cent but for errors, over all numbers of branches',
+      title:
+        'files of branches: all six metrics, in per cent but for errors, over all numbers of branches',
       digits: 1,
       keys: ['branches write into', 'mode'],
       columns: SIX_COLUMNS,
@@ -118,13 +132,21 @@ function nameOf(place: Place, branches: number, { name }: Mode): string {
   return `${place.name} ${branches} ${name}`;
 }
 
-async function filesIn(mode: Mode, { delivery }: Place, count: number, chance: () => number): Promise<TaskResult> {
+async function filesIn(
+  mode: Mode,
+  { delivery }: Place,
+  count: number,
+  chance: () => number,
+): Promise<TaskResult> {
   await using scratch = await openScratch();
   // Copies stand beside it.
   const root = join(scratch.path, 'folder');
   await mkdir(root);
   const folders = new BranchFolders({ root });
-  const tools = [...fileTools({ root, ...(delivery !== undefined && { delivery }) }), ...folders.tools];
+  const tools = [
+    ...fileTools({ root, ...(delivery !== undefined && { delivery }) }),
+    ...folders.tools,
+  ];
   const speculator = await speculatorIn(mode, {
     tools,
     writes: ['fs:**'],
@@ -178,7 +200,8 @@ function inCopiesOf(folders: BranchFolders): Trying {
     folders.speculate(
       tx,
       branches.map(
-        (branch) => (_: unknown, folder) => branch((_tool, { path, content }) => folder.write(path, content)),
+        (branch) => (_: unknown, folder) =>
+          branch((_tool, { path, content }) => folder.write(path, content)),
       ),
       choose,
     );

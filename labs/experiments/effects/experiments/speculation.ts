@@ -22,7 +22,8 @@ import {
 
 export const speculation: Experiment = {
   name: 'speculation',
-  about: 'branches of which one is to stay: what others see of them, what they leave, where they meet (RQ2, table 3)',
+  about:
+    'branches of which one is to stay: what others see of them, what they leave, where they meet (RQ2, table 3)',
   run: async (running) => [
     ...(await contamination(partOf(running, 0, 3))),
     ...(await leakedFiles(partOf(running, 1, 3))),
@@ -34,7 +35,12 @@ const RUNS = 200;
 const BRANCHES = [2, 4, 8, 16];
 export const STEPS = 5;
 /** Runs with a visible write of an uncommitted branch, in per cent, in all settings (§6.3). */
-const SEEN: Partial<Record<ModeName, number>> = { 'Tx-Full': 0, CR: 100, 'No-Frontier': 100, 'No-Tx': 100 };
+const SEEN: Partial<Record<ModeName, number>> = {
+  'Tx-Full': 0,
+  CR: 100,
+  'No-Frontier': 100,
+  'No-Tx': 100,
+};
 
 /**
  * Whether a reader at every step of every branch sees uncommitted writes, and how many of the
@@ -52,7 +58,14 @@ async function contamination(running: Running): Promise<Table[]> {
       for (let run = 0; run < runs; run++) {
         await yieldToEventLoop(running);
         const chance = numbersFrom('winner', running.seed, branches, run);
-        seen.push(await contaminatedIn((options) => speculatorIn(mode, options), writes.delivery, branches, chance));
+        seen.push(
+          await contaminatedIn(
+            (options) => speculatorIn(mode, options),
+            writes.delivery,
+            branches,
+            chance,
+          ),
+        );
         running.progress(++done, runs * settings.length * MODES.length);
       }
       row.push(seen);
@@ -118,7 +131,15 @@ function metricsOf(all: readonly Contaminated[], { seed }: Running): Metrics {
   const metrics = new Metrics(seed);
   for (const { seen, right, own } of all)
     metrics.add({
-      ...{ steps: STEPS, success: true, faults: 0, retries: 0, recovered: 0, propagated: 0, waiting: 0 },
+      ...{
+        steps: STEPS,
+        success: true,
+        faults: 0,
+        retries: 0,
+        recovered: 0,
+        propagated: 0,
+        waiting: 0,
+      },
       judged: { correct: right, expected: STEPS, present: own, wrong: 0, contaminated: seen },
     });
   return metrics;
@@ -161,7 +182,12 @@ export async function contaminatedIn(
   }
   const standing = [...shelf.look().values()];
   const own = standing.filter((by) => by === `branch ${winner}`).length;
-  return { seen, left: own < standing.length, right: own === STEPS && standing.length === STEPS, own };
+  return {
+    seen,
+    left: own < standing.length,
+    right: own === STEPS && standing.length === STEPS,
+    own,
+  };
 }
 
 export function shareOf(values: readonly number[], running: Running, paper?: Cell['paper']): Cell {

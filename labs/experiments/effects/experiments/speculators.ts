@@ -70,7 +70,9 @@ export async function speculatorIn(
     const stage = await openStage({ mode, tools, tries: mode.retry ? RETRIES + 1 : 1 });
     return {
       try: (branches, choose) =>
-        transactional(stage, writes, (tx) => trying(tx, branches, (tried) => chosenOf(tried, choose))),
+        transactional(stage, writes, (tx) =>
+          trying(tx, branches, (tried) => chosenOf(tried, choose)),
+        ),
       close: () => stage.close(),
     };
   }

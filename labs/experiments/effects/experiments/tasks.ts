@@ -24,7 +24,12 @@ const TABLE_1: Partial<Record<ModeName, string>> = {
   'No-Tx': '3.3, 0.0',
 };
 
-const COUNTED = ['correct', 'faults', 'retries', 'recovered'] as const satisfies readonly MetricName[];
+const COUNTED = [
+  'correct',
+  'faults',
+  'retries',
+  'recovered',
+] as const satisfies readonly MetricName[];
 
 /** Table 2, of the shop of τ-bench: success in per cent, faults, retries, recovered. */
 const TABLE_2: Partial<Record<ModeName, readonly number[]>> = {
@@ -53,10 +58,15 @@ export const realTasks: Experiment = {
 };
 
 /** Under some of the profiles alone. @throws FaultsError `no_data` */
-export async function tablesOf(running: Running, profiles: readonly Profile[]): Promise<readonly Table[]> {
+export async function tablesOf(
+  running: Running,
+  profiles: readonly Profile[],
+): Promise<readonly Table[]> {
   const found = TAU_SETS.map((name) => ({ name, set: readTauSet(name, running.data) }));
   const sets = found.flatMap(({ name, set }) => (set === undefined ? [] : [{ name, set }]));
-  const absent = found.flatMap(({ name, set }) => (set === undefined ? [absence(name, running.data)] : []));
+  const absent = found.flatMap(({ name, set }) =>
+    set === undefined ? [absence(name, running.data)] : [],
+  );
   if (sets.length === 0) throw new FaultsError('no_data', absent.join(' '));
   return under(profiles, (part, profile) => tablesUnder(part, profile, sets, absent))(running);
 }
@@ -73,12 +83,21 @@ async function tablesUnder(
   absent: readonly string[],
 ): Promise<Table[]> {
   const settings = sets.flatMap(({ name, set }) =>
-    BUDGETS.flatMap((retries) => RATES.map((rate) => ({ name, retries, rate, ...drawn(set, running.seed) }))),
+    BUDGETS.flatMap((retries) =>
+      RATES.map((rate) => ({ name, retries, rate, ...drawn(set, running.seed) })),
+    ),
   );
   const measured = await measureModes(
     running,
     MODES,
-    settings.map(({ retries, rate, runs, task }) => ({ profile, rate, retries, tries: retries + 1, runs, task })),
+    settings.map(({ retries, rate, runs, task }) => ({
+      profile,
+      rate,
+      retries,
+      tries: retries + 1,
+      runs,
+      task,
+    })),
   );
   /** Of one set, or of all of them together. */
   const metricsOf = (retries: number, rate: number, mode: number, of?: TauSetName): Metrics => {
@@ -89,9 +108,18 @@ async function tablesUnder(
       running.seed,
     );
   };
-  const runs = sets.map(({ name, set }) => `${scaled(set.tasks.length, running)} of ${name}`).join(', ');
-  const idle = sets.flatMap(({ set }) => set.tasks).filter(({ calls }) => calls.length === 0).length;
-  const notes = [profile.about, `Tasks: ${runs}. ${idle} of all are to do nothing.`, ...ABOUT, ...absent];
+  const runs = sets
+    .map(({ name, set }) => `${scaled(set.tasks.length, running)} of ${name}`)
+    .join(', ');
+  const idle = sets
+    .flatMap(({ set }) => set.tasks)
+    .filter(({ calls }) => calls.length === 0).length;
+  const notes = [
+    profile.about,
+    `Tasks: ${runs}. ${idle} of all are to do nothing.`,
+    ...ABOUT,
+    ...absent,
+  ];
   const columns = MODES.map(({ name }) => name);
   const paperRetries = BUDGETS[0]!;
   return [
@@ -108,7 +136,10 @@ async function tablesUnder(
           metricsOf(paperRetries, RATE, m).mean('correct', TABLE_1[mode]),
         ],
       })),
-      notes: [`Retry budget ${paperRetries}. The paper’s two figures are of WebArena and OSWorld.`, ...notes],
+      notes: [
+        `Retry budget ${paperRetries}. The paper’s two figures are of WebArena and OSWorld.`,
+        ...notes,
+      ],
       plot: { sort: 'bar', x: 'mode', y: 'tasks done' },
     },
     {
@@ -128,7 +159,10 @@ async function tablesUnder(
           ),
         })),
       ),
-      notes: [`Retry budget ${paperRetries}. The paper’s figures are of 30 tasks of the shop.`, ...notes],
+      notes: [
+        `Retry budget ${paperRetries}. The paper’s figures are of 30 tasks of the shop.`,
+        ...notes,
+      ],
       plot: { sort: 'bar', x: 'mode', y: 'tasks done, %', columns: ['done (%)'] },
     },
     sixTable(
@@ -179,7 +213,10 @@ async function tablesUnder(
  * The tasks of the set in an order by the seed. Fewer tasks are a sample; more tasks are the same
  * again, under other faults.
  */
-export function drawn(set: TauSet, seed: number): { readonly runs: number; readonly task: (run: number) => Task } {
+export function drawn(
+  set: TauSet,
+  seed: number,
+): { readonly runs: number; readonly task: (run: number) => Task } {
   const { desk, tasks } = set;
   const order = tasks
     .map((task) => ({ task, at: seededFraction('task', seed, desk.name, task.taskId) }))
@@ -195,7 +232,11 @@ export function drawn(set: TauSet, seed: number): { readonly runs: number; reado
 }
 
 /** A share is of any number of runs; a count is not. */
-function paperOf(figure: number | undefined, metric: MetricName, running: Running): number | undefined {
+function paperOf(
+  figure: number | undefined,
+  metric: MetricName,
+  running: Running,
+): number | undefined {
   return metric === 'correct' ? figure : paperCount(figure, running);
 }
 

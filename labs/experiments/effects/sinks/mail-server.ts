@@ -17,7 +17,9 @@ export interface MailServer extends AsyncDisposable {
  *
  * @throws FaultsError `not_installed` without the optional peer `smtp-server`
  */
-export async function openMailServer(faultOf: (address: string) => Fault = () => 'none'): Promise<MailServer> {
+export async function openMailServer(
+  faultOf: (address: string) => Fault = () => 'none',
+): Promise<MailServer> {
   const { SMTPServer } = await import('smtp-server').catch((cause: unknown) => {
     throw new FaultsError(
       'not_installed',
@@ -37,7 +39,9 @@ export async function openMailServer(faultOf: (address: string) => Fault = () =>
     onRcptTo: ({ address }, { id }, done) => {
       const fault = faultOf(address);
       if (fault === 'lost') losing.add(id);
-      done(fault === 'exception' ? Object.assign(new Error('not now'), { responseCode: 451 }) : null);
+      done(
+        fault === 'exception' ? Object.assign(new Error('not now'), { responseCode: 451 }) : null,
+      );
     },
     onData: (stream, { id, remotePort }, done) => {
       stream.toArray().then((chunks) => {

@@ -15,7 +15,13 @@ import { LostResponse } from '../faulty.ts';
  */
 export type PostFault = 'exception' | 'lost before' | 'lost after' | 'hang' | 'final refusal';
 
-export const POST_FAULTS: readonly PostFault[] = ['exception', 'lost before', 'lost after', 'hang', 'final refusal'];
+export const POST_FAULTS: readonly PostFault[] = [
+  'exception',
+  'lost before',
+  'lost after',
+  'hang',
+  'final refusal',
+];
 
 // Created once for all instances: the schema compiles its input check.
 const MESSAGE = z.strictObject({ message: z.string() });
@@ -114,7 +120,8 @@ export class PostBox {
   async #faulty(what: string, make: () => void): Promise<void> {
     const isFirst = !this.#met.has(what);
     this.#met.add(what);
-    if (this.#fault === 'final refusal' && !this.#isMended) throw new DidNothing('it is not taken', { final: true });
+    if (this.#fault === 'final refusal' && !this.#isMended)
+      throw new DidNothing('it is not taken', { final: true });
     if (!isFirst) return make();
     if (this.#fault === 'exception') throw new DidNothing('nobody is there');
     if (this.#fault === 'lost before') throw new LostResponse('the line was dead');

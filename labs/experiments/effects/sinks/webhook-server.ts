@@ -17,7 +17,9 @@ export interface WebhookServer extends AsyncDisposable {
  * `faultOf`: the fault of the next request with that content. `exception`: the receiver refuses it
  * for now. `lost`: the receiver accepts it, and the connection ends without an answer.
  */
-export async function openWebhookServer(faultOf: (what: string) => Fault = () => 'none'): Promise<WebhookServer> {
+export async function openWebhookServer(
+  faultOf: (what: string) => Fault = () => 'none',
+): Promise<WebhookServer> {
   const taken: string[] = [];
   const keys = new Set<string>();
   const server = createServer((request, response) => {

@@ -43,19 +43,31 @@ const CITIES = {
  * Collections that the tools write. The records come first. The others are for the policy alone,
  * which no code here applies.
  */
-const WRITTEN = ['users', 'reservations', 'booked', 'itineraries', 'bags', 'cancellations', 'certificates'] as const;
+const WRITTEN = [
+  'users',
+  'reservations',
+  'booked',
+  'itineraries',
+  'bags',
+  'cancellations',
+  'certificates',
+] as const;
 
 /** The airline's booking service: the domain's own tools, without its policy. */
 export function airlineDesk(records: AirlineRecords): Desk {
   const initial = airlineInitial(records);
   const { now, flights } = initial;
-  const begin: Layers = Object.fromEntries(WRITTEN.map((name) => [name, new Layer<unknown>(initial[name])]));
+  const begin: Layers = Object.fromEntries(
+    WRITTEN.map((name) => [name, new Layer<unknown>(initial[name])]),
+  );
   const ownerOf = ({ reservation_id }: Args): string[] => {
     const owner = records.reservations[reservation_id]?.user_id;
     return owner === undefined ? [] : [`users:${segment(owner)}`];
   };
   const apply = (name: keyof typeof airline.actions, layers: Layers, args: Args): void => {
-    const opened = Object.fromEntries(WRITTEN.map((collection) => [collection, layers[collection]!.open()]));
+    const opened = Object.fromEntries(
+      WRITTEN.map((collection) => [collection, layers[collection]!.open()]),
+    );
     const state = { now, flights, ...opened } as unknown as AirlineState;
     airline.actions[name].apply(state, args, { role: {} } as ApplyContext<any>);
   };
@@ -83,10 +95,19 @@ export function airlineDesk(records: AirlineRecords): Desk {
       book_reservation: change(
         'book_reservation',
         // A booking gets the next free number.
-        { reads: segments, writes: ({ user_id }) => [`users:${segment(user_id)}`, 'reservations:*'] },
-        (layers, { user_id }) => recordOf(layers, 'reservations', userOf(layers, user_id).reservations.at(-1)!),
+        {
+          reads: segments,
+          writes: ({ user_id }) => [`users:${segment(user_id)}`, 'reservations:*'],
+        },
+        (layers, { user_id }) =>
+          recordOf(layers, 'reservations', userOf(layers, user_id).reservations.at(-1)!),
       ),
-      cancel_reservation: change('cancel_reservation', { writes: reservationScope }, undefined, 'final'),
+      cancel_reservation: change(
+        'cancel_reservation',
+        { writes: reservationScope },
+        undefined,
+        'final',
+      ),
       send_certificate: change(
         'send_certificate',
         { writes: ({ user_id }) => [`users:${segment(user_id)}`] },
@@ -102,7 +123,9 @@ export function airlineDesk(records: AirlineRecords): Desk {
         reads: segments,
         writes: (args) => [...reservationScope(args), ...ownerOf(args)],
       }),
-      update_reservation_passengers: change('update_reservation_passengers', { writes: reservationScope }),
+      update_reservation_passengers: change('update_reservation_passengers', {
+        writes: reservationScope,
+      }),
       get_reservation_details: {
         input: z.strictObject({ reservation_id: z.string() }),
         sort: 'look',
@@ -132,7 +155,10 @@ export function airlineDesk(records: AirlineRecords): Desk {
     changed: (layers) => {
       const rowsOf = (name: 'users' | 'reservations') =>
         layers[name]!.touched.map((id) => [id, layers[name]!.peek(id), records[name][id]] as const);
-      return notEmpty({ users: differing(rowsOf('users')), reservations: differing(rowsOf('reservations')) });
+      return notEmpty({
+        users: differing(rowsOf('users')),
+        reservations: differing(rowsOf('reservations')),
+      });
     },
   };
 }
@@ -182,7 +208,9 @@ function onestop(flights: readonly Flight[], { origin, destination, date }: Args
     .filter((first) => first.origin === origin)
     .flatMap((first) =>
       flights
-        .filter((second) => second.destination === destination && second.origin === first.destination)
+        .filter(
+          (second) => second.destination === destination && second.origin === first.destination,
+        )
         .flatMap((second) => {
           const isNextDay = first.scheduled_arrival_time_est.includes('+1');
           const then = isNextDay ? `2024-05-${Number(date.slice(-2)) + 1}` : date;

@@ -25,7 +25,10 @@ import { retailDesk } from './retail.ts';
  */
 export interface TauTask {
   readonly taskId: number;
-  readonly calls: readonly { readonly name: string; readonly arguments: { readonly [name: string]: Json } }[];
+  readonly calls: readonly {
+    readonly name: string;
+    readonly arguments: { readonly [name: string]: Json };
+  }[];
   /** The answer of each call. */
   readonly outputs: readonly Json[];
   readonly changed: ChangedRecords;
@@ -72,7 +75,9 @@ const RUN_FILES = ['tasks.json', 'runs.jsonl', 'expected-runs.jsonl'];
 
 /** The first file that recorded runs of the airline lack; undefined if all are there. */
 export function missingRunFile(folder: string): string | undefined {
-  return RUN_FILES.map((file) => join('tau-airline', file)).find((file) => !existsSync(join(folder, file)));
+  return RUN_FILES.map((file) => join('tau-airline', file)).find(
+    (file) => !existsSync(join(folder, file)),
+  );
 }
 
 /**
@@ -80,15 +85,23 @@ export function missingRunFile(folder: string): string | undefined {
  *
  * @throws FaultsError `bad_data`, naming the file
  */
-export function readTauRuns(folder: string): { readonly desk: Desk; readonly runs: readonly TauRun[] } {
+export function readTauRuns(folder: string): {
+  readonly desk: Desk;
+  readonly runs: readonly TauRun[];
+} {
   const files = new Files(join(folder, 'tau-airline'));
   const solutions = new Map(tasksOf(files).map(({ taskId, changed }) => [taskId, changed]));
-  const expected = new Map(files.lines('expected-runs.jsonl', EXPECTED_RUN).map((line) => [runKey(line), line]));
+  const expected = new Map(
+    files.lines('expected-runs.jsonl', EXPECTED_RUN).map((line) => [runKey(line), line]),
+  );
   const runs = files.lines('runs.jsonl', recordedRun).map((run): TauRun => {
     const { task_id: taskId, trial = 0, reward = 0, model, calls } = run as RecordedRun;
     const [found, solution] = [expected.get(runKey(run)), solutions.get(taskId)];
     if (found?.outputs.length !== calls.length)
-      throw files.bad('expected-runs.jsonl', `${runKey(run)} has ${calls.length} calls, and not as many outputs`);
+      throw files.bad(
+        'expected-runs.jsonl',
+        `${runKey(run)} has ${calls.length} calls, and not as many outputs`,
+      );
     if (solution === undefined) throw files.bad('tasks.json', `task ${taskId} of a run is missing`);
     return {
       taskId,
@@ -119,11 +132,16 @@ const EXPECTED = z.object({
 const EXPECTED_RUN = EXPECTED.extend({ trial: z.int() });
 
 function tasksOf(files: Files): TauTask[] {
-  const expected = new Map(files.lines('expected-tasks.jsonl', EXPECTED).map((line) => [line.task_id, line]));
+  const expected = new Map(
+    files.lines('expected-tasks.jsonl', EXPECTED).map((line) => [line.task_id, line]),
+  );
   return files.read('tasks.json', z.array(recordedTask)).map(({ task_id, calls }) => {
     const found = expected.get(task_id);
     if (found?.outputs.length !== calls.length)
-      throw files.bad('expected-tasks.jsonl', `task ${task_id} has ${calls.length} calls, and not as many outputs`);
+      throw files.bad(
+        'expected-tasks.jsonl',
+        `task ${task_id} has ${calls.length} calls, and not as many outputs`,
+      );
     return { taskId: task_id, calls, outputs: found.outputs.map(outputOf), changed: found.changed };
   });
 }
@@ -158,13 +176,23 @@ class Files {
   }
 
   /** The database, a file a collection. */
-  records({ collections, records }: { readonly collections: readonly string[]; readonly records: z.ZodType }): unknown {
+  records({
+    collections,
+    records,
+  }: {
+    readonly collections: readonly string[];
+    readonly records: z.ZodType;
+  }): unknown {
     const found = collections.map((name) => [name, this.read(`${name}.json`, RECORD)]);
     return this.#checked(collections.join(', '), Object.fromEntries(found), records);
   }
 
   bad(name: string, what: string, cause?: unknown): FaultsError {
-    return new FaultsError('bad_data', `${join(this.#folder, name)} is not as it should be: ${what}.`, { cause });
+    return new FaultsError(
+      'bad_data',
+      `${join(this.#folder, name)} is not as it should be: ${what}.`,
+      { cause },
+    );
   }
 
   #text(name: string): string {

@@ -32,15 +32,21 @@ export interface Desk {
 }
 
 /** Compares records with their earlier values. Returns the records that differ, by id. */
-export function differing(rows: readonly (readonly [id: string, now: unknown, before: unknown])[]): {
+export function differing(
+  rows: readonly (readonly [id: string, now: unknown, before: unknown])[],
+): {
   readonly [id: string]: unknown;
 } {
-  return Object.fromEntries(rows.filter(([, now, before]) => !same(now, before)).map(([id, now]) => [id, now ?? null]));
+  return Object.fromEntries(
+    rows.filter(([, now, before]) => !same(now, before)).map(([id, now]) => [id, now ?? null]),
+  );
 }
 
 /** Collections of which something differs. */
 export function notEmpty(changed: ChangedRecords): ChangedRecords {
-  return Object.fromEntries(Object.entries(changed).filter(([, records]) => Object.keys(records).length > 0));
+  return Object.fromEntries(
+    Object.entries(changed).filter(([, records]) => Object.keys(records).length > 0),
+  );
 }
 
 /** Whether two records, or none, are the same. */

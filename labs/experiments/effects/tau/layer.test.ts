@@ -28,37 +28,45 @@ class Naive {
 
 test('a change to a layer is visible in it and above, never below', () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(id, item), { maxLength: 4 }), fc.array(deed, { maxLength: 20 }), (start, deeds) => {
-      const initial = Object.assign(Object.create(null), Object.fromEntries(start)) as Record<string, Item>;
-      const before = structuredClone(new Map(Object.entries(initial)));
-      const layers: Layer<Item>[] = [];
-      const naive: Naive[] = [];
-      // Each layer is put on the one before when that is done with.
-      for (const at of [0, 1, 2]) {
-        layers.push(new Layer(layers[at - 1] ?? initial));
-        naive.push(new Naive(naive[at - 1]?.items ?? before));
-        for (const { id, do: what } of deeds.filter(({ layer }) => layer === at)) {
-          const [layer, all] = [layers[at]!, naive[at]!.items];
-          if (what.is === 'gone') {
-            layer.set(id, undefined);
-            all.delete(id);
-          } else if (what.is === 'set') {
-            layer.open()[id] = structuredClone(what.item);
-            all.set(id, structuredClone(what.item));
-          } else {
-            layer.open()[id]?.list.push(what.n);
-            all.get(id)?.list.push(what.n);
+    fc.property(
+      fc.array(fc.tuple(id, item), { maxLength: 4 }),
+      fc.array(deed, { maxLength: 20 }),
+      (start, deeds) => {
+        const initial = Object.assign(Object.create(null), Object.fromEntries(start)) as Record<
+          string,
+          Item
+        >;
+        const before = structuredClone(new Map(Object.entries(initial)));
+        const layers: Layer<Item>[] = [];
+        const naive: Naive[] = [];
+        // Each layer is put on the one before when that is done with.
+        for (const at of [0, 1, 2]) {
+          layers.push(new Layer(layers[at - 1] ?? initial));
+          naive.push(new Naive(naive[at - 1]?.items ?? before));
+          for (const { id, do: what } of deeds.filter(({ layer }) => layer === at)) {
+            const [layer, all] = [layers[at]!, naive[at]!.items];
+            if (what.is === 'gone') {
+              layer.set(id, undefined);
+              all.delete(id);
+            } else if (what.is === 'set') {
+              layer.open()[id] = structuredClone(what.item);
+              all.set(id, structuredClone(what.item));
+            } else {
+              layer.open()[id]?.list.push(what.n);
+              all.get(id)?.list.push(what.n);
+            }
           }
         }
-      }
-      for (const [at, layer] of layers.entries())
-        for (const id of ['a', 'b', 'constructor', '__proto__', '10']) {
-          expect(layer.peek(id)).toEqual(naive[at]!.items.get(id));
-          // An untouched record is the record of the layer below.
-          if (!layer.touched.includes(id)) expect(layer.peek(id)).toBe((layers[at - 1] ?? new Layer(initial)).peek(id));
-        }
-      expect(new Map(Object.entries(initial))).toEqual(before);
-    }),
+        for (const [at, layer] of layers.entries())
+          for (const id of ['a', 'b', 'constructor', '__proto__', '10']) {
+            expect(layer.peek(id)).toEqual(naive[at]!.items.get(id));
+            // An untouched record is the record of the layer below.
+            if (!layer.touched.includes(id))
+              expect(layer.peek(id)).toBe((layers[at - 1] ?? new Layer(initial)).peek(id));
+          }
+        expect(new Map(Object.entries(initial))).toEqual(before);
+      },
+    ),
     { numRuns: cases(300) },
   );
 });

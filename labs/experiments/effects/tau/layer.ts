@@ -54,5 +54,7 @@ export type Layers = { readonly [collection: string]: Layer<any> };
 
 /** A database over another. */
 export function over(layers: Layers): Layers {
-  return Object.fromEntries(Object.entries(layers).map(([name, layer]) => [name, new Layer(layer)]));
+  return Object.fromEntries(
+    Object.entries(layers).map(([name, layer]) => [name, new Layer(layer)]),
+  );
 }

@@ -22,8 +22,11 @@ const WRITTEN = ['users', 'orders', 'events'] as const;
 export function retailDesk(records: RetailRecords): Desk {
   const initial = retailInitial(records);
   const { products } = initial;
-  const begin: Layers = Object.fromEntries(WRITTEN.map((name) => [name, new Layer<unknown>(initial[name])]));
-  const ownerOf = ({ user_id, order_id }: Args): string | undefined => user_id ?? records.orders[order_id]?.user_id;
+  const begin: Layers = Object.fromEntries(
+    WRITTEN.map((name) => [name, new Layer<unknown>(initial[name])]),
+  );
+  const ownerOf = ({ user_id, order_id }: Args): string | undefined =>
+    user_id ?? records.orders[order_id]?.user_id;
   const userScope = (args: Args): string[] => {
     const user = ownerOf(args);
     return user === undefined ? [] : [`users:${segment(user)}`];
@@ -48,7 +51,9 @@ export function retailDesk(records: RetailRecords): Desk {
     sort,
     ...rest,
     serve: (layers, args) => {
-      const opened = Object.fromEntries(WRITTEN.map((collection) => [collection, layers[collection]!.open()]));
+      const opened = Object.fromEntries(
+        WRITTEN.map((collection) => [collection, layers[collection]!.open()]),
+      );
       const state = { products, ...opened } as unknown as RetailState;
       const role = { user: ownerOf(args) ?? '' };
       retail.actions[name].apply(state, args, { role } as ApplyContext<any>);
@@ -81,8 +86,12 @@ export function retailDesk(records: RetailRecords): Desk {
         reads: () => ['products:*'],
         writes: both,
       }),
-      modify_pending_order_address: change('modify_pending_order_address', 'free', { writes: orderScope }),
-      modify_pending_order_payment: change('modify_pending_order_payment', 'free', { writes: both }),
+      modify_pending_order_address: change('modify_pending_order_address', 'free', {
+        writes: orderScope,
+      }),
+      modify_pending_order_payment: change('modify_pending_order_payment', 'free', {
+        writes: both,
+      }),
       modify_user_address: change('modify_user_address', 'free', { writes: userScope }, userOf),
       find_user_id_by_email: {
         input: z.strictObject({ email: z.string() }),
@@ -98,7 +107,9 @@ export function retailDesk(records: RetailRecords): Desk {
           userWhere(
             layers,
             ({ name, address }) =>
-              alike(name.first_name, first_name) && alike(name.last_name, last_name) && address.zip === zip,
+              alike(name.first_name, first_name) &&
+              alike(name.last_name, last_name) &&
+              address.zip === zip,
           ),
       },
       get_order_details: {
@@ -126,7 +137,10 @@ export function retailDesk(records: RetailRecords): Desk {
         input: z.strictObject({}),
         sort: 'look',
         reads: () => ['products:*'],
-        serve: () => Object.fromEntries(Object.values(products).map(({ name, product_id }) => [name, product_id])),
+        serve: () =>
+          Object.fromEntries(
+            Object.values(products).map(({ name, product_id }) => [name, product_id]),
+          ),
       },
     },
     changed: (layers) => {
@@ -135,7 +149,9 @@ export function retailDesk(records: RetailRecords): Desk {
       return notEmpty({
         users: differing(users.touched.map((id) => [id, users.peek(id), records.users[id]])),
         orders: differing(
-          orders.touched.flatMap(ordersOf).map(([id, order]) => [id, order, records.orders[id]] as const),
+          orders.touched
+            .flatMap(ordersOf)
+            .map(([id, order]) => [id, order, records.orders[id]] as const),
         ),
       });
     },

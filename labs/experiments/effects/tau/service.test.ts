@@ -11,18 +11,24 @@ const sets = new Map(TAU_SETS.map((name) => [name, readTauSet(name, dataPath())]
 
 describe.each(TAU_SETS)('%s', (name) => {
   const set = sets.get(name);
-  const title = (what: string): string => (set === undefined ? `${what} (${name}, absent without ASSIZE_DATA)` : what);
+  const title = (what: string): string =>
+    set === undefined ? `${what} (${name}, absent without ASSIZE_DATA)` : what;
 
-  test.skipIf(set === undefined)(title('every task answers and leaves what the benchmark’s own tools do'), () => {
-    const { desk, tasks } = set!;
-    expect(tasks.length).toBe(name === 'tau-airline' ? 50 : 70);
-    for (const task of tasks) {
-      const service = new TauService(desk);
-      const outputs = task.calls.map((call) => service.call(call.name, call.arguments as Json).output);
-      expect(outputs, `task ${task.taskId}`).toEqual(task.outputs);
-      expect(service.changed(), `task ${task.taskId}`).toEqual(task.changed);
-    }
-  });
+  test.skipIf(set === undefined)(
+    title('every task answers and leaves what the benchmark’s own tools do'),
+    () => {
+      const { desk, tasks } = set!;
+      expect(tasks.length).toBe(name === 'tau-airline' ? 50 : 70);
+      for (const task of tasks) {
+        const service = new TauService(desk);
+        const outputs = task.calls.map(
+          (call) => service.call(call.name, call.arguments as Json).output,
+        );
+        expect(outputs, `task ${task.taskId}`).toEqual(task.outputs);
+        expect(service.changed(), `task ${task.taskId}`).toEqual(task.changed);
+      }
+    },
+  );
 });
 
 describe.skipIf(sets.get('tau-airline') === undefined)(
@@ -32,7 +38,9 @@ describe.skipIf(sets.get('tau-airline') === undefined)(
       const { desk } = sets.get('tau-airline')!;
       for (const run of new TauData('tau-airline').runs()) {
         const service = new TauService(desk);
-        const outputs = run.calls.map((call) => service.call(call.name, call.arguments as Json).output);
+        const outputs = run.calls.map(
+          (call) => service.call(call.name, call.arguments as Json).output,
+        );
         expect(outputs, `${run.task_id} ${run.trial}`).toEqual(run.outputs.map(outputOf));
         expect(service.changed()).toEqual(run.changed);
       }
@@ -41,7 +49,14 @@ describe.skipIf(sets.get('tau-airline') === undefined)(
 );
 
 const passenger = { first_name: 'Ada', last_name: 'L', dob: '1990-01-01' };
-const address = { address1: '1 Way', address2: '', city: 'B', state: 'CA', country: 'USA', zip: '10000' };
+const address = {
+  address1: '1 Way',
+  address2: '',
+  city: 'B',
+  state: 'CA',
+  country: 'USA',
+  zip: '10000',
+};
 
 /** Three users, one reservation and one that is missing, one flight with three seats. */
 function smallAirline(): TauService {
@@ -50,7 +65,9 @@ function smallAirline(): TauService {
     address: { ...address },
     email: `${id}@example.com`,
     dob: '1990-01-01',
-    payment_methods: { card: { id: 'card', source: 'credit_card', brand: 'visa', last_four: '1234' } },
+    payment_methods: {
+      card: { id: 'card', source: 'credit_card', brand: 'visa', last_four: '1234' },
+    },
     saved_passengers: [],
     membership: 'regular',
     reservations,
@@ -76,7 +93,9 @@ function smallAirline(): TauService {
     destination: 'SEA',
     flight_type: 'one_way',
     cabin: 'economy',
-    flights: [{ flight_number: 'F1', date: '2024-05-20', origin: 'JFK', destination: 'SEA', price: 100 }],
+    flights: [
+      { flight_number: 'F1', date: '2024-05-20', origin: 'JFK', destination: 'SEA', price: 100 },
+    ],
     passengers: [passenger],
     payment_history: [{ payment_id: 'card', amount: 100 }],
     created_at: '2024-05-15T10:00:00',
@@ -93,7 +112,8 @@ function smallAirline(): TauService {
 }
 
 const CERTIFICATE = { user_id: 'ada', amount: 50 };
-const sent = (n: number): string => `Certificate certificate_${n} added to user ada with amount 50.`;
+const sent = (n: number): string =>
+  `Certificate certificate_${n} added to user ada with amount 50.`;
 
 describe('the service', () => {
   test('executes calls with one key once, and every call without a key', () => {
@@ -132,7 +152,13 @@ describe('the service', () => {
   test('reverts a record that did not exist before', () => {
     const service = smallAirline();
     const booking = {
-      ...{ user_id: 'bob', origin: 'JFK', destination: 'SEA', flight_type: 'one_way', cabin: 'economy' },
+      ...{
+        user_id: 'bob',
+        origin: 'JFK',
+        destination: 'SEA',
+        flight_type: 'one_way',
+        cabin: 'economy',
+      },
       flights: [{ flight_number: 'F1', date: '2024-05-20' }],
       passengers: [passenger],
       payment_methods: [{ payment_id: 'card', amount: 100 }],
@@ -143,12 +169,19 @@ describe('the service', () => {
     expect(Object.keys(service.changed()['reservations']!)).toEqual(['HATHAT']);
     expect(service.revert(change!)).toBe(true);
     expect(service.changed()).toEqual({});
-    expect(service.ask('get_reservation_details', { reservation_id: 'HATHAT' })).toBe('Error: reservation not found');
+    expect(service.ask('get_reservation_details', { reservation_id: 'HATHAT' })).toBe(
+      'Error: reservation not found',
+    );
   });
 
   test('answers a refused call and changes nothing', () => {
     const service = smallAirline();
-    const unpaid = { reservation_id: 'R1', total_baggages: 1, nonfree_baggages: 1, payment_id: 'gift' };
+    const unpaid = {
+      reservation_id: 'R1',
+      total_baggages: 1,
+      nonfree_baggages: 1,
+      payment_id: 'gift',
+    };
     expect(service.call('update_reservation_baggages', unpaid, 'k')).toEqual({
       output: 'Error: payment method not found',
       change: null,
@@ -166,14 +199,18 @@ describe('the service', () => {
     const service = smallAirline();
     const cancel = { tool: 'cancel_reservation', input: { reservation_id: 'R1' } };
     const seen = (planned: readonly (typeof cancel)[]) =>
-      service.ask('get_reservation_details', { reservation_id: 'R1' }, planned) as { status?: string };
+      service.ask('get_reservation_details', { reservation_id: 'R1' }, planned) as {
+        status?: string;
+      };
     expect(seen([cancel]).status).toBe('cancelled');
     expect(seen([]).status).toBeUndefined();
     // A refused call has no planned effect.
     expect(seen([{ ...cancel, input: { reservation_id: 'none' } }]).status).toBeUndefined();
-    expect(service.ask('send_certificate', CERTIFICATE, [{ tool: 'send_certificate', input: CERTIFICATE }])).toBe(
-      sent(3221323),
-    );
+    expect(
+      service.ask('send_certificate', CERTIFICATE, [
+        { tool: 'send_certificate', input: CERTIFICATE },
+      ]),
+    ).toBe(sent(3221323));
     expect([service.changed(), service.log]).toEqual([{}, []]);
   });
 
@@ -186,7 +223,8 @@ describe('the service', () => {
       orders: [],
     };
     const service = new TauService(retailDesk({ users: { ada: user }, products: {}, orders: {} }));
-    const byZip = (zip: string) => service.ask('find_user_id_by_name_zip', { first_name: 'ada', last_name: 'l', zip });
+    const byZip = (zip: string) =>
+      service.ask('find_user_id_by_name_zip', { first_name: 'ada', last_name: 'l', zip });
     expect([byZip('10000'), byZip('20000')]).toEqual(['ada', 'Error: user not found']);
     service.call('modify_user_address', { user_id: 'ada', ...address, zip: '20000' });
     expect([byZip('10000'), byZip('20000')]).toEqual(['Error: user not found', 'ada']);

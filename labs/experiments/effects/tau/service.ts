@@ -13,7 +13,12 @@ export type Served = { readonly output: Json; readonly change: string | null };
 /** The changes of one call, by collection and id. */
 interface Change {
   readonly name: string;
-  readonly records: readonly { readonly collection: string; readonly id: string; before: unknown; after: unknown }[];
+  readonly records: readonly {
+    readonly collection: string;
+    readonly id: string;
+    before: unknown;
+    after: unknown;
+  }[];
   isReverted: boolean;
 }
 
@@ -77,7 +82,9 @@ export class TauService {
     if (change === undefined) throw new Error(`there is no change ${id}`);
     if (change.isReverted) return true;
     const { name, records } = change;
-    const stands = records.every(({ collection, id, after }) => same(this.#layers[collection]!.peek(id), after));
+    const stands = records.every(({ collection, id, after }) =>
+      same(this.#layers[collection]!.peek(id), after),
+    );
     if (!stands) return false;
     for (const { collection, id, before } of records) this.#layers[collection]!.set(id, before);
     change.isReverted = true;
@@ -89,7 +96,11 @@ export class TauService {
     return this.#desk.changed(this.#layers);
   }
 
-  #serve(layers: Layers, name: string, args: Json): { readonly output: Json; readonly isRefused: boolean } {
+  #serve(
+    layers: Layers,
+    name: string,
+    args: Json,
+  ): { readonly output: Json; readonly isRefused: boolean } {
     const tool = this.#desk.tools[name];
     if (tool === undefined) return { output: `Error: there is no tool ${name}`, isRefused: true };
     try {

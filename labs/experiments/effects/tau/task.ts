@@ -48,7 +48,9 @@ class TauEnvironment implements Environment {
     const { changed: expected, outputs } = this.#task;
     const changed = this.#service.changed();
     const idsOf = (records: typeof changed): string[] =>
-      Object.entries(records).flatMap(([name, all]) => Object.keys(all).map((id) => `${name} ${id}`));
+      Object.entries(records).flatMap(([name, all]) =>
+        Object.keys(all).map((id) => `${name} ${id}`),
+      );
     const [wanted, there] = [idsOf(expected), new Set(idsOf(changed))];
     const recordOf = (records: typeof changed, id: string): unknown => {
       const [name, key] = [id.slice(0, id.indexOf(' ')), id.slice(id.indexOf(' ') + 1)];
@@ -73,7 +75,11 @@ class TauEnvironment implements Environment {
  * the records are those of the solution although the recorded run left others, so a fault undid a
  * mistake of the model.
  */
-function rewardsOf({ reward, changed: recorded, solution }: TauRun, changed: unknown, correct: boolean) {
+function rewardsOf(
+  { reward, changed: recorded, solution }: TauRun,
+  changed: unknown,
+  correct: boolean,
+) {
   const isAccident = same(changed, solution) && !same(recorded, solution);
   return { rewarded: correct && reward === 1 ? 1 : 0, 'by accident': isAccident ? 1 : 0 };
 }
@@ -83,6 +89,7 @@ function rewardsOf({ reward, changed: recorded, solution }: TauRun, changed: unk
  * separate field.
  */
 function outputOf(answer: unknown): Json {
-  const isServed = typeof answer === 'object' && answer !== null && 'output' in answer && 'change' in answer;
+  const isServed =
+    typeof answer === 'object' && answer !== null && 'output' in answer && 'change' in answer;
   return (isServed ? (answer as Served).output : (answer ?? null)) as Json;
 }

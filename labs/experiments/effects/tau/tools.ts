@@ -1,4 +1,10 @@
-import { DidNothing, declareTool, type PlannedCalls, type Tool, type ToolSpec } from 'assize/internal/effects';
+import {
+  DidNothing,
+  declareTool,
+  type PlannedCalls,
+  type Tool,
+  type ToolSpec,
+} from 'assize/internal/effects';
 import type { Args, Desk, DeskTool } from './desk.ts';
 import type { Served, TauService } from './service.ts';
 
@@ -27,7 +33,9 @@ export function tauTools(desk: Desk, service: TauService): Tool[] {
 
 type Parts = Pick<ToolSpec, 'class' | 'execute' | 'compensate' | 'plan'>;
 
-const PARTS: Readonly<Record<DeskTool['sort'], (name: string, service: TauService, desk: Desk) => Parts>> = {
+const PARTS: Readonly<
+  Record<DeskTool['sort'], (name: string, service: TauService, desk: Desk) => Parts>
+> = {
   look: (name, service, desk) => ({
     class: 'read',
     execute: (args, _, planned) => service.ask(name, args as never, ownOf(desk, planned)),

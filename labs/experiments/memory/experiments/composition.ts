@@ -26,7 +26,8 @@ const UPWARDS = [
 
 export const composition: Experiment = {
   name: 'composition',
-  about: 'all 1,364 pipelines of up to five operators under six levels, 8,184 cells (theorem 12, table 10)',
+  about:
+    'all 1,364 pipelines of up to five operators under six levels, 8,184 cells (theorem 12, table 10)',
   uses: [],
   run: async (running) => {
     await yieldToEventLoop(running);
@@ -36,7 +37,12 @@ export const composition: Experiment = {
     const pinned = compositionWithPins();
     running.progress(2, 3);
     await yieldToEventLoop(running);
-    const tables = [countsTable(rows), ratesTable(rows), pairsTable(pinned.rows), pinsTable(pinned.rows)];
+    const tables = [
+      countsTable(rows),
+      ratesTable(rows),
+      pairsTable(pinned.rows),
+      pinsTable(pinned.rows),
+    ];
     running.progress(3, 3);
     return tables;
   },
@@ -44,7 +50,10 @@ export const composition: Experiment = {
 
 function countsTable(rows: readonly Row[]): Table {
   const groups = [
-    ...[1, 2, 3, 4, 5].map((length) => ({ name: String(length), rows: rows.filter(ofLength(length, length)) })),
+    ...[1, 2, 3, 4, 5].map((length) => ({
+      name: String(length),
+      rows: rows.filter(ofLength(length, length)),
+    })),
     { name: 'up to 3', rows: rows.filter(ofLength(1, 3)) },
     { name: 'up to 5', rows },
   ];
@@ -85,13 +94,17 @@ function ratesTable(rows: readonly Row[]): Table {
     rows: [1, 2, 3, 4, 5].map((length) => ({
       keys: [length],
       cells: levels.map((level) => {
-        const cells = rows.filter(({ cell }) => cell['length'] === length && cell['level'] === level);
+        const cells = rows.filter(
+          ({ cell }) => cell['length'] === length && cell['level'] === level,
+        );
         const part = (of: (row: Row) => number): number =>
           (100 * cells.reduce((sum, row) => sum + of(row), 0)) / cells.length;
         return { measured: part(({ found }) => found), expected: part(({ expected }) => expected) };
       }),
     })),
-    notes: ['Only SR with callback is enough for every pipeline. The figures of the image are not printed.'],
+    notes: [
+      'Only SR with callback is enough for every pipeline. The figures of the image are not printed.',
+    ],
     plot: { sort: 'line', x: 'operators', y: 'admitting' },
   };
 }
@@ -113,7 +126,11 @@ function pairsTable(rows: readonly Row[]): Table {
             .map(({ cell }) => String(cell['level'])),
         );
         const least = UPWARDS.find((level) => enough.has(level)) ?? 'none';
-        return { measured: short(least), expected: joined(first, second), paper: PAIRS[first]![s]! };
+        return {
+          measured: short(least),
+          expected: joined(first, second),
+          paper: PAIRS[first]![s]!,
+        };
       }),
     })),
     notes: [
@@ -144,7 +161,10 @@ function pinsTable(rows: readonly Row[]): Table {
         keys: ['ten'],
         cells: [
           { measured: rows.length, expected: 13_640 },
-          { measured: rows.filter(({ found, expected }) => found !== expected).length, expected: 0 },
+          {
+            measured: rows.filter(({ found, expected }) => found !== expected).length,
+            expected: 0,
+          },
         ],
       },
     ],

@@ -1,6 +1,12 @@
 import { isAssizeError } from 'assize';
 import { contentHash } from 'assize/internal/canon';
-import { checkOpen, declarePredicate, type FactRow, type Question, readWitness } from 'assize/internal/memory';
+import {
+  checkOpen,
+  declarePredicate,
+  type FactRow,
+  type Question,
+  readWitness,
+} from 'assize/internal/memory';
 import { type Random, seededRandom } from 'assize/internal/oracle';
 import type { AssertInput, Judge, Memory, Recalled } from 'assize/internal/runtime';
 import type { Embedder, RecallQuery, SearchMode } from 'assize/memory';
@@ -56,7 +62,11 @@ const REPORTED: Configuration = { ...BASELINE, paper: 0 };
  */
 const CONFIGURATIONS: readonly Configuration[] = [
   BASELINE,
-  { ...REPORTED, name: 'vectors of length 1', embedder: wordEmbedder({ salt: 'words', isNormalised: true }) },
+  {
+    ...REPORTED,
+    name: 'vectors of length 1',
+    embedder: wordEmbedder({ salt: 'words', isNormalised: true }),
+  },
   { ...BASELINE, name: 'another embedder', embedder: wordEmbedder({ salt: 'other words' }) },
   { ...REPORTED, name: 'reranked by confidence', rerankedBy: 'confidence' },
   { ...REPORTED, name: 'reranked by time', rerankedBy: 'time' },
@@ -75,7 +85,8 @@ const CONFIGURATIONS: readonly Configuration[] = [
 
 export const configuration: Experiment = {
   name: 'configuration',
-  about: 'whether settings of reading or of writing change what anomalies there are (proposition 2 of D.5)',
+  about:
+    'whether settings of reading or of writing change what anomalies there are (proposition 2 of D.5)',
   run: async (running) => [await configurationTable(running)],
 };
 
@@ -99,9 +110,12 @@ async function configurationTable(running: Running): Promise<Table> {
     keys: ['configuration', 'path'],
     columns: ['N1', 'N2', 'N3', 'another verdict', 'other beliefs', 'recalled otherwise'],
     rows: CONFIGURATIONS.map(({ name, path, paper: reported }, c) => {
-      const count = (isSo: (one: Deployed, i: number) => boolean): number => deployed[c]!.filter(isSo).length;
+      const count = (isSo: (one: Deployed, i: number) => boolean): number =>
+        deployed[c]!.filter(isSo).length;
       const verdicts = deployed[c]!.map(({ verdict }) => JSON.stringify(verdict));
-      const others = verdicts.filter((verdict, i) => verdict !== JSON.stringify(baseline![i]!.verdict)).length;
+      const others = verdicts.filter(
+        (verdict, i) => verdict !== JSON.stringify(baseline![i]!.verdict),
+      ).length;
       // Of as many seeds as the paper has.
       const paper = seeds === SEEDS ? reported : undefined;
       return {
@@ -205,19 +219,29 @@ type Votes = Map<string, string>;
 /** A stub judge. Under one instruction, the same objects always have the same vote. */
 function voteOf({ members }: Question, instruction: string, votes: Votes): string {
   const ordered = members.toSorted((a, b) => (a.object < b.object ? -1 : 1));
-  const chance = Number.parseInt(contentHash([instruction, ...ordered.map(({ object }) => object)]).slice(0, 8), 16);
+  const chance = Number.parseInt(
+    contentHash([instruction, ...ordered.map(({ object }) => object)]).slice(0, 8),
+    16,
+  );
   const { claim, object } = ordered[chance % ordered.length]!;
   votes.set(claim, object);
   return claim;
 }
 
 /** The reader's recall, as configured. */
-function recall({ by, top }: Configuration, memory: Memory, { subject, object }: AssertInput): Promise<Recalled> {
+function recall(
+  { by, top }: Configuration,
+  memory: Memory,
+  { subject, object }: AssertInput,
+): Promise<Recalled> {
   const query: RecallQuery = by === 'key' ? { subject } : { text: `${subject} ${object}`, by };
   return memory.recall({ ...query, valid: AT, limit: top });
 }
 
-function ranked({ rerankedBy }: Configuration, { facts }: Recalled): readonly (readonly string[])[] {
+function ranked(
+  { rerankedBy }: Configuration,
+  { facts }: Recalled,
+): readonly (readonly string[])[] {
   const orders = {
     nothing: () => 0,
     confidence: (a: FactRow, b: FactRow) => b.confidence - a.confidence,
@@ -228,7 +252,8 @@ function ranked({ rerankedBy }: Configuration, { facts }: Recalled): readonly (r
 
 function overlaps(rows: readonly FactRow[]): boolean {
   try {
-    for (const own of Map.groupBy(rows, ({ subject }) => subject).values()) checkOpen(own, DECLARATION);
+    for (const own of Map.groupBy(rows, ({ subject }) => subject).values())
+      checkOpen(own, DECLARATION);
     return false;
   } catch (error) {
     if (isAssizeError(error) && error.reason === 'overlaps_open') return true;
@@ -237,8 +262,14 @@ function overlaps(rows: readonly FactRow[]): boolean {
 }
 
 /** Whether something that was said is neither believed nor named by the witness of an audit row. */
-function isLost({ subject, object }: AssertInput, believed: readonly FactRow[], audit: readonly FactRow[]): boolean {
+function isLost(
+  { subject, object }: AssertInput,
+  believed: readonly FactRow[],
+  audit: readonly FactRow[],
+): boolean {
   const isIt = (row: FactRow): boolean => row.subject === subject;
   if (believed.some((row) => isIt(row) && row.object === object)) return false;
-  return !audit.some((row) => isIt(row) && readWitness(row).members.some((member) => member.object === object));
+  return !audit.some(
+    (row) => isIt(row) && readWitness(row).members.some((member) => member.object === object),
+  );
 }

@@ -8,7 +8,8 @@ const AT_ONCE = 100;
 
 export const confluence: Experiment = {
   name: 'confluence',
-  about: 'conflict sets of 2 to 8 facts in all 46,232 orders: one winner, one provenance (proposition 14)',
+  about:
+    'conflict sets of 2 to 8 facts in all 46,232 orders: one winner, one provenance (proposition 14)',
   uses: ['runs'],
   run: async (running) => [await confluenceTable(running)],
 };

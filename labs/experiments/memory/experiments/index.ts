@@ -9,7 +9,16 @@ import { prompts } from './prompts.ts';
 import { revisions } from './revisions.ts';
 import { schemaModes } from './schema-modes.ts';
 import { selectivity } from './selectivity.ts';
-import { ablation, bridge, carriers, drift, isolation, oracle, schema, weakened } from './structural.ts';
+import {
+  ablation,
+  bridge,
+  carriers,
+  drift,
+  isolation,
+  oracle,
+  schema,
+  weakened,
+} from './structural.ts';
 import { verdicts } from './verdicts.ts';
 
 /** The experiments: on schedules, on the package's own memory, and on a real server. */

@@ -18,7 +18,12 @@ interface Discipline {
   readonly name: string;
   readonly levels: readonly Level[];
   /** Reads the log, and adds its own vote if the log has no vote. Returns the vote that counts. */
-  readonly judge: (session: Session, key: string, own: number, looked: () => Promise<void>) => Promise<string>;
+  readonly judge: (
+    session: Session,
+    key: string,
+    own: number,
+    looked: () => Promise<void>,
+  ) => Promise<string>;
   /** Of the questions, the part of which different votes were acted on. */
   readonly divergent: (level: Level) => number;
   readonly aborted: (level: Level) => number;
@@ -31,7 +36,10 @@ const DISCIPLINES: readonly Discipline[] = [
     levels: ['RC'],
     judge: async (session, key, own, looked) => {
       await looked();
-      await session.rows('INSERT INTO judge_log VALUES ($1, $2) ON CONFLICT DO NOTHING', [key, own]);
+      await session.rows('INSERT INTO judge_log VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+        key,
+        own,
+      ]);
       return vote(await session.rows('SELECT vote FROM judge_log WHERE key = $1', [key]));
     },
     divergent: () => 0,
@@ -43,7 +51,10 @@ const DISCIPLINES: readonly Discipline[] = [
     judge: async (session, key, own, looked) => {
       await session.rows('SELECT vote FROM judge_log WHERE key = $1', [key]);
       await looked();
-      await session.rows('INSERT INTO judge_log VALUES ($1, $2) ON CONFLICT DO NOTHING', [key, own]);
+      await session.rows('INSERT INTO judge_log VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+        key,
+        own,
+      ]);
       return vote(await session.rows('SELECT vote FROM judge_log WHERE key = $1', [key]));
     },
     divergent: () => 0,
@@ -53,7 +64,9 @@ const DISCIPLINES: readonly Discipline[] = [
     name: 'a log that votes are appended to, after all have looked',
     levels: LEVELS,
     judge: async (session, key, own, looked) => {
-      const before = await session.rows('SELECT vote FROM appended_log WHERE key = $1 LIMIT 1', [key]);
+      const before = await session.rows('SELECT vote FROM appended_log WHERE key = $1 LIMIT 1', [
+        key,
+      ]);
       await looked();
       if (before.length > 0) return vote(before);
       await session.rows('INSERT INTO appended_log VALUES ($1, $2)', [key, own]);
@@ -66,7 +79,8 @@ const DISCIPLINES: readonly Discipline[] = [
 
 export const judgeRows: Experiment = {
   name: 'judge-log',
-  about: 'replay inconsistency (N1) on a real server: 16 judges of 50 questions, with a keyed log and without',
+  about:
+    'replay inconsistency (N1) on a real server: 16 judges of 50 questions, with a keyed log and without',
   needs: 'postgres',
   uses: ['runs', 'postgres'],
   run: (running) =>
@@ -87,7 +101,9 @@ interface Judged {
 
 async function votesTable(running: Running, ground: TestSchema): Promise<Table> {
   const questions = running.runs ?? QUESTIONS;
-  const cells = DISCIPLINES.flatMap((discipline) => discipline.levels.map((level) => ({ discipline, level })));
+  const cells = DISCIPLINES.flatMap((discipline) =>
+    discipline.levels.map((level) => ({ discipline, level })),
+  );
   const judged = await census(running, cells, questions, ({ discipline, level }) =>
     judgedByAll(ground, discipline, level),
   );
@@ -118,13 +134,20 @@ async function votesTable(running: Running, ground: TestSchema): Promise<Table> 
   };
 }
 
-async function judgedByAll(ground: TestSchema, { judge }: Discipline, level: Level): Promise<Judged> {
+async function judgedByAll(
+  ground: TestSchema,
+  { judge }: Discipline,
+  level: Level,
+): Promise<Judged> {
   const key = ground.subject();
   const acted = new Map<number, string>();
   const ended = await runAtOnce(ground, WRITERS, level, async (session, who, meet) => {
     acted.set(who, await judge(session, key, who % 2, meet));
   });
-  return { votes: new Set(ended.flatMap((end, who) => (end === 'committed' ? [acted.get(who)!] : []))), ended };
+  return {
+    votes: new Set(ended.flatMap((end, who) => (end === 'committed' ? [acted.get(who)!] : []))),
+    ended,
+  };
 }
 
 /** Whether a vote outlives the operator that asked for it (H1; C.5). */
@@ -134,12 +157,15 @@ async function rollbackTable(running: Running, ground: TestSchema): Promise<Tabl
   const lost = await census(running, places, runs, async (place) => {
     const key = ground.subject();
     const [session] = await ground.writers(1);
-    const log = () => session!.rows('INSERT INTO judge_log VALUES ($1, 1) ON CONFLICT DO NOTHING', [key]);
+    const log = () =>
+      session!.rows('INSERT INTO judge_log VALUES ($1, 1) ON CONFLICT DO NOTHING', [key]);
     if (place === 'in one before it') await log();
     await session!.rows('BEGIN');
     if (place === 'in the operator’s transaction') await log();
     await session!.rows('ROLLBACK');
-    return (await ground.judge.rows('SELECT vote FROM judge_log WHERE key = $1', [key])).length === 0;
+    return (
+      (await ground.judge.rows('SELECT vote FROM judge_log WHERE key = $1', [key])).length === 0
+    );
   });
   return {
     source: 'C.5',
@@ -148,8 +174,13 @@ async function rollbackTable(running: Running, ground: TestSchema): Promise<Tabl
     columns: ['gone', 'of'],
     rows: places.map((place, i) => ({
       keys: [place],
-      cells: [{ measured: lost[i]!.filter(Boolean).length, expected: i === 0 ? runs : 0 }, { measured: runs }],
+      cells: [
+        { measured: lost[i]!.filter(Boolean).length, expected: i === 0 ? runs : 0 },
+        { measured: runs },
+      ],
     })),
-    notes: ['The judge is asked before the operator’s transaction begins, and no transaction is open while it is.'],
+    notes: [
+      'The judge is asked before the operator’s transaction begins, and no transaction is open while it is.',
+    ],
   };
 }

@@ -19,7 +19,8 @@ const THROUGHPUT: Readonly<Record<Level, readonly number[]>> = {
 
 export const lattice: Experiment = {
   name: 'lattice',
-  about: 'lost update by 1 to 16 writers, read skew, write skew, phantom, on a real server (table 24, figure 9)',
+  about:
+    'lost update by 1 to 16 writers, read skew, write skew, phantom, on a real server (table 24, figure 9)',
   needs: 'postgres',
   uses: ['runs', 'postgres'],
   run: (running) =>
@@ -32,7 +33,9 @@ export const lattice: Experiment = {
 async function lostUpdates(running: Running, ground: TestSchema): Promise<readonly Table[]> {
   const runs = running.runs ?? RUNS;
   const cells = WRITERS.flatMap((writers) => LEVELS.map((level) => ({ writers, level })));
-  const outcomes = await census(running, cells, runs, ({ writers, level }) => lostUpdate(ground, writers, level));
+  const outcomes = await census(running, cells, runs, ({ writers, level }) =>
+    lostUpdate(ground, writers, level),
+  );
   const notes = [
     `${runs} runs a cell on PostgreSQL ${ground.version}; the paper’s are on 17.10. Each writer reads the row, waits until all have read it, adds its own token to the provenance that it has read, and commits. Admit: runs after which the token of one that has committed is missing from the row.`,
   ];
@@ -54,7 +57,10 @@ async function lostUpdates(running: Running, ground: TestSchema): Promise<readon
           ],
         };
       }),
-      notes: [...notes, 'Aborted: the part of all writers. With w of them, (w − 1)/w wherever not all may commit.'],
+      notes: [
+        ...notes,
+        'Aborted: the part of all writers. With w of them, (w − 1)/w wherever not all may commit.',
+      ],
     },
     {
       source: 'Table 24',
@@ -92,7 +98,11 @@ async function lostUpdate(ground: TestSchema, writers: number, level: Level): Pr
   const seconds = (performance.now() - started) / 1_000;
   const [row] = await openFacts(ground.judge, subject);
   const tokens = row!.provenance.split(' + ');
-  return { isThere: ended.some((end, who) => end === 'committed' && !tokens.includes(`w:${who}`)), ended, seconds };
+  return {
+    isThere: ended.some((end, who) => end === 'committed' && !tokens.includes(`w:${who}`)),
+    ended,
+    seconds,
+  };
 }
 
 function throughput(made: readonly Timed[]): number {
@@ -118,7 +128,10 @@ async function companions(running: Running, ground: TestSchema): Promise<readonl
   const runs = running.runs ?? RUNS;
   const cells = COMPANIONS.flatMap((of) => LEVELS.map((level) => ({ of, level })));
   const outcomes = await census(running, cells, runs, ({ of, level }) => of.once(ground, level));
-  const rowsOf = (figure: typeof admitted, expected: (of: Companion, level: Level) => number): Table['rows'] =>
+  const rowsOf = (
+    figure: typeof admitted,
+    expected: (of: Companion, level: Level) => number,
+  ): Table['rows'] =>
     COMPANIONS.map((of, c) => ({
       keys: [of.anomaly],
       cells: LEVELS.map((level, l) => ({
@@ -144,14 +157,17 @@ async function companions(running: Running, ground: TestSchema): Promise<readonl
       title: 'two transactions at once: the part of them that is aborted',
       keys: ['anomaly'],
       columns: [...LEVELS],
-      rows: rowsOf(aborted, ({ aborting }, level) => (aborting.includes(level) ? 0.5 : 0)).map((row) =>
-        // Of aborts the paper prints one figure alone, that of A5B at SR.
-        ({
-          ...row,
-          cells: row.cells.map(({ paper, ...cell }, l) =>
-            row.keys[0] === 'A5B write skew' && LEVELS[l] === 'SR' ? { ...cell, paper: paper! } : cell,
-          ),
-        }),
+      rows: rowsOf(aborted, ({ aborting }, level) => (aborting.includes(level) ? 0.5 : 0)).map(
+        (row) =>
+          // Of aborts the paper prints one figure alone, that of A5B at SR.
+          ({
+            ...row,
+            cells: row.cells.map(({ paper, ...cell }, l) =>
+              row.keys[0] === 'A5B write skew' && LEVELS[l] === 'SR'
+                ? { ...cell, paper: paper! }
+                : cell,
+            ),
+          }),
       ),
       notes: [],
     },
@@ -170,7 +186,8 @@ async function readSkew(ground: TestSchema, level: Level): Promise<Outcome> {
       seen.push(await objectOf(0));
       ended.push(
         await transact(writer!, level, async () => {
-          for (const nth of [0, 1]) await overwrite(writer!, `${subject}:${nth}`, { object: 'new' });
+          for (const nth of [0, 1])
+            await overwrite(writer!, `${subject}:${nth}`, { object: 'new' });
         }),
       );
       seen.push(await objectOf(1));
@@ -199,7 +216,8 @@ async function phantom(ground: TestSchema, level: Level): Promise<Outcome> {
   const ended = await runAtOnce(ground, 2, level, async (session, who, meet) => {
     const primary = await session.rows(scan, [subject]);
     await meet();
-    if (primary.length === 0) await session.rows('INSERT INTO policy VALUES ($1, $2, true)', [subject, `rule ${who}`]);
+    if (primary.length === 0)
+      await session.rows('INSERT INTO policy VALUES ($1, $2, true)', [subject, `rule ${who}`]);
   });
   return { isThere: (await ground.judge.rows(scan, [subject])).length > 1, ended };
 }

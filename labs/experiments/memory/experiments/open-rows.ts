@@ -1,7 +1,14 @@
 import type { Table } from '../../tables/index.ts';
 import { census } from '../census.ts';
 import type { Experiment, Running } from '../experiment.ts';
-import { closeFact, FACTS, type FactTable, GUARDED_FACTS, insertFact, openFacts } from '../postgres/facts.ts';
+import {
+  closeFact,
+  FACTS,
+  type FactTable,
+  GUARDED_FACTS,
+  insertFact,
+  openFacts,
+} from '../postgres/facts.ts';
 import { aborted, admitted, type Outcome, runAtOnce } from '../postgres/outcome.ts';
 import { type TestSchema, withTestSchema } from '../postgres/test-schema.ts';
 import { type Level, Superseded } from '../postgres/transaction.ts';
@@ -27,7 +34,8 @@ const GUARDS: readonly Guard[] = [
 
 export const openRows: Experiment = {
   name: 'open-rows',
-  about: 'last writer wins on a real server: whether one row stays open, at its declared level and with guards',
+  about:
+    'last writer wins on a real server: whether one row stays open, at its declared level and with guards',
   needs: 'postgres',
   uses: ['runs', 'postgres'],
   run: (running) => withTestSchema(running.postgres ?? '', (ground) => tables(running, ground)),
@@ -36,9 +44,15 @@ export const openRows: Experiment = {
 async function tables(running: Running, ground: TestSchema): Promise<readonly Table[]> {
   const runs = running.runs ?? RUNS;
   const cells = WRITERS.flatMap((writers) => GUARDS.map((guard) => ({ writers, guard })));
-  const outcomes = await census(running, cells, runs, ({ writers, guard }) => lastWriterWins(ground, writers, guard));
-  const isBare = ({ level, table, looks }: Guard): boolean => level === 'RC' && table === FACTS && !looks;
-  const rowsOf = (figure: typeof admitted, expected: (writers: number, guard: Guard) => number): Table['rows'] =>
+  const outcomes = await census(running, cells, runs, ({ writers, guard }) =>
+    lastWriterWins(ground, writers, guard),
+  );
+  const isBare = ({ level, table, looks }: Guard): boolean =>
+    level === 'RC' && table === FACTS && !looks;
+  const rowsOf = (
+    figure: typeof admitted,
+    expected: (writers: number, guard: Guard) => number,
+  ): Table['rows'] =>
     WRITERS.map((writers, w) => ({
       keys: [writers],
       cells: GUARDS.map((guard, g) => ({
@@ -72,9 +86,19 @@ async function tables(running: Running, ground: TestSchema): Promise<readonly Ta
   ];
 }
 
-async function lastWriterWins(ground: TestSchema, writers: number, { level, table, looks }: Guard): Promise<Outcome> {
+async function lastWriterWins(
+  ground: TestSchema,
+  writers: number,
+  { level, table, looks }: Guard,
+): Promise<Outcome> {
   const subject = ground.subject();
-  const said = (fact: string) => ({ fact, subject, object: fact, confidence: 0.5, provenance: `w:${fact}` });
+  const said = (fact: string) => ({
+    fact,
+    subject,
+    object: fact,
+    confidence: 0.5,
+    provenance: `w:${fact}`,
+  });
   await insertFact(ground.judge, said(`${subject}:incumbent`), table);
   const ended = await runAtOnce(ground, writers, level, async (session, who, meet) => {
     const [incumbent] = await openFacts(session, subject, table);

@@ -47,7 +47,10 @@ export async function openOwnMemory(
     invariants: [],
     memory: {
       predicates: Object.fromEntries(
-        Object.entries(predicates).map(([name, strategy]) => [name, { cardinality: 'single-valued', strategy }]),
+        Object.entries(predicates).map(([name, strategy]) => [
+          name,
+          { cardinality: 'single-valued', strategy },
+        ]),
       ),
     },
   });

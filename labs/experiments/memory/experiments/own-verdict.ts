@@ -1,7 +1,13 @@
 import { seededRandom } from 'assize';
 import { type Question, readWitness } from 'assize/internal/memory';
 import type { AssertInput, Judge, Memory, Ruling } from 'assize/internal/runtime';
-import { committed, endingAfterVote, hasEnded, type OwnMemory, openOwnMemory } from './own-memory.ts';
+import {
+  committed,
+  endingAfterVote,
+  hasEnded,
+  type OwnMemory,
+  openOwnMemory,
+} from './own-memory.ts';
 
 /** The verdicts on a memory that was run: true if an anomaly occurred. */
 export interface MemoryVerdict {
@@ -57,10 +63,18 @@ export async function runtimeVerdict(seed: string, naming: Naming): Promise<Memo
  * judge that would vote otherwise. Returns whether the second judge is asked, or whether another
  * fact holds.
  */
-async function voteIsLost(begin: Begin, oracle: OwnMemory['oracle'], again: string, isBob: boolean): Promise<boolean> {
+async function voteIsLost(
+  begin: Begin,
+  oracle: OwnMemory['oracle'],
+  again: string,
+  isBob: boolean,
+): Promise<boolean> {
   const [voted, other] = isBob ? ['Bob', 'Carol'] : ['Carol', 'Bob'];
   let calls = 0;
-  const first = await begin('judged', { oracle: endingAfterVote(oracle), choose: voteFor(voted as string) });
+  const first = await begin('judged', {
+    oracle: endingAfterVote(oracle),
+    choose: voteFor(voted as string),
+  });
   const second = await begin(again, {
     oracle,
     choose: (question) => {
@@ -69,9 +83,15 @@ async function voteIsLost(begin: Begin, oracle: OwnMemory['oracle'], again: stri
     },
   });
   const say = (process: Says, object: string) =>
-    process.say(`of ${object}`, { subject: SUBJECT, predicate: 'manager', object, valid: { from: FROM } });
+    process.say(`of ${object}`, {
+      subject: SUBJECT,
+      predicate: 'manager',
+      object,
+      valid: { from: FROM },
+    });
   await committed(say(first, 'Bob'));
-  if (!(await hasEnded(say(first, 'Carol')))) throw new Error('The judge was not asked, so that nothing is shown.');
+  if (!(await hasEnded(say(first, 'Carol'))))
+    throw new Error('The judge was not asked, so that nothing is shown.');
   const believed: string[] = [];
   for (let round = 0; round < 2; round++) {
     await committed(say(second, 'Carol'));
@@ -113,7 +133,10 @@ async function isDrifting(begin: Begin, confidences: readonly number[]): Promise
  * has the whole assertion and its winner.
  */
 async function isErased(memory: Memory): Promise<boolean> {
-  const said = new Set([...['Bob', 'Carol'], ...Array.from({ length: AT_ONCE }, (_, n) => `value ${n}`)]);
+  const said = new Set([
+    ...['Bob', 'Carol'],
+    ...Array.from({ length: AT_ONCE }, (_, n) => `value ${n}`),
+  ]);
   const { facts: believed } = await memory.recall({ valid: 'any' });
   const { facts: audit } = await memory.recall({ kind: 'audit', valid: 'any' });
   for (const { object } of believed) said.delete(object);

@@ -18,7 +18,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const assize = (...args: string[]) => runCommand(folder, undefined, 'assize-experiments', 'memory', ...args);
+const assize = (...args: string[]) =>
+  runCommand(folder, undefined, 'assize-experiments', 'memory', ...args);
 const named = EXPERIMENTS.flatMap(({ name, needs }) => (needs === 'postgres' ? [name] : []));
 
 /** The column of a table that begins so, in the order of its rows. */
@@ -29,12 +30,22 @@ function columnOf(tables: readonly Table[], title: string, column: string): unkn
 }
 
 withPostgres('on a server', (postgres) => {
-  const leftovers = () => postgres.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'assize_anomalies%'");
+  const leftovers = () =>
+    postgres.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'assize_anomalies%'");
 
   test('every cell has its expected value, and nothing remains on the server', async () => {
-    const { code, out } = await assize(...named, '--postgres', postgres.url(), '--runs', String(RUNS), '--json');
+    const { code, out } = await assize(
+      ...named,
+      '--postgres',
+      postgres.url(),
+      '--runs',
+      String(RUNS),
+      '--json',
+    );
     const { experiments, differing, runs, skipped } = JSON.parse(out);
-    const found = (experiments as { name: string; tables: Table[] }[]).flatMap(({ tables }) => tables);
+    const found = (experiments as { name: string; tables: Table[] }[]).flatMap(
+      ({ tables }) => tables,
+    );
     const wrong = found.flatMap((table) =>
       table.rows.flatMap(({ keys, cells }) =>
         cells
@@ -43,7 +54,12 @@ withPostgres('on a server', (postgres) => {
       ),
     );
     expect(wrong).toEqual([]);
-    expect({ code, differing, runs, skipped }).toEqual({ code: 0, differing: 0, runs: RUNS, skipped: [] });
+    expect({ code, differing, runs, skipped }).toEqual({
+      code: 0,
+      differing: 0,
+      runs: RUNS,
+      skipped: [],
+    });
     expect((experiments as { name: string }[]).map(({ name }) => name)).toEqual(named);
     for (const { name, tables } of experiments as { name: string; tables: Table[] }[])
       expect(
@@ -51,7 +67,9 @@ withPostgres('on a server', (postgres) => {
         `${name} has something to draw`,
       ).not.toEqual([]);
     // The expected values are those of the paper and its notes, not those of the experiments.
-    expect(columnOf(found, 'lost update', 'admit')).toEqual([0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0]);
+    expect(columnOf(found, 'lost update', 'admit')).toEqual([
+      0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0,
+    ]);
     expect(columnOf(found, 'lost update', 'aborted')).toEqual([
       0, 0, 0, 0, 0.5, 0.5, 0, 0.75, 0.75, 0, 0.875, 0.875, 0, 0.9375, 0.9375,
     ]);
@@ -60,12 +78,24 @@ withPostgres('on a server', (postgres) => {
     expect(columnOf(found, 'belief drift', 'admit')).toEqual([1, 1, 0, 0, 1, 0, 1, 1, 1]);
     expect(columnOf(found, 'belief drift', 'aborted')).toEqual([0, 0, 0.5, 0, 0, 0, 0, 0, 0]);
     expect(columnOf(found, 'last writer wins: runs', 'none, at RC')).toEqual([0, 1, 1, 1, 1]);
-    expect(columnOf(found, 'last writer wins: runs', 'one open row by EXCLUDE, at RC')).toEqual([0, 0, 0, 0, 0]);
-    expect(columnOf(found, '16 judges', 'questions acted on differently')).toEqual([0, 0, 0, 0, RUNS, RUNS, 0]);
+    expect(columnOf(found, 'last writer wins: runs', 'one open row by EXCLUDE, at RC')).toEqual([
+      0, 0, 0, 0, 0,
+    ]);
+    expect(columnOf(found, '16 judges', 'questions acted on differently')).toEqual([
+      0,
+      0,
+      0,
+      0,
+      RUNS,
+      RUNS,
+      0,
+    ]);
     // Only the values that the paper prints, without derived values: Table 24, and §E.6 for the
     // three others.
     const printed = (title: string) =>
-      found.find((one) => one.title.startsWith(title))!.rows.map(({ cells }) => cells.map(({ paper }) => paper ?? '-'));
+      found
+        .find((one) => one.title.startsWith(title))!
+        .rows.map(({ cells }) => cells.map(({ paper }) => paper ?? '-'));
     expect(
       printed('lost update')
         .flat()
@@ -85,7 +115,9 @@ withPostgres('on a server', (postgres) => {
       expect(new Set(printed(title).flat()), title).toEqual(new Set(['-']));
     const lost = found.find(({ title }) => title.startsWith('lost update'))!;
     expect(
-      tableText(lost).startsWith(blockOf('labs/experiments/docs/anomalies-server.md', 'text lattice')),
+      tableText(lost).startsWith(
+        blockOf('labs/experiments/docs/anomalies-server.md', 'text lattice'),
+      ),
       'as the guide shows it',
     ).toBe(true);
     expect(await leftovers()).toEqual([]);
@@ -160,12 +192,18 @@ describe('without a server', () => {
   test('a named experiment that needs one is refused; all lists the omitted ones', async () => {
     const { code, out, err } = await assize('lattice');
     expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toMatch(/^assize: lattice cannot run: it needs a PostgreSQL server. Name one with --postgres/);
+    expect(err).toMatch(
+      /^assize: lattice cannot run: it needs a PostgreSQL server. Name one with --postgres/,
+    );
   });
 
   test.each([
     ['a URL of something else', 'sqlite:./here.db', /--postgres does not name a PostgreSQL server/],
-    ['a URL that is none', 'postgres://user:secret@[', /--postgres does not name a PostgreSQL server/],
+    [
+      'a URL that is none',
+      'postgres://user:secret@[',
+      /--postgres does not name a PostgreSQL server/,
+    ],
     [
       'a server that is not there',
       'postgres://user:secret@127.0.0.1:1/none',

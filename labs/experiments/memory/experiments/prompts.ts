@@ -1,5 +1,11 @@
 import { openStore, type Store } from 'assize';
-import { createOracle, fixedClock, type Oracle, type Random, seededRandom } from 'assize/internal/oracle';
+import {
+  createOracle,
+  fixedClock,
+  type Oracle,
+  type Random,
+  seededRandom,
+} from 'assize/internal/oracle';
 import { type Table, yieldToEventLoop } from '../../tables/index.ts';
 import type { Experiment, Running } from '../experiment.ts';
 
@@ -38,7 +44,8 @@ const WOBBLE = 0.1;
 
 export const prompts: Experiment = {
   name: 'prompts',
-  about: 'how much a judge depends on its prompt, and a log does not, on answers of a stub (table 8, lemma 5)',
+  about:
+    'how much a judge depends on its prompt, and a log does not, on answers of a stub (table 8, lemma 5)',
   run: async (running) => {
     const store = await openStore('memory:');
     try {
@@ -78,7 +85,14 @@ async function promptsTable(running: Running, store: Store): Promise<Table> {
     source: 'Table 8, Lemma 5',
     title: 'items whose verdict depends on which prompt a deployment has, by band',
     keys: ['band'],
-    columns: ['unstable', 'by prompt', 'by temperature', 'by both', 'replays that differ', 'more than two verdicts'],
+    columns: [
+      'unstable',
+      'by prompt',
+      'by temperature',
+      'by both',
+      'replays that differ',
+      'more than two verdicts',
+    ],
     rows,
     notes: [
       `The answers are a stub’s, by the seed; no language model is asked, and the paper’s figures, which are of one, are reported. ${items} items a band. The stub says yes to an item that has enough of the answer: more for the strict prompt, less for the lenient one, and at temperature 0.7 by up to ${WOBBLE} more or less each time that it is asked.`,
@@ -92,7 +106,8 @@ async function promptsTable(running: Running, store: Store): Promise<Table> {
 function cellsOf(recorded: readonly Recorded[], { paper }: Band): Table['rows'][number]['cells'] {
   const count = (isSo: (votes: readonly number[]) => boolean): number =>
     recorded.filter(({ votes }) => isSo(votes)).length;
-  const isByPrompt = ([s, warmS, l, warmL]: readonly number[]): boolean => s !== l && s === warmS && l === warmL;
+  const isByPrompt = ([s, warmS, l, warmL]: readonly number[]): boolean =>
+    s !== l && s === warmS && l === warmL;
   const isByTemperature = ([s, warmS, l, warmL]: readonly number[]): boolean =>
     s === l && warmS === warmL && s !== warmS;
   const isUnstable = (votes: readonly number[]): boolean => new Set(votes).size > 1;
@@ -103,7 +118,9 @@ function cellsOf(recorded: readonly Recorded[], { paper }: Band): Table['rows'][
     { measured: count(isByPrompt), ...(isPartial && { paper: 42 }) },
     { measured: count(isByTemperature), ...(isPartial && { paper: 0 }) },
     {
-      measured: count((votes) => isUnstable(votes) && !isByPrompt(votes) && !isByTemperature(votes)),
+      measured: count(
+        (votes) => isUnstable(votes) && !isByPrompt(votes) && !isByTemperature(votes),
+      ),
       ...(isPartial && { paper: 4 }),
     },
     { measured: recorded.reduce((sum, { changed }) => sum + changed, 0), expected: 0 },

@@ -63,7 +63,8 @@ export const revisions: Experiment = {
     'belief drift (N2) on a real server: two revisions of confidence, with and without locks, and the printed schedule',
   needs: 'postgres',
   uses: ['runs', 'postgres'],
-  run: (running) => withTestSchema(running.postgres ?? '', async (ground) => [await driftTable(running, ground)]),
+  run: (running) =>
+    withTestSchema(running.postgres ?? '', async (ground) => [await driftTable(running, ground)]),
 };
 
 async function driftTable(running: Running, ground: TestSchema): Promise<Table> {
@@ -102,7 +103,9 @@ async function believing(ground: TestSchema): Promise<string> {
 
 async function isWrong({ judge }: TestSchema, subject: string): Promise<boolean> {
   const [strongest] = await openFacts(judge, subject);
-  const [[believed] = []] = await judge.rows('SELECT fact_id FROM belief WHERE subject = $1', [subject]);
+  const [[believed] = []] = await judge.rows('SELECT fact_id FROM belief WHERE subject = $1', [
+    subject,
+  ]);
   return believed !== strongest!.fact;
 }
 
@@ -111,21 +114,33 @@ const REVISED: readonly number[] = [0.7, 0.8];
 
 async function twoRevisions(ground: TestSchema, level: Level, lock: Lock): Promise<Outcome> {
   const subject = await believing(ground);
-  const revise = async (session: Session, who: number, read: () => Promise<void>): Promise<void> => {
+  const revise = async (
+    session: Session,
+    who: number,
+    read: () => Promise<void>,
+  ): Promise<void> => {
     const rows = await openFacts(session, subject);
-    const [[before] = []] = await session.rows('SELECT fact_id FROM belief WHERE subject = $1', [subject]);
+    const [[before] = []] = await session.rows('SELECT fact_id FROM belief WHERE subject = $1', [
+      subject,
+    ]);
     await read();
     const fact = `${subject}:${who}`;
     await overwrite(session, fact, { confidence: REVISED[who]! });
-    const after = rows.map((row) => (row.fact === fact ? { ...row, confidence: REVISED[who]! } : row));
-    const strongest = after.reduce((best, row) => (row.confidence > best.confidence ? row : best)).fact;
+    const after = rows.map((row) =>
+      row.fact === fact ? { ...row, confidence: REVISED[who]! } : row,
+    );
+    const strongest = after.reduce((best, row) =>
+      row.confidence > best.confidence ? row : best,
+    ).fact;
     if (strongest !== before)
       await session.rows('UPDATE belief SET fact_id = $2 WHERE subject = $1', [subject, strongest]);
   };
   const ended =
     lock === 'none'
       ? await runAtOnce(ground, 2, level, (session, who, meet) => revise(session, who, meet))
-      : await inTurn(ground, level, lock, subject, (session, who) => revise(session, who, () => Promise.resolve()));
+      : await inTurn(ground, level, lock, subject, (session, who) =>
+          revise(session, who, () => Promise.resolve()),
+        );
   return { isThere: await isWrong(ground, subject), ended };
 }
 
@@ -146,7 +161,8 @@ async function inTurn(
     const session = sessions[who]!;
     // `hashtext` turns a text into a number. One run has one partition, so no collision occurs
     // within a run.
-    const take = () => session.rows(`SELECT pg_advisory${isBefore ? '' : '_xact'}_lock(hashtext($1))`, [subject]);
+    const take = () =>
+      session.rows(`SELECT pg_advisory${isBefore ? '' : '_xact'}_lock(hashtext($1))`, [subject]);
     const waited = async (): Promise<void> => {
       if (who === 1) await meet();
       await take();
@@ -180,7 +196,11 @@ async function asPrinted(ground: TestSchema, level: Level): Promise<Outcome> {
   const ended = await runAtOnce(ground, 2, level, async (session, who, meet) => {
     const [strongest] = await openFacts(session, subject);
     await meet();
-    if (who === 0) await session.rows('UPDATE belief SET fact_id = $2 WHERE subject = $1', [subject, strongest!.fact]);
+    if (who === 0)
+      await session.rows('UPDATE belief SET fact_id = $2 WHERE subject = $1', [
+        subject,
+        strongest!.fact,
+      ]);
     else await overwrite(session, `${subject}:1`, { confidence: 0.95 });
   });
   return { isThere: await isWrong(ground, subject), ended };

@@ -29,10 +29,12 @@ type Loser = (typeof LOSERS)[number];
 
 export const schemaModes: Experiment = {
   name: 'schema-modes',
-  about: 'audit erasure (N3) on a real server, in the three modes of the schema at three levels (theorem 7)',
+  about:
+    'audit erasure (N3) on a real server, in the three modes of the schema at three levels (theorem 7)',
   needs: 'postgres',
   uses: ['runs', 'postgres'],
-  run: (running) => withTestSchema(running.postgres ?? '', async (ground) => [await erasureTable(running, ground)]),
+  run: (running) =>
+    withTestSchema(running.postgres ?? '', async (ground) => [await erasureTable(running, ground)]),
 };
 
 interface Found {
@@ -42,8 +44,12 @@ interface Found {
 
 async function erasureTable(running: Running, ground: TestSchema): Promise<Table> {
   const runs = running.runs ?? RUNS;
-  const cells = MODES.flatMap((mode) => LOSERS.flatMap((loser) => LEVELS.map((level) => ({ mode, loser, level }))));
-  const found = await census(running, cells, runs, ({ mode, loser, level }) => resolved(ground, mode, loser, level));
+  const cells = MODES.flatMap((mode) =>
+    LOSERS.flatMap((loser) => LEVELS.map((level) => ({ mode, loser, level }))),
+  );
+  const found = await census(running, cells, runs, ({ mode, loser, level }) =>
+    resolved(ground, mode, loser, level),
+  );
   return {
     source: 'Theorem 7, C.1',
     title: 'what can’t be found any more of who lost (N3), by schema mode and level',
@@ -71,7 +77,12 @@ async function erasureTable(running: Running, ground: TestSchema): Promise<Table
 }
 
 /** Runs the paper's write path for one contradiction, then searches for the loser. */
-async function resolved(ground: TestSchema, mode: Mode, loser: Loser, level: Level): Promise<Found> {
+async function resolved(
+  ground: TestSchema,
+  mode: Mode,
+  loser: Loser,
+  level: Level,
+): Promise<Found> {
   const subject = ground.subject();
   const fact = (name: string, confidence: number): AssertedFact => ({
     fact: `${subject}:${name}`,
@@ -85,7 +96,9 @@ async function resolved(ground: TestSchema, mode: Mode, loser: Loser, level: Lev
   for (const said of [incumbent, fact('newcomer', 0.7)])
     await transact(session!, level, () => ingest(session!, mode, said));
   const lost = `${subject}:${loser === 'the newcomer' ? 'newcomer' : 'incumbent'}`;
-  const witnesses = (await audits(ground.judge, subject)).filter((witness) => witness.loser.fact === lost);
+  const witnesses = (await audits(ground.judge, subject)).filter(
+    (witness) => witness.loser.fact === lost,
+  );
   return {
     row: witnesses.length > 0 || (await versions(ground.judge, subject)).includes(lost),
     verdict: witnesses.length > 0,
@@ -95,10 +108,14 @@ async function resolved(ground: TestSchema, mode: Mode, loser: Loser, level: Lev
 async function ingest(session: Session, mode: Mode, said: AssertedFact): Promise<void> {
   const [incumbent] = await openFacts(session, said.subject);
   if (incumbent === undefined) return insertFact(session, said);
-  const [winner, loser] = said.confidence > incumbent.confidence ? [said, incumbent] : ([incumbent, said] as const);
+  const [winner, loser] =
+    said.confidence > incumbent.confidence ? [said, incumbent] : ([incumbent, said] as const);
   if (loser === incumbent) {
     await closeFact(session, incumbent.fact);
-    await insertFact(session, { ...winner, provenance: `${winner.provenance} + ${loser.provenance}` });
+    await insertFact(session, {
+      ...winner,
+      provenance: `${winner.provenance} + ${loser.provenance}`,
+    });
   }
   if (mode === 'audit_row') await insertAudit(session, loser, winner);
 }

@@ -23,7 +23,8 @@ const PAPER = { ends: [2_373, 115_975], exponent: 0.86 } as const;
 
 export const selectivity: Experiment = {
   name: 'selectivity',
-  about: 'what a recall as of the past costs by how many facts it finds, beside a bare statement on SQLite (table 20)',
+  about:
+    'what a recall as of the past costs by how many facts it finds, beside a bare statement on SQLite (table 20)',
   uses: ['runs'],
   run: async (running) => {
     const folder = mkdtempSync(join(tmpdir(), 'assize-selectivity-'));
@@ -58,7 +59,15 @@ async function selectivityTables(running: Running, path: string): Promise<readon
     using database = new DatabaseSync(path, { readOnly: true });
     const looked: Looked[] = [];
     for (const part of SELECTIVITIES) {
-      looked.push(await look(memory, database, part, instants[Math.round((part * FACTS) / AT_ONCE) - 1]!, runs));
+      looked.push(
+        await look(
+          memory,
+          database,
+          part,
+          instants[Math.round((part * FACTS) / AT_ONCE) - 1]!,
+          runs,
+        ),
+      );
       await step();
     }
     return tablesOf(looked, runs);
@@ -68,7 +77,11 @@ async function selectivityTables(running: Running, path: string): Promise<readon
 }
 
 /** All of them are believed for good, each of its own subject; the system time of each commit. */
-async function fill(own: OwnMemory, memory: Memory, step: () => Promise<void>): Promise<readonly string[]> {
+async function fill(
+  own: OwnMemory,
+  memory: Memory,
+  step: () => Promise<void>,
+): Promise<readonly string[]> {
   for (let from = 0; from < FACTS; from += AT_ONCE) {
     const said = Array.from({ length: AT_ONCE }, (_, i) => ({
       subject: `subject ${from + i}`,
@@ -120,7 +133,8 @@ function tablesOf(looked: readonly Looked[], runs: number): readonly Table[] {
   return [
     {
       source: 'Figure 8, Table 20',
-      title: 'time of a recall as of a past instant, beside that of everything and that of a bare statement',
+      title:
+        'time of a recall as of a past instant, beside that of everything and that of a bare statement',
       digits: 3,
       keys: ['selectivity'],
       columns: ['of everything', 'of a bare statement'],
@@ -150,7 +164,10 @@ function tablesOf(looked: readonly Looked[], runs: number): readonly Table[] {
       keys: ['read'],
       columns: ['exponent'],
       rows: [
-        { keys: ['recall'], cells: [{ measured: slope(looked, ({ recall }) => recall), paper: PAPER.exponent }] },
+        {
+          keys: ['recall'],
+          cells: [{ measured: slope(looked, ({ recall }) => recall), paper: PAPER.exponent }],
+        },
         { keys: ['bare statement'], cells: [{ measured: slope(looked, ({ bare }) => bare) }] },
       ],
       notes: ['1: twice as many facts take twice as long. By least squares of logarithms.'],
@@ -170,7 +187,8 @@ function median(times: number[]): number {
 
 function slope(looked: readonly Looked[], timeOf: (one: Looked) => number): number {
   const points = looked.map((one) => [Math.log(one.part), Math.log(timeOf(one))] as const);
-  const mean = (of: 0 | 1): number => points.reduce((sum, point) => sum + point[of], 0) / points.length;
+  const mean = (of: 0 | 1): number =>
+    points.reduce((sum, point) => sum + point[of], 0) / points.length;
   const [x, y] = [mean(0), mean(1)];
   const along = points.reduce((sum, [a, b]) => sum + (a - x) * (b - y), 0);
   return along / points.reduce((sum, [a]) => sum + (a - x) ** 2, 0);

@@ -30,7 +30,8 @@ const TRIALS = 50;
 
 export const isolation: Experiment = {
   name: 'isolation',
-  about: 'nine anomalies under six levels, 54 cells, and schedules as they are printed beside them (theorem 3)',
+  about:
+    'nine anomalies under six levels, 54 cells, and schedules as they are printed beside them (theorem 3)',
   run: inParts([
     ({ seed, runs = SCHEDULES }) => {
       const grid = isoMatrix(seededRandom(seed), runs);
@@ -64,13 +65,16 @@ export const isolation: Experiment = {
             ],
           },
         ),
-        gridTable(renamed({ ...grid, rows: grid.rows.filter(isBelow) }, 'level', { none: 'below RC' }), {
-          source: 'Proposition 2',
-          title: 'what RC excludes, below it',
-          keys: ['schedule'],
-          column: 'level',
-          notes: [],
-        }),
+        gridTable(
+          renamed({ ...grid, rows: grid.rows.filter(isBelow) }, 'level', { none: 'below RC' }),
+          {
+            source: 'Proposition 2',
+            title: 'what RC excludes, below it',
+            keys: ['schedule'],
+            column: 'level',
+            notes: [],
+          },
+        ),
       ];
     },
   ]),
@@ -95,7 +99,9 @@ function countsTable({ rows }: Grid): Table {
       const measured = rows.filter(({ found }) => found === part).length;
       return {
         keys: [admitted],
-        cells: [{ measured, expected: rows.filter(({ expected }) => expected === part).length, paper }],
+        cells: [
+          { measured, expected: rows.filter(({ expected }) => expected === part).length, paper },
+        ],
       };
     }),
     notes: [],
@@ -104,7 +110,8 @@ function countsTable({ rows }: Grid): Table {
 
 export const schema: Experiment = {
   name: 'schema',
-  about: 'audit erasure (N3) under six levels and two schemas, 12 cells, and by carrier (theorem 7)',
+  about:
+    'audit erasure (N3) under six levels and two schemas, 12 cells, and by carrier (theorem 7)',
   run: inParts([
     ({ seed, runs = SCHEDULES }) => [
       gridTable(schemaAxis(seededRandom(seed), runs), {
@@ -124,7 +131,9 @@ export const schema: Experiment = {
         title: 'the same by the paper’s own predicate, in each carrier',
         keys: ['carrier'],
         column: 'schema',
-        notes: ['The expected value of a cell follows from the predicate; the paper prints no figure by carrier.'],
+        notes: [
+          'The expected value of a cell follows from the predicate; the paper prints no figure by carrier.',
+        ],
       }),
     ],
   ]),
@@ -180,14 +189,16 @@ function meansTable(grid: Grid, runs: number): Table {
 
 export const oracle: Experiment = {
   name: 'oracle',
-  about: 'a judge that answers by chance: how often two answers differ, and how long many agree (figures 5 and 6)',
+  about:
+    'a judge that answers by chance: how often two answers differ, and how long many agree (figures 5 and 6)',
   run: inParts([
     ({ seed, runs = PAIRS }) => {
       const grid = oracleVariance(seededRandom(seed), runs);
       return [
         gridTable(asPercent(withClosedForm(grid, '2p(1 − p)'), 'p'), {
           source: 'Figure 5, Theorem 17',
-          title: 'pairs of judgements of one question that differ, by how often the judge says yes (%)',
+          title:
+            'pairs of judgements of one question that differ, by how often the judge says yes (%)',
           keys: ['p'],
           column: 'log',
           runs,
@@ -208,7 +219,9 @@ export const oracle: Experiment = {
           keys: ['t'],
           column: 'log',
           runs: runs * QUESTIONS,
-          notes: [`${runs} runs of ${QUESTIONS} questions each, whose p are spread evenly. C(t) = E[p^t + (1 − p)^t].`],
+          notes: [
+            `${runs} runs of ${QUESTIONS} questions each, whose p are spread evenly. C(t) = E[p^t + (1 − p)^t].`,
+          ],
           plot: { sort: 'line', x: 't', y: 'agreeing' },
         }),
       ];
@@ -229,7 +242,8 @@ function calibrationTable(grid: Grid, runs: number): Table {
   const mean = meanOf(rows.map(({ found }) => found));
   const squares = (of: (row: Grid['rows'][number]) => number): number =>
     rows.reduce((sum, row) => sum + of(row) ** 2, 0);
-  const fit = 1 - squares(({ found, expected }) => found - expected) / squares(({ found }) => found - mean);
+  const fit =
+    1 - squares(({ found, expected }) => found - expected) / squares(({ found }) => found - mean);
   return {
     source: 'Figure 5, Table 23',
     title: 'how near that is to 2p(1 − p)',
@@ -239,7 +253,10 @@ function calibrationTable(grid: Grid, runs: number): Table {
     rows: [
       { keys: ['mean distance'], cells: [{ measured: meanOf(away), paper: 0.0166 }] },
       { keys: ['greatest distance'], cells: [{ measured: Math.max(...away), paper: 0.1114 }] },
-      { keys: ['cells within 0.10, of 30'], cells: [{ measured: away.filter((one) => one <= 0.1).length, paper: 29 }] },
+      {
+        keys: ['cells within 0.10, of 30'],
+        cells: [{ measured: away.filter((one) => one <= 0.1).length, paper: 29 }],
+      },
       { keys: ['R²'], cells: [{ measured: fit, paper: 0.98 }] },
     ],
     notes: [
@@ -272,18 +289,21 @@ const PASSING: readonly string[] = ['isClassical', 'keepsConflicts', 'isEquivale
 
 /** With a column more: the levels together, of which the paper has a figure. */
 function atAnyLevel(grid: Grid): Grid {
-  const together = [...Map.groupBy(grid.rows, ({ cell }) => cell['check']!)].map(([check, rows]) => ({
-    cell: { check, level: 'any' },
-    expected: 1,
-    found: meanOf(rows.map(({ found }) => found)),
-    ...(PASSING.includes(String(check)) && { reported: 1 }),
-  }));
+  const together = [...Map.groupBy(grid.rows, ({ cell }) => cell['check']!)].map(
+    ([check, rows]) => ({
+      cell: { check, level: 'any' },
+      expected: 1,
+      found: meanOf(rows.map(({ found }) => found)),
+      ...(PASSING.includes(String(check)) && { reported: 1 }),
+    }),
+  );
   return { ...grid, rows: [...grid.rows, ...together] };
 }
 
 export const carriers: Experiment = {
   name: 'carriers',
-  about: 'three carriers of provenance: defences, recall, and what a deletion leaves (tables 5 and 22)',
+  about:
+    'three carriers of provenance: defences, recall, and what a deletion leaves (tables 5 and 22)',
   run: inParts([
     ({ seed, runs = SCHEDULES }) => [
       gridTable(defences(seededRandom(seed), runs), {
@@ -331,7 +351,12 @@ export const weakened: Experiment = {
           keys: ['history', 'operator', 'weakened to', 'declared'],
           columns: ['below', 'at it'],
           rows: pairs.map(([history, [below, at]]) => ({
-            keys: [history, String(below!.cell['operator']), String(below!.cell['level']), String(at!.cell['level'])],
+            keys: [
+              history,
+              String(below!.cell['operator']),
+              String(below!.cell['level']),
+              String(at!.cell['level']),
+            ],
             cells: [below!, at!].map(({ found, expected }) => ({ measured: found, expected })),
           })),
           notes: [
@@ -385,7 +410,10 @@ function labelled(grid: Grid, figure: string): Grid {
 
 /** A coordinate from 0 to 1, in per cent and without more digits than can be read. */
 function asPercent(grid: Grid, of: string): Grid {
-  const rows = grid.rows.map((row) => ({ ...row, cell: { ...row.cell, [of]: percent(Number(row.cell[of])) } }));
+  const rows = grid.rows.map((row) => ({
+    ...row,
+    cell: { ...row.cell, [of]: percent(Number(row.cell[of])) },
+  }));
   return { ...grid, rows };
 }
 
@@ -400,7 +428,10 @@ function away(runs: number): string {
 
 /** With the values of a coordinate called otherwise. */
 function renamed(grid: Grid, of: string, names: Readonly<Record<string, string>>): Grid {
-  const rows = grid.rows.map((row) => ({ ...row, cell: { ...row.cell, [of]: names[String(row.cell[of])]! } }));
+  const rows = grid.rows.map((row) => ({
+    ...row,
+    cell: { ...row.cell, [of]: names[String(row.cell[of])]! },
+  }));
   return { ...grid, rows };
 }
 

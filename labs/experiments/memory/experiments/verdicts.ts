@@ -11,7 +11,9 @@ const SEEDS = 20;
  * The identity of a repeated claim, as the table names it. A new assertion is a separate question,
  * and the judge is asked again (D31).
  */
-const OWN: Readonly<Record<Naming, { readonly system: string; readonly expected: readonly string[] }>> = {
+const OWN: Readonly<
+  Record<Naming, { readonly system: string; readonly expected: readonly string[] }>
+> = {
   source: { system: 'Assize, by source', expected: ['X', 'X', 'X'] },
   key: { system: 'Assize, by key', expected: ['X', 'X', 'X'] },
   nothing: { system: 'Assize, said anew', expected: ['A', 'X', 'X'] },
@@ -35,7 +37,8 @@ const PAPER: readonly (readonly [system: string, n1: string, n2: string, n3: str
 
 export const verdicts: Experiment = {
   name: 'verdicts',
-  about: 'which of the three anomalies of memory Assize admits, beside what the paper reports of others (table 4)',
+  about:
+    'which of the three anomalies of memory Assize admits, beside what the paper reports of others (table 4)',
   uses: ['seed', 'runs', 'peers'],
   run: async (running) => [await verdictTable(running)],
 };
@@ -70,11 +73,17 @@ async function verdictTable(running: Running): Promise<Table> {
   };
 }
 
-function ownRow({ system, expected }: (typeof OWN)[Naming], shown: readonly MemoryVerdict[]): Table['rows'][number] {
+function ownRow(
+  { system, expected }: (typeof OWN)[Naming],
+  shown: readonly MemoryVerdict[],
+): Table['rows'][number] {
   const seen = (['n1', 'n2', 'n3'] as const).map((anomaly) => shown.some((one) => one[anomaly]));
   return {
     keys: [system],
-    cells: seen.map((isAdmitted, n) => ({ measured: isAdmitted ? 'A' : 'X', expected: expected[n]! })),
+    cells: seen.map((isAdmitted, n) => ({
+      measured: isAdmitted ? 'A' : 'X',
+      expected: expected[n]!,
+    })),
   };
 }
 
@@ -106,7 +115,8 @@ function peerRow({ peer, answer }: Executed): Table['rows'][number] {
 }
 
 function peerNotes({ peer, answer }: Executed): string[] {
-  if ('failed' in answer) return [`${nameOf(peer)} could not be run: ${answer.failed.replace(/\.$/, '')}.`];
+  if ('failed' in answer)
+    return [`${nameOf(peer)} could not be run: ${answer.failed.replace(/\.$/, '')}.`];
   return [`${nameOf(peer)}, run here: ${answer.found.seen.join(' ')}`];
 }
 

@@ -34,9 +34,13 @@ export const GUARDS: Readonly<Record<Anomaly, Guard>> = {
  */
 export function excludes(level: Level, anomaly: Anomaly, table: Table = 'facts'): boolean {
   if (!ANOMALIES.includes(anomaly))
-    throw new IsolationError('unknown_anomaly', `The anomaly is not known. Use one of ${ANOMALIES.join(', ')}.`, {
-      evidence: { anomaly },
-    });
+    throw new IsolationError(
+      'unknown_anomaly',
+      `The anomaly is not known. Use one of ${ANOMALIES.join(', ')}.`,
+      {
+        evidence: { anomaly },
+      },
+    );
   const guard = GUARDS[anomaly];
   return atLeast(isoAt(level, guard.table ?? table), guard.iso);
 }

@@ -50,7 +50,8 @@ describe('the lattice', () => {
       for (const b of ALL) {
         if (dominates(a, b) && dominates(b, a)) quickly(a).toEqual(b);
         for (const c of ALL)
-          if (dominates(a, b) && dominates(b, c) && !dominates(a, c)) expect.fail(`${levelText(a)} ${levelText(c)}`);
+          if (dominates(a, b) && dominates(b, c) && !dominates(a, c))
+            expect.fail(`${levelText(a)} ${levelText(c)}`);
       }
     }
   });
@@ -58,7 +59,9 @@ describe('the lattice', () => {
   test('a level dominates exactly if it is as strict on each table and callback', () => {
     for (const a of ALL)
       for (const b of ALL) {
-        const tables = TABLES.every((table) => ISOS.indexOf(isoAt(a, table)) >= ISOS.indexOf(isoAt(b, table)));
+        const tables = TABLES.every(
+          (table) => ISOS.indexOf(isoAt(a, table)) >= ISOS.indexOf(isoAt(b, table)),
+        );
         const elsewhere = ISOS.indexOf(a.iso) >= ISOS.indexOf(b.iso);
         quickly(dominates(a, b)).toBe(tables && elsewhere && Number(a.cb) >= Number(b.cb));
       }
@@ -70,7 +73,8 @@ describe('the lattice', () => {
         const least = join(a, b);
         quickly(dominates(least, a) && dominates(least, b)).toBe(true);
         for (const c of ALL)
-          if (dominates(c, a) && dominates(c, b) && !dominates(c, least)) expect.fail(`${levelText(c)} is less`);
+          if (dominates(c, a) && dominates(c, b) && !dominates(c, least))
+            expect.fail(`${levelText(c)} is less`);
       }
   });
 
@@ -98,9 +102,14 @@ describe('the lattice', () => {
 
   test('pins say nothing more under SR, and stand in order, each once', () => {
     expect(level('SR', { tablePins: ['policy'] })).toEqual(level('SR'));
-    expect(level('RC', { tablePins: ['policy', 'facts', 'policy'] }).tablePins).toEqual(['facts', 'policy']);
+    expect(level('RC', { tablePins: ['policy', 'facts', 'policy'] }).tablePins).toEqual([
+      'facts',
+      'policy',
+    ]);
     expect(dominates({ iso: 'SR', cb: false, tablePins: ['policy'] }, level('SR'))).toBe(true);
-    expect(levelText(level('SI', { cb: true, tablePins: ['policy', 'facts'] }))).toBe('SI+cb, SR on facts and policy');
+    expect(levelText(level('SI', { cb: true, tablePins: ['policy', 'facts'] }))).toBe(
+      'SI+cb, SR on facts and policy',
+    );
   });
 
   test.each([
@@ -109,12 +118,17 @@ describe('the lattice', () => {
     [{ iso: 'RC', cb: true, tablePins: 'policy' }],
     [{ iso: 'RC', cb: true, tablePins: ['rows'] }],
   ])('%j is no level', (given) => {
-    for (const call of [() => level(given.iso as never, given as never), () => join(given as never)])
+    for (const call of [
+      () => level(given.iso as never, given as never),
+      () => join(given as never),
+    ])
       expect(errorOf(call)).toMatchObject({ code: 'bad_level' });
   });
 
   test('a value that is not an object is not a level', () => {
-    expect(errorOf(() => dominates(level('RC'), undefined as never))).toMatchObject({ code: 'bad_argument' });
+    expect(errorOf(() => dominates(level('RC'), undefined as never))).toMatchObject({
+      code: 'bad_argument',
+    });
     expect(errorOf(() => isoAt(level('RC'), 'rows' as never))).toMatchObject({ code: 'bad_level' });
   });
 });
@@ -145,7 +159,8 @@ describe('the required isolation level', () => {
       const { declared, enforced } = requirementOf(operator);
       expect(dominates(enforced, declared)).toBe(true);
       for (const anomaly of ANOMALIES)
-        for (const table of TABLES) expect(excludes(enforced, anomaly, table), `${operator} ${anomaly}`).toBe(true);
+        for (const table of TABLES)
+          expect(excludes(enforced, anomaly, table), `${operator} ${anomaly}`).toBe(true);
     }
     expect(excludes(requirementOf('evi').declared, 'A5B')).toBe(false);
     expect(excludes(requirementOf('lww').declared, 'P4')).toBe(false);
@@ -158,8 +173,14 @@ describe('the required isolation level', () => {
   });
 
   test('unknown names are refused', () => {
-    expect(errorOf(() => requirementOf('toString' as never))).toMatchObject({ reason: 'unknown_strategy' });
-    expect(errorOf(() => requirementOfPipeline(['lww', 'max' as never]))).toMatchObject({ reason: 'unknown_strategy' });
-    expect(errorOf(() => excludes(level('RC'), 'N3' as never))).toMatchObject({ code: 'unknown_anomaly' });
+    expect(errorOf(() => requirementOf('toString' as never))).toMatchObject({
+      reason: 'unknown_strategy',
+    });
+    expect(errorOf(() => requirementOfPipeline(['lww', 'max' as never]))).toMatchObject({
+      reason: 'unknown_strategy',
+    });
+    expect(errorOf(() => excludes(level('RC'), 'N3' as never))).toMatchObject({
+      code: 'unknown_anomaly',
+    });
   });
 });

@@ -42,7 +42,11 @@ export function level(iso: Iso, axes: Partial<Omit<Level, 'iso'>> = {}): Level {
 /** Whether each schedule that satisfies the first level also satisfies the second. */
 export function dominates(above: Level, below: Level): boolean {
   const [a, b] = [checked(above), checked(below)];
-  return rank(a.iso) >= rank(b.iso) && (a.cb || !b.cb) && b.tablePins.every((table) => isoAt(a, table) === 'SR');
+  return (
+    rank(a.iso) >= rank(b.iso) &&
+    (a.cb || !b.cb) &&
+    b.tablePins.every((table) => isoAt(a, table) === 'SR')
+  );
 }
 
 /**
@@ -51,7 +55,10 @@ export function dominates(above: Level, below: Level): boolean {
 export function join(...levels: readonly Level[]): Level {
   const all = levels.map(checked);
   const iso = ISOS[Math.max(0, ...all.map((one) => rank(one.iso)))]!;
-  return level(iso, { cb: all.some(({ cb }) => cb), tablePins: all.flatMap(({ tablePins }) => tablePins) });
+  return level(iso, {
+    cb: all.some(({ cb }) => cb),
+    tablePins: all.flatMap(({ tablePins }) => tablePins),
+  });
 }
 
 /**
@@ -87,7 +94,10 @@ export function levelText(of: Level): string {
 }
 
 /** The six levels of the paper's grids: the chain with and without callback. */
-export const CHAIN_LEVELS: readonly Level[] = ISOS.flatMap((iso) => [level(iso), level(iso, { cb: true })]);
+export const CHAIN_LEVELS: readonly Level[] = ISOS.flatMap((iso) => [
+  level(iso),
+  level(iso, { cb: true }),
+]);
 
 /** Whether one isolation is at least the other, on the chain. */
 export function atLeast(iso: Iso, other: Iso): boolean {
@@ -104,5 +114,7 @@ function checked(of: Level): Level {
 }
 
 function badLevel(problem: string): IsolationError {
-  return new IsolationError('bad_level', `The isolation level is not valid: ${problem}.`, { evidence: { problem } });
+  return new IsolationError('bad_level', `The isolation level is not valid: ${problem}.`, {
+    evidence: { problem },
+  });
 }

@@ -49,14 +49,18 @@ export async function judgeDrift(
   for (const [n, one] of inTurn.entries()) await write(one, n, await one.read());
   const after = await inTurn[0].read();
   if (isWrong(after))
-    return { n2: '-', seen: `N2 is not applicable: also one after the other they leave ${saidOf(after)}.` };
+    return {
+      n2: '-',
+      seen: `N2 is not applicable: also one after the other they leave ${saidOf(after)}.`,
+    };
   const atOnce = await begun();
   const held = [await atOnce[0].read(), await atOnce[1].read()] as const;
   const refusals: string[] = [];
   for (const [n, one] of atOnce.entries())
     await write(one, n, held[n]!).catch((error: unknown) => refusals.push(String(error)));
   const left = await atOnce[0].read();
-  const refused = refusals.length === 0 ? '' : ` One was refused: ${refusals.join(', ').replace(/\.$/, '')}.`;
+  const refused =
+    refusals.length === 0 ? '' : ` One was refused: ${refusals.join(', ').replace(/\.$/, '')}.`;
   return {
     n2: isWrong(left) ? 'A' : 'X',
     seen: `Two processes revise how sure it is, and keep what is believed as one more memory: one after the other they leave ${saidOf(after)}; where both have read before either writes, ${saidOf(left)}.${refused}`,
@@ -75,7 +79,10 @@ function isWrong({ confidences, believed }: MemoryContents): boolean {
 }
 
 function strongest(confidences: MemoryContents['confidences']): string {
-  return Object.entries(confidences).reduce((best, one) => (one[1] > best[1] ? one : best), ['', -1])[0];
+  return Object.entries(confidences).reduce(
+    (best, one) => (one[1] > best[1] ? one : best),
+    ['', -1],
+  )[0];
 }
 
 function saidOf({ confidences, believed = 'nobody' }: MemoryContents): string {

@@ -11,7 +11,8 @@ import { join } from 'node:path';
 export function load(folder: string, name: string, stands: boolean): any {
   registerHooks({
     resolve: (specifier, context, next) => {
-      if (specifier === 'better-sqlite3') return { url: beside('sqlite-driver'), shortCircuit: true };
+      if (specifier === 'better-sqlite3')
+        return { url: beside('sqlite-driver'), shortCircuit: true };
       try {
         return next(specifier, context);
       } catch (error) {
@@ -31,5 +32,8 @@ export function load(folder: string, name: string, stands: boolean): any {
 
 /** A module of this folder: a source in the repository, JavaScript in the package. */
 export function beside(name: string): string {
-  return new URL(`./${name}${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url).href;
+  return new URL(
+    `./${name}${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`,
+    import.meta.url,
+  ).href;
 }

@@ -53,7 +53,12 @@ export function openMem0({ peer, folder, place, baseURL }: Mem0Place): Mem0Memor
   let read: readonly Kept[] = [];
   // Version 2 changes the metadata of a text only by a message. Its judge, a stub, replaces the
   // similar text.
-  const change = async (text: string, isIt: (one: Kept) => boolean, to: object, confidence?: number): Promise<void> => {
+  const change = async (
+    text: string,
+    isIt: (one: Kept) => boolean,
+    to: object,
+    confidence?: number,
+  ): Promise<void> => {
     if (isOld) await say(text, confidence);
     else await memory.update(read.find(isIt)?.id, to);
   };
@@ -78,7 +83,8 @@ export function openMem0({ peer, folder, place, baseURL }: Mem0Place): Mem0Memor
 
 /** Writes the initial state of N2. */
 export async function writeInitialFacts(memory: Mem0Memory): Promise<void> {
-  for (const [who, confidence] of Object.entries(BEGUN)) await memory.say(MANAGER + who, confidence);
+  for (const [who, confidence] of Object.entries(BEGUN))
+    await memory.say(MANAGER + who, confidence);
   await memory.say(BELIEF + BELIEVED_FIRST);
 }
 
@@ -100,5 +106,8 @@ function heldIn(kept: readonly Kept[]): MemoryContents {
       : [],
   );
   const believed = kept.find(isBelief)?.memory.slice(BELIEF.length);
-  return { confidences: Object.fromEntries(confidences.sort()), ...(believed !== undefined && { believed }) };
+  return {
+    confidences: Object.fromEntries(confidences.sort()),
+    ...(believed !== undefined && { believed }),
+  };
 }

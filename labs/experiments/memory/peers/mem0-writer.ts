@@ -13,7 +13,10 @@ export type WriterCommand =
   | { readonly believe: string };
 
 /** The answer to each command. */
-export type WriterReply = { readonly held: MemoryContents } | { readonly done: true } | { readonly failed: string };
+export type WriterReply =
+  | { readonly held: MemoryContents }
+  | { readonly done: true }
+  | { readonly failed: string };
 
 /** A process of its own that works with a memory of mem0. */
 export interface Mem0Writer extends Reviser {
@@ -43,7 +46,11 @@ export function startMem0Writer(): Mem0Writer {
   };
 }
 
-async function tell(child: ChildProcess, ended: Promise<string>, told: WriterCommand): Promise<WriterReply> {
+async function tell(
+  child: ChildProcess,
+  ended: Promise<string>,
+  told: WriterCommand,
+): Promise<WriterReply> {
   const answered = nextFrom<WriterReply>(child);
   const failed = ended.then((end): WriterReply => ({ failed: `Its process ended with ${end}.` }));
   child.send(told);

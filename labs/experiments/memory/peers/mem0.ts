@@ -32,7 +32,10 @@ export async function judgeMem0(task: PeerTask): Promise<PeerFinding> {
 }
 
 /** N2, by two processes over the files of one memory. */
-async function judgeRevisions(task: PeerTask, begun: () => Promise<Mem0>): ReturnType<typeof judgeDrift> {
+async function judgeRevisions(
+  task: PeerTask,
+  begun: () => Promise<Mem0>,
+): ReturnType<typeof judgeDrift> {
   const writers = [startMem0Writer(), startMem0Writer()] as const;
   try {
     return await judgeDrift(async () => {
@@ -87,7 +90,8 @@ async function judgeVersion3(begun: () => Promise<Mem0>): Promise<FoundAlone> {
   await both.say(CAROL);
   const live = await both.live();
   const isBoth = live.includes(BOB) && live.includes(CAROL);
-  const isLinked = (await both.historyOf(BOB)).includes(CAROL) || (await both.historyOf(CAROL)).includes(BOB);
+  const isLinked =
+    (await both.historyOf(BOB)).includes(CAROL) || (await both.historyOf(CAROL)).includes(BOB);
   const together = await begun();
   await Promise.all(Array.from({ length: AT_ONCE }, () => together.say(CAROL)));
   const copies = (await together.live()).filter((text) => text === CAROL).length;
@@ -106,7 +110,11 @@ async function judgeVersion3(begun: () => Promise<Mem0>): Promise<FoundAlone> {
  * The facts after one message, and after the same message with another vote. The number of calls is
  * that of the repetition.
  */
-async function twice(memory: Mem0, one: Vote, other: Vote): Promise<[first: string, again: string, calls: number]> {
+async function twice(
+  memory: Mem0,
+  one: Vote,
+  other: Vote,
+): Promise<[first: string, again: string, calls: number]> {
   await memory.say(BOB);
   memory.vote = one;
   await memory.say(CAROL);
@@ -119,7 +127,9 @@ async function twice(memory: Mem0, one: Vote, other: Vote): Promise<[first: stri
 
 async function mem0({ peer, folder }: PeerTask, place: string): Promise<Mem0> {
   const said = { vote: 'add' as Vote };
-  const stub = await modelStub((prompt) => (peer === 'mem0ai-v2' ? answerOf2 : answerOf3)(prompt, said.vote));
+  const stub = await modelStub((prompt) =>
+    (peer === 'mem0ai-v2' ? answerOf2 : answerOf3)(prompt, said.vote),
+  );
   return {
     ...openMem0({ peer, folder, place, baseURL: stub.baseURL }),
     place,
@@ -155,15 +165,30 @@ function answerOf2(prompt: string, vote: Vote): string {
   const [, before = '[]'] = /format only:\s*(\[[^\]]*\])\s*The new/.exec(prompt) ?? [];
   const known = JSON.parse(before) as readonly { readonly id: string; readonly text: string }[];
   const isIn = vote === 'replace' ? known.find((one) => isReplacedBy(one.text, fact)) : known[0];
-  const event = { add: 'ADD', update: 'UPDATE', replace: 'UPDATE', none: 'NONE', 'say it otherwise': 'ADD' }[vote];
+  const event = {
+    add: 'ADD',
+    update: 'UPDATE',
+    replace: 'UPDATE',
+    none: 'NONE',
+    'say it otherwise': 'ADD',
+  }[vote];
   const isAdded = event === 'UPDATE' && isIn === undefined;
   return JSON.stringify({
-    memory: [{ id: isIn?.id ?? '0', text: fact, event: isAdded ? 'ADD' : event, old_memory: isIn?.text ?? '' }],
+    memory: [
+      {
+        id: isIn?.id ?? '0',
+        text: fact,
+        event: isAdded ? 'ADD' : event,
+        old_memory: isIn?.text ?? '',
+      },
+    ],
   });
 }
 
 /** Version 3 asks once, and adds what is answered. */
 function answerOf3(prompt: string, vote: Vote): string {
   const text = [...prompt.matchAll(/<<(.*?)>>/g)].at(-1)?.[1] ?? '';
-  return JSON.stringify({ memory: [{ id: '0', text: vote === 'say it otherwise' ? `${text}, they say` : text }] });
+  return JSON.stringify({
+    memory: [{ id: '0', text: vote === 'say it otherwise' ? `${text}, they say` : text }],
+  });
 }

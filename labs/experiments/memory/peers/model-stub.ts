@@ -23,10 +23,15 @@ export async function modelStub(answer: (prompt: string) => string): Promise<Mod
   const asked: string[] = [];
   const server = createServer(async (request, response) => {
     const say = (status: number, reply: object): void =>
-      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
+      void response
+        .writeHead(status, { 'content-type': 'application/json' })
+        .end(JSON.stringify(reply));
     try {
       const body = await bodyOf(request);
-      say(200, request.url?.endsWith('/embeddings') ? embedded(body) : completed(body, asked, answer));
+      say(
+        200,
+        request.url?.endsWith('/embeddings') ? embedded(body) : completed(body, asked, answer),
+      );
     } catch (error) {
       // Of the caller, so that it is not tried again.
       say(400, { error: { message: error instanceof Error ? error.message : String(error) } });
@@ -58,7 +63,11 @@ function completed(
   const prompt = messages.map(({ content }) => String(content)).join('\n');
   asked.push(prompt);
   const message = { role: 'assistant', content: answer(prompt) };
-  return { id: 'stub', object: 'chat.completion', choices: [{ index: 0, finish_reason: 'stop', message }] };
+  return {
+    id: 'stub',
+    object: 'chat.completion',
+    choices: [{ index: 0, finish_reason: 'stop', message }],
+  };
 }
 
 function embedded({
@@ -69,7 +78,8 @@ function embedded({
   readonly encoding_format?: string;
 }): object {
   const vector = [1, ...Array.from({ length: DIMENSIONS - 1 }, () => 0)];
-  const embedding = form === 'base64' ? Buffer.from(Float32Array.from(vector).buffer).toString('base64') : vector;
+  const embedding =
+    form === 'base64' ? Buffer.from(Float32Array.from(vector).buffer).toString('base64') : vector;
   const data = [input].flat().map((_, index) => ({ object: 'embedding', index, embedding }));
   return { object: 'list', data, usage: { prompt_tokens: 0, total_tokens: 0 } };
 }

@@ -6,7 +6,9 @@ import { judgeServerMemory } from './server-memory.ts';
 process.once('message', async (task: PeerTask) => {
   let answer: PeerAnswer;
   try {
-    answer = { found: await (task.peer === 'server-memory' ? judgeServerMemory(task) : judgeMem0(task)) };
+    answer = {
+      found: await (task.peer === 'server-memory' ? judgeServerMemory(task) : judgeMem0(task)),
+    };
   } catch (error) {
     answer = { failed: error instanceof Error ? error.message : String(error) };
   }

@@ -23,8 +23,20 @@ export interface Peer {
 
 /** As `peers/package.json` pins them. */
 export const PEERS: readonly Peer[] = [
-  { name: 'mem0ai-v2', package: 'mem0ai', path: 'mem0ai-v2', version: '2.4.6', paper: ['- -', '- -', 'A A'] },
-  { name: 'mem0ai-v3', package: 'mem0ai', path: 'mem0ai-v3', version: '3.3.1', paper: ['A -', 'A X', 'A A'] },
+  {
+    name: 'mem0ai-v2',
+    package: 'mem0ai',
+    path: 'mem0ai-v2',
+    version: '2.4.6',
+    paper: ['- -', '- -', 'A A'],
+  },
+  {
+    name: 'mem0ai-v3',
+    package: 'mem0ai',
+    path: 'mem0ai-v3',
+    version: '3.3.1',
+    paper: ['A -', 'A X', 'A A'],
+  },
   {
     name: 'server-memory',
     package: '@modelcontextprotocol/server-memory',

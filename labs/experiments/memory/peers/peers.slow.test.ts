@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -171,7 +179,10 @@ const serve = (isRefused) => require('node:readline').createInterface({ input: p
 
 function soundPeers(): void {
   for (const { path, version } of PEERS) {
-    write(`node_modules/${path}/package.json`, JSON.stringify({ version, bin: { server: 'server.js' } }));
+    write(
+      `node_modules/${path}/package.json`,
+      JSON.stringify({ version, bin: { server: 'server.js' } }),
+    );
     write(`node_modules/${path}/oss.js`, SOUND_MEM0);
     write(`node_modules/${path}/server.js`, SOUND_SERVER);
   }
@@ -240,7 +251,9 @@ test('an absent library is stubbed in all import forms of compiled code', async 
   const [v2] = PEERS;
   expect(await runPeer(folder, v2!)).toMatchObject({ found: { n1: 'X', n2: 'X', n3: 'X' } });
   write('node_modules/mem0ai-v2/oss.js', `${COMPILED}new Own();`);
-  expect(await runPeer(folder, v2!)).toEqual({ failed: 'The library is not installed among the peers.' });
+  expect(await runPeer(folder, v2!)).toEqual({
+    failed: 'The library is not installed among the peers.',
+  });
   const awaiting = `exports.Memory = class { async add() { throw new Error((await later()).map(({ Client }) => typeof Client).join()); } };`;
   write('node_modules/mem0ai-v2/oss.js', `${COMPILED}${awaiting}`);
   expect(await runPeer(folder, v2!)).toEqual({ failed: 'function,function,function,function' });
@@ -249,10 +262,18 @@ test('an absent library is stubbed in all import forms of compiled code', async 
 test('a peer resolves no other host and gets no environment of its user', async () => {
   soundPeers();
   const reaching = `fetch('http://memory.example/').catch((error) => Promise.reject(error.cause ?? error))`;
-  write('node_modules/mem0ai-v3/oss.js', `exports.Memory = class { async add() { await ${reaching}; } };`);
+  write(
+    'node_modules/mem0ai-v3/oss.js',
+    `exports.Memory = class { async add() { await ${reaching}; } };`,
+  );
   const [, v3] = PEERS;
-  expect(await runPeer(folder, v3!)).toEqual({ failed: expect.stringContaining('memory.example is not resolved') });
-  write('node_modules/mem0ai-v3/oss.js', `throw new Error(Object.keys(process.env).sort().join());`);
+  expect(await runPeer(folder, v3!)).toEqual({
+    failed: expect.stringContaining('memory.example is not resolved'),
+  });
+  write(
+    'node_modules/mem0ai-v3/oss.js',
+    `throw new Error(Object.keys(process.env).sort().join());`,
+  );
   expect(await runPeer(folder, v3!)).toEqual({ failed: 'HOME,MEM0_DIR,MEM0_TELEMETRY' });
 });
 
@@ -276,7 +297,10 @@ test('a process that cannot start is a reported failure, for peer and writer', a
 test('N2 is found if stale reads are accepted, not if serial order fails too', async () => {
   soundPeers();
   const [v2, v3, server] = PEERS;
-  write('node_modules/mem0ai-v3/oss.js', SOUND_MEM0.replace('this.read !== state.changes', 'false'));
+  write(
+    'node_modules/mem0ai-v3/oss.js',
+    SOUND_MEM0.replace('this.read !== state.changes', 'false'),
+  );
   expect(await runPeer(folder, v3!)).toMatchObject({ found: { n1: 'X', n2: 'A', n3: 'X' } });
   // This memory cannot replace the current fact, so no order leaves it right.
   write(
@@ -297,17 +321,31 @@ test('N2 is found if stale reads are accepted, not if serial order fails too', a
 });
 
 test('a folder without peers or with another version is misuse; nothing runs', async () => {
-  const command = () => runCommand(folder, undefined, 'assize-experiments', 'memory', 'verdicts', '--peers', '.');
+  const command = () =>
+    runCommand(folder, undefined, 'assize-experiments', 'memory', 'verdicts', '--peers', '.');
   expect(await command()).toMatchObject({
     code: 2,
     out: '',
     err: expect.stringContaining('. has no mem0ai 2.4.6. Install'),
   });
-  const elsewhere = await runCommand(folder, undefined, 'assize-experiments', 'memory', 'schema', '--peers', '.');
-  expect(elsewhere).toMatchObject({ code: 2, err: expect.stringContaining('--peers is for the experiment verdicts') });
+  const elsewhere = await runCommand(
+    folder,
+    undefined,
+    'assize-experiments',
+    'memory',
+    'schema',
+    '--peers',
+    '.',
+  );
+  expect(elsewhere).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--peers is for the experiment verdicts'),
+  });
   soundPeers();
   write('node_modules/mem0ai-v3/package.json', JSON.stringify({ version: '3.3.0' }));
-  expect((await command()).err).toContain('. has 3.3.0 and not mem0ai 3.3.1. Install the pinned version');
+  expect((await command()).err).toContain(
+    '. has 3.3.0 and not mem0ai 3.3.1. Install the pinned version',
+  );
 });
 
 test('the versions are the pinned ones, and the lockfile names no registry', () => {
@@ -319,7 +357,8 @@ test('the versions are the pinned ones, and the lockfile names no registry', () 
   expect(dependencies).toMatchObject(Object.fromEntries(pinned));
   const lock = readFileSync(join(installed, 'package-lock.json'), 'utf8');
   const { packages } = JSON.parse(lock);
-  for (const { path, version } of PEERS) expect(packages[`node_modules/${path}`].version).toBe(version);
+  for (const { path, version } of PEERS)
+    expect(packages[`node_modules/${path}`].version).toBe(version);
   expect(lock).not.toContain('"resolved"');
 });
 

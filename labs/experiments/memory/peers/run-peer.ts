@@ -59,7 +59,8 @@ function versionAt(manifest: string): string | undefined {
   try {
     return JSON.parse(readFileSync(manifest, 'utf8')).version;
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      return undefined;
     throw error;
   }
 }

@@ -21,13 +21,19 @@ export async function judgeServerMemory({ folder, scratch }: PeerTask): Promise<
     await server.call('create_entities', { entities: [{ ...manager, observations: ['is Bob'] }] });
     await server.call('create_entities', { entities: [{ ...manager, observations: ['is Dora'] }] });
     const isSecondKept = readFileSync(file, 'utf8').includes('Dora');
-    await server.call('delete_observations', { deletions: [{ entityName: 'manager', observations: ['is Bob'] }] });
-    await server.call('add_observations', { observations: [{ entityName: 'manager', contents: ['is Carol'] }] });
+    await server.call('delete_observations', {
+      deletions: [{ entityName: 'manager', observations: ['is Bob'] }],
+    });
+    await server.call('add_observations', {
+      observations: [{ entityName: 'manager', contents: ['is Carol'] }],
+    });
     const isKept = readFileSync(file, 'utf8').includes('Bob');
     const numbers = Array.from({ length: AT_ONCE }, (_, n) => `has the number ${n}`);
     await Promise.all(
       numbers.map((text) =>
-        server.call('add_observations', { observations: [{ entityName: 'manager', contents: [text] }] }),
+        server.call('add_observations', {
+          observations: [{ entityName: 'manager', contents: [text] }],
+        }),
       ),
     );
     const written = readFileSync(file, 'utf8');
@@ -67,7 +73,9 @@ async function judgeRevisions(folder: string, scratch: string): ReturnType<typeo
         ...Object.entries(BEGUN).map(([who, sure]) => sureOf(who, sure)),
         believedOf(BELIEVED_FIRST),
       ];
-      await one.call('create_entities', { entities: [{ name: ENTITY, entityType: 'role', observations }] });
+      await one.call('create_entities', {
+        entities: [{ name: ENTITY, entityType: 'role', observations }],
+      });
       return [reviserOf(one), reviserOf(other)];
     });
   } finally {
@@ -86,15 +94,20 @@ function believedOf(who: string): string {
 function reviserOf(server: McpServer): Reviser {
   let texts: readonly string[] = [];
   const replace = async (isIt: (text: string) => boolean, by: string): Promise<void> => {
-    await server.call('delete_observations', { deletions: [{ entityName: ENTITY, observations: texts.filter(isIt) }] });
-    await server.call('add_observations', { observations: [{ entityName: ENTITY, contents: [by] }] });
+    await server.call('delete_observations', {
+      deletions: [{ entityName: ENTITY, observations: texts.filter(isIt) }],
+    });
+    await server.call('add_observations', {
+      observations: [{ entityName: ENTITY, contents: [by] }],
+    });
   };
   return {
     read: async () => {
       texts = await observationsOf(server);
       return heldIn(texts);
     },
-    revise: (who, confidence) => replace((text) => text.startsWith(`${who} with`), sureOf(who, confidence)),
+    revise: (who, confidence) =>
+      replace((text) => text.startsWith(`${who} with`), sureOf(who, confidence)),
     believe: (who) => replace((text) => text.startsWith(believedOf('')), believedOf(who)),
   };
 }
@@ -126,8 +139,13 @@ function heldIn(texts: readonly string[]): MemoryContents {
     const [, who, confidence] = /^(.+) with confidence (.+)$/.exec(text) ?? [];
     return who === undefined ? [] : [[who, Number(confidence)]];
   });
-  const believed = texts.find((text) => text.startsWith(believedOf('')))?.slice(believedOf('').length);
-  return { confidences: Object.fromEntries(sure.sort()), ...(believed !== undefined && { believed }) };
+  const believed = texts
+    .find((text) => text.startsWith(believedOf('')))
+    ?.slice(believedOf('').length);
+  return {
+    confidences: Object.fromEntries(sure.sort()),
+    ...(believed !== undefined && { believed }),
+  };
 }
 
 interface McpServer {

@@ -45,7 +45,9 @@ export async function createFacts(session: Session): Promise<void> {
     `CREATE TABLE ${GUARDED_FACTS} (${COLUMNS}, EXCLUDE (subject WITH =, predicate WITH =) WHERE (${IS_OPEN}))`,
   );
   await session.rows('CREATE TABLE belief (subject text PRIMARY KEY, fact_id text NOT NULL)');
-  await session.rows('CREATE TABLE policy (subject text NOT NULL, rule text NOT NULL, is_primary boolean NOT NULL)');
+  await session.rows(
+    'CREATE TABLE policy (subject text NOT NULL, rule text NOT NULL, is_primary boolean NOT NULL)',
+  );
   await session.rows('CREATE TABLE judge_log (key text PRIMARY KEY, vote integer NOT NULL)');
   await session.rows('CREATE TABLE appended_log (key text NOT NULL, vote integer NOT NULL)');
 }
@@ -63,7 +65,11 @@ export interface AssertedFact {
 const PREDICATE = 'medication';
 
 /** Inserts an open row. */
-export async function insertFact(session: Session, said: AssertedFact, table: FactTable = FACTS): Promise<void> {
+export async function insertFact(
+  session: Session,
+  said: AssertedFact,
+  table: FactTable = FACTS,
+): Promise<void> {
   const { fact, subject, object, confidence, provenance } = said;
   await session.rows(
     `INSERT INTO ${table} VALUES ($1, $2, '${PREDICATE}', $3, '2026-01-01', '${OPEN_END}', clock_timestamp(),
@@ -93,10 +99,15 @@ export async function openFacts(
 }
 
 /** Closes an open row; how many rows that were. */
-export function closeFact(session: Session, fact: string, table: FactTable = FACTS): Promise<number> {
-  return session.change(`UPDATE ${table} SET system_time_end = clock_timestamp() WHERE fact_id = $1 AND ${IS_OPEN}`, [
-    fact,
-  ]);
+export function closeFact(
+  session: Session,
+  fact: string,
+  table: FactTable = FACTS,
+): Promise<number> {
+  return session.change(
+    `UPDATE ${table} SET system_time_end = clock_timestamp() WHERE fact_id = $1 AND ${IS_OPEN}`,
+    [fact],
+  );
 }
 
 /** Writes over one column of an open row, as stores do that keep no versions. */
@@ -114,7 +125,11 @@ export async function overwrite(
 }
 
 /** An audit row. Its witness is the whole losing fact, and its provenance is that of both facts. */
-export async function insertAudit(session: Session, loser: AssertedFact, winner: AssertedFact): Promise<void> {
+export async function insertAudit(
+  session: Session,
+  loser: AssertedFact,
+  winner: AssertedFact,
+): Promise<void> {
   await session.rows(
     `INSERT INTO ${FACTS} VALUES ('audit::' || $1::text || '::' || clock_timestamp(), $2, '${PREDICATE}', $3, '2026-01-01',
      '${OPEN_END}', clock_timestamp(), '${OPEN_END}', $4, $5, 'evi', 'audit')`,
@@ -133,14 +148,20 @@ export async function audits(
   session: Session,
   subject: string,
 ): Promise<readonly { loser: AssertedFact; winner: AssertedFact }[]> {
-  const rows = await session.rows(`SELECT object FROM ${FACTS} WHERE subject = $1 AND row_kind = 'audit'`, [subject]);
-  return rows.map(([witness]) => JSON.parse(witness!) as { loser: AssertedFact; winner: AssertedFact });
+  const rows = await session.rows(
+    `SELECT object FROM ${FACTS} WHERE subject = $1 AND row_kind = 'audit'`,
+    [subject],
+  );
+  return rows.map(
+    ([witness]) => JSON.parse(witness!) as { loser: AssertedFact; winner: AssertedFact },
+  );
 }
 
 /** All versions of current rows of a partition, by their facts. */
 export async function versions(session: Session, subject: string): Promise<readonly string[]> {
-  const rows = await session.rows(`SELECT fact_id FROM ${FACTS} WHERE subject = $1 AND row_kind = 'current'`, [
-    subject,
-  ]);
+  const rows = await session.rows(
+    `SELECT fact_id FROM ${FACTS} WHERE subject = $1 AND row_kind = 'current'`,
+    [subject],
+  );
   return rows.map(([fact]) => fact!);
 }

@@ -33,18 +33,29 @@ export async function runAtOnce(
   body: (session: Session, who: number, meet: Barrier) => Promise<void>,
 ): Promise<readonly Ended[]> {
   const sessions = await ground.writers(count);
-  return runTogether(count, (who, meet) => transact(sessions[who]!, level, () => body(sessions[who]!, who, meet)));
+  return runTogether(count, (who, meet) =>
+    transact(sessions[who]!, level, () => body(sessions[who]!, who, meet)),
+  );
 }
 
 /**
  * A partition with open rows of these confidences, unused by other runs. The n-th row is
  * `{subject}:n`.
  */
-export async function partition(ground: TestSchema, confidences: readonly number[]): Promise<string> {
+export async function partition(
+  ground: TestSchema,
+  confidences: readonly number[],
+): Promise<string> {
   const subject = ground.subject();
   for (const [i, confidence] of confidences.entries()) {
     const fact = `${subject}:${i}`;
-    await insertFact(ground.judge, { fact, subject, object: `object ${i}`, confidence, provenance: `w:${fact}` });
+    await insertFact(ground.judge, {
+      fact,
+      subject,
+      object: `object ${i}`,
+      confidence,
+      provenance: `w:${fact}`,
+    });
   }
   return subject;
 }

@@ -62,7 +62,9 @@ export function unreachable(error: unknown): AnomalyError {
   if (error instanceof AnomalyError) return error;
   const [told] = error instanceof AggregateError ? error.errors : [error];
   const why = told instanceof Error ? told.message.replace(/\.$/, '') : String(told);
-  return new AnomalyError('unreachable', `The PostgreSQL server cannot be used: ${why}.`, { cause: told });
+  return new AnomalyError('unreachable', `The PostgreSQL server cannot be used: ${why}.`, {
+    cause: told,
+  });
 }
 
 function clientOf(driver: Driver, url: string): DriverClient {
@@ -82,6 +84,7 @@ function clientOf(driver: Driver, url: string): DriverClient {
 }
 
 function badUrl(): AnomalyError {
-  const message = '--postgres does not name a PostgreSQL server. Write postgres://user:password@host:5432/database.';
+  const message =
+    '--postgres does not name a PostgreSQL server. Write postgres://user:password@host:5432/database.';
   return new AnomalyError('bad_url', message);
 }

@@ -19,7 +19,10 @@ export interface TestSchema {
  * is read or changed.
  * @throws AnomalyError `not_installed`, `bad_url`, `unreachable`; the errors of `work`
  */
-export async function withTestSchema<Made>(url: string, work: (ground: TestSchema) => Promise<Made>): Promise<Made> {
+export async function withTestSchema<Made>(
+  url: string,
+  work: (ground: TestSchema) => Promise<Made>,
+): Promise<Made> {
   const judge = await openSession(url);
   const schema = `assize_anomalies_${Buffer.from(systemRandom.bytes(8)).toString('hex')}`;
   const writers: Session[] = [];

@@ -18,7 +18,11 @@ export class Superseded extends Error {
 /**
  * Runs one transaction at that level, never with a retry: the failure rate is the measured value.
  */
-export async function transact(session: Session, level: Level, body: () => Promise<void>): Promise<Ended> {
+export async function transact(
+  session: Session,
+  level: Level,
+  body: () => Promise<void>,
+): Promise<Ended> {
   await session.rows(`BEGIN ISOLATION LEVEL ${NAMES[level]}`);
   try {
     await body();
@@ -26,7 +30,10 @@ export async function transact(session: Session, level: Level, body: () => Promi
     return 'committed';
   } catch (error) {
     await session.rows('ROLLBACK');
-    if (error instanceof Superseded || OUTRUN.has(String((error as { readonly code?: unknown }).code)))
+    if (
+      error instanceof Superseded ||
+      OUTRUN.has(String((error as { readonly code?: unknown }).code))
+    )
       return 'aborted';
     throw error;
   }

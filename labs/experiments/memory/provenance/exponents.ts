@@ -9,12 +9,17 @@ export function degreeOf(polynomial: Polynomial, token: Token): number {
 }
 
 /** The polynomial with another exponent for each token of each monomial. 0 removes the token. */
-export function withExponents(polynomial: Polynomial, of: (exponent: number, token: Token) => number): Polynomial {
+export function withExponents(
+  polynomial: Polynomial,
+  of: (exponent: number, token: Token) => number,
+): Polynomial {
   return [...polynomial.terms].reduce((sum, [monomial, count]) => {
     const factors = factorsOf(monomial).flatMap(([token, exponent]) =>
       Array.from({ length: of(exponent, token) }, () => Polynomial.of(token)),
     );
-    return sum.plus(factors.reduce((product, factor) => product.times(factor), Polynomial.read(`${count}`)));
+    return sum.plus(
+      factors.reduce((product, factor) => product.times(factor), Polynomial.read(`${count}`)),
+    );
   }, Polynomial.zero);
 }
 

@@ -18,7 +18,9 @@ const PRINTED: Readonly<Record<Operator, readonly number[]>> = {
 };
 
 /** The three workloads, and the operator that uses the reliable source of each. */
-const MATCHED = { N1: 'await', N2: 'evi', N3: 'rule' } as const satisfies Readonly<Record<string, Operator>>;
+const MATCHED = { N1: 'await', N2: 'evi', N3: 'rule' } as const satisfies Readonly<
+  Record<string, Operator>
+>;
 type Workload = keyof typeof MATCHED;
 const WORKLOADS = Object.keys(MATCHED) as Workload[];
 
@@ -37,7 +39,8 @@ export function operatorAblation(random: Bytes, trials = 50): Grid {
   const rows = OPERATORS.flatMap((operator) =>
     WORKLOADS.map((workload, i): Row => {
       let right = 0;
-      for (let trial = 0; trial < trials; trial++) if (endsRight(operator, workload, chance)) right += 1;
+      for (let trial = 0; trial < trials; trial++)
+        if (endsRight(operator, workload, chance)) right += 1;
       return {
         cell: { operator, workload },
         expected: knows(operator, workload),
@@ -58,7 +61,12 @@ function knows(operator: Operator, workload: Workload): number {
 
 function endsRight(operator: Operator, workload: Workload, chance: RandomDraws): boolean {
   const isRight = (by: Operator): boolean => chance.isSo(knows(by, workload));
-  const [last, sure, person, policy] = [isRight('lww'), isRight('evi'), isRight('await'), isRight('rule')];
+  const [last, sure, person, policy] = [
+    isRight('lww'),
+    isRight('evi'),
+    isRight('await'),
+    isRight('rule'),
+  ];
   const fact = (object: 'true' | 'false', nth: number): Assertion => ({
     claim: `${object} ${nth}`,
     object,
@@ -70,12 +78,19 @@ function endsRight(operator: Operator, workload: Workload, chance: RandomDraws):
   let rows: readonly FactRow[] = [];
   for (const [nth, object] of told.entries())
     rows = settled(operator, rows, fact(object, nth), operator === 'await' ? person : policy);
-  const believed = rows.filter((row) => row.row_kind === 'current' && row.system_time_end === OPEN_END);
+  const believed = rows.filter(
+    (row) => row.row_kind === 'current' && row.system_time_end === OPEN_END,
+  );
   return believed.length === 1 && believed[0]!.object === 'true';
 }
 
 /** The rows after one commit. The judge elects the true fact if it is known. */
-function settled(operator: Operator, rows: readonly FactRow[], said: Assertion, isKnown: boolean): readonly FactRow[] {
+function settled(
+  operator: Operator,
+  rows: readonly FactRow[],
+  said: Assertion,
+  isKnown: boolean,
+): readonly FactRow[] {
   const writing: PlanInput = {
     partition: { space: 'ablation', subject: 'alice', predicate: 'medication' },
     declaration: { cardinality: 'single-valued', strategy: operator, remainder: 'keep' },

@@ -34,8 +34,11 @@ class Image {
 
   made(): Execution {
     const done = this.#execution.done.map((one, at) => this.#imageOf(one, at));
-    const versions = new Map([...this.#execution.versions].filter(([item]) => tableOf(item) !== 'judge_log'));
-    for (const [row, { tx, made }] of this.#firsts) if (this.#commits.has(tx)) versions.set(row, [0, made]);
+    const versions = new Map(
+      [...this.#execution.versions].filter(([item]) => tableOf(item) !== 'judge_log'),
+    );
+    for (const [row, { tx, made }] of this.#firsts)
+      if (this.#commits.has(tx)) versions.set(row, [0, made]);
     return { ...this.#execution, done, versions, makers: this.#makers };
   }
 
@@ -98,12 +101,18 @@ export function checkBridge(steps: Schedule, iso: Iso, h1 = true): BridgeChecks 
     return [{ key: before.key, row: one.item, isFaithful }];
   });
   const differ = new Set(find('N1', execution).flatMap(({ items }) => items));
-  const unstable = new Set([...find('P2', image), ...find('P3', image)].flatMap(({ items }) => items));
+  const unstable = new Set(
+    [...find('P2', image), ...find('P3', image)].flatMap(({ items }) => items),
+  );
   return {
-    isClassical: image.done.every(({ kind }) => ['begin', 'read', 'write', 'commit', 'abort'].includes(kind)),
+    isClassical: image.done.every(({ kind }) =>
+      ['begin', 'read', 'write', 'commit', 'abort'].includes(kind),
+    ),
     keepsConflicts: conflictText(execution) === conflictText(image),
     isEquivalent: keys.every((key) => differ.has(judgeRow(key)) === unstable.has(judgeRow(key))),
-    keepsKeys: rows.every((a) => a.isFaithful && rows.every((b) => (a.key === b.key) === (a.row === b.row))),
+    keepsKeys: rows.every(
+      (a) => a.isFaithful && rows.every((b) => (a.key === b.key) === (a.row === b.row)),
+    ),
     differing: differ.size,
   };
 }

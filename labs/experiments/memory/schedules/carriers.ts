@@ -1,6 +1,12 @@
 import { Polynomial, type Token, writeToken } from 'assize/internal/memory/provenance';
 import { level } from '../isolation/index.ts';
-import { BOOLEAN, type Carrier, MULTIDEGREE, MULTILINEAR, recoverByShift } from '../provenance/index.ts';
+import {
+  BOOLEAN,
+  type Carrier,
+  MULTIDEGREE,
+  MULTILINEAR,
+  recoverByShift,
+} from '../provenance/index.ts';
 import { execute } from './execute.ts';
 import { type Bytes, RandomDraws, requireCount } from './random-draws.ts';
 import type { Grid, Row } from './row.ts';
@@ -38,11 +44,18 @@ export function defences(random: Bytes, schedules = 100): Grid {
           found: defended(carrier, defence, target, schedules, chance),
           reported: isMatched ? 1 : 0,
         };
-        return isBlind ? { ...row, because: 'the predicate finds nothing erased in 𝔹, defence or not' } : row;
+        return isBlind
+          ? { ...row, because: 'the predicate finds nothing erased in 𝔹, defence or not' }
+          : row;
       }),
     ),
   );
-  return { name: 'carriers by defence', source: 'Tables 5 and 22, Proposition 8', isExact: true, rows };
+  return {
+    name: 'carriers by defence',
+    source: 'Tables 5 and 22, Proposition 8',
+    isExact: true,
+    rows,
+  };
 }
 
 function defended(
@@ -82,11 +95,18 @@ export function tokenRecall(random: Bytes, schedules = 100): Grid {
   const audited = runs.reduce((sum, { lost }) => sum + lost.length, 0);
   const rows = CARRIERS.map((carrier): Row => {
     const named = runs.flatMap(({ lost, kept }) => {
-      const tokens = new Set(kept.flatMap(({ provenance }) => carrier.tokens(carrier.project(provenance))));
+      const tokens = new Set(
+        kept.flatMap(({ provenance }) => carrier.tokens(carrier.project(provenance))),
+      );
       return lost.filter(({ token }) => tokens.has(token));
     });
     const expected = carrier.name === 'boolean' ? 0 : 1;
-    return { cell: { carrier: carrier.name }, expected, found: named.length / audited, reported: expected };
+    return {
+      cell: { carrier: carrier.name },
+      expected,
+      found: named.length / audited,
+      reported: expected,
+    };
   });
   return { name: 'token recall', source: 'Tables 5 and 22', isExact: true, rows };
 }
@@ -101,7 +121,9 @@ export function counterfactual(random: Bytes, instances = 375): Grid {
   const chance = new RandomDraws(random);
   const all = Array.from({ length: instances }, () => instance(chance));
   const rows = CARRIERS.map((carrier): Row => {
-    const recovered = all.filter(({ whole, less, token }) => isRecovered(carrier, whole, less, token));
+    const recovered = all.filter(({ whole, less, token }) =>
+      isRecovered(carrier, whole, less, token),
+    );
     const expected = carrier.name === 'multidegree' ? 1 : 0;
     const row = { cell: { carrier: carrier.name }, expected, found: recovered.length / instances };
     return carrier.name === 'multilinear' ? { ...row, ...PRINTED } : { ...row, reported: expected };
@@ -111,7 +133,8 @@ export function counterfactual(random: Bytes, instances = 375): Grid {
 
 const PRINTED = {
   reported: 106 / 375,
-  because: 'Theorem 11 gives 0, as the degree is at most 1; the instances of the 106 of 375 are not published',
+  because:
+    'Theorem 11 gives 0, as the degree is at most 1; the instances of the 106 of 375 are not published',
 };
 
 interface Instance {
@@ -139,13 +162,20 @@ function instance(chance: RandomDraws): Instance {
 
 function product(places: readonly number[], occurrences: (place: number) => number): Polynomial {
   return places.reduce((factor, place) => {
-    const powers = Array.from({ length: occurrences(place) }, () => Polynomial.of(writeToken(place)));
+    const powers = Array.from({ length: occurrences(place) }, () =>
+      Polynomial.of(writeToken(place)),
+    );
     return powers.reduce((a, b) => a.times(b), factor);
   }, Polynomial.one);
 }
 
 /** The shift is made on what the carrier has kept; 𝔹 has nothing to shift. */
-function isRecovered(carrier: Carrier<any>, whole: Polynomial, less: Polynomial, token: Token): boolean {
+function isRecovered(
+  carrier: Carrier<any>,
+  whole: Polynomial,
+  less: Polynomial,
+  token: Token,
+): boolean {
   const kept = carrier.project(whole);
   if (carrier.degree(kept, token) < 2) return false;
   const shifted = recoverByShift(kept, token);

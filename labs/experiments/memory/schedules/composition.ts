@@ -23,7 +23,9 @@ export function composition(lengthMax = 5): Grid {
     name: 'composition',
     source: 'Theorem 12, Table 23',
     isExact: true,
-    rows: cells(CHAIN_LEVELS, lengthMax, (pipeline) => onChain(requirementOfPipeline(pipeline).declared)),
+    rows: cells(CHAIN_LEVELS, lengthMax, (pipeline) =>
+      onChain(requirementOfPipeline(pipeline).declared),
+    ),
   };
 }
 
@@ -39,7 +41,11 @@ export function compositionWithPins(lengthMax = 5): Grid {
     name: 'composition with pins',
     source: 'Theorem 12 (4), Table 10',
     isExact: true,
-    rows: cells([...CHAIN_LEVELS, ...pinned], lengthMax, (pipeline) => requirementOfPipeline(pipeline).declared),
+    rows: cells(
+      [...CHAIN_LEVELS, ...pinned],
+      lengthMax,
+      (pipeline) => requirementOfPipeline(pipeline).declared,
+    ),
   };
 }
 

@@ -67,7 +67,8 @@ export function foldedInTurn(order: readonly number[]): Folded {
     provenance: [...all].sort().join(' + '),
     isComplete: losers.every((place) =>
       lost.some(
-        ({ lineage }, i) => lineage === memberOf(place).claim && Polynomial.of(writeToken(place)).precedes(named[i]!),
+        ({ lineage }, i) =>
+          lineage === memberOf(place).claim && Polynomial.of(writeToken(place)).precedes(named[i]!),
       ),
     ),
   };
@@ -105,10 +106,20 @@ function winnerOf(rows: readonly FactRow[]): string {
 function requireOrder(order: readonly number[]): void {
   checkArgument(arg.list(arg.whole), order, 'order');
   const size = order.length;
-  if (size >= 2 && size <= SIZE_MAX && new Set(order).size === size && order.every((place) => place < size)) return;
-  throw new ExperimentError('bad_order', `An order must have each index of 2 to ${SIZE_MAX} items exactly once.`, {
-    evidence: { order: [...order] },
-  });
+  if (
+    size >= 2 &&
+    size <= SIZE_MAX &&
+    new Set(order).size === size &&
+    order.every((place) => place < size)
+  )
+    return;
+  throw new ExperimentError(
+    'bad_order',
+    `An order must have each index of 2 to ${SIZE_MAX} items exactly once.`,
+    {
+      evidence: { order: [...order] },
+    },
+  );
 }
 
 /**
@@ -121,7 +132,8 @@ export function* orders(size: number): Generator<readonly number[]> {
     yield [];
     return;
   }
-  for (const shorter of orders(size - 1)) for (let at = 0; at < size; at++) yield shorter.toSpliced(at, 0, size - 1);
+  for (const shorter of orders(size - 1))
+    for (let at = 0; at < size; at++) yield shorter.toSpliced(at, 0, size - 1);
 }
 
 /** There are 40,320 orders of them. */

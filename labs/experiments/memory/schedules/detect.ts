@@ -36,13 +36,19 @@ export type Visible = Exclude<Anomaly, 'N2'> | 'A3' | 'callback';
 export function find(anomaly: Visible, execution: Execution): readonly FoundAnomaly[] {
   checkArgument(arg.text, anomaly, 'anomaly');
   if (!Object.hasOwn(DETECTORS, anomaly))
-    throw new ExperimentError('unknown_anomaly', `The detectors are ${Object.keys(DETECTORS).join(', ')}.`, {
-      evidence: { anomaly },
-    });
+    throw new ExperimentError(
+      'unknown_anomaly',
+      `The detectors are ${Object.keys(DETECTORS).join(', ')}.`,
+      {
+        evidence: { anomaly },
+      },
+    );
   return DETECTORS[anomaly](new History(execution));
 }
 
-type Of<Kind extends ExecutedStep['kind']> = Extract<ExecutedStep, { readonly kind: Kind }> & { readonly at: number };
+type Of<Kind extends ExecutedStep['kind']> = Extract<ExecutedStep, { readonly kind: Kind }> & {
+  readonly at: number;
+};
 
 /** An execution by kind of step: reads, scans and writes, with their positions. */
 class History {
@@ -80,7 +86,9 @@ class History {
   }
 
   /** Committed versions of a row after the first, each with its writer. */
-  versionsOf(item: string): readonly { readonly made: Version; readonly tx: number; readonly rank: number }[] {
+  versionsOf(
+    item: string,
+  ): readonly { readonly made: Version; readonly tx: number; readonly rank: number }[] {
     return (this.#execution.versions.get(item) ?? [0])
       .map((made, rank) => ({ made, tx: this.makerOf(made) ?? 0, rank }))
       .slice(1);
@@ -114,12 +122,17 @@ const DETECTORS: Readonly<Record<Visible, (history: History) => readonly FoundAn
 
   P1: (history) =>
     pairs(history.reads, history.writes, (read, write) =>
-      read.saw === write.made && read.tx !== write.tx && read.at < history.endOf(write.tx) ? [read.item] : undefined,
+      read.saw === write.made && read.tx !== write.tx && read.at < history.endOf(write.tx)
+        ? [read.item]
+        : undefined,
     ),
 
   P2: (history) =>
     pairs(history.foreignReads, history.foreignReads, (first, second) =>
-      first.tx === second.tx && first.item === second.item && first.at < second.at && first.saw !== second.saw
+      first.tx === second.tx &&
+      first.item === second.item &&
+      first.at < second.at &&
+      first.saw !== second.saw
         ? [first.item]
         : undefined,
     ),
@@ -141,21 +154,30 @@ const DETECTORS: Readonly<Record<Visible, (history: History) => readonly FoundAn
 
   A3: (history) =>
     pairs(history.scans, history.scans, (first, second) =>
-      first.tx === second.tx && history.isCommitted(first.tx) && first.table === second.table && first.at < second.at
+      first.tx === second.tx &&
+      history.isCommitted(first.tx) &&
+      first.table === second.table &&
+      first.at < second.at
         ? some(
-            [...second.rows].filter(([item, saw]) => history.makerOf(saw) !== first.tx && first.rows.get(item) !== saw),
+            [...second.rows].filter(
+              ([item, saw]) => history.makerOf(saw) !== first.tx && first.rows.get(item) !== saw,
+            ),
           )
         : undefined,
     ),
 
   P4: (history) =>
     history.writes.flatMap(({ tx, item, at, made }) => {
-      const read = history.foreignReads.findLast((one) => one.tx === tx && one.item === item && one.at < at);
+      const read = history.foreignReads.findLast(
+        (one) => one.tx === tx && one.item === item && one.at < at,
+      );
       const own = history.rankOf(item, made);
       // Only the last of several writes of one transaction is committed. The others have no rank.
       if (read === undefined || own < 0) return [];
       const seen = history.rankOf(item, read.saw);
-      const lost = history.versionsOf(item).filter((one) => one.tx !== tx && one.rank > seen && one.rank < own);
+      const lost = history
+        .versionsOf(item)
+        .filter((one) => one.tx !== tx && one.rank > seen && one.rank < own);
       return lost.map((one) => ({ txs: [tx, one.tx], items: [item] }));
     }),
 
@@ -168,7 +190,10 @@ const DETECTORS: Readonly<Record<Visible, (history: History) => readonly FoundAn
         .some(({ tx }) =>
           history
             .versionsOf(fresh.item)
-            .some((version) => version.tx === tx && version.rank <= history.rankOf(fresh.item, fresh.saw)),
+            .some(
+              (version) =>
+                version.tx === tx && version.rank <= history.rankOf(fresh.item, fresh.saw),
+            ),
         );
       return split ? [old.item, fresh.item] : undefined;
     }),
@@ -177,11 +202,15 @@ const DETECTORS: Readonly<Record<Visible, (history: History) => readonly FoundAn
     pairs(history.foreignReads, history.foreignReads, (one, other) => {
       if (one.tx >= other.tx || one.item === other.item) return undefined;
       const misses = (read: Of<'read'>, by: number): boolean =>
-        history.versionsOf(read.item).some(({ tx, rank }) => tx === by && rank > history.rankOf(read.item, read.saw));
+        history
+          .versionsOf(read.item)
+          .some(({ tx, rank }) => tx === by && rank > history.rankOf(read.item, read.saw));
       const writes = (tx: number, item: string): boolean =>
         history.versionsOf(item).some((version) => version.tx === tx);
       const isSkew = misses(one, other.tx) && misses(other, one.tx);
-      return isSkew && !writes(one.tx, one.item) && !writes(other.tx, other.item) ? [one.item, other.item] : undefined;
+      return isSkew && !writes(one.tx, one.item) && !writes(other.tx, other.item)
+        ? [one.item, other.item]
+        : undefined;
     }),
 
   N1: (history) => {
@@ -195,7 +224,9 @@ const DETECTORS: Readonly<Record<Visible, (history: History) => readonly FoundAn
 
   callback: (history) =>
     pairs(history.writes, history.callbacks, (write, callback) =>
-      write.tx === callback.tx && history.isCommitted(write.tx) && write.at < callback.at ? [write.item] : undefined,
+      write.tx === callback.tx && history.isCommitted(write.tx) && write.at < callback.at
+        ? [write.item]
+        : undefined,
     ),
 };
 
@@ -215,7 +246,10 @@ function lacking(history: History, looks: readonly Looked[]): readonly FoundAnom
       const seen = history.rankOf(item, saw);
       return history
         .versionsOf(item)
-        .filter(({ tx, rank }) => tx !== look.tx && rank > seen && history.endOf(tx) < history.endOf(look.tx))
+        .filter(
+          ({ tx, rank }) =>
+            tx !== look.tx && rank > seen && history.endOf(tx) < history.endOf(look.tx),
+        )
         .map(({ tx }) => ({ txs: [look.tx, tx], items: [item] }));
     });
   });
@@ -261,7 +295,9 @@ export function conflicts(execution: Execution): readonly Edge[] {
       .filter(({ isLogged, made }) => isLogged && made === undefined)
       .map(({ tx, key, saw }) => ({ tx, item: judgeRow(key), saw })),
     ...history.scans.flatMap(({ tx, table, rows }) =>
-      history.rows.filter((item) => tableOf(item) === table).map((item) => ({ tx, item, saw: rows.get(item) ?? 0 })),
+      history.rows
+        .filter((item) => tableOf(item) === table)
+        .map((item) => ({ tx, item, saw: rows.get(item) ?? 0 })),
     ),
   ].filter(({ tx }) => history.isCommitted(tx));
   const edges = new Map<string, Edge>();
@@ -271,14 +307,16 @@ export function conflicts(execution: Execution): readonly Edge[] {
   for (const item of history.rows) {
     const versions = history.versionsOf(item);
     for (const a of versions)
-      for (const b of versions) if (a.rank < b.rank) add({ from: a.tx, to: b.tx, kind: 'ww', item });
+      for (const b of versions)
+        if (a.rank < b.rank) add({ from: a.tx, to: b.tx, kind: 'ww', item });
     for (const look of looks.filter((one) => one.item === item)) {
       const seen = history.rankOf(item, look.saw);
       // A read of the transaction's own version shows nothing about other transactions.
       if (history.makerOf(look.saw) === look.tx) continue;
       for (const version of versions) {
         if (version.rank === seen) add({ from: version.tx, to: look.tx, kind: 'wr', item });
-        if (version.rank > seen && version.tx !== look.tx) add({ from: look.tx, to: version.tx, kind: 'rw', item });
+        if (version.rank > seen && version.tx !== look.tx)
+          add({ from: look.tx, to: version.tx, kind: 'rw', item });
       }
     }
   }

@@ -45,8 +45,17 @@ function printed(iso: Iso, size: number, contention: number): Pick<Row, 'reporte
   return { reported: 0.52, because: '104 of 200 schedules of another generator' };
 }
 
-function drifted(iso: Iso, size: number, contention: number, schedules: number, chance: RandomDraws): number {
-  const belief: Belief = { cache: 'belief', rows: Array.from({ length: size }, (_, i) => `row${i}`) };
+function drifted(
+  iso: Iso,
+  size: number,
+  contention: number,
+  schedules: number,
+  chance: RandomDraws,
+): number {
+  const belief: Belief = {
+    cache: 'belief',
+    rows: Array.from({ length: size }, (_, i) => `row${i}`),
+  };
   let count = 0;
   for (let i = 0; i < schedules; i++) {
     const initial = partition(belief, chance);
@@ -58,7 +67,10 @@ function drifted(iso: Iso, size: number, contention: number, schedules: number, 
 
 /** The first row is believed, with .9; the others have .5 or less. */
 function partition({ cache, rows }: Belief, chance: RandomDraws): ReadonlyMap<string, number> {
-  const confidences = rows.map((row, i): [string, number] => [row, i === 0 ? 0.9 : chance.next() / 2]);
+  const confidences = rows.map((row, i): [string, number] => [
+    row,
+    i === 0 ? 0.9 : chance.next() / 2,
+  ]);
   return new Map([[cache, 0], ...confidences]);
 }
 
@@ -67,9 +79,15 @@ function revisions(belief: Belief, chance: RandomDraws, atOnce: boolean): Schedu
   const other = 1 + chance.below(belief.rows.length - 1);
   const both = [revision(1, belief, 0, 0.7), revision(2, belief, other, 0.8)];
   if (!atOnce)
-    return (chance.isSo(0.5) ? both : both.toReversed()).flatMap(({ reads, writes }) => [...reads, ...writes]);
+    return (chance.isSo(0.5) ? both : both.toReversed()).flatMap(({ reads, writes }) => [
+      ...reads,
+      ...writes,
+    ]);
   // Both have read before either commits; beyond that in any order.
-  return [...chance.merged(both.map(({ reads }) => reads)), ...chance.merged(both.map(({ writes }) => writes))];
+  return [
+    ...chance.merged(both.map(({ reads }) => reads)),
+    ...chance.merged(both.map(({ writes }) => writes)),
+  ];
 }
 
 interface Revision {
@@ -85,7 +103,8 @@ function revision(tx: number, belief: Belief, place: number, confidence: number)
       tx,
       kind: 'write',
       item: belief.cache,
-      value: (seen) => (seen.get(belief.cache) === strongest(belief, seen) ? undefined : strongest(belief, seen)),
+      value: (seen) =>
+        seen.get(belief.cache) === strongest(belief, seen) ? undefined : strongest(belief, seen),
     },
     { tx, kind: 'commit' },
   ];

@@ -54,7 +54,11 @@ describe('the scheduler', () => {
     ['r1[x] w2[x] c2 r1[x] c1', level('SI'), 'r1[x0] w2[x1] c2 r1[x0] c1'],
     ['r1[x] w2[x] c2 r1[x] c1', level('SR'), 'r1[x0] r1[x0] c1 w2[x1] c2'],
     ['r1[policy:*] w2[policy:a] c2 r1[policy:*] c1', level('SI'), 'r1[] w2[policy:a1] c2 r1[] c1'],
-    ['r1[policy:*] w2[policy:a] c2 r1[policy:*] c1', level('RC'), 'r1[] w2[policy:a1] c2 r1[policy:a] c1'],
+    [
+      'r1[policy:*] w2[policy:a] c2 r1[policy:*] c1',
+      level('RC'),
+      'r1[] w2[policy:a1] c2 r1[policy:a] c1',
+    ],
     [
       'r1[policy:*] w2[policy:a] c2 r1[policy:*] c1',
       level('RC', { tablePins: ['policy'] }),
@@ -79,22 +83,40 @@ describe('the scheduler', () => {
   });
 
   test('under H1 no transaction commits on a judgement with an uncommitted row', () => {
-    const under = (text: string): string => shown(execute(schedule(text), level('RC'), { h1: true }));
+    const under = (text: string): string =>
+      shown(execute(schedule(text), level('RC'), { h1: true }));
     expect(under('j1(R,θ) j2(R,θ) c2 c1')).toBe('j1=0 j2=1 a2:unlogged c1');
     expect(under('j1(R,θ) j2(R,θ) c1 c2')).toBe('j1=0 j2=1 c1 c2');
   });
 
-  test.each(['r1', 'x1[x]', 'r0[x]', 'r1[x', 'r1[x](y)', 'w1(x)', 'j1[R]', 'c1[x]', 'a', 'cb1', 'r1[x]w1[x]', 'w1[]'])(
-    '%j is no schedule',
-    (text) => {
-      expect(errorOf(() => schedule(`c1 ${text}`))).toMatchObject({ code: 'bad_schedule', evidence: { at: text } });
-    },
-  );
+  test.each([
+    'r1',
+    'x1[x]',
+    'r0[x]',
+    'r1[x',
+    'r1[x](y)',
+    'w1(x)',
+    'j1[R]',
+    'c1[x]',
+    'a',
+    'cb1',
+    'r1[x]w1[x]',
+    'w1[]',
+  ])('%j is no schedule', (text) => {
+    expect(errorOf(() => schedule(`c1 ${text}`))).toMatchObject({
+      code: 'bad_schedule',
+      evidence: { at: text },
+    });
+  });
 
   test('an anomaly that can not be looked for, a level that is none', () => {
     const steps = schedule('c1');
-    expect(errorOf(() => find('N3' as never, execute(steps, 'none')))).toMatchObject({ code: 'unknown_anomaly' });
-    expect(errorOf(() => execute(steps, { iso: 'RR' } as never))).toMatchObject({ code: 'bad_level' });
+    expect(errorOf(() => find('N3' as never, execute(steps, 'none')))).toMatchObject({
+      code: 'unknown_anomaly',
+    });
+    expect(errorOf(() => execute(steps, { iso: 'RR' } as never))).toMatchObject({
+      code: 'bad_level',
+    });
     expect(errorOf(() => execute('c1' as never, 'none'))).toMatchObject({ code: 'bad_argument' });
   });
 
@@ -120,7 +142,10 @@ function interleavings<T>(a: readonly T[], b: readonly T[]): readonly (readonly 
   const [y, ...bs] = b;
   if (x === undefined) return [b];
   if (y === undefined) return [a];
-  return [...interleavings(as, b).map((rest) => [x, ...rest]), ...interleavings(a, bs).map((rest) => [y, ...rest])];
+  return [
+    ...interleavings(as, b).map((rest) => [x, ...rest]),
+    ...interleavings(a, bs).map((rest) => [y, ...rest]),
+  ];
 }
 
 const CHECKED: readonly Visible[] = ['P0', 'P1', 'P2', 'P3', 'P4', 'A5A', 'A5B'];
@@ -141,12 +166,18 @@ function byPlaces(execution: Execution, iso: Iso | 'none'): ReadonlySet<Visible>
   const start = (tx: number): number => place(tx, ['begin']);
   const txs = [...new Set(done.map(({ tx }) => tx))];
   const writes = (tx: number, item: string): number[] =>
-    done.flatMap((one, at) => (one.kind === 'write' && one.tx === tx && one.item === item ? [at] : []));
+    done.flatMap((one, at) =>
+      one.kind === 'write' && one.tx === tx && one.item === item ? [at] : [],
+    );
   const looks = (tx: number, item: string): { at: number; looks: number }[] =>
     done.flatMap((one, at) => {
       const is =
-        one.tx === tx && ((one.kind === 'read' && one.item === item) || (one.kind === 'scan' && item === 'policy:*'));
-      const isOwn = iso !== 'none' && writes(tx, item === 'policy:*' ? 'policy:a' : item).some((write) => write < at);
+        one.tx === tx &&
+        ((one.kind === 'read' && one.item === item) ||
+          (one.kind === 'scan' && item === 'policy:*'));
+      const isOwn =
+        iso !== 'none' &&
+        writes(tx, item === 'policy:*' ? 'policy:a' : item).some((write) => write < at);
       return is && !isOwn ? [{ at, looks: iso === 'SI' ? start(tx) : at }] : [];
     });
   const items = ['x', 'y'];
@@ -154,7 +185,8 @@ function byPlaces(execution: Execution, iso: Iso | 'none'): ReadonlySet<Visible>
     for (const t2 of txs) {
       if (t1 === t2) continue;
       for (const x of [...items, 'policy:a']) {
-        for (const w1 of writes(t1, x)) for (const w2 of writes(t2, x)) if (w1 < w2 && w2 < end(t1)) found.add('P0');
+        for (const w1 of writes(t1, x))
+          for (const w2 of writes(t2, x)) if (w1 < w2 && w2 < end(t1)) found.add('P0');
         if (iso === 'none')
           for (const { at } of looks(t2, x)) {
             const last = writes(t1, x).findLast((write) => write < at) ?? -1;
@@ -164,13 +196,15 @@ function byPlaces(execution: Execution, iso: Iso | 'none'): ReadonlySet<Visible>
             if (last >= 0 && at < end(t1) && !isOver) found.add('P1');
           }
       }
-      if (!(commit(t1) < Number.POSITIVE_INFINITY && commit(t2) < Number.POSITIVE_INFINITY)) continue;
+      if (!(commit(t1) < Number.POSITIVE_INFINITY && commit(t2) < Number.POSITIVE_INFINITY))
+        continue;
       const wrote = (tx: number, item: string): boolean => writes(tx, item).length > 0;
       for (const x of items) {
         const reads = looks(t1, x);
         if (wrote(t2, x))
           for (const a of reads)
-            for (const b of reads) if (a.looks < commit(t2) && commit(t2) < b.looks) found.add('P2');
+            for (const b of reads)
+              if (a.looks < commit(t2) && commit(t2) < b.looks) found.add('P2');
         const write = writes(t1, x).at(-1);
         const last = reads.findLast(({ at }) => at < (write ?? -1));
         if (write !== undefined && last !== undefined && wrote(t2, x))
@@ -179,7 +213,8 @@ function byPlaces(execution: Execution, iso: Iso | 'none'): ReadonlySet<Visible>
           if (x === y) continue;
           for (const a of looks(t1, x))
             for (const b of looks(t1, y))
-              if (wrote(t2, x) && wrote(t2, y) && a.looks < commit(t2) && commit(t2) < b.looks) found.add('A5A');
+              if (wrote(t2, x) && wrote(t2, y) && a.looks < commit(t2) && commit(t2) < b.looks)
+                found.add('A5A');
           for (const a of looks(t1, x))
             for (const b of looks(t2, y))
               if (wrote(t2, x) && wrote(t1, y) && !wrote(t1, x) && !wrote(t2, y))
@@ -209,13 +244,22 @@ function judged(
   const found = CHECKED.filter((anomaly) => find(anomaly, execution).length > 0);
   const edges = conflicts(execution);
   const problems = [
-    ...CHECKED.filter((anomaly) => naive.has(anomaly) !== found.includes(anomaly)).map((one) => `${one} by places`),
-    ...found.filter((anomaly) => excludes(level(iso), anomaly as never, 'policy')).map((one) => `${one} is admitted`),
+    ...CHECKED.filter((anomaly) => naive.has(anomaly) !== found.includes(anomaly)).map(
+      (one) => `${one} by places`,
+    ),
+    ...found
+      .filter((anomaly) => excludes(level(iso), anomaly as never, 'policy'))
+      .map((one) => `${one} is admitted`),
     ...(iso === 'SR' && isCyclic(edges) ? ['a cycle'] : []),
     // A cycle that SI admits has two reads that missed a write.
-    ...(iso === 'SI' && isCyclic(edges) && edges.filter(({ kind }) => kind === 'rw').length < 2 ? ['a bad cycle'] : []),
+    ...(iso === 'SI' && isCyclic(edges) && edges.filter(({ kind }) => kind === 'rw').length < 2
+      ? ['a bad cycle']
+      : []),
   ];
-  return { naive, wrongs: problems.map((problem) => `${problem}: ${shown(execution)} under ${iso}`) };
+  return {
+    naive,
+    wrongs: problems.map((problem) => `${problem}: ${shown(execution)} under ${iso}`),
+  };
 }
 
 test('all interleavings of two transactions of two steps, under each level', () => {
@@ -232,7 +276,15 @@ test('all interleavings of two transactions of two steps, under each level', () 
         }
   expect(problems.slice(0, 10)).toEqual([]);
   // Every anomaly that is not excluded occurs, so the guards are tight.
-  expect([...met].sort()).toEqual(['A5A RC', 'A5B RC', 'A5B SI', 'P2 RC', 'P3 RC', 'P3 SI', 'P4 RC']);
+  expect([...met].sort()).toEqual([
+    'A5A RC',
+    'A5B RC',
+    'A5B SI',
+    'P2 RC',
+    'P3 RC',
+    'P3 SI',
+    'P4 RC',
+  ]);
 });
 
 test('below RC dirty writes and reads occur exactly where positions predict', () => {
@@ -259,7 +311,10 @@ const programs = fc.array(fc.constantFrom(...STEPS), { minLength: 1, maxLength: 
 
 test('three transactions of up to four steps, in orders that chance has', () => {
   const merged = fc
-    .tuple(fc.array(programs, { minLength: 3, maxLength: 3 }), fc.array(fc.nat(2), { minLength: 20, maxLength: 20 }))
+    .tuple(
+      fc.array(programs, { minLength: 3, maxLength: 3 }),
+      fc.array(fc.nat(2), { minLength: 20, maxLength: 20 }),
+    )
     .map(([three, order]) => {
       const left = three.map((program, i) => [...stepsOf(i + 1, program)]);
       const steps: Step[] = order.flatMap((i) => left[i]!.splice(0, 1));
@@ -280,7 +335,10 @@ test('serializable: the final state equals that of some serial order', () => {
   const summing = (tx: number, program: Program): Schedule =>
     stepsOf(tx, program).map((step) =>
       step.kind === 'write'
-        ? { ...step, value: (seen) => 10 ** tx + [...seen.values()].reduce((sum, value) => sum + value, 0) }
+        ? {
+            ...step,
+            value: (seen) => 10 ** tx + [...seen.values()].reduce((sum, value) => sum + value, 0),
+          }
         : step,
     );
   const initial = new Map([
@@ -297,7 +355,8 @@ test('serializable: the final state equals that of some serial order', () => {
       const { committed } = execute(steps, level('SR'), { initial });
       const kept = [one, two].filter((_, i) => committed.has(i + 1));
       const serial = [kept.flat(), kept.toReversed().flat()].map(endOf);
-      if (!serial.includes(endOf(steps))) throw new Error(shown(execute(steps, level('SR'), { initial })));
+      if (!serial.includes(endOf(steps)))
+        throw new Error(shown(execute(steps, level('SR'), { initial })));
       if (committed.size === 0) throw new Error('both were aborted');
     }),
     { numRuns: cases(1_000) },
@@ -324,7 +383,11 @@ test('conflicts follow the positions: ww, wr, and rw for a read before a write',
       .sort();
   expect(edges('r1[x] r2[y] w1[y] w2[x] c1 c2', level('SI'))).toEqual(['1 rw 2 x', '2 rw 1 y']);
   expect(edges('r1[x] w2[x] w1[x] c2 c1', level('RC'))).toEqual(['1 rw 2 x', '2 ww 1 x']);
-  expect(edges('w1[x] c1 r2[x] w3[x] c3 c2', level('SI'))).toEqual(['1 wr 2 x', '1 ww 3 x', '2 rw 3 x']);
+  expect(edges('w1[x] c1 r2[x] w3[x] c3 c2', level('SI'))).toEqual([
+    '1 wr 2 x',
+    '1 ww 3 x',
+    '2 rw 3 x',
+  ]);
   expect(edges('r1[policy:*] w2[policy:a] c2 r1[policy:*] c1', level('RC'))).toEqual([
     '1 rw 2 policy:a',
     '2 wr 1 policy:a',
@@ -352,8 +415,12 @@ test('a graph is cyclic exactly if no order of its nodes follows all edges', () 
   const graphs = fc.array(fc.tuple(node, node), { maxLength: 7 });
   fc.assert(
     fc.property(graphs, (pairs) => {
-      const edges = pairs.filter(([a, b]) => a !== b).map(([from, to]): Edge => ({ from, to, kind: 'rw', item: 'x' }));
-      const isOrdered = orders.some((order) => edges.every(({ from, to }) => order.indexOf(from) < order.indexOf(to)));
+      const edges = pairs
+        .filter(([a, b]) => a !== b)
+        .map(([from, to]): Edge => ({ from, to, kind: 'rw', item: 'x' }));
+      const isOrdered = orders.some((order) =>
+        edges.every(({ from, to }) => order.indexOf(from) < order.indexOf(to)),
+      );
       expect(isCyclic(edges)).toBe(!isOrdered);
     }),
     { numRuns: cases(1_000) },

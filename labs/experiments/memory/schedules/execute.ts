@@ -88,10 +88,18 @@ export interface ExecuteOptions {
  * sees. The first call that finds no vote adds its own. A call that cannot see that vote asks the
  * judge again. A level must prevent this. A log that inserts if absent needs no level.
  */
-export function execute(schedule: Schedule, discipline: Discipline, options: ExecuteOptions = {}): Execution {
+export function execute(
+  schedule: Schedule,
+  discipline: Discipline,
+  options: ExecuteOptions = {},
+): Execution {
   checkArgument(arg.list(arg.object), schedule, 'schedule');
   checkArgument(arg.object, options, 'options');
-  return new Run(schedule, discipline === 'none' ? discipline : join(discipline), options).execute();
+  return new Run(
+    schedule,
+    discipline === 'none' ? discipline : join(discipline),
+    options,
+  ).execute();
 }
 
 interface Row {
@@ -160,7 +168,9 @@ class Run {
     return {
       done: this.#done,
       committed: this.#committed,
-      versions: new Map([...this.#rows].map(([item, rows]) => [item, [0, ...rows.map(({ no }) => no)]])),
+      versions: new Map(
+        [...this.#rows].map(([item, rows]) => [item, [0, ...rows.map(({ no }) => no)]]),
+      ),
       makers: this.#makers,
       values: this.#values(),
     };
@@ -266,7 +276,8 @@ class Run {
       case 'callback':
         transaction.callbacksToCome -= 1;
         this.#done.push({ tx, kind: 'callback', handle: step.handle });
-        if (transaction.callbacksToCome === 0) transaction.waiting.unshift(...transaction.held.splice(0));
+        if (transaction.callbacksToCome === 0)
+          transaction.waiting.unshift(...transaction.held.splice(0));
         return false;
       case 'commit':
         if (this.#options.h1 === true && !this.#isLogged(transaction)) {
@@ -295,7 +306,8 @@ class Run {
     const value = typeof step.value === 'function' ? step.value(transaction.seen) : step.value;
     if (typeof step.value === 'function' && value === undefined) return false;
     const iso = this.#isoAt(tableOf(item));
-    const isOverwritten = iso === 'SI' && (this.#rows.get(item)?.at(-1)?.at ?? 0) > transaction.snapshot;
+    const isOverwritten =
+      iso === 'SI' && (this.#rows.get(item)?.at(-1)?.at ?? 0) > transaction.snapshot;
     if (isOverwritten) {
       this.#end(tx, { tx, kind: 'abort', why: 'overwritten' });
       return true;
@@ -308,7 +320,15 @@ class Run {
 
   #judge(transaction: Transaction, { tx, key, isLogged }: Step & { readonly kind: 'judge' }): void {
     if (!isLogged) {
-      this.#done.push({ tx, kind: 'judge', key, isLogged, vote: this.#ask(), saw: 0, made: undefined });
+      this.#done.push({
+        tx,
+        kind: 'judge',
+        key,
+        isLogged,
+        vote: this.#ask(),
+        saw: 0,
+        made: undefined,
+      });
       return;
     }
     const row = judgeRow(key);
@@ -365,7 +385,9 @@ class Run {
     const rows = this.#rows.get(item) ?? [];
     if (iso === 'none') return rows.at(-1);
     const { own, snapshot } = this.#transaction(tx);
-    return own.get(item) ?? (iso === 'SI' ? rows.findLast(({ at }) => at <= snapshot) : rows.at(-1));
+    return (
+      own.get(item) ?? (iso === 'SI' ? rows.findLast(({ at }) => at <= snapshot) : rows.at(-1))
+    );
   }
 
   #end(tx: number, how: ExecutedStep & { readonly kind: 'commit' | 'abort' }): void {
@@ -385,13 +407,16 @@ class Run {
         );
     }
     for (const [item, writer] of this.#writers) if (writer === tx) this.#writers.delete(item);
-    for (const readers of [...this.#readers.values(), ...this.#scanners.values()]) readers.delete(tx);
+    for (const readers of [...this.#readers.values(), ...this.#scanners.values()])
+      readers.delete(tx);
   }
 
   #transaction(tx: number): Transaction {
     let transaction = this.#transactions.get(tx);
     if (transaction === undefined) {
-      const callbacks = this.#schedule.filter((step) => step.tx === tx && step.kind === 'callback').length;
+      const callbacks = this.#schedule.filter(
+        (step) => step.tx === tx && step.kind === 'callback',
+      ).length;
       transaction = new Transaction(this.#now, callbacks);
       this.#transactions.set(tx, transaction);
       this.#done.push({ tx, kind: 'begin' });

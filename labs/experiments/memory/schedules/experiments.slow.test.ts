@@ -1,7 +1,14 @@
 import { seededRandom } from 'assize/internal/oracle';
 import { describe, expect, test } from 'vitest';
 import { errorOf } from '../../../../tests/support/process/errors.ts';
-import { CHAIN_LEVELS, dominates, type Level, level, onChain, requirementOfPipeline } from '../isolation/index.ts';
+import {
+  CHAIN_LEVELS,
+  dominates,
+  type Level,
+  level,
+  onChain,
+  requirementOfPipeline,
+} from '../isolation/index.ts';
 import { checkBridge, drawn } from './bridge.ts';
 import { pipelines } from './composition.ts';
 import {
@@ -47,11 +54,13 @@ function printedOf({ rows }: Grid): readonly Row[] {
 
 function tableOf(rows: readonly Row[], line: string): Record<string, string> {
   const table: Record<string, string> = {};
-  for (const { cell, found } of rows) table[String(cell[line])] = (table[String(cell[line])] ?? '') + found;
+  for (const { cell, found } of rows)
+    table[String(cell[line])] = (table[String(cell[line])] ?? '') + found;
   return table;
 }
 
-const count = (rows: readonly Row[], found: number): number => rows.filter((row) => row.found === found).length;
+const count = (rows: readonly Row[], found: number): number =>
+  rows.filter((row) => row.found === found).length;
 
 describe('isolation matrix', () => {
   const grid = isoMatrix(chance());
@@ -121,10 +130,14 @@ describe('schema', () => {
   test('the paper’s predicate finds no erasure in 𝔹, even in the base schema', () => {
     const grid = schemaByCarrier(chance());
     expectExact(grid, 6);
-    expect(tableOf(grid.rows, 'carrier')).toEqual({ multilinear: '10', multidegree: '10', boolean: '00' });
-    expect(grid.rows.filter(({ because }) => because !== undefined).map(({ cell }) => cell)).toEqual([
-      { carrier: 'boolean', schema: 'base' },
-    ]);
+    expect(tableOf(grid.rows, 'carrier')).toEqual({
+      multilinear: '10',
+      multidegree: '10',
+      boolean: '00',
+    });
+    expect(
+      grid.rows.filter(({ because }) => because !== undefined).map(({ cell }) => cell),
+    ).toEqual([{ carrier: 'boolean', schema: 'base' }]);
     expect(printedOf(grid)).toEqual([]);
   });
 });
@@ -168,7 +181,9 @@ describe('composition', () => {
 
   test('only SR with callback is enough for every pipeline', () => {
     const levels = ['RC', 'RC+cb', 'SI', 'SI+cb', 'SR', 'SR+cb'];
-    const admitting = levels.filter((name) => rows.some(({ cell, found }) => cell['level'] === name && found === 1));
+    const admitting = levels.filter((name) =>
+      rows.some(({ cell, found }) => cell['level'] === name && found === 1),
+    );
     expect(admitting).toEqual(levels.slice(0, -1));
   });
 
@@ -183,7 +198,9 @@ test('N2 by partition: serializable admits none, others by concurrency alone', (
   for (const { cell, expected, found } of rows) {
     const isCertain = cell['level'] === 'SR' || cell['contention'] === 1;
     // Four and a half standard deviations of 200 schedules.
-    expect(Math.abs(found - expected), JSON.stringify(cell)).toBeLessThanOrEqual(isCertain ? 0 : 0.16);
+    expect(Math.abs(found - expected), JSON.stringify(cell)).toBeLessThanOrEqual(
+      isCertain ? 0 : 0.16,
+    );
   }
 });
 
@@ -193,7 +210,9 @@ describe('a judge that answers by chance', () => {
     expect(rows).toHaveLength(60);
     for (const { cell, expected, found } of rows) {
       const isCertain = cell['log'] === 'keyed' || cell['p'] === 0 || cell['p'] === 1;
-      expect(Math.abs(found - expected), JSON.stringify(cell)).toBeLessThanOrEqual(isCertain ? 0 : 0.1);
+      expect(Math.abs(found - expected), JSON.stringify(cell)).toBeLessThanOrEqual(
+        isCertain ? 0 : 0.1,
+      );
     }
     expect(Math.max(...rows.map(({ expected }) => expected))).toBeGreaterThan(0.49);
   });
@@ -202,9 +221,13 @@ describe('a judge that answers by chance', () => {
     const { rows } = trajectory(chance());
     expect(rows).toHaveLength(48);
     for (const { cell, expected, found } of rows)
-      expect(Math.abs(found - expected), JSON.stringify(cell)).toBeLessThanOrEqual(cell['log'] === 'keyed' ? 0 : 0.035);
+      expect(Math.abs(found - expected), JSON.stringify(cell)).toBeLessThanOrEqual(
+        cell['log'] === 'keyed' ? 0 : 0.035,
+      );
     const none = rows.filter(({ cell }) => cell['log'] === 'none');
-    expect(none.map(({ expected }) => expected)).toEqual(none.map(({ expected }) => expected).sort((a, b) => b - a));
+    expect(none.map(({ expected }) => expected)).toEqual(
+      none.map(({ expected }) => expected).sort((a, b) => b - a),
+    );
     expect(none[0]!.expected).toBeCloseTo(1, 12);
   });
 });
@@ -216,7 +239,8 @@ describe('bridge', () => {
 
   test('judgements do differ below SR, and never at SR', () => {
     const differing = (['RC', 'SI', 'SR'] as const).map(
-      (iso) => drawn(chance(), 1_000).filter((steps) => checkBridge(steps, iso).differing > 0).length,
+      (iso) =>
+        drawn(chance(), 1_000).filter((steps) => checkBridge(steps, iso).differing > 0).length,
     );
     expect(differing[0]).toBeGreaterThan(100);
     expect(differing[1]).toBeGreaterThanOrEqual(differing[0]!);
@@ -224,7 +248,9 @@ describe('bridge', () => {
   });
 
   test('without H1 the lemma does not hold', () => {
-    const wrong = drawn(chance(), 1_000).filter((steps) => !checkBridge(steps, 'RC', false).isEquivalent);
+    const wrong = drawn(chance(), 1_000).filter(
+      (steps) => !checkBridge(steps, 'RC', false).isEquivalent,
+    );
     expect(wrong.length).toBeGreaterThan(10);
     // The second transaction asked again and committed before the first. Neither read twice, and
     // neither missed an existing row.
@@ -237,9 +263,9 @@ describe('carriers', () => {
   test('a defence excludes its own anomaly and no other, in every carrier', () => {
     const grid = defences(chance());
     expectExact(grid, 27);
-    expect(grid.rows.filter(({ cell }) => cell['carrier'] !== 'boolean').map(({ found }) => found)).toEqual([
-      1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1,
-    ]);
+    expect(
+      grid.rows.filter(({ cell }) => cell['carrier'] !== 'boolean').map(({ found }) => found),
+    ).toEqual([1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1]);
   });
 
   test('token recall is 1, 1 and 0', () => {
@@ -267,7 +293,9 @@ describe('conflict sets', () => {
       expect(new Set(all).size).toBe(count);
       expect(all).toHaveLength(count);
       for (const order of all)
-        expect(order.split(',').filter(Boolean).sort()).toEqual([...Array(size).keys()].map(String));
+        expect(order.split(',').filter(Boolean).sort()).toEqual(
+          [...Array(size).keys()].map(String),
+        );
     }
   });
 
@@ -319,7 +347,9 @@ test('an operator is right as often as its input is; printed figures are noted',
     ['N3', 'rule'],
   ]) {
     const column = rows.filter(({ cell }) => cell['workload'] === workload);
-    expect(column.reduce((best, row) => (row.found > best.found ? row : best)).cell['operator']).toBe(operator);
+    expect(
+      column.reduce((best, row) => (row.found > best.found ? row : best)).cell['operator'],
+    ).toBe(operator);
   }
   expect(rows.map(({ reported }) => reported)).toEqual([
     0.08, 0.24, 0.08, 0.46, 0.88, 0.6, 0.94, 0.4, 0.64, 0.62, 0.52, 0.98,
@@ -335,7 +365,8 @@ describe('chance', () => {
   test('numbers are even, and merged lists keep their orders', () => {
     const drawing = new RandomDraws(chance());
     const numbers = Array.from({ length: 10_000 }, () => drawing.below(10));
-    for (let n = 0; n < 10; n++) expect(Math.abs(numbers.filter((one) => one === n).length - 1_000)).toBeLessThan(150);
+    for (let n = 0; n < 10; n++)
+      expect(Math.abs(numbers.filter((one) => one === n).length - 1_000)).toBeLessThan(150);
     const merges = new Map<string, number>();
     for (let i = 0; i < 6_000; i++) {
       const merged = drawing.merged([['a', 'b'], ['C', 'D'], []]).join('');
@@ -347,8 +378,13 @@ describe('chance', () => {
 
   test('a source that gives less than it was asked for is refused', () => {
     const poor = { bytes: () => new Uint8Array(3) };
-    expect(errorOf(() => isoMatrix(poor))).toMatchObject({ code: 'bad_random', evidence: { given: 3 } });
-    expect(errorOf(() => isoMatrix({ bytes: () => undefined } as never))).toMatchObject({ code: 'bad_random' });
+    expect(errorOf(() => isoMatrix(poor))).toMatchObject({
+      code: 'bad_random',
+      evidence: { given: 3 },
+    });
+    expect(errorOf(() => isoMatrix({ bytes: () => undefined } as never))).toMatchObject({
+      code: 'bad_random',
+    });
     expect(errorOf(() => isoMatrix({} as never))).toMatchObject({ code: 'bad_argument' });
   });
 

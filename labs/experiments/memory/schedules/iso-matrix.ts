@@ -85,7 +85,8 @@ const OF_BESIDE: Readonly<
   'P3 by the second look (A3)': {
     anomaly: 'P3',
     expected: ({ iso }) => (iso === 'RC' ? 1 : 0),
-    because: 'a snapshot answers the second look like the first; what SI admits of P3 is the phenomenon',
+    because:
+      'a snapshot answers the second look like the first; what SI admits of P3 is the phenomenon',
   },
   'N1 without a key (B.2.1)': {
     anomaly: 'N1',
@@ -101,7 +102,12 @@ const OF_BESIDE: Readonly<
 };
 
 /** The part of the schedules that show it. */
-function admitted(witness: Witness, under: Discipline, schedules: number, chance: RandomDraws): number {
+function admitted(
+  witness: Witness,
+  under: Discipline,
+  schedules: number,
+  chance: RandomDraws,
+): number {
   let shown = 0;
   for (let i = 0; i < schedules; i++) {
     const steps = among(withCallbacks(witness.schedule, under), chance);
@@ -124,7 +130,9 @@ function withCallbacks(steps: Schedule, under: Discipline): Schedule {
 
 /** The steps in their order, with some of other transactions between them, on rows of their own. */
 function among(steps: Schedule, chance: RandomDraws): Schedule {
-  const others = Array.from({ length: chance.below(3) }, (_, i) => other(WITNESS_TXS + 1 + i, chance));
+  const others = Array.from({ length: chance.below(3) }, (_, i) =>
+    other(WITNESS_TXS + 1 + i, chance),
+  );
   return chance.merged([steps, ...others]);
 }
 
@@ -132,7 +140,9 @@ function other(tx: number, chance: RandomDraws): Schedule {
   const steps = Array.from({ length: 1 + chance.below(4) }, (): Step => {
     const item = `other${chance.below(3)}`;
     const kind = chance.oneOf(['read', 'write', 'judge'] as const);
-    return kind === 'judge' ? { tx, kind, key: `other,${chance.below(2)}`, isLogged: true } : { tx, kind, item };
+    return kind === 'judge'
+      ? { tx, kind, key: `other,${chance.below(2)}`, isLogged: true }
+      : { tx, kind, item };
   });
   return [...steps, { tx, kind: chance.isSo(0.8) ? 'commit' : 'abort' }];
 }

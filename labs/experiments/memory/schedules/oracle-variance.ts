@@ -47,7 +47,9 @@ export function trajectory(random: Bytes, runs = 200): Grid {
   const chance = new RandomDraws(random);
   const ps = Array.from({ length: QUESTIONS }, (_, i) => (i + 0.5) / QUESTIONS);
   const rows = LOGS.flatMap((log) => {
-    const agreeing = ps.flatMap((p) => Array.from({ length: runs }, () => agreement(log, p, chance)));
+    const agreeing = ps.flatMap((p) =>
+      Array.from({ length: runs }, () => agreement(log, p, chance)),
+    );
     return Array.from({ length: STEPS }, (_, i): Row => {
       const t = i + 1;
       const closed = ps.reduce((sum, p) => sum + p ** t + (1 - p) ** t, 0) / ps.length;
@@ -65,7 +67,9 @@ export function trajectory(random: Bytes, runs = 200): Grid {
 /** The values of Figure 6: 1 throughout with a log, and the end of the other line. */
 function printed(log: Log, t: number): Pick<Row, 'reported' | 'because'> {
   if (log === 'keyed') return { reported: 1 };
-  return t === STEPS ? { reported: 0.06, because: 'over the thirteen p of its own cells, which are not printed' } : {};
+  return t === STEPS
+    ? { reported: 0.06, because: 'over the thirteen p of its own cells, which are not printed' }
+    : {};
 }
 
 const CALLS: Readonly<Record<Log, Schedule>> = {

@@ -9,7 +9,8 @@ export function requireCount(count: number, argument: string): void {
 const COUNT_MAX = 1_000_000;
 const COUNT = arg.of(
   `a whole number from 1 to ${COUNT_MAX}`,
-  (value) => Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= COUNT_MAX,
+  (value) =>
+    Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= COUNT_MAX,
 );
 
 /**

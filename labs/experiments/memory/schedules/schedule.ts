@@ -40,9 +40,13 @@ export function schedule(text: string): Schedule {
       const [, letter = '', tx = '', item, key] = STEP.exec(part) ?? [];
       const step = stepOf(letter, Number(tx), item, key);
       if (step === undefined)
-        throw new ExperimentError('bad_schedule', `${JSON.stringify(part)} is not a step of a schedule.`, {
-          evidence: { text, at: part },
-        });
+        throw new ExperimentError(
+          'bad_schedule',
+          `${JSON.stringify(part)} is not a step of a schedule.`,
+          {
+            evidence: { text, at: part },
+          },
+        );
       return step;
     });
 }
@@ -64,7 +68,12 @@ export function callbackRow(handle: string): string {
 
 const STEP = /^(r|w|j|cb|c|a)([1-9][0-9]*)(?:\[([^\][()]+)\])?(?:\(([^\][()]+)\))?$/;
 
-function stepOf(letter: string, tx: number, item: string | undefined, key: string | undefined): Step | undefined {
+function stepOf(
+  letter: string,
+  tx: number,
+  item: string | undefined,
+  key: string | undefined,
+): Step | undefined {
   if (item !== undefined && key === undefined && letter === 'r') {
     const table = TABLES.find((one) => item === `${one}:*`);
     return table === undefined ? { tx, kind: 'read', item } : { tx, kind: 'scan', table };
@@ -72,7 +81,10 @@ function stepOf(letter: string, tx: number, item: string | undefined, key: strin
   if (item !== undefined && key === undefined && letter === 'w') return { tx, kind: 'write', item };
   if (item === undefined && key !== undefined && letter === 'j')
     return { tx, kind: 'judge', key, isLogged: key.includes(',') };
-  if (item === undefined && key !== undefined && letter === 'cb') return { tx, kind: 'callback', handle: key };
+  if (item === undefined && key !== undefined && letter === 'cb')
+    return { tx, kind: 'callback', handle: key };
   if (item === undefined && key === undefined && letter === 'c') return { tx, kind: 'commit' };
-  return item === undefined && key === undefined && letter === 'a' ? { tx, kind: 'abort' } : undefined;
+  return item === undefined && key === undefined && letter === 'a'
+    ? { tx, kind: 'abort' }
+    : undefined;
 }

@@ -29,7 +29,11 @@ export interface Loser {
  * Rec_H of Theorem 7 after an execution: the recoverable versions of a row. Each version
  * contradicted the version before it.
  */
-export function recovery(execution: Execution, item: string, mode: SchemaMode): readonly RecoverableRow[] {
+export function recovery(
+  execution: Execution,
+  item: string,
+  mode: SchemaMode,
+): readonly RecoverableRow[] {
   const rows = rowsOf(execution, item);
   const current = rows.slice(-1).map((row) => ({ row, provenance: provenanceOf(row) }));
   if (mode === 'base') return current;
@@ -59,7 +63,11 @@ export function isErased(kept: readonly RecoverableRow[], { row, token }: Loser)
  * N3 as in Theorem 7: no kept provenance dominates the loser's provenance in the carrier. In 𝔹
  * every kept provenance dominates every loser.
  */
-export function isUndominated<K>(carrier: Carrier<K>, kept: readonly RecoverableRow[], { token }: Loser): boolean {
+export function isUndominated<K>(
+  carrier: Carrier<K>,
+  kept: readonly RecoverableRow[],
+  { token }: Loser,
+): boolean {
   const lost = carrier.project(Polynomial.of(token));
   return !kept.some(({ provenance }) => carrier.precedes(lost, carrier.project(provenance)));
 }
@@ -98,17 +106,25 @@ export function schemaByCarrier(random: Bytes, schedules = 100): Grid {
         cell: { carrier: carrier.name, schema: mode },
         expected: mode === 'base' && !isBlind ? 1 : 0,
         found: partOf(schedules, level('RC'), chance, (execution) =>
-          losers(execution, 'x').every((one) => isUndominated(carrier, recovery(execution, 'x', mode), one)),
+          losers(execution, 'x').every((one) =>
+            isUndominated(carrier, recovery(execution, 'x', mode), one),
+          ),
         ),
       };
-      const because = 'in 𝔹 whatever is kept dominates whatever was lost, so the predicate sees no erasure';
+      const because =
+        'in 𝔹 whatever is kept dominates whatever was lost, so the predicate sees no erasure';
       return isBlind ? { ...row, because } : row;
     }),
   );
   return { name: 'schema by carrier', source: 'Theorem 7, Proposition 8 (2)', isExact: true, rows };
 }
 
-function partOf(schedules: number, of: Level, chance: RandomDraws, has: (execution: Execution) => boolean): number {
+function partOf(
+  schedules: number,
+  of: Level,
+  chance: RandomDraws,
+  has: (execution: Execution) => boolean,
+): number {
   let having = 0;
   for (let i = 0; i < schedules; i++) if (has(execute(contradictions(chance), of))) having += 1;
   return having / schedules;

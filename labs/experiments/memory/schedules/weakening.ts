@@ -32,7 +32,9 @@ export function stepOf(operator: Operator, place: number): Schedule {
     case 'lww':
       return schedule(`w1[x${place}] w${other}[x${place}] a${other}`);
     case 'evi':
-      return schedule(`r1[a${place}] w${other}[a${place}] w${other}[b${place}] c${other} r1[b${place}]`);
+      return schedule(
+        `r1[a${place}] w${other}[a${place}] w${other}[b${place}] c${other} r1[b${place}]`,
+      );
     case 'await':
       return schedule(`w1[x${place}] cb1(h${place})`);
     case 'rule':

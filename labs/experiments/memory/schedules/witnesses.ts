@@ -47,8 +47,14 @@ export const WITNESSES: Readonly<Record<Anomaly, Witness>> = {
  * sections.
  */
 export const EXTRA_SCHEDULES = {
-  'A5A as printed, the last read being of a third row': seen('A5A', 'r1[x] r1[y] w2[x] w2[y] c2 r1[z] c1'),
-  'A5A as printed, the last read being of the second row': seen('A5A', 'r1[x] r1[y] w2[x] w2[y] c2 r1[y] c1'),
+  'A5A as printed, the last read being of a third row': seen(
+    'A5A',
+    'r1[x] r1[y] w2[x] w2[y] c2 r1[z] c1',
+  ),
+  'A5A as printed, the last read being of the second row': seen(
+    'A5A',
+    'r1[x] r1[y] w2[x] w2[y] c2 r1[y] c1',
+  ),
   'P3 as measured: two that scan and insert (E.6)': seen(
     'P3',
     'r1[policy:*] r2[policy:*] w1[policy:a] w2[policy:b] c1 c2',
@@ -61,7 +67,8 @@ export const EXTRA_SCHEDULES = {
 function seen(anomaly: Visible, text: string): Witness {
   return {
     schedule: schedule(text),
-    shows: (execution) => find(anomaly, execution).some(({ txs }) => txs.every((tx) => tx <= WITNESS_TXS)),
+    shows: (execution) =>
+      find(anomaly, execution).some(({ txs }) => txs.every((tx) => tx <= WITNESS_TXS)),
   };
 }
 

@@ -56,7 +56,8 @@ export class AgentOracleSession {
   readonly #ended: AbortSignal | undefined;
   readonly #invocation: Invocation;
   readonly #calls: CallSequence;
-  readonly #answers: Map<number, { readonly name: string; readonly answer: OracleAnswer }> = new Map();
+  readonly #answers: Map<number, { readonly name: string; readonly answer: OracleAnswer }> =
+    new Map();
   readonly #inFlight: Set<Promise<unknown>> = new Set();
   #asked: number = 0;
   #failure: unknown;
@@ -72,8 +73,10 @@ export class AgentOracleSession {
     this.oracle = Object.freeze({
       ask: (asking: AgentQuestion) => this.#ask(asking),
       now: async () => oracleClock(this.#noting('clock'), this.#calls, outside.clock).now(),
-      random: async (bytes: number) => oracleRandom(this.#noting('random'), this.#calls, outside.random).bytes(bytes),
-      calls: async () => (await this.#ask(this.#asksForCalls())) as unknown as readonly CallResult[],
+      random: async (bytes: number) =>
+        oracleRandom(this.#noting('random'), this.#calls, outside.random).bytes(bytes),
+      calls: async () =>
+        (await this.#ask(this.#asksForCalls())) as unknown as readonly CallResult[],
       ruling: async () => (await this.#ask(this.#asksForRuling())) as unknown as LastRuling | null,
     });
   }
@@ -94,22 +97,38 @@ export class AgentOracleSession {
 
   /** The answers, in question order. */
   observations(): (ObservationInput & { readonly oracle_key: string })[] {
-    return this.#inOrder().map(({ name, answer: { value, oracle_key } }) => ({ name, value, oracle_key }));
+    return this.#inOrder().map(({ name, answer: { value, oracle_key } }) => ({
+      name,
+      value,
+      oracle_key,
+    }));
   }
 
   /** The answers without values, as JSON. */
   consulted(): Json {
-    return this.#inOrder().map(({ name, answer: { oracle_key, hash } }) => [name, oracle_key, hash]);
+    return this.#inOrder().map(({ name, answer: { oracle_key, hash } }) => [
+      name,
+      oracle_key,
+      hash,
+    ]);
   }
 
   #asksForCalls(): AgentQuestion {
     const { lastCalls = async () => [] } = this.#invocation;
-    return { name: 'calls', request: { ask: 'calls' }, call: async () => (await lastCalls()) as unknown as Json };
+    return {
+      name: 'calls',
+      request: { ask: 'calls' },
+      call: async () => (await lastCalls()) as unknown as Json,
+    };
   }
 
   #asksForRuling(): AgentQuestion {
     const { lastRuling = async () => null } = this.#invocation;
-    return { name: 'ruling', request: { ask: 'ruling' }, call: async () => (await lastRuling()) as unknown as Json };
+    return {
+      name: 'ruling',
+      request: { ask: 'ruling' },
+      call: async () => (await lastRuling()) as unknown as Json,
+    };
   }
 
   async #ask({ name = 'oracle', request, theta, call }: AgentQuestion): Promise<Json> {

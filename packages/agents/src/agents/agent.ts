@@ -121,16 +121,19 @@ const NAME_MAX = 128;
 
 /** @throws AgentError `bad_argument` */
 export function populationOf(agents: readonly Agent[], domain: Domain): Population {
-  if (!Array.isArray(agents) || agents.length === 0) throw badAgents('the list needs at least one agent');
+  if (!Array.isArray(agents) || agents.length === 0)
+    throw badAgents('the list needs at least one agent');
   const population = new Map<string, Agent>();
   for (const agent of agents) {
     const { name, role, decide, writ } = agent ?? {};
     if (typeof name !== 'string' || name === '' || name.length > NAME_MAX)
       throw badAgents(`each agent must have a name of 1 to ${NAME_MAX} characters`);
-    if (name.startsWith('assize.')) throw badAgents(`the name ${name} is reserved; do not start names with "assize."`);
+    if (name.startsWith('assize.'))
+      throw badAgents(`the name ${name} is reserved; do not start names with "assize."`);
     if (population.has(name)) throw badAgents(`two agents are named ${name}`);
     if (typeof decide !== 'function') throw badAgents(`${name} has no function decide`);
-    if (typeof writ !== 'string' && (typeof writ !== 'object' || writ === null)) throw badAgents(`${name} has no writ`);
+    if (typeof writ !== 'string' && (typeof writ !== 'object' || writ === null))
+      throw badAgents(`${name} has no writ`);
     if (!Object.hasOwn(domain.roles, role?.name ?? ''))
       throw badAgents(`the role of ${name} is not a role of ${domain.name}`);
     population.set(name, agent);

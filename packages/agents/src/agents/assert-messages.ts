@@ -28,5 +28,8 @@ export async function assertMessages(
   const ask: AskModel = (asking) => oracle.ask({ ...asking, name: 'extraction' });
   const { claims } = await extractWith(ask, messages, terms);
   if (claims.length === 0) return undefined;
-  return { action: BELIEVE_ACTION, args: { sayings: claims.map((claim) => ({ ...claim, verb: 'assert', space })) } };
+  return {
+    action: BELIEVE_ACTION,
+    args: { sayings: claims.map((claim) => ({ ...claim, verb: 'assert', space })) },
+  };
 }

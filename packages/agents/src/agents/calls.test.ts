@@ -2,7 +2,12 @@ import { deepReplay } from '@assize/audit/internal/replay';
 import { MemoryStore } from '@assize/testing/internal/memory';
 import { createOracle, seededRandom } from 'assize/internal/oracle';
 import { expect, test } from 'vitest';
-import { HandClock, operator, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  operator,
+  runtimeOver,
+  writFor,
+} from '../../../../tests/support/ledger/runtime.ts';
 import { Bank, LIMIT, payments } from '../../../../tests/support/tools/bank.ts';
 import { type Agent, type CallResult, replayRun, runAgents } from './index.ts';
 
@@ -10,7 +15,11 @@ async function run(amounts: readonly number[], resumed = false) {
   const [bank, store, clock] = [new Bank(), new MemoryStore(), new HandClock()];
   const domain = payments(bank);
   const oracle = createOracle({ store, clock, mode: 'record' });
-  const assize = runtimeOver(store, [domain], { tools: [bank.pay, bank.wire], oracle: store, ports: { clock } });
+  const assize = runtimeOver(store, [domain], {
+    tools: [bank.pay, bank.wire],
+    oracle: store,
+    ports: { clock },
+  });
   const writ = writFor('clerk');
   const trajectory = await assize.create(domain, { trajectoryId: 'desk', writs: [writ] });
   const seen: (readonly CallResult[])[] = [];
@@ -22,7 +31,9 @@ async function run(amounts: readonly number[], resumed = false) {
     async decide({ spent }, ask) {
       seen.push(await ask.calls());
       // A resumed run repeats its last decision, so the slice must decide.
-      const cents = resumed ? amounts[spent.bob === undefined ? 0 : amounts.indexOf(spent.bob) + 1] : amounts[next++];
+      const cents = resumed
+        ? amounts[spent.bob === undefined ? 0 : amounts.indexOf(spent.bob) + 1]
+        : amounts[next++];
       return cents === undefined ? 'done' : { action: 'pay', args: { to: 'bob', cents } };
     },
   };
@@ -49,7 +60,9 @@ test('an agent pays by its action, and reads the outcome of the call', async () 
 test('the outcome is an observation of the next proposal', async () => {
   const { store } = await run([1, 2]);
   const entries = await store.entries('desk', { limit: 100 });
-  const names = entries.map(({ payload }) => JSON.parse(payload).observations?.map((o: { name: string }) => o.name));
+  const names = entries.map(({ payload }) =>
+    JSON.parse(payload).observations?.map((o: { name: string }) => o.name),
+  );
   expect(names.filter((observed) => observed?.includes('calls'))).toEqual([
     ['calls', 'turn 0'],
     ['calls', 'turn 1'],
@@ -66,12 +79,16 @@ test('a replay makes no call, and ends at the same head', async () => {
       return async (_: unknown, ask: Parameters<Agent['decide']>[1]) => {
         await ask.calls();
         const cents = amounts[n++];
-        return cents === undefined ? ('done' as const) : { action: 'pay', args: { to: 'bob', cents } };
+        return cents === undefined
+          ? ('done' as const)
+          : { action: 'pay', args: { to: 'bob', cents } };
       };
     })([300, LIMIT + 1, 700]),
   };
   const source = { store, oracleStore: store, trajectoryId: 'desk' };
-  const replay = await replayRun(source, domain as never, [scripted], { anchors: [operator.publicKey] });
+  const replay = await replayRun(source, domain as never, [scripted], {
+    anchors: [operator.publicKey],
+  });
   expect(replay.firstDifference).toBeUndefined();
   expect(replay).toMatchObject({ same: true, headId: trajectory.head });
   expect(bank.paid).toEqual(paid);
@@ -89,7 +106,9 @@ test('a replay with another amount differs at that turn', async () => {
     },
   };
   const source = { store, oracleStore: store, trajectoryId: 'desk' };
-  const replay = await replayRun(source, domain as never, [other], { anchors: [operator.publicKey] });
+  const replay = await replayRun(source, domain as never, [other], {
+    anchors: [operator.publicKey],
+  });
   expect(replay).toMatchObject({ same: false, firstDifference: { turn: 0, kind: 'decision' } });
 });
 

@@ -7,7 +7,10 @@ export interface Invoked {
   readonly invoked: Hash;
 }
 
-type Arrival = { readonly name: string } & ({ readonly invoked: Invoked } | { readonly error: unknown });
+type Arrival = { readonly name: string } & (
+  | { readonly invoked: Invoked }
+  | { readonly error: unknown }
+);
 
 /** Agents that decide concurrently, and the order of their decisions. */
 export class ConcurrentDecisions {

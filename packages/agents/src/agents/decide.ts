@@ -1,5 +1,11 @@
 import { deepFreeze, type Json } from 'assize/internal/base';
-import { contentHash, copyJson, type Instant, readInstant, WORLD_LIMITS } from 'assize/internal/canon';
+import {
+  contentHash,
+  copyJson,
+  type Instant,
+  readInstant,
+  WORLD_LIMITS,
+} from 'assize/internal/canon';
 import type { ObservationInput } from 'assize/internal/runtime';
 import type { Agent, AgentIntent, AgentWait, Decision } from './agent.ts';
 import { AgentOracleSession, type Invocation, type OracleSources } from './agent-oracle-session.ts';
@@ -36,7 +42,10 @@ export interface Invoking extends Omit<Invocation, 'agent'> {
  * @throws AgentError `function_failed`; RuntimeError `bad_intent` for a name of a question; the
  * errors of a `call`; OracleError, `oracle_miss` in a replay; the errors of the agent
  */
-export async function decide({ agent, slice, ...place }: Invoking, outside: OracleSources): Promise<RecordedDecision> {
+export async function decide(
+  { agent, slice, ...place }: Invoking,
+  outside: OracleSources,
+): Promise<RecordedDecision> {
   const seen = contentHash(slice, WORLD_LIMITS);
   const consulting = new AgentOracleSession(outside, { ...place, agent: agent.name });
   const answer = await settled(async () => agent.decide(deepFreeze(slice), consulting.oracle));
@@ -68,7 +77,9 @@ type Checked = AgentIntent | { readonly waitUntil: Instant } | 'wait' | 'done';
 
 function partsOf(decision: Checked): Pick<RecordedDecision, 'does' | 'intent' | 'until'> {
   if (typeof decision === 'string') return { does: decision };
-  return 'waitUntil' in decision ? { does: 'wait', until: decision.waitUntil } : { does: 'propose', intent: decision };
+  return 'waitUntil' in decision
+    ? { does: 'wait', until: decision.waitUntil }
+    : { does: 'propose', intent: decision };
 }
 
 /** Equals the limit of an intent, because an invalid proposal must not become a turn. */

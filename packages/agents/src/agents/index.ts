@@ -59,7 +59,13 @@ export {
 } from './extraction/extract.ts';
 export type { Message } from './extraction/message.ts';
 export { ATTEMPTS_MAX, type ExtractionTerms, type Model } from './extraction/terms.ts';
-export { type ReplayRunOptions, type ReplaySource, type RunDifference, type RunReplay, replayRun } from './replay.ts';
+export {
+  type ReplayRunOptions,
+  type ReplaySource,
+  type RunDifference,
+  type RunReplay,
+  replayRun,
+} from './replay.ts';
 export type { ReplayedLedger } from './replay-store.ts';
 export {
   type Arbiter,

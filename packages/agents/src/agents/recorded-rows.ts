@@ -11,7 +11,10 @@ export interface RecordedEntry {
 /**
  * All entries of a trajectory. @throws LedgerFault for a damaged entry; StoreError from the store
  */
-export async function recordedEntries(store: ReplayedLedger, trajectoryId: string): Promise<RecordedEntry[]> {
+export async function recordedEntries(
+  store: ReplayedLedger,
+  trajectoryId: string,
+): Promise<RecordedEntry[]> {
   const found: RecordedEntry[] = [];
   for (;;) {
     const rows = await store.entries(trajectoryId, { from: found.length, limit: PAGE });
@@ -29,6 +32,8 @@ export async function recordedEntries(store: ReplayedLedger, trajectoryId: strin
  */
 function turnOf(trajectoryId: string, payload: Payload): number | undefined {
   if ('resolves' in payload && payload.resolves !== undefined) return undefined;
-  const named = observationsOf(payload).map((observation) => turnNamedBy(trajectoryId, observation));
+  const named = observationsOf(payload).map((observation) =>
+    turnNamedBy(trajectoryId, observation),
+  );
   return named.find((turn) => turn !== undefined);
 }

@@ -8,15 +8,31 @@ import { createOracle, seededRandom } from 'assize/internal/oracle';
 import type { Assize, Judge, Memory } from 'assize/internal/runtime';
 import { expect, test } from 'vitest';
 import { clinic } from '../../../../tests/support/clinic/clinic.ts';
-import { HandClock, operator, runtimeOver, START, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  operator,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../../../tests/support/ledger/runtime.ts';
 import { type Agent, replayRun, runAgents } from './index.ts';
 
 const MINUTE = 60_000_000;
-const writ = writFor('scribe', { actions: ['assize.believe'], scopes: ['memory:ward:**', 'role:nurse'] });
+const writ = writFor('scribe', {
+  actions: ['assize.believe'],
+  scopes: ['memory:ward:**', 'role:nurse'],
+});
 const others = writFor('nurse');
 
 const said = (predicate: string, object: string, source?: string) => ({
-  ...{ verb: 'assert' as const, space: 'ward', subject: 'p7', predicate, object, valid: { from: START } },
+  ...{
+    verb: 'assert' as const,
+    space: 'ward',
+    subject: 'p7',
+    predicate,
+    object,
+    valid: { from: START },
+  },
   ...(source !== undefined && { source }),
 });
 
@@ -24,7 +40,10 @@ const said = (predicate: string, object: string, source?: string) => ({
  * An agent's assertions, turn by turn. `meanwhile` runs while it decides, and does nothing in a
  * replay.
  */
-function scribe(turns: readonly object[][], meanwhile: (turn: number) => Promise<void> = async () => undefined): Agent {
+function scribe(
+  turns: readonly object[][],
+  meanwhile: (turn: number) => Promise<void> = async () => undefined,
+): Agent {
   let turn = 0;
   return {
     name: 'scribe',
@@ -33,7 +52,9 @@ function scribe(turns: readonly object[][], meanwhile: (turn: number) => Promise
     decide: async () => {
       const sayings = turns[turn];
       await meanwhile(turn++);
-      return sayings === undefined ? 'done' : { action: BELIEVE_ACTION, args: { sayings } as unknown as Json };
+      return sayings === undefined
+        ? 'done'
+        : { action: BELIEVE_ACTION, args: { sayings } as unknown as Json };
     },
   };
 }
@@ -56,14 +77,17 @@ async function recorded(where: 'shared' | 'branch') {
   const store = new MemoryStore();
   const clock = new HandClock();
   const oracle = createOracle({ store, clock, mode: 'record' });
-  const choose: Judge['choose'] = ({ members }) => members.find(({ object }) => object === 'green')!.claim;
+  const choose: Judge['choose'] = ({ members }) =>
+    members.find(({ object }) => object === 'green')!.claim;
   const options = { ports: { clock }, oracle: store, memory: { judge: { oracle, choose } } };
   const assize = runtimeOver(store, [clinic], options);
   const beside = runtimeOver(store, [clinic], { ...options, ports: { clock: new HandClock() } });
   await assize.create(clinic, { trajectoryId: 't', writs: [others] });
   const source = await assize.open('t', clinic);
   if (where === 'branch')
-    await source.memory({ space: 'ward', writ: others }).assert({ ...said('drug', 'tea'), source: 'before' });
+    await source
+      .memory({ space: 'ward', writ: others })
+      .assert({ ...said('drug', 'tea'), source: 'before' });
   clock.forward(1_000);
   const trajectory =
     where === 'shared'
@@ -84,7 +108,8 @@ async function recorded(where: 'shared' | 'branch') {
     if (turn === 4) await spoken[1]!.assert(said('triage', 'red'));
     // Later in the log, independently of the writer's clock. The correction changes facts that the
     // question concerned.
-    if (turn === 6) await spoken[0]!.correct({ ...names, object: 'cold', valid: { from: START, to: OPEN_END } });
+    if (turn === 6)
+      await spoken[0]!.correct({ ...names, object: 'cold', valid: { from: START, to: OPEN_END } });
     if (turn === 6) await integrateLog(store);
     clock.forward(1_000);
   };
@@ -93,7 +118,12 @@ async function recorded(where: 'shared' | 'branch') {
   return { store, trajectory, report, assize };
 }
 
-const replayed = (store: MemoryStore, trajectoryId: string, from: MemoryStore = store, turns = TURNS) => {
+const replayed = (
+  store: MemoryStore,
+  trajectoryId: string,
+  from: MemoryStore = store,
+  turns = TURNS,
+) => {
   const oracle = createOracle({ store: from, clock: new HandClock(), mode: 'replay' });
   const choose = () => {
     throw new Error('asked');
@@ -121,7 +151,9 @@ test.each(['shared', 'branch'] as const)(
       return payload.kind === 'commit' ? payload.delta.beliefs : [];
     });
     expect(changes.length).toBeGreaterThan(8);
-    expect(changes.some(({ insert }) => insert.some(({ row_kind }) => row_kind === 'audit'))).toBe(true);
+    expect(changes.some(({ insert }) => insert.some(({ row_kind }) => row_kind === 'audit'))).toBe(
+      true,
+    );
   },
 );
 
@@ -129,15 +161,18 @@ test('a branch run replays although its source changed after an agent’s read',
   const store = new MemoryStore();
   const clock = new HandClock();
   const oracle = createOracle({ store, clock, mode: 'record' });
-  const [assize, beside] = [0, 1].map(() => runtimeOver(store, [clinic], { ports: { clock }, oracle: store })) as [
-    Assize,
-    Assize,
-  ];
+  const [assize, beside] = [0, 1].map(() =>
+    runtimeOver(store, [clinic], { ports: { clock }, oracle: store }),
+  ) as [Assize, Assize];
   const source = await assize.create(clinic, { trajectoryId: 't', writs: [others] });
   await source.memory({ space: 'ward', writ: others }).assert(said('drug', 'tea'));
   clock.forward(1_000);
   await source.memory({ space: 'ward', writ: others }).assert(said('weight', '70 kg'));
-  const branch = await assize.branch('t', source.head, { trajectoryId: 'b', note: 'try', writs: [others] });
+  const branch = await assize.branch('t', source.head, {
+    trajectoryId: 'b',
+    note: 'try',
+    writs: [others],
+  });
   const elsewhere = (await beside.open('t', clinic)).memory({ space: 'ward', writ: others });
   const past = { from: OPEN_START, to: addMicros(START, -MINUTE) };
   const turns = [
@@ -158,7 +193,10 @@ test('a branch run replays although its source changed after an agent’s read',
 test('a changed statement of an agent is found at its turn', async () => {
   const { store } = await recorded('shared');
   const turns = TURNS.with(2, [said('allergy', 'mites')]);
-  expect((await replayed(store, 't', store, turns)).firstDifference).toMatchObject({ kind: 'decision', turn: 2 });
+  expect((await replayed(store, 't', store, turns)).firstDifference).toMatchObject({
+    kind: 'decision',
+    turn: 2,
+  });
 });
 
 test('a store made from an export has another claim key, and no entry replays', async () => {

@@ -28,8 +28,13 @@ import { AgentError } from './errors.ts';
  * recorded run and all trajectories that changed the same partitions. A store made from an export
  * lacks that key.
  */
-export type ReplayedLedger = Pick<LedgerStore, 'entries' | 'head' | 'resolve' | 'blob' | 'erasedBy'> &
-  Partial<Pick<LedgerStore, 'trajectories'> & Pick<LogStore, 'logIndex'> & Pick<FactStore, 'claimKey'>>;
+export type ReplayedLedger = Pick<
+  LedgerStore,
+  'entries' | 'head' | 'resolve' | 'blob' | 'erasedBy'
+> &
+  Partial<
+    Pick<LedgerStore, 'trajectories'> & Pick<LogStore, 'logIndex'> & Pick<FactStore, 'claimKey'>
+  >;
 
 /**
  * The point of the next ruling: position and time of its entry, or the time of its turn if it left
@@ -70,7 +75,11 @@ export class ReplayStore extends TemporaryStore {
   #changes: Promise<ReadonlyMap<string, readonly RecordedChange[]>> | undefined;
 
   /** `length`: entries of the trajectory that are the record's; later ones are not its facts. */
-  constructor(source: ReplayedLedger, trajectoryId: string, length: number = Number.POSITIVE_INFINITY) {
+  constructor(
+    source: ReplayedLedger,
+    trajectoryId: string,
+    length: number = Number.POSITIVE_INFINITY,
+  ) {
     super();
     this.#source = source;
     this.#length = length;
@@ -83,14 +92,19 @@ export class ReplayStore extends TemporaryStore {
     this.#moment = moment;
   }
 
-  override async entries(trajectoryId: string, page?: { from?: number; limit?: number }): Promise<EntryRow[]> {
+  override async entries(
+    trajectoryId: string,
+    page?: { from?: number; limit?: number },
+  ): Promise<EntryRow[]> {
     return trajectoryId === this.#trajectoryId
       ? super.entries(trajectoryId, page)
       : this.#source.entries(trajectoryId, page);
   }
 
   override async head(trajectoryId: string): Promise<EntryRow | undefined> {
-    return trajectoryId === this.#trajectoryId ? super.head(trajectoryId) : this.#source.head(trajectoryId);
+    return trajectoryId === this.#trajectoryId
+      ? super.head(trajectoryId)
+      : this.#source.head(trajectoryId);
   }
 
   override async resolve(id: Hash): Promise<EntryRow | undefined> {
@@ -121,7 +135,8 @@ export class ReplayStore extends TemporaryStore {
   override async commit(batch: Batch): Promise<CommitResult> {
     // A plan on fewer facts than existed is outdated, as it was in the recorded run.
     for (const { partition, reads = [] } of batch.facts ?? [])
-      for (const name of [partition, ...reads.map((read) => read.partition)]) await this.#takeIn(name);
+      for (const name of [partition, ...reads.map((read) => read.partition)])
+        await this.#takeIn(name);
     // The store of the recording has checked the clock of its host.
     const { clock: _, ...unclocked } = batch;
     return super.commit(unclocked);
@@ -155,9 +170,14 @@ export class ReplayStore extends TemporaryStore {
     const length = Math.min((await super.head(this.#trajectoryId))!.seq + 1, this.#length);
     const made = recorded.find((change) => this.#isOwn(change) && change.seq === this.#moment.seq);
     let last = made === undefined ? recorded.length : recorded.indexOf(made);
-    while (made === undefined && last > 0 && !(await this.#isBefore(recorded[last - 1] as RecordedChange, length)))
+    while (
+      made === undefined &&
+      last > 0 &&
+      !(await this.#isBefore(recorded[last - 1] as RecordedChange, length))
+    )
       last--;
-    for (const change of recorded.slice(0, last)) if (change.version > version) await this.#take(name, change);
+    for (const change of recorded.slice(0, last))
+      if (change.version > version) await this.#take(name, change);
   }
 
   /** Whether a change preceded a ruling that changed nothing in its partition. */
@@ -165,7 +185,9 @@ export class ReplayStore extends TemporaryStore {
     if (this.#isOwn(change)) return change.seq < length;
     const { at, id } = this.#moment;
     const [there, here] = await Promise.all(
-      [change.id, id].map((each) => (each === undefined ? undefined : this.#source.logIndex?.(each))),
+      [change.id, id].map((each) =>
+        each === undefined ? undefined : this.#source.logIndex?.(each),
+      ),
     );
     // The log orders its entries by commit. Clocks may differ.
     return there !== undefined && here !== undefined ? there < here : change.system_time <= at;
@@ -174,7 +196,9 @@ export class ReplayStore extends TemporaryStore {
   async #take(name: PartitionName, { trajectory_id, seq, version }: RecordedChange): Promise<void> {
     const [row] = await this.#source.entries(trajectory_id, { from: seq, limit: 1 });
     const writes = await factWrites(checkRow(row as EntryRow), this.#values);
-    const write = writes.find((one) => keyOf(one.partition) === keyOf(name) && one.version === version) as FactWrite;
+    const write = writes.find(
+      (one) => keyOf(one.partition) === keyOf(name) && one.version === version,
+    ) as FactWrite;
     await super.commit({ entries: [], blobs: [], facts: [write] });
   }
 
@@ -197,7 +221,10 @@ export class ReplayStore extends TemporaryStore {
           for (const { partition, version, system_time } of entry.payload.delta.beliefs) {
             if (!names.has(partition.$blob)) {
               const held = await this.#values.read<never>(entry, partition as never);
-              names.set(partition.$blob, 'value' in held ? keyOf(held.value as PartitionName) : undefined);
+              names.set(
+                partition.$blob,
+                'value' in held ? keyOf(held.value as PartitionName) : undefined,
+              );
             }
             const key = names.get(partition.$blob);
             if (key === undefined) continue;

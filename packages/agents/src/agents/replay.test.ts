@@ -19,14 +19,24 @@ let read: string[];
 let turnOf: Map<string, number>;
 let turns: number;
 
-const source = (oracleStore: Pick<OracleStore, 'oracleGet'>) => ({ store, oracleStore, trajectoryId: 'desk' });
+const source = (oracleStore: Pick<OracleStore, 'oracleGet'>) => ({
+  store,
+  oracleStore,
+  trajectoryId: 'desk',
+});
 
-function replay(oracleGet: OracleStore['oracleGet'], who: readonly Agent[] = agents): Promise<RunReplay> {
+function replay(
+  oracleGet: OracleStore['oracleGet'],
+  who: readonly Agent[] = agents,
+): Promise<RunReplay> {
   return replayRun(source({ oracleGet }), newsroom, who, { anchors: [operator.publicKey] });
 }
 
 /** The log with one answer changed. Undefined: removed. */
-function withAnswer(key: string, answer: (was: Json) => Json | undefined): OracleStore['oracleGet'] {
+function withAnswer(
+  key: string,
+  answer: (was: Json) => Json | undefined,
+): OracleStore['oracleGet'] {
   return async (asked) => {
     const row = (await store.oracleGet(asked)) as OracleRow | undefined;
     if (asked !== key || row === undefined) return row;
@@ -59,7 +69,9 @@ beforeAll(async () => {
 
 /** Turns with proposals, waits and a counselor's decision. */
 async function recordedTurns(): Promise<Turn[]> {
-  const rows = await Promise.all(Array.from({ length: turns }, (_, n) => store.oracleGet(turnKey('desk', n))));
+  const rows = await Promise.all(
+    Array.from({ length: turns }, (_, n) => store.oracleGet(turnKey('desk', n))),
+  );
   return rows.map((row) => JSON.parse((row as OracleRow).answer));
 }
 
@@ -70,7 +82,9 @@ function other(turn: Turn, member: string): unknown {
   if (member === 'does') return (turn as { does: string }).does === 'propose' ? 'wait' : 'propose';
   if (member !== 'counsel') return '0'.repeat(64);
   const { counsel } = turn as Extract<Turn, { counsel: unknown }>;
-  return counsel.do === 'reject' ? { ...counsel, reason: 'another' } : { ...counsel, do: 'reject', reason: 'no' };
+  return counsel.do === 'reject'
+    ? { ...counsel, reason: 'another' }
+    : { ...counsel, do: 'reject', reason: 'no' };
 }
 
 describe('a change is found at the first turn that differs', () => {
@@ -98,7 +112,9 @@ describe('a change is found at the first turn that differs', () => {
       }
       expect(firstDifference).toMatchObject({ kind: 'oracle_miss', turn });
       expect(firstDifference?.cause).toMatchObject({ code: 'oracle_miss', evidence: { key } });
-      expect(firstDifference?.detail).toMatch(/^The oracle log has no answer to .* in scope \{"agent":/);
+      expect(firstDifference?.detail).toMatch(
+        /^The oracle log has no answer to .* in scope \{"agent":/,
+      );
     }
   });
 
@@ -108,7 +124,10 @@ describe('a change is found at the first turn that differs', () => {
     for (const [n, turn] of all.entries()) {
       for (const member of Object.keys(turn)) {
         const { same, firstDifference } = await replay(
-          withAnswer(turnKey('desk', n), (was) => ({ ...(was as object), [member]: other(turn, member) as Json })),
+          withAnswer(turnKey('desk', n), (was) => ({
+            ...(was as object),
+            [member]: other(turn, member) as Json,
+          })),
         );
         // No turn follows the last one. Without a proposal, its time and randomness are unused.
         if (n === turns - 1 && same) {
@@ -126,16 +145,27 @@ describe('a change is found at the first turn that differs', () => {
   });
 
   test('changed agent code, a missing agent, and an agent with a new question', async () => {
-    const [wren, chad, edie] = staff({ answer: async () => 'never' } as never, 4) as [Agent, Agent, Agent];
+    const [wren, chad, edie] = staff({ answer: async () => 'never' } as never, 4) as [
+      Agent,
+      Agent,
+      Agent,
+    ];
     const all = await recordedTurns();
     const first = (name: string) => all.findIndex((turn) => 'agent' in turn && turn.agent === name);
-    const careless: Agent = { ...chad, decide: ({ drafts }) => ({ action: 'check', args: Object.keys(drafts)[0] }) };
-    expect((await replay((key) => store.oracleGet(key), [wren, careless, edie])).firstDifference).toMatchObject({
+    const careless: Agent = {
+      ...chad,
+      decide: ({ drafts }) => ({ action: 'check', args: Object.keys(drafts)[0] }),
+    };
+    expect(
+      (await replay((key) => store.oracleGet(key), [wren, careless, edie])).firstDifference,
+    ).toMatchObject({
       kind: 'decision',
       turn: first('chad'),
       agent: 'chad',
     });
-    expect((await replay((key) => store.oracleGet(key), [wren, chad])).firstDifference).toMatchObject({
+    expect(
+      (await replay((key) => store.oracleGet(key), [wren, chad])).firstDifference,
+    ).toMatchObject({
       kind: 'decision',
       turn: first('edie'),
       detail: 'the agent edie is missing',
@@ -147,7 +177,9 @@ describe('a change is found at the first turn that differs', () => {
         return edie.decide(slice, oracle);
       },
     };
-    expect((await replay((key) => store.oracleGet(key), [wren, chad, curious])).firstDifference).toMatchObject({
+    expect(
+      (await replay((key) => store.oracleGet(key), [wren, chad, curious])).firstDifference,
+    ).toMatchObject({
       kind: 'oracle_miss',
       turn: first('edie'),
       cause: { evidence: { request: 'something new' } },
@@ -157,11 +189,15 @@ describe('a change is found at the first turn that differs', () => {
   test('a domain that rules differently, an unanchored writ, an invented expiry', async () => {
     const other = defineDomain<any, any>({ ...newsroom.declared, version: '2' } as never);
     const all = { oracleGet: (key: string) => store.oracleGet(key) };
-    await expect(replayRun(source(all), other, agents, { anchors: [operator.publicKey] })).rejects.toMatchObject({
+    await expect(
+      replayRun(source(all), other, agents, { anchors: [operator.publicKey] }),
+    ).rejects.toMatchObject({
       code: 'domain_mismatch',
     });
     const stranger = generateKeys(new Uint8Array(32).fill(9)).publicKey;
-    const { firstDifference } = await replayRun(source(all), newsroom, agents, { anchors: [stranger] });
+    const { firstDifference } = await replayRun(source(all), newsroom, agents, {
+      anchors: [stranger],
+    });
     expect(firstDifference).toMatchObject({ kind: 'entry', cause: { code: 'bad_writ' } });
     const hasty = await replayRun(source(all), newsroom, agents, {
       anchors: [operator.publicKey],
@@ -209,7 +245,8 @@ describe('entries of other writers between turns are replayed as recorded', () =
       .catch((error: unknown) => error);
     expect(done instanceof Error).toBe(left === 'untold');
     Reflect.deleteProperty(kept, 'commit');
-    if (left === 'answered' || left === 'concluded') await child.delegations.answer({ finalAnswer: 'so' });
+    if (left === 'answered' || left === 'concluded')
+      await child.delegations.answer({ finalAnswer: 'so' });
     if (left === 'concluded') await trajectory.delegations.conclude(start?.id as string);
     if (left !== 'untold') await run();
     return recorded;
@@ -241,9 +278,14 @@ describe('entries of other writers between turns are replayed as recorded', () =
 test('erased answers end a replay at the first turn needing one; turns stay', async () => {
   const recorded = await desk({}, 4);
   await recorded.run();
-  const trajectory = await runtimeOver(recorded.store, [newsroom], { oracle: recorded.store }).open('desk');
+  const trajectory = await runtimeOver(recorded.store, [newsroom], { oracle: recorded.store }).open(
+    'desk',
+  );
   const rows = await recorded.store.entries('desk');
-  const named = rows.map((row) => ({ row, payload: readRow(row).payload as Partial<CommitPayload> }));
+  const named = rows.map((row) => ({
+    row,
+    payload: readRow(row).payload as Partial<CommitPayload>,
+  }));
   const { row, payload } = named.find(({ payload }) => (payload.observations?.length ?? 0) > 1)!;
   const keys = payload.observations!.map(({ oracle_key }) => oracle_key!);
   const by = { entries: [row.id], reason: 'request 17', writ: writFor('officer') };
@@ -253,7 +295,12 @@ test('erased answers end a replay at the first turn needing one; turns stay', as
   );
   expect(marks).toEqual(keys.map((_, n) => n < keys.length - 1));
   const from = { store: recorded.store, oracleStore: recorded.store, trajectoryId: 'desk' };
-  const { same, firstDifference } = await replayRun(from, newsroom, recorded.agents, { anchors: [operator.publicKey] });
+  const { same, firstDifference } = await replayRun(from, newsroom, recorded.agents, {
+    anchors: [operator.publicKey],
+  });
   expect(same).toBe(false);
-  expect(firstDifference).toMatchObject({ kind: 'erased', cause: { code: 'erased', evidence: { key: keys[0] } } });
+  expect(firstDifference).toMatchObject({
+    kind: 'erased',
+    cause: { code: 'erased', evidence: { key: keys[0] } },
+  });
 });

@@ -1,8 +1,28 @@
-import { arg, checkArgument, isAssizeError, isInstance, type Json, thrownText } from 'assize/internal/base';
+import {
+  arg,
+  checkArgument,
+  isAssizeError,
+  isInstance,
+  type Json,
+  thrownText,
+} from 'assize/internal/base';
 import { canonicalize, type Instant, instantToMillis, maxInstant } from 'assize/internal/canon';
 import { type Domain, requireOwnDomain } from 'assize/internal/kernel';
-import { type EntryRow, type Hash, isEffectPending, LedgerFault, type Payload, readRow } from 'assize/internal/ledger';
-import { type Clock, createOracle, type OracleStore, type Random, turnQuestion } from 'assize/internal/oracle';
+import {
+  type EntryRow,
+  type Hash,
+  isEffectPending,
+  LedgerFault,
+  type Payload,
+  readRow,
+} from 'assize/internal/ledger';
+import {
+  type Clock,
+  createOracle,
+  type OracleStore,
+  type Random,
+  turnQuestion,
+} from 'assize/internal/oracle';
 import {
   type ApprovalOptions,
   Assize,
@@ -19,7 +39,14 @@ import { decide, type RecordedDecision } from './decide.ts';
 import { AgentError } from './errors.ts';
 import { type RecordedEntry, recordedEntries } from './recorded-rows.ts';
 import { type ReplayedLedger, type ReplayPosition, ReplayStore } from './replay-store.ts';
-import { type AgentTurn, type CounselTurn, portsOf, type RecordedTurn, readTurn, type Turn } from './turn.ts';
+import {
+  type AgentTurn,
+  type CounselTurn,
+  portsOf,
+  type RecordedTurn,
+  readTurn,
+  type Turn,
+} from './turn.ts';
 import { proposalOf, proposeIn, resolveIn, type TurnOutcome } from './turn-ruling.ts';
 
 export interface ReplaySource {
@@ -87,7 +114,11 @@ export async function replayRun(
   agents: readonly Agent[],
   options: ReplayRunOptions,
 ): Promise<RunReplay> {
-  checkArgument(arg.members({ store: arg.object, oracleStore: arg.object, trajectoryId: arg.text }), source, 'source');
+  checkArgument(
+    arg.members({ store: arg.object, oracleStore: arg.object, trajectoryId: arg.text }),
+    source,
+    'source',
+  );
   checkArgument(arg.members({ hash: arg.text, roles: arg.object }), domain, 'domain');
   checkArgument(arg.members({ signer: arg.optional(arg.object) }), options, 'options');
   requireOwnDomain(domain);
@@ -170,7 +201,8 @@ class Replay {
     let difference: RunDifference | undefined;
     for (;;) {
       const recorded = await this.#read(turns);
-      difference = recorded === undefined ? await this.#afterLast(turns) : await this.#take(recorded);
+      difference =
+        recorded === undefined ? await this.#afterLast(turns) : await this.#take(recorded);
       if (recorded === undefined || difference !== undefined) break;
       turns++;
     }
@@ -192,7 +224,11 @@ class Replay {
     const previous = this.#previous;
     this.#previous = recorded;
     if (turn.previous !== (previous?.hash ?? null))
-      return this.#differs(previous ?? recorded, 'ledger', 'the next turn does not follow this turn');
+      return this.#differs(
+        previous ?? recorded,
+        'ledger',
+        'the next turn does not follow this turn',
+      );
     const fault = await this.#reach(recorded);
     if (fault !== undefined) return this.#differs(recorded, 'ledger', fault);
     return 'counsel' in turn ? this.#takeCounsel(recorded, turn) : this.#takeAgent(recorded, turn);
@@ -206,7 +242,8 @@ class Replay {
     const place = this.#places.get(turn.after);
     if (place === undefined) return `its head ${turn.after} is not in the ledger`;
     const next = this.#trajectory.length;
-    if (place < next - 1) return `its head ${turn.after} is at seq ${place}, and the earlier turns lead further`;
+    if (place < next - 1)
+      return `its head ${turn.after} is at seq ${place}, and the earlier turns lead further`;
     const made = this.#entries.slice(next, place + 1).find((one) => one.turn !== undefined);
     if (made !== undefined)
       return `seq ${made.entry.seq} names turn ${made.turn} as its turn, but precedes turn ${number}`;
@@ -218,16 +255,22 @@ class Replay {
 
   async #takeAgent(recorded: RecordedTurn, turn: AgentTurn): Promise<RunDifference | undefined> {
     const agent = this.#agents.get(turn.agent);
-    if (agent === undefined) return this.#differs(recorded, 'decision', `the agent ${turn.agent} is missing`);
+    if (agent === undefined)
+      return this.#differs(recorded, 'decision', `the agent ${turn.agent} is missing`);
     if (recorded.number === 0) for (const one of this.#agents.values()) this.#see(one);
     const decided = await this.#decide(recorded, turn, agent);
     if ('kind' in decided) return decided;
-    const difference = turn.does === 'propose' ? await this.#propose(recorded, agent, decided) : undefined;
+    const difference =
+      turn.does === 'propose' ? await this.#propose(recorded, agent, decided) : undefined;
     this.#see(agent);
     return difference;
   }
 
-  async #decide(recorded: RecordedTurn, turn: AgentTurn, agent: Agent): Promise<RecordedDecision | RunDifference> {
+  async #decide(
+    recorded: RecordedTurn,
+    turn: AgentTurn,
+    agent: Agent,
+  ): Promise<RecordedDecision | RunDifference> {
     const number = this.#numbers.get(agent.name) ?? 0;
     this.#numbers.set(agent.name, number + 1);
     let decided: RecordedDecision;
@@ -236,15 +279,27 @@ class Replay {
       const trajectory = this.#trajectory.id;
       decided = await decide({ agent, trajectory, number, slice, anyName: true }, this.#outside);
     } catch (error) {
-      const kind = (['oracle_miss', 'erased'] as const).find((code) => isAssizeError(error, code)) ?? 'decision';
+      const kind =
+        (['oracle_miss', 'erased'] as const).find((code) => isAssizeError(error, code)) ??
+        'decision';
       if (isInstance(error, LedgerFault))
-        return this.#differs(recorded, 'slice', `it was invoked on the head ${turn.invoked}, which is missing`, error);
+        return this.#differs(
+          recorded,
+          'slice',
+          `it was invoked on the head ${turn.invoked}, which is missing`,
+          error,
+        );
       return this.#differs(recorded, kind, messageOf(error), error);
     }
-    if (decided.slice !== turn.slice) return this.#differs(recorded, 'slice', 'its slice is now different');
+    if (decided.slice !== turn.slice)
+      return this.#differs(recorded, 'slice', 'its slice is now different');
     if (decided.decision === turn.decision && decided.does === turn.does) return decided;
     const now = canonicalize((decided.intent ?? decided.does) as unknown as Json).slice(0, 200);
-    return this.#differs(recorded, 'decision', `recorded ${turn.does}; now ${now}, or its questions are different`);
+    return this.#differs(
+      recorded,
+      'decision',
+      `recorded ${turn.does}; now ${now}, or its questions are different`,
+    );
   }
 
   async #sliceAt(head: Hash, agent: Agent): Promise<unknown> {
@@ -255,13 +310,23 @@ class Replay {
   }
 
   #see({ name, role }: Agent): void {
-    this.#seen.set(name, { head: this.#trajectory.head, slice: this.#trajectory.slice(role.name, role.params) });
+    this.#seen.set(name, {
+      head: this.#trajectory.head,
+      slice: this.#trajectory.slice(role.name, role.params),
+    });
   }
 
-  async #propose(recorded: RecordedTurn, agent: Agent, decided: RecordedDecision): Promise<RunDifference | undefined> {
-    const next = this.#entries.findIndex(({ turn }, seq) => seq >= this.#trajectory.length && turn !== undefined);
+  async #propose(
+    recorded: RecordedTurn,
+    agent: Agent,
+    decided: RecordedDecision,
+  ): Promise<RunDifference | undefined> {
+    const next = this.#entries.findIndex(
+      ({ turn }, seq) => seq >= this.#trajectory.length && turn !== undefined,
+    );
     const place = this.#entries[next]?.turn === recorded.number ? next : undefined;
-    if (place !== undefined && hasCalls(this.#entries[place])) return this.#takeCalls(recorded, place, agent, decided);
+    if (place !== undefined && hasCalls(this.#entries[place]))
+      return this.#takeCalls(recorded, place, agent, decided);
     return this.#rule(recorded, place, () => proposeIn(this.#trajectory, agent, decided, recorded));
   }
 
@@ -280,22 +345,32 @@ class Replay {
     const now = await this.#trajectory.withTurn(portsOf(recorded.turn), async () =>
       Trajectory.proposalIdOf(this.#trajectory, proposal),
     );
-    const then = payload.kind === 'pending_approval' ? payload.proposal.proposal_id : proposalIdIn(payload);
-    if (now !== then) return this.#differs(recorded, 'entry', `it made the proposal ${then}, and now makes ${now}`);
+    const then =
+      payload.kind === 'pending_approval' ? payload.proposal.proposal_id : proposalIdIn(payload);
+    if (now !== then)
+      return this.#differs(recorded, 'entry', `it made the proposal ${then}, and now makes ${now}`);
     await this.#takeAsRecorded(place + 1);
     return undefined;
   }
 
   // ── a counselor's turn ──
 
-  async #takeCounsel(recorded: RecordedTurn, { at, counsel }: CounselTurn): Promise<RunDifference | undefined> {
+  async #takeCounsel(
+    recorded: RecordedTurn,
+    { at, counsel }: CounselTurn,
+  ): Promise<RunDifference | undefined> {
     if (counsel.do === 'later') return undefined;
     const place = this.#entries.findIndex(({ entry: { payload } }, seq) => {
-      if (seq < this.#trajectory.length || !('resolves' in payload) || payload.resolves !== counsel.pending)
+      if (
+        seq < this.#trajectory.length ||
+        !('resolves' in payload) ||
+        payload.resolves !== counsel.pending
+      )
         return false;
       // Another writer may have committed first. The turn's own entry has the turn's time and
       // counselor.
-      const counselor = payload.kind === 'pending_approval' ? payload.approved_by?.at(-1) : payload.counselor;
+      const counselor =
+        payload.kind === 'pending_approval' ? payload.approved_by?.at(-1) : payload.counselor;
       const isTheirs = counselor === undefined || counselor.principal === counsel.principal;
       return isTheirs && this.#isOfTime(at, seq);
     });
@@ -433,11 +508,14 @@ class Replay {
 /** The fields in which two entries at one position differ. */
 function differenceOf(recorded: RecordedEntry | undefined, now: EntryRow): string | undefined {
   if (recorded?.entry.id === now.id) return undefined;
-  if (recorded === undefined) return `the ledger has no entry at seq ${now.seq}, and the replay has a ${now.kind}`;
+  if (recorded === undefined)
+    return `the ledger has no entry at seq ${now.seq}, and the replay has a ${now.kind}`;
   const before = recorded.entry.payload as unknown as Record<string, Json>;
   const after = readRow(now).payload as unknown as Record<string, Json>;
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-  const different = names.filter((name) => canonicalize(before[name] ?? null) !== canonicalize(after[name] ?? null));
+  const different = names.filter(
+    (name) => canonicalize(before[name] ?? null) !== canonicalize(after[name] ?? null),
+  );
   return `recorded ${recorded.entry.id}, now ${now.id}: different in ${different.join(', ')}`;
 }
 
@@ -481,10 +559,17 @@ function checkSigner(entries: readonly RecordedEntry[], { signer }: ReplayRunOpt
   for (const { entry, turn } of entries) {
     const key = entry.payload.signature?.key;
     if (turn === undefined || key === signer?.publicKey) continue;
-    const what = key === undefined ? 'is not signed; pass no signer' : `is signed with ${key}; pass that signer`;
-    throw new AgentError('signer_needed', `The id of an entry covers its signature, and seq ${entry.seq} ${what}.`, {
-      evidence: { seq: entry.seq, ...(key === undefined ? {} : { key }) },
-    });
+    const what =
+      key === undefined
+        ? 'is not signed; pass no signer'
+        : `is signed with ${key}; pass that signer`;
+    throw new AgentError(
+      'signer_needed',
+      `The id of an entry covers its signature, and seq ${entry.seq} ${what}.`,
+      {
+        evidence: { seq: entry.seq, ...(key === undefined ? {} : { key }) },
+      },
+    );
   }
 }
 
@@ -503,7 +588,12 @@ function nothing(): never {
 export function recordedTimeout(entries: readonly RecordedEntry[]): number | 'never' {
   for (const { entry } of entries) {
     const { payload } = entry;
-    if (payload.kind !== 'pending_approval' || payload.resolves !== undefined || isEffectPending(payload)) continue;
+    if (
+      payload.kind !== 'pending_approval' ||
+      payload.resolves !== undefined ||
+      isEffectPending(payload)
+    )
+      continue;
     if (payload.expires === undefined) return 'never';
     return instantToMillis(payload.expires) - instantToMillis(payload.at);
   }

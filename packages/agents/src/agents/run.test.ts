@@ -27,8 +27,16 @@ const payloads = async (store: MemoryStore): Promise<any[]> =>
   (await store.entries('desk', { limit: 100 })).map(({ payload }) => JSON.parse(payload));
 
 /** An agent, as a writer, that follows the test. */
-function writer(decide: (slice: any, oracle: AgentOracle) => Decision | Promise<Decision>, name = 'w'): Agent {
-  return { name, role: { name: 'writer', params: {} }, writ: writFor(name === '' ? 'w' : name), decide };
+function writer(
+  decide: (slice: any, oracle: AgentOracle) => Decision | Promise<Decision>,
+  name = 'w',
+): Agent {
+  return {
+    name,
+    role: { name: 'writer', params: {} },
+    writ: writFor(name === '' ? 'w' : name),
+    decide,
+  };
 }
 
 const write = (title: string, text = 'The town slept'): Decision => ({
@@ -49,7 +57,12 @@ describe('a run', () => {
       expect(kinds).toContain('commit');
       const again = await replay();
       expect(again.firstDifference).toBeUndefined();
-      expect(again).toMatchObject({ same: true, headId: trajectory.head, turns: report.turns, takenAsRecorded: 1 });
+      expect(again).toMatchObject({
+        same: true,
+        headId: trajectory.head,
+        turns: report.turns,
+        takenAsRecorded: 1,
+      });
       expect(model.calls).toBe(calls);
       const options = { domains: [newsroom], oracle: store };
       expect(await deepReplay(store, 'desk', options)).toMatchObject({ differences: [] });
@@ -67,7 +80,9 @@ describe('a run', () => {
     expect(observations).toEqual([...['model', 'model', 'random', 'clock'].map(named), turn]);
     expect(observations[4].oracle_key).toBe(turnKey('desk', 0));
     expect(keyed).toEqual(key);
-    const answers = await Promise.all(observations.map(({ oracle_key: of }: Observation) => store.oracleGet(of!)));
+    const answers = await Promise.all(
+      observations.map(({ oracle_key: of }: Observation) => store.oracleGet(of!)),
+    );
     expect(observations[4].hash).toBe(hashText(answers[4]!.answer));
     // A reader of the entry cannot test candidate answers, except with the blob that an erasure
     // deletes.
@@ -75,7 +90,10 @@ describe('a run', () => {
     for (const [n, row] of answers.slice(0, 4).entries()) {
       expect(text).not.toContain(hashText(row!.answer));
       const blob = JSON.parse((await store.blob(observations[n].value.$blob))!);
-      expect(blob).toEqual({ salt: expect.stringMatching(/^[0-9a-f]{32}$/), value: hashText(row!.answer) });
+      expect(blob).toEqual({
+        salt: expect.stringMatching(/^[0-9a-f]{32}$/),
+        value: hashText(row!.answer),
+      });
     }
   });
 
@@ -91,34 +109,62 @@ describe('a run', () => {
       return write('a');
     });
 
-  test.each([...OWN_NAMES, 7])('asks nothing that can’t be observed by its name (%#)', async (name) => {
-    for (const heeds of [true, false]) {
-      const { run, store, trajectory } = await desk();
-      let asked = 0;
-      const misnamed = asking(name, () => asked++, heeds);
-      await expect(run({ maxTurns: 1 }, [misnamed])).rejects.toMatchObject({ code: 'bad_intent' });
-      expect([asked, await store.oracleGet(turnKey('desk', 0)), trajectory.length]).toEqual([0, undefined, 1]);
-      // It blocks no other caller: a caller under another name continues.
-      await run({ maxTurns: 1 }, [asking('ticket', () => asked++)]);
-      expect([asked, trajectory.length]).toEqual([1, 2]);
-    }
-  });
+  test.each([...OWN_NAMES, 7])(
+    'asks nothing that can’t be observed by its name (%#)',
+    async (name) => {
+      for (const heeds of [true, false]) {
+        const { run, store, trajectory } = await desk();
+        let asked = 0;
+        const misnamed = asking(name, () => asked++, heeds);
+        await expect(run({ maxTurns: 1 }, [misnamed])).rejects.toMatchObject({
+          code: 'bad_intent',
+        });
+        expect([asked, await store.oracleGet(turnKey('desk', 0)), trajectory.length]).toEqual([
+          0,
+          undefined,
+          1,
+        ]);
+        // It blocks no other caller: a caller under another name continues.
+        await run({ maxTurns: 1 }, [asking('ticket', () => asked++)]);
+        expect([asked, trajectory.length]).toEqual([1, 2]);
+      }
+    },
+  );
 
-  test.each(OWN_NAMES)('resumes from a recorded turn with such a name, and replays (%#)', async (name) => {
-    const { run, replay, oracle, clock, trajectory } = await desk();
-    const agent = asking(name);
-    const slice = trajectory.slice('writer', {});
-    const outside = { oracle, clock, random: seededRandom('turn') };
-    const decided = await decide({ agent, trajectory: 'desk', number: 0, slice, anyName: true }, outside);
-    const { does, decision, slice: seen } = decided;
-    const place = { previous: null, after: trajectory.head, invoked: trajectory.head, at: START, seed: '0'.repeat(64) };
-    await recordTurn(oracle, 'desk', 0, { agent: 'w', does, slice: seen, decision, ...place, salted: true });
-    expect(await run({ maxTurns: 0 }, [agent])).toMatchObject({ turns: 1 });
-    expect(trajectory.length).toBe(2);
-    expect(await run({ maxTurns: 0 }, [agent])).toMatchObject({ turns: 1 });
-    expect(trajectory.length).toBe(2);
-    expect(await replay({}, [agent])).toMatchObject({ same: true });
-  });
+  test.each(OWN_NAMES)(
+    'resumes from a recorded turn with such a name, and replays (%#)',
+    async (name) => {
+      const { run, replay, oracle, clock, trajectory } = await desk();
+      const agent = asking(name);
+      const slice = trajectory.slice('writer', {});
+      const outside = { oracle, clock, random: seededRandom('turn') };
+      const decided = await decide(
+        { agent, trajectory: 'desk', number: 0, slice, anyName: true },
+        outside,
+      );
+      const { does, decision, slice: seen } = decided;
+      const place = {
+        previous: null,
+        after: trajectory.head,
+        invoked: trajectory.head,
+        at: START,
+        seed: '0'.repeat(64),
+      };
+      await recordTurn(oracle, 'desk', 0, {
+        agent: 'w',
+        does,
+        slice: seen,
+        decision,
+        ...place,
+        salted: true,
+      });
+      expect(await run({ maxTurns: 0 }, [agent])).toMatchObject({ turns: 1 });
+      expect(trajectory.length).toBe(2);
+      expect(await run({ maxTurns: 0 }, [agent])).toMatchObject({ turns: 1 });
+      expect(trajectory.length).toBe(2);
+      expect(await replay({}, [agent])).toMatchObject({ same: true });
+    },
+  );
 
   test('an arbiter’s questions may have any name, since no answer is observed', async () => {
     const { run } = await desk();
@@ -172,7 +218,10 @@ describe('a run', () => {
       turns: 4,
     });
     const both = [idle, writer(() => write('x'), 'busy')];
-    expect(await run({ signal: AbortSignal.abort() }, both)).toMatchObject({ ended: 'aborted', turns: 4 });
+    expect(await run({ signal: AbortSignal.abort() }, both)).toMatchObject({
+      ended: 'aborted',
+      turns: 4,
+    });
   });
 
   test('an abort ends it during a decision, which records and asks nothing more', async () => {
@@ -183,7 +232,9 @@ describe('a run', () => {
     const slow = writer(async (_, oracle) => {
       aborting.abort();
       await going.promise;
-      late = await oracle.ask({ request: 'late', call: () => model.answer('late') }).catch((error: unknown) => error);
+      late = await oracle
+        .ask({ request: 'late', call: () => model.answer('late') })
+        .catch((error: unknown) => error);
       return 'done' as const;
     });
     expect(await run({ concurrent: true, signal: aborting.signal }, [slow])).toMatchObject({
@@ -193,7 +244,10 @@ describe('a run', () => {
     going.resolve();
     await expect
       .poll(() => late)
-      .toMatchObject({ code: 'misuse', message: expect.stringContaining('cannot ask the oracle, because') });
+      .toMatchObject({
+        code: 'misuse',
+        message: expect.stringContaining('cannot ask the oracle, because'),
+      });
     expect(model.calls).toBe(0);
     expect(await store.oracleGet(turnKey('desk', 0))).toBeUndefined();
   });
@@ -205,11 +259,18 @@ describe('a run', () => {
     const [author, checker, editor] = [
       writer(({ drafts }) => (drafts['a'] === undefined ? write('a', 'Ms Doe slept') : write('b'))),
       {
-        ...writer(({ drafts }) => (drafts['a']?.checked === false ? { action: 'check', args: 'a' } : 'wait'), 'c'),
+        ...writer(
+          ({ drafts }) =>
+            drafts['a']?.checked === false ? { action: 'check', args: 'a' } : 'wait',
+          'c',
+        ),
         role: { name: 'checker', params: {} },
       },
       {
-        ...writer(({ printed }) => (printed.length === 0 ? { action: 'print', args: 'a' } : 'done'), 'e'),
+        ...writer(
+          ({ printed }) => (printed.length === 0 ? { action: 'print', args: 'a' } : 'done'),
+          'e',
+        ),
         role: { name: 'editor', params: {} },
       },
     ] as [Agent, Agent, Agent];
@@ -225,7 +286,10 @@ describe('a run', () => {
       agents,
     );
     expect(awake.ended).toBe('turns');
-    expect((await payloads(store))[before.length]).toMatchObject({ kind: 'commit', counselor: { principal: 'chief' } });
+    expect((await payloads(store))[before.length]).toMatchObject({
+      kind: 'commit',
+      counselor: { principal: 'chief' },
+    });
     expect(trajectory.approvals.pending()).toEqual([]);
     expect(await replay({}, agents)).toMatchObject({ same: true });
   });
@@ -234,9 +298,14 @@ describe('a run', () => {
     const { run, replay } = await desk({}, 4);
     let said = 0;
     const turns: CompletedTurn[] = [];
-    const counsel = () => ({ do: 'approve', principal: said++ === 0 ? 'stranger' : 'chief', method: 'test' }) as const;
+    const counsel = () =>
+      ({ do: 'approve', principal: said++ === 0 ? 'stranger' : 'chief', method: 'test' }) as const;
     await run({ counsel, onTurn: (turn) => turns.push(turn) });
-    expect(turns.some(({ refused }) => (refused as { code?: string })?.code === 'unauthorised_counselor')).toBe(true);
+    expect(
+      turns.some(
+        ({ refused }) => (refused as { code?: string })?.code === 'unauthorised_counselor',
+      ),
+    ).toBe(true);
     expect(await replay()).toMatchObject({ same: true });
   });
 });
@@ -303,7 +372,8 @@ describe('arbitration', () => {
     const { run, replay } = await desk();
     const agents = ['a', 'b', 'c'].map((name) => writer(() => write(name), name));
     const order: string[] = [];
-    const onTurn = ({ turn }: CompletedTurn) => void order.push('agent' in turn ? turn.agent : 'counsel');
+    const onTurn = ({ turn }: CompletedTurn) =>
+      void order.push('agent' in turn ? turn.agent : 'counsel');
     await run({ maxTurns: 4, onTurn }, agents);
     expect(order.splice(0)).toEqual(['a', 'b', 'c', 'a']);
     const drawn: string[] = [];
@@ -324,14 +394,17 @@ describe('arbitration', () => {
     expect(await replay({}, agents)).toMatchObject({ same: true, turns: 9 });
     await expect(run({ arbiter: () => 'nobody' }, agents)).rejects.toMatchObject({
       code: 'function_failed',
-      message: expect.stringMatching(/Return an action with args,|The arbiter chose|The decision of the counselor/),
+      message: expect.stringMatching(
+        /Return an action with args,|The arbiter chose|The decision of the counselor/,
+      ),
     });
   });
 
   test('of agents that decide at once is the order in which they have decided', async () => {
     const { run, replay } = await desk();
     const gates = new Map<string, () => void>();
-    const gate = (name: string) => new Promise<Json>((resolve) => gates.set(name, () => resolve(name)));
+    const gate = (name: string) =>
+      new Promise<Json>((resolve) => gates.set(name, () => resolve(name)));
     const agents = ['a', 'b', 'c'].map((name) =>
       writer(async ({ drafts }, oracle) => {
         if (drafts[name] !== undefined) return 'done';
@@ -341,7 +414,10 @@ describe('arbitration', () => {
     );
     const order: string[] = [];
     const running = run(
-      { concurrent: true, onTurn: ({ turn }) => void order.push((turn as { agent: string }).agent) },
+      {
+        concurrent: true,
+        onTurn: ({ turn }) => void order.push((turn as { agent: string }).agent),
+      },
       agents,
     );
     for (const name of ['c', 'a', 'b']) {
@@ -361,7 +437,10 @@ describe('a replay needs', () => {
     const { run, replay } = await desk({ signer });
     await run();
     expect(await replay({ signer })).toMatchObject({ same: true });
-    await expect(replay()).rejects.toMatchObject({ code: 'signer_needed', evidence: { key: signer.publicKey } });
+    await expect(replay()).rejects.toMatchObject({
+      code: 'signer_needed',
+      evidence: { key: signer.publicKey },
+    });
     const other = generateKeys(new Uint8Array(32).fill(4));
     await expect(replay({ signer: other })).rejects.toMatchObject({ code: 'signer_needed' });
   });
@@ -388,7 +467,10 @@ describe('a replay needs', () => {
       counselors: {},
     });
     const clock = fixedClock(START, 1);
-    const trajectory = await runtimeOver(store, [clinic], { oracle: store, ports: { clock } }).create(clinic, {
+    const trajectory = await runtimeOver(store, [clinic], {
+      oracle: store,
+      ports: { clock },
+    }).create(clinic, {
       trajectoryId: 'c',
     });
     const nurse: Agent = {
@@ -403,11 +485,18 @@ describe('a replay needs', () => {
     const oracle = createOracle({ store, clock, mode: 'record' });
     await runAgents(trajectory, [nurse], { oracle, clock, random: seededRandom(1) });
     const entries = await store.entries('c');
-    const salted = entries.slice(1).map(({ payload }) => (JSON.parse(payload) as CommitPayload).action.args);
+    const salted = entries
+      .slice(1)
+      .map(({ payload }) => (JSON.parse(payload) as CommitPayload).action.args);
     expect(new Set(salted.map((args) => (args as { $blob: string }).$blob)).size).toBe(3);
-    const replay = await replayRun({ store, oracleStore: store, trajectoryId: 'c' }, clinic, [nurse], {
-      anchors: [operator.publicKey],
-    });
+    const replay = await replayRun(
+      { store, oracleStore: store, trajectoryId: 'c' },
+      clinic,
+      [nurse],
+      {
+        anchors: [operator.publicKey],
+      },
+    );
     expect(replay).toMatchObject({ same: true, headId: (entries.at(-1) as EntryRow).id });
   });
 
@@ -415,13 +504,17 @@ describe('a replay needs', () => {
     const { store } = await desk();
     const source = { store, oracleStore: store, trajectoryId: 'nowhere' };
     const options = { anchors: [operator.publicKey] };
-    await expect(replayRun(source, newsroom, [writer(() => 'done')], options)).rejects.toMatchObject({
+    await expect(
+      replayRun(source, newsroom, [writer(() => 'done')], options),
+    ).rejects.toMatchObject({
       code: 'not_found',
     });
     const entries = async () => [{ ...(await store.head('desk')), payload: '{}' }] as EntryRow[];
     const damaged = Object.assign(Object.create(store), { entries });
     const broken = { store: damaged, oracleStore: store, trajectoryId: 'desk' };
-    await expect(replayRun(broken, newsroom, [writer(() => 'done')], options)).rejects.toMatchObject({
+    await expect(
+      replayRun(broken, newsroom, [writer(() => 'done')], options),
+    ).rejects.toMatchObject({
       code: 'invalid_ledger',
     });
   });
@@ -456,19 +549,26 @@ describe('a run is refused for', () => {
     const { run, store } = await desk();
     await expect(run({}, [writer(() => decision as never)])).rejects.toMatchObject({
       code: 'function_failed',
-      message: expect.stringMatching(/Return an action with args,|The arbiter chose|The decision of the counselor/),
+      message: expect.stringMatching(
+        /Return an action with args,|The arbiter chose|The decision of the counselor/,
+      ),
     });
     expect(await store.oracleGet(turnKey('desk', 0))).toBeUndefined();
   });
 
   test('arguments that are not JSON, and a role that an action is not of', async () => {
     const { run, store } = await desk();
-    await expect(run({}, [writer(() => ({ action: 'write', args: Number.NaN }))])).rejects.toMatchObject({
+    await expect(
+      run({}, [writer(() => ({ action: 'write', args: Number.NaN }))]),
+    ).rejects.toMatchObject({
       name: 'CanonError',
     });
     expect(await store.oracleGet(turnKey('desk', 0))).toBeUndefined();
     await run({ maxTurns: 1 }, [writer(() => ({ action: 'print', args: 'x' }))]);
-    expect((await payloads(store)).at(-1)).toMatchObject({ kind: 'rejection', reason: 'invalid_authority' });
+    expect((await payloads(store)).at(-1)).toMatchObject({
+      kind: 'rejection',
+      reason: 'invalid_authority',
+    });
   });
 
   test('options that can’t be used', async () => {
@@ -492,7 +592,9 @@ describe('a run is refused for', () => {
     for (const nothing of [undefined, { do: 'perhaps' }])
       await expect(run({ counsel: () => nothing as never })).rejects.toMatchObject({
         code: 'function_failed',
-        message: expect.stringMatching(/Return an action with args,|The arbiter chose|The decision of the counselor/),
+        message: expect.stringMatching(
+          /Return an action with args,|The arbiter chose|The decision of the counselor/,
+        ),
       });
   });
 
@@ -541,7 +643,10 @@ describe('a run is refused for', () => {
 
 test('a replay calls no listener of the runtime that recorded the run', async () => {
   const heard: string[] = [];
-  const approvals = { timeoutMs: 'never' as const, onPending: ({ id }: { id: string }) => void heard.push(id) };
+  const approvals = {
+    timeoutMs: 'never' as const,
+    onPending: ({ id }: { id: string }) => void heard.push(id),
+  };
   const { run, replay } = await desk({ approvals });
   await run();
   const recorded = heard.length;

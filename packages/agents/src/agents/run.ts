@@ -1,7 +1,14 @@
 import { arg, checkArgument, isInstance, refuseDuplicatePackage } from 'assize/internal/base';
 import { contentHash, type Instant, WORLD_LIMITS } from 'assize/internal/canon';
 import { type Hash, observationsOf, type PendingPayload } from 'assize/internal/ledger';
-import { type Clock, type Oracle, type Random, systemClock, systemRandom, turnNamedBy } from 'assize/internal/oracle';
+import {
+  type Clock,
+  type Oracle,
+  type Random,
+  systemClock,
+  systemRandom,
+  turnNamedBy,
+} from 'assize/internal/oracle';
 import { Trajectory } from 'assize/internal/runtime';
 import {
   type Agent,
@@ -177,7 +184,12 @@ class Run {
   /** The agent of the last turn. */
   #last: string | undefined;
 
-  constructor(trajectory: Trajectory, agents: Population, options: RunOptions, earlier: EarlierTurns | undefined) {
+  constructor(
+    trajectory: Trajectory,
+    agents: Population,
+    options: RunOptions,
+    earlier: EarlierTurns | undefined,
+  ) {
     checkOptions(options);
     const { oracle, clock = systemClock, random = systemRandom } = options;
     this.#trajectory = trajectory;
@@ -247,7 +259,9 @@ class Run {
   async #again(recorded: RecordedTurn): Promise<TurnOutcome> {
     const { turn, number } = recorded;
     if ('counsel' in turn) {
-      const isOpen = this.#trajectory.approvals.pending().some(({ id }) => id === turn.counsel.pending);
+      const isOpen = this.#trajectory.approvals
+        .pending()
+        .some(({ id }) => id === turn.counsel.pending);
       return isOpen ? resolveIn(this.#trajectory, turn.counsel, recorded) : {};
     }
     if (turn.does !== 'propose') return {};
@@ -262,7 +276,9 @@ class Run {
   }
 
   async #isRuled({ name, writ }: Agent, number: number): Promise<boolean> {
-    return (await Trajectory.rulingOn(this.#trajectory, turnKeyOf(name, number), writ)) !== undefined;
+    return (
+      (await Trajectory.rulingOn(this.#trajectory, turnKeyOf(name, number), writ)) !== undefined
+    );
   }
 
   // ── the next agent ──
@@ -270,7 +286,9 @@ class Run {
   /** A pending proposal that no counselor was asked about since the head moved. */
   #forCounsel(): OpenPending | undefined {
     if (this.#options.counsel === undefined) return undefined;
-    return this.#trajectory.approvals.pending().find(({ id }) => this.#putOff.get(id) !== this.#trajectory.head);
+    return this.#trajectory.approvals
+      .pending()
+      .find(({ id }) => this.#putOff.get(id) !== this.#trajectory.head);
   }
 
   async #next(): Promise<Invoked | 'aborted' | undefined> {
@@ -302,14 +320,21 @@ class Run {
       if (isDone || (frozenBy !== undefined && pending.has(frozenBy))) return false;
       // A writ that was revoked, or has expired, shows no slice.
       if (!this.#isGranted(name)) return false;
-      return waits === undefined || this.#isOver(waits, open) || waits.slice !== this.#sliceHash(name);
+      return (
+        waits === undefined || this.#isOver(waits, open) || waits.slice !== this.#sliceHash(name)
+      );
     });
   }
 
   /** Whether the time of a wait has come, or the agent's own pending proposal has ended. */
-  #isOver({ until, awaits }: Pick<AgentTurn, 'until' | 'awaits'>, open: readonly OpenPending[]): boolean {
+  #isOver(
+    { until, awaits }: Pick<AgentTurn, 'until' | 'awaits'>,
+    open: readonly OpenPending[],
+  ): boolean {
     if (until !== undefined && this.#outside.clock.now() >= until) return true;
-    return awaits !== undefined && !open.some(({ payload }) => payload.proposal.proposal_id === awaits);
+    return (
+      awaits !== undefined && !open.some(({ payload }) => payload.proposal.proposal_id === awaits)
+    );
   }
 
   /** The agent's last proposal, if it is pending. */
@@ -319,20 +344,33 @@ class Run {
     const { approvals, id } = this.#trajectory;
     const own = approvals
       .pending()
-      .find(({ payload }) => observationsOf(payload).some((one) => turnNamedBy(id, one) === proposed));
+      .find(({ payload }) =>
+        observationsOf(payload).some((one) => turnNamedBy(id, one) === proposed),
+      );
     return own?.payload.proposal.proposal_id;
   }
 
-  async #arbitrate(candidates: readonly string[], otherwise: (names: readonly string[]) => string): Promise<string> {
+  async #arbitrate(
+    candidates: readonly string[],
+    otherwise: (names: readonly string[]) => string,
+  ): Promise<string> {
     const { arbiter } = this.#options;
     if (arbiter === undefined) return otherwise(candidates);
-    const invocation = { trajectory: this.#trajectory.id, agent: 'assize.arbiter', number: this.#turn, anyName: true };
+    const invocation = {
+      trajectory: this.#trajectory.id,
+      agent: 'assize.arbiter',
+      number: this.#turn,
+      anyName: true,
+    };
     const oracle = new AgentOracleSession(this.#outside, invocation);
     const at = { turn: this.#turn, last: this.#last, oracle: oracle.oracle };
     const chosen = await arbiter(Object.freeze([...candidates]), at);
     await oracle.end();
     if (candidates.includes(chosen)) return chosen;
-    throw new AgentError('function_failed', `The arbiter chose ${chosen}. Return one of ${candidates.join(', ')}.`);
+    throw new AgentError(
+      'function_failed',
+      `The arbiter chose ${chosen}. Return one of ${candidates.join(', ')}.`,
+    );
   }
 
   #afterLast(names: readonly string[]): string {
@@ -365,7 +403,11 @@ class Run {
     }
   }
 
-  #decide(agent: Agent, slice: unknown, how: Pick<Invoking, 'anyName'> = {}): Promise<RecordedDecision> {
+  #decide(
+    agent: Agent,
+    slice: unknown,
+    how: Pick<Invoking, 'anyName'> = {},
+  ): Promise<RecordedDecision> {
     const { number } = this.#standing(agent.name);
     const pending = this.#ownPending(agent.name);
     const ofSlice = async <T>(read: Promise<T>): Promise<T> => {
@@ -386,7 +428,11 @@ class Run {
     const { proposed } = this.#standing(name);
     if (proposed === undefined) return [];
     const outcomes = await Trajectory.callsOf(this.#trajectory, turnKeyOf(name, proposed), writ);
-    return outcomes.map(({ tool, phase, answer }) => ({ tool, phase, ...(answer === undefined ? {} : { answer }) }));
+    return outcomes.map(({ tool, phase, answer }) => ({
+      tool,
+      phase,
+      ...(answer === undefined ? {} : { answer }),
+    }));
   }
 
   async #lastRuling({ name, writ }: Agent): Promise<LastRuling | null> {
@@ -399,8 +445,20 @@ class Run {
     const { agent, does, slice, decision, until } = decided;
     const awaits = does === 'wait' ? this.#ownPending(agent) : undefined;
     const ends = { ...(until !== undefined && { until }), ...(awaits !== undefined && { awaits }) };
-    const recorded = await this.#record<AgentTurn>({ agent, does, invoked, slice, decision, ...ends });
-    const outcome = await proposeIn(this.#trajectory, this.#agents.get(agent) as Agent, decided, recorded);
+    const recorded = await this.#record<AgentTurn>({
+      agent,
+      does,
+      invoked,
+      slice,
+      decision,
+      ...ends,
+    });
+    const outcome = await proposeIn(
+      this.#trajectory,
+      this.#agents.get(agent) as Agent,
+      decided,
+      recorded,
+    );
     this.#over(recorded, outcome);
   }
 
@@ -453,7 +511,13 @@ class Run {
   #standing(name: string): AgentStatus {
     let standing = this.#standings.get(name);
     if (standing === undefined) {
-      standing = { number: 0, waits: undefined, frozenBy: undefined, isDone: false, proposed: undefined };
+      standing = {
+        number: 0,
+        waits: undefined,
+        frozenBy: undefined,
+        isDone: false,
+        proposed: undefined,
+      };
       this.#standings.set(name, standing);
     }
     return standing;
@@ -486,7 +550,12 @@ class Run {
 
   #report(ended: RunReport['ended']): RunReport {
     const wakeAt = ended === 'done' ? undefined : this.#wakeAt();
-    return { ended, turns: this.#turn, head: this.#trajectory.head, ...(wakeAt !== undefined && { wakeAt }) };
+    return {
+      ended,
+      turns: this.#turn,
+      head: this.#trajectory.head,
+      ...(wakeAt !== undefined && { wakeAt }),
+    };
   }
 
   #wakeAt(): Instant | undefined {
@@ -516,7 +585,10 @@ function checkOptions({ oracle, clock, random, maxTurns = TURNS_MAX }: RunOption
   checkArgument(arg.optional(arg.members({ now: arg.code })), clock, 'options.clock');
   checkArgument(arg.optional(arg.members({ bytes: arg.code })), random, 'options.random');
   if (oracle?.mode !== 'record')
-    throw new AgentError('bad_argument', 'A run needs an oracle in mode `record`. Use replayRun for a replay.');
+    throw new AgentError(
+      'bad_argument',
+      'A run needs an oracle in mode `record`. Use replayRun for a replay.',
+    );
   if (!Number.isSafeInteger(maxTurns) || maxTurns < 0)
     throw new AgentError('bad_argument', 'maxTurns must be a whole number from 0.');
 }

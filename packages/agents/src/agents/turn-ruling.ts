@@ -1,7 +1,13 @@
 import { isAssizeError, isInstance } from 'assize/internal/base';
 import { KernelError, type PatchOperation } from 'assize/internal/kernel';
 import { turnObservationName } from 'assize/internal/oracle';
-import type { ApprovalInput, ProposalInput, RuledProposal, Ruling, Trajectory } from 'assize/internal/runtime';
+import type {
+  ApprovalInput,
+  ProposalInput,
+  RuledProposal,
+  Ruling,
+  Trajectory,
+} from 'assize/internal/runtime';
 import type { Agent, LastRuling } from './agent.ts';
 import type { RecordedDecision } from './decide.ts';
 import { type Counsel, portsOf, type RecordedTurn } from './turn.ts';
@@ -29,7 +35,9 @@ export async function proposeIn(
 ): Promise<TurnOutcome> {
   const proposal = proposalOf({ role, writ }, decided, recorded);
   if (proposal === undefined) return {};
-  const ruling = await trajectory.withTurn(portsOf(recorded.turn), () => trajectory.propose(proposal));
+  const ruling = await trajectory.withTurn(portsOf(recorded.turn), () =>
+    trajectory.propose(proposal),
+  );
   return { ruling };
 }
 
@@ -56,7 +64,12 @@ export function toldRuling(ruled: RuledProposal | undefined): LastRuling {
   const proposed = { ruling: ruling.ruling, action, ...(args !== undefined && { args }) };
   if (ruling.ruling === 'committed' || ruling.ruling === 'frozen') return proposed;
   const { reason, detail, invariantId } = ruling;
-  const why = { ...proposed, reason, detail, ...(invariantId !== undefined && { rule: invariantId }) };
+  const why = {
+    ...proposed,
+    reason,
+    detail,
+    ...(invariantId !== undefined && { rule: invariantId }),
+  };
   if (ruling.ruling === 'escalated') return { ...why, channel: ruling.channel };
   return { ...why, ...(ruling.findings !== undefined && { findings: ruling.findings }) };
 }
@@ -84,23 +97,31 @@ export async function resolveIn(
 ): Promise<TurnOutcome> {
   if (counsel.do === 'later') return {};
   try {
-    return { ruling: await trajectory.withTurn(portsOf(recorded.turn), () => resolve(trajectory, counsel)) };
+    return {
+      ruling: await trajectory.withTurn(portsOf(recorded.turn), () => resolve(trajectory, counsel)),
+    };
   } catch (error) {
     if (isRefusal(error)) return { refused: error as Error };
     throw error;
   }
 }
 
-function resolve(trajectory: Trajectory, counsel: Exclude<Counsel, { do: 'later' }>): Promise<Ruling> {
+function resolve(
+  trajectory: Trajectory,
+  counsel: Exclude<Counsel, { do: 'later' }>,
+): Promise<Ruling> {
   const { pending, digest, principal, method, reason } = counsel;
   const by = { principal, method, digest };
-  if (counsel.do === 'reject') return trajectory.approvals.reject(pending, { ...by, reason: counsel.reason });
+  if (counsel.do === 'reject')
+    return trajectory.approvals.reject(pending, { ...by, reason: counsel.reason });
   const { override, replacement, args } = counsel;
   const approval: ApprovalInput = {
     ...by,
     ...(override === undefined ? {} : { override }),
     ...(reason === undefined ? {} : { reason }),
-    ...(replacement === undefined ? {} : { replacement: replacement as unknown as PatchOperation[] }),
+    ...(replacement === undefined
+      ? {}
+      : { replacement: replacement as unknown as PatchOperation[] }),
     ...(args === undefined ? {} : { args }),
   };
   return trajectory.approvals.approve(pending, approval);

@@ -64,14 +64,23 @@ export type CounselDecision =
       /** Amends the proposal: the same action with these arguments. */
       readonly args?: Json;
     }
-  | { readonly do: 'reject'; readonly principal: string; readonly method: string; readonly reason: string }
+  | {
+      readonly do: 'reject';
+      readonly principal: string;
+      readonly method: string;
+      readonly reason: string;
+    }
   | { readonly do: 'later' };
 
 /** The decision with the pending proposal and the digest that the counselor saw. */
 export type Counsel = CounselDecision & { readonly pending: Hash; readonly digest: Hash };
 
 /** A turn in the log, or undefined. @throws AgentError `damaged`; OracleError `damaged` */
-export async function readTurn(oracle: Oracle, trajectory: string, turn: number): Promise<RecordedTurn | undefined> {
+export async function readTurn(
+  oracle: Oracle,
+  trajectory: string,
+  turn: number,
+): Promise<RecordedTurn | undefined> {
   const notRecorded = new Error('the turn is not recorded yet');
   const call = (): never => {
     throw notRecorded;
@@ -88,8 +97,16 @@ export async function readTurn(oracle: Oracle, trajectory: string, turn: number)
  * Records a turn in the log.
  * @throws AgentError `concurrent_run` if the log has another turn at this number
  */
-export async function recordTurn(oracle: Oracle, trajectory: string, turn: number, made: Turn): Promise<RecordedTurn> {
-  const answer = await oracle.consult({ ...turnQuestion(trajectory, turn), call: () => made as unknown as Json });
+export async function recordTurn(
+  oracle: Oracle,
+  trajectory: string,
+  turn: number,
+  made: Turn,
+): Promise<RecordedTurn> {
+  const answer = await oracle.consult({
+    ...turnQuestion(trajectory, turn),
+    call: () => made as unknown as Json,
+  });
   if (answer.hash === contentHash(made)) return recordedTurn(turn, answer);
   throw new AgentError(
     'concurrent_run',
@@ -112,7 +129,10 @@ export interface RecordedTurn {
 }
 
 /** @throws AgentError `damaged` */
-export function recordedTurn(number: number, { value, oracle_key: key, hash }: OracleAnswer): RecordedTurn {
+export function recordedTurn(
+  number: number,
+  { value, oracle_key: key, hash }: OracleAnswer,
+): RecordedTurn {
   if (isTurn(value)) return { number, turn: value as unknown as Turn, key, value, hash };
   throw new AgentError(
     'damaged',
@@ -127,13 +147,20 @@ function isTurn(value: Json): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const turn = value as Partial<AgentTurn & CounselTurn>;
   const isPlaced =
-    (turn.previous === null || isHash(turn.previous)) && isHash(turn.after) && isInstant(turn.at) && isHash(turn.seed);
-  if (typeof turn.counsel === 'object') return isPlaced && isHash(turn.counsel?.pending) && isHash(turn.counsel.digest);
+    (turn.previous === null || isHash(turn.previous)) &&
+    isHash(turn.after) &&
+    isInstant(turn.at) &&
+    isHash(turn.seed);
+  if (typeof turn.counsel === 'object')
+    return isPlaced && isHash(turn.counsel?.pending) && isHash(turn.counsel.digest);
   const isDecided = isHash(turn.invoked) && isHash(turn.slice) && isHash(turn.decision);
   if (turn.until !== undefined && !isInstant(turn.until)) return false;
   if (turn.awaits !== undefined && !isHash(turn.awaits)) return false;
   return (
-    isPlaced && isDecided && typeof turn.agent === 'string' && ['propose', 'wait', 'done'].includes(turn.does ?? '')
+    isPlaced &&
+    isDecided &&
+    typeof turn.agent === 'string' &&
+    ['propose', 'wait', 'done'].includes(turn.does ?? '')
   );
 }
 

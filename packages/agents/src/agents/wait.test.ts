@@ -6,7 +6,10 @@ import type { Agent, AgentOracle, Decision, LastRuling } from './index.ts';
 
 const NOON = '2026-03-23T12:00:00.000000Z';
 
-function agentOf(decide: (slice: any, oracle: AgentOracle) => Decision | Promise<Decision>, role = 'writer'): Agent {
+function agentOf(
+  decide: (slice: any, oracle: AgentOracle) => Decision | Promise<Decision>,
+  role = 'writer',
+): Agent {
   return { name: 'w', role: { name: role, params: {} }, writ: writFor('w'), decide };
 }
 
@@ -23,7 +26,11 @@ test('an agent that waits until an instant is asked again at that instant', asyn
     }),
   ];
   expect(await run({}, agents)).toMatchObject({ ended: 'waiting', turns: 1, wakeAt: NOON });
-  expect(await run({}, agents), 'too early').toMatchObject({ ended: 'waiting', turns: 1, wakeAt: NOON });
+  expect(await run({}, agents), 'too early').toMatchObject({
+    ended: 'waiting',
+    turns: 1,
+    wakeAt: NOON,
+  });
   hand.forward(4 * 3_600_000);
   const end = await run({}, agents);
   expect(end).toMatchObject({ ended: 'done', turns: 2 });
@@ -40,7 +47,9 @@ test.each<[string, unknown]>([
   const { run } = await desk();
   await expect(run({}, [agentOf(() => ({ waitUntil }) as never)])).rejects.toMatchObject({
     code: 'function_failed',
-    message: expect.stringMatching(/Return an action with args,|The arbiter chose|The decision of the counselor/),
+    message: expect.stringMatching(
+      /Return an action with args,|The arbiter chose|The decision of the counselor/,
+    ),
   });
 });
 
@@ -49,7 +58,8 @@ function editor(seen: (LastRuling | null)[]): Agent {
   return agentOf(async ({ drafts, printed }, oracle) => {
     const ruling = await oracle.ruling();
     seen.push(ruling);
-    if (drafts['a'] === undefined || printed.length > 0 || ruling?.ruling === 'rejected') return 'done';
+    if (drafts['a'] === undefined || printed.length > 0 || ruling?.ruling === 'rejected')
+      return 'done';
     return ruling === null ? { action: 'print', args: 'a' } : 'wait';
   }, 'editor');
 }
@@ -59,23 +69,36 @@ async function withDraft(options: Parameters<typeof desk>[0] = {}) {
   const { trajectory } = made;
   const args = { title: 'a', text: 'Ms Doe slept', at: '' };
   await trajectory.propose({ action: 'write', role: 'writer', args, writ: writFor('w') } as never);
-  await trajectory.propose({ action: 'check', role: 'checker', args: 'a', writ: writFor('w') } as never);
+  await trajectory.propose({
+    action: 'check',
+    role: 'checker',
+    args: 'a',
+    writ: writFor('w'),
+  } as never);
   return made;
 }
 
-test.each(['approve', 'reject'] as const)('a wait ends with the decision on the own proposal: %s', async (does) => {
-  const { run, replay, trajectory } = await withDraft();
-  const seen: (LastRuling | null)[] = [];
-  const agents = [editor(seen)];
-  expect(await run(none, agents)).toMatchObject({ ended: 'pending' });
-  expect(seen).toEqual([null, expect.objectContaining({ ruling: 'escalated' })]);
-  const [open] = trajectory.approvals.pending();
-  const by = { principal: 'chief of desk', method: 'test', reason: 'r', digest: open!.payload.digest };
-  await trajectory.approvals[does](open!.id, by);
-  expect(await run(none, agents)).toMatchObject({ ended: 'done' });
-  expect(seen.at(-1)).toMatchObject({ ruling: does === 'approve' ? 'committed' : 'rejected' });
-  expect(await replay({}, agents)).toMatchObject({ same: true });
-});
+test.each(['approve', 'reject'] as const)(
+  'a wait ends with the decision on the own proposal: %s',
+  async (does) => {
+    const { run, replay, trajectory } = await withDraft();
+    const seen: (LastRuling | null)[] = [];
+    const agents = [editor(seen)];
+    expect(await run(none, agents)).toMatchObject({ ended: 'pending' });
+    expect(seen).toEqual([null, expect.objectContaining({ ruling: 'escalated' })]);
+    const [open] = trajectory.approvals.pending();
+    const by = {
+      principal: 'chief of desk',
+      method: 'test',
+      reason: 'r',
+      digest: open!.payload.digest,
+    };
+    await trajectory.approvals[does](open!.id, by);
+    expect(await run(none, agents)).toMatchObject({ ended: 'done' });
+    expect(seen.at(-1)).toMatchObject({ ruling: does === 'approve' ? 'committed' : 'rejected' });
+    expect(await replay({}, agents)).toMatchObject({ same: true });
+  },
+);
 
 test('a wait ends with the expiry of the own proposal', async () => {
   const { run, hand } = await withDraft({ approvals: { timeoutMs: 60_000 } });
@@ -96,7 +119,11 @@ test('a ruling of another process comes with the slice after it', async () => {
     const beside = await runtimeOver(store, [newsroom], { oracle: store, ports }).open('desk');
     const [open] = beside.approvals.pending();
     if (open !== undefined)
-      await beside.approvals.approve(open.id, { principal: 'chief of desk', method: 'test', reason: 'r' });
+      await beside.approvals.approve(open.id, {
+        principal: 'chief of desk',
+        method: 'test',
+        reason: 'r',
+      });
   };
   let approving: (() => Promise<void>) | undefined = approve;
   const seen: [printed: number, ruling: string | undefined][] = [];
@@ -123,9 +150,14 @@ test('changed agents may go on after a ruled turn, if the caller says so', async
   const { run } = await desk();
   const write = (title: string) =>
     agentOf(({ drafts }) =>
-      Object.keys(drafts).length > 1 ? 'done' : { action: 'write', args: { title, text: 'x', at: '' } },
+      Object.keys(drafts).length > 1
+        ? 'done'
+        : { action: 'write', args: { title, text: 'x', at: '' } },
     );
   await run({ maxTurns: 1 }, [write('a')]);
   await expect(run({}, [write('b')])).rejects.toMatchObject({ code: 'nondeterministic_agent' });
-  expect(await run({ continueChanged: true }, [write('b')])).toMatchObject({ ended: 'done', turns: 3 });
+  expect(await run({ continueChanged: true }, [write('b')])).toMatchObject({
+    ended: 'done',
+    turns: 3,
+  });
 });

@@ -3,7 +3,18 @@ import { expect, test } from 'vitest';
 import { cases } from '../../../../tests/support/cases.ts';
 import { Aliases, type AliasPair, nameKey } from './aliases.ts';
 
-const NAMES = ['NYC', 'New York City', 'nyc', 'the  Big Apple', 'Berlin', 'Zoe\u0308', 'Zoë', 'IDA', 'ida', '北京'];
+const NAMES = [
+  'NYC',
+  'New York City',
+  'nyc',
+  'the  Big Apple',
+  'Berlin',
+  'Zoe\u0308',
+  'Zoë',
+  'IDA',
+  'ida',
+  '北京',
+];
 const pair = fc.record({ alias: fc.constantFrom(...NAMES), name: fc.constantFrom(...NAMES) });
 
 /** Repeats the pairs until no set of names grows. */
@@ -26,7 +37,8 @@ test('classes are the symmetric and transitive closure of the pairs', () => {
       for (const a of NAMES) {
         const known = naiveClass(pairs, a);
         expect(new Set(aliases.namesOf(a).map(nameKey))).toEqual(known);
-        for (const b of NAMES) expect(aliases.isSame(a, b)).toBe(a === b || (known.size > 1 && known.has(nameKey(b))));
+        for (const b of NAMES)
+          expect(aliases.isSame(a, b)).toBe(a === b || (known.size > 1 && known.has(nameKey(b))));
       }
     }),
     { numRuns: cases(300) },

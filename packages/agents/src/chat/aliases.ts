@@ -49,7 +49,9 @@ export class Aliases {
       const key = wordsKey(name);
       return key !== '' && words.includes(` ${key} `);
     };
-    return this.classes().flatMap(({ all }) => (all.some(mentions) ? all.filter((name) => !mentions(name)) : []));
+    return this.classes().flatMap(({ all }) =>
+      all.some(mentions) ? all.filter((name) => !mentions(name)) : [],
+    );
   }
 }
 

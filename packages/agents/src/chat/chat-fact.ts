@@ -47,16 +47,21 @@ export async function chatFacts(matches: readonly Match[]): Promise<ChatFact[]> 
   const sources = new Map<FactRow, readonly FactSource[]>();
   for (const [space, of] of Map.groupBy(matches, ({ space }) => space)) {
     const rows = rowsOf(of);
-    for (const [n, found] of (await space.view.sources(rows)).entries()) sources.set(rows[n]!, found);
+    for (const [n, found] of (await space.view.sources(rows)).entries())
+      sources.set(rows[n]!, found);
   }
   return Promise.all(matches.map((match) => factOf(match, (row) => sources.get(row) ?? [])));
 }
 
-async function factOf(match: Match, sourcesOf: (row: FactRow) => readonly FactSource[]): Promise<ChatFact> {
+async function factOf(
+  match: Match,
+  sourcesOf: (row: FactRow) => readonly FactSource[],
+): Promise<ChatFact> {
   const { row, space, aliases, joined } = match;
   const { subject, predicate, object } = row;
   const names = namesOf(row, aliases);
-  const isOther = names.subject !== subject || names.predicate !== predicate || names.object !== object;
+  const isOther =
+    names.subject !== subject || names.predicate !== predicate || names.object !== object;
   const others = await joined.contradicting(row);
   return {
     id: row.fact_id,
@@ -70,7 +75,11 @@ async function factOf(match: Match, sourcesOf: (row: FactRow) => readonly FactSo
     ...(isOther && { stated: { subject, predicate, object } }),
     ...(others.length > 0 && {
       contradictedBy: (await space.view.sources(others)).map((sources, n) => ({
-        ...{ id: others[n]!.fact_id, ...namesOf(others[n]!, aliases), authors: authorsOf({ sources }) },
+        ...{
+          id: others[n]!.fact_id,
+          ...namesOf(others[n]!, aliases),
+          authors: authorsOf({ sources }),
+        },
       })),
     }),
     row,
@@ -82,12 +91,18 @@ export function authorsOf({ sources }: Pick<ChatFact, 'sources'>): readonly Stat
   const authors = sources.flatMap(({ author }) => author ?? []);
   return [
     ...new Map(
-      authors.map(({ role, name }) => [`${role} ${name ?? ''}`, { role, ...(name !== undefined && { name }) }]),
+      authors.map(({ role, name }) => [
+        `${role} ${name ?? ''}`,
+        { role, ...(name !== undefined && { name }) },
+      ]),
     ).values(),
   ];
 }
 
-function namesOf({ subject, predicate, object }: FactRow, { names, predicates }: SpaceAliases): Names {
+function namesOf(
+  { subject, predicate, object }: FactRow,
+  { names, predicates }: SpaceAliases,
+): Names {
   return {
     subject: names.nameOf(subject),
     predicate: predicates.nameOf(predicate),

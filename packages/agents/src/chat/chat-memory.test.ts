@@ -7,7 +7,8 @@ import type { ChatMessage, Remembered } from './index.ts';
 
 const say = (content: string, at = '2026-03-20'): ChatMessage => ({ role: 'user', content, at });
 const LIVES = { message: 1, subject: 'ida', predicate: 'lives in', object: 'NYC' };
-const objects = (facts: readonly { readonly object: string }[]): string[] => facts.map(({ object }) => object);
+const objects = (facts: readonly { readonly object: string }[]): string[] =>
+  facts.map(({ object }) => object);
 const sums = (done: Remembered) =>
   Object.fromEntries(
     Object.entries(done)
@@ -23,9 +24,15 @@ describe('remember', () => {
     const done = await memory.remember([say('I live in NYC.')], { user: 'ida' });
     expect(sums(done)).toEqual({ added: 1 });
     expect(model.prompts[0]).toContain('"author":"ida"');
-    const { facts, context, tokens, next } = await memory.recall('Where does Ida live?', { user: 'ida' });
-    expect(facts).toMatchObject([{ space: 'user:ida', subject: 'ida', object: 'NYC', confidence: 0.9 }]);
-    expect(facts[0]!.sources).toMatchObject([{ entry: done.entries[0], source: done.added[0]!.source }]);
+    const { facts, context, tokens, next } = await memory.recall('Where does Ida live?', {
+      user: 'ida',
+    });
+    expect(facts).toMatchObject([
+      { space: 'user:ida', subject: 'ida', object: 'NYC', confidence: 0.9 },
+    ]);
+    expect(facts[0]!.sources).toMatchObject([
+      { entry: done.entries[0], source: done.added[0]!.source },
+    ]);
     expect(context.split('\n')[2]).toBe(
       `{"id":"${facts[0]!.id.slice(0, 12)}","from":"2026-03-20","subject":"ida","predicate":"lives in","object":"NYC","space":"user:ida","said_by":["user ida"]}`,
     );
@@ -39,7 +46,11 @@ describe('remember', () => {
     const first = await chat({ model }).remember(messages, { user: 'ida' });
     clock.forward(86_400_000);
     const again = await chat({ model }).remember(messages, { user: 'ida' });
-    expect([sums(first), sums(again), model.prompts.length]).toEqual([{ added: 1 }, { duplicates: 1 }, 1]);
+    expect([sums(first), sums(again), model.prompts.length]).toEqual([
+      { added: 1 },
+      { duplicates: 1 },
+      1,
+    ]);
     expect((await chat().recall(undefined, { user: 'ida', at: 'any' })).facts).toHaveLength(1);
   });
 
@@ -48,9 +59,14 @@ describe('remember', () => {
     const memory = chat();
     await memory.remember([{ role: 'user', content: 'a' }], { key: 'k1', facts: [LIVES] });
     clock.forward(1_000);
-    const again = await memory.remember([{ role: 'user', content: 'a' }], { key: 'k1', facts: [LIVES] });
+    const again = await memory.remember([{ role: 'user', content: 'a' }], {
+      key: 'k1',
+      facts: [LIVES],
+    });
     expect(sums(again)).toEqual({ duplicates: 1 });
-    await expect(memory.remember([{ role: 'user', content: 'b' }], { key: 'k1', facts: [] })).rejects.toMatchObject({
+    await expect(
+      memory.remember([{ role: 'user', content: 'b' }], { key: 'k1', facts: [] }),
+    ).rejects.toMatchObject({
       code: 'idempotency_conflict',
       message: expect.stringContaining('other messages'),
     });
@@ -60,7 +76,12 @@ describe('remember', () => {
 
   test('keeps the good facts and names the others', async () => {
     const { chat } = await chatWorld();
-    const facts = [LIVES, { ...LIVES, predicate: 'admin' }, { ...LIVES, message: 9 }, { ...LIVES, subject: '' }];
+    const facts = [
+      LIVES,
+      { ...LIVES, predicate: 'admin' },
+      { ...LIVES, message: 9 },
+      { ...LIVES, subject: '' },
+    ];
     const done = await chat().remember([say('I live in NYC.')], { facts });
     expect(sums(done)).toEqual({ added: 1, skipped: 3 });
     expect(done.skipped.map(({ why }) => why)).toEqual([
@@ -68,7 +89,9 @@ describe('remember', () => {
       expect.stringContaining('/message'),
       expect.stringContaining('/subject'),
     ]);
-    expect(sums(await chat().remember([say('b')], { facts: facts.slice(1) }))).toEqual({ skipped: 3 });
+    expect(sums(await chat().remember([say('b')], { facts: facts.slice(1) }))).toEqual({
+      skipped: 3,
+    });
   });
 
   test('numbers facts by the given messages, and skips those of other roles', async () => {
@@ -78,7 +101,9 @@ describe('remember', () => {
     const memory = chat();
     const done = await memory.remember([rules, say('I live in Oslo.', '2026-03-21')], { facts });
     expect(objects(done.added)).toEqual(['Oslo']);
-    expect(done.skipped.map(({ why }) => why)).toEqual([expect.stringContaining('message 1 has the role system')]);
+    expect(done.skipped.map(({ why }) => why)).toEqual([
+      expect.stringContaining('message 1 has the role system'),
+    ]);
     expect((await memory.recall()).facts).toMatchObject([
       { object: 'Oslo', valid_from: '2026-03-21T00:00:00.000000Z' },
     ]);
@@ -89,17 +114,27 @@ describe('remember', () => {
     const { chat } = await chatWorld();
     const memory = chat();
     const lives = (object: string, from: string) => [{ ...LIVES, object, from }];
-    expect(sums(await memory.remember([say('1')], { facts: lives('Oslo', '2024-01-01') }))).toEqual({ added: 1 });
+    expect(sums(await memory.remember([say('1')], { facts: lives('Oslo', '2024-01-01') }))).toEqual(
+      { added: 1 },
+    );
     const moved = await memory.remember([say('2')], { facts: lives('NYC', '2025-01-01') });
     expect(moved.changed).toMatchObject([{ object: 'NYC', was: ['Oslo'] }]);
-    expect(sums(await memory.remember([say('3')], { facts: lives('NYC', '2025-06-01') }))).toEqual({ duplicates: 1 });
+    expect(sums(await memory.remember([say('3')], { facts: lives('NYC', '2025-06-01') }))).toEqual({
+      duplicates: 1,
+    });
     // Late news of an old state holds until the newer one.
     const late = await memory.remember([say('4')], { facts: lives('Bonn', '2024-06-01') });
     expect(late.changed).toMatchObject([{ object: 'Bonn', was: ['Oslo'] }]);
-    const over = await memory.remember([say('5')], { facts: [{ ...LIVES, object: 'Rome', from: '2023-01-01' }] });
-    expect(over.contradicted).toMatchObject([{ object: 'Rome', by: expect.arrayContaining(['Oslo']) }]);
+    const over = await memory.remember([say('5')], {
+      facts: [{ ...LIVES, object: 'Rome', from: '2023-01-01' }],
+    });
+    expect(over.contradicted).toMatchObject([
+      { object: 'Rome', by: expect.arrayContaining(['Oslo']) },
+    ]);
     const { facts } = await memory.recall(undefined, { at: 'any' });
-    expect(facts.map(({ object, valid_from }) => `${object} ${valid_from.slice(0, 10)}`).sort()).toEqual([
+    expect(
+      facts.map(({ object, valid_from }) => `${object} ${valid_from.slice(0, 10)}`).sort(),
+    ).toEqual([
       'Bonn 2024-06-01',
       'NYC 2025-01-01',
       // Two statements confirm it from here on.
@@ -117,7 +152,8 @@ describe('remember', () => {
     await told('1', 'Oslo', '2024-01-01');
     await told('2', 'NYC', '2025-01-01');
     await told('3', 'Rome', '2024-01-01');
-    const repeated = async (content: string, object: string, from: string) => sums(await told(content, object, from));
+    const repeated = async (content: string, object: string, from: string) =>
+      sums(await told(content, object, from));
     expect(await repeated('1', 'Oslo', '2024-01-01')).toEqual({ contradicted: 1 });
     expect((await told('1', 'Oslo', '2024-01-01')).contradicted).toMatchObject([{ by: ['Rome'] }]);
     expect(await repeated('2', 'NYC', '2025-01-01')).toEqual({ duplicates: 1 });
@@ -139,7 +175,9 @@ describe('remember', () => {
     const memory = chat();
     await memory.remember([say('1')], { facts: [{ ...LIVES, predicate: 'likes', object: 'tea' }] });
     const ended = [{ ...LIVES, predicate: 'likes', object: 'tea', from: null, to: '2026-03-22' }];
-    expect((await memory.remember([say('2')], { facts: ended })).changed).toMatchObject([{ object: 'tea' }]);
+    expect((await memory.remember([say('2')], { facts: ended })).changed).toMatchObject([
+      { object: 'tea' },
+    ]);
     expect((await memory.recall('tea')).facts).toEqual([]);
     expect(objects((await memory.recall('tea', { at: '2026-03-21' })).facts)).toEqual(['tea']);
   });
@@ -172,9 +210,9 @@ describe('remember', () => {
       answers: [{ request: question!.request, winner }],
     });
     expect(objects((await memory.recall('diet')).facts)).toEqual(['vegetarian']);
-    expect(objects((await memory.recall(undefined, { filter: { trust: { approver: 'grace' } } })).facts)).toEqual([
-      'vegetarian',
-    ]);
+    expect(
+      objects((await memory.recall(undefined, { filter: { trust: { approver: 'grace' } } })).facts),
+    ).toEqual(['vegetarian']);
   });
 
   test('without a model and without facts it is refused, and nothing is recorded', async () => {
@@ -185,9 +223,9 @@ describe('remember', () => {
       message: expect.stringMatching(/The memory has no model to|Set `model`, or pass the facts/),
     });
     await expect(chat().remember([])).rejects.toMatchObject({ code: 'bad_argument' });
-    await expect(chat().remember([say('a')], { facts: [LIVES], metadata: { a: null as never } })).rejects.toMatchObject(
-      { reason: 'bad_metadata' },
-    );
+    await expect(
+      chat().remember([say('a')], { facts: [LIVES], metadata: { a: null as never } }),
+    ).rejects.toMatchObject({ reason: 'bad_metadata' });
     await expect(chat().remember([say('a', 'soon')], { facts: [LIVES] })).rejects.toMatchObject({
       code: 'bad_argument',
       message: expect.stringContaining('Message 1'),
@@ -199,7 +237,9 @@ describe('remember', () => {
   test('a space that the writ does not cover is neither written nor read', async () => {
     const { chat, world } = await chatWorld({ scopes: ['memory:user~3aida:**'] });
     const memory = chat();
-    expect(sums(await memory.remember([say('a')], { user: 'ida', facts: [LIVES] }))).toEqual({ added: 1 });
+    expect(sums(await memory.remember([say('a')], { user: 'ida', facts: [LIVES] }))).toEqual({
+      added: 1,
+    });
     const model = scripted({ aliases: [] });
     const refused = {
       code: 'forbidden',
@@ -240,7 +280,10 @@ describe('erasure', () => {
     const keys = observations.flatMap(({ oracle_key }) => oracle_key ?? []);
     expect(keys).toHaveLength(2);
     for (const key of keys)
-      expect(await store.oracleGet(key)).toMatchObject({ answer: '', erased_by: expect.any(String) });
+      expect(await store.oracleGet(key)).toMatchObject({
+        answer: '',
+        erased_by: expect.any(String),
+      });
     expect(await facts.sources([before!.row])).toEqual([[{ entry: before!.row.entry_id, n: 0 }]]);
     await expect(memory.remember(messages, options)).rejects.toMatchObject({ code: 'erased' });
     expect(model.prompts).toHaveLength(1);
@@ -271,7 +314,11 @@ describe('aliases', () => {
     await memory.remember([say('1')], { facts: [LIVES] });
     await memory.declareAlias(APPLE);
     expect(
-      sums(await memory.remember([say('2', '2026-03-21')], { facts: [{ ...LIVES, object: 'New York City' }] })),
+      sums(
+        await memory.remember([say('2', '2026-03-21')], {
+          facts: [{ ...LIVES, object: 'New York City' }],
+        }),
+      ),
     ).toEqual({ duplicates: 1 });
     expect((await memory.recall('New York City')).facts).toMatchObject([
       { object: 'New York City', stated: { object: 'NYC' } },
@@ -287,7 +334,9 @@ describe('aliases', () => {
     const done = await memory.remember([say('2', '2026-03-21')], { facts: [moved] });
     expect(done.changed).toMatchObject([{ object: 'Bonn', was: ['NYC'] }]);
     const { facts } = await memory.recall('Where does Ida Noddack live?');
-    expect(facts).toMatchObject([{ subject: 'Ida Noddack', object: 'Bonn', stated: { subject: 'ida' } }]);
+    expect(facts).toMatchObject([
+      { subject: 'Ida Noddack', object: 'Bonn', stated: { subject: 'ida' } },
+    ]);
     expect(facts[0]).not.toHaveProperty('contradictedBy');
   });
 
@@ -295,21 +344,31 @@ describe('aliases', () => {
     const { chat } = await chatWorld();
     const memory = chat();
     await memory.remember([say('1')], { facts: [LIVES] });
-    await memory.remember([say('2')], { facts: [{ ...LIVES, subject: 'Ida Noddack', object: 'Bonn' }] });
+    await memory.remember([say('2')], {
+      facts: [{ ...LIVES, subject: 'Ida Noddack', object: 'Bonn' }],
+    });
     await memory.remember([say('3')], {
       facts: [{ ...LIVES, subject: 'Ida Noddack', predicate: 'diet', object: 'vegan' }],
     });
-    await memory.remember([say('4')], { facts: [{ ...LIVES, predicate: 'diet', object: 'vegan' }] });
+    await memory.remember([say('4')], {
+      facts: [{ ...LIVES, predicate: 'diet', object: 'vegan' }],
+    });
     await memory.declareAlias({ alias: 'ida', name: 'Ida Noddack' });
-    const { facts, context } = await memory.recall('Where does Ida live?', { filter: { predicates: ['lives in'] } });
+    const { facts, context } = await memory.recall('Where does Ida live?', {
+      filter: { predicates: ['lives in'] },
+    });
     expect(
-      facts.map(({ object, contradictedBy }) => [object, contradictedBy?.map((other) => other.object)]).sort(),
+      facts
+        .map(({ object, contradictedBy }) => [object, contradictedBy?.map((other) => other.object)])
+        .sort(),
     ).toEqual([
       ['Bonn', ['NYC']],
       ['NYC', ['Bonn']],
     ]);
     expect(context).toContain('"contested":true');
-    const { facts: diets } = await memory.recall(undefined, { filter: { subjects: ['IDA'], predicates: ['diet'] } });
+    const { facts: diets } = await memory.recall(undefined, {
+      filter: { subjects: ['IDA'], predicates: ['diet'] },
+    });
     expect(diets).toMatchObject([{ subject: 'Ida Noddack', object: 'vegan' }]);
     expect(diets[0]!.sources).toHaveLength(2);
   });
@@ -331,9 +390,13 @@ describe('aliases', () => {
 
   test('a model proposes an alias, and a person confirms it', async () => {
     const { chat, world } = await chatWorld();
-    const model = scripted({ aliases: [APPLE, { alias: 'NYC', name: 'Mars' }, { alias: 'NYC', name: 'NYC' }] });
+    const model = scripted({
+      aliases: [APPLE, { alias: 'NYC', name: 'Mars' }, { alias: 'NYC', name: 'NYC' }],
+    });
     const memory = chat({ model });
-    await memory.remember([say('1')], { facts: [LIVES, { ...LIVES, subject: 'otto', object: 'New York City' }] });
+    await memory.remember([say('1')], {
+      facts: [LIVES, { ...LIVES, subject: 'otto', object: 'New York City' }],
+    });
     const { questions } = await memory.proposeAliases();
     expect(questions).toMatchObject([APPLE]);
     expect((await memory.aliases()).names).toEqual([]);
@@ -341,7 +404,11 @@ describe('aliases', () => {
     const [question] = await world.trajectory.approvals.questionsOf(pending);
     expect(objects(question!.members).sort()).toEqual(['NYC', 'New York City']);
     const winner = question!.members.find(({ object }) => object === 'New York City')!.claim;
-    const approval = { principal: 'grace', method: 'test', answers: [{ request: question!.request, winner }] };
+    const approval = {
+      principal: 'grace',
+      method: 'test',
+      answers: [{ request: question!.request, winner }],
+    };
     await expect(
       world.trajectory.approvals.approve(pending, { ...approval, principal: 'agent:helper' }),
     ).rejects.toMatchObject({ code: 'unauthorised_counselor' });
@@ -359,7 +426,9 @@ describe('aliases', () => {
     ])
       await expect(chat().declareAlias(wrong)).rejects.toMatchObject({
         code: 'bad_argument',
-        message: expect.stringMatching(/Pass another name of the same|The domain declares no predicate/),
+        message: expect.stringMatching(
+          /Pass another name of the same|The domain declares no predicate/,
+        ),
       });
     await expect(chat().proposeAliases()).rejects.toMatchObject({
       code: 'bad_argument',
@@ -372,12 +441,25 @@ describe('recall', () => {
   test('filters by metadata, predicate, subject, period and confidence', async () => {
     const { chat } = await chatWorld();
     const memory = chat();
-    await memory.remember([say('1')], { facts: [LIVES], metadata: { channel: 'mail', thread: 't1' } });
+    await memory.remember([say('1')], {
+      facts: [LIVES],
+      metadata: { channel: 'mail', thread: 't1' },
+    });
     await memory.remember([{ ...say('2'), metadata: { thread: 't2', urgent: true } }], {
-      facts: [{ ...LIVES, subject: 'otto', predicate: 'likes', object: 'NYC', confidence: 0.4, to: '2026-06-01' }],
+      facts: [
+        {
+          ...LIVES,
+          subject: 'otto',
+          predicate: 'likes',
+          object: 'NYC',
+          confidence: 0.4,
+          to: '2026-06-01',
+        },
+      ],
       metadata: { channel: 'mail' },
     });
-    const found = async (filter: object) => objects((await memory.recall('NYC', { filter })).facts).length;
+    const found = async (filter: object) =>
+      objects((await memory.recall('NYC', { filter })).facts).length;
     expect(await found({ metadata: { channel: 'mail' } })).toBe(2);
     expect(await found({ metadata: { channel: 'mail', thread: 't2' } })).toBe(1);
     expect(await found({ metadata: { urgent: true } })).toBe(1);
@@ -387,7 +469,9 @@ describe('recall', () => {
     expect(await found({ confidenceMin: 0.5 })).toBe(1);
     expect(await found({ during: { from: '2026-07-01' } })).toBe(1);
     const { facts } = await memory.recall('NYC', { filter: { metadata: { thread: 't2' } } });
-    expect(facts[0]!.sources).toMatchObject([{ metadata: { channel: 'mail', thread: 't2', urgent: true } }]);
+    expect(facts[0]!.sources).toMatchObject([
+      { metadata: { channel: 'mail', thread: 't2', urgent: true } },
+    ]);
     await expect(memory.recall('NYC', { filter: { place: 'x' } as never })).rejects.toMatchObject({
       code: 'bad_argument',
       message: expect.stringContaining('The argument filter.place must be left out, because it is'),
@@ -408,7 +492,9 @@ describe('recall', () => {
     });
     const { facts, observations } = await memory.recall('NYC', { spaces: ['user:ida', 'team'] });
     expect(facts.map(({ space }) => space).sort()).toEqual(['team', 'user:ida']);
-    expect(observations.map(({ value }) => (value as { rows: unknown[] }).rows.length)).toEqual([1, 1]);
+    expect(observations.map(({ value }) => (value as { rows: unknown[] }).rows.length)).toEqual([
+      1, 1,
+    ]);
   });
 
   test('the budget bounds the text and not the facts', async () => {
@@ -428,7 +514,11 @@ describe('recall', () => {
   test('a cursor of another recall is refused', async () => {
     const { chat } = await chatWorld();
     const memory = chat();
-    const facts = ['a', 'b', 'c'].map((object) => ({ ...LIVES, predicate: 'note', object: `NYC ${object}` }));
+    const facts = ['a', 'b', 'c'].map((object) => ({
+      ...LIVES,
+      predicate: 'note',
+      object: `NYC ${object}`,
+    }));
     await memory.remember([say('1')], { facts });
     const { next } = await memory.recall('NYC', { limit: 2 });
     expect((await memory.recall('NYC', { limit: 1, cursor: next! })).facts).toHaveLength(1);
@@ -460,10 +550,16 @@ describe('repair', () => {
     clock.forward(1_000);
     const plan = { ...LIVES, predicate: 'plans', object: 'a subway ticket' };
     await memory.remember([say('2')], { facts: [plan], basedOn: lived.observations });
-    await memory.remember([say('3')], { facts: [{ ...plan, object: 'a tea pot' }], basedOn: tea.observations });
+    await memory.remember([say('3')], {
+      facts: [{ ...plan, object: 'a tea pot' }],
+      basedOn: tea.observations,
+    });
     const ticket = await memory.recall('ticket', { filter: { predicates: ['plans'] }, limit: 1 });
     clock.forward(1_000);
-    await memory.remember([say('4')], { facts: [{ ...plan, object: 'a wallet' }], basedOn: ticket.observations });
+    await memory.remember([say('4')], {
+      facts: [{ ...plan, object: 'a wallet' }],
+      basedOn: ticket.observations,
+    });
     const listed = await memory.repair(lived.facts[0]!);
     expect(listed).toMatchObject({ isBelieved: true, decisions: [], unresolved: [] });
     expect(objects(listed.withdrawn).sort()).toEqual(['NYC', 'a subway ticket', 'a wallet']);
@@ -472,7 +568,10 @@ describe('repair', () => {
     const done = await memory.repair({ id: lived.facts[0]!.id, space: 'chat' }, { apply: true });
     expect(done.ruling).toMatchObject({ ruling: 'committed' });
     expect(objects((await memory.recall()).facts).sort()).toEqual(['a tea pot', 'tea']);
-    expect(await memory.repair(lived.facts[0]!)).toMatchObject({ isBelieved: false, withdrawn: [] });
+    expect(await memory.repair(lived.facts[0]!)).toMatchObject({
+      isBelieved: false,
+      withdrawn: [],
+    });
     expect((await checkMemory(store)).differences).toEqual([]);
     await expect(memory.repair({ id: 'none', space: 'chat' })).rejects.toMatchObject({
       code: 'not_found',
@@ -483,11 +582,19 @@ describe('repair', () => {
   test('withdraws single statements of a message, with what they concluded', async () => {
     const { chat, clock, store } = await chatWorld();
     const memory = chat();
-    const likes = (object: string, from = '2026-03-01') => ({ ...LIVES, predicate: 'likes', object, from });
+    const likes = (object: string, from = '2026-03-01') => ({
+      ...LIVES,
+      predicate: 'likes',
+      object,
+      from,
+    });
     await memory.remember([say('1')], { facts: [likes('tea'), likes('milk')] });
     const tea = await memory.recall('tea');
     clock.forward(1_000);
-    await memory.remember([say('2')], { facts: [likes('cake'), likes('jam')], basedOn: tea.observations });
+    await memory.remember([say('2')], {
+      facts: [likes('cake'), likes('jam')],
+      basedOn: tea.observations,
+    });
     // The message of tea also states milk, which stays.
     const done = await memory.repair(tea.facts[0]!, { apply: true });
     expect(objects(done.withdrawn).sort()).toEqual(['cake', 'jam', 'tea']);
@@ -500,19 +607,25 @@ describe('repair', () => {
     const { chat, clock } = await chatWorld();
     const memory = chat();
     const likes = (object: string) => ({ ...LIVES, predicate: 'likes', object });
-    const first = await memory.remember([say('1')], { facts: [likes('tea'), likes('coffee'), LIVES] });
+    const first = await memory.remember([say('1')], {
+      facts: [likes('tea'), likes('coffee'), LIVES],
+    });
     const tea = await memory.recall('tea', { filter: { predicates: ['likes'] } });
     clock.forward(1_000);
     const plan = { ...LIVES, predicate: 'plans', object: 'a tea pot' };
     const second = await memory.remember([say('2')], { facts: [plan], basedOn: tea.observations });
-    const { withdrawn } = await memory.repair(tea.facts.find(({ object }) => object === 'tea')!, { apply: true });
+    const { withdrawn } = await memory.repair(tea.facts.find(({ object }) => object === 'tea')!, {
+      apply: true,
+    });
     expect(withdrawn.map(({ object, as, entry }) => [object, as, entry]).sort()).toEqual([
       ['a tea pot', 'conclusion', second.entries[0]],
       ['tea', 'fact', first.entries[0]],
     ]);
     expect(withdrawn[0]!.at < withdrawn[1]!.at).toBe(true);
     expect(objects((await memory.recall()).facts).sort()).toEqual(['NYC', 'coffee']);
-    expect(objects((await memory.remember([say('1')], { facts: [likes('tea')] })).withdrawn)).toEqual(['tea']);
+    expect(
+      objects((await memory.remember([say('1')], { facts: [likes('tea')] })).withdrawn),
+    ).toEqual(['tea']);
   });
 
   test('withdraws a fact without a source, and one conclusion of a wider source', async () => {
@@ -544,8 +657,13 @@ describe('repair', () => {
     const paris = facts.find(({ object }) => object === 'Paris')!;
     const { restored, ruling } = await memory.repair(paris, { apply: true });
     const entry_id = ruling?.ruling === 'committed' ? ruling.entry.id : '';
-    expect(restored).toMatchObject([{ object: 'Bonn', valid_to: later.from + 'T00:00:00.000000Z', entry_id }]);
-    expect(objects((await memory.recall(undefined, { at: 'any' })).facts)).toEqual(['Rome', 'Bonn']);
+    expect(restored).toMatchObject([
+      { object: 'Bonn', valid_to: later.from + 'T00:00:00.000000Z', entry_id },
+    ]);
+    expect(objects((await memory.recall(undefined, { at: 'any' })).facts)).toEqual([
+      'Rome',
+      'Bonn',
+    ]);
     expect((await checkMemory(store)).differences).toEqual([]);
   });
 

@@ -4,7 +4,13 @@ import { arg, checkArgument } from 'assize/internal/base';
 import { BELIEVE_ACTION, STATEMENT_TEXTS } from 'assize/internal/kernel';
 import type { Hash, LedgerStore } from 'assize/internal/ledger';
 import { MemoryError, OPEN_END, OPEN_START } from 'assize/internal/memory';
-import { type Clock, createOracle, type Oracle, type OracleStore, systemClock } from 'assize/internal/oracle';
+import {
+  type Clock,
+  createOracle,
+  type Oracle,
+  type OracleStore,
+  systemClock,
+} from 'assize/internal/oracle';
 import {
   type Assize,
   type Memory,
@@ -21,8 +27,19 @@ import type { ReadSpace } from './match.ts';
 import type { ChatMessage } from './messages.ts';
 import { proposeAliases } from './propose-aliases.ts';
 import { type ChatRecall, checkRecallOptions, type RecallOptions, recall } from './recall.ts';
-import { checkRememberOptions, type Remembered, type RememberOptions, remember } from './remember.ts';
-import { checkRepair, type FactToRepair, type Repair, type RepairOptions, repair } from './repair.ts';
+import {
+  checkRememberOptions,
+  type Remembered,
+  type RememberOptions,
+  remember,
+} from './remember.ts';
+import {
+  checkRepair,
+  type FactToRepair,
+  type Repair,
+  type RepairOptions,
+  repair,
+} from './repair.ts';
 import { aliasesOf, type DeclaredAliases, type SpaceAliases } from './space-aliases.ts';
 import { estimateTokens } from './tokens.ts';
 
@@ -78,7 +95,11 @@ export interface AliasInput {
 
 export interface AliasProposals {
   /** Each pair waits for a person, who answers that both names mean one thing, or do not. */
-  readonly questions: readonly { readonly alias: string; readonly name: string; readonly pending: Hash }[];
+  readonly questions: readonly {
+    readonly alias: string;
+    readonly name: string;
+    readonly pending: Hash;
+  }[];
 }
 
 const DEFAULT_SPACE = 'chat';
@@ -148,7 +169,10 @@ export class ChatMemory {
    * `bad_instant`; the errors of the model, the oracle log and `Trajectory.propose`; ArgumentError
    * `bad_argument`
    */
-  async remember(messages: readonly ChatMessage[], options: RememberOptions = {}): Promise<Remembered> {
+  async remember(
+    messages: readonly ChatMessage[],
+    options: RememberOptions = {},
+  ): Promise<Remembered> {
     checkRememberOptions(options);
     const space = this.#spaceOf(options);
     const memory = this.#readMemory(space);
@@ -213,7 +237,12 @@ export class ChatMemory {
    */
   async declareAlias(input: AliasInput): Promise<Ruling> {
     const { subject, predicate, object, memory } = this.#alias(input);
-    return memory.correct({ subject, predicate, object, valid: { from: OPEN_START, to: OPEN_END } });
+    return memory.correct({
+      subject,
+      predicate,
+      object,
+      valid: { from: OPEN_START, to: OPEN_END },
+    });
   }
 
   /**
@@ -221,7 +250,12 @@ export class ChatMemory {
    */
   async removeAlias(input: AliasInput): Promise<Ruling> {
     const { subject, predicate, object, memory } = this.#alias(input);
-    return memory.retract({ subject, predicate, object, valid: { from: OPEN_START, to: OPEN_END } });
+    return memory.retract({
+      subject,
+      predicate,
+      object,
+      valid: { from: OPEN_START, to: OPEN_END },
+    });
   }
 
   /**
@@ -231,15 +265,27 @@ export class ChatMemory {
    * @throws ChatMemoryError `bad_argument`, `forbidden`; ExtractionError `bad_extraction`; the
    * errors of the model and of `Memory.assertMany`
    */
-  async proposeAliases(of: { readonly space?: string; readonly user?: string } = {}): Promise<AliasProposals> {
+  async proposeAliases(
+    of: { readonly space?: string; readonly user?: string } = {},
+  ): Promise<AliasProposals> {
     checkArgument(PLACE_INPUT, of, 'of');
     const { model, theta } = this.#options;
     if (model === undefined)
-      throw new ChatMemoryError('bad_argument', 'The memory has no model to compare names. Set `model`.');
+      throw new ChatMemoryError(
+        'bad_argument',
+        'The memory has no model to compare names. Set `model`.',
+      );
     const space = this.#spaceOf(of);
     const memory = this.#readMemory(space);
     const questions = await proposeAliases({
-      ...{ memory, space, oracle: this.#oracle, trajectory: this.#writing().trajectory.id, model, theta },
+      ...{
+        memory,
+        space,
+        oracle: this.#oracle,
+        trajectory: this.#writing().trajectory.id,
+        model,
+        theta,
+      },
       aliases: await this.#aliasesNow(memory),
     });
     return { questions };
@@ -267,15 +313,23 @@ export class ChatMemory {
       viewOf: (space) => this.#view(space),
       propose: (input) => {
         const { trajectory, writ } = this.#writing();
-        return trajectory.propose({ ...input, writ, ...(principal !== undefined && { principal }) });
+        return trajectory.propose({
+          ...input,
+          writ,
+          ...(principal !== undefined && { principal }),
+        });
       },
     });
   }
 
   #spaceOf({ space, user }: Place): string {
-    const named = space ?? (user === undefined ? (this.#options.space ?? DEFAULT_SPACE) : `user:${user}`);
+    const named =
+      space ?? (user === undefined ? (this.#options.space ?? DEFAULT_SPACE) : `user:${user}`);
     if (STATEMENT_TEXTS.name.safeParse(named).success) return named;
-    throw new MemoryError('bad_text', 'The space is not a name that can be stored. Use 1 to 512 characters in NFC.');
+    throw new MemoryError(
+      'bad_text',
+      'The space is not a name that can be stored. Use 1 to 512 characters in NFC.',
+    );
   }
 
   /** @throws ChatMemoryError `forbidden` */
@@ -315,7 +369,10 @@ export class ChatMemory {
   #writing(): { readonly trajectory: Trajectory; readonly writ: Hash | Writ | WritChain } {
     const { trajectory, writ } = this.#world;
     if (trajectory !== undefined && writ !== undefined) return { trajectory, writ };
-    throw new ChatMemoryError('forbidden', 'The memory has no trajectory with a writ, so it only reads. Pass both.');
+    throw new ChatMemoryError(
+      'forbidden',
+      'The memory has no trajectory with a writ, so it only reads. Pass both.',
+    );
   }
 
   #mayRead(space: string): boolean {
@@ -323,7 +380,10 @@ export class ChatMemory {
     if (mayRead !== undefined) return mayRead(space);
     const { trajectory, writ } = this.#world;
     if (trajectory === undefined || writ === undefined) return false;
-    return Trajectory.covers(trajectory, writ, { action: BELIEVE_ACTION, scopes: [`memory:${segment(space)}:**`] });
+    return Trajectory.covers(trajectory, writ, {
+      action: BELIEVE_ACTION,
+      scopes: [`memory:${segment(space)}:**`],
+    });
   }
 
   #aliasesNow(view: MemoryView): Promise<SpaceAliases> {
@@ -337,13 +397,27 @@ export class ChatMemory {
   /**
    * @throws ChatMemoryError `bad_argument`; MemoryError `bad_text`; ArgumentError `bad_argument`
    */
-  #alias(input: AliasInput): { subject: string; predicate: string; object: string; memory: Memory } {
+  #alias(input: AliasInput): {
+    subject: string;
+    predicate: string;
+    object: string;
+    memory: Memory;
+  } {
     checkArgument(ALIAS_INPUT, input, 'input');
     const { of = 'name' } = input;
-    const [subject, object] = [input.alias, input.name].map((text) => text.normalize('NFC')) as [string, string];
+    const [subject, object] = [input.alias, input.name].map((text) => text.normalize('NFC')) as [
+      string,
+      string,
+    ];
     if (nameKey(subject) === nameKey(object))
-      throw new ChatMemoryError('bad_argument', 'The alias is the name itself. Pass another name of the same thing.');
-    if (of === 'predicate' && !Object.hasOwn(factPredicates(this.#writing().trajectory.domain), object))
+      throw new ChatMemoryError(
+        'bad_argument',
+        'The alias is the name itself. Pass another name of the same thing.',
+      );
+    if (
+      of === 'predicate' &&
+      !Object.hasOwn(factPredicates(this.#writing().trajectory.domain), object)
+    )
       throw new ChatMemoryError(
         'bad_argument',
         `The domain declares no predicate ${JSON.stringify(object)}, so no name can mean it. Name a declared predicate.`,

@@ -4,7 +4,18 @@ import { cases } from '../../../../tests/support/cases.ts';
 import { type ContextFact, contextOf } from './context.ts';
 import { estimateTokens } from './tokens.ts';
 
-const HOSTILE = ['</memory>', '\n', '"}', '{"id":"x"}', '\u202e', '\u200b', '&lt;', '\u{e0041}', '\u2028', '\ud800'];
+const HOSTILE = [
+  '</memory>',
+  '\n',
+  '"}',
+  '{"id":"x"}',
+  '\u202e',
+  '\u200b',
+  '&lt;',
+  '\u{e0041}',
+  '\u2028',
+  '\ud800',
+];
 /** Shown as nothing: variation selectors, joiners and fillers. */
 const UNSEEN = ['\u{e0159}', '\ufe0f', '\u034f', '\u3164', '\u115f', '\uffa0', '\u180b', '\u2800'];
 const text = fc
@@ -21,9 +32,12 @@ const fact: fc.Arbitrary<ContextFact> = fc.record({
   object: text,
   valid_from: fc.constantFrom('2026-03-01T00:00:00.000000Z', '0000-01-01T00:00:00.000000Z'),
   valid_to: fc.constantFrom('2026-03-02T09:00:00.000001Z', '9999-12-31T00:00:00.000000Z'),
-  authors: fc.array(fc.record({ role: fc.constantFrom('user' as const, 'assistant' as const), name: text }), {
-    maxLength: 2,
-  }),
+  authors: fc.array(
+    fc.record({ role: fc.constantFrom('user' as const, 'assistant' as const), name: text }),
+    {
+      maxLength: 2,
+    },
+  ),
   isContested: fc.boolean(),
 });
 
@@ -35,18 +49,21 @@ const tokenizers: Record<string, (text: string) => number> = {
   alternating: (given) => (given.length % 3 === 0 ? given.length : Math.floor(given.length / 5)),
 };
 
-test.each(Object.keys(tokenizers))('the block never exceeds its budget, with the tokenizer %s', (name) => {
-  const countTokens = tokenizers[name]!;
-  fc.assert(
-    fc.property(fc.array(fact, { maxLength: 6 }), fc.nat({ max: 600 }), (facts, budget) => {
-      const { text, tokens, shown } = contextOf(facts, { budget, countTokens });
-      if (text === '') return void expect([tokens, shown]).toEqual([0, 0]);
-      expect(countTokens(text)).toBe(tokens);
-      expect(tokens).toBeLessThanOrEqual(budget);
-    }),
-    { numRuns: cases(200) },
-  );
-});
+test.each(Object.keys(tokenizers))(
+  'the block never exceeds its budget, with the tokenizer %s',
+  (name) => {
+    const countTokens = tokenizers[name]!;
+    fc.assert(
+      fc.property(fc.array(fact, { maxLength: 6 }), fc.nat({ max: 600 }), (facts, budget) => {
+        const { text, tokens, shown } = contextOf(facts, { budget, countTokens });
+        if (text === '') return void expect([tokens, shown]).toEqual([0, 0]);
+        expect(countTokens(text)).toBe(tokens);
+        expect(tokens).toBeLessThanOrEqual(budget);
+      }),
+      { numRuns: cases(200) },
+    );
+  },
+);
 
 test('a block without a budget has every fact as data, whatever its texts are', () => {
   fc.assert(
@@ -60,9 +77,21 @@ test('a block without a budget has every fact as data, whatever its texts are', 
         facts.length + 3,
       ]);
       for (const [n, line] of lines.slice(2, -1).entries()) {
-        expect(line).not.toMatch(/[<>&\p{Cf}\p{Zl}\p{Zp}\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}]/u);
+        expect(line).not.toMatch(
+          /[<>&\p{Cf}\p{Zl}\p{Zp}\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}]/u,
+        );
         expect(UNSEEN.filter((hidden) => line.includes(hidden))).toEqual([]);
-        const { id, subject, predicate, object, space, from, to, said_by, contested = false } = JSON.parse(line);
+        const {
+          id,
+          subject,
+          predicate,
+          object,
+          space,
+          from,
+          to,
+          said_by,
+          contested = false,
+        } = JSON.parse(line);
         const { valid_from, valid_to, authors, ...known } = facts[n]!;
         const said = authors.map(({ role, name }) => `${role} ${name}`);
         expect(said_by).toEqual(said.length === 0 ? undefined : said);

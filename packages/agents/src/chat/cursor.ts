@@ -38,7 +38,13 @@ const CURSOR = z.strictObject({
 });
 
 /** The version of a fact, shortly. */
-export function shownKey({ space, subject, predicate, fact_id, system_time_start }: FactRow): string {
+export function shownKey({
+  space,
+  subject,
+  predicate,
+  fact_id,
+  system_time_start,
+}: FactRow): string {
   return contentHash([space, subject, predicate, fact_id, system_time_start]).slice(0, KEY_LENGTH);
 }
 

@@ -11,7 +11,13 @@ onEveryStore(({ newPlace }) => {
     const store = await newPlace().open();
     const { chat, clock } = await chatWorld({ store });
     const texts = ['green tea', 'black tea', 'tea cups', 'chess', 'NYC'];
-    const answer = texts.map((object) => ({ message: 1, subject: 'ida', predicate: 'likes', object, confidence: 1 }));
+    const answer = texts.map((object) => ({
+      message: 1,
+      subject: 'ida',
+      predicate: 'likes',
+      object,
+      confidence: 1,
+    }));
     const model = scripted({ facts: answer });
     const messages = [{ role: 'user', content: texts.join(', '), at: '2026-03-01' }] as const;
     const first = await chat({ model }).remember(messages, { metadata: { channel: 'mail' } });
@@ -21,7 +27,10 @@ onEveryStore(({ newPlace }) => {
     const memory = chat();
     await memory.declareAlias({ alias: 'NYC', name: 'New York City' });
     expect(objects((await memory.recall('New York City')).facts)).toEqual(['New York City']);
-    const pageOne = await memory.recall('tea', { limit: 2, filter: { metadata: { channel: 'mail' } } });
+    const pageOne = await memory.recall('tea', {
+      limit: 2,
+      filter: { metadata: { channel: 'mail' } },
+    });
     clock.forward(1_000);
     const late = [{ message: 1, subject: 'ida', predicate: 'likes', object: 'late tea' }];
     await memory.remember([{ role: 'user', content: 'late', at: '2026-03-02' }], { facts: late });
@@ -37,12 +46,22 @@ onEveryStore(({ newPlace }) => {
     expect(pageTwo.next).toBeUndefined();
     const all: string[] = [];
     for (let cursor: string | undefined; ; ) {
-      const { facts, next } = await memory.recall(undefined, { limit: 2, ...(cursor !== undefined && { cursor }) });
+      const { facts, next } = await memory.recall(undefined, {
+        limit: 2,
+        ...(cursor !== undefined && { cursor }),
+      });
       all.push(...objects(facts));
       cursor = next;
       if (cursor === undefined) break;
     }
-    expect(all.sort()).toEqual(['New York City', 'black tea', 'chess', 'green tea', 'late tea', 'tea cups']);
+    expect(all.sort()).toEqual([
+      'New York City',
+      'black tea',
+      'chess',
+      'green tea',
+      'late tea',
+      'tea cups',
+    ]);
     const chess = await memory.recall('chess');
     const board = [{ message: 1, subject: 'ida', predicate: 'plans', object: 'a chess board' }];
     await memory.remember([{ role: 'user', content: 'board', at: '2026-03-03' }], {

@@ -13,10 +13,13 @@ const NAMED_MAX = 5;
  * @throws ChatMemoryError `not_found`, `ambiguous`
  */
 export function factMeant(versions: readonly FactRow[], id: string, space: string): FactRow {
-  const whole = versions.findLast((row) => row.fact_id === id) ?? versions.findLast((row) => row.lineage === id);
+  const whole =
+    versions.findLast((row) => row.fact_id === id) ??
+    versions.findLast((row) => row.lineage === id);
   if (whole !== undefined) return whole;
   const [claim] = id.split('::') as [string];
-  const meant = claim.length < PREFIX_MIN ? [] : versions.filter(({ lineage }) => lineage.startsWith(claim));
+  const meant =
+    claim.length < PREFIX_MIN ? [] : versions.filter(({ lineage }) => lineage.startsWith(claim));
   const claims = [...new Set(meant.map(({ lineage }) => lineage))];
   if (claims.length === 1) return meant.at(-1)!;
   if (claims.length === 0)

@@ -22,7 +22,10 @@ export interface RecallFilter {
   /** Facts of at least this confidence, from 0 to 1. */
   readonly confidenceMin?: number;
   /** Facts that a counselor, a policy version or a judge has chosen. */
-  readonly trust?: { readonly approver: string } | { readonly policy: string } | { readonly judge: string };
+  readonly trust?:
+    | { readonly approver: string }
+    | { readonly policy: string }
+    | { readonly judge: string };
 }
 
 const FILTER = arg.all(
@@ -34,12 +37,18 @@ const FILTER = arg.all(
     author: arg.optional(
       arg.all(
         arg.only(['role', 'name']),
-        arg.members({ role: arg.optional(arg.oneOf(['user', 'assistant'])), name: arg.optional(arg.text) }),
+        arg.members({
+          role: arg.optional(arg.oneOf(['user', 'assistant'])),
+          name: arg.optional(arg.text),
+        }),
       ),
     ),
     during: arg.optional(arg.only(['from', 'to'])),
     confidenceMin: arg.optional(
-      arg.of('a number from 0 to 1', (given) => typeof given === 'number' && given >= 0 && given <= 1),
+      arg.of(
+        'a number from 0 to 1',
+        (given) => typeof given === 'number' && given >= 0 && given <= 1,
+      ),
     ),
     trust: arg.optional(arg.only(['approver', 'policy', 'judge'])),
   }),
@@ -54,7 +63,8 @@ export function checkFilter(filter: RecallFilter): void {
   if (metadata !== undefined) checkedMetadata(metadata);
   if (
     trust !== undefined &&
-    (Object.keys(trust).length !== 1 || Object.values(trust).some((name) => typeof name !== 'string'))
+    (Object.keys(trust).length !== 1 ||
+      Object.values(trust).some((name) => typeof name !== 'string'))
   )
     throw new ChatMemoryError(
       'bad_argument',
@@ -62,7 +72,10 @@ export function checkFilter(filter: RecallFilter): void {
     );
   for (const end of [during?.from, during?.to])
     if (end !== undefined && readInstant(end) === undefined)
-      throw new ChatMemoryError('bad_argument', 'The period of a filter is not valid. Pass days or instants.');
+      throw new ChatMemoryError(
+        'bad_argument',
+        'The period of a filter is not valid. Pass days or instants.',
+      );
 }
 
 /** The part of a filter that a store applies: one subject or predicate with one name. */
@@ -72,7 +85,10 @@ export function storedFilter(
 ): { readonly subject?: string; readonly predicate?: string } {
   const subject = onlyName(subjects?.flatMap((name) => aliases.names.namesOf(name)));
   const predicate = onlyName(predicates?.flatMap((name) => aliases.predicates.namesOf(name)));
-  return { ...(subject !== undefined && { subject }), ...(predicate !== undefined && { predicate }) };
+  return {
+    ...(subject !== undefined && { subject }),
+    ...(predicate !== undefined && { predicate }),
+  };
 }
 
 function onlyName(names: readonly string[] | undefined): string | undefined {
@@ -109,8 +125,13 @@ function passes(
   { subjects, predicates, during, confidenceMin = 0, trust }: RecallFilter,
   { names, predicates: predicateNames }: SpaceAliases,
 ): boolean {
-  if (subjects !== undefined && !subjects.some((name) => names.isSame(name, fact.subject))) return false;
-  if (predicates !== undefined && !predicates.some((name) => predicateNames.isSame(name, fact.predicate))) return false;
+  if (subjects !== undefined && !subjects.some((name) => names.isSame(name, fact.subject)))
+    return false;
+  if (
+    predicates !== undefined &&
+    !predicates.some((name) => predicateNames.isSame(name, fact.predicate))
+  )
+    return false;
   if (fact.confidence < confidenceMin) return false;
   const from = during?.from === undefined ? OPEN_START : readInstant(during.from)!;
   const to = during?.to === undefined ? OPEN_END : readInstant(during.to)!;

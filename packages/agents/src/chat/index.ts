@@ -19,7 +19,13 @@ export {
   type ChatWorld,
   chatMemory,
 } from './chat-memory.ts';
-export { ALIAS, CHAT_PREDICATES, type ChatDomainOptions, chatDomain, PREDICATE_ALIAS } from './domain.ts';
+export {
+  ALIAS,
+  CHAT_PREDICATES,
+  type ChatDomainOptions,
+  chatDomain,
+  PREDICATE_ALIAS,
+} from './domain.ts';
 export { ChatMemoryError } from './errors.ts';
 export type { RecallFilter } from './filter.ts';
 export { type ChatMessage, MESSAGES_MAX } from './messages.ts';

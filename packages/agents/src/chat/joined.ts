@@ -54,7 +54,10 @@ export class JoinedFacts {
       const same = versions.filter(({ object }) => names.isSame(row.object, object));
       return joined(await filtered(same, this.#filter, this.#aliases, this.#view));
     });
-    return facts.find((fact) => [fact.row, ...fact.also].some((each) => isSameVersion(row, each))) ?? alone;
+    return (
+      facts.find((fact) => [fact.row, ...fact.also].some((each) => isSameVersion(row, each))) ??
+      alone
+    );
   }
 
   /**
@@ -74,7 +77,10 @@ export class JoinedFacts {
     const isOfOtherKey = ({ subject, predicate }: FactRow): boolean =>
       subject !== row.subject || predicate !== row.predicate;
     return (await this.#versionsUnder(keys)).filter(
-      (other) => isOfOtherKey(other) && areAtOnce(row, other) && !this.#aliases.names.isSame(row.object, other.object),
+      (other) =>
+        isOfOtherKey(other) &&
+        areAtOnce(row, other) &&
+        !this.#aliases.names.isSame(row.object, other.object),
     );
   }
 
@@ -135,7 +141,11 @@ export function areAtOnce(a: FactRow, b: FactRow): boolean {
 }
 
 /** The value of a key, read at most once. */
-function cached<T>(known: Map<string, Promise<T>>, of: unknown, read: () => Promise<T>): Promise<T> {
+function cached<T>(
+  known: Map<string, Promise<T>>,
+  of: unknown,
+  read: () => Promise<T>,
+): Promise<T> {
   const key = JSON.stringify(of);
   const found = known.get(key) ?? read();
   known.set(key, found);

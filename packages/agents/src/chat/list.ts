@@ -37,7 +37,10 @@ const PAGE = 500;
  *
  * @throws the errors of `MemoryView.recall`
  */
-export async function listFrom(spaces: readonly ReadSpace[], terms: ListTerms): Promise<ListedPage> {
+export async function listFrom(
+  spaces: readonly ReadSpace[],
+  terms: ListTerms,
+): Promise<ListedPage> {
   const { times, now, filter, after, limit } = terms;
   const matches: Match[] = [];
   const queries = new Map<string, Json>();
@@ -52,8 +55,15 @@ export async function listFrom(spaces: readonly ReadSpace[], terms: ListTerms): 
       ...(times.system !== undefined && { system: times.system }),
     };
     const onQuery = (query: Json): unknown => queries.set(space.space, query);
-    for await (const part of partsAfter(space.view, asked, number === after?.space ? after : undefined, onQuery)) {
-      const wanted = part.rows.flatMap((row, at) => (isShown(row) ? [{ row, n: part.first + at + 1 }] : []));
+    for await (const part of partsAfter(
+      space.view,
+      asked,
+      number === after?.space ? after : undefined,
+      onQuery,
+    )) {
+      const wanted = part.rows.flatMap((row, at) =>
+        isShown(row) ? [{ row, n: part.first + at + 1 }] : [],
+      );
       const kept = new Set(
         await filtered(
           wanted.map(({ row }) => row),
@@ -90,14 +100,25 @@ async function* partsAfter(
   place: ListPlace | undefined,
   onQuery: (query: Json) => unknown,
 ): AsyncGenerator<Part> {
-  const whole = async ({ subject, predicate }: Pick<FactRow, 'subject' | 'predicate'>): Promise<readonly FactRow[]> =>
+  const whole = async ({
+    subject,
+    predicate,
+  }: Pick<FactRow, 'subject' | 'predicate'>): Promise<readonly FactRow[]> =>
     (await view.recall({ ...asked, subject, predicate, limit: RECALL_MAX })).facts;
   let after = place && { subject: place.subject, predicate: place.predicate };
   if (place !== undefined) yield { rows: (await whole(place)).slice(place.n), first: place.n };
   for (;;) {
-    const { facts, isTruncated, observation } = await view.recall({ ...asked, ...(after && { after }), limit: PAGE });
+    const { facts, isTruncated, observation } = await view.recall({
+      ...asked,
+      ...(after && { after }),
+      limit: PAGE,
+    });
     onQuery((observation.value as { readonly query: Json }).query);
-    const parts = [...Map.groupBy(facts, ({ subject, predicate }) => JSON.stringify([subject, predicate])).values()];
+    const parts = [
+      ...Map.groupBy(facts, ({ subject, predicate }) =>
+        JSON.stringify([subject, predicate]),
+      ).values(),
+    ];
     const cut = isTruncated ? parts.pop() : undefined;
     for (const rows of parts) yield { rows, first: 0 };
     if (cut === undefined) return;

@@ -1,6 +1,10 @@
 import { arg, checkArgument } from 'assize/internal/base';
 import { contentHash, issueText, readInstant, type Time } from 'assize/internal/canon';
-import { STATEMENT_METADATA, type StatementAuthor, type StatementMetadata } from 'assize/internal/kernel';
+import {
+  STATEMENT_METADATA,
+  type StatementAuthor,
+  type StatementMetadata,
+} from 'assize/internal/kernel';
 import { MemoryError } from 'assize/internal/memory';
 import type { Message } from '#agents';
 
@@ -93,13 +97,19 @@ export function readMessages(
 export function checkedMetadata(given: object): StatementMetadata {
   const { data, error } = STATEMENT_METADATA.safeParse(given);
   if (data !== undefined) return data;
-  throw new MemoryError('bad_metadata', `The metadata is not valid: ${issueText(error!)}. Correct it.`);
+  throw new MemoryError(
+    'bad_metadata',
+    `The metadata is not valid: ${issueText(error!)}. Correct it.`,
+  );
 }
 
 /** The same messages have the same key, in whatever order their members are. */
 export function keyOf({ messages }: ReadMessages): string {
   return contentHash(
-    messages.map(({ id, author, text, at }) => [...[id, author, text].map((each) => each.toWellFormed()), timeOf(at)]),
+    messages.map(({ id, author, text, at }) => [
+      ...[id, author, text].map((each) => each.toWellFormed()),
+      timeOf(at),
+    ]),
   );
 }
 

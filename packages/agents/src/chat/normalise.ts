@@ -23,7 +23,8 @@ export async function normalised(
       if (keys.length === 1 && names.length === 1) return { ...fact, ...keys[0]! };
       if (await wasStated(fact, memory)) return fact;
       const { key, objects } = await recordedKey(keys, memory);
-      const object = names.length === 1 ? fact.object : (names.find((name) => objects.has(name)) ?? names[0]!);
+      const object =
+        names.length === 1 ? fact.object : (names.find((name) => objects.has(name)) ?? names[0]!);
       return { ...fact, ...key, object };
     }),
   );

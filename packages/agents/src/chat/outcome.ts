@@ -54,7 +54,11 @@ export async function outcomesOf(
 }
 
 /** All versions of a subject and predicate, up to `RECALL_MAX`. */
-async function versionsOf(memory: Memory, subject: string, predicate: string): Promise<readonly FactRow[]> {
+async function versionsOf(
+  memory: Memory,
+  subject: string,
+  predicate: string,
+): Promise<readonly FactRow[]> {
   const every = { kind: 'all', valid: 'any', system: 'any', limit: RECALL_MAX } as const;
   return (await memory.recall({ subject, predicate, ...every })).facts;
 }
@@ -77,27 +81,38 @@ function outcomeOf(
   const before = closed.filter(({ object }) => object === fact.object);
   if (fact.ends && before.length > 0) return { is: 'changed', was: [fact.object] };
   if (before.length > 0) return { is: 'duplicate' };
-  const isNew = wrote.some(({ object, row_kind }) => row_kind === 'current' && object === fact.object);
+  const isNew = wrote.some(
+    ({ object, row_kind }) => row_kind === 'current' && object === fact.object,
+  );
   return isNew ? { is: 'added' } : outcomeBefore(fact, all);
 }
 
 /** The state of a fact that was stated before, so the commit wrote nothing for it. */
 function outcomeBefore(fact: StatedFact, all: readonly FactRow[]): Outcome {
-  const own = all.filter(({ row_kind, object }) => row_kind === 'current' && object === fact.object);
-  const end = own.reduce((last, { system_time_end }) => (system_time_end > last ? system_time_end : last), '');
+  const own = all.filter(
+    ({ row_kind, object }) => row_kind === 'current' && object === fact.object,
+  );
+  const end = own.reduce(
+    (last, { system_time_end }) => (system_time_end > last ? system_time_end : last),
+    '',
+  );
   if (end === OPEN_END) return { is: 'duplicate' };
   const by = all
     .filter((row) => row.row_kind === 'audit' && (end === '' || row.system_time_start === end))
     .flatMap(lossesIn)
     .filter(({ loser, winner }) => loser === fact.object && winner !== fact.object);
-  if (by.length > 0) return { is: 'contradicted', by: [...new Set(by.map(({ winner }) => winner))] };
+  if (by.length > 0)
+    return { is: 'contradicted', by: [...new Set(by.map(({ winner }) => winner))] };
   return { is: 'withdrawn' };
 }
 
-function lossesIn(row: FactRow): { readonly loser: string; readonly winner: string; readonly isEnd: boolean }[] {
+function lossesIn(
+  row: FactRow,
+): { readonly loser: string; readonly winner: string; readonly isEnd: boolean }[] {
   if (isErasedText(row.object)) return [];
   const { winner, loser, members } = readWitness(row);
-  const of = (claim: string): Member | undefined => members.find((member) => member.claim === claim);
+  const of = (claim: string): Member | undefined =>
+    members.find((member) => member.claim === claim);
   const [lost, won] = [of(loser), of(winner)];
   if (lost === undefined || won === undefined) return [];
   return [{ loser: lost.object, winner: won.object, isEnd: lost.ends === true }];

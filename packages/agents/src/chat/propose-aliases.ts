@@ -2,7 +2,13 @@ import { isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize, issueText, parseStrict } from 'assize/internal/canon';
 import { STATEMENT_TEXTS } from 'assize/internal/kernel';
 import type { Hash } from 'assize/internal/ledger';
-import { ORACLE_LIMITS, type Oracle, onlyObject, stripFence, type Theta } from 'assize/internal/oracle';
+import {
+  ORACLE_LIMITS,
+  type Oracle,
+  onlyObject,
+  stripFence,
+  type Theta,
+} from 'assize/internal/oracle';
 import type { Memory, Ruling } from 'assize/internal/runtime';
 import { z } from 'zod';
 import type { Model } from '#agents';
@@ -55,7 +61,9 @@ export async function proposeAliases(ports: AliasPorts): Promise<readonly AliasQ
   const names = facts
     .filter(isShown)
     .flatMap(({ subject, object }) => [subject, object])
-    .filter((name) => name.length <= NAME_LENGTH_MAX && STATEMENT_TEXTS.name.safeParse(name).success);
+    .filter(
+      (name) => name.length <= NAME_LENGTH_MAX && STATEMENT_TEXTS.name.safeParse(name).success,
+    );
   const questions: AliasQuestion[] = [];
   for (const pair of await askAliases(names, ports)) {
     if (aliases.names.isSame(pair.alias, pair.name)) continue;
@@ -67,7 +75,12 @@ export async function proposeAliases(ports: AliasPorts): Promise<readonly AliasQ
 
 /** Asserts two contradicting answers to one question: the alias means itself, or the name. */
 function propose({ alias, name }: AliasPair, memory: Memory, space: string): Promise<Ruling> {
-  const said = { subject: alias, predicate: ALIAS, valid: { from: FIRST_INSTANT }, source: `aliases of ${space}` };
+  const said = {
+    subject: alias,
+    predicate: ALIAS,
+    valid: { from: FIRST_INSTANT },
+    source: `aliases of ${space}`,
+  };
   const key = `alias:${nameKey(alias)}=${nameKey(name)}:${space}`;
   return memory.assertMany(
     [alias, name].map((object) => ({ ...said, object })),
@@ -86,7 +99,11 @@ async function askAliases(
   { oracle, trajectory, model, theta }: AliasPorts,
 ): Promise<readonly AliasPair[]> {
   const listed = [...new Set(names)].sort();
-  const prompt = [INSTRUCTIONS, listed.map((name) => canonicalize(name, ORACLE_LIMITS)).join('\n'), ''].join('\n\n');
+  const prompt = [
+    INSTRUCTIONS,
+    listed.map((name) => canonicalize(name, ORACLE_LIMITS)).join('\n'),
+    '',
+  ].join('\n\n');
   const answer = await oracle.ask({
     scope: { kind: 'call', trajectory, branch: null, agent: 'assize.chat', ordinal: 1 },
     request: { task: 'aliases', prompt },

@@ -63,10 +63,13 @@ export const SPACES_MAX = 16;
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 200;
 
-const isSpaces = (given: unknown): boolean => Array.isArray(given) && given.length >= 1 && given.length <= SPACES_MAX;
+const isSpaces = (given: unknown): boolean =>
+  Array.isArray(given) && given.length >= 1 && given.length <= SPACES_MAX;
 
 const OPTIONS = arg.options<RecallOptions>({
-  spaces: arg.optional(arg.all(arg.of(`a list of 1 to ${SPACES_MAX} spaces`, isSpaces), arg.list(arg.text))),
+  spaces: arg.optional(
+    arg.all(arg.of(`a list of 1 to ${SPACES_MAX} spaces`, isSpaces), arg.list(arg.text)),
+  ),
   user: arg.optional(arg.text),
   at: arg.any,
   asOf: arg.any,
@@ -109,7 +112,9 @@ export async function recall(
     { budget: options.budget, countTokens: ports.countTokens },
   );
   // A clock that stands or is behind must not hide the facts of this page from the next.
-  const system = times.system ?? rowsOf(page.matches).reduce((at, row) => maxInstant(at, row.system_time_start), now);
+  const system =
+    times.system ??
+    rowsOf(page.matches).reduce((at, row) => maxInstant(at, row.system_time_start), now);
   return {
     facts,
     context: text,
@@ -139,7 +144,13 @@ async function listed(
   now: string,
   { spaces }: RecallPorts,
 ): Promise<Page> {
-  const { matches, end, queries } = await listFrom(spaces, { times, now, filter, after: cursor?.after, limit });
+  const { matches, end, queries } = await listFrom(spaces, {
+    times,
+    now,
+    filter,
+    after: cursor?.after,
+    limit,
+  });
   return { matches, queries, ...(end && { next: { after: end } }) };
 }
 
@@ -167,7 +178,11 @@ async function searched(
 }
 
 /** All that decides which facts match. */
-function queryOf(question: string | undefined, { at, asOf, filter }: RecallOptions, { spaces, by }: RecallPorts): Json {
+function queryOf(
+  question: string | undefined,
+  { at, asOf, filter }: RecallOptions,
+  { spaces, by }: RecallPorts,
+): Json {
   const time = (given: Time | undefined): string | null =>
     given === undefined ? null : (readInstant(given) ?? String(given));
   const { during, ...others } = filter ?? {};

@@ -114,7 +114,10 @@ const OPTIONS = arg.options<RememberOptions>({
   metadata: arg.optional(arg.object),
   at: arg.any,
   key: arg.optional(
-    arg.of('a text of 1 to 512 characters', (key) => typeof key === 'string' && /^.{1,512}$/su.test(key)),
+    arg.of(
+      'a text of 1 to 512 characters',
+      (key) => typeof key === 'string' && /^.{1,512}$/su.test(key),
+    ),
   ),
   facts: arg.optional(arg.list(FACT)),
   basedOn: arg.optional(arg.list(arg.object)),
@@ -139,7 +142,12 @@ export async function remember(
       'The memory has no model to read messages. Set `model`, or pass the facts as `facts`.',
     );
   const reference = await referenceOf(read, options, ports);
-  const { claims, leftOut, observations } = await factsOf(read.messages, reference.at, stated, ports);
+  const { claims, leftOut, observations } = await factsOf(
+    read.messages,
+    reference.at,
+    stated,
+    ports,
+  );
   const facts = await normalised(claims, ports.aliases, ports.memory);
   const observed = [...observations, ...reference.observations, ...(options.basedOn ?? [])];
   const done = await recorded(facts, read.notes, observed, ports.memory);
@@ -203,8 +211,12 @@ async function referenceOf(
     request: { task: 'remember', space, key: named },
     call: () => ({ at: now(), messages }),
   });
-  const { at: first, messages: known } = value as { readonly at: string; readonly messages: string };
-  if (known === messages) return { at: first, observations: [{ name: 'remember', value, oracle_key }] };
+  const { at: first, messages: known } = value as {
+    readonly at: string;
+    readonly messages: string;
+  };
+  if (known === messages)
+    return { at: first, observations: [{ name: 'remember', value, oracle_key }] };
   throw new ChatMemoryError(
     'idempotency_conflict',
     'The key was used for other messages. Use a new key, or repeat the call with the same messages.',
@@ -218,7 +230,11 @@ async function factsOf(
   facts: RememberOptions['facts'],
   { predicates, aliases, oracle, trajectory, model, theta }: RememberPorts,
 ): Promise<Pick<Extraction, 'claims' | 'leftOut' | 'observations'>> {
-  const terms = { predicates: withAliases(predicates, aliases), subjects: 'any', reference } as const;
+  const terms = {
+    predicates: withAliases(predicates, aliases),
+    subjects: 'any',
+    reference,
+  } as const;
   if (facts === undefined)
     return extractFacts(messages, {
       ...terms,
@@ -229,7 +245,9 @@ async function factsOf(
     });
   const answer = { facts: facts.map((fact) => ({ confidence: 1, ...fact })) } as unknown as Json;
   const observed = (): Extraction['observations'] => {
-    const value = messages.map(({ id, author, at = reference }): Json => ({ id, author, at: instantOf(at) }));
+    const value = messages.map(
+      ({ id, author, at = reference }): Json => ({ id, author, at: instantOf(at) }),
+    );
     return [{ name: 'messages', value, sensitive: true }];
   };
   try {
@@ -243,12 +261,19 @@ async function factsOf(
     // No fact is valid. The error names the first violation, which is given for all.
     if (!isInstance(error, ExtractionError) || error.code !== 'bad_extraction') throw error;
     const { wrong } = error.evidence as { readonly wrong: string };
-    return { claims: [], leftOut: facts.map((_, fact): LeftOutFact => ({ fact, why: wrong })), observations: [] };
+    return {
+      claims: [],
+      leftOut: facts.map((_, fact): LeftOutFact => ({ fact, why: wrong })),
+      observations: [],
+    };
   }
 }
 
 /** The predicates, and each declared alias of one, which a fact may use in its place. */
-function withAliases(predicates: MemorySpec['predicates'], aliases: SpaceAliases): MemorySpec['predicates'] {
+function withAliases(
+  predicates: MemorySpec['predicates'],
+  aliases: SpaceAliases,
+): MemorySpec['predicates'] {
   const others = aliases.predicates.classes().flatMap(({ name, all }) => {
     const spec = Object.hasOwn(predicates, name) ? predicates[name] : undefined;
     if (spec === undefined) return [];
@@ -276,7 +301,8 @@ async function recorded(
   if (facts.length === 0) return lists;
   const noted = facts.map((fact) => ({ ...fact, ...notes.get(fact.source) }));
   const done = await memory.assertEach(noted, { observations });
-  for (const { claim, error } of done.leftOut) lists.skipped.push({ fact: facts[claim]!, why: error.message });
+  for (const { claim, error } of done.leftOut)
+    lists.skipped.push({ fact: facts[claim]!, why: error.message });
   for (const { claims, ruling } of done.rulings) {
     const ruled = claims.map((claim) => facts[claim]!);
     await addRuling(lists, ruled, ruling, memory);
@@ -285,7 +311,12 @@ async function recorded(
 }
 
 /** Adds the facts of one proposal. */
-async function addRuling(lists: Lists, facts: readonly StatedFact[], ruling: Ruling, memory: Memory): Promise<void> {
+async function addRuling(
+  lists: Lists,
+  facts: readonly StatedFact[],
+  ruling: Ruling,
+  memory: Memory,
+): Promise<void> {
   if (ruling.ruling === 'escalated') {
     const { pending, channel, detail } = ruling;
     lists.questions.push({ pending, channel, detail, facts });

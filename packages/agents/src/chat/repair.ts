@@ -1,9 +1,26 @@
 import { arg, checkArgument } from 'assize/internal/base';
 import type { Instant } from 'assize/internal/canon';
-import { BELIEVE_ACTION, BUILT_IN_ROLE, type MemoryStatement, STATEMENTS_MAX } from 'assize/internal/kernel';
-import { type CommitPayload, type Hash, type LedgerStore, readRow, ValueReader } from 'assize/internal/ledger';
+import {
+  BELIEVE_ACTION,
+  BUILT_IN_ROLE,
+  type MemoryStatement,
+  STATEMENTS_MAX,
+} from 'assize/internal/kernel';
+import {
+  type CommitPayload,
+  type Hash,
+  type LedgerStore,
+  readRow,
+  ValueReader,
+} from 'assize/internal/ledger';
 import { type FactRow, OPEN_END, restoredIn } from 'assize/internal/memory';
-import type { DependentEntry, FactSource, MemoryView, ProposalInput, Ruling } from 'assize/internal/runtime';
+import type {
+  DependentEntry,
+  FactSource,
+  MemoryView,
+  ProposalInput,
+  Ruling,
+} from 'assize/internal/runtime';
 import type { ChatFact } from './chat-fact.ts';
 import { factMeant } from './fact-meant.ts';
 import { areAtOnce, isRenamed } from './joined.ts';
@@ -80,11 +97,15 @@ export async function repair(
   const meant = await meantBy(fact, ports);
   const falling = await fallingRows(meant, ports.view);
   const explained = await Promise.all(
-    unique([...meant, ...falling], ({ lineage }) => lineage).map((each) => ports.view.explain(each)),
+    unique([...meant, ...falling], ({ lineage }) => lineage).map((each) =>
+      ports.view.explain(each),
+    ),
   );
   const followed = await ports.view.dependents(explained.map((each) => each.fact));
   const commits = followed.filter(({ action }) => action === BELIEVE_ACTION);
-  const read = await Promise.all(commits.map(async (commit) => ({ commit, found: await concludedIn(commit, ports) })));
+  const read = await Promise.all(
+    commits.map(async (commit) => ({ commit, found: await concludedIn(commit, ports) })),
+  );
   const conclusions = read.flatMap(({ found }) => found ?? []);
   const times = new Map(explained.flatMap(({ entries }) => entries.map(({ id, at }) => [id, at])));
   const statements = await Promise.all(falling.map((row) => statementsOf(row, times, ports.view)));
@@ -98,7 +119,11 @@ export async function repair(
   };
   if (!apply || plan.withdrawn.length === 0) return plan;
   const parts = partsOf(plan.withdrawn);
-  const ruling = await ports.propose({ action: BELIEVE_ACTION, role: BUILT_IN_ROLE, args: { sayings: parts } });
+  const ruling = await ports.propose({
+    action: BELIEVE_ACTION,
+    role: BUILT_IN_ROLE,
+    args: { sayings: parts },
+  });
   if (ruling.ruling !== 'committed') return { ...plan, ruling };
   // A fact that states the same under another name can come back, and is withdrawn as well.
   const gone = new Set(plan.withdrawn.map(statementKey));
@@ -115,11 +140,21 @@ export async function repair(
 }
 
 /** The statements to withdraw, by subject and predicate. */
-function partsOf(statements: readonly WithdrawnStatement[]): Extract<MemoryStatement, { verb: 'withdraw' }>[] {
-  const parts = Map.groupBy(statements, ({ space, subject, predicate }) => JSON.stringify([space, subject, predicate]));
+function partsOf(
+  statements: readonly WithdrawnStatement[],
+): Extract<MemoryStatement, { verb: 'withdraw' }>[] {
+  const parts = Map.groupBy(statements, ({ space, subject, predicate }) =>
+    JSON.stringify([space, subject, predicate]),
+  );
   return [...parts.values()].map((same) => {
     const { space, subject, predicate } = same[0]!;
-    return { verb: 'withdraw', space, subject, predicate, statements: same.map(({ entry, n }) => ({ entry, n })) };
+    return {
+      verb: 'withdraw',
+      space,
+      subject,
+      predicate,
+      statements: same.map(({ entry, n }) => ({ entry, n })),
+    };
   });
 }
 
@@ -134,13 +169,18 @@ function keyIn({ subject, predicate }: FactKey): FactKey {
 async function meantBy(fact: FactRow, { view, aliases }: RepairPorts): Promise<readonly FactRow[]> {
   const found = await Promise.all(keysOf(fact, aliases).map((key) => view.history(key)));
   const current = found.flat().filter(isBelieved);
-  const versions = (await view.history(keyIn(fact))).filter((row) => isBelieved(row) && row.lineage === fact.lineage);
+  const versions = (await view.history(keyIn(fact))).filter(
+    (row) => isBelieved(row) && row.lineage === fact.lineage,
+  );
   const own = versions.length > 0 ? versions : [fact];
   const isMeant = (row: FactRow): boolean =>
     aliases.names.isSame(fact.object, row.object) &&
     own.some((version) => isRenamed(version, row) && areAtOnce(version, row));
   const others = new Set(current.filter(isMeant).map(({ lineage }) => lineage));
-  return [...own, ...current.filter(({ lineage }) => lineage !== fact.lineage && others.has(lineage))];
+  return [
+    ...own,
+    ...current.filter(({ lineage }) => lineage !== fact.lineage && others.has(lineage)),
+  ];
 }
 
 function isBelieved({ system_time_end }: FactRow): boolean {
@@ -148,7 +188,10 @@ function isBelieved({ system_time_end }: FactRow): boolean {
 }
 
 /** The current ones of rows, and those of the same object that rest on their statements alone. */
-async function fallingRows(meant: readonly FactRow[], view: MemoryView): Promise<readonly FactRow[]> {
+async function fallingRows(
+  meant: readonly FactRow[],
+  view: MemoryView,
+): Promise<readonly FactRow[]> {
   const own = meant.filter(isBelieved);
   const gone = new Set((await view.sources(own)).flat().map(statementKey));
   const parts = unique(own, (row) => JSON.stringify([keyIn(row), row.object]));
@@ -157,11 +200,15 @@ async function fallingRows(meant: readonly FactRow[], view: MemoryView): Promise
       const rows = (await currentOf(part, view)).filter(({ object }) => object === part.object);
       const sources = await view.sources(rows);
       return rows.filter(
-        (_, n) => sources[n]!.length > 0 && sources[n]!.every((source) => gone.has(statementKey(source))),
+        (_, n) =>
+          sources[n]!.length > 0 && sources[n]!.every((source) => gone.has(statementKey(source))),
       );
     }),
   );
-  return unique([...own, ...beside.flat()], ({ fact_id, system_time_start }) => `${system_time_start} ${fact_id}`);
+  return unique(
+    [...own, ...beside.flat()],
+    ({ fact_id, system_time_start }) => `${system_time_start} ${fact_id}`,
+  );
 }
 
 /** The statements behind a version of the fact. */
@@ -174,7 +221,17 @@ async function statementsOf(
   const [sources = []] = await view.sources([version]);
   return sources.map(({ source, entry, n }) => {
     const at = times.get(entry) ?? version.system_time_start;
-    return { space, subject, predicate, object, ...(source !== undefined && { source }), entry, n, at, as: 'fact' };
+    return {
+      space,
+      subject,
+      predicate,
+      object,
+      ...(source !== undefined && { source }),
+      entry,
+      n,
+      at,
+      as: 'fact',
+    };
   });
 }
 
@@ -187,7 +244,10 @@ async function concludedIn(
   { store, viewOf }: RepairPorts,
 ): Promise<WithdrawnStatement[] | undefined> {
   const [row] = await store.entries(trajectoryId, { from: seq, limit: 1 });
-  const args = await new ValueReader(store).read(row!, (readRow(row!).payload as CommitPayload).action.args);
+  const args = await new ValueReader(store).read(
+    row!,
+    (readRow(row!).payload as CommitPayload).action.args,
+  );
   if (!('value' in args)) return undefined;
   const { sayings } = args.value as unknown as { readonly sayings: readonly MemoryStatement[] };
   const found: WithdrawnStatement[] = [];
@@ -203,7 +263,10 @@ async function concludedIn(
   return found;
 }
 
-async function currentOf({ subject, predicate }: FactKey, view: MemoryView): Promise<readonly FactRow[]> {
+async function currentOf(
+  { subject, predicate }: FactKey,
+  view: MemoryView,
+): Promise<readonly FactRow[]> {
   return (await view.history({ subject, predicate })).filter(isBelieved);
 }
 

@@ -65,5 +65,7 @@ export async function searchIn(
 /** A question also asks by the other names of each thing that it mentions. */
 function expanded(question: string, { names, predicates }: SpaceAliases): string {
   const others = [...names.otherNamesIn(question), ...predicates.otherNamesIn(question)].join(' ');
-  return others === '' ? question : `${question} ${others.slice(0, ADDED_NAMES_MAX).toWellFormed()}`;
+  return others === ''
+    ? question
+    : `${question} ${others.slice(0, ADDED_NAMES_MAX).toWellFormed()}`;
 }

@@ -25,9 +25,14 @@ export interface FactKey {
 const KEYS_MAX = 64;
 
 /** The key of a fact under each of its names, that of the classes first. */
-export function keysOf({ subject, predicate }: FactKey, { names, predicates }: SpaceAliases): readonly FactKey[] {
+export function keysOf(
+  { subject, predicate }: FactKey,
+  { names, predicates }: SpaceAliases,
+): readonly FactKey[] {
   const others = predicates.namesOf(predicate);
-  const keys = names.namesOf(subject).flatMap((subject) => others.map((predicate) => ({ subject, predicate })));
+  const keys = names
+    .namesOf(subject)
+    .flatMap((subject) => others.map((predicate) => ({ subject, predicate })));
   return keys.slice(0, KEYS_MAX);
 }
 
@@ -47,7 +52,9 @@ export async function aliasesOf(
       ...(times.system !== undefined && { system: times.system }),
       limit: RECALL_MAX,
     });
-    return facts.filter((fact) => !isErased(fact)).map(({ subject, object }) => ({ alias: subject, name: object }));
+    return facts
+      .filter((fact) => !isErased(fact))
+      .map(({ subject, object }) => ({ alias: subject, name: object }));
   };
   const [names, predicates] = await Promise.all([recorded(ALIAS), recorded(PREDICATE_ALIAS)]);
   return {
@@ -57,5 +64,7 @@ export async function aliasesOf(
 }
 
 function pairsOf(declared: DeclaredAliases['names'] = {}): AliasPair[] {
-  return Object.entries(declared).flatMap(([name, aliases]) => aliases.map((alias) => ({ alias, name })));
+  return Object.entries(declared).flatMap(([name, aliases]) =>
+    aliases.map((alias) => ({ alias, name })),
+  );
 }

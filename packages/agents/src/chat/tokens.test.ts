@@ -10,9 +10,12 @@ function piecesOf(text: string): number {
 
 const LETTERS = [...'aeiorstnQZ'];
 const text = fc
-  .array(fc.oneof(fc.constantFrom(...LETTERS, ...' 019.,\n\t"{é語🙂'), fc.string({ unit: 'binary' })), {
-    maxLength: 60,
-  })
+  .array(
+    fc.oneof(fc.constantFrom(...LETTERS, ...' 019.,\n\t"{é語🙂'), fc.string({ unit: 'binary' })),
+    {
+      maxLength: 60,
+    },
+  )
   .map((parts) => parts.join(''));
 
 test('an estimate is at least the pieces of a text, and at most its bytes', () => {

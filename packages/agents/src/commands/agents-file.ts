@@ -92,7 +92,10 @@ export interface ListedAgent {
 }
 
 /** The agents of a file as they are written there. @throws CliError */
-export async function listedAgents({ path, agents }: AgentsFile, given: AgentsGiven): Promise<ListedAgent[]> {
+export async function listedAgents(
+  { path, agents }: AgentsFile,
+  given: AgentsGiven,
+): Promise<ListedAgent[]> {
   const list = typeof agents === 'function' ? await made(path, agents, given) : agents;
   if (!Array.isArray(list)) throw badFile(path, 'its function agents returns no list');
   return listOf(path, list);
@@ -108,14 +111,22 @@ function listOf(path: string, list: readonly unknown[]): ListedAgent[] {
   });
 }
 
-async function made(path: string, make: (given: AgentsGiven) => unknown, given: AgentsGiven): Promise<unknown> {
+async function made(
+  path: string,
+  make: (given: AgentsGiven) => unknown,
+  given: AgentsGiven,
+): Promise<unknown> {
   try {
     return await make(given);
   } catch (cause) {
     if (isInstance(cause, CliError)) throw cause;
-    throw new CliError('bad_input', `The function agents of ${path} failed: ${whyOf(cause).replace(/\.$/, '')}.`, {
-      cause,
-    });
+    throw new CliError(
+      'bad_input',
+      `The function agents of ${path} failed: ${whyOf(cause).replace(/\.$/, '')}.`,
+      {
+        cause,
+      },
+    );
   }
 }
 
@@ -142,15 +153,31 @@ function agentOf(path: string, { name, role, entry }: ListedAgent, given: Agents
 }
 
 /** The model and the instructions of an agent without a function `decide`. @throws CliError */
-function modelOf(path: string, name: string, { instructions }: AgentEntry, model: ChatModel | undefined) {
+function modelOf(
+  path: string,
+  name: string,
+  { instructions }: AgentEntry,
+  model: ChatModel | undefined,
+) {
   if (typeof instructions !== 'string')
-    throw badFile(path, `the agent ${name} has neither decide nor instructions; give it one of them`);
+    throw badFile(
+      path,
+      `the agent ${name} has neither decide nor instructions; give it one of them`,
+    );
   if (model === undefined)
-    throw new CliError('usage', `The agent ${name} of ${path} needs a model. Pass --model openai:NAME@URL.`);
+    throw new CliError(
+      'usage',
+      `The agent ${name} of ${path} needs a model. Pass --model openai:NAME@URL.`,
+    );
   return { model, instructions };
 }
 
-function writOf(path: string, name: string, { writ }: AgentEntry, writs: readonly WritChain[]): Agent['writ'] {
+function writOf(
+  path: string,
+  name: string,
+  { writ }: AgentEntry,
+  writs: readonly WritChain[],
+): Agent['writ'] {
   return writ ?? writFor(path, name, writs);
 }
 
@@ -159,9 +186,15 @@ function writFor(path: string, name: string, writs: readonly WritChain[]): WritC
   const own = writs.filter(({ writ }) => writ.subject === name);
   const [found, ...others] = own.length > 0 ? own : writs;
   if (found === undefined)
-    throw new CliError('usage', `The agent ${name} of ${path} has no writ. Pass one with --writ FILE.`);
+    throw new CliError(
+      'usage',
+      `The agent ${name} of ${path} has no writ. Pass one with --writ FILE.`,
+    );
   if (others.length === 0) return found;
-  throw new CliError('usage', `Several writs fit the agent ${name}. Pass one writ with the subject ${name}.`);
+  throw new CliError(
+    'usage',
+    `Several writs fit the agent ${name}. Pass one writ with the subject ${name}.`,
+  );
 }
 
 function isObject(value: unknown): value is object {

@@ -18,7 +18,8 @@ export function chatModelOf(text: string, textTools: boolean): ChatModel {
     const apiKey = own ?? (url === undefined ? process.env['ANTHROPIC_API_KEY'] : undefined);
     if (apiKey === undefined)
       throw noKey(`${kind}:${model}`, url === undefined ? 'ANTHROPIC_API_KEY' : 'ASSIZE_MODEL_KEY');
-    if (textTools) throw new CliError('usage', 'The option --text-tools is for openai models. Leave it out.');
+    if (textTools)
+      throw new CliError('usage', 'The option --text-tools is for openai models. Leave it out.');
     return anthropic({ model, apiKey, baseUrl: url ?? ANTHROPIC });
   }
   const apiKey = own ?? (url === undefined ? process.env['OPENAI_API_KEY'] : undefined);
@@ -41,7 +42,11 @@ export function modelIdOf(text: string): string {
   return `${kind}:${model}`;
 }
 
-function partsOf(text: string): { kind: 'openai' | 'anthropic'; model: string; url: string | undefined } {
+function partsOf(text: string): {
+  kind: 'openai' | 'anthropic';
+  model: string;
+  url: string | undefined;
+} {
   const found = /^(openai|anthropic):(.+?)(?:@(https?:\/\/.+))?$/.exec(text);
   if (found === null)
     throw new CliError(
@@ -53,5 +58,8 @@ function partsOf(text: string): { kind: 'openai' | 'anthropic'; model: string; u
 }
 
 function noKey(model: string, variable: string): CliError {
-  return new CliError('usage', `The model ${model} needs a key. Set the environment variable ${variable}.`);
+  return new CliError(
+    'usage',
+    `The model ${model} needs a key. Set the environment variable ${variable}.`,
+  );
 }

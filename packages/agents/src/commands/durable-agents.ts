@@ -26,7 +26,8 @@ export function durableAgents(file: AgentsFile, { model, writs }: Given): Durabl
     name: parse(path).name,
     version: createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, VERSION_LENGTH),
     ...(domain !== undefined && { domain }),
-    agents: ({ trajectory, signal }) => agentsOf(file, { model, domain: trajectory.domain, writs, signal }),
+    agents: ({ trajectory, signal }) =>
+      agentsOf(file, { model, domain: trajectory.domain, writs, signal }),
   };
 }
 
@@ -35,5 +36,8 @@ export function requireOwnNames(files: readonly AgentsFile[]): void {
   const names = files.map(({ path }) => parse(path).name);
   const twice = names.find((name, n) => names.indexOf(name) < n);
   if (twice !== undefined)
-    throw new CliError('usage', `Two files are named ${twice}, by which runs name their agents. Rename one of them.`);
+    throw new CliError(
+      'usage',
+      `Two files are named ${twice}, by which runs name their agents. Rename one of them.`,
+    );
 }

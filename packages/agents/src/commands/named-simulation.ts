@@ -3,7 +3,12 @@ import { isAssizeError, thrownText } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
 import { findRootKey, GrantIssuer } from 'assize/internal/config';
 import type { Store } from 'assize/internal/stores';
-import { configuredVariants, type SimulationGiven, type ToolSimulator, type Variant } from '#agents';
+import {
+  configuredVariants,
+  type SimulationGiven,
+  type ToolSimulator,
+  type Variant,
+} from '#agents';
 
 /** A simulation of the config. */
 export interface NamedSimulation {
@@ -46,9 +51,11 @@ export function simulationNamed(name: string): NamedSimulation {
       const root = findRootKey(url) ?? generateKeys();
       const granted = await new GrantIssuer(root, store, { principals }).allForCopy(trajectoryId);
       const writs = [...given.writs, ...granted];
-      const variants = await configuredVariants(name, simulation, { ...given, writs }).catch((error: unknown) => {
-        throw withText(name, error);
-      });
+      const variants = await configuredVariants(name, simulation, { ...given, writs }).catch(
+        (error: unknown) => {
+          throw withText(name, error);
+        },
+      );
       return { variants, anchors: [root.publicKey] };
     },
   };
@@ -59,5 +66,9 @@ function withText(name: string, error: unknown): unknown {
   const cause = isAssizeError(error, 'bad_simulation') ? error.cause : undefined;
   if (cause === undefined) return error;
   const why = thrownText(cause).replace(/\.$/, '');
-  return new CliError('bad_input', `The function variants of the simulation ${name} failed: ${why}.`, { cause });
+  return new CliError(
+    'bad_input',
+    `The function variants of the simulation ${name} failed: ${why}.`,
+    { cause },
+  );
 }

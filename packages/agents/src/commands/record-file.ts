@@ -14,7 +14,10 @@ export async function recordingTo<T>(
 ): Promise<T> {
   if (file === undefined) return work(undefined);
   if (file.includes('://') || file.startsWith('sqlite:'))
-    throw new CliError('usage', 'The option --record names a file, not a URL. Pass --record FILE.db.');
+    throw new CliError(
+      'usage',
+      'The option --record names a file, not a URL. Pass --record FILE.db.',
+    );
   await requireNoTrajectories(file);
   const record = await openStore(`sqlite:${file}`);
   try {

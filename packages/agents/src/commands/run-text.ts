@@ -1,4 +1,11 @@
-import { callLines, findingLines, line, type Printable, rulingLine, shortJson } from '@assize/command';
+import {
+  callLines,
+  findingLines,
+  line,
+  type Printable,
+  rulingLine,
+  shortJson,
+} from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import { type EntryRow, readRow } from 'assize/internal/ledger';
 import { rulingView, shortTime } from 'assize/internal/views';
@@ -13,7 +20,11 @@ export function turnLines({ number, turn, ruling }: CompletedTurn): Printable[] 
     return [line`${number} ${agent} ${does === 'done' ? 'is done' : waits}`];
   }
   const proposed = ruling.ruling === 'frozen' ? 'proposes' : proposalText(ruling.entry);
-  return [line`${number} ${agent} ${proposed}: ${rulingLine(ruling)}`, ...findingLines(ruling), ...callLines(ruling)];
+  return [
+    line`${number} ${agent} ${proposed}: ${rulingLine(ruling)}`,
+    ...findingLines(ruling),
+    ...callLines(ruling),
+  ];
 }
 
 export function turnDocument({ number, turn, ruling }: CompletedTurn): object {
@@ -55,10 +66,19 @@ export function hasEnded({ status }: DurableRun): boolean {
 }
 
 /** The status of a durable run, with the reason why it waits or has failed. */
-export function runStatus({ status, lease, cancelled, pending, wakeAt, error, failures }: DurableRun): string {
+export function runStatus({
+  status,
+  lease,
+  cancelled,
+  pending,
+  wakeAt,
+  error,
+  failures,
+}: DurableRun): string {
   if (cancelled === true) return 'is being cancelled';
   if (status === 'failed') return `failed: ${failureText(error)}`;
-  if (status === 'ready' && lease !== undefined) return `in progress, by a lease until ${shortTime(lease.until)}`;
+  if (status === 'ready' && lease !== undefined)
+    return `in progress, by a lease until ${shortTime(lease.until)}`;
   if (status === 'ready' && wakeAt !== undefined)
     return `ready again at ${shortTime(wakeAt)}, after failure ${failures}: ${failureText(error)}`;
   if (status !== 'waiting') return status;
@@ -71,5 +91,7 @@ export function runStatus({ status, lease, cancelled, pending, wakeAt, error, fa
 
 function failureText(error: DurableRun['error']): string {
   if (error === undefined) return 'without an error';
-  return error.message ?? `${error.name} (${error.code}); the process that ran it printed the message`;
+  return (
+    error.message ?? `${error.name} (${error.code}); the process that ran it printed the message`
+  );
 }

@@ -54,14 +54,31 @@ export function run(program: Command): void {
       .command('run')
       .description('run agents until all are done, with a model if they need one')
       .argument('<file>', 'module that exports agents, and may export domain and trajectory')
-      .option('--trajectory <id>', 'trajectory of the run; created if it does not exist (default: that of the file)')
-      .option('--model <model>', 'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment')
+      .option(
+        '--trajectory <id>',
+        'trajectory of the run; created if it does not exist (default: that of the file)',
+      )
+      .option(
+        '--model <model>',
+        'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment',
+      )
       .option('--text-tools', 'describe actions in the prompt, for servers without tool calls')
       .option('--turns <n>', 'maximum number of turns', positive, TURNS)
-      .option('--durable', 'record the run, so that a worker continues it after the end of this process')
+      .option(
+        '--durable',
+        'record the run, so that a worker continues it after the end of this process',
+      )
       .option('--detach', 'with --durable: record the run, and leave it to assize worker')
-      .option('--tenant <name>', 'with --durable: party whose runs share a limit and a turn (default: default)')
-      .addOption(repeatable('--writ <file>', 'writ of the agent that is its subject, for agents without a writ')),
+      .option(
+        '--tenant <name>',
+        'with --durable: party whose runs share a limit and a turn (default: default)',
+      )
+      .addOption(
+        repeatable(
+          '--writ <file>',
+          'writ of the agent that is its subject, for agents without a writ',
+        ),
+      ),
   )
     .addHelpText(
       'after',
@@ -81,7 +98,10 @@ export function run(program: Command): void {
         checkDurable(options);
         const writs = options.writ.map(readWritFile);
         requireAnchors(session.storeUrl, options.anchors);
-        const model = options.model === undefined ? undefined : chatModelOf(options.model, options.textTools === true);
+        const model =
+          options.model === undefined
+            ? undefined
+            : chatModelOf(options.model, options.textTools === true);
         const loaded = await loadAgentsFile(file);
         return session.withStore('create', async (store) => {
           const { interruption } = session;
@@ -89,12 +109,22 @@ export function run(program: Command): void {
           const more = loaded.domain === undefined ? [] : [loaded.domain];
           const recovery = readRecoveryKey(options.recoveryKey);
           const watched = reportingWaits(store, options.wait);
-          const assize = await openAssize(watched, session.storeUrl, options, tools, recovery, more);
+          const assize = await openAssize(
+            watched,
+            session.storeUrl,
+            options,
+            tools,
+            recovery,
+            more,
+          );
           return await untilStopped(assize, tools, interruption, async () => {
             const { trajectory, isNew } = await trajectoryOf(assize, store, loaded, options);
-            if (isNew && !session.json) session.out.line(line`Began the trajectory ${trajectory.id}.`);
+            if (isNew && !session.json)
+              session.out.line(line`Began the trajectory ${trajectory.id}.`);
             if (tools.length > 0) {
-              await whenEffectsFree(interruption, options.wait, (signal) => assize.recoverEffects(signal));
+              await whenEffectsFree(interruption, options.wait, (signal) =>
+                assize.recoverEffects(signal),
+              );
               interruption.throwIfAborted();
             }
             if (options.durable === true) {
@@ -124,7 +154,8 @@ export function run(program: Command): void {
             await assize.close();
             return say(session, { trajectoryId: trajectory.id, isNew }, report, turns);
           }).catch((error: unknown) => {
-            if (isInstance(error, Interrupted)) throw new Interrupted(error.signal, true, 'the next run goes on');
+            if (isInstance(error, Interrupted))
+              throw new Interrupted(error.signal, true, 'the next run goes on');
             throw error;
           });
         });
@@ -192,11 +223,21 @@ async function trajectoryOf(
 ): Promise<{ readonly trajectory: Trajectory; readonly isNew: boolean }> {
   const id = options.trajectory ?? trajectory;
   if (id === undefined)
-    throw new CliError('usage', `The file ${path} names no trajectory. Export trajectory, or pass --trajectory ID.`);
+    throw new CliError(
+      'usage',
+      `The file ${path} names no trajectory. Export trajectory, or pass --trajectory ID.`,
+    );
   if ((await store.head(id)) !== undefined)
-    return { trajectory: await (domain === undefined ? assize.open(id) : assize.open(id, domain)), isNew: false };
-  if (domain !== undefined) return { trajectory: await assize.create(domain, { trajectoryId: id }), isNew: true };
-  throw new CliError('not_found', `The store has no trajectory ${id}, and ${path} exports no domain to create it.`);
+    return {
+      trajectory: await (domain === undefined ? assize.open(id) : assize.open(id, domain)),
+      isNew: false,
+    };
+  if (domain !== undefined)
+    return { trajectory: await assize.create(domain, { trajectoryId: id }), isNew: true };
+  throw new CliError(
+    'not_found',
+    `The store has no trajectory ${id}, and ${path} exports no domain to create it.`,
+  );
 }
 
 const ENDS: Readonly<Record<Exclude<RunReport['ended'], 'aborted'>, string>> = {

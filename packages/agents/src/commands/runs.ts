@@ -18,7 +18,9 @@ interface ListOptions extends SharedOptions {
 }
 
 export function runs(program: Command): void {
-  const command = program.command('runs').description('list, show, cancel and retry durable runs of agents');
+  const command = program
+    .command('runs')
+    .description('list, show, cancel and retry durable runs of agents');
   withSharedOptions(
     command
       .command('list')
@@ -31,12 +33,17 @@ export function runs(program: Command): void {
     ),
   );
   withSharedOptions(
-    command.command('show').description('show the record of a run').argument('<trajectory>', 'trajectory of the run'),
+    command
+      .command('show')
+      .description('show the record of a run')
+      .argument('<trajectory>', 'trajectory of the run'),
   ).action(onRun('readonly', (records, trajectoryId) => records.get(trajectoryId)));
   withSharedOptions(
     command
       .command('cancel')
-      .description('end a run at its next step; committed entries, calls and pending proposals stay')
+      .description(
+        'end a run at its next step; committed entries, calls and pending proposals stay',
+      )
       .argument('<trajectory>', 'trajectory of the run'),
   ).action(onRun('existing', (records, trajectoryId) => records.cancel(trajectoryId)));
   withSharedOptions(
@@ -47,14 +54,25 @@ export function runs(program: Command): void {
   ).action(onRun('existing', (records, trajectoryId) => records.retry(trajectoryId)));
 }
 
-async function list({ json, out }: Session, records: RunRecords, options: ListOptions): Promise<ExitCode> {
+async function list(
+  { json, out }: Session,
+  records: RunRecords,
+  options: ListOptions,
+): Promise<ExitCode> {
   const { ended = false, tenant } = options;
   const found: DurableRun[] = [];
-  for await (const run of records.list({ ended })) if (tenant === undefined || run.tenant === tenant) found.push(run);
+  for await (const run of records.list({ ended }))
+    if (tenant === undefined || run.tenant === tenant) found.push(run);
   if (json) out.document({ runs: found.map(runDocument) });
   else
     out.table(
-      [{ title: 'run' }, { title: 'agents' }, { title: 'tenant' }, { title: 'turns' }, { title: 'status' }],
+      [
+        { title: 'run' },
+        { title: 'agents' },
+        { title: 'tenant' },
+        { title: 'turns' },
+        { title: 'status' },
+      ],
       found.map((run) => [run.trajectoryId, run.agents, run.tenant, run.turns, runStatus(run)]),
     );
   return EXIT.ok;
@@ -77,12 +95,24 @@ function onRun(
 }
 
 function runLines(run: DurableRun) {
-  const { trajectoryId, agents, tenant, turns, turnsMax, created, updated, versions, pending = [] } = run;
+  const {
+    trajectoryId,
+    agents,
+    tenant,
+    turns,
+    turnsMax,
+    created,
+    updated,
+    versions,
+    pending = [],
+  } = run;
   return [
     line`${trajectoryId} ${runStatus(run)}`,
     line`agents ${agents}, tenant ${tenant}, ${turns} of at most ${counted(turnsMax, 'turn')}`,
     line`begun ${shortTime(created)}, changed ${shortTime(updated)}`,
-    ...versions.map((each) => line`from turn ${each.turn}: agents ${each.agents}, domain ${each.domain}`),
+    ...versions.map(
+      (each) => line`from turn ${each.turn}: agents ${each.agents}, domain ${each.domain}`,
+    ),
     ...pending.map((id) => line`pending ${id}`),
   ];
 }

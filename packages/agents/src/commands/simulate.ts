@@ -60,28 +60,54 @@ export function simulateCommand(program: Command): void {
   withSharedOptions(
     program
       .command('simulate')
-      .description('continue a trajectory in other ways, in memory, and compare the results with the record')
+      .description(
+        'continue a trajectory in other ways, in memory, and compare the results with the record',
+      )
       .argument('<trajectory>', 'TRAJECTORY, TRAJECTORY@SEQ, or the id of the last shared entry')
       .argument('[files...]', 'modules that export agents, as for assize run: one variant each')
-      .option('--variants <file>', 'module that exports variants: a list, or a function that returns one')
-      .addOption(repeatable('--model <model>', 'a model: openai:NAME, openai:NAME@URL or anthropic:NAME'))
+      .option(
+        '--variants <file>',
+        'module that exports variants: a list, or a function that returns one',
+      )
+      .addOption(
+        repeatable('--model <model>', 'a model: openai:NAME, openai:NAME@URL or anthropic:NAME'),
+      )
       .option('--text-tools', 'describe actions in the prompt, for servers without tool calls')
-      .addOption(repeatable('--policy <file>', 'a policy: rule table in JSON, rules file or Cedar policy'))
+      .addOption(
+        repeatable('--policy <file>', 'a policy: rule table in JSON, rules file or Cedar policy'),
+      )
       .option('--schema <file>', 'schema of Cedar policies: the text form of Cedar, or FILE.json')
-      .addOption(repeatable('--instead <domain>', 'another version of the domain: FILE, NAME, NAME@FILE'))
+      .addOption(
+        repeatable('--instead <domain>', 'another version of the domain: FILE, NAME, NAME@FILE'),
+      )
       .option('--baseline', 'also variants without a --policy, and without an --instead')
       .option('--simulation <name>', 'simulation of the config: its variants and its simulators')
-      .option('--simulators <file>', 'answers to calls that the record does not have: JSON, or a module')
+      .option(
+        '--simulators <file>',
+        'answers to calls that the record does not have: JSON, or a module',
+      )
       .option(
         '--people <decision>',
         'of approvals: recorded, wait, approve:PRINCIPAL, reject:PRINCIPAL (default: recorded)',
       )
       .option('--samples <n>', 'samples of each variant', upTo(SAMPLES_MAX), 1)
-      .option('--turns <n>', `maximum number of turns of a sample (default: ${TURNS}, or that of the config)`, positive)
+      .option(
+        '--turns <n>',
+        `maximum number of turns of a sample (default: ${TURNS}, or that of the config)`,
+        positive,
+      )
       .option('--seed <text>', 'start of all chance (default: 0)')
       .option('--fresh', 'ask every question again, also if the record has its answer')
-      .option('--record <file>', 'SQLite file that keeps the answers, so that a repeated simulation asks nothing')
-      .addOption(repeatable('--writ <file>', 'writ of the agent that is its subject, for agents without a writ'))
+      .option(
+        '--record <file>',
+        'SQLite file that keeps the answers, so that a repeated simulation asks nothing',
+      )
+      .addOption(
+        repeatable(
+          '--writ <file>',
+          'writ of the agent that is its subject, for agents without a writ',
+        ),
+      )
       .addOption(domainOption)
       .addOption(anchorsOption)
       .addOption(signerOption)
@@ -103,7 +129,8 @@ export function simulateCommand(program: Command): void {
         requireStoreFile(session.storeUrl);
         requireAnchors(session.storeUrl, options.anchors);
         const writs = options.writ.map(readWritFile);
-        const configured = options.simulation === undefined ? undefined : simulationNamed(options.simulation);
+        const configured =
+          options.simulation === undefined ? undefined : simulationNamed(options.simulation);
         const simulators = {
           ...configured?.simulators,
           ...(options.simulators !== undefined && (await simulatorsIn(options.simulators))),
@@ -117,14 +144,32 @@ export function simulateCommand(program: Command): void {
           const signal = session.interruption;
           const inputs = { domain, writs, signal };
           const prepared = await configured?.prepared(store, at.trajectory_id, inputs);
-          const variants = [...(prepared?.variants ?? []), ...(await variantsOf(files, options, inputs))];
+          const variants = [
+            ...(prepared?.variants ?? []),
+            ...(await variantsOf(files, options, inputs)),
+          ];
           if (variants.length === 0) throw noVariants();
           const simulation = await recordingTo(options.record, (record) =>
             simulate(
-              { store: watchedStore(store, signal), oracleStore: store, trajectoryId: at.trajectory_id },
               {
-                ...{ domain, tools, variants, simulators, signal, at: at.seq, samples: options.samples },
-                anchors: [...readAnchors(session.storeUrl, options.anchors), ...(prepared?.anchors ?? [])],
+                store: watchedStore(store, signal),
+                oracleStore: store,
+                trajectoryId: at.trajectory_id,
+              },
+              {
+                ...{
+                  domain,
+                  tools,
+                  variants,
+                  simulators,
+                  signal,
+                  at: at.seq,
+                  samples: options.samples,
+                },
+                anchors: [
+                  ...readAnchors(session.storeUrl, options.anchors),
+                  ...(prepared?.anchors ?? []),
+                ],
                 limits: { turns: options.turns ?? configured?.turns ?? TURNS },
                 ...runtimeKeys({ signer: options.signer }),
                 ...(policy && { policy }),
@@ -133,7 +178,10 @@ export function simulateCommand(program: Command): void {
               },
             ),
           );
-          warnOfUnknownTools(simulators, [...tools, ...variants.flatMap((variant) => variant.tools ?? [])]);
+          warnOfUnknownTools(simulators, [
+            ...tools,
+            ...variants.flatMap((variant) => variant.tools ?? []),
+          ]);
           if (session.json) session.out.document(simulationDocument(simulation));
           else printSimulation(session.out, simulation);
           return isComplete(simulation) ? EXIT.ok : EXIT.negative;
@@ -187,6 +235,14 @@ async function simulatorsIn(file: string): Promise<{ readonly [tool: string]: To
 }
 
 async function exportedSimulators(file: string): Promise<unknown> {
-  const module = await importModule(file, 'simulators', 'Name a JSON file, or a module that exports simulators');
-  return lookedAt(file, 'simulators', () => (module as { readonly simulators?: unknown }).simulators);
+  const module = await importModule(
+    file,
+    'simulators',
+    'Name a JSON file, or a module that exports simulators',
+  );
+  return lookedAt(
+    file,
+    'simulators',
+    () => (module as { readonly simulators?: unknown }).simulators,
+  );
 }

@@ -2,7 +2,15 @@ import type { Output } from '@assize/command';
 import { dim, green, line, red, shortJson, yellow } from '@assize/command';
 import type { Amounts } from 'assize/internal/authority';
 import { counted, shortId } from 'assize/internal/views';
-import type { Parting, RulingCounts, SampleResult, Simulation, Step, VariantParting, VariantResult } from '#agents';
+import type {
+  Parting,
+  RulingCounts,
+  SampleResult,
+  Simulation,
+  Step,
+  VariantParting,
+  VariantResult,
+} from '#agents';
 
 /** A simulation as text: a row for the record and each variant, the rules met, the partings. */
 export function printSimulation(out: Output, simulation: Simulation): void {
@@ -22,7 +30,9 @@ export function printSimulation(out: Output, simulation: Simulation): void {
   for (const parting of partings) out.line(dim(variantsPart(parting)));
   for (const sample of faulty(variants)) out.line(red(faultText(sample)));
   if (recorded.leftOut > 0)
-    out.line(yellow(`The branches do not have ${counted(recorded.leftOut, 'entry')} of other writers.`));
+    out.line(
+      yellow(`The branches do not have ${counted(recorded.leftOut, 'entry')} of other writers.`),
+    );
 }
 
 const COLUMNS = [
@@ -33,7 +43,8 @@ const COLUMNS = [
 /** How the samples of a variant become one row. */
 function ofSamples(variants: readonly VariantResult[]): string {
   if (variants.every(({ samples }) => samples.length === 1)) return '';
-  const cut = faulty(variants).length > 0 ? ', of those that failed or have no answer up to there' : '';
+  const cut =
+    faulty(variants).length > 0 ? ', of those that failed or have no answer up to there' : '';
   return `, medians of all samples${cut}`;
 }
 
@@ -51,11 +62,24 @@ function recordRow({ recorded: { turns, rulings, calls, spent } }: Simulation): 
 
 function variantRow({ name, outcomes, medians, samples }: VariantResult): string[] {
   const ended = Object.entries(outcomes).filter(([, n]) => n > 0);
-  const outcome = ended.map(([kind, n]) => (samples.length === 1 ? kind : `${n} ${kind}`)).join(', ');
+  const outcome = ended
+    .map(([kind, n]) => (samples.length === 1 ? kind : `${n} ${kind}`))
+    .join(', ');
   const { turns, committed, rejected, escalated, approved, calls, questions, asked } = medians;
   const tokens = medians.inputTokens + medians.outputTokens;
   const tokensNow = medians.askedInputTokens + medians.askedOutputTokens;
-  const figures = [turns, committed, rejected, escalated, approved, calls, questions, tokens, asked, tokensNow];
+  const figures = [
+    turns,
+    committed,
+    rejected,
+    escalated,
+    approved,
+    calls,
+    questions,
+    tokens,
+    asked,
+    tokensNow,
+  ];
   return [name, outcome, ...figures.map(String), amounts(medians.spent)];
 }
 
@@ -66,10 +90,16 @@ function amounts(spent: Amounts): string {
 }
 
 /** Rejected and escalated proposals by rule, as the rows above. */
-function printRules(out: Output, before: RulingCounts['rules'], variants: readonly VariantResult[]): void {
+function printRules(
+  out: Output,
+  before: RulingCounts['rules'],
+  variants: readonly VariantResult[],
+): void {
   const all = [before, ...variants.map(({ medians }) => medians.rules)];
   const names = [
-    ...new Set([before, ...variants.map(({ rules }) => rules)].flatMap((rules) => Object.keys(rules))),
+    ...new Set(
+      [before, ...variants.map(({ rules }) => rules)].flatMap((rules) => Object.keys(rules)),
+    ),
   ].sort();
   if (names.length === 0) return;
   out.line(line``);
@@ -92,7 +122,10 @@ function printParting(out: Output, { name, samples }: VariantResult): void {
     return;
   }
   const [first] = parted as [SampleResult];
-  const often = samples.length === 1 ? '' : ` in ${counted(parted.length, 'sample')}, first in sample ${first.sample}`;
+  const often =
+    samples.length === 1
+      ? ''
+      : ` in ${counted(parted.length, 'sample')}, first in sample ${first.sample}`;
   out.line(
     line`${name} parts from the record${often}${atTurn(first.parts as Parting)}: ${sides(first.parts as Parting)}.`,
   );

@@ -50,7 +50,10 @@ export async function variantsOf(
   inputs: VariantInputs,
 ): Promise<Variant[]> {
   const people = options.people === undefined ? undefined : peopleIn(options.people);
-  const common = { ...(people !== undefined && { people }), ...(options.fresh === true && { fresh: true }) };
+  const common = {
+    ...(people !== undefined && { people }),
+    ...(options.fresh === true && { fresh: true }),
+  };
   const { models, policies, domains } = await dimensionsOf(options, inputs.domain);
   const found: Variant[] = [];
   for (const file of files) {
@@ -58,11 +61,21 @@ export async function variantsOf(
     for (const [modelName, model] of models)
       for (const [policyName, policy] of policies)
         for (const [domainName, domain] of domains) {
-          const agents = await agentsOf(loaded, { ...inputs, model, domain: domain ?? inputs.domain });
+          const agents = await agentsOf(loaded, {
+            ...inputs,
+            model,
+            domain: domain ?? inputs.domain,
+          });
           const name = [parse(loaded.path).name, modelName, policyName, domainName]
             .filter((part) => part !== '')
             .join(' ');
-          found.push({ name, agents, ...(policy && { policy }), ...(domain && { domain }), ...common });
+          found.push({
+            name,
+            agents,
+            ...(policy && { policy }),
+            ...(domain && { domain }),
+            ...common,
+          });
         }
   }
   if (options.variants !== undefined) {
@@ -84,10 +97,14 @@ async function dimensionsOf(
 }> {
   const { model, textTools = false, policy, schema, instead, baseline = false } = options;
   if (schema !== undefined && !policy.some(isCedar))
-    throw new CliError('usage', 'The option --schema needs a Cedar policy. Pass --policy FILE.cedar.');
+    throw new CliError(
+      'usage',
+      'The option --schema needs a Cedar policy. Pass --policy FILE.cedar.',
+    );
   const policies = await Promise.all(
     policy.map(
-      async (path) => [parse(path).base, await policyFrom({ policy: path, ...schemaFor(path, schema) })] as const,
+      async (path) =>
+        [parse(path).base, await policyFrom({ policy: path, ...schemaFor(path, schema) })] as const,
     ),
   );
   for (const path of policy) warnOfUnknownActions(path, domain);
@@ -136,16 +153,25 @@ async function exportedVariants(
   common: Partial<Variant>,
 ): Promise<Variant[]> {
   const module = await importModule(file, 'variants', 'Name a module that exports variants');
-  const exported = lookedAt(file, 'variants', () => (module as { readonly variants?: unknown }).variants);
-  const list: unknown = typeof exported === 'function' ? await made(file, exported as never, inputs) : exported;
+  const exported = lookedAt(
+    file,
+    'variants',
+    () => (module as { readonly variants?: unknown }).variants,
+  );
+  const list: unknown =
+    typeof exported === 'function' ? await made(file, exported as never, inputs) : exported;
   if (!Array.isArray(list)) throw badFile(file, 'it exports no list variants; export one');
   if (list.length === 0) throw badFile(file, 'its list variants is empty; add a variant');
   return Promise.all(
     list.map(async (entry: VariantEntry | null, i) => {
-      if (typeof entry !== 'object' || entry === null) throw badFile(file, `variant ${i + 1} is not an object`);
+      if (typeof entry !== 'object' || entry === null)
+        throw badFile(file, `variant ${i + 1} is not an object`);
       const agents = entry.agents as AgentsFile['agents'];
       if (typeof agents !== 'function' && !Array.isArray(agents))
-        throw badFile(file, `variant ${i + 1} has no agents; give it a list, or a function that returns one`);
+        throw badFile(
+          file,
+          `variant ${i + 1} has no agents; give it a list, or a function that returns one`,
+        );
       const domain = entry.domain ?? inputs.domain;
       const loaded = { path: file, domain, trajectory: undefined, agents };
       return { ...common, ...entry, agents: await agentsOf(loaded, { ...inputs, domain }) };
@@ -153,13 +179,21 @@ async function exportedVariants(
   );
 }
 
-async function made(file: string, make: (...given: any[]) => unknown, inputs: object): Promise<unknown> {
+async function made(
+  file: string,
+  make: (...given: any[]) => unknown,
+  inputs: object,
+): Promise<unknown> {
   try {
     return await make(inputs);
   } catch (cause) {
-    throw new CliError('bad_input', `The function variants of ${file} failed: ${whyOf(cause).replace(/\.$/, '')}.`, {
-      cause,
-    });
+    throw new CliError(
+      'bad_input',
+      `The function variants of ${file} failed: ${whyOf(cause).replace(/\.$/, '')}.`,
+      {
+        cause,
+      },
+    );
   }
 }
 
@@ -168,7 +202,8 @@ function peopleIn(text: string): People {
   if (text === 'recorded') return 'as_recorded';
   if (text === 'wait') return text;
   const [, does, principal] = /^(approve|reject):(.+)$/.exec(text) ?? [];
-  if (principal !== undefined) return does === 'approve' ? { approve: principal } : { reject: principal };
+  if (principal !== undefined)
+    return does === 'approve' ? { approve: principal } : { reject: principal };
   throw new CliError(
     'usage',
     'The option --people is not valid. Pass recorded, wait, approve:PRINCIPAL or reject:PRINCIPAL.',
@@ -186,7 +221,11 @@ function namedModels(
   texts: readonly string[],
   textTools: boolean,
 ): readonly (readonly [name: string, model: ChatModel])[] {
-  const models = texts.map((text) => ({ text, name: nameIn(text), model: chatModelOf(text, textTools) }));
+  const models = texts.map((text) => ({
+    text,
+    name: nameIn(text),
+    model: chatModelOf(text, textTools),
+  }));
   const named = models.map(({ text, name, model }): readonly [string, ChatModel] => {
     if (models.filter((other) => other.name === name).length === 1) return [name, model];
     const own = `${name}@${placeIn(text)}`;
@@ -194,7 +233,8 @@ function namedModels(
   });
   const names = named.map(([name]) => name);
   const twice = names.find((name, n) => names.indexOf(name) !== n);
-  if (twice !== undefined) throw new CliError('usage', `The model ${twice} is given twice. Pass --model once for it.`);
+  if (twice !== undefined)
+    throw new CliError('usage', `The model ${twice} is given twice. Pass --model once for it.`);
   return named;
 }
 

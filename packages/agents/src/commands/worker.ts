@@ -41,12 +41,27 @@ export function worker(program: Command): void {
     program
       .command('worker')
       .description('carry durable runs of agents, beside any number of other workers')
-      .argument('<files...>', 'modules that export agents; the name of a file is the name of its agents in runs')
+      .argument(
+        '<files...>',
+        'modules that export agents; the name of a file is the name of its agents in runs',
+      )
       .option('--concurrency <n>', 'maximum number of runs in progress here', positive, CONCURRENCY)
-      .option('--per-tenant <n>', 'maximum number of runs of one tenant in progress here (default: the half)', positive)
-      .option('--model <model>', 'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment')
+      .option(
+        '--per-tenant <n>',
+        'maximum number of runs of one tenant in progress here (default: the half)',
+        positive,
+      )
+      .option(
+        '--model <model>',
+        'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment',
+      )
       .option('--text-tools', 'describe actions in the prompt, for servers without tool calls')
-      .addOption(repeatable('--writ <file>', 'writ of the agent that is its subject, for agents without a writ')),
+      .addOption(
+        repeatable(
+          '--writ <file>',
+          'writ of the agent that is its subject, for agents without a writ',
+        ),
+      ),
   )
     .addHelpText(
       'after',
@@ -63,7 +78,10 @@ export function worker(program: Command): void {
         requireStoreFile(session.storeUrl);
         requireAnchors(session.storeUrl, options.anchors);
         for (const writ of writs) requireAnchored(session.storeUrl, options.anchors, writ);
-        const model = options.model === undefined ? undefined : chatModelOf(options.model, options.textTools === true);
+        const model =
+          options.model === undefined
+            ? undefined
+            : chatModelOf(options.model, options.textTools === true);
         const loaded = await Promise.all(files.map(loadAgentsFile));
         requireOwnNames(loaded);
         for (const file of loaded) requireUsable(file, { model, writs });
@@ -72,7 +90,14 @@ export function worker(program: Command): void {
           const more = loaded.flatMap(({ domain }) => (domain === undefined ? [] : [domain]));
           const recovery = readRecoveryKey(options.recoveryKey);
           const watched = reportingWaits(store, options.wait);
-          const assize = await openAssize(watched, session.storeUrl, options, tools, recovery, more);
+          const assize = await openAssize(
+            watched,
+            session.storeUrl,
+            options,
+            tools,
+            recovery,
+            more,
+          );
           const counts = { advances: 0, done: 0, failed: 0, cancelled: 0 };
           const { concurrency, perTenant } = options;
           const carrying = new RunWorker({
@@ -80,7 +105,8 @@ export function worker(program: Command): void {
             agents: loaded.map((file) => durableAgents(file, { model, writs })),
             tools: tools.map(({ name }) => name),
             onTurn: ({ trajectoryId }, turn) => {
-              if (!json) for (const told of turnLines(turn)) out.line(line`${trajectoryId} ${told}`);
+              if (!json)
+                for (const told of turnLines(turn)) out.line(line`${trajectoryId} ${told}`);
             },
             onAdvance: (run) => {
               counts.advances++;
@@ -89,7 +115,10 @@ export function worker(program: Command): void {
             },
             onFailure: (error, run) => note(failureText(error, run)),
           });
-          if (!json) note(`Works on runs of ${loaded.length === 1 ? 'one file' : `${loaded.length} files`}.`);
+          if (!json)
+            note(
+              `Works on runs of ${loaded.length === 1 ? 'one file' : `${loaded.length} files`}.`,
+            );
           await untilStopped(assize, tools, interruption, async () => {
             await carrying.run(interruption);
             await assize.close({ recover: false });

@@ -21,8 +21,12 @@ test.each(DOMAINS.map((domain) => [domain.name, domain] as const))(
   (_, domain) => {
     for (const [role, { processes }] of Object.entries(domain.roles)) {
       const { tools, meanings } = actionTools(domain, role);
-      const own = Object.keys(domain.actions).filter((name) => processes.includes(domain.actions[name]!.process));
-      expect([...meanings.values()].flatMap(({ action }) => (action === undefined ? [] : [action]))).toEqual(own);
+      const own = Object.keys(domain.actions).filter((name) =>
+        processes.includes(domain.actions[name]!.process),
+      );
+      expect(
+        [...meanings.values()].flatMap(({ action }) => (action === undefined ? [] : [action])),
+      ).toEqual(own);
       for (const { name, input } of tools) {
         expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
         expect(input).toMatchObject({ type: 'object' });

@@ -42,12 +42,19 @@ export function actionTools(domain: Domain, role: string, only?: readonly string
 
 const NOTHING: Json = { type: 'object', properties: {}, additionalProperties: false };
 
-function actionsOf({ name, actions, roles }: Domain, role: string, only: readonly string[] | undefined): string[] {
+function actionsOf(
+  { name, actions, roles }: Domain,
+  role: string,
+  only: readonly string[] | undefined,
+): string[] {
   const processes = Object.hasOwn(roles, role) ? roles[role]?.processes : undefined;
   if (processes === undefined) throw badOption('role', `${name} has no role ${role}`);
-  const own = Object.keys(actions).filter((action) => processes.includes((actions[action] as ActionSpec).process));
+  const own = Object.keys(actions).filter((action) =>
+    processes.includes((actions[action] as ActionSpec).process),
+  );
   const foreign = only?.find((action) => !own.includes(action));
-  if (foreign !== undefined) throw badOption('actions', `the role ${role} has no action ${foreign}`);
+  if (foreign !== undefined)
+    throw badOption('actions', `the role ${role} has no action ${foreign}`);
   return only === undefined ? own : own.filter((action) => only.includes(action));
 }
 
@@ -57,7 +64,8 @@ const NAME_MAX = 64;
 function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
   const base = wanted.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, NAME_MAX);
   let name = base;
-  for (let n = 2; taken.has(name); n++) name = `${base.slice(0, NAME_MAX - 1 - String(n).length)}_${n}`;
+  for (let n = 2; taken.has(name); n++)
+    name = `${base.slice(0, NAME_MAX - 1 - String(n).length)}_${n}`;
   return name;
 }
 
@@ -65,7 +73,10 @@ function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
  * The JSON Schema of the arguments. Providers accept only objects. A domain has no recursive
  * arguments, so no reference names the root.
  */
-function inputOf(action: string, args: z.ZodType): { readonly input: Json; readonly isWrapped: boolean } {
+function inputOf(
+  action: string,
+  args: z.ZodType,
+): { readonly input: Json; readonly isWrapped: boolean } {
   const schema = schemaOf(action, args);
   if (schema['type'] === 'object') return { input: schema, isWrapped: false };
   const { $defs, ...value } = schema;

@@ -46,17 +46,30 @@ function ask(model: AiSdkLanguageModel, options: AiSdkOptions = {}, signal?: Abo
 test.each<[string, unknown, object | undefined]>([
   ['v2', 'stop', { inputTokens: 5, outputTokens: 2 }],
   ['v3', { unified: 'stop', raw: 'x' }, { inputTokens: { total: 5 }, outputTokens: { total: 2 } }],
-  ['v4', { unified: 'stop', raw: undefined }, { inputTokens: { total: 5 }, outputTokens: { total: 2 } }],
+  [
+    'v4',
+    { unified: 'stop', raw: undefined },
+    { inputTokens: { total: 5 }, outputTokens: { total: 2 } },
+  ],
 ])('a result of the specification %s is read', async (version, reason, usage) => {
   const { model, calls } = modelOf(version, said('yes', reason, usage));
-  expect(await ask(model)).toEqual({ text: 'yes', calls: [], stop: 'end', usage: { input: 5, output: 2 } });
+  expect(await ask(model)).toEqual({
+    text: 'yes',
+    calls: [],
+    stop: 'end',
+    usage: { input: 5, output: 2 },
+  });
   expect(calls[0].prompt.map(({ role }: any) => role)).toEqual(['user', 'assistant', 'user']);
   expect([calls[0].tools, calls[0].toolChoice]).toEqual([undefined, undefined]);
 });
 
 test('tool calls are read, except those that the provider has executed', async () => {
   const call = { type: 'tool-call', toolCallId: '1', toolName: 'pay', input: '{"id":1}' };
-  const content = [call, { ...call, toolName: 'search', providerExecuted: true }, { ...call, input: '' }];
+  const content = [
+    call,
+    { ...call, toolName: 'search', providerExecuted: true },
+    { ...call, input: '' },
+  ];
   const { model } = modelOf('v4', { content, finishReason: { unified: 'tool-calls' }, usage: {} });
   expect(await ask(model)).toEqual({
     text: '',
@@ -83,7 +96,10 @@ test.each<[number, string]>([
   [200, 'bad_answer'],
 ])('an error of the provider with status %d is %s, without its words', async (statusCode, code) => {
   const { model, calls } = modelOf('v4', failing({ statusCode }));
-  await expect(ask(model)).rejects.toMatchObject({ code, message: expect.not.stringContaining('secret') });
+  await expect(ask(model)).rejects.toMatchObject({
+    code,
+    message: expect.not.stringContaining('secret'),
+  });
   expect(calls).toHaveLength(1);
 });
 
@@ -113,7 +129,9 @@ test.each<[string, unknown]>([
 ])('a result with %s is of another form', async (_, result) => {
   await expect(ask(modelOf('v4', result).model)).rejects.toMatchObject({
     code: 'bad_answer',
-    message: expect.stringMatching(/could not read the answer|The result of the model has no|The answer is not of the/),
+    message: expect.stringMatching(
+      /could not read the answer|The result of the model has no|The answer is not of the/,
+    ),
   });
 });
 
@@ -132,6 +150,9 @@ test('a provider that ignores the signal and the time limit is left', async () =
 
 test.each(['v1', 'v5', ''])('the specification %j is refused', (version) => {
   expect(() => aiSdk(modelOf(version).model)).toThrow(
-    expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('is not valid') }),
+    expect.objectContaining({
+      code: 'bad_argument',
+      message: expect.stringContaining('is not valid'),
+    }),
   );
 });

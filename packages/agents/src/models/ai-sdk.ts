@@ -49,7 +49,10 @@ export function aiSdk(model: AiSdkLanguageModel, options: AiSdkOptions = {}): Ch
   checkArgument(OPTIONS, options, 'options');
   const { specificationVersion, provider, modelId } = model;
   if (!VERSIONS.has(specificationVersion))
-    throw badOption('model', 'its specification is not v2, v3 or v4; use a model of the AI SDK 5 or later');
+    throw badOption(
+      'model',
+      'its specification is not v2, v3 or v4; use a model of the AI SDK 5 or later',
+    );
   const { timeoutMs = TIMEOUT_MS } = options;
   if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1 || timeoutMs >= 2 ** 31)
     throw badOption('timeoutMs', 'pass a whole number of milliseconds from 1');
@@ -57,7 +60,9 @@ export function aiSdk(model: AiSdkLanguageModel, options: AiSdkOptions = {}): Ch
   return Object.freeze({
     id: `${provider}:${modelId}`,
     ask: (request: ChatRequest, signal?: AbortSignal) =>
-      withRetries(retries, signal, async () => answerIn(await generated(model, request, timeoutMs, signal))),
+      withRetries(retries, signal, async () =>
+        answerIn(await generated(model, request, timeoutMs, signal)),
+      ),
   });
 }
 
@@ -71,7 +76,10 @@ async function generated(
   const abortSignal = signal === undefined ? limit : AbortSignal.any([signal, limit]);
   try {
     // A provider may ignore the signal.
-    return await unlessAborted(model.doGenerate({ ...callOptions(request), abortSignal }), abortSignal);
+    return await unlessAborted(
+      model.doGenerate({ ...callOptions(request), abortSignal }),
+      abortSignal,
+    );
   } catch (cause) {
     signal?.throwIfAborted();
     if (limit.aborted)
@@ -92,7 +100,12 @@ function callOptions({ system, messages, tools, temperature, maxTokens }: ChatRe
   return {
     prompt: system === '' ? said : [{ role: 'system', content: system }, ...said],
     ...(tools.length > 0 && {
-      tools: tools.map(({ name, description, input }) => ({ type: 'function', name, description, inputSchema: input })),
+      tools: tools.map(({ name, description, input }) => ({
+        type: 'function',
+        name,
+        description,
+        inputSchema: input,
+      })),
       toolChoice: { type: 'required' },
     }),
     ...(temperature !== undefined && { temperature }),
@@ -110,28 +123,46 @@ function errorOf({ provider }: AiSdkLanguageModel, cause: unknown): ModelError {
     return statusError(statusCode, '', retryAfterMs(responseHeaders ?? {}));
   }
   if (typeof statusCode === 'number')
-    return new ModelError('bad_answer', `The provider ${provider} could not read the answer. Check the provider.`, {
+    return new ModelError(
+      'bad_answer',
+      `The provider ${provider} could not read the answer. Check the provider.`,
+      {
+        cause,
+      },
+    );
+  return new ModelError(
+    'unreachable',
+    `The provider ${provider} failed before an answer. Check its settings.`,
+    {
       cause,
-    });
-  return new ModelError('unreachable', `The provider ${provider} failed before an answer. Check its settings.`, {
-    cause,
-    retryable: true,
-  });
+      retryable: true,
+    },
+  );
 }
 
 function answerIn(result: AiSdkResult): ChatAnswer {
   const { content, finishReason, usage } = result ?? {};
   if (!Array.isArray(content))
-    throw new ModelError('bad_answer', 'The result of the model has no list content. Check the provider.', {
-      evidence: { pointer: '/content' },
-    });
+    throw new ModelError(
+      'bad_answer',
+      'The result of the model has no list content. Check the provider.',
+      {
+        evidence: { pointer: '/content' },
+      },
+    );
   const reason = reasonOf(finishReason);
   if (reason === 'interrupted')
-    throw new ModelError('unreachable', 'The answer of the provider ended too early. Run again.', { retryable: true });
+    throw new ModelError('unreachable', 'The answer of the provider ended too early. Run again.', {
+      retryable: true,
+    });
   if (reason === 'error')
-    throw new ModelError('provider_failed', 'The provider failed in its answer. Run again later.', { retryable: true });
+    throw new ModelError('provider_failed', 'The provider failed in its answer. Run again later.', {
+      retryable: true,
+    });
   const parts = content as readonly { readonly [member: string]: unknown }[];
-  const calls = parts.filter(({ type, providerExecuted }) => type === 'tool-call' && providerExecuted !== true);
+  const calls = parts.filter(
+    ({ type, providerExecuted }) => type === 'tool-call' && providerExecuted !== true,
+  );
   const texts = parts.filter(({ type }) => type === 'text').map(({ text }) => String(text ?? ''));
   const counted = usageIn(usage);
   return {

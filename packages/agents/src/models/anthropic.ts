@@ -38,7 +38,8 @@ const TOKENS_MAX = 4_096;
 export function anthropic(options: AnthropicOptions): ChatModel {
   checkArgument(OPTIONS, options, 'options');
   const { model, baseUrl = BASE_URL } = options;
-  if (typeof model !== 'string' || model === '') throw badOption('model', 'pass the name of the model');
+  if (typeof model !== 'string' || model === '')
+    throw badOption('model', 'pass the name of the model');
   const key = checkedKey(options.apiKey);
   if (key === undefined) throw badOption('apiKey', 'pass the key of the API');
   const url = endpointOf(baseUrl, '/v1/messages', true);
@@ -55,11 +56,18 @@ function bodyOf({ system, messages, tools, temperature, maxTokens = TOKENS_MAX }
 } {
   return {
     max_tokens: maxTokens,
-    messages: messages.map(({ from, text }) => ({ role: from === 'user' ? 'user' : 'assistant', content: text })),
+    messages: messages.map(({ from, text }) => ({
+      role: from === 'user' ? 'user' : 'assistant',
+      content: text,
+    })),
     ...(system !== '' && { system }),
     ...(temperature !== undefined && { temperature }),
     ...(tools.length > 0 && {
-      tools: tools.map(({ name, description, input }) => ({ name, description, input_schema: input })),
+      tools: tools.map(({ name, description, input }) => ({
+        name,
+        description,
+        input_schema: input,
+      })),
       tool_choice: { type: 'any', disable_parallel_tool_use: true },
     }),
   };
@@ -89,7 +97,9 @@ function answerIn(json: Json): ChatAnswer {
       .filter(({ type }) => type === 'tool_use')
       .map(({ name = '', input }) => callOf(name.toWellFormed(), input)),
     stop: STOPS[reason ?? ''] ?? 'end',
-    ...(counted.success && { usage: { input: counted.data.input_tokens, output: counted.data.output_tokens } }),
+    ...(counted.success && {
+      usage: { input: counted.data.input_tokens, output: counted.data.output_tokens },
+    }),
   };
 }
 

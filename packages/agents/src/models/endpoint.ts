@@ -10,11 +10,15 @@ export function endpointOf(baseUrl: string, path: string, hasKey: boolean): URL 
   const url = typeof baseUrl === 'string' ? URL.parse(baseUrl) : null;
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
     throw badOption('baseUrl', 'pass an http or https URL, such as http://127.0.0.1:11434/v1');
-  if (url.username !== '' || url.password !== '') throw badOption('baseUrl', 'it has a user; pass a key as apiKey');
+  if (url.username !== '' || url.password !== '')
+    throw badOption('baseUrl', 'it has a user; pass a key as apiKey');
   if (url.search !== '' || url.hash !== '')
     throw badOption('baseUrl', 'it has a query or a fragment; pass a key as apiKey');
   if (hasKey && url.protocol === 'http:' && !isLoopback(url.hostname))
-    throw badOption('baseUrl', 'plain HTTP would show the API key to the network; use https, or a loopback host');
+    throw badOption(
+      'baseUrl',
+      'plain HTTP would show the API key to the network; use https, or a loopback host',
+    );
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
   return url;
 }

@@ -3,11 +3,25 @@ import { createOracle, fixedClock } from 'assize/internal/oracle';
 import { expect, test } from 'vitest';
 import { extractFacts } from '#agents';
 import { clinic } from '../../../../tests/support/clinic/clinic.ts';
-import { completion, StubProvider, type StubReply } from '../../../../tests/support/models/stub-provider.ts';
+import {
+  completion,
+  StubProvider,
+  type StubReply,
+} from '../../../../tests/support/models/stub-provider.ts';
 import { extractionModel, openAiCompatible } from './index.ts';
 
 const FACTS = JSON.stringify({
-  facts: [{ message: 1, subject: 'ida', predicate: 'allergy', object: 'nuts', confidence: 1, from: null, to: null }],
+  facts: [
+    {
+      message: 1,
+      subject: 'ida',
+      predicate: 'allergy',
+      object: 'nuts',
+      confidence: 1,
+      from: null,
+      to: null,
+    },
+  ],
 });
 
 async function extracted(reply: StubReply) {
@@ -16,7 +30,11 @@ async function extracted(reply: StubReply) {
     const model = openAiCompatible({ baseUrl: `${stub.origin}/v1`, model: 'stub' });
     const said = { id: 'm1', author: 'ida', at: new Date('2026-03-20'), text: 'No nuts for me.' };
     return await extractFacts([said], {
-      oracle: createOracle({ store: new MemoryStore(), clock: fixedClock('2026-03-20'), mode: 'record' }),
+      oracle: createOracle({
+        store: new MemoryStore(),
+        clock: fixedClock('2026-03-20'),
+        mode: 'record',
+      }),
       trajectory: 'notes',
       model: extractionModel(model, { temperature: 0 }),
       theta: { model_version: model.id },
@@ -37,7 +55,10 @@ test.each<[string, string]>([
   ['in sentences', `Here are the facts:\n${FACTS}\nThat is all.`],
 ])('the facts are read from an answer that is %s', async (_, text) => {
   const { claims, attempts } = await extracted(completion(text));
-  expect([claims, attempts]).toMatchObject([[{ subject: 'ida', predicate: 'allergy', object: 'nuts' }], 1]);
+  expect([claims, attempts]).toMatchObject([
+    [{ subject: 'ida', predicate: 'allergy', object: 'nuts' }],
+    1,
+  ]);
 });
 
 test.each([

@@ -31,11 +31,20 @@ export function extractionModel(model: ChatModel, options: ExtractionModelOption
   const { signal, ...settings } = options;
   return async (prompt) => {
     const messages = [{ from: 'user' as const, text: prompt }];
-    const { text, stop } = await model.ask({ system: '', messages, tools: [], ...settings }, signal);
+    const { text, stop } = await model.ask(
+      { system: '', messages, tools: [], ...settings },
+      signal,
+    );
     if (stop === 'length')
-      throw new ModelError('token_limit', `The model ${model.id} stopped at its token limit. Pass fewer messages.`);
+      throw new ModelError(
+        'token_limit',
+        `The model ${model.id} stopped at its token limit. Pass fewer messages.`,
+      );
     if (stop === 'filter')
-      throw new ModelError('content_filtered', `The model ${model.id} declined to answer. Pass other messages.`);
+      throw new ModelError(
+        'content_filtered',
+        `The model ${model.id} declined to answer. Pass other messages.`,
+      );
     return text;
   };
 }

@@ -10,7 +10,14 @@
  */
 export { type AiSdkLanguageModel, type AiSdkOptions, type AiSdkResult, aiSdk } from './ai-sdk.ts';
 export { type AnthropicOptions, anthropic } from './anthropic.ts';
-export type { ChatAnswer, ChatCall, ChatMessage, ChatModel, ChatRequest, ChatTool } from './chat-model.ts';
+export type {
+  ChatAnswer,
+  ChatCall,
+  ChatMessage,
+  ChatModel,
+  ChatRequest,
+  ChatTool,
+} from './chat-model.ts';
 export { ModelError, type ModelErrorCode } from './errors.ts';
 export { type ExtractionModelOptions, extractionModel } from './extraction-model.ts';
 export { type ModelAgentOptions, modelAgent } from './model-agent.ts';

@@ -5,7 +5,12 @@ import { createOracle, seededRandom } from 'assize/internal/oracle';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Agent, type RunOptions, replayRun, runAgents } from '#agents';
-import { HandClock, operator, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  operator,
+  runtimeOver,
+  writFor,
+} from '../../../../tests/support/ledger/runtime.ts';
 import {
   completion,
   message,
@@ -41,7 +46,9 @@ const claims = defineDomain({
   },
   counselors: { manager: (principal) => principal.startsWith('manager:') },
   invariants: ({ each, invariant }) => [
-    each('CAP', '/paid/*', {}, (cents) => (cents <= 1_000 ? pass : reject(`${cents} is over 1000`))),
+    each('CAP', '/paid/*', {}, (cents) =>
+      cents <= 1_000 ? pass : reject(`${cents} is over 1000`),
+    ),
     invariant(
       'LARGE',
       ['/paid/*', '/approved'],
@@ -75,10 +82,16 @@ async function desk(options: Partial<RunOptions> = {}) {
   const [store, clock] = [new MemoryStore(), new HandClock()];
   const assize = runtimeOver(store, [claims], { ports: { clock }, oracle: store });
   const trajectory = await assize.create(claims, { trajectoryId: 't' });
-  const outside = { oracle: createOracle({ store, clock, mode: 'record' }), clock, random: seededRandom('run') };
+  const outside = {
+    oracle: createOracle({ store, clock, mode: 'record' }),
+    clock,
+    random: seededRandom('run'),
+  };
   const run = (agent: Agent) => runAgents(trajectory, [agent], { ...outside, ...options });
   const replay = (agent: Agent) =>
-    replayRun({ store, oracleStore: store, trajectoryId: 't' }, claims, [agent], { anchors: [operator.publicKey] });
+    replayRun({ store, oracleStore: store, trajectoryId: 't' }, claims, [agent], {
+      anchors: [operator.publicKey],
+    });
   return { store, trajectory, run, replay };
 }
 
@@ -108,11 +121,18 @@ test.each(['openai', 'anthropic'] as const)(
   async (kind) => {
     const say = kind === 'openai' ? completion : message;
     const { run, replay, trajectory } = await desk();
-    const model = await provider([say([pay('c1', 3)]), say([['pay_one', { value: 'c2' }]]), say([['done', {}]])], kind);
+    const model = await provider(
+      [say([pay('c1', 3)]), say([['pay_one', { value: 'c2' }]]), say([['done', {}]])],
+      kind,
+    );
     expect(await run(agentOf(model))).toMatchObject({ ended: 'done', turns: 3 });
     expect(trajectory.state()).toMatchObject({ paid: { c1: 3, c2: 1 } });
     await stub!.close();
-    expect(await replay(agentOf(model))).toMatchObject({ same: true, turns: 3, headId: trajectory.head });
+    expect(await replay(agentOf(model))).toMatchObject({
+      same: true,
+      turns: 3,
+      headId: trajectory.head,
+    });
   },
 );
 
@@ -145,7 +165,11 @@ test('a refused model is told why, as data, with the place in its arguments', as
     rule: 'CAP',
     detail: expect.stringContaining('2000 is over 1000'),
   });
-  expect(viewIn(3).last_proposal).toEqual({ action: 'pay', args: { id: 'c1', cents: 10 }, ruling: 'committed' });
+  expect(viewIn(3).last_proposal).toEqual({
+    action: 'pay',
+    args: { id: 'c1', cents: 10 },
+    ruling: 'committed',
+  });
   await stub!.close();
   expect(await replay(agentOf(model))).toMatchObject({ same: true, headId: trajectory.head });
 });
@@ -162,16 +186,28 @@ test('an escalated model is told so; a frozen one goes on after the decision', a
     channel: 'manager',
   });
   const [{ id } = { id: '' }] = trajectory.approvals.pending();
-  await trajectory.approvals.reject(id, { principal: 'manager:grace', method: 'desk', reason: 'no receipt' });
+  await trajectory.approvals.reject(id, {
+    principal: 'manager:grace',
+    method: 'desk',
+    reason: 'no receipt',
+  });
   stub!.add(DONE);
   expect((await run(agentOf(model))).ended).toBe('done');
-  expect(viewIn(2).last_proposal).toMatchObject({ ruling: 'committed', args: { id: 'c1', cents: 1 } });
+  expect(viewIn(2).last_proposal).toMatchObject({
+    ruling: 'committed',
+    args: { id: 'c1', cents: 1 },
+  });
   await stub!.close();
   expect(await replay(agentOf(model))).toMatchObject({ same: true, headId: trajectory.head });
 });
 
 test('the end of an approval reaches the model in its next turn', async () => {
-  const counsel = () => ({ do: 'reject' as const, principal: 'manager:grace', method: 'desk', reason: 'no receipt' });
+  const counsel = () => ({
+    do: 'reject' as const,
+    principal: 'manager:grace',
+    method: 'desk',
+    reason: 'no receipt',
+  });
   const { run } = await desk({ counsel });
   await run(agentOf(await provider([completion([pay('c1', 600)]), DONE])));
   expect(viewIn(1).last_proposal).toMatchObject({
@@ -182,10 +218,18 @@ test('the end of an approval reaches the model in its next turn', async () => {
 });
 
 test.each<[string, StubReply, string]>([
-  ['an unknown action', completion([['steal', {}]]), 'there is no \\"steal\\"; call one of pay, pay_one, wait, done'],
+  [
+    'an unknown action',
+    completion([['steal', {}]]),
+    'there is no \\"steal\\"; call one of pay, pay_one, wait, done',
+  ],
   ['several calls', completion([pay('c1', 1), pay('c2', 1)]), 'the answer has 2 calls'],
   ['no call', completion('I would rather not.'), 'the answer has no tool call'],
-  ['two objects', completion('{"action":"wait"} or {"action":"done"}'), 'the answer has no tool call'],
+  [
+    'two objects',
+    completion('{"action":"wait"} or {"action":"done"}'),
+    'the answer has no tool call',
+  ],
   ['broken arguments', completion([['pay', '{"id":']]), 'the arguments of pay are not JSON'],
 ])('after %s the model is asked again with the fault', async (_, reply, fault) => {
   const { run, replay, trajectory } = await desk();
@@ -206,26 +250,35 @@ test.each<[string, StubReply, string, number, string]>([
   ['broken arguments', completion([['pay', '{']]), 'bad_answer', 2, 'are not JSON'],
   ['a cut answer', completion('I wo', 'length'), 'token_limit', 1, 'is cut'],
   ['a filter', completion('', 'content_filter'), 'content_filtered', 1, 'declined'],
-])('%s end the run with a code, and the next run asks again', async (_, reply, code, requests, part) => {
-  const { run, replay, trajectory } = await desk();
-  const model = await provider(Array.from({ length: requests }, () => reply));
-  const agent = agentOf(model, { attempts: 2 });
-  await expect(run(agent)).rejects.toMatchObject({
-    code,
-    message: expect.stringContaining(part),
-    evidence: { agent: 'ada' },
-  });
-  expect([stub!.requests.length, trajectory.length]).toEqual([requests, 1]);
-  stub!.add(completion([pay('c1', 1)]), DONE);
-  expect(await run(agent)).toMatchObject({ ended: 'done' });
-  await stub!.close();
-  expect(await replay(agent)).toMatchObject({ same: true, headId: trajectory.head });
-});
+])(
+  '%s end the run with a code, and the next run asks again',
+  async (_, reply, code, requests, part) => {
+    const { run, replay, trajectory } = await desk();
+    const model = await provider(Array.from({ length: requests }, () => reply));
+    const agent = agentOf(model, { attempts: 2 });
+    await expect(run(agent)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(part),
+      evidence: { agent: 'ada' },
+    });
+    expect([stub!.requests.length, trajectory.length]).toEqual([requests, 1]);
+    stub!.add(completion([pay('c1', 1)]), DONE);
+    expect(await run(agent)).toMatchObject({ ended: 'done' });
+    await stub!.close();
+    expect(await replay(agent)).toMatchObject({ same: true, headId: trajectory.head });
+  },
+);
 
 test.each<[string, string]>([
   ['alone', '{"action":"pay","args":{"id":"c1","cents":7}}'],
-  ['after reasoning', '<think>{"action":"done"}? No.</think>\n{"action":"pay","args":{"id":"c1","cents":7}}'],
-  ['after reasoning without a start', 'Maybe {"action":"done"}.</think>{"action":"pay","args":{"id":"c1","cents":7}}'],
+  [
+    'after reasoning',
+    '<think>{"action":"done"}? No.</think>\n{"action":"pay","args":{"id":"c1","cents":7}}',
+  ],
+  [
+    'after reasoning without a start',
+    'Maybe {"action":"done"}.</think>{"action":"pay","args":{"id":"c1","cents":7}}',
+  ],
   ['in sentences', 'I decide:\n{"name":"pay","arguments":{"id":"c1","cents":7}}\nThat is all.'],
   ['in a fence', 'Here:\n```json\n{"tool":"pay","input":{"id":"c1","cents":7}}\n```\nDone.'],
 ])('a decision as JSON in text is read %s', async (_, text) => {
@@ -236,11 +289,17 @@ test.each<[string, string]>([
 
 test('a failing provider ends the run; the next run goes on where it ended', async () => {
   const { run, trajectory } = await desk();
-  const model = await provider([completion([pay('c1', 1)]), { status: 400, body: { error: { message: 'too long' } } }]);
+  const model = await provider([
+    completion([pay('c1', 1)]),
+    { status: 400, body: { error: { message: 'too long' } } },
+  ]);
   await expect(run(agentOf(model))).rejects.toMatchObject({ code: 'request_refused' });
   stub!.add(completion([pay('c2', 2)]), DONE);
   expect((await run(agentOf(model))).ended).toBe('done');
-  expect([trajectory.state(), stub!.requests.length]).toEqual([{ paid: { c1: 1, c2: 2 }, approved: false }, 4]);
+  expect([trajectory.state(), stub!.requests.length]).toEqual([
+    { paid: { c1: 1, c2: 2 }, approved: false },
+    4,
+  ]);
 });
 
 test('no entry and no row of the log contains the key', async () => {
@@ -273,7 +332,12 @@ test('an abort ends a question in progress, and nothing is recorded', async () =
 test('any language model of the AI SDK decides, and its run is replayed', async () => {
   const { run, replay, trajectory } = await desk();
   const usage = { inputTokens: { total: 5 }, outputTokens: { total: 2 } } as any;
-  const call = (toolName: string, input: string): any => ({ type: 'tool-call', toolCallId: 'x', toolName, input });
+  const call = (toolName: string, input: string): any => ({
+    type: 'tool-call',
+    toolCallId: 'x',
+    toolName,
+    input,
+  });
   const said = (content: any[]): any => ({
     content,
     finishReason: { unified: 'tool-calls', raw: 'x' },
@@ -281,12 +345,19 @@ test('any language model of the AI SDK decides, and its run is replayed', async 
     warnings: [],
   });
   const mock = new MockLanguageModelV4({
-    doGenerate: [said([call('pay', '{"id":"c1","cents":4}')]), said([{ type: 'text', text: '{"action":"done"}' }])],
+    doGenerate: [
+      said([call('pay', '{"id":"c1","cents":4}')]),
+      said([{ type: 'text', text: '{"action":"done"}' }]),
+    ],
   });
   const agent = agentOf(aiSdk(mock), { temperature: 0, maxTokens: 50 });
   expect((await run(agent)).ended).toBe('done');
   const [options] = mock.doGenerateCalls;
-  expect(options).toMatchObject({ temperature: 0, maxOutputTokens: 50, toolChoice: { type: 'required' } });
+  expect(options).toMatchObject({
+    temperature: 0,
+    maxOutputTokens: 50,
+    toolChoice: { type: 'required' },
+  });
   expect(options!.tools!.map(({ name }) => name)).toEqual(['pay', 'pay_one', 'wait', 'done']);
   expect(await replay(agentOf(aiSdk(new MockLanguageModelV4())))).toMatchObject({
     same: false,
@@ -304,12 +375,19 @@ test.each<[string, object]>([
 ])('%s is refused at once', (_, wrong) => {
   const model: ChatModel = { id: 'x', ask: () => Promise.reject(new Error('asked')) };
   expect(() => agentOf(model, wrong)).toThrow(
-    expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('is not valid') }),
+    expect.objectContaining({
+      code: 'bad_argument',
+      message: expect.stringContaining('is not valid'),
+    }),
   );
 });
 
 test('a subset of the actions becomes tools', async () => {
   const { run } = await desk();
   await run(agentOf(await provider([DONE]), { actions: ['pay'] }));
-  expect(stub!.requests[0]!.body.tools.map(({ function: { name } }: any) => name)).toEqual(['pay', 'wait', 'done']);
+  expect(stub!.requests[0]!.body.tools.map(({ function: { name } }: any) => name)).toEqual([
+    'pay',
+    'wait',
+    'done',
+  ]);
 });

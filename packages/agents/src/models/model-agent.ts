@@ -72,7 +72,11 @@ class ModelTurn {
   readonly #tools: ActionTools;
   readonly #oracle: AgentOracle;
 
-  constructor(options: ModelAgentOptions & { readonly attempts: number }, tools: ActionTools, oracle: AgentOracle) {
+  constructor(
+    options: ModelAgentOptions & { readonly attempts: number },
+    tools: ActionTools,
+    oracle: AgentOracle,
+  ) {
     this.#options = options;
     this.#tools = tools;
     this.#oracle = oracle;
@@ -85,7 +89,10 @@ class ModelTurn {
       const answer = await this.#ask(messages, attempt === attempts);
       const read = readDecision(answer, this.#tools);
       if (!isFault(read)) return read;
-      messages.push({ from: 'model', text: textOf(answer) }, { from: 'user', text: correctionPrompt(read.detail) });
+      messages.push(
+        { from: 'model', text: textOf(answer) },
+        { from: 'user', text: correctionPrompt(read.detail) },
+      );
     }
   }
 
@@ -98,7 +105,16 @@ class ModelTurn {
 
   /** An answer is recorded if it has a decision, or if the model is asked again after it. */
   async #ask(messages: readonly ChatMessage[], isLast: boolean): Promise<ChatAnswer> {
-    const { model, domain, role, actions = null, instructions: system, temperature, maxTokens, signal } = this.#options;
+    const {
+      model,
+      domain,
+      role,
+      actions = null,
+      instructions: system,
+      temperature,
+      maxTokens,
+      signal,
+    } = this.#options;
     const settings = {
       ...(temperature !== undefined && { temperature }),
       ...(maxTokens !== undefined && { maxTokens }),
@@ -114,7 +130,13 @@ class ModelTurn {
     const asking = {
       name: 'model',
       // Another version of zod can write the schemas of the tools otherwise. The hash stays.
-      request: { ask: 'model', domain: domain.hash, role: role.name, actions, ...said } as unknown as Json,
+      request: {
+        ask: 'model',
+        domain: domain.hash,
+        role: role.name,
+        actions,
+        ...said,
+      } as unknown as Json,
       theta: { model_version: model.id, ...(temperature !== undefined && { temperature }) },
       call,
     };
@@ -130,10 +152,17 @@ function isFault(read: Decision | AnswerFault): read is AnswerFault {
 }
 
 function errorOf({ fault, detail }: AnswerFault, { name, model }: ModelAgentOptions): ModelError {
-  const remedy = fault === 'bad_answer' ? ' Use another model, or clearer instructions; a new run asks again.' : '';
-  return new ModelError(fault, `The model ${model.id} gave ${name} no decision: ${detail}.${remedy}`, {
-    evidence: { agent: name },
-  });
+  const remedy =
+    fault === 'bad_answer'
+      ? ' Use another model, or clearer instructions; a new run asks again.'
+      : '';
+  return new ModelError(
+    fault,
+    `The model ${model.id} gave ${name} no decision: ${detail}.${remedy}`,
+    {
+      evidence: { agent: name },
+    },
+  );
 }
 
 /** The model's own answer, as a part of the next question. */

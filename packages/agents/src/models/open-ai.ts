@@ -44,10 +44,12 @@ const OPTIONS = arg.options<OpenAiCompatibleOptions>({
 export function openAiCompatible(options: OpenAiCompatibleOptions): ChatModel {
   checkArgument(OPTIONS, options, 'options');
   const { baseUrl, model, tools = 'native', extra = {} } = options;
-  if (typeof model !== 'string' || model === '') throw badOption('model', 'pass the name of the model');
+  if (typeof model !== 'string' || model === '')
+    throw badOption('model', 'pass the name of the model');
   if (tools !== 'native' && tools !== 'text') throw badOption('tools', 'pass native or text');
   const key = checkedKey(options.apiKey);
-  const headers: Readonly<Record<string, string>> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const headers: Readonly<Record<string, string>> =
+    key === undefined ? {} : { authorization: `Bearer ${key}` };
   const url = endpointOf(baseUrl, '/chat/completions', key !== undefined);
   const to = endpoint(url, headers, key, options);
   const settings = { ...extra, model, stream: false };
@@ -80,7 +82,10 @@ function textBody(request: ChatRequest): { readonly [member: string]: Json } {
 }
 
 function messagesOf({ messages }: ChatRequest, system: string): Json {
-  const said = messages.map(({ from, text }) => ({ role: from === 'user' ? 'user' : 'assistant', content: text }));
+  const said = messages.map(({ from, text }) => ({
+    role: from === 'user' ? 'user' : 'assistant',
+    content: text,
+  }));
   return system === '' ? said : [{ role: 'system', content: system }, ...said];
 }
 
@@ -96,7 +101,11 @@ const MESSAGE = z.looseObject({
   content: z.union([z.string(), z.array(PART), z.null()]).optional(),
   refusal: z.string().nullish(),
   tool_calls: z
-    .array(z.looseObject({ function: z.looseObject({ name: z.string(), arguments: z.unknown().optional() }) }))
+    .array(
+      z.looseObject({
+        function: z.looseObject({ name: z.string(), arguments: z.unknown().optional() }),
+      }),
+    )
     .nullish(),
 });
 const COMPLETION = z.looseObject({
@@ -112,7 +121,9 @@ function answerIn(json: Json): ChatAnswer {
   const counted = USAGE.safeParse(usage);
   return {
     text: textIn(content).toWellFormed(),
-    calls: (calls ?? []).map(({ function: { name, arguments: args } }) => callOf(name.toWellFormed(), args)),
+    calls: (calls ?? []).map(({ function: { name, arguments: args } }) =>
+      callOf(name.toWellFormed(), args),
+    ),
     stop: stopOf(reason, refusal),
     ...(counted.success && {
       usage: { input: counted.data.prompt_tokens, output: counted.data.completion_tokens },
@@ -125,7 +136,10 @@ function textIn(content: z.infer<typeof MESSAGE>['content']): string {
   return (content ?? []).map(({ text = '' }) => text).join('');
 }
 
-function stopOf(reason: string | null | undefined, refusal: string | null | undefined): ChatAnswer['stop'] {
+function stopOf(
+  reason: string | null | undefined,
+  refusal: string | null | undefined,
+): ChatAnswer['stop'] {
   if (reason === 'length') return 'length';
   return reason === 'content_filter' || (refusal ?? '') !== '' ? 'filter' : 'end';
 }

@@ -3,7 +3,13 @@ import { parseStrict } from 'assize/internal/canon';
 import { badOption, ModelError } from './errors.ts';
 import { statusError } from './http-status.ts';
 import { redacted } from './redacted.ts';
-import { type Retries, type RetryOptions, retriesOf, retryAfterMs, withRetries } from './retries.ts';
+import {
+  type Retries,
+  type RetryOptions,
+  retriesOf,
+  retryAfterMs,
+  withRetries,
+} from './retries.ts';
 
 /** The limits of a request. */
 export interface TransportOptions extends RetryOptions {
@@ -39,7 +45,8 @@ export function endpoint(
   const { timeoutMs = TIMEOUT_MS, bytesMax = BYTES_MAX } = options;
   if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1 || timeoutMs >= 2 ** 31)
     throw badOption('timeoutMs', 'pass a whole number of milliseconds from 1');
-  if (!Number.isSafeInteger(bytesMax) || bytesMax < 1) throw badOption('bytesMax', 'pass a whole number from 1');
+  if (!Number.isSafeInteger(bytesMax) || bytesMax < 1)
+    throw badOption('bytesMax', 'pass a whole number from 1');
   return { url, headers, secret, retries: retriesOf(options), timeoutMs, bytesMax };
 }
 
@@ -54,7 +61,11 @@ export function postJson(to: Endpoint, body: Json, signal?: AbortSignal): Promis
   return withRetries(to.retries, signal, () => postOnce(to, text, signal));
 }
 
-async function postOnce(to: Endpoint, body: string, signal: AbortSignal | undefined): Promise<Json> {
+async function postOnce(
+  to: Endpoint,
+  body: string,
+  signal: AbortSignal | undefined,
+): Promise<Json> {
   const { timeoutMs } = to;
   const limit = AbortSignal.timeout(timeoutMs);
   const either = signal === undefined ? limit : AbortSignal.any([signal, limit]);
@@ -70,16 +81,30 @@ async function postOnce(to: Endpoint, body: string, signal: AbortSignal | undefi
   }
 }
 
-async function sent({ url, headers }: Endpoint, body: string, signal: AbortSignal): Promise<Response> {
+async function sent(
+  { url, headers }: Endpoint,
+  body: string,
+  signal: AbortSignal,
+): Promise<Response> {
   const own = { ...headers, 'content-type': 'application/json', accept: 'application/json' };
   try {
-    return await fetch(url.href, { method: 'POST', headers: own, body, redirect: 'manual', signal });
+    return await fetch(url.href, {
+      method: 'POST',
+      headers: own,
+      body,
+      redirect: 'manual',
+      signal,
+    });
   } catch (cause) {
     if (signal.aborted) throw cause;
-    throw new ModelError('unreachable', `${url.host} cannot be reached. Check the base URL and the network.`, {
-      cause,
-      retryable: true,
-    });
+    throw new ModelError(
+      'unreachable',
+      `${url.host} cannot be reached. Check the base URL and the network.`,
+      {
+        cause,
+        retryable: true,
+      },
+    );
   }
 }
 
@@ -103,9 +128,13 @@ async function read({ url, secret, bytesMax }: Endpoint, response: Response): Pr
   try {
     return parseStrict(bytes, { bytesMax, nodesMax: bytesMax, depthMax: 256, integers: 'any' });
   } catch (cause) {
-    throw new ModelError('bad_answer', `The answer of ${url.host} is not JSON. Check the base URL, or run again.`, {
-      cause,
-    });
+    throw new ModelError(
+      'bad_answer',
+      `The answer of ${url.host} is not JSON. Check the base URL, or run again.`,
+      {
+        cause,
+      },
+    );
   }
 }
 
@@ -157,7 +186,10 @@ function isTimeoutOrAbort(error: unknown): boolean {
 function messageIn(body: string): string {
   try {
     const { error, message, detail } = JSON.parse(body) as Record<string, unknown>;
-    const inner = typeof error === 'object' && error !== null ? (error as Record<string, unknown>)['message'] : error;
+    const inner =
+      typeof error === 'object' && error !== null
+        ? (error as Record<string, unknown>)['message']
+        : error;
     const found = [inner, message, detail].find((each) => typeof each === 'string');
     return (found as string | undefined) ?? '';
   } catch {

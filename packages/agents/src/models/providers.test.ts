@@ -6,13 +6,23 @@ import {
   StubProvider,
   type StubReply,
 } from '../../../../tests/support/models/stub-provider.ts';
-import { anthropic, type ChatModel, type ChatRequest, openAiCompatible, type TransportOptions } from './index.ts';
+import {
+  anthropic,
+  type ChatModel,
+  type ChatRequest,
+  openAiCompatible,
+  type TransportOptions,
+} from './index.ts';
 
 const REQUEST: ChatRequest = {
   system: 'You pay claims.',
   messages: [{ from: 'user', text: 'Pay c1.' }],
   tools: [
-    { name: 'pay', description: 'Pays.', input: { type: 'object', properties: { id: { type: 'string' } } } },
+    {
+      name: 'pay',
+      description: 'Pays.',
+      input: { type: 'object', properties: { id: { type: 'string' } } },
+    },
     { name: 'wait', description: 'Waits.', input: { type: 'object', properties: {} } },
   ],
   temperature: 0,
@@ -39,7 +49,8 @@ const PROVIDERS: readonly Provider[] = [
   },
   {
     protocol: 'anthropic',
-    model: (origin, options, apiKey = STUB_KEY) => anthropic({ baseUrl: origin, model: 'stub', apiKey, ...options }),
+    model: (origin, options, apiKey = STUB_KEY) =>
+      anthropic({ baseUrl: origin, model: 'stub', apiKey, ...options }),
     answer: message,
     overloaded: 529,
   },
@@ -49,7 +60,11 @@ describe.each(PROVIDERS)('$protocol', ({ protocol, model, answer, overloaded }) 
   const waits: number[] = [];
   const pause = async (from: number): Promise<void> => void waits.push(from);
 
-  async function ask(replies: readonly StubReply[], options: TransportOptions = {}, apiKey?: string) {
+  async function ask(
+    replies: readonly StubReply[],
+    options: TransportOptions = {},
+    apiKey?: string,
+  ) {
     waits.length = 0;
     stub = await StubProvider.listen(protocol, replies);
     return model(stub.origin, { pause, ...options }, apiKey).ask(REQUEST);
@@ -67,7 +82,11 @@ describe.each(PROVIDERS)('$protocol', ({ protocol, model, answer, overloaded }) 
   });
 
   test('a text is read, and several calls are all in the answer', async () => {
-    expect(await ask([answer('I would pay.')])).toMatchObject({ text: 'I would pay.', calls: [], stop: 'end' });
+    expect(await ask([answer('I would pay.')])).toMatchObject({
+      text: 'I would pay.',
+      calls: [],
+      stop: 'end',
+    });
     await stub!.close();
     expect(
       (
@@ -94,14 +113,24 @@ describe.each(PROVIDERS)('$protocol', ({ protocol, model, answer, overloaded }) 
   test('a wrong key is refused, and no error shows any part of it', async () => {
     const wrong = 'sk-wrong-0123456789-zyxwvutsrq';
     const error = await ask([], {}, wrong).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'key_refused', evidence: { status: 401 }, retryable: false });
+    expect(error).toMatchObject({
+      code: 'key_refused',
+      evidence: { status: 401 },
+      retryable: false,
+    });
     expect(shown(error)).not.toMatch(/wrong|01234|zyxwv/);
     expect(stub!.requests).toHaveLength(1);
   });
 
   test.each<[string, StubReply]>([
-    ['its message', { status: 400, body: { error: { message: `bad ${STUB_KEY} and ${STUB_KEY.slice(3, 14)}` } } }],
-    ['its page', { status: 400, headers: { 'content-type': 'text/plain' }, body: `no: ${STUB_KEY}` }],
+    [
+      'its message',
+      { status: 400, body: { error: { message: `bad ${STUB_KEY} and ${STUB_KEY.slice(3, 14)}` } } },
+    ],
+    [
+      'its page',
+      { status: 400, headers: { 'content-type': 'text/plain' }, body: `no: ${STUB_KEY}` },
+    ],
     ['its content type', { headers: { 'content-type': `x/${STUB_KEY}` }, body: '' }],
   ])('no part of a key that a server quotes in %s is in the error', async (_, reply) => {
     const error = await ask([reply]).catch((thrown: unknown) => thrown);
@@ -129,14 +158,21 @@ describe.each(PROVIDERS)('$protocol', ({ protocol, model, answer, overloaded }) 
     const limited = { status: 429, headers: { 'retry-after': '7' } };
     const dated = {
       status: 429,
-      headers: { date: 'Fri, 27 Nov 2026 10:00:00 GMT', 'retry-after': 'Fri, 27 Nov 2026 10:00:03 GMT' },
+      headers: {
+        date: 'Fri, 27 Nov 2026 10:00:00 GMT',
+        'retry-after': 'Fri, 27 Nov 2026 10:00:03 GMT',
+      },
     };
     expect((await ask([limited, dated, answer('now')])).text).toBe('now');
     expect(waits).toEqual([7_000, 3_000]);
   });
 
   test('a rate limit ends after the retries, with the wait in its evidence', async () => {
-    const limited = { status: 429, headers: { 'retry-after-ms': '250' }, body: { error: { message: 'slow down' } } };
+    const limited = {
+      status: 429,
+      headers: { 'retry-after-ms': '250' },
+      body: { error: { message: 'slow down' } },
+    };
     await expect(ask([limited, limited, limited])).rejects.toMatchObject({
       code: 'rate_limited',
       retryable: true,
@@ -148,13 +184,19 @@ describe.each(PROVIDERS)('$protocol', ({ protocol, model, answer, overloaded }) 
 
   test('a wait longer than allowed ends at once', async () => {
     const limited = { status: 429, headers: { 'retry-after': '61' } };
-    await expect(ask([limited])).rejects.toMatchObject({ code: 'rate_limited', evidence: { afterMs: 61_000 } });
+    await expect(ask([limited])).rejects.toMatchObject({
+      code: 'rate_limited',
+      evidence: { afterMs: 61_000 },
+    });
     expect([stub!.requests.length, waits]).toEqual([1, []]);
   });
 
   test('a failing provider is asked again, with growing waits', async () => {
     const failed = [{ status: 500 }, { status: overloaded }, { status: 502 }];
-    await expect(ask(failed)).rejects.toMatchObject({ code: 'provider_failed', evidence: { status: 502 } });
+    await expect(ask(failed)).rejects.toMatchObject({
+      code: 'provider_failed',
+      evidence: { status: 502 },
+    });
     expect(waits).toEqual([500, 1_000]);
     await stub!.close();
     expect((await ask([...failed.slice(1), answer('up')])).text).toBe('up');
@@ -170,14 +212,18 @@ describe.each(PROVIDERS)('$protocol', ({ protocol, model, answer, overloaded }) 
       retryable: true,
     });
     await stub!.close();
-    await expect(ask([{ ends: 'reset' }], { retries: 0 })).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(ask([{ ends: 'reset' }], { retries: 0 })).rejects.toMatchObject({
+      code: 'unreachable',
+    });
   });
 
   test('a server that is not there is unreachable', async () => {
     stub = await StubProvider.listen(protocol, []);
     const { origin } = stub;
     await stub.close();
-    await expect(model(origin, { retries: 0 }).ask(REQUEST)).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(model(origin, { retries: 0 }).ask(REQUEST)).rejects.toMatchObject({
+      code: 'unreachable',
+    });
   });
 
   test('a body that does not end is a time-out, and is not repeated', async () => {
@@ -200,8 +246,16 @@ describe.each(PROVIDERS)('$protocol', ({ protocol, model, answer, overloaded }) 
   });
 
   test.each<[string, StubReply, RegExp]>([
-    ['a page', { headers: { 'content-type': 'text/html' }, body: '<html>Sign in</html>' }, /instead of JSON/],
-    ['an event stream', { headers: { 'content-type': 'text/event-stream' }, body: 'data: {}' }, /instead of JSON/],
+    [
+      'a page',
+      { headers: { 'content-type': 'text/html' }, body: '<html>Sign in</html>' },
+      /instead of JSON/,
+    ],
+    [
+      'an event stream',
+      { headers: { 'content-type': 'text/event-stream' }, body: 'data: {}' },
+      /instead of JSON/,
+    ],
     ['a text that is not JSON', { body: '{"choices": [' }, /is not JSON/],
     ['nothing', { body: '' }, /is not JSON/],
     ['bytes that are not UTF-8', { body: '"\ud800"' }, /is not of the protocol/],
@@ -209,7 +263,10 @@ describe.each(PROVIDERS)('$protocol', ({ protocol, model, answer, overloaded }) 
     ['an error as a success', { body: { error: { message: 'no' } } }, /is not of the protocol/],
     ['a list', { body: [1] }, /is not of the protocol/],
   ])('%s is a bad answer: %s', async (_, reply, text) => {
-    await expect(ask([reply])).rejects.toMatchObject({ code: 'bad_answer', message: expect.stringMatching(text) });
+    await expect(ask([reply])).rejects.toMatchObject({
+      code: 'bad_answer',
+      message: expect.stringMatching(text),
+    });
     expect(stub!.requests).toHaveLength(1);
   });
 
@@ -241,24 +298,43 @@ describe.each(PROVIDERS)('$protocol', ({ protocol, model, answer, overloaded }) 
     } catch (thrown) {
       error = thrown;
     }
-    expect(error).toMatchObject({ code: 'bad_argument', message: expect.stringContaining('is not valid') });
+    expect(error).toMatchObject({
+      code: 'bad_argument',
+      message: expect.stringContaining('is not valid'),
+    });
     expect(shown(error)).not.toMatch(/secret|user:pass/);
   });
 });
 
 test('a local server needs no key, and gets its tools as text', async () => {
-  stub = await StubProvider.listen('openai', [completion('{"action":"pay","args":{"id":"c1"}}')], { key: null });
-  const local = openAiCompatible({ baseUrl: `${stub.origin}/v1/`, model: 'llama', tools: 'text', extra: { seed: 1 } });
+  stub = await StubProvider.listen('openai', [completion('{"action":"pay","args":{"id":"c1"}}')], {
+    key: null,
+  });
+  const local = openAiCompatible({
+    baseUrl: `${stub.origin}/v1/`,
+    model: 'llama',
+    tools: 'text',
+    extra: { seed: 1 },
+  });
   expect((await local.ask(REQUEST)).text).toContain('"pay"');
   const [{ body, headers }] = stub.requests as [(typeof stub.requests)[0]];
   expect(headers['authorization']).toBeUndefined();
-  expect(body).toMatchObject({ model: 'llama', stream: false, seed: 1, temperature: 0, max_tokens: 200 });
+  expect(body).toMatchObject({
+    model: 'llama',
+    stream: false,
+    seed: 1,
+    temperature: 0,
+    max_tokens: 200,
+  });
   expect(body.tools).toBeUndefined();
   expect(body.messages[0].content).toContain('pay: Pays.\n{"type":"object"');
 });
 
 test('a refusal of the model is a filter', async () => {
-  const refused = { message: { role: 'assistant', content: null, refusal: 'I cannot.' }, finish_reason: 'stop' };
+  const refused = {
+    message: { role: 'assistant', content: null, refusal: 'I cannot.' },
+    finish_reason: 'stop',
+  };
   stub = await StubProvider.listen('openai', [{ body: { choices: [refused] } }], { key: null });
   const model = openAiCompatible({ baseUrl: `${stub.origin}/v1`, model: 'gpt' });
   expect(await model.ask(REQUEST)).toEqual({ text: '', calls: [], stop: 'filter' });
@@ -299,7 +375,11 @@ test('arguments are read from text, from an object and around noise', async () =
     { name: 'pay', unreadable: '{"id": 90071992547409930}' },
     { name: 'pay', unreadable: '{"id"' },
   ]);
-  expect(await model.ask(REQUEST)).toEqual({ text: 'ab', calls: [{ name: 'pay', input: { id: 2 } }], stop: 'end' });
+  expect(await model.ask(REQUEST)).toEqual({
+    text: 'ab',
+    calls: [{ name: 'pay', input: { id: 2 } }],
+    stop: 'end',
+  });
 });
 
 /** All that an error can show: its texts, evidence and causes. */

@@ -12,16 +12,26 @@ export interface AnswerFault {
 }
 
 /** The decision of an answer: a tool call, or one JSON object with an action in its text. */
-export function readDecision(answer: ChatAnswer, { tools, meanings }: ActionTools): Decision | AnswerFault {
-  if (answer.stop === 'length') return { fault: 'token_limit', detail: 'the answer is cut at the token limit' };
+export function readDecision(
+  answer: ChatAnswer,
+  { tools, meanings }: ActionTools,
+): Decision | AnswerFault {
+  if (answer.stop === 'length')
+    return { fault: 'token_limit', detail: 'the answer is cut at the token limit' };
   if (answer.stop === 'filter')
     return { fault: 'content_filtered', detail: 'the model or a filter declined to answer' };
   const calls = answer.calls.length > 0 ? answer.calls : callsInText(answer.text);
   const [call, ...others] = calls;
   if (call === undefined)
-    return { fault: 'bad_answer', detail: 'the answer has no tool call, and not one JSON object with an action' };
+    return {
+      fault: 'bad_answer',
+      detail: 'the answer has no tool call, and not one JSON object with an action',
+    };
   if (others.length > 0)
-    return { fault: 'bad_answer', detail: `the answer has ${calls.length} calls; make exactly one` };
+    return {
+      fault: 'bad_answer',
+      detail: `the answer has ${calls.length} calls; make exactly one`,
+    };
   const meaning = meanings.get(call.name);
   if (meaning === undefined) {
     const names = tools.map(({ name }) => name).join(', ');
@@ -38,15 +48,20 @@ function callsInText(text: string): readonly ChatCall[] {
   const said = jsonIn(text);
   if (typeof said !== 'object' || said === null || Array.isArray(said)) return [];
   const members = said as { readonly [member: string]: Json };
-  const name = ['action', 'name', 'tool'].map((member) => members[member]).find((member) => typeof member === 'string');
+  const name = ['action', 'name', 'tool']
+    .map((member) => members[member])
+    .find((member) => typeof member === 'string');
   if (name === undefined) return [];
-  const input = ['args', 'arguments', 'input', 'parameters'].find((member) => Object.hasOwn(members, member));
+  const input = ['args', 'arguments', 'input', 'parameters'].find((member) =>
+    Object.hasOwn(members, member),
+  );
   return [{ name: name as string, input: input === undefined ? {} : (members[input] as Json) }];
 }
 
 /** An argument that is not an object arrives in the member `value`. */
 function argsOf(input: Json, isWrapped: boolean): Json {
-  if (!isWrapped || typeof input !== 'object' || input === null || Array.isArray(input)) return input;
+  if (!isWrapped || typeof input !== 'object' || input === null || Array.isArray(input))
+    return input;
   const { value } = input as { readonly value?: Json };
   return value === undefined ? input : value;
 }

@@ -6,11 +6,18 @@ const key = fc.stringMatching(/^[A-Za-z0-9_-]{12,60}$/);
 
 test('no six characters of a key are left, wherever a server quotes a part', () => {
   fc.assert(
-    fc.property(key, fc.array(fc.tuple(fc.string({ maxLength: 20 }), fc.nat(50), fc.nat(60))), (secret, parts) => {
-      const text = parts.map(([words, from, length]) => words + secret.slice(from, from + length)).join('');
-      const shown = redacted(text, secret).replaceAll('[key]', '\0');
-      for (let at = 0; at + 6 <= secret.length; at++) expect(shown).not.toContain(secret.slice(at, at + 6));
-    }),
+    fc.property(
+      key,
+      fc.array(fc.tuple(fc.string({ maxLength: 20 }), fc.nat(50), fc.nat(60))),
+      (secret, parts) => {
+        const text = parts
+          .map(([words, from, length]) => words + secret.slice(from, from + length))
+          .join('');
+        const shown = redacted(text, secret).replaceAll('[key]', '\0');
+        for (let at = 0; at + 6 <= secret.length; at++)
+          expect(shown).not.toContain(secret.slice(at, at + 6));
+      },
+    ),
   );
 });
 

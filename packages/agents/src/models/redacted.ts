@@ -10,7 +10,9 @@ export function redacted(text: string, secret: string | undefined): string {
   const line = withoutParts(text.slice(0, 4_096), secret ?? '')
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim();
-  return line.length > QUOTED_MAX ? `${line.slice(0, QUOTED_MAX).toWellFormed()}…` : line.toWellFormed();
+  return line.length > QUOTED_MAX
+    ? `${line.slice(0, QUOTED_MAX).toWellFormed()}…`
+    : line.toWellFormed();
 }
 
 function withoutParts(text: string, secret: string): string {

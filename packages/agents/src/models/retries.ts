@@ -27,7 +27,11 @@ const WAIT_MAX_MS = 60_000;
 const FIRST_WAIT_MS = 500;
 
 /** @throws ModelError `bad_argument`; ArgumentError `bad_argument` */
-export function retriesOf({ retries = 2, retryWaitMaxMs = WAIT_MAX_MS, pause = systemPause }: RetryOptions): Retries {
+export function retriesOf({
+  retries = 2,
+  retryWaitMaxMs = WAIT_MAX_MS,
+  pause = systemPause,
+}: RetryOptions): Retries {
   if (!Number.isSafeInteger(retries) || retries < 0 || retries > RETRIES_MAX)
     throw badOption('retries', `pass a whole number from 0 to ${RETRIES_MAX}`);
   if (!Number.isSafeInteger(retryWaitMaxMs) || retryWaitMaxMs < 0 || retryWaitMaxMs >= 2 ** 31)
@@ -36,7 +40,12 @@ export function retriesOf({ retries = 2, retryWaitMaxMs = WAIT_MAX_MS, pause = s
   return { retries, retryWaitMaxMs, pause };
 }
 
-const REPEATED: ReadonlySet<string> = new Set(['rate_limited', 'provider_failed', 'unreachable', 'unreachable']);
+const REPEATED: ReadonlySet<string> = new Set([
+  'rate_limited',
+  'provider_failed',
+  'unreachable',
+  'unreachable',
+]);
 
 /**
  * Repeats a request while the error is one that may pass.
@@ -54,7 +63,8 @@ export async function withRetries<T>(
       return await request();
     } catch (error) {
       signal?.throwIfAborted();
-      if (!isInstance(error, ModelError) || !REPEATED.has(error.code) || tries === retries) throw error;
+      if (!isInstance(error, ModelError) || !REPEATED.has(error.code) || tries === retries)
+        throw error;
       const { afterMs } = error.evidence;
       const wait = typeof afterMs === 'number' ? afterMs : FIRST_WAIT_MS * 2 ** tries;
       if (wait > retryWaitMaxMs) throw error;
@@ -65,12 +75,16 @@ export async function withRetries<T>(
 }
 
 /** The wait that a server asks for, in milliseconds (RFC 9110 section 10.2.3). */
-export function retryAfterMs(headers: { readonly [name: string]: string | undefined }): number | undefined {
+export function retryAfterMs(headers: {
+  readonly [name: string]: string | undefined;
+}): number | undefined {
   const { 'retry-after': after, date } = headers;
   const precise = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (Number.isFinite(precise) && precise >= 0) return Math.ceil(precise);
   if (after === undefined) return undefined;
   // The server's own clock, if the answer has a date.
-  const ms = /^\d+(\.\d+)?$/.test(after) ? 1_000 * Number(after) : Date.parse(after) - Date.parse(date ?? '');
+  const ms = /^\d+(\.\d+)?$/.test(after)
+    ? 1_000 * Number(after)
+    : Date.parse(after) - Date.parse(date ?? '');
   return Number.isFinite(ms) && ms >= 0 ? Math.ceil(ms) : undefined;
 }

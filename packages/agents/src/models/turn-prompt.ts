@@ -43,7 +43,8 @@ function isObjectOrNull(given: unknown): boolean {
 
 const ADVICE: Readonly<Record<LastRuling['ruling'], string>> = {
   committed: 'Your last proposal is committed, and the state contains it.',
-  rejected: 'Your last proposal is rejected, for the reason in last_proposal. Do not repeat it unchanged.',
+  rejected:
+    'Your last proposal is rejected, for the reason in last_proposal. Do not repeat it unchanged.',
   escalated: 'Your last proposal waits for the decision of a person. Do not repeat it.',
   frozen: 'Your last proposal was not recorded, because another one waited for a decision.',
 };

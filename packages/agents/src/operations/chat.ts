@@ -25,7 +25,9 @@ import { type AgentsService, operation } from './service.ts';
 
 const trajectoryParams = z.strictObject({ trajectory: name });
 const space = name.describe('a space of facts; default: `user:USER` with a user, else `chat`');
-const user = name.describe('the author of the messages of the role `user`, and the default of the space').optional();
+const user = name
+  .describe('the author of the messages of the role `user`, and the default of the space')
+  .optional();
 const metadata = STATEMENT_METADATA.describe('noted on each fact, and a filter of a recall');
 
 const messageForm = z
@@ -37,7 +39,10 @@ const messageForm = z
     at: instant.describe('the time of writing; default: the time of the first call').optional(),
     metadata: metadata.optional(),
   })
-  .meta({ id: 'ChatMessage', description: 'Messages of the roles `system` and `tool` are not read.' });
+  .meta({
+    id: 'ChatMessage',
+    description: 'Messages of the roles `system` and `tool` are not read.',
+  });
 
 const givenFact = z
   .strictObject({
@@ -72,14 +77,20 @@ const rememberBody = z
   .meta({ id: 'Remember' });
 
 const statedFact = z
-  .looseObject({ subject: z.string(), predicate: z.string(), object: z.string(), source: z.string() })
+  .looseObject({
+    subject: z.string(),
+    predicate: z.string(),
+    object: z.string(),
+    source: z.string(),
+  })
   .meta({ id: 'StatedFact', description: 'A fact of a message, under the names of the memory.' });
 
 const remember = operation({
   id: 'chat.remember',
   method: 'post',
   path: '/v1/trajectories/{trajectory}/chat/remember',
-  summary: 'Record the facts of messages, which the model of the server reads, or the caller gives.',
+  summary:
+    'Record the facts of messages, which the model of the server reads, or the caller gives.',
   kinds: ['agent'],
   params: trajectoryParams,
   body: rememberBody,
@@ -92,15 +103,27 @@ const remember = operation({
       added: z.array(statedFact),
       changed: z.array(statedFact).describe('with `was`: the objects that hold no more'),
       duplicates: z.array(statedFact),
-      contradicted: z.array(statedFact).describe('facts that lost, with `by`: the objects that won'),
-      withdrawn: z.array(statedFact).describe('facts of an earlier call that were withdrawn since, and stay so'),
+      contradicted: z
+        .array(statedFact)
+        .describe('facts that lost, with `by`: the objects that won'),
+      withdrawn: z
+        .array(statedFact)
+        .describe('facts of an earlier call that were withdrawn since, and stay so'),
       skipped: z.array(z.looseObject({ why: z.string() })),
       questions: z.array(
-        z.strictObject({ approval_id: hash, channel: z.string(), detail: z.string(), facts: z.array(statedFact) }),
+        z.strictObject({
+          approval_id: hash,
+          channel: z.string(),
+          detail: z.string(),
+          facts: z.array(statedFact),
+        }),
       ),
       entries: z.array(hash),
     })
-    .meta({ id: 'Remembered', description: 'What became of each fact. `questions` wait for a person.' }),
+    .meta({
+      id: 'Remembered',
+      description: 'What became of each fact. `questions` wait for a person.',
+    }),
   statuses: [200, 202],
   errors: ['bad_argument', 'forbidden', 'idempotency_conflict', 'bad_extraction'],
   run: async (request) => {
@@ -112,7 +135,10 @@ const remember = operation({
       ...(basedOn !== undefined && { basedOn: basedOn as never }),
       key: contentHash([caller.name, key]),
     });
-    return { status: done.questions.length > 0 ? 202 : 200, body: rememberedDocument(done) as never };
+    return {
+      status: done.questions.length > 0 ? 202 : 200,
+      body: rememberedDocument(done) as never,
+    };
   },
 });
 
@@ -131,7 +157,10 @@ const factForm = z
       .array(z.looseObject({ entry: hash, n: z.number().int() }))
       .describe('the statements behind it: entry, message, author and metadata'),
   })
-  .meta({ id: 'ChatFact', description: 'A fact under the names of the memory. `stated` has other names on record.' });
+  .meta({
+    id: 'ChatFact',
+    description: 'A fact under the names of the memory. `stated` has other names on record.',
+  });
 
 const filterForm = z
   .strictObject({
@@ -161,7 +190,13 @@ const recallBody = z
     filter: filterForm.optional(),
     limit: z.number().int().min(1).max(200).optional(),
     cursor: z.string().max(32_768).describe('`next` of the page before').optional(),
-    budget: z.number().int().min(0).max(1_000_000).describe('the most tokens of `context`').optional(),
+    budget: z
+      .number()
+      .int()
+      .min(0)
+      .max(1_000_000)
+      .describe('the most tokens of `context`')
+      .optional(),
   })
   .meta({ id: 'ChatRecall' });
 
@@ -178,7 +213,9 @@ const recall = operation({
     context: z.string().describe('the facts as text for a prompt, within the budget'),
     tokens: z.number().int(),
     next,
-    observations: z.array(json).describe('pass them in `observations` or `based_on` of what uses the facts'),
+    observations: z
+      .array(json)
+      .describe('pass them in `observations` or `based_on` of what uses the facts'),
   }),
   errors: ['forbidden', 'bad_argument', 'bad_argument', 'bad_instant'],
   run: async (request) => {
@@ -241,7 +278,12 @@ const alias = operation({
   },
 });
 
-const dependentForm = z.looseObject({ id: hash, trajectoryId: z.string(), seq: z.number().int(), action: z.string() });
+const dependentForm = z.looseObject({
+  id: hash,
+  trajectoryId: z.string(),
+  seq: z.number().int(),
+  action: z.string(),
+});
 
 const repair = operation({
   id: 'chat.repair',
@@ -259,9 +301,15 @@ const repair = operation({
   answer: z.strictObject({
     is_believed: z.boolean(),
     withdrawn: z.array(statedFact.partial({ source: true })),
-    decisions: z.array(dependentForm).describe('actions that used the fact: a person looks at them'),
-    unresolved: z.array(dependentForm).describe('commits that were erased, so their conclusions are unknown'),
-    restored: z.array(factVersion).describe('facts that the withdrawn statements had displaced, and that hold again'),
+    decisions: z
+      .array(dependentForm)
+      .describe('actions that used the fact: a person looks at them'),
+    unresolved: z
+      .array(dependentForm)
+      .describe('commits that were erased, so their conclusions are unknown'),
+    restored: z
+      .array(factVersion)
+      .describe('facts that the withdrawn statements had displaced, and that hold again'),
     ruling: rulingForm.optional(),
   }),
   errors: ['not_found', 'ambiguous', 'forbidden'],
@@ -304,10 +352,15 @@ async function chatOf(
 
 /** The members that are present: a query has undefined ones. */
 function withoutUndefined<T extends object>(input: T): never {
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as never;
+  return Object.fromEntries(
+    Object.entries(input).filter(([, value]) => value !== undefined),
+  ) as never;
 }
 
-function filterOf({ confidence_min: confidenceMin, ...filter }: z.output<typeof filterForm>): object {
+function filterOf({
+  confidence_min: confidenceMin,
+  ...filter
+}: z.output<typeof filterForm>): object {
   return withoutUndefined({
     ...filter,
     confidenceMin,
@@ -317,7 +370,10 @@ function filterOf({ confidence_min: confidenceMin, ...filter }: z.output<typeof 
 }
 
 function rememberedDocument({ questions, ...done }: Remembered): object {
-  return { ...done, questions: questions.map(({ pending, ...question }) => ({ approval_id: pending, ...question })) };
+  return {
+    ...done,
+    questions: questions.map(({ pending, ...question }) => ({ approval_id: pending, ...question })),
+  };
 }
 
 function recalledDocument({ facts, ...found }: ChatRecall): object {
@@ -331,7 +387,11 @@ function recalledDocument({ facts, ...found }: ChatRecall): object {
 }
 
 function repairDocument({ fact: _, isBelieved, ruling, ...rest }: Repair): object {
-  return { is_believed: isBelieved, ...rest, ...(ruling !== undefined && { ruling: rulingView(ruling) }) };
+  return {
+    is_believed: isBelieved,
+    ...rest,
+    ...(ruling !== undefined && { ruling: rulingView(ruling) }),
+  };
 }
 
 export const chat: readonly Operation<AgentsService>[] = [remember, recall, aliases, alias, repair];

@@ -76,7 +76,8 @@ export class Simulations {
       const either = AbortSignal.any([signal, late]);
       return await unlessAborted(this.#simulated(name, simulation, terms, either), either);
     } catch (error) {
-      if (late.aborted && !signal.aborted && error === late.reason) throw lateness(name, simulation);
+      if (late.aborted && !signal.aborted && error === late.reason)
+        throw lateness(name, simulation);
       if (isAssizeError(error, 'bad_simulation')) this.#options.onFailure(error.cause ?? error);
       throw error;
     } finally {
@@ -97,7 +98,16 @@ export class Simulations {
     const done = await simulate(
       { store, oracleStore: store, trajectoryId },
       {
-        ...{ domain, anchors, at, samples, variants, signal, tools: config.tools, limits: { turns } },
+        ...{
+          domain,
+          anchors,
+          at,
+          samples,
+          variants,
+          signal,
+          tools: config.tools,
+          limits: { turns },
+        },
         ...(simulation.simulators && { simulators: simulation.simulators }),
         ...(policy && { policy }),
         ...(seed !== undefined && { seed }),
@@ -111,7 +121,12 @@ export class Simulations {
   }
 
   /** @throws ServerError `not_found`, `too_large`; RuntimeError `domain_mismatch` */
-  async #domainAt(name: string, { domain }: ResolvedSimulation, trajectoryId: string, at: number): Promise<Domain> {
+  async #domainAt(
+    name: string,
+    { domain }: ResolvedSimulation,
+    trajectoryId: string,
+    at: number,
+  ): Promise<Domain> {
     const { store, assize, domainToRun } = this.#options;
     const head = await store.head(trajectoryId);
     if (head === undefined)
@@ -126,7 +141,10 @@ export class Simulations {
       );
     const [row] = await store.entries(trajectoryId, { from: at, limit: 1 });
     if (row === undefined)
-      throw new ServerError('not_found', `${trajectoryId} has no entry ${at}. Its last entry is ${head.seq}.`);
+      throw new ServerError(
+        'not_found',
+        `${trajectoryId} has no entry ${at}. Its last entry is ${head.seq}.`,
+      );
     const found = domainToRun(await assize.domainAt(row));
     if (found.name === domain) return found;
     throw new ServerError(
@@ -143,7 +161,9 @@ export class Simulations {
     for (const { name: variant, samples } of simulation.variants) {
       const detail = samples.find(({ outcome }) => outcome === 'failed')?.fault?.detail;
       if (detail !== undefined)
-        this.#options.onFailure(new Error(`The variant ${variant} of the simulation ${name} failed: ${detail}`));
+        this.#options.onFailure(
+          new Error(`The variant ${variant} of the simulation ${name} failed: ${detail}`),
+        );
     }
     return {
       ...simulation,

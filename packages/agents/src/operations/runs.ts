@@ -1,4 +1,14 @@
-import { ADMINS, flag, hash, instant, name, next, type Operation, PAGE_DEFAULT, page } from '@assize/command/operation';
+import {
+  ADMINS,
+  flag,
+  hash,
+  instant,
+  name,
+  next,
+  type Operation,
+  PAGE_DEFAULT,
+  page,
+} from '@assize/command/operation';
 import { RuntimeError } from 'assize/internal/runtime';
 import { z } from 'zod';
 import { type DurableRun, RunRecords } from '#agents';
@@ -20,12 +30,21 @@ const runForm = z
     turns: z.number().int(),
     turns_max: z.number().int(),
     failures: z.number().int(),
-    versions: z.array(z.strictObject({ turn: z.number().int(), agents: z.string(), domain: z.string() })),
+    versions: z.array(
+      z.strictObject({ turn: z.number().int(), agents: z.string(), domain: z.string() }),
+    ),
     wake_at: instant.optional(),
-    pending: z.array(hash).optional().describe('the first pending proposals that the run waits for'),
+    pending: z
+      .array(hash)
+      .optional()
+      .describe('the first pending proposals that the run waits for'),
     cancelled: z.literal(true).optional().describe('the run ends at its next step'),
-    error: z.strictObject({ code: z.string(), name: z.string(), message: z.string().optional() }).optional(),
-    held_until: instant.optional().describe('the end of the lease of the worker that advances the run'),
+    error: z
+      .strictObject({ code: z.string(), name: z.string(), message: z.string().optional() })
+      .optional(),
+    held_until: instant
+      .optional()
+      .describe('the end of the lease of the worker that advances the run'),
   })
   .meta({ id: 'DurableRun', description: 'The record of a durable run of agents.' });
 
@@ -40,7 +59,10 @@ const list = operation({
   run: async ({ query, service }) => {
     const { cursor, limit = PAGE_DEFAULT, ended = false } = query;
     const runs: z.input<typeof runForm>[] = [];
-    for await (const run of recordsOf(service).list({ ended, ...(cursor !== undefined && { after: cursor }) })) {
+    for await (const run of recordsOf(service).list({
+      ended,
+      ...(cursor !== undefined && { after: cursor }),
+    })) {
       if (runs.length === limit) return { body: { runs, next: runs.at(-1)!.trajectory_id } };
       runs.push(documentOf(run));
     }
@@ -57,14 +79,17 @@ const get = operation({
   params: z.strictObject({ trajectory: name }),
   answer: runForm,
   errors: ['not_found'],
-  run: async ({ path, service }) => ({ body: documentOf(await recordsOf(service).get(path.trajectory)) }),
+  run: async ({ path, service }) => ({
+    body: documentOf(await recordsOf(service).get(path.trajectory)),
+  }),
 });
 
 const begin = operation({
   id: 'runs.begin',
   method: 'post',
   path: '/v1/runs',
-  summary: 'Begin a durable run of a trajectory, for a worker that has the agents. A repetition changes nothing.',
+  summary:
+    'Begin a durable run of a trajectory, for a worker that has the agents. A repetition changes nothing.',
   kinds: ADMINS,
   body: z
     .strictObject({
@@ -79,9 +104,15 @@ const begin = operation({
   run: async ({ body, service }) => {
     const { trajectory_id: trajectoryId, agents, tenant, turns_max: turnsMax } = body;
     if ((await service.store.head(trajectoryId)) === undefined)
-      throw new RuntimeError('not_found', `The store has no trajectory ${trajectoryId}. Create the trajectory first.`);
+      throw new RuntimeError(
+        'not_found',
+        `The store has no trajectory ${trajectoryId}. Create the trajectory first.`,
+      );
     const terms = { trajectoryId, agents, ...(tenant !== undefined && { tenant }) };
-    const run = await recordsOf(service).begin({ ...terms, ...(turnsMax !== undefined && { turnsMax }) });
+    const run = await recordsOf(service).begin({
+      ...terms,
+      ...(turnsMax !== undefined && { turnsMax }),
+    });
     return { body: documentOf(run) };
   },
 });
@@ -95,7 +126,9 @@ const cancel = operation({
   params: z.strictObject({ trajectory: name }),
   answer: runForm,
   errors: ['not_found', 'wrong_state'],
-  run: async ({ path, service }) => ({ body: documentOf(await recordsOf(service).cancel(path.trajectory)) }),
+  run: async ({ path, service }) => ({
+    body: documentOf(await recordsOf(service).cancel(path.trajectory)),
+  }),
 });
 
 const retry = operation({
@@ -107,7 +140,9 @@ const retry = operation({
   params: z.strictObject({ trajectory: name }),
   answer: runForm,
   errors: ['not_found', 'wrong_state'],
-  run: async ({ path, service }) => ({ body: documentOf(await recordsOf(service).retry(path.trajectory)) }),
+  run: async ({ path, service }) => ({
+    body: documentOf(await recordsOf(service).retry(path.trajectory)),
+  }),
 });
 
 function recordsOf({ store, clock }: AgentsService): RunRecords {

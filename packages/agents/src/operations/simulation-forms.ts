@@ -41,13 +41,22 @@ const sampleForm = z
     sample: count.describe('from 0'),
     outcome,
     fault: z
-      .strictObject({ code: z.string(), detail: z.string(), tool: z.string().optional(), input: json.optional() })
+      .strictObject({
+        code: z.string(),
+        detail: z.string(),
+        tool: z.string().optional(),
+        input: json.optional(),
+      })
       .optional()
-      .describe('why the sample has no answer to a call, or failed. The log of the server has the text of a failure'),
+      .describe(
+        'why the sample has no answer to a call, or failed. The log of the server has the text of a failure',
+      ),
     head: hash.describe('the last entry of the branch'),
     turns: count,
     steps: z.array(stepForm),
-    difference: z.array(patchForm).describe('from the last state of the record to that of the sample'),
+    difference: z
+      .array(patchForm)
+      .describe('from the last state of the record to that of the sample'),
     calls: z.array(
       z.strictObject({
         tool: z.string(),
@@ -60,7 +69,9 @@ const sampleForm = z
     parts: z
       .strictObject(parting)
       .optional()
-      .describe('where it parts from the record (`one`); absent: all rulings are those of the record'),
+      .describe(
+        'where it parts from the record (`one`); absent: all rulings are those of the record',
+      ),
     asked: z
       .strictObject({ recorded: count, repeated: count, asked: count, ...tokens })
       .describe('questions to models and services, by the source of their answers'),
@@ -73,10 +84,19 @@ const variantForm = z
     outcomes: z.record(outcome, count),
     medians: z
       .strictObject({
-        ...{ turns: count, committed: count, rejected: count, escalated: count, approved: count, calls: count },
+        ...{
+          turns: count,
+          committed: count,
+          rejected: count,
+          escalated: count,
+          approved: count,
+          calls: count,
+        },
         ...{ questions: count, asked: count, ...tokens, spent: amounts, rules },
       })
-      .describe('over all samples; one that failed or has no answer counts with its part up to there'),
+      .describe(
+        'over all samples; one that failed or has no answer counts with its part up to there',
+      ),
     rules: rules.describe('how often each rule rejected or escalated in all samples'),
     calls: z.record(z.string(), z.strictObject({ record: count, simulator: count })),
     spent: amounts.describe('of all samples'),
@@ -101,7 +121,9 @@ const recordedForm = z
 export const simulationForm = z
   .strictObject({
     trajectory_id: z.string(),
-    at: z.strictObject({ seq: count, id: hash }).describe('the last entry that all branches share with the record'),
+    at: z
+      .strictObject({ seq: count, id: hash })
+      .describe('the last entry that all branches share with the record'),
     recorded: recordedForm,
     variants: z.array(variantForm),
     partings: z

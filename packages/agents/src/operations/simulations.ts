@@ -19,14 +19,19 @@ const list = operation({
         name: z.string(),
         description: z.string().optional(),
         domain: z.string().describe('the name of the domain of its trajectories'),
-        variants: z.array(z.string()).optional().describe('absent: code makes them for each simulation'),
+        variants: z
+          .array(z.string())
+          .optional()
+          .describe('absent: code makes them for each simulation'),
         limits: z.strictObject({ samples: count, turns: count, seconds: count }),
       }),
     ),
   }),
   run: async ({ service: { config } }) => {
     const all = [...config.simulations].sort(([one], [other]) => (one < other ? -1 : 1));
-    return { body: { simulations: all.map(([name, simulation]) => ({ name, ...shown(simulation) })) } };
+    return {
+      body: { simulations: all.map(([name, simulation]) => ({ name, ...shown(simulation) })) },
+    };
   },
 });
 
@@ -52,9 +57,15 @@ const run = operation({
   body: z
     .strictObject({
       simulation: name.describe('a name of the configuration'),
-      at_seq: count.min(0).optional().describe('the last entry that is shared with the record; default: 0'),
+      at_seq: count
+        .min(0)
+        .optional()
+        .describe('the last entry that is shared with the record; default: 0'),
       samples: count.min(1).optional().describe('of each variant; default: 1'),
-      turns: count.min(1).optional().describe('the most of a sample; default: the limit of the simulation'),
+      turns: count
+        .min(1)
+        .optional()
+        .describe('the most of a sample; default: the limit of the simulation'),
       seed: z.string().max(256).optional().describe('the start of all chance; default: 0'),
     })
     .meta({ id: 'SimulationTerms' }),
@@ -68,7 +79,13 @@ const run = operation({
     const { limits } = simulations.named(simulation);
     requireWithin('samples', samples, limits.samples);
     requireWithin('turns', turns ?? 1, limits.turns);
-    const terms = { trajectoryId: path.trajectory, at, samples, turns: turns ?? limits.turns, seed };
+    const terms = {
+      trajectoryId: path.trajectory,
+      at,
+      samples,
+      turns: turns ?? limits.turns,
+      seed,
+    };
     const done = await simulations.run(simulation, terms, signal);
     return { body: simulationDocument(done) as SimulationDocument };
   },

@@ -15,14 +15,21 @@ export function isAmount(value: unknown): value is number {
  */
 export function costItems(cost: Amounts): (readonly [unit: string, amount: number])[] {
   if (typeof cost !== 'object' || cost === null)
-    throw new AuthorityError('bad_argument', 'The amounts must be an object of whole numbers by unit.');
+    throw new AuthorityError(
+      'bad_argument',
+      'The amounts must be an object of whole numbers by unit.',
+    );
   const items: (readonly [string, number])[] = [];
   for (const unit of Object.keys(cost)) {
     const amount = cost[unit];
     if (!isAmount(amount)) {
-      throw new AuthorityError('bad_argument', `The amount of ${unit} must be a whole number from 0 to 2^53-1.`, {
-        evidence: { unit, amount },
-      });
+      throw new AuthorityError(
+        'bad_argument',
+        `The amount of ${unit} must be a whole number from 0 to 2^53-1.`,
+        {
+          evidence: { unit, amount },
+        },
+      );
     }
     if (amount > 0) items.push([unit, amount]);
   }

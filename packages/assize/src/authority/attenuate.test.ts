@@ -7,7 +7,9 @@ import { type Attenuation, attenuate, widening } from './attenuate.ts';
 import { createWritVerifier } from './check.ts';
 import { draftWrit, issueWrit, type Writ, type WritBody, type WritGrant, writId } from './writ.ts';
 
-const keys = Array.from({ length: 10 }, (_, index) => generateKeys(new Uint8Array(32).fill(index + 1)));
+const keys = Array.from({ length: 10 }, (_, index) =>
+  generateKeys(new Uint8Array(32).fill(index + 1)),
+);
 const start = '2026-01-01T00:00:00.000000Z';
 
 const grant: WritGrant = {
@@ -60,10 +62,16 @@ describe('attenuate', () => {
 
   test('names all wider fields with the excess of each', () => {
     const changes = {
-      ...{ trajectory: 't2', actions: ['spend', 'refund'], scopes: ['fs:/**'], budget: { calls: 11, eur: 0 } },
+      ...{
+        trajectory: 't2',
+        actions: ['spend', 'refund'],
+        scopes: ['fs:/**'],
+        budget: { calls: 11, eur: 0 },
+      },
       ...{ expires: addMicros(start, 1001), max_depth: 3, require_approval: [] },
     };
-    const attempt = (): Writ => attenuate(root, { subject: 'x', nonce: 'c', ...changes }, keys[1]!.privateKey);
+    const attempt = (): Writ =>
+      attenuate(root, { subject: 'x', nonce: 'c', ...changes }, keys[1]!.privateKey);
     const beyond = 'exceeds the grant of the parent';
     expect(attempt).toThrowError(
       [
@@ -90,7 +98,12 @@ describe('attenuate', () => {
     ['budget', { budget: { calls: 11 } }, grant.budget, { calls: 11 }],
     ['budget', { budget: { eur: 0 } }, grant.budget, { eur: 0 }],
     ['not_before', { not_before: addMicros(start, -1) }, start, addMicros(start, -1)],
-    ['expires', { expires: addMicros(start, 1001) }, addMicros(start, 1000), addMicros(start, 1001)],
+    [
+      'expires',
+      { expires: addMicros(start, 1001) },
+      addMicros(start, 1000),
+      addMicros(start, 1001),
+    ],
     ['max_depth', { max_depth: 3 }, 3, 3],
     ['require_approval', { require_approval: [] }, ['book:flight'], []],
     ['trajectory', { trajectory: 't2' }, 't1', 't2'],
@@ -111,7 +124,11 @@ describe('attenuate', () => {
 
   test('approval may be asked for more, by a wider pattern or another', () => {
     for (const require_approval of [['book:*'], ['spend', 'book:flight'], ['**']]) {
-      const child = attenuate(root, { subject: 'x', nonce: 'c', require_approval }, keys[1]!.privateKey);
+      const child = attenuate(
+        root,
+        { subject: 'x', nonce: 'c', require_approval },
+        keys[1]!.privateKey,
+      );
       expect(child.require_approval).toEqual(require_approval);
     }
   });
@@ -140,9 +157,17 @@ describe('widening', () => {
   test('finds nothing in a child, and names a stranger by issuer or parent', () => {
     expect(widening(root, child)).toBeUndefined();
     const other = { ...child, parent: '0'.repeat(64) };
-    expect(widening(root, other)).toEqual({ axis: 'parent', parent: writId(root), child: other.parent });
+    expect(widening(root, other)).toEqual({
+      axis: 'parent',
+      parent: writId(root),
+      child: other.parent,
+    });
     const foreign = { ...child, issuer: keys[5]!.publicKey };
-    expect(widening(root, foreign)).toEqual({ axis: 'issuer', parent: root.subject, child: foreign.issuer });
+    expect(widening(root, foreign)).toEqual({
+      axis: 'issuer',
+      parent: root.subject,
+      child: foreign.issuer,
+    });
   });
 });
 
@@ -153,7 +178,9 @@ const pattern = fc.oneof(
 );
 const patterns = fc.array(pattern, { maxLength: 4 });
 const moment = fc.nat({ max: 20 }).map((micros) => addMicros(start, micros));
-const budget = fc.dictionary(fc.constantFrom('calls', 'usd', 'tokens'), fc.nat({ max: 5 }), { maxKeys: 3 });
+const budget = fc.dictionary(fc.constantFrom('calls', 'usd', 'tokens'), fc.nat({ max: 5 }), {
+  maxKeys: 3,
+});
 const axes = {
   actions: patterns,
   scopes: patterns,
@@ -167,12 +194,31 @@ const axes = {
 /** Mostly one or two axes, so that many samples are narrower on all. */
 const anyChange = fc
   .array(
-    fc.oneof(...Object.entries(axes).map(([axis, values]) => fc.record({ [axis]: values as fc.Arbitrary<unknown> }))),
+    fc.oneof(
+      ...Object.entries(axes).map(([axis, values]) =>
+        fc.record({ [axis]: values as fc.Arbitrary<unknown> }),
+      ),
+    ),
     { minLength: 1, maxLength: 2 },
   )
   .map((changes) => Object.assign({}, ...changes) as Partial<Attenuation>);
-const broad = fc.tuple(patterns, fc.constantFrom('**', 'a:**', 'b')).map(([some, more]) => [...some, more]);
-const universe = ['a', 'a:b', 'a:b:c', 'a:/b', 'a:/b/c', 'b', 'b:a', 'c', 'a:/b/x', 'x:a', 'x', 'a:x'];
+const broad = fc
+  .tuple(patterns, fc.constantFrom('**', 'a:**', 'b'))
+  .map(([some, more]) => [...some, more]);
+const universe = [
+  'a',
+  'a:b',
+  'a:b:c',
+  'a:/b',
+  'a:/b/c',
+  'b',
+  'b:a',
+  'c',
+  'a:/b/x',
+  'x:a',
+  'x',
+  'a:x',
+];
 const rootGrant = fc.record({
   actions: broad,
   scopes: broad,
@@ -188,7 +234,8 @@ function allowed(body: WritBody): Set<string> {
   const uses = new Set<string>();
   for (const action of universe) {
     if (judge(body, action, [])) uses.add(`action ${action}`);
-    for (const scope of universe) if (judge(body, action, [scope])) uses.add(`${action} on ${scope}`);
+    for (const scope of universe)
+      if (judge(body, action, [scope])) uses.add(`${action} on ${scope}`);
   }
   for (let micros = 0; micros <= 21; micros++) {
     const at = addMicros(start, micros);
@@ -196,7 +243,8 @@ function allowed(body: WritBody): Set<string> {
   }
   for (const [unit, amount] of Object.entries(body.budget ?? {}))
     for (let n = 0; n < amount; n++) uses.add(`${unit} ${n}`);
-  for (const trajectory of ['t1', 't2']) if ((body.trajectory ?? trajectory) === trajectory) uses.add(trajectory);
+  for (const trajectory of ['t1', 't2'])
+    if ((body.trajectory ?? trajectory) === trajectory) uses.add(trajectory);
   for (let levels = 1; levels <= body.max_depth; levels++) uses.add(`${levels} levels`);
   return uses;
 }
@@ -238,7 +286,10 @@ describe('attenuation is monotone on every axis', () => {
     let accepted = 0;
     fc.assert(
       fc.property(rootGrant, fc.array(anyChange, { minLength: 1, maxLength: 4 }), (extra, line) => {
-        let parent = issueWrit({ ...grant, expires: addMicros(start, 20), ...extra }, keys[0]!.privateKey);
+        let parent = issueWrit(
+          { ...grant, expires: addMicros(start, 20), ...extra },
+          keys[0]!.privateKey,
+        );
         for (const [index, change] of line.entries()) {
           const child = attempt(parent, change, index);
           if (child === undefined) continue;
@@ -258,11 +309,20 @@ describe('attenuation is monotone on every axis', () => {
     let wider = 0;
     fc.assert(
       fc.property(rootGrant, anyChange, (extra, change) => {
-        const parent = issueWrit({ ...grant, expires: addMicros(start, 20), ...extra }, keys[0]!.privateKey);
+        const parent = issueWrit(
+          { ...grant, expires: addMicros(start, 20), ...extra },
+          keys[0]!.privateKey,
+        );
         const { signature: _s, ...inherited } = parent;
         let child: WritBody;
         try {
-          child = draftWrit({ ...inherited, ...change, issuer: parent.subject, subject: 'x', parent: writId(parent) });
+          child = draftWrit({
+            ...inherited,
+            ...change,
+            issuer: parent.subject,
+            subject: 'x',
+            parent: writId(parent),
+          });
         } catch (error) {
           if (isAssizeError(error, 'bad_writ')) return;
           throw error;
@@ -284,7 +344,8 @@ describe('attenuation is monotone on every axis', () => {
     try {
       return attenuate(parent, changes, keys[depth]!.privateKey);
     } catch (error) {
-      if (isAssizeError(error, 'not_attenuated') || isAssizeError(error, 'bad_writ')) return undefined;
+      if (isAssizeError(error, 'not_attenuated') || isAssizeError(error, 'bad_writ'))
+        return undefined;
       throw error;
     }
   }

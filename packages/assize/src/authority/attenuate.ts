@@ -4,7 +4,15 @@ import type { Axis } from './axis.ts';
 import { AuthorityError } from './errors.ts';
 import { type NameSort, nameContains, nameOf, quoted } from './grammar.ts';
 import { wideningText } from './widening-text.ts';
-import { draftWrit, membersOf, parseWrit, signWrit, type Writ, type WritBody, writId } from './writ.ts';
+import {
+  draftWrit,
+  membersOf,
+  parseWrit,
+  signWrit,
+  type Writ,
+  type WritBody,
+  writId,
+} from './writ.ts';
 
 /**
  * The changes of a child writ. An absent field stays as in the parent. `max_depth` decreases by
@@ -84,15 +92,28 @@ export function wideningElsewhere(parent: Writ, child: WritBody): Widening | und
  * delegation checked those above it.
  */
 export function crosses(parent: Writ, child: WritBody): boolean {
-  return parent.trajectory !== undefined && child.trajectory !== undefined && child.trajectory !== parent.trajectory;
+  return (
+    parent.trajectory !== undefined &&
+    child.trajectory !== undefined &&
+    child.trajectory !== parent.trajectory
+  );
 }
 
-function signChild(given: Writ, changes: Attenuation, privateKey: string, axes: readonly Axis[]): Writ {
+function signChild(
+  given: Writ,
+  changes: Attenuation,
+  privateKey: string,
+  axes: readonly Axis[],
+): Writ {
   const parent = parseWrit(given);
   // No holder can sign such a child, independent of other faults.
   if (!/^[0-9a-f]{64}$/.test(parent.subject)) throw unpassable(parent);
   const { signature: _signed, ...inherited } = parent;
-  const narrowed = { ...inherited, max_depth: Math.max(0, parent.max_depth - 1), ...present(changes) };
+  const narrowed = {
+    ...inherited,
+    max_depth: Math.max(0, parent.max_depth - 1),
+    ...present(changes),
+  };
   const child = draftWrit({ ...narrowed, v: 1, issuer: parent.subject, parent: writId(parent) });
   const wider = firstWider(parent, child, axes);
   if (wider !== undefined) throw notAttenuated(wider, parent, child, axes);
@@ -110,7 +131,8 @@ function firstWider(parent: Writ, child: WritBody, axes: readonly Axis[]): Widen
 const NARROWER: { readonly [A in Axis]: (parent: Writ, child: WritBody) => boolean } = {
   issuer: (parent, child) => child.issuer === parent.subject,
   parent: (parent, child) => child.parent === writId(parent),
-  trajectory: (parent, child) => parent.trajectory === undefined || child.trajectory === parent.trajectory,
+  trajectory: (parent, child) =>
+    parent.trajectory === undefined || child.trajectory === parent.trajectory,
   actions: (parent, child) => listContains('action', parent.actions, child.actions),
   scopes: (parent, child) => listContains('scope', parent.scopes, child.scopes),
   budget: (parent, child) => budgetContains(parent.budget, child.budget),
@@ -118,12 +140,17 @@ const NARROWER: { readonly [A in Axis]: (parent: Writ, child: WritBody) => boole
   expires: (parent, child) => child.expires <= parent.expires,
   max_depth: (parent, child) => child.max_depth < parent.max_depth,
   // The reverse direction: the required approvals can only grow.
-  require_approval: (parent, child) => listContains('action', child.require_approval, parent.require_approval),
+  require_approval: (parent, child) =>
+    listContains('action', child.require_approval, parent.require_approval),
 };
 const AXES = Object.keys(NARROWER) as readonly Axis[];
 const AXES_ELSEWHERE = AXES.filter((axis) => axis !== 'trajectory');
 
-function listContains(sort: NameSort, wider: readonly string[] = [], narrower: readonly string[] = []): boolean {
+function listContains(
+  sort: NameSort,
+  wider: readonly string[] = [],
+  narrower: readonly string[] = [],
+): boolean {
   const patterns = wider.map((text) => nameOf(sort, text));
   return narrower.every((text) => {
     const name = nameOf(sort, text);
@@ -132,7 +159,9 @@ function listContains(sort: NameSort, wider: readonly string[] = [], narrower: r
 }
 
 function budgetContains(wider: Amounts = {}, narrower: Amounts = {}): boolean {
-  return Object.entries(narrower).every(([unit, amount]) => Object.hasOwn(wider, unit) && amount <= wider[unit]!);
+  return Object.entries(narrower).every(
+    ([unit, amount]) => Object.hasOwn(wider, unit) && amount <= wider[unit]!,
+  );
 }
 
 function present(changes: Attenuation): Attenuation {
@@ -141,13 +170,22 @@ function present(changes: Attenuation): Attenuation {
   ) as unknown as Attenuation;
 }
 
-function notAttenuated(wider: Widening, parent: Writ, child: WritBody, axes: readonly Axis[]): AuthorityError {
-  const all = axes.filter((axis) => !NARROWER[axis](parent, child)).map((axis) => wideningText(axis, parent, child));
+function notAttenuated(
+  wider: Widening,
+  parent: Writ,
+  child: WritBody,
+  axes: readonly Axis[],
+): AuthorityError {
+  const all = axes
+    .filter((axis) => !NARROWER[axis](parent, child))
+    .map((axis) => wideningText(axis, parent, child));
   const message = `The child writ exceeds its parent: ${all.join('; ')}.`;
   return new AuthorityError('not_attenuated', message, { evidence: { ...wider } });
 }
 
 function unpassable({ subject }: Writ): AuthorityError {
   const message = `${quoted(subject)} cannot delegate this writ: only a subject that is a public key can sign children.`;
-  return new AuthorityError('bad_writ', message, { evidence: { pointer: '/issuer', problem: 'must be a public key' } });
+  return new AuthorityError('bad_writ', message, {
+    evidence: { pointer: '/issuer', problem: 'must be a public key' },
+  });
 }

@@ -6,7 +6,9 @@ import { attenuate } from './attenuate.ts';
 import { BudgetLedger } from './budget.ts';
 import { issueWrit, type Writ, writId } from './writ.ts';
 
-const keys = Array.from({ length: 4 }, (_, index) => generateKeys(new Uint8Array(32).fill(index + 1)));
+const keys = Array.from({ length: 4 }, (_, index) =>
+  generateKeys(new Uint8Array(32).fill(index + 1)),
+);
 
 function rootWith(budget: Amounts, nonce = 'root'): Writ {
   return issueWrit(
@@ -25,15 +27,24 @@ function rootWith(budget: Amounts, nonce = 'root'): Writ {
 }
 
 const root = rootWith({ calls: 10, usd: 1000 });
-const child = attenuate(root, { subject: keys[2]!.publicKey, nonce: 'c', budget: { calls: 6 } }, keys[1]!.privateKey);
-const sibling = attenuate(root, { subject: 'other', nonce: 's', budget: { calls: 6, usd: 1000 } }, keys[1]!.privateKey);
-const grandchild = attenuate(child, { subject: 'clerk', nonce: 'g', budget: { calls: 5 } }, keys[2]!.privateKey);
-const [rootId, childId, siblingId, grandchildId] = [root, child, sibling, grandchild].map(writId) as [
-  string,
-  string,
-  string,
-  string,
-];
+const child = attenuate(
+  root,
+  { subject: keys[2]!.publicKey, nonce: 'c', budget: { calls: 6 } },
+  keys[1]!.privateKey,
+);
+const sibling = attenuate(
+  root,
+  { subject: 'other', nonce: 's', budget: { calls: 6, usd: 1000 } },
+  keys[1]!.privateKey,
+);
+const grandchild = attenuate(
+  child,
+  { subject: 'clerk', nonce: 'g', budget: { calls: 5 } },
+  keys[2]!.privateKey,
+);
+const [rootId, childId, siblingId, grandchildId] = [root, child, sibling, grandchild].map(
+  writId,
+) as [string, string, string, string];
 
 function opened(): BudgetLedger {
   const ledger = new BudgetLedger();
@@ -88,7 +99,10 @@ describe('BudgetLedger', () => {
     expect(ledger.covers(childId, {})).toEqual({ ok: true });
     const names = { toString: 1, constructor: 1, __proto__: 1 };
     expect(ledger.covers(childId, names)).toMatchObject({ ok: false, left: 0 });
-    expect(ledger.covers(childId, JSON.parse('{"__proto__": 1}'))).toMatchObject({ ok: false, unit: '__proto__' });
+    expect(ledger.covers(childId, JSON.parse('{"__proto__": 1}'))).toMatchObject({
+      ok: false,
+      unit: '__proto__',
+    });
   });
 
   test('a writ without a budget has none', () => {
@@ -112,7 +126,10 @@ describe('BudgetLedger', () => {
     const id = ledger.grant(rootWith({ usd: Number.MAX_SAFE_INTEGER }));
     ledger.spend(id, { usd: Number.MAX_SAFE_INTEGER - 1 });
     expect(ledger.left(id)).toEqual({ usd: 1 });
-    expect(ledger.covers(id, { usd: Number.MAX_SAFE_INTEGER })).toMatchObject({ ok: false, left: 1 });
+    expect(ledger.covers(id, { usd: Number.MAX_SAFE_INTEGER })).toMatchObject({
+      ok: false,
+      left: 1,
+    });
     ledger.spend(id, { usd: 1 });
     expect(ledger.covers(id, { usd: 1 })).toMatchObject({ ok: false, left: 0, short: 1 });
   });
@@ -123,7 +140,10 @@ describe('BudgetLedger', () => {
       const ledger = opened();
       for (const step of ['covers', 'spend', 'refund'] as const) {
         expect(() => ledger[step](childId, { calls: amount as number })).toThrowError(
-          expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('whole number') }),
+          expect.objectContaining({
+            code: 'bad_argument',
+            message: expect.stringContaining('whole number'),
+          }),
         );
       }
       expect(ledger.spent(childId)).toEqual({});
@@ -151,7 +171,11 @@ describe('BudgetLedger', () => {
       name: 'AuthorityError',
     });
     expect(() => ledger.grant(child)).toThrowError(unknown);
-    for (const step of [() => ledger.covers(rootId, {}), () => ledger.left(rootId), () => ledger.spent(rootId)]) {
+    for (const step of [
+      () => ledger.covers(rootId, {}),
+      () => ledger.left(rootId),
+      () => ledger.spent(rootId),
+    ]) {
       expect(step).toThrowError(unknown);
     }
   });
@@ -176,13 +200,20 @@ const family = fc
       if (key === undefined || above.max_depth === 0) continue;
       const subject = keys[keys.indexOf(key) + 1]?.publicKey ?? `clerk ${index}`;
       const calls = Math.floor((above.budget!['calls']! * link.share) / 100);
-      writs.push({ writ: attenuate(above, { subject, nonce: `${index}`, budget: { calls } }, key.privateKey), parent });
+      writs.push({
+        writ: attenuate(above, { subject, nonce: `${index}`, budget: { calls } }, key.privateKey),
+        parent,
+      });
     }
     return writs;
   });
 
 /** The ids of the writs, which are granted in both ledgers. */
-function granting(writs: readonly { readonly writ: Writ }[], one: BudgetLedger, other: BudgetLedger): string[] {
+function granting(
+  writs: readonly { readonly writ: Writ }[],
+  one: BudgetLedger,
+  other: BudgetLedger,
+): string[] {
   for (const { writ } of writs) other.grant(writ);
   return writs.map(({ writ }) => one.grant(writ));
 }
@@ -197,7 +228,8 @@ describe('under any order of spending', () => {
         const ids = writs.map(({ writ }) => ledger.grant(writ));
         const own = writs.map(() => 0);
         const under = (at: number): number =>
-          own[at]! + writs.reduce((sum, { parent }, index) => sum + (parent === at ? under(index) : 0), 0);
+          own[at]! +
+          writs.reduce((sum, { parent }, index) => sum + (parent === at ? under(index) : 0), 0);
         for (const { who, calls, refund } of steps) {
           const at = who % ids.length;
           const cost = { calls };
@@ -264,26 +296,36 @@ describe('under any order of spending', () => {
   });
 
   test('a reservation under any writ counts as spent for every requester', () => {
-    const reserving = fc.array(fc.record({ who: fc.nat(), calls: fc.nat({ max: 9 }) }), { maxLength: 5 });
+    const reserving = fc.array(fc.record({ who: fc.nat(), calls: fc.nat({ max: 9 }) }), {
+      maxLength: 5,
+    });
     fc.assert(
-      fc.property(family, reserving, fc.nat(), fc.nat({ max: 40 }), (writs, reservations, who, calls) => {
-        const [ledger, other] = [new BudgetLedger(), new BudgetLedger()];
-        const ids = granting(writs, ledger, other);
-        const reserved = reservations
-          .map((each) => ({ writId: ids[each.who % ids.length]!, cost: { calls: each.calls } }))
-          .filter(({ writId: id, cost }) => {
-            const { ok } = other.covers(id, cost);
-            if (ok) other.spend(id, cost);
-            return ok;
-          });
-        const id = ids[who % ids.length]!;
-        expect(ledger.covers(id, { calls }, reserved)).toEqual(other.covers(id, { calls }));
-        expect(ledger.left(id, reserved)).toEqual(other.left(id));
-        const [was = 0, is = 0] = [ledger.spent(id)['calls'], other.spent(id)['calls']];
-        const granted = 'calls' in ledger.left(id);
-        expect(ledger.reserved(id, reserved)).toEqual(granted && is > was ? { calls: is - was } : {});
-        expect(ledger.state()).toEqual({});
-      }),
+      fc.property(
+        family,
+        reserving,
+        fc.nat(),
+        fc.nat({ max: 40 }),
+        (writs, reservations, who, calls) => {
+          const [ledger, other] = [new BudgetLedger(), new BudgetLedger()];
+          const ids = granting(writs, ledger, other);
+          const reserved = reservations
+            .map((each) => ({ writId: ids[each.who % ids.length]!, cost: { calls: each.calls } }))
+            .filter(({ writId: id, cost }) => {
+              const { ok } = other.covers(id, cost);
+              if (ok) other.spend(id, cost);
+              return ok;
+            });
+          const id = ids[who % ids.length]!;
+          expect(ledger.covers(id, { calls }, reserved)).toEqual(other.covers(id, { calls }));
+          expect(ledger.left(id, reserved)).toEqual(other.left(id));
+          const [was = 0, is = 0] = [ledger.spent(id)['calls'], other.spent(id)['calls']];
+          const granted = 'calls' in ledger.left(id);
+          expect(ledger.reserved(id, reserved)).toEqual(
+            granted && is > was ? { calls: is - was } : {},
+          );
+          expect(ledger.state()).toEqual({});
+        },
+      ),
       { numRuns: 500 },
     );
     const ledger = opened();
@@ -291,7 +333,11 @@ describe('under any order of spending', () => {
     expect(ledger.covers(childId, { calls: 1 }, [elsewhere])).toEqual({ ok: true });
     // More than the remainder, as after another spender used the reservation.
     const much = { writId: childId, cost: { calls: 1_000 } };
-    expect(ledger.covers(childId, { calls: 1 }, [much])).toMatchObject({ ok: false, left: 0, short: 1 });
+    expect(ledger.covers(childId, { calls: 1 }, [much])).toMatchObject({
+      ok: false,
+      left: 0,
+      short: 1,
+    });
     expect(ledger.left(childId, [much])).toMatchObject({ calls: 0 });
   });
 
@@ -312,7 +358,9 @@ describe('under any order of spending', () => {
   test('spend and refund in reverse order is where one began', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.record({ who: fc.nat({ max: 3 }), calls: fc.nat({ max: 4 }) }), { maxLength: 20 }),
+        fc.array(fc.record({ who: fc.nat({ max: 3 }), calls: fc.nat({ max: 4 }) }), {
+          maxLength: 20,
+        }),
         (steps) => {
           const ledger = opened();
           const ids = [rootId, childId, siblingId, grandchildId];

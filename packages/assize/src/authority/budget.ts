@@ -44,7 +44,12 @@ export class BudgetLedger {
     const id = writId(writ);
     if (this.#accounts.has(id)) return id;
     const parent = writ.parent === null ? undefined : this.#account(writ.parent);
-    this.#accounts.set(id, { id, parent, granted: new Map(Object.entries(writ.budget ?? {})), spent: new Map() });
+    this.#accounts.set(id, {
+      id,
+      parent,
+      granted: new Map(Object.entries(writ.budget ?? {})),
+      spent: new Map(),
+    });
     return id;
   }
 
@@ -67,7 +72,8 @@ export class BudgetLedger {
       const account = this.#accounts.get(id);
       for (const payer of account === undefined ? [] : lineage(account)) {
         const units = kept.get(payer) ?? new Map<string, number>();
-        for (const [unit, amount] of costItems(cost)) units.set(unit, (units.get(unit) ?? 0) + amount);
+        for (const [unit, amount] of costItems(cost))
+          units.set(unit, (units.get(unit) ?? 0) + amount);
         kept.set(payer, units);
       }
     }
@@ -85,12 +91,17 @@ export class BudgetLedger {
     const short = shortfall(account, items);
     if (short !== undefined) {
       const { ok: _no, ...evidence } = short;
-      throw new AuthorityError('budget_exhausted', `Writ ${short.writ_id} has ${short.left} ${short.unit} left.`, {
-        evidence,
-      });
+      throw new AuthorityError(
+        'budget_exhausted',
+        `Writ ${short.writ_id} has ${short.left} ${short.unit} left.`,
+        {
+          evidence,
+        },
+      );
     }
     for (const payer of lineage(account)) {
-      for (const [unit, amount] of items) payer.spent.set(unit, (payer.spent.get(unit) ?? 0) + amount);
+      for (const [unit, amount] of items)
+        payer.spent.set(unit, (payer.spent.get(unit) ?? 0) + amount);
     }
   }
 
@@ -144,7 +155,10 @@ export class BudgetLedger {
     const kept = this.#kept(reserved);
     const units = [...account.granted.keys()];
     return Object.fromEntries(
-      units.map((unit) => [unit, Math.min(...lineage(account).map((payer) => free(payer, unit, kept)))]),
+      units.map((unit) => [
+        unit,
+        Math.min(...lineage(account).map((payer) => free(payer, unit, kept))),
+      ]),
     );
   }
 
@@ -156,7 +170,9 @@ export class BudgetLedger {
   reserved(id: string, reserved: readonly Reservation[]): Amounts {
     const account = this.#account(id);
     const kept = this.#kept(reserved)?.get(account) ?? [];
-    return Object.fromEntries([...kept].filter(([unit, amount]) => amount > 0 && account.granted.has(unit)));
+    return Object.fromEntries(
+      [...kept].filter(([unit, amount]) => amount > 0 && account.granted.has(unit)),
+    );
   }
 
   /**
@@ -174,7 +190,9 @@ export class BudgetLedger {
       ({ id, spent }) => [id, [...spent].filter(([, n]) => n > 0)] as const,
     );
     return Object.fromEntries(
-      spent.filter(([, items]) => items.length > 0).map(([id, items]) => [id, Object.fromEntries(items)]),
+      spent
+        .filter(([, items]) => items.length > 0)
+        .map(([id, items]) => [id, Object.fromEntries(items)]),
     );
   }
 
@@ -185,7 +203,10 @@ export class BudgetLedger {
    * @throws AuthorityError `not_found`, `bad_argument`, `budget_exhausted`
    */
   restore(state: Readonly<Record<string, Amounts>>): void {
-    const read = Object.entries(state).map(([id, spent]) => ({ account: this.#account(id), items: costItems(spent) }));
+    const read = Object.entries(state).map(([id, spent]) => ({
+      account: this.#account(id),
+      items: costItems(spent),
+    }));
     for (const { account, items } of read) {
       const over = items.find(([unit, amount]) => amount > (account.granted.get(unit) ?? 0));
       if (over !== undefined)
@@ -197,7 +218,8 @@ export class BudgetLedger {
           },
         );
     }
-    for (const { account, items } of read) for (const [unit, amount] of items) account.spent.set(unit, amount);
+    for (const { account, items } of read)
+      for (const [unit, amount] of items) account.spent.set(unit, amount);
   }
 
   #account(id: string): Account {
@@ -222,11 +244,16 @@ type Items = readonly (readonly [unit: string, amount: number])[];
 
 type ReservationsByUnit = ReadonlyMap<Account, ReadonlyMap<string, number>>;
 
-function shortfall(account: Account, items: Items, kept?: ReservationsByUnit): BudgetShortfall | undefined {
+function shortfall(
+  account: Account,
+  items: Items,
+  kept?: ReservationsByUnit,
+): BudgetShortfall | undefined {
   for (let payer: Account | undefined = account; payer !== undefined; payer = payer.parent) {
     for (const [unit, cost] of items) {
       const left = free(payer, unit, kept);
-      if (cost > left) return { ok: false, writ_id: payer.id, unit, left, cost, short: cost - left };
+      if (cost > left)
+        return { ok: false, writ_id: payer.id, unit, left, cost, short: cost - left };
     }
   }
   return undefined;
@@ -247,6 +274,7 @@ function rest(account: Account, unit: string): number {
 
 function lineage(account: Account): readonly Account[] {
   const all: Account[] = [];
-  for (let payer: Account | undefined = account; payer !== undefined; payer = payer.parent) all.push(payer);
+  for (let payer: Account | undefined = account; payer !== undefined; payer = payer.parent)
+    all.push(payer);
   return all;
 }

@@ -15,8 +15,17 @@ const mail = { tool: 'mail.send', input: { to: 'ada' } };
 const over = (min: number): CallPattern => ({ tool: 'bank.*', where: [{ path: '/cents', min }] });
 const upTo = (max: number): CallPattern => ({ tool: 'bank.pay', where: [{ path: '/cents', max }] });
 
-function decided(rows: readonly Partial<Rule>[], calls: Calls, otherwise: 'allow' | 'deny' = 'deny') {
-  const rules = rows.map((row, index) => ({ id: `r${index}`, effect: 'allow' as const, actions: ['pay'], ...row }));
+function decided(
+  rows: readonly Partial<Rule>[],
+  calls: Calls,
+  otherwise: 'allow' | 'deny' = 'deny',
+) {
+  const rules = rows.map((row, index) => ({
+    id: `r${index}`,
+    effect: 'allow' as const,
+    actions: ['pay'],
+    ...row,
+  }));
   return ruleTable({ id: 't', rules, otherwise }).evaluate({
     action: 'pay',
     role: { name: 'clerk', params: {} },
@@ -41,14 +50,29 @@ describe('a row with calls', () => {
     ['one of two calls', [over(5)], [pay(4), pay(5)], { allow: false, others: true }],
     ['a call next to another tool', [over(5)], [mail, pay(5)], { allow: false, others: true }],
     ['both calls', [over(5)], [pay(5), pay(6)], { allow: true, others: true }],
-    ['a pattern for each call', [over(5), { tool: 'mail.send' }], [mail, pay(5)], { allow: true, others: true }],
+    [
+      'a pattern for each call',
+      [over(5), { tool: 'mail.send' }],
+      [mail, pay(5)],
+      { allow: true, others: true },
+    ],
     ['two patterns for one call', [over(5), upTo(5)], [pay(5)], { allow: true, others: true }],
     ['no calls', [over(5)], [], NEITHER],
     ['calls that the query does not have', [{ tool: '**' }], undefined, NEITHER],
     ['all tools', [{ tool: '**' }], [mail, pay(1)], { allow: true, others: true }],
     ['a group', [{ tool: 'bank.*' }], [pay(1)], { allow: true, others: true }],
-    ['a tool whose name begins so', [{ tool: 'bank.pay' }], [{ tool: 'bank.pay_all', input: {} }], NEITHER],
-    ['a group whose name begins so', [{ tool: 'bank.*' }], [{ tool: 'banks.pay', input: {} }], NEITHER],
+    [
+      'a tool whose name begins so',
+      [{ tool: 'bank.pay' }],
+      [{ tool: 'bank.pay_all', input: {} }],
+      NEITHER,
+    ],
+    [
+      'a group whose name begins so',
+      [{ tool: 'bank.*' }],
+      [{ tool: 'banks.pay', input: {} }],
+      NEITHER,
+    ],
     ['no patterns and no calls', [], [], { allow: true, others: true }],
     ['no patterns and a call', [], [mail], NEITHER],
   ])('%s', (_what, patterns, calls, { allow, others }) => {
@@ -72,32 +96,60 @@ describe('a row with calls', () => {
 
   test('a denied call wins over the allowed ones, and its row is named', () => {
     const rows = [{ calls: [{ tool: '**' }] }, { effect: 'deny' as const, calls: [over(1_000)] }];
-    expect(decided(rows, [pay(1), pay(1_000)])).toMatchObject({ decision: 'deny', rule: 'r1', errors: [] });
+    expect(decided(rows, [pay(1), pay(1_000)])).toMatchObject({
+      decision: 'deny',
+      rule: 'r1',
+      errors: [],
+    });
     expect(decided(rows, [pay(1), pay(999)])).toMatchObject({ decision: 'allow', rule: 'r0' });
   });
 
   test('also has to match by its arguments, roles and principals', () => {
     const calls = [over(5)];
-    expect(decided([{ calls, where: [{ path: '/cents', max: 9 }] }], [pay(5)]).decision).toBe('deny');
+    expect(decided([{ calls, where: [{ path: '/cents', max: 9 }] }], [pay(5)]).decision).toBe(
+      'deny',
+    );
     expect(decided([{ calls, roles: ['teller'] }], [pay(5)]).decision).toBe('deny');
     expect(decided([{ calls, principals: ['agent:b'] }], [pay(5)]).decision).toBe('deny');
-    expect(decided([{ calls, roles: ['clerk'], where: [{ path: '/cents', min: 9 }] }], [pay(5)]).decision).toBe(
-      'allow',
-    );
+    expect(
+      decided([{ calls, roles: ['clerk'], where: [{ path: '/cents', min: 9 }] }], [pay(5)])
+        .decision,
+    ).toBe('allow');
   });
 
   test('rows without calls ignore the calls', () => {
-    for (const calls of [undefined, [], [pay(5)]]) expect(decided([{}], calls).decision).toBe('allow');
+    for (const calls of [undefined, [], [pay(5)]])
+      expect(decided([{}], calls).decision).toBe('allow');
   });
 });
 
 describe('a call that cannot be tested denies', () => {
   test.each<[string, CallPattern[], Exclude<Calls, undefined>, string]>([
-    ['a missing member', [over(5)], [{ tool: 'bank.pay', input: {} }], 'the argument at /cents is missing'],
+    [
+      'a missing member',
+      [over(5)],
+      [{ tool: 'bank.pay', input: {} }],
+      'the argument at /cents is missing',
+    ],
     ['a text for a number', [over(5)], [pay('5')], 'the argument at /cents is not a number'],
-    ['an input of another shape', [over(5)], [{ tool: 'bank.pay', input: [5] }], 'the whole value is a list'],
-    ['a tool with a star', [{ tool: '**' }], [{ tool: 'bank.*', input: {} }], 'this is no name of a tool'],
-    ['a tool without a name', [{ tool: '**' }], [{ tool: '', input: {} }], 'this is no name of a tool'],
+    [
+      'an input of another shape',
+      [over(5)],
+      [{ tool: 'bank.pay', input: [5] }],
+      'the whole value is a list',
+    ],
+    [
+      'a tool with a star',
+      [{ tool: '**' }],
+      [{ tool: 'bank.*', input: {} }],
+      'this is no name of a tool',
+    ],
+    [
+      'a tool without a name',
+      [{ tool: '**' }],
+      [{ tool: '', input: {} }],
+      'this is no name of a tool',
+    ],
   ])('%s', (_what, patterns, calls, problem) => {
     for (const effect of ['allow', 'deny', 'needs_approval'] as const) {
       for (const given of [calls, [pay(7), ...calls], [...calls, pay(7)]]) {
@@ -109,9 +161,15 @@ describe('a call that cannot be tested denies', () => {
   });
 
   test('unless a condition before it, or the tool, ends the pattern', () => {
-    const guarded = { tool: 'bank.*', where: [{ path: '/cents', exists: true }, ...over(5).where!] };
+    const guarded = {
+      tool: 'bank.*',
+      where: [{ path: '/cents', exists: true }, ...over(5).where!],
+    };
     const empty = [{ tool: 'bank.pay', input: {} }];
-    expect(decided([{}, { effect: 'deny', calls: [guarded] }], empty)).toMatchObject({ decision: 'allow', errors: [] });
+    expect(decided([{}, { effect: 'deny', calls: [guarded] }], empty)).toMatchObject({
+      decision: 'allow',
+      errors: [],
+    });
     expect(decided([{}, { effect: 'deny', calls: [over(5)] }], [mail])).toMatchObject({
       decision: 'allow',
       errors: [],
@@ -141,8 +199,16 @@ describe('the table', () => {
     ['one star', [{ tool: '*' }], '/rules/0/calls/0/tool'],
     ['an unknown member', [{ tool: '**', input: {} }], '/rules/0/calls/0/input'],
     ['conditions that are no list', [{ tool: '**', where: {} }], '/rules/0/calls/0/where'],
-    ['a condition without a test', [{ tool: '**', where: [{ path: '' }] }], '/rules/0/calls/0/where/0'],
-    ['a path that is no pointer', [{ tool: '**', where: [{ path: 'a', is: 1 }] }], '/rules/0/calls/0/where/0/path'],
+    [
+      'a condition without a test',
+      [{ tool: '**', where: [{ path: '' }] }],
+      '/rules/0/calls/0/where/0',
+    ],
+    [
+      'a path that is no pointer',
+      [{ tool: '**', where: [{ path: 'a', is: 1 }] }],
+      '/rules/0/calls/0/where/0/path',
+    ],
   ])('is refused with %s', (_what, calls, pointer) => {
     expect(() => parseRuleTable(table({ calls }))).toThrowError(
       expect.objectContaining({
@@ -154,9 +220,12 @@ describe('the table', () => {
   });
 
   test('has a digest with its calls, and without calls the digest of before', () => {
-    const digests = [{}, { calls: [] }, { calls: [{ tool: '**' }] }, { calls: [{ tool: '**', where: [] }] }].map(
-      (rule) => ruleTable(parseRuleTable(table(rule))).digest,
-    );
+    const digests = [
+      {},
+      { calls: [] },
+      { calls: [{ tool: '**' }] },
+      { calls: [{ tool: '**', where: [] }] },
+    ].map((rule) => ruleTable(parseRuleTable(table(rule))).digest);
     expect(new Set(digests).size).toBe(digests.length);
     expect(digests[0]).toBe(contentHash({ engine: 'assize/rule-table/v4', table: table({}) }));
   });

@@ -3,12 +3,22 @@ import { describe, expect, test, vi } from 'vitest';
 import { addMicros, canonicalize, generateKeys, type KeyPair, signText } from '#canon';
 import { attenuate } from './attenuate.ts';
 import { checkWrit, createWritVerifier, type WritRefusalCode, type WritUse } from './check.ts';
-import { draftWrit, issueWrit, signatureHolds, signWrit, type Writ, type WritBody, writId } from './writ.ts';
+import {
+  draftWrit,
+  issueWrit,
+  signatureHolds,
+  signWrit,
+  type Writ,
+  type WritBody,
+  writId,
+} from './writ.ts';
 
 // Unchanged, and counted.
 vi.mock('./writ.ts', { spy: true });
 
-const keys = Array.from({ length: 12 }, (_, index) => generateKeys(new Uint8Array(32).fill(index + 1)));
+const keys = Array.from({ length: 12 }, (_, index) =>
+  generateKeys(new Uint8Array(32).fill(index + 1)),
+);
 const [operator, planner, worker, stranger] = keys as [KeyPair, KeyPair, KeyPair, KeyPair];
 const start = '2026-01-01T00:00:00.000000Z';
 const end = '2026-02-01T00:00:00.000000Z';
@@ -34,7 +44,11 @@ const middle = attenuate(
   { subject: worker.publicKey, nonce: 'm', actions: ['spend', 'book:flight'] },
   planner.privateKey,
 );
-const leaf = attenuate(middle, { subject: 'clerk', nonce: 'l', require_approval: ['**'] }, worker.privateKey);
+const leaf = attenuate(
+  middle,
+  { subject: 'clerk', nonce: 'l', require_approval: ['**'] },
+  worker.privateKey,
+);
 
 const base = {
   anchors: [operator.publicKey],
@@ -51,7 +65,13 @@ const leafUse = { ...base, writ: leaf, chain: [middle, root], principal: 'clerk'
 function forge(parent: Writ, changes: Partial<WritBody>, privateKey: string): Writ {
   const { signature: _s, ...body } = parent;
   return signWrit(
-    draftWrit({ ...body, issuer: parent.subject, parent: writId(parent), subject: 'mallory', ...changes }),
+    draftWrit({
+      ...body,
+      issuer: parent.subject,
+      parent: writId(parent),
+      subject: 'mallory',
+      ...changes,
+    }),
     privateKey,
   );
 }
@@ -63,13 +83,23 @@ function codeOf(use: Parameters<typeof checkWrit>[0]): WritRefusalCode | 'ok' {
 
 describe('a use that is granted', () => {
   test('by a root and by a child two links below', () => {
-    expect(checkWrit(rootUse)).toEqual({ ok: true, writ_id: writId(root), requiresApproval: false });
+    expect(checkWrit(rootUse)).toEqual({
+      ok: true,
+      writ_id: writId(root),
+      requiresApproval: false,
+    });
     expect(checkWrit(leafUse)).toEqual({ ok: true, writ_id: writId(leaf), requiresApproval: true });
   });
 
   test('asks for approval where the writ or one above it does', () => {
-    expect(checkWrit({ ...rootUse, action: 'book:flight' })).toMatchObject({ ok: true, requiresApproval: true });
-    expect(checkWrit({ ...rootUse, action: 'book:hotel' })).toMatchObject({ ok: true, requiresApproval: false });
+    expect(checkWrit({ ...rootUse, action: 'book:flight' })).toMatchObject({
+      ok: true,
+      requiresApproval: true,
+    });
+    expect(checkWrit({ ...rootUse, action: 'book:hotel' })).toMatchObject({
+      ok: true,
+      requiresApproval: false,
+    });
   });
 
   test('scopes are compared in normal form', () => {
@@ -90,7 +120,11 @@ describe('a use that is granted', () => {
 
 describe('a use that is not granted', () => {
   test.each<[WritRefusalCode, string, object]>([
-    ['unknown_anchor', 'the root is not by a key of the configuration', { anchors: [stranger.publicKey] }],
+    [
+      'unknown_anchor',
+      'the root is not by a key of the configuration',
+      { anchors: [stranger.publicKey] },
+    ],
     ['unknown_anchor', 'there are no anchors', { anchors: [] }],
     [
       'unknown_anchor',
@@ -121,7 +155,12 @@ describe('a use that is not granted', () => {
   test('the refusal states the error in one well-formed sentence for any request', () => {
     const long = 'x'.repeat(100_000);
     for (const odd of [long, '\ud800', 'a\nb', 'a\u202eb']) {
-      for (const change of [{ action: odd }, { scopes: [odd] }, { principal: odd }, { trajectory: odd }]) {
+      for (const change of [
+        { action: odd },
+        { scopes: [odd] },
+        { principal: odd },
+        { trajectory: odd },
+      ]) {
         const answer = checkWrit({ ...rootUse, ...change });
         expect(answer.ok).toBe(false);
         const detail = answer.ok ? '' : answer.detail;
@@ -171,9 +210,9 @@ describe('the attack list of notes/ledger-security.md', () => {
     'fs:/data/p1/a%2f..',
   ])('row 19: the resource %s is refused by name', (scope) => {
     expect(codeOf({ ...rootUse, scopes: [scope] })).toBe('bad_resource');
-    expect(() => attenuate(root, { subject: 'x', nonce: 'c', scopes: [scope] }, planner.privateKey)).toThrowError(
-      expect.objectContaining({ code: 'bad_writ' }),
-    );
+    expect(() =>
+      attenuate(root, { subject: 'x', nonce: 'c', scopes: [scope] }, planner.privateKey),
+    ).toThrowError(expect.objectContaining({ code: 'bad_writ' }));
   });
 
   test.each<[string, (body: Record<string, unknown>) => Record<string, unknown>]>([
@@ -195,15 +234,24 @@ describe('the attack list of notes/ledger-security.md', () => {
     const writ = { ...body, signature: signText('writ', canonicalize(body), operator.privateKey) };
     expect(codeOf({ ...rootUse, writ })).toBe('action_not_granted');
     const unscoped = { ...body, actions: ['**'] };
-    const acts = { ...unscoped, signature: signText('writ', canonicalize(unscoped), operator.privateKey) };
+    const acts = {
+      ...unscoped,
+      signature: signText('writ', canonicalize(unscoped), operator.privateKey),
+    };
     expect(codeOf({ ...rootUse, writ: acts })).toBe('ok');
     expect(codeOf({ ...rootUse, writ: acts, scopes: ['fs:/data/p1/a'] })).toBe('scope_not_granted');
   });
 
   test('row 20: a child without an approval list does not shed its parent’s', () => {
-    const { signature: _s, require_approval: _r, ...body } = forge(root, { max_depth: 7 }, planner.privateKey);
+    const {
+      signature: _s,
+      require_approval: _r,
+      ...body
+    } = forge(root, { max_depth: 7 }, planner.privateKey);
     const writ = { ...body, signature: signText('writ', canonicalize(body), planner.privateKey) };
-    expect(codeOf({ ...rootUse, writ, chain: [root], principal: 'mallory' })).toBe('not_attenuated');
+    expect(codeOf({ ...rootUse, writ, chain: [root], principal: 'mallory' })).toBe(
+      'not_attenuated',
+    );
   });
 
   test('row 21: each use checks expiry and revocation, even of a verified chain', () => {
@@ -230,31 +278,50 @@ describe('the attack list of notes/ledger-security.md', () => {
     ['of order 8', '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05'],
   ])('row 24: a low-order key (%s) is no anchor and signs nothing', (_what, key) => {
     expect(() => createWritVerifier({ anchors: [key] })).toThrowError(
-      expect.objectContaining({ code: 'bad_key', message: expect.stringContaining('The public key has a low order,') }),
+      expect.objectContaining({
+        code: 'bad_key',
+        message: expect.stringContaining('The public key has a low order,'),
+      }),
     );
     const parent = attenuate(root, { subject: key, nonce: 'low' }, planner.privateKey);
-    const child = { ...parent, issuer: key, subject: 'mallory', parent: writId(parent), max_depth: 6 };
+    const child = {
+      ...parent,
+      issuer: key,
+      subject: 'mallory',
+      parent: writId(parent),
+      max_depth: 6,
+    };
     for (const signature of ['0'.repeat(128), key + '0'.repeat(64), `01${'0'.repeat(126)}`]) {
       const writ = { ...child, signature };
-      expect(codeOf({ ...rootUse, writ, chain: [parent, root], principal: 'mallory' })).toBe('bad_signature');
+      expect(codeOf({ ...rootUse, writ, chain: [parent, root], principal: 'mallory' })).toBe(
+        'bad_signature',
+      );
     }
   });
 
   test('row 24: an all-zero signature and one with S not below L are rejected', () => {
-    expect(codeOf({ ...rootUse, writ: { ...root, signature: '0'.repeat(128) } })).toBe('bad_signature');
-    const order = 2n ** 252n + 27742317777372353535851937790883648493n;
-    const scalar = BigInt(`0x${Buffer.from(root.signature.slice(64), 'hex').reverse().toString('hex')}`) + order;
-    const second = Buffer.from(scalar.toString(16).padStart(64, '0'), 'hex').reverse().toString('hex');
-    expect(codeOf({ ...rootUse, writ: { ...root, signature: root.signature.slice(0, 64) + second } })).toBe(
+    expect(codeOf({ ...rootUse, writ: { ...root, signature: '0'.repeat(128) } })).toBe(
       'bad_signature',
     );
+    const order = 2n ** 252n + 27742317777372353535851937790883648493n;
+    const scalar =
+      BigInt(`0x${Buffer.from(root.signature.slice(64), 'hex').reverse().toString('hex')}`) + order;
+    const second = Buffer.from(scalar.toString(16).padStart(64, '0'), 'hex')
+      .reverse()
+      .toString('hex');
+    expect(
+      codeOf({ ...rootUse, writ: { ...root, signature: root.signature.slice(0, 64) + second } }),
+    ).toBe('bad_signature');
   });
 
   test.each(['entry', 'approval', 'checkpoint'] as const)(
     'row 24: a signature for an %s is none for a writ',
     (purpose) => {
       const { signature: _s, ...body } = root;
-      const writ = { ...root, signature: signText(purpose, canonicalize(body), operator.privateKey) };
+      const writ = {
+        ...root,
+        signature: signText(purpose, canonicalize(body), operator.privateKey),
+      };
       expect(codeOf({ ...rootUse, writ })).toBe('bad_signature');
     },
   );
@@ -286,17 +353,28 @@ describe('chains', () => {
   });
 
   test('a key that comes back further down is a cycle', () => {
-    const back = attenuate(middle, { subject: planner.publicKey, nonce: 'back' }, worker.privateKey);
+    const back = attenuate(
+      middle,
+      { subject: planner.publicKey, nonce: 'back' },
+      worker.privateKey,
+    );
     expect(codeOf({ ...rootUse, writ: back, chain: [middle, root] })).toBe('cycle');
     const top = attenuate(middle, { subject: operator.publicKey, nonce: 'top' }, worker.privateKey);
-    expect(codeOf({ ...rootUse, writ: top, chain: [middle, root], principal: operator.publicKey })).toBe('cycle');
+    expect(
+      codeOf({ ...rootUse, writ: top, chain: [middle, root], principal: operator.publicKey }),
+    ).toBe('cycle');
   });
 
   test('a bad signature anywhere in the chain breaks it', () => {
     const { signature: _s, ...body } = root;
-    const badRoot = { ...root, signature: signText('writ', canonicalize(body), stranger.privateKey) };
+    const badRoot = {
+      ...root,
+      signature: signText('writ', canonicalize(body), stranger.privateKey),
+    };
     const child = forge(badRoot, { max_depth: 7 }, planner.privateKey);
-    expect(codeOf({ ...rootUse, writ: child, chain: [badRoot], principal: 'mallory' })).toBe('bad_signature');
+    expect(codeOf({ ...rootUse, writ: child, chain: [badRoot], principal: 'mallory' })).toBe(
+      'bad_signature',
+    );
   });
 });
 
@@ -316,7 +394,8 @@ describe('the verifier’s memory', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: uses.length - 1 }), { maxLength: 20 }), (order) => {
         const warm = createWritVerifier({ ...base, cacheSize });
-        for (const index of order) expect(warm.check(uses[index]!)).toEqual(checkWrit({ ...base, ...uses[index]! }));
+        for (const index of order)
+          expect(warm.check(uses[index]!)).toEqual(checkWrit({ ...base, ...uses[index]! }));
       }),
       { numRuns: 50 },
     );
@@ -347,7 +426,9 @@ describe('the verifier’s memory', () => {
     expect(codes()).toEqual(['revoked', ...others, 'revoked']);
     revoked.clear();
     expect(codes()[0]).toBe('ok');
-    expect(verifier.check({ ...rootUse, writ: middle, chain: [root], principal: worker.publicKey }).ok).toBe(true);
+    expect(
+      verifier.check({ ...rootUse, writ: middle, chain: [root], principal: worker.publicKey }).ok,
+    ).toBe(true);
     const sibling = attenuate(middle, { subject: 'sibling', nonce: 's' }, worker.privateKey);
     expect(verifier.check({ ...leafUse, writ: sibling, principal: 'sibling' }).ok).toBe(true);
     // The middle link was checked with its child, so the sibling's signature is the only new one.
@@ -355,12 +436,16 @@ describe('the verifier’s memory', () => {
     expect(looked).toHaveBeenCalledTimes(4);
     // An invalid chain is not cached as a valid one.
     const false_ = { ...leafUse, writ: { ...leaf, signature: '0'.repeat(128) } };
-    for (let n = 0; n < 2; n++) expect(verifier.check(false_)).toMatchObject({ code: 'bad_signature' });
+    for (let n = 0; n < 2; n++)
+      expect(verifier.check(false_)).toMatchObject({ code: 'bad_signature' });
   });
 
   test('verify gives the lineage, leaf first', () => {
     const answer = createWritVerifier(base).verify(leaf, [middle, root]);
-    expect(answer).toMatchObject({ ok: true, lineage: [writId(leaf), writId(middle), writId(root)] });
+    expect(answer).toMatchObject({
+      ok: true,
+      lineage: [writId(leaf), writId(middle), writId(root)],
+    });
   });
 
   test('a writ changed in place after it was verified is judged anew', () => {
@@ -368,15 +453,20 @@ describe('the verifier’s memory', () => {
     const writ = structuredClone(root) as { -readonly [K in keyof Writ]: Writ[K] };
     expect(verifier.check({ ...rootUse, writ })).toMatchObject({ ok: true });
     writ.actions = ['**'];
-    expect(verifier.check({ ...rootUse, writ, action: 'refund' })).toMatchObject({ code: 'bad_signature' });
+    expect(verifier.check({ ...rootUse, writ, action: 'refund' })).toMatchObject({
+      code: 'bad_signature',
+    });
   });
 
-  test.each([{ cacheSize: -1 }, { cacheSize: 1.5 }, { maxDepth: 9 }, { maxDepth: -1 }])('refuses %j', (options) => {
-    expect(() => createWritVerifier({ ...base, ...options })).toThrowError(
-      expect.objectContaining({
-        code: 'bad_argument',
-        message: expect.stringContaining('must be a whole number from'),
-      }),
-    );
-  });
+  test.each([{ cacheSize: -1 }, { cacheSize: 1.5 }, { maxDepth: 9 }, { maxDepth: -1 }])(
+    'refuses %j',
+    (options) => {
+      expect(() => createWritVerifier({ ...base, ...options })).toThrowError(
+        expect.objectContaining({
+          code: 'bad_argument',
+          message: expect.stringContaining('must be a whole number from'),
+        }),
+      );
+    },
+  );
 });

@@ -160,7 +160,9 @@ class Verifier implements WritVerifier {
 
   verify(writ: Writ, chain: readonly Writ[], delegated?: string): VerifiedWrit | WritRefusal {
     const held = this.#hold(writ, chain);
-    return 'code' in held ? held : (astray(held, delegated) ?? { ok: true, writ: held.writ, lineage: held.lineage });
+    return 'code' in held
+      ? held
+      : (astray(held, delegated) ?? { ok: true, writ: held.writ, lineage: held.lineage });
   }
 
   verifyAnywhere(writ: Writ, chain: readonly Writ[]): VerifiedWrit | WritRefusal {
@@ -172,7 +174,8 @@ class Verifier implements WritVerifier {
     const { writ, chain, trajectory, child, at, revoked, delegated } = delegation;
     checkInstant(at);
     const [above, ...rest] = chain;
-    if (above === undefined) return refuse('broken_chain', 'A root writ cannot be delegated. Delegate a child of it.');
+    if (above === undefined)
+      return refuse('broken_chain', 'A root writ cannot be delegated. Delegate a child of it.');
     const held = this.#hold(writ, chain);
     if ('code' in held) return held;
     const from = this.#hold(above, rest);
@@ -194,7 +197,10 @@ class Verifier implements WritVerifier {
    */
   #hold(writ: Writ, chain: readonly Writ[]): VerifiedChain | WritRefusal {
     if (chain.length > this.#maxDepth) {
-      return refuse('too_deep', `The writ is ${chain.length} links below its root, and ${this.#maxDepth} are allowed.`);
+      return refuse(
+        'too_deep',
+        `The writ is ${chain.length} links below its root, and ${this.#maxDepth} are allowed.`,
+      );
     }
     const links = readLinks([writ, ...chain]);
     if ('code' in links) return links;
@@ -214,7 +220,10 @@ class Verifier implements WritVerifier {
   #verifyLinks(links: readonly Writ[]): VerifiedChain | WritRefusal {
     const root = links.at(-1)!;
     if (!this.#anchors.has(root.issuer)) {
-      return refuse('unknown_anchor', `The issuer ${root.issuer} of the root writ is not in the configured anchors.`);
+      return refuse(
+        'unknown_anchor',
+        `The issuer ${root.issuer} of the root writ is not in the configured anchors.`,
+      );
     }
     return keyCycle(links) ?? unattenuated(links) ?? this.#unsigned(links) ?? compile(links);
   }
@@ -270,7 +279,8 @@ function readLinks(given: readonly Writ[]): readonly Writ[] | WritRefusal {
 function keyCycle(links: readonly Writ[]): WritRefusal | undefined {
   const seen = new Set([links.at(-1)!.issuer]);
   for (const link of links.toReversed()) {
-    if (seen.has(link.subject)) return refuse('cycle', `The principal ${link.subject} occurs twice in one chain.`);
+    if (seen.has(link.subject))
+      return refuse('cycle', `The principal ${link.subject} occurs twice in one chain.`);
     seen.add(link.subject);
   }
   return undefined;
@@ -282,7 +292,10 @@ function unattenuated(links: readonly Writ[]): WritRefusal | undefined {
     if (above === undefined) continue;
     const wider = crosses(above, link) ? wideningElsewhere(above, link) : widening(above, link);
     if (wider !== undefined) {
-      return refuse('not_attenuated', `Writ ${writId(link)} is wider than its parent: ${wider.axis}.`);
+      return refuse(
+        'not_attenuated',
+        `Writ ${writId(link)} is wider than its parent: ${wider.axis}.`,
+      );
     }
   }
   return undefined;
@@ -290,7 +303,9 @@ function unattenuated(links: readonly Writ[]): WritRefusal | undefined {
 
 function compile(links: readonly Writ[]): VerifiedChain {
   const writ = links[0]!;
-  const crossing = links.find((link, index) => index + 1 < links.length && crosses(links[index + 1]!, link));
+  const crossing = links.find(
+    (link, index) => index + 1 < links.length && crosses(links[index + 1]!, link),
+  );
   return {
     writ,
     crossing: crossing === undefined ? undefined : writId(crossing),
@@ -303,7 +318,10 @@ function compile(links: readonly Writ[]): VerifiedChain {
 
 /** Texts are equal in any Unicode form (docs/decisions/022-equal-texts.md). */
 export function isSubject(principal: unknown, { subject }: Writ): boolean {
-  return principal === subject || (typeof principal === 'string' && composed(principal) === composed(subject));
+  return (
+    principal === subject ||
+    (typeof principal === 'string' && composed(principal) === composed(subject))
+  );
 }
 
 /**
@@ -316,26 +334,36 @@ function judge(held: VerifiedChain, use: WritUse): WritCheck {
   const stray = astray(held, use.delegated);
   if (stray !== undefined) return stray;
   if (!isSubject(use.principal, writ)) {
-    return refuse('wrong_principal', `The writ is for ${writ.subject}, not for ${quoted(use.principal)}.`);
+    return refuse(
+      'wrong_principal',
+      `The writ is for ${writ.subject}, not for ${quoted(use.principal)}.`,
+    );
   }
   const unfit = misplaced(held, use.trajectory) ?? early(held, use.at) ?? late(held, use.at);
   if (unfit !== undefined) return unfit;
   const revoked = revocation(held, use.revoked);
   if (revoked !== undefined) return revoked;
   const action = readName('action', use.action);
-  if ('problem' in action) return refuse('bad_resource', `The action ${quoted(use.action)} ${action.problem}.`);
-  if (!action.concrete) return refuse('bad_resource', `The action ${quoted(use.action)} has a star. Name one action.`);
+  if ('problem' in action)
+    return refuse('bad_resource', `The action ${quoted(use.action)} ${action.problem}.`);
+  if (!action.concrete)
+    return refuse('bad_resource', `The action ${quoted(use.action)} has a star. Name one action.`);
   if (!actions.contain(action))
     return refuse('action_not_granted', `The writ does not grant the action ${action.text}.`);
   for (const text of use.scopes) {
     const scope = readName('scope', text);
-    if ('problem' in scope) return refuse('bad_resource', `The scope ${quoted(text)} ${scope.problem}.`);
-    if (!scopes.contain(scope)) return refuse('scope_not_granted', `The writ does not grant the scope ${scope.text}.`);
+    if ('problem' in scope)
+      return refuse('bad_resource', `The scope ${quoted(text)} ${scope.problem}.`);
+    if (!scopes.contain(scope))
+      return refuse('scope_not_granted', `The writ does not grant the scope ${scope.text}.`);
   }
   return { ok: true, writ_id: lineage[0]!, requiresApproval: approvals.contain(action) };
 }
 
-function astray({ crossing }: VerifiedChain, delegated: string | undefined): WritRefusal | undefined {
+function astray(
+  { crossing }: VerifiedChain,
+  delegated: string | undefined,
+): WritRefusal | undefined {
   if (crossing === undefined || crossing === delegated) return undefined;
   return refuse(
     'not_attenuated',
@@ -345,7 +373,10 @@ function astray({ crossing }: VerifiedChain, delegated: string | undefined): Wri
 
 function misplaced({ writ }: VerifiedChain, trajectory: string): WritRefusal | undefined {
   if (writ.trajectory === undefined || writ.trajectory === trajectory) return undefined;
-  return refuse('wrong_trajectory', `The writ is for trajectory ${writ.trajectory}, not for ${quoted(trajectory)}.`);
+  return refuse(
+    'wrong_trajectory',
+    `The writ is for trajectory ${writ.trajectory}, not for ${quoted(trajectory)}.`,
+  );
 }
 
 function checkInstant(at: Instant): void {
@@ -365,7 +396,10 @@ function late({ writ }: VerifiedChain, at: Instant): WritRefusal | undefined {
   return refuse('expired', `The writ expired at ${writ.expires}; it is ${at}.`);
 }
 
-function revocation({ lineage }: VerifiedChain, revoked: ReadonlySet<string>): WritRefusal | undefined {
+function revocation(
+  { lineage }: VerifiedChain,
+  revoked: ReadonlySet<string>,
+): WritRefusal | undefined {
   const found = revoked.size === 0 ? undefined : lineage.find((id) => revoked.has(id));
   return found === undefined ? undefined : refuse('revoked', `Writ ${found} was revoked.`);
 }
@@ -382,7 +416,9 @@ class Patterns {
   }
 
   contain(name: Name): boolean {
-    return this.#exact.has(name.text) || this.#patterns.some((pattern) => nameContains(pattern, name));
+    return (
+      this.#exact.has(name.text) || this.#patterns.some((pattern) => nameContains(pattern, name))
+    );
   }
 }
 

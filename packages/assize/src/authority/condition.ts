@@ -45,8 +45,10 @@ function compileTests(condition: Condition): readonly Test[] {
   if (condition.not !== undefined) tests.push(equalTo([condition.not], false));
   if (condition.in !== undefined) tests.push(equalTo(condition.in, true));
   if (condition.not_in !== undefined) tests.push(equalTo(condition.not_in, false));
-  if (min !== undefined) tests.push((value) => (typeof value === 'number' ? value >= min : 'is not a number'));
-  if (max !== undefined) tests.push((value) => (typeof value === 'number' ? value <= max : 'is not a number'));
+  if (min !== undefined)
+    tests.push((value) => (typeof value === 'number' ? value >= min : 'is not a number'));
+  if (max !== undefined)
+    tests.push((value) => (typeof value === 'number' ? value <= max : 'is not a number'));
   if (matches !== undefined) tests.push(matching(nameOf('scope', matches)));
   return tests;
 }
@@ -55,9 +57,13 @@ function compileTests(condition: Condition): readonly Test[] {
 function equalTo(values: readonly Json[], wanted: boolean): Test {
   const isScalar = (value: Json): boolean => typeof value !== 'object' || value === null;
   const scalars = new Set(values.filter(isScalar).map(composedJson));
-  const texts = new Set(values.filter((value) => !isScalar(value)).map((value) => canonicalize(composedJson(value))));
+  const texts = new Set(
+    values.filter((value) => !isScalar(value)).map((value) => canonicalize(composedJson(value))),
+  );
   return (value) => {
-    const found = isScalar(value) ? scalars.has(composedJson(value)) : texts.has(canonicalize(composedJson(value)));
+    const found = isScalar(value)
+      ? scalars.has(composedJson(value))
+      : texts.has(canonicalize(composedJson(value)));
     return found === wanted;
   };
 }
@@ -67,7 +73,9 @@ function matching(pattern: Name): Test {
     if (typeof value !== 'string') return 'is not a string';
     const name = readName('scope', value);
     if ('problem' in name) return name.problem;
-    return name.concrete ? nameContains(pattern, name) : 'has a star where one exact name is needed';
+    return name.concrete
+      ? nameContains(pattern, name)
+      : 'has a star where one exact name is needed';
   };
 }
 

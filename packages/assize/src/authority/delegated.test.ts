@@ -3,12 +3,22 @@ import { describe, expect, test } from 'vitest';
 import { addMicros, generateKeys } from '#canon';
 import { attenuate, delegateWrit, widening } from './attenuate.ts';
 import { createWritVerifier, type WritDelegation, type WritUse } from './check.ts';
-import { draftWrit, issueWrit, signWrit, type Writ, type WritBody, type WritGrant, writId } from './writ.ts';
+import {
+  draftWrit,
+  issueWrit,
+  signWrit,
+  type Writ,
+  type WritBody,
+  type WritGrant,
+  writId,
+} from './writ.ts';
 
 // Writs that cross into another trajectory: their effect in each trajectory, and the rules of their
 // delegation.
 
-const keys = Array.from({ length: 10 }, (_, index) => generateKeys(new Uint8Array(32).fill(index + 1)));
+const keys = Array.from({ length: 10 }, (_, index) =>
+  generateKeys(new Uint8Array(32).fill(index + 1)),
+);
 const start = '2026-01-01T00:00:00.000000Z';
 const end = addMicros(start, 1_000);
 
@@ -30,7 +40,12 @@ const verifier = createWritVerifier({ anchors: [keys[0]!.publicKey] });
 
 /** A child for `trajectory`, from the writ of the holder on that level. */
 function over(parent: Writ, level: number, trajectory: string, rest: object = {}): Writ {
-  const terms = { subject: keys[level + 1]!.publicKey, nonce: `to ${trajectory}`, trajectory, ...rest };
+  const terms = {
+    subject: keys[level + 1]!.publicKey,
+    nonce: `to ${trajectory}`,
+    trajectory,
+    ...rest,
+  };
   return delegateWrit(parent, terms, keys[level]!.privateKey);
 }
 
@@ -57,14 +72,26 @@ const deep = over(inside(child, 2), 3, 'd', { budget: { usd: 5 } });
 
 function use(writ: Writ, chain: readonly Writ[], rest: Partial<WritUse> = {}): string {
   const principal = writ.subject;
-  const usual = { principal, trajectory: 'c', at: start, action: 'spend', scopes: [], revoked: new Set<string>() };
+  const usual = {
+    principal,
+    trajectory: 'c',
+    at: start,
+    action: 'spend',
+    scopes: [],
+    revoked: new Set<string>(),
+  };
   const answer = verifier.check({ writ, chain, ...usual, ...rest });
   return answer.ok ? 'ok' : answer.code;
 }
 
 describe('delegateWrit', () => {
   test('creates a child for another trajectory, without a budget unless named', () => {
-    expect(child).toMatchObject({ parent: writId(root), trajectory: 'c', budget: { usd: 60 }, max_depth: 5 });
+    expect(child).toMatchObject({
+      parent: writId(root),
+      trajectory: 'c',
+      budget: { usd: 60 },
+      max_depth: 5,
+    });
     expect(over(root, 1, 'c').budget).toEqual({});
     expect(over(root, 1, 'c', { budget: undefined }).budget).toEqual({});
   });
@@ -80,7 +107,10 @@ describe('delegateWrit', () => {
     ['require_approval', { require_approval: [] }],
   ])('is as narrow on %s as any child', (axis, rest) => {
     expect(() => over(root, 1, 'c', rest)).toThrowError(
-      expect.objectContaining({ code: 'not_attenuated', evidence: expect.objectContaining({ axis }) }),
+      expect.objectContaining({
+        code: 'not_attenuated',
+        evidence: expect.objectContaining({ axis }),
+      }),
     );
   });
 
@@ -114,7 +144,11 @@ describe('a writ that leads over', () => {
   test.each<[string, Partial<WritUse>, string]>([
     ['where nobody has delegated it', {}, 'not_attenuated'],
     ['where its parent is at home', { trajectory: 'p' }, 'not_attenuated'],
-    ['where another one was delegated', { delegated: writId(over(root, 1, 'c')) }, 'not_attenuated'],
+    [
+      'where another one was delegated',
+      { delegated: writId(over(root, 1, 'c')) },
+      'not_attenuated',
+    ],
     ['where its parent was delegated', { delegated: writId(root) }, 'not_attenuated'],
     ['in another trajectory than it names', { delegated, trajectory: 'x' }, 'wrong_trajectory'],
     ['for somebody else', { delegated, principal: 'x' }, 'wrong_principal'],
@@ -200,7 +234,11 @@ describe('checkDelegation', () => {
     ['one that has expired itself', { writ: soon, at: addMicros(start, 1) }, 'expired'],
     ['one that was revoked', { revoked: new Set([writId(child)]) }, 'revoked'],
     ['one whose root was', { revoked: new Set([writId(root)]) }, 'revoked'],
-    ['one that is wider', { writ: forged(root, 1, { trajectory: 'c', actions: ['**'] }) }, 'not_attenuated'],
+    [
+      'one that is wider',
+      { writ: forged(root, 1, { trajectory: 'c', actions: ['**'] }) },
+      'not_attenuated',
+    ],
     ['one that was changed', { writ: { ...child, budget: { usd: 61 } } }, 'bad_signature'],
     ['none', { writ: {} as Writ }, 'bad_writ'],
   ])('%s: %s', (_what, rest, code) => {
@@ -210,7 +248,9 @@ describe('checkDelegation', () => {
   test('under a foreign anchor is refused, and a time that is none is misuse', () => {
     const other = createWritVerifier({ anchors: [keys[9]!.publicKey] });
     expect(other.checkDelegation(usual)).toMatchObject({ ok: false, code: 'unknown_anchor' });
-    expect(() => codeOf({ at: 'now' })).toThrowError(expect.objectContaining({ code: 'bad_instant' }));
+    expect(() => codeOf({ at: 'now' })).toThrowError(
+      expect.objectContaining({ code: 'bad_instant' }),
+    );
   });
 });
 
@@ -219,10 +259,17 @@ test('in any chain a use counts in one trajectory, by its last writ (property)',
   let counted = 0;
   fc.assert(
     fc.property(links, (line) => {
-      let [writ, home, entrance, chain] = [root, 'p', undefined as string | undefined, [] as Writ[]];
+      let [writ, home, entrance, chain] = [
+        root,
+        'p',
+        undefined as string | undefined,
+        [] as Writ[],
+      ];
       for (const [i, link] of line.entries()) {
         const next =
-          link === 'stay' || link === home ? inside(writ, i + 1, `${i}`) : over(writ, i + 1, link, { nonce: `${i}` });
+          link === 'stay' || link === home
+            ? inside(writ, i + 1, `${i}`)
+            : over(writ, i + 1, link, { nonce: `${i}` });
         chain = [writ, ...chain];
         if (next.trajectory !== home) [home, entrance] = [next.trajectory as string, writId(next)];
         writ = next;

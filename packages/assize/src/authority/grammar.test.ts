@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AuthorityError } from './errors.ts';
-import { contains, covers, MAX_NAME_LENGTH, normalizeAction, normalizeScope, overlaps, segment } from './grammar.ts';
+import {
+  contains,
+  covers,
+  MAX_NAME_LENGTH,
+  normalizeAction,
+  normalizeScope,
+  overlaps,
+  segment,
+} from './grammar.ts';
 
 /**
  * A second implementation of the grammar, by regular expressions over the text: slow, and
@@ -26,7 +34,13 @@ function textOf(tokens: readonly string[], rest = ''): string {
   let text = '';
   let path = false;
   for (const token of rest === '' ? tokens : [...tokens, rest]) {
-    const joint = token.startsWith('/') ? (text !== '' && !path ? ':/' : '/') : text === '' ? '' : ':';
+    const joint = token.startsWith('/')
+      ? text !== '' && !path
+        ? ':/'
+        : '/'
+      : text === ''
+        ? ''
+        : ':';
     text += joint + token.slice(1);
     path = token.startsWith('/');
   }
@@ -55,7 +69,9 @@ const patterns = sequences([':a', ':b', ':*', '/a', '/b', '/*'], 3)
 
 /** The set of names that each pattern matches, as bits. */
 function meanings(): bigint[] {
-  return patterns.map(({ matches }) => BigInt(`0b${names.map((name) => (matches.test(name) ? '1' : '0')).join('')}`));
+  return patterns.map(({ matches }) =>
+    BigInt(`0b${names.map((name) => (matches.test(name) ? '1' : '0')).join('')}`),
+  );
 }
 
 describe('the grammar against a brute-force oracle', () => {
@@ -66,8 +82,10 @@ describe('the grammar against a brute-force oracle', () => {
       for (const [j, narrower] of patterns.entries()) {
         const within = (sets[j]! & ~sets[i]!) === 0n;
         const meet = (sets[j]! & sets[i]!) !== 0n;
-        if (contains(wider.text, narrower.text) !== within) wrong.push(`contains ${wider.text} ${narrower.text}`);
-        if (overlaps(wider.text, narrower.text) !== meet) wrong.push(`overlaps ${wider.text} ${narrower.text}`);
+        if (contains(wider.text, narrower.text) !== within)
+          wrong.push(`contains ${wider.text} ${narrower.text}`);
+        if (overlaps(wider.text, narrower.text) !== meet)
+          wrong.push(`overlaps ${wider.text} ${narrower.text}`);
       }
     }
     expect(wrong).toEqual([]);
@@ -76,7 +94,10 @@ describe('the grammar against a brute-force oracle', () => {
   test('covers agrees with the sets of names', () => {
     const wrong = patterns.flatMap((pattern) =>
       names
-        .filter((name, index) => index % 7 === 0 && covers(pattern.text, name) !== pattern.matches.test(name))
+        .filter(
+          (name, index) =>
+            index % 7 === 0 && covers(pattern.text, name) !== pattern.matches.test(name),
+        )
         .map((name) => `${pattern.text} ${name}`),
     );
     expect(wrong).toEqual([]);
@@ -122,7 +143,10 @@ describe('laws', () => {
   test('any text becomes exactly one segment, and different texts different ones', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 8 }),
-      fc.string({ unit: fc.constantFrom(':', '/', '*', '.', '~', '%', '2', 'e', '\\', 'a'), maxLength: 6 }),
+      fc.string({
+        unit: fc.constantFrom(':', '/', '*', '.', '~', '%', '2', 'e', '\\', 'a'),
+        maxLength: 6,
+      }),
     );
     fc.assert(
       fc.property(text, text, (left, right) => {
@@ -216,7 +240,9 @@ describe('refused texts', () => {
 
   test('a value that is not a string is refused, not converted', () => {
     for (const value of [null, undefined, 7, {}, ['a']]) {
-      expect(() => normalizeScope(value as string)).toThrowError(expect.objectContaining({ code: 'bad_argument' }));
+      expect(() => normalizeScope(value as string)).toThrowError(
+        expect.objectContaining({ code: 'bad_argument' }),
+      );
     }
   });
 });

@@ -112,7 +112,10 @@ export function nameOf(sort: NameSort, text: string): Name {
 }
 
 const cacheLimit = 4096;
-const caches: Record<NameSort, Map<string, Name | BadName>> = { action: new Map(), scope: new Map() };
+const caches: Record<NameSort, Map<string, Name | BadName>> = {
+  action: new Map(),
+  scope: new Map(),
+};
 
 /**
  * Parses a text. Never throws. Results are in a bounded cache, because the same few names occur
@@ -164,7 +167,11 @@ export function nameOverlaps(left: Name, right: Name): boolean {
 
 function tokenContains(wider: string, narrower: string): boolean {
   if (wider === narrower) return true;
-  return wider.length === 2 && wider.charCodeAt(1) === STAR && wider.charCodeAt(0) === narrower.charCodeAt(0);
+  return (
+    wider.length === 2 &&
+    wider.charCodeAt(1) === STAR &&
+    wider.charCodeAt(0) === narrower.charCodeAt(0)
+  );
 }
 
 const STAR = 42;
@@ -179,11 +186,13 @@ const SCHEME = /^[a-z0-9+._-]+$/;
 function parse(sort: NameSort, text: string): Name | BadName {
   if (typeof text !== 'string' || text === '') return { problem: 'is empty' };
   if (text.length <= MAX_NAME_LENGTH && SIMPLE.test(text)) return simple(text);
-  if (text.length > MAX_NAME_LENGTH) return { problem: `is longer than ${MAX_NAME_LENGTH} characters` };
+  if (text.length > MAX_NAME_LENGTH)
+    return { problem: `is longer than ${MAX_NAME_LENGTH} characters` };
   if (!text.isWellFormed()) return { problem: 'has a lone surrogate' };
   if (CONTROL.test(text)) return { problem: 'has a control character' };
   if (text.includes('\\')) return { problem: 'has a backslash' };
-  if (ESCAPED_MEANING.test(text)) return { problem: 'escapes a character that has a meaning here (. / \\ : * %)' };
+  if (ESCAPED_MEANING.test(text))
+    return { problem: 'escapes a character that has a meaning here (. / \\ : * %)' };
   return tokenize(sort, text.normalize('NFC').split(':'));
 }
 
@@ -202,7 +211,8 @@ function tokenize(sort: NameSort, segments: string[]): Name | BadName {
   if (sort === 'scope' && segments.length > 1) {
     const scheme = segments[0]!.toLowerCase();
     if (!scheme.startsWith('/')) {
-      if (!scheme.includes('*') && !SCHEME.test(scheme)) return { problem: 'has a scheme that is not plain ASCII' };
+      if (!scheme.includes('*') && !SCHEME.test(scheme))
+        return { problem: 'has a scheme that is not plain ASCII' };
       segments[0] = scheme;
     }
   }
@@ -213,7 +223,8 @@ function tokenize(sort: NameSort, segments: string[]): Name | BadName {
       continue;
     }
     // `/a:/b` would read as `/a/b`: two texts for one thing.
-    if (index > 0 && segments[index - 1]!.startsWith('/')) return { problem: 'has a path right after a path' };
+    if (index > 0 && segments[index - 1]!.startsWith('/'))
+      return { problem: 'has a path right after a path' };
     for (const step of part.slice(1).split('/')) tokens.push(`/${step}`);
   }
   return tokenProblem(tokens) ?? finish(segments.join(':'), tokens);
@@ -253,7 +264,9 @@ export function actionAdvice(sort: NameSort, text: string, problem: string): str
 
 function badResource(text: string, problem: string): AuthorityError {
   const shown = quoted(text);
-  return new AuthorityError('bad_argument', `${shown} ${problem}.`, { evidence: { text: shown, problem } });
+  return new AuthorityError('bad_argument', `${shown} ${problem}.`, {
+    evidence: { text: shown, problem },
+  });
 }
 
 /**

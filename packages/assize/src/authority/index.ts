@@ -15,7 +15,12 @@
 export { type Amounts, costItems, isAmount } from './amounts.ts';
 export { type Attenuation, attenuate, delegateWrit, type Widening, widening } from './attenuate.ts';
 export type { Axis } from './axis.ts';
-export { type BudgetAnswer, BudgetLedger, type BudgetShortfall, type Reservation } from './budget.ts';
+export {
+  type BudgetAnswer,
+  BudgetLedger,
+  type BudgetShortfall,
+  type Reservation,
+} from './budget.ts';
 export {
   checkWrit,
   createWritVerifier,
@@ -43,10 +48,32 @@ export {
   readScope,
   segment,
 } from './grammar.ts';
-export { failClosedPolicy, type Policy, type PolicyDecision, type PolicyQuery, type Verdict } from './policy.ts';
+export {
+  failClosedPolicy,
+  type Policy,
+  type PolicyDecision,
+  type PolicyQuery,
+  type Verdict,
+} from './policy.ts';
 export { parseRuleTable } from './read-rule-table.ts';
-export { effectScope, haltScope, mayHalt, mayResolveEffect, mayRevoke, revokeScope } from './rights.ts';
+export {
+  effectScope,
+  haltScope,
+  mayHalt,
+  mayResolveEffect,
+  mayRevoke,
+  revokeScope,
+} from './rights.ts';
 export type { CallPattern, Condition, Rule, RuleTable } from './rule.ts';
 export { ruleTable } from './rule-table.ts';
 export { isToolName, isToolPattern, matchesTool } from './tool-pattern.ts';
-export { issueWrit, MAX_DEPTH, MAX_ITEMS, MAX_TEXT, parseWrit, type Writ, type WritGrant, writId } from './writ.ts';
+export {
+  issueWrit,
+  MAX_DEPTH,
+  MAX_ITEMS,
+  MAX_TEXT,
+  parseWrit,
+  type Writ,
+  type WritGrant,
+  writId,
+} from './writ.ts';

@@ -116,9 +116,10 @@ describe('safely', () => {
 
   test('a denial and an approval request stay unchanged', () => {
     for (const decision of ['deny', 'needs_approval']) {
-      expect(failClosedPolicy(policyOf(() => ({ decision, reasons: [], errors: [] }))).evaluate(query).decision).toBe(
-        decision,
-      );
+      expect(
+        failClosedPolicy(policyOf(() => ({ decision, reasons: [], errors: [] }))).evaluate(query)
+          .decision,
+      ).toBe(decision);
     }
   });
 
@@ -130,7 +131,10 @@ describe('safely', () => {
   });
 
   test('the digest is read once: a policy can’t change it afterwards', () => {
-    const policy = { id: 'p', digest: 'one', evaluate: () => allowed } as { id: string; digest: string } & Policy;
+    const policy = { id: 'p', digest: 'one', evaluate: () => allowed } as {
+      id: string;
+      digest: string;
+    } & Policy;
     const wrapped = failClosedPolicy(policy);
     (policy as { digest: string }).digest = 'two';
     expect(wrapped.digest).toBe('one');

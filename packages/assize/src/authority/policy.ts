@@ -81,10 +81,15 @@ const VERDICTS: ReadonlySet<unknown> = new Set<Verdict>(['allow', 'deny', 'needs
 
 /** The answer is untrusted data, so every field is checked. */
 function readDecision(answer: unknown): PolicyDecision {
-  if (typeof answer !== 'object' || answer === null) return denied('The policy returned no decision.');
-  if (isUnwantedPromise(answer)) return denied('The policy returned a promise. Decide synchronously.');
-  const { decision, rule, reasons, errors } = answer as Partial<Record<keyof PolicyDecision, unknown>>;
-  if (!VERDICTS.has(decision)) return denied('The decision of the policy is not allow, deny or needs_approval.');
+  if (typeof answer !== 'object' || answer === null)
+    return denied('The policy returned no decision.');
+  if (isUnwantedPromise(answer))
+    return denied('The policy returned a promise. Decide synchronously.');
+  const { decision, rule, reasons, errors } = answer as Partial<
+    Record<keyof PolicyDecision, unknown>
+  >;
+  if (!VERDICTS.has(decision))
+    return denied('The decision of the policy is not allow, deny or needs_approval.');
   if (!isTexts(reasons) || !isTexts(errors))
     return denied('The reasons and errors of the policy must be lists of strings.');
   if (rule !== undefined && !isRuleId(rule))

@@ -15,16 +15,32 @@ export function parseRuleTable(value: unknown): RuleTable {
   if (table['otherwise'] !== 'allow' && table['otherwise'] !== 'deny') {
     throw bad('/otherwise', 'must be "allow" or "deny"');
   }
-  const rules = listOf(table['rules'], '/rules').map((rule, index) => readRule(rule, `/rules/${index}`));
+  const rules = listOf(table['rules'], '/rules').map((rule, index) =>
+    readRule(rule, `/rules/${index}`),
+  );
   const ids = new Set<string>();
   for (const [index, { id }] of rules.entries()) {
-    if (ids.has(id)) throw bad(`/rules/${index}/id`, 'repeats the id of an earlier rule; rulings name rules by id');
+    if (ids.has(id))
+      throw bad(
+        `/rules/${index}/id`,
+        'repeats the id of an earlier rule; rulings name rules by id',
+      );
     ids.add(id);
   }
   return { id: textOf(table['id'], '/id'), rules, otherwise: table['otherwise'] };
 }
 
-const RULE = ['id', 'effect', 'actions', 'principals', 'roles', 'scopes', 'where', 'calls', 'because'];
+const RULE = [
+  'id',
+  'effect',
+  'actions',
+  'principals',
+  'roles',
+  'scopes',
+  'where',
+  'calls',
+  'because',
+];
 
 function readRule(value: Json, at: string): Rule {
   const rule = objectOf(value, at, RULE);
@@ -33,13 +49,16 @@ function readRule(value: Json, at: string): Rule {
     throw bad(`${at}/effect`, 'must be "allow", "deny" or "needs_approval"');
   }
   const optional: { -readonly [Key in keyof Rule]?: Rule[Key] } = {};
-  if ('principals' in rule) optional.principals = patternsOf(rule['principals'], `${at}/principals`, 'action');
+  if ('principals' in rule)
+    optional.principals = patternsOf(rule['principals'], `${at}/principals`, 'action');
   if ('roles' in rule) optional.roles = textsOf(rule['roles'], `${at}/roles`);
   if ('scopes' in rule) optional.scopes = patternsOf(rule['scopes'], `${at}/scopes`, 'scope');
   if ('where' in rule) optional.where = conditionsOf(rule['where'], `${at}/where`);
   if ('calls' in rule) {
     const calls = listOf(rule['calls'], `${at}/calls`);
-    optional.calls = calls.map((pattern, index) => readCallPattern(pattern, `${at}/calls/${index}`));
+    optional.calls = calls.map((pattern, index) =>
+      readCallPattern(pattern, `${at}/calls/${index}`),
+    );
   }
   if ('because' in rule) optional.because = textOf(rule['because'], `${at}/because`);
   const actions = patternsOf(rule['actions'], `${at}/actions`, 'action');
@@ -49,8 +68,11 @@ function readRule(value: Json, at: string): Rule {
 function readCallPattern(value: Json, at: string): CallPattern {
   const pattern = objectOf(value, at, ['tool', 'where']);
   const { tool } = pattern;
-  if (!isToolPattern(tool)) throw bad(`${at}/tool`, 'must be the name of a tool, a group such as bank.*, or **');
-  return 'where' in pattern ? { tool, where: conditionsOf(pattern['where'], `${at}/where`) } : { tool };
+  if (!isToolPattern(tool))
+    throw bad(`${at}/tool`, 'must be the name of a tool, a group such as bank.*, or **');
+  return 'where' in pattern
+    ? { tool, where: conditionsOf(pattern['where'], `${at}/where`) }
+    : { tool };
 }
 
 function conditionsOf(value: Json | undefined, at: string): readonly Condition[] {
@@ -61,13 +83,15 @@ const TESTS = ['exists', 'is', 'not', 'in', 'not_in', 'min', 'max', 'matches'];
 
 function readCondition(value: Json, at: string): Condition {
   const condition = objectOf(value, at, ['path', ...TESTS]);
-  if (!TESTS.some((test) => test in condition)) throw bad(at, `must have a test: ${TESTS.join(', ')}`);
+  if (!TESTS.some((test) => test in condition))
+    throw bad(at, `must have a test: ${TESTS.join(', ')}`);
   checkPointer(condition['path'], `${at}/path`);
   if ('exists' in condition && typeof condition['exists'] !== 'boolean')
     throw bad(`${at}/exists`, 'must be true or false');
   for (const key of ['in', 'not_in']) if (key in condition) listOf(condition[key], `${at}/${key}`);
   for (const key of ['min', 'max']) {
-    if (key in condition && typeof condition[key] !== 'number') throw bad(`${at}/${key}`, 'must be a number');
+    if (key in condition && typeof condition[key] !== 'number')
+      throw bad(`${at}/${key}`, 'must be a number');
   }
   if ('matches' in condition) patternsOf([condition['matches'] ?? null], `${at}/matches`, 'scope');
   return condition as unknown as Condition;
@@ -78,7 +102,8 @@ function checkPointer(value: Json | undefined, at: string): void {
   try {
     parsePointer(value);
   } catch (error) {
-    if (isInstance(error, AssizeError)) throw bad(at, 'must be a JSON pointer: empty, or /name/name with ~0 and ~1');
+    if (isInstance(error, AssizeError))
+      throw bad(at, 'must be a JSON pointer: empty, or /name/name with ~0 and ~1');
     throw error;
   }
 }
@@ -97,9 +122,11 @@ function plain(value: unknown): Json {
 }
 
 function objectOf(value: Json | undefined, at: string, members: readonly string[]): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw bad(at, 'must be an object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw bad(at, 'must be an object');
   for (const key of Object.keys(value)) {
-    if (!members.includes(key)) throw bad(`${at}/${key}`, `is not known; the fields are ${members.join(', ')}`);
+    if (!members.includes(key))
+      throw bad(`${at}/${key}`, `is not known; the fields are ${members.join(', ')}`);
   }
   return value as Fields;
 }

@@ -6,9 +6,16 @@ import { normalizeScope } from './grammar.ts';
 import { mayRevoke, revokeScope } from './rights.ts';
 import { issueWrit, type Writ, writId } from './writ.ts';
 
-const keys = Array.from({ length: 8 }, (_, index) => generateKeys(new Uint8Array(32).fill(index + 1)));
+const keys = Array.from({ length: 8 }, (_, index) =>
+  generateKeys(new Uint8Array(32).fill(index + 1)),
+);
 
-function rootOf(issuer: number, subject: number, nonce: string, grant: Pick<Writ, 'actions' | 'scopes'> = {}): Writ {
+function rootOf(
+  issuer: number,
+  subject: number,
+  nonce: string,
+  grant: Pick<Writ, 'actions' | 'scopes'> = {},
+): Writ {
   return issueWrit(
     {
       issuer: keys[issuer]!.publicKey,
@@ -60,7 +67,12 @@ const WITHIN = [[0, 1, 1, 1], [0, 0, 0, 1], NONE, NONE];
 
 test.each([
   ['within one family: what stands below', one, one, WITHIN],
-  ['of the same issuer: a root for everything revokes nothing', one, other, [NONE, NONE, NONE, NONE]],
+  [
+    'of the same issuer: a root for everything revokes nothing',
+    one,
+    other,
+    [NONE, NONE, NONE, NONE],
+  ],
   [
     'of the same issuer: a root that is for it revokes all, and no child of it does',
     office,
@@ -72,7 +84,9 @@ test.each([
   ['of another issuer: nobody revokes anything', one, foreign, [NONE, NONE, NONE, NONE]],
   ['of another issuer, the other way round', foreign, one, [NONE, NONE, NONE, NONE]],
 ])('%s', (_what, by, target, expected) => {
-  expect(by.map((mine) => target.map((theirs) => Number(mayRevoke(mine, theirs))))).toEqual(expected);
+  expect(by.map((mine) => target.map((theirs) => Number(mayRevoke(mine, theirs))))).toEqual(
+    expected,
+  );
 });
 
 const target = one[0] as Line;
@@ -86,7 +100,12 @@ test.each<[string, boolean, string[], string[]]>([
   ['the action by two', false, ['**'], ['writ:**']],
   ['the writ by a star', false, ['assize.revoke'], ['**']],
   ['the writ by a star in front', false, ['assize.revoke'], ['*:**', `*:${writId(target.writ)}`]],
-  ['another writ by name, and this one by a star', false, ['assize.revoke'], ['**', scopeOf(other[0] as Line)]],
+  [
+    'another writ by name, and this one by a star',
+    false,
+    ['assize.revoke'],
+    ['**', scopeOf(other[0] as Line)],
+  ],
   ['a path of writs', false, ['assize.revoke'], ['writ:/**', '**']],
   ['nothing', false, [], []],
 ])('a root of the same issuer with %s', (_what, expected, actions, scopes) => {

@@ -85,7 +85,11 @@ export function mayRevoke(by: WritWithAncestors, line: WritWithAncestors): boole
   const [mine, id] = [writId(by.writ), writId(writ)];
   if (mine === id) return false;
   if (chain.some((link) => writId(link) === mine)) return true;
-  return by.writ.parent === null && by.writ.issuer === (chain.at(-1) ?? writ).issuer && isOffice(by.writ, id);
+  return (
+    by.writ.parent === null &&
+    by.writ.issuer === (chain.at(-1) ?? writ).issuer &&
+    isOffice(by.writ, id)
+  );
 }
 
 /**
@@ -93,5 +97,8 @@ export function mayRevoke(by: WritWithAncestors, line: WritWithAncestors): boole
  * and a scope of writs.
  */
 function isOffice({ actions = [], scopes = [] }: Writ, id: string): boolean {
-  return actions.includes('assize.revoke') && [id, '*', '**'].some((which) => scopes.includes(revokeScope(which)));
+  return (
+    actions.includes('assize.revoke') &&
+    [id, '*', '**'].some((which) => scopes.includes(revokeScope(which)))
+  );
 }

@@ -24,7 +24,12 @@ function ask(change: Partial<PolicyQuery> = {}): PolicyQuery {
 }
 
 function table(...rules: Partial<Rule>[]): RuleTable {
-  const full = rules.map((rule, index) => ({ id: `r${index}`, effect: 'allow' as const, actions: ['**'], ...rule }));
+  const full = rules.map((rule, index) => ({
+    id: `r${index}`,
+    effect: 'allow' as const,
+    actions: ['**'],
+    ...rule,
+  }));
   return { id: 'test', rules: full, otherwise: 'deny' };
 }
 
@@ -32,7 +37,10 @@ describe('which rule decides', () => {
   test('deny over needs_approval over allow in any order; its first is named', () => {
     const effects: Verdict[] = ['allow', 'deny', 'needs_approval'];
     const rows = fc.array(
-      fc.record({ effect: fc.constantFrom(...effects), actions: fc.constantFrom(['spend'], ['book:*'], ['**']) }),
+      fc.record({
+        effect: fc.constantFrom(...effects),
+        actions: fc.constantFrom(['spend'], ['book:*'], ['**']),
+      }),
     );
     fc.assert(
       fc.property(rows, fc.constantFrom('spend', 'book:a', 'x:y:z'), (rules, action) => {
@@ -40,7 +48,9 @@ describe('which rule decides', () => {
           .map((rule, index) => ({ ...rule, id: `r${index}` }))
           .filter(
             ({ actions }) =>
-              actions[0] === '**' || actions[0] === action || (actions[0] === 'book:*' && action === 'book:a'),
+              actions[0] === '**' ||
+              actions[0] === action ||
+              (actions[0] === 'book:*' && action === 'book:a'),
           );
         const winner =
           applied.find(({ effect }) => effect === 'deny') ??
@@ -63,11 +73,15 @@ describe('which rule decides', () => {
   });
 
   test('because is the reason', () => {
-    expect(ruleTable(table({ because: 'All may spend.' })).evaluate(ask()).reasons).toEqual(['All may spend.']);
+    expect(ruleTable(table({ because: 'All may spend.' })).evaluate(ask()).reasons).toEqual([
+      'All may spend.',
+    ]);
   });
 
   test('principals and roles narrow a row', () => {
-    const policy = ruleTable(table({ principals: ['agent:*', 'alice@example.com'], roles: ['spender'] }));
+    const policy = ruleTable(
+      table({ principals: ['agent:*', 'alice@example.com'], roles: ['spender'] }),
+    );
     expect(policy.evaluate(ask()).decision).toBe('allow');
     expect(policy.evaluate(ask({ principal: 'agent:7' })).decision).toBe('allow');
     expect(policy.evaluate(ask({ principal: 'agent:7:8' })).decision).toBe('deny');
@@ -75,7 +89,9 @@ describe('which rule decides', () => {
   });
 
   test('an allow row must contain every scope, a deny row meets one of them', () => {
-    const policy = ruleTable(table({ scopes: ['fs:/repo/**'] }, { effect: 'deny', scopes: ['fs:/repo/secret/**'] }));
+    const policy = ruleTable(
+      table({ scopes: ['fs:/repo/**'] }, { effect: 'deny', scopes: ['fs:/repo/secret/**'] }),
+    );
     const decide = (...scopes: string[]) => policy.evaluate(ask({ scopes })).rule ?? 'otherwise';
     expect(decide('fs:/repo/a')).toBe('r0');
     expect(decide('FS:/repo/a', 'fs:/repo/b/c')).toBe('r0');
@@ -156,7 +172,10 @@ describe('conditions', () => {
     ['a star in what is matched', { path: '/star', matches: '**' }],
   ])('%s is an error, and an error denies regardless of other rules', (_what, condition) => {
     for (const effect of ['allow', 'deny', 'needs_approval'] as const) {
-      const policy = ruleTable({ ...table({ effect, where: [condition] }, {}), otherwise: 'allow' });
+      const policy = ruleTable({
+        ...table({ effect, where: [condition] }, {}),
+        otherwise: 'allow',
+      });
       const decision = policy.evaluate(ask({ args }));
       expect(decision.decision).toBe('deny');
       expect(decision.errors).toEqual([expect.stringContaining('rule r0:')]);
@@ -182,12 +201,15 @@ describe('conditions', () => {
     const decided = (to: Json): Verdict => policy.evaluate(ask({ args: { to } })).decision;
     for (const to of [{ name: 'eve' }, [{ name: 'eve' }], { 0: { name: 'eve' } }, 'eve'])
       expect(decided(to)).toBe('deny');
-    for (const to of [[], [{ name: 'ada' }], { 0: { name: 'ada' } }]) expect(decided(to)).toBe('allow');
+    for (const to of [[], [{ name: 'ada' }], { 0: { name: 'ada' } }])
+      expect(decided(to)).toBe('allow');
   });
 
   test('a row with another action is not evaluated', () => {
     const where = [{ path: '/absent', is: 1 }];
-    expect(ruleTable(table({}, { actions: ['other'], effect: 'deny', where })).evaluate(ask())).toMatchObject({
+    expect(
+      ruleTable(table({}, { actions: ['other'], effect: 'deny', where })).evaluate(ask()),
+    ).toMatchObject({
       decision: 'allow',
       errors: [],
     });
@@ -203,7 +225,10 @@ describe('never fails open', () => {
     ['a scope that is no name', { scopes: ['fs:/a/../b'] }],
   ])('%s denies under a table that allows all', (_what, change) => {
     const deny = { effect: 'deny' as const, principals: ['mallory'], scopes: ['fs:/b'] };
-    const policy = ruleTable({ ...table({}, { effect: 'deny', scopes: ['fs:/b'] }, deny), otherwise: 'allow' });
+    const policy = ruleTable({
+      ...table({}, { effect: 'deny', scopes: ['fs:/b'] }, deny),
+      otherwise: 'allow',
+    });
     const decision = policy.evaluate(ask(change));
     expect(decision.decision).toBe('deny');
     expect(decision.errors).not.toHaveLength(0);
@@ -247,7 +272,8 @@ describe('never fails open', () => {
           const decision = policy.evaluate(query);
           expect(policy.evaluate(query)).toEqual(decision);
           if (decision.errors.length > 0) expect(decision.decision).toBe('deny');
-          if (decision.decision === 'allow') expect(given.some(({ effect }) => effect === 'allow')).toBe(true);
+          if (decision.decision === 'allow')
+            expect(given.some(({ effect }) => effect === 'allow')).toBe(true);
         },
       ),
       { numRuns: cases(1_000) },
@@ -260,9 +286,21 @@ describe('the digest', () => {
 
   test('is the hash of the parsed table, independent of field order', () => {
     const { digest } = ruleTable(given);
-    expect(digest).toBe(contentHash({ engine: 'assize/rule-table/v4', table: parseRuleTable(given) }));
+    expect(digest).toBe(
+      contentHash({ engine: 'assize/rule-table/v4', table: parseRuleTable(given) }),
+    );
     const turned = JSON.parse(
-      JSON.stringify(given, ['otherwise', 'rules', 'where', 'is', 'path', 'scopes', 'actions', 'effect', 'id']),
+      JSON.stringify(given, [
+        'otherwise',
+        'rules',
+        'where',
+        'is',
+        'path',
+        'scopes',
+        'actions',
+        'effect',
+        'id',
+      ]),
     );
     expect(ruleTable(turned).digest).toBe(digest);
   });
@@ -294,9 +332,17 @@ describe('parseRuleTable refuses', () => {
   test.each<[string, unknown, string]>([
     ['null', null, ''],
     ['a list', [], ''],
-    ['a member it does not know', { id: 't', rules: [], otherwise: 'deny', version: 1 }, '/version'],
+    [
+      'a member it does not know',
+      { id: 't', rules: [], otherwise: 'deny', version: 1 },
+      '/version',
+    ],
     ['no otherwise', { id: 't', rules: [] }, '/otherwise'],
-    ['needs_approval for otherwise', { id: 't', rules: [], otherwise: 'needs_approval' }, '/otherwise'],
+    [
+      'needs_approval for otherwise',
+      { id: 't', rules: [], otherwise: 'needs_approval' },
+      '/otherwise',
+    ],
     ['no rules', { id: 't', otherwise: 'deny' }, '/rules'],
     ['no id', { rules: [], otherwise: 'deny' }, '/id'],
     [
@@ -314,14 +360,26 @@ describe('parseRuleTable refuses', () => {
       { id: 't', rules: [{ id: 'r', effect: 'deny' }], otherwise: 'deny' },
       '/rules/0/actions',
     ],
-    ['an empty list of actions', { id: 't', rules: [{ ...rule, actions: [] }], otherwise: 'deny' }, '/rules/0/actions'],
-    ['a bad pattern', { id: 't', rules: [{ ...rule, actions: ['a*'] }], otherwise: 'deny' }, '/rules/0/actions/0'],
+    [
+      'an empty list of actions',
+      { id: 't', rules: [{ ...rule, actions: [] }], otherwise: 'deny' },
+      '/rules/0/actions',
+    ],
+    [
+      'a bad pattern',
+      { id: 't', rules: [{ ...rule, actions: ['a*'] }], otherwise: 'deny' },
+      '/rules/0/actions/0',
+    ],
     [
       'an empty list of principals',
       { id: 't', rules: [{ ...rule, principals: [] }], otherwise: 'deny' },
       '/rules/0/principals',
     ],
-    ['a bad scope', { id: 't', rules: [{ ...rule, scopes: ['fs:/a/..'] }], otherwise: 'deny' }, '/rules/0/scopes/0'],
+    [
+      'a bad scope',
+      { id: 't', rules: [{ ...rule, scopes: ['fs:/a/..'] }], otherwise: 'deny' },
+      '/rules/0/scopes/0',
+    ],
     ['two rules of one id', { id: 't', rules: [rule, rule], otherwise: 'deny' }, '/rules/1/id'],
     [
       'a condition without a test',

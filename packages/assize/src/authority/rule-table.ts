@@ -1,7 +1,15 @@
 import { composed, contentHash } from '#canon';
 import { type CallsTest, compileCalls } from './call-patterns.ts';
 import { allHold, compileCondition, type Test } from './condition.ts';
-import { type BadName, type Name, nameContains, nameOf, nameOverlaps, quoted, readName } from './grammar.ts';
+import {
+  type BadName,
+  type Name,
+  nameContains,
+  nameOf,
+  nameOverlaps,
+  quoted,
+  readName,
+} from './grammar.ts';
 import {
   closedPolicy,
   decisionOf,
@@ -28,7 +36,8 @@ export function ruleTable(table: RuleTable): Policy {
   return closedPolicy({
     id: read.id,
     digest: contentHash({ engine: ENGINE, table: read }),
-    evaluate: (query) => failClosed(() => decide(read, candidatesFor(query.action, rows, candidates), query)),
+    evaluate: (query) =>
+      failClosed(() => decide(read, candidatesFor(query.action, rows, candidates), query)),
   });
 }
 
@@ -48,7 +57,11 @@ interface Row {
 const candidateLimit = 4096;
 
 /** The rows with a matching action, cached by name. */
-function candidatesFor(action: string, rows: readonly Row[], known: Map<string, readonly Row[]>): readonly Row[] {
+function candidatesFor(
+  action: string,
+  rows: readonly Row[],
+  known: Map<string, readonly Row[]>,
+): readonly Row[] {
   const found = known.get(action);
   if (found !== undefined) return found;
   const name = exactName(action);
@@ -70,8 +83,14 @@ function decide(table: RuleTable, rows: readonly Row[], query: PolicyQuery): Pol
     else if (applies) applied[row.rule.effect] ??= row.rule;
   }
   const winner = applied.deny ?? applied.needs_approval ?? applied.allow;
-  if (winner === undefined) return decisionOf(table.otherwise, undefined, ['No rule applies.'], errors);
-  return decisionOf(winner.effect, winner.id, [winner.because ?? `Rule ${winner.id} applies.`], errors);
+  if (winner === undefined)
+    return decisionOf(table.otherwise, undefined, ['No rule applies.'], errors);
+  return decisionOf(
+    winner.effect,
+    winner.id,
+    [winner.because ?? `Rule ${winner.id} applies.`],
+    errors,
+  );
 }
 
 /** Whether the row applies, or the reason why it could not be evaluated. */
@@ -90,7 +109,11 @@ function rowApplies(row: Row, query: PolicyQuery): boolean | string {
   return row.calls(calls);
 }
 
-function scopesFit(effect: Verdict, patterns: readonly Name[], asked: readonly string[]): boolean | string {
+function scopesFit(
+  effect: Verdict,
+  patterns: readonly Name[],
+  asked: readonly string[],
+): boolean | string {
   const scopes: Name[] = [];
   for (const text of asked) {
     const name = readName('scope', text);
@@ -104,7 +127,9 @@ function scopesFit(effect: Verdict, patterns: readonly Name[], asked: readonly s
 /** An exact name. A name with a star would cover more than a row that denies a part of it. */
 function exactName(text: string): Name | BadName {
   const name = readName('action', text);
-  return 'problem' in name || name.concrete ? name : { problem: 'has a star where one exact name is needed' };
+  return 'problem' in name || name.concrete
+    ? name
+    : { problem: 'has a star where one exact name is needed' };
 }
 
 function containedInOne(patterns: readonly Name[], name: Name): boolean {

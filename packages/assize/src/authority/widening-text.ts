@@ -19,12 +19,16 @@ const BEYOND: { readonly [A in Axis]?: (parent: Writ, child: WritBody) => string
   budget: ({ budget: has = {} }, { budget = {} }) =>
     Object.entries(budget)
       .filter(([unit, amount]) => !Object.hasOwn(has, unit) || amount > (has[unit] as number))
-      .map(([unit, amount]) => `${amount} ${unit} of ${Object.hasOwn(has, unit) ? has[unit] : 'none'}`)
+      .map(
+        ([unit, amount]) => `${amount} ${unit} of ${Object.hasOwn(has, unit) ? has[unit] : 'none'}`,
+      )
       .join(', '),
   not_before: (parent, child) => `${child.not_before}, not before ${parent.not_before}`,
   expires: (parent, child) => `${child.expires}, no later than ${parent.expires}`,
   max_depth: (parent, child) =>
-    parent.max_depth === 0 ? 'the parent allows no children' : `${child.max_depth}, less than ${parent.max_depth}`,
+    parent.max_depth === 0
+      ? 'the parent allows no children'
+      : `${child.max_depth}, less than ${parent.max_depth}`,
   require_approval: (parent, child) => {
     const missing = uncovered('action', child.require_approval, parent.require_approval);
     return `without ${missing}`;
@@ -32,7 +36,11 @@ const BEYOND: { readonly [A in Axis]?: (parent: Writ, child: WritBody) => string
 };
 
 /** The patterns that no pattern of the wider list contains. */
-function uncovered(sort: NameSort, wider: readonly string[] = [], narrower: readonly string[] = []): string {
+function uncovered(
+  sort: NameSort,
+  wider: readonly string[] = [],
+  narrower: readonly string[] = [],
+): string {
   const patterns = wider.map((text) => nameOf(sort, text));
   return narrower
     .filter((text) => !patterns.some((pattern) => nameContains(pattern, nameOf(sort, text))))

@@ -3,7 +3,15 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '#base';
 import { canonicalize, generateKeys, hashText, signText } from '#canon';
 import { attenuate } from './attenuate.ts';
-import { issueWrit, MAX_DEPTH, MAX_ITEMS, parseWrit, signatureHolds, type WritGrant, writId } from './writ.ts';
+import {
+  issueWrit,
+  MAX_DEPTH,
+  MAX_ITEMS,
+  parseWrit,
+  signatureHolds,
+  type WritGrant,
+  writId,
+} from './writ.ts';
 
 const operator = generateKeys(new Uint8Array(32).fill(1));
 const agent = generateKeys(new Uint8Array(32).fill(2));
@@ -33,7 +41,9 @@ describe('issueWrit', () => {
 
   test('is deterministic, and the nonce makes two writs of one grant', () => {
     expect(issueWrit(grant, operator.privateKey)).toEqual(root);
-    expect(writId(issueWrit({ ...grant, nonce: 'n2' }, operator.privateKey))).not.toBe(writId(root));
+    expect(writId(issueWrit({ ...grant, nonce: 'n2' }, operator.privateKey))).not.toBe(
+      writId(root),
+    );
   });
 
   test('normalizes names before it signs them, and writes absent lists as empty', () => {
@@ -44,12 +54,23 @@ describe('issueWrit', () => {
   });
 
   test('takes a text of a Date, and a day, and signs the instant', () => {
-    const short = { ...grant, not_before: '2026-01-01', expires: new Date('2027-01-01').toISOString() };
+    const short = {
+      ...grant,
+      not_before: '2026-01-01',
+      expires: new Date('2027-01-01').toISOString(),
+    };
     expect(issueWrit(short, operator.privateKey)).toEqual(root);
-    const child = attenuate(root, { subject: 'helper', nonce: 'c', expires: '2026-06-01' }, agent.privateKey);
+    const child = attenuate(
+      root,
+      { subject: 'helper', nonce: 'c', expires: '2026-06-01' },
+      agent.privateKey,
+    );
     expect(child.expires).toBe('2026-06-01T00:00:00.000000Z');
     expect(() => issueWrit({ ...grant, expires: '2027-02-30' }, operator.privateKey)).toThrowError(
-      expect.objectContaining({ code: 'bad_writ', message: expect.stringContaining('or a day such as') }),
+      expect.objectContaining({
+        code: 'bad_writ',
+        message: expect.stringContaining('or a day such as'),
+      }),
     );
   });
 
@@ -60,7 +81,9 @@ describe('issueWrit', () => {
     ] as const) {
       const advice =
         /not a whole segment\. Segments are separated by : or \/\. Name each action, such as bank\.payout\.$/;
-      const message = advised ? expect.stringMatching(advice) : expect.stringMatching(/not a whole segment\.$/);
+      const message = advised
+        ? expect.stringMatching(advice)
+        : expect.stringMatching(/not a whole segment\.$/);
       expect(() => issueWrit({ ...grant, actions }, operator.privateKey)).toThrowError(
         expect.objectContaining({ code: 'bad_writ', message }),
       );
@@ -86,7 +109,9 @@ describe('issueWrit', () => {
   });
 
   test('a writ can’t be changed afterwards', () => {
-    expect(Object.isFrozen(root) && Object.isFrozen(root.actions) && Object.isFrozen(root.budget)).toBe(true);
+    expect(
+      Object.isFrozen(root) && Object.isFrozen(root.actions) && Object.isFrozen(root.budget),
+    ).toBe(true);
   });
 });
 
@@ -110,7 +135,10 @@ describe('parseWrit', () => {
     'an absent %s stays absent, and the signature holds',
     (list) => {
       const { [list]: _absent, signature: _signed, ...body } = stored;
-      const writ = parseWrit({ ...body, signature: signText('writ', canonicalize(body), operator.privateKey) });
+      const writ = parseWrit({
+        ...body,
+        signature: signText('writ', canonicalize(body), operator.privateKey),
+      });
       expect(Object.hasOwn(writ, list)).toBe(false);
       expect(signatureHolds(writ)).toBe(true);
     },
@@ -124,14 +152,22 @@ describe('parseWrit', () => {
     ['a null subject', (writ) => ({ ...writ, subject: null }), '/subject'],
     ['an empty subject', (writ) => ({ ...writ, subject: '' }), '/subject'],
     ['itself as subject', (writ) => ({ ...writ, subject: writ['issuer']! }), '/subject'],
-    ['an issuer in capitals', (writ) => ({ ...writ, issuer: String(writ['issuer']).toUpperCase() }), '/issuer'],
+    [
+      'an issuer in capitals',
+      (writ) => ({ ...writ, issuer: String(writ['issuer']).toUpperCase() }),
+      '/issuer',
+    ],
     ['no parent', ({ parent: _, ...writ }) => writ, '/parent'],
     ['an empty parent', (writ) => ({ ...writ, parent: '' }), '/parent'],
     ['a null trajectory', (writ) => ({ ...writ, trajectory: null }), '/trajectory'],
     ['null for a list', (writ) => ({ ...writ, actions: null }), '/actions'],
     ['a text for a list', (writ) => ({ ...writ, actions: '*' }), '/actions'],
     ['a number in a list', (writ) => ({ ...writ, actions: [1] }), '/actions/0'],
-    ['too long a list', (writ) => ({ ...writ, actions: Array(MAX_ITEMS + 1).fill('a') }), '/actions'],
+    [
+      'too long a list',
+      (writ) => ({ ...writ, actions: Array(MAX_ITEMS + 1).fill('a') }),
+      '/actions',
+    ],
     ['a scope out of normal form', (writ) => ({ ...writ, scopes: ['FS:/a'] }), '/scopes/0'],
     ['a scope with ..', (writ) => ({ ...writ, scopes: ['fs:/a/../b'] }), '/scopes/0'],
     ['a list for a budget', (writ) => ({ ...writ, budget: [] }), '/budget'],
@@ -140,8 +176,16 @@ describe('parseWrit', () => {
     ['a text for an amount', (writ) => ({ ...writ, budget: { calls: '1' } }), '/budget/calls'],
     ['a unit without a name', (writ) => ({ ...writ, budget: { '': 1 } }), '/budget/'],
     ['a budget for any trajectory', ({ trajectory: _, ...writ }) => writ, '/trajectory'],
-    ['milliseconds', (writ) => ({ ...writ, not_before: '2026-01-01T00:00:00.000Z' }), '/not_before'],
-    ['a day that is not', (writ) => ({ ...writ, expires: '2026-02-30T00:00:00.000000Z' }), '/expires'],
+    [
+      'milliseconds',
+      (writ) => ({ ...writ, not_before: '2026-01-01T00:00:00.000Z' }),
+      '/not_before',
+    ],
+    [
+      'a day that is not',
+      (writ) => ({ ...writ, expires: '2026-02-30T00:00:00.000000Z' }),
+      '/expires',
+    ],
     ['an end at its beginning', (writ) => ({ ...writ, expires: writ['not_before']! }), '/expires'],
     ['too deep', (writ) => ({ ...writ, max_depth: MAX_DEPTH + 1 }), '/max_depth'],
     ['a negative depth', (writ) => ({ ...writ, max_depth: -1 }), '/max_depth'],
@@ -151,9 +195,17 @@ describe('parseWrit', () => {
     ['a list', () => [], ''],
     ['null', () => null, ''],
     ['an inherited member', (writ) => Object.create(writ), ''],
-    ['a getter', (writ) => Object.defineProperty({ ...writ }, 'subject', { get: () => 'x', enumerable: true }), ''],
+    [
+      'a getter',
+      (writ) => Object.defineProperty({ ...writ }, 'subject', { get: () => 'x', enumerable: true }),
+      '',
+    ],
     ['a proxy', (writ) => new Proxy(writ, {}), ''],
-    ['__proto__ as data', (writ) => JSON.parse(`{"__proto__": {}, ${JSON.stringify(writ).slice(1)}`), '/__proto__'],
+    [
+      '__proto__ as data',
+      (writ) => JSON.parse(`{"__proto__": {}, ${JSON.stringify(writ).slice(1)}`),
+      '/__proto__',
+    ],
   ])('refuses %s', (_name, change, pointer) => {
     const evidence = expect.objectContaining({ pointer });
     expect(() => parseWrit(change(structuredClone(stored)))).toThrowError(
@@ -164,7 +216,11 @@ describe('parseWrit', () => {
 
 describe('signatures', () => {
   test('a signed writ with any flipped bit fails verification', () => {
-    const child = attenuate(root, { subject: 'helper', nonce: 'c', actions: ['spend'] }, agent.privateKey);
+    const child = attenuate(
+      root,
+      { subject: 'helper', nonce: 'c', actions: ['spend'] },
+      agent.privateKey,
+    );
     const bytes = Buffer.from(canonicalize(child));
     const survivors: string[] = [];
     for (let bit = 0; bit < bytes.length * 8; bit++) {
@@ -181,10 +237,17 @@ describe('signatures', () => {
     const place = fc.nat({ max: text.length - 2 });
     fc.assert(
       fc.property(place, fc.constantFrom('cut', 'double', 'swap'), (at, fault) => {
-        const [head, one, two, tail] = [text.slice(0, at), text[at]!, text[at + 1]!, text.slice(at + 2)];
-        const broken = { cut: head + two + tail, double: head + one + one + two + tail, swap: head + two + one + tail }[
-          fault
+        const [head, one, two, tail] = [
+          text.slice(0, at),
+          text[at]!,
+          text[at + 1]!,
+          text.slice(at + 2),
         ];
+        const broken = {
+          cut: head + two + tail,
+          double: head + one + one + two + tail,
+          swap: head + two + one + tail,
+        }[fault];
         fc.pre(broken !== text);
         expect(verdictOn(broken)).toBe(false);
       }),

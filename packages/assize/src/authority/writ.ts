@@ -120,7 +120,10 @@ export function membersOf<T extends object>(given: T): T {
   try {
     return { ...given };
   } catch (cause) {
-    throw new AuthorityError('bad_writ', 'A writ must be plain JSON data.', { cause, evidence: { pointer: '' } });
+    throw new AuthorityError('bad_writ', 'A writ must be plain JSON data.', {
+      cause,
+      evidence: { pointer: '' },
+    });
   }
 }
 
@@ -138,12 +141,17 @@ export function draftWrit(draft: WritDraft): WritBody {
 
 /** The times that are objects, in the form of the ledger. @throws AuthorityError `bad_writ` */
 function datesOf(draft: Window): Partial<Record<keyof Window, Instant>> {
-  const given = (['not_before', 'expires'] as const).filter((key) => typeof draft[key] === 'object');
+  const given = (['not_before', 'expires'] as const).filter(
+    (key) => typeof draft[key] === 'object',
+  );
   return Object.fromEntries(given.map((key) => [key, readInstant(draft[key]) ?? badTime(key)]));
 }
 
 function badTime(key: string): never {
-  throw bad(key, 'must be a time such as a Date, 2026-03-23T09:00:00Z, or a day such as 2026-03-23');
+  throw bad(
+    key,
+    'must be a time such as a Date, 2026-03-23T09:00:00Z, or a day such as 2026-03-23',
+  );
 }
 
 /**
@@ -209,14 +217,18 @@ function copyOf(value: unknown): Json {
   try {
     return copyJson(value, { foreign: true });
   } catch (cause) {
-    throw new AuthorityError('bad_writ', 'A writ must be plain JSON data.', { cause, evidence: { pointer: '' } });
+    throw new AuthorityError('bad_writ', 'A writ must be plain JSON data.', {
+      cause,
+      evidence: { pointer: '' },
+    });
   }
 }
 
 type Mode = 'stored' | 'draft';
 
 function readWrit(json: Json, mode: Mode): Writ {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw bad('', 'must be an object');
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    throw bad('', 'must be an object');
   const given = json as { readonly [key: string]: Json };
   for (const key of Object.keys(given)) {
     if (!MEMBERS.has(key)) throw bad(key, 'is not a field of a writ');
@@ -289,12 +301,16 @@ function hex(given: Fields, key: string, digits: 64 | 128): string {
 
 function depth(given: Fields): number {
   const value = given['max_depth'];
-  if (!isAmount(value) || value > MAX_DEPTH) throw bad('max_depth', `must be a whole number from 0 to ${MAX_DEPTH}`);
+  if (!isAmount(value) || value > MAX_DEPTH)
+    throw bad('max_depth', `must be a whole number from 0 to ${MAX_DEPTH}`);
   return value;
 }
 
 function window(given: Fields, mode: Mode): { not_before: Instant; expires: Instant } {
-  const [not_before, expires] = [instant(given, 'not_before', mode), instant(given, 'expires', mode)];
+  const [not_before, expires] = [
+    instant(given, 'not_before', mode),
+    instant(given, 'expires', mode),
+  ];
   if (not_before >= expires) throw bad('expires', 'must be after not_before');
   return { not_before, expires };
 }
@@ -308,10 +324,18 @@ function instant(given: Fields, key: string, mode: Mode): Instant {
     badTime(key);
   }
   if (isInstant(value)) return value;
-  throw bad(key, 'must be an instant in UTC with microseconds, such as 2026-03-23T09:00:00.000000Z');
+  throw bad(
+    key,
+    'must be an instant in UTC with microseconds, such as 2026-03-23T09:00:00.000000Z',
+  );
 }
 
-function names(given: Fields, key: string, sort: NameSort, mode: Mode): readonly string[] | undefined {
+function names(
+  given: Fields,
+  key: string,
+  sort: NameSort,
+  mode: Mode,
+): readonly string[] | undefined {
   if (!Object.hasOwn(given, key)) return undefined;
   const list = given[key];
   if (!Array.isArray(list) || list.length > MAX_ITEMS)
@@ -319,8 +343,10 @@ function names(given: Fields, key: string, sort: NameSort, mode: Mode): readonly
   const read = (list as readonly Json[]).map((item, index) => {
     if (typeof item !== 'string') throw bad(`${key}/${index}`, 'must be a string');
     const name = readName(sort, item);
-    if ('problem' in name) throw bad(`${key}/${index}`, name.problem, actionAdvice(sort, item, name.problem));
-    if (mode === 'stored' && name.text !== item) throw bad(`${key}/${index}`, `must be in normal form: ${name.text}`);
+    if ('problem' in name)
+      throw bad(`${key}/${index}`, name.problem, actionAdvice(sort, item, name.problem));
+    if (mode === 'stored' && name.text !== item)
+      throw bad(`${key}/${index}`, `must be in normal form: ${name.text}`);
     return name.text;
   });
   return Object.freeze(read);
@@ -329,7 +355,8 @@ function names(given: Fields, key: string, sort: NameSort, mode: Mode): readonly
 function amounts(given: Fields): Amounts | undefined {
   if (!Object.hasOwn(given, 'budget')) return undefined;
   const value = given['budget'];
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw bad('budget', 'must be an object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw bad('budget', 'must be an object');
   const entries = Object.entries(value as Fields);
   if (entries.length > MAX_ITEMS) throw bad('budget', `must have at most ${MAX_ITEMS} units`);
   for (const [unit, amount] of entries) {

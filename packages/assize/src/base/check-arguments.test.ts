@@ -10,12 +10,14 @@ interface Options {
 const OPTIONS = arg.options<Options>({ size: arg.whole, name: arg.optional(arg.text) });
 
 describe('options', () => {
-  test.each([{ size: 1 }, { size: 1, name: 'a' }, { size: 1, name: undefined }, Object.create({ size: 1 })])(
-    'are accepted if well-formed: %j',
-    (given) => {
-      expect(() => checkArgument(OPTIONS, given, 'options')).not.toThrow();
-    },
-  );
+  test.each([
+    { size: 1 },
+    { size: 1, name: 'a' },
+    { size: 1, name: undefined },
+    Object.create({ size: 1 }),
+  ])('are accepted if well-formed: %j', (given) => {
+    expect(() => checkArgument(OPTIONS, given, 'options')).not.toThrow();
+  });
 
   test.each<[unknown, string]>([
     [{ size: 1, nam: 'a' }, 'options.nam'],
@@ -43,7 +45,8 @@ describe('options', () => {
 describe('one form', () => {
   const ROW = arg.row<Options>(
     ({ size, name }) =>
-      arg.at('size', arg.wholeFrom(1, 3)(size)) ?? arg.at('name', arg.optional(arg.oneOf(['a', 'b', 'c']))(name)),
+      arg.at('size', arg.wholeFrom(1, 3)(size)) ??
+      arg.at('name', arg.optional(arg.oneOf(['a', 'b', 'c']))(name)),
   );
   const KNOWN = arg.known<Options>({ size: true, name: true });
 
@@ -72,17 +75,28 @@ describe('one form', () => {
       'given.more must be left out, because it is not a known field (size, name)',
     ],
     [arg.all(KNOWN, ROW), { size: 0 }, 'given.size must be a whole number from 1 to 3'],
-    [arg.only(['size'], ['size']), { sice: 1 }, 'given.sice must be left out, because it is not a known field (size)'],
+    [
+      arg.only(['size'], ['size']),
+      { sice: 1 },
+      'given.sice must be left out, because it is not a known field (size)',
+    ],
     [arg.wholeFrom(1), 2 ** 53, 'given must be a whole number from 1'],
     [arg.flag, 0, 'given must be true or false'],
   ])('refuses other values at the place of the fault', (of, given, what) => {
-    expect(() => checkArgument(of, given, 'given')).toThrow(`The argument ${what}; nothing was done.`);
+    expect(() => checkArgument(of, given, 'given')).toThrow(
+      `The argument ${what}; nothing was done.`,
+    );
   });
 });
 
 test('a refusal may be an error of the caller', () => {
   const refuse = (): void =>
-    checkArgument(arg.text, 7, 'name', (message, details) => new AssizeError('bad_key', message, details));
+    checkArgument(
+      arg.text,
+      7,
+      'name',
+      (message, details) => new AssizeError('bad_key', message, details),
+    );
   expect(refuse).toThrow(
     expect.objectContaining({
       code: 'bad_key',

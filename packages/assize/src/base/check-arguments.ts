@@ -34,9 +34,14 @@ function formOf(wanted: string, fits: (value: unknown) => boolean): ArgumentSche
 }
 
 function wholeFrom(min: number, max: number = Number.MAX_SAFE_INTEGER): ArgumentSchema {
-  const unfit = { at: '', wanted: `a whole number from ${min}${max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`}` };
+  const unfit = {
+    at: '',
+    wanted: `a whole number from ${min}${max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`}`,
+  };
   return (value) =>
-    Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max ? undefined : unfit;
+    Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
+      ? undefined
+      : unfit;
 }
 
 function below(name: string | number, { at, wanted }: ArgumentIssue): ArgumentIssue {
@@ -105,7 +110,8 @@ export const arg = Object.freeze({
 
   /** An object with fields that all have this form. */
   record(of: ArgumentSchema): ArgumentSchema {
-    return (value) => (isRecord(value) ? unfitAmong(value, Object.keys(value), () => of) : NO_OBJECT);
+    return (value) =>
+      isRecord(value) ? unfitAmong(value, Object.keys(value), () => of) : NO_OBJECT;
   },
 
   /**
@@ -118,7 +124,8 @@ export const arg = Object.freeze({
     return (value) => {
       const unknown = unfit(value);
       if (unknown !== undefined) return unknown;
-      const isUndefined = (name: string): boolean => (value as Readonly<Record<string, unknown>>)[name] === undefined;
+      const isUndefined = (name: string): boolean =>
+        (value as Readonly<Record<string, unknown>>)[name] === undefined;
       const missing = needed.find(isUndefined);
       if (missing !== undefined) return below(missing, NEEDED_MEMBER);
       const empty = names.find((name) => name in (value as object) && isUndefined(name));
@@ -137,7 +144,8 @@ export const arg = Object.freeze({
     const known: Readonly<Record<string, ArgumentSchema>> = forms;
     const names = Object.keys(known);
     const unfit = noOtherField(names);
-    return (value) => unfit(value) ?? unfitAmong(value as object, names, (name) => known[name] as ArgumentSchema);
+    return (value) =>
+      unfit(value) ?? unfitAmong(value as object, names, (name) => known[name] as ArgumentSchema);
   },
 
   /**
@@ -153,7 +161,10 @@ export const arg = Object.freeze({
   /** An object with these members. Other members are not checked. */
   members(forms: Readonly<Record<string, ArgumentSchema>>): ArgumentSchema {
     const names = Object.keys(forms);
-    return (value) => (isRecord(value) ? unfitAmong(value, names, (name) => forms[name] as ArgumentSchema) : NO_OBJECT);
+    return (value) =>
+      isRecord(value)
+        ? unfitAmong(value, names, (name) => forms[name] as ArgumentSchema)
+        : NO_OBJECT;
   },
 
   /**
@@ -216,7 +227,10 @@ export function checkArgument(
   const unfit = of(value);
   if (unfit === undefined) return;
   const place = `${argument}${unfit.at}`;
-  throw refusal(`The argument ${place} must be ${unfit.wanted}; nothing was done.`, { evidence: { argument: place } });
+  throw refusal(`The argument ${place} must be ${unfit.wanted}; nothing was done.`, {
+    evidence: { argument: place },
+  });
 }
 
-const badArgument: ArgumentRefusal = (message, details) => new ArgumentError('bad_argument', message, details);
+const badArgument: ArgumentRefusal = (message, details) =>
+  new ArgumentError('bad_argument', message, details);

@@ -1,7 +1,13 @@
 import { isInstance } from './thrown.ts';
 
 /** Anything that JSON can say. Values are never mutated by the code that receives them. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json };
 
 /** The fields of every error of Assize, next to its message. */
 export interface ErrorDetails {
@@ -157,7 +163,9 @@ export function codeFor<Name extends string, Codes extends Readonly<Record<strin
   codes: Codes,
   name: Name,
 ): Exclude<Name, keyof Codes> | GeneralCode {
-  return Object.hasOwn(codes, name) ? (codes[name] as GeneralCode) : (name as Exclude<Name, keyof Codes>);
+  return Object.hasOwn(codes, name)
+    ? (codes[name] as GeneralCode)
+    : (name as Exclude<Name, keyof Codes>);
 }
 
 /** True for an error of this package with that code (or with any code if the code is not given). */

@@ -4,18 +4,22 @@ import { GenerationalMap } from './index.ts';
 
 test('each present key has its last value, and the last keys are all present', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 5 }), fc.array(fc.tuple(fc.nat(12), fc.nat())), (size, sets) => {
-      const map = new GenerationalMap<number, number>(size);
-      const model = new Map<number, number>();
-      for (const [key, value] of sets) {
-        map.set(key, value);
-        model.delete(key);
-        model.set(key, value);
-        const kept = [...Array(13).keys()].filter((k) => map.get(k) !== undefined || k === key);
-        for (const k of kept) expect(map.get(k) ?? model.get(k)).toBe(model.get(k));
-        expect(map.get(key)).toBe(value);
-      }
-    }),
+    fc.property(
+      fc.integer({ min: 1, max: 5 }),
+      fc.array(fc.tuple(fc.nat(12), fc.nat())),
+      (size, sets) => {
+        const map = new GenerationalMap<number, number>(size);
+        const model = new Map<number, number>();
+        for (const [key, value] of sets) {
+          map.set(key, value);
+          model.delete(key);
+          model.set(key, value);
+          const kept = [...Array(13).keys()].filter((k) => map.get(k) !== undefined || k === key);
+          for (const k of kept) expect(map.get(k) ?? model.get(k)).toBe(model.get(k));
+          expect(map.get(key)).toBe(value);
+        }
+      },
+    ),
   );
 });
 

@@ -16,7 +16,14 @@ export {
   arg,
   checkArgument,
 } from './check-arguments.ts';
-export { AssizeError, codeFor, type ErrorDetails, type GeneralCode, isAssizeError, type Json } from './errors.ts';
+export {
+  AssizeError,
+  codeFor,
+  type ErrorDetails,
+  type GeneralCode,
+  isAssizeError,
+  type Json,
+} from './errors.ts';
 export { GenerationalMap, LruCache, TransientMap } from './maps.ts';
 export { nearestName } from './nearest-name.ts';
 export { NodeError, type NodeErrorCode } from './node-version.ts';

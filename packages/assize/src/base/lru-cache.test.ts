@@ -9,7 +9,8 @@ test('it keeps the last used values, up to its limit', () => {
       made.push(key);
       return key.toUpperCase();
     });
-  for (const key of ['a', 'b', 'c', 'a', 'd', 'a', 'c', 'b']) expect(get(key)).toBe(key.toUpperCase());
+  for (const key of ['a', 'b', 'c', 'a', 'd', 'a', 'c', 'b'])
+    expect(get(key)).toBe(key.toUpperCase());
   expect(made).toEqual(['a', 'b', 'c', 'd', 'b']);
   expect(cache.size).toBe(3);
 });

@@ -57,7 +57,8 @@ export class LruCache<Value> {
       return kept;
     }
     const made = make();
-    if (this.#entries.size >= this.#sizeMax) this.#entries.delete(this.#entries.keys().next().value!);
+    if (this.#entries.size >= this.#sizeMax)
+      this.#entries.delete(this.#entries.keys().next().value!);
     this.#entries.set(key, made);
     return made;
   }

@@ -18,7 +18,8 @@ test('a name with one inserted, removed, replaced or swapped letter is found', (
       if (kind === 'insert') letters.splice(at, 0, letter);
       if (kind === 'remove') letters.splice(at, 1);
       if (kind === 'replace') letters[at] = letter;
-      if (kind === 'swap') [letters[at], letters[at + 1]] = [letters[at + 1] as string, letters[at] as string];
+      if (kind === 'swap')
+        [letters[at], letters[at + 1]] = [letters[at + 1] as string, letters[at] as string];
       expect(nearestName(letters.join(''), NAMES)).toBe(name);
     }),
   );

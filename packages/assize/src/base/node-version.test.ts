@@ -27,10 +27,13 @@ test.each(['0.12.0', '18.20.8', '20.20.2', '21.7.3', '22.0.0', '22.15.1', '23.11
 );
 
 test('package.json and the command name the same releases', () => {
-  const read = (file: string): string => readFileSync(join(import.meta.dirname, '../../../..', file), 'utf8');
+  const read = (file: string): string =>
+    readFileSync(join(import.meta.dirname, '../../../..', file), 'utf8');
   const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
   expect(engines.node).toBe('^22.16.0 || >=24.0.0');
-  for (const part of engines.node.split(' || ').map((range) => range.replace(/^\D+/, '').split('.'))) {
+  for (const part of engines.node
+    .split(' || ')
+    .map((range) => range.replace(/^\D+/, '').split('.'))) {
     const [major = '', minor = ''] = part;
     expect(() => requireNode(`${major}.${minor}.0`)).not.toThrow();
     if (minor !== '0') expect(() => requireNode(`${major}.${Number(minor) - 1}.0`)).toThrow();

@@ -29,7 +29,8 @@ const OLDEST: readonly (readonly [major: number, minor: number])[] = [
 export function requireNode(version: string): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const newest = OLDEST.at(-1)!;
-  if (major > newest[0] || OLDEST.some((oldest) => major === oldest[0] && minor >= oldest[1])) return;
+  if (major > newest[0] || OLDEST.some((oldest) => major === oldest[0] && minor >= oldest[1]))
+    return;
   throw new NodeError(
     'unsupported_node',
     `Assize can't run on Node ${version}. Install Node 24, or Node 22.16 or newer of the 22 line; npm install --save-dev node@24 brings Node 24 to one project, and npx node runs it.`,

@@ -24,7 +24,9 @@ interface PackageCopy {
 const MADE_BY: unique symbol = Symbol.for('assize.made-by') as never;
 
 /** Identifies this copy alone, even if the same files are loaded twice. */
-const HERE: PackageCopy = Object.freeze({ at: String(import.meta.url).replace(/\/src\/(?:base|chunks)\/[^/]*$/, '') });
+const HERE: PackageCopy = Object.freeze({
+  at: String(import.meta.url).replace(/\/src\/(?:base|chunks)\/[^/]*$/, ''),
+});
 
 /**
  * Marks a value that only this copy of the package may use. Values compared by identity, such as

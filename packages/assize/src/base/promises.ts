@@ -4,7 +4,8 @@
  * without one it would end the process.
  */
 export function isUnwantedPromise(returned: unknown): boolean {
-  if ((typeof returned !== 'object' && typeof returned !== 'function') || returned === null) return false;
+  if ((typeof returned !== 'object' && typeof returned !== 'function') || returned === null)
+    return false;
   try {
     if (typeof (returned as { readonly then?: unknown }).then !== 'function') return false;
     // The method of the language: it refuses other objects, and no object can replace it.
@@ -20,7 +21,10 @@ export function isUnwantedPromise(returned: unknown): boolean {
  *
  * @throws the signal's reason; the errors of the work
  */
-export async function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal | undefined): Promise<T> {
+export async function unlessAborted<T>(
+  work: PromiseLike<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
   if (signal === undefined) return work;
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = (): void => reject(signal.reason);

@@ -8,9 +8,15 @@ test.each(oddErrors())('an unreadable thrown value becomes a readable error: %s'
   expect(thrown).toMatchObject({ message: 'the thrown value cannot be read' });
 });
 
-test.each([[undefined], [null], ['text'], [0], [{}], [Symbol('odd')], [new Error('as it is')], [new TypeError('too')]])(
-  'any other thrown value is returned unchanged: %s',
-  (thrown) => {
-    expect(toError(thrown)).toBe(thrown);
-  },
-);
+test.each([
+  [undefined],
+  [null],
+  ['text'],
+  [0],
+  [{}],
+  [Symbol('odd')],
+  [new Error('as it is')],
+  [new TypeError('too')],
+])('any other thrown value is returned unchanged: %s', (thrown) => {
+  expect(toError(thrown)).toBe(thrown);
+});

@@ -19,7 +19,10 @@ export function toError(thrown: unknown): unknown {
 }
 
 /** `instanceof` for a thrown value. False for a value that cannot be inspected (`toError`). */
-export function isInstance<T>(thrown: unknown, type: abstract new (...args: any[]) => T): thrown is T {
+export function isInstance<T>(
+  thrown: unknown,
+  type: abstract new (...args: any[]) => T,
+): thrown is T {
   return toError(thrown) === thrown && thrown instanceof type;
 }
 

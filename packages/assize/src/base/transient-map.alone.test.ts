@@ -4,7 +4,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { TransientMap } from './index.ts';
 
-type Step = { readonly set: number; readonly value: number } | { readonly delete: number } | { readonly clear: true };
+type Step =
+  | { readonly set: number; readonly value: number }
+  | { readonly delete: number }
+  | { readonly clear: true };
 
 const key = fc.nat(400);
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -43,7 +46,10 @@ test('it behaves as a Map, in the same order, after any sets and deletes', () =>
 
 test('minor collections free deleted values, however old the map is', () => {
   setFlagsFromString('--expose-gc');
-  const gc = runInNewContext('gc') as (options: { type: 'minor' | 'major'; execution: 'sync' }) => void;
+  const gc = runInNewContext('gc') as (options: {
+    type: 'minor' | 'major';
+    execution: 'sync';
+  }) => void;
   const map = new TransientMap<number, unknown[]>();
   let n = 0;
   const add = (count: number): void => {

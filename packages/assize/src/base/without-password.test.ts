@@ -3,7 +3,10 @@ import { withoutPassword } from './without-password.ts';
 
 describe('a URL without its password', () => {
   test.each([
-    ['postgres://ann:hunter2@db.example:5432/app?schema=a', 'postgres://ann@db.example:5432/app?schema=a'],
+    [
+      'postgres://ann:hunter2@db.example:5432/app?schema=a',
+      'postgres://ann@db.example:5432/app?schema=a',
+    ],
     ['postgresql://ann:hunter2@db.example/app', 'postgresql://ann@db.example/app'],
     ['postgres://:hunter2@db.example/app', 'postgres://@db.example/app'],
     ['postgres://ann:hun/ter@2@db.example/app', 'postgres://ann@db.example/app'],

@@ -26,9 +26,12 @@ const instants: fc.Arbitrary<string> = fc
   .map(([ms, micros]) => instantFromMillis(ms, micros));
 
 describe('isInstant', () => {
-  test.each([NOW, FIRST, LAST, '2024-02-29T23:59:59.000001Z', '2000-02-29T00:00:00.000000Z'])('true for %s', (text) => {
-    expect(isInstant(text)).toBe(true);
-  });
+  test.each([NOW, FIRST, LAST, '2024-02-29T23:59:59.000001Z', '2000-02-29T00:00:00.000000Z'])(
+    'true for %s',
+    (text) => {
+      expect(isInstant(text)).toBe(true);
+    },
+  );
 
   test.each<unknown>([
     '2026-03-23T09:00:00Z',
@@ -71,7 +74,9 @@ describe('isInstant', () => {
   test('every day of 400 years, and no other, is a day', () => {
     const day = 86_400_000;
     const [first, end] = [Date.parse('1900-01-01'), Date.parse('2300-01-01')];
-    const made = Array.from({ length: (end - first) / day }, (_, i) => instantFromMillis(first + i * day));
+    const made = Array.from({ length: (end - first) / day }, (_, i) =>
+      instantFromMillis(first + i * day),
+    );
     const accepted: string[] = [];
     for (let year = 1900; year < 2300; year++) {
       for (let month = 0; month < 14; month++) {
@@ -86,14 +91,24 @@ describe('isInstant', () => {
 });
 
 /** Microseconds since 1970 of a written time, by the rules of the calendar and in whole numbers. */
-function naiveMicros({ year, month, day, hour, minute, second, fraction, offset }: Written): bigint {
+function naiveMicros({
+  year,
+  month,
+  day,
+  hour,
+  minute,
+  second,
+  fraction,
+  offset,
+}: Written): bigint {
   let days = 0n;
   const leap = (y: number): boolean => y % 4 === 0 && (y % 100 !== 0 || y % 400 === 0);
   for (let y = Math.min(year, 1970); y < Math.max(year, 1970); y++)
     days += (year < 1970 ? -1n : 1n) * (leap(y) ? 366n : 365n);
   const lengths = [31, leap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
   for (let m = 1; m < month; m++) days += BigInt(lengths[m - 1]!);
-  const seconds = (days + BigInt(day - 1)) * 86_400n + BigInt(hour * 3_600 + minute * 60 + second - offset * 60);
+  const seconds =
+    (days + BigInt(day - 1)) * 86_400n + BigInt(hour * 3_600 + minute * 60 + second - offset * 60);
   return seconds * 1_000_000n + BigInt(fraction.slice(0, 6).padEnd(6, '0'));
 }
 
@@ -161,7 +176,12 @@ describe('instantOf', () => {
   });
 
   test('a form without a fraction, a second or a minute of the offset', () => {
-    const forms = ['2026-03-23T09:00Z', '2026-03-23T09:00:00z', '2026-03-23T11:00+02', '2026-03-23T04:30:00.0-0430'];
+    const forms = [
+      '2026-03-23T09:00Z',
+      '2026-03-23T09:00:00z',
+      '2026-03-23T11:00+02',
+      '2026-03-23T04:30:00.0-0430',
+    ];
     expect(forms.map((text) => instantOf(text))).toEqual([NOW, NOW, NOW, NOW]);
   });
 
@@ -212,7 +232,9 @@ describe('milliseconds', () => {
     fc.assert(
       fc.property(instants, (instant) => {
         expect(isInstant(instant)).toBe(true);
-        expect(instantFromMillis(instantToMillis(instant), Number(instant.slice(23, 26)))).toBe(instant);
+        expect(instantFromMillis(instantToMillis(instant), Number(instant.slice(23, 26)))).toBe(
+          instant,
+        );
       }),
     );
   });
@@ -223,7 +245,9 @@ describe('milliseconds', () => {
   });
 
   test('years below 100 are years below 100', () => {
-    expect(instantFromMillis(instantToMillis('0099-05-05T00:00:00.000000Z'))).toBe('0099-05-05T00:00:00.000000Z');
+    expect(instantFromMillis(instantToMillis('0099-05-05T00:00:00.000000Z'))).toBe(
+      '0099-05-05T00:00:00.000000Z',
+    );
   });
 
   test.each<[number, number]>([
@@ -280,7 +304,8 @@ describe('order and distance', () => {
   test('an invalid instant or distance is refused', () => {
     expect(thrownBy(() => maxInstant(NOW, 'soon')).code).toBe('bad_instant');
     expect(thrownBy(() => maxInstant('soon', NOW)).code).toBe('bad_instant');
-    for (const n of [0.5, Number.NaN, 2 ** 53]) expect(thrownBy(() => addMicros(NOW, n)).code).toBe('bad_instant');
+    for (const n of [0.5, Number.NaN, 2 ** 53])
+      expect(thrownBy(() => addMicros(NOW, n)).code).toBe('bad_instant');
   });
 });
 

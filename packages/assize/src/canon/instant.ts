@@ -25,7 +25,12 @@ export function isInstant(text: unknown): text is Instant {
   if (text === lastInstant) return true;
   if (typeof text !== 'string' || text.length !== LENGTH) return false;
   const marks =
-    text[4] === '-' && text[7] === '-' && text[10] === 'T' && text[13] === ':' && text[16] === ':' && text[19] === '.';
+    text[4] === '-' &&
+    text[7] === '-' &&
+    text[10] === 'T' &&
+    text[13] === ':' &&
+    text[16] === ':' &&
+    text[19] === '.';
   if (!marks || text[26] !== 'Z') return false;
   const year = digits(text, 0, 4);
   const fraction = digits(text, 20, 26);
@@ -63,7 +68,9 @@ export function instantFromMillis(ms: number, micros = 0): Instant {
 /** A clock is read many times in a second, and formatting the date is its largest cost. */
 let lastSecond = Number.NaN;
 let lastText = '';
-const THOUSANDTHS: readonly string[] = Array.from({ length: 1_000 }, (_, count) => String(count).padStart(3, '0'));
+const THOUSANDTHS: readonly string[] = Array.from({ length: 1_000 }, (_, count) =>
+  String(count).padStart(3, '0'),
+);
 const LAST_THOUSANDTHS: readonly string[] = THOUSANDTHS.map((digits) => `${digits}Z`);
 
 /**
@@ -96,14 +103,16 @@ export function maxInstant(a: Instant, b: Instant): Instant {
  */
 export function addMicros(instant: Instant, n: number): Instant {
   const ms = instantToMillis(instant);
-  if (!Number.isSafeInteger(n)) throw badInstant(n, 'a distance must be a whole number of microseconds');
+  if (!Number.isSafeInteger(n))
+    throw badInstant(n, 'a distance must be a whole number of microseconds');
   // Microseconds of the whole calendar exceed 2^53, so the two parts are added separately.
   const micros = digits(instant, 23, 26) + (((n % 1000) + 1000) % 1000);
   return instantFromMillis(ms + Math.floor(n / 1000) + Math.floor(micros / 1000), micros % 1000);
 }
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
-const ISO = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)$/;
+const ISO =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)$/;
 
 /**
  * The instant of an ISO 8601 text: a date, a time, and a required `Z` or offset. Seconds may be
@@ -121,15 +130,35 @@ export function parseInstant(isoText: string): Instant {
       isoText,
       'write it as 2026-03-23T09:00:00Z, with an offset such as +02:00, or as a day such as 2026-03-23',
     );
-  const [, year, month, day, hour, minute, second = '00', fraction = '', , sign, offsetHour = '0', offsetMinute = '0'] =
-    match;
-  if (!isDay(Number(year), Number(month), Number(day))) throw badInstant(isoText, 'there is no such day');
-  if (!isTime(Number(hour), Number(minute), Number(second))) throw badInstant(isoText, 'there is no such time of day');
-  if (!isTime(Number(offsetHour), Number(offsetMinute), 0)) throw badInstant(isoText, 'there is no such offset');
+  const [
+    ,
+    year,
+    month,
+    day,
+    hour,
+    minute,
+    second = '00',
+    fraction = '',
+    ,
+    sign,
+    offsetHour = '0',
+    offsetMinute = '0',
+  ] = match;
+  if (!isDay(Number(year), Number(month), Number(day)))
+    throw badInstant(isoText, 'there is no such day');
+  if (!isTime(Number(hour), Number(minute), Number(second)))
+    throw badInstant(isoText, 'there is no such time of day');
+  if (!isTime(Number(offsetHour), Number(offsetMinute), 0))
+    throw badInstant(isoText, 'there is no such offset');
   const digits6 = fraction.slice(0, 6).padEnd(6, '0');
-  const local = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${digits6.slice(0, 3)}Z`);
+  const local = Date.parse(
+    `${year}-${month}-${day}T${hour}:${minute}:${second}.${digits6.slice(0, 3)}Z`,
+  );
   const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000;
-  return instantFromMillis(sign === '-' ? local + offset : local - offset, Number(digits6.slice(3)));
+  return instantFromMillis(
+    sign === '-' ? local + offset : local - offset,
+    Number(digits6.slice(3)),
+  );
 }
 
 /**

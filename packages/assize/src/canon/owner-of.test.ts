@@ -33,7 +33,8 @@ test('each member owns its share of the trajectories', () => {
     const { id } = ownerOf(`case-${n}`, members(['a', 'b', 'c', 'd']))!;
     counts.set(id, (counts.get(id) ?? 0) + 1);
   }
-  for (const id of ['a', 'b', 'c', 'd']) expect(Math.abs(counts.get(id)! - 1_000)).toBeLessThan(150);
+  for (const id of ['a', 'b', 'c', 'd'])
+    expect(Math.abs(counts.get(id)! - 1_000)).toBeLessThan(150);
 });
 
 test('without members there is no owner', () => {

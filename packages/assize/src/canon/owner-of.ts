@@ -5,7 +5,10 @@ import { createHash } from 'node:crypto';
  * (rendezvous hashing, Thaler and Ravishankar 1998). All callers that see the same members find the
  * same owner. A member that leaves moves its own names only.
  */
-export function ownerOf<M extends { readonly id: string }>(name: string, members: Iterable<M>): M | undefined {
+export function ownerOf<M extends { readonly id: string }>(
+  name: string,
+  members: Iterable<M>,
+): M | undefined {
   let owner: M | undefined;
   let highest = '';
   for (const member of members) {

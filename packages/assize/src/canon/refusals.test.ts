@@ -56,7 +56,13 @@ const REFUSALS: readonly [string, () => unknown, string, string, Partial<CanonLi
   ['NaN inside', () => ({ a: [0, { b: Number.NaN }] }), 'not_finite', '/a/1/b'],
   ['Infinity', () => [Number.POSITIVE_INFINITY], 'not_finite', '/0'],
   ['-Infinity', () => [Number.NEGATIVE_INFINITY], 'not_finite', '/0'],
-  ['Infinity, any integers', () => [Number.POSITIVE_INFINITY], 'not_finite', '/0', { integers: 'any' }],
+  [
+    'Infinity, any integers',
+    () => [Number.POSITIVE_INFINITY],
+    'not_finite',
+    '/0',
+    { integers: 'any' },
+  ],
   ['2^53', () => ({ n: 2 ** 53 }), 'unsafe_integer', '/n'],
   ['-2^53', () => ({ n: -(2 ** 53) }), 'unsafe_integer', '/n'],
   ['1e300', () => 1e300, 'unsafe_integer', ''],
@@ -98,7 +104,12 @@ const REFUSALS: readonly [string, () => unknown, string, string, Partial<CanonLi
   ['lone surrogate in a string to be escaped', () => ['"\ud800\n'], 'lone_surrogate', '/0'],
   ['lone surrogate in a long string', () => [`${'x'.repeat(5_000)}\ud800`], 'lone_surrogate', '/0'],
   ['lone surrogate in a name', () => ({ a: { '\udead': 1 } }), 'lone_surrogate', '/a/\ufffd'],
-  ['lone surrogate in a name to be escaped', () => ({ '"\ud800': 1 }), 'lone_surrogate', '/"\ufffd'],
+  [
+    'lone surrogate in a name to be escaped',
+    () => ({ '"\ud800': 1 }),
+    'lone_surrogate',
+    '/"\ufffd',
+  ],
   ['Date', () => ({ at: new Date(0) }), 'class_instance', '/at'],
   ['Map', () => ({ m: new Map() }), 'class_instance', '/m'],
   ['Uint8Array', () => [new Uint8Array(2)], 'class_instance', '/0'],
@@ -110,7 +121,12 @@ const REFUSALS: readonly [string, () => unknown, string, string, Partial<CanonLi
   ['array without a prototype', () => Object.setPrototypeOf([1], null), 'class_instance', ''],
   ['hole', () => holed([1, 2, 3], 1), 'sparse_array', '/1'],
   ['only holes', () => new Array(3), 'sparse_array', '/0'],
-  ['hole, with a member in its stead', () => Object.assign(holed([1, 2, 3], 1), { x: 1 }), 'sparse_array', '/1'],
+  [
+    'hole, with a member in its stead',
+    () => Object.assign(holed([1, 2, 3], 1), { x: 1 }),
+    'sparse_array',
+    '/1',
+  ],
   ['member of an array', () => ({ a: Object.assign([1], { x: 1 }) }), 'array_property', '/a/x'],
   ['result of a regular expression', () => /a/.exec('a'), 'array_property', '/index'],
   ['member -1 of an array', () => Object.assign([1], { '-1': 1 }), 'array_property', '/-1'],
@@ -128,7 +144,13 @@ const REFUSALS: readonly [string, () => unknown, string, string, Partial<CanonLi
   ['a bomb of shared references', () => ({ b: bomb(40) }), 'too_many_nodes', ''],
   ['a bomb of shared names', () => bombOf({ ['x'.repeat(60)]: 1 }), 'too_large', ''],
   ['an array that claims to be huge', () => [new Array(4_000_000_000)], 'sparse_array', '/0/0'],
-  ['Proxy of an object, when foreign', () => ({ p: new Proxy({}, {}) }), 'proxy', '/p', { foreign: true }],
+  [
+    'Proxy of an object, when foreign',
+    () => ({ p: new Proxy({}, {}) }),
+    'proxy',
+    '/p',
+    { foreign: true },
+  ],
   ['Proxy of an array, when foreign', () => new Proxy([], {}), 'proxy', '', { foreign: true }],
   ['Proxy of a class instance', () => new Proxy(new Point(), {}), 'class_instance', ''],
   ['revoked Proxy', revoked, 'unreadable', '/p'],
@@ -161,7 +183,13 @@ function changing(): object {
   let looks = 0;
   return new Proxy(
     { a: 1 },
-    { getOwnPropertyDescriptor: () => ({ ...hidden, enumerable: true, value: looks++ || undefined }) },
+    {
+      getOwnPropertyDescriptor: () => ({
+        ...hidden,
+        enumerable: true,
+        value: looks++ || undefined,
+      }),
+    },
   );
 }
 
@@ -246,7 +274,10 @@ test('both walks agree on values that are spoiled anywhere', () => {
       { weight: 6, arbitrary: fc.oneof(fc.integer(), fc.string(), fc.constant(null)) },
       { weight: 1, arbitrary: spoilers },
       { weight: 4, arbitrary: fc.array(tie('value'), { maxLength: 4 }) },
-      { weight: 4, arbitrary: fc.dictionary(fc.string({ maxLength: 3 }), tie('value'), { maxKeys: 4 }) },
+      {
+        weight: 4,
+        arbitrary: fc.dictionary(fc.string({ maxLength: 3 }), tie('value'), { maxKeys: 4 }),
+      },
     ),
   })).value;
   const limits = fc.record({
@@ -281,10 +312,16 @@ test('each limit is exact: the needed amount is accepted, one less is refused', 
       };
       for (const [, walk] of WALKS) {
         expect(() => walk(value, needs)).not.toThrow();
-        expect(thrownBy(() => walk(value, { bytesMax: needs.bytesMax - 1 })).code).toBe('too_large');
-        expect(canonFault(thrownBy(() => walk(value, { nodesMax: needs.nodesMax - 1 })))).toBe('too_many_nodes');
+        expect(thrownBy(() => walk(value, { bytesMax: needs.bytesMax - 1 })).code).toBe(
+          'too_large',
+        );
+        expect(canonFault(thrownBy(() => walk(value, { nodesMax: needs.nodesMax - 1 })))).toBe(
+          'too_many_nodes',
+        );
         if (needs.depthMax === 0) continue;
-        expect(canonFault(thrownBy(() => walk(value, { depthMax: needs.depthMax - 1 })))).toBe('too_deep');
+        expect(canonFault(thrownBy(() => walk(value, { depthMax: needs.depthMax - 1 })))).toBe(
+          'too_deep',
+        );
       }
     }),
     { numRuns: 1_000 },

@@ -53,7 +53,9 @@ test('hashes and signatures that must never change', () => {
   const value = { b: [1, -0, 'é"\n'], a: { 10: null, 9: true } };
   const text = canon.canonicalize(value);
   expect(text).toBe('{"a":{"10":null,"9":true},"b":[1,0,"é\\"\\n"]}');
-  expect(canon.contentHash(value)).toBe('3bc9dc0e0a55bf9bb83213db988a92baafb09a0da441001ffe398f71c07074c2');
+  expect(canon.contentHash(value)).toBe(
+    '3bc9dc0e0a55bf9bb83213db988a92baafb09a0da441001ffe398f71c07074c2',
+  );
   const { privateKey, publicKey } = canon.generateKeys(new Uint8Array(32));
   expect(publicKey).toBe('3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29');
   expect(canon.signText('entry', text, privateKey)).toBe(

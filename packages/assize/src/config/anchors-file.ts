@@ -1,4 +1,12 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { isAssizeError } from '#base';
 import { assertPublicKey, canonicalize, parseStrict } from '#canon';
 import { ConfigError } from './errors.ts';
@@ -35,10 +43,14 @@ function anchorsIn(path: string): readonly string[] {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     if (!isAssizeError(error)) throw error;
-    throw new ConfigError('bad_config', `${path} must be a JSON list of public keys: ${error.message}`, {
-      cause: error,
-      evidence: { file: path },
-    });
+    throw new ConfigError(
+      'bad_config',
+      `${path} must be a JSON list of public keys: ${error.message}`,
+      {
+        cause: error,
+        evidence: { file: path },
+      },
+    );
   }
 }
 

@@ -28,9 +28,13 @@ test('a start that is killed at any time is completed by the next one', async ()
   for (let round = 0; round < ROUNDS; round++) {
     const folder = mkdtempSync(join(tmpdir(), 'assize-crash-'));
     const store = `sqlite:${folder}/a.db`;
-    const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', PROGRAM, store], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
+    const child = spawn(
+      process.execPath,
+      ['--input-type=module-typescript', '-e', PROGRAM, store],
+      {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    );
     const ended = once(child, 'exit');
     await once(child.stdout, 'data');
     await pause(round * 8);

@@ -61,7 +61,12 @@ afterEach(() => {
 const said = () => vi.spyOn(process.stderr, 'write').mockReturnValue(true);
 const open = (more: Partial<CreateAssizeOptions<typeof shop>> = {}) =>
   createAssize({ store, domain: shop, tools: [order], env, ...more });
-const proposal = { action: 'order', role: 'clerk', args: { what: 'tea' }, idempotencyKey: 'tea' } as const;
+const proposal = {
+  action: 'order',
+  role: 'clerk',
+  args: { what: 'tea' },
+  idempotencyKey: 'tea',
+} as const;
 
 test('a second run opens the same world, and repeats no call', async () => {
   const write = said();
@@ -132,7 +137,9 @@ test('a world ends with its block', async () => {
 });
 
 test('PostgreSQL without a key is refused before a connection', async () => {
-  await expect(open({ store: 'postgres://localhost:1/none' })).rejects.toMatchObject({ code: 'root_key_missing' });
+  await expect(open({ store: 'postgres://localhost:1/none' })).rejects.toMatchObject({
+    code: 'root_key_missing',
+  });
 });
 
 test('an option that does not exist, and a store that does not, are refused', async () => {
@@ -152,7 +159,9 @@ test('of 4 processes that start at once, all have one world', async () => {
     await world.close();`;
   const run = promisify(execFile);
   const answers = await Promise.all(
-    Array.from({ length: 4 }, () => run(process.execPath, ['--input-type=module-typescript', '-e', program])),
+    Array.from({ length: 4 }, () =>
+      run(process.execPath, ['--input-type=module-typescript', '-e', program]),
+    ),
   );
   expect(new Set(answers.map(({ stdout }) => stdout)).size).toBe(1);
   expect(answers.filter(({ stderr }) => stderr.includes('created the root key'))).toHaveLength(1);

@@ -30,7 +30,11 @@ export interface CreateAssizeOptions<D extends Domain = Domain>
 
 /** A proposal without a writ. */
 export type WorldProposal<D extends Domain> =
-  Proposal<D> extends infer Each ? (Each extends unknown ? Omit<Each, 'writ' | 'principal'> : never) : never;
+  Proposal<D> extends infer Each
+    ? Each extends unknown
+      ? Omit<Each, 'writ' | 'principal'>
+      : never
+    : never;
 
 /** One trajectory of one store, with a writ for an agent. Made by `createAssize`. */
 export class AssizeWorld<D extends Domain = Domain> {
@@ -61,7 +65,10 @@ export class AssizeWorld<D extends Domain = Domain> {
    * @throws the errors of `Trajectory.propose`
    */
   propose(proposal: WorldProposal<D>): Promise<Ruling> {
-    return this.trajectory.propose({ ...(proposal as object), writ: this.writ } as unknown as Proposal<D>);
+    return this.trajectory.propose({
+      ...(proposal as object),
+      writ: this.writ,
+    } as unknown as Proposal<D>);
   }
 
   /**
@@ -99,7 +106,9 @@ export class AssizeWorld<D extends Domain = Domain> {
  * if the trajectory has another domain or version; the errors of `openStore`, `new Assize` and
  * `Assize.create`; ArgumentError `bad_argument`
  */
-export async function createAssize<D extends Domain>(options: CreateAssizeOptions<D>): Promise<AssizeWorld<D>> {
+export async function createAssize<D extends Domain>(
+  options: CreateAssizeOptions<D>,
+): Promise<AssizeWorld<D>> {
   checkArgument(OPTIONS, options, 'options');
   const { store: url = DEFAULT_STORE, domain, agent = DEFAULT_AGENT, env } = options;
   checkStoreUrl(url);
@@ -171,8 +180,12 @@ function sayCreated({ file, publicKey }: RootKey): void {
 }
 
 /** A member that is undefined counts as absent. */
-function defined<T extends object>(members: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined)) as never;
+function defined<T extends object>(
+  members: T,
+): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, member]) => member !== undefined),
+  ) as never;
 }
 
 const OPTIONS = arg.options<CreateAssizeOptions>({

@@ -28,8 +28,15 @@ export interface DefaultWritTerms {
  *
  * @throws AuthorityError `bad_writ` for a name that no writ can have
  */
-export function defaultWrit(root: KeyPair, { agent, trajectory, domain, tools = [] }: DefaultWritTerms): Writ {
-  const actions = [...Object.keys(domain.actions), BELIEVE_ACTION, ...tools.map(({ name }) => name)];
+export function defaultWrit(
+  root: KeyPair,
+  { agent, trajectory, domain, tools = [] }: DefaultWritTerms,
+): Writ {
+  const actions = [
+    ...Object.keys(domain.actions),
+    BELIEVE_ACTION,
+    ...tools.map(({ name }) => name),
+  ];
   return issueWrit(
     {
       issuer: root.publicKey,

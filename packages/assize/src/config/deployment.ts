@@ -33,7 +33,11 @@ export interface Deployment {
   readonly peers: readonly { readonly name: string; readonly url?: string }[];
   /** The side store of the tokens, which count at every server. */
   readonly side: SideStore;
-  readonly gauges: readonly { readonly name: string; readonly help: string; readonly read: () => number }[];
+  readonly gauges: readonly {
+    readonly name: string;
+    readonly help: string;
+    readonly read: () => number;
+  }[];
   /** Carries out what the deployment has ordered, and goes on with it until `stop`. */
   readonly start: (host: DeploymentHost) => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -42,7 +46,9 @@ export interface Deployment {
   /** Whether this place has the trajectory, and does not give it away. */
   readonly isHere: (trajectoryId: string) => boolean;
   /** The other place that has the trajectory. Undefined: it is here, or nowhere. */
-  readonly elsewhere: (trajectoryId: string) => { readonly id: string; readonly url: string | undefined } | undefined;
+  readonly elsewhere: (
+    trajectoryId: string,
+  ) => { readonly id: string; readonly url: string | undefined } | undefined;
   /** Throws if another place has the trajectory. */
   readonly requireHere: (trajectoryId: string) => void;
   /** Throws if this store accepts no entries at all. */

@@ -9,5 +9,6 @@ test('the cells of one file share the file of their root key', () => {
 
 test('a SQLite store has its own file, and other stores have none', () => {
   expect(fileOfStore('sqlite:./a.db?cell=one')).toBe('./a.db?cell=one');
-  for (const url of ['postgres://db/a', 'memory:', 'scells:a']) expect(fileOfStore(url)).toBeUndefined();
+  for (const url of ['postgres://db/a', 'memory:', 'scells:a'])
+    expect(fileOfStore(url)).toBeUndefined();
 });

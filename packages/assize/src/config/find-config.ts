@@ -3,7 +3,9 @@ import { dirname, join, resolve } from 'node:path';
 import { ConfigError } from './errors.ts';
 
 /** The names of a config file. A folder has at most one of them. */
-export const CONFIG_FILES: readonly string[] = ['ts', 'mts', 'js', 'mjs', 'json'].map((end) => `assize.config.${end}`);
+export const CONFIG_FILES: readonly string[] = ['ts', 'mts', 'js', 'mjs', 'json'].map(
+  (end) => `assize.config.${end}`,
+);
 
 /**
  * The config file of a folder, or of the nearest folder above that has one. The search ends at the

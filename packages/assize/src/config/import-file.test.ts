@@ -10,7 +10,12 @@ const FAULTS: readonly (readonly [title: string, name: string, line: string, why
   ['a syntax error in TypeScript', 'domain.ts', 'export const a = (;', 'Expression expected'],
   ['an enum', 'domain.ts', 'enum X { A }', 'TypeScript enum is not supported'],
   ['a syntax error in JavaScript', 'domain.mjs', 'export const a = (;', "Unexpected token ';'"],
-  ['an export that is missing', 'domain.ts', "import { nope } from './other.mjs'; nope;", "export named 'nope'"],
+  [
+    'an export that is missing',
+    'domain.ts',
+    "import { nope } from './other.mjs'; nope;",
+    "export named 'nope'",
+  ],
   ['an error of its own', 'domain.ts', "throw new TypeError('boom');", 'boom'],
 ];
 
@@ -36,11 +41,15 @@ test.each(FAULTS)('%s is told with its file and line', async (_, name, line, why
 
 test('a value without a place, or with a place in its text, is told as it is', async () => {
   const at = folderWith('domain.mjs', "throw 'no';");
-  expect(whyNotLoaded(await importFile(at('domain.mjs')).catch((thrown: unknown) => thrown))).toBe('no');
+  expect(whyNotLoaded(await importFile(at('domain.mjs')).catch((thrown: unknown) => thrown))).toBe(
+    'no',
+  );
   const hostile = Object.defineProperty(new Error('x'), 'stack', { value: 3 });
   expect(whyNotLoaded(hostile)).toBe('x');
   const missing = folderWith('domain.mjs', "import './none.mjs';");
-  const why = whyNotLoaded(await importFile(missing('domain.mjs')).catch((thrown: unknown) => thrown));
+  const why = whyNotLoaded(
+    await importFile(missing('domain.mjs')).catch((thrown: unknown) => thrown),
+  );
   expect(why).toContain(missing('none.mjs'));
   expect(why).toContain(missing('domain.mjs'));
 });

@@ -31,7 +31,8 @@ function placeOf(error: Error): string | undefined {
   const frames = [...stack.matchAll(/^ {4}at (?:.*\()?(file:.*?):(\d+):\d+\)?$/gm)];
   for (const [, file = '', line] of head === null ? frames : [head]) {
     const path = file.startsWith('file:') ? fileURLToPath(file) : file;
-    if (!path.startsWith(own) && !path.includes(`${sep}node_modules${sep}`)) return `${path}:${line}`;
+    if (!path.startsWith(own) && !path.includes(`${sep}node_modules${sep}`))
+      return `${path}:${line}`;
   }
   return undefined;
 }
@@ -57,7 +58,9 @@ function stackOf(error: Error): string {
  */
 function notePlace(error: Error, path: string): void {
   const program = `import ${JSON.stringify(pathToFileURL(path).href)}`;
-  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' });
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    encoding: 'utf8',
+  });
   const [head] = /^(?:file:|\/).*:\d+\n/.exec(stderr) ?? [];
   if (head !== undefined) error.stack = `${head}${error.stack}`;
 }

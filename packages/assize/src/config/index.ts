@@ -37,7 +37,12 @@ export {
   recoveryKeyOf,
   type WorldProposal,
 } from './create-assize.ts';
-export { DEFAULT_AGENT, DEFAULT_PERIOD, type DefaultWritTerms, defaultWrit } from './default-writ.ts';
+export {
+  DEFAULT_AGENT,
+  DEFAULT_PERIOD,
+  type DefaultWritTerms,
+  defaultWrit,
+} from './default-writ.ts';
 export { defineConfig } from './define-config.ts';
 export type { Deployment, DeploymentHost } from './deployment.ts';
 export type { Environment } from './environment.ts';

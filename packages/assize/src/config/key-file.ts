@@ -90,7 +90,8 @@ function publish(file: number, draft: string, path: string, text: string): boole
 export function readKeyFile(path: string): string | undefined {
   return reading(path, constants.O_NOFOLLOW ?? 0, (stats) => {
     requireOwn(path, stats);
-    if (stats.nlink > 1 && !dropDrafts(path, stats)) throw unsafe(path, 'it has a second name (a hard link)');
+    if (stats.nlink > 1 && !dropDrafts(path, stats))
+      throw unsafe(path, 'it has a second name (a hard link)');
   });
 }
 
@@ -133,7 +134,8 @@ function openedFor(path: string, flags: number): number | undefined {
 
 function requireOwn(path: string, { mode, uid, size }: Stats): void {
   const user = process.getuid?.();
-  if ((mode & constants.S_IFMT) !== constants.S_IFREG) throw unsafe(path, 'it is not a regular file');
+  if ((mode & constants.S_IFMT) !== constants.S_IFREG)
+    throw unsafe(path, 'it is not a regular file');
   if (size > KEY_BYTES_MAX) throw unsafe(path, 'it is larger than a key');
   // On Windows, modes say nothing about other users.
   if (user === undefined) return;
@@ -148,7 +150,8 @@ function requireOwn(path: string, { mode, uid, size }: Stats): void {
 function dropDrafts(path: string, { ino, dev }: Stats): boolean {
   const folder = dirname(path);
   for (const name of readdirSync(folder)) {
-    if (!name.startsWith(basename(path)) || !DRAFT.test(name.slice(basename(path).length))) continue;
+    if (!name.startsWith(basename(path)) || !DRAFT.test(name.slice(basename(path).length)))
+      continue;
     const draft = join(folder, name);
     const found = lstatSync(draft, { throwIfNoEntry: false });
     if (found?.ino === ino && found.dev === dev) removeDraft(draft);

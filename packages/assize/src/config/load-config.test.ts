@@ -53,15 +53,21 @@ test('the search ends at a repository, and the nearest config counts', () => {
 });
 
 // Only root can give a file to another user.
-test.skipIf(process.getuid?.() !== 0)('a config of another user runs only where it is named', () => {
-  const file = put('assize.config.json', '{}');
-  chownSync(file, 65_534, 65_534);
-  mkdirSync(join(folder, 'a'));
-  expect(() => findConfig(join(folder, 'a'))).toThrow(
-    expect.objectContaining({ code: 'bad_config', message: expect.stringContaining('belongs to another user, and') }),
-  );
-  expect(findConfig(folder)).toBe(file);
-});
+test.skipIf(process.getuid?.() !== 0)(
+  'a config of another user runs only where it is named',
+  () => {
+    const file = put('assize.config.json', '{}');
+    chownSync(file, 65_534, 65_534);
+    mkdirSync(join(folder, 'a'));
+    expect(() => findConfig(join(folder, 'a'))).toThrow(
+      expect.objectContaining({
+        code: 'bad_config',
+        message: expect.stringContaining('belongs to another user, and'),
+      }),
+    );
+    expect(findConfig(folder)).toBe(file);
+  },
+);
 
 test('two configs in a folder are ambiguous, and a named one is not', async () => {
   put('assize.config.json', '{}');
@@ -70,7 +76,10 @@ test('two configs in a folder are ambiguous, and a named one is not', async () =
     code: 'bad_config',
     message: expect.stringContaining('Remove all but one, or name one'),
   });
-  expect(await loadConfig({ from: folder, file, env: {} })).toMatchObject({ file, store: 'memory:' });
+  expect(await loadConfig({ from: folder, file, env: {} })).toMatchObject({
+    file,
+    store: 'memory:',
+  });
 });
 
 test('the store is that of the first source that has one', async () => {
@@ -80,7 +89,9 @@ test('the store is that of the first source that has one', async () => {
   expect((await loadConfig({ file, env })).store).toBe('sqlite:/b.db');
   expect((await loadConfig({ file, env: {} })).store).toBe('sqlite:/c.db');
   put('empty/assize.config.json', '{}');
-  expect((await loadConfig({ from: join(folder, 'empty'), env: {} })).store).toBe(`sqlite:${folder}/empty/assize.db`);
+  expect((await loadConfig({ from: join(folder, 'empty'), env: {} })).store).toBe(
+    `sqlite:${folder}/empty/assize.db`,
+  );
 });
 
 test('a project without a config has every default', async () => {
@@ -140,7 +151,9 @@ test('members are filled in, and paths are those of the folder', async () => {
   expect(config.principals.get('agent:a')).toEqual({
     name: 'agent:a',
     kinds: ['agent'],
-    grants: [{ trajectories: ['*'], actions: ['pay'], budget: {}, requireApproval: [], maxDepth: 0 }],
+    grants: [
+      { trajectories: ['*'], actions: ['pay'], budget: {}, requireApproval: [], maxDepth: 0 },
+    ],
     email: undefined,
   });
 });
@@ -186,6 +199,14 @@ test('a mapped principal has the members of the config that it lacks', async () 
     email: 'g@example.com',
   });
   expect(map({ name: 'new', kinds: ['auditor'] })).toMatchObject({ name: 'new', grants: [] });
-  for (const given of [null, undefined, 7, {}, { name: 'x' }, { name: 'x', kinds: ['owner'] }, Promise.resolve({})])
+  for (const given of [
+    null,
+    undefined,
+    7,
+    {},
+    { name: 'x' },
+    { name: 'x', kinds: ['owner'] },
+    Promise.resolve({}),
+  ])
     expect(() => map(given)).toThrow(expect.objectContaining({ code: 'bad_config' }));
 });

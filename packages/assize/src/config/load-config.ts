@@ -31,5 +31,11 @@ export async function loadConfig(options: LoadOptions = {}): Promise<ResolvedCon
   const { from = '.', store, archive, env = ownEnvironment() } = options;
   const file = options.file === undefined ? findConfig(from) : resolve(options.file);
   if (file === undefined) return resolveConfig({}, { folder: resolve(from), store, archive, env });
-  return resolveConfig(await readConfig(file), { file, folder: dirname(file), store, archive, env });
+  return resolveConfig(await readConfig(file), {
+    file,
+    folder: dirname(file),
+    store,
+    archive,
+    env,
+  });
 }

@@ -7,5 +7,9 @@ import { type SignerKey, signerKey } from '#merkle';
  */
 export function derivedLogKey(root: Pick<KeyPair, 'publicKey' | 'privateKey'>): SignerKey {
   const seed = hkdfSync('sha256', Buffer.from(root.privateKey, 'hex'), '', 'assize/log/v1', 32);
-  return signerKey(`assize/${root.publicKey.slice(0, 16)}`, 'note', Buffer.from(seed).toString('hex'));
+  return signerKey(
+    `assize/${root.publicKey.slice(0, 16)}`,
+    'note',
+    Buffer.from(seed).toString('hex'),
+  );
 }

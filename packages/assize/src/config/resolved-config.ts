@@ -125,7 +125,9 @@ const SIMULATION: Required<SimulationBounds> = { samples: 5, turns: 100, seconds
 
 /** A folder in the config is relative to it. */
 function archiveIn(folder: string, archive: string | undefined): string | undefined {
-  return archive?.startsWith('file:') ? `file:${resolve(folder, archive.slice('file:'.length))}` : archive;
+  return archive?.startsWith('file:')
+    ? `file:${resolve(folder, archive.slice('file:'.length))}`
+    : archive;
 }
 
 /** Fills in the defaults of a checked config. The store is that of the first source with one. */
@@ -146,8 +148,12 @@ export function resolveConfig(
     policy: typeof policy === 'string' ? undefined : policy,
     policyFile: typeof policy === 'string' ? inFolder(policy) : undefined,
     worlds: config.worlds ?? {},
-    simulations: new Map(Object.entries(simulations).map(([name, given]) => [name, resolveSimulation(given)])),
-    principals: new Map(Object.entries(principals).map(([name, given]) => [name, resolvePrincipal(name, given)])),
+    simulations: new Map(
+      Object.entries(simulations).map(([name, given]) => [name, resolveSimulation(given)]),
+    ),
+    principals: new Map(
+      Object.entries(principals).map(([name, given]) => [name, resolvePrincipal(name, given)]),
+    ),
     approvals: config.approvals ?? {},
     effects: config.effects ?? {},
     memory: config.memory ?? {},
@@ -171,13 +177,22 @@ export function mappedPrincipal(
   source: string,
 ): ResolvedPrincipal {
   if (typeof (given as Partial<MappedPrincipal> | null)?.name !== 'string')
-    throw new ConfigError('bad_config', `${source}: the mapped principal must be an object with a name.`, {
-      evidence: { path: 'name' },
-    });
+    throw new ConfigError(
+      'bad_config',
+      `${source}: the mapped principal must be an object with a name.`,
+      {
+        evidence: { path: 'name' },
+      },
+    );
   const { name, ...own } = given;
   const known = config.principals.get(name);
-  const members = Object.fromEntries(Object.entries(own).filter(([, member]) => member !== undefined));
-  const merged = { ...(known && { kinds: known.kinds, grants: known.grants, email: known.email }), ...members };
+  const members = Object.fromEntries(
+    Object.entries(own).filter(([, member]) => member !== undefined),
+  );
+  const merged = {
+    ...(known && { kinds: known.kinds, grants: known.grants, email: known.email }),
+    ...members,
+  };
   if (!('kinds' in merged))
     throw new ConfigError(
       'bad_config',
@@ -192,16 +207,37 @@ function resolveSimulation(given: SimulationConfig): ResolvedSimulation {
   return { ...given, limits: { ...SIMULATION, ...definedOf(given.limits) } };
 }
 
-function resolvePrincipal(name: string, { kinds, grants = [], email }: PrincipalConfig): ResolvedPrincipal {
+function resolvePrincipal(
+  name: string,
+  { kinds, grants = [], email }: PrincipalConfig,
+): ResolvedPrincipal {
   return { name, kinds: [...new Set(kinds)], grants: grants.map(resolveGrant), email };
 }
 
 function resolveGrant(given: Grant): ResolvedGrant {
-  const { trajectories = ['*'], actions, scopes, budget = {}, requireApproval = [], maxDepth = 0 } = given;
-  return { trajectories, actions, budget, requireApproval, maxDepth, ...(scopes !== undefined && { scopes }) };
+  const {
+    trajectories = ['*'],
+    actions,
+    scopes,
+    budget = {},
+    requireApproval = [],
+    maxDepth = 0,
+  } = given;
+  return {
+    trajectories,
+    actions,
+    budget,
+    requireApproval,
+    maxDepth,
+    ...(scopes !== undefined && { scopes }),
+  };
 }
 
-function resolveServer(given: ServerConfig, inFolder: (path: string) => string, secret?: string): ResolvedServer {
+function resolveServer(
+  given: ServerConfig,
+  inFolder: (path: string) => string,
+  secret?: string,
+): ResolvedServer {
   const { tls, oidc } = given;
   const clientSecret = secret === undefined ? {} : { clientSecret: linesOf(secret) };
   return {
@@ -229,11 +265,15 @@ function linesOf(text: string): Secrets {
 
 /** A member that is undefined counts as absent. */
 function definedOf<T extends object>(given: T | undefined): Partial<T> {
-  return Object.fromEntries(Object.entries(given ?? {}).filter(([, member]) => member !== undefined)) as Partial<T>;
+  return Object.fromEntries(
+    Object.entries(given ?? {}).filter(([, member]) => member !== undefined),
+  ) as Partial<T>;
 }
 
 /** The file of a SQLite store, or of cells, is relative to the config. Other URLs have no path. */
 function storeIn(folder: string, url: string): string {
   const [, scheme, path = ''] = /^(sqlite:|cells:)(.+)$/s.exec(url) ?? [];
-  return scheme === undefined || folder === process.cwd() ? url : `${scheme}${resolve(folder, path)}`;
+  return scheme === undefined || folder === process.cwd()
+    ? url
+    : `${scheme}${resolve(folder, path)}`;
 }

@@ -52,17 +52,27 @@ test('a created key is a pair in a file of mode 600, and is found again', () => 
 });
 
 test('the environment comes before the file, and creates none', () => {
-  expect(rootKeyOf(url, { ASSIZE_ROOT_KEY: HEX })).toMatchObject({ origin: 'environment', privateKey: HEX });
+  expect(rootKeyOf(url, { ASSIZE_ROOT_KEY: HEX })).toMatchObject({
+    origin: 'environment',
+    privateKey: HEX,
+  });
   const named = join(folder, 'named.key');
   keyFile(named);
-  expect(rootKeyOf(url, { ASSIZE_ROOT_KEY_FILE: named })).toMatchObject({ file: named, privateKey: HEX });
+  expect(rootKeyOf(url, { ASSIZE_ROOT_KEY_FILE: named })).toMatchObject({
+    file: named,
+    privateKey: HEX,
+  });
   expect(existsSync(file)).toBe(false);
-  expect(() => rootKeyOf(url, { ASSIZE_ROOT_KEY: HEX, ASSIZE_ROOT_KEY_FILE: named })).toThrow('both set');
+  expect(() => rootKeyOf(url, { ASSIZE_ROOT_KEY: HEX, ASSIZE_ROOT_KEY_FILE: named })).toThrow(
+    'both set',
+  );
 });
 
 test('a server of PostgreSQL needs a key in the environment', () => {
   const server = 'postgres://localhost/a';
-  expect(() => rootKeyOf(server, {})).toThrow(expect.objectContaining({ code: 'root_key_missing' }));
+  expect(() => rootKeyOf(server, {})).toThrow(
+    expect.objectContaining({ code: 'root_key_missing' }),
+  );
   expect(findRootKey(server, {})).toBeUndefined();
   expect(rootKeyOf(server, { ASSIZE_ROOT_KEY: HEX })).toMatchObject({ origin: 'environment' });
 });
@@ -98,17 +108,20 @@ test.each([
   }
 });
 
-test.each([0o604, 0o640, 0o644, 0o660, 0o666, 0o610, 0o601])('a file of mode %o is refused', (mode) => {
-  keyFile(file, mode);
-  expect(() => rootKeyOf(url, {})).toThrow(
-    expect.objectContaining({
-      code: 'bad_key',
-      message: expect.stringContaining('Make it a regular file of this'),
-      evidence: { file },
-    }),
-  );
-  expect(() => rootKeyOf(url, { ASSIZE_ROOT_KEY_FILE: file })).toThrow('not safe');
-});
+test.each([0o604, 0o640, 0o644, 0o660, 0o666, 0o610, 0o601])(
+  'a file of mode %o is refused',
+  (mode) => {
+    keyFile(file, mode);
+    expect(() => rootKeyOf(url, {})).toThrow(
+      expect.objectContaining({
+        code: 'bad_key',
+        message: expect.stringContaining('Make it a regular file of this'),
+        evidence: { file },
+      }),
+    );
+    expect(() => rootKeyOf(url, { ASSIZE_ROOT_KEY_FILE: file })).toThrow('not safe');
+  },
+);
 
 test('a symbolic link is refused, also one to nothing', () => {
   const elsewhere = join(folder, 'elsewhere');
@@ -139,7 +152,9 @@ test('a folder, a pipe and a large file are refused', () => {
 });
 
 test('a named file that does not exist is refused', () => {
-  expect(() => rootKeyOf(url, { ASSIZE_ROOT_KEY_FILE: join(folder, 'none') })).toThrow('does not exist');
+  expect(() => rootKeyOf(url, { ASSIZE_ROOT_KEY_FILE: join(folder, 'none') })).toThrow(
+    'does not exist',
+  );
 });
 
 test('a creation that ended between two steps is completed', () => {
@@ -190,7 +205,9 @@ test('of 8 processes that create the keys, one creates each, and all have it', a
   const closed = children.map((child) => once(child, 'close'));
   writeFileSync(go, '');
   await Promise.all(closed);
-  const made = said.map((text) => JSON.parse(text.replace('ready\n', '')) as { publicKey: string; created: boolean }[]);
+  const made = said.map(
+    (text) => JSON.parse(text.replace('ready\n', '')) as { publicKey: string; created: boolean }[],
+  );
   for (const i of urls.keys()) {
     expect(new Set(made.map((keys) => keys[i]?.publicKey)).size).toBe(1);
     expect(made.filter((keys) => keys[i]?.created)).toHaveLength(1);
@@ -200,14 +217,18 @@ test('of 8 processes that create the keys, one creates each, and all have it', a
 
 test('a folder that takes no key is named, with a way out', async () => {
   const missing = `sqlite:${folder}/none/a.db`;
-  expect(() => rootKeyOf(missing, {})).toThrow(/none\/a\.db\.root\.key cannot be created: its folder does not exist\./);
+  expect(() => rootKeyOf(missing, {})).toThrow(
+    /none\/a\.db\.root\.key cannot be created: its folder does not exist\./,
+  );
   mkdirSync(join(folder, 'shut'), { mode: 0o555 });
   chmodSync(folder, 0o755);
-  const refused = await asUnprivilegedUser(async () => rootKeyOf(`sqlite:${folder}/shut/a.db`, {})).catch(
-    (error: unknown) => error,
-  );
+  const refused = await asUnprivilegedUser(async () =>
+    rootKeyOf(`sqlite:${folder}/shut/a.db`, {}),
+  ).catch((error: unknown) => error);
   expect(refused).toMatchObject({
     code: 'root_key_missing',
-    message: expect.stringMatching(/this user may not write into its folder\. .*ASSIZE_ROOT_KEY_FILE/),
+    message: expect.stringMatching(
+      /this user may not write into its folder\. .*ASSIZE_ROOT_KEY_FILE/,
+    ),
   });
 });

@@ -61,14 +61,22 @@ export function rootKeyOf(storeUrl: string, env: Environment = ownEnvironment())
  *
  * @throws ConfigError `bad_key`; the errors of the system
  */
-export function findRootKey(storeUrl: string, env: Environment = ownEnvironment()): RootKey | undefined {
+export function findRootKey(
+  storeUrl: string,
+  env: Environment = ownEnvironment(),
+): RootKey | undefined {
   const { [KEY]: key, [KEY_FILE]: named } = env;
   if (key !== undefined && named !== undefined)
     throw badKey(`${KEY} and ${KEY_FILE} are both set. Unset one of them.`, KEY);
   if (key !== undefined) return { ...pairOf(key, KEY), origin: 'environment', created: false };
   if (named !== undefined) {
     const text = readNamedKeyFile(named);
-    return { ...pairOf(text, `the file ${named} (${KEY_FILE})`), origin: 'file', file: named, created: false };
+    return {
+      ...pairOf(text, `the file ${named} (${KEY_FILE})`),
+      origin: 'file',
+      file: named,
+      created: false,
+    };
   }
   const file = rootKeyFile(storeUrl);
   const text = file === undefined ? undefined : readKeyFile(file);

@@ -27,7 +27,9 @@ export interface SimulationBounds {
 }
 
 /** Receives a `SimulationGiven`. */
-export type MakeVariants = (given: any) => readonly SimulatedVariant[] | Promise<readonly SimulatedVariant[]>;
+export type MakeVariants = (
+  given: any,
+) => readonly SimulatedVariant[] | Promise<readonly SimulatedVariant[]>;
 
 /** A `Variant` whose agents need no writ. */
 export interface SimulatedVariant {

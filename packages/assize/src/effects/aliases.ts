@@ -47,7 +47,9 @@ export function readResolvers(given: Resolvers = {}): ResolversByKind {
   const read = new Map<string, readonly Resolver[]>();
   for (const [kind, resolvers] of Object.entries(given)) {
     if (!KIND.test(kind))
-      throw badResolver(`${JSON.stringify(kind)} is not a kind of scope; use a kind such as fs, api or db`);
+      throw badResolver(
+        `${JSON.stringify(kind)} is not a kind of scope; use a kind such as fs, api or db`,
+      );
     const list: readonly unknown[] = Array.isArray(resolvers) ? resolvers : [resolvers];
     if (list.length === 0 || list.some((each) => typeof each !== 'function'))
       throw badResolver(`the resolver of ${kind} must be a function or a list of functions`);
@@ -59,7 +61,10 @@ export function readResolvers(given: Resolvers = {}): ResolversByKind {
 /**
  * The resolvers for a scope; undefined if there are none. A pattern over several kinds has no kind.
  */
-export function resolversOf(scope: Name, resolvers: ResolversByKind): readonly Resolver[] | undefined {
+export function resolversOf(
+  scope: Name,
+  resolvers: ResolversByKind,
+): readonly Resolver[] | undefined {
   return resolvers.size === 0 ? undefined : resolvers.get(kindOf(scope));
 }
 
@@ -73,15 +78,20 @@ export function kindOf({ tokens }: Name): string {
 export function namesGiven(scope: string, given: unknown): readonly Name[] {
   const list: readonly unknown[] = Array.isArray(given) ? given : [given];
   if (list.length === 0)
-    throw badResolver(`the resolver returned no name for ${scope}; return the scope itself if it has no other name`);
+    throw badResolver(
+      `the resolver returned no name for ${scope}; return the scope itself if it has no other name`,
+    );
   return list.map((text) => {
     try {
       return readScope(text as string);
     } catch (cause) {
-      throw badResolver(`the resolver returned an invalid scope for ${scope}: ${(cause as Error).message}`, {
-        scope,
-        cause,
-      });
+      throw badResolver(
+        `the resolver returned an invalid scope for ${scope}: ${(cause as Error).message}`,
+        {
+          scope,
+          cause,
+        },
+      );
     }
   });
 }
@@ -123,7 +133,11 @@ export function uniqueClaims(claims: readonly Claim[]): readonly Claim[] {
 
 export function badResolver(
   what: string,
-  { scope, cause, retryable = false }: { scope?: string; cause?: unknown; retryable?: boolean } = {},
+  {
+    scope,
+    cause,
+    retryable = false,
+  }: { scope?: string; cause?: unknown; retryable?: boolean } = {},
 ): EffectError {
   return new EffectError('bad_resolver', `A scope cannot be resolved: ${what}.`, {
     ...(scope === undefined ? {} : { evidence: { scope } }),

@@ -1,17 +1,36 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { explore, RULES, type Rules } from '../../../../tests/support/models/explorer/explore.ts';
 import { Broken } from '../../../../tests/support/models/explorer/walk.ts';
-import type { Plan, PlannedEffect, Together, Trouble } from '../../../../tests/support/models/explorer/world.ts';
-import { type EffectClass, isUnresolved, nextStep, type Reversibility, type Step } from './protocol.ts';
+import type {
+  Plan,
+  PlannedEffect,
+  Together,
+  Trouble,
+} from '../../../../tests/support/models/explorer/world.ts';
+import {
+  type EffectClass,
+  isUnresolved,
+  nextStep,
+  type Reversibility,
+  type Step,
+} from './protocol.ts';
 
 // Several effects of one transaction in one batch of their sink, in every order of events: every
 // reader, at any time and after any crash, sees all of them or none, except after an operator's
 // decision about one of them.
 
-const of = (reversibility: Reversibility): EffectClass => ({ reversibility, delivery: 'buffered', sink: 'keyed' });
+const of = (reversibility: Reversibility): EffectClass => ({
+  reversibility,
+  delivery: 'buffered',
+  sink: 'keyed',
+});
 const acts: EffectClass = { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' };
 const blind: EffectClass = { reversibility: 'reversible', delivery: 'buffered', sink: 'blind' };
-const mail: EffectClass = { reversibility: 'irreversible', delivery: 'buffered', sink: 'queryable' };
+const mail: EffectClass = {
+  reversibility: 'irreversible',
+  delivery: 'buffered',
+  sink: 'queryable',
+};
 const pivot: EffectClass = { ...acts, reversibility: 'irreversible' };
 
 const PAIRS: readonly (readonly [Reversibility, Reversibility])[] = [
@@ -49,21 +68,35 @@ const MUCH: readonly Trouble[] = [
 const OTHERS: Readonly<Record<string, readonly Plan[]>> = {
   'two steps of two each, beside each other': [
     {
-      steps: [at('a', 'reversible'), at('b', 'reversible'), at('a', 'irreversible'), at('b', 'with_cost')],
+      steps: [
+        at('a', 'reversible'),
+        at('b', 'reversible'),
+        at('a', 'irreversible'),
+        at('b', 'with_cost'),
+      ],
       ends: 'commit',
       hasOnFailure: true,
     },
   ],
   'three that are one step': [
     {
-      steps: [at('a', 'reversible'), at('a', 'with_cost'), { class: blind, on: 'y' }, at('a', 'reversible')],
+      steps: [
+        at('a', 'reversible'),
+        at('a', 'with_cost'),
+        { class: blind, on: 'y' },
+        at('a', 'reversible'),
+      ],
       ends: 'commit',
       hasOnFailure: true,
     },
   ],
   'beside what is of a branch that is not chosen': [
     {
-      steps: [at('a', 'reversible'), { ...at('a', 'reversible'), loses: true }, at('a', 'reversible')],
+      steps: [
+        at('a', 'reversible'),
+        { ...at('a', 'reversible'), loses: true },
+        at('a', 'reversible'),
+      ],
       ends: 'commit',
     },
     NEXT,
@@ -121,12 +154,27 @@ function found(plans: readonly Plan[], rules: Partial<Rules>): string {
 }
 
 describe('a planted fault is found', () => {
-  const stepping = (change: (step: Step, ...given: Parameters<typeof nextStep>) => Step): Partial<Rules> => ({
+  const stepping = (
+    change: (step: Step, ...given: Parameters<typeof nextStep>) => Step,
+  ): Partial<Rules> => ({
     nextStep: (state, knowing) => change(nextStep(state, knowing), state, knowing),
   });
-  const answered: Plan = { ...around(of('reversible'), 'reversible', 'reversible'), hasOnFailure: true };
-  const PLANTED: readonly [what: string, plans: readonly Plan[], rules: Partial<Rules>, says: RegExp][] = [
-    ['each is called by itself', [answered], { oneStep: (_, n) => [n] }, /a part of 0 at a is seen/],
+  const answered: Plan = {
+    ...around(of('reversible'), 'reversible', 'reversible'),
+    hasOnFailure: true,
+  };
+  const PLANTED: readonly [
+    what: string,
+    plans: readonly Plan[],
+    rules: Partial<Rules>,
+    says: RegExp,
+  ][] = [
+    [
+      'each is called by itself',
+      [answered],
+      { oneStep: (_, n) => [n] },
+      /a part of 0 at a is seen/,
+    ],
     [
       'each is undone by itself',
       [{ ...around(of('irreversible'), 'reversible', 'reversible'), hasOnFailure: true }],
@@ -159,7 +207,8 @@ describe('a planted fault is found', () => {
       'one that was refused for good is called again with another one',
       [answered],
       stepping((step, { effects }) => {
-        const isGivenUp = step.do === 'log' && (step.record.is === 'unresolved' || step.record.is === 'failing');
+        const isGivenUp =
+          step.do === 'log' && (step.record.is === 'unresolved' || step.record.is === 'failing');
         const n = effects.findIndex(({ phase, isFinal }) => phase === 'due' && isFinal !== true);
         return isGivenUp && n !== -1 ? { do: 'log', record: { is: 'applying', n } } : step;
       }),

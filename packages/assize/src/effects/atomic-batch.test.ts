@@ -29,7 +29,11 @@ const spec: ToolSpec = {
 };
 
 test.each<[string, Partial<Record<keyof ToolSpec, unknown>>, string]>([
-  ['that acts at once', { class: { ...(spec.class as EffectClass), delivery: 'externalised' } }, 'buffered'],
+  [
+    'that acts at once',
+    { class: { ...(spec.class as EffectClass), delivery: 'externalised' } },
+    'buffered',
+  ],
   ['at a blind sink', { class: { ...(spec.class as EffectClass), sink: 'blind' } }, 'keyed'],
   ['that is no object', { batch: 'x' }, 'object'],
   ['without a place', { batch: { part: 1, execute } }, '`at` of its batch'],
@@ -53,7 +57,14 @@ test.each<[string, Partial<Record<keyof ToolSpec, unknown>>, string]>([
 test('tools of one batch are called together, regardless of calls in between', () => {
   const [here, there, alone] = [{ batch: spec.batch! }, { batch: { ...spec.batch!, at: {} } }, {}];
   const together = batchesOf([here, alone, there, here, undefined, there]);
-  expect([0, 1, 2, 3, 4, 5].map((n) => together?.(n))).toEqual([[0, 3], [1], [2, 5], [0, 3], [4], [2, 5]]);
+  expect([0, 1, 2, 3, 4, 5].map((n) => together?.(n))).toEqual([
+    [0, 3],
+    [1],
+    [2, 5],
+    [0, 3],
+    [4],
+    [2, 5],
+  ]);
   expect(batchesOf([here])).toBeUndefined();
   expect(batchesOf([alone, undefined])).toBeUndefined();
 });
@@ -82,7 +93,11 @@ test('a call batched with an unresolved one waits too, even after a failure', ()
 });
 
 describe('the order of calls', () => {
-  const of = (reversibility: Reversibility): EffectClass => ({ reversibility, delivery: 'buffered', sink: 'keyed' });
+  const of = (reversibility: Reversibility): EffectClass => ({
+    reversibility,
+    delivery: 'buffered',
+    sink: 'keyed',
+  });
   const due = (...sorts: Reversibility[]): TransactionState =>
     recorded(BEGUN, { is: 'committed', planned: sorts.map(of) });
 
@@ -92,15 +107,22 @@ describe('the order of calls', () => {
       place === '-' ? undefined : { batch: { ...spec.batch!, at: AT[place]! } },
     );
     const together = batchesOf(specs);
-    const knowing = { hasBody: false, isInFlight: () => false, maxAttempts: 3, ...(together && { batchOf: together }) };
+    const knowing = {
+      hasBody: false,
+      isInFlight: () => false,
+      maxAttempts: 3,
+      ...(together && { batchOf: together }),
+    };
     const order: number[][] = [];
     for (let now = state; ; ) {
       const step = nextStep(now, knowing);
-      if (step.do !== 'log' || step.record.is !== 'applying') return order.map((ns) => ns.join('')).join(' ');
+      if (step.do !== 'log' || step.record.is !== 'applying')
+        return order.map((ns) => ns.join('')).join(' ');
       const ns = together?.(step.record.n) ?? [step.record.n];
       order.push([...ns]);
       for (const n of ns)
-        for (const is of ['applying', 'applied'] as const) now = recorded(now, { is, n } as EffectRecord);
+        for (const is of ['applying', 'applied'] as const)
+          now = recorded(now, { is, n } as EffectRecord);
     }
   }
   const AT: Readonly<Record<string, object>> = { a: {}, b: {} };
@@ -111,7 +133,11 @@ describe('the order of calls', () => {
     ['abba', Array(4).fill('reversible'), '12 03'],
     ['a-a', ['reversible', 'with_cost', 'irreversible'], '1 02'],
     ['a-a', ['irreversible', 'with_cost', 'reversible'], '1 02'],
-    ['ab-ab', ['irreversible', 'reversible', 'irreversible', 'reversible', 'reversible'], '14 03 2'],
+    [
+      'ab-ab',
+      ['irreversible', 'reversible', 'irreversible', 'reversible', 'reversible'],
+      '14 03 2',
+    ],
   ])('of %s is that of the last call of each batch', (places, sorts, order) => {
     expect(called(due(...sorts), places)).toBe(order);
   });
@@ -143,11 +169,20 @@ test('the next step is the same whether batch members share one list or not', ()
   const phase = fc.constantFrom('committed' as const, 'failing' as const, 'aborting' as const);
   fc.assert(
     fc.property(fc.array(effect, { maxLength: 12 }), phase, (all, phase) => {
-      const mates = batchesOf(all.map(({ place }) => place && { batch: { at: place, part: 1, execute } }));
-      const state: TransactionState = { phase, effects: all, hasOnFailure: true, failing: { n: 0, refusals: 0 } };
+      const mates = batchesOf(
+        all.map(({ place }) => place && { batch: { at: place, part: 1, execute } }),
+      );
+      const state: TransactionState = {
+        phase,
+        effects: all,
+        hasOnFailure: true,
+        failing: { n: 0, refusals: 0 },
+      };
       const knowing = { hasBody: false, isInFlight: () => false, maxAttempts: 3 };
       const next = nextStep(state, { ...knowing, ...(mates && { batchOf: mates }) });
-      expect(next).toEqual(nextStep(state, { ...knowing, ...(mates && { batchOf: (n) => [...mates(n)] }) }));
+      expect(next).toEqual(
+        nextStep(state, { ...knowing, ...(mates && { batchOf: (n) => [...mates(n)] }) }),
+      );
     }),
     { numRuns: cases(1_000) },
   );
@@ -167,8 +202,13 @@ test.each(['committed', 'aborting'] as const)(
           return is;
         },
       }));
-      const together = batchesOf(effects.map(() => spec)) as NonNullable<ReturnType<typeof batchesOf>>;
-      nextStep({ phase, effects }, { hasBody: false, isInFlight: () => false, maxAttempts: 3, batchOf: together });
+      const together = batchesOf(effects.map(() => spec)) as NonNullable<
+        ReturnType<typeof batchesOf>
+      >;
+      nextStep(
+        { phase, effects },
+        { hasBody: false, isInFlight: () => false, maxAttempts: 3, batchOf: together },
+      );
       return looked / count;
     });
     expect(Math.max(...looks)).toBeLessThan(12);

@@ -63,7 +63,10 @@ export interface StagedTransaction {
    * change by that effect is then found before the commit. Called after each such effect, and at
    * the gate. @throws EffectError `stale` if a call of `before` answers differently than before
    */
-  replay?(before: readonly StagedCall[], call: Pick<CallContext, 'signal' | 'epoch'>): Promise<void>;
+  replay?(
+    before: readonly StagedCall[],
+    call: Pick<CallContext, 'signal' | 'epoch'>,
+  ): Promise<void>;
   /** Rolls back uncommitted calls. Never fails: a connection that cannot roll back is closed. */
   rollback(): Promise<void>;
 }
@@ -113,13 +116,15 @@ export function batchProblem(
   if (sort?.delivery !== 'buffered' || sort.sink !== 'keyed')
     return 'only a buffered tool with a keyed sink can have a batch';
   const { at, execute, compensate: undo, stage } = together;
-  if ((typeof at !== 'object' && typeof at !== 'function') || at === null) return '`at` of its batch must be an object';
+  if ((typeof at !== 'object' && typeof at !== 'function') || at === null)
+    return '`at` of its batch must be an object';
   if (typeof execute !== 'function') return '`execute` of its batch must be a function';
   if (compensate !== undefined && typeof undo !== 'function')
     return 'it has a compensate, so its batch must have a `compensate` function';
   if (stage !== undefined && (typeof stage !== 'function' || plan !== undefined))
     return '`stage` of its batch must be a function, and excludes `plan`';
-  if (mitigate !== undefined) return 'a batch is compensated as a whole, so it cannot have a mitigate';
+  if (mitigate !== undefined)
+    return 'a batch is compensated as a whole, so it cannot have a mitigate';
   return undefined;
 }
 
@@ -133,7 +138,9 @@ export type BatchOf = (n: number) => readonly number[];
  * Batches by the tools of effects, in order, as far as they are known. Undefined if each effect
  * runs alone.
  */
-export function batchesOf(specs: readonly ({ readonly batch?: AtomicBatch } | undefined)[]): BatchOf | undefined {
+export function batchesOf(
+  specs: readonly ({ readonly batch?: AtomicBatch } | undefined)[],
+): BatchOf | undefined {
   if (specs.length < 2 || specs.every((spec) => spec?.batch === undefined)) return undefined;
   const all = new Map<object, number[]>();
   for (const [n, spec] of specs.entries()) {

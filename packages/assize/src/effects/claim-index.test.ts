@@ -5,7 +5,8 @@ import { cases } from '../../../../tests/support/cases.ts';
 import { ClaimIndex, type Registration } from './claim-index.ts';
 import { type Claim, conflicts, scopesOverlap } from './scopes.ts';
 
-const meets = (left: string, right: string): boolean => scopesOverlap(readScope(left), readScope(right));
+const meets = (left: string, right: string): boolean =>
+  scopesOverlap(readScope(left), readScope(right));
 
 describe('two scopes', () => {
   test.each([
@@ -32,7 +33,11 @@ describe('two scopes', () => {
 /** Few words, so that scopes meet; stars of both sorts, at any place, and both sorts of `**`. */
 const segment = fc.constantFrom('a', 'b', '*');
 const scope = fc
-  .tuple(fc.array(segment, { maxLength: 2 }), fc.array(segment, { maxLength: 3 }), fc.constantFrom('', '', '', '**'))
+  .tuple(
+    fc.array(segment, { maxLength: 2 }),
+    fc.array(segment, { maxLength: 3 }),
+    fc.constantFrom('', '', '', '**'),
+  )
   .map(([colons, path, rest]) => {
     const steps = rest === '' || path.length === 0 ? path : [...path, rest];
     const head = ['s', ...colons];
@@ -66,7 +71,9 @@ test('least conflicting and latest earlier epochs match a full scan of claims', 
           }
         } else {
           const asked = read(each.ask);
-          const epochs = all.filter(({ claim: one }) => conflicts(one, asked)).map(({ epoch }) => epoch);
+          const epochs = all
+            .filter(({ claim: one }) => conflicts(one, asked))
+            .map(({ epoch }) => epoch);
           expect(index.least(asked)).toBe(Math.min(...epochs));
           const earlier = epochs.filter((epoch) => epoch < each.before);
           expect(index.latestBefore(asked, each.before)).toBe(Math.max(...earlier));
@@ -95,13 +102,17 @@ test('scopes overlap iff they name equal resources or one inside another', () =>
   const means = (pattern: string): number[] => {
     const { tokens: wanted, rest } = readScope(pattern);
     const isMeant = (given: readonly string[]): boolean => {
-      if (rest === '' ? given.length !== wanted.length : given.length <= wanted.length) return false;
+      if (rest === '' ? given.length !== wanted.length : given.length <= wanted.length)
+        return false;
       if (rest === '/**' && given[wanted.length]![0] !== '/') return false;
-      return wanted.every((token, n) => token === given[n] || (token[1] === '*' && token[0] === given[n]![0]));
+      return wanted.every(
+        (token, n) => token === given[n] || (token[1] === '*' && token[0] === given[n]![0]),
+      );
     };
     return tokens.flatMap((given, n) => (isMeant(given) ? [n] : []));
   };
-  const isPrefix = (a: readonly string[], b: readonly string[]): boolean => a.every((token, n) => token === b[n]);
+  const isPrefix = (a: readonly string[], b: readonly string[]): boolean =>
+    a.every((token, n) => token === b[n]);
   fc.assert(
     fc.property(scope, scope, (left, right) => {
       const [those, others] = [means(left), means(right)];

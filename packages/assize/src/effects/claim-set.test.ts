@@ -11,7 +11,11 @@ import { type Claim, covers } from './scopes.ts';
  */
 const segment = fc.constantFrom('a', 'b', '*');
 const scope = fc
-  .tuple(fc.array(segment, { maxLength: 2 }), fc.array(segment, { maxLength: 3 }), fc.constantFrom('', '', '', '**'))
+  .tuple(
+    fc.array(segment, { maxLength: 2 }),
+    fc.array(segment, { maxLength: 3 }),
+    fc.constantFrom('', '', '', '**'),
+  )
   .map(([colons, path, rest]) => {
     const head = ['s', ...colons, ...(rest !== '' && path.length === 0 ? [rest] : [])].join(':');
     const steps = rest === '' || path.length === 0 ? path : [...path, rest];
@@ -32,22 +36,26 @@ const textOf = ({ access, scope: { text } }: Claim): string => `${access} ${text
 
 test('covers the same claims as a full scan, few or many, as claims change', () => {
   fc.assert(
-    fc.property(fc.array(claim), fc.array(step, { maxLength: 120, size: 'max' }), (first, steps) => {
-      const set = new ClaimSet(first);
-      const all = [...first];
-      for (const each of steps) {
-        if ('add' in each) {
-          set.add(each.add);
-          all.push(each.add);
-        } else if ('take' in each) {
-          const at = all.findIndex((one) => isSame(one, each.take));
-          const taken = set.remove(each.take);
-          expect(taken && textOf(taken)).toBe(at === -1 ? undefined : textOf(each.take));
-          if (at !== -1) all.splice(at, 1);
-        } else expect(set.covers(each.ask)).toBe(covers(all, each.ask));
-      }
-      expect([...set].map(textOf).sort()).toEqual(all.map(textOf).sort());
-    }),
+    fc.property(
+      fc.array(claim),
+      fc.array(step, { maxLength: 120, size: 'max' }),
+      (first, steps) => {
+        const set = new ClaimSet(first);
+        const all = [...first];
+        for (const each of steps) {
+          if ('add' in each) {
+            set.add(each.add);
+            all.push(each.add);
+          } else if ('take' in each) {
+            const at = all.findIndex((one) => isSame(one, each.take));
+            const taken = set.remove(each.take);
+            expect(taken && textOf(taken)).toBe(at === -1 ? undefined : textOf(each.take));
+            if (at !== -1) all.splice(at, 1);
+          } else expect(set.covers(each.ask)).toBe(covers(all, each.ask));
+        }
+        expect([...set].map(textOf).sort()).toEqual(all.map(textOf).sort());
+      },
+    ),
     { numRuns: cases(200) },
   );
 });
@@ -56,7 +64,9 @@ test('a claim covers another if its scope contains it; write covers read', () =>
   fc.assert(
     fc.property(claim, claim, (wider, narrower) => {
       const mayDo = wider.access === 'write' || narrower.access === 'read';
-      expect(covers([wider], narrower)).toBe(mayDo && contains(wider.scope.text, narrower.scope.text));
+      expect(covers([wider], narrower)).toBe(
+        mayDo && contains(wider.scope.text, narrower.scope.text),
+      );
     }),
     { numRuns: cases(1_000) },
   );
@@ -83,8 +93,15 @@ test('the lookup of an enclosing claim does not depend on the number of claims',
     });
     const set = new ClaimSet(claims);
     looks = 0;
-    const asked = (path: string): Claim => ({ access: 'write', scope: readScope(`fs:/repo/${path}`) });
-    expect([asked('7/a/b'), asked('none/a'), asked('7')].map((each) => set.covers(each))).toEqual([true, false, false]);
+    const asked = (path: string): Claim => ({
+      access: 'write',
+      scope: readScope(`fs:/repo/${path}`),
+    });
+    expect([asked('7/a/b'), asked('none/a'), asked('7')].map((each) => set.covers(each))).toEqual([
+      true,
+      false,
+      false,
+    ]);
     expect(set.remove({ access: 'write', scope: readScope('fs:/repo/7/**') })).toBe(claims[7]);
     expect(set.covers(asked('7/a/b'))).toBe(false);
     looked.push(looks);

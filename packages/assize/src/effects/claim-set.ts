@@ -48,7 +48,8 @@ export class ClaimSet implements Iterable<Claim> {
 }
 
 function sameAmong(claims: Iterable<Claim>, { access, scope }: Claim): Claim | undefined {
-  for (const each of claims) if (each.access === access && each.scope.text === scope.text) return each;
+  for (const each of claims)
+    if (each.access === access && each.scope.text === scope.text) return each;
   return undefined;
 }
 
@@ -107,7 +108,11 @@ function coversFrom(place: ScopeNode, depth: number, claim: Claim): boolean {
   const { tokens, rest } = claim.scope;
   const next = tokens[depth];
   for (const [end, { read, write }] of place.ends)
-    if (continues(end, next ?? rest) && (write.length > 0 || (claim.access === 'read' && read.length > 0))) return true;
+    if (
+      continues(end, next ?? rest) &&
+      (write.length > 0 || (claim.access === 'read' && read.length > 0))
+    )
+      return true;
   if (next === undefined) return false;
   const same = place.below.get(next);
   if (same !== undefined && coversFrom(same, depth + 1, claim)) return true;

@@ -5,7 +5,10 @@ import { cases } from '../../../../tests/support/cases.ts';
 import { Coordinator, type Work } from './coordinator.ts';
 import { type Access, type Claim, conflicts } from './scopes.ts';
 
-const claimOf = (scope: string, access: Access = 'write'): Claim => ({ scope: readScope(scope), access });
+const claimOf = (scope: string, access: Access = 'write'): Claim => ({
+  scope: readScope(scope),
+  access,
+});
 const a = claimOf('fs:/a');
 const b = claimOf('fs:/b');
 
@@ -14,13 +17,20 @@ describe('work', () => {
     const coordinator = new Coordinator();
     const [one, two] = [coordinator.begin([a]), coordinator.begin([b])];
     expect([one.epoch, two.epoch, coordinator.last]).toEqual([1, 2, 2]);
-    expect([coordinator.blocker(one, a), coordinator.blocker(two, b)]).toEqual([undefined, undefined]);
+    expect([coordinator.blocker(one, a), coordinator.blocker(two, b)]).toEqual([
+      undefined,
+      undefined,
+    ]);
     expect(coordinator.blocker(two, a)).toBe(1);
   });
 
   test('waits for older work that conflicts, until that ends or gives it up', async () => {
     const coordinator = new Coordinator();
-    const [one, two, three] = [coordinator.begin([a, b]), coordinator.begin([a]), coordinator.begin([b])];
+    const [one, two, three] = [
+      coordinator.begin([a, b]),
+      coordinator.begin([a]),
+      coordinator.begin([b]),
+    ];
     const order: string[] = [];
     const waiting = [
       coordinator.whenClear(two).then(() => order.push('two')),
@@ -71,7 +81,11 @@ describe('work', () => {
     coordinator.recordAct(two, a);
     coordinator.end(two);
     const wide = claimOf('fs:/**');
-    expect(coordinator.expand(one, [claimOf('fs:/c'), wide])).toEqual({ epoch: 1, by: 2, claim: wide });
+    expect(coordinator.expand(one, [claimOf('fs:/c'), wide])).toEqual({
+      epoch: 1,
+      by: 2,
+      claim: wide,
+    });
     expect(one.claims).toEqual([b]);
     expect(coordinator.expand(one, [claimOf('fs:/c')])).toBeUndefined();
     expect(coordinator.begin([a]).epoch).toBe(3);
@@ -79,7 +93,11 @@ describe('work', () => {
 
   test('that comes late just as younger work is admitted is stale, without a gap', async () => {
     const coordinator = new Coordinator();
-    const [oldest, older, younger] = [coordinator.begin([a]), coordinator.begin([b]), coordinator.begin([a])];
+    const [oldest, older, younger] = [
+      coordinator.begin([a]),
+      coordinator.begin([b]),
+      coordinator.begin([a]),
+    ];
     const entered = coordinator.acquire(younger, [a]);
     coordinator.end(oldest);
     // In the very turn in which the younger one is woken.
@@ -140,12 +158,20 @@ describe('work', () => {
 
 // Few resources, one inside of another, and patterns over them.
 const scope = fc.constantFrom('r:/a', 'r:/a/x', 'r:/a/y', 'r:/b', 'r:/*', 'r:/a/**', 'r:**');
-const claim = fc.tuple(scope, fc.constantFrom<Access>('read', 'write')).map(([text, access]) => claimOf(text, access));
+const claim = fc
+  .tuple(scope, fc.constantFrom<Access>('read', 'write'))
+  .map(([text, access]) => claimOf(text, access));
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ begin: fc.array(claim, { maxLength: 2 }) }) },
   { weight: 3, arbitrary: fc.record({ act: fc.nat(9), by: fc.nat(3) }) },
   { weight: 2, arbitrary: fc.record({ end: fc.nat(9) }) },
-  { weight: 2, arbitrary: fc.record({ expand: fc.nat(9), claims: fc.array(claim, { minLength: 1, maxLength: 2 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      expand: fc.nat(9),
+      claims: fc.array(claim, { minLength: 1, maxLength: 2 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ release: fc.nat(9), by: fc.nat(3) }) },
 );
 
@@ -155,7 +181,9 @@ class NaiveCoordinator {
   readonly history: { epoch: number; claim: Claim }[] = [];
 
   blocker(epoch: number, asked: Claim): number | undefined {
-    const older = this.live.filter((work) => work.epoch < epoch && work.claims.some((one) => conflicts(one, asked)));
+    const older = this.live.filter(
+      (work) => work.epoch < epoch && work.claims.some((one) => conflicts(one, asked)),
+    );
     return older.length === 0 ? undefined : Math.min(...older.map((work) => work.epoch));
   }
 
@@ -193,7 +221,9 @@ test('waiting and staleness match a naive check of the full history', () => {
           if (work === undefined || model === undefined) continue;
           const late = each.claims.find((one) => naive.staleBy(work.epoch, one) !== undefined);
           const stale = coordinator.expand(work, each.claims);
-          expect(stale).toEqual(late && { epoch: work.epoch, by: naive.staleBy(work.epoch, late), claim: late });
+          expect(stale).toEqual(
+            late && { epoch: work.epoch, by: naive.staleBy(work.epoch, late), claim: late },
+          );
           if (stale === undefined) model.claims.push(...each.claims);
         } else if ('release' in each) {
           const [work, model] = pick(each.release) ?? [];
@@ -208,7 +238,9 @@ test('waiting and staleness match a naive check of the full history', () => {
           works.splice(place, 1);
           naive.live.splice(place, 1);
         }
-        expect(coordinator.oldest).toBe(Math.min(coordinator.last + 1, ...naive.live.map(({ epoch }) => epoch)));
+        expect(coordinator.oldest).toBe(
+          Math.min(coordinator.last + 1, ...naive.live.map(({ epoch }) => epoch)),
+        );
       }
     }),
     { numRuns: cases(2_000) },
@@ -216,31 +248,41 @@ test('waiting and staleness match a naive check of the full history', () => {
 });
 
 test('all work ends, and conflicting acts run in epoch order, for any claims', async () => {
-  const program = fc.array(fc.tuple(claim, fc.constantFrom('declared', 'later')), { minLength: 1, maxLength: 3 });
+  const program = fc.array(fc.tuple(claim, fc.constantFrom('declared', 'later')), {
+    minLength: 1,
+    maxLength: 3,
+  });
   await fc.assert(
-    fc.asyncProperty(fc.array(program, { maxLength: 8 }), fc.scheduler(), async (programs, scheduler) => {
-      const coordinator = new Coordinator();
-      const done: { epoch: number; claim: Claim }[] = [];
-      const run = async (steps: (typeof programs)[number]): Promise<void> => {
-        const work = coordinator.begin(steps.flatMap(([one, when]) => (when === 'declared' ? [one] : [])));
-        for (const [one, when] of steps) {
+    fc.asyncProperty(
+      fc.array(program, { maxLength: 8 }),
+      fc.scheduler(),
+      async (programs, scheduler) => {
+        const coordinator = new Coordinator();
+        const done: { epoch: number; claim: Claim }[] = [];
+        const run = async (steps: (typeof programs)[number]): Promise<void> => {
+          const work = coordinator.begin(
+            steps.flatMap(([one, when]) => (when === 'declared' ? [one] : [])),
+          );
+          for (const [one, when] of steps) {
+            await scheduler.schedule(Promise.resolve());
+            if (when === 'later' && coordinator.expand(work, [one]) !== undefined) break;
+            await coordinator.whenClear(work, [one]);
+            coordinator.recordAct(work, one);
+            done.push({ epoch: work.epoch, claim: one });
+          }
           await scheduler.schedule(Promise.resolve());
-          if (when === 'later' && coordinator.expand(work, [one]) !== undefined) break;
-          await coordinator.whenClear(work, [one]);
-          coordinator.recordAct(work, one);
-          done.push({ epoch: work.epoch, claim: one });
+          coordinator.end(work);
+        };
+        await scheduler.waitFor(Promise.all(programs.map(run)));
+        for (const [n, later] of done.entries()) {
+          for (const earlier of done.slice(0, n)) {
+            if (conflicts(earlier.claim, later.claim))
+              expect(earlier.epoch).toBeLessThanOrEqual(later.epoch);
+          }
         }
-        await scheduler.schedule(Promise.resolve());
-        coordinator.end(work);
-      };
-      await scheduler.waitFor(Promise.all(programs.map(run)));
-      for (const [n, later] of done.entries()) {
-        for (const earlier of done.slice(0, n)) {
-          if (conflicts(earlier.claim, later.claim)) expect(earlier.epoch).toBeLessThanOrEqual(later.epoch);
-        }
-      }
-      expect(coordinator.oldest).toBe(coordinator.last + 1);
-    }),
+        expect(coordinator.oldest).toBe(coordinator.last + 1);
+      },
+    ),
     { numRuns: cases(500) },
   );
 });

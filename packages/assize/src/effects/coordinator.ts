@@ -109,7 +109,11 @@ export class Coordinator {
    * Resolves when the work may act by these claims, by default by all its claims. @throws the
    * signal's reason
    */
-  whenClear(work: Work, claims: readonly Claim[] = work.claims, signal?: AbortSignal): Promise<void> {
+  whenClear(
+    work: Work,
+    claims: readonly Claim[] = work.claims,
+    signal?: AbortSignal,
+  ): Promise<void> {
     return this.#inOrder(work, claims, signal, () => undefined);
   }
 
@@ -196,7 +200,8 @@ export class Coordinator {
    */
   #blockerOf({ epoch }: Work, claims: readonly Claim[]): number | undefined {
     if (!this.#isOrdered) return undefined;
-    for (const claim of claims) if (this.#claims.least(claim) < epoch) return this.#claims.latestBefore(claim, epoch);
+    for (const claim of claims)
+      if (this.#claims.least(claim) < epoch) return this.#claims.latestBefore(claim, epoch);
     return undefined;
   }
 

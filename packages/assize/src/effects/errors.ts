@@ -1,4 +1,11 @@
-import { AssizeError, codeFor, type ErrorDetails, type GeneralCode, isInstance, type Json } from '#base';
+import {
+  AssizeError,
+  codeFor,
+  type ErrorDetails,
+  type GeneralCode,
+  isInstance,
+  type Json,
+} from '#base';
 
 export type EffectErrorCode =
   /**
@@ -86,7 +93,11 @@ const CODES = {
 export class EffectError extends AssizeError<EffectErrorCode> {
   override readonly name: string = 'EffectError';
 
-  constructor(reason: EffectErrorCode | GeneralCode | keyof typeof CODES, message: string, details?: ErrorDetails) {
+  constructor(
+    reason: EffectErrorCode | GeneralCode | keyof typeof CODES,
+    message: string,
+    details?: ErrorDetails,
+  ) {
     super(codeFor(CODES, reason), message, { ...details, reason });
   }
 }

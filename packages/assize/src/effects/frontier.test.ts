@@ -1,8 +1,17 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { type Explored, explore, RULES, type Rules } from '../../../../tests/support/models/explorer/explore.ts';
+import {
+  type Explored,
+  explore,
+  RULES,
+  type Rules,
+} from '../../../../tests/support/models/explorer/explore.ts';
 import { meet, PAIRS, type Place } from '../../../../tests/support/models/explorer/view.ts';
 import { Broken } from '../../../../tests/support/models/explorer/walk.ts';
-import type { Plan, PlannedEffect, Trouble } from '../../../../tests/support/models/explorer/world.ts';
+import type {
+  Plan,
+  PlannedEffect,
+  Trouble,
+} from '../../../../tests/support/models/explorer/world.ts';
 import { Coordinator } from './coordinator.ts';
 import type { EffectClass } from './protocol.ts';
 import { SharedWork } from './shared-work.ts';
@@ -27,23 +36,51 @@ const COUNT = commit(reads('x'), act('x', held));
 
 const ALONE: Readonly<Record<string, readonly Plan[]>> = {
   'a counter of three': [COUNT, COUNT, COUNT],
-  'a counter, of which one acts at once and is undone': [COUNT, COUNT, fail(reads('x'), act('x', queryable))],
-  'a counter of three who guess': [1, 1, 0].map((retries) => ({ ...COUNT, reading: 'optimistic' as const, retries })),
-  'a counter, of which one guesses': [COUNT, { ...COUNT, reading: 'optimistic', retries: 1 }, fail(act('x', blind))],
-  'a counter with epochs at the gate': [1, 1, 0].map((retries) => ({ ...COUNT, epoch: 'late' as const, retries })),
+  'a counter, of which one acts at once and is undone': [
+    COUNT,
+    COUNT,
+    fail(reads('x'), act('x', queryable)),
+  ],
+  'a counter of three who guess': [1, 1, 0].map((retries) => ({
+    ...COUNT,
+    reading: 'optimistic' as const,
+    retries,
+  })),
+  'a counter, of which one guesses': [
+    COUNT,
+    { ...COUNT, reading: 'optimistic', retries: 1 },
+    fail(act('x', blind)),
+  ],
+  'a counter with epochs at the gate': [1, 1, 0].map((retries) => ({
+    ...COUNT,
+    epoch: 'late' as const,
+    retries,
+  })),
   'each writes where another reads': [
     commit(reads('x'), act('y')),
     commit(reads('y'), act('x', queryable)),
     commit(reads('*')),
   ],
-  'a pattern, and what is in it': [fail(act('*')), commit(reads('x'), act('y', held)), commit(act('x', queryable))],
-  'a pattern that is read, and what is in it': [commit(reads('*'), act('x')), commit(act('y', blind)), fail(act('x'))],
+  'a pattern, and what is in it': [
+    fail(act('*')),
+    commit(reads('x'), act('y', held)),
+    commit(act('x', queryable)),
+  ],
+  'a pattern that is read, and what is in it': [
+    commit(reads('*'), act('x')),
+    commit(act('y', blind)),
+    fail(act('x')),
+  ],
   'two that come to claim what the other has': [
     { ...commit(act('x'), { expands: ['wy'] }, act('y')), claims: ['wx'], retries: 1 },
     { ...commit(act('y'), { expands: ['wx'] }, act('x')), claims: ['wy'], retries: 1 },
   ],
   'one that comes to read and to claim all': [
-    { ...commit(act('x'), { expands: ['r*', 'wy'] }, reads('y'), act('y', held)), claims: ['wx'], retries: 1 },
+    {
+      ...commit(act('x'), { expands: ['r*', 'wy'] }, reads('y'), act('y', held)),
+      claims: ['wx'],
+      retries: 1,
+    },
     commit(act('y')),
     commit(act('x', held)),
   ],
@@ -61,7 +98,10 @@ const ALONE: Readonly<Record<string, readonly Plan[]>> = {
 
 const IN_TWO: Readonly<Record<string, readonly Plan[]>> = {
   'a counter': [COUNT, { ...commit(reads('x'), act('x', queryable)), by: 1 }],
-  'what is undone in one, and done in the other': [fail(act('x')), { ...commit(act('x', queryable)), by: 1 }],
+  'what is undone in one, and done in the other': [
+    fail(act('x')),
+    { ...commit(act('x', queryable)), by: 1 },
+  ],
   'what nobody can tell': [commit(act('x', heldBlind)), { ...commit(act('x')), by: 1 }],
   'one that comes to claim what the other has': [
     { ...commit(act('x', held), { expands: ['wy'] }, act('y')), claims: ['wx'], retries: 1 },
@@ -103,7 +143,9 @@ async function explored({ states: more, views: all }: Explored): Promise<void> {
 }
 
 afterAll(() => {
-  process.stdout.write(`frontier: ${states} states, ${views} views of live work, ${waited} were woken\n`);
+  process.stdout.write(
+    `frontier: ${states} states, ${views} views of live work, ${waited} were woken\n`,
+  );
 });
 
 describe('plans act in epoch order, without loss, stale work or endless waits', () => {
@@ -122,7 +164,12 @@ describe('plans act in epoch order, without loss, stale work or endless waits', 
 });
 
 /** The violation found; '' if there is none. */
-function found(plans: readonly Plan[], troubles: readonly Trouble[], rules: Rules, processes: number): string {
+function found(
+  plans: readonly Plan[],
+  troubles: readonly Trouble[],
+  rules: Rules,
+  processes: number,
+): string {
   try {
     explore(plans, troubles, rules, processes);
   } catch (error) {
@@ -158,7 +205,8 @@ describe('a fault planted in the rules is found by the invariants', () => {
       {
         isClear: (isClear, view, epoch, claims) =>
           isClear ||
-          view.say({ is: 'enter', epoch, claims: claims.map((claim) => `r${claim[1]}` as 'rx') }).outcome === true,
+          view.say({ is: 'enter', epoch, claims: claims.map((claim) => `r${claim[1]}` as 'rx') })
+            .outcome === true,
       },
       /has read, which is younger|has read what|is not done yet/,
     ],
@@ -262,7 +310,12 @@ describe('a fault planted in the coordinator is found by a full check', () => {
   const late = IN_TWO['one that comes to claim what the other has']!;
   const untold = IN_TWO['what nobody can tell']!;
   const original = Coordinator.prototype;
-  const PLANTED: readonly [what: string, plans: readonly Plan[], shared: Rules['shared'], processes?: number][] = [
+  const PLANTED: readonly [
+    what: string,
+    plans: readonly Plan[],
+    shared: Rules['shared'],
+    processes?: number,
+  ][] = [
     ['everybody may act', releasing, coordinating(() => ({ tryAcquire: () => true }))],
     ['nobody is seen to act', expanding, coordinating(() => ({ recordAct: () => undefined }))],
     ['who comes to claim does not', expanding, coordinating(() => ({ claim: () => undefined }))],
@@ -282,7 +335,8 @@ describe('a fault planted in the coordinator is found by a full check', () => {
       'what another has begun is not taken for done',
       late,
       sharing((it) => ({
-        register: (epoch, fence, claims) => SharedWork.prototype.register.call(it, epoch, fence, claims, true),
+        register: (epoch, fence, claims) =>
+          SharedWork.prototype.register.call(it, epoch, fence, claims, true),
       })),
       2,
     ],
@@ -301,7 +355,12 @@ describe('a fault planted in the coordinator is found by a full check', () => {
       })),
       2,
     ],
-    ['nobody goes on with what was another’s', late, sharing(() => ({ reassign: () => undefined })), 2],
+    [
+      'nobody goes on with what was another’s',
+      late,
+      sharing(() => ({ reassign: () => undefined })),
+      2,
+    ],
     [
       'what waits for a person is free',
       untold,

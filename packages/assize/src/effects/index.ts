@@ -36,7 +36,14 @@ export type { CallContext, CompensationResult } from './call.ts';
 export { ClaimIndex, type Registration } from './claim-index.ts';
 export { ClaimSet } from './claim-set.ts';
 export { Coordinator, type Stale, type Work } from './coordinator.ts';
-export { DidNothing, EffectError, type EffectErrorCode, NoAnswer, UnreadableAnswer, whyOf } from './errors.ts';
+export {
+  DidNothing,
+  EffectError,
+  type EffectErrorCode,
+  NoAnswer,
+  UnreadableAnswer,
+  whyOf,
+} from './errors.ts';
 export { effectKey, isNameClaim, type KeyParts, nameClaim } from './key.ts';
 export {
   bodyText,

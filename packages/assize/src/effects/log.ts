@@ -261,13 +261,17 @@ export function readWithCommittedKeys({ epoch, trajectory_id, body, records }: L
     state = recorded(state, protocolOf(record));
     if (record.is === 'intended') effects.push(effectOf(record));
     else if (record.is === 'committed') effects.push(...record.planned);
-    else if ('n' in record) effects[record.n] = { ...(effects[record.n] as KnownEffect), ...recordedFields(record) };
+    else if ('n' in record)
+      effects[record.n] = { ...(effects[record.n] as KnownEffect), ...recordedFields(record) };
     if (record.is === 'committed') {
       ruled = { entry: record.entry };
       const { effects: states } = state;
       named = effects.flatMap(({ key }, n) => (STANDS.has(states[n]!.phase) ? [key] : []));
     } else if (record.is === 'aborting')
-      ruled = { cause: record.cause, ...(record.entry === undefined ? {} : { undoneBy: record.entry }) };
+      ruled = {
+        cause: record.cause,
+        ...(record.entry === undefined ? {} : { undoneBy: record.entry }),
+      };
   }
   const read = {
     epoch,
@@ -295,7 +299,9 @@ export function textsOf({ records }: LoggedTransaction): LoggedText[] {
       for (const { payload } of record.is === 'intended' ? [record] : record.planned)
         texts.push({ n: calls++, hash: payload.$blob, is: 'payload' });
     for (const is of RECORDED_FIELDS) {
-      const { [is]: text, n } = record as { readonly [text in typeof is]?: BlobRef } & { readonly n?: number };
+      const { [is]: text, n } = record as { readonly [text in typeof is]?: BlobRef } & {
+        readonly n?: number;
+      };
       if (text !== undefined && n !== undefined) texts.push({ n, hash: text.$blob, is });
     }
   }
@@ -327,7 +333,12 @@ function isOf(record: LogRecord, effects: number): boolean {
   return Number.isSafeInteger(n) && n >= 0 && n < effects;
 }
 
-const OF_ALL: ReadonlySet<LogRecord['is']> = new Set(['intended', 'aborting', 'settled', 'aborted'] as const);
+const OF_ALL: ReadonlySet<LogRecord['is']> = new Set([
+  'intended',
+  'aborting',
+  'settled',
+  'aborted',
+] as const);
 
 /** The fields of records that refer to texts, except payloads. */
 const RECORDED_FIELDS = ['result', 'residue', 'differs', 'evidence'] as const;
@@ -335,8 +346,18 @@ const RECORDED_FIELDS = ['result', 'residue', 'differs', 'evidence'] as const;
 /** The phases of effects that a commit names. */
 const STANDS: ReadonlySet<EffectPhase> = new Set(['applied', 'due']);
 
-function effectOf({ key, tool, class: kind, payload, undo_cost, branch }: LoggedEffect): KnownEffect {
-  const rest = { ...(undo_cost === undefined ? {} : { undo_cost }), ...(branch === undefined ? {} : { branch }) };
+function effectOf({
+  key,
+  tool,
+  class: kind,
+  payload,
+  undo_cost,
+  branch,
+}: LoggedEffect): KnownEffect {
+  const rest = {
+    ...(undo_cost === undefined ? {} : { undo_cost }),
+    ...(branch === undefined ? {} : { branch }),
+  };
   return { key, tool, class: kind, payload, ...rest };
 }
 
@@ -385,7 +406,9 @@ export function protocolOf(record: Exclude<LogRecord, { readonly is: 'expanded' 
         ...(record.on_failure === true ? { hasOnFailure: true } : {}),
       };
     case 'failed':
-      return record.final === true ? { is: 'failed', n: record.n, final: true } : { is: 'failed', n: record.n };
+      return record.final === true
+        ? { is: 'failed', n: record.n, final: true }
+        : { is: 'failed', n: record.n };
     case 'resolved':
       return { is: 'resolved', n: record.n, as: record.as };
     case 'aborting':

@@ -1,7 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { explore, RULES, type Rules } from '../../../../tests/support/models/explorer/explore.ts';
 import { Broken } from '../../../../tests/support/models/explorer/walk.ts';
-import type { Plan, PlannedEffect, Trouble } from '../../../../tests/support/models/explorer/world.ts';
+import type {
+  Plan,
+  PlannedEffect,
+  Trouble,
+} from '../../../../tests/support/models/explorer/world.ts';
 import { someOf } from '../../../../tests/support/some-of.ts';
 import {
   type EffectClass,
@@ -18,15 +22,20 @@ import {
 // (docs/decisions/016-effect-outcomes.md).
 
 const SINKS = ['keyed', 'queryable', 'blind'] as const;
-const CLASSES: readonly EffectClass[] = (['reversible', 'with_cost', 'irreversible'] as const).flatMap(
-  (reversibility) =>
-    (['buffered', 'externalised'] as const).flatMap((delivery) =>
-      SINKS.map((sink) => ({ reversibility, delivery, sink })),
-    ),
+const CLASSES: readonly EffectClass[] = (
+  ['reversible', 'with_cost', 'irreversible'] as const
+).flatMap((reversibility) =>
+  (['buffered', 'externalised'] as const).flatMap((delivery) =>
+    SINKS.map((sink) => ({ reversibility, delivery, sink })),
+  ),
 );
 /** Some classes, of each reversibility and delivery. */
 const SOME = someOf(CLASSES, inParts);
-const acts: EffectClass = { reversibility: 'reversible', delivery: 'externalised', sink: 'queryable' };
+const acts: EffectClass = {
+  reversibility: 'reversible',
+  delivery: 'externalised',
+  sink: 'queryable',
+};
 const keyed: EffectClass = { ...acts, sink: 'keyed' };
 const held: EffectClass = { ...acts, delivery: 'buffered' };
 const pivot: EffectClass = { ...keyed, reversibility: 'irreversible' };
@@ -71,7 +80,10 @@ function both(of: { readonly [on in 'x' | 'y']: EffectClass }): PlannedEffect[] 
 /** The same, with the first effect in a discarded branch. */
 function losing(kind: EffectClass): Plan[] {
   const [first, ...others] = around(kind) as [Plan, ...Plan[]];
-  return [{ ...first, steps: [{ ...first.steps[0]!, loses: true }, ...first.steps.slice(1)] }, ...others];
+  return [
+    { ...first, steps: [{ ...first.steps[0]!, loses: true }, ...first.steps.slice(1)] },
+    ...others,
+  ];
 }
 
 const TROUBLES: readonly Trouble[] = [
@@ -215,7 +227,8 @@ describe('every class beside every other', () => {
       const least = isPivot(kind) && isPivot(beside) ? 3 : 30;
       for (const plans of TOGETHER)
         expect(explored(plans(kind, beside), [...PAIRED, PAIRED_DECIDED])).toBeGreaterThan(least);
-      for (const plans of APART) expect(explored(plans(kind, beside), PAIRED)).toBeGreaterThan(least);
+      for (const plans of APART)
+        expect(explored(plans(kind, beside), PAIRED)).toBeGreaterThan(least);
     }
   });
 
@@ -250,7 +263,9 @@ test('a fault planted in branches is found', () => {
     },
     recorded: (state, record) => {
       const all =
-        record.is === 'committed' ? state.effects.map(({ isDiscarded: _, ...effect }) => effect) : state.effects;
+        record.is === 'committed'
+          ? state.effects.map(({ isDiscarded: _, ...effect }) => effect)
+          : state.effects;
       return recorded({ ...state, effects: all }, record);
     },
   };
@@ -262,8 +277,11 @@ test('a pivot that does not wait for an unresolved effect is found', () => {
     ...RULES,
     nextStep: (state, knowing) => {
       const step = nextStep(state, knowing);
-      const n = state.effects.findIndex((effect) => isPivot(effect.class) && effect.phase === 'due');
-      const isHeldUp = step.do === 'wait' && step.for === 'needs_human' && state.phase === 'committed' && n !== -1;
+      const n = state.effects.findIndex(
+        (effect) => isPivot(effect.class) && effect.phase === 'due',
+      );
+      const isHeldUp =
+        step.do === 'wait' && step.for === 'needs_human' && state.phase === 'committed' && n !== -1;
       return isHeldUp ? { do: 'log', record: { is: 'applying', n } } : step;
     },
   };
@@ -272,22 +290,32 @@ test('a pivot that does not wait for an unresolved effect is found', () => {
 });
 
 describe('a planted fault is found', () => {
-  const at = (state: TransactionState, step: Step): EffectState => state.effects['n' in step ? step.n : 0]!;
+  const at = (state: TransactionState, step: Step): EffectState =>
+    state.effects['n' in step ? step.n : 0]!;
   const protocol = (change: (step: Step, state: TransactionState) => Step): Rules => ({
     ...RULES,
     nextStep: (state, knowing) => change(nextStep(state, knowing), state),
   });
-  const recording = (change: (record: EffectRecord, state: TransactionState) => EffectRecord): Rules => ({
+  const recording = (
+    change: (record: EffectRecord, state: TransactionState) => EffectRecord,
+  ): Rules => ({
     ...RULES,
     recorded: (state, record) => recorded(state, change(record, state)),
   });
   const PLANTED: readonly [what: string, kind: EffectClass, rules: Rules, says: RegExp][] = [
-    ['nobody waits for who is older', acts, { ...RULES, isClear: () => true }, /is not done yet|which is younger/],
+    [
+      'nobody waits for who is older',
+      acts,
+      { ...RULES, isClear: () => true },
+      /is not done yet|which is younger/,
+    ],
     [
       'a blind sink is sent it again',
       { ...acts, sink: 'blind' },
       protocol((step) =>
-        step.do === 'log' && step.record.is === 'in_doubt' ? { do: 'call', n: step.record.n } : step,
+        step.do === 'log' && step.record.is === 'in_doubt'
+          ? { do: 'call', n: step.record.n }
+          : step,
       ),
       /has happened twice/,
     ],
@@ -311,7 +339,9 @@ describe('a planted fault is found', () => {
       'an abort undoes nothing',
       acts,
       protocol((step) =>
-        step.do === 'log' && step.record.is === 'undoing' ? { do: 'log', record: { is: 'aborted' } } : step,
+        step.do === 'log' && step.record.is === 'undoing'
+          ? { do: 'log', record: { is: 'aborted' } }
+          : step,
       ),
       /is there 1 times, not 0/,
     ],
@@ -319,14 +349,18 @@ describe('a planted fault is found', () => {
       'a commit applies nothing',
       held,
       protocol((step) =>
-        step.do === 'log' && step.record.is === 'applying' ? { do: 'log', record: { is: 'settled' } } : step,
+        step.do === 'log' && step.record.is === 'applying'
+          ? { do: 'log', record: { is: 'settled' } }
+          : step,
       ),
       /is there 0 times, not 1/,
     ],
     [
       'who is in doubt is forgotten',
       { ...acts, sink: 'blind' },
-      protocol((step) => (step.do === 'log' && step.record.is === 'in_doubt' ? { do: 'nothing' } : step)),
+      protocol((step) =>
+        step.do === 'log' && step.record.is === 'in_doubt' ? { do: 'nothing' } : step,
+      ),
       /never ends/,
     ],
     [
@@ -353,7 +387,9 @@ describe('a planted fault is found', () => {
       'what a person lets be is tried again',
       { ...held, sink: 'blind' },
       recording((record) =>
-        record.is === 'resolved' && record.as === 'residue' ? { is: 'resolved', n: record.n, as: 'retry' } : record,
+        record.is === 'resolved' && record.as === 'residue'
+          ? { is: 'resolved', n: record.n, as: 'retry' }
+          : record,
       ),
       /has happened twice/,
     ],
@@ -366,7 +402,9 @@ describe('a planted fault is found', () => {
           const to = recorded(state, record);
           if (record.is !== 'resolved' || record.as !== 'retry') return to;
           const effects = to.effects.map((effect, n) =>
-            n === record.n && effect.phase === 'applying' ? { ...effect, phase: 'due' as const } : effect,
+            n === record.n && effect.phase === 'applying'
+              ? { ...effect, phase: 'due' as const }
+              : effect,
           );
           return { ...to, effects };
         },
@@ -376,8 +414,18 @@ describe('a planted fault is found', () => {
   ];
 
   const isFailing = (step: Step): boolean => step.do === 'log' && step.record.is === 'failing';
-  const irreversible: EffectClass = { reversibility: 'irreversible', delivery: 'buffered', sink: 'queryable' };
-  const IN_FAILING: readonly [what: string, kind: EffectClass, beside: EffectClass, rules: Rules, says: RegExp][] = [
+  const irreversible: EffectClass = {
+    reversibility: 'irreversible',
+    delivery: 'buffered',
+    sink: 'queryable',
+  };
+  const IN_FAILING: readonly [
+    what: string,
+    kind: EffectClass,
+    beside: EffectClass,
+    rules: Rules,
+    says: RegExp,
+  ][] = [
     [
       'what has failed is settled as it is',
       held,
@@ -396,7 +444,9 @@ describe('a planted fault is found', () => {
       'it is answered for before all is undone',
       held,
       keyed,
-      protocol((step, { phase }) => (phase === 'failing' && step.do === 'log' ? { do: 'propose' } : step)),
+      protocol((step, { phase }) =>
+        phase === 'failing' && step.do === 'log' ? { do: 'propose' } : step,
+      ),
       /acts after what it did is answered for|is there 1 times, not 0/,
     ],
     [
@@ -407,7 +457,8 @@ describe('a planted fault is found', () => {
         ...RULES,
         nextStep: (state, knowing) => {
           const step = nextStep(state, knowing);
-          const isGivenUp = state.phase === 'committed' && step.do === 'log' && step.record.is === 'unresolved';
+          const isGivenUp =
+            state.phase === 'committed' && step.do === 'log' && step.record.is === 'unresolved';
           return isGivenUp ? { do: 'log', record: { is: 'failing', n: step.record.n } } : step;
         },
       },
@@ -436,7 +487,10 @@ describe('a planted fault is found', () => {
       class: { ...irreversible, sink },
       on: 'x' as const,
     }));
-    const pivot = { class: { ...irreversible, delivery: 'externalised' as const }, on: 'y' as const };
+    const pivot = {
+      class: { ...irreversible, delivery: 'externalised' as const },
+      on: 'y' as const,
+    };
     const plan: Plan = { steps: [...letters, pivot], ends: 'commit', hasOnFailure: true };
     const trouble = { crashes: 0, losses: 1, refusals: 0, finals: 3, decisions: 3 };
     expect(found([plan], [trouble], RULES)).toBe('');

@@ -87,7 +87,13 @@ export interface EffectState {
  * `failing`: the committed transaction is compensated because one of its effects failed
  * permanently.
  */
-export type TransactionPhase = 'open' | 'committed' | 'failing' | 'aborting' | 'settled' | 'aborted';
+export type TransactionPhase =
+  | 'open'
+  | 'committed'
+  | 'failing'
+  | 'aborting'
+  | 'settled'
+  | 'aborted';
 
 /** The failure of a committed transaction. */
 export interface Failing {
@@ -120,7 +126,11 @@ export type EffectRecord =
   /**
    * Written in one store transaction with the ledger entry. Buffered effects are due from then on.
    */
-  | { readonly is: 'committed'; readonly planned: readonly EffectClass[]; readonly hasOnFailure?: true }
+  | {
+      readonly is: 'committed';
+      readonly planned: readonly EffectClass[];
+      readonly hasOnFailure?: true;
+    }
   | { readonly is: 'aborting' }
   /**
    * An effect failed permanently before any irreversible effect. Due effects are dropped, and
@@ -154,12 +164,19 @@ export const BEGUN: TransactionState = { phase: 'open', effects: [] };
 export function recorded(state: TransactionState, record: EffectRecord): TransactionState {
   switch (record.is) {
     case 'intended':
-      return { ...state, effects: [...state.effects, { class: record.class, phase: 'intended', failures: 0 }] };
+      return {
+        ...state,
+        effects: [...state.effects, { class: record.class, phase: 'intended', failures: 0 }],
+      };
     case 'committed': {
-      const planned = record.planned.map((each): EffectState => ({ class: each, phase: 'due', failures: 0 }));
+      const planned = record.planned.map(
+        (each): EffectState => ({ class: each, phase: 'due', failures: 0 }),
+      );
       const done = state.effects.map(
         (effect): EffectState =>
-          effect.phase === 'executed' && effect.isDiscarded !== true ? { ...effect, phase: 'applied' } : effect,
+          effect.phase === 'executed' && effect.isDiscarded !== true
+            ? { ...effect, phase: 'applied' }
+            : effect,
       );
       const more = record.hasOnFailure === true ? { hasOnFailure: true as const } : {};
       return { phase: 'committed', effects: [...done, ...planned], ...more };
@@ -170,7 +187,11 @@ export function recorded(state: TransactionState, record: EffectRecord): Transac
     }
     case 'refused': {
       const failing = { ...state.failing!, refusals: state.failing!.refusals + 1 };
-      const left = changed(state, record.n, (effect) => ({ ...effect, phase: 'unresolved', isRefused: true }));
+      const left = changed(state, record.n, (effect) => ({
+        ...effect,
+        phase: 'unresolved',
+        isRefused: true,
+      }));
       return { ...left, failing };
     }
     case 'aborting':
@@ -186,7 +207,11 @@ export function recorded(state: TransactionState, record: EffectRecord): Transac
         ...(record.is === 'failed' && record.final === true ? { isFinal: true } : {}),
       }));
     case 'executed':
-      return changed(state, record.n, ({ isFinal: _, ...effect }) => ({ ...effect, phase: 'executed', failures: 0 }));
+      return changed(state, record.n, ({ isFinal: _, ...effect }) => ({
+        ...effect,
+        phase: 'executed',
+        failures: 0,
+      }));
     case 'in_doubt':
       return changed(state, record.n, (effect) => ({
         ...effect,
@@ -197,18 +222,30 @@ export function recorded(state: TransactionState, record: EffectRecord): Transac
     case 'discarded':
       return changed(state, record.n, (effect) => ({ ...effect, isDiscarded: true }));
     case 'undone':
-      return changed(state, record.n, (effect) => ({ ...effect, phase: 'undone', isCompensated: true }));
+      return changed(state, record.n, (effect) => ({
+        ...effect,
+        phase: 'undone',
+        isCompensated: true,
+      }));
     case 'resolved': {
       const decidedOn = state.effects[record.n]!;
-      const to = changed(state, record.n, ({ doubt, isFinal: _, isRefused: __, isAbsent: ___, ...effect }) => ({
-        ...effect,
-        phase: decided(state.phase, decidedOn, record.as),
-        failures: 0,
-        // The compensation was called, and the effect does not exist.
-        ...(record.as === 'undone' && doubt === 'undo' ? { isCompensated: true } : {}),
-      }));
-      const freed = state.phase === 'committed' && !state.effects.some(isDue) ? { ...to, isFreed: true as const } : to;
-      const isWaived = decidedOn.isRefused === true && (record.as === 'undone' || record.as === 'residue');
+      const to = changed(
+        state,
+        record.n,
+        ({ doubt, isFinal: _, isRefused: __, isAbsent: ___, ...effect }) => ({
+          ...effect,
+          phase: decided(state.phase, decidedOn, record.as),
+          failures: 0,
+          // The compensation was called, and the effect does not exist.
+          ...(record.as === 'undone' && doubt === 'undo' ? { isCompensated: true } : {}),
+        }),
+      );
+      const freed =
+        state.phase === 'committed' && !state.effects.some(isDue)
+          ? { ...to, isFreed: true as const }
+          : to;
+      const isWaived =
+        decidedOn.isRefused === true && (record.as === 'undone' || record.as === 'residue');
       return isWaived ? { ...freed, failing: { ...state.failing!, isWaived } } : freed;
     }
     default: {
@@ -236,7 +273,11 @@ function failed(effect: EffectState): EffectState {
  * The earlier phase after a call that did nothing. A call before the commit is not retried; the
  * body receives the error.
  */
-const BEFORE: Partial<Record<EffectPhase, EffectPhase>> = { intended: 'dropped', applying: 'due', undoing: 'executed' };
+const BEFORE: Partial<Record<EffectPhase, EffectPhase>> = {
+  intended: 'dropped',
+  applying: 'due',
+  undoing: 'executed',
+};
 
 /**
  * An existing effect that should not exist is compensated. A retried effect returns to its earlier
@@ -253,7 +294,8 @@ function decided(transaction: TransactionPhase, effect: EffectState, as: Decisio
       return 'accepted';
     case 'retry':
       if (effect.isRefused === true || effect.isAbsent === true) return 'dropped';
-      if (effect.phase === 'unresolved' || effect.class.sink === 'blind') return isCommitted ? 'due' : 'executed';
+      if (effect.phase === 'unresolved' || effect.class.sink === 'blind')
+        return isCommitted ? 'due' : 'executed';
       if (isCommitted) return 'applying';
       return effect.doubt === 'undo' ? 'undoing' : 'intended';
   }
@@ -310,8 +352,15 @@ function mayFail({ phase, hasOnFailure, isFreed, effects }: TransactionState): b
   return effects.some(isDue) || !effects.some((effect) => isUnresolved(effect.phase));
 }
 
-function changed(state: TransactionState, n: number, change: (effect: EffectState) => EffectState): TransactionState {
-  return { ...state, effects: state.effects.map((effect, at) => (at === n ? change(effect) : effect)) };
+function changed(
+  state: TransactionState,
+  n: number,
+  change: (effect: EffectState) => EffectState,
+): TransactionState {
+  return {
+    ...state,
+    effects: state.effects.map((effect, at) => (at === n ? change(effect) : effect)),
+  };
 }
 
 /** The next step. */
@@ -414,7 +463,9 @@ function exhaustedIn(
   phase: 'due' | 'executed',
   knowing: LocalKnowledge,
 ): number | undefined {
-  return batchWith(n, knowing).find((each) => effects[each]!.phase === phase && isExhausted(effects[each]!, knowing));
+  return batchWith(n, knowing).find(
+    (each) => effects[each]!.phase === phase && isExhausted(effects[each]!, knowing),
+  );
 }
 
 /**
@@ -427,7 +478,8 @@ function blockedIn(
 ): (n: number) => boolean {
   if (batchOf === undefined) return NEVER;
   const known = new Map<readonly number[], boolean>();
-  const isAnyLeft = (ns: readonly number[]): boolean => ns.some((each) => isUnresolved(effects[each]!.phase));
+  const isAnyLeft = (ns: readonly number[]): boolean =>
+    ns.some((each) => isUnresolved(effects[each]!.phase));
   return (n) => {
     const all = batchOf(n);
     if (all.length === 1) return isAnyLeft(all);
@@ -524,7 +576,10 @@ function undone(
     if (!isUnwanted(effect) || isHeldBack(n)) continue;
     if (phase === 'executed') {
       const failed = exhaustedIn(effects, n, 'executed', knowing);
-      return { do: 'log', record: failed === undefined ? { is: 'undoing', n } : { is: 'unresolved', n: failed } };
+      return {
+        do: 'log',
+        record: failed === undefined ? { is: 'undoing', n } : { is: 'unresolved', n: failed },
+      };
     }
     if (phase === 'intended') return finish(effect, n, knowing, 'call');
     if (phase === 'undoing') return finish(effect, n, knowing, 'undo');
@@ -537,7 +592,12 @@ function isDiscarded(effect: EffectState): boolean {
 }
 
 /** The next step for a call that started and has no recorded end. */
-function finish({ class: { sink } }: EffectState, n: number, knowing: LocalKnowledge, how: 'call' | 'undo'): Step {
+function finish(
+  { class: { sink } }: EffectState,
+  n: number,
+  knowing: LocalKnowledge,
+  how: 'call' | 'undo',
+): Step {
   if (knowing.isInFlight(n)) return { do: 'wait', for: 'answer' };
   if (sink === 'keyed') return { do: how, n };
   if (sink === 'queryable') return { do: 'ask', n };

@@ -23,8 +23,14 @@ export class RowAuthentication {
     this.#mac = mac;
   }
 
-  static begin(key: Uint8Array, { epoch, trajectory_id, body }: Omit<LoggedTransaction, 'records'>): RowAuthentication {
-    return new RowAuthentication(key, keyedHash(key, plainText([PURPOSE, epoch, trajectory_id, body])));
+  static begin(
+    key: Uint8Array,
+    { epoch, trajectory_id, body }: Omit<LoggedTransaction, 'records'>,
+  ): RowAuthentication {
+    return new RowAuthentication(
+      key,
+      keyedHash(key, plainText([PURPOSE, epoch, trajectory_id, body])),
+    );
   }
 
   /**

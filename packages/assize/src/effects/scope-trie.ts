@@ -94,7 +94,8 @@ export class ScopeTrie<Slot> {
     }
     if (place.ends !== undefined) show(place.ends);
     if (place.pathEnds !== undefined) show(place.pathEnds);
-    for (const child of place.children?.values() ?? []) if (isOfPath(child.token)) show(child.below);
+    for (const child of place.children?.values() ?? [])
+      if (isOfPath(child.token)) show(child.below);
   }
 
   /** Removes a place and all places below it from the trie. */
@@ -121,7 +122,11 @@ export class ScopeTrie<Slot> {
   }
 }
 
-function setStar<Slot>(parent: TrieNode<Slot>, token: string, child: TrieNode<Slot> | undefined): void {
+function setStar<Slot>(
+  parent: TrieNode<Slot>,
+  token: string,
+  child: TrieNode<Slot> | undefined,
+): void {
   if (!isStar(token)) return;
   if (isOfPath(token)) parent.pathStar = child;
   else parent.nameStar = child;

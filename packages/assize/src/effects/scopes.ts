@@ -21,12 +21,15 @@ export function readClaim(access: Access, scope: string): Claim {
  */
 export function scopesOverlap(left: Name, right: Name): boolean {
   const shared = Math.min(left.tokens.length, right.tokens.length);
-  for (let i = 0; i < shared; i++) if (!tokensOverlap(left.tokens[i]!, right.tokens[i]!)) return false;
+  for (let i = 0; i < shared; i++)
+    if (!tokensOverlap(left.tokens[i]!, right.tokens[i]!)) return false;
   return goesOn(left, right.tokens[shared]) && goesOn(right, left.tokens[shared]);
 }
 
 export function conflicts(left: Claim, right: Claim): boolean {
-  return (left.access === 'write' || right.access === 'write') && scopesOverlap(left.scope, right.scope);
+  return (
+    (left.access === 'write' || right.access === 'write') && scopesOverlap(left.scope, right.scope)
+  );
 }
 
 /**
@@ -35,7 +38,8 @@ export function conflicts(left: Claim, right: Claim): boolean {
  */
 export function covers(claimed: Iterable<Claim>, { scope, access }: Claim): boolean {
   for (const claim of claimed)
-    if ((claim.access === 'write' || access === 'read') && scopeContains(claim.scope, scope)) return true;
+    if ((claim.access === 'write' || access === 'read') && scopeContains(claim.scope, scope))
+      return true;
   return false;
 }
 

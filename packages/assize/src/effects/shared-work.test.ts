@@ -6,7 +6,10 @@ import type { Stale } from './coordinator.ts';
 import { type Access, type Claim, conflicts, covers } from './scopes.ts';
 import { SharedWork } from './shared-work.ts';
 
-const claimOf = (scope: string, access: Access = 'write'): Claim => ({ scope: readScope(scope), access });
+const claimOf = (scope: string, access: Access = 'write'): Claim => ({
+  scope: readScope(scope),
+  access,
+});
 const a = claimOf('r:/a');
 const b = claimOf('r:/b');
 
@@ -16,7 +19,10 @@ describe('work that is shared', () => {
     for (const shared of [one, two]) {
       shared.register(1, 1, [a]);
       const work = shared.register(2, 2, [a, b]);
-      expect([shared.coordinator.blocker(work, a), shared.coordinator.blocker(work, b)]).toEqual([1, undefined]);
+      expect([shared.coordinator.blocker(work, a), shared.coordinator.blocker(work, b)]).toEqual([
+        1,
+        undefined,
+      ]);
       shared.end(1);
       expect(shared.coordinator.blocker(work, a)).toBeUndefined();
     }
@@ -73,14 +79,26 @@ describe('work that is shared', () => {
     shared.register(1, 1, [a]);
     const work = shared.register(2, 2, [a]);
     shared.park(1);
-    expect([shared.coordinator.blocker(work, a), shared.doubtAt(a), shared.parked()]).toEqual([undefined, 1, [1]]);
+    expect([shared.coordinator.blocker(work, a), shared.doubtAt(a), shared.parked()]).toEqual([
+      undefined,
+      1,
+      [1],
+    ]);
     expect([shared.adopt(1, 2), shared.adopt(1, 1)]).toEqual([true, false]);
-    expect([shared.doubtAt(a), shared.isParked(1), [...shared.ownEpochs()]]).toEqual([1, false, [1, 2]]);
+    expect([shared.doubtAt(a), shared.isParked(1), [...shared.ownEpochs()]]).toEqual([
+      1,
+      false,
+      [1, 2],
+    ]);
     shared.park(1);
     shared.reassign(2, 3);
     expect([shared.doubtAt(a), [...shared.ownEpochs()]]).toEqual([1, []]);
     shared.end(1);
-    expect([shared.doubtAt(a), shared.parked(), shared.workOf(1)]).toEqual([undefined, [], undefined]);
+    expect([shared.doubtAt(a), shared.parked(), shared.workOf(1)]).toEqual([
+      undefined,
+      [],
+      undefined,
+    ]);
   });
 
   test('keeps only the given scopes when parked, fewer each time; frees the rest', () => {
@@ -90,7 +108,11 @@ describe('work that is shared', () => {
     const work = shared.register(2, 2, [a, b, c]);
     const doubts = (): unknown[] => [a, b, c].map((each) => shared.doubtAt(each));
     shared.park(1, [a, b]);
-    expect([a, b, c].map((each) => shared.coordinator.blocker(work, each))).toEqual([undefined, undefined, undefined]);
+    expect([a, b, c].map((each) => shared.coordinator.blocker(work, each))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
     expect(doubts()).toEqual([1, 1, undefined]);
     shared.adopt(1, 1);
     expect(doubts()).toEqual([1, 1, undefined]);
@@ -114,7 +136,11 @@ describe('work that is shared', () => {
       shared.park(1);
       shared.reassign(1, 2);
     }
-    expect([shared.doubtAt(a), shared.parked(), [...shared.ownEpochs()]]).toEqual([undefined, [], []]);
+    expect([shared.doubtAt(a), shared.parked(), [...shared.ownEpochs()]]).toEqual([
+      undefined,
+      [],
+      [],
+    ]);
   });
 });
 
@@ -122,7 +148,12 @@ describe('work that is shared', () => {
 type Event = { readonly fence: number; now: number } & (
   | { readonly is: 'begun'; readonly epoch: number; readonly claims: readonly Claim[] }
   /** `late`: its member was told that it is stale, or gives up what came too late. */
-  | { readonly is: 'grown' | 'given'; readonly epoch: number; readonly claims: readonly Claim[]; late: boolean }
+  | {
+      readonly is: 'grown' | 'given';
+      readonly epoch: number;
+      readonly claims: readonly Claim[];
+      late: boolean;
+    }
   /** `kept`: the claims that it keeps, if not all. */
   | { readonly is: 'left'; readonly epoch: number; readonly kept?: readonly Claim[] }
   | { readonly is: 'own' | 'ended'; readonly epoch: number }
@@ -181,7 +212,9 @@ function change(
     if (each.late && work.begunBy === by) return;
     if (each.is === 'grown') work.claims.push(...each.claims);
     for (const claim of each.is === 'given' ? each.claims : []) {
-      const at = work.claims.findIndex((one) => one.access === claim.access && one.scope.text === claim.scope.text);
+      const at = work.claims.findIndex(
+        (one) => one.access === claim.access && one.scope.text === claim.scope.text,
+      );
       if (at !== -1) work.claims.splice(at, 1);
     }
   } else if (each.is === 'left') {
@@ -217,7 +250,10 @@ class Peer {
   }
 
   /** The result of the event, for its publisher. */
-  hear({ place, event }: (typeof this.inbox)[number], isMine: boolean): Stale | boolean | undefined {
+  hear(
+    { place, event }: (typeof this.inbox)[number],
+    isMine: boolean,
+  ): Stale | boolean | undefined {
     this.at = place + 1;
     const { shared } = this;
     switch (event.is) {
@@ -255,7 +291,14 @@ const which = fc.nat(7);
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ begin: fc.array(claim, { maxLength: 2 }), peer }) },
   { weight: 8, arbitrary: fc.record({ act: which, by: fc.nat(3), peer }) },
-  { weight: 4, arbitrary: fc.record({ grow: which, claims: fc.array(claim, { minLength: 1, maxLength: 2 }), peer }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      grow: which,
+      claims: fc.array(claim, { minLength: 1, maxLength: 2 }),
+      peer,
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ give: which, by: fc.nat(3), peer }) },
   { weight: 1, arbitrary: fc.record({ leave: which, keeps: fc.option(fc.nat(3)), peer }) },
   { weight: 1, arbitrary: fc.record({ own: which, peer }) },
@@ -315,20 +358,27 @@ class World {
    */
   #act(one: Peer, n: number, by: number): void {
     const work = pick(
-      this.#at(one).filter(({ epoch, fence, isLeft }) => fence === one.fence && !isLeft && !this.#done.has(epoch)),
+      this.#at(one).filter(
+        ({ epoch, fence, isLeft }) => fence === one.fence && !isLeft && !this.#done.has(epoch),
+      ),
       n,
     );
     if (work === undefined || !one.shared.workOf(work.epoch)) return;
     const { epoch } = work;
     if (![...one.shared.ownEpochs()].includes(epoch)) return;
     const isBody = one.bodies.has(epoch);
-    const acted = (one: Claim): boolean => this.#history.some((act) => act.epoch === epoch && act.claim === one);
+    const acted = (one: Claim): boolean =>
+      this.#history.some((act) => act.epoch === epoch && act.claim === one);
     const given = pick(isBody ? work.claims : work.claims.filter(acted), by);
     if (given === undefined) return;
     const { coordinator } = one.shared;
     const mine = one.shared.workOf(epoch)!;
     const isAgain = acted(given);
-    if (!isAgain && (coordinator.blocker(mine, given) !== undefined || one.shared.doubtAt(given) !== undefined)) return;
+    if (
+      !isAgain &&
+      (coordinator.blocker(mine, given) !== undefined || one.shared.doubtAt(given) !== undefined)
+    )
+      return;
     this.#expectMayAct(epoch, given);
     coordinator.recordAct(mine, given);
     this.#history.push({ epoch, claim: given });
@@ -358,8 +408,10 @@ class World {
     );
     const isLate = fresh.some(
       (asked) =>
-        younger.some((each) => each.fence !== one.fence && each.claims.some((other) => conflicts(other, asked))) ||
-        this.#history.some((act) => act.epoch > epoch && conflicts(act.claim, asked)),
+        younger.some(
+          (each) =>
+            each.fence !== one.fence && each.claims.some((other) => conflicts(other, asked)),
+        ) || this.#history.some((act) => act.epoch > epoch && conflicts(act.claim, asked)),
     );
     const stale = this.#say(one, event, isLate) as Stale | undefined;
     expect(stale !== undefined).toBe(isLate);
@@ -372,7 +424,8 @@ class World {
   #give(one: Peer, n: number, by: number): void {
     const work = pick(this.#bodiesOf(one), n);
     const given = work && pick(work.claims, by);
-    if (given !== undefined) this.#say(one, { is: 'given', epoch: work!.epoch, claims: [given], late: false });
+    if (given !== undefined)
+      this.#say(one, { is: 'given', epoch: work!.epoch, claims: [given], late: false });
   }
 
   /** `keeps`: the kept claims, one bit each. */
@@ -423,7 +476,9 @@ class World {
     const others = this.#peers.filter((other) => other !== one);
     const next = others[n % 2]!;
     const ended = new Set(this.#order.flatMap((each) => (each.is === 'ended' ? [each.epoch] : [])));
-    const hasLeft = this.#order.some((each) => each.now === one.fence && 'epoch' in each && !ended.has(each.epoch));
+    const hasLeft = this.#order.some(
+      (each) => each.now === one.fence && 'epoch' in each && !ended.has(each.epoch),
+    );
     if (hasLeft) {
       // A member that applies the event later sees the new owner from the start.
       for (const each of this.#order) if (each.now === one.fence) each.now = next.fence;
@@ -440,7 +495,8 @@ class World {
   /** Applies all events before it, and then the event. */
   #say(one: Peer, said: object, late = false): Stale | boolean | undefined {
     this.#come(one, Number.POSITIVE_INFINITY);
-    for (const { epoch, claims } of one.late.splice(0)) this.#add(one, { is: 'given', epoch, claims, late: true });
+    for (const { epoch, claims } of one.late.splice(0))
+      this.#add(one, { is: 'given', epoch, claims, late: true });
     this.#add(one, { ...said, ...(late && { late }) });
     this.#tell(one);
     const last = one.inbox.pop()!;
@@ -477,21 +533,25 @@ class World {
   #goingOn(one: Peer): PlainWork[] {
     const mine = new Set(one.shared.ownEpochs());
     return this.#works(one).filter(
-      ({ epoch, fence, isLeft }) => mine.has(epoch) && fence === one.fence && !isLeft && !this.#done.has(epoch),
+      ({ epoch, fence, isLeft }) =>
+        mine.has(epoch) && fence === one.fence && !isLeft && !this.#done.has(epoch),
     );
   }
 
   /** The blockers, the unresolved work and its claims, by position in the event order. */
   #expectAgreed(one: Peer): void {
     const works = this.#at(one);
-    const isLive = ({ epoch, hasBeenLeft }: PlainWork): boolean => !hasBeenLeft && !one.over.has(epoch);
+    const isLive = ({ epoch, hasBeenLeft }: PlainWork): boolean =>
+      !hasBeenLeft && !one.over.has(epoch);
     expect(one.shared.parked().toSorted((x, y) => x - y)).toEqual(
       works.filter(({ isLeft }) => isLeft).map(({ epoch }) => epoch),
     );
     const last = { epoch: Number.POSITIVE_INFINITY, claims: [] };
     for (const probe of PROBES) {
       const meets = (each: Claim): boolean => conflicts(each, probe);
-      const blocking = works.filter((work) => isLive(work) && work.claims.some(meets)).map(({ epoch }) => epoch);
+      const blocking = works
+        .filter((work) => isLive(work) && work.claims.some(meets))
+        .map(({ epoch }) => epoch);
       expect(one.shared.coordinator.blocker(last, probe)).toBe(least(blocking));
       const doubting = works.filter(({ doubts }) => doubts.some(meets)).map(({ epoch }) => epoch);
       expect(one.shared.doubtAt(probe)).toBe(least(doubting));

@@ -44,7 +44,8 @@ export class SharedWork {
 
   /** Epochs that this member must continue. */
   *ownEpochs(): Iterable<number> {
-    for (const [epoch, { fence, isParked }] of this.#works) if (fence === this.#fence && !isParked) yield epoch;
+    for (const [epoch, { fence, isParked }] of this.#works)
+      if (fence === this.#fence && !isParked) yield epoch;
   }
 
   /** Epochs that need a human decision, of any owner. */
@@ -71,9 +72,22 @@ export class SharedWork {
    * Applies the start of work. `isHere`: this member started it. Work of an ended member that this
    * member adopted before it applied the start counts as its own.
    */
-  register(epoch: number, fence: number, claims: readonly Claim[], isHere = fence === this.#fence): Work {
+  register(
+    epoch: number,
+    fence: number,
+    claims: readonly Claim[],
+    isHere = fence === this.#fence,
+  ): Work {
     const work = this.coordinator.resume(epoch, claims);
-    const shared = { work, claims: new ClaimSet(claims), late: undefined, isHere, fence, isParked: false, doubts: [] };
+    const shared = {
+      work,
+      claims: new ClaimSet(claims),
+      late: undefined,
+      isHere,
+      fence,
+      isParked: false,
+      doubts: [],
+    };
     this.#works.set(epoch, shared);
     if (!isHere) this.#assumeActed(work, claims);
     return work;

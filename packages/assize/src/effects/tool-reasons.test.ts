@@ -16,7 +16,8 @@ function said(run: () => unknown): string {
   throw new Error('it was taken');
 }
 
-const tool = (input: z.ZodType) => declareTool({ name: 'mail.send', input, class: 'read', execute: () => null });
+const tool = (input: z.ZodType) =>
+  declareTool({ name: 'mail.send', input, class: 'read', execute: () => null });
 
 const of = (schema: z.ZodType) => z.strictObject({ to: z.array(schema) });
 
@@ -25,10 +26,25 @@ test.each<[string, z.ZodType, unknown, string]>([
   ['another type', of(z.string()), { to: ['a', 7] }, '/to/1: it must be a string, but is a number'],
   ['nothing at all', z.strictObject({}), undefined, 'it must be an object, but is missing'],
   ['null', of(z.boolean()), { to: [null] }, '/to/0: it must be true or false, but is null'],
-  ['a list', of(z.record(z.string(), z.string())), { to: [[]] }, '/to/0: it must be an object, but is a list'],
+  [
+    'a list',
+    of(z.record(z.string(), z.string())),
+    { to: [[]] },
+    '/to/0: it must be an object, but is a list',
+  ],
   ['no whole number', of(z.int()), { to: [1.5] }, '/to/0: it must be a whole number, but is 1.5'],
-  ['no number', of(z.number()), { to: [Number.NaN] }, '/to/0: it must be a number, but is not a number'],
-  ['a date that is none', of(z.date()), { to: ['x'] }, '/to/0: it must be of the type date, but is a string'],
+  [
+    'no number',
+    of(z.number()),
+    { to: [Number.NaN] },
+    '/to/0: it must be a number, but is not a number',
+  ],
+  [
+    'a date that is none',
+    of(z.date()),
+    { to: ['x'] },
+    '/to/0: it must be of the type date, but is a string',
+  ],
   [
     'members that are not known',
     z.strictObject({ to: z.string() }),
@@ -44,11 +60,21 @@ test.each<[string, z.ZodType, unknown, string]>([
     { to: ['c', 'd'] },
     '/to: it must have at most 1 items',
   ],
-  ['of another length', of(z.string().length(3)), { to: ['c'] }, '/to/0: it must have exactly 3 characters'],
+  [
+    'of another length',
+    of(z.string().length(3)),
+    { to: ['c'] },
+    '/to/0: it must have exactly 3 characters',
+  ],
   ['too little', of(z.number().positive()), { to: [0] }, '/to/0: it must be more than 0'],
   ['too much', of(z.number().lt(3)), { to: [3] }, '/to/0: it must be less than 3'],
   ['no multiple', of(z.number().multipleOf(5)), { to: [3] }, '/to/0: it must be a multiple of 5'],
-  ['no address', of(z.email()), { to: ['c'] }, '/to/0: it must be an e-mail address, such as ada@example.com'],
+  [
+    'no address',
+    of(z.email()),
+    { to: ['c'] },
+    '/to/0: it must be an e-mail address, such as ada@example.com',
+  ],
   [
     'none of two types',
     of(z.union([z.string(), z.number()])),
@@ -79,7 +105,12 @@ test.each<[string, z.ZodType, unknown, string]>([
     {},
     '/to: it is missing',
   ],
-  ['refined', of(z.string().refine(() => false)), { to: ['c'] }, '/to/0: it fails a custom check of the schema'],
+  [
+    'refined',
+    of(z.string().refine(() => false)),
+    { to: ['c'] },
+    '/to/0: it fails a custom check of the schema',
+  ],
   [
     'refined in words',
     of(z.string().refine(() => false, 'write to somebody')),
@@ -118,7 +149,8 @@ test.each<[string, z.ZodType, unknown, string]>([
 });
 
 test('the error has each misfit of an input as data', () => {
-  const parse = () => tool(z.strictObject({ to: z.string(), cc: z.number() })).parse({ too: 'a', cc: 'b' });
+  const parse = () =>
+    tool(z.strictObject({ to: z.string(), cc: z.number() })).parse({ too: 'a', cc: 'b' });
   expect(parse).toThrowError(
     expect.objectContaining({
       code: 'bad_input',
@@ -136,7 +168,11 @@ test('the error has each misfit of an input as data', () => {
 test.each([
   ['no class', undefined, 'class must be an object'],
   ['a text', 'write', 'class must be an object'],
-  ['no sink', { reversibility: 'reversible', delivery: 'buffered' }, 'class.sink must be keyed, queryable or blind'],
+  [
+    'no sink',
+    { reversibility: 'reversible', delivery: 'buffered' },
+    'class.sink must be keyed, queryable or blind',
+  ],
   [
     'more',
     { reversibility: 'reversible', delivery: 'buffered', sink: 'blind', size: 1 },
@@ -144,7 +180,13 @@ test.each([
   ],
 ])('a declaration with %s', (_, given, words) => {
   const message = said(() =>
-    declareTool({ name: 'x', input: z.strictObject({}), class: given as never, writes: ['x:1'], execute: () => null }),
+    declareTool({
+      name: 'x',
+      input: z.strictObject({}),
+      class: given as never,
+      writes: ['x:1'],
+      execute: () => null,
+    }),
   );
   expect(message).toContain(`(${words})`);
   expect(message).not.toMatch(RAW);

@@ -1,11 +1,33 @@
 import { z } from 'zod';
 import { type Amounts, isToolName, segment } from '#authority';
-import { arg, isAssizeError, isUnwantedPromise, type Json, markOwnPackage, requireOwnPackage, toError } from '#base';
-import { copyJson, DEFAULT_LIMITS, issueText, issueWords, type Misfit, misfitsOf, parseBySchema } from '#canon';
+import {
+  arg,
+  isAssizeError,
+  isUnwantedPromise,
+  type Json,
+  markOwnPackage,
+  requireOwnPackage,
+  toError,
+} from '#base';
+import {
+  copyJson,
+  DEFAULT_LIMITS,
+  issueText,
+  issueWords,
+  type Misfit,
+  misfitsOf,
+  parseBySchema,
+} from '#canon';
 import { type AtomicBatch, batchProblem, type StagedReads } from './atomic-batch.ts';
 import type { CallContext, CompensationResult } from './call.ts';
 import { EffectError } from './errors.ts';
-import { type Delivery, type EffectClass, isPivot, type Reversibility, type Sink } from './protocol.ts';
+import {
+  type Delivery,
+  type EffectClass,
+  isPivot,
+  type Reversibility,
+  type Sink,
+} from './protocol.ts';
 import { type Access, type Claim, readClaim } from './scopes.ts';
 
 /**
@@ -13,7 +35,9 @@ import { type Access, type Claim, readClaim } from './scopes.ts';
  */
 export type PlannedCalls = readonly { readonly tool: string; readonly input: Json }[];
 /** The sink's answer about a key. */
-export type ReconcileResult = { readonly happened: true; readonly result: Json } | { readonly happened: false };
+export type ReconcileResult =
+  | { readonly happened: true; readonly result: Json }
+  | { readonly happened: false };
 
 /**
  * Resources in the grammar of scopes: fixed, with `{member}` for a field of the input, or a
@@ -31,7 +55,9 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
   readonly description?: string;
   readonly input: Schema;
   /** `read`: changes nothing, and may be called at any time and repeated. */
-  readonly class: 'read' | { readonly reversibility: Reversibility; readonly delivery: Delivery; readonly sink: Sink };
+  readonly class:
+    | 'read'
+    | { readonly reversibility: Reversibility; readonly delivery: Delivery; readonly sink: Sink };
   /**
    * The effect log stores scopes permanently, and no erasure removes them. Use ids in scopes, never
    * content.
@@ -66,7 +92,10 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
    * For a queryable sink: whether the effect of that key has happened. After a compensation the
    * answer must be no.
    */
-  readonly reconcile?: (input: z.infer<Schema>, call: CallContext) => Promise<ReconcileResult> | ReconcileResult;
+  readonly reconcile?: (
+    input: z.infer<Schema>,
+    call: CallContext,
+  ) => Promise<ReconcileResult> | ReconcileResult;
   /**
    * The reason why a reversible effect has no compensation. The effect is left in place and listed
    * for review.
@@ -138,8 +167,11 @@ const CLASS = arg.members({
  *
  * @throws EffectError `invalid_tool`, with the tool, the problem and the fix
  */
-export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): Tool<z.input<Schema>, z.output<Schema>> {
-  if (typeof spec !== 'object' || spec === null) throw invalid(String(spec), 'its declaration must be an object');
+export function declareTool<Schema extends z.ZodType>(
+  spec: ToolSpec<Schema>,
+): Tool<z.input<Schema>, z.output<Schema>> {
+  if (typeof spec !== 'object' || spec === null)
+    throw invalid(String(spec), 'its declaration must be an object');
   const name = String(spec.name);
   if (!isToolName(spec.name) || name.startsWith('assize.')) {
     throw invalid(
@@ -161,7 +193,10 @@ export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): T
     spec: declared,
     class: sort,
     parse: (input: unknown) => parsed(name, declared.input, input),
-    claims: (input: Json) => [...claimsOf(name, 'read', reads, input), ...claimsOf(name, 'write', writes, input)],
+    claims: (input: Json) => [
+      ...claimsOf(name, 'read', reads, input),
+      ...claimsOf(name, 'write', writes, input),
+    ],
   };
   return Object.freeze(markOwnPackage(made));
 }
@@ -202,7 +237,8 @@ const MEMBERS: Readonly<Record<keyof ToolSpec, 'text' | 'function' | 'true or fa
 };
 
 function checkMembers(name: string, spec: ToolSpec<any>): void {
-  if (!isPlain(spec)) throw invalid(name, 'its declaration must be a plain object, not an instance of a class');
+  if (!isPlain(spec))
+    throw invalid(name, 'its declaration must be a plain object, not an instance of a class');
   for (const [member, value] of Object.entries(spec)) {
     if (value !== undefined && !Object.hasOwn(MEMBERS, member))
       throw invalid(
@@ -214,8 +250,10 @@ function checkMembers(name: string, spec: ToolSpec<any>): void {
     // Inherited fields count too, because calls use them.
     const value = spec[member as keyof ToolSpec];
     if (value === undefined) continue;
-    if (sort === 'function' && !isFunction(value)) throw invalid(name, `its ${member} must be a function`);
-    if (sort === 'text' && typeof value !== 'string') throw invalid(name, `its ${member} must be a string`);
+    if (sort === 'function' && !isFunction(value))
+      throw invalid(name, `its ${member} must be a function`);
+    if (sort === 'text' && typeof value !== 'string')
+      throw invalid(name, `its ${member} must be a string`);
     if (sort === 'true or false' && typeof value !== 'boolean')
       throw invalid(name, `its ${member} must be true or false`);
   }
@@ -225,9 +263,16 @@ function checkMembers(name: string, spec: ToolSpec<any>): void {
  * Copies the declaration. A caller may change the object for the next tool, and the change must not
  * affect the tool checked here. Symbol fields, as data tools have, are copied too.
  */
-function copyOf<Schema extends z.ZodType>(spec: ToolSpec<Schema>, sort: EffectClass | undefined): ToolSpec<Schema> {
-  const parts = Object.keys(MEMBERS).map((member) => [member, spec[member as keyof ToolSpec]] as const);
-  const declared: Record<string, unknown> = Object.fromEntries(parts.filter(([, part]) => part !== undefined));
+function copyOf<Schema extends z.ZodType>(
+  spec: ToolSpec<Schema>,
+  sort: EffectClass | undefined,
+): ToolSpec<Schema> {
+  const parts = Object.keys(MEMBERS).map(
+    (member) => [member, spec[member as keyof ToolSpec]] as const,
+  );
+  const declared: Record<string, unknown> = Object.fromEntries(
+    parts.filter(([, part]) => part !== undefined),
+  );
   for (const member of ['reads', 'writes', 'batch', 'readsStaged']) {
     const part = declared[member];
     if (Array.isArray(part)) declared[member] = Object.freeze([...part]);
@@ -251,13 +296,27 @@ function classOf(name: string, spec: ToolSpec<any>): EffectClass | undefined {
   const unfit = CLASS_FIELDS(spec.class) ?? CLASS(read);
   if (unfit !== undefined) {
     const what = `class${unfit.at} must be ${unfit.wanted}`;
-    throw invalid(name, `its class must be 'read', or have reversibility, delivery and sink (${what})`);
+    throw invalid(
+      name,
+      `its class must be 'read', or have reversibility, delivery and sink (${what})`,
+    );
   }
   return read;
 }
 
 function checkParts(name: string, spec: ToolSpec<any>, sort: EffectClass | undefined): void {
-  const { compensate, mitigate, reconcile, uncompensated, writes, cost, undoCost, channel, batch, readsStaged } = spec;
+  const {
+    compensate,
+    mitigate,
+    reconcile,
+    uncompensated,
+    writes,
+    cost,
+    undoCost,
+    channel,
+    batch,
+    readsStaged,
+  } = spec;
   const odd = batch === undefined ? undefined : batchProblem(batch, spec, sort);
   if (odd !== undefined) throw invalid(name, odd);
   if (
@@ -265,18 +324,26 @@ function checkParts(name: string, spec: ToolSpec<any>, sort: EffectClass | undef
     (sort !== undefined || typeof readsStaged?.at !== 'object' || readsStaged.at === null)
   )
     throw invalid(name, '`readsStaged` needs the class `read` and an object `at`');
-  const amounts = Object.entries({ cost, undoCost }).find(([, part]) => !(part === undefined || isFunction(part)));
+  const amounts = Object.entries({ cost, undoCost }).find(
+    ([, part]) => !(part === undefined || isFunction(part)),
+  );
   if (amounts !== undefined)
     throw invalid(name, `its ${amounts[0]} must be a function of the input that returns amounts`);
   if (channel !== undefined && (sort === undefined || !isPivot(sort)))
     throw invalid(name, 'only an irreversible, externalised tool can have a channel');
-  if (channel !== undefined && !(typeof channel === 'string' && CHANNEL.test(channel) && channel !== 'any'))
+  if (
+    channel !== undefined &&
+    !(typeof channel === 'string' && CHANNEL.test(channel) && channel !== 'any')
+  )
     throw invalid(name, 'its channel must be a counselor kind of the domain');
   if (sort === undefined) {
     const parts = { compensate, mitigate, reconcile, uncompensated, writes, undoCost };
     const odd = Object.entries(parts).find(([, part]) => part !== undefined);
     if (odd !== undefined)
-      throw invalid(name, `it only reads, so it cannot have ${odd[0]}; declare the class of its effect`);
+      throw invalid(
+        name,
+        `it only reads, so it cannot have ${odd[0]}; declare the class of its effect`,
+      );
     return;
   }
   if (writes === undefined || (Array.isArray(writes) && writes.length === 0))
@@ -284,10 +351,12 @@ function checkParts(name: string, spec: ToolSpec<any>, sort: EffectClass | undef
   if ((sort.sink === 'queryable') !== (reconcile !== undefined)) {
     throw invalid(name, 'a queryable sink needs a reconcile, and no other sink has one');
   }
-  if (mitigate !== undefined && compensate === undefined) throw invalid(name, 'a mitigate needs a compensate');
+  if (mitigate !== undefined && compensate === undefined)
+    throw invalid(name, 'a mitigate needs a compensate');
   if (undoCost !== undefined && sort.reversibility !== 'with_cost')
     throw invalid(name, `an undoCost needs the reversibility with_cost, not ${sort.reversibility}`);
-  if (undoCost !== undefined && compensate === undefined) throw invalid(name, 'an undoCost needs a compensate');
+  if (undoCost !== undefined && compensate === undefined)
+    throw invalid(name, 'an undoCost needs a compensate');
   if (sort.reversibility === 'irreversible') {
     if (compensate !== undefined)
       throw invalid(name, 'an irreversible tool cannot have a compensate; declare it reversible');
@@ -295,7 +364,10 @@ function checkParts(name: string, spec: ToolSpec<any>, sort: EffectClass | undef
   }
   if (compensate !== undefined && uncompensated !== undefined)
     throw invalid(name, 'it cannot have both compensate and uncompensated; leave one out');
-  if (compensate === undefined && !(typeof uncompensated === 'string' && uncompensated.trim() !== '')) {
+  if (
+    compensate === undefined &&
+    !(typeof uncompensated === 'string' && uncompensated.trim() !== '')
+  ) {
     throw invalid(
       name,
       `a ${sort.reversibility} tool needs a compensate; otherwise declare it irreversible, or give the reason in uncompensated`,
@@ -325,7 +397,11 @@ function parsed(name: string, schema: z.ZodType, input: unknown): Json {
     // The caller of a tool cannot raise that limit.
     const isTooLarge = isAssizeError(error, 'too_large');
     const tooLarge = `as JSON it has more than ${DEFAULT_LIMITS.bytesMax} bytes; pass less at a time`;
-    throw badInput(name, isTooLarge ? tooLarge : (error as Error).message.replace(/\.$/, ''), error);
+    throw badInput(
+      name,
+      isTooLarge ? tooLarge : (error as Error).message.replace(/\.$/, ''),
+      error,
+    );
   }
 }
 
@@ -340,9 +416,13 @@ function scopesOf(
 ): Template {
   if (typeof scopes === 'function') return (input) => declaredScopes(name, member, scopes, input);
   if (!Array.isArray(scopes))
-    throw invalid(name, `${member} must be a list of scopes, or a function of the input that returns one`);
+    throw invalid(
+      name,
+      `${member} must be a list of scopes, or a function of the input that returns one`,
+    );
   for (const scope of scopes) {
-    const problem = typeof scope === 'string' ? templateProblem(scope, members) : 'it is not a string';
+    const problem =
+      typeof scope === 'string' ? templateProblem(scope, members) : 'it is not a string';
     if (problem !== undefined)
       throw invalid(
         name,
@@ -373,8 +453,13 @@ function declaredScopes(
   return told;
 }
 
-function templateProblem(scope: string, members: ReadonlySet<string> | undefined): string | undefined {
-  const stray = [...scope.matchAll(MEMBER)].find(([, member]) => members?.has(member as string) === false);
+function templateProblem(
+  scope: string,
+  members: ReadonlySet<string> | undefined,
+): string | undefined {
+  const stray = [...scope.matchAll(MEMBER)].find(
+    ([, member]) => members?.has(member as string) === false,
+  );
   if (stray !== undefined) return `its input has no field ${stray[1]}`;
   const filled = scope.replaceAll(MEMBER, 'x');
   if (/[{}]/.test(filled)) return 'braces must enclose the name of an input field';
@@ -401,7 +486,11 @@ interface Parts {
 
 function partsOf(scope: string): Parts {
   const found = scope.split(MEMBER);
-  return { scope, members: found.filter((_, i) => i % 2 === 1), between: found.filter((_, i) => i % 2 === 0) };
+  return {
+    scope,
+    members: found.filter((_, i) => i % 2 === 1),
+    between: found.filter((_, i) => i % 2 === 0),
+  };
 }
 
 function filled(name: string, { scope, members, between }: Parts, input: Json): string {
@@ -422,7 +511,11 @@ function claimsOf(name: string, access: Access, template: Template, input: Json)
       return readClaim(access, text);
     } catch (error) {
       const { message } = error as Error;
-      throw badInput(name, `it would access ${JSON.stringify(text)}, which is not a scope: ${message}`, error);
+      throw badInput(
+        name,
+        `it would access ${JSON.stringify(text)}, which is not a scope: ${message}`,
+        error,
+      );
     }
   });
 }
@@ -438,7 +531,9 @@ function problemOf(scope: string): string | undefined {
 }
 
 function invalid(name: string, what: string): EffectError {
-  return new EffectError('invalid_tool', `The tool ${name} is not valid: ${what}.`, { evidence: { tool: name } });
+  return new EffectError('invalid_tool', `The tool ${name} is not valid: ${what}.`, {
+    evidence: { tool: name },
+  });
 }
 
 /** Wraps an error from the declaration's code, which may throw any value. */
@@ -451,7 +546,12 @@ function threw(name: string, what: string, thrown: unknown): EffectError {
   );
 }
 
-function badInput(name: string, what: string, cause?: unknown, findings?: readonly Misfit[]): EffectError {
+function badInput(
+  name: string,
+  what: string,
+  cause?: unknown,
+  findings?: readonly Misfit[],
+): EffectError {
   return new EffectError('bad_input', `The input of ${name} is not valid: ${what}.`, {
     evidence: { tool: name, ...(findings && { findings }) },
     cause,

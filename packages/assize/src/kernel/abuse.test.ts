@@ -4,7 +4,13 @@ import { z } from 'zod';
 import { cases } from '../../../../tests/support/cases.ts';
 import { ANYONE } from '../../../../tests/support/models/permissive-authority.ts';
 import { defineDomain } from './domain/define-domain.ts';
-import { ANY, type Pattern, type PatternSegment, patternFromText, patternText } from './domain/footprint.ts';
+import {
+  ANY,
+  type Pattern,
+  type PatternSegment,
+  patternFromText,
+  patternText,
+} from './domain/footprint.ts';
 import { each, invariant } from './domain/invariant.ts';
 import { escalate, pass } from './domain/invariant-result.ts';
 import { KernelError } from './errors.ts';
@@ -16,11 +22,20 @@ import { World } from './judge/world.ts';
 const good = {
   name: 'ward',
   version: '1',
-  state: z.object({ orders: z.record(z.string(), z.object({ n: z.number() })), log: z.array(z.string()) }),
+  state: z.object({
+    orders: z.record(z.string(), z.object({ n: z.number() })),
+    log: z.array(z.string()),
+  }),
   initial: { orders: {}, log: [] as string[] },
   processes: { work: { reads: ['/orders'], writes: ['/log'] } },
   roles: { worker: { processes: ['work'] } },
-  actions: { note: { process: 'work', args: z.string(), apply: (s: any, text: string) => void s.log.push(text) } },
+  actions: {
+    note: {
+      process: 'work',
+      args: z.string(),
+      apply: (s: any, text: string) => void s.log.push(text),
+    },
+  },
   invariants: [invariant('LOG', ['/log'], () => pass), each('ORDER', '/orders/*', {}, () => pass)],
   counselors: { nurse: (name: string) => name !== 'carl', cfo: (name: string) => name !== 'nora' },
 };
@@ -41,7 +56,23 @@ function refusal(step: () => unknown): { code: string; message: string } {
 }
 
 describe('the text of a pattern', () => {
-  const odd = ['*', '-', '{x}', '~', '/', '', '~0', '~1', '~2', '~2*', '~2-', '~02', '//', '~~', '__proto__'];
+  const odd = [
+    '*',
+    '-',
+    '{x}',
+    '~',
+    '/',
+    '',
+    '~0',
+    '~1',
+    '~2',
+    '~2*',
+    '~2-',
+    '~02',
+    '//',
+    '~~',
+    '__proto__',
+  ];
   const segment = fc.oneof(
     fc.constant(ANY),
     fc.constantFrom(...odd),
@@ -91,7 +122,9 @@ describe('where rule and action both name a channel', () => {
     const domain = define();
     expect(counselorKind(domain, 'cfo+nurse', 'both', ['alice'], ASKED)).toBe('cfo+nurse');
     for (const one of ['nora', 'carl']) {
-      const { code, message } = refusal(() => counselorKind(domain, 'cfo+nurse', one, ['alice'], ASKED));
+      const { code, message } = refusal(() =>
+        counselorKind(domain, 'cfo+nurse', one, ['alice'], ASKED),
+      );
       expect(code).toBe('unauthorised_counselor');
       expect(message).toContain('cfo and nurse');
     }
@@ -108,7 +141,10 @@ test('no requester of several may resolve, in any normal form of the name', () =
   const domain = define({ counselors: { nurse: () => true } });
   const requesters = ['alice', 'zo\u00e9', '\u1e9b\u0323'];
   const forms = ['NFC', 'NFD'] as const;
-  for (const written of [requesters, ...forms.map((form) => requesters.map((name) => name.normalize(form)))]) {
+  for (const written of [
+    requesters,
+    ...forms.map((form) => requesters.map((name) => name.normalize(form))),
+  ]) {
     for (const name of requesters) {
       for (const principal of [name, ...forms.map((form) => name.normalize(form))]) {
         for (const channel of ['nurse', 'any']) {
@@ -122,7 +158,9 @@ test('no requester of several may resolve, in any normal form of the name', () =
         'unauthorised_counselor',
       );
     // A name without its accent looks like the name.
-    expect(refusal(() => counselorKind(domain, 'nurse', 'zoe', written, ASKED)).code).toBe('unauthorised_counselor');
+    expect(refusal(() => counselorKind(domain, 'nurse', 'zoe', written, ASKED)).code).toBe(
+      'unauthorised_counselor',
+    );
     expect(counselorKind(domain, 'nurse', 'zoa', written, ASKED)).toBe('nurse');
   }
 });
@@ -155,21 +193,37 @@ describe('a domain is refused with the faulty part named, for', () => {
       { processes: { work: { writes: ['/log', '/orders/*/m'] } } },
       ['process work', '/orders/*/m'],
     ],
-    ['a typo in what a process reads', { processes: { work: { reads: ['/lgo'] } } }, ['process work', '/lgo']],
+    [
+      'a typo in what a process reads',
+      { processes: { work: { reads: ['/lgo'] } } },
+      ['process work', '/lgo'],
+    ],
     ['a freeze that there is not', { freeze: 'foot' }, ['/freeze', 'footprint']],
     [
       'each with its check as third argument',
       { invariants: [(each as any)('ORDER', '/orders/*', () => pass)] },
       ['/invariants/0/check', 'each(id, path, options, check)'],
     ],
-    ['an initial state that does not fit', { initial: { orders: {}, log: [7] } }, ['initial state', '/log/0']],
-    ['an initial state with more in it', { initial: { orders: {}, log: [], more: 1 } }, ['initial state', 'more']],
+    [
+      'an initial state that does not fit',
+      { initial: { orders: {}, log: [7] } },
+      ['initial state', '/log/0'],
+    ],
+    [
+      'an initial state with more in it',
+      { initial: { orders: {}, log: [], more: 1 } },
+      ['initial state', 'more'],
+    ],
     [
       'a state that coerces',
       { state: good.state.extend({ m: z.coerce.number() }), initial: undefined },
       ['/m', 'coerce'],
     ],
-    ['a state that trims', { state: good.state.extend({ log: z.array(z.string().trim()) }) }, ['/log/*', 'trim']],
+    [
+      'a state that trims',
+      { state: good.state.extend({ log: z.array(z.string().trim()) }) },
+      ['/log/*', 'trim'],
+    ],
   ])('%s', (_what, change, parts) => {
     const { code, message } = refusal(() => define(change));
     expect(code).toBe('invalid_domain');
@@ -177,12 +231,16 @@ describe('a domain is refused with the faulty part named, for', () => {
   });
 
   test('a state that trims the keys of a record', () => {
-    const state = good.state.extend({ orders: z.record(z.string().trim(), z.object({ n: z.number() })) });
+    const state = good.state.extend({
+      orders: z.record(z.string().trim(), z.object({ n: z.number() })),
+    });
     expect(refusal(() => define({ state })).code).toBe('invalid_domain');
   });
 
   test('a member that there is not, in place of the right one or beside it', () => {
-    const instead = refusal(() => defineDomain<any, any>({ ...others, invarients: invariants } as never));
+    const instead = refusal(() =>
+      defineDomain<any, any>({ ...others, invarients: invariants } as never),
+    );
     expect(instead.code).toBe('invalid_domain');
     expect(instead.message).toMatch(/invarients|\/invariants/);
     const beside = refusal(() => define({ invarients: invariants }));
@@ -194,7 +252,11 @@ describe('a domain is refused with the faulty part named, for', () => {
 test('a domain without counselors that escalates freezes nothing', () => {
   for (const freeze of ['world', 'footprint']) {
     for (const counselors of [undefined, {}]) {
-      const domain = define({ freeze, counselors, invariants: [invariant('ASK', ['/log'], () => escalate('look'))] });
+      const domain = define({
+        freeze,
+        counselors,
+        invariants: [invariant('ASK', ['/log'], () => escalate('look'))],
+      });
       const intent = { action: 'note', role: { name: 'worker', params: {} }, args: 'x' };
       const at = '2026-03-23T09:00:00.000000Z';
       const world = new World(domain, structuredClone(good.initial));
@@ -215,7 +277,8 @@ test('a process bound to one parameter set is distinct from another binding', ()
     roles: { worker: { params: ['a', 'b'], processes: ['work'] } },
     invariants: [],
   });
-  const text = (a: string, b: string): string[] => domain.bind('work', { a, b }).writes.map(patternText);
+  const text = (a: string, b: string): string[] =>
+    domain.bind('work', { a, b }).writes.map(patternText);
   for (const between of ['\0', '/', ':', '/1:', ',']) {
     const left = text(`x${between}y`, 'z');
     const right = text('x', `y${between}z`);

@@ -25,7 +25,10 @@ function outcomeOf(state: Desk, apply: (state: any) => void): unknown {
     version: '1',
     state: z.object({
       queue: z.record(z.string(), z.record(z.string(), z.record(z.string(), entry))),
-      log: z.record(z.string(), z.object({ lines: z.array(z.number()).optional(), count: z.number().optional() })),
+      log: z.record(
+        z.string(),
+        z.object({ lines: z.array(z.number()).optional(), count: z.number().optional() }),
+      ),
     }),
     processes: { file: { writes: ['/queue/{team}/{who}/{id}', '/log/{team}/lines/-'] } },
     roles: { clerk: { params: ['team', 'who', 'id'], processes: ['file'] } },
@@ -76,7 +79,12 @@ describe('where nothing is', () => {
       },
       [{ op: 'add', path: '/queue/red/ada', value: { 1: { at: 1 } } }],
     ],
-    ['empty', EMPTY, (state) => (state.queue.red = {}), [{ op: 'add', path: '/queue/red', value: {} }]],
+    [
+      'empty',
+      EMPTY,
+      (state) => (state.queue.red = {}),
+      [{ op: 'add', path: '/queue/red', value: {} }],
+    ],
     [
       'above a list that may only grow',
       EMPTY,
@@ -89,7 +97,10 @@ describe('where nothing is', () => {
 
   test.each<[string, (state: any) => void]>([
     ['beside it', (state) => (state.queue.blue = {})],
-    ['with something in it that is not the footprint’s', (state) => (state.queue.red = { ada: {}, bob: {} })],
+    [
+      'with something in it that is not the footprint’s',
+      (state) => (state.queue.red = { ada: {}, bob: {} }),
+    ],
     ['with something else beside the list', (state) => (state.log.red = { lines: [1], count: 1 })],
     ['as a list', (state) => (state.queue.red = [])],
     ['as a value', (state) => (state.queue.red = null)],

@@ -4,7 +4,8 @@ import { AssizeError, thrownText } from '#base';
  * Advice for a pending proposal that cannot be approved. Its idempotency key or name returns the
  * rejection from then on.
  */
-export const PROPOSE_AGAIN_HINT = 'Reject it and propose it again, with a new name or idempotency key if it has one';
+export const PROPOSE_AGAIN_HINT =
+  'Reject it and propose it again, with a new name or idempotency key if it has one';
 
 export type KernelErrorCode =
   /**

@@ -42,10 +42,15 @@ function worldOf(rules: readonly Invariant<State>[], start: State = START) {
   const world = new World(domain, structuredClone(start));
   const act = (change: (state: State) => void): Ruling => {
     todo = change;
-    const ruling = adjudicate(world, { action: 'act', role: { name: 'worker', params: {} }, args: null }, ANYONE, {
-      at: '2026-03-23T09:00:00.000000Z',
-      observations: [],
-    });
+    const ruling = adjudicate(
+      world,
+      { action: 'act', role: { name: 'worker', params: {} }, args: null },
+      ANYONE,
+      {
+        at: '2026-03-23T09:00:00.000000Z',
+        observations: [],
+      },
+    );
     if (ruling.verdict === 'approved') ruling.keep();
     return ruling;
   };
@@ -53,18 +58,22 @@ function worldOf(rules: readonly Invariant<State>[], start: State = START) {
 }
 
 describe('unique', () => {
-  const numbers = unique<State, '/orders/*'>('NUMBERS', '/orders/*', { by: (order) => order.number });
+  const numbers = unique<State, '/orders/*'>('NUMBERS', '/orders/*', {
+    by: (order) => order.number,
+  });
 
   test('two members can’t have one value, and the refusal says which', () => {
     const { act } = worldOf([numbers]);
-    expect(act((s) => (s.orders['o3'] = { user: 'eve', total: 1, open: true, number: 'B-1' }))).toMatchObject({
+    expect(
+      act((s) => (s.orders['o3'] = { user: 'eve', total: 1, open: true, number: 'B-1' })),
+    ).toMatchObject({
       verdict: 'rejected',
       invariantId: 'NUMBERS',
       detail: '/orders/o2 and /orders/o3 have the same value, which must be unique',
     });
-    expect(act((s) => (s.orders['o3'] = { user: 'eve', total: 1, open: true, number: 'E-1' })).verdict).toBe(
-      'approved',
-    );
+    expect(
+      act((s) => (s.orders['o3'] = { user: 'eve', total: 1, open: true, number: 'E-1' })).verdict,
+    ).toBe('approved');
   });
 
   test('a value that is free again may be taken, also in one step by a swap', () => {
@@ -75,14 +84,16 @@ describe('unique', () => {
     });
     expect(swapped.verdict).toBe('approved');
     expect(act((s) => delete s.orders['o2']).verdict).toBe('approved');
-    expect(act((s) => (s.orders['o4'] = { user: 'eve', total: 1, open: true, number: 'A-1' })).verdict).toBe(
-      'approved',
-    );
+    expect(
+      act((s) => (s.orders['o4'] = { user: 'eve', total: 1, open: true, number: 'A-1' })).verdict,
+    ).toBe('approved');
   });
 
   test('items without a value are ignored; a string is not its lookalike number', () => {
     const { act } = worldOf([
-      unique<State, '/orders/*'>('TOTALS', '/orders/*', { by: ({ number, total }) => number ?? total }),
+      unique<State, '/orders/*'>('TOTALS', '/orders/*', {
+        by: ({ number, total }) => number ?? total,
+      }),
     ]);
     expect(
       act((s) => {
@@ -100,7 +111,9 @@ describe('unique', () => {
   });
 
   test('a composite value is taken as of its time, also as a part of the state', () => {
-    const { act } = worldOf([unique<State, '/orders/*'>('WHOLE', '/orders/*', { by: (order) => order as never })]);
+    const { act } = worldOf([
+      unique<State, '/orders/*'>('WHOLE', '/orders/*', { by: (order) => order as never }),
+    ]);
     const { user, number } = START.orders['o2'] as Required<Order>;
     expect(
       act((s) => {
@@ -108,13 +121,18 @@ describe('unique', () => {
       }),
     ).toMatchObject({ verdict: 'rejected' });
     expect(act((s) => ((s.orders['o2'] as Order).total = 8)).verdict).toBe('approved');
-    expect(act((s) => (s.orders['o3'] = { user, total: 7, open: false, number })).verdict).toBe('approved');
+    expect(act((s) => (s.orders['o3'] = { user, total: 7, open: false, number })).verdict).toBe(
+      'approved',
+    );
   });
 
   test('its check may ask a person', () => {
     const { act } = worldOf([
-      unique<State, '/orders/*'>('NUMBERS', '/orders/*', { by: ({ number }) => number, channel: 'boss' }, (places) =>
-        escalate(`the same number at ${places.join(' and ')}`),
+      unique<State, '/orders/*'>(
+        'NUMBERS',
+        '/orders/*',
+        { by: ({ number }) => number, channel: 'boss' },
+        (places) => escalate(`the same number at ${places.join(' and ')}`),
       ),
     ]);
     expect(act((s) => ((s.orders['o2'] as Order).number = 'A-1'))).toMatchObject({
@@ -135,8 +153,14 @@ describe('sum', () => {
     );
     const { act } = worldOf([cap]);
     expect(act((s) => (s.spent['eve'] = 70)).verdict).toBe('approved');
-    expect(act((s) => (s.spent['ada'] = 11))).toMatchObject({ verdict: 'rejected', detail: 'spent 101 of 100' });
-    expect(act((s) => (s.cap = 99))).toMatchObject({ verdict: 'rejected', detail: 'spent 100 of 99' });
+    expect(act((s) => (s.spent['ada'] = 11))).toMatchObject({
+      verdict: 'rejected',
+      detail: 'spent 101 of 100',
+    });
+    expect(act((s) => (s.cap = 99))).toMatchObject({
+      verdict: 'rejected',
+      detail: 'spent 100 of 99',
+    });
     expect(
       act((s) => {
         s.cap = 200;
@@ -160,16 +184,22 @@ describe('sum', () => {
     );
     const { act } = worldOf([limits]);
     expect(act((s) => ((s.orders['o2'] as Order).user = 'ada')).verdict).toBe('approved');
-    expect(act((s) => ((s.orders['o2'] as Order).total = 26))).toMatchObject({ detail: 'ada ordered 31 of 30' });
+    expect(act((s) => ((s.orders['o2'] as Order).total = 26))).toMatchObject({
+      detail: 'ada ordered 31 of 30',
+    });
     expect(act((s) => (s.limits['ada'] = 11))).toMatchObject({ detail: 'ada ordered 12 of 11' });
     // bob has no orders any more, so no group is left to check.
     expect(act((s) => delete s.limits['bob']).verdict).toBe('approved');
-    expect(act((s) => ((s.orders['o2'] as Order).user = 'bob'))).toMatchObject({ detail: 'bob ordered 7 of 0' });
+    expect(act((s) => ((s.orders['o2'] as Order).user = 'bob'))).toMatchObject({
+      detail: 'bob ordered 7 of 0',
+    });
   });
 
   test('a member named length is gone when a list comes in its place', () => {
     const start = { ...START, parts: { a: { length: 0 } as object, b: [] as number[] } };
-    const rule = sum<any, '/parts/*/*'>('PARTS', '/parts/*/*', {}, (total) => (total > 3 ? reject(`${total}`) : pass));
+    const rule = sum<any, '/parts/*/*'>('PARTS', '/parts/*/*', {}, (total) =>
+      total > 3 ? reject(`${total}`) : pass,
+    );
     const { act } = worldOf([rule as Invariant<any>], start);
     const parts = (state: State): typeof start.parts => (state as typeof start).parts;
     expect(act((s) => (parts(s).a = [0, 0, 0])).verdict).toBe('approved');
@@ -192,7 +222,8 @@ describe('sum', () => {
         s.spent['y'] = 5;
       }),
     ).toMatchObject({
-      detail: 'the check of the invariant failed: it threw: the sum 9007199254741026 is beyond 2^53 - 1',
+      detail:
+        'the check of the invariant failed: it threw: the sum 9007199254741026 is beyond 2^53 - 1',
     });
     expect(
       act((s) => {
@@ -217,7 +248,9 @@ describe('count', () => {
     expect(act((s) => (s.orders['o3'] = { user: 'ada', total: 1, open: true }))).toMatchObject({
       detail: 'ada has 2 open orders',
     });
-    expect(act((s) => (s.orders['o3'] = { user: 'ada', total: 1, open: false })).verdict).toBe('approved');
+    expect(act((s) => (s.orders['o3'] = { user: 'ada', total: 1, open: false })).verdict).toBe(
+      'approved',
+    );
     expect(
       act((s) => {
         (s.orders['o1'] as Order).open = false;
@@ -232,7 +265,9 @@ describe('count', () => {
     );
     const { act } = worldOf([some]);
     expect(act((s) => (s.orders = {}))).toMatchObject({ detail: 'no orders left' });
-    expect(act((s) => delete (s as Partial<State>).orders)).toMatchObject({ detail: 'no orders left' });
+    expect(act((s) => delete (s as Partial<State>).orders)).toMatchObject({
+      detail: 'no orders left',
+    });
     expect(() => worldOf([some], { ...START, orders: {} })).not.toThrow();
     expect(worldOf([some], { ...START, orders: {} }).world.failing).toHaveLength(1);
   });
@@ -243,7 +278,9 @@ describe('an index of a plain rule', () => {
     'BUDGET',
     ['/cap'],
     ({ cap }, { spent, open }) =>
-      spent.sum() + open.count('ada') <= cap ? pass : reject(`${spent.sum()} and ${open.count('ada')} of ${cap}`),
+      spent.sum() + open.count('ada') <= cap
+        ? pass
+        : reject(`${spent.sum()} and ${open.count('ada')} of ${cap}`),
     {
       index: {
         spent: { path: '/spent/*', of: (amount) => amount },
@@ -266,7 +303,9 @@ describe('an index of a plain rule', () => {
 
   test('belongs to its footprint, and is all that it sees of it', () => {
     const { world } = worldOf([
-      invariant<any, any>('PEEK', ['/cap'], (state) => state.spent.ada, { index: { spent: { path: '/spent/*' } } }),
+      invariant<any, any>('PEEK', ['/cap'], (state) => state.spent.ada, {
+        index: { spent: { path: '/spent/*' } },
+      }),
     ]);
     expect(world.failing).toMatchObject([
       { result: { detail: 'the check of the invariant failed: /spent is outside the footprint' } },
@@ -283,7 +322,8 @@ describe('an index of a plain rule', () => {
     expect(world.failing).toMatchObject([
       {
         result: {
-          detail: 'the check of the invariant failed: it threw: the index spent has no amount to sum; add `of`',
+          detail:
+            'the check of the invariant failed: it threw: the index spent has no amount to sum; add `of`',
         },
       },
     ]);

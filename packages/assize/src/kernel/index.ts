@@ -80,7 +80,12 @@ export type {
 export { offersSameActions } from './domain/offers-same-actions.ts';
 export type { DeepPartial, StatePart } from './domain/part-types.ts';
 export type { ValidPointer, ValueAt } from './domain/path-types.ts';
-export { beginsLike, faultOfName, hasReservedPrefix, isSamePrincipal } from './domain/principal-name.ts';
+export {
+  beginsLike,
+  faultOfName,
+  hasReservedPrefix,
+  isSamePrincipal,
+} from './domain/principal-name.ts';
 export type { Observed, Process, Role, RoleParams } from './domain/role.ts';
 export { keepsValues, stateFault } from './domain/schema.ts';
 export { type Erased, hasErased, isErased, sensitive } from './domain/sensitive.ts';
@@ -146,14 +151,28 @@ export {
   compile,
   roleScope,
 } from './judge/compile.ts';
-export type { ApprovalDemand, Authority, Compiled, Cost, Intent, PolicyRuling, Refusal } from './judge/compiled.ts';
+export type {
+  ApprovalDemand,
+  Authority,
+  Compiled,
+  Cost,
+  Intent,
+  PolicyRuling,
+  Refusal,
+} from './judge/compiled.ts';
 export { ERASE_ACTION, eraseMemoryScope, eraseScope } from './judge/erase.ts';
 export type { Finding, RuleResult } from './judge/finding.ts';
 export { detailOf, detectionVector, firstFinding } from './judge/full-check.ts';
 export type { InputCall, Inputs } from './judge/inputs.ts';
 export { failureIntent } from './judge/on-failure.ts';
 export { plannedCalls } from './judge/planned-calls.ts';
-export { type HeldBy, heldBy, type Reservation, type Waiting, waitingNear } from './judge/reservations.ts';
+export {
+  type HeldBy,
+  heldBy,
+  type Reservation,
+  type Waiting,
+  waitingNear,
+} from './judge/reservations.ts';
 export {
   type ApprovedUpgrade,
   adjudicateUpgrade,
@@ -162,5 +181,12 @@ export {
   upgradeScope,
 } from './judge/upgrade.ts';
 export { givenState, initialState, World } from './judge/world.ts';
-export { marksAt, type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './state/patches.ts';
+export {
+  marksAt,
+  type PatchOperation,
+  partedState,
+  patchesOf,
+  plainPatches,
+  sensitiveAbove,
+} from './state/patches.ts';
 export { ReadSet } from './state/read-set.ts';

@@ -86,10 +86,14 @@ export class LedgerFault extends AssizeError<DamageCode> {
 
   constructor(fault: Fault, cause?: unknown) {
     const rule = fault.rule === undefined ? '' : ` (${fault.rule})`;
-    super(fault.code, `${String(fault.trajectory_id)} seq ${String(fault.seq)}: ${fault.detail}${rule}`, {
-      evidence: { ...fault },
-      cause,
-    });
+    super(
+      fault.code,
+      `${String(fault.trajectory_id)} seq ${String(fault.seq)}: ${fault.detail}${rule}`,
+      {
+        evidence: { ...fault },
+        cause,
+      },
+    );
     this.fault = fault;
   }
 }

@@ -18,7 +18,9 @@ const BEGINNING = 'imported ';
 
 /** Whether an entry refers to an effect log, or may erase values of an effect log. */
 export function refersToEffects(payload: Payload): boolean {
-  return payload.kind === 'commit' ? payload.delta.effects.length > 0 || isErasure(payload) : isEffectEntry(payload);
+  return payload.kind === 'commit'
+    ? payload.delta.effects.length > 0 || isErasure(payload)
+    : isEffectEntry(payload);
 }
 
 /**

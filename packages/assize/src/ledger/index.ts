@@ -110,7 +110,13 @@ export { isHash } from './entry/is-hash.ts';
 export { observationsOf } from './entry/observations.ts';
 export type { Patch } from './entry/patch.ts';
 export { placedProvenance } from './entry/placed-provenance.ts';
-export { erasableHashesOf, positionsOf, referencesOf, writParent, writsNamedBy } from './entry/references.ts';
+export {
+  erasableHashesOf,
+  positionsOf,
+  referencesOf,
+  writParent,
+  writsNamedBy,
+} from './entry/references.ts';
 export type { VerifiedRun } from './entry/run.ts';
 export {
   type AbandonedArgs,

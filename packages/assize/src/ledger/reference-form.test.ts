@@ -13,7 +13,10 @@ import { type BlobRow, payloadFault, Replayer, verifyTrajectory } from './index.
 
 async function verified(writer: ChainWriter, values: readonly unknown[] = []) {
   const store = new MemoryStore();
-  const blobs: BlobRow[] = values.map((value) => ({ hash: hashText(canonicalize(value)), text: canonicalize(value) }));
+  const blobs: BlobRow[] = values.map((value) => ({
+    hash: hashText(canonicalize(value)),
+    text: canonicalize(value),
+  }));
   await store.commit({ entries: writer.rows, blobs });
   return verifyTrajectory(new Replayer(store), 't');
 }
@@ -34,7 +37,9 @@ describe('a reference', () => {
     const writer = chain();
     writer.add(
       'commit',
-      commitMembers([], { action: { name: 'act', role: { name: 'worker', params: {} }, args: given } }),
+      commitMembers([], {
+        action: { name: 'act', role: { name: 'worker', params: {} }, args: given },
+      }),
     );
     return verified(writer, [{ a: 1 }]);
   };
@@ -42,7 +47,9 @@ describe('a reference', () => {
   test('is whole, has the length of its text, and nothing besides', async () => {
     const reference = referenceTo({ a: 1 });
     expect(await args(reference)).toMatchObject({ valid: true });
-    expect(await args({ ...reference, bytes: 8 })).toMatchObject({ fault: { seq: 1, code: 'blob_tampered' } });
+    expect(await args({ ...reference, bytes: 8 })).toMatchObject({
+      fault: { seq: 1, code: 'blob_tampered' },
+    });
     for (const odd of [
       { ...reference, more: 1 },
       { $blob: 'x', bytes: 1 },
@@ -75,7 +82,10 @@ describe('a reference', () => {
     root.add('root', rootMembers(referenceTo([1])));
     expect(await verified(root, [[1]])).toMatchObject({ fault: { seq: 0, code: 'malformed' } });
     const writer = chain();
-    writer.add('commit', { ...commitMembers([]), delta: { state: referenceTo({}), effects: [], beliefs: [] } });
+    writer.add('commit', {
+      ...commitMembers([]),
+      delta: { state: referenceTo({}), effects: [], beliefs: [] },
+    });
     expect(await verified(writer, [{}])).toMatchObject({ fault: { seq: 1, code: 'bad_patch' } });
   });
 });
@@ -97,7 +107,13 @@ describe('a rejection of a pending proposal', () => {
     const writer = chain();
     writer.add('pending_approval', pendingMembers({ expires: second(5) }));
     const resolves = writer.head.id;
-    const by = { proposal_id: hashText('proposal'), reason: 'expired', resolves, at: second(9), ...rest };
+    const by = {
+      proposal_id: hashText('proposal'),
+      reason: 'expired',
+      resolves,
+      at: second(9),
+      ...rest,
+    };
     writer.add('rejection', rejectionMembers(by));
     return verified(writer);
   };
@@ -106,7 +122,14 @@ describe('a rejection of a pending proposal', () => {
     expect(await resolved({})).toMatchObject({ valid: true });
     const broken = { fault: { seq: 2, code: 'rule_broken' } };
     expect(
-      await resolved({ intent: { action: 'other', role: { name: 'worker', params: {} }, args: {}, observations: [] } }),
+      await resolved({
+        intent: {
+          action: 'other',
+          role: { name: 'worker', params: {} },
+          args: {},
+          observations: [],
+        },
+      }),
     ).toMatchObject(broken);
     expect(await resolved({ writ_id: hashText('another') })).toMatchObject(broken);
     expect(await resolved({ reason: 'conflict' })).toMatchObject(broken);

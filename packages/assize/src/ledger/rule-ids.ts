@@ -7,9 +7,11 @@ export const RULES = {
   'place.first': 'a root or branch stands first, and nowhere else',
   'place.time': 'time does not go back',
   'place.answered': 'nothing follows the final answer',
-  'place.halted': 'a halted chain accepts halts, revocations, changes of the key, rejections and outcomes of effects',
+  'place.halted':
+    'a halted chain accepts halts, revocations, changes of the key, rejections and outcomes of effects',
   'place.signed': 'after a signed entry, the key in force signs every entry',
-  'place.named': 'if keys are named, one of them signs first, or one to which changes of the key lead',
+  'place.named':
+    'if keys are named, one of them signs first, or one to which changes of the key lead',
   'key.change': 'a change of the key is signed and names another key; a first key names itself',
 
   'commit.parent-commit': 'parent_commit is the last commit',
@@ -24,17 +26,22 @@ export const RULES = {
   'rejection.frozen': 'a frozen chain accepts resolutions, expiries and records of effects',
   'rejection.direct': 'without a resolved entry there is no counselor and no expiry',
   'rejection.proposal': 'the rejection repeats the intent of the pending proposal',
-  'rejection.reason': 'a pending proposal is rejected by a counselor, conflicts with later commits, or expires',
-  'rejection.counselor': 'a counselor of the requested kind rejects, or finds the conflict, before the expiry',
+  'rejection.reason':
+    'a pending proposal is rejected by a counselor, conflicts with later commits, or expires',
+  'rejection.counselor':
+    'a counselor of the requested kind rejects, or finds the conflict, before the expiry',
   'rejection.expired': 'an expiry comes at its time, without a counselor',
-  'rejection.upgraded': 'an upgrade closes a proposal that was pending before it, without a counselor',
+  'rejection.upgraded':
+    'an upgrade closes a proposal that was pending before it, without a counselor',
 
-  'pending.frozen': 'a frozen chain accepts approvals of the freezing entry; no revocation or halt waits',
+  'pending.frozen':
+    'a frozen chain accepts approvals of the freezing entry; no revocation or halt waits',
   'pending.digest': 'head, digest, effects and questions agree with the proposal',
   'pending.direct': 'without a resolved entry there are no approvers',
   'pending.proposal': 'a further approval repeats the pending entry',
   'pending.approved-by': 'a further approval adds one approver, and is not the last',
-  'pending.counselor': 'the added approver is another person of the requested kind, before the expiry',
+  'pending.counselor':
+    'the added approver is another person of the requested kind, before the expiry',
 
   'start.frozen': 'no delegation starts in a frozen chain',
   'start.members': 'a start has no result yet',
@@ -51,7 +58,8 @@ export const RULES = {
   'branch.kind': 'the source entry is a commit, root or branch',
   'branch.valid': 'the source is valid up to that entry',
   'branch.halted': 'the source is not halted at that entry',
-  'branch.key': 'the key in force at the source entry signs the branch, or a later key of the source',
+  'branch.key':
+    'the key in force at the source entry signs the branch, or a later key of the source',
 
   'root.start': 'the root names a start that names the root',
   'root.writ': 'the root is not older than the start, and has its writ',
@@ -72,7 +80,8 @@ export const RULES = {
   'revocation.source': 'an adopted revocation repeats its source, and is not older',
 
   'upgrade.form': 'the commit has the form of an upgrade',
-  'upgrade.from': 'an upgrade continues the version in force with another version of the same domain',
+  'upgrade.from':
+    'an upgrade continues the version in force with another version of the same domain',
 
   'settlement.args': 'arguments and role are those of a settlement',
   'settlement.delta': 'a settlement changes nothing, and has no cost and no ruling',

@@ -38,5 +38,8 @@ export function allenRelation(first: GivenPeriod, second: GivenPeriod): AllenRel
 /** @throws MemoryError `bad_argument` */
 export function requireRelation(relation: AllenRelation): void {
   if (ALLEN_RELATIONS.includes(relation)) return;
-  throw new MemoryError('bad_argument', `The relation is not valid. Use one of ${ALLEN_RELATIONS.join(', ')}.`);
+  throw new MemoryError(
+    'bad_argument',
+    `The relation is not valid. Use one of ${ALLEN_RELATIONS.join(', ')}.`,
+  );
 }

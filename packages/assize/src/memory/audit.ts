@@ -40,14 +40,21 @@ export function auditRows(
   nth: number,
   stamp: Pick<
     FactRow,
-    'system_time_start' | 'system_time_end' | 'entry_id' | 'seq' | 'resolution_strategy_id' | 'cardinality'
+    | 'system_time_start'
+    | 'system_time_end'
+    | 'entry_id'
+    | 'seq'
+    | 'resolution_strategy_id'
+    | 'cardinality'
   >,
   { merge, trust }: Annotating,
 ): FactRow[] {
   const { segment, winner, losers, question, answer } = contest;
   const { theta, judge, policy } = answer ?? {};
   const { system_time_start } = stamp;
-  const resolution_id = hashText(plainText({ request: question.request, segment, system_time_start }));
+  const resolution_id = hashText(
+    plainText({ request: question.request, segment, system_time_start }),
+  );
   const won = mergedProvenance([winner], merge);
   const chosen = answer === undefined || trust === undefined ? won : trust(won, answer);
   const provenance_id = merge(chosen, mergedProvenance(losers, merge));

@@ -30,7 +30,8 @@ export function statedProvenance(
 ): Provenance {
   if (author === undefined) return writeToken(n);
   const { role, name, shared } = author;
-  const hash = (): string => keyedHash(key, plainText({ author: name, space })).slice(0, NAME_DIGITS);
+  const hash = (): string =>
+    keyedHash(key, plainText({ author: name, space })).slice(0, NAME_DIGITS);
   const user = name === undefined ? UNNAMED_USER : `${USER}${hash()}`;
   const trust = role === 'user' && shared !== true ? user : trustToken('author', role);
   return multipliedProvenance(writeToken(n), [trust]);
@@ -45,5 +46,7 @@ export function usersOf({ provenance_id }: Pick<FactRow, 'provenance_id'>): read
 /** Whether an assistant alone states the fact. */
 export function isOfAssistant({ provenance_id }: Pick<FactRow, 'provenance_id'>): boolean {
   if (!provenance_id.includes(ANY)) return false;
-  return [...Polynomial.read(provenance_id).terms.keys()].every((term) => term.split('*').includes(ASSISTANT));
+  return [...Polynomial.read(provenance_id).terms.keys()].every((term) =>
+    term.split('*').includes(ASSISTANT),
+  );
 }

@@ -76,23 +76,37 @@ export function displacedBy({ history, withdrawn, strategy, without }: Displaced
 } {
   const before = new Set(withdrawnBefore(history));
   const gone = new Set([...withdrawn, ...before]);
-  const audits = history.filter((row) => row.row_kind === 'audit' && !isMark(row) && !isErased(row));
+  const audits = history.filter(
+    (row) => row.row_kind === 'audit' && !isMark(row) && !isErased(row),
+  );
   const facts = history.filter((row) => row.row_kind === 'current' && !isErased(row));
   const isGone = (row: FactRow): boolean => without(row, gone) === undefined;
-  const isOfWithdrawn = (row: FactRow): boolean => tokensOf(row).some((token) => withdrawn.has(token));
+  const isOfWithdrawn = (row: FactRow): boolean =>
+    tokensOf(row).some((token) => withdrawn.has(token));
   const decided = audits
     .map((audit) => ({ audit, ...sidesOf(audit) }))
     .filter(({ won }) => !won?.ends || won.rows.every(isGone));
   const { corrections, removed } = replacedIn(facts, audits);
-  const [undone, standing] = partitioned(corrections, ({ by }) => ownTokensOf(by).every((token) => gone.has(token)));
+  const [undone, standing] = partitioned(corrections, ({ by }) =>
+    ownTokensOf(by).every((token) => gone.has(token)),
+  );
   // A later withdrawal must know that an undone correction settles nothing any more.
-  const lost = [...audits.flatMap(lostIn), ...corrections.map(({ row }) => row), ...undone.map(({ by }) => by)];
+  const lost = [
+    ...audits.flatMap(lostIn),
+    ...corrections.map(({ row }) => row),
+    ...undone.map(({ by }) => by),
+  ];
   const displaced = [
     ...decided.flatMap(beatenIn),
     ...undone.map(({ row, at, periods }) => ({ row, since: at, periods })),
   ];
-  const settled = [...removed, ...standing.flatMap(({ at, periods }) => periods.map((period) => ({ at, period })))];
-  const ended = decided.filter(({ won, beaten }) => isBeaten(beaten) && won?.ends && won.rows.some(isOfWithdrawn));
+  const settled = [
+    ...removed,
+    ...standing.flatMap(({ at, periods }) => periods.map((period) => ({ at, period }))),
+  ];
+  const ended = decided.filter(
+    ({ won, beaten }) => isBeaten(beaten) && won?.ends && won.rows.some(isOfWithdrawn),
+  );
   return {
     items: (within, beside) => {
       const back = displaced.sort(newestFirst).flatMap(({ row, ...each }) => {
@@ -102,7 +116,9 @@ export function displacedBy({ history, withdrawn, strategy, without }: Displaced
       return restored(back, { settled, within, beside, strategy });
     },
     ended: ended.map(({ audit }) => validOf(audit)),
-    lost: [...new Set(lost.flatMap(tokensOf))].filter((token) => withdrawn.has(token) && !before.has(token)),
+    lost: [...new Set(lost.flatMap(tokensOf))].filter(
+      (token) => withdrawn.has(token) && !before.has(token),
+    ),
   };
 }
 
@@ -110,7 +126,11 @@ export function displacedBy({ history, withdrawn, strategy, without }: Displaced
 function beatenIn({ audit, beaten }: Decided): Displaced[] {
   if (!isBeaten(beaten)) return [];
   const since = audit.system_time_start;
-  return beaten.rows.map((row) => ({ row, since, periods: [intersection(validOf(row), validOf(audit)) ?? []].flat() }));
+  return beaten.rows.map((row) => ({
+    row,
+    since,
+    periods: [intersection(validOf(row), validOf(audit)) ?? []].flat(),
+  }));
 }
 
 /** Whether the loser states a fact, and not the end of one. */
@@ -128,14 +148,20 @@ function replacedIn(
   for (const row of facts) {
     const at = row.system_time_end;
     if (at === OPEN_END) continue;
-    const then = (rows: readonly FactRow[]): FactRow[] => rows.filter((each) => each.system_time_start === at);
+    const then = (rows: readonly FactRow[]): FactRow[] =>
+      rows.filter((each) => each.system_time_start === at);
     const uncontested = leftovers(validOf(row), then(audits).map(validOf));
     const next = then(facts);
     for (const part of uncontested)
       for (const period of leftovers(part, next.map(validOf))) removed.push({ at, period });
     for (const by of next) {
       if (ownTokensOf(by).length === 0 || sharesWrite(row, by)) continue;
-      corrections.push({ row, by, at, periods: uncontested.flatMap((part) => intersection(part, validOf(by)) ?? []) });
+      corrections.push({
+        row,
+        by,
+        at,
+        periods: uncontested.flatMap((part) => intersection(part, validOf(by)) ?? []),
+      });
     }
   }
   return { corrections, removed };
@@ -164,9 +190,13 @@ function restored(
       isSelection(strategy) || other.row.lineage === row.lineage;
     const parts = periods
       .flatMap((period) => within.flatMap((gap) => intersection(period, gap) ?? []))
-      .flatMap((part) => leftovers(part, [...barred, ...taken.filter(isTaken).map(({ period }) => period)]));
+      .flatMap((part) =>
+        leftovers(part, [...barred, ...taken.filter(isTaken).map(({ period }) => period)]),
+      );
     taken.push(...parts.map((period) => ({ row, period })));
-    return parts.length === 0 ? [] : [{ row: { ...row, system_time_end: OPEN_END }, isNew: true, parts }];
+    return parts.length === 0
+      ? []
+      : [{ row: { ...row, system_time_end: OPEN_END }, isNew: true, parts }];
   });
 }
 
@@ -193,17 +223,25 @@ export function disputedBy(fact: FactRow, audits: readonly FactRow[]): FactRow[]
     objectKey(row.object) !== objectKey(fact.object) &&
     !tokensOf(row).every((token) => withdrawn.has(token));
   const disputes = audits
-    .filter((audit) => !isMark(audit) && !isErased(audit) && overlaps(validOf(audit), validOf(fact)))
+    .filter(
+      (audit) => !isMark(audit) && !isErased(audit) && overlaps(validOf(audit), validOf(fact)),
+    )
     .map((audit) => ({ audit, ...sidesOf(audit) }))
     .filter(({ won }) => won?.rows.some((row) => usersOf(row).length > 0))
     .flatMap(({ beaten }) => (isBeaten(beaten) ? beaten.rows.filter(isOther) : []));
-  const inOrder = disputes.sort((a, b) => a.asserted_seq - b.asserted_seq || compare(a.lineage, b.lineage));
+  const inOrder = disputes.sort(
+    (a, b) => a.asserted_seq - b.asserted_seq || compare(a.lineage, b.lineage),
+  );
   return [...new Map(inOrder.map((row) => [usersOf(row).join(), row])).values()];
 }
 
-function sidesOf(audit: FactRow): { readonly won: Member | undefined; readonly beaten: Member | undefined } {
+function sidesOf(audit: FactRow): {
+  readonly won: Member | undefined;
+  readonly beaten: Member | undefined;
+} {
   const { winner, loser, members } = readWitness(audit);
-  const of = (claim: string): Member | undefined => members.find((member) => member.claim === claim);
+  const of = (claim: string): Member | undefined =>
+    members.find((member) => member.claim === claim);
   return { won: of(winner), beaten: of(loser) };
 }
 

@@ -7,7 +7,13 @@ import { expect, test } from 'vitest';
 import { addMicros, hashText, plainText } from '#canon';
 import { beliefChange, placedProvenance, type SaltedRef } from '#ledger';
 import type { FactRow } from './fact.ts';
-import { type Assertion, type Plan, type PlanInput, planAssert, type QuestionPlan } from './plan.ts';
+import {
+  type Assertion,
+  type Plan,
+  type PlanInput,
+  planAssert,
+  type QuestionPlan,
+} from './plan.ts';
 import { declarePredicate } from './predicate.ts';
 import { mergeProvenance, writeToken } from './provenance/index.ts';
 import { answerOf } from './question.ts';
@@ -22,7 +28,10 @@ const saying = fc.record({
   from: fc.nat(12),
   days: fc.integer({ min: 1, max: 8 }),
 });
-const history = fc.array(fc.array(saying, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 8 });
+const history = fc.array(fc.array(saying, { minLength: 1, maxLength: 6 }), {
+  minLength: 1,
+  maxLength: 8,
+});
 
 test('answers add no more to an entry than was estimated at the question', () => {
   let asked = 0;
@@ -31,7 +40,9 @@ test('answers add no more to an entry than was estimated at the question', () =>
       let rows: readonly FactRow[] = [];
       for (const [i, batch] of batches.entries()) {
         const seq = 100_000 + i;
-        const open = rows.filter((row) => row.row_kind === 'current' && row.system_time_end.startsWith('9999'));
+        const open = rows.filter(
+          (row) => row.row_kind === 'current' && row.system_time_end.startsWith('9999'),
+        );
         const writing: PlanInput = {
           partition: { space: 's', subject: 'p', predicate: 'diagnosis' },
           declaration: declarePredicate({ cardinality: 'single-valued', strategy: 'await' }),
@@ -52,7 +63,9 @@ test('answers add no more to an entry than was estimated at the question', () =>
         );
         const first = planAssert(writing, said);
         const plan =
-          first.kind === 'plan' ? first : answered(first, (answers) => planAssert({ ...writing, answers }, said));
+          first.kind === 'plan'
+            ? first
+            : answered(first, (answers) => planAssert({ ...writing, answers }, said));
         if (first.kind === 'ask') {
           asked += 1;
           expect(lengthOf(plan, seq)).toBeLessThanOrEqual(first.most);
@@ -71,7 +84,9 @@ test('answers add no more to an entry than was estimated at the question', () =>
       ): Plan {
         const by = { judge: 'e'.repeat(64), policy: 'e'.repeat(64), theta: 'e'.repeat(64) };
         const vote = (members: number): number => (votes.next().value as number) % members;
-        return again(questions.map((question) => answerOf(question, vote(question.members.length), by))) as Plan;
+        return again(
+          questions.map((question) => answerOf(question, vote(question.members.length), by)),
+        ) as Plan;
       }
     }),
     { numRuns: 200 },
@@ -80,6 +95,11 @@ test('answers add no more to an entry than was estimated at the question', () =>
 });
 
 function lengthOf(plan: Plan, version: number): number {
-  const of = { partition: REF, version, cardinality: 'single-valued' as const, objects: plan.insert.map(() => REF) };
+  const of = {
+    partition: REF,
+    version,
+    cardinality: 'single-valued' as const,
+    objects: plan.insert.map(() => REF),
+  };
   return plainText(beliefChange(plan, of) as never).length;
 }

@@ -81,7 +81,10 @@ export interface Partition {
   readonly predicate: string;
 }
 
-export function validOf({ valid_from, valid_to }: Pick<FactRow, 'valid_from' | 'valid_to'>): Period {
+export function validOf({
+  valid_from,
+  valid_to,
+}: Pick<FactRow, 'valid_from' | 'valid_to'>): Period {
   return { from: valid_from, to: valid_to };
 }
 
@@ -151,7 +154,8 @@ export function checkFact(row: FactRow): void {
   if (!isInstant(row.system_time_start)) throw badRow('system_time_start', 'must be an instant');
   storedPeriod(row.asserted_from, OPEN_END);
   for (const name of ['seq', 'asserted_seq'] as const)
-    if (!Number.isSafeInteger(row[name]) || row[name] < 0) throw badRow(name, 'must be a whole number from 0');
+    if (!Number.isSafeInteger(row[name]) || row[name] < 0)
+      throw badRow(name, 'must be a whole number from 0');
   if (row.resolution_id !== null) requireText(row.resolution_id, 'resolution_id');
   if (row.cardinality !== 'single-valued' && row.cardinality !== 'multi-valued')
     throw badRow('cardinality', 'must be single-valued or multi-valued');
@@ -244,10 +248,15 @@ export function keyText({ fact_id, system_time_start }: RowKey): string {
  * @throws MemoryError `bad_text`
  */
 export function requireText(text: unknown, name: string): asserts text is string {
-  if (typeof text === 'string' && text !== '' && text.isWellFormed() && !text.includes('\0')) return;
-  throw new MemoryError('bad_text', `The ${name} must be a non-empty string without U+0000 or half a surrogate pair.`, {
-    evidence: { column: name },
-  });
+  if (typeof text === 'string' && text !== '' && text.isWellFormed() && !text.includes('\0'))
+    return;
+  throw new MemoryError(
+    'bad_text',
+    `The ${name} must be a non-empty string without U+0000 or half a surrogate pair.`,
+    {
+      evidence: { column: name },
+    },
+  );
 }
 
 /** @throws MemoryError `bad_confidence` */

@@ -60,7 +60,12 @@ export {
   type QuestionPlan,
   systemTime,
 } from './plan.ts';
-export { type Cardinality, declarePredicate, type PredicateDeclaration, type Remainder } from './predicate.ts';
+export {
+  type Cardinality,
+  declarePredicate,
+  type PredicateDeclaration,
+  type Remainder,
+} from './predicate.ts';
 export {
   mergeProvenance,
   Polynomial,

@@ -5,7 +5,12 @@ import { type OpenKey, OpenSet } from './open-set.ts';
 
 const instant = (n: number): string => `2026-01-01T00:00:${String(n).padStart(2, '0')}.000000Z`;
 const row = fc
-  .record({ id: fc.nat(5), begun: fc.nat(2), from: fc.nat(11), length: fc.integer({ min: 1, max: 5 }) })
+  .record({
+    id: fc.nat(5),
+    begun: fc.nat(2),
+    from: fc.nat(11),
+    length: fc.integer({ min: 1, max: 5 }),
+  })
   .map(
     ({ id, begun, from, length }): OpenKey => ({
       fact_id: `f${id}`,
@@ -15,7 +20,8 @@ const row = fc
     }),
   );
 const name = (key: OpenKey): string => `${key.fact_id} ${key.system_time_start}`;
-const overlap = (a: OpenKey, b: OpenKey): boolean => a.valid_from < b.valid_to && b.valid_from < a.valid_to;
+const overlap = (a: OpenKey, b: OpenKey): boolean =>
+  a.valid_from < b.valid_to && b.valid_from < a.valid_to;
 
 /** Whether rows may overlap is drawn as well: where they don't, they are found in another way. */
 test('it answers as a list does that is looked through row by row', () => {
@@ -41,7 +47,9 @@ test('it answers as a list does that is looked through row by row', () => {
           }
           expect(set.size).toBe(rows.length);
           expect([...set]).toEqual(
-            rows.toSorted((a, b) => (a.valid_from < b.valid_from ? -1 : a.valid_from > b.valid_from ? 1 : 0)),
+            rows.toSorted((a, b) =>
+              a.valid_from < b.valid_from ? -1 : a.valid_from > b.valid_from ? 1 : 0,
+            ),
           );
           expect(set.get(row)).toBe(rows.find((other) => name(other) === name(row)));
           const { valid_from: from, valid_to: to } = row;

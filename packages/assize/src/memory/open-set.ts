@@ -40,7 +40,8 @@ export class OpenSet<Row extends OpenKey> implements Iterable<Row> {
   /** The rows that overlap the period, in order of their start. */
   overlapping(period: Period): Row[] {
     const end = this.#firstThat(({ valid_from }) => valid_from >= period.to);
-    if (!this.#isNonOverlapping) return this.#inOrder.slice(0, end).filter((row) => overlaps(validOf(row), period));
+    if (!this.#isNonOverlapping)
+      return this.#inOrder.slice(0, end).filter((row) => overlaps(validOf(row), period));
     return this.#inOrder.slice(
       this.#firstThat(({ valid_to }) => valid_to > period.from),
       end,

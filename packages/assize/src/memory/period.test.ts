@@ -64,19 +64,29 @@ describe('a period', () => {
     }
     expect([...seen.keys()].sort()).toEqual([...ALLEN_RELATIONS].sort());
     for (const answers of seen.values()) expect(answers.size).toBe(1);
-    const apart = [...seen].filter(([, answers]) => answers.has(false)).map(([relation]) => relation);
+    const apart = [...seen]
+      .filter(([, answers]) => answers.has(false))
+      .map(([relation]) => relation);
     expect(apart.sort()).toEqual(['after', 'before', 'meets', 'met-by']);
   });
 });
 
 test('leftovers lie outside all other periods, also if these overlap', () => {
-  expect(leftovers(of(1, 10), [of(4, 6), of(5, 7), of(9, 12), of(12, 14)])).toEqual([of(1, 4), of(7, 9)]);
+  expect(leftovers(of(1, 10), [of(4, 6), of(5, 7), of(9, 12), of(12, 14)])).toEqual([
+    of(1, 4),
+    of(7, 9),
+  ]);
   expect(leftovers(of(1, 10), [])).toEqual([of(1, 10)]);
   expect(leftovers(of(3, 4), [of(1, 10)])).toEqual([]);
 });
 
 test('atomic segments are cut at all borders and omit uncovered time', () => {
-  expect(atomicSegments([of(1, 4), of(3, 6), of(8, 9), of(8, 9)])).toEqual([of(1, 3), of(3, 4), of(4, 6), of(8, 9)]);
+  expect(atomicSegments([of(1, 4), of(3, 6), of(8, 9), of(8, 9)])).toEqual([
+    of(1, 3),
+    of(3, 4),
+    of(4, 6),
+    of(8, 9),
+  ]);
 });
 
 test('adjacent periods are joined if their values are equal', () => {

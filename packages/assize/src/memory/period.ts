@@ -44,14 +44,22 @@ export function storedPeriod(from: Instant, to: Instant): Period {
 
 function inOrder(from: Instant, to: Instant): Period {
   if (from === to) {
-    throw new MemoryError('empty_period', 'The period ends at its start. Give an end after the start.', {
-      evidence: { from, to },
-    });
+    throw new MemoryError(
+      'empty_period',
+      'The period ends at its start. Give an end after the start.',
+      {
+        evidence: { from, to },
+      },
+    );
   }
   if (from > to) {
-    throw new MemoryError('reversed_period', 'The period ends before its start. Exchange the two instants.', {
-      evidence: { from, to },
-    });
+    throw new MemoryError(
+      'reversed_period',
+      'The period ends before its start. Exchange the two instants.',
+      {
+        evidence: { from, to },
+      },
+    );
   }
   return { from, to };
 }
@@ -122,7 +130,10 @@ export function atomicSegments(periods: readonly Period[]): Period[] {
  * Joins adjacent periods. If one ends where the next starts, `join` returns the merged period, or
  * undefined to keep both. The periods must not overlap.
  */
-export function coalesce<T extends Period>(stretches: readonly T[], join: (a: T, b: T) => T | undefined): T[] {
+export function coalesce<T extends Period>(
+  stretches: readonly T[],
+  join: (a: T, b: T) => T | undefined,
+): T[] {
   const joined: T[] = [];
   for (const next of [...stretches].sort(byStart)) {
     const last = joined.at(-1);

@@ -113,10 +113,15 @@ function later(a: Instant | null, b: Instant): Instant {
  * @throws MemoryError `no_instant`, `empty_period`, `reversed_period`, `strategy_not_allowed`,
  * `repeated_claim`, `repeated_answer`, `stale_answer`, `unknown_member`
  */
-export function planAssert(writing: PlanInput, assertions: readonly (Assertion | Ending)[]): Plan | QuestionPlan {
+export function planAssert(
+  writing: PlanInput,
+  assertions: readonly (Assertion | Ending)[],
+): Plan | QuestionPlan {
   const work = new PlanBuilder(writing);
   return work.plan(
-    assertions.map((each) => ('ends' in each ? work.ended(each) : work.asserted(each, readPeriod(each.valid)))),
+    assertions.map((each) =>
+      'ends' in each ? work.ended(each) : work.asserted(each, readPeriod(each.valid)),
+    ),
     work.declaration,
   );
 }
@@ -158,13 +163,19 @@ export function planCorrect(
   const work = new PlanBuilder(writing);
   const { was } = correction;
   if (was === undefined && work.declaration.cardinality !== 'single-valued') {
-    throw new MemoryError('not_single_valued', 'The predicate is multi-valued. Name the wrong value with `was`.');
+    throw new MemoryError(
+      'not_single_valued',
+      'The predicate is multi-valued. Name the wrong value with `was`.',
+    );
   }
   const valid = readPeriod(correction.valid);
   const wrong = work.withdraw(valid, was);
   const asserted = work.asserted(correction, valid);
   const parts = was === undefined ? asserted.parts : wrong;
-  return work.plan(parts.length === 0 ? [] : [{ ...asserted, parts }], { ...work.declaration, remainder: 'keep' });
+  return work.plan(parts.length === 0 ? [] : [{ ...asserted, parts }], {
+    ...work.declaration,
+    remainder: 'keep',
+  });
 }
 
 /**
@@ -206,7 +217,10 @@ export interface Retraction {
  * @throws MemoryError the errors of `planAssert`
  */
 export function planWithdraw(writing: PlanInput, withdrawals: Withdrawals): Plan {
-  const retractions = (withdrawals.retractions ?? []).map(({ valid, ...of }) => ({ ...of, valid: readPeriod(valid) }));
+  const retractions = (withdrawals.retractions ?? []).map(({ valid, ...of }) => ({
+    ...of,
+    valid: readPeriod(valid),
+  }));
   return new PlanBuilder(writing).withdrawAll({ ...withdrawals, retractions });
 }
 
@@ -224,7 +238,17 @@ class PlanBuilder {
   #open: readonly Item[];
   #withdrawn: Period | undefined;
 
-  constructor({ partition, declaration, open, latest, at, seq, merge, trust, answers = [] }: PlanInput) {
+  constructor({
+    partition,
+    declaration,
+    open,
+    latest,
+    at,
+    seq,
+    merge,
+    trust,
+    answers = [],
+  }: PlanInput) {
     const { space, subject, predicate } = partition;
     this.#partition = { space, subject, predicate };
     this.declaration = declaration;
@@ -244,11 +268,20 @@ class PlanBuilder {
 
   /** The item of an end. Its claim may also assert the period before the end. */
   ended(ending: Ending): Item {
-    return { ...this.#item(ending, readPeriod({ from: ending.ends, to: OPEN_END }), this.#ends), isEnd: true };
+    return {
+      ...this.#item(ending, readPeriod({ from: ending.ends, to: OPEN_END }), this.#ends),
+      isEnd: true,
+    };
   }
 
   #item(assertion: Omit<Assertion, 'valid'>, { from, to }: Period, claims: Set<string>): Item {
-    const { claim, object, confidence, provenance, strategy = this.declaration.strategy } = assertion;
+    const {
+      claim,
+      object,
+      confidence,
+      provenance,
+      strategy = this.declaration.strategy,
+    } = assertion;
     if (strategy !== this.declaration.strategy) {
       throw new MemoryError(
         'strategy_not_allowed',
@@ -257,9 +290,13 @@ class PlanBuilder {
       );
     }
     if (claims.has(claim)) {
-      throw new MemoryError('repeated_claim', 'The batch has one claim twice. Remove one of them.', {
-        evidence: { claim },
-      });
+      throw new MemoryError(
+        'repeated_claim',
+        'The batch has one claim twice. Remove one of them.',
+        {
+          evidence: { claim },
+        },
+      );
     }
     claims.add(claim);
     const { space, subject, predicate } = this.#partition;
@@ -305,7 +342,10 @@ class PlanBuilder {
     return meant.flatMap((whole) => intersection(whole, valid) ?? []);
   }
 
-  withdrawAll({ retractions, ...withdrawal }: Withdrawals & { readonly retractions: readonly Retraction[] }): Plan {
+  withdrawAll({
+    retractions,
+    ...withdrawal
+  }: Withdrawals & { readonly retractions: readonly Retraction[] }): Plan {
     const { strategy } = this.declaration;
     const { sources, writes = [], claims, history = [] } = withdrawal;
     const withdrawn = new Set([...tokensOfSources(sources, claims), ...writes]);
@@ -317,12 +357,16 @@ class PlanBuilder {
       const left = without(row, withdrawn);
       const retracted = retractions.filter((each) => isMeant(each, row)).map(({ valid }) => valid);
       const isCut = retracted.some((valid) => overlaps(validOf(row), valid));
-      return left === row && !isCut ? [] : [{ row, left, parts: leftovers(validOf(row), retracted) }];
+      return left === row && !isCut
+        ? []
+        : [{ row, left, parts: leftovers(validOf(row), retracted) }];
     });
     const closed = new Set(changed.map(({ row }) => row));
     const standing = this.#open.filter(({ row }) => !closed.has(row));
     const lefts = changed.flatMap(({ left, parts }): Item[] =>
-      left === undefined || parts.length === 0 ? [] : [{ row: left, isNew: true, isLeft: true, parts }],
+      left === undefined || parts.length === 0
+        ? []
+        : [{ row: left, isNew: true, isLeft: true, parts }],
     );
     const displaced = displacedBy({ history, withdrawn, strategy, without });
     const gaps = [
@@ -331,7 +375,9 @@ class PlanBuilder {
     ];
     const beside = [...standing.map(({ row }) => row), ...lefts.map(({ row }) => row)];
     const back = displaced.items(joinedPeriods(gaps), beside).flatMap((item) => {
-      const retracted = retractions.filter((each) => isMeant(each, item.row)).map(({ valid }) => valid);
+      const retracted = retractions
+        .filter((each) => isMeant(each, item.row))
+        .map(({ valid }) => valid);
       const parts = item.parts.flatMap((part) => leftovers(part, retracted));
       return parts.length === 0 ? [] : [{ ...item, parts }];
     });
@@ -342,22 +388,31 @@ class PlanBuilder {
       this.#answers,
       { merge: this.#merge, trust: this.#trust },
     );
-    const stay = new Set(beliefs.filter((belief) => this.#stands(belief)).map(({ head }) => head.row));
+    const stay = new Set(
+      beliefs.filter((belief) => this.#stands(belief)).map(({ head }) => head.row),
+    );
     const names = new FactIds(this.#systemTime, stay);
     // A claim that loses again has its audit row already.
     const known = new Set(back.map(({ row }) => row));
     const lost = contests.flatMap((contest, i) => {
       const losers = contest.losers.filter(({ items }) => items.some(({ row }) => !known.has(row)));
       if (losers.length === 0) return [];
-      return auditRows({ ...contest, losers }, i, this.#stamp(), { merge: this.#merge, trust: this.#trust });
+      return auditRows({ ...contest, losers }, i, this.#stamp(), {
+        merge: this.#merge,
+        trust: this.#trust,
+      });
     });
-    const insert = beliefs.filter(({ head }) => !stay.has(head.row)).map((belief) => this.#rowOf(belief, names));
+    const insert = beliefs
+      .filter(({ head }) => !stay.has(head.row))
+      .map((belief) => this.#rowOf(belief, names));
     const close = this.#open.map(({ row }) => row).filter((row) => !stay.has(row));
     const marked = displaced.lost.length === 0 ? [] : [this.#mark(displaced.lost, history)];
     return {
       kind: 'plan',
       systemTime: this.#systemTime,
-      close: close.sort(byTime).map(({ fact_id, system_time_start }) => ({ fact_id, system_time_start })),
+      close: close
+        .sort(byTime)
+        .map(({ fact_id, system_time_start }) => ({ fact_id, system_time_start })),
       insert: [...insert, ...lost, ...marked].sort(byTime),
     };
   }
@@ -403,10 +458,14 @@ class PlanBuilder {
       { merge: this.#merge, trust: this.#trust },
     );
     if (questions.length > 0) return { kind: 'ask', questions, most };
-    const stay = new Set(beliefs.filter((belief) => this.#stands(belief)).map(({ head }) => head.row));
+    const stay = new Set(
+      beliefs.filter((belief) => this.#stands(belief)).map(({ head }) => head.row),
+    );
     const close = open.map(({ row }) => row).filter((row) => !stay.has(row));
     const names = new FactIds(this.#systemTime, stay);
-    const believed = beliefs.filter(({ head }) => !stay.has(head.row)).map((belief) => this.#rowOf(belief, names));
+    const believed = beliefs
+      .filter(({ head }) => !stay.has(head.row))
+      .map((belief) => this.#rowOf(belief, names));
     const lost = contests.flatMap((contest, i) =>
       auditRows(contest, i, this.#stamp(), { merge: this.#merge, trust: this.#trust }),
     );
@@ -417,7 +476,9 @@ class PlanBuilder {
     return {
       kind: 'plan',
       systemTime: this.#systemTime,
-      close: close.sort(byTime).map(({ fact_id, system_time_start }) => ({ fact_id, system_time_start })),
+      close: close
+        .sort(byTime)
+        .map(({ fact_id, system_time_start }) => ({ fact_id, system_time_start })),
       insert,
       ...(merged.length > 0 && { merged: merged.sort() }),
     };
@@ -500,11 +561,19 @@ export function checkOpen(open: readonly FactRow[], declaration: PredicateDeclar
 }
 
 /** Compares exact objects. With object keys, stores with older rows could refuse every addition. */
-function requireNonOverlapping(open: readonly FactRow[], { cardinality }: PredicateDeclaration): void {
+function requireNonOverlapping(
+  open: readonly FactRow[],
+  { cardinality }: PredicateDeclaration,
+): void {
   const ends = new Map<string, FactRow>();
   for (const row of [...open].sort((a, b) => (a.valid_from < b.valid_from ? -1 : 1))) {
     const { space, subject, predicate, object } = row;
-    const key = JSON.stringify([space, subject, predicate, ...(cardinality === 'single-valued' ? [] : [object])]);
+    const key = JSON.stringify([
+      space,
+      subject,
+      predicate,
+      ...(cardinality === 'single-valued' ? [] : [object]),
+    ]);
     const before = ends.get(key);
     if (before !== undefined && overlaps(validOf(before), validOf(row))) {
       throw new MemoryError(

@@ -48,9 +48,18 @@ export interface Answer {
 }
 
 /** The question of a conflict set, independent of the order of its members. */
-export function questionOf(partition: Partition, strategy: Strategy, members: readonly Member[]): Question {
+export function questionOf(
+  partition: Partition,
+  strategy: Strategy,
+  members: readonly Member[],
+): Question {
   const ordered = [...members].sort((a, b) => compare(a.claim, b.claim));
-  return { ...partition, request: requestHash(partition, strategy, ordered), strategy, members: ordered };
+  return {
+    ...partition,
+    request: requestHash(partition, strategy, ordered),
+    strategy,
+    members: ordered,
+  };
 }
 
 /**
@@ -64,7 +73,10 @@ export function answerOf(
 ): Answer {
   const member = Number.isInteger(index) ? question.members[index] : undefined;
   if (member === undefined) {
-    throw new MemoryError('unknown_member', `The vote must be an index from 0 to ${question.members.length - 1}.`);
+    throw new MemoryError(
+      'unknown_member',
+      `The vote must be an index from 0 to ${question.members.length - 1}.`,
+    );
   }
   return { ...by, request: question.request, winner: member.claim };
 }
@@ -77,12 +89,18 @@ export function readAnswers(given: readonly Answer[]): Map<string, Answer> {
   const answers = new Map<string, Answer>();
   for (const { request, winner, theta, judge, policy, approver } of given) {
     for (const [name, text] of Object.entries({ request, winner })) requireText(text, name);
-    const by = Object.entries({ theta, judge, policy, approver }).filter(([, text]) => text !== undefined);
+    const by = Object.entries({ theta, judge, policy, approver }).filter(
+      ([, text]) => text !== undefined,
+    );
     for (const [name, text] of by) requireText(text, name);
     if (answers.has(request)) {
-      throw new MemoryError('repeated_answer', 'The question has two answers. Pass the one that was recorded first.', {
-        evidence: { request },
-      });
+      throw new MemoryError(
+        'repeated_answer',
+        'The question has two answers. Pass the one that was recorded first.',
+        {
+          evidence: { request },
+        },
+      );
     }
     answers.set(request, { request, winner, ...Object.fromEntries(by) });
   }

@@ -69,9 +69,16 @@ describe('a row', () => {
     const other = row({ object: 'none', valid_from: date('04-01') });
     expect(contradicts(row(), other)).toBe(true);
     expect(contradicts(row({ valid_to: date('04-01') }), other)).toBe(false);
-    for (const more of [{ object: 'penicillin' }, { subject: 'bob' }, { predicate: 'allergy' }, { space: 't' }])
+    for (const more of [
+      { object: 'penicillin' },
+      { subject: 'bob' },
+      { predicate: 'allergy' },
+      { space: 't' },
+    ])
       expect(contradicts(row(), { ...other, ...more })).toBe(false);
-    expect(contradicts(row({ object: 'caf\u00e9' }), { ...other, object: 'cafe\u0301' })).toBe(false);
+    expect(contradicts(row({ object: 'caf\u00e9' }), { ...other, object: 'cafe\u0301' })).toBe(
+      false,
+    );
     expect(contradicts(row({ object: 'caf\u00e9' }), { ...other, object: 'cafe' })).toBe(true);
   });
 });
@@ -79,7 +86,12 @@ describe('a row', () => {
 describe('the result of a read', () => {
   const closed = row({ system_time_end: date('04-01') });
   const left = row({ system_time_start: date('04-01'), valid_to: date('04-01') });
-  const next = row({ fact_id: 'g', object: 'none', valid_from: date('04-01'), system_time_start: date('04-01') });
+  const next = row({
+    fact_id: 'g',
+    object: 'none',
+    valid_from: date('04-01'),
+    system_time_start: date('04-01'),
+  });
   const audit = row({
     fact_id: 'audit::f',
     object: '{}',
@@ -106,8 +118,10 @@ describe('the result of a read', () => {
     expect(asOf(rows, { valid: date('03-01'), system: date('04-01') })).toEqual([left]);
     expect(asOf(rows, { valid: date('04-01'), system: date('04-01') })).toEqual([next]);
     expect(
-      asOf([row({ valid_from: OPEN_START, asserted_from: OPEN_START })], { valid: OPEN_START, system: date('04-01') })
-        .length,
+      asOf([row({ valid_from: OPEN_START, asserted_from: OPEN_START })], {
+        valid: OPEN_START,
+        system: date('04-01'),
+      }).length,
     ).toBe(1);
   });
 
@@ -180,7 +194,10 @@ describe('the result of a read', () => {
   test('is closed only where it is open', () => {
     const plan = { kind: 'plan' as const, systemTime: date('06-01'), close: [closed], insert: [] };
     expect(codeOf(() => applyPlan(rows, plan))).toBe('not_open');
-    expect(applyPlan(rows, { ...plan, close: [left] })[2]).toEqual({ ...left, system_time_end: date('06-01') });
+    expect(applyPlan(rows, { ...plan, close: [left] })[2]).toEqual({
+      ...left,
+      system_time_end: date('06-01'),
+    });
     expect(saidOf(() => applyPlan(rows, { ...plan, close: [], insert: [left] }))).toMatch(
       'bad_argument: Two versions of a fact start at the same system time. Give',
     );

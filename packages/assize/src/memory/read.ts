@@ -41,12 +41,18 @@ export type RowSelection = RowKind | 'all';
  * @throws MemoryError `no_instant`, `bad_argument`, and the errors of `checkFacts`; ArgumentError
  * `bad_argument`
  */
-export function asOf(rows: readonly FactRow[], point: GivenPoint, kind: RowSelection = 'current'): FactRow[] {
+export function asOf(
+  rows: readonly FactRow[],
+  point: GivenPoint,
+  kind: RowSelection = 'current',
+): FactRow[] {
   checkFacts(rows);
   const { valid, system } = readPoint(point);
   requireSelection(kind);
   return rows
-    .filter((row) => isOfKind(row, kind) && holds(validOf(row), valid) && holds(systemOf(row), system))
+    .filter(
+      (row) => isOfKind(row, kind) && holds(validOf(row), valid) && holds(systemOf(row), system),
+    )
     .sort(byTime);
 }
 
@@ -125,7 +131,8 @@ export function applyPlan(rows: readonly FactRow[], plan: Plan): readonly FactRo
   const before = checkedFacts(rows);
   const open = new Map(before.filter(isUnended).map((row) => [keyText(row), row]));
   const closing = new Set(plan.close.map((key) => open.get(keyText(key)) ?? notOpen(key)));
-  const closed = (row: FactRow): FactRow => (closing.has(row) ? { ...row, system_time_end: plan.systemTime } : row);
+  const closed = (row: FactRow): FactRow =>
+    closing.has(row) ? { ...row, system_time_end: plan.systemTime } : row;
   return exchanged(before, closed, plan.insert);
 }
 
@@ -150,9 +157,13 @@ function readPoint(point: GivenPoint): Point {
 }
 
 function noInstant(member: string): MemoryError {
-  return new MemoryError('no_instant', `The ${member} time must be an instant such as 2026-03-23T09:00:00.000000Z.`, {
-    evidence: { member },
-  });
+  return new MemoryError(
+    'no_instant',
+    `The ${member} time must be an instant such as 2026-03-23T09:00:00.000000Z.`,
+    {
+      evidence: { member },
+    },
+  );
 }
 
 function requireSelection(kind: RowSelection): void {
@@ -162,7 +173,11 @@ function requireSelection(kind: RowSelection): void {
 
 /** @throws MemoryError */
 function notOpen({ fact_id, system_time_start }: RowKey): never {
-  throw new MemoryError('not_open', 'The row to close is not open. Read the partition again and make a new plan.', {
-    evidence: { fact_id, system_time_start },
-  });
+  throw new MemoryError(
+    'not_open',
+    'The row to close is not open. Read the partition again and make a new plan.',
+    {
+      evidence: { fact_id, system_time_start },
+    },
+  );
 }

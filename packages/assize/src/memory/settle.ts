@@ -81,9 +81,18 @@ export function settle(
       open.set(question.request, question);
       return undefined;
     }
-    const { winner, standing } = isSelection(strategy) ? elected(groups, answer!) : winnerOf(groups, strategy);
+    const { winner, standing } = isSelection(strategy)
+      ? elected(groups, answer!)
+      : winnerOf(groups, strategy);
     const losers = groups.filter((group) => group !== winner);
-    const contested = { segment, winner, standing, losers, question, ...(answer !== undefined && { answer }) };
+    const contested = {
+      segment,
+      winner,
+      standing,
+      losers,
+      question,
+      ...(answer !== undefined && { answer }),
+    };
     contests.push(contested);
     return contested;
   };
@@ -118,10 +127,19 @@ export function settle(
       provenance: isChosen ? trust(provenance, answer) : provenance,
     });
   }
-  for (const request of answers.keys()) if (!isSelection(strategy) || !asked.has(request)) throw staleAnswer(request);
+  for (const request of answers.keys())
+    if (!isSelection(strategy) || !asked.has(request)) throw staleAnswer(request);
   const left = remainder === 'keep' ? uncontested : withoutLosers(uncontested, contests, strategy);
-  const stood = left.map((group) => ({ ...group, provenance: confirmedProvenance(group.items, merge) }));
-  return { beliefs: joined([...stood, ...won]), contests, questions: [...open.values()], most: room.most };
+  const stood = left.map((group) => ({
+    ...group,
+    provenance: confirmedProvenance(group.items, merge),
+  }));
+  return {
+    beliefs: joined([...stood, ...won]),
+    contests,
+    questions: [...open.values()],
+    most: room.most,
+  };
 }
 
 /** The member that stands for a group in questions and answers. */
@@ -133,7 +151,9 @@ export function memberOf({ head, object, confidence, items }: Group): Question['
 /**
  * The atomic segments in order, each with its items. With many items, most are in other segments.
  */
-function* segmentsOf(items: readonly Item[]): Generator<{ readonly segment: Period; readonly held: readonly Item[] }> {
+function* segmentsOf(
+  items: readonly Item[],
+): Generator<{ readonly segment: Period; readonly held: readonly Item[] }> {
   const parts = items
     .flatMap((item) => item.parts.map(({ from, to }) => ({ from, to, item })))
     .sort((a, b) => compare(a.from, b.from));
@@ -141,7 +161,8 @@ function* segmentsOf(items: readonly Item[]): Generator<{ readonly segment: Peri
   let held: typeof parts = [];
   for (const segment of atomicSegments(parts)) {
     held = held.filter(({ to }) => to > segment.from);
-    for (; begun < parts.length && parts[begun]!.from <= segment.from; begun++) held.push(parts[begun]!);
+    for (; begun < parts.length && parts[begun]!.from <= segment.from; begun++)
+      held.push(parts[begun]!);
     yield { segment, held: held.map(({ item }) => item) };
   }
 }
@@ -171,7 +192,8 @@ function endingsOf(items: readonly Item[], strategy: Strategy): [standing: Group
  */
 function winnerOf(groups: readonly Group[], strategy: Strategy): Winner {
   const claims = groups.flatMap((group) => group.items.map((item) => ({ group, item })));
-  if (claims.every(({ item }) => usersOf(item.row).length === 0)) return whole(preferredGroup(strategy, groups));
+  if (claims.every(({ item }) => usersOf(item.row).length === 0))
+    return whole(preferredGroup(strategy, groups));
   const stated = new Map<Group, Item[]>(groups.map((group) => [group, []]));
   let winner: Group | undefined;
   let standing: Item[] = [];
@@ -207,7 +229,9 @@ function preferredGroup(strategy: Strategy, groups: readonly Group[]): Group {
 function mayReplace({ row }: Item, standing: readonly Item[]): boolean {
   const users = usersOf(row);
   const mayReplaceWordOf = (user: string): boolean => user === UNNAMED_USER || users.includes(user);
-  return users.length === 0 || standing.every((other) => usersOf(other.row).every(mayReplaceWordOf));
+  return (
+    users.length === 0 || standing.every((other) => usersOf(other.row).every(mayReplaceWordOf))
+  );
 }
 
 /** Facts come first, and claims of one commit are in the order of their valid time. */
@@ -287,7 +311,8 @@ function joined(beliefs: readonly Belief[]): Belief[] {
   return [...byObject.values()]
     .flatMap((same) =>
       coalesce(same, (a, b) => {
-        if (a.head !== b.head || a.confidence !== b.confidence || a.provenance !== b.provenance) return undefined;
+        if (a.head !== b.head || a.confidence !== b.confidence || a.provenance !== b.provenance)
+          return undefined;
         return { ...a, items: [...new Set([...a.items, ...b.items])], to: b.to };
       }),
     )

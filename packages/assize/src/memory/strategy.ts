@@ -53,14 +53,23 @@ export function preference(strategy: Strategy, a: Candidate, b: Candidate): numb
 }
 
 /** The member that the strategy prefers to all others. */
-export function preferred<T>(strategy: Strategy, members: readonly T[], candidate: (member: T) => Candidate): T {
-  return members.reduce((best, next) => (preference(strategy, candidate(best), candidate(next)) < 0 ? next : best));
+export function preferred<T>(
+  strategy: Strategy,
+  members: readonly T[],
+  candidate: (member: T) => Candidate,
+): T {
+  return members.reduce((best, next) =>
+    preference(strategy, candidate(best), candidate(next)) < 0 ? next : best,
+  );
 }
 
 /** @throws MemoryError `unknown_strategy`: there is no silent fallback (TOKI §3.4) */
 export function requireStrategy(strategy: Strategy): void {
   if (STRATEGIES.includes(strategy)) return;
-  throw new MemoryError('unknown_strategy', `The strategy is not valid. Use one of ${STRATEGIES.join(', ')}.`);
+  throw new MemoryError(
+    'unknown_strategy',
+    `The strategy is not valid. Use one of ${STRATEGIES.join(', ')}.`,
+  );
 }
 
 /** By UTF-16 code units. */

@@ -2,7 +2,10 @@ import type { MergeProvenance, Provenance } from './fact.ts';
 import type { Group } from './group.ts';
 
 /** The sum over all participating rows, in an order that depends only on them. */
-export function mergedProvenance(groups: readonly Pick<Group, 'items'>[], merge: MergeProvenance): Provenance {
+export function mergedProvenance(
+  groups: readonly Pick<Group, 'items'>[],
+  merge: MergeProvenance,
+): Provenance {
   const terms = groups.flatMap(({ items }) => items.map(({ row }) => row.provenance_id));
   return terms.sort().reduce(merge);
 }
@@ -21,5 +24,7 @@ const CONFIRMED_MAX = 2_200;
 export function confirmedProvenance(items: Group['items'], merge: MergeProvenance): Provenance {
   const terms = (isNew: boolean): Provenance[] =>
     items.flatMap((item) => (item.isNew === isNew ? [item.row.provenance_id] : [])).sort();
-  return [...terms(false), ...terms(true)].reduce((sum, next) => (sum.length < CONFIRMED_MAX ? merge(sum, next) : sum));
+  return [...terms(false), ...terms(true)].reduce((sum, next) =>
+    sum.length < CONFIRMED_MAX ? merge(sum, next) : sum,
+  );
 }

@@ -27,14 +27,21 @@ export function tokensOfSources(sources: readonly string[], claims: StatedClaims
 /** The facts of a withdrawal's commit that it does not take over from facts that it closed. */
 export function restoredIn(history: readonly FactRow[], entry: string): FactRow[] {
   const isFrom = (before: FactRow, row: FactRow): boolean =>
-    before.system_time_end === row.system_time_start && tokensOf(before).some((token) => tokensOf(row).includes(token));
+    before.system_time_end === row.system_time_start &&
+    tokensOf(before).some((token) => tokensOf(row).includes(token));
   return history.filter(
-    (row) => row.entry_id === entry && row.row_kind === 'current' && !history.some((before) => isFrom(before, row)),
+    (row) =>
+      row.entry_id === entry &&
+      row.row_kind === 'current' &&
+      !history.some((before) => isFrom(before, row)),
   );
 }
 
 /** Those of the writes that lost in a partition's history, and could hold again. */
-export function lostWrites(history: readonly FactRow[], writes: ReadonlySet<string>): readonly string[] {
+export function lostWrites(
+  history: readonly FactRow[],
+  writes: ReadonlySet<string>,
+): readonly string[] {
   const without = (row: FactRow, withdrawn: ReadonlySet<string>): FactRow | undefined =>
     withoutWrites(row, { withdrawn, claims: new Map(), strategy: 'lww' });
   return displacedBy({ history, withdrawn: writes, strategy: 'lww', without }).lost;
@@ -51,7 +58,11 @@ export function withoutWrites(
     withdrawn: gone,
     claims,
     strategy,
-  }: { readonly withdrawn: ReadonlySet<string>; readonly claims: StatedClaims; readonly strategy: Strategy },
+  }: {
+    readonly withdrawn: ReadonlySet<string>;
+    readonly claims: StatedClaims;
+    readonly strategy: Strategy;
+  },
 ): FactRow | undefined {
   const before = Polynomial.read(row.provenance_id);
   const withdrawn = before.tokens.filter((token) => gone.has(token));
@@ -73,6 +84,10 @@ export function withoutWrites(
         }
       : {};
   // The fact ranks by the preferred claim that is left, also under the name of an earlier one.
-  const rank = { confidence: best.confidence, asserted_seq: best.assertedSeq, asserted_from: best.assertedFrom };
+  const rank = {
+    confidence: best.confidence,
+    asserted_seq: best.assertedSeq,
+    asserted_from: best.assertedFrom,
+  };
   return { ...row, ...head, ...rank, provenance_id };
 }

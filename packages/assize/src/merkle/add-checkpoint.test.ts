@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { codeOf, damaged, ORIGIN, RUBBISH, signedNote } from '../../../../tests/support/ledger/merkle-fixtures.ts';
+import {
+  codeOf,
+  damaged,
+  ORIGIN,
+  RUBBISH,
+  signedNote,
+} from '../../../../tests/support/ledger/merkle-fixtures.ts';
 import { saidOf } from '../../../../tests/support/said-of.ts';
 import {
   formatAddCheckpoint,
@@ -33,15 +39,22 @@ describe('a request', () => {
     const request = parseAddCheckpoint(EXAMPLE);
     expect(request.old).toBe(20852014n);
     expect(request.proof.length).toBe(4);
-    expect(Buffer.from(request.proof[3]!).toString('base64')).toBe('/6WVhPs2CwSsb5rYBH5cjHV/wSmA79abXAwhXw3Kj/0=');
-    expect(request.checkpoint).toMatchObject({ origin: 'example.com/behind-the-sofa', size: 20852163n });
+    expect(Buffer.from(request.proof[3]!).toString('base64')).toBe(
+      '/6WVhPs2CwSsb5rYBH5cjHV/wSmA79abXAwhXw3Kj/0=',
+    );
+    expect(request.checkpoint).toMatchObject({
+      origin: 'example.com/behind-the-sofa',
+      size: 20852163n,
+    });
     expect(formatAddCheckpoint(request.old, request.proof, request.signed)).toBe(EXAMPLE);
     expect(parseAddCheckpoint(Buffer.from(EXAMPLE))).toEqual(request);
   });
 
   test('has 0 to 63 hashes', () => {
     for (const count of [0, 1, PROOF_HASHES_MAX]) {
-      expect(parseAddCheckpoint(formatAddCheckpoint(7n, Array(count).fill(HASH), SIGNED)).proof.length).toBe(count);
+      expect(
+        parseAddCheckpoint(formatAddCheckpoint(7n, Array(count).fill(HASH), SIGNED)).proof.length,
+      ).toBe(count);
     }
     expect(PROOF_HASHES_MAX).toBe(63);
     expect(saidOf(() => formatAddCheckpoint(7, Array(64).fill(HASH), SIGNED))).toMatch(
@@ -86,7 +99,9 @@ describe('a request', () => {
     ['an empty line in front', `\nold 1\n\n${SIGNED}`],
     ['more bytes than are read', `old 1\n\n${'a'.repeat(REQUEST_BYTES_MAX)}`],
   ])('with %s is refused', (_name, body) => {
-    expect(saidOf(() => parseAddCheckpoint(body))).toMatch('bad_input: The document is not an add-checkpoint request');
+    expect(saidOf(() => parseAddCheckpoint(body))).toMatch(
+      'bad_input: The document is not an add-checkpoint request',
+    );
   });
 
   test('is written only when it would be read', () => {

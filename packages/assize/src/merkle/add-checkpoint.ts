@@ -29,11 +29,16 @@ export const REQUEST_BYTES_MAX: number = NOTE_BYTES_MAX + 4_000;
  * @throws MerkleError `bad_input`, `bad_checkpoint` for a request that `parseAddCheckpoint` would
  * refuse; ArgumentError `bad_argument`
  */
-export function formatAddCheckpoint(old: Size, proof: readonly Uint8Array[], signed: string): string {
+export function formatAddCheckpoint(
+  old: Size,
+  proof: readonly Uint8Array[],
+  signed: string,
+): string {
   checkArgument(arg.list(arg.any), proof, 'proof');
   checkArgument(arg.text, signed, 'signed');
   const size = wideSize(old);
-  if (size === undefined) throw malformed('request', 'the old size is not a whole number from 0 to 2^64-1');
+  if (size === undefined)
+    throw malformed('request', 'the old size is not a whole number from 0 to 2^64-1');
   if (!proof.every(isHashBytes)) throw malformed('request', 'a hash of the proof is not 32 bytes');
   const body = [`old ${size}`, ...proof.map(writeBase64), '', signed].join('\n');
   parseAddCheckpoint(body);
@@ -51,12 +56,14 @@ export function parseAddCheckpoint(body: string | Uint8Array): AddCheckpoint {
   const blank = read.text.indexOf('\n\n');
   if (blank === -1) throw malformed('request', 'it has no empty line before the checkpoint');
   const [first, ...lines] = read.text.slice(0, blank).split('\n', PROOF_HASHES_MAX + 2);
-  if (lines.length > PROOF_HASHES_MAX) throw malformed('request', `it has more than ${PROOF_HASHES_MAX} hashes`);
+  if (lines.length > PROOF_HASHES_MAX)
+    throw malformed('request', `it has more than ${PROOF_HASHES_MAX} hashes`);
   const old = first?.startsWith('old ') ? readDecimal(first.slice('old '.length)) : undefined;
   if (old === undefined) throw malformed('request', 'its first line is not an old size');
   const proof = lines.map((line) => {
     const hash = readHash(line);
-    if (hash === undefined) throw malformed('request', 'a line of the proof is not 32 bytes in Base64');
+    if (hash === undefined)
+      throw malformed('request', 'a line of the proof is not 32 bytes in Base64');
     return hash;
   });
   const signed = read.text.slice(blank + 2);
@@ -68,11 +75,14 @@ export function parseAddCheckpoint(body: string | Uint8Array): AddCheckpoint {
  * `<size>\n`.
  */
 export function parseRecordedSize(body: string): bigint | undefined {
-  return typeof body === 'string' && body.endsWith('\n') ? readDecimal(body.slice(0, -1)) : undefined;
+  return typeof body === 'string' && body.endsWith('\n')
+    ? readDecimal(body.slice(0, -1))
+    : undefined;
 }
 
 function checkpointOf(signed: string): Checkpoint {
   const checkpoint = attempt(() => parseCheckpoint(parseNote(signed).text));
-  if (checkpoint instanceof MerkleError) throw malformed('request', 'it ends with no signed checkpoint', checkpoint);
+  if (checkpoint instanceof MerkleError)
+    throw malformed('request', 'it ends with no signed checkpoint', checkpoint);
   return checkpoint;
 }

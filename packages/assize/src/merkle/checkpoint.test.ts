@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { codeOf, damaged, hex, ORIGIN, RUBBISH } from '../../../../tests/support/ledger/merkle-fixtures.ts';
+import {
+  codeOf,
+  damaged,
+  hex,
+  ORIGIN,
+  RUBBISH,
+} from '../../../../tests/support/ledger/merkle-fixtures.ts';
 import { formatCheckpoint, parseCheckpoint } from './checkpoint.ts';
 import { emptyRoot } from './hash.ts';
 
@@ -14,17 +20,32 @@ const ROOT = new Uint8Array(32).fill(7);
 describe('the text of a checkpoint', () => {
   test('of the standard is read and written', () => {
     const checkpoint = parseCheckpoint(EXAMPLE);
-    expect(checkpoint).toMatchObject({ origin: 'example.com/behind-the-sofa', size: 20852163n, extensions: [] });
-    expect(hex(checkpoint.root)).toBe('0ac5186a91863e8e1d90c808014aa89bf5da8e3ee1d9f07630f0378f68f1ab62');
+    expect(checkpoint).toMatchObject({
+      origin: 'example.com/behind-the-sofa',
+      size: 20852163n,
+      extensions: [],
+    });
+    expect(hex(checkpoint.root)).toBe(
+      '0ac5186a91863e8e1d90c808014aa89bf5da8e3ee1d9f07630f0378f68f1ab62',
+    );
     expect(formatCheckpoint(checkpoint)).toBe(EXAMPLE);
   });
 
   test('has any size up to 2^64-1, given as number or bigint', () => {
-    for (const size of [1n, 2n ** 31n, 2n ** 32n, 2n ** 53n - 1n, 2n ** 53n + 1n, 2n ** 63n - 1n, 2n ** 64n - 1n]) {
+    for (const size of [
+      1n,
+      2n ** 31n,
+      2n ** 32n,
+      2n ** 53n - 1n,
+      2n ** 53n + 1n,
+      2n ** 63n - 1n,
+      2n ** 64n - 1n,
+    ]) {
       const text = formatCheckpoint({ origin: ORIGIN, size, root: ROOT });
       expect(text.split('\n')[1]).toBe(`${size}`);
       expect(parseCheckpoint(text).size).toBe(size);
-      if (size < 2n ** 53n) expect(formatCheckpoint({ origin: ORIGIN, size: Number(size), root: ROOT })).toBe(text);
+      if (size < 2n ** 53n)
+        expect(formatCheckpoint({ origin: ORIGIN, size: Number(size), root: ROOT })).toBe(text);
     }
   });
 
@@ -69,7 +90,8 @@ describe('the text of a checkpoint', () => {
 
   test('is written only when it can be nothing else', () => {
     const draft = { origin: ORIGIN, size: 3, root: ROOT };
-    const write = (change: object) => codeOf(() => formatCheckpoint({ ...draft, ...change } as never));
+    const write = (change: object) =>
+      codeOf(() => formatCheckpoint({ ...draft, ...change } as never));
     expect(write({})).toBe(undefined);
     expect(write({ extensions: ['a', ' '] })).toBe(undefined);
     for (const bad of ['', 'a b', 'a+b', 'a\n', 'a\u00a0', '\ud800', undefined])

@@ -40,12 +40,16 @@ export function formatCheckpoint(draft: CheckpointDraft): string {
   checkArgument(arg.object, draft, 'draft');
   const { origin, size, root, extensions = [] } = draft;
   checkArgument(arg.list(arg.text), extensions, 'draft.extensions');
-  if (!isKeyName(origin)) throw malformed('checkpoint', 'an origin is not empty and has no space, + or newline');
+  if (!isKeyName(origin))
+    throw malformed('checkpoint', 'an origin is not empty and has no space, + or newline');
   const leaves = wideSize(size);
-  if (leaves === undefined) throw malformed('checkpoint', 'a size is a whole number from 0 to 2^64-1');
+  if (leaves === undefined)
+    throw malformed('checkpoint', 'a size is a whole number from 0 to 2^64-1');
   if (!isHashBytes(root)) throw malformed('checkpoint', 'a root is 32 bytes');
-  if (leaves === 0n && !sameHash(root, emptyRoot())) throw malformed('checkpoint', 'size 0 has the empty root');
-  if (!extensions.every(isLine)) throw malformed('checkpoint', 'an extension is one line that is not empty');
+  if (leaves === 0n && !sameHash(root, emptyRoot()))
+    throw malformed('checkpoint', 'size 0 has the empty root');
+  if (!extensions.every(isLine))
+    throw malformed('checkpoint', 'an extension is one line that is not empty');
   return [origin, leaves, writeBase64(root), ...extensions].map((line) => `${line}\n`).join('');
 }
 
@@ -57,7 +61,10 @@ export function formatCheckpoint(draft: CheckpointDraft): string {
  */
 export function parseCheckpoint(text: string): Checkpoint {
   if (!isNoteText(text) || !text.endsWith('\n')) {
-    throw malformed('checkpoint', 'it does not end with a newline, or has another control character');
+    throw malformed(
+      'checkpoint',
+      'it does not end with a newline, or has another control character',
+    );
   }
   const [origin, sizeLine, rootLine, ...extensions] = text.slice(0, -1).split('\n');
   if (
@@ -69,7 +76,8 @@ export function parseCheckpoint(text: string): Checkpoint {
     throw malformed('checkpoint', 'it is not three lines or more, none of them empty');
   }
   const size = readDecimal(sizeLine);
-  if (size === undefined) throw malformed('checkpoint', 'the size is not a decimal number up to 2^64-1');
+  if (size === undefined)
+    throw malformed('checkpoint', 'the size is not a decimal number up to 2^64-1');
   const root = readHash(rootLine);
   if (root === undefined) throw malformed('checkpoint', 'the root is not 32 bytes in Base64');
   return { origin, size, root, extensions };

@@ -26,9 +26,15 @@ describe('a cosignature', () => {
     const { name, keyId, value } = cosign(TEXT, WITNESS, TIME);
     expect([name, keyId, value.length]).toEqual([WITNESS.name, WITNESS.id, 72]);
     expect(Buffer.from(value).readBigUInt64BE()).toBe(BigInt(TIME));
-    const jwk = { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(WITNESS.publicKey, 'hex').toString('base64url') };
+    const jwk = {
+      kty: 'OKP',
+      crv: 'Ed25519',
+      x: Buffer.from(WITNESS.publicKey, 'hex').toString('base64url'),
+    };
     const message = Buffer.from(`cosignature/v1\ntime 1679315147\n${TEXT}`);
-    expect(verify(null, message, createPublicKey({ key: jwk, format: 'jwk' }), value.subarray(8))).toBe(true);
+    expect(
+      verify(null, message, createPublicKey({ key: jwk, format: 'jwk' }), value.subarray(8)),
+    ).toBe(true);
     expect(cosignedAt(TEXT, cosign(TEXT, WITNESS, TIME), WITNESS)).toBe(BigInt(TIME));
   });
 
@@ -44,7 +50,19 @@ describe('a cosignature', () => {
     for (const time of [1, 2 ** 31, 2 ** 32, 2n ** 53n + 1n, 2n ** 63n - 1n]) {
       expect(cosignedAt(TEXT, cosign(TEXT, WITNESS, time), WITNESS)).toBe(BigInt(time));
     }
-    for (const time of [0, 0n, -1, -1n, 1.5, Number.NaN, 2n ** 63n, 2n ** 64n, '1', undefined, new Date(0)]) {
+    for (const time of [
+      0,
+      0n,
+      -1,
+      -1n,
+      1.5,
+      Number.NaN,
+      2n ** 63n,
+      2n ** 64n,
+      '1',
+      undefined,
+      new Date(0),
+    ]) {
       expect(saidOf(() => cosign(TEXT, WITNESS, time as never))).toMatch(
         'bad_argument: The time of a cosignature is a whole number of seconds from',
       );
@@ -58,7 +76,9 @@ describe('a cosignature', () => {
     expect(cosignedAt(`${TEXT}extension\n`, signature, WITNESS)).toBe(undefined);
     expect(cosignedAt(TEXT, signature, WITNESSES[1]!)).toBe(undefined);
     for (let bit = 0; bit < 72 * 8; bit++) {
-      expect(cosignedAt(TEXT, { ...signature, value: flipped(value, bit) }, WITNESS)).toBe(undefined);
+      expect(cosignedAt(TEXT, { ...signature, value: flipped(value, bit) }, WITNESS)).toBe(
+        undefined,
+      );
     }
     for (const other of [
       value.subarray(8),
@@ -71,7 +91,13 @@ describe('a cosignature', () => {
   });
 
   test('is of checkpoints only', () => {
-    for (const text of ['', 'a\n', TEXT.slice(0, -1), `${TEXT}\n`, `time 1\n${TEXT}`.replace(ORIGIN, '')]) {
+    for (const text of [
+      '',
+      'a\n',
+      TEXT.slice(0, -1),
+      `${TEXT}\n`,
+      `time 1\n${TEXT}`.replace(ORIGIN, ''),
+    ]) {
       expect(codeOf(() => cosign(text, WITNESS, TIME))).toBe('bad_checkpoint');
       expect(cosignedAt(text, cosign(TEXT, WITNESS, TIME), WITNESS)).toBe(undefined);
     }
@@ -81,7 +107,10 @@ describe('a cosignature', () => {
     const forged = (text: string, time: bigint) => {
       const stamp = Buffer.alloc(8);
       stamp.writeBigUInt64BE(time);
-      const signature = signBytes(Buffer.from(`cosignature/v1\ntime ${time}\n${text}`), WITNESS.privateKey);
+      const signature = signBytes(
+        Buffer.from(`cosignature/v1\ntime ${time}\n${text}`),
+        WITNESS.privateKey,
+      );
       const value = Buffer.concat([stamp, Buffer.from(signature, 'hex')]);
       return cosignedAt(text, { name: WITNESS.name, keyId: WITNESS.id, value }, WITNESS);
     };
@@ -94,7 +123,9 @@ describe('a cosignature', () => {
 
   test('needs a key that is for cosignatures', () => {
     const note = signerKey(WITNESS.name, 'note', seed(2));
-    expect(saidOf(() => cosign(TEXT, note, TIME))).toMatch(/^bad_key: .*Pass a key for cosignatures/);
+    expect(saidOf(() => cosign(TEXT, note, TIME))).toMatch(
+      /^bad_key: .*Pass a key for cosignatures/,
+    );
     expect(saidOf(() => cosignedAt(TEXT, cosign(TEXT, WITNESS, TIME), note))).toMatch(
       /^bad_key: .*Pass a key for cosignatures/,
     );

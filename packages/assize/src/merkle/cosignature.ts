@@ -25,7 +25,10 @@ export function cosign(text: string, signer: SignerKey, timeSeconds: Size): Note
   parseCheckpoint(text);
   const time = wideSize(timeSeconds);
   if (time === undefined || time === 0n || time > TIME_MAX) {
-    throw new MerkleError('bad_argument', 'The time of a cosignature is a whole number of seconds from 1 to 2^63-1.');
+    throw new MerkleError(
+      'bad_argument',
+      'The time of a cosignature is a whole number of seconds from 1 to 2^63-1.',
+    );
   }
   const value = Buffer.alloc(TIME_BYTES + SIGNATURE_BYTES);
   value.writeBigUInt64BE(time);
@@ -39,7 +42,11 @@ export function cosign(text: string, signer: SignerKey, timeSeconds: Size): Note
  *
  * @throws MerkleError `bad_key`; ArgumentError `bad_argument`
  */
-export function cosignedAt(text: string, signature: NoteSignature, witness: VerifierKey): bigint | undefined {
+export function cosignedAt(
+  text: string,
+  signature: NoteSignature,
+  witness: VerifierKey,
+): bigint | undefined {
   checkArgument(NOTE_SIGNATURE, signature, 'signature');
   checkArgument(VERIFIER_KEY, witness, 'witness');
   requireUse(witness, 'cosignature');
@@ -47,7 +54,11 @@ export function cosignedAt(text: string, signature: NoteSignature, witness: Veri
   if (value.length !== TIME_BYTES + SIGNATURE_BYTES) return undefined;
   if (attempt(() => parseCheckpoint(text)) instanceof MerkleError) return undefined;
   const time = value.readBigUInt64BE();
-  const holds = verifyBytes(cosignedBytes(text, time), value.toString('hex', TIME_BYTES), witness.publicKey);
+  const holds = verifyBytes(
+    cosignedBytes(text, time),
+    value.toString('hex', TIME_BYTES),
+    witness.publicKey,
+  );
   return holds && time <= TIME_MAX ? time : undefined;
 }
 

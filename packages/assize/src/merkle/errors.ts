@@ -27,9 +27,16 @@ const DOCUMENTS = {
 };
 
 /** The error of a text that is not what it should be. */
-export function malformed(kind: keyof typeof DOCUMENTS, problem: string, cause?: unknown): MerkleError {
+export function malformed(
+  kind: keyof typeof DOCUMENTS,
+  problem: string,
+  cause?: unknown,
+): MerkleError {
   const code = kind === 'checkpoint' ? 'bad_checkpoint' : 'bad_input';
-  return new MerkleError(code, `The document is not ${DOCUMENTS[kind]}: ${problem}.`, { evidence: { problem }, cause });
+  return new MerkleError(code, `The document is not ${DOCUMENTS[kind]}: ${problem}.`, {
+    evidence: { problem },
+    cause,
+  });
 }
 
 /**

@@ -22,20 +22,24 @@ describe('a log that grows', () => {
 
   test('has one root and the same nodes for any batching and after each restart', () => {
     fc.assert(
-      fc.property(fc.array(fc.nat({ max: 20 }), { maxLength: 12 }), fc.boolean(), (batches, restart) => {
-        let frontier = new Frontier();
-        const named: TreeNode[] = [];
-        let size = 0;
-        for (const batch of batches) {
-          const end = Math.min(size + batch, MAX);
-          named.push(...frontier.append(leaves.slice(size, end)));
-          size = end;
-          if (restart) frontier = new Frontier(structuredClone(frontier.state()));
-        }
-        expect(frontier.size).toBe(size);
-        expect(hex(frontier.root())).toBe(hex(oracle.mth(0, size)));
-        expect(named.map(shown).sort()).toEqual(fullSubtrees(size).sort());
-      }),
+      fc.property(
+        fc.array(fc.nat({ max: 20 }), { maxLength: 12 }),
+        fc.boolean(),
+        (batches, restart) => {
+          let frontier = new Frontier();
+          const named: TreeNode[] = [];
+          let size = 0;
+          for (const batch of batches) {
+            const end = Math.min(size + batch, MAX);
+            named.push(...frontier.append(leaves.slice(size, end)));
+            size = end;
+            if (restart) frontier = new Frontier(structuredClone(frontier.state()));
+          }
+          expect(frontier.size).toBe(size);
+          expect(hex(frontier.root())).toBe(hex(oracle.mth(0, size)));
+          expect(named.map(shown).sort()).toEqual(fullSubtrees(size).sort());
+        },
+      ),
     );
   });
 
@@ -43,7 +47,9 @@ describe('a log that grows', () => {
     const seen = new Set<string>();
     for (const { level, index } of new Frontier().append(leaves)) {
       if (level > 0) {
-        expect(seen.has(`${level - 1}/${2 * index}`) && seen.has(`${level - 1}/${2 * index + 1}`)).toBe(true);
+        expect(
+          seen.has(`${level - 1}/${2 * index}`) && seen.has(`${level - 1}/${2 * index + 1}`),
+        ).toBe(true);
       }
       seen.add(`${level}/${index}`);
     }
@@ -97,7 +103,9 @@ test('an append that is refused adds nothing', () => {
     [leaves[5], undefined],
     Object.assign(Array(2), { 0: leaves[5] }),
   ]) {
-    expect(saidOf(() => frontier.append(bad as never))).toMatch(/^bad_argument: .*bytes; the hash of a leaf is not/);
+    expect(saidOf(() => frontier.append(bad as never))).toMatch(
+      /^bad_argument: .*bytes; the hash of a leaf is not/,
+    );
     expect([frontier.size, hex(frontier.root())]).toEqual([5, hex(oracle.mth(0, 5))]);
   }
 });
@@ -109,22 +117,27 @@ describe('sizes beyond 32 bits', () => {
   /** A log of `size` leaves, without appending them. */
   function grown(size: number): Frontier {
     const bits = [...size.toString(2)];
-    const hashes = bits.flatMap((bit, at) => (bit === '1' ? [uniform.mth(2n ** BigInt(bits.length - 1 - at))] : []));
+    const hashes = bits.flatMap((bit, at) =>
+      bit === '1' ? [uniform.mth(2n ** BigInt(bits.length - 1 - at))] : [],
+    );
     return new Frontier({ size, hashes });
   }
 
-  test.each([31, 32, 33, 40, 52, 53].map((power) => [power, 2 ** power]))('appends around 2^%i', (_power, at) => {
-    const frontier = grown(at - 3);
-    for (let size = at - 3; size < Math.min(at + 3, Number.MAX_SAFE_INTEGER); size++) {
-      expect(hex(frontier.root())).toBe(hex(uniform.mth(BigInt(size))));
-      const full = frontier.append([leaf]);
-      for (const { level, index, hash } of full) {
-        expect((index + 1) * 2 ** level).toBe(size + 1);
-        expect(hex(hash)).toBe(hex(uniform.mth(2n ** BigInt(level))));
+  test.each([31, 32, 33, 40, 52, 53].map((power) => [power, 2 ** power]))(
+    'appends around 2^%i',
+    (_power, at) => {
+      const frontier = grown(at - 3);
+      for (let size = at - 3; size < Math.min(at + 3, Number.MAX_SAFE_INTEGER); size++) {
+        expect(hex(frontier.root())).toBe(hex(uniform.mth(BigInt(size))));
+        const full = frontier.append([leaf]);
+        for (const { level, index, hash } of full) {
+          expect((index + 1) * 2 ** level).toBe(size + 1);
+          expect(hex(hash)).toBe(hex(uniform.mth(2n ** BigInt(level))));
+        }
+        expect(full.length).toBe(1 + trailingZeros(size + 1));
       }
-      expect(full.length).toBe(1 + trailingZeros(size + 1));
-    }
-  });
+    },
+  );
 
   test('ends at 2^53-1', () => {
     const frontier = grown(Number.MAX_SAFE_INTEGER);
@@ -150,7 +163,9 @@ function fullSubtrees(size: number): string[] {
   const all: string[] = [];
   for (let level = 0; 2 ** level <= size; level++) {
     for (let index = 0; (index + 1) * 2 ** level <= size; index++) {
-      all.push(shown({ level, index, hash: oracle.mth(index * 2 ** level, (index + 1) * 2 ** level) }));
+      all.push(
+        shown({ level, index, hash: oracle.mth(index * 2 ** level, (index + 1) * 2 ** level) }),
+      );
     }
   }
   return all;

@@ -7,9 +7,15 @@ import { emptyRoot, joined, leafHash, nodeHash } from './hash.ts';
 
 describe('hashes of RFC 6962 section 2.1', () => {
   test('known values', () => {
-    expect(hex(emptyRoot())).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
-    expect(hex(leafHash(''))).toBe('6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d');
-    expect(hex(leafHash('L123456'))).toBe('395aa064aa4c29f7010acfe3f25db9485bbd4b91897b6ad7ad547639252b4d56');
+    expect(hex(emptyRoot())).toBe(
+      'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+    );
+    expect(hex(leafHash(''))).toBe(
+      '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
+    );
+    expect(hex(leafHash('L123456'))).toBe(
+      '395aa064aa4c29f7010acfe3f25db9485bbd4b91897b6ad7ad547639252b4d56',
+    );
   });
 
   test('a leaf has prefix 0 and its data, a node prefix 1 and its children', () => {
@@ -55,9 +61,20 @@ describe('hashes of RFC 6962 section 2.1', () => {
 
   test('an invalid hash or invalid data is refused', () => {
     const hash = leafHash('');
-    for (const bad of [new Uint8Array(31), new Uint8Array(33), 'x'.repeat(32), undefined, null, Array(32).fill(0)]) {
-      expect(saidOf(() => nodeHash(bad as never, hash))).toMatch(/^bad_argument: .*bytes; the left child is not/);
-      expect(saidOf(() => nodeHash(hash, bad as never))).toMatch(/^bad_argument: .*bytes; the right child is not/);
+    for (const bad of [
+      new Uint8Array(31),
+      new Uint8Array(33),
+      'x'.repeat(32),
+      undefined,
+      null,
+      Array(32).fill(0),
+    ]) {
+      expect(saidOf(() => nodeHash(bad as never, hash))).toMatch(
+        /^bad_argument: .*bytes; the left child is not/,
+      );
+      expect(saidOf(() => nodeHash(hash, bad as never))).toMatch(
+        /^bad_argument: .*bytes; the right child is not/,
+      );
     }
     for (const bad of ['\ud800', 'a\udc00', undefined, null, 7, [1], {}]) {
       expect(saidOf(() => leafHash(bad as never))).toMatch(

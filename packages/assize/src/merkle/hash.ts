@@ -24,9 +24,13 @@ preimage[0] = NODE_PREFIX;
  * and for any other value.
  */
 export function leafHash(data: Uint8Array | string): Uint8Array {
-  if (typeof data === 'string' && data.isWellFormed()) return hashBytes(Buffer.from(LEAF_PREFIX + data));
+  if (typeof data === 'string' && data.isWellFormed())
+    return hashBytes(Buffer.from(LEAF_PREFIX + data));
   if (!(data instanceof Uint8Array)) {
-    throw new MerkleError('bad_argument', 'The data of a leaf is bytes, or text without a lone surrogate.');
+    throw new MerkleError(
+      'bad_argument',
+      'The data of a leaf is bytes, or text without a lone surrogate.',
+    );
   }
   const prefixed = Buffer.allocUnsafe(1 + data.length);
   prefixed[0] = 0;
@@ -55,7 +59,9 @@ export function emptyRoot(): Uint8Array {
  * The root over adjacent full subtrees, the largest first. Without subtrees it is the empty root.
  */
 export function joined(hashes: readonly Uint8Array[]): Uint8Array {
-  return hashes.length === 0 ? emptyRoot() : hashes.reduceRight((right, left) => nodeHash(left, right));
+  return hashes.length === 0
+    ? emptyRoot()
+    : hashes.reduceRight((right, left) => nodeHash(left, right));
 }
 
 /** True for 32 bytes. */
@@ -66,7 +72,9 @@ export function isHashBytes(value: unknown): value is Uint8Array {
 /** @throws MerkleError `bad_argument` */
 export function requireHash(value: unknown, what: string): asserts value is Uint8Array {
   if (isHashBytes(value)) return;
-  throw new MerkleError('bad_argument', `A hash is ${HASH_BYTES} bytes; ${what} is not.`, { evidence: { what } });
+  throw new MerkleError('bad_argument', `A hash is ${HASH_BYTES} bytes; ${what} is not.`, {
+    evidence: { what },
+  });
 }
 
 export function sameHash(a: Uint8Array, b: Uint8Array): boolean {

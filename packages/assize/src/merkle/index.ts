@@ -31,7 +31,12 @@ export {
   parseRecordedSize,
   REQUEST_BYTES_MAX,
 } from './add-checkpoint.ts';
-export { type Checkpoint, type CheckpointDraft, formatCheckpoint, parseCheckpoint } from './checkpoint.ts';
+export {
+  type Checkpoint,
+  type CheckpointDraft,
+  formatCheckpoint,
+  parseCheckpoint,
+} from './checkpoint.ts';
 export { cosign, cosignedAt } from './cosignature.ts';
 export { MerkleError, type MerkleErrorCode } from './errors.ts';
 export { Frontier, type FrontierState, type TreeNode } from './frontier.ts';
@@ -65,7 +70,13 @@ export {
   openCheckpoint,
   witnessCount,
 } from './open-checkpoint.ts';
-export { type NoteRefusal, type NoteVerdict, openNote, signNote, type VerifiedSignature } from './open-note.ts';
+export {
+  type NoteRefusal,
+  type NoteVerdict,
+  openNote,
+  signNote,
+  type VerifiedSignature,
+} from './open-note.ts';
 export {
   formatProofFile,
   PROOF_FILE_BYTES_MAX,
@@ -76,8 +87,18 @@ export {
 export { signCheckpoint } from './sign-checkpoint.ts';
 export { SIZE_MAX, type Size } from './size.ts';
 export { consistencyProof, frontierAt, inclusionProof, type NodeReader, rootAt } from './tree.ts';
-export { type InclusionClaim, type TreeHead, verifyConsistency, verifyInclusion } from './verify.ts';
-export { type ProofRefusal, type ProofTrust, type ProofVerdict, verifyProofFile } from './verify-proof-file.ts';
+export {
+  type InclusionClaim,
+  type TreeHead,
+  verifyConsistency,
+  verifyInclusion,
+} from './verify.ts';
+export {
+  type ProofRefusal,
+  type ProofTrust,
+  type ProofVerdict,
+  verifyProofFile,
+} from './verify-proof-file.ts';
 export {
   decideCheckpoint,
   type WitnessDecision,

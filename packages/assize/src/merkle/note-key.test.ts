@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { generateKeys } from '#canon';
-import { codeOf, damaged, RUBBISH, seed } from '../../../../tests/support/ledger/merkle-fixtures.ts';
+import {
+  codeOf,
+  damaged,
+  RUBBISH,
+  seed,
+} from '../../../../tests/support/ledger/merkle-fixtures.ts';
 import { sha256 } from '../../../../tests/support/models/naive-tree.ts';
 import {
   formatSignerKey,
@@ -76,12 +81,22 @@ describe('a verifier key', () => {
   });
 
   test('of low order is refused, as signatures under it can be forged', () => {
-    for (const low of ['00'.repeat(32), `01${'00'.repeat(31)}`, `ec${'ff'.repeat(30)}7f`, `ee${'ff'.repeat(30)}7f`]) {
+    for (const low of [
+      '00'.repeat(32),
+      `01${'00'.repeat(31)}`,
+      `ec${'ff'.repeat(30)}7f`,
+      `ee${'ff'.repeat(30)}7f`,
+    ]) {
       for (const use of USES) {
         expect(codeOf(() => verifierKey('a', use, low))).toBe('bad_key');
-        const material = Buffer.concat([Buffer.of(use === 'note' ? 1 : 4), Buffer.from(low, 'hex')]);
+        const material = Buffer.concat([
+          Buffer.of(use === 'note' ? 1 : 4),
+          Buffer.from(low, 'hex'),
+        ]);
         const id = sha256('a\n', material).toString('hex', 0, 4);
-        expect(codeOf(() => parseVerifierKey(`a+${id}+${material.toString('base64')}`))).toBe('bad_key');
+        expect(codeOf(() => parseVerifierKey(`a+${id}+${material.toString('base64')}`))).toBe(
+          'bad_key',
+        );
       }
     }
   });
@@ -156,7 +171,9 @@ describe('a private key', () => {
   });
 
   test('is not in the public key', () => {
-    expect(formatVerifierKey(secret)).toBe(formatVerifierKey(verifierKey('log.example', 'note', secret.publicKey)));
+    expect(formatVerifierKey(secret)).toBe(
+      formatVerifierKey(verifierKey('log.example', 'note', secret.publicKey)),
+    );
   });
 });
 
@@ -175,8 +192,11 @@ test('only a key text is read, and nothing but a MerkleError is thrown', () => {
     { numRuns: 2_000 },
   );
   fc.assert(
-    fc.property(fc.oneof(RUBBISH, damaged(formatSignerKey(signerKey('a', 'note', seed(1))))), (source) => {
-      expect(['bad_key', undefined]).toContain(codeOf(() => parseSignerKey(source as string)));
-    }),
+    fc.property(
+      fc.oneof(RUBBISH, damaged(formatSignerKey(signerKey('a', 'note', seed(1))))),
+      (source) => {
+        expect(['bad_key', undefined]).toContain(codeOf(() => parseSignerKey(source as string)));
+      },
+    ),
   );
 });

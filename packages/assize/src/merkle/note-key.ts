@@ -43,8 +43,10 @@ const KEY_BYTES = 32;
  * (low order, not canonical).
  */
 export function verifierKey(name: string, use: KeyUse, publicKey: string): VerifierKey {
-  if (!isKeyName(name)) throw badKey('a name is not empty and has no space, + or control character');
-  if (typeof use !== 'string' || !Object.hasOwn(TYPES, use)) throw badKey('its use is note or cosignature');
+  if (!isKeyName(name))
+    throw badKey('a name is not empty and has no space, + or control character');
+  if (typeof use !== 'string' || !Object.hasOwn(TYPES, use))
+    throw badKey('its use is note or cosignature');
   try {
     assertPublicKey(publicKey);
   } catch (cause) {
@@ -61,7 +63,8 @@ export function verifierKey(name: string, use: KeyUse, publicKey: string): Verif
  * @throws MerkleError `bad_key`
  */
 export function signerKey(name: string, use: KeyUse, privateKey: string): SignerKey {
-  if (typeof privateKey !== 'string' || !KEY_HEX.test(privateKey)) throw badKey('a private key is 64 hex digits');
+  if (typeof privateKey !== 'string' || !KEY_HEX.test(privateKey))
+    throw badKey('a private key is 64 hex digits');
   const { publicKey } = generateKeys(Buffer.from(privateKey, 'hex'));
   return Object.freeze({ ...verifierKey(name, use, publicKey), privateKey });
 }
@@ -108,7 +111,8 @@ export function formatSignerKey(key: SignerKey): string {
  * @throws MerkleError `bad_key`
  */
 export function parseSignerKey(text: string): SignerKey {
-  if (typeof text !== 'string' || !text.startsWith(PRIVATE)) throw badKey('a private key begins with PRIVATE+KEY+');
+  if (typeof text !== 'string' || !text.startsWith(PRIVATE))
+    throw badKey('a private key begins with PRIVATE+KEY+');
   const { name, id, use, material } = partsOf(text.slice(PRIVATE.length));
   return own(signerKey(name, use, material), id);
 }
@@ -125,20 +129,27 @@ export function isKeyName(name: unknown): name is string {
 export function requireUse(key: VerifierKey, use: KeyUse): void {
   if (key.use === use) return;
   const evidence = { name: key.name, use: key.use };
-  throw new MerkleError('bad_key', `The key ${key.name} is for ${key.use}s. Pass a key for ${use}s.`, {
-    evidence,
-  });
+  throw new MerkleError(
+    'bad_key',
+    `The key ${key.name} is for ${key.use}s. Pass a key for ${use}s.`,
+    {
+      evidence,
+    },
+  );
 }
 
 /** The parts of a key text. Only the first two `+` separate parts: Base64 contains others. */
 function partsOf(text: unknown): { name: string; id: string; use: KeyUse; material: string } {
-  const [, name, id, encoded] = typeof text === 'string' ? (/^([^+]*)\+([^+]*)\+(.*)$/s.exec(text) ?? []) : [];
-  if (name === undefined || id === undefined || encoded === undefined) throw badKey('it is not name, id and key');
+  const [, name, id, encoded] =
+    typeof text === 'string' ? (/^([^+]*)\+([^+]*)\+(.*)$/s.exec(text) ?? []) : [];
+  if (name === undefined || id === undefined || encoded === undefined)
+    throw badKey('it is not name, id and key');
   if (!ID_HEX.test(id)) throw badKey('an id is 8 lower-case hex digits');
   const bytes = readBase64(encoded);
   if (bytes === undefined) throw badKey('the key is not Base64');
   const use = (Object.keys(TYPES) as KeyUse[]).find((known) => TYPES[known] === bytes[0]);
-  if (use === undefined) throw badKey('its type is not Ed25519 (0x01) or Ed25519 cosignature (0x04)');
+  if (use === undefined)
+    throw badKey('its type is not Ed25519 (0x01) or Ed25519 cosignature (0x04)');
   if (bytes.length !== 1 + KEY_BYTES) throw badKey(`a key of its type has ${KEY_BYTES} bytes`);
   return { name, id, use, material: Buffer.from(bytes.subarray(1)).toString('hex') };
 }
@@ -153,5 +164,8 @@ function typed(use: KeyUse, material: string): Buffer {
 }
 
 function badKey(problem: string, cause?: unknown): MerkleError {
-  return new MerkleError('bad_key', `The key cannot be used: ${problem}.`, { evidence: { problem }, cause });
+  return new MerkleError('bad_key', `The key cannot be used: ${problem}.`, {
+    evidence: { problem },
+    cause,
+  });
 }

@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { codeOf, damaged, hex, RUBBISH } from '../../../../tests/support/ledger/merkle-fixtures.ts';
 import { saidOf } from '../../../../tests/support/said-of.ts';
-import { formatNote, formatSignatures, NOTE_BYTES_MAX, parseNote, parseSignatures, SIGNATURES_MAX } from './note.ts';
+import {
+  formatNote,
+  formatSignatures,
+  NOTE_BYTES_MAX,
+  parseNote,
+  parseSignatures,
+  SIGNATURES_MAX,
+} from './note.ts';
 
 /** c2sp.org/signed-note. */
 const QUASIMODO = `Ognuno sta solo sul cuor della terra
@@ -26,7 +33,16 @@ describe('a note', () => {
   });
 
   test('may have empty lines and signature lines in its text', () => {
-    for (const text of ['\n', 'a\n', 'a\n\n', '\n\n\n', `a\n\n${LINE}`, `${LINE}`, '\ufeffa\n', 'a\u0085\u2028b\n']) {
+    for (const text of [
+      '\n',
+      'a\n',
+      'a\n\n',
+      '\n\n\n',
+      `a\n\n${LINE}`,
+      `${LINE}`,
+      '\ufeffa\n',
+      'a\u0085\u2028b\n',
+    ]) {
       const note = parseNote(`${text}\n${LINE}${LINE}`);
       expect(note.text).toBe(text);
       expect(note.signatures.length).toBe(2);
@@ -71,7 +87,9 @@ describe('a note', () => {
     expect(SIGNATURES_MAX).toBeGreaterThanOrEqual(16);
     const signed = (count: number) => `text\n\n${LINE.repeat(count)}`;
     expect(parseNote(signed(SIGNATURES_MAX)).signatures.length).toBe(SIGNATURES_MAX);
-    expect(saidOf(() => parseNote(signed(SIGNATURES_MAX + 1)))).toMatch(/^bad_input: .*: it has more than/);
+    expect(saidOf(() => parseNote(signed(SIGNATURES_MAX + 1)))).toMatch(
+      /^bad_input: .*: it has more than/,
+    );
     expect(saidOf(() => parseNote(signed(30_000)))).toMatch(/^bad_input: .*: it has more than/);
     const fill = NOTE_BYTES_MAX - 2 - Buffer.byteLength(LINE);
     expect(parseNote(`${'x'.repeat(fill)}\n\n${LINE}`).text.length).toBe(fill + 1);
@@ -90,7 +108,9 @@ describe('written', () => {
     const name = fc.string({ unit: fc.constantFrom(...'az./é\u2014'), minLength: 1 });
     const keyId = fc.nat({ max: 2 ** 31 }).map((id) => id.toString(16).padStart(8, '0'));
     const value = fc.uint8Array({ minLength: 1, maxLength: 80 });
-    const text = fc.array(fc.constantFrom('', 'a', 'é', LINE.slice(0, -1))).map((lines) => `${lines.join('\n')}\n`);
+    const text = fc
+      .array(fc.constantFrom('', 'a', 'é', LINE.slice(0, -1)))
+      .map((lines) => `${lines.join('\n')}\n`);
     fc.assert(
       fc.property(
         text,
@@ -99,25 +119,39 @@ describe('written', () => {
           const note = parseNote(formatNote({ text: body, signatures }));
           expect(note.text).toBe(body);
           expect(note.signatures.map(shown)).toEqual(signatures.map(shown));
-          expect(parseSignatures(formatSignatures(signatures)).map(shown)).toEqual(signatures.map(shown));
+          expect(parseSignatures(formatSignatures(signatures)).map(shown)).toEqual(
+            signatures.map(shown),
+          );
         },
       ),
     );
   });
 
   test('is never a note that would parse differently', () => {
-    const note = (text: unknown, ...signatures: unknown[]) => codeOf(() => formatNote({ text, signatures } as never));
+    const note = (text: unknown, ...signatures: unknown[]) =>
+      codeOf(() => formatNote({ text, signatures } as never));
     expect(note('a\n', signature)).toBe(undefined);
     for (const text of ['', 'a', 'a\r\n', 'a\0\n', '\ud800\n', undefined])
       expect(note(text, signature)).toBe('bad_input');
     expect(note('a\n')).toBe('bad_input');
     for (const name of ['', 'a b', 'a+b', 'a\n', '\ud800'])
       expect(note('a\n', { ...signature, name })).toBe('bad_input');
-    for (const keyId of ['', '0102', '0102030405', '010203zz', 'zz', '0102030A', '01020304\n', undefined]) {
+    for (const keyId of [
+      '',
+      '0102',
+      '0102030405',
+      '010203zz',
+      'zz',
+      '0102030A',
+      '01020304\n',
+      undefined,
+    ]) {
       expect([keyId, note('a\n', { ...signature, keyId })]).toEqual([keyId, 'bad_input']);
     }
     expect(note('a\n', { ...signature, value: new Uint8Array(0) })).toBe('bad_input');
-    expect(saidOf(() => formatSignatures([]))).toMatch('bad_input: The document is not a signed note');
+    expect(saidOf(() => formatSignatures([]))).toMatch(
+      'bad_input: The document is not a signed note',
+    );
   });
 });
 
@@ -125,7 +159,8 @@ test('a parsed note formats to the same text, else it is a MerkleError', () => {
   const same = (source: unknown) => {
     const code = codeOf(() => {
       const note = parseNote(source as string);
-      const text = typeof source === 'string' ? source : Buffer.from(source as Uint8Array).toString();
+      const text =
+        typeof source === 'string' ? source : Buffer.from(source as Uint8Array).toString();
       expect(formatNote(note)).toBe(text);
     });
     expect(['bad_input', undefined]).toContain(code);
@@ -134,13 +169,24 @@ test('a parsed note formats to the same text, else it is a MerkleError', () => {
   fc.assert(fc.property(damaged(QUASIMODO), same), { numRuns: 3_000 });
   fc.assert(
     fc.property(
-      fc.string({ unit: fc.constantFrom('\n', '\n\n', '\u2014 ', 'a', ' ', 'AAAAAQI=', LINE), maxLength: 12 }),
+      fc.string({
+        unit: fc.constantFrom('\n', '\n\n', '\u2014 ', 'a', ' ', 'AAAAAQI=', LINE),
+        maxLength: 12,
+      }),
       same,
     ),
     { numRuns: 3_000 },
   );
 });
 
-function shown({ name, keyId, value }: { name: string; keyId: string; value: Uint8Array }): unknown {
+function shown({
+  name,
+  keyId,
+  value,
+}: {
+  name: string;
+  keyId: string;
+  value: Uint8Array;
+}): unknown {
   return [name, keyId, hex(value)];
 }

@@ -56,9 +56,11 @@ export function parseNote(source: string | Uint8Array): Note {
  * @throws MerkleError `bad_input`
  */
 export function parseSignatures(text: string): NoteSignature[] {
-  if (typeof text !== 'string' || !text.endsWith('\n')) throw malformed('note', 'signature lines end with a newline');
+  if (typeof text !== 'string' || !text.endsWith('\n'))
+    throw malformed('note', 'signature lines end with a newline');
   const lines = text.slice(0, -1).split('\n', SIGNATURES_MAX + 1);
-  if (lines.length > SIGNATURES_MAX) throw malformed('note', `it has more than ${SIGNATURES_MAX} signatures`);
+  if (lines.length > SIGNATURES_MAX)
+    throw malformed('note', `it has more than ${SIGNATURES_MAX} signatures`);
   return lines.map(parseSignature);
 }
 
@@ -91,14 +93,16 @@ export function formatSignatures(signatures: readonly NoteSignature[]): string {
 }
 
 function formatSignature({ name, keyId, value }: NoteSignature): string {
-  if (!isKeyName(name) || !(value instanceof Uint8Array)) throw malformed('note', 'a signature has a name and bytes');
+  if (!isKeyName(name) || !(value instanceof Uint8Array))
+    throw malformed('note', 'a signature has a name and bytes');
   if (typeof keyId !== 'string' || !KEY_ID.test(keyId))
     throw malformed('note', 'a key id is not 8 lower-case hex digits');
   return `${DASH}${name} ${writeBase64(Buffer.concat([Buffer.from(keyId, 'hex'), value]))}\n`;
 }
 
 function parseSignature(line: string): NoteSignature {
-  if (!line.startsWith(DASH)) throw malformed('note', 'a signature line does not begin with a dash and a space');
+  if (!line.startsWith(DASH))
+    throw malformed('note', 'a signature line does not begin with a dash and a space');
   const [name, encoded, ...rest] = line.slice(DASH.length).split(' ', 3);
   if (!isKeyName(name) || encoded === undefined || rest.length > 0) {
     throw malformed('note', 'a signature line is not a name and a signature');
@@ -107,5 +111,9 @@ function parseSignature(line: string): NoteSignature {
   if (bytes === undefined || bytes.length <= ID_BYTES) {
     throw malformed('note', 'a signature is not the Base64 of a key id and more');
   }
-  return { name, keyId: Buffer.from(bytes.subarray(0, ID_BYTES)).toString('hex'), value: bytes.subarray(ID_BYTES) };
+  return {
+    name,
+    keyId: Buffer.from(bytes.subarray(0, ID_BYTES)).toString('hex'),
+    value: bytes.subarray(ID_BYTES),
+  };
 }

@@ -45,7 +45,10 @@ describe('a signed checkpoint', () => {
 
   test('may be signed by an old or a new key of the log, and by strangers', () => {
     const next = signerKey(ORIGIN, 'note', seed(20));
-    const signed = formatNote({ text: TEXT, signatures: [STRANGER, LOG, next].map((key) => signNote(TEXT, key)) });
+    const signed = formatNote({
+      text: TEXT,
+      signatures: [STRANGER, LOG, next].map((key) => signNote(TEXT, key)),
+    });
     for (const keys of [[LOG], [next], [LOG, next]]) {
       expect(openCheckpoint(signed, { origin: ORIGIN, keys })).toMatchObject({ valid: true });
     }
@@ -53,14 +56,22 @@ describe('a signed checkpoint', () => {
 
   test('is not shown if it belongs to another log, under any key', () => {
     const text = TEXT.replace(ORIGIN, 'other.example/log');
-    expect(openCheckpoint(signedNote(text), KNOWN)).toMatchObject({ valid: false, reason: 'wrong_origin' });
+    expect(openCheckpoint(signedNote(text), KNOWN)).toMatchObject({
+      valid: false,
+      reason: 'wrong_origin',
+    });
   });
 
   test('is not valid without the log’s signature, under any other signatures', () => {
     const signatures = [signNote(TEXT, STRANGER), ...WITNESSES.map((key) => cosign(TEXT, key, 1))];
     const signed = formatNote({ text: TEXT, signatures });
-    expect(openCheckpoint(signed, KNOWN, WITNESSES)).toMatchObject({ valid: false, reason: 'not_signed' });
-    expect(openCheckpoint(signed, { origin: ORIGIN, keys: [] }, WITNESSES)).toMatchObject({ reason: 'not_signed' });
+    expect(openCheckpoint(signed, KNOWN, WITNESSES)).toMatchObject({
+      valid: false,
+      reason: 'not_signed',
+    });
+    expect(openCheckpoint(signed, { origin: ORIGIN, keys: [] }, WITNESSES)).toMatchObject({
+      reason: 'not_signed',
+    });
   });
 
   test('is refused for a bad log or known witness signature; skips unknown keys', () => {
@@ -68,8 +79,14 @@ describe('a signed checkpoint', () => {
     const bad = cosign(TEXT, witness!, 1);
     const signatures = [signNote(TEXT, LOG), { ...bad, value: flipped(bad.value, 70) }];
     const signed = formatNote({ text: TEXT, signatures });
-    expect(openCheckpoint(signed, KNOWN, [witness!])).toMatchObject({ valid: false, reason: 'bad_signature' });
-    expect(openCheckpoint(signed, KNOWN, [WITNESSES[1]!])).toMatchObject({ valid: true, cosignatures: [] });
+    expect(openCheckpoint(signed, KNOWN, [witness!])).toMatchObject({
+      valid: false,
+      reason: 'bad_signature',
+    });
+    expect(openCheckpoint(signed, KNOWN, [WITNESSES[1]!])).toMatchObject({
+      valid: true,
+      cosignatures: [],
+    });
   });
 
   test('is refused if the signed text is not a checkpoint, or size 0 with a root', () => {
@@ -77,7 +94,9 @@ describe('a signed checkpoint', () => {
     expect(signed('a text\n')).toMatchObject({ valid: false, reason: 'malformed_checkpoint' });
     expect(signed(TEXT.replace('42', '042'))).toMatchObject({ reason: 'malformed_checkpoint' });
     expect(signed(TEXT.replace('42', '0'))).toMatchObject({ reason: 'malformed_checkpoint' });
-    expect(signed(formatCheckpoint({ origin: ORIGIN, size: 0, root: emptyRoot() }))).toMatchObject({ valid: true });
+    expect(signed(formatCheckpoint({ origin: ORIGIN, size: 0, root: emptyRoot() }))).toMatchObject({
+      valid: true,
+    });
     expect(openCheckpoint(TEXT, KNOWN)).toMatchObject({ reason: 'malformed' });
   });
 
@@ -116,8 +135,14 @@ describe('a signed checkpoint', () => {
     const [one, two] = WITNESSES;
     const alias = signerKey('witness.example/alias', 'cosignature', seed(2));
     const count = (...signers: (typeof LOG)[]) => {
-      const signatures = [signNote(TEXT, LOG), ...signers.map((key, n) => cosign(TEXT, key, n + 1))];
-      const verdict = openCheckpoint(formatNote({ text: TEXT, signatures }), KNOWN, [...WITNESSES, alias]);
+      const signatures = [
+        signNote(TEXT, LOG),
+        ...signers.map((key, n) => cosign(TEXT, key, n + 1)),
+      ];
+      const verdict = openCheckpoint(formatNote({ text: TEXT, signatures }), KNOWN, [
+        ...WITNESSES,
+        alias,
+      ]);
       return verdict.valid ? witnessCount(verdict.cosignatures) : undefined;
     };
     expect(count()).toBe(0);
@@ -133,7 +158,9 @@ describe('a signed checkpoint', () => {
       /^bad_key: .*Pass a key for cosignatures/,
     );
     const twin = { ...STRANGER, name: LOG.name, id: LOG.id };
-    expect(codeOf(() => openCheckpoint(signedNote(TEXT), { origin: ORIGIN, keys: [LOG, twin] }))).toBe('bad_key');
+    expect(
+      codeOf(() => openCheckpoint(signedNote(TEXT), { origin: ORIGIN, keys: [LOG, twin] })),
+    ).toBe('bad_key');
   });
 });
 
@@ -144,7 +171,11 @@ describe('the answer of a witness', () => {
     const answer = formatSignatures([cosign(TEXT, one, 5)]);
     const added = addCosignatures(signedNote(TEXT), answer, WITNESSES);
     expect(parseNote(added).signatures.map(({ name }) => name)).toEqual([LOG.name, one.name]);
-    const later = addCosignatures(added, formatSignatures([cosign(TEXT, one, 6), cosign(TEXT, two, 7)]), WITNESSES);
+    const later = addCosignatures(
+      added,
+      formatSignatures([cosign(TEXT, one, 6), cosign(TEXT, two, 7)]),
+      WITNESSES,
+    );
     const verdict = openCheckpoint(later, KNOWN, WITNESSES);
     expect(verdict.valid && verdict.cosignatures.map(({ key, time }) => [key.name, time])).toEqual([
       [one.name, 6n],
@@ -164,20 +195,29 @@ describe('the answer of a witness', () => {
     const added = addCosignatures(signedNote(TEXT), answer, WITNESSES);
     expect(parseNote(added).signatures.map(({ name }) => name)).toEqual([LOG.name, one.name]);
     const flood = formatSignatures(Array.from({ length: 100 }, (_, n) => cosign(TEXT, one, n + 1)));
-    expect(parseNote(addCosignatures(signedNote(TEXT), flood, WITNESSES)).signatures.length).toBe(2);
+    expect(parseNote(addCosignatures(signedNote(TEXT), flood, WITNESSES)).signatures.length).toBe(
+      2,
+    );
   });
 
   test('that is none is refused', () => {
-    for (const answer of ['', '\n', 'ok\n', formatSignatures([cosign(TEXT, one, 5)]).slice(0, -1)]) {
+    for (const answer of [
+      '',
+      '\n',
+      'ok\n',
+      formatSignatures([cosign(TEXT, one, 5)]).slice(0, -1),
+    ]) {
       expect(saidOf(() => addCosignatures(signedNote(TEXT), answer, WITNESSES))).toMatch(
         'bad_input: The document is not a signed note',
       );
     }
-    expect(saidOf(() => addCosignatures(TEXT, formatSignatures([cosign(TEXT, one, 5)]), WITNESSES))).toMatch(
-      'bad_input: The document is not a signed note',
-    );
-    expect(codeOf(() => addCosignatures(signedNote(TEXT), 'x\n', [verifierKey('a', 'note', LOG.publicKey)]))).toBe(
-      'bad_key',
-    );
+    expect(
+      saidOf(() => addCosignatures(TEXT, formatSignatures([cosign(TEXT, one, 5)]), WITNESSES)),
+    ).toMatch('bad_input: The document is not a signed note');
+    expect(
+      codeOf(() =>
+        addCosignatures(signedNote(TEXT), 'x\n', [verifierKey('a', 'note', LOG.publicKey)]),
+      ),
+    ).toBe('bad_key');
   });
 });

@@ -60,14 +60,21 @@ export function openCheckpoint(
   if (!origins.includes(checkpoint.origin))
     return refused('wrong_origin', `The checkpoint does not belong to ${origins.join(' or ')}.`);
   if (checkpoint.size === 0n && !sameHash(checkpoint.root, emptyRoot())) {
-    return refused('malformed_checkpoint', 'A checkpoint of size 0 has the root of the empty tree.');
+    return refused(
+      'malformed_checkpoint',
+      'A checkpoint of size 0 has the root of the empty tree.',
+    );
   }
   const signatures = note.verified.filter(
     ({ key }) =>
-      log.keys.some((known) => isSameKey(known, key)) && (log.origin !== undefined || checkpoint.origin === key.name),
+      log.keys.some((known) => isSameKey(known, key)) &&
+      (log.origin !== undefined || checkpoint.origin === key.name),
   );
-  const cosignatures = note.verified.filter(({ key }) => witnesses.some((known) => isSameKey(known, key)));
-  if (signatures.length === 0) return refused('not_signed', `No key of ${checkpoint.origin} signed it.`);
+  const cosignatures = note.verified.filter(({ key }) =>
+    witnesses.some((known) => isSameKey(known, key)),
+  );
+  if (signatures.length === 0)
+    return refused('not_signed', `No key of ${checkpoint.origin} signed it.`);
   return { valid: true, checkpoint, text: note.text, signatures, cosignatures };
 }
 
@@ -90,7 +97,11 @@ export function witnessCount(cosignatures: readonly VerifiedSignature[]): number
  * @throws MerkleError `bad_input` when either is malformed; `bad_key` for mistakes in the
  * configuration; ArgumentError `bad_argument`
  */
-export function addCosignatures(signed: string, answer: string, witnesses: readonly VerifierKey[]): string {
+export function addCosignatures(
+  signed: string,
+  answer: string,
+  witnesses: readonly VerifierKey[],
+): string {
   checkArgument(VERIFIER_KEYS, witnesses, 'witnesses');
   for (const witness of witnesses) requireUse(witness, 'cosignature');
   const note = parseNote(signed);

@@ -18,7 +18,9 @@ import { openNote, signNote } from './open-note.ts';
 
 describe('signatures of others hold', () => {
   test('the example of c2sp.org/signed-note', () => {
-    const key = parseVerifierKey('example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k');
+    const key = parseVerifierKey(
+      'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k',
+    );
     const note = `This is an example message.
 
 — example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=
@@ -31,7 +33,9 @@ describe('signatures of others hold', () => {
   });
 
   test('a tree head of the Go checksum database', () => {
-    const key = parseVerifierKey('sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8');
+    const key = parseVerifierKey(
+      'sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8',
+    );
     const note = `go.sum database tree
 20852163
 CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
@@ -39,7 +43,9 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
 — sum.golang.org Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=
 `;
     expect(openNote(note, [key]).valid).toBe(true);
-    expect(openNote(note.replace('20852163', '20852164'), [key])).toMatchObject({ reason: 'bad_signature' });
+    expect(openNote(note.replace('20852163', '20852164'), [key])).toMatchObject({
+      reason: 'bad_signature',
+    });
   });
 
   test('forgeable ones are refused, also for a key that passed the configuration', () => {
@@ -53,13 +59,22 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
 });
 
 const TEXT = 'a text\n\nof three lines\n';
-const signed = formatNote({ text: TEXT, signatures: [signNote(TEXT, LOG), signNote(TEXT, STRANGER)] });
+const signed = formatNote({
+  text: TEXT,
+  signatures: [signNote(TEXT, LOG), signNote(TEXT, STRANGER)],
+});
 
 describe('a note', () => {
   test('is signed by Ed25519 over its text and nothing else', () => {
     const { value, keyId, name } = signNote(TEXT, LOG);
-    const jwk = { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(LOG.publicKey, 'hex').toString('base64url') };
-    expect(verify(null, Buffer.from(TEXT), createPublicKey({ key: jwk, format: 'jwk' }), value)).toBe(true);
+    const jwk = {
+      kty: 'OKP',
+      crv: 'Ed25519',
+      x: Buffer.from(LOG.publicKey, 'hex').toString('base64url'),
+    };
+    expect(
+      verify(null, Buffer.from(TEXT), createPublicKey({ key: jwk, format: 'jwk' }), value),
+    ).toBe(true);
     expect([name, keyId]).toEqual([LOG.name, LOG.id]);
   });
 
@@ -90,15 +105,23 @@ describe('a note', () => {
       [bad, signNote(TEXT, LOG)],
     ]) {
       const note = formatNote({ text: TEXT, signatures });
-      expect(openNote(note, [LOG, STRANGER])).toMatchObject({ valid: false, reason: 'bad_signature' });
+      expect(openNote(note, [LOG, STRANGER])).toMatchObject({
+        valid: false,
+        reason: 'bad_signature',
+      });
     }
-    expect(openNote(formatNote({ text: TEXT, signatures: [bad, good] }), [STRANGER]).valid).toBe(true);
+    expect(openNote(formatNote({ text: TEXT, signatures: [bad, good] }), [STRANGER]).valid).toBe(
+      true,
+    );
   });
 
   test('is refused with any signature bit changed or another signature length', () => {
     const { value, ...rest } = signNote(TEXT, LOG);
     for (let bit = 0; bit < 512; bit++) {
-      const note = formatNote({ text: TEXT, signatures: [{ ...rest, value: flipped(value, bit) }] });
+      const note = formatNote({
+        text: TEXT,
+        signatures: [{ ...rest, value: flipped(value, bit) }],
+      });
       expect(openNote(note, [LOG])).toMatchObject({ reason: 'bad_signature' });
     }
     for (const other of [
@@ -118,7 +141,9 @@ describe('a note', () => {
     expect(openNote(formatNote({ text: TEXT, signatures: [posing] }), [cosigner])).toMatchObject({
       reason: 'bad_signature',
     });
-    expect(saidOf(() => signNote(TEXT, cosigner))).toMatch(/^bad_key: .*ledger is for cosignatures/);
+    expect(saidOf(() => signNote(TEXT, cosigner))).toMatch(
+      /^bad_key: .*ledger is for cosignatures/,
+    );
   });
 
   test('that is none is malformed', () => {

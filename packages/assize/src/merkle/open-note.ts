@@ -39,7 +39,8 @@ export function openNote(source: string | Uint8Array, keys: readonly VerifierKey
   checkArgument(VERIFIER_KEYS, keys, 'keys');
   const known = byNameAndId(keys);
   const note = attempt(() => parseNote(source));
-  if (note instanceof MerkleError) return { valid: false, reason: 'malformed', detail: note.message };
+  if (note instanceof MerkleError)
+    return { valid: false, reason: 'malformed', detail: note.message };
   const verified: VerifiedSignature[] = [];
   for (const signature of note.signatures) {
     const key = known.get(nameAndId(signature.name, signature.keyId));
@@ -63,12 +64,17 @@ export function openNote(source: string | Uint8Array, keys: readonly VerifierKey
 export function signNote(text: string, signer: SignerKey): NoteSignature {
   checkArgument(SIGNER_KEY, signer, 'signer');
   requireUse(signer, 'note');
-  if (!isNoteText(text) || !text.endsWith('\n')) throw malformed('note', 'the text does not end with a newline');
+  if (!isNoteText(text) || !text.endsWith('\n'))
+    throw malformed('note', 'the text does not end with a newline');
   const value = Buffer.from(signBytes(Buffer.from(text), signer.privateKey), 'hex');
   return { name: signer.name, keyId: signer.id, value };
 }
 
-function verifySignature(text: string, signature: NoteSignature, key: VerifierKey): VerifiedSignature | undefined {
+function verifySignature(
+  text: string,
+  signature: NoteSignature,
+  key: VerifierKey,
+): VerifiedSignature | undefined {
   if (key.use === 'note') {
     const value = Buffer.from(signature.value).toString('hex');
     return verifyBytes(Buffer.from(text), value, key.publicKey) ? { key, signature } : undefined;
@@ -83,7 +89,10 @@ function byNameAndId(keys: readonly VerifierKey[]): ReadonlyMap<string, Verifier
     const place = nameAndId(key.name, key.id);
     const other = known.get(place);
     if (other !== undefined && (other.publicKey !== key.publicKey || other.use !== key.use)) {
-      throw new MerkleError('bad_key', `Two different keys are configured as ${place}. Remove the wrong one.`);
+      throw new MerkleError(
+        'bad_key',
+        `Two different keys are configured as ${place}. Remove the wrong one.`,
+      );
     }
     known.set(place, key);
   }

@@ -21,7 +21,9 @@ const FILE = `c2sp.org/tlog-proof@v1\nextra ${EXTRA.toString('base64')}\nindex 5
 
 describe('a proof file', () => {
   test('has the lines of c2sp.org/tlog-proof', () => {
-    expect(formatProofFile({ index: 5, proof: [HASH, HASH], signed: SIGNED, extra: EXTRA })).toBe(FILE);
+    expect(formatProofFile({ index: 5, proof: [HASH, HASH], signed: SIGNED, extra: EXTRA })).toBe(
+      FILE,
+    );
     const bare = `c2sp.org/tlog-proof@v1\nindex 0\n\n${SIGNED}`;
     expect(formatProofFile({ index: 0n, proof: [], signed: SIGNED })).toBe(bare);
     expect(parseProofFile(bare)).toEqual({ index: 0n, proof: [], signed: SIGNED });
@@ -29,10 +31,17 @@ describe('a proof file', () => {
 
   test('is read back', () => {
     const { index, proof, signed, extra } = parseProofFile(FILE);
-    expect([index, proof.map(hex), signed, extra]).toEqual([5n, [hex(HASH), hex(HASH)], SIGNED, EXTRA]);
+    expect([index, proof.map(hex), signed, extra]).toEqual([
+      5n,
+      [hex(HASH), hex(HASH)],
+      SIGNED,
+      EXTRA,
+    ]);
     expect(parseProofFile(Buffer.from(FILE))).toEqual(parseProofFile(FILE));
     for (const place of [2n ** 31n, 2n ** 32n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n]) {
-      expect(parseProofFile(formatProofFile({ index: place, proof: [], signed: SIGNED })).index).toBe(place);
+      expect(
+        parseProofFile(formatProofFile({ index: place, proof: [], signed: SIGNED })).index,
+      ).toBe(place);
     }
     const long = formatProofFile({ index: 0, proof: Array(64).fill(HASH), signed: SIGNED });
     expect(parseProofFile(long).proof.length).toBe(64);
@@ -68,14 +77,18 @@ describe('a proof file', () => {
     ['windows newlines', FILE.replaceAll('\n', '\r\n')],
     ['more bytes than are read', FILE + 'a'.repeat(PROOF_FILE_BYTES_MAX)],
   ])('with %s is refused', (_name, text) => {
-    expect(saidOf(() => parseProofFile(text))).toMatch(/^bad_input: .*The document is not a proof file/);
+    expect(saidOf(() => parseProofFile(text))).toMatch(
+      /^bad_input: .*The document is not a proof file/,
+    );
   });
 
   test('is written only when it would be read', () => {
     const draft = { index: 5, proof: [HASH], signed: SIGNED };
-    const write = (change: object) => codeOf(() => formatProofFile({ ...draft, ...change } as never));
+    const write = (change: object) =>
+      codeOf(() => formatProofFile({ ...draft, ...change } as never));
     expect(write({})).toBe(undefined);
-    for (const index of [-1, -1n, 0.5, 2 ** 53, 2n ** 64n, '1', undefined]) expect(write({ index })).toBe('bad_input');
+    for (const index of [-1, -1n, 0.5, 2 ** 53, 2n ** 64n, '1', undefined])
+      expect(write({ index })).toBe('bad_input');
     for (const proof of [[HASH.subarray(1)], [undefined], Array(65).fill(HASH)])
       expect(write({ proof })).toBe('bad_input');
     for (const signed of ['', 'a\n', `${SIGNED}\n`]) expect(write({ signed })).toBe('bad_input');
@@ -85,7 +98,9 @@ describe('a proof file', () => {
 
 test('a parsed proof file formats to the same text, else it is a MerkleError', () => {
   const same = (source: unknown) => {
-    const code = codeOf(() => expect(formatProofFile(parseProofFile(source as string))).toBe(source));
+    const code = codeOf(() =>
+      expect(formatProofFile(parseProofFile(source as string))).toBe(source),
+    );
     expect(['bad_input', undefined]).toContain(code);
   };
   fc.assert(fc.property(RUBBISH, same));

@@ -49,10 +49,13 @@ export function formatProofFile(draft: ProofFileDraft): string {
   checkArgument(PROOF_DRAFT, draft, 'draft');
   const { index, proof, signed, extra } = draft;
   const place = wideSize(index);
-  if (place === undefined) throw malformed('proof', 'the index is not a whole number from 0 to 2^64-1');
+  if (place === undefined)
+    throw malformed('proof', 'the index is not a whole number from 0 to 2^64-1');
   if (!proof.every(isHashBytes)) throw malformed('proof', 'a hash is not 32 bytes');
   const extraLine = extra === undefined ? [] : [`extra ${writeBase64(extra)}`];
-  const text = [HEADER, ...extraLine, `index ${place}`, ...proof.map(writeBase64), '', signed].join('\n');
+  const text = [HEADER, ...extraLine, `index ${place}`, ...proof.map(writeBase64), '', signed].join(
+    '\n',
+  );
   parseProofFile(text);
   return text;
 }
@@ -74,19 +77,22 @@ export function parseProofFile(source: string | Uint8Array): ProofFile {
   if (lines.length > PATH_MAX) throw malformed('proof', `it has more than ${PATH_MAX} hashes`);
   const proof = lines.map((line) => {
     const hash = readHash(line);
-    if (hash === undefined) throw malformed('proof', 'a line of the proof is not 32 bytes in Base64');
+    if (hash === undefined)
+      throw malformed('proof', 'a line of the proof is not 32 bytes in Base64');
     return hash;
   });
   const signed = read.text.slice(blank + 2);
   const checkpoint = attempt(() => parseCheckpoint(parseNote(signed).text));
-  if (checkpoint instanceof MerkleError) throw malformed('proof', 'it ends with no signed checkpoint', checkpoint);
+  if (checkpoint instanceof MerkleError)
+    throw malformed('proof', 'it ends with no signed checkpoint', checkpoint);
   return { index, proof, signed, ...extra };
 }
 
 /** The line is omitted without `extra`, so it is never empty. */
 function extraOf(line: string): { extra: Uint8Array } {
   const extra = readBase64(line.slice('extra '.length));
-  if (extra === undefined || extra.length === 0) throw malformed('proof', 'the extra data is not Base64');
+  if (extra === undefined || extra.length === 0)
+    throw malformed('proof', 'the extra data is not Base64');
   return { extra };
 }
 

@@ -11,7 +11,9 @@ export const SIZE_MAX = 2n ** 64n - 1n;
 /** A size of any origin, or undefined if the value is not a size. */
 export function wideSize(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value >= 0n && value <= SIZE_MAX ? value : undefined;
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? BigInt(value as number) : undefined;
+  return Number.isSafeInteger(value) && (value as number) >= 0
+    ? BigInt(value as number)
+    : undefined;
 }
 
 /**
@@ -22,5 +24,7 @@ export function wideSize(value: unknown): bigint | undefined {
 export function countOf(value: Size, what: string): number {
   const count = typeof value === 'bigint' ? Number(value) : value;
   if (Number.isSafeInteger(count) && count >= 0) return count;
-  throw new MerkleError('bad_argument', `${what} must be a whole number from 0 to 2^53-1.`, { evidence: { what } });
+  throw new MerkleError('bad_argument', `${what} must be a whole number from 0 to 2^53-1.`, {
+    evidence: { what },
+  });
 }

@@ -1,18 +1,41 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isNoteText, readBase64, readDecimal, readHash, readText, writeBase64 } from './strict-text.ts';
+import {
+  isNoteText,
+  readBase64,
+  readDecimal,
+  readHash,
+  readText,
+  writeBase64,
+} from './strict-text.ts';
 
 describe('decimal numbers', () => {
   test('up to 2^64-1 have one spelling', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), (value) => {
         expect(readDecimal(`${value}`)).toBe(value);
-        for (const other of [`0${value}`, `+${value}`, ` ${value}`, `${value} `, `${value}\n`, `${value}.0`]) {
+        for (const other of [
+          `0${value}`,
+          `+${value}`,
+          ` ${value}`,
+          `${value} `,
+          `${value}\n`,
+          `${value}.0`,
+        ]) {
           expect(readDecimal(other)).toBe(undefined);
         }
       }),
     );
-    for (const value of [0n, 9n, 10n, 2n ** 31n, 2n ** 32n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n]) {
+    for (const value of [
+      0n,
+      9n,
+      10n,
+      2n ** 31n,
+      2n ** 32n,
+      2n ** 53n + 1n,
+      2n ** 63n,
+      2n ** 64n - 1n,
+    ]) {
       expect(readDecimal(`${value}`)).toBe(value);
     }
   });
@@ -42,7 +65,13 @@ describe('Base64', () => {
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         const text = writeBase64(bytes);
         expect(Buffer.from(readBase64(text)!)).toEqual(Buffer.from(bytes));
-        for (const other of [` ${text}`, `${text}\n`, `${text}=`, `${text.slice(0, 2)} ${text.slice(2)}`, `${text}!`]) {
+        for (const other of [
+          ` ${text}`,
+          `${text}\n`,
+          `${text}=`,
+          `${text.slice(0, 2)} ${text.slice(2)}`,
+          `${text}!`,
+        ]) {
           expect(readBase64(other)).toBe(undefined);
         }
         const unpadded = text.replace(/=+$/, '');
@@ -50,10 +79,13 @@ describe('Base64', () => {
       }),
     );
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom(...'ABab01+/=-_ '), maxLength: 12 }), (text) => {
-        const bytes = readBase64(text);
-        if (bytes !== undefined) expect(writeBase64(bytes)).toBe(text);
-      }),
+      fc.property(
+        fc.string({ unit: fc.constantFrom(...'ABab01+/=-_ '), maxLength: 12 }),
+        (text) => {
+          const bytes = readBase64(text);
+          if (bytes !== undefined) expect(writeBase64(bytes)).toBe(text);
+        },
+      ),
       { numRuns: 2_000 },
     );
   });
@@ -72,7 +104,9 @@ describe('Base64', () => {
 
   test('of a hash is that of 32 bytes', () => {
     for (const length of [0, 31, 32, 33]) {
-      expect(readHash(writeBase64(new Uint8Array(length)))?.length).toBe(length === 32 ? 32 : undefined);
+      expect(readHash(writeBase64(new Uint8Array(length)))?.length).toBe(
+        length === 32 ? 32 : undefined,
+      );
     }
   });
 });
@@ -92,7 +126,14 @@ describe('text of any origin', () => {
   });
 
   test('is refused when it is not UTF-8', () => {
-    for (const bad of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xe2, 0x80], [0xf4, 0x90, 0x80, 0x80], [0x80]]) {
+    for (const bad of [
+      [0xff],
+      [0xc0, 0x80],
+      [0xed, 0xa0, 0x80],
+      [0xe2, 0x80],
+      [0xf4, 0x90, 0x80, 0x80],
+      [0x80],
+    ]) {
       expect(text(Uint8Array.from(bad))).toBe(undefined);
     }
     expect(text('\ud800')).toBe(undefined);

@@ -51,12 +51,16 @@ export function isNoteText(text: unknown): text is string {
  * The text of bytes or of a string of any origin, or its fault: too long, not UTF-8, control
  * characters. Nothing is dropped: a byte order mark stays in the text.
  */
-export function readText(source: unknown, bytesMax: number): { text: string } | { problem: string } {
+export function readText(
+  source: unknown,
+  bytesMax: number,
+): { text: string } | { problem: string } {
   const text = source instanceof Uint8Array ? decoded(source, bytesMax) : source;
   if (typeof text !== 'string' || text.length > bytesMax || Buffer.byteLength(text) > bytesMax) {
     return { problem: `it is not UTF-8 text of at most ${bytesMax} bytes` };
   }
-  if (!isNoteText(text)) return { problem: 'it has control characters, or half of a surrogate pair' };
+  if (!isNoteText(text))
+    return { problem: 'it has control characters, or half of a surrogate pair' };
   return { text };
 }
 

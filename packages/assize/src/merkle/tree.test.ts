@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { codeOf, entries, hex, logOf, readerOf } from '../../../../tests/support/ledger/merkle-fixtures.ts';
+import {
+  codeOf,
+  entries,
+  hex,
+  logOf,
+  readerOf,
+} from '../../../../tests/support/ledger/merkle-fixtures.ts';
 import { NaiveTree, UniformTree } from '../../../../tests/support/models/naive-tree.ts';
 import { saidOf } from '../../../../tests/support/said-of.ts';
 import { Frontier } from './frontier.ts';
@@ -45,22 +51,32 @@ describe('of all trees up to size 130', () => {
   test('proofs for a size need only nodes that were full at that size', () => {
     for (const size of [1, 2, 7, 8, 33, 100]) {
       const then = readerOf(nodes.filter(({ level, index }) => (index + 1) * 2 ** level <= size));
-      for (let index = 0; index < size; index++) expect(() => inclusionProof(index, size, then)).not.toThrow();
-      for (let older = 1; older <= size; older++) expect(() => consistencyProof(older, size, then)).not.toThrow();
+      for (let index = 0; index < size; index++)
+        expect(() => inclusionProof(index, size, then)).not.toThrow();
+      for (let older = 1; older <= size; older++)
+        expect(() => consistencyProof(older, size, then)).not.toThrow();
     }
   });
 });
 
 describe('of very large trees', () => {
   const uniform = new UniformTree('x');
-  const sizes = [31, 32, 33, 52, 53].flatMap((power) => [-2, -1, 0, 1, 2].map((by) => 2 ** power + by));
+  const sizes = [31, 32, 33, 52, 53].flatMap((power) =>
+    [-2, -1, 0, 1, 2].map((by) => 2 ** power + by),
+  );
   const asked = sizes.filter(Number.isSafeInteger);
 
   test('proofs are right, from few reads', () => {
     for (const size of asked) {
-      for (const place of [0, 1, 2 ** 31, 2 ** 32 + 1, Math.floor(size / 3), size - 2, size - 1].filter(
-        (at) => at < size,
-      )) {
+      for (const place of [
+        0,
+        1,
+        2 ** 31,
+        2 ** 32 + 1,
+        Math.floor(size / 3),
+        size - 2,
+        size - 1,
+      ].filter((at) => at < size)) {
         const counter = counting(uniform);
         const proof = inclusionProof(place, size, counter.read);
         expect(proof.map(hex)).toEqual(uniform.path(BigInt(place), BigInt(size)).map(hex));
@@ -99,7 +115,8 @@ describe('requests without a proof', () => {
   });
 
   test('a hash that the store has lost is named', () => {
-    const lossy: NodeReader = (level, index) => (level === 2 && index === 1 ? undefined : read(level, index));
+    const lossy: NodeReader = (level, index) =>
+      level === 2 && index === 1 ? undefined : read(level, index);
     expect(() => inclusionProof(0, 8, lossy)).toThrow(
       expect.objectContaining({ code: 'missing_node', evidence: { level: 2, index: 1 } }),
     );
@@ -113,7 +130,9 @@ describe('requests without a proof', () => {
       expect(saidOf(() => inclusionProof(0, 8, () => bad as never))).toMatch(
         /^bad_argument: .*bytes; the hash of subtree/,
       );
-      expect(saidOf(() => frontierAt(8, () => bad as never))).toMatch(/^bad_argument: .*bytes; the hash of subtree/);
+      expect(saidOf(() => frontierAt(8, () => bad as never))).toMatch(
+        /^bad_argument: .*bytes; the hash of subtree/,
+      );
     }
   });
 });

@@ -23,7 +23,8 @@ type Leaves = readonly [start: number, end: number];
  */
 export function inclusionProof(index: Size, size: Size, read: NodeReader): Uint8Array[] {
   const [leaf, leaves] = [countOf(index, 'The index'), countOf(size, 'The size')];
-  if (leaf >= leaves) throw outside('The index must be below the size of the tree.', { index: leaf, size: leaves });
+  if (leaf >= leaves)
+    throw outside('The index must be below the size of the tree.', { index: leaf, size: leaves });
   const siblings: Leaves[] = [];
   let [start, end] = [0, leaves];
   while (end - start > 1) {
@@ -44,7 +45,8 @@ export function inclusionProof(index: Size, size: Size, read: NodeReader): Uint8
  */
 export function consistencyProof(older: Size, newer: Size, read: NodeReader): Uint8Array[] {
   const [from, to] = [countOf(older, 'The older size'), countOf(newer, 'The newer size')];
-  if (from > to) throw outside('The older size must not be above the newer.', { older: from, newer: to });
+  if (from > to)
+    throw outside('The older size must not be above the newer.', { older: from, newer: to });
   if (from === 0) return [];
   const parts: Leaves[] = [];
   let [start, end] = [0, to];

@@ -48,10 +48,16 @@ describe('a proof file', () => {
         index: BigInt(index),
         checkpoint: { origin: ORIGIN, size: BigInt(SIZE) },
       });
-      expect(verdict.valid && verdict.cosignatures.map(({ time }) => time)).toEqual([1_700_000_000n, 1_700_000_001n]);
+      expect(verdict.valid && verdict.cosignatures.map(({ time }) => time)).toEqual([
+        1_700_000_000n,
+        1_700_000_001n,
+      ]);
       expect(verifyProofFile(Buffer.from(file), Buffer.from(data[index]!), TRUST)).toEqual(verdict);
       for (const other of [data[(index + 1) % SIZE]!, '', `${data[index]} `]) {
-        expect(verifyProofFile(file, other, TRUST)).toMatchObject({ valid: false, reason: 'not_included' });
+        expect(verifyProofFile(file, other, TRUST)).toMatchObject({
+          valid: false,
+          reason: 'not_included',
+        });
       }
     }
   });
@@ -77,11 +83,15 @@ describe('a proof file', () => {
       ];
       for (const other of others) {
         const file = formatProofFile({ index, proof: other, signed });
-        expect(verifyProofFile(file, data[index]!, TRUST)).toMatchObject({ reason: 'not_included' });
+        expect(verifyProofFile(file, data[index]!, TRUST)).toMatchObject({
+          reason: 'not_included',
+        });
       }
       for (const place of [index + 1, index ^ 1, SIZE, 2n ** 64n - 1n]) {
         const file = formatProofFile({ index: place, proof, signed });
-        expect(verifyProofFile(file, data[index]!, TRUST)).toMatchObject({ reason: 'not_included' });
+        expect(verifyProofFile(file, data[index]!, TRUST)).toMatchObject({
+          reason: 'not_included',
+        });
       }
     }
   });
@@ -101,7 +111,10 @@ describe('a proof file', () => {
     expect(reasonFor(signedNote(TEXT), { quorum: 0 })).toBe('valid');
     expect(reasonFor(signedNote(TEXT), { quorum: 0, witnesses: [] })).toBe('valid');
     expect(
-      reasonFor(signedNote(TEXT, WITNESSES), { quorum: 1, witnesses: [signerKey('w', 'cosignature', seed(50))] }),
+      reasonFor(signedNote(TEXT, WITNESSES), {
+        quorum: 1,
+        witnesses: [signerKey('w', 'cosignature', seed(50))],
+      }),
     ).toBe('too_few_witnesses');
   });
 
@@ -109,50 +122,66 @@ describe('a proof file', () => {
     const alias = signerKey('witness.example/alias', 'cosignature', seed(2));
     const signed = signedNote(TEXT, [one, alias]);
     expect(reasonFor(signed, { witnesses: [one, alias, two] })).toBe('too_few_witnesses');
-    expect(saidOf(() => reasonFor(signed, { witnesses: [one, alias] }))).toMatch('bad_argument: The quorum cannot be');
+    expect(saidOf(() => reasonFor(signed, { witnesses: [one, alias] }))).toMatch(
+      'bad_argument: The quorum cannot be',
+    );
   });
 
   test('needs the log’s own signature, and none of the known that fails', () => {
     const cosignatures = WITNESSES.map((key) => cosign(TEXT, key, 5));
     expect(reasonFor(formatNote({ text: TEXT, signatures: cosignatures }))).toBe('not_signed');
-    expect(reasonFor(formatNote({ text: TEXT, signatures: [signNote(TEXT, STRANGER), ...cosignatures] }))).toBe(
-      'not_signed',
-    );
+    expect(
+      reasonFor(
+        formatNote({ text: TEXT, signatures: [signNote(TEXT, STRANGER), ...cosignatures] }),
+      ),
+    ).toBe('not_signed');
     const bad = { ...cosignatures[2]!, value: flipped(cosignatures[2]!.value, 99) };
     const signatures = [signNote(TEXT, LOG), cosignatures[0]!, cosignatures[1]!, bad];
     expect(reasonFor(formatNote({ text: TEXT, signatures }))).toBe('bad_signature');
     const early = { ...cosignatures[0]!, value: flipped(cosignatures[0]!.value, 60) };
-    expect(reasonFor(formatNote({ text: TEXT, signatures: [signNote(TEXT, LOG), early, ...cosignatures] }))).toBe(
-      'bad_signature',
-    );
+    expect(
+      reasonFor(
+        formatNote({ text: TEXT, signatures: [signNote(TEXT, LOG), early, ...cosignatures] }),
+      ),
+    ).toBe('bad_signature');
   });
 
   test('is of the log that is asked for', () => {
     const text = TEXT.replace(ORIGIN, 'other.example');
     expect(reasonFor(signedNote(text, WITNESSES))).toBe('wrong_origin');
-    expect(reasonFor(signedNote(TEXT, WITNESSES), { log: { origin: 'other.example', keys: [LOG] } })).toBe(
-      'wrong_origin',
-    );
-    expect(reasonFor(signedNote(TEXT, WITNESSES), { log: { origin: ORIGIN, keys: [STRANGER] } })).toBe('not_signed');
+    expect(
+      reasonFor(signedNote(TEXT, WITNESSES), { log: { origin: 'other.example', keys: [LOG] } }),
+    ).toBe('wrong_origin');
+    expect(
+      reasonFor(signedNote(TEXT, WITNESSES), { log: { origin: ORIGIN, keys: [STRANGER] } }),
+    ).toBe('not_signed');
   });
 
   test('of the tree at another size is not of this one', () => {
-    const signed = signedNote(formatCheckpoint({ origin: ORIGIN, size: 20, root: rootAt(20, read) }), WITNESSES);
+    const signed = signedNote(
+      formatCheckpoint({ origin: ORIGIN, size: 20, root: rootAt(20, read) }),
+      WITNESSES,
+    );
     expect(reasonFor(signed)).toBe('not_included');
   });
 });
 
 describe('mistakes of the caller are errors', () => {
-  test.each([-1, 4, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '2', undefined, null])('a quorum of %s', (quorum) => {
-    expect(codeOf(() => verifyProofFile(fileOf(1), data[1]!, { ...TRUST, quorum: quorum as never }))).toBe(
-      'bad_argument',
-    );
-  });
+  test.each([-1, 4, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '2', undefined, null])(
+    'a quorum of %s',
+    (quorum) => {
+      expect(
+        codeOf(() => verifyProofFile(fileOf(1), data[1]!, { ...TRUST, quorum: quorum as never })),
+      ).toBe('bad_argument');
+    },
+  );
 
   test('a log’s key as a witness, two keys of one name and id, no leaf', () => {
-    expect(codeOf(() => verifyProofFile(fileOf(1), data[1]!, { ...TRUST, witnesses: [...WITNESSES, LOG] }))).toBe(
-      'bad_key',
-    );
+    expect(
+      codeOf(() =>
+        verifyProofFile(fileOf(1), data[1]!, { ...TRUST, witnesses: [...WITNESSES, LOG] }),
+      ),
+    ).toBe('bad_key');
     const log = { origin: ORIGIN, keys: [LOG, { ...STRANGER, name: LOG.name, id: LOG.id }] };
     expect(codeOf(() => verifyProofFile(fileOf(1), data[1]!, { ...TRUST, log }))).toBe('bad_key');
     expect(saidOf(() => verifyProofFile(fileOf(1), '\ud800', TRUST))).toMatch(

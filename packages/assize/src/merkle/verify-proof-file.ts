@@ -4,7 +4,12 @@ import { attempt, MerkleError } from './errors.ts';
 import { KNOWN_LOG, VERIFIER_KEYS } from './forms.ts';
 import { leafHash } from './hash.ts';
 import type { VerifierKey } from './note-key.ts';
-import { type CheckpointRefusal, type KnownLog, openCheckpoint, witnessCount } from './open-checkpoint.ts';
+import {
+  type CheckpointRefusal,
+  type KnownLog,
+  openCheckpoint,
+  witnessCount,
+} from './open-checkpoint.ts';
 import type { VerifiedSignature } from './open-note.ts';
 import { parseProofFile } from './proof-file.ts';
 import { verifyInclusion } from './verify.ts';
@@ -22,7 +27,11 @@ export interface ProofTrust {
  * As for checkpoints, and `malformed_file`, `too_few_witnesses`, `not_included`: the proof does not
  * lead from leaf to root.
  */
-export type ProofRefusal = CheckpointRefusal | 'malformed_file' | 'too_few_witnesses' | 'not_included';
+export type ProofRefusal =
+  | CheckpointRefusal
+  | 'malformed_file'
+  | 'too_few_witnesses'
+  | 'not_included';
 
 export type ProofVerdict =
   | {
@@ -58,12 +67,21 @@ export function verifyProofFile(
   if (!opened.valid) return opened;
   const { checkpoint, cosignatures } = opened;
   const behind = witnessCount(cosignatures);
-  if (behind < quorum) return refused('too_few_witnesses', `${behind} of ${quorum} required witnesses cosigned.`);
+  if (behind < quorum)
+    return refused('too_few_witnesses', `${behind} of ${quorum} required witnesses cosigned.`);
   const { index, proof, extra } = file;
-  if (!verifyInclusion({ index, size: checkpoint.size, leafHash: hash, root: checkpoint.root }, proof)) {
+  if (
+    !verifyInclusion({ index, size: checkpoint.size, leafHash: hash, root: checkpoint.root }, proof)
+  ) {
     return refused('not_included', `The proof does not show the leaf at index ${index}.`);
   }
-  return { valid: true, index, checkpoint, cosignatures, ...(extra === undefined ? {} : { extra }) };
+  return {
+    valid: true,
+    index,
+    checkpoint,
+    cosignatures,
+    ...(extra === undefined ? {} : { extra }),
+  };
 }
 
 const PROOF_TRUST = arg.members({ log: KNOWN_LOG, witnesses: VERIFIER_KEYS, quorum: arg.any });

@@ -8,7 +8,8 @@ import { NaiveTree, sha256, UniformTree } from '../../../../tests/support/models
 import { leafHash } from './hash.ts';
 import { verifyConsistency, verifyInclusion } from './verify.ts';
 
-const present = hasData('vectors', 'merkle-inclusion.jsonl') && hasData('vectors', 'merkle-consistency.jsonl');
+const present =
+  hasData('vectors', 'merkle-inclusion.jsonl') && hasData('vectors', 'merkle-consistency.jsonl');
 
 describe('the published vectors of transparency-dev/merkle', () => {
   if (!present) test.skip(`no data at ${dataPath('vectors')}`, () => undefined);
@@ -16,7 +17,12 @@ describe('the published vectors of transparency-dev/merkle', () => {
   test.runIf(present)('98 of inclusion', () => {
     const vectors = vectorsOf('merkle-inclusion.jsonl');
     for (const { name, leafIdx, treeSize, leafHash, root, proof, wantErr } of vectors) {
-      const claim = { index: BigInt(leafIdx), size: BigInt(treeSize), leafHash: base64(leafHash), root: base64(root) };
+      const claim = {
+        index: BigInt(leafIdx),
+        size: BigInt(treeSize),
+        leafHash: base64(leafHash),
+        root: base64(root),
+      };
       expect(verifyInclusion(claim, (proof ?? []).map(base64)), name).toBe(!wantErr);
     }
     expect([vectors.length, vectors.filter(({ wantErr }) => !wantErr).length]).toEqual([98, 6]);
@@ -45,13 +51,20 @@ describe('a proof that was changed proves nothing', () => {
   test('of inclusion', () => {
     for (const size of sizes) {
       for (const index of new Set([0, 1, size >> 1, size - 2, size - 1])) {
-        const claim = { index, size, leafHash: tree.leaf(index) as Uint8Array, root: head(size).root };
+        const claim = {
+          index,
+          size,
+          leafHash: tree.leaf(index) as Uint8Array,
+          root: head(size).root,
+        };
         const proof: Uint8Array[] = tree.path(index, size);
         expect(verifyInclusion(claim, proof)).toBe(true);
         for (const changed of changes(proof)) expect(verifyInclusion(claim, changed)).toBe(false);
         for (let bit = 0; bit < 256; bit++) {
           expect(verifyInclusion({ ...claim, root: flipped(claim.root, bit) }, proof)).toBe(false);
-          expect(verifyInclusion({ ...claim, leafHash: flipped(claim.leafHash, bit) }, proof)).toBe(false);
+          expect(verifyInclusion({ ...claim, leafHash: flipped(claim.leafHash, bit) }, proof)).toBe(
+            false,
+          );
         }
         for (let other = 0; other < size + 3; other++) {
           expect(verifyInclusion({ ...claim, index: other }, proof)).toBe(other === index);
@@ -70,13 +83,20 @@ describe('a proof that was changed proves nothing', () => {
         const proof: Uint8Array[] = tree.proof(from, size);
         if (from === size) continue;
         expect(verifyConsistency(older, newer, proof)).toBe(true);
-        for (const changed of changes(proof)) expect(verifyConsistency(older, newer, changed)).toBe(false);
+        for (const changed of changes(proof))
+          expect(verifyConsistency(older, newer, changed)).toBe(false);
         for (let bit = 0; bit < 256; bit++) {
-          expect(verifyConsistency({ ...older, root: flipped(older.root, bit) }, newer, proof)).toBe(false);
-          expect(verifyConsistency(older, { ...newer, root: flipped(newer.root, bit) }, proof)).toBe(false);
+          expect(
+            verifyConsistency({ ...older, root: flipped(older.root, bit) }, newer, proof),
+          ).toBe(false);
+          expect(
+            verifyConsistency(older, { ...newer, root: flipped(newer.root, bit) }, proof),
+          ).toBe(false);
         }
         expect(verifyConsistency(newer, older, proof)).toBe(false);
-        expect(verifyConsistency({ ...older, root: newer.root }, { ...newer, root: older.root }, proof)).toBe(false);
+        expect(
+          verifyConsistency({ ...older, root: newer.root }, { ...newer, root: older.root }, proof),
+        ).toBe(false);
         expect(verifyConsistency({ ...older, size: 0 }, newer, proof)).toBe(false);
         expect(verifyConsistency(older, { ...newer, size: 0 }, proof)).toBe(false);
       }
@@ -96,7 +116,9 @@ describe('a proof that was changed proves nothing', () => {
       expect(verifyConsistency(head(0), head(0), proof)).toBe(false);
       expect(verifyConsistency(head(0), head(5), proof)).toBe(false);
     }
-    expect(verifyInclusion({ index: 0, size: 0, leafHash: head(0).root, root: head(0).root }, [])).toBe(false);
+    expect(
+      verifyInclusion({ index: 0, size: 0, leafHash: head(0).root, root: head(0).root }, []),
+    ).toBe(false);
   });
 
   test('two logs that part are not consistent by the proof of either', () => {
@@ -107,10 +129,20 @@ describe('a proof that was changed proves nothing', () => {
       for (const from of [1, 7, 16, 20, 21].filter((at) => at < size)) {
         const newer = { size, root: other.mth(0, size) };
         const same = from <= 20;
-        expect(verifyConsistency({ size: from, root: honest.mth(0, from) }, newer, other.proof(from, size))).toBe(same);
-        expect(verifyConsistency({ size: from, root: honest.mth(0, from) }, newer, honest.proof(from, size))).toBe(
-          false,
-        );
+        expect(
+          verifyConsistency(
+            { size: from, root: honest.mth(0, from) },
+            newer,
+            other.proof(from, size),
+          ),
+        ).toBe(same);
+        expect(
+          verifyConsistency(
+            { size: from, root: honest.mth(0, from) },
+            newer,
+            honest.proof(from, size),
+          ),
+        ).toBe(false);
       }
     }
   });
@@ -125,17 +157,31 @@ describe('up to 2^64-1', () => {
 
   test('true proofs verify and false ones do not', () => {
     for (const size of sizes) {
-      const places = [0n, 1n, 2n ** 31n - 1n, 2n ** 32n, 2n ** 53n + 1n, size / 3n, size - 2n, size - 1n];
+      const places = [
+        0n,
+        1n,
+        2n ** 31n - 1n,
+        2n ** 32n,
+        2n ** 53n + 1n,
+        size / 3n,
+        size - 2n,
+        size - 1n,
+      ];
       for (const index of places.filter((at) => at < size)) {
         const proof: Uint8Array[] = uniform.path(index, size);
         const claim = { index, size, leafHash: hash, root: uniform.mth(size) };
         expect(verifyInclusion(claim, proof), `${index} in ${size}`).toBe(true);
-        for (const changed of edgeChanges(proof)) expect(verifyInclusion(claim, changed)).toBe(false);
+        for (const changed of edgeChanges(proof))
+          expect(verifyInclusion(claim, changed)).toBe(false);
         if (index === 0n) continue;
-        const [older, newer] = [index, size].map((at) => ({ size: at, root: uniform.mth(at) as Uint8Array }));
+        const [older, newer] = [index, size].map((at) => ({
+          size: at,
+          root: uniform.mth(at) as Uint8Array,
+        }));
         const steps: Uint8Array[] = uniform.proof(index, size);
         expect(verifyConsistency(older!, newer!, steps), `${index} to ${size}`).toBe(true);
-        for (const changed of edgeChanges(steps)) expect(verifyConsistency(older!, newer!, changed)).toBe(false);
+        for (const changed of edgeChanges(steps))
+          expect(verifyConsistency(older!, newer!, changed)).toBe(false);
       }
     }
   });
@@ -143,7 +189,12 @@ describe('up to 2^64-1', () => {
   test('a number is taken as the number it is', () => {
     for (const size of sizes.filter((at) => at < 2n ** 53n)) {
       const proof = uniform.path(size - 1n, size);
-      const claim = { index: Number(size - 1n), size: Number(size), leafHash: hash, root: uniform.mth(size) };
+      const claim = {
+        index: Number(size - 1n),
+        size: Number(size),
+        leafHash: hash,
+        root: uniform.mth(size),
+      };
       expect(verifyInclusion(claim, proof)).toBe(true);
     }
   });
@@ -151,9 +202,26 @@ describe('up to 2^64-1', () => {
   test('an invalid size is refused', () => {
     const root = uniform.mth(5n);
     const proof = uniform.path(1n, 5n);
-    for (const bad of [-1, -1n, 1.5, Number.NaN, 2 ** 53, 2n ** 64n, '1', undefined, null, {}, [], true]) {
-      expect(verifyInclusion({ index: bad as never, size: 5, leafHash: hash, root }, proof)).toBe(false);
-      expect(verifyInclusion({ index: 1, size: bad as never, leafHash: hash, root }, proof)).toBe(false);
+    for (const bad of [
+      -1,
+      -1n,
+      1.5,
+      Number.NaN,
+      2 ** 53,
+      2n ** 64n,
+      '1',
+      undefined,
+      null,
+      {},
+      [],
+      true,
+    ]) {
+      expect(verifyInclusion({ index: bad as never, size: 5, leafHash: hash, root }, proof)).toBe(
+        false,
+      );
+      expect(verifyInclusion({ index: 1, size: bad as never, leafHash: hash, root }, proof)).toBe(
+        false,
+      );
       expect(verifyConsistency({ size: bad as never, root }, { size: 5, root }, [])).toBe(false);
       expect(verifyConsistency({ size: 5, root }, { size: bad as never, root }, [])).toBe(false);
     }
@@ -181,10 +249,16 @@ test('rubbish of any kind is answered with false, and soon', () => {
   const proof = fc.oneof(fc.array(hash, { maxLength: 80 }), fc.anything());
   fc.assert(
     fc.property(size, size, hash, hash, proof, (a, b, x, y, path) => {
-      expect(verifyInclusion({ index: a, size: b, leafHash: x, root: y } as never, path as never)).toBe(false);
-      expect(verifyConsistency({ size: a, root: x } as never, { size: b, root: y } as never, path as never)).toBe(
-        false,
-      );
+      expect(
+        verifyInclusion({ index: a, size: b, leafHash: x, root: y } as never, path as never),
+      ).toBe(false);
+      expect(
+        verifyConsistency(
+          { size: a, root: x } as never,
+          { size: b, root: y } as never,
+          path as never,
+        ),
+      ).toBe(false);
     }),
     { numRuns: cases(2_000) },
   );
@@ -195,16 +269,21 @@ test('endless proofs and proofs with holes are refused', () => {
   const endless = Array<Uint8Array>(1_000_000).fill(tree.leaf(1));
   for (const proof of [endless, Array(3), Array(4_000_000_000), { length: 1, 0: tree.leaf(1) }]) {
     expect(verifyInclusion(claim, proof as never)).toBe(false);
-    expect(verifyConsistency({ size: 3, root: claim.root }, { ...claim }, proof as never)).toBe(false);
+    expect(verifyConsistency({ size: 3, root: claim.root }, { ...claim }, proof as never)).toBe(
+      false,
+    );
   }
 });
 
 test('of a proof that is too long nothing is read', () => {
   const long = Array<Uint8Array>(66).fill(tree.leaf(1));
   Object.defineProperty(long, 0, { get: () => expect.unreachable() });
-  expect(verifyInclusion({ index: 0, size: 2n ** 64n - 1n, leafHash: tree.leaf(0), root: head(3).root }, long)).toBe(
-    false,
-  );
+  expect(
+    verifyInclusion(
+      { index: 0, size: 2n ** 64n - 1n, leafHash: tree.leaf(0), root: head(3).root },
+      long,
+    ),
+  ).toBe(false);
   expect(verifyConsistency(head(3), head(70), long)).toBe(false);
 });
 
@@ -236,7 +315,9 @@ function edgeChanges(proof: readonly Uint8Array[]): Uint8Array[][] {
   return [
     [new Uint8Array(32), ...proof],
     [...proof, new Uint8Array(32)],
-    ...(proof.length === 0 ? [] : [proof.slice(1), proof.slice(0, -1), proof.with(middle, flipped(proof[middle]!, 7))]),
+    ...(proof.length === 0
+      ? []
+      : [proof.slice(1), proof.slice(0, -1), proof.with(middle, flipped(proof[middle]!, 7))]),
   ];
 }
 
@@ -257,7 +338,10 @@ interface Vector {
 /** Sizes go up to 2^64-1, so they are parsed from their digits. */
 function vectorsOf(file: string): Vector[] {
   const lines = readFileSync(dataPath('vectors', file), 'utf8').trim().split('\n');
-  return lines.map((line) => JSON.parse(line.replace(/"(leafIdx|treeSize|size[12])":(\d+)/g, '"$1":"$2"')) as Vector);
+  return lines.map(
+    (line) =>
+      JSON.parse(line.replace(/"(leafIdx|treeSize|size[12])":(\d+)/g, '"$1":"$2"')) as Vector,
+  );
 }
 
 function base64(text: string): Uint8Array {

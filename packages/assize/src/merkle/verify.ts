@@ -47,7 +47,11 @@ export function verifyInclusion(claim: InclusionClaim, proof: readonly Uint8Arra
  * Between equal sizes the proof is empty and the roots are equal. From size 0 nothing can be
  * proven, and the answer is false. All input is untrusted, as in `verifyInclusion`.
  */
-export function verifyConsistency(older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean {
+export function verifyConsistency(
+  older: TreeHead,
+  newer: TreeHead,
+  proof: readonly Uint8Array[],
+): boolean {
   if (!isObject(older) || !isObject(newer)) return false;
   const [first, second] = [wideSize(older.size), wideSize(newer.size)];
   if (first === undefined || second === undefined || first === 0n || first > second) return false;

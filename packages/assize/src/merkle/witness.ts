@@ -73,7 +73,10 @@ export type WitnessDecision =
  * @throws MerkleError `bad_key` for two keys of one name and id in the configuration;
  * `bad_argument` for an invalid record; ArgumentError `bad_argument`
  */
-export function decideCheckpoint(body: string | Uint8Array, memory: WitnessMemory): WitnessDecision {
+export function decideCheckpoint(
+  body: string | Uint8Array,
+  memory: WitnessMemory,
+): WitnessDecision {
   checkArgument(arg.members({ log: arg.code, recorded: arg.code }), memory, 'memory');
   const request = attempt(() => parseAddCheckpoint(body));
   if (request instanceof MerkleError) return refusal('malformed', request.message);
@@ -82,9 +85,13 @@ export function decideCheckpoint(body: string | Uint8Array, memory: WitnessMemor
   if (log === undefined) return refusal('unknown_log', 'This witness does not follow that log.');
   const opened = openCheckpoint(signed, log);
   if (!opened.valid && opened.reason !== 'malformed_checkpoint') {
-    return refusal(opened.reason === 'bad_signature' ? 'bad_signature' : 'not_signed', opened.detail);
+    return refusal(
+      opened.reason === 'bad_signature' ? 'bad_signature' : 'not_signed',
+      opened.detail,
+    );
   }
-  if (old > checkpoint.size) return refusal('old_above_size', 'The old size is above the size of the checkpoint.');
+  if (old > checkpoint.size)
+    return refusal('old_above_size', 'The old size is above the size of the checkpoint.');
   const recorded = recordOf(memory.recorded(checkpoint.origin));
   if (old !== recorded.size) return refusal('stale', `${recorded.size}\n`);
   // The request was readable, so this is the only possible fault of a signed checkpoint.
@@ -101,12 +108,17 @@ export function decideCheckpoint(body: string | Uint8Array, memory: WitnessMemor
 }
 
 /** The refusal of a checkpoint that does not continue the recorded tree. */
-function inconsistency(recorded: WitnessRecord, { checkpoint, proof }: AddCheckpoint): WitnessDecision | undefined {
+function inconsistency(
+  recorded: WitnessRecord,
+  { checkpoint, proof }: AddCheckpoint,
+): WitnessDecision | undefined {
   if (recorded.size === checkpoint.size && !sameHash(recorded.root, checkpoint.root)) {
     return refusal('other_root', 'A checkpoint of that size with another root was cosigned.');
   }
   if (recorded.size === 0n) {
-    return proof.length === 0 ? undefined : refusal('proof_from_nothing', 'A request from size 0 must have no proof.');
+    return proof.length === 0
+      ? undefined
+      : refusal('proof_from_nothing', 'A request from size 0 must have no proof.');
   }
   if (verifyConsistency(recorded, checkpoint, proof)) return undefined;
   return refusal('bad_proof', 'The consistency proof does not hold.');
@@ -136,6 +148,12 @@ const STATUS = {
 } as const satisfies Record<WitnessRefusal, number>;
 
 function refusal(reason: WitnessRefusal, text: string): WitnessDecision {
-  if (reason === 'stale') return { status: 409, reason, body: text, contentType: 'text/x.tlog.size' };
-  return { status: STATUS[reason], reason, body: `${text}\n`, contentType: 'text/plain; charset=utf-8' };
+  if (reason === 'stale')
+    return { status: 409, reason, body: text, contentType: 'text/x.tlog.size' };
+  return {
+    status: STATUS[reason],
+    reason,
+    body: `${text}\n`,
+    contentType: 'text/plain; charset=utf-8',
+  };
 }

@@ -19,7 +19,11 @@ import {
   type Question,
 } from './index.ts';
 
-const question: Question = { scope: { kind: 'memory', space: 's' }, request: { judge: 'r' }, theta: { seed: 1 } };
+const question: Question = {
+  scope: { kind: 'memory', space: 's' },
+  request: { judge: 'r' },
+  theta: { seed: 1 },
+};
 const key = oracleKey(question);
 const AT = '2026-03-23T09:00:00.000000Z';
 
@@ -31,7 +35,12 @@ const begun = async () => {
 const isText = (answer: Json): void => {
   if (typeof answer !== 'string') throw new RangeError('a text is wanted');
 };
-const asked = (call: OracleCall['call']): OracleCall => ({ ...question, call, accept: isText, keepAttempts: true });
+const asked = (call: OracleCall['call']): OracleCall => ({
+  ...question,
+  call,
+  accept: isText,
+  keepAttempts: true,
+});
 
 describe('attempts', () => {
   test('are kept in their order, and none of them is the answer', async () => {
@@ -41,7 +50,9 @@ describe('attempts', () => {
     };
     await expect(oracle.ask(asked(fail))).rejects.toThrow('no connection');
     await expect(oracle.ask(asked(() => 7))).rejects.toThrow(RangeError);
-    await expect(oracle.ask(asked(() => undefined as never))).rejects.toMatchObject({ code: 'bad_answer' });
+    await expect(oracle.ask(asked(() => undefined as never))).rejects.toMatchObject({
+      code: 'bad_answer',
+    });
     expect(await store.oracleGet(key)).toBeUndefined();
     expect(await oracle.ask(asked(() => 'yes'))).toBe('yes');
     expect(await attemptsOf(store, key)).toMatchObject([
@@ -61,27 +72,37 @@ describe('attempts', () => {
       return 'second';
     });
     expect(await oracle.ask(slow)).toBe('first');
-    expect(await attemptsOf(store, key)).toMatchObject([{ outcome: 'superseded', answer: 'second' }]);
+    expect(await attemptsOf(store, key)).toMatchObject([
+      { outcome: 'superseded', answer: 'second' },
+    ]);
   });
 
   test('of concurrent calls are kept up to the limit of one question', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 1, max: 8 }), async (before, atOnce) => {
-        const { store, oracle } = await begun();
-        // Distinguished by their length.
-        const refuse = (n: number, by = oracle) => by.ask(asked(() => Array(n + 1).fill(0))).catch(() => undefined);
-        for (let n = 0; n < before; n++) await refuse(n);
-        const others = Array.from({ length: atOnce }, () =>
-          createOracle({ store, clock: fixedClock(AT), mode: 'record' }),
-        );
-        await Promise.all(others.map((by, i) => refuse(before + i, by)));
-        const kept = (await attemptsOf(store, key)).map(({ length = 0 }) => (length - 3) / 2);
-        const isThere = Math.min(before, ATTEMPTS_KEPT);
-        expect(kept.slice(0, isThere)).toEqual(Array.from({ length: isThere }, (_, n) => n));
-        expect(kept).toHaveLength(Math.min(before + atOnce, ATTEMPTS_KEPT));
-        const rest = kept.slice(isThere);
-        expect(rest.every((n) => n >= before && n < before + atOnce) && new Set(rest).size === rest.length).toBe(true);
-      }),
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 40 }),
+        fc.integer({ min: 1, max: 8 }),
+        async (before, atOnce) => {
+          const { store, oracle } = await begun();
+          // Distinguished by their length.
+          const refuse = (n: number, by = oracle) =>
+            by.ask(asked(() => Array(n + 1).fill(0))).catch(() => undefined);
+          for (let n = 0; n < before; n++) await refuse(n);
+          const others = Array.from({ length: atOnce }, () =>
+            createOracle({ store, clock: fixedClock(AT), mode: 'record' }),
+          );
+          await Promise.all(others.map((by, i) => refuse(before + i, by)));
+          const kept = (await attemptsOf(store, key)).map(({ length = 0 }) => (length - 3) / 2);
+          const isThere = Math.min(before, ATTEMPTS_KEPT);
+          expect(kept.slice(0, isThere)).toEqual(Array.from({ length: isThere }, (_, n) => n));
+          expect(kept).toHaveLength(Math.min(before + atOnce, ATTEMPTS_KEPT));
+          const rest = kept.slice(isThere);
+          expect(
+            rest.every((n) => n >= before && n < before + atOnce) &&
+              new Set(rest).size === rest.length,
+          ).toBe(true);
+        },
+      ),
       { numRuns: 20 },
     );
   });
@@ -121,7 +142,9 @@ describe('attempts', () => {
 
   test('are not kept by default, and a replay makes none', async () => {
     const { store, oracle } = await begun();
-    await expect(oracle.ask({ ...question, call: () => 7, accept: isText })).rejects.toThrow(RangeError);
+    await expect(oracle.ask({ ...question, call: () => 7, accept: isText })).rejects.toThrow(
+      RangeError,
+    );
     const replay = createOracle({ store, clock: fixedClock(AT), mode: 'replay' });
     await expect(replay.ask(asked(() => 7))).rejects.toMatchObject({ code: 'oracle_miss' });
     expect(await attemptsOf(store, key)).toEqual([]);

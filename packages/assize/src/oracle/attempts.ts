@@ -53,7 +53,10 @@ export async function attemptsOf(store: OracleStore, key: string): Promise<reado
     const at = attemptKey(key, n);
     const row = await store.oracleGet(at);
     if (row === undefined) return attempts;
-    attempts.push({ at: row.at, ...(row.erased_by === undefined ? attemptIn(at, row.answer) : ERASED) });
+    attempts.push({
+      at: row.at,
+      ...(row.erased_by === undefined ? attemptIn(at, row.answer) : ERASED),
+    });
   }
 }
 
@@ -63,7 +66,10 @@ export async function attemptsOf(store: OracleStore, key: string): Promise<reado
  *
  * @throws ArgumentError `bad_argument`
  */
-export async function recordedUnder(store: Pick<OracleStore, 'oracleGet'>, key: string): Promise<readonly string[]> {
+export async function recordedUnder(
+  store: Pick<OracleStore, 'oracleGet'>,
+  key: string,
+): Promise<readonly string[]> {
   checkArgument(arg.members({ oracleGet: arg.code }), store, 'store');
   checkArgument(KEY, key, 'key');
   const keys: string[] = [];
@@ -98,12 +104,15 @@ export async function keepAttempt(
 /** The recorded facts about an error, as an attempt holds them. */
 export function faultOf(error: unknown): NonNullable<Attempt['error']> {
   const length = errorMessage(error)?.length ?? 0;
-  return isInstance(error, AssizeError) && CODE.test(error.reason) ? { code: error.reason, length } : { length };
+  return isInstance(error, AssizeError) && CODE.test(error.reason)
+    ? { code: error.reason, length }
+    : { length };
 }
 
 /** There are no gaps, so a partial search finds it. */
 async function firstFree(store: OracleStore, key: string): Promise<number> {
-  const isThere = async (n: number): Promise<boolean> => (await store.oracleGet(attemptKey(key, n))) !== undefined;
+  const isThere = async (n: number): Promise<boolean> =>
+    (await store.oracleGet(attemptKey(key, n))) !== undefined;
   let high = 0;
   while (await isThere(high)) high = 2 * high + 1;
   let low = Math.floor(high / 2);
@@ -123,7 +132,10 @@ function attemptKey(key: string, n: number): string {
 /** The form of this package's error codes. */
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 const ERASED = { outcome: 'erased' } as const;
-const KEY = arg.of('64 hex digits', (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value));
+const KEY = arg.of(
+  '64 hex digits',
+  (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value),
+);
 const STORE = arg.members({ oracleGet: arg.code, oraclePut: arg.code });
 const ATTEMPT = arg.members({ outcome: arg.text, error: arg.optional(arg.object) });
 

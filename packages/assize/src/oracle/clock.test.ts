@@ -25,16 +25,19 @@ describe('systemClock', () => {
   test('follows the machine’s clock, whatever it is set to', () => {
     const real = Date.now();
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: -1_000_000_000, max: 1_000_000_000 }), { minLength: 1 }), (jumps) => {
-        for (const ms of jumps) {
-          vi.useFakeTimers({ toFake: ['Date'], now: real + ms });
-          const first = systemClock.now();
-          const second = systemClock.now();
-          // Less than a second back, the clock waits.
-          expect(Math.abs(Date.parse(first) - (real + ms))).toBeLessThanOrEqual(1_010);
-          expect(second > first).toBe(true);
-        }
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: -1_000_000_000, max: 1_000_000_000 }), { minLength: 1 }),
+        (jumps) => {
+          for (const ms of jumps) {
+            vi.useFakeTimers({ toFake: ['Date'], now: real + ms });
+            const first = systemClock.now();
+            const second = systemClock.now();
+            // Less than a second back, the clock waits.
+            expect(Math.abs(Date.parse(first) - (real + ms))).toBeLessThanOrEqual(1_010);
+            expect(second > first).toBe(true);
+          }
+        },
+      ),
     );
   });
 
@@ -52,7 +55,9 @@ describe('fixedClock', () => {
     const standing = fixedClock(start);
     expect([standing.now(), standing.now()]).toEqual([start, start]);
     const going = fixedClock(start, 400_000);
-    expect([going.now(), going.now(), going.now(), going.now()].at(-1)).toBe('2026-03-23T09:00:01.200000Z');
+    expect([going.now(), going.now(), going.now(), going.now()].at(-1)).toBe(
+      '2026-03-23T09:00:01.200000Z',
+    );
   });
 
   test('starts at a text of a Date, or at a day', () => {

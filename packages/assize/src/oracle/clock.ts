@@ -40,9 +40,13 @@ export function fixedClock(instant: Time, stepMicros = 0): Clock {
     );
   }
   if (!Number.isSafeInteger(stepMicros) || stepMicros < 0) {
-    throw new OracleError('bad_argument', 'The step of the clock must be a whole number of microseconds from 0.', {
-      evidence: { given: stepMicros },
-    });
+    throw new OracleError(
+      'bad_argument',
+      'The step of the clock must be a whole number of microseconds from 0.',
+      {
+        evidence: { given: stepMicros },
+      },
+    );
   }
   let next = start;
   return Object.freeze({

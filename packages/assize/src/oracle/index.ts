@@ -14,7 +14,13 @@ export { type Attempt, attemptsOf, recordedUnder } from './attempts.ts';
 export { type Clock, fixedClock, systemClock } from './clock.ts';
 export { OracleError, type OracleErrorCode } from './errors.ts';
 export { onlyObject } from './only-object.ts';
-export { createOracle, type Oracle, type OracleAnswer, type OracleCall, type OracleOptions } from './oracle.ts';
+export {
+  createOracle,
+  type Oracle,
+  type OracleAnswer,
+  type OracleCall,
+  type OracleOptions,
+} from './oracle.ts';
 export { type Pause, systemPause } from './pause.ts';
 export {
   type CallScope,

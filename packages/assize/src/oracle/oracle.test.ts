@@ -61,7 +61,9 @@ describe('ask', () => {
     expect(await oracle.ask(asking)).toEqual({ z: 1, a: [0] });
     expect(await oracle.ask(asking)).toEqual({ z: 1, a: [0] });
     const key = oracleKey(question);
-    expect([...store.rows.values()]).toEqual([{ key, answer: '{"a":[0],"z":1}', at: expect.stringMatching(/Z$/) }]);
+    expect([...store.rows.values()]).toEqual([
+      { key, answer: '{"a":[0],"z":1}', at: expect.stringMatching(/Z$/) },
+    ]);
     expect(await oracle.consult(asking)).toEqual({
       value: { z: 1, a: [0] },
       oracle_key: key,
@@ -108,7 +110,9 @@ describe('ask', () => {
       processes.map((oracle, n) => oracle.ask({ scope: judge, request: 'same?', call: () => n })),
     );
     expect(new Set(answers).size).toBe(1);
-    expect(await replaying(store).ask({ scope: judge, request: 'same?', call: never })).toBe(answers[0]);
+    expect(await replaying(store).ask({ scope: judge, request: 'same?', call: never })).toBe(
+      answers[0],
+    );
   });
 
   test('a throw rejects all waiters with its error, unrecorded, and is retried', async () => {
@@ -120,8 +124,12 @@ describe('ask', () => {
       calls++;
       throw down;
     };
-    const waiting = await Promise.allSettled(Array.from({ length: 50 }, () => oracle.ask({ scope, request: 1, call })));
-    expect(waiting.every((outcome) => outcome.status === 'rejected' && outcome.reason === down)).toBe(true);
+    const waiting = await Promise.allSettled(
+      Array.from({ length: 50 }, () => oracle.ask({ scope, request: 1, call })),
+    );
+    expect(
+      waiting.every((outcome) => outcome.status === 'rejected' && outcome.reason === down),
+    ).toBe(true);
     expect([calls, store.rows.size]).toEqual([1, 0]);
     expect(await oracle.ask({ scope, request: 1, call: () => 'up' })).toBe('up');
   });
@@ -129,12 +137,17 @@ describe('ask', () => {
   test('a synchronous throw, or a store that fails, also rejects all waiters', async () => {
     const store = new MapStore();
     const oracle = recording(store);
-    await expect(oracle.ask({ scope, request: 1, call: never })).rejects.toThrow('a replay calls nothing');
+    await expect(oracle.ask({ scope, request: 1, call: never })).rejects.toThrow(
+      'a replay calls nothing',
+    );
     const full = new Error('disk full');
     store.oraclePut = async () => {
       throw full;
     };
-    const both = [oracle.ask({ scope, request: 1, call: () => 1 }), oracle.ask({ scope, request: 1, call: () => 2 })];
+    const both = [
+      oracle.ask({ scope, request: 1, call: () => 1 }),
+      oracle.ask({ scope, request: 1, call: () => 2 }),
+    ];
     expect(await Promise.allSettled(both)).toEqual([
       { status: 'rejected', reason: full },
       { status: 'rejected', reason: full },
@@ -171,7 +184,9 @@ describe('ask', () => {
     for (const oracle of [recording(store), replaying(store)]) {
       await expect(oracle.ask({ scope, request: 1, call: never })).rejects.toMatchObject({
         code: 'damaged',
-        message: expect.stringMatching(/Restore the store from a backup|The recorded answer is not/),
+        message: expect.stringMatching(
+          /Restore the store from a backup|The recorded answer is not/,
+        ),
         evidence: { key },
       });
     }
@@ -187,7 +202,12 @@ describe('replay', () => {
       called = true;
       return 1;
     };
-    const asked = replaying(store).ask({ scope, request: { ask: 'weather', city: 'Oslo' }, theta: { seed: 3 }, call });
+    const asked = replaying(store).ask({
+      scope,
+      request: { ask: 'weather', city: 'Oslo' },
+      theta: { seed: 3 },
+      call,
+    });
     await expect(asked).rejects.toMatchObject({
       code: 'oracle_miss',
       message: expect.stringContaining('weather'),
@@ -242,7 +262,9 @@ describe('replay', () => {
     ): Promise<string[]> {
       const answers: string[] = [];
       for (const round of rounds) {
-        for (const answer of await Promise.all(round.map((asked) => oracle.ask({ ...asked, call }))))
+        for (const answer of await Promise.all(
+          round.map((asked) => oracle.ask({ ...asked, call })),
+        ))
           answers.push(canonicalize(answer));
       }
       return answers;
@@ -251,7 +273,9 @@ describe('replay', () => {
     /** A value that canon refuses (integers beyond 2^53) becomes text, as in a tool's adapter. */
     function safeJson(value: Json): Json {
       return JSON.parse(JSON.stringify(value), (_key, item) =>
-        typeof item === 'number' && Number.isInteger(item) && !Number.isSafeInteger(item) ? String(item) : item,
+        typeof item === 'number' && Number.isInteger(item) && !Number.isSafeInteger(item)
+          ? String(item)
+          : item,
       );
     }
   });
@@ -277,9 +301,19 @@ describe('recorded clock and random', () => {
     ) => {
       const calls = callSequence(caller);
       const [time, random] = [oracleClock(oracle, calls, now), oracleRandom(oracle, calls, chance)];
-      return [await time.now(), await random.bytes(5), await time.now(), await random.bytes(0), await time.now()];
+      return [
+        await time.now(),
+        await random.bytes(5),
+        await time.now(),
+        await random.bytes(0),
+        await time.now(),
+      ];
     };
-    const first = await run(recording(store), fixedClock('2026-03-23T09:00:00.000000Z', 7), seededRandom(1));
+    const first = await run(
+      recording(store),
+      fixedClock('2026-03-23T09:00:00.000000Z', 7),
+      seededRandom(1),
+    );
     expect(first[2]).toBe('2026-03-23T09:00:00.000007Z');
     expect(await run(replaying(store), cut, cut)).toEqual(first);
     expect(store.rows.size).toBe(5);
@@ -308,9 +342,14 @@ describe('recorded clock and random', () => {
 
   test('a log that holds something else is refused by name', async () => {
     const store = new MapStore();
-    const at = { scope: { ...caller, kind: 'call' as const, ordinal: 0 }, request: { ask: 'clock' } };
+    const at = {
+      scope: { ...caller, kind: 'call' as const, ordinal: 0 },
+      request: { ask: 'clock' },
+    };
     store.rows.set(oracleKey(at), { key: oracleKey(at), answer: '"yesterday"', at: clock.now() });
-    await expect(oracleClock(replaying(store), callSequence(caller), cut).now()).rejects.toMatchObject({
+    await expect(
+      oracleClock(replaying(store), callSequence(caller), cut).now(),
+    ).rejects.toMatchObject({
       code: 'bad_argument',
       message: expect.stringMatching(
         /The start of the clock must be|The step of the clock must be a|The recorded answer is not an/,
@@ -318,7 +357,9 @@ describe('recorded clock and random', () => {
     });
     const draw = { ...at, request: { ask: 'random', bytes: 2 } };
     store.rows.set(oracleKey(draw), { key: oracleKey(draw), answer: '"abc"', at: clock.now() });
-    await expect(oracleRandom(replaying(store), callSequence(caller), cut).bytes(2)).rejects.toMatchObject({
+    await expect(
+      oracleRandom(replaying(store), callSequence(caller), cut).bytes(2),
+    ).rejects.toMatchObject({
       code: 'damaged',
       message: expect.stringMatching(/Restore the store from a backup|The recorded answer is not/),
     });

@@ -87,9 +87,16 @@ export function createOracle(options: OracleOptions): Oracle {
   checkArgument(ORACLE_OPTIONS, options, 'options');
   refuseDuplicatePackage(options.store, 'The option store');
   const { store, clock, mode } = options;
-  const underWay = new Map<string, { readonly answering: PendingAnswer; readonly text: Promise<string> }>();
+  const underWay = new Map<
+    string,
+    { readonly answering: PendingAnswer; readonly text: Promise<string> }
+  >();
 
-  const settle = async (key: string, question: FullQuestion, asking: CallOptions): Promise<string> => {
+  const settle = async (
+    key: string,
+    question: FullQuestion,
+    asking: CallOptions,
+  ): Promise<string> => {
     const known = await store.oracleGet(key);
     if (known !== undefined) return answerText(key, known);
     if (mode === 'replay') throw miss(key, question);
@@ -120,10 +127,15 @@ export function createOracle(options: OracleOptions): Oracle {
       return text;
     } catch (thrown) {
       const error = toError(thrown);
-      const outcome = length === undefined && !isAssizeError(error, 'bad_answer') ? 'failed' : 'refused';
+      const outcome =
+        length === undefined && !isAssizeError(error, 'bad_answer') ? 'failed' : 'refused';
       if (keepAttempts) {
         const refused = length === undefined ? {} : { length };
-        await keepAttempt(store, { key, within }, { at: clock.now(), outcome, ...refused, error: faultOf(error) });
+        await keepAttempt(
+          store,
+          { key, within },
+          { at: clock.now(), outcome, ...refused, error: faultOf(error) },
+        );
       }
       throw error;
     }
@@ -132,13 +144,19 @@ export function createOracle(options: OracleOptions): Oracle {
   const consult = async (asking: OracleCall): Promise<OracleAnswer> => {
     checkArgument(ASKING, asking, 'asking');
     const { call, accept, keepAttempts, ...asked } = asking;
-    const way = { call, ...(accept && { accept }), ...(keepAttempts !== undefined && { keepAttempts }) };
+    const way = {
+      call,
+      ...(accept && { accept }),
+      ...(keepAttempts !== undefined && { keepAttempts }),
+    };
     const question = fullQuestion(asked);
     const key = hashQuestion(question);
     let pending = underWay.get(key);
     if (pending === undefined) {
       const answering = new PendingAnswer(key);
-      const text = answering.run(() => settle(key, question, way)).finally(() => underWay.delete(key));
+      const text = answering
+        .run(() => settle(key, question, way))
+        .finally(() => underWay.delete(key));
       pending = { answering, text };
       underWay.set(key, pending);
     }
@@ -147,7 +165,11 @@ export function createOracle(options: OracleOptions): Oracle {
   };
 
   return Object.freeze(
-    markOwnPackage({ mode, consult, ask: async (asking: OracleCall) => (await consult(asking)).value }),
+    markOwnPackage({
+      mode,
+      consult,
+      ask: async (asking: OracleCall) => (await consult(asking)).value,
+    }),
   );
 }
 
@@ -165,10 +187,14 @@ function canonicalAnswer(key: string, answer: Json): string {
     return canonicalize(answer, ORACLE_LIMITS);
   } catch (cause) {
     if (!isInstance(cause, AssizeError)) throw cause;
-    throw new OracleError('bad_answer', `The answer is not JSON and was not recorded. ${cause.message}`, {
-      cause,
-      evidence: { key, ...cause.evidence },
-    });
+    throw new OracleError(
+      'bad_answer',
+      `The answer is not JSON and was not recorded. ${cause.message}`,
+      {
+        cause,
+        evidence: { key, ...cause.evidence },
+      },
+    );
   }
 }
 

@@ -13,14 +13,18 @@ const scope = { kind: 'memory', space: 's' } as const;
 type Asks = readonly (readonly number[])[];
 
 const SIZE = 6;
-const asks = fc.array(fc.uniqueArray(fc.nat(SIZE - 1), { maxLength: 3 }), { minLength: SIZE, maxLength: SIZE });
+const asks = fc.array(fc.uniqueArray(fc.nat(SIZE - 1), { maxLength: 3 }), {
+  minLength: SIZE,
+  maxLength: SIZE,
+});
 
 /**
  * Waits for all, even if one has failed: otherwise the remaining calls would restart ended
  * questions.
  */
 async function all(asked: readonly Promise<unknown>[]): Promise<void> {
-  for (const each of await Promise.allSettled(asked)) if (each.status === 'rejected') throw each.reason;
+  for (const each of await Promise.allSettled(asked))
+    if (each.status === 'rejected') throw each.reason;
 }
 
 /** No answers, so that no caller waits for an endless question. */
@@ -66,7 +70,8 @@ test('a self-asking call gets an error, none hangs, all others are answered', as
         met[endless ? 'endless' : 'others']++;
       }
       // No trace remains: a question that asks no other is answered.
-      for (let n = 0; n < SIZE; n++) expect(await oracles[n % 2]!.ask({ scope, request: n, call: () => n })).toBe(n);
+      for (let n = 0; n < SIZE; n++)
+        expect(await oracles[n % 2]!.ask({ scope, request: n, call: () => n })).toBe(n);
     }),
     { numRuns: 300 },
   );
@@ -95,12 +100,15 @@ test('an answered question can be asked again by work that its call started', as
   expect(await later).toBe(1);
 });
 
-test.each(oddErrors())('a call that throws an uninspectable value has failed: %s', async (_, odd) => {
-  const oracle = createOracle({ store: new MemoryStore(), clock, mode: 'record' });
-  const call = () => {
-    throw odd;
-  };
-  const asked = oracle.ask({ scope, request: 'a', call, keepAttempts: true });
-  await expect(asked).rejects.toMatchObject({ message: 'the thrown value cannot be read' });
-  expect(await oracle.ask({ scope, request: 'a', call: () => 1 })).toBe(1);
-});
+test.each(oddErrors())(
+  'a call that throws an uninspectable value has failed: %s',
+  async (_, odd) => {
+    const oracle = createOracle({ store: new MemoryStore(), clock, mode: 'record' });
+    const call = () => {
+      throw odd;
+    };
+    const asked = oracle.ask({ scope, request: 'a', call, keepAttempts: true });
+    await expect(asked).rejects.toMatchObject({ message: 'the thrown value cannot be read' });
+    expect(await oracle.ask({ scope, request: 'a', call: () => 1 })).toBe(1);
+  },
+);

@@ -4,7 +4,11 @@ import { z } from 'zod';
 import { oracleKey } from './index.ts';
 
 const keyOf = (request: unknown, theta?: object): string =>
-  oracleKey({ scope: { kind: 'memory', space: 'm' }, request: request as never, ...(theta && { theta }) });
+  oracleKey({
+    scope: { kind: 'memory', space: 'm' },
+    request: request as never,
+    ...(theta && { theta }),
+  });
 
 /** Adds an undefined and a hidden member to each object. */
 function padded(value: unknown): unknown {
@@ -16,8 +20,11 @@ function padded(value: unknown): unknown {
 }
 
 test('absent members change no question, at any depth', () => {
-  const small = (_: string, value: unknown): unknown => (typeof value === 'number' ? Math.round(value % 1_000) : value);
-  const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value), small));
+  const small = (_: string, value: unknown): unknown =>
+    typeof value === 'number' ? Math.round(value % 1_000) : value;
+  const json = fc
+    .jsonValue({ maxDepth: 4 })
+    .map((value) => JSON.parse(JSON.stringify(value), small));
   fc.assert(
     fc.property(json, (value) => {
       expect(keyOf(padded(value))).toBe(keyOf(value));
@@ -27,7 +34,11 @@ test('absent members change no question, at any depth', () => {
 });
 
 test('a schema of z.toJSONSchema is a request as it is', () => {
-  const schema = z.object({ id: z.string().optional(), of: z.lazy(() => z.json()), n: z.int().default(3) });
+  const schema = z.object({
+    id: z.string().optional(),
+    of: z.lazy(() => z.json()),
+    n: z.int().default(3),
+  });
   for (const io of ['input', 'output'] as const) {
     const made = z.toJSONSchema(schema, { io });
     expect(Object.getOwnPropertyNames(made)).toContain('~standard');
@@ -43,13 +54,19 @@ test.each<[string, unknown]>([
   ['a hole in a list', new Array(2)],
   ['a function', { call: () => 1 }],
   ['a date', { at: new Date(0) }],
-  ['an accessor', Object.defineProperty({ absent: undefined }, 'a', { get: () => 1, enumerable: true })],
+  [
+    'an accessor',
+    Object.defineProperty({ absent: undefined }, 'a', { get: () => 1, enumerable: true }),
+  ],
   ['a symbol', { [Symbol('s')]: 1, absent: undefined }],
   ['a circle', circular],
   ['a proxy', { a: new Proxy({}, {}), absent: undefined }],
   ['an undefined request', undefined],
 ])('%s stays refused', (_, request) => {
   expect(() => keyOf(request)).toThrow(
-    expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('The question is not valid') }),
+    expect.objectContaining({
+      code: 'bad_argument',
+      message: expect.stringContaining('The question is not valid'),
+    }),
   );
 });

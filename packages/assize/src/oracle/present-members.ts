@@ -18,7 +18,8 @@ export function presentMembers(value: unknown): unknown {
 
 /** `seen`: the result for each object, or the object itself while its members are read. */
 function present(value: unknown, depthLeft: number, seen: Map<object, unknown>): unknown {
-  if (typeof value !== 'object' || value === null || depthLeft === 0 || types.isProxy(value)) return value;
+  if (typeof value !== 'object' || value === null || depthLeft === 0 || types.isProxy(value))
+    return value;
   if (seen.has(value)) return seen.get(value);
   seen.set(value, value);
   const inner = (member: unknown): unknown => present(member, depthLeft - 1, seen);
@@ -27,7 +28,10 @@ function present(value: unknown, depthLeft: number, seen: Map<object, unknown>):
   return result;
 }
 
-function presentItems(list: readonly unknown[], inner: (member: unknown) => unknown): readonly unknown[] {
+function presentItems(
+  list: readonly unknown[],
+  inner: (member: unknown) => unknown,
+): readonly unknown[] {
   if (Object.keys(list).length !== list.length) return list;
   const items: unknown[] = [];
   for (let i = 0; i < list.length; i++) {
@@ -39,7 +43,11 @@ function presentItems(list: readonly unknown[], inner: (member: unknown) => unkn
 
 function presentIn(object: object, inner: (member: unknown) => unknown): object {
   const proto: unknown = Object.getPrototypeOf(object);
-  if ((proto !== Object.prototype && proto !== null) || Object.getOwnPropertySymbols(object).length > 0) return object;
+  if (
+    (proto !== Object.prototype && proto !== null) ||
+    Object.getOwnPropertySymbols(object).length > 0
+  )
+    return object;
   const made: Record<string, unknown> = {};
   let isSame = true;
   for (const name of Object.getOwnPropertyNames(object)) {

@@ -18,7 +18,13 @@ const call: CallScope = { kind: 'call', trajectory: 't', branch: null, agent: 'a
 describe('oracleKey', () => {
   test('is the hash of scope, request and theta with nothing left out', () => {
     const key = oracleKey({ scope: memory, request: { ask: 'judge' }, theta: { seed: 7 } });
-    const theta = { prompt: null, seed: 7, model_version: null, temperature: null, tool_output_hash: null };
+    const theta = {
+      prompt: null,
+      seed: 7,
+      model_version: null,
+      temperature: null,
+      tool_output_hash: null,
+    };
     expect(key).toBe(contentHash({ scope: memory, request: { ask: 'judge' }, theta }));
   });
 
@@ -28,7 +34,11 @@ describe('oracleKey', () => {
       { scope: memory, request: 1, theta: {} },
       { scope: memory, request: 1, theta: { seed: null } },
     ].map(oracleKey);
-    const withUndefined = oracleKey({ scope: memory, request: 1, theta: { seed: undefined } as unknown as Theta });
+    const withUndefined = oracleKey({
+      scope: memory,
+      request: 1,
+      theta: { seed: undefined } as unknown as Theta,
+    });
     expect(new Set([...keys, withUndefined]).size).toBe(1);
   });
 
@@ -69,11 +79,16 @@ describe('oracleKey', () => {
     const question = fc.record({
       scope: scope as fc.Arbitrary<OracleScope>,
       request: fc.constantFrom<Json>(1, '1', [1], { b: 1, a: 2 }, { a: 2, b: 1 }),
-      theta: fc.record({ seed: fc.constantFrom(null, 1, 2), prompt: fc.constantFrom<Json>('x', ['x']) }),
+      theta: fc.record({
+        seed: fc.constantFrom(null, 1, 2),
+        prompt: fc.constantFrom<Json>('x', ['x']),
+      }),
     });
     fc.assert(
       fc.property(question, question, (left, right) => {
-        expect(oracleKey(left) === oracleKey(right)).toBe(canonicalize(left) === canonicalize(right));
+        expect(oracleKey(left) === oracleKey(right)).toBe(
+          canonicalize(left) === canonicalize(right),
+        );
       }),
       { numRuns: 2000 },
     );
@@ -85,7 +100,10 @@ describe('oracleKey', () => {
     ['a memory scope without a space', { scope: { kind: 'memory' } }],
     ['an empty space', { scope: { ...memory, space: '' } }],
     ['a memory scope with an ordinal', { scope: { ...memory, ordinal: 0 } }],
-    ['a call without a branch', { scope: { kind: 'call', trajectory: 't', agent: 'a', ordinal: 0 } }],
+    [
+      'a call without a branch',
+      { scope: { kind: 'call', trajectory: 't', agent: 'a', ordinal: 0 } },
+    ],
     ['an empty branch', { scope: { ...call, branch: '' } }],
     ['a negative ordinal', { scope: { ...call, ordinal: -1 } }],
     ['half an ordinal', { scope: { ...call, ordinal: 0.5 } }],
@@ -111,9 +129,18 @@ describe('oracleKey', () => {
 });
 
 test('thetaHash is the hash of the full theta and refuses invalid questions', () => {
-  const full = { prompt: null, seed: 7, model_version: null, temperature: null, tool_output_hash: null };
+  const full = {
+    prompt: null,
+    seed: 7,
+    model_version: null,
+    temperature: null,
+    tool_output_hash: null,
+  };
   expect(thetaHash({ seed: 7 })).toBe(contentHash(full));
   expect(() => thetaHash({ seed: Number.NaN })).toThrow(
-    expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('The question is not valid') }),
+    expect.objectContaining({
+      code: 'bad_argument',
+      message: expect.stringContaining('The question is not valid'),
+    }),
   );
 });

@@ -108,7 +108,9 @@ export function fullQuestion(question: Question): FullQuestion {
 export function listingKeyOf(scope: MemoryScope | Pick<CallScope, 'kind' | 'trajectory'>): string {
   checkArgument(arg.members({ kind: arg.text }), scope, 'scope');
   const { kind } = scope;
-  return contentHash(kind === 'memory' ? { kind, space: scope.space } : { kind, trajectory: scope.trajectory });
+  return contentHash(
+    kind === 'memory' ? { kind, space: scope.space } : { kind, trajectory: scope.trajectory },
+  );
 }
 
 export function hashQuestion(question: FullQuestion): string {
@@ -134,25 +136,48 @@ function checkedScope(scope: OracleScope): OracleScope {
 
 function checkedTheta(theta: Theta): Required<Theta> {
   const given = dropUndefined(theta);
-  const { prompt = null, seed = null, model_version = null, temperature = null, tool_output_hash = null } = given;
-  onlyMembers('theta', given, ['prompt', 'seed', 'model_version', 'temperature', 'tool_output_hash']);
+  const {
+    prompt = null,
+    seed = null,
+    model_version = null,
+    temperature = null,
+    tool_output_hash = null,
+  } = given;
+  onlyMembers('theta', given, [
+    'prompt',
+    'seed',
+    'model_version',
+    'temperature',
+    'tool_output_hash',
+  ]);
   for (const [member, value] of Object.entries({ seed, temperature })) {
-    if (value !== null && !Number.isFinite(value)) throw bad(`theta.${member}`, 'must be a number or null');
+    if (value !== null && !Number.isFinite(value))
+      throw bad(`theta.${member}`, 'must be a number or null');
   }
   for (const [member, value] of Object.entries({ model_version, tool_output_hash })) {
-    if (value !== null && typeof value !== 'string') throw bad(`theta.${member}`, 'must be a string or null');
+    if (value !== null && typeof value !== 'string')
+      throw bad(`theta.${member}`, 'must be a string or null');
   }
-  return jsonOf('theta', { prompt, seed, model_version, temperature, tool_output_hash }) as unknown as Required<Theta>;
+  return jsonOf('theta', {
+    prompt,
+    seed,
+    model_version,
+    temperature,
+    tool_output_hash,
+  }) as unknown as Required<Theta>;
 }
 
 function dropUndefined(theta: Theta): Theta {
   if (typeof theta !== 'object' || theta === null) throw bad('theta', 'must be an object');
-  return Object.fromEntries(Object.entries(theta).filter(([, value]) => value !== undefined)) as Theta;
+  return Object.fromEntries(
+    Object.entries(theta).filter(([, value]) => value !== undefined),
+  ) as Theta;
 }
 
 function onlyMembers(name: string, value: object, members: readonly string[]): void {
   const unknown = Object.keys(value).find((key) => !members.includes(key));
-  if (unknown !== undefined) throw bad(`${name}.${unknown}`, `is not known; the fields are ${members.join(', ')}`);
+  if (unknown !== undefined)
+    throw bad(`${name}.${unknown}`, `is not known; the fields are ${members.join(', ')}`);
 }
 
 function requireText(member: string, value: unknown): void {
@@ -166,10 +191,14 @@ function jsonOf(member: string, value: unknown): Json {
     if (!isInstance(cause, AssizeError)) throw cause;
     const present = presentMembers(value);
     if (!Object.is(present, value)) return jsonOf(member, present);
-    throw new OracleError('bad_argument', `The question is not valid: ${member} must be JSON. ${cause.message}`, {
-      cause,
-      evidence: { member, ...cause.evidence },
-    });
+    throw new OracleError(
+      'bad_argument',
+      `The question is not valid: ${member} must be JSON. ${cause.message}`,
+      {
+        cause,
+        evidence: { member, ...cause.evidence },
+      },
+    );
   }
 }
 

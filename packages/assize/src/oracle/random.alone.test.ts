@@ -46,9 +46,13 @@ describe('seededRandom', () => {
 });
 
 describe('both', () => {
-  test.each([systemRandom, seededRandom('a')])('give as many bytes as asked, from none', (random) => {
-    for (const count of [0, 1, 33, MAX_RANDOM_BYTES]) expect(random.bytes(count)).toHaveLength(count);
-  });
+  test.each([systemRandom, seededRandom('a')])(
+    'give as many bytes as asked, from none',
+    (random) => {
+      for (const count of [0, 1, 33, MAX_RANDOM_BYTES])
+        expect(random.bytes(count)).toHaveLength(count);
+    },
+  );
 
   test.each([-1, 0.5, Number.NaN, MAX_RANDOM_BYTES + 1, '8'])('refuse %s bytes', (count) => {
     for (const random of [systemRandom, seededRandom('a')]) {
@@ -68,7 +72,9 @@ describe('both', () => {
       for (let n = 0; n < 20; n++) {
         const given = systemRandom.bytes(count);
         const where = written.filter(
-          (bytes) => bytes !== given && Buffer.from(bytes.buffer as ArrayBuffer).includes(Buffer.from(given)),
+          (bytes) =>
+            bytes !== given &&
+            Buffer.from(bytes.buffer as ArrayBuffer).includes(Buffer.from(given)),
         );
         expect(where).toEqual([]);
       }

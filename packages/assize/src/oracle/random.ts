@@ -43,7 +43,9 @@ export function seededRandom(seed: string | number): Random {
   let block = 0;
   let pool = new Uint8Array(0);
   const refill = (): void => {
-    pool = new Uint8Array(Buffer.from(hashText(`assize/seeded-random/v1\n${typeof seed}:${seed}\n${block++}`), 'hex'));
+    pool = new Uint8Array(
+      Buffer.from(hashText(`assize/seeded-random/v1\n${typeof seed}:${seed}\n${block++}`), 'hex'),
+    );
   };
   return Object.freeze({
     bytes: (count: number) => {

@@ -38,7 +38,11 @@ export function oracleClock(oracle: Oracle, calls: CallSequence, clock: Clock): 
   return {
     now: async () => {
       const scope = calls.next();
-      const answer = await oracle.ask({ scope, request: { ask: 'clock' }, call: () => clock.now() });
+      const answer = await oracle.ask({
+        scope,
+        request: { ask: 'clock' },
+        call: () => clock.now(),
+      });
       if (isInstant(answer)) return answer;
       throw new OracleError('bad_argument', 'The recorded answer is not an instant for a clock.', {
         evidence: { given: answer, scope },
@@ -53,7 +57,11 @@ export function oracleRandom(oracle: Oracle, calls: CallSequence, random: Random
     bytes: async (count) => {
       const request = { ask: 'random', bytes: checkedCount(count) };
       const scope = calls.next();
-      const answer = await oracle.ask({ scope, request, call: () => Buffer.from(random.bytes(count)).toString('hex') });
+      const answer = await oracle.ask({
+        scope,
+        request,
+        call: () => Buffer.from(random.bytes(count)).toString('hex'),
+      });
       if (isHexOf(answer, count)) return new Uint8Array(Buffer.from(answer, 'hex'));
       throw new OracleError(
         'damaged',

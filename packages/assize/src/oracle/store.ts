@@ -32,7 +32,10 @@ export interface OracleStore {
    * `limit`. Erased rows are excluded. A store without this method retains the answers about an
    * erased subject that no entry names.
    */
-  oracleWithin?(within: string, page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]>;
+  oracleWithin?(
+    within: string,
+    page: { readonly after?: string; readonly limit: number },
+  ): Promise<OracleRow[]>;
   /**
    * Optional: the erased rows, in order of their keys, after one key, at most `limit`. Without this
    * method no check can find the entry for each erasure.

@@ -43,7 +43,8 @@ export function turnNamedBy(
   checkArgument(OBSERVATION, observation, 'observation');
   const { name, oracle_key: key } = observation;
   const number = Number(/^turn (\d{1,15})$/.exec(name)?.[1] ?? -1);
-  const isTurn = number >= 0 && name === turnObservationName(number) && key === turnKey(trajectory, number);
+  const isTurn =
+    number >= 0 && name === turnObservationName(number) && key === turnKey(trajectory, number);
   return isTurn ? number : undefined;
 }
 

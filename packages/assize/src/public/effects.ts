@@ -19,4 +19,10 @@ export {
   type Tool,
   type ToolSpec,
 } from '#effects';
-export type { EffectOutcome, EffectResolution, EffectTransaction, ResolvedEffect, UnresolvedEffect } from '#runtime';
+export type {
+  EffectOutcome,
+  EffectResolution,
+  EffectTransaction,
+  ResolvedEffect,
+  UnresolvedEffect,
+} from '#runtime';

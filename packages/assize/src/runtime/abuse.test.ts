@@ -7,7 +7,14 @@ import { type Domain, defineDomain, escalate, invariant, pass } from '#kernel';
 import { blobOf, type CommitPayload, type Hash, type LedgerStore, type Patch } from '#ledger';
 import { deskOf, FaultyStore, payloads } from '../../../../tests/support/ledger/desk.ts';
 import { ChainWriter, commitMembers, rootMembers } from '../../../../tests/support/ledger/rows.ts';
-import { HandClock, intent, operator, runtimeOver, START, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  intent,
+  operator,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../../../tests/support/ledger/runtime.ts';
 import { Assize } from './assize.ts';
 import { verifyStore } from './inspect/verify.ts';
 import type { AssizeOptions } from './options.ts';
@@ -44,7 +51,8 @@ const ward = defineDomain<any, any>({
   } as never,
   invariants: [invariant('ASK', ['/n'], ({ n }) => (n < 5 ? pass : escalate(`${n} for xylitol`)))],
   counselors: {
-    md: (name: string) => name.startsWith('dr-') || name === holder.publicKey || name === between.publicKey,
+    md: (name: string) =>
+      name.startsWith('dr-') || name === holder.publicKey || name === between.publicKey,
   },
 });
 
@@ -67,7 +75,11 @@ function codeOf(answer: Promise<unknown>): Promise<string> {
 }
 
 /** The code of the thrown error, after a check that nothing was recorded or cached. */
-async function refusal(store: LedgerStore, trajectory: Trajectory, attempt: () => Promise<unknown>): Promise<string> {
+async function refusal(
+  store: LedgerStore,
+  trajectory: Trajectory,
+  attempt: () => Promise<unknown>,
+): Promise<string> {
   const before = [await payloads(store, 't'), trajectory.length, trajectory.state()];
   const code = await codeOf(attempt());
   expect([await payloads(store, 't'), trajectory.length, trajectory.state()]).toEqual(before);
@@ -89,17 +101,24 @@ test('a signer in the writ chain of a puppet resolves none of its proposals', as
   ];
   for (const [writ, refused] of asks) {
     const { store, trajectory } = await begun(ward);
-    const id = pendingOf(await trajectory.propose(intent('ask', { amount: 9, why: '' }, worker, { writ })));
+    const id = pendingOf(
+      await trajectory.propose(intent('ask', { amount: 9, why: '' }, worker, { writ })),
+    );
     const again = await runtimeOver(store, [ward]).open('t');
     for (const open of [trajectory, again]) {
       for (const principal of refused) {
         const by = { principal, method: 'test', reason: 'r' };
-        const approve = (): Promise<Ruling> => open.approvals.approve(id, { ...by, override: true });
+        const approve = (): Promise<Ruling> =>
+          open.approvals.approve(id, { ...by, override: true });
         expect(await refusal(store, open, approve)).toBe('unauthorised_counselor');
-        expect(await refusal(store, open, () => open.approvals.reject(id, by))).toBe('unauthorised_counselor');
+        expect(await refusal(store, open, () => open.approvals.reject(id, by))).toBe(
+          'unauthorised_counselor',
+        );
       }
     }
-    expect(await again.approvals.approve(id, { ...DOCTOR, override: true })).toMatchObject({ ruling: 'committed' });
+    expect(await again.approvals.approve(id, { ...DOCTOR, override: true })).toMatchObject({
+      ruling: 'committed',
+    });
   }
 });
 
@@ -116,9 +135,13 @@ test('the next proposal records an expired approval and is then adjudicated', as
   const { store, clock, trajectory } = await begun(desk, { approvals: { timeoutMs: 60_000 } });
   const id = pendingOf(await trajectory.propose(intent('ask', { amount: 5 }, worker)));
   clock.forward(59_999);
-  expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'frozen' });
+  expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({
+    ruling: 'frozen',
+  });
   clock.forward(1);
-  expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
+  expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({
+    ruling: 'committed',
+  });
   const entries = await payloads(store, 't');
   expect(entries).toMatchObject([
     { kind: 'root' },
@@ -142,7 +165,8 @@ describe('options that would make an unusable ledger are refused', () => {
     ['no anchor', { anchors: [] }],
     ['no anchors', {}],
   ])('%s', (_what, options) => {
-    const make = (): Assize => new Assize({ store: new MemoryStore(), domains: [desk], ...options } as never);
+    const make = (): Assize =>
+      new Assize({ store: new MemoryStore(), domains: [desk], ...options } as never);
     expect(make).toThrow(
       expect.objectContaining({
         name: 'RuntimeError',
@@ -156,7 +180,9 @@ describe('options that would make an unusable ledger are refused', () => {
 describe('an observation by oracle key', () => {
   const oracle_key = hashText('question');
   const seen = (value: unknown, key = oracle_key): ProposalInput =>
-    intent('keep', { value: null }, worker, { observations: [{ name: 'seen', value, oracle_key: key }] });
+    intent('keep', { value: null }, worker, {
+      observations: [{ name: 'seen', value, oracle_key: key }],
+    });
 
   async function answered(given: boolean): Promise<{ store: MemoryStore; trajectory: Trajectory }> {
     const store = new MemoryStore();
@@ -173,7 +199,9 @@ describe('an observation by oracle key', () => {
     const { store, trajectory } = await answered(given);
     for (const idempotencyKey of [undefined, 'k']) {
       const asked = idempotencyKey === undefined ? input : { ...input, idempotencyKey };
-      expect(await refusal(store, trajectory, () => trajectory.propose(asked))).toBe('observation_missing');
+      expect(await refusal(store, trajectory, () => trajectory.propose(asked))).toBe(
+        'observation_missing',
+      );
     }
   });
 
@@ -181,7 +209,9 @@ describe('an observation by oracle key', () => {
     const { store, trajectory } = await answered(true);
     expect(await trajectory.propose(seen({ yes: 1 }))).toMatchObject({ ruling: 'committed' });
     const payload = (await payloads(store, 't'))[1] as CommitPayload;
-    expect(payload).toMatchObject({ observations: [{ name: 'seen', oracle_key, value: { salted: true } }] });
+    expect(payload).toMatchObject({
+      observations: [{ name: 'seen', oracle_key, value: { salted: true } }],
+    });
     const blob = await store.blob(blobOf(payload.observations[0]!.value as never)!);
     expect(JSON.parse(blob as string)).toMatchObject({ value: hashText(canonicalize({ yes: 1 })) });
     expect(trajectory.state()).toMatchObject({ data: [{ yes: 1 }] });
@@ -193,16 +223,22 @@ describe('a name over 512 characters is bad_intent, and nothing is recorded', ()
   const inputs: [string, (text: string) => ProposalInput][] = [
     ['action', (text) => intent(text, {}, worker)],
     ['role', (text) => intent('add', { by: 1 }, worker, { role: text })],
-    ['role with parameters', (text) => intent('add', { by: 1 }, worker, { role: { name: text, params: {} } })],
+    [
+      'role with parameters',
+      (text) => intent('add', { by: 1 }, worker, { role: { name: text, params: {} } }),
+    ],
     [
       'role parameter',
-      (text) => intent('put', { paper: 'p' }, worker, { role: { name: 'filer', params: { box: text } } }),
+      (text) =>
+        intent('put', { paper: 'p' }, worker, { role: { name: 'filer', params: { box: text } } }),
     ],
     ['idempotency key', (text) => intent('add', { by: 1 }, worker, { idempotencyKey: text })],
   ];
   test.each(inputs)('%s', async (_what, input) => {
     const { store, trajectory } = await begun();
-    expect(await refusal(store, trajectory, () => trajectory.propose(input(long)))).toBe('bad_intent');
+    expect(await refusal(store, trajectory, () => trajectory.propose(input(long)))).toBe(
+      'bad_intent',
+    );
     expect(await trajectory.propose(input(long.slice(1)))).toMatchObject({
       ruling: expect.stringMatching(/^(committed|rejected)$/),
     });
@@ -211,23 +247,38 @@ describe('a name over 512 characters is bad_intent, and nothing is recorded', ()
   test('name of a role parameter', async () => {
     const { store, trajectory } = await begun();
     const role = { name: 'worker', params: { [long]: 'x' } };
-    const attempt = (): Promise<Ruling> => trajectory.propose(intent('add', { by: 1 }, worker, { role }));
+    const attempt = (): Promise<Ruling> =>
+      trajectory.propose(intent('add', { by: 1 }, worker, { role }));
     expect(await refusal(store, trajectory, attempt)).toBe('bad_intent');
   });
 });
 
 test('a writ from a foreign anchor is bad_writ, and nothing is recorded', async () => {
-  const { issuer: _ours, parent: _none, v: _one, signature: _signed, ...grant } = writFor(holder.publicKey);
+  const {
+    issuer: _ours,
+    parent: _none,
+    v: _one,
+    signature: _signed,
+    ...grant
+  } = writFor(holder.publicKey);
   const foreign = issueWrit({ ...grant, issuer: between.publicKey }, between.privateKey);
   const child = attenuate(foreign, { subject: 'agent', nonce: 'c' }, holder.privateKey);
   const { store, trajectory } = await begun();
-  for (const writ of [foreign, child, { writ: child, chain: [foreign] }, { writ: child, chain: [held] }]) {
+  for (const writ of [
+    foreign,
+    child,
+    { writ: child, chain: [foreign] },
+    { writ: child, chain: [held] },
+  ]) {
     for (const rest of [{ writ }, { writ, idempotencyKey: 'k' }]) {
-      const attempt = (): Promise<Ruling> => trajectory.propose(intent('add', { by: 1 }, worker, rest));
+      const attempt = (): Promise<Ruling> =>
+        trajectory.propose(intent('add', { by: 1 }, worker, rest));
       expect(await refusal(store, trajectory, attempt)).toBe('bad_writ');
     }
   }
-  expect(await codeOf(runtimeOver(store, [desk]).create(desk, { writs: [foreign] }))).toBe('bad_writ');
+  expect(await codeOf(runtimeOver(store, [desk]).create(desk, { writs: [foreign] }))).toBe(
+    'bad_writ',
+  );
 });
 
 /** A store that returns the given blobs. */
@@ -243,18 +294,25 @@ describe('verification of the writs of a ledger', () => {
 
   async function withChild(change: BlobStore['change']): Promise<BlobStore> {
     const { store, trajectory } = await begun();
-    expect(await trajectory.propose(intent('add', { by: 1 }, child))).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.propose(intent('add', { by: 1 }, child))).toMatchObject({
+      ruling: 'committed',
+    });
     const changed = new BlobStore(store);
     expect(await verifyStore(changed)).toMatchObject([{ valid: true }]);
     changed.change = change;
     return changed;
   }
 
-  const faultOf = async (store: LedgerStore): Promise<unknown> => (await verifyStore(store))[0]?.fault;
+  const faultOf = async (store: LedgerStore): Promise<unknown> =>
+    (await verifyStore(store))[0]?.fault;
 
   test('reports writ_missing when a child’s blob is gone', async () => {
     const store = await withChild((hash, text) => (hash === writId(child) ? undefined : text));
-    expect(await faultOf(store)).toMatchObject({ trajectory_id: 't', seq: 1, code: 'writ_missing' });
+    expect(await faultOf(store)).toMatchObject({
+      trajectory_id: 't',
+      seq: 1,
+      code: 'writ_missing',
+    });
     expect(await codeOf(runtimeOver(store, [desk]).open('t'))).toBe('invalid_ledger');
   });
 
@@ -266,11 +324,18 @@ describe('verification of the writs of a ledger', () => {
   const forged = (other: () => string): Promise<BlobStore> =>
     withChild((hash, text) => (hash === writId(child) ? other() : text));
 
-  test.each(forgeries)('reports a child’s blob that was changed %s, and it is not opened', async (_what, other) => {
-    const store = await forged(other);
-    expect(await faultOf(store)).toMatchObject({ trajectory_id: 't', seq: 1, code: expect.stringMatching(/^writ_/) });
-    expect(await codeOf(runtimeOver(store, [desk]).open('t'))).toBe('invalid_ledger');
-  });
+  test.each(forgeries)(
+    'reports a child’s blob that was changed %s, and it is not opened',
+    async (_what, other) => {
+      const store = await forged(other);
+      expect(await faultOf(store)).toMatchObject({
+        trajectory_id: 't',
+        seq: 1,
+        code: expect.stringMatching(/^writ_/),
+      });
+      expect(await codeOf(runtimeOver(store, [desk]).open('t'))).toBe('invalid_ledger');
+    },
+  );
 
   test.each(forgeries)('reports writ_tampered when it was changed %s', async (_what, other) => {
     expect(await faultOf(await forged(other))).toMatchObject({ code: 'writ_tampered' });
@@ -287,7 +352,8 @@ describe('verification of the writs of a ledger', () => {
   });
 
   const budgeted = writFor(holder.publicKey, { trajectory: 't', budget: { usd: 10 } });
-  const heir = (nonce: string): Writ => attenuate(budgeted, { subject: 'clerk', nonce }, holder.privateKey);
+  const heir = (nonce: string): Writ =>
+    attenuate(budgeted, { subject: 'clerk', nonce }, holder.privateKey);
   async function spending(...costs: [Writ, number][]): Promise<MemoryStore> {
     const chain = new ChainWriter('t');
     const writs = [...new Set([budgeted, ...costs.map(([writ]) => writ)])];
@@ -301,7 +367,9 @@ describe('verification of the writs of a ledger', () => {
 
   test('reports overspent if commits exceed the budget, also by all children', async () => {
     const [one, two] = [heir('1'), heir('2')];
-    expect(await verifyStore(await spending([budgeted, 6], [budgeted, 4]))).toMatchObject([{ valid: true }]);
+    expect(await verifyStore(await spending([budgeted, 6], [budgeted, 4]))).toMatchObject([
+      { valid: true },
+    ]);
     expect(await verifyStore(await spending([one, 6], [two, 4]))).toMatchObject([{ valid: true }]);
     const over: [Writ, number][][] = [
       [
@@ -372,9 +440,16 @@ describe('opening a ledger that another program wrote', () => {
 describe('repeating an approved proposal with its key answers committed', () => {
   const input = intent('ask', { amount: 5 }, worker, { idempotencyKey: 'k' });
 
-  async function approved(): Promise<{ store: MemoryStore; trajectory: Trajectory; answer: Ruling }> {
+  async function approved(): Promise<{
+    store: MemoryStore;
+    trajectory: Trajectory;
+    answer: Ruling;
+  }> {
     const { store, trajectory } = await begun();
-    const answer = await trajectory.approvals.approve(pendingOf(await trajectory.propose(input)), DOCTOR);
+    const answer = await trajectory.approvals.approve(
+      pendingOf(await trajectory.propose(input)),
+      DOCTOR,
+    );
     expect(answer).toMatchObject({ ruling: 'committed' });
     return { store, trajectory, answer };
   }
@@ -408,7 +483,9 @@ test('pending() returns nothing that changes the pending proposal', async () => 
   for (const change of changes) expect(change).toThrow(TypeError);
   list.length = 0;
   expect(trajectory.approvals.pending()).toEqual(before);
-  expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'frozen' });
+  expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({
+    ruling: 'frozen',
+  });
   const byClerk = trajectory.approvals.approve(id, { principal: 'clerk-1', method: 'test' });
   expect(await codeOf(byClerk)).toBe('unauthorised_counselor');
   expect(await trajectory.approvals.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });

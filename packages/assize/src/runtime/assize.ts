@@ -29,7 +29,13 @@ import {
 } from './create.ts';
 import type { Revocation, RevocationInput } from './delegate/revoke.ts';
 import { checkDomainOf, findDomain } from './domain-registry.ts';
-import { changeKey, checkKeyChange, type KeyChange, type KeyChangeOptions, namedKeys } from './entry-keys.ts';
+import {
+  changeKey,
+  checkKeyChange,
+  type KeyChange,
+  type KeyChangeOptions,
+  namedKeys,
+} from './entry-keys.ts';
 import { backgroundFailed, callsCut, clockAhead, RuntimeError } from './errors.ts';
 import { type EffectsQuery, type EffectTransaction, readEffects } from './inspect/effects/list.ts';
 import { type DependentEntry, dependentsOf } from './lineage/dependents.ts';
@@ -152,8 +158,17 @@ export class Assize {
     const verifier = createWritVerifier({ anchors: options.anchors });
     this.#store = options.store;
     this.#named = namedKeys(options.entryKeys, options.signer);
-    const keys = { signer: options.signer, trusted: this.#named, secret: snapshotSecretOf(options) };
-    this.#snapshots = new Snapshots(options.snapshots, options.store, options.onSnapshotFailed, keys);
+    const keys = {
+      signer: options.signer,
+      trusted: this.#named,
+      secret: snapshotSecretOf(options),
+    };
+    this.#snapshots = new Snapshots(
+      options.snapshots,
+      options.store,
+      options.onSnapshotFailed,
+      keys,
+    );
     this.#replayer = new Replayer(
       options.store,
       (trajectoryId, seq) => this.#snapshots.find(trajectoryId, seq),
@@ -183,19 +198,23 @@ export class Assize {
       sourceRulings: new SourceRulings(options.store),
       oracle: options.oracle,
       nameFor: (given) => trajectoryName(given, random),
-      domainOf: (ref, upgraded, trajectoryId) => findDomain(options.domains, ref, upgraded, trajectoryId),
+      domainOf: (ref, upgraded, trajectoryId) =>
+        findDomain(options.domains, ref, upgraded, trajectoryId),
       pause,
       notifications: new Notifications(options.approvals, options.onNotificationFailed),
       effects: this.#effects,
-      reservedFor: (trajectoryId, committing) => this.#effects?.reserved.reservedFor(trajectoryId, committing) ?? [],
+      reservedFor: (trajectoryId, committing) =>
+        this.#effects?.reserved.reservedFor(trajectoryId, committing) ?? [],
       beliefs: BeliefPlanner.forStore(options.store, random, options.memory?.judge),
       embedder: options.memory?.embedder,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       forgetErased: (trajectoryId) => this.#forgetErased(trajectoryId),
-      partsAt: async (trajectoryId, entryId) => this.#partsOf(await this.#pasts.at(trajectoryId, entryId)),
+      partsAt: async (trajectoryId, entryId) =>
+        this.#partsOf(await this.#pasts.at(trajectoryId, entryId)),
       entriesAdded: (trajectoryId) => this.#entriesAdded(trajectoryId),
     };
-    const read = async (name: string): Promise<Chain> => (await this.#reading.read(name, unmade)).folded.chain;
+    const read = async (name: string): Promise<Chain> =>
+      (await this.#reading.read(name, unmade)).folded.chain;
     this.#closedBooks = new ClosedLedgers({ ...this.#context, read });
     this.#strict = options.strict === true;
     const failed = (doing: string, cause: unknown, trajectoryId?: string): void =>
@@ -242,7 +261,10 @@ export class Assize {
       await setImmediate();
       try {
         const { folded } = await this.#reading.read(trajectoryId, unmade);
-        expiries.note(trajectoryId, folded.chain.halted === undefined ? folded.chain.open.nextExpiry : undefined);
+        expiries.note(
+          trajectoryId,
+          folded.chain.halted === undefined ? folded.chain.open.nextExpiry : undefined,
+        );
       } catch (error) {
         // A trajectory that cannot be read accepts no entry either. Its opener gets the error.
         if (!isAssizeError(error, 'invalid_ledger')) throw error;
@@ -270,8 +292,11 @@ export class Assize {
   async namesToReview(): Promise<string[]> {
     const store = this.#store;
     const names =
-      (await store.trajectoriesToReview?.()) ?? (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
-    const open = [...this.#writing].filter(([, trajectory]) => trajectory.approvals.pending().length > 0);
+      (await store.trajectoriesToReview?.()) ??
+      (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
+    const open = [...this.#writing].filter(
+      ([, trajectory]) => trajectory.approvals.pending().length > 0,
+    );
     return [...new Set([...names, ...open.map(([name]) => name)])];
   }
 
@@ -348,7 +373,8 @@ export class Assize {
     if (open !== undefined)
       return Trajectory.readMemory(open, this.#erasures, ({ world }) => read(world.state as Json));
     const entry = await this.#store.head(trajectoryId);
-    if (entry === undefined) throw new RuntimeError('not_found', `The store has no trajectory ${trajectoryId}.`);
+    if (entry === undefined)
+      throw new RuntimeError('not_found', `The store has no trajectory ${trajectoryId}.`);
     return { entry, result: await this.readState(entry, read) };
   }
 
@@ -431,8 +457,14 @@ export class Assize {
    * @throws RuntimeError `not_found`, `exists`, `invalid_state`, `domain_mismatch`,
    * `invalid_ledger`, `bad_writ`, `bad_argument`; ArgumentError `bad_argument`
    */
-  async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<Trajectory> {
-    return this.#writes(await this.#begun(() => this.#beginnings.branch(sourceTrajectoryId, sourceEntryId, options)));
+  async branch(
+    sourceTrajectoryId: string,
+    sourceEntryId: Hash,
+    options: BranchOptions,
+  ): Promise<Trajectory> {
+    return this.#writes(
+      await this.#begun(() => this.#beginnings.branch(sourceTrajectoryId, sourceEntryId, options)),
+    );
   }
 
   /**
@@ -457,11 +489,15 @@ export class Assize {
    * @throws RuntimeError `bad_argument` without a signer; `wrong_signer` if `from` is not the key
    * in force; `concluded`, `invalid_ledger`, `not_found`; ArgumentError `bad_argument`
    */
-  async changeEntryKey(trajectoryId: string, options: KeyChangeOptions): Promise<KeyChange | undefined> {
+  async changeEntryKey(
+    trajectoryId: string,
+    options: KeyChangeOptions,
+  ): Promise<KeyChange | undefined> {
     checkArgument(arg.text, trajectoryId, 'trajectoryId');
     checkKeyChange(options);
     const { signer } = this.#context;
-    if (signer === undefined || this.#named === undefined) throw badOption('no signer is given; pass `signer`');
+    if (signer === undefined || this.#named === undefined)
+      throw badOption('no signer is given; pass `signer`');
     return changeKey(trajectoryId, signer, options, {
       ...this.#context,
       named: this.#named,
@@ -476,7 +512,12 @@ export class Assize {
       return partsUnder(folded, domain, this.#strict);
     };
     const { clock, random } = this.#context;
-    const ports = new TurnScopedPorts(trajectoryId, clock, random, () => writer.parts.chain.head as Hash);
+    const ports = new TurnScopedPorts(
+      trajectoryId,
+      clock,
+      random,
+      () => writer.parts.chain.head as Hash,
+    );
     const context = { ...this.#context, saltGenerator: ports.saltGenerator, reload: read };
     const writer: Writer = new Writer(trajectoryId, await read(), context);
     return writer;
@@ -485,7 +526,9 @@ export class Assize {
   /** An entry of the store. If the entry is still being written, resolves once it is durable. */
   #durable(trajectoryId: string, entryId: Hash): Promise<EntryRow | undefined> {
     const writing = this.#writing.get(trajectoryId);
-    return writing === undefined ? this.#store.resolve(entryId) : Trajectory.findDurable(writing, entryId);
+    return writing === undefined
+      ? this.#store.resolve(entryId)
+      : Trajectory.findDurable(writing, entryId);
   }
 
   /**
@@ -554,8 +597,11 @@ export class Assize {
   async #reopened(trajectoryId: string): Promise<Trajectory> {
     const { folded, erasures, result } = await this.#reading.read(trajectoryId, this.#partsOf);
     this.#snapshots.leave(folded, erasures);
-    const trajectory = new Trajectory(trajectoryId, { ...result, erasures }, this.#context, (child) =>
-      this.open(child),
+    const trajectory = new Trajectory(
+      trajectoryId,
+      { ...result, erasures },
+      this.#context,
+      (child) => this.open(child),
     );
     // Not if the trajectory was released in the meantime.
     if (this.#open.has(trajectoryId)) this.#begins(trajectory);
@@ -599,7 +645,11 @@ export class Assize {
 
   async #leaveSnapshot(trajectory: Trajectory): Promise<void> {
     const { id, length } = trajectory;
-    if (!this.#snapshots.isDue(id, length) || (await Trajectory.leaveSnapshot(trajectory, this.#snapshots))) return;
+    if (
+      !this.#snapshots.isDue(id, length) ||
+      (await Trajectory.leaveSnapshot(trajectory, this.#snapshots))
+    )
+      return;
     const { folded, erasures } = await this.#reading.read(id, this.#partsOf);
     this.#snapshots.leave(folded, erasures);
   }
@@ -679,7 +729,8 @@ export class Assize {
       try {
         return await held.resolve(checked);
       } catch (error) {
-        if (isInstance(error, EffectError) && error.code === 'lease_lost') await effects.restart(held, error);
+        if (isInstance(error, EffectError) && error.code === 'lease_lost')
+          await effects.restart(held, error);
         throw error;
       }
     });
@@ -697,7 +748,9 @@ export class Assize {
     checkArgument(EFFECTS_QUERY, query, 'query');
     const { all = false, epoch, limit, before } = query;
     if (all ? epoch !== undefined : limit !== undefined || before !== undefined)
-      throw badOption('`limit` and `before` are for all transactions; leave them out with an epoch');
+      throw badOption(
+        '`limit` and `before` are for all transactions; leave them out with an epoch',
+      );
     return readEffects(effectLogOf(this.#store), query);
   }
 
@@ -717,7 +770,12 @@ export class Assize {
   async awaitEffects(commitId: Hash, options: AwaitOptions = {}): Promise<EffectOutcome[]> {
     const { clock, pause } = this.#context;
     const told = async (): Promise<void> => this.#effects?.recorded();
-    return awaitOutcomes(commitId, options, { store: effectLogOf(this.#store), clock, pause, recorded: told });
+    return awaitOutcomes(commitId, options, {
+      store: effectLogOf(this.#store),
+      clock,
+      pause,
+      recorded: told,
+    });
   }
 
   /**
@@ -741,7 +799,8 @@ export class Assize {
     try {
       trajectory ??= await this.open(trajectoryId);
     } catch (error) {
-      if (isAssizeError(error, 'domain_mismatch') || isAssizeError(error, 'invalid_ledger')) return undefined;
+      if (isAssizeError(error, 'domain_mismatch') || isAssizeError(error, 'invalid_ledger'))
+        return undefined;
       throw error;
     }
     return Trajectory.proposeOnFailure(trajectory, failure);
@@ -761,7 +820,9 @@ export class Assize {
 
   /** From now on this runtime writes the new trajectory. */
   #writes({ trajectoryId, parts }: CreatedTrajectory): Trajectory {
-    const trajectory = new Trajectory(trajectoryId, parts, this.#context, (child) => this.open(child));
+    const trajectory = new Trajectory(trajectoryId, parts, this.#context, (child) =>
+      this.open(child),
+    );
     this.#open.set(trajectoryId, Promise.resolve(trajectory));
     this.#begins(trajectory);
     return trajectory;
@@ -803,7 +864,10 @@ export class Assize {
   };
 }
 
-const FROM_ONE = arg.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) > 0);
+const FROM_ONE = arg.of(
+  'a whole number from 1',
+  (value) => Number.isSafeInteger(value) && (value as number) > 0,
+);
 
 const BOOLEAN = arg.of('true or false', (value) => typeof value === 'boolean');
 

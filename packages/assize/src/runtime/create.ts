@@ -22,7 +22,14 @@ import { DOMAIN } from './option-names.ts';
 import { badOption } from './options.ts';
 import { COMPILER_VERSION } from './records/entry-payloads.ts';
 import { PayloadBlobs } from './records/payload-blobs.ts';
-import { checkWrits, policyHash, refOf, rootPayload, splitInitialState, vectorOf } from './records/root-payload.ts';
+import {
+  checkWrits,
+  policyHash,
+  refOf,
+  rootPayload,
+  splitInitialState,
+  vectorOf,
+} from './records/root-payload.ts';
 import { positionedSalts, randomHex } from './records/salts.ts';
 import { resolveUnknownCommit } from './writer/append-errors.ts';
 import { applyEntry } from './writer/apply.ts';
@@ -121,19 +128,30 @@ export class TrajectoryFactory {
       vector,
       note: options.note,
     });
-    const created = await this.#begin(payload, { clock: clockOf(this.#context, now, ''), blobs: kept.blobs, world });
+    const created = await this.#begin(payload, {
+      clock: clockOf(this.#context, now, ''),
+      blobs: kept.blobs,
+      world,
+    });
     this.#context.sourceRulings.addRoot(trajectoryId);
     return created;
   }
 
   /** Same as `Assize.branch`. */
-  async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<CreatedTrajectory> {
+  async branch(
+    sourceTrajectoryId: string,
+    sourceEntryId: Hash,
+    options: BranchOptions,
+  ): Promise<CreatedTrajectory> {
     checkArgument(arg.text, sourceTrajectoryId, 'sourceTrajectoryId');
     checkArgument(arg.text, sourceEntryId, 'sourceEntryId');
     checkArgument(BRANCH_OPTIONS, options, 'options');
     const row = await this.#durable(sourceTrajectoryId, sourceEntryId);
     if (row === undefined || row.trajectory_id !== sourceTrajectoryId) {
-      throw new RuntimeError('not_found', `${sourceTrajectoryId} has no entry ${sourceEntryId} to branch from.`);
+      throw new RuntimeError(
+        'not_found',
+        `${sourceTrajectoryId} has no entry ${sourceEntryId} to branch from.`,
+      );
     }
     if (row.kind !== 'commit' && row.kind !== 'root' && row.kind !== 'branch') {
       throw new RuntimeError(
@@ -146,7 +164,9 @@ export class TrajectoryFactory {
     const source = await valid(() => replayer.stateAt(sourceTrajectoryId, sourceEntryId));
     const { revoked, halted } = await replayer.stoppedAt(sourceTrajectoryId, sourceEntryId);
     if (halted !== undefined) throw haltedError(sourceTrajectoryId, halted);
-    const domain = this.#context.domainOf(await replayer.domainAt(sourceTrajectoryId, sourceEntryId));
+    const domain = this.#context.domainOf(
+      await replayer.domainAt(sourceTrajectoryId, sourceEntryId),
+    );
     const world = worldOf(domain, source, this.#strict);
     const vector = vectorOf(world, options.override === true);
     const now = this.#context.clock.now();

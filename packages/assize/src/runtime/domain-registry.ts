@@ -21,7 +21,12 @@ export function findDomain(
   throw new RuntimeError(
     'domain_mismatch',
     `The trajectory ${trajectoryId === undefined ? '' : `${trajectoryId} `}${has} the domain ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}), and ${otherDomains(ref.name, domains)}. ${adviceFor(domains, ref, upgraded, trajectoryId)}`,
-    { evidence: { domain: { ...ref }, ...(trajectoryId !== undefined && { trajectory_id: trajectoryId }) } },
+    {
+      evidence: {
+        domain: { ...ref },
+        ...(trajectoryId !== undefined && { trajectory_id: trajectoryId }),
+      },
+    },
   );
 }
 
@@ -48,7 +53,8 @@ function adviceFor(
  */
 export function checkDomainOf({ id, domain }: Trajectory, wanted: Domain): void {
   if (domain.hash === wanted?.hash) return;
-  const name = (of: Domain | null): string => `${of?.name}@${of?.version} (${String(of?.hash).slice(0, 12)})`;
+  const name = (of: Domain | null): string =>
+    `${of?.name}@${of?.version} (${String(of?.hash).slice(0, 12)})`;
   throw new RuntimeError(
     'domain_mismatch',
     `${id} has the domain ${name(domain)}, not ${name(wanted)}. Open it with its own domain, or without a domain for an untyped trajectory.`,

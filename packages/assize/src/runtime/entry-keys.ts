@@ -1,6 +1,13 @@
 import { arg, checkArgument } from '#base';
 import { assertPublicKey } from '#canon';
-import { type Chain, type EntrySigner, type Hash, type KeyChangePayload, type LedgerStore, Replayer } from '#ledger';
+import {
+  type Chain,
+  type EntrySigner,
+  type Hash,
+  type KeyChangePayload,
+  type LedgerStore,
+  Replayer,
+} from '#ledger';
 import { reasonFault } from './delegate/stops.ts';
 import { RuntimeError } from './errors.ts';
 import { NAMES } from './option-names.ts';
@@ -28,7 +35,8 @@ const KEY_CHANGE_OPTIONS = arg.options<KeyChangeOptions>({
 export function checkKeyChange(options: KeyChangeOptions): void {
   checkArgument(KEY_CHANGE_OPTIONS, options, 'options');
   const fault = reasonFault(options.reason);
-  if (fault !== undefined) throw new RuntimeError('bad_intent', `The change of the key is not valid: ${fault}.`);
+  if (fault !== undefined)
+    throw new RuntimeError('bad_intent', `The change of the key is not valid: ${fault}.`);
   if (options.from !== undefined) requirePair(options.from, 'signer `from`');
 }
 
@@ -51,7 +59,10 @@ export function namedKeys(
 ): ReadonlySet<string> | undefined {
   if (entryKeys !== undefined) checkArgument(NAMES, entryKeys, 'entryKeys');
   if (entryKeys?.length === 0 && signer === undefined)
-    throw new RuntimeError('bad_argument', 'The options are not valid: `entryKeys` names no key. Name at least one.');
+    throw new RuntimeError(
+      'bad_argument',
+      'The options are not valid: `entryKeys` names no key. Name at least one.',
+    );
   if (entryKeys === undefined && signer === undefined) return undefined;
   for (const key of entryKeys ?? []) assertPublicKey(key);
   return new Set([...(entryKeys ?? []), ...(signer === undefined ? [] : [signer.publicKey])]);
@@ -85,7 +96,12 @@ export async function changeKey(
     if (chain.key === signer.publicKey) return undefined;
     requireSigner(chain, from ?? signer);
     made = chain.seq;
-    const payload: KeyChangePayload = { kind: 'key_change', ...place, to: signer.publicKey, reason };
+    const payload: KeyChangePayload = {
+      kind: 'key_change',
+      ...place,
+      to: signer.publicKey,
+      reason,
+    };
     return { payload, blobs: [], effects: undefined };
   });
   if (!isMade || made === undefined) return undefined;

@@ -125,9 +125,16 @@ export function clockAhead({ at, maxAheadMs }: BatchClock, now: Instant): Runtim
 }
 
 /** The report of work that no call waits for. */
-export function backgroundFailed(doing: string, cause: unknown, trajectoryId?: string): RuntimeError {
+export function backgroundFailed(
+  doing: string,
+  cause: unknown,
+  trajectoryId?: string,
+): RuntimeError {
   const evidence = trajectoryId === undefined ? {} : { trajectory_id: trajectoryId };
-  return new RuntimeError('background_failed', `${doing}: ${thrownText(cause)}`, { evidence, cause });
+  return new RuntimeError('background_failed', `${doing}: ${thrownText(cause)}`, {
+    evidence,
+    cause,
+  });
 }
 
 /** The report of calls that had no answer when the runtime was closed. */
@@ -142,7 +149,10 @@ export function callsCut(calls: readonly OpenCall[]): RuntimeError {
 }
 
 /** The error for a trajectory that is halted. */
-export function haltedError(trajectoryId: string, { id, at, reason, principal }: Halt): RuntimeError {
+export function haltedError(
+  trajectoryId: string,
+  { id, at, reason, principal }: Halt,
+): RuntimeError {
   return new RuntimeError(
     'halted',
     `${trajectoryId} is halted by ${principal} since ${at}: ${reason.replace(/\.$/, '')}. A principal with the right to halt must resume it.`,

@@ -34,8 +34,13 @@ async function withFakeTimers<T>(work: () => Promise<T>): Promise<T> {
 test.each(['memory:', 'sqlite:'])('a proposal on %s is ruled on under fake timers', async (url) => {
   const ruling = await withFakeTimers(async () => {
     const store = await openStore(url === 'memory:' ? url : `sqlite:${join(folder, 'store.db')}`);
-    const trajectory = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [worker] });
-    const answers = await Promise.all([1, 2, 3].map(() => trajectory.propose(intent('add', { by: 1 }, worker))));
+    const trajectory = await runtimeOver(store, [desk]).create(desk, {
+      trajectoryId: 't',
+      writs: [worker],
+    });
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => trajectory.propose(intent('add', { by: 1 }, worker))),
+    );
     await store.close();
     return answers.map((one) => one.ruling);
   });
@@ -74,7 +79,9 @@ describe.each(['memory:', 'sqlite:'])('a tool call on %s under fake timers', (ki
         class: keyed(delivery),
         url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/things`,
         body: ({ what }) => ({ what }),
-        compensate: { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/things/{id}` },
+        compensate: {
+          url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/things/{id}`,
+        },
       }),
       declareTool({
         name: `own.${delivery}`,
@@ -88,7 +95,13 @@ describe.each(['memory:', 'sqlite:'])('a tool call on %s under fake timers', (ki
         compensate: () => ({ undone: 'all' as const }),
       }),
     ]),
-    declareTool({ name: 'own.read', input, class: 'read', reads: ['own:{what}'], execute: ({ what }) => what }),
+    declareTool({
+      name: 'own.read',
+      input,
+      class: 'read',
+      reads: ['own:{what}'],
+      execute: ({ what }) => what,
+    }),
   ];
 
   test.each([
@@ -96,14 +109,26 @@ describe.each(['memory:', 'sqlite:'])('a tool call on %s under fake timers', (ki
     ['throws', 'undone'],
   ])('ends where the body %s', async (ends, outcome) => {
     const found = await withFakeTimers(async () => {
-      const store = await openStore(kind === 'memory:' ? kind : `sqlite:${join(folder, `tools-${ends}.db`)}`);
+      const store = await openStore(
+        kind === 'memory:' ? kind : `sqlite:${join(folder, `tools-${ends}.db`)}`,
+      );
       const assize = runtimeOver(store, [tally], { tools: tools(), ports: { pause: systemPause } });
       const trajectory = await assize.create(tally, { trajectoryId: 't' });
-      const all = { writ: writFor('alice'), reads: ['own:**'], writes: ['own:**', 'api:**'], retries: 9 };
+      const all = {
+        writ: writFor('alice'),
+        reads: ['own:**'],
+        writes: ['own:**', 'api:**'],
+        retries: 9,
+      };
       const effects = await trajectory
         .transaction(all, async (tx) => {
           await tx.call('own.read', { what: 'r' });
-          for (const name of ['http.externalised', 'own.externalised', 'http.buffered', 'own.buffered'])
+          for (const name of [
+            'http.externalised',
+            'own.externalised',
+            'http.buffered',
+            'own.buffered',
+          ])
             await tx.call(name, { what: name });
           if (ends === 'throws') throw new Error('undone');
           tx.propose(COUNT as never);

@@ -18,12 +18,23 @@ export { Delegations, type OpenDelegation, type Origin } from './delegate/delega
 export type { HaltInput, HaltOutcome } from './delegate/halt.ts';
 export { type Revocation, type RevocationInput, TrajectoryWrits } from './delegate/revoke.ts';
 export type { Propagated } from './delegate/stops.ts';
-export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegate/terms.ts';
+export type {
+  Conclusion,
+  DelegatedTask,
+  DelegationInput,
+  GrantToSign,
+  SignedGrant,
+} from './delegate/terms.ts';
 export { findDomain } from './domain-registry.ts';
 export type { KeyChange, KeyChangeOptions } from './entry-keys.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export { isForeignEntry } from './inspect/effects/foreign-effects.ts';
-export type { EffectNeeds, EffectsQuery, EffectTransaction, ListedEffect } from './inspect/effects/list.ts';
+export type {
+  EffectNeeds,
+  EffectsQuery,
+  EffectTransaction,
+  ListedEffect,
+} from './inspect/effects/list.ts';
 export {
   type RecordedCallStore,
   type RecordedToolCall,
@@ -76,7 +87,13 @@ export {
   type WithdrawInput,
   withdrawnSourceOf,
 } from './memory/index.ts';
-export type { ApprovalOptions, AssizeOptions, EffectOptions, MemoryRuntimeOptions, RuntimePorts } from './options.ts';
+export type {
+  ApprovalOptions,
+  AssizeOptions,
+  EffectOptions,
+  MemoryRuntimeOptions,
+  RuntimePorts,
+} from './options.ts';
 export type { ForeseenProposal } from './propose/gather.ts';
 export { COMPILER_VERSION, digestOf } from './records/entry-payloads.ts';
 export type { ErasureInput, ErasurePreview, ErasureRuling } from './records/erasure-input.ts';
@@ -107,9 +124,18 @@ export type { TransactionOutcome } from './transactions/commit/transaction-outco
 export type { UnresolvedEffect } from './transactions/engine/engine.ts';
 export type { Frontier } from './transactions/engine/engines.ts';
 export type { EffectResolution, ResolvedEffect } from './transactions/engine/human-decision.ts';
-export type { ClosedProposal, Upgrade, UpgradeOptions, UpgradeOverride } from './upgrade/upgrade-input.ts';
+export type {
+  ClosedProposal,
+  Upgrade,
+  UpgradeOptions,
+  UpgradeOverride,
+} from './upgrade/upgrade-input.ts';
 export type { AwaitOptions } from './writer/await-options.ts';
-export type { ApprovalListeners, PendingNotification, ResolvedNotification } from './writer/listeners/notifications.ts';
+export type {
+  ApprovalListeners,
+  PendingNotification,
+  ResolvedNotification,
+} from './writer/listeners/notifications.ts';
 export type { SliceListener } from './writer/listeners/subscriptions.ts';
 export type { SnapshotListener } from './writer/snapshots/snapshots.ts';
 export type { TurnPorts } from './writer/turn-ports.ts';

@@ -1,7 +1,12 @@
 import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '#oracle';
-import { HandClock, operator, runtimeOver, START } from '../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  operator,
+  runtimeOver,
+  START,
+} from '../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../tests/support/tools/effect-sink.ts';
 import { Assize } from './assize.ts';
 
@@ -9,7 +14,12 @@ const GROUPS = ['approvals', 'effects', 'memory', 'ports'] as const;
 
 /** The error of a runtime with tools and these options, or undefined. */
 function errorOf(options: object): { code: string; message: string; evidence: object } | undefined {
-  const required = { store: new MemoryStore(), domains: [tally], anchors: [operator.publicKey], tools: [] };
+  const required = {
+    store: new MemoryStore(),
+    domains: [tally],
+    anchors: [operator.publicKey],
+    tools: [],
+  };
   try {
     new Assize({ ...required, ...options } as never);
     return undefined;
@@ -20,26 +30,38 @@ function errorOf(options: object): { code: string; message: string; evidence: ob
 
 describe.each(GROUPS)('the group %s', (group) => {
   test('may be left out, undefined or empty', () => {
-    for (const value of [undefined, {}, Object.create(null)]) expect(errorOf({ [group]: value })).toBeUndefined();
+    for (const value of [undefined, {}, Object.create(null)])
+      expect(errorOf({ [group]: value })).toBeUndefined();
   });
 
   test('must be an object', () => {
     for (const value of [null, 7, 'x', true, [], [{}], () => ({}), Symbol('x'), 1n]) {
       const error = errorOf({ [group]: value });
-      expect(error).toMatchObject({ code: 'bad_argument', evidence: { argument: `options.${group}` } });
+      expect(error).toMatchObject({
+        code: 'bad_argument',
+        evidence: { argument: `options.${group}` },
+      });
     }
   });
 
   test('has no other member, also none that is inherited or undefined', () => {
-    for (const value of [{ timeoutMS: 5 }, { timeoutMS: undefined }, Object.create({ timeoutMS: 5 })]) {
+    for (const value of [
+      { timeoutMS: 5 },
+      { timeoutMS: undefined },
+      Object.create({ timeoutMS: 5 }),
+    ]) {
       const error = errorOf({ [group]: value });
-      expect(error).toMatchObject({ code: 'bad_argument', evidence: { argument: `options.${group}.timeoutMS` } });
+      expect(error).toMatchObject({
+        code: 'bad_argument',
+        evidence: { argument: `options.${group}.timeoutMS` },
+      });
       expect(error?.message).toContain('not a known field');
     }
   });
 
   test('may come from a getter, which may throw its own error', () => {
-    const read = (get: () => unknown) => errorOf(Object.defineProperty({}, group, { get, enumerable: true }));
+    const read = (get: () => unknown) =>
+      errorOf(Object.defineProperty({}, group, { get, enumerable: true }));
     const own = new Error('the settings are away');
     const throws = () => {
       throw own;
@@ -58,7 +80,10 @@ test.each([
   ['maxAttempts', 3],
   ['onPending', () => undefined],
 ])('the member %s of a group is refused outside of it', (name, value) => {
-  expect(errorOf({ [name]: value })).toMatchObject({ code: 'bad_argument', evidence: { argument: `options.${name}` } });
+  expect(errorOf({ [name]: value })).toMatchObject({
+    code: 'bad_argument',
+    evidence: { argument: `options.${name}` },
+  });
 });
 
 test.each([
@@ -74,8 +99,14 @@ test.each([
   [{ effects: { onRecoveryFailed: 7 } }, 'options.effects.onRecoveryFailed must be a function'],
   [{ memory: { judge: null } }, 'options.memory.judge must be an object'],
   [{ memory: { judge: { choose: 1 } } }, 'options.memory.judge.choose must be a function'],
-  [{ memory: { embedder: { id: '', dimensions: 2, embed: () => [] } } }, 'memory.embedder must have an id'],
-  [{ memory: { embedder: { id: 'm', dimensions: 0, embed: () => [] } } }, 'memory.embedder must have at least'],
+  [
+    { memory: { embedder: { id: '', dimensions: 2, embed: () => [] } } },
+    'memory.embedder must have an id',
+  ],
+  [
+    { memory: { embedder: { id: 'm', dimensions: 0, embed: () => [] } } },
+    'memory.embedder must have at least',
+  ],
   [{ store: Promise.resolve(new MemoryStore()) }, 'pass the result of `await openStore(url)`'],
   [{ store: 'sqlite:./a.db' }, 'pass the result of `await openStore(url)`'],
   [{ approvals: { timeoutMs: Number.POSITIVE_INFINITY } }, 'or never'],
@@ -94,7 +125,9 @@ test('ports that are given do not replace those that are not', async () => {
   };
   const clock = new HandClock();
   expect(await named({ ports: { clock } })).toBe(await named({ ports: { clock: undefined } }));
-  expect(await named({ ports: { clock } })).not.toBe(await named({ ports: { random: seededRandom('another') } }));
+  expect(await named({ ports: { clock } })).not.toBe(
+    await named({ ports: { random: seededRandom('another') } }),
+  );
   const store = new MemoryStore();
   const ports = { clock, random: seededRandom('runtime') };
   const assize = new Assize({ store, domains: [tally], anchors: [operator.publicKey], ports });
@@ -103,21 +136,31 @@ test('ports that are given do not replace those that are not', async () => {
   expect(JSON.parse(root!.payload)).toMatchObject({ at: START });
 });
 
-test.each([new Date(START), new Date(START).toISOString()])('a clock may return %o', async (time) => {
-  const store = new MemoryStore();
-  const ports = { clock: { now: () => time as string } };
-  await runtimeOver(store, [tally], { ports }).create(tally, { trajectoryId: 't' });
-  const [root] = await store.entries('t', { from: 0, limit: 1 });
-  expect(JSON.parse(root!.payload)).toMatchObject({ at: START });
-});
+test.each([new Date(START), new Date(START).toISOString()])(
+  'a clock may return %o',
+  async (time) => {
+    const store = new MemoryStore();
+    const ports = { clock: { now: () => time as string } };
+    await runtimeOver(store, [tally], { ports }).create(tally, { trajectoryId: 't' });
+    const [root] = await store.entries('t', { from: 0, limit: 1 });
+    expect(JSON.parse(root!.payload)).toMatchObject({ at: START });
+  },
+);
 
-test.each([[`${START} `], [undefined], [5]])('a clock that returns %s is named by the error', async (now) => {
-  const assize = runtimeOver(new MemoryStore(), [tally], { ports: { clock: { now: () => now as never } } });
-  await expect(assize.create(tally)).rejects.toMatchObject({
-    code: 'bad_argument',
-    message: expect.stringMatching(/^The options are not valid: ports\.clock\.now\(\) returned .*Date/),
-  });
-});
+test.each([[`${START} `], [undefined], [5]])(
+  'a clock that returns %s is named by the error',
+  async (now) => {
+    const assize = runtimeOver(new MemoryStore(), [tally], {
+      ports: { clock: { now: () => now as never } },
+    });
+    await expect(assize.create(tally)).rejects.toMatchObject({
+      code: 'bad_argument',
+      message: expect.stringMatching(
+        /^The options are not valid: ports\.clock\.now\(\) returned .*Date/,
+      ),
+    });
+  },
+);
 
 test('a branch without a note names the missing option', async () => {
   const assize = runtimeOver(new MemoryStore(), [tally]);

@@ -1,5 +1,12 @@
 import type { Policy } from '#authority';
-import { arg, checkArgument, isAssizeError, isUnwantedPromise, refuseDuplicatePackage, thrownText } from '#base';
+import {
+  arg,
+  checkArgument,
+  isAssizeError,
+  isUnwantedPromise,
+  refuseDuplicatePackage,
+  thrownText,
+} from '#base';
 import { hashBytes, readInstant, signText, verifyText } from '#canon';
 import { EFFECT_ATTEMPTS, EFFECT_ATTEMPTS_MAX, type Resolvers, type Tool } from '#effects';
 import type { Domain } from '#kernel';
@@ -14,11 +21,23 @@ import {
   wasImported,
 } from '#ledger';
 import type { Embedder } from '#memory';
-import { type Clock, type OracleStore, type Pause, type Random, systemClock, systemPause, systemRandom } from '#oracle';
+import {
+  type Clock,
+  type OracleStore,
+  type Pause,
+  type Random,
+  systemClock,
+  systemPause,
+  systemRandom,
+} from '#oracle';
 import { RuntimeError } from './errors.ts';
 import type { Judge } from './memory/plan/votes.ts';
 import { DOMAINS, requireOwnDomains } from './option-names.ts';
-import { type EngineOptions, type Frontier, TransactionEngines } from './transactions/engine/engines.ts';
+import {
+  type EngineOptions,
+  type Frontier,
+  TransactionEngines,
+} from './transactions/engine/engines.ts';
 import type { ApprovalListeners } from './writer/listeners/notifications.ts';
 import { requireSignerAfter } from './writer/require-signer.ts';
 import type { SnapshotListener } from './writer/snapshots/snapshots.ts';
@@ -138,7 +157,9 @@ export function checkedRandom(given: Random | undefined): Random {
       const bytes: unknown = ofPort(`ports.random.bytes(${count})`, () => given.bytes(count));
       if (bytes instanceof Uint8Array && bytes.length === count) return bytes;
       isUnwantedPromise(bytes);
-      throw badOption(`ports.random.bytes(${count}) did not return ${count} bytes; return a Uint8Array of that length`);
+      throw badOption(
+        `ports.random.bytes(${count}) did not return ${count} bytes; return a Uint8Array of that length`,
+      );
     },
   };
 }
@@ -154,21 +175,27 @@ function ofPort(what: string, call: () => unknown): unknown {
 const APPROVAL_TIMEOUT_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /** The time limit of pending approvals in milliseconds. Undefined if they never expire. */
-export function approvalTimeoutOf({ timeoutMs = APPROVAL_TIMEOUT_MS }: ApprovalOptions = {}): number | undefined {
+export function approvalTimeoutOf({
+  timeoutMs = APPROVAL_TIMEOUT_MS,
+}: ApprovalOptions = {}): number | undefined {
   return timeoutMs === 'never' ? undefined : timeoutMs;
 }
 
 const MAX_PENDING = 1_000;
 
 /** How many proposals may wait under one root writ. Undefined if there is no limit. */
-export function maxPendingOf({ maxPending = MAX_PENDING }: ApprovalOptions = {}): number | undefined {
+export function maxPendingOf({
+  maxPending = MAX_PENDING,
+}: ApprovalOptions = {}): number | undefined {
   return maxPending === 'unlimited' ? undefined : maxPending;
 }
 
 const MAX_CLOCK_AHEAD_MS = 5 * 60 * 1_000;
 
 /** How far the clock may be ahead of the store's clock. Undefined if there is no limit. */
-export function maxClockAheadOf({ maxClockAheadMs: given = MAX_CLOCK_AHEAD_MS }: AssizeOptions): number | undefined {
+export function maxClockAheadOf({
+  maxClockAheadMs: given = MAX_CLOCK_AHEAD_MS,
+}: AssizeOptions): number | undefined {
   return given === 'unlimited' ? undefined : given;
 }
 
@@ -257,7 +284,8 @@ const UNOPENED = '`store` must be an open store; pass the result of `await openS
  * another copy of the package; ArgumentError `bad_argument`
  */
 export function checkOptions(options: AssizeOptions): void {
-  if (typeof (options as { readonly store?: unknown } | undefined)?.store === 'string') throw badOption(UNOPENED);
+  if (typeof (options as { readonly store?: unknown } | undefined)?.store === 'string')
+    throw badOption(UNOPENED);
   checkArgument(ASSIZE_OPTIONS, options, 'options');
   if (typeof options.store.commit !== 'function') throw badOption(UNOPENED);
   refuseOtherCopies(options);
@@ -335,20 +363,36 @@ function checkEntryOptions(options: AssizeOptions): void {
   const aheadMs = maxClockAheadOf(options);
   const timeoutMs = approvalTimeoutOf(approvals);
   const embedder = memory?.embedder;
-  if (typeof anchors === 'string') throw badOption('`anchors` is a text, and must be a list; pass [publicKey]');
+  if (typeof anchors === 'string')
+    throw badOption('`anchors` is a text, and must be a list; pass [publicKey]');
   if (!Array.isArray(anchors) || anchors.length === 0)
     throw badOption('`anchors` must have the public key of at least one root');
-  if (timeoutMs !== undefined && !(Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 10 ** 12))
-    throw badOption('approvals.timeoutMs must be a whole number of milliseconds from 1 to 999,999,999,999, or never');
+  if (
+    timeoutMs !== undefined &&
+    !(Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 10 ** 12)
+  )
+    throw badOption(
+      'approvals.timeoutMs must be a whole number of milliseconds from 1 to 999,999,999,999, or never',
+    );
   const maxPending = maxPendingOf(approvals);
   if (maxPending !== undefined && !(Number.isSafeInteger(maxPending) && maxPending > 0))
     throw badOption('approvals.maxPending must be a whole number from 1, or unlimited');
-  if (aheadMs !== undefined && !(Number.isSafeInteger(aheadMs) && aheadMs >= 0 && aheadMs < 10 ** 12))
-    throw badOption('maxClockAheadMs must be a whole number of milliseconds from 0 to 999,999,999,999, or unlimited');
-  if (policy !== undefined && !isHash(policy.digest)) throw badOption('the digest of the policy must be a hash');
-  if (embedder !== undefined && (embedder.id === '' || !embedder.id.isWellFormed() || embedder.id.includes('\0')))
+  if (
+    aheadMs !== undefined &&
+    !(Number.isSafeInteger(aheadMs) && aheadMs >= 0 && aheadMs < 10 ** 12)
+  )
+    throw badOption(
+      'maxClockAheadMs must be a whole number of milliseconds from 0 to 999,999,999,999, or unlimited',
+    );
+  if (policy !== undefined && !isHash(policy.digest))
+    throw badOption('the digest of the policy must be a hash');
+  if (
+    embedder !== undefined &&
+    (embedder.id === '' || !embedder.id.isWellFormed() || embedder.id.includes('\0'))
+  )
     throw badOption('memory.embedder must have an id that names its model');
-  if (embedder?.dimensions === 0) throw badOption('memory.embedder must have at least one dimension');
+  if (embedder?.dimensions === 0)
+    throw badOption('memory.embedder must have at least one dimension');
   if (signer !== undefined) requirePair(signer, 'signer');
 }
 
@@ -364,7 +408,13 @@ export function requirePair({ publicKey, privateKey }: EntrySigner, what: string
 
 /** @throws RuntimeError `bad_argument`; EffectError `invalid_tool`, `bad_resolver` */
 export function effectsFor(
-  { tools, store, signer, effects = {}, ports: { random: given, pause = systemPause } = {} }: AssizeOptions,
+  {
+    tools,
+    store,
+    signer,
+    effects = {},
+    ports: { random: given, pause = systemPause } = {},
+  }: AssizeOptions,
   trajectories: Pick<EngineOptions, 'ledgerWriterOf' | 'proposeOnFailure'>,
 ): TransactionEngines | undefined {
   if (tools === undefined) return undefined;
@@ -380,13 +430,29 @@ export function effectsFor(
   } = effects;
   if (!Array.isArray(tools)) throw badOption('`tools` must be a list of results of `declareTool`');
   const log = effectLogOf(store);
-  if (!(Number.isSafeInteger(blockTimeoutMs) && blockTimeoutMs >= HOLD_MS_MIN && blockTimeoutMs < 2 ** 31))
-    throw badOption(`effects.blockTimeoutMs must be a whole number of milliseconds from ${HOLD_MS_MIN}`);
-  if (!(Number.isSafeInteger(callTimeoutMs) && callTimeoutMs > 0 && callTimeoutMs <= blockTimeoutMs / 4))
+  if (
+    !(
+      Number.isSafeInteger(blockTimeoutMs) &&
+      blockTimeoutMs >= HOLD_MS_MIN &&
+      blockTimeoutMs < 2 ** 31
+    )
+  )
+    throw badOption(
+      `effects.blockTimeoutMs must be a whole number of milliseconds from ${HOLD_MS_MIN}`,
+    );
+  if (
+    !(
+      Number.isSafeInteger(callTimeoutMs) &&
+      callTimeoutMs > 0 &&
+      callTimeoutMs <= blockTimeoutMs / 4
+    )
+  )
     throw badOption(
       `effects.callTimeoutMs must be a whole number of milliseconds above 0, and at most a quarter of effects.blockTimeoutMs (${blockTimeoutMs})`,
     );
-  if (!(Number.isSafeInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts <= EFFECT_ATTEMPTS_MAX))
+  if (
+    !(Number.isSafeInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts <= EFFECT_ATTEMPTS_MAX)
+  )
     throw badOption(`effects.maxAttempts must be a whole number from 1 to ${EFFECT_ATTEMPTS_MAX}`);
   if (!(Number.isSafeInteger(leaseMs) && leaseMs >= LEASE_MS_MIN && leaseMs < 2 ** 31))
     throw badOption(`effects.leaseMs must be a whole number of milliseconds from ${LEASE_MS_MIN}`);
@@ -406,7 +472,11 @@ export function effectsFor(
   };
   const isElsewhere = async (trajectoryId: string): Promise<boolean> => {
     const [first] = await log.entries(trajectoryId, { from: 0, limit: 1 });
-    return first !== undefined && (await wasImported(log, first.id)) && (await log.adopted?.(first.id)) !== true;
+    return (
+      first !== undefined &&
+      (await wasImported(log, first.id)) &&
+      (await log.adopted?.(first.id)) !== true
+    );
   };
   const times = { callTimeoutMs, maxAttempts, blockTimeoutMs, leaseMs };
   return new TransactionEngines({
@@ -471,12 +541,15 @@ export function recoveryKeyOf({ recoveryKey }: EffectOptions, signer?: EntrySign
       `effects.recoveryKey must be a secret of at least ${RECOVERY_KEY_CHARACTERS_MIN} characters, such as 64 random hex digits`,
     );
   const secret = recoveryKey ?? signer?.privateKey;
-  return secret === undefined ? PROCESS_KEY : hashBytes(Buffer.from(`assize/recovery-key/v1\n${secret}`));
+  return secret === undefined
+    ? PROCESS_KEY
+    : hashBytes(Buffer.from(`assize/recovery-key/v1\n${secret}`));
 }
 
 /** @throws RuntimeError `bad_argument` */
 export function effectLogOf(store: LedgerStore): LedgerStore & EffectStore {
-  if (typeof (store as Partial<EffectStore>).leaseEffects === 'function') return store as LedgerStore & EffectStore;
+  if (typeof (store as Partial<EffectStore>).leaseEffects === 'function')
+    return store as LedgerStore & EffectStore;
   throw badOption('`tools` need a store with an effect log');
 }
 

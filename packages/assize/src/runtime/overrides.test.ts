@@ -26,7 +26,11 @@ async function claimed(domain: Domain<any, any>, writ = asker) {
 }
 
 /** The answers to approvals in turn: ruling or error code. A name with `+` overrides. */
-async function approvedBy(trajectory: Trajectory, first: string, approvers: readonly string[]): Promise<string[]> {
+async function approvedBy(
+  trajectory: Trajectory,
+  first: string,
+  approvers: readonly string[],
+): Promise<string[]> {
   const said: string[] = [];
   let id = first;
   for (const one of approvers) {
@@ -71,23 +75,29 @@ const TABLE_OF_THREE: readonly (readonly [approvers: string, answers: string])[]
 ];
 
 describe.each(['last', 'push'] as const)('an approval by the claimant, marked with %s', (mark) => {
-  const termsOf = (approvals: number): ClaimTerms => ({ approvals, names: mark === 'push' ? approvals : 1, mark });
+  const termsOf = (approvals: number): ClaimTerms => ({
+    approvals,
+    names: mark === 'push' ? approvals : 1,
+    mark,
+  });
 
-  test.each([...TABLE.map((row) => [2, ...row] as const), ...TABLE_OF_THREE.map((row) => [3, ...row] as const)])(
-    'of %i: %s: %s',
-    async (approvals, approvers, answers) => {
-      const domain = claimsOf(termsOf(approvals));
-      const { store, trajectory, pending } = await claimed(domain);
-      expect(await approvedBy(trajectory, pending, approvers.split(' '))).toEqual(answers.split(' '));
-      expect((await deepReplay(store, 't', { domains: [domain] })).differences).toEqual([]);
-    },
-  );
+  test.each([
+    ...TABLE.map((row) => [2, ...row] as const),
+    ...TABLE_OF_THREE.map((row) => [3, ...row] as const),
+  ])('of %i: %s: %s', async (approvals, approvers, answers) => {
+    const domain = claimsOf(termsOf(approvals));
+    const { store, trajectory, pending } = await claimed(domain);
+    expect(await approvedBy(trajectory, pending, approvers.split(' '))).toEqual(answers.split(' '));
+    expect((await deepReplay(store, 't', { domains: [domain] })).differences).toEqual([]);
+  });
 
   test('stands in the commit with its rule, for every approver', async () => {
     const { store, trajectory, pending } = await claimed(claimsOf(termsOf(2)));
     await approvedBy(trajectory, pending, [`${C}+`, 'dr-b+']);
     const commit = (await payloads(store, 't')).at(-1) as CommitPayload;
-    const overridden = [{ invariant_id: 'NO_SELF', result: 'reject', detail: `${C} approves the own claim` }];
+    const overridden = [
+      { invariant_id: 'NO_SELF', result: 'reject', detail: `${C} approves the own claim` },
+    ];
     expect(commit.approved_by).toMatchObject([{ principal: C, override: true, overridden }]);
     expect(commit.counselor).toMatchObject({ principal: 'dr-b', override: true, overridden });
   });
@@ -96,27 +106,44 @@ describe.each(['last', 'push'] as const)('an approval by the claimant, marked wi
 test('a refusal names the rule and the former override, and invites to none', async () => {
   const { trajectory, pending } = await claimed(claimsOf({ approvals: 2, names: 1, mark: 'last' }));
   const attempt = trajectory.approvals.approve(pending, { principal: C, method: 'test' });
-  await expect(attempt).rejects.toThrow(/does not pass NO_SELF: .*Reject the proposal, or correct onApprove/);
-  const first = await trajectory.approvals.approve(pending, { principal: C, method: 'test', override: true });
+  await expect(attempt).rejects.toThrow(
+    /does not pass NO_SELF: .*Reject the proposal, or correct onApprove/,
+  );
+  const first = await trajectory.approvals.approve(pending, {
+    principal: C,
+    method: 'test',
+    override: true,
+  });
   if (first.ruling !== 'escalated') throw new Error(first.ruling);
   const second = trajectory.approvals.approve(first.pending, doctor('b'));
-  await expect(second).rejects.toThrow(/dr-claimant approved although the proposal did not pass NO_SELF/);
-  await expect(second).rejects.toMatchObject({ evidence: { vector: [{ invariant_id: 'NO_SELF' }] } });
+  await expect(second).rejects.toThrow(
+    /dr-claimant approved although the proposal did not pass NO_SELF/,
+  );
+  await expect(second).rejects.toMatchObject({
+    evidence: { vector: [{ invariant_id: 'NO_SELF' }] },
+  });
 });
 
 describe('the marks of several approvers', () => {
-  test.each([2, 3, 8])('are all in the state, in order, with their times: %i', async (approvals) => {
-    const domain = claimsOf({ approvals });
-    const { store, trajectory, pending } = await claimed(domain);
-    const names = Array.from({ length: approvals }, (_, i) => `dr-${i}`);
-    expect((await approvedBy(trajectory, pending, names)).at(-1)).toBe('committed');
-    expect(trajectory.state()).toMatchObject({ approvers: names });
-    const [, submitted] = await payloads(store, 't');
-    const placeholders = names.map((_, i) => (i === approvals - 1 ? '$counselor' : `$counselor-${i + 1}`));
-    const { approval } = (submitted as unknown as { proposal: { approval: { value: unknown }[] } }).proposal;
-    expect(approval.map(({ value }) => value)).toEqual(placeholders);
-    expect((await deepReplay(store, 't', { domains: [domain] })).differences).toEqual([]);
-  });
+  test.each([2, 3, 8])(
+    'are all in the state, in order, with their times: %i',
+    async (approvals) => {
+      const domain = claimsOf({ approvals });
+      const { store, trajectory, pending } = await claimed(domain);
+      const names = Array.from({ length: approvals }, (_, i) => `dr-${i}`);
+      expect((await approvedBy(trajectory, pending, names)).at(-1)).toBe('committed');
+      expect(trajectory.state()).toMatchObject({ approvers: names });
+      const [, submitted] = await payloads(store, 't');
+      const placeholders = names.map((_, i) =>
+        i === approvals - 1 ? '$counselor' : `$counselor-${i + 1}`,
+      );
+      const { approval } = (
+        submitted as unknown as { proposal: { approval: { value: unknown }[] } }
+      ).proposal;
+      expect(approval.map(({ value }) => value)).toEqual(placeholders);
+      expect((await deepReplay(store, 't', { domains: [domain] })).differences).toEqual([]);
+    },
+  );
 
   test('do not satisfy a rule that wants more names than approvals', async () => {
     const { trajectory, pending } = await claimed(claimsOf({ approvals: 2, names: 3 }));
@@ -134,7 +161,11 @@ describe('a final rule, and a rejection by a rule that is not overridable,', () 
   test.each(several)('is overridden by no approver: %j', async ({ approvals, ...terms }) => {
     const { store, trajectory, pending } = await claimed(claimsOf({ approvals, ...terms }));
     const { length } = await payloads(store, 't');
-    const attempt = trajectory.approvals.approve(pending, { principal: C, method: 'test', override: true });
+    const attempt = trajectory.approvals.approve(pending, {
+      principal: C,
+      method: 'test',
+      override: true,
+    });
     await expect(attempt).rejects.toMatchObject({
       code: 'final_rule',
       evidence: { vector: [{ invariant_id: 'NO_SELF' }] },
@@ -148,7 +179,10 @@ describe('a final rule, and a rejection by a rule that is not overridable,', () 
   test('is not overridden by a replacement', async () => {
     const { trajectory, pending } = await claimed(claimsOf({ approvals: 1, final: 'NO_SELF' }));
     const replacement = [{ op: 'replace', path: '/approvers', value: [''] }] as const;
-    const attempt = trajectory.approvals.approve(pending, doctor('a', { override: true, replacement }));
+    const attempt = trajectory.approvals.approve(
+      pending,
+      doctor('a', { override: true, replacement }),
+    );
     await expect(attempt).rejects.toMatchObject({ code: 'final_rule' });
   });
 
@@ -163,7 +197,10 @@ describe('a final rule, and a rejection by a rule that is not overridable,', () 
     const domain = claimsOf({ approvals: 1, final: 'LEVEL' });
     const initial = { euros: 0, claimant: 'x', approvers: [], loads: { u: 9 } };
     for (const override of [true, false]) {
-      const creating = runtimeOver(new MemoryStore(), [domain]).create(domain, { initial, override } as never);
+      const creating = runtimeOver(new MemoryStore(), [domain]).create(domain, {
+        initial,
+        override,
+      } as never);
       await expect(creating).rejects.toMatchObject({
         code: 'invalid_state',
         message: expect.stringContaining('The state violates'),
@@ -173,8 +210,12 @@ describe('a final rule, and a rejection by a rule that is not overridable,', () 
 
   test('is part of the domain’s hash, if it is declared', () => {
     const hashOf = (options: object): string => {
-      const of = { ...claimsOf({ approvals: 1, overridable: false }).declared, version: '1' } as any;
-      const rules = (given: any) => of.invariants(given).map((rule: any) => ({ ...rule, ...options }));
+      const of = {
+        ...claimsOf({ approvals: 1, overridable: false }).declared,
+        version: '1',
+      } as any;
+      const rules = (given: any) =>
+        of.invariants(given).map((rule: any) => ({ ...rule, ...options }));
       return defineDomain({ ...of, invariants: rules }).hash;
     };
     expect(hashOf({ final: false })).toBe(hashOf({}));
@@ -213,14 +254,24 @@ describe('a counselor predicate', () => {
 
   test('knows the proposal and the requester, to approve and to reject', async () => {
     const { store, trajectory, pending } = await claimed(independent);
-    expect(await approvedBy(trajectory, pending, [C, `${C}+`])).toEqual(Array(2).fill('unauthorised_counselor'));
-    const rejecting = trajectory.approvals.reject(pending, { principal: C, method: 'test', reason: 'no' });
+    expect(await approvedBy(trajectory, pending, [C, `${C}+`])).toEqual(
+      Array(2).fill('unauthorised_counselor'),
+    );
+    const rejecting = trajectory.approvals.reject(pending, {
+      principal: C,
+      method: 'test',
+      reason: 'no',
+    });
     await expect(rejecting).rejects.toMatchObject({ code: 'unauthorised_counselor' });
     expect(await approvedBy(trajectory, pending, ['dr-a', `${C}+`, 'dr-b'])).toEqual([
       ...['escalated', 'unauthorised_counselor', 'committed'],
     ]);
     expect(seen.at(-1)).toEqual({
-      proposal: { action: 'claim', role: { name: 'clerk', params: {} }, args: { euros: 7, claimant: CLAIMANT } },
+      proposal: {
+        action: 'claim',
+        role: { name: 'clerk', params: {} },
+        args: { euros: 7, claimant: CLAIMANT },
+      },
       requester: 'agent',
     });
     expect((await deepReplay(store, 't', { domains: [independent] })).differences).toEqual([]);
@@ -229,7 +280,9 @@ describe('a counselor predicate', () => {
   test('is called again by deep replay, which finds another answer', async () => {
     const { store, trajectory, pending } = await claimed(independent);
     await approvedBy(trajectory, pending, ['dr-a', 'dr-b']);
-    const stricter = named({ doctor: (principal: string, { proposal }: any) => proposal.args.euros < 7 && principal });
+    const stricter = named({
+      doctor: (principal: string, { proposal }: any) => proposal.args.euros < 7 && principal,
+    });
     const domains = [{ ...stricter, hash: independent.hash } as Domain];
     const { differences } = await deepReplay(store, 't', { domains });
     expect(differences.map(({ what }) => what)).toEqual(['counselor', 'counselor']);
@@ -246,7 +299,9 @@ describe('a counselor predicate', () => {
     const attempt = trajectory.approvals.approve(pending, doctor('a'));
     await expect(attempt).rejects.toMatchObject({ code: 'unauthorised_counselor' });
     await expect(attempt).rejects.toThrow(/The counselor predicate doctor failed for dr-a/);
-    expect(trajectory.approvals.pending()[0]?.payload.proposal.action.args).toMatchObject({ euros: 7 });
+    expect(trajectory.approvals.pending()[0]?.payload.proposal.action.args).toMatchObject({
+      euros: 7,
+    });
   });
 
   test('may take the principal alone, and only true passes', async () => {
@@ -272,7 +327,9 @@ test('an escalation by the first name is no matter of missing approvals', async 
         'BY_ANOTHER',
         ['/euros', '/approvers', '/claimant'],
         ({ euros, approvers: [name], claimant }: any) =>
-          euros === 0 || (name !== undefined && name !== claimant) ? pass : escalate('by another doctor'),
+          euros === 0 || (name !== undefined && name !== claimant)
+            ? pass
+            : escalate('by another doctor'),
         {
           approvals: 2,
           onApprove: (state: any, { counselor }: any) => {

@@ -38,22 +38,25 @@ const OPERATIONS: Readonly<Record<string, (store: Store) => Promise<boolean>>> =
   'a list of writs': async (store) => (await listWrits(store, 't')).length > 0,
 };
 
-test.each(Object.entries(OPERATIONS))('%s has the error of a read that failed, not a finding', async (_, operation) => {
-  const store = await ledger();
-  let failures = 0;
-  let hasFailed = true;
-  for (let n = 1; hasFailed; n++) {
-    hasFailed = false;
-    const faulty = faultyStore(store as unknown as Store, (call) => {
-      if (call.n !== n || call.operation === 'close') return undefined;
-      hasFailed = true;
-      return { kind: 'fails' };
-    });
-    const result = await operation(faulty).catch((error: unknown) => error);
-    if (result !== true) {
-      failures += 1;
-      expect(isAssizeError(result, 'store_failed'), `call ${n}: ${result}`).toBe(true);
+test.each(Object.entries(OPERATIONS))(
+  '%s has the error of a read that failed, not a finding',
+  async (_, operation) => {
+    const store = await ledger();
+    let failures = 0;
+    let hasFailed = true;
+    for (let n = 1; hasFailed; n++) {
+      hasFailed = false;
+      const faulty = faultyStore(store as unknown as Store, (call) => {
+        if (call.n !== n || call.operation === 'close') return undefined;
+        hasFailed = true;
+        return { kind: 'fails' };
+      });
+      const result = await operation(faulty).catch((error: unknown) => error);
+      if (result !== true) {
+        failures += 1;
+        expect(isAssizeError(result, 'store_failed'), `call ${n}: ${result}`).toBe(true);
+      }
     }
-  }
-  expect(failures).toBeGreaterThan(2);
-});
+    expect(failures).toBeGreaterThan(2);
+  },
+);

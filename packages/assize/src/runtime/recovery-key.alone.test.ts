@@ -28,6 +28,8 @@ test('a runtime with tools and no lasting recovery key warns, once', async () =>
   expect(warned).not.toHaveBeenCalled();
   for (let n = 0; n < 2; n++) runtime({ effects: { maxAttempts: 3 } });
   expect(warned).toHaveBeenCalledOnce();
-  expect(warned).toHaveBeenCalledWith(expect.stringContaining('Set effects.recoveryKey'), { code: 'no_recovery_key' });
+  expect(warned).toHaveBeenCalledWith(expect.stringContaining('Set effects.recoveryKey'), {
+    code: 'no_recovery_key',
+  });
   await store.close();
 });

@@ -9,7 +9,12 @@ import { HandClock, runtimeOver, writFor } from '../../../../tests/support/ledge
 // ruling, not during it.
 
 const writ = writFor('clerk', { trajectory: 't', budget: { usd: 100 } });
-const put = (box: string, n: number): ProposalInput => ({ action: 'put', role: 'clerk', args: { box, n }, writ });
+const put = (box: string, n: number): ProposalInput => ({
+  action: 'put',
+  role: 'clerk',
+  args: { box, n },
+  writ,
+});
 const rulingOf = (ruling: Ruling | undefined): string | undefined =>
   ruling?.ruling === 'rejected' ? ruling.reason : ruling?.ruling;
 
@@ -28,7 +33,11 @@ async function stage(asked: (typeof PLACES)[number]) {
     name: 'boxes',
     version: '1',
     freeze: 'footprint',
-    state: z.object({ sum: z.number(), allowed: z.number(), boxes: z.record(z.string(), z.number()) }),
+    state: z.object({
+      sum: z.number(),
+      allowed: z.number(),
+      boxes: z.record(z.string(), z.number()),
+    }),
     initial: { sum: 0, allowed: 9, boxes: {} },
     processes: { putting: { writes: ['/sum', '/boxes/*'] } },
     roles: { clerk: { processes: ['putting'] } },
@@ -61,7 +70,9 @@ async function stage(asked: (typeof PLACES)[number]) {
         const all = Object.values<number>(boxes).reduce((one, other) => one + other, 0);
         return sum === all ? pass : reject(`${sum} is not ${all}`);
       }),
-      each('NOT_TOO_MUCH', '/boxes/*', {}, (n: number) => (n <= 10 ? pass : reject('it is too much'))),
+      each('NOT_TOO_MUCH', '/boxes/*', {}, (n: number) =>
+        n <= 10 ? pass : reject('it is too much'),
+      ),
       invariant(
         'ALLOWED',
         ['/sum', '/allowed'],
@@ -99,7 +110,9 @@ async function stage(asked: (typeof PLACES)[number]) {
   };
   const expectSound = async (): Promise<void> => {
     for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
-    expect((await runtimeOver(store, [boxes], { policy }).open('t')).state()).toEqual(opened.state());
+    expect((await runtimeOver(store, [boxes], { policy }).open('t')).state()).toEqual(
+      opened.state(),
+    );
   };
   return { trajectory: opened, arm, inner: () => inner, expectSound };
 }
@@ -128,11 +141,19 @@ describe.each(PLACES)('a proposal made by %s', (place) => {
     const escalated = await trajectory.propose(put('outer', 10));
     if (escalated.ruling !== 'escalated') throw new Error(`It was ${escalated.ruling}.`);
     arm();
-    const approved = await trajectory.approvals.approve(escalated.pending, { principal: 'boss', method: 'test' });
+    const approved = await trajectory.approvals.approve(escalated.pending, {
+      principal: 'boss',
+      method: 'test',
+    });
     expect(rulingOf(approved)).toBe('committed');
     // The pending proposal is compiled again without a new read of its arguments. The clock is
     // asked before that, while the proposal freezes others.
-    const said = place === 'args' || place === 'policy' ? undefined : place === 'clock' ? 'frozen' : 'committed';
+    const said =
+      place === 'args' || place === 'policy'
+        ? undefined
+        : place === 'clock'
+          ? 'frozen'
+          : 'committed';
     expect(rulingOf(await inner())).toBe(said);
     const boxes = said === 'committed' ? { inner: 3, outer: 10 } : { outer: 10 };
     expect(trajectory.state()).toEqual({ sum: said === 'committed' ? 13 : 10, allowed: 99, boxes });

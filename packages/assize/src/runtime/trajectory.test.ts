@@ -10,9 +10,22 @@ import { defineDomain } from '#kernel';
 import type { LedgerStore, RejectionPayload } from '#ledger';
 import { openStore } from '#stores';
 import { cases } from '../../../../tests/support/cases.ts';
-import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../../../../tests/support/ledger/desk.ts';
+import {
+  allEntries,
+  deskOf,
+  FaultyStore,
+  payloads,
+  soundState,
+} from '../../../../tests/support/ledger/desk.ts';
 import { keysOf } from '../../../../tests/support/ledger/rows.ts';
-import { HandClock, intent, operator, runtimeOver, START, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  intent,
+  operator,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../../../tests/support/ledger/runtime.ts';
 import { jsonValue } from '../../../../tests/support/models/json.ts';
 import type { Assize } from './assize.ts';
 import type { CreateOptions } from './create.ts';
@@ -36,8 +49,10 @@ async function begun(options: Partial<AssizeOptions> = {}, create: CreateOptions
   return { store, clock, assize, trajectory };
 }
 
-const add = (by = 1, rest: Partial<ProposalInput> = {}): ProposalInput => intent('add', { by }, worker, rest);
-const reasonOf = (ruling: Ruling): string => (ruling.ruling === 'rejected' ? ruling.reason : ruling.ruling);
+const add = (by = 1, rest: Partial<ProposalInput> = {}): ProposalInput =>
+  intent('add', { by }, worker, rest);
+const reasonOf = (ruling: Ruling): string =>
+  ruling.ruling === 'rejected' ? ruling.reason : ruling.ruling;
 
 /** The code of an error, after a check that nothing was recorded. */
 async function refusal(store: LedgerStore, attempt: () => Promise<unknown>): Promise<string> {
@@ -58,7 +73,10 @@ async function refusal(store: LedgerStore, attempt: () => Promise<unknown>): Pro
 describe.each(['memory:', `sqlite:${join(folder, 'serial.db')}`])('on %s', (url) => {
   test('many proposals at once are ruled on one after another, one entry each', async () => {
     const store = await openStore(url);
-    const trajectory = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [worker] });
+    const trajectory = await runtimeOver(store, [desk]).create(desk, {
+      trajectoryId: 't',
+      writs: [worker],
+    });
     const rulings = await Promise.all(
       Array.from({ length: 200 }, (_, i) => trajectory.propose(add(i % 4 === 3 ? -1 : 1))),
     );
@@ -112,9 +130,17 @@ describe('a writ that does not give the right', () => {
   const foreign = issueWrit({ ...grant, issuer: stranger.publicKey } as never, stranger.privateKey);
   const wrong: [string, Partial<ProposalInput>, RegExp][] = [
     ['expired at this instant', { writ: writFor('x', { expires: START }) }, /expired/],
-    ['not yet valid', { writ: writFor('x', { not_before: '2026-03-23T09:00:00.000001Z' }) }, /is valid from/],
+    [
+      'not yet valid',
+      { writ: writFor('x', { not_before: '2026-03-23T09:00:00.000001Z' }) },
+      /is valid from/,
+    ],
     ['of another subject', { principal: 'somebody' }, /is for agent/],
-    ['of another trajectory', { writ: writFor('x', { trajectory: 'other' }) }, /for trajectory other/],
+    [
+      'of another trajectory',
+      { writ: writFor('x', { trajectory: 'other' }) },
+      /for trajectory other/,
+    ],
     [
       'without the action',
       { writ: writFor('x', { actions: ['pay', 'ad', 'add:*', 'ADD'] }) },
@@ -168,12 +194,16 @@ describe('a writ that does not give the right', () => {
   ];
   test.each(none)('%s is no writ: an error, nothing recorded', async (_what, writ, code) => {
     const { store, trajectory } = await begun();
-    expect(await refusal(store, () => trajectory.propose(add(1, { writ: writ as Writ })))).toBe(code);
+    expect(await refusal(store, () => trajectory.propose(add(1, { writ: writ as Writ })))).toBe(
+      code,
+    );
   });
 
   test('one that holds, with its chain, does', async () => {
     const { trajectory } = await begun();
-    expect(await trajectory.propose(add(1, { writ: { writ: kid, chain: [parent] } }))).toMatchObject({
+    expect(
+      await trajectory.propose(add(1, { writ: { writ: kid, chain: [parent] } })),
+    ).toMatchObject({
       ruling: 'committed',
     });
   });
@@ -185,18 +215,30 @@ describe('a policy', () => {
     otherwise: 'deny',
     rules: [
       { id: 'no-two', effect: 'deny', actions: ['add'], where: [{ path: '/by', is: 2 }] },
-      { id: 'ask-three', effect: 'needs_approval', actions: ['add'], where: [{ path: '/by', min: 3 }] },
+      {
+        id: 'ask-three',
+        effect: 'needs_approval',
+        actions: ['add'],
+        where: [{ path: '/by', min: 3 }],
+      },
       { id: 'rest', effect: 'allow', actions: ['**'] },
     ],
   });
-  const made = (evaluate: Policy['evaluate'], digest = hashText('p')): Policy => ({ id: 'p', digest, evaluate });
+  const made = (evaluate: Policy['evaluate'], digest = hashText('p')): Policy => ({
+    id: 'p',
+    digest,
+    evaluate,
+  });
 
   test('allows, denies, asks; its answer stands in the entry', async () => {
     const { store, trajectory } = await begun({ policy: table });
     const rulings = [await trajectory.propose(add(1)), await trajectory.propose(add(2))];
     expect(rulings.map(reasonOf)).toEqual(['committed', 'policy_denied']);
     // If it escalates and an invariant rejects, the rejection wins.
-    expect(await trajectory.propose(add(50))).toMatchObject({ ruling: 'rejected', invariantId: 'TEN_AT_MOST' });
+    expect(await trajectory.propose(add(50))).toMatchObject({
+      ruling: 'rejected',
+      invariantId: 'TEN_AT_MOST',
+    });
     const asked = await trajectory.propose(add(3));
     expect(asked).toMatchObject({ ruling: 'escalated', reason: 'policy_needs_approval' });
     await trajectory.approvals.approve(asked.ruling === 'escalated' ? asked.pending : '', {
@@ -205,7 +247,9 @@ describe('a policy', () => {
     });
     const [root, ...entries] = await payloads(store, 't');
     expect(root).toMatchObject({ policy_hash: table.digest });
-    const policy = (rule: string, decision: string) => ({ policy: { digest: table.digest, decision, rule } });
+    const policy = (rule: string, decision: string) => ({
+      policy: { digest: table.digest, decision, rule },
+    });
     expect(entries).toMatchObject([
       policy('rest', 'allow'),
       policy('no-two', 'deny'),
@@ -229,7 +273,10 @@ describe('a policy', () => {
   ];
   test.each(failing)('that %s denies', async (_what, evaluate) => {
     const { store, trajectory } = await begun({ policy: made(evaluate) });
-    expect(await trajectory.propose(add())).toMatchObject({ ruling: 'rejected', reason: 'policy_denied' });
+    expect(await trajectory.propose(add())).toMatchObject({
+      ruling: 'rejected',
+      reason: 'policy_denied',
+    });
     await soundState(store, 't');
   });
 
@@ -262,7 +309,9 @@ describe('a signer', () => {
   });
   test('with mismatched keys is refused before it damages a ledger', () => {
     const wrong = { publicKey: keysOf(32).publicKey, privateKey: signer.privateKey };
-    expect(() => runtimeOver(new FaultyStore(), [desk], { signer: wrong })).toThrow(/must be a pair/);
+    expect(() => runtimeOver(new FaultyStore(), [desk], { signer: wrong })).toThrow(
+      /must be a pair/,
+    );
   });
 });
 
@@ -287,7 +336,9 @@ describe('time', () => {
     const id = asked.ruling === 'escalated' ? asked.pending : '';
     clock.forward(-6 * MINUTE);
     const resolution = { principal: 'dr-who', method: 'test', reason: 'r' };
-    expect(await trajectory.approvals.approve(id, resolution)).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(id, resolution)).toMatchObject({
+      ruling: 'committed',
+    });
     expect((await payloads(store, 't'))[2]?.at).toBe(START);
   });
 
@@ -317,8 +368,16 @@ describe('an invalid intent', () => {
     ['no role', add(1, { role: undefined as never }), 'bad_intent'],
     ['a role that is null', add(1, { role: null as never }), 'bad_intent'],
     ['a role without parameters', add(1, { role: { name: 'worker' } as never }), 'bad_intent'],
-    ['parameters that are no texts', add(1, { role: { name: 'filer', params: { box: 1 } } as never }), 'bad_intent'],
-    ['a list of parameters', add(1, { role: { name: 'filer', params: [1] } as never }), 'bad_intent'],
+    [
+      'parameters that are no texts',
+      add(1, { role: { name: 'filer', params: { box: 1 } } as never }),
+      'bad_intent',
+    ],
+    [
+      'a list of parameters',
+      add(1, { role: { name: 'filer', params: [1] } as never }),
+      'bad_intent',
+    ],
     ['no arguments', add(1, { args: undefined }), 'bad_intent'],
     ['a function', add(1, { args: () => 1 }), 'not_json'],
     ['a bigint', add(1, { args: { by: 1n } }), 'not_json'],
@@ -348,8 +407,16 @@ describe('an invalid intent', () => {
     ['a hole', add(1, { args: new Array(2) }), 'not_json'],
     ['observations that are no list', add(1, { observations: {} as never }), 'bad_intent'],
     ['an observation that is null', add(1, { observations: [null as never] }), 'bad_intent'],
-    ['an observation without a name', add(1, { observations: [{ value: 1 } as never] }), 'bad_intent'],
-    ['an observation without a value', add(1, { observations: [{ name: 'x' } as never] }), 'bad_intent'],
+    [
+      'an observation without a name',
+      add(1, { observations: [{ value: 1 } as never] }),
+      'bad_intent',
+    ],
+    [
+      'an observation without a value',
+      add(1, { observations: [{ name: 'x' } as never] }),
+      'bad_intent',
+    ],
     [
       'an oracle key that is no hash',
       add(1, { observations: [{ name: 'x', value: 1, oracle_key: 'key' }] }),
@@ -362,8 +429,16 @@ describe('an invalid intent', () => {
     ],
     ['a principal that is no text', add(1, { principal: 7 as never }), 'bad_intent'],
     ['a key that is misspelled', add(1, { idempotencykey: 'once' } as never), 'bad_intent'],
-    ['a member that is inherited', Object.assign(Object.create({ ifUnchange: 1 }), add()), 'bad_intent'],
-    ['a role with more', add(1, { role: { name: 'worker', params: {}, param: {} } as never }), 'bad_intent'],
+    [
+      'a member that is inherited',
+      Object.assign(Object.create({ ifUnchange: 1 }), add()),
+      'bad_intent',
+    ],
+    [
+      'a role with more',
+      add(1, { role: { name: 'worker', params: {}, param: {} } as never }),
+      'bad_intent',
+    ],
     [
       'an observation with more',
       add(1, { observations: [{ name: 'x', value: 1, sensitiv: true } as never] }),
@@ -375,23 +450,37 @@ describe('an invalid intent', () => {
       'bad_intent',
     ],
   ];
-  test.each(bad)('%s: a typed error, nothing recorded, nothing changed', async (_what, input, code) => {
-    const { store, trajectory } = await begun();
-    const found = await refusal(store, () => trajectory.propose(input as ProposalInput));
-    expect(found).toBe(code);
-    expect(trajectory.length).toBe(1);
-    expect(await trajectory.propose(add())).toMatchObject({ ruling: 'committed' });
-  });
+  test.each(bad)(
+    '%s: a typed error, nothing recorded, nothing changed',
+    async (_what, input, code) => {
+      const { store, trajectory } = await begun();
+      const found = await refusal(store, () => trajectory.propose(input as ProposalInput));
+      expect(found).toBe(code);
+      expect(trajectory.length).toBe(1);
+      expect(await trajectory.propose(add())).toMatchObject({ ruling: 'committed' });
+    },
+  );
 
   test.each<[string, ProposalInput]>([
     ['The arguments', add(1, { args: { text: 'x'.repeat(2 ** 20) } })],
-    ['The value of an observation', add(1, { observations: [{ name: 'x', value: 'x'.repeat(2 ** 20) }] })],
+    [
+      'The value of an observation',
+      add(1, { observations: [{ name: 'x', value: 'x'.repeat(2 ** 20) }] }),
+    ],
     [
       'A proposal with its observations',
-      add(1, { args: { text: 'x'.repeat(2 ** 20 - 200) }, observations: [{ name: 'x'.repeat(400), value: 1 }] }),
+      add(1, {
+        args: { text: 'x'.repeat(2 ** 20 - 200) },
+        observations: [{ name: 'x'.repeat(400), value: 1 }],
+      }),
     ],
     // 512 bytes each, in the proposal as in the entry, which has further content.
-    ['The entry', add(1, { observations: Array.from({ length: 2_047 }, () => ({ name: 'x'.repeat(490), value: 1 })) })],
+    [
+      'The entry',
+      add(1, {
+        observations: Array.from({ length: 2_047 }, () => ({ name: 'x'.repeat(490), value: 1 })),
+      }),
+    ],
   ])('an oversized input is refused with advice for the caller: %s', async (what, input) => {
     const { trajectory } = await begun();
     await expect(trajectory.propose(input)).rejects.toMatchObject({
@@ -436,34 +525,41 @@ describe('an invalid intent', () => {
       { $blob: 'x'.repeat(20_000) },
     ];
     for (const value of values) {
-      expect(await trajectory.propose(intent('keep', { value }, worker))).toMatchObject({ ruling: 'committed' });
+      expect(await trajectory.propose(intent('keep', { value }, worker))).toMatchObject({
+        ruling: 'committed',
+      });
       expect(canonicalize(JSON.parse(await soundState(store, 't')).data)).toBe(canonicalize(value));
       const bare = { ...intent('keep', value, worker) };
       expect(reasonOf(await trajectory.propose(bare))).toBe('type_mismatch');
       const observations = [{ name: 'seen', value }];
       await trajectory.propose(intent('keep', { value: 0 }, worker, { observations }));
-      expect(canonicalize(JSON.parse(await soundState(store, 't')).data)).toBe(canonicalize([value]));
+      expect(canonicalize(JSON.parse(await soundState(store, 't')).data)).toBe(
+        canonicalize([value]),
+      );
     }
     const again = await runtimeOver(store, [desk]).open('t');
     expect(canonicalize(again.state())).toBe(await soundState(store, 't'));
   });
 
   test('for any stored JSON the live state equals the folded state (property)', async () => {
-    const run = fc.asyncProperty(fc.array(jsonValue, { minLength: 1, maxLength: 6 }), async (values) => {
-      const { store, trajectory } = await begun();
-      for (const value of values) {
-        await trajectory.propose(intent('keep', { value }, worker));
-        await trajectory.propose(
-          intent('keep', { value: 0 }, worker, {
-            observations: [
-              { name: 'x', value },
-              { name: 'y', value },
-            ],
-          }),
-        );
-        expect(canonicalize(trajectory.state())).toBe(await soundState(store, 't'));
-      }
-    });
+    const run = fc.asyncProperty(
+      fc.array(jsonValue, { minLength: 1, maxLength: 6 }),
+      async (values) => {
+        const { store, trajectory } = await begun();
+        for (const value of values) {
+          await trajectory.propose(intent('keep', { value }, worker));
+          await trajectory.propose(
+            intent('keep', { value: 0 }, worker, {
+              observations: [
+                { name: 'x', value },
+                { name: 'y', value },
+              ],
+            }),
+          );
+          expect(canonicalize(trajectory.state())).toBe(await soundState(store, 't'));
+        }
+      },
+    );
     await fc.assert(run, { numRuns: cases(150) });
   });
 
@@ -490,7 +586,9 @@ describe('beginning', () => {
   test('from a state that breaks an invariant is refused, or says so', async () => {
     const store = new FaultyStore();
     const assize = runtimeOver(store, [desk]);
-    expect(await refusal(store, () => assize.create(desk, { initial: broken }))).toBe('invalid_state');
+    expect(await refusal(store, () => assize.create(desk, { initial: broken }))).toBe(
+      'invalid_state',
+    );
     const trajectory = await assize.create(desk, {
       trajectoryId: 't',
       initial: broken,
@@ -509,9 +607,13 @@ describe('beginning', () => {
       invariantId: 'TEN_AT_MOST',
     });
     // A branch of it is adjudicated anew.
-    expect(await refusal(store, () => assize.branch('t', trajectory.head, { note: 'n' }))).toBe('not_found');
+    expect(await refusal(store, () => assize.branch('t', trajectory.head, { note: 'n' }))).toBe(
+      'not_found',
+    );
     const root = (await allEntries(store, 't'))[0]?.id as string;
-    expect(await refusal(store, () => assize.branch('t', root, { note: 'n' }))).toBe('invalid_state');
+    expect(await refusal(store, () => assize.branch('t', root, { note: 'n' }))).toBe(
+      'invalid_state',
+    );
     await assize.branch('t', root, { trajectoryId: 'b', note: 'n', override: true });
     expect((await payloads(store, 'b'))[0]).toHaveProperty('detection_vector');
     expect(await trajectory.propose(add(-1))).toMatchObject({ ruling: 'committed' });
@@ -520,23 +622,29 @@ describe('beginning', () => {
   test.each([
     ['unknown, written', 'begun'],
     ['unknown, lost', 'commit_unknown'],
-  ] as const)('an uncertain creation (%s) is looked up in the store, with result: %s', async (fault, answered) => {
-    const { store, assize, trajectory } = await begun();
-    const { entry } = (await trajectory.propose(add(1))) as Extract<Ruling, { ruling: 'committed' }>;
-    const beginnings = {
-      c: () => assize.create(desk, { trajectoryId: 'c', writs: [worker] }),
-      b: () => assize.branch('t', entry.id, { trajectoryId: 'b', note: 'n', writs: [worker] }),
-    };
-    for (const [id, begin] of Object.entries(beginnings)) {
-      store.plan = new Map([[store.commits + 1, fault]]);
-      const made = await begin().catch((error: { code: string }) => error);
-      if (answered !== 'begun') expect(made).toMatchObject({ code: answered, retryable: true });
-      const there = answered === 'begun' ? (made as Trajectory) : await begin();
-      expect(await there.propose(add(1))).toMatchObject({ ruling: 'committed' });
-      expect((await payloads(store, id)).map(({ seq }) => seq)).toEqual([0, 1]);
-    }
-    for (const id of ['b', 'c']) await soundState(store, id);
-  });
+  ] as const)(
+    'an uncertain creation (%s) is looked up in the store, with result: %s',
+    async (fault, answered) => {
+      const { store, assize, trajectory } = await begun();
+      const { entry } = (await trajectory.propose(add(1))) as Extract<
+        Ruling,
+        { ruling: 'committed' }
+      >;
+      const beginnings = {
+        c: () => assize.create(desk, { trajectoryId: 'c', writs: [worker] }),
+        b: () => assize.branch('t', entry.id, { trajectoryId: 'b', note: 'n', writs: [worker] }),
+      };
+      for (const [id, begin] of Object.entries(beginnings)) {
+        store.plan = new Map([[store.commits + 1, fault]]);
+        const made = await begin().catch((error: { code: string }) => error);
+        if (answered !== 'begun') expect(made).toMatchObject({ code: answered, retryable: true });
+        const there = answered === 'begun' ? (made as Trajectory) : await begin();
+        expect(await there.propose(add(1))).toMatchObject({ ruling: 'committed' });
+        expect((await payloads(store, id)).map(({ seq }) => seq)).toEqual([0, 1]);
+      }
+      for (const id of ['b', 'c']) await soundState(store, id);
+    },
+  );
 
   test('where it can’t be asked either, that is said with both reasons', async () => {
     const { store, assize } = await begun();
@@ -555,7 +663,11 @@ describe('beginning', () => {
   });
 
   const bad: [string, (assize: Assize) => Promise<unknown>, string][] = [
-    ['under a name that is taken', (assize) => assize.create(desk, { trajectoryId: 't' }), 'exists'],
+    [
+      'under a name that is taken',
+      (assize) => assize.create(desk, { trajectoryId: 't' }),
+      'exists',
+    ],
     ...['', 'a b', 'a/b', '../a', 'x'.repeat(129), 'é', 'a\u0000', 'a\n'].map(
       (trajectoryId): [string, (assize: Assize) => Promise<unknown>, string] => [
         `under the name ${JSON.stringify(trajectoryId.slice(0, 9))}`,
@@ -563,21 +675,57 @@ describe('beginning', () => {
         'bad_argument',
       ],
     ),
-    ['under a name that is no text', (assize) => assize.create(desk, { trajectoryId: 7 as never }), 'bad_argument'],
-    ['with a state that does not fit', (assize) => assize.create(desk, { initial: { n: 'x' } }), 'invalid_state'],
+    [
+      'under a name that is no text',
+      (assize) => assize.create(desk, { trajectoryId: 7 as never }),
+      'bad_argument',
+    ],
+    [
+      'with a state that does not fit',
+      (assize) => assize.create(desk, { initial: { n: 'x' } }),
+      'invalid_state',
+    ],
     [
       'with a state that has more',
       (assize) => assize.create(desk, { initial: { ...broken, n: 1, more: 1 } }),
       'invalid_state',
     ],
-    ['opened as of another domain', (assize) => assize.open('t', deskOf('world', '2')), 'domain_mismatch'],
-    ['opened as of what is no domain', (assize) => assize.open('t', null as never), 'domain_mismatch'],
-    ['with a note that is no text', (assize) => assize.create(desk, { note: 7 as never }), 'bad_argument'],
-    ['with a domain that is not the runtime’s', (assize) => assize.create(deskOf('world', '2')), 'domain_mismatch'],
-    ['with a writ of a foreign anchor', (assize) => assize.create(desk, { writs: [foreignWrit()] }), 'bad_writ'],
+    [
+      'opened as of another domain',
+      (assize) => assize.open('t', deskOf('world', '2')),
+      'domain_mismatch',
+    ],
+    [
+      'opened as of what is no domain',
+      (assize) => assize.open('t', null as never),
+      'domain_mismatch',
+    ],
+    [
+      'with a note that is no text',
+      (assize) => assize.create(desk, { note: 7 as never }),
+      'bad_argument',
+    ],
+    [
+      'with a domain that is not the runtime’s',
+      (assize) => assize.create(deskOf('world', '2')),
+      'domain_mismatch',
+    ],
+    [
+      'with a writ of a foreign anchor',
+      (assize) => assize.create(desk, { writs: [foreignWrit()] }),
+      'bad_writ',
+    ],
     ['with what is no writ', (assize) => assize.create(desk, { writs: [{} as Writ] }), 'bad_writ'],
-    ['with no list of writs', (assize) => assize.create(desk, { writs: 'x' as never }), 'bad_argument'],
-    ['as a branch of nothing', (assize) => assize.branch('t', 'a'.repeat(64), { note: 'n' }), 'not_found'],
+    [
+      'with no list of writs',
+      (assize) => assize.create(desk, { writs: 'x' as never }),
+      'bad_argument',
+    ],
+    [
+      'as a branch of nothing',
+      (assize) => assize.branch('t', 'a'.repeat(64), { note: 'n' }),
+      'not_found',
+    ],
     [
       'as a branch of no trajectory',
       async (assize) => assize.branch('none', (await assize.open('t')).head, { note: 'n' }),
@@ -611,7 +759,8 @@ describe('beginning', () => {
     const { assize } = await begun();
     const names = new Set(Array.from({ length: 50 }, () => assize.newTrajectoryId()));
     expect(names.size).toBe(50);
-    for (const name of names) expect((await assize.create(desk, { trajectoryId: name })).id).toBe(name);
+    for (const name of names)
+      expect((await assize.create(desk, { trajectoryId: name })).id).toBe(name);
   });
 });
 
@@ -622,10 +771,14 @@ describe('branching', () => {
     const commit = trajectory.head;
     await trajectory.propose(intent('ask', { amount: 1 }, worker));
     const before = await allEntries(store, 't');
-    expect(await refusal(store, () => assize.branch('t', trajectory.head, { note: 'a pending' }))).toBe('not_found');
+    expect(
+      await refusal(store, () => assize.branch('t', trajectory.head, { note: 'a pending' })),
+    ).toBe('not_found');
     const branch = await assize.branch('t', commit, { trajectoryId: 'b', note: 'what if' });
     expect(branch.approvals.pending()).toEqual([]);
-    expect(await refusal(store, () => branch.propose({ ...add(), writ: 'a'.repeat(64) }))).toBe('unknown_writ');
+    expect(await refusal(store, () => branch.propose({ ...add(), writ: 'a'.repeat(64) }))).toBe(
+      'unknown_writ',
+    );
     expect(await branch.propose(add(4))).toMatchObject({ ruling: 'committed' });
     expect(branch.state()).toMatchObject({ n: 7 });
     expect(trajectory.state()).toMatchObject({ n: 3 });
@@ -634,14 +787,20 @@ describe('branching', () => {
   });
 
   test('many branches of one state go on independently (property)', async () => {
-    const step = fc.record({ where: fc.nat(3), by: fc.integer({ min: -3, max: 3 }), box: fc.constantFrom('a', 'b') });
+    const step = fc.record({
+      where: fc.nat(3),
+      by: fc.integer({ min: -3, max: 3 }),
+      box: fc.constantFrom('a', 'b'),
+    });
     const run = fc.asyncProperty(fc.array(step, { maxLength: 16 }), async (steps) => {
       const { store, assize, trajectory } = await begun();
       await trajectory.propose(add(1));
       const from = trajectory.head;
       const all = [trajectory];
       for (const name of ['b', 'c', 'd'])
-        all.push(await assize.branch('t', from, { trajectoryId: name, note: 'n', writs: [worker] }));
+        all.push(
+          await assize.branch('t', from, { trajectoryId: name, note: 'n', writs: [worker] }),
+        );
       const expected = all.map(() => ({ n: 1, boxes: {} as Record<string, string[]> }));
       for (const [i, { where, by, box }] of steps.entries()) {
         const mine = expected[where] as (typeof expected)[0];
@@ -669,9 +828,16 @@ describe('branching', () => {
     };
     const boxes = { big: Array.from({ length: 30_000 }, (_, i) => `${i}`.padEnd(100, 'x')) };
     const assize = runtimeOver(store, [desk]);
-    const source = await assize.create(desk, { trajectoryId: 't', initial: { ...desk.initial, boxes } });
+    const source = await assize.create(desk, {
+      trajectoryId: 't',
+      initial: { ...desk.initial, boxes },
+    });
     for (let i = 0; i < 20; i++) {
-      const branch = await assize.branch('t', source.head, { trajectoryId: `b${i}`, note: 'n', writs: [worker] });
+      const branch = await assize.branch('t', source.head, {
+        trajectoryId: `b${i}`,
+        note: 'n',
+        writs: [worker],
+      });
       await branch.propose(add(i % 10));
     }
     expect(hashes.size).toBe(1);
@@ -703,8 +869,12 @@ describe('opening', () => {
     expect(await assize.open('t')).toBe(await assize.open('t'));
     expect(await refusal(store, () => assize.open('none'))).toBe('not_found');
     expect(await refusal(store, () => runtimeOver(store, []).open('t'))).toBe('domain_mismatch');
-    expect(await refusal(store, () => runtimeOver(store, [deskOf('world', '2')]).open('t'))).toBe('domain_mismatch');
-    expect(await refusal(store, () => runtimeOver(store, [deskOf('footprint')]).open('t'))).toBe('domain_mismatch');
+    expect(await refusal(store, () => runtimeOver(store, [deskOf('world', '2')]).open('t'))).toBe(
+      'domain_mismatch',
+    );
+    expect(await refusal(store, () => runtimeOver(store, [deskOf('footprint')]).open('t'))).toBe(
+      'domain_mismatch',
+    );
     const others = [deskOf('world', '2'), deskOf('footprint'), deskOf('footprint', '2')];
     await expect(runtimeOver(store, others).open('t')).rejects.toThrow(
       /^The trajectory t has the domain desk@1 \([0-9a-f]{12}\), and the given domains are desk@2 \(declared in 2 ways: [0-9a-f]{12} and [0-9a-f]{12}\), desk@1 \([0-9a-f]{12}\)\. Give the changed domain a new version/,
@@ -712,7 +882,9 @@ describe('opening', () => {
     await expect(runtimeOver(store, []).open('t')).rejects.toThrow(
       / \([0-9a-f]{12}\), and no domain is given\. Pass that domain /,
     );
-    const [one, two, three, four] = ['a', 'b', 'c', 'd'].map((name) => defineDomain({ ...desk.declared, name }));
+    const [one, two, three, four] = ['a', 'b', 'c', 'd'].map((name) =>
+      defineDomain({ ...desk.declared, name }),
+    );
     await expect(runtimeOver(store, [one!, two!]).open('t')).rejects.toThrow(
       /, and the given domains are a@1 \([0-9a-f]{12}\), b@1 /,
     );

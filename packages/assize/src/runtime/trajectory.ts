@@ -36,7 +36,11 @@ import type { TransactionOptions } from './transactions/body/transaction-options
 import { TransactionRunner } from './transactions/commit/run-transaction.ts';
 import type { TransactionOutcome } from './transactions/commit/transaction-outcome.ts';
 import { type LedgerWriter, OpenLedgerWriter } from './transactions/settle/ledger-writer.ts';
-import { type FailedCommit, type OnFailureOutcome, proposeOnFailure } from './transactions/settle/on-failure.ts';
+import {
+  type FailedCommit,
+  type OnFailureOutcome,
+  proposeOnFailure,
+} from './transactions/settle/on-failure.ts';
 import { requireGiven, Upgrades } from './upgrade/upgrade.ts';
 import type { Upgrade, UpgradeOptions } from './upgrade/upgrade-input.ts';
 import type { SliceListener } from './writer/listeners/subscriptions.ts';
@@ -131,7 +135,10 @@ export class Trajectory<D extends Domain = Domain> {
    * @throws the errors of `answerFailure`
    * @internal
    */
-  static proposeOnFailure(trajectory: Trajectory, failure: FailedCommit): Promise<OnFailureOutcome | undefined> {
+  static proposeOnFailure(
+    trajectory: Trajectory,
+    failure: FailedCommit,
+  ): Promise<OnFailureOutcome | undefined> {
     return proposeOnFailure(trajectory.#writer, trajectory.#proposals, failure);
   }
 
@@ -239,9 +246,15 @@ export class Trajectory<D extends Domain = Domain> {
    *
    * @internal
    */
-  static callsOf(trajectory: Trajectory, key: string, given: ProposalInput['writ']): Promise<readonly EffectOutcome[]> {
+  static callsOf(
+    trajectory: Trajectory,
+    key: string,
+    given: ProposalInput['writ'],
+  ): Promise<readonly EffectOutcome[]> {
     const { writ } = trajectory.#writer.parts.writs.present(given);
-    return trajectory.#proposals.callsOf(key, writ.subject, (id) => trajectory.approvals.statusOf(id));
+    return trajectory.#proposals.callsOf(key, writ.subject, (id) =>
+      trajectory.approvals.statusOf(id),
+    );
   }
 
   /**
@@ -296,7 +309,8 @@ export class Trajectory<D extends Domain = Domain> {
     const writer = trajectory.#writer;
     for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
       if (writer.stale || (await writer.isOvertaken())) await writer.ready();
-      if (writer.parts.erasures === undefined || writer.parts.erasures !== erasures) await writer.reload();
+      if (writer.parts.erasures === undefined || writer.parts.erasures !== erasures)
+        await writer.reload();
       if (writer.stale) continue;
       const { world, chain, domain } = writer.parts;
       const head = chain.head as Hash;
@@ -360,7 +374,10 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /** The part of the state that a role sees, as a copy (Definition A.7). */
-  slice<Name extends RoleName<D>>(role: Name, ...[params = {}]: RoleArguments<D, Name>): SliceOf<D, Name> {
+  slice<Name extends RoleName<D>>(
+    role: Name,
+    ...[params = {}]: RoleArguments<D, Name>
+  ): SliceOf<D, Name> {
     return this.#writer.parts.world.slice(role, params) as SliceOf<D, Name>;
   }
 
@@ -390,9 +407,14 @@ export class Trajectory<D extends Domain = Domain> {
     listener: SliceListener<SliceOf<D, Name>>,
   ): () => void {
     const { parts, subscriptions } = this.#writer;
-    const slice = (): SliceOf<D, Name> => this.#writer.parts.world.slice(role, params) as SliceOf<D, Name>;
+    const slice = (): SliceOf<D, Name> =>
+      this.#writer.parts.world.slice(role, params) as SliceOf<D, Name>;
     slice();
-    return subscriptions.add(parts.domain.footprint(role, params), slice, listener as SliceListener);
+    return subscriptions.add(
+      parts.domain.footprint(role, params),
+      slice,
+      listener as SliceListener,
+    );
   }
 
   /**

@@ -32,15 +32,19 @@ test('as many as ask at a time are sent in halves', () => {
 
 test('the half follows the current number of callers, not an earlier one', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 2, max: 1_000 }), fc.integer({ min: 1, max: 50 }), (before, now) => {
-      const askers = new CallersInFlight();
-      askers.asking(before);
-      for (let i = 0; i < 200; i++) {
-        askers.asking(now);
-        askers.answered(now);
-      }
-      expect(askers.half).toBeLessThanOrEqual(Math.ceil(now / 2));
-      expect(askers.half).toBeGreaterThanOrEqual(Math.max(1, Math.floor(now / 2)));
-    }),
+    fc.property(
+      fc.integer({ min: 2, max: 1_000 }),
+      fc.integer({ min: 1, max: 50 }),
+      (before, now) => {
+        const askers = new CallersInFlight();
+        askers.asking(before);
+        for (let i = 0; i < 200; i++) {
+          askers.asking(now);
+          askers.answered(now);
+        }
+        expect(askers.half).toBeLessThanOrEqual(Math.ceil(now / 2));
+        expect(askers.half).toBeGreaterThanOrEqual(Math.max(1, Math.floor(now / 2)));
+      },
+    ),
   );
 });

@@ -2,7 +2,8 @@ import { type ArgumentRefusal, type ArgumentSchema, arg, checkArgument } from '#
 import { isHash } from '#ledger';
 import { StoreError } from './errors.ts';
 
-const refusal: ArgumentRefusal = (message, details) => new StoreError('store_invalid_input', message, details);
+const refusal: ArgumentRefusal = (message, details) =>
+  new StoreError('store_invalid_input', message, details);
 
 /** Throws `store_invalid_input` unless the argument has the form. */
 export function checkInput(of: ArgumentSchema, value: unknown, argument: string): void {
@@ -24,4 +25,6 @@ export const TEXT: ArgumentSchema = (value) =>
 /** A count from 1: an epoch, a fence, a version, or the size of a page. */
 export const POSITIVE = arg.wholeFrom(1);
 
-export const SIGNAL = arg.optional(arg.of('an AbortSignal', (value) => value instanceof AbortSignal));
+export const SIGNAL = arg.optional(
+  arg.of('an AbortSignal', (value) => value instanceof AbortSignal),
+);

@@ -87,7 +87,16 @@ import { COMMITTED, type NativePort, type SealedPage } from './native-port.ts';
  * writable.
  */
 export abstract class CheckedStore
-  implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore, SideStore, Adoptable, Sealable
+  implements
+    LedgerStore,
+    LogStore,
+    OracleStore,
+    SnapshotStore,
+    EffectStore,
+    FactStore,
+    SideStore,
+    Adoptable,
+    Sealable
 {
   readonly #access: NativePort;
   readonly #archive: StoreArchive;
@@ -97,7 +106,11 @@ export abstract class CheckedStore
 
   abstract readonly readonly: boolean;
 
-  constructor(access: NativePort, archive: StoreArchive = new StoreArchive(access, undefined), seals?: EntrySeals) {
+  constructor(
+    access: NativePort,
+    archive: StoreArchive = new StoreArchive(access, undefined),
+    seals?: EntrySeals,
+  ) {
     this.#access = access;
     this.#archive = archive;
     this.#seals = seals;
@@ -121,10 +134,15 @@ export abstract class CheckedStore
     return this.#row(await this.#access.read((reads) => reads.resolve(id)));
   }
 
-  async entries(trajectoryId: string, options?: { from?: number; limit?: number }): Promise<EntryRow[]> {
+  async entries(
+    trajectoryId: string,
+    options?: { from?: number; limit?: number },
+  ): Promise<EntryRow[]> {
     checkInput(TEXT, trajectoryId, 'trajectoryId');
     const { from, limit } = checkPage(options);
-    return this.#rows(await longRead(this.#access.read((reads) => reads.entries(trajectoryId, from, limit))));
+    return this.#rows(
+      await longRead(this.#access.read((reads) => reads.entries(trajectoryId, from, limit))),
+    );
   }
 
   async head(trajectoryId: string): Promise<EntryRow | undefined> {
@@ -146,7 +164,9 @@ export abstract class CheckedStore
 
   async blob(hash: Hash): Promise<string | undefined> {
     checkInput(HASH, hash, 'hash');
-    const text = await this.#archive.blob(hash, () => this.#access.read((reads) => reads.blob(hash)));
+    const text = await this.#archive.blob(hash, () =>
+      this.#access.read((reads) => reads.blob(hash)),
+    );
     this.#characters += text?.length ?? 0;
     if (this.#characters >= MUCH) {
       this.#characters = 0;
@@ -170,13 +190,19 @@ export abstract class CheckedStore
     return this.#access.read((reads) => reads.oracleGet(key));
   }
 
-  async oracleWithin(within: string, page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
+  async oracleWithin(
+    within: string,
+    page: { readonly after?: string; readonly limit: number },
+  ): Promise<OracleRow[]> {
     checkInput(HASH, within, 'within');
     checkInput(ANSWER_PAGE, page, 'page');
     return this.#access.read((reads) => reads.oracleWithin(within, page));
   }
 
-  async oracleErased(page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
+  async oracleErased(page: {
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<OracleRow[]> {
     checkInput(ANSWER_PAGE, page, 'page');
     return this.#access.read((reads) => reads.oracleErased(page));
   }
@@ -391,7 +417,10 @@ export abstract class CheckedStore
     if (seals === undefined) throw unsealedWriterError();
     let count = 0;
     for (let after: number | undefined = Number.MIN_SAFE_INTEGER; after !== undefined; ) {
-      const page: SealedPage = (await writes.sealSome?.(seals, after)) ?? { sealed: 0, after: undefined };
+      const page: SealedPage = (await writes.sealSome?.(seals, after)) ?? {
+        sealed: 0,
+        after: undefined,
+      };
       count += page.sealed;
       after = page.after;
       onProgress?.(count);

@@ -110,7 +110,9 @@ class Judgement {
     for (const { epoch } of keys) this.#find(epoch);
     for (const { epoch } of this.#keys) this.#requireOpen(epoch);
     for (const epoch of ended) this.#end(epoch);
-    return { change: { begun: this.#begun, records: this.#records, keys: this.#keys, ended: this.#ended } };
+    return {
+      change: { begun: this.#begun, records: this.#records, keys: this.#keys, ended: this.#ended },
+    };
   }
 
   #begin(row: EffectTransactionRow): void {
@@ -128,7 +130,11 @@ class Judgement {
     const { epoch, place, record } = row;
     const transaction = this.#find(epoch);
     const next = transaction.stored + transaction.added.length;
-    if (place > next) throw misuse(`has ${next} records, so a record at ${place} would leave a gap`, { epoch, place });
+    if (place > next)
+      throw misuse(`has ${next} records, so a record at ${place} would leave a gap`, {
+        epoch,
+        place,
+      });
     if (place === next) {
       this.#requireOpen(epoch);
       transaction.added.push(record);
@@ -136,7 +142,9 @@ class Judgement {
       return;
     }
     const there =
-      place < transaction.stored ? this.#view.record(epoch, place) : transaction.added[place - transaction.stored];
+      place < transaction.stored
+        ? this.#view.record(epoch, place)
+        : transaction.added[place - transaction.stored];
     if (there !== record) throw misuse(`has another record at ${place}`, { epoch, place });
   }
 
@@ -173,7 +181,10 @@ function taken({ key, epoch, n }: EffectKeyRow): EffectVerdict {
   return { refusal: { status: 'taken', key, epoch, n } };
 }
 
-function misuse(what: string, evidence: { readonly epoch: number; readonly place?: number }): StoreError {
+function misuse(
+  what: string,
+  evidence: { readonly epoch: number; readonly place?: number },
+): StoreError {
   return new StoreError(
     'store_invalid_input',
     `The transaction of epoch ${evidence.epoch} ${what}, and nothing was written. Read its log with effectsOf.`,

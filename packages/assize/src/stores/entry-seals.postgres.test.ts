@@ -5,30 +5,40 @@ import { generateKeys } from '#canon';
 import { checkRow, type EntryRow, readRow } from '#ledger';
 import { cases } from '../../../../tests/support/cases.ts';
 import { insertOf } from '../../../../tests/support/ledger/insert-of.ts';
-import { ChainWriter, commitMembers, rootMembers, second } from '../../../../tests/support/ledger/rows.ts';
+import {
+  ChainWriter,
+  commitMembers,
+  rootMembers,
+  second,
+} from '../../../../tests/support/ledger/rows.ts';
 import { onEveryDatabase } from '../../../../tests/support/ledger/stores.ts';
 import type { Store } from './index.ts';
 
-const [first, second_, foreign] = [1, 2, 3].map((seed) => generateKeys(new Uint8Array(32).fill(seed)).privateKey) as [
-  string,
-  string,
-  string,
-];
+const [first, second_, foreign] = [1, 2, 3].map(
+  (seed) => generateKeys(new Uint8Array(32).fill(seed)).privateKey,
+) as [string, string, string];
 
 function chain(name: string, length: number): readonly EntryRow[] {
   const writer = new ChainWriter(name);
   writer.add('root', rootMembers({ n: 0 }));
   for (let n = 1; n < length; n++)
-    writer.add('commit', { ...commitMembers([{ op: 'replace', path: '/n', value: n }]), at: second(n) });
+    writer.add('commit', {
+      ...commitMembers([{ op: 'replace', path: '/n', value: n }]),
+      at: second(n),
+    });
   return writer.rows;
 }
 
 const add = async (store: Store, rows: readonly EntryRow[]): Promise<void> => {
-  for (const row of rows) expect(await store.commit({ entries: [row], blobs: [] })).toEqual({ status: 'committed' });
+  for (const row of rows)
+    expect(await store.commit({ entries: [row], blobs: [] })).toEqual({ status: 'committed' });
 };
 
 /** Every way in which a row is read. */
-const readsOf = async (store: Store, { id, trajectory_id, seq }: EntryRow): Promise<(EntryRow | undefined)[]> => [
+const readsOf = async (
+  store: Store,
+  { id, trajectory_id, seq }: EntryRow,
+): Promise<(EntryRow | undefined)[]> => [
   await store.resolve(id),
   await store.head(trajectory_id),
   (await store.entries(trajectory_id, { from: seq, limit: 1 }))[0],
@@ -45,8 +55,12 @@ onEveryDatabase((stores) => {
     await add(store, rows);
     expect(await store.entries('t')).toEqual(rows);
     for (const row of await readsOf(store, rows[3]!)) expect(row).toEqual(rows[3]);
-    expect(await store.commit({ entries: chain('many', 20), blobs: [] })).toEqual({ status: 'committed' });
-    expect((await store.entries('many')).map(({ unsealed }) => unsealed)).toEqual(Array(20).fill(undefined));
+    expect(await store.commit({ entries: chain('many', 20), blobs: [] })).toEqual({
+      status: 'committed',
+    });
+    expect((await store.entries('many')).map(({ unsealed }) => unsealed)).toEqual(
+      Array(20).fill(undefined),
+    );
     const reader = await place.open({ mode: 'readonly' });
     expect([await reader.sealState(), await reader.entries('t')]).toEqual(['unchecked', rows]);
   });
@@ -73,7 +87,9 @@ onEveryDatabase((stores) => {
       }
       // It is not sealed by a copy into another store.
       const other = await stores.newPlace().open({ rootKeys: [first] });
-      await expect(other.commit({ entries: await store.entries('t'), blobs: [] })).rejects.toMatchObject({
+      await expect(
+        other.commit({ entries: await store.entries('t'), blobs: [] }),
+      ).rejects.toMatchObject({
         code: 'root_key_missing',
         message: expect.stringContaining('is not written, because it'),
       });
@@ -108,7 +124,9 @@ onEveryDatabase((stores) => {
     expect(await store.entries('t')).toEqual(rows.slice(0, 4));
     await expect(without.sealEntries()).rejects.toMatchObject({
       code: 'root_key_missing',
-      message: expect.stringContaining('The entries of the store need a seal, and this process has'),
+      message: expect.stringContaining(
+        'The entries of the store need a seal, and this process has',
+      ),
     });
     expect(await store.sealEntries()).toBe(2);
     expect([await store.sealState(), await store.sealEntries()]).toEqual(['checked', 0]);
@@ -129,9 +147,16 @@ onEveryDatabase((stores) => {
     await place.sql('DELETE FROM sealed');
     await place.sql(insertOf(rows[3]!, stores.kind, undefined));
     const reopened = await place.open({ rootKeys: [first] });
-    const unsealed = async () => (await reopened.entries('t')).map((row) => row.unsealed !== undefined);
-    expect([await reopened.sealState(), await unsealed()]).toEqual(['absent', Array(4).fill(false)]);
-    expect([await reopened.requireSeals(), await unsealed()]).toEqual([true, [false, false, false, true]]);
+    const unsealed = async () =>
+      (await reopened.entries('t')).map((row) => row.unsealed !== undefined);
+    expect([await reopened.sealState(), await unsealed()]).toEqual([
+      'absent',
+      Array(4).fill(false),
+    ]);
+    expect([await reopened.requireSeals(), await unsealed()]).toEqual([
+      true,
+      [false, false, false, true],
+    ]);
     const old = await stores.newPlace().open({ rootKeys: [first] });
     expect(await old.requireSeals()).toBe(false);
   });
@@ -162,6 +187,7 @@ onEveryDatabase((stores) => {
 /** The stored seals, as hex. */
 async function sealsIn(place: { everything(): Promise<string> }, kind: string): Promise<string[]> {
   const text = await place.everything();
-  if (kind === 'postgres') return [...text.matchAll(/\\\\x([0-9a-f]{80})/g)].map(([, seal]) => seal!);
+  if (kind === 'postgres')
+    return [...text.matchAll(/\\\\x([0-9a-f]{80})/g)].map(([, seal]) => seal!);
   return ['ab'.repeat(40)];
 }

@@ -53,9 +53,13 @@ export class EntrySeals {
   /** @throws StoreError `root_key_missing` for an entry whose own seal is not valid */
   of({ id, unsealed }: Pick<EntryRow, 'id' | 'unsealed'>): string {
     if (unsealed !== undefined)
-      throw new StoreError('root_key_missing', `The entry ${id} is not written, because ${unsealed}.`, {
-        evidence: { id },
-      });
+      throw new StoreError(
+        'root_key_missing',
+        `The entry ${id} is not written, because ${unsealed}.`,
+        {
+          evidence: { id },
+        },
+      );
     const [name, secret] = this.#current;
     return name + keyedHash(secret, id);
   }

@@ -23,7 +23,9 @@ export const FACTS_PAGE = 1_000;
 export const INSTANT: ArgumentSchema = arg.of('an instant', isInstant);
 const START = arg.of('an instant or the open start', isStart);
 const END = arg.of('an instant or the open end', (value) => value === OPEN_END || isInstant(value));
-const CONTENT = arg.row<ContentRef>((ref) => arg.at('hash', HASH(ref.hash)) ?? arg.at('bytes', arg.whole(ref.bytes)));
+const CONTENT = arg.row<ContentRef>(
+  (ref) => arg.at('hash', HASH(ref.hash)) ?? arg.at('bytes', arg.whole(ref.bytes)),
+);
 
 const BRANCH = arg.optional(TEXT);
 
@@ -40,12 +42,21 @@ export const PARTITION = arg.row<PartitionName>(
 const WRITTEN_PARTITION = arg.all(PARTITION, (name) =>
   (name as PartitionName).branch === '' ? EMPTY_BRANCH : undefined,
 );
-const EMPTY_BRANCH: ArgumentIssue = { at: '.branch', wanted: 'left out, or a text that is not empty' };
+const EMPTY_BRANCH: ArgumentIssue = {
+  at: '.branch',
+  wanted: 'left out, or a text that is not empty',
+};
 
 const OPEN = arg.of('the open end', (value) => value === OPEN_END);
-const CONFIDENCE = arg.of('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1);
+const CONFIDENCE = arg.of(
+  'a number from 0 to 1',
+  (value) => typeof value === 'number' && value >= 0 && value <= 1,
+);
 const ROW_KIND = arg.oneOf(['current', 'audit']);
-const RESOLUTION = arg.of('null or well-formed text without NUL', (value) => value === null || !TEXT(value));
+const RESOLUTION = arg.of(
+  'null or well-formed text without NUL',
+  (value) => value === null || !TEXT(value),
+);
 const CARDINALITY = arg.oneOf(['single-valued', 'multi-valued']);
 const EMPTY_PERIOD: ArgumentIssue = { at: '.valid_to', wanted: 'after valid_from' };
 
@@ -73,7 +84,9 @@ const ROW = arg.row<FactVersion>(
 
 const KEYS = arg.list(
   arg.row<FactKey>(
-    (key) => arg.at('fact_id', TEXT(key.fact_id)) ?? arg.at('system_time_start', INSTANT(key.system_time_start)),
+    (key) =>
+      arg.at('fact_id', TEXT(key.fact_id)) ??
+      arg.at('system_time_start', INSTANT(key.system_time_start)),
   ),
 );
 const ROWS = arg.list(ROW);
@@ -81,7 +94,9 @@ const REPEATS = arg.optional(arg.list(HASH));
 const READS = arg.optional(
   arg.list(
     arg.row<PartitionRead>(
-      (read) => arg.at('partition', WRITTEN_PARTITION(read.partition)) ?? arg.at('version', arg.whole(read.version)),
+      (read) =>
+        arg.at('partition', WRITTEN_PARTITION(read.partition)) ??
+        arg.at('version', arg.whole(read.version)),
     ),
   ),
 );
@@ -106,10 +121,17 @@ const WRITE = arg.row<FactWrite>(
 export const FACT_WRITES = arg.list(WRITE);
 
 /** Changes of facts in one batch. */
-export const FACTS = arg.all(FACT_WRITES, (writes) => repeatedPartition(writes as readonly FactWrite[]));
+export const FACTS = arg.all(FACT_WRITES, (writes) =>
+  repeatedPartition(writes as readonly FactWrite[]),
+);
 
 /** A row that does not belong to its change. */
-function misplacedRow({ partition, version, system_time, insert }: FactWrite): ArgumentIssue | undefined {
+function misplacedRow({
+  partition,
+  version,
+  system_time,
+  insert,
+}: FactWrite): ArgumentIssue | undefined {
   for (let i = 0; i < insert.length; i += 1) {
     const row = insert[i]!;
     const member =
@@ -124,25 +146,38 @@ function misplacedRow({ partition, version, system_time, insert }: FactWrite): A
 }
 
 /** A fault of the inherited rows, which an earlier change of another memory wrote. */
-function misinherited({ partition, names, version, system_time, inherit }: FactWrite): ArgumentIssue | undefined {
+function misinherited({
+  partition,
+  names,
+  version,
+  system_time,
+  inherit,
+}: FactWrite): ArgumentIssue | undefined {
   if (inherit === undefined) return undefined;
-  const isBranch = partition.branch !== undefined || partition.space === erasedName(names.hash).space;
-  if (!isBranch) return { at: '.partition.branch', wanted: 'given, because only a branch inherits' };
+  const isBranch =
+    partition.branch !== undefined || partition.space === erasedName(names.hash).space;
+  if (!isBranch)
+    return { at: '.partition.branch', wanted: 'given, because only a branch inherits' };
   const { until, rows } = inherit;
-  if (until >= system_time) return { at: '.inherit.until', wanted: 'before the system_time of the change' };
+  if (until >= system_time)
+    return { at: '.inherit.until', wanted: 'before the system_time of the change' };
   let last = 0;
   for (let i = 0; i < rows.length; i += 1) {
     const row = rows[i]!;
     const member = foreignName(row, partition);
-    if (member !== undefined) return { at: `.inherit.rows.${i}.${member}`, wanted: 'that of the change' };
+    if (member !== undefined)
+      return { at: `.inherit.rows.${i}.${member}`, wanted: 'that of the change' };
     const unfit = INHERITED(row);
     if (unfit !== undefined) return { ...unfit, at: `.inherit.rows.${i}${unfit.at}` };
     if (row.system_time_start > until)
       return { at: `.inherit.rows.${i}.system_time_start`, wanted: 'at most `inherit.until`' };
-    if (row.asserted_seq > row.seq) return { at: `.inherit.rows.${i}.asserted_seq`, wanted: 'at most the seq' };
+    if (row.asserted_seq > row.seq)
+      return { at: `.inherit.rows.${i}.asserted_seq`, wanted: 'at most the seq' };
     last = Math.max(last, row.seq);
   }
-  return version === last + 1 ? undefined : { at: '.version', wanted: 'one more than the greatest inherited seq' };
+  return version === last + 1
+    ? undefined
+    : { at: '.version', wanted: 'one more than the greatest inherited seq' };
 }
 
 const INHERITED = arg.members({
@@ -151,7 +186,10 @@ const INHERITED = arg.members({
   row_kind: arg.of('current', (kind) => kind === 'current'),
 });
 
-function foreignName(row: FactVersion, { space, subject, predicate, branch }: PartitionName): string | undefined {
+function foreignName(
+  row: FactVersion,
+  { space, subject, predicate, branch }: PartitionName,
+): string | undefined {
   if (row.space !== space) return 'space';
   if (row.subject !== subject) return 'subject';
   if (row.predicate !== predicate) return 'predicate';
@@ -182,7 +220,13 @@ const QUERY = {
   valid: arg.optional(START),
   system: arg.optional(arg.of('an instant or now', (value) => value === 'now' || isInstant(value))),
   after: arg.optional(
-    arg.members({ subject: TEXT, predicate: TEXT, system_time_start: TEXT, valid_from: TEXT, fact_id: TEXT }),
+    arg.members({
+      subject: TEXT,
+      predicate: TEXT,
+      system_time_start: TEXT,
+      valid_from: TEXT,
+      fact_id: TEXT,
+    }),
   ),
   limit: POSITIVE,
 } as const;
@@ -201,7 +245,10 @@ const BRANCH_PARTITION_QUERY = arg.members({
   limit: POSITIVE,
 });
 
-type Checked<Query> = Query & { readonly kind: 'current' | 'audit' | 'all'; readonly limit: number };
+type Checked<Query> = Query & {
+  readonly kind: 'current' | 'audit' | 'all';
+  readonly limit: number;
+};
 
 /** Returns the query with its defaults. Throws `store_invalid_input` for an invalid query. */
 export function checkFactQuery(query: FactQuery): Checked<FactQuery> {
@@ -241,10 +288,16 @@ export function checkBranchPartitionQuery(
 export const VECTORS = arg.all(arg.list(arg.members({ id: TEXT, vector: VECTOR })), (given) => {
   const vectors = given as readonly FactVector[];
   const other = vectors.findIndex(({ vector }) => vector.length !== vectors[0]!.vector.length);
-  return other === -1 ? undefined : { at: `.${other}.vector`, wanted: 'as long as the first vector' };
+  return other === -1
+    ? undefined
+    : { at: `.${other}.vector`, wanted: 'as long as the first vector' };
 });
 
 /** Whether the vector has a direction, so an angle to it can be measured. */
 function hasDirection(value: unknown): boolean {
-  return value instanceof Float32Array && value.every(Number.isFinite) && value.some((number) => number !== 0);
+  return (
+    value instanceof Float32Array &&
+    value.every(Number.isFinite) &&
+    value.some((number) => number !== 0)
+  );
 }

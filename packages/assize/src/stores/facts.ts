@@ -61,7 +61,9 @@ export const REPEATS_ERASED: Outdated = Object.freeze({ status: 'outdated' });
  * The result of checking the facts of a batch against the store's state. It is the same in every
  * store.
  */
-export type FactVerdict = { readonly changes: readonly FactChange[] } | { readonly refusal: Outdated };
+export type FactVerdict =
+  | { readonly changes: readonly FactChange[] }
+  | { readonly refusal: Outdated };
 
 /**
  * Checks writes without changing anything. A concurrent change of a partition is reported before
@@ -71,11 +73,14 @@ export type FactVerdict = { readonly changes: readonly FactChange[] } | { readon
  */
 export function judgeFacts(writes: readonly FactWrite[], view: FactView): FactVerdict {
   const found = writes.map((write) => {
-    const partition = view.isErased(write.names.hash) ? erasedName(write.names.hash) : write.partition;
+    const partition = view.isErased(write.names.hash)
+      ? erasedName(write.names.hash)
+      : write.partition;
     return { write, partition, state: view.partition(partition) };
   });
   for (const { write, state } of found) {
-    if (isOutdated(write, state, view)) return { refusal: { status: 'outdated', partition: nameOf(write.partition) } };
+    if (isOutdated(write, state, view))
+      return { refusal: { status: 'outdated', partition: nameOf(write.partition) } };
   }
   const partitions = new Set<string>();
   const versions = new Set<string>();
@@ -102,7 +107,10 @@ export function judgeFacts(writes: readonly FactWrite[], view: FactView): FactVe
       const end = ended.has(factKey(row)) ? system_time : OPEN_END;
       return versionOf(row, partition, view.isErased(row.content.hash), end);
     });
-    const since = partition.branch === undefined ? undefined : (state?.since ?? write.inherit?.until ?? OPEN_START);
+    const since =
+      partition.branch === undefined
+        ? undefined
+        : (state?.since ?? write.inherit?.until ?? OPEN_START);
     const isNew = state === undefined;
     const now = { names, version, system_time, close: isNew ? [] : close, insert, since };
     return { partition, ...now, before: state, repeats, reads };
@@ -113,13 +121,17 @@ export function judgeFacts(writes: readonly FactWrite[], view: FactView): FactVe
 function isOutdated(write: FactWrite, state: FactState | undefined, view: FactView): boolean {
   const { version, inherit, repeats = [], reads = [] } = write;
   // The version was checked, and belongs to the inherited partition.
-  const isRight = inherit === undefined ? version === (state?.version ?? 0) + 1 : state === undefined;
+  const isRight =
+    inherit === undefined ? version === (state?.version ?? 0) + 1 : state === undefined;
   if (!isRight || repeats.some((hash) => view.isErased(hash))) return true;
   return reads.some((read) => (view.partition(read.partition)?.version ?? 0) !== read.version);
 }
 
 /** The partition of a branch before its first change. */
-function begun({ names, version }: FactWrite, { until, rows }: NonNullable<FactWrite['inherit']>): FactState {
+function begun(
+  { names, version }: FactWrite,
+  { until, rows }: NonNullable<FactWrite['inherit']>,
+): FactState {
   const open = new OpenSet(rows.map(openKey));
   return { names, version: version - 1, latest: until, open, since: until };
 }
@@ -127,7 +139,8 @@ function begun({ names, version }: FactWrite, { until, rows }: NonNullable<FactW
 /** Applies a change to the set of open rows. */
 export function changeOpen(open: OpenSet<OpenKey>, { close, insert }: FactChange): void {
   for (const row of close) open.delete(row);
-  for (const row of insert) if (row.row_kind === 'current' && row.system_time_end === OPEN_END) open.add(openKey(row));
+  for (const row of insert)
+    if (row.row_kind === 'current' && row.system_time_end === OPEN_END) open.add(openKey(row));
 }
 
 /** The key of a version within its partition. */
@@ -136,7 +149,9 @@ export function factKey({ fact_id, system_time_start }: FactKey): string {
 }
 
 export function nameKey({ space, subject, predicate, branch }: PartitionName): string {
-  return JSON.stringify(branch === undefined ? [space, subject, predicate] : [space, subject, predicate, branch]);
+  return JSON.stringify(
+    branch === undefined ? [space, subject, predicate] : [space, subject, predicate, branch],
+  );
 }
 
 /** The placeholder of an erased text. */
@@ -162,13 +177,17 @@ export function erasedName(hash: Hash): PartitionName {
 }
 
 /** The rows and characters of changes, which limit the size of a group. */
-export function factSize(facts: readonly FactWrite[] = []): { readonly rows: number; readonly bytes: number } {
+export function factSize(facts: readonly FactWrite[] = []): {
+  readonly rows: number;
+  readonly bytes: number;
+} {
   let rows = 0;
   let bytes = 0;
   for (const { close, insert, inherit, reads = [] } of facts) {
     const inherited = inherit?.rows ?? [];
     rows += 1 + close.length + insert.length + inherited.length + reads.length;
-    for (const row of [...insert, ...inherited]) bytes += row.object.length + row.provenance_id.length;
+    for (const row of [...insert, ...inherited])
+      bytes += row.object.length + row.provenance_id.length;
   }
   return { rows, bytes };
 }
@@ -234,7 +253,8 @@ function rank(text: string, at: number): number {
 function requireFits(write: FactWrite, { names, latest }: FactState): void {
   if (write.names.hash !== names.hash || write.names.bytes !== names.bytes)
     throw misuse(write, 'has its names in a different blob');
-  if (write.system_time <= latest) throw misuse(write, `was changed at ${latest}, and the new change is not later`);
+  if (write.system_time <= latest)
+    throw misuse(write, `was changed at ${latest}, and the new change is not later`);
 }
 
 /** The rows that the write closes. @throws {StoreError} */
@@ -242,7 +262,8 @@ function closed(write: FactWrite, state: FactState | undefined): OpenKey[] {
   const closing = new Set<string>();
   return write.close.map((key) => {
     const row = state?.open.get(key);
-    if (row === undefined || closing.has(factKey(key))) throw misuse(write, 'has a row to close that is not open', key);
+    if (row === undefined || closing.has(factKey(key)))
+      throw misuse(write, 'has a row to close that is not open', key);
     closing.add(factKey(key));
     return row;
   });
@@ -252,7 +273,11 @@ function closed(write: FactWrite, state: FactState | undefined): OpenKey[] {
  * Rejects a fact with a valid time that overlaps another fact of a single-valued partition.
  * @throws {StoreError}
  */
-function requireNonOverlapping(write: FactWrite, state: FactState | undefined, close: readonly OpenKey[]): void {
+function requireNonOverlapping(
+  write: FactWrite,
+  state: FactState | undefined,
+  close: readonly OpenKey[],
+): void {
   const gone = new Set(close.map(factKey));
   requireInheritedNonOverlapping(write, gone);
   if (write.insert[0]?.cardinality !== 'single-valued') return;
@@ -271,7 +296,8 @@ function requireInheritedNonOverlapping(write: FactWrite, gone: ReadonlySet<stri
     .filter((row) => row.cardinality === 'single-valued' && !gone.has(factKey(row)))
     .sort((a, b) => compareCodePoints(a.valid_from, b.valid_from));
   const next = begun.find((row, n) => n > 0 && overlap(begun[n - 1]!, row));
-  if (next !== undefined) throw misuse(write, 'is single-valued, and an inherited row overlaps another row', next);
+  if (next !== undefined)
+    throw misuse(write, 'is single-valued, and an inherited row overlaps another row', next);
 }
 
 function overlap(a: OpenKey, b: OpenKey): boolean {
@@ -279,7 +305,12 @@ function overlap(a: OpenKey, b: OpenKey): boolean {
 }
 
 /** A frozen copy with the partition's current name and without erased values. */
-function versionOf(row: FactVersion, partition: PartitionName, isErased: boolean, end: string): FactVersion {
+function versionOf(
+  row: FactVersion,
+  partition: PartitionName,
+  isErased: boolean,
+  end: string,
+): FactVersion {
   const { hash, bytes } = row.content;
   return Object.freeze({
     fact_id: row.fact_id,

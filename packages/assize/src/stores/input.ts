@@ -26,7 +26,11 @@ import { FACTS, INSTANT } from './fact-input.ts';
 export const ENTRIES_PAGE = 1_000;
 
 /** The arguments of `retire`. */
-export const ADOPTION = arg.options<Adoption>({ at: TEXT, reason: TEXT, roots: arg.optional(arg.list(HASH)) });
+export const ADOPTION = arg.options<Adoption>({
+  at: TEXT,
+  reason: TEXT,
+  roots: arg.optional(arg.list(HASH)),
+});
 export const RETIREMENT = arg.members({ at: TEXT, reason: TEXT });
 
 // A record: a new kind of entry fails to compile here until the kind is added.
@@ -50,10 +54,15 @@ const BEGUN = arg.row<EffectTransactionRow>(
 );
 const RECORD = arg.row<EffectRecordRow>(
   (row) =>
-    arg.at('epoch', POSITIVE(row.epoch)) ?? arg.at('place', arg.whole(row.place)) ?? arg.at('record', TEXT(row.record)),
+    arg.at('epoch', POSITIVE(row.epoch)) ??
+    arg.at('place', arg.whole(row.place)) ??
+    arg.at('record', TEXT(row.record)),
 );
 const KEY = arg.row<EffectKeyRow>(
-  (row) => arg.at('key', HASH(row.key)) ?? arg.at('epoch', POSITIVE(row.epoch)) ?? arg.at('n', arg.whole(row.n)),
+  (row) =>
+    arg.at('key', HASH(row.key)) ??
+    arg.at('epoch', POSITIVE(row.epoch)) ??
+    arg.at('n', arg.whole(row.n)),
 );
 const BEGUN_LIST = arg.optional(arg.list(BEGUN));
 const RECORDS = arg.optional(arg.list(RECORD));
@@ -78,7 +87,9 @@ const ENTRY = arg.row<EntryRow>(
     arg.at('payload', TEXT(row.payload)) ??
     arg.at('kind', KIND(row.kind)),
 );
-const BLOB = arg.row<BlobRow>((row) => arg.at('hash', HASH(row.hash)) ?? arg.at('text', TEXT(row.text)));
+const BLOB = arg.row<BlobRow>(
+  (row) => arg.at('hash', HASH(row.hash)) ?? arg.at('text', TEXT(row.text)),
+);
 const ERASED_ROW = arg.members({ hash: HASH, by: HASH });
 const ERASED_ANSWER = arg.members({ key: HASH, by: HASH });
 
@@ -108,8 +119,18 @@ export const BATCH = arg.row<Batch>(
 );
 
 /** Whether the batch contains nothing to write. */
-export function isEmpty({ entries, blobs, erased = [], erasedAnswers = [], effects, facts = [] }: Batch): boolean {
-  return effects === undefined && [entries, blobs, erased, erasedAnswers, facts].every(({ length }) => length === 0);
+export function isEmpty({
+  entries,
+  blobs,
+  erased = [],
+  erasedAnswers = [],
+  effects,
+  facts = [],
+}: Batch): boolean {
+  return (
+    effects === undefined &&
+    [entries, blobs, erased, erasedAnswers, facts].every(({ length }) => length === 0)
+  );
 }
 
 /** The options of a group membership. The lease is a timer, which has 31 bits. */
@@ -127,9 +148,17 @@ export const ORACLE_ROW = arg.members({ key: HASH, answer: TEXT, at: TEXT });
 
 export const ANSWER_PAGE = arg.members({ after: arg.optional(HASH), limit: POSITIVE });
 
-export const SNAPSHOT_ROW = arg.members({ trajectory_id: TEXT, seq: arg.whole, hash: HASH, text: TEXT });
+export const SNAPSHOT_ROW = arg.members({
+  trajectory_id: TEXT,
+  seq: arg.whole,
+  hash: HASH,
+  text: TEXT,
+});
 
-const NODE_HASH = arg.of('32 bytes (Uint8Array)', (value) => value instanceof Uint8Array && value.length === 32);
+const NODE_HASH = arg.of(
+  '32 bytes (Uint8Array)',
+  (value) => value instanceof Uint8Array && value.length === 32,
+);
 
 /** A step of the Merkle log. Its nodes are above the leaves. */
 export const LOG_STEP = arg.members({
@@ -237,7 +266,10 @@ const PAGE = arg.members({ from: arg.whole, limit: POSITIVE });
  * Returns both options with their defaults. Throws `store_invalid_input` unless `from` is a whole
  * number from 0 and `limit` a whole number from 1.
  */
-export function checkPage(options: { from?: number; limit?: number } = {}): { from: number; limit: number } {
+export function checkPage(options: { from?: number; limit?: number } = {}): {
+  from: number;
+  limit: number;
+} {
   checkInput(arg.object, options, 'options');
   const { from = 0, limit = ENTRIES_PAGE } = options;
   const page = { from, limit };

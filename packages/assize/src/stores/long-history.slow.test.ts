@@ -26,7 +26,10 @@ test.each([
     kept.mockClear();
     for (let version = from + 1; version <= from + CHANGES; version++) {
       const said = { fact_id: `f${version}`, cardinality: 'multi-valued' as const };
-      const answer = await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, version, version, [said])] });
+      const answer = await store.commit({
+        ...batchOf([]),
+        facts: [changeOf(ALICE, version, version, [said])],
+      });
       expect(answer.status).toBe('committed');
     }
     return kept.mock.calls.length;

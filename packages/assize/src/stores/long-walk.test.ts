@@ -23,11 +23,13 @@ test.each([
   await store.commit(batchOf(chainOf('t', ENTRIES)));
   const pages = Array.from({ length: ENTRIES / PAGE }, (_, n) => n * PAGE);
   const walk = async (): Promise<void> => {
-    for (const from of pages) expect(await store.entries('t', { from, limit: PAGE })).toHaveLength(PAGE);
+    for (const from of pages)
+      expect(await store.entries('t', { from, limit: PAGE })).toHaveLength(PAGE);
   };
   expect(await turnsDuring(walk)).toBeGreaterThan(pages.length - 2);
   // In memory one look at all entries is short.
-  if (url !== 'memory:') expect(await turnsDuring(() => store.trajectoriesToReview!())).toBeGreaterThan(1);
+  if (url !== 'memory:')
+    expect(await turnsDuring(() => store.trajectoriesToReview!())).toBeGreaterThan(1);
 });
 
 test('other work goes on during a walk over large values', async () => {

@@ -8,8 +8,17 @@ import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import type { FactWrite, PartitionName } from '#ledger';
 import { OPEN_END } from '#memory';
-import { closedAfterEach, type Place, postgresPlace, sqlitePlaces } from '../../../../tests/support/ledger/stores.ts';
-import { type TestPostgres, untilOneWaits, withPostgres } from '../../../../tests/support/postgres/index.ts';
+import {
+  closedAfterEach,
+  type Place,
+  postgresPlace,
+  sqlitePlaces,
+} from '../../../../tests/support/ledger/stores.ts';
+import {
+  type TestPostgres,
+  untilOneWaits,
+  withPostgres,
+} from '../../../../tests/support/postgres/index.ts';
 import type { Store } from './index.ts';
 
 // A client with its own connection can bypass the functions of a store. The database itself rejects
@@ -46,12 +55,25 @@ const hash = 'ab'.repeat(32);
 const rawRow: fc.Arbitrary<Raw> = fc.record({
   from: fc.integer({ min: 1, max: 12 }),
   days: fc.integer({ min: 1, max: 6 }),
-  single: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
-  audit: fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
-  open: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
+  single: fc.oneof(
+    { weight: 4, arbitrary: fc.constant(true) },
+    { weight: 1, arbitrary: fc.constant(false) },
+  ),
+  audit: fc.oneof(
+    { weight: 5, arbitrary: fc.constant(false) },
+    { weight: 1, arbitrary: fc.constant(true) },
+  ),
+  open: fc.oneof(
+    { weight: 4, arbitrary: fc.constant(true) },
+    { weight: 1, arbitrary: fc.constant(false) },
+  ),
 });
 const rawWrites = fc.array(
-  fc.record({ partition: fc.nat(3), row: rawRow, changes: fc.option(fc.nat(), { nil: undefined }) }),
+  fc.record({
+    partition: fc.nat(3),
+    row: rawRow,
+    changes: fc.option(fc.nat(), { nil: undefined }),
+  }),
   { minLength: 15, maxLength: 40, size: 'max' },
 );
 
@@ -92,7 +114,8 @@ function apartTests({ place, insert, update, write, runs }: Kind): void {
       );
       const mine: Standing[] = [];
       for (const [n, { partition, row, changes }] of raw.entries()) {
-        const changed = changes === undefined ? undefined : mine[changes % Math.max(mine.length, 1)];
+        const changed =
+          changes === undefined ? undefined : mine[changes % Math.max(mine.length, 1)];
         const at = partition % partitions.length;
         const next: Standing = {
           id: changed?.id ?? `raw ${n}`,
@@ -105,20 +128,28 @@ function apartTests({ place, insert, update, write, runs }: Kind): void {
           (other) => other !== changed && other.partition === next.partition,
         );
         const overlaps =
-          next.counts && others.some((other) => other.counts && other.from < next.to && next.from < other.to);
-        const statements = changed === undefined ? insert(next.id, partitions[at]!, row) : update(next.id, row);
+          next.counts &&
+          others.some((other) => other.counts && other.from < next.to && next.from < other.to);
+        const statements =
+          changed === undefined ? insert(next.id, partitions[at]!, row) : update(next.id, row);
         const refusal = await write(there, statements);
         expect({ n, next, refused: refusal !== undefined }).toEqual({ n, next, refused: overlaps });
-        if (refusal !== undefined) expect(refusal).toContain('overlap, where there is one value at a time');
+        if (refusal !== undefined)
+          expect(refusal).toContain('overlap, where there is one value at a time');
         tally[overlaps ? 'refused' : 'taken'] += 1;
         if (overlaps) continue;
         if (changed !== undefined) mine.splice(mine.indexOf(changed), 1);
         mine.push(next);
       }
-      expect((await store.selfCheck!()).filter((finding) => finding.includes('overlap'))).toEqual([]);
+      expect((await store.selfCheck!()).filter((finding) => finding.includes('overlap'))).toEqual(
+        [],
+      );
       await store.close();
     };
-    await fc.assert(fc.asyncProperty(generatedBatches, rawWrites, run), { numRuns: runs, endOnFailure: true });
+    await fc.assert(fc.asyncProperty(generatedBatches, rawWrites, run), {
+      numRuns: runs,
+      endOnFailure: true,
+    });
     expect(Math.min(tally.refused, tally.taken)).toBeGreaterThan(0);
   });
 
@@ -133,7 +164,11 @@ function apartTests({ place, insert, update, write, runs }: Kind): void {
       changeOf(ALICE, 2, 20, [{ fact_id: `${from}`, valid_from: day(from), valid_to: day(to) }]);
     await expect(saying(store, next(8, 12))).rejects.toMatchObject({ code: 'store_invalid_input' });
     expect(await saying(store, next(5, 7))).toEqual({ status: 'committed' });
-    expect((await store.partition(ALICE))!.open.map((row) => row.fact_id)).toEqual(['a', '5', 'raw']);
+    expect((await store.partition(ALICE))!.open.map((row) => row.fact_id)).toEqual([
+      'a',
+      '5',
+      'raw',
+    ]);
   });
 
   test('the version and the latest change of a partition do not go back', async () => {
@@ -142,11 +177,17 @@ function apartTests({ place, insert, update, write, runs }: Kind): void {
     const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]);
     await saying(store, first);
     await saying(store, changeOf(ALICE, 2, 20, [], first.insert.map(keyOfRow)));
-    for (const back of ['version = 1', `latest = ${quoted(day(19))}`, `version = 3, latest = ${quoted(day(10))}`])
+    for (const back of [
+      'version = 1',
+      `latest = ${quoted(day(19))}`,
+      `version = 3, latest = ${quoted(day(10))}`,
+    ])
       expect(await write(there, [`UPDATE fact_partition SET ${back}`])).toMatch(
         /goes on from its version and its latest/,
       );
-    expect(await write(there, [`UPDATE fact_partition SET version = 3, latest = ${quoted(day(21))}`])).toBeUndefined();
+    expect(
+      await write(there, [`UPDATE fact_partition SET version = 3, latest = ${quoted(day(21))}`]),
+    ).toBeUndefined();
     expect(await store.partition(ALICE)).toMatchObject({ version: 3, latest: day(21) });
   });
 }
@@ -183,7 +224,9 @@ describe('SQLite', () => {
     write: async (place, statements) => {
       const db = new DatabaseSync(path(place), { timeout: 5_000 });
       try {
-        db.exec(['PRAGMA synchronous = OFF', 'BEGIN IMMEDIATE', ...statements, 'COMMIT'].join(';\n'));
+        db.exec(
+          ['PRAGMA synchronous = OFF', 'BEGIN IMMEDIATE', ...statements, 'COMMIT'].join(';\n'),
+        );
         return undefined;
       } catch (error) {
         return String(error);
@@ -208,7 +251,8 @@ describe('SQLite', () => {
 
   test('a time without its fact is refused, since it cannot be checked', async () => {
     const db = await oneRow();
-    const time = "INSERT INTO fact_time SELECT key, audit, system_end, valid_from, 'other', n + 10 FROM fact_time";
+    const time =
+      "INSERT INTO fact_time SELECT key, audit, system_end, valid_from, 'other', n + 10 FROM fact_time";
     expect(() => db.exec(time)).toThrow(/a time comes after its fact/);
     db.close();
   });
@@ -216,7 +260,9 @@ describe('SQLite', () => {
   test('a current row can’t be widened over another, moved, or counted later', async () => {
     const db = await oneRow();
     const overlaps = /overlap, where there is one value at a time/;
-    expect(() => db.exec(`UPDATE fact SET valid_to = '${day(6)}' WHERE fact_id = 'a'`)).toThrow(overlaps);
+    expect(() => db.exec(`UPDATE fact SET valid_to = '${day(6)}' WHERE fact_id = 'a'`)).toThrow(
+      overlaps,
+    );
     db.exec(`UPDATE fact SET valid_to = '${day(4)}' WHERE fact_id = 'a'`);
     const moved = (n: number) => `UPDATE fact_time SET valid_from = '${day(n)}' WHERE n = 2`;
     expect(() => db.exec(moved(3))).toThrow(overlaps);
@@ -252,13 +298,15 @@ withPostgres('PostgreSQL', (postgres: TestPostgres) => {
   test('a concurrent write is refused if the first one commits, else applied', async () => {
     const there = place();
     const store = await there.open();
-    await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a', valid_to: day(5) }])] });
+    await store.commit({
+      ...batchOf([]),
+      facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a', valid_to: day(5) }])],
+    });
     const raw: Raw = { from: 7, days: 5, single: true, audit: false, open: true };
     const connectionString = there.url.split('?')[0]!;
-    const [one, other] = [0, 1].map(() => new Client({ connectionString, application_name: 'assize' })) as [
-      Client,
-      Client,
-    ];
+    const [one, other] = [0, 1].map(
+      () => new Client({ connectionString, application_name: 'assize' }),
+    ) as [Client, Client];
     for (const client of [one, other]) {
       await client.connect();
       await client.query(`SET search_path TO "${postgres.schemaOf(there.url)}"`);

@@ -1,5 +1,12 @@
 import { arg, checkArgument } from '#base';
-import type { EffectStore, FactStore, LedgerStore, LogStore, SideStore, SnapshotStore } from '#ledger';
+import type {
+  EffectStore,
+  FactStore,
+  LedgerStore,
+  LogStore,
+  SideStore,
+  SnapshotStore,
+} from '#ledger';
 import type { OracleStore } from '#oracle';
 import type { Adoptable } from './adoption.ts';
 import type { Archivable } from './archive/archive-entries.ts';
@@ -86,7 +93,8 @@ async function openByUrl(url: string, options: Omit<StoreOptions, 'checkpoint'>)
 }
 
 function notInstalled(cause: unknown): never {
-  if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+  if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND')
+    throw cause;
   throw new StoreError(
     'missing_package',
     'The package @assize/postgres, which a PostgreSQL store needs, is not installed. Run npm install @assize/postgres.',
@@ -138,5 +146,7 @@ function those<Own extends object>(
   options: StoreOptions,
   own: Own,
 ): Pick<StoreOptions, keyof Own & keyof StoreOptions> {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(own, name))) as never;
+  return Object.fromEntries(
+    Object.entries(options).filter(([name]) => Object.hasOwn(own, name)),
+  ) as never;
 }

@@ -1,5 +1,13 @@
 import { workerData } from 'node:worker_threads';
-import { checkRow, type Entry, type EntryRow, LedgerFault, PAGE, type RowRange, runsOf } from '#ledger';
+import {
+  checkRow,
+  type Entry,
+  type EntryRow,
+  LedgerFault,
+  PAGE,
+  type RowRange,
+  runsOf,
+} from '#ledger';
 import { openStore } from './open.ts';
 import { type CheckedPage, type ParallelReadTask, READER_DONE } from './parallel-reader.ts';
 

@@ -1,5 +1,10 @@
 import { once } from 'node:events';
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  Worker,
+} from 'node:worker_threads';
 import { arg, checkArgument } from '#base';
 import { PAGE, type ParallelReader, pageAt, type RowRange, type VerifiedRun } from '#ledger';
 
@@ -88,7 +93,11 @@ class ParallelReaderThread implements ParallelReader {
   }
 
   #receive(): void {
-    for (let got = receiveMessageOnPort(this.#port); got !== undefined; got = receiveMessageOnPort(this.#port)) {
+    for (
+      let got = receiveMessageOnPort(this.#port);
+      got !== undefined;
+      got = receiveMessageOnPort(this.#port)
+    ) {
       const { trajectoryId, from, runs } = got.message as CheckedPage;
       this.#pages.set(pageKey(trajectoryId, from), runs);
     }

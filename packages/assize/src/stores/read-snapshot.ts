@@ -1,12 +1,23 @@
 import type { FactReads } from '#ledger';
-import { checkBranchPartitionQuery, checkFactQuery, checkTextQuery, checkVectorQuery } from './fact-input.ts';
+import {
+  checkBranchPartitionQuery,
+  checkFactQuery,
+  checkTextQuery,
+  checkVectorQuery,
+} from './fact-input.ts';
 import type { Reads } from './native-port.ts';
 
 /** The reads of facts. */
-export type FactAnswers = Pick<Reads, 'facts' | 'branchPartitions' | 'factsByText' | 'factsByVector'>;
+export type FactAnswers = Pick<
+  Reads,
+  'facts' | 'branchPartitions' | 'factsByText' | 'factsByVector'
+>;
 
 /** The port of reads that see one snapshot. `asked` converts failures to StoreErrors. */
-export function factReads(reads: FactAnswers, asked: <T>(step: () => T | Promise<T>) => Promise<T>): FactReads {
+export function factReads(
+  reads: FactAnswers,
+  asked: <T>(step: () => T | Promise<T>) => Promise<T>,
+): FactReads {
   return {
     facts: async (query) => {
       const checked = checkFactQuery(query);

@@ -31,7 +31,8 @@ test('a writer migrates an older schema, and a reader rejects it', () => {
 });
 
 test.each(MODES)('rejects every schema of a development version, mode %s', (mode) => {
-  for (const version of [-1, 0, 1, UNRELEASED_MAX]) expect(rejected(version, mode)).toBe('store_other_schema');
+  for (const version of [-1, 0, 1, UNRELEASED_MAX])
+    expect(rejected(version, mode)).toBe('store_other_schema');
 });
 
 test('counts the migrations of a store by its version', () => {

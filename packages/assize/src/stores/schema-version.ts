@@ -19,7 +19,12 @@ export function migrationsIn(version: number): number {
  *
  * @throws {StoreError} `store_other_schema`; `store_other_schema`
  */
-export function checkVersion(path: string, version: number, supported: number, mode: OpenMode): void {
+export function checkVersion(
+  path: string,
+  version: number,
+  supported: number,
+  mode: OpenMode,
+): void {
   if (version > supported) throw newerSchemaError(path, version, supported);
   if (version <= UNRELEASED_MAX) {
     throw new StoreError(

@@ -33,9 +33,13 @@ test('a written row is read back until it is deleted', async () => {
   await fc.assert(
     fc.asyncProperty(fc.dictionary(key, value, { maxKeys: 8 }), async (written) => {
       const rows = new SealedRows<Value>(new MemoryStore(), 'k', SECRET);
-      for (const [name, one] of Object.entries(written)) expect(await rows.put(name, null, one)).toBe(true);
-      for (const [name, one] of Object.entries(written)) expect((await rows.get(name))?.value).toEqual(one);
-      const listed = Object.fromEntries((await collected(rows.list())).map((row) => [row.key, row.value]));
+      for (const [name, one] of Object.entries(written))
+        expect(await rows.put(name, null, one)).toBe(true);
+      for (const [name, one] of Object.entries(written))
+        expect((await rows.get(name))?.value).toEqual(one);
+      const listed = Object.fromEntries(
+        (await collected(rows.list())).map((row) => [row.key, row.value]),
+      );
       expect(listed).toEqual({ ...written });
       for (const name of Object.keys(written)) expect(await rows.delete(name)).toBe(true);
       expect(await collected(rows.list())).toEqual([]);
@@ -60,8 +64,14 @@ test('a row of any other content, kind, key or secret counts as absent', async (
           { mac: `${mac}0`, value: { ...written } },
           { value: { ...written } },
         ],
-        { mac: keyedHash(new Uint8Array(32), canonicalize(['k', KEY, { ...written }])), value: { ...written } },
-        { mac: keyedHash(SECRET, canonicalize(['k', 'another', { ...written }])), value: { ...written } },
+        {
+          mac: keyedHash(new Uint8Array(32), canonicalize(['k', KEY, { ...written }])),
+          value: { ...written },
+        },
+        {
+          mac: keyedHash(SECRET, canonicalize(['k', 'another', { ...written }])),
+          value: { ...written },
+        },
       ];
       for (const [n, one] of forged.entries()) {
         const bytes = canonicalize(one);
@@ -84,10 +94,14 @@ test('a row of any other content, kind, key or secret counts as absent', async (
 
 test('of puts that expect one version, one wins', async () => {
   const rows = new SealedRows<Value>(new MemoryStore(), 'k', SECRET);
-  const first = await Promise.all(Array.from({ length: 10 }, (_, n) => rows.put(KEY, null, { n, text: '' })));
+  const first = await Promise.all(
+    Array.from({ length: 10 }, (_, n) => rows.put(KEY, null, { n, text: '' })),
+  );
   expect(first.filter(Boolean)).toHaveLength(1);
   const { version } = (await rows.get(KEY)) as { version: number };
-  const next = await Promise.all(Array.from({ length: 10 }, (_, n) => rows.put(KEY, version, { n, text: 'x' })));
+  const next = await Promise.all(
+    Array.from({ length: 10 }, (_, n) => rows.put(KEY, version, { n, text: 'x' })),
+  );
   expect(next.filter(Boolean)).toHaveLength(1);
 });
 

@@ -39,7 +39,10 @@ export class SealedRows<T extends object> {
   /** The rows after a key, in the order of their keys. They are read a page at a time. */
   async *list(after?: string, limit: number = PAGE): AsyncGenerator<SealedRow<T>> {
     for (let last = after; ; ) {
-      const page = await this.#side.sideList(this.#kind, { limit, ...(last !== undefined && { after: last }) });
+      const page = await this.#side.sideList(this.#kind, {
+        limit,
+        ...(last !== undefined && { after: last }),
+      });
       for (const { key, version, body } of page) {
         const row = this.#opened(key, version, body);
         if (row !== undefined) yield row;
@@ -61,7 +64,8 @@ export class SealedRows<T extends object> {
     for (;;) {
       const row = await this.#side.sideGet(this.#kind, key);
       if (row === undefined) return false;
-      if (await this.#side.sidePut([{ kind: this.#kind, key, expected: row.version, body: null }])) return true;
+      if (await this.#side.sidePut([{ kind: this.#kind, key, expected: row.version, body: null }]))
+        return true;
     }
   }
 
@@ -92,5 +96,7 @@ function parsed(text: string): Json | undefined {
 
 /** The secret of the sealed rows of a store: the same in every process with the root key. */
 export function sideSecretOf({ privateKey }: Pick<KeyPair, 'privateKey'>): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', Buffer.from(privateKey, 'hex'), '', 'assize/side/v1', 32));
+  return new Uint8Array(
+    hkdfSync('sha256', Buffer.from(privateKey, 'hex'), '', 'assize/side/v1', 32),
+  );
 }

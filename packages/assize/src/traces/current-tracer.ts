@@ -20,7 +20,10 @@ export function currentTracer(): Tracer | undefined {
  */
 export function installTracer(tracer: Tracer): () => void {
   if (current !== undefined)
-    throw new TraceError('misuse', 'This process has a tracer of Assize already. Stop that tracer first.');
+    throw new TraceError(
+      'misuse',
+      'This process has a tracer of Assize already. Stop that tracer first.',
+    );
   current = tracer;
   return () => {
     if (current === tracer) current = undefined;
@@ -33,6 +36,10 @@ export function traced<T>(step: () => Step<NoInfer<T>>, run: () => Promise<T>): 
 }
 
 /** A step that cannot be made rejects, as its function would. */
-async function told<T>(tracer: Tracer, step: () => Step<NoInfer<T>>, run: () => Promise<T>): Promise<T> {
+async function told<T>(
+  tracer: Tracer,
+  step: () => Step<NoInfer<T>>,
+  run: () => Promise<T>,
+): Promise<T> {
   return tracer.step(step(), run);
 }

@@ -79,7 +79,10 @@ export function blobsOf(payload: Payload): NamedBlob[] {
  * The value of a blob, without its salt. Undefined if the store lacks it, or has another value
  * under that hash.
  */
-export async function blobValue(store: LedgerStore, { hash, salted }: NamedBlob): Promise<Json | undefined> {
+export async function blobValue(
+  store: LedgerStore,
+  { hash, salted }: NamedBlob,
+): Promise<Json | undefined> {
   const text = await store.blob(hash);
   if (text === undefined || hashText(text) !== hash) return undefined;
   const value = parseStrict(text, WORLD_LIMITS);
@@ -95,7 +98,10 @@ type Place = readonly [pointer: string, value: Stored | undefined];
 function placesOf(payload: Payload): Place[] {
   switch (payload.kind) {
     case 'root':
-      return [['/initial_state', payload.initial_state], ...changed('/sensitive', payload.sensitive)];
+      return [
+        ['/initial_state', payload.initial_state],
+        ...changed('/sensitive', payload.sensitive),
+      ];
     case 'branch':
     case 'key_change':
       return [];
@@ -109,7 +115,10 @@ function placesOf(payload: Payload): Place[] {
         ...observed('/observations', payload.observations),
       ];
     case 'rejection':
-      return [['/intent/args', payload.intent.args], ...observed('/intent/observations', payload.intent.observations)];
+      return [
+        ['/intent/args', payload.intent.args],
+        ...observed('/intent/observations', payload.intent.observations),
+      ];
     case 'pending_approval':
       return [
         ['/proposal/action/args', payload.proposal.action.args],
@@ -130,7 +139,10 @@ function placesOf(payload: Payload): Place[] {
 /** A list that is a blob, or the values of operations in an inline list. */
 function changed(pointer: string, patches: Stored<readonly Patch[]> = []): Place[] {
   if (isBlobRef(patches)) return [[pointer, patches]];
-  return patches.map((patch, i) => [`${pointer}/${i}/value`, (patch as { readonly value?: Stored } | null)?.value]);
+  return patches.map((patch, i) => [
+    `${pointer}/${i}/value`,
+    (patch as { readonly value?: Stored } | null)?.value,
+  ]);
 }
 
 /** The blobs of tool calls: tool, input, scopes. */

@@ -5,9 +5,16 @@ import { pages, readable } from './entries.ts';
 export type Conclusions = ReadonlyMap<string, EntryRow>;
 
 /** Every recorded conclusion of a trajectory from that seq on, unverified. */
-export async function conclusionsOf(store: LedgerStore, trajectoryId: string, from: number): Promise<Conclusions> {
+export async function conclusionsOf(
+  store: LedgerStore,
+  trajectoryId: string,
+  from: number,
+): Promise<Conclusions> {
   const found = new Map<string, EntryRow>();
-  for await (const rows of pages(store, trajectoryId, { from, limit: Number.MAX_SAFE_INTEGER - from })) {
+  for await (const rows of pages(store, trajectoryId, {
+    from,
+    limit: Number.MAX_SAFE_INTEGER - from,
+  })) {
     for (const row of rows) {
       const concludes = delegationOf(row)?.concludes;
       if (concludes !== undefined) found.set(concludes, row);
@@ -41,7 +48,11 @@ export interface DelegationStep {
  * Looked up in `conclusions`, for a start. An answer does not show whether its parent has adopted
  * it.
  */
-export function stepOf(row: EntryRow, payload: DelegationPayload, conclusions?: Conclusions): DelegationStep {
+export function stepOf(
+  row: EntryRow,
+  payload: DelegationPayload,
+  conclusions?: Conclusions,
+): DelegationStep {
   const { child_trajectory_id: child, task, concludes } = payload;
   if (concludes === undefined) {
     const looked = conclusions && { concluded_by: conclusions.get(row.id)?.id ?? null };

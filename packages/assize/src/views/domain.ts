@@ -3,7 +3,8 @@ import { type ActionSpec, type Domain, type Pattern, patternText } from '#kernel
 
 /** The complete declaration of a domain, as JSON. */
 export function domainView(domain: Domain) {
-  const { name, version, hash, actions, roles, processes, rules, counselors, freeze, memory } = domain;
+  const { name, version, hash, actions, roles, processes, rules, counselors, freeze, memory } =
+    domain;
   return {
     name,
     version,
@@ -30,7 +31,10 @@ export function domainView(domain: Domain) {
     counselors: Object.keys(counselors),
     ...(memory !== undefined && {
       memory: {
-        predicates: Object.entries(memory.predicates).map(([predicate, spec]) => ({ name: predicate, ...spec })),
+        predicates: Object.entries(memory.predicates).map(([predicate, spec]) => ({
+          name: predicate,
+          ...spec,
+        })),
       },
     }),
   };

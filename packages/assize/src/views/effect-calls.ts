@@ -32,6 +32,9 @@ export async function callTextsOf(
 async function madeWith(store: LedgerStore, payload: BlobRef): Promise<CallTexts> {
   const kept = await keptAt(store, payload);
   if (!('value' in kept)) return { input: kept };
-  const { input, claims } = kept.value as unknown as { readonly input: Json } & Pick<EffectPayload, 'claims'>;
+  const { input, claims } = kept.value as unknown as { readonly input: Json } & Pick<
+    EffectPayload,
+    'claims'
+  >;
   return { input: { value: input }, claims };
 }

@@ -5,7 +5,10 @@ import type { EffectTransaction, ListedEffect } from '#runtime';
 import { blobValue } from './blobs.ts';
 
 /** The stored values of the effect log's hashed fields. Some may be erased. */
-export type StoredText = { readonly value: Json } | { readonly erased_by: string } | { readonly missing: true };
+export type StoredText =
+  | { readonly value: Json }
+  | { readonly erased_by: string }
+  | { readonly missing: true };
 
 /**
  * The details of an effect. `residue`: the residue of a partial compensation, with its mitigation
@@ -35,7 +38,10 @@ export async function storedTextsOf(
   return kept;
 }
 
-export async function keptAt(store: LedgerStore, { $blob: hash, bytes }: BlobRef): Promise<StoredText> {
+export async function keptAt(
+  store: LedgerStore,
+  { $blob: hash, bytes }: BlobRef,
+): Promise<StoredText> {
   const erasedBy = await store.erasedBy(hash);
   if (erasedBy !== undefined) return { erased_by: erasedBy };
   const value = await blobValue(store, { pointer: '', hash, bytes, salted: true });

@@ -18,7 +18,10 @@ export async function* pages(
   { from, limit }: { readonly from: number; readonly limit: number },
 ): AsyncGenerator<EntryRow[]> {
   for (let seq = from; seq < from + limit; ) {
-    const rows = await store.entries(trajectoryId, { from: seq, limit: Math.min(PAGE, from + limit - seq) });
+    const rows = await store.entries(trajectoryId, {
+      from: seq,
+      limit: Math.min(PAGE, from + limit - seq),
+    });
     if (rows.length === 0) return;
     yield rows;
     seq += rows.length;

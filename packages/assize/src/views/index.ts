@@ -7,10 +7,21 @@
 
 export { blobsOf, blobValue, type EntryView, entryView } from './blobs.ts';
 export { counted } from './counted.ts';
-export { type Conclusions, conclusionsOf, type DelegationStep, delegationOf, stepOf } from './delegations.ts';
+export {
+  type Conclusions,
+  conclusionsOf,
+  type DelegationStep,
+  delegationOf,
+  stepOf,
+} from './delegations.ts';
 export { actionView, domainView } from './domain.ts';
 export { type CallTexts, callTextsOf } from './effect-calls.ts';
-export { effectTransactionView, type StoredEffectTexts, type StoredText, storedTextsOf } from './effects.ts';
+export {
+  effectTransactionView,
+  type StoredEffectTexts,
+  type StoredText,
+  storedTextsOf,
+} from './effects.ts';
 export { pages, readable, shortId } from './entries.ts';
 export { type LeftInState, leftInState } from './left-in-state.ts';
 export { type Divergence, divergenceOf, type Span } from './lineage.ts';

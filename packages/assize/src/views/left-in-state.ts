@@ -22,11 +22,16 @@ export async function leftInState(
   const payload = row === undefined ? undefined : readRow(row).payload;
   if (row === undefined || payload?.kind !== 'commit') return undefined;
   const { action, delta } = payload;
-  const [args, changes] = [await values.read<Json>(payload, action.args), await values.read(payload, delta.state)];
+  const [args, changes] = [
+    await values.read<Json>(payload, action.args),
+    await values.read(payload, delta.state),
+  ];
   const paths = 'value' in changes ? changes.value.map(({ path }) => path) : [];
   if (paths.length === 0) return undefined;
   const left = { entry_id: row.id, action: action.name, paths };
   if (domain === undefined || !('value' in args)) return left;
   const intent = failureIntent(domain.actions[action.name], args.value, action.role.params);
-  return 'fault' in intent ? left : { ...left, correction: { action: intent.action, args: intent.args as Json } };
+  return 'fault' in intent
+    ? left
+    : { ...left, correction: { action: intent.action, args: intent.args as Json } };
 }

@@ -25,10 +25,18 @@ export interface Divergence {
 }
 
 /** Follows both chains back through their source branches. */
-export async function divergenceOf(store: LedgerStore, a: EntryRow, b: EntryRow): Promise<Divergence> {
+export async function divergenceOf(
+  store: LedgerStore,
+  a: EntryRow,
+  b: EntryRow,
+): Promise<Divergence> {
   const [left, right] = [await lineageOf(store, a), await lineageOf(store, b)];
   let after: Stretch | null = null;
-  for (let depth = 0; left[depth] !== undefined && left[depth]?.trajectoryId === right[depth]?.trajectoryId; depth++) {
+  for (
+    let depth = 0;
+    left[depth] !== undefined && left[depth]?.trajectoryId === right[depth]?.trajectoryId;
+    depth++
+  ) {
     const [one, other] = [left[depth] as Stretch, right[depth] as Stretch];
     after = { trajectoryId: one.trajectoryId, seq: Math.min(one.seq, other.seq) };
     if (one.seq !== other.seq) break;
@@ -45,7 +53,10 @@ async function lineageOf(store: LedgerStore, { trajectory_id, seq }: EntryRow): 
   for (let here: Stretch | undefined = { trajectoryId: trajectory_id, seq }; here !== undefined; ) {
     lineage.unshift(here);
     const first = readable(await entryAt(store, here.trajectoryId, 0))?.payload;
-    if (first?.kind !== 'branch' || lineage.some(({ trajectoryId }) => trajectoryId === first.source_trajectory_id))
+    if (
+      first?.kind !== 'branch' ||
+      lineage.some(({ trajectoryId }) => trajectoryId === first.source_trajectory_id)
+    )
       break;
     const source = await store.resolve(first.source_commit_id);
     here = source && { trajectoryId: source.trajectory_id, seq: source.seq };

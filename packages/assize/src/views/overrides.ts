@@ -10,16 +10,22 @@ export interface Override {
 export function overridesIn(payload: Payload): Override[] {
   if (payload.kind !== 'commit' && payload.kind !== 'pending_approval') return [];
   const { approved_by: earlier = [] } = payload;
-  const last = payload.kind === 'commit' && payload.counselor !== undefined ? [payload.counselor] : [];
+  const last =
+    payload.kind === 'commit' && payload.counselor !== undefined ? [payload.counselor] : [];
   // The counselor of an upgrade overrides what the state of the new version breaks.
   const broken =
-    'detection_vector' in payload ? payload.detection_vector?.filter(({ result }) => result !== 'pass') : [];
+    'detection_vector' in payload
+      ? payload.detection_vector?.filter(({ result }) => result !== 'pass')
+      : [];
   return [...earlier, ...last]
     .filter(({ override }) => override === true)
     .map((one) => overrideOf({ overridden: broken, ...one }));
 }
 
-function overrideOf({ principal, overridden = [] }: Pick<CounselorRecord, 'principal' | 'overridden'>): Override {
+function overrideOf({
+  principal,
+  overridden = [],
+}: Pick<CounselorRecord, 'principal' | 'overridden'>): Override {
   const violations = overridden.map(({ invariant_id, detail }) => ({
     invariant_id,
     ...(detail === undefined ? {} : { detail }),
@@ -29,7 +35,9 @@ function overrideOf({ principal, overridden = [] }: Pick<CounselorRecord, 'princ
 
 /** `override of LEVEL by dr-a, dr-b`. */
 export function overridesText(overrides: readonly Override[]): string {
-  const rules = new Set(overrides.flatMap(({ violations }) => violations.map(({ invariant_id }) => invariant_id)));
+  const rules = new Set(
+    overrides.flatMap(({ violations }) => violations.map(({ invariant_id }) => invariant_id)),
+  );
   return `override of ${[...rules].join(', ')} by ${overrides.map(({ principal }) => principal).join(', ')}`;
 }
 

@@ -48,7 +48,10 @@ export async function pendingParts(
   { id, payload }: Pick<PendingParts, 'id' | 'payload'>,
 ): Promise<PendingParts> {
   const { action, delta, observations } = payload.proposal;
-  const [args, changes] = await Promise.all([values.read(payload, action.args), values.read(payload, delta.state)]);
+  const [args, changes] = await Promise.all([
+    values.read(payload, action.args),
+    values.read(payload, delta.state),
+  ]);
   const withdrawn = await withdrawnSourceOf(payload, store);
   return {
     ...{ id, payload, request: (await requestOf(payload, store)) ?? id },
@@ -71,7 +74,10 @@ async function observationIn(
 }
 
 /** @throws LedgerFault for a missing blob */
-async function questionsIn(pending: PendingPayload, values: Pick<ValueReader, 'read'>): Promise<Questions> {
+async function questionsIn(
+  pending: PendingPayload,
+  values: Pick<ValueReader, 'read'>,
+): Promise<Questions> {
   const { questions } = pending.proposal;
   if (questions === undefined) return [];
   const held = await values.read<Json>(pending, questions as never);
@@ -81,7 +87,19 @@ async function questionsIn(pending: PendingPayload, values: Pick<ValueReader, 'r
 /** A pending proposal as a document: the calls, the changes and the cost of its approval. */
 export async function pendingView(store: LedgerStore, parts: PendingParts) {
   const { id, payload, request, args, changes, observations, questions, withdrawn } = parts;
-  const { trajectory_id, seq, at, proposal, digest, channel, reason, invariant_id, detail, freezes, expires } = payload;
+  const {
+    trajectory_id,
+    seq,
+    at,
+    proposal,
+    digest,
+    channel,
+    reason,
+    invariant_id,
+    detail,
+    freezes,
+    expires,
+  } = payload;
   const { action, budget_cost, delta, approval } = proposal;
   const { needed, given } = approvalsOf(payload);
   const overrides = overridesIn(payload);

@@ -12,7 +12,8 @@ const BUILT_IN = 'assize.';
  */
 export function proposedArgs(payload: Payload): string | undefined {
   const action = proposedIn(payload);
-  if (action === undefined || action.name.startsWith(BUILT_IN) || isBlobRef(action.args)) return undefined;
+  if (action === undefined || action.name.startsWith(BUILT_IN) || isBlobRef(action.args))
+    return undefined;
   const text = canonicalize(action.args, WORLD_LIMITS);
   return text.length <= SHOWN_MAX ? text : `${wholeCharacters(text.slice(0, SHOWN_MAX))}…`;
 }
@@ -22,7 +23,9 @@ function wholeCharacters(text: string): string {
   return text.isWellFormed() ? text : text.slice(0, -1);
 }
 
-function proposedIn(payload: Payload): { readonly name: string; readonly args: Stored } | undefined {
+function proposedIn(
+  payload: Payload,
+): { readonly name: string; readonly args: Stored } | undefined {
   switch (payload.kind) {
     case 'commit':
       return payload.action;

@@ -28,7 +28,11 @@ export type RulingDocument =
       readonly effects?: EffectsStatus;
       readonly calls?: CallDocument[];
     })
-  | (Place & Why & { readonly ruling: 'rejected'; readonly findings: { pointer: string; message: string }[] })
+  | (Place &
+      Why & {
+        readonly ruling: 'rejected';
+        readonly findings: { pointer: string; message: string }[];
+      })
   | (Place &
       Why & {
         readonly ruling: 'escalated';
@@ -51,7 +55,12 @@ export function rulingView(ruling: Ruling): RulingDocument {
   }
   const { id, seq, trajectory_id } = ruling.entry;
   const { request } = ruling;
-  const place = { trajectory_id, seq, entry_id: id, ...(request !== undefined && { request_id: request }) };
+  const place = {
+    trajectory_id,
+    seq,
+    entry_id: id,
+    ...(request !== undefined && { request_id: request }),
+  };
   if (ruling.ruling === 'committed') {
     const { effects, calls = [], unchanged } = ruling;
     return {
@@ -64,7 +73,12 @@ export function rulingView(ruling: Ruling): RulingDocument {
   const { reason, detail, invariantId } = ruling;
   const why = { reason, detail, ...(invariantId !== undefined && { invariant_id: invariantId }) };
   if (ruling.ruling === 'rejected')
-    return { ruling: 'rejected', ...place, ...why, findings: (ruling.findings ?? []).map((one) => ({ ...one })) };
+    return {
+      ruling: 'rejected',
+      ...place,
+      ...why,
+      findings: (ruling.findings ?? []).map((one) => ({ ...one })),
+    };
   const { pending, channel, approvals = 1, approvedBy = [] } = ruling;
   return {
     ruling: 'escalated',
@@ -90,12 +104,20 @@ export type CallAnswer = { readonly ruling: RulingDocument } & (
  */
 export function callAnswer(ruling: RulingDocument): CallAnswer {
   if (ruling.ruling === 'committed') return { kind: 'committed', ruling };
-  if (ruling.ruling === 'rejected') return { kind: 'denied', reason: ruling.detail || ruling.reason, ruling };
+  if (ruling.ruling === 'rejected')
+    return { kind: 'denied', reason: ruling.detail || ruling.reason, ruling };
   const approval = ruling.ruling === 'frozen' ? ruling.by : ruling.approval_id;
   return { kind: 'pending', approval, reason: ruling.detail, ruling };
 }
 
-function callView({ id, tool, phase, answer, isTooLong, isUnreadable }: EffectOutcome): CallDocument {
+function callView({
+  id,
+  tool,
+  phase,
+  answer,
+  isTooLong,
+  isUnreadable,
+}: EffectOutcome): CallDocument {
   return {
     ...{ id, tool, phase },
     ...(answer !== undefined && { answer }),

@@ -16,7 +16,10 @@ test('compensated effects are distinguished from effects that never happened', a
 
 test('arguments are cut between characters; values stored apart are not shown', () => {
   const commit = (args: unknown) => {
-    const payload = { kind: 'commit', action: { name: 'pay', role: { name: 'Clerk', params: {} }, args } };
+    const payload = {
+      kind: 'commit',
+      action: { name: 'pay', role: { name: 'Clerk', params: {} }, args },
+    };
     return proposedArgs(payload as never);
   };
   expect(commit({ cents: 5, to: 'ada' })).toBe('{"cents":5,"to":"ada"}');

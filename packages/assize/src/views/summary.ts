@@ -24,7 +24,16 @@ import { proposedArgs } from './proposed-args.ts';
 
 /** The outcomes of entries. */
 export const RULINGS = [
-  ...(['begun', 'branched', 'committed', 'rejected', 'escalated', 'delegated', 'answered', 'concluded'] as const),
+  ...([
+    'begun',
+    'branched',
+    'committed',
+    'rejected',
+    'escalated',
+    'delegated',
+    'answered',
+    'concluded',
+  ] as const),
   ...(['key changed', 'unreadable'] as const),
 ] as const;
 
@@ -81,16 +90,23 @@ function ruledOf(
   switch (payload.kind) {
     case 'root': {
       const { domain, delegated_from, note } = payload;
-      const from = delegated_from === undefined ? '' : `, delegated from ${delegated_from.trajectory_id}`;
+      const from =
+        delegated_from === undefined ? '' : `, delegated from ${delegated_from.trajectory_id}`;
       return { ruling: 'begun', detail: `${domain.name}@${domain.version}${from}${suffix(note)}` };
     }
     case 'branch':
-      return { ruling: 'branched', detail: `from ${payload.source_trajectory_id}${suffix(payload.note)}` };
+      return {
+        ruling: 'branched',
+        detail: `from ${payload.source_trajectory_id}${suffix(payload.note)}`,
+      };
     case 'commit':
       return {
         ruling: 'committed',
         ...actionOf(payload.action),
-        ...optional({ detail: builtInOf(payload) ?? amendmentText(payload), amended: payload.amended?.difference }),
+        ...optional({
+          detail: builtInOf(payload) ?? amendmentText(payload),
+          amended: payload.amended?.difference,
+        }),
         ...resolutionOf(payload),
         ...overriddenBy(payload),
       };
@@ -139,14 +155,20 @@ function builtInOf(payload: Extract<Payload, { kind: 'commit' }>): string | unde
   if (halt !== undefined) return haltedOf(halt);
   const settlement = settlementArgs(payload);
   if (settlement !== undefined) return `${settledOf(settlement)}${undoingOf(payload)}`;
-  return isErasure(payload) && !isBlobRef(payload.action.args) ? erasureArgs(payload.action.args)?.reason : undefined;
+  return isErasure(payload) && !isBlobRef(payload.action.args)
+    ? erasureArgs(payload.action.args)?.reason
+    : undefined;
 }
 
 /** `amended /args/amount`. Sensitive arguments show no paths. */
-export function amendmentText({ amended }: Extract<Payload, { kind: 'commit' }>): string | undefined {
+export function amendmentText({
+  amended,
+}: Extract<Payload, { kind: 'commit' }>): string | undefined {
   if (amended === undefined) return undefined;
   const { difference } = amended;
-  const paths = Array.isArray(difference) ? (difference as readonly Partial<Patch>[]).map(({ path = '' }) => path) : [];
+  const paths = Array.isArray(difference)
+    ? (difference as readonly Partial<Patch>[]).map(({ path = '' }) => path)
+    : [];
   return ['amended', ...paths].join(' ');
 }
 
@@ -159,7 +181,8 @@ function haltedOf({ does, principal, reason, from, remains }: HaltArgs): string 
 
 /** `applied 3 effects`; for a decision, its result. */
 function settledOf({ settled, discarded = [], decided }: SettlementArgs): string {
-  if (decided !== undefined) return `effect ${shortId(decided.id)}: ${decided.as}, by ${decided.by}`;
+  if (decided !== undefined)
+    return `effect ${shortId(decided.id)}: ${decided.as}, by ${decided.by}`;
   const ended: string[] = settled
     .flatMap(({ effects }) => effects)
     .map(({ outcome, absent }) => (absent === true ? NEVER : outcome));
@@ -178,7 +201,9 @@ const NEVER = 'never';
 /** The cost of compensations, if the entry has one. */
 function undoingOf(payload: Payload): string {
   const costs = undoingCostsOf(payload)?.costs ?? [];
-  return costs.length === 0 ? '' : `; compensation cost ${costs.map((cost) => canonicalize(cost)).join(' and ')}`;
+  return costs.length === 0
+    ? ''
+    : `; compensation cost ${costs.map((cost) => canonicalize(cost)).join(' and ')}`;
 }
 
 function actionOf({
@@ -199,7 +224,9 @@ export function causeOf(reason: string | undefined, rule: string | undefined): s
 function resolutionOf({
   resolves,
   counselor,
-}: Extract<Payload, { kind: 'commit' | 'rejection' }>): Partial<Pick<Summary, 'resolves' | 'counselor'>> {
+}: Extract<Payload, { kind: 'commit' | 'rejection' }>): Partial<
+  Pick<Summary, 'resolves' | 'counselor'>
+> {
   return optional({ resolves, counselor: counselor?.principal });
 }
 
@@ -213,5 +240,7 @@ function suffix(note: string | undefined): string {
 }
 
 function optional<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined),
+  ) as never;
 }

@@ -26,7 +26,10 @@ export type ToolCall =
  * The calls of a commit or of a pending proposal, in order. Tool, scopes and input are in blobs,
  * some of which may be erased.
  */
-export function toolCalls(store: LedgerStore, { effects }: Pick<Delta, 'effects'>): Promise<ToolCall[]> {
+export function toolCalls(
+  store: LedgerStore,
+  { effects }: Pick<Delta, 'effects'>,
+): Promise<ToolCall[]> {
   return Promise.all(
     effects.map(async ({ id, effect }): Promise<ToolCall> => {
       if (!isBlobRef(effect) || effect.$blob === undefined) return { id, missing: true };
@@ -36,7 +39,10 @@ export function toolCalls(store: LedgerStore, { effects }: Pick<Delta, 'effects'
       const made = await blobValue(store, { pointer: '', hash, bytes, salted: true });
       if (!isCall(made)) return { id, missing: true };
       const { tool, class: sort, claims: scopes, input, answer } = made;
-      const more = { ...(sort !== undefined && { class: sort }), ...(answer !== undefined && { answer }) };
+      const more = {
+        ...(sort !== undefined && { class: sort }),
+        ...(answer !== undefined && { answer }),
+      };
       return { id, tool, ...more, scopes, input };
     }),
   );

@@ -28,5 +28,7 @@ test.each([
 
 test('an entry without a trace has none, and a malformed one is not shown', () => {
   expect(traceOf(entry([]), 'https://t.example/{traceId}')).toBeUndefined();
-  expect(traceOf(entry([{ name: 'assize.traceparent', value: 'secret' }]), undefined)).toBeUndefined();
+  expect(
+    traceOf(entry([{ name: 'assize.traceparent', value: 'secret' }]), undefined),
+  ).toBeUndefined();
 });

@@ -29,7 +29,13 @@ const people = defineDomain({
   },
 });
 
-const PREDICATES: readonly (Strategy | 'drop' | 'many')[] = ['lww', 'lww-valid', 'evi', 'drop', 'many'];
+const PREDICATES: readonly (Strategy | 'drop' | 'many')[] = [
+  'lww',
+  'lww-valid',
+  'evi',
+  'drop',
+  'many',
+];
 const SOURCES = ['m1', 'm2', 'm3'];
 const PEOPLE = ['ada', 'bob'];
 
@@ -44,7 +50,9 @@ const statement = fc.record({
   days: fc.integer({ min: 1, max: 8 }),
   confidence: fc.constantFrom(0.2, 0.5, 0.9),
   /** Stated in the same commit, by another source. */
-  beside: fc.option(fc.record({ object: fc.constantFrom('d', 'e'), source: fc.constantFrom(...SOURCES) })),
+  beside: fc.option(
+    fc.record({ object: fc.constantFrom('d', 'e'), source: fc.constantFrom(...SOURCES) }),
+  ),
 });
 
 type Statement = typeof statement extends fc.Arbitrary<infer Value> ? Value : never;
@@ -53,27 +61,43 @@ async function stated(statements: readonly Statement[]) {
   const store = new MemoryStore();
   const clock = new HandClock();
   const writs = PEOPLE.map((name) => writFor(name));
-  const trajectory = await runtimeOver(store, [people], { ports: { clock } }).create(people, { writs });
+  const trajectory = await runtimeOver(store, [people], { ports: { clock } }).create(people, {
+    writs,
+  });
   const memories = writs.map((writ) => trajectory.memory({ space: 's', writ }));
-  for (const { verb, predicate, object, source, by, from, days, confidence, beside } of statements) {
+  for (const {
+    verb,
+    predicate,
+    object,
+    source,
+    by,
+    from,
+    days,
+    confidence,
+    beside,
+  } of statements) {
     clock.forward(1_000);
     const memory = memories[by]!;
     const valid = { from: day(from), to: day(from + days) };
     const said = { subject: 'ida', predicate, object, source, confidence };
     if (verb === 'assert') {
-      const other = beside === null ? [] : [{ subject: 'ida', predicate: 'many', ...beside, valid }];
+      const other =
+        beside === null ? [] : [{ subject: 'ida', predicate: 'many', ...beside, valid }];
       await memory.assertMany([{ ...said, valid }, ...other]);
-    } else if (verb === 'ends') await memory.assert({ ...said, valid: { to: valid.from }, ends: true });
+    } else if (verb === 'ends')
+      await memory.assert({ ...said, valid: { to: valid.from }, ends: true });
     else if (verb === 'change') {
       if (predicate !== 'many') await memory.change({ ...said, from: valid.from });
-    } else if (verb === 'correct') await memory.correct({ ...said, valid, ...(predicate === 'many' && { was: 'a' }) });
+    } else if (verb === 'correct')
+      await memory.correct({ ...said, valid, ...(predicate === 'many' && { was: 'a' }) });
     else await memory.retract({ subject: 'ida', predicate, object, valid });
   }
   clock.forward(1_000);
   return { store, memory: memories[0]!, trajectory, writ: writs[0]! };
 }
 
-const keys = (facts: readonly { readonly factId: string }[]): string[] => facts.map(({ factId }) => factId).sort();
+const keys = (facts: readonly { readonly factId: string }[]): string[] =>
+  facts.map(({ factId }) => factId).sort();
 const ids = (facts: readonly FactRow[]): string[] => facts.map(({ fact_id }) => fact_id).sort();
 
 test('the facts of a blast radius are those that rest on its start', async () => {
@@ -83,7 +107,9 @@ test('the facts of a blast radius are those that rest on its start', async () =>
       const { store, memory } = await stated(statements);
       const { facts } = await memory.recall({ subject: 'ida', valid: 'any' });
       const restOn = (entries: ReadonlySet<string>) =>
-        facts.filter((fact) => tokensOf(fact.provenance_id).some((token) => entries.has(writeIn(token)!.entry)));
+        facts.filter((fact) =>
+          tokensOf(fact.provenance_id).some((token) => entries.has(writeIn(token)!.entry)),
+        );
       for (const source of SOURCES) {
         const resting = (await memory.restingOn({ source })).map(({ fact }) => fact);
         expect(keys((await blastRadius(store, { source })).facts)).toEqual(ids(resting));
@@ -141,7 +167,12 @@ test('without its statements the facts are as without their source', async () =>
           } as never);
         const believed = async ({ memory }: typeof world) =>
           (await memory.recall({ subject: 'ida', valid: 'any' })).facts.map(
-            ({ predicate, object, valid_from, valid_to }) => [predicate, object, valid_from, valid_to],
+            ({ predicate, object, valid_from, valid_to }) => [
+              predicate,
+              object,
+              valid_from,
+              valid_to,
+            ],
           );
         expect(await believed(world)).toEqual(await believed(other));
         for (const { store } of [world, other]) {

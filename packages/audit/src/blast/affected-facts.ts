@@ -43,7 +43,8 @@ export class AffectedFacts {
   readonly #values: ValueReader;
   readonly #isAffected: (write: Write) => boolean;
   /** The changed partitions, by name, with the affected entries by the time of their change. */
-  readonly #changed: Map<string, { readonly name: PartitionName; readonly at: Map<string, Hash> }> = new Map();
+  readonly #changed: Map<string, { readonly name: PartitionName; readonly at: Map<string, Hash> }> =
+    new Map();
 
   constructor(values: ValueReader, isAffected: (write: Write) => boolean) {
     this.#values = values;
@@ -70,7 +71,8 @@ export class AffectedFacts {
   async found(store: FactStore): Promise<FactConsequences> {
     const branches = this.#changed.size === 0 ? [] : await store.branches();
     for (const { name } of [...this.#changed.values()])
-      for (const { space, branch } of branches) if (space === name.space) this.#changesOf({ ...name, branch });
+      for (const { space, branch } of branches)
+        if (space === name.space) this.#changesOf({ ...name, branch });
     const found = [];
     for (const { name, at } of this.#changed.values()) {
       const rows: FactVersion[] = [];
@@ -80,7 +82,9 @@ export class AffectedFacts {
     return {
       facts: found.flatMap(({ facts }) => facts),
       ended: found.flatMap(({ ended }) => ended),
-      statements: found.flatMap(({ statements, name }) => (statements.length === 0 ? [] : [{ ...name, statements }])),
+      statements: found.flatMap(({ statements, name }) =>
+        statements.length === 0 ? [] : [{ ...name, statements }],
+      ),
     };
   }
 
@@ -96,14 +100,16 @@ export class AffectedFacts {
     const believed = current.filter(({ system_time_end }) => system_time_end === OPEN_END);
     const again = new Map<string, Period[]>();
     for (const row of believed)
-      for (const token of writesOf(row)) again.set(token, [...(again.get(token) ?? []), validOf(row)]);
+      for (const token of writesOf(row))
+        again.set(token, [...(again.get(token) ?? []), validOf(row)]);
     const isBelieved = (row: FactRow): boolean =>
       leftovers(
         validOf(row),
         writesOf(row).flatMap((token) => again.get(token) ?? []),
       ).length === 0;
     const counting = new Set([...believed.flatMap(affectedOf), ...lostWrites(rows, stated)]);
-    const entriesOf = (tokens: readonly string[]) => new Set(tokens.map((token) => writeIn(token)?.entry));
+    const entriesOf = (tokens: readonly string[]) =>
+      new Set(tokens.map((token) => writeIn(token)?.entry));
     const stating = entriesOf(rows.flatMap(writesOf));
     const harming = entriesOf([...counting]);
     const facts: AffectedFact[] = [];

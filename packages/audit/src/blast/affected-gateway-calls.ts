@@ -37,15 +37,24 @@ export class AffectedGatewayCalls {
     }
     if (of === 'read' || run === 'assize') return;
     this.#calls.set(key, {
-      ...{ entry: entry.id as Hash, trajectoryId: entry.trajectory_id, id: found.id, via: 'gateway', tool },
+      ...{
+        entry: entry.id as Hash,
+        trajectoryId: entry.trajectory_id,
+        id: found.id,
+        via: 'gateway',
+        tool,
+      },
       ...(of !== undefined && { reversibility: of }),
       outcome: 'open',
     });
   }
 
   async #report(entry: Entry<CommitPayload>, args: CommitPayload['action']['args']): Promise<void> {
-    const { call, outcome } = ((await this.#values.value(entry, args)) ?? {}) as { readonly [key: string]: Json };
-    if (typeof call === 'string' && typeof outcome === 'string') this.#reports.set(keyOf(entry, call), outcome);
+    const { call, outcome } = ((await this.#values.value(entry, args)) ?? {}) as {
+      readonly [key: string]: Json;
+    };
+    if (typeof call === 'string' && typeof outcome === 'string')
+      this.#reports.set(keyOf(entry, call), outcome);
   }
 
   /** In the order of the log. */
@@ -54,7 +63,8 @@ export class AffectedGatewayCalls {
   }
 
   #outcomeOf(key: string): AffectedCall['outcome'] {
-    if (this.#undoings.get(key)?.some((undoing) => this.#reports.get(undoing) === 'done')) return 'undone';
+    if (this.#undoings.get(key)?.some((undoing) => this.#reports.get(undoing) === 'done'))
+      return 'undone';
     const report = this.#reports.get(key);
     return report === 'done' ? 'applied' : report === 'failed' ? 'failed' : 'open';
   }

@@ -17,7 +17,9 @@ export interface BlastDocument {
   }[];
   readonly facts: readonly FactDocument[];
   readonly ended: readonly FactDocument[];
-  readonly calls: readonly (Omit<AffectedCall, 'trajectoryId'> & { readonly trajectory_id: string })[];
+  readonly calls: readonly (Omit<AffectedCall, 'trajectoryId'> & {
+    readonly trajectory_id: string;
+  })[];
   readonly pending: readonly string[];
   readonly total: number;
   readonly erased: number;
@@ -25,7 +27,15 @@ export interface BlastDocument {
 
 type FactDocument = Omit<AffectedFact, 'factId'> & { readonly fact_id: string };
 
-export function blastDocument({ entries, facts, ended, calls, pending, total, erased }: BlastRadius): BlastDocument {
+export function blastDocument({
+  entries,
+  facts,
+  ended,
+  calls,
+  pending,
+  total,
+  erased,
+}: BlastRadius): BlastDocument {
   return {
     entries: entries.map(({ trajectoryId, isStart, ...entry }) => ({
       ...entry,

@@ -77,7 +77,11 @@ export async function blastRadius(
   checkArgument(OPTIONS, options, 'options');
   const { through = DERIVATIONS, onProgress } = options;
   const startIn = await startRule(store, start);
-  const walking = { startIn, through: new Set(through), ...(onProgress !== undefined && { onProgress }) };
+  const walking = {
+    startIn,
+    through: new Set(through),
+    ...(onProgress !== undefined && { onProgress }),
+  };
   const { affected, followUpsOf, isAffected, entries, erased } = await walkLineage(store, walking);
   const consequences = new Consequences(store, isAffected);
   for (const entry of affected) await consequences.add(entry, followUpsOf(entry.id));
@@ -110,14 +114,23 @@ class Consequences {
     await this.#gateway.add(entry as Entry<CommitPayload>);
     for (const { id: effect, effect: stored } of payload.delta.effects) {
       const held = await this.#values.read(entry, stored);
-      const { tool, class: of } = ('value' in held ? held.value : {}) as unknown as Partial<EffectPayload>;
+      const { tool, class: of } = ('value' in held
+        ? held.value
+        : {}) as unknown as Partial<EffectPayload>;
       this.#calls.set(`${id} ${effect}`, {
-        ...{ entry: id, trajectoryId: entry.trajectory_id, id: effect, via: 'effect', outcome: 'open' },
+        ...{
+          entry: id,
+          trajectoryId: entry.trajectory_id,
+          id: effect,
+          via: 'effect',
+          outcome: 'open',
+        },
         ...(tool !== undefined && { tool }),
         ...(of !== undefined && { reversibility: of.reversibility }),
       });
     }
-    if (payload.delta.effects.length > 0) for (const followUp of followUps) await this.#settle(followUp);
+    if (payload.delta.effects.length > 0)
+      for (const followUp of followUps) await this.#settle(followUp);
     await this.#facts.add(entry as Entry<CommitPayload>);
   }
 

@@ -15,7 +15,9 @@ export async function gatewayCall(
   for (const patch of Array.isArray(patches) ? (patches as Patch[]) : []) {
     const [member, id, ...below] = parsePointer(patch.path);
     if (member !== 'calls' || id === undefined || below.length > 0 || !('value' in patch)) continue;
-    const row = (await values.value(entry, patch.value)) as unknown as { readonly tool?: unknown } | undefined;
+    const row = (await values.value(entry, patch.value)) as unknown as
+      | { readonly tool?: unknown }
+      | undefined;
     // Another entry of the row is that of the call which this one takes back.
     if (typeof row?.tool === 'string') return { id, row: row as { readonly tool: string } };
   }

@@ -2,7 +2,13 @@ import type { EntryLinks, Mark, WalkOptions } from 'assize/host';
 import { tokensOf, writeIn } from 'assize/host';
 import { type ArgumentSchema, arg, checkArgument } from 'assize/internal/base';
 import { type Instant, isInstant } from 'assize/internal/canon';
-import { type FactStore, type Hash, isFactStore, isHash, type LedgerStore } from 'assize/internal/ledger';
+import {
+  type FactStore,
+  type Hash,
+  isFactStore,
+  isHash,
+  type LedgerStore,
+} from 'assize/internal/ledger';
 import { RuntimeError } from 'assize/internal/runtime';
 
 /** The facts of a subject in a space, or of one of its predicates. */
@@ -36,7 +42,16 @@ export type IncidentStart = {
   readonly until?: Instant;
 };
 
-const NAMES = ['entry', 'writ', 'principal', 'approver', 'tool', 'definition', 'source', 'facts'] as const;
+const NAMES = [
+  'entry',
+  'writ',
+  'principal',
+  'approver',
+  'tool',
+  'definition',
+  'source',
+  'facts',
+] as const;
 const FACTS: ArgumentSchema = arg.options<NamedFacts>({
   space: arg.text,
   subject: arg.text,
@@ -61,12 +76,16 @@ export const INCIDENT_START: ArgumentSchema = arg.options<IncidentStart>({
  * @throws RuntimeError `bad_argument` for a start without exactly one name, or an invalid id or
  * instant; `not_found` for an entry that the store does not have; ArgumentError `bad_argument`
  */
-export async function startRule(store: LedgerStore, start: IncidentStart): Promise<WalkOptions['startIn']> {
+export async function startRule(
+  store: LedgerStore,
+  start: IncidentStart,
+): Promise<WalkOptions['startIn']> {
   checkArgument(INCIDENT_START, start, 'start');
   const name = onlyName(start);
   requireForms(start);
   const isInTime = ({ at }: EntryLinks): boolean =>
-    (start.since === undefined || at >= start.since) && (start.until === undefined || at < start.until);
+    (start.since === undefined || at >= start.since) &&
+    (start.until === undefined || at < start.until);
   const entries = await entriesOf(store, start);
   if (entries !== undefined) return (links) => isInTime(links) && (entries.get(links.id) ?? false);
   const markIn = ({ marks }: EntryLinks): Mark | undefined =>
@@ -87,7 +106,8 @@ function onlyName(start: IncidentStart): (typeof NAMES)[number] {
 /** @throws RuntimeError `bad_argument` for an invalid id or instant, or an empty period */
 function requireForms(start: IncidentStart): void {
   for (const each of ['entry', 'writ', 'definition'] as const)
-    if (start[each] !== undefined && !isHash(start[each])) throw bad(`${each} must be 64 hex digits`);
+    if (start[each] !== undefined && !isHash(start[each]))
+      throw bad(`${each} must be 64 hex digits`);
   for (const each of ['since', 'until'] as const)
     if (start[each] !== undefined && !isInstant(start[each]))
       throw bad(`${each} must be an instant such as 2026-05-03T09:00:00.000000Z`);
@@ -101,10 +121,15 @@ type StartEntries = ReadonlyMap<Hash, true | readonly number[]>;
  * The entries with which the incident begins, each whole or with some statements. Undefined: a mark
  * names them.
  */
-async function entriesOf(store: LedgerStore, { entry, facts }: IncidentStart): Promise<StartEntries | undefined> {
+async function entriesOf(
+  store: LedgerStore,
+  { entry, facts }: IncidentStart,
+): Promise<StartEntries | undefined> {
   if (entry !== undefined) {
     if ((await store.resolve(entry)) !== undefined) return new Map([[entry, true]]);
-    throw new RuntimeError('not_found', `The store has no entry ${entry}.`, { evidence: { id: entry } });
+    throw new RuntimeError('not_found', `The store has no entry ${entry}.`, {
+      evidence: { id: entry },
+    });
   }
   if (facts === undefined) return undefined;
   if (!isFactStore(store)) throw bad('the store keeps no facts; name another start');
@@ -112,12 +137,20 @@ async function entriesOf(store: LedgerStore, { entry, facts }: IncidentStart): P
 }
 
 /** The statements in the provenance of a version of the facts, by entry. */
-async function statementsOf(store: LedgerStore & FactStore, facts: NamedFacts): Promise<StartEntries> {
+async function statementsOf(
+  store: LedgerStore & FactStore,
+  facts: NamedFacts,
+): Promise<StartEntries> {
   const found = new Map<Hash, number[]>();
   const branches = (await store.branches()).filter(({ space }) => space === facts.space);
   for (const memory of [{}, ...branches.map(({ branch }) => ({ branch }))])
     for (let after: Awaited<ReturnType<FactStore['facts']>>[number] | undefined; ; ) {
-      const rows = await store.facts({ ...facts, ...memory, kind: 'all', ...(after !== undefined && { after }) });
+      const rows = await store.facts({
+        ...facts,
+        ...memory,
+        kind: 'all',
+        ...(after !== undefined && { after }),
+      });
       for (const { provenance_id } of rows)
         for (const token of tokensOf(provenance_id)) {
           const write = writeIn(token);

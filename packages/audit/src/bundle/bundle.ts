@@ -74,19 +74,32 @@ const BUNDLE_OPTIONS = arg.options<BundleOptions>({
  * `too_large`; LedgerFault for an entry that is not valid; ArgumentError `bad_argument`; the reason
  * of the signal
  */
-export async function makeBundle(store: LedgerStore & LogStore, options: BundleOptions): Promise<Bundle> {
+export async function makeBundle(
+  store: LedgerStore & LogStore,
+  options: BundleOptions,
+): Promise<Bundle> {
   checkArgument(BUNDLE_OPTIONS, options, 'options');
   const { checkpoint: signed, logKey, witnesses: known = [], script, page, signal } = options;
   const scope = checkedScope(options.scope);
   const madeAt = readInstant(options.madeAt);
   if (madeAt === undefined)
-    throw new RuntimeError('bad_argument', 'madeAt is not a time. Pass a Date or a text such as 2026-03-23T09:00:00Z.');
+    throw new RuntimeError(
+      'bad_argument',
+      'madeAt is not a time. Pass a Date or a text such as 2026-03-23T09:00:00Z.',
+    );
   const opened = readCheckpoint(signed, { origin: logKey.name, keys: [logKey] }, known);
   const { checkpoint, cosignatures } = opened;
   await requireContinuation(store, checkpoint);
-  const { entries, inScope, values } = await selectEntries(store, scope, Number(checkpoint.size), signal);
+  const { entries, inScope, values } = await selectEntries(
+    store,
+    scope,
+    Number(checkpoint.size),
+    signal,
+  );
   const { text, ordered } = linesOf(entries, values);
-  const witnesses = known.filter(({ name, id }) => cosignatures.some(({ key }) => key.name === name && key.id === id));
+  const witnesses = known.filter(({ name, id }) =>
+    cosignatures.some(({ key }) => key.name === name && key.id === id),
+  );
   const manifest = {
     format: BUNDLE_FORMAT,
     made_at: madeAt,
@@ -104,14 +117,21 @@ export async function makeBundle(store: LedgerStore & LogStore, options: BundleO
     [ENTRIES, Buffer.from(text)],
     [CHECKPOINT, Buffer.from(signed)],
     [KEYS, jsonFile(keys)],
-    [RECORDS, jsonFile(recordsOf({ entries, values: ordered, checkpoint, witnesses, cosignatures }))],
+    [
+      RECORDS,
+      jsonFile(recordsOf({ entries, values: ordered, checkpoint, witnesses, cosignatures })),
+    ],
     [README, Buffer.from(readmeOf(manifest, checkpoint.origin))],
   ]);
   for (const [id, proof] of await proofsOf(store, entries, checkpoint, signed, signal))
     files.set(proofName(id), Buffer.from(proof));
   if (script !== undefined) files.set(SCRIPT, Buffer.from(script));
   const listed = [...files].map(
-    ([name, bytes]) => [name, { bytes: bytes.length, sha256: Buffer.from(hashBytes(bytes)).toString('hex') }] as const,
+    ([name, bytes]) =>
+      [
+        name,
+        { bytes: bytes.length, sha256: Buffer.from(hashBytes(bytes)).toString('hex') },
+      ] as const,
   );
   const whole = { ...manifest, files: Object.fromEntries(listed) } as unknown as Json;
   const all = new Map([[MANIFEST, jsonFile(whole)], ...files]);
@@ -126,8 +146,12 @@ function isPage(value: unknown): boolean {
 
 /** `page`: the page that will be filled with the files. */
 function requireSize(files: BundleFiles, page: string | undefined): void {
-  const sizeOf = (file: Uint8Array): number => file.length + (page === undefined ? 0 : bytesInPage(file));
-  const bytes = [...files.values()].reduce((sum, file) => sum + sizeOf(file), Buffer.byteLength(page ?? ''));
+  const sizeOf = (file: Uint8Array): number =>
+    file.length + (page === undefined ? 0 : bytesInPage(file));
+  const bytes = [...files.values()].reduce(
+    (sum, file) => sum + sizeOf(file),
+    Buffer.byteLength(page ?? ''),
+  );
   if (bytes > BUNDLE_BYTES_MAX) throw tooLarge(`more than ${BUNDLE_BYTES_MAX} bytes`);
 }
 
@@ -136,9 +160,13 @@ const DATE = '1980-01-01T00:00:00';
 
 /** Large files are deflated in threads of their own. */
 function packFiles(files: BundleFiles): Promise<Uint8Array> {
-  const packed = [...files].map(([name, bytes]) => [name, [bytes, { mtime: DATE, level: levelOf(name) }]] as const);
+  const packed = [...files].map(
+    ([name, bytes]) => [name, [bytes, { mtime: DATE, level: levelOf(name) }]] as const,
+  );
   return new Promise((resolve, reject) => {
-    zip(Object.fromEntries(packed) as never, (error, bytes) => (error === null ? resolve(bytes) : reject(error)));
+    zip(Object.fromEntries(packed) as never, (error, bytes) =>
+      error === null ? resolve(bytes) : reject(error),
+    );
   });
 }
 

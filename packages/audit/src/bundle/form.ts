@@ -62,11 +62,16 @@ export interface BundledEntry {
 export type BundledValue = { readonly text: string } | { readonly by: Hash };
 
 /** Whether a value is an object with just these members. */
-export function hasJust(value: unknown, needed: readonly string[], more: readonly string[] = []): boolean {
+export function hasJust(
+  value: unknown,
+  needed: readonly string[],
+  more: readonly string[] = [],
+): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const names = Object.keys(value);
   return (
-    needed.every((name) => names.includes(name)) && names.every((name) => needed.includes(name) || more.includes(name))
+    needed.every((name) => names.includes(name)) &&
+    names.every((name) => needed.includes(name) || more.includes(name))
   );
 }
 

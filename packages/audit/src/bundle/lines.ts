@@ -1,4 +1,10 @@
-import { type Hash, type Payload, referencesOf, writParent, writsNamedBy } from 'assize/internal/ledger';
+import {
+  type Hash,
+  type Payload,
+  referencesOf,
+  writParent,
+  writsNamedBy,
+} from 'assize/internal/ledger';
 import type { BundledEntry, BundledValue } from './form.ts';
 
 /**
@@ -10,7 +16,8 @@ export function* newValues(
   valueNamed: (hash: Hash) => BundledValue | undefined,
   stood: Set<Hash>,
 ): Generator<readonly [Hash, BundledValue | undefined]> {
-  for (const hash of referencesOf(payload)) if (stood.size < stood.add(hash).size) yield [hash, valueNamed(hash)];
+  for (const hash of referencesOf(payload))
+    if (stood.size < stood.add(hash).size) yield [hash, valueNamed(hash)];
   for (const id of writsNamedBy(payload)) {
     for (let next: Hash | undefined = id; next !== undefined && !stood.has(next); ) {
       const value = valueNamed(next);
@@ -34,7 +41,11 @@ export function linesOf(
     for (const [hash, value] of newValues(payload, (name) => values.get(name), stood)) {
       if (value === undefined) continue;
       ordered.set(hash, value);
-      lines.push('by' in value ? `{"by":"${value.by}","erased":"${hash}"}` : `{"blob":${value.text},"hash":"${hash}"}`);
+      lines.push(
+        'by' in value
+          ? `{"by":"${value.by}","erased":"${hash}"}`
+          : `{"blob":${value.text},"hash":"${hash}"}`,
+      );
     }
     lines.push(`{"id":"${id}","index":${index},"payload":${text}}`);
   }

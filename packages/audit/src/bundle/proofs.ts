@@ -20,13 +20,15 @@ export async function proofsOf(
   signal?: AbortSignal,
 ): Promise<Map<Hash, string>> {
   const { size, root } = checkpoint;
-  const proveAll = (read: NodeReader) => entries.map(({ index }) => inclusionProof(index, size, read));
+  const proveAll = (read: NodeReader) =>
+    entries.map(({ index }) => inclusionProof(index, size, read));
   const proofs = await askNodes(await inRuns(store, proveAll), proveAll);
   const files = new Map<Hash, string>();
   const turns = new Turns(signal);
   for (const [i, { id, index, text }] of entries.entries()) {
     const proof = proofs[i] as Uint8Array[];
-    if (!verifyInclusion({ index, size, root, leafHash: leafHash(text) }, proof)) throw notAsLogged(id);
+    if (!verifyInclusion({ index, size, root, leafHash: leafHash(text) }, proof))
+      throw notAsLogged(id);
     files.set(id, formatProofFile({ index, proof, signed }));
     await turns.step();
   }
@@ -38,7 +40,10 @@ const GAP = 32;
 const RUN_MAX = 4_000;
 
 /** Reads the nodes that a question needs, in runs, and answers from them. */
-async function inRuns(store: LogStore, question: (read: NodeReader) => unknown): Promise<Pick<LogStore, 'logNodes'>> {
+async function inRuns(
+  store: LogStore,
+  question: (read: NodeReader) => unknown,
+): Promise<Pick<LogStore, 'logNodes'>> {
   const wanted = new Map<number, Set<number>>();
   question((level, index) => {
     wanted.set(level, (wanted.get(level) ?? new Set()).add(index));
@@ -48,7 +53,8 @@ async function inRuns(store: LogStore, question: (read: NodeReader) => unknown):
   for (const [level, indices] of wanted)
     for (const [from, to] of runsOf([...indices].sort((a, b) => a - b))) {
       const nodes = await store.logNodes(level, from, to - from + 1);
-      for (const [i, node] of nodes.entries()) if (node !== undefined) read.set(`${level} ${from + i}`, node);
+      for (const [i, node] of nodes.entries())
+        if (node !== undefined) read.set(`${level} ${from + i}`, node);
     }
   return {
     logNodes: async (level, from, count) => {

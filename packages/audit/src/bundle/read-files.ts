@@ -1,5 +1,11 @@
 import { isAssizeError, type Json } from 'assize/internal/base';
-import { DEFAULT_LIMITS, hashBytes, isInstant, parseCanonical, WORLD_LIMITS } from 'assize/internal/canon';
+import {
+  DEFAULT_LIMITS,
+  hashBytes,
+  isInstant,
+  parseCanonical,
+  WORLD_LIMITS,
+} from 'assize/internal/canon';
 import { isHash } from 'assize/internal/ledger';
 import { must } from './fault.ts';
 import {
@@ -23,7 +29,9 @@ export function readManifest(files: BundleFiles): BundleManifest {
   const listed = new Set(Object.keys(value.files));
   const absent = [...REQUIRED, ...listed].find((name) => !files.has(name));
   must(absent === undefined, 'bad_manifest', `the file ${absent} is missing`);
-  const unlisted = [...files.keys()].find((name) => name !== MANIFEST && name !== PAGE && !listed.has(name));
+  const unlisted = [...files.keys()].find(
+    (name) => name !== MANIFEST && name !== PAGE && !listed.has(name),
+  );
   must(unlisted === undefined, 'bad_manifest', `the manifest does not name the file ${unlisted}`);
   for (const [name, { bytes, sha256 }] of Object.entries(value.files)) {
     const file = files.get(name) as Uint8Array;
@@ -71,7 +79,10 @@ export function textOf(bytes: Uint8Array): string | undefined {
 }
 
 /** The value of a canonical text. Undefined for another text. */
-export function canonical(text: string, depthMax: number = DEFAULT_LIMITS.depthMax): Json | undefined {
+export function canonical(
+  text: string,
+  depthMax: number = DEFAULT_LIMITS.depthMax,
+): Json | undefined {
   try {
     return parseCanonical(text, { ...WORLD_LIMITS, depthMax });
   } catch (error) {
@@ -87,7 +98,12 @@ function isManifest(value: unknown): value is BundleManifest {
   const isNamed = isListOf(in_scope, isHash) && in_scope.length > 0;
   const isTimed = typeof made_at === 'string' && isInstant(made_at);
   return (
-    format === BUNDLE_FORMAT && isTimed && scopeFault(scope) === undefined && isNamed && isCounted && areFiles(files)
+    format === BUNDLE_FORMAT &&
+    isTimed &&
+    scopeFault(scope) === undefined &&
+    isNamed &&
+    isCounted &&
+    areFiles(files)
   );
 }
 

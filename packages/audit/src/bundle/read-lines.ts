@@ -1,6 +1,13 @@
 import { isInstance, type Json } from 'assize/internal/base';
 import { DEFAULT_LIMITS, hashText } from 'assize/internal/canon';
-import { checkRow, type Hash, isHash, isPayload, LedgerFault, type Payload } from 'assize/internal/ledger';
+import {
+  checkRow,
+  type Hash,
+  isHash,
+  isPayload,
+  LedgerFault,
+  type Payload,
+} from 'assize/internal/ledger';
 import { BundleRefusal, must } from './fault.ts';
 import { type BundledEntry, type BundledValue, hasJust } from './form.ts';
 import { newValues } from './lines.ts';
@@ -32,7 +39,11 @@ export function readLines(text: string): ReadLines {
     must(!values.has(line.hash), 'bad_form', `a value stands twice: ${line.hash}`);
     values.set(line.hash, line.value);
   }
-  must(lines.length > 0 && 'id' in (lines.at(-1) as Line), 'bad_form', 'entries.jsonl does not end with an entry');
+  must(
+    lines.length > 0 && 'id' in (lines.at(-1) as Line),
+    'bad_form',
+    'entries.jsonl does not end with an entry',
+  );
   return { entries: placed(lines, values), values };
 }
 
@@ -48,12 +59,21 @@ function placed(lines: readonly Line[], values: ReadonlyMap<Hash, BundledValue>)
     }
     const entry = readEntry(line);
     const last = entries.at(-1);
-    must(last === undefined || last.index < entry.index, 'bad_form', `${entry.id} is not in the order of the log`);
+    must(
+      last === undefined || last.index < entry.index,
+      'bad_form',
+      `${entry.id} is not in the order of the log`,
+    );
     const needed = [...newValues(entry.payload, (hash) => values.get(hash), stood)];
     const absent = needed.find(([, value]) => value === undefined);
     must(absent === undefined, 'bad_entry', `the value ${absent?.[0]} of ${entry.id} is missing`);
-    const isPlaced = needed.length === before.length && needed.every(([hash], i) => hash === before[i]);
-    must(isPlaced, 'bad_form', `the values before ${entry.id} are not those that it is the first to need`);
+    const isPlaced =
+      needed.length === before.length && needed.every(([hash], i) => hash === before[i]);
+    must(
+      isPlaced,
+      'bad_form',
+      `the values before ${entry.id} are not those that it is the first to need`,
+    );
     entries.push(entry);
     before = [];
   }
@@ -90,7 +110,11 @@ function readLine(text: string, i: number): Line {
     must(isHash(by) && isHash(erased), 'bad_form', `${wrong} not that of an erased value`);
     return { hash: erased, value: { by } };
   }
-  must(hasJust(line, ['blob', 'hash']) && isHash(line['hash']), 'bad_form', `${wrong} of an unknown form`);
+  must(
+    hasJust(line, ['blob', 'hash']) && isHash(line['hash']),
+    'bad_form',
+    `${wrong} of an unknown form`,
+  );
   const { hash } = line as { readonly hash: Hash };
   const blob = text.slice('{"blob":'.length, -`,"hash":"${hash}"}`.length);
   must(hashText(blob) === hash, 'bad_entry', `the value ${hash} does not hash to its name`);

@@ -1,5 +1,11 @@
 import type { Json } from 'assize/internal/base';
-import { domainFrom, type Hash, type Payload, type PendingPayload, settlementArgs } from 'assize/internal/ledger';
+import {
+  domainFrom,
+  type Hash,
+  type Payload,
+  type PendingPayload,
+  settlementArgs,
+} from 'assize/internal/ledger';
 import type { Checkpoint, VerifiedSignature, VerifierKey } from 'assize/internal/merkle';
 import type { BundledEntry, BundledValue } from './form.ts';
 import { resolvedBy } from './relations.ts';
@@ -16,7 +22,13 @@ export interface RecordSource {
 }
 
 /** The content of `records.json` (docs/reference/proof-bundle.md, section 6). */
-export function recordsOf({ entries, values, checkpoint, witnesses, cosignatures }: RecordSource): Json {
+export function recordsOf({
+  entries,
+  values,
+  checkpoint,
+  witnesses,
+  cosignatures,
+}: RecordSource): Json {
   return {
     approvals: approvalsIn(entries),
     checkpoint: {
@@ -55,7 +67,17 @@ function approvalsIn(entries: readonly BundledEntry[]): Json[] {
 function approvalOf(id: Hash, pending: PendingPayload, steps: readonly BundledEntry[]): Json {
   const { proposal, approvals = 1, channel, digest, reason, detail, trajectory_id } = pending;
   const { name: action, role } = proposal.action;
-  const shown = { action, role, approvals, channel, digest, reason, detail, pending: id, trajectory_id };
+  const shown = {
+    action,
+    role,
+    approvals,
+    channel,
+    digest,
+    reason,
+    detail,
+    pending: id,
+    trajectory_id,
+  };
   return { ...shown, steps: steps.map(stepOf) } as unknown as Json;
 }
 

@@ -55,9 +55,13 @@ export class Relations {
     const before = this.#before.filter(({ seq }) => seq < payload.seq).map((turn) => turn.id);
     const decision = payload.kind === 'pending_approval' ? [this.#resolvedBy.get(id)] : [];
     const revoking = writs.flatMap((writ) => this.#revoking.get(writ) ?? []);
-    return [...named, ...before, ...decision, ...this.#effectsOf({ id, payload }), ...revoking].filter(
-      (one) => one !== undefined,
-    );
+    return [
+      ...named,
+      ...before,
+      ...decision,
+      ...this.#effectsOf({ id, payload }),
+      ...revoking,
+    ].filter((one) => one !== undefined);
   }
 
   #effectsOf({ id, payload }: Related): Hash[] {
@@ -81,12 +85,15 @@ export function resolvedBy(payload: Payload): Hash | undefined {
 export function commitsOf(payload: Payload): Hash[] {
   const waiting = pendingEffectIn(payload)?.commit;
   if (waiting !== undefined) return [waiting];
-  return isSettlement(payload) ? (settlementArgs(payload)?.settled ?? []).map(({ commit }) => commit) : [];
+  return isSettlement(payload)
+    ? (settlementArgs(payload)?.settled ?? []).map(({ commit }) => commit)
+    : [];
 }
 
 /** The start that a conclusion concludes. The start of an answer is in another trajectory. */
 export function startOf(payload: Payload): Hash | undefined {
-  if (payload.kind !== 'delegation' || payload.child_trajectory_id === payload.trajectory_id) return undefined;
+  if (payload.kind !== 'delegation' || payload.child_trajectory_id === payload.trajectory_id)
+    return undefined;
   return payload.concludes;
 }
 

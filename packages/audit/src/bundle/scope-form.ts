@@ -23,11 +23,14 @@ export function scopeFault(value: unknown): string | undefined {
     case 'approval':
       return idFault(scope, scope['kind']);
     case 'period':
-      if (!hasJust(scope, ['kind', 'from', 'to'], ['trajectory'])) return 'a period has from and to';
+      if (!hasJust(scope, ['kind', 'from', 'to'], ['trajectory']))
+        return 'a period has from and to';
       return rangeFault(scope);
     case 'person':
-      if (!hasJust(scope, ['kind', 'person'], ['from', 'to', 'trajectory'])) return 'it has an unknown member';
-      if (typeof scope['person'] !== 'string' || scope['person'] === '') return 'a person is a text';
+      if (!hasJust(scope, ['kind', 'person'], ['from', 'to', 'trajectory']))
+        return 'it has an unknown member';
+      if (typeof scope['person'] !== 'string' || scope['person'] === '')
+        return 'a person is a text';
       if ('from' in scope !== 'to' in scope) return 'a period has from and to';
       return rangeFault(scope);
     default:
@@ -36,13 +39,20 @@ export function scopeFault(value: unknown): string | undefined {
 }
 
 function idFault(scope: Readonly<Record<string, unknown>>, kind: string): string | undefined {
-  return hasJust(scope, ['kind', kind]) && isHash(scope[kind]) ? undefined : `its ${kind} must be a whole id`;
+  return hasJust(scope, ['kind', kind]) && isHash(scope[kind])
+    ? undefined
+    : `its ${kind} must be a whole id`;
 }
 
-function rangeFault({ from, to, trajectory }: Readonly<Record<string, unknown>>): string | undefined {
+function rangeFault({
+  from,
+  to,
+  trajectory,
+}: Readonly<Record<string, unknown>>): string | undefined {
   if (trajectory !== undefined && typeof trajectory !== 'string') return 'a trajectory is a text';
   if (from === undefined && to === undefined) return undefined;
-  const isPeriod = typeof from === 'string' && typeof to === 'string' && isInstant(from) && isInstant(to);
+  const isPeriod =
+    typeof from === 'string' && typeof to === 'string' && isInstant(from) && isInstant(to);
   if (!isPeriod) return 'from and to are instants such as 2026-03-23T09:00:00.000000Z';
   return from < to ? undefined : 'from must be before to';
 }

@@ -1,4 +1,10 @@
-import { haltArgs, type Instant, isSamePrincipal, type Payload, settlementArgs } from 'assize/internal/ledger';
+import {
+  haltArgs,
+  type Instant,
+  isSamePrincipal,
+  type Payload,
+  settlementArgs,
+} from 'assize/internal/ledger';
 
 /** The entries that a proof bundle is about (docs/reference/proof-bundle.md). */
 export type BundleScope =
@@ -6,7 +12,12 @@ export type BundleScope =
   /** A pending entry, with its decision as context. */
   | { readonly kind: 'approval'; readonly approval: string }
   /** The entries from `from` on and before `to`, of one trajectory or of all. */
-  | { readonly kind: 'period'; readonly from: Instant; readonly to: Instant; readonly trajectory?: string }
+  | {
+      readonly kind: 'period';
+      readonly from: Instant;
+      readonly to: Instant;
+      readonly trajectory?: string;
+    }
   /** The entries that a principal decided or settled, or that ran under a writ of the principal. */
   | {
       readonly kind: 'person';
@@ -43,8 +54,13 @@ function isWithin({ from, to }: SearchedScope, at: Instant): boolean {
   return (from === undefined || at >= from) && (to === undefined || at < to);
 }
 
-function isOfPerson(person: string, payload: Payload, subjectOf: (payload: Payload) => string | undefined): boolean {
-  const isPerson = (name: string | undefined): boolean => name !== undefined && isSameName(name, person);
+function isOfPerson(
+  person: string,
+  payload: Payload,
+  subjectOf: (payload: Payload) => string | undefined,
+): boolean {
+  const isPerson = (name: string | undefined): boolean =>
+    name !== undefined && isSameName(name, person);
   return decidersOf(payload).some(isPerson) || isPerson(subjectOf(payload));
 }
 

@@ -55,7 +55,8 @@ export async function* searched(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EntryRow> {
   const { trajectory } = scope;
-  const all = trajectory === undefined ? await store.trajectories() : [await infoOf(store, trajectory)];
+  const all =
+    trajectory === undefined ? await store.trajectories() : [await infoOf(store, trajectory)];
   for (const { trajectory_id: id, entries } of all) {
     const from = scope.from === undefined ? 0 : await seqAt(store, id, entries, scope.from);
     const to = scope.to === undefined ? entries : await seqAt(store, id, entries, scope.to);
@@ -77,7 +78,12 @@ async function infoOf(store: LedgerStore, trajectoryId: string) {
 }
 
 /** The first seq of a trajectory at that time or later. Times never go back in a trajectory. */
-async function seqAt(store: LedgerStore, trajectoryId: string, entries: number, at: string): Promise<number> {
+async function seqAt(
+  store: LedgerStore,
+  trajectoryId: string,
+  entries: number,
+  at: string,
+): Promise<number> {
   return firstSeq(entries, async (seq) => {
     const [row] = await store.entries(trajectoryId, { from: seq, limit: 1 });
     return row === undefined || payloadOf(row).at >= at;
@@ -102,7 +108,8 @@ async function subjects(
 ): Promise<(payload: Payload) => Promise<string | undefined>> {
   const [first] = await store.entries(trajectoryId, { limit: 1 });
   const known = new Map<Hash, string | undefined>();
-  for (const [id, writ] of first === undefined ? [] : writsIn(payloadOf(first))) known.set(id, subjectIn(writ));
+  for (const [id, writ] of first === undefined ? [] : writsIn(payloadOf(first)))
+    known.set(id, subjectIn(writ));
   return async (payload) => {
     const id = writOf(payload);
     if (id === undefined) return undefined;

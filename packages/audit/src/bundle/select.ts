@@ -11,7 +11,12 @@ import {
   writsNamedBy,
 } from 'assize/internal/ledger';
 import { RuntimeError } from 'assize/internal/runtime';
-import { BUNDLE_BYTES_MAX, BUNDLE_ENTRIES_MAX, type BundledEntry, type BundledValue } from './form.ts';
+import {
+  BUNDLE_BYTES_MAX,
+  BUNDLE_ENTRIES_MAX,
+  type BundledEntry,
+  type BundledValue,
+} from './form.ts';
 import { mayRelate, Relations } from './relations.ts';
 import { type BundleScope, isSearched, writOf } from './scope.ts';
 import { coveredEntries, pagesOf, searched } from './search.ts';
@@ -45,10 +50,15 @@ export async function selectEntries(
     inScope.add(row.id);
     await selection.add(row);
   }
-  if (inScope.size === 0) throw new RuntimeError('not_found', 'No entry is in scope. Widen the scope of the bundle.');
+  if (inScope.size === 0)
+    throw new RuntimeError('not_found', 'No entry is in scope. Widen the scope of the bundle.');
   await selection.close();
   const entries = selection.inOrder();
-  return { entries, inScope: entries.map(({ id }) => id).filter((id) => inScope.has(id)), values: selection.values };
+  return {
+    entries,
+    inScope: entries.map(({ id }) => id).filter((id) => inScope.has(id)),
+    values: selection.values,
+  };
 }
 
 async function* scoped(
@@ -63,13 +73,21 @@ async function* scoped(
   const id = scope.kind === 'entry' ? scope.entry : scope.approval;
   const row = await store.resolve(id);
   if (row === undefined)
-    throw new RuntimeError('not_found', `The store has no entry ${id}. Check the id with assize log.`, {
-      evidence: { id },
-    });
+    throw new RuntimeError(
+      'not_found',
+      `The store has no entry ${id}. Check the id with assize log.`,
+      {
+        evidence: { id },
+      },
+    );
   if (scope.kind === 'approval' && row.kind !== 'pending_approval')
-    throw new RuntimeError('not_found', `${id} is not a pending entry. Pass the id that the ruling returned.`, {
-      evidence: { id },
-    });
+    throw new RuntimeError(
+      'not_found',
+      `${id} is not a pending entry. Pass the id that the ruling returned.`,
+      {
+        evidence: { id },
+      },
+    );
   yield row;
 }
 
@@ -95,7 +113,8 @@ class Selection {
   async add(row: EntryRow): Promise<void> {
     if (this.#entries.has(row.id)) return;
     await this.#turns.step();
-    if (this.#entries.size === BUNDLE_ENTRIES_MAX) throw tooLarge(`more than ${BUNDLE_ENTRIES_MAX} entries`);
+    if (this.#entries.size === BUNDLE_ENTRIES_MAX)
+      throw tooLarge(`more than ${BUNDLE_ENTRIES_MAX} entries`);
     const { payload } = checkRow(row);
     const index = await this.#store.logIndex(row.id);
     if (index === undefined || index >= this.#size) throw notCovered(row.id, this.#size);
@@ -136,13 +155,15 @@ class Selection {
   /** Reads the whole trajectory, and keeps the relations of its entries alone. */
   async #relate(trajectoryId: string): Promise<Relations> {
     const [first] = await this.#store.entries(trajectoryId, { limit: 1 });
-    if (first === undefined) throw new RuntimeError('not_found', `The store has no trajectory ${trajectoryId}.`);
+    if (first === undefined)
+      throw new RuntimeError('not_found', `The store has no trajectory ${trajectoryId}.`);
     this.#firsts.set(trajectoryId, first);
     const relations = new Relations(first.id);
     const covered = await coveredEntries(this.#store, trajectoryId, this.#size);
     for await (const rows of pagesOf(this.#store, trajectoryId, 1, covered))
       for (const row of rows)
-        if (mayRelate(row.kind, row.payload)) relations.add({ id: row.id, payload: checkRow(row).payload });
+        if (mayRelate(row.kind, row.payload))
+          relations.add({ id: row.id, payload: checkRow(row).payload });
     return relations;
   }
 
@@ -169,7 +190,8 @@ class Selection {
   async #addValues(row: EntryRow, { payload }: BundledEntry): Promise<void> {
     const erasable = new Set(erasableHashesOf(payload));
     for (const hash of referencesOf(payload))
-      if (!this.values.has(hash)) this.values.set(hash, await this.#value(row, hash, erasable.has(hash)));
+      if (!this.values.has(hash))
+        this.values.set(hash, await this.#value(row, hash, erasable.has(hash)));
     for (const id of writsNamedBy(payload)) await this.#addWrits(id);
   }
 
@@ -182,7 +204,12 @@ class Selection {
     const by = isErasable ? await this.#store.erasedBy(hash) : undefined;
     if (by !== undefined) return { by };
     const { trajectory_id, seq } = row;
-    throw new LedgerFault({ trajectory_id, seq, code: 'blob_missing', detail: `the blob ${hash} is missing` });
+    throw new LedgerFault({
+      trajectory_id,
+      seq,
+      code: 'blob_missing',
+      detail: `the blob ${hash} is missing`,
+    });
   }
 
   async #addWrits(id: Hash): Promise<void> {
@@ -218,5 +245,10 @@ function notCovered(id: Hash, size: number): RuntimeError {
 }
 
 function missing({ payload: { trajectory_id, seq } }: BundledEntry, id: Hash): LedgerFault {
-  return new LedgerFault({ trajectory_id, seq, code: 'source_missing', detail: `it refers to the entry ${id}` });
+  return new LedgerFault({
+    trajectory_id,
+    seq,
+    code: 'source_missing',
+    detail: `it refers to the entry ${id}`,
+  });
 }

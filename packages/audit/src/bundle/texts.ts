@@ -17,7 +17,9 @@ export function hasSlot(page: string): boolean {
 /** The page with the bundle's other files in it, so that the page verifies when it is opened. */
 export function filledPage(page: string, files: BundleFiles): Uint8Array {
   const texts = Object.fromEntries(
-    [...files].filter(([name]) => name !== PAGE).map(([name, bytes]) => [name, Buffer.from(bytes).toString('utf8')]),
+    [...files]
+      .filter(([name]) => name !== PAGE)
+      .map(([name, bytes]) => [name, Buffer.from(bytes).toString('utf8')]),
   );
   const filled = SLOT.replace('><', () => `>${JSON.stringify(texts).replaceAll('<', '\\u003c')}<`);
   return Buffer.from(page.replace(SLOT, () => filled));
@@ -42,7 +44,10 @@ export function bytesInPage(file: Uint8Array): number {
 }
 
 /** `README.txt`: how to verify, for a reader that has only the bundle. */
-export function readmeOf({ scope, in_scope, entries, made_at }: Omit<BundleManifest, 'files'>, origin: string): string {
+export function readmeOf(
+  { scope, in_scope, entries, made_at }: Omit<BundleManifest, 'files'>,
+  origin: string,
+): string {
   const { kind, ...named } = scope;
   const about = Object.entries(named).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
   return `A proof bundle of an Assize ledger

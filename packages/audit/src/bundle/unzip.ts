@@ -43,17 +43,22 @@ function directoryOf(zip: Uint8Array, view: DataView): Stated[] {
   const end = endOf(view);
   must(end >= 0, 'bad_zip', 'it is not a zip file');
   const count = view.getUint16(end + 10, true);
-  const isWhole = view.getUint32(end + 4, true) === 0 && view.getUint16(end + 8, true) === count && count < 65_535;
+  const isWhole =
+    view.getUint32(end + 4, true) === 0 &&
+    view.getUint16(end + 8, true) === count &&
+    count < 65_535;
   must(isWhole, 'bad_zip', 'it has several volumes, or too many files');
   const stated: Stated[] = [];
   let at = view.getUint32(end + 16, true);
   while (stated.length < count) {
-    must(at + DIRECTORY_BYTES <= end && view.getUint32(at, true) === DIRECTORY, 'bad_zip', 'its directory is damaged');
-    const [name, extra, comment] = [28, 30, 32].map((place) => view.getUint16(at + place, true)) as [
-      number,
-      number,
-      number,
-    ];
+    must(
+      at + DIRECTORY_BYTES <= end && view.getUint32(at, true) === DIRECTORY,
+      'bad_zip',
+      'its directory is damaged',
+    );
+    const [name, extra, comment] = [28, 30, 32].map((place) =>
+      view.getUint16(at + place, true),
+    ) as [number, number, number];
     const isEncrypted = view.getUint16(at + 8, true) % 2 === 1;
     stated.push({
       name: nameIn(zip.subarray(at + DIRECTORY_BYTES, at + DIRECTORY_BYTES + name)),
@@ -82,12 +87,21 @@ function nameIn(bytes: Uint8Array): string {
   return name;
 }
 
-function contentOf(zip: Uint8Array, view: DataView, { name, method, packed, bytes, offset }: Stated): Uint8Array {
+function contentOf(
+  zip: Uint8Array,
+  view: DataView,
+  { name, method, packed, bytes, offset }: Stated,
+): Uint8Array {
   const isThere = offset + LOCAL_BYTES <= zip.length && view.getUint32(offset, true) === LOCAL;
   must(isThere, 'bad_zip', `${name} is not where the directory says`);
-  const from = offset + LOCAL_BYTES + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true);
+  const from =
+    offset + LOCAL_BYTES + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true);
   must(from + packed <= zip.length, 'bad_zip', `${name} is cut off`);
-  must(method === STORED || method === DEFLATED, 'bad_zip', `${name} is neither stored nor deflated`);
+  must(
+    method === STORED || method === DEFLATED,
+    'bad_zip',
+    `${name} is neither stored nor deflated`,
+  );
   const raw = zip.subarray(from, from + packed);
   const content = method === STORED ? raw : inflated(raw, bytes);
   must(content?.length === bytes, 'bad_zip', `${name} has another size than the directory says`);

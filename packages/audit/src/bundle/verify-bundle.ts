@@ -54,7 +54,10 @@ const VERIFY_OPTIONS = arg.options<VerifyBundleOptions>({
  *
  * @throws ArgumentError `bad_argument`
  */
-export async function verifyBundle(zip: Uint8Array, options: VerifyBundleOptions = {}): Promise<BundleVerdict> {
+export async function verifyBundle(
+  zip: Uint8Array,
+  options: VerifyBundleOptions = {},
+): Promise<BundleVerdict> {
   checkArgument(arg.bytes, zip, 'zip');
   checkArgument(VERIFY_OPTIONS, options, 'options');
   try {
@@ -65,10 +68,16 @@ export async function verifyBundle(zip: Uint8Array, options: VerifyBundleOptions
   }
 }
 
-async function verified(files: BundleFiles, { logKey, witnesses = [] }: VerifyBundleOptions): Promise<BundleVerdict> {
+async function verified(
+  files: BundleFiles,
+  { logKey, witnesses = [] }: VerifyBundleOptions,
+): Promise<BundleVerdict> {
   const manifest = readManifest(files);
   const keys = readKeys(files);
-  const opened = openBundleCheckpoint(files, keys, { ...(logKey !== undefined && { logKey }), witnesses });
+  const opened = openBundleCheckpoint(files, keys, {
+    ...(logKey !== undefined && { logKey }),
+    witnesses,
+  });
   const text = textOf(files.get(ENTRIES) as Uint8Array);
   must(text !== undefined, 'bad_form', 'entries.jsonl is not UTF-8');
   const lines = readLines(text);
@@ -87,8 +96,18 @@ async function verified(files: BundleFiles, { logKey, witnesses = [] }: VerifyBu
   );
   verifyScope(manifest, lines);
   const { checkpoint, cosignatures } = opened;
-  const records = recordsOf({ entries, values, checkpoint, witnesses: opened.witnesses, cosignatures });
-  must(isSame(records, readJson(files, RECORDS)), 'records_differ', 'records.json is not what the entries say');
+  const records = recordsOf({
+    entries,
+    values,
+    checkpoint,
+    witnesses: opened.witnesses,
+    cosignatures,
+  });
+  must(
+    isSame(records, readJson(files, RECORDS)),
+    'records_differ',
+    'records.json is not what the entries say',
+  );
   return {
     valid: true,
     scope: manifest.scope,
@@ -108,8 +127,13 @@ async function verified(files: BundleFiles, { logKey, witnesses = [] }: VerifyBu
 }
 
 /** The entries in scope are those that the manifest names. @throws BundleRefusal */
-function verifyScope({ scope, in_scope: named }: BundleManifest, { entries, values }: ReadLines): void {
-  const firsts = new Map(entries.map(({ payload }) => [payload.trajectory_id, payload] as const).reverse());
+function verifyScope(
+  { scope, in_scope: named }: BundleManifest,
+  { entries, values }: ReadLines,
+): void {
+  const firsts = new Map(
+    entries.map(({ payload }) => [payload.trajectory_id, payload] as const).reverse(),
+  );
   const found = entries.filter((entry) =>
     isInScope(scope, entry, (payload) => {
       const id = writOf(payload);
@@ -131,7 +155,11 @@ function verifyScope({ scope, in_scope: named }: BundleManifest, { entries, valu
     'in_scope does not name the entries in scope',
   );
   if (scope.kind === 'approval')
-    must(found[0]?.payload.kind === 'pending_approval', 'scope_differs', `${scope.approval} is not a pending entry`);
+    must(
+      found[0]?.payload.kind === 'pending_approval',
+      'scope_differs',
+      `${scope.approval} is not a pending entry`,
+    );
   if (scope.kind !== 'period') return;
   const last = new Map<string, number>();
   for (const { id, payload } of found) {

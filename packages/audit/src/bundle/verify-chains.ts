@@ -54,7 +54,11 @@ function requireOneResolution(entries: readonly BundledEntry[]): void {
 
 function begun(entry: BundledEntry): Seen {
   const { id, payload } = entry;
-  must(payload.seq === 0, 'context_missing', `the first entry of the trajectory of ${id} is missing (first)`);
+  must(
+    payload.seq === 0,
+    'context_missing',
+    `the first entry of the trajectory of ${id} is missing (first)`,
+  );
   accept(new Chain(payload.trajectory_id), entry);
   return { first: entry, last: entry, domain: domainFrom(payload) as ChainState['domain'] };
 }
@@ -62,7 +66,11 @@ function begun(entry: BundledEntry): Seen {
 function continued(seen: Seen, entry: BundledEntry, byId: ReadonlyMap<Hash, BundledEntry>): Seen {
   const { id, payload } = entry;
   const { last } = seen;
-  must(payload.seq > last.payload.seq, 'bad_entry', `${id} has no seq above that of the entry before it`);
+  must(
+    payload.seq > last.payload.seq,
+    'bad_entry',
+    `${id} has no seq above that of the entry before it`,
+  );
   const follows = payload.seq > last.payload.seq + 1 || payload.parent === last.id;
   must(follows, 'bad_entry', `${last.id} is not the parent of ${id}`);
   must(payload.parent !== null, 'bad_entry', `${id} has no parent`);
@@ -118,7 +126,9 @@ function chainBefore(
     ...(halts !== undefined && { halts }),
     ...(key !== undefined && { key }),
   };
-  return inRefusals(id, () => Chain.from(payload.trajectory_id, state, (named) => asEntry(byId.get(named)!)));
+  return inRefusals(id, () =>
+    Chain.from(payload.trajectory_id, state, (named) => asEntry(byId.get(named)!)),
+  );
 }
 
 /** The halts that a resume ends, and says to remain. */
@@ -126,7 +136,9 @@ function haltsBefore(id: Hash, payload: Payload): ChainState['halts'] {
   const args = haltArgs(payload);
   if (args?.does !== 'resume') return undefined;
   const halt = { id, seq: 0, at: payload.at, reason: args.reason, principal: args.principal };
-  const [own, above] = [args.from === undefined, args.from !== undefined].map((is) => is || args.remains === true);
+  const [own, above] = [args.from === undefined, args.from !== undefined].map(
+    (is) => is || args.remains === true,
+  );
   return { ...(own && { own: halt }), ...(above && { above: halt }) };
 }
 
@@ -143,7 +155,9 @@ function inRefusals<T>(id: Hash, run: () => T): T {
   }
 }
 
-function isCommit(entry: BundledEntry): entry is BundledEntry & { readonly payload: CommitPayload } {
+function isCommit(
+  entry: BundledEntry,
+): entry is BundledEntry & { readonly payload: CommitPayload } {
   return entry.payload.kind === 'commit';
 }
 

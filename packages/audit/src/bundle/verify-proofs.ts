@@ -10,7 +10,13 @@ import {
   verifyInclusion,
 } from 'assize/internal/merkle';
 import { must } from './fault.ts';
-import { type BundledEntry, type BundleFiles, type BundleKeys, CHECKPOINT, proofName } from './form.ts';
+import {
+  type BundledEntry,
+  type BundleFiles,
+  type BundleKeys,
+  CHECKPOINT,
+  proofName,
+} from './form.ts';
 import { textOf } from './read-files.ts';
 
 export type OpenedCheckpoint = Extract<CheckpointVerdict, { valid: true }> & {
@@ -26,14 +32,20 @@ export interface TrustedKeys {
 }
 
 /** @throws BundleRefusal */
-export function openBundleCheckpoint(files: BundleFiles, keys: BundleKeys, trusted: TrustedKeys): OpenedCheckpoint {
+export function openBundleCheckpoint(
+  files: BundleFiles,
+  keys: BundleKeys,
+  trusted: TrustedKeys,
+): OpenedCheckpoint {
   const log = keyIn(keys.log);
   must(log?.use === 'note', 'bad_form', 'the key of the log in keys.json is not a key of a log');
   const { logKey } = trusted;
-  const isOurs = logKey === undefined || (logKey.name === log.name && logKey.publicKey === log.publicKey);
+  const isOurs =
+    logKey === undefined || (logKey.name === log.name && logKey.publicKey === log.publicKey);
   must(isOurs, 'other_key', `the bundle is of the log ${log.name} with the key ${keys.log}`);
   const named = keys.witnesses.map(keyIn).filter((key) => key?.use === 'cosignature');
-  const isSound = named.length === keys.witnesses.length && new Set(keys.witnesses).size === named.length;
+  const isSound =
+    named.length === keys.witnesses.length && new Set(keys.witnesses).size === named.length;
   must(isSound, 'bad_form', 'keys.json names a witness twice, or a key that is not of a witness');
   const witnesses = named as VerifierKey[];
   const signed = textOf(files.get(CHECKPOINT) as Uint8Array);
@@ -42,11 +54,21 @@ export function openBundleCheckpoint(files: BundleFiles, keys: BundleKeys, trust
   must(opened !== undefined, 'bad_checkpoint', 'two keys have one name and id');
   must(opened.valid, 'bad_checkpoint', opened.valid ? '' : opened.detail);
   const hasCosigned = (witness: VerifierKey): boolean =>
-    opened.cosignatures.some(({ key }) => key.name === witness.name && key.publicKey === witness.publicKey);
+    opened.cosignatures.some(
+      ({ key }) => key.name === witness.name && key.publicKey === witness.publicKey,
+    );
   const idle = witnesses.find((witness) => !hasCosigned(witness));
-  must(idle === undefined, 'keys_differ', `the witness ${idle?.name} has not cosigned the checkpoint`);
+  must(
+    idle === undefined,
+    'keys_differ',
+    `the witness ${idle?.name} has not cosigned the checkpoint`,
+  );
   const absent = trusted.witnesses.find((witness) => !hasCosigned(witness));
-  must(absent === undefined, 'not_witnessed', `the witness ${absent?.name} has not cosigned the checkpoint`);
+  must(
+    absent === undefined,
+    'not_witnessed',
+    `the witness ${absent?.name} has not cosigned the checkpoint`,
+  );
   return { ...opened, signed, log, witnesses };
 }
 
@@ -63,10 +85,15 @@ export function verifyProofs(
     const bytes = files.get(proofName(id));
     must(bytes !== undefined, 'not_logged', `the proof of ${id} is missing`);
     const file = proofIn(bytes);
-    must(file !== undefined && file.extra === undefined, 'bad_form', `${proofName(id)} is no such proof file`);
+    must(
+      file !== undefined && file.extra === undefined,
+      'bad_form',
+      `${proofName(id)} is no such proof file`,
+    );
     must(file.signed === signed, 'not_logged', `the proof of ${id} leads to another checkpoint`);
     const isIn =
-      file.index === BigInt(index) && verifyInclusion({ index, size, root, leafHash: leafHash(text) }, file.proof);
+      file.index === BigInt(index) &&
+      verifyInclusion({ index, size, root, leafHash: leafHash(text) }, file.proof);
     must(isIn, 'not_logged', `the proof does not show ${id} at place ${index} of the log`);
   }
 }

@@ -68,7 +68,11 @@ function requireErasers(
       const value = values.get(hash);
       if (value === undefined || !('by' in value)) continue;
       must(erasable.has(hash), 'bad_entry', `the value ${hash} of ${id} cannot have been erased`);
-      must(byId.has(value.by), 'context_missing', `the entry ${value.by}, which erased ${hash}, is missing (erasure)`);
+      must(
+        byId.has(value.by),
+        'context_missing',
+        `the entry ${value.by}, which erased ${hash}, is missing (erasure)`,
+      );
     }
   }
 }

@@ -15,9 +15,14 @@ export interface CheckedWrits {
 /**
  * Checks that commits, pending entries and starts have their writs, and that the writs are signed.
  */
-export function checkWrits(entries: readonly BundledEntry[], values: ReadonlyMap<Hash, BundledValue>): CheckedWrits {
+export function checkWrits(
+  entries: readonly BundledEntry[],
+  values: ReadonlyMap<Hash, BundledValue>,
+): CheckedWrits {
   const firsts = new Map(
-    entries.flatMap(({ payload }) => (payload.seq === 0 ? [[payload.trajectory_id, writsIn(payload)] as const] : [])),
+    entries.flatMap(({ payload }) =>
+      payload.seq === 0 ? [[payload.trajectory_id, writsIn(payload)] as const] : [],
+    ),
   );
   const issuers = new Set<string>();
   const sound = new Set<Hash>();
@@ -28,7 +33,8 @@ export function checkWrits(entries: readonly BundledEntry[], values: ReadonlyMap
     const own = firsts.get(payload.trajectory_id) ?? new Map();
     const { chain, isWhole } = writChain(named, own, (hash) => textIn(values, hash));
     const root = chain.at(-1);
-    if (!isWhole || root === undefined) fault ??= `the entry ${id} is without its writ ${named}, or an ancestor of it`;
+    if (!isWhole || root === undefined)
+      fault ??= `the entry ${id} is without its writ ${named}, or an ancestor of it`;
     else issuers.add(String((root.writ as { readonly issuer?: unknown }).issuer));
     for (const one of chain) {
       if (sound.has(one.id)) continue;

@@ -1,6 +1,12 @@
 import { namedKeys } from 'assize/host';
 import { arg, checkArgument, isAssizeError } from 'assize/internal/base';
-import { askNodes, compareWithHead, type LedgerStore, type LogComparison, type LogStore } from 'assize/internal/ledger';
+import {
+  askNodes,
+  compareWithHead,
+  type LedgerStore,
+  type LogComparison,
+  type LogStore,
+} from 'assize/internal/ledger';
 import {
   type Checkpoint,
   consistencyProof,
@@ -84,14 +90,26 @@ async function audited(
       `the store has ${standing.size} entries and the newer checkpoint ${newer.size}: the last entries are missing`,
     );
   }
-  if (standing.stands === 'diverged') findings.push('the store does not match the newer checkpoint');
+  if (standing.stands === 'diverged')
+    findings.push('the store does not match the newer checkpoint');
   if (isOther)
-    findings.push('entries of the store were changed or removed after they were logged; list them with assize fsck');
+    findings.push(
+      'entries of the store were changed or removed after they were logged; list them with assize fsck',
+    );
   // Other findings explain the entries already.
   const invalid = findings.length > 0 ? undefined : await chainFault(store, named);
   if (invalid !== undefined)
-    findings.push(`an entry is not valid, ${invalid.message}; list such entries with assize verify`);
-  return { older, newer, consistent, store: isOther ? 'diverged' : standing.stands, proof, findings };
+    findings.push(
+      `an entry is not valid, ${invalid.message}; list such entries with assize verify`,
+    );
+  return {
+    older,
+    newer,
+    consistent,
+    store: isOther ? 'diverged' : standing.stands,
+    proof,
+    findings,
+  };
 }
 
 function isThere({ stands }: LogComparison): boolean {
@@ -122,7 +140,10 @@ const PAGE = 1_000;
  * The root of the first entries of the log, computed from the entries and not from stored hashes.
  * Undefined if the log has fewer entries. Reads them all.
  */
-async function rootOfEntries(store: Pick<LogStore, 'logged'>, size: number): Promise<Uint8Array | undefined> {
+async function rootOfEntries(
+  store: Pick<LogStore, 'logged'>,
+  size: number,
+): Promise<Uint8Array | undefined> {
   const frontier = new Frontier();
   while (frontier.size < size) {
     const rows = await store.logged(frontier.size, Math.min(PAGE, size - frontier.size));

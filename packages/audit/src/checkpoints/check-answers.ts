@@ -89,14 +89,22 @@ interface Pinned {
 }
 
 /** The answers that the first `count` entries of a trajectory pin, without erased hashes. */
-async function* pinnedIn(store: Store, trajectoryId: string, count: number): AsyncGenerator<Pinned> {
+async function* pinnedIn(
+  store: Store,
+  trajectoryId: string,
+  count: number,
+): AsyncGenerator<Pinned> {
   const values = new ValueReader(store);
   for (let from = 0; from < count; from += PAGE) {
-    for (const row of await store.entries(trajectoryId, { from, limit: Math.min(PAGE, count - from) })) {
+    for (const row of await store.entries(trajectoryId, {
+      from,
+      limit: Math.min(PAGE, count - from),
+    })) {
       const entry = readRow(row);
       for (const observation of observationsOf(entry.payload)) {
         const { oracle_key: key } = observation;
-        const hash = key === undefined ? undefined : await hashOf(store, values, entry, observation);
+        const hash =
+          key === undefined ? undefined : await hashOf(store, values, entry, observation);
         if (key !== undefined && hash !== undefined) yield { entry, key, hash };
       }
     }

@@ -1,5 +1,11 @@
 import { isInstance } from 'assize/internal/base';
-import { Chain, checkRow, EntryKeyRules, LedgerFault, type LedgerStore } from 'assize/internal/ledger';
+import {
+  Chain,
+  checkRow,
+  EntryKeyRules,
+  LedgerFault,
+  type LedgerStore,
+} from 'assize/internal/ledger';
 
 const PAGE = 1_000;
 
@@ -13,7 +19,8 @@ export async function chainFault(
 ): Promise<LedgerFault | undefined> {
   const keys = new EntryKeyRules(store, named);
   try {
-    for (const { trajectory_id } of await store.trajectories()) await checkChain(store, keys, trajectory_id);
+    for (const { trajectory_id } of await store.trajectories())
+      await checkChain(store, keys, trajectory_id);
     return undefined;
   } catch (error) {
     if (isInstance(error, LedgerFault)) return error;

@@ -53,7 +53,10 @@ export async function checkEffectMacs(
       const detail = `a process without the recovery key wrote or changed transaction ${epoch} of the effect log`;
       faults.push({ code: 'effect_not_authentic', epoch, detail });
     }
-    for (const [n, { key }] of (known !== undefined && isNamed(known) ? known.effects : []).entries()) {
+    for (const [n, { key }] of (known !== undefined && isNamed(known)
+      ? known.effects
+      : []
+    ).entries()) {
       if (faults.length >= limit) break;
       const why = await keyFault(store, key, epoch, n);
       if (why === undefined) continue;
@@ -65,7 +68,10 @@ export async function checkEffectMacs(
 }
 
 /** Undefined without MACs under the key. For a damaged transaction, `verify` reports the fault. */
-function readable(logged: LoggedTransaction, recoveryKey: Uint8Array): KnownTransaction | undefined {
+function readable(
+  logged: LoggedTransaction,
+  recoveryKey: Uint8Array,
+): KnownTransaction | undefined {
   try {
     return RowAuthentication.read(recoveryKey, logged) && readTransaction(logged);
   } catch (error) {
@@ -79,8 +85,15 @@ function isNamed({ body }: KnownTransaction): boolean {
   return isHash(body.transaction) || claimsOf(body).some(isNameClaim);
 }
 
-async function keyFault(store: EffectStore, key: Hash, epoch: number, n: number): Promise<string | undefined> {
+async function keyFault(
+  store: EffectStore,
+  key: Hash,
+  epoch: number,
+  n: number,
+): Promise<string | undefined> {
   const used = await store.effectKey(key);
   if (used === undefined) return 'is missing in the table of keys';
-  return used.epoch === epoch && used.n === n ? undefined : `leads to effect ${used.n} of transaction ${used.epoch}`;
+  return used.epoch === epoch && used.n === n
+    ? undefined
+    : `leads to effect ${used.n} of transaction ${used.epoch}`;
 }

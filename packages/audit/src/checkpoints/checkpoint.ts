@@ -44,7 +44,10 @@ export interface CheckpointOptions {
    * Called before the signature, with the positions that the last checkpoint lacks: `from`, and
    * before `to`. A rejection prevents the signature. `verifyLogged` verifies these entries.
    */
-  readonly beforeSigning?: (positions: { readonly from: number; readonly to: number }) => Promise<unknown>;
+  readonly beforeSigning?: (positions: {
+    readonly from: number;
+    readonly to: number;
+  }) => Promise<unknown>;
   /** Called while entries get their positions, with the size of the log. */
   readonly onProgress?: (size: number) => void;
 }
@@ -58,7 +61,11 @@ export interface Witness {
    *
    * @throws RuntimeError `witness_failed`
    */
-  cosign(signed: string, size: number, proofFrom: (old: number) => Promise<readonly Uint8Array[]>): Promise<string>;
+  cosign(
+    signed: string,
+    size: number,
+    proofFrom: (old: number) => Promise<readonly Uint8Array[]>,
+  ): Promise<string>;
 }
 
 /** A destination where checkpoints are stored or published. */
@@ -73,8 +80,16 @@ export interface MadeCheckpoint extends LogHead {
 }
 
 const CHECKPOINT_OPTIONS = arg.options<CheckpointOptions>({
-  signer: arg.members({ name: arg.text, use: arg.text, id: arg.text, publicKey: arg.text, privateKey: arg.text }),
-  earlier: arg.optional(arg.list(arg.members({ name: arg.text, use: arg.text, id: arg.text, publicKey: arg.text }))),
+  signer: arg.members({
+    name: arg.text,
+    use: arg.text,
+    id: arg.text,
+    publicKey: arg.text,
+    privateKey: arg.text,
+  }),
+  earlier: arg.optional(
+    arg.list(arg.members({ name: arg.text, use: arg.text, id: arg.text, publicKey: arg.text })),
+  ),
   last: arg.optional(arg.text),
   witnesses: arg.optional(arg.list(arg.members({ cosign: arg.code }))),
   sinks: arg.optional(arg.list(arg.members({ put: arg.code }))),
@@ -90,11 +105,23 @@ const CHECKPOINT_OPTIONS = arg.options<CheckpointOptions>({
  * @throws RuntimeError `bad_checkpoint`, `witness_failed`; the errors of `beforeSigning` and of a
  * sink; ArgumentError `bad_argument`
  */
-export async function makeCheckpoint(store: LogStore, options: CheckpointOptions): Promise<MadeCheckpoint> {
+export async function makeCheckpoint(
+  store: LogStore,
+  options: CheckpointOptions,
+): Promise<MadeCheckpoint> {
   checkArgument(CHECKPOINT_OPTIONS, options, 'options');
-  const { signer, earlier = [], last, witnesses = [], sinks = [], beforeSigning, onProgress } = options;
+  const {
+    signer,
+    earlier = [],
+    last,
+    witnesses = [],
+    sinks = [],
+    beforeSigning,
+    onProgress,
+  } = options;
   await integrateLog(store, onProgress === undefined ? {} : { onProgress });
-  const log = earlier.length === 0 ? { origin: signer.name, keys: [signer] } : { keys: [signer, ...earlier] };
+  const log =
+    earlier.length === 0 ? { origin: signer.name, keys: [signer] } : { keys: [signer, ...earlier] };
   const before = last === undefined ? undefined : readCheckpoint(last, log).checkpoint;
   if (before !== undefined) await requireContinuation(store, before);
   const head = await logHead(store);
@@ -120,7 +147,8 @@ export async function makeCheckpoint(store: LogStore, options: CheckpointOptions
 async function whyNotCosigned(error: unknown, store: LogStore, size: number): Promise<unknown> {
   if (!isAssizeError(error, 'witness_failed')) return error;
   const { witness, recorded } = error.evidence;
-  if (typeof recorded !== 'number' || recorded <= size || (await store.logSize()) < recorded) return error;
+  if (typeof recorded !== 'number' || recorded <= size || (await store.logSize()) < recorded)
+    return error;
   return new RuntimeError(
     'witness_failed',
     `The witness ${witness} did not cosign: another process has sent it ${recorded} entries of this log, and this checkpoint has ${size}. Make the checkpoint again.`,

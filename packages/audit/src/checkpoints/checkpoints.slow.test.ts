@@ -25,7 +25,12 @@ import {
 import { openStore, type Store } from 'assize/internal/stores';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { WitnessFile, witnessServer } from '#witness';
-import { ChainWriter, commitMembers, rootMembers, second } from '../../../../tests/support/ledger/rows.ts';
+import {
+  ChainWriter,
+  commitMembers,
+  rootMembers,
+  second,
+} from '../../../../tests/support/ledger/rows.ts';
 import { openUnguarded } from '../../../../tests/support/ledger/unguarded.ts';
 import { auditCheckpoints } from './audit.ts';
 import { makeCheckpoint, readCheckpoint, type Witness } from './checkpoint.ts';
@@ -60,7 +65,10 @@ async function made(salt = ''): Promise<Place> {
     const writer = new ChainWriter(name);
     writer.add('root', rootMembers({ n: 0, salt }));
     for (let n = 1; n < 10; n++) {
-      writer.add('commit', { ...commitMembers([{ op: 'replace', path: '/n', value: n }]), at: second(n) });
+      writer.add('commit', {
+        ...commitMembers([{ op: 'replace', path: '/n', value: n }]),
+        at: second(n),
+      });
     }
     for (const row of writer.rows) await store.commit({ entries: [row], blobs: [] });
     rows.push(...writer.rows);
@@ -69,7 +77,11 @@ async function made(salt = ''): Promise<Place> {
   return { path, url, file: `${path}.checkpoint`, rows };
 }
 
-const withStore = async <T>(url: string, work: (store: Store) => Promise<T>, checkpoint?: false): Promise<T> => {
+const withStore = async <T>(
+  url: string,
+  work: (store: Store) => Promise<T>,
+  checkpoint?: false,
+): Promise<T> => {
   const store = await openStore(url, checkpoint === false ? { checkpoint } : {});
   try {
     return await work(store);
@@ -81,7 +93,11 @@ const withStore = async <T>(url: string, work: (store: Store) => Promise<T>, che
 const checkpointed = (place: Place): Promise<string> =>
   withStore(place.url, async (store) => {
     const last = await readCheckpointFile(place.file);
-    const options = { signer, sinks: [fileSink(place.file)], ...(last === undefined ? {} : { last }) };
+    const options = {
+      signer,
+      sinks: [fileSink(place.file)],
+      ...(last === undefined ? {} : { last }),
+    };
     return (await makeCheckpoint(store, options)).signed;
   });
 
@@ -98,7 +114,8 @@ const cut = (count: number): string[] => [
 ];
 
 describe('the file of the last checkpoint', () => {
-  const signedAt = (size: number, by = signer): string => signCheckpoint({ size, root: new Uint8Array(32) }, by);
+  const signedAt = (size: number, by = signer): string =>
+    signCheckpoint({ size, root: new Uint8Array(32) }, by);
 
   test('keeps a larger checkpoint that another process made in the meantime', async () => {
     const file = join(folder, `${++files}.checkpoint`);
@@ -136,7 +153,9 @@ describe('a store that is behind its last checkpoint is not opened', () => {
       sql(place, ...cut(count));
       await expect(openStore(place.url)).rejects.toMatchObject({
         code: 'bad_checkpoint',
-        message: expect.stringMatching(`${count} entr(y is|ies are) missing, from position ${20 - count} of the log`),
+        message: expect.stringMatching(
+          `${count} entr(y is|ies are) missing, from position ${20 - count} of the log`,
+        ),
         evidence: { checkpoint: 20, log: 20 - count },
       });
     }
@@ -153,7 +172,9 @@ describe('a store that is behind its last checkpoint is not opened', () => {
     await withStore(place.url, (store) => store.commit({ entries: more.rows, blobs: [] }));
     await checkpointed(place);
     copyFileSync(`${place.path}.old`, place.path);
-    await expect(openStore(place.url)).rejects.toMatchObject({ evidence: { checkpoint: 21, log: 20 } });
+    await expect(openStore(place.url)).rejects.toMatchObject({
+      evidence: { checkpoint: 21, log: 20 },
+    });
   });
 
   test('entries that are gone while the log’s own rows are there', async () => {
@@ -198,14 +219,27 @@ describe('a store that is behind its last checkpoint is not opened', () => {
     await withStore(place.url, async (store) => {
       await store.commit({ entries: more.rows, blobs: [] });
       const { signed } = await makeCheckpoint(store, { signer, last: old });
-      expect(await auditCheckpoints(store, [old, signed], log)).toMatchObject({ consistent: true, findings: [] });
+      expect(await auditCheckpoints(store, [old, signed], log)).toMatchObject({
+        consistent: true,
+        findings: [],
+      });
       const proof = await proveEntry(store, place.rows[3]!.id, old, log);
-      expect(verifyProofFile(proof, place.rows[3]!.payload, { log, witnesses: [], quorum: 0 }).valid).toBe(true);
+      expect(
+        verifyProofFile(proof, place.rows[3]!.payload, { log, witnesses: [], quorum: 0 }).valid,
+      ).toBe(true);
     });
     const recent = await checkpointed(place);
     sql(place, 'DELETE FROM log WHERE idx = 2; DELETE FROM log_node WHERE level = 1');
-    const lost = { consistent: false, store: 'diverged', findings: [expect.stringContaining('cannot prove anything')] };
-    const audit = withStore(place.url, (store) => auditCheckpoints(store, [old, recent], log), false);
+    const lost = {
+      consistent: false,
+      store: 'diverged',
+      findings: [expect.stringContaining('cannot prove anything')],
+    };
+    const audit = withStore(
+      place.url,
+      (store) => auditCheckpoints(store, [old, recent], log),
+      false,
+    );
     expect(await audit).toMatchObject(lost);
     await expect(openStore(place.url)).rejects.toMatchObject({
       code: 'missing_node',
@@ -240,7 +274,9 @@ describe('making one', () => {
       code: 'bad_checkpoint',
       message: expect.stringContaining('The last checkpoint of'),
     });
-    await expect(make(signed.replace('\n20\n', '\n19\n'))).rejects.toMatchObject({ code: 'bad_checkpoint' });
+    await expect(make(signed.replace('\n20\n', '\n19\n'))).rejects.toMatchObject({
+      code: 'bad_checkpoint',
+    });
     const stranger = await withStore(other.url, (store) =>
       makeCheckpoint(store, { signer: key('other.org', 'note', 2) }),
     );
@@ -266,7 +302,10 @@ describe('a proof file', () => {
     await withStore(place.url, async (store) => {
       for (const [index, row] of (await store.logged(0, 100)).entries()) {
         const proof = await proveEntry(store, row.id, signed, log);
-        expect(verifyProofFile(proof, row.payload, trust)).toMatchObject({ valid: true, index: BigInt(index) });
+        expect(verifyProofFile(proof, row.payload, trust)).toMatchObject({
+          valid: true,
+          index: BigInt(index),
+        });
         expect(parseProofFile(proof).signed).toBe(signed);
         expect(verifyProofFile(proof, `${row.payload} `, trust)).toMatchObject({
           valid: false,
@@ -301,7 +340,10 @@ test('an entry rewritten after logging is not proven', async () => {
   const signed = await checkpointed(place);
   const { id } = place.rows[3]!;
   const fresh = new ChainWriter('a').add('root', rootMembers({ n: 7 }));
-  sql(place, `UPDATE entry SET id = x'${fresh.id}', payload = '${fresh.payload}' WHERE position = 4`);
+  sql(
+    place,
+    `UPDATE entry SET id = x'${fresh.id}', payload = '${fresh.payload}' WHERE position = 4`,
+  );
   // Under an id that does not match its payload.
   sql(place, `UPDATE entry SET id = x'${'ab'.repeat(32)}' WHERE position = 5`);
   await withStore(place.url, async (store) => {
@@ -334,14 +376,24 @@ describe('an audit', () => {
       [recent, old],
       [recent, recent],
     ] as [string, string][]) {
-      expect(await audit(place.url, ...pair)).toMatchObject({ consistent: true, store: 'at', findings: [] });
+      expect(await audit(place.url, ...pair)).toMatchObject({
+        consistent: true,
+        store: 'at',
+        findings: [],
+      });
     }
     expect(await audit(place.url, old, forked)).toMatchObject({
       consistent: false,
       findings: [expect.stringContaining('forked'), expect.anything()],
     });
-    expect(await audit(place.url, forked, recent)).toMatchObject({ consistent: false, store: 'at' });
-    expect(await audit(other.url, old, recent)).toMatchObject({ consistent: false, store: 'truncated' });
+    expect(await audit(place.url, forked, recent)).toMatchObject({
+      consistent: false,
+      store: 'at',
+    });
+    expect(await audit(other.url, old, recent)).toMatchObject({
+      consistent: false,
+      store: 'truncated',
+    });
     sql(place, ...cut(1));
     expect(await audit(place.url, old, recent)).toMatchObject({ store: 'truncated' });
     await expect(audit(place.url, old, recent.replace('\n21\n', '\n22\n'))).rejects.toMatchObject({
@@ -375,7 +427,9 @@ describe('an audit of a store with the right log hashes', () => {
   test('and an entry that was written anew, so that its chain holds', async () => {
     const fresh = new ChainWriter('c').add('root', rootMembers({ n: 7 }));
     expect(
-      await audited(`UPDATE entry SET id = x'${fresh.id}', payload = '${fresh.payload}' WHERE position = 21`),
+      await audited(
+        `UPDATE entry SET id = x'${fresh.id}', payload = '${fresh.payload}' WHERE position = 21`,
+      ),
     ).toMatchObject(other);
   });
 
@@ -400,7 +454,12 @@ describe('fsck', () => {
   test('an honest store has nothing', async () => {
     const place = await made();
     await checkpointed(place);
-    expect(await checked(place)).toMatchObject({ valid: true, entries: 20, logged: 20, faults: [] });
+    expect(await checked(place)).toMatchObject({
+      valid: true,
+      entries: 20,
+      logged: 20,
+      faults: [],
+    });
   });
 
   test.each<[string, string[], object]>([
@@ -419,14 +478,26 @@ describe('fsck', () => {
       ],
       { code: 'log_broken', index: 3 },
     ],
-    ['a leaf changed', [`UPDATE log SET leaf = zeroblob(32) WHERE idx = 6`], { code: 'leaf_differs', index: 6 }],
+    [
+      'a leaf changed',
+      [`UPDATE log SET leaf = zeroblob(32) WHERE idx = 6`],
+      { code: 'leaf_differs', index: 6 },
+    ],
     [
       'a node changed',
       ['UPDATE log_node SET hash = zeroblob(32) WHERE level = 2 AND idx = 1'],
       { code: 'node_differs', level: 2, index: 1 },
     ],
-    ['a node gone', ['DELETE FROM log_node WHERE level = 4'], { code: 'node_differs', level: 4, index: 0 }],
-    ['a cut tail', cut(4), { code: 'checkpoint', detail: expect.stringContaining('the last 4, from position 16') }],
+    [
+      'a node gone',
+      ['DELETE FROM log_node WHERE level = 4'],
+      { code: 'node_differs', level: 4, index: 0 },
+    ],
+    [
+      'a cut tail',
+      cut(4),
+      { code: 'checkpoint', detail: expect.stringContaining('the last 4, from position 16') },
+    ],
     [
       'an entry that stands where the log looks no more',
       [
@@ -442,7 +513,11 @@ describe('fsck', () => {
       ["PRAGMA ignore_check_constraints = 1; DELETE FROM trajectory WHERE name = 'b'"],
       { code: 'damaged', detail: '10 entries belong to no trajectory' },
     ],
-    ['a trajectory without entries', ["INSERT INTO trajectory (name) VALUES ('x')"], { code: 'damaged' }],
+    [
+      'a trajectory without entries',
+      ["INSERT INTO trajectory (name) VALUES ('x')"],
+      { code: 'damaged' },
+    ],
     [
       'a name with a NUL',
       ["UPDATE trajectory SET name = CAST(x'6100' AS TEXT) WHERE name = 'a'"],
@@ -461,7 +536,8 @@ describe('fsck', () => {
     const place = await made();
     await checkpointed(place);
     const more = new ChainWriter('c');
-    for (let n = 0; n < 13; n++) more.add(n === 0 ? 'root' : 'commit', n === 0 ? rootMembers() : commitMembers());
+    for (let n = 0; n < 13; n++)
+      more.add(n === 0 ? 'root' : 'commit', n === 0 ? rootMembers() : commitMembers());
     await withStore(place.url, async (store) => {
       await store.commit({ entries: more.rows, blobs: [] });
       await makeCheckpoint(store, { signer });
@@ -519,7 +595,10 @@ describe('a witness', () => {
     withStore(
       place.url,
       async (store) => {
-        const witness = httpWitness({ url, key: verifierKey(cosigner.name, 'cosignature', cosigner.publicKey) });
+        const witness = httpWitness({
+          url,
+          key: verifierKey(cosigner.name, 'cosignature', cosigner.publicKey),
+        });
         return (await makeCheckpoint(store, { signer, witnesses: [witness] })).signed;
       },
       false,
@@ -536,11 +615,16 @@ describe('a witness', () => {
     await withStore(place.url, (store) => store.commit({ entries: more.rows, blobs: [] }));
     await stop();
     const again = await served(path);
-    expect(readCheckpoint(await witnessed(place, again.url), log, [cosigner]).checkpoint.size).toBe(21n);
+    expect(readCheckpoint(await witnessed(place, again.url), log, [cosigner]).checkpoint.size).toBe(
+      21n,
+    );
     await expect(witnessed(other, again.url)).rejects.toMatchObject({ code: 'witness_failed' });
     const extra = new ChainWriter('d');
     extra.add('root', rootMembers({ n: 0 }));
-    extra.add('commit', { ...commitMembers([{ op: 'replace', path: '/n', value: 1 }]), at: second(1) });
+    extra.add('commit', {
+      ...commitMembers([{ op: 'replace', path: '/n', value: 1 }]),
+      at: second(1),
+    });
     await withStore(other.url, (store) => store.commit({ entries: extra.rows, blobs: [] }));
     await expect(witnessed(other, again.url)).rejects.toMatchObject({
       code: 'witness_failed',
@@ -555,7 +639,10 @@ describe('a witness', () => {
       const more = new ChainWriter(name).add('root', rootMembers({ n: 0 }));
       return withStore(place.url, (store) => store.commit({ entries: [more], blobs: [] }));
     };
-    const asking = httpWitness({ url, key: verifierKey(cosigner.name, 'cosignature', cosigner.publicKey) });
+    const asking = httpWitness({
+      url,
+      key: verifierKey(cosigner.name, 'cosignature', cosigner.publicKey),
+    });
     const overtaken: Witness = {
       key: asking.key,
       cosign: async (signed, size, proofFrom) => {
@@ -564,10 +651,14 @@ describe('a witness', () => {
         return asking.cosign(signed, size, proofFrom);
       },
     };
-    const slower = withStore(place.url, (store) => makeCheckpoint(store, { signer, witnesses: [overtaken] }));
+    const slower = withStore(place.url, (store) =>
+      makeCheckpoint(store, { signer, witnesses: [overtaken] }),
+    );
     await expect(slower).rejects.toMatchObject({
       code: 'witness_failed',
-      message: expect.stringMatching(/has sent it 21 entries .* has 20\. Make the checkpoint again\.$/),
+      message: expect.stringMatching(
+        /has sent it 21 entries .* has 20\. Make the checkpoint again\.$/,
+      ),
       retryable: true,
     });
     expect(readCheckpoint(await witnessed(place, url), log, [cosigner]).checkpoint.size).toBe(21n);
@@ -607,15 +698,23 @@ describe('a witness', () => {
     expect(await status('add-checkpoint')).toBe(405);
     expect(await status('other', { method: 'POST', body: 'x' })).toBe(404);
     expect(await status('add-checkpoint', { method: 'POST', body: 'x' })).toBe(400);
-    expect(await status('add-checkpoint', { method: 'POST', body: 'x'.repeat(2_000_000) }).catch(() => 413)).toBe(413);
+    expect(
+      await status('add-checkpoint', { method: 'POST', body: 'x'.repeat(2_000_000) }).catch(
+        () => 413,
+      ),
+    ).toBe(413);
     const stranger = await withStore(place.url, (store) =>
       makeCheckpoint(store, { signer: key('other.org', 'note', 2) }),
     );
-    expect(await status('add-checkpoint', { method: 'POST', body: `old 0\n\n${stranger.signed}` })).toBe(404);
+    expect(
+      await status('add-checkpoint', { method: 'POST', body: `old 0\n\n${stranger.signed}` }),
+    ).toBe(404);
     const impostor = await withStore(place.url, (store) =>
       makeCheckpoint(store, { signer: key(log.origin, 'note', 3) }),
     );
-    expect(await status('add-checkpoint', { method: 'POST', body: `old 20\n\n${impostor.signed}` })).toBe(403);
+    expect(
+      await status('add-checkpoint', { method: 'POST', body: `old 20\n\n${impostor.signed}` }),
+    ).toBe(403);
   });
 
   test('one that can’t be reached fails the checkpoint, and nothing is kept', async () => {
@@ -625,7 +724,9 @@ describe('a witness', () => {
     const witness = httpWitness({ url, key: cosigner });
     const sinks = [fileSink(place.file)];
     await expect(
-      withStore(place.url, (store) => makeCheckpoint(store, { signer, witnesses: [witness], sinks })),
+      withStore(place.url, (store) =>
+        makeCheckpoint(store, { signer, witnesses: [witness], sinks }),
+      ),
     ).rejects.toMatchObject({ code: 'witness_failed', retryable: true });
     expect(existsSync(place.file)).toBe(false);
   });

@@ -1,5 +1,11 @@
 import { recoveryKeyOf, snapshotFault } from 'assize/host';
-import { arg, checkArgument, GenerationalMap, isAssizeError, isInstance } from 'assize/internal/base';
+import {
+  arg,
+  checkArgument,
+  GenerationalMap,
+  isAssizeError,
+  isInstance,
+} from 'assize/internal/base';
 import {
   type EntryRow,
   isFactStore,
@@ -13,7 +19,12 @@ import {
 } from 'assize/internal/ledger';
 import { type Checkpoint, Frontier, leafHash, type TreeNode } from 'assize/internal/merkle';
 import type { OracleStore } from 'assize/internal/oracle';
-import { checkMemory, type UnverifiedPartition, type VerifyOptions, verifyStore } from 'assize/internal/runtime';
+import {
+  checkMemory,
+  type UnverifiedPartition,
+  type VerifyOptions,
+  verifyStore,
+} from 'assize/internal/runtime';
 import { type AnswerFault, checkPinnedAnswers, hasOracleLog } from './check-answers.ts';
 import { type CheckedEffects, checkEffectMacs, type EffectFault } from './check-effect-macs.ts';
 import { checkEffectTexts, type EffectTextLost } from './check-effect-texts.ts';
@@ -23,11 +34,21 @@ export type FsckFault =
   /** The database itself is damaged, or has rows that no trajectory reaches. */
   | { readonly code: 'damaged'; readonly detail: string }
   /** An entry differs from the entry that got its position in the log. */
-  | { readonly code: 'leaf_differs'; readonly index: number; readonly id: string; readonly detail: string }
+  | {
+      readonly code: 'leaf_differs';
+      readonly index: number;
+      readonly id: string;
+      readonly detail: string;
+    }
   /** A position of the log with a missing entry, or entries in another order than their chain. */
   | { readonly code: 'log_broken'; readonly index: number; readonly detail: string }
   /** A hash above the leaves is missing or wrong, so proofs would fail. */
-  | { readonly code: 'node_differs'; readonly level: number; readonly index: number; readonly detail: string }
+  | {
+      readonly code: 'node_differs';
+      readonly level: number;
+      readonly index: number;
+      readonly detail: string;
+    }
   /**
    * A snapshot of a verified trajectory differs from its entries, so opening the trajectory shows a
    * wrong state.
@@ -127,7 +148,8 @@ export async function fsck(
     return await checkEntries(store, given, faults);
   } catch (error) {
     if (faults.length === 0 || !isLostFile(error)) throw error;
-    const detail = 'no entry was verified; restore these files from a copy of the archive, and check again';
+    const detail =
+      'no entry was verified; restore these files from a copy of the archive, and check again';
     return {
       valid: false,
       entries: entriesOf(await store.trajectories()),
@@ -156,7 +178,9 @@ async function checkEntries(
   await checkSnapshots(store, trajectories, faults);
   const notCompared = await checkBeliefs(store, trajectories, faults);
   await checkErasedAnswers(store, faults);
-  const elsewhere = hasOracleLog(store) ? await checkPinnedAnswers(store, trajectories, FAULTS_MAX, faults) : 0;
+  const elsewhere = hasOracleLog(store)
+    ? await checkPinnedAnswers(store, trajectories, FAULTS_MAX, faults)
+    : 0;
   await checkEffectTexts(store, FAULTS_MAX, faults);
   const key = recoveryKey === undefined ? undefined : recoveryKeyOf({ recoveryKey });
   const effects = await checkEffectMacs(store, key, FAULTS_MAX, faults);
@@ -204,7 +228,9 @@ async function checkBeliefs(
 ): Promise<NotCompared | undefined> {
   if (!isFactStore(store)) return undefined;
   // Faults of the effect log do not concern facts.
-  const wrong = trajectories.flatMap(({ fault }) => (fault && fault.code !== 'effects_differ' ? [fault] : []));
+  const wrong = trajectories.flatMap(({ fault }) =>
+    fault && fault.code !== 'effects_differ' ? [fault] : [],
+  );
   const readOnly = new Map(wrong.map(({ trajectory_id, seq }) => [trajectory_id, seq]));
   try {
     const report = await checkMemory(store, wrong.length > 0 ? { readOnly } : {});
@@ -215,19 +241,24 @@ async function checkBeliefs(
     }
     return partitions > 0 ? { partitions, examples } : undefined;
   } catch (error) {
-    if (!isAssizeError(error, 'store_facts_incomplete') && !isAssizeError(error, 'invalid_ledger')) throw error;
+    if (!isAssizeError(error, 'store_facts_incomplete') && !isAssizeError(error, 'invalid_ledger'))
+      throw error;
     faults.push({ code: 'facts_differ', detail: error.message });
     return undefined;
   }
 }
 
 /** For each erased answer, checks whether the named entry erased it. */
-async function checkErasedAnswers(store: LedgerStore & Partial<OracleStore>, faults: FsckFault[]): Promise<void> {
+async function checkErasedAnswers(
+  store: LedgerStore & Partial<OracleStore>,
+  faults: FsckFault[],
+): Promise<void> {
   const values = new ValueReader(store);
   const named = new GenerationalMap<string, ReadonlySet<string>>(ERASURES_KEPT);
   let after: string | undefined;
   while (faults.length < FAULTS_MAX) {
-    const rows = (await store.oracleErased?.({ limit: PAGE, ...(after !== undefined && { after }) })) ?? [];
+    const rows =
+      (await store.oracleErased?.({ limit: PAGE, ...(after !== undefined && { after }) })) ?? [];
     for (const { key, erased_by: by } of rows) {
       const answers = named.get(by!) ?? (await answersErased(values, by!));
       named.set(by!, answers);
@@ -258,10 +289,15 @@ interface LogRead {
 }
 
 /** Rebuilds the tree from the entries, and compares it with the stored tree. */
-async function checkLog(store: LogStore, faults: FsckFault[], then: bigint | undefined): Promise<LogRead> {
+async function checkLog(
+  store: LogStore,
+  faults: FsckFault[],
+  then: bigint | undefined,
+): Promise<LogRead> {
   const size = await store.logSize();
   const frontier = new Frontier();
-  const rootNow = (): Uint8Array | undefined => (BigInt(frontier.size) === then ? frontier.root() : undefined);
+  const rootNow = (): Uint8Array | undefined =>
+    BigInt(frontier.size) === then ? frontier.root() : undefined;
   let rootThen = rootNow();
   const seqs = new Map<string, number>();
   while (frontier.size < size && faults.length < FAULTS_MAX) {
@@ -276,7 +312,11 @@ async function checkLog(store: LogStore, faults: FsckFault[], then: bigint | und
       rootThen ??= rootNow();
     }
     if (gap === undefined) continue;
-    faults.push({ code: 'log_broken', index: from + gap, detail: `the entry at position ${from + gap} is missing` });
+    faults.push({
+      code: 'log_broken',
+      index: from + gap,
+      detail: `the entry at position ${from + gap} is missing`,
+    });
     break;
   }
   return { size, read: frontier.size, rootThen };
@@ -286,7 +326,11 @@ async function checkLog(store: LogStore, faults: FsckFault[], then: bigint | und
  * The number of rows of a page before the first position without an entry. Undefined if no entry is
  * missing.
  */
-async function gapIn(store: LogStore, rows: readonly EntryRow[], from: number): Promise<number | undefined> {
+async function gapIn(
+  store: LogStore,
+  rows: readonly EntryRow[],
+  from: number,
+): Promise<number | undefined> {
   const last = rows.at(-1);
   if (last === undefined) return 0;
   // Rows come in the order of their places: where the last has its place, all have.
@@ -335,7 +379,8 @@ function checkLeaf(kept: KeptNodes, row: EntryRow, frontier: Frontier, faults: F
     faults.push({ code: 'leaf_differs', index, id, detail });
   }
   // Continues with the logged hash: the nodes above are not at fault for the entry.
-  for (const node of frontier.append([leaf ?? leafHash(payload)]).slice(1)) checkNode(kept, node, faults);
+  for (const node of frontier.append([leaf ?? leafHash(payload)]).slice(1))
+    checkNode(kept, node, faults);
 }
 
 function checkNode(kept: KeptNodes, { level, index, hash }: TreeNode, faults: FsckFault[]): void {

@@ -40,7 +40,10 @@ export function httpWitness(options: HttpWitnessOptions): Witness {
   const { url, key, timeoutMs = 10_000, fetch = globalThis.fetch } = options;
   const parsed = URL.parse('add-checkpoint', url.endsWith('/') ? url : `${url}/`);
   if (parsed === null)
-    throw new RuntimeError('bad_argument', 'The `url` of the witness is not valid. Pass an absolute URL.');
+    throw new RuntimeError(
+      'bad_argument',
+      'The `url` of the witness is not valid. Pass an absolute URL.',
+    );
   const address = parsed;
   let known = 0;
 
@@ -68,11 +71,13 @@ export function httpWitness(options: HttpWitnessOptions): Witness {
         );
         if (status === 200) {
           const cosigned = addCosignatures(signed, text, [key]);
-          if (!openNote(cosigned, [key]).valid) throw failed(key, 'its answer has no valid cosignature');
+          if (!openNote(cosigned, [key]).valid)
+            throw failed(key, 'its answer has no valid cosignature');
           return cosigned;
         }
         const recorded = status === 409 ? parseRecordedSize(text) : undefined;
-        if (recorded === undefined) throw failed(key, `it answered ${status}: ${text.trim().slice(0, 200)}`);
+        if (recorded === undefined)
+          throw failed(key, `it answered ${status}: ${text.trim().slice(0, 200)}`);
         if (recorded > BigInt(size)) {
           const what = `it has cosigned ${recorded} entries of this log, and the log has ${size}: entries are missing`;
           throw failed(key, what, undefined, Number(recorded));

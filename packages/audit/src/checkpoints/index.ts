@@ -15,7 +15,13 @@ export {
   requireContinuation,
   type Witness,
 } from './checkpoint.ts';
-export { type FsckFault, type FsckOptions, type FsckReport, fsck, type NotCompared } from './fsck.ts';
+export {
+  type FsckFault,
+  type FsckOptions,
+  type FsckReport,
+  fsck,
+  type NotCompared,
+} from './fsck.ts';
 export { type HttpWitnessOptions, httpWitness } from './http-witness.ts';
 export { proveEntry } from './prove.ts';
 export { fileSink, readCheckpointFile, streamSink } from './sinks.ts';

@@ -17,7 +17,10 @@ const eraser = writFor('officer', { actions: ['assize.erase'], scopes: ['**'] })
 async function faultsIn(place: Place): Promise<readonly unknown[]> {
   const store = await place.open({ checkpoint: false });
   const { faults, valid, answersElsewhere } = await fsck(store);
-  expect({ valid, answersElsewhere }).toEqual({ valid: faults.length === 0, answersElsewhere: undefined });
+  expect({ valid, answersElsewhere }).toEqual({
+    valid: faults.length === 0,
+    answersElsewhere: undefined,
+  });
   await store.close();
   return faults;
 }
@@ -31,7 +34,10 @@ onEveryDatabase(({ kind, newPlace }) => {
     const store = await place.open();
     const { asked } = await answered(store);
     await store.close();
-    return { place, keys: [keyIn(asked, 'observed by key'), keyIn(asked, 'of a proposal refused')] };
+    return {
+      place,
+      keys: [keyIn(asked, 'observed by key'), keyIn(asked, 'of a proposal refused')],
+    };
   }
 
   test('an untouched oracle log has no faults', async () => {
@@ -46,28 +52,37 @@ onEveryDatabase(({ kind, newPlace }) => {
     'the answer of another question': (one, two) =>
       `UPDATE oracle SET answer = (SELECT answer FROM oracle WHERE key = ${two}) WHERE key = ${one}`,
   };
-  test.each(Object.entries(CHANGES))('%s is found with the entry that pins it', async (_, change) => {
-    const { place, keys } = await made();
-    await place.sql(change(literal(keys[0]), literal(keys[1])));
-    const [fault, ...more] = await faultsIn(place);
-    expect(fault).toMatchObject({ code: 'answer_differs', key: keys[0], trajectory_id: 't' });
-    expect(fault).toMatchObject({
-      detail: expect.stringMatching(/does not have the hash that t seq \d+ pins; restore/),
-    });
-    expect(more).toEqual([]);
-  });
+  test.each(Object.entries(CHANGES))(
+    '%s is found with the entry that pins it',
+    async (_, change) => {
+      const { place, keys } = await made();
+      await place.sql(change(literal(keys[0]), literal(keys[1])));
+      const [fault, ...more] = await faultsIn(place);
+      expect(fault).toMatchObject({ code: 'answer_differs', key: keys[0], trajectory_id: 't' });
+      expect(fault).toMatchObject({
+        detail: expect.stringMatching(/does not have the hash that t seq \d+ pins; restore/),
+      });
+      expect(more).toEqual([]);
+    },
+  );
 
   test('a deleted answer is found', async () => {
     const { place, keys } = await made();
     await place.sql(`DELETE FROM oracle WHERE key = ${literal(keys[1])}`);
-    expect(await faultsIn(place)).toContainEqual(expect.objectContaining({ code: 'answer_lost', key: keys[1] }));
+    expect(await faultsIn(place)).toContainEqual(
+      expect.objectContaining({ code: 'answer_lost', key: keys[1] }),
+    );
   });
 
   test('an answer that an entry erased is no fault', async () => {
     const place = newPlace();
     const store = await place.open();
     const { trajectory } = await answered(store);
-    await trajectory.erase({ beliefs: [{ space: 'ward', subject: WHO }], reason: 'request 17', writ: eraser });
+    await trajectory.erase({
+      beliefs: [{ space: 'ward', subject: WHO }],
+      reason: 'request 17',
+      writ: eraser,
+    });
     await store.close();
     expect(await faultsIn(place)).toEqual([]);
   });
@@ -94,7 +109,10 @@ const QUESTION = { scope: { kind: 'memory', space: 'ward' }, request: 'q', theta
 test('the answers of a trajectory with another oracle log are counted', async () => {
   const store = await openStore('memory:');
   const { answersElsewhere, valid } = await fsck(await copied(store));
-  expect({ answersElsewhere, valid }).toEqual({ answersElsewhere: expect.any(Number), valid: true });
+  expect({ answersElsewhere, valid }).toEqual({
+    answersElsewhere: expect.any(Number),
+    valid: true,
+  });
 });
 
 /** A store whose entries were written with another store's oracle log. */

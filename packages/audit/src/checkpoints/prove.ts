@@ -1,6 +1,12 @@
 import { hashText } from 'assize/internal/canon';
 import { askNodes, type Hash, type LogStore } from 'assize/internal/ledger';
-import { formatProofFile, inclusionProof, type KnownLog, leafHash, verifyInclusion } from 'assize/internal/merkle';
+import {
+  formatProofFile,
+  inclusionProof,
+  type KnownLog,
+  leafHash,
+  verifyInclusion,
+} from 'assize/internal/merkle';
 import { RuntimeError } from 'assize/internal/runtime';
 import { readCheckpoint, requireContinuation } from './checkpoint.ts';
 
@@ -11,7 +17,12 @@ import { readCheckpoint, requireContinuation } from './checkpoint.ts';
  *
  * @throws RuntimeError `not_checkpointed`, `bad_checkpoint`; ArgumentError `bad_argument`
  */
-export async function proveEntry(store: LogStore, entryId: Hash, signed: string, log: KnownLog): Promise<string> {
+export async function proveEntry(
+  store: LogStore,
+  entryId: Hash,
+  signed: string,
+  log: KnownLog,
+): Promise<string> {
   const { checkpoint } = readCheckpoint(signed, log);
   const { size } = checkpoint;
   await requireContinuation(store, checkpoint);
@@ -20,7 +31,13 @@ export async function proveEntry(store: LogStore, entryId: Hash, signed: string,
     throw new RuntimeError(
       'not_checkpointed',
       `The checkpoint of ${size} entries does not cover ${entryId}. Make a new checkpoint and use it for the proof.`,
-      { evidence: { id: entryId, checkpoint: Number(size), ...(index === undefined ? {} : { index }) } },
+      {
+        evidence: {
+          id: entryId,
+          checkpoint: Number(size),
+          ...(index === undefined ? {} : { index }),
+        },
+      },
     );
   }
   const proof = await askNodes(store, (read) => inclusionProof(index, size, read));

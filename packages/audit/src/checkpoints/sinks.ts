@@ -52,7 +52,13 @@ async function writeSynced(path: string, text: string): Promise<void> {
 
 function requireNotOlder(path: string, signed: string, kept: string | undefined): void {
   const [ours, there] = [checkpointOf(signed), kept === undefined ? undefined : checkpointOf(kept)];
-  if (ours === undefined || there === undefined || there.origin !== ours.origin || there.size <= ours.size) return;
+  if (
+    ours === undefined ||
+    there === undefined ||
+    there.origin !== ours.origin ||
+    there.size <= ours.size
+  )
+    return;
   throw new RuntimeError(
     'bad_checkpoint',
     `${path} has a newer checkpoint of ${ours.origin}, with ${there.size} entries instead of ${ours.size}. Make the checkpoint again.`,

@@ -13,7 +13,10 @@ export interface VerifiedEntries {
 
 const PAGE = 1_000;
 const POSITION = arg.wholeFrom(0, Number.MAX_SAFE_INTEGER);
-const POSITIONS = arg.all(arg.known({ from: true, to: true }), arg.members({ from: POSITION, to: POSITION }));
+const POSITIONS = arg.all(
+  arg.known({ from: true, to: true }),
+  arg.members({ from: POSITION, to: POSITION }),
+);
 
 /**
  * Verifies the entries at the log's positions from `from` to before `to`: each has the text that
@@ -29,8 +32,12 @@ export async function verifyLogged(
   const { from, to } = positions;
   const trajectoryIds = await requireLogged(store, positions);
   if (trajectoryIds.size > 0) {
-    for (const { fault } of await verifyStore(store, { ...options, trajectoryIds: [...trajectoryIds] }))
-      if (fault !== undefined) throw unsound(`${fault.trajectory_id} seq ${fault.seq}: ${fault.detail}`);
+    for (const { fault } of await verifyStore(store, {
+      ...options,
+      trajectoryIds: [...trajectoryIds],
+    }))
+      if (fault !== undefined)
+        throw unsound(`${fault.trajectory_id} seq ${fault.seq}: ${fault.detail}`);
   }
   return { entries: Math.max(0, to - from), trajectories: trajectoryIds.size };
 }
@@ -50,13 +57,20 @@ export async function requireLogged(
   const trajectoryIds = new Set<string>();
   for (let at = from; at < to; ) {
     const limit = Math.min(PAGE, to - at);
-    const [rows, leaves] = await Promise.all([store.logged(at, limit), store.logNodes(0, at, limit)]);
+    const [rows, leaves] = await Promise.all([
+      store.logged(at, limit),
+      store.logNodes(0, at, limit),
+    ]);
     for (const [i, leaf] of leaves.entries()) {
       const row = rows[i];
-      if (row === undefined || leaf === undefined) throw unsound(`position ${at + i} of the log is missing`);
+      if (row === undefined || leaf === undefined)
+        throw unsound(`position ${at + i} of the log is missing`);
       if (Buffer.compare(leaf, leafHash(row.payload)) !== 0)
-        throw unsound(`${row.trajectory_id} seq ${row.seq} was changed after it was logged at position ${at + i}`);
-      if (row.unsealed !== undefined) throw unsound(`${row.trajectory_id} seq ${row.seq}: ${row.unsealed}`);
+        throw unsound(
+          `${row.trajectory_id} seq ${row.seq} was changed after it was logged at position ${at + i}`,
+        );
+      if (row.unsealed !== undefined)
+        throw unsound(`${row.trajectory_id} seq ${row.seq}: ${row.unsealed}`);
       trajectoryIds.add(row.trajectory_id);
     }
     at += limit;

@@ -43,10 +43,14 @@ export function audit(program: Command): void {
       inSession(async (session, options: AuditOptions) => {
         const [first, second, ...more] = options.checkpoint;
         if (first === undefined || second === undefined || more.length > 0) {
-          throw new CliError('usage', 'The audit needs two checkpoints. Pass --checkpoint OLD --checkpoint NEW.');
+          throw new CliError(
+            'usage',
+            'The audit needs two checkpoints. Pass --checkpoint OLD --checkpoint NEW.',
+          );
         }
         const log = readKnownLog(session.storeUrl, options.logKey);
-        const read = (file: string): string => readText(file, 'The checkpoint', 'Create one with assize checkpoint');
+        const read = (file: string): string =>
+          readText(file, 'The checkpoint', 'Create one with assize checkpoint');
         return session.withStore(
           'readonly',
           async (store) => {

@@ -17,7 +17,8 @@ export interface BacktestSum {
 }
 
 export function backtestSum(reports: readonly BacktestReport[]): BacktestSum {
-  const sum = (of: (report: BacktestReport) => number): number => reports.reduce((total, one) => total + of(one), 0);
+  const sum = (of: (report: BacktestReport) => number): number =>
+    reports.reduce((total, one) => total + of(one), 0);
   return {
     trajectories: reports.length,
     judged: sum(({ judged }) => judged),
@@ -31,7 +32,9 @@ export function backtestSum(reports: readonly BacktestReport[]): BacktestSum {
   };
 }
 
-function added<Key extends string>(counts: readonly { readonly [K in Key]?: number }[]): { [K in Key]?: number } {
+function added<Key extends string>(
+  counts: readonly { readonly [K in Key]?: number }[],
+): { [K in Key]?: number } {
   const total: { [K in Key]?: number } = {};
   for (const [key, n] of counts.flatMap((one) => Object.entries(one) as [Key, number][]))
     total[key] = (total[key] ?? 0) + n;
@@ -46,7 +49,13 @@ export function printBacktest(
 ): void {
   if (differences.length > 0) {
     out.table(
-      [{ title: 'entry' }, { title: 'action' }, { title: 'was ruled' }, { title: 'would be ruled' }, { title: 'why' }],
+      [
+        { title: 'entry' },
+        { title: 'action' },
+        { title: 'was ruled' },
+        { title: 'would be ruled' },
+        { title: 'why' },
+      ],
       differences.map((difference) => [
         `${difference.trajectory_id}@${difference.seq}`,
         difference.action,
@@ -55,7 +64,8 @@ export function printBacktest(
         whyOf(difference),
       ]),
     );
-    if (sum.different > differences.length) out.line(dim(`… and ${sum.different - differences.length} more.`));
+    if (sum.different > differences.length)
+      out.line(dim(`… and ${sum.different - differences.length} more.`));
     out.line(line``);
   }
   for (const tried of new Set(reports.map(triedOf))) out.line(line`Tried: ${tried}.`);
@@ -64,8 +74,13 @@ export function printBacktest(
   const all = kinds === '' ? `${words}.` : `${words} (${kinds}).`;
   out.line(sum.different === 0 ? green(all) : red(all));
   if (sum.resolutions > 0) {
-    const moot = sum.moot_resolutions === 0 ? '' : `; ${sum.moot_resolutions} of them would not have been needed`;
-    out.line(line`Not adjudicated: ${counted(sum.resolutions, 'human decision')} on pending proposals${moot}.`);
+    const moot =
+      sum.moot_resolutions === 0
+        ? ''
+        : `; ${sum.moot_resolutions} of them would not have been needed`;
+    out.line(
+      line`Not adjudicated: ${counted(sum.resolutions, 'human decision')} on pending proposals${moot}.`,
+    );
   }
   const lacking = listed(sum.not_judgeable, (why, n) => `${n} ${WHY[why]}`);
   if (lacking !== '') out.line(yellow(`Cannot be adjudicated: ${lacking}.`));
@@ -99,19 +114,25 @@ function rulingOf(ruled: Ruled, other: Ruled): string {
 /** The required approvers, if there are several, or if they differ. */
 function toWhom({ channel, approvals }: Ruled, other: Ruled): string {
   if (channel === undefined) return '';
-  const differs = other['channel'] !== undefined && (other['channel'] !== channel || other['approvals'] !== approvals);
+  const differs =
+    other['channel'] !== undefined &&
+    (other['channel'] !== channel || other['approvals'] !== approvals);
   return differs || approvals !== 1 ? ` to ${approvals} × ${channel}` : '';
 }
 
 function painted(ruled: Ruled, other: Ruled): Value {
-  const paint = { committed: green, rejected: red, escalated: yellow }[ruled['ruling'] as 'committed'];
+  const paint = { committed: green, rejected: red, escalated: yellow }[
+    ruled['ruling'] as 'committed'
+  ];
   return paint(rulingOf(ruled, other));
 }
 
 function whyOf({ recorded, now, resolved, writ_assumed }: VerdictDifference): string {
   return [
-    now['detail'] ?? (recorded['detail'] === undefined ? undefined : `no longer: ${recorded['detail']}`),
-    resolved && `the decision of seq ${resolved.seq} (${resolved.ruling}) would not have been needed`,
+    now['detail'] ??
+      (recorded['detail'] === undefined ? undefined : `no longer: ${recorded['detail']}`),
+    resolved &&
+      `the decision of seq ${resolved.seq} (${resolved.ruling}) would not have been needed`,
     writ_assumed && 'if its writ grants it',
   ]
     .filter((text) => text !== undefined)
@@ -126,5 +147,7 @@ function triedOf({ domain, recorded_domain, policy }: BacktestReport): string {
       ? undefined
       : `${domain.name}@${domain.version} (${shortId(domain.hash)}) for ${recorded_domain.version} (${shortId(recorded_domain.hash)})`,
   ].filter((text) => text !== undefined);
-  return parts.length === 0 ? `only the recorded ${domain.name}@${domain.version}` : parts.join(', and ');
+  return parts.length === 0
+    ? `only the recorded ${domain.name}@${domain.version}`
+    : parts.join(', and ');
 }

@@ -46,7 +46,11 @@ export function backtest(program: Command): void {
           .argParser((text: string, before: readonly string[]) => [...before, text])
           .default([], 'the recorded ones'),
       )
-      .option('--limit <n>', 'maximum number of listed differences per trajectory; all are counted', positive),
+      .option(
+        '--limit <n>',
+        'maximum number of listed differences per trajectory; all are counted',
+        positive,
+      ),
   )
     .addHelpText(
       'after',
@@ -56,11 +60,17 @@ export function backtest(program: Command): void {
     )
     .action(
       inSession(async (session, options: Options, named: readonly string[]) => {
-        const isNothing = options.policy === undefined && options.schema === undefined && options.domain.length === 0;
+        const isNothing =
+          options.policy === undefined &&
+          options.schema === undefined &&
+          options.domain.length === 0;
         const policy: Policy | undefined =
           (await policyFrom(options)) ?? (isNothing ? await projectPolicy() : undefined);
         if (isNothing && policy === undefined)
-          throw new CliError('usage', 'The backtest has nothing to try. Pass --policy FILE, --domain DOMAIN, or both.');
+          throw new CliError(
+            'usage',
+            'The backtest has nothing to try. Pass --policy FILE, --domain DOMAIN, or both.',
+          );
         const instead = (await Promise.all(options.domain.map(domainsNamed))).flat();
         const { domains } = await domainsFor({ domain: [] });
         const trajectoryIds = [...new Set(named)];
@@ -74,7 +84,8 @@ export function backtest(program: Command): void {
             oracle: store,
             ...(policy === undefined ? {} : { policy }),
             ...(options.limit === undefined ? {} : { limit: options.limit }),
-            onProgress: (done, total) => session.progress.report('adjudicating entries', done, total),
+            onProgress: (done, total) =>
+              session.progress.report('adjudicating entries', done, total),
           });
           session.progress.end();
           const sum = backtestSum(reports);
@@ -103,7 +114,8 @@ async function requireFitting(
     // The backtest reports unreadable entries itself.
     if (first?.kind !== 'root' && first?.kind !== 'branch') continue;
     names.add(first.domain.name);
-    if (!instead.some(({ name }) => name === first.domain.name)) domainToRun(first.domain, { domains });
+    if (!instead.some(({ name }) => name === first.domain.name))
+      domainToRun(first.domain, { domains });
   }
   if (instead.length === 0 || instead.some(({ name }) => names.has(name))) return;
   const tried = [...new Set(instead.map(({ name }) => name))].join(', ');

@@ -56,7 +56,12 @@ export function checkpoint(program: Command): void {
       .addOption(checkpointOption)
       .addOption(logKeyOption)
       .addOption(entryKeyOption)
-      .addOption(repeatable('--witness <url=key>', 'witness that cosigns: its URL, and its public key or a file of it'))
+      .addOption(
+        repeatable(
+          '--witness <url=key>',
+          'witness that cosigns: its URL, and its public key or a file of it',
+        ),
+      )
       .option('--print', 'print the signed checkpoint instead of a summary')
       .option(
         '--no-verify',
@@ -76,7 +81,10 @@ export function checkpoint(program: Command): void {
         const witnesses = options.witness.map(witnessOf);
         const file = options.checkpoint ?? checkpointFile(session.storeUrl);
         if (file === undefined)
-          throw new CliError('usage', 'The path of the checkpoint is missing. Pass --checkpoint FILE.');
+          throw new CliError(
+            'usage',
+            'The path of the checkpoint is missing. Pass --checkpoint FILE.',
+          );
         return session.withStore('existing', async (store) => {
           const last = await lastCheckpoint(session.storeUrl, options.checkpoint);
           const total = (await store.trajectories()).reduce((sum, info) => sum + info.entries, 0);
@@ -107,7 +115,9 @@ export function checkpoint(program: Command): void {
             },
             sinks: [
               fileSink(file),
-              ...(options.print === true && !session.json ? [{ put: (text: string) => session.out.piece(text) }] : []),
+              ...(options.print === true && !session.json
+                ? [{ put: (text: string) => session.out.piece(text) }]
+                : []),
             ],
             onProgress: (size) => session.progress.report('entries logged', size, total),
           });
@@ -133,11 +143,15 @@ export function checkpoint(program: Command): void {
             if (verified === undefined) note(`The checkpoint is signed without verifying ${them}.`);
           } else {
             session.out.line(line`${counted(Number(made.size), 'entry')}, root ${root}`);
-            const by = said.witnesses.length === 0 ? '' : `, cosigned by ${said.witnesses.join(', ')}`;
+            const by =
+              said.witnesses.length === 0 ? '' : `, cosigned by ${said.witnesses.join(', ')}`;
             session.out.line(line`signed by ${signer.name}${printable(by)}; stored in ${file}`);
             if (isFirst) session.out.line(yellow(line`${first}`));
             if (verified === undefined) session.out.line(yellow(line`not verified: ${them}`));
-            else session.out.line(line`verified: ${them}, in ${counted(verified.trajectories, 'trajectory')}`);
+            else
+              session.out.line(
+                line`verified: ${them}, in ${counted(verified.trajectories, 'trajectory')}`,
+              );
           }
           return EXIT.ok;
         });
@@ -151,6 +165,10 @@ export function checkpoint(program: Command): void {
 function witnessOf(text: string): Witness {
   const cut = text.indexOf('=');
   const [url, key] = [httpUrl(text.slice(0, cut))?.href, text.slice(cut + 1)];
-  if (cut < 1 || url === undefined) throw new CliError('usage', `'${text}' is not a witness. Write URL=KEY.`);
-  return httpWitness({ url, key: readVerifierKey(key, undefined, 'The public key of the witness') });
+  if (cut < 1 || url === undefined)
+    throw new CliError('usage', `'${text}' is not a witness. Write URL=KEY.`);
+  return httpWitness({
+    url,
+    key: readVerifierKey(key, undefined, 'The public key of the witness'),
+  });
 }

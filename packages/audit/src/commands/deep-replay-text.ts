@@ -35,7 +35,11 @@ export async function domainsFor({ domain, changedDomain = false }: DeepOptions)
  *
  * @throws RuntimeError `domain_mismatch`
  */
-export async function requireDomains(store: Store, trajectoryIds: readonly string[], domains: Domains): Promise<void> {
+export async function requireDomains(
+  store: Store,
+  trajectoryIds: readonly string[],
+  domains: Domains,
+): Promise<void> {
   for (const trajectoryId of trajectoryIds) {
     const first = readable(await entryAt(store, trajectoryId, 0))?.payload;
     if (first?.kind === 'root' || first?.kind === 'branch') domainToRun(first.domain, domains);
@@ -108,10 +112,20 @@ function resultOf({ difference_count, broken_count }: DeepReplayReport): string 
 
 function printFindings(out: Output, report: DeepReplayReport): void {
   const { differences, difference_count, broken, broken_count, trajectory_id: asked } = report;
-  const place = ({ trajectory_id, seq, entry_id }: { trajectory_id: string; seq: number; entry_id: string }) =>
+  const place = ({
+    trajectory_id,
+    seq,
+    entry_id,
+  }: {
+    trajectory_id: string;
+    seq: number;
+    entry_id: string;
+  }) =>
     `${trajectory_id === asked ? asked : `${asked}, from ${trajectory_id}`} seq ${seq} (${shortId(entry_id)})`;
-  for (const difference of differences) out.line(line`${red(place(difference))}: ${textOf(difference)}`);
-  for (const one of broken) out.line(line`${red(place(one))}: ${one.invariant_id} no longer passes: ${one.detail}`);
+  for (const difference of differences)
+    out.line(line`${red(place(difference))}: ${textOf(difference)}`);
+  for (const one of broken)
+    out.line(line`${red(place(one))}: ${one.invariant_id} no longer passes: ${one.detail}`);
   const more = difference_count - differences.length + broken_count - broken.length;
   if (more > 0) out.line(line`${asked}: and ${more} more.`);
 }
@@ -123,8 +137,11 @@ function textOf({ what, recorded, now }: Difference): string {
 /** A ruling in words, a sentence unchanged, any other value as JSON. */
 function valueText(value: Json): string {
   if (typeof value === 'string') return value;
-  if (typeof value !== 'object' || value === null || !('ruling' in value)) return shortJson(value, SHOWN_MAX);
+  if (typeof value !== 'object' || value === null || !('ruling' in value))
+    return shortJson(value, SHOWN_MAX);
   const { ruling, reason, invariant_id, detail } = value as { readonly [member: string]: Json };
   const by = invariant_id ?? reason;
-  return [by === undefined ? ruling : `${ruling} (${by})`, detail].filter((text) => text !== undefined).join(', ');
+  return [by === undefined ? ruling : `${ruling} (${by})`, detail]
+    .filter((text) => text !== undefined)
+    .join(', ');
 }

@@ -36,7 +36,10 @@ export function dependents(program: Command): void {
           if (json)
             out.document({
               entry_id: id,
-              dependents: found.map(({ trajectoryId, ...entry }) => ({ trajectory_id: trajectoryId, ...entry })),
+              dependents: found.map(({ trajectoryId, ...entry }) => ({
+                trajectory_id: trajectoryId,
+                ...entry,
+              })),
             });
           else {
             out.line(line`${bold(shortId(id))} ${trajectory_id} seq ${seq}`);
@@ -52,9 +55,12 @@ export function dependents(program: Command): void {
 /** Below each fact its direct derivations. A fact with several sources is shown in full once. */
 function printTree(out: Output, root: string, found: readonly DependentEntry[]): void {
   const below = new Map<string, DependentEntry[]>();
-  for (const entry of found) for (const from of entry.from) below.set(from, [...(below.get(from) ?? []), entry]);
+  for (const entry of found)
+    for (const from of entry.from) below.set(from, [...(below.get(from) ?? []), entry]);
   const shown = new Set<string>();
-  const levels: { readonly entries: DependentEntry[] }[] = [{ entries: [...(below.get(root) ?? [])] }];
+  const levels: { readonly entries: DependentEntry[] }[] = [
+    { entries: [...(below.get(root) ?? [])] },
+  ];
   // Not recursive: a chain of facts may be as long as the ledger.
   while (levels.length > 0) {
     const entry = levels.at(-1)!.entries.shift();

@@ -47,7 +47,10 @@ export function fsck(program: Command): void {
         const kept =
           signed === undefined
             ? {}
-            : { checkpoint: readCheckpoint(signed, readKnownLog(session.storeUrl, options.logKey)).checkpoint };
+            : {
+                checkpoint: readCheckpoint(signed, readKnownLog(session.storeUrl, options.logKey))
+                  .checkpoint,
+              };
         const { recoveryKey } = {
           ...rootRecovery(session.storeUrl),
           ...project()?.effects,
@@ -63,14 +66,26 @@ export function fsck(program: Command): void {
               onProgress: (done, total) => session.progress.report('checking entries', done, total),
             });
             session.progress.end();
-            const { valid, entries, logged, trajectories, faults, notCompared, answersElsewhere, effects } = report;
+            const {
+              valid,
+              entries,
+              logged,
+              trajectories,
+              faults,
+              notCompared,
+              answersElsewhere,
+              effects,
+            } = report;
             if (session.json) session.out.document(report);
             else {
               for (const { trajectory_id, fault } of trajectories) {
                 if (fault !== undefined)
-                  session.out.line(red(line`${trajectory_id} seq ${fault.seq}: ${faultText(fault)}`));
+                  session.out.line(
+                    red(line`${trajectory_id} seq ${fault.seq}: ${faultText(fault)}`),
+                  );
               }
-              for (const { code, detail } of faults) session.out.line(red(line`${detail} (${code})`));
+              for (const { code, detail } of faults)
+                session.out.line(red(line`${detail} (${code})`));
               for (const each of notComparedLines(notCompared)) session.out.line(each);
               if (answersElsewhere !== undefined)
                 session.out.line(
@@ -107,10 +122,12 @@ const EXAMPLES = 5;
 function notComparedLines(what: NotCompared | undefined): Printable[] {
   if (what === undefined) return [];
   const { partitions, examples } = what;
-  const shown = examples.slice(0, EXAMPLES).map(({ space, subject, predicate, branch, version, readTo }) => {
-    const where = branch === undefined ? line`` : line` of branch ${branch}`;
-    return line`  ${space}, ${subject}, ${predicate}${where}: version ${version}, read to ${readTo}`;
-  });
+  const shown = examples
+    .slice(0, EXAMPLES)
+    .map(({ space, subject, predicate, branch, version, readTo }) => {
+      const where = branch === undefined ? line`` : line` of branch ${branch}`;
+      return line`  ${space}, ${subject}, ${predicate}${where}: version ${version}, read to ${readTo}`;
+    });
   const more = partitions > shown.length ? [line`  and ${partitions - shown.length} more`] : [];
   return [
     line`${yellow('not compared')}: the facts of ${counted(partitions, 'partition')}, because their entries do not verify or follow one that does not; restore those entries from a backup, and check again`,

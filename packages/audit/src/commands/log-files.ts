@@ -1,5 +1,13 @@
 import { rmSync } from 'node:fs';
-import { CliError, isFile, parsedAt, readText, repeatable, replaceFile, writeNewFile } from '@assize/command';
+import {
+  CliError,
+  isFile,
+  parsedAt,
+  readText,
+  repeatable,
+  replaceFile,
+  writeNewFile,
+} from '@assize/command';
 import { derivedLogKey, findRootKey, type RootKey } from 'assize/internal/config';
 import {
   formatSignerKey,
@@ -34,7 +42,9 @@ export const checkpointOption: Option = new Option(
 
 /** The default path of a file of the store's log. */
 export function fileBeside(storeUrl: string, ending: string): string | undefined {
-  return storeUrl.startsWith('sqlite:') ? `${storeUrl.slice('sqlite:'.length)}.${ending}` : undefined;
+  return storeUrl.startsWith('sqlite:')
+    ? `${storeUrl.slice('sqlite:'.length)}.${ending}`
+    : undefined;
 }
 
 /**
@@ -49,11 +59,15 @@ export function readSigner(storeUrl: string, file?: string): SignerKey {
     const derived = derivedKey(storeUrl);
     if (derived !== undefined) return derived;
   }
-  if (path === undefined) throw new CliError('usage', 'The private key of the log is missing. Pass --key FILE.');
+  if (path === undefined)
+    throw new CliError('usage', 'The private key of the log is missing. Pass --key FILE.');
   const text = readText(path, 'The private key of the log', 'Create one with assize keys new NAME');
   const key = parsedAt(path, () => parseSignerKey(text.trim()));
   if (key.use === 'note') return key;
-  throw new CliError('bad_input', `${path} contains the key of a witness. Pass the private key of the log with --key.`);
+  throw new CliError(
+    'bad_input',
+    `${path} contains the key of a witness. Pass the private key of the log with --key.`,
+  );
 }
 
 /** The key that servers with the root key of the store sign with, if this user may read it. */
@@ -78,7 +92,10 @@ export function readKnownLog(storeUrl: string, given: readonly string[] = []): K
   const beside = fileBeside(storeUrl, 'vkey');
   const derived = given.length > 0 ? undefined : derivedKey(storeUrl);
   const files = given.length > 0 ? given : beside !== undefined && isFile(beside) ? [beside] : [];
-  const keys = [...files.flatMap((one) => readVerifierKeys(one, what)), ...(derived ? [derived] : [])];
+  const keys = [
+    ...files.flatMap((one) => readVerifierKeys(one, what)),
+    ...(derived ? [derived] : []),
+  ];
   return { keys: keys.length > 0 ? keys : [readVerifierKey(undefined, beside, what)] };
 }
 
@@ -86,7 +103,8 @@ export function readKnownLog(storeUrl: string, given: readonly string[] = []): K
 export function serverLogKeys(storeUrl: string, root: RootKey): LogKeys {
   const [key, vkey] = [fileBeside(storeUrl, 'key'), fileBeside(storeUrl, 'vkey')];
   const derived = derivedLogKey(root);
-  const known = vkey !== undefined && isFile(vkey) ? readVerifierKeys(vkey, 'The public key of the log') : [];
+  const known =
+    vkey !== undefined && isFile(vkey) ? readVerifierKeys(vkey, 'The public key of the log') : [];
   const signer = key !== undefined && isFile(key) ? readSigner(storeUrl) : derived;
   return { signer, earlier: [...known, derived] };
 }
@@ -119,10 +137,15 @@ function readVerifierKeys(given: string, what: string): VerifierKey[] {
 }
 
 /** A public key given as text, or the first one of a file. @throws CliError */
-export function readVerifierKey(given: string | undefined, fallback: string | undefined, what: string): VerifierKey {
+export function readVerifierKey(
+  given: string | undefined,
+  fallback: string | undefined,
+  what: string,
+): VerifierKey {
   if (given?.includes('+')) return parsedAt('the key', () => parseVerifierKey(given));
   const path = given ?? fallback;
-  if (path === undefined) throw new CliError('usage', `${what} is missing. Pass the key, or a file with it.`);
+  if (path === undefined)
+    throw new CliError('usage', `${what} is missing. Pass the key, or a file with it.`);
   return readVerifierKeys(path, what)[0]!;
 }
 

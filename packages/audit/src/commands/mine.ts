@@ -53,22 +53,40 @@ export function mine(program: Command): void {
       .command('mine')
       .description('list rules that recorded runs obey, each with its exceptions and a backtest')
       .argument('[trajectory...]', 'trajectories with the runs (default: all of the store)')
-      .option('--good <file>', 'ids of the good runs, one a line; only these are mined (default: all runs)')
+      .option(
+        '--good <file>',
+        'ids of the good runs, one a line; only these are mined (default: all runs)',
+      )
       .addOption(
         new Option('--kind <kind>', `only rules of this kind: ${KINDS.join(', ')} (repeatable)`)
           .choices(KINDS)
           .argParser((text: string, before: readonly string[]) => [...before, kindNamed(text)])
           .default([], 'all'),
       )
-      .option('--min-support <n>', 'least number of runs that a rule is about (default: 5)', positive)
-      .option('--exceptions <share>', 'largest share of cases that may break a rule (default: 0.05)', share)
-      .option('--chance <share>', 'expected share of listed rules that hold by chance (default: 0.05)', share)
-      .option('--rules <file>', 'rules file to which rules are added for the backtest (default: the rules in force)')
+      .option(
+        '--min-support <n>',
+        'least number of runs that a rule is about (default: 5)',
+        positive,
+      )
+      .option(
+        '--exceptions <share>',
+        'largest share of cases that may break a rule (default: 0.05)',
+        share,
+      )
+      .option(
+        '--chance <share>',
+        'expected share of listed rules that hold by chance (default: 0.05)',
+        share,
+      )
+      .option(
+        '--rules <file>',
+        'rules file to which rules are added for the backtest (default: the rules in force)',
+      )
       .addOption(
-        new Option('--effect <effect>', 'for calls outside a bound or a set of values (default: ask)').choices([
-          'ask',
-          'deny',
-        ]),
+        new Option(
+          '--effect <effect>',
+          'for calls outside a bound or a set of values (default: ask)',
+        ).choices(['ask', 'deny']),
       )
       .option('--no-backtest', 'do not rule on the recorded calls again')
       .addOption(
@@ -76,7 +94,11 @@ export function mine(program: Command): void {
           .argParser((text: string, before: readonly string[]) => [...before, text])
           .default([], 'none'),
       )
-      .addOption(new Option('--write <file>', 'rules file to which the accepted rules are added').conflicts('code'))
+      .addOption(
+        new Option('--write <file>', 'rules file to which the accepted rules are added').conflicts(
+          'code',
+        ),
+      )
       .option('--code', 'print the accepted rules as a TypeScript module for a domain'),
   )
     .addHelpText(
@@ -99,7 +121,8 @@ export function mine(program: Command): void {
         const report = await minedReport(session, options, named);
         const chosen = [...new Set(accept)].map((id) => chosenRule(report, id));
         if (chosen.length === 0) printReport(session, report);
-        else if (code === true) printText(session, report, domainCode(chosen, effect === undefined ? {} : { effect }));
+        else if (code === true)
+          printText(session, report, domainCode(chosen, effect === undefined ? {} : { effect }));
         else if (write === undefined) printText(session, report, rulesText(writtenRules(chosen)));
         else addRules(session, report, writtenRules(chosen), write);
         return EXIT.ok;
@@ -116,9 +139,22 @@ function requireRulesFile(path: string): void {
   );
 }
 
-async function minedReport(session: Session, options: Options, named: readonly string[]): Promise<MiningReport> {
-  const { good, rules: rulesFile = options.write, kind, minSupport, exceptions, chance, effect } = options;
-  const rules: Rules | undefined = rulesFile === undefined ? undefined : rulesFileIn(rulesFile).rules;
+async function minedReport(
+  session: Session,
+  options: Options,
+  named: readonly string[],
+): Promise<MiningReport> {
+  const {
+    good,
+    rules: rulesFile = options.write,
+    kind,
+    minSupport,
+    exceptions,
+    chance,
+    effect,
+  } = options;
+  const rules: Rules | undefined =
+    rulesFile === undefined ? undefined : rulesFileIn(rulesFile).rules;
   const settings: MineStoreOptions = {
     ...(named.length === 0 ? {} : { trajectoryIds: [...new Set(named)] }),
     ...(good === undefined ? {} : { good: runsIn(good) }),
@@ -134,7 +170,8 @@ async function minedReport(session: Session, options: Options, named: readonly s
     const report = await mineStore(watchedStore(store, session.interruption), {
       ...settings,
       ...(options.backtest && {
-        backtest: (ledger, added, given) => backtestRules(ledger, added, { ...given, oracle: store }),
+        backtest: (ledger, added, given) =>
+          backtestRules(ledger, added, { ...given, oracle: store }),
       }),
       onProgress: (step, done, total) => session.progress.report(step, done, total),
     });
@@ -162,7 +199,12 @@ function writtenRules(chosen: readonly MinedCandidate[]): GatewayRule[] {
 }
 
 /** Adds rules to a rules file. @throws CliError; GatewayError `bad_rules` */
-function addRules({ json, out }: Session, report: MiningReport, rules: readonly GatewayRule[], file: string): void {
+function addRules(
+  { json, out }: Session,
+  report: MiningReport,
+  rules: readonly GatewayRule[],
+  file: string,
+): void {
   replaceFile(file, withRules(readText(file), rules, file));
   if (json) out.document({ ...report, accepted: rulesText(rules), written: file });
   else
@@ -188,7 +230,10 @@ function runsIn(path: string): string[] {
     .map((each) => each.trim())
     .filter((each) => each !== '');
   if (runs.length > 0) return runs;
-  throw new CliError('bad_input', `${path} names no run. Write the ids of the good runs, one a line, or omit --good.`);
+  throw new CliError(
+    'bad_input',
+    `${path} names no run. Write the ids of the good runs, one a line, or omit --good.`,
+  );
 }
 
 function kindNamed(text: string): MinedKind {

@@ -4,7 +4,10 @@ import type { CounterExample, MinedCandidate, MiningReport } from '@assize/gate/
 import { counted } from 'assize/internal/views';
 
 /** Mined rules as a table, the calls that break them, and the next commands. */
-export function printMined(out: Output, { runs, good, calls, erased, candidates, none }: MiningReport): void {
+export function printMined(
+  out: Output,
+  { runs, good, calls, erased, candidates, none }: MiningReport,
+): void {
   if (candidates.length > 0) {
     out.table(
       [
@@ -33,10 +36,15 @@ export function printMined(out: Output, { runs, good, calls, erased, candidates,
   const mined = `${counted(good, 'run')}${among} with ${counted(calls, 'committed call')} mined`;
   out.line(line`${bold(`${mined}: ${counted(candidates.length, 'rule')}.`)}`);
   if (none !== undefined) out.line(line`${none}`);
-  if (erased > 0) out.line(yellow(`Not mined: ${counted(erased, 'action')} with erased arguments.`));
+  if (erased > 0)
+    out.line(yellow(`Not mined: ${counted(erased, 'action')} with erased arguments.`));
   const first = candidates.find(({ written }) => written !== undefined);
   if (first !== undefined)
-    out.line(dim(`Add a rule to a file with --accept ${first.id} --write assize.yaml, or print it without --write.`));
+    out.line(
+      dim(
+        `Add a rule to a file with --accept ${first.id} --write assize.yaml, or print it without --write.`,
+      ),
+    );
 }
 
 /** The most calls that a line names. */
@@ -49,7 +57,8 @@ function* exceptionsOf({
   counter_examples: examples,
   everywhere,
 }: MinedCandidate): Generator<Printable> {
-  if (count > 0) yield line`${id} is broken by ${counted(count, 'call')}: ${placesOf(examples, count)}.`;
+  if (count > 0)
+    yield line`${id} is broken by ${counted(count, 'call')}: ${placesOf(examples, count)}.`;
   const others = everywhere.counter_example_count - count;
   if (others > 0) {
     const named = new Set(examples.map(placeOf));

@@ -39,7 +39,10 @@ export function prove(program: Command): void {
       .argument('<entry>', `${ENTRY_HELP}; with --verify also a file with the entry`)
       .addOption(checkpointOption)
       .addOption(logKeyOption)
-      .option('--out <file>', 'write the proof (c2sp.org/tlog-proof) to a file instead of printing it')
+      .option(
+        '--out <file>',
+        'write the proof (c2sp.org/tlog-proof) to a file instead of printing it',
+      )
       .option(
         '--verify <file>',
         'verify this proof file instead of creating one; needs no store if the entry is a file',
@@ -74,7 +77,10 @@ export function prove(program: Command): void {
               ...(options.out === undefined ? {} : { file: options.out }),
             });
           else if (options.out === undefined) await session.out.piece(proof);
-          else session.out.line(line`${shortId(row.id)} is in the log of ${origin}: the proof is in ${options.out}`);
+          else
+            session.out.line(
+              line`${shortId(row.id)} is in the log of ${origin}: the proof is in ${options.out}`,
+            );
           return EXIT.ok;
         });
       }),
@@ -121,9 +127,14 @@ function payloadIn(file: string): string {
   const bytes = readBytes(file, 'The entry', 'Pass its id, or a file with the entry');
   const json = jsonOf(bytes);
   // The document of `assize show --json` has the payload as a member.
-  const payload = [json, (json as { readonly payload?: Json } | null | undefined)?.payload].find(isPayload);
+  const payload = [json, (json as { readonly payload?: Json } | null | undefined)?.payload].find(
+    isPayload,
+  );
   if (payload === undefined)
-    throw new CliError('bad_input', `${file} is not an entry. Write it with assize show ENTRY --json.`);
+    throw new CliError(
+      'bad_input',
+      `${file} is not an entry. Write it with assize show ENTRY --json.`,
+    );
   return canonicalize(payload);
 }
 

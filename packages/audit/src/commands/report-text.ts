@@ -10,7 +10,10 @@ const MARKS: Readonly<Record<Status, Printable>> = {
 };
 
 /** Each clause on one line, with the open questions below it, and the sum last. */
-export function printReport(out: Output, { frameworks, log, faults, gaps, note, ...report }: ComplianceReport): void {
+export function printReport(
+  out: Output,
+  { frameworks, log, faults, gaps, note, ...report }: ComplianceReport,
+): void {
   const empty = emptyText(report);
   if (empty !== undefined) out.line(yellow(empty));
   for (const { title, clauses } of frameworks) {

@@ -57,15 +57,18 @@ export function report(program: Command): void {
   withSharedOptions(
     program
       .command('report')
-      .description('report what the ledger shows for the clauses of laws and standards, and the gaps')
+      .description(
+        'report what the ledger shows for the clauses of laws and standards, and the gaps',
+      )
       .argument('[framework...]', `${FRAMEWORKS.map(({ id }) => id).join(', ')} (default: all)`)
       .option('--since <instant>', 'the period begins at this time', instantOrDay)
       .option('--until <instant>', 'the period ends before this time', instantOrDay)
       .addOption(repeatable('--trajectory <name>', 'only this trajectory'))
       .addOption(
-        new Option('--size <n>', 'only the first entries of the log, to make an earlier report again').argParser(
-          positive,
-        ),
+        new Option(
+          '--size <n>',
+          'only the first entries of the log, to make an earlier report again',
+        ).argParser(positive),
       )
       .option('--out <file>', 'write the whole report to a file: .html, .md or .json')
       .addOption(checkpointOption)
@@ -105,7 +108,8 @@ export function report(program: Command): void {
             if (session.json) session.out.document(made);
             else {
               printReport(session.out, made);
-              if (options.out !== undefined) session.out.line(line`the whole report: ${options.out}`);
+              if (options.out !== undefined)
+                session.out.line(line`the whole report: ${options.out}`);
             }
             return made.valid && made.gaps === 0 ? EXIT.ok : EXIT.negative;
           },
@@ -138,9 +142,13 @@ async function checkpointOf(
   const { logKey, witness } = options;
   const file = fileBeside(storeUrl, 'vkey');
   if (logKey.length === 0 && (file === undefined || !existsSync(file))) {
-    note('The last checkpoint is not used, because the public key of the log is missing. Pass --log-key KEY.');
+    note(
+      'The last checkpoint is not used, because the public key of the log is missing. Pass --log-key KEY.',
+    );
     return undefined;
   }
-  const witnesses = witness.map((key) => readVerifierKey(key, undefined, 'The public key of the witness'));
+  const witnesses = witness.map((key) =>
+    readVerifierKey(key, undefined, 'The public key of the witness'),
+  );
   return { signed, log: readKnownLog(storeUrl, logKey), witnesses };
 }

@@ -4,9 +4,15 @@ import { counted, shortId } from 'assize/internal/views';
 import type { ResponsePlan } from '#incidents';
 
 /** The steps of a response, each with its outcome if it was carried out. */
-export function printSteps(out: Output, steps: readonly { readonly text: string; readonly outcome?: string }[]): void {
-  out.line(steps.length === 0 ? line`No step is needed.` : line`${bold(counted(steps.length, 'step'))}`);
-  for (const { text, outcome } of steps) out.line(line`  ${outcome === undefined ? '' : `${outcome} `}${text}`);
+export function printSteps(
+  out: Output,
+  steps: readonly { readonly text: string; readonly outcome?: string }[],
+): void {
+  out.line(
+    steps.length === 0 ? line`No step is needed.` : line`${bold(counted(steps.length, 'step'))}`,
+  );
+  for (const { text, outcome } of steps)
+    out.line(line`  ${outcome === undefined ? '' : `${outcome} `}${text}`);
 }
 
 /** The items that no step undoes, each with the reason and the advice. */

@@ -39,11 +39,20 @@ export function tryPolicy(command: Command): void {
       .command('try')
       .description('list the recorded rulings that differ under a policy or a rules file')
       .argument('<file>', 'rules file such as assize.yaml, rule table in JSON, or Cedar policies')
-      .argument('[trajectory...]', 'trajectories; default: those of the gateway domain, or all for other policies')
+      .argument(
+        '[trajectory...]',
+        'trajectories; default: those of the gateway domain, or all for other policies',
+      )
       .addOption(domainOption)
       .option('--schema <file>', 'schema of Cedar policies: the text form of Cedar, or FILE.json')
-      .addOption(new Option('--from <time>', 'first time: an instant, or a day').argParser(instantOrDay))
-      .addOption(new Option('--to <time>', 'end, which is excluded: an instant, or a day').argParser(instantOrDay))
+      .addOption(
+        new Option('--from <time>', 'first time: an instant, or a day').argParser(instantOrDay),
+      )
+      .addOption(
+        new Option('--to <time>', 'end, which is excluded: an instant, or a day').argParser(
+          instantOrDay,
+        ),
+      )
       .option('--limit <n>', 'maximum number of listed differences; all are counted', positive),
   )
     .addHelpText(
@@ -58,7 +67,8 @@ export function tryPolicy(command: Command): void {
         const { domains } = await domainsFor({ domain: [...options.domain] });
         return session.withStore('readonly', async (store) => {
           for (const trajectory of named) await headOf(store, trajectory);
-          const trajectoryIds = named.length > 0 ? [...new Set(named)] : await concerned(store, instead);
+          const trajectoryIds =
+            named.length > 0 ? [...new Set(named)] : await concerned(store, instead);
           const reports = await backtestStore(watchedStore(store, session.interruption), {
             domains,
             instead,
@@ -67,13 +77,19 @@ export function tryPolicy(command: Command): void {
             policy,
             ...(options.from === undefined ? {} : { from: options.from }),
             ...(options.to === undefined ? {} : { to: options.to }),
-            onProgress: (done, total) => session.progress.report('adjudicating entries', done, total),
+            onProgress: (done, total) =>
+              session.progress.report('adjudicating entries', done, total),
             limit: ALL,
           });
           session.progress.end();
           const sum = backtestSum(reports);
           const listed = inOrder(reports, options.limit ?? LISTED);
-          if (session.json) session.out.document({ ...sum, differences: listed, reports: reports.map(withoutList) });
+          if (session.json)
+            session.out.document({
+              ...sum,
+              differences: listed,
+              reports: reports.map(withoutList),
+            });
           else printBacktest(session.out, reports, sum, listed);
           return sum.different === 0 ? EXIT.ok : EXIT.negative;
         });
@@ -88,7 +104,10 @@ const ALL = 100_000;
 type Reports = Awaited<ReturnType<typeof backtestStore>>;
 
 /** A rules file is tried as a whole: its policy, and the domain under its rules. */
-async function tried(path: string, schema: string | undefined): Promise<{ policy: Policy; instead: Domain[] }> {
+async function tried(
+  path: string,
+  schema: string | undefined,
+): Promise<{ policy: Policy; instead: Domain[] }> {
   if (isRulesFile(path)) {
     const { rules } = rulesFileIn(path);
     return { policy: rulesPolicy(rules), instead: [gatewayUnder(rules)] };
@@ -108,7 +127,10 @@ async function concerned(store: Store, instead: readonly Domain[]): Promise<stri
     if (isRoot && instead.some(({ name }) => name === first.domain.name)) found.push(trajectory);
   }
   if (found.length > 0) return found;
-  throw new CliError('not_found', `The store has no trajectory of the domain ${instead[0]?.name}. Name a trajectory.`);
+  throw new CliError(
+    'not_found',
+    `The store has no trajectory of the domain ${instead[0]?.name}. Name a trajectory.`,
+  );
 }
 
 /** The first differences of all trajectories, in the order of their time. */

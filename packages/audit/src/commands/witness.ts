@@ -26,14 +26,23 @@ export function witness(program: Command): void {
   withSharedOptions(
     program
       .command('witness')
-      .description('cosign the checkpoints of logs over HTTP (c2sp.org/tlog-witness), until interrupted')
-      .requiredOption('--key <file>', 'file of the private key; create one with assize keys new NAME --for witness')
+      .description(
+        'cosign the checkpoints of logs over HTTP (c2sp.org/tlog-witness), until interrupted',
+      )
+      .requiredOption(
+        '--key <file>',
+        'file of the private key; create one with assize keys new NAME --for witness',
+      )
       .requiredOption(
         '--log <key>',
         'public key of a log to cosign, or a file with it (repeatable)',
         (text: string, before: readonly string[] = []) => [...before, text],
       )
-      .option('--state <file>', 'file of the cosigned checkpoints; must never be lost or reset', './witness.db')
+      .option(
+        '--state <file>',
+        'file of the cosigned checkpoints; must never be lost or reset',
+        './witness.db',
+      )
       .option('--listen <address>', 'HOST:PORT; port 0 selects a free port', '127.0.0.1:2112'),
   )
     .addHelpText(
@@ -44,7 +53,11 @@ export function witness(program: Command): void {
     .action(
       inSession(async (session, options: WitnessOptions) => {
         const signer = parseSignerKey(
-          readText(options.key, 'The private key', 'Create one with assize keys new NAME --for witness').trim(),
+          readText(
+            options.key,
+            'The private key',
+            'Create one with assize keys new NAME --for witness',
+          ).trim(),
         );
         if (signer.use !== 'cosignature')
           throw new CliError(
@@ -58,7 +71,9 @@ export function witness(program: Command): void {
         const { host, port } = addressOf(options.listen);
         const file = openState(options.state);
         try {
-          const anew = logs.map(({ origin }) => origin).filter((origin) => file.recorded(origin) === undefined);
+          const anew = logs
+            .map(({ origin }) => origin)
+            .filter((origin) => file.recorded(origin) === undefined);
           // Stored before the first cosignature: a witness that forgets can be made to cosign a
           // fork.
           for (const origin of anew) note(beginsAnew(origin, options.state));
@@ -119,5 +134,8 @@ function openState(path: string): WitnessFile {
 function addressOf(text: string): { host: string; port: number } {
   const [, host = '', port = ''] = /^\[?([^\]]*)\]?:(\d{1,5})$/.exec(text) ?? [];
   if (host !== '' && Number(port) <= 65_535) return { host, port: Number(port) };
-  throw new CliError('usage', `'${text}' is not an address. Write HOST:PORT, such as 127.0.0.1:2112.`);
+  throw new CliError(
+    'usage',
+    `'${text}' is not an address. Write HOST:PORT, such as 127.0.0.1:2112.`,
+  );
 }

@@ -22,19 +22,32 @@ import { reportMarkdown } from './render/markdown.ts';
 import { type MeasureReport, makeReport, type ReportOptions } from './report.ts';
 
 const DAY = 86_400_000;
-const HALTER = writFor('security', { actions: ['assize.halt'], scopes: ['halt:**'], nonce: 'halter' });
+const HALTER = writFor('security', {
+  actions: ['assize.halt'],
+  scopes: ['halt:**'],
+  nonce: 'halter',
+});
 
 /** The finding of one measure, which is the same in each clause that has it. */
-async function found(store: MemoryStore, id: string, options: ReportOptions = {}): Promise<MeasureReport> {
+async function found(
+  store: MemoryStore,
+  id: string,
+  options: ReportOptions = {},
+): Promise<MeasureReport> {
   const report = await makeReport(store, options);
-  const all = report.frameworks.flatMap(({ clauses }) => clauses.flatMap(({ measures }) => measures));
+  const all = report.frameworks.flatMap(({ clauses }) =>
+    clauses.flatMap(({ measures }) => measures),
+  );
   const same = all.filter((measure) => measure.id === id);
   expect(same.length, id).toBeGreaterThan(0);
   for (const measure of same) expect(measure).toEqual(same[0]);
   return same[0]!;
 }
 
-async function claims(steps: (ledger: ClaimsLedger) => Promise<unknown> = async () => undefined, options = {}) {
+async function claims(
+  steps: (ledger: ClaimsLedger) => Promise<unknown> = async () => undefined,
+  options = {},
+) {
   const ledger = await ClaimsLedger.begin(options);
   await steps(ledger);
   return ledger.store;
@@ -57,7 +70,12 @@ const LINES: readonly (readonly [
   ['records.entries', 'gap', '0 entries of 0 trajectories', async () => new MemoryStore()],
   ['records.verified', 'shown', '5 entries in scope verify', () => claims(two)],
   ['records.verified', 'gap', 'the log is empty', async () => new MemoryStore()],
-  ['records.verified', 'gap', /^1 fault\. The first: t seq 1: /, async () => tampered(await claims(two), 1)],
+  [
+    'records.verified',
+    'gap',
+    /^1 fault\. The first: t seq 1: /,
+    async () => tampered(await claims(two), 1),
+  ],
   ['records.signed', 'shown', '5 of 5 entries signed', () => claims(two, { signer: SIGNER })],
   ['records.signed', 'gap', '0 of 5 entries signed', () => claims(two)],
   ['records.checkpoint', 'gap', 'no verified checkpoint', () => claims(two)],
@@ -68,8 +86,20 @@ const LINES: readonly (readonly [
     () => claims(two),
     withCheckpoint(),
   ],
-  ['records.checkpoint', 'gap', /ends at position 2$/, () => claims((l) => l.claim()), withCheckpoint(1)],
-  ['records.witness', 'gap', 'no cosignature of a named witness', () => claims(two), withCheckpoint(undefined, 0)],
+  [
+    'records.checkpoint',
+    'gap',
+    /ends at position 2$/,
+    () => claims((l) => l.claim()),
+    withCheckpoint(1),
+  ],
+  [
+    'records.witness',
+    'gap',
+    'no cosignature of a named witness',
+    () => claims(two),
+    withCheckpoint(undefined, 0),
+  ],
   [
     'records.witness',
     'shown',
@@ -79,7 +109,12 @@ const LINES: readonly (readonly [
   ],
   ['records.beginnings', 'shown', '1 version: gateway@7', () => claims(two)],
   ['records.retained', 'gap', /younger than six months$/, () => claims(two)],
-  ['records.retained', 'shown', /^from 2026-03-23T09:00:00.000000Z to 2026-09-23T09:00:00/, () => claims(aged(184))],
+  [
+    'records.retained',
+    'shown',
+    /^from 2026-03-23T09:00:00.000000Z to 2026-09-23T09:00:00/,
+    () => claims(aged(184)),
+  ],
   ['records.retained', 'gap', /younger than six months$/, () => claims(aged(183))],
   ['records.retained', 'gap', /Z$/, async () => tampered(await claims(aged(184)), 1)],
   ['records.erasures', 'none', '0 erasures', () => claims(two)],
@@ -98,17 +133,32 @@ const LINES: readonly (readonly [
   ['oversight.people', 'none', '0 counselors', () => claims()],
   ['oversight.people', 'gap', '1 counselor: dr-a (1)', () => claims((l) => l.decided('dr-a'))],
   ['oversight.people', 'shown', '2 counselors: dr-a (1), dr-b (1)', () => claims(both)],
-  ['oversight.decided', 'gap', '0 approvals, 0 refusals, and 2 decisions by agents', () => claims(byAgents)],
+  [
+    'oversight.decided',
+    'gap',
+    '0 approvals, 0 refusals, and 2 decisions by agents',
+    () => claims(byAgents),
+  ],
   ['oversight.amended', 'none', '0 amended proposals', () => claims(byAgents)],
   ['oversight.people', 'gap', '0 counselors', () => claims(byAgents)],
   ['oversight.people', 'gap', '1 counselor: DR-a (2)', () => claims(respelt)],
-  ['oversight.halts', 'none', '0 halts, 0 resumes, 1 standing, and 1 entry by agents', () => claims(byAgents)],
+  [
+    'oversight.halts',
+    'none',
+    '0 halts, 0 resumes, 1 standing, and 1 entry by agents',
+    () => claims(byAgents),
+  ],
   ['oversight.overrides', 'none', '0 overrides, each with a reason', () => claims(two)],
   ['oversight.overrides', 'shown', '1 override, with a reason', () => claims(overridden('urgent'))],
   ['oversight.overrides', 'gap', '1 of 1 override without a reason', () => claims(overridden(' '))],
   ['oversight.halts', 'none', '0 halts, 0 resumes, 0 standing', () => claims(two)],
   ['oversight.halts', 'shown', '1 halt, 0 resumes, 1 standing', () => claims((l) => l.halt())],
-  ['oversight.halts', 'shown', '1 halt, 1 resume, 0 standing', () => claims((l) => l.halt().then(() => l.resume()))],
+  [
+    'oversight.halts',
+    'shown',
+    '1 halt, 1 resume, 0 standing',
+    () => claims((l) => l.halt().then(() => l.resume())),
+  ],
   ['control.authority', 'shown', '1 refusal', () => claims(unauthorised)],
   ['control.revocations', 'shown', '1 revocation', () => claims(revoked)],
   ['control.changes', 'shown', '2 changes', () => claims(changed)],
@@ -153,10 +203,16 @@ const overdue = async (ledger: ClaimsLedger): Promise<void> => {
 };
 const unauthorised = async (ledger: ClaimsLedger): Promise<void> => {
   const writ = writFor('agent', { actions: ['other'], nonce: 'narrow' });
-  await ledger.trajectory.propose(intent('claim', { claimant: '' }, writ, { role: 'clerk' } as never));
+  await ledger.trajectory.propose(
+    intent('claim', { claimant: '' }, writ, { role: 'clerk' } as never),
+  );
 };
 const revoked = async ({ trajectory }: ClaimsLedger): Promise<void> => {
-  await trajectory.writs.revoke({ writ: writId(AGENT_WRIT), reason: 'stolen', by: writId(WARDEN_WRIT) });
+  await trajectory.writs.revoke({
+    writ: writId(AGENT_WRIT),
+    reason: 'stolen',
+    by: writId(WARDEN_WRIT),
+  });
 };
 const changed = async (ledger: ClaimsLedger): Promise<void> => {
   await ledger.change('configure');
@@ -188,7 +244,12 @@ async function responded({ isApproved }: { readonly isApproved: boolean }): Prom
   if (!isApproved) return store;
   await trajectory.approvals.approve(asked.pending, { principal: 'human:ida', method: 'test' });
   const carrier = { name: 'carrier', params } as const;
-  await trajectory.propose({ action: 'record', role: carrier, args: { step: 0, outcome: 'done' }, writ });
+  await trajectory.propose({
+    action: 'record',
+    role: carrier,
+    args: { step: 0, outcome: 'done' },
+    writ,
+  });
   await trajectory.propose({ action: 'close', role: carrier, args: {}, writ });
   return store;
 }
@@ -209,7 +270,8 @@ function overridden(reason: string) {
 /** The options of a report with a checkpoint of the first entries, cosigned by some witnesses. */
 function withCheckpoint(size?: number, witnesses = 1) {
   return async (store: MemoryStore): Promise<ReportOptions> => {
-    if (size === undefined) return { checkpoint: await checkpointOf(store, WITNESSES.slice(0, witnesses)) };
+    if (size === undefined)
+      return { checkpoint: await checkpointOf(store, WITNESSES.slice(0, witnesses)) };
     const part = new MemoryStore();
     await part.commit({ entries: (await store.entries('t')).slice(0, size), blobs: [] });
     return { checkpoint: await checkpointOf(part) };
@@ -218,7 +280,8 @@ function withCheckpoint(size?: number, witnesses = 1) {
 
 /** The store with the text of an entry changed, wherever it is read. */
 function tampered(store: MemoryStore, at: number): MemoryStore {
-  const forged = (text: string): string => text.replace('agent', 'AGENT').replace('"at":"2026', '"at":"2025');
+  const forged = (text: string): string =>
+    text.replace('agent', 'AGENT').replace('"at":"2026', '"at":"2025');
   return changedIn(store, (rows) =>
     rows.map((row) => (row.seq === at ? { ...row, payload: forged(row.payload) } : row)),
   );
@@ -236,13 +299,21 @@ function changedIn(store: MemoryStore, change: (rows: EntryRow[]) => EntryRow[])
       const member = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
       const call = member.bind(target);
-      return changing.has(String(name)) ? async (...args: any[]) => change(await call(...args)) : call;
+      return changing.has(String(name))
+        ? async (...args: any[]) => change(await call(...args))
+        : call;
     },
   });
 }
 
 describe('a measure says whether the ledger shows it', () => {
-  const lines = LINES.map(([id, status, figure, make, optionsOf]) => ({ id, status, figure, make, optionsOf }));
+  const lines = LINES.map(([id, status, figure, make, optionsOf]) => ({
+    id,
+    status,
+    figure,
+    make,
+    optionsOf,
+  }));
   test.each(lines)('$id: $status, $figure', async ({ id, status, figure, make, optionsOf }) => {
     const store = await make();
     const measure = await found(store, id, await optionsOf?.(store));
@@ -275,7 +346,10 @@ describe('a measure says whether the ledger shows it', () => {
     const ledger = await claims((l) => l.decided('dr-a'));
     const [root, pending, commit] = (await ledger.entries('t')) as [EntryRow, EntryRow, EntryRow];
     const payload = JSON.parse(commit.payload);
-    const forged = entryRow({ ...payload, counselor: { ...payload.counselor, principal: 'agent' } });
+    const forged = entryRow({
+      ...payload,
+      counselor: { ...payload.counselor, principal: 'agent' },
+    });
     const store = new MemoryStore();
     await store.commit({ entries: [root, pending, forged], blobs: [] });
     expect(await found(store, 'oversight.not_self')).toMatchObject({
@@ -296,7 +370,9 @@ describe('a measure says whether the ledger shows it', () => {
   });
 
   test('with a halt that stays when the halt above it ends', async () => {
-    const { store, trajectory, assize } = await begun({ create: { writs: [granted, worker, HALTER] } });
+    const { store, trajectory, assize } = await begun({
+      create: { writs: [granted, worker, HALTER] },
+    });
     await trajectory.delegations.delegate(task());
     const child = await assize.open('c');
     const halting = { reason: 'own', writ: HALTER };
@@ -309,17 +385,28 @@ describe('a measure says whether the ledger shows it', () => {
     expect((await found(below, 'oversight.halts')).figure).toBe('2 halts, 2 resumes, 0 standing');
   });
 
-  test.each(FRAMEWORKS)('every measure of $id has a line here, or one of its kind', ({ clauses }) => {
-    const lines = new Set(LINES.map(([id]) => id));
-    const others: ReadonlySet<string> = new Set([
-      ...['oversight.several', 'oversight.amended', 'control.invariants', 'control.calls', 'control.budget'],
-      ...['control.refusals', 'control.irreversible', 'control.escalated', 'control.delegations'],
-      ...['control.contradictions', 'control.incidents', 'control.undone'],
-    ]);
-    const measures: readonly Measure[] = clauses.flatMap((clause) => clause.measures);
-    const missing = measures.filter(({ id }) => !lines.has(id) && !others.has(id) && !id.startsWith('outside.'));
-    expect(missing.map(({ id }) => id)).toEqual([]);
-  });
+  test.each(FRAMEWORKS)(
+    'every measure of $id has a line here, or one of its kind',
+    ({ clauses }) => {
+      const lines = new Set(LINES.map(([id]) => id));
+      const others: ReadonlySet<string> = new Set([
+        ...[
+          'oversight.several',
+          'oversight.amended',
+          'control.invariants',
+          'control.calls',
+          'control.budget',
+        ],
+        ...['control.refusals', 'control.irreversible', 'control.escalated', 'control.delegations'],
+        ...['control.contradictions', 'control.incidents', 'control.undone'],
+      ]);
+      const measures: readonly Measure[] = clauses.flatMap((clause) => clause.measures);
+      const missing = measures.filter(
+        ({ id }) => !lines.has(id) && !others.has(id) && !id.startsWith('outside.'),
+      );
+      expect(missing.map(({ id }) => id)).toEqual([]);
+    },
+  );
 });
 
 describe('a report', () => {
@@ -345,7 +432,10 @@ describe('a report', () => {
     const store = tampered(ledger.store, 3);
     expect(await makeReport(store, { size: 3 })).toMatchObject({ valid: true });
     const whole = await makeReport(store);
-    expect(whole).toMatchObject({ valid: false, faults: [{ seq: 3, code: 'tampered' }, { code: 'log_differs' }] });
+    expect(whole).toMatchObject({
+      valid: false,
+      faults: [{ seq: 3, code: 'tampered' }, { code: 'log_differs' }],
+    });
   });
 
   test.each([
@@ -369,7 +459,10 @@ describe('a report', () => {
     });
     // Another trajectory is at fault, and the entry may have been one of the scope.
     const store = tampered(await make(), 1);
-    expect(await makeReport(store, scope)).toMatchObject({ valid: false, faults: [{ code: 'unreadable' }] });
+    expect(await makeReport(store, scope)).toMatchObject({
+      valid: false,
+      faults: [{ code: 'unreadable' }],
+    });
     expect(await found(store, 'records.verified', scope)).toMatchObject({ status: 'gap' });
   });
 
@@ -380,14 +473,24 @@ describe('a report', () => {
     const { frameworks, valid } = await makeReport(store);
     expect(valid).toBe(true);
     for (const { measures } of frameworks.flatMap(({ clauses }) => clauses)) {
-      const claiming = measures.filter(({ id }) => ['records.retained', 'records.checkpoint'].includes(id));
+      const claiming = measures.filter(({ id }) =>
+        ['records.retained', 'records.checkpoint'].includes(id),
+      );
       if (measures.some(({ id }) => id === 'records.retained'))
-        expect(claiming.find(({ id }) => id === 'records.checkpoint')).toMatchObject({ status: 'gap' });
+        expect(claiming.find(({ id }) => id === 'records.checkpoint')).toMatchObject({
+          status: 'gap',
+        });
       for (const { title, status } of measures.filter(({ status }) => status === 'shown'))
-        expect([title, status]).not.toEqual([expect.stringMatching(/missing|removal|all entries/), 'shown']);
+        expect([title, status]).not.toEqual([
+          expect.stringMatching(/missing|removal|all entries/),
+          'shown',
+        ]);
     }
     const checkpoint = await checkpointOf(whole);
-    expect(await makeReport(store, { checkpoint })).toMatchObject({ valid: false, faults: [{ code: 'checkpoint' }] });
+    expect(await makeReport(store, { checkpoint })).toMatchObject({
+      valid: false,
+      faults: [{ code: 'checkpoint' }],
+    });
   });
 
   test('names a checkpoint that the log does not continue', async () => {
@@ -402,7 +505,8 @@ describe('a report', () => {
 
   test('counts only the trajectories and the period that it is asked for', async () => {
     const store = await claims(two);
-    const of = async (options: ReportOptions) => (await found(store, 'records.entries', options)).figure;
+    const of = async (options: ReportOptions) =>
+      (await found(store, 'records.entries', options)).figure;
     expect(await of({ trajectories: ['t'] })).toBe('5 entries of 1 trajectory');
     expect(await of({ until: '2026-03-23T09:01:00.000000Z' })).toBe('1 entry of 1 trajectory');
     expect(await of({ since: '2026-03-23T09:01:00.000000Z' })).toBe('4 entries of 1 trajectory');
@@ -411,7 +515,9 @@ describe('a report', () => {
   test('looks to the last entry where the period ends later', async () => {
     const store = await claims((ledger) => ledger.claim());
     const until = '2099-01-01T00:00:00.000000Z';
-    expect(await makeReport(store, { until })).toMatchObject({ log: { as_of: '2026-03-23T09:01:00.000000Z' } });
+    expect(await makeReport(store, { until })).toMatchObject({
+      log: { as_of: '2026-03-23T09:01:00.000000Z' },
+    });
     expect(await found(store, 'records.retained', { until })).toMatchObject({ status: 'gap' });
     expect(await found(store, 'oversight.expired', { until })).toMatchObject({ status: 'shown' });
     const earlier = '2026-03-23T09:00:30.000000Z';
@@ -438,7 +544,11 @@ describe('a report', () => {
 test.each([
   [{ frameworks: ['eu-ai-akt'] }, 'not_found', /Did you mean eu-ai-act\?/],
   [{ frameworks: ['zzz'] }, 'not_found', /Pass one of eu-ai-act, /],
-  [{ since: '2026-03-02T00:00:00.000000Z', until: '2026-03-02T00:00:00.000000Z' }, 'bad_argument', /before the end/],
+  [
+    { since: '2026-03-02T00:00:00.000000Z', until: '2026-03-02T00:00:00.000000Z' },
+    'bad_argument',
+    /before the end/,
+  ],
   [{ trajectories: ['t', 'u'] }, 'not_found', /no trajectory "u"/],
   [{ size: 99 }, 'not_found', /the first 99/],
   [{ size: 0 }, 'not_found', /the first 0/],

@@ -104,7 +104,8 @@ export async function makeReport(
     scope: {
       since: asked.since ?? null,
       until: asked.until ?? null,
-      trajectories: asked.trajectories === undefined ? null : [...new Set(asked.trajectories)].sort(),
+      trajectories:
+        asked.trajectories === undefined ? null : [...new Set(asked.trajectories)].sort(),
       entries: entriesOf(evidence),
     },
     log: {
@@ -130,7 +131,10 @@ function requirePeriod({ since, until }: EvidenceOptions): void {
 }
 
 /** @throws ComplianceError `not_found` */
-async function requireTrajectories(store: LedgerStore, names: readonly string[] | undefined): Promise<void> {
+async function requireTrajectories(
+  store: LedgerStore,
+  names: readonly string[] | undefined,
+): Promise<void> {
   if (names === undefined) return;
   const known = new Set((await store.trajectories()).map(({ trajectory_id }) => trajectory_id));
   const unknown = names.find((name) => !known.has(name));
@@ -153,7 +157,8 @@ function ofClause({ id, title, asks, measures }: Clause, evidence: Evidence): Cl
 function ofMeasure({ id, title, proof, find }: Measure, evidence: Evidence): MeasureReport {
   const found = find(evidence);
   // A period without entries shows nothing, also of what holds for the whole log.
-  if (found.status === 'shown' && entriesOf(evidence) === 0) return { id, title, proof, ...NOTHING };
+  if (found.status === 'shown' && entriesOf(evidence) === 0)
+    return { id, title, proof, ...NOTHING };
   return { id, title, proof, ...found };
 }
 

@@ -30,14 +30,18 @@ async function* pieces(text: string, size = 7_001): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-const linesOf = (text: string, size?: number): AsyncGenerator<string> => splitLines(pieces(text, size));
+const linesOf = (text: string, size?: number): AsyncGenerator<string> =>
+  splitLines(pieces(text, size));
 
 async function exported(store: Store): Promise<string> {
   await integrateLog(store);
   return collect(exportLines(store));
 }
 
-async function storeOf(rows: readonly EntryRow[], blobs: { hash: string; text: string }[] = []): Promise<Store> {
+async function storeOf(
+  rows: readonly EntryRow[],
+  blobs: { hash: string; text: string }[] = [],
+): Promise<Store> {
   const store = new MemoryStore();
   for (const row of rows) await store.commit({ entries: [row], blobs });
   return store;
@@ -51,7 +55,11 @@ async function rich(): Promise<Store> {
   writer.add('root', rootMembers({ n: 0, text: '\u2028 é \u0000 "\\ 😀' }));
   for (let n = 1; n < 30; n++) {
     if (n % 5 === 0) writer.add('rejection', rejectionMembers({ at: second(n) }));
-    else writer.add('commit', { ...commitMembers([{ op: 'replace', path: '/n', value: n }]), at: second(n) });
+    else
+      writer.add('commit', {
+        ...commitMembers([{ op: 'replace', path: '/n', value: n }]),
+        at: second(n),
+      });
   }
   await store.commit({ entries: writer.rows, blobs: [] });
   const branch = new ChainWriter('branch');
@@ -72,7 +80,13 @@ test('export, import, export: the same bytes, the same log, the same rows', asyn
     expect(await other.entries(trajectory_id)).toEqual(await store.entries(trajectory_id));
   }
   // A repeated import changes nothing.
-  expect(await importLines(other, linesOf(text))).toEqual({ entries, imported: 0, marked: 0, beliefs: 0, unerased: 0 });
+  expect(await importLines(other, linesOf(text))).toEqual({
+    entries,
+    imported: 0,
+    marked: 0,
+    beliefs: 0,
+    unerased: 0,
+  });
   expect(await exported(other)).toBe(text);
 });
 
@@ -116,7 +130,8 @@ test('a log that lost an entry has no export: a shorter one would look whole', a
   const logged = store.logged.bind(store);
   for (const lost of [0, 7, size - 1]) {
     const all = await logged(0, size);
-    store.logged = async (from, limit) => all.filter((_, at) => at !== lost && at >= from).slice(0, limit);
+    store.logged = async (from, limit) =>
+      all.filter((_, at) => at !== lost && at >= from).slice(0, limit);
     await expect(collect(exportLines(store))).rejects.toMatchObject({
       code: 'bad_export',
       message: expect.stringContaining('an entry from position'),
@@ -124,14 +139,19 @@ test('a log that lost an entry has no export: a shorter one would look whole', a
   }
   store.logged = logged;
   // Of more than there are, all.
-  expect(await collect(exportLines(store, { size: size + 9 }))).toBe(await collect(exportLines(store)));
+  expect(await collect(exportLines(store, { size: size + 9 }))).toBe(
+    await collect(exportLines(store)),
+  );
 });
 
 test('a large export comes through in groups', async () => {
   const writer = new ChainWriter('long');
   writer.add('root', rootMembers({ n: 0 }));
   for (let n = 1; n < 1_700; n++)
-    writer.add('commit', { ...commitMembers([{ op: 'replace', path: '/n', value: n }]), at: second(n) });
+    writer.add('commit', {
+      ...commitMembers([{ op: 'replace', path: '/n', value: n }]),
+      at: second(n),
+    });
   const text = await exported(await storeOf(writer.rows));
   const other = new MemoryStore();
   const seen: number[] = [];
@@ -157,7 +177,10 @@ describe('a fault is named by its line', () => {
     const writer = new ChainWriter('t');
     writer.add('root', rootMembers({ n: 0 }));
     for (let n = 1; n < 4; n++)
-      writer.add('commit', { ...commitMembers([{ op: 'replace', path: '/n', value: n }]), at: second(n) });
+      writer.add('commit', {
+        ...commitMembers([{ op: 'replace', path: '/n', value: n }]),
+        at: second(n),
+      });
     const text = await exported(await storeOf(writer.rows));
     expect(await wrong(text)).toBe('nothing');
     const bytes = Buffer.from(text);
@@ -165,7 +188,9 @@ describe('a fault is named by its line', () => {
     for (let at = 0; at < bytes.length; at++) {
       const changed = Buffer.from(bytes);
       changed[at] = changed[at]! ^ (at % 2 === 0 ? 0x01 : 0x20);
-      const found = await wrong(changed.toString('latin1').includes('\ufffd') ? '' : changed.toString('utf8'));
+      const found = await wrong(
+        changed.toString('latin1').includes('\ufffd') ? '' : changed.toString('utf8'),
+      );
       // A removed or added newline shifts the rest.
       expect([line, line + 1]).toContain(found);
       if (bytes[at] === 0x0a) line++;
@@ -201,7 +226,10 @@ describe('a fault is named by its line', () => {
     ['a space after a comma', (text) => text.replace(',"payload"', ', "payload"')],
     ['no newline at the end', (text) => text.slice(0, -1)],
     ['something after the trailer', (text) => `${text}{}\n`],
-    ['a trailer of fewer entries', (text) => text.replace(/"entries":(\d+)/, (_, n) => `"entries":${Number(n) - 1}`)],
+    [
+      'a trailer of fewer entries',
+      (text) => text.replace(/"entries":(\d+)/, (_, n) => `"entries":${Number(n) - 1}`),
+    ],
     ['another root', (text) => text.replace(/"root":"[0-9a-f]{64}"/, `"root":"${'0'.repeat(64)}"`)],
     ['an empty line', (text) => text.replace('\n', '\n\n')],
     ['a list', (text) => text.replace('\n', '\n[]\n')],
@@ -237,7 +265,8 @@ describe('a fault is named by its line', () => {
     for (const line of lines) {
       if (line.startsWith('{"id"')) units.push(0);
       else if (line.startsWith('{"blob"'))
-        units[units.length - 1]! += line.length - blobLine({ hash: '0'.repeat(64), text: '' }).length + 1;
+        units[units.length - 1]! +=
+          line.length - blobLine({ hash: '0'.repeat(64), text: '' }).length + 1;
     }
     const most = Math.max(...units);
     expect(units.reduce((sum, each) => sum + each)).toBeGreaterThan(most);
@@ -293,7 +322,8 @@ test('concurrent imports write each entry once and see no foreign ledger', async
       const member = Reflect.get(store, name);
       if (name !== 'commit') return typeof member === 'function' ? member.bind(store) : member;
       return async (batch: Batch) => {
-        for (const row of batch.entries.slice(0, 1)) await store.commit({ entries: [row], blobs: batch.blobs });
+        for (const row of batch.entries.slice(0, 1))
+          await store.commit({ entries: [row], blobs: batch.blobs });
         return store.commit(batch);
       };
     },
@@ -327,11 +357,18 @@ test('a store changed by hand is exported unchanged and refused on import', asyn
 
 test('pieces of a stream may end anywhere', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.string({ unit: 'grapheme' })), fc.integer({ min: 1, max: 9 }), async (given, size) => {
-      const lines = given.map((line) => line.replaceAll('\n', ''));
-      const read: string[] = [];
-      for await (const line of splitLines(pieces(lines.map((line) => `${line}\n`).join(''), size))) read.push(line);
-      expect(read).toEqual(lines);
-    }),
+    fc.asyncProperty(
+      fc.array(fc.string({ unit: 'grapheme' })),
+      fc.integer({ min: 1, max: 9 }),
+      async (given, size) => {
+        const lines = given.map((line) => line.replaceAll('\n', ''));
+        const read: string[] = [];
+        for await (const line of splitLines(
+          pieces(lines.map((line) => `${line}\n`).join(''), size),
+        ))
+          read.push(line);
+        expect(read).toEqual(lines);
+      },
+    ),
   );
 });

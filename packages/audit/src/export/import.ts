@@ -151,7 +151,12 @@ class Group {
     return this.#rows.length >= IMPORT_GROUP.entries || this.#units >= IMPORT_GROUP.units;
   }
 
-  add(row: EntryRow, blobs: readonly BlobRow[], erased: readonly ErasedRow[], believes: boolean): void {
+  add(
+    row: EntryRow,
+    blobs: readonly BlobRow[],
+    erased: readonly ErasedRow[],
+    believes: boolean,
+  ): void {
     this.#rows.push(row);
     if (believes && this.#awaitsFacts) this.#believing.add(row.id);
     this.#erased.push(...erased);
@@ -175,7 +180,8 @@ class Group {
     const marked = await this.#markBefore(store, before, cameBefore);
     const there = new Set<ErasedRow>();
     const gone = [...this.#erased, ...(await this.#logged(store))];
-    if (!erase) for (const row of gone) if ((await store.blob(row.hash)) !== undefined) there.add(row);
+    if (!erase)
+      for (const row of gone) if ((await store.blob(row.hash)) !== undefined) there.add(row);
     const erased = gone.filter((row) => !there.has(row));
     const { erasedAnswers, unerased } = await this.#answers(store, erase);
     if (erased.length + erasedAnswers.length > 0) {
@@ -217,7 +223,8 @@ class Group {
     const rows: ErasedRow[] = [];
     for (const entry of this.erasures) {
       const args = await new ValueReader(store).erasure(entry, entry.payload);
-      if (args !== undefined) rows.push(...loggedErasedBy(args).map(({ hash }) => ({ hash, by: entry.id })));
+      if (args !== undefined)
+        rows.push(...loggedErasedBy(args).map(({ hash }) => ({ hash, by: entry.id })));
     }
     return rows;
   }
@@ -249,7 +256,9 @@ class Group {
   }
 
   /** The number of new entries, and the existing entries. */
-  async #writeEntries(store: LedgerStore): Promise<{ readonly imported: number; readonly there: readonly EntryRow[] }> {
+  async #writeEntries(
+    store: LedgerStore,
+  ): Promise<{ readonly imported: number; readonly there: readonly EntryRow[] }> {
     const marks = [...this.#marks.values()].map(({ mark }) => mark);
     const awaitsFacts = this.#believing.size > 0;
     const done = await store.commit({
@@ -264,12 +273,16 @@ class Group {
     if (kept.status === 'unknown') throw unknown(kept.cause);
     const there: EntryRow[] = [];
     for (const row of this.#rows)
-      if (!(await writeOne(store, row, this.#marks.get(row.id)?.mark, this.#believing.has(row.id)))) there.push(row);
+      if (!(await writeOne(store, row, this.#marks.get(row.id)?.mark, this.#believing.has(row.id))))
+        there.push(row);
     return { imported: this.#rows.length - there.length, there };
   }
 }
 
-function withWritten({ code, message, evidence, retryable, cause }: ExportError, entries: number): ExportError {
+function withWritten(
+  { code, message, evidence, retryable, cause }: ExportError,
+  entries: number,
+): ExportError {
   return new ExportError(code, message, { evidence: { ...evidence, entries }, retryable, cause });
 }
 

@@ -40,7 +40,10 @@ export interface ExportedEntry {
  *
  * @throws ExportError `bad_export` with the line
  */
-export async function* readExport(lines: AsyncIterable<string>, blobUnitsMax?: number): AsyncGenerator<ExportedEntry> {
+export async function* readExport(
+  lines: AsyncIterable<string>,
+  blobUnitsMax?: number,
+): AsyncGenerator<ExportedEntry> {
   const reader = new ExportReader(blobUnitsMax);
   for await (const line of lines) {
     const read = reader.take(line);
@@ -92,19 +95,23 @@ export class ExportReader {
   #take(text: string): ExportedEntry | undefined {
     if (this.#ended) throw this.#bad('a line follows the trailer');
     // Parsing takes longer than all else, so the limit comes first.
-    if (typeof text === 'string' && text.startsWith(BLOB_START)) this.#checkNeeded(text.length - BLOB_FRAME);
+    if (typeof text === 'string' && text.startsWith(BLOB_START))
+      this.#checkNeeded(text.length - BLOB_FRAME);
     const line = readLine(text);
     if (typeof line === 'string') throw this.#bad(line);
     if ((line.type === 'header') !== (this.#line === 1)) {
       throw this.#bad(
-        this.#line === 1 ? 'an export must start with its format' : 'a header is only allowed in the first line',
+        this.#line === 1
+          ? 'an export must start with its format'
+          : 'a header is only allowed in the first line',
       );
     }
     switch (line.type) {
       case 'header':
         return undefined;
       case 'blob':
-        if (hashText(line.blob.text) !== line.blob.hash) throw this.#bad(`the blob does not hash to ${line.blob.hash}`);
+        if (hashText(line.blob.text) !== line.blob.hash)
+          throw this.#bad(`the blob does not hash to ${line.blob.hash}`);
         this.#takeNeeded(line.blob);
         return undefined;
       case 'erased':
@@ -126,7 +133,8 @@ export class ExportReader {
 
   #takeNeeded(row: BlobRow | ErasedRow): void {
     if (this.#known.has(row.hash)) throw this.#bad(`the blob ${row.hash} occurs twice`);
-    if (this.#needed.length === NEEDED_MAX) throw this.#bad(`more than ${NEEDED_MAX} blobs precede one entry`);
+    if (this.#needed.length === NEEDED_MAX)
+      throw this.#bad(`more than ${NEEDED_MAX} blobs precede one entry`);
     if ('text' in row) this.#neededUnits += row.text.length;
     this.#known.add(row.hash);
     this.#needed.push(row);
@@ -146,20 +154,26 @@ export class ExportReader {
     const entry = this.#accepted(row);
     const missing = referencesOf(entry.payload).find((hash) => !this.#known.has(hash));
     if (missing !== undefined)
-      throw this.#bad(`${row.trajectory_id} seq ${row.seq} refers to ${missing}, which does not precede it`);
+      throw this.#bad(
+        `${row.trajectory_id} seq ${row.seq} refers to ${missing}, which does not precede it`,
+      );
     const blobs = this.#needed.filter((row) => 'text' in row);
     const erased = this.#needed.filter((row) => 'by' in row);
     const salted = new Set(erased.length === 0 ? [] : erasableHashesOf(entry.payload));
     const unsalted = erased.find(({ hash }) => !salted.has(hash));
     if (unsalted !== undefined)
-      throw this.#bad(`the blob ${unsalted.hash} is marked as erased, but is not a salted value of the next entry`);
+      throw this.#bad(
+        `the blob ${unsalted.hash} is marked as erased, but is not a salted value of the next entry`,
+      );
     const needed = neededBy(
       entry.payload,
       new Map(this.#needed.map((row) => [row.hash, 'text' in row ? row.text : 'null'])),
     );
     const odd = this.#needed.find(({ hash }, i) => needed[i] !== hash);
     if (odd !== undefined) {
-      throw this.#bad(`the blob ${odd.hash} precedes ${row.trajectory_id} seq ${row.seq}, which does not need it next`);
+      throw this.#bad(
+        `the blob ${odd.hash} precedes ${row.trajectory_id} seq ${row.seq}, which does not need it next`,
+      );
     }
     this.#frontier.append([leafHash(row.payload)]);
     this.#needed = [];
@@ -182,7 +196,9 @@ export class ExportReader {
     const names = new Set(values.map(({ hash }) => hash));
     const other = [...said].find((hash) => !names.has(hash));
     if (other !== undefined)
-      throw this.#bad(`the blob ${other} is recorded as erased by this entry, which does not erase it`);
+      throw this.#bad(
+        `the blob ${other} is recorded as erased by this entry, which does not erase it`,
+      );
   }
 
   #accepted(row: EntryRow): Entry {
@@ -204,19 +220,27 @@ export class ExportReader {
   #takeTrailer(entries: number, root: string): void {
     if (this.#needed.length > 0) throw this.#bad('the last blob belongs to no entry');
     const [missing] = this.#erasers.keys();
-    if (missing !== undefined) throw this.#bad(`the entry ${missing}, recorded as the erasure of a blob, is missing`);
+    if (missing !== undefined)
+      throw this.#bad(`the entry ${missing}, recorded as the erasure of a blob, is missing`);
     if (entries !== this.#frontier.size)
-      throw this.#bad(`the export has ${this.#frontier.size} entries, and its trailer states ${entries}`);
+      throw this.#bad(
+        `the export has ${this.#frontier.size} entries, and its trailer states ${entries}`,
+      );
     const ours = Buffer.from(this.#frontier.root()).toString('hex');
-    if (ours !== root) throw this.#bad(`the root of its entries is ${ours}, and its trailer states ${root}`);
+    if (ours !== root)
+      throw this.#bad(`the root of its entries is ${ours}, and its trailer states ${root}`);
     this.#ended = true;
   }
 
   #bad(what: string, cause?: unknown): ExportError {
-    return new ExportError('bad_export', `Line ${this.#line} of the export is not valid: ${what}.`, {
-      evidence: { line: this.#line },
-      cause,
-    });
+    return new ExportError(
+      'bad_export',
+      `Line ${this.#line} of the export is not valid: ${what}.`,
+      {
+        evidence: { line: this.#line },
+        cause,
+      },
+    );
   }
 }
 
@@ -225,7 +249,10 @@ function neededBy(payload: Payload, blobs: ReadonlyMap<Hash, string>): Hash[] {
   const needed = new Set<Hash>();
   for (const hash of referencesOf(payload)) if (blobs.has(hash)) needed.add(hash);
   for (const id of writsNamedBy(payload)) {
-    for (let next: Hash | undefined = id; next !== undefined && blobs.has(next) && !needed.has(next); ) {
+    for (
+      let next: Hash | undefined = id;
+      next !== undefined && blobs.has(next) && !needed.has(next);
+    ) {
       needed.add(next);
       next = writParent(blobs.get(next) as string);
     }

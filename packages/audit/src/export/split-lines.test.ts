@@ -14,7 +14,10 @@ test('only a newline ends a line, wherever the chunks end', async () => {
 });
 
 test('a line that has no end is cut off', async () => {
-  await expect(linesOf(99, 'a\nb')).rejects.toMatchObject({ code: 'bad_export', evidence: { line: 2 } });
+  await expect(linesOf(99, 'a\nb')).rejects.toMatchObject({
+    code: 'bad_export',
+    evidence: { line: 2 },
+  });
 });
 
 test('a line over the length limit is refused, and no more of it is read', async () => {

@@ -37,15 +37,22 @@ export async function* splitLines(
 }
 
 function tooLong(line: number, bytesMax: number): ExportError {
-  return new ExportError('bad_export', `Line ${line} of the export is longer than ${bytesMax} bytes.`, {
-    evidence: { line },
-  });
+  return new ExportError(
+    'bad_export',
+    `Line ${line} of the export is longer than ${bytesMax} bytes.`,
+    {
+      evidence: { line },
+    },
+  );
 }
 
 function decoded(parts: readonly Uint8Array[], line: number): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(parts));
   } catch (cause) {
-    throw new ExportError('bad_export', `Line ${line} of the export is not UTF-8.`, { evidence: { line }, cause });
+    throw new ExportError('bad_export', `Line ${line} of the export is not UTF-8.`, {
+      evidence: { line },
+      cause,
+    });
   }
 }

@@ -29,7 +29,8 @@ export interface ExportOptions {
 }
 
 /** The parts of a store that an export reads. */
-export type ExportedStore = Pick<LedgerStore, 'blob' | 'erasedBy'> & Pick<LogStore, 'logSize' | 'logged' | 'logIndex'>;
+export type ExportedStore = Pick<LedgerStore, 'blob' | 'erasedBy'> &
+  Pick<LogStore, 'logSize' | 'logged' | 'logIndex'>;
 
 const EXPORT_OPTIONS = arg.members({ size: arg.optional(arg.number) });
 
@@ -45,7 +46,10 @@ const PAGE = 1_000;
  * @throws LedgerFault for a payload or blob that is missing or is not valid JSON; ExportError
  * `bad_export` for a missing log entry; ArgumentError `bad_argument`
  */
-export async function* exportLines(store: ExportedStore, options: ExportOptions = {}): AsyncGenerator<string> {
+export async function* exportLines(
+  store: ExportedStore,
+  options: ExportOptions = {},
+): AsyncGenerator<string> {
   checkArgument(EXPORT_OPTIONS, options, 'options');
   const logged = await store.logSize();
   const size = Math.min(options.size ?? logged, logged);
@@ -71,7 +75,11 @@ export async function* exportLines(store: ExportedStore, options: ExportOptions 
 }
 
 /** Rows arrive in order of position. If the last row has its position, all rows have theirs. */
-async function requireAll(store: ExportedStore, rows: readonly EntryRow[], from: number): Promise<void> {
+async function requireAll(
+  store: ExportedStore,
+  rows: readonly EntryRow[],
+  from: number,
+): Promise<void> {
   const last = rows.at(-1);
   if (last !== undefined && (await store.logIndex(last.id)) === from + rows.length - 1) return;
   throw new ExportError(
@@ -82,7 +90,12 @@ async function requireAll(store: ExportedStore, rows: readonly EntryRow[], from:
 }
 
 /** A writ newer than the root is a blob under its own id, and so may its ancestors be. */
-async function* writBlobs(store: ExportedStore, row: EntryRow, id: Hash, written: Set<Hash>): AsyncGenerator<string> {
+async function* writBlobs(
+  store: ExportedStore,
+  row: EntryRow,
+  id: Hash,
+  written: Set<Hash>,
+): AsyncGenerator<string> {
   for (let next: Hash | undefined = id; next !== undefined && !written.has(next); ) {
     written.add(next);
     const text = await store.blob(next);
@@ -93,7 +106,12 @@ async function* writBlobs(store: ExportedStore, row: EntryRow, id: Hash, written
   }
 }
 
-async function referred(store: ExportedStore, row: EntryRow, hash: Hash, size: number): Promise<string> {
+async function referred(
+  store: ExportedStore,
+  row: EntryRow,
+  hash: Hash,
+  size: number,
+): Promise<string> {
   const text = await store.blob(hash);
   if (text === undefined) {
     const by = await store.erasedBy(hash);
@@ -131,6 +149,11 @@ function read(row: EntryRow, text: string): unknown {
   }
 }
 
-function fault({ trajectory_id, seq }: EntryRow, code: FaultCode, detail: string, cause?: unknown): LedgerFault {
+function fault(
+  { trajectory_id, seq }: EntryRow,
+  code: FaultCode,
+  detail: string,
+  cause?: unknown,
+): LedgerFault {
   return new LedgerFault({ trajectory_id, seq, code, detail }, cause);
 }

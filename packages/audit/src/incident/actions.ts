@@ -15,9 +15,15 @@ interface Where {
 }
 
 /** Opens an incident with its plan. The invariant `NEEDS_APPROVAL` needs a person to commit it. */
-export function applyOpen(state: IncidentState, args: z.infer<typeof openArgs>, { role, at }: Where): void {
-  if (state.incidents[role.incident] !== undefined) throw new Error(`the incident ${role.incident} exists already`);
-  if (args.steps.length + args.remains.length === 0) throw new Error('the plan has no step, and nothing remains');
+export function applyOpen(
+  state: IncidentState,
+  args: z.infer<typeof openArgs>,
+  { role, at }: Where,
+): void {
+  if (state.incidents[role.incident] !== undefined)
+    throw new Error(`the incident ${role.incident} exists already`);
+  if (args.steps.length + args.remains.length === 0)
+    throw new Error('the plan has no step, and nothing remains');
   state.incidents[role.incident] = { ...args, openedAt: at, outcomes: {} };
 }
 
@@ -28,7 +34,8 @@ export function applyRecord(
   { role, at }: Where,
 ): void {
   const incident = openIncident(state, role.incident);
-  if (step >= incident.steps.length) throw new Error(`the incident ${role.incident} has no step ${step}`);
+  if (step >= incident.steps.length)
+    throw new Error(`the incident ${role.incident} has no step ${step}`);
   const before = incident.outcomes[step];
   if (before !== undefined && before.outcome !== 'failed')
     throw new Error(`the outcome of step ${step} is recorded already: ${before.outcome}`);
@@ -61,7 +68,8 @@ export function failedItem(step: ResponseStep, reason: string): RemainingItem {
     ...(step.kind === 'retract' && { entry: step.entry }),
     ...(step.kind === 'withdraw' && { entry: step.statements[0]!.entry }),
     why: shortened(`the step failed: ${reason}`),
-    advice: 'remove the cause, and propose a response again: it has only the steps that are still needed',
+    advice:
+      'remove the cause, and propose a response again: it has only the steps that are still needed',
   };
 }
 
@@ -86,6 +94,12 @@ export function stepText(step: ResponseStep): string {
   }
 }
 
-function placeOf({ space, branch }: { readonly space: string; readonly branch?: string | undefined }): string {
+function placeOf({
+  space,
+  branch,
+}: {
+  readonly space: string;
+  readonly branch?: string | undefined;
+}): string {
   return branch === undefined ? space : `${space} of the branch ${branch}`;
 }

@@ -15,14 +15,27 @@ const STEPS = [
   { kind: 'revoke', trajectory: 't', writ: WRIT },
   { kind: 'halt', trajectory: 't' },
 ] as const;
-const ITEM = { what: 'a letter was sent', why: 'no call takes it back', advice: 'call the addressee' };
+const ITEM = {
+  what: 'a letter was sent',
+  why: 'no call takes it back',
+  advice: 'call the addressee',
+};
 
 function proposals(): LifeCycleProposal[] {
-  const by = (name: string, action: string, args: LifeCycleProposal['args']): LifeCycleProposal => ({
+  const by = (
+    name: string,
+    action: string,
+    args: LifeCycleProposal['args'],
+  ): LifeCycleProposal => ({
     ...{ action, args },
     role: { name, params: { incident: 'i' } },
   });
-  const plan = { start: { writ: WRIT }, because: 'the key leaked', openedBy: 'ops', remains: [ITEM] };
+  const plan = {
+    start: { writ: WRIT },
+    because: 'the key leaked',
+    openedBy: 'ops',
+    remains: [ITEM],
+  };
   return [
     by('opener', 'open', { ...plan, steps: [...STEPS] }),
     by('opener', 'open', { ...plan, steps: [STEPS[0], STEPS[0]] }),
@@ -45,19 +58,28 @@ const LIFE: LifeCycle<IncidentState> = {
   allowed,
 };
 
-function allowed(before: IncidentState, step: LifeCycleStep, after: IncidentState): string | undefined {
+function allowed(
+  before: IncidentState,
+  step: LifeCycleStep,
+  after: IncidentState,
+): string | undefined {
   const [was, is] = [before.incidents['i'], after.incidents['i'] as Incident];
   if (step.action === 'open') {
     if (was !== undefined) return 'opened twice';
-    if (new Set(is.steps.map((each) => JSON.stringify(each))).size < is.steps.length) return 'a step twice';
-    return step.approvedBy === undefined || is.approvedBy !== step.approvedBy ? 'not approved' : undefined;
+    if (new Set(is.steps.map((each) => JSON.stringify(each))).size < is.steps.length)
+      return 'a step twice';
+    return step.approvedBy === undefined || is.approvedBy !== step.approvedBy
+      ? 'not approved'
+      : undefined;
   }
   if (was?.approvedBy === undefined) return 'acted on before the approval';
   if (was.closedAt !== undefined) return 'changed after its end';
   if (step.action === 'close') {
     const failed = Object.values(is.outcomes).filter(({ outcome }) => outcome === 'failed').length;
     if (Object.keys(is.outcomes).length !== is.steps.length) return 'closed without all outcomes';
-    return is.remains.length === was.remains.length + failed ? undefined : 'a failed step does not remain';
+    return is.remains.length === was.remains.length + failed
+      ? undefined
+      : 'a failed step does not remain';
   }
   const { step: index } = step.args as { readonly step: number };
   if (is.steps[index] === undefined) return 'an outcome of no step';
@@ -74,10 +96,16 @@ test('the approval comes first, and each step has one outcome before the end', (
 
 test('without the rule of the approval an incident opens by itself', () => {
   const domain = domainWithout(incident, 'NEEDS_APPROVAL', 'UNAPPROVED_IS_UNTOUCHED');
-  expect(walkLifeCycle({ ...LIFE, domain }).counterexample).toMatchObject({ why: 'not approved', path: { length: 1 } });
+  expect(walkLifeCycle({ ...LIFE, domain }).counterexample).toMatchObject({
+    why: 'not approved',
+    path: { length: 1 },
+  });
 });
 
 test('without the rule of the steps a plan has one twice', () => {
-  const { counterexample } = walkLifeCycle({ ...LIFE, domain: domainWithout(incident, 'EACH_STEP_ONCE') });
+  const { counterexample } = walkLifeCycle({
+    ...LIFE,
+    domain: domainWithout(incident, 'EACH_STEP_ONCE'),
+  });
   expect(counterexample).toMatchObject({ why: 'a step twice' });
 });

@@ -19,16 +19,24 @@ export function rules({ each }: Rules<IncidentState>): readonly Invariant<Incide
       return twice < 0 ? pass : reject(`step ${twice} is in the plan twice`);
     }),
     each('OUTCOMES_OF_STEPS', '/incidents/*', { final: true }, ({ steps, outcomes }) => {
-      const stray = Object.keys(outcomes).find((key) => !/^(?:0|[1-9]\d*)$/.test(key) || Number(key) >= steps.length);
+      const stray = Object.keys(outcomes).find(
+        (key) => !/^(?:0|[1-9]\d*)$/.test(key) || Number(key) >= steps.length,
+      );
       return stray === undefined ? pass : reject(`the plan has no step ${stray}`);
     }),
     each('CLOSED_IS_COMPLETE', '/incidents/*', { final: true }, (incident) =>
-      incident.closedAt === undefined || isComplete(incident) ? pass : reject('a closed incident lacks an outcome'),
-    ),
-    each('UNAPPROVED_IS_UNTOUCHED', '/incidents/*', { final: true }, ({ approvedBy, outcomes, closedAt }) =>
-      approvedBy !== undefined || (Object.keys(outcomes).length === 0 && closedAt === undefined)
+      incident.closedAt === undefined || isComplete(incident)
         ? pass
-        : reject('a step was carried out before the approval'),
+        : reject('a closed incident lacks an outcome'),
+    ),
+    each(
+      'UNAPPROVED_IS_UNTOUCHED',
+      '/incidents/*',
+      { final: true },
+      ({ approvedBy, outcomes, closedAt }) =>
+        approvedBy !== undefined || (Object.keys(outcomes).length === 0 && closedAt === undefined)
+          ? pass
+          : reject('a step was carried out before the approval'),
     ),
     each(
       'NEEDS_APPROVAL',

@@ -68,7 +68,11 @@ const remaining = z.strictObject({ what: text, entry: hash.optional(), why: text
 
 /** `already`: the step had nothing to do any more. */
 const OUTCOMES = ['done', 'already', 'failed'] as const;
-const outcome = z.strictObject({ outcome: z.enum(OUTCOMES), reason: text.optional(), at: z.string() });
+const outcome = z.strictObject({
+  outcome: z.enum(OUTCOMES),
+  reason: text.optional(),
+  at: z.string(),
+});
 
 const incident = z.strictObject({
   start,
@@ -107,7 +111,10 @@ export const recordArgs = z
     /** The reason of a failure. */
     reason: text.optional(),
   })
-  .refine(({ outcome, reason }) => (outcome === 'failed') === (reason !== undefined), 'a failure needs a reason');
+  .refine(
+    ({ outcome, reason }) => (outcome === 'failed') === (reason !== undefined),
+    'a failure needs a reason',
+  );
 
 export type IncidentState = z.infer<typeof incidentState>;
 export type Incident = z.infer<typeof incident>;

@@ -41,25 +41,36 @@ export class AffectedTrajectories {
   }
 
   /** The writ under which an entry was made, as its trajectory knows it; that of a delegation. */
-  async writOf({ id, trajectoryId }: Pick<AffectedEntry, 'id' | 'trajectoryId'>): Promise<UsedWrit | undefined> {
+  async writOf({
+    id,
+    trajectoryId,
+  }: Pick<AffectedEntry, 'id' | 'trajectoryId'>): Promise<UsedWrit | undefined> {
     const row = await this.#store.resolve(id);
     if (row === undefined) return undefined;
     const { payload } = readRow(row);
     if (payload.kind === 'delegation') return this.#delegated(payload.writ, trajectoryId);
     const used =
-      payload.kind === 'pending_approval' ? payload.proposal.writ_id : (payload as Partial<CommitPayload>).writ_id;
+      payload.kind === 'pending_approval'
+        ? payload.proposal.writ_id
+        : (payload as Partial<CommitPayload>).writ_id;
     return this.#known(used, trajectoryId);
   }
 
   async #known(id: Hash | undefined, trajectoryId: string): Promise<UsedWrit | undefined> {
-    return id === undefined ? undefined : (await this.writsIn(trajectoryId)).find((each) => each.id === id);
+    return id === undefined
+      ? undefined
+      : (await this.writsIn(trajectoryId)).find((each) => each.id === id);
   }
 
   /** The writ of the child trajectory. */
   async #delegated(given: Json, trajectoryId: string): Promise<UsedWrit> {
     const writ = parseWrit(given);
     const above = await this.#known((writ.parent ?? undefined) as Hash | undefined, trajectoryId);
-    return { id: writId(writ) as Hash, writ, chain: above === undefined ? [] : [above.writ, ...above.chain] };
+    return {
+      id: writId(writ) as Hash,
+      writ,
+      chain: above === undefined ? [] : [above.writ, ...above.chain],
+    };
   }
 }
 

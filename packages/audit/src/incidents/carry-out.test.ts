@@ -3,7 +3,13 @@ import { issueWrit } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
 import { INCIDENTS } from 'assize/internal/config';
 import { type Domain, defineDomain, escalate, pass } from 'assize/internal/kernel';
-import { type CommitPayload, type EntryRow, type Hash, OPEN_END, readRow } from 'assize/internal/ledger';
+import {
+  type CommitPayload,
+  type EntryRow,
+  type Hash,
+  OPEN_END,
+  readRow,
+} from 'assize/internal/ledger';
 import { type Assize, Trajectory } from 'assize/internal/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -11,7 +17,12 @@ import { z } from 'zod';
 import { blastRadius, type IncidentStart } from '#blast';
 import { incident, stepText } from '#incident';
 import { cases } from '../../../../tests/support/cases.ts';
-import { HandClock, operator, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  operator,
+  runtimeOver,
+  writFor,
+} from '../../../../tests/support/ledger/runtime.ts';
 import { affectedSince } from './affected-since.ts';
 import { carryOut } from './carry-out.ts';
 import { openIncident, type WritFor } from './open-incident.ts';
@@ -35,7 +46,9 @@ const notes = defineDomain({
       },
     },
   },
-  invariants: ({ invariant }) => [invariant('BIG', ['/big'], ({ big }) => (big > 0 ? escalate('a big note') : pass))],
+  invariants: ({ invariant }) => [
+    invariant('BIG', ['/big'], ({ big }) => (big > 0 ? escalate('a big note') : pass)),
+  ],
   counselors: { boss: (principal) => principal === 'human:ida' },
   freeze: 'footprint',
   memory: {
@@ -63,7 +76,8 @@ const history = fc.array(step, { minLength: 4, maxLength: 14 });
 async function worldOf(steps: readonly (typeof step extends fc.Arbitrary<infer T> ? T : never)[]) {
   const store = new MemoryStore();
   const clock = new HandClock();
-  const open = (over: MemoryStore = store): Assize => runtimeOver(over, [notes, incident], { ports: { clock } });
+  const open = (over: MemoryStore = store): Assize =>
+    runtimeOver(over, [notes, incident], { ports: { clock } });
   const assize = open();
   const ids = ['t', 'u'];
   for (const trajectoryId of ids) await assize.create(notes, { trajectoryId, writs: [BAD, GOOD] });
@@ -72,7 +86,9 @@ async function worldOf(steps: readonly (typeof step extends fc.Arbitrary<infer T
     const trajectory = await assize.open(ids[on % ids.length] as string);
     const writ = isBad ? BAD : GOOD;
     if (does === 'say')
-      await trajectory.memory({ space: 's', writ }).assert({ subject: key, predicate: 'is', object: `${i}` });
+      await trajectory
+        .memory({ space: 's', writ })
+        .assert({ subject: key, predicate: 'is', object: `${i}` });
     else if (does === 'branch') {
       const head = await store.head(trajectory.id);
       if (head?.kind === 'pending_approval' || head?.kind === 'rejection') continue;
@@ -80,7 +96,12 @@ async function worldOf(steps: readonly (typeof step extends fc.Arbitrary<infer T
       await assize.branch(trajectory.id, trajectory.head, { note: 'what if', trajectoryId });
       ids.push(trajectoryId);
     } else
-      await trajectory.propose({ action: 'note', role: 'worker', args: { key, big: does === 'big' }, writ } as never);
+      await trajectory.propose({
+        action: 'note',
+        role: 'worker',
+        args: { key, big: does === 'big' },
+        writ,
+      } as never);
   }
   clock.forward(1_000);
   return { store, clock, open, assize, ids };
@@ -138,7 +159,9 @@ function dying(store: MemoryStore, at: number, isWritten: boolean): MemoryStore 
 }
 
 async function commitsOf(store: MemoryStore): Promise<EntryRow[]> {
-  const all = await Promise.all((await store.trajectories()).map((each) => store.entries(each.trajectory_id)));
+  const all = await Promise.all(
+    (await store.trajectories()).map((each) => store.entries(each.trajectory_id)),
+  );
   return all.flat().filter(({ kind }) => kind === 'commit');
 }
 
@@ -163,8 +186,13 @@ async function expectCarriedOut(
   const { store, open } = world;
   const assize = open();
   const state = (await assize.open(INCIDENTS)).state() as any;
-  expect(state.incidents[id]).toMatchObject({ approvedBy: 'human:ida', closedAt: expect.any(String) });
-  const outcomes = Object.values<{ outcome: string }>(state.incidents[id].outcomes).map(({ outcome }) => outcome);
+  expect(state.incidents[id]).toMatchObject({
+    approvedBy: 'human:ida',
+    closedAt: expect.any(String),
+  });
+  const outcomes = Object.values<{ outcome: string }>(state.incidents[id].outcomes).map(
+    ({ outcome }) => outcome,
+  );
   expect(outcomes).toHaveLength(plan.steps.length);
   expect(outcomes).not.toContain('failed');
   const counts = await acts(store);
@@ -185,28 +213,36 @@ async function expectCarriedOut(
 
 async function settled(call: Promise<unknown>): Promise<void> {
   await call.catch((error: Error) => {
-    if (!/ended|commit_unknown|unknown/.test(`${error.message} ${(error as { code?: string }).code}`)) throw error;
+    if (
+      !/ended|commit_unknown|unknown/.test(`${error.message} ${(error as { code?: string }).code}`)
+    )
+      throw error;
   });
 }
 
 describe('a response', () => {
   test('is carried out once, also after crashes at any commit and by two at once', async () => {
     await fc.assert(
-      fc.asyncProperty(history, fc.array(fc.tuple(fc.nat(8), fc.boolean()), { maxLength: 4 }), async (steps, ends) => {
-        const world = await worldOf(steps);
-        const { store, open } = world;
-        if ((await blastRadius(store, START)).entries.length === 0) return;
-        const made = await opened(world);
-        await approve(world, made.pending);
-        const carry = (over: MemoryStore, by: string) =>
-          carryOut(open(over), over, { incident: made.incident, writFor: writsOf(world, by) });
-        for (const [at, isWritten] of ends) await settled(carry(dying(store, at, isWritten), 'human:ops'));
-        await Promise.all([carry(store, 'human:ops'), carry(store, 'assize:server')]);
-        await expectCarriedOut(world, made);
-        const before = await store.trajectories();
-        expect(await carry(store, 'human:ops')).toMatchObject({ recorded: 0 });
-        expect(await store.trajectories()).toEqual(before);
-      }),
+      fc.asyncProperty(
+        history,
+        fc.array(fc.tuple(fc.nat(8), fc.boolean()), { maxLength: 4 }),
+        async (steps, ends) => {
+          const world = await worldOf(steps);
+          const { store, open } = world;
+          if ((await blastRadius(store, START)).entries.length === 0) return;
+          const made = await opened(world);
+          await approve(world, made.pending);
+          const carry = (over: MemoryStore, by: string) =>
+            carryOut(open(over), over, { incident: made.incident, writFor: writsOf(world, by) });
+          for (const [at, isWritten] of ends)
+            await settled(carry(dying(store, at, isWritten), 'human:ops'));
+          await Promise.all([carry(store, 'human:ops'), carry(store, 'assize:server')]);
+          await expectCarriedOut(world, made);
+          const before = await store.trajectories();
+          expect(await carry(store, 'human:ops')).toMatchObject({ recorded: 0 });
+          expect(await store.trajectories()).toEqual(before);
+        },
+      ),
       { numRuns: cases(600) },
     );
   });
@@ -223,7 +259,9 @@ describe('a response', () => {
         const carry = (over: MemoryStore, by: string) =>
           carryOut(open(over), over, { incident: made.incident, writFor: writsOf(world, by) });
         await Promise.all(
-          [one, other].map(([at, isWritten], i) => settled(carry(dying(store, at, isWritten), `human:ops${i}`))),
+          [one, other].map(([at, isWritten], i) =>
+            settled(carry(dying(store, at, isWritten), `human:ops${i}`)),
+          ),
         );
         await carry(store, 'human:ops');
         await expectCarriedOut(world, made);
@@ -241,9 +279,16 @@ describe('a response', () => {
         const made = await opened(world);
         const trajectory = await assize.open(INCIDENTS);
         if (isRejected)
-          await trajectory.approvals.reject(made.pending, { principal: 'human:ida', method: 'test', reason: 'no' });
+          await trajectory.approvals.reject(made.pending, {
+            principal: 'human:ida',
+            method: 'test',
+            reason: 'no',
+          });
         const before = await store.trajectories();
-        const carrying = carryOut(open(), store, { incident: made.incident, writFor: writsOf(world) });
+        const carrying = carryOut(open(), store, {
+          incident: made.incident,
+          writFor: writsOf(world),
+        });
         await expect(carrying).rejects.toMatchObject({
           code: 'not_found',
           message: expect.stringMatching(/waits for a person|was not approved/),
@@ -256,42 +301,59 @@ describe('a response', () => {
 
   test('of one plan is one incident while it is open, and another one after it', async () => {
     await fc.assert(
-      fc.asyncProperty(history, fc.constantFrom('waits', 'approved', 'closed', 'rejected'), async (steps, until) => {
-        const world = await worldOf(steps);
-        const { store, assize, open } = world;
-        if ((await blastRadius(store, START)).entries.length === 0) return;
-        const made = await opened(world);
-        expect(made.status).toBe('proposed');
-        const input = { plan: made.plan, because: 'again', openedBy: 'human:ops', writFor: writsOf(world) };
-        if (until === 'rejected')
-          await (await assize.open(INCIDENTS)).approvals.reject(made.pending, {
-            ...{ principal: 'human:ida', method: 'test', reason: 'no' },
-          });
-        else if (until !== 'waits') await approve(world, made.pending);
-        if (until === 'closed') await carryOut(open(), store, { incident: made.incident, writFor: writsOf(world) });
-        const again = await openIncident(assize, input);
-        const expected = {
-          waits: { status: 'waiting', incident: made.incident, pending: made.pending },
-          approved: { status: 'approved', incident: made.incident },
-          closed: { status: 'proposed', incident: `${made.incident}-2` },
-          rejected: { status: 'proposed', incident: made.incident },
-        };
-        expect(again).toMatchObject(expected[until]);
-        const other = await openIncident(open(), input);
-        expect(other.incident).toBe(again.incident);
-        expect((await assize.open(INCIDENTS)).approvals.pending()).toHaveLength(until === 'approved' ? 0 : 1);
-      }),
+      fc.asyncProperty(
+        history,
+        fc.constantFrom('waits', 'approved', 'closed', 'rejected'),
+        async (steps, until) => {
+          const world = await worldOf(steps);
+          const { store, assize, open } = world;
+          if ((await blastRadius(store, START)).entries.length === 0) return;
+          const made = await opened(world);
+          expect(made.status).toBe('proposed');
+          const input = {
+            plan: made.plan,
+            because: 'again',
+            openedBy: 'human:ops',
+            writFor: writsOf(world),
+          };
+          if (until === 'rejected')
+            await (await assize.open(INCIDENTS)).approvals.reject(made.pending, {
+              ...{ principal: 'human:ida', method: 'test', reason: 'no' },
+            });
+          else if (until !== 'waits') await approve(world, made.pending);
+          if (until === 'closed')
+            await carryOut(open(), store, { incident: made.incident, writFor: writsOf(world) });
+          const again = await openIncident(assize, input);
+          const expected = {
+            waits: { status: 'waiting', incident: made.incident, pending: made.pending },
+            approved: { status: 'approved', incident: made.incident },
+            closed: { status: 'proposed', incident: `${made.incident}-2` },
+            rejected: { status: 'proposed', incident: made.incident },
+          };
+          expect(again).toMatchObject(expected[until]);
+          const other = await openIncident(open(), input);
+          expect(other.incident).toBe(again.incident);
+          expect((await assize.open(INCIDENTS)).approvals.pending()).toHaveLength(
+            until === 'approved' ? 0 : 1,
+          );
+        },
+      ),
       { numRuns: cases(100) },
     );
   });
 
   test('of two processes at once opens one incident', async () => {
-    const world = await worldOf(Array.from({ length: 4 }, () => ({ does: 'say', isBad: true, on: 0, key: 'k' })));
+    const world = await worldOf(
+      Array.from({ length: 4 }, () => ({ does: 'say', isBad: true, on: 0, key: 'k' })),
+    );
     const { store, open } = world;
     const plan = await planResponse(store, await blastRadius(store, START));
     const input = { plan, because: 'b', openedBy: 'human:ops', writFor: writsOf(world) };
     await open().create(incident, { trajectoryId: INCIDENTS });
-    const [one, two] = await Promise.all([openIncident(open(), input), openIncident(open(), input)]);
+    const [one, two] = await Promise.all([
+      openIncident(open(), input),
+      openIncident(open(), input),
+    ]);
     expect([one.incident, one.pending]).toEqual([two.incident, two.pending]);
     expect([one.status, two.status].sort()).toEqual(['proposed', 'waiting']);
   });
@@ -315,7 +377,8 @@ describe('a response', () => {
     expect(await store.head(INCIDENTS)).toBeUndefined();
     const plan = { start: START, steps: [{ kind: 'halt', trajectory: 't' } as const], remains: [] };
     const { incident: id, pending } = await openIncident(assize, { ...input, plan });
-    const carry = (incident: string) => carryOut(assize, store, { incident, writFor: writsOf(world) });
+    const carry = (incident: string) =>
+      carryOut(assize, store, { incident, writFor: writsOf(world) });
     await expect(carry('none')).rejects.toMatchObject({
       code: 'not_found',
       message: expect.stringContaining('the command that proposed the'),
@@ -333,22 +396,34 @@ describe('a response', () => {
   });
 
   test('does not know the entries that follow its opening', async () => {
-    const world = await worldOf(Array.from({ length: 4 }, () => ({ does: 'say', isBad: true, on: 0, key: 'k' })));
+    const world = await worldOf(
+      Array.from({ length: 4 }, () => ({ does: 'say', isBad: true, on: 0, key: 'k' })),
+    );
     const { store, clock, assize } = world;
     const made = await opened(world);
     await approve(world, made.pending);
-    const incidentNow = async () => ((await assize.open(INCIDENTS)).state() as any).incidents[made.incident];
+    const incidentNow = async () =>
+      ((await assize.open(INCIDENTS)).state() as any).incidents[made.incident];
     expect(await affectedSince(store, await incidentNow())).toEqual([]);
     clock.forward(1_000);
     const late = { action: 'note', role: 'worker', args: { key: 'k', big: false }, writ: BAD };
-    const { entry } = (await (await assize.open('u')).propose(late as never)) as { entry: EntryRow };
+    const { entry } = (await (await assize.open('u')).propose(late as never)) as {
+      entry: EntryRow;
+    };
     await carryOut(assize, store, { incident: made.incident, writFor: writsOf(world) });
-    expect((await affectedSince(store, await incidentNow())).map(({ id }) => id)).toEqual([entry.id]);
+    expect((await affectedSince(store, await incidentNow())).map(({ id }) => id)).toEqual([
+      entry.id,
+    ]);
   });
 
   test('leaves the writs of other principals alone, and their facts', async () => {
     const say = (isBad: boolean, on = 0) => ({ does: 'say', isBad, on, key: 'k' }) as const;
-    const world = await worldOf([say(true), say(false), say(true, 1), { ...say(true), does: 'big' }]);
+    const world = await worldOf([
+      say(true),
+      say(false),
+      say(true, 1),
+      { ...say(true), does: 'big' },
+    ]);
     const made = await opened(world);
     expect(made.plan.steps.map(({ kind, trajectory }) => `${kind} ${trajectory}`)).toEqual([
       ...['revoke t', 'revoke u', 'withdraw t', 'halt t'],
@@ -358,7 +433,12 @@ describe('a response', () => {
     await expectCarriedOut(world, made);
     const trajectory = await world.open().open('u');
     const propose = (writ: typeof BAD) =>
-      trajectory.propose({ action: 'note', role: 'worker', args: { key: 'k', big: false }, writ } as never);
+      trajectory.propose({
+        action: 'note',
+        role: 'worker',
+        args: { key: 'k', big: false },
+        writ,
+      } as never);
     expect((await propose(GOOD)).ruling).toBe('committed');
     expect(await propose(BAD)).toMatchObject({ ruling: 'rejected' });
     const believed = await trajectory.memory({ space: 's', writ: GOOD }).recall({ subject: 'k' });
@@ -385,20 +465,30 @@ describe('a response', () => {
     const trajectory = await assize.open('t');
     const lives = async (writ: typeof BAD, object: string, more: object = {}) => {
       const memory = trajectory.memory({ space: 's', writ });
-      await memory.assert({ subject: 'k', predicate: 'lives', object, valid: { from: START_OF_MARCH }, ...more });
+      await memory.assert({
+        subject: 'k',
+        predicate: 'lives',
+        object,
+        valid: { from: START_OF_MARCH },
+        ...more,
+      });
       clock.forward(1_000);
     };
     await lives(GOOD, 'Bonn');
     await lives(BAD, 'Oslo');
     await lives(BAD, 'Moscow');
     const believed = async () =>
-      (await trajectory.memory({ space: 's', writ: GOOD }).recall({ subject: 'k' })).facts.map(({ object }) => object);
+      (await trajectory.memory({ space: 's', writ: GOOD }).recall({ subject: 'k' })).facts.map(
+        ({ object }) => object,
+      );
     expect(await believed()).toEqual(['Moscow']);
     const made = await opened(world);
     expect(made.plan.steps.map(stepText)).toContain(
       'withdraw the statements about k lives in s: Moscow; gives back Bonn',
     );
-    expect(made.plan.remains.filter(({ why }) => why.startsWith('an affected entry retracted it'))).toEqual([]);
+    expect(
+      made.plan.remains.filter(({ why }) => why.startsWith('an affected entry retracted it')),
+    ).toEqual([]);
     await approve(world, made.pending);
     await carryOut(world.open(), store, { incident: made.incident, writFor: writsOf(world) });
     await expectCarriedOut(world, made);
@@ -430,7 +520,9 @@ describe('a response', () => {
     clock.forward(1_000);
     expect((await good!.recall(of)).facts).toEqual([]);
     const made = await opened(world);
-    const ended = made.plan.remains.filter(({ why }) => why.startsWith('an affected entry retracted it'));
+    const ended = made.plan.remains.filter(({ why }) =>
+      why.startsWith('an affected entry retracted it'),
+    );
     expect(ended.map(({ what }) => what)).toEqual(['the fact l is old in s']);
     await approve(world, made.pending);
     await carryOut(world.open(), store, { incident: made.incident, writFor: writsOf(world) });
@@ -442,14 +534,19 @@ describe('a response', () => {
   test('carries out a retraction of an earlier plan', async () => {
     const world = await worldOf([{ does: 'say', isBad: true, on: 0, key: 'k' }]);
     const radius = await blastRadius(world.store, START);
-    const [{ entry, factId, subject, predicate, object, space }] = radius.facts as [(typeof radius.facts)[number]];
+    const [{ entry, factId, subject, predicate, object, space }] = radius.facts as [
+      (typeof radius.facts)[number],
+    ];
     const about = { trajectory: 't', space, subject, predicate, object };
     const step = { kind: 'retract' as const, ...about, fact: factId, entry };
     const plan = { start: START, steps: [step], remains: [] };
     const input = { plan, because: 'b', openedBy: 'human:ops', writFor: writsOf(world) };
     const { incident: id, pending } = await openIncident(world.assize, input);
     await approve(world, pending as Hash);
-    const carried = await carryOut(world.open(), world.store, { incident: id, writFor: writsOf(world) });
+    const carried = await carryOut(world.open(), world.store, {
+      incident: id,
+      writFor: writsOf(world),
+    });
     expect(carried.incident.outcomes).toMatchObject({ 0: { outcome: 'done' } });
     expect((await blastRadius(world.store, START)).facts).toEqual([]);
   });
@@ -458,10 +555,14 @@ describe('a response', () => {
     const world = await worldOf([]);
     const trajectory = await world.assize.open('t');
     const object = `${'a'.repeat(499)}😀`;
-    await trajectory.memory({ space: 's', writ: BAD }).assert({ subject: 'k', predicate: 'is', object });
+    await trajectory
+      .memory({ space: 's', writ: BAD })
+      .assert({ subject: 'k', predicate: 'is', object });
     world.clock.forward(1_000);
     const made = await opened(world);
-    expect(made.plan.steps).toContainEqual(expect.objectContaining({ object: `${'a'.repeat(499)}\ufffd` }));
+    expect(made.plan.steps).toContainEqual(
+      expect.objectContaining({ object: `${'a'.repeat(499)}\ufffd` }),
+    );
     await approve(world, made.pending);
     await carryOut(world.open(), world.store, { incident: made.incident, writFor: writsOf(world) });
     await expectCarriedOut(world, made);
@@ -471,7 +572,10 @@ describe('a response', () => {
     const world = await worldOf([{ does: 'note', isBad: true, on: 0, key: 'k' }]);
     const { pending } = await opened(world);
     const trajectory = await world.assize.open(INCIDENTS);
-    const approving = trajectory.approvals.approve(pending, { principal: 'human:ops', method: 'test' });
+    const approving = trajectory.approvals.approve(pending, {
+      principal: 'human:ops',
+      method: 'test',
+    });
     await expect(approving).rejects.toMatchObject({ code: 'unauthorised_counselor' });
   });
 });
@@ -483,7 +587,12 @@ test('an incident of a first state, and one in a branch, is never carried out', 
   const forgedState = {
     incidents: {
       i: {
-        ...{ start: { principal: 'agent:bad' }, because: 'forged', openedBy: 'human:eve', approvedBy: 'human:ida' },
+        ...{
+          start: { principal: 'agent:bad' },
+          because: 'forged',
+          openedBy: 'human:eve',
+          approvedBy: 'human:ida',
+        },
         ...{ openedAt: '2026-03-23T09:00:00.000000Z', outcomes: {}, remains: [] },
         steps: [{ kind: 'halt', trajectory: 't' }],
       },

@@ -5,7 +5,11 @@ import type { Assize } from 'assize/internal/runtime';
 import type { Incident, ResponseStep } from '#incident';
 import { IncidentError } from './errors.ts';
 import { statusOf, wasProposed } from './incident-status.ts';
-import { type IncidentTrajectory, openIncidentTrajectory, requireEmptyBeginning } from './incident-trajectory.ts';
+import {
+  type IncidentTrajectory,
+  openIncidentTrajectory,
+  requireEmptyBeginning,
+} from './incident-trajectory.ts';
 import type { WritFor } from './open-incident.ts';
 import { type StepResult, takeStep } from './take-step.ts';
 
@@ -61,7 +65,9 @@ export async function carryOut(
     if (!needsWork(await record.read(), index)) continue;
     // The caller keeps a copy, so a change of it does not change the step that is taken.
     onStep?.(structuredClone(step), index);
-    const done = await tried(() => takeStep({ assize, writFor, reason: `incident ${id}: ${because}` }, step));
+    const done = await tried(() =>
+      takeStep({ assize, writFor, reason: `incident ${id}: ${because}` }, step),
+    );
     if (await record.add(index, done)) recorded++;
   }
   await record.close();
@@ -93,7 +99,12 @@ class IncidentRecord {
   readonly #writFor: WritFor;
   readonly #store: Pick<LedgerStore, 'entries'>;
 
-  constructor(trajectory: IncidentTrajectory, id: string, writFor: WritFor, store: Pick<LedgerStore, 'entries'>) {
+  constructor(
+    trajectory: IncidentTrajectory,
+    id: string,
+    writFor: WritFor,
+    store: Pick<LedgerStore, 'entries'>,
+  ) {
     this.#store = store;
     this.#trajectory = trajectory;
     this.#id = id;
@@ -107,7 +118,8 @@ class IncidentRecord {
    */
   async read(): Promise<Incident> {
     const status = await statusOf(this.#trajectory, this.#id);
-    if (status === undefined || status.is === 'waiting') throw await this.#notApproved(status?.approval);
+    if (status === undefined || status.is === 'waiting')
+      throw await this.#notApproved(status?.approval);
     return status.incident;
   }
 

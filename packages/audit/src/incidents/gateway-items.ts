@@ -1,4 +1,9 @@
-import { type CallRow, type GatewayState, isToBegin, undoCallOf } from '@assize/gate/internal/gateway';
+import {
+  type CallRow,
+  type GatewayState,
+  isToBegin,
+  undoCallOf,
+} from '@assize/gate/internal/gateway';
 import type { Json } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
 import {
@@ -44,14 +49,17 @@ export async function gatewayItems(
   radius: BlastRadius,
   trajectories: AffectedTrajectories,
 ): Promise<readonly RemainingItem[]> {
-  const affected = new Set(radius.entries.filter(({ action }) => action === 'call').map(({ id }) => id));
+  const affected = new Set(
+    radius.entries.filter(({ action }) => action === 'call').map(({ id }) => id),
+  );
   const items: RemainingItem[] = [];
   for (const trajectory of trajectoriesOf(radius)) {
     const { chain, fold } = await trajectories.replayed(trajectory);
     if (chain.domain?.name !== 'gateway') continue;
     const calls = await recordedCalls(store, trajectory, affected);
     const state = fold.state as unknown as GatewayState;
-    for (const [id, call] of calls.affected) items.push(...callItem(id, call, calls, state, trajectory));
+    for (const [id, call] of calls.affected)
+      items.push(...callItem(id, call, calls, state, trajectory));
   }
   return items;
 }
@@ -63,7 +71,8 @@ function callItem(
   state: GatewayState,
   trajectory: string,
 ): RemainingItem[] {
-  const isUndone = undoings.get(id)?.some((undoing) => reports.get(undoing)?.outcome === 'done') ?? false;
+  const isUndone =
+    undoings.get(id)?.some((undoing) => reports.get(undoing)?.outcome === 'done') ?? false;
   // Assize makes a call of a registered tool itself: the effects of its commit have its outcome.
   if (row.class === 'read' || row.run === 'assize' || isUndone) return [];
   const report = reports.get(id);
@@ -80,11 +89,22 @@ function callItem(
     ];
   const undo = undoCallOf(state, { tool, args, result: report.result ?? null });
   if (typeof undo === 'string')
-    return [{ what, entry, why: `it was made (${row.class}): ${undo}`, advice: 'repair its consequences by hand' }];
+    return [
+      {
+        what,
+        entry,
+        why: `it was made (${row.class}): ${undo}`,
+        advice: 'repair its consequences by hand',
+      },
+    ];
   const by = shortened(`${undo.server}/${undo.tool} ${canonicalize(undo.args)}`);
   return [
     {
-      ...{ what, entry, why: `it was made (${row.class}), and only a call of the tool takes it back` },
+      ...{
+        what,
+        entry,
+        why: `it was made (${row.class}), and only a call of the tool takes it back`,
+      },
       advice: `make the call ${by}: assize mcp --undo ${id}`,
     },
   ];
@@ -121,9 +141,15 @@ async function recordedCalls(
         const found = await gatewayCall(entry as Entry<CommitPayload>, values);
         if (found === undefined) continue;
         const [id, callRow] = [found.id, found.row as CallRow];
-        if (callRow.undoes !== undefined) undoings.set(callRow.undoes, [...(undoings.get(callRow.undoes) ?? []), id]);
+        if (callRow.undoes !== undefined)
+          undoings.set(callRow.undoes, [...(undoings.get(callRow.undoes) ?? []), id]);
         if (affected.has(entry.id))
-          calls.set(id, { entry: entry.id, tool: callRow.tool, args: args['args'] ?? {}, row: callRow });
+          calls.set(id, {
+            entry: entry.id,
+            tool: callRow.tool,
+            args: args['args'] ?? {},
+            row: callRow,
+          });
       }
     }
     if (rows.length < PAGE) return { affected: calls, reports, begun, undoings };

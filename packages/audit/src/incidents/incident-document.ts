@@ -15,7 +15,8 @@ export interface IncidentDocument {
 }
 
 export function incidentDocument(id: string, incident: Incident): IncidentDocument {
-  const { start, because, openedBy, openedAt, approvedBy, closedAt, steps, outcomes, remains } = incident;
+  const { start, because, openedBy, openedAt, approvedBy, closedAt, steps, outcomes, remains } =
+    incident;
   return {
     ...{ id, start, because, opened_by: openedBy, opened_at: openedAt },
     ...(approvedBy !== undefined && { approved_by: approvedBy }),

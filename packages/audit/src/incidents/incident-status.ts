@@ -9,9 +9,14 @@ export type IncidentStatus =
   | { readonly is: 'approved' | 'closed'; readonly incident: Incident };
 
 /** The status of an incident with the entries of other processes. Undefined: there is none. */
-export async function statusOf(trajectory: IncidentTrajectory, id: string): Promise<IncidentStatus | undefined> {
+export async function statusOf(
+  trajectory: IncidentTrajectory,
+  id: string,
+): Promise<IncidentStatus | undefined> {
   await Trajectory.catchUp(trajectory);
-  const { incidents } = trajectory.state() as unknown as { readonly incidents: Record<string, Incident> };
+  const { incidents } = trajectory.state() as unknown as {
+    readonly incidents: Record<string, Incident>;
+  };
   const incident = Object.hasOwn(incidents, id) ? incidents[id] : undefined;
   if (incident?.approvedBy !== undefined)
     return { is: incident.closedAt === undefined ? 'approved' : 'closed', incident };
@@ -36,7 +41,11 @@ export async function wasProposed(
   for (let from = 0; ; from += PAGE) {
     const rows = await store.entries(trajectoryId, { from, limit: PAGE });
     for (const row of rows)
-      if (row.kind === 'pending_approval' && openedIn(readRow(row).payload as PendingPayload) === id) return true;
+      if (
+        row.kind === 'pending_approval' &&
+        openedIn(readRow(row).payload as PendingPayload) === id
+      )
+        return true;
     if (rows.length < PAGE) return false;
   }
 }

@@ -8,7 +8,10 @@ import { IncidentError } from './errors.ts';
 export type IncidentTrajectory = Trajectory<typeof incident>;
 
 /** Opens the trajectory of incidents. @throws IncidentError `wrong_state` */
-export async function openIncidentTrajectory(assize: Assize, trajectoryId: string): Promise<IncidentTrajectory> {
+export async function openIncidentTrajectory(
+  assize: Assize,
+  trajectoryId: string,
+): Promise<IncidentTrajectory> {
   try {
     return await assize.open(trajectoryId, incident);
   } catch (error) {
@@ -22,7 +25,10 @@ export async function openIncidentTrajectory(assize: Assize, trajectoryId: strin
 }
 
 /** The same, created at its first use. Another process may create it at the same time. */
-export async function ensureIncidentTrajectory(assize: Assize, trajectoryId: string): Promise<IncidentTrajectory> {
+export async function ensureIncidentTrajectory(
+  assize: Assize,
+  trajectoryId: string,
+): Promise<IncidentTrajectory> {
   const all = await assize.trajectories();
   if (!all.some(({ trajectory_id }) => trajectory_id === trajectoryId))
     try {
@@ -39,7 +45,10 @@ export async function ensureIncidentTrajectory(assize: Assize, trajectoryId: str
  *
  * @throws IncidentError `wrong_state`
  */
-export async function requireEmptyBeginning(store: Pick<LedgerStore, 'entries'>, trajectoryId: string): Promise<void> {
+export async function requireEmptyBeginning(
+  store: Pick<LedgerStore, 'entries'>,
+  trajectoryId: string,
+): Promise<void> {
   const [first] = await store.entries(trajectoryId, { limit: 1 });
   if (first === undefined) return;
   const { payload } = readRow(first);

@@ -12,6 +12,11 @@ export { type CarriedOut, type CarryOut, carryOut, incidentsToCarryOut } from '.
 export { IncidentError, type IncidentErrorCode } from './errors.ts';
 export { type IncidentDocument, incidentDocument } from './incident-document.ts';
 export { type IncidentTrajectory, openIncidentTrajectory } from './incident-trajectory.ts';
-export { type OpenIncident, openIncident, type ProposedIncident, type WritFor } from './open-incident.ts';
+export {
+  type OpenIncident,
+  openIncident,
+  type ProposedIncident,
+  type WritFor,
+} from './open-incident.ts';
 export { type PlanOptions, planResponse, type ResponsePlan } from './plan-response.ts';
 export type { HoldersIn } from './plan-revocations.ts';

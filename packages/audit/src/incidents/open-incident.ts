@@ -40,7 +40,11 @@ export interface ProposedIncident {
 }
 
 const OPEN = arg.members({
-  plan: arg.members({ start: arg.object, steps: arg.list(arg.object), remains: arg.list(arg.object) }),
+  plan: arg.members({
+    start: arg.object,
+    steps: arg.list(arg.object),
+    remains: arg.list(arg.object),
+  }),
   because: arg.text,
   openedBy: arg.text,
   writFor: arg.code,
@@ -91,10 +95,17 @@ export async function openIncident(assize: Assize, input: OpenIncident): Promise
 /** @throws IncidentError `wrong_state` */
 function requireSteps({ steps, remains }: ResponsePlan): void {
   if (steps.length > 0) return;
-  const rest = remains.length === 0 ? 'Nothing remains to be done' : 'Follow the advice of the items that remain';
-  throw new IncidentError('wrong_state', `The response has no step that is still needed. ${rest}.`, {
-    evidence: { remains: remains.length },
-  });
+  const rest =
+    remains.length === 0
+      ? 'Nothing remains to be done'
+      : 'Follow the advice of the items that remain';
+  throw new IncidentError(
+    'wrong_state',
+    `The response has no step that is still needed. ${rest}.`,
+    {
+      evidence: { remains: remains.length },
+    },
+  );
 }
 
 /**
@@ -126,7 +137,8 @@ async function nameFor(
     const incident = n === 1 ? hash : `${hash}-${n}`;
     const found = await statusOf(trajectory, incident);
     if (found === undefined) return { incident };
-    if (found.is === 'waiting') return { incident, open: { status: 'waiting', pending: found.approval } };
+    if (found.is === 'waiting')
+      return { incident, open: { status: 'waiting', pending: found.approval } };
     if (found.is === 'approved') return { incident, open: { status: 'approved' } };
   }
 }

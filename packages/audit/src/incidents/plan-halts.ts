@@ -18,7 +18,8 @@ export async function planHalts(
   for (const trajectory of trajectoriesOf(radius)) {
     if (!live.has(trajectory)) continue;
     const { answered, halts } = (await trajectories.replayed(trajectory)).chain;
-    if (answered === undefined && halts.own === undefined) steps.push({ kind: 'halt', trajectory } as const);
+    if (answered === undefined && halts.own === undefined)
+      steps.push({ kind: 'halt', trajectory } as const);
   }
   return steps;
 }

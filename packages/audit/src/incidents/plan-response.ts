@@ -8,7 +8,13 @@ import { gatewayItems } from './gateway-items.ts';
 import { planHalts } from './plan-halts.ts';
 import { type HoldersIn, planRevocations } from './plan-revocations.ts';
 import { planWithdrawals } from './plan-withdrawals.ts';
-import { approverItems, effectItems, endedItems, pendingItems, toolItems } from './remaining-work.ts';
+import {
+  approverItems,
+  effectItems,
+  endedItems,
+  pendingItems,
+  toolItems,
+} from './remaining-work.ts';
 
 export interface PlanOptions {
   /** `affected`: halt trajectories in which affected work goes on. Default: `affected`. */

@@ -46,9 +46,11 @@ export async function planRevocations(
   for (const { trajectory_id } of await store.trajectories()) {
     const holders = await holdersIn(trajectory_id);
     const listed = await firstWrits(store, trajectory_id);
-    const isBad = ({ id, writ }: BadWrit): boolean => badWrit({ id, writ, chain: [] }, start, holders) !== undefined;
+    const isBad = ({ id, writ }: BadWrit): boolean =>
+      badWrit({ id, writ, chain: [] }, start, holders) !== undefined;
     if (!listed.some(isBad)) continue;
-    for (const known of await trajectories.writsIn(trajectory_id)) await revoke(known, trajectory_id);
+    for (const known of await trajectories.writsIn(trajectory_id))
+      await revoke(known, trajectory_id);
   }
   return {
     steps: [...steps.values()],
@@ -98,9 +100,12 @@ async function placesOf(
   for (const name of names) {
     if (!(await trajectories.exists(name))) continue;
     const { chain } = await trajectories.replayed(name);
-    const isKnown = (await trajectories.writsIn(name)).some((each) => lineOf(each).some((link) => link.id === id));
+    const isKnown = (await trajectories.writsIn(name)).some((each) =>
+      lineOf(each).some((link) => link.id === id),
+    );
     const isDelegated = isElsewhere && name === usedIn && chain.delegatedFrom !== undefined;
-    if (isKnown && !chain.revoked.has(id) && chain.answered === undefined && !isDelegated) places.push(name);
+    if (isKnown && !chain.revoked.has(id) && chain.answered === undefined && !isDelegated)
+      places.push(name);
   }
   return places;
 }
@@ -119,7 +124,8 @@ function principalItem(principal: string | undefined): RemainingItem[] {
     {
       what: `the grants and credentials of ${principal}`,
       why: 'the ledger has only writs that were used, and those that a first entry lists',
-      advice: 'remove the principal from the configuration, revoke its tokens, and start the server again',
+      advice:
+        'remove the principal from the configuration, revoke its tokens, and start the server again',
     },
   ];
 }

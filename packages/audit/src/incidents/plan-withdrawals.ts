@@ -11,9 +11,12 @@ export async function planWithdrawals(
   const places = new Map(entries.map(({ id, trajectoryId }) => [id, trajectoryId]));
   const steps: ResponseStep[] = [];
   for (const { statements, ...about } of affected) {
-    const trajectory = about.branch ?? (await openAbove(places.get(statements[0]!.entry) as string, trajectories));
+    const trajectory =
+      about.branch ?? (await openAbove(places.get(statements[0]!.entry) as string, trajectories));
     const object = shown(facts.filter((fact) => isAbout(fact, about)));
-    const displaced = shown(ended.filter((fact) => isAbout(fact, about) && isDisplaced(fact, affected)));
+    const displaced = shown(
+      ended.filter((fact) => isAbout(fact, about) && isDisplaced(fact, affected)),
+    );
     for (let from = 0; from < statements.length; from += STATEMENTS_MAX) {
       const part = statements.slice(from, from + STATEMENTS_MAX);
       steps.push({ kind: 'withdraw', trajectory, ...about, object, displaced, statements: part });
@@ -24,15 +27,22 @@ export async function planWithdrawals(
 
 /** Whether a fact that an affected entry ended can come back without the affected statements. */
 export function isDisplaced(fact: AffectedFact, affected: BlastRadius['statements']): boolean {
-  return affected.some((each) => isAbout(fact, each) && each.statements.some(({ entry }) => entry === fact.entry));
+  return affected.some(
+    (each) => isAbout(fact, each) && each.statements.some(({ entry }) => entry === fact.entry),
+  );
 }
 
 function isAbout(fact: AffectedFact, about: Omit<AffectedStatements, 'statements'>): boolean {
-  return (['space', 'branch', 'subject', 'predicate'] as const).every((name) => fact[name] === about[name]);
+  return (['space', 'branch', 'subject', 'predicate'] as const).every(
+    (name) => fact[name] === about[name],
+  );
 }
 
 function shown(facts: readonly AffectedFact[]): string {
-  return [...new Set(facts.map(({ object }) => object))].join(', ').slice(0, OBJECT_SHOWN_MAX).toWellFormed();
+  return [...new Set(facts.map(({ object }) => object))]
+    .join(', ')
+    .slice(0, OBJECT_SHOWN_MAX)
+    .toWellFormed();
 }
 
 /** A delegated trajectory that has answered accepts no entry, so its delegator states it. */

@@ -11,7 +11,8 @@ export function approverItems({ start: { approver } }: BlastRadius): readonly Re
     {
       what: `the right of ${approver} to decide`,
       why: 'the configuration gives it, and not the ledger',
-      advice: 'remove the principal from the configuration, end its sessions, and start the server again',
+      advice:
+        'remove the principal from the configuration, end its sessions, and start the server again',
     },
   ];
 }
@@ -43,15 +44,25 @@ export async function pendingItems(
     if (!open.has(id)) continue;
     const used = await trajectories.writOf(entry);
     const isDead =
-      used !== undefined && [used.id, ...used.chain.map((each) => writId(each))].some((one) => revoked.has(one));
+      used !== undefined &&
+      [used.id, ...used.chain.map((each) => writId(each))].some((one) => revoked.has(one));
     const what = `the pending proposal ${action ?? ''} in ${trajectoryId}`.replace('  ', ' ');
     items.push(
       isDead
         ? {
-            ...{ what, entry: id, why: 'its writ is revoked by a step, so its approval is refused' },
+            ...{
+              what,
+              entry: id,
+              why: 'its writ is revoked by a step, so its approval is refused',
+            },
             advice: 'reject it, so that it leaves the inbox',
           }
-        : { what, entry: id, why: 'it derives from the incident, and can be approved', advice: 'reject it' },
+        : {
+            what,
+            entry: id,
+            why: 'it derives from the incident, and can be approved',
+            advice: 'reject it',
+          },
     );
   }
   return items;
@@ -71,7 +82,9 @@ export function endedItems({ ended, statements }: BlastRadius): readonly Remaini
 
 /** The effects of registered tools. The engine compensates no effect after its transaction. */
 export function effectItems({ calls }: BlastRadius): readonly RemainingItem[] {
-  return calls.filter(({ via, outcome }) => via === 'effect' && outcome !== 'undone').map(effectItem);
+  return calls
+    .filter(({ via, outcome }) => via === 'effect' && outcome !== 'undone')
+    .map(effectItem);
 }
 
 function effectItem({

@@ -36,7 +36,11 @@ export async function takeStep(ports: StepPorts, step: ResponseStep): Promise<St
   }
 }
 
-async function revoke({ writFor, reason }: StepPorts, trajectory: Trajectory, writ: string): Promise<StepResult> {
+async function revoke(
+  { writFor, reason }: StepPorts,
+  trajectory: Trajectory,
+  writ: string,
+): Promise<StepResult> {
   if (trajectory.writs.revoked().includes(writ)) return { outcome: 'already' };
   const by = await writFor(REVOKE_ACTION, revokeScope(writ), trajectory.id);
   return outcomeOf((await trajectory.writs.revoke({ writ, reason, by })).ruling);
@@ -60,9 +64,15 @@ async function withdraw(
   trajectory: Trajectory,
   { space, subject, predicate, statements }: Omit<AffectedStatements, 'branch'>,
 ): Promise<StepResult> {
-  const writ = await writFor(BELIEVE_ACTION, memoryScope({ space, subject, predicate }), trajectory.id);
+  const writ = await writFor(
+    BELIEVE_ACTION,
+    memoryScope({ space, subject, predicate }),
+    trajectory.id,
+  );
   const args = { sayings: [{ verb: 'withdraw', space, subject, predicate, statements }] };
-  return outcomeOf(await trajectory.propose({ action: BELIEVE_ACTION, role: BUILT_IN_ROLE, args, writ }));
+  return outcomeOf(
+    await trajectory.propose({ action: BELIEVE_ACTION, role: BUILT_IN_ROLE, args, writ }),
+  );
 }
 
 function outcomeOf(ruling: Ruling): StepResult {

@@ -23,7 +23,10 @@ const verdictDifferenceForm = z
     at: instant,
     recorded: shownRulingForm,
     now: shownRulingForm,
-    writ_assumed: z.literal(true).optional().describe('the writ was never checked, and is assumed to grant it'),
+    writ_assumed: z
+      .literal(true)
+      .optional()
+      .describe('the writ was never checked, and is assumed to grant it'),
   })
   .meta({ id: 'VerdictDifference', description: 'A proposal with another ruling.' });
 
@@ -51,25 +54,52 @@ const backtest = operation({
   id: 'backtests.run',
   method: 'post',
   path: '/v1/backtests',
-  summary: 'Rule on recorded proposals again, under a rule table or another version of their domain.',
+  summary:
+    'Rule on recorded proposals again, under a rule table or another version of their domain.',
   kinds: READERS,
   body: z
     .strictObject({
       trajectories: z.array(name).min(1).max(1_000),
       rules: json.optional().describe('a rule table, as docs/guide/policies.md describes it'),
       domain_hash: name.optional(),
-      from_seq: z.number().int().min(0).optional().describe('the first entry whose ruling is compared'),
-      to_seq: z.number().int().min(0).optional().describe('the last entry whose ruling is compared'),
-      limit: z.number().int().min(1).max(1_000).optional().describe('listed differences; all are counted'),
+      from_seq: z
+        .number()
+        .int()
+        .min(0)
+        .optional()
+        .describe('the first entry whose ruling is compared'),
+      to_seq: z
+        .number()
+        .int()
+        .min(0)
+        .optional()
+        .describe('the last entry whose ruling is compared'),
+      limit: z
+        .number()
+        .int()
+        .min(1)
+        .max(1_000)
+        .optional()
+        .describe('listed differences; all are counted'),
     })
     .meta({ id: 'Backtest' }),
   answer: z.strictObject({ reports: z.array(backtestForm) }),
   errors: ['bad_input', 'not_found'],
   run: async ({ body, service }) => {
-    const { trajectories, rules, domain_hash: hash, from_seq: fromSeq, to_seq: toSeq, limit } = body;
+    const {
+      trajectories,
+      rules,
+      domain_hash: hash,
+      from_seq: fromSeq,
+      to_seq: toSeq,
+      limit,
+    } = body;
     const instead = service.domains.filter((domain) => domain.hash === hash);
     if (hash !== undefined && instead.length === 0)
-      throw new ServerError('not_found', `There is no domain ${hash}. List them with GET /v1/domains.`);
+      throw new ServerError(
+        'not_found',
+        `There is no domain ${hash}. List them with GET /v1/domains.`,
+      );
     if (rules === undefined && hash === undefined) {
       const findings = [{ pointer: '/body', message: 'needs `rules`, `domain_hash`, or both' }];
       const what = 'The request is not valid: a backtest needs `rules`, `domain_hash`, or both.';

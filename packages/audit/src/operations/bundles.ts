@@ -50,7 +50,9 @@ const make = operation({
       );
     const last = await service.checkpoints.latest();
     if (last === undefined) throw notCheckpointed('The log has no checkpoint yet.');
-    const zip = await service.bundles.run(request.signal, () => bundled(service, scope, last, request.signal));
+    const zip = await service.bundles.run(request.signal, () =>
+      bundled(service, scope, last, request.signal),
+    );
     return {
       bytes: zip,
       headers: {
@@ -103,13 +105,16 @@ async function scopeOf(
   if (entry !== undefined) return { kind: 'entry', entry: await idOf(entry) };
   if (approval !== undefined) return { kind: 'approval', approval };
   if (person !== undefined) return { kind: 'person', person, ...searched };
-  if (within === undefined) throw invalid('name an entry, an approval, a person, or a period with from and to');
+  if (within === undefined)
+    throw invalid('name an entry, an approval, a person, or a period with from and to');
   return { kind: 'period', ...within, ...(trajectory !== undefined && { trajectory }) };
 }
 
 function periodOf(from: string | undefined, to: string | undefined) {
   if (from === undefined && to === undefined) return undefined;
-  const [start, end] = [from, to].map((text) => (text === undefined ? undefined : readInstant(text)));
+  const [start, end] = [from, to].map((text) =>
+    text === undefined ? undefined : readInstant(text),
+  );
   if (start === undefined || end === undefined)
     throw invalid('from and to are both needed, each a time such as 2026-03-23T09:00:00Z or a day');
   if (start >= end) throw invalid('from must be before to');

@@ -1,4 +1,12 @@
-import { entryNamed, hash, instant, name, type Operation, READERS, ServerError } from '@assize/command/operation';
+import {
+  entryNamed,
+  hash,
+  instant,
+  name,
+  type Operation,
+  READERS,
+  ServerError,
+} from '@assize/command/operation';
 import { checkRow } from 'assize/internal/ledger';
 import { summaryOf } from 'assize/internal/views';
 import { z } from 'zod';
@@ -17,7 +25,9 @@ const checkpointForm = z
       z.strictObject({
         name: z.string(),
         key: z.string(),
-        cosigned_at: instant.optional().describe('absent if this checkpoint has no cosignature of the witness'),
+        cosigned_at: instant
+          .optional()
+          .describe('absent if this checkpoint has no cosignature of the witness'),
       }),
     ),
     covers_until: instant.optional().describe('the time of the last of its entries'),
@@ -35,7 +45,10 @@ const get = operation({
   run: async ({ service }) => {
     const last = await service.checkpoints.latest();
     if (last !== undefined) return { body: await documentOf(service, last), etag: last.root };
-    throw new ServerError('not_found', 'The log has no checkpoint. Sign one with POST /v1/checkpoints.');
+    throw new ServerError(
+      'not_found',
+      'The log has no checkpoint. Sign one with POST /v1/checkpoints.',
+    );
   },
 });
 
@@ -43,12 +56,16 @@ const create = operation({
   id: 'checkpoints.create',
   method: 'post',
   path: '/v1/checkpoints',
-  summary: 'Verify the entries since the last checkpoint, and sign the size and the root of the log.',
+  summary:
+    'Verify the entries since the last checkpoint, and sign the size and the root of the log.',
   kinds: ['auditor', 'admin'],
   answer: checkpointForm,
   statuses: [201],
   errors: ['wrong_state'],
-  run: async ({ service }) => ({ status: 201, body: await documentOf(service, await service.checkpoints.sign()) }),
+  run: async ({ service }) => ({
+    status: 201,
+    body: await documentOf(service, await service.checkpoints.sign()),
+  }),
 });
 
 async function documentOf(
@@ -65,7 +82,8 @@ const proof = operation({
   id: 'entries.proof',
   method: 'get',
   path: '/v1/entries/{entry}/proof',
-  summary: 'A proof that an entry is in the log of the last checkpoint (c2sp.org/tlog-proof). Signs nothing.',
+  summary:
+    'A proof that an entry is in the log of the last checkpoint (c2sp.org/tlog-proof). Signs nothing.',
   kinds: READERS,
   params: z.strictObject({ entry: name }),
   answer: z.strictObject({ entry_id: hash, log: z.string(), key: z.string(), proof: z.string() }),

@@ -9,7 +9,12 @@ import { type Assize, RuntimeError } from 'assize/internal/runtime';
 import { expect, test } from 'vitest';
 import { type IncidentState, incident } from '#incident';
 import { openIncident } from '#incidents';
-import { HandClock, operator, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  operator,
+  runtimeOver,
+  writFor,
+} from '../../../../tests/support/ledger/runtime.ts';
 import { till } from '../../../../tests/support/server/till.ts';
 import { IncidentRunner } from './incident-runner.ts';
 
@@ -22,8 +27,18 @@ test('an incident that fails is tried again, and the others are carried out', as
   const of = (subject: string, action: string, trajectory: string): Writ =>
     issueWrit(
       {
-        ...{ issuer: operator.publicKey, subject, trajectory, actions: [action], scopes: ['**'], max_depth: 0 },
-        ...{ not_before: addMicros(clock.now(), -1_000_000), expires: addMicros(clock.now(), 600_000_000) },
+        ...{
+          issuer: operator.publicKey,
+          subject,
+          trajectory,
+          actions: [action],
+          scopes: ['**'],
+          max_depth: 0,
+        },
+        ...{
+          not_before: addMicros(clock.now(), -1_000_000),
+          expires: addMicros(clock.now(), 600_000_000),
+        },
         nonce: `${action} ${clock.now()}`,
       },
       operator.privateKey,
@@ -32,13 +47,21 @@ test('an incident that fails is tried again, and the others are carried out', as
   for (const trajectoryId of names) await assize.create(till, { trajectoryId, writs });
   for (const trajectory of names) {
     const { pending } = await openIncident(assize, {
-      plan: { start: { principal: 'agent:bad' }, steps: [{ kind: 'halt', trajectory }], remains: [] },
+      plan: {
+        start: { principal: 'agent:bad' },
+        steps: [{ kind: 'halt', trajectory }],
+        remains: [],
+      },
       ...{ because: trajectory, openedBy: 'human:ops' },
       writFor: async (action, _, at) => of('human:ops', action, at),
     });
     const incidents = await assize.open(INCIDENTS);
     const digest = incidents.approvals.pending()[0]!.payload.digest;
-    await incidents.approvals.approve(pending as Hash, { principal: 'human:ida', method: 'test', digest });
+    await incidents.approvals.approve(pending as Hash, {
+      principal: 'human:ida',
+      method: 'test',
+      digest,
+    });
   }
   let isDown = true;
   const flaky = new Proxy(assize, {
@@ -57,8 +80,9 @@ test('an incident that fails is tried again, and the others are carried out', as
     forAction: (by: string, action: string, trajectory: string) => of(by, action, trajectory),
   };
   const failures: unknown[] = [];
-  const runner = new IncidentRunner({ assize: flaky, store, systemWrits, clock } as never, (error) =>
-    failures.push(error),
+  const runner = new IncidentRunner(
+    { assize: flaky, store, systemWrits, clock } as never,
+    (error) => failures.push(error),
   );
   const closed = async (): Promise<string[]> => {
     const { incidents } = (await assize.open(INCIDENTS)).state() as unknown as IncidentState;

@@ -30,7 +30,8 @@ export class IncidentRunner {
   /** Carries out all that is approved. Failures are reported, and tried again later. */
   async carryOutApproved(signal: AbortSignal): Promise<void> {
     const { store, clock } = this.#ports;
-    if (this.#failedAt !== undefined && millisBetween(this.#failedAt, clock.now()) < PAUSE_MS) return;
+    if (this.#failedAt !== undefined && millisBetween(this.#failedAt, clock.now()) < PAUSE_MS)
+      return;
     const head = await store.head(INCIDENTS);
     if (head === undefined || head.id === this.#seen) return;
     try {

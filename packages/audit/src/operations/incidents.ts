@@ -1,4 +1,13 @@
-import { ADMINS, hash, instant, name, type Operation, PAGE_DEFAULT, page, READERS } from '@assize/command/operation';
+import {
+  ADMINS,
+  hash,
+  instant,
+  name,
+  type Operation,
+  PAGE_DEFAULT,
+  page,
+  READERS,
+} from '@assize/command/operation';
 import { INCIDENTS } from 'assize/internal/config';
 import { Trajectory } from 'assize/internal/runtime';
 import { z } from 'zod';
@@ -20,7 +29,10 @@ const startForm = {
   since: instant.optional(),
   until: instant.optional(),
 };
-const through = z.array(z.enum(DERIVATIONS)).optional().describe('the derivations to follow. Default: all');
+const through = z
+  .array(z.enum(DERIVATIONS))
+  .optional()
+  .describe('the derivations to follow. Default: all');
 
 const affectedForm = z
   .strictObject({
@@ -33,7 +45,10 @@ const affectedForm = z
     is_start: z.boolean().describe('whether the incident begins with this entry'),
     from: z.array(z.strictObject({ entry: hash, how: z.enum(DERIVATIONS) })),
   })
-  .meta({ id: 'AffectedEntry', description: 'An entry of an incident, and the entries that it derives from.' });
+  .meta({
+    id: 'AffectedEntry',
+    description: 'An entry of an incident, and the entries that it derives from.',
+  });
 
 const factForm = z
   .strictObject({
@@ -59,18 +74,28 @@ const blast = operation({
   body: z.strictObject({
     ...startForm,
     through,
-    limit: z.number().int().min(1).max(10_000).optional().describe('the most entries to list. Default: 1,000'),
+    limit: z
+      .number()
+      .int()
+      .min(1)
+      .max(10_000)
+      .optional()
+      .describe('the most entries to list. Default: 1,000'),
   }),
   answer: z.strictObject({
     entries: z.array(affectedForm),
     facts: z.array(factForm).describe('believed, and resting on affected statements'),
-    ended: z.array(factForm).describe('of other entries, ended by affected ones, and not believed again'),
+    ended: z
+      .array(factForm)
+      .describe('of other entries, ended by affected ones, and not believed again'),
     calls: z.array(
       z.strictObject({
         entry: hash,
         trajectory_id: z.string(),
         id: z.string().describe('of the effect, or of the call of the gateway'),
-        via: z.enum(['effect', 'gateway']).describe('`gateway`: an agent called another server, and no step undoes it'),
+        via: z
+          .enum(['effect', 'gateway'])
+          .describe('`gateway`: an agent called another server, and no step undoes it'),
         tool: z.string().optional(),
         reversibility: z.string().optional(),
         outcome: z.string(),
@@ -88,7 +113,9 @@ const blast = operation({
       ...(through !== undefined && { through }),
     });
     const { entries, ...rest } = blastDocument(radius);
-    return { body: { entries: entries.slice(0, limit), ...rest, affected: entries.length } as never };
+    return {
+      body: { entries: entries.slice(0, limit), ...rest, affected: entries.length } as never,
+    };
   },
 });
 
@@ -96,11 +123,17 @@ const stepForm = z
   .looseObject({
     kind: z.enum(['revoke', 'withdraw', 'retract', 'halt']),
     trajectory: z.string(),
-    outcome: z.enum(['done', 'already', 'failed']).optional().describe('absent: not carried out yet'),
+    outcome: z
+      .enum(['done', 'already', 'failed'])
+      .optional()
+      .describe('absent: not carried out yet'),
     reason: z.string().optional(),
     at: instant.optional(),
   })
-  .meta({ id: 'ResponseStep', description: 'A step of a response: a revocation, a withdrawal or a halt.' });
+  .meta({
+    id: 'ResponseStep',
+    description: 'A step of a response: a revocation, a withdrawal or a halt.',
+  });
 
 const remainingForm = z
   .strictObject({ what: z.string(), entry: hash.optional(), why: z.string(), advice: z.string() })
@@ -112,7 +145,8 @@ const propose = operation({
   id: 'incidents.propose',
   method: 'post',
   path: '/v1/incidents',
-  summary: 'Propose the response to an incident. A person approves it, and the server carries it out.',
+  summary:
+    'Propose the response to an incident. A person approves it, and the server carries it out.',
   kinds: ADMINS,
   needsKey: true,
   body: z
@@ -123,7 +157,9 @@ const propose = operation({
       halts: z
         .enum(['affected', 'none'])
         .optional()
-        .describe('whether trajectories with affected work in progress are halted. Default: affected'),
+        .describe(
+          'whether trajectories with affected work in progress are halted. Default: affected',
+        ),
       dry_run: z.boolean().optional().describe('answer the plan, and propose nothing'),
     })
     .meta({ id: 'NewIncident' }),
@@ -134,15 +170,26 @@ const propose = operation({
     status: z
       .enum(['proposed', 'waiting', 'approved'])
       .optional()
-      .describe('`waiting`, `approved`: the open incident has the same plan, and nothing was proposed'),
+      .describe(
+        '`waiting`, `approved`: the open incident has the same plan, and nothing was proposed',
+      ),
     approval: hash.optional().describe('the pending proposal; absent for an approved incident'),
   }),
   statuses: [200, 201],
-  errors: ['bad_argument', 'not_found', 'too_large', 'wrong_state', 'incident_refused', 'idempotency_conflict'],
+  errors: [
+    'bad_argument',
+    'not_found',
+    'too_large',
+    'wrong_state',
+    'incident_refused',
+    'idempotency_conflict',
+  ],
   run: async ({ body, caller, service, key }) => {
     const { through, because, halts, dry_run: isDry = false, ...start } = body;
     const { store, grants, assize, systemWrits, clock } = service;
-    const radius = await blastRadius(store, start as never, { ...(through !== undefined && { through }) });
+    const radius = await blastRadius(store, start as never, {
+      ...(through !== undefined && { through }),
+    });
     const planned = await planResponse(store, radius, {
       ...(halts !== undefined && { halts }),
       holdersIn: (trajectoryId) => grants.holdersIn(trajectoryId),
@@ -151,7 +198,8 @@ const propose = operation({
     if (isDry) return { body: { steps, remains } as never };
     const { incident, trajectoryId, status, pending } = await openIncident(assize, {
       ...{ plan: planned, because, openedBy: caller.name, idempotencyKey: key },
-      writFor: async (action, _, trajectory) => systemWrits.forAction(caller.name, action, trajectory, clock.now()),
+      writFor: async (action, _, trajectory) =>
+        systemWrits.forAction(caller.name, action, trajectory, clock.now()),
     });
     const named = {
       incident,
@@ -159,7 +207,10 @@ const propose = operation({
       trajectory_id: trajectoryId,
       ...(pending !== undefined && { approval: pending }),
     };
-    return { status: status === 'proposed' ? 201 : 200, body: { steps, remains, ...named } as never };
+    return {
+      status: status === 'proposed' ? 201 : 200,
+      body: { steps, remains, ...named } as never,
+    };
   },
 });
 

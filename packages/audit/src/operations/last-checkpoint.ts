@@ -43,9 +43,13 @@ export function checkpointInStore(store: SideStore): LastCheckpoint {
   return {
     read: async () => {
       const row = await store.sideGet(KIND, KEY);
-      return row && { ...(readCanonical(row.body) as { readonly signed: string }), version: row.version };
+      return (
+        row && { ...(readCanonical(row.body) as { readonly signed: string }), version: row.version }
+      );
     },
     replace: (before, signed) =>
-      store.sidePut([{ kind: KIND, key: KEY, expected: before?.version ?? null, body: canonicalize({ signed }) }]),
+      store.sidePut([
+        { kind: KIND, key: KEY, expected: before?.version ?? null, body: canonicalize({ signed }) },
+      ]),
   };
 }

@@ -9,7 +9,13 @@ import {
   type VerifierKey,
 } from 'assize/internal/merkle';
 import type { Store } from 'assize/internal/stores';
-import { httpWitness, type LogKeys, makeCheckpoint, verifyLogged, type Witness } from '#checkpoints';
+import {
+  httpWitness,
+  type LogKeys,
+  makeCheckpoint,
+  verifyLogged,
+  type Witness,
+} from '#checkpoints';
 import type { KeptCheckpoint, LastCheckpoint } from './last-checkpoint.ts';
 
 /** A signed checkpoint, with the key that verifies it. */
@@ -36,7 +42,9 @@ export interface Witnesses {
   readonly ask: readonly Witness[];
 }
 
-export function witnessesOf(given: readonly { readonly url: string; readonly key: string }[]): Witnesses {
+export function witnessesOf(
+  given: readonly { readonly url: string; readonly key: string }[],
+): Witnesses {
   const known = given.map(({ url, key }) => ({ url, key: parseVerifierKey(key) }));
   return { keys: known.map(({ key }) => key), ask: known.map((one) => httpWitness(one)) };
 }
@@ -118,7 +126,8 @@ export class Checkpoints {
 
   #newest(kept: KeptCheckpoint | undefined): CheckpointDocument | undefined {
     const read = kept && this.#opened(kept.signed);
-    if (read === undefined || (this.#own !== undefined && this.#own.size > read.size)) return this.#own;
+    if (read === undefined || (this.#own !== undefined && this.#own.size > read.size))
+      return this.#own;
     return read;
   }
 
@@ -145,7 +154,11 @@ const SECONDS_MAX = 253_402_300_799n;
 /** The first cosignature counts: a later one of the same note adds nothing. */
 function cosignedBy(witness: VerifierKey, cosignatures: readonly VerifiedSignature[]): Cosigned {
   const said = { name: witness.name, key: formatVerifierKey(witness) };
-  const times = cosignatures.filter(({ key }) => key.publicKey === witness.publicKey).map(({ time = 0n }) => time);
+  const times = cosignatures
+    .filter(({ key }) => key.publicKey === witness.publicKey)
+    .map(({ time = 0n }) => time);
   const [first] = times.filter((time) => time <= SECONDS_MAX).sort((a, b) => Number(a - b));
-  return first === undefined ? said : { ...said, cosigned_at: instantOf(new Date(Number(first) * 1_000)) };
+  return first === undefined
+    ? said
+    : { ...said, cosigned_at: instantOf(new Date(Number(first) * 1_000)) };
 }

@@ -26,7 +26,9 @@ const counterExampleForm = z
   .meta({ id: 'CounterExample', description: 'A committed call that breaks a rule.' });
 
 const judged = {
-  support: z.strictObject({ runs: count, calls: count }).describe('the committed calls that the rule is about'),
+  support: z
+    .strictObject({ runs: count, calls: count })
+    .describe('the committed calls that the rule is about'),
   counter_example_count: count,
   counter_examples: z.array(counterExampleForm).describe('the first twenty'),
 };
@@ -50,7 +52,10 @@ const backtestForm = z
       )
       .describe('the first twenty'),
   })
-  .meta({ id: 'RuleBacktest', description: 'The recorded calls that a rule would rule on otherwise.' });
+  .meta({
+    id: 'RuleBacktest',
+    description: 'The recorded calls that a rule would rule on otherwise.',
+  });
 
 const candidateForm = z
   .strictObject({
@@ -90,11 +95,24 @@ const mined = operation({
         .optional()
         .describe('ids of the mined runs; default: all'),
       kinds: z.array(z.enum(KINDS)).min(1).optional(),
-      min_support: z.number().int().min(1).optional().describe('the least number of runs of a rule; default: 5'),
-      exceptions: share.optional().describe('the largest share of cases that break a rule; default: 0.05'),
-      chance: share.optional().describe('the expected share of rules that hold by chance; default: 0.05'),
+      min_support: z
+        .number()
+        .int()
+        .min(1)
+        .optional()
+        .describe('the least number of runs of a rule; default: 5'),
+      exceptions: share
+        .optional()
+        .describe('the largest share of cases that break a rule; default: 0.05'),
+      chance: share
+        .optional()
+        .describe('the expected share of rules that hold by chance; default: 0.05'),
       effect: z.enum(['ask', 'deny']).optional(),
-      backtest: z.array(z.string()).max(20).optional().describe('ids of rules that rule on the recorded calls again'),
+      backtest: z
+        .array(z.string())
+        .max(20)
+        .optional()
+        .describe('ids of rules that rule on the recorded calls again'),
     })
     .meta({ id: 'Mining' }),
   answer: z.strictObject({
@@ -107,7 +125,16 @@ const mined = operation({
   }),
   errors: ['not_found'],
   run: async ({ body, service }) => {
-    const { trajectories, good, kinds, min_support: minSupport, exceptions, chance, effect, backtest = [] } = body;
+    const {
+      trajectories,
+      good,
+      kinds,
+      min_support: minSupport,
+      exceptions,
+      chance,
+      effect,
+      backtest = [],
+    } = body;
     for (const trajectory of trajectories)
       if ((await service.store.head(trajectory)) === undefined)
         throw new ServerError(
@@ -116,7 +143,8 @@ const mined = operation({
         );
     const report: MiningReport = await mineStore(service.store, {
       trajectoryIds: trajectories,
-      backtest: (store, added, terms) => backtestRules(store, added, { ...terms, oracle: service.store }),
+      backtest: (store, added, terms) =>
+        backtestRules(store, added, { ...terms, oracle: service.store }),
       backtested: backtest,
       ...(good !== undefined && { good }),
       ...(kinds !== undefined && { kinds }),

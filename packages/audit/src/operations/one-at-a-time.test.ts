@@ -15,7 +15,12 @@ test('works run one after the other, also after a failure', async () => {
     return n;
   };
   const ends = await Promise.allSettled([0, 1, 2, 3].map((n) => works.run(signal, () => work(n))));
-  expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+  expect(ends.map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+    'fulfilled',
+  ]);
   expect(most).toEqual([1, 1, 1, 1]);
 });
 

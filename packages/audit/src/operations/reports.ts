@@ -21,7 +21,9 @@ const query = z.strictObject({
   since: name.optional().describe('the first time of the period. Default: the first entry'),
   until: name.optional().describe('the time after the period. Default: the last entry counts'),
   trajectory: name.optional().describe('only this trajectory. Default: all'),
-  size: digits.optional().describe('only the first entries of the log, to make an earlier report again'),
+  size: digits
+    .optional()
+    .describe('only the first entries of the log, to make an earlier report again'),
 });
 
 const status = z.enum(['shown', 'gap', 'none']);
@@ -42,7 +44,10 @@ const measureForm = z
     remedy: z.string().optional().describe('for a gap: what closes it'),
     proof: z.strictObject({ command: z.string(), api: z.string().optional() }),
   })
-  .meta({ id: 'ReportMeasure', description: 'One question to the ledger, and what the ledger shows.' });
+  .meta({
+    id: 'ReportMeasure',
+    description: 'One question to the ledger, and what the ledger shows.',
+  });
 const clauseForm = z
   .strictObject({
     ...{ id: z.string(), title: z.string(), status },
@@ -58,7 +63,10 @@ const reportForm = z
     scope: z.strictObject({
       ...{ since: instant.nullable(), until: instant.nullable() },
       trajectories: z.array(z.string()).nullable().describe('null: all'),
-      entries: z.number().int().describe('in the period and trajectories; without one, nothing is shown'),
+      entries: z
+        .number()
+        .int()
+        .describe('in the period and trajectories; without one, nothing is shown'),
     }),
     log: z.strictObject({
       size: z.number().int(),
@@ -78,10 +86,15 @@ const reportForm = z
         ...{ trajectory_id: z.string().optional(), seq: z.number().int().optional() },
       }),
     ),
-    frameworks: z.array(z.strictObject({ id: z.string(), title: z.string(), clauses: z.array(clauseForm) })),
+    frameworks: z.array(
+      z.strictObject({ id: z.string(), title: z.string(), clauses: z.array(clauseForm) }),
+    ),
     gaps: z.number().int().describe('the number of clauses with a gap'),
   })
-  .meta({ id: 'ComplianceReport', description: 'Evidence of one ledger. No legal advice, no certification.' });
+  .meta({
+    id: 'ComplianceReport',
+    description: 'Evidence of one ledger. No legal advice, no certification.',
+  });
 
 const declared = {
   method: 'get',
@@ -95,9 +108,12 @@ const make = operation({
   ...declared,
   id: 'reports.make',
   path: '/v1/reports/{framework}',
-  summary: 'What the ledger shows for the clauses of a law or a standard, and the gaps. Verifies all entries in scope.',
+  summary:
+    'What the ledger shows for the clauses of a law or a standard, and the gaps. Verifies all entries in scope.',
   answer: reportForm,
-  run: async (request) => ({ body: (await reported(request)) as unknown as z.input<typeof reportForm> }),
+  run: async (request) => ({
+    body: (await reported(request)) as unknown as z.input<typeof reportForm>,
+  }),
 });
 
 const page = operation({
@@ -144,7 +160,10 @@ async function reported({
 }
 
 /** @throws ServerError `invalid_request` */
-function timeOf(end: 'since' | 'until', text: string | undefined): { readonly [end: string]: string } {
+function timeOf(
+  end: 'since' | 'until',
+  text: string | undefined,
+): { readonly [end: string]: string } {
   if (text === undefined) return {};
   const at = readInstant(text);
   if (at !== undefined) return { [end]: at };

@@ -2,14 +2,19 @@ import { expect, test } from 'vitest';
 import { headFault } from './request.ts';
 
 type Heads = Record<string, string[]>;
-const faultOf = (headersDistinct: Heads): number | undefined => headFault({ headersDistinct })?.status;
+const faultOf = (headersDistinct: Heads): number | undefined =>
+  headFault({ headersDistinct })?.status;
 
-test.each(['witness.example', 'Witness.Example:2112', 'localhost:80', '127.0.0.1', '[::1]:2112', 'a_b.internal'])(
-  'the host %s is one',
-  (host) => {
-    expect(faultOf({ host: [host] })).toBeUndefined();
-  },
-);
+test.each([
+  'witness.example',
+  'Witness.Example:2112',
+  'localhost:80',
+  '127.0.0.1',
+  '[::1]:2112',
+  'a_b.internal',
+])('the host %s is one', (host) => {
+  expect(faultOf({ host: [host] })).toBeUndefined();
+});
 
 test.each([
   [[]],

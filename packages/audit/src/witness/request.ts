@@ -15,11 +15,16 @@ const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/gi;
  * The protocol names no content type, so any is accepted. A body is read as unencoded UTF-8, and a
  * request that declares another encoding is refused.
  */
-export function headFault({ headersDistinct: heads }: Pick<IncomingMessage, 'headersDistinct'>): HeadFault | undefined {
+export function headFault({
+  headersDistinct: heads,
+}: Pick<IncomingMessage, 'headersDistinct'>): HeadFault | undefined {
   const { host: hosts = [] } = heads;
-  if (hosts.length !== 1 || !HOST.test(hosts[0]!)) return { status: 400, says: 'The request must name one host.\n' };
+  if (hosts.length !== 1 || !HOST.test(hosts[0]!))
+    return { status: 400, says: 'The request must name one host.\n' };
   const types = heads['content-type'] ?? [];
-  const charsets = types.flatMap((type) => [...type.matchAll(CHARSET)].map(([, charset]) => charset!.toLowerCase()));
+  const charsets = types.flatMap((type) =>
+    [...type.matchAll(CHARSET)].map(([, charset]) => charset!.toLowerCase()),
+  );
   if (charsets.some((charset) => charset !== 'utf-8' && charset !== 'utf8'))
     return { status: 415, says: 'Send the checkpoint in UTF-8.\n' };
   const encodings = heads['content-encoding'] ?? [];

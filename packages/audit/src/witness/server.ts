@@ -50,7 +50,11 @@ export function witnessServer(options: WitnessOptions): Server {
   checkArgument(WITNESS_OPTIONS, options, 'options');
   const logs = new Map(options.logs.map((log) => [log.origin, log]));
   const ended = new WeakSet<Socket>();
-  const limits = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, requireHostHeader: false };
+  const limits = {
+    requestTimeout: REQUEST_MS,
+    headersTimeout: REQUEST_MS,
+    requireHostHeader: false,
+  };
   const server = createServer(limits, (request, response) => {
     if (ended.has(request.socket)) return;
     const fault = headFault(request);
@@ -81,7 +85,8 @@ async function answer(
     else send(response, 200, found.note);
     return;
   }
-  if (path !== '/add-checkpoint') return send(response, 404, 'This server has only add-checkpoint.\n');
+  if (path !== '/add-checkpoint')
+    return send(response, 404, 'This server has only add-checkpoint.\n');
   if (request.method !== 'POST') {
     response.setHeader('allow', 'POST');
     return send(response, 405, 'Send the checkpoint with POST.\n');
@@ -98,7 +103,11 @@ async function answer(
     const signature = cosign(decided.text, signer, time);
     const note = formatNote({ text: decided.text, signatures: [...decided.signatures, signature] });
     file.record(decided.origin, decided.record, note);
-    return { status: 200, body: formatSignatures([signature]), contentType: 'text/plain; charset=utf-8' } as const;
+    return {
+      status: 200,
+      body: formatSignatures([signature]),
+      contentType: 'text/plain; charset=utf-8',
+    } as const;
   });
   send(response, decision.status, decision.body, decision.contentType);
 }
@@ -123,7 +132,12 @@ function sendLast(response: ServerResponse, status: number, body: string): void 
   send(response, status, body);
 }
 
-function send(response: ServerResponse, status: number, body: string, type = 'text/plain; charset=utf-8'): void {
+function send(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  type = 'text/plain; charset=utf-8',
+): void {
   if (response.headersSent) return;
   response.writeHead(status, {
     'content-type': type,

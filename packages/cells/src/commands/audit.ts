@@ -26,7 +26,12 @@ export function audit(family: Command): void {
 }
 
 function auditDocument({ cell, recorded, size, fault }: CellAudit): object {
-  return { cell, recorded: recorded ?? null, size: size ?? null, ...(fault !== undefined && { fault }) };
+  return {
+    cell,
+    recorded: recorded ?? null,
+    size: size ?? null,
+    ...(fault !== undefined && { fault }),
+  };
 }
 
 function auditLine({ cell, recorded = 0, size = 0, fault }: CellAudit): Printable {

@@ -1,8 +1,22 @@
-import { CliError, type ExitCode, inSession, requireRootKey, type Session, type SharedOptions } from '@assize/command';
+import {
+  CliError,
+  type ExitCode,
+  inSession,
+  requireRootKey,
+  type Session,
+  type SharedOptions,
+} from '@assize/command';
 import { nearestName } from 'assize/internal/base';
 import type { RootKey } from 'assize/internal/config';
 import { Option } from 'commander';
-import { type CellsFile, type DirectoryState, isCellsUrl, partsOfCellsUrl, RootLog, readCellsFile } from '../index.ts';
+import {
+  type CellsFile,
+  type DirectoryState,
+  isCellsUrl,
+  partsOfCellsUrl,
+  RootLog,
+  readCellsFile,
+} from '../index.ts';
 import { requireCellsKey, requireRootLog } from './cells-key.ts';
 
 /** The options of an order. */
@@ -19,16 +33,20 @@ export interface Deployment {
   readonly root: RootKey;
 }
 
-export const principalOption: Option = new Option('--principal <name>', 'principal of the order').default(
-  'operator:cli',
-);
+export const principalOption: Option = new Option(
+  '--principal <name>',
+  'principal of the order',
+).default('operator:cli');
 
 export const reasonOption: Option = new Option(
   '--reason <text>',
   'reason; it stays in the root log',
 ).makeOptionMandatory();
 
-export const forceOption: Option = new Option('--force', 'give the order although the command does not find the name');
+export const forceOption: Option = new Option(
+  '--force',
+  'give the order although the command does not find the name',
+);
 
 /**
  * Opens the root log of the store URL, and closes it. `create`: makes one that does not exist. An
@@ -36,7 +54,12 @@ export const forceOption: Option = new Option('--force', 'give the order althoug
  * name the store.
  */
 export function inDeployment<O extends SharedOptions>(
-  work: (deployment: Deployment, session: Session, options: O, ...args: string[]) => Promise<ExitCode>,
+  work: (
+    deployment: Deployment,
+    session: Session,
+    options: O,
+    ...args: string[]
+  ) => Promise<ExitCode>,
   mode: 'create' | 'existing' = 'existing',
 ) {
   return inSession(async (session: Session, options: O, ...args: string[]) => {
@@ -77,10 +100,15 @@ export function requireTenantName(tenant: string): void {
 }
 
 /** @throws CliError `not_found` unless a cell has the tenant */
-export function requireTenant({ tenants }: DirectoryState, tenant: string, otherwise: string): void {
+export function requireTenant(
+  { tenants }: DirectoryState,
+  tenant: string,
+  otherwise: string,
+): void {
   if (Object.hasOwn(tenants, tenant)) return;
   const nearest = tenant === '' ? undefined : nearestName(tenant, Object.keys(tenants));
-  const meant = nearest === undefined ? 'List the tenants with assize cells status' : `Did you mean ${nearest}`;
+  const meant =
+    nearest === undefined ? 'List the tenants with assize cells status' : `Did you mean ${nearest}`;
   throw new CliError(
     'not_found',
     `No cell has the tenant ${tenant}. ${meant}${nearest === undefined ? '.' : '?'} ${otherwise}`,

@@ -1,5 +1,14 @@
 import type { Session, SharedOptions } from '@assize/command';
-import { CliError, EXIT, type ExitCode, green, line, note, type Printable, withSharedOptions } from '@assize/command';
+import {
+  CliError,
+  EXIT,
+  type ExitCode,
+  green,
+  line,
+  note,
+  type Printable,
+  withSharedOptions,
+} from '@assize/command';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { cancelMove, type MoveStep, moveTenant } from '../index.ts';
@@ -45,7 +54,8 @@ export function move(family: Command): void {
     .action(
       inDeployment(async (deployment, session, options: Options, tenant: string) => {
         const { to, cancel = false, principal } = options;
-        if (cancel === (to !== undefined)) throw new CliError('usage', 'Pass --to CELL, or --cancel.');
+        if (cancel === (to !== undefined))
+          throw new CliError('usage', 'Pass --to CELL, or --cancel.');
         requireTenantName(tenant);
         const { log } = deployment;
         const directory = await log.read();
@@ -56,7 +66,11 @@ export function move(family: Command): void {
         }
         const place = directory.tenants[tenant];
         if (place?.cell === to && place.to === undefined)
-          return sayNoMove(session, { tenant, cell: to, text: line`${tenant} lives in ${to} already.` });
+          return sayNoMove(session, {
+            tenant,
+            cell: to,
+            text: line`${tenant} lives in ${to} already.`,
+          });
         return moveTo(deployment, session, { tenant, to: cellOf(deployment.file, to), principal });
       }),
     );
@@ -64,7 +78,11 @@ export function move(family: Command): void {
 
 function sayNoMove(
   { json, out }: Session,
-  { tenant, cell, text }: { readonly tenant: string; readonly cell: string; readonly text: Printable },
+  {
+    tenant,
+    cell,
+    text,
+  }: { readonly tenant: string; readonly cell: string; readonly text: Printable },
 ): ExitCode {
   if (json) out.document({ tenant, cell, moved: false });
   else out.line(text);
@@ -75,7 +93,11 @@ function sayNoMove(
 async function moveTo(
   { file, log }: Deployment,
   { json, out, interruption }: Session,
-  { tenant, to, principal }: { readonly tenant: string; readonly to: string; readonly principal: string },
+  {
+    tenant,
+    to,
+    principal,
+  }: { readonly tenant: string; readonly to: string; readonly principal: string },
 ): Promise<ExitCode> {
   let isStopped = false;
   const onStep = (step: MoveStep): void => {
@@ -83,14 +105,24 @@ async function moveTo(
     if (!json && isStopped) out.line(line`${STEPS[step]}`);
   };
   try {
-    const moved = await moveTenant({ file, log, tenant, to, principal, signal: interruption, onStep });
+    const moved = await moveTenant({
+      file,
+      log,
+      tenant,
+      to,
+      principal,
+      signal: interruption,
+      onStep,
+    });
     const content = `${counted(moved.trajectories, 'trajectory')} with ${counted(moved.entries, 'entry')}`;
     if (json) out.document({ tenant, cell: to, moved: true, ...moved });
     else out.line(green(line`${tenant} lives in ${to}: ${content} came from ${moved.from}.`));
     return EXIT.ok;
   } catch (error) {
     if (isStopped)
-      note(`${tenant} is stopped. Repeat the command to go on, or end the move: assize cells move ${tenant} --cancel`);
+      note(
+        `${tenant} is stopped. Repeat the command to go on, or end the move: assize cells move ${tenant} --cancel`,
+      );
     throw error;
   }
 }

@@ -19,20 +19,32 @@ export function place(family: Command): void {
       .option('--cell <name>', 'the cell (default: chosen by the name of the tenant)')
       .addOption(principalOption),
   )
-    .addHelpText('after', 'A tenant that lives in the cell already stays there, and nothing is ordered.')
+    .addHelpText(
+      'after',
+      'A tenant that lives in the cell already stays there, and nothing is ordered.',
+    )
     .action(
-      inDeployment(async ({ file, log }, { json, out }, { principal, cell: wanted }: Options, tenant: string) => {
-        requireTenantName(tenant);
-        const named = wanted === undefined ? undefined : cellOf(file, wanted);
-        const { tenants } = await log.read();
-        const place = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
-        const livesThere = place !== undefined && place.to === undefined && (named ?? place.cell) === place.cell;
-        const cell = livesThere ? place.cell : (named ?? chosenCell(file, tenant));
-        if (!livesThere) await log.order('place', { tenant, cell }, principal);
-        if (json) out.document({ tenant, cell, placed: !livesThere });
-        else out.line(line`${tenant} lives in ${cell}${livesThere ? ' already' : ''}.`);
-        return EXIT.ok;
-      }, 'create'),
+      inDeployment(
+        async (
+          { file, log },
+          { json, out },
+          { principal, cell: wanted }: Options,
+          tenant: string,
+        ) => {
+          requireTenantName(tenant);
+          const named = wanted === undefined ? undefined : cellOf(file, wanted);
+          const { tenants } = await log.read();
+          const place = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
+          const livesThere =
+            place !== undefined && place.to === undefined && (named ?? place.cell) === place.cell;
+          const cell = livesThere ? place.cell : (named ?? chosenCell(file, tenant));
+          if (!livesThere) await log.order('place', { tenant, cell }, principal);
+          if (json) out.document({ tenant, cell, placed: !livesThere });
+          else out.line(line`${tenant} lives in ${cell}${livesThere ? ' already' : ''}.`);
+          return EXIT.ok;
+        },
+        'create',
+      ),
     );
 }
 

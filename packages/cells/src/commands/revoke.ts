@@ -5,7 +5,13 @@ import { isInstance, nearestName } from 'assize/internal/base';
 import { GrantIssuer, type RootKey } from 'assize/internal/config';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { type CellPlace, CellsError, type CellsFile, type DirectoryState, openCellReadonly } from '../index.ts';
+import {
+  type CellPlace,
+  CellsError,
+  type CellsFile,
+  type DirectoryState,
+  openCellReadonly,
+} from '../index.ts';
 import {
   type Deployment,
   forceOption,
@@ -56,19 +62,26 @@ export function revoke(family: Command): void {
         'A name without a grant or a token is refused without --force.',
     )
     .action(
-      inDeployment(async (deployment, { json, out, interruption }, options: Options, name: string) => {
-        const { reason, principal, force = false, yes = false } = options;
-        const known = await knownOf(deployment, name);
-        if (!force) requireKnown(known, name);
-        requireNotRevoked(await deployment.log.read(), name);
-        if (!json) print(known, name, out);
-        if (!json && !yes && canAsk() && !(await asksYes(`Revoke ${name} for good?`, interruption)))
-          return EXIT.negative;
-        await deployment.log.order('revoke', { principal: name, reason }, principal);
-        if (json) out.document({ revoked: name, tokens: known.tokens, grants: known.grants });
-        else out.line(line`Ordered. Each cell follows within a second, or accepts no entry.`);
-        return EXIT.ok;
-      }),
+      inDeployment(
+        async (deployment, { json, out, interruption }, options: Options, name: string) => {
+          const { reason, principal, force = false, yes = false } = options;
+          const known = await knownOf(deployment, name);
+          if (!force) requireKnown(known, name);
+          requireNotRevoked(await deployment.log.read(), name);
+          if (!json) print(known, name, out);
+          if (
+            !json &&
+            !yes &&
+            canAsk() &&
+            !(await asksYes(`Revoke ${name} for good?`, interruption))
+          )
+            return EXIT.negative;
+          await deployment.log.order('revoke', { principal: name, reason }, principal);
+          if (json) out.document({ revoked: name, tokens: known.tokens, grants: known.grants });
+          else out.line(line`Ordered. Each cell follows within a second, or accepts no entry.`);
+          return EXIT.ok;
+        },
+      ),
     );
 }
 
@@ -92,19 +105,26 @@ async function grantsOf(place: CellPlace, root: RootKey, name: string): Promise<
   try {
     const store = await openCellReadonly(place);
     try {
-      const trajectories = await new GrantIssuer(root, store, { principals: new Map() }).placesOf(name);
+      const trajectories = await new GrantIssuer(root, store, { principals: new Map() }).placesOf(
+        name,
+      );
       return { cell, trajectories };
     } finally {
       await store.close();
     }
   } catch (error) {
-    return { cell, trajectories: [], fault: isInstance(error, Error) ? error.message : String(error) };
+    return {
+      cell,
+      trajectories: [],
+      fault: isInstance(error, Error) ? error.message : String(error),
+    };
   }
 }
 
 /** @throws CliError `not_found` */
 function requireKnown({ grants, tokens, isConfigured, names }: Known, name: string): void {
-  if (tokens > 0 || isConfigured || grants.some(({ trajectories }) => trajectories.length > 0)) return;
+  if (tokens > 0 || isConfigured || grants.some(({ trajectories }) => trajectories.length > 0))
+    return;
   const unread = grants.filter(({ fault }) => fault !== undefined).map(({ cell }) => cell);
   const nearest = name === '' ? undefined : nearestName(name, names);
   throw new CliError(
@@ -117,19 +137,30 @@ function requireKnown({ grants, tokens, isConfigured, names }: Known, name: stri
 /** @throws CellsError `wrong_state`, as the root log would, before the command prints and asks */
 function requireNotRevoked({ revoked }: DirectoryState, name: string): void {
   if (!Object.hasOwn(revoked, name)) return;
-  throw new CellsError('wrong_state', `${name} is revoked already: ${revoked[name]}. No second revocation is needed.`, {
-    evidence: { action: 'revoke', principal: name },
-  });
+  throw new CellsError(
+    'wrong_state',
+    `${name} is revoked already: ${revoked[name]}. No second revocation is needed.`,
+    {
+      evidence: { action: 'revoke', principal: name },
+    },
+  );
 }
 
 /** Prints all that the revocation ends, before the question and the order. */
 function print({ grants, tokens, isConfigured }: Known, name: string, out: Output): void {
   out.line(line`A revocation of ${name} is for good, and ends in every cell:`);
-  out.line(line`  ${counted(tokens, 'token')}${isConfigured ? ', and its grants of the configuration' : ''}`);
+  out.line(
+    line`  ${counted(tokens, 'token')}${isConfigured ? ', and its grants of the configuration' : ''}`,
+  );
   for (const { cell, trajectories, fault } of grants) {
-    const more = trajectories.length > NAMED_MAX ? `, and ${trajectories.length - NAMED_MAX} more` : '';
+    const more =
+      trajectories.length > NAMED_MAX ? `, and ${trajectories.length - NAMED_MAX} more` : '';
     const named = `${trajectories.slice(0, NAMED_MAX).join(', ')}${more}`;
-    if (fault !== undefined) out.line(line`  ${cell} cannot be read now (${fault}): its servers revoke what they find`);
-    else out.line(line`  ${cell}: ${trajectories.length === 0 ? 'no used grant' : `the grants used in ${named}`}`);
+    if (fault !== undefined)
+      out.line(line`  ${cell} cannot be read now (${fault}): its servers revoke what they find`);
+    else
+      out.line(
+        line`  ${cell}: ${trajectories.length === 0 ? 'no used grant' : `the grants used in ${named}`}`,
+      );
   }
 }

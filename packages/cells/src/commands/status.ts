@@ -9,7 +9,9 @@ import { inDeployment } from './deployment.ts';
 const LISTED_MAX = 20;
 
 export function status(family: Command): void {
-  withSharedOptions(family.command('status').description('show the cells, their tenants and the orders in force'))
+  withSharedOptions(
+    family.command('status').description('show the cells, their tenants and the orders in force'),
+  )
     .addHelpText('after', `The text has ${LISTED_MAX} lines of each list. With --json all of them.`)
     .action(
       inDeployment(async ({ file, log }, { json, out }) => {
@@ -33,10 +35,21 @@ function documentOf({ cells }: CellsFile, directory: DirectoryState): object {
 
 function print({ cells }: CellsFile, directory: DirectoryState, out: Output): void {
   const { tenants, halted, revoked } = directory;
-  const tenantsIn = (name: string) => Object.values(tenants).filter(({ cell }) => cell === name).length;
+  const tenantsIn = (name: string) =>
+    Object.values(tenants).filter(({ cell }) => cell === name).length;
   out.table(
-    [{ title: 'cell' }, { title: 'tenants' }, { title: 'entries in its last checkpoint' }, { title: 'address' }],
-    cells.map(({ name, url = '' }) => [name, tenantsIn(name), checkpointOf(directory, name)?.size ?? 'none', url]),
+    [
+      { title: 'cell' },
+      { title: 'tenants' },
+      { title: 'entries in its last checkpoint' },
+      { title: 'address' },
+    ],
+    cells.map(({ name, url = '' }) => [
+      name,
+      tenantsIn(name),
+      checkpointOf(directory, name)?.size ?? 'none',
+      url,
+    ]),
   );
   const placed = Object.entries(tenants);
   if (placed.length > 0) {
@@ -45,7 +58,10 @@ function print({ cells }: CellsFile, directory: DirectoryState, out: Output): vo
       [{ title: 'tenant' }, { title: 'cell' }],
       placed
         .slice(0, LISTED_MAX)
-        .map(([tenant, { cell, to }]) => [tenant, to === undefined ? cell : `${cell}, moves to ${to}`]),
+        .map(([tenant, { cell, to }]) => [
+          tenant,
+          to === undefined ? cell : `${cell}, moves to ${to}`,
+        ]),
     );
     printRest(placed.length, 'tenant', out);
   }
@@ -70,10 +86,14 @@ function printList(lines: readonly Printable[], noun: string, out: Output): void
 
 /** The number of the lines that are left out. */
 function printRest(count: number, noun: string, out: Output): void {
-  if (count > LISTED_MAX) out.line(line`and ${counted(count - LISTED_MAX, noun)} more (--json has all)`);
+  if (count > LISTED_MAX)
+    out.line(line`and ${counted(count - LISTED_MAX, noun)} more (--json has all)`);
 }
 
 /** The last checkpoint that the cell has recorded in the root log. */
-function checkpointOf({ cells }: DirectoryState, name: string): DirectoryState['cells'][string] | undefined {
+function checkpointOf(
+  { cells }: DirectoryState,
+  name: string,
+): DirectoryState['cells'][string] | undefined {
   return Object.hasOwn(cells, name) ? cells[name] : undefined;
 }

@@ -28,7 +28,11 @@ export function stops(family: Command, does: 'halt' | 'resume', description: str
       const { reason, principal, force = false } = options;
       requireTenantName(tenant);
       if (does === 'halt' && tenant !== EVERY_TENANT && !force)
-        requireTenant(await log.read(), tenant, 'Pass --force to halt the name before it is placed.');
+        requireTenant(
+          await log.read(),
+          tenant,
+          'Pass --force to halt the name before it is placed.',
+        );
       await log.order(does, { tenant, reason }, principal);
       if (json) out.document({ tenant, [does === 'halt' ? 'halted' : 'resumed']: true });
       else out.line(line`Ordered. Each cell follows within a second, or accepts no entry.`);

@@ -22,7 +22,10 @@ export function cellDeployment(cell: Cell): Deployment {
   let reporting: Recurring | undefined;
   return {
     peers: file.cells,
-    side: gracedReads(log.side, { graceMs: TOKEN_GRACE_MS, requireHeard: () => watch.requireHeard() }),
+    side: gracedReads(log.side, {
+      graceMs: TOKEN_GRACE_MS,
+      requireHeard: () => watch.requireHeard(),
+    }),
     gauges: [
       {
         name: 'assize_root_silence_seconds',
@@ -58,7 +61,9 @@ export function cellDeployment(cell: Cell): Deployment {
     isHere: (trajectoryId) => watch.isHere(tenantOf(trajectoryId)),
     elsewhere: (trajectoryId) => {
       const found = watch.placeOf(tenantOf(trajectoryId));
-      return found === undefined || found.name === watch.cell ? undefined : { id: found.name, url: found.url };
+      return found === undefined || found.name === watch.cell
+        ? undefined
+        : { id: found.name, url: found.url };
     },
     requireHere: (trajectoryId) => watch.requireHere(tenantOf(trajectoryId)),
     requireReady: () => watch.requireOpen(),

@@ -70,7 +70,12 @@ async function cellOf() {
   };
 }
 
-const place = fc.constantFrom({ cell: 'one' }, { cell: 'two' }, { cell: 'one', to: 'two' }, { cell: 'two', to: 'one' });
+const place = fc.constantFrom(
+  { cell: 'one' },
+  { cell: 'two' },
+  { cell: 'one', to: 'two' },
+  { cell: 'two', to: 'one' },
+);
 const tenantNames = fc.subarray(['acme', 'beta', '*', '__proto__']);
 const steps = fc.array(
   fc.oneof(
@@ -91,7 +96,9 @@ test('after any orders and restarts a trajectory is halted if an order says so',
         const tenant = id.split(':')[0]!;
         const { cell, to } = directory.tenants[tenant] ?? { cell: 'one' };
         return (
-          cell !== 'one' || to !== undefined || ['*', tenant].some((name) => Object.hasOwn(directory.halted, name))
+          cell !== 'one' ||
+          to !== undefined ||
+          ['*', tenant].some((name) => Object.hasOwn(directory.halted, name))
         );
       };
       const ofPerson = new Set<string>();
@@ -131,10 +138,14 @@ test('two servers that carry out one order write it once', async () => {
   const [first, second] = [server(), server()];
   const halted: DirectoryState = { ...EMPTY, orders: 1, halted: { '*': 'why' } };
   await Promise.all([apply(first, halted), apply(second, halted)]);
-  expect(await Promise.all(NAMES.map(async (id) => (await store.head(id))!.seq))).toEqual([1, 1, 1]);
+  expect(await Promise.all(NAMES.map(async (id) => (await store.head(id))!.seq))).toEqual([
+    1, 1, 1,
+  ]);
   const resumed: DirectoryState = { ...EMPTY, orders: 2 };
   await Promise.all([apply(first, resumed), apply(second, resumed)]);
-  expect(await Promise.all(NAMES.map(async (id) => (await store.head(id))!.seq))).toEqual([2, 2, 2]);
+  expect(await Promise.all(NAMES.map(async (id) => (await store.head(id))!.seq))).toEqual([
+    2, 2, 2,
+  ]);
   await Promise.all([first.close(), second.close()]);
 });
 
@@ -147,7 +158,8 @@ test('a resume that takes long holds up no order', async () => {
   const { commit } = store;
   let isHeld = true;
   store.commit = async (batch) => {
-    if (isHeld && batch.entries.some(({ trajectory_id }) => trajectory_id === 'acme:orders')) await free.promise;
+    if (isHeld && batch.entries.some(({ trajectory_id }) => trajectory_id === 'acme:orders'))
+      await free.promise;
     return commit.call(store, batch);
   };
   const orders = server();

@@ -9,7 +9,12 @@ import type { Cell } from '../open-cell.ts';
 import { tenantOf } from '../tenant-of.ts';
 
 /** Refusals that no later attempt changes: no process of this configuration writes there. */
-const FINAL: readonly string[] = ['concluded', 'domain_mismatch', 'imported_trajectory', 'invalid_ledger'];
+const FINAL: readonly string[] = [
+  'concluded',
+  'domain_mismatch',
+  'imported_trajectory',
+  'invalid_ledger',
+];
 
 /**
  * Carries out the orders of the root log in one cell, as entries of its trajectories: halts,
@@ -69,12 +74,17 @@ export class CellOrders {
     const halted = new Set(review ?? (this.#done === undefined ? names : []));
     for (const id of names) {
       const reason = this.#stopOf(directory, id);
-      const wasStopped = halted.has(id) || (this.#done !== undefined && this.#stopOf(this.#done, id) !== undefined);
+      const wasStopped =
+        halted.has(id) || (this.#done !== undefined && this.#stopOf(this.#done, id) !== undefined);
       if (reason !== undefined) await this.#attempt(id, () => this.#halt(id, reason));
       else if (wasStopped) this.#waiting.add(id);
     }
     for (const [principal, reason] of Object.entries(directory.revoked))
-      await this.#revoke(principal, reason, (id) => this.#isHere(directory, id) && !this.#wasRevoked(principal, id));
+      await this.#revoke(
+        principal,
+        reason,
+        (id) => this.#isHere(directory, id) && !this.#wasRevoked(principal, id),
+      );
     await watch.recordApplied(directory.orders);
     this.#done = directory;
   }
@@ -84,7 +94,8 @@ export class CellOrders {
     for (const id of this.#waiting) {
       if (this.#isClosed) return;
       await this.#inTurn(async () => {
-        if (this.#stopOf(this.#done!, id) === undefined) await this.#attempt(id, () => this.#resume(id));
+        if (this.#stopOf(this.#done!, id) === undefined)
+          await this.#attempt(id, () => this.#resume(id));
         this.#waiting.delete(id);
       });
     }
@@ -114,7 +125,8 @@ export class CellOrders {
     const writ = writFor(ORDERS_PRINCIPAL, HALT_ACTION, id, clock.now());
     requireDone(
       id,
-      (await trajectory.halt({ reason: `root log: ${reason}`, writ, principal: ORDERS_PRINCIPAL })).ruling,
+      (await trajectory.halt({ reason: `root log: ${reason}`, writ, principal: ORDERS_PRINCIPAL }))
+        .ruling,
     );
   }
 
@@ -126,7 +138,10 @@ export class CellOrders {
     const writ = writFor(ORDERS_PRINCIPAL, HALT_ACTION, id, clock.now());
     const reason = 'root log: the order has ended';
     try {
-      requireDone(id, (await trajectory.resume({ reason, writ, principal: ORDERS_PRINCIPAL })).ruling);
+      requireDone(
+        id,
+        (await trajectory.resume({ reason, writ, principal: ORDERS_PRINCIPAL })).ruling,
+      );
     } catch (error) {
       // Another server was faster.
       if (!isAssizeError(error, 'already_done')) throw error;
@@ -137,16 +152,26 @@ export class CellOrders {
   #isHere({ tenants }: DirectoryState, trajectoryId: string): boolean {
     const tenant = tenantOf(trajectoryId);
     const placed = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
-    return placed === undefined || (placed.cell === this.#cell.watch.cell && placed.to === undefined);
+    return (
+      placed === undefined || (placed.cell === this.#cell.watch.cell && placed.to === undefined)
+    );
   }
 
   /** A trajectory that came later may have grants of a principal that was revoked before. */
   #wasRevoked(principal: string, trajectoryId: string): boolean {
     const done = this.#done;
-    return done !== undefined && Object.hasOwn(done.revoked, principal) && this.#isHere(done, trajectoryId);
+    return (
+      done !== undefined &&
+      Object.hasOwn(done.revoked, principal) &&
+      this.#isHere(done, trajectoryId)
+    );
   }
 
-  async #revoke(principal: string, reason: string, isDue: (trajectoryId: string) => boolean): Promise<void> {
+  async #revoke(
+    principal: string,
+    reason: string,
+    isDue: (trajectoryId: string) => boolean,
+  ): Promise<void> {
     const { grants, writFor, clock } = this.#host;
     const places = await grants.placesOf(principal);
     for (const id of places.filter(isDue))

@@ -36,17 +36,20 @@ async function graced() {
   };
 }
 
-test.each(['throws', 'hangs'] as const)('a row counts for its time while the store %s', async (how) => {
-  const { body, pass, fail } = await graced();
-  expect(await body()).toBe('1');
-  fail(how);
-  pass(GRACE_MS);
-  expect(await body()).toBe('1');
-  if (how === 'hangs') return;
-  pass(1);
-  await expect(body()).rejects.toThrow('gone');
-  await expect(body('never read')).rejects.toThrow('gone');
-});
+test.each(['throws', 'hangs'] as const)(
+  'a row counts for its time while the store %s',
+  async (how) => {
+    const { body, pass, fail } = await graced();
+    expect(await body()).toBe('1');
+    fail(how);
+    pass(GRACE_MS);
+    expect(await body()).toBe('1');
+    if (how === 'hangs') return;
+    pass(1);
+    await expect(body()).rejects.toThrow('gone');
+    await expect(body('never read')).rejects.toThrow('gone');
+  },
+);
 
 test('a row that the store answers counts at once, also an absent one', async () => {
   const { store, side, body, fail } = await graced();

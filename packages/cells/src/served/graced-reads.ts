@@ -47,10 +47,14 @@ export function gracedReads(
       return row;
     });
     const last = kept.get(place);
-    if (last === undefined || startedMs - last.atMs > graceMs) return unlessSilent(reading, requireHeard);
+    if (last === undefined || startedMs - last.atMs > graceMs)
+      return unlessSilent(reading, requireHeard);
     const late = new AbortController();
     try {
-      return await Promise.race([reading, pause(PATIENCE_MS, last.row, { signal: late.signal })]).catch(() => last.row);
+      return await Promise.race([
+        reading,
+        pause(PATIENCE_MS, last.row, { signal: late.signal }),
+      ]).catch(() => last.row);
     } finally {
       late.abort();
     }
@@ -75,7 +79,10 @@ async function unlessSilent<T>(reading: Promise<T>, requireHeard: () => void): P
   const ended = new AbortController();
   try {
     for (;;) {
-      const result = await Promise.race([reading, pause(PATIENCE_MS, LATE, { signal: ended.signal })]);
+      const result = await Promise.race([
+        reading,
+        pause(PATIENCE_MS, LATE, { signal: ended.signal }),
+      ]);
       if (result !== LATE) return result as T;
       requireHeard();
     }

@@ -30,10 +30,20 @@ export function approve(program: Command): void {
       .description('approve a pending proposal as a counselor of its domain')
       .argument('<pending>', 'id of the proposal, or its first 8 digits; or TRAJECTORY@SEQ')
       .requiredOption('--as <principal>', 'the approving principal; recorded')
-      .option('--override', 'override the invariants that the result fails and that may be overridden; recorded')
+      .option(
+        '--override',
+        'override the invariants that the result fails and that may be overridden; recorded',
+      )
       .option('--reason <text>', 'reason for the approval; recorded')
-      .option('--args <json>', 'approve the proposal with these arguments instead; recorded', jsonOption)
-      .option('--digest <hex>', 'digest of the inspected proposal, or its first 8 digits; another digest is refused')
+      .option(
+        '--args <json>',
+        'approve the proposal with these arguments instead; recorded',
+        jsonOption,
+      )
+      .option(
+        '--digest <hex>',
+        'digest of the inspected proposal, or its first 8 digits; another digest is refused',
+      )
       .addOption(
         repeatable(
           '--answer <choice>',
@@ -107,7 +117,11 @@ async function requireActive(store: Store, trajectory: Trajectory, row: EntryRow
  * passed on unparsed: the runtime reports why the approval is too late, and never reads the text
  * then.
  */
-async function answersIn(trajectory: Trajectory, id: string, typed: readonly string[]): Promise<GivenAnswer[]> {
+async function answersIn(
+  trajectory: Trajectory,
+  id: string,
+  typed: readonly string[],
+): Promise<GivenAnswer[]> {
   try {
     return answersTo(await trajectory.approvals.questionsOf(id), typed);
   } catch (error) {

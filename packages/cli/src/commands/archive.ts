@@ -21,7 +21,12 @@ import {
   withSharedOptions,
 } from '@assize/command';
 import { isInstance } from 'assize/internal/base';
-import { type Archivable, type ArchiveOptions, SqliteStore, type Store } from 'assize/internal/stores';
+import {
+  type Archivable,
+  type ArchiveOptions,
+  SqliteStore,
+  type Store,
+} from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 
@@ -39,14 +44,26 @@ export function archive(program: Command): void {
   withSharedOptions(
     program
       .command('archive')
-      .description('move entries below a checkpoint from the database to files, through which every command reads')
-      .option('--to <place>', 'file:FOLDER or s3:BUCKET/PREFIX (default: --archive, else <store file>.archive)')
+      .description(
+        'move entries below a checkpoint from the database to files, through which every command reads',
+      )
+      .option(
+        '--to <place>',
+        'file:FOLDER or s3:BUCKET/PREFIX (default: --archive, else <store file>.archive)',
+      )
       .addOption(checkpointOption)
       .addOption(logKeyOption)
       .option('--keep <n>', 'keep at least the last n entries in the database (default: 0)', count)
       .option('--before <instant>', 'move only entries older than this instant', instantOrDay)
-      .option('--vacuum', 'then give the free space of the SQLite file back to the disk; writers wait meanwhile')
-      .option('--segment-level <n>', 'a new archive has 2^n entries in a segment (default: 12)', upTo(16)),
+      .option(
+        '--vacuum',
+        'then give the free space of the SQLite file back to the disk; writers wait meanwhile',
+      )
+      .option(
+        '--segment-level <n>',
+        'a new archive has 2^n entries in a segment (default: 12)',
+        upTo(16),
+      ),
   )
     .addHelpText(
       'after',
@@ -65,7 +82,10 @@ export function archive(program: Command): void {
             'usage',
             'There is no checkpoint, and only entries below one are archived. Sign one with assize checkpoint, or pass --checkpoint FILE.',
           );
-        const { checkpoint } = readCheckpoint(signed, readKnownLog(session.storeUrl, options.logKey));
+        const { checkpoint } = readCheckpoint(
+          signed,
+          readKnownLog(session.storeUrl, options.logKey),
+        );
         const { keep, before, segmentLevel: level } = options;
         const wanted = {
           checkpoint,
@@ -73,9 +93,13 @@ export function archive(program: Command): void {
           ...(before !== undefined && { before }),
           ...(level !== undefined && { level }),
         };
-        return session.withStore('existing', (store) => moved(session, requireArchivable(store, options), wanted), {
-          archive: placeOf(session, options),
-        });
+        return session.withStore(
+          'existing',
+          (store) => moved(session, requireArchivable(store, options), wanted),
+          {
+            archive: placeOf(session, options),
+          },
+        );
       }),
     );
 }
@@ -86,7 +110,11 @@ interface Archiving {
   readonly vacuum: () => Promise<void>;
 }
 
-async function moved(session: Session, { store, vacuum }: Archiving, wanted: ArchiveOptions): Promise<typeof EXIT.ok> {
+async function moved(
+  session: Session,
+  { store, vacuum }: Archiving,
+  wanted: ArchiveOptions,
+): Promise<typeof EXIT.ok> {
   const { json, out, progress, interruption } = session;
   const report = await store.archiveEntries({
     ...wanted,
@@ -99,7 +127,9 @@ async function moved(session: Session, { store, vacuum }: Archiving, wanted: Arc
   await vacuum();
   if (json) out.document(report);
   else {
-    out.line(line`${counted(report.moved, 'entry')} moved to ${report.archive}, in ${counted(report.bytes, 'byte')}`);
+    out.line(
+      line`${counted(report.moved, 'entry')} moved to ${report.archive}, in ${counted(report.bytes, 'byte')}`,
+    );
     out.line(line`archived: ${report.archived} of ${counted(report.logged, 'entry')} in the log`);
   }
   return EXIT.ok;
@@ -107,17 +137,27 @@ async function moved(session: Session, { store, vacuum }: Archiving, wanted: Arc
 
 function requireArchivable(store: Store, { vacuum = false }: Options): Archiving {
   if (vacuum && !isInstance(store, SqliteStore))
-    throw new CliError('usage', '--vacuum is for SQLite stores. PostgreSQL reuses the space after its autovacuum.');
+    throw new CliError(
+      'usage',
+      '--vacuum is for SQLite stores. PostgreSQL reuses the space after its autovacuum.',
+    );
   const shrunk = async (): Promise<void> => {
     if (vacuum) await (store as SqliteStore).vacuum();
   };
-  if (store.archiveEntries !== undefined) return { store: store as Store & Archivable, vacuum: shrunk };
-  throw new CliError('usage', 'A store in memory has no archive. Pass the store of a file or a server with --store.');
+  if (store.archiveEntries !== undefined)
+    return { store: store as Store & Archivable, vacuum: shrunk };
+  throw new CliError(
+    'usage',
+    'A store in memory has no archive. Pass the store of a file or a server with --store.',
+  );
 }
 
 function placeOf({ storeUrl }: Session, { to, archive }: Options): string {
   const beside = fileBeside(storeUrl, 'archive');
   const place = to ?? archive ?? (beside === undefined ? undefined : `file:${beside}`);
   if (place !== undefined) return place;
-  throw new CliError('usage', 'The place of the archive is missing. Pass --to file:FOLDER or --to s3:BUCKET/PREFIX.');
+  throw new CliError(
+    'usage',
+    'The place of the archive is missing. Pass --to file:FOLDER or --to s3:BUCKET/PREFIX.',
+  );
 }

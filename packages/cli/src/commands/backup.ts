@@ -1,5 +1,12 @@
 import { statSync } from 'node:fs';
-import { EXIT, inSession, line, type SharedOptions, withSharedOptions, yellow } from '@assize/command';
+import {
+  EXIT,
+  inSession,
+  line,
+  type SharedOptions,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import { openSqlite } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
@@ -9,7 +16,9 @@ export function backup(program: Command): void {
   withSharedOptions(
     program
       .command('backup')
-      .description('copy a SQLite store as of one moment into a new file, while processes write to it')
+      .description(
+        'copy a SQLite store as of one moment into a new file, while processes write to it',
+      )
       .argument('<file>', 'path of the new file'),
   )
     .addHelpText(
@@ -26,9 +35,15 @@ export function backup(program: Command): void {
           async (store) => {
             await requireSqlite(store, 'backup').copyInto(file);
             const { entries, archived } = await contentOf(file);
-            const said = { file, bytes: statSync(file).size, entries, ...(archived !== undefined && { archived }) };
+            const said = {
+              file,
+              bytes: statSync(file).size,
+              entries,
+              ...(archived !== undefined && { archived }),
+            };
             if (json) out.document(said);
-            else out.line(line`${file}: ${counted(entries, 'entry')}, ${counted(said.bytes, 'byte')}`);
+            else
+              out.line(line`${file}: ${counted(entries, 'entry')}, ${counted(said.bytes, 'byte')}`);
             if (!json && archived !== undefined)
               out.line(
                 yellow(

@@ -35,26 +35,32 @@ export function branch(program: Command): void {
       `${POINT_HELP}\nProposals on the branch call tools for real. A key that the source used later, or that still waits there, is new.`,
     )
     .action(
-      inSession(({ json, out, storeUrl, withStore }, options: Options, point: string, place?: string) =>
-        withStore('existing', async (store) => {
-          const source = await (place === undefined ? pointOf(store, point) : placeIn(store, point, place));
-          const { trajectory_id: trajectory } = source;
-          const begun = await withAssize(store, storeUrl, options, (assize) =>
-            assize.branch(trajectory, source.id, {
-              note: options.note,
-              override: options.override === true,
-              ...(options.id === undefined ? {} : { trajectoryId: options.id }),
-            }),
-          );
-          if (json) {
-            out.document({
-              trajectory_id: begun.id,
-              entry_id: begun.head,
-              source: { trajectory_id: trajectory, seq: source.seq, entry_id: source.id },
-            });
-          } else out.line(line`${begun.id} starts with ${shortId(begun.head)}, from ${trajectory} seq ${source.seq}.`);
-          return EXIT.ok;
-        }),
+      inSession(
+        ({ json, out, storeUrl, withStore }, options: Options, point: string, place?: string) =>
+          withStore('existing', async (store) => {
+            const source = await (place === undefined
+              ? pointOf(store, point)
+              : placeIn(store, point, place));
+            const { trajectory_id: trajectory } = source;
+            const begun = await withAssize(store, storeUrl, options, (assize) =>
+              assize.branch(trajectory, source.id, {
+                note: options.note,
+                override: options.override === true,
+                ...(options.id === undefined ? {} : { trajectoryId: options.id }),
+              }),
+            );
+            if (json) {
+              out.document({
+                trajectory_id: begun.id,
+                entry_id: begun.head,
+                source: { trajectory_id: trajectory, seq: source.seq, entry_id: source.id },
+              });
+            } else
+              out.line(
+                line`${begun.id} starts with ${shortId(begun.head)}, from ${trajectory} seq ${source.seq}.`,
+              );
+            return EXIT.ok;
+          }),
       ),
     );
 }

@@ -1,4 +1,9 @@
-import { type BundleScope, type BundleVerdict, makeBundle, verifyBundle } from '@assize/audit/internal/bundle';
+import {
+  type BundleScope,
+  type BundleVerdict,
+  makeBundle,
+  verifyBundle,
+} from '@assize/audit/internal/bundle';
 import { readCheckpoint } from '@assize/audit/internal/checkpoints';
 import {
   checkpointOption,
@@ -53,18 +58,32 @@ export function bundle(program: Command): void {
   withSharedOptions(
     program
       .command('bundle')
-      .description('create or verify a proof bundle: a zip that proves offline what the log contains')
+      .description(
+        'create or verify a proof bundle: a zip that proves offline what the log contains',
+      )
       .addOption(new Option('--entry <entry>', ENTRY_HELP))
-      .addOption(new Option('--approval <entry>', 'pending proposal, by its id; its decision comes along'))
-      .addOption(new Option('--person <name>', 'principal: its decisions, and what ran under its writs'))
+      .addOption(
+        new Option('--approval <entry>', 'pending proposal, by its id; its decision comes along'),
+      )
+      .addOption(
+        new Option('--person <name>', 'principal: its decisions, and what ran under its writs'),
+      )
       .option('--from <time>', 'first time of a period, such as 2026-03-26')
       .option('--to <time>', 'time after the period')
       .option('--trajectory <name>', 'of a person or a period, only this trajectory')
       .option('--out <file>', 'file of the new bundle')
-      .option('--verify <file>', 'verify this bundle instead; needs no store, and --log-key from elsewhere')
+      .option(
+        '--verify <file>',
+        'verify this bundle instead; needs no store, and --log-key from elsewhere',
+      )
       .addOption(checkpointOption)
       .addOption(logKeyOption)
-      .addOption(repeatable('--witness <key>', 'public key of a witness, or a file with it; it must have cosigned')),
+      .addOption(
+        repeatable(
+          '--witness <key>',
+          'public key of a witness, or a file with it; it must have cosigned',
+        ),
+      ),
   )
     .addHelpText(
       'after',
@@ -74,20 +93,29 @@ export function bundle(program: Command): void {
     )
     .action(
       inSession((session, options: BundleCommandOptions) =>
-        options.verify === undefined ? made(session, options) : verified(session, options.verify, options),
+        options.verify === undefined
+          ? made(session, options)
+          : verified(session, options.verify, options),
       ),
     );
 }
 
 function made(session: Session, options: BundleCommandOptions): Promise<ExitCode> {
   const { out: file } = options;
-  if (file === undefined) throw new CliError('usage', 'The file of the bundle is missing. Pass --out FILE.');
+  if (file === undefined)
+    throw new CliError('usage', 'The file of the bundle is missing. Pass --out FILE.');
   return session.withStore('readonly', async (store) => {
     const scope = await scopeOf(store, options);
     const checkpoint = await lastCheckpoint(session.storeUrl, options.checkpoint);
     if (checkpoint === undefined)
-      throw new CliError('not_found', 'The log has no checkpoint for the bundle. Create one with assize checkpoint.');
-    const { signatures } = readCheckpoint(checkpoint, readKnownLog(session.storeUrl, options.logKey));
+      throw new CliError(
+        'not_found',
+        'The log has no checkpoint for the bundle. Create one with assize checkpoint.',
+      );
+    const { signatures } = readCheckpoint(
+      checkpoint,
+      readKnownLog(session.storeUrl, options.logKey),
+    );
     const logKey = signatures[0]!.key;
     const { zip, entries, inScope } = await makeBundle(store, {
       ...(await bundleVerifiers()),
@@ -95,10 +123,19 @@ function made(session: Session, options: BundleCommandOptions): Promise<ExitCode
     });
     replaceFile(file, zip);
     if (session.json)
-      session.out.document({ file, bytes: zip.length, scope, entries, in_scope: [...inScope], log: logKey.name });
+      session.out.document({
+        file,
+        bytes: zip.length,
+        scope,
+        entries,
+        in_scope: [...inScope],
+        log: logKey.name,
+      });
     else {
       const context = counted(entries - inScope.length, 'entry');
-      session.out.line(line`${counted(inScope.length, 'entry')} in scope, and ${context} as context: ${file}`);
+      session.out.line(
+        line`${counted(inScope.length, 'entry')} in scope, and ${context} as context: ${file}`,
+      );
     }
     return EXIT.ok;
   });
@@ -111,27 +148,42 @@ async function scopeOf(store: Store, options: BundleCommandOptions): Promise<Bun
   if ((from === undefined) !== (to === undefined))
     throw new CliError('usage', 'A period has two ends. Pass --from and --to.');
   const within =
-    from === undefined || to === undefined ? undefined : { from: parseInstant(from), to: parseInstant(to) };
+    from === undefined || to === undefined
+      ? undefined
+      : { from: parseInstant(from), to: parseInstant(to) };
   const searched = { ...within, ...(trajectory !== undefined && { trajectory }) };
   const named = entry ?? approval;
   if (named !== undefined) {
     if (Object.keys(searched).length > 0)
-      throw new CliError('usage', '--from, --to and --trajectory belong to a person or a period. Omit them.');
+      throw new CliError(
+        'usage',
+        '--from, --to and --trajectory belong to a person or a period. Omit them.',
+      );
     const { id } = await entryNamed(store, named);
     return entry === undefined ? { kind: 'approval', approval: id } : { kind: 'entry', entry: id };
   }
   if (person !== undefined) return { kind: 'person', person, ...searched };
-  if (within !== undefined) return { kind: 'period', ...within, ...(trajectory !== undefined && { trajectory }) };
-  throw new CliError('usage', 'The scope is missing. Pass --entry, --approval, --person, or --from and --to.');
+  if (within !== undefined)
+    return { kind: 'period', ...within, ...(trajectory !== undefined && { trajectory }) };
+  throw new CliError(
+    'usage',
+    'The scope is missing. Pass --entry, --approval, --person, or --from and --to.',
+  );
 }
 
-async function verified(session: Session, file: string, options: BundleCommandOptions): Promise<ExitCode> {
-  if (options.out !== undefined) throw new CliError('usage', '--verify writes nothing. Omit --out.');
+async function verified(
+  session: Session,
+  file: string,
+  options: BundleCommandOptions,
+): Promise<ExitCode> {
+  if (options.out !== undefined)
+    throw new CliError('usage', '--verify writes nothing. Omit --out.');
   const zip = readBytes(file, 'The bundle', 'Create one with assize bundle');
   const logKeys = options.logKey.map((given) => readVerifierKey(given, undefined, KEY));
   const witnesses = witnessesOf(options);
   let verdict = await verifyBundle(zip, { ...(logKeys[0] && { logKey: logKeys[0] }), witnesses });
-  for (const logKey of logKeys.slice(1)) if (!verdict.valid) verdict = await verifyBundle(zip, { logKey, witnesses });
+  for (const logKey of logKeys.slice(1))
+    if (!verdict.valid) verdict = await verifyBundle(zip, { logKey, witnesses });
   if (session.json) session.out.document(documentOf(verdict));
   else sayVerdict(session, verdict);
   return verdict.valid ? EXIT.ok : EXIT.negative;
@@ -157,7 +209,9 @@ function sayVerdict({ out }: Session, verdict: BundleVerdict): void {
   if (witnesses.length > 0) out.line(line`Cosigned by ${witnesses.join(', ')}`);
   if (erased > 0) out.line(line`Erased: ${counted(erased, 'value')}`);
   if (logKey === 'bundle') {
-    out.line(yellow(line`The key of the log is from the bundle. It proves nothing until you compare it.`));
+    out.line(
+      yellow(line`The key of the log is from the bundle. It proves nothing until you compare it.`),
+    );
     note('Pass --log-key KEY, from a place that the sender of the bundle does not control.');
   }
 }

@@ -75,8 +75,15 @@ export async function beginPayments(
   const { principal: subject, role } = PAYER;
   const scopes = [`role:${role}`, 'bank:lab'];
   const writ = issue({ subject, actions: ['pay_claim', 'bank.pay'], scopes, nonce: role });
-  const covered = Object.fromEntries(Object.entries(claims).map(([claim, { test }]) => [claim, { test }]));
-  const beginning = { trajectoryId, initial: { covered, paid: {} }, writs: [writ], note: PAYMENTS_NOTE };
+  const covered = Object.fromEntries(
+    Object.entries(claims).map(([claim, { test }]) => [claim, { test }]),
+  );
+  const beginning = {
+    trajectoryId,
+    initial: { covered, paid: {} },
+    writs: [writ],
+    note: PAYMENTS_NOTE,
+  };
   return { ...stage, trajectory: await assize.create(demoPayments, beginning), writ };
 }
 
@@ -93,17 +100,32 @@ interface Payment {
   readonly requests: number;
 }
 
-const FIRST: Payment = { claim: 'c1', cents: 11_443, key: 'pay c1', becomes: COMMITTED, requests: 1 };
+const FIRST: Payment = {
+  claim: 'c1',
+  cents: 11_443,
+  key: 'pay c1',
+  becomes: COMMITTED,
+  requests: 1,
+};
 
 const STEPS: readonly (Payment | 'approval')[] = [
   FIRST,
   { ...FIRST, requests: 0 },
   { claim: 'c2', cents: 246_920, key: 'pay c2', becomes: 'CLAIM_LIMIT', requests: 0 },
-  { claim: 'c2', cents: 24_692, key: 'pay c2, corrected', becomes: 'MANAGER_APPROVES', requests: 0 },
+  {
+    claim: 'c2',
+    cents: 24_692,
+    key: 'pay c2, corrected',
+    becomes: 'MANAGER_APPROVES',
+    requests: 0,
+  },
   'approval',
 ];
 
-export async function payClaims(cast: PaymentCast, tell: (line: string) => void): Promise<PaymentStep[]> {
+export async function payClaims(
+  cast: PaymentCast,
+  tell: (line: string) => void,
+): Promise<PaymentStep[]> {
   const { trajectory, clock } = cast;
   tellBeginning(tell, trajectory);
   const steps: PaymentStep[] = [];
@@ -116,10 +138,20 @@ export async function payClaims(cast: PaymentCast, tell: (line: string) => void)
   return steps;
 }
 
-async function pay(cast: PaymentCast, payment: Payment, before: readonly PaymentStep[]): Promise<PaymentStep> {
+async function pay(
+  cast: PaymentCast,
+  payment: Payment,
+  before: readonly PaymentStep[],
+): Promise<PaymentStep> {
   const { claim, cents, key, becomes, requests } = payment;
   const args = { claim, cents };
-  const asked = { action: 'pay_claim', role: PAYER.role, args, writ: cast.writ, idempotencyKey: key };
+  const asked = {
+    action: 'pay_claim',
+    role: PAYER.role,
+    args,
+    writ: cast.writ,
+    idempotencyKey: key,
+  };
   const step = await observed(cast, becomes, requests, () => cast.trajectory.propose(asked));
   const earlier = before.find(({ entry_id }) => entry_id === step.entry_id);
   return { ...step, ...PAYER, action: 'pay_claim', args, ...(earlier && { repeats: earlier.seq }) };
@@ -129,15 +161,28 @@ async function pay(cast: PaymentCast, payment: Payment, before: readonly Payment
 async function approve(cast: PaymentCast): Promise<PaymentStep> {
   const { approvals } = cast.trajectory;
   const [pending] = approvals.pending();
-  if (pending === undefined) throw new Error('The story has an approval, but no payment is pending.');
+  if (pending === undefined)
+    throw new Error('The story has an approval, but no payment is pending.');
   const { digest, seq, channel } = pending.payload;
   const approval = { principal: MANAGER, method: 'demo', digest };
   const step = await observed(cast, COMMITTED, 1, () => approvals.approve(pending.id, approval));
-  return { ...step, principal: MANAGER, role: channel, action: 'approve', args: { digest }, resolves: seq };
+  return {
+    ...step,
+    principal: MANAGER,
+    role: channel,
+    action: 'approve',
+    args: { digest },
+    resolves: seq,
+  };
 }
 
 /** A ruling, with its calls and with the requests that the bank got meanwhile. */
-async function observed(cast: PaymentCast, becomes: string, requests: number, rule: () => Promise<Ruling>) {
+async function observed(
+  cast: PaymentCast,
+  becomes: string,
+  requests: number,
+  rule: () => Promise<Ruling>,
+) {
   const { bank, clock } = cast;
   const before = bank.requests;
   const ruling = await rule();
@@ -145,7 +190,12 @@ async function observed(cast: PaymentCast, becomes: string, requests: number, ru
   const calls = await callsOf(cast, ruling);
   const got = bank.requests - before;
   const isAsTold = step.as_told && got === requests;
-  return { ...step, calls, bank: { requests: got, payments: bank.payments.length }, as_told: isAsTold };
+  return {
+    ...step,
+    calls,
+    bank: { requests: got, payments: bank.payments.length },
+    as_told: isAsTold,
+  };
 }
 
 /** Calls of a commit are made, and their outcomes are in the ledger, when this returns. */
@@ -162,16 +212,25 @@ async function callsOf({ assize, store }: PaymentCast, ruling: Ruling): Promise<
 /** The calls of a commit or of a pending proposal. */
 async function recordedCalls(store: LedgerStore, row: EntryRow): Promise<RecordedCall[]> {
   const { payload } = readRow(row);
-  const delta = payload.kind === 'pending_approval' ? payload.proposal.delta : 'delta' in payload && payload.delta;
+  const delta =
+    payload.kind === 'pending_approval'
+      ? payload.proposal.delta
+      : 'delta' in payload && payload.delta;
   if (!delta) return [];
   const calls = await toolCalls(store, delta);
-  return calls.flatMap((call) => ('input' in call ? [{ id: call.id, tool: call.tool, input: call.input }] : []));
+  return calls.flatMap((call) =>
+    'input' in call ? [{ id: call.id, tool: call.tool, input: call.input }] : [],
+  );
 }
 
 // ── the bank and the ledger ──
 
 /** Compares the payments of the bank with the calls that the commits of the trajectory record. */
-export async function comparePayments({ store, bank, trajectory }: PaymentCast): Promise<PaymentTotals> {
+export async function comparePayments({
+  store,
+  bank,
+  trajectory,
+}: PaymentCast): Promise<PaymentTotals> {
   const commits = (await store.entries(trajectory.id)).filter(({ kind }) => kind === 'commit');
   const calls = (await Promise.all(commits.map((row) => recordedCalls(store, row)))).flat();
   const recorded = calls.map(({ id, input }) => ({ ...(input as unknown as Order), key: id }));
@@ -194,17 +253,24 @@ function sorted(payments: readonly (Order & { readonly key: string })[]): string
 // ── how it is told ──
 
 function tellBeginning(tell: (line: string) => void, trajectory: Trajectory): void {
-  const { covered } = trajectory.state() as { readonly covered: Readonly<Record<string, { readonly test: string }>> };
+  const { covered } = trajectory.state() as {
+    readonly covered: Readonly<Record<string, { readonly test: string }>>;
+  };
   const claims = Object.entries(covered).map(([claim, { test }]) => `${claim} for ${test}`);
   tell('');
-  tell(bold(`${DAY}  The covered claims are paid by a tool. Rules judge each call before the bank gets it.`).text);
+  tell(
+    bold(
+      `${DAY}  The covered claims are paid by a tool. Rules judge each call before the bank gets it.`,
+    ).text,
+  );
   tell(`Trajectory ${trajectory.id}, covered: ${claims.join(', ')}.`);
 }
 
 function tellPayment(tell: (line: string) => void, step: PaymentStep): void {
   tellStep(tell, step);
   const { repeats, calls, bank } = step;
-  const told = repeats === undefined ? calls.map(callText) : [`The same request: the ruling of #${repeats}.`];
+  const told =
+    repeats === undefined ? calls.map(callText) : [`The same request: the ruling of #${repeats}.`];
   const got = bank.requests === 0 ? 'no request' : counted(bank.requests, 'request');
   tell(`     ${[...told, `The bank got ${got}.`].join(' ')}`);
 }
@@ -214,8 +280,13 @@ function callText({ tool, input, phase, answer }: StepCall): string {
   return `${tool} ${short(input as JsonObject)}: ${phase ?? 'waits'}${answered}.`;
 }
 
-export function tellTotals(tell: (line: string) => void, { bank, ledger, equal }: PaymentTotals): void {
+export function tellTotals(
+  tell: (line: string) => void,
+  { bank, ledger, equal }: PaymentTotals,
+): void {
   const made = `The bank made ${counted(bank.payments, 'payment')}, ${bank.cents} cents in all.`;
   const recorded = `The ledger records ${counted(ledger.calls, 'call')}, ${ledger.cents} cents in all`;
-  tell(`${made} ${recorded}: ${equal ? green('the same, each made once').text : red('they differ').text}.`);
+  tell(
+    `${made} ${recorded}: ${equal ? green('the same, each made once').text : red('they differ').text}.`,
+  );
 }

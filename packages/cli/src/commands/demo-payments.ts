@@ -107,17 +107,22 @@ export const demoPayments = defineDomain({
       'CLAIM_COVERED',
       DECLARED,
       { reads: ['/covered/*'], with: ({ input }) => ({ covered: `/covered/${input.claim}` }) },
-      ({ input }, { covered }) => (covered === undefined ? reject(`${input.claim} is not a covered claim`) : pass),
+      ({ input }, { covered }) =>
+        covered === undefined ? reject(`${input.claim} is not a covered claim`) : pass,
     ),
     eachCall(
       'CLAIM_LIMIT',
       DECLARED,
       { reads: ['/paid/*'], with: ({ input }) => ({ paid: `/paid/${input.claim}` }) },
       ({ input }, { paid = 0 }) =>
-        paid <= CLAIM_LIMIT ? pass : reject(`${input.claim}: ${paid} cents in all; the limit is ${CLAIM_LIMIT}`),
+        paid <= CLAIM_LIMIT
+          ? pass
+          : reject(`${input.claim}: ${paid} cents in all; the limit is ${CLAIM_LIMIT}`),
     ),
     eachCall('MANAGER_APPROVES', DECLARED, { channel: 'manager' }, ({ input }) =>
-      input.cents <= APPROVED_ABOVE ? pass : escalate(`${input.cents} cents are more than ${APPROVED_ABOVE}`),
+      input.cents <= APPROVED_ABOVE
+        ? pass
+        : escalate(`${input.cents} cents are more than ${APPROVED_ABOVE}`),
     ),
   ],
   counselors: { manager: (principal) => principal.startsWith('manager:') },

@@ -39,7 +39,8 @@ export const ENROLLED = '2025-12-01';
 export const SCENES: readonly Scene[] = [
   {
     day: ENROLLED,
-    heading: 'David enrolls. Until there is a positive test, his days of abstinence count from here.',
+    heading:
+      'David enrolls. Until there is a positive test, his days of abstinence count from here.',
     steps: [
       {
         role: 'Clinical',
@@ -54,16 +55,27 @@ export const SCENES: readonly Scene[] = [
     heading: 'Day 112, tier 90+: 3 definitive tests in 90 days are covered.',
     steps: [
       ...sampleOf('d1', 'definitive', 'monitoring', '2026-03-23'),
-      { role: 'Clinical', action: 'record_result', args: { test: 'd1', result: 'negative' }, becomes: COMMITTED },
+      {
+        role: 'Clinical',
+        action: 'record_result',
+        args: { test: 'd1', result: 'negative' },
+        becomes: COMMITTED,
+      },
       claimOf('c1', 'd1', '2026-03-23', '90+', COMMITTED),
     ],
   },
   {
     day: '2026-03-26',
-    heading: 'A presumptive test detects opioids: tier 0-30, 1 definitive test in 7 days is covered.',
+    heading:
+      'A presumptive test detects opioids: tier 0-30, 1 definitive test in 7 days is covered.',
     steps: [
       ...sampleOf('p1', 'presumptive', 'monitoring', '2026-03-26'),
-      { role: 'Clinical', action: 'record_result', args: { test: 'p1', result: 'positive' }, becomes: COMMITTED },
+      {
+        role: 'Clinical',
+        action: 'record_result',
+        args: { test: 'p1', result: 'positive' },
+        becomes: COMMITTED,
+      },
       {
         role: 'Clinical',
         action: 'respond_to_relapse',
@@ -106,10 +118,25 @@ export const SCENES: readonly Scene[] = [
   },
 ];
 
-function sampleOf(test: string, type: 'presumptive' | 'definitive', rationale: string, day: string): Proposal[] {
+function sampleOf(
+  test: string,
+  type: 'presumptive' | 'definitive',
+  rationale: string,
+  day: string,
+): Proposal[] {
   return [
-    { role: 'LabOrder', action: 'order_test', args: { order: test, type, rationale }, becomes: COMMITTED },
-    { role: 'Clinical', action: 'collect_sample', args: { test, collected_at: day }, becomes: COMMITTED },
+    {
+      role: 'LabOrder',
+      action: 'order_test',
+      args: { order: test, type, rationale },
+      becomes: COMMITTED,
+    },
+    {
+      role: 'Clinical',
+      action: 'collect_sample',
+      args: { test, collected_at: day },
+      becomes: COMMITTED,
+    },
   ];
 }
 
@@ -125,11 +152,15 @@ function claimOf(
 
 function seenByBilling(trajectory: Trajectory): string {
   const { claims } = trajectory.slice('Billing', { patient: PATIENT }) as Pick<UdtState, 'claims'>;
-  const seen = Object.entries(claims[PATIENT] ?? {}).map(([id, { test, tier }]) => `${id} for ${test} in tier ${tier}`);
+  const seen = Object.entries(claims[PATIENT] ?? {}).map(
+    ([id, { test, tier }]) => `${id} for ${test} in tier ${tier}`,
+  );
   return `Billing sees only ${seen.join(', ')}, so that d2 looks like the second test of 3:`;
 }
 
 export function actionsOf(role: Role): string[] {
   const processes = udt.roles[role]?.processes ?? [];
-  return Object.entries(udt.actions).flatMap(([name, { process }]) => (processes.includes(process) ? [name] : []));
+  return Object.entries(udt.actions).flatMap(([name, { process }]) =>
+    processes.includes(process) ? [name] : [],
+  );
 }

@@ -48,10 +48,14 @@ const PAINT: Readonly<Record<Ruling['ruling'], (text: string) => Printable>> = {
 
 /** `more`: printed after the proposal. */
 export function tellStep(tell: (line: string) => void, step: DemoStep, more = ''): void {
-  const { seq, principal, role, action, args, ruling, invariant_id, detail, resolves, as_told } = step;
-  const what = resolves === undefined ? `${action} ${short(args)}` : `approves #${resolves}, which commits it`;
+  const { seq, principal, role, action, args, ruling, invariant_id, detail, resolves, as_told } =
+    step;
+  const what =
+    resolves === undefined ? `${action} ${short(args)}` : `approves #${resolves}, which commits it`;
   const number = `#${seq}`.padStart(4);
-  tell(`${number} ${PAINT[ruling](ruling.padEnd(10)).text} ${principal.padEnd(15)}${role.padEnd(9)} ${what}${more}`);
+  tell(
+    `${number} ${PAINT[ruling](ruling.padEnd(10)).text} ${principal.padEnd(15)}${role.padEnd(9)} ${what}${more}`,
+  );
   if (detail !== undefined) tell(`     ${bold(invariant_id ?? ruling).text} ${detail}`);
   if (!as_told) tell(red('     The story expects another outcome.').text);
 }
@@ -59,6 +63,8 @@ export function tellStep(tell: (line: string) => void, step: DemoStep, more = ''
 /** Short arguments: `test=d2 tier=90+`, quoted if a value contains a space. */
 export function short(args: Readonly<Record<string, unknown>>): string {
   return Object.entries(args)
-    .map(([name, value]) => `${name}=${String(value).includes(' ') ? JSON.stringify(value) : value}`)
+    .map(
+      ([name, value]) => `${name}=${String(value).includes(' ') ? JSON.stringify(value) : value}`,
+    )
     .join(' ');
 }

@@ -37,7 +37,12 @@ describe('the story', () => {
     expect(report.steps.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
     const decided = report.steps.filter(({ ruling }) => ruling !== 'committed');
     expect(
-      decided.map(({ at, role, args, invariant_id }) => [at.slice(0, 10), role, args['tier'], invariant_id]),
+      decided.map(({ at, role, args, invariant_id }) => [
+        at.slice(0, 10),
+        role,
+        args['tier'],
+        invariant_id,
+      ]),
     ).toEqual([
       ['2026-03-26', 'Clinical', undefined, 'RELAPSE_RESPONSE_IS_HUMAN'],
       ['2026-03-26', 'Billing', '90+', 'CLAIM_TIER_CURRENT'],
@@ -57,13 +62,18 @@ describe('the story', () => {
     const { report, lines } = await told('memory:');
     const { payments, verification } = report;
     for (const { seq, ruling, principal, detail } of [...report.steps, ...payments.steps]) {
-      const at = lines.findIndex((line) => line.includes(`#${seq} ${ruling}`) && line.includes(principal));
+      const at = lines.findIndex(
+        (line) => line.includes(`#${seq} ${ruling}`) && line.includes(principal),
+      );
       expect(at, `#${seq}`).toBeGreaterThan(0);
       if (detail !== undefined) expect(lines[at + 1]).toContain(detail);
     }
     const [both] = lines.filter((line) => line.startsWith('verified: '));
-    expect(both).toContain(`${verification.entries} entries of david-1 and ${payments.verification.entries} entries`);
-    for (const { head } of [verification, payments.verification]) expect(lines.join('\n')).toContain(head);
+    expect(both).toContain(
+      `${verification.entries} entries of david-1 and ${payments.verification.entries} entries`,
+    );
+    for (const { head } of [verification, payments.verification])
+      expect(lines.join('\n')).toContain(head);
     expect(lines.join('\n')).not.toContain('\u001b');
   });
 
@@ -95,12 +105,19 @@ describe('the payments', () => {
   test('are those that rules and manager allow, each made once', async () => {
     const { payments } = (await told('memory:')).report;
     const [first, again, over, asked, approved] = payments.steps;
-    const made = (cents: number, claim: string) => ({ tool: 'bank.pay', input: { to: 'lab', claim, cents } });
+    const made = (cents: number, claim: string) => ({
+      tool: 'bank.pay',
+      input: { to: 'lab', claim, cents },
+    });
     expect(first).toMatchObject({
       ...{ ruling: 'committed', bank: { requests: 1, payments: 1 } },
       calls: [{ ...made(11_443, 'c1'), phase: 'applied', answer: { receipt: 'R-1' } }],
     });
-    expect(again).toMatchObject({ entry_id: first!.entry_id, repeats: 1, bank: { requests: 0, payments: 1 } });
+    expect(again).toMatchObject({
+      entry_id: first!.entry_id,
+      repeats: 1,
+      bank: { requests: 0, payments: 1 },
+    });
     expect(over).toMatchObject({
       ...{ ruling: 'rejected', invariant_id: 'CLAIM_LIMIT', calls: [] },
       bank: { requests: 0, payments: 1 },
@@ -112,7 +129,11 @@ describe('the payments', () => {
       calls: [{ ...made(24_692, 'c2'), phase: 'applied', answer: { receipt: 'R-2' } }],
     });
     expect(payments).toMatchObject({
-      totals: { bank: { requests: 2, payments: 2, cents: 36_135 }, ledger: { calls: 2, cents: 36_135 }, equal: true },
+      totals: {
+        bank: { requests: 2, payments: 2, cents: 36_135 },
+        ledger: { calls: 2, cents: 36_135 },
+        equal: true,
+      },
       verification: { valid: true, entries: 7, open: 0 },
     });
   });
@@ -124,8 +145,12 @@ describe('the payments', () => {
     expect(printed.length).toBeLessThanOrEqual(16);
     expect(printed.filter((line) => line.endsWith('The bank got 1 request.'))).toHaveLength(2);
     expect(printed.filter((line) => line.endsWith('The bank got no request.'))).toHaveLength(3);
-    expect(printed).toContain('     bank.pay cents=24692 claim=c2 to=lab: waits. The bank got no request.');
-    expect(printed.at(-1)).toMatch(/^The bank made 2 payments, 36135 cents .* 2 calls, 36135 cents .*: the same/);
+    expect(printed).toContain(
+      '     bank.pay cents=24692 claim=c2 to=lab: waits. The bank got no request.',
+    );
+    expect(printed.at(-1)).toMatch(
+      /^The bank made 2 payments, 36135 cents .* 2 calls, 36135 cents .*: the same/,
+    );
   });
 
   const { pay } = Bank.prototype;
@@ -166,8 +191,13 @@ describe('the payments', () => {
   ])('differ from the ledger if the bank %s', async (_, otherwise) => {
     vi.spyOn(Bank.prototype, 'pay').mockImplementation(otherwise);
     const { report, lines } = await told('memory:');
-    expect(report).toMatchObject({ ok: false, payments: { totals: { equal: false }, verification: { valid: true } } });
-    expect(lines.some((line) => line.startsWith('The bank made') && line.endsWith(': they differ.'))).toBe(true);
+    expect(report).toMatchObject({
+      ok: false,
+      payments: { totals: { equal: false }, verification: { valid: true } },
+    });
+    expect(
+      lines.some((line) => line.startsWith('The bank made') && line.endsWith(': they differ.')),
+    ).toBe(true);
   });
 });
 
@@ -179,7 +209,9 @@ describe('its store', () => {
     const [log, show, , paid] = report.commands.map((command) => command.split(' ')[3] as string);
     expect(await store.head(log as string)).toMatchObject({ id: report.verification.head });
     expect(await store.find(show as string)).toMatchObject([{ seq: 13, kind: 'rejection' }]);
-    expect(await store.head(paid as string)).toMatchObject({ id: report.payments.verification.head });
+    expect(await store.head(paid as string)).toMatchObject({
+      id: report.payments.verification.head,
+    });
     expect(await verifyStore(store)).toMatchObject([
       { valid: true, entries: 21 },
       { valid: true, entries: 7 },
@@ -190,7 +222,10 @@ describe('its store', () => {
   test('gets further trajectories from a further run; the key of the first stays', async () => {
     const first = await told(url);
     const second = await told(url);
-    const names = [first, second].flatMap(({ report }) => [report.trajectory_id, report.payments.trajectory_id]);
+    const names = [first, second].flatMap(({ report }) => [
+      report.trajectory_id,
+      report.payments.trajectory_id,
+    ]);
     expect(names).toEqual(['david-1', 'payments-1', 'david-2', 'payments-2']);
     expect([first, second].map(({ report }) => report.ok)).toEqual([true, true]);
     const store = await openStore(url);
@@ -219,7 +254,12 @@ describe('its store', () => {
       payments: { totals: { bank: { requests: 2 }, equal: true } },
     });
     const store = await openStore(url);
-    expect(await verifyStore(store)).toMatchObject([{ entries: 21 }, { entries: 3, valid: true }, {}, { entries: 7 }]);
+    expect(await verifyStore(store)).toMatchObject([
+      { entries: 21 },
+      { entries: 3, valid: true },
+      {},
+      { entries: 7 },
+    ]);
     await store.close();
   });
 
@@ -231,7 +271,12 @@ describe('its store', () => {
     const stop = new AbortController();
     setTimeout(() => stop.abort(stopped), 100);
     const lines: string[] = [];
-    const running = runDemo({ store: url, json: false, out: (line) => lines.push(line), interruption: stop.signal });
+    const running = runDemo({
+      store: url,
+      json: false,
+      out: (line) => lines.push(line),
+      interruption: stop.signal,
+    });
     await expect(running).rejects.toBe(stopped);
     expect([lines, await store.trajectories()]).toEqual([[], []]);
     await lease.release();
@@ -278,7 +323,10 @@ describe('unusable input is refused before any output', () => {
     });
     await store.close();
     const before = readFileSync(join(folder, 'demo.db'));
-    await expect(told(url)).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('earnest') });
+    await expect(told(url)).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('earnest'),
+    });
     expect(readFileSync(join(folder, 'demo.db')).equals(before)).toBe(true);
     expect(readdirSync(folder).filter((name) => name.includes('anchors'))).toEqual([]);
   });
@@ -287,17 +335,28 @@ describe('unusable input is refused before any output', () => {
     const anchors = join(folder, 'demo.db.anchors.json');
     const earnest = JSON.stringify([generateKeys().publicKey]);
     writeFileSync(anchors, earnest);
-    await expect(told(url)).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(anchors) });
+    await expect(told(url)).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(anchors),
+    });
     expect(readdirSync(folder)).toEqual(['demo.db.anchors.json']);
     rmSync(anchors);
     await told(url);
-    const both = JSON.stringify([...JSON.parse(readFileSync(anchors, 'utf8')), ...JSON.parse(earnest)]);
+    const both = JSON.stringify([
+      ...JSON.parse(readFileSync(anchors, 'utf8')),
+      ...JSON.parse(earnest),
+    ]);
     writeFileSync(anchors, both);
-    await expect(told(url)).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(anchors) });
+    await expect(told(url)).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(anchors),
+    });
     expect(readFileSync(anchors, 'utf8')).toBe(both);
   });
 
   test('a store of an unknown kind', async () => {
-    await expect(told('mysql://root:secret@host/db')).rejects.toMatchObject({ code: 'store_unknown' });
+    await expect(told('mysql://root:secret@host/db')).rejects.toMatchObject({
+      code: 'store_unknown',
+    });
   });
 });

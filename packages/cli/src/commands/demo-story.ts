@@ -22,7 +22,13 @@ import { issueWrit, type Writ, writId } from 'assize/internal/authority';
 import { isAssizeError, withoutPassword } from 'assize/internal/base';
 import { addMicros, generateKeys } from 'assize/internal/canon';
 import type { LedgerReader } from 'assize/internal/ledger';
-import { type LedgerStore, Replayer, readRow, type VerifyReport, verifyTrajectory } from 'assize/internal/ledger';
+import {
+  type LedgerStore,
+  Replayer,
+  readRow,
+  type VerifyReport,
+  verifyTrajectory,
+} from 'assize/internal/ledger';
 import { Assize, type Trajectory, verifyStore } from 'assize/internal/runtime';
 import { openStore } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
@@ -72,7 +78,11 @@ export interface DemoOptions {
 interface ActReport {
   readonly trajectory_id: string;
   readonly domain: { readonly name: string; readonly version: string; readonly hash: string };
-  readonly agents: readonly { readonly principal: string; readonly role: string; readonly writ_id: string }[];
+  readonly agents: readonly {
+    readonly principal: string;
+    readonly role: string;
+    readonly writ_id: string;
+  }[];
   readonly verification: VerifyReport;
 }
 
@@ -86,7 +96,10 @@ export interface DemoReport extends ActReport {
   readonly anchor: string;
   readonly steps: readonly DemoStep[];
   /** The second act: the covered claims are paid. */
-  readonly payments: ActReport & { readonly steps: readonly PaymentStep[]; readonly totals: PaymentTotals };
+  readonly payments: ActReport & {
+    readonly steps: readonly PaymentStep[];
+    readonly totals: PaymentTotals;
+  };
   /** The verification result of a copy in which one entry was changed. */
   readonly changed_copy: VerifyReport;
   readonly commands: readonly string[];
@@ -99,14 +112,21 @@ export interface DemoReport extends ActReport {
  * to the demo, or for a store whose effects another process runs; nothing was printed or changed
  * then. The reason of `interruption`
  */
-export async function runDemo({ store: url, json, out, interruption }: DemoOptions): Promise<DemoReport> {
+export async function runDemo({
+  store: url,
+  json,
+  out,
+  interruption,
+}: DemoOptions): Promise<DemoReport> {
   await requireDemosOwn(url);
   const store = await openStore(url);
   try {
     const stage = stageOver(store);
     try {
       // Makes the payments of a demo that was killed. They do not count in this demo.
-      await whenEffectsFree(interruption, EFFECTS_WAIT_S, (signal) => stage.assize.recoverEffects(signal));
+      await whenEffectsFree(interruption, EFFECTS_WAIT_S, (signal) =>
+        stage.assize.recoverEffects(signal),
+      );
       stage.bank.forget();
       return await tellStory(stage, url, json, out);
     } finally {
@@ -117,7 +137,12 @@ export async function runDemo({ store: url, json, out, interruption }: DemoOptio
   }
 }
 
-async function tellStory(stage: Stage, url: string, json: boolean, out: DemoOptions['out']): Promise<DemoReport> {
+async function tellStory(
+  stage: Stage,
+  url: string,
+  json: boolean,
+  out: DemoOptions['out'],
+): Promise<DemoReport> {
   const { store } = stage;
   const tell = json ? () => {} : out;
   const n = await freeNumber(store);
@@ -141,7 +166,11 @@ async function tellStory(stage: Stage, url: string, json: boolean, out: DemoOpti
     trajectory_id: cast.trajectory.id,
     domain: refOf(udt),
     anchor: stage.anchor,
-    agents: ROLES.map((role) => ({ principal: PRINCIPALS[role], role, writ_id: writId(cast.writs[role]) })),
+    agents: ROLES.map((role) => ({
+      principal: PRINCIPALS[role],
+      role,
+      writ_id: writId(cast.writs[role]),
+    })),
     steps,
     verification,
     payments: {
@@ -153,7 +182,12 @@ async function tellStory(stage: Stage, url: string, json: boolean, out: DemoOpti
       verification: verifiedPayments,
     },
     changed_copy,
-    commands: commandsFor(url, cast.trajectory.id, refused?.entry_id ?? cast.trajectory.head, payers.trajectory.id),
+    commands: commandsFor(
+      url,
+      cast.trajectory.id,
+      refused?.entry_id ?? cast.trajectory.head,
+      payers.trajectory.id,
+    ),
   };
   if (json) out(visibleJson(report));
   else tellEnd(tell, report, withoutPassword(url) !== url);
@@ -187,7 +221,11 @@ async function requireDemosOwn(url: string): Promise<void> {
       `The store ${withoutPassword(url)} has the trajectory ${told.other}, which the demo did not create. Pass another --store, or omit it.`,
     );
   const path = anchorsPath(url);
-  if (path !== undefined && existsSync(path) && !(told.keys.size > 0 && anchors.every((key) => told.keys.has(key))))
+  if (
+    path !== undefined &&
+    existsSync(path) &&
+    !(told.keys.size > 0 && anchors.every((key) => told.keys.has(key)))
+  )
     throw new CliError(
       'usage',
       `The file ${path} has root keys that the demo did not create. Pass another --store, or omit it.`,
@@ -195,7 +233,9 @@ async function requireDemosOwn(url: string): Promise<void> {
 }
 
 /** The keys of the stories in a store, and a trajectory that is not a story. */
-async function toldIn(url: string): Promise<{ readonly keys: ReadonlySet<string>; readonly other?: string }> {
+async function toldIn(
+  url: string,
+): Promise<{ readonly keys: ReadonlySet<string>; readonly other?: string }> {
   const keys = new Set<string>();
   if (url === 'memory:') return { keys };
   const store = await openStore(url, { mode: 'readonly' }).catch((error: unknown) => {
@@ -207,8 +247,10 @@ async function toldIn(url: string): Promise<{ readonly keys: ReadonlySet<string>
     for (const { trajectory_id } of await store.trajectories()) {
       const [root] = await store.entries(trajectory_id, { limit: 1 });
       const payload = root && readRow(root).payload;
-      if (payload?.kind !== 'root' || !NOTES.has(payload.note ?? '')) return { keys, other: trajectory_id };
-      for (const writ of payload.writs) keys.add(String((writ as { readonly issuer?: unknown }).issuer));
+      if (payload?.kind !== 'root' || !NOTES.has(payload.note ?? ''))
+        return { keys, other: trajectory_id };
+      for (const writ of payload.writs)
+        keys.add(String((writ as { readonly issuer?: unknown }).issuer));
     }
     return { keys };
   } finally {
@@ -258,11 +300,16 @@ function stageOver(store: LedgerStore): Stage {
     effects: { onRecoveryFailed: ({ message }) => note(message) },
   });
   const period = { not_before: nineOClock(ENROLLED), expires: nineOClock('2027-01-01') };
-  const issue: Stage['issue'] = (terms) => issueWrit({ issuer: anchor, ...terms, ...period, max_depth: 0 }, privateKey);
+  const issue: Stage['issue'] = (terms) =>
+    issueWrit({ issuer: anchor, ...terms, ...period, max_depth: 0 }, privateKey);
   return { store, assize, bank, anchor, issue, clock };
 }
 
-async function begin({ assize, anchor, issue, clock }: Stage, n: number, url: string): Promise<Cast> {
+async function begin(
+  { assize, anchor, issue, clock }: Stage,
+  n: number,
+  url: string,
+): Promise<Cast> {
   const writOf = (role: Role): Writ =>
     issue({
       subject: PRINCIPALS[role],
@@ -270,9 +317,17 @@ async function begin({ assize, anchor, issue, clock }: Stage, n: number, url: st
       scopes: [`role:${role}:${PATIENT}`],
       nonce: role,
     });
-  const writs = { LabOrder: writOf('LabOrder'), Billing: writOf('Billing'), Clinical: writOf('Clinical') };
+  const writs = {
+    LabOrder: writOf('LabOrder'),
+    Billing: writOf('Billing'),
+    Clinical: writOf('Clinical'),
+  };
   const trajectoryId = `${PATIENT}-${n}`;
-  const trajectory = await assize.create(udt, { trajectoryId, writs: Object.values(writs), note: NOTE });
+  const trajectory = await assize.create(udt, {
+    trajectoryId,
+    writs: Object.values(writs),
+    note: NOTE,
+  });
   // Appended last: a further run recognises the demo's file by this trajectory.
   writeAnchors(url, [anchor]);
   return { trajectory, writs, clock };
@@ -296,7 +351,8 @@ async function play(cast: Cast, tell: (line: string) => void): Promise<DemoStep[
     tell(bold(`${day}  ${heading}`).text);
     for (const next of todo) {
       cast.clock.at = addMicros(cast.clock.at, 60_000_000);
-      if (next !== 'approval' && next.note !== undefined) tell(`     ${next.note(cast.trajectory)}`);
+      if (next !== 'approval' && next.note !== undefined)
+        tell(`     ${next.note(cast.trajectory)}`);
       const step = next === 'approval' ? await approve(cast) : await propose(cast, next);
       steps.push(step);
       tellStep(tell, step);
@@ -313,27 +369,51 @@ async function propose({ trajectory, writs, clock }: Cast, proposal: Proposal): 
     args,
     writ: writs[role],
   });
-  return { ...stepOf(ruling, becomes, clock.at), principal: PRINCIPALS[role], role, action, args: { ...args } };
+  return {
+    ...stepOf(ruling, becomes, clock.at),
+    principal: PRINCIPALS[role],
+    role,
+    action,
+    args: { ...args },
+  };
 }
 
 /** The doctor sees the pending proposal, and approves exactly that proposal. */
 async function approve({ trajectory, clock }: Cast): Promise<DemoStep> {
   const [pending] = trajectory.approvals.pending();
-  if (pending === undefined) throw new Error('The story has an approval, but no proposal is pending.');
+  if (pending === undefined)
+    throw new Error('The story has an approval, but no proposal is pending.');
   const { digest, seq, channel } = pending.payload;
-  const ruling = await trajectory.approvals.approve(pending.id, { principal: DOCTOR, method: 'demo', digest });
+  const ruling = await trajectory.approvals.approve(pending.id, {
+    principal: DOCTOR,
+    method: 'demo',
+    digest,
+  });
   const step = stepOf(ruling, COMMITTED, clock.at);
-  return { ...step, principal: DOCTOR, role: channel, action: 'approve', args: { digest }, resolves: seq };
+  return {
+    ...step,
+    principal: DOCTOR,
+    role: channel,
+    action: 'approve',
+    args: { digest },
+    resolves: seq,
+  };
 }
 
 /**
  * The verification result of a copy of the ledger in which one refusal was changed into a commit.
  */
-function verifyChanged(store: LedgerStore, trajectoryId: string, seq: number): Promise<VerifyReport> {
+function verifyChanged(
+  store: LedgerStore,
+  trajectoryId: string,
+  seq: number,
+): Promise<VerifyReport> {
   const copy: LedgerReader = {
     entries: async (...asked) =>
       (await store.entries(...asked)).map((row) =>
-        row.seq === seq ? { ...row, payload: row.payload.replace('"kind":"rejection"', '"kind":"commit"') } : row,
+        row.seq === seq
+          ? { ...row, payload: row.payload.replace('"kind":"rejection"', '"kind":"commit"') }
+          : row,
       ),
     resolve: (id) => store.resolve(id),
     blob: (hash) => store.blob(hash),
@@ -350,10 +430,15 @@ function tellBeginning(tell: (line: string) => void, { trajectory }: Cast, url: 
     'The case is from section 3.1 of the paper that Assize is built on: A. Sterling, Provably Auditable and Safe LLM',
   );
   tell('Agents from Human-Authored Ontologies (2026). The ledger calls it seed 000.');
-  tell('Three agents propose, and each sees a part of his record. A kernel adjudicates every proposal on the whole');
-  tell('record, by fixed rules in a fixed order. Every ruling becomes an entry of a hash-chained ledger. A committed');
+  tell(
+    'Three agents propose, and each sees a part of his record. A kernel adjudicates every proposal on the whole',
+  );
+  tell(
+    'record, by fixed rules in a fixed order. Every ruling becomes an entry of a hash-chained ledger. A committed',
+  );
   tell(`claim is covered. Store ${visible(withoutPassword(url))}, trajectory ${trajectory.id}.`);
-  for (const role of ROLES) tell(`  ${PRINCIPALS[role].padEnd(15)}${role.padEnd(10)}sees ${SEES[role]}`);
+  for (const role of ROLES)
+    tell(`  ${PRINCIPALS[role].padEnd(15)}${role.padEnd(10)}sees ${SEES[role]}`);
 }
 
 function tellEnd(
@@ -372,8 +457,12 @@ function tellEnd(
   );
   tell("An entry's id is the SHA-256 of its content and of the id before it. The last ids,");
   for (const { head, trajectory_id } of acts) tell(`${head} of ${trajectory_id},`);
-  tell('reveal every change, removal or reordering of earlier entries. In a copy in which the first refusal was');
-  tell(`changed into a commit, verify finds: seq ${changed_copy.fault?.seq}: ${changed_copy.fault?.detail}.`);
+  tell(
+    'reveal every change, removal or reordering of earlier entries. In a copy in which the first refusal was',
+  );
+  tell(
+    `changed into a commit, verify finds: seq ${changed_copy.fault?.seq}: ${changed_copy.fault?.detail}.`,
+  );
   tell('No model took part in a ruling, and the verification needs no model.');
   tell('');
   tell(bold('Look closer').text);
@@ -388,7 +477,12 @@ function lengthOf({ trajectory_id, entries }: VerifyReport): string {
   return `${counted(entries, 'entry')} of ${trajectory_id}`;
 }
 
-function commandsFor(url: string, trajectoryId: string, entryId: string, paymentsId: string): string[] {
+function commandsFor(
+  url: string,
+  trajectoryId: string,
+  entryId: string,
+  paymentsId: string,
+): string[] {
   if (url === 'memory:') return [];
   const shown = withoutPassword(url);
   const store = `--store ${/^[\w:./@-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`}`;

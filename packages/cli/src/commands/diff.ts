@@ -19,7 +19,9 @@ export function diff(program: Command): void {
   withSharedOptions(
     program
       .command('diff')
-      .description('compare two states (RFC 6902), and list the entries since their chains diverged')
+      .description(
+        'compare two states (RFC 6902), and list the entries since their chains diverged',
+      )
       .argument('<a>', 'a point')
       .argument('<b>', 'another point, of any trajectory'),
   )

@@ -93,12 +93,19 @@ function showDomain({ json, out }: Session, domain: Domain): void {
   );
   section(out, 'Actions');
   for (const { name, process, description, args } of all.actions) {
-    out.line(line`${bold(name)} of ${process}${description === undefined ? '' : `: ${description}`}`);
+    out.line(
+      line`${bold(name)} of ${process}${description === undefined ? '' : `: ${description}`}`,
+    );
     out.document(args);
   }
   section(out, 'Invariants, in order: the first failing one decides');
   out.table(
-    [{ title: '#', align: 'right' }, { title: 'invariant' }, { title: 'escalates to' }, { title: 'footprint' }],
+    [
+      { title: '#', align: 'right' },
+      { title: 'invariant' },
+      { title: 'escalates to' },
+      { title: 'footprint' },
+    ],
     all.invariants.map(({ id, channel, approvals, footprint }, i) => [
       i + 1,
       id,
@@ -113,14 +120,19 @@ function showDomain({ json, out }: Session, domain: Domain): void {
 function showTool({ json, out }: Session, domain: Domain, tool: string): void {
   if (!Object.keys(domain.actions).includes(tool)) {
     const names = Object.keys(domain.actions).join(', ');
-    throw new CliError('not_found', `The domain ${domain.name} has no tool ${tool}. Name one of: ${names}.`);
+    throw new CliError(
+      'not_found',
+      `The domain ${domain.name} has no tool ${tool}. Name one of: ${names}.`,
+    );
   }
   const all = actionView(domain, tool);
   if (json) {
     out.document(all);
     return;
   }
-  out.line(line`${bold(all.name)} of ${all.process}${all.description === undefined ? '' : `: ${all.description}`}`);
+  out.line(
+    line`${bold(all.name)} of ${all.process}${all.description === undefined ? '' : `: ${all.description}`}`,
+  );
   out.document(all.args);
 }
 

@@ -38,10 +38,26 @@ import { Replayer } from 'assize/internal/ledger';
 import type { EffectResolution, EffectTransaction, ResolvedEffect } from 'assize/internal/runtime';
 import { Assize, type AssizeOptions } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
-import { counted, effectTransactionView, type LeftInState, leftInState, storedTextsOf } from 'assize/internal/views';
+import {
+  counted,
+  effectTransactionView,
+  type LeftInState,
+  leftInState,
+  storedTextsOf,
+} from 'assize/internal/views';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { hasEnded, pendingToolProposals, printTransactions, printWaiting } from '../render/effects-text.ts';
-import { type GivenRequirements, type MissingRequirements, missingIn, printMissing } from '../render/missing-tools.ts';
+import {
+  hasEnded,
+  pendingToolProposals,
+  printTransactions,
+  printWaiting,
+} from '../render/effects-text.ts';
+import {
+  type GivenRequirements,
+  type MissingRequirements,
+  missingIn,
+  printMissing,
+} from '../render/missing-tools.ts';
 
 interface ListOptions extends SharedOptions {
   readonly epoch?: number;
@@ -59,12 +75,20 @@ interface ResolveOptions extends WorkingOptions {
   readonly evidence: string;
   readonly confirm?: boolean;
 }
-const DECISIONS: readonly EffectResolution['as'][] = ['applied', 'undone', 'did_not_happen', 'retry', 'residue'];
+const DECISIONS: readonly EffectResolution['as'][] = [
+  'applied',
+  'undone',
+  'did_not_happen',
+  'retry',
+  'residue',
+];
 /** Number of transactions per page. */
 const PAGE = 50;
 
 export function effects(program: Command): void {
-  const command = program.command('effects').description('list, recover and resolve the effects of tool transactions');
+  const command = program
+    .command('effects')
+    .description('list, recover and resolve the effects of tool transactions');
   list(command);
   recover(command);
   resolve(command);
@@ -78,7 +102,11 @@ function list(command: Command): void {
       .argument('[trajectory]', 'only this trajectory (default: all)')
       .option('--epoch <n>', 'only this transaction, even if it has ended', positive)
       .option('--all', 'include ended transactions, newest first')
-      .option('--limit <n>', `with --all: maximum number of transactions (default: ${PAGE})`, positive)
+      .option(
+        '--limit <n>',
+        `with --all: maximum number of transactions (default: ${PAGE})`,
+        positive,
+      )
       .option('--before <epoch>', 'with --all: only lower epochs', positive),
   )
     .addHelpText(
@@ -94,13 +122,20 @@ function list(command: Command): void {
     )
     .action(
       inSession(
-        (session, { epoch, all = false, limit = all ? PAGE : undefined, before }: ListOptions, trajectory?: string) =>
+        (
+          session,
+          { epoch, all = false, limit = all ? PAGE : undefined, before }: ListOptions,
+          trajectory?: string,
+        ) =>
           session.withStore('readonly', async (store) => {
             requirePaged(all, epoch, limit ?? before);
             if (trajectory !== undefined) await headOf(store, trajectory);
             const page = { ...(limit && { limit }), ...(before && { before }) };
             const which = { all, ...page, ...(epoch && { epoch }) };
-            const query = { ...which, ...(trajectory !== undefined && { trajectoryId: trajectory }) };
+            const query = {
+              ...which,
+              ...(trajectory !== undefined && { trajectoryId: trajectory }),
+            };
             const listed = await runtimeOver(store).effects(query);
             if (epoch !== undefined && listed.length === 0)
               throw new CliError(
@@ -108,16 +143,21 @@ function list(command: Command): void {
                 `The effect log has no transaction ${epoch}. List its transactions with assize effects list --all.`,
               );
             const kept = await storedTextsOf(store, listed);
-            const waiting = epoch === undefined ? await pendingToolProposals(store, trajectory) : [];
+            const waiting =
+              epoch === undefined ? await pendingToolProposals(store, trajectory) : [];
             if (session.json)
               session.out.document({
                 transactions: listed.map((each) => effectTransactionView(each, kept)),
-                ...(epoch === undefined && { pending_proposals: typeof waiting === 'string' ? null : waiting }),
+                ...(epoch === undefined && {
+                  pending_proposals: typeof waiting === 'string' ? null : waiting,
+                }),
               });
             else {
               if (listed.length > 0) printTransactions(session.out, listed, kept);
               else if (all)
-                session.out.line(line`The effect log has no ${before === undefined ? '' : 'older '}tool transactions.`);
+                session.out.line(
+                  line`The effect log has no ${before === undefined ? '' : 'older '}tool transactions.`,
+                );
               else session.out.line(line`All tool transactions have ended.`);
               printWaiting(session.out, waiting);
               printInProgress(session.out, listed);
@@ -138,7 +178,9 @@ function list(command: Command): void {
 function printInProgress(out: Output, listed: readonly EffectTransaction[]): void {
   const going = listed.filter(
     ({ phase, effects }) =>
-      phase !== 'settled' && phase !== 'aborted' && !effects.some((each) => isUnresolved(each.phase)),
+      phase !== 'settled' &&
+      phase !== 'aborted' &&
+      !effects.some((each) => isUnresolved(each.phase)),
   );
   if (going.length === 0) return;
   const which = `${going.length === 1 ? 'Transaction' : 'Transactions'} ${going.map(({ epoch }) => epoch).join(', ')}`;
@@ -160,10 +202,12 @@ function printElsewhere(
 ): void {
   const lacking = new Set([...[...tools, ...domains].flatMap(({ epochs }) => epochs), ...anchors]);
   const elsewhere = left.filter(
-    ({ epoch, effects }) => !lacking.has(epoch) && !effects.some(({ phase }) => isUnresolved(phase)),
+    ({ epoch, effects }) =>
+      !lacking.has(epoch) && !effects.some(({ phase }) => isUnresolved(phase)),
   );
   if (elsewhere.length === 0) return;
-  const [which, has, it] = elsewhere.length === 1 ? ['Transaction', 'has', 'it'] : ['Transactions', 'have', 'them'];
+  const [which, has, it] =
+    elsewhere.length === 1 ? ['Transaction', 'has', 'it'] : ['Transactions', 'have', 'them'];
   out.line(line``);
   out.line(
     line`${which} ${elsewhere.map(({ epoch }) => epoch).join(', ')} ${has} not ended: another process works on ${it}. If that process ends first, run the command again.`,
@@ -182,13 +226,18 @@ function printUnauthenticated(out: Output, left: readonly EffectTransaction[]): 
 /** @throws CliError `usage` */
 function requirePaged(all: boolean, epoch: number | undefined, paged: number | undefined): void {
   if (all && epoch !== undefined)
-    throw new CliError('usage', 'The options --all and --epoch exclude each other. Pass only one of them.');
+    throw new CliError(
+      'usage',
+      'The options --all and --epoch exclude each other. Pass only one of them.',
+    );
   if (!all && paged !== undefined)
     throw new CliError('usage', 'The options --limit and --before need --all. Pass --all too.');
 }
 
 function recover(command: Command): void {
-  withActingOptions(command.command('recover').description('finish the transactions of an ended process'))
+  withActingOptions(
+    command.command('recover').description('finish the transactions of an ended process'),
+  )
     .addHelpText(
       'after',
       '\nExample:\n  assize effects recover --tools tools.ts\n\n' +
@@ -212,7 +261,8 @@ function recover(command: Command): void {
           const after = await runtimeOver(store).effects();
           const open = new Set(after.map(({ epoch }) => epoch));
           const ended = before.filter(({ epoch }) => !open.has(epoch));
-          if (stopped !== undefined) throw new Interrupted(stopped.signal, true, recoveredUntil(ended, after));
+          if (stopped !== undefined)
+            throw new Interrupted(stopped.signal, true, recoveredUntil(ended, after));
           const missing = missingIn(after, given);
           const kept = await storedTextsOf(store, after);
           if (session.json) {
@@ -238,13 +288,22 @@ function resolve(command: Command): void {
       .description('resolve an effect that is in doubt or unresolved')
       .argument('<epoch>', 'epoch of the transaction, as listed', positive)
       .argument('<n>', 'index of the effect in the transaction, from 0', count)
-      .addOption(new Option('--as <decision>', 'the decision').choices(DECISIONS).makeOptionMandatory())
-      .requiredOption('--by <operator>', 'the deciding operator: a counselor of the kind operator', someone)
+      .addOption(
+        new Option('--as <decision>', 'the decision').choices(DECISIONS).makeOptionMandatory(),
+      )
+      .requiredOption(
+        '--by <operator>',
+        'the deciding operator: a counselor of the kind operator',
+        someone,
+      )
       .option(
         '--writ <file>',
         'writ of the operator that names assize.resolve_effect and effect:TOOL; no domain is needed',
       )
-      .requiredOption('--evidence <text>', 'finding that supports the decision; stored by salted hash')
+      .requiredOption(
+        '--evidence <text>',
+        'finding that supports the decision; stored by salted hash',
+      )
       .option('--confirm', 'retry even if the effect may happen twice'),
   )
     .addHelpText(
@@ -281,15 +340,24 @@ function resolve(command: Command): void {
             if (carriedOut === undefined) throw error;
             return carriedOut;
           });
-          if (resolved instanceof Interrupted || (session.interruption.aborted && !hasEnded(resolved.transaction))) {
+          if (
+            resolved instanceof Interrupted ||
+            (session.interruption.aborted && !hasEnded(resolved.transaction))
+          ) {
             const { signal }: Interrupted = session.interruption.reason;
             const [after] = await runtimeOver(store).effects({ epoch });
             throw new Interrupted(signal, true, resolvedUntil(after, decision));
           }
           const [after] = await runtimeOver(store).effects({ epoch });
           const { values } = new Replayer(store);
-          const left = as === 'undone' ? await leftInState(store, values, after?.entry, undefined) : undefined;
-          return say(session, resolved, missingIn(await runtimeOver(store).effects({ epoch }), given), left);
+          const left =
+            as === 'undone' ? await leftInState(store, values, after?.entry, undefined) : undefined;
+          return say(
+            session,
+            resolved,
+            missingIn(await runtimeOver(store).effects({ epoch }), given),
+            left,
+          );
         }),
       ),
     );
@@ -309,7 +377,10 @@ function inOptions(error: AssizeError): CliError {
 
 function withOperator(error: AssizeError): EffectError {
   const message = error.message.replace(', and `by` says', '; --by says');
-  return new EffectError('unauthorised_operator', message, { evidence: error.evidence, cause: error });
+  return new EffectError('unauthorised_operator', message, {
+    evidence: error.evidence,
+    cause: error,
+  });
 }
 
 interface RepeatedResolution extends ResolvedEffect {
@@ -333,7 +404,17 @@ function carriedOutHere(
   const { epoch, trajectoryId, phase: transaction } = after;
   const left = after.effects.filter(({ phase }) => isUnresolved(phase)).length;
   const { tool, key, phase } = effect;
-  return { epoch, trajectoryId, n, tool, key, phase, transaction, unresolved: left, isRepeated: true };
+  return {
+    epoch,
+    trajectoryId,
+    n,
+    tool,
+    key,
+    phase,
+    transaction,
+    unresolved: left,
+    isRepeated: true,
+  };
 }
 
 function onRecoveryFailed({ message }: { readonly message: string }): void {
@@ -346,7 +427,15 @@ function runtimeOver(
   more: Partial<
     Pick<
       AssizeOptions,
-      'tools' | 'domains' | 'anchors' | 'signer' | 'entryKeys' | 'effects' | 'policy' | 'approvals' | 'memory'
+      | 'tools'
+      | 'domains'
+      | 'anchors'
+      | 'signer'
+      | 'entryKeys'
+      | 'effects'
+      | 'policy'
+      | 'approvals'
+      | 'memory'
     >
   > = {},
 ): Assize {
@@ -375,7 +464,8 @@ async function givenBy(
   listed: readonly EffectTransaction[],
 ): Promise<GivenHere> {
   const own = project()?.domains ?? [];
-  const isNeeded = domain.length + own.length > 0 || listed.some(({ needs }) => needs?.domain !== undefined);
+  const isNeeded =
+    domain.length + own.length > 0 || listed.some(({ needs }) => needs?.domain !== undefined);
   const keys = isNeeded || writ !== undefined ? readAnchors(store, anchors) : [];
   return {
     tools: await loadTools(tools),
@@ -447,12 +537,16 @@ function say(
         ? line`${green('carried out')} the earlier decision on ${tool} of transaction ${epoch}, which is ${phase}`
         : line`${green('resolved')} ${tool} of transaction ${epoch}, which is ${phase}`,
     );
-    if (isOver) out.line(line`Transaction ${epoch} is ${transaction}; its scope claims are released.`);
+    if (isOver)
+      out.line(line`Transaction ${epoch} is ${transaction}; its scope claims are released.`);
     else if (unresolved > 0)
       out.line(
         line`${yellow(counted(unresolved, 'effect'))} of it still ${unresolved === 1 ? 'needs' : 'need'} a human decision.`,
       );
-    else out.line(line`Resume it with assize effects recover, in a process that has its tools and domain.`);
+    else
+      out.line(
+        line`Resume it with assize effects recover, in a process that has its tools and domain.`,
+      );
     printMissing(out, missing);
     if (left !== undefined)
       out.line(
@@ -468,7 +562,10 @@ function stoppedBy(error: unknown): Interrupted {
   throw error;
 }
 
-function recoveredUntil(ended: readonly EffectTransaction[], left: readonly EffectTransaction[]): string {
+function recoveredUntil(
+  ended: readonly EffectTransaction[],
+  left: readonly EffectTransaction[],
+): string {
   const done = `${counted(ended.length, 'transaction')} ${ended.length === 1 ? 'has' : 'have'} ended`;
   if (left.length === 0) return `${done}, and none remains`;
   return `${done}, and ${left.length} ${left.length === 1 ? 'remains' : 'remain'} (assize effects list); resume with assize effects recover`;
@@ -483,5 +580,7 @@ function resolvedUntil(
   if (after === undefined || effect?.resolved === undefined)
     return `effect ${n} of transaction ${epoch} is not decided yet`;
   const decided = `${effect.tool} of transaction ${epoch} was resolved as ${effect.resolved.as}, and is ${effect.phase}`;
-  return hasEnded(after.phase) ? decided : `${decided}; assize effects list --epoch ${epoch} shows the rest`;
+  return hasEnded(after.phase)
+    ? decided
+    : `${decided}; assize effects list --epoch ${epoch} shows the rest`;
 }

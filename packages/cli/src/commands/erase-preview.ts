@@ -8,7 +8,11 @@ export const RETENTION =
   'A law may require that some of these values are kept, such as records of payments. Check before you erase.';
 
 /** Prints the data that the erasure would erase. */
-export function sayPreview({ json, out }: Session, trajectoryId: string, preview: ErasurePreview): void {
+export function sayPreview(
+  { json, out }: Session,
+  trajectoryId: string,
+  preview: ErasurePreview,
+): void {
   const { values, answers, logged, open, unmarked, remaining } = preview;
   if (json) {
     const counts = { erased: values.length, entries: bySeq(preview).size };
@@ -30,8 +34,10 @@ export function sayPreview({ json, out }: Session, trajectoryId: string, preview
     out.line(line`  ${trajectoryId}@${seq}: ${counted(paths.length, 'value')}${placesOf(paths)}`);
   for (const [epoch, texts] of Map.groupBy(logged, ({ epoch }) => epoch))
     out.line(line`  transaction ${epoch}: ${counted(texts.length, 'text')} of the effect log`);
-  if (open.length > 0) out.line(line`  ${yellow('remaining')}: values of open tool transactions: ${open.join(', ')}`);
-  if (remaining.length > 0) out.line(line`  ${yellow('remaining')}: facts asserted in ${remaining.join(', ')}`);
+  if (open.length > 0)
+    out.line(line`  ${yellow('remaining')}: values of open tool transactions: ${open.join(', ')}`);
+  if (remaining.length > 0)
+    out.line(line`  ${yellow('remaining')}: facts asserted in ${remaining.join(', ')}`);
   out.line(line`${RETENTION}`);
 }
 
@@ -48,7 +54,9 @@ export function extentOf(preview: ErasurePreview): string {
 /** For each entry, the current paths of its values. An argument or a call has no path. */
 function bySeq({ values }: ErasurePreview): Map<number, (string | undefined)[]> {
   const entries = Map.groupBy(values, ({ seq }) => seq);
-  return new Map([...entries].sort(([a], [b]) => a - b).map(([seq, of]) => [seq, of.map(({ path }) => path)]));
+  return new Map(
+    [...entries].sort(([a], [b]) => a - b).map(([seq, of]) => [seq, of.map(({ path }) => path)]),
+  );
 }
 
 function placesOf(paths: readonly (string | undefined)[]): Printable {

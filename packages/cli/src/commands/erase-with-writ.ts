@@ -47,14 +47,23 @@ export interface ErasingOptions extends SharedOptions, OpeningOptions {
 }
 
 /** The items to erase, with full ids. */
-export type ErasureSelection = Required<Pick<ErasureInput, 'at' | 'entries' | 'beliefs' | 'transactions'>>;
+export type ErasureSelection = Required<
+  Pick<ErasureInput, 'at' | 'entries' | 'beliefs' | 'transactions'>
+>;
 
 export function withErasing(command: Command): Command {
   return withOpeningOptions(
     command
       .requiredOption('--reason <text>', 'reason for the erasure; stays in the ledger')
-      .option('--key <file>', 'private key of an anchor: 64 hex digits (default: the root key of the store)')
-      .option('--principal <name>', 'the erasing principal, subject of the short-lived writ', 'operator')
+      .option(
+        '--key <file>',
+        'private key of an anchor: 64 hex digits (default: the root key of the store)',
+      )
+      .option(
+        '--principal <name>',
+        'the erasing principal, subject of the short-lived writ',
+        'operator',
+      )
       .option('--dry-run', 'print what the erasure would erase, and erase nothing')
       .option('--yes', 'erase without a question; required where no terminal can ask'),
   );
@@ -76,7 +85,11 @@ export function erasedIn(
     const head = await headOf(store, trajectoryId);
     const wanted = await wantedIn(store);
     const { principal } = options;
-    const writ = ephemeralWrit(head, { action: ERASE_ACTION, scopes: scopesOf(wanted), principal }, key);
+    const writ = ephemeralWrit(
+      head,
+      { action: ERASE_ACTION, scopes: scopesOf(wanted), principal },
+      key,
+    );
     const input = { ...wanted, reason: options.reason, writ };
     return withAssize(store, session.storeUrl, options, async (assize) => {
       const trajectory = await assize.open(trajectoryId);
@@ -84,7 +97,8 @@ export function erasedIn(
         sayPreview(session, trajectoryId, await trajectory.previewErasure(input));
         return EXIT.ok;
       }
-      if (options.yes !== true) await confirmed(session, trajectoryId, await trajectory.previewErasure(input));
+      if (options.yes !== true)
+        await confirmed(session, trajectoryId, await trajectory.previewErasure(input));
       session.progress.announce('erasing, and rewriting the storage');
       const ruling = await trajectory.erase(input);
       session.progress.end();
@@ -96,11 +110,18 @@ export function erasedIn(
 }
 
 /** @throws CliError `needs_confirmation` unless a person at the terminal agrees */
-async function confirmed(session: Session, trajectoryId: string, preview: ErasurePreview): Promise<void> {
+async function confirmed(
+  session: Session,
+  trajectoryId: string,
+  preview: ErasurePreview,
+): Promise<void> {
   if (canAsk() && !session.json) {
     sayPreview(session, trajectoryId, preview);
     if (await asksYes('Erase these values permanently?', session.interruption)) return;
-    throw new CliError('needs_confirmation', 'Nothing is erased. Repeat the command and answer yes to erase.');
+    throw new CliError(
+      'needs_confirmation',
+      'Nothing is erased. Repeat the command and answer yes to erase.',
+    );
   }
   throw new CliError(
     'needs_confirmation',
@@ -114,16 +135,27 @@ type Believed = ErasureSelection['beliefs'][number];
  * Completes the id of a claim from its first digits.
  * @throws CliError
  */
-export async function completeSelector(store: Store, trajectory: string, belief: Believed): Promise<Believed> {
+export async function completeSelector(
+  store: Store,
+  trajectory: string,
+  belief: Believed,
+): Promise<Believed> {
   const { claim, ...place } = belief;
-  return claim === undefined ? belief : { ...belief, claim: await findClaim(store, { ...place, trajectory }, claim) };
+  return claim === undefined
+    ? belief
+    : { ...belief, claim: await findClaim(store, { ...place, trajectory }, claim) };
 }
 
 /** The scope of a writ for exactly these items. */
 function scopesOf({ at, entries, beliefs, transactions }: ErasureSelection): string[] {
   const spaces = new Set(beliefs.map(({ space }) => eraseMemoryScope(space)));
   const effects = transactions.map((epoch) => `erase:effects:${epoch}`);
-  return [...at.map(eraseScope), ...entries.map((id) => `erase:entry:${id}`), ...spaces, ...effects];
+  return [
+    ...at.map(eraseScope),
+    ...entries.map((id) => `erase:entry:${id}`),
+    ...spaces,
+    ...effects,
+  ];
 }
 
 /** Writs with scopes that name a subject. They are signed, and stay unchanged. */
@@ -183,14 +215,20 @@ async function say(
       });
     } else {
       const logged = [
-        ...(answers.length === 0 ? [] : [` and ${counted(answers.length, 'answer')} of the oracle log`]),
-        ...(effectTexts.length === 0 ? [] : [` and ${counted(effectTexts.length, 'text')} of the effect log`]),
+        ...(answers.length === 0
+          ? []
+          : [` and ${counted(answers.length, 'answer')} of the oracle log`]),
+        ...(effectTexts.length === 0
+          ? []
+          : [` and ${counted(effectTexts.length, 'text')} of the effect log`]),
       ].join('');
       out.line(
         line`${green('erased')} ${counted(values.length, 'value')} of ${counted(entries, 'entry')}${logged}, by ${by.map(shortId).join(', ')}, ${trajectory_id} seq ${seq}`,
       );
       if (others.length > 0)
-        out.line(line`${yellow('remaining')}: facts asserted in ${others.join(', ')}; erase them there too`);
+        out.line(
+          line`${yellow('remaining')}: facts asserted in ${others.join(', ')}; erase them there too`,
+        );
       if (open.length > 0)
         out.line(
           line`${yellow('remaining')}: values of open tool transactions: ${open.join(', ')}; erase them again after these end`,
@@ -208,8 +246,12 @@ async function say(
   }
   const { reason, detail } = ruling;
   if (json) out.document({ ...place, reason, detail });
-  else if (ruling.ruling === 'rejected') out.line(line`${red('rejected')} as ${shortId(id)}: ${detail} (${reason})`);
-  else out.line(line`${yellow('pending')} for ${ruling.channel} as ${shortId(id)}: ${detail}; nothing is erased yet`);
+  else if (ruling.ruling === 'rejected')
+    out.line(line`${red('rejected')} as ${shortId(id)}: ${detail} (${reason})`);
+  else
+    out.line(
+      line`${yellow('pending')} for ${ruling.channel} as ${shortId(id)}: ${detail}; nothing is erased yet`,
+    );
 }
 
 interface Erased {
@@ -220,7 +262,11 @@ interface Erased {
 const PAGE = 1_000;
 
 /** The items erased under the writ. A large erasure needs more than one entry. */
-async function erasuresSince(store: Store, { trajectory_id, seq }: EntryRow, by: Hash): Promise<Erased[]> {
+async function erasuresSince(
+  store: Store,
+  { trajectory_id, seq }: EntryRow,
+  by: Hash,
+): Promise<Erased[]> {
   const values = new ValueReader(store);
   const erasures: Erased[] = [];
   for (let from = seq + 1; ; from += PAGE) {

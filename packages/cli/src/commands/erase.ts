@@ -29,9 +29,16 @@ export function erase(program: Command): void {
   withErasing(
     program
       .command('erase')
-      .description('erase sensitive values permanently; hashes, principal and reason stay in the ledger')
+      .description(
+        'erase sensitive values permanently; hashes, principal and reason stay in the ledger',
+      )
       .argument('<trajectory>')
-      .addOption(repeatable('--at </path>', 'path of the state: all sensitive values ever written there or below'))
+      .addOption(
+        repeatable(
+          '--at </path>',
+          'path of the state: all sensitive values ever written there or below',
+        ),
+      )
       .addOption(
         repeatable(
           '--entry <id>',
@@ -69,8 +76,12 @@ export function erase(program: Command): void {
         const beliefs = factsToErase(options);
         checkPlaces(options);
         return erasedIn(session, options, trajectoryId, async (store) => {
-          const entries = await Promise.all(options.entry.map(async (id) => (await entryNamed(store, id)).id));
-          const whole = await Promise.all(beliefs.map((belief) => completeSelector(store, trajectoryId, belief)));
+          const entries = await Promise.all(
+            options.entry.map(async (id) => (await entryNamed(store, id)).id),
+          );
+          const whole = await Promise.all(
+            beliefs.map((belief) => completeSelector(store, trajectoryId, belief)),
+          );
           return { at: options.at, entries, beliefs: whole, transactions: options.transaction };
         });
       }),
@@ -84,15 +95,29 @@ function factsToErase({ facts, claim }: Options): ErasureSelection['beliefs'] {
   return facts.map((text) => {
     const [space, subject, predicate, ...more] = parsePointer(`/${text}`);
     if (!space || !subject || predicate === '' || more.length > 0)
-      throw new CliError('usage', 'The value of --facts is not valid. Write space/subject or space/subject/predicate.');
-    return { space, subject, ...(predicate !== undefined && { predicate }), ...(claim !== undefined && { claim }) };
+      throw new CliError(
+        'usage',
+        'The value of --facts is not valid. Write space/subject or space/subject/predicate.',
+      );
+    return {
+      space,
+      subject,
+      ...(predicate !== undefined && { predicate }),
+      ...(claim !== undefined && { claim }),
+    };
   });
 }
 
 function checkPlaces({ at, entry, facts, transaction }: Options): void {
   if (at.length + entry.length + facts.length + transaction.length === 0)
-    throw new CliError('usage', 'The command has nothing to erase. Pass --at, --entry, --facts or --transaction.');
+    throw new CliError(
+      'usage',
+      'The command has nothing to erase. Pass --at, --entry, --facts or --transaction.',
+    );
   const whole = at.find((place) => parsePointer(place).length === 0);
   if (whole !== undefined)
-    throw new CliError('usage', 'The whole state cannot be erased at once. Pass paths inside it with --at.');
+    throw new CliError(
+      'usage',
+      'The whole state cannot be erased at once. Pass paths inside it with --at.',
+    );
 }

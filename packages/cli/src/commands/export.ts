@@ -37,7 +37,10 @@ export function exportCommand(program: Command): void {
   );
   const tenantLog = featuresInUse().find((feature) => feature.tenantLog !== undefined)?.tenantLog;
   if (tenantLog !== undefined)
-    command.option('--tenant <name>', 'only the trajectories whose names begin with this, up to the first colon');
+    command.option(
+      '--tenant <name>',
+      'only the trajectories whose names begin with this, up to the first colon',
+    );
   command
     .addHelpText(
       'after',
@@ -48,7 +51,9 @@ export function exportCommand(program: Command): void {
       inSession((session, options: ExportOptions) =>
         writable(session, async (store, mayWrite) => {
           if (mayWrite)
-            await integrateLog(store, { onProgress: (size) => session.progress.report('entries logged', size) });
+            await integrateLog(store, {
+              onProgress: (size) => session.progress.report('entries logged', size),
+            });
           const waiting = await store.unlogged(1);
           if (waiting.length > 0 && options.size === undefined) {
             throw new CliError(
@@ -65,7 +70,10 @@ export function exportCommand(program: Command): void {
           }
           const { tenant } = options;
           if (tenant !== undefined && options.size !== undefined)
-            throw new CliError('usage', 'The first entries of a log have several tenants. Pass --size or --tenant.');
+            throw new CliError(
+              'usage',
+              'The first entries of a log have several tenants. Pass --size or --tenant.',
+            );
           const source = tenant === undefined ? store : await tenantLog!(store, tenant);
           if (tenant !== undefined && (await source.logSize()) === 0) throw noTenant(tenant);
           await write(session, source, options, options.size ?? (await source.logSize()));
@@ -76,20 +84,32 @@ export function exportCommand(program: Command): void {
 }
 
 /** Opens the store for writing if possible. */
-async function writable<T>(session: Session, work: (store: Store, mayWrite: boolean) => Promise<T>): Promise<T> {
+async function writable<T>(
+  session: Session,
+  work: (store: Store, mayWrite: boolean) => Promise<T>,
+): Promise<T> {
   try {
     return await session.withStore('existing', (store) => work(store, true));
   } catch (error) {
-    if (!isAssizeError(error, 'store_readonly') && !isAssizeError(error, 'store_retired')) throw error;
+    if (!isAssizeError(error, 'store_readonly') && !isAssizeError(error, 'store_retired'))
+      throw error;
     return session.withStore('readonly', (store) => work(store, false));
   }
 }
 
 function noTenant(tenant: string): CliError {
-  return new CliError('not_found', `The store has no trajectory of the tenant ${tenant}. List them with assize log.`);
+  return new CliError(
+    'not_found',
+    `The store has no trajectory of the tenant ${tenant}. List them with assize log.`,
+  );
 }
 
-async function write(session: Session, store: ExportedStore, { out }: ExportOptions, size: number): Promise<void> {
+async function write(
+  session: Session,
+  store: ExportedStore,
+  { out }: ExportOptions,
+  size: number,
+): Promise<void> {
   const lines = exportLines(store, {
     size,
     onProgress: (entries) => session.progress.report('entries exported', entries, size),

@@ -82,9 +82,19 @@ function register(program: Command, does: Does, about: string): Command {
       .argument('[trajectory]', `trajectory to ${does}; its delegated trajectories adopt it`)
       .option('--all', `${does} every trajectory of the store`)
       .requiredOption('--reason <text>', 'reason; stays in the ledger')
-      .option('--key <file>', 'private key of the holder of --by, or of an anchor (default: the root key of the store)')
-      .option('--by <file>', 'writ that gives the right: it names assize.halt and halt:TRAJECTORY or halt:**')
-      .option('--principal <name>', 'without --by: the principal, subject of the short-lived writ', 'operator'),
+      .option(
+        '--key <file>',
+        'private key of the holder of --by, or of an anchor (default: the root key of the store)',
+      )
+      .option(
+        '--by <file>',
+        'writ that gives the right: it names assize.halt and halt:TRAJECTORY or halt:**',
+      )
+      .option(
+        '--principal <name>',
+        'without --by: the principal, subject of the short-lived writ',
+        'operator',
+      ),
   ).action(
     inSession((session, options: Options, trajectoryId?: string) => {
       if ((trajectoryId === undefined) === (options.all !== true))
@@ -99,7 +109,9 @@ function register(program: Command, does: Does, about: string): Command {
             const writ = held ?? (await ownWrit(store, name, options, key));
             const changing = changed(assize, name, does, { reason: options.reason, writ });
             outcomes.push(
-              await (trajectoryId === undefined ? changing.catch((error) => failed(name, error)) : changing),
+              await (trajectoryId === undefined
+                ? changing.catch((error) => failed(name, error))
+                : changing),
             );
           }
         });
@@ -114,7 +126,12 @@ async function allOf(assize: Assize): Promise<string[]> {
 }
 
 /** The given writ, if its holder owns the key; undefined without one. @throws CliError */
-function heldWrit({ storeUrl }: Session, { by, anchors }: Options, key: KeyPair, does: Does): WritChain | undefined {
+function heldWrit(
+  { storeUrl }: Session,
+  { by, anchors }: Options,
+  key: KeyPair,
+  does: Does,
+): WritChain | undefined {
   if (by === undefined) {
     requireAnchor(storeUrl, anchors, key, `to ${does} without --by`);
     return undefined;
@@ -128,12 +145,22 @@ function heldWrit({ storeUrl }: Session, { by, anchors }: Options, key: KeyPair,
 }
 
 /** A root writ for one trajectory only. */
-async function ownWrit(store: Store, name: string, { principal }: Options, key: KeyPair): Promise<Writ> {
+async function ownWrit(
+  store: Store,
+  name: string,
+  { principal }: Options,
+  key: KeyPair,
+): Promise<Writ> {
   const what = { action: HALT_ACTION, scopes: [haltScope(name)], principal };
   return ephemeralWrit(await headOf(store, name), what, key);
 }
 
-async function changed(assize: Assize, trajectory_id: string, does: Does, input: HaltInput): Promise<Outcome> {
+async function changed(
+  assize: Assize,
+  trajectory_id: string,
+  does: Does,
+  input: HaltInput,
+): Promise<Outcome> {
   const { ruling, propagated }: HaltOutcome = await (await assize.open(trajectory_id))[does](input);
   if (ruling.ruling === 'frozen') throw new Error('A halt is never frozen.');
   const { seq, id } = ruling.entry;
@@ -165,7 +192,14 @@ function say({ json, out }: Session, trajectories: readonly Outcome[]): ExitCode
   return trajectories.every(isGood) ? EXIT.ok : EXIT.negative;
 }
 
-function linesOf({ trajectory_id, outcome, seq, entry_id = '', detail = '', propagated }: Outcome): Printable[] {
+function linesOf({
+  trajectory_id,
+  outcome,
+  seq,
+  entry_id = '',
+  detail = '',
+  propagated,
+}: Outcome): Printable[] {
   const isGood = outcome !== 'rejected' && outcome !== 'failed';
   const how = isGood ? green(outcome) : red(outcome);
   const by = seq === undefined ? '' : line` by ${shortId(entry_id)}, seq ${seq}`;
@@ -173,7 +207,9 @@ function linesOf({ trajectory_id, outcome, seq, entry_id = '', detail = '', prop
   return [
     line`${how} ${trajectory_id}${by}${why}`,
     ...propagated.map(({ trajectory_id: child, error }) =>
-      error === undefined ? line`  applied in ${child}` : line`  not yet applied in ${yellow(child)}: ${error}`,
+      error === undefined
+        ? line`  applied in ${child}`
+        : line`  not yet applied in ${yellow(child)}: ${error}`,
     ),
   ];
 }

@@ -35,7 +35,9 @@ test('the progress of the export and of the store have other labels', async () =
   const report = vi.spyOn(Progress.prototype, 'report');
   const program = new Command();
   importCommand(program);
-  await program.parseAsync(['import', file, '--store', `sqlite:${join(folder, 'copy.db')}`], { from: 'user' });
+  await program.parseAsync(['import', file, '--store', `sqlite:${join(folder, 'copy.db')}`], {
+    from: 'user',
+  });
   expect(process.exitCode).toBe(0);
   const labels = report.mock.calls.map(([label]) => label);
   expect([...new Set(labels)]).toEqual([

@@ -27,8 +27,19 @@ import {
   withSharedOptions,
 } from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
-import { type Fault, integrateLog, type LedgerStore, type VerifyReport } from 'assize/internal/ledger';
-import { checkMemory, isForeignEntry, type RebuiltMemory, rebuildMemory, verifyStore } from 'assize/internal/runtime';
+import {
+  type Fault,
+  integrateLog,
+  type LedgerStore,
+  type VerifyReport,
+} from 'assize/internal/ledger';
+import {
+  checkMemory,
+  isForeignEntry,
+  type RebuiltMemory,
+  rebuildMemory,
+  verifyStore,
+} from 'assize/internal/runtime';
 import { openStore, type Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
@@ -53,13 +64,23 @@ export function importCommand(program: Command): void {
       .command('import')
       .description('verify an export, import it into a new or existing store, and verify the store')
       .argument('[file]', 'file of the export, or - for standard input', '-')
-      .option('--erase', 'also erase values that the export marks as erased; only for a trusted export')
+      .option(
+        '--erase',
+        'also erase values that the export marks as erased; only for a trusted export',
+      )
       .option(
         '--mark',
         'also mark existing entries without effects in the effect log as imported, such as imports of an earlier version',
       )
-      .option('--keep-invalid', 'write the entries before verifying them, to examine an export that does not verify')
-      .option('--max-blobs <n>', 'characters of all blobs before one entry (default: 536,870,912)', positive)
+      .option(
+        '--keep-invalid',
+        'write the entries before verifying them, to examine an export that does not verify',
+      )
+      .option(
+        '--max-blobs <n>',
+        'characters of all blobs before one entry (default: 536,870,912)',
+        positive,
+      )
       .addOption(entryKeyOption),
   )
     .addHelpText(
@@ -81,10 +102,12 @@ export function importCommand(program: Command): void {
         const { maxBlobs, keepInvalid = false } = options;
         if (keepInvalid) {
           const first = IMPORT_GROUP;
-          const lines = await openExport(file, session.interruption, { maxBlobs, first }).catch((error: unknown) => {
-            if (isAssizeError(error, 'bad_export')) note(`Nothing was imported. ${KEPT}`);
-            throw error;
-          });
+          const lines = await openExport(file, session.interruption, { maxBlobs, first }).catch(
+            (error: unknown) => {
+              if (isAssizeError(error, 'bad_export')) note(`Nothing was imported. ${KEPT}`);
+              throw error;
+            },
+          );
           return keep(session, options, lines);
         }
         const lines = await openExport(file, session.interruption, { maxBlobs });
@@ -94,11 +117,18 @@ export function importCommand(program: Command): void {
           });
           if (faultsOf(reports).length === 0) {
             await integrateLog(scratch);
-            return keep(session, options, linesOf(watchedStore(scratch, session.interruption)), scratch);
+            return keep(
+              session,
+              options,
+              linesOf(watchedStore(scratch, session.interruption)),
+              scratch,
+            );
           }
           session.progress.end();
           print(session, { ...done, imported: 0 }, reports, { place: 'export' });
-          note('Nothing was imported. To examine the entries, import them into a new store with --keep-invalid.');
+          note(
+            'Nothing was imported. To examine the entries, import them into a new store with --keep-invalid.',
+          );
           return EXIT.negative;
         });
       }),
@@ -195,13 +225,17 @@ function print(
       ...(rebuilt && { rebuilt }),
     });
   else {
-    for (const fault of faults) out.line(red(line`${fault.trajectory_id} seq ${fault.seq}: ${faultText(fault)}`));
+    for (const fault of faults)
+      out.line(red(line`${fault.trajectory_id} seq ${fault.seq}: ${faultText(fault)}`));
     const taken = place === 'export' ? 'none imported' : `${done.imported} of them new`;
     const sum = line`${counted(done.entries, 'entry')}, ${taken}; ${counted(reports.length, 'trajectory')} in the ${place}.`;
     out.line(faults.length === 0 ? green(sum) : red(sum));
     if (rebuilt !== undefined)
-      out.line(line`Rebuilt ${counted(rebuilt.facts, 'fact version')} from ${counted(rebuilt.changes, 'change')}.`);
-    if (done.marked > 0) out.line(line`Marked ${counted(done.marked, 'existing entry')} as imported.`);
+      out.line(
+        line`Rebuilt ${counted(rebuilt.facts, 'fact version')} from ${counted(rebuilt.changes, 'change')}.`,
+      );
+    if (done.marked > 0)
+      out.line(line`Marked ${counted(done.marked, 'existing entry')} as imported.`);
     if (done.unerased > 0)
       out.line(
         line`${counted(done.unerased, 'value')} ${done.unerased === 1 ? 'is' : 'are'} erased in the export and not in this store; --erase erases here too.`,
@@ -215,13 +249,17 @@ async function believed(
   store: Store,
   { imported }: { readonly imported: number },
 ): Promise<RebuiltMemory | undefined> {
-  const onProgress = (at: number, total: number): void => progress.report('rebuilding facts', at, total);
+  const onProgress = (at: number, total: number): void =>
+    progress.report('rebuilding facts', at, total);
   if (imported === 0 && (await areSame(store, onProgress))) return undefined;
   return rebuildMemory(store, { onProgress, keep: true });
 }
 
 /** Facts that an earlier import did not complete are incomplete. */
-async function areSame(store: Store, onProgress: (at: number, total: number) => void): Promise<boolean> {
+async function areSame(
+  store: Store,
+  onProgress: (at: number, total: number) => void,
+): Promise<boolean> {
   try {
     return (await checkMemory(store, { onProgress })).valid;
   } catch (error) {
@@ -242,7 +280,9 @@ async function refuseConflicts(from: LedgerStore, into: LedgerStore): Promise<vo
     if (ours === undefined || theirs === undefined) continue;
     const seq = Math.min(ours.seq, theirs.seq);
     const [here, there] = await Promise.all(
-      [into, from].map(async (store) => (await store.entries(trajectory_id, { from: seq, limit: 1 }))[0]),
+      [into, from].map(
+        async (store) => (await store.entries(trajectory_id, { from: seq, limit: 1 }))[0],
+      ),
     );
     if (here?.id !== there?.id)
       throw new ExportError(

@@ -53,7 +53,13 @@ export const core: Feature = {
       import('assize/internal/config'),
       examples(),
     ]);
-    return [budget, udt, demoPayments, agentsDomain(), ...((await more?.domains()) ?? [])] as readonly Domain[];
+    return [
+      budget,
+      udt,
+      demoPayments,
+      agentsDomain(),
+      ...((await more?.domains()) ?? []),
+    ] as readonly Domain[];
   },
   domainsWithoutInvariants: async () => (await examples())?.domainsWithoutInvariants() ?? [],
 };

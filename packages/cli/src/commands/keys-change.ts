@@ -31,7 +31,10 @@ export function keysChange(command: Command): void {
       .argument('[trajectory]', 'trajectory whose key changes')
       .option('--all', 'every trajectory of the store under the key of --from')
       .requiredOption('--to <file>', 'private key that signs from now on: 64 hex digits')
-      .option('--from <file>', 'private key in force, which signs the record; without it, no entry may be signed yet')
+      .option(
+        '--from <file>',
+        'private key in force, which signs the record; without it, no entry may be signed yet',
+      )
       .requiredOption('--reason <text>', 'reason; stays in the ledger'),
   )
     .addHelpText(
@@ -48,13 +51,23 @@ export function keysChange(command: Command): void {
         const signer = readPrivateKey(options.to);
         const from = options.from === undefined ? undefined : readPrivateKey(options.from);
         return session.withStore('existing', async (store) => {
-          const assize = new Assize({ store, domains: [], anchors: [generateKeys().publicKey], signer });
+          const assize = new Assize({
+            store,
+            domains: [],
+            anchors: [generateKeys().publicKey],
+            signer,
+          });
           const changed: (KeyChange & { readonly trajectory_id: string })[] = [];
-          const names = trajectoryId === undefined ? await under(assize, store, from?.publicKey) : [trajectoryId];
+          const names =
+            trajectoryId === undefined
+              ? await under(assize, store, from?.publicKey)
+              : [trajectoryId];
           for (const name of names) {
             const change = { reason: options.reason, ...(from && { from }) };
             const made = await assize.changeEntryKey(name, change).catch(async (error: unknown) => {
-              throw isAssizeError(error, 'wrong_signer') ? await withoutKey(store, name, error) : error;
+              throw isAssizeError(error, 'wrong_signer')
+                ? await withoutKey(store, name, error)
+                : error;
             });
             if (made !== undefined) changed.push({ trajectory_id: name, ...made });
           }
@@ -63,7 +76,9 @@ export function keysChange(command: Command): void {
           else {
             for (const { trajectory_id, id, seq } of changed)
               session.out.line(line`${trajectory_id} seq ${seq}: ${shortId(id)}`);
-            session.out.line(line`${signer.publicKey} signs ${counted(changed.length, 'trajectory')} from now on.`);
+            session.out.line(
+              line`${signer.publicKey} signs ${counted(changed.length, 'trajectory')} from now on.`,
+            );
           }
           return EXIT.ok;
         });
@@ -87,5 +102,8 @@ async function withoutKey(store: Store, name: string, cause: unknown): Promise<u
   const key = head && keyAfter(readRow(head).payload);
   if (key === undefined) return cause;
   const message = `The entries of ${name} are signed with ${key}. Pass its private key with --from.`;
-  return new RuntimeError('wrong_signer', message, { evidence: { trajectory_id: name, key }, cause });
+  return new RuntimeError('wrong_signer', message, {
+    evidence: { trajectory_id: name, key },
+    cause,
+  });
 }

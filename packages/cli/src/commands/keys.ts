@@ -1,5 +1,16 @@
-import { fileBeside, readVerifierKey, writeKeys } from '@assize/audit/internal/commands/log-files.ts';
-import { CliError, EXIT, inSession, line, type SharedOptions, withSharedOptions } from '@assize/command';
+import {
+  fileBeside,
+  readVerifierKey,
+  writeKeys,
+} from '@assize/audit/internal/commands/log-files.ts';
+import {
+  CliError,
+  EXIT,
+  inSession,
+  line,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import { generateKeys } from 'assize/internal/canon';
 import { formatVerifierKey, type KeyUse, signerKey } from 'assize/internal/merkle';
 import { type Command, Option } from 'commander';
@@ -15,13 +26,19 @@ const USES: Readonly<Record<NewOptions['for'], KeyUse>> = { log: 'note', witness
 export function keys(program: Command): void {
   const command = program
     .command('keys')
-    .description('create a key that signs checkpoints, show its public key, or change the key of entries');
+    .description(
+      'create a key that signs checkpoints, show its public key, or change the key of entries',
+    );
   withSharedOptions(
     command
       .command('new')
-      .description('create a key; its name is the origin of the log: a URL without scheme, such as example.com/ledger')
+      .description(
+        'create a key; its name is the origin of the log: a URL without scheme, such as example.com/ledger',
+      )
       .argument('<name>', 'name of the key, without spaces or +')
-      .addOption(new Option('--for <use>', 'use of the key').choices(['log', 'witness']).default('log'))
+      .addOption(
+        new Option('--for <use>', 'use of the key').choices(['log', 'witness']).default('log'),
+      )
       .option(
         '--out <file>',
         'file of the private key; the public key is written next to it (default: <store file>.key and .vkey)',
@@ -34,7 +51,8 @@ export function keys(program: Command): void {
     .action(
       inSession(async (session, options: NewOptions, name: string) => {
         const privatePath = options.out ?? fileBeside(session.storeUrl, 'key');
-        if (privatePath === undefined) throw new CliError('usage', 'The path of the key is missing. Pass --out FILE.');
+        if (privatePath === undefined)
+          throw new CliError('usage', 'The path of the key is missing. Pass --out FILE.');
         const publicPath = `${privatePath.replace(/\.key$/, '')}.vkey`;
         const key = signerKey(name, USES[options.for], generateKeys().privateKey);
         writeKeys(key, privatePath, publicPath);
@@ -64,7 +82,11 @@ export function keys(program: Command): void {
   ).action(
     inSession(async (session, _options: SharedOptions, given?: string) => {
       const key = readVerifierKey(given, fileBeside(session.storeUrl, 'vkey'), 'The public key');
-      const shown = { name: key.name, for: key.use === 'note' ? 'log' : 'witness', public_key: formatVerifierKey(key) };
+      const shown = {
+        name: key.name,
+        for: key.use === 'note' ? 'log' : 'witness',
+        public_key: formatVerifierKey(key),
+      };
       if (session.json) session.out.document(shown);
       else session.out.line(line`${shown.public_key}`);
       return EXIT.ok;

@@ -43,12 +43,22 @@ export function log(program: Command): void {
       .command('log')
       .description('list the trajectories of a store, or the entries of a trajectory')
       .argument('[trajectory]')
-      .option('--from <n>', 'first seq; without a trajectory, the number of trajectories to skip', count, 0)
+      .option(
+        '--from <n>',
+        'first seq; without a trajectory, the number of trajectories to skip',
+        count,
+        0,
+      )
       .addOption(
-        new Option('--limit <n>', 'maximum number of rows').argParser(positive).default(Number.MAX_SAFE_INTEGER, 'all'),
+        new Option('--limit <n>', 'maximum number of rows')
+          .argParser(positive)
+          .default(Number.MAX_SAFE_INTEGER, 'all'),
       ),
   )
-    .addHelpText('after', 'Payloads are shown as stored and unverified. assize verify verifies them.')
+    .addHelpText(
+      'after',
+      'Payloads are shown as stored and unverified. assize verify verifies them.',
+    )
     .action(
       inSession(async (session, options: Options, trajectory?: string) => {
         await (trajectory === undefined
@@ -92,7 +102,8 @@ function listTrajectories(session: Session, { from, limit }: Options): Promise<v
         ...(isSaid ? [begun[i] as string] : []),
       ]),
     );
-    if (listed.length < all.length) out.line(dim(line`${listed.length} of ${all.length} trajectories`));
+    if (listed.length < all.length)
+      out.line(dim(line`${listed.length} of ${all.length} trajectories`));
     const more = (await storeFormOf(session.storeUrl))?.note(session.storeUrl);
     if (more !== undefined) out.line(dim(line`${more}`));
   });
@@ -141,7 +152,8 @@ function listEntries(session: Session, trajectory: string, options: Options): Pr
       interruption.throwIfAborted();
       // Looked up once, from the first delegation on.
       const delegation = rows.find(({ kind }) => kind === 'delegation');
-      if (delegation !== undefined) conclusions ??= await conclusionsOf(store, trajectory, delegation.seq);
+      if (delegation !== undefined)
+        conclusions ??= await conclusionsOf(store, trajectory, delegation.seq);
       const page = rows.map((row) => summaryOf(row, conclusions));
       if (json) summaries.push(...page);
       else
@@ -150,15 +162,34 @@ function listEntries(session: Session, trajectory: string, options: Options): Pr
           page.map((summary) => [...cells(summary), summary.args ?? '']),
         );
     }
-    if (json) out.document({ trajectory_id: trajectory, entries: head.seq + 1, head: head.id, log: summaries });
+    if (json)
+      out.document({
+        trajectory_id: trajectory,
+        entries: head.seq + 1,
+        head: head.id,
+        log: summaries,
+      });
   });
 }
 
 function cells(summary: Summary): Value[] {
-  const { seq, id, at, action = '', reason, invariant_id, resolves, counselor, overrides, delegation } = summary;
+  const {
+    seq,
+    id,
+    at,
+    action = '',
+    reason,
+    invariant_id,
+    resolves,
+    counselor,
+    overrides,
+    delegation,
+  } = summary;
   const detail = delegation === undefined ? (summary.detail ?? '') : toldOf(delegation);
   const resolved =
-    resolves === undefined ? '' : `resolves ${shortId(resolves)}${counselor === undefined ? '' : ` as ${counselor}`}`;
+    resolves === undefined
+      ? ''
+      : `resolves ${shortId(resolves)}${counselor === undefined ? '' : ` as ${counselor}`}`;
   return [
     seq,
     shortId(id),

@@ -45,18 +45,26 @@ export function oracle(program: Command): void {
               `The oracle log of this store has no answer under ${key}. Check the key and --store.`,
             );
           const by = row?.erased_by;
-          const answer = row === undefined || by !== undefined ? undefined : (JSON.parse(row.answer) as unknown);
+          const answer =
+            row === undefined || by !== undefined ? undefined : (JSON.parse(row.answer) as unknown);
           if (json) {
             const found = row && (by === undefined ? { answer, at: row.at } : { erased_by: by });
             out.document({ key, ...found, attempts });
           } else {
             if (row === undefined) out.line(line`not answered yet`);
             else if (by !== undefined) out.line(line`the answer was erased by ${shortId(by)}`);
-            else out.line(line`answered ${shortTime(row.at)}: ${bold(shortJson(answer as never, ANSWER_MAX))}`);
+            else
+              out.line(
+                line`answered ${shortTime(row.at)}: ${bold(shortJson(answer as never, ANSWER_MAX))}`,
+              );
             if (attempts.length > 0)
               out.table(
                 [{ title: 'at' }, { title: 'attempt' }, { title: 'detail' }],
-                attempts.map((attempt) => [shortTime(attempt.at), attempt.outcome, toldOf(attempt)]),
+                attempts.map((attempt) => [
+                  shortTime(attempt.at),
+                  attempt.outcome,
+                  toldOf(attempt),
+                ]),
               );
           }
           return EXIT.ok;
@@ -66,9 +74,16 @@ export function oracle(program: Command): void {
 }
 
 function toldOf({ answer, length, error }: Attempt): string {
-  const given = answer === undefined ? (length === undefined ? [] : [`${length} characters`]) : [shortJson(answer)];
+  const given =
+    answer === undefined
+      ? length === undefined
+        ? []
+        : [`${length} characters`]
+      : [shortJson(answer)];
   if (error === undefined) return given.join();
-  const { code = 'an error', message = error.length === undefined ? '' : `a message of ${error.length} characters` } =
-    error;
+  const {
+    code = 'an error',
+    message = error.length === undefined ? '' : `a message of ${error.length} characters`,
+  } = error;
   return [...given, code, message].filter((part) => part !== '').join(': ');
 }

@@ -23,7 +23,14 @@ import {
 } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
-import { type PendingParts, pendingParts, pendingView, shortId, shortTime, toolCalls } from 'assize/internal/views';
+import {
+  type PendingParts,
+  pendingParts,
+  pendingView,
+  shortId,
+  shortTime,
+  toolCalls,
+} from 'assize/internal/views';
 import type { Command } from 'commander';
 import { printEffect, printProposal } from '../render/proposal-text.ts';
 import { printQuestions, printWithdrawn } from '../render/questions.ts';
@@ -53,7 +60,8 @@ export function pending(program: Command): void {
       inSession((session, { channel, full = false }: Options, trajectory?: string) =>
         session.withStore('readonly', async (store) => {
           const { open: all, halted } = await openPendings(session, store, trajectory);
-          const asked = channel === undefined ? all : all.filter(({ payload }) => payload.channel === channel);
+          const asked =
+            channel === undefined ? all : all.filter(({ payload }) => payload.channel === channel);
           session.progress.end();
           const now = systemClock.now();
           const open = asked.filter(({ payload }) => !isExpired(payload, now));
@@ -61,7 +69,11 @@ export function pending(program: Command): void {
           if (session.json)
             session.out.document({
               pending: await Promise.all(open.map((each) => pendingView(store, each))),
-              expired: expired.map(({ id, payload: { trajectory_id, expires } }) => ({ id, trajectory_id, expires })),
+              expired: expired.map(({ id, payload: { trajectory_id, expires } }) => ({
+                id,
+                trajectory_id,
+                expires,
+              })),
               halted,
             });
           else {
@@ -83,7 +95,9 @@ async function openPendings(session: Session, store: Store, trajectory: string |
   const total = chosen.reduce((sum, { entries }) => sum + entries, 0);
   // Replayed, and not only read: an approver must not see a proposal that was written by hand.
   const replayer = new Replayer(
-    watchedStore(store, session.interruption, (done) => session.progress.report('replaying entries', done, total)),
+    watchedStore(store, session.interruption, (done) =>
+      session.progress.report('replaying entries', done, total),
+    ),
   );
   const open: Open[] = [];
   const halted: Halted[] = [];
@@ -125,7 +139,9 @@ function printExpired(out: Session['out'], expired: readonly Open[]): void {
 function approvalsSoFar(payload: PendingPayload): string[] {
   const { needed, given } = approvalsOf(payload);
   if (needed === 1) return [];
-  const names = given.map(({ principal, override }) => (override === true ? `${principal} with override` : principal));
+  const names = given.map(({ principal, override }) =>
+    override === true ? `${principal} with override` : principal,
+  );
   const who = given.length === 0 ? '' : ` (${names.join(', ')})`;
   return [`${given.length} of ${needed}${who}`];
 }
@@ -154,14 +170,26 @@ async function print(
       { title: 'reason' },
     ],
     open.map(({ id, payload }) => {
-      const { trajectory_id, seq, at, proposal, channel, reason, invariant_id, detail, expires } = payload;
+      const { trajectory_id, seq, at, proposal, channel, reason, invariant_id, detail, expires } =
+        payload;
       const until = expires === undefined ? 'decided' : shortTime(expires);
       const wanted = [channel, ...approvalsSoFar(payload)].join(', ');
       const why = `${invariant_id ?? reason}: ${detail}`;
-      return [shortId(id), trajectory_id, seq, shortTime(at), until, proposal.action.name, wanted, why];
+      return [
+        shortId(id),
+        trajectory_id,
+        seq,
+        shortTime(at),
+        until,
+        proposal.action.name,
+        wanted,
+        why,
+      ];
     }),
   );
-  for (const { id, payload, state, questions, withdrawn } of isFull ? open : open.slice(0, SHOWN_MAX)) {
+  for (const { id, payload, state, questions, withdrawn } of isFull
+    ? open
+    : open.slice(0, SHOWN_MAX)) {
     const calls = await toolCalls(store, payload.proposal.delta);
     if (isEffectPending(payload)) printEffect(out, id, payload, calls, isFull);
     else printProposal(out, id, payload, calls, state, isFull);
@@ -171,14 +199,20 @@ async function print(
   if (open.every(({ payload }) => isEffectPending(payload))) return;
   out.line(line``);
   const config = project();
-  const tools = open.some(({ payload }) => payload.proposal.delta.effects.length > 0) ? ' --tools FILE' : '';
+  const tools = open.some(({ payload }) => payload.proposal.delta.effects.length > 0)
+    ? ' --tools FILE'
+    : '';
   const modules = config === undefined ? ' --domain FILE' : '';
   const calls = config === undefined ? tools : '';
   const id = open.length === 1 ? shortId((open[0] as Open).id) : 'ID';
   const by = onlyCounselor(config) ?? 'PRINCIPAL';
   const { publicUrl } = config?.server ?? {};
   if (publicUrl !== undefined)
-    out.line(dim(line`${new URL(`/inbox/${open.length === 1 ? (open[0] as Open).id : ''}`, publicUrl).href}`));
+    out.line(
+      dim(
+        line`${new URL(`/inbox/${open.length === 1 ? (open[0] as Open).id : ''}`, publicUrl).href}`,
+      ),
+    );
   out.line(dim(line`assize show ${id}${again}`));
   out.line(dim(line`assize approve ${id} --as ${by}${modules}${calls}${again}`));
   out.line(dim(line`assize reject ${id} --as ${by} --reason TEXT${modules}${again}`));

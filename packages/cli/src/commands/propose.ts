@@ -56,10 +56,21 @@ export function propose(program: Command): void {
       .requiredOption('--role <name>', 'role that performs the action')
       .option('--params <json>', 'parameters of the role', jsonOption, {})
       .requiredOption('--args <json>', 'arguments of the action', jsonOption)
-      .addOption(new Option('--writ <file>', 'writ that authorises the action; - for standard input').conflicts('as'))
-      .option('--as <agent>', `or the agent, in a local store with a root key (default: ${DEFAULT_AGENT})`)
+      .addOption(
+        new Option(
+          '--writ <file>',
+          'writ that authorises the action; - for standard input',
+        ).conflicts('as'),
+      )
+      .option(
+        '--as <agent>',
+        `or the agent, in a local store with a root key (default: ${DEFAULT_AGENT})`,
+      )
       .option('--principal <name>', 'the proposing principal (default: the subject of the writ)')
-      .option('--key <text>', 'idempotency key: a repetition with the same content gets the first ruling'),
+      .option(
+        '--key <text>',
+        'idempotency key: a repetition with the same content gets the first ruling',
+      ),
   )
     .addHelpText(
       'after',
@@ -80,7 +91,13 @@ export function propose(program: Command): void {
           const { wait, principal, key, role, params, args } = options;
           const tools = await loadTools(options.tools);
           const recovery = readRecoveryKey(options.recoveryKey);
-          const assize = await openAssize(reportingWaits(store, wait), session.storeUrl, options, tools, recovery);
+          const assize = await openAssize(
+            reportingWaits(store, wait),
+            session.storeUrl,
+            options,
+            tools,
+            recovery,
+          );
           const { interruption } = session;
           const ruling = await untilStopped(assize, tools, interruption, async () => {
             const trajectory = await assize.open(trajectoryId);
@@ -100,8 +117,11 @@ export function propose(program: Command): void {
             await assize.close();
             return made;
           }).catch((error: unknown) => {
-            if (isInstance(error, Interrupted)) throw new Interrupted(error.signal, true, 'nothing was proposed');
-            throw tools.length === 0 && isInstance(error, RuntimeError) && error.code === 'bad_argument'
+            if (isInstance(error, Interrupted))
+              throw new Interrupted(error.signal, true, 'nothing was proposed');
+            throw tools.length === 0 &&
+              isInstance(error, RuntimeError) &&
+              error.code === 'bad_argument'
               ? withoutTools(action, error)
               : error;
           });
@@ -146,13 +166,20 @@ function withoutTools(action: string, cause: unknown): CliError {
   );
 }
 
-function say({ json, out, again }: Session, ruling: Ruling, { domain = [], tools }: Options): ExitCode {
+function say(
+  { json, out, again }: Session,
+  ruling: Ruling,
+  { domain = [], tools }: Options,
+): ExitCode {
   if (json) out.document(rulingView(ruling));
   else {
     out.line(rulingLine(ruling));
     for (const finding of findingLines(ruling)) out.line(finding);
     if (ruling.ruling === 'escalated') {
-      const modules = [...domain.map((file) => ['--domain', file]), ...tools.map((file) => ['--tools', file])];
+      const modules = [
+        ...domain.map((file) => ['--domain', file]),
+        ...tools.map((file) => ['--tools', file]),
+      ];
       const given = modules.map(([option, file]) => ` ${option} ${file}`).join('');
       out.line(
         line`Show it with assize pending${again}, and approve it with assize approve ${shortId(ruling.pending)} --as PRINCIPAL${given}${again}.`,
@@ -160,5 +187,7 @@ function say({ json, out, again }: Session, ruling: Ruling, { domain = [], tools
     }
     for (const told of callLines(ruling)) out.line(told);
   }
-  return ruling.ruling === 'committed' && (ruling.effects ?? 'settled') === 'settled' ? EXIT.ok : EXIT.negative;
+  return ruling.ruling === 'committed' && (ruling.effects ?? 'settled') === 'settled'
+    ? EXIT.ok
+    : EXIT.negative;
 }

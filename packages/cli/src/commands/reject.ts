@@ -14,9 +14,15 @@ export function reject(program: Command): void {
       .argument('<pending>', 'id of the proposal, or its first 8 digits; or TRAJECTORY@SEQ')
       .requiredOption('--as <principal>', 'the rejecting principal; recorded')
       .requiredOption('--reason <text>', 'reason for the rejection; recorded')
-      .option('--digest <hex>', 'digest of the inspected proposal, or its first 8 digits; another digest is refused'),
+      .option(
+        '--digest <hex>',
+        'digest of the inspected proposal, or its first 8 digits; another digest is refused',
+      ),
   )
-    .addHelpText('after', 'A process that can write the store can reject under any name. The recorded method is cli.')
+    .addHelpText(
+      'after',
+      'A process that can write the store can reject under any name. The recorded method is cli.',
+    )
     .action(
       inSession((session, options: Options, pending: string) => {
         const { as: principal, reason } = options;

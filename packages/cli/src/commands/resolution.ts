@@ -46,7 +46,12 @@ export function resolvePending(
   options: ResolvingOptions,
   text: string,
   wanted: readonly Ruling['ruling'][],
-  resolve: (trajectory: Trajectory, pending: EntryRow, digest: { digest?: string }, store: Store) => Promise<Ruling>,
+  resolve: (
+    trajectory: Trajectory,
+    pending: EntryRow,
+    digest: { digest?: string },
+    store: Store,
+  ) => Promise<Ruling>,
   check: () => void = () => undefined,
 ): Promise<ExitCode> {
   requireLocal(
@@ -59,7 +64,13 @@ export function resolvePending(
     const { wait = 0 } = options;
     const tools = await loadTools(options.tools ?? []);
     const recovery = readRecoveryKey(options.recoveryKey);
-    const assize = await openAssize(reportingWaits(store, wait), session.storeUrl, options, tools, recovery);
+    const assize = await openAssize(
+      reportingWaits(store, wait),
+      session.storeUrl,
+      options,
+      tools,
+      recovery,
+    );
     const { interruption } = session;
     const decided = await untilStopped(assize, tools, interruption, async () => {
       const trajectory = await assize.open(pending.trajectory_id);
@@ -79,7 +90,9 @@ export function resolvePending(
     });
     // The calls ran on until the runtime was closed.
     const ruling =
-      decided.ruling === 'committed' ? await wholeRuling(rulingOf(decided.entry), store, undefined) : decided;
+      decided.ruling === 'committed'
+        ? await wholeRuling(rulingOf(decided.entry), store, undefined)
+        : decided;
     const { effects = 'settled' } = ruling.ruling === 'committed' ? ruling : {};
     if (interruption.aborted && ruling.ruling === 'committed' && effects !== 'settled') {
       const { signal }: Interrupted = interruption.reason;
@@ -116,7 +129,8 @@ async function pendingEntry(store: Store, text: string): Promise<EntryRow> {
 
 /** The runtime does not know the file of its anchors. */
 function withAnchors(error: unknown, storeUrl: string, file: string | undefined): unknown {
-  if (!isAssizeError(error, 'bad_writ') || error.evidence['code'] !== 'unknown_anchor') return error;
+  if (!isAssizeError(error, 'bad_writ') || error.evidence['code'] !== 'unknown_anchor')
+    return error;
   return new CliError(
     'usage',
     `The writ of the proposal has the root key ${error.evidence['issuer']}, which is not in ${file ?? anchorsPath(storeUrl)}. Add the key if you trust it, or pass --anchors FILE.`,

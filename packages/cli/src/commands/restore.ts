@@ -47,7 +47,9 @@ export function restore(program: Command): void {
   withSharedOptions(
     program
       .command('restore')
-      .description('copy a backup to the path of a store, which must be free, after the check of assize fsck')
+      .description(
+        'copy a backup to the path of a store, which must be free, after the check of assize fsck',
+      )
       .argument('<file>', 'a file that assize backup wrote')
       .addOption(checkpointOption)
       .addOption(logKeyOption)
@@ -112,7 +114,12 @@ async function check(session: Session, options: RestoreOptions, copy: string): P
     });
     const open = await openEffects(store);
     const isBehind = checkpoint !== undefined && report.logged < checkpoint.size;
-    return { report, openEffects: open.map(({ epoch }) => epoch), isCompared: checkpoint !== undefined, isBehind };
+    return {
+      report,
+      openEffects: open.map(({ epoch }) => epoch),
+      isCompared: checkpoint !== undefined,
+      isBehind,
+    };
   } catch (error) {
     if (!isAssizeError(error, 'archive_not_named')) throw error;
     const beside = `${requireSqlitePath(session.storeUrl, 'restore')}.archive`;
@@ -127,7 +134,11 @@ async function check(session: Session, options: RestoreOptions, copy: string): P
   }
 }
 
-function print({ json, out }: Session, path: string, { report, openEffects, isCompared, isBehind }: Checked): void {
+function print(
+  { json, out }: Session,
+  path: string,
+  { report, openEffects, isCompared, isBehind }: Checked,
+): void {
   const { valid, entries, trajectories, faults } = report;
   if (json) {
     const checkpoint = isCompared ? 'compared' : 'none';
@@ -135,7 +146,8 @@ function print({ json, out }: Session, path: string, { report, openEffects, isCo
     return;
   }
   for (const { trajectory_id, fault } of trajectories)
-    if (fault !== undefined) out.line(red(line`${trajectory_id} seq ${fault.seq}: ${faultText(fault)}`));
+    if (fault !== undefined)
+      out.line(red(line`${trajectory_id} seq ${fault.seq}: ${faultText(fault)}`));
   for (const { code, detail } of faults) out.line(red(line`${detail} (${code})`));
   if (!valid) {
     out.line(red(line`Nothing is restored: the backup has faults.`));
@@ -146,9 +158,15 @@ function print({ json, out }: Session, path: string, { report, openEffects, isCo
     return;
   }
   out.line(
-    green(line`${path}: ${counted(entries, 'entry')} in ${counted(trajectories.length, 'trajectory')}, verified.`),
+    green(
+      line`${path}: ${counted(entries, 'entry')} in ${counted(trajectories.length, 'trajectory')}, verified.`,
+    ),
   );
-  out.line(isCompared ? line`Compared with the checkpoint.` : line`There is no checkpoint to compare with.`);
+  out.line(
+    isCompared
+      ? line`Compared with the checkpoint.`
+      : line`There is no checkpoint to compare with.`,
+  );
   if (openEffects.length > 0)
     out.line(
       yellow(

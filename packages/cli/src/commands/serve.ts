@@ -17,7 +17,13 @@ import {
 } from '@assize/command';
 import { isRulesFile } from '@assize/gate/internal/commands/is-rules-file.ts';
 import { rulesFileIn } from '@assize/gate/internal/commands/rules-files.ts';
-import { faultText, gateway, type Rules, rulesPolicy, warningsOf } from '@assize/gate/internal/gateway';
+import {
+  faultText,
+  gateway,
+  type Rules,
+  rulesPolicy,
+  warningsOf,
+} from '@assize/gate/internal/gateway';
 import { serve as startServer } from '@assize/server/internal';
 import { parseRuleTable, ruleTable } from 'assize/internal/authority';
 import { loadConfig, type ResolvedConfig, rootKeyOf } from 'assize/internal/config';
@@ -43,7 +49,11 @@ export function serve(program: Command): void {
       .description('run the HTTP server: agents propose, people decide')
       .option('--port <n>', 'port (default: 4517; 0: a free one)', portOf)
       .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
-      .option('--peer-url <url>', 'address at which other servers of the store reach this one', peerUrlOf)
+      .option(
+        '--peer-url <url>',
+        'address at which other servers of the store reach this one',
+        peerUrlOf,
+      )
       .option('--sign-in <principal>', 'print a link that signs this principal in, once')
       .option('--tour', 'serve sample worlds from ./assize-tour.db, and say what to try')
       .option('--fresh', 'with --tour: begin the sample worlds anew'),
@@ -57,11 +67,18 @@ export function serve(program: Command): void {
     .action(
       inSession(async ({ out, json, interruption, storeUrl }, options: Options) => {
         if (options.tour === true) {
-          await (await import('../tour/tour.ts')).runTour({ ...tourOf(options), json, out, interruption });
+          await (await import('../tour/tour.ts')).runTour({
+            ...tourOf(options),
+            json,
+            out,
+            interruption,
+          });
           return EXIT.ok;
         }
-        if (options.fresh === true) throw new CliError('usage', '--fresh belongs to --tour. Pass both, or neither.');
-        const loaded = project() ?? (await loadConfig({ store: storeUrl, archive: options.archive }));
+        if (options.fresh === true)
+          throw new CliError('usage', '--fresh belongs to --tour. Pass both, or neither.');
+        const loaded =
+          project() ?? (await loadConfig({ store: storeUrl, archive: options.archive }));
         const config = {
           ...loaded,
           server: {
@@ -76,9 +93,13 @@ export function serve(program: Command): void {
         await form?.requireKey(config.store);
         const root = rootKeyOf(config.store);
         if (root.created)
-          note(`Created the root key ${root.file}. It grants all authority in this store: keep it secret.`);
+          note(
+            `Created the root key ${root.file}. It grants all authority in this store: keep it secret.`,
+          );
         const served = await form?.serve(config.store, { root, onFailure });
-        const store = served?.store ?? (await openStore(config.store, { archive: config.archive, ...sealKeys(root) }));
+        const store =
+          served?.store ??
+          (await openStore(config.store, { archive: config.archive, ...sealKeys(root) }));
         const url = served?.url ?? config.store;
         try {
           if ((await store.sealState()) === 'absent')
@@ -97,8 +118,10 @@ export function serve(program: Command): void {
             policyOf: (rules) => ruleTable(parseRuleTable(rules)),
             log: (text) => void process.stderr.write(text),
           });
-          const link = options.signIn === undefined ? undefined : await serving.signInLink(options.signIn);
-          if (json) out.document({ url: serving.url, ...(link !== undefined && { sign_in: link }) });
+          const link =
+            options.signIn === undefined ? undefined : await serving.signInLink(options.signIn);
+          if (json)
+            out.document({ url: serving.url, ...(link !== undefined && { sign_in: link }) });
           else {
             out.line(line`Assize listens on ${bold(serving.url)}`);
             if (link !== undefined) out.line(line`Sign in, once: ${link}`);
@@ -106,7 +129,9 @@ export function serve(program: Command): void {
           try {
             await Promise.race([stopped(interruption), serving.lost]);
           } catch (error) {
-            note('The server ends, because its store must be opened again. Start the server again.');
+            note(
+              'The server ends, because its store must be opened again. Start the server again.',
+            );
             throw error;
           } finally {
             await serving.stop();
@@ -132,7 +157,8 @@ function tourOf({ config, signIn, host, port, fresh = false }: Options) {
 
 /** A server without principals answers probes, and refuses every other request. */
 function withoutPrincipals({ file }: ResolvedConfig): string {
-  const why = file === undefined ? 'There is no assize.config.ts here or above' : `${file} has no principals`;
+  const why =
+    file === undefined ? 'There is no assize.config.ts here or above' : `${file} has no principals`;
   return `${why}, so no agent and no person can use this server. Write a project with assize init, or see sample worlds with assize serve --tour.`;
 }
 
@@ -145,7 +171,10 @@ function rulesOf({ policyFile, tools }: ResolvedConfig): Rules | undefined {
 }
 
 /** The gateway domain knows the tools of the configuration, unless the project has its own. */
-async function domainsOf({ domains, tools }: ResolvedConfig, rules: Rules | undefined): Promise<Domain[]> {
+async function domainsOf(
+  { domains, tools }: ResolvedConfig,
+  rules: Rules | undefined,
+): Promise<Domain[]> {
   const all = await loadDomains();
   if (domains.some(({ name }) => name === 'gateway')) return all;
   const called = tools.filter(({ name }) => name.includes('.'));

@@ -35,7 +35,10 @@ export function show(program: Command): void {
       .command('show')
       .description('show an entry with its payload')
       .argument('<entry>', ENTRY_HELP)
-      .option('--blobs', 'also print referenced values: large and sensitive ones, and answers of the oracle log'),
+      .option(
+        '--blobs',
+        'also print referenced values: large and sensitive ones, and answers of the oracle log',
+      ),
   )
     .addHelpText('after', 'Negative: the entry does not hash to its id, or is damaged.')
     .action(
@@ -43,12 +46,19 @@ export function show(program: Command): void {
         withStore('readonly', async (store) => {
           const row = await entryNamed(store, named);
           const values = options.blobs === true;
-          const entry = await entryView(store, row, { values, traces: process.env['ASSIZE_TRACES'] });
+          const entry = await entryView(store, row, {
+            values,
+            traces: process.env['ASSIZE_TRACES'],
+          });
           const payload = 'fault' in entry ? undefined : entry.payload;
           const delegation = payload && (await delegated(store, row, payload));
           const answers = payload === undefined ? [] : await answersOf(store, payload, values);
           if (json)
-            out.document({ ...entry, ...(answers.length > 0 && { answers }), ...(delegation && { delegation }) });
+            out.document({
+              ...entry,
+              ...(answers.length > 0 && { answers }),
+              ...(delegation && { delegation }),
+            });
           else {
             print(out, entry, delegation);
             for (const answer of answers) printAnswer(out, answer);
@@ -59,10 +69,18 @@ export function show(program: Command): void {
     );
 }
 
-async function delegated(store: LedgerStore, row: EntryRow, payload: Payload): Promise<DelegationStep | undefined> {
+async function delegated(
+  store: LedgerStore,
+  row: EntryRow,
+  payload: Payload,
+): Promise<DelegationStep | undefined> {
   if (payload.kind !== 'delegation') return undefined;
   const isStart = payload.concludes === undefined;
-  return stepOf(row, payload, isStart ? await conclusionsOf(store, row.trajectory_id, row.seq) : undefined);
+  return stepOf(
+    row,
+    payload,
+    isStart ? await conclusionsOf(store, row.trajectory_id, row.seq) : undefined,
+  );
 }
 
 function print(out: Output, entry: EntryView, delegation: DelegationStep | undefined): void {
@@ -70,46 +88,72 @@ function print(out: Output, entry: EntryView, delegation: DelegationStep | undef
   out.line(line`${bold(kind)} ${id}`);
   out.line(line`${trajectory_id}, seq ${seq}, parent ${parent ?? 'none'}`);
   if ('fault' in entry) {
-    out.line(red(line`The entry does not verify: ${entry.fault.detail} (${entry.fault.code}). The stored text:`));
+    out.line(
+      red(
+        line`The entry does not verify: ${entry.fault.detail} (${entry.fault.code}). The stored text:`,
+      ),
+    );
     out.line(line`${entry.text}`);
     return;
   }
   if (trace !== undefined) out.line(line`trace ${trace.trace_id}, span ${trace.span_id}`);
   if (trace?.url !== undefined) out.line(line`${trace.url}`);
   if (delegation !== undefined) printDelegation(out, delegation);
-  for (const override of overridesIn(entry.payload)) out.line(yellow(line`${overrideText(override)}`));
+  for (const override of overridesIn(entry.payload))
+    out.line(yellow(line`${overrideText(override)}`));
   out.document(entry.payload);
   for (const blob of values) {
     const size = `${blob.bytes.toLocaleString('en')} bytes`;
     if (blob.erased_by !== undefined) {
       out.line(yellow(line`${blob.pointer} was erased by ${blob.erased_by}.`));
     } else if (!('value' in blob)) {
-      out.line(dim(line`${blob.pointer} is a ${blob.salted ? 'sensitive ' : ''}blob of ${size}; --blobs shows it.`));
+      out.line(
+        dim(
+          line`${blob.pointer} is a ${blob.salted ? 'sensitive ' : ''}blob of ${size}; --blobs shows it.`,
+        ),
+      );
     } else {
       out.line(bold(line`${blob.pointer}, ${size}`));
-      if (blob.value === null) out.line(red('The store does not have the value, or has another value under its hash.'));
+      if (blob.value === null)
+        out.line(red('The store does not have the value, or has another value under its hash.'));
       else out.document(blob.value);
     }
   }
 }
 
-function printAnswer(out: Output, { pointer, name, is, by = '', bytes = 0, at = '', value }: NamedAnswer): void {
+function printAnswer(
+  out: Output,
+  { pointer, name, is, by = '', bytes = 0, at = '', value }: NamedAnswer,
+): void {
   const size = `${bytes.toLocaleString('en')} bytes`;
   if (is === 'missing')
-    out.line(yellow(line`${pointer} ${name} is an answer that the oracle log of this store does not have.`));
-  else if (is === 'erased') out.line(yellow(line`${pointer} ${name} is an answer that was erased by ${by}.`));
-  else if (is === 'changed') out.line(red(line`${pointer} ${name} is an answer that differs in the oracle log.`));
+    out.line(
+      yellow(
+        line`${pointer} ${name} is an answer that the oracle log of this store does not have.`,
+      ),
+    );
+  else if (is === 'erased')
+    out.line(yellow(line`${pointer} ${name} is an answer that was erased by ${by}.`));
+  else if (is === 'changed')
+    out.line(red(line`${pointer} ${name} is an answer that differs in the oracle log.`));
   else if (value === undefined)
-    out.line(dim(line`${pointer} ${name} is an answer of ${size}, first asked ${at}; --blobs shows it.`));
+    out.line(
+      dim(line`${pointer} ${name} is an answer of ${size}, first asked ${at}; --blobs shows it.`),
+    );
   else {
     out.line(bold(line`${pointer} ${name}, first asked ${at}`));
     out.document(value);
   }
 }
 
-function printDelegation(out: Output, { step, child, task, started_by, concluded_by }: DelegationStep): void {
-  if (step === 'answer') out.line(line`The final answer of ${child} to the delegation ${started_by}.`);
-  else if (step === 'conclusion') out.line(line`Concludes the delegation ${started_by} to ${child}.`);
+function printDelegation(
+  out: Output,
+  { step, child, task, started_by, concluded_by }: DelegationStep,
+): void {
+  if (step === 'answer')
+    out.line(line`The final answer of ${child} to the delegation ${started_by}.`);
+  else if (step === 'conclusion')
+    out.line(line`Concludes the delegation ${started_by} to ${child}.`);
   else if (concluded_by == null) out.line(line`Delegates to ${child}; ${yellow('open')}.`);
   else out.line(line`Delegates to ${child}; concluded by ${concluded_by}.`);
   out.line(line`${dim('Task:')} ${task}`);

@@ -31,7 +31,10 @@ export function state(program: Command): void {
       .command('state')
       .description('print the verified state of a trajectory, at any point')
       .argument('<trajectory>', 'trajectory, or a point: TRAJECTORY@PLACE, or the id of an entry')
-      .option('--at <place>', 'state after this entry: a seq, an id, or an instant (default: the last entry)')
+      .option(
+        '--at <place>',
+        'state after this entry: a seq, an id, or an instant (default: the last entry)',
+      )
       .option('--pointer </path>', 'only the part at this JSON pointer'),
   )
     .addHelpText(
@@ -65,7 +68,10 @@ export function state(program: Command): void {
 function part(state: Json, pointer: string): Json {
   const found = valueAt(state, pointer);
   if (found === undefined)
-    throw new CliError('not_found', `The state has no value at ${pointer}. Pass another --pointer.`);
+    throw new CliError(
+      'not_found',
+      `The state has no value at ${pointer}. Pass another --pointer.`,
+    );
   return found;
 }
 
@@ -73,7 +79,10 @@ function part(state: Json, pointer: string): Json {
 function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value).map(([name, member]): [string, Json] => [name, sorted(member)]);
+  const members = Object.entries(value).map(([name, member]): [string, Json] => [
+    name,
+    sorted(member),
+  ]);
   return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -85,6 +94,8 @@ function outline(out: Output, value: Json, pointer: string): void {
   );
   if (more > 0) out.line(dim(line`and ${more.toLocaleString('en')} more`));
   out.line(
-    dim(line`The state is long. --pointer ${parts[0]?.pointer ?? '/PART'} shows a part; --json, or a pipe, all of it.`),
+    dim(
+      line`The state is long. --pointer ${parts[0]?.pointer ?? '/PART'} shows a part; --json, or a pipe, all of it.`,
+    ),
   );
 }

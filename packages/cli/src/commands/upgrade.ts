@@ -58,9 +58,19 @@ export function upgrade(program: Command): void {
         '--domain <file>',
         'module that exports the new version, and perhaps a function migrate(state) (default: the domain of the config)',
       )
-      .option('--key <file>', 'private key of an anchor: 64 hex digits (default: the root key of the store)')
-      .option('--principal <name>', 'the upgrading principal, subject of the short-lived writ', 'operator')
-      .option('--override <counselor>', 'counselor that commits although rules of the new version do not pass')
+      .option(
+        '--key <file>',
+        'private key of an anchor: 64 hex digits (default: the root key of the store)',
+      )
+      .option(
+        '--principal <name>',
+        'the upgrading principal, subject of the short-lived writ',
+        'operator',
+      )
+      .option(
+        '--override <counselor>',
+        'counselor that commits although rules of the new version do not pass',
+      )
       .option('--dry-run', 'print what the upgrade would do, and record nothing')
       .addOption(anchorsOption)
       .addOption(signerOption)
@@ -82,17 +92,25 @@ export function upgrade(program: Command): void {
           const head = await headOf(store, trajectoryId);
           const now = await new Replayer(store).domainAt(trajectoryId, head.id);
           const file = options.domain;
-          const next = file === undefined ? await otherVersion(now) : await versionIn(file, now.name);
+          const next =
+            file === undefined ? await otherVersion(now) : await versionIn(file, now.name);
           const { principal, reason, override, dryRun = false } = options;
           const opening = { ...options, domain: file === undefined ? [] : [file] };
-          const migrate = file === undefined ? project()?.migrations[now.name] : await migrationIn(file);
+          const migrate =
+            file === undefined ? project()?.migrations[now.name] : await migrationIn(file);
           const done = await withAssize(store, session.storeUrl, opening, (assize) =>
             assize.upgrade(trajectoryId, next, {
-              writ: ephemeralWrit(head, { action: UPGRADE_ACTION, scopes: [upgradeScope(next)], principal }, key),
+              writ: ephemeralWrit(
+                head,
+                { action: UPGRADE_ACTION, scopes: [upgradeScope(next)], principal },
+                key,
+              ),
               reason,
               dryRun,
               ...(migrate === undefined ? {} : { migrate }),
-              ...(override === undefined ? {} : { override: { principal: override, method: 'cli' } }),
+              ...(override === undefined
+                ? {}
+                : { override: { principal: override, method: 'cli' } }),
             }),
           );
           return say(
@@ -108,12 +126,20 @@ export function upgrade(program: Command): void {
 
 /** The only other version among the domains of the config and the shipped ones. @throws CliError */
 async function otherVersion(now: DomainRef): Promise<Domain> {
-  const found = (await loadDomains()).filter(({ name, hash }) => name === now.name && hash !== now.hash);
+  const found = (await loadDomains()).filter(
+    ({ name, hash }) => name === now.name && hash !== now.hash,
+  );
   const [version, ...more] = found;
   if (version !== undefined && more.length === 0) return version;
   const place = project()?.file ?? 'The project';
-  const has = version === undefined ? `no other version of ${now.name}` : `${found.length} versions of ${now.name}`;
-  throw new CliError('usage', `${place} has ${has} than ${named(now)}. Pass the new one with --domain FILE.`);
+  const has =
+    version === undefined
+      ? `no other version of ${now.name}`
+      : `${found.length} versions of ${now.name}`;
+  throw new CliError(
+    'usage',
+    `${place} has ${has} than ${named(now)}. Pass the new one with --domain FILE.`,
+  );
 }
 
 /** The only domain of that name in a file. @throws CliError */
@@ -122,19 +148,32 @@ async function versionIn(file: string, name: string): Promise<Domain> {
   const [version, ...more] = found.filter((domain) => domain.name === name);
   if (version !== undefined && more.length === 0) return version;
   const has =
-    version === undefined ? `exports no version of ${name}` : `exports ${more.length + 1} versions of ${name}`;
+    version === undefined
+      ? `exports no version of ${name}`
+      : `exports ${more.length + 1} versions of ${name}`;
   throw new CliError('bad_input', `The file ${file} ${has}. Export the new version only.`);
 }
 
 /** @throws CliError */
 async function migrationIn(file: string): Promise<Migration | undefined> {
-  const { migrate } = (await importModule(file, 'domain', 'Name a domain file')) as { readonly migrate?: unknown };
-  if (migrate === undefined || typeof migrate === 'function') return migrate as Migration | undefined;
-  throw new CliError('bad_input', `The export migrate of ${file} is not a function. Export a function of the state.`);
+  const { migrate } = (await importModule(file, 'domain', 'Name a domain file')) as {
+    readonly migrate?: unknown;
+  };
+  if (migrate === undefined || typeof migrate === 'function')
+    return migrate as Migration | undefined;
+  throw new CliError(
+    'bad_input',
+    `The export migrate of ${file} is not a function. Export a function of the state.`,
+  );
 }
 
 /** `finals`: rules of the new version that decide for good where a person could override before. */
-function say({ json, out }: Session, trajectoryId: string, done: Upgrade, finals: readonly string[]): ExitCode {
+function say(
+  { json, out }: Session,
+  trajectoryId: string,
+  done: Upgrade,
+  finals: readonly string[],
+): ExitCode {
   const { ruling, refused, from, to, patches, vector, carried, closed } = done;
   const code = refused === undefined ? EXIT.ok : EXIT.negative;
   if (json) {
@@ -149,17 +188,24 @@ function say({ json, out }: Session, trajectoryId: string, done: Upgrade, finals
       ...(finals.length === 0 ? {} : { not_overridable: finals }),
       ...(refused === undefined
         ? { patches, vector, carried, closed }
-        : { reason: refused.reason, detail: refused.detail, invariant_id: refused.invariantId ?? null }),
+        : {
+            reason: refused.reason,
+            detail: refused.detail,
+            invariant_id: refused.invariantId ?? null,
+          }),
     });
     return code;
   }
   const would = ruling === undefined ? 'would be ' : '';
   if (refused !== undefined) {
-    out.line(line`${would}${red('rejected')}: ${refused.detail} (${refused.invariantId ?? refused.reason})`);
+    out.line(
+      line`${would}${red('rejected')}: ${refused.detail} (${refused.invariantId ?? refused.reason})`,
+    );
     if (finals.length > 0) out.line(line`  ${noOverrideText(finals)}`);
     return code;
   }
-  const by = ruling === undefined || ruling.ruling === 'frozen' ? '' : `, by ${shortId(ruling.entry.id)}`;
+  const by =
+    ruling === undefined || ruling.ruling === 'frozen' ? '' : `, by ${shortId(ruling.entry.id)}`;
   out.line(
     line`${would}${green('upgraded')} from ${named(from)} to ${named(to)}, with ${counted(patches.length, 'change')}${by}`,
   );
@@ -167,7 +213,8 @@ function say({ json, out }: Session, trajectoryId: string, done: Upgrade, finals
   for (const { invariant_id, detail = '' } of vector.filter(({ result }) => result !== 'pass'))
     out.line(line`  ${yellow('overridden')} ${invariant_id}: ${detail}`);
   for (const id of carried) out.line(line`  ${shortId(id)} stays pending`);
-  for (const { id, detail } of closed) out.line(line`  ${shortId(id)} ${yellow('is closed')}: ${detail}`);
+  for (const { id, detail } of closed)
+    out.line(line`  ${shortId(id)} ${yellow('is closed')}: ${detail}`);
   if (finals.length > 0) out.line(line`  ${noOverrideText(finals)}`);
   return code;
 }

@@ -44,7 +44,10 @@ export function verify(program: Command): void {
       .option('--deep', 'also run their domains again, and compare every ruling, change and cost')
       .addOption(domainOption)
       .addOption(entryKeyOption)
-      .option('--changed-domain', 'with --deep: run the last domain of the recorded name, even with another hash'),
+      .option(
+        '--changed-domain',
+        'with --deep: run the last domain of the recorded name, even with another hash',
+      ),
   )
     .addHelpText(
       'after',
@@ -63,14 +66,23 @@ export function verify(program: Command): void {
           if (domains !== undefined) await requireDomains(store, wanted, domains);
           const reports = await verified(session, store, wanted, options.entryKey);
           const valid = reports.every((report) => report.valid);
-          const sound = reports.filter((report) => report.valid).map(({ trajectory_id }) => trajectory_id);
+          const sound = reports
+            .filter((report) => report.valid)
+            .map(({ trajectory_id }) => trajectory_id);
           const deep = domains && (await replayDeeply(session, store, sound, domains));
           const entries = reports.reduce((sum, report) => sum + report.entries, 0);
           const seals = await store.sealState();
           session.progress.end();
           const { json, out } = session;
           if (json)
-            out.document({ valid, trajectories: reports.length, entries, seals, reports, ...(deep && { deep }) });
+            out.document({
+              valid,
+              trajectories: reports.length,
+              entries,
+              seals,
+              reports,
+              ...(deep && { deep }),
+            });
           else {
             print(out, reports, entries);
             out.line(sealLine(seals, reports, entries));
@@ -84,7 +96,10 @@ export function verify(program: Command): void {
 
 function requireDeep({ deep = false, changedDomain = false, domain }: Options): void {
   if (deep || (!changedDomain && domain.length === 0)) return;
-  throw new CliError('usage', 'The options --domain and --changed-domain need --deep. Pass --deep too.');
+  throw new CliError(
+    'usage',
+    'The options --domain and --changed-domain need --deep. Pass --deep too.',
+  );
 }
 
 async function allOf(store: Store): Promise<string[]> {
@@ -105,7 +120,11 @@ function verified(
 }
 
 /** The result of the check of seals, as a line. */
-function sealLine(seals: SealState, reports: readonly VerifyReport[], entries: number): ReturnType<typeof line> {
+function sealLine(
+  seals: SealState,
+  reports: readonly VerifyReport[],
+  entries: number,
+): ReturnType<typeof line> {
   if (seals === 'absent')
     return line`Not sealed: who can write to the database can add entries. Seal it with assize store seal.`;
   if (seals === 'unchecked') return line`Sealed, not checked: no root key.`;

@@ -2,7 +2,9 @@ import { EXIT, inSession, installedVersion, line, withoutStore } from '@assize/c
 import type { Command } from 'commander';
 
 export function version(program: Command): void {
-  withoutStore(program.command('version').description('print the version of assize and of Node')).action(
+  withoutStore(
+    program.command('version').description('print the version of assize and of Node'),
+  ).action(
     inSession(async ({ json, out }) => {
       const versions = { assize: installedVersion(), node: process.versions.node };
       if (json) out.document(versions);

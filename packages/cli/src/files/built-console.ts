@@ -1,6 +1,14 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +37,10 @@ export async function builtConsole(): Promise<ConsoleFiles | undefined> {
  * The verifiers that proof bundles contain: the program in Python, and the page of the built
  * console, if it has one.
  */
-export async function bundleVerifiers(): Promise<{ readonly script?: string; readonly page?: string }> {
+export async function bundleVerifiers(): Promise<{
+  readonly script?: string;
+  readonly page?: string;
+}> {
   const folder = await consoleFolder();
   const page = folder === undefined ? undefined : textIn(join(folder, 'verify.html'));
   const script = textIn(join(cloneFolder() ?? ownFolder, 'verifiers/python/verify.py'));
@@ -48,7 +59,8 @@ function textIn(path: string): string | undefined {
  */
 async function consoleFolder(): Promise<string | undefined> {
   const root = cloneFolder();
-  if (root === undefined) return dirname(fileURLToPath(import.meta.resolve('@assize/console/package.json')));
+  if (root === undefined)
+    return dirname(fileURLToPath(import.meta.resolve('@assize/console/package.json')));
   const builder = join(root, 'scripts/build-console.ts');
   if (!isInstalled('vite')) return undefined;
   const folder = join(root, 'node_modules/.cache/assize-console', digestOf(root));
@@ -72,7 +84,8 @@ async function build(builder: string, folder: string): Promise<void> {
 
 function digestOf(root: string): string {
   const hash = createHash('sha256');
-  for (const name of consoleSources(root)) hash.update(`${name}\0`).update(readFileSync(name)).update('\0');
+  for (const name of consoleSources(root))
+    hash.update(`${name}\0`).update(readFileSync(name)).update('\0');
   return hash.digest('hex').slice(0, 16);
 }
 

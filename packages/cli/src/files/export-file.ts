@@ -30,7 +30,11 @@ interface Size {
   readonly units: number;
 }
 
-async function* watched(bytes: Readable, file: string, interruption: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* watched(
+  bytes: Readable,
+  file: string,
+  interruption: AbortSignal,
+): AsyncGenerator<Uint8Array> {
   try {
     // Also ends the wait for the next bytes of a pipe.
     for await (const chunk of addAbortSignal(interruption, bytes)) yield chunk;
@@ -49,7 +53,9 @@ function opened(file: string): Readable {
     const fd = whileBlocked(() => openSync(file, 'r'));
     const stats = fstatSync(fd);
     // A read of a pipe would hold a thread, for which the end of the process waits.
-    return stats.isFIFO() || stats.isSocket() ? new Socket({ fd, readable: true }) : createReadStream(file, { fd });
+    return stats.isFIFO() || stats.isSocket()
+      ? new Socket({ fd, readable: true })
+      : createReadStream(file, { fd });
   } catch (error) {
     throw asUnreadable(file, error);
   }
@@ -82,13 +88,18 @@ async function checkedBeginning(
     let entries = 0;
     let units = 0;
     // `noted` has no `return`, so the end of this loop leaves the lines open.
-    for await (const { row, blobs } of readExport({ [Symbol.asyncIterator]: () => noted }, maxBlobs)) {
+    for await (const { row, blobs } of readExport(
+      { [Symbol.asyncIterator]: () => noted },
+      maxBlobs,
+    )) {
       entries++;
       units += row.payload.length + blobs.reduce((sum, { text }) => sum + text.length, 0);
       if (entries >= first.entries || units >= first.units) break;
     }
   } catch (error) {
-    throw isAssizeError(error, 'bad_export') && error.evidence['line'] === 1 ? noExport(file, seen, error) : error;
+    throw isAssizeError(error, 'bad_export') && error.evidence['line'] === 1
+      ? noExport(file, seen, error)
+      : error;
   }
   return (async function* () {
     yield* seen;
@@ -100,6 +111,14 @@ async function checkedBeginning(
 function noExport(file: string, [first]: readonly string[], cause: AssizeError): CliError {
   const place = file === '-' ? 'Standard input' : file;
   if (first?.startsWith('{"format":"assize/export/'))
-    return new CliError('bad_input', `${place} is an export of another version. Export the store again.`, { cause });
-  return new CliError('bad_input', `${place} is not an export. Pass a file that assize export wrote.`, { cause });
+    return new CliError(
+      'bad_input',
+      `${place} is an export of another version. Export the store again.`,
+      { cause },
+    );
+  return new CliError(
+    'bad_input',
+    `${place} is not an export. Pass a file that assize export wrote.`,
+    { cause },
+  );
 }

@@ -2,7 +2,14 @@ import type { Output } from '@assize/command';
 import { dim, green, line, red, shortJson, type Value, yellow } from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import type { EntryRow, Patch } from 'assize/internal/ledger';
-import { causeOf, type Divergence, type Span, type Summary, shortId, shortTime } from 'assize/internal/views';
+import {
+  causeOf,
+  type Divergence,
+  type Span,
+  type Summary,
+  shortId,
+  shortTime,
+} from 'assize/internal/views';
 import { valueAt } from '../input/json-pointer.ts';
 
 /** Maximum number of entries of one side in text; --json has all of them. */
@@ -23,7 +30,10 @@ export interface DiffReport {
   readonly before: Json;
 }
 
-export function printDiff(out: Output, { points, divergence, since, patch, before }: DiffReport): void {
+export function printDiff(
+  out: Output,
+  { points, divergence, since, patch, before }: DiffReport,
+): void {
   const { after } = divergence;
   out.line(
     after === null
@@ -31,7 +41,8 @@ export function printDiff(out: Output, { points, divergence, since, patch, befor
       : line`The chains are identical up to ${after.trajectory_id} seq ${after.seq} (${shortId(after.id)}).`,
   );
   if (after !== null)
-    for (const side of [0, 1] as const) printSide(out, points[side], divergence.sides[side], since[side]);
+    for (const side of [0, 1] as const)
+      printSide(out, points[side], divergence.sides[side], since[side]);
   out.line(line``);
   if (patch.length === 0) out.line(green('The states are equal.'));
   else
@@ -55,7 +66,13 @@ function printSide(
   const of = first.trajectoryId === trajectory_id ? '' : ` of ${first.trajectoryId}`;
   out.line(line`${trajectory_id} seq ${seq} diverges from seq ${first.from}${of}:`);
   out.table(
-    [{ title: 'entry' }, { title: 'at' }, { title: 'action' }, { title: 'ruling' }, { title: 'why' }],
+    [
+      { title: 'entry' },
+      { title: 'at' },
+      { title: 'action' },
+      { title: 'ruling' },
+      { title: 'why' },
+    ],
     entries
       .slice(0, ENTRIES_MAX)
       .map((entry): Value[] => [
@@ -63,7 +80,9 @@ function printSide(
         shortTime(entry.at),
         entry.action ?? '',
         painted(entry.ruling),
-        [causeOf(entry.reason, entry.invariant_id), entry.detail].filter((text) => text !== undefined).join(': '),
+        [causeOf(entry.reason, entry.invariant_id), entry.detail]
+          .filter((text) => text !== undefined)
+          .join(': '),
       ]),
   );
   if (entries.length > ENTRIES_MAX)

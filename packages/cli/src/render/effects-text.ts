@@ -35,7 +35,8 @@ export async function pendingToolProposals(
     const query = trajectory === undefined ? {} : { trajectoryId: trajectory };
     for await (const { trajectoryId, id, payload } of readingAssize(store).pending(query)) {
       const calls = payload.proposal.delta.effects.length;
-      if (calls > 0 && !isEffectPending(payload)) waiting.push({ id, trajectory_id: trajectoryId, calls });
+      if (calls > 0 && !isEffectPending(payload))
+        waiting.push({ id, trajectory_id: trajectoryId, calls });
     }
     return waiting;
   } catch (error) {
@@ -50,7 +51,8 @@ export function hasEnded(phase: EffectTransaction['phase']): boolean {
 }
 
 export function printWaiting(out: Output, waiting: readonly PendingToolProposal[] | string): void {
-  if (typeof waiting === 'string') out.line(line`${yellow('Cannot list pending proposals with tools:')} ${waiting}`);
+  if (typeof waiting === 'string')
+    out.line(line`${yellow('Cannot list pending proposals with tools:')} ${waiting}`);
   else if (waiting.length > 0)
     out.line(
       line`${yellow(counted(waiting.length, 'proposal'))} with tools ${waiting.length === 1 ? 'needs' : 'need'} a human decision: assize pending`,
@@ -61,7 +63,11 @@ export function printWaiting(out: Output, waiting: readonly PendingToolProposal[
  * A table with the column names of `--json` and `effects resolve`. Long details are listed below
  * it: reasons, residues, differing answers, reserved budget, and waits.
  */
-export function printTransactions(out: Output, listed: readonly EffectTransaction[], kept: StoredEffectTexts): void {
+export function printTransactions(
+  out: Output,
+  listed: readonly EffectTransaction[],
+  kept: StoredEffectTexts,
+): void {
   out.table(
     [
       { title: 'epoch', align: 'right' },
@@ -80,7 +86,9 @@ export function printTransactions(out: Output, listed: readonly EffectTransactio
   for (const text of left) out.line(text);
   const dear = listed
     .filter(({ phase }) => phase !== 'settled' && phase !== 'aborted')
-    .flatMap(({ effects }) => effects.flatMap(({ undoCost }) => (undoCost === undefined ? [] : [undoCost])));
+    .flatMap(({ effects }) =>
+      effects.flatMap(({ undoCost }) => (undoCost === undefined ? [] : [undoCost])),
+    );
   if (dear.length > 0) {
     const amounts = Object.entries(sumOf(dear)).map(([unit, amount]) => `${amount} ${unit}`);
     out.line(line``);
@@ -94,7 +102,9 @@ export function printTransactions(out: Output, listed: readonly EffectTransactio
     out.line(
       line`Transaction ${epoch} has failed. The domain ${name}@${version} handles the failure, in a process that has it.`,
     );
-  const waiting = listed.flatMap(({ effects }) => effects).filter(({ phase }) => isUnresolved(phase));
+  const waiting = listed
+    .flatMap(({ effects }) => effects)
+    .filter(({ phase }) => isUnresolved(phase));
   if (waiting.length === 0) return;
   out.line(line``);
   out.line(
@@ -104,9 +114,12 @@ export function printTransactions(out: Output, listed: readonly EffectTransactio
   out.line(dim(line`assize effects resolve EPOCH N --as DECISION --by OPERATOR --evidence TEXT`));
 }
 
-function sumOf(costs: readonly NonNullable<ListedEffect['undoCost']>[]): { readonly [unit: string]: number } {
+function sumOf(costs: readonly NonNullable<ListedEffect['undoCost']>[]): {
+  readonly [unit: string]: number;
+} {
   const sum: Record<string, number> = {};
-  for (const cost of costs) for (const [unit, amount] of Object.entries(cost)) sum[unit] = (sum[unit] ?? 0) + amount;
+  for (const cost of costs)
+    for (const [unit, amount] of Object.entries(cost)) sum[unit] = (sum[unit] ?? 0) + amount;
   return sum;
 }
 
@@ -123,8 +136,12 @@ function keptLines({ epoch, effects }: EffectTransaction, kept: StoredEffectText
       ...(why === undefined || differs !== undefined || !isUnresolved(phase)
         ? []
         : [line`${of} ${dim('reason:')} ${why}`]),
-      ...(residue === undefined ? [] : [line`${of} ${dim('residue:')} ${keptText(residue, residueText)}`]),
-      ...(differs === undefined ? [] : [line`${of} ${dim('skipped:')} ${keptText(differs, differenceText)}`]),
+      ...(residue === undefined
+        ? []
+        : [line`${of} ${dim('residue:')} ${keptText(residue, residueText)}`]),
+      ...(differs === undefined
+        ? []
+        : [line`${of} ${dim('skipped:')} ${keptText(differs, differenceText)}`]),
     ];
   });
 }
@@ -151,8 +168,17 @@ function isMitigated(value: Json): value is { readonly mitigated: Json; readonly
   return Object.keys(value).sort().join() === 'mitigated,residue';
 }
 
-function rowsOf({ epoch, trajectoryId, name, submittedAs, phase, cause, effects }: EffectTransaction) {
-  const named = submittedAs === undefined ? shortened(name) : `${shortId(name)} (${shortened(submittedAs)})`;
+function rowsOf({
+  epoch,
+  trajectoryId,
+  name,
+  submittedAs,
+  phase,
+  cause,
+  effects,
+}: EffectTransaction) {
+  const named =
+    submittedAs === undefined ? shortened(name) : `${shortId(name)} (${shortened(submittedAs)})`;
   // A rejected or pending proposal is not a separate phase.
   const last = [cause === undefined ? phase : `${phase} (${cause})`, trajectoryId, named];
   if (effects.length === 0) return [[epoch, '-', '-', '-', '-', ...last]];

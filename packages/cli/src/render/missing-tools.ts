@@ -47,7 +47,9 @@ export function missingIn(
         .filter(({ hash }) => !hashes.has(hash))
         .map(({ name, version, epoch }) => ({ name: `${name}@${version}`, epoch })),
     ),
-    anchors: hasAnchors ? [] : answering.filter(({ hash }) => hashes.has(hash)).map(({ epoch }) => epoch),
+    anchors: hasAnchors
+      ? []
+      : answering.filter(({ hash }) => hashes.has(hash)).map(({ epoch }) => epoch),
   };
 }
 
@@ -56,7 +58,9 @@ export function printMissing(out: Output, { tools, domains, anchors }: MissingRe
   const said = [
     ...tools.map((each) => lacked('the tool', each, '--tools FILE')),
     ...domains.map((each) => lacked('the domain', each, '--domain FILE')),
-    ...(anchors.length === 0 ? [] : [lacked('a root public key', { name: '', epochs: anchors }, '--anchors FILE')]),
+    ...(anchors.length === 0
+      ? []
+      : [lacked('a root public key', { name: '', epochs: anchors }, '--anchors FILE')]),
   ];
   if (said.length > 0) out.line(line``);
   for (const each of said) out.line(each);
@@ -70,5 +74,8 @@ function lacked(what: string, { name, epochs }: LackedBy, option: string): Print
 
 function byName(lacked: readonly { readonly name: string; readonly epoch: number }[]): LackedBy[] {
   const names = [...new Set(lacked.map(({ name }) => name))].sort();
-  return names.map((name) => ({ name, epochs: lacked.filter((each) => each.name === name).map(({ epoch }) => epoch) }));
+  return names.map((name) => ({
+    name,
+    epochs: lacked.filter((each) => each.name === name).map(({ epoch }) => epoch),
+  }));
 }

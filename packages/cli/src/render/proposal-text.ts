@@ -1,5 +1,16 @@
 import type { Output } from '@assize/command';
-import { bold, dim, green, isLong, line, type Printable, red, shortJson, type Value, yellow } from '@assize/command';
+import {
+  bold,
+  dim,
+  green,
+  isLong,
+  line,
+  type Printable,
+  red,
+  shortJson,
+  type Value,
+  yellow,
+} from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import { canonicalize, WORLD_LIMITS } from 'assize/internal/canon';
 import {
@@ -33,12 +44,15 @@ export function printProposal(
   const { proposal } = payload;
   const { action, budget_cost, observations } = proposal;
   const { name, role } = action;
-  const as = Object.keys(role.params).length === 0 ? role.name : `${role.name} ${canonicalize(role.params)}`;
+  const as =
+    Object.keys(role.params).length === 0 ? role.name : `${role.name} ${canonicalize(role.params)}`;
   out.line(line``);
   out.line(line`${bold(shortId(id))} proposes ${bold(name)} as ${as}`);
   out.line(line`${dim('arguments')} ${shown(action.args, id, isFull)}`);
-  if (observations.length > 0) out.line(line`${dim('observed')} ${observations.map((seen) => seen.name).join(', ')}`);
-  if (Object.keys(budget_cost).length > 0) out.line(line`${dim('cost')} ${canonicalize(budget_cost)}`);
+  if (observations.length > 0)
+    out.line(line`${dim('observed')} ${observations.map((seen) => seen.name).join(', ')}`);
+  if (Object.keys(budget_cost).length > 0)
+    out.line(line`${dim('cost')} ${canonicalize(budget_cost)}`);
   for (const override of overridesIn(payload)) out.line(yellow(line`${overrideText(override)}`));
   printCalls(out, id, 'would call', calls, isFull);
   printChanges(out, 'changes', id, proposal.delta.state, state, isFull);
@@ -60,12 +74,15 @@ export function printEffect(
   out.line(line`${dim('key')} ${key}`);
   printCalls(out, id, 'called', calls, isFull);
   out.line(
-    dim(line`Resolve it with: assize effects resolve ${epoch} ${n} --as DECISION --by OPERATOR --evidence TEXT`),
+    dim(
+      line`Resolve it with: assize effects resolve ${epoch} ${n} --as DECISION --by OPERATOR --evidence TEXT`,
+    ),
   );
 }
 
 function shown(value: Stored, id: string, isFull: boolean): Printable {
-  if (isBlobRef(value)) return line`are ${value.bytes} bytes; assize show ${shortId(id)} --blobs shows them`;
+  if (isBlobRef(value))
+    return line`are ${value.bytes} bytes; assize show ${shortId(id)} --blobs shows them`;
   return isLong(value) && !isFull
     ? line`${shortJson(value)}; assize show ${shortId(id)} shows them`
     : line`${canonicalize(value, WORLD_LIMITS)}`;
@@ -97,7 +114,9 @@ function printChanges(
     patches.slice(0, CHANGES_MAX).map((patch) => cells(patch, state)),
   );
   if (patches.length > CHANGES_MAX)
-    out.line(dim(line`and ${patches.length - CHANGES_MAX} more; assize show ${shortId(id)} shows them`));
+    out.line(
+      dim(line`and ${patches.length - CHANGES_MAX} more; assize show ${shortId(id)} shows them`),
+    );
 }
 
 const PAINT = { add: green, replace: yellow, remove: red } as const;

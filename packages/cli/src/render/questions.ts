@@ -1,5 +1,14 @@
 import type { Output } from '@assize/command';
-import { ambiguous, bold, CliError, dim, isPrefix, line, periodText, shortened } from '@assize/command';
+import {
+  ambiguous,
+  bold,
+  CliError,
+  dim,
+  isPrefix,
+  line,
+  periodText,
+  shortened,
+} from '@assize/command';
 import type { AskedQuestion, GivenAnswer } from 'assize/internal/runtime';
 import { type Questions, shortId } from 'assize/internal/views';
 
@@ -10,7 +19,9 @@ export function printQuestions(out: Output, id: string, questions: Questions): v
     return;
   }
   for (const { request, space, subject, predicate, members } of questions) {
-    out.line(line`${dim('contradiction')} ${bold(subject)} ${predicate}, in ${space}, request ${shortId(request)}`);
+    out.line(
+      line`${dim('contradiction')} ${bold(subject)} ${predicate}, in ${space}, request ${shortId(request)}`,
+    );
     out.table(
       [
         { title: '', align: 'right' },
@@ -28,7 +39,8 @@ export function printQuestions(out: Output, id: string, questions: Questions): v
       ]),
     );
   }
-  if (questions.length === 1) out.line(dim(line`assize approve ${shortId(id)} --as PRINCIPAL --answer N`));
+  if (questions.length === 1)
+    out.line(dim(line`assize approve ${shortId(id)} --as PRINCIPAL --answer N`));
   if (questions.length > 1) {
     const each = questions.map(({ request }) => `--answer ${shortId(request)}=N`).join(' ');
     out.line(dim(line`assize approve ${shortId(id)} --as PRINCIPAL ${each}`));
@@ -48,16 +60,26 @@ const WHOLE = /^[0-9a-f]{64}$/;
  *
  * @throws CliError
  */
-export function answersTo(questions: readonly AskedQuestion[], typed: readonly string[]): GivenAnswer[] {
+export function answersTo(
+  questions: readonly AskedQuestion[],
+  typed: readonly string[],
+): GivenAnswer[] {
   return typed.map((text) => {
     const [first = '', second, ...more] = text.split('=');
     if (more.length > 0 || first === '' || second === '')
-      throw new CliError('usage', `'${text}' is not an answer. Write N, REQUEST=N or REQUEST=CLAIM.`);
+      throw new CliError(
+        'usage',
+        `'${text}' is not an answer. Write N, REQUEST=N or REQUEST=CLAIM.`,
+      );
     if (second !== undefined) return answerTo(questionOf(questions, first), second);
     const [only, ...others] = questions;
-    if (only === undefined) throw new CliError('usage', 'The proposal has no question. Remove --answer.');
+    if (only === undefined)
+      throw new CliError('usage', 'The proposal has no question. Remove --answer.');
     if (others.length === 0) return answerTo(only, first);
-    throw new CliError('usage', `The proposal has ${questions.length} questions. Write REQUEST=N for each.`);
+    throw new CliError(
+      'usage',
+      `The proposal has ${questions.length} questions. Write REQUEST=N for each.`,
+    );
   });
 }
 
@@ -67,10 +89,14 @@ function questionOf(questions: readonly AskedQuestion[], typed: string): Asked {
   const name = typed.toLowerCase();
   const found = isPrefix(name) ? questions.filter(({ request }) => request.startsWith(name)) : [];
   const [one, other] = found;
-  if (one !== undefined && other !== undefined) throw ambiguous('question', typed, [one.request, other.request]);
+  if (one !== undefined && other !== undefined)
+    throw ambiguous('question', typed, [one.request, other.request]);
   if (one !== undefined) return one;
   if (WHOLE.test(name)) return { request: name, members: [] };
-  throw new CliError('not_found', `The proposal has no question ${typed}. List its questions with assize pending.`);
+  throw new CliError(
+    'not_found',
+    `The proposal has no question ${typed}. List its questions with assize pending.`,
+  );
 }
 
 function answerTo({ request, members }: Asked, typed: string): GivenAnswer {
@@ -85,7 +111,8 @@ function answerTo({ request, members }: Asked, typed: string): GivenAnswer {
   }
   const found = isPrefix(name) ? members.filter(({ claim }) => claim.startsWith(name)) : [];
   const [one, other] = found;
-  if (one !== undefined && other !== undefined) throw ambiguous('claim', typed, [one.claim, other.claim]);
+  if (one !== undefined && other !== undefined)
+    throw ambiguous('claim', typed, [one.claim, other.claim]);
   if (one !== undefined) return { request, winner: one.claim };
   if (WHOLE.test(name)) return { request, winner: name };
   throw new CliError(

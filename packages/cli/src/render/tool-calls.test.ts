@@ -41,9 +41,17 @@ function printed(calls: Parameters<typeof printCalls>[3]): string[] {
 test('calls submitted by earlier versions have no class', async () => {
   const calls = await toolCalls(...putUp([call({ to: 'bob' }, {})]));
   expect(calls).toEqual([
-    { id: '0', tool: 'mail.send', scopes: [{ access: 'write', scope: 'mail:bob' }], input: { to: 'bob' } },
+    {
+      id: '0',
+      tool: 'mail.send',
+      scopes: [{ access: 'write', scope: 'mail:bob' }],
+      input: { to: 'bob' },
+    },
   ]);
-  expect(printed(calls)).toEqual(['would call mail.send, which writes mail:bob', '  with {"to":"bob"}']);
+  expect(printed(calls)).toEqual([
+    'would call mail.send, which writes mail:bob',
+    '  with {"to":"bob"}',
+  ]);
 });
 
 test.each<[string, Json | undefined]>([

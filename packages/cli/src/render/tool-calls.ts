@@ -1,5 +1,15 @@
 import type { Output } from '@assize/command';
-import { bold, dim, isLong, line, type Printable, red, shortJson, shortText, yellow } from '@assize/command';
+import {
+  bold,
+  dim,
+  isLong,
+  line,
+  type Printable,
+  red,
+  shortJson,
+  shortText,
+  yellow,
+} from '@assize/command';
 import { canonicalize, WORLD_LIMITS } from 'assize/internal/canon';
 import { shortId, type ToolCall } from 'assize/internal/views';
 
@@ -22,11 +32,16 @@ export function printCalls(
   const shown = isFull ? calls : calls.slice(0, CALLS_MAX);
   for (const call of shown) for (const text of linesOf(pending, verb, call, isFull)) out.line(text);
   if (calls.length > shown.length)
-    out.line(dim(line`and ${calls.length - CALLS_MAX} more calls; assize show ${shortId(pending)} --blobs shows them`));
+    out.line(
+      dim(
+        line`and ${calls.length - CALLS_MAX} more calls; assize show ${shortId(pending)} --blobs shows them`,
+      ),
+    );
 }
 
 function linesOf(pending: string, verb: string, call: ToolCall, isFull: boolean): Printable[] {
-  if ('erased_by' in call) return [line`${dim(verb)} ${yellow(line`a call erased by ${shortId(call.erased_by)}`)}`];
+  if ('erased_by' in call)
+    return [line`${dim(verb)} ${yellow(line`a call erased by ${shortId(call.erased_by)}`)}`];
   if ('missing' in call) return [line`${dim(verb)} ${red('a call that the store does not have')}`];
   const { tool, class: sort, scopes, input, answer } = call;
   const kind = sort === undefined ? '' : ` (${sort.reversibility}, ${sort.delivery}, ${sort.sink})`;
@@ -37,7 +52,12 @@ function linesOf(pending: string, verb: string, call: ToolCall, isFull: boolean)
     isLong(input) && !isFull
       ? line`${shortJson(input)}; assize show ${shortId(pending)} --blobs shows it`
       : line`${canonicalize(input, WORLD_LIMITS)}`;
-  const repeated = answer === undefined ? '' : isFull ? canonicalize(answer, WORLD_LIMITS) : shortJson(answer);
+  const repeated =
+    answer === undefined ? '' : isFull ? canonicalize(answer, WORLD_LIMITS) : shortJson(answer);
   const again = answer === undefined ? [] : [line`  ${dim('again, with the answer')} ${repeated}`];
-  return [line`${dim(verb)} ${bold(tool)}${kind}, which ${touched}`, line`  ${dim('with')} ${given}`, ...again];
+  return [
+    line`${dim(verb)} ${bold(tool)}${kind}, which ${touched}`,
+    line`  ${dim('with')} ${given}`,
+    ...again,
+  ];
 }

@@ -24,7 +24,9 @@ export function grantLines(writ: Writ): Printable[] {
     line`  ${dim('budget')}      ${amountsOf(budget)}`,
     line`  ${dim('trajectory')}  ${trajectory ?? 'any'}`,
     line`  ${dim('valid')}       ${shortTime(writ.not_before)} to ${shortTime(writ.expires)}, ${writ.max_depth} levels of descendants`,
-    ...(require_approval.length === 0 ? [] : [line`  ${dim('approval')}    ${listed(require_approval)}`]),
+    ...(require_approval.length === 0
+      ? []
+      : [line`  ${dim('approval')}    ${listed(require_approval)}`]),
   ];
 }
 

@@ -45,7 +45,9 @@ export async function findClaim(
       ? [fact.lineage]
       : readWitness(fact).members.map(({ claim }) => claim),
   );
-  const [found, other] = [...new Set(known)].filter((claim) => claim.startsWith(typed.toLowerCase()));
+  const [found, other] = [...new Set(known)].filter((claim) =>
+    claim.startsWith(typed.toLowerCase()),
+  );
   if (found !== undefined && other !== undefined) throw ambiguous('claim', typed, [found, other]);
   if (isTruncated)
     throw new CliError(

@@ -40,18 +40,28 @@ export function answersOf(store: Store, payload: Payload, values: boolean): Prom
         if (by !== undefined) return { ...named, is: 'erased', by };
       }
       if (hashText(row.answer) !== (await hashIn(store, of))) return { ...named, is: 'changed' };
-      const found = { ...named, is: 'there' as const, bytes: Buffer.byteLength(row.answer), at: row.at };
+      const found = {
+        ...named,
+        is: 'there' as const,
+        bytes: Buffer.byteLength(row.answer),
+        at: row.at,
+      };
       return values ? { ...found, value: parseStrict(row.answer, ORACLE_LIMITS) } : found;
     }),
   );
 }
 
-async function hashIn(store: Store, { hash, value }: Pick<Observation, 'hash' | 'value'>): Promise<Json | undefined> {
+async function hashIn(
+  store: Store,
+  { hash, value }: Pick<Observation, 'hash' | 'value'>,
+): Promise<Json | undefined> {
   if (!isBlobRef(value)) return hash;
   return blobValue(store, { pointer: '', hash: value.$blob, bytes: value.bytes, salted: true });
 }
 
-function observationsOf(payload: Payload): readonly [pointer: string, observations: readonly Observation[]] {
+function observationsOf(
+  payload: Payload,
+): readonly [pointer: string, observations: readonly Observation[]] {
   switch (payload.kind) {
     case 'commit':
       return ['/observations', payload.observations];

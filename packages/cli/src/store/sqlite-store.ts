@@ -28,5 +28,8 @@ function notSqlite(command: 'backup' | 'restore'): CliError {
  */
 export function requireFilePath(file: string, command: 'backup' | 'restore'): void {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(file)) return;
-  throw new CliError('usage', `assize ${command} takes the path of a file, not a URL. Pass a path such as ./copy.db.`);
+  throw new CliError(
+    'usage',
+    `assize ${command} takes the path of a file, not a URL. Pass a path such as ./copy.db.`,
+  );
 }

@@ -51,7 +51,10 @@ export class AgentClient {
     });
     const answer = (await response.json()) as T & { readonly detail?: string };
     if (!response.ok)
-      throw new CliError('bad_input', `The server refused a step of the tour: ${answer.detail} ${FRESH_ADVICE}`);
+      throw new CliError(
+        'bad_input',
+        `The server refused a step of the tour: ${answer.detail} ${FRESH_ADVICE}`,
+      );
     return answer;
   }
 }

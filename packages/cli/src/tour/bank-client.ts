@@ -14,7 +14,9 @@ export function bankAt({ url, secret }: BankAddress): Bank {
   };
   return {
     pay: async (key, order) => {
-      const { payment } = (await (await send('POST', key, order)).json()) as { readonly payment: string };
+      const { payment } = (await (await send('POST', key, order)).json()) as {
+        readonly payment: string;
+      };
       return payment;
     },
     refund: async (key) => {

@@ -84,7 +84,9 @@ export class BankSink {
     if (known !== undefined) this.#log({ at: now(), key, does: 'repeats', payment });
     const cut = known === undefined ? this.#cut : undefined;
     if (cut === undefined) {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ payment }));
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ payment }));
       return;
     }
     this.#cut = undefined;

@@ -16,14 +16,20 @@ const MEANINGS: Readonly<Record<string, string>> = {
   domain_mismatch: OTHER_VERSION,
   idempotency_conflict: OTHER_VERSION,
   store_other_schema: OTHER_VERSION,
-  store_copied: 'The sample worlds of this folder are a copy, and only their original calls the bank.',
+  store_copied:
+    'The sample worlds of this folder are a copy, and only their original calls the bank.',
 };
 
 /** @throws RuntimeError `domain_mismatch` for a world of another version of the tour */
-export async function checkWorlds(store: Store, domains: readonly Domain[], root: RootKey): Promise<void> {
+export async function checkWorlds(
+  store: Store,
+  domains: readonly Domain[],
+  root: RootKey,
+): Promise<void> {
   const assize = new Assize({ store, domains, anchors: [root.publicKey] });
   try {
-    for (const world of WORLDS) if ((await store.head(world)) !== undefined) await assize.open(world);
+    for (const world of WORLDS)
+      if ((await store.head(world)) !== undefined) await assize.open(world);
   } finally {
     await assize.close();
   }
@@ -32,5 +38,7 @@ export async function checkWorlds(store: Store, domains: readonly Domain[], root
 /** The error with advice to start over, if the worlds of this folder are its cause. */
 export function withFreshAdvice(error: unknown): unknown {
   const meaning = isAssizeError(error) ? MEANINGS[error.code] : undefined;
-  return meaning === undefined ? error : new CliError('bad_input', `${meaning} ${FRESH_ADVICE}`, { cause: error });
+  return meaning === undefined
+    ? error
+    : new CliError('bad_input', `${meaning} ${FRESH_ADVICE}`, { cause: error });
 }

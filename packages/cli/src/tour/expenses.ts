@@ -67,7 +67,8 @@ export const expenses = defineDomain({
       process: 'filing',
       args: z.object({ from: id, cents, text: z.string().min(1).max(2_000) }),
       apply: (state, { from, cents, text }, { role: { receipt } }) => {
-        if (state.receipts[receipt] !== undefined) throw new Error(`the receipt ${receipt} is filed already`);
+        if (state.receipts[receipt] !== undefined)
+          throw new Error(`the receipt ${receipt} is filed already`);
         state.receipts[receipt] = { from, cents, text };
       },
     },
@@ -77,7 +78,9 @@ export const expenses = defineDomain({
       apply: (state, { cents }, { role: { receipt } }) => {
         state.paid[receipt] = (state.paid[receipt] ?? 0) + cents;
       },
-      calls: (_state, { to, cents }, { role: { receipt } }) => [call(DECLARED, { to, receipt, cents })],
+      calls: (_state, { to, cents }, { role: { receipt } }) => [
+        call(DECLARED, { to, receipt, cents }),
+      ],
     },
   },
   invariants: ({ eachCall }) => [
@@ -92,7 +95,10 @@ export const expenses = defineDomain({
       DECLARED,
       {
         reads: ['/receipts/*', '/paid/*'],
-        with: ({ input }) => ({ receipt: `/receipts/${input.receipt}`, paid: `/paid/${input.receipt}` }),
+        with: ({ input }) => ({
+          receipt: `/receipts/${input.receipt}`,
+          paid: `/paid/${input.receipt}`,
+        }),
       },
       ({ input }, { receipt, paid = 0 }) =>
         receipt !== undefined && receipt.from === input.to && paid <= receipt.cents
@@ -100,13 +106,23 @@ export const expenses = defineDomain({
           : reject(`${paid} cents to ${input.to} are not due for the receipt ${input.receipt}`),
     ),
     eachCall('MANAGER_APPROVES', DECLARED, { channel: 'manager' }, ({ input }) =>
-      input.cents <= APPROVED_ABOVE ? pass : escalate(`${input.cents} cents are more than ${APPROVED_ABOVE}`),
+      input.cents <= APPROVED_ABOVE
+        ? pass
+        : escalate(`${input.cents} cents are more than ${APPROVED_ABOVE}`),
     ),
   ],
   memory: {
     predicates: {
-      account: { cardinality: 'single-valued', strategy: 'lww', description: 'the bank account of a payee' },
-      trip: { cardinality: 'single-valued', strategy: 'lww', description: 'where a payee stays, and for how long' },
+      account: {
+        cardinality: 'single-valued',
+        strategy: 'lww',
+        description: 'the bank account of a payee',
+      },
+      trip: {
+        cardinality: 'single-valued',
+        strategy: 'lww',
+        description: 'where a payee stays, and for how long',
+      },
     },
   },
   counselors: { manager: (principal) => principal.startsWith('manager:') },

@@ -20,7 +20,12 @@ const STATEMENTS = [
     ...{ valid: TRIP, source: 'booking of 2 May' },
   },
   {
-    ...{ verb: 'correct', subject: 'carla', predicate: 'trip', object: 'conference, three nights at 310.00' },
+    ...{
+      verb: 'correct',
+      subject: 'carla',
+      predicate: 'trip',
+      object: 'conference, three nights at 310.00',
+    },
     ...{ valid: TRIP, source: 'mail of the hotel, 5 June' },
   },
 ] as const;

@@ -22,7 +22,8 @@ export interface RuledPayment {
 
 /** The rulings on payments in the world `expenses`, in their order. */
 export async function ruledPayments(store: Store): Promise<RuledPayment[]> {
-  const rows = (await store.head(EXPENSES_WORLD)) === undefined ? [] : await store.entries(EXPENSES_WORLD);
+  const rows =
+    (await store.head(EXPENSES_WORLD)) === undefined ? [] : await store.entries(EXPENSES_WORLD);
   return rows.flatMap((row) => {
     const { payload } = readRow(row);
     const asked = actionIn(payload);
@@ -50,6 +51,11 @@ function actionIn(payload: Payload): AskedAction | undefined {
     const { action, role, args } = payload.intent;
     return { name: action, params: role.params ?? {}, args: args as Json };
   }
-  const action = payload.kind === 'pending_approval' ? payload.proposal.action : 'action' in payload && payload.action;
-  return action ? { name: action.name, params: action.role.params ?? {}, args: action.args as Json } : undefined;
+  const action =
+    payload.kind === 'pending_approval'
+      ? payload.proposal.action
+      : 'action' in payload && payload.action;
+  return action
+    ? { name: action.name, params: action.role.params ?? {}, args: action.args as Json }
+    : undefined;
 }

@@ -33,7 +33,12 @@ const BILLS: readonly Bill[] = Array.from({ length: DAYS }, (_, day) => {
   const number = (day * 48_271 + 11_399) % 9_973;
   const supplier = SUPPLIERS[number % SUPPLIERS.length] as string;
   return {
-    ...{ id: `bill-${day + 1}`, at: addMicros(START, day * DAY_MICROS), supplier, cents: 1_000 + number * 2 },
+    ...{
+      id: `bill-${day + 1}`,
+      at: addMicros(START, day * DAY_MICROS),
+      supplier,
+      cents: 1_000 + number * 2,
+    },
     ...(isUnknown && { supplier: UNKNOWN.supplier, cents: UNKNOWN.cents }),
     isLookedUp: !isUnknown,
   };
@@ -70,7 +75,10 @@ export async function playBills(store: Store, root: RootKey): Promise<void> {
     scopes: [`role:agent:${AGENT}`, 'tool:**'],
   });
   try {
-    const trajectory = await openOrCreate(assize, domain, { trajectoryId: BILLS_WORLD, note: 'bills of suppliers' });
+    const trajectory = await openOrCreate(assize, domain, {
+      trajectoryId: BILLS_WORLD,
+      note: 'bills of suppliers',
+    });
     for (const bill of BILLS) {
       clock.at = bill.at;
       await payBill(bill, { trajectory, writ });
@@ -85,12 +93,21 @@ async function payBill(
   { trajectory, writ }: { readonly trajectory: Trajectory; readonly writ: Writ },
 ): Promise<void> {
   const act = (action: string, args: object, idempotencyKey: string): Promise<Ruling> =>
-    trajectory.propose({ action, role: { name: 'agent', params: { agent: AGENT } }, args, writ, idempotencyKey });
+    trajectory.propose({
+      action,
+      role: { name: 'agent', params: { agent: AGENT } },
+      args,
+      writ,
+      idempotencyKey,
+    });
   const call = async (server: string, tool: string, args: object): Promise<void> => {
     const name = `${id}-${tool}`;
     const ruling = await act('call', { id: name, server, tool, args, session: id }, name);
     if (ruling.ruling === 'escalated')
-      await trajectory.approvals.approve(ruling.pending, { principal: PEOPLE.manager, method: 'tour' });
+      await trajectory.approvals.approve(ruling.pending, {
+        principal: PEOPLE.manager,
+        method: 'tour',
+      });
     await act('report', { call: name, outcome: 'done' }, `${name} done`);
   };
   const account = `/suppliers/${supplier}`;

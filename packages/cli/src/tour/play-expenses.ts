@@ -12,7 +12,11 @@ import { CUT_RECEIPT, OPEN_RECEIPT, paymentsOf, RECEIPTS, type WantedPayment } f
 import { EXPENSES_WORLD } from './tour-config.ts';
 
 /** Plays all but the end of the cut payment, which the next server makes. */
-export async function playExpenses(bank: BankSink, token: string, interruption: AbortSignal): Promise<void> {
+export async function playExpenses(
+  bank: BankSink,
+  token: string,
+  interruption: AbortSignal,
+): Promise<void> {
   const server = fork(new URL('./paying-server-worker.ts', import.meta.url), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
@@ -56,10 +60,17 @@ export async function payCutReceipt(agent: AgentClient): Promise<void> {
 }
 
 /** Pays, and states the text of the receipt and the remembered trip that the agent went by. */
-async function pay(agent: AgentClient, { receipt, to, cents }: WantedPayment, text: string): Promise<void> {
+async function pay(
+  agent: AgentClient,
+  { receipt, to, cents }: WantedPayment,
+  text: string,
+): Promise<void> {
   await agent.propose(EXPENSES_WORLD, `pay ${receipt} to ${to}`, {
     ...{ action: 'pay', role: clerkOf(receipt), args: { to, cents } },
-    observations: [{ name: `receipt ${receipt}`, value: text }, ...(await tripObservations(agent, to))],
+    observations: [
+      { name: `receipt ${receipt}`, value: text },
+      ...(await tripObservations(agent, to)),
+    ],
   });
 }
 

@@ -32,7 +32,10 @@ export async function playUdt(store: Store, root: RootKey): Promise<void> {
     ports: { clock: { now: () => clock.at } },
   });
   try {
-    const trajectory = await openOrCreate(assize, udt, { trajectoryId: UDT_WORLD, note: 'drug tests of a patient' });
+    const trajectory = await openOrCreate(assize, udt, {
+      trajectoryId: UDT_WORLD,
+      note: 'drug tests of a patient',
+    });
     const writs = writsOf(root);
     for (const [scene, { day, steps }] of SCENES.entries()) {
       clock.at = nineOClock(day);
@@ -54,13 +57,23 @@ async function propose(
   idempotencyKey: string,
 ): Promise<void> {
   const bound = { name: role, params: { patient: PATIENT } };
-  await trajectory.propose({ action, role: bound, args, writ: writs.get(role) as Writ, idempotencyKey });
+  await trajectory.propose({
+    action,
+    role: bound,
+    args,
+    writ: writs.get(role) as Writ,
+    idempotencyKey,
+  });
 }
 
 /** Nothing is pending if an earlier run came further. */
 async function approvePending(trajectory: Trajectory): Promise<void> {
   for (const { id, payload } of trajectory.approvals.pending())
-    await trajectory.approvals.approve(id, { principal: DOCTOR, method: 'tour', digest: payload.digest });
+    await trajectory.approvals.approve(id, {
+      principal: DOCTOR,
+      method: 'tour',
+      digest: payload.digest,
+    });
 }
 
 function writsOf(root: RootKey): ReadonlyMap<string, Writ> {

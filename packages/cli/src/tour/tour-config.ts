@@ -16,7 +16,11 @@ export const BILLS_WORLD = 'bills';
 /** The space of the memory in which the agent keeps what it read. */
 export const EXPENSES_SPACE = 'payees';
 /** The principals with a token. Each key is in the name of its token file. */
-export const PEOPLE = { agent: 'agent:clerk', manager: 'manager:grace', auditor: 'auditor:iris' } as const;
+export const PEOPLE = {
+  agent: 'agent:clerk',
+  manager: 'manager:grace',
+  auditor: 'auditor:iris',
+} as const;
 
 /** The configuration of the tour's server, as an `assize.config.ts` has it. */
 export function tourConfig(

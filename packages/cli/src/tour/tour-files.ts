@@ -27,6 +27,10 @@ export function writeTokenFile(path: string, token: string): void {
 /** Removes every file of the tour. */
 export function removeTour(): void {
   for (const name of readdirSync('.'))
-    if (name === STORE_FILE || name.startsWith(`${STORE_FILE}-`) || name.startsWith(`${STORE_FILE}.`))
+    if (
+      name === STORE_FILE ||
+      name.startsWith(`${STORE_FILE}-`) ||
+      name.startsWith(`${STORE_FILE}.`)
+    )
       rmSync(name, { force: true });
 }

@@ -6,7 +6,14 @@ import type { AgentOracle, Arbiter, Decision } from '@assize/agents/internal/age
 import { ruleTable } from 'assize/internal/authority';
 import type { SimulatedAgent, SimulatedVariant, SimulationConfig } from 'assize/internal/config';
 import { expenses } from './expenses.ts';
-import { CUT_RECEIPT, OPEN_RECEIPT, paymentsOf, RECEIPTS, type Receipt, type WantedPayment } from './receipts.ts';
+import {
+  CUT_RECEIPT,
+  OPEN_RECEIPT,
+  paymentsOf,
+  RECEIPTS,
+  type Receipt,
+  type WantedPayment,
+} from './receipts.ts';
 
 /** The work of a clerk with one receipt. */
 type Payments = (receipt: Receipt) => readonly WantedPayment[];
@@ -33,7 +40,9 @@ function clerk(name: string, receipt: Receipt, payments: Payments): SimulatedAge
       if (last === 'rejected') return 'done';
       if (receipts?.[id] === undefined) return { action: 'file', args: { from, cents, text } };
       const next = firstUnpaid(payments(receipt), paid?.[id] ?? 0);
-      return next === undefined ? 'done' : { action: 'pay', args: { to: next.to, cents: next.cents } };
+      return next === undefined
+        ? 'done'
+        : { action: 'pay', args: { to: next.to, cents: next.cents } };
     },
   };
 }
@@ -78,7 +87,12 @@ const variants = (manager: string): SimulatedVariant[] => [
   { name: 'as it was', agents: clerks(paymentsOf), arbiter: inOrder },
   { name: 'no orders from text', agents: clerks(withoutNotes), arbiter: inOrder },
   { name: 'stricter policy', agents: clerks(paymentsOf), arbiter: inOrder, policy: stricter },
-  { name: 'all approved', agents: clerks(paymentsOf), arbiter: inOrder, people: { approve: manager } },
+  {
+    name: 'all approved',
+    agents: clerks(paymentsOf),
+    arbiter: inOrder,
+    people: { approve: manager },
+  },
 ];
 
 /** `manager`: approves in the last variant. */
@@ -88,7 +102,9 @@ export function tourSimulation(manager: string): SimulationConfig {
     domain: expenses.name,
     variants: variants(manager),
     simulators: {
-      'bank.transfer': (order: { receipt: string }) => ({ payment: `simulated for ${order.receipt}` }),
+      'bank.transfer': (order: { receipt: string }) => ({
+        payment: `simulated for ${order.receipt}`,
+      }),
     },
     limits: { samples: 3, turns: 50 },
   };

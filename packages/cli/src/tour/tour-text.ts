@@ -29,7 +29,9 @@ export interface TourCommand {
 
 export function tellTour(out: Output, report: TourReport): void {
   const say = (text: Printable): void => out.line(text);
-  say(line`${bold('Agents propose, rules decide, people approve, and one ledger records it all.')}`);
+  say(
+    line`${bold('Agents propose, rules decide, people approve, and one ledger records it all.')}`,
+  );
   say(
     line`Scripted agents filled three worlds in ${TOUR_STORE.slice('sqlite:'.length)}. No model and no key took part.`,
   );
@@ -40,10 +42,16 @@ export function tellTour(out: Output, report: TourReport): void {
   say(
     line`${bold('bills')}       The agent pays suppliers behind a rules file. A person approves bills from 100.00 on.`,
   );
-  say(line`${bold('udt')}         Agents claim a patient's drug tests. assize demo tells this story.`);
+  say(
+    line`${bold('udt')}         Agents claim a patient's drug tests. assize demo tells this story.`,
+  );
   say(line``);
-  say(line`Assize listens on ${bold(report.url)}. Ctrl-C stops it, and the next start has the same worlds.`);
-  say(line`${bold('Begin here')}: open the link of ${PEOPLE.manager}, and decide the payment that waits in the inbox.`);
+  say(
+    line`Assize listens on ${bold(report.url)}. Ctrl-C stops it, and the next start has the same worlds.`,
+  );
+  say(
+    line`${bold('Begin here')}: open the link of ${PEOPLE.manager}, and decide the payment that waits in the inbox.`,
+  );
   say(
     line`docs/guide/first-morning.md leads on, and first-incident.md after it. Each link signs in once, within ten minutes:`,
   );
@@ -74,7 +82,9 @@ function outcomeOf(payment: RuledPayment, { payments, bank }: TourReport): strin
   const { id, ruling, receipt, to, cents, invariant, detail } = payment;
   if (ruling === 'escalated') {
     const decision = payments.find(({ resolves }) => resolves === id);
-    return decision === undefined ? 'A manager must decide.' : `A manager decided: #${decision.seq}.`;
+    return decision === undefined
+      ? 'A manager must decide.'
+      : `A manager decided: #${decision.seq}.`;
   }
   if (ruling === 'rejected') {
     const text = RECEIPTS.find(({ id }) => id === receipt)?.text ?? '';
@@ -107,7 +117,10 @@ export function commandsOf(url: string, payments: readonly RuledPayment[]): Tour
   const shown = open ?? payments.findLast(({ ruling }) => ruling === 'committed');
   const receipt = RECEIPTS.find(({ id }) => id === OPEN_RECEIPT);
   return [
-    { does: 'list the proposals that wait for a person', command: `curl -s ${as('manager')} ${url}/v1/approvals` },
+    {
+      does: 'list the proposals that wait for a person',
+      command: `curl -s ${as('manager')} ${url}/v1/approvals`,
+    },
     ...(open === undefined
       ? []
       : [

@@ -3,10 +3,21 @@
 import { appendFileSync } from 'node:fs';
 import type { Output } from '@assize/command';
 import { COMMAND_LINE } from '@assize/command/operation';
-import { type ConsoleFiles, type Credentials, credentialsOf, type Serving, serve } from '@assize/server/internal';
+import {
+  type ConsoleFiles,
+  type Credentials,
+  credentialsOf,
+  type Serving,
+  serve,
+} from '@assize/server/internal';
 import { parseRuleTable, ruleTable } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
-import { type PrincipalKind, type ResolvedConfig, type RootKey, rootKeyOf } from 'assize/internal/config';
+import {
+  type PrincipalKind,
+  type ResolvedConfig,
+  type RootKey,
+  rootKeyOf,
+} from 'assize/internal/config';
 import { systemClock } from 'assize/internal/oracle';
 import { openStore, type Store, sealKeys } from 'assize/internal/stores';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
@@ -19,7 +30,14 @@ import { payCutReceipt, playExpenses } from './play-expenses.ts';
 import { playUdt } from './play-udt.ts';
 import { CUT_RECEIPT } from './receipts.ts';
 import { PEOPLE, tourConfig, WORLDS } from './tour-config.ts';
-import { BANK_LOG, removeTour, SERVER_LOG, TOUR_STORE, tokenFile, writeTokenFile } from './tour-files.ts';
+import {
+  BANK_LOG,
+  removeTour,
+  SERVER_LOG,
+  TOUR_STORE,
+  tokenFile,
+  writeTokenFile,
+} from './tour-files.ts';
 import { commandsOf, type TourReport, tellTour } from './tour-text.ts';
 
 export interface TourOptions {
@@ -81,7 +99,10 @@ interface TourParts {
   readonly config: ResolvedConfig;
 }
 
-async function fillWorlds({ root, bank, store, config }: TourParts, interruption: AbortSignal): Promise<void> {
+async function fillWorlds(
+  { root, bank, store, config }: TourParts,
+  interruption: AbortSignal,
+): Promise<void> {
   await checkWorlds(store, config.domains, root);
   await playUdt(store, root);
   await playBills(store, root);
@@ -126,13 +147,20 @@ async function isPlayed(store: Store): Promise<boolean> {
  * Makes the payment that the kill cut. The agent asks again with the same key, and gets the ruling
  * of its first request.
  */
-async function finishPayment(serving: Serving, credentials: Credentials, interruption: AbortSignal): Promise<void> {
+async function finishPayment(
+  serving: Serving,
+  credentials: Credentials,
+  interruption: AbortSignal,
+): Promise<void> {
   await serving.service.assize.recoverEffects(interruption);
   await withToken(credentials, (token) => payCutReceipt(new AgentClient(serving.url, token)));
 }
 
 /** Gives the work a token of the agent, which is revoked after it. */
-async function withToken<T>({ tokens }: Credentials, work: (token: string) => Promise<T>): Promise<T> {
+async function withToken<T>(
+  { tokens }: Credentials,
+  work: (token: string) => Promise<T>,
+): Promise<T> {
   const { token, row } = await createToken({ tokens }, PEOPLE.agent, ['agent']);
   try {
     return await work(token);
@@ -142,7 +170,10 @@ async function withToken<T>({ tokens }: Credentials, work: (token: string) => Pr
 }
 
 /** Replaces the tokens of an earlier start. The new ones are in files, and on no command line. */
-async function renewTokens(credentials: Credentials, { principals }: ResolvedConfig): Promise<void> {
+async function renewTokens(
+  credentials: Credentials,
+  { principals }: ResolvedConfig,
+): Promise<void> {
   const { tokens } = credentials;
   for await (const { id, note } of tokens.list()) if (note === TOKEN_NOTE) await tokens.revoke(id);
   for (const [word, name] of Object.entries(PEOPLE)) {
@@ -151,7 +182,11 @@ async function renewTokens(credentials: Credentials, { principals }: ResolvedCon
   }
 }
 
-function createToken({ tokens }: Pick<Credentials, 'tokens'>, principal: string, kinds: readonly PrincipalKind[]) {
+function createToken(
+  { tokens }: Pick<Credentials, 'tokens'>,
+  principal: string,
+  kinds: readonly PrincipalKind[],
+) {
   const created = systemClock.now();
   const expires = addMicros(created, DAY_MICROS);
   return tokens.create({ principal, kinds, created, expires, by: COMMAND_LINE, note: TOKEN_NOTE });

@@ -27,17 +27,27 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
  * The error for an unreadable file, with the reason and the remedy. `what`: the file's path, or its
  * description if `path` is given too.
  */
-export function unreadable(what: string, cause: unknown, more: { path?: string; hint?: string } = {}): CliError {
+export function unreadable(
+  what: string,
+  cause: unknown,
+  more: { path?: string; hint?: string } = {},
+): CliError {
   const path = more.path === undefined ? '' : ` (${more.path})`;
   const hint = more.hint === undefined ? '' : ` ${more.hint}.`;
-  return new CliError('unreadable_file', `${what} cannot be read: ${whyOf(cause, UNREADABLE)}${path}.${hint}`, {
-    cause,
-  });
+  return new CliError(
+    'unreadable_file',
+    `${what} cannot be read: ${whyOf(cause, UNREADABLE)}${path}.${hint}`,
+    {
+      cause,
+    },
+  );
 }
 
 /** The error for an unwritable file, with the reason. `hint`: the remedy. */
 export function unwritable(path: string, cause: unknown, hint = 'Name another path'): CliError {
-  return new CliError('usage', `${path} cannot be written: ${whyOf(cause, UNWRITABLE)}. ${hint}.`, { cause });
+  return new CliError('usage', `${path} cannot be written: ${whyOf(cause, UNWRITABLE)}. ${hint}.`, {
+    cause,
+  });
 }
 
 /** Whether an error comes from the system, and has a code. */

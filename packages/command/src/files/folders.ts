@@ -11,7 +11,8 @@ export function makeFolder(path: string): void {
   const lacking: string[] = [];
   for (let at = resolve(path); !existsSync(at); at = dirname(at)) lacking.unshift(at);
   for (const folder of lacking) makeOne(folder);
-  if (!statSync(path).isDirectory()) throw Object.assign(new Error(`${path} is a file`), { code: 'EEXIST' });
+  if (!statSync(path).isDirectory())
+    throw Object.assign(new Error(`${path} is a file`), { code: 'EEXIST' });
 }
 
 /** Another process has created the folder in the meantime. */

@@ -64,14 +64,19 @@ export interface LinesFile<T> {
 }
 
 /** 0 is standard input. @throws CliError */
-export function openLines<T>(path: string | 0, schema: z.ZodType<T>, place: string = String(path)): LinesFile<T> {
+export function openLines<T>(
+  path: string | 0,
+  schema: z.ZodType<T>,
+  place: string = String(path),
+): LinesFile<T> {
   const bytes = readBytes(path, place);
   const lines = linesOf(bytes);
   const at = (number: number): string => `${place}, line ${number}`;
   return {
     hash: createHash('sha256').update(bytes).digest('hex'),
     length: lines.length,
-    line: (number) => checked(parsed(lines[number - 1] as Buffer, at(number), LINE_LIMITS), schema, at(number)),
+    line: (number) =>
+      checked(parsed(lines[number - 1] as Buffer, at(number), LINE_LIMITS), schema, at(number)),
     at,
   };
 }
@@ -116,7 +121,9 @@ function parsed(bytes: Uint8Array, place: string, limits: Partial<CanonLimits>):
   } catch (cause) {
     if (!isAssizeError(cause)) throw cause;
     const what = cause.code === 'syntax' ? 'is not JSON' : 'is not accepted';
-    throw new CliError('bad_input', `${place} ${what}${textPlace(cause)}: ${cause.message}`, { cause });
+    throw new CliError('bad_input', `${place} ${what}${textPlace(cause)}: ${cause.message}`, {
+      cause,
+    });
   }
 }
 

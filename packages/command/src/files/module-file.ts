@@ -9,25 +9,41 @@ export function isFile(path: string): boolean {
   return statSync(resolve(path), { throwIfNoEntry: false })?.isFile() === true;
 }
 
-type ModuleSort = 'domain' | 'tools' | 'embedder' | 'model' | 'agents' | 'architectures' | 'variants' | 'simulators';
+type ModuleSort =
+  | 'domain'
+  | 'tools'
+  | 'embedder'
+  | 'model'
+  | 'agents'
+  | 'architectures'
+  | 'variants'
+  | 'simulators';
 
 /**
  * The module of a file. `instead`: the alternative in the error.
  * @throws CliError
  */
-export async function importModule(file: string, what: ModuleSort, instead: string): Promise<object> {
+export async function importModule(
+  file: string,
+  what: ModuleSort,
+  instead: string,
+): Promise<object> {
   const path = resolve(file);
   // A URL that was given by mistake keeps its form, in which the output hides its password.
   const named = file.includes('://') ? file : path;
   if (!isFile(path)) {
     const isThere = statSync(path, { throwIfNoEntry: false }) !== undefined;
-    const why = isThere ? 'is not a file. Name a file, such as a module in that folder' : `does not exist. ${instead}`;
+    const why = isThere
+      ? 'is not a file. Name a file, such as a module in that folder'
+      : `does not exist. ${instead}`;
     throw new CliError('unreadable_file', `The ${what} file ${named} ${why}.`);
   }
   divertPrints();
   return importFile(path).catch((thrown: unknown) => {
     const cause = toError(thrown);
-    throw new CliError('bad_input', `Cannot load the ${what} file ${path}: ${whyOf(cause)}`, { cause });
+    throw new CliError('bad_input', `Cannot load the ${what} file ${path}: ${whyOf(cause)}`, {
+      cause,
+    });
   });
 }
 

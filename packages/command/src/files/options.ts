@@ -29,7 +29,10 @@ export function withSharedOptions(command: Command, ownStore?: string): Command 
   ).default(ownStore ?? DEFAULT_STORE);
   return withoutStore(
     ownStore === undefined
-      ? command.addOption(store.env('ASSIZE_STORE')).addOption(archiveOption()).addOption(configOption)
+      ? command
+          .addOption(store.env('ASSIZE_STORE'))
+          .addOption(archiveOption())
+          .addOption(configOption)
       : command.addOption(store),
   );
 }
@@ -38,7 +41,8 @@ export function withSharedOptions(command: Command, ownStore?: string): Command 
 export function withGroupOptions(command: Command): Command {
   return withSharedOptions(command).hook('preSubcommand', (all, one) => {
     for (const name of ['json', 'store', 'config'])
-      if (all.getOptionValueSource(name) === 'cli') one.setOptionValueWithSource(name, all.getOptionValue(name), 'cli');
+      if (all.getOptionValueSource(name) === 'cli')
+        one.setOptionValueWithSource(name, all.getOptionValue(name), 'cli');
   });
 }
 
@@ -46,7 +50,10 @@ export function withGroupOptions(command: Command): Command {
 export function withoutStore(command: Command): Command {
   return command
     .option('--json', 'print one JSON document')
-    .addHelpText('after', `\nExit codes: ${EXIT.ok} ok, ${EXIT.negative} a negative finding, ${EXIT.misuse} misuse.`);
+    .addHelpText(
+      'after',
+      `\nExit codes: ${EXIT.ok} ok, ${EXIT.negative} a negative finding, ${EXIT.misuse} misuse.`,
+    );
 }
 
 export const domainOption: Option = new Option(
@@ -86,7 +93,11 @@ export interface OpeningOptions extends KeyOptions {
 /** Adds the options of a command that opens trajectories, and those of every command. */
 export function withOpeningOptions(command: Command): Command {
   return withSharedOptions(
-    command.addOption(domainOption).addOption(anchorsOption).addOption(signerOption).addOption(entryKeyOption),
+    command
+      .addOption(domainOption)
+      .addOption(anchorsOption)
+      .addOption(signerOption)
+      .addOption(entryKeyOption),
   );
 }
 
@@ -97,7 +108,10 @@ export function repeatable(flags: string, description: string): Option {
     .default([], 'none');
 }
 
-export const toolsOption: Option = repeatable('--tools <file>', 'module that exports the required tools');
+export const toolsOption: Option = repeatable(
+  '--tools <file>',
+  'module that exports the required tools',
+);
 
 /**
  * Default and maximum seconds of a wait for another process's effects: 24 days, because a longer
@@ -135,7 +149,12 @@ export function between(least: number, most: number): (text: string) => number {
 
 function whole(text: string, least: number, most?: number): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least || value > (most ?? value)) {
+  if (
+    !/^\d+$/.test(text) ||
+    !Number.isSafeInteger(value) ||
+    value < least ||
+    value > (most ?? value)
+  ) {
     const to = most === undefined ? '' : ` to ${most}`;
     throw new InvalidArgumentError(`It must be a whole number from ${least}${to}, in digits.`);
   }

@@ -26,11 +26,11 @@ test('a file gets its text, and one that is there keeps its mode', () => {
   replaceFile(at('a'), 'one');
   chmodSync(at('a'), 0o600);
   replaceFile(at('a'), 'two');
-  expect([readFileSync(at('a'), 'utf8'), statSync(at('a')).mode & 0o777, readdirSync(folder)]).toEqual([
-    'two',
-    0o600,
-    ['a'],
-  ]);
+  expect([
+    readFileSync(at('a'), 'utf8'),
+    statSync(at('a')).mode & 0o777,
+    readdirSync(folder),
+  ]).toEqual(['two', 0o600, ['a']]);
 });
 
 test('through a link its target is replaced', () => {

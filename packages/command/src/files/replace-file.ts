@@ -30,7 +30,12 @@ export function replaceFile(path: string, content: string | Uint8Array, most = 0
   }
 }
 
-function replace(path: string, content: string | Uint8Array, most: number, mode: number | undefined): void {
+function replace(
+  path: string,
+  content: string | Uint8Array,
+  most: number,
+  mode: number | undefined,
+): void {
   const draft = `${path}.${process.pid}.new`;
   rmSync(draft, { force: true });
   try {

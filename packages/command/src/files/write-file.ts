@@ -9,12 +9,20 @@ import { replaceFile } from './replace-file.ts';
  * Writes files, all or none. Without `force`, one existing file prevents all writes.
  * @throws CliError
  */
-export function writeNew(files: readonly (readonly [path: string, text: string])[], force: boolean): void {
-  const folder = files.map(([path]) => path).find((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
+export function writeNew(
+  files: readonly (readonly [path: string, text: string])[],
+  force: boolean,
+): void {
+  const folder = files
+    .map(([path]) => path)
+    .find((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
   if (folder !== undefined) throw new CliError('usage', `${folder} is a folder. Name a file.`);
   const there = force ? [] : files.map(([path]) => path).filter((path) => existsSync(path));
   if (there.length > 0)
-    throw new CliError('usage', `The command would overwrite ${there.join(', ')}. Name another path, or pass --force.`);
+    throw new CliError(
+      'usage',
+      `The command would overwrite ${there.join(', ')}. Name another path, or pass --force.`,
+    );
   for (const [path, text] of files) write(path, text, force);
 }
 
@@ -38,7 +46,12 @@ function write(path: string, text: string, force: boolean): void {
  *
  * @throws CliError
  */
-export function writeNewFile(path: string, text: string, mode: number, rule = 'and a key is never overwritten'): void {
+export function writeNewFile(
+  path: string,
+  text: string,
+  mode: number,
+  rule = 'and a key is never overwritten',
+): void {
   try {
     writeFileSync(path, text, { flag: 'wx', mode });
     // The process's umask may remove further rights, and never adds any.

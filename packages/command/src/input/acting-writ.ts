@@ -54,5 +54,8 @@ export async function actingWrit(
   });
   const writ = await issuer.lasting(known, trajectory.id, action);
   if (writ !== undefined) return writ;
-  throw new CliError('not_found', `The config grants ${agent} nothing in ${trajectory.id}. Add a grant for it.`);
+  throw new CliError(
+    'not_found',
+    `The config grants ${agent} nothing in ${trajectory.id}. Add a grant for it.`,
+  );
 }

@@ -25,13 +25,17 @@ test('a file with the header line for curl has the same token', () => {
     'AUTHORIZATION: BEARER secret\r\n',
   ])
     expect(apiToken(tokenFile(0o600, text))).toBe('secret');
-  expect(() => apiToken(tokenFile(0o600, 'Authorization: Bearer \n'))).toThrow('The token is missing');
+  expect(() => apiToken(tokenFile(0o600, 'Authorization: Bearer \n'))).toThrow(
+    'The token is missing',
+  );
   expect(apiToken(tokenFile(0o600, 'Basic secret'))).toBe('Basic secret');
 });
 
 test.each([0o644, 0o640, 0o602])('a file of the mode %o is refused', (mode) => {
   const file = tokenFile(mode);
-  expect(() => apiToken(file)).toThrow(`Others can read the token in ${file}. Run chmod 600 ${file}.`);
+  expect(() => apiToken(file)).toThrow(
+    `Others can read the token in ${file}. Run chmod 600 ${file}.`,
+  );
 });
 
 test('a missing file is told with what makes it', () => {

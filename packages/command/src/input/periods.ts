@@ -14,7 +14,9 @@ export function instantOrDay(text: string): Instant {
     return parseInstant(text);
   } catch (error) {
     if (!isAssizeError(error)) throw error;
-    throw new InvalidArgumentError('It must be an instant such as 2026-03-01T09:00:00Z, or a day such as 2026-03-01.');
+    throw new InvalidArgumentError(
+      'It must be an instant such as 2026-03-01T09:00:00Z, or a day such as 2026-03-01.',
+    );
   }
 }
 

@@ -11,7 +11,8 @@ const row = (seq: number) => ({ trajectory_id: 't', seq, id: idOf(seq) });
 const long = {
   head: async () => row(LAST),
   entries: async (_: string, { from = 0 } = {}) => (from <= LAST ? [row(from)] : []),
-  find: async (prefix: string) => (prefix === '99999999' || prefix === '00000012' ? [{ ...row(7), id: prefix }] : []),
+  find: async (prefix: string) =>
+    prefix === '99999999' || prefix === '00000012' ? [{ ...row(7), id: prefix }] : [],
 } as unknown as LedgerStore;
 
 test('eight or more digits are a seq if the trajectory is so long, else an id', async () => {
@@ -29,7 +30,10 @@ test('a trajectory named like a point takes precedence', async () => {
     head: async (name: string) => (name === 't@3' || name === 't' ? row(name.length) : undefined),
   };
   expect(await pointOf(odd as unknown as LedgerStore, 't@3')).toMatchObject({ seq: 3 });
-  expect(await pointOf(odd as unknown as LedgerStore, 't@4')).toMatchObject({ seq: 4, id: idOf(4) });
+  expect(await pointOf(odd as unknown as LedgerStore, 't@4')).toMatchObject({
+    seq: 4,
+    id: idOf(4),
+  });
 });
 
 test('an entry is named by its id or its place, and not by a trajectory', async () => {
@@ -40,10 +44,13 @@ test('an entry is named by its id or its place, and not by a trajectory', async 
 
 test('an ambiguous prefix is refused with the digits that differ', async () => {
   const ids = ['0123456789abcdef1'.padEnd(64, '0'), '0123456789abcdef2'.padEnd(64, '0')];
-  const twins = { find: async () => ids.map((id) => ({ ...row(1), id })) } as unknown as LedgerStore;
+  const twins = {
+    find: async () => ids.map((id) => ({ ...row(1), id })),
+  } as unknown as LedgerStore;
   await expect(findEntry(twins, '01234567')).rejects.toMatchObject({
     code: 'ambiguous',
-    message: 'More than one entry starts with 01234567: 0123456789abcdef1 and 0123456789abcdef2. Pass more digits.',
+    message:
+      'More than one entry starts with 01234567: 0123456789abcdef1 and 0123456789abcdef2. Pass more digits.',
     evidence: { ids },
   });
 });

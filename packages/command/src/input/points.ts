@@ -11,7 +11,8 @@ export const POINT_HELP =
   'A day such as 2026-03-26 means its start in UTC.';
 
 /** For the argument of commands that accept an entry. */
-export const ENTRY_HELP = 'id of the entry, or its first 8 digits; or TRAJECTORY@PLACE (a seq, an id, an instant)';
+export const ENTRY_HELP =
+  'id of the entry, or its first 8 digits; or TRAJECTORY@PLACE (a seq, an id, an instant)';
 
 /** Fewer digits than an id prefix needs. */
 const SEQ = /^\d{1,7}$/;
@@ -51,7 +52,11 @@ export async function entryNamed(store: LedgerStore, text: string): Promise<Entr
  * @throws CliError, CanonError `bad_instant`; LedgerFault for an entry that was read for its time
  * and fails verification
  */
-export async function placeIn(store: LedgerStore, trajectoryId: string, place: string): Promise<EntryRow> {
+export async function placeIn(
+  store: LedgerStore,
+  trajectoryId: string,
+  place: string,
+): Promise<EntryRow> {
   const head = await headOf(store, trajectoryId);
   if (SEQ.test(place) || (LONG_SEQ.test(place) && Number(place) <= head.seq))
     return entryAt(store, trajectoryId, Number(place));

@@ -15,7 +15,10 @@ export function readPrivateKey(path: string, publicKeys: readonly string[] = [])
   if (!/^[0-9a-f]{64}$/.test(text))
     throw new CliError('bad_input', `${path} is not a private key. Name a file of 64 hex digits.`);
   if (publicKeys.includes(text))
-    throw new CliError('bad_input', `${path} contains a public key. Name the file of the private key.`);
+    throw new CliError(
+      'bad_input',
+      `${path} contains a public key. Name the file of the private key.`,
+    );
   return generateKeys(Buffer.from(text, 'hex'));
 }
 
@@ -24,8 +27,12 @@ export function readPrivateKey(path: string, publicKeys: readonly string[] = [])
  *
  * @throws the errors of `readPrivateKey`; CliError `usage` without a root key; ConfigError
  */
-export function keyOrRoot(storeUrl: string, options: { readonly key?: string; readonly anchors?: string }): KeyPair {
-  if (options.key !== undefined) return readPrivateKey(options.key, readAnchors(storeUrl, options.anchors));
+export function keyOrRoot(
+  storeUrl: string,
+  options: { readonly key?: string; readonly anchors?: string },
+): KeyPair {
+  if (options.key !== undefined)
+    return readPrivateKey(options.key, readAnchors(storeUrl, options.anchors));
   return anchoredRoot(storeUrl, '. Pass the private key of an anchor with --key FILE.');
 }
 
@@ -36,14 +43,21 @@ export function keyOrRoot(storeUrl: string, options: { readonly key?: string; re
 export function noteUnanchored(storeUrl: string, { publicKey }: KeyPair): void {
   const place = anchorsPath(storeUrl);
   if (place === undefined || readAnchors(storeUrl).includes(publicKey)) return;
-  note(`The issuer ${publicKey} is not in ${place}. The writ counts only in stores with this anchor.`);
+  note(
+    `The issuer ${publicKey} is not in ${place}. The writ counts only in stores with this anchor.`,
+  );
 }
 
 /**
  * @throws CliError unless root writs of the key count in the store; `does`: the operation that
  * needs an anchor's key, as `to erase`
  */
-export function requireAnchor(storeUrl: string, file: string | undefined, { publicKey }: KeyPair, does: string): void {
+export function requireAnchor(
+  storeUrl: string,
+  file: string | undefined,
+  { publicKey }: KeyPair,
+  does: string,
+): void {
   if (readAnchors(storeUrl, file).includes(publicKey)) return;
   const place = file ?? anchorsPath(storeUrl) ?? 'no file';
   throw new CliError(

@@ -29,8 +29,13 @@ test.each([
 });
 
 test('the error names a certificate that is not trusted, or a silent server', () => {
-  const failed = (code: string) => new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) });
-  for (const code of ['DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'CERT_HAS_EXPIRED'])
+  const failed = (code: string) =>
+    new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) });
+  for (const code of [
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'CERT_HAS_EXPIRED',
+  ])
     expect(unanswered('https://a', failed(code)).message).toContain('NODE_EXTRA_CA_CERTS');
   for (const thrown of [failed('ECONNREFUSED'), new TypeError('fetch failed')])
     expect(unanswered('https://a', thrown).message).toContain('does not answer');

@@ -17,12 +17,17 @@ export function httpUrl(text: string): URL | undefined {
 export function serverAddress(text: string): string {
   const url = httpUrl(text);
   if (url !== undefined) return url.origin;
-  throw new CliError('usage', `'${text}' is not the address of a server. Pass --url http://HOST:PORT.`);
+  throw new CliError(
+    'usage',
+    `'${text}' is not the address of a server. Pass --url http://HOST:PORT.`,
+  );
 }
 
 /** The error of a request that got no answer. */
 export function unanswered(origin: string, cause: unknown): CliError {
-  const { code } = ((cause as { readonly cause?: unknown }).cause ?? {}) as { readonly code?: unknown };
+  const { code } = ((cause as { readonly cause?: unknown }).cause ?? {}) as {
+    readonly code?: unknown;
+  };
   const text = /CERT|SELF_SIGNED|VERIFY/.test(String(code))
     ? `The certificate of ${origin} is not trusted (${code}). Name the file of its authority in NODE_EXTRA_CA_CERTS.`
     : `The server ${origin} does not answer. Start it with assize serve, or pass --url.`;

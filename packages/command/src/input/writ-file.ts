@@ -23,8 +23,12 @@ export function readWritFile(path: string): WritChain {
   const json = readJson(path === STDIN ? 0 : path, place);
   const isChain = typeof json === 'object' && json !== null && 'writ' in json;
   const { writ, chain = [] } = (isChain ? json : { writ: json }) as { writ: Json; chain?: Json };
-  if (!Array.isArray(chain)) throw new CliError('bad_input', `${place}: chain must be a list, the parent first.`);
-  return parsedAt(place, () => ({ writ: parseWrit(writ), chain: chain.map((link) => parseWrit(link)) }));
+  if (!Array.isArray(chain))
+    throw new CliError('bad_input', `${place}: chain must be a list, the parent first.`);
+  return parsedAt(place, () => ({
+    writ: parseWrit(writ),
+    chain: chain.map((link) => parseWrit(link)),
+  }));
 }
 
 /**
@@ -34,7 +38,13 @@ export function readWritFile(path: string): WritChain {
 export function writeWritFile({ out }: Session, path: string | undefined, held: WritChain): void {
   const { writ, chain } = held;
   if (path === undefined) out.document({ chain, writ });
-  else writeNewFile(path, `${canonicalize({ chain, writ })}\n`, 0o644, 'and a writ is never overwritten');
+  else
+    writeNewFile(
+      path,
+      `${canonicalize({ chain, writ })}\n`,
+      0o644,
+      'and a writ is never overwritten',
+    );
 }
 
 /** Whether an argument names a file, and not an id. */

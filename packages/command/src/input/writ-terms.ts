@@ -34,10 +34,15 @@ export interface Terms {
 
 export function withTerms(command: Command, absent: string): Command {
   return command
-    .option('--subject <principal>', 'holder of the writ: a public key, which can delegate it, or any name')
+    .option(
+      '--subject <principal>',
+      'holder of the writ: a public key, which can delegate it, or any name',
+    )
     .option('--trajectory <name>', `the only trajectory in which it is valid (default: ${absent})`)
     .addOption(repeatable('--action <pattern>', 'granted action, such as spend or book:*'))
-    .addOption(repeatable('--scope <pattern>', 'granted resource, such as role:spender:ann or fs:/repo/**'))
+    .addOption(
+      repeatable('--scope <pattern>', 'granted resource, such as role:spender:ann or fs:/repo/**'),
+    )
     .addOption(repeatable('--budget <unit=amount>', 'total budget, such as calls=10'))
     .option(
       '--not-before <instant>',
@@ -59,7 +64,17 @@ export function withTerms(command: Command, absent: string): Command {
  * @throws CliError
  */
 export function termsOf(options: TermOptions): Terms {
-  const { subject, trajectory, action, scope, notBefore, expires, maxDepth, requireApproval, nonce } = options;
+  const {
+    subject,
+    trajectory,
+    action,
+    scope,
+    notBefore,
+    expires,
+    maxDepth,
+    requireApproval,
+    nonce,
+  } = options;
   const terms = {
     subject,
     trajectory,
@@ -79,9 +94,10 @@ export function newNonce(): string {
   return Buffer.from(systemRandom.bytes(16)).toString('hex');
 }
 
-export const atOption: Option = new Option('--at <instant>', 'time of the check, or a day (default: now)').argParser(
-  instantOrDay,
-);
+export const atOption: Option = new Option(
+  '--at <instant>',
+  'time of the check, or a day (default: now)',
+).argParser(instantOrDay);
 
 function listed(values: readonly string[]): readonly string[] | undefined {
   return values.length === 0 ? undefined : values;

@@ -53,7 +53,8 @@ export function withFactAuthority(command: Command): Command {
 export function validName(text: string): string {
   if (text === '') throw new InvalidArgumentError('It must not be empty.');
   const { error } = STATEMENT_TEXTS.name.safeParse(text);
-  if (error !== undefined) throw new InvalidArgumentError(`It is not a valid name: ${error.issues[0]?.message}.`);
+  if (error !== undefined)
+    throw new InvalidArgumentError(`It is not a valid name: ${error.issues[0]?.message}.`);
   return text;
 }
 
@@ -121,7 +122,8 @@ export function factRulingDocument(ruling: Ruling): object {
 }
 
 export function factRulingLine(ruling: Ruling): Printable {
-  if (ruling.ruling === 'frozen') return line`${yellow('frozen')} by ${shortId(ruling.by)}: ${ruling.detail}`;
+  if (ruling.ruling === 'frozen')
+    return line`${yellow('frozen')} by ${shortId(ruling.by)}: ${ruling.detail}`;
   const { id, seq, trajectory_id } = ruling.entry;
   const place = line`as ${shortId(id)}, ${trajectory_id} seq ${seq}`;
   if (ruling.ruling === 'committed')
@@ -133,5 +135,7 @@ export function factRulingLine(ruling: Ruling): Printable {
 
 function changedText({ believed, closed, lost }: MemoryChange): string {
   if (believed + closed + lost === 0) return 'no change';
-  return [`${believed} added`, `${closed} closed`, ...(lost === 0 ? [] : [`${lost} lost`])].join(', ');
+  return [`${believed} added`, `${closed} closed`, ...(lost === 0 ? [] : [`${lost} lost`])].join(
+    ', ',
+  );
 }

@@ -33,7 +33,16 @@ export function printFacts(
 }
 
 function cells(fact: FactRow): Value[] {
-  const { fact_id, subject, predicate, confidence, valid_from, valid_to, system_time_start, system_time_end } = fact;
+  const {
+    fact_id,
+    subject,
+    predicate,
+    confidence,
+    valid_from,
+    valid_to,
+    system_time_start,
+    system_time_end,
+  } = fact;
   return [
     shortFact(fact_id),
     subject,
@@ -47,9 +56,11 @@ function cells(fact: FactRow): Value[] {
 
 /** The fact's object, or the winner of a losing assertion. */
 export function saidOf(fact: FactRow): Printable {
-  if (fact.row_kind === 'current' || isErasedText(fact.object)) return line`${shortened(fact.object)}`;
+  if (fact.row_kind === 'current' || isErasedText(fact.object))
+    return line`${shortened(fact.object)}`;
   const { members, winner, loser } = readWitness(fact);
-  const objectOf = (claim: string): string => members.find((member) => member.claim === claim)?.object ?? claim;
+  const objectOf = (claim: string): string =>
+    members.find((member) => member.claim === claim)?.object ?? claim;
   return line`${shortened(objectOf(loser))} lost to ${shortened(objectOf(winner))}`;
 }
 
@@ -62,5 +73,7 @@ export function shortFact(id: FactVersion['fact_id']): string {
 }
 
 export function shortened(text: string): string {
-  return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)} … ${text.length - SHOWN_MAX} more characters`;
+  return text.length <= SHOWN_MAX
+    ? text
+    : `${text.slice(0, SHOWN_MAX)} … ${text.length - SHOWN_MAX} more characters`;
 }

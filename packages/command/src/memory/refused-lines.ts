@@ -28,7 +28,8 @@ export function printRefusedLines(out: Output, others: readonly RefusedLines[]):
 /** The form for programs. */
 export function describeRefusedLines({ lines: [from, to], ruling, still }: RefusedLines): object {
   const { detail } = ruling;
-  if (ruling.ruling === 'frozen') return { lines: { from, to }, ruling: 'frozen', by: ruling.by, detail };
+  if (ruling.ruling === 'frozen')
+    return { lines: { from, to }, ruling: 'frozen', by: ruling.by, detail };
   const { reason, entry } = ruling;
   return {
     lines: { from, to },
@@ -41,7 +42,10 @@ export function describeRefusedLines({ lines: [from, to], ruling, still }: Refus
 }
 
 /** The number of lines with that outcome. */
-export function refusedCount(others: readonly RefusedLines[], ruling: RefusedLines['ruling']['ruling']): number {
+export function refusedCount(
+  others: readonly RefusedLines[],
+  ruling: RefusedLines['ruling']['ruling'],
+): number {
   return others
     .filter((each) => each.ruling.ruling === ruling)
     .reduce((sum, { lines: [first, last] }) => sum + last - first + 1, 0);

@@ -14,7 +14,10 @@ export async function spacesWithFacts(store: SpaceStore): Promise<readonly strin
 const NAMED_MAX = 8;
 
 /** Names the spaces of the store if one of the given spaces has no facts, as a misspelt one. */
-export async function unknownSpaceText(store: SpaceStore, given: readonly string[]): Promise<string | undefined> {
+export async function unknownSpaceText(
+  store: SpaceStore,
+  given: readonly string[],
+): Promise<string | undefined> {
   const all = await spacesWithFacts(store);
   const unknown = given.filter((space) => !all.includes(space));
   if (unknown.length === 0) return undefined;

@@ -36,13 +36,20 @@ export async function callerTrajectory(
 }
 
 function noTrajectory(trajectoryId: string): ServerError {
-  return new ServerError('not_found', `There is no trajectory ${trajectoryId}. List them with GET /v1/trajectories.`, {
-    evidence: { trajectory_id: trajectoryId },
-  });
+  return new ServerError(
+    'not_found',
+    `There is no trajectory ${trajectoryId}. List them with GET /v1/trajectories.`,
+    {
+      evidence: { trajectory_id: trajectoryId },
+    },
+  );
 }
 
 /** The last durable entry of a trajectory, from any process. */
-export async function headOf({ service }: Pick<AuthorisedRequest, 'service'>, trajectoryId: string): Promise<EntryRow> {
+export async function headOf(
+  { service }: Pick<AuthorisedRequest, 'service'>,
+  trajectoryId: string,
+): Promise<EntryRow> {
   const head = await service.store.head(trajectoryId);
   if (head === undefined) throw noTrajectory(trajectoryId);
   return head;
@@ -53,7 +60,10 @@ export async function headOf({ service }: Pick<AuthorisedRequest, 'service'>, tr
  *
  * @throws ServerError `not_found`
  */
-export async function entryNamed({ service }: Pick<AuthorisedRequest, 'service'>, text: string): Promise<EntryRow> {
+export async function entryNamed(
+  { service }: Pick<AuthorisedRequest, 'service'>,
+  text: string,
+): Promise<EntryRow> {
   const [, trajectoryId, seq] = /^(.+)@(\d{1,15})$/.exec(text) ?? [];
   const row =
     trajectoryId === undefined
@@ -62,14 +72,19 @@ export async function entryNamed({ service }: Pick<AuthorisedRequest, 'service'>
         : undefined
       : (await service.store.entries(trajectoryId, { from: Number(seq), limit: 1 }))[0];
   if (row !== undefined) return row;
-  throw new ServerError('not_found', `There is no entry ${text}. Pass an id of 64 hex digits, or TRAJECTORY@SEQ.`);
+  throw new ServerError(
+    'not_found',
+    `There is no entry ${text}. Pass an id of 64 hex digits, or TRAJECTORY@SEQ.`,
+  );
 }
 
 /**
  * The entity tag of a state, by its entry: an erasure changes states, and not the ids of their
  * entries.
  */
-export async function tagsOfStates({ assize }: Pick<Service, 'assize'>): Promise<(entry: EntryRow) => string> {
+export async function tagsOfStates({
+  assize,
+}: Pick<Service, 'assize'>): Promise<(entry: EntryRow) => string> {
   const erasures = await assize.erasures();
   return ({ id }) => `${id}-${erasures}`;
 }

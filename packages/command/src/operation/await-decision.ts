@@ -2,7 +2,13 @@ import type { WritChain } from 'assize/host';
 import { isAssizeError } from 'assize/internal/base';
 import type { Instant } from 'assize/internal/canon';
 import type { Hash } from 'assize/internal/ledger';
-import { type Assize, type AwaitOptions, type FinalRuling, type Ruling, Trajectory } from 'assize/internal/runtime';
+import {
+  type Assize,
+  type AwaitOptions,
+  type FinalRuling,
+  type Ruling,
+  Trajectory,
+} from 'assize/internal/runtime';
 import { ServerError } from './errors.ts';
 import type { Request } from './operation.ts';
 
@@ -40,11 +46,18 @@ export async function awaitDecision(
     if (writ === undefined) return;
     await Trajectory.catchUp(trajectory);
     if (Trajectory.isRevoked(trajectory, writ))
-      throw new ServerError('forbidden', `The writ of ${caller.name} in ${trajectory.id} is revoked.`, {
-        evidence: { principal: caller.name },
-      });
+      throw new ServerError(
+        'forbidden',
+        `The writ of ${caller.name} in ${trajectory.id} is revoked.`,
+        {
+          evidence: { principal: caller.name },
+        },
+      );
   };
-  const timer = setInterval(() => void check().catch((error: unknown) => lost.abort(error)), CHECK_MS).unref();
+  const timer = setInterval(
+    () => void check().catch((error: unknown) => lost.abort(error)),
+    CHECK_MS,
+  ).unref();
   try {
     const ends = AbortSignal.any([signal, lost.signal]);
     const ruling = await trajectory.approvals.awaitDecision(pending, { until, signal: ends });

@@ -25,6 +25,9 @@ export function isOfKind(caller: Caller, kinds: readonly PrincipalKind[]): boole
 }
 
 /** The caller or the maker of its token, if one of the names is that principal's. */
-export function sameAsOneOf({ name, tokenBy = [] }: Caller, names: readonly string[]): string | undefined {
+export function sameAsOneOf(
+  { name, tokenBy = [] }: Caller,
+  names: readonly string[],
+): string | undefined {
   return [name, ...tokenBy].find((one) => names.some((other) => isSamePrincipal(one, other)));
 }

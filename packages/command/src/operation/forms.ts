@@ -3,7 +3,9 @@ import { ServerError } from './errors.ts';
 
 /** The forms that several operations share. Their names are the names of the OpenAPI document. */
 
-export const hash: z.ZodString = z.string().regex(/^[0-9a-f]{64}$/, 'must be a whole id: 64 hex digits in lower case');
+export const hash: z.ZodString = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/, 'must be a whole id: 64 hex digits in lower case');
 export const instant: z.ZodString = z.string().describe('UTC with six digits after the second');
 /** The text was read as JSON. A recursive schema would give clients a type without an end. */
 export const json: z.ZodType = z
@@ -20,7 +22,9 @@ export const digits: z.ZodType<number, string> = z
   .string()
   .regex(/^\d{1,15}$/, 'must be a whole number in digits')
   .transform(Number) as never;
-export const flag: z.ZodType<boolean, string> = z.enum(['true', 'false']).transform((text) => text === 'true') as never;
+export const flag: z.ZodType<boolean, string> = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true') as never;
 
 export const observationsForm = z
   .array(z.strictObject({ name, value: json, sensitive: z.boolean().optional() }))
@@ -31,7 +35,11 @@ export const roleForm = z
   .meta({ id: 'Role', description: 'The name of a role, or its name with its parameters.' });
 
 export const patchForm = z
-  .strictObject({ op: z.enum(['add', 'replace', 'remove']), path: z.string(), value: json.optional() })
+  .strictObject({
+    op: z.enum(['add', 'replace', 'remove']),
+    path: z.string(),
+    value: json.optional(),
+  })
   .meta({ id: 'PatchOperation' });
 
 export const findingForm = z
@@ -44,12 +52,22 @@ export const callForm = z
     tool: z.string(),
     phase: z
       .string()
-      .describe('`applied`, `undone` and `accepted` are final; `in_doubt` and `unresolved` need a person'),
-    answer: json.optional().describe('the answer of the tool; `{"$erased": HASH}` after an erasure'),
+      .describe(
+        '`applied`, `undone` and `accepted` are final; `in_doubt` and `unresolved` need a person',
+      ),
+    answer: json
+      .optional()
+      .describe('the answer of the tool; `{"$erased": HASH}` after an erasure'),
     too_long: z.literal(true).optional().describe('the answer was too long to store'),
-    unreadable: z.literal(true).optional().describe('the call was made, and its answer is not JSON'),
+    unreadable: z
+      .literal(true)
+      .optional()
+      .describe('the call was made, and its answer is not JSON'),
   })
-  .meta({ id: 'CallOutcome', description: 'A tool call of a commit, with its phase and its answer.' });
+  .meta({
+    id: 'CallOutcome',
+    description: 'A tool call of a commit, with its phase and its answer.',
+  });
 
 const place = {
   trajectory_id: z.string(),
@@ -57,7 +75,9 @@ const place = {
   entry_id: hash,
   request_id: hash
     .optional()
-    .describe('the id under which the proposal was first pending: it stays the same over several approvals'),
+    .describe(
+      'the id under which the proposal was first pending: it stays the same over several approvals',
+    ),
 };
 const why = { reason: z.string(), detail: z.string(), invariant_id: z.string().optional() };
 
@@ -76,7 +96,10 @@ export const committedForm = z
 
 export const rejectedForm = z
   .strictObject({ ruling: z.literal('rejected'), ...place, ...why, findings: z.array(findingForm) })
-  .meta({ id: 'Rejected', description: 'The action is rejected. `findings` has every misfit of its arguments.' });
+  .meta({
+    id: 'Rejected',
+    description: 'The action is rejected. `findings` has every misfit of its arguments.',
+  });
 
 export const escalatedForm = z
   .strictObject({
@@ -88,7 +111,10 @@ export const escalatedForm = z
     approvals: z.number().int(),
     approved_by: z.array(z.string()),
   })
-  .meta({ id: 'Escalated', description: 'A person must decide. `approval_id` names the pending proposal.' });
+  .meta({
+    id: 'Escalated',
+    description: 'A person must decide. `approval_id` names the pending proposal.',
+  });
 
 export const frozenForm = z
   .strictObject({
@@ -102,7 +128,10 @@ export const frozenForm = z
       until: instant.optional(),
     }),
   })
-  .meta({ id: 'Frozen', description: 'An open approval blocks the action. Nothing is recorded; propose again.' });
+  .meta({
+    id: 'Frozen',
+    description: 'An open approval blocks the action. Nothing is recorded; propose again.',
+  });
 
 /** The interrupt of AG-UI 1.0, for clients that ask for it. */
 export const interruptForm = z
@@ -121,13 +150,18 @@ export const interruptForm = z
       ),
     }),
   })
-  .meta({ id: 'AgUiInterrupt', description: 'The answer with `Accept: application/vnd.ag-ui+json`.' });
+  .meta({
+    id: 'AgUiInterrupt',
+    description: 'The answer with `Accept: application/vnd.ag-ui+json`.',
+  });
 
 export const rulingForm = z
   .discriminatedUnion('ruling', [committedForm, rejectedForm, escalatedForm, frozenForm])
   .meta({ id: 'Ruling' });
 
-export const documentForm = z.looseObject({}).meta({ id: 'Document', description: 'A JSON object.' });
+export const documentForm = z
+  .looseObject({})
+  .meta({ id: 'Document', description: 'A JSON object.' });
 
 export const writForm = z
   .looseObject({
@@ -167,9 +201,13 @@ export const PAGE_DEFAULT = 100;
 /** The refusal of a cursor that no page gave. */
 export function badCursor(): ServerError {
   const findings = [{ pointer: '/query/cursor', message: 'must be the `next` of a page' }];
-  return new ServerError('invalid_request', 'The request is not valid: /query/cursor must be the `next` of a page.', {
-    evidence: { findings },
-  });
+  return new ServerError(
+    'invalid_request',
+    'The request is not valid: /query/cursor must be the `next` of a page.',
+    {
+      evidence: { findings },
+    },
+  );
 }
 
 export const factForm = z
@@ -183,7 +221,9 @@ export const factForm = z
     system_time_start: instant,
     system_time_end: instant,
     confidence: z.number(),
-    row_kind: z.enum(['current', 'audit']).describe('audit: an assertion that lost a contradiction'),
+    row_kind: z
+      .enum(['current', 'audit'])
+      .describe('audit: an assertion that lost a contradiction'),
     resolution_strategy_id: z.string(),
     provenance_id: z.string(),
     lineage: z.string().describe('the claim that the version derives from'),
@@ -203,4 +243,8 @@ export const shownRulingForm: z.ZodType = z
   })
   .meta({ id: 'ShownRuling', description: 'A ruling of a backtest, recorded or new.' });
 
-export const domainRefForm = z.strictObject({ name: z.string(), version: z.string(), hash: z.string() });
+export const domainRefForm = z.strictObject({
+  name: z.string(),
+  version: z.string(),
+  hash: z.string(),
+});

@@ -14,7 +14,13 @@ export {
   requireOwnName,
   tagsOfStates,
 } from './access.ts';
-export { awaitDecision, CHECK_MS, settledRuling, type Wait, type Waiting } from './await-decision.ts';
+export {
+  awaitDecision,
+  CHECK_MS,
+  settledRuling,
+  type Wait,
+  type Waiting,
+} from './await-decision.ts';
 export { type Caller, isOfKind, sameAsOneOf } from './caller.ts';
 export { ServerError, type ServerErrorCode } from './errors.ts';
 export {
@@ -64,4 +70,11 @@ export { proposeOnce } from './propose-once.ts';
 export { peerAddress, publicAddress, signInLink } from './public-address.ts';
 export type { Service } from './service.ts';
 export { SERVER, SystemWrits } from './system-writs.ts';
-export { COMMAND_LINE, isToken, makerOf, type TokenMaker, type TokenRow, Tokens } from './tokens.ts';
+export {
+  COMMAND_LINE,
+  isToken,
+  makerOf,
+  type TokenMaker,
+  type TokenRow,
+  Tokens,
+} from './tokens.ts';

@@ -28,7 +28,11 @@ const why = { detail: z.string(), invariant_id: z.string().optional() };
 /** The form of a ruling that is only foreseen. */
 export const judgementForm = z
   .discriminatedUnion('ruling', [
-    z.strictObject({ ruling: z.literal('committed'), overridden: z.array(brokenForm).optional(), ...change }),
+    z.strictObject({
+      ruling: z.literal('committed'),
+      overridden: z.array(brokenForm).optional(),
+      ...change,
+    }),
     z.strictObject({
       ruling: z.literal('escalated'),
       reason: z.string(),
@@ -52,12 +56,18 @@ export const judgementForm = z
       findings: z.array(findingForm).optional(),
     }),
   ])
-  .meta({ id: 'Judgement', description: 'A ruling that is only foreseen. The ledger has no entry of it.' });
+  .meta({
+    id: 'Judgement',
+    description: 'A ruling that is only foreseen. The ledger has no entry of it.',
+  });
 
 export type JudgementDocument = z.input<typeof judgementForm>;
 
 /** A judgement as the API answers it. `showsChanges`: whether the caller may see the state. */
-export function judgementDocument(judged: Judgement, showsChanges: boolean = true): JudgementDocument {
+export function judgementDocument(
+  judged: Judgement,
+  showsChanges: boolean = true,
+): JudgementDocument {
   if (judged.ruling === 'frozen') return { ruling: 'frozen', by: judged.by, detail: judged.detail };
   if (judged.ruling === 'refused') {
     const { code, detail, broken, findings } = judged;
@@ -81,7 +91,9 @@ export function judgementDocument(judged: Judgement, showsChanges: boolean = tru
   }
   const { calls, statements, cost } = judged;
   const change = {
-    ...(showsChanges && { changes: judged.changes.map(({ op, path, ...rest }) => ({ op, path, ...valueIn(rest) })) }),
+    ...(showsChanges && {
+      changes: judged.changes.map(({ op, path, ...rest }) => ({ op, path, ...valueIn(rest) })),
+    }),
     calls: calls.map(({ tool, input }) => ({ tool, input })),
     statements: statements.map((statement) => ({ ...statement }) as z.input<typeof statementForm>),
     cost: { ...cost },
@@ -103,6 +115,14 @@ function valueIn(patch: object): { readonly value?: unknown } {
   return 'value' in patch ? { value: patch.value } : {};
 }
 
-function brokenRule({ invariant_id, result, detail }: { invariant_id: string; result: string; detail?: string }) {
+function brokenRule({
+  invariant_id,
+  result,
+  detail,
+}: {
+  invariant_id: string;
+  result: string;
+  detail?: string;
+}) {
   return { invariant_id, result, ...(detail !== undefined && { detail }) };
 }

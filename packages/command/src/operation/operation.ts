@@ -103,7 +103,9 @@ export interface Operation<
   readonly answer: Out;
   readonly statuses?: readonly (200 | 201 | 202)[];
   /** The proposals in a body of many. The limits count each as a request. */
-  readonly proposalsOf?: (body: Body extends z.ZodType ? z.output<Body> : undefined) => readonly unknown[];
+  readonly proposalsOf?: (
+    body: Body extends z.ZodType ? z.output<Body> : undefined,
+  ) => readonly unknown[];
   /** The answer of the status 202 in another media type, for a client that asks for it. */
   readonly accepted?: { readonly media: string; readonly answer: z.ZodType };
   /** Whether the answer waits as long as the header `Prefer: wait=N` says. */

@@ -12,7 +12,10 @@ export function publicAddress({
 }
 
 /** The address of a server for other servers. The port 0 stands for the port that it listens on. */
-export function peerAddress({ peerUrl, port }: Pick<ResolvedServer, 'peerUrl' | 'port'>): string | undefined {
+export function peerAddress({
+  peerUrl,
+  port,
+}: Pick<ResolvedServer, 'peerUrl' | 'port'>): string | undefined {
   if (peerUrl === undefined) return undefined;
   const url = new URL(peerUrl);
   if (url.port === '0') url.port = String(port);

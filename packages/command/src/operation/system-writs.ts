@@ -47,7 +47,13 @@ export class SystemWrits {
     return issueWrit({ ...grant, issuer: this.#root.publicKey }, this.#root.privateKey);
   }
 
-  #forAction(principal: string, action: string, scopes: readonly string[], trajectory: string, now: Instant): Writ {
+  #forAction(
+    principal: string,
+    action: string,
+    scopes: readonly string[],
+    trajectory: string,
+    now: Instant,
+  ): Writ {
     const { start, end } = windowOf(now, this.#windowMs);
     return issueWrit(
       {

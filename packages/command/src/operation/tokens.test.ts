@@ -20,13 +20,17 @@ function terms(seconds = 60) {
 
 test('a token counts from its creation until its last microsecond', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 10_000 }), fc.integer({ min: -5, max: 20_000 }), async (life, at) => {
-      const tokens = new Tokens(new MemoryStore(), SECRET, systemRandom);
-      const { token, row } = await tokens.create(terms(life));
-      const verified = tokens.verify(token, addMicros(NOW, at * 1_000_000));
-      if (at < life) expect(await verified).toEqual(row);
-      else await expect(verified).rejects.toMatchObject({ code: 'unauthenticated' });
-    }),
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 10_000 }),
+      fc.integer({ min: -5, max: 20_000 }),
+      async (life, at) => {
+        const tokens = new Tokens(new MemoryStore(), SECRET, systemRandom);
+        const { token, row } = await tokens.create(terms(life));
+        const verified = tokens.verify(token, addMicros(NOW, at * 1_000_000));
+        if (at < life) expect(await verified).toEqual(row);
+        else await expect(verified).rejects.toMatchObject({ code: 'unauthenticated' });
+      },
+    ),
     { numRuns: 30 },
   );
 });
@@ -38,7 +42,9 @@ test('any other text is refused with the same message', async () => {
   const near = fc
     .nat({ max: token.length - 1 })
     .chain((at) =>
-      fc.constantFrom(...'0123456789abcdef_z').map((letter) => token.slice(0, at) + letter + token.slice(at + 1)),
+      fc
+        .constantFrom(...'0123456789abcdef_z')
+        .map((letter) => token.slice(0, at) + letter + token.slice(at + 1)),
     );
   const unknown = fc.stringMatching(/^[0-9a-f]{16}$/).map((id) => `asz_${id}_${token.slice(-64)}`);
   await fc.assert(
@@ -80,7 +86,8 @@ test('a used id gets another token, and a revocation ends one of them', async ()
   const store = new MemoryStore();
   let calls = 0;
   const random = {
-    bytes: (count: number) => new Uint8Array(count).fill(count === 8 ? Math.floor(calls++ / 2) : calls),
+    bytes: (count: number) =>
+      new Uint8Array(count).fill(count === 8 ? Math.floor(calls++ / 2) : calls),
   };
   const tokens = new Tokens(store, SECRET, random as never);
   const one = await tokens.create(terms());
@@ -94,7 +101,9 @@ test('a used id gets another token, and a revocation ends one of them', async ()
 test('a sweep deletes tokens a week after their end, and no others', async () => {
   const tokens = new Tokens(new MemoryStore(), SECRET, systemRandom);
   const lives = [60, 120, 30 * 86_400];
-  const ids = await Promise.all(lives.map(async (life) => (await tokens.create(terms(life))).row.id));
+  const ids = await Promise.all(
+    lives.map(async (life) => (await tokens.create(terms(life))).row.id),
+  );
   const left = async (seconds: number): Promise<string[]> => {
     await tokens.sweep(addMicros(NOW, seconds * 1_000_000));
     return (await collected(tokens.list())).map(({ id }) => id);

@@ -64,7 +64,9 @@ export class Tokens {
   }
 
   /** Makes a token and returns its text, which cannot be shown again. */
-  async create(terms: Omit<TokenRow, 'id'>): Promise<{ readonly token: string; readonly row: TokenRow }> {
+  async create(
+    terms: Omit<TokenRow, 'id'>,
+  ): Promise<{ readonly token: string; readonly row: TokenRow }> {
     for (;;) {
       const id = hex(this.#random.bytes(8));
       const secret = hex(this.#random.bytes(32));
@@ -83,7 +85,10 @@ export class Tokens {
     const [, id = '', secret = ''] = TOKEN.exec(token) ?? [];
     const row = id === '' ? undefined : await this.#rows.get(id);
     // Also compared for an unknown id, so the time of an answer does not tell the ids.
-    const isEqual = timingSafeEqual(Buffer.from(row?.value.hash ?? NO_HASH), Buffer.from(hashText(secret)));
+    const isEqual = timingSafeEqual(
+      Buffer.from(row?.value.hash ?? NO_HASH),
+      Buffer.from(hashText(secret)),
+    );
     if (row === undefined || !isEqual || now >= row.value.expires)
       throw new ServerError(
         'unauthenticated',
@@ -114,7 +119,8 @@ export class Tokens {
   /** Deletes tokens that expired a week ago or earlier. */
   async sweep(now: Instant): Promise<void> {
     const ended = addMicros(now, -KEPT_MICROS);
-    for await (const { key, value } of this.#rows.list()) if (value.expires <= ended) await this.#rows.delete(key);
+    for await (const { key, value } of this.#rows.list())
+      if (value.expires <= ended) await this.#rows.delete(key);
   }
 }
 

@@ -1,5 +1,10 @@
 import type { Command } from 'commander';
-import { type OpeningOptions, toolsOption, waitOption, withOpeningOptions } from '../files/options.ts';
+import {
+  type OpeningOptions,
+  toolsOption,
+  waitOption,
+  withOpeningOptions,
+} from '../files/options.ts';
 import { type RecoveryKeyOptions, recoveryKeyOption } from './recovery-key.ts';
 
 /** The options of a command that opens trajectories and may call their tools. */
@@ -10,5 +15,7 @@ export interface ActingOptions extends OpeningOptions, RecoveryKeyOptions {
 
 /** Adds the options of a command that opens trajectories and may call their tools. */
 export function withActingOptions(command: Command): Command {
-  return withOpeningOptions(command.addOption(toolsOption).addOption(recoveryKeyOption).addOption(waitOption));
+  return withOpeningOptions(
+    command.addOption(toolsOption).addOption(recoveryKeyOption).addOption(waitOption),
+  );
 }

@@ -65,7 +65,11 @@ export function requireAnchors(storeUrl: string, file: string | undefined): void
  *
  * @throws CliError `usage`
  */
-export function requireAnchored(storeUrl: string, file: string | undefined, { writ, chain = [] }: WritChain): void {
+export function requireAnchored(
+  storeUrl: string,
+  file: string | undefined,
+  { writ, chain = [] }: WritChain,
+): void {
   const { issuer } = chain.at(-1) ?? writ;
   if (readAnchors(storeUrl, file).includes(issuer)) return;
   throw new CliError(
@@ -91,6 +95,10 @@ function anchorsOf(text: Uint8Array, path: string): readonly string[] {
     return keys as string[];
   } catch (error) {
     if (!isAssizeError(error)) throw error;
-    throw new CliError('bad_input', `${path} must be a JSON list of public keys: ${error.message}`, { cause: error });
+    throw new CliError(
+      'bad_input',
+      `${path} must be a JSON list of public keys: ${error.message}`,
+      { cause: error },
+    );
   }
 }

@@ -11,7 +11,9 @@ import { project } from './project.ts';
  * @throws CliError; DuplicatePackageError `duplicate_package`
  */
 export async function loadDomains(files: readonly string[] = []): Promise<Domain[]> {
-  const shipped = featuresInUse().map(async ({ domains }) => unlessReplaced((await domains?.()) ?? []));
+  const shipped = featuresInUse().map(async ({ domains }) =>
+    unlessReplaced((await domains?.()) ?? []),
+  );
   const found = await Promise.all([...shipped, ownDomains(files)]);
   return [...new Map(found.flat().map((domain) => [domain.hash, domain])).values()];
 }
@@ -34,7 +36,9 @@ function unlessReplaced(shipped: readonly Domain[]): readonly Domain[] {
  * @throws CliError; DuplicatePackageError `duplicate_package`
  */
 export async function everyDomain(files: readonly string[]): Promise<Domain[]> {
-  const bare = featuresInUse().map(({ domainsWithoutInvariants }) => domainsWithoutInvariants?.() ?? []);
+  const bare = featuresInUse().map(
+    ({ domainsWithoutInvariants }) => domainsWithoutInvariants?.() ?? [],
+  );
   return [...(await Promise.all(bare)).flat(), ...(await loadDomains(files))];
 }
 
@@ -58,7 +62,10 @@ export async function domainsNamed(text: string): Promise<Domain[]> {
   const named = found.filter((domain) => domain.name === name);
   if (named.length > 0) return named;
   const known = found.map((domain) => domain.name).join(', ');
-  throw new CliError('not_found', `The file ${text.slice(at + 1)} has no domain ${name}. Name one of: ${known}.`);
+  throw new CliError(
+    'not_found',
+    `The file ${text.slice(at + 1)} has no domain ${name}. Name one of: ${known}.`,
+  );
 }
 
 async function importFile(file: string): Promise<Domain[]> {
@@ -73,7 +80,10 @@ async function importFile(file: string): Promise<Domain[]> {
     return domains;
   });
   if (found.length > 0) return found;
-  throw new CliError('bad_input', `The file ${resolve(file)} exports no domain. Export the result of defineDomain.`);
+  throw new CliError(
+    'bad_input',
+    `The file ${resolve(file)} exports no domain. Export the result of defineDomain.`,
+  );
 }
 
 /** Checks the fields, so a domain from another copy of the package gets its own error. */

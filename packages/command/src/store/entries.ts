@@ -23,7 +23,10 @@ export async function findEntry(store: LedgerStore, prefix: string): Promise<Ent
   }
   const [found, other] = await store.find(prefix);
   if (found === undefined)
-    throw new CliError('not_found', `The store has no entry ${prefix}. List entries with assize log TRAJECTORY.`);
+    throw new CliError(
+      'not_found',
+      `The store has no entry ${prefix}. List entries with assize log TRAJECTORY.`,
+    );
   if (other !== undefined) {
     throw ambiguous('entry', prefix, [found.id, other.id]);
   }
@@ -33,20 +36,32 @@ export async function findEntry(store: LedgerStore, prefix: string): Promise<Ent
 /**
  * The error for several ids that start with the typed digits. It has the digits that differ.
  */
-export function ambiguous(what: string, typed: string, [first, second]: readonly [string, string]): CliError {
+export function ambiguous(
+  what: string,
+  typed: string,
+  [first, second]: readonly [string, string],
+): CliError {
   const parting = [...first].findIndex((digit, i) => digit !== second[i]);
   const digits = Math.max(SHORT, parting + 1);
   const named = [first, second].map((id) => id.slice(0, digits)).join(' and ');
-  return new CliError('ambiguous', `More than one ${what} starts with ${typed}: ${named}. Pass more digits.`, {
-    evidence: { ids: [first, second] },
-  });
+  return new CliError(
+    'ambiguous',
+    `More than one ${what} starts with ${typed}: ${named}. Pass more digits.`,
+    {
+      evidence: { ids: [first, second] },
+    },
+  );
 }
 
 /**
  * The entry at a position of a trajectory.
  * @throws CliError
  */
-export async function entryAt(store: LedgerStore, trajectoryId: string, seq: number): Promise<EntryRow> {
+export async function entryAt(
+  store: LedgerStore,
+  trajectoryId: string,
+  seq: number,
+): Promise<EntryRow> {
   const [row] = await store.entries(trajectoryId, { from: seq, limit: 1 });
   if (row !== undefined) return row;
   const head = await headOf(store, trajectoryId);

@@ -16,9 +16,16 @@ export async function writsIn(store: Store, trajectoryId: string): Promise<Liste
  * The writ with this id prefix.
  * @throws CliError
  */
-export function findWrit(writs: readonly ListedWrit[], prefix: string, trajectoryId: string): ListedWrit {
+export function findWrit(
+  writs: readonly ListedWrit[],
+  prefix: string,
+  trajectoryId: string,
+): ListedWrit {
   if (!isPrefix(prefix))
-    throw new CliError('usage', `'${prefix}' is not a writ. Pass a file, or the first 8 to 64 hex digits of an id.`);
+    throw new CliError(
+      'usage',
+      `'${prefix}' is not a writ. Pass a file, or the first 8 to 64 hex digits of an id.`,
+    );
   const [found, other] = writs.filter(({ id }) => id.startsWith(prefix.toLowerCase()));
   if (found === undefined)
     throw new CliError(

@@ -9,9 +9,13 @@ export function missingStore(path: string, cause?: unknown): CliError {
   const next = existsSync(agents)
     ? `The server of your agents has --config ${agents}`
     : 'Create a sample store with assize demo';
-  return new CliError('store_not_found', `The store ${path} does not exist. Pass another one with --store. ${next}.`, {
-    cause,
-  });
+  return new CliError(
+    'store_not_found',
+    `The store ${path} does not exist. Pass another one with --store. ${next}.`,
+    {
+      cause,
+    },
+  );
 }
 
 /**

@@ -7,10 +7,13 @@ import { type OpenByUrlOptions, type OpenedStore, storeFormOf } from '../feature
 /** The root key that seals the entries of a store. A new local store gets one. */
 function sealingKey(url: string, mode: StoreOptions['mode']): RootKey | undefined {
   try {
-    const isNew = mode === 'create' && url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length));
+    const isNew =
+      mode === 'create' && url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length));
     const root = isNew ? rootKeyOf(url) : findRootKey(url);
     if (root?.created)
-      note(`Created the root key ${root.file}. It grants all authority in this store: keep it secret.`);
+      note(
+        `Created the root key ${root.file}. It grants all authority in this store: keep it secret.`,
+      );
     return root;
   } catch (error) {
     // A reader of the store need not be a reader of its key.

@@ -1,4 +1,10 @@
-import { covers, type Policy, parseRuleTable, type RuleTable, ruleTable } from 'assize/internal/authority';
+import {
+  covers,
+  type Policy,
+  parseRuleTable,
+  type RuleTable,
+  ruleTable,
+} from 'assize/internal/authority';
 import type { Domain } from 'assize/internal/kernel';
 import { CliError, note } from '../errors.ts';
 import { policyFormOf } from '../feature.ts';
@@ -15,9 +21,15 @@ export interface PolicyFiles {
  *
  * @throws CliError; the errors of the form
  */
-export async function policyFrom({ policy: path, schema }: PolicyFiles): Promise<Policy | undefined> {
+export async function policyFrom({
+  policy: path,
+  schema,
+}: PolicyFiles): Promise<Policy | undefined> {
   if (schema !== undefined && path?.endsWith('.cedar') !== true)
-    throw new CliError('usage', 'The option --schema needs a Cedar policy. Pass --policy FILE.cedar.');
+    throw new CliError(
+      'usage',
+      'The option --schema needs a Cedar policy. Pass --policy FILE.cedar.',
+    );
   if (path === undefined) return undefined;
   const form = policyFormOf(path);
   return form === undefined ? ruleTable(ruleTableIn(path)) : form.read(path, schema);

@@ -12,7 +12,9 @@ export function project(): ResolvedConfig | undefined {
 
 /** The name of the only counselor of a config. */
 export function onlyCounselor(config: ResolvedConfig | undefined): string | undefined {
-  const counselors = [...(config?.principals.values() ?? [])].filter(({ kinds }) => kinds.includes('counselor'));
+  const counselors = [...(config?.principals.values() ?? [])].filter(({ kinds }) =>
+    kinds.includes('counselor'),
+  );
   return counselors.length === 1 ? counselors[0]?.name : undefined;
 }
 
@@ -36,7 +38,8 @@ export async function openProject<Options extends { readonly config?: string }>(
   needs: 'project' | 'store' = 'project',
 ): Promise<Options> {
   current = undefined;
-  if (needs === 'store' && options.config === undefined && 'store' in storeGiven(command, options)) return options;
+  if (needs === 'store' && options.config === undefined && 'store' in storeGiven(command, options))
+    return options;
   if (!command.options.some(({ long }) => long === '--config')) return options;
   const file = options.config ?? findConfig('.');
   if (file === undefined) return options;

@@ -1,4 +1,10 @@
-import { anchorRoot, findRootKey, type RootKey, recoveryKeyOf, rootKeyOf } from 'assize/internal/config';
+import {
+  anchorRoot,
+  findRootKey,
+  type RootKey,
+  recoveryKeyOf,
+  rootKeyOf,
+} from 'assize/internal/config';
 import type { EffectOptions } from 'assize/internal/runtime';
 import { CliError, note } from '../errors.ts';
 import { requireStoreFile } from './missing-store.ts';
@@ -22,7 +28,10 @@ export function rootKeyInEnvironment(storeUrl: string): RootKey | undefined {
  */
 export function requireRootKey(storeUrl: string): RootKey {
   const root = rootKeyOf(storeUrl);
-  if (root.created) note(`Created the root key ${root.file}. It grants all authority in this store: keep it secret.`);
+  if (root.created)
+    note(
+      `Created the root key ${root.file}. It grants all authority in this store: keep it secret.`,
+    );
   anchorRoot(storeUrl, root.publicKey);
   return root;
 }

@@ -63,7 +63,9 @@ export async function withAssize<T>(
 }
 
 /** The options of a runtime that the config of the project has. @throws CliError */
-export async function projectOptions(): Promise<Pick<AssizeOptions, 'policy' | 'approvals' | 'memory'>> {
+export async function projectOptions(): Promise<
+  Pick<AssizeOptions, 'policy' | 'approvals' | 'memory'>
+> {
   const policy = await projectPolicy();
   const { approvals, memory } = project() ?? {};
   return {
@@ -74,7 +76,10 @@ export async function projectOptions(): Promise<Pick<AssizeOptions, 'policy' | '
 }
 
 /** The keys that sign a ledger, as options of a runtime. @throws CliError */
-export function runtimeKeys({ signer, entryKey = [] }: KeyOptions): Pick<AssizeOptions, 'signer' | 'entryKeys'> {
+export function runtimeKeys({
+  signer,
+  entryKey = [],
+}: KeyOptions): Pick<AssizeOptions, 'signer' | 'entryKeys'> {
   return {
     ...(signer !== undefined && { signer: readPrivateKey(signer) }),
     ...(entryKey.length > 0 && { entryKeys: entryKey }),

@@ -44,7 +44,9 @@ export interface Session {
   withStore<T>(
     mode: 'readonly' | 'existing' | 'create',
     work: (store: Store) => Promise<T>,
-    options?: Pick<StoreOptions, 'checkpoint' | 'vectors' | 'archive'> & { readonly root?: boolean },
+    options?: Pick<StoreOptions, 'checkpoint' | 'vectors' | 'archive'> & {
+      readonly root?: boolean;
+    },
   ): Promise<T>;
 }
 
@@ -77,7 +79,10 @@ function openSession(
   command: Command,
 ): Session {
   if (storeUrl === '')
-    throw new CliError('usage', 'The name of the store is empty. Pass --store URL, or unset ASSIZE_STORE.');
+    throw new CliError(
+      'usage',
+      'The name of the store is empty. Pass --store URL, or unset ASSIZE_STORE.',
+    );
   return {
     json,
     storeUrl,
@@ -86,9 +91,11 @@ function openSession(
     progress: new Progress(),
     interruption,
     withStore: async (mode, work, options = {}) => {
-      const { store, explained } = await openByUrl(storeUrl, { archive, ...options, mode }).catch((error: unknown) => {
-        throw mode === 'create' ? error : inOurWords(error);
-      });
+      const { store, explained } = await openByUrl(storeUrl, { archive, ...options, mode }).catch(
+        (error: unknown) => {
+          throw mode === 'create' ? error : inOurWords(error);
+        },
+      );
       try {
         return await work(store);
       } catch (error) {

@@ -15,7 +15,11 @@ import { project } from './project.ts';
 export async function loadTools(files: readonly string[]): Promise<Tool[]> {
   const found = await Promise.all(
     files.map(async (file) => {
-      const module = await importModule(file, 'tools', 'Name a module that exports results of declareTool');
+      const module = await importModule(
+        file,
+        'tools',
+        'Name a module that exports results of declareTool',
+      );
       const tools = lookedAt(file, 'tools', () => {
         const found = Object.values(module).flat().filter(isTool);
         for (const tool of found) requireOwnTool(tool);
@@ -73,7 +77,10 @@ export function reportingWaits<S extends Store>(store: S, waitSeconds: number): 
     async (...given: unknown[]) => {
       waitsElsewhere = true;
       const saying = setTimeout(
-        () => note(`Waiting up to ${waitSeconds} s (--wait) for another process that runs the effects of this store.`),
+        () =>
+          note(
+            `Waiting up to ${waitSeconds} s (--wait) for another process that runs the effects of this store.`,
+          ),
         SAID_AFTER_MS,
       );
       try {
@@ -87,7 +94,9 @@ export function reportingWaits<S extends Store>(store: S, waitSeconds: number): 
     get: (_store, name) => {
       const member: unknown = Reflect.get(store, name);
       if (typeof member !== 'function') return member;
-      return name === 'leaseEffects' || name === 'joinEffects' ? said(member as never) : member.bind(store);
+      return name === 'leaseEffects' || name === 'joinEffects'
+        ? said(member as never)
+        : member.bind(store);
     },
   });
 }
@@ -151,7 +160,10 @@ export async function untilStopped<T>(
     isOver();
     closing = assize.close({ recover: false });
     closing.catch(() => undefined);
-    saying = setTimeout(() => note('Waiting for running tools. A second signal stops immediately.'), SAID_AFTER_MS);
+    saying = setTimeout(
+      () => note('Waiting for running tools. A second signal stops immediately.'),
+      SAID_AFTER_MS,
+    );
   };
   interruption.addEventListener('abort', stop, { once: true });
   try {
@@ -175,6 +187,9 @@ export async function untilStopped<T>(
 function isTool(value: unknown): value is Tool {
   const { name, spec, parse, claims } = (value ?? {}) as Partial<Tool>;
   return (
-    typeof name === 'string' && typeof spec === 'object' && typeof parse === 'function' && typeof claims === 'function'
+    typeof name === 'string' &&
+    typeof spec === 'object' &&
+    typeof parse === 'function' &&
+    typeof claims === 'function'
   );
 }

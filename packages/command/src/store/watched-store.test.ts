@@ -10,15 +10,20 @@ let store: Awaited<ReturnType<typeof openStore>>;
 
 beforeEach(async () => {
   store = await openStore('memory:');
-  await new Assize({ store, domains: [budget], anchors: [generateKeys().publicKey] }).create(budget, {
-    trajectoryId: 'b',
-  });
+  await new Assize({ store, domains: [budget], anchors: [generateKeys().publicKey] }).create(
+    budget,
+    {
+      trajectoryId: 'b',
+    },
+  );
 });
 afterEach(() => store.close());
 
 test('reads the entries of the store and counts them', async () => {
   const read: number[] = [];
-  const watched = watchedStore(store, new AbortController().signal, (entries) => read.push(entries));
+  const watched = watchedStore(store, new AbortController().signal, (entries) =>
+    read.push(entries),
+  );
   expect(await watched.entries('b')).toEqual(await store.entries('b'));
   await watched.entries('b');
   await integrateLog(store);

@@ -14,7 +14,10 @@ export async function asksYes(question: string, interruption: AbortSignal): Prom
     lines.setPrompt(`${visible(question)} [y/N] `);
     lines.prompt();
     const closed = once(lines, 'close').then(() => ['']);
-    const [answer] = (await Promise.race([once(lines, 'line', { signal: interruption }), closed])) as [string];
+    const [answer] = (await Promise.race([
+      once(lines, 'line', { signal: interruption }),
+      closed,
+    ])) as [string];
     return /^y(es)?$/i.test(answer.trim());
   } finally {
     lines.close();

@@ -4,8 +4,12 @@ import { fitted } from './help.ts';
 
 test('a broken sentence is rewrapped to the line; a new one stays on its own', () => {
   const text = 'It is one sentence that was\nbroken here: and goes on.\nThis is another one.';
-  expect(fitted(text, 30)).toBe('It is one sentence that was\nbroken here: and goes on.\nThis is another one.');
-  expect(fitted(text, 60)).toBe('It is one sentence that was broken here: and goes on.\nThis is another one.');
+  expect(fitted(text, 30)).toBe(
+    'It is one sentence that was\nbroken here: and goes on.\nThis is another one.',
+  );
+  expect(fitted(text, 60)).toBe(
+    'It is one sentence that was broken here: and goes on.\nThis is another one.',
+  );
 });
 
 test('an overlong command continues below, each option with its value', () => {
@@ -27,14 +31,18 @@ test('a list keeps its lines', () => {
 test('no word is lost or moved, and no line is too long that has two of them', () => {
   const word = fc.stringMatching(/^[a-z]{1,12}[.,:]?$/);
   const words = fc.array(word, { minLength: 1, maxLength: 20 });
-  const line = fc.tuple(fc.constantFrom('', '', '  ', '  assize '), words).map(([head, said]) => head + said.join(' '));
+  const line = fc
+    .tuple(fc.constantFrom('', '', '  ', '  assize '), words)
+    .map(([head, said]) => head + said.join(' '));
   const widths = fc.integer({ min: 20, max: 60 });
   fc.assert(
     fc.property(fc.array(line, { maxLength: 8 }), widths, (lines, width) => {
       const found = fitted(lines.join('\n'), width);
-      const said = (text: string): string[] => text.split(/\s+/).filter((one) => one !== '' && one !== '\\');
+      const said = (text: string): string[] =>
+        text.split(/\s+/).filter((one) => one !== '' && one !== '\\');
       expect(said(found)).toEqual(said(lines.join('\n')));
-      for (const one of found.split('\n')) if (said(one).length > 1) expect(one.length).toBeLessThanOrEqual(width);
+      for (const one of found.split('\n'))
+        if (said(one).length > 1) expect(one.length).toBeLessThanOrEqual(width);
       expect(fitted(found, width)).toBe(found);
     }),
   );

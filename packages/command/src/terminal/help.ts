@@ -6,7 +6,8 @@ import { packed, widthOf, wrapped } from './wrapped.ts';
  * enough.
  */
 export const helpOptions: Partial<Help> = {
-  subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map(termOf)].join(' '),
+  subcommandTerm: (command) =>
+    [command.name(), ...command.registeredArguments.map(termOf)].join(' '),
   optionDescription: (option) => {
     const said = Help.prototype.optionDescription(option);
     return option.mandatory && option.defaultValue === undefined ? `${said} (required)` : said;
@@ -15,11 +16,14 @@ export const helpOptions: Partial<Help> = {
 
 /** Wraps the texts below the options too, for this command and its subcommands. */
 export function wrapHelp(program: Command): void {
-  program.on('beforeAllHelp', (context: { write: (text: string) => void; readonly error: boolean }) => {
-    const { write, error } = context;
-    const width = widthOf(error ? process.stderr : process.stdout);
-    context.write = (text) => write(fitted(text, width));
-  });
+  program.on(
+    'beforeAllHelp',
+    (context: { write: (text: string) => void; readonly error: boolean }) => {
+      const { write, error } = context;
+      const width = widthOf(error ? process.stderr : process.stdout);
+      context.write = (text) => write(fitted(text, width));
+    },
+  );
 }
 
 /**
@@ -51,7 +55,9 @@ function broken(line: string, width: number): string[] {
     return lines.map((one, i) => `${i === 0 ? indent : below}${one}`);
   }
   const lines = packed(optionsOf(text), width - below.length - ' \\'.length);
-  return lines.map((one, i) => `${i === 0 ? indent : below}${one}${i < lines.length - 1 ? ' \\' : ''}`);
+  return lines.map(
+    (one, i) => `${i === 0 ? indent : below}${one}${i < lines.length - 1 ? ' \\' : ''}`,
+  );
 }
 
 /** The words of a command line, each option together with its value. */
@@ -60,7 +66,8 @@ function optionsOf(command: string): string[] {
   const parts: string[] = [];
   for (const word of words) {
     const last = parts.at(-1);
-    if (last !== undefined && /^--\S+$/.test(last) && !word.startsWith('-')) parts.splice(-1, 1, `${last} ${word}`);
+    if (last !== undefined && /^--\S+$/.test(last) && !word.startsWith('-'))
+      parts.splice(-1, 1, `${last} ${word}`);
     else parts.push(word);
   }
   return parts;

@@ -64,7 +64,8 @@ export function whileBlocked<T>(step: () => T): T {
 
 function stop(signal: NodeJS.Signals): void {
   const interrupted = new Interrupted(signal as Signal);
-  if (askedAt !== undefined && performance.now() - askedAt > SECOND_AFTER_MS) process.exit(interrupted.exitCode);
+  if (askedAt !== undefined && performance.now() - askedAt > SECOND_AFTER_MS)
+    process.exit(interrupted.exitCode);
   askedAt ??= performance.now();
   controller.abort(interrupted);
 }

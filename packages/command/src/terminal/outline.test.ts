@@ -41,10 +41,18 @@ describe('a value is long', () => {
   test.each<[string, Json, boolean]>([
     ['a short text', 'x', false],
     ['a text of some screens', 'x'.repeat(10_000), true],
-    ['many members', Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`key ${i}`, i])), true],
+    [
+      'many members',
+      Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`key ${i}`, i])),
+      true,
+    ],
     ['few members', { a: 1, b: [1, 2, 3] }, false],
     ['long names', { ['x'.repeat(10_000)]: 1 }, true],
-    ['deep nesting of little', Array.from({ length: 40 }).reduce<Json>((inner) => [inner], 1), false],
+    [
+      'deep nesting of little',
+      Array.from({ length: 40 }).reduce<Json>((inner) => [inner], 1),
+      false,
+    ],
   ])('%s', (_, value, long) => {
     expect(isLong(value)).toBe(long);
   });

@@ -31,9 +31,10 @@ export function outlineOf(value: Json, pointer: string): Outline {
   if (typeof value !== 'object' || value === null)
     return { parts: [{ pointer: pointer || '(all)', what: whatIs(value) }], more: 0 };
   const all = Object.entries(value as { readonly [key: string]: Json });
-  const parts = all
-    .slice(0, LISTED_MAX)
-    .map(([key, member]) => ({ pointer: `${pointer}/${escapeSegment(key)}`, what: whatIs(member) }));
+  const parts = all.slice(0, LISTED_MAX).map(([key, member]) => ({
+    pointer: `${pointer}/${escapeSegment(key)}`,
+    what: whatIs(member),
+  }));
   return { parts, more: all.length - parts.length };
 }
 

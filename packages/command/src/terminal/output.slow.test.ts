@@ -4,7 +4,11 @@ import { cases } from '../../../../tests/support/cases.ts';
 import { Output, OutputClosed } from './output.ts';
 import { line } from './printable.ts';
 
-function output(columns?: number): { out: Output; text: () => string; close: (code: string) => void } {
+function output(columns?: number): {
+  out: Output;
+  text: () => string;
+  close: (code: string) => void;
+} {
   const written: string[] = [];
   let fail: (error: Error) => void = () => undefined;
   const stream = {
@@ -58,7 +62,11 @@ describe('a table', () => {
 describe('a table of many rows', () => {
   const columns = [{ title: 'n', align: 'right' as const }, { title: 'what' }, { title: 'detail' }];
   // The widest of a column come late, and are few.
-  const rows = Array.from({ length: 1_000 }, (_, n) => [n, n === 900 ? 'the widest' : 'a', 'word '.repeat(200).trim()]);
+  const rows = Array.from({ length: 1_000 }, (_, n) => [
+    n,
+    n === 900 ? 'the widest' : 'a',
+    'word '.repeat(200).trim(),
+  ]);
 
   test('has columns of one width, wherever the widest stands', () => {
     const { out, text } = output();
@@ -110,12 +118,15 @@ describe('a table that is wider than the terminal', () => {
   });
 
   test('never exceeds its edge or loses a word, at any width of the widest word', () => {
-    const cell = fc.array(fc.stringMatching(/^[a-z]{1,40}$/), { maxLength: 12 }).map((words) => words.join(' '));
-    const table = fc
-      .integer({ min: 1, max: 6 })
-      .chain((count) =>
-        fc.array(fc.array(cell, { minLength: count, maxLength: count }), { minLength: 1, maxLength: 4 }),
-      );
+    const cell = fc
+      .array(fc.stringMatching(/^[a-z]{1,40}$/), { maxLength: 12 })
+      .map((words) => words.join(' '));
+    const table = fc.integer({ min: 1, max: 6 }).chain((count) =>
+      fc.array(fc.array(cell, { minLength: count, maxLength: count }), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+    );
     fc.assert(
       fc.property(table, fc.integer({ min: 40, max: 120 }), (rows, width) => {
         const { out, text } = output(width);

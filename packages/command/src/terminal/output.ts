@@ -91,10 +91,18 @@ export class Output {
     const cells = rows.map((row) => row.map((value) => printable(value).text));
     const head = columns.map(({ title }) => bold(title).text);
     const { width } = this;
-    const natural = columns.map((_, i) => widestOf([head, ...cells].map((row) => row[i] as string)) + GAP);
-    const kept = width === undefined ? columns.length : fittingOf(natural, narrowest([head, ...cells]), width);
+    const natural = columns.map(
+      (_, i) => widestOf([head, ...cells].map((row) => row[i] as string)) + GAP,
+    );
+    const kept =
+      width === undefined ? columns.length : fittingOf(natural, narrowest([head, ...cells]), width);
     const narrowed = kept < columns.length ? undefined : widthsOf(natural, width);
-    const lines = grid(columns.slice(0, kept), [head, ...cells], narrowed ?? natural, narrowed !== undefined);
+    const lines = grid(
+      columns.slice(0, kept),
+      [head, ...cells],
+      narrowed ?? natural,
+      narrowed !== undefined,
+    );
     if (kept === columns.length) {
       for (const text of lines) this.#write(`${text.trimEnd()}\n`);
       return;
@@ -151,7 +159,9 @@ export async function flushed(): Promise<void> {
 export function writeTo(stream: NodeJS.WriteStream, text: string): boolean {
   const file = fileOf(stream);
   if (file === undefined)
-    return stream === process.stdout && own !== undefined ? own.call(stream, text) : stream.write(text);
+    return stream === process.stdout && own !== undefined
+      ? own.call(stream, text)
+      : stream.write(text);
   writeWhole(file, text);
   return true;
 }
@@ -163,7 +173,8 @@ function fileOf({ fd }: NodeJS.WriteStream & { readonly fd?: number }): number |
 /** A full disk accepts the part that fits, and refuses only the next write. */
 function writeWhole(file: number, text: string): void {
   try {
-    for (let rest = Buffer.from(text); rest.length > 0; ) rest = rest.subarray(writeSync(file, rest));
+    for (let rest = Buffer.from(text); rest.length > 0; )
+      rest = rest.subarray(writeSync(file, rest));
   } catch (cause) {
     throw new OutputUnwritable(cause);
   }
@@ -190,7 +201,10 @@ function fittingOf(natural: readonly number[], last: number, width: number): num
 }
 
 /** Undefined if every column can have its full width. */
-function widthsOf(natural: readonly number[], width: number | undefined): readonly number[] | undefined {
+function widthsOf(
+  natural: readonly number[],
+  width: number | undefined,
+): readonly number[] | undefined {
   const fixed = natural.slice(0, -1).reduce((sum, length) => sum + length, 0);
   if (width === undefined || fixed + (natural.at(-1) as number) <= width) return undefined;
   return [...natural.slice(0, -1), width - fixed];

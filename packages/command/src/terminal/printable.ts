@@ -17,7 +17,9 @@ export type Value = Printable | string | number | boolean;
 /** `line\`… ${anything} …\``: values are made visible, and printable text is unchanged. */
 export function line(parts: TemplateStringsArray, ...values: readonly Value[]): Printable {
   return new Printable(
-    parts.map((part, i) => part + (i < values.length ? printable(values[i] as Value).text : '')).join(''),
+    parts
+      .map((part, i) => part + (i < values.length ? printable(values[i] as Value).text : ''))
+      .join(''),
   );
 }
 

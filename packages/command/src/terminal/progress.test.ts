@@ -10,7 +10,10 @@ afterEach(() => {
 
 function stream(isTTY: boolean): { written: string[]; stream: NodeJS.WriteStream } {
   const written: string[] = [];
-  return { written, stream: { isTTY, write: (text: string) => written.push(text) } as unknown as NodeJS.WriteStream };
+  return {
+    written,
+    stream: { isTTY, write: (text: string) => written.push(text) } as unknown as NodeJS.WriteStream,
+  };
 }
 
 test('work of less than a second is silent', () => {

@@ -64,9 +64,16 @@ export class Progress {
   }
 }
 
-function progressText(phase: string, done: number, total: number | undefined, seconds: number): string {
+function progressText(
+  phase: string,
+  done: number,
+  total: number | undefined,
+  seconds: number,
+): string {
   const count =
-    total === undefined ? `${done}` : `${done}/${total} (${Math.floor((100 * done) / Math.max(1, total))} %)`;
+    total === undefined
+      ? `${done}`
+      : `${done}/${total} (${Math.floor((100 * done) / Math.max(1, total))} %)`;
   const rate = seconds > 0 && done > 0 ? `, ${Math.round(done / seconds)}/s` : '';
   return `${phase}: ${count}${rate}`;
 }

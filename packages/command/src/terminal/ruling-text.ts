@@ -14,7 +14,9 @@ export function rulingLine(ruling: Ruling): Printable {
   const { detail, reason, invariantId } = ruling;
   // The reason of a person stands for itself: the rule only asked.
   const why =
-    reason === 'counselor_rejected' ? line`${detail}` : line`${detail} (${causeOf(reason, invariantId) ?? reason})`;
+    reason === 'counselor_rejected'
+      ? line`${detail}`
+      : line`${detail} (${causeOf(reason, invariantId) ?? reason})`;
   if (ruling.ruling === 'rejected') return line`${red('rejected')} ${place}: ${why}`;
   return line`${yellow('pending')} for ${ruling.channel} ${place}: ${why}`;
 }
@@ -30,11 +32,17 @@ export function callLines(ruling: Ruling): Printable[] {
   if (ruling.ruling !== 'committed') return [];
   const { effects = 'settled', calls = [] } = ruling;
   const made = calls.map(({ tool, phase }) => line`${tool} is ${phase}.`);
-  return effects === 'settled' ? made : [...made, unsettledText(effects, calls.length, ruling.entry.trajectory_id)];
+  return effects === 'settled'
+    ? made
+    : [...made, unsettledText(effects, calls.length, ruling.entry.trajectory_id)];
 }
 
 /** Failed transactions have ended, so only `--all` lists them. */
-function unsettledText(effects: Exclude<EffectsStatus, 'settled'>, calls: number, trajectoryId: string): Printable {
+function unsettledText(
+  effects: Exclude<EffectsStatus, 'settled'>,
+  calls: number,
+  trajectoryId: string,
+): Printable {
   const isOne = calls === 1;
   const them = isOne ? 'The call' : 'The calls';
   const list = line`assize effects list ${trajectoryId}`;
@@ -49,7 +57,11 @@ function unsettledText(effects: Exclude<EffectsStatus, 'settled'>, calls: number
  * Prints the ruling on a proposal without calls, and returns the exit code of the command. `more`:
  * members before those of the ruling, in JSON.
  */
-export function printRuling({ json, out }: Pick<Session, 'json' | 'out'>, ruling: Ruling, more: object = {}): ExitCode {
+export function printRuling(
+  { json, out }: Pick<Session, 'json' | 'out'>,
+  ruling: Ruling,
+  more: object = {},
+): ExitCode {
   if (json) out.document({ ...more, ...rulingView(ruling) });
   else for (const text of [rulingLine(ruling), ...findingLines(ruling)]) out.line(text);
   return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;

@@ -11,5 +11,7 @@ export function shortJson(value: Json, shownMax: number = SHOWN_MAX): string {
 
 /** The start of a text, and the number of missing characters. */
 export function shortText(text: string, shownMax: number): string {
-  return text.length <= shownMax ? text : `${text.slice(0, shownMax)} … ${text.length - shownMax} more characters`;
+  return text.length <= shownMax
+    ? text
+    : `${text.slice(0, shownMax)} … ${text.length - shownMax} more characters`;
 }

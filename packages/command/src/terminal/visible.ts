@@ -25,7 +25,9 @@ export function visibleJson(value: unknown, indent = 2): string {
   // JSON has escaped the line breaks inside strings already, so the remaining ones belong to the
   // layout.
   return JSON.stringify(value, null, indent).replace(UNSEEN, (char) =>
-    char === '\n' ? char : [...Array(char.length).keys()].map((i) => unit(char.charCodeAt(i))).join(''),
+    char === '\n'
+      ? char
+      : [...Array(char.length).keys()].map((i) => unit(char.charCodeAt(i))).join(''),
   );
 }
 

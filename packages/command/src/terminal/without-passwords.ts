@@ -25,5 +25,7 @@ function shownAs(url: string): [string, string][] {
  * spaces. Any other URL ends at a space.
  */
 export function withoutPasswords(message: string): string {
-  return given.reduce((rest, [text, shown]) => rest.replaceAll(text, shown), message).replace(/\S+/g, withoutPassword);
+  return given
+    .reduce((rest, [text, shown]) => rest.replaceAll(text, shown), message)
+    .replace(/\S+/g, withoutPassword);
 }

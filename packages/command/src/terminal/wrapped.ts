@@ -25,7 +25,8 @@ export function packed(parts: readonly string[], width: number): string[] {
   const lines: string[] = [];
   for (const part of parts) {
     const last = lines.at(-1);
-    if (last !== undefined && lengthOf(last) + 1 + lengthOf(part) <= width) lines.splice(-1, 1, `${last} ${part}`);
+    if (last !== undefined && lengthOf(last) + 1 + lengthOf(part) <= width)
+      lines.splice(-1, 1, `${last} ${part}`);
     else lines.push(part);
   }
   return lines;

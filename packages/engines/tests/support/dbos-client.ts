@@ -10,7 +10,9 @@ export interface AskedOfClient {
   readonly until: string;
 }
 
-const { database, workflow, message, until } = JSON.parse(process.argv[2] as string) as AskedOfClient;
+const { database, workflow, message, until } = JSON.parse(
+  process.argv[2] as string,
+) as AskedOfClient;
 const client = await DBOSClient.create({ systemDatabaseUrl: database });
 const event = await client.getEvent(workflow, 'assize:pay', 5);
 await client.send(workflow, message, 'assize:pay');

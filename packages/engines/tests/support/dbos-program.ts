@@ -25,7 +25,17 @@ export interface AskedOfDbos {
 }
 
 const asked = JSON.parse(process.argv[2] as string) as AskedOfDbos;
-const { files, database, workflow, how, to = 'bob', cents = 50, death, askAgainMs = 20, fork } = asked;
+const {
+  files,
+  database,
+  workflow,
+  how,
+  to = 'bob',
+  cents = 50,
+  death,
+  askAgainMs = 20,
+  fork,
+} = asked;
 const say = (event: object): void => void process.stdout.write(`${JSON.stringify(event)}\n`);
 
 const gate =
@@ -44,14 +54,23 @@ async function bill(payment: { readonly to: string; readonly cents: number }): P
   const bare = async () => pay(files, { ...payment, key: 'bare' }, death);
   if (how === 'bare') return DBOS.runStep(bare, { name: 'pay' });
   const paid = () =>
-    once({ key: 'pay', tool: 'pay', args: { ...payment } }, ({ args, key }) => pay(files, { ...args, key }, death), {
-      idempotent: how === 'idempotent',
-    });
+    once(
+      { key: 'pay', tool: 'pay', args: { ...payment } },
+      ({ args, key }) => pay(files, { ...args, key }, death),
+      {
+        idempotent: how === 'idempotent',
+      },
+    );
   return how === 'in-step' ? DBOS.runStep(paid, { name: 'own' }) : paid();
 }
 
 const billing = DBOS.registerWorkflow(bill, { name: 'bill' });
-DBOS.setConfig({ name: 'bills', systemDatabaseUrl: database, logLevel: 'error', applicationVersion: '1' });
+DBOS.setConfig({
+  name: 'bills',
+  systemDatabaseUrl: database,
+  logLevel: 'error',
+  applicationVersion: '1',
+});
 await DBOS.launch();
 await ended(await DBOS.startWorkflow(billing, { workflowID: workflow })({ to, cents }));
 if (fork === true) await ended(await DBOS.forkWorkflow(workflow, 0));

@@ -6,7 +6,11 @@ import { gateOf, type Payment, type ShopFiles } from './shop.ts';
 export type Death = 'paid' | 'recorded';
 
 /** Pays at the sink of a shop, and dies there if its test says so. */
-export function pay(files: ShopFiles, payment: Payment, death: Death | undefined): { readonly receipt: string } {
+export function pay(
+  files: ShopFiles,
+  payment: Payment,
+  death: Death | undefined,
+): { readonly receipt: string } {
   appendFileSync(files.sink, `${JSON.stringify(payment)}\n`);
   if (death === 'paid') process.kill(process.pid, 'SIGKILL');
   return { receipt: `paid ${payment.to}` };

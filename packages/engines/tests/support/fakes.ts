@@ -33,7 +33,12 @@ export interface Fake {
   /** The number of results that the engine loses before it keeps one. */
   losses: number;
   /** Runs a workflow that makes one call, until it has a result or a final error. */
-  run(id: string, asked: Asked, make: MakeOnce<Args, Json | undefined>, options?: OnceOptions): Promise<unknown>;
+  run(
+    id: string,
+    asked: Asked,
+    make: MakeOnce<Args, Json | undefined>,
+    options?: OnceOptions,
+  ): Promise<unknown>;
 }
 
 export type MakeFake = (gate: Gate, options?: WaitingOptions) => Fake;
@@ -84,7 +89,10 @@ class Journals {
     if (!this.#kept.has(place)) {
       const result = await action();
       if (this.losses-- > 0) throw new Died();
-      this.#kept.set(place, result === undefined ? undefined : (JSON.parse(JSON.stringify(result)) as Json));
+      this.#kept.set(
+        place,
+        result === undefined ? undefined : (JSON.parse(JSON.stringify(result)) as Json),
+      );
     }
     this.#passed.set(name, nth + 1);
     return this.#kept.get(place) as T;
@@ -178,7 +186,13 @@ export class ApplicationFailure extends Error {
   readonly details: unknown[];
   readonly nextRetryDelay: number | undefined;
 
-  private constructor(message: string, type: string, nonRetryable: boolean, details: unknown[], delay?: number) {
+  private constructor(
+    message: string,
+    type: string,
+    nonRetryable: boolean,
+    details: unknown[],
+    delay?: number,
+  ) {
     super(message);
     this.type = type;
     this.nonRetryable = nonRetryable;
@@ -210,7 +224,11 @@ export const fakeTemporal: MakeFake = (gate, { onPending, onDoubt, ...options } 
       ...{ activityId: '5', attempt },
       workflowExecution: { workflowId: 'bills', runId: id },
     });
-    const once = temporalOnce(gate, { activityInfo, ApplicationFailure, CancelledFailure }, options);
+    const once = temporalOnce(
+      gate,
+      { activityInfo, ApplicationFailure, CancelledFailure },
+      options,
+    );
     return journals.repeated(
       async () => {
         attempt++;
@@ -218,13 +236,16 @@ export const fakeTemporal: MakeFake = (gate, { onPending, onDoubt, ...options } 
         try {
           return await journals.step(id, 'activity', () => once(callOf(asked), make, more));
         } catch (error) {
-          if (!(error instanceof ApplicationFailure) || error.nextRetryDelay === undefined) throw error;
+          if (!(error instanceof ApplicationFailure) || error.nextRetryDelay === undefined)
+            throw error;
           await (error.type === 'call_pending' ? onPending : onDoubt)?.(error.details[0] as never);
           await journals.wait(error.nextRetryDelay);
           throw error;
         }
       },
-      (error) => (error instanceof ApplicationFailure && error.nonRetryable) || error instanceof CancelledFailure,
+      (error) =>
+        (error instanceof ApplicationFailure && error.nonRetryable) ||
+        error instanceof CancelledFailure,
     );
   });
 };
@@ -239,7 +260,8 @@ export function codeOf(error: unknown): string | undefined {
 /** The outcome that a person has recorded of a call, by its error. */
 export function settledOf(error: unknown): unknown {
   if (error instanceof TerminalError) return error.metadata['settled'];
-  const evidence = error instanceof ApplicationFailure ? error.details[0] : (error as AssizeError).evidence;
+  const evidence =
+    error instanceof ApplicationFailure ? error.details[0] : (error as AssizeError).evidence;
   return (evidence as { readonly settled?: unknown }).settled;
 }
 

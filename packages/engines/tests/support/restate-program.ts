@@ -26,11 +26,19 @@ interface Bill {
   readonly run?: string;
 }
 
-const { files, port, death, askAgainMs = 20, url } = JSON.parse(process.argv[2] as string) as AskedOfRestate;
+const {
+  files,
+  port,
+  death,
+  askAgainMs = 20,
+  url,
+} = JSON.parse(process.argv[2] as string) as AskedOfRestate;
 const say = (event: object): void => void process.stdout.write(`${JSON.stringify(event)}\n`);
 
 const gate =
-  url === undefined ? await dyingGate(files, death) : connectGate({ url, token: 't', server: 'shop', inFlightMs: 50 });
+  url === undefined
+    ? await dyingGate(files, death)
+    : connectGate({ url, token: 't', server: 'shop', inFlightMs: 50 });
 const once = restateOnce(gate, restate, {
   ...{ askAgainMs, askAgainMaxMs: askAgainMs },
   onPending: (held) => say({ held }),
@@ -42,8 +50,14 @@ const bills = restate.service({
   handlers: {
     pay: async (ctx: restate.Context, { how, to, cents, run }: Bill) => {
       say({ attempt: ctx.request().id });
-      if (how === 'bare') return ctx.run('pay', () => pay(files, { to, cents, key: 'bare' }, death));
-      const call = { key: 'pay', tool: 'pay', args: { to, cents }, ...(run !== undefined && { run }) };
+      if (how === 'bare')
+        return ctx.run('pay', () => pay(files, { to, cents, key: 'bare' }, death));
+      const call = {
+        key: 'pay',
+        tool: 'pay',
+        args: { to, cents },
+        ...(run !== undefined && { run }),
+      };
       return once(ctx, call, ({ args, key }) => pay(files, { ...args, key }, death), {
         idempotent: how === 'idempotent',
       });

@@ -37,7 +37,11 @@ export class Shop {
     this.folder = mkdtempSync(join(tmpdir(), 'assize-engines-'));
     const rules = join(this.folder, 'assize.yaml');
     writeFileSync(rules, RULES);
-    this.files = { store: `sqlite:${join(this.folder, 'calls.db')}`, rules, sink: join(this.folder, 'sink') };
+    this.files = {
+      store: `sqlite:${join(this.folder, 'calls.db')}`,
+      rules,
+      sink: join(this.folder, 'sink'),
+    };
   }
 
   /** Another gate over the ledger of the shop, as another process has it. */
@@ -63,9 +67,17 @@ export class Shop {
   }
 
   /** Records the decision of a person who was shown the call. */
-  async decide({ approval, digest }: HeldCall, decision: 'approve' | 'reject' = 'approve'): Promise<void> {
+  async decide(
+    { approval, digest }: HeldCall,
+    decision: 'approve' | 'reject' = 'approve',
+  ): Promise<void> {
     const gate = await this.gate();
-    await gate.port.decide(approval, { decision, by: 'manager:grace', method: 'test', digest: digest! });
+    await gate.port.decide(approval, {
+      decision,
+      by: 'manager:grace',
+      method: 'test',
+      digest: digest!,
+    });
   }
 
   /** Records what a person found out about a call in doubt, without a result. */

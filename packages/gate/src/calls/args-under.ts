@@ -11,5 +11,7 @@ export async function argsUnder(
   if (ruling?.ruling !== 'committed') return undefined;
   const { payload } = readRow(ruling.entry);
   if (payload.kind !== 'commit') return undefined;
-  return (await world.valueOf(payload, payload.action.args)) as { readonly [name: string]: Json } | undefined;
+  return (await world.valueOf(payload, payload.action.args)) as
+    | { readonly [name: string]: Json }
+    | undefined;
 }

@@ -22,7 +22,11 @@ export function beginKey(call: string, attempt: string): string {
 }
 
 /** Whether this attempt has begun a call, with its question or afterwards. */
-export async function hasBegun(world: CallWorld, call: string, attempt: string | undefined): Promise<boolean> {
+export async function hasBegun(
+  world: CallWorld,
+  call: string,
+  attempt: string | undefined,
+): Promise<boolean> {
   if (attempt === undefined) return false;
   const begun = await world.trajectory.rulingOf(beginKey(call, attempt), world.principal);
   if (begun?.ruling === 'committed') return true;

@@ -39,11 +39,20 @@ export function closeCall(
   );
 }
 
-async function close(world: CallWorld, id: string, { outcome, result }: Outcome, bytesMax: number): Promise<boolean> {
+async function close(
+  world: CallWorld,
+  id: string,
+  { outcome, result }: Outcome,
+  bytesMax: number,
+): Promise<boolean> {
   const call = world.read((state) => openCall(state, world.agent, id));
   if (call === undefined) return false;
   const given = result === undefined ? {} : { result: kept(result, bytesMax) };
-  const ruling = await world.propose('report', { call, outcome, ...given }, { key: reportKey(call, outcome) });
+  const ruling = await world.propose(
+    'report',
+    { call, outcome, ...given },
+    { key: reportKey(call, outcome) },
+  );
   return ruling.ruling === 'committed';
 }
 
@@ -53,10 +62,16 @@ export function reportKey(call: string, outcome: Outcome['outcome']): string {
 }
 
 /** Records the same outcome of every open call that was begun under an id with this beginning. */
-export async function closeCallsOf(world: CallWorld, beginning: string, outcome: Outcome): Promise<void> {
+export async function closeCallsOf(
+  world: CallWorld,
+  beginning: string,
+  outcome: Outcome,
+): Promise<void> {
   const ids = world.read((state) =>
     openRows(state)
-      .filter(([id, row]) => (row.begunAs ?? id).startsWith(beginning) && isOpenFor(world.agent, row))
+      .filter(
+        ([id, row]) => (row.begunAs ?? id).startsWith(beginning) && isOpenFor(world.agent, row),
+      )
       .map(([id, row]) => row.begunAs ?? id),
   );
   for (const id of ids) await closeCall(world, id, outcome);
@@ -77,7 +92,9 @@ function isOpenFor(of: string, { agent, begunAt, outcome }: CallRow): boolean {
 function kept(result: Json, bytesMax: number): Json {
   const text = canonicalize(result, { bytesMax: EVENT_BYTES_MAX });
   const bytes = Buffer.byteLength(text);
-  return bytes <= bytesMax && namesIn(result) <= RESULT_NAMES_MAX ? result : { bytes, sha256: hashText(text) };
+  return bytes <= bytesMax && namesIn(result) <= RESULT_NAMES_MAX
+    ? result
+    : { bytes, sha256: hashText(text) };
 }
 
 /** The names of all members, at all depths. */

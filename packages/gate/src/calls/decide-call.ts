@@ -4,7 +4,14 @@ import { type Hash, isEffectPending, type PendingPayload, readRow } from 'assize
 import type { FinalRuling, Ruling } from 'assize/internal/runtime';
 import { traced } from 'assize/internal/traces';
 import { callAnswer, type RulingDocument, rulingView } from 'assize/internal/views';
-import { type CallRow, callDigest, canBegin, type GatewayState, isToBegin, openRows } from '#gateway';
+import {
+  type CallRow,
+  callDigest,
+  canBegin,
+  type GatewayState,
+  isToBegin,
+  openRows,
+} from '#gateway';
 import { type AskedCall, type CallContent, hasHiddenMember, keyOf } from './asked-call.ts';
 import { beginKey, hasBegun, newAttempt, observed } from './attempt.ts';
 import type { CallWorld, Observed } from './call-world.ts';
@@ -23,7 +30,12 @@ export type Decision =
   /** `ruling`: the whole document, where a ruling denies the call. */
   | { readonly kind: 'denied'; readonly reason: string; readonly ruling?: RulingDocument }
   /** A person has to decide first: about this call, or, if `ruling` is `frozen`, about another. */
-  | { readonly kind: 'pending'; readonly approval: Hash; readonly reason: string; readonly ruling?: RulingDocument }
+  | {
+      readonly kind: 'pending';
+      readonly approval: Hash;
+      readonly reason: string;
+      readonly ruling?: RulingDocument;
+    }
   /** The call was begun before, and is not made again. Without an outcome it is in doubt. */
   | {
       readonly kind: 'begun';
@@ -37,7 +49,8 @@ export type Decision =
 /** The judgement of a call that is not begun yet. */
 export type Judgement =
   /** It is let through, and its agent asks again when it makes it. */
-  { readonly kind: 'ready'; readonly call: string } | Exclude<Decision, { readonly kind: 'allowed' }>;
+  | { readonly kind: 'ready'; readonly call: string }
+  | Exclude<Decision, { readonly kind: 'allowed' }>;
 
 export interface DecideOptions {
   /** How long to wait for a person. */
@@ -67,7 +80,11 @@ export interface DecideOptions {
  *
  * @throws the errors of `Trajectory.propose` and of `CallWorld.decision`
  */
-export function decideCall(world: CallWorld, call: AskedCall, options: DecideOptions): Promise<Decision> {
+export function decideCall(
+  world: CallWorld,
+  call: AskedCall,
+  options: DecideOptions,
+): Promise<Decision> {
   return traced(
     () => askStep(world, call, 'ask'),
     async () => {
@@ -110,13 +127,21 @@ interface Ready extends Pick<CallRow, 'class'> {
   readonly isAmended: boolean;
 }
 
-async function judged(world: CallWorld, call: AskedCall, options: JudgeOptions): Promise<Decision | Ready> {
+async function judged(
+  world: CallWorld,
+  call: AskedCall,
+  options: JudgeOptions,
+): Promise<Decision | Ready> {
   const { match = 'content', isKnown = false, attempt } = options;
   if (hasHiddenMember(call.args) || hasHiddenMember(call.parts))
-    return { kind: 'denied', reason: `the arguments of the call ${call.id} have a member named __proto__` };
+    return {
+      kind: 'denied',
+      reason: `the arguments of the call ${call.id} have a member named __proto__`,
+    };
   const now = world.now();
   const found = world.read((state) => earlier(state, { agent: world.agent, call, now, match }));
-  if (found !== undefined) return 'kind' in found ? found : ready(world, call, { id: found.id, match, attempt });
+  if (found !== undefined)
+    return 'kind' in found ? found : ready(world, call, { id: found.id, match, attempt });
   if (isKnown && (await world.trajectory.rulingOf(keyOf(call), world.principal)) === undefined)
     return { kind: 'denied', reason: `the call ${call.id} was not asked for before` };
   const until = addMicros(now, options.waitMs * 1_000);
@@ -128,7 +153,10 @@ async function judged(world: CallWorld, call: AskedCall, options: JudgeOptions):
     const ended = await waited(world, waitsFor, until);
     if (ended !== undefined && id === undefined) continue;
     // An approval of several makes another question about the same call.
-    const ruling = ended ?? frozen ?? (await world.trajectory.rulingOf(keyOf({ id: id ?? call.id }), world.principal));
+    const ruling =
+      ended ??
+      frozen ??
+      (await world.trajectory.rulingOf(keyOf({ id: id ?? call.id }), world.principal));
     if (ruling === undefined) return { kind: 'pending', approval: waitsFor, reason: detail };
     return decided(world, call, ruling, { id: id ?? call.id, match, attempt });
   }
@@ -158,25 +186,42 @@ function earlier(
   const { calls } = state;
   const isSame = contentMatcher(agent, call);
   const own = Object.hasOwn(calls, call.id) ? calls[call.id] : undefined;
-  if (own !== undefined) return match === 'id' || isSame(own) ? { id: call.id } : otherContent(call.id);
+  if (own !== undefined)
+    return match === 'id' || isSame(own) ? { id: call.id } : otherContent(call.id);
   if (match === 'id') return undefined;
   const ready = openRows(state).find(([, row]) => canBegin(state, row, now) && isSame(row));
   return ready && { id: ready[0] };
 }
 
 function otherContent(id: string): Decision {
-  return { kind: 'denied', reason: `the call ${id} was asked for as another call, or with other arguments` };
+  return {
+    kind: 'denied',
+    reason: `the call ${id} was asked for as another call, or with other arguments`,
+  };
 }
 
 /** Under a fixed id, no second question can be asked. */
 function lapsed(id: string): Decision {
-  const why = 'it was let through more than a day ago, or under other rules or another definition, and was not made';
-  return { kind: 'denied', reason: `the call ${id} has lapsed: ${why}; propose it again under another id` };
+  const why =
+    'it was let through more than a day ago, or under other rules or another definition, and was not made';
+  return {
+    kind: 'denied',
+    reason: `the call ${id} has lapsed: ${why}; propose it again under another id`,
+  };
 }
 
-function begunBefore(call: string, { class: toolClass, outcome }: Pick<CallRow, 'class' | 'outcome'>): Decision {
+function begunBefore(
+  call: string,
+  { class: toolClass, outcome }: Pick<CallRow, 'class' | 'outcome'>,
+): Decision {
   const reason = `the call ${call} was let through already, and a call is made once; its outcome: ${outcome ?? 'not known'}`;
-  return { kind: 'begun', call, class: toolClass, ...(outcome !== undefined && { outcome }), reason };
+  return {
+    kind: 'begun',
+    call,
+    class: toolClass,
+    ...(outcome !== undefined && { outcome }),
+    reason,
+  };
 }
 
 /** The digest of the call is made for the first row that needs it: most calls are new. */
@@ -199,7 +244,8 @@ export function digestOf(call: Pick<CallContent, 'args' | 'parts'>): string {
 async function waitingFor(world: CallWorld, call: AskedCall): Promise<Waiting | undefined> {
   for (const { id, payload } of world.trajectory.approvals.pending()) {
     const asked = await askedIn(world, payload);
-    if (asked !== undefined && isSameCall(asked, call)) return { id: asked.id, waitsFor: id, detail: payload.detail };
+    if (asked !== undefined && isSameCall(asked, call))
+      return { id: asked.id, waitsFor: id, detail: payload.detail };
   }
   return undefined;
 }
@@ -209,12 +255,16 @@ async function askedIn(world: CallWorld, payload: PendingPayload): Promise<Asked
   if (isEffectPending(payload) || payload.proposal.action.name !== 'call') return undefined;
   const { role, args: given } = payload.proposal.action;
   if (role.params['agent'] !== world.agent) return undefined;
-  const value = (await world.valueOf(payload, given)) as unknown as (AskedCall & { once?: boolean }) | undefined;
+  const value = (await world.valueOf(payload, given)) as unknown as
+    | (AskedCall & { once?: boolean })
+    | undefined;
   return value?.once === true ? value : undefined;
 }
 
 function isSameCall(asked: CallContent, call: CallContent): boolean {
-  return asked.server === call.server && asked.tool === call.tool && digestOf(asked) === digestOf(call);
+  return (
+    asked.server === call.server && asked.tool === call.tool && digestOf(asked) === digestOf(call)
+  );
 }
 
 async function ask(
@@ -284,7 +334,11 @@ async function isAbout(world: CallWorld, ruling: Ruling, call: AskedCall): Promi
 }
 
 /** The decision about a question, or undefined if there is none in time. */
-async function waited(world: CallWorld, pending: Hash, until: Instant): Promise<FinalRuling | undefined> {
+async function waited(
+  world: CallWorld,
+  pending: Hash,
+  until: Instant,
+): Promise<FinalRuling | undefined> {
   try {
     return await world.decision(pending, until);
   } catch (error) {
@@ -300,7 +354,12 @@ interface Ruled extends Required<Pick<DecideOptions, 'match'>> {
 }
 
 /** The answer to a ruling on the call `id`, which a person or an earlier question caused. */
-async function decided(world: CallWorld, call: AskedCall, ruling: Ruling, ruled: Ruled): Promise<Decision | Ready> {
+async function decided(
+  world: CallWorld,
+  call: AskedCall,
+  ruling: Ruling,
+  ruled: Ruled,
+): Promise<Decision | Ready> {
   const answer = callAnswer(rulingView(ruling));
   return answer.kind === 'committed' ? ready(world, call, ruled) : answer;
 }
@@ -326,11 +385,13 @@ async function ready(
     );
   });
   if (row === undefined) return ofPastDay(world, call);
-  if (row.agent !== world.agent || row.tool !== `${asked.server}/${asked.tool}`) return otherContent(call);
+  if (row.agent !== world.agent || row.tool !== `${asked.server}/${asked.tool}`)
+    return otherContent(call);
   const isAmended = match === 'id' && row.digest !== digestOf(asked);
   const args = isAmended ? await amendmentOf(world, asked) : asked.args;
   if (args === undefined) return otherContent(call);
-  const isOwn = row.before !== undefined && row.outcome === undefined && (await hasBegun(world, call, attempt));
+  const isOwn =
+    row.before !== undefined && row.outcome === undefined && (await hasBegun(world, call, attempt));
   if (isOwn) return { kind: 'allowed', call, class: row.class, ...(isAmended && { args }) };
   if (row.before !== undefined) return row.before;
   if (row.isLapsed && match === 'id') return lapsed(call);
@@ -356,9 +417,14 @@ async function begin(
   const { id: as } = asked;
   const digest = digestOf({ ...asked, args });
   const key = attempt === undefined ? {} : { key: beginKey(call, attempt) };
-  const ruling = await world.propose('begin', { call, digest, ...(as === call ? {} : { as }) }, key);
+  const ruling = await world.propose(
+    'begin',
+    { call, digest, ...(as === call ? {} : { as }) },
+    key,
+  );
   const answer = callAnswer(rulingView(ruling));
-  if (answer.kind === 'committed') return { kind: 'allowed', call, class: of, ...(isAmended && { args }) };
+  if (answer.kind === 'committed')
+    return { kind: 'allowed', call, class: of, ...(isAmended && { args }) };
   // Another process may have begun it since the state was read.
   const begun = world.read(({ calls }) => {
     const found = Object.hasOwn(calls, call) ? calls[call] : undefined;
@@ -368,12 +434,17 @@ async function begin(
 }
 
 /** The arguments that a person approved in place of the asked ones. Undefined for another call. */
-async function amendmentOf(world: CallWorld, asked: AskedCall): Promise<AskedCall['args'] | undefined> {
+async function amendmentOf(
+  world: CallWorld,
+  asked: AskedCall,
+): Promise<AskedCall['args'] | undefined> {
   const ruling = await world.trajectory.rulingOf(keyOf(asked), world.principal);
   if (ruling?.ruling !== 'committed' || !(await isAbout(world, ruling, asked))) return undefined;
   const { payload } = readRow(ruling.entry);
   if (payload.kind !== 'commit' || payload.amended === undefined) return undefined;
-  const approved = (await world.valueOf(payload, payload.action.args)) as unknown as AskedCall | undefined;
+  const approved = (await world.valueOf(payload, payload.action.args)) as unknown as
+    | AskedCall
+    | undefined;
   const isSameTool = approved?.server === asked.server && approved.tool === asked.tool;
   return isSameTool ? approved.args : undefined;
 }

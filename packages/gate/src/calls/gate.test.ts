@@ -9,7 +9,14 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { gateway, readRules } from '#gateway';
 import { succeed } from '../../../../tests/support/server/calling.ts';
 import { start } from '../../../../tests/support/server/serving.ts';
-import { type CallEnd, connectGate, type Gate, type GateCall, openGate, type PendingEnd } from './index.ts';
+import {
+  type CallEnd,
+  connectGate,
+  type Gate,
+  type GateCall,
+  openGate,
+  type PendingEnd,
+} from './index.ts';
 
 const RULES = `
 id: shop
@@ -47,7 +54,12 @@ interface Opened extends Pick<Shop, 'settle' | 'amend' | 'observed'> {
 type Place = () => Promise<Opened>;
 
 const CALL = { run: 'r1', id: 'c9', tool: 'pay', args: { to: 'bob', cents: 5 } };
-const DECISION = { decision: 'approve', by: 'manager:grace', method: 'test', digest: 'ab' } as const;
+const DECISION = {
+  decision: 'approve',
+  by: 'manager:grace',
+  method: 'test',
+  digest: 'ab',
+} as const;
 const made = async () => ({ receipt: 1 });
 
 const here: Place = async () => {
@@ -77,7 +89,10 @@ const here: Place = async () => {
       inWorld(async ({ trajectory }) => {
         const { call, approval } = end as PendingEnd;
         const by = { principal: 'manager:grace', method: 'test' };
-        await trajectory.approvals.approve(approval, { ...by, args: proposedCall(call, args) } as never);
+        await trajectory.approvals.approve(approval, {
+          ...by,
+          args: proposedCall(call, args),
+        } as never);
       }),
     observed: () => inWorld(async ({ store: opened }) => observedIn(await opened.entries('calls'))),
   };
@@ -88,14 +103,18 @@ const atServer: Place = async () => {
   const grants = [{ trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] }];
   const server = await start({
     config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
-    principals: { 'agent:ada': { kinds: ['agent'], grants }, 'manager:grace': { kinds: ['counselor'] } } as never,
+    principals: {
+      'agent:ada': { kinds: ['agent'], grants },
+      'manager:grace': { kinds: ['counselor'] },
+    } as never,
     domains: [gateway({ rules }) as unknown as Domain],
     rules,
   });
   const token = await server.tokenFor('agent:ada');
   const people = { 'manager:grace': await server.tokenFor('manager:grace') };
   return {
-    open: async () => connectGate({ url: server.url, token, people, server: 'shop', inFlightMs: 50 }),
+    open: async () =>
+      connectGate({ url: server.url, token, people, server: 'shop', inFlightMs: 50 }),
     settle: async (call, outcome) => {
       const body = { outcome, evidence: 'seen' };
       const asking = { token: people['manager:grace'], path: { trajectory: 'calls', call }, body };
@@ -104,7 +123,10 @@ const atServer: Place = async () => {
     amend: async (end, args) => {
       const { call, approval } = end as PendingEnd;
       const token = people['manager:grace'];
-      const { approval: shown } = await succeed(server, 'approvals.get', { token, path: { approval } });
+      const { approval: shown } = await succeed(server, 'approvals.get', {
+        token,
+        path: { approval },
+      });
       const body = { digest: (shown as { digest: string }).digest, args: proposedCall(call, args) };
       await succeed(server, 'approvals.approve', { token, path: { approval }, body });
     },
@@ -120,8 +142,12 @@ function proposedCall(id: string, args: object): object {
 /** The observations of the newest proposal of a call, without the mark of the attempt. */
 function observedIn(rows: readonly EntryRow[]): unknown {
   const payloads = rows.map((row) => readRow(row).payload);
-  const newest = payloads.findLast((payload) => payload.kind === 'commit' && payload.action.name === 'call');
-  const { observations } = newest as unknown as { observations: { name: string; value: unknown }[] };
+  const newest = payloads.findLast(
+    (payload) => payload.kind === 'commit' && payload.action.name === 'call',
+  );
+  const { observations } = newest as unknown as {
+    observations: { name: string; value: unknown }[];
+  };
   return observations.filter(({ name }) => name !== 'attempt');
 }
 
@@ -153,7 +179,11 @@ async function shopAt(place: Place, fail?: () => Error | undefined): Promise<Sho
   return it;
 }
 
-async function decide({ gate }: Shop, end: CallEnd<unknown>, decision: 'approve' | 'reject'): Promise<void> {
+async function decide(
+  { gate }: Shop,
+  end: CallEnd<unknown>,
+  decision: 'approve' | 'reject',
+): Promise<void> {
   if (end.end !== 'pending') throw new Error(`the call is ${end.end}`);
   const { digest } = (await gate.port.shown(end.approval))!;
   await gate.port.decide(end.approval, { decision, by: 'manager:grace', method: 'test', digest });
@@ -166,13 +196,28 @@ describe.each([
   test('an allowed call is made once, and a repetition gets its result', async () => {
     const it = await shopAt(place);
     const args = { to: 'bob', cents: 5 };
-    expect(await it.run({ args })).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: false });
-    expect(await it.run({ args })).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
+    expect(await it.run({ args })).toMatchObject({
+      end: 'done',
+      result: { receipt: 1 },
+      isRecorded: false,
+    });
+    expect(await it.run({ args })).toMatchObject({
+      end: 'done',
+      result: { receipt: 1 },
+      isRecorded: true,
+    });
     it.gate = await it.other();
-    expect(await it.run({ args })).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
+    expect(await it.run({ args })).toMatchObject({
+      end: 'done',
+      result: { receipt: 1 },
+      isRecorded: true,
+    });
     expect(it.made).toEqual([args]);
     expect(await it.run({ id: 'c2', args })).toMatchObject({ end: 'done', result: { receipt: 2 } });
-    expect(await it.run({ run: 'r2', args })).toMatchObject({ end: 'done', result: { receipt: 3 } });
+    expect(await it.run({ run: 'r2', args })).toMatchObject({
+      end: 'done',
+      result: { receipt: 3 },
+    });
   });
 
   test('a call under the id of another one is refused', async () => {
@@ -181,9 +226,13 @@ describe.each([
     expect(await it.run({ args: { to: 'bob', cents: 6 } })).toMatchObject({ end: 'refused' });
     const held = { id: 'c2', args: { to: 'bob', cents: 500 } };
     const asked = await it.run(held);
-    expect(await it.run({ ...held, args: { to: 'eve', cents: 500 } })).toMatchObject({ end: 'refused' });
+    expect(await it.run({ ...held, args: { to: 'eve', cents: 500 } })).toMatchObject({
+      end: 'refused',
+    });
     await decide(it, asked, 'approve');
-    expect(await it.run({ ...held, args: { to: 'eve', cents: 500 } })).toMatchObject({ end: 'refused' });
+    expect(await it.run({ ...held, args: { to: 'eve', cents: 500 } })).toMatchObject({
+      end: 'refused',
+    });
     expect(await it.run(held)).toMatchObject({ end: 'done' });
     expect(it.made).toEqual([{ to: 'bob', cents: 5 }, held.args]);
   });
@@ -210,7 +259,9 @@ describe.each([
     const asked = await it.run(held);
     await decide(it, asked, 'approve');
     expect(await it.run({ ...held, tool: 'look' })).toMatchObject({ end: 'refused' });
-    expect(await it.gate.judge({ ...held, id: 'c2', tool: 'look' })).toMatchObject({ end: 'ready' });
+    expect(await it.gate.judge({ ...held, id: 'c2', tool: 'look' })).toMatchObject({
+      end: 'ready',
+    });
     expect(await it.run({ ...held, id: 'c2' })).toMatchObject({ end: 'refused' });
     expect(it.made).toEqual([]);
     expect(await it.run(held)).toMatchObject({ end: 'done' });
@@ -218,9 +269,15 @@ describe.each([
 
   test('a call with a hidden member is refused, and nothing is recorded', async () => {
     const it = await shopAt(place);
-    for (const text of ['{"cents":5,"__proto__":{"to":"mallory"}}', '{"cents":5,"a":[{"__proto__":1}]}']) {
+    for (const text of [
+      '{"cents":5,"__proto__":{"to":"mallory"}}',
+      '{"cents":5,"a":[{"__proto__":1}]}',
+    ]) {
       const args = JSON.parse(text) as GateCall['args'];
-      expect(await it.run({ args })).toMatchObject({ end: 'refused', reason: expect.stringContaining('__proto__') });
+      expect(await it.run({ args })).toMatchObject({
+        end: 'refused',
+        reason: expect.stringContaining('__proto__'),
+      });
       const call = { run: 'r1', id: 'c1', tool: 'pay', args };
       expect(await it.gate.judge(call)).toMatchObject({ end: 'refused' });
     }
@@ -233,17 +290,24 @@ describe.each([
     const call = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 5 } };
     const make = async () => ({ at: new Date(5), sum: Number.NaN }) as never;
     expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', isRecorded: false });
-    expect(await it.gate.run(call, make)).toMatchObject({ end: 'doubt', reason: expect.stringContaining('no JSON') });
+    expect(await it.gate.run(call, make)).toMatchObject({
+      end: 'doubt',
+      reason: expect.stringContaining('no JSON'),
+    });
     const thrown = { name: Symbol('n'), toString: () => expect.unreachable() };
     const isUnknown = () => expect.unreachable();
-    const strange = await it.gate.run({ ...call, id: 'c2' }, () => Promise.reject(thrown), { isUnknown });
+    const strange = await it.gate.run({ ...call, id: 'c2' }, () => Promise.reject(thrown), {
+      isUnknown,
+    });
     expect(strange).toMatchObject({ end: 'doubt' });
     expect(await it.gate.run({ ...call, id: 'c2' }, make)).toMatchObject({ end: 'doubt' });
   });
 
   test('a denied call is not made, and an approved one is made once', async () => {
     const it = await shopAt(place);
-    expect(await it.run({ id: 'm', args: { to: 'mallory', cents: 5 } })).toMatchObject({ end: 'refused' });
+    expect(await it.run({ id: 'm', args: { to: 'mallory', cents: 5 } })).toMatchObject({
+      end: 'refused',
+    });
     const held = { id: 'c2', args: { to: 'bob', cents: 500 } };
     const asked = await it.run(held);
     expect(asked).toMatchObject({ end: 'pending', reason: expect.stringContaining('large') });
@@ -267,7 +331,11 @@ describe.each([
     expect(await it.gate.held(blocking, asked)).toMatchObject({ args: blocking.args, digest });
     const small = { run: 'r2', id: 'c2', tool: 'pay', args: { to: 'bob', cents: 60 } };
     const blocked = (await it.run(small)) as PendingEnd;
-    expect(blocked).toMatchObject({ end: 'pending', approval: asked.approval, ruling: { ruling: 'frozen' } });
+    expect(blocked).toMatchObject({
+      end: 'pending',
+      approval: asked.approval,
+      ruling: { ruling: 'frozen' },
+    });
     const held = await it.gate.held(small, blocked);
     expect(held).toMatchObject({ args: small.args, approval: asked.approval });
     expect(held).not.toHaveProperty('digest');
@@ -280,12 +348,25 @@ describe.each([
     const held = { id: 'c2', args: { to: 'bob', cents: 500 } };
     await it.amend(await it.run(held), { to: 'bob', cents: 400 });
     it.gate = await it.other();
-    expect(await it.run({ ...held, args: { to: 'bob', cents: 300 } })).toMatchObject({ end: 'refused' });
+    expect(await it.run({ ...held, args: { to: 'bob', cents: 300 } })).toMatchObject({
+      end: 'refused',
+    });
     expect(await it.run(held)).toMatchObject({ end: 'done', isRecorded: false });
-    expect(await it.run(held)).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
+    expect(await it.run(held)).toMatchObject({
+      end: 'done',
+      result: { receipt: 1 },
+      isRecorded: true,
+    });
     it.gate = await it.other();
-    expect(await it.run(held)).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
-    expect(await it.run({ ...held, args: { to: 'bob', cents: 400 } })).toMatchObject({ end: 'done', isRecorded: true });
+    expect(await it.run(held)).toMatchObject({
+      end: 'done',
+      result: { receipt: 1 },
+      isRecorded: true,
+    });
+    expect(await it.run({ ...held, args: { to: 'bob', cents: 400 } })).toMatchObject({
+      end: 'done',
+      isRecorded: true,
+    });
     expect(it.made).toEqual([{ to: 'bob', cents: 400 }]);
   });
 
@@ -323,7 +404,11 @@ describe.each([
       return inner.end === 'done' ? inner.result : inner.end;
     });
     expect(again).toMatchObject({ end: 'done', result: 'doubt' });
-    expect(await gate.run(CALL, made)).toMatchObject({ end: 'done', result: 'doubt', isRecorded: true });
+    expect(await gate.run(CALL, made)).toMatchObject({
+      end: 'done',
+      result: 'doubt',
+      isRecorded: true,
+    });
   });
 
   test('a call that failed is not made again, unless it is idempotent', async () => {
@@ -331,7 +416,11 @@ describe.each([
     const it = await shopAt(place, () => error);
     const args = { to: 'bob', cents: 5 };
     expect(await it.run({ args })).toMatchObject({ end: 'failed', error, isRecorded: false });
-    expect(await it.run({ args })).toMatchObject({ end: 'failed', error: { message: 'no money' }, isRecorded: true });
+    expect(await it.run({ args })).toMatchObject({
+      end: 'failed',
+      error: { message: 'no money' },
+      isRecorded: true,
+    });
     error = undefined;
     const keys: string[] = [];
     const make = async ({ key }: { readonly key: string }) => {
@@ -343,14 +432,20 @@ describe.each([
       end: 'done',
       result: { receipt: 9 },
     });
-    expect(await it.gate.run(call, make, { isIdempotent: true })).toMatchObject({ end: 'done', isRecorded: true });
+    expect(await it.gate.run(call, make, { isIdempotent: true })).toMatchObject({
+      end: 'done',
+      isRecorded: true,
+    });
     expect(keys).toEqual(['r1.c1']);
   });
 
   test('an interrupted call is in doubt, and is not made again', async () => {
     const it = await shopAt(place, () => new DOMException('late', 'TimeoutError'));
     const args = { to: 'bob', cents: 5 };
-    expect(await it.run({ args })).toMatchObject({ end: 'doubt', reason: expect.stringContaining('late') });
+    expect(await it.run({ args })).toMatchObject({
+      end: 'doubt',
+      reason: expect.stringContaining('late'),
+    });
     expect(await it.run({ args })).toMatchObject({ end: 'doubt' });
     it.gate = await it.other();
     expect(await it.run({ args })).toMatchObject({ end: 'doubt' });
@@ -376,7 +471,11 @@ describe.each([
     resolve();
     expect(await again).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
     expect(await one).toMatchObject({ end: 'done', isRecorded: false });
-    expect(await other.run(call, make)).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
+    expect(await other.run(call, make)).toMatchObject({
+      end: 'done',
+      result: { receipt: 1 },
+      isRecorded: true,
+    });
     expect(it.made).toEqual([1]);
   });
 
@@ -400,7 +499,11 @@ describe.each([
     const other = await it.other();
     expect(await it.run(held)).toMatchObject({ end: 'done', isRecorded: false });
     it.gate = other;
-    expect(await it.run(held)).toMatchObject({ end: 'done', result: { receipt: 1 }, isRecorded: true });
+    expect(await it.run(held)).toMatchObject({
+      end: 'done',
+      result: { receipt: 1 },
+      isRecorded: true,
+    });
     it.gate = one;
     expect(await it.run(held)).toMatchObject({ end: 'done', isRecorded: true });
     expect(it.made).toHaveLength(1);
@@ -411,7 +514,10 @@ describe.each([
     const call = { run: 'r1', id: 'c1', tool: 'pay', args: { to: 'bob', cents: 5 } };
     const make = async () => 'x'.repeat(1_000_001);
     expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', isRecorded: false });
-    expect(await it.gate.run(call, make)).toMatchObject({ end: 'doubt', reason: expect.stringContaining('too large') });
+    expect(await it.gate.run(call, make)).toMatchObject({
+      end: 'doubt',
+      reason: expect.stringContaining('too large'),
+    });
     const result = 'x'.repeat(999_990);
     for (const isRecorded of [false, true])
       expect(await it.gate.run({ ...call, id: 'c2' }, async () => result)).toEqual({
@@ -426,11 +532,20 @@ describe.each([
       ['c2', 1_040_001],
       ['c3', 4_000_000],
     ] as const) {
-      const call = { id: `r1.${id}`, session: 'r1', server: 'shop', tool: 'pay', args: { to: 'bob', cents: 5 } };
-      expect(await it.gate.port.ask(call, { waitMs: 0, match: 'id' })).toMatchObject({ kind: 'allowed' });
+      const call = {
+        id: `r1.${id}`,
+        session: 'r1',
+        server: 'shop',
+        tool: 'pay',
+        args: { to: 'bob', cents: 5 },
+      };
+      expect(await it.gate.port.ask(call, { waitMs: 0, match: 'id' })).toMatchObject({
+        kind: 'allowed',
+      });
       const result = 'x'.repeat(bytes - 2);
       expect(await it.gate.port.report(call.id, { outcome: 'done', result })).toBe(true);
-      const kept = bytes < 1_040_000 ? result : { bytes, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) };
+      const kept =
+        bytes < 1_040_000 ? result : { bytes, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) };
       expect(await it.gate.port.outcomeOf(call.id)).toEqual({ outcome: 'done', result: kept });
     }
   });
@@ -464,14 +579,30 @@ describe.each([
     it.gate.port.report = () => Promise.reject(new Error('the process has ended'));
     const made: number[] = [];
     const make = async () => made.push(1);
-    expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', result: 1, isRecorded: false });
+    expect(await it.gate.run(call, make)).toMatchObject({
+      end: 'done',
+      result: 1,
+      isRecorded: false,
+    });
     it.gate.port.report = report;
     it.gate = await it.other();
-    expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', result: 2, isRecorded: false });
-    expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', result: 2, isRecorded: true });
+    expect(await it.gate.run(call, make)).toMatchObject({
+      end: 'done',
+      result: 2,
+      isRecorded: false,
+    });
+    expect(await it.gate.run(call, make)).toMatchObject({
+      end: 'done',
+      result: 2,
+      isRecorded: true,
+    });
     await it.gate.close();
     it.gate = await it.other();
-    expect(await it.gate.run(call, make)).toMatchObject({ end: 'done', result: 2, isRecorded: true });
+    expect(await it.gate.run(call, make)).toMatchObject({
+      end: 'done',
+      result: 2,
+      isRecorded: true,
+    });
     expect(made).toHaveLength(2);
   });
 
@@ -481,7 +612,10 @@ describe.each([
     expect(await it.run({ tool: 'look', args: {} })).toMatchObject({ end: 'doubt' });
     expect(it.made).toHaveLength(1);
     error = undefined;
-    expect(await it.run({ tool: 'look', args: {} })).toMatchObject({ end: 'done', result: { receipt: 2 } });
+    expect(await it.run({ tool: 'look', args: {} })).toMatchObject({
+      end: 'done',
+      result: { receipt: 2 },
+    });
   });
 
   test('a call that is judged ahead is not begun, and is made once later', async () => {
@@ -497,7 +631,9 @@ describe.each([
     expect(await it.run(small)).toMatchObject({ end: 'done', isRecorded: false });
     expect(await it.run(small)).toMatchObject({ end: 'done', isRecorded: true });
     expect(await judge(small)).toEqual({ end: 'begun', call: 'r1.c1' });
-    expect(await judge({ id: 'm', args: { to: 'mallory', cents: 5 } })).toMatchObject({ end: 'refused' });
+    expect(await judge({ id: 'm', args: { to: 'mallory', cents: 5 } })).toMatchObject({
+      end: 'refused',
+    });
     const held = { id: 'c2', args: { to: 'bob', cents: 500 } };
     const asked = await judge(held);
     expect(asked).toMatchObject({ end: 'pending', reason: expect.stringContaining('large') });
@@ -520,14 +656,19 @@ describe.each([
     expect(await it.gate.run(call, make, { isKnown: true })).toMatchObject(unknown);
     expect(await it.gate.judge(call)).toMatchObject({ end: 'ready' });
     expect(await it.gate.judge(call, { isKnown: true })).toMatchObject({ end: 'ready' });
-    expect(await it.gate.run(call, make, { isKnown: true })).toMatchObject({ end: 'done', isRecorded: false });
+    expect(await it.gate.run(call, make, { isKnown: true })).toMatchObject({
+      end: 'done',
+      isRecorded: false,
+    });
     expect(it.made).toHaveLength(1);
   });
 
   test('the ledger has the observations of a call', async () => {
     const it = await shopAt(place);
     const observations = [{ name: 'graph', value: { checkpoint: 'k1' } }];
-    expect(await it.run({ args: { to: 'bob', cents: 5 }, observations })).toMatchObject({ end: 'done' });
+    expect(await it.run({ args: { to: 'bob', cents: 5 }, observations })).toMatchObject({
+      end: 'done',
+    });
     expect(await it.observed()).toMatchObject(observations);
   });
 

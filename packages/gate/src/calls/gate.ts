@@ -1,6 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ArgumentSchema, arg, checkArgument, isAssizeError, isInstance, type Json } from 'assize/internal/base';
+import {
+  type ArgumentSchema,
+  arg,
+  checkArgument,
+  isAssizeError,
+  isInstance,
+  type Json,
+} from 'assize/internal/base';
 import { canonicalize, hashText } from 'assize/internal/canon';
 import type { Hash } from 'assize/internal/ledger';
 import { traced } from 'assize/internal/traces';
@@ -79,10 +86,25 @@ export interface PendingEnd {
 
 /** The end of a call. `isRecorded`: it was made before, and the ledger has its result. */
 export type CallEnd<T> =
-  | { readonly end: 'done'; readonly call: string; readonly result: T; readonly isRecorded: boolean }
-  | { readonly end: 'failed'; readonly call: string; readonly error: unknown; readonly isRecorded: boolean }
+  | {
+      readonly end: 'done';
+      readonly call: string;
+      readonly result: T;
+      readonly isRecorded: boolean;
+    }
+  | {
+      readonly end: 'failed';
+      readonly call: string;
+      readonly error: unknown;
+      readonly isRecorded: boolean;
+    }
   /** `ruling`: the whole document, where a ruling refuses the call. */
-  | { readonly end: 'refused'; readonly call: string; readonly reason: string; readonly ruling?: RulingDocument }
+  | {
+      readonly end: 'refused';
+      readonly call: string;
+      readonly reason: string;
+      readonly ruling?: RulingDocument;
+    }
   | PendingEnd
   | {
       readonly end: 'doubt';
@@ -99,7 +121,10 @@ export type JudgedEnd =
   | RefusedEnd
   | PendingEnd;
 
-const NAME: ArgumentSchema = arg.of('a text that is not empty', (value) => typeof value === 'string' && value !== '');
+const NAME: ArgumentSchema = arg.of(
+  'a text that is not empty',
+  (value) => typeof value === 'string' && value !== '',
+);
 
 const CALL = arg.members({
   run: NAME,
@@ -148,7 +173,11 @@ export class Gate {
    * @throws ArgumentError `bad_argument`; the errors of the store or the server, before the call is
    * made
    */
-  async run<T extends Json | undefined>(call: GateCall, make: Make<T>, options: MakeOptions = {}): Promise<CallEnd<T>> {
+  async run<T extends Json | undefined>(
+    call: GateCall,
+    make: Make<T>,
+    options: MakeOptions = {},
+  ): Promise<CallEnd<T>> {
     checkArgument(CALL, call, 'call');
     checkArgument(arg.code, make, 'make');
     checkArgument(MAKE_OPTIONS, options, 'options');
@@ -158,7 +187,11 @@ export class Gate {
     );
   }
 
-  async #run<T extends Json | undefined>(call: GateCall, make: Make<T>, options: MakeOptions): Promise<CallEnd<T>> {
+  async #run<T extends Json | undefined>(
+    call: GateCall,
+    make: Make<T>,
+    options: MakeOptions,
+  ): Promise<CallEnd<T>> {
     const first = runCallIdOf(call.run, call.id);
     for (let attempt = 1; ; attempt++) {
       const id = attempt === 1 ? first : `${first}:${attempt}`;
@@ -193,7 +226,8 @@ export class Gate {
       if (decision.kind === 'denied') return refused(id, decision);
       if (decision.kind === 'pending') return this.#pending(id, decision);
       if (decision.kind === 'ready') return { end: 'ready', call: id };
-      const isOver = decision.outcome === 'done' || !isRepeatable(decision, options) || attempt === ATTEMPTS_MAX;
+      const isOver =
+        decision.outcome === 'done' || !isRepeatable(decision, options) || attempt === ATTEMPTS_MAX;
       if (isOver) return { end: 'begun', call: id };
     }
   }
@@ -203,9 +237,21 @@ export class Gate {
    *
    * @throws the errors of the store or the server
    */
-  async held(call: GateCall, { approval, call: id, reason, page, ruling }: PendingEnd): Promise<HeldCall | undefined> {
+  async held(
+    call: GateCall,
+    { approval, call: id, reason, page, ruling }: PendingEnd,
+  ): Promise<HeldCall | undefined> {
     const { run, tool, args } = call;
-    const held = { run, id: call.id, tool, args, call: id, approval, reason, ...(page !== undefined && { page }) };
+    const held = {
+      run,
+      id: call.id,
+      tool,
+      args,
+      call: id,
+      approval,
+      reason,
+      ...(page !== undefined && { page }),
+    };
     if (ruling?.ruling === 'frozen') return held;
     const shown = await this.port.shown(approval);
     return shown && { ...held, digest: shown.digest };
@@ -217,7 +263,11 @@ export class Gate {
    * @throws CallError `call_refused`, `call_pending`, `call_in_doubt`, `call_failed`; the error of
    * the tool; the errors of `run`
    */
-  async result<T extends Json | undefined>(call: GateCall, make: Make<T>, options: MakeOptions = {}): Promise<T> {
+  async result<T extends Json | undefined>(
+    call: GateCall,
+    make: Make<T>,
+    options: MakeOptions = {},
+  ): Promise<T> {
     const end = await this.run(call, make, options);
     if (end.end === 'done') return end.result;
     throw errorOf(end);
@@ -241,7 +291,9 @@ export class Gate {
     const running = this.#running.get(asked.id);
     if (running !== undefined) return repeated(asked.id, digest, running);
     const mark = {};
-    const attempt = MAKING.run([...(MAKING.getStore() ?? []), mark], () => this.#decided(asked, work));
+    const attempt = MAKING.run([...(MAKING.getStore() ?? []), mark], () =>
+      this.#decided(asked, work),
+    );
     this.#running.set(asked.id, { mark, digest, attempt });
     const forget = (): boolean => this.#running.delete(asked.id);
     try {
@@ -257,13 +309,16 @@ export class Gate {
 
   async #decided<T extends Json | undefined>(asked: AskedCall, work: Work<T>): Promise<Attempt<T>> {
     const { id: call } = asked;
-    if (hasHiddenMember(asked.args)) return { end: hidden(call), isNow: false, isIdempotent: false };
+    if (hasHiddenMember(asked.args))
+      return { end: hidden(call), isNow: false, isIdempotent: false };
     const decision = await this.port.ask(asked, this.#asking(work.call, work.options));
     const known = { isNow: false, isIdempotent: isRepeatable(decision, work.options) };
     if (decision.kind === 'denied') return { ...known, end: refused(call, decision) };
-    if (decision.kind === 'begun') return { ...known, end: await this.#before(call, decision.reason) };
+    if (decision.kind === 'begun')
+      return { ...known, end: await this.#before(call, decision.reason) };
     if (decision.kind === 'pending') return { ...known, end: this.#pending(call, decision) };
-    if (decision.kind !== 'allowed') throw new TypeError(`A port has answered ${JSON.stringify(decision)}.`);
+    if (decision.kind !== 'allowed')
+      throw new TypeError(`A port has answered ${JSON.stringify(decision)}.`);
     return this.#made({ call, args: decision.args ?? asked.args }, work, known.isIdempotent);
   }
 
@@ -274,7 +329,10 @@ export class Gate {
     return { waitMs, observations, match: 'id', isKnown };
   }
 
-  #pending(call: string, { kind: _, ...waits }: Extract<Decision, { readonly kind: 'pending' }>): PendingEnd {
+  #pending(
+    call: string,
+    { kind: _, ...waits }: Extract<Decision, { readonly kind: 'pending' }>,
+  ): PendingEnd {
     const page = this.port.pageOf(waits.approval);
     return { end: 'pending', call, ...waits, ...(page !== undefined && { page }) };
   }
@@ -284,8 +342,10 @@ export class Gate {
     const until = performance.now() + this.#options.inFlightMs;
     for (let wait = 20; ; wait = Math.min(wait * 2, 250)) {
       const outcome = await this.port.outcomeOf(call);
-      if (outcome !== undefined && outcome.outcome !== 'unknown') return endOf(call, outcome, reason);
-      if (outcome !== undefined || performance.now() >= until) return { end: 'doubt', call, reason };
+      if (outcome !== undefined && outcome.outcome !== 'unknown')
+        return endOf(call, outcome, reason);
+      if (outcome !== undefined || performance.now() >= until)
+        return { end: 'doubt', call, reason };
       await pause(wait);
     }
   }
@@ -309,7 +369,10 @@ export class Gate {
       );
     } catch (error) {
       const unknown = leavesOpen(error, isUnknown);
-      await this.#report(call, { outcome: unknown ? 'unknown' : 'failed', result: { error: told(error) } });
+      await this.#report(call, {
+        outcome: unknown ? 'unknown' : 'failed',
+        result: { error: told(error) },
+      });
       if (!unknown) return { ...known, end: { end: 'failed', call, error, isRecorded: false } };
       const reason = `it was made, and its outcome is not known: ${told(error).message}`;
       return { ...known, end: { end: 'doubt', call, reason } };
@@ -334,7 +397,8 @@ export class Gate {
         await this.port.report(call, outcome);
         return;
       } catch (error) {
-        if (wait === undefined || !isAssizeError(error) || !error.retryable) return warnOf(call, error);
+        if (wait === undefined || !isAssizeError(error) || !error.retryable)
+          return warnOf(call, error);
         await pause(wait);
       }
     }
@@ -351,12 +415,19 @@ function warnOf(call: string, error: unknown): void {
 
 type RefusedEnd = Extract<CallEnd<never>, { readonly end: 'refused' }>;
 
-function refused(call: string, { kind: _, ...why }: Extract<Decision, { readonly kind: 'denied' }>): RefusedEnd {
+function refused(
+  call: string,
+  { kind: _, ...why }: Extract<Decision, { readonly kind: 'denied' }>,
+): RefusedEnd {
   return { end: 'refused', call, ...why };
 }
 
 function hidden(call: string): RefusedEnd {
-  return { end: 'refused', call, reason: `the arguments of the call ${call} have a member named __proto__` };
+  return {
+    end: 'refused',
+    call,
+    reason: `the arguments of the call ${call} have a member named __proto__`,
+  };
 }
 
 /** An error whose meaning the program cannot tell leaves the call open. */
@@ -379,12 +450,17 @@ interface Work<T extends Json | undefined> {
 }
 
 /** Whether a second call does no harm: by its program, or by the rules. */
-function isRepeatable(decision: Decision, { isIdempotent }: Pick<MakeOptions, 'isIdempotent'>): boolean {
+function isRepeatable(
+  decision: Decision,
+  { isIdempotent }: Pick<MakeOptions, 'isIdempotent'>,
+): boolean {
   return isIdempotent ?? ('class' in decision && decision.class === 'read');
 }
 
 /** The form of a gate, for functions that take one. */
-export const GATE: ArgumentSchema = arg.of('a gate of openGate or connectGate', (value) => isInstance(value, Gate));
+export const GATE: ArgumentSchema = arg.of('a gate of openGate or connectGate', (value) =>
+  isInstance(value, Gate),
+);
 
 /** An attempt of a call. */
 interface Attempt<T> {
@@ -413,7 +489,10 @@ async function repeated<T>(call: string, digest: string, running: Running): Prom
   if (running.digest !== digest) return { ...known, end: { end: 'refused', call, reason } };
   // It would wait for itself.
   if (MAKING.getStore()?.includes(running.mark))
-    return { ...known, end: { end: 'doubt', call, reason: 'it is being made, and its tool calls it again' } };
+    return {
+      ...known,
+      end: { end: 'doubt', call, reason: 'it is being made, and its tool calls it again' },
+    };
   const attempt = (await running.attempt) as Attempt<T>;
   const { end } = attempt;
   return 'isRecorded' in end ? { ...attempt, end: { ...end, isRecorded: true } } : attempt;
@@ -429,18 +508,30 @@ export function errorOf(end: Exclude<CallEnd<unknown>, { readonly end: 'done' }>
         })
       : end.error;
   if (end.end === 'refused')
-    return new CallError('call_refused', `The call was refused: ${end.reason}`, { evidence: { call } });
-  if (end.end === 'doubt') {
-    const how = 'assize calls settle, or at a server with assize api calls.settle';
-    const then = end.settled === undefined ? `. See whether it took effect, and settle it with ${how}.` : '.';
-    return new CallError('call_in_doubt', `The call ${call} is not made again: ${end.reason}${then}`, {
+    return new CallError('call_refused', `The call was refused: ${end.reason}`, {
       evidence: { call },
     });
+  if (end.end === 'doubt') {
+    const how = 'assize calls settle, or at a server with assize api calls.settle';
+    const then =
+      end.settled === undefined ? `. See whether it took effect, and settle it with ${how}.` : '.';
+    return new CallError(
+      'call_in_doubt',
+      `The call ${call} is not made again: ${end.reason}${then}`,
+      {
+        evidence: { call },
+      },
+    );
   }
-  const at = end.page === undefined ? 'Approve it with assize approve' : `Approve it at ${end.page}`;
-  return new CallError('call_pending', `The call waits for a person: ${end.reason}. ${at}, then call again.`, {
-    evidence: { call, approval: end.approval },
-  });
+  const at =
+    end.page === undefined ? 'Approve it with assize approve' : `Approve it at ${end.page}`;
+  return new CallError(
+    'call_pending',
+    `The call waits for a person: ${end.reason}. ${at}, then call again.`,
+    {
+      evidence: { call, approval: end.approval },
+    },
+  );
 }
 
 /** The part of a result that the ledger keeps. */
@@ -449,7 +540,9 @@ function kept(result: Json | undefined): Json {
   try {
     const text = canonicalize(result, { bytesMax: 64 * 1_048_576 });
     const bytes = Buffer.byteLength(text);
-    return bytes <= RESULT_BYTES_MAX ? { value: result } : { omitted: { bytes, sha256: hashText(text) } };
+    return bytes <= RESULT_BYTES_MAX
+      ? { value: result }
+      : { omitted: { bytes, sha256: hashText(text) } };
   } catch (error) {
     // The call is made, so a result that is no JSON is no failure of it.
     return { omitted: { reason: told(error).message } };
@@ -460,20 +553,38 @@ function kept(result: Json | undefined): Json {
 function endOf<T>(call: string, { outcome, result }: Outcome, reason: string): CallEnd<T> {
   if (result === undefined) {
     const settled = outcome as 'done' | 'failed';
-    return { end: 'doubt', call, reason: `a person has settled it as ${settled}, without a result`, settled };
+    return {
+      end: 'doubt',
+      call,
+      reason: `a person has settled it as ${settled}, without a result`,
+      settled,
+    };
   }
-  const { value, error, omitted } = result as { readonly [member in 'value' | 'error' | 'omitted']?: Json };
-  if (outcome === 'failed') return { end: 'failed', call, error: error ?? { message: reason }, isRecorded: true };
+  const { value, error, omitted } = result as {
+    readonly [member in 'value' | 'error' | 'omitted']?: Json;
+  };
+  if (outcome === 'failed')
+    return { end: 'failed', call, error: error ?? { message: reason }, isRecorded: true };
   if (omitted !== undefined)
-    return { end: 'doubt', call, reason: 'its result was not kept: too large, or no JSON', settled: 'done' };
+    return {
+      end: 'doubt',
+      call,
+      reason: 'its result was not kept: too large, or no JSON',
+      settled: 'done',
+    };
   return { end: 'done', call, result: value as T, isRecorded: true };
 }
 
 function told(error: unknown): { readonly name: string; readonly message: string } {
-  const { name, message } = (error ?? {}) as { readonly name?: unknown; readonly message?: unknown };
+  const { name, message } = (error ?? {}) as {
+    readonly name?: unknown;
+    readonly message?: unknown;
+  };
   return {
     name: typeof name === 'string' ? name.slice(0, 200).toWellFormed() : 'Error',
-    message: (typeof message === 'string' ? message : printed(error)).slice(0, 4_000).toWellFormed(),
+    message: (typeof message === 'string' ? message : printed(error))
+      .slice(0, 4_000)
+      .toWellFormed(),
   };
 }
 

@@ -6,7 +6,9 @@ import { CallError, connectGate, type Gate } from './index.ts';
 
 const CALL = { run: 'r1', id: 'c1', tool: 'pay', args: { cents: 5 } };
 
-async function gateOf(answer: (path: string) => { readonly status?: number; readonly text: string }): Promise<Gate> {
+async function gateOf(
+  answer: (path: string) => { readonly status?: number; readonly text: string },
+): Promise<Gate> {
   const server = createServer((request, response) => {
     const { status = 200, text } = answer(request.url ?? '');
     request.resume().on('end', () => response.writeHead(status).end(text));
@@ -43,7 +45,8 @@ test.each([
 test('a report that the server could not take is sent again', async () => {
   let reports = 0;
   const gate = await gateOf((path) => {
-    if (!path.endsWith('/report')) return { text: '{"decision":"allowed","call":"r1.c1","class":"irreversible"}' };
+    if (!path.endsWith('/report'))
+      return { text: '{"decision":"allowed","call":"r1.c1","class":"irreversible"}' };
     reports += 1;
     return reports < 3 ? { status: 503, text: '{}' } : { text: '{"recorded":true}' };
   });

@@ -4,7 +4,12 @@ import type { Hash } from 'assize/internal/ledger';
 import { currentTracer } from 'assize/internal/traces';
 import type { AskedCall } from './asked-call.ts';
 import { newAttempt } from './attempt.ts';
-import { type CallPort, PERSONS_DECISION, type PersonsDecision, type ShownCall } from './call-port.ts';
+import {
+  type CallPort,
+  PERSONS_DECISION,
+  type PersonsDecision,
+  type ShownCall,
+} from './call-port.ts';
 import type { Outcome } from './close-call.ts';
 import type { DecideOptions, Decision, Judgement } from './decide-call.ts';
 import { CallError } from './errors.ts';
@@ -53,8 +58,19 @@ export class HttpPort implements CallPort {
     when: { readonly later?: true; readonly attempt?: string },
   ): Promise<Decision | Judgement> {
     const until = performance.now() + waitMs;
-    const place = { ...(session !== undefined && { session }), ...(observations !== undefined && { observations }) };
-    const body = { id, server, tool, args, ...place, ...when, ...(isKnown === true && { known: true }) };
+    const place = {
+      ...(session !== undefined && { session }),
+      ...(observations !== undefined && { observations }),
+    };
+    const body = {
+      id,
+      server,
+      tool,
+      args,
+      ...place,
+      ...when,
+      ...(isKnown === true && { known: true }),
+    };
     for (;;) {
       const isLast = until - performance.now() <= WAIT_SECONDS_MAX * 1_000;
       const decision = readDecision(await this.#question(body, until), id);
@@ -95,9 +111,13 @@ export class HttpPort implements CallPort {
     const { decision, by, digest, reason, args } = persons;
     const token = Object.hasOwn(this.#options.people, by) ? this.#options.people[by] : undefined;
     if (token === undefined)
-      throw new CallError('unauthenticated', `This program has no token of ${by}. Pass it in \`people\`.`, {
-        evidence: { principal: by },
-      });
+      throw new CallError(
+        'unauthenticated',
+        `This program has no token of ${by}. Pass it in \`people\`.`,
+        {
+          evidence: { principal: by },
+        },
+      );
     const body = {
       digest,
       ...(decision === 'reject' && { reason: 'rejected' }),
@@ -108,14 +128,17 @@ export class HttpPort implements CallPort {
       await this.#send('POST', `/v1/approvals/${approval}/${decision}`, body, { token });
     } catch (error) {
       // Another decision came first, and counts.
-      if (!isAssizeError(error, 'server_refused') || error.evidence['code'] !== 'not_pending') throw error;
+      if (!isAssizeError(error, 'server_refused') || error.evidence['code'] !== 'not_pending')
+        throw error;
     }
   }
 
   /** The arguments of the pending proposal. */
   async #argsOf(approval: Hash): Promise<object> {
     const { approval: shown } = await this.#send('GET', `/v1/approvals/${approval}`);
-    return (shown as { readonly action?: { readonly args?: object } } | undefined)?.action?.args ?? {};
+    return (
+      (shown as { readonly action?: { readonly args?: object } } | undefined)?.action?.args ?? {}
+    );
   }
 
   pageOf(approval: Hash): string {
@@ -132,7 +155,10 @@ export class HttpPort implements CallPort {
     method: 'GET' | 'POST',
     path: string,
     body?: object,
-    { token = this.#options.token, wait = WAIT_SECONDS_MAX }: { readonly token?: string; readonly wait?: number } = {},
+    {
+      token = this.#options.token,
+      wait = WAIT_SECONDS_MAX,
+    }: { readonly token?: string; readonly wait?: number } = {},
   ): Promise<Document> {
     const url = new URL(path, this.#options.url);
     const traceparent = currentTracer()?.traceparent();

@@ -6,12 +6,26 @@
  * Never: makes a call by itself. `Gate` makes one that it is given, after the ledger has begun it.
  */
 export { argsUnder } from './args-under.ts';
-export { type AskedCall, type CallContent, callIdOf, hasHiddenMember, runCallIdOf, sessionIdOf } from './asked-call.ts';
+export {
+  type AskedCall,
+  type CallContent,
+  callIdOf,
+  hasHiddenMember,
+  runCallIdOf,
+  sessionIdOf,
+} from './asked-call.ts';
 export type { CallPart } from './call-part.ts';
 export type { CallPort, PersonsDecision, ShownCall } from './call-port.ts';
 export type { AgentAction, CallWorld, EntryPlace, Observed, ProposeOptions } from './call-world.ts';
 export { closeCall, closeCallsOf, type Outcome, REPORTED_BYTES_MAX } from './close-call.ts';
-export { type DecideOptions, type Decision, decideCall, digestOf, type Judgement, judgeCall } from './decide-call.ts';
+export {
+  type DecideOptions,
+  type Decision,
+  decideCall,
+  digestOf,
+  type Judgement,
+  judgeCall,
+} from './decide-call.ts';
 export { CallError, type CallErrorCode } from './errors.ts';
 export {
   type BegunCall,
@@ -29,7 +43,12 @@ export {
 export type { Approver, HeldCall } from './held-call.ts';
 export { isInterruption } from './interruption.ts';
 export { maySettle } from './may-settle.ts';
-export { type ConnectGateOptions, connectGate, type OpenGateOptions, openGate } from './open-gate.ts';
+export {
+  type ConnectGateOptions,
+  connectGate,
+  type OpenGateOptions,
+  openGate,
+} from './open-gate.ts';
 export { outcomeOf } from './outcome-of.ts';
 export { ofPlain, toPlain } from './plain-value.ts';
 export { type AgentSession, attend, inDoubt, leave } from './sessions.ts';
@@ -43,4 +62,9 @@ export {
   standingStatus,
 } from './standing-log.ts';
 export { StandingReader } from './standing-reader.ts';
-export { SHOWN_CALLS_MAX, type StandingUseView, type StandingView, standingView } from './standing-view.ts';
+export {
+  SHOWN_CALLS_MAX,
+  type StandingUseView,
+  type StandingView,
+  standingView,
+} from './standing-view.ts';

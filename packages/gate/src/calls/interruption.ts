@@ -1,10 +1,21 @@
 import { isInstance, isRecord } from 'assize/internal/base';
 
 /** The names of errors that end a call before its outcome is known. */
-const NAMES: ReadonlySet<string> = new Set(['AbortError', 'TimeoutError', 'CancelledFailure', 'CancelledError']);
+const NAMES: ReadonlySet<string> = new Set([
+  'AbortError',
+  'TimeoutError',
+  'CancelledFailure',
+  'CancelledError',
+]);
 
 /** The codes of errors before a request has reached its server: it was certainly not taken. */
-const UNSENT: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+const UNSENT: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
 
 /** The codes of errors of a connection that was open. */
 const CUT = /^(ECONNRESET|EPIPE|ETIMEDOUT|ECONNABORTED|UND_ERR_)/;
@@ -29,7 +40,11 @@ export function isInterruption(error: unknown): boolean {
 
 /** Where HTTP clients put the status of a refused request. */
 function statusesOf(error: unknown): readonly unknown[] {
-  const { status, statusCode, response } = error as { status?: unknown; statusCode?: unknown; response?: unknown };
+  const { status, statusCode, response } = error as {
+    status?: unknown;
+    statusCode?: unknown;
+    response?: unknown;
+  };
   return [status, statusCode, isRecord(response) ? response['status'] : undefined];
 }
 

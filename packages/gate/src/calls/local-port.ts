@@ -2,9 +2,20 @@ import { checkArgument, isAssizeError } from 'assize/internal/base';
 import { type Hash, isEffectPending } from 'assize/internal/ledger';
 import { Trajectory } from 'assize/internal/runtime';
 import type { AskedCall } from './asked-call.ts';
-import { type CallPort, PERSONS_DECISION, type PersonsDecision, type ShownCall } from './call-port.ts';
+import {
+  type CallPort,
+  PERSONS_DECISION,
+  type PersonsDecision,
+  type ShownCall,
+} from './call-port.ts';
 import { closeCall, type Outcome, REPORTED_BYTES_MAX } from './close-call.ts';
-import { type DecideOptions, type Decision, decideCall, type Judgement, judgeCall } from './decide-call.ts';
+import {
+  type DecideOptions,
+  type Decision,
+  decideCall,
+  type Judgement,
+  judgeCall,
+} from './decide-call.ts';
 import type { LocalWorld } from './local-world.ts';
 import { outcomeOf } from './outcome-of.ts';
 import { attend } from './sessions.ts';
@@ -62,7 +73,10 @@ export class LocalPort implements CallPort {
   }
 
   /** The arguments of the pending proposal, with other ones for the tool. */
-  async #amended(approval: Hash, args: PersonsDecision['args']): Promise<{ readonly args?: never }> {
+  async #amended(
+    approval: Hash,
+    args: PersonsDecision['args'],
+  ): Promise<{ readonly args?: never }> {
     if (args === undefined) return {};
     const found = await this.#world.trajectory.approvals.statusOf(approval);
     if (found.status !== 'pending' || isEffectPending(found.payload)) return {};

@@ -41,7 +41,11 @@ export class LocalWorld implements CallWorld {
     return Trajectory.readState(this.trajectory, (state) => read(state as unknown as GatewayState));
   }
 
-  propose(action: AgentAction, args: object, { key, observations }: ProposeOptions = {}): Promise<Ruling> {
+  propose(
+    action: AgentAction,
+    args: object,
+    { key, observations }: ProposeOptions = {},
+  ): Promise<Ruling> {
     return this.trajectory.propose({
       action,
       role: { name: 'agent', params: { agent: this.agent } },

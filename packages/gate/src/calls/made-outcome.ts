@@ -4,7 +4,9 @@ import { type EffectState, isUnresolved, type TransactionState } from 'assize/in
  * The outcome of calls that Assize made in one transaction. `failed`: one of them did nothing, or
  * was undone. `unknown`: a person must find out. Undefined while the transaction goes on.
  */
-export function madeOutcome({ effects }: Pick<TransactionState, 'effects'>): 'done' | 'failed' | 'unknown' | undefined {
+export function madeOutcome({
+  effects,
+}: Pick<TransactionState, 'effects'>): 'done' | 'failed' | 'unknown' | undefined {
   if (effects.length === 0) return undefined;
   if (effects.some(hasFailed)) return 'failed';
   if (effects.some(({ phase }) => isUnresolved(phase))) return 'unknown';

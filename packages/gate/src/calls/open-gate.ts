@@ -5,7 +5,15 @@ import { createAssize, DEFAULT_PERIOD, type Environment, rootKeyOf } from 'assiz
 import type { Domain } from 'assize/internal/kernel';
 import { systemClock } from 'assize/internal/oracle';
 import type { AssizeOptions, Trajectory } from 'assize/internal/runtime';
-import { agentName, configuration, type GatewayState, gateway, isConfigured, readRules, serverName } from '#gateway';
+import {
+  agentName,
+  configuration,
+  type GatewayState,
+  gateway,
+  isConfigured,
+  readRules,
+  serverName,
+} from '#gateway';
 import { CallError } from './errors.ts';
 import { Gate, type GateOptions } from './gate.ts';
 import { HttpPort } from './http-port.ts';
@@ -37,7 +45,11 @@ export interface OpenGateOptions extends GateOptions {
  */
 export async function openGate(options: OpenGateOptions): Promise<Gate> {
   checkArgument(OPTIONS, options, 'options');
-  const { store: url = 'sqlite:./assize.db', agent = 'agent', trajectory: name = 'calls' } = options;
+  const {
+    store: url = 'sqlite:./assize.db',
+    agent = 'agent',
+    trajectory: name = 'calls',
+  } = options;
   const { rules: file, env, approvals, server, waitMs, inFlightMs } = options;
   const rules = file === undefined ? undefined : readRules(readFileSync(file, 'utf8'), file).rules;
   const domain = gateway(rules === undefined ? {} : { rules }) as unknown as Domain;
@@ -49,7 +61,11 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
   try {
     const root = rootKeyOf(url, env);
     const grant = { ...DEFAULT_PERIOD, trajectory: name, max_depth: 0, issuer: root.publicKey };
-    const writFor = (subject: string, actions: readonly string[], scopes: readonly string[]): Writ =>
+    const writFor = (
+      subject: string,
+      actions: readonly string[],
+      scopes: readonly string[],
+    ): Writ =>
       issueWrit(
         { ...grant, subject, actions: [...actions], scopes: [...scopes], nonce: `gate:${subject}` },
         root.privateKey,
@@ -62,7 +78,10 @@ export async function openGate(options: OpenGateOptions): Promise<Gate> {
     const scopes = [`role:agent:${segment(agent)}`, 'tool:**'];
     const writ = writFor(principal, ['begin', 'call', 'report', 'session'], scopes);
     const parts = { store: world.store, clock: systemClock, principal, writ };
-    const local = new LocalWorld({ ...parts, trajectory: world.trajectory as unknown as Trajectory });
+    const local = new LocalWorld({
+      ...parts,
+      trajectory: world.trajectory as unknown as Trajectory,
+    });
     const port = new LocalPort(local, () => world.close());
     return new Gate(port, {
       server,
@@ -98,28 +117,49 @@ export function connectGate(options: ConnectGateOptions): Gate {
   return new Gate(new HttpPort({ url, token, trajectory, people }), gate);
 }
 
-async function configure(trajectory: Trajectory, wanted: ReturnType<typeof configuration>, writ: Writ): Promise<void> {
+async function configure(
+  trajectory: Trajectory,
+  wanted: ReturnType<typeof configuration>,
+  writ: Writ,
+): Promise<void> {
   if (isConfigured(trajectory.state() as unknown as GatewayState, wanted)) return;
-  const ruling = await trajectory.propose({ action: 'configure', role: 'admin', args: wanted as never, writ });
+  const ruling = await trajectory.propose({
+    action: 'configure',
+    role: 'admin',
+    args: wanted as never,
+    writ,
+  });
   if (ruling.ruling === 'committed') return;
   const { detail } = ruling;
-  throw new CallError('bad_rules', `The rules ${wanted.rules.id} are not in force in ${trajectory.id}: ${detail}.`, {
-    evidence: { trajectory_id: trajectory.id },
-  });
+  throw new CallError(
+    'bad_rules',
+    `The rules ${wanted.rules.id} are not in force in ${trajectory.id}: ${detail}.`,
+    {
+      evidence: { trajectory_id: trajectory.id },
+    },
+  );
 }
 
 function isAddress(value: unknown): boolean {
   const url = typeof value === 'string' ? URL.parse(value) : null;
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
-  return isHttp && `${url.pathname}${url.search}${url.hash}` === '/' && `${url.username}${url.password}` === '';
+  return (
+    isHttp &&
+    `${url.pathname}${url.search}${url.hash}` === '/' &&
+    `${url.username}${url.password}` === ''
+  );
 }
 
 function isToken(value: unknown): boolean {
   return typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
 }
 
-const SERVER = arg.of('a server of letters, digits and _ : @ -, such as shop', (value) => isNamed(serverName, value));
-const AGENT = arg.of('an agent of letters, digits and _ . : @ + -, such as ada', (value) => isNamed(agentName, value));
+const SERVER = arg.of('a server of letters, digits and _ : @ -, such as shop', (value) =>
+  isNamed(serverName, value),
+);
+const AGENT = arg.of('an agent of letters, digits and _ . : @ + -, such as ada', (value) =>
+  isNamed(agentName, value),
+);
 
 function isNamed(form: typeof serverName, value: unknown): boolean {
   return form.safeParse(value).success;
@@ -142,7 +182,10 @@ const OPTIONS = arg.options<OpenGateOptions>({
 });
 
 const CONNECT_OPTIONS = arg.options<ConnectGateOptions>({
-  url: arg.of('the address of a server: http or https, without a path, a user or a password', isAddress),
+  url: arg.of(
+    'the address of a server: http or https, without a path, a user or a password',
+    isAddress,
+  ),
   token: arg.of('a token of visible letters, without a line break', isToken),
   trajectory: arg.optional(arg.text),
   people: arg.optional(arg.object),

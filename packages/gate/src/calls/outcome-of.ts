@@ -10,7 +10,10 @@ import { pastCall } from './past-call.ts';
 export async function outcomeOf(world: CallWorld, call: string): Promise<Outcome | undefined> {
   const { isKnown, outcome } = world.read(({ calls }) => {
     const row = Object.hasOwn(calls, call) ? calls[call] : undefined;
-    return { isKnown: row !== undefined, outcome: row?.agent === world.agent ? row.outcome : undefined };
+    return {
+      isKnown: row !== undefined,
+      outcome: row?.agent === world.agent ? row.outcome : undefined,
+    };
   });
   if (!isKnown) return (await pastCall(world, call)).outcome;
   if (outcome === undefined) return undefined;

@@ -32,7 +32,10 @@ export async function pastCall(world: CallWorld, call: string): Promise<PastCall
 }
 
 /** The outcome that the agent has reported, with its result. */
-export async function reportedOutcome(world: CallWorld, call: string): Promise<Outcome | undefined> {
+export async function reportedOutcome(
+  world: CallWorld,
+  call: string,
+): Promise<Outcome | undefined> {
   for (const outcome of ['done', 'failed'] as const) {
     const args = await argsUnder(world, reportKey(call, outcome));
     if (args !== undefined) return withResult(outcome, args['result']);
@@ -74,7 +77,9 @@ interface CallArgs {
 /** Whether a call was begun by its own commit: no person was asked, and it was not judged ahead. */
 async function isBegunAtOnce(world: CallWorld, payload: CommitPayload): Promise<boolean> {
   if (payload.resolves !== undefined) return false;
-  const args = (await world.valueOf(payload, payload.action.args)) as { readonly later?: true } | undefined;
+  const args = (await world.valueOf(payload, payload.action.args)) as
+    | { readonly later?: true }
+    | undefined;
   return args?.later !== true;
 }
 

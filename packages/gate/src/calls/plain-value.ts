@@ -38,7 +38,8 @@ type Members = { readonly [member: string]: Json };
 function marked(value: unknown, depth: number): Json {
   if (depth > DEPTH_MAX) throw new RangeError('too deep');
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
-  if (typeof value === 'number') return isPlainNumber(value) ? value : mark('number', numberText(value));
+  if (typeof value === 'number')
+    return isPlainNumber(value) ? value : mark('number', numberText(value));
   if (value === undefined) return { [KIND]: 'undefined' };
   if (typeof value === 'bigint') return mark('bigint', String(value));
   if (Array.isArray(value)) return value.map((item) => marked(item, depth + 1));
@@ -49,7 +50,8 @@ function marked(value: unknown, depth: number): Json {
   if (value instanceof Uint8Array) return mark('bytes', Buffer.from(value).toString('base64'));
   if (typeof value !== 'object') throw new TypeError('no value of data');
   const members: Record<string, Json> = {};
-  for (const [name, member] of Object.entries(value)) defineOwn(members, name, marked(member, depth + 1));
+  for (const [name, member] of Object.entries(value))
+    defineOwn(members, name, marked(member, depth + 1));
   return Object.hasOwn(members, KIND) ? mark('object', members) : members;
 }
 

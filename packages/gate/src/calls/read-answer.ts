@@ -25,7 +25,8 @@ export function readDecision(document: Document, id: string): Decision | Judgeme
 const FORMS: ReadonlyMap<string, (more: Document, id: string) => boolean> = new Map([
   [
     'allowed',
-    ({ call, class: of, args }, id) => call === id && CLASSES.includes(of) && (args === undefined || isRecord(args)),
+    ({ call, class: of, args }, id) =>
+      call === id && CLASSES.includes(of) && (args === undefined || isRecord(args)),
   ],
   ['ready', ({ call }, id) => call === id],
   ['denied', ({ reason }) => typeof reason === 'string'],

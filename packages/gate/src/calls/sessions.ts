@@ -14,7 +14,9 @@ export interface AgentSession {
 /** Records a session at its first event, with the session that started it. */
 export async function attend(world: CallWorld, { id, parent, about }: AgentSession): Promise<void> {
   if (parent !== undefined) await attend(world, { id: parent });
-  const isOpen = world.read(({ sessions }) => Object.hasOwn(sessions, id) && sessions[id]?.endedAt === undefined);
+  const isOpen = world.read(
+    ({ sessions }) => Object.hasOwn(sessions, id) && sessions[id]?.endedAt === undefined,
+  );
   if (isOpen) return;
   await world.propose('session', {
     session: id,
@@ -26,7 +28,9 @@ export async function attend(world: CallWorld, { id, parent, about }: AgentSessi
 
 /** Records the end of a session. */
 export async function leave(world: CallWorld, id: string): Promise<void> {
-  const isOpen = world.read(({ sessions }) => Object.hasOwn(sessions, id) && sessions[id]?.endedAt === undefined);
+  const isOpen = world.read(
+    ({ sessions }) => Object.hasOwn(sessions, id) && sessions[id]?.endedAt === undefined,
+  );
   if (isOpen) await world.propose('session', { session: id, event: 'end' });
 }
 
@@ -39,7 +43,11 @@ export function inDoubt(world: CallWorld, now: string, next: string): readonly O
     openCalls(state, now).filter(({ agent, session, at, inDoubt }) => {
       if (agent !== world.agent) return false;
       const endedAt = session === undefined ? undefined : state.sessions[session]?.endedAt;
-      return inDoubt || session === next || (endedAt !== undefined && instantToMillis(endedAt) >= instantToMillis(at));
+      return (
+        inDoubt ||
+        session === next ||
+        (endedAt !== undefined && instantToMillis(endedAt) >= instantToMillis(at))
+      );
     }),
   );
 }

@@ -45,7 +45,9 @@ export interface StandingRecord {
 }
 
 type Writable<T> = { -readonly [Member in keyof T]: T[Member] };
-type OpenRecord = Writable<Omit<StandingRecord, 'calls'>> & { readonly calls: Writable<StandingUse>[] };
+type OpenRecord = Writable<Omit<StandingRecord, 'calls'>> & {
+  readonly calls: Writable<StandingUse>[];
+};
 
 /**
  * The standing approvals of one trajectory of the domain gateway, read from its entries in order.
@@ -74,10 +76,20 @@ export class StandingLog {
     const uses = Object.entries(spent).map(([key, amounts]) => ({ ...nameAndCall(key), amounts }));
     for (const { name, call, amounts } of uses) {
       const { at = '', tool, outcome, closedAt } = calls[call] ?? {};
-      const known = { ...(tool !== undefined && { tool }), ...(outcome !== undefined && { outcome }) };
-      this.#use(name, { call, at, amounts: amountsIn(amounts), ...known, ...(closedAt !== undefined && { closedAt }) });
+      const known = {
+        ...(tool !== undefined && { tool }),
+        ...(outcome !== undefined && { outcome }),
+      };
+      this.#use(name, {
+        call,
+        at,
+        amounts: amountsIn(amounts),
+        ...known,
+        ...(closedAt !== undefined && { closedAt }),
+      });
     }
-    for (const { calls } of this.#records) calls.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+    for (const { calls } of this.#records)
+      calls.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
   }
 
   /** @throws LedgerFault */
@@ -120,7 +132,10 @@ export class StandingLog {
     const [change] = await this.#changedAt(payload, 'spent');
     if (change === undefined) return;
     const { name, call } = nameAndCall(change.key);
-    const content = args && { tool: `${String(args['server'])}/${String(args['tool'])}`, args: args['args'] as Json };
+    const content = args && {
+      tool: `${String(args['server'])}/${String(args['tool'])}`,
+      args: args['args'] as Json,
+    };
     this.#use(name, {
       call,
       at: payload.at,
@@ -164,7 +179,8 @@ export class StandingLog {
     for (const patch of read.value) {
       const [top, key] = parsePointer(patch.path);
       if (top !== part || key === undefined) continue;
-      const value = 'value' in patch ? await this.#values.read(payload, patch.value) : { $erased: '' };
+      const value =
+        'value' in patch ? await this.#values.read(payload, patch.value) : { $erased: '' };
       changes.push({ key, ...('value' in value && { value: value.value }) });
     }
     return changes;
@@ -211,7 +227,10 @@ function amountsIn(value: unknown): Spent {
 export type StandingStatus = 'active' | 'used_up' | 'expired' | 'ended';
 
 /** The first of `ended`, `expired` and `used_up` that is true, or else `active`. */
-export function standingStatus({ terms, ended, calls }: StandingRecord, now: string): StandingStatus {
+export function standingStatus(
+  { terms, ended, calls }: StandingRecord,
+  now: string,
+): StandingStatus {
   if (ended !== undefined) return 'ended';
   if (terms !== undefined && terms.expires <= now) return 'expired';
   return terms !== undefined && calls.length >= terms.uses ? 'used_up' : 'active';

@@ -1,5 +1,11 @@
 import { readTransaction } from 'assize/internal/effects';
-import { type EffectStore, type LedgerStore, type Payload, Replayer, readRow } from 'assize/internal/ledger';
+import {
+  type EffectStore,
+  type LedgerStore,
+  type Payload,
+  Replayer,
+  readRow,
+} from 'assize/internal/ledger';
 import type { GatewayState } from '#gateway';
 import { madeOutcome } from './made-outcome.ts';
 import { StandingLog, type StandingRecord, type StandingUse } from './standing-log.ts';
@@ -58,7 +64,9 @@ export class StandingReader {
 
   /** The record with the outcomes of the calls that Assize made. */
   async #withOutcomes(record: StandingRecord): Promise<StandingRecord> {
-    const calls = await Promise.all(record.calls.map(async (use) => ({ ...use, ...(await this.#outcomeOf(use)) })));
+    const calls = await Promise.all(
+      record.calls.map(async (use) => ({ ...use, ...(await this.#outcomeOf(use)) })),
+    );
     return { ...record, calls };
   }
 
@@ -76,7 +84,8 @@ export class StandingReader {
         const { payload } = readRow(row);
         if (payload.kind === 'branch') {
           this.#isBranch = true;
-          for (const key in (await this.#inherited()).spent) this.#covered.add(key.slice(key.indexOf('|') + 1));
+          for (const key in (await this.#inherited()).spent)
+            this.#covered.add(key.slice(key.indexOf('|') + 1));
         }
         if (concernsStanding(payload, this.#covered)) this.#places.push(row.seq);
         this.#next = row.seq + 1;
@@ -117,7 +126,8 @@ function rangesOf(places: readonly number[]): { readonly from: number; readonly 
   const ranges: { from: number; limit: number }[] = [];
   for (const place of places) {
     const last = ranges.at(-1);
-    const isNear = last !== undefined && place < last.from + last.limit + GAP && place - last.from < PAGE;
+    const isNear =
+      last !== undefined && place < last.from + last.limit + GAP && place - last.from < PAGE;
     if (isNear) last.limit = place - last.from + 1;
     else ranges.push({ from: place, limit: 1 });
   }

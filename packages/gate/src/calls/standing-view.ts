@@ -49,7 +49,8 @@ export function standingView(
   now: string,
   subjectOf: (writ: Hash) => string | undefined,
 ): StandingView {
-  const { id, terms, approvedBy, approvedAt, approvalReason, entryId, writId, ended, calls } = record;
+  const { id, terms, approvedBy, approvedAt, approvalReason, entryId, writId, ended, calls } =
+    record;
   const askedBy = writId && subjectOf(writId);
   const endedBy = ended && subjectOf(ended.writId);
   return {
@@ -64,13 +65,19 @@ export function standingView(
     ...(approvalReason !== undefined && { approval_reason: approvalReason }),
     ...(entryId !== undefined && { entry_id: entryId }),
     ...(ended && {
-      ended: { at: ended.at, entry_id: ended.entryId, ...(endedBy !== undefined && { by: endedBy }) },
+      ended: {
+        at: ended.at,
+        entry_id: ended.entryId,
+        ...(endedBy !== undefined && { by: endedBy }),
+      },
     }),
-    calls: calls.slice(-SHOWN_CALLS_MAX).map(({ entryId, closedAt, closedBy, epoch: _, ...call }) => ({
-      ...call,
-      ...(entryId !== undefined && { entry_id: entryId }),
-      ...(closedAt !== undefined && { closed_at: closedAt }),
-      ...(closedBy !== undefined && { closed_by: closedBy }),
-    })),
+    calls: calls
+      .slice(-SHOWN_CALLS_MAX)
+      .map(({ entryId, closedAt, closedBy, epoch: _, ...call }) => ({
+        ...call,
+        ...(entryId !== undefined && { entry_id: entryId }),
+        ...(closedAt !== undefined && { closed_at: closedAt }),
+        ...(closedBy !== undefined && { closed_by: closedBy }),
+      })),
   };
 }

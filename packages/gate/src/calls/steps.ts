@@ -30,14 +30,19 @@ export function callStep(server: string, { run, id, tool }: NamedCall): Step<End
     name: 'call',
     facts: { call: runCallIdOf(run, id), tool: `${server}/${tool}`, run, tool_call: id },
     told: ({ end, call, isRecorded: recorded, approval }) => {
-      const error = end === 'failed' ? 'call_failed' : end === 'doubt' ? 'call_in_doubt' : undefined;
+      const error =
+        end === 'failed' ? 'call_failed' : end === 'doubt' ? 'call_in_doubt' : undefined;
       return { facts: { end, call, recorded, approval }, error };
     },
   };
 }
 
 /** The work of the tool. */
-export function makeStep(server: string, call: string, { run, id, tool }: NamedCall): Step<unknown> {
+export function makeStep(
+  server: string,
+  call: string,
+  { run, id, tool }: NamedCall,
+): Step<unknown> {
   return { name: 'make', facts: { call, tool: `${server}/${tool}`, run, tool_call: id } };
 }
 
@@ -56,14 +61,23 @@ export function askStep(world: CallWorld, asked: AskedCall, name: 'ask' | 'judge
 }
 
 /** The record of an outcome. */
-export function reportStep(world: CallWorld, call: string, { outcome }: { readonly outcome: string }): Step<boolean> {
+export function reportStep(
+  world: CallWorld,
+  call: string,
+  { outcome }: { readonly outcome: string },
+): Step<boolean> {
   const { trajectory, traceparent: parent } = world;
   const facts = { trajectory: trajectory.id, call, outcome };
   return { name: 'report', facts, parent, told: (recorded) => ({ facts: { recorded } }) };
 }
 
 /** The trace in which a call was first asked about. */
-async function traceOf({ trajectory, principal }: CallWorld, call: string): Promise<string | undefined> {
+async function traceOf(
+  { trajectory, principal }: CallWorld,
+  call: string,
+): Promise<string | undefined> {
   const ruling = await trajectory.rulingOf(keyOf({ id: call }), principal);
-  return ruling === undefined || ruling.ruling === 'frozen' ? undefined : traceparentIn(readRow(ruling.entry).payload);
+  return ruling === undefined || ruling.ruling === 'frozen'
+    ? undefined
+    : traceparentIn(readRow(ruling.entry).payload);
 }

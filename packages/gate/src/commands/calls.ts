@@ -86,19 +86,31 @@ function print({ out, again }: Session, found: readonly FoundCall[]): void {
     ],
     found.map(({ id, trajectoryId, agent, tool, at, inDoubt, args }) => {
       const outcome = inDoubt ? yellow('in doubt') : 'not reported yet';
-      return [id, trajectoryId, agent, tool, shortTime(at), outcome, args === undefined ? '' : shortJson(args)];
+      return [
+        id,
+        trajectoryId,
+        agent,
+        tool,
+        shortTime(at),
+        outcome,
+        args === undefined ? '' : shortJson(args),
+      ];
     }),
   );
   const doubts = found.filter(({ inDoubt }) => inDoubt);
   out.line(line``);
   if (doubts.length < found.length)
-    out.line(line`A call that is not in doubt may be in progress. It can be settled ten minutes after it began.`);
+    out.line(
+      line`A call that is not in doubt may be in progress. It can be settled ten minutes after it began.`,
+    );
   const [first] = doubts;
   if (first === undefined) return;
   const id = doubts.length === 1 ? first.id : 'CALL';
   const by = onlyCounselor(project()) ?? 'PRINCIPAL';
   out.line(line`Look whether a call in doubt took effect, and record it. Nothing is called:`);
-  out.line(dim(line`assize calls settle ${id} --outcome done|failed --evidence TEXT --as ${by}${again}`));
+  out.line(
+    dim(line`assize calls settle ${id} --outcome done|failed --evidence TEXT --as ${by}${again}`),
+  );
 }
 
 function settle(command: Command): void {
@@ -112,7 +124,11 @@ function settle(command: Command): void {
           .choices(['done', 'failed'])
           .makeOptionMandatory(),
       )
-      .requiredOption('--evidence <text>', 'the finding that supports the outcome; recorded', evidence)
+      .requiredOption(
+        '--evidence <text>',
+        'the finding that supports the outcome; recorded',
+        evidence,
+      )
       .requiredOption('--as <principal>', 'the person, a counselor; recorded')
       .option('--trajectory <name>', 'trajectory of the call (default: the one where it is open)'),
   )
@@ -137,7 +153,13 @@ function settle(command: Command): void {
             const terms = { action: 'report', scopes: ['role:admin'], principal };
             const writ = ephemeralWrit(await headOf(store, name), terms, root);
             const args = { call, outcome, result: { settled_by: principal, evidence } };
-            return trajectory.propose({ action: 'report', role: 'admin', args, writ, principal } as never);
+            return trajectory.propose({
+              action: 'report',
+              role: 'admin',
+              args,
+              writ,
+              principal,
+            } as never);
           });
           return printRuling(session, ruling);
         });
@@ -147,17 +169,30 @@ function settle(command: Command): void {
 
 function evidence(text: string): string {
   if (text.length > 0 && text.length <= EVIDENCE_MAX) return text;
-  throw new InvalidArgumentError(`It must have 1 to ${EVIDENCE_MAX.toLocaleString('en')} characters.`);
+  throw new InvalidArgumentError(
+    `It must have 1 to ${EVIDENCE_MAX.toLocaleString('en')} characters.`,
+  );
 }
 
 /** @throws CliError */
-async function trajectoryOf(session: Session, store: Store, call: string, named: string | undefined): Promise<string> {
+async function trajectoryOf(
+  session: Session,
+  store: Store,
+  call: string,
+  named: string | undefined,
+): Promise<string> {
   if (named !== undefined) return gatewayTrajectory(store, named);
   const found = (await openCallsIn(session, store)).filter(({ id }) => id === call);
   const [one, other] = found;
   if (one === undefined)
-    throw new CliError('not_found', `No trajectory has an open call ${call}. List open calls with assize calls.`);
+    throw new CliError(
+      'not_found',
+      `No trajectory has an open call ${call}. List open calls with assize calls.`,
+    );
   if (other === undefined) return one.trajectoryId;
   const names = found.map(({ trajectoryId }) => trajectoryId).join(', ');
-  throw new CliError('usage', `The call ${call} is open in ${names}. Pass one of them with --trajectory NAME.`);
+  throw new CliError(
+    'usage',
+    `The call ${call} is open in ${names}. Pass one of them with --trajectory NAME.`,
+  );
 }

@@ -27,7 +27,11 @@ export interface SessionChanges {
  *
  * @throws LedgerFault
  */
-export async function fileChangesOf(store: LedgerStore, trajectory: string, session: string): Promise<SessionChanges> {
+export async function fileChangesOf(
+  store: LedgerStore,
+  trajectory: string,
+  session: string,
+): Promise<SessionChanges> {
   const replayer = new Replayer(store);
   await replayer.replay(trajectory);
   const written = new Map<string, ReadonlySet<string>>();
@@ -65,12 +69,18 @@ function isOf({ session: of }: Args, session: string): boolean {
 
 /** The paths that the parts of a call write. */
 function pathsWritten({ parts = [] }: Args): ReadonlySet<string> {
-  const writing = (parts as readonly Args[]).filter(({ server, tool }) => server === 'files' && WRITING.has(tool));
+  const writing = (parts as readonly Args[]).filter(
+    ({ server, tool }) => server === 'files' && WRITING.has(tool),
+  );
   return new Set(writing.map(({ args }) => String((args as Args)['path'])));
 }
 
-function changeIn(result: Json | undefined): Pick<RecordedChange, 'path' | 'before' | 'after'> | undefined {
-  const { path, before, after } = ((result as { readonly file?: Json } | null)?.file ?? {}) as Record<string, unknown>;
-  if (typeof path !== 'string' || !path.startsWith('/') || typeof after !== 'string') return undefined;
+function changeIn(
+  result: Json | undefined,
+): Pick<RecordedChange, 'path' | 'before' | 'after'> | undefined {
+  const { path, before, after } = ((result as { readonly file?: Json } | null)?.file ??
+    {}) as Record<string, unknown>;
+  if (typeof path !== 'string' || !path.startsWith('/') || typeof after !== 'string')
+    return undefined;
   return before === null || typeof before === 'string' ? { path, before, after } : undefined;
 }

@@ -23,7 +23,10 @@ export const gate: Feature = {
   policyForm: {
     reads: isRulesFile,
     read: async (path) => {
-      const [{ rulesPolicy }, { rulesFileIn }] = await Promise.all([import('#gateway'), import('./rules-files.ts')]);
+      const [{ rulesPolicy }, { rulesFileIn }] = await Promise.all([
+        import('#gateway'),
+        import('./rules-files.ts'),
+      ]);
       return rulesPolicy(rulesFileIn(path).rules);
     },
   },

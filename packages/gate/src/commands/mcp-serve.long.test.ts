@@ -6,9 +6,19 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { desksOf, type Era, textOf, waitingPayment, YES } from '../../../../tests/support/mcp/ledger-client.ts';
+import {
+  desksOf,
+  type Era,
+  textOf,
+  waitingPayment,
+  YES,
+} from '../../../../tests/support/mcp/ledger-client.ts';
 import { endOf } from '../../../../tests/support/process/command.ts';
-import { type PrincipalName, start, type TestServer } from '../../../../tests/support/server/serving.ts';
+import {
+  type PrincipalName,
+  start,
+  type TestServer,
+} from '../../../../tests/support/server/serving.ts';
 
 const MAIN = join(import.meta.dirname, '../../../cli/src/main.ts');
 const ENV = { NO_COLOR: '1', PATH: process.env['PATH'] ?? '' };
@@ -22,11 +32,18 @@ function tokenFile(server: TestServer, name: PrincipalName): string {
   return file;
 }
 
-function words(server: Pick<TestServer, 'url'>, file: string, ...more: readonly string[]): string[] {
+function words(
+  server: Pick<TestServer, 'url'>,
+  file: string,
+  ...more: readonly string[]
+): string[] {
   return [MAIN, 'mcp', '--serve', '--url', server.url, '--token-file', file, ...more];
 }
 
-async function connect(args: readonly string[], era: Era): Promise<{ client: Client; faults: Error[] }> {
+async function connect(
+  args: readonly string[],
+  era: Era,
+): Promise<{ client: Client; faults: Error[] }> {
   const mode = era === 'legacy' ? 'legacy' : { pin: '2026-07-28' };
   const client = new Client(
     { name: 'test', version: '0' },
@@ -45,13 +62,18 @@ describe.each<Era>(['modern', 'legacy'])('with a %s client', (era) => {
   test('a person reads the inbox, decides, and verifies the ledger', async () => {
     const server = await start();
     const item = await waitingPayment(server);
-    const { client, faults } = await connect(words(server, tokenFile(server, 'boss:ada'), '--decide'), era);
+    const { client, faults } = await connect(
+      words(server, tokenFile(server, 'boss:ada'), '--decide'),
+      era,
+    );
     const call = (name: string, args: Record<string, unknown> = {}): Promise<any> =>
       client.callTool({ name, arguments: args });
     const { approvals } = (await call('approvals_list')).structuredContent;
     expect(approvals).toMatchObject([{ id: item.id }]);
     const [{ id: approval, digest }] = approvals;
-    expect((await call('approvals_approve', { approval, digest })).structuredContent.ruling).toBe('committed');
+    expect((await call('approvals_approve', { approval, digest })).structuredContent.ruling).toBe(
+      'committed',
+    );
     expect((await call('log_verify')).structuredContent.valid).toBe(true);
     expect((await desksOf(server)).a).toEqual({ sum: 500, by: 'boss:ada' });
     await server.stop();
@@ -71,7 +93,11 @@ function startProcess(args: readonly string[]): ChildProcess {
 
 const HELLO = {
   ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
-  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '0' } },
+  params: {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '0' },
+  },
 };
 
 test('the process prints protocol only, and ends with its client or a signal', async () => {

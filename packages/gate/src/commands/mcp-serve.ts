@@ -26,12 +26,18 @@ export async function serveMcp(
 ): Promise<ExitCode> {
   const { tokenFile, decide = false } = options;
   if (command.length > 0 || options.name !== undefined)
-    throw new CliError('usage', '--serve stands in front of no other MCP server: leave --name and the command out.');
+    throw new CliError(
+      'usage',
+      '--serve stands in front of no other MCP server: leave --name and the command out.',
+    );
   const url = serverAddress(options.url);
   const api = new LedgerApi({ ask: asking(url, apiToken(tokenFile)), url });
   keepOutputFree();
   const version = installedVersion();
-  await serveLedger({ operations: await operations(), api, version, decides: decide, onWarning: note }, interruption);
+  await serveLedger(
+    { operations: await operations(), api, version, decides: decide, onWarning: note },
+    interruption,
+  );
   return EXIT.ok;
 }
 
@@ -43,5 +49,8 @@ export function keepOutputFree(): void {
 /** Asks the API with a token. */
 function asking(url: string, token: string): LedgerAsk {
   return (path, init) =>
-    fetch(new URL(path, url), { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } });
+    fetch(new URL(path, url), {
+      ...init,
+      headers: { ...init.headers, authorization: `Bearer ${token}` },
+    });
 }

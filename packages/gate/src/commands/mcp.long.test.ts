@@ -36,7 +36,18 @@ async function connect(
   writeFileSync(token, place.tokens[ADA] as string, { mode: 0o600 });
   const sink = join(folder, 'sink.txt');
   writeFileSync(sink, '', { flag: 'a' });
-  const own = ['mcp', '--name', 'notes', '--url', place.server.url, '--token-file', token, '--wait', '0', ...words];
+  const own = [
+    'mcp',
+    '--name',
+    'notes',
+    '--url',
+    place.server.url,
+    '--token-file',
+    token,
+    '--wait',
+    '0',
+    ...words,
+  ];
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [MAIN, ...own, '--', process.execPath, SINK, sink],
@@ -44,9 +55,15 @@ async function connect(
     stderr: 'ignore',
   });
   const capabilities = elicits ? { elicitation: {} } : {};
-  const client = new Client({ name: 'test', version: '0' }, { capabilities, versionNegotiation: { mode: 'auto' } });
+  const client = new Client(
+    { name: 'test', version: '0' },
+    { capabilities, versionNegotiation: { mode: 'auto' } },
+  );
   if (elicits)
-    client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { approve: true } }));
+    client.setRequestHandler('elicitation/create', async () => ({
+      action: 'accept',
+      content: { approve: true },
+    }));
   onTestFinished(() => client.close());
   await client.connect(transport);
   const effects = (): string[] => readFileSync(sink, 'utf8').split('\n').filter(Boolean);
@@ -68,7 +85,10 @@ describe('assize mcp', () => {
     const folder = temporaryFolder();
     const person = join(folder, 'grace.token');
     writeFileSync(person, place.tokens[GRACE] as string, { mode: 0o600 });
-    const { client, effects } = await connect(place, folder, { elicits: true, words: ['--elicit-token-file', person] });
+    const { client, effects } = await connect(place, folder, {
+      elicits: true,
+      words: ['--elicit-token-file', person],
+    });
     expect(textOf(await add(client, 'quick'))).toBe('added quick');
     expect(textOf(await add(client, 'slow'))).toBe('added slow');
     expect(effects()).toEqual(['quick', 'slow']);
@@ -85,20 +105,44 @@ describe('assize mcp', () => {
     const folder = temporaryFolder();
     const token = join(folder, 'ada.token');
     writeFileSync(token, place.tokens[ADA] as string, { mode: 0o600 });
-    const own = ['mcp', '--name', 'notes', '--url', place.server.url, '--token-file', token, '--wait', '0'];
+    const own = [
+      'mcp',
+      '--name',
+      'notes',
+      '--url',
+      place.server.url,
+      '--token-file',
+      token,
+      '--wait',
+      '0',
+    ];
     const names = async (far: Record<string, string>, ...words: string[]): Promise<string[]> => {
       const transport = new StdioClientTransport({
-        ...{ command: process.execPath, args: [MAIN, ...own, '--upstream', 'FAR', ...words], stderr: 'ignore' },
-        env: { NO_COLOR: '1', PATH: process.env['PATH'] ?? '', FAR: `${place.server.url}/mcp/notes`, ...far },
+        ...{
+          command: process.execPath,
+          args: [MAIN, ...own, '--upstream', 'FAR', ...words],
+          stderr: 'ignore',
+        },
+        env: {
+          NO_COLOR: '1',
+          PATH: process.env['PATH'] ?? '',
+          FAR: `${place.server.url}/mcp/notes`,
+          ...far,
+        },
       });
-      const client = new Client({ name: 'test', version: '0' }, { versionNegotiation: { mode: 'auto' } });
+      const client = new Client(
+        { name: 'test', version: '0' },
+        { versionNegotiation: { mode: 'auto' } },
+      );
       onTestFinished(() => client.close());
       await client.connect(transport);
       return (await client.listTools()).tools.map(({ name }) => name);
     };
     const secret = place.tokens[ADA] as string;
     expect(await names({ KEY: secret }, '--bearer', 'KEY')).toContain('add');
-    expect(await names({ KEY: `Bearer ${secret}` }, '--header', 'Authorization=KEY')).toContain('add');
+    expect(await names({ KEY: `Bearer ${secret}` }, '--header', 'Authorization=KEY')).toContain(
+      'add',
+    );
     await expect(names({ KEY: 'wrong' }, '--bearer', 'KEY')).rejects.toThrow();
   });
 
@@ -107,9 +151,25 @@ describe('assize mcp', () => {
     const folder = temporaryFolder();
     const shown = join(folder, 'shown.json');
     const code = `require('node:fs').writeFileSync(${JSON.stringify(shown)}, JSON.stringify(process.env))`;
-    const words = ['mcp', '--name', 'notes', '--url', place.server.url, '--inherit-env', '--', process.execPath];
-    const env = { PATH: process.env['PATH'] ?? '', OWN: 'mine', ASSIZE_TOKEN: place.tokens[ADA] as string };
-    await once(spawn(process.execPath, [MAIN, ...words, '-e', code], { env, stdio: 'ignore' }), 'exit');
+    const words = [
+      'mcp',
+      '--name',
+      'notes',
+      '--url',
+      place.server.url,
+      '--inherit-env',
+      '--',
+      process.execPath,
+    ];
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      OWN: 'mine',
+      ASSIZE_TOKEN: place.tokens[ADA] as string,
+    };
+    await once(
+      spawn(process.execPath, [MAIN, ...words, '-e', code], { env, stdio: 'ignore' }),
+      'exit',
+    );
     const seen = JSON.parse(readFileSync(shown, 'utf8'));
     expect(seen).toMatchObject({ OWN: 'mine' });
     expect(seen).not.toHaveProperty('ASSIZE_TOKEN');

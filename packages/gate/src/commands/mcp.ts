@@ -59,11 +59,24 @@ export function mcp(program: Command): void {
       )
       .argument('[command...]', 'the command of the MCP server, after --')
       .option('--name <name>', 'name of the MCP server in the rules file: its tools are NAME/TOOL')
-      .option('--serve', 'serve the ledger, the memory and the inbox of the server of Assize itself, for reading')
-      .option('--decide', 'with --serve: the person of the token may also decide at the client, which asks each time')
+      .option(
+        '--serve',
+        'serve the ledger, the memory and the inbox of the server of Assize itself, for reading',
+      )
+      .option(
+        '--decide',
+        'with --serve: the person of the token may also decide at the client, which asks each time',
+      )
       .option('--world <id>', 'trajectory of the domain gateway', 'calls')
-      .option('--agent <name>', 'agent of the calls (default: the principal of the token, without agent:)')
-      .addOption(new Option('--url <url>', 'address of the server').env('ASSIZE_URL').default('http://127.0.0.1:4517'))
+      .option(
+        '--agent <name>',
+        'agent of the calls (default: the principal of the token, without agent:)',
+      )
+      .addOption(
+        new Option('--url <url>', 'address of the server')
+          .env('ASSIZE_URL')
+          .default('http://127.0.0.1:4517'),
+      )
       .option(
         '--token-file <file>',
         'file with a token of the agent, or of the reader with --serve (default: the environment variable ASSIZE_TOKEN)',
@@ -72,19 +85,38 @@ export function mcp(program: Command): void {
         '--elicit-token-file <file>',
         'token of a person: each program of this user that reads it can approve as the person',
       )
-      .option('--wait <seconds>', 'how long a call waits for a person before it is answered as pending', whole, 20)
+      .option(
+        '--wait <seconds>',
+        'how long a call waits for a person before it is answered as pending',
+        whole,
+        20,
+      )
       .option('--timeout <seconds>', 'how long the MCP server may take for an answer', whole, 300)
       .option('--result-bytes <n>', 'larger results are passed on as links', whole, 65_536)
       .addOption(
-        new Option('--questions <kind...>', 'questions of the server that reach the client, if the rules let them')
+        new Option(
+          '--questions <kind...>',
+          'questions of the server that reach the client, if the rules let them',
+        )
           .choices(['elicitation', 'sampling', 'roots'])
           .default([]),
       )
       .option('--undo <call>', 'takes this call back by the tool that the rules name, and ends')
       .addOption(repeatable('--env <name>', 'variable of the environment that the MCP server gets'))
-      .option('--inherit-env', 'the MCP server gets the whole environment, without the variables of Assize')
-      .option('--upstream <variable>', 'variable with the address of an MCP server over HTTP, in place of a command')
-      .addOption(repeatable('--header <name=variable>', 'header for that server, whose value is in a variable'))
+      .option(
+        '--inherit-env',
+        'the MCP server gets the whole environment, without the variables of Assize',
+      )
+      .option(
+        '--upstream <variable>',
+        'variable with the address of an MCP server over HTTP, in place of a command',
+      )
+      .addOption(
+        repeatable(
+          '--header <name=variable>',
+          'header for that server, whose value is in a variable',
+        ),
+      )
       .option('--bearer <variable>', 'variable with a bearer token for that server'),
   )
     .addHelpText(
@@ -95,7 +127,9 @@ export function mcp(program: Command): void {
     )
     .action(
       inSession((session: Session, options: Options, command: readonly string[]) =>
-        options.serve === true ? serveMcp(session, options, command) : run(session, named(options), command),
+        options.serve === true
+          ? serveMcp(session, options, command)
+          : run(session, named(options), command),
       ),
     );
 }
@@ -104,7 +138,8 @@ export function mcp(program: Command): void {
 function named(options: Options): Options & { readonly name: string } {
   const { name, decide = false } = options;
   if (decide) throw new CliError('usage', 'Pass --decide only with --serve.');
-  if (name === undefined) throw new CliError('usage', 'Pass the name of the MCP server: --name NAME. Or pass --serve.');
+  if (name === undefined)
+    throw new CliError('usage', 'Pass the name of the MCP server: --name NAME. Or pass --serve.');
   return { ...options, name };
 }
 
@@ -131,7 +166,11 @@ async function run(
   const gateway = new Gateway({ upstream, desk, limits, onWarning: note });
   await gateway.tools();
   if (options.undo !== undefined) {
-    const { isUndone, text } = await undoCall(gateway, { call: options.undo, server, signal: interruption });
+    const { isUndone, text } = await undoCall(gateway, {
+      call: options.undo,
+      server,
+      signal: interruption,
+    });
     await upstream.close();
     if (json) out.document({ undone: isUndone, detail: text });
     else out.line(line`${text}`);
@@ -165,10 +204,14 @@ function specOf([command, ...args]: readonly string[], options: Options): Upstre
   if (command !== undefined) return { command, args, env: environment(options) };
   const url = variable(upstream ?? '');
   if (!/^https?:/.test(url) || !URL.canParse(url))
-    throw new CliError('usage', `The variable ${upstream} is not the address of an MCP server: it begins with https.`);
+    throw new CliError(
+      'usage',
+      `The variable ${upstream} is not the address of an MCP server: it begins with https.`,
+    );
   const headers = header.map((text): [string, string] => {
     const [, name = '', from = ''] = /^([^=]+)=(\w+)$/.exec(text) ?? [];
-    if (name === '') throw new CliError('usage', `'${text}' names no header. Pass --header NAME=VARIABLE.`);
+    if (name === '')
+      throw new CliError('usage', `'${text}' names no header. Pass --header NAME=VARIABLE.`);
     return [name, variable(from)];
   });
   if (bearer !== undefined) headers.push(['authorization', `Bearer ${variable(bearer)}`]);
@@ -184,8 +227,12 @@ function variable(name: string): string {
 
 /** The variables of the MCP server, beside the usual few. Those of Assize stay with the gateway. */
 function environment({ env, inheritEnv = false }: Options): Record<string, string> {
-  const all = Object.entries(process.env).filter((one): one is [string, string] => one[1] !== undefined);
-  return Object.fromEntries(all.filter(([name]) => env.includes(name) || (inheritEnv && !name.startsWith('ASSIZE_'))));
+  const all = Object.entries(process.env).filter(
+    (one): one is [string, string] => one[1] !== undefined,
+  );
+  return Object.fromEntries(
+    all.filter(([name]) => env.includes(name) || (inheritEnv && !name.startsWith('ASSIZE_'))),
+  );
 }
 
 function whole(text: string): number {

@@ -23,13 +23,19 @@ const PAGE = 500;
  *
  * @throws CliError `not_found` for a named trajectory of another domain
  */
-export async function openCallsIn(session: Session, store: Store, named?: string): Promise<readonly FoundCall[]> {
+export async function openCallsIn(
+  session: Session,
+  store: Store,
+  named?: string,
+): Promise<readonly FoundCall[]> {
   const all = await store.trajectories();
   const chosen = await gatewayTrajectories(store, named);
   const wanted = all.filter(({ trajectory_id }) => chosen.includes(trajectory_id));
   const total = wanted.reduce((sum, { entries }) => sum + entries, 0);
   const replayer = new Replayer(
-    watchedStore(store, session.interruption, (done) => session.progress.report('replaying entries', done, total)),
+    watchedStore(store, session.interruption, (done) =>
+      session.progress.report('replaying entries', done, total),
+    ),
   );
   const found: FoundCall[] = [];
   for (const { trajectory_id: trajectoryId } of wanted) {
@@ -60,7 +66,10 @@ export async function gatewayTrajectory(store: Store, trajectoryId: string): Pro
  *
  * @throws CliError `not_found` for a named trajectory of another domain
  */
-export async function gatewayTrajectories(store: Store, named?: string): Promise<readonly string[]> {
+export async function gatewayTrajectories(
+  store: Store,
+  named?: string,
+): Promise<readonly string[]> {
   if (named !== undefined) return [await gatewayTrajectory(store, named)];
   const chosen: string[] = [];
   for (const { trajectory_id } of await store.trajectories())
@@ -91,7 +100,10 @@ async function argsOf(
       if (payload.at < oldest) return found;
       if (payload.kind !== 'commit' || payload.action.name !== 'call') continue;
       const read = await values.read(payload, payload.action.args);
-      const { id = '', args } = ('value' in read ? read.value : {}) as { readonly id?: string; readonly args?: Json };
+      const { id = '', args } = ('value' in read ? read.value : {}) as {
+        readonly id?: string;
+        readonly args?: Json;
+      };
       if (missing.delete(id) && args !== undefined) found.set(id, args);
     }
     end = from;

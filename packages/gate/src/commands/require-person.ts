@@ -8,7 +8,12 @@ import { maySettle } from '#calls';
  *
  * @throws CliError `usage`
  */
-export function requirePerson(domain: Domain, principal: string, action: string, work: string): void {
+export function requirePerson(
+  domain: Domain,
+  principal: string,
+  action: string,
+  work: string,
+): void {
   const known = project()?.principals.get(principal);
   const isCounselor = known === undefined || known.kinds.includes('counselor');
   const isAdmin = known?.kinds.includes('admin') === true;

@@ -15,8 +15,14 @@ export function casesBeside(path: string): readonly ReadCase[] {
 }
 
 /** The faults of a rules file, where an error has some. */
-export function rulesFaultsOf({ cause }: { readonly cause?: unknown }): readonly RulesFault[] | undefined {
-  return isAssizeError(cause, 'bad_rules') ? (cause.evidence['faults'] as readonly RulesFault[]) : undefined;
+export function rulesFaultsOf({
+  cause,
+}: {
+  readonly cause?: unknown;
+}): readonly RulesFault[] | undefined {
+  return isAssizeError(cause, 'bad_rules')
+    ? (cause.evidence['faults'] as readonly RulesFault[])
+    : undefined;
 }
 
 function inFile<T>(read: () => T): T {
@@ -24,6 +30,9 @@ function inFile<T>(read: () => T): T {
     return read();
   } catch (cause) {
     if (!isAssizeError(cause, 'bad_rules')) throw cause;
-    throw new CliError('bad_input', cause.message, { cause, evidence: { findings: cause.evidence['faults'] } });
+    throw new CliError('bad_input', cause.message, {
+      cause,
+      evidence: { findings: cause.evidence['faults'] },
+    });
   }
 }

@@ -50,12 +50,19 @@ export function undo(program: Command): void {
           fileChangesOf(store, trajectory, of),
         );
         if (changes.length === 0)
-          throw new CliError('not_found', `The session ${of} has no recorded change of a file in ${trajectory}.`);
+          throw new CliError(
+            'not_found',
+            `The session ${of} has no recorded change of a file in ${trajectory}.`,
+          );
         const files = restoredOf(changes, unrecorded);
         const ready = files.filter(({ conflict }) => conflict === undefined);
         if (!session.json) for (const file of files) session.out.line(line`${planText(file)}`);
         if (ready.length > 0 && yes !== true) {
-          if (!canAsk()) throw new CliError('usage', 'The command changes files. Pass --yes, or run it in a terminal.');
+          if (!canAsk())
+            throw new CliError(
+              'usage',
+              'The command changes files. Pass --yes, or run it in a terminal.',
+            );
           if (!(await asksYes(`Put ${counted(ready.length, 'file')} back?`, session.interruption)))
             return EXIT.negative;
         }
@@ -73,15 +80,24 @@ export function undo(program: Command): void {
 }
 
 /** The files of the changes, which are newest first. */
-function restoredOf(changes: readonly RecordedChange[], unrecorded: ReadonlySet<string>): readonly Restored[] {
+function restoredOf(
+  changes: readonly RecordedChange[],
+  unrecorded: ReadonlySet<string>,
+): readonly Restored[] {
   const byPath = new Map<string, RecordedChange[]>();
-  for (const change of changes) byPath.set(change.path, [...(byPath.get(change.path) ?? []), change]);
+  for (const change of changes)
+    byPath.set(change.path, [...(byPath.get(change.path) ?? []), change]);
   return [...byPath].map(([path, all]) => {
     const oldest = all.at(-1) as RecordedChange;
     const conflict = unrecorded.has(path)
       ? 'the text before one of its changes is not recorded'
       : conflictOf(path, all);
-    return { path, before: oldest.before, changes: all.length, ...(conflict !== undefined && { conflict }) };
+    return {
+      path,
+      before: oldest.before,
+      changes: all.length,
+      ...(conflict !== undefined && { conflict }),
+    };
   });
 }
 
@@ -112,8 +128,12 @@ function endText(ready: readonly Restored[], left: number): string {
   const removed = ready.filter(({ before }) => before === null).length;
   const back = ready.length - removed;
   const texts = [
-    ...(back > 0 || removed === 0 ? [`${counted(back, 'file')} ${back === 1 ? 'was' : 'were'} put back`] : []),
-    ...(removed > 0 ? [`${counted(removed, 'file')} ${removed === 1 ? 'was' : 'were'} removed`] : []),
+    ...(back > 0 || removed === 0
+      ? [`${counted(back, 'file')} ${back === 1 ? 'was' : 'were'} put back`]
+      : []),
+    ...(removed > 0
+      ? [`${counted(removed, 'file')} ${removed === 1 ? 'was' : 'were'} removed`]
+      : []),
   ];
   return `${texts.join(', ')}, ${left} ${left === 1 ? 'was' : 'were'} left.`;
 }

@@ -35,7 +35,8 @@ describe('an approval', () => {
       await call('ada', 'bank/pay', { cents: 200 }),
       await call('ada', 'bank/pay', { cents: 900 }),
     ];
-    if (small.ruling !== 'escalated' || large.ruling !== 'escalated') throw new Error('they escalate');
+    if (small.ruling !== 'escalated' || large.ruling !== 'escalated')
+      throw new Error('they escalate');
     const [shown] = trajectory.approvals.pending();
     expect(shown?.payload.proposal.action.args).toEqual({
       id: 'c1',
@@ -55,7 +56,9 @@ describe('an approval', () => {
     const { call, approve } = await desk(BANK);
     const asked = await call('ada', 'bank/pay', { cents: 500 });
     for (const principal of ['agent:ben', 'agent:ada', 'robot', 'Human:grace'])
-      await expect(approve(asked, principal)).rejects.toMatchObject({ code: 'unauthorised_counselor' });
+      await expect(approve(asked, principal)).rejects.toMatchObject({
+        code: 'unauthorised_counselor',
+      });
   });
 
   test('of a large payment needs two people', async () => {
@@ -102,7 +105,9 @@ describe('a standing approval', () => {
     const { asked, call, approve, state, trajectory } = await standing();
     expect(asked).toMatchObject({ ruling: 'escalated', invariantId: 'STANDING_APPROVED' });
     expect(said(await call('ada', 'bank/pay', { cents: 500 }))).toBe('escalated medium');
-    await expect(approve(asked, 'agent:ben')).rejects.toMatchObject({ code: 'unauthorised_counselor' });
+    await expect(approve(asked, 'agent:ben')).rejects.toMatchObject({
+      code: 'unauthorised_counselor',
+    });
     expect((await approve(asked)).ruling).toBe('committed');
     expect(said(await call('ada', 'bank/pay', { cents: 500 }))).toBe('committed');
     expect(state().calls['c2']).toMatchObject({ standing: 'lunch', approvedBy: [] });
@@ -173,7 +178,9 @@ describe('a standing approval', () => {
   test('keeps to its budget when many calls come at once', async () => {
     const { asked, call, approve, state } = await standing({ amounts: { cents: 1_000 } });
     await approve(asked);
-    await Promise.all([300, 400, 500, 200, 150, 450].map((cents) => call('ada', 'bank/pay', { cents })));
+    await Promise.all(
+      [300, 400, 500, 200, 150, 450].map((cents) => call('ada', 'bank/pay', { cents })),
+    );
     const spent = Object.values(state().spent).reduce((sum, { cents = 0 }) => sum + cents, 0);
     expect(spent).toBeLessThanOrEqual(1_000);
     expect(Object.keys(state().spent).length).toBeLessThanOrEqual(3);
@@ -182,7 +189,11 @@ describe('a standing approval', () => {
 
 test('a writ for one tool grants no other', async () => {
   const { trajectory } = await desk(BANK);
-  const writ = writFor('agent:carl', { actions: ['call'], scopes: ['role:agent:carl', 'tool:bank:*'], max_depth: 0 });
+  const writ = writFor('agent:carl', {
+    actions: ['call'],
+    scopes: ['role:agent:carl', 'tool:bank:*'],
+    max_depth: 0,
+  });
   const call = (server: string, agent: string) =>
     trajectory.propose({
       action: 'call',
@@ -191,8 +202,14 @@ test('a writ for one tool grants no other', async () => {
       writ,
     });
   expect((await call('bank', 'carl')).ruling).toBe('committed');
-  expect(await call('mail', 'carl')).toMatchObject({ ruling: 'rejected', reason: 'invalid_authority' });
-  expect(await call('bank', 'ada')).toMatchObject({ ruling: 'rejected', reason: 'invalid_authority' });
+  expect(await call('mail', 'carl')).toMatchObject({
+    ruling: 'rejected',
+    reason: 'invalid_authority',
+  });
+  expect(await call('bank', 'ada')).toMatchObject({
+    ruling: 'rejected',
+    reason: 'invalid_authority',
+  });
 });
 
 test('an agent whose name would mix with another is refused', async () => {

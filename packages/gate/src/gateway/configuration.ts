@@ -19,9 +19,13 @@ export function configuration(rules: Rules, tools: readonly GatewayTool[] = []):
   for (const name of runs) {
     const dot = name.indexOf('.');
     if (dot > 0 && SERVER.test(name.slice(0, dot)) && TOOL.test(name.slice(dot + 1))) continue;
-    throw new GatewayError('bad_argument', `The tool ${name} has no server. Name it server.tool, such as bank.pay.`, {
-      evidence: { tool: name },
-    });
+    throw new GatewayError(
+      'bad_argument',
+      `The tool ${name} has no server. Name it server.tool, such as bank.pay.`,
+      {
+        evidence: { tool: name },
+      },
+    );
   }
   return { rules, runs };
 }
@@ -30,7 +34,10 @@ export function configuration(rules: Rules, tools: readonly GatewayTool[] = []):
  * Whether a state has these rules and tools in force. If not, an admin proposes `configure` with
  * the configuration.
  */
-export function isConfigured({ rules: now }: Pick<GatewayState, 'rules'>, { rules, runs }: Configuration): boolean {
+export function isConfigured(
+  { rules: now }: Pick<GatewayState, 'rules'>,
+  { rules, runs }: Configuration,
+): boolean {
   const sorted = [...new Set(runs)].sort();
   return (
     now.digest === rulesDigest(rules) &&

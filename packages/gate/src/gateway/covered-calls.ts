@@ -3,7 +3,10 @@ import { compiledRules } from './judge/compiled-rules.ts';
 import type { GatewayState, StandingApproval } from './schema.ts';
 
 /** The terms of a standing approval, as they are asked for. */
-export type StandingTerms = Pick<StandingApproval, 'agent' | 'tools' | 'uses' | 'amounts' | 'expires'>;
+export type StandingTerms = Pick<
+  StandingApproval,
+  'agent' | 'tools' | 'uses' | 'amounts' | 'expires'
+>;
 
 /** The most that the rules let a standing approval cover. */
 export interface StandingMaximum {
@@ -41,7 +44,14 @@ export function coveredCalls(
   at: string,
 ): readonly ForeseenUse[] {
   const standing = { ...terms, because: '', approvedBy: '' };
-  const trial = { ...state, open: {}, used: {}, spent: {}, read: { ...state.read }, standing: { trial: standing } };
+  const trial = {
+    ...state,
+    open: {},
+    used: {},
+    spent: {},
+    read: { ...state.read },
+    standing: { trial: standing },
+  };
   const compiled = compiledRules(state.rules.text);
   return calls.map((call, n) => {
     // Waiting calls are not in the state, and their ids may be taken by now.
@@ -55,6 +65,9 @@ export function coveredCalls(
       return { covered: false, amounts: {} };
     }
     const row = calling.calls[asked.id];
-    return { covered: row?.standing !== undefined && row.denied === undefined, amounts: row?.amounts ?? {} };
+    return {
+      covered: row?.standing !== undefined && row.denied === undefined,
+      amounts: row?.amounts ?? {},
+    };
   });
 }

@@ -114,7 +114,8 @@ function yamlOf({ otherwise, rules, limits, readFirst }: NaiveRules): string {
 }
 
 const matches = (pattern: string, name: string): boolean =>
-  pattern === '*' || (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name);
+  pattern === '*' ||
+  (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name);
 const below = (path: string, top: string): boolean => path === top || path.startsWith(`${top}/`);
 
 /** The calls so far, with the times of their reports. */
@@ -136,15 +137,21 @@ class Naive {
     const hasPath = call.tool.startsWith('fs/');
     const { rules, otherwise, limits, readFirst } = this.#rules;
     const applied = rules.filter((each) => {
-      if (!matches(each.tool, call.tool) || (each.agent !== undefined && each.agent !== call.agent)) return false;
-      if (each.path !== undefined && (!hasPath || (!call.path.includes('..') && !below(call.path, each.path))))
+      if (!matches(each.tool, call.tool) || (each.agent !== undefined && each.agent !== call.agent))
+        return false;
+      if (
+        each.path !== undefined &&
+        (!hasPath || (!call.path.includes('..') && !below(call.path, each.path)))
+      )
         return false;
       if (each.path !== undefined && call.path.includes('..')) return true;
-      if (each.max !== undefined && (call.tool !== 'bank/pay' || call.cents > each.max)) return false;
+      if (each.max !== undefined && (call.tool !== 'bank/pay' || call.cents > each.max))
+        return false;
       return true;
     });
     const isUnreadable = hasPath && call.path.includes('..');
-    if (applied.some((each) => each.effect === 'deny' || (each.path !== undefined && isUnreadable))) return 'deny';
+    if (applied.some((each) => each.effect === 'deny' || (each.path !== undefined && isUnreadable)))
+      return 'deny';
     if (readFirst && call.tool === 'fs/write') {
       if (isUnreadable) return 'deny';
       const seen = this.#read.some(
@@ -155,7 +162,8 @@ class Naive {
     if (limits.some((each) => this.#exceeds(each, call, at))) return 'deny';
     const asks = applied.filter((each) => each.effect === 'ask');
     const isKnown = call.tool !== 'new/tool';
-    if (asks.length > 0 || !isKnown) return Math.max(1, ...asks.map(({ approvals = 1 }) => approvals));
+    if (asks.length > 0 || !isKnown)
+      return Math.max(1, ...asks.map(({ approvals = 1 }) => approvals));
     if (applied.length > 0) return 'allow';
     return otherwise === 'ask' ? 1 : otherwise;
   }
@@ -167,7 +175,8 @@ class Naive {
         : limit.unit === undefined
           ? 1
           : one.cents;
-    const concerns = matches(limit.tool, call.tool) && (limit.unit === undefined || call.tool === 'bank/pay');
+    const concerns =
+      matches(limit.tool, call.tool) && (limit.unit === undefined || call.tool === 'bank/pay');
     if (!concerns) return false;
     const window = (time: number): number => Math.floor(time / WINDOW[limit.per]);
     const same = this.#calls.filter(
@@ -184,86 +193,101 @@ class Naive {
   }
 
   reported({ agent, path, tool, outcome }: Step, at: number): void {
-    if (outcome === 'done' && tool.startsWith('fs/') && !path.includes('..')) this.#read.push({ agent, path, at });
+    if (outcome === 'done' && tool.startsWith('fs/') && !path.includes('..'))
+      this.#read.push({ agent, path, at });
   }
 }
 
 const secondsOf = ({ clock }: Desk): number => Date.parse(clock.now()) / 1_000;
 
-test('random rules and calls are ruled as a naive interpreter rules them', { timeout: 300_000 }, () =>
-  fc.assert(
-    fc.asyncProperty(
-      ruleFile,
-      fc.array(step, { maxLength: 14 }),
-      fc.boolean(),
-      some(ruleFile),
-      async (rules, steps, policy, later) => {
-        const made = await desk(yamlOf(rules), { policy });
-        let naive = new Naive(rules);
-        const past: [Step, number, number][] = [];
-        for (const [i, one] of steps.entries()) {
-          // In the middle the rules change. Figures are then counted anew from all calls.
-          if (later !== undefined && !policy && i === 7) {
-            const before = naive;
-            const changed = await made.configure(yamlOf(later)).catch((error: Error) => error.message);
-            if (typeof changed !== 'string') {
-              expect(said(changed)).toBe('committed');
-              naive = new Naive(later);
-              for (const [call, at, reportedAt] of past) {
-                naive.committed(call, at);
-                naive.reported(call, reportedAt);
-              }
-            } else expect(before).toBe(naive);
+test(
+  'random rules and calls are ruled as a naive interpreter rules them',
+  { timeout: 300_000 },
+  () =>
+    fc.assert(
+      fc.asyncProperty(
+        ruleFile,
+        fc.array(step, { maxLength: 14 }),
+        fc.boolean(),
+        some(ruleFile),
+        async (rules, steps, policy, later) => {
+          const made = await desk(yamlOf(rules), { policy });
+          let naive = new Naive(rules);
+          const past: [Step, number, number][] = [];
+          for (const [i, one] of steps.entries()) {
+            // In the middle the rules change. Figures are then counted anew from all calls.
+            if (later !== undefined && !policy && i === 7) {
+              const before = naive;
+              const changed = await made
+                .configure(yamlOf(later))
+                .catch((error: Error) => error.message);
+              if (typeof changed !== 'string') {
+                expect(said(changed)).toBe('committed');
+                naive = new Naive(later);
+                for (const [call, at, reportedAt] of past) {
+                  naive.committed(call, at);
+                  naive.reported(call, reportedAt);
+                }
+              } else expect(before).toBe(naive);
+            }
+            made.clock.forward(one.seconds * 1_000);
+            const args = { path: one.path, cents: one.cents };
+            const id = `s${i}`;
+            const [server, name] = one.tool.split('/');
+            const ruling = await made.act('call', { id, server, tool: name, args }, one.agent);
+            const at = secondsOf(made);
+            const expected = naive.rule(one, at);
+            const seen =
+              ruling.ruling === 'committed'
+                ? 'allow'
+                : ruling.ruling === 'rejected'
+                  ? 'deny'
+                  : ruling.ruling;
+            expect([i, one, seen === 'escalated' ? 'ask' : seen, said(ruling)].slice(0, 3)).toEqual(
+              [i, one, typeof expected === 'number' ? 'ask' : expected],
+            );
+            let isCommitted = seen === 'allow';
+            if (typeof expected === 'number') {
+              let now = ruling;
+              let people = 0;
+              while (one.approved && now.ruling === 'escalated')
+                now = await made.approve(now, `human:h${people++}`);
+              if (one.approved) expect([now.ruling, people]).toEqual(['committed', expected]);
+              else if (now.ruling === 'escalated')
+                await made.trajectory.approvals.reject(now.pending, {
+                  principal: 'human:h',
+                  method: 'test',
+                  reason: 'no',
+                });
+              isCommitted = one.approved;
+            }
+            if (!isCommitted) continue;
+            naive.committed(one, at);
+            if (one.outcome === 'open') {
+              past.push([one, at, at]);
+              continue;
+            }
+            expect(
+              said(await made.act('report', { call: id, outcome: one.outcome }, one.agent)),
+            ).toBe('committed');
+            naive.reported(one, secondsOf(made));
+            past.push([one, at, secondsOf(made)]);
           }
-          made.clock.forward(one.seconds * 1_000);
-          const args = { path: one.path, cents: one.cents };
-          const id = `s${i}`;
-          const [server, name] = one.tool.split('/');
-          const ruling = await made.act('call', { id, server, tool: name, args }, one.agent);
-          const at = secondsOf(made);
-          const expected = naive.rule(one, at);
-          const seen = ruling.ruling === 'committed' ? 'allow' : ruling.ruling === 'rejected' ? 'deny' : ruling.ruling;
-          expect([i, one, seen === 'escalated' ? 'ask' : seen, said(ruling)].slice(0, 3)).toEqual([
-            i,
-            one,
-            typeof expected === 'number' ? 'ask' : expected,
-          ]);
-          let isCommitted = seen === 'allow';
-          if (typeof expected === 'number') {
-            let now = ruling;
-            let people = 0;
-            while (one.approved && now.ruling === 'escalated') now = await made.approve(now, `human:h${people++}`);
-            if (one.approved) expect([now.ruling, people]).toEqual(['committed', expected]);
-            else if (now.ruling === 'escalated')
-              await made.trajectory.approvals.reject(now.pending, {
-                principal: 'human:h',
-                method: 'test',
-                reason: 'no',
-              });
-            isCommitted = one.approved;
-          }
-          if (!isCommitted) continue;
-          naive.committed(one, at);
-          if (one.outcome === 'open') {
-            past.push([one, at, at]);
-            continue;
-          }
-          expect(said(await made.act('report', { call: id, outcome: one.outcome }, one.agent))).toBe('committed');
-          naive.reported(one, secondsOf(made));
-          past.push([one, at, secondsOf(made)]);
-        }
-      },
+        },
+      ),
+      { numRuns: cases(400) },
     ),
-    { numRuns: cases(400) },
-  ),
 );
 
 test('no order of calls and approvals exceeds a limit', { timeout: 300_000 }, () =>
   fc.assert(
     fc.asyncProperty(
-      fc.array(fc.record({ agent: fc.constantFrom(...AGENTS), cents: fc.integer({ min: 1, max: 60 }) }), {
-        maxLength: 12,
-      }),
+      fc.array(
+        fc.record({ agent: fc.constantFrom(...AGENTS), cents: fc.integer({ min: 1, max: 60 }) }),
+        {
+          maxLength: 12,
+        },
+      ),
       fc.integer({ min: 20, max: 150 }),
       fc.array(fc.nat(20), { maxLength: 12 }),
       async (calls, max, order) => {
@@ -276,13 +300,19 @@ rules:
 limits:
   - { id: day, tools: bank/pay, per: day, unit: cents, max: ${max} }
 `);
-        const rulings = await Promise.all(calls.map(({ agent, cents }) => made.call(agent, 'bank/pay', { cents })));
+        const rulings = await Promise.all(
+          calls.map(({ agent, cents }) => made.call(agent, 'bank/pay', { cents })),
+        );
         const waiting = rulings.filter(({ ruling }) => ruling === 'escalated');
         for (const each of order) {
           const [next] = waiting.splice(each % Math.max(1, waiting.length), 1);
-          if (next !== undefined) await made.approve(next).catch(({ code }) => expect(code).toBe('changed_since'));
+          if (next !== undefined)
+            await made.approve(next).catch(({ code }) => expect(code).toBe('changed_since'));
         }
-        const spent = Object.values(made.state().calls).reduce((sum, { amounts }) => sum + (amounts['cents'] ?? 0), 0);
+        const spent = Object.values(made.state().calls).reduce(
+          (sum, { amounts }) => sum + (amounts['cents'] ?? 0),
+          0,
+        );
         expect(spent).toBeLessThanOrEqual(max);
         const used = Object.values(made.state().used).reduce((sum, amount) => sum + amount, 0);
         expect(used).toBe(spent);

@@ -49,7 +49,10 @@ export function gateway(options: GatewayOptions = {}): Domain<GatewayState> {
  * The domain that judges by other rules than the recorded ones, to try them on recorded proposals
  * with `backtest`. It is for nothing else: it keeps no figures of its own.
  */
-export function gatewayUnder(rules: Rules, options: Omit<GatewayOptions, 'rules'> = {}): Domain<GatewayState> {
+export function gatewayUnder(
+  rules: Rules,
+  options: Omit<GatewayOptions, 'rules'> = {},
+): Domain<GatewayState> {
   return domainOf(options, rules);
 }
 
@@ -90,11 +93,22 @@ function domainOf(
       configuring: { reads: ['/calls'], writes: ['/rules', '/limits/*', '/used/*'] },
       tidying: {
         reads: ['/rules', '/pins'],
-        writes: ['/calls/*', '/open/*', '/used/*', '/read/*', '/standing/*', '/spent/*', '/sessions/*'],
+        writes: [
+          '/calls/*',
+          '/open/*',
+          '/used/*',
+          '/read/*',
+          '/standing/*',
+          '/spent/*',
+          '/sessions/*',
+        ],
       },
     },
     roles: {
-      agent: { params: ['agent'], processes: ['calling', 'beginning', 'reporting', 'attending', 'standing'] },
+      agent: {
+        params: ['agent'],
+        processes: ['calling', 'beginning', 'reporting', 'attending', 'standing'],
+      },
       gate: { processes: ['pinning', 'tidying'] },
       admin: { processes: ['configuring', 'pinning', 'reporting', 'standing', 'tidying'] },
     },
@@ -104,11 +118,14 @@ function domainOf(
         description: 'Calls a tool of a server, or asks whether the caller may call it.',
         args: callArgs,
         scopes: ({ server, tool }) => [`tool:${segment(server)}:${segment(tool)}`],
-        apply: (state, args, { role, at }) => applyCall(state, args, { agent: role.agent, at }, inForce(state)),
+        apply: (state, args, { role, at }) =>
+          applyCall(state, args, { agent: role.agent, at }, inForce(state)),
         onApprove: (state, args) => approveCall(state, args),
         calls: ({ rules: { runs } }, { server, tool, args }) => {
           const name = registeredName(server, tool);
-          return runs.includes(name) ? [call(asJudged(callable.get(name) ?? recorded(name), args), args)] : [];
+          return runs.includes(name)
+            ? [call(asJudged(callable.get(name) ?? recorded(name), args), args)]
+            : [];
         },
       },
       begin: {
@@ -127,7 +144,8 @@ function domainOf(
         process: 'reporting',
         description: 'Reports the outcome of a call that the caller made.',
         args: reportArgs,
-        apply: (state, args, { role, at }) => applyReport(state, args, { agent: agentOf(role), at }),
+        apply: (state, args, { role, at }) =>
+          applyReport(state, args, { agent: agentOf(role), at }),
       },
       pin: {
         process: 'pinning',

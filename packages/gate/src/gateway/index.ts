@@ -24,14 +24,33 @@ export {
   standingMaximum,
 } from './covered-calls.ts';
 export { GatewayError, type GatewayErrorCode } from './errors.ts';
-export { type GatewayOptions, gateway, gatewayDomain, gatewayUnder, isApprover } from './gateway.ts';
+export {
+  type GatewayOptions,
+  gateway,
+  gatewayDomain,
+  gatewayUnder,
+  isApprover,
+} from './gateway.ts';
 export { rulesInForce } from './judge/compiled-rules.ts';
 export { READING_PROGRAMS } from './judge/reading-programs.ts';
 export { agentName, serverName } from './name-forms.ts';
-export { isAlwaysDenied, type PinnedTool, pinnedTools, type WaitingCall, waitingCalls } from './one-server.ts';
+export {
+  isAlwaysDenied,
+  type PinnedTool,
+  pinnedTools,
+  type WaitingCall,
+  waitingCalls,
+} from './one-server.ts';
 export { isToBegin, type OpenCall, openCalls, openRows, SILENT_MS } from './open-calls.ts';
 export { rulesIn } from './rule-text.ts';
-export { faultText, type ReadCase, type RulesFault, type RulesFile, readCases, readRules } from './rules/read-rules.ts';
+export {
+  faultText,
+  type ReadCase,
+  type RulesFault,
+  type RulesFile,
+  readCases,
+  readRules,
+} from './rules/read-rules.ts';
 export type { Limit, ReadFirst, Rule, Rules, ToolClass, ToolSpec } from './rules/rules.ts';
 export { type RulesWarning, warningsOf } from './rules/warnings.ts';
 export { rulesPolicy } from './rules-policy.ts';

@@ -12,25 +12,37 @@ export const OPEN_CALLS_MAX = 1_000;
  * The rules of the gateway, in order. A call's record has the circumstances of the call, so later
  * rules never judge an earlier call. Every reason starts with the id of the written rule: `[id]`.
  */
-export function invariants(rules: Rules<GatewayState>, isTried: boolean): readonly Invariant<GatewayState>[] {
+export function invariants(
+  rules: Rules<GatewayState>,
+  isTried: boolean,
+): readonly Invariant<GatewayState>[] {
   const { each, sum, count } = rules;
   return [
     each('DENIED', '/calls/*', { final: true }, ({ denied }) =>
       denied === undefined ? pass : reject(ruleText(denied.rule, denied.why)),
     ),
     each('READ_FIRST', '/calls/*', {}, ({ unread: [first] }) =>
-      first === undefined ? pass : reject(ruleText(first.rule, `${first.path} was not read before`)),
+      first === undefined
+        ? pass
+        : reject(ruleText(first.rule, `${first.path} was not read before`)),
     ),
     isTried ? triedLimit(rules) : limits(rules),
-    count('OPEN_CALLS', '/calls/*', { where: isOpen, per: ({ agent }) => agent }, (open, _, agent) =>
-      open <= OPEN_CALLS_MAX ? pass : reject(`${agent} has ${OPEN_CALLS_MAX} open calls; report their outcomes first`),
+    count(
+      'OPEN_CALLS',
+      '/calls/*',
+      { where: isOpen, per: ({ agent }) => agent },
+      (open, _, agent) =>
+        open <= OPEN_CALLS_MAX
+          ? pass
+          : reject(`${agent} has ${OPEN_CALLS_MAX} open calls; report their outcomes first`),
     ),
     sum(
       'STANDING_BUDGET',
       '/spent/*/*',
       {
         final: true,
-        per: (_, [key, unit]) => `${(key as string).slice(0, (key as string).indexOf('|'))}|${unit}`,
+        per: (_, [key, unit]) =>
+          `${(key as string).slice(0, (key as string).indexOf('|'))}|${unit}`,
         reads: ['/standing'],
         with: (text) => ({ standing: `/standing/${text.slice(0, text.indexOf('|'))}` }),
       },
@@ -38,7 +50,9 @@ export function invariants(rules: Rules<GatewayState>, isTried: boolean): readon
         if (standing === undefined) return pass;
         const unit = text.slice(text.indexOf('|') + 1);
         const most = unit === USES ? standing.uses : (standing.amounts[unit] ?? 0);
-        return total <= most ? pass : reject(`the standing approval covers ${most} ${unit}, and this is ${total}`);
+        return total <= most
+          ? pass
+          : reject(`the standing approval covers ${most} ${unit}, and this is ${total}`);
       },
     ),
     each(
@@ -53,7 +67,11 @@ export function invariants(rules: Rules<GatewayState>, isTried: boolean): readon
       },
       ({ held, was, approvedBy }) => {
         if (!held || approvedBy !== undefined) return pass;
-        return escalate(was === undefined ? 'the tool is new' : `the definition has changed since ${was.slice(0, 12)}`);
+        return escalate(
+          was === undefined
+            ? 'the tool is new'
+            : `the definition has changed since ${was.slice(0, 12)}`,
+        );
       },
     ),
     each(
@@ -103,7 +121,10 @@ function limits({ sum }: Rules<GatewayState>): Invariant<GatewayState> {
     },
     (total, { limit }, text) => {
       const { limit: id, group } = readGroup(text);
-      const floor = limit !== undefined && Object.hasOwn(limit.floors, group) ? (limit.floors[group] as number) : 0;
+      const floor =
+        limit !== undefined && Object.hasOwn(limit.floors, group)
+          ? (limit.floors[group] as number)
+          : 0;
       if (limit === undefined || total <= Math.max(limit.max, floor)) return pass;
       return reject(ruleText(id, limitText(total, limit.max, text)));
     },

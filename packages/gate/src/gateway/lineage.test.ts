@@ -17,12 +17,17 @@ rules:
 standing: { uses: 10, hours: 24, amounts: { euros: 500 } }
 `;
 
-async function openDesk(): Promise<{ at: Desk; found: (start: IncidentStart) => Promise<string[]> }> {
+async function openDesk(): Promise<{
+  at: Desk;
+  found: (start: IncidentStart) => Promise<string[]>;
+}> {
   const at = await desk(RULES);
   at.clock.at = '2026-06-01T09:00:00.000000Z';
   const found = async (start: IncidentStart): Promise<string[]> => {
     const { entries } = await blastRadius(at.store, start);
-    return entries.map(({ seq, action, from }) => [seq, action, ...from.map(({ how }) => how)].join(' '));
+    return entries.map(({ seq, action, from }) =>
+      [seq, action, ...from.map(({ how }) => how)].join(' '),
+    );
   };
   return { at, found };
 }
@@ -34,7 +39,14 @@ const idOf = (ruling: Ruling): Hash => {
 
 test('a call derives from the standing approval that let it through', async () => {
   const { at, found } = await openDesk();
-  const stand = { id: 'a', agent: 'ada', tools: ['bank/pay'], uses: 5, amounts: { euros: 500 }, because: 'x' };
+  const stand = {
+    id: 'a',
+    agent: 'ada',
+    tools: ['bank/pay'],
+    uses: 5,
+    amounts: { euros: 500 },
+    because: 'x',
+  };
   const allowed = await at.approve(
     await at.act('stand', { ...stand, expires: '2026-06-02T08:00:00Z' }, 'ada'),
     'human:mallory',
@@ -57,7 +69,12 @@ test('a call derives from the rules and the definition by which it was judged', 
   const hash = at.state().pins['sh/run']!.hash;
   const call = await at.call('ada', 'sh/run', { n: 1 });
   const shown = await at.call('ada', 'sh/run', { n: 2 }, { definition: hash });
-  const inParts = await at.call('ada', 'sh/other', { n: 3 }, { parts: [{ server: 'sh', tool: 'run', args: {} }] });
+  const inParts = await at.call(
+    'ada',
+    'sh/other',
+    { n: 3 },
+    { parts: [{ server: 'sh', tool: 'run', args: {} }] },
+  );
   const calls = [call, shown, inParts].map(idOf);
   for (const start of [{ entry: idOf(pinned) }, { definition: hash }]) {
     const { entries } = await blastRadius(at.store, start);

@@ -8,7 +8,10 @@ export const serverName: z.ZodString = z
   .regex(SERVER, 'write a server such as bank, with letters, digits and _ : @ -, at most 100');
 export const toolName: z.ZodString = z
   .string()
-  .regex(TOOL, 'write a tool such as pay or repos/get, with letters, digits and _ . : / -, at most 200');
+  .regex(
+    TOOL,
+    'write a tool such as pay or repos/get, with letters, digits and _ . : / -, at most 200',
+  );
 export const toolPattern: z.ZodString = z
   .string()
   .regex(TOOL_PATTERN, 'write server/tool, server/*, server/get_* or *');
@@ -21,7 +24,9 @@ export const callId: z.ZodString = z
 export const sessionId: z.ZodString = z
   .string()
   .regex(CALL, 'write a session such as run-1, with letters, digits and _ . : -, at most 200');
-export const ruleId: z.ZodString = z.string().regex(RULE, 'use lower-case letters, digits and -, at most 64');
+export const ruleId: z.ZodString = z
+  .string()
+  .regex(RULE, 'use lower-case letters, digits and -, at most 64');
 export const unitName: z.ZodString = z
   .string()
   .regex(UNIT, 'write a unit such as cents, with lower-case letters, digits and _, at most 32');

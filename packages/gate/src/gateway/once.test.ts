@@ -24,7 +24,9 @@ test('a call for later is let through, and is begun by its own action', async ()
   expect(said(await call('ada', 'bank/look', {}, { ...once, later: true }))).toBe('committed');
   expect(state().calls['c1']?.begunAt).toBeUndefined();
   expect(openCalls(state(), clock.now())).toEqual([]);
-  expect(said(await act('report', { call: 'c1', outcome: 'done' }, 'ada'))).toContain('was not begun');
+  expect(said(await act('report', { call: 'c1', outcome: 'done' }, 'ada'))).toContain(
+    'was not begun',
+  );
   expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toBe('committed');
   expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('was begun already');
 });
@@ -36,13 +38,19 @@ test('an approval lets a call be begun once, under any id', async () => {
   await approve(asked);
   expect(state().calls['c1']?.begunAt).toBeUndefined();
   expect(openCalls(state(), clock.now())).toEqual([]);
-  expect(said(await act('report', { call: 'c1', outcome: 'done' }, 'ada'))).toContain('was not begun');
+  expect(said(await act('report', { call: 'c1', outcome: 'done' }, 'ada'))).toContain(
+    'was not begun',
+  );
   expect(said(await act('begin', { call: 'c1', digest }, 'ben'))).toContain('another agent');
   expect(said(await act('begin', { call: 'c1', digest, as: 'retry-1' }, 'ada'))).toBe('committed');
   expect(state().calls['c1']).toMatchObject({ begunAs: 'retry-1' });
   expect(openCalls(state(), clock.now())).toMatchObject([{ id: 'c1', inDoubt: false }]);
-  expect(said(await act('begin', { call: 'c1', digest, as: 'retry-2' }, 'ada'))).toContain('was begun already');
-  expect(said(await act('report', { call: 'c1', outcome: 'done', result: { ok: true } }, 'ada'))).toBe('committed');
+  expect(said(await act('begin', { call: 'c1', digest, as: 'retry-2' }, 'ada'))).toContain(
+    'was begun already',
+  );
+  expect(
+    said(await act('report', { call: 'c1', outcome: 'done', result: { ok: true } }, 'ada')),
+  ).toBe('committed');
   expect(state().calls['c1']?.result).toMatch(/^[0-9a-f]{64}$/);
   expect(said(await act('begin', { call: 'c1', digest }, 'ada'))).toContain('was begun already');
 });
@@ -54,29 +62,33 @@ test('an approval with other arguments is for these alone', async () => {
   const args = { id: 'c1', server: 'bank', tool: 'pay', args: { cents: 3 }, once: true };
   const approval = { principal: 'human:grace', method: 'test', args };
   expect((await trajectory.approvals.approve(asked.pending, approval)).ruling).toBe('committed');
-  const begin = (cents: number) => act('begin', { call: 'c1', digest: callDigest({ args: { cents } }) }, 'ada');
+  const begin = (cents: number) =>
+    act('begin', { call: 'c1', digest: callDigest({ args: { cents } }) }, 'ada');
   expect(said(await begin(5))).toContain('with other arguments');
   expect(said(await begin(3))).toBe('committed');
 });
 
-test.each([3, 500])('an approval with %i cents lets the agent begin an allowed call', async (cents) => {
-  const { call, act, trajectory, state } = await desk(`
+test.each([3, 500])(
+  'an approval with %i cents lets the agent begin an allowed call',
+  async (cents) => {
+    const { call, act, trajectory, state } = await desk(`
 id: once
 tools: { bank/pay: { class: irreversible } }
 rules:
   - { id: large, ask: bank/pay, where: [{ path: /cents, min: 100 }] }
   - { id: small, allow: bank/pay }
 `);
-  const asked = await call('ada', 'bank/pay', { cents: 900 }, once);
-  if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
-  const args = { id: 'c1', server: 'bank', tool: 'pay', args: { cents }, once: true };
-  const approval = { principal: 'human:grace', method: 'test', args };
-  expect((await trajectory.approvals.approve(asked.pending, approval)).ruling).toBe('committed');
-  expect(state().calls['c1']?.begunAt).toBeUndefined();
-  const given = { call: 'c1', digest: callDigest({ args: { cents } }) };
-  expect(said(await act('begin', given, 'ada'))).toBe('committed');
-  expect(said(await act('begin', given, 'ada'))).toContain('was begun already');
-});
+    const asked = await call('ada', 'bank/pay', { cents: 900 }, once);
+    if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
+    const args = { id: 'c1', server: 'bank', tool: 'pay', args: { cents }, once: true };
+    const approval = { principal: 'human:grace', method: 'test', args };
+    expect((await trajectory.approvals.approve(asked.pending, approval)).ruling).toBe('committed');
+    expect(state().calls['c1']?.begunAt).toBeUndefined();
+    const given = { call: 'c1', digest: callDigest({ args: { cents } }) };
+    expect(said(await act('begin', given, 'ada'))).toBe('committed');
+    expect(said(await act('begin', given, 'ada'))).toContain('was begun already');
+  },
+);
 
 test('an approval ends with the rules under which it was given', async () => {
   const { call, act, approve, configure, state, clock } = await desk(RULES);
@@ -92,7 +104,8 @@ test('an approval ends with the definition under which it was given', async () =
   const { call, act, approve, state, clock } = await desk(RULES);
   const pin = (n: number) => act('pin', { server: 'bank', tool: 'pay', definition: { n } });
   const shown = (n: number) => ({ ...once, definition: definitionHash({ n }) });
-  const waiting = () => waitingCalls(state(), { server: 'bank', agent: 'ada', now: clock.now() }).map(({ id }) => id);
+  const waiting = () =>
+    waitingCalls(state(), { server: 'bank', agent: 'ada', now: clock.now() }).map(({ id }) => id);
   await pin(1);
   await approve(await call('ada', 'bank/pay', {}, shown(1)));
   await approve(await call('ada', 'bank/pay', {}, once));
@@ -102,7 +115,9 @@ test('an approval ends with the definition under which it was given', async () =
   // An answer that comes after the change lets no call through.
   expect(said(await approve(asked))).toContain('would now make other changes');
   for (const id of ['c1', 'c2'])
-    expect(said(await act('begin', { call: id, digest }, 'ada'))).toContain('definition of bank/pay has changed');
+    expect(said(await act('begin', { call: id, digest }, 'ada'))).toContain(
+      'definition of bank/pay has changed',
+    );
   expect(waiting()).toEqual([]);
   await approve(await call('ada', 'bank/pay', {}, shown(2)));
   expect(waiting()).toEqual(['c4']);
@@ -129,12 +144,15 @@ test('a call without once needs no beginning', async () => {
 
 test('a subagent’s session has its parent, and ended sessions are dropped', async () => {
   const { act, state, clock } = await desk(RULES);
-  const start = (session: string, more: object = {}) => act('session', { session, event: 'start', ...more }, 'ada');
+  const start = (session: string, more: object = {}) =>
+    act('session', { session, event: 'start', ...more }, 'ada');
   expect(said(await start('s1', { about: 'startup' }))).toBe('committed');
   expect(said(await start('s1/a', {}))).toContain('rejected');
   expect(said(await start('s1.a', { parent: 's1', about: 'Explore' }))).toBe('committed');
   expect(said(await start('s2.a', { parent: 's2' }))).toContain('has no session s2');
-  expect(said(await act('session', { session: 's1', event: 'end' }, 'ben'))).toContain('another agent');
+  expect(said(await act('session', { session: 's1', event: 'end' }, 'ben'))).toContain(
+    'another agent',
+  );
   await act('session', { session: 's1.a', event: 'end' }, 'ada');
   expect(state().sessions).toMatchObject({ s1: { about: 'startup' }, 's1.a': { parent: 's1' } });
   clock.forward(2 * 24 * 3_600_000);
@@ -146,7 +164,9 @@ test('a call that Assize makes itself cannot be begun by its caller', async () =
   const { call, act, state } = await desk(RULES);
   const rules = JSON.parse(state().rules.text) as object;
   expect(said(await act('configure', { rules, runs: ['bank.look'] }))).toBe('committed');
-  expect(said(await call('ada', 'bank/look', {}, once))).toContain('Assize makes the calls of bank/look itself');
+  expect(said(await call('ada', 'bank/look', {}, once))).toContain(
+    'Assize makes the calls of bank/look itself',
+  );
   expect(state().calls).toEqual({});
 });
 
@@ -159,12 +179,23 @@ tools:
 standing: { uses: 10, hours: 24, amounts: { euros: 500 } }
 `);
   opened.clock.at = '2026-06-01T09:00:00.000000Z';
-  const stand = { agent: 'ada', tools: ['bank/pay'], uses: 5, amounts: { euros: 500 }, because: 'x' };
+  const stand = {
+    agent: 'ada',
+    tools: ['bank/pay'],
+    uses: 5,
+    amounts: { euros: 500 },
+    because: 'x',
+  };
   const allow = async (id: string): Promise<void> => {
-    const asked = await opened.act('stand', { ...stand, id, expires: '2026-06-01T12:00:00Z' }, 'ada');
+    const asked = await opened.act(
+      'stand',
+      { ...stand, id, expires: '2026-06-01T12:00:00Z' },
+      'ada',
+    );
     expect(said(await opened.approve(asked))).toBe('committed');
   };
-  const ask = (id: string, euros: number) => opened.call('ada', 'bank/pay', { euros }, { once: true, later: true, id });
+  const ask = (id: string, euros: number) =>
+    opened.call('ada', 'bank/pay', { euros }, { once: true, later: true, id });
   const begin = async (call: string): Promise<string> =>
     said(await opened.act('begin', { call, digest: opened.state().calls[call]!.digest }, 'ada'));
   await allow('a');
@@ -189,8 +220,17 @@ ${standing}
 `;
   const opened = await desk(rules('standing: { uses: 10, hours: 24, amounts: { euros: 500 } }'));
   opened.clock.at = '2026-06-01T09:00:00.000000Z';
-  const stand = { agent: 'ada', tools: ['bank/pay'], uses: 5, amounts: { euros: 400 }, because: 'x', id: 'a' };
-  await opened.approve(await opened.act('stand', { ...stand, expires: '2026-06-01T12:00:00Z' }, 'ada'));
+  const stand = {
+    agent: 'ada',
+    tools: ['bank/pay'],
+    uses: 5,
+    amounts: { euros: 400 },
+    because: 'x',
+    id: 'a',
+  };
+  await opened.approve(
+    await opened.act('stand', { ...stand, expires: '2026-06-01T12:00:00Z' }, 'ada'),
+  );
   const pay = async (): Promise<string> => said(await opened.call('ada', 'bank/pay', { euros: 1 }));
   expect(await pay()).toBe('committed');
   for (const stricter of [

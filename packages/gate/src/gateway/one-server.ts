@@ -19,7 +19,11 @@ export interface PinnedTool {
 }
 
 /** The pinned tools of a server, as an agent may know them. Each definition is an approved one. */
-export function pinnedTools({ rules, pins }: GatewayState, server: string, agent: string): readonly PinnedTool[] {
+export function pinnedTools(
+  { rules, pins }: GatewayState,
+  server: string,
+  agent: string,
+): readonly PinnedTool[] {
   const compiled = compiledRules(rules.text);
   const prefix = toolKey(server, '');
   return Object.entries(pins).flatMap(([key, pin]) => {
@@ -41,7 +45,11 @@ export function pinnedTools({ rules, pins }: GatewayState, server: string, agent
 /** Whether the rules deny every call of an agent to a tool, whatever its arguments. */
 export function isAlwaysDenied(
   { rules, pins }: GatewayState,
-  { server, tool, agent }: { readonly server: string; readonly tool: string; readonly agent: string },
+  {
+    server,
+    tool,
+    agent,
+  }: { readonly server: string; readonly tool: string; readonly agent: string },
 ): boolean {
   const key = toolKey(server, tool);
   return compiledRules(rules.text).deniesAlways(agent, key, pins[key]);
@@ -70,6 +78,13 @@ export function waitingCalls(
     const { at, digest, definition } = row;
     if (isToBegin(row) && !canBegin(state, row, now)) return [];
     const known = { at, digest, ...(definition === undefined ? {} : { definition }) };
-    return [{ id, ...known, tool: row.tool.slice(prefix.length), phase: isToBegin(row) ? 'approved' : 'begun' }];
+    return [
+      {
+        id,
+        ...known,
+        tool: row.tool.slice(prefix.length),
+        phase: isToBegin(row) ? 'approved' : 'begun',
+      },
+    ];
   });
 }

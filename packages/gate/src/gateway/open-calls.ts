@@ -2,7 +2,8 @@ import { instantToMillis } from 'assize/internal/canon';
 import type { CallRow, GatewayState } from './schema.ts';
 
 /** A call that its caller was allowed to make, and whose outcome is not known. */
-export interface OpenCall extends Pick<CallRow, 'agent' | 'tool' | 'session' | 'class' | 'at' | 'digest'> {
+export interface OpenCall
+  extends Pick<CallRow, 'agent' | 'tool' | 'session' | 'class' | 'at' | 'digest'> {
   readonly id: string;
   /** Whether the caller reported that it does not know the outcome, or has been silent too long. */
   readonly inDoubt: boolean;
@@ -14,7 +15,11 @@ export interface OpenCall extends Pick<CallRow, 'agent' | 'tool' | 'session' | '
 export const SILENT_MS: number = 10 * 60_000;
 
 /** The open calls of a state, the oldest first. */
-export function openCalls(state: GatewayState, now: string, silentMs: number = SILENT_MS): readonly OpenCall[] {
+export function openCalls(
+  state: GatewayState,
+  now: string,
+  silentMs: number = SILENT_MS,
+): readonly OpenCall[] {
   return openRows(state)
     .filter(([, row]) => !isToBegin(row))
     .map(([id, { agent, tool, session, class: toolClass, at, digest, outcome }]) => ({
@@ -41,7 +46,10 @@ export function isInDoubt(
 }
 
 /** The calls without a known outcome, by id. Closed calls are not looked at: there may be many. */
-export function openRows({ calls, open }: Pick<GatewayState, 'calls' | 'open'>): readonly [string, CallRow][] {
+export function openRows({
+  calls,
+  open,
+}: Pick<GatewayState, 'calls' | 'open'>): readonly [string, CallRow][] {
   return Object.keys(open).map((id) => [id, calls[id] as CallRow]);
 }
 

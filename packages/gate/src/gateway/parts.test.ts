@@ -30,18 +30,27 @@ const program = (tool: string, ...argv: string[]): Part => ({
   tool,
   args: { argv: [tool, ...argv], paths: argv.filter((word) => word.startsWith('/')) },
 });
-const file = (server: string, tool: string, path: string): Part => ({ server, tool, args: { path } });
+const file = (server: string, tool: string, path: string): Part => ({
+  server,
+  tool,
+  args: { path },
+});
 const bash = (...parts: Part[]) => ({ parts, once: true });
 
 test('a call is as strict as its strictest part', async () => {
   const { call } = await desk(RULES);
-  const run = async (...parts: Part[]) => said(await call('ada', 'claude-code/Bash', { command: 'x' }, bash(...parts)));
+  const run = async (...parts: Part[]) =>
+    said(await call('ada', 'claude-code/Bash', { command: 'x' }, bash(...parts)));
   expect(await run(program('cat', '/etc/hosts'))).toBe('committed');
   expect(await run(program('cat', '/etc/hosts'), program('git', 'commit'))).toBe('committed');
   expect(await run(program('cat'), program('npm', 'test'))).toBe('escalated default');
-  expect(await run(program('cat'), program('rm', '/repo/a'), program('npm'))).toBe('rejected no-rm');
+  expect(await run(program('cat'), program('rm', '/repo/a'), program('npm'))).toBe(
+    'rejected no-rm',
+  );
   expect(await run(program('cat', '/repo/secrets/key'))).toBe('rejected secrets');
-  expect(await run(program('ls'), file('shell', 'write', '/repo/Secrets/key'))).toBe('rejected secrets');
+  expect(await run(program('ls'), file('shell', 'write', '/repo/Secrets/key'))).toBe(
+    'rejected secrets',
+  );
   expect(await run(program('ls'), file('shell', 'write', '/repo/a'))).toBe('committed');
   expect(await run(program('ls'), file('shell', 'write', '/repo/../a'))).toBe('rejected repo');
   expect(await run(program('ls'), { server: 'shell', tool: 'dynamic', args: { text: '$x' } })).toBe(
@@ -52,10 +61,12 @@ test('a call is as strict as its strictest part', async () => {
 test('an unknown part asks, even where a rule allows every program', async () => {
   const { call } = await desk('{ id: wide, default: allow, rules: [{ id: all, allow: "*" }] }');
   for (const tool of ['dynamic', 'unparsed', 'file'])
-    expect(said(await call('ada', 'claude-code/Bash', {}, bash({ server: 'shell', tool, args: {} })))).toBe(
-      'escalated unknown-tool',
-    );
-  expect(said(await call('ada', 'claude-code/Bash', {}, bash(program('git', 'push'))))).toBe('committed');
+    expect(
+      said(await call('ada', 'claude-code/Bash', {}, bash({ server: 'shell', tool, args: {} }))),
+    ).toBe('escalated unknown-tool');
+  expect(said(await call('ada', 'claude-code/Bash', {}, bash(program('git', 'push'))))).toBe(
+    'committed',
+  );
 });
 
 test('a rule about the whole call makes it stricter, and never wider', async () => {
@@ -66,9 +77,13 @@ rules:
   - { id: git, allow: shell/git }
   - { id: no-write, deny: claude-code/Write }
 `);
-  expect(said(await call('ada', 'claude-code/Bash', {}, bash(program('npm'))))).toBe('escalated default');
+  expect(said(await call('ada', 'claude-code/Bash', {}, bash(program('npm'))))).toBe(
+    'escalated default',
+  );
   expect(said(await call('ada', 'claude-code/Bash', {}, bash(program('git'))))).toBe('committed');
-  expect(said(await call('ada', 'claude-code/Write', {}, bash(program('git'))))).toBe('rejected no-write');
+  expect(said(await call('ada', 'claude-code/Write', {}, bash(program('git'))))).toBe(
+    'rejected no-write',
+  );
 });
 
 test('a limit counts a call by its parts, once', async () => {
@@ -87,7 +102,15 @@ test('the approvals of a call are those of its most demanding part', async () =>
   expect(said(await approve(first, 'human:otto'))).toBe('committed');
 });
 
-const TOOLS = ['files/read', 'files/write', 'shell/git', 'shell/rm', 'shell/cat', 'shell/dynamic', 'bank/pay'];
+const TOOLS = [
+  'files/read',
+  'files/write',
+  'shell/git',
+  'shell/rm',
+  'shell/cat',
+  'shell/dynamic',
+  'bank/pay',
+];
 const part = fc.record({
   tool: fc.constantFrom(...TOOLS),
   args: fc.record({
@@ -111,7 +134,9 @@ test('the verdict is the strictest of those on each part alone', () => {
       expect(whole.approvals).toBe(Math.max(1, ...asking.map(({ approvals }) => approvals)));
       expect(whole.coverable).toBe(asking.every(({ coverable }) => coverable));
       const order = ['read', 'reversible', 'irreversible'];
-      expect(order.indexOf(whole.class)).toBe(Math.max(...alone.map((each) => order.indexOf(each.class))));
+      expect(order.indexOf(whole.class)).toBe(
+        Math.max(...alone.map((each) => order.indexOf(each.class))),
+      );
     }),
     { numRuns: cases(500) },
   );

@@ -28,7 +28,13 @@ const COMMON = {
 };
 function asked(action: string, role: string, args: Json, agent = 'ada') {
   const params: Record<string, string> = role === 'agent' ? { agent } : {};
-  return policy.evaluate({ ...COMMON, action, args, role: { name: role, params }, principal: `agent:${agent}` });
+  return policy.evaluate({
+    ...COMMON,
+    action,
+    args,
+    role: { name: role, params },
+    principal: `agent:${agent}`,
+  });
 }
 const called = (server: string, tool: string, args: Json, agent?: string) =>
   asked('call', 'agent', { server, tool, args }, agent);
@@ -41,14 +47,24 @@ describe('the policy of the rules', () => {
       reasons: ['[secrets] No.'],
       errors: [],
     });
-    expect(called('fs', 'read', { path: '/repo/../x' })).toMatchObject({ decision: 'deny', rule: 'secrets' });
+    expect(called('fs', 'read', { path: '/repo/../x' })).toMatchObject({
+      decision: 'deny',
+      rule: 'secrets',
+    });
     expect(called('web', 'get', {}, 'ben')).toMatchObject({ decision: 'deny', rule: 'ben' });
   });
 
   test('denies a call of a tool that Assize makes, reads included', () => {
-    expect(asked('fs.read', 'assize.tool', { path: '/repo/secrets/x' })).toMatchObject({ decision: 'deny' });
-    expect(asked('fs.read', 'assize.tool', { path: '/repo/x' })).toMatchObject({ decision: 'allow' });
-    expect(asked('web.get', 'assize.tool', {}, 'ben')).toMatchObject({ decision: 'deny', rule: 'ben' });
+    expect(asked('fs.read', 'assize.tool', { path: '/repo/secrets/x' })).toMatchObject({
+      decision: 'deny',
+    });
+    expect(asked('fs.read', 'assize.tool', { path: '/repo/x' })).toMatchObject({
+      decision: 'allow',
+    });
+    expect(asked('web.get', 'assize.tool', {}, 'ben')).toMatchObject({
+      decision: 'deny',
+      rule: 'ben',
+    });
   });
 
   test('leaves questions, limits, defaults and unknown tools to the domain', () => {

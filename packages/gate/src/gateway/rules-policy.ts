@@ -1,4 +1,9 @@
-import { failClosedPolicy, type Policy, type PolicyDecision, type PolicyQuery } from 'assize/internal/authority';
+import {
+  failClosedPolicy,
+  type Policy,
+  type PolicyDecision,
+  type PolicyQuery,
+} from 'assize/internal/authority';
 import type { Json } from 'assize/internal/base';
 import { type CallArgs, partsOf } from './actions/call.ts';
 import { rulesDigest } from './actions/configure.ts';
@@ -16,7 +21,10 @@ export function rulesPolicy(rules: Rules): Policy {
   const stateless: Rules = { ...rules, unknown: 'ask', default: 'allow' };
   const compiled = new CompiledRules(stateless);
   // A pin may give the class of a tool, and pins are in the state.
-  const classless = new CompiledRules({ ...stateless, rules: rules.rules.filter((rule) => rule.class === undefined) });
+  const classless = new CompiledRules({
+    ...stateless,
+    rules: rules.rules.filter((rule) => rule.class === undefined),
+  });
   return failClosedPolicy({
     id: rules.id,
     digest: rulesDigest(rules),

@@ -103,7 +103,10 @@ export const gatewayState = z.strictObject({
     runs: z.array(z.string()),
   }),
   /** `floors`: figures that were above the maximum when it was lowered, by group. */
-  limits: z.record(z.string(), z.strictObject({ max: z.int().min(0), floors: z.record(z.string(), z.int().min(0)) })),
+  limits: z.record(
+    z.string(),
+    z.strictObject({ max: z.int().min(0), floors: z.record(z.string(), z.int().min(0)) }),
+  ),
   pins: z.record(z.string(), pin),
   calls: z.record(z.string(), call),
   /** The agents of calls without a known outcome, by call. */

@@ -17,6 +17,8 @@ test.each([
   [['mail/*', 'bank/*'], {}, [{ tools: 'mail/*' }, { tool: 'bank/pay', unit: 'cents' }]],
 ])('%j with %j', async (tools, amounts, uncovered) => {
   const { state, assize } = await desk(RULES);
-  expect(uncoveredTerms(state(), { tools, amounts: amounts as Record<string, number> })).toEqual(uncovered);
+  expect(uncoveredTerms(state(), { tools, amounts: amounts as Record<string, number> })).toEqual(
+    uncovered,
+  );
   await assize.close();
 });

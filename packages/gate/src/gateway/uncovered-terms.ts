@@ -15,10 +15,15 @@ export interface UncoveredTerm {
 /** The parts of the terms that can let no call through by the rules in force, in order. */
 export function uncoveredTerms(
   { rules: { text }, pins }: Pick<GatewayState, 'rules' | 'pins'>,
-  { tools, amounts }: { readonly tools: readonly string[]; readonly amounts: Readonly<Record<string, number>> },
+  {
+    tools,
+    amounts,
+  }: { readonly tools: readonly string[]; readonly amounts: Readonly<Record<string, number>> },
 ): readonly UncoveredTerm[] {
   const compiled = compiledRules(text);
-  const known = [...new Set([...compiled.rules.tools.map(({ name }) => name), ...Object.keys(pins)])];
+  const known = [
+    ...new Set([...compiled.rules.tools.map(({ name }) => name), ...Object.keys(pins)]),
+  ];
   const unknown = tools.filter(
     (pattern) => !isBuiltInPattern(pattern) && !known.some((name) => matchesTool(pattern, name)),
   );

@@ -16,7 +16,10 @@ async function paid() {
   const made = await desk(RULES);
   await made.call('ada', 'bank/pay', { cents: 5 }, { once: true });
   await made.act('report', { call: 'c1', outcome: 'done', result: { id: 7 } }, 'ada');
-  return { ...made, undo: (tool: string) => made.call('ada', tool, { id: 7 }, { once: true, undoes: 'c1' }) };
+  return {
+    ...made,
+    undo: (tool: string) => made.call('ada', tool, { id: 7 }, { once: true, undoes: 'c1' }),
+  };
 }
 
 test('only the tool that the rules name takes a call back', async () => {
@@ -42,7 +45,9 @@ test('an operator settles a call only when its agent has been silent', async () 
   const { call, act, clock, state } = await desk(RULES);
   await call('ada', 'bank/pay', { cents: 5 });
   await call('ada', 'bank/pay', { cents: 6 });
-  expect(said(await act('report', { call: 'c1', outcome: 'failed' }))).toContain('may be in progress');
+  expect(said(await act('report', { call: 'c1', outcome: 'failed' }))).toContain(
+    'may be in progress',
+  );
   await act('report', { call: 'c2', outcome: 'unknown' }, 'ada');
   expect(said(await act('report', { call: 'c2', outcome: 'failed' }))).toBe('committed');
   clock.forward(11 * 60_000);

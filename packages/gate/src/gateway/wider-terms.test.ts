@@ -20,13 +20,16 @@ const terms: fc.Arbitrary<Terms> = fc.record({
 function allowed({ agent, tools, uses, amounts, expires }: Terms): Set<string> {
   const found = new Set<string>();
   for (const tool of TOOLS) {
-    const isNamed = tools.some((pattern) => new RegExp(`^${pattern.replace('*', '.*')}$`).test(tool));
+    const isNamed = tools.some((pattern) =>
+      new RegExp(`^${pattern.replace('*', '.*')}$`).test(tool),
+    );
     for (let nth = 1; isNamed && nth <= uses; nth++)
       for (const hour of [0.5, 1.5, 2.5])
         if (Date.parse('2026-06-01T00:00:00Z') + hour * 3_600_000 < Date.parse(expires)) {
           found.add(`${agent} ${tool} ${nth} ${hour}`);
           for (const [unit, most] of Object.entries(amounts))
-            for (let spent = 0; spent <= most; spent++) found.add(`${agent} ${tool} ${nth} ${hour} ${spent} ${unit}`);
+            for (let spent = 0; spent <= most; spent++)
+              found.add(`${agent} ${tool} ${nth} ${hour} ${spent} ${unit}`);
         }
   }
   return found;
@@ -55,7 +58,8 @@ standing: { uses: 10, hours: 10, amounts: { cents: 500 } }
 `;
   const asked = async () => {
     const made = await desk(RULES);
-    const end = (hours: number) => new Date(Date.parse(made.clock.now()) + hours * 3_600_000).toISOString();
+    const end = (hours: number) =>
+      new Date(Date.parse(made.clock.now()) + hours * 3_600_000).toISOString();
     const proposed = {
       ...{ id: 'lunch', agent: 'ada', tools: ['bank/pay'], uses: 3, amounts: { cents: 200 } },
       ...{ expires: end(5), because: 'Lunch of the team.' },
@@ -88,6 +92,10 @@ standing: { uses: 10, hours: 10, amounts: { cents: 500 } }
     }
     const less = { uses: 2, amounts: { cents: 100 }, expires: end(4) };
     expect(said(await amend(less))).toBe('committed');
-    expect(state().standing['lunch']).toMatchObject({ uses: 2, amounts: { cents: 100 }, approvedBy: 'human:grace' });
+    expect(state().standing['lunch']).toMatchObject({
+      uses: 2,
+      amounts: { cents: 100 },
+      approvedBy: 'human:grace',
+    });
   });
 });

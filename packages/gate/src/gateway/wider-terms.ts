@@ -18,8 +18,11 @@ export function widerTerms(proposed: Terms, amended: Terms): string | undefined 
   if (uses > proposed.uses) return `${uses} uses, and ${proposed.uses} were proposed`;
   for (const [unit, amount] of Object.entries(amended.amounts)) {
     // A call that spends a unit without an amount is not covered.
-    const most = Object.hasOwn(proposed.amounts, unit) ? (proposed.amounts[unit] as number) : undefined;
-    if (most === undefined || amount > most) return `${amount} ${unit}, and ${most ?? 'none'} were proposed`;
+    const most = Object.hasOwn(proposed.amounts, unit)
+      ? (proposed.amounts[unit] as number)
+      : undefined;
+    if (most === undefined || amount > most)
+      return `${amount} ${unit}, and ${most ?? 'none'} were proposed`;
   }
   const end = readInstant(expires);
   const proposedEnd = readInstant(proposed.expires);

@@ -37,7 +37,10 @@ export function told(systemMessage: string): HookAnswer {
 }
 
 /** The reason of a refusal, as the model reads it. */
-export function reasonOf(decision: Exclude<Decision, { kind: 'allowed' }>, inboxUrl: string): string {
+export function reasonOf(
+  decision: Exclude<Decision, { kind: 'allowed' }>,
+  inboxUrl: string,
+): string {
   if (decision.kind !== 'pending') return `Assize: ${decision.reason}`;
   const { approval, reason } = decision;
   return `Assize: a person has to approve this call (${reason}). It waits at ${inboxUrl}/${approval}. Make the same call again, with exactly the same input, when it is approved. Do not try to reach the same result in another way.`;

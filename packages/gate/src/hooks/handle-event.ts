@@ -14,7 +14,12 @@ export interface HookProgram<Options> {
   /** By the name of the event. */
   readonly questions: Readonly<Record<string, Question<Options>>>;
   /** Records an event that only informs. An unknown one is let pass. */
-  readonly recorded: (world: CallWorld, name: string, given: unknown, options: Options) => Promise<HookAnswer>;
+  readonly recorded: (
+    world: CallWorld,
+    name: string,
+    given: unknown,
+    options: Options,
+  ) => Promise<HookAnswer>;
 }
 
 /**
@@ -36,12 +41,15 @@ export async function handleEvent<Options>(
   } catch (error) {
     if (isInstance(error, z.ZodError))
       return question.refuse(`Assize: the event ${name} cannot be read: ${where(error)}`);
-    if (isAssizeError(error) && !error.retryable) return question.refuse(`Assize: ${error.message}`);
+    if (isAssizeError(error) && !error.retryable)
+      return question.refuse(`Assize: ${error.message}`);
     throw error;
   }
 }
 
 function where(error: z.ZodError): string {
   const [issue] = error.issues;
-  return issue === undefined ? 'no issue is named' : `${issue.path.join('.') || 'it'}: ${issue.message}`;
+  return issue === undefined
+    ? 'no issue is named'
+    : `${issue.path.join('.') || 'it'}: ${issue.message}`;
 }

@@ -15,7 +15,11 @@ export function ownCall(
   { tool_name, tool_input }: ToolEvent,
   found: readonly CallPart[] | undefined,
 ): CallContent {
-  const call = { server, tool: toolName(tool_name), args: tool_input as { readonly [name: string]: Json } };
+  const call = {
+    server,
+    tool: toolName(tool_name),
+    args: tool_input as { readonly [name: string]: Json },
+  };
   if (found === undefined) return call;
   const parts = [...found, ...settingsParts(found, server)];
   return { ...call, parts: parts.length <= PARTS_MAX ? parts : [unparsed(tool_input['command'])] };
@@ -29,7 +33,11 @@ export async function shellParts(command: unknown, given: string): Promise<reado
 }
 
 /** A part for each name of a file. */
-export async function fileParts(tool: string, given: unknown, cwd: string): Promise<readonly CallPart[]> {
+export async function fileParts(
+  tool: string,
+  given: unknown,
+  cwd: string,
+): Promise<readonly CallPart[]> {
   if (typeof given !== 'string') return [{ server: 'files', tool, args: { path: '' } }];
   return (await bothPaths(given, cwd)).map((path) => ({ server: 'files', tool, args: { path } }));
 }
@@ -42,7 +50,11 @@ export async function bothPaths(given: string, cwd: string): Promise<readonly st
 
 /** A text that cannot be read safely. */
 export function unparsed(text: unknown): CallPart {
-  return { server: 'shell', tool: 'unparsed', args: { text: textOf(text).slice(0, 4_000).toWellFormed() } };
+  return {
+    server: 'shell',
+    tool: 'unparsed',
+    args: { text: textOf(text).slice(0, 4_000).toWellFormed() },
+  };
 }
 
 export function textOf(value: unknown): string {
@@ -77,11 +89,13 @@ async function placed(parts: readonly CallPart[], cwd: string): Promise<readonly
   for (const part of parts) {
     const { path, paths } = part.args;
     if (Array.isArray(paths)) {
-      const named = (paths as readonly string[]).length === 0 ? [cwd] : (paths as readonly string[]);
+      const named =
+        (paths as readonly string[]).length === 0 ? [cwd] : (paths as readonly string[]);
       const found = await Promise.all(named.map(bothNames));
       all.push({ ...part, args: { ...part.args, paths: [...new Set(found.flat())], cwd } });
     } else if (typeof path === 'string') {
-      for (const name of await bothNames(path)) all.push({ ...part, args: { ...part.args, path: name } as Args });
+      for (const name of await bothNames(path))
+        all.push({ ...part, args: { ...part.args, path: name } as Args });
     } else all.push(part);
   }
   return all;

@@ -4,7 +4,10 @@ import * as answers from './answers.ts';
 import { type SessionEvent, sessionEvent } from './events.ts';
 
 /** The session of an event. A subagent has one of its own. */
-export function sessionOf({ session_id, agent_id, agent_type }: SessionEvent, program: string): AgentSession {
+export function sessionOf(
+  { session_id, agent_id, agent_type }: SessionEvent,
+  program: string,
+): AgentSession {
   if (agent_id === undefined) return { id: sessionIdOf(session_id), about: program };
   return {
     id: sessionIdOf(session_id, agent_id),
@@ -23,9 +26,15 @@ export async function sessionEnded(world: CallWorld, given: unknown): Promise<an
 const SHOWN = 5;
 
 /** Tells a person of calls without a known outcome. Undefined if there are none. */
-export function doubtText(world: CallWorld, calls: readonly OpenCall[], inboxUrl: string): string | undefined {
+export function doubtText(
+  world: CallWorld,
+  calls: readonly OpenCall[],
+  inboxUrl: string,
+): string | undefined {
   if (calls.length === 0) return undefined;
-  const listed = calls.slice(0, SHOWN).map(({ tool, at, id }) => `${tool} of ${at.slice(0, 16)}Z (${id})`);
+  const listed = calls
+    .slice(0, SHOWN)
+    .map(({ tool, at, id }) => `${tool} of ${at.slice(0, 16)}Z (${id})`);
   const more = calls.length > SHOWN ? ` and ${calls.length - SHOWN} more` : '';
   return `Assize: ${calls.length === 1 ? '1 call has' : `${calls.length} calls have`} no known outcome: ${listed.join(', ')}${more}. See ${inboxUrl.replace(/\/inbox$/, '/timeline')}/${world.trajectory.id}.`;
 }

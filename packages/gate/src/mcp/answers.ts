@@ -30,7 +30,8 @@ export function callAnswer(
   const _meta = { ...own, 'assize/call': call };
   const text = JSON.stringify(rest);
   const size = Buffer.byteLength(text);
-  if (size <= gateway.limits.resultBytes || outputSchema !== undefined) return { ...rest, _meta } as CallToolResult;
+  if (size <= gateway.limits.resultBytes || outputSchema !== undefined)
+    return { ...rest, _meta } as CallToolResult;
   const uri = gateway.results.keep(text, text.length);
   return {
     _meta,

@@ -22,23 +22,34 @@ rules:
   - { id: others, ask: notes/add, where: [{ path: /text, not: quick }] }
 `;
 
-async function stage(given: Connecting = {}, place_?: Awaited<ReturnType<typeof served>>, added: string[] = []) {
+async function stage(
+  given: Connecting = {},
+  place_?: Awaited<ReturnType<typeof served>>,
+  added: string[] = [],
+) {
   const place = place_ ?? (await served(RULES));
   const serve = (transport: never) =>
     serveStdio(
       () => {
         const server = new McpServer({ name: 'notes', version: '1' });
-        server.registerTool('add', { inputSchema: z.object({ text: z.string() }) }, async ({ text }) => {
-          added.push(text);
-          return { content: [{ type: 'text', text: `added ${text}` }] };
-        });
+        server.registerTool(
+          'add',
+          { inputSchema: z.object({ text: z.string() }) },
+          async ({ text }) => {
+            added.push(text);
+            return { content: [{ type: 'text', text: `added ${text}` }] };
+          },
+        );
         return server;
       },
       { transport },
     );
   const made = await connected(place, serve as never, given);
   const add = (text: string, more: object = {}) =>
-    made.client.callTool({ name: 'add', arguments: { text }, ...more } as never, { allowInputRequired: true } as never);
+    made.client.callTool(
+      { name: 'add', arguments: { text }, ...more } as never,
+      { allowInputRequired: true } as never,
+    );
   return { place, added, serve, add, ...made };
 }
 
@@ -137,12 +148,20 @@ describe('an answer at the client', () => {
   test('an answer counts for no other arguments, and a forged one for none', async () => {
     const { place, added, add, close } = await stage(ELICITS);
     const { requestState } = (await add('one')) as any;
-    expect(textOf(await add('two', { requestState, inputResponses: accepted }))).toContain('other arguments');
-    await expect(add('one', { requestState: `${requestState}x`, inputResponses: accepted })).rejects.toThrow();
+    expect(textOf(await add('two', { requestState, inputResponses: accepted }))).toContain(
+      'other arguments',
+    );
+    await expect(
+      add('one', { requestState: `${requestState}x`, inputResponses: accepted }),
+    ).rejects.toThrow();
     expect(await place.approvals()).toHaveLength(1);
     const declined = { approval: { action: 'decline' } };
-    expect(textOf(await add('one', { requestState, inputResponses: declined }))).toContain('was refused');
-    expect(textOf(await add('one', { requestState, inputResponses: accepted }))).toContain('was refused');
+    expect(textOf(await add('one', { requestState, inputResponses: declined }))).toContain(
+      'was refused',
+    );
+    expect(textOf(await add('one', { requestState, inputResponses: accepted }))).toContain(
+      'was refused',
+    );
     await close();
     expect(added).toEqual([]);
   });
@@ -221,7 +240,8 @@ describe('lost answers', () => {
 
   test('a report that never arrives leaves the call in doubt for every gateway', async () => {
     const wrap: Wrap = (ask) => async (path, init) => {
-      if (String(init.body ?? '').includes('"action":"report"')) throw new TypeError('fetch failed');
+      if (String(init.body ?? '').includes('"action":"report"'))
+        throw new TypeError('fetch failed');
       return ask(path, init);
     };
     const { place, added, add, warnings, close } = await stage({ wrap });
@@ -240,7 +260,11 @@ describe('lost answers', () => {
     const wrap: Wrap = (ask) => async (path, init) => {
       if (!String(init.body ?? '').includes('"action":"begin"')) return ask(path, init);
       const answer = answers.shift();
-      return { ok: true, status: 200, json: async () => (typeof answer === 'string' ? JSON.parse(answer) : answer) };
+      return {
+        ok: true,
+        status: 200,
+        json: async () => (typeof answer === 'string' ? JSON.parse(answer) : answer),
+      };
     };
     const { place, added, add, close } = await stage({ wrap });
     await place.approve(pendingOf(await add('one')));
@@ -270,7 +294,9 @@ describe('lost answers', () => {
     await add('quick');
     lost.stop();
     const text = textOf(await add('quick'));
-    expect(text).toMatch(/a token of that person: assize api calls\.settle --trajectory calls --call \S+ --body/);
+    expect(text).toMatch(
+      /a token of that person: assize api calls\.settle --trajectory calls --call \S+ --body/,
+    );
     expect(text).not.toContain('proposals.create');
     await close();
   });
@@ -280,7 +306,11 @@ describe('lost answers', () => {
     const approval = pendingOf(await first.add('one'));
     await first.close();
     await first.place.approve(approval);
-    const second = await stage({ gateway: gatewayBefore(first.place, first.serve as never) }, first.place, first.added);
+    const second = await stage(
+      { gateway: gatewayBefore(first.place, first.serve as never) },
+      first.place,
+      first.added,
+    );
     expect(textOf(await second.add('one'))).toBe('added one');
     await second.close();
     expect(first.added).toEqual(['one']);

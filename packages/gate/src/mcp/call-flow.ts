@@ -62,7 +62,12 @@ export type FlowEnd<R> =
   | { readonly end: 'failed'; readonly error: unknown }
   /** `ruling`: the whole document, where a ruling refuses the call. */
   | { readonly end: 'refused'; readonly text: string; readonly ruling?: RulingDocument }
-  | { readonly end: 'pending'; readonly approval: string; readonly text: string; readonly ruling?: RulingDocument }
+  | {
+      readonly end: 'pending';
+      readonly approval: string;
+      readonly text: string;
+      readonly ruling?: RulingDocument;
+    }
   /** The call may have been made, and is not made again. */
   | { readonly end: 'doubt'; readonly call: string; readonly text: string }
   | { readonly end: 'ask'; readonly question: Question; readonly text: string };
@@ -140,8 +145,10 @@ class Flow<R extends object> {
         this.#gateway.noteWaiting(noted);
         return noted;
       }
-      const blocks = tries < FREEZES_MAX ? await this.#wait(ruled.approval, ruled.reason) : undefined;
-      if (blocks === undefined || (blocks !== 'void' && blocks.kind === 'pending')) return frozen(ruled);
+      const blocks =
+        tries < FREEZES_MAX ? await this.#wait(ruled.approval, ruled.reason) : undefined;
+      if (blocks === undefined || (blocks !== 'void' && blocks.kind === 'pending'))
+        return frozen(ruled);
     }
   }
 
@@ -179,13 +186,21 @@ class Flow<R extends object> {
   #question(call: string, approval: string, { digest, detail }: ShownApproval): FlowEnd<R> {
     const { tool, args, definition } = this.#given;
     const text = `Approve this call of ${tool}, once?\n${JSON.stringify(args, null, 2)}\n${detail}`;
-    return { end: 'ask', question: { call, approval, tool, digest: this.#digest, definition, shown: digest }, text };
+    return {
+      end: 'ask',
+      question: { call, approval, tool, digest: this.#digest, definition, shown: digest },
+      text,
+    };
   }
 
   /** The person's answer counts for exactly the call that was shown. */
   async #answered({ question, decision }: ElicitedAnswer): Promise<FlowEnd<R>> {
     const { call, approval, tool, digest, definition, shown } = question;
-    if (tool !== this.#given.tool || digest !== this.#digest || definition !== this.#given.definition)
+    if (
+      tool !== this.#given.tool ||
+      digest !== this.#digest ||
+      definition !== this.#given.definition
+    )
       return {
         end: 'refused',
         text: 'The answer is for other arguments or another definition, so nothing was called.',
@@ -249,7 +264,8 @@ class Flow<R extends object> {
         found = await this.#gateway.desk.decision(approval, Math.min(seconds, 250), signal);
       } catch (error) {
         // A question of another principal is not shown; its end can only be awaited.
-        if (!isAssizeError(error, 'server_refused') || error.evidence['code'] !== 'not_found') throw error;
+        if (!isAssizeError(error, 'server_refused') || error.evidence['code'] !== 'not_found')
+          throw error;
         return undefined;
       }
       if (found === 'void' || found.kind !== 'pending' || performance.now() >= until) return found;

@@ -4,8 +4,14 @@ import type { loadServer } from './peers.ts';
 type ServerSdk = Awaited<ReturnType<typeof loadServer>>;
 
 /** The capabilities of the client of a request. */
-export function capabilitiesOf(sdk: ServerSdk, server: Server, { mcpReq }: ServerContext): ClientCapabilities {
-  const envelope = mcpReq.envelope as Readonly<Record<string, ClientCapabilities | undefined>> | undefined;
+export function capabilitiesOf(
+  sdk: ServerSdk,
+  server: Server,
+  { mcpReq }: ServerContext,
+): ClientCapabilities {
+  const envelope = mcpReq.envelope as
+    | Readonly<Record<string, ClientCapabilities | undefined>>
+    | undefined;
   const stated = envelope?.[sdk.CLIENT_CAPABILITIES_META_KEY];
   return stated ?? server.getClientCapabilities() ?? {};
 }
@@ -38,5 +44,7 @@ export function decisionOf(view: {
   if (view.kind !== 'elicit') return 'none';
   if (view.action === 'decline') return 'reject';
   if (view.action !== 'accept') return 'none';
-  return (view.content as { readonly approve?: unknown } | undefined)?.approve === true ? 'approve' : 'reject';
+  return (view.content as { readonly approve?: unknown } | undefined)?.approve === true
+    ? 'approve'
+    : 'reject';
 }

@@ -77,31 +77,49 @@ export async function gatewayServer(options: GatewayServerOptions): Promise<Serv
   const limits = { timeout: gateway.limits.callMs };
   server.setRequestHandler('tools/list', () => connection.listTools());
   server.setRequestHandler('tools/call', ({ params }, ctx) => connection.callTool(params, ctx));
-  server.setRequestHandler('resources/read', ({ params }, ctx) => connection.readResource(params.uri, ctx));
+  server.setRequestHandler('resources/read', ({ params }, ctx) =>
+    connection.readResource(params.uri, ctx),
+  );
   // A list is empty where no call may read its entries.
   const mayList = async (kind: 'resources' | 'prompts'): Promise<boolean> =>
     upstream.getServerCapabilities()?.[kind] !== undefined && (await gateway.view()).lists[kind];
   server.setRequestHandler('resources/list', async ({ params }, ctx) => {
-    if (capabilities.resources === undefined || !(await mayList('resources'))) return { resources: [] };
-    return passed(await (await client()).listResources(params, { ...limits, signal: ctx.mcpReq.signal }));
+    if (capabilities.resources === undefined || !(await mayList('resources')))
+      return { resources: [] };
+    return passed(
+      await (await client()).listResources(params, { ...limits, signal: ctx.mcpReq.signal }),
+    );
   });
   if (capabilities.resources?.subscribe === true) {
-    server.setRequestHandler('resources/subscribe', ({ params }, ctx) => connection.subscribe(params.uri, ctx));
-    server.setRequestHandler('resources/unsubscribe', ({ params }, ctx) => connection.unsubscribe(params.uri, ctx));
+    server.setRequestHandler('resources/subscribe', ({ params }, ctx) =>
+      connection.subscribe(params.uri, ctx),
+    );
+    server.setRequestHandler('resources/unsubscribe', ({ params }, ctx) =>
+      connection.unsubscribe(params.uri, ctx),
+    );
   }
   server.setRequestHandler('resources/templates/list', async ({ params }, ctx) => {
     if (!(await mayList('resources'))) return { resourceTemplates: [] };
-    return passed(await (await client()).listResourceTemplates(params, { ...limits, signal: ctx.mcpReq.signal }));
+    return passed(
+      await (await client()).listResourceTemplates(params, {
+        ...limits,
+        signal: ctx.mcpReq.signal,
+      }),
+    );
   });
   if (capabilities.prompts !== undefined) {
     server.setRequestHandler('prompts/list', async ({ params }, ctx) => {
       if (!(await mayList('prompts'))) return { prompts: [] };
-      return passed(await (await client()).listPrompts(params, { ...limits, signal: ctx.mcpReq.signal }));
+      return passed(
+        await (await client()).listPrompts(params, { ...limits, signal: ctx.mcpReq.signal }),
+      );
     });
     server.setRequestHandler('prompts/get', ({ params }, ctx) => connection.getPrompt(params, ctx));
   }
   if (capabilities.completions !== undefined)
-    server.setRequestHandler('completion/complete', ({ params }, ctx) => connection.complete(params, ctx));
+    server.setRequestHandler('completion/complete', ({ params }, ctx) =>
+      connection.complete(params, ctx),
+    );
   return server;
 }
 
@@ -112,7 +130,10 @@ function passedOn(
 ): ServerCapabilities {
   return {
     tools: { listChanged: true },
-    resources: { listChanged: true, ...(hasUpdates && resources?.subscribe === true && { subscribe: true }) },
+    resources: {
+      listChanged: true,
+      ...(hasUpdates && resources?.subscribe === true && { subscribe: true }),
+    },
     ...(prompts !== undefined && { prompts: { listChanged: true } }),
     ...(completions !== undefined && { completions }),
     ...(logging !== undefined && { logging }),
@@ -147,14 +168,19 @@ class Connection {
     try {
       const tool = await gateway.tool(params.name);
       if (tool === undefined)
-        return errorAnswer(`There is no tool ${params.name}, or its definition waits for approval.`);
+        return errorAnswer(
+          `There is no tool ${params.name}, or its definition waits for approval.`,
+        );
       const args = params.arguments ?? {};
       const misfit = faultOf(args);
-      if (misfit !== undefined) return errorAnswer(`The arguments of ${params.name} are not valid: ${misfit}`);
+      if (misfit !== undefined)
+        return errorAnswer(`The arguments of ${params.name} are not valid: ${misfit}`);
       const fault = await gateway.upstream.faultOf(tool, args as Json);
       if (fault !== undefined) return errorAnswer(`Nothing was called: ${fault}`);
-      return await this.#talked(ctx, `${params.name}|${tool.hash}|${contentHash(args as Json)}`, (talk) =>
-        this.#called(params.name, tool, args, ctx, talk),
+      return await this.#talked(
+        ctx,
+        `${params.name}|${tool.hash}|${contentHash(args as Json)}`,
+        (talk) => this.#called(params.name, tool, args, ctx, talk),
       );
     } catch (error) {
       if (isAssizeError(error)) return errorAnswer(`Nothing was called: ${error.message}`);
@@ -181,8 +207,11 @@ class Connection {
     if (carried !== undefined && 'conversation' in carried) {
       const found = conversations.find(carried.conversation);
       if (found === undefined)
-        return errorAnswer('The call of this answer was made and is over, and its result is not kept any more.');
-      if (found.about !== about) return errorAnswer('The answer is for other arguments, so it was not passed on.');
+        return errorAnswer(
+          'The call of this answer was made and is over, and its result is not kept any more.',
+        );
+      if (found.about !== about)
+        return errorAnswer('The answer is for other arguments, so it was not passed on.');
       if (!found.answer(carried.number, ctx.mcpReq.inputResponses?.[ANSWER]) && !found.isEnded)
         return errorAnswer('The question has been answered already.');
       talk = found as Conversation<Asked<CallToolResult>>;
@@ -197,7 +226,10 @@ class Connection {
     const { inputRequired } = this.#sdk;
     return inputRequired({
       inputRequests: { [ANSWER]: turn.question as InputRequest },
-      requestState: await this.#options.codec.mint({ conversation: talk.id, number: turn.number }, ctx),
+      requestState: await this.#options.codec.mint(
+        { conversation: talk.id, number: turn.number },
+        ctx,
+      ),
     });
   }
 
@@ -212,13 +244,16 @@ class Connection {
     const capabilities = capabilitiesOf(this.#sdk, this.#server, ctx);
     const ask = (question: ServerQuestion): Promise<unknown> => talk.ask(question);
     const talker: Omit<Talker, 'user'> = {
-      asked: (question, signal) => questionAnswered(gateway, question, { server, capabilities, signal, ask }),
+      asked: (question, signal) =>
+        questionAnswered(gateway, question, { server, capabilities, signal, ask }),
       log: (message) => talk.log(message),
     };
     const { onprogress, ...sending } = this.#sending(ctx);
     const sent = {
       ...{ ...sending, signal: talk.signal },
-      ...(onprogress !== undefined && { onprogress: (progress: Progress) => talk.progress(progress) }),
+      ...(onprogress !== undefined && {
+        onprogress: (progress: Progress) => talk.progress(progress),
+      }),
     };
     const call = { name, arguments: args as Record<string, unknown>, ...this.#logLevel(ctx) };
     try {
@@ -231,7 +266,10 @@ class Connection {
         this.#waiting(ctx),
       );
       if (end.end === 'made')
-        return this.#server.projectCallToolResult(callAnswer(end, tool.tool, gateway), tool.tool.outputSchema);
+        return this.#server.projectCallToolResult(
+          callAnswer(end, tool.tool, gateway),
+          tool.tool.outputSchema,
+        );
       if (end.end === 'ask') return this.#question(end, ctx);
       if (end.end === 'pending') return pendingAnswer(end, gateway.desk.pageOf(end.approval));
       if (end.end === 'failed') throw end.error;
@@ -259,7 +297,12 @@ class Connection {
       return { contents: [{ uri, mimeType: 'application/json', text }] };
     }
     return this.#gated('resources.read', { uri }, ctx, async () =>
-      passed(await (await gateway.client()).readResource({ uri }, { ...this.#sending(ctx), cacheMode: 'bypass' })),
+      passed(
+        await (await gateway.client()).readResource(
+          { uri },
+          { ...this.#sending(ctx), cacheMode: 'bypass' },
+        ),
+      ),
     );
   }
 
@@ -295,7 +338,12 @@ class Connection {
   ): Promise<Asked<GetPromptResult>> {
     const { name, arguments: args = {} } = params;
     return this.#gated('prompts.get', { name, arguments: args }, ctx, async () =>
-      passed(await (await this.#options.gateway.client()).getPrompt({ name, arguments: args }, this.#sending(ctx))),
+      passed(
+        await (await this.#options.gateway.client()).getPrompt(
+          { name, arguments: args },
+          this.#sending(ctx),
+        ),
+      ),
     );
   }
 
@@ -311,7 +359,9 @@ class Connection {
       ref.type === 'ref/prompt'
         ? { server, tool: 'prompts.get', args: { name: ref.name, arguments: typed } }
         : { server, tool: 'resources.read', args: { uri: ref.uri } };
-    const args = JSON.parse(JSON.stringify({ ref, argument, context })) as Readonly<Record<string, Json>>;
+    const args = JSON.parse(JSON.stringify({ ref, argument, context })) as Readonly<
+      Record<string, Json>
+    >;
     const tool = 'completion.complete';
     const none: CompleteResult = { completion: { values: [] } };
     if (!(await gateway.desk.allows({ id: randomUUID(), tool, args, parts: [part] }))) return none;
@@ -359,7 +409,12 @@ class Connection {
     const { inputRequired } = this.#sdk;
     const requestedSchema = decisionForm('Approve this call, once');
     return inputRequired({
-      inputRequests: { [APPROVAL]: inputRequired.elicit({ message: visibleTexts(text) as string, requestedSchema }) },
+      inputRequests: {
+        [APPROVAL]: inputRequired.elicit({
+          message: visibleTexts(text) as string,
+          requestedSchema,
+        }),
+      },
       requestState: await this.#options.codec.mint(question, ctx),
     });
   }
@@ -400,7 +455,9 @@ class Connection {
         onprogress: (progress: Progress) => {
           if (budget.take() === 'dropped') return;
           const params = { ...shownProgress(progress), progressToken: token };
-          void mcpReq.notify({ method: 'notifications/progress', params } as never).catch(() => undefined);
+          void mcpReq
+            .notify({ method: 'notifications/progress', params } as never)
+            .catch(() => undefined);
         },
       }),
     };

@@ -2,7 +2,11 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Connecting, connected, served } from '../../../../tests/support/mcp/served-gateway.ts';
+import {
+  type Connecting,
+  connected,
+  served,
+} from '../../../../tests/support/mcp/served-gateway.ts';
 
 const RULES = `
 id: notes
@@ -23,12 +27,18 @@ function notes(added: string[]) {
     serveStdio(
       () => {
         const server = new McpServer({ name: 'notes', version: '1' });
-        server.registerTool('add', { inputSchema: z.object({ text: z.string() }) }, async ({ text }) => {
-          added.push(text);
-          return { content: [{ type: 'text', text: `added ${text}` }] };
-        });
+        server.registerTool(
+          'add',
+          { inputSchema: z.object({ text: z.string() }) },
+          async ({ text }) => {
+            added.push(text);
+            return { content: [{ type: 'text', text: `added ${text}` }] };
+          },
+        );
         const list = { annotations: { readOnlyHint: true }, inputSchema: z.object({}) };
-        server.registerTool('list', list, async () => ({ content: [{ type: 'text', text: added.join() }] }));
+        server.registerTool('list', list, async () => ({
+          content: [{ type: 'text', text: added.join() }],
+        }));
         server.registerTool('drop', { inputSchema: z.object({}) }, async () => ({ content: [] }));
         return server;
       },
@@ -41,7 +51,9 @@ const library = (transport: never) =>
   serveStdio(
     () => {
       const server = new McpServer({ name: 'notes', version: '1' });
-      server.registerResource('plan', 'a://plan', {}, async () => ({ contents: [{ uri: 'a://plan', text: 'plan' }] }));
+      server.registerResource('plan', 'a://plan', {}, async () => ({
+        contents: [{ uri: 'a://plan', text: 'plan' }],
+      }));
       server.registerPrompt('greet', {}, () => ({ messages: [] }));
       return server;
     },
@@ -56,10 +68,15 @@ describe.each<NonNullable<Connecting['era']>>(['modern', 'legacy'])('with a %s c
     const added: string[] = [];
     const { client, close } = await connected(place, notes(added) as never, { era });
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['add', 'list']);
-    expect(textOf(await client.callTool({ name: 'add', arguments: { text: 'a' } }))).toBe('added a');
+    expect(textOf(await client.callTool({ name: 'add', arguments: { text: 'a' } }))).toBe(
+      'added a',
+    );
     expect(textOf(await client.callTool({ name: 'list' }))).toBe('a');
     await close();
-    expect(Object.values((await place.state()).calls)).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }]);
+    expect(Object.values((await place.state()).calls)).toMatchObject([
+      { outcome: 'done' },
+      { outcome: 'done' },
+    ]);
   });
 
   test('lists name no resource and no prompt that the rules deny to all', async () => {
@@ -83,7 +100,9 @@ describe.each<NonNullable<Connecting['era']>>(['modern', 'legacy'])('with a %s c
     const denied = await client.callTool({ name: 'add', arguments: { text: 'secret' } });
     expect(denied.isError).toBe(true);
     expect(textOf(denied)).toContain('[secret] Secrets are not noted.');
-    expect(textOf(await client.callTool({ name: 'add', arguments: { text: 5 } }))).toContain('are not valid');
+    expect(textOf(await client.callTool({ name: 'add', arguments: { text: 5 } }))).toContain(
+      'are not valid',
+    );
     expect(textOf(await client.callTool({ name: 'drop' }))).toContain('no tool drop');
     await close();
     expect(added).toEqual([]);

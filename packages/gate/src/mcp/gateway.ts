@@ -17,7 +17,11 @@ export interface GatewayLimits {
   readonly resultBytes: number;
 }
 
-export const DEFAULT_LIMITS: GatewayLimits = { waitMs: 20_000, callMs: 300_000, resultBytes: 65_536 };
+export const DEFAULT_LIMITS: GatewayLimits = {
+  waitMs: 20_000,
+  callMs: 300_000,
+  resultBytes: 65_536,
+};
 
 export interface GatewayOptions {
   readonly upstream: Upstream;
@@ -107,12 +111,16 @@ export class Gateway {
    */
   async waiting({ tool, digest, definition }: SoughtCall): Promise<WaitingCall | undefined> {
     const isSought = (one: WaitingCall): boolean =>
-      one.tool === tool && one.digest === digest && (one.phase === 'begun' || one.definition === definition);
+      one.tool === tool &&
+      one.digest === digest &&
+      (one.phase === 'begun' || one.definition === definition);
     const matching = ({ calls }: ServerView): readonly WaitingCall[] =>
       calls.filter((one) => isSought(one) && !this.running.has(one.call));
     if (matching(await this.view()).length === 0) return undefined;
     const found = matching(await this.view(0));
-    return PHASES.map((phase) => found.find((one) => one.phase === phase)).find((one) => one !== undefined);
+    return PHASES.map((phase) => found.find((one) => one.phase === phase)).find(
+      (one) => one !== undefined,
+    );
   }
 
   /** The tools and the open calls of the principal, at most `ageMs` old. */
@@ -127,7 +135,8 @@ export class Gateway {
 
   /** Remembers a call that waits, for connections that repeat it at once. */
   noteWaiting(call: WaitingCall): void {
-    if (this.#view !== undefined) this.#view = { ...this.#view, calls: [...this.#view.calls, call] };
+    if (this.#view !== undefined)
+      this.#view = { ...this.#view, calls: [...this.#view.calls, call] };
   }
 
   /** Does the work of equal calls one after the other. */
@@ -150,7 +159,8 @@ export class Gateway {
   /** Resolves when no call of this process is without a report any more, or after ten seconds. */
   async settled(): Promise<void> {
     const until = performance.now() + SETTLE_MS;
-    while (this.running.size + this.#unrecorded.size > 0 && performance.now() < until) await pause(20);
+    while (this.running.size + this.#unrecorded.size > 0 && performance.now() < until)
+      await pause(20);
   }
 
   /** The tools for a client that asks. Returns the same as `tools`. */
@@ -175,7 +185,9 @@ export class Gateway {
     const { desk } = this;
     const { call } = waiting;
     this.#unrecorded.add(call);
-    const recorded = desk.report(call, outcome, result).finally(() => this.#unrecorded.delete(call));
+    const recorded = desk
+      .report(call, outcome, result)
+      .finally(() => this.#unrecorded.delete(call));
     const sent = inTime(recorded, REPORT_MS)
       .catch((error: unknown) => {
         const why = isInstance(error, Error) ? error.message : String(error);

@@ -8,7 +8,14 @@
  *
  * Never: decides about a call. Keeps an approval, a token or a password. Trusts a hint of a server.
  */
-export { type Answer, ApiDesk, type ApiDeskOptions, type Ask, type AskInit, pinKey } from './desk/api-desk.ts';
+export {
+  type Answer,
+  ApiDesk,
+  type ApiDeskOptions,
+  type Ask,
+  type AskInit,
+  pinKey,
+} from './desk/api-desk.ts';
 export type {
   AskedCall,
   CallDesk,
@@ -24,9 +31,19 @@ export { type StdioEndOptions, stdioEnd } from './ends/stdio-end.ts';
 export { McpError } from './errors.ts';
 export { DEFAULT_LIMITS, Gateway, type GatewayLimits, type GatewayOptions } from './gateway.ts';
 export { type GatewayServerOptions, gatewayServer } from './gateway-server.ts';
-export { type HttpLedger, type HttpLedgerOptions, httpLedger, type LedgerPrincipal } from './serve/http-ledger.ts';
+export {
+  type HttpLedger,
+  type HttpLedgerOptions,
+  httpLedger,
+  type LedgerPrincipal,
+} from './serve/http-ledger.ts';
 export { LedgerApi, type LedgerAsk, type Standing } from './serve/ledger-api.ts';
 export { type ServeLedgerOptions, serveLedger } from './serve/serve-ledger.ts';
 export { undoCall } from './undo.ts';
 export { type UpstreamSpec, upstreamOf } from './upstream/spec.ts';
-export { type QuestionKind, Upstream, type UpstreamEvent, type UpstreamOptions } from './upstream/upstream.ts';
+export {
+  type QuestionKind,
+  Upstream,
+  type UpstreamEvent,
+  type UpstreamOptions,
+} from './upstream/upstream.ts';

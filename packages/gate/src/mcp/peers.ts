@@ -7,10 +7,18 @@ type ServerPackage = typeof import('@modelcontextprotocol/server');
 type ServerStdio = typeof import('@modelcontextprotocol/server/stdio');
 
 /** The packages of the MCP SDK, which are optional. @throws McpError `missing_package` */
-export const loadClient: () => Promise<ClientPackage> = once(() => import('@modelcontextprotocol/client'));
-export const loadClientStdio: () => Promise<ClientStdio> = once(() => import('@modelcontextprotocol/client/stdio'));
-export const loadServer: () => Promise<ServerPackage> = once(() => import('@modelcontextprotocol/server'));
-export const loadServerStdio: () => Promise<ServerStdio> = once(() => import('@modelcontextprotocol/server/stdio'));
+export const loadClient: () => Promise<ClientPackage> = once(
+  () => import('@modelcontextprotocol/client'),
+);
+export const loadClientStdio: () => Promise<ClientStdio> = once(
+  () => import('@modelcontextprotocol/client/stdio'),
+);
+export const loadServer: () => Promise<ServerPackage> = once(
+  () => import('@modelcontextprotocol/server'),
+);
+export const loadServerStdio: () => Promise<ServerStdio> = once(
+  () => import('@modelcontextprotocol/server/stdio'),
+);
 
 /** Loads at most once, as even a loaded module costs some time. A failure is tried again. */
 function once<T>(load: () => Promise<T>): () => Promise<T> {
@@ -28,7 +36,8 @@ async function installed<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (cause) {
-    if (!isInstance(cause, Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    if (!isInstance(cause, Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND')
+      throw cause;
     throw new McpError(
       'missing_package',
       'The MCP SDK is not installed. Run npm install @modelcontextprotocol/client @modelcontextprotocol/server.',

@@ -3,7 +3,11 @@ import { inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Connecting, connected, served } from '../../../../tests/support/mcp/served-gateway.ts';
+import {
+  type Connecting,
+  connected,
+  served,
+} from '../../../../tests/support/mcp/served-gateway.ts';
 import { HostileServer, resultOf } from '../../tests/support/mcp/hostile-server.ts';
 import { Gateway } from './index.ts';
 
@@ -25,7 +29,10 @@ rules:
   - { id: closed, deny: notes/resources.read, where: [{ path: /uri, not: 'a://open' }] }
 `;
 
-const ADD = { name: 'add', inputSchema: { type: 'object', properties: { text: { type: 'string' } } } };
+const ADD = {
+  name: 'add',
+  inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+};
 const SCHEMA = { type: 'object', properties: { name: { type: 'string' } } };
 const question = (message: string) => ({
   id: 900,
@@ -37,7 +44,11 @@ const textOf = (result: any): string => result.content.map(({ text = '' }) => te
 /** A server of 2025, which asks in the middle of a call. */
 async function asking(message: string, given: Connecting = {}) {
   const server = new HostileServer([ADD]);
-  server.replies = (id) => [question(message), 'answer', () => resultOf(id, JSON.stringify(server.answers.at(-1)))];
+  server.replies = (id) => [
+    question(message),
+    'answer',
+    () => resultOf(id, JSON.stringify(server.answers.at(-1))),
+  ];
   const place = await served(RULES);
   const made = await connected(place, server.serve as never, {
     client: { capabilities: { elicitation: {}, sampling: {} } },
@@ -55,7 +66,10 @@ async function asking(message: string, given: Connecting = {}) {
 
 describe.each<NonNullable<Connecting['era']>>(['modern', 'legacy'])('with a %s client', (era) => {
   test('a question of an old server gets the answer of the client', async () => {
-    const { place, seen, add, close } = await asking('Name\u200b?', { era, questions: ['elicitation'] });
+    const { place, seen, add, close } = await asking('Name\u200b?', {
+      era,
+      questions: ['elicitation'],
+    });
     expect(textOf(await add())).toContain('"content":{"name":"Ada"}');
     expect(seen.map(({ message }) => message)).toEqual(['The server notes asks: Name\\u{200b}?']);
     await close();
@@ -69,7 +83,9 @@ describe.each<NonNullable<Connecting['era']>>(['modern', 'legacy'])('with a %s c
       ['notes/elicitation.create', 'done'],
     ]);
     const grace = place.tokens['manager:grace'];
-    const entries = await place.server.ask('GET', '/v1/trajectories/calls/entries', { token: grace });
+    const entries = await place.server.ask('GET', '/v1/trajectories/calls/entries', {
+      token: grace,
+    });
     expect(entries.text).not.toContain('"Ada"');
     // A hash of a short answer could be guessed.
     expect(entries.text).not.toContain('"sha256"');
@@ -82,25 +98,41 @@ describe.each<NonNullable<Connecting['era']>>(['modern', 'legacy'])('with a %s c
       serveStdio(
         () => {
           const server = new McpServer({ name: 'notes', version: '1' });
-          server.registerTool('add', { inputSchema: z.object({ text: z.string() }) }, async (_, { mcpReq }) => {
-            const answer = mcpReq.inputResponses?.['who'];
-            if (answer === undefined) return inputRequired({ inputRequests: { who: elicit } });
-            return { content: [{ type: 'text', text: JSON.stringify(answer) }] };
-          });
+          server.registerTool(
+            'add',
+            { inputSchema: z.object({ text: z.string() }) },
+            async (_, { mcpReq }) => {
+              const answer = mcpReq.inputResponses?.['who'];
+              if (answer === undefined) return inputRequired({ inputRequests: { who: elicit } });
+              return { content: [{ type: 'text', text: JSON.stringify(answer) }] };
+            },
+          );
           return server;
         },
         { transport },
       );
-    const given: Connecting = { era, questions: ['elicitation'], client: { capabilities: { elicitation: {} } } };
+    const given: Connecting = {
+      era,
+      questions: ['elicitation'],
+      client: { capabilities: { elicitation: {} } },
+    };
     const { client, close } = await connected(place, serve as never, given);
-    client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { name: 'Ada' } }));
-    expect(textOf(await client.callTool({ name: 'add', arguments: { text: 'a' } }))).toContain('{"name":"Ada"}');
+    client.setRequestHandler('elicitation/create', async () => ({
+      action: 'accept',
+      content: { name: 'Ada' },
+    }));
+    expect(textOf(await client.callTool({ name: 'add', arguments: { text: 'a' } }))).toContain(
+      '{"name":"Ada"}',
+    );
     await close();
   });
 
   test('log messages of a call reach its client, a long one as its size', async () => {
     const server = new HostileServer([ADD]);
-    const log = (data: unknown) => ({ method: 'notifications/message', params: { level: 'error', data } });
+    const log = (data: unknown) => ({
+      method: 'notifications/message',
+      params: { level: 'error', data },
+    });
     server.replies = (id) => [
       log('one'),
       log({ 'a\u202e': ['b\u200b'] }),
@@ -109,10 +141,17 @@ describe.each<NonNullable<Connecting['era']>>(['modern', 'legacy'])('with a %s c
     ];
     const { client, close } = await connected(await served(RULES), server.serve as never, { era });
     const seen: unknown[] = [];
-    client.setNotificationHandler('notifications/message', ({ params }) => void seen.push(params.data));
+    client.setNotificationHandler(
+      'notifications/message',
+      ({ params }) => void seen.push(params.data),
+    );
     const _meta = era === 'modern' ? { _meta: { 'io.modelcontextprotocol/logLevel': 'info' } } : {};
     await client.callTool({ name: 'add', arguments: { text: 'a' }, ..._meta } as never);
-    expect(seen).toEqual(['one', { 'a\\u{202e}': ['b\\u{200b}'] }, 'A log message of 20002 characters is left out.']);
+    expect(seen).toEqual([
+      'one',
+      { 'a\\u{202e}': ['b\\u{200b}'] },
+      'A log message of 20002 characters is left out.',
+    ]);
     await close();
   });
 });
@@ -134,7 +173,10 @@ describe('a question that is not passed on', () => {
   });
 
   test('to a client that cannot answer is declined', async () => {
-    const { add, close } = await asking('Name?', { questions: ['elicitation'], client: {} as never });
+    const { add, close } = await asking('Name?', {
+      questions: ['elicitation'],
+      client: {} as never,
+    });
     expect(textOf(await add())).toContain('"action":"decline"');
     await close();
   });
@@ -146,9 +188,13 @@ describe('a question that is not passed on', () => {
     await server.send(question('Name?'));
     await outside;
     expect(server.answers.at(-1)?.result).toEqual({ action: 'decline' });
-    server.replies = (id, { text }) => (text === 'a' ? ['never'] : [question('Name?'), 'answer', resultOf(id, 'fine')]);
+    server.replies = (id, { text }) =>
+      text === 'a' ? ['never'] : [question('Name?'), 'answer', resultOf(id, 'fine')];
     const leave = new AbortController();
-    const lost = client.callTool({ name: 'add', arguments: { text: 'a' } }, { signal: leave.signal });
+    const lost = client.callTool(
+      { name: 'add', arguments: { text: 'a' } },
+      { signal: leave.signal },
+    );
     await expect.poll(() => server.calls.length).toBe(1);
     await client.callTool({ name: 'add', arguments: { text: 'b' } });
     expect(server.answers.at(-1)?.result).toEqual({ action: 'decline' });
@@ -167,7 +213,10 @@ describe('a question that is not passed on', () => {
       return ['never'];
     };
     const leave = new AbortController();
-    const lost = client.callTool({ name: 'add', arguments: { text: 'a' } }, { signal: leave.signal });
+    const lost = client.callTool(
+      { name: 'add', arguments: { text: 'a' } },
+      { signal: leave.signal },
+    );
     await expect.poll(() => server.calls.length).toBe(1);
     leave.abort();
     await expect(lost).rejects.toThrow();
@@ -182,9 +231,15 @@ describe('a question that is not passed on', () => {
   });
 
   test('of a server that several principals use is declined', async () => {
-    const { seen, add, gateway, place, server, close } = await asking('Name?', { questions: ['elicitation'] });
+    const { seen, add, gateway, place, server, close } = await asking('Name?', {
+      questions: ['elicitation'],
+    });
     await add();
-    const other = new Gateway({ upstream: gateway.upstream, desk: place.desk(), onWarning: () => undefined });
+    const other = new Gateway({
+      upstream: gateway.upstream,
+      desk: place.desk(),
+      onWarning: () => undefined,
+    });
     await other.client();
     await add();
     expect(server.answers.at(-1)?.result).toEqual({ action: 'decline' });
@@ -193,7 +248,10 @@ describe('a question that is not passed on', () => {
   });
 
   test('for the ninth time in a call is declined', async () => {
-    const { server, seen, add, close } = await asking('Name?', { questions: ['elicitation'], era: 'legacy' });
+    const { server, seen, add, close } = await asking('Name?', {
+      questions: ['elicitation'],
+      era: 'legacy',
+    });
     const many = Array.from({ length: 12 }, () => [question('Name?'), 'answer' as const]).flat();
     server.replies = (id) => [...many, resultOf(id, 'fine')];
     await add();
@@ -210,9 +268,15 @@ test('an answer for other arguments goes to no server', async () => {
   };
   const { server, client, close } = await asking('Name?', given);
   const add = (text: string, more: object = {}): Promise<any> =>
-    client.callTool({ name: 'add', arguments: { text }, ...more } as never, { allowInputRequired: true } as never);
+    client.callTool(
+      { name: 'add', arguments: { text }, ...more } as never,
+      { allowInputRequired: true } as never,
+    );
   const { requestState } = await add('a');
-  const answer = { requestState, inputResponses: { answer: { action: 'accept', content: { name: 'Eve' } } } };
+  const answer = {
+    requestState,
+    inputResponses: { answer: { action: 'accept', content: { name: 'Eve' } } },
+  };
   expect(textOf(await add('b', answer))).toContain('other arguments');
   expect(server.answers).toEqual([]);
   expect(textOf(await add('a', answer))).toContain('Eve');
@@ -233,12 +297,18 @@ test('an answer after the end of its call gets the result of the call', async ()
     return [question('Name?')];
   };
   const add = (more: object = {}): Promise<any> =>
-    client.callTool({ name: 'add', arguments: { text: 'a' }, ...more } as never, { allowInputRequired: true } as never);
+    client.callTool(
+      { name: 'add', arguments: { text: 'a' }, ...more } as never,
+      { allowInputRequired: true } as never,
+    );
   const { requestState } = await add();
   await expect
     .poll(async () => Object.values<any>((await place.state()).calls).map(({ outcome }) => outcome))
     .toContain('done');
-  const answer = { requestState, inputResponses: { answer: { action: 'accept', content: { name: 'Eve' } } } };
+  const answer = {
+    requestState,
+    inputResponses: { answer: { action: 'accept', content: { name: 'Eve' } } },
+  };
   expect(textOf(await add(answer))).toBe('done without it');
   await close();
   expect(server.calls).toHaveLength(1);
@@ -246,12 +316,18 @@ test('an answer after the end of its call gets the result of the call', async ()
 
 test('a client hears of the resources that it may read, and of no others', async () => {
   const server = new HostileServer([ADD]);
-  const { client, close } = await connected(await served(RULES), server.serve as never, { era: 'legacy' });
+  const { client, close } = await connected(await served(RULES), server.serve as never, {
+    era: 'legacy',
+  });
   const seen: string[] = [];
-  client.setNotificationHandler('notifications/resources/updated', ({ params }) => void seen.push(params.uri));
+  client.setNotificationHandler(
+    'notifications/resources/updated',
+    ({ params }) => void seen.push(params.uri),
+  );
   await client.subscribeResource({ uri: 'a://open' });
   await expect(client.subscribeResource({ uri: 'a://closed' })).rejects.toThrow('[closed]');
-  for (const uri of ['a://open', 'a://closed']) await server.notify('notifications/resources/updated', { uri });
+  for (const uri of ['a://open', 'a://closed'])
+    await server.notify('notifications/resources/updated', { uri });
   await expect.poll(() => seen, { timeout: 3_000 }).toEqual(['a://open']);
   await client.unsubscribeResource({ uri: 'a://open' });
   await server.notify('notifications/resources/updated', { uri: 'a://open' });
@@ -279,12 +355,16 @@ test('completions are judged like reading, recorded, and never wait', async () =
 
 test('a flood of notes is cut off, and calls go on', async () => {
   const server = new HostileServer([ADD]);
-  const { client, warnings, close } = await connected(await served(RULES), server.serve as never, { era: 'legacy' });
+  const { client, warnings, close } = await connected(await served(RULES), server.serve as never, {
+    era: 'legacy',
+  });
   let seen = 0;
   client.setNotificationHandler('notifications/message', () => void seen++);
   await client.listTools();
-  for (let n = 0; n < 5_000; n++) await server.notify('notifications/message', { level: 'error', data: 'x' });
-  for (let n = 0; n < 5_000; n++) await server.notify('notifications/progress', { progressToken: 'none', progress: n });
+  for (let n = 0; n < 5_000; n++)
+    await server.notify('notifications/message', { level: 'error', data: 'x' });
+  for (let n = 0; n < 5_000; n++)
+    await server.notify('notifications/progress', { progressToken: 'none', progress: n });
   expect(textOf(await client.callTool({ name: 'add', arguments: { text: 'a' } }))).toBe('fine');
   await close();
   expect(seen).toBe(200);

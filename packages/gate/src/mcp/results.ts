@@ -23,7 +23,10 @@ export class KeptResults<T = string> {
   #characters = 0;
 
   /** `most`: characters in all. `ms`: how long one is kept. Default: until the process ends. */
-  constructor({ most = KEPT_CHARACTERS_MAX, ms }: { readonly most?: number; readonly ms?: number } = {}) {
+  constructor({
+    most = KEPT_CHARACTERS_MAX,
+    ms,
+  }: { readonly most?: number; readonly ms?: number } = {}) {
     this.#most = most;
     this.#ms = ms;
   }
@@ -31,7 +34,8 @@ export class KeptResults<T = string> {
   /** Returns the address under which the value can be read. */
   keep(value: T, characters: number): string {
     const id = randomUUID();
-    const timer = this.#ms === undefined ? undefined : setTimeout(() => this.#drop(id), this.#ms).unref();
+    const timer =
+      this.#ms === undefined ? undefined : setTimeout(() => this.#drop(id), this.#ms).unref();
     this.#kept.set(id, { value, characters, timer });
     this.#characters += characters;
     for (const oldest of this.#kept.keys()) {

@@ -10,7 +10,10 @@ import type { Talker, ToolCall } from './upstream/upstream.ts';
 interface Calling {
   readonly gateway: Gateway;
   readonly sdk: Awaited<ReturnType<typeof loadServer>>;
-  readonly sending: { readonly signal: AbortSignal; readonly onprogress?: (progress: Progress) => void };
+  readonly sending: {
+    readonly signal: AbortSignal;
+    readonly onprogress?: (progress: Progress) => void;
+  };
   /** The client of the call. */
   readonly talker: Omit<Talker, 'user'>;
 }
@@ -27,7 +30,11 @@ export function toolCall(
     make: async () => {
       // With the definition, the client neither validates the result nor sends a call twice.
       const { outputSchema: _, ...toolDefinition } = tool;
-      const sent = { timeout: gateway.limits.callMs, ...sending, toolDefinition: toolDefinition as Tool };
+      const sent = {
+        timeout: gateway.limits.callMs,
+        ...sending,
+        toolDefinition: toolDefinition as Tool,
+      };
       return passed(await gateway.upstream.callTool(call, sent, { ...talker, user: gateway }));
     },
     isFailure: ({ isError }) => isError === true,

@@ -22,10 +22,14 @@ function notes(kept: Map<number, string>, removed: number[]) {
       () => {
         const server = new McpServer({ name: 'notes', version: '1' });
         const outputSchema = z.object({ id: z.number() });
-        server.registerTool('add', { inputSchema: z.object({ text: z.string() }), outputSchema }, async ({ text }) => {
-          kept.set(kept.size + 1, text);
-          return { content: [], structuredContent: { id: kept.size } };
-        });
+        server.registerTool(
+          'add',
+          { inputSchema: z.object({ text: z.string() }), outputSchema },
+          async ({ text }) => {
+            kept.set(kept.size + 1, text);
+            return { content: [], structuredContent: { id: kept.size } };
+          },
+        );
         const inputSchema = z.object({ id: z.number(), was: z.string() });
         server.registerTool('remove', { inputSchema }, async ({ id }) => {
           removed.push(id);
@@ -79,7 +83,9 @@ test('nothing is undone that the rules, the agent or the ledger do not name', as
   await expect(undo('none')).rejects.toThrow('has made no call none');
   await client.callTool({ name: 'remove', arguments: { id: 9, was: 'x' } });
   const other: any = await client.callTool({ name: 'remove', arguments: { id: 1, was: 'x' } });
-  await expect(undo(other._meta['assize/call'])).rejects.toThrow('the rules have no undo of notes/remove');
+  await expect(undo(other._meta['assize/call'])).rejects.toThrow(
+    'the rules have no undo of notes/remove',
+  );
   await close();
   expect(removed).toEqual([9, 1]);
 });
@@ -103,7 +109,10 @@ test('a call that a person settled has no result to undo it with', async () => {
   await place.server.ask('POST', '/v1/trajectories/calls/proposals', report);
   const body = { outcome: 'done', evidence: 'seen' };
   const token = place.tokens['manager:grace'];
-  await place.server.ask('POST', `/v1/trajectories/calls/calls/${call}/settle`, { token, body } as never);
+  await place.server.ask('POST', `/v1/trajectories/calls/calls/${call}/settle`, {
+    token,
+    body,
+  } as never);
   const undone = undoCall(gateway, { call, server: 'notes', signal: new AbortController().signal });
   await expect(undone).rejects.toThrow('was settled by hand');
   await close();

@@ -13,19 +13,30 @@ import type { Talker } from './upstream/upstream.ts';
  */
 export async function undoCall(
   gateway: Gateway,
-  { call, server, signal }: { readonly call: string; readonly server: string; readonly signal: AbortSignal },
+  {
+    call,
+    server,
+    signal,
+  }: { readonly call: string; readonly server: string; readonly signal: AbortSignal },
 ): Promise<{ readonly isUndone: boolean; readonly text: string }> {
   const sdk = await loadServer();
   const { server: on, tool: name, args } = await gateway.desk.undoing(call);
-  if (on !== server) return notUndone(`it is undone by ${on}/${name}, so pass --name ${on} and its command`);
+  if (on !== server)
+    return notUndone(`it is undone by ${on}/${name}, so pass --name ${on} and its command`);
   const tool = await gateway.tool(name);
-  if (tool === undefined) return notUndone(`there is no tool ${name}, or its definition waits for approval`);
+  if (tool === undefined)
+    return notUndone(`there is no tool ${name}, or its definition waits for approval`);
   const fault = await gateway.upstream.faultOf(tool, args);
   if (fault !== undefined) return notUndone(fault);
   const end = await gatedCall<CallToolResult>(
     gateway,
     {
-      ...toolCall({ name, arguments: args }, tool, { gateway, sdk, sending: { signal }, talker: NOBODY }),
+      ...toolCall({ name, arguments: args }, tool, {
+        gateway,
+        sdk,
+        sending: { signal },
+        talker: NOBODY,
+      }),
       ...{ args, undoes: call, idempotent: false },
     },
     { signal, elicits: false },

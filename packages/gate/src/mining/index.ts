@@ -11,8 +11,19 @@
  * Never: calls a model, changes a ledger, or puts a rule in force.
  */
 export { MiningError, type MiningErrorCode } from './errors.ts';
-export { type Candidate, type CounterExample, judgeRule, type MiningOptions, mine } from './mine.ts';
-export { type MinedCandidate, type MineStoreOptions, type MiningReport, mineStore } from './mine-store.ts';
+export {
+  type Candidate,
+  type CounterExample,
+  judgeRule,
+  type MiningOptions,
+  mine,
+} from './mine.ts';
+export {
+  type MinedCandidate,
+  type MineStoreOptions,
+  type MiningReport,
+  mineStore,
+} from './mine-store.ts';
 export { type ReadRunsOptions, type RunsRead, readRuns } from './read/read-runs.ts';
 export { KINDS, type MinedKind, type MinedRule } from './rule.ts';
 export type { BacktestRules, RuleBacktest, RuleDifference } from './rule-backtest.ts';

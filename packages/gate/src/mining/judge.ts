@@ -1,6 +1,14 @@
 import type { Json } from 'assize/internal/base';
 import { toPointer } from 'assize/internal/canon';
-import type { ApartRule, ApprovalRule, BoundRule, MinedRule, NeverRule, OrderingRule, RateRule } from './rule.ts';
+import type {
+  ApartRule,
+  ApprovalRule,
+  BoundRule,
+  MinedRule,
+  NeverRule,
+  OrderingRule,
+  RateRule,
+} from './rule.ts';
 import { isDone, isLetThrough, type MiningCall, type MiningRun } from './run.ts';
 import { find, scalarAt } from './scalars.ts';
 
@@ -48,7 +56,10 @@ function judgeOf(rule: MinedRule): (call: MiningCall, index: number, run: Mining
     case 'values':
       return judgeValue(rule, (value) => rule.values.some((each) => each === value));
     case 'prefix':
-      return judgeValue(rule, (value) => typeof value === 'string' && value.startsWith(rule.prefix));
+      return judgeValue(
+        rule,
+        (value) => typeof value === 'string' && value.startsWith(rule.prefix),
+      );
     case 'ordering':
       return (call, index, run) => judgeOrdering(rule, call, run.calls.slice(0, index));
     case 'approval':
@@ -83,7 +94,11 @@ function isWithin({ of, max }: BoundRule, value: Json): boolean {
   return typeof value === 'number' && value <= max;
 }
 
-function judgeOrdering({ needs, on }: OrderingRule, { args }: MiningCall, earlier: readonly MiningCall[]): Verdict {
+function judgeOrdering(
+  { needs, on }: OrderingRule,
+  { args }: MiningCall,
+  earlier: readonly MiningCall[],
+): Verdict {
   const done = earlier.filter((call) => call.tool === needs && isDone(call));
   if (on === undefined) return broken(done.length === 0);
   const value = scalarAt(args, on.path);
@@ -95,7 +110,8 @@ function judgeApproval({ from }: ApprovalRule, { args, approvedBy = [] }: Mining
   if (from !== undefined) {
     const found = find(args, from.path);
     if ('lacks' in found && found.lacks === 'absent') return undefined;
-    if ('value' in found && typeof found.value === 'number' && found.value < from.min) return undefined;
+    if ('value' in found && typeof found.value === 'number' && found.value < from.min)
+      return undefined;
   }
   return broken(approvedBy.length === 0);
 }
@@ -105,15 +121,24 @@ function judgeNever({ by, names }: NeverRule, call: MiningCall): Verdict {
   return name === undefined ? undefined : broken(names.includes(name));
 }
 
-function judgeApart({ other }: ApartRule, { principal }: MiningCall, earlier: readonly MiningCall[]): Verdict {
+function judgeApart(
+  { other }: ApartRule,
+  { principal }: MiningCall,
+  earlier: readonly MiningCall[],
+): Verdict {
   if (principal === undefined) return undefined;
-  const others = earlier.filter((call) => call.tool === other && isLetThrough(call) && call.principal !== undefined);
+  const others = earlier.filter(
+    (call) => call.tool === other && isLetThrough(call) && call.principal !== undefined,
+  );
   if (others.length === 0) return undefined;
   return broken(others.some((call) => call.principal === principal));
 }
 
 /** The calls of a group after the first `max` break the rule. The parts of one call count once. */
-function judgeRate({ per, max }: RateRule): (call: MiningCall, index: number, run: MiningRun) => Verdict {
+function judgeRate({
+  per,
+  max,
+}: RateRule): (call: MiningCall, index: number, run: MiningRun) => Verdict {
   const groups = new Map<string, { count: number; entry: string | undefined }>();
   return (call, _, run) => {
     const key = rateGroup(per, call, run.id);

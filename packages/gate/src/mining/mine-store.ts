@@ -49,7 +49,11 @@ export interface MineStoreOptions extends MiningOptions, WriteOptions {
   /** The ids of the rules that are backtested. Default: all that a rules file has a place for. */
   readonly backtested?: readonly string[];
   /** Called now and then with the step, and the number of parts done, and of all. */
-  readonly onProgress?: (step: 'reading runs' | 'backtesting rules', done: number, total: number) => void;
+  readonly onProgress?: (
+    step: 'reading runs' | 'backtesting rules',
+    done: number,
+    total: number,
+  ) => void;
 }
 
 const TEXTS = arg.optional(arg.list(arg.text));
@@ -75,10 +79,23 @@ const OPTIONS = arg.options<MineStoreOptions>({
  * @throws MiningError `bad_argument`, `not_found`; ArgumentError `bad_argument`; LedgerFault; the
  * errors of `backtestStore` and of the store
  */
-export async function mineStore(store: LedgerStore, options: MineStoreOptions = {}): Promise<MiningReport> {
+export async function mineStore(
+  store: LedgerStore,
+  options: MineStoreOptions = {},
+): Promise<MiningReport> {
   checkArgument(OPTIONS, options, 'options');
-  const { trajectoryIds: named, good, rules, backtest, backtested, effect, onProgress, ...mining } = options;
-  const trajectoryIds = named ?? (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
+  const {
+    trajectoryIds: named,
+    good,
+    rules,
+    backtest,
+    backtested,
+    effect,
+    onProgress,
+    ...mining
+  } = options;
+  const trajectoryIds =
+    named ?? (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
   const { runs, erased } = await readRuns(store, trajectoryIds, {
     onProgress: (done, total) => onProgress?.('reading runs', done, total),
   });
@@ -88,7 +105,8 @@ export async function mineStore(store: LedgerStore, options: MineStoreOptions = 
   const base = rules ?? (await recordedRules(store, gateways));
   const forms = candidates.map((candidate) => formOf(candidate, base?.tools, effect));
   const tried = forms.filter(
-    (form): form is WrittenRule => !('why' in form) && (backtested?.includes(form.value.id) ?? true),
+    (form): form is WrittenRule =>
+      !('why' in form) && (backtested?.includes(form.value.id) ?? true),
   );
   const backtests = new Map<object, RuleBacktest>();
   // Without rules there is nothing that a rule can be added to.
@@ -105,7 +123,9 @@ export async function mineStore(store: LedgerStore, options: MineStoreOptions = 
     calls: mined.reduce((sum, { calls }) => sum + calls.filter(isLetThrough).length, 0),
     erased,
     ...(none === undefined ? {} : { none }),
-    candidates: candidates.map((candidate, i) => minedCandidate(candidate, forms[i]!, runs, backtests)),
+    candidates: candidates.map((candidate, i) =>
+      minedCandidate(candidate, forms[i]!, runs, backtests),
+    ),
   };
 }
 
@@ -119,7 +139,9 @@ function goodRuns(good: readonly string[], runs: readonly MiningRun[]): readonly
     runs[0] === undefined
       ? 'The trajectories have no runs; pass others'
       : `Pass ids of runs of these trajectories, such as ${runs[0].id}`;
-  throw new MiningError('not_found', `No run has the id ${unknown}. ${remedy}.`, { evidence: { id: unknown } });
+  throw new MiningError('not_found', `No run has the id ${unknown}. ${remedy}.`, {
+    evidence: { id: unknown },
+  });
 }
 
 /** A rule in its form for a rules file, before its backtest. */
@@ -150,7 +172,11 @@ function minedCandidate(
   const everywhere = { support, counter_example_count, counter_examples };
   if ('why' in form) return { ...candidate, not_written: form.why, everywhere };
   const backtest = backtests.get(form);
-  return { ...candidate, everywhere, written: { ...form, ...(backtest === undefined ? {} : { backtest }) } };
+  return {
+    ...candidate,
+    everywhere,
+    written: { ...form, ...(backtest === undefined ? {} : { backtest }) },
+  };
 }
 
 /** The trajectories of the domain `gateway`. */
@@ -159,14 +185,20 @@ async function gatewaysOf(store: LedgerStore, trajectoryIds: readonly string[]):
   for (const id of new Set(trajectoryIds)) {
     const [row] = await store.entries(id, { from: 0, limit: 1 });
     const first = row === undefined ? undefined : readRow(row).payload;
-    if ((first?.kind === 'root' || first?.kind === 'branch') && first.domain.name === gatewayDomain.name)
+    if (
+      (first?.kind === 'root' || first?.kind === 'branch') &&
+      first.domain.name === gatewayDomain.name
+    )
       gateways.push(id);
   }
   return gateways;
 }
 
 /** The rules in force at the end of the first trajectory of the gateway. Undefined without one. */
-async function recordedRules(store: LedgerStore, [first]: readonly string[]): Promise<Rules | undefined> {
+async function recordedRules(
+  store: LedgerStore,
+  [first]: readonly string[],
+): Promise<Rules | undefined> {
   if (first === undefined) return undefined;
   const { fold } = await new Replayer(store).replay(first);
   return rulesInForce(fold.state as unknown as GatewayState);

@@ -55,7 +55,10 @@ export interface Candidate {
 }
 
 const SHARE = arg.optional(
-  arg.of('a number from 0 to 0.5', (value) => typeof value === 'number' && value >= 0 && value <= 0.5),
+  arg.of(
+    'a number from 0 to 0.5',
+    (value) => typeof value === 'number' && value >= 0 && value <= 0.5,
+  ),
 );
 const OPTIONS = arg.options<MiningOptions>({
   kinds: arg.optional(arg.list(arg.oneOf(KINDS))),
@@ -85,7 +88,10 @@ const LISTED_MAX = 20;
  *
  * @throws ArgumentError `bad_argument`; MiningError `bad_argument`
  */
-export function mine(runs: readonly MiningRun[], options: MiningOptions = {}): readonly Candidate[] {
+export function mine(
+  runs: readonly MiningRun[],
+  options: MiningOptions = {},
+): readonly Candidate[] {
   return search(runs, options).candidates;
 }
 
@@ -102,7 +108,9 @@ export function search(
   checkRuns(runs);
   const { kinds = KINDS, minSupport = 5, exceptions = 0.05, chance = 0.05 } = options;
   const settings: KindOptions = { minSupport, exceptions };
-  const found = KINDS.filter((kind) => kinds.includes(kind)).map((kind) => MINERS[kind](runs, settings));
+  const found = KINDS.filter((kind) => kinds.includes(kind)).map((kind) =>
+    MINERS[kind](runs, settings),
+  );
   const hypotheses = found.flatMap((each) => each.hypotheses);
   const tested = found.reduce((sum, each) => sum + each.tested, 0);
   const largest = acceptedUpTo(
@@ -116,7 +124,12 @@ export function search(
     .filter(({ support }) => support.runs >= minSupport)
     .sort((a, b) => a.p - b.p || b.support.calls - a.support.calls || (a.id < b.id ? -1 : 1));
   if (candidates.length > 0) return { candidates };
-  const numbers = { runs: runs.length, tested, obeyed: hypotheses.length, significant: significant.length };
+  const numbers = {
+    runs: runs.length,
+    tested,
+    obeyed: hypotheses.length,
+    significant: significant.length,
+  };
   return { candidates, none: whyNone({ ...numbers, ...settings }) };
 }
 

@@ -5,17 +5,25 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../tests/support/cases.ts';
-import { HIDDEN, randomFrom, randomRuns, runsUnder } from '../../tests/support/mining/generated-runs.ts';
+import {
+  HIDDEN,
+  randomFrom,
+  randomRuns,
+  runsUnder,
+} from '../../tests/support/mining/generated-runs.ts';
 import { naiveCount } from '../../tests/support/mining/naive-count.ts';
 import { judgeRule, type MinedRule, type MiningRun, mine } from './index.ts';
 
 describe('a hidden rule', () => {
-  test.each(HIDDEN.map((hidden) => [hidden.rule.kind, hidden] as const))('%s is found despite noise', (_, hidden) => {
-    for (let seed = 0; seed < 20; seed++) {
-      const found = mine(runsUnder(hidden, seed, 300, 0.02), { exceptions: 0.1 });
-      expect(found.map(({ rule }) => rule)).toContainEqual(closeTo(hidden.rule));
-    }
-  });
+  test.each(HIDDEN.map((hidden) => [hidden.rule.kind, hidden] as const))(
+    '%s is found despite noise',
+    (_, hidden) => {
+      for (let seed = 0; seed < 20; seed++) {
+        const found = mine(runsUnder(hidden, seed, 300, 0.02), { exceptions: 0.1 });
+        expect(found.map(({ rule }) => rule)).toContainEqual(closeTo(hidden.rule));
+      }
+    },
+  );
 
   test.each(HIDDEN.map((hidden) => [hidden.rule.kind, hidden] as const))(
     '%s is not found where half break it',
@@ -30,25 +38,37 @@ describe('a hidden rule', () => {
 
 /** A rule with the numbers that runs can show: a maximum is at most the hidden one. */
 function closeTo(rule: MinedRule): unknown {
-  if (rule.kind === 'bound') return { ...rule, max: expect.closeTo(rule.max, -Math.log10(rule.max / 10)) };
-  if (rule.kind === 'approval') return { ...rule, from: { ...rule.from, min: expect.closeTo(1_000, -2.3) } };
+  if (rule.kind === 'bound')
+    return { ...rule, max: expect.closeTo(rule.max, -Math.log10(rule.max / 10)) };
+  if (rule.kind === 'approval')
+    return { ...rule, from: { ...rule.from, min: expect.closeTo(1_000, -2.3) } };
   return rule;
 }
 
 test('a naive walk counts the same support and counter-examples', () => {
   const kinds = new Set<string>();
   fc.assert(
-    fc.property(fc.nat(), fc.constantFrom(...HIDDEN), fc.integer({ min: 10, max: 60 }), (seed, hidden, count) => {
-      const runs = runsUnder(hidden, seed, count, 0.1);
-      const found = mine(runs, { exceptions: 0.2, chance: 0.5, minSupport: 2 });
-      for (const candidate of found) {
-        const naive = naiveCount(candidate.rule, runs);
-        expect(candidate).toMatchObject({ support: naive.support, counter_example_count: naive.broken.length });
-        expect(candidate.counter_examples.map(({ run, call }) => `${run} ${call}`)).toEqual(naive.broken.slice(0, 20));
-        expect(candidate.confidence).toBeCloseTo(1 - naive.broken.length / naive.support.calls);
-        kinds.add(candidate.kind);
-      }
-    }),
+    fc.property(
+      fc.nat(),
+      fc.constantFrom(...HIDDEN),
+      fc.integer({ min: 10, max: 60 }),
+      (seed, hidden, count) => {
+        const runs = runsUnder(hidden, seed, count, 0.1);
+        const found = mine(runs, { exceptions: 0.2, chance: 0.5, minSupport: 2 });
+        for (const candidate of found) {
+          const naive = naiveCount(candidate.rule, runs);
+          expect(candidate).toMatchObject({
+            support: naive.support,
+            counter_example_count: naive.broken.length,
+          });
+          expect(candidate.counter_examples.map(({ run, call }) => `${run} ${call}`)).toEqual(
+            naive.broken.slice(0, 20),
+          );
+          expect(candidate.confidence).toBeCloseTo(1 - naive.broken.length / naive.support.calls);
+          kinds.add(candidate.kind);
+        }
+      },
+    ),
     { numRuns: cases(400) },
   );
   expect(kinds.size).toBeGreaterThan(3);
@@ -60,7 +80,10 @@ test('any rule is counted alike in any runs', () => {
       const runs = randomRuns(seed, 30);
       const judged = judgeRule(rule, runs);
       const naive = naiveCount(rule, runs);
-      expect([judged.support, judged.counter_example_count]).toEqual([naive.support, naive.broken.length]);
+      expect([judged.support, judged.counter_example_count]).toEqual([
+        naive.support,
+        naive.broken.length,
+      ]);
     }),
     { numRuns: cases(400) },
   );
@@ -76,11 +99,16 @@ test('runs without a rule give almost no rule', () => {
 test('bell-shaped amounts without a limit have no maximum in nearly all cases', () => {
   const bells = (seed: number): MiningRun[] => {
     const random = randomFrom(seed);
-    const bell = (): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+    const bell = (): number =>
+      Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
     return Array.from({ length: 200 }, (_, run) => ({
       id: `run-${run}`,
       calls: [
-        { tool: 'bank/pay', args: { cents: Math.max(1, Math.round(5_000 + 1_500 * bell())) }, ruling: 'committed' },
+        {
+          tool: 'bank/pay',
+          args: { cents: Math.max(1, Math.round(5_000 + 1_500 * bell())) },
+          ruling: 'committed',
+        },
       ],
     }));
   };
@@ -108,7 +136,9 @@ test('the order of kinds and a second run change nothing', () => {
   const found = mine(runs);
   expect(mine(structuredClone(runs) as MiningRun[])).toEqual(found);
   expect(
-    mine(runs, { kinds: ['rate', 'ordering', 'apart', 'never', 'approval', 'prefix', 'values', 'bound'] }),
+    mine(runs, {
+      kinds: ['rate', 'ordering', 'apart', 'never', 'approval', 'prefix', 'values', 'bound'],
+    }),
   ).toEqual(found);
 });
 

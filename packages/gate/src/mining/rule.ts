@@ -86,8 +86,14 @@ export const KINDS: readonly MinedKind[] = [
   ...(['bound', 'values', 'prefix', 'ordering', 'approval', 'never', 'apart', 'rate'] as const),
 ];
 
-const PATH = arg.of('a JSON pointer', (value) => typeof value === 'string' && /^(?:\/(?:[^~]|~[01])*)?$/.test(value));
-const SCALAR = arg.of('a text, a number, true, false or null', (value) => value === null || isScalar(value));
+const PATH = arg.of(
+  'a JSON pointer',
+  (value) => typeof value === 'string' && /^(?:\/(?:[^~]|~[01])*)?$/.test(value),
+);
+const SCALAR = arg.of(
+  'a text, a number, true, false or null',
+  (value) => value === null || isScalar(value),
+);
 const NUMBER = arg.of('a finite number', (value) => Number.isFinite(value));
 const COUNT = arg.wholeFrom(0);
 

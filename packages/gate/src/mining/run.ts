@@ -56,14 +56,22 @@ export function checkRuns(runs: readonly MiningRun[]): void {
   const seen = new Set<string>();
   for (const { id, calls } of runs) {
     if (seen.has(id))
-      throw new MiningError('bad_argument', `Two runs have the id ${id}. Give each run its own id.`, {
-        evidence: { run: id },
-      });
+      throw new MiningError(
+        'bad_argument',
+        `Two runs have the id ${id}. Give each run its own id.`,
+        {
+          evidence: { run: id },
+        },
+      );
     seen.add(id);
     if (calls.some(({ tool }) => tool === ''))
-      throw new MiningError('bad_argument', `A call of the run ${id} has no tool. Name the tool of each call.`, {
-        evidence: { run: id },
-      });
+      throw new MiningError(
+        'bad_argument',
+        `A call of the run ${id} has no tool. Name the tool of each call.`,
+        {
+          evidence: { run: id },
+        },
+      );
   }
 }
 

@@ -24,11 +24,13 @@ export function placesOf(args: Json): readonly Place[] {
 
 function collect(value: Json, path: readonly string[], places: Place[]): void {
   if (places.length >= PLACES_MAX) return;
-  if (Array.isArray(value)) places.push({ path: toPointer(path), of: 'length', value: value.length });
+  if (Array.isArray(value))
+    places.push({ path: toPointer(path), of: 'length', value: value.length });
   else if (typeof value !== 'object' || value === null)
     places.push({ path: toPointer(path), of: 'value', value: value as Scalar });
   else if (path.length < DEPTH_MAX)
-    for (const [key, member] of Object.entries(value)) collect(member as Json, [...path, key], places);
+    for (const [key, member] of Object.entries(value))
+      collect(member as Json, [...path, key], places);
 }
 
 /** A value of arguments, or the reason why there is none. */
@@ -41,7 +43,8 @@ export type Found = { readonly value: Json } | { readonly lacks: 'absent' | 'mis
 export function find(args: Json, path: string): Found {
   let value: Json = args;
   for (const key of parsePointer(path)) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return { lacks: 'misshapen' };
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return { lacks: 'misshapen' };
     if (!Object.hasOwn(value, key)) return { lacks: 'absent' };
     value = (value as { readonly [member: string]: Json })[key] as Json;
   }
@@ -51,6 +54,7 @@ export function find(args: Json, path: string): Found {
 /** The scalar at a pointer. Undefined if there is none, or a list or an object. */
 export function scalarAt(args: Json, path: string): Scalar | undefined {
   const found = find(args, path);
-  if (!('value' in found) || (typeof found.value === 'object' && found.value !== null)) return undefined;
+  if (!('value' in found) || (typeof found.value === 'object' && found.value !== null))
+    return undefined;
   return found.value as Scalar;
 }

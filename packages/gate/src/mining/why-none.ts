@@ -12,8 +12,16 @@ export interface Searched {
 }
 
 /** Why a search found no rule, and what to do: too few runs, no support, exceptions, or chance. */
-export function whyNone({ runs, tested, obeyed, significant, minSupport, exceptions }: Searched): string {
-  if (runs === 0) return 'No run was mined: the trajectories have none, or none of theirs is named as good.';
+export function whyNone({
+  runs,
+  tested,
+  obeyed,
+  significant,
+  minSupport,
+  exceptions,
+}: Searched): string {
+  if (runs === 0)
+    return 'No run was mined: the trajectories have none, or none of theirs is named as good.';
   const atLeast = `a rule is about at least ${minSupport} runs (minimum support)`;
   if (runs < minSupport)
     return `There are too few runs: ${atLeast}, and ${runs} ${runs === 1 ? 'was' : 'were'} mined. Record more runs, or lower the support.`;
@@ -27,7 +35,9 @@ export function whyNone({ runs, tested, obeyed, significant, minSupport, excepti
 }
 
 function possible(tested: number): string {
-  return tested === 1 ? '1 possible rule was' : `${tested.toLocaleString('en')} possible rules were`;
+  return tested === 1
+    ? '1 possible rule was'
+    : `${tested.toLocaleString('en')} possible rules were`;
 }
 
 function percent(share: number): number {

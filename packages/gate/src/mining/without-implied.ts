@@ -4,7 +4,9 @@ import type { NeverRule, OrderingRule, RateRule } from './rule.ts';
 /** Accepted rules without those that others imply, and with rules of one form joined. */
 export function withoutImplied(accepted: readonly Hypothesis[]): readonly Hypothesis[] {
   const orderings = accepted.filter(isOrdering);
-  const rest = accepted.filter(({ rule }) => rule.kind !== 'ordering' && rule.kind !== 'never' && rule.kind !== 'rate');
+  const rest = accepted.filter(
+    ({ rule }) => rule.kind !== 'ordering' && rule.kind !== 'never' && rule.kind !== 'rate',
+  );
   return [...rest, ...direct(bestOfPairs(orderings)), ...joined(accepted), ...bestRates(accepted)];
 }
 
@@ -27,7 +29,8 @@ function bestOfPairs(orderings: readonly Ordering[]): readonly Ordering[] {
 
 function isBetter(one: Ordering, other: Ordering): boolean {
   if (one.p !== other.p) return one.p < other.p;
-  const isSame = ({ rule: { on } }: Ordering): boolean => on !== undefined && on.path === on.needsPath;
+  const isSame = ({ rule: { on } }: Ordering): boolean =>
+    on !== undefined && on.path === on.needsPath;
   return isSame(one) && !isSame(other);
 }
 
@@ -39,7 +42,9 @@ function direct(orderings: readonly Ordering[]): readonly Ordering[] {
         if (second.tool !== whole.tool || second.needs === whole.needs) return false;
         return orderings.some(
           ({ rule: first }) =>
-            first.tool === second.needs && first.needs === whole.needs && chains(first, second, whole),
+            first.tool === second.needs &&
+            first.needs === whole.needs &&
+            chains(first, second, whole),
         );
       }),
   );
@@ -79,7 +84,9 @@ function bestRates(accepted: readonly Hypothesis[]): readonly Hypothesis[] {
     const other = best.get(one.rule.tool);
     if (other === undefined || one.p <= other.p) best.set(one.rule.tool, one);
   }
-  const inRun = rates.filter(({ rule }) => rule.per === 'run' && best.get(rule.tool)?.rule.max !== rule.max);
+  const inRun = rates.filter(
+    ({ rule }) => rule.per === 'run' && best.get(rule.tool)?.rule.max !== rule.max,
+  );
   return [...best.values(), ...inRun];
 }
 

@@ -21,10 +21,16 @@ import type { GateService } from './service.ts';
  *
  * @throws ServerError `not_found` for a trajectory of another domain
  */
-export async function gatewayTrajectory(request: AuthorisedRequest, trajectoryId: string): Promise<Trajectory> {
+export async function gatewayTrajectory(
+  request: AuthorisedRequest,
+  trajectoryId: string,
+): Promise<Trajectory> {
   const trajectory = await callerTrajectory(request, trajectoryId);
   if (trajectory.domain.name !== 'gateway')
-    throw new ServerError('not_found', `The domain of ${trajectory.id} is not gateway, so it has no calls.`);
+    throw new ServerError(
+      'not_found',
+      `The domain of ${trajectory.id} is not gateway, so it has no calls.`,
+    );
   await Trajectory.catchUp(trajectory);
   return trajectory;
 }
@@ -80,7 +86,11 @@ export class CallerWorld implements CallWorld {
   }
 
   async decision(pending: Hash, until: Instant): Promise<FinalRuling> {
-    return awaitDecision(this.request, this.trajectory, { pending, until, writ: await this.writ('call') });
+    return awaitDecision(this.request, this.trajectory, {
+      pending,
+      until,
+      writ: await this.writ('call'),
+    });
   }
 
   entries(from: number, limit: number): Promise<readonly EntryRow[]> {

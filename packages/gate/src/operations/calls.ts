@@ -44,10 +44,17 @@ const openForm = z
     class: z.enum(['read', 'reversible', 'irreversible']),
     at: instant,
     digest: hash.describe('of the arguments, and of the parts if the call has any'),
-    in_doubt: z.boolean().describe('whether its outcome is reported as unknown, or its agent has been silent too long'),
+    in_doubt: z
+      .boolean()
+      .describe(
+        'whether its outcome is reported as unknown, or its agent has been silent too long',
+      ),
     idempotent: z.boolean().describe('whether a second call would do no harm'),
   })
-  .meta({ id: 'OpenCall', description: 'A call that its agent may have made, and whose outcome is not known.' });
+  .meta({
+    id: 'OpenCall',
+    description: 'A call that its agent may have made, and whose outcome is not known.',
+  });
 
 const decisionForm = z
   .discriminatedUnion('decision', [
@@ -55,7 +62,10 @@ const decisionForm = z
       decision: z.literal('allowed'),
       call: z.string(),
       class: z.enum(['read', 'reversible', 'irreversible']),
-      args: z.record(z.string(), json).optional().describe('the arguments that a person has approved instead'),
+      args: z
+        .record(z.string(), json)
+        .optional()
+        .describe('the arguments that a person has approved instead'),
     }),
     z.strictObject({ decision: z.literal('ready'), call: z.string() }),
     z.strictObject({
@@ -67,12 +77,17 @@ const decisionForm = z
       decision: z.literal('pending'),
       approval: hash,
       reason: z.string(),
-      ruling: rulingForm.optional().describe('`frozen`: the approval is of another call, which blocks this one'),
+      ruling: rulingForm
+        .optional()
+        .describe('`frozen`: the approval is of another call, which blocks this one'),
     }),
     z.strictObject({
       decision: z.literal('begun'),
       call: z.string(),
-      class: z.enum(['read', 'reversible', 'irreversible']).optional().describe('absent for a call of a past day'),
+      class: z
+        .enum(['read', 'reversible', 'irreversible'])
+        .optional()
+        .describe('absent for a call of a past day'),
       outcome: z.enum(['done', 'failed', 'unknown']).optional(),
       reason: z.string(),
     }),
@@ -87,11 +102,18 @@ const ask = operation({
   id: 'calls.ask',
   method: 'post',
   path: '/v1/trajectories/{trajectory}/calls',
-  summary: 'Ask whether a tool call may be made. An allowed call is begun, and no other attempt is allowed again.',
+  summary:
+    'Ask whether a tool call may be made. An allowed call is begun, and no other attempt is allowed again.',
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name }),
   query: z.strictObject({
-    wait: z.coerce.number().int().min(0).max(50).optional().describe('seconds in which a person can decide; default 0'),
+    wait: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(50)
+      .optional()
+      .describe('seconds in which a person can decide; default 0'),
   }),
   body: z
     .strictObject({
@@ -101,12 +123,17 @@ const ask = operation({
       tool: z.string(),
       args: z.record(z.string(), json),
       observations: observationsForm.optional().describe('where and how the call was asked for'),
-      later: z.literal(true).optional().describe('judge the call, and do not begin it; ask again to make it'),
+      later: z
+        .literal(true)
+        .optional()
+        .describe('judge the call, and do not begin it; ask again to make it'),
       attempt: z
         .string()
         .regex(/^[0-9a-f]{32}$/, 'write 32 random hex digits in lower case')
         .optional()
-        .describe('new for each question: the same one gets the same `allowed` after a lost answer'),
+        .describe(
+          'new for each question: the same one gets the same `allowed` after a lost answer',
+        ),
       known: z.literal(true).optional().describe('deny a call that was not asked about before'),
     })
     .meta({ id: 'AskedCall' }),
@@ -143,20 +170,28 @@ const report = operation({
   body: z
     .strictObject({
       outcome: z.enum(['done', 'failed', 'unknown']),
-      result: json.optional().describe('of a result above 1,040,000 bytes or 4,096 names, the ledger keeps the hash'),
+      result: json
+        .optional()
+        .describe('of a result above 1,040,000 bytes or 4,096 names, the ledger keeps the hash'),
     })
     .meta({ id: 'ReportedOutcome' }),
   bodyBytes: REPORT_BYTES,
   bodyNames: REPORT_NAMES,
   isRouted: true,
-  answer: z.strictObject({ recorded: z.boolean().describe('whether the outcome was recorded now') }),
+  answer: z.strictObject({
+    recorded: z.boolean().describe('whether the outcome was recorded now'),
+  }),
   errors: ['halted'],
   run: async (request) => {
     const { path, body } = request;
     const world = await CallerWorld.open(request, path.trajectory);
     const { outcome, result } = body;
     const given = { outcome, ...(result !== undefined && { result: result as Json }) };
-    return { body: { recorded: await closeCall(world, path.call, given, { bytesMax: REPORTED_BYTES_MAX }) } };
+    return {
+      body: {
+        recorded: await closeCall(world, path.call, given, { bytesMax: REPORTED_BYTES_MAX }),
+      },
+    };
   },
 });
 
@@ -168,7 +203,10 @@ const outcome = operation({
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name, call: name }),
   answer: z.strictObject({
-    outcome: z.enum(['done', 'failed', 'unknown']).optional().describe('absent while it is not known'),
+    outcome: z
+      .enum(['done', 'failed', 'unknown'])
+      .optional()
+      .describe('absent while it is not known'),
     result: json.optional(),
   }),
   run: async (request) => {
@@ -190,9 +228,15 @@ const open = operation({
     const { path, query, service } = request;
     const trajectory = await gatewayTrajectory(request, path.trajectory);
     const now = service.clock.now();
-    const calls = Trajectory.readState(trajectory, (state) => openCalls(state as unknown as GatewayState, now));
+    const calls = Trajectory.readState(trajectory, (state) =>
+      openCalls(state as unknown as GatewayState, now),
+    );
     const wanted = calls.filter(({ agent }) => query.agent === undefined || agent === query.agent);
-    return { body: { calls: wanted.map(({ id, inDoubt, ...call }) => ({ call: id, ...call, in_doubt: inDoubt })) } };
+    return {
+      body: {
+        calls: wanted.map(({ id, inDoubt, ...call }) => ({ call: id, ...call, in_doubt: inDoubt })),
+      },
+    };
   },
 });
 
@@ -200,12 +244,15 @@ const settle = operation({
   id: 'calls.settle',
   method: 'post',
   path: '/v1/trajectories/{trajectory}/calls/{call}/settle',
-  summary: 'Record what a person found out about a call without a known outcome. Nothing is called.',
+  summary:
+    'Record what a person found out about a call without a known outcome. Nothing is called.',
   kinds: ['counselor', 'admin'],
   params: z.strictObject({ trajectory: name, call: name }),
   body: z
     .strictObject({
-      outcome: z.enum(['done', 'failed']).describe('`failed`: the call was not made, or it had no effect'),
+      outcome: z
+        .enum(['done', 'failed'])
+        .describe('`failed`: the call was not made, or it had no effect'),
       evidence: z.string().min(1).max(4_096).describe('the finding that supports the outcome'),
     })
     .meta({ id: 'CallFinding' }),
@@ -217,9 +264,19 @@ const settle = operation({
     const trajectory = await gatewayTrajectory(request, path.trajectory);
     const { calls } = trajectory.state() as unknown as GatewayState;
     requireSettler(caller, trajectory, 'report', calls[path.call]?.agent);
-    const writ = service.systemWrits.forAction(caller.name, 'report', trajectory.id, service.clock.now());
+    const writ = service.systemWrits.forAction(
+      caller.name,
+      'report',
+      trajectory.id,
+      service.clock.now(),
+    );
     const args = { call: path.call, outcome, result: { settled_by: caller.name, evidence } };
-    const ruling = await proposeOnce(request, trajectory, { action: 'report', role: 'admin', args, writ });
+    const ruling = await proposeOnce(request, trajectory, {
+      action: 'report',
+      role: 'admin',
+      args,
+      writ,
+    });
     service.metrics.ruling(ruling.ruling);
     return { body: { ruling: rulingView(ruling) } };
   },
@@ -240,15 +297,26 @@ const undo = operation({
     // The key of the MCP gateway, which reports the calls that it forwards.
     const reported = await argsUnder(world, `report-done-${path.call}`);
     const state = world.trajectory.state() as unknown as GatewayState;
-    if (called !== undefined && reported === undefined && state.calls[path.call]?.outcome === 'done')
+    if (
+      called !== undefined &&
+      reported === undefined &&
+      state.calls[path.call]?.outcome === 'done'
+    )
       throw new ServerError(
         'not_found',
         `The call ${path.call} was settled by hand, so it has no result to undo it with.`,
       );
     if (called === undefined || reported === undefined)
-      throw new ServerError('not_found', `${caller.name} has made no call ${path.call} through a gateway there.`);
+      throw new ServerError(
+        'not_found',
+        `${caller.name} has made no call ${path.call} through a gateway there.`,
+      );
     const { server, tool, args } = called;
-    const call = { tool: `${String(server)}/${String(tool)}`, args: args ?? {}, result: reported['result'] ?? null };
+    const call = {
+      tool: `${String(server)}/${String(tool)}`,
+      args: args ?? {},
+      result: reported['result'] ?? null,
+    };
     const found = undoCallOf(state, call);
     if (typeof found !== 'string') return { body: found };
     throw new ServerError('not_found', `The call ${path.call} cannot be undone: ${found}.`);

@@ -2,7 +2,13 @@ import { setImmediate as yielded } from 'node:timers/promises';
 import { SERVER, type SystemWrits } from '@assize/command/operation';
 import { isAssizeError } from 'assize/internal/base';
 import { contentHash, type Instant } from 'assize/internal/canon';
-import { type BranchPayload, type Hash, Replayer, type RootPayload, readRow } from 'assize/internal/ledger';
+import {
+  type BranchPayload,
+  type Hash,
+  Replayer,
+  type RootPayload,
+  readRow,
+} from 'assize/internal/ledger';
 import type { Clock } from 'assize/internal/oracle';
 import type { Assize, Ruling, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
@@ -24,7 +30,12 @@ import type { NewestRules } from './newest-rules.ts';
 const SLICE = 50;
 
 /** Refusals that no later attempt changes: the trajectory takes no proposal of this server. */
-const FINAL: readonly string[] = ['concluded', 'domain_mismatch', 'imported_trajectory', 'invalid_ledger'];
+const FINAL: readonly string[] = [
+  'concluded',
+  'domain_mismatch',
+  'imported_trajectory',
+  'invalid_ledger',
+];
 
 export interface GatewayWorldsOptions {
   readonly assize: Assize;
@@ -67,7 +78,9 @@ export class GatewayWorlds {
     this.#replayer = new Replayer(store);
     this.#wanted = rules && configuration(rules.rules, rules.tools);
     this.#digest =
-      rules === undefined ? '' : contentHash([rulesDigest(rules.rules), (this.#wanted?.runs ?? []).toSorted()]);
+      rules === undefined
+        ? ''
+        : contentHash([rulesDigest(rules.rules), (this.#wanted?.runs ?? []).toSorted()]);
   }
 
   /** The trajectories that wait for the rules. */
@@ -100,7 +113,8 @@ export class GatewayWorlds {
 
   /** Tries again where the rules could not be put in force yet. */
   async retryWaiting(): Promise<void> {
-    for (const id of [...this.#waiting]) await this.#attempt(id, () => this.#options.assize.open(id));
+    for (const id of [...this.#waiting])
+      await this.#attempt(id, () => this.#options.assize.open(id));
   }
 
   /** Puts the rules in force in each trajectory of the store that this process has not seen. */
@@ -126,7 +140,8 @@ export class GatewayWorlds {
       const state = await this.#stateOf(id);
       const now = clock.now();
       if (state === undefined || isTidyForEver(state)) this.#clean.set(id, head);
-      else if (needsTidy(state, now)) await this.#tidy(id, now).catch((error: unknown) => this.#failed(id, error));
+      else if (needsTidy(state, now))
+        await this.#tidy(id, now).catch((error: unknown) => this.#failed(id, error));
     }
   }
 
@@ -167,7 +182,8 @@ export class GatewayWorlds {
     this.#waiting.delete(id);
     const key = `rules ${claim.start}`;
     // The look at the key also reads what other servers have appended.
-    const isRuled = claim.digest !== this.#digest || (await trajectory.rulingOf(key, SERVER)) !== undefined;
+    const isRuled =
+      claim.digest !== this.#digest || (await trajectory.rulingOf(key, SERVER)) !== undefined;
     if (isRuled || isConfigured(trajectory.state() as unknown as GatewayState, wanted)) {
       this.#done.add(id);
       return;
@@ -241,7 +257,9 @@ export class GatewayWorlds {
     let is = this.#known.get(id);
     if (is === undefined) {
       const [first] = await this.#options.store.entries(id, { from: 0, limit: 1 });
-      is = first !== undefined && (readRow(first).payload as RootPayload | BranchPayload).domain.name === 'gateway';
+      is =
+        first !== undefined &&
+        (readRow(first).payload as RootPayload | BranchPayload).domain.name === 'gateway';
       this.#known.set(id, is);
     }
     return is;

@@ -26,7 +26,9 @@ const claudeCodeQuery = waitQuery.extend({
   pending: z
     .enum(['deny', 'defer'])
     .optional()
-    .describe('the answer while nothing is decided; `defer` stops a run without a terminal until it is resumed'),
+    .describe(
+      'the answer while nothing is decided; `defer` stops a run without a terminal until it is resumed',
+    ),
   confirm: z
     .enum(['never', 'irreversible', 'changes', 'always'])
     .optional()
@@ -53,7 +55,8 @@ const claudeCode = operation({
   ...HOOK,
   id: 'hooks.claude_code',
   path: '/v1/trajectories/{trajectory}/hooks/claude-code',
-  summary: 'Answer an event of the hooks of Claude Code: rule on a call before it is made, or record its outcome.',
+  summary:
+    'Answer an event of the hooks of Claude Code: rule on a call before it is made, or record its outcome.',
   query: claudeCodeQuery,
   run: async (request) => {
     const { path, query, body, origin } = request;
@@ -72,13 +75,16 @@ const codex = operation({
   ...HOOK,
   id: 'hooks.codex',
   path: '/v1/trajectories/{trajectory}/hooks/codex',
-  summary: 'Answer an event of the hooks of Codex: rule on a call before it is made, or record its outcome.',
+  summary:
+    'Answer an event of the hooks of Codex: rule on a call before it is made, or record its outcome.',
   query: waitQuery,
   run: async (request) => {
     const { path, query, body, origin } = request;
     const world = await CallerWorld.open(request, path.trajectory);
     const options = { waitMs: (query.wait ?? WAIT_SECONDS) * 1_000, inboxUrl: `${origin}/inbox` };
-    return { body: (await handleEvent(CODEX_HOOKS, world, body, options)) as Record<string, unknown> };
+    return {
+      body: (await handleEvent(CODEX_HOOKS, world, body, options)) as Record<string, unknown>,
+    };
   },
 });
 

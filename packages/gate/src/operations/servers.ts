@@ -21,9 +21,14 @@ const pinForm = z
     at: instant,
     class: z.enum(['read', 'reversible', 'irreversible']),
     idempotent: z.boolean(),
-    callable: z.boolean().describe('whether the grant covers the tool, and no rule denies its every call'),
+    callable: z
+      .boolean()
+      .describe('whether the grant covers the tool, and no rule denies its every call'),
   })
-  .meta({ id: 'PinnedTool', description: 'A tool of a server, with the hash of its approved definition.' });
+  .meta({
+    id: 'PinnedTool',
+    description: 'A tool of a server, with the hash of its approved definition.',
+  });
 
 const waitingForm = z
   .strictObject({
@@ -44,7 +49,8 @@ const get = operation({
   id: 'servers.get',
   method: 'get',
   path: '/v1/trajectories/{trajectory}/servers/{server}',
-  summary: 'What an agent may do with the tools of a server: its pinned tools, and its calls without an outcome.',
+  summary:
+    'What an agent may do with the tools of a server: its pinned tools, and its calls without an outcome.',
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name, server: name }),
   query: z.strictObject({ agent: name.describe('the agent of the role') }),
@@ -61,7 +67,10 @@ const get = operation({
     const { agent } = query;
     const trajectory = await callerTrajectory(request, path.trajectory);
     if (trajectory.domain.name !== 'gateway')
-      throw new ServerError('not_found', `The domain of ${trajectory.id} is not gateway, so it has no servers.`);
+      throw new ServerError(
+        'not_found',
+        `The domain of ${trajectory.id} is not gateway, so it has no servers.`,
+      );
     const writ = await agentWrit(request, trajectory.id, 'call');
     await service.gateways.ready(trajectory);
     const covers = (tool: string): boolean => {
@@ -69,16 +78,24 @@ const get = operation({
       return Trajectory.covers(trajectory, writ, { action: 'call', scopes });
     };
     const now = service.clock.now();
-    const { result } = await Trajectory.readMemory(trajectory, await service.assize.erasures(), ({ world }) => {
-      const state = world.state as unknown as GatewayState;
-      const isOpen = (tool: string): boolean => covers(tool) && !isAlwaysDenied(state, { server, tool, agent });
-      return {
-        pins: pinnedTools(state, server, agent),
-        lists: { resources: isOpen('resources.read'), prompts: isOpen('prompts.get') },
-        calls: waitingCalls(state, { server, agent, now }),
-      };
-    });
-    const tools = result.pins.map(({ denied, ...pin }) => ({ ...pin, callable: !denied && covers(pin.tool) }));
+    const { result } = await Trajectory.readMemory(
+      trajectory,
+      await service.assize.erasures(),
+      ({ world }) => {
+        const state = world.state as unknown as GatewayState;
+        const isOpen = (tool: string): boolean =>
+          covers(tool) && !isAlwaysDenied(state, { server, tool, agent });
+        return {
+          pins: pinnedTools(state, server, agent),
+          lists: { resources: isOpen('resources.read'), prompts: isOpen('prompts.get') },
+          calls: waitingCalls(state, { server, agent, now }),
+        };
+      },
+    );
+    const tools = result.pins.map(({ denied, ...pin }) => ({
+      ...pin,
+      callable: !denied && covers(pin.tool),
+    }));
     const isCovered = new Map<string, boolean>();
     const mayKnow = (tool: string): boolean => {
       const known = isCovered.get(tool) ?? covers(tool);
@@ -92,7 +109,8 @@ const get = operation({
     for (const { id, payload } of trajectory.approvals.pending()) {
       const asked = await askedCall(payload, values);
       if (asked === undefined || asked.server !== server || asked.agent !== agent) continue;
-      if (Trajectory.writOf(trajectory, payload.proposal.writ_id)?.writ.subject !== caller.name) continue;
+      if (Trajectory.writOf(trajectory, payload.proposal.writ_id)?.writ.subject !== caller.name)
+        continue;
       const { server: _, agent: __, ...call } = asked;
       waiting.push({ ...call, phase: 'pending', at: payload.at, approval: id });
     }
@@ -107,7 +125,14 @@ async function askedCall(payload: PendingPayload, values: Replayer['values']) {
   const read = await values.read(payload, action.args);
   if (!('value' in read)) return undefined;
   const { id, server, tool, args, once, definition, parts } = read.value as {
-    readonly [member in 'id' | 'server' | 'tool' | 'args' | 'once' | 'definition' | 'parts']?: never;
+    readonly [member in
+      | 'id'
+      | 'server'
+      | 'tool'
+      | 'args'
+      | 'once'
+      | 'definition'
+      | 'parts']?: never;
   };
   if (once !== true || id === undefined) return undefined;
   const agent = action.role.params['agent'];

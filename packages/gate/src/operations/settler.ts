@@ -9,13 +9,22 @@ import { maySettle } from '#calls';
  *
  * @throws KernelError `unauthorised_counselor`
  */
-export function requireSettler(caller: Caller, { domain }: Trajectory, action: string, agent?: string): void {
+export function requireSettler(
+  caller: Caller,
+  { domain }: Trajectory,
+  action: string,
+  agent?: string,
+): void {
   const { name, kinds } = caller;
   const own = agent === undefined ? undefined : sameAsOneOf(caller, [agent, `agent:${agent}`]);
   if (own !== undefined)
-    throw new KernelError('unauthorised_counselor', `The call is of ${own}. Ask another principal to settle it.`, {
-      evidence: { principal: name },
-    });
+    throw new KernelError(
+      'unauthorised_counselor',
+      `The call is of ${own}. Ask another principal to settle it.`,
+      {
+        evidence: { principal: name },
+      },
+    );
   if (maySettle(domain, name, kinds.includes('admin'), action)) return;
   const needed = Object.keys(domain.counselors).join(' or ');
   throw new KernelError(

@@ -24,8 +24,20 @@ import { type Hash, isEffectPending, type PendingPayload, Replayer } from 'assiz
 import { type ForeseenProposal, type ProposalInput, Trajectory } from 'assize/internal/runtime';
 import { rulingView } from 'assize/internal/views';
 import { z } from 'zod';
-import { SHOWN_CALLS_MAX, StandingReader, type StandingRecord, standingStatus, standingView } from '#calls';
-import { type CallArgs, callArgs, coveredCalls, type GatewayState, standingMaximum } from '#gateway';
+import {
+  SHOWN_CALLS_MAX,
+  StandingReader,
+  type StandingRecord,
+  standingStatus,
+  standingView,
+} from '#calls';
+import {
+  type CallArgs,
+  callArgs,
+  coveredCalls,
+  type GatewayState,
+  standingMaximum,
+} from '#gateway';
 import { gatewayTrajectory } from './caller-world.ts';
 import { type GateService, operation } from './service.ts';
 import { requireSettler } from './settler.ts';
@@ -50,7 +62,10 @@ const useForm = z
     tool: z.string().optional(),
     args: json.optional(),
     amounts: amountsForm,
-    outcome: z.enum(['done', 'failed', 'unknown']).optional().describe('absent: not reported, or in progress'),
+    outcome: z
+      .enum(['done', 'failed', 'unknown'])
+      .optional()
+      .describe('absent: not reported, or in progress'),
     closed_at: instant.optional(),
     entry_id: hash.optional(),
     closed_by: hash.optional().describe('the entry of the outcome'),
@@ -86,7 +101,8 @@ const list = operation({
   id: 'standing.list',
   method: 'get',
   path: '/v1/trajectories/{trajectory}/standing',
-  summary: 'Standing approvals with the calls that each let through, newest first, also ended ones.',
+  summary:
+    'Standing approvals with the calls that each let through, newest first, also ended ones.',
   kinds: READERS,
   params: z.strictObject({ trajectory: name }),
   query: z.strictObject({
@@ -111,11 +127,14 @@ const list = operation({
     const left = newestFirst.slice(startOf(newestFirst, cursor));
     const wanted = left.filter(
       (one) =>
-        (agent === undefined || one.terms?.agent === agent) && (!active || standingStatus(one, now) === 'active'),
+        (agent === undefined || one.terms?.agent === agent) &&
+        (!active || standingStatus(one, now) === 'active'),
     );
     const shown = wanted.slice(0, limit);
     const last = shown.at(-1);
-    const most = Trajectory.readState(trajectory, (state) => standingMaximum(state as unknown as GatewayState));
+    const most = Trajectory.readState(trajectory, (state) =>
+      standingMaximum(state as unknown as GatewayState),
+    );
     const body = {
       standing: shown.map((one) => documentOf(trajectory, one, now)),
       most: { ...most, amounts: { ...most.amounts } },
@@ -139,15 +158,26 @@ function cursorOf({ id, approvedAt }: StandingRecord): string {
 }
 
 /** Copies, because the forms of answers are writable. */
-function documentOf(trajectory: Trajectory, record: StandingRecord, now: string): z.input<typeof standingForm> {
-  const view = standingView(record, now, (writ) => Trajectory.writOf(trajectory, writ)?.writ.subject);
+function documentOf(
+  trajectory: Trajectory,
+  record: StandingRecord,
+  now: string,
+): z.input<typeof standingForm> {
+  const view = standingView(
+    record,
+    now,
+    (writ) => Trajectory.writOf(trajectory, writ)?.writ.subject,
+  );
   return structuredClone(view) as z.input<typeof standingForm>;
 }
 
 const readers: WeakMap<Trajectory, StandingReader> = new WeakMap();
 
 /** The reader of a trajectory, which goes on where its last reading ended. */
-function readerOf({ service }: Pick<AuthorisedRequest, 'service'>, trajectory: Trajectory): StandingReader {
+function readerOf(
+  { service }: Pick<AuthorisedRequest, 'service'>,
+  trajectory: Trajectory,
+): StandingReader {
   const known = readers.get(trajectory) ?? new StandingReader(service.store, trajectory.id);
   readers.set(trajectory, known);
   return known;
@@ -159,7 +189,10 @@ const waitingForm = z
     covered: z.boolean().describe('whether the same call would need no person after the approval'),
     amounts: amountsForm,
   })
-  .meta({ id: 'LikeCall', description: 'A call of the agent that waits. It waits on after the approval.' });
+  .meta({
+    id: 'LikeCall',
+    description: 'A call of the agent that waits. It waits on after the approval.',
+  });
 
 const judge = operation({
   id: 'standing.judge',
@@ -174,7 +207,9 @@ const judge = operation({
   run: async (request) => {
     const { path, body } = request;
     const trajectory = await gatewayTrajectory(request, path.trajectory);
-    const judged = await trajectory.judge(inputOf(request, trajectory, body, 'judged') as ForeseenProposal);
+    const judged = await trajectory.judge(
+      inputOf(request, trajectory, body, 'judged') as ForeseenProposal,
+    );
     const isPossible = judged.ruling === 'escalated' || judged.ruling === 'committed';
     const waiting = isPossible ? await waitingLike(request, trajectory, body) : [];
     return { body: { judgement: judgementDocument(judged), waiting } };
@@ -238,7 +273,11 @@ const ask = operation({
     const ruling = await proposeOnce(request, trajectory, input);
     service.metrics.ruling(ruling.ruling);
     if (ruling.ruling !== 'escalated') return { body: rulingView(ruling) };
-    return { status: 202, headers: { location: `/v1/approvals/${ruling.pending}` }, body: rulingView(ruling) };
+    return {
+      status: 202,
+      headers: { location: `/v1/approvals/${ruling.pending}` },
+      body: rulingView(ruling),
+    };
   },
 });
 
@@ -259,7 +298,10 @@ async function askingOf(
   if (caller.kinds.some((kind) => kind === 'counselor' || kind === 'admin')) return proposal;
   const own = caller.name.replace(/^agent:/, '');
   if (terms.agent !== own)
-    throw new ServerError('forbidden', `${caller.name} can ask for a standing approval of its own calls only: ${own}.`);
+    throw new ServerError(
+      'forbidden',
+      `${caller.name} can ask for a standing approval of its own calls only: ${own}.`,
+    );
   const writ = await agentWrit(request, trajectory.id, 'stand');
   return { ...proposal, role: { name: 'agent', params: { agent: own } }, writ };
 }
@@ -271,7 +313,12 @@ function inputOf(
   terms: z.output<typeof termsForm>,
   id: string,
 ): ProposalInput {
-  const writ = service.systemWrits.forAction(caller.name, 'stand', trajectory.id, service.clock.now());
+  const writ = service.systemWrits.forAction(
+    caller.name,
+    'stand',
+    trajectory.id,
+    service.clock.now(),
+  );
   return { action: 'stand', role: 'admin', args: { id, ...terms } as Json, writ };
 }
 
@@ -279,7 +326,8 @@ const end = operation({
   id: 'standing.end',
   method: 'post',
   path: '/v1/trajectories/{trajectory}/standing/{standing}/end',
-  summary: 'End a standing approval at once. Calls that it let through stay. A repetition answers with the first end.',
+  summary:
+    'End a standing approval at once. Calls that it let through stay. A repetition answers with the first end.',
   kinds: ['counselor', 'admin'],
   params: z.strictObject({ trajectory: name, standing: name }),
   answer: rulingForm,
@@ -292,9 +340,19 @@ const end = operation({
     );
     if (!isThere) return { body: await endBefore(request, trajectory, path.standing) };
     requireSettler(caller, trajectory, 'end_standing');
-    const writ = service.systemWrits.forAction(caller.name, 'end_standing', trajectory.id, service.clock.now());
+    const writ = service.systemWrits.forAction(
+      caller.name,
+      'end_standing',
+      trajectory.id,
+      service.clock.now(),
+    );
     const args = { id: path.standing };
-    const ruling = await proposeOnce(request, trajectory, { action: 'end_standing', role: 'admin', args, writ });
+    const ruling = await proposeOnce(request, trajectory, {
+      action: 'end_standing',
+      role: 'admin',
+      args,
+      writ,
+    });
     service.metrics.ruling(ruling.ruling);
     return { body: rulingView(ruling) };
   },

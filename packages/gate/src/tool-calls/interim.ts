@@ -11,7 +11,9 @@ export function interimText(why: string): string {
 
 /** The interim result of a call that waits for a person. */
 export function waitsText(reason: string): string {
-  return interimText(`The call waits for a person (${reason}). Do not repeat it: its result will stand here.`);
+  return interimText(
+    `The call waits for a person (${reason}). Do not repeat it: its result will stand here.`,
+  );
 }
 
 export function isInterimText(text: unknown): boolean {

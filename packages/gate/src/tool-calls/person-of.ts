@@ -8,7 +8,11 @@ let isWarned = false;
  */
 export async function personOf<Answer, Context>(
   approver: Approver<Answer, Context> | undefined,
-  { answer, held, context }: { readonly answer: Answer; readonly held: HeldCall; readonly context: Context },
+  {
+    answer,
+    held,
+    context,
+  }: { readonly answer: Answer; readonly held: HeldCall; readonly context: Context },
 ): Promise<{ readonly by: string; readonly digest: string } | undefined> {
   if (approver === undefined) warnOf(held);
   const { digest } = held;

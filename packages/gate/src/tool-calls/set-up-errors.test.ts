@@ -13,7 +13,9 @@ interface Framework {
 }
 
 /** `isUnnamed`: the program does not name the run of its calls. */
-const FRAMEWORKS: Readonly<Record<string, (isUnnamed: boolean, name: string) => Promise<Framework>>> = {
+const FRAMEWORKS: Readonly<
+  Record<string, (isUnnamed: boolean, name: string) => Promise<Framework>>
+> = {
   ...aiSdk('generateText', ai.generated),
   ...aiSdk('streamText', ai.streamedWay),
   ...aiSdk('ToolLoopAgent', ai.agentWay),

@@ -33,7 +33,11 @@ export const TOOL_OPTIONS = {
  */
 export function makeOptions(
   tool: string,
-  { idempotent = [], waitMs, isUnknown = isInterruption }: Pick<ToolOptions, 'idempotent' | 'waitMs' | 'isUnknown'>,
+  {
+    idempotent = [],
+    waitMs,
+    isUnknown = isInterruption,
+  }: Pick<ToolOptions, 'idempotent' | 'waitMs' | 'isUnknown'>,
   signal?: AbortSignal,
 ): MakeOptions & Required<Pick<MakeOptions, 'isUnknown'>> {
   return {

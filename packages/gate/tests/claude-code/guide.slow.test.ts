@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { claudeProgram } from '../../../../tests/support/claude-code/program.ts';
 import { blockOf } from '../../../../tests/support/process/guide-files.ts';
-import { type AgentGuide, beginAgentGuide, COMMAND, holdAndApprove, PROMPT } from '../support/agents/followed-guide.ts';
+import {
+  type AgentGuide,
+  beginAgentGuide,
+  COMMAND,
+  holdAndApprove,
+  PROMPT,
+} from '../support/agents/followed-guide.ts';
 import { type MessagesApi, startMessagesApi, use } from '../support/claude-code/messages-api.ts';
 
 const PAGE = 'claude-code.md';
@@ -30,16 +36,21 @@ afterEach(async () => {
   await api.close();
 });
 
-describe.skipIf(claudeProgram() === undefined)('Claude Code (absent without npm ci --prefix peers)', () => {
-  test('the guide: installed, held, approved, run once, verified, taken out', async () => {
-    const { guide } = place;
-    guide.sh(blockOf(PAGE, 'sh init'));
-    const settings = join(guide.folder, '.claude/settings.local.json');
-    expect(statSync(settings).mode & 0o777).toBe(0o600);
-    await guide.beginWith(PAGE);
-    expect(guide.sh('assize init claude-code --check --url http://127.0.0.1:4517')).toContain('the server answers');
-    await holdAndApprove(place, PAGE, 'claude-code');
-    expect(guide.sh('assize init claude-code --undo --yes')).toContain('its token is revoked');
-    expect(existsSync(settings)).toBe(false);
-  });
-});
+describe.skipIf(claudeProgram() === undefined)(
+  'Claude Code (absent without npm ci --prefix peers)',
+  () => {
+    test('the guide: installed, held, approved, run once, verified, taken out', async () => {
+      const { guide } = place;
+      guide.sh(blockOf(PAGE, 'sh init'));
+      const settings = join(guide.folder, '.claude/settings.local.json');
+      expect(statSync(settings).mode & 0o777).toBe(0o600);
+      await guide.beginWith(PAGE);
+      expect(guide.sh('assize init claude-code --check --url http://127.0.0.1:4517')).toContain(
+        'the server answers',
+      );
+      await holdAndApprove(place, PAGE, 'claude-code');
+      expect(guide.sh('assize init claude-code --undo --yes')).toContain('its token is revoked');
+      expect(existsSync(settings)).toBe(false);
+    });
+  },
+);

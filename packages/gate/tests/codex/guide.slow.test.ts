@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { codexProgram } from '../../../../tests/support/codex/program.ts';
 import { blockOf } from '../../../../tests/support/process/guide-files.ts';
-import { type AgentGuide, beginAgentGuide, COMMAND, holdAndApprove, PROMPT } from '../support/agents/followed-guide.ts';
+import {
+  type AgentGuide,
+  beginAgentGuide,
+  COMMAND,
+  holdAndApprove,
+  PROMPT,
+} from '../support/agents/followed-guide.ts';
 import { type ResponsesApi, startResponsesApi } from '../support/codex/responses-api.ts';
 import { exec } from '../support/codex/ruled.ts';
 import { scriptedConfig } from '../support/codex/run-codex.ts';
@@ -18,7 +24,10 @@ let before: string;
 
 beforeEach(async () => {
   api = await startResponsesApi({ [PROMPT]: [[exec('call_1', COMMAND)]] });
-  place = await beginAgentGuide({ SCRIPTED_KEY: 'dummy' }, { name: 'codex', program: codexProgram() as string });
+  place = await beginAgentGuide(
+    { SCRIPTED_KEY: 'dummy' },
+    { name: 'codex', program: codexProgram() as string },
+  );
   const { guide, home } = place;
   mkdirSync(join(home, '.codex'));
   config = join(home, '.codex/config.toml');
@@ -30,16 +39,19 @@ afterEach(async () => {
   await api.close();
 });
 
-describe.skipIf(codexProgram() === undefined)('Codex (absent without npm ci --prefix peers)', () => {
-  test('the guide: installed, trusted, held, approved, run once, taken out', async () => {
-    const { guide, home } = place;
-    guide.sh(blockOf(PAGE, 'sh init'));
-    expect(statSync(join(home, '.assize/codex.token')).mode & 0o777).toBe(0o600);
-    expect(readFileSync(config, 'utf8').startsWith(before)).toBe(true);
-    await guide.beginWith(PAGE);
-    expect(guide.sh(blockOf(PAGE, 'sh check'))).toContain('the server answers');
-    await holdAndApprove(place, PAGE, 'codex');
-    expect(guide.sh('assize init codex --undo --yes')).toContain('its token is revoked');
-    expect(readFileSync(config, 'utf8')).toBe(before);
-  });
-});
+describe.skipIf(codexProgram() === undefined)(
+  'Codex (absent without npm ci --prefix peers)',
+  () => {
+    test('the guide: installed, trusted, held, approved, run once, taken out', async () => {
+      const { guide, home } = place;
+      guide.sh(blockOf(PAGE, 'sh init'));
+      expect(statSync(join(home, '.assize/codex.token')).mode & 0o777).toBe(0o600);
+      expect(readFileSync(config, 'utf8').startsWith(before)).toBe(true);
+      await guide.beginWith(PAGE);
+      expect(guide.sh(blockOf(PAGE, 'sh check'))).toContain('the server answers');
+      await holdAndApprove(place, PAGE, 'codex');
+      expect(guide.sh('assize init codex --undo --yes')).toContain('its token is revoked');
+      expect(readFileSync(config, 'utf8')).toBe(before);
+    });
+  },
+);

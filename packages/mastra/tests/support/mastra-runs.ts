@@ -24,17 +24,29 @@ export interface Paid {
   readonly cents: number;
 }
 
-export const pay = (id: string, to: string, cents: number): ModelCall => ({ id, tool: 'pay', args: { to, cents } });
+export const pay = (id: string, to: string, cents: number): ModelCall => ({
+  id,
+  tool: 'pay',
+  args: { to, cents },
+});
 
 /** The end of a run, or its pause. */
 export interface Ended {
   readonly pauses: readonly AssizeSuspension[];
-  readonly told: readonly { readonly id: string; readonly result?: unknown; readonly error?: string }[];
+  readonly told: readonly {
+    readonly id: string;
+    readonly result?: unknown;
+    readonly error?: string;
+  }[];
 }
 
 /** Starts and resumes runs, of agents or of workflows. */
 export interface Kind {
-  start(it: Run, calls: readonly ModelCall[], options: object): Promise<{ runId: string; ended: Ended }>;
+  start(
+    it: Run,
+    calls: readonly ModelCall[],
+    options: object,
+  ): Promise<{ runId: string; ended: Ended }>;
   resume(it: Run, answer: unknown, options: object): Promise<Ended>;
 }
 
@@ -51,7 +63,10 @@ export const agentKind: Kind = {
 export const workflowKind: Kind = {
   async start({ mastra }, [call], options) {
     const run = await mastra.getWorkflow('pays').createRun();
-    return { runId: run.runId, ended: endOfWorkflow(await run.start({ inputData: call?.args, ...options })) };
+    return {
+      runId: run.runId,
+      ended: endOfWorkflow(await run.start({ inputData: call?.args, ...options })),
+    };
   },
   async resume({ mastra, runId }, resumeData, options) {
     const run = await mastra.getWorkflow('pays').createRun({ runId });
@@ -72,8 +87,12 @@ export async function endOfStream(stream: Streamed): Promise<Ended> {
 
 export function endOfWorkflow({ status, suspendPayload = {}, result, error }: WorkflowEnd): Ended {
   const id = 'pay';
-  if (status === 'suspended') return { pauses: Object.values(suspendPayload) as AssizeSuspension[], told: [] };
-  return { pauses: [], told: [status === 'success' ? { id, result } : { id, error: error?.message ?? status }] };
+  if (status === 'suspended')
+    return { pauses: Object.values(suspendPayload) as AssizeSuspension[], told: [] };
+  return {
+    pauses: [],
+    told: [status === 'success' ? { id, result } : { id, error: error?.message ?? status }],
+  };
 }
 
 export type Pays = (paid: Paid, context: unknown) => unknown;
@@ -88,7 +107,15 @@ export async function runOf(
   { pays = ({ to }) => ({ paid: to }), timeoutMs, ...options }: RunOptions = {},
 ): Promise<Run> {
   const shop = await openShop(timeoutMs === undefined ? {} : { timeoutMs });
-  return new Run({ shop, kind, options, pays, made: [], gate: shop.gate, state: join(shop.folder, 'mastra.db') });
+  return new Run({
+    shop,
+    kind,
+    options,
+    pays,
+    made: [],
+    gate: shop.gate,
+    state: join(shop.folder, 'mastra.db'),
+  });
 }
 
 interface RunParts {
@@ -146,7 +173,10 @@ export class Run {
     const state = join(mkdtempSync(join(this.#parts.shop.folder, 'copy-')), 'mastra.db');
     for (const end of ['', '-wal', '-shm'])
       if (existsSync(this.#parts.state + end)) copyFileSync(this.#parts.state + end, state + end);
-    const copy = new Run({ ...this.#parts, state, gate: await this.#parts.shop.open() }, this.#calls);
+    const copy = new Run(
+      { ...this.#parts, state, gate: await this.#parts.shop.open() },
+      this.#calls,
+    );
     copy.runId = this.runId;
     return copy;
   }
@@ -188,7 +218,9 @@ export class Run {
     const model = scriptedModel(this.packages, this.#calls);
     const agent = new Agent({ id: 'payer', name: 'payer', instructions: 'Pay.', model, tools });
     const { inputSchema, outputSchema } = tools.pay;
-    const pays = createWorkflow({ id: 'pays', inputSchema, outputSchema }).then(createStep(tools.pay)).commit();
+    const pays = createWorkflow({ id: 'pays', inputSchema, outputSchema })
+      .then(createStep(tools.pay))
+      .commit();
     const storage = new LibSQLStore({ id: 'state', url: `file:${state}` });
     return new Mastra({ agents: { payer: agent }, workflows: { pays }, storage, logger: false });
   }

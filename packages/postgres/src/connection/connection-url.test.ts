@@ -14,13 +14,15 @@ test.each([
 });
 
 test('parameters of other programs pass, and a misspelt one is named', () => {
-  const query = 'sslmode=require&sslcert=c&sslkey=k&pgbouncer=true&channel_binding=require&connect_timeout=3&options=x';
+  const query =
+    'sslmode=require&sslcert=c&sslkey=k&pgbouncer=true&channel_binding=require&connect_timeout=3&options=x';
   expect(readUrl(`postgres://h/d?${query}&application_name=a&ssl=true&schema=x`).schema).toBe('x');
   expect(() => readUrl('postgres://h/d?shema=x')).toThrow('a parameter is misspelt: write schema');
 });
 
 test('a URL with several hosts names a server for each', () => {
-  const url = 'postgresql://u:p,q@a,[::1]:5433,c:5434/d?target_session_attrs=prefer-standby&schema=x';
+  const url =
+    'postgresql://u:p,q@a,[::1]:5433,c:5434/d?target_session_attrs=prefer-standby&schema=x';
   expect(readUrl(url)).toEqual({
     url,
     servers: ['a', '[::1]:5433', 'c:5434'].map(
@@ -62,8 +64,14 @@ describe('an invalid store URL is refused before any I/O, and not in the error',
     `postgres://u:secret@h/d?schema=${'a'.repeat(64)}`,
   ])('%s', async (url) => {
     const error = await openPostgres({ url }).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ name: 'StoreError', code: 'store_invalid_input', retryable: false });
-    expect(inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error)).not.toContain('secret');
+    expect(error).toMatchObject({
+      name: 'StoreError',
+      code: 'store_invalid_input',
+      retryable: false,
+    });
+    expect(inspect(error, { depth: 9, showHidden: true }) + JSON.stringify(error)).not.toContain(
+      'secret',
+    );
   });
 });
 
@@ -81,12 +89,18 @@ test.each([
   await expect(opening).rejects.toMatchObject({ code: 'store_invalid_input' });
 });
 
-test.each([{ reader: 2 }, { vectors: 'exact' }, { password: 'secret' }])('%j is an option of none', async (option) => {
-  const opening = openPostgres({ url: 'postgres://localhost/x', ...option });
-  const error: Error = await opening.then(
-    () => new Error('it opened'),
-    (thrown) => thrown,
-  );
-  expect(error).toMatchObject({ code: 'bad_argument', message: expect.stringContaining(Object.keys(option)[0]!) });
-  expect(error.message).not.toContain('secret');
-});
+test.each([{ reader: 2 }, { vectors: 'exact' }, { password: 'secret' }])(
+  '%j is an option of none',
+  async (option) => {
+    const opening = openPostgres({ url: 'postgres://localhost/x', ...option });
+    const error: Error = await opening.then(
+      () => new Error('it opened'),
+      (thrown) => thrown,
+    );
+    expect(error).toMatchObject({
+      code: 'bad_argument',
+      message: expect.stringContaining(Object.keys(option)[0]!),
+    });
+    expect(error.message).not.toContain('secret');
+  },
+);

@@ -11,7 +11,14 @@ const CHECKED = ['schema', 'target_session_attrs', 'sslmode', 'sslrootcert'];
 const SIMILAR = ['gssencmode', 'sslcert', 'sslcertmode'];
 
 /** The servers that connections accept, as in libpq (`target_session_attrs`). */
-export const TARGETS = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
+export const TARGETS = [
+  'any',
+  'read-write',
+  'read-only',
+  'primary',
+  'standby',
+  'prefer-standby',
+] as const;
 export type Target = (typeof TARGETS)[number];
 
 /** The fields of a store's URL. */
@@ -42,7 +49,8 @@ export function readUrl(url: string): StoreUrl {
   }
   // A slash or a question mark would end a password. The rest would become a name that errors
   // repeat.
-  if (/[@#]/.test(after)) throw badUrl('write / as %2F, ? as %3F, @ as %40 and # as %23 in a password or a name');
+  if (/[@#]/.test(after))
+    throw badUrl('write / as %2F, ? as %3F, @ as %40 and # as %23 in a password or a name');
   const parameters = new URLSearchParams(after.split('?')[1]);
   for (const name of parameters.keys()) checkSpelling(name);
   const schema = parameters.get('schema') ?? DEFAULT_SCHEMA;
@@ -64,7 +72,8 @@ function hostsIn(authority: string, parameters: URLSearchParams): readonly strin
   const hosts = authority.slice(authority.lastIndexOf('@') + 1).split(',');
   if (hosts.length === 1) return hosts;
   if (hosts.includes('')) throw badUrl('a host between the commas is empty');
-  if (parameters.has('host')) throw badUrl('name several hosts before the database, and not also in `host`');
+  if (parameters.has('host'))
+    throw badUrl('name several hosts before the database, and not also in `host`');
   return hosts;
 }
 
@@ -76,12 +85,20 @@ function targetIn(parameters: URLSearchParams): Target | undefined {
 }
 
 export function badUrl(what: string): StoreError {
-  return new StoreError('store_invalid_input', `The URL does not name a PostgreSQL store: ${what}.`);
+  return new StoreError(
+    'store_invalid_input',
+    `The URL does not name a PostgreSQL store: ${what}.`,
+  );
 }
 
 // Allows identifiers that read the same quoted and unquoted, and that fit the name of a channel.
 function checkSchema(schema: string): void {
-  if (/^[a-z_][a-z0-9_]{0,62}$/.test(schema) && !schema.startsWith('pg_') && schema !== 'information_schema') return;
+  if (
+    /^[a-z_][a-z0-9_]{0,62}$/.test(schema) &&
+    !schema.startsWith('pg_') &&
+    schema !== 'information_schema'
+  )
+    return;
   throw new StoreError(
     'store_invalid_input',
     'The schema name is not valid. Use 1 to 63 lower-case letters, digits and underscores, and start with neither a digit nor pg_.',

@@ -151,7 +151,8 @@ export class Readers {
   }
 
   #give(session: Session): void {
-    if (session.isOpen) this.#idle.push({ session, timer: setTimeout(() => this.#drop(session), IDLE_MS).unref() });
+    if (session.isOpen)
+      this.#idle.push({ session, timer: setTimeout(() => this.#drop(session), IDLE_MS).unref() });
     else this.#count -= 1;
     this.#waiting.shift()?.again();
   }

@@ -10,12 +10,17 @@ const PAUSE_MS_MAX = 2_000;
  * Runs `step` until the server can be reached, at most `attempts` times. Other errors pass through.
  * @throws the reason of the signal, also during a pause
  */
-export async function whenReachable<T>(attempts: number, step: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+export async function whenReachable<T>(
+  attempts: number,
+  step: () => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await step();
     } catch (error) {
-      if (attempt >= attempts || !isAssizeError(error, 'store_unreachable') || !error.retryable) throw error;
+      if (attempt >= attempts || !isAssizeError(error, 'store_unreachable') || !error.retryable)
+        throw error;
     }
     await sleep(pauseMs(attempt), undefined, { signal }).catch(() => signal?.throwIfAborted());
   }

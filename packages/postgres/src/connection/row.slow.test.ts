@@ -11,9 +11,27 @@ withPostgres('a row as a text', (postgres) => {
     // Characters that are quoted, escaped, ignored or delimiters in a composite value, at a higher
     // rate than random text has.
     const special = fc.string({
-      unit: fc.constantFrom('"', '\\', ',', '(', ')', '{', '}', ' ', '\n', '\t', 'NULL', '.', 'a', 'ü', '😀'),
+      unit: fc.constantFrom(
+        '"',
+        '\\',
+        ',',
+        '(',
+        ')',
+        '{',
+        '}',
+        ' ',
+        '\n',
+        '\t',
+        'NULL',
+        '.',
+        'a',
+        'ü',
+        '😀',
+      ),
     });
-    const anything = fc.string({ unit: 'binary' }).filter((text) => text.isWellFormed() && !text.includes('\0'));
+    const anything = fc
+      .string({ unit: 'binary' })
+      .filter((text) => text.isWellFormed() && !text.includes('\0'));
     const text = fc.option(fc.oneof(special, anything));
     const row = fc.tuple(
       text,

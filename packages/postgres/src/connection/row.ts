@@ -27,7 +27,14 @@ export function entryRow(row: Row): StoredRow {
     string,
     string | null,
   ];
-  const read = { id, trajectory_id, parent, seq: Number(seq), kind: kind as EntryRow['kind'], payload };
+  const read = {
+    id,
+    trajectory_id,
+    parent,
+    seq: Number(seq),
+    kind: kind as EntryRow['kind'],
+    payload,
+  };
   return seal === null ? read : { ...read, seal };
 }
 
@@ -48,7 +55,8 @@ export function composite(members: readonly (string | number | boolean | null)[]
   for (const member of members) {
     if (text !== '') text += ',';
     else text = '(';
-    if (typeof member === 'string') text += PLAIN.test(member) ? member : `"${member.replace(/["\\]/g, '\\$&')}"`;
+    if (typeof member === 'string')
+      text += PLAIN.test(member) ? member : `"${member.replace(/["\\]/g, '\\$&')}"`;
     else if (member !== null) text += member;
   }
   return `${text})`;

@@ -53,7 +53,8 @@ export class Servers {
     const { urls, target } = this.#options;
     const openAt = (url: string): Promise<Tried> => this.#try({ ...settings, url });
     const isPrimary = target === 'primary' || target === 'read-write';
-    const session = isPrimary && urls.length > 1 ? await this.#newest(openAt) : await this.#first(openAt);
+    const session =
+      isPrimary && urls.length > 1 ? await this.#newest(openAt) : await this.#first(openAt);
     this.#keep(session);
     return session;
   }
@@ -114,14 +115,19 @@ export class Servers {
       session = await Session.open(settings);
     } catch (error) {
       // A refused login is no reason to try the other servers.
-      if (isAssizeError(error, 'store_unreachable') && error instanceof StoreError) return { why: error };
+      if (isAssizeError(error, 'store_unreachable') && error instanceof StoreError)
+        return { why: error };
       throw error;
     }
     const why = this.#whyNot(session.role);
     if (why === undefined) return { session };
     await session.end();
     const { path } = this.#options;
-    return { why: new StoreError('store_unreachable', `A server of ${path} ${why}.`, { evidence: { path } }) };
+    return {
+      why: new StoreError('store_unreachable', `A server of ${path} ${why}.`, {
+        evidence: { path },
+      }),
+    };
   }
 
   #whyNot({ isStandby, isReadOnly, timeline }: ServerRole): string | undefined {
@@ -143,7 +149,8 @@ export class Servers {
   #refuse(unused: readonly Unused[]): never {
     const { path, target, urls } = this.#options;
     const [first] = unused;
-    if (urls.length === 1 && first !== undefined && (target === 'any' || first.why.retryable)) throw first.why;
+    if (urls.length === 1 && first !== undefined && (target === 'any' || first.why.retryable))
+      throw first.why;
     const reasons = unused.map(({ why }) => why.message).join(' ');
     throw new StoreError(
       'store_unreachable',

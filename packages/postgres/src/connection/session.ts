@@ -118,7 +118,8 @@ export class Session {
    * @throws {ConnectionLost} when the connection has ended.
    */
   async run(statement: Statement, values: unknown[] = []): Promise<Row[]> {
-    if (this.#isAsked) throw new Error('the connection received a statement before it had answered the last one');
+    if (this.#isAsked)
+      throw new Error('the connection received a statement before it had answered the last one');
     this.#isAsked = true;
     let isAnswered = false;
     const giveUp = (): void => {

@@ -1,4 +1,10 @@
-import type { EffectKeyRow, EffectRecordRow, EffectTransactionRow, EffectWrite, Hash } from 'assize/internal/ledger';
+import type {
+  EffectKeyRow,
+  EffectRecordRow,
+  EffectTransactionRow,
+  EffectWrite,
+  Hash,
+} from 'assize/internal/ledger';
 import {
   type EffectChange,
   type EffectState,
@@ -130,7 +136,14 @@ export class EffectPlan implements EffectView {
     this.#fences.add(write.fence);
     const isNew = new Set(begun.map(({ epoch }) => epoch));
     for (const { epoch, trajectory_id, body } of begun) {
-      this.#moved.set(epoch, { trajectory_id, body, isOpen: true, places: 0, records: new Map(), isGuessed: false });
+      this.#moved.set(epoch, {
+        trajectory_id,
+        body,
+        isOpen: true,
+        places: 0,
+        records: new Map(),
+        isGuessed: false,
+      });
     }
     for (const epoch of new Set(epochsOf(write))) if (!isNew.has(epoch)) this.#assume(epoch, write);
     for (const { epoch, place, record } of records) {
@@ -191,25 +204,39 @@ export class EffectPlan implements EffectView {
       this.#assumed.set(epoch, moved.places ?? null);
     }
     // An ended transaction never opens again, so the server need not check it.
-    if (!moved.isGuessed && !this.#moved.has(epoch) && moved.isOpen) this.#assumed.set(epoch, moved.places!);
+    if (!moved.isGuessed && !this.#moved.has(epoch) && moved.isOpen)
+      this.#assumed.set(epoch, moved.places!);
     this.#moved.set(epoch, moved);
   }
 
   /** Whether the check of the write needs no assumption. */
   #isKnown(write: EffectWrite): boolean {
-    const isKnownKey = ({ key }: EffectKeyRow): boolean => this.#keys.has(key) || this.#known.keys.has(key);
+    const isKnownKey = ({ key }: EffectKeyRow): boolean =>
+      this.#keys.has(key) || this.#known.keys.has(key);
     const isGuess = (epoch: number): boolean =>
       this.#moved.get(epoch)?.isGuessed ?? !this.#known.transactions.has(epoch);
-    return this.#known.fences !== undefined && !epochsOf(write).some(isGuess) && (write.keys ?? []).every(isKnownKey);
+    return (
+      this.#known.fences !== undefined &&
+      !epochsOf(write).some(isGuess) &&
+      (write.keys ?? []).every(isKnownKey)
+    );
   }
 
   /** The state before the group, as the server has reported it or as the write implies it. */
   #before(epoch: number): PlannedTransaction | undefined {
     const known = this.#known.transactions.get(epoch);
     if (known === null) return undefined;
-    if (known !== undefined) return { ...known, records: new Map(known.records.entries()), isGuessed: false };
+    if (known !== undefined)
+      return { ...known, records: new Map(known.records.entries()), isGuessed: false };
     if (this.#write!.begun?.some((row) => row.epoch === epoch)) return undefined;
-    return { trajectory_id: '', body: '', isOpen: true, places: undefined, records: new Map(), isGuessed: true };
+    return {
+      trajectory_id: '',
+      body: '',
+      isOpen: true,
+      places: undefined,
+      records: new Map(),
+      isGuessed: true,
+    };
   }
 }
 

@@ -19,7 +19,11 @@ withPostgres('effects', (postgres) => {
   });
   afterAll(() => relay.stop());
 
-  const suite = { name: 'postgres', open: (place: string) => openPostgres({ url: postgres.url(place) }), runs: cases };
+  const suite = {
+    name: 'postgres',
+    open: (place: string) => openPostgres({ url: postgres.url(place) }),
+    runs: cases,
+  };
   effectStoreSuite(suite);
   sharedEffectStoreSuite(suite);
 
@@ -49,7 +53,10 @@ withPostgres('effects', (postgres) => {
   test('a holder with a lost connection is fenced by the next holder', async () => {
     const url = postgres.url();
     const name = postgres.schemaOf(url);
-    const [left, right] = [await openPostgres({ url, applicationName: name }), await openPostgres({ url })];
+    const [left, right] = [
+      await openPostgres({ url, applicationName: name }),
+      await openPostgres({ url }),
+    ];
     const first = await left.leaseEffects();
     expect(await left.logEffects(writeOf(first.fence, 1))).toEqual(WRITTEN);
     const waiting = right.leaseEffects();
@@ -113,7 +120,10 @@ withPostgres('effects', (postgres) => {
     expect(answers).toEqual([{ status: 'committed' }, answer, { status: 'committed' }, WRITTEN]);
     // One transaction, and the nested one that appends.
     expect(await commits()).toBe(2);
-    expect([await store.blob(blob.hash), await store.erasedBy(blob.hash)]).toEqual([undefined, u.id]);
+    expect([await store.blob(blob.hash), await store.erasedBy(blob.hash)]).toEqual([
+      undefined,
+      u.id,
+    ]);
     expect(await store.openEffects()).toEqual([loggedOf(1)]);
     await store.close();
   });

@@ -1,10 +1,19 @@
-import type { EffectKeyRow, EffectPage, Hash, LoggedTransaction, OpenEffectPage } from 'assize/internal/ledger';
+import type {
+  EffectKeyRow,
+  EffectPage,
+  Hash,
+  LoggedTransaction,
+  OpenEffectPage,
+} from 'assize/internal/ledger';
 import type { Readers } from '../connection/readers.ts';
 import { bytea } from '../connection/row.ts';
 import type { Statement } from '../connection/session.ts';
 
 /** The place where a key was used. */
-export function prepareEffectKey(readers: Readers, schema: string): (key: Hash) => Promise<EffectKeyRow | undefined> {
+export function prepareEffectKey(
+  readers: Readers,
+  schema: string,
+): (key: Hash) => Promise<EffectKeyRow | undefined> {
   const statement: Statement = {
     name: 'assize effect key',
     text: `SELECT epoch, n FROM "${schema}".effect_key WHERE key = $1::bytea`,
@@ -53,7 +62,8 @@ export function prepareListEffects(
   const from = `(SELECT * FROM "${schema}".effect_transaction
     WHERE epoch < $1 AND ($2::text IS NULL OR trajectory = $2) ORDER BY epoch DESC LIMIT $3) AS t`;
   const logged = prepareLogged(readers, schema, 'assize list effects', from, '', 'DESC');
-  return ({ before = Number.MAX_SAFE_INTEGER, limit, trajectoryId = null }) => logged(before, trajectoryId, limit);
+  return ({ before = Number.MAX_SAFE_INTEGER, limit, trajectoryId = null }) =>
+    logged(before, trajectoryId, limit);
 }
 
 // One statement, to read one snapshot of the log.

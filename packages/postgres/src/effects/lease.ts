@@ -42,7 +42,10 @@ export class Leases {
   constructor(options: LeasesOptions) {
     this.#options = options;
     // A lock with one key, unlike the locks of appends, which have two.
-    this.#key = createHash('sha256').update(`assize effects\0${options.schema}`).digest().readBigInt64BE();
+    this.#key = createHash('sha256')
+      .update(`assize effects\0${options.schema}`)
+      .digest()
+      .readBigInt64BE();
   }
 
   /**
@@ -55,7 +58,10 @@ export class Leases {
   }
 
   /** Joins in shared mode, on a dedicated connection. @throws the errors of `acquire` */
-  async share(join: (session: Session) => Promise<ConnectedMembership>, signal?: AbortSignal): Promise<Membership> {
+  async share(
+    join: (session: Session) => Promise<ConnectedMembership>,
+    signal?: AbortSignal,
+  ): Promise<Membership> {
     const { session, made } = await this.#locked(LOCK_SHARED, join, signal);
     const { leave, ...membership } = made;
     return {
@@ -77,8 +83,15 @@ export class Leases {
     make: (session: Session) => Promise<T>,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly session: Session; readonly made: T }> {
-    const waiting = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
-    return whenReachable(this.#options.attempts, () => this.#tryLocked(lock, make, waiting), waiting);
+    const waiting = AbortSignal.any([
+      this.#closing.signal,
+      ...(signal === undefined ? [] : [signal]),
+    ]);
+    return whenReachable(
+      this.#options.attempts,
+      () => this.#tryLocked(lock, make, waiting),
+      waiting,
+    );
   }
 
   async #tryLocked<T>(

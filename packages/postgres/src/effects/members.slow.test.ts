@@ -21,10 +21,17 @@ withPostgres(
     /**
      * Two handles on one new schema. The connections of the first handle have the schema's name.
      */
-    async function twoHandles(): Promise<{ left: PostgresStore; right: PostgresStore; name: string }> {
+    async function twoHandles(): Promise<{
+      left: PostgresStore;
+      right: PostgresStore;
+      name: string;
+    }> {
       const url = postgres.url();
       const name = postgres.schemaOf(url);
-      const [left, right] = [await openPostgres({ url, applicationName: name }), await openPostgres({ url })];
+      const [left, right] = [
+        await openPostgres({ url, applicationName: name }),
+        await openPostgres({ url }),
+      ];
       return { left, right, name };
     }
 
@@ -40,7 +47,8 @@ withPostgres(
       const held = postgres
         .query(`SET application_name TO '${name}'; BEGIN; ${statements}; SELECT pg_sleep(60)`)
         .catch((error: { code?: string }) => error.code);
-      const isHeld = "SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event = 'PgSleep'";
+      const isHeld =
+        "SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event = 'PgSleep'";
       while ((await postgres.query(isHeld, [name])).length === 0);
       return async () => {
         await postgres.query(`${TERMINATE} application_name = $1`, [name]);
@@ -57,17 +65,28 @@ withPostgres(
       expect(await postgres.query(`${TERMINATE} ${SHARING}`, [name])).toHaveLength(1);
       await news;
       expect(await gone.look()).toBeUndefined();
-      expect(gone.membership.whyEnded?.()).toMatchObject({ code: 'store_unreachable', cause: { code: '57P01' } });
+      expect(gone.membership.whyEnded?.()).toMatchObject({
+        code: 'store_unreachable',
+        cause: { code: '57P01' },
+      });
       expect(other.membership.whyEnded?.()).toBeUndefined();
       await other.look();
-      expect(other.heard.at(-1)).toMatchObject({ is: 'taken', gone: gone.fence, fence: other.fence });
+      expect(other.heard.at(-1)).toMatchObject({
+        is: 'taken',
+        gone: gone.fence,
+        fence: other.fence,
+      });
       // The handle has other connections, which report the fence.
-      expect(await left.logEffects({ fence: gone.fence, ended: [epoch] })).toEqual({ status: 'fenced' });
+      expect(await left.logEffects({ fence: gone.fence, ended: [epoch] })).toEqual({
+        status: 'fenced',
+      });
       const again = await joined(left);
       expect(again.fence).toBeGreaterThan(other.fence);
       await again.say();
       const fences = [gone, other, again].map(({ fence }) => fence);
-      expect(liveWork(again.heard, fences)).toMatchObject([{ epoch, fence: other.fence, claims: ['r:/a'] }]);
+      expect(liveWork(again.heard, fences)).toMatchObject([
+        { epoch, fence: other.fence, claims: ['r:/a'] },
+      ]);
       await gone.membership.release();
       await left.close();
       expect(again.membership.whyEnded?.()).toMatchObject({ code: 'store_closed' });
@@ -79,7 +98,10 @@ withPostgres(
       await (await openPostgres({ url })).close();
       const schema = postgres.schemaOf(url);
       const user = `${schema}_user`;
-      const guide = readFileSync(join(import.meta.dirname, '../../../../docs/guide/postgres.md'), 'utf8');
+      const guide = readFileSync(
+        join(import.meta.dirname, '../../../../docs/guide/postgres.md'),
+        'utf8',
+      );
       const grants = guide.match(/^GRANT .*;$/gm)!.join('\n');
       await postgres.query(`CREATE ROLE "${user}" LOGIN;
         ${grants.replaceAll(/\bassize\b/g, `"${schema}"`).replaceAll(/\bagents\b/g, `"${user}"`)}`);
@@ -89,14 +111,21 @@ withPostgres(
       const [gone, other] = [await joined(store), await joined(store)];
       const [open, over] = [await gone.begin('r:/a'), await gone.begin('r:/b')];
       expect(await store.logEffects(writeOf(gone.fence, open))).toEqual(WRITTEN);
-      expect(await store.logEffects({ ...writeOf(gone.fence, over), ended: [over] })).toEqual(WRITTEN);
-      await gone.say({ is: 'grown', epoch: open, claims: claimsAt('r:/c') }, { is: 'ended', epoch: over });
+      expect(await store.logEffects({ ...writeOf(gone.fence, over), ended: [over] })).toEqual(
+        WRITTEN,
+      );
+      await gone.say(
+        { is: 'grown', epoch: open, claims: claimsAt('r:/c') },
+        { is: 'ended', epoch: over },
+      );
       // A member that ends in order leaves its transaction to the other member, which evicts ended
       // transactions.
       await gone.membership.release();
       await other.look();
       await other.look();
-      expect(liveWork(other.heard, [gone.fence, other.fence])).toMatchObject([{ epoch: open, fence: other.fence }]);
+      expect(liveWork(other.heard, [gone.fence, other.fence])).toMatchObject([
+        { epoch: open, fence: other.fence },
+      ]);
       expect(await store.logEffects({ fence: other.fence, ended: [open] })).toEqual(WRITTEN);
       await other.membership.release();
       await (await store.leaseEffects()).release();
@@ -113,7 +142,9 @@ withPostgres(
       const [gone, other] = [await joined(left), await joined(right)];
       const epoch = await gone.begin('r:/a');
       const letGo = await holding(`LOCK TABLE "${name}".effect_count`);
-      const saying = gone.say({ is: 'grown', epoch, claims: claimsAt('r:/b') }).catch((error: unknown) => error);
+      const saying = gone
+        .say({ is: 'grown', epoch, claims: claimsAt('r:/b') })
+        .catch((error: unknown) => error);
       const waits = `SELECT FROM pg_stat_activity WHERE ${SHARING} AND wait_event_type = 'Lock'`;
       while ((await postgres.query(waits, [name])).length === 0);
       await postgres.query(`${TERMINATE} ${SHARING}`, [name]);
@@ -121,16 +152,24 @@ withPostgres(
       expect(await gone.say()).toBeUndefined();
       await letGo();
       await other.look();
-      expect(liveWork(other.heard, [gone.fence, other.fence])).toMatchObject([{ epoch, fence: other.fence }]);
+      expect(liveWork(other.heard, [gone.fence, other.fence])).toMatchObject([
+        { epoch, fence: other.fence },
+      ]);
       await left.close();
       await right.close();
     });
 
     test('of members that adopt concurrently one succeeds, and is notified', async () => {
       const { left, right, name } = await twoHandles();
-      const [gone, ...others] = [await joined(right), await joined(left), await joined(left), await joined(left)];
+      const [gone, ...others] = [
+        await joined(right),
+        await joined(left),
+        await joined(left),
+        await joined(left),
+      ];
       const epoch = await gone.begin('r:/a');
-      const elsewhere = "application_name <> $1 AND query LIKE '%share_effects%' AND pid <> pg_backend_pid()";
+      const elsewhere =
+        "application_name <> $1 AND query LIKE '%share_effects%' AND pid <> pg_backend_pid()";
       await postgres.query(`${TERMINATE} ${elsewhere}`, [name]);
       const letGo = await holding(`SELECT FROM "${name}".effect_event FOR UPDATE`);
       const looks = Promise.all(others.map((member) => member.look()));
@@ -155,7 +194,9 @@ withPostgres(
       const [open, over] = [await members[0].begin('r:/a'), await members[1].begin('r:/b')];
       await members[1].begin('r:/c');
       expect(await left.logEffects(writeOf(members[0].fence, open))).toEqual(WRITTEN);
-      expect(await right.logEffects({ ...writeOf(members[1].fence, over), ended: [over] })).toEqual(WRITTEN);
+      expect(await right.logEffects({ ...writeOf(members[1].fence, over), ended: [over] })).toEqual(
+        WRITTEN,
+      );
       const news = Promise.all(members.map(newsOf));
       await postgres.server.stop('immediate');
       await news;
@@ -163,14 +204,19 @@ withPostgres(
       for (const member of members) expect(await member.look()).toBeUndefined();
       // Before another member has joined.
       for (const { fence } of members) expect(await isFenced(right, fence)).toBe(true);
-      const write = { fence: members[0].fence, records: [{ epoch: open, place: 1, record: 'late' }] };
+      const write = {
+        fence: members[0].fence,
+        records: [{ epoch: open, place: 1, record: 'late' }],
+      };
       expect(await left.logEffects(write)).toEqual({ status: 'fenced' });
       const next = await Promise.all([joined(left), joined(right)]);
       for (const member of next) await member.say();
       const first = Math.min(...next.map(({ fence }) => fence));
       expect(first).toBeGreaterThan(members[1].fence);
       for (const { heard } of next) {
-        expect(heard).toEqual([{ seq: expect.any(Number), is: 'resumed', epoch: open, fence: first }]);
+        expect(heard).toEqual([
+          { seq: expect.any(Number), is: 'resumed', epoch: open, fence: first },
+        ]);
       }
       expect(await right.openEffects()).toEqual([loggedOf(open)]);
       expect(await right.effectKey(keyOf(open).key)).toEqual(keyOf(open));
@@ -242,7 +288,10 @@ withPostgres(
       const tenure = await right.leaseEffects();
       const joining = joined(left);
       const waiting = "application_name = $1 AND query LIKE 'SELECT pg_advisory_lock_shared%'";
-      while ((await postgres.query(`${TERMINATE} ${waiting} AND wait_event_type = 'Lock'`, [name])).length === 0);
+      while (
+        (await postgres.query(`${TERMINATE} ${waiting} AND wait_event_type = 'Lock'`, [name]))
+          .length === 0
+      );
       await tenure.release();
       expect((await joining).fence).toBeGreaterThan(tenure.fence);
       await left.close();
@@ -260,7 +309,8 @@ withPostgres(
         for (const waiting of given) await expect(waiting).rejects.toBe(reason);
         const refused = [store.joinEffects({ leaseMs: 1_000 }), store.leaseEffects()];
         const closed = store.close();
-        for (const waiting of refused) await expect(waiting).rejects.toMatchObject({ code: 'store_closed' });
+        for (const waiting of refused)
+          await expect(waiting).rejects.toMatchObject({ code: 'store_closed' });
         await closed;
       } finally {
         await postgres.server.start();
@@ -285,9 +335,14 @@ withPostgres(
       const tenure = await left.leaseEffects();
       expect(await left.logEffects(writeOf(tenure.fence, 1))).toEqual(WRITTEN);
       const letGo = await holding('SELECT pg_advisory_lock(0)');
-      await postgres.query(`${TERMINATE} application_name = $1 AND query LIKE 'SELECT pg_advisory_lock%'`, [name]);
+      await postgres.query(
+        `${TERMINATE} application_name = $1 AND query LIKE 'SELECT pg_advisory_lock%'`,
+        [name],
+      );
       const next = await joined(right);
-      expect(await left.logEffects({ fence: tenure.fence, ended: [1] })).toEqual({ status: 'fenced' });
+      expect(await left.logEffects({ fence: tenure.fence, ended: [1] })).toEqual({
+        status: 'fenced',
+      });
       await next.say();
       expect(next.heard).toMatchObject([{ is: 'resumed', epoch: 1, fence: next.fence }]);
       await letGo();
@@ -368,10 +423,14 @@ withPostgres(
     test.each(['repeatable read', 'serializable'])(
       'members receive all concurrent events at any default isolation: %s',
       async (isolation) => {
-        await postgres.query(`ALTER DATABASE postgres SET default_transaction_isolation = '${isolation}'`);
+        await postgres.query(
+          `ALTER DATABASE postgres SET default_transaction_isolation = '${isolation}'`,
+        );
         try {
           const { left, right } = await twoHandles();
-          const members = await Promise.all([left, left, right, right].map((store) => joined(store)));
+          const members = await Promise.all(
+            [left, left, right, right].map((store) => joined(store)),
+          );
           const epochs = await Promise.all(
             members.map(async (member) => {
               const mine: number[] = [];
@@ -379,14 +438,18 @@ withPostgres(
               return mine;
             }),
           );
-          expect(epochs.flat().toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
+          expect(epochs.flat().toSorted((a, b) => a - b)).toEqual(
+            Array.from({ length: 40 }, (_, n) => n + 1),
+          );
           const [gone, ...others] = members;
           await gone!.membership.release();
           for (const member of others) await member.say();
           const fences = members.map(({ fence }) => fence);
           for (const { heard } of others) {
             expect(heard.filter(({ is }) => is === 'begun')).toHaveLength(40);
-            expect(liveWork(heard, fences).filter(({ fence }) => fence === gone!.fence)).toEqual([]);
+            expect(liveWork(heard, fences).filter(({ fence }) => fence === gone!.fence)).toEqual(
+              [],
+            );
           }
           await left.close();
           await right.close();

@@ -34,11 +34,16 @@ export function prepareJoin(
   // characters, and a schema's name can use them all.
   const channel = `effects ${createHash('sha256').update(schema).digest('hex').slice(0, 32)}`;
   const join = { text: `SELECT "${schema}".join_effects($1, $2)` };
-  const share = { name: 'assize share', text: `SELECT "${schema}".share_effects($1, $2, $3, $4, $5, $6, $7, $8)` };
+  const share = {
+    name: 'assize share',
+    text: `SELECT "${schema}".share_effects($1, $2, $3, $4, $5, $6, $7, $8)`,
+  };
   const leave = { text: `SELECT "${schema}".part_effects($1, $2)` };
   return async (session) => {
     // Later waits are short, and limited like any statement.
-    await session.run({ text: "SET lock_timeout = 0; SET default_transaction_isolation = 'read committed'" });
+    await session.run({
+      text: "SET lock_timeout = 0; SET default_transaction_isolation = 'read committed'",
+    });
     await session.run({ text: `LISTEN "${channel}"` });
     const [joined] = await session.run(join, [leaseMs, channel]);
     const fence = Number(joined![0]);
@@ -104,7 +109,8 @@ export function prepareJoin(
 
 function happeningOf([seq, fence, is, number, claims]: EventColumns): OrderedEvent {
   if (is === 'taken') return { seq, fence, is, gone: number };
-  if (is === 'begun' || is === 'grown' || is === 'given') return { seq, fence, is, epoch: number, claims: claims! };
+  if (is === 'begun' || is === 'grown' || is === 'given')
+    return { seq, fence, is, epoch: number, claims: claims! };
   if (is === 'left' && claims !== null) return { seq, fence, is, epoch: number, claims };
   return { seq, fence, is, epoch: number };
 }

@@ -99,7 +99,10 @@ export class FactPlan implements FactView {
   readonly #reads = new Map<string, PartitionRead>();
   readonly #targets = new Set<Target>();
 
-  private constructor(path: string, { isAssumed, whole, run, parts, erased, versions, partitions }: PlanStart) {
+  private constructor(
+    path: string,
+    { isAssumed, whole, run, parts, erased, versions, partitions }: PlanStart,
+  ) {
     this.#path = path;
     this.isAssumed = isAssumed;
     this.#whole = whole;
@@ -117,21 +120,36 @@ export class FactPlan implements FactView {
    * The plan also assumes that no text is erased, that no new version exists, and that the facts
    * are complete. The server checks these assumptions. `path` names the store in errors.
    */
-  static assumed(writes: readonly FactWrite[], known: PartitionCache, path: string): FactPlan | undefined {
+  static assumed(
+    writes: readonly FactWrite[],
+    known: PartitionCache,
+    path: string,
+  ): FactPlan | undefined {
     const { run = 0 } = known;
     const remembered = known.take(writes.flatMap(partitionsOf));
     if (remembered === undefined) return undefined;
     const partitions = new Map<string, GroupPartition>();
-    for (const [name, state] of remembered) if (state !== undefined) partitions.set(nameKey(name), state);
+    for (const [name, state] of remembered)
+      if (state !== undefined) partitions.set(nameKey(name), state);
     const nothing = { erased: new Set<Hash>(), versions: new Set<string>() };
-    return new FactPlan(path, { isAssumed: writes.length > 0, whole: true, run, parts: 0, ...nothing, partitions });
+    return new FactPlan(path, {
+      isAssumed: writes.length > 0,
+      whole: true,
+      run,
+      parts: 0,
+      ...nothing,
+      partitions,
+    });
   }
 
   /**
    * A plan from the server's state, including the erased texts. `path` names the store in errors.
    */
   static async asked(
-    { writes, repeats }: { readonly writes: readonly FactWrite[]; readonly repeats: readonly Hash[] },
+    {
+      writes,
+      repeats,
+    }: { readonly writes: readonly FactWrite[]; readonly repeats: readonly Hash[] },
     session: Session,
     statement: Statement,
     path: string,
@@ -203,11 +221,21 @@ export class FactPlan implements FactView {
       known.clear();
       return;
     }
-    for (const { names, version, latest, several, since, open, target } of this.#partitions.values())
-      if (target !== undefined) known.set(this.run, target.name, { names, version, latest, several, since, open });
+    for (const {
+      names,
+      version,
+      latest,
+      several,
+      since,
+      open,
+      target,
+    } of this.#partitions.values())
+      if (target !== undefined)
+        known.set(this.run, target.name, { names, version, latest, several, since, open });
     // The partitions that it was planned on are also known, if they stay unchanged.
     for (const { partition: name } of this.#reads.values())
-      if (this.partition(name)?.target === undefined) known.set(this.run, name, this.partition(name));
+      if (this.partition(name)?.target === undefined)
+        known.set(this.run, name, this.partition(name));
   }
 
   /**
@@ -240,13 +268,20 @@ export class FactPlan implements FactView {
       [...this.#present].map(bytea),
       // In the order in which the server locks them.
       [
-        ...targets.map((target, index) => [target.hash, partitionRow(index + 1, target, states.get(target)!)] as const),
-        ...reads.map(([hash, read], index) => [hash, readRow(targets.length + index + 1, hash, read)] as const),
+        ...targets.map(
+          (target, index) =>
+            [target.hash, partitionRow(index + 1, target, states.get(target)!)] as const,
+        ),
+        ...reads.map(
+          ([hash, read], index) => [hash, readRow(targets.length + index + 1, hash, read)] as const,
+        ),
       ]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([, row]) => row),
       targets.flatMap(({ close }, index) => close.map((row) => closeRow(index + 1, row))),
-      targets.flatMap(({ name, insert }, index) => insert.map((row) => insertRow(index + 1, name, row))),
+      targets.flatMap(({ name, insert }, index) =>
+        insert.map((row) => insertRow(index + 1, name, row)),
+      ),
       targets.flatMap(({ insert }, index) => textRows(index + 1, insert)),
     ];
   }
@@ -264,7 +299,9 @@ export class FactPlan implements FactView {
     };
     this.#targets.add(target);
     for (const row of close) {
-      const at = target.insert.findIndex((each) => factKey(each) === factKey(row) && each.row_kind === 'current');
+      const at = target.insert.findIndex(
+        (each) => factKey(each) === factKey(row) && each.row_kind === 'current',
+      );
       if (at === -1) target.close.push({ ...row, until: system_time });
       else target.insert[at] = { ...target.insert[at]!, system_time_end: system_time };
     }
@@ -276,7 +313,8 @@ export class FactPlan implements FactView {
     if (!this.isErased(names.hash)) this.#present.add(names.hash);
     for (const hash of change.repeats) this.#present.add(hash);
     for (const read of change.reads) this.#reads.set(hashOf(read.partition), read);
-    const several = before?.several === true || insert.some((row) => row.cardinality !== 'single-valued');
+    const several =
+      before?.several === true || insert.some((row) => row.cardinality !== 'single-valued');
     changeOpen(target.open, change);
     this.#partitions.set(nameKey(partition), {
       names,
@@ -318,7 +356,10 @@ export function hashOf(name: PartitionName): string {
 
 /** The call that returns the state for checks. */
 export function prepareFactStates(schema: string): Statement {
-  return { name: 'assize fact states', text: `SELECT "${schema}".fact_states($1, $2, $3, $4, $5, $6)` };
+  return {
+    name: 'assize fact states',
+    text: `SELECT "${schema}".fact_states($1, $2, $3, $4, $5, $6)`,
+  };
 }
 
 function partitionRow(
@@ -353,7 +394,10 @@ function readRow(n: number, hash: string, { partition, version }: PartitionRead)
   ]);
 }
 
-function closeRow(n: number, { fact_id, system_time_start, valid_from, until }: Target['close'][number]): string {
+function closeRow(
+  n: number,
+  { fact_id, system_time_start, valid_from, until }: Target['close'][number],
+): string {
   return composite([n, fact_id, system_time_start, valid_from, until]);
 }
 

@@ -1,6 +1,13 @@
 import { loggedOf, writeOf } from '@assize/testing/internal/effect-rows.ts';
 import { exportFacts } from '@assize/testing/internal/fact-model.ts';
-import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '@assize/testing/internal/fact-rows.ts';
+import {
+  ALICE,
+  changeOf,
+  contentOf,
+  day,
+  keyOfRow,
+  namesOf,
+} from '@assize/testing/internal/fact-rows.ts';
 import { factStoreSuite } from '@assize/testing/internal/fact-store-suite.ts';
 import { batchOf, blobOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
 import type { FactWrite } from 'assize/internal/ledger';
@@ -8,7 +15,13 @@ import { OPEN_START } from 'assize/internal/memory';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cases } from '../../../../tests/support/cases.ts';
-import { type Loss, Relay, untilOneWaits, untilWait, withPostgres } from '../../../../tests/support/postgres/index.ts';
+import {
+  type Loss,
+  Relay,
+  untilOneWaits,
+  untilWait,
+  withPostgres,
+} from '../../../../tests/support/postgres/index.ts';
 import { roundTripsOf } from '../../../../tests/support/postgres/round-trips.ts';
 import { openPostgres, type PostgresStore } from '../index.ts';
 import { hashOf } from './fact-plan.ts';
@@ -49,14 +62,20 @@ withPostgres('facts', (postgres) => {
           }),
         );
         const facts = n % 2 === 0 ? writes : writes.toReversed();
-        const { status } = await store.commit({ ...batchOf(entryAfter(undefined, `t ${n} ${tries}`)), facts });
+        const { status } = await store.commit({
+          ...batchOf(entryAfter(undefined, `t ${n} ${tries}`)),
+          facts,
+        });
         if (status === 'committed') return void said.push(`alice ${n}`);
         expect(status).toBe('outdated');
       }
     };
-    await Promise.all(stores.flatMap((store, i) => [0, 1, 2, 3].map((n) => change(store, 4 * i + n))));
+    await Promise.all(
+      stores.flatMap((store, i) => [0, 1, 2, 3].map((n) => change(store, 4 * i + n))),
+    );
     const [store] = stores as [PostgresStore];
-    for (const partition of [ALICE, BOB]) expect(await store.partition(partition)).toMatchObject({ version: 16 });
+    for (const partition of [ALICE, BOB])
+      expect(await store.partition(partition)).toMatchObject({ version: 16 });
     const rows = await store.facts({ ...ALICE });
     expect(rows.map(({ fact_id }) => fact_id).toSorted()).toEqual(said.toSorted());
     // Each row ends where the next one starts.
@@ -79,7 +98,10 @@ withPostgres('facts', (postgres) => {
     await other.connect();
     await other.query(`BEGIN; UPDATE "${postgres.schemaOf(url)}".fact_partition SET version = 2`);
     const entry = entryAfter(undefined, 'waits');
-    const waits = store.commit({ ...batchOf(entry), facts: [changeOf(ALICE, 2, 20, several('b'))] });
+    const waits = store.commit({
+      ...batchOf(entry),
+      facts: [changeOf(ALICE, 2, 20, several('b'))],
+    });
     await untilOneWaits(postgres);
     await other.query('COMMIT');
     expect(await waits).toMatchObject({ status: 'outdated' });
@@ -122,7 +144,9 @@ withPostgres('facts', (postgres) => {
       [3, 0],
     ] as const) {
       await other.query(
-        version === 0 ? `DELETE FROM "${schema}".fact_partition WHERE subject = '${ALICE.subject}'` : '',
+        version === 0
+          ? `DELETE FROM "${schema}".fact_partition WHERE subject = '${ALICE.subject}'`
+          : '',
       );
       await Promise.all([store, behind].map((each) => each.partition(ALICE)));
       await other.query(`${n === 2 ? trigger : ''}; SELECT pg_advisory_lock(77)`);
@@ -138,7 +162,9 @@ withPostgres('facts', (postgres) => {
       expect([await reads, await changes]).toEqual([COMMITTED, COMMITTED]);
     }
     expect(await store.partition(ALICE)).toMatchObject({ version: 1 });
-    const subjects = await postgres.query(`SELECT subject FROM "${schema}".fact_partition ORDER BY subject`);
+    const subjects = await postgres.query(
+      `SELECT subject FROM "${schema}".fact_partition ORDER BY subject`,
+    );
     expect(subjects.map(({ subject }) => subject)).toEqual(['2', '3', 'alice', 'bob']);
     await other.end();
     for (const each of [store, behind]) await each.close();
@@ -154,12 +180,17 @@ withPostgres('facts', (postgres) => {
     for (let round = 0; round < 5; round += 1) {
       const one = { ...ALICE, subject: `one ${round}` };
       const begun = await Promise.all(
-        stores.map((store, n) => put(store, changeOf(one, 1, 10 + n, [{ fact_id: `${round} ${n}` }]))),
+        stores.map((store, n) =>
+          put(store, changeOf(one, 1, 10 + n, [{ fact_id: `${round} ${n}` }])),
+        ),
       );
       expect(begun.toSorted()).toEqual(['committed', 'outdated', 'outdated', 'outdated']);
       const same = await Promise.all(
         stores.map((store, n) =>
-          put(store, changeOf({ ...ALICE, subject: `${round} ${n}` }, 1, 10, [{ fact_id: `same ${round}` }])),
+          put(
+            store,
+            changeOf({ ...ALICE, subject: `${round} ${n}` }, 1, 10, [{ fact_id: `same ${round}` }]),
+          ),
         ),
       );
       expect(same.toSorted()).toEqual(['committed', ...Array(3).fill('store_invalid_input')]);
@@ -168,14 +199,27 @@ withPostgres('facts', (postgres) => {
   });
 
   test('facts asserted during their erasure are erased', async () => {
-    const [eraser, ...others] = (await openFour(postgres.url())) as [PostgresStore, ...PostgresStore[]];
+    const [eraser, ...others] = (await openFour(postgres.url())) as [
+      PostgresStore,
+      ...PostgresStore[],
+    ];
     const secret = contentOf('secret').hash;
     const say = async (store: PostgresStore, who: number): Promise<void> => {
       for (let n = 0; n < 8; n += 1) {
         const partition = { ...ALICE, subject: `${who} ${n % 2}` };
         const version = Math.floor(n / 2) + 1;
-        const said = [{ fact_id: `${who} ${n}`, object: 'secret', valid_from: day(n + 1), valid_to: day(n + 2) }];
-        const { status } = await store.commit({ ...batchOf([]), facts: [changeOf(partition, version, 10 + n, said)] });
+        const said = [
+          {
+            fact_id: `${who} ${n}`,
+            object: 'secret',
+            valid_from: day(n + 1),
+            valid_to: day(n + 2),
+          },
+        ];
+        const { status } = await store.commit({
+          ...batchOf([]),
+          facts: [changeOf(partition, version, 10 + n, said)],
+        });
         expect(['committed', 'outdated']).toContain(status);
       }
     };
@@ -184,7 +228,8 @@ withPostgres('facts', (postgres) => {
         hash,
         by: blobOf('by').hash,
       }));
-      for (const each of erased) expect(await eraser.commit({ ...batchOf([]), erased: [each] })).toEqual(COMMITTED);
+      for (const each of erased)
+        expect(await eraser.commit({ ...batchOf([]), erased: [each] })).toEqual(COMMITTED);
     };
     await Promise.all([...others.map(say), erase()]);
     const text = (await exportFacts(eraser)).join();
@@ -205,7 +250,12 @@ withPostgres('facts', (postgres) => {
     expect(await put(changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]))).toEqual(COMMITTED);
     const erased = [{ hash: namesOf(ALICE).hash, by: blobOf('by').hash }];
     const anew = { ...changeOf(ALICE, 1, 30, [{ fact_id: 'b' }]), names: contentOf('other names') };
-    const asked = [put(reading(1, 1)), store.commit({ ...batchOf([]), erased }), put(reading(2, 0)), put(anew)];
+    const asked = [
+      put(reading(1, 1)),
+      store.commit({ ...batchOf([]), erased }),
+      put(reading(2, 0)),
+      put(anew),
+    ];
     expect(await Promise.all([...asked, put(reading(3, 1))])).toEqual(Array(5).fill(COMMITTED));
     expect(await store.partition(ALICE)).toMatchObject({ version: 1, open: [{ fact_id: 'b' }] });
     await store.scrub();
@@ -217,23 +267,33 @@ withPostgres('facts', (postgres) => {
     const store = await openPostgres({ url: postgres.url() });
     const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a', object: 'secret' }]);
     await store.commit({ ...batchOf([]), facts: [first] });
-    const facts = [changeOf(ALICE, 2, 20, [{ fact_id: 'b', object: 'tea' }], first.insert.map(keyOfRow))];
+    const facts = [
+      changeOf(ALICE, 2, 20, [{ fact_id: 'b', object: 'tea' }], first.insert.map(keyOfRow)),
+    ];
     const erased = [{ hash: contentOf('secret').hash, by: blobOf('by').hash }];
     expect(await store.commit({ ...batchOf([]), facts, erased })).toEqual(COMMITTED);
-    expect(await store.factsByText({ space: ALICE.space, text: 'tea' })).toMatchObject([{ fact: { fact_id: 'b' } }]);
+    expect(await store.factsByText({ space: ALICE.space, text: 'tea' })).toMatchObject([
+      { fact: { fact_id: 'b' } },
+    ]);
     await store.scrub();
     expect(await store.selfCheck()).toEqual([]);
     await store.close();
   });
 
   test('a write planned on a refused batch conflicts, even if its versions fit', async () => {
-    const [store, other] = (await openFour(postgres.url())).slice(0, 2) as [PostgresStore, PostgresStore];
+    const [store, other] = (await openFour(postgres.url())).slice(0, 2) as [
+      PostgresStore,
+      PostgresStore,
+    ];
     const names = contentOf('other names');
     const theirs = changeOf(ALICE, 1, 10, [{ fact_id: 'theirs' }]);
     expect(await other.commit({ ...batchOf([]), facts: [theirs] })).toEqual(COMMITTED);
     const root = entryAfter(undefined, 't');
     const first = { ...changeOf(ALICE, 1, 10, [{ fact_id: 'mine' }]), names };
-    const second = { ...changeOf(ALICE, 2, 11, [{ fact_id: 'next' }], first.insert.map(keyOfRow)), names };
+    const second = {
+      ...changeOf(ALICE, 2, 11, [{ fact_id: 'next' }], first.insert.map(keyOfRow)),
+      names,
+    };
     // Immediately, and after the answer to the first one.
     for (const wait of [false, true]) {
       const refused = store.commit({ ...batchOf(root), facts: [first] });
@@ -243,7 +303,9 @@ withPostgres('facts', (postgres) => {
     }
     // With the right head, the write is misuse.
     expect(await store.commit(batchOf(root))).toEqual(COMMITTED);
-    await expect(store.commit({ ...batchOf(entryAfter(root, 't')), facts: [second] })).rejects.toMatchObject({
+    await expect(
+      store.commit({ ...batchOf(entryAfter(root, 't')), facts: [second] }),
+    ).rejects.toMatchObject({
       code: 'store_invalid_input',
     });
     expect(await store.facts({ space })).toMatchObject([{ fact_id: 'theirs' }]);
@@ -258,8 +320,17 @@ withPostgres('facts', (postgres) => {
     const root = entryAfter(undefined, 't');
     const [before, whole, fenced, outdated] = await Promise.all([
       store.logEffects(writeOf(fence, 1)),
-      store.commit({ ...batchOf(root), facts: [first], effects: writeOf(fence, 2), erased: [secret] }),
-      store.commit({ ...batchOf([]), facts: [changeOf(BOB, 1, 10, [])], effects: writeOf(fence + 1, 3) }),
+      store.commit({
+        ...batchOf(root),
+        facts: [first],
+        effects: writeOf(fence, 2),
+        erased: [secret],
+      }),
+      store.commit({
+        ...batchOf([]),
+        facts: [changeOf(BOB, 1, 10, [])],
+        effects: writeOf(fence + 1, 3),
+      }),
       store.commit({ ...batchOf([]), facts: [first], effects: writeOf(fence, 4) }),
     ]);
     expect([before, whole, fenced, outdated].map(({ status }) => status)).toEqual([
@@ -270,7 +341,9 @@ withPostgres('facts', (postgres) => {
     ]);
     expect(await store.openEffects()).toEqual([loggedOf(1), loggedOf(2)]);
     expect([await store.partition(BOB), await store.head('t')]).toEqual([undefined, root]);
-    expect(await store.facts({ space })).toMatchObject([{ object: `{"$erased":"${secret.hash}"}` }]);
+    expect(await store.facts({ space })).toMatchObject([
+      { object: `{"$erased":"${secret.hash}"}` },
+    ]);
     await store.close();
   });
 
@@ -307,20 +380,27 @@ withPostgres('facts', (postgres) => {
     // sent again.
     ['under way', ['unknown', 'committed']],
     ['answered', ['unknown']],
-  ])('a change with a lost connection is made once, not outdated by itself: %s', async (loss, may) => {
-    const through = new URL(postgres.url());
-    through.port = String(relay.port);
-    const store = await openPostgres({ url: through.href });
-    const lost = relay.lose(loss);
-    const committing = store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
-    await lost;
-    expect(may).toContain((await committing).status);
-    expect(await store.facts({ space })).toHaveLength(1);
-    await store.close();
-  });
+  ])(
+    'a change with a lost connection is made once, not outdated by itself: %s',
+    async (loss, may) => {
+      const through = new URL(postgres.url());
+      through.port = String(relay.port);
+      const store = await openPostgres({ url: through.href });
+      const lost = relay.lose(loss);
+      const committing = store.commit({
+        ...batchOf([]),
+        facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])],
+      });
+      await lost;
+      expect(may).toContain((await committing).status);
+      expect(await store.facts({ space })).toHaveLength(1);
+      await store.close();
+    },
+  );
 
   describe('the cached state of a partition', () => {
-    const put = (store: PostgresStore, ...facts: FactWrite[]) => store.commit({ ...batchOf([]), facts });
+    const put = (store: PostgresStore, ...facts: FactWrite[]) =>
+      store.commit({ ...batchOf([]), facts });
     const OUTDATED = { status: 'outdated', partition: ALICE };
     /** Two handles that both have version 1 of Alice in their caches. */
     const openTwo = async (first: FactWrite): Promise<[PostgresStore, PostgresStore]> => {
@@ -330,7 +410,8 @@ withPostgres('facts', (postgres) => {
       await other.partition(ALICE);
       return [one, other];
     };
-    const close = (stores: readonly PostgresStore[]) => Promise.all(stores.map((store) => store.close()));
+    const close = (stores: readonly PostgresStore[]) =>
+      Promise.all(stores.map((store) => store.close()));
     const until = (n: number) => ({ valid_to: day(n) });
     const from = (n: number) => ({ valid_from: day(n) });
 
@@ -339,7 +420,9 @@ withPostgres('facts', (postgres) => {
       const trips = (...facts: FactWrite[]) => roundTripsOf(() => put(store, ...facts));
       const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]);
       expect(await trips(first)).toBe(2);
-      expect(await trips(changeOf(ALICE, 2, 20, [{ fact_id: 'b' }], first.insert.map(keyOfRow)))).toBe(1);
+      expect(
+        await trips(changeOf(ALICE, 2, 20, [{ fact_id: 'b' }], first.insert.map(keyOfRow))),
+      ).toBe(1);
       await store.partition(BOB);
       const bob = changeOf(BOB, 1, 10, [{ fact_id: 'c' }]);
       expect(await trips(bob)).toBe(1);
@@ -355,13 +438,21 @@ withPostgres('facts', (postgres) => {
     test('is never the reason for a refusal', async () => {
       const stores = await openTwo(changeOf(ALICE, 1, 10, [{ fact_id: 'a', ...until(5) }]));
       const [one, other] = stores;
-      expect(await put(one, changeOf(ALICE, 2, 20, [{ fact_id: 'b', ...from(5) }]))).toEqual(COMMITTED);
+      expect(await put(one, changeOf(ALICE, 2, 20, [{ fact_id: 'b', ...from(5) }]))).toEqual(
+        COMMITTED,
+      );
       // The other handle's cache lacks this change. By the cache alone the first write would be
       // misuse, and the second would fit.
-      expect(await put(other, changeOf(ALICE, 2, 20, [{ fact_id: 'c', ...until(5) }]))).toEqual(OUTDATED);
-      expect(await put(other, changeOf(ALICE, 2, 20, [{ fact_id: 'c', ...from(5) }]))).toEqual(OUTDATED);
+      expect(await put(other, changeOf(ALICE, 2, 20, [{ fact_id: 'c', ...until(5) }]))).toEqual(
+        OUTDATED,
+      );
+      expect(await put(other, changeOf(ALICE, 2, 20, [{ fact_id: 'c', ...from(5) }]))).toEqual(
+        OUTDATED,
+      );
       const closing = [{ fact_id: 'b', system_time_start: day(20) }];
-      expect(await put(other, changeOf(ALICE, 3, 30, [{ fact_id: 'c', ...from(5) }], closing))).toEqual(COMMITTED);
+      expect(
+        await put(other, changeOf(ALICE, 3, 30, [{ fact_id: 'c', ...from(5) }], closing)),
+      ).toEqual(COMMITTED);
       const again = changeOf(BOB, 1, 40, [{ fact_id: 'c', system_time_start: day(30) }]);
       await other.partition(BOB);
       await expect(put(other, again)).rejects.toMatchObject({ code: 'store_invalid_input' });
@@ -376,7 +467,9 @@ withPostgres('facts', (postgres) => {
       }
       await stores[0].rebuildFacts(other());
       const overlapping = changeOf(ALICE, 2, 20, [{ fact_id: 'c', ...from(5) }]);
-      await expect(put(stores[1], overlapping)).rejects.toMatchObject({ code: 'store_invalid_input' });
+      await expect(put(stores[1], overlapping)).rejects.toMatchObject({
+        code: 'store_invalid_input',
+      });
       const closing = [{ fact_id: 'b', system_time_start: day(10) }];
       expect(await put(stores[1], { ...overlapping, close: closing })).toEqual(COMMITTED);
       await close(stores);
@@ -385,7 +478,8 @@ withPostgres('facts', (postgres) => {
     test('lacks the erasures of other handles, and restores no erased value', async () => {
       const stores = await openTwo(changeOf(ALICE, 1, 10, [{ fact_id: 'a', ...until(5) }]));
       const [one, other] = stores;
-      const erase = (hash: string) => one.commit({ ...batchOf([]), erased: [{ hash, by: blobOf('by').hash }] });
+      const erase = (hash: string) =>
+        one.commit({ ...batchOf([]), erased: [{ hash, by: blobOf('by').hash }] });
       await erase(contentOf('secret').hash);
       const secret = { fact_id: 'b', object: 'secret', ...from(5) };
       expect(await put(other, changeOf(ALICE, 2, 20, [secret]))).toEqual(COMMITTED);
@@ -406,7 +500,8 @@ withPostgres('facts', (postgres) => {
     const patient = (n: number) => ({ ...ALICE, subject: `patient ${n}` });
     const said = (n: number, version: number) => [{ fact_id: `${n} ${version}` }];
     const first = Array.from({ length: 600 }, (_, n) => changeOf(patient(n), 1, 10, said(n, 1)));
-    for (const change of first.slice(0, 20)) await store.commit({ ...batchOf([]), facts: [change] });
+    for (const change of first.slice(0, 20))
+      await store.commit({ ...batchOf([]), facts: [change] });
     await store.commit({ ...batchOf([]), facts: first.slice(20) });
     for (let n = 0; n < 100; n += 1)
       await store.commit({
@@ -418,7 +513,9 @@ withPostgres('facts', (postgres) => {
     const schema = postgres.schemaOf(url);
     const sum = async (column: string, view: string): Promise<number> => {
       const where = `FROM ${view} WHERE schemaname = $1 AND relname = 'fact'`;
-      return Number((await postgres.query(`SELECT sum(${column}) AS sum ${where}`, [schema]))[0]!['sum']);
+      return Number(
+        (await postgres.query(`SELECT sum(${column}) AS sum ${where}`, [schema]))[0]!['sum'],
+      );
     };
     await expect.poll(() => sum('n_tup_ins', 'pg_stat_user_tables')).toBe(700);
     expect(await sum('idx_tup_read', 'pg_stat_user_indexes')).toBeLessThan(10_000);
@@ -433,13 +530,24 @@ withPostgres('facts', (postgres) => {
         INSERT INTO fact SELECT (json_populate_record(f, '${json}'::json)).* FROM fact AS f WHERE f.fact_id = 'a'`);
     const earlier = { valid_from: OPEN_START, valid_to: day(1) };
     const other = { id: `\\x${'01'.repeat(32)}`, fact_id: 'b', ...earlier };
-    for (const wrong of [{ confidence: 1.5 }, { confidence: -0.1 }, { valid_from: day(1) }, { system_end: day(10) }])
-      await expect(copy(JSON.stringify({ ...other, ...wrong }))).rejects.toMatchObject({ code: '23514' });
+    for (const wrong of [
+      { confidence: 1.5 },
+      { confidence: -0.1 },
+      { valid_from: day(1) },
+      { system_end: day(10) },
+    ])
+      await expect(copy(JSON.stringify({ ...other, ...wrong }))).rejects.toMatchObject({
+        code: '23514',
+      });
     // The two kinds are the two values of a Boolean, so a third kind is not a valid value.
-    await expect(copy(JSON.stringify({ ...other, audit: 'shadow' }))).rejects.toMatchObject({ code: '22P02' });
+    await expect(copy(JSON.stringify({ ...other, audit: 'shadow' }))).rejects.toMatchObject({
+      code: '22P02',
+    });
     await expect(copy(JSON.stringify(earlier))).rejects.toMatchObject({ code: '23505' });
     // Another fact already holds in that period.
-    await expect(copy(JSON.stringify({ ...other, valid_to: day(2) }))).rejects.toMatchObject({ code: '23P01' });
+    await expect(copy(JSON.stringify({ ...other, valid_to: day(2) }))).rejects.toMatchObject({
+      code: '23P01',
+    });
     await copy(JSON.stringify({ ...other, confidence: 0.5 }));
     await store.close();
   });
@@ -477,13 +585,18 @@ withPostgres('facts', (postgres) => {
     for (const subject of ['alice', 'bob', 'carol', 'dave', 'erin']) {
       const partition = { ...ALICE, subject };
       const first = changeOf(partition, 1, 10, [{ fact_id: subject, valid_to: day(5) }]);
-      const second = changeOf(partition, 2, 20, [{ fact_id: `${subject} too`, valid_from: day(5) }]);
+      const second = changeOf(partition, 2, 20, [
+        { fact_id: `${subject} too`, valid_from: day(5) },
+      ]);
       const third = changeOf(partition, 3, 30, [], second.insert.map(keyOfRow));
-      for (const change of [first, second, third]) await store.commit({ ...batchOf([]), facts: [change] });
+      for (const change of [first, second, third])
+        await store.commit({ ...batchOf([]), facts: [change] });
     }
     // The predicate now has several values, but earlier facts are single-valued.
     const several = { cardinality: 'multi-valued' } as const;
-    const fourth = changeOf({ ...ALICE, subject: 'erin' }, 4, 40, [{ fact_id: 'erin as well', ...several }]);
+    const fourth = changeOf({ ...ALICE, subject: 'erin' }, 4, 40, [
+      { fact_id: 'erin as well', ...several },
+    ]);
     await store.commit({ ...batchOf([]), facts: [fourth] });
     expect(await store.selfCheck()).toEqual([]);
     await postgres.query(`${UNGUARDED}; SET search_path TO "${postgres.schemaOf(url)}";
@@ -508,13 +621,18 @@ withPostgres('facts', (postgres) => {
   test('rows of a text are found by content in a partition, for any statistics', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
-    const rows = Array.from({ length: 2_000 }, (_, n) => ({ fact_id: `${n}`, cardinality: 'multi-valued' as const }));
+    const rows = Array.from({ length: 2_000 }, (_, n) => ({
+      fact_id: `${n}`,
+      cardinality: 'multi-valued' as const,
+    }));
     const elsewhere = Array.from({ length: 2_000 }, (_, n) =>
       changeOf({ ...ALICE, subject: `s${n}` }, 1, 10, [{ fact_id: `s${n}`, object: 'yes' }]),
     );
     await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, rows), ...elsewhere] });
     const texts = await store.textsToEmbed('m', ALICE.space, 5_000);
-    expect(texts.map(({ id }) => Number(id))).toEqual(texts.map((_, n) => Number(texts[0]!.id) + n));
+    expect(texts.map(({ id }) => Number(id))).toEqual(
+      texts.map((_, n) => Number(texts[0]!.id) + n),
+    );
     expect(new Set(texts.map(({ text }) => text)).size).toBe(4_000);
     const fact = `"${postgres.schemaOf(url)}".fact`;
     for (const isAnalysed of [false, true]) {
@@ -535,10 +653,12 @@ withPostgres('facts', (postgres) => {
     const url = postgres.url();
     const applicationName = postgres.schemaOf(url);
     const store = await openPostgres({ url, applicationName, readers: 1 });
-    const said = (n: number) => changeOf({ ...ALICE, subject: `s${n}` }, 1, 10, [{ fact_id: `${n}` }]);
+    const said = (n: number) =>
+      changeOf({ ...ALICE, subject: `s${n}` }, 1, 10, [{ fact_id: `${n}` }]);
     await store.commit({ ...batchOf([]), facts: [said(1)] });
     const counted: number[][] = [];
-    const count = async (reads: Pick<PostgresStore, 'facts'>) => (await reads.facts({ space, limit: 9 })).length;
+    const count = async (reads: Pick<PostgresStore, 'facts'>) =>
+      (await reads.facts({ space, limit: 9 })).length;
     const answer = await store.withReadSnapshot(async (reads) => {
       const seen = [await count(reads)];
       counted.push(seen);
@@ -563,9 +683,17 @@ withPostgres('facts', (postgres) => {
   test('people with a SQL shell find the twelve columns of a fact', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
-    await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a', confidence: 0.5 }])] });
+    await store.commit({
+      ...batchOf([]),
+      facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a', confidence: 0.5 }])],
+    });
     const [row] = await postgres.query(`SELECT * FROM "${postgres.schemaOf(url)}".facts`);
-    expect(row).toMatchObject({ fact_id: 'a', subject: 'alice', confidence: 0.5, row_kind: 'current' });
+    expect(row).toMatchObject({
+      fact_id: 'a',
+      subject: 'alice',
+      confidence: 0.5,
+      row_kind: 'current',
+    });
     expect(Object.keys(row!)).toHaveLength(12);
     await store.close();
   });
@@ -573,8 +701,8 @@ withPostgres('facts', (postgres) => {
 
 /** Facts with a text and a vector each, and one erased fact without them. */
 async function say(store: PostgresStore): Promise<void> {
-  const facts = ['gone', 'kept', 'counted', 'elsewhere', 'short', 'strange', 'erased'].map((object) =>
-    changeOf({ ...ALICE, subject: object }, 1, 10, [{ fact_id: object, object }]),
+  const facts = ['gone', 'kept', 'counted', 'elsewhere', 'short', 'strange', 'erased'].map(
+    (object) => changeOf({ ...ALICE, subject: object }, 1, 10, [{ fact_id: object, object }]),
   );
   await store.commit({ ...batchOf([]), facts });
   const texts = await store.textsToEmbed('m', ALICE.space, 100);
@@ -582,5 +710,8 @@ async function say(store: PostgresStore): Promise<void> {
     'm',
     texts.map(({ id }) => ({ id, vector: new Float32Array([3, 4]) })),
   );
-  await store.commit({ ...batchOf([]), erased: [{ hash: contentOf('erased').hash, by: blobOf('by').hash }] });
+  await store.commit({
+    ...batchOf([]),
+    erased: [{ hash: contentOf('erased').hash, by: blobOf('by').hash }],
+  });
 }

@@ -85,7 +85,11 @@ export function prepareFacts(
 }
 
 /** The spaces that have facts, in code-point order. */
-export function prepareSpaces(readers: Readers, schema: string, path: string): () => Promise<string[]> {
+export function prepareSpaces(
+  readers: Readers,
+  schema: string,
+  path: string,
+): () => Promise<string[]> {
   const statement: Statement = {
     name: 'assize spaces',
     text: `SELECT r.whole, x.space FROM "${schema}".fact_rebuild AS r
@@ -113,7 +117,9 @@ export function prepareBranches(
   return async () => {
     const rows = await readers.run(statement);
     requireWhole(rows, path);
-    return rows.flatMap(([, space, branch]) => (space === null ? [] : [{ space: space!, branch: branch! }]));
+    return rows.flatMap(([, space, branch]) =>
+      space === null ? [] : [{ space: space!, branch: branch! }],
+    );
   };
 }
 
@@ -146,7 +152,10 @@ export function prepareBranchPartitions(
 }
 
 /** The key of claims, if a key was ever offered. */
-export function prepareClaimKey(readers: Readers, schema: string): () => Promise<Uint8Array | undefined> {
+export function prepareClaimKey(
+  readers: Readers,
+  schema: string,
+): () => Promise<Uint8Array | undefined> {
   const select = selectClaimKey(schema);
   return async () => claimKeyOf(await readers.run(select));
 }
@@ -154,7 +163,9 @@ export function prepareClaimKey(readers: Readers, schema: string): () => Promise
 /**
  * Returns the stored key of claims. If the store has no key, it stores and returns the offered one.
  */
-export function prepareOfferClaimKey(schema: string): (key: Uint8Array) => (session: Session) => Promise<Uint8Array> {
+export function prepareOfferClaimKey(
+  schema: string,
+): (key: Uint8Array) => (session: Session) => Promise<Uint8Array> {
   const select = selectClaimKey(schema);
   const insert: Statement = {
     name: 'assize offer claim key',
@@ -167,7 +178,10 @@ export function prepareOfferClaimKey(schema: string): (key: Uint8Array) => (sess
 }
 
 function selectClaimKey(schema: string): Statement {
-  return { name: 'assize claim key', text: `SELECT encode(key, 'hex') FROM "${schema}".fact_claim_key` };
+  return {
+    name: 'assize claim key',
+    text: `SELECT encode(key, 'hex') FROM "${schema}".fact_claim_key`,
+  };
 }
 
 function claimKeyOf([row]: readonly Row[]): Uint8Array | undefined {
@@ -181,13 +195,18 @@ interface Run {
 }
 
 /** The steps of a rebuild of the facts. Every step can be sent again if its connection is lost. */
-export function rebuildSteps(group: () => WriteSession, schema: string, path: string): RebuildSteps<Run> {
+export function rebuildSteps(
+  group: () => WriteSession,
+  schema: string,
+  path: string,
+): RebuildSteps<Run> {
   const states = prepareFactStates(schema);
   const part: Statement = {
     name: 'assize append rebuilt facts',
     text: `SELECT "${schema}".take_in_facts($1, $2, $3, $4, $5, $6, $7, $8)`,
   };
-  const call = (text: string, values: unknown[]): Promise<string | null> => group().run(called(schema, text, values));
+  const call = (text: string, values: unknown[]): Promise<string | null> =>
+    group().run(called(schema, text, values));
   const requireMine = (answer: string | null): void => {
     if (answer === null || answer === 'f') throw incompleteError(path);
   };
@@ -221,8 +240,13 @@ export function keepFacts(schema: string): (session: Session) => Promise<boolean
   return async (session) => (await call(session)) === 't';
 }
 
-function called(schema: string, text: string, values: unknown[]): (session: Session) => Promise<string | null> {
-  return async (session) => (await session.run({ text: `SELECT "${schema}".${text}` }, values))[0]![0]!;
+function called(
+  schema: string,
+  text: string,
+  values: unknown[],
+): (session: Session) => Promise<string | null> {
+  return async (session) =>
+    (await session.run({ text: `SELECT "${schema}".${text}` }, values))[0]![0]!;
 }
 
 /** @throws {StoreError} for misuse */
@@ -232,16 +256,27 @@ function takeIn(plan: FactPlan, write: FactWrite): void {
   plan.accept(verdict.changes);
 }
 
-function search(query: FactQuery, schema: string): { readonly statement: Statement; readonly values: unknown[] } {
+function search(
+  query: FactQuery,
+  schema: string,
+): { readonly statement: Statement; readonly values: unknown[] } {
   const { subject, predicate, kind, valid, system, lineage, after, limit } = query;
   const values: unknown[] = [];
   const given = (value: unknown): string => `$${values.push(value)}`;
   const where = restrictions(query, given);
   if (after !== undefined) {
-    const place = [after.subject, after.predicate, after.system_time_start, after.valid_from, after.fact_id].map(given);
+    const place = [
+      after.subject,
+      after.predicate,
+      after.system_time_start,
+      after.valid_from,
+      after.fact_id,
+    ].map(given);
     // The first condition lets the server use the index.
     where.push(`left(p.subject, 200) >= left(${place[0]}, 200)`);
-    where.push(`(p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id) > (${place.join(', ')})`);
+    where.push(
+      `(p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id) > (${place.join(', ')})`,
+    );
   }
   const text = `SELECT r.whole, x.* FROM "${schema}".fact_rebuild AS r LEFT JOIN LATERAL (
       SELECT ${ROW}, p.subject, p.predicate
@@ -297,9 +332,25 @@ export const ROW = `f.fact_id, f.object, encode(f.content, 'hex') AS content, f.
   encode(f.entry, 'hex') AS entry, f.seq, f.single`;
 
 /** The columns after `whole` have the types that the schema declares. */
-export function versionOf(columns: Row, { space, subject, predicate, branch }: PartitionName): FactVersion {
+export function versionOf(
+  columns: Row,
+  { space, subject, predicate, branch }: PartitionName,
+): FactVersion {
   const row = columns.slice(1, 20) as [
-    ...[string, string, Hash, string, string, string, string, string, string, string, string, string],
+    ...[
+      string,
+      string,
+      Hash,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ],
     ...[string | null, string, string, string, Hash, string, string],
   ];
   return {

@@ -9,7 +9,12 @@ const AT = '2026-01-01T00:00:00.000000Z';
 function stateOf(version: number, rows = 1): PartitionFacts {
   const open = Array.from(
     { length: rows },
-    (_, n): OpenKey => ({ fact_id: `f${n}`, system_time_start: AT, valid_from: AT, valid_to: OPEN_END }),
+    (_, n): OpenKey => ({
+      fact_id: `f${n}`,
+      system_time_start: AT,
+      valid_from: AT,
+      valid_to: OPEN_END,
+    }),
   );
   return {
     names: { hash: 'ab'.repeat(32), bytes: 1 },

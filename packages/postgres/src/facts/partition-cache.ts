@@ -37,7 +37,9 @@ export class PartitionCache {
    * Removes these partitions from the cache and returns them, because the caller changes them.
    * Undefined if the server must be asked.
    */
-  take(names: readonly PartitionName[]): ReadonlyMap<PartitionName, PartitionFacts | undefined> | undefined {
+  take(
+    names: readonly PartitionName[],
+  ): ReadonlyMap<PartitionName, PartitionFacts | undefined> | undefined {
     const found = new Map<PartitionName, PartitionFacts | undefined>();
     for (const name of names) {
       const remembered = this.#partitions.get(nameKey(name));

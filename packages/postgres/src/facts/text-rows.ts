@@ -3,7 +3,10 @@ import { dayOf, OCCURRENCES_MAX, wordsOfDocument } from 'assize/internal/memory'
 import { erasedText, isErasedText } from 'assize/internal/stores/facts.ts';
 import { composite } from '../connection/row.ts';
 
-type TextOfRow = Pick<FactVersion, 'subject' | 'predicate' | 'object' | 'asserted_from' | 'row_kind' | 'content'>;
+type TextOfRow = Pick<
+  FactVersion,
+  'subject' | 'predicate' | 'object' | 'asserted_from' | 'row_kind' | 'content'
+>;
 
 /**
  * The texts of a partition's rows, each once, as `write_texts` accepts them. Erased texts are
@@ -18,7 +21,10 @@ export function textRows(n: number, rows: readonly TextOfRow[]): string[] {
     if (texts.has(name) || object === erasedText(content.hash) || isErasedText(subject)) continue;
     const words = wordsOfDocument(row);
     const lexemes = counted(words).map(([word, positions]) => ` '@${word}':${positions}`);
-    texts.set(name, composite([n, content.hash, row_kind === 'audit', day, words.length, lexemes.join('')]));
+    texts.set(
+      name,
+      composite([n, content.hash, row_kind === 'audit', day, words.length, lexemes.join('')]),
+    );
   }
   return [...texts.values()];
 }

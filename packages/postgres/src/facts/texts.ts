@@ -138,7 +138,9 @@ export async function putVectors(
     JSON.stringify(named.map(({ vector }) => [...unit(vector)])),
   ];
   const text = `SELECT "${schema}".put_vectors($1, $2, $3, $4)`;
-  const known = Number(await group.run(async (session) => (await session.run({ text }, values))[0]![0]!));
+  const known = Number(
+    await group.run(async (session) => (await session.run({ text }, values))[0]![0]!),
+  );
   if (known !== first.vector.length) throw otherDimensions(embedder, known, first.vector.length);
 }
 
@@ -156,7 +158,11 @@ function documented(audit: string, day: string): Pick<FactVersion, 'asserted_fro
  */
 async function ranked(
   readers: ReadRequest,
-  of: { readonly schema: string; readonly path: string; readonly query: Omit<TextQuery<FactTextQuery>, 'text'> },
+  of: {
+    readonly schema: string;
+    readonly path: string;
+    readonly query: Omit<TextQuery<FactTextQuery>, 'text'>;
+  },
   hits: (given: (value: unknown) => string) => string,
 ): Promise<FactHit[]> {
   const { schema, path, query } = of;

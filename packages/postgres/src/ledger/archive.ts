@@ -42,9 +42,13 @@ export function prepareArchiveReads(readers: Readers, schema: string): ArchiveRe
       const [row] = await readers.run(state);
       return row && { level: Number(row[0]), place: row[1] as string, segments: Number(row[2]) };
     },
-    segmentFiles: async (from, limit) => (await readers.run(files, [from, from + limit])).map(fileOf),
+    segmentFiles: async (from, limit) =>
+      (await readers.run(files, [from, from + limit])).map(fileOf),
     filesDue: async () =>
-      (await readers.run(due)).map((row) => ({ file: fileOf(row), due: row[9] === 'old' ? 'remove' : 'rewrite' })),
+      (await readers.run(due)).map((row) => ({
+        file: fileOf(row),
+        due: row[9] === 'old' ? 'remove' : 'rewrite',
+      })),
   };
 }
 
@@ -79,12 +83,15 @@ export function prepareArchiveWrites(group: GroupCommit, schema: string): Archiv
         blobs.map(({ line }) => line),
       ])) === 't',
     replaceFile: async ({ old, fresh, erasures }) =>
-      (await ask(`SELECT "${schema}".replace_archive_file($1, $2, $3)`, [old, fresh, erasures])) === 't',
+      (await ask(`SELECT "${schema}".replace_archive_file($1, $2, $3)`, [old, fresh, erasures])) ===
+      't',
     discardFiles: async (files) => {
       await ask(`SELECT "${schema}".discard_archive_files($1)`, [files ?? null]);
     },
     forgetFiles: async (files) => {
-      await ask(`DELETE FROM "${schema}".archive_file WHERE n = ANY ($1) AND state = 'old'`, [files]);
+      await ask(`DELETE FROM "${schema}".archive_file WHERE n = ANY ($1) AND state = 'old'`, [
+        files,
+      ]);
     },
   };
 }

@@ -18,7 +18,10 @@ interface Asked {
  * The text of a blob, exactly as stored. All requests of one turn of the event loop share one
  * statement, because an entry can refer to hundreds of blobs.
  */
-export function prepareBlob(readers: Readers, schema: string): (hash: Hash) => Promise<string | undefined> {
+export function prepareBlob(
+  readers: Readers,
+  schema: string,
+): (hash: Hash) => Promise<string | undefined> {
   const statement: Statement = {
     name: 'assize blobs',
     text: `SELECT encode(hash, 'hex'), text FROM "${schema}".blob WHERE hash = ANY ($1::bytea[]) AND erased_by IS NULL`,
@@ -47,7 +50,10 @@ export function prepareBlob(readers: Readers, schema: string): (hash: Hash) => P
 }
 
 /** The entry that erased a blob. */
-export function prepareErasedBy(readers: Readers, schema: string): (hash: Hash) => Promise<Hash | undefined> {
+export function prepareErasedBy(
+  readers: Readers,
+  schema: string,
+): (hash: Hash) => Promise<Hash | undefined> {
   const statement: Statement = {
     name: 'assize erased',
     text: `SELECT encode(erased_by, 'hex') FROM "${schema}".blob WHERE hash = $1::bytea AND erased_by IS NOT NULL`,

@@ -23,7 +23,10 @@ export function prepareEntries(
  * At most two entries with ids that start with the prefix. A second entry shows that the prefix is
  * ambiguous.
  */
-export function prepareFind(readers: Readers, schema: string): (prefix: string) => Promise<StoredRow[]> {
+export function prepareFind(
+  readers: Readers,
+  schema: string,
+): (prefix: string) => Promise<StoredRow[]> {
   const statement: Statement = {
     name: 'assize find',
     text: `SELECT ${entryColumns(schema)} FROM "${schema}".entry AS e JOIN "${schema}".trajectory AS t ON t.key = e.trajectory
@@ -49,7 +52,10 @@ export function prepareHead(
 }
 
 /** The entry with that id. */
-export function prepareResolve(readers: Readers, schema: string): (id: Hash) => Promise<StoredRow | undefined> {
+export function prepareResolve(
+  readers: Readers,
+  schema: string,
+): (id: Hash) => Promise<StoredRow | undefined> {
   const statement: Statement = {
     name: 'assize resolve',
     text: `SELECT ${entryColumns(schema)} FROM "${schema}".entry AS e JOIN "${schema}".trajectory AS t ON t.key = e.trajectory
@@ -59,7 +65,10 @@ export function prepareResolve(readers: Readers, schema: string): (id: Hash) => 
 }
 
 /** Every trajectory with its head, in order of creation, which is the order of keys. */
-export function prepareTrajectories(readers: Readers, schema: string): () => Promise<TrajectoryInfo[]> {
+export function prepareTrajectories(
+  readers: Readers,
+  schema: string,
+): () => Promise<TrajectoryInfo[]> {
   // One index lookup per trajectory instead of a scan of all entries: seqs are contiguous from 0.
   const statement: Statement = {
     name: 'assize trajectories',

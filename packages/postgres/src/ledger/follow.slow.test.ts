@@ -19,14 +19,21 @@ class Ear {
   }
 }
 
-const appended = (trajectory_id: string, seq: number): StoreEvent => ({ kind: 'appended', trajectory_id, seq });
+const appended = (trajectory_id: string, seq: number): StoreEvent => ({
+  kind: 'appended',
+  trajectory_id,
+  seq,
+});
 
 withPostgres(
   'following',
   (postgres) => {
     test('a follower is notified of foreign commits, once a trajectory in a group', async () => {
       const url = postgres.url();
-      const [writer, reader] = [await openPostgres({ url }), await openPostgres({ url, mode: 'readonly' })];
+      const [writer, reader] = [
+        await openPostgres({ url }),
+        await openPostgres({ url, mode: 'readonly' }),
+      ];
       const ear = new Ear();
       const stop = await reader.follow(ear.listen);
       const chain = chainOf('t', 5);
@@ -49,7 +56,10 @@ withPostgres(
 
     test('no follower is notified after it asked to stop', async () => {
       const url = postgres.url();
-      const [writer, reader] = [await openPostgres({ url }), await openPostgres({ url, mode: 'readonly' })];
+      const [writer, reader] = [
+        await openPostgres({ url }),
+        await openPostgres({ url, mode: 'readonly' }),
+      ];
       for (const row of chainOf('t', 30)) {
         const ear = new Ear();
         const stop = await reader.follow(ear.listen);
@@ -70,7 +80,9 @@ withPostgres(
       await store.commit(batchOf(root));
       const ear = new Ear();
       await store.follow(ear.listen);
-      expect(await store.commit(batchOf(entryAfter(undefined, 't', 'rival')))).toMatchObject({ status: 'conflict' });
+      expect(await store.commit(batchOf(entryAfter(undefined, 't', 'rival')))).toMatchObject({
+        status: 'conflict',
+      });
       await elsewhere.commit(batchOf(entryAfter(undefined, 'elsewhere')));
       await store.oraclePut({ key: root.id, answer: '1', at: 'now' });
       await store.commit(batchOf(entryAfter(root, 't')));
@@ -84,7 +96,9 @@ withPostgres(
       const store = await openPostgres({ url: postgres.url() });
       const ear = new Ear();
       await store.follow(ear.listen);
-      expect(await store.commit(batchOf(entryAfter(undefined, 'ü'.repeat(4_000))))).toEqual({ status: 'committed' });
+      expect(await store.commit(batchOf(entryAfter(undefined, 'ü'.repeat(4_000))))).toEqual({
+        status: 'committed',
+      });
       await ear.until((heard) => heard.length > 0);
       expect(ear.heard).toEqual([{ kind: 'missed' }]);
       await store.close();
@@ -92,7 +106,10 @@ withPostgres(
 
     test('a busy writer notifies at intervals, and after its last commit', async () => {
       const url = postgres.url();
-      const [writer, reader] = [await openPostgres({ url }), await openPostgres({ url, mode: 'readonly' })];
+      const [writer, reader] = [
+        await openPostgres({ url }),
+        await openPostgres({ url, mode: 'readonly' }),
+      ];
       const ear = new Ear();
       await reader.follow(ear.listen);
       const chain = chainOf('t', 300);
@@ -107,7 +124,10 @@ withPostgres(
 
     test('a store that does not tell', async () => {
       const url = postgres.url();
-      const [quiet, store] = [await openPostgres({ url, notify: false }), await openPostgres({ url })];
+      const [quiet, store] = [
+        await openPostgres({ url, notify: false }),
+        await openPostgres({ url }),
+      ];
       const ear = new Ear();
       await store.follow(ear.listen);
       const [first, second] = chainOf('t', 2);
@@ -124,7 +144,10 @@ withPostgres(
       const url = postgres.url();
       const through = new URL(url);
       through.port = String(relay.port);
-      const [writer, store] = [await openPostgres({ url }), await openPostgres({ url: through.href })];
+      const [writer, store] = [
+        await openPostgres({ url }),
+        await openPostgres({ url: through.href }),
+      ];
       const [ear, other] = [new Ear(), new Ear()];
       await store.follow(ear.listen);
       const stop = await store.follow(other.listen);
@@ -143,7 +166,12 @@ withPostgres(
       await ear.until((heard) => heard.length === 3);
       await writer.commit(batchOf(chain[2]!));
       await ear.until((heard) => heard.length === 4);
-      expect(ear.heard).toEqual([{ kind: 'missed' }, appended('t', 1), { kind: 'missed' }, appended('t', 2)]);
+      expect(ear.heard).toEqual([
+        { kind: 'missed' },
+        appended('t', 1),
+        { kind: 'missed' },
+        appended('t', 2),
+      ]);
       expect(other.heard).toEqual([]);
       await store.close();
       await writer.close();
@@ -153,7 +181,9 @@ withPostgres(
     test('stores that can not be followed', async () => {
       const store = await openPostgres({ url: postgres.url(), connectAttempts: 1 });
       await postgres.server.stop();
-      await expect(store.follow(() => undefined)).rejects.toMatchObject({ code: 'store_unreachable' });
+      await expect(store.follow(() => undefined)).rejects.toMatchObject({
+        code: 'store_unreachable',
+      });
       await postgres.server.start();
       await store.close();
       await expect(store.follow(() => undefined)).rejects.toMatchObject({ code: 'store_closed' });

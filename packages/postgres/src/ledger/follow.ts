@@ -52,7 +52,8 @@ export class Following {
     }
     if (this.#isStopped) return session.end();
     this.#session = session;
-    const ask = (): Promise<unknown> => session.run({ text: 'SELECT' }).catch((lost: unknown) => lost);
+    const ask = (): Promise<unknown> =>
+      session.run({ text: 'SELECT' }).catch((lost: unknown) => lost);
     const heartbeat = setInterval(ask, HEARTBEAT_MS).unref();
     session.onEnd(() => {
       clearInterval(heartbeat);
@@ -81,5 +82,9 @@ export class Following {
 function newsOf(payload: string): StoreEvent {
   const space = payload.indexOf(' ');
   if (space === -1) return { kind: 'missed' };
-  return { kind: 'appended', trajectory_id: payload.slice(space + 1), seq: Number(payload.slice(0, space)) };
+  return {
+    kind: 'appended',
+    trajectory_id: payload.slice(space + 1),
+    seq: Number(payload.slice(0, space)),
+  };
 }

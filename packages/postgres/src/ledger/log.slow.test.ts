@@ -19,7 +19,9 @@ withPostgres('the log', (postgres) => {
     const schema = postgres.schemaOf(url);
     // The slow commit takes its number in the order of the store, and then waits for this row.
     const insert = `BEGIN; INSERT INTO "${schema}".blob VALUES ('\\x${blob.hash}', 'x'); SELECT pg_sleep(60)`;
-    const held = postgres.query(`SET application_name TO '${schema}'; ${insert}`).catch(() => undefined);
+    const held = postgres
+      .query(`SET application_name TO '${schema}'; ${insert}`)
+      .catch(() => undefined);
     const untilWaiting = async (what: string, count = 1): Promise<void> => {
       while ((await postgres.query(`SELECT FROM pg_stat_activity WHERE ${what}`)).length < count);
     };
@@ -37,7 +39,9 @@ withPostgres('the log', (postgres) => {
     expect(await quick.commit(batchOf(last))).toEqual({ status: 'committed' });
     // A logged entry is no longer unlogged, so the reader must answer before the integration.
     const letLog = await holdTable(url, 'log', 'EXCLUSIVE');
-    await postgres.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${schema}'`);
+    await postgres.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${schema}'`,
+    );
     await held;
     expect(await committing).toEqual({ status: 'committed' });
     expect(await unlogged).toEqual([early, late]);

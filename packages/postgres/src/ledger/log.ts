@@ -18,8 +18,14 @@ export function prepareLogSize(readers: Readers, schema: string): () => Promise<
  * differs from the order of commits. The function therefore returns only entries before which no
  * later commit can appear.
  */
-export function prepareUnlogged(readers: Readers, schema: string): (limit: number) => Promise<StoredRow[]> {
-  const horizon: Statement = { name: 'assize log horizon', text: `SELECT "${schema}".log_horizon()` };
+export function prepareUnlogged(
+  readers: Readers,
+  schema: string,
+): (limit: number) => Promise<StoredRow[]> {
+  const horizon: Statement = {
+    name: 'assize log horizon',
+    text: `SELECT "${schema}".log_horizon()`,
+  };
   const statement: Statement = {
     name: 'assize unlogged',
     text: `SELECT ${entryColumns(schema)} FROM "${schema}".entry AS e JOIN "${schema}".trajectory AS t ON t.key = e.trajectory
@@ -35,7 +41,9 @@ export function prepareUnlogged(readers: Readers, schema: string): (limit: numbe
 /**
  * Gives the leaves the next positions. Returns false without writing if the log has another size.
  */
-export function prepareIntegrate(schema: string): (step: LogStep) => (session: Session) => Promise<boolean> {
+export function prepareIntegrate(
+  schema: string,
+): (step: LogStep) => (session: Session) => Promise<boolean> {
   const statement: Statement = {
     name: 'assize integrate',
     text: `SELECT "${schema}".integrate($1, $2, $3, $4, $5, $6)`,
@@ -68,15 +76,21 @@ export function prepareLogNodes(
   };
   return async (level, from, count) => {
     const range = [from, from + count];
-    const rows = await (level === 0 ? readers.run(leaves, range) : readers.run(nodes, [...range, level]));
+    const rows = await (level === 0
+      ? readers.run(leaves, range)
+      : readers.run(nodes, [...range, level]));
     const found = new Array<Uint8Array | undefined>(count).fill(undefined);
-    for (const [index, hash] of rows) found[Number(index) - from] = new Uint8Array(Buffer.from(hash as string, 'hex'));
+    for (const [index, hash] of rows)
+      found[Number(index) - from] = new Uint8Array(Buffer.from(hash as string, 'hex'));
     return found;
   };
 }
 
 /** An entry's index in the log. */
-export function prepareLogIndex(readers: Readers, schema: string): (id: Hash) => Promise<number | undefined> {
+export function prepareLogIndex(
+  readers: Readers,
+  schema: string,
+): (id: Hash) => Promise<number | undefined> {
   const statement: Statement = {
     name: 'assize log index',
     text: `SELECT l.idx FROM "${schema}".entry AS e JOIN "${schema}".log AS l ON l.entry = e.position
@@ -89,7 +103,10 @@ export function prepareLogIndex(readers: Readers, schema: string): (id: Hash) =>
 }
 
 /** Entries in the order of the log. */
-export function prepareLogged(readers: Readers, schema: string): (from: number, limit: number) => Promise<StoredRow[]> {
+export function prepareLogged(
+  readers: Readers,
+  schema: string,
+): (from: number, limit: number) => Promise<StoredRow[]> {
   const statement: Statement = {
     name: 'assize logged',
     text: `SELECT ${entryColumns(schema)} FROM "${schema}".log AS l JOIN "${schema}".entry AS e ON e.position = l.entry

@@ -4,7 +4,10 @@ import { bytea } from '../connection/row.ts';
 import type { Statement } from '../connection/session.ts';
 
 /** The recorded answer. Answers are written together with entries (`commit.ts`). */
-export function prepareOracleGet(readers: Readers, schema: string): (key: string) => Promise<OracleRow | undefined> {
+export function prepareOracleGet(
+  readers: Readers,
+  schema: string,
+): (key: string) => Promise<OracleRow | undefined> {
   const statement: Statement = {
     name: 'assize oracle',
     text: `SELECT answer, at, encode(erased_by, 'hex') FROM "${schema}".oracle WHERE key = $1::bytea`,
@@ -39,7 +42,10 @@ export function prepareOracleErased(
 export function prepareOracleWithin(
   readers: Readers,
   schema: string,
-): (within: string, page: { readonly after?: string; readonly limit: number }) => Promise<OracleRow[]> {
+): (
+  within: string,
+  page: { readonly after?: string; readonly limit: number },
+) => Promise<OracleRow[]> {
   const statement: Statement = {
     name: 'assize oracle within',
     text: `

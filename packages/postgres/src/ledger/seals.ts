@@ -30,7 +30,10 @@ export function prepareSealSome(
     const rows = (await session.run({ text: page }, [after])) as [string, string][];
     const last = rows.at(-1);
     if (last !== undefined) {
-      const given = [rows.map(([, id]) => bytea(id)), rows.map(([, id]) => bytea(seals.of({ id })))];
+      const given = [
+        rows.map(([, id]) => bytea(id)),
+        rows.map(([, id]) => bytea(seals.of({ id }))),
+      ];
       await session.run({ text: `SELECT "${schema}".seal_entries($1, $2)` }, given);
       return { sealed: rows.length, after: Number(last[0]) };
     }

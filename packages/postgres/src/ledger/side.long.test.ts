@@ -28,21 +28,26 @@ withPostgres('side rows', (postgres) => {
     return { near: await openAt(url), far: await openAt(through.href), url };
   }
 
-  test.each<Loss>(['before', 'torn', 'answered'])('a put whose connection is lost %s is written once', async (loss) => {
-    const { near, far } = await bothWays();
-    for (const [expected, body] of [
-      [null, '1'],
-      ['there', '2'],
-      ['there', null],
-    ] as const) {
-      const row = await near.sideGet('k', 'a');
-      const lost = relay.lose(loss, 'assize put side');
-      const put = far.sidePut([{ ...insert, expected: expected === null ? null : row!.version, body }]);
-      await lost;
-      expect(await put).toBe(true);
-      expect((await near.sideGet('k', 'a'))?.body).toBe(body ?? undefined);
-    }
-  });
+  test.each<Loss>(['before', 'torn', 'answered'])(
+    'a put whose connection is lost %s is written once',
+    async (loss) => {
+      const { near, far } = await bothWays();
+      for (const [expected, body] of [
+        [null, '1'],
+        ['there', '2'],
+        ['there', null],
+      ] as const) {
+        const row = await near.sideGet('k', 'a');
+        const lost = relay.lose(loss, 'assize put side');
+        const put = far.sidePut([
+          { ...insert, expected: expected === null ? null : row!.version, body },
+        ]);
+        await lost;
+        expect(await put).toBe(true);
+        expect((await near.sideGet('k', 'a'))?.body).toBe(body ?? undefined);
+      }
+    },
+  );
 
   test('a put that is sent again while its first attempt runs is written once', async () => {
     const { near, far, url } = await bothWays();
@@ -50,11 +55,17 @@ withPostgres('side rows', (postgres) => {
     const { version } = (await near.sideGet('k', 'a'))!;
     const schema = postgres.schemaOf(url);
     const waiting = (): Promise<unknown[]> =>
-      postgres.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1", [
-        `%"${schema}"%`,
-      ]);
-    const held = postgres.query(`BEGIN; SELECT FROM "${schema}".side FOR UPDATE; SELECT pg_sleep(1.5); COMMIT`);
-    while ((await postgres.query("SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'")).length === 0);
+      postgres.query(
+        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1",
+        [`%"${schema}"%`],
+      );
+    const held = postgres.query(
+      `BEGIN; SELECT FROM "${schema}".side FOR UPDATE; SELECT pg_sleep(1.5); COMMIT`,
+    );
+    while (
+      (await postgres.query("SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'")).length ===
+      0
+    );
     const lost = relay.lose('under way', 'assize put side');
     const put = far.sidePut([{ ...insert, expected: version, body: null }]);
     await lost;
@@ -68,11 +79,17 @@ withPostgres('side rows', (postgres) => {
     'one of two puts on one version is written, %s',
     async (isolation) => {
       const place = postgres.url();
-      const options = encodeURIComponent(`-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`);
+      const options = encodeURIComponent(
+        `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`,
+      );
       const stores = await Promise.all([1, 2, 3].map(() => openAt(`${place}&options=${options}`)));
       for (let round = 0; round < 20; round += 1) {
         const row = await stores[0]!.sideGet('k', 'a');
-        const change = { ...insert, expected: row?.version ?? null, body: round % 3 === 2 ? null : `${round}` };
+        const change = {
+          ...insert,
+          expected: row?.version ?? null,
+          body: round % 3 === 2 ? null : `${round}`,
+        };
         const written = await Promise.all(stores.map((store) => store.sidePut([change])));
         expect(written.filter(Boolean)).toEqual([true]);
       }

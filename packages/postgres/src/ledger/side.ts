@@ -29,7 +29,8 @@ export function prepareSideList(
     name: 'assize sides',
     text: `SELECT ${COLUMNS} FROM "${schema}".side WHERE kind_hash = ${KIND} AND key > $2 ORDER BY key LIMIT $3`,
   };
-  return async (kind, { after = '', limit }) => (await readers.run(statement, [kind, after, limit])).map(sideRow);
+  return async (kind, { after = '', limit }) =>
+    (await readers.run(statement, [kind, after, limit])).map(sideRow);
 }
 
 /**

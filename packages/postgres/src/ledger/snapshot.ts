@@ -42,7 +42,10 @@ export function preparePutSnapshot(
  * until the next vacuum.
  */
 export function prepareDropSnapshots(schema: string): (session: Session) => Promise<void> {
-  const statement: Statement = { name: 'assize drop snapshots', text: `TRUNCATE "${schema}".snapshot` };
+  const statement: Statement = {
+    name: 'assize drop snapshots',
+    text: `TRUNCATE "${schema}".snapshot`,
+  };
   return async (session) => {
     await session.run(statement);
   };

@@ -92,10 +92,14 @@ function functionIn(migration: string, name: string): string {
 }
 
 /** The statement with each text replaced in its one place. */
-function withSeals(statement: string, changes: readonly (readonly [from: string, to: string])[]): string {
+function withSeals(
+  statement: string,
+  changes: readonly (readonly [from: string, to: string])[],
+): string {
   let text = statement.replace('CREATE FUNCTION', 'CREATE OR REPLACE FUNCTION');
   for (const [from, to] of changes) {
-    if (text.split(from).length !== 2) throw new Error(`The earlier migration does not have once: ${from}`);
+    if (text.split(from).length !== 2)
+      throw new Error(`The earlier migration does not have once: ${from}`);
     text = text.replace(from, () => to);
   }
   return text;

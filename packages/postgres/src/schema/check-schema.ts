@@ -111,7 +111,10 @@ export function schemaFaults(rows: readonly Row[]): string[] {
     missing.delete(key);
     if (expected === definition) continue;
     if (expected !== undefined) faults.push(`the ${key} differs from the schema`);
-    else if ((RELATIONS.has(of) || kind === 'function' || kind === 'operator') && !isRetirement(object))
+    else if (
+      (RELATIONS.has(of) || kind === 'function' || kind === 'operator') &&
+      !isRetirement(object)
+    )
       faults.push(`the ${key} is not part of the schema`);
   }
   for (const key of missing) faults.push(`the ${key} is missing`);
@@ -130,5 +133,7 @@ function isRetirement({ kind, definition }: CatalogueObject): boolean {
 }
 
 function namesOf(kind: string): string[] {
-  return Object.keys(CATALOGUE).flatMap((key) => (key.startsWith(`${kind} `) ? [key.slice(kind.length + 1)] : []));
+  return Object.keys(CATALOGUE).flatMap((key) =>
+    key.startsWith(`${kind} `) ? [key.slice(kind.length + 1)] : [],
+  );
 }

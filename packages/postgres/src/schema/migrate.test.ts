@@ -10,7 +10,11 @@ test('has the open ends of periods that the code has', () => {
 });
 
 test('takes every advisory lock under the first key that the code has', () => {
-  const locks = [...schema.matchAll(/pg_\w*advisory_\w*lock\w*\(([^,)]*), '/g)].map(([, key]) => key);
+  const locks = [...schema.matchAll(/pg_\w*advisory_\w*lock\w*\(([^,)]*), '/g)].map(
+    ([, key]) => key,
+  );
   expect(locks.length).toBeGreaterThan(10);
-  expect(new Set([...locks, /classid = (\d+)/.exec(schema)![1]])).toEqual(new Set([String(APPLICATION_ID)]));
+  expect(new Set([...locks, /classid = (\d+)/.exec(schema)![1]])).toEqual(
+    new Set([String(APPLICATION_ID)]),
+  );
 });

@@ -36,13 +36,20 @@ export async function readMark(session: Session, schema: string): Promise<Mark> 
   if (Number(columns) !== 2) return { is: 'foreign' };
   const rows = await session.run({ text: `SELECT application, version FROM "${schema}".mark` });
   const [application, version] = rows[0] ?? [];
-  return rows.length === 1 && application === 'assize' ? { is: 'ours', version: Number(version) } : { is: 'foreign' };
+  return rows.length === 1 && application === 'assize'
+    ? { is: 'ours', version: Number(version) }
+    : { is: 'foreign' };
 }
 
 /**
  * Throws unless a store with this mark can be used in this mode, after a migration if it needs one.
  */
-export function checkMark(mark: Mark, path: string, mode: OpenMode, supported: number = SCHEMA_VERSION): void {
+export function checkMark(
+  mark: Mark,
+  path: string,
+  mode: OpenMode,
+  supported: number = SCHEMA_VERSION,
+): void {
   if (mark.is === 'foreign') {
     throw new StoreError(
       'store_other_schema',
@@ -75,9 +82,14 @@ export async function migrate(
   migrations: readonly string[] = MIGRATIONS,
 ): Promise<void> {
   // Overrides the server's default: reads after the lock must see the state at that time.
-  await session.run({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0' });
+  await session.run({
+    text: 'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0',
+  });
   try {
-    await session.run({ text: 'SELECT pg_advisory_xact_lock($1, hashtext($2))' }, [APPLICATION_ID, schema]);
+    await session.run({ text: 'SELECT pg_advisory_xact_lock($1, hashtext($2))' }, [
+      APPLICATION_ID,
+      schema,
+    ]);
     // Read again under the lock: another program may have migrated the schema while this one
     // waited.
     const mark = await readMark(session, schema);

@@ -56,7 +56,9 @@ export class AnsweredWrites {
     throw new StoreError(
       'store_rewound',
       `The server of ${this.#path} lacks ${lacks}, which was answered as committed. A standby without it was promoted, or a backup was restored. Stop the writers, and bring back the old primary.`,
-      { evidence: { path: this.#path, ...(hasEntry === 't' ? { index: end!.index } : { id: id! }) } },
+      {
+        evidence: { path: this.#path, ...(hasEntry === 't' ? { index: end!.index } : { id: id! }) },
+      },
     );
   }
 }

@@ -12,7 +12,10 @@ interface World {
   readonly made: number;
 }
 
-type Paced = Pick<AdaptiveBatchSize, 'asking' | 'answered' | 'sent' | 'called' | 'made' | 'enough' | 'take'>;
+type Paced = Pick<
+  AdaptiveBatchSize,
+  'asking' | 'answered' | 'sent' | 'called' | 'made' | 'enough' | 'take'
+>;
 
 /**
  * The rate of writes per millisecond. The callers ask again as soon as they are answered, and
@@ -52,7 +55,15 @@ const nothing = (): void => undefined;
 
 function always(enough: number): Paced {
   const take = (waiting: number): number => (waiting <= enough + 1 ? waiting : enough);
-  return { asking: nothing, answered: nothing, sent: nothing, called: nothing, made: nothing, enough, take };
+  return {
+    asking: nothing,
+    answered: nothing,
+    sent: nothing,
+    called: nothing,
+    made: nothing,
+    enough,
+    take,
+  };
 }
 
 const worlds = fc.record({
@@ -63,7 +74,8 @@ const worlds = fc.record({
 });
 
 const whole = (world: World): number => rate(world, always(Number.POSITIVE_INFINITY));
-const halves = (world: World): number => rate(world, always(Math.max(1, Math.floor(world.callers / 2))));
+const halves = (world: World): number =>
+  rate(world, always(Math.max(1, Math.floor(world.callers / 2))));
 
 test('it is not slower than all at once', () => {
   fc.assert(

@@ -102,7 +102,9 @@ export class AdaptiveBatchSize {
 
   /** Whether the next call writes one job alone, to measure the duration of a call. */
   get #isToLook(): boolean {
-    return this.#callsSince >= LOOKED && this.#making * this.#askers.seen > this.#taken * LOOKED_FROM;
+    return (
+      this.#callsSince >= LOOKED && this.#making * this.#askers.seen > this.#taken * LOOKED_FROM
+    );
   }
 
   get #taken(): number {

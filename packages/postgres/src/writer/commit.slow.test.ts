@@ -22,7 +22,11 @@ withPostgres('a commit', (postgres) => {
       lockTimeoutMs: 10_000,
       statementTimeoutMs: 10_000,
     });
-    const append = prepareAppend({ schema: postgres.schemaOf(url), path: 'here', seals: undefined });
+    const append = prepareAppend({
+      schema: postgres.schemaOf(url),
+      path: 'here',
+      seals: undefined,
+    });
     const write = (rows: readonly EntryRow[]): Promise<unknown> =>
       new Promise((resolve, reject) =>
         new Group([new BatchJob(batchOf(rows), resolve, reject)], new PartitionCache())
@@ -30,7 +34,8 @@ withPostgres('a commit', (postgres) => {
           .catch(reject),
       );
     const rows = ['a', 'b', 'c', 'd'].map((name) => chainOf(name, 201));
-    for (let from = 0; from < 200; from += 20) await write(rows.flatMap((chain) => chain.slice(from, from + 20)));
+    for (let from = 0; from < 200; from += 20)
+      await write(rows.flatMap((chain) => chain.slice(from, from + 20)));
     const text = `SELECT idx_tup_fetch FROM pg_stat_xact_user_tables
       WHERE schemaname = '${postgres.schemaOf(url)}' AND relname = 'entry'`;
     const read = async (): Promise<number> => Number((await session.run({ text }))[0]![0]);

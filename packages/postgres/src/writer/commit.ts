@@ -23,7 +23,10 @@ interface Head {
 }
 
 /** The server's reason for writing nothing: its clock, the effects, or otherwise the entries. */
-type Refusal = { readonly now: Instant } | { readonly now?: undefined; readonly effects: EffectReport } | HeadNews;
+type Refusal =
+  | { readonly now: Instant }
+  | { readonly now?: undefined; readonly effects: EffectReport }
+  | HeadNews;
 
 interface HeadNews {
   readonly now?: undefined;
@@ -136,7 +139,10 @@ export class Group {
     const doesMore = acts || erased.length > 0;
     const [statement, parameters]: [Statement, unknown[]] = !facts.isEmpty
       ? doesMore
-        ? [believingMore, [...values, ...erasedValues(erased), ...plan.effects.values(), acts, ...facts.values()]]
+        ? [
+            believingMore,
+            [...values, ...erasedValues(erased), ...plan.effects.values(), acts, ...facts.values()],
+          ]
         : [believing, [...values, ...facts.values()]]
       : acts
         ? [acting, [...values, ...erasedValues(erased), ...plan.effects.values()]]
@@ -144,7 +150,11 @@ export class Group {
           ? [erasing, [...values, ...erasedValues(erased)]]
           : [append, values];
     const beside = extraStatements(plan, this.#puts);
-    if (statement === append && beside.length === 0 && (await this.#appendLone(session, appends, plan, tell))) {
+    if (
+      statement === append &&
+      beside.length === 0 &&
+      (await this.#appendLone(session, appends, plan, tell))
+    ) {
       this.#sent = [];
       plan.answer();
       this.#batches = [];
@@ -171,7 +181,9 @@ export class Group {
     }
     facts.committed(this.#knownFacts);
     plan.answer();
-    const stored = new Map(answers.map((row, index) => [row.key, storedAnswer(row, kept?.[index])]));
+    const stored = new Map(
+      answers.map((row, index) => [row.key, storedAnswer(row, kept?.[index])]),
+    );
     for (const row of stored.values())
       if (row.answer === '') stored.set(row.key, await this.#erased(session, appends, row));
     for (const job of this.#puts) job.answer(stored.get(job.row.key)!);
@@ -181,14 +193,28 @@ export class Group {
   }
 
   /** Whether the plan has one entry alone, and the server has written it. */
-  async #appendLone(session: Session, { lone, sealed }: Appends, plan: Plan, tell: boolean): Promise<boolean> {
+  async #appendLone(
+    session: Session,
+    { lone, sealed }: Appends,
+    plan: Plan,
+    tell: boolean,
+  ): Promise<boolean> {
     const entry = this.#hasFailed || this.#puts.length > 0 ? undefined : plan.loneEntry;
     if (entry === undefined) return false;
     const { trajectory_id, seq, parent, kind, payload } = entry;
     this.#calls += 1;
     const began = performance.now();
     try {
-      const values = [trajectory_id, seq, sealed(entry), parent && bytea(parent), kind, payload, tell, plan.notBefore];
+      const values = [
+        trajectory_id,
+        seq,
+        sealed(entry),
+        parent && bytea(parent),
+        kind,
+        payload,
+        tell,
+        plan.notBefore,
+      ];
       const [row] = await session.run(lone, values);
       return row?.[0] === 't';
     } catch (error) {
@@ -287,7 +313,9 @@ class Plan {
     const [job, ...others] = this.accepted;
     if (job === undefined || others.length > 0 || this.assumed.size !== 1) return undefined;
     const { entries, blobs } = job.batch;
-    return entries.length === 1 && blobs.length === 0 && entries[0]!.seq > 0 ? entries[0] : undefined;
+    return entries.length === 1 && blobs.length === 0 && entries[0]!.seq > 0
+      ? entries[0]
+      : undefined;
   }
 
   /** Answers the jobs. Call this after the write. */
@@ -345,7 +373,10 @@ class Plan {
   }
 
   /** Undefined if the facts are refused. `unknown`: heads that the server has not reported yet. */
-  #judgeFacts(job: BatchJob, unknown: ReadonlyMap<string, Head>): readonly FactChange[] | undefined {
+  #judgeFacts(
+    job: BatchJob,
+    unknown: ReadonlyMap<string, Head>,
+  ): readonly FactChange[] | undefined {
     const { facts = [], repeats = [] } = job.batch;
     if (repeats.some((hash) => this.facts.isErased(hash))) {
       this.#doubtful.push([job, REPEATS_ERASED]);
@@ -388,7 +419,11 @@ class Plan {
 
   #refuse(job: BatchJob, row: EntryRow): void {
     // After a doubtful batch, this batch may still fit.
-    if (this.#doubtful.length === 0 && !this.#moved.has(row.trajectory_id) && !this.#ids.has(row.id)) {
+    if (
+      this.#doubtful.length === 0 &&
+      !this.#moved.has(row.trajectory_id) &&
+      !this.#ids.has(row.id)
+    ) {
       this.refused.push([job, conflictAt(row)]);
       return;
     }
@@ -408,11 +443,17 @@ export function prepareAppend({ schema, path, seals }: AppendOptions): Appends {
   };
   return {
     append: { name: 'assize append', text: call('append', 16) },
-    lone: { name: 'assize append one', text: `SELECT "${schema}".append_one($1, $2, $3, $4, $5, $6, $7, $8)` },
+    lone: {
+      name: 'assize append one',
+      text: `SELECT "${schema}".append_one($1, $2, $3, $4, $5, $6, $7, $8)`,
+    },
     erasing: { text: call('append_erasing', 18) },
     acting: { name: 'assize append effects', text: call('append_effects', 33) },
     believing: { name: 'assize append facts', text: call('append_facts', 22) },
-    believingMore: { name: 'assize append facts and more', text: call('append_facts_and_more', 40) },
+    believingMore: {
+      name: 'assize append facts and more',
+      text: call('append_facts_and_more', 40),
+    },
     withBesides: ({ name, text }, count, beside) => {
       const calls = beside.map(([call], index) => {
         const [one, other] = [count + 2 * index + 1, count + 2 * index + 2];
@@ -422,7 +463,9 @@ export function prepareAppend({ schema, path, seals }: AppendOptions): Appends {
       const named = isOften ? { name: `${name} answers` } : {};
       return { ...named, text: `SELECT a.*, ${calls.join(', ')} FROM (${text}) AS a` };
     },
-    eraserOf: { text: `SELECT encode(erased_by, 'hex') FROM "${schema}".oracle WHERE key = $1::bytea` },
+    eraserOf: {
+      text: `SELECT encode(erased_by, 'hex') FROM "${schema}".oracle WHERE key = $1::bytea`,
+    },
     factStates: prepareFactStates(schema),
     sealed: (row) => bytea(seals === undefined ? row.id : row.id + seals.of(row)),
     path,
@@ -448,16 +491,29 @@ type ExtraStatement = readonly [
  */
 function extraStatements({ accepted }: Plan, puts: readonly OracleJob[]): ExtraStatement[] {
   const beside: ExtraStatement[] = [];
-  const listed = puts.flatMap(({ row: { key }, within }) => (within === undefined ? [] : [{ key, within }]));
+  const listed = puts.flatMap(({ row: { key }, within }) =>
+    within === undefined ? [] : [{ key, within }],
+  );
   if (listed.length > 0)
-    beside.push(['list_answers', [listed.map(({ within }) => bytea(within)), listed.map(({ key }) => bytea(key))]]);
+    beside.push([
+      'list_answers',
+      [listed.map(({ within }) => bytea(within)), listed.map(({ key }) => bytea(key))],
+    ]);
   const gone = accepted.flatMap(({ batch }) => batch.erasedAnswers ?? []);
   if (gone.length > 0)
-    beside.push(['erase_answers', [gone.map(({ key }) => bytea(key)), gone.map(({ by }) => bytea(by))]]);
-  const erased = new Set(accepted.flatMap(({ batch }) => (batch.erased ?? []).map(({ hash }) => hash)));
-  const held = accepted.flatMap(({ batch }) => batch.repeats ?? []).filter((hash) => !erased.has(hash));
+    beside.push([
+      'erase_answers',
+      [gone.map(({ key }) => bytea(key)), gone.map(({ by }) => bytea(by))],
+    ]);
+  const erased = new Set(
+    accepted.flatMap(({ batch }) => (batch.erased ?? []).map(({ hash }) => hash)),
+  );
+  const held = accepted
+    .flatMap(({ batch }) => batch.repeats ?? [])
+    .filter((hash) => !erased.has(hash));
   if (held.length > 0) beside.push(['hold_texts', [held.map(bytea), []]]);
-  if (accepted.some(({ batch }) => batch.awaitsFacts === true)) beside.push(['await_facts', [[], []]]);
+  if (accepted.some(({ batch }) => batch.awaitsFacts === true))
+    beside.push(['await_facts', [[], []]]);
   return beside;
 }
 
@@ -477,7 +533,11 @@ export interface Appends {
    * A statement with the given number of parameters, extended by functions with two parameters
    * each. The server calls these functions if it does not refuse the statement.
    */
-  readonly withBesides: (statement: Statement, count: number, beside: readonly ExtraStatement[]) => Statement;
+  readonly withBesides: (
+    statement: Statement,
+    count: number,
+    beside: readonly ExtraStatement[],
+  ) => Statement;
   readonly eraserOf: Statement;
   readonly factStates: Statement;
   /** The id of an entry, with its seal if this process has a root key. */
@@ -514,7 +574,11 @@ function erasedValues(erased: readonly ErasedRow[]): unknown[] {
 }
 
 function answerValues(answers: readonly OracleRow[]): unknown[] {
-  return [answers.map(({ key }) => bytea(key)), answers.map(({ answer }) => answer), answers.map(({ at }) => at)];
+  return [
+    answers.map(({ key }) => bytea(key)),
+    answers.map(({ answer }) => answer),
+    answers.map(({ at }) => at),
+  ];
 }
 
 /** One answer for each question, from the first request. */
@@ -524,7 +588,10 @@ function firstAnswers(puts: readonly OracleJob[]): OracleRow[] {
   return [...first.values()];
 }
 
-function storedAnswer({ key, answer, at }: OracleRow, kept: RecordedAnswers[number] | undefined): OracleRow {
+function storedAnswer(
+  { key, answer, at }: OracleRow,
+  kept: RecordedAnswers[number] | undefined,
+): OracleRow {
   return kept ? { key, answer: kept[0], at: kept[1] } : { key, answer, at };
 }
 

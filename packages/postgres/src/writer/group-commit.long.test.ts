@@ -23,7 +23,8 @@ for (let n = 0; ; n += 1) {
   if (result.status === 'committed') writeSync(1, first.id + '\\n');
 }`;
 
-const TERMINATE = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'assize'";
+const TERMINATE =
+  "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'assize'";
 
 class Writer {
   readonly committed: string[] = [];
@@ -41,7 +42,8 @@ class Writer {
   }
 
   async reach(committed: number): Promise<void> {
-    while (this.committed.length < committed) await new Promise<void>((resolve) => (this.#heard = resolve));
+    while (this.committed.length < committed)
+      await new Promise<void>((resolve) => (this.#heard = resolve));
   }
 
   async kill(): Promise<void> {
@@ -57,7 +59,10 @@ withPostgres(
      * A store, and a function that returns the number of entries that each statement has inserted
      * so far.
      */
-    async function watchedStore(): Promise<{ store: PostgresStore; groups: () => Promise<number[]> }> {
+    async function watchedStore(): Promise<{
+      store: PostgresStore;
+      groups: () => Promise<number[]>;
+    }> {
       const url = postgres.url();
       const store = await openPostgres({ url });
       const path = `SET search_path TO "${postgres.schemaOf(url)}"`;
@@ -74,14 +79,17 @@ withPostgres(
 
     /** Without the trigger that watches. */
     async function faultsOf(store: PostgresStore): Promise<string[]> {
-      return (await store.selfCheck()).filter((fault) => !fault.startsWith('the trigger entry.watch '));
+      return (await store.selfCheck()).filter(
+        (fault) => !fault.startsWith('the trigger entry.watch '),
+      );
     }
 
     test('all that wait together are written together', async () => {
       const { store, groups } = await watchedStore();
       const chains = Array.from({ length: 64 }, (_, n) => chainOf(`t${n}`, 3));
       const append = async (chain: (typeof chains)[number]): Promise<void> => {
-        for (const row of chain) expect(await store.commit(batchOf(row))).toEqual({ status: 'committed' });
+        for (const row of chain)
+          expect(await store.commit(batchOf(row))).toEqual({ status: 'committed' });
       };
       await Promise.all(chains.map(append));
       expect(await groups()).toEqual([64, 64, 64]);
@@ -101,7 +109,10 @@ withPostgres(
       await store.commit(batchOf(entryAfter(undefined, 'alone')));
       let underWay = 0;
       const run = Session.prototype.run;
-      const watched = vi.spyOn(Session.prototype, 'run').mockImplementation(async function (this: Session, ...asked) {
+      const watched = vi.spyOn(Session.prototype, 'run').mockImplementation(async function (
+        this: Session,
+        ...asked
+      ) {
         underWay += 1;
         try {
           return await run.apply(this, asked);
@@ -140,7 +151,8 @@ withPostgres(
           if (lost.has(asked)) await postgres.query(TERMINATE);
           const row = entryAfter(head, name, n);
           const result = await store.commit(batchOf(row));
-          const isThere = result.status === 'unknown' ? (await store.resolve(row.id)) !== undefined : true;
+          const isThere =
+            result.status === 'unknown' ? (await store.resolve(row.id)) !== undefined : true;
           if (isThere) {
             if (result.status !== 'unknown') expect(result).toEqual({ status: 'committed' });
             head = row;
@@ -152,7 +164,11 @@ withPostgres(
             if (status === 'unknown') expect(await store.resolve(misfit.id)).toBeUndefined();
           }
           if (n % 5 === 0) {
-            const answer = { key: blobOf(`${name} ${n}`).hash, answer: `${n}`, at: '2026-01-01T00:00:00.000000Z' };
+            const answer = {
+              key: blobOf(`${name} ${n}`).hash,
+              answer: `${n}`,
+              at: '2026-01-01T00:00:00.000000Z',
+            };
             expect(await store.oraclePut(answer)).toEqual(answer);
           }
           if (n % 7 === 0) await store.dropSnapshots();
@@ -178,7 +194,9 @@ withPostgres(
 
     test('a group ends at so many rows, and no batch is cut in two', async () => {
       const { store, groups } = await watchedStore();
-      const small = chainOf('small', 2 * GROUP_ROWS_MAX + 1).map((row) => store.commit(batchOf(row)));
+      const small = chainOf('small', 2 * GROUP_ROWS_MAX + 1).map((row) =>
+        store.commit(batchOf(row)),
+      );
       const large = store.commit(batchOf(chainOf('large', 2 * GROUP_ROWS_MAX)));
       for (const commit of [...small, large]) expect(await commit).toEqual({ status: 'committed' });
       expect(await groups()).toEqual([GROUP_ROWS_MAX, GROUP_ROWS_MAX, 1, 2 * GROUP_ROWS_MAX]);
@@ -188,7 +206,11 @@ withPostgres(
     test('a group ends at so many bytes', async () => {
       const { store, groups } = await watchedStore();
       const commits = Array.from({ length: 5 }, (_, n) =>
-        store.commit(batchOf(entryAfter(undefined, `t${n}`), [blobOf(`${n}`.repeat(GROUP_BYTES_MAX / 2 - 1_000))])),
+        store.commit(
+          batchOf(entryAfter(undefined, `t${n}`), [
+            blobOf(`${n}`.repeat(GROUP_BYTES_MAX / 2 - 1_000)),
+          ]),
+        ),
       );
       for (const commit of commits) expect(await commit).toEqual({ status: 'committed' });
       expect(await groups()).toEqual([2, 2, 1]);
@@ -203,7 +225,9 @@ withPostgres(
       rows[4] = { ...rows[4]!, id: root.id };
       rows[6] = entryAfter(undefined, 'root', 'another');
       const results = await Promise.all(rows.map((row) => store.commit(batchOf(row))));
-      expect(results.map(({ status }) => status === 'committed')).toEqual(rows.map((_, n) => n !== 4 && n !== 6));
+      expect(results.map(({ status }) => status === 'committed')).toEqual(
+        rows.map((_, n) => n !== 4 && n !== 6),
+      );
       expect(await groups()).toEqual([1, 7]);
       expect(await store.trajectories()).toHaveLength(8);
       expect(await faultsOf(store)).toEqual([]);
@@ -211,8 +235,13 @@ withPostgres(
     });
 
     describe('many stores on one place', () => {
-      async function openMany(count: number, isolation = 'read committed'): Promise<PostgresStore[]> {
-        const options = encodeURIComponent(`-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`);
+      async function openMany(
+        count: number,
+        isolation = 'read committed',
+      ): Promise<PostgresStore[]> {
+        const options = encodeURIComponent(
+          `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`,
+        );
         const url = `${postgres.url()}&options=${options}`;
         return Promise.all(Array.from({ length: count }, () => openPostgres({ url })));
       }
@@ -226,7 +255,9 @@ withPostgres(
           for (let round = 0; round < 12; round += 1) {
             const head = await stores[round % 8]!.head('t');
             const rivals = Array.from({ length: 64 }, (_, n) => entryAfter(head, 't', n));
-            const results = await Promise.all(rivals.map((row, n) => stores[n % 8]!.commit(batchOf(row))));
+            const results = await Promise.all(
+              rivals.map((row, n) => stores[n % 8]!.commit(batchOf(row))),
+            );
             const winners = rivals.filter((_, n) => results[n]!.status === 'committed');
             expect(winners).toHaveLength(1);
             expect(results.filter(({ status }) => status === 'conflict')).toHaveLength(63);
@@ -252,14 +283,19 @@ withPostgres(
             for (let n = 0; n < 40; n += 1) {
               // Over two trajectories at a time, in either order.
               const [first, second] =
-                who % 2 === 0 ? [names[n % 3]!, names[(n + 1) % 3]!] : [names[(n + 1) % 3]!, names[n % 3]!];
+                who % 2 === 0
+                  ? [names[n % 3]!, names[(n + 1) % 3]!]
+                  : [names[(n + 1) % 3]!, names[n % 3]!];
               const one = entryAfter(await store.head(first), first, [who, n]);
               const other = entryAfter(await store.head(second), second, [who, n]);
               const { status } = await store.commit(batchOf([one, other]));
-              for (const { id } of [one, other]) (status === 'committed' ? committed : conflicts).add(id);
+              for (const { id } of [one, other])
+                (status === 'committed' ? committed : conflicts).add(id);
             }
           };
-          await Promise.all(stores.flatMap((store, n) => [append(store, 2 * n), append(store, 2 * n + 1)]));
+          await Promise.all(
+            stores.flatMap((store, n) => [append(store, 2 * n), append(store, 2 * n + 1)]),
+          );
           for (const name of names) {
             const entries = await stores[0]!.entries(name, { limit: 10_000 });
             expect(entries.map(({ seq, parent }) => [seq, parent])).toEqual(
@@ -283,8 +319,10 @@ withPostgres(
           for (let round = 0; round < 15; round += 1) {
             const write = (store: PostgresStore, n: number, who: number): Promise<unknown> => {
               const text = `${round} ${n}`;
-              if (what === 'trajectories') return store.commit(batchOf(entryAfter(undefined, text, who)));
-              if (what === 'entries') return store.commit(batchOf(entryAfter(heads[n], names[n]!, who)));
+              if (what === 'trajectories')
+                return store.commit(batchOf(entryAfter(undefined, text, who)));
+              if (what === 'entries')
+                return store.commit(batchOf(entryAfter(heads[n], names[n]!, who)));
               if (what === 'blobs') return store.commit(batchOf([], [blobOf(text)]));
               return store.oraclePut({ key: blobOf(text).hash, answer: `${who}`, at: 'now' });
             };

@@ -4,7 +4,12 @@ import type { Batch, CommitResult } from 'assize/internal/ledger';
 import type { OracleRow } from 'assize/internal/oracle';
 import type { StoreError } from 'assize/internal/stores/errors.ts';
 import type { Session } from '../connection/session.ts';
-import { ConnectionLost, isSerializationFailure, storeError, unknownCommitError } from '../errors.ts';
+import {
+  ConnectionLost,
+  isSerializationFailure,
+  storeError,
+  unknownCommitError,
+} from '../errors.ts';
 import { PartitionCache } from '../facts/partition-cache.ts';
 import { AdaptiveBatchSize } from './batch-size.ts';
 import { type AppendOptions, type Appends, Group, prepareAppend } from './commit.ts';
@@ -85,7 +90,9 @@ export class GroupCommit {
     return new Promise((resolve) => this.#whenIdle.push(resolve));
   }
 
-  #asked<T>(jobOf: (resolve: (answer: T) => void, reject: (error: StoreError) => void) => Job): Promise<T> {
+  #asked<T>(
+    jobOf: (resolve: (answer: T) => void, reject: (error: StoreError) => void) => Job,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#waiting.push(jobOf(this.#inOrder(resolve), this.#inOrder(reject)));
       this.#asking += 1;
@@ -134,7 +141,8 @@ export class GroupCommit {
       return;
     }
     const [first] = this.#waiting;
-    if (first instanceof OperationJob) await this.#step(session, this.#waiting.shift() as OperationJob);
+    if (first instanceof OperationJob)
+      await this.#step(session, this.#waiting.shift() as OperationJob);
     else await this.#together(session, this.#waiting.splice(0, this.#groupSize()) as RowsJob[]);
   }
 

@@ -46,7 +46,11 @@ export class BatchJob extends WaitingCaller<CommitResult> {
   /** The error that sends the job again. */
   #doubt: StoreError | undefined;
 
-  constructor(batch: Batch, resolve: (result: CommitResult) => void, reject: (error: StoreError) => void) {
+  constructor(
+    batch: Batch,
+    resolve: (result: CommitResult) => void,
+    reject: (error: StoreError) => void,
+  ) {
     super(resolve, reject);
     this.batch = batch;
     const effects = effectSize(batch);
@@ -62,7 +66,8 @@ export class BatchJob extends WaitingCaller<CommitResult> {
   // The first attempt may have been written before another lease was given, or as the change that
   // now makes the batch outdated.
   override answer(result: CommitResult): void {
-    const isTold = (result.status !== 'fenced' && result.status !== 'outdated') || this.#doubt === undefined;
+    const isTold =
+      (result.status !== 'fenced' && result.status !== 'outdated') || this.#doubt === undefined;
     super.answer(isTold ? result : { status: 'unknown', cause: this.#doubt });
   }
 

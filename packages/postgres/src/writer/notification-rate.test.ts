@@ -23,7 +23,8 @@ test('after each commit that did not notify, an announcement follows in time', a
       }
       const seconds = (nowMs() - start) / 1_000;
       await vi.advanceTimersByTimeAsync(25);
-      for (const at of silentAt) expect(announcedAt.some((then) => then >= at && then <= at + 25)).toBe(true);
+      for (const at of silentAt)
+        expect(announcedAt.some((then) => then >= at && then <= at + 25)).toBe(true);
       expect(told).toBeLessThanOrEqual(50 + seconds * 20 + 1);
     }),
     { numRuns: 50 },

@@ -4,11 +4,26 @@ import type { Trajectory } from 'assize/internal/runtime';
 import { unit } from 'assize/internal/stores/vectors.ts';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { ANSWERS, answered, OTHERS } from '../../../../tests/support/clinic/answers-about-patient.ts';
+import {
+  ANSWERS,
+  answered,
+  OTHERS,
+} from '../../../../tests/support/clinic/answers-about-patient.ts';
 import { clinic } from '../../../../tests/support/clinic/clinic.ts';
-import { committed, SECRETS, told, WHO, WORDS } from '../../../../tests/support/clinic/mentions-of-patient.ts';
+import {
+  committed,
+  SECRETS,
+  told,
+  WHO,
+  WORDS,
+} from '../../../../tests/support/clinic/mentions-of-patient.ts';
 import { HandClock, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
-import { holdTable, inFiles, overwriteWal, withPostgres } from '../../../../tests/support/postgres/index.ts';
+import {
+  holdTable,
+  inFiles,
+  overwriteWal,
+  withPostgres,
+} from '../../../../tests/support/postgres/index.ts';
 import { openPostgres, type PostgresOptions, type PostgresStore } from '../index.ts';
 
 const VECTOR = Float32Array.of(0.9, -0.3, 0.7, 0.1);
@@ -20,7 +35,8 @@ withPostgres(
   (postgres) => {
     let count = 0;
 
-    const elsewhere = <T extends string | Buffer>(sought: readonly T[]) => inFiles(postgres, 'elsewhere', sought);
+    const elsewhere = <T extends string | Buffer>(sought: readonly T[]) =>
+      inFiles(postgres, 'elsewhere', sought);
 
     /** A word that no other test uses. */
     function newWord(): string {
@@ -28,7 +44,9 @@ withPostgres(
     }
 
     async function erase(store: PostgresStore, hash: string): Promise<void> {
-      expect(await store.commit({ entries: [], blobs: [], erased: [{ hash, by: BY }] })).toEqual(COMMITTED);
+      expect(await store.commit({ entries: [], blobs: [], erased: [{ hash, by: BY }] })).toEqual(
+        COMMITTED,
+      );
     }
 
     /** A store with a blob that contains the word, and the function that erases the blob. */
@@ -54,21 +72,33 @@ withPostgres(
       const clock = new HandClock();
       const writ = writFor('nurse');
       const assize = runtimeOver(store, [clinic], { ports: { clock } });
-      const trajectory = (await assize.create(clinic, { trajectoryId: 't', writs: [writ] })) as Trajectory;
+      const trajectory = (await assize.create(clinic, {
+        trajectoryId: 't',
+        writs: [writ],
+      })) as Trajectory;
       const all = [...SECRETS, ...WORDS];
       expect(await elsewhere(all)).toEqual([]);
       await told({ clock, trajectory, memory: trajectory.memory({ space: 'ward', writ }) });
       const texts = await store.textsToEmbed('model', 'ward', 100);
       await store.putVectors(
         'model',
-        texts.map(({ id, text }) => ({ id, vector: text.includes('penizillin') ? VECTOR : VECTOR.map((x) => -x) })),
+        texts.map(({ id, text }) => ({
+          id,
+          vector: text.includes('penizillin') ? VECTOR : VECTOR.map((x) => -x),
+        })),
       );
       const vector = Buffer.from(unit(VECTOR).buffer);
       // The server runs this automatically after a while.
       await postgres.query('ANALYZE');
       expect(await elsewhere(all)).toEqual(all);
       expect(await elsewhere([vector])).toEqual([vector]);
-      await committed(trajectory.erase({ beliefs: [{ space: 'ward', subject: WHO }], reason: 'request 17', writ }));
+      await committed(
+        trajectory.erase({
+          beliefs: [{ space: 'ward', subject: WHO }],
+          reason: 'request 17',
+          writ,
+        }),
+      );
       expect(await elsewhere(all)).toEqual([]);
       expect(await elsewhere([vector])).toEqual([]);
       expect(await inFiles(postgres, 'wal', all)).toEqual(all);
@@ -105,7 +135,10 @@ withPostgres(
       const blob = blobOf(long(inBlob));
       const root = entryAfter(undefined, 't');
       await store.commit(batchOf(root, [blob]));
-      await store.putSnapshot({ trajectory_id: 't', seq: 0, hash: root.id, text: long(inSnapshot) }, 0);
+      await store.putSnapshot(
+        { trajectory_id: 't', seq: 0, hash: root.id, text: long(inSnapshot) },
+        0,
+      );
       const { hash: key } = blobOf('question');
       await store.oraclePut({ key, answer: inAnswer, at: 'now' });
       expect(await elsewhere(words)).toEqual(words);
@@ -141,7 +174,9 @@ withPostgres(
       await store.close();
       expect(await elsewhere([word])).toEqual([word]);
       const reader = await openPostgres({ url, mode: 'readonly' });
-      expect(await reader.selfCheck()).toEqual([expect.stringMatching(/^1 erasures may have left bytes/)]);
+      expect(await reader.selfCheck()).toEqual([
+        expect.stringMatching(/^1 erasures may have left bytes/),
+      ]);
       await reader.close();
       expect(await elsewhere([word])).toEqual([word]);
       const next = await openPostgres({ url });
@@ -151,10 +186,16 @@ withPostgres(
     });
 
     test('a connection that is lost under it leaves it due', async () => {
-      const { url, store, word, hash } = await withSecret({ lockTimeoutMs: 60_000, applicationName: 'cut off' });
+      const { url, store, word, hash } = await withSecret({
+        lockTimeoutMs: 60_000,
+        applicationName: 'cut off',
+      });
       await erase(store, hash);
       const release = await holdTable(url, 'blob', 'EXCLUSIVE');
-      const scrubbed = expect(store.scrub()).rejects.toMatchObject({ code: 'store_not_scrubbed', retryable: true });
+      const scrubbed = expect(store.scrub()).rejects.toMatchObject({
+        code: 'store_not_scrubbed',
+        retryable: true,
+      });
       const vacuuming =
         "SELECT pid FROM pg_stat_activity WHERE query ~ '^VACUUM' AND application_name = 'cut off' AND wait_event_type = 'Lock'";
       let found: Record<string, any>[];
@@ -199,9 +240,13 @@ withPostgres(
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
       await erase(store, hash);
       await expect(store.scrub()).rejects.toThrow(/an older transaction is open/);
-      expect(await store.selfCheck()).toEqual([expect.stringMatching(/erasures may have left bytes/)]);
+      expect(await store.selfCheck()).toEqual([
+        expect.stringMatching(/erasures may have left bytes/),
+      ]);
       // The old transaction may still see its own snapshot.
-      const seen = await client.query(`SELECT FROM "${postgres.schemaOf(url)}".blob WHERE text LIKE '%${word}%'`);
+      const seen = await client.query(
+        `SELECT FROM "${postgres.schemaOf(url)}".blob WHERE text LIKE '%${word}%'`,
+      );
       expect(seen.rowCount).toBe(1);
       await client.query('COMMIT');
       await client.end();

@@ -8,7 +8,15 @@ import type { GroupCommit } from './group-commit.ts';
  * The tables that an erasure changes, and the tables derived from them. No other table ever
  * contains an erased value.
  */
-const TABLES: readonly string[] = ['snapshot', 'fact_vector', 'fact_text', 'fact_partition', 'fact', 'oracle', 'blob'];
+const TABLES: readonly string[] = [
+  'snapshot',
+  'fact_vector',
+  'fact_text',
+  'fact_partition',
+  'fact',
+  'oracle',
+  'blob',
+];
 
 /** The pause between two checks whether another process has finished. */
 const PAUSE_MS = 50;
@@ -101,7 +109,10 @@ export class Scrubber {
    */
   async #alone(session: Session): Promise<void> {
     const text = `SELECT pg_try_advisory_lock(${APPLICATION_ID}, '"${this.#options.schema}".scrub'::regclass::oid::int4)`;
-    await this.#until('another process held the lock', async () => (await session.run({ text }))[0]![0] === 't');
+    await this.#until(
+      'another process held the lock',
+      async () => (await session.run({ text }))[0]![0] === 't',
+    );
   }
 
   async #rewrite(session: Session): Promise<void> {
@@ -110,10 +121,15 @@ export class Scrubber {
     if (due === undefined) return;
     await this.#untilUnseen(session);
     const before = await this.#files(session);
-    for (const table of TABLES) await session.run({ text: `VACUUM (FULL, ANALYZE) ${this.#named(table)}` });
+    for (const table of TABLES)
+      await session.run({ text: `VACUUM (FULL, ANALYZE) ${this.#named(table)}` });
     const after = new Set(await this.#files(session));
-    if (before.some((file) => after.has(file))) throw new Error('the server did not rewrite a table');
-    await session.run({ text: `UPDATE ${this.#named('scrub')} SET rewritten = greatest(rewritten, $1)` }, [due]);
+    if (before.some((file) => after.has(file)))
+      throw new Error('the server did not rewrite a table');
+    await session.run(
+      { text: `UPDATE ${this.#named('scrub')} SET rewritten = greatest(rewritten, $1)` },
+      [due],
+    );
   }
 
   /**
@@ -126,10 +142,13 @@ export class Scrubber {
     const probe = this.#named('scrub_probe');
     await session.run({ text: `INSERT INTO ${probe} (one) VALUES (1)` });
     await session.run({ text: `DELETE FROM ${probe}` });
-    await this.#until('an older transaction is open, or a standby or a replication slot is behind', async () => {
-      await session.run({ text: `VACUUM (FULL) ${probe}` });
-      return (await session.run({ text: `SELECT pg_relation_size('${probe}')` }))[0]![0] === '0';
-    });
+    await this.#until(
+      'an older transaction is open, or a standby or a replication slot is behind',
+      async () => {
+        await session.run({ text: `VACUUM (FULL) ${probe}` });
+        return (await session.run({ text: `SELECT pg_relation_size('${probe}')` }))[0]![0] === '0';
+      },
+    );
   }
 
   async #until(otherwise: string, isSo: () => Promise<boolean>): Promise<void> {
@@ -142,7 +161,8 @@ export class Scrubber {
 
   async #files(session: Session): Promise<string[]> {
     const tables = TABLES.map((table) => this.#named(table));
-    const text = 'SELECT pg_relation_filenode(x.name::regclass) FROM unnest($1::text[]) AS x (name)';
+    const text =
+      'SELECT pg_relation_filenode(x.name::regclass) FROM unnest($1::text[]) AS x (name)';
     return (await session.run({ text }, [tables])).map(([file]) => file!);
   }
 

@@ -39,7 +39,9 @@ export class WriteLocks {
       // After a timeout or a lost server the writer continues without the lock. The write itself
       // reports a lost server.
       const giveUp = (): void => resolve(undefined);
-      this.#sessions.lend((session) => turn(session).catch(() => session.end())).then(giveUp, giveUp);
+      this.#sessions
+        .lend((session) => turn(session).catch(() => session.end()))
+        .then(giveUp, giveUp);
     });
   }
 
@@ -61,5 +63,8 @@ export class WriteLocks {
 
 /** Two trajectories with the same key share a lock. That is harmless. */
 function lockKey(schema: string, trajectoryId: string): bigint {
-  return createHash('sha256').update(`assize turn\0${schema}\0${trajectoryId}`).digest().readBigInt64BE();
+  return createHash('sha256')
+    .update(`assize turn\0${schema}\0${trajectoryId}`)
+    .digest()
+    .readBigInt64BE();
 }

@@ -94,7 +94,10 @@ export class Writer {
     for (const { pid, startedAt } of this.#orphans) {
       const rows = await session.run({ text: END_BACKEND }, [pid, startedAt, END_TIMEOUT_MS]);
       if (rows.some(([ended]) => ended !== 't')) {
-        throw unreachableError(this.#options.path, new Error(`the server process ${pid} does not end`));
+        throw unreachableError(
+          this.#options.path,
+          new Error(`the server process ${pid} does not end`),
+        );
       }
     }
     if (this.#options.durability === 'full') {
@@ -109,7 +112,14 @@ export class Writer {
 /** Sets the durability of commits, and verifies that the server applies it. */
 async function setUp(session: Session, { path, durability }: WriterOptions): Promise<Backend> {
   const [row] = await session.run({ text: SET_UP }, [durability === 'full' ? 'on' : 'off']);
-  const [, fsync, commit, readonly, pid, startedAt] = row as [string, string, string, string, string, string];
+  const [, fsync, commit, readonly, pid, startedAt] = row as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
   if (durability === 'full' && (fsync !== 'on' || !['on', 'remote_apply'].includes(commit))) {
     throw new StoreError(
       'store_failed',
@@ -117,7 +127,8 @@ async function setUp(session: Session, { path, durability }: WriterOptions): Pro
       { evidence: { path, fsync, synchronous_commit: commit } },
     );
   }
-  if (readonly !== 'off') throw readonlyError(path, 'the server allows this user no writes, or is a standby');
+  if (readonly !== 'off')
+    throw readonlyError(path, 'the server allows this user no writes, or is a standby');
   return { pid, startedAt };
 }
 

@@ -45,8 +45,16 @@ export interface Needs {
 
 const GAUGES: readonly (readonly [name: string, help: string, of: (needs: Needs) => number])[] = [
   ['assize_approvals_waiting', 'Proposals that wait for a decision.', ({ approvals }) => approvals],
-  ['assize_effects_need_person', 'Calls whose outcome a person must settle.', ({ effects }) => effects],
-  ['assize_oldest_waiting_seconds', 'Age of the oldest of both; 0 without any.', ({ oldestSeconds }) => oldestSeconds],
+  [
+    'assize_effects_need_person',
+    'Calls whose outcome a person must settle.',
+    ({ effects }) => effects,
+  ],
+  [
+    'assize_oldest_waiting_seconds',
+    'Age of the oldest of both; 0 without any.',
+    ({ oldestSeconds }) => oldestSeconds,
+  ],
 ];
 
 /**
@@ -118,12 +126,17 @@ export class NeedsPeople {
 
   async #read(): Promise<void> {
     const { store, onEffect } = this.#options;
-    while (!this.#isStopped && this.#next !== undefined && this.#next < (await integrateLog(store))) {
+    while (
+      !this.#isStopped &&
+      this.#next !== undefined &&
+      this.#next < (await integrateLog(store))
+    ) {
       const rows = await store.logged(this.#next, PAGE);
       for (const row of rows) {
         const payload = this.#payloadOf(row);
         if (payload === undefined) continue;
-        if ('resolves' in payload && payload.resolves !== undefined) this.#waiting.delete(payload.resolves);
+        if ('resolves' in payload && payload.resolves !== undefined)
+          this.#waiting.delete(payload.resolves);
         if (payload.kind !== 'pending_approval') continue;
         this.#waiting.set(row.id, payload);
         const effect = pendingEffectIn(payload);

@@ -4,12 +4,19 @@ import { desk } from '../../../../tests/support/domains/gateway/desk.ts';
 import { Metrics } from '../log/metrics.ts';
 import { StuckWork } from './stuck-work.ts';
 
-const RULES = 'id: all\ntools:\n  bank/pay: { class: irreversible }\nrules:\n  - { id: all, allow: bank/pay }\n';
+const RULES =
+  'id: all\ntools:\n  bank/pay: { class: irreversible }\nrules:\n  - { id: all, allow: bank/pay }\n';
 
 test('counts calls in doubt, and runs that no worker takes', async () => {
   const { act, assize, call, clock, store } = await desk(RULES);
   const failed: unknown[] = [];
-  const stuck = new StuckWork({ assize, store, worlds: ['desk'], clock, onFailure: (error) => failed.push(error) });
+  const stuck = new StuckWork({
+    assize,
+    store,
+    worlds: ['desk'],
+    clock,
+    onFailure: (error) => failed.push(error),
+  });
   const metrics = new Metrics();
   stuck.measure(metrics);
   const counted = async (): Promise<string[]> => {

@@ -33,7 +33,8 @@ export class StuckWork {
   }
 
   measure(metrics: Metrics): void {
-    const calls = 'Calls of the gateway whose caller does not know the outcome, or has been silent for ten minutes.';
+    const calls =
+      'Calls of the gateway whose caller does not know the outcome, or has been silent for ten minutes.';
     metrics.gauge({ name: 'assize_gateway_calls_in_doubt', help: calls, read: () => this.#calls });
     const runs = 'Durable runs that no worker has advanced for five minutes, although it could.';
     metrics.gauge({ name: 'assize_durable_runs_stuck', help: runs, read: () => this.#runs });
@@ -52,13 +53,16 @@ export class StuckWork {
     const now = clock.now();
     let runs = 0;
     for await (const { status, wakeAt, updated, lease } of new RunRecords(store, clock).list())
-      if (status === 'ready' && (lease?.until ?? wakeAt ?? updated) < addMicros(now, -STUCK_MICROS)) runs++;
+      if (status === 'ready' && (lease?.until ?? wakeAt ?? updated) < addMicros(now, -STUCK_MICROS))
+        runs++;
     this.#runs = runs;
     let calls = 0;
     for (const world of worlds) {
       const trajectory = await assize.open(world);
       await Trajectory.catchUp(trajectory);
-      const open = Trajectory.readState(trajectory, (state) => openCalls(state as unknown as GatewayState, now));
+      const open = Trajectory.readState(trajectory, (state) =>
+        openCalls(state as unknown as GatewayState, now),
+      );
       calls += open.filter(({ inDoubt }) => inDoubt).length;
     }
     this.#calls = calls;

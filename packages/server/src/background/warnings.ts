@@ -25,7 +25,10 @@ export async function warnOfUnknownVersions(
 }
 
 /** Logs a warning for each domain of a world that makes calls and has no operator. */
-export function warnOfNoOperator({ config, domains }: Pick<ServerService, 'config' | 'domains'>, logger: Logger): void {
+export function warnOfNoOperator(
+  { config, domains }: Pick<ServerService, 'config' | 'domains'>,
+  logger: Logger,
+): void {
   if (config.tools.length === 0) return;
   const served = new Set([...Object.values(config.worlds)].map(({ domain }) => domain));
   for (const { name, actions, counselors } of domains) {

@@ -25,7 +25,11 @@ function end(): void {
   const session = new Session();
   session.connectToMainThread();
   session.once('Debugger.paused', ({ params: { callFrames } }) => {
-    say(callFrames.map(({ functionName, url, location }) => `${functionName} ${url}:${location.lineNumber + 1}`));
+    say(
+      callFrames.map(
+        ({ functionName, url, location }) => `${functionName} ${url}:${location.lineNumber + 1}`,
+      ),
+    );
     const callFrameId = callFrames[0]?.callFrameId ?? '';
     const expression = `process.reallyExit(${STUCK_EXIT_CODE})`;
     session.post('Debugger.evaluateOnCallFrame', { callFrameId, expression });

@@ -22,12 +22,18 @@ const TICK_MS_MAX = 250;
  * server again. `onFailure` receives the error of the thread, as in a bundle without its file:
  * nothing is watched then. Returns a function that ends the watch.
  */
-export function startWatchdog(limitMs: number, onFailure: (error: unknown) => void): () => Promise<unknown> {
+export function startWatchdog(
+  limitMs: number,
+  onFailure: (error: unknown) => void,
+): () => Promise<unknown> {
   const beats = new Int32Array(new SharedArrayBuffer(4));
   const tickMs = Math.min(TICK_MS_MAX, Math.max(TICK_MS_MIN, Math.floor(limitMs / LOOKS)));
   const timer = setInterval(() => Atomics.add(beats, 0, 1), tickMs / 2).unref();
   const task: WatchTask = { beats, limitMs, tickMs };
-  const worker = new Worker(new URL('./watchdog-worker.ts', import.meta.url), { workerData: task, execArgv: [] });
+  const worker = new Worker(new URL('./watchdog-worker.ts', import.meta.url), {
+    workerData: task,
+    execArgv: [],
+  });
   worker.unref();
   worker.once('error', onFailure);
   return () => {

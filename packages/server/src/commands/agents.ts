@@ -38,9 +38,15 @@ const ABOUT = {
 } as const;
 
 export function agents(program: Command): void {
-  const command = program.command('agents').description('stop and pause agents, and bring them back');
-  withSharedOptions(command.command('list').description('list the agents that are stopped or paused')).action(
-    inSession((session, options: Options) => session.withStore('existing', (store) => list(session, store, options))),
+  const command = program
+    .command('agents')
+    .description('stop and pause agents, and bring them back');
+  withSharedOptions(
+    command.command('list').description('list the agents that are stopped or paused'),
+  ).action(
+    inSession((session, options: Options) =>
+      session.withStore('existing', (store) => list(session, store, options)),
+    ),
   );
   for (const does of ['stop', 'pause', 'resume'] as const)
     withSharedOptions(
@@ -49,13 +55,26 @@ export function agents(program: Command): void {
         .description(ABOUT[does])
         .argument('<agent>', 'name of the agent, such as agent:scout')
         .requiredOption('--reason <text>', 'reason; stays in the ledger')
-        .addOption(new Option('--principal <name>', 'principal that makes the change').default('operator')),
+        .addOption(
+          new Option('--principal <name>', 'principal that makes the change').default('operator'),
+        ),
     )
-      .addHelpText('after', 'Negative: the change was refused or waits for a person, or a trajectory was not reached.')
-      .action(inSession((session, options: Options, agent: string) => change(session, options, does, agent)));
+      .addHelpText(
+        'after',
+        'Negative: the change was refused or waits for a person, or a trajectory was not reached.',
+      )
+      .action(
+        inSession((session, options: Options, agent: string) =>
+          change(session, options, does, agent),
+        ),
+      );
 }
 
-async function list({ json, out, storeUrl }: Session, store: Store, options: Options): Promise<ExitCode> {
+async function list(
+  { json, out, storeUrl }: Session,
+  store: Store,
+  options: Options,
+): Promise<ExitCode> {
   const { agents } = await withAssize(store, storeUrl, options, async (assize) =>
     (await assize.trajectories()).some(({ trajectory_id }) => trajectory_id === AGENTS)
       ? ((await assize.open(AGENTS, agentsDomain())).state() as unknown as AgentsState)
@@ -65,13 +84,24 @@ async function list({ json, out, storeUrl }: Session, store: Store, options: Opt
   if (json) out.document({ agents: stopped.map(([name, one]) => ({ name, ...one })) });
   else
     out.table(
-      [{ title: 'agent' }, { title: 'is' }, { title: 'since' }, { title: 'by' }, { title: 'reason' }],
+      [
+        { title: 'agent' },
+        { title: 'is' },
+        { title: 'since' },
+        { title: 'by' },
+        { title: 'reason' },
+      ],
       stopped.map(([name, { is, at, by, reason }]) => [name, is, shortTime(at), by, reason]),
     );
   return EXIT.ok;
 }
 
-function change(session: Session, options: Options, does: AgentChange['does'], agent: string): Promise<ExitCode> {
+function change(
+  session: Session,
+  options: Options,
+  does: AgentChange['does'],
+  agent: string,
+): Promise<ExitCode> {
   const { storeUrl, json, out } = session;
   return session.withStore('existing', async (store) => {
     const root = rootKeyOf(storeUrl);
@@ -80,10 +110,15 @@ function change(session: Session, options: Options, does: AgentChange['does'], a
     const onFailure = (error: unknown): void => void failed.push((error as Error).message);
     const ruling = await withAssize(store, storeUrl, options, (assize) => {
       const { reason, principal: by } = options;
-      return changeAgent(issuer, { does, agent, by, reason }, { store, assize, now: systemClock.now(), onFailure });
+      return changeAgent(
+        issuer,
+        { does, agent, by, reason },
+        { store, assize, now: systemClock.now(), onFailure },
+      );
     });
     const tokens = does === 'stop' ? await credentialsOf(store, root).tokens.revokeOf(agent) : 0;
-    const entry = ruling.ruling === 'frozen' ? {} : { entry_id: ruling.entry.id, seq: ruling.entry.seq };
+    const entry =
+      ruling.ruling === 'frozen' ? {} : { entry_id: ruling.entry.id, seq: ruling.entry.seq };
     if (json) out.document({ agent, does, ruling: ruling.ruling, ...entry, tokens, failed });
     else {
       const why = ruling.ruling === 'committed' ? '' : line`: ${ruling.detail}`;

@@ -35,7 +35,9 @@ interface Options extends StorelessOptions {
 
 /** `assize api OPERATION`: each operation of the server as a command. */
 export function api(program: Command): void {
-  const command = program.command('api').description('call an operation of a server; prints its JSON');
+  const command = program
+    .command('api')
+    .description('call an operation of a server; prints its JSON');
   for (const one of OPERATIONS) addOperation(command, one);
 }
 
@@ -46,13 +48,24 @@ function addOperation(parent: Command, one: Operation): void {
     command.requiredOption(`--${dashed(name)} <text>`, 'of the path');
   for (const [name, schema] of Object.entries(query?.shape ?? {}))
     command.option(`--${dashed(name)} <text>`, (schema as z.ZodType).description ?? 'of the query');
-  if (body !== undefined) command.requiredOption('--body <json>', 'body in JSON, or @FILE, or @- for standard input');
-  if (one.media !== undefined) command.requiredOption('--out <file>', 'write the answer to this file');
-  if (needsKey === true) command.requiredOption('--key <text>', 'idempotency key: the same again for a repetition');
+  if (body !== undefined)
+    command.requiredOption('--body <json>', 'body in JSON, or @FILE, or @- for standard input');
+  if (one.media !== undefined)
+    command.requiredOption('--out <file>', 'write the answer to this file');
+  if (needsKey === true)
+    command.requiredOption('--key <text>', 'idempotency key: the same again for a repetition');
   command
-    .addOption(new Option('--url <url>', 'address of the server').env('ASSIZE_URL').default('http://127.0.0.1:4517'))
-    .option('--token-file <file>', 'file with a token (default: the environment variable ASSIZE_TOKEN)');
-  if (query?.shape['wait'] === undefined) command.option('--wait <seconds>', 'seconds to wait for a decision');
+    .addOption(
+      new Option('--url <url>', 'address of the server')
+        .env('ASSIZE_URL')
+        .default('http://127.0.0.1:4517'),
+    )
+    .option(
+      '--token-file <file>',
+      'file with a token (default: the environment variable ASSIZE_TOKEN)',
+    );
+  if (query?.shape['wait'] === undefined)
+    command.option('--wait <seconds>', 'seconds to wait for a decision');
   withoutStore(command)
     .addHelpText(
       'after',
@@ -61,12 +74,18 @@ function addOperation(parent: Command, one: Operation): void {
     .action(inSession((session: Session, options: Options) => call(session, one, options)));
 }
 
-async function call({ out, interruption }: Session, one: Operation, options: Options): Promise<ExitCode> {
+async function call(
+  { out, interruption }: Session,
+  one: Operation,
+  options: Options,
+): Promise<ExitCode> {
   const text = (name: string): string | undefined => {
     const value = options[camel(name)];
     return typeof value === 'string' ? value : undefined;
   };
-  const path = one.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(text(name) ?? ''));
+  const path = one.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(text(name) ?? ''),
+  );
   const url = new URL(path, serverAddress(options.url));
   for (const name of Object.keys(one.query?.shape ?? {})) {
     const value = text(name);
@@ -90,7 +109,8 @@ async function call({ out, interruption }: Session, one: Operation, options: Opt
   });
   if (one.isLines === true && response.ok) {
     const decoder = new TextDecoder();
-    for await (const piece of response.body ?? []) await out.piece(decoder.decode(piece, { stream: true }));
+    for await (const piece of response.body ?? [])
+      await out.piece(decoder.decode(piece, { stream: true }));
     return EXIT.ok;
   }
   if (one.media !== undefined && response.ok) {
@@ -107,9 +127,13 @@ function documentOf(text: string): Json {
     return parseStrict(text, WORLD_LIMITS);
   } catch (error) {
     if (!isAssizeError(error)) throw error;
-    throw new CliError('bad_input', 'The answer is not JSON. Check that --url is the address of an Assize server.', {
-      cause: error,
-    });
+    throw new CliError(
+      'bad_input',
+      'The answer is not JSON. Check that --url is the address of an Assize server.',
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -121,7 +145,9 @@ function bodyOf(given: string): string {
     return given;
   } catch (error) {
     if (!isAssizeError(error)) throw error;
-    throw new CliError('usage', `The body of --body cannot be sent. ${jsonFault(error)}`, { cause: error });
+    throw new CliError('usage', `The body of --body cannot be sent. ${jsonFault(error)}`, {
+      cause: error,
+    });
   }
 }
 

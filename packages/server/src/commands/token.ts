@@ -15,7 +15,12 @@ import {
 } from '@assize/command';
 import { COMMAND_LINE, publicAddress, signInLink, type TokenRow } from '@assize/command/operation';
 import { addMicros, type Instant } from 'assize/internal/canon';
-import { loadConfig, type PrincipalKind, type ResolvedConfig, rootKeyOf } from 'assize/internal/config';
+import {
+  loadConfig,
+  type PrincipalKind,
+  type ResolvedConfig,
+  rootKeyOf,
+} from 'assize/internal/config';
 import { systemClock } from 'assize/internal/oracle';
 import { shortTime } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
@@ -39,19 +44,25 @@ const DAYS = 30;
 const DAY_MICROS = 86_400_000_000;
 
 export function token(program: Command): void {
-  const command = program.command('token').description('create, list and revoke bearer tokens of a server');
+  const command = program
+    .command('token')
+    .description('create, list and revoke bearer tokens of a server');
   withSharedOptions(
     command
       .command('create')
       .description('create a token for a principal of the configuration, and print it once')
       .argument('<principal>', 'name of the principal, such as agent:scout')
-      .addOption(new Option('--days <n>', 'days until the token expires').argParser(upTo(365)).default(DAYS))
-      .addOption(repeatable('--kind <kind>', 'only for this kind: agent, counselor, auditor or admin'))
+      .addOption(
+        new Option('--days <n>', 'days until the token expires').argParser(upTo(365)).default(DAYS),
+      )
+      .addOption(
+        repeatable('--kind <kind>', 'only for this kind: agent, counselor, auditor or admin'),
+      )
       .option('--note <text>', 'note in the list of tokens'),
   ).action(inStore(create));
-  withSharedOptions(command.command('list').description('list the tokens, without their secrets')).action(
-    inStore(list),
-  );
+  withSharedOptions(
+    command.command('list').description('list the tokens, without their secrets'),
+  ).action(inStore(list));
   withSharedOptions(
     command
       .command('revoke')
@@ -61,10 +72,14 @@ export function token(program: Command): void {
   withSharedOptions(
     command
       .command('sign-in')
-      .description('print a code that signs a principal in at the pages of a server, once, within ten minutes')
+      .description(
+        'print a code that signs a principal in at the pages of a server, once, within ten minutes',
+      )
       .argument('<principal>', 'name of the principal')
       .addOption(
-        new Option('--url <url>', 'address of the server (default: that of the configuration)').env('ASSIZE_URL'),
+        new Option('--url <url>', 'address of the server (default: that of the configuration)').env(
+          'ASSIZE_URL',
+        ),
       ),
   ).action(inStore(signIn));
 }
@@ -117,7 +132,10 @@ async function create(
   const { kinds } = principalOf(config, name);
   const extra = kind.find((one) => !kinds.includes(one));
   if (extra !== undefined)
-    throw new CliError('usage', `${name} is not of the kind ${extra}. Pass one of: ${kinds.join(', ')}.`);
+    throw new CliError(
+      'usage',
+      `${name} is not of the kind ${extra}. Pass one of: ${kinds.join(', ')}.`,
+    );
   const created = systemClock.now();
   const { token, row } = await credentials().tokens.create({
     principal: name,
@@ -167,7 +185,10 @@ async function revoke(
   id: string,
 ): Promise<ExitCode> {
   if (!(await credentials().tokens.revoke(id)))
-    throw new CliError('not_found', `The store has no token ${id}. List tokens with assize token list.`);
+    throw new CliError(
+      'not_found',
+      `The store has no token ${id}. List tokens with assize token list.`,
+    );
   if (json) out.document({ revoked: id });
   else out.line(line`revoked ${id}`);
   return EXIT.ok;
@@ -182,7 +203,10 @@ async function signIn(
 ): Promise<ExitCode> {
   principalOf(config, name);
   const address = addressOf(config, url);
-  const link = signInLink(address, await credentials().sessions.createCode(name, systemClock.now()));
+  const link = signInLink(
+    address,
+    await credentials().sessions.createCode(name, systemClock.now()),
+  );
   if (json) out.document({ sign_in: link });
   else out.line(line`${link}`);
   return EXIT.ok;
@@ -192,6 +216,9 @@ async function signIn(
 function addressOf({ server }: ResolvedConfig, url: string | undefined): string {
   if (url === undefined && server.port !== 0) return publicAddress(server);
   if (url === undefined)
-    throw new CliError('usage', 'The configuration leaves the port open. Pass --url with the address of the server.');
+    throw new CliError(
+      'usage',
+      'The configuration leaves the port open. Pass --url with the address of the server.',
+    );
   return serverAddress(url);
 }

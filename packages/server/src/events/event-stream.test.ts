@@ -7,7 +7,12 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { cases } from '../../../../tests/support/cases.ts';
 import { desk } from '../../../../tests/support/ledger/desk.ts';
-import { ChainWriter, commitMembers, rootMembers, second } from '../../../../tests/support/ledger/rows.ts';
+import {
+  ChainWriter,
+  commitMembers,
+  rootMembers,
+  second,
+} from '../../../../tests/support/ledger/rows.ts';
 import { intent, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { type EventStreamOptions, eventOf, eventStream } from './event-stream.ts';
 import { LogTail } from './log-tail.ts';
@@ -30,7 +35,8 @@ interface Logged {
 async function logged(): Promise<Logged> {
   const store = new MemoryStore();
   const assize = runtimeOver(store, [desk]);
-  const create = (trajectoryId: string) => assize.create(desk, { trajectoryId, writs: [writFor('alice')] });
+  const create = (trajectoryId: string) =>
+    assize.create(desk, { trajectoryId, writs: [writFor('alice')] });
   const trajectories = { t: await create('t'), u: await create('u') };
   const tail = new LogTail(store, { pollMs: 5, onFailure: fail, textOf });
   await tail.start();
@@ -49,7 +55,15 @@ function streamOf(tail: LogTail, options: Partial<EventStreamOptions>) {
   const cut = vi.fn();
   const leaving = new AbortController();
   const requireStanding = async (): Promise<void> => undefined;
-  const fixed = { filter: {}, from: 0, signal: leaving.signal, cut, onEnd: ended, onFailure: fail, requireStanding };
+  const fixed = {
+    filter: {},
+    from: 0,
+    signal: leaving.signal,
+    cut,
+    onEnd: ended,
+    onFailure: fail,
+    requireStanding,
+  };
   const reader = eventStream(tail, { ...fixed, ...options }).getReader();
   return { reader, ended, cut, leave: () => leaving.abort() };
 }
@@ -73,12 +87,18 @@ async function take(stream: ReturnType<typeof streamOf>, count: number): Promise
 }
 
 test('readers that reconnect see each position of the log once, in order', async () => {
-  const plans = fc.array(fc.record({ commits: fc.nat(6), takes: fc.integer({ min: 1, max: 12 }) }), { maxLength: 5 });
+  const plans = fc.array(
+    fc.record({ commits: fc.nat(6), takes: fc.integer({ min: 1, max: 12 }) }),
+    { maxLength: 5 },
+  );
   await fc.assert(
     fc.asyncProperty(plans, async (plan) => {
       const { store, tail, propose } = await logged();
       const total = (await tail.size()) + plan.reduce((sum, { commits }) => sum + commits, 0);
-      const committing = plan.reduce((before, { commits }) => before.then(() => propose(commits)), Promise.resolve());
+      const committing = plan.reduce(
+        (before, { commits }) => before.then(() => propose(commits)),
+        Promise.resolve(),
+      );
       const seen: number[] = [];
       for (const { takes } of plan) {
         if (seen.length >= total) break;
@@ -101,7 +121,9 @@ test('readers that reconnect see each position of the log once, in order', async
 });
 
 test('a reader of one trajectory sees its entries once, between others', async () => {
-  const plans = fc.array(fc.record({ id: fc.constantFrom('t' as const, 'u' as const), commits: fc.nat(3) }));
+  const plans = fc.array(
+    fc.record({ id: fc.constantFrom('t' as const, 'u' as const), commits: fc.nat(3) }),
+  );
   await fc.assert(
     fc.asyncProperty(plans, plans, fc.nat(3), async (early, late, from) => {
       const { store, tail, propose } = await logged();
@@ -117,7 +139,9 @@ test('a reader of one trajectory sees its entries once, between others', async (
       await propose(1, 't');
       await tail.size();
       const rows = await store.logged(0, 1_000);
-      const own = rows.flatMap(({ trajectory_id }, at) => (trajectory_id === 't' && at >= from ? [at] : []));
+      const own = rows.flatMap(({ trajectory_id }, at) =>
+        trajectory_id === 't' && at >= from ? [at] : [],
+      );
       await vi.waitFor(() => expect(seen.at(-1)).toBe(own.at(-1)), PATIENCE);
       stream.leave();
       await reading;
@@ -152,7 +176,9 @@ test('a filter passes only entries of its trajectory and kind', async () => {
   const other = streamOf(tail, { filter: { trajectory: 'other' }, keepAliveMs: 20 });
   const commits = streamOf(tail, { filter: { kind: 'commit' } });
   expect(await take(commits, 3)).toHaveLength(3);
-  const texts = [await other.reader.read(), await other.reader.read()].map(({ value }) => `${Buffer.from(value!)}`);
+  const texts = [await other.reader.read(), await other.reader.read()].map(
+    ({ value }) => `${Buffer.from(value!)}`,
+  );
   expect(texts[0]).toContain('event: ready');
   expect(texts[1]).toBe(': keep-alive\n\n');
   other.leave();
@@ -286,10 +312,14 @@ test('an event has the changed keys of the memory and the calls of a commit', as
   const effect = (digit: string) => ({ id: digit.repeat(64), effect: held });
   writer.add(
     'commit',
-    commitMembers([], { delta: { state: [], effects: [effect('b'), effect('c')], beliefs: [change] } }),
+    commitMembers([], {
+      delta: { state: [], effects: [effect('b'), effect('c')], beliefs: [change] },
+    }),
   );
   writer.add('commit', commitMembers());
-  const calls = ['b', 'c'].map((digit) => ({ id: digit.repeat(64), tool: 'pay', phase: 'applied' }) as const);
+  const calls = ['b', 'c'].map(
+    (digit) => ({ id: digit.repeat(64), tool: 'pay', phase: 'applied' }) as const,
+  );
   const at = async (row: EntryRow) => ({ ...rulingOf(row), effects: 'settled', calls }) as Ruling;
   const rulings = { at, entry: async () => undefined };
   const texts = writer.rows.map((row, position) => eventOf(position, row, rulings));

@@ -46,7 +46,10 @@ const STALLS_MAX = 4;
  * reconnects with its last id misses no entry. The stream reads when its reader does, so a slow
  * reader has at most a page of entries in memory.
  */
-export function eventStream(tail: LogTail, options: EventStreamOptions): ReadableStream<Uint8Array> {
+export function eventStream(
+  tail: LogTail,
+  options: EventStreamOptions,
+): ReadableStream<Uint8Array> {
   const reader = new EventReader(tail, options);
   // The first read is the client's, and nothing is read ahead of it.
   return new ReadableStream(
@@ -85,7 +88,10 @@ class EventReader {
     this.#options = options;
     this.#position = from;
     this.#leave = tail.listen(this.#hear);
-    this.#timers = [setInterval(this.#tick, keepAliveMs).unref(), setInterval(this.#check, standingMs).unref()];
+    this.#timers = [
+      setInterval(this.#tick, keepAliveMs).unref(),
+      setInterval(this.#check, standingMs).unref(),
+    ];
     signal.addEventListener('abort', this.end);
     if (signal.aborted) this.end();
   }
@@ -135,7 +141,9 @@ class EventReader {
     this.#hasNews = true;
     this.#position = Math.max(this.#position, from + entries.length);
     const wanted = entries.filter((entry) => matches(entry, this.#options.filter));
-    const texts = await Promise.all(wanted.map(({ text }) => (typeof text === 'string' ? text : text())));
+    const texts = await Promise.all(
+      wanted.map(({ text }) => (typeof text === 'string' ? text : text())),
+    );
     return texts.join('');
   }
 
@@ -149,7 +157,11 @@ class EventReader {
   /** An idle stream passes by the entries of other trajectories without a read. */
   readonly #hear = ({ from, to, trajectories }: News): void => {
     const { trajectory } = this.#options.filter;
-    if (from === this.#position && trajectory !== undefined && trajectories?.has(trajectory) === false) {
+    if (
+      from === this.#position &&
+      trajectory !== undefined &&
+      trajectories?.has(trajectory) === false
+    ) {
       this.#position = to;
       return;
     }
@@ -210,17 +222,27 @@ export interface EventRulings {
 export function eventOf(position: number, row: EntryRow, rulings: EventRulings): EntryText {
   const payload = readable(row)?.payload;
   const beliefs = payload?.kind === 'commit' ? payload.delta.beliefs.length : 0;
-  const told = { trajectory_id: row.trajectory_id, ...summaryOf(row), ...(beliefs > 0 && { beliefs }) };
+  const told = {
+    trajectory_id: row.trajectory_id,
+    ...summaryOf(row),
+    ...(beliefs > 0 && { beliefs }),
+  };
   const text = (ruling?: Ruling, settled: readonly Ruling[] = []): string => {
-    const more = { ...(ruling && rulingView(ruling)), ...(settled.length > 0 && { settled: settled.map(rulingView) }) };
+    const more = {
+      ...(ruling && rulingView(ruling)),
+      ...(settled.length > 0 && { settled: settled.map(rulingView) }),
+    };
     return `id: ${position}\nevent: ${row.kind}\ndata: ${JSON.stringify({ ...told, ...more })}\n\n`;
   };
   if (payload === undefined || !RULED.has(payload.kind)) return text();
   const commits = settlementArgs(payload)?.settled.map(({ commit }) => commit) ?? [];
-  const isMoving = (payload.kind === 'commit' && payload.delta.effects.length > 0) || commits.length > 0;
+  const isMoving =
+    (payload.kind === 'commit' && payload.delta.effects.length > 0) || commits.length > 0;
   if (!isMoving && !('resolves' in payload)) return text(rulingFrom(row, payload));
   return async () => {
-    const settled = (await Promise.all(commits.map(rulings.entry))).filter((found) => found !== undefined);
+    const settled = (await Promise.all(commits.map(rulings.entry))).filter(
+      (found) => found !== undefined,
+    );
     return text(await rulings.at(row), await Promise.all(settled.map(rulings.at)));
   };
 }

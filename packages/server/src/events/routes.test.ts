@@ -1,7 +1,13 @@
 import { connect, type Socket } from 'node:net';
 import { MemoryStore } from '@assize/testing/memory';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { AGENT, proposeAt, READER, serveDesk, tokenOf } from '../../../../tests/support/ledger/served-desk.ts';
+import {
+  AGENT,
+  proposeAt,
+  READER,
+  serveDesk,
+  tokenOf,
+} from '../../../../tests/support/ledger/served-desk.ts';
 import type { Serving } from '../serve.ts';
 
 /** Other work may keep the machine busy. */
@@ -29,10 +35,18 @@ async function propose(count: number): Promise<void> {
 }
 
 /** A connection of its own, with the text that came over it. */
-function stream(query: string, headers: readonly string[] = []): { readonly socket: Socket; text: string } {
+function stream(
+  query: string,
+  headers: readonly string[] = [],
+): { readonly socket: Socket; text: string } {
   const { port, host } = new URL(server.url);
   const socket = connect(Number(port), '127.0.0.1');
-  const lines = [`GET /v1/events${query} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${reader}`, ...headers];
+  const lines = [
+    `GET /v1/events${query} HTTP/1.1`,
+    `Host: ${host}`,
+    `Authorization: Bearer ${reader}`,
+    ...headers,
+  ];
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);
   onTestFinished(() => void socket.destroy());
   const heard = { socket, text: '' };
@@ -60,7 +74,10 @@ test(`${STREAMS} streams have every commit, and one more is refused`, async () =
   const refused = stream('');
   await vi.waitFor(() => expect(refused.text).toContain('open event streams'), PATIENCE);
   await propose(5);
-  await vi.waitFor(() => expect(streams.filter((one) => commitsIn(one) === 5)).toHaveLength(STREAMS), PATIENCE);
+  await vi.waitFor(
+    () => expect(streams.filter((one) => commitsIn(one) === 5)).toHaveLength(STREAMS),
+    PATIENCE,
+  );
   expect(await openStreams()).toBe(STREAMS);
   for (const { socket } of streams) socket.destroy();
   await vi.waitFor(async () => expect(await openStreams()).toBe(0), PATIENCE);

@@ -25,14 +25,27 @@ function appWith(run: () => Promise<Answer>, requestMs = 60_000) {
   const lines: string[] = [];
   const hosts = new Set(['127.0.0.1:4517']);
   const limits = { ...DEFAULT_LIMITS, concurrency: 1 };
-  const declared = { method: 'get', summary: 'For a test.', kinds: ANYBODY, answer: z.any() } as const;
+  const declared = {
+    method: 'get',
+    summary: 'For a test.',
+    kinds: ANYBODY,
+    answer: z.any(),
+  } as const;
   const app = createApp({
     service: {} as never,
     operations: [
       operation({ ...declared, id: 'test.run', path: '/v1/run', run }),
-      operation({ ...declared, id: 'test.none', path: '/v1/none', run: async () => ({ body: {} }) }),
+      operation({
+        ...declared,
+        id: 'test.none',
+        path: '/v1/none',
+        run: async () => ({ body: {} }),
+      }),
     ],
-    authenticator: { callerOf: async () => CALLER, credentialOf: () => ({ kind: 'token', text: '' }) } as never,
+    authenticator: {
+      callerOf: async () => CALLER,
+      credentialOf: () => ({ kind: 'token', text: '' }),
+    } as never,
     standings: { callerNow: async () => CALLER } as never,
     limiter: new RateLimiter(limits, () => performance.now()),
     backlog: new Backlog(limits.backlog, () => performance.now()),
@@ -92,7 +105,9 @@ test('a stream that fails or is cancelled does not count any more', async () => 
 
 test('a client that hangs up ends the reading of its export', async () => {
   const state = { ended: false };
-  const { app, hosts, isFree } = appWith(async () => ({ lines: pieces(Number.POSITIVE_INFINITY, state) }));
+  const { app, hosts, isFree } = appWith(async () => ({
+    lines: pieces(Number.POSITIVE_INFINITY, state),
+  }));
   const port = await listen(app);
   hosts.add(`127.0.0.1:${port}`);
   const client = new AbortController();
@@ -104,9 +119,13 @@ test('a client that hangs up ends the reading of its export', async () => {
   await isFree();
 });
 
-async function* pieces(count = Number.POSITIVE_INFINITY, state?: { ended: boolean }): AsyncGenerator<string> {
+async function* pieces(
+  count = Number.POSITIVE_INFINITY,
+  state?: { ended: boolean },
+): AsyncGenerator<string> {
   try {
-    for (let n = 0; n < count; n++) yield count === Number.POSITIVE_INFINITY ? 'x'.repeat(65_536) : `${n}\n`;
+    for (let n = 0; n < count; n++)
+      yield count === Number.POSITIVE_INFINITY ? 'x'.repeat(65_536) : `${n}\n`;
   } finally {
     if (state !== undefined) state.ended = true;
   }

@@ -1,4 +1,11 @@
-import { type Answer, type Caller, INTERRUPTS, isOfKind, type Operation, ServerError } from '@assize/command/operation';
+import {
+  type Answer,
+  type Caller,
+  INTERRUPTS,
+  isOfKind,
+  type Operation,
+  ServerError,
+} from '@assize/command/operation';
 import { isAssizeError, isInstance } from 'assize/internal/base';
 import type { PrincipalKind } from 'assize/internal/config';
 import { StoreError } from 'assize/internal/stores';
@@ -18,7 +25,13 @@ import { faultPage } from './pages.ts';
 import type { Backlog } from './requests/backlog.ts';
 import { parseBody, requireProposals } from './requests/body.ts';
 import { accountOf, chargedBody } from './requests/charged-body.ts';
-import { adoptRequestId, idempotencyKeyOf, isForwarded, requestIdOf, traceparentFrom } from './requests/headers.ts';
+import {
+  adoptRequestId,
+  idempotencyKeyOf,
+  isForwarded,
+  requestIdOf,
+  traceparentFrom,
+} from './requests/headers.ts';
 import type { Limits, RateLimiter } from './requests/limits.ts';
 import type { OpenRequests } from './requests/open-requests.ts';
 import { checkedParts } from './requests/parts.ts';
@@ -107,7 +120,8 @@ export function createApp(parts: AppParts): Hono {
     context.set('reason' as never, refusalReason(explained) as never);
     const answer = answerProblem(explained, context.req.raw, parts);
     const isShown =
-      context.req.path.startsWith(SIGN_IN) && context.req.header('accept')?.includes('text/html') === true;
+      context.req.path.startsWith(SIGN_IN) &&
+      context.req.header('accept')?.includes('text/html') === true;
     return isShown ? faultPage(explained, answer) : answer;
   });
   app.notFound((context) => answerProblem(unknownOperation(), context.req.raw, parts));
@@ -128,7 +142,9 @@ export function createApp(parts: AppParts): Hono {
     return context.text(metrics.text());
   });
   const document = JSON.stringify(openApiDocument(operations, parts.addresses.origin));
-  app.get('/openapi.json', (context) => context.body(document, 200, { 'content-type': 'application/json' }));
+  app.get('/openapi.json', (context) =>
+    context.body(document, 200, { 'content-type': 'application/json' }),
+  );
   for (const one of operations)
     app.on(one.method.toUpperCase(), one.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
       context.set('operation' as never, one as never);
@@ -191,24 +207,43 @@ interface Given {
 async function answerOf(
   one: Operation<ServerService>,
   { request, path, caller, waitSeconds, requireStanding }: Given,
-  { service, limits, limiter, backlog, addresses, router, elsewhere, requestMs, stopping }: AppParts,
+  {
+    service,
+    limits,
+    limiter,
+    backlog,
+    addresses,
+    router,
+    elsewhere,
+    requestMs,
+    stopping,
+  }: AppParts,
   signalOf: () => AbortSignal,
 ): Promise<Answer | Response> {
   requireKind(caller, one.kinds);
   const startedAt = performance.now();
   const account = accountOf(caller);
-  const read = one.body === undefined ? undefined : await chargedBody(request, caller, { limits, limiter }, one);
+  const read =
+    one.body === undefined
+      ? undefined
+      : await chargedBody(request, caller, { limits, limiter }, one);
   const isRouted = router !== undefined && one.isRouted === true && read !== undefined;
   const { trajectory } = path;
   if (trajectory !== undefined && (isRouted || elsewhere !== undefined) && !stopping.aborted) {
     // A server that stops waits for the requests that it has forwarded.
     const end = new RequestEnd(request.signal, NEVER, requestMs + waitSeconds * 1_000);
-    const forwarding = { request, requestId: requestIdOf(request), body: read?.bytes ?? NO_BYTES, signal: end.signal };
+    const forwarding = {
+      request,
+      requestId: requestIdOf(request),
+      body: read?.bytes ?? NO_BYTES,
+      signal: end.signal,
+    };
     try {
       const isSent = isForwarded(request);
       const answered = await elsewhere?.forwarded(trajectory, forwarding, isSent);
       if (answered !== undefined) return answered;
-      const forwarded = isRouted && !isSent ? await router.forwarded(trajectory, forwarding) : undefined;
+      const forwarded =
+        isRouted && !isSent ? await router.forwarded(trajectory, forwarding) : undefined;
       if (forwarded !== undefined) return forwarded;
     } finally {
       end.release();
@@ -223,7 +258,8 @@ async function answerOf(
       'A proposal needs an idempotency key. Send the header Idempotency-Key, the same again for a repetition.',
     );
   const proposals = one.proposalsOf?.(given.body as never) ?? [];
-  if (caller.kinds.includes('agent')) requireProposals(proposals, Math.min(limits.bodyBytes, limits.proposalBytes));
+  if (caller.kinds.includes('agent'))
+    requireProposals(proposals, Math.min(limits.bodyBytes, limits.proposalBytes));
   const weight = Math.max(1, proposals.length);
   const isProposal = one.needsKey === true || one.proposalsOf !== undefined;
   const leave = isProposal ? backlog.enter(account, weight) : NOTHING;
@@ -258,7 +294,12 @@ function answered(
   const { status = 200, headers = {}, body, bytes, lines, etag } = answer;
   const tag = etag === undefined ? undefined : `"${etag}"`;
   const own = { ...headers, ...(tag !== undefined && { etag: tag }) };
-  const all = { ...SECURITY_HEADERS, 'content-type': 'application/json', ...own, [REQUEST_ID]: requestIdOf(request) };
+  const all = {
+    ...SECURITY_HEADERS,
+    'content-type': 'application/json',
+    ...own,
+    [REQUEST_ID]: requestIdOf(request),
+  };
   if (tag !== undefined && isNamed(tag, request.headers.get('if-none-match') ?? ''))
     return new Response(null, {
       status: 304,
@@ -276,7 +317,8 @@ function answered(
 }
 
 function completeHeaders(headers: Headers, requestId: string): void {
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!headers.has(name)) headers.set(name, value);
+  for (const [name, value] of Object.entries(SECURITY_HEADERS))
+    if (!headers.has(name)) headers.set(name, value);
   headers.set(REQUEST_ID, requestId);
 }
 
@@ -318,7 +360,11 @@ function streamOf(
 }
 
 /** The response to an error. Faults of the server and of its store are logged. */
-export function answerProblem(error: unknown, request: Request, { logger }: Pick<AppParts, 'logger'>): Response {
+export function answerProblem(
+  error: unknown,
+  request: Request,
+  { logger }: Pick<AppParts, 'logger'>,
+): Response {
   const requestId = requestIdOf(request);
   const problem = problemOf(error, requestId);
   if (problem.status === 500 || (problem.status === 503 && isInstance(error, StoreError)))
@@ -332,16 +378,21 @@ export function answerProblem(error: unknown, request: Request, { logger }: Pick
 function headersOf({ status }: Problem, error: unknown): Record<string, string> {
   if (status === 401) return { 'www-authenticate': 'Bearer' };
   if (status !== 429 && status !== 503) return {};
-  const seconds = (error as { readonly evidence?: { readonly retry_after?: unknown } }).evidence?.retry_after;
+  const seconds = (error as { readonly evidence?: { readonly retry_after?: unknown } }).evidence
+    ?.retry_after;
   return { 'retry-after': String(typeof seconds === 'number' ? seconds : 1) };
 }
 
 /** @throws ServerError `forbidden` */
 export function requireKind(caller: Caller, kinds: readonly PrincipalKind[]): void {
   if (isOfKind(caller, kinds)) return;
-  throw new ServerError('forbidden', `${caller.name} may not use this operation. It is for: ${kinds.join(', ')}.`, {
-    evidence: { principal: caller.name },
-  });
+  throw new ServerError(
+    'forbidden',
+    `${caller.name} may not use this operation. It is for: ${kinds.join(', ')}.`,
+    {
+      evidence: { principal: caller.name },
+    },
+  );
 }
 
 /**
@@ -367,23 +418,36 @@ function queryOf(url: string): URLSearchParams {
 /** Seconds of `Prefer: wait=N` (RFC 7240). Another preference is ignored, as the RFC says. */
 function waitOf(request: Request): number {
   const [, , seconds] =
-    /(?:^|[,;\s])wait\s*=\s*("?)(\d{1,6})\1(?:$|[,;\s])/i.exec(request.headers.get('prefer') ?? '') ?? [];
+    /(?:^|[,;\s])wait\s*=\s*("?)(\d{1,6})\1(?:$|[,;\s])/i.exec(
+      request.headers.get('prefer') ?? '',
+    ) ?? [];
   return seconds === undefined ? 0 : Math.min(Number(seconds), WAIT_SECONDS_MAX);
 }
 
 /** The operation of a request, or the pattern of another route. */
 function routeOf(context: Context): string {
   const operation = context.get('operation' as never) as Operation | undefined;
-  return operation?.id ?? matchedRoutes(context).find(({ path }) => !/^\/?\*$/.test(path))?.path ?? 'other';
+  return (
+    operation?.id ??
+    matchedRoutes(context).find(({ path }) => !/^\/?\*$/.test(path))?.path ??
+    'other'
+  );
 }
 
 function unknownOperation(): ServerError {
-  return new ServerError('unknown_operation', 'The server has no such operation. See /openapi.json.');
+  return new ServerError(
+    'unknown_operation',
+    'The server has no such operation. See /openapi.json.',
+  );
 }
 
 /** The error of requests that a stopping server does not answer. */
 export function stopped(): ServerError {
-  return new ServerError('stopping', 'The server is stopping. Send the request again, with the same key.', {
-    retryable: true,
-  });
+  return new ServerError(
+    'stopping',
+    'The server is stopping. Send the request again, with the same key.',
+    {
+      retryable: true,
+    },
+  );
 }

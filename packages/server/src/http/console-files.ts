@@ -39,7 +39,10 @@ export class ConsoleFiles {
     const document = await readFile(join(folder, 'index.html'), 'utf8');
     const names = (await readdir(join(folder, 'assets'))).filter((name) => extname(name) in TYPES);
     const files = await Promise.all(names.map((name) => fileOf(join(folder, 'assets', name))));
-    return new ConsoleFiles(document, new Map(names.map((name, n) => [name, files[n] as ConsoleFile])));
+    return new ConsoleFiles(
+      document,
+      new Map(names.map((name, n) => [name, files[n] as ConsoleFile])),
+    );
   }
 
   /** A file by its name. */

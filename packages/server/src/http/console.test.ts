@@ -12,7 +12,10 @@ let app: Hono;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'assize-console-'));
   mkdirSync(join(folder, 'assets'));
-  writeFileSync(join(folder, 'index.html'), '<meta content="{{nonce}}"><meta content="{{sign-in}}">');
+  writeFileSync(
+    join(folder, 'index.html'),
+    '<meta content="{{nonce}}"><meta content="{{sign-in}}">',
+  );
   writeFileSync(join(folder, 'secret.js'), 'secret');
   for (const [name, text] of Object.entries({
     'a-1.js': 'plain',
@@ -31,7 +34,8 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function get(path: string, encoding?: string) {
-  const headers: Record<string, string> = encoding === undefined ? {} : { 'accept-encoding': encoding };
+  const headers: Record<string, string> =
+    encoding === undefined ? {} : { 'accept-encoding': encoding };
   const answer = await app.request(path, { headers });
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 }

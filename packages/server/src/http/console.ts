@@ -39,7 +39,9 @@ export function addConsole(app: Hono, files: ConsoleFiles, signIn: SignInWay): v
 export function addUnknownPage(app: Hono, files: ConsoleFiles, signIn: SignInWay): void {
   app.get('*', async (context, next) => {
     const looksForPage = /\btext\/html\b/.test(context.req.header('accept') ?? '');
-    return looksForPage && !context.req.path.startsWith('/v1/') ? documentOf(files, signIn, 404) : next();
+    return looksForPage && !context.req.path.startsWith('/v1/')
+      ? documentOf(files, signIn, 404)
+      : next();
   });
 }
 

@@ -25,7 +25,9 @@ export function addEvents(app: Hono, parts: AppParts, tail: LogTail): void {
       onFailure: (error) => parts.logger.failure(undefined, error),
       requireStanding: standingOf(parts, request, READERS),
     });
-    return new Response(stream, { headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' } });
+    return new Response(stream, {
+      headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
+    });
   });
 }
 
@@ -37,7 +39,10 @@ export function addEvents(app: Hono, parts: AppParts, tail: LogTail): void {
 function positionAfter(text: string | undefined, size: number): number {
   if (text === undefined || text === '') return size;
   if (!/^-1$|^\d{1,15}$/.test(text))
-    throw new ServerError('invalid_request', 'Last-Event-ID must be the id of an event of this stream.');
+    throw new ServerError(
+      'invalid_request',
+      'Last-Event-ID must be the id of an event of this stream.',
+    );
   if (Number(text) < size) return Number(text) + 1;
   throw new ServerError(
     'invalid_request',

@@ -26,12 +26,24 @@ test('a server on loopback has three names, and a public one the public name', (
       host,
     ).toBeUndefined();
   expect(isRefused(() => checkHost('assize.example.com', PUBLIC))).toBeUndefined();
-  for (const host of [undefined, '', 'localhost', '127.0.0.1:4518', 'localhost.evil.example:4517', '127.0.0.1:4517, a'])
+  for (const host of [
+    undefined,
+    '',
+    'localhost',
+    '127.0.0.1:4518',
+    'localhost.evil.example:4517',
+    '127.0.0.1:4517, a',
+  ])
     expect(
       isRefused(() => checkHost(host, LOCAL)),
       host,
     ).toBe('bad_host');
-  for (const host of ['localhost:8080', '0.0.0.0:8080', 'assize.example.com:8080', 'assize.example.com.'])
+  for (const host of [
+    'localhost:8080',
+    '0.0.0.0:8080',
+    'assize.example.com:8080',
+    'assize.example.com.',
+  ])
     expect(
       isRefused(() => checkHost(host, PUBLIC)),
       host,
@@ -48,8 +60,17 @@ test('any other host is refused', () => {
 });
 
 test('only addresses of this machine are loopback', () => {
-  for (const host of ['127.0.0.1', '127.9.8.7', 'localhost', '::1', '[::1]']) expect(isLoopback(host), host).toBe(true);
-  for (const host of ['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.evil.example', 'localhost.evil.example', '128.0.0.1', ''])
+  for (const host of ['127.0.0.1', '127.9.8.7', 'localhost', '::1', '[::1]'])
+    expect(isLoopback(host), host).toBe(true);
+  for (const host of [
+    '0.0.0.0',
+    '::',
+    '10.0.0.1',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+    '128.0.0.1',
+    '',
+  ])
     expect(isLoopback(host), host).toBe(false);
 });
 
@@ -64,14 +85,17 @@ test('a change with a session needs the origin of the server', () => {
       },
     ),
   );
-  expect(isRefused(() => checkOrigin(requestOf('POST', { origin: LOCAL.origin }), LOCAL))).toBeUndefined();
+  expect(
+    isRefused(() => checkOrigin(requestOf('POST', { origin: LOCAL.origin }), LOCAL)),
+  ).toBeUndefined();
 });
 
 test('a program without an origin is told to send a token', () => {
   const refused = (): void => checkOrigin(requestOf('POST', {}), LOCAL);
   expect(refused).toThrow(`needs the header Origin: ${LOCAL.origin}`);
   expect(refused).toThrow('Authorization: Bearer TOKEN');
-  const foreign = (): void => checkOrigin(requestOf('POST', { origin: 'https://evil.example' }), LOCAL);
+  const foreign = (): void =>
+    checkOrigin(requestOf('POST', { origin: 'https://evil.example' }), LOCAL);
   expect(foreign).toThrow(`Only pages of ${LOCAL.origin}`);
 });
 
@@ -82,7 +106,9 @@ test('a read passes without an origin, unless another site sent it', () => {
       site,
     ).toBeUndefined();
   expect(isRefused(() => checkOrigin(requestOf('GET', {}), LOCAL))).toBeUndefined();
-  expect(isRefused(() => checkOrigin(requestOf('GET', { 'sec-fetch-site': 'cross-site' }), LOCAL))).toBe('bad_origin');
+  expect(
+    isRefused(() => checkOrigin(requestOf('GET', { 'sec-fetch-site': 'cross-site' }), LOCAL)),
+  ).toBe('bad_origin');
   const both = { origin: LOCAL.origin, 'sec-fetch-site': 'cross-site' };
   expect(isRefused(() => checkOrigin(requestOf('POST', both), LOCAL))).toBe('bad_origin');
 });

@@ -13,9 +13,16 @@ export interface Addresses {
  * The addresses of a server. A loopback server also answers to `localhost`. `peerUrl`: its address
  * for other servers.
  */
-export function addressesOf(publicUrl: string, host: string, port: number, peerUrl?: string): Addresses {
+export function addressesOf(
+  publicUrl: string,
+  host: string,
+  port: number,
+  peerUrl?: string,
+): Addresses {
   const { origin, host: named } = new URL(publicUrl);
-  const loopback = isLoopback(host) ? [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`] : [];
+  const loopback = isLoopback(host)
+    ? [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`]
+    : [];
   const peer = peerUrl === undefined ? [] : [new URL(peerUrl).host];
   return { origin, hosts: new Set([named, ...loopback, ...peer]) };
 }
@@ -45,7 +52,8 @@ export function checkOrigin(request: Request, { origin }: Addresses): void {
   const site = request.headers.get('sec-fetch-site');
   const from = request.headers.get('origin');
   const isRead = request.method === 'GET' || request.method === 'HEAD';
-  const isOwn = from === null ? isRead && (site === null || site !== 'cross-site') : from === origin;
+  const isOwn =
+    from === null ? isRead && (site === null || site !== 'cross-site') : from === origin;
   if (isOwn && site !== 'cross-site') return;
   if (from === null && site === null)
     throw new ServerError(

@@ -33,7 +33,10 @@ export function httpServer({ tls }: ResolvedConfig['server'], fetch: Fetch): Ser
  *
  * @throws ServerError `bad_config`; other errors of the system
  */
-export async function listen(http: Server, { host, port }: ResolvedConfig['server']): Promise<number> {
+export async function listen(
+  http: Server,
+  { host, port }: ResolvedConfig['server'],
+): Promise<number> {
   const begun = Promise.withResolvers<void>();
   http.once('error', begun.reject);
   http.listen(port, host, () => begun.resolve());

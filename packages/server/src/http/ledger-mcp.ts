@@ -16,7 +16,10 @@ export function addLedgerMcp(app: Hono, parts: AppParts): () => Promise<void> {
     const caller = await parts.authenticator.callerOf(request);
     // A page of another site can use a session, and never a token.
     if (caller.sessionId !== undefined)
-      throw new ServerError('forbidden', 'An MCP client sends a token: Authorization: Bearer TOKEN.');
+      throw new ServerError(
+        'forbidden',
+        'An MCP client sends a token: Authorization: Bearer TOKEN.',
+      );
     context.set('caller' as never, caller.name as never);
     await admitMessage(request, caller, parts);
     made ??= ledgerOf(parts);
@@ -38,7 +41,9 @@ async function ledgerOf({ operations, addresses, limits, logger }: AppParts): Pr
     });
   } catch (error) {
     if (!isAssizeError(error, 'missing_package')) throw error;
-    throw new ServerError('not_found', `This server has no /mcp. ${error.message}`, { cause: error });
+    throw new ServerError('not_found', `This server has no /mcp. ${error.message}`, {
+      cause: error,
+    });
   }
 }
 
@@ -47,7 +52,10 @@ export function askingWith(app: Hono, { addresses }: AppParts, request: Request)
   const authorization = request.headers.get('authorization') ?? '';
   return async (path: string, init: RequestInit): Promise<Response> => {
     const url = new URL(path, addresses.origin);
-    const own = new Request(url, { ...init, headers: { ...init.headers, authorization, host: url.host } });
+    const own = new Request(url, {
+      ...init,
+      headers: { ...init.headers, authorization, host: url.host },
+    });
     ownRequests.add(own);
     return app.fetch(own);
   };

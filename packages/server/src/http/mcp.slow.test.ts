@@ -16,7 +16,9 @@ rules:
   - { id: others, ask: notes/add, where: [{ path: /text, not: quick }] }
 `;
 
-async function serve(people?: Record<string, string>): Promise<{ place: Served; effects: () => string[] }> {
+async function serve(
+  people?: Record<string, string>,
+): Promise<{ place: Served; effects: () => string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-mcp-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const sink = join(folder, 'sink.txt');
@@ -30,15 +32,27 @@ async function serve(people?: Record<string, string>): Promise<{ place: Served; 
   return { place, effects: () => readFileSync(sink, 'utf8').split('\n').filter(Boolean) };
 }
 
-async function connect({ server, tokens }: Served, mode: 'auto' | 'legacy' = 'auto', elicits = false): Promise<Client> {
+async function connect(
+  { server, tokens }: Served,
+  mode: 'auto' | 'legacy' = 'auto',
+  elicits = false,
+): Promise<Client> {
   const capabilities = elicits ? { elicitation: {} } : {};
-  const client = new Client({ name: 'test', version: '0' }, { capabilities, versionNegotiation: { mode } });
+  const client = new Client(
+    { name: 'test', version: '0' },
+    { capabilities, versionNegotiation: { mode } },
+  );
   if (elicits)
-    client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { approve: true } }));
+    client.setRequestHandler('elicitation/create', async () => ({
+      action: 'accept',
+      content: { approve: true },
+    }));
   const headers = { authorization: `Bearer ${tokens[ADA]}` };
   onTestFinished(() => client.close());
   await client.connect(
-    new StreamableHTTPClientTransport(new URL('/mcp/notes', server.url), { requestInit: { headers } }),
+    new StreamableHTTPClientTransport(new URL('/mcp/notes', server.url), {
+      requestInit: { headers },
+    }),
   );
   return client;
 }
@@ -66,7 +80,9 @@ test('a client that listens is told of an approved definition', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-mcp-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const notes = { command: process.execPath, args: [SINK, join(folder, 'sink.txt')] };
-  const place = await served('id: notes\ndefault: allow\n', { mcp: { waitSeconds: 0, servers: { notes } } });
+  const place = await served('id: notes\ndefault: allow\n', {
+    mcp: { waitSeconds: 0, servers: { notes } },
+  });
   const told = Promise.withResolvers<void>();
   const tools = { autoRefresh: false, onChanged: () => told.resolve() };
   const client = new Client(
@@ -75,11 +91,15 @@ test('a client that listens is told of an approved definition', async () => {
   );
   onTestFinished(() => client.close());
   const requestInit = { headers: { authorization: `Bearer ${place.tokens[ADA]}` } };
-  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp/notes', place.server.url), { requestInit }));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL('/mcp/notes', place.server.url), { requestInit }),
+  );
   expect((await client.listTools()).tools).toEqual([]);
   await place.approve((await place.approvals())[0].id);
   await told.promise;
-  expect((await client.listTools(undefined, { cacheMode: 'refresh' })).tools.map(({ name }) => name)).toEqual(['add']);
+  expect(
+    (await client.listTools(undefined, { cacheMode: 'refresh' })).tools.map(({ name }) => name),
+  ).toEqual(['add']);
 });
 
 test('the person whom the configuration names decides at the client', async () => {
@@ -91,10 +111,13 @@ test('the person whom the configuration names decides at the client', async () =
 
 test('a request without the token of an agent reaches no server', async () => {
   const { place } = await serve();
-  const ask = (token?: string, path = '/mcp/notes') => place.server.ask('POST', path, { token, body: {} });
+  const ask = (token?: string, path = '/mcp/notes') =>
+    place.server.ask('POST', path, { token, body: {} });
   expect((await ask()).status).toBe(401);
   expect((await ask(place.tokens[GRACE])).status).toBe(403);
   expect((await ask(place.tokens[ADA], '/mcp/other')).status).toBe(404);
   const cookie = await place.server.cookieFor(ADA);
-  expect((await place.server.ask('POST', '/mcp/notes', { headers: { cookie }, body: {} })).status).toBe(403);
+  expect(
+    (await place.server.ask('POST', '/mcp/notes', { headers: { cookie }, body: {} })).status,
+  ).toBe(403);
 });

@@ -20,7 +20,10 @@ import { admitMessage } from './requests/charged-body.ts';
 /** The MCP servers of the configuration, each in front of all its clients. */
 export interface McpEnds {
   readonly world: string;
-  readonly servers: ReadonlyMap<string, { readonly config: McpServerConfig; readonly end: HttpEnd }>;
+  readonly servers: ReadonlyMap<
+    string,
+    { readonly config: McpServerConfig; readonly end: HttpEnd }
+  >;
   close(): Promise<void>;
 }
 
@@ -49,7 +52,8 @@ export async function mcpEnds(
   return {
     world: worldOf(mcp, worlds),
     servers,
-    close: async () => void (await Promise.all([...servers.values()].map(({ end }) => end.close()))),
+    close: async () =>
+      void (await Promise.all([...servers.values()].map(({ end }) => end.close()))),
   };
 }
 
@@ -65,9 +69,15 @@ export function addMcp(app: Hono, parts: AppParts, { world, servers }: McpEnds):
     requireKind(caller, ['agent']);
     // A page of another site can use a session, and never a token.
     if (caller.sessionId !== undefined)
-      throw new ServerError('forbidden', 'An MCP client sends a token: Authorization: Bearer TOKEN.');
+      throw new ServerError(
+        'forbidden',
+        'An MCP client sends a token: Authorization: Bearer TOKEN.',
+      );
     if (found === undefined)
-      throw new ServerError('not_found', `The configuration has no MCP server ${context.req.param('name')}.`);
+      throw new ServerError(
+        'not_found',
+        `The configuration has no MCP server ${context.req.param('name')}.`,
+      );
     context.set('caller' as never, caller.name as never);
     await admitMessage(request, caller, parts);
     const desk = deskOf(app, parts, {
@@ -90,14 +100,22 @@ interface Asking {
 }
 
 /** The desk of a request asks the API of this process, with the token of the request. */
-function deskOf(app: Hono, parts: AppParts, { world, server, config, caller, request }: Asking): CallDesk {
+function deskOf(
+  app: Hono,
+  parts: AppParts,
+  { world, server, config, caller, request }: Asking,
+): CallDesk {
   const { origin } = parts.addresses;
   const person = config.clientsSpeakForPeople === true ? config.people?.[caller.name] : undefined;
   return new ApiDesk({
     ...{ world, server, agent: caller.name.replace(/^agent:/, ''), url: origin },
     ask: askingWith(app, parts, request),
     pin: (tool, definition, before) =>
-      parts.service.gateways.pin(world, { server, tool, definition }, pinKey(server, tool, definition, before)),
+      parts.service.gateways.pin(
+        world,
+        { server, tool, definition },
+        pinKey(server, tool, definition, before),
+      ),
     ...(person !== undefined && { decide: decisionsOf(parts, person) }),
   });
 }
@@ -107,7 +125,10 @@ function decisionsOf({ service }: AppParts, name: string): NonNullable<CallDesk[
   return async (approval, decision, digest) => {
     const principal = service.config.principals.get(name);
     if (principal === undefined || !principal.kinds.includes('counselor'))
-      throw new ServerError('forbidden', `${name} is no counselor of the configuration, and cannot decide.`);
+      throw new ServerError(
+        'forbidden',
+        `${name} is no counselor of the configuration, and cannot decide.`,
+      );
     const one = OPERATIONS.find(({ id }) => id === `approvals.${decision}`);
     const body = { digest, ...(decision === 'reject' && { reason: 'declined at the client' }) };
     const caller: Caller = { name, kinds: principal.kinds, grants: [], method: 'elicitation' };
@@ -132,5 +153,8 @@ function worldOf({ world }: McpConfig, worlds: ResolvedConfig['worlds']): string
   const own = Object.keys(worlds).filter((id) => worlds[id]?.domain === 'gateway');
   const found = world ?? (own.length === 1 ? own[0] : undefined);
   if (found !== undefined) return found;
-  throw new ServerError('not_found', 'Name the world of the domain gateway that judges the calls: mcp.world.');
+  throw new ServerError(
+    'not_found',
+    'Name the world of the domain gateway that judges the calls: mcp.world.',
+  );
 }

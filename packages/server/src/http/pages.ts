@@ -58,7 +58,9 @@ function page(title: string, body: string, script?: string): Response {
   const nonce = randomBytes(16).toString('base64');
   const code = script === undefined ? '' : `<script nonce="${nonce}">${script}</script>`;
   const text = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style nonce="${nonce}">${STYLE}</style>${body}${code}</html>\n`;
-  return new Response(text, { headers: { ...securityHeaders(nonce), 'content-type': 'text/html; charset=utf-8' } });
+  return new Response(text, {
+    headers: { ...securityHeaders(nonce), 'content-type': 'text/html; charset=utf-8' },
+  });
 }
 
 /** A principal's name may come from claims. */

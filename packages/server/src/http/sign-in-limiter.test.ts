@@ -4,7 +4,10 @@ import { SignInLimiter } from './sign-in-limiter.ts';
 
 function opened(requestsPerSecond: number, concurrency = 1_000) {
   const time = { ms: 0 };
-  const limiter = new SignInLimiter({ ...DEFAULT_LIMITS, requestsPerSecond, concurrency }, () => time.ms);
+  const limiter = new SignInLimiter(
+    { ...DEFAULT_LIMITS, requestsPerSecond, concurrency },
+    () => time.ms,
+  );
   const enters = (address: string): boolean => {
     try {
       limiter.enter(address)();
@@ -54,7 +57,9 @@ test('requests in progress end once, also those refused for all together', () =>
     try {
       return limiter.enter(`10.0.0.${n}`);
     } catch (error) {
-      expect(error).toMatchObject({ message: expect.stringMatching(/^(The sign-in|This address) has/) });
+      expect(error).toMatchObject({
+        message: expect.stringMatching(/^(The sign-in|This address) has/),
+      });
       return undefined;
     }
   });

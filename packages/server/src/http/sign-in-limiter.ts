@@ -22,7 +22,11 @@ export class SignInLimiter {
     const { requestsPerSecond, concurrency } = limits;
     this.#each = new RateLimiter(limits, nowMs);
     this.#all = new RateLimiter(
-      { ...limits, requestsPerSecond: requestsPerSecond * TOGETHER, concurrency: concurrency * TOGETHER },
+      {
+        ...limits,
+        requestsPerSecond: requestsPerSecond * TOGETHER,
+        concurrency: concurrency * TOGETHER,
+      },
       nowMs,
     );
   }

@@ -2,7 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import { clientAddress } from './sign-in.ts';
 
-function addressOf(remoteAddress: string | undefined, forwarded?: string, behindProxy = true): string {
+function addressOf(
+  remoteAddress: string | undefined,
+  forwarded?: string,
+  behindProxy = true,
+): string {
   const request = new Request(
     'http://assize',
     forwarded === undefined ? {} : { headers: { 'x-forwarded-for': forwarded } },

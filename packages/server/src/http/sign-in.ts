@@ -32,7 +32,9 @@ export function addSignIn(app: Hono, parts: AppParts, { sessions, oidc, way }: S
   const limiter = new SignInLimiter(parts.limits, () => performance.now());
   const entered = (context: Context): (() => void) => {
     const { incoming } = (context.env ?? {}) as { readonly incoming?: IncomingMessage };
-    return limiter.enter(clientAddress(context.req.raw, incoming, service.config.server.behindProxy));
+    return limiter.enter(
+      clientAddress(context.req.raw, incoming, service.config.server.behindProxy),
+    );
   };
 
   /** Ends the session that a new one of the same browser replaces. */
@@ -58,10 +60,15 @@ export function addSignIn(app: Hono, parts: AppParts, { sessions, oidc, way }: S
       const { data } = codeBody.safeParse(await readBody(context.req.raw, 1_024));
       const principal = data === undefined ? undefined : await sessions.useCode(data.code, now());
       if (principal === undefined || !service.config.principals.has(principal))
-        throw new ServerError('sign_in_failed', `The code is unknown, was used, or has expired. ${linkAdvice(way)}`);
+        throw new ServerError(
+          'sign_in_failed',
+          `The code is unknown, was used, or has expired. ${linkAdvice(way)}`,
+        );
       const cookie = await sessions.start({ principal, method: 'session' }, now());
       await endBefore(context);
-      return context.json({ name: principal }, 201, { 'set-cookie': cookieText(cookie, addresses.origin) });
+      return context.json({ name: principal }, 201, {
+        'set-cookie': cookieText(cookie, addresses.origin),
+      });
     } finally {
       leave();
     }
@@ -76,7 +83,10 @@ export function addSignIn(app: Hono, parts: AppParts, { sessions, oidc, way }: S
 
   if (oidc === undefined) {
     app.on('GET', ['/sign-in/oidc', '/sign-in/callback'], () => {
-      throw new ServerError('sign_in_failed', `This server has no OpenID provider. Use a link. ${linkAdvice(way)}`);
+      throw new ServerError(
+        'sign_in_failed',
+        `This server has no OpenID provider. Use a link. ${linkAdvice(way)}`,
+      );
     });
     return;
   }
@@ -85,7 +95,10 @@ export function addSignIn(app: Hono, parts: AppParts, { sessions, oidc, way }: S
     const leave = entered(context);
     try {
       const { url, browser } = await oidc.begin(callback(), now());
-      return context.body(null, 302, { location: url.href, 'set-cookie': browserCookie(browser, addresses.origin) });
+      return context.body(null, 302, {
+        location: url.href,
+        'set-cookie': browserCookie(browser, addresses.origin),
+      });
     } finally {
       leave();
     }
@@ -98,10 +111,19 @@ export function addSignIn(app: Hono, parts: AppParts, { sessions, oidc, way }: S
       const person = await oidc.end(new URL(`${callback()}${url.search}`), browser, now());
       const caller = authenticator.callerOfPerson(person);
       if (caller === undefined)
-        throw new ServerError('sign_in_failed', 'The configuration accepts no person with these claims.');
-      const cookie = await sessions.start({ principal: caller.name, method: 'oidc', person }, now());
+        throw new ServerError(
+          'sign_in_failed',
+          'The configuration accepts no person with these claims.',
+        );
+      const cookie = await sessions.start(
+        { principal: caller.name, method: 'oidc', person },
+        now(),
+      );
       await endBefore(context);
-      return context.body(null, 303, { location: '/', 'set-cookie': cookieText(cookie, addresses.origin) });
+      return context.body(null, 303, {
+        location: '/',
+        'set-cookie': cookieText(cookie, addresses.origin),
+      });
     } finally {
       leave();
     }
@@ -110,7 +132,8 @@ export function addSignIn(app: Hono, parts: AppParts, { sessions, oidc, way }: S
 
 /** The start page is for everybody. */
 function unknownCaller(error: unknown): undefined {
-  if (isAssizeError(error, 'unauthenticated') || isAssizeError(error, 'forbidden')) return undefined;
+  if (isAssizeError(error, 'unauthenticated') || isAssizeError(error, 'forbidden'))
+    return undefined;
   throw error;
 }
 
@@ -123,12 +146,16 @@ function browserCookie(value: string, origin: string): string {
 }
 
 function browserOf(request: Request): string | undefined {
-  return new RegExp(`(?:^|; ?)${BROWSER_COOKIE}=([\\w-]+)`).exec(request.headers.get('cookie') ?? '')?.[1];
+  return new RegExp(`(?:^|; ?)${BROWSER_COOKIE}=([\\w-]+)`).exec(
+    request.headers.get('cookie') ?? '',
+  )?.[1];
 }
 
 /** An empty value ends the cookie. Over TLS the name binds the cookie to this host. */
 function cookieText(value: string, origin: string): string {
-  const name = origin.startsWith('https:') ? `${SESSION_COOKIE}=${value}; Secure` : `${LOOPBACK_COOKIE}=${value}`;
+  const name = origin.startsWith('https:')
+    ? `${SESSION_COOKIE}=${value}; Secure`
+    : `${LOOPBACK_COOKIE}=${value}`;
   return `${name}; Path=/; HttpOnly; SameSite=Lax${value === '' ? '; Max-Age=0' : ''}`;
 }
 
@@ -141,8 +168,14 @@ const GROUPS = 8;
  * `X-Forwarded-For`, which the proxy added itself. The others are texts of the client. All
  * addresses of one IPv6 network count as one.
  */
-export function clientAddress(request: Request, incoming: IncomingMessage | undefined, behindProxy: boolean): string {
-  const forwarded = behindProxy ? request.headers.get('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
+export function clientAddress(
+  request: Request,
+  incoming: IncomingMessage | undefined,
+  behindProxy: boolean,
+): string {
+  const forwarded = behindProxy
+    ? request.headers.get('x-forwarded-for')?.split(',').at(-1)?.trim()
+    : undefined;
   const address = withoutPort(forwarded || incoming?.socket.remoteAddress || '');
   return isIPv6(address) ? networkOf(address) : address;
 }
@@ -158,7 +191,9 @@ function networkOf(address: string): string {
   const text = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1);
   // An IPv4 address of a socket for both versions is no network.
   if (text.startsWith('::ffff:')) return text;
-  const [head = [], tail = []] = text.split('::').map((part) => part.split(':').filter((group) => group !== ''));
+  const [head = [], tail = []] = text
+    .split('::')
+    .map((part) => part.split(':').filter((group) => group !== ''));
   const zeros = Array.from({ length: GROUPS - head.length - tail.length }, () => '0');
   return [...head, ...zeros, ...tail].slice(0, NETWORK_GROUPS).join(':');
 }

@@ -28,7 +28,14 @@ test('a line of the log is one JSON text, whatever a value contains', () => {
         (line) => lines.push(line),
         () => '2026-01-01T00:00:00.000Z',
       );
-      logger.request({ requestId: 'r', method: 'GET', route: 'other', status: 200, ms: 1.26, principal });
+      logger.request({
+        requestId: 'r',
+        method: 'GET',
+        route: 'other',
+        status: 200,
+        ms: 1.26,
+        principal,
+      });
       logger.failure('r', new Error(`${message}\r\n{"forged":true}`));
       const [first = '', second = '', ...rest] = lines.join('').split('\n');
       expect(rest).toEqual(['']);
@@ -40,7 +47,10 @@ test('a line of the log is one JSON text, whatever a value contains', () => {
 
 test('a store that is away is logged without a stack', () => {
   const lines = logged((logger) => {
-    logger.failure('r', new StoreError('store_unreachable', 'The server does not answer. Try again.'));
+    logger.failure(
+      'r',
+      new StoreError('store_unreachable', 'The server does not answer. Try again.'),
+    );
     logger.failure('r', new StoreError('store_failed', 'The disk failed.'));
     logger.failure('r', new TypeError('x is undefined'));
   });
@@ -54,8 +64,14 @@ test('a store that is away is logged without a stack', () => {
 test('after the stop only unexpected failures are logged', () => {
   const lines = logged((logger) => {
     logger.stopped();
-    logger.failure(undefined, new StoreError('store_closed', 'The store is closed. Open it again.'));
-    logger.failure(undefined, new StoreError('store_unreachable', 'The server does not answer. Try again.'));
+    logger.failure(
+      undefined,
+      new StoreError('store_closed', 'The store is closed. Open it again.'),
+    );
+    logger.failure(
+      undefined,
+      new StoreError('store_unreachable', 'The server does not answer. Try again.'),
+    );
     logger.failure(undefined, new TypeError('x is undefined'));
   });
   expect(lines).toMatchObject([{ event: 'stopped' }, { event: 'failure', code: 'internal' }]);

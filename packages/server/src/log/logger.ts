@@ -46,7 +46,14 @@ export class Logger {
   request({ requestId, ms, ...rest }: LoggedRequest): void {
     if (this.#waiting === '') setTimeout(this.#flush, GATHER_MS);
     const rounded = Math.round(ms * 10) / 10;
-    this.#put({ time: this.#now(), level: 'info', event: 'request', request_id: requestId, ...rest, ms: rounded });
+    this.#put({
+      time: this.#now(),
+      level: 'info',
+      event: 'request',
+      request_id: requestId,
+      ...rest,
+      ms: rounded,
+    });
   }
 
   /**
@@ -60,11 +67,22 @@ export class Logger {
 
   /** A fault of the server with its stack, or a store that is away, with its message. */
   failure(requestId: string | undefined, error: unknown): void {
-    const isAway = isAssizeError(error, 'store_unreachable') || isAssizeError(error, 'store_closed');
+    const isAway =
+      isAssizeError(error, 'store_unreachable') || isAssizeError(error, 'store_closed');
     if (isAway && this.#isStopped) return;
     const code = isAssizeError(error) ? error.code : 'internal';
-    const text = error instanceof Error ? ((isAway ? undefined : error.stack) ?? error.message) : String(error);
-    const fields = { time: this.#now(), level: 'error', event: 'failure', request_id: requestId, code, error: text };
+    const text =
+      error instanceof Error
+        ? ((isAway ? undefined : error.stack) ?? error.message)
+        : String(error);
+    const fields = {
+      time: this.#now(),
+      level: 'error',
+      event: 'failure',
+      request_id: requestId,
+      code,
+      error: text,
+    };
     this.#put(fields);
     this.#flush();
   }

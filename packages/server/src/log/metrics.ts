@@ -24,7 +24,11 @@ export class Metrics {
   request(route: string, status: number, ms: number): void {
     const labels = `route="${route}",status="${status}"`;
     this.#requests.set(labels, (this.#requests.get(labels) ?? 0) + 1);
-    const durations = this.#durations.get(route) ?? { counts: BUCKETS.map(() => 0), sum: 0, count: 0 };
+    const durations = this.#durations.get(route) ?? {
+      counts: BUCKETS.map(() => 0),
+      sum: 0,
+      count: 0,
+    };
     this.#durations.set(route, durations);
     const seconds = ms / 1_000;
     durations.sum += seconds;
@@ -46,13 +50,17 @@ export class Metrics {
 
   text(): string {
     const lines: string[] = ['# TYPE assize_requests_total counter'];
-    for (const [labels, count] of this.#requests) lines.push(`assize_requests_total{${labels}} ${count}`);
+    for (const [labels, count] of this.#requests)
+      lines.push(`assize_requests_total{${labels}} ${count}`);
     lines.push('# TYPE assize_rulings_total counter');
-    for (const [labels, count] of this.#counters) lines.push(`assize_rulings_total{${labels}} ${count}`);
+    for (const [labels, count] of this.#counters)
+      lines.push(`assize_rulings_total{${labels}} ${count}`);
     lines.push('# TYPE assize_request_seconds histogram');
     for (const [route, { counts, sum, count }] of this.#durations) {
       lines.push(
-        ...BUCKETS.map((most, i) => `assize_request_seconds_bucket{route="${route}",le="${most}"} ${counts[i]}`),
+        ...BUCKETS.map(
+          (most, i) => `assize_request_seconds_bucket{route="${route}",le="${most}"} ${counts[i]}`,
+        ),
       );
       lines.push(`assize_request_seconds_bucket{route="${route}",le="+Inf"} ${count}`);
       lines.push(`assize_request_seconds_sum{route="${route}"} ${sum}`);

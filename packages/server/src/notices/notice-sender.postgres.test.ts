@@ -47,7 +47,11 @@ onEveryStore(({ newPlace }) => {
   const to = (sink: NoticeSink) => ({ url: sink.url, secret, allowPrivate: true });
 
   /** Options of a sender that looks and tries again after some milliseconds. */
-  function optionsOf(store: Store, assize: Assize, configured: Configured = {}): NoticeSenderOptions {
+  function optionsOf(
+    store: Store,
+    assize: Assize,
+    configured: Configured = {},
+  ): NoticeSenderOptions {
     const { webhooks = [], principals = new Map(), ...options } = configured;
     return {
       store,
@@ -86,7 +90,11 @@ onEveryStore(({ newPlace }) => {
     until(async () => {
       const { store, receivers } = optionsFor.get(one)!;
       const ids = receivers.map(({ id }) => id);
-      return one.counts.delivered >= delivered && one.counts.sending === 0 && (await tallyOf(store, ids)).waiting === 0;
+      return (
+        one.counts.delivered >= delivered &&
+        one.counts.sending === 0 &&
+        (await tallyOf(store, ids)).waiting === 0
+      );
     });
 
   async function rowsOf(store: Store, kind: string): Promise<number> {
@@ -141,7 +149,10 @@ onEveryStore(({ newPlace }) => {
     const sink = await sinkOf((response, n) => (n < 3 ? fail(response, n) : void response.end()));
     const failures: unknown[] = [];
     await pay(assize, 't', 900);
-    const one = await sender(store, assize, { webhooks: [to(sink)], onFailure: (error) => failures.push(error) });
+    const one = await sender(store, assize, {
+      webhooks: [to(sink)],
+      onFailure: (error) => failures.push(error),
+    });
     await idle(one, 1);
     expect(sink.received.map(({ id }) => id)).toEqual(Array(3).fill(sink.received[0]!.id));
     expect(failures).toMatchObject([{ code: 'receiver_refused' }, { code: 'receiver_refused' }]);
@@ -155,7 +166,9 @@ onEveryStore(({ newPlace }) => {
     const one = await sender(store, assize, { webhooks: [to(sink)] });
     await until(() => one.counts.failed === 1);
     const { id: entry } = await waiting(assize, 't');
-    const failed = new FailedNotices(store, receiversOf([to(sink)], new Map()), systemClock, () => one.wake());
+    const failed = new FailedNotices(store, receiversOf([to(sink)], new Map()), systemClock, () =>
+      one.wake(),
+    );
     const { notices } = await failed.list({ limit: 10 });
     const error = { code: 'receiver_refused', detail: 'The webhook answered with the status 500.' };
     const { origin: shown } = new URL(sink.url);
@@ -187,7 +200,11 @@ onEveryStore(({ newPlace }) => {
     const one = await sender(store, assize, { webhooks });
     await pay(assize, 't', 900);
     const { id } = await waiting(assize, 't');
-    await (await assize.open('t')).approvals.reject(id, { principal: 'boss:ann', method: 'test', reason: 'no' });
+    await (await assize.open('t')).approvals.reject(id, {
+      principal: 'boss:ann',
+      method: 'test',
+      reason: 'no',
+    });
     await idle(one, 2);
     expect(boss.received.map(({ body }) => [body.type, body.reason]).sort()).toEqual([
       ['approval.requested', 'invariant_escalated'],
@@ -200,7 +217,10 @@ onEveryStore(({ newPlace }) => {
     const { store, assize } = await opened();
     for (const name of ['decided', 'open']) await pay(assize, name, 900);
     const { id } = await waiting(assize, 'decided');
-    await (await assize.open('decided')).approvals.approve(id, { principal: 'boss:ann', method: 'test' });
+    await (await assize.open('decided')).approvals.approve(id, {
+      principal: 'boss:ann',
+      method: 'test',
+    });
     const sink = await sinkOf();
     const one = await sender(store, assize, { webhooks: [to(sink)] });
     await idle(one, 1);
@@ -279,7 +299,10 @@ onEveryStore(({ newPlace }) => {
     const old = await sender(store, assize, { webhooks: [to(left)] });
     await idle(old, 2);
     const { id } = await waiting(assize, 'decided');
-    await (await assize.open('decided')).approvals.approve(id, { principal: 'boss:ann', method: 'test' });
+    await (await assize.open('decided')).approvals.approve(id, {
+      principal: 'boss:ann',
+      method: 'test',
+    });
     await until(() => left.received.length === 3);
     // The server without it goes on beside the new one.
     const one = await sender(store, assize, { webhooks: [to(left), to(right)] });
@@ -291,7 +314,8 @@ onEveryStore(({ newPlace }) => {
     }
     await until(() => right.received.length === 3);
     await idle(one, 1);
-    const names = (sink: NoticeSink): string[] => sink.received.map(({ body }) => body.trajectory_id);
+    const names = (sink: NoticeSink): string[] =>
+      sink.received.map(({ body }) => body.trajectory_id);
     expect(names(right)).toEqual(['open', 'later', 'last']);
     expect(names(left).toSorted()).toEqual(['decided', 'decided', 'last', 'later', 'open']);
   });
@@ -334,7 +358,9 @@ onEveryStore(({ newPlace }) => {
     const both = await sender(store, assize, { webhooks: [...kept, dropped], clock, retry });
     await pay(assize, 't', 900);
     both.wake();
-    await until(() => both.counts.failed === 1 && both.counts.delivered === 1 && gone.received.length === 1);
+    await until(
+      () => both.counts.failed === 1 && both.counts.delivered === 1 && gone.received.length === 1,
+    );
     await both.stop(10);
     const one = await sender(store, assize, { webhooks: kept, clock, retry });
     const counts = async (): Promise<number[]> => {
@@ -378,7 +404,10 @@ onEveryStore(({ newPlace }) => {
       const { store, assize } = await opened();
       await pay(assize, 't', 900.25);
       const sink = await mailTo(assize, store, 3);
-      expect(sink.delivered.map(({ to: [address] }) => address).sort()).toEqual(['ann@example.com', 'bob@example.com']);
+      expect(sink.delivered.map(({ to: [address] }) => address).sort()).toEqual([
+        'ann@example.com',
+        'bob@example.com',
+      ]);
       const { id } = await waiting(assize, 't');
       for (const { text, from, id: messageId } of sink.delivered) {
         expect(from).toBe('notices@assize.example');
@@ -419,10 +448,15 @@ onEveryStore(({ newPlace }) => {
         retry: { firstMs: 50, maxMs: 50, attempts: 100 },
       });
       await pay(assize, 't', 900);
-      await until(async () => (await rowsOf(store, waitingKind(receiversOf([], mailed)[0]!.id))) > 0);
+      await until(
+        async () => (await rowsOf(store, waitingKind(receiversOf([], mailed)[0]!.id))) > 0,
+      );
       await down.stop(100);
       const { id } = await waiting(assize, 't');
-      await (await assize.open('t')).approvals.approve(id, { principal: 'boss:ann', method: 'test' });
+      await (await assize.open('t')).approvals.approve(id, {
+        principal: 'boss:ann',
+        method: 'test',
+      });
       const sink = await mailTo(assize, store, 1);
       expect(sink.delivered).toEqual([]);
     });

@@ -1,7 +1,14 @@
 import { addMicros, type Instant, instantToMillis } from 'assize/internal/canon';
 import type { MailConfig } from 'assize/internal/config';
 import type { EntryRow, Hash, LogStore, SideStore } from 'assize/internal/ledger';
-import { type Clock, type Pause, type Random, systemClock, systemPause, systemRandom } from 'assize/internal/oracle';
+import {
+  type Clock,
+  type Pause,
+  type Random,
+  systemClock,
+  systemPause,
+  systemRandom,
+} from 'assize/internal/oracle';
 import type { Ruling } from 'assize/internal/runtime';
 import type { Followable } from 'assize/internal/stores';
 import { rulingView } from 'assize/internal/views';
@@ -87,13 +94,20 @@ export class NoticeSender {
   #tallied: Instant = '';
 
   constructor(options: NoticeSenderOptions) {
-    const { store, receivers, mail, openProposals, decidersOf, pageOf, onFailure, onGivenUp } = options;
+    const { store, receivers, mail, openProposals, decidersOf, pageOf, onFailure, onGivenUp } =
+      options;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#pause = options.pause ?? systemPause;
     this.#pollMs = options.pollMs ?? POLL_MS;
     this.#mails = mail && new MailNotices({ mail, decidersOf, pageOf });
-    this.#enqueuer = new Enqueuer({ store, receivers, openProposals, clock: this.#clock, onFailure });
+    this.#enqueuer = new Enqueuer({
+      store,
+      receivers,
+      openProposals,
+      clock: this.#clock,
+      onFailure,
+    });
     this.#deliverer = new Deliverer({
       store,
       receivers,
@@ -139,7 +153,11 @@ export class NoticeSender {
 
   /** At most `TALLY_MS` old. */
   get counts(): NoticeCounts {
-    return { ...this.#tally, sending: this.#deliverer.sending, delivered: this.#deliverer.delivered };
+    return {
+      ...this.#tally,
+      sending: this.#deliverer.sending,
+      delivered: this.#deliverer.delivered,
+    };
   }
 
   /** Deletes rows that are kept no longer, also without receivers. */
@@ -164,7 +182,8 @@ export class NoticeSender {
       const dueMs = await this.#deliverer.begin();
       // Later than now: the clock was set back since.
       const now = this.#clock.now();
-      if (this.#tallied < addMicros(now, -TALLY_MS * 1_000) || this.#tallied > now) await this.#count();
+      if (this.#tallied < addMicros(now, -TALLY_MS * 1_000) || this.#tallied > now)
+        await this.#count();
       return dueMs;
     } catch (error) {
       this.#options.onFailure(error);
@@ -191,13 +210,23 @@ export class NoticeSender {
   async #send(receiver: Receiver, notice: Notice, signal: AbortSignal): Promise<void> {
     const id = noticeId(notice.entryId, receiver.id);
     if (receiver.kind === 'mail') {
-      if (notice.type === 'approval.requested') await this.#mails?.send(receiver, notice, id, signal);
+      if (notice.type === 'approval.requested')
+        await this.#mails?.send(receiver, notice, id, signal);
       return;
     }
     const { pageOf, rulingOf } = this.#options;
-    const body = webhookBody(notice, id, pageOf(pagePath(notice)), rulingView(await rulingOf(notice.row)));
+    const body = webhookBody(
+      notice,
+      id,
+      pageOf(pagePath(notice)),
+      rulingView(await rulingOf(notice.row)),
+    );
     const timestamp = Math.floor(instantToMillis(this.#clock.now()) / 1_000);
-    await sendWebhook(receiver.webhook, { id, timestamp, body }, { ...this.#options.webhookOptions, signal });
+    await sendWebhook(
+      receiver.webhook,
+      { id, timestamp, body },
+      { ...this.#options.webhookOptions, signal },
+    );
   }
 }
 

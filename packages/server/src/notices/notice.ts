@@ -61,8 +61,22 @@ export function noticeOf(row: EntryRow): Notice | undefined {
     const { channel, reason, detail, proposal, expires } = payload;
     const { needed: approvals, given } = approvalsOf(payload);
     const approvedBy = given.map(({ principal }) => principal);
-    const place = { row, entryId, trajectoryId, pendingId: entryId, epoch: pendingEffectIn(payload)?.epoch };
-    const asked = { channel, reason, detail, action: proposal.action.name, expires, approvals, approvedBy };
+    const place = {
+      row,
+      entryId,
+      trajectoryId,
+      pendingId: entryId,
+      epoch: pendingEffectIn(payload)?.epoch,
+    };
+    const asked = {
+      channel,
+      reason,
+      detail,
+      action: proposal.action.name,
+      expires,
+      approvals,
+      approvedBy,
+    };
     return { type: 'approval.requested', ...place, ...asked };
   }
   if (payload.kind !== 'commit' && payload.kind !== 'rejection') return undefined;
@@ -93,16 +107,42 @@ export function pagePath({ epoch, pendingId }: Pick<Notice, 'epoch' | 'pendingId
 }
 
 /** The body of a webhook. */
-export function webhookBody(notice: Notice, id: string, url: string, ruling: RulingDocument): string {
+export function webhookBody(
+  notice: Notice,
+  id: string,
+  url: string,
+  ruling: RulingDocument,
+): string {
   const { type, trajectoryId: trajectory_id, pendingId: pending_id } = notice;
   const request_id = (ruling.ruling !== 'frozen' && ruling.request_id) || pending_id;
   const common = { type, id, trajectory_id, pending_id, request_id };
   if (notice.type === 'approval.requested') {
-    const { channel, reason, detail, action, expires = null, approvals, approvedBy: approved_by, epoch } = notice;
+    const {
+      channel,
+      reason,
+      detail,
+      action,
+      expires = null,
+      approvals,
+      approvedBy: approved_by,
+      epoch,
+    } = notice;
     const of = epoch === undefined ? 'proposal' : 'effect';
-    return JSON.stringify({ ...common, of, channel, reason, detail, action, expires, approvals, approved_by, url });
+    return JSON.stringify({
+      ...common,
+      of,
+      channel,
+      reason,
+      detail,
+      action,
+      expires,
+      approvals,
+      approved_by,
+      url,
+    });
   }
   const { outcome, reason = null, entryId: entry_id, decided } = notice;
-  const of = decided === undefined ? { of: 'proposal' } : { of: 'effect', as: decided.as, by: decided.by };
+  const of =
+    decided === undefined ? { of: 'proposal' } : { of: 'effect', as: decided.as, by: decided.by };
   return JSON.stringify({ ...common, ...of, outcome, reason, entry_id, ruling, url });
 }

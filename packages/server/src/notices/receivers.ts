@@ -44,7 +44,9 @@ export function receiversOf(
   const receivers: Receiver[] = webhooks.map((webhook) => {
     const { protocol, origin } = new URL(webhook.url);
     if (protocol !== 'https:' && webhook.allowPrivate !== true)
-      throw badNotices(`The webhook ${origin} has no TLS. Use https, or set \`allowPrivate\` for your own network.`);
+      throw badNotices(
+        `The webhook ${origin} has no TLS. Use https, or set \`allowPrivate\` for your own network.`,
+      );
     return { kind: 'webhook', id: idOf('webhook', webhook.url), shownAs: origin, webhook };
   });
   for (const [name, { email, kinds }] of mailed) {
@@ -52,9 +54,12 @@ export function receiversOf(
     receivers.push({ kind: 'mail', id: idOf('mail', name), shownAs: name, address: email });
   }
   if (receivers.length > RECEIVERS_MAX)
-    throw badNotices(`There are ${receivers.length} receivers of notices, and at most ${RECEIVERS_MAX} are possible.`);
+    throw badNotices(
+      `There are ${receivers.length} receivers of notices, and at most ${RECEIVERS_MAX} are possible.`,
+    );
   const twice = receivers.find(({ id }, n) => receivers.findIndex((other) => other.id === id) < n);
-  if (twice !== undefined) throw badNotices(`The receiver ${twice.shownAs} is configured twice. Remove one.`);
+  if (twice !== undefined)
+    throw badNotices(`The receiver ${twice.shownAs} is configured twice. Remove one.`);
   return receivers;
 }
 

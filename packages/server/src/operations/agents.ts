@@ -21,14 +21,17 @@ const list = operation({
   id: 'agents.list',
   method: 'get',
   path: '/v1/agents',
-  summary: 'The agents of the configuration, with their grants, and all that are stopped or paused.',
+  summary:
+    'The agents of the configuration, with their grants, and all that are stopped or paused.',
   kinds: READERS,
   answer: z.strictObject({
     agents: z.array(
       z
         .strictObject({
           name: z.string(),
-          grants: z.array(json).describe('as the configuration has them; empty for a name that it does not have'),
+          grants: z
+            .array(json)
+            .describe('as the configuration has them; empty for a name that it does not have'),
           is: z.enum(['active', 'paused', 'stopped']),
           since: instant.optional(),
           by: z.string().optional(),
@@ -39,7 +42,9 @@ const list = operation({
   }),
   run: async ({ service }) => {
     const { agents: recorded } = await agentsState(service);
-    const configured = [...service.config.principals.values()].filter(({ kinds }) => kinds.includes('agent'));
+    const configured = [...service.config.principals.values()].filter(({ kinds }) =>
+      kinds.includes('agent'),
+    );
     const names = new Set([...configured.map((one) => one.name), ...Object.keys(recorded)]);
     const agents = [...names].sort().map((name) => {
       const grants = configured.find((one) => one.name === name)?.grants ?? [];
@@ -76,9 +81,13 @@ const change = (does: keyof typeof SUMMARIES) =>
       .strictObject({ reason: z.string().min(1).max(4_096) })
       .meta({ id: `Agent${does[0]!.toUpperCase()}${does.slice(1)}` }),
     answer: z.strictObject({
-      ruling: rulingForm.describe('`escalated`: a stopped agent comes back when another person approves'),
+      ruling: rulingForm.describe(
+        '`escalated`: a stopped agent comes back when another person approves',
+      ),
       tokens: z.number().int().describe('revoked tokens'),
-      failed: z.array(documentForm).describe('trajectories where a revocation waits for the next start'),
+      failed: z
+        .array(documentForm)
+        .describe('trajectories where a revocation waits for the next start'),
     }),
     errors: ['not_found'],
     run: async ({ path: { agent }, body, caller, service }) => {
@@ -110,15 +119,24 @@ async function requireAgent(service: ServerService, caller: Caller, agent: strin
       `No agent ${agent} has a grant or a token. List the agents with GET /v1/agents.`,
     );
   if (caller.name !== agent && (kinds ?? []).every((kind) => kind === 'agent')) return;
-  throw new ServerError('forbidden', `${agent} is not only an agent. Change its kinds in the configuration.`);
+  throw new ServerError(
+    'forbidden',
+    `${agent} is not only an agent. Change its kinds in the configuration.`,
+  );
 }
 
 /** Whether a name that the configuration lacks has used a grant, has a token, or was stopped. */
 async function isKnown(service: ServerService, agent: string): Promise<boolean> {
   const { agents } = await agentsState(service);
-  if (Object.hasOwn(agents, agent) || (await service.grants.placesOf(agent)).length > 0) return true;
+  if (Object.hasOwn(agents, agent) || (await service.grants.placesOf(agent)).length > 0)
+    return true;
   for await (const { principal } of service.tokens.list()) if (principal === agent) return true;
   return false;
 }
 
-export const agents: readonly Operation<ServerService>[] = [list, change('stop'), change('pause'), change('resume')];
+export const agents: readonly Operation<ServerService>[] = [
+  list,
+  change('stop'),
+  change('pause'),
+  change('resume'),
+];

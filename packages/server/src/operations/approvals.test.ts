@@ -16,7 +16,10 @@ test('a page of proposals does not ask for the deciders of the rest', async () =
   expect(asked.mock.calls.length).toBeLessThan(10);
   const rest: string[] = [];
   for (let cursor = next; cursor !== undefined; ) {
-    const page = await succeed(server, 'approvals.list', { as: 'boss:ada', query: { limit: '30', cursor } });
+    const page = await succeed(server, 'approvals.list', {
+      as: 'boss:ada',
+      query: { limit: '30', cursor },
+    });
     rest.push(...page.approvals.map(({ id }: { readonly id: string }) => id));
     cursor = page.next;
   }

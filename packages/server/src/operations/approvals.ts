@@ -39,7 +39,12 @@ import {
   readRow,
   tokenMakersIn,
 } from 'assize/internal/ledger';
-import { type ApprovalInput, type ListedPending, type Ruling, Trajectory } from 'assize/internal/runtime';
+import {
+  type ApprovalInput,
+  type ListedPending,
+  type Ruling,
+  Trajectory,
+} from 'assize/internal/runtime';
 import { pendingParts, pendingView, rulingView } from 'assize/internal/views';
 import { z } from 'zod';
 import { decidersIn } from '../notices/mail/deciders-in.ts';
@@ -49,7 +54,10 @@ import { operation, type ServerService } from '../service.ts';
 
 const plannedCallForm = z
   .looseObject({ id: hash, tool: z.string().optional(), input: json.optional() })
-  .meta({ id: 'PlannedCall', description: 'A tool call that runs after the approval. Erased calls have no input.' });
+  .meta({
+    id: 'PlannedCall',
+    description: 'A tool call that runs after the approval. Erased calls have no input.',
+  });
 
 const observationForm = z
   .strictObject({
@@ -57,7 +65,10 @@ const observationForm = z
     value: json.optional(),
     oracle_key: hash.optional(),
   })
-  .meta({ id: 'Observation', description: 'An observation of a proposal. An erased value is absent.' });
+  .meta({
+    id: 'Observation',
+    description: 'An observation of a proposal. An erased value is absent.',
+  });
 
 const memberForm = z
   .strictObject({
@@ -77,9 +88,15 @@ const questionForm = z
     predicate: z.string(),
     members: z.array(memberForm),
   })
-  .meta({ id: 'Question', description: 'A contradiction between claims. The claim of one member wins.' });
+  .meta({
+    id: 'Question',
+    description: 'A contradiction between claims. The claim of one member wins.',
+  });
 
-const heldRoleForm = z.strictObject({ name: z.string(), params: z.record(z.string(), z.string()).readonly() });
+const heldRoleForm = z.strictObject({
+  name: z.string(),
+  params: z.record(z.string(), z.string()).readonly(),
+});
 
 const approvalForm = z
   .looseObject({
@@ -115,13 +132,18 @@ const approvalForm = z
       .array(questionForm)
       .nullable()
       .optional()
-      .describe('contradictions: an approval chooses a winner of each (`answers`); null after an erasure'),
+      .describe(
+        'contradictions: an approval chooses a winner of each (`answers`); null after an erasure',
+      ),
     expires: instant.optional(),
     requester: z.string(),
     deciders: z.array(z.string()).describe('principals of the configuration that may decide now'),
     may_decide: z.boolean().describe('whether the caller may approve or reject now'),
   })
-  .meta({ id: 'Approval', description: 'A pending proposal: its calls, changes, cost, rule and deadline.' });
+  .meta({
+    id: 'Approval',
+    description: 'A pending proposal: its calls, changes, cost, rule and deadline.',
+  });
 
 const faultForm = z.strictObject({ trajectory_id: z.string(), detail: z.string() }).meta({
   id: 'LedgerFault',
@@ -139,19 +161,34 @@ const list = operation({
     channel: name.optional(),
     action: name.optional(),
     requester: name.optional(),
-    mine: flag.optional().describe('only proposals that the caller may approve, and calls that it may settle'),
+    mine: flag
+      .optional()
+      .describe('only proposals that the caller may approve, and calls that it may settle'),
     ...page,
   }),
   answer: z.strictObject({
     approvals: z.array(approvalForm),
-    faults: z.array(faultForm).optional().describe('nothing there can be decided before its operator acts'),
+    faults: z
+      .array(faultForm)
+      .optional()
+      .describe('nothing there can be decided before its operator acts'),
     next,
   }),
   run: async ({ query, caller, service, signal }) => {
-    const { trajectory, channel, action, requester, mine = false, cursor, limit = PAGE_DEFAULT } = query;
+    const {
+      trajectory,
+      channel,
+      action,
+      requester,
+      mine = false,
+      cursor,
+      limit = PAGE_DEFAULT,
+    } = query;
     const approvals: z.input<typeof approvalForm>[] = [];
     const faults: z.input<typeof faultForm>[] = [];
-    const onFault = isOfKind(caller, READERS) ? (fault: (typeof faults)[number]) => faults.push(fault) : () => {};
+    const onFault = isOfKind(caller, READERS)
+      ? (fault: (typeof faults)[number]) => faults.push(fault)
+      : () => {};
     let last: string | undefined;
     for await (const pending of openFrom(service, placeIn(cursor), trajectory, onFault)) {
       signal.throwIfAborted();
@@ -170,8 +207,16 @@ const list = operation({
   },
 });
 
-function pageOf(approvals: z.input<typeof approvalForm>[], faults: z.input<typeof faultForm>[], next?: string) {
-  const body = { approvals, ...(faults.length > 0 && { faults }), ...(next !== undefined && { next }) };
+function pageOf(
+  approvals: z.input<typeof approvalForm>[],
+  faults: z.input<typeof faultForm>[],
+  next?: string,
+) {
+  const body = {
+    approvals,
+    ...(faults.length > 0 && { faults }),
+    ...(next !== undefined && { next }),
+  };
   // The deciders differ by caller and time.
   return { body, etag: hashText(JSON.stringify(body)) };
 }
@@ -217,7 +262,9 @@ async function* openFrom(
   onFault: OnFault,
 ): AsyncGenerator<Listed> {
   const names = only === undefined ? await service.assize.namesToReview() : [only];
-  for (const trajectoryId of names.filter((name) => name >= after.trajectoryId).sort((a, b) => (a < b ? -1 : 1))) {
+  for (const trajectoryId of names
+    .filter((name) => name >= after.trajectoryId)
+    .sort((a, b) => (a < b ? -1 : 1))) {
     const from = trajectoryId === after.trajectoryId ? after.seq : -1;
     let read = 0;
     for (const listed of await openIn(service, trajectoryId, onFault)) {
@@ -246,13 +293,23 @@ async function openIn(
     return trajectory.approvals.pending();
   } catch (error) {
     const isFaulty = isAssizeError(error, 'invalid_ledger');
-    if (isFaulty) onFault({ trajectory_id: trajectoryId, detail: `${error.message} Find it with assize verify.` });
+    if (isFaulty)
+      onFault({
+        trajectory_id: trajectoryId,
+        detail: `${error.message} Find it with assize verify.`,
+      });
     const open: Omit<Listed, 'trajectoryId'>[] = [];
     try {
       for await (const { id, payload } of assize.pending({ trajectoryId })) {
         // A trajectory of an unknown domain is of no account if nothing waits there.
         if (!isFaulty) throw error;
-        open.push({ id, payload, seq: payload.seq, channel: payload.channel, action: payload.proposal.action.name });
+        open.push({
+          id,
+          payload,
+          seq: payload.seq,
+          channel: payload.channel,
+          action: payload.proposal.action.name,
+        });
       }
     } catch (cause) {
       if (!isFaulty || !isAssizeError(cause, 'invalid_ledger')) throw cause;
@@ -265,7 +322,8 @@ const get = operation({
   id: 'approvals.get',
   method: 'get',
   path: '/v1/approvals/{approval}',
-  summary: 'A proposal that waits or waited. With `Prefer: wait=N` the answer waits for the decision.',
+  summary:
+    'A proposal that waits or waited. With `Prefer: wait=N` the answer waits for the decision.',
   kinds: ANYBODY,
   params: z.strictObject({ approval: hash }),
   answer: z.strictObject({
@@ -279,17 +337,29 @@ const get = operation({
     const { path, caller, service, waitSeconds } = request;
     const { trajectory, row } = await pendingOf(request, path.approval);
     const pending = readRow(row).payload as PendingPayload;
-    if ((await shownTo(caller, service, { trajectoryId: trajectory.id, id: row.id, payload: pending })) === undefined)
+    if (
+      (await shownTo(caller, service, {
+        trajectoryId: trajectory.id,
+        id: row.id,
+        payload: pending,
+      })) === undefined
+    )
       throw noApproval(path.approval);
     if (waitSeconds > 0) {
       const until = addMicros(service.clock.now(), waitSeconds * 1_000_000);
-      const writ = isOfKind(caller, READERS) ? undefined : Trajectory.writOf(trajectory, pending.proposal.writ_id);
-      await awaitDecision(request, trajectory, { pending: row.id, until, writ }).catch((error: unknown) => {
-        if (!isAssizeError(error, 'still_pending') && !isAssizeError(error, 'concluded')) throw error;
-      });
+      const writ = isOfKind(caller, READERS)
+        ? undefined
+        : Trajectory.writOf(trajectory, pending.proposal.writ_id);
+      await awaitDecision(request, trajectory, { pending: row.id, until, writ }).catch(
+        (error: unknown) => {
+          if (!isAssizeError(error, 'still_pending') && !isAssizeError(error, 'concluded'))
+            throw error;
+        },
+      );
     }
     const found = await trajectory.approvals.statusOf(row.id);
-    if (found.status === 'resolved') return { body: { status: 'resolved' as const, ruling: rulingView(found.ruling) } };
+    if (found.status === 'resolved')
+      return { body: { status: 'resolved' as const, ruling: rulingView(found.ruling) } };
     if (found.status === 'void') return { body: { status: 'void' as const } };
     const shown = { trajectoryId: trajectory.id, id: found.id, payload: found.payload };
     const approval = (await shownTo(caller, service, shown)) as z.input<typeof approvalForm>;
@@ -320,7 +390,10 @@ const approve = operation({
     .strictObject({
       digest,
       reason: z.string().max(4_096).optional(),
-      override: z.boolean().optional().describe('overrides the rules that the result breaks; it needs a `reason`'),
+      override: z
+        .boolean()
+        .optional()
+        .describe('overrides the rules that the result breaks; it needs a `reason`'),
       args: json.optional(),
       role: roleForm.optional(),
       answers: answers.optional(),
@@ -333,7 +406,14 @@ const approve = operation({
     .meta({ id: 'ApprovalDecision' }),
   answer: rulingForm,
   errors: [
-    ...['unauthorised_counselor', 'digest_mismatch', 'not_pending', 'changed_since', 'override_needed', 'halted'],
+    ...[
+      'unauthorised_counselor',
+      'digest_mismatch',
+      'not_pending',
+      'changed_since',
+      'override_needed',
+      'halted',
+    ],
     'agent_stopped',
   ],
   run: async (request) => {
@@ -370,10 +450,13 @@ const judge = operation({
       await requireOther(request, trajectory, proposalIn(row));
       await requireActive(request, trajectory, proposalIn(row).writ_id);
     } catch (error) {
-      if (!isAssizeError(error, 'unauthorised_counselor') && !isAssizeError(error, 'agent_stopped')) throw error;
+      if (!isAssizeError(error, 'unauthorised_counselor') && !isAssizeError(error, 'agent_stopped'))
+        throw error;
       return { body: { ruling: 'refused' as const, code: error.code, detail: error.message } };
     }
-    return { body: judgementDocument(await trajectory.approvals.judge(row.id, inputOf(request, body))) };
+    return {
+      body: judgementDocument(await trajectory.approvals.judge(row.id, inputOf(request, body))),
+    };
   },
 });
 
@@ -416,7 +499,9 @@ const decideMany = operation({
     })
     .meta({ id: 'ManyDecisions' }),
   answer: z.strictObject({
-    results: z.array(z.strictObject({ id: hash, ruling: rulingForm.optional(), problem: documentForm.optional() })),
+    results: z.array(
+      z.strictObject({ id: hash, ruling: rulingForm.optional(), problem: documentForm.optional() }),
+    ),
   }),
   run: async (request) => {
     const { body, caller } = request;
@@ -433,7 +518,10 @@ const decideMany = operation({
         results.push({ id, ruling: rulingView(ruling) });
       } catch (error) {
         if (!isAssizeError(error)) throw error;
-        results.push({ id, problem: { ...problemOf(request.service.deployment?.explained(error) ?? error) } });
+        results.push({
+          id,
+          problem: { ...problemOf(request.service.deployment?.explained(error) ?? error) },
+        });
       }
     }
     return { body: { results } };
@@ -502,9 +590,13 @@ async function pendingOf(
 }
 
 function noApproval(id: string): ServerError {
-  return new ServerError('not_found', `There is no pending proposal ${id}. List them with GET /v1/approvals.`, {
-    evidence: { id },
-  });
+  return new ServerError(
+    'not_found',
+    `There is no pending proposal ${id}. List them with GET /v1/approvals.`,
+    {
+      evidence: { id },
+    },
+  );
 }
 
 interface Pending {
@@ -524,7 +616,8 @@ async function mayDecide(
 ): Promise<boolean> {
   if (!caller.kinds.includes('counselor')) return false;
   const among = await decidersAmong(service, trajectoryId, id, [caller.name]);
-  if (among === undefined || among.length === 0 || isEffectPending(payload)) return among?.length === 1;
+  if (among === undefined || among.length === 0 || isEffectPending(payload))
+    return among?.length === 1;
   const trajectory = await service.assize.open(trajectoryId);
   return requireActive({ service }, trajectory, payload.proposal.writ_id).then(
     () => true,
@@ -552,13 +645,20 @@ async function shownTo(
     .filter(({ kinds }) => kinds.includes('counselor'))
     .map(({ name }) => name);
   const asked = caller.kinds.includes('counselor') ? [...new Set([...names, caller.name])] : names;
-  const among = isExpired(payload, service.clock.now()) ? [] : await decidersAmong(service, trajectoryId, id, asked);
+  const among = isExpired(payload, service.clock.now())
+    ? []
+    : await decidersAmong(service, trajectoryId, id, asked);
   if (among === undefined) return undefined;
   const { writ_id } = payload.proposal;
   const requester = (trajectory && Trajectory.writOf(trajectory, writ_id)?.writ.subject) ?? '';
   const grantors = trajectory === undefined ? [] : await grantorsOf(service, trajectory, writ_id);
   const makers = tokenMakersIn(payload.proposal.observations);
-  const ruledOut = [requester, ...grantors, ...makers, ...(payload.approved_by ?? []).flatMap(principalsOf)];
+  const ruledOut = [
+    requester,
+    ...grantors,
+    ...makers,
+    ...(payload.approved_by ?? []).flatMap(principalsOf),
+  ];
   const deciders = among.filter(
     (name) =>
       !grantors.some((grantor) => isSamePrincipal(grantor, name)) &&
@@ -566,10 +666,18 @@ async function shownTo(
   );
   if (!isOfKind(caller, READERS) && requester !== caller.name) return undefined;
   const { store } = service;
-  const view = await pendingView(store, await pendingParts(store, new Replayer(store).values, { id, payload }));
+  const view = await pendingView(
+    store,
+    await pendingParts(store, new Replayer(store).values, { id, payload }),
+  );
   // A call is settled by `effects.resolve`, and not by an approval.
-  const mayDecide = !isEffectPending(payload) && caller.kinds.includes('counselor') && deciders.includes(caller.name);
-  return { ...view, requester, deciders, may_decide: mayDecide } as unknown as z.input<typeof approvalForm>;
+  const mayDecide =
+    !isEffectPending(payload) &&
+    caller.kinds.includes('counselor') &&
+    deciders.includes(caller.name);
+  return { ...view, requester, deciders, may_decide: mayDecide } as unknown as z.input<
+    typeof approvalForm
+  >;
 }
 
 /**
@@ -587,9 +695,17 @@ async function decidersAmong(
     return await decidersIn(assize)(trajectoryId, id, principals);
   } catch (error) {
     if (isAssizeError(error, 'not_found')) return undefined;
-    if (['not_pending', 'erased', 'invalid_ledger'].some((code) => isAssizeError(error, code))) return [];
+    if (['not_pending', 'erased', 'invalid_ledger'].some((code) => isAssizeError(error, code)))
+      return [];
     throw error;
   }
 }
 
-export const approvals: readonly Operation<ServerService>[] = [list, decideMany, get, judge, approve, reject];
+export const approvals: readonly Operation<ServerService>[] = [
+  list,
+  decideMany,
+  get,
+  judge,
+  approve,
+  reject,
+];

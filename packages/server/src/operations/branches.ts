@@ -29,7 +29,11 @@ const list = operation({
   params: z.strictObject({ trajectory: name }),
   answer: z.strictObject({
     branches: z.array(
-      z.strictObject({ trajectory_id: z.string(), source_entry_id: hash, note: z.string().nullable() }),
+      z.strictObject({
+        trajectory_id: z.string(),
+        source_entry_id: hash,
+        note: z.string().nullable(),
+      }),
     ),
   }),
   run: async (request) => {
@@ -39,7 +43,8 @@ const list = operation({
     for (const { trajectory_id } of await service.store.trajectories()) {
       const [first] = await service.store.entries(trajectory_id, { from: 0, limit: 1 });
       if (first?.kind !== 'branch') continue;
-      const { source_trajectory_id, source_commit_id, note } = readRow(first).payload as BranchPayload;
+      const { source_trajectory_id, source_commit_id, note } = readRow(first)
+        .payload as BranchPayload;
       if (source_trajectory_id === trajectory.id)
         branches.push({ trajectory_id, source_entry_id: source_commit_id, note: note ?? null });
     }
@@ -99,7 +104,9 @@ const delegations = operation({
   params: z.strictObject({ trajectory: name }),
   answer: z.strictObject({
     origin: z.strictObject({ trajectory_id: z.string(), entry_id: hash }).nullable(),
-    open: z.array(z.strictObject({ id: hash, child: z.string(), task: z.string(), writ_id: z.string() })),
+    open: z.array(
+      z.strictObject({ id: hash, child: z.string(), task: z.string(), writ_id: z.string() }),
+    ),
   }),
   run: async (request) => {
     const trajectory = await callerTrajectory(request, request.path.trajectory);
@@ -110,7 +117,10 @@ const delegations = operation({
       task: payload.task,
       writ_id: writId(payload.writ as never),
     }));
-    const from = origin === undefined ? null : { trajectory_id: origin.trajectoryId, entry_id: origin.entryId };
+    const from =
+      origin === undefined
+        ? null
+        : { trajectory_id: origin.trajectoryId, entry_id: origin.entryId };
     return { body: { origin: from, open } };
   },
 });
@@ -126,11 +136,19 @@ const delegate = operation({
     .strictObject({
       task: z.string().min(1).max(65_536),
       child_trajectory_id: name.describe('names the delegation, so a repetition is the same one'),
-      subject: name.describe('acts in the child: an agent of the configuration, or a name below the caller’s'),
+      subject: name.describe(
+        'acts in the child: an agent of the configuration, or a name below the caller’s',
+      ),
       actions: z.array(name).min(1).max(256),
       scopes: z.array(name).min(1).max(256).optional(),
       budget: z.record(name, z.number().int().positive()).optional(),
-      seconds: z.number().int().min(1).max(86_400).optional().describe('how long a token counts; default: 3600'),
+      seconds: z
+        .number()
+        .int()
+        .min(1)
+        .max(86_400)
+        .optional()
+        .describe('how long a token counts; default: 3600'),
     })
     .meta({ id: 'NewDelegation' }),
   answer: z.strictObject({
@@ -141,11 +159,27 @@ const delegate = operation({
     expires: instant.optional(),
   }),
   statuses: [201],
-  errors: ['not_attenuated', 'budget_exhausted', 'too_many_open', 'frozen', 'exists', 'idempotency_conflict', 'halted'],
+  errors: [
+    'not_attenuated',
+    'budget_exhausted',
+    'too_many_open',
+    'frozen',
+    'exists',
+    'idempotency_conflict',
+    'halted',
+  ],
   run: async (request) => {
     const { path, body, caller, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
-    const { task, child_trajectory_id: child, subject, actions, scopes, budget, seconds = TOKEN_SECONDS } = body;
+    const {
+      task,
+      child_trajectory_id: child,
+      subject,
+      actions,
+      scopes,
+      budget,
+      seconds = TOKEN_SECONDS,
+    } = body;
     service.deployment?.requireBeside(trajectory.id, child);
     const terms = { subject, actions, ...(scopes && { scopes }), ...(budget && { budget }) };
     requireOwnName(child);
@@ -155,14 +189,26 @@ const delegate = operation({
     if (passed === undefined) throw nothingToPassOn(caller, trajectory.id);
     const { writ, signed } = passed;
     requireRoom(caller, trajectory, writId(writ.writ), child);
-    const made = await trajectory.delegations.delegate({ task, childTrajectoryId: child, writ, signed });
+    const made = await trajectory.delegations.delegate({
+      task,
+      childTrajectoryId: child,
+      writ,
+      signed,
+    });
     const created = service.clock.now();
     const limited = { writ: signed, chain: [writ.writ, ...writ.chain] };
     const token = isConfigured
       ? {}
-      : await limitedToken(request, subject, limited, { created, expires: addMicros(created, seconds * 1_000_000) });
+      : await limitedToken(request, subject, limited, {
+          created,
+          expires: addMicros(created, seconds * 1_000_000),
+        });
     const headers = { location: `/v1/trajectories/${encodeURIComponent(made.id)}` };
-    return { status: 201, headers, body: { trajectory_id: made.id, entry_id: made.head, ...token } };
+    return {
+      status: 201,
+      headers,
+      body: { trajectory_id: made.id, entry_id: made.head, ...token },
+    };
   },
 });
 
@@ -170,9 +216,17 @@ const delegate = operation({
 const OPEN_MAX = 1_000;
 
 /** A repetition opens nothing. @throws ServerError `too_many_open` */
-function requireRoom({ name }: Caller, { delegations }: Trajectory, grant: Hash, child: string): void {
-  const open = delegations.open().filter(({ payload }) => (payload.writ as unknown as Writ).parent === grant);
-  if (open.length < OPEN_MAX || open.some(({ payload }) => payload.child_trajectory_id === child)) return;
+function requireRoom(
+  { name }: Caller,
+  { delegations }: Trajectory,
+  grant: Hash,
+  child: string,
+): void {
+  const open = delegations
+    .open()
+    .filter(({ payload }) => (payload.writ as unknown as Writ).parent === grant);
+  if (open.length < OPEN_MAX || open.some(({ payload }) => payload.child_trajectory_id === child))
+    return;
   throw new ServerError(
     'too_many_open',
     `${name} has ${open.length} open delegations in this trajectory, the most of one grant. Conclude some first.`,
@@ -204,4 +258,10 @@ const conclude = operation({
   },
 });
 
-export const branches: readonly Operation<ServerService>[] = [list, create, delegations, delegate, conclude];
+export const branches: readonly Operation<ServerService>[] = [
+  list,
+  create,
+  delegations,
+  delegate,
+  conclude,
+];

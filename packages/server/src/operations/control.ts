@@ -23,7 +23,8 @@ const stopped = (does: 'halt' | 'resume') =>
     id: `trajectories.${does}`,
     method: 'post',
     path: `/v1/trajectories/{trajectory}/${does}`,
-    summary: does === 'halt' ? 'Stop a trajectory: no proposal and no approval counts.' : 'End a halt.',
+    summary:
+      does === 'halt' ? 'Stop a trajectory: no proposal and no approval counts.' : 'End a halt.',
     kinds: ADMINS,
     params: z.strictObject({ trajectory: name }),
     body: z.strictObject({ reason }).meta({ id: does === 'halt' ? 'Halt' : 'Resume' }),
@@ -32,8 +33,17 @@ const stopped = (does: 'halt' | 'resume') =>
     run: async (request) => {
       const { path, body, caller, service } = request;
       const trajectory: Trajectory = await callerTrajectory(request, path.trajectory);
-      const writ = service.systemWrits.forBuiltIn(caller.name, HALT_ACTION, trajectory.id, service.clock.now());
-      const outcome: HaltOutcome = await trajectory[does]({ reason: body.reason, writ, principal: caller.name });
+      const writ = service.systemWrits.forBuiltIn(
+        caller.name,
+        HALT_ACTION,
+        trajectory.id,
+        service.clock.now(),
+      );
+      const outcome: HaltOutcome = await trajectory[does]({
+        reason: body.reason,
+        writ,
+        principal: caller.name,
+      });
       if (does === 'resume') await service.gateways.ready(trajectory);
       const propagated = outcome.propagated.map(({ trajectoryId, error }) => ({
         trajectory_id: trajectoryId,
@@ -71,11 +81,13 @@ const upgrade = operation({
   run: async (request) => {
     const { path, body, caller, service } = request;
     const head = await service.store.head(path.trajectory);
-    if (head === undefined) throw new ServerError('not_found', `There is no trajectory ${path.trajectory}.`);
+    if (head === undefined)
+      throw new ServerError('not_found', `There is no trajectory ${path.trajectory}.`);
     const now = await service.assize.domainAt(head);
     const versions = service.domains.filter(
       ({ name, hash }) =>
-        (body.domain_hash === undefined ? name === now.name : hash === body.domain_hash) && hash !== now.hash,
+        (body.domain_hash === undefined ? name === now.name : hash === body.domain_hash) &&
+        hash !== now.hash,
     );
     const [next, ...more] = versions;
     if (next === undefined || more.length > 0)
@@ -85,7 +97,12 @@ const upgrade = operation({
       );
     const migrate = service.migrations.get(next.hash);
     const done = await service.assize.upgrade(path.trajectory, next, {
-      writ: service.systemWrits.forBuiltIn(caller.name, UPGRADE_ACTION, path.trajectory, service.clock.now()),
+      writ: service.systemWrits.forBuiltIn(
+        caller.name,
+        UPGRADE_ACTION,
+        path.trajectory,
+        service.clock.now(),
+      ),
       principal: caller.name,
       reason: body.reason,
       dryRun: body.dry_run ?? false,
@@ -106,4 +123,8 @@ const upgrade = operation({
   },
 });
 
-export const control: readonly Operation<ServerService>[] = [stopped('halt'), stopped('resume'), upgrade];
+export const control: readonly Operation<ServerService>[] = [
+  stopped('halt'),
+  stopped('resume'),
+  upgrade,
+];

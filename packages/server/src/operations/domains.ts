@@ -1,4 +1,10 @@
-import { ANYBODY, documentForm, name, type Operation, ServerError } from '@assize/command/operation';
+import {
+  ANYBODY,
+  documentForm,
+  name,
+  type Operation,
+  ServerError,
+} from '@assize/command/operation';
 import type { Domain } from 'assize/internal/kernel';
 import { domainView } from 'assize/internal/views';
 import { z } from 'zod';
@@ -15,12 +21,17 @@ const domainForm = z
     counselors: z.array(z.string()),
     memory: z
       .looseObject({
-        predicates: z.array(z.looseObject({ name: z.string(), cardinality: z.string(), strategy: z.string() })),
+        predicates: z.array(
+          z.looseObject({ name: z.string(), cardinality: z.string(), strategy: z.string() }),
+        ),
       })
       .optional()
       .describe('absent for a domain without memory'),
   })
-  .meta({ id: 'Domain', description: 'A domain: its actions with their schemas, its roles and its rules.' });
+  .meta({
+    id: 'Domain',
+    description: 'A domain: its actions with their schemas, its roles and its rules.',
+  });
 
 const list = operation({
   id: 'domains.list',
@@ -29,7 +40,9 @@ const list = operation({
   summary: 'The domains of the server.',
   kinds: ANYBODY,
   answer: z.strictObject({ domains: z.array(domainForm) }),
-  run: async ({ service }) => ({ body: { domains: service.domains.map((domain) => domainView(domain)) } }),
+  run: async ({ service }) => ({
+    body: { domains: service.domains.map((domain) => domainView(domain)) },
+  }),
 });
 
 const get = operation({
@@ -51,7 +64,10 @@ const get = operation({
 export function domainNamed({ domains }: ServerService, named: string): Domain {
   const found = domains.find(({ name, hash }) => name === named || hash === named);
   if (found !== undefined) return found;
-  throw new ServerError('not_found', `There is no domain ${named}. List them with GET /v1/domains.`);
+  throw new ServerError(
+    'not_found',
+    `There is no domain ${named}. List them with GET /v1/domains.`,
+  );
 }
 
 export const domains: readonly Operation<ServerService>[] = [list, get];

@@ -16,15 +16,28 @@ import {
 } from '@assize/command/operation';
 import { conflicts, readClaim } from 'assize/internal/effects';
 import { type Hash, observationsOf, Replayer, readRow } from 'assize/internal/ledger';
-import { type CallTexts, callTextsOf, effectTransactionView, leftInState, storedTextsOf } from 'assize/internal/views';
+import {
+  type CallTexts,
+  callTextsOf,
+  effectTransactionView,
+  leftInState,
+  storedTextsOf,
+} from 'assize/internal/views';
 import { z } from 'zod';
 import { requireOther } from '../principals/issuers.ts';
 import { operation, type ServerService } from '../service.ts';
 
 const claimForm = z.strictObject({ access: z.enum(['read', 'write']), scope: z.string() });
 const storedForm = z
-  .looseObject({ value: json.optional(), erased_by: z.string().optional(), missing: z.boolean().optional() })
-  .meta({ id: 'StoredText', description: 'A stored value. It may be erased, or the store may lack it.' });
+  .looseObject({
+    value: json.optional(),
+    erased_by: z.string().optional(),
+    missing: z.boolean().optional(),
+  })
+  .meta({
+    id: 'StoredText',
+    description: 'A stored value. It may be erased, or the store may lack it.',
+  });
 
 const effectForm = z
   .looseObject({
@@ -42,7 +55,10 @@ const effectForm = z
     differs: storedForm.optional(),
     resolved: z.looseObject({ as: z.string(), by: z.string() }).optional(),
   })
-  .meta({ id: 'Effect', description: 'A tool call of a transaction, with its class and its phase.' });
+  .meta({
+    id: 'Effect',
+    description: 'A tool call of a transaction, with its class and its phase.',
+  });
 
 const transactionForm = z
   .looseObject({
@@ -58,7 +74,10 @@ const transactionForm = z
     claims: z.array(claimForm),
     effects: z.array(effectForm),
   })
-  .meta({ id: 'EffectTransaction', description: 'A transaction of tool calls, with the phase of each call.' });
+  .meta({
+    id: 'EffectTransaction',
+    description: 'A transaction of tool calls, with the phase of each call.',
+  });
 
 const wholeForm = transactionForm
   .extend({
@@ -82,7 +101,10 @@ const wholeForm = transactionForm
         .meta({ id: 'EffectCall' }),
     ),
   })
-  .meta({ id: 'EffectTransactionWhole', description: 'A transaction, with the input and the answer of each call.' });
+  .meta({
+    id: 'EffectTransactionWhole',
+    description: 'A transaction, with the input and the answer of each call.',
+  });
 
 const resolvedForm = transactionForm
   .extend({
@@ -116,7 +138,13 @@ const list = operation({
   }),
   answer: z.strictObject({ transactions: z.array(transactionForm), next }),
   run: async ({ query, service }) => {
-    const { trajectory, all = false, needs_human: isInDoubt = false, cursor, limit = PAGE_DEFAULT } = query;
+    const {
+      trajectory,
+      all = false,
+      needs_human: isInDoubt = false,
+      cursor,
+      limit = PAGE_DEFAULT,
+    } = query;
     const page = all ? { limit, ...(cursor !== undefined && { before: cursor }) } : {};
     const listed = await service.assize.effects({
       all,
@@ -124,7 +152,9 @@ const list = operation({
       ...(trajectory !== undefined && { trajectoryId: trajectory }),
     });
     const shown = await viewsOf(service, listed);
-    const transactions = isInDoubt ? shown.filter(({ effects }) => effects.some((one) => one['needs_human'])) : shown;
+    const transactions = isInDoubt
+      ? shown.filter(({ effects }) => effects.some((one) => one['needs_human']))
+      : shown;
     const last = listed.at(-1);
     const isMore = all && last !== undefined && listed.length === limit;
     return { body: { transactions, ...(isMore && { next: String(last.epoch) }) } };
@@ -143,7 +173,10 @@ const get = operation({
     const { effects, claims, ...transaction } = await transactionOf(service, path.epoch);
     const open = await service.assize.effects();
     const { calls, undoneBy } = await callTextsOf(service.store, path.epoch);
-    const whole = effects.map((effect, n): z.input<typeof effectForm> & CallTexts => ({ ...effect, ...calls[n] }));
+    const whole = effects.map((effect, n): z.input<typeof effectForm> & CallTexts => ({
+      ...effect,
+      ...calls[n],
+    }));
     return {
       body: {
         ...transaction,
@@ -166,7 +199,9 @@ const resolve = operation({
     .strictObject({
       as: z
         .enum(['applied', 'undone', 'did_not_happen', 'retry', 'residue'])
-        .describe('`did_not_happen`: the tool refused the call, or it had no effect; recorded as `undone`'),
+        .describe(
+          '`did_not_happen`: the tool refused the call, or it had no effect; recorded as `undone`',
+        ),
       evidence: z.string().min(1).max(65_536).describe('the finding that supports the decision'),
       confirm: z.boolean().optional().describe('retry even if the effect may happen twice'),
     })
@@ -178,7 +213,10 @@ const resolve = operation({
     const trajectory = await service.assize.open(transaction.trajectory_id);
     const commit = transaction.entry_id && (await service.store.resolve(transaction.entry_id));
     const observations = commit ? observationsOf(readRow(commit).payload) : [];
-    await requireOther({ caller, service }, trajectory, { writ_id: transaction['writ'] as Hash, observations });
+    await requireOther({ caller, service }, trajectory, {
+      writ_id: transaction['writ'] as Hash,
+      observations,
+    });
     const isAdmin = caller.kinds.includes('admin');
     const now = service.clock.now();
     await service.assize.resolveEffect(
@@ -191,7 +229,12 @@ const resolve = operation({
         evidence: body.evidence,
         confirm: body.confirm ?? false,
         ...(isAdmin && {
-          writ: service.systemWrits.forBuiltIn(caller.name, 'assize.resolve_effect', transaction.trajectory_id, now),
+          writ: service.systemWrits.forBuiltIn(
+            caller.name,
+            'assize.resolve_effect',
+            transaction.trajectory_id,
+            now,
+          ),
         }),
       },
       signal,
@@ -237,7 +280,9 @@ function frontierOf(
   open: Awaited<ReturnType<ServerService['assize']['effects']>>,
 ): number | null {
   const claim = readClaim(access, scope);
-  const active = open.filter(({ claims }) => claims.some((one) => conflicts(one, claim))).map(({ epoch }) => epoch);
+  const active = open
+    .filter(({ claims }) => claims.some((one) => conflicts(one, claim)))
+    .map(({ epoch }) => epoch);
   return active.length === 0 ? null : Math.min(...active);
 }
 
@@ -249,10 +294,16 @@ async function viewsOf(
   return listed.map((one) => effectTransactionView(one, kept) as never);
 }
 
-async function transactionOf(service: ServerService, epoch: number): Promise<z.input<typeof transactionForm>> {
+async function transactionOf(
+  service: ServerService,
+  epoch: number,
+): Promise<z.input<typeof transactionForm>> {
   const [view] = epoch < 1 ? [] : await viewsOf(service, await service.assize.effects({ epoch }));
   if (view !== undefined) return view;
-  throw new ServerError('not_found', `There is no tool transaction ${epoch}. List them with GET /v1/effects?all=true.`);
+  throw new ServerError(
+    'not_found',
+    `There is no tool transaction ${epoch}. List them with GET /v1/effects?all=true.`,
+  );
 }
 
 export const effects: readonly Operation<ServerService>[] = [list, recover, get, resolve];

@@ -27,8 +27,15 @@ const summaryForm = z
     ruling: z.enum(RULINGS),
     action: z.string().optional(),
     role: z.string().optional(),
-    role_params: z.record(z.string(), z.string()).readonly().optional().describe('absent if there are none'),
-    args: z.string().optional().describe('the start of the proposed arguments; absent if they are stored apart'),
+    role_params: z
+      .record(z.string(), z.string())
+      .readonly()
+      .optional()
+      .describe('absent if there are none'),
+    args: z
+      .string()
+      .optional()
+      .describe('the start of the proposed arguments; absent if they are stored apart'),
     reason: z.string().optional(),
     invariant_id: z.string().optional(),
     detail: z.string().optional(),
@@ -38,20 +45,26 @@ const summaryForm = z
       .array(
         z.strictObject({
           principal: z.string(),
-          violations: z.array(z.strictObject({ invariant_id: z.string(), detail: z.string().optional() })).readonly(),
+          violations: z
+            .array(z.strictObject({ invariant_id: z.string(), detail: z.string().optional() }))
+            .readonly(),
         }),
       )
       .readonly()
       .optional()
       .describe('the approvers that overrode rules, with these rules'),
   })
-  .meta({ id: 'EntrySummary', description: 'An entry in short: its action, its ruling, and the reason.' });
+  .meta({
+    id: 'EntrySummary',
+    description: 'An entry in short: its action, its ruling, and the reason.',
+  });
 
 const list = operation({
   id: 'entries.list',
   method: 'get',
   path: '/v1/trajectories/{trajectory}/entries',
-  summary: 'The entries of a trajectory, oldest first. With `before`, newest first; then `next` is a `before` too.',
+  summary:
+    'The entries of a trajectory, oldest first. With `before`, newest first; then `next` is a `before` too.',
   kinds: READERS,
   params: z.strictObject({ trajectory: name }),
   query: z.strictObject({
@@ -59,7 +72,9 @@ const list = operation({
     before: digits.optional().describe('the seq after the last entry; turns the order round'),
     limit: page.limit,
     ruling: z.enum(RULINGS).optional(),
-    text: name.optional().describe('a part of the summary, in any case. A page may have no match, and a `next`'),
+    text: name
+      .optional()
+      .describe('a part of the summary, in any case. A page may have no match, and a `next`'),
   }),
   answer: z.strictObject({ trajectory_id: z.string(), entries: z.array(summaryForm), next }),
   run: async (request) => {
@@ -72,7 +87,11 @@ const list = operation({
     const shown = entries.map((entry) => ({ ...entry }));
     return {
       etag,
-      body: { trajectory_id: path.trajectory, entries: shown, ...(next !== undefined && { next: String(next) }) },
+      body: {
+        trajectory_id: path.trajectory,
+        entries: shown,
+        ...(next !== undefined && { next: String(next) }),
+      },
     };
   },
 });
@@ -86,11 +105,15 @@ const entryForm = z
     kind: z.string(),
     payload: z.union([documentForm, z.string()]),
     text: z.string().describe('the stored canonical text, which hashes to the id'),
-    values: z.array(documentForm).describe('large and sensitive values, by the place that refers to them'),
+    values: z
+      .array(documentForm)
+      .describe('large and sensitive values, by the place that refers to them'),
     trace: z
       .strictObject({ trace_id: z.string(), span_id: z.string(), url: z.string().optional() })
       .optional()
-      .describe('the span of OpenTelemetry that caused the entry, with its page if the server knows it'),
+      .describe(
+        'the span of OpenTelemetry that caused the entry, with its page if the server knows it',
+      ),
     fault: documentForm.optional(),
   })
   .meta({ id: 'Entry' });
@@ -99,7 +122,8 @@ const get = operation({
   id: 'entries.get',
   method: 'get',
   path: '/v1/entries/{entry}',
-  summary: 'An entry with its payload, by its id or as TRAJECTORY@SEQ. `values=true` adds referenced values.',
+  summary:
+    'An entry with its payload, by its id or as TRAJECTORY@SEQ. `values=true` adds referenced values.',
   kinds: READERS,
   params: z.strictObject({ entry: name }),
   query: z.strictObject({ values: flag.optional() }),

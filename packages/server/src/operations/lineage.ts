@@ -29,11 +29,15 @@ const diff = operation({
   }),
   run: async (request) => {
     const { query, service } = request;
-    const [a, b] = await Promise.all([entryNamed(request, query.from), entryNamed(request, query.to)]);
+    const [a, b] = await Promise.all([
+      entryNamed(request, query.from),
+      entryNamed(request, query.to),
+    ]);
     const tagOf = await tagsOfStates(service);
     const etag = `${tagOf(a)}-${b.id}`;
     if (request.hasAnswer(etag)) return { etag };
-    const stateAt = (entry: EntryRow) => service.assize.readState(entry, (state) => structuredClone(state));
+    const stateAt = (entry: EntryRow) =>
+      service.assize.readState(entry, (state) => structuredClone(state));
     const patch = difference((await stateAt(a)) as never, (await stateAt(b)) as never);
     const { after } = await divergenceOf(service.store, a, b);
     return {

@@ -1,5 +1,13 @@
 import { exportLines } from '@assize/audit/internal/export';
-import { digits, hash, json, name, type Operation, READERS, ServerError } from '@assize/command/operation';
+import {
+  digits,
+  hash,
+  json,
+  name,
+  type Operation,
+  READERS,
+  ServerError,
+} from '@assize/command/operation';
 import { integrateLog } from 'assize/internal/ledger';
 import { verifyStore } from 'assize/internal/runtime';
 import { z } from 'zod';
@@ -18,7 +26,10 @@ const exported = operation({
     const logged = await integrateLog(service.store);
     const size = query.size ?? logged;
     if (size < 1 || size > logged)
-      throw new ServerError('not_found', `The log has ${logged} entries. Pass a size from 1 to ${logged}.`);
+      throw new ServerError(
+        'not_found',
+        `The log has ${logged} entries. Pass a size from 1 to ${logged}.`,
+      );
     return { lines: exportLines(service.store, { size }) };
   },
 });
@@ -34,7 +45,12 @@ const verifyReportForm = z
     signed: z.number().int(),
     erased: z.number().int(),
     fault: z
-      .looseObject({ trajectory_id: z.string(), seq: z.number().int(), code: z.string(), detail: z.string() })
+      .looseObject({
+        trajectory_id: z.string(),
+        seq: z.number().int(),
+        code: z.string(),
+        detail: z.string(),
+      })
       .optional(),
     warnings: z.array(z.string()).optional(),
   })
@@ -46,7 +62,9 @@ const verify = operation({
   path: '/v1/verify',
   summary: 'Verify trajectories from their first entries: hashes, chains, signatures and states.',
   kinds: READERS,
-  body: z.strictObject({ trajectories: z.array(name).min(1).max(1_000).optional() }).meta({ id: 'Verification' }),
+  body: z
+    .strictObject({ trajectories: z.array(name).min(1).max(1_000).optional() })
+    .meta({ id: 'Verification' }),
   answer: z.strictObject({ valid: z.boolean(), reports: z.array(verifyReportForm) }),
   run: async ({ body, service }) => {
     const { trajectories } = body;

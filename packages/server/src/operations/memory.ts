@@ -36,9 +36,20 @@ const sourced = {
 
 const statement = z
   .discriminatedUnion('verb', [
-    z.strictObject({ verb: z.literal('assert'), ...said, ...sourced, valid: period.partial().optional() }),
+    z.strictObject({
+      verb: z.literal('assert'),
+      ...said,
+      ...sourced,
+      valid: period.partial().optional(),
+    }),
     z.strictObject({ verb: z.literal('change'), ...said, ...sourced, from: instant.optional() }),
-    z.strictObject({ verb: z.literal('correct'), ...said, ...sourced, valid: period, was: z.string().optional() }),
+    z.strictObject({
+      verb: z.literal('correct'),
+      ...said,
+      ...sourced,
+      valid: period,
+      was: z.string().optional(),
+    }),
     z.strictObject({
       verb: z.literal('retract'),
       subject: name,
@@ -65,10 +76,16 @@ const assert = operation({
   run: async (request) => {
     const { body, key } = request;
     const memory = await memoryOf(request);
-    const { verb, ...given } = body as { readonly verb: 'assert' | 'change' | 'correct' | 'retract' };
+    const { verb, ...given } = body as {
+      readonly verb: 'assert' | 'change' | 'correct' | 'retract';
+    };
     const ruling = await memory[verb](given as never, { idempotencyKey: key });
     if (ruling.ruling !== 'escalated') return { body: rulingView(ruling) };
-    return { status: 202, headers: { location: `/v1/approvals/${ruling.pending}` }, body: rulingView(ruling) };
+    return {
+      status: 202,
+      headers: { location: `/v1/approvals/${ruling.pending}` },
+      body: rulingView(ruling),
+    };
   },
 });
 
@@ -88,7 +105,10 @@ const recallQuery = z
 
 const scoreForm = z
   .looseObject({ score: z.number(), text: z.number().optional(), embedding: z.number().optional() })
-  .meta({ id: 'Score', description: 'The score of a fact for a text, by which the facts are sorted.' });
+  .meta({
+    id: 'Score',
+    description: 'The score of a fact for a text, by which the facts are sorted.',
+  });
 
 const recall = operation({
   id: 'memory.recall',
@@ -128,7 +148,9 @@ const witnessForm = z
     strategy: z.string(),
     winner: z.string(),
     loser: z.string(),
-    members: z.array(z.looseObject({ claim: z.string(), object: z.string(), confidence: z.number() })),
+    members: z.array(
+      z.looseObject({ claim: z.string(), object: z.string(), confidence: z.number() }),
+    ),
     judge: z.string().optional(),
     policy: z.string().optional(),
   })
@@ -146,7 +168,13 @@ const contradictionForm = z
   .meta({ id: 'Contradiction' });
 
 const originForm = z
-  .looseObject({ id: hash, trajectoryId: z.string(), seq: z.number().int(), at: instant, action: z.string() })
+  .looseObject({
+    id: hash,
+    trajectoryId: z.string(),
+    seq: z.number().int(),
+    at: instant,
+    action: z.string(),
+  })
   .meta({ id: 'FactEntry', description: 'A commit that a fact derives from.' });
 
 const about = z.strictObject({ subject: name.optional(), predicate: name.optional() });
@@ -179,7 +207,10 @@ const keyForm = z
     versions: z.number().int(),
     lost: z.number().int().describe('assertions that lost a contradiction'),
   })
-  .meta({ id: 'MemoryKey', description: 'A subject and a predicate that have facts, current or past.' });
+  .meta({
+    id: 'MemoryKey',
+    description: 'A subject and a predicate that have facts, current or past.',
+  });
 
 const keys = operation({
   id: 'memory.keys',
@@ -198,10 +229,16 @@ const keys = operation({
     const { text, cursor, limit = PAGE_DEFAULT } = request.query;
     const after = cursor === undefined ? undefined : keyIn(cursor);
     const memory = await readingMemory(request);
-    const found = await memory.keys({ limit, ...(text !== undefined && { text }), ...(after && { after }) });
+    const found = await memory.keys({
+      limit,
+      ...(text !== undefined && { text }),
+      ...(after && { after }),
+    });
     const last = found.isTruncated ? found.keys.at(-1) : undefined;
     const next = last && [last.subject, last.predicate].map(encoded).join('.');
-    return { body: { keys: found.keys.map((key) => ({ ...key })), ...(next !== undefined && { next }) } };
+    return {
+      body: { keys: found.keys.map((key) => ({ ...key })), ...(next !== undefined && { next }) },
+    };
   },
 });
 
@@ -210,7 +247,9 @@ const cursorNames = z.tuple([composed, composed]);
 
 /** The key that a cursor names. @throws ServerError `invalid_request` */
 function keyIn(cursor: string): { readonly subject: string; readonly predicate: string } {
-  const { data } = cursorNames.safeParse(cursor.split('.').map((part) => `${Buffer.from(part, 'base64url')}`));
+  const { data } = cursorNames.safeParse(
+    cursor.split('.').map((part) => `${Buffer.from(part, 'base64url')}`),
+  );
   if (data !== undefined) return { subject: data[0], predicate: data[1] };
   throw badCursor();
 }
@@ -227,7 +266,9 @@ const explain = operation({
   kinds: READERS,
   params: z.strictObject({ trajectory: name, space: name, fact: z.string().min(8).max(512) }),
   query: about.extend({
-    since: instant.optional().describe('the start of the version in system time; default: the last version'),
+    since: instant
+      .optional()
+      .describe('the start of the version in system time; default: the last version'),
   }),
   answer: z.looseObject({
     fact: factForm,
@@ -291,7 +332,10 @@ async function readingMemory(request: MemoryRequest) {
     const statement = { action: BELIEVE_ACTION, scopes: [`memory:${segment(path.space)}:**`] };
     const writs = await service.grants.allFor(caller, trajectory.id, service.clock.now());
     if (!writs.some((writ) => Trajectory.covers(trajectory, writ, statement)))
-      throw new ServerError('forbidden', `${caller.name} has no grant for the memory space ${path.space}.`);
+      throw new ServerError(
+        'forbidden',
+        `${caller.name} has no grant for the memory space ${path.space}.`,
+      );
   }
   return service.assize.memory(path.space, trajectory.id);
 }

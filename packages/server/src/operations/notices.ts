@@ -37,10 +37,21 @@ const failed = operation({
   run: async ({ query, service }) => {
     const { cursor, limit = PAGE_DEFAULT } = query;
     const found = await service.failedNotices.list({ after: cursor, limit });
-    const notices = found.notices.map(({ id, type, receiver, shown, isConfigured, entry, attempts, at, error }) => ({
-      ...{ id, type, receiver, shown_as: shown, configured: isConfigured, entry_id: entry, attempts, at },
-      error: error ?? { code: 'internal', detail: '' },
-    }));
+    const notices = found.notices.map(
+      ({ id, type, receiver, shown, isConfigured, entry, attempts, at, error }) => ({
+        ...{
+          id,
+          type,
+          receiver,
+          shown_as: shown,
+          configured: isConfigured,
+          entry_id: entry,
+          attempts,
+          at,
+        },
+        error: error ?? { code: 'internal', detail: '' },
+      }),
+    );
     return { body: { notices, ...(found.next !== undefined && { next: found.next }) } };
   },
 });
@@ -60,9 +71,15 @@ const retry = operation({
     const { receiver, id } = body;
     const retried = await service.failedNotices.retry(receiver, id);
     if (retried === undefined)
-      throw new ServerError('not_found', 'This server has no such receiver. List them with GET /v1/notices/failed.');
+      throw new ServerError(
+        'not_found',
+        'This server has no such receiver. List them with GET /v1/notices/failed.',
+      );
     if (id !== undefined && retried === 0)
-      throw new ServerError('not_found', 'The receiver has no such failed notice. It may be queued again already.');
+      throw new ServerError(
+        'not_found',
+        'The receiver has no such failed notice. It may be queued again already.',
+      );
     return { body: { retried } };
   },
 });

@@ -6,18 +6,41 @@ type JsonObject = Record<string, unknown>;
 
 /** Refusals that every operation can give. */
 const COMMON = [
-  ...['invalid_request', 'unauthenticated', 'forbidden', 'bad_origin', 'bad_host', 'too_fast', 'stopping'],
+  ...[
+    'invalid_request',
+    'unauthenticated',
+    'forbidden',
+    'bad_origin',
+    'bad_host',
+    'too_fast',
+    'stopping',
+  ],
   'request_timeout',
   'invalid_ledger',
 ] as const;
 /** The server or its store cannot answer now. */
-const UNAVAILABLE = [...codesWithStatus()].flatMap(([code, status]) => (status === 503 ? [code] : []));
+const UNAVAILABLE = [...codesWithStatus()].flatMap(([code, status]) =>
+  status === 503 ? [code] : [],
+);
 
 /** The refusals of a trajectory: of every reading, and of every entry. */
 const OF_TRAJECTORY = ['not_found', 'domain_mismatch', 'erased'] as const;
-const OF_ENTRY = ['imported_trajectory', 'concluded', 'conflict', 'halted', 'other_cell', 'tenant_halted'] as const;
+const OF_ENTRY = [
+  'imported_trajectory',
+  'concluded',
+  'conflict',
+  'halted',
+  'other_cell',
+  'tenant_halted',
+] as const;
 
-const WITH_BODY = ['unsupported_media_type', 'too_large', 'too_complex', 'syntax', 'bad_input'] as const;
+const WITH_BODY = [
+  'unsupported_media_type',
+  'too_large',
+  'too_complex',
+  'syntax',
+  'bad_input',
+] as const;
 
 /** The OpenAPI 3.1 document of the operations. Schemas with an id are components. */
 export function openApiDocument(operations: readonly Operation[], url: string): JsonObject {
@@ -39,7 +62,9 @@ export function openApiDocument(operations: readonly Operation[], url: string): 
     },
     servers: [{ url }],
     security: [{ bearer: [] }, { session: [] }],
-    tags: [...new Set([...operations.map(tagOf), 'events', 'metrics', 'health'])].map((name) => ({ name })),
+    tags: [...new Set([...operations.map(tagOf), 'events', 'metrics', 'health'])].map((name) => ({
+      name,
+    })),
     paths: { ...paths, ...otherPaths(schemas) },
     components: {
       securitySchemes: {
@@ -52,7 +77,18 @@ export function openApiDocument(operations: readonly Operation[], url: string): 
 }
 
 function operationObject(one: Operation, schemas: Schemas): JsonObject {
-  const { id, summary, kinds, params, query, body, answer, statuses = [200], isLines = false, errors = [] } = one;
+  const {
+    id,
+    summary,
+    kinds,
+    params,
+    query,
+    body,
+    answer,
+    statuses = [200],
+    isLines = false,
+    errors = [],
+  } = one;
   const { accepted, isWaiting } = one;
   const media = one.media ?? (isLines ? 'application/jsonl' : 'application/json');
   const isOfTrajectory = OF_TRAJECTORIES.some((part) => one.path.includes(part));
@@ -85,7 +121,10 @@ function operationObject(one: Operation, schemas: Schemas): JsonObject {
       ...(isWaiting === true ? [PREFER] : []),
     ],
     ...(body !== undefined && {
-      requestBody: { required: true, content: { 'application/json': { schema: schemas.of(body, 'input') } } },
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: schemas.of(body, 'input') } },
+      },
     }),
     responses: {
       ...Object.fromEntries(
@@ -95,7 +134,8 @@ function operationObject(one: Operation, schemas: Schemas): JsonObject {
             description: DESCRIPTIONS[status],
             content: {
               [media]: { schema: schemas.of(answer, 'input') },
-              ...(status === 202 && accepted && { [accepted.media]: { schema: schemas.of(accepted.answer, 'input') } }),
+              ...(status === 202 &&
+                accepted && { [accepted.media]: { schema: schemas.of(accepted.answer, 'input') } }),
             },
           },
         ]),
@@ -110,7 +150,8 @@ const OF_TRAJECTORIES = ['/trajectories', '/approvals', '/effects', '/entries'] 
 const PREFER = {
   name: 'Prefer',
   in: 'header',
-  description: '`wait=N`: wait up to N seconds for the decision, and for the calls of its commit. At most 300.',
+  description:
+    '`wait=N`: wait up to N seconds for the decision, and for the calls of its commit. At most 300.',
   schema: { type: 'string', pattern: '^wait=\\d{1,3}$' },
 };
 
@@ -118,12 +159,23 @@ const PREFER = {
 function otherPaths(schemas: Schemas): Record<string, Record<string, JsonObject>> {
   const text = { type: 'string' };
   const health = (status: string) => ({
-    content: { 'application/json': { schema: { type: 'object', properties: { status: { const: status } } } } },
+    content: {
+      'application/json': { schema: { type: 'object', properties: { status: { const: status } } } },
+    },
   });
-  const route = (id: string, summary: string, answer: JsonObject, refused: readonly string[], more: JsonObject) => ({
+  const route = (
+    id: string,
+    summary: string,
+    answer: JsonObject,
+    refused: readonly string[],
+    more: JsonObject,
+  ) => ({
     get: {
       ...{ operationId: id, summary, tags: [id.split('.')[0]], ...more },
-      responses: { 200: { description: 'The answer.', ...answer }, ...problemsOf(refused, schemas) },
+      responses: {
+        200: { description: 'The answer.', ...answer },
+        ...problemsOf(refused, schemas),
+      },
     },
   });
   const parameter = (name: string, description: string, where = 'query') => ({
@@ -144,7 +196,11 @@ function otherPaths(schemas: Schemas): Record<string, Record<string, JsonObject>
           parameter('trajectory', 'only entries of this trajectory'),
           parameter('kind', 'only entries of this kind'),
           parameter('last_event_id', 'as the header Last-Event-ID'),
-          parameter('Last-Event-ID', 'the id of the last event; -1: from the first entry', 'header'),
+          parameter(
+            'Last-Event-ID',
+            'the id of the last event; -1: from the first entry',
+            'header',
+          ),
         ],
       },
     ),
@@ -155,7 +211,13 @@ function otherPaths(schemas: Schemas): Record<string, Record<string, JsonObject>
       asked,
       { description: 'For: auditor, admin.', parameters: [] },
     ),
-    '/healthz': route('health.get', 'Whether the process answers.', health('ok'), ['stopping'], probed),
+    '/healthz': route(
+      'health.get',
+      'Whether the process answers.',
+      health('ok'),
+      ['stopping'],
+      probed,
+    ),
     '/readyz': route(
       'health.ready',
       'Whether the server can answer requests now.',
@@ -168,7 +230,11 @@ function otherPaths(schemas: Schemas): Record<string, Record<string, JsonObject>
 
 const DESCRIPTIONS = { 200: 'The answer.', 201: 'Created.', 202: 'A person must decide.' } as const;
 
-function parametersOf(part: z.ZodObject | undefined, where: 'path' | 'query', schemas: Schemas): JsonObject[] {
+function parametersOf(
+  part: z.ZodObject | undefined,
+  where: 'path' | 'query',
+  schemas: Schemas,
+): JsonObject[] {
   return Object.entries(part?.shape ?? {}).map(([name, schema]) => {
     const { description, ...form } = schemas.of(schema as z.ZodType, 'input') as JsonObject;
     return {
@@ -192,7 +258,10 @@ function problemsOf(codes: readonly string[], schemas: Schemas): JsonObject {
   const content = { 'application/problem+json': { schema: schemas.of(problemForm, 'input') } };
   return {
     ...Object.fromEntries(
-      [...byStatus].map(([status, named]) => [status, { description: `Codes: ${named.join(', ')}.`, content }]),
+      [...byStatus].map(([status, named]) => [
+        status,
+        { description: `Codes: ${named.join(', ')}.`, content },
+      ]),
     ),
     default: { description: 'Another problem.', content },
   };
@@ -217,7 +286,8 @@ class Schemas {
       reused: 'inline',
       target: 'draft-2020-12',
     }) as JsonObject & { readonly $defs?: JsonObject };
-    for (const [name, definition] of Object.entries($defs)) this.components[name] ??= placed(definition);
+    for (const [name, definition] of Object.entries($defs))
+      this.components[name] ??= placed(definition);
     const id = (schema.meta() as { readonly id?: string } | undefined)?.id;
     if (id === undefined || '$ref' in form) return placed(form) as JsonObject;
     const { id: _id, ...rest } = form as JsonObject;
@@ -253,7 +323,13 @@ const problemForm = z
     retryable: z.boolean(),
     findings: z.array(findingForm).optional(),
     detection_vector: z
-      .array(z.looseObject({ invariant_id: z.string(), result: z.string(), detail: z.string().optional() }))
+      .array(
+        z.looseObject({
+          invariant_id: z.string(),
+          result: z.string(),
+          detail: z.string().optional(),
+        }),
+      )
       .optional()
       .describe('of an approval that breaks rules: the result of each rule'),
     request_id: z.string().optional(),

@@ -1,4 +1,13 @@
-import { hash, json, name, type Operation, PAGE_DEFAULT, page, READERS, tagsOfStates } from '@assize/command/operation';
+import {
+  hash,
+  json,
+  name,
+  type Operation,
+  PAGE_DEFAULT,
+  page,
+  READERS,
+  tagsOfStates,
+} from '@assize/command/operation';
 import type { Json } from 'assize/internal/base';
 import { canonicalize, hashText, parsePointer } from 'assize/internal/canon';
 import { z } from 'zod';
@@ -36,7 +45,10 @@ const outline = operation({
     value: json.optional().describe('the whole value, if it is not large'),
     count: z.number().int().optional().describe('how many members match'),
     members: z.array(memberForm).readonly().optional(),
-    next: z.string().optional().describe('pass it as `cursor` for the next page; absent on the last one'),
+    next: z
+      .string()
+      .optional()
+      .describe('pass it as `cursor` for the next page; absent on the last one'),
   }),
   run: async (request) => {
     const { path, query, service } = request;
@@ -44,7 +56,9 @@ const outline = operation({
     const keys = parsePointer(pointer);
     const point = await pointIn(request, path.trajectory, query.at);
     const tagOf = await tagsOfStates(service);
-    const asked = hashText(canonicalize({ pointer, text: text ?? '', after: after ?? '', limit })).slice(0, 16);
+    const asked = hashText(
+      canonicalize({ pointer, text: text ?? '', after: after ?? '', limit }),
+    ).slice(0, 16);
     const etag = `${tagOf(point)}-${asked}`;
     if (request.hasAnswer(etag)) return { etag };
     const found = await service.assize.readState(point, (state: Json) =>

@@ -44,7 +44,9 @@ const me = operation({
   answer: z
     .strictObject({ name: z.string(), kinds: z.array(kind), method: z.string() })
     .meta({ id: 'Principal', description: 'A caller of the server.' }),
-  run: async ({ caller: { name, kinds, method } }) => ({ body: { name, kinds: [...kinds], method } }),
+  run: async ({ caller: { name, kinds, method } }) => ({
+    body: { name, kinds: [...kinds], method },
+  }),
 });
 
 /** The rows of one principal, or of all. */
@@ -109,7 +111,10 @@ const create = operation({
     const kinds = body.kinds ?? known.kinds;
     const extra = kinds.find((one) => !known.kinds.includes(one));
     if (extra !== undefined)
-      throw new ServerError('forbidden', `${body.principal} is not of the kind ${extra}. Ask for fewer kinds.`);
+      throw new ServerError(
+        'forbidden',
+        `${body.principal} is not of the kind ${extra}. Ask for fewer kinds.`,
+      );
     requireMayCreate(service, caller, body.principal, kinds);
     await service.grants.stops.requireNone([body.principal], 'now');
     const created = service.clock.now();
@@ -121,7 +126,10 @@ const create = operation({
       by: makerOf(caller),
       ...(body.note !== undefined && { note: body.note }),
     });
-    return { status: 201, body: { ...row, kinds: [...row.kinds], writ: undefined, token } as never };
+    return {
+      status: 201,
+      body: { ...row, kinds: [...row.kinds], writ: undefined, token } as never,
+    };
   },
 });
 
@@ -162,19 +170,29 @@ const revoke = operation({
   errors: ['not_found'],
   run: async ({ path, service }) => {
     if (await service.tokens.revoke(path.token)) return { body: { revoked: true } };
-    throw new ServerError('not_found', `There is no token ${path.token}. List them with GET /v1/tokens.`);
+    throw new ServerError(
+      'not_found',
+      `There is no token ${path.token}. List them with GET /v1/tokens.`,
+    );
   },
 });
 
 const sessionForm = z
-  .strictObject({ id: hash, principal: z.string(), method: z.string(), created: instant, expires: instant })
+  .strictObject({
+    id: hash,
+    principal: z.string(),
+    method: z.string(),
+    created: instant,
+    expires: instant,
+  })
   .meta({ id: 'Session', description: 'A signed-in browser, without its cookie and its claims.' });
 
 const sessions = operation({
   id: 'sessions.list',
   method: 'get',
   path: '/v1/sessions',
-  summary: 'The sessions of all principals or of one, by id. An ended one stays for an hour at most.',
+  summary:
+    'The sessions of all principals or of one, by id. An ended one stays for an hour at most.',
   kinds: ADMINS,
   query: rowsQuery,
   answer: z.strictObject({ sessions: z.array(sessionForm), next }),
@@ -195,8 +213,18 @@ const endSession = operation({
   errors: ['not_found'],
   run: async ({ path, service }) => {
     if (await service.sessions.endById(path.session)) return { body: { ended: true } };
-    throw new ServerError('not_found', `There is no session ${path.session}. List them with GET /v1/sessions.`);
+    throw new ServerError(
+      'not_found',
+      `There is no session ${path.session}. List them with GET /v1/sessions.`,
+    );
   },
 });
 
-export const principals: readonly Operation<ServerService>[] = [me, list, create, revoke, sessions, endSession];
+export const principals: readonly Operation<ServerService>[] = [
+  me,
+  list,
+  create,
+  revoke,
+  sessions,
+  endSession,
+];

@@ -41,11 +41,15 @@ const proposalBody = z
     role: roleForm,
     args: json,
     observations: observationsForm.optional(),
-    precondition: z.strictObject({ since: hash, paths: z.array(z.string()).min(1).max(1_000) }).optional(),
+    precondition: z
+      .strictObject({ since: hash, paths: z.array(z.string()).min(1).max(1_000) })
+      .optional(),
     writ: z
       .strictObject({ writ: writForm, chain: z.array(writForm).max(8) })
       .optional()
-      .describe('A writ of which the caller is the subject. Default: a short writ of the caller’s grant.'),
+      .describe(
+        'A writ of which the caller is the subject. Default: a short writ of the caller’s grant.',
+      ),
   })
   .meta({ id: 'Proposal' });
 
@@ -74,7 +78,10 @@ const create = operation({
     const proposed = await proposeOnce(request, trajectory, input);
     const until = addMicros(now, waitSeconds * 1_000_000);
     request.waits();
-    const ruling = waitSeconds === 0 ? proposed : await decided(request, trajectory, input, proposed, { until, writ });
+    const ruling =
+      waitSeconds === 0
+        ? proposed
+        : await decided(request, trajectory, input, proposed, { until, writ });
     service.metrics.ruling(ruling.ruling);
     if (ruling.ruling !== 'escalated') return { body: rulingView(ruling) };
     const headers = { location: `/v1/approvals/${ruling.pending}` };
@@ -83,7 +90,11 @@ const create = operation({
     const expires = payload.kind === 'pending_approval' ? payload.expires : undefined;
     const typed = { ...headers, 'content-type': INTERRUPTS };
     const page = `${request.origin}/inbox/${ruling.pending}`;
-    return { status: 202, headers: typed, body: interruptDocument(ruling, { expires, page }) as never };
+    return {
+      status: 202,
+      headers: typed,
+      body: interruptDocument(ruling, { expires, page }) as never,
+    };
   },
 });
 
@@ -95,13 +106,18 @@ const createMany = operation({
   id: 'proposals.create_many',
   method: 'post',
   path: '/v1/trajectories/{trajectory}/proposals/many',
-  summary: 'Propose up to 100 actions at once. Each is ruled on alone, in any order, and has its own key.',
+  summary:
+    'Propose up to 100 actions at once. Each is ruled on alone, in any order, and has its own key.',
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name }),
   body: z
     .strictObject({
       proposals: z
-        .array(proposalBody.omit({ writ: true }).extend({ key: name.describe('the idempotency key of the proposal') }))
+        .array(
+          proposalBody
+            .omit({ writ: true })
+            .extend({ key: name.describe('the idempotency key of the proposal') }),
+        )
         .min(1)
         .max(MANY_MAX),
     })
@@ -112,7 +128,13 @@ const createMany = operation({
   proposalsOf: ({ proposals }) => proposals,
   answer: z.strictObject({
     results: z
-      .array(z.strictObject({ key: name, ruling: rulingForm.optional(), problem: documentForm.optional() }))
+      .array(
+        z.strictObject({
+          key: name,
+          ruling: rulingForm.optional(),
+          problem: documentForm.optional(),
+        }),
+      )
       .describe('in the order of the proposals'),
   }),
   errors: ['halted'],
@@ -122,12 +144,20 @@ const createMany = operation({
     await service.gateways.ready(trajectory);
     const results = await Promise.allSettled(
       body.proposals.map(async ({ key, ...proposal }) => {
-        const ruling = await proposeOnce(request, trajectory, await inputOf(request, trajectory.id, proposal, key));
+        const ruling = await proposeOnce(
+          request,
+          trajectory,
+          await inputOf(request, trajectory.id, proposal, key),
+        );
         service.metrics.ruling(ruling.ruling);
         return rulingView(ruling);
       }),
     );
-    return { body: { results: results.map((result, i) => resultOf(service, body.proposals[i]!.key, result)) } };
+    return {
+      body: {
+        results: results.map((result, i) => resultOf(service, body.proposals[i]!.key, result)),
+      },
+    };
   },
 });
 
@@ -169,11 +199,17 @@ async function writOf(
 ): Promise<WritChain> {
   if (writ === undefined) return agentWrit({ caller, service }, trajectoryId, action);
   if (writ.writ.subject !== caller.name || caller.writ !== undefined)
-    throw new ServerError('forbidden', `The writ is not for ${caller.name}. Pass a writ with this subject, or none.`);
+    throw new ServerError(
+      'forbidden',
+      `The writ is not for ${caller.name}. Pass a writ with this subject, or none.`,
+    );
   const { writ: own, chain } = writ as unknown as WritChain;
   const ended = [own, ...chain].find((one) => service.grants.stops.isBeforeStop(one));
   if (ended === undefined) return { writ: own, chain };
-  throw new ServerError('forbidden', `The stop of ${ended.subject} ended this writ. Pass a later one, or none.`);
+  throw new ServerError(
+    'forbidden',
+    `The stop of ${ended.subject} ended this writ. Pass a later one, or none.`,
+  );
 }
 
 /** Waits until a pending proposal is decided, and proposes again when a freeze ends. */
@@ -203,14 +239,24 @@ const judge = operation({
   id: 'proposals.judge',
   method: 'post',
   path: '/v1/trajectories/{trajectory}/judge',
-  summary: 'The ruling that a proposal would get, now or after an entry. Nothing is recorded, and no tool is called.',
+  summary:
+    'The ruling that a proposal would get, now or after an entry. Nothing is recorded, and no tool is called.',
   kinds: ANYBODY,
   params: z.strictObject({ trajectory: name }),
   body: z
     .strictObject({
-      ...{ action: name, role: roleForm, args: json, observations: proposalBody.shape.observations },
-      at: name.optional().describe('the entry after which it is judged; default: now. Not for agents.'),
-      principal: name.optional().describe('the agent that would propose. Default: the caller, if it is an agent.'),
+      ...{
+        action: name,
+        role: roleForm,
+        args: json,
+        observations: proposalBody.shape.observations,
+      },
+      at: name
+        .optional()
+        .describe('the entry after which it is judged; default: now. Not for agents.'),
+      principal: name
+        .optional()
+        .describe('the agent that would propose. Default: the caller, if it is an agent.'),
     })
     .meta({ id: 'ForeseenProposal' }),
   answer: judgementForm,
@@ -220,7 +266,8 @@ const judge = operation({
     const { action, role, args, observations } = body;
     const isReader = isOfKind(caller, READERS);
     const trajectory = await callerTrajectory(request, path.trajectory);
-    const entry = body.at === undefined ? undefined : await entryOf(request, trajectory.id, body.at);
+    const entry =
+      body.at === undefined ? undefined : await entryOf(request, trajectory.id, body.at);
     const principal = isReader ? (body.principal ?? caller.name) : caller.name;
     const at = entry === undefined ? request.service.clock.now() : readRow(entry).payload.at;
     const writ = await writOfAgent(request, trajectory.id, { principal, action, at });
@@ -231,10 +278,17 @@ const judge = operation({
 });
 
 /** An entry of the trajectory, which only readers of the ledger name. @throws ServerError */
-async function entryOf(reaching: AuthorisedRequest, trajectoryId: string, named: string): Promise<EntryRow> {
+async function entryOf(
+  reaching: AuthorisedRequest,
+  trajectoryId: string,
+  named: string,
+): Promise<EntryRow> {
   const { name: caller } = reaching.caller;
   if (!isOfKind(reaching.caller, READERS))
-    throw new ServerError('forbidden', `${caller} may not judge after an earlier entry. Leave out \`at\`.`);
+    throw new ServerError(
+      'forbidden',
+      `${caller} may not judge after an earlier entry. Leave out \`at\`.`,
+    );
   const entry = await entryNamed(reaching, named);
   if (entry.trajectory_id === trajectoryId) return entry;
   throw new ServerError('not_found', `The trajectory ${trajectoryId} has no entry ${named}.`);
@@ -248,7 +302,11 @@ async function entryOf(reaching: AuthorisedRequest, trajectoryId: string, named:
 async function writOfAgent(
   { caller, service }: AuthorisedRequest,
   trajectoryId: string,
-  { principal, action, at }: { readonly principal: string; readonly action: string; readonly at: Instant },
+  {
+    principal,
+    action,
+    at,
+  }: { readonly principal: string; readonly action: string; readonly at: Instant },
 ): Promise<WritChain> {
   if (principal === caller.name && caller.kinds.includes('agent'))
     return agentWrit({ caller, service }, trajectoryId, action);
@@ -275,7 +333,10 @@ const get = operation({
     const trajectory = await callerTrajectory(request, path.trajectory);
     const ruling = await trajectory.rulingOf(path.key, caller.name);
     if (ruling === undefined)
-      throw new ServerError('not_found', `${caller.name} has no proposal with the key ${path.key} there.`);
+      throw new ServerError(
+        'not_found',
+        `${caller.name} has no proposal with the key ${path.key} there.`,
+      );
     return { body: rulingView(ruling) };
   },
 });

@@ -1,5 +1,13 @@
 import { chat, runs, simulations } from '@assize/agents/internal/operations';
-import { backtests, bundles, checkpoints, incidents, mining, proofs, reports } from '@assize/audit/internal/operations';
+import {
+  backtests,
+  bundles,
+  checkpoints,
+  incidents,
+  mining,
+  proofs,
+  reports,
+} from '@assize/audit/internal/operations';
 import type { Operation } from '@assize/command/operation';
 import { calls, hooks, servers, standing } from '@assize/gate/internal/operations';
 import type { ServerService } from '../service.ts';

@@ -19,8 +19,20 @@ import {
   tagsOfStates,
 } from '@assize/command/operation';
 import { isAssizeError, type Json } from 'assize/internal/base';
-import { CanonError, copyJson, DEFAULT_LIMITS, hashText, parsePointer, parseStrict } from 'assize/internal/canon';
-import { type BranchPayload, type EntryRow, type RootPayload, readRow } from 'assize/internal/ledger';
+import {
+  CanonError,
+  copyJson,
+  DEFAULT_LIMITS,
+  hashText,
+  parsePointer,
+  parseStrict,
+} from 'assize/internal/canon';
+import {
+  type BranchPayload,
+  type EntryRow,
+  type RootPayload,
+  readRow,
+} from 'assize/internal/ledger';
 import { Trajectory } from 'assize/internal/runtime';
 import { readable } from 'assize/internal/views';
 import { z } from 'zod';
@@ -67,7 +79,8 @@ const list = operation({
       if (!isOfKind(caller, READERS) && !(await service.grants.mayAct(caller, id))) continue;
       const shown = await viewOf(service, await headOf({ service }, id));
       if (domain !== undefined && shown.domain.name !== domain) continue;
-      if (trajectories.length === limit) return { body: { trajectories, next: trajectories.at(-1)?.trajectory_id } };
+      if (trajectories.length === limit)
+        return { body: { trajectories, next: trajectories.at(-1)?.trajectory_id } };
       trajectories.push(shown);
     }
     return { body: { trajectories } };
@@ -94,7 +107,10 @@ const create = operation({
   run: async ({ body, service }) => {
     const domain = service.domains.find(({ name }) => name === body.domain);
     if (domain === undefined)
-      throw new ServerError('not_found', `There is no domain ${body.domain}. List them with GET /v1/domains.`);
+      throw new ServerError(
+        'not_found',
+        `There is no domain ${body.domain}. List them with GET /v1/domains.`,
+      );
     if (body.trajectory_id !== undefined) {
       requireOwnName(body.trajectory_id);
       await service.deployment?.place(body.trajectory_id);
@@ -105,7 +121,11 @@ const create = operation({
       ...(body.note !== undefined && { note: body.note }),
     });
     const head = await headOf({ service }, made.id);
-    return { status: 201, headers: { location: `/v1/trajectories/${made.id}` }, body: await viewOf(service, head) };
+    return {
+      status: 201,
+      headers: { location: `/v1/trajectories/${made.id}` },
+      body: await viewOf(service, head),
+    };
   },
 });
 
@@ -122,14 +142,19 @@ const get = operation({
     memory_spaces: z
       .array(z.string())
       .optional()
-      .describe('the shared spaces with facts, and those of this branch; absent for agents, and without a memory'),
+      .describe(
+        'the shared spaces with facts, and those of this branch; absent for agents, and without a memory',
+      ),
   }),
   run: async (request) => {
     const { path, service, caller } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
     const erasures = await service.assize.erasures();
     const { entry, result } = await Trajectory.readMemory(trajectory, erasures, ({ halted }) => ({
-      halted: halted === undefined ? null : { principal: halted.principal, at: halted.at, reason: halted.reason },
+      halted:
+        halted === undefined
+          ? null
+          : { principal: halted.principal, at: halted.at, reason: halted.reason },
       pending: trajectory.approvals.pending().length,
     }));
     const hasMemory = trajectory.domain.memory !== undefined && isOfKind(caller, READERS);
@@ -143,7 +168,10 @@ const get = operation({
 });
 
 /** Undefined while the facts of the store are incomplete: the trajectory is still readable. */
-async function spacesFor({ store }: ServerService, trajectoryId: string): Promise<string[] | undefined> {
+async function spacesFor(
+  { store }: ServerService,
+  trajectoryId: string,
+): Promise<string[] | undefined> {
   try {
     const shared = await store.spaces();
     const own = (await store.branches()).filter(({ branch }) => branch === trajectoryId);
@@ -187,7 +215,10 @@ const state = operation({
         ? await service.assize.readHead(at.trajectory_id, read)
         : { entry: at, result: await service.assize.readState(at, read) };
     const { trajectory_id, seq, id } = entry;
-    return { body: { trajectory_id, seq, entry_id: id, pointer, state: result as never }, etag: tagOf(entry) };
+    return {
+      body: { trajectory_id, seq, entry_id: id, pointer, state: result as never },
+      etag: tagOf(entry),
+    };
   },
 });
 
@@ -208,16 +239,28 @@ const slice = operation({
   params: z.strictObject({ trajectory: name }),
   query: z.strictObject({
     role: name,
-    params: z.string().max(65_536).optional().describe('the parameters of the role, as a JSON object'),
+    params: z
+      .string()
+      .max(65_536)
+      .optional()
+      .describe('the parameters of the role, as a JSON object'),
     at,
   }),
-  answer: z.strictObject({ trajectory_id: z.string(), seq: z.number().int(), entry_id: hash, slice: json }),
+  answer: z.strictObject({
+    trajectory_id: z.string(),
+    seq: z.number().int(),
+    entry_id: hash,
+    slice: json,
+  }),
   run: async (request) => {
     const { path, query, caller, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
     const role = { name: query.role, params: paramsOf(query.params) };
     if (!Object.hasOwn(trajectory.domain.roles, role.name))
-      throw new ServerError('not_found', `The domain ${trajectory.domain.name} has no role ${role.name}.`);
+      throw new ServerError(
+        'not_found',
+        `The domain ${trajectory.domain.name} has no role ${role.name}.`,
+      );
     if (!isOfKind(caller, READERS)) {
       await Trajectory.catchUp(trajectory);
       const writs = await service.grants.allFor(caller, trajectory.id, service.clock.now());
@@ -237,7 +280,12 @@ const slice = operation({
           )
         : { entry: at, result: await trajectory.sliceAt(at.id, role.name, role.params) };
     return {
-      body: { trajectory_id: trajectory.id, seq: entry.seq, entry_id: entry.id, slice: result as never },
+      body: {
+        trajectory_id: trajectory.id,
+        seq: entry.seq,
+        entry_id: entry.id,
+        slice: result as never,
+      },
       etag: tagOf(entry),
     };
   },
@@ -246,7 +294,8 @@ const slice = operation({
 /** The value at a place of a state. @throws ServerError `not_found` */
 export function valueAt(state: Json, keys: readonly string[], pointer: string): Json {
   const part = keys.reduce<Json | undefined>(memberOf, state);
-  if (part === undefined) throw new ServerError('not_found', `The state has no value at ${pointer}.`);
+  if (part === undefined)
+    throw new ServerError('not_found', `The state has no value at ${pointer}.`);
   return part;
 }
 
@@ -265,12 +314,18 @@ export async function pointIn(
 function paramsOf(text: string | undefined): Record<string, string> {
   const read = text === undefined ? {} : parseStrict(text);
   const isParams =
-    typeof read === 'object' && read !== null && Object.values(read).every((value) => typeof value === 'string');
+    typeof read === 'object' &&
+    read !== null &&
+    Object.values(read).every((value) => typeof value === 'string');
   if (isParams && !Array.isArray(read)) return read as unknown as Record<string, string>;
   const findings = [{ pointer: '/query/params', message: 'must be a JSON object of texts' }];
-  throw new ServerError('invalid_request', 'The request is not valid: /query/params must be a JSON object of texts.', {
-    evidence: { findings },
-  });
+  throw new ServerError(
+    'invalid_request',
+    'The request is not valid: /query/params must be a JSON object of texts.',
+    {
+      evidence: { findings },
+    },
+  );
 }
 
 function memberOf(value: Json | undefined, key: string): Json | undefined {
@@ -280,7 +335,10 @@ function memberOf(value: Json | undefined, key: string): Json | undefined {
 }
 
 /** A trajectory by its last entry. Its first entry says where it came from. */
-async function viewOf(service: ServerService, head: EntryRow): Promise<z.input<typeof trajectoryForm>> {
+async function viewOf(
+  service: ServerService,
+  head: EntryRow,
+): Promise<z.input<typeof trajectoryForm>> {
   const { trajectory_id, seq, id } = head;
   const [first] = await service.store.entries(trajectory_id, { from: 0, limit: 1 });
   const begun = readRow(first as EntryRow).payload as RootPayload | BranchPayload;

@@ -11,8 +11,9 @@ const PENDINGS = 60;
 
 /** The pending proposals that were copied since. */
 function copiesOf(clone: ReturnType<typeof vi.spyOn>): number {
-  return clone.mock.calls.filter(([value]: unknown[]) => (value as { kind?: string })?.kind === 'pending_approval')
-    .length;
+  return clone.mock.calls.filter(
+    ([value]: unknown[]) => (value as { kind?: string })?.kind === 'pending_approval',
+  ).length;
 }
 
 test('a page of approvals copies the proposals that it shows, once', async () => {
@@ -40,7 +41,12 @@ test('a page of approvals copies the proposals that it shows, once', async () =>
 test('no part of a revoked grant gets a token', async () => {
   const server = await start();
   const path = { trajectory: 'main' };
-  const part = { subject: 'agent:scout/sub', actions: ['pay'], scopes: ['role:clerk:a'], seconds: 600 };
+  const part = {
+    subject: 'agent:scout/sub',
+    actions: ['pay'],
+    scopes: ['role:clerk:a'],
+    seconds: 600,
+  };
   await succeed(server, 'writs.attenuate', { path, body: part });
   const by = { path: { ...path, writ: 'agent:scout' }, body: { reason: 'stolen' } };
   await succeed(server, 'writs.revoke', { as: 'admin:ann', ...by });
@@ -50,11 +56,19 @@ test('no part of a revoked grant gets a token', async () => {
 
 test('a grant has at most 1,000 open delegations in a trajectory', async () => {
   const server = await start();
-  const terms = { subject: 'agent:scout/far', actions: ['pay'], scopes: ['role:clerk:a'], task: 'count' };
+  const terms = {
+    subject: 'agent:scout/far',
+    actions: ['pay'],
+    scopes: ['role:clerk:a'],
+    task: 'count',
+  };
   const path = { trajectory: 'main' };
   const delegate = async (child: string) => {
     const body = { ...terms, child_trajectory_id: child };
-    const { status, body: answer } = await callOperation(server, 'delegations.create', { path, body });
+    const { status, body: answer } = await callOperation(server, 'delegations.create', {
+      path,
+      body,
+    });
     return [status, answer.code];
   };
   expect(await delegate('one')).toEqual([201, undefined]);
@@ -73,13 +87,23 @@ test('a grant has at most 1,000 open delegations in a trajectory', async () => {
 test('a world with the name of a delegated trajectory is refused at the start', async () => {
   const store = new MemoryStore();
   const before = await start({ store });
-  const terms = { subject: 'agent:scout/far', actions: ['pay'], scopes: ['role:clerk:a'], task: 'count' };
+  const terms = {
+    subject: 'agent:scout/far',
+    actions: ['pay'],
+    scopes: ['role:clerk:a'],
+    task: 'count',
+  };
   const path = { trajectory: 'main' };
-  await succeed(before, 'delegations.create', { path, body: { ...terms, child_trajectory_id: 'payroll' } });
+  await succeed(before, 'delegations.create', {
+    path,
+    body: { ...terms, child_trajectory_id: 'payroll' },
+  });
   await before.stop();
   const domains = [till, laterTill, budget as unknown as Domain];
   const worlds = { main: { domain: 'till' }, payroll: { domain: 'till' } };
-  await expect(start({ store, domains, principals: PRINCIPALS, config: { worlds } })).rejects.toMatchObject({
+  await expect(
+    start({ store, domains, principals: PRINCIPALS, config: { worlds } }),
+  ).rejects.toMatchObject({
     code: 'bad_config',
     message: expect.stringMatching(/payroll has the name of a trajectory/),
   });

@@ -41,7 +41,10 @@ const list = operation({
       z.looseObject({
         id: hash,
         writ: writForm,
-        principal: z.string().nullable().describe('the principal of the configuration whose grant it is a part of'),
+        principal: z
+          .string()
+          .nullable()
+          .describe('the principal of the configuration whose grant it is a part of'),
         granted: amounts,
         spent: amounts,
         reserved: amounts,
@@ -61,7 +64,9 @@ const list = operation({
     const writs = known.map(({ id, writ, chain, granted, spent, reserved, left, revoked }) => ({
       id,
       writ: { ...writ },
-      principal: [id, ...chain.map((one) => writId(one))].flatMap((one) => holders.get(one) ?? [])[0] ?? null,
+      principal:
+        [id, ...chain.map((one) => writId(one))].flatMap((one) => holders.get(one) ?? [])[0] ??
+        null,
       granted: { ...granted },
       spent: { ...spent },
       reserved: { ...reserved },
@@ -92,7 +97,16 @@ const issue = operation({
   statuses: [201],
   errors: ['bad_writ', 'bad_argument'],
   run: async ({ body, service }) => {
-    const { seconds, subject, actions, scopes = ['**'], trajectory, budget, max_depth = 0, ...rest } = body;
+    const {
+      seconds,
+      subject,
+      actions,
+      scopes = ['**'],
+      trajectory,
+      budget,
+      max_depth = 0,
+      ...rest
+    } = body;
     service.names.requireOwnOrFree(subject);
     await service.grants.stops.requireNone([subject], 'now');
     const now = service.clock.now();
@@ -120,7 +134,13 @@ const attenuate = operation({
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name }),
   body: z.strictObject({ ...terms, seconds: seconds.max(86_400) }).meta({ id: 'AttenuatedWrit' }),
-  answer: z.strictObject({ id: hash, writ: writForm, token: z.string(), token_id: z.string(), expires: instant }),
+  answer: z.strictObject({
+    id: hash,
+    writ: writForm,
+    token: z.string(),
+    token_id: z.string(),
+    expires: instant,
+  }),
   statuses: [201],
   errors: ['not_attenuated', 'bad_argument'],
   run: async (request) => {
@@ -144,7 +164,10 @@ const attenuate = operation({
         `The grant of ${caller.name} in ${trajectory.id} was revoked, so no part of it counts.`,
       );
     const token = await limitedToken(request, body.subject, writ, { created: now, expires });
-    return { status: 201, body: { id: writId(writ.writ), writ: { ...writ.writ } as never, ...token } };
+    return {
+      status: 201,
+      body: { id: writId(writ.writ), writ: { ...writ.writ } as never, ...token },
+    };
   },
 });
 
@@ -158,7 +181,9 @@ const revoke = operation({
   params: z.strictObject({ trajectory: name, writ: name }),
   body: z.strictObject({ reason: z.string().min(1).max(4_096) }).meta({ id: 'Revocation' }),
   answer: z.strictObject({
-    revocations: z.array(z.strictObject({ writ_id: hash, ruling: rulingForm, propagated: z.array(documentForm) })),
+    revocations: z.array(
+      z.strictObject({ writ_id: hash, ruling: rulingForm, propagated: z.array(documentForm) }),
+    ),
   }),
   errors: ['unknown_writ', 'not_found'],
   run: async (request) => {
@@ -170,7 +195,12 @@ const revoke = operation({
         'not_found',
         `There is no writ ${path.writ}, and no principal of that name has a grant there.`,
       );
-    const by = service.systemWrits.forBuiltIn(caller.name, REVOKE_ACTION, trajectory.id, service.clock.now());
+    const by = service.systemWrits.forBuiltIn(
+      caller.name,
+      REVOKE_ACTION,
+      trajectory.id,
+      service.clock.now(),
+    );
     const revocations = [];
     for (const writ of given.length > 0 ? given : [path.writ]) {
       const { ruling, propagated } = await trajectory.writs.revoke({

@@ -57,7 +57,8 @@ export class Authenticator {
     const authorization = request.headers.get('authorization');
     if (authorization !== null) {
       const [, text] = BEARER.exec(authorization) ?? [];
-      if (text === undefined) throw unauthenticated('The header Authorization must be: Bearer TOKEN');
+      if (text === undefined)
+        throw unauthenticated('The header Authorization must be: Bearer TOKEN');
       return { kind: isToken(text) ? 'token' : 'jwt', text };
     }
     const cookie = sessionCookieOf(request, this.#isTls);
@@ -93,9 +94,17 @@ export class Authenticator {
     if (writ !== undefined) {
       // A token that is limited to a writ is for a principal that the configuration does not name.
       this.#names.requireFree(principal);
-      return { name: principal, account: this.#accountOf(principal), kinds, grants: [], method: 'token', writ };
+      return {
+        name: principal,
+        account: this.#accountOf(principal),
+        kinds,
+        grants: [],
+        method: 'token',
+        writ,
+      };
     }
-    if (known === undefined) throw unauthenticated(`The configuration no longer names ${principal}`);
+    if (known === undefined)
+      throw unauthenticated(`The configuration no longer names ${principal}`);
     const tokenBy = [...new Set(by?.principals)].filter((name) => name !== principal);
     return {
       name: principal,
@@ -146,7 +155,8 @@ export class Authenticator {
       return { name, kinds, grants, method };
     } catch (cause) {
       if (!isAssizeError(cause, 'bad_config')) throw cause;
-      const text = 'The configuration maps this sign-in to no principal that it can have. The log has the reason.';
+      const text =
+        'The configuration maps this sign-in to no principal that it can have. The log has the reason.';
       throw new ServerError('unauthenticated', text, { cause });
     }
   }
@@ -196,5 +206,8 @@ export function cookieOf(request: Request, wanted: string): string | undefined {
 }
 
 function unauthenticated(what: string): ServerError {
-  return new ServerError('unauthenticated', `${what}. Send a token of assize token create, or sign in.`);
+  return new ServerError(
+    'unauthenticated',
+    `${what}. Send a token of assize token create, or sign in.`,
+  );
 }

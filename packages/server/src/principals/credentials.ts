@@ -13,5 +13,8 @@ export interface Credentials {
 
 export function credentialsOf(store: SideStore, root: KeyPair): Credentials {
   const secret = sideSecretOf(root);
-  return { tokens: new Tokens(store, secret, systemRandom), sessions: new Sessions(store, secret, systemRandom) };
+  return {
+    tokens: new Tokens(store, secret, systemRandom),
+    sessions: new Sessions(store, secret, systemRandom),
+  };
 }

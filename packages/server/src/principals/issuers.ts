@@ -29,7 +29,10 @@ export async function requireActive(
   writId: Hash,
 ): Promise<void> {
   const requester = Trajectory.writOf(trajectory, writId)?.writ.subject ?? '';
-  await service.grants.stops.requireNone([requester, ...(await grantorsOf(service, trajectory, writId))]);
+  await service.grants.stops.requireNone([
+    requester,
+    ...(await grantorsOf(service, trajectory, writId)),
+  ]);
 }
 
 /**
@@ -44,8 +47,12 @@ export async function requireOther(
   { writ_id, observations }: Pick<ProposalRecord, 'writ_id' | 'observations'>,
 ): Promise<void> {
   const requester = Trajectory.writOf(trajectory, writ_id)?.writ.subject ?? '';
-  const others = [...(await grantorsOf(service, trajectory, writ_id)), ...tokenMakersIn(observations)];
-  const same = sameAsOneOf(caller, others) ?? caller.tokenBy?.find((name) => isSamePrincipal(name, requester));
+  const others = [
+    ...(await grantorsOf(service, trajectory, writ_id)),
+    ...tokenMakersIn(observations),
+  ];
+  const same =
+    sameAsOneOf(caller, others) ?? caller.tokenBy?.find((name) => isSamePrincipal(name, requester));
   if (same === undefined) return;
   const token = same === caller.name ? '' : `, and made the token of ${caller.name}`;
   throw new KernelError(

@@ -22,7 +22,11 @@ async function verdictWith(jwksUrl: string): Promise<unknown> {
   return verifier.verify(token, new Date()).catch((error: unknown) => error);
 }
 
-async function withAnswer(status: number, body: string, work: (url: string) => Promise<void>): Promise<void> {
+async function withAnswer(
+  status: number,
+  body: string,
+  work: (url: string) => Promise<void>,
+): Promise<void> {
   const http = createServer((_, response) => response.writeHead(status).end(body));
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
@@ -62,7 +66,9 @@ const other = 'https://other.example';
 /** An issuer with several entries, each with the key that its tokens have. */
 async function entries(work: (verify: Verify) => Promise<void>): Promise<void> {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
-  const keys = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }] });
+  const keys = JSON.stringify({
+    keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }],
+  });
   await withAnswer(200, keys, async (jwksUrl) => {
     const entry = (audience: string, algorithm: string, name: string, sub: string): JwtConfig => ({
       ...{ issuer: CLAIMS.issuer, audience, jwksUrl, algorithms: [algorithm] },
@@ -99,11 +105,17 @@ test('the entry of a token is that of its issuer and of one of its audiences', a
     expect(await verify('ann', ['strict', 'open'])).toBe('auditor:eve');
     for (const aud of ['people', other, [], ['agent'], undefined])
       expect(await verify('scout', aud)).toBe('unauthenticated');
-    for (const aud of ['strict', 'agents']) expect(await verify('ann', aud)).toBe('unauthenticated');
+    for (const aud of ['strict', 'agents'])
+      expect(await verify('ann', aud)).toBe('unauthenticated');
   });
 });
 
-test.each(['', 'x', 'a.b.c', 'eyJhbGciOiJFUzI1NiJ9.W10.x'])('the text %j is no token', async (text) => {
-  const verifier = new JwtVerifier([]);
-  await expect(verifier.verify(text, new Date())).rejects.toMatchObject({ code: 'unauthenticated' });
-});
+test.each(['', 'x', 'a.b.c', 'eyJhbGciOiJFUzI1NiJ9.W10.x'])(
+  'the text %j is no token',
+  async (text) => {
+    const verifier = new JwtVerifier([]);
+    await expect(verifier.verify(text, new Date())).rejects.toMatchObject({
+      code: 'unauthenticated',
+    });
+  },
+);

@@ -46,7 +46,9 @@ export class JwtVerifier {
     try {
       const { iss, aud } = decodeJwt(token);
       const audiences = [aud ?? []].flat();
-      return this.#issuers.filter(({ config }) => config.issuer === iss && audiences.includes(config.audience));
+      return this.#issuers.filter(
+        ({ config }) => config.issuer === iss && audiences.includes(config.audience),
+      );
     } catch (cause) {
       if (isInstance(cause, errors.JOSEError)) throw refused(cause);
       throw cause;
@@ -54,7 +56,11 @@ export class JwtVerifier {
   }
 }
 
-async function mappedBy({ config, keys }: Issuer, token: string, now: Date): Promise<MappedPrincipal | undefined> {
+async function mappedBy(
+  { config, keys }: Issuer,
+  token: string,
+  now: Date,
+): Promise<MappedPrincipal | undefined> {
   const { payload } = await jwtVerify(token, keys, {
     issuer: config.issuer,
     audience: config.audience,
@@ -71,13 +77,18 @@ async function mappedBy({ config, keys }: Issuer, token: string, now: Date): Pro
 /** The keys of an issuer. A token with an unknown key is a fault of the token. */
 function keysAt(jwksUrl: string): JWTVerifyGetKey {
   const remote = createRemoteJWKSet(new URL(jwksUrl));
-  const ofToken = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported];
+  const ofToken = [
+    errors.JWKSNoMatchingKey,
+    errors.JWKSMultipleMatchingKeys,
+    errors.JOSENotSupported,
+  ];
   return async (header, token) => {
     try {
       return await remote(header, token);
     } catch (cause) {
       if (ofToken.some((fault) => isInstance(cause, fault))) throw cause;
-      const message = 'The issuer of the token does not give its keys. Send the request again later.';
+      const message =
+        'The issuer of the token does not give its keys. Send the request again later.';
       throw new ServerError('issuer_unreachable', message, { cause, retryable: true });
     }
   };

@@ -29,12 +29,18 @@ export class OidcSignIn {
    * Only that browser can end the sign-in. Otherwise a person could be signed in as another one by
    * a link.
    */
-  async begin(redirectUrl: string, now: Instant): Promise<{ readonly url: URL; readonly browser: string }> {
+  async begin(
+    redirectUrl: string,
+    now: Instant,
+  ): Promise<{ readonly url: URL; readonly browser: string }> {
     const [provider] = await this.#discovered();
     const verifier = client.randomPKCECodeVerifier();
     const nonce = client.randomNonce();
     const browser = client.randomState();
-    const state = await this.#sessions.beginSignIn({ verifier, nonce, browser: hashText(browser) }, now);
+    const state = await this.#sessions.beginSignIn(
+      { verifier, nonce, browser: hashText(browser) },
+      now,
+    );
     const url = client.buildAuthorizationUrl(provider, {
       redirect_uri: redirectUrl,
       scope: this.#config.scope ?? SCOPE,
@@ -64,7 +70,8 @@ export class OidcSignIn {
         idTokenExpected: true,
       });
       const claims = JSON.stringify(tokens.claims() ?? {});
-      if (claims.length > CLAIMS_MAX) throw failed(`The claims of the person exceed ${CLAIMS_MAX} characters`);
+      if (claims.length > CLAIMS_MAX)
+        throw failed(`The claims of the person exceed ${CLAIMS_MAX} characters`);
       return { issuer: this.#config.issuer, client: this.#config.clientId, claims };
     } catch (cause) {
       const isRefused =
@@ -105,7 +112,10 @@ export class OidcSignIn {
     const url = new URL(issuer);
     const isPlain = url.protocol === 'http:' && isLoopback(url.hostname);
     // The ID token's signature is checked too, and not only the connection that it came by.
-    const execute = [client.enableNonRepudiationChecks, ...(isPlain ? [client.allowInsecureRequests] : [])];
+    const execute = [
+      client.enableNonRepudiationChecks,
+      ...(isPlain ? [client.allowInsecureRequests] : []),
+    ];
     const provider = await client.discovery(url, clientId, secret, undefined, { execute });
     if (otherSecret === undefined) return [provider];
     const other = new client.Configuration(provider.serverMetadata(), clientId, otherSecret);

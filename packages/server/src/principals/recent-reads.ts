@@ -36,7 +36,8 @@ export class RecentReads<T> {
     const kept = this.#results.get(key);
     if (kept !== undefined && now - kept.startedMs < this.#freshMs) return kept.result;
     this.#results.delete(key);
-    if (this.#results.size >= RESULTS_MAX) this.#results.delete(this.#results.keys().next().value as string);
+    if (this.#results.size >= RESULTS_MAX)
+      this.#results.delete(this.#results.keys().next().value as string);
     const recent: Recent<T> = { startedMs: now, result: this.#read(key) };
     this.#results.set(key, recent);
     const drop = (): void => {

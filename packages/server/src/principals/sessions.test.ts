@@ -17,7 +17,9 @@ function opened(): { readonly store: MemoryStore; readonly sessions: Sessions } 
 test('a session counts for twelve hours, until it is ended', async () => {
   const { sessions } = opened();
   const cookie = await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW);
-  expect(await sessions.find(cookie, later(12 * 3_600 - 1))).toMatchObject({ principal: 'boss:ada' });
+  expect(await sessions.find(cookie, later(12 * 3_600 - 1))).toMatchObject({
+    principal: 'boss:ada',
+  });
   expect(await sessions.find(cookie, later(12 * 3_600))).toBeUndefined();
   // An earlier clock shows that the deletion ends it, and not its time.
   expect(await sessions.find(cookie, NOW)).toBeDefined();
@@ -49,7 +51,9 @@ test('a list has each session without its cookie, and ends any of them', async (
 test('two sign-ins have two sessions', async () => {
   const { sessions } = opened();
   const started = await Promise.all(
-    Array.from({ length: 20 }, () => sessions.start({ principal: 'boss:ada', method: 'session' }, NOW)),
+    Array.from({ length: 20 }, () =>
+      sessions.start({ principal: 'boss:ada', method: 'session' }, NOW),
+    ),
   );
   expect(new Set(started).size).toBe(20);
   await sessions.end(started[0] as string);
@@ -59,7 +63,9 @@ test('two sign-ins have two sessions', async () => {
 test('a code signs in once, within ten minutes, also when requests race', async () => {
   const { sessions } = opened();
   const code = await sessions.createCode('boss:ada', NOW);
-  const used = await Promise.all(Array.from({ length: 10 }, () => sessions.useCode(code, later(599))));
+  const used = await Promise.all(
+    Array.from({ length: 10 }, () => sessions.useCode(code, later(599))),
+  );
   expect(used.filter((principal) => principal !== undefined)).toEqual(['boss:ada']);
   const late = await sessions.createCode('boss:ada', NOW);
   expect(await sessions.useCode(late, later(600))).toBeUndefined();
@@ -69,7 +75,10 @@ test('a code is no session, a session no code, and a state neither', async () =>
   const { sessions } = opened();
   const code = await sessions.createCode('boss:ada', NOW);
   const cookie = await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW);
-  const state = await sessions.beginSignIn({ verifier: 'v', nonce: 'n', browser: hashText('b') }, NOW);
+  const state = await sessions.beginSignIn(
+    { verifier: 'v', nonce: 'n', browser: hashText('b') },
+    NOW,
+  );
   expect(await sessions.find(code, NOW)).toBeUndefined();
   expect(await sessions.find(state, NOW)).toBeUndefined();
   expect(await sessions.useCode(cookie, NOW)).toBeUndefined();
@@ -104,7 +113,9 @@ test('a sweep deletes what has ended, and nothing else', async () => {
   const cookie = await sessions.start({ principal: 'boss:ada', method: 'session' }, NOW);
   const left = async (): Promise<number[]> => {
     const kinds = ['session', 'sign-in-code', 'sign-in'];
-    return (await Promise.all(kinds.map((kind) => store.sideList(kind, { limit: 9 })))).map(({ length }) => length);
+    return (await Promise.all(kinds.map((kind) => store.sideList(kind, { limit: 9 })))).map(
+      ({ length }) => length,
+    );
   };
   await sessions.sweep(later(599));
   expect(await left()).toEqual([1, 1, 1]);

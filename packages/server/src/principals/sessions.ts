@@ -62,7 +62,11 @@ export class Sessions {
 
   /** Starts a session and returns the value of its cookie. */
   async start(session: Omit<Session, 'created' | 'expires'>, now: Instant): Promise<string> {
-    return this.#kept(this.#sessions, { ...session, created: now, expires: addMicros(now, SESSION_MICROS) });
+    return this.#kept(this.#sessions, {
+      ...session,
+      created: now,
+      expires: addMicros(now, SESSION_MICROS),
+    });
   }
 
   async find(cookie: string, now: Instant): Promise<Session | undefined> {
@@ -102,16 +106,24 @@ export class Sessions {
    * The begun sign-in of a `state`, which is used up. `browser`: the secret of its cookie.
    * Another browser gets undefined, and uses nothing up.
    */
-  async endSignIn(state: string, browser: string | undefined, now: Instant): Promise<PendingSignIn | undefined> {
+  async endSignIn(
+    state: string,
+    browser: string | undefined,
+    now: Instant,
+  ): Promise<PendingSignIn | undefined> {
     const begun = await this.#live(this.#pending, state, now);
-    if (begun === undefined || browser === undefined || hashText(browser) !== begun.browser) return undefined;
+    if (begun === undefined || browser === undefined || hashText(browser) !== begun.browser)
+      return undefined;
     return this.#taken(this.#pending, state, now);
   }
 
   /** Deletes rows that have ended. */
   async sweep(now: Instant): Promise<void> {
-    for (const rows of [this.#sessions, this.#codes, this.#pending] as SealedRows<{ expires: Instant }>[])
-      for await (const { key, value } of rows.list()) if (now >= value.expires) await rows.delete(key);
+    for (const rows of [this.#sessions, this.#codes, this.#pending] as SealedRows<{
+      expires: Instant;
+    }>[])
+      for await (const { key, value } of rows.list())
+        if (now >= value.expires) await rows.delete(key);
   }
 
   async #kept<T extends object>(rows: SealedRows<T>, value: T): Promise<string> {

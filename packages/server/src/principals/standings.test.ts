@@ -21,7 +21,11 @@ test('all that ask for one credential in a second share one answer', async () =>
   expect(callerBy).toHaveBeenCalledTimes(1);
   await standings.callerNow(token('b'));
   await standings.callerNow({ kind: 'session', text: 'a' });
-  expect(callerBy.mock.calls).toEqual([[token('a')], [token('b')], [{ kind: 'session', text: 'a' }]]);
+  expect(callerBy.mock.calls).toEqual([
+    [token('a')],
+    [token('b')],
+    [{ kind: 'session', text: 'a' }],
+  ]);
 });
 
 test('after a second the credential is checked again, and can be lost', async () => {
@@ -49,6 +53,10 @@ test('an answer counts from its question, however late it comes', async () => {
 
 test('only a refusal of the caller is a loss', () => {
   expect(isLost(new ServerError('forbidden', 'No.'))).toBe(true);
-  for (const error of [new ServerError('issuer_unreachable', 'Later.'), new Error('the disk is gone'), undefined])
+  for (const error of [
+    new ServerError('issuer_unreachable', 'Later.'),
+    new Error('the disk is gone'),
+    undefined,
+  ])
     expect(isLost(error)).toBe(false);
 });

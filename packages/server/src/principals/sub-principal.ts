@@ -12,7 +12,11 @@ const OWN_NAME = /^[A-Za-z0-9_.@+-]{1,64}$/;
  *
  * @throws ServerError `forbidden`
  */
-export function requireSubPrincipal({ name }: Caller, { names }: Pick<ServerService, 'names'>, subject: string): void {
+export function requireSubPrincipal(
+  { name }: Caller,
+  { names }: Pick<ServerService, 'names'>,
+  subject: string,
+): void {
   const isBelow = subject.startsWith(`${name}/`) && OWN_NAME.test(subject.slice(name.length + 1));
   if (!isBelow)
     throw new ServerError(

@@ -27,7 +27,16 @@ export interface Problem {
 }
 
 /** Evidence that clients may see: ids and names, and never a text of the store or of a cause. */
-const SHOWN = ['argument', 'pointer', 'id', 'trajectory_id', 'principal', 'channel', 'until', 'by'] as const;
+const SHOWN = [
+  'argument',
+  'pointer',
+  'id',
+  'trajectory_id',
+  'principal',
+  'channel',
+  'until',
+  'by',
+] as const;
 
 /**
  * The problem of an error. An error of unknown origin, or of the server's own state, shows neither
@@ -94,7 +103,10 @@ function storeProblem(error: StoreError): Problem {
   };
 }
 
-const INTERNAL = faultOfServer('internal', 'The server failed. Its log has the reason, under the request id.');
+const INTERNAL = faultOfServer(
+  'internal',
+  'The server failed. Its log has the reason, under the request id.',
+);
 
 const DAMAGED = faultOfServer(
   'invalid_ledger',
@@ -102,12 +114,26 @@ const DAMAGED = faultOfServer(
 );
 
 function faultOfServer(code: string, detail: string): Problem {
-  return { type: `${PAGE}#${code}`, title: TITLES[500], status: 500, code, detail, retryable: false };
+  return {
+    type: `${PAGE}#${code}`,
+    title: TITLES[500],
+    status: 500,
+    code,
+    detail,
+    retryable: false,
+  };
 }
 
 /** Refusals of callers who are not known. Their answers say little, and the log says why. */
 const CODES: ReadonlySet<string> = new Set([
-  ...['unauthenticated', 'session_changed', 'sign_in_failed', 'issuer_unreachable', 'bad_host', 'bad_origin'],
+  ...[
+    'unauthenticated',
+    'session_changed',
+    'sign_in_failed',
+    'issuer_unreachable',
+    'bad_host',
+    'bad_origin',
+  ],
 ]);
 const REASON_MAX = 300;
 
@@ -118,5 +144,7 @@ export function refusalReason(error: unknown): string | undefined {
   const cause = [errorMessage(error.cause), typeof said === 'string' ? said : undefined].filter(
     (text) => text !== undefined,
   );
-  return (cause.length === 0 ? error.message : cause.join(': ')).slice(0, REASON_MAX).toWellFormed();
+  return (cause.length === 0 ? error.message : cause.join(': '))
+    .slice(0, REASON_MAX)
+    .toWellFormed();
 }

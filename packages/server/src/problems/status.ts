@@ -1,5 +1,20 @@
 /** The status codes of errors. */
-export type ErrorStatus = 400 | 401 | 403 | 404 | 408 | 409 | 410 | 412 | 413 | 415 | 421 | 422 | 429 | 500 | 503;
+export type ErrorStatus =
+  | 400
+  | 401
+  | 403
+  | 404
+  | 408
+  | 409
+  | 410
+  | 412
+  | 413
+  | 415
+  | 421
+  | 422
+  | 429
+  | 500
+  | 503;
 
 /**
  * The status of every code that a request can cause. A code that is not listed is a fault of the

@@ -15,7 +15,13 @@ const TENANTS = {
 
 /** The routes of the cell `one`, and the addresses to which they sent a request. */
 async function routes(answers: boolean = true) {
-  const directory: DirectoryState = { orders: 0, cells: {}, tenants: TENANTS, halted: {}, revoked: {} };
+  const directory: DirectoryState = {
+    orders: 0,
+    cells: {},
+    tenants: TENANTS,
+    halted: {},
+    revoked: {},
+  };
   const cells = [
     { name: 'one', store: 'memory:', url: 'http://one.example' },
     { name: 'two', store: 'memory:', url: 'http://two.example' },
@@ -23,7 +29,12 @@ async function routes(answers: boolean = true) {
   ];
   const watch = new RootWatch({
     log: { head: async () => 'head', read: async () => directory },
-    ...{ file: { cells, silenceMs: 5_000 }, cell: 'one', compare: async () => undefined, nowMs: () => 0 },
+    ...{
+      file: { cells, silenceMs: 5_000 },
+      cell: 'one',
+      compare: async () => undefined,
+      nowMs: () => 0,
+    },
     applied: { read: async () => 0, record: async () => undefined },
     onFailure: (error) => {
       throw error;
@@ -36,9 +47,21 @@ async function routes(answers: boolean = true) {
     return answers ? new Response('two') : undefined;
   };
   const deployment = cellDeployment({ watch, file: { cells }, log: {} } as never as Cell);
-  const own = new DeploymentRoutes(deployment, { send } as Forwarder, new ForwardMark(generateKeys()));
-  const ask = async (trajectory: string, isForwarded = false, signal = new AbortController().signal) => {
-    const forwarding = { request: new Request('http://one.example/v1'), requestId: 'id', body: new Uint8Array() };
+  const own = new DeploymentRoutes(
+    deployment,
+    { send } as Forwarder,
+    new ForwardMark(generateKeys()),
+  );
+  const ask = async (
+    trajectory: string,
+    isForwarded = false,
+    signal = new AbortController().signal,
+  ) => {
+    const forwarding = {
+      request: new Request('http://one.example/v1'),
+      requestId: 'id',
+      body: new Uint8Array(),
+    };
     return own
       .forwarded(trajectory, { ...forwarding, signal } as Forwarding, isForwarded)
       .then((response) => response?.text() ?? 'here')
@@ -49,7 +72,8 @@ async function routes(answers: boolean = true) {
 
 test('a request goes to the cell of its tenant, once', async () => {
   const { ask, sent } = await routes();
-  for (const name of ['here', 'here:orders', 'new', '__proto__', 'leaving:a']) expect(await ask(name)).toBe('here');
+  for (const name of ['here', 'here:orders', 'new', '__proto__', 'leaving:a'])
+    expect(await ask(name)).toBe('here');
   expect(sent).toEqual([]);
   for (const name of ['away', 'away:orders', 'coming:a']) expect(await ask(name)).toBe('two');
   expect(sent).toEqual(Array.from({ length: 3 }, () => 'http://two.example false'));

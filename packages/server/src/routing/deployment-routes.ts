@@ -11,7 +11,11 @@ export class DeploymentRoutes {
   readonly #forwarder: Forwarder;
   readonly #mark: ForwardMark;
 
-  constructor(deployment: Pick<Deployment, 'elsewhere' | 'requireHere'>, forwarder: Forwarder, mark: ForwardMark) {
+  constructor(
+    deployment: Pick<Deployment, 'elsewhere' | 'requireHere'>,
+    forwarder: Forwarder,
+    mark: ForwardMark,
+  ) {
     this.#deployment = deployment;
     this.#forwarder = forwarder;
     this.#mark = mark;
@@ -27,7 +31,11 @@ export class DeploymentRoutes {
    *
    * @throws the error of the deployment, if that place has no address or gives no answer
    */
-  async forwarded(trajectoryId: string, forwarding: Forwarding, isForwarded: boolean): Promise<Response | undefined> {
+  async forwarded(
+    trajectoryId: string,
+    forwarding: Forwarding,
+    isForwarded: boolean,
+  ): Promise<Response | undefined> {
     const place = this.#deployment.elsewhere(trajectoryId);
     if (place === undefined) return undefined;
     const { id, url } = place;

@@ -7,7 +7,11 @@ const mark = new ForwardMark(keysOf(1));
 const PATH = '/v1/trajectories/main/proposals';
 const ID = '7f9c2ba4-e88f-4271-8b71-0de0a1f0a1c2';
 
-const idIn = (value: string, url = `http://10.0.0.5:4517${PATH}`, method = 'POST'): string | undefined =>
+const idIn = (
+  value: string,
+  url = `http://10.0.0.5:4517${PATH}`,
+  method = 'POST',
+): string | undefined =>
   mark.requestIdIn(new Request(url, { method, headers: { [FORWARDED]: value } }));
 
 test('a mark holds for its request, at any address of the server', () => {
@@ -32,5 +36,7 @@ test('no client can make a mark, or use one for another request', () => {
     idIn(new ForwardMark(keysOf(2)).of(ID, 'POST', PATH)),
   ];
   expect(forged).toEqual(forged.map(() => undefined));
-  expect(mark.requestIdIn(new Request(`http://10.0.0.5${PATH}`, { method: 'POST' }))).toBeUndefined();
+  expect(
+    mark.requestIdIn(new Request(`http://10.0.0.5${PATH}`, { method: 'POST' })),
+  ).toBeUndefined();
 });

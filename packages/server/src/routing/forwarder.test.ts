@@ -30,16 +30,25 @@ async function pair(answer: Answer) {
   });
   const gone = new AbortController();
   const client = new AbortController();
-  const member = { id: 'b', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, gone: gone.signal };
+  const member = {
+    id: 'b',
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    gone: gone.signal,
+  };
   const send = (headers: Record<string, string> = {}) => {
-    const request = new Request('http://a.example/v1/trajectories/t/proposals?x=1', { method: 'POST', headers });
+    const request = new Request('http://a.example/v1/trajectories/t/proposals?x=1', {
+      method: 'POST',
+      headers,
+    });
     return forwarder.send(member, { request, requestId: 'id', body: BODY, signal: client.signal });
   };
   return { asked, send, gone, client, server };
 }
 
 const json = (response: ServerResponse, status: number, body: object): void => {
-  response.writeHead(status, { 'content-type': 'application/json', 'x-own': 'kept' }).end(JSON.stringify(body));
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'x-own': 'kept' })
+    .end(JSON.stringify(body));
 };
 
 test('the request arrives whole, and the answer comes back whole', async () => {
@@ -48,7 +57,12 @@ test('the request arrives whole, and the answer comes back whole', async () => {
     texts.push(`${request.method} ${request.url}`);
     json(response, 202, { ruling: 'escalated' });
   });
-  const forged = { authorization: 'Bearer t', connection: 'upgrade', 'transfer-encoding': 'chunked', [FORWARDED]: 'x' };
+  const forged = {
+    authorization: 'Bearer t',
+    connection: 'upgrade',
+    'transfer-encoding': 'chunked',
+    [FORWARDED]: 'x',
+  };
   const answer = await send(forged);
   expect([answer!.status, answer!.headers.get('x-own'), await answer!.json()]).toEqual([
     202,
@@ -57,7 +71,10 @@ test('the request arrives whole, and the answer comes back whole', async () => {
   ]);
   expect(texts).toEqual(['POST /v1/trajectories/t/proposals?x=1']);
   const { headers } = asked[0]!;
-  expect(headers).toMatchObject({ authorization: 'Bearer t', 'content-length': String(BODY.byteLength) });
+  expect(headers).toMatchObject({
+    authorization: 'Bearer t',
+    'content-length': String(BODY.byteLength),
+  });
   expect(headers['transfer-encoding']).toBeUndefined();
   expect(headers[FORWARDED]).toBe(MARK.of('id', 'POST', '/v1/trajectories/t/proposals?x=1'));
 });

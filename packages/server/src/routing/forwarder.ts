@@ -1,4 +1,9 @@
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isInstance } from 'assize/internal/base';
 import { FORWARDED, type ForwardMark, pathOf } from './forward-mark.ts';
@@ -67,7 +72,8 @@ export class Forwarder {
     const place = new URL(path, url);
     try {
       return await this.#exchange(place, options, body).catch((error: unknown) => {
-        if (!isInstance(error, ExchangeError) || !error.wasClosedIdle || options.signal.aborted) throw error;
+        if (!isInstance(error, ExchangeError) || !error.wasClosedIdle || options.signal.aborted)
+          throw error;
         return this.#exchange(place, { ...options, agent: false }, body);
       });
     } catch (error) {
@@ -88,10 +94,14 @@ export class Forwarder {
       ? httpsRequest(place, { agent: this.#https, ...options })
       : httpRequest(place, { agent: this.#http, ...options });
     let isAnswered = false;
-    const failed = (cause: unknown) => reject(new ExchangeError(cause, sent.reusedSocket && !isAnswered));
+    const failed = (cause: unknown) =>
+      reject(new ExchangeError(cause, sent.reusedSocket && !isAnswered));
     sent.once('socket', (socket) => {
       if (!socket.connecting) return;
-      const timer = setTimeout(() => sent.destroy(new Error(`no connection within ${CONNECT_MS} ms`)), CONNECT_MS);
+      const timer = setTimeout(
+        () => sent.destroy(new Error(`no connection within ${CONNECT_MS} ms`)),
+        CONNECT_MS,
+      );
       const settled = () => clearTimeout(timer);
       socket.once(isTls ? 'secureConnect' : 'connect', settled).once('close', settled);
     });
@@ -122,7 +132,8 @@ async function answerOf(response: IncomingMessage): Promise<Response | undefined
   for await (const piece of response) pieces.push(piece as Buffer);
   const body = Buffer.concat(pieces);
   const { statusCode: status = 502, headersDistinct } = response;
-  if ((status === 404 || status === 421 || status === 503) && NOT_EXECUTED.has(codeIn(body))) return undefined;
+  if ((status === 404 || status === 421 || status === 503) && NOT_EXECUTED.has(codeIn(body)))
+    return undefined;
   const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
     OWN_HEADERS.has(name) ? [] : values.map((value): [string, string] => [name, value]),
   );

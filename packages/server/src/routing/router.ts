@@ -55,7 +55,8 @@ export class Router {
     const response = await this.#forwarder.send(owner, forwarding);
     // A client that left says nothing about the server; one whose time is over may.
     const { aborted, reason } = forwarding.signal;
-    const hasLeft = aborted && (reason as { readonly code?: unknown } | undefined)?.code === 'client_left';
+    const hasLeft =
+      aborted && (reason as { readonly code?: unknown } | undefined)?.code === 'client_left';
     if (!hasLeft) this.#members.answered(owner.id, response !== undefined);
     forwarding.signal.throwIfAborted();
     if (response === undefined) this.#unanswered++;
@@ -81,8 +82,17 @@ export function routingOf(options: Omit<MembersOptions, 'random' | 'nowMs'>): Ro
 /** Announces the server, once it listens. @throws the errors of the store */
 export async function startRouting({ members, router }: Routing, metrics: Metrics): Promise<void> {
   await members.start();
-  const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read });
+  const gauge = (name: string, help: string, read: () => number) =>
+    metrics.gauge({ name, help, read });
   gauge('assize_servers', 'Live servers of the store, with this one.', () => router.members);
-  gauge('assize_forwarded_answered', 'Requests that another server answered.', () => router.counts.answered);
-  gauge('assize_forwarded_unanswered', 'Requests that another server did not answer.', () => router.counts.unanswered);
+  gauge(
+    'assize_forwarded_answered',
+    'Requests that another server answered.',
+    () => router.counts.answered,
+  );
+  gauge(
+    'assize_forwarded_unanswered',
+    'Requests that another server did not answer.',
+    () => router.counts.unanswered,
+  );
 }

@@ -64,7 +64,9 @@ class Deployment {
 
   async approves(id: string, as: string): Promise<string> {
     const token = (this.server.tokens as any)[as];
-    const { approval } = (await callOperation(this.server, 'approvals.get', { token, path: { approval: id } })).body;
+    const { approval } = (
+      await callOperation(this.server, 'approvals.get', { token, path: { approval: id } })
+    ).body;
     const body = { digest: approval?.digest ?? '0'.repeat(64) };
     const { status, body: answer } = await callOperation(this.server, 'approvals.approve', {
       ...{ token, path: { approval: id }, body },
@@ -92,7 +94,10 @@ class Deployment {
   }
 
   change(does: 'stop' | 'pause' | 'resume'): Promise<any> {
-    return succeed(this.server, `agents.${does}`, { path: { agent: SCOUT }, body: { reason: 'it pays twice' } });
+    return succeed(this.server, `agents.${does}`, {
+      path: { agent: SCOUT },
+      body: { reason: 'it pays twice' },
+    });
   }
 
   /** Every way in which the agent could commit now. Returns those that did. */
@@ -100,8 +105,10 @@ class Deployment {
     const found: string[] = [];
     for (const { token, place } of this.tokens)
       for (const trajectory of place === undefined ? ['main', 'spare'] : [place])
-        if ((await this.pays(token, trajectory)) === 'committed') found.push(`pay in ${trajectory}`);
-    for (const id of this.pendings) if ((await this.approves(id, BOSS)) === 'committed') found.push(`approval ${id}`);
+        if ((await this.pays(token, trajectory)) === 'committed')
+          found.push(`pay in ${trajectory}`);
+    for (const id of this.pendings)
+      if ((await this.approves(id, BOSS)) === 'committed') found.push(`approval ${id}`);
     return found;
   }
 }
@@ -132,7 +139,9 @@ async function take(step: Step, one: Deployment): Promise<void> {
     }
     case 'world': {
       const id = one.name();
-      await succeed(one.server, 'trajectories.create', { body: { domain: 'till', trajectory_id: id } });
+      await succeed(one.server, 'trajectories.create', {
+        body: { domain: 'till', trajectory_id: id },
+      });
       return void one.tokens.push({ token: one.server.tokens[SCOUT], place: id });
     }
   }
@@ -180,59 +189,93 @@ test('a stopped agent comes back by the act of two persons', async () => {
   expect((await one.change('stop')).ruling.ruling).toBe('committed');
   expect(await one.committed()).toEqual([]);
   const { agents } = await succeed(one.server, 'agents.list');
-  expect(agents.find(({ name }: any) => name === SCOUT)).toMatchObject({ is: 'stopped', by: 'admin:ann' });
-});
-
-test.each(['admin:ann', 'admin:bea'])('a second stop, by %s, ends the request for a comeback', async (as) => {
-  const one = new Deployment();
-  await one.starts();
-  await one.change('stop');
-  const { ruling } = await one.change('resume');
-  await succeed(one.server, 'agents.stop', {
-    ...{ token: (one.server.tokens as any)[as], path: { agent: SCOUT }, body: { reason: 'it pays again' } },
+  expect(agents.find(({ name }: any) => name === SCOUT)).toMatchObject({
+    is: 'stopped',
+    by: 'admin:ann',
   });
-  expect(await one.approves(ruling.approval_id, IDA)).not.toBe('committed');
-  const { agents } = await succeed(one.server, 'agents.list');
-  expect(agents.find(({ name }: any) => name === SCOUT)).toMatchObject({ is: 'stopped' });
-  const again = await one.change('resume');
-  expect(await one.approves(again.ruling.approval_id, IDA)).toBe('committed');
 });
 
-test.each(['stop', 'pause'] as const)('after a %s no counselor is offered the requests of the agent', async (does) => {
-  const one = new Deployment();
-  await one.starts();
-  expect(await one.pays(one.server.tokens[SCOUT], 'spare', 500)).toBe('escalated');
-  const offered = async () => {
-    const found = [];
-    for (const mine of ['true', 'false']) {
-      const { approvals } = await succeed(one.server, 'approvals.list', { as: BOSS, query: { mine } });
-      found.push(approvals.map(({ may_decide }: any) => may_decide));
-    }
-    return found;
-  };
-  expect(await offered()).toEqual([[true], [true]]);
-  await one.change(does);
-  expect(await offered()).toEqual([[], [true]]);
-});
+test.each(['admin:ann', 'admin:bea'])(
+  'a second stop, by %s, ends the request for a comeback',
+  async (as) => {
+    const one = new Deployment();
+    await one.starts();
+    await one.change('stop');
+    const { ruling } = await one.change('resume');
+    await succeed(one.server, 'agents.stop', {
+      ...{
+        token: (one.server.tokens as any)[as],
+        path: { agent: SCOUT },
+        body: { reason: 'it pays again' },
+      },
+    });
+    expect(await one.approves(ruling.approval_id, IDA)).not.toBe('committed');
+    const { agents } = await succeed(one.server, 'agents.list');
+    expect(agents.find(({ name }: any) => name === SCOUT)).toMatchObject({ is: 'stopped' });
+    const again = await one.change('resume');
+    expect(await one.approves(again.ruling.approval_id, IDA)).toBe('committed');
+  },
+);
+
+test.each(['stop', 'pause'] as const)(
+  'after a %s no counselor is offered the requests of the agent',
+  async (does) => {
+    const one = new Deployment();
+    await one.starts();
+    expect(await one.pays(one.server.tokens[SCOUT], 'spare', 500)).toBe('escalated');
+    const offered = async () => {
+      const found = [];
+      for (const mine of ['true', 'false']) {
+        const { approvals } = await succeed(one.server, 'approvals.list', {
+          as: BOSS,
+          query: { mine },
+        });
+        found.push(approvals.map(({ may_decide }: any) => may_decide));
+      }
+      return found;
+    };
+    expect(await offered()).toEqual([[true], [true]]);
+    await one.change(does);
+    expect(await offered()).toEqual([[], [true]]);
+  },
+);
 
 test('a stop ends the writs that an administrator issued by hand', async () => {
   const one = new Deployment();
   await one.starts();
   const issue = async () => {
-    const terms = { subject: SCOUT, actions: ['pay'], scopes: ['role:clerk:**'], seconds: 86_400, nonce: one.name() };
+    const terms = {
+      subject: SCOUT,
+      actions: ['pay'],
+      scopes: ['role:clerk:**'],
+      seconds: 86_400,
+      nonce: one.name(),
+    };
     return (await succeed(one.server, 'writs.issue', { as: 'admin:ann', body: terms })).writ;
   };
   const paysUnder = async (writ: object) => {
-    const body = { action: 'pay', role: { name: 'clerk', params: { desk: one.name() } }, args: { amount: 1 } };
+    const body = {
+      action: 'pay',
+      role: { name: 'clerk', params: { desk: one.name() } },
+      args: { amount: 1 },
+    };
     const { status, body: answer } = await callOperation(one.server, 'proposals.create', {
-      ...{ as: SCOUT, path: { trajectory: 'main' }, key: one.name(), body: { ...body, writ: { writ, chain: [] } } },
+      ...{
+        as: SCOUT,
+        path: { trajectory: 'main' },
+        key: one.name(),
+        body: { ...body, writ: { writ, chain: [] } },
+      },
     });
     return answer?.ruling ?? `${status} ${answer?.code}`;
   };
   const [used, unused] = [await issue(), await issue()];
   expect(await paysUnder(used)).toBe('committed');
   expect((await one.change('stop')).failed).toEqual([]);
-  const { writs } = await succeed(one.server, 'writs.list', { as: 'auditor:eve', path: { trajectory: 'main' } });
+  const { writs } = await succeed(one.server, 'writs.list', {
+    as: 'auditor:eve',
+    path: { trajectory: 'main' },
+  });
   const own = writs.filter(({ writ }: any) => writ.subject === SCOUT);
   expect(own.map(({ revoked }: any) => revoked !== undefined)).toContain(true);
   expect(own.filter(({ revoked }: any) => revoked === undefined)).toEqual([]);
@@ -249,12 +292,19 @@ test('an approver brings back only the agent that another person asked for', asy
   const one = new Deployment();
   await one.starts();
   for (const agent of [SCOUT, 'agent:other'])
-    await succeed(one.server, 'agents.stop', { as: 'admin:ann', path: { agent }, body: { reason: 'it pays twice' } });
+    await succeed(one.server, 'agents.stop', {
+      as: 'admin:ann',
+      path: { agent },
+      body: { reason: 'it pays twice' },
+    });
   const asked = await succeed(one.server, 'agents.resume', {
     ...{ as: 'admin:ann', path: { agent: 'agent:other' }, body: { reason: 'it is mended' } },
   });
   const { approval_id } = asked.ruling;
-  const { approval } = await succeed(one.server, 'approvals.get', { as: BOSS, path: { approval: approval_id } });
+  const { approval } = await succeed(one.server, 'approvals.get', {
+    as: BOSS,
+    path: { approval: approval_id },
+  });
   const amended = await callOperation(one.server, 'approvals.approve', {
     ...{ as: BOSS, path: { approval: approval_id } },
     body: { digest: approval.digest, role: { name: 'keeper', params: { agent: SCOUT } } },
@@ -271,7 +321,10 @@ test('a stopped agent gets no writ and no token, and no world its name', async (
   await one.change('stop');
   const writ = { subject: SCOUT, actions: ['pay'], trajectory: 'main', seconds: 60, nonce: 'n' };
   const token = { principal: SCOUT, days: 1 };
-  for (const [operation, body] of [['writs.issue', writ] as const, ['tokens.create', token] as const])
+  for (const [operation, body] of [
+    ['writs.issue', writ] as const,
+    ['tokens.create', token] as const,
+  ])
     expect(await callOperation(one.server, operation, { as: 'admin:ann', body })).toMatchObject({
       status: 403,
       body: { code: 'agent_stopped' },
@@ -280,9 +333,14 @@ test('a stopped agent gets no writ and no token, and no world its name', async (
     ...{ as: 'admin:ann', body: { domain: 'till', trajectory_id: 'assize:agents' } },
   });
   const branched = await callOperation(one.server, 'branches.create', {
-    ...{ as: 'admin:ann', path: { trajectory: 'main' }, body: { at: 'main@0', trajectory_id: 'assize:x', note: 'n' } },
+    ...{
+      as: 'admin:ann',
+      path: { trajectory: 'main' },
+      body: { at: 'main@0', trajectory_id: 'assize:x', note: 'n' },
+    },
   });
-  for (const { status, body } of [named, branched]) expect([status, body.code]).toEqual([403, 'forbidden']);
+  for (const { status, body } of [named, branched])
+    expect([status, body.code]).toEqual([403, 'forbidden']);
 });
 
 test('a pause holds the agent and its parts until one person resumes it', async () => {
@@ -309,7 +367,10 @@ test('no agent takes the trajectory of the stops, and no person is stopped', asy
   });
   expect(taken).toMatchObject({ status: 403, body: { code: 'forbidden' } });
   for (const agent of ['boss:bob', 'admin:ann']) {
-    const asked = await callOperation(one.server, 'agents.stop', { path: { agent }, body: { reason: 'x' } });
+    const asked = await callOperation(one.server, 'agents.stop', {
+      path: { agent },
+      body: { reason: 'x' },
+    });
     expect(asked).toMatchObject({ status: 403, body: { code: 'forbidden' } });
   }
 });

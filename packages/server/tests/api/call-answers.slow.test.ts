@@ -28,7 +28,13 @@ interface Told {
   readonly ruling?: RulingDocument;
 }
 
-async function placed({ timeoutMs, limit = '' }: { readonly timeoutMs?: number; readonly limit?: string } = {}) {
+async function placed({
+  timeoutMs,
+  limit = '',
+}: {
+  readonly timeoutMs?: number;
+  readonly limit?: string;
+} = {}) {
   const approvals = timeoutMs === undefined ? {} : { approvals: { timeoutMs } };
   const place = await served(RULES.replace('LIMIT', limit), approvals);
   const made: string[] = [];
@@ -37,9 +43,13 @@ async function placed({ timeoutMs, limit = '' }: { readonly timeoutMs?: number; 
     serveStdio(
       () => {
         const server = new McpServer({ name: 'notes', version: '1' });
-        server.registerTool('add', { inputSchema: z.object({ text: z.string() }) }, async ({ text }) => ({
-          content: [{ type: 'text', text: await add(text) }],
-        }));
+        server.registerTool(
+          'add',
+          { inputSchema: z.object({ text: z.string() }) },
+          async ({ text }) => ({
+            content: [{ type: 'text', text: await add(text) }],
+          }),
+        );
         return server;
       },
       { transport },
@@ -48,7 +58,9 @@ async function placed({ timeoutMs, limit = '' }: { readonly timeoutMs?: number; 
   const recorded = async (): Promise<RulingDocument> => {
     const { service } = place.server;
     const rows = await service.store.entries('calls');
-    const row = rows.findLast((one) => /"(name|action)":"call"/.test(JSON.stringify(readRow(one).payload)));
+    const row = rows.findLast((one) =>
+      /"(name|action)":"call"/.test(JSON.stringify(readRow(one).payload)),
+    );
     return rulingView(await service.assize.rulingAt(row!));
   };
   return { place, made, add, serve, recorded };
@@ -57,18 +69,33 @@ async function placed({ timeoutMs, limit = '' }: { readonly timeoutMs?: number; 
 type Place = Awaited<ReturnType<typeof placed>>;
 
 /** Every surface on which an agent asks for a call, by its name: asks again with the same words. */
-const SURFACES: Record<string, (place: Place, waitMs?: number) => Promise<(text: string) => Promise<Told>>> = {
+const SURFACES: Record<
+  string,
+  (place: Place, waitMs?: number) => Promise<(text: string) => Promise<Told>>
+> = {
   gate: async ({ place, add }, waitMs = 0) => {
     const token = place.tokens[ADA]!;
-    const gate = await connectGate({ url: place.server.url, token, server: 'notes', inFlightMs: 50, waitMs });
+    const gate = await connectGate({
+      url: place.server.url,
+      token,
+      server: 'notes',
+      inFlightMs: 50,
+      waitMs,
+    });
     onTestFinished(() => gate.close());
     return async (text) => {
       const call = { run: 'r1', id: text, tool: 'add', args: { text } };
       const end = await gate.run(call, () => add(text));
       if (end.end === 'done') return { kind: 'made' };
-      const { reason, approval, ruling } = end as { reason: string; approval?: string; ruling: RulingDocument };
+      const { reason, approval, ruling } = end as {
+        reason: string;
+        approval?: string;
+        ruling: RulingDocument;
+      };
       expect({ end: end.end, reason, approval }).toEqual({
-        ...{ denied: { end: 'refused' }, pending: { end: 'pending' } }[callAnswer(ruling).kind as 'denied' | 'pending'],
+        ...{ denied: { end: 'refused' }, pending: { end: 'pending' } }[
+          callAnswer(ruling).kind as 'denied' | 'pending'
+        ],
         ...wordsOf(ruling),
       });
       return { kind: callAnswer(ruling).kind, ruling };
@@ -90,10 +117,16 @@ const SURFACES: Record<string, (place: Place, waitMs?: number) => Promise<(text:
   },
 };
 
-function wordsOf(ruling: RulingDocument): { readonly reason: string; readonly approval: string | undefined } {
+function wordsOf(ruling: RulingDocument): {
+  readonly reason: string;
+  readonly approval: string | undefined;
+} {
   const answer = callAnswer(ruling);
   if (answer.kind === 'committed') throw new Error('a call that was let through is made');
-  return { reason: answer.reason, approval: answer.kind === 'pending' ? answer.approval : undefined };
+  return {
+    reason: answer.reason,
+    approval: answer.kind === 'pending' ? answer.approval : undefined,
+  };
 }
 
 for (const [name, open] of Object.entries(SURFACES)) {
@@ -122,7 +155,11 @@ for (const [name, open] of Object.entries(SURFACES)) {
     const told = await waiting;
     expect(told).toEqual({ kind: 'pending', ruling: await at.recorded() });
     const { approval_id } = told.ruling as any;
-    expect(told.ruling).toMatchObject({ request_id: id, approvals: 2, approved_by: ['manager:grace'] });
+    expect(told.ruling).toMatchObject({
+      request_id: id,
+      approvals: 2,
+      approved_by: ['manager:grace'],
+    });
     expect(approval_id).not.toBe(id);
     await at.place.approveToo(approval_id);
     expect(await ask('two')).toEqual({ kind: 'made' });

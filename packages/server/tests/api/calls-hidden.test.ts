@@ -28,11 +28,19 @@ test('arguments with a member __proto__ are refused, and nothing is recorded', a
   const server = await serving();
   const token = await server.tokenFor('agent:ada');
   const before = await server.contents();
-  for (const args of ['{"__proto__":{"to":"mallory"}}', '{"a":[{"__proto__":1}]}', '{"\\u005f_proto__":1}']) {
+  for (const args of [
+    '{"__proto__":{"to":"mallory"}}',
+    '{"a":[{"__proto__":1}]}',
+    '{"\\u005f_proto__":1}',
+  ]) {
     const raw = `{"id":"c1","server":"shop","tool":"pay","args":${args}}`;
     const headers = { 'content-type': 'application/json' };
     const { status, body } = await server.ask('POST', PATH, { token, raw, headers });
-    expect([status, body.code, body.detail]).toEqual([400, 'invalid_request', expect.stringContaining('__proto__')]);
+    expect([status, body.code, body.detail]).toEqual([
+      400,
+      'invalid_request',
+      expect.stringContaining('__proto__'),
+    ]);
   }
   const deep = `{"id":"c1","server":"shop","tool":"pay","args":{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}}`;
   const { status } = await server.ask('POST', PATH, {
@@ -46,10 +54,17 @@ test('arguments with a member __proto__ are refused, and nothing is recorded', a
 test('a call of another agent is neither told nor let through', async () => {
   const server = await serving();
   const [ada, bob] = [await server.tokenFor('agent:ada'), await server.tokenFor('agent:bob')];
-  expect((await server.ask('POST', PATH, { token: ada, body: CALL })).body.decision).toBe('allowed');
-  await server.ask('POST', `${PATH}/c1/report`, { token: ada, body: { outcome: 'done', result: 'paid' } });
+  expect((await server.ask('POST', PATH, { token: ada, body: CALL })).body.decision).toBe(
+    'allowed',
+  );
+  await server.ask('POST', `${PATH}/c1/report`, {
+    token: ada,
+    body: { outcome: 'done', result: 'paid' },
+  });
   expect((await server.ask('GET', `${PATH}/c1/outcome`, { token: ada })).body.outcome).toBe('done');
   expect((await server.ask('GET', `${PATH}/c1/outcome`, { token: bob })).body).toEqual({});
   for (const later of [{}, { later: true }])
-    expect((await server.ask('POST', PATH, { token: bob, body: { ...CALL, ...later } })).body.decision).toBe('denied');
+    expect(
+      (await server.ask('POST', PATH, { token: bob, body: { ...CALL, ...later } })).body.decision,
+    ).toBe('denied');
 });

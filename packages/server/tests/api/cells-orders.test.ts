@@ -32,17 +32,29 @@ test('a refusal of a halted tenant names the command of the root log', async () 
   const one = await serve('one');
   const paid = (key: string) => pay('a', 1, key, { path: { trajectory: 'main' } });
   let keys = 0;
-  const refusal = async () => (await callOperation(one, 'proposals.create', paid(`try ${keys++}`))).body;
+  const refusal = async () =>
+    (await callOperation(one, 'proposals.create', paid(`try ${keys++}`))).body;
   await succeed(one, 'proposals.create', paid('before'));
 
   await log.order('halt', { tenant: 'main', reason: 'audit' }, BY);
-  const halted = { code: 'halted', retryable: false, detail: expect.stringContaining('assize cells resume main') };
+  const halted = {
+    code: 'halted',
+    retryable: false,
+    detail: expect.stringContaining('assize cells resume main'),
+  };
   await expect.poll(refusal, PATIENCE).toMatchObject(halted);
   const body = { proposals: [{ ...(paid('in a list').body as object), key: 'in a list' }] };
-  const { body: list } = await callOperation(one, 'proposals.create_many', { path: { trajectory: 'main' }, body });
+  const { body: list } = await callOperation(one, 'proposals.create_many', {
+    path: { trajectory: 'main' },
+    body,
+  });
   expect(list.results[0].problem).toMatchObject(halted);
 
   await log.order('beginMove', { tenant: 'main', to: 'two' }, BY);
-  const moves = { code: 'halted', retryable: true, detail: expect.stringContaining('moves to the cell two') };
+  const moves = {
+    code: 'halted',
+    retryable: true,
+    detail: expect.stringContaining('moves to the cell two'),
+  };
   await expect.poll(refusal, PATIENCE).toMatchObject(moves);
 });

@@ -1,6 +1,13 @@
 /** Servers of several cells with one root log. */
 import { renameSync } from 'node:fs';
-import { auditCells, type Cell, cancelMove, EVERY_TENANT, moveTenant, reportCheckpoint } from '@assize/cells';
+import {
+  auditCells,
+  type Cell,
+  cancelMove,
+  EVERY_TENANT,
+  moveTenant,
+  reportCheckpoint,
+} from '@assize/cells';
 import { declareTool } from 'assize/internal/effects';
 import { isSettlement, readRow } from 'assize/internal/ledger';
 import { verifyStore } from 'assize/internal/runtime';
@@ -14,12 +21,17 @@ import type { TestServer } from '../../../../tests/support/server/serving.ts';
 const TENANTS = { main: 'one', spare: 'two', other: 'two', cash: 'one' };
 const BY = 'operator:test';
 
-const paid = (trajectory: string, amount: number, key: string) => pay('a', amount, key, { path: { trajectory } });
+const paid = (trajectory: string, amount: number, key: string) =>
+  pay('a', amount, key, { path: { trajectory } });
 
 let attempts = 0;
 /** The code of the refusal of a new proposal, or its ruling. */
 async function outcome(server: TestServer, trajectory: string): Promise<string> {
-  const { body } = await callOperation(server, 'proposals.create', paid(trajectory, 1, `try ${attempts++}`));
+  const { body } = await callOperation(
+    server,
+    'proposals.create',
+    paid(trajectory, 1, `try ${attempts++}`),
+  );
   return body.code ?? body.ruling;
 }
 
@@ -37,7 +49,10 @@ async function pair(): Promise<TestDeployment & { one: CellServer; two: CellServ
 
 /** The sum of a desk, as any server of the deployment tells it. */
 async function sumOf(server: TestServer, trajectory: string): Promise<number> {
-  const { state } = await succeed(server, 'trajectories.state', { path: { trajectory }, as: 'auditor:eve' });
+  const { state } = await succeed(server, 'trajectories.state', {
+    path: { trajectory },
+    as: 'auditor:eve',
+  });
   return state.desks.a?.sum ?? 0;
 }
 
@@ -49,7 +64,9 @@ test('a tenant lives in one cell, and each server reaches it', async () => {
   }
   expect(await sumOf(two, 'main')).toBe(4);
   expect(await sumOf(one, 'spare')).toBe(4);
-  const stores = await Promise.all(file.cells.map(({ store }) => openStore(store, { mode: 'readonly' })));
+  const stores = await Promise.all(
+    file.cells.map(({ store }) => openStore(store, { mode: 'readonly' })),
+  );
   const names = await Promise.all(
     stores.map(async (store) => (await store.trajectories()).map((one) => one.trajectory_id)),
   );
@@ -80,7 +97,9 @@ test('a halt and a revocation of the root log hold in every cell', async () => {
     // The door is closed before the entries are written.
     const standing = async (): Promise<readonly boolean[]> => {
       const { writs } = await succeed(server, 'writs.list', { path: { trajectory } });
-      const own = writs.filter((writ: { principal: string | null }) => writ.principal === 'agent:scout');
+      const own = writs.filter(
+        (writ: { principal: string | null }) => writ.principal === 'agent:scout',
+      );
       return own.map((writ: { revoked?: object }) => writ.revoked === undefined);
     };
     await expect.poll(standing, { timeout: 15_000 }).not.toContain(true);
@@ -96,7 +115,11 @@ test('a tenant moves while its agents go on', async () => {
   const refusals = new Set<string>();
   const agent = async (): Promise<void> => {
     while (!stopped) {
-      const { body } = await callOperation(sent % 2 === 0 ? one : two, 'proposals.create', paid('main', 1, `k${sent}`));
+      const { body } = await callOperation(
+        sent % 2 === 0 ? one : two,
+        'proposals.create',
+        paid('main', 1, `k${sent}`),
+      );
       if (body.ruling === 'committed') sent++;
       else refusals.add(body.code);
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -121,7 +144,9 @@ test('a tenant moves while its agents go on', async () => {
   await expect.poll(() => sent, { timeout: 10_000 }).toBeGreaterThan(before + 3);
   stopped = true;
   await working;
-  expect([...refusals].filter((code) => !['halted', 'tenant_moves', 'other_cell'].includes(code))).toEqual([]);
+  expect(
+    [...refusals].filter((code) => !['halted', 'tenant_moves', 'other_cell'].includes(code)),
+  ).toEqual([]);
   expect(await sumOf(one, 'main')).toBe(sent);
   expect(await sumOf(two, 'spare')).toBe(others);
   // A repetition of a request that the old cell answered is the same request in the new one.
@@ -148,7 +173,9 @@ test('a halt of a person stands after the halt of the root log', async () => {
   for (const order of ['halt', 'resume'] as const) {
     await log.order(order, { tenant: 'main', reason: 'audit' }, BY);
     const { orders } = await log.read();
-    await expect.poll(() => log.appliedIn('one', one.cell.own).read(), { timeout: 15_000 }).toBe(orders);
+    await expect
+      .poll(() => log.appliedIn('one', one.cell.own).read(), { timeout: 15_000 })
+      .toBe(orders);
     expect(await outcome(one, 'main')).toBe('halted');
   }
   await succeed(one, 'trajectories.resume', by);
@@ -192,12 +219,21 @@ test('a revocation after a move reaches the tenant, and not its copy', async () 
   const { one, two, file, log, folder } = await pair();
   await succeed(one, 'proposals.create', paid('main', 1, 'a'));
   const move = (to: string) =>
-    moveTenant({ file, log, tenant: 'main', to, principal: BY, signal: new AbortController().signal });
+    moveTenant({
+      file,
+      log,
+      tenant: 'main',
+      to,
+      principal: BY,
+      signal: new AbortController().signal,
+    });
   await move('two');
   await becomes(two, 'main', 'committed');
   await log.order('revoke', { principal: 'agent:scout', reason: 'key leaked' }, BY);
   await becomes(two, 'main', 'principal_revoked');
-  await expect.poll(async () => await log.appliedIn('one', one.store).read()).toBe((await log.read()).orders);
+  await expect
+    .poll(async () => await log.appliedIn('one', one.store).read())
+    .toBe((await log.read()).orders);
   const copy = await openStore(`sqlite:${folder}/one.db`, { mode: 'readonly' });
   expect(JSON.parse((await copy.head('main'))!.payload).action.name).toBe('assize.halt');
   await copy.close();
@@ -229,10 +265,13 @@ test('the root log has checkpoints of cells, and a cell without entries stops', 
   await one.store.close();
   // The cell is replaced by an empty one, as after a promotion of a standby that had nothing.
   const { rmSync } = await import('node:fs');
-  for (const ending of ['', '-wal', '-shm', '.checkpoint']) rmSync(`${folder}/one.db${ending}`, { force: true });
+  for (const ending of ['', '-wal', '-shm', '.checkpoint'])
+    rmSync(`${folder}/one.db${ending}`, { force: true });
   const empty = await open('one');
   await expect(reportCheckpoint(empty)).rejects.toMatchObject({ code: 'cell_diverged' });
-  await expect(empty.store.commit({ entries: [], blobs: [] })).rejects.toMatchObject({ code: 'cell_diverged' });
+  await expect(empty.store.commit({ entries: [], blobs: [] })).rejects.toMatchObject({
+    code: 'cell_diverged',
+  });
   const audits = await auditCells(file, log);
   expect(audits[0]!.fault).toContain('missing');
   expect(audits[1]!.fault).toBeUndefined();
@@ -251,7 +290,14 @@ test('a root file that comes back is heard again by the servers that run', async
 test('a move to or from a cell without a server begins nothing', async () => {
   const { file, log, serve } = await deployment({ tenants: { main: 'one' } });
   const move = () =>
-    moveTenant({ file, log, tenant: 'main', to: 'two', principal: BY, signal: new AbortController().signal });
+    moveTenant({
+      file,
+      log,
+      tenant: 'main',
+      to: 'two',
+      principal: BY,
+      signal: new AbortController().signal,
+    });
   // The stores exist, and no server runs.
   for (const { store } of file.cells) await (await openStore(store)).close();
   const refused = (cell: string) => ({
@@ -273,6 +319,10 @@ test('a cell that does not hear from the root log accepts no entry', async () =>
   await becomes(one, 'main', 'cell_behind');
   expect(await one.ask('GET', '/readyz')).toMatchObject({
     status: 503,
-    body: { code: 'cell_behind', detail: expect.stringContaining('This process has not heard from'), retryable: true },
+    body: {
+      code: 'cell_behind',
+      detail: expect.stringContaining('This process has not heard from'),
+      retryable: true,
+    },
   });
 });

@@ -21,7 +21,9 @@ test('a proof signs nothing, and says how to sign', async () => {
   await sign(server);
   expect((await succeed(server, 'entries.proof', asked)).entry_id).toBe(entry);
   const { entry_id: later } = await succeed(server, 'proposals.create', pay('a', 1, 'l'));
-  expect((await callOperation(server, 'entries.proof', { path: { entry: later } })).status).toBe(409);
+  expect((await callOperation(server, 'entries.proof', { path: { entry: later } })).status).toBe(
+    409,
+  );
 });
 
 test('another server and a restart know the last checkpoint, and extend it', async () => {
@@ -51,7 +53,8 @@ test('a server that signs while another one does extends the other', async () =>
   const made = await sign(one);
   expect(made.size).toBe(faster?.size);
   expect(await succeed(two, 'checkpoints.latest')).toEqual(made);
-  for (const { checkpoint } of [made, faster as typeof made]) await expectExtended(store, checkpoint, made.key);
+  for (const { checkpoint } of [made, faster as typeof made])
+    await expectExtended(store, checkpoint, made.key);
 });
 
 test('each witness cosigns, and without it nothing is signed', async () => {
@@ -75,7 +78,10 @@ test('a witness of the configuration that has not cosigned is named', async () =
   const witness = await startWitness();
   const store = new MemoryStore();
   await sign(await start({ store }));
-  const { witnesses } = await succeed(await start({ store, server: { witnesses: [witness] } }), 'checkpoints.latest');
+  const { witnesses } = await succeed(
+    await start({ store, server: { witnesses: [witness] } }),
+    'checkpoints.latest',
+  );
   expect(witnesses).toEqual([{ name: 'witness.example', key: witness.key }]);
 });
 

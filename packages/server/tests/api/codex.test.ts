@@ -30,10 +30,18 @@ test('the rules allow, deny and hold calls of Codex by their parts', async () =>
     reason: expect.stringContaining('Files are removed by hand'),
   });
   expect((await ask('apply_patch', patch('*** Add File: a', '+x'))).permission).toBe('allow');
-  expect((await ask('apply_patch', patch('*** Update File: a', '@@', '-x', '+y'))).permission).toBe('allow');
-  expect((await ask('apply_patch', patch('*** Add File: a', '+x', '*** Delete File: b'))).reason).toContain('[no-rm]');
-  expect((await ask('apply_patch', patch('*** Update File: a', '*** Move to: ../etc/b'))).permission).toBe('deny');
-  expect((await ask('apply_patch', patch('*** Add File: /etc/a', '+x'))).reason).toContain('a person has to approve');
+  expect((await ask('apply_patch', patch('*** Update File: a', '@@', '-x', '+y'))).permission).toBe(
+    'allow',
+  );
+  expect(
+    (await ask('apply_patch', patch('*** Add File: a', '+x', '*** Delete File: b'))).reason,
+  ).toContain('[no-rm]');
+  expect(
+    (await ask('apply_patch', patch('*** Update File: a', '*** Move to: ../etc/b'))).permission,
+  ).toBe('deny');
+  expect((await ask('apply_patch', patch('*** Add File: /etc/a', '+x'))).reason).toContain(
+    'a person has to approve',
+  );
   expect((await ask('apply_patch', bash('no patch'))).permission).toBe('deny');
   expect((await ask('view_image', { path: 'a.png' })).permission).toBe('allow');
   expect((await ask('view_image', { path: '~/a.png' })).permission).toBe('deny');
@@ -50,12 +58,16 @@ test('a patch in a command counts as its files', async () => {
   const { command } = patch('*** Add File: a', '+x');
   const run = async (text: string) => (await ask('Bash', bash(text))).permission;
   expect(await run(`apply_patch <<'EOF'\n${command}\nEOF\n`)).toBe('allow');
-  expect(await run(`apply_patch <<'EOF'\n${command.replace(': a', ': /etc/a')}\nEOF\n`)).toBe('deny');
+  expect(await run(`apply_patch <<'EOF'\n${command.replace(': a', ': /etc/a')}\nEOF\n`)).toBe(
+    'deny',
+  );
   expect(await run(`cd /etc && apply_patch <<'EOF'\n${command}\nEOF\n`)).toBe('deny');
   const wide = await hooks(
     '{ id: wide, default: deny, rules: [{ id: all, allow: ["shell/apply_patch", "shell/cd"] }] }',
   );
-  expect((await wide.ask('Bash', bash(`cd a && apply_patch <<'EOF'\n${command}\nEOF`))).permission).toBe('deny');
+  expect(
+    (await wide.ask('Bash', bash(`cd a && apply_patch <<'EOF'\n${command}\nEOF`))).permission,
+  ).toBe('deny');
 });
 
 test('no server over MCP is trusted by its name', async () => {
@@ -78,7 +90,10 @@ test('a rejected question of Codex stays refused, and a new one is asked anew', 
   const token = await server.tokenFor('human:grace');
   const list = async () => (await server.ask('GET', '/v1/approvals', { token })).body.approvals;
   const [{ id }] = await list();
-  await server.ask('POST', `/v1/approvals/${id}/reject`, { token, body: { reason: 'not on a Friday' } });
+  await server.ask('POST', `/v1/approvals/${id}/reject`, {
+    token,
+    body: { reason: 'not on a Friday' },
+  });
   expect((await push()).reason).toContain('not on a Friday');
   expect((await ask('Bash', bash('git push'))).reason).toContain('a person has to approve');
 });
@@ -94,12 +109,19 @@ test('requests for a permission of Codex are left to the person, or refused', as
   const { ask, send } = await hooks();
   const input = bash('git status');
   const request = { hook_event_name: 'PermissionRequest', tool_name: 'Bash', tool_input: input };
-  const refused = { hookEventName: 'PermissionRequest', decision: { behavior: 'deny', message: expect.any(String) } };
+  const refused = {
+    hookEventName: 'PermissionRequest',
+    decision: { behavior: 'deny', message: expect.any(String) },
+  };
   expect(await send(request)).toEqual({ hookSpecificOutput: refused });
   await ask('Bash', input);
   expect(await send(request)).toEqual({});
-  expect(await send({ ...request, tool_input: { ...input, description: 'It needs the network.' } })).toEqual({});
-  expect(await send({ ...request, tool_input: bash('git log') })).toEqual({ hookSpecificOutput: refused });
+  expect(
+    await send({ ...request, tool_input: { ...input, description: 'It needs the network.' } }),
+  ).toEqual({});
+  expect(await send({ ...request, tool_input: bash('git log') })).toEqual({
+    hookSpecificOutput: refused,
+  });
   expect(await send({ ...request, session_id: 's2' })).toEqual({ hookSpecificOutput: refused });
 });
 
@@ -112,9 +134,11 @@ test('outcomes close calls of Codex, and changing ones without are told', async 
   await ask('Bash', bash('ls'));
   expect(await done(1, { tool_response: 'On branch main' })).toEqual({});
   await done(9, { tool_response: '' });
-  const outcomes = async () => Object.values((await state()).calls).map(({ outcome }: any) => outcome ?? 'open');
+  const outcomes = async () =>
+    Object.values((await state()).calls).map(({ outcome }: any) => outcome ?? 'open');
   expect(await outcomes()).toEqual(['done', 'open', 'open']);
-  const start = (session_id: string) => send({ hook_event_name: 'SessionStart', session_id, source: 'resume' });
+  const start = (session_id: string) =>
+    send({ hook_event_name: 'SessionStart', session_id, source: 'resume' });
   expect(await start('s2')).toEqual({});
   expect((await start('s1')).systemMessage).toContain('1 call has no known outcome: codex/Bash');
   expect(await send({ hook_event_name: 'PostToolUse', session_id: 's1' })).toEqual({
@@ -129,7 +153,10 @@ test('subagents of Codex are sessions with a parent', async () => {
   const { ask, send, state } = await hooks();
   await send({ hook_event_name: 'SubagentStart', agent_id: 'a1', agent_type: 'default' });
   await ask('Bash', bash('ls'), { agent_id: 'a1', agent_type: 'default' });
-  expect((await state()).sessions).toMatchObject({ s1: {}, 's1.a1': { parent: 's1', about: 'default' } });
+  expect((await state()).sessions).toMatchObject({
+    s1: {},
+    's1.a1': { parent: 's1', about: 'default' },
+  });
   await send({ hook_event_name: 'SubagentStop', agent_id: 'a1' });
   expect((await state()).sessions['s1.a1'].endedAt).toEqual(expect.any(String));
 });
@@ -140,7 +167,9 @@ test('the settings of Codex ask, whatever the rules allow', async () => {
     ...['/home/u/.codex/config.toml', '.codex/config.toml', '.codex/hooks.json', '/home/u/.codex'],
     ...['/home/u/.codex/auth.json', '/x/codex.token', 'node_modules/assize/src/cli/main.js'],
   ]) {
-    expect((await ask('apply_patch', patch(`*** Add File: ${path}`, '+x'))).permission, path).toBe('deny');
+    expect((await ask('apply_patch', patch(`*** Add File: ${path}`, '+x'))).permission, path).toBe(
+      'deny',
+    );
     expect((await ask('Bash', bash(`echo x >> ${path}`))).permission, path).toBe('deny');
   }
   expect((await ask('Bash', bash('echo x >> README.md'))).permission).toBe('allow');
@@ -150,7 +179,14 @@ test('a malformed question of Codex is never a permission', async () => {
   const { server } = await hooks('{ id: none, default: deny }');
   const token = await server.tokenFor('agent:coder');
   const path = '/v1/trajectories/calls/hooks/codex?wait=0';
-  const member = fc.constantFrom('session_id', 'cwd', 'tool_name', 'tool_input', 'tool_use_id', 'agent_id');
+  const member = fc.constantFrom(
+    'session_id',
+    'cwd',
+    'tool_name',
+    'tool_input',
+    'tool_use_id',
+    'agent_id',
+  );
   const value = fc.oneof(
     fc.jsonValue(),
     fc.constantFrom('Bash', 'apply_patch', { command: 'ls' }, '/repo', 's1', null),
@@ -158,7 +194,10 @@ test('a malformed question of Codex is never a permission', async () => {
   const event = fc.constantFrom('PreToolUse', 'PermissionRequest');
   await fc.assert(
     fc.asyncProperty(event, fc.dictionary(member, value), async (name, given) => {
-      const { status, body } = await server.ask('POST', path, { token, body: { hook_event_name: name, ...given } });
+      const { status, body } = await server.ask('POST', path, {
+        token,
+        body: { hook_event_name: name, ...given },
+      });
       if (status >= 400) return;
       const said = body.hookSpecificOutput;
       const reason = said?.permissionDecisionReason ?? said?.decision?.message;
@@ -177,5 +216,7 @@ test('an unknown event of Codex and a wrong world get no permission', async () =
   expect(await send({ hook_event_name: 'SomethingNew', tool_name: 'Bash' })).toEqual({});
   const path = '/v1/trajectories/nowhere/hooks/codex';
   const body = { hook_event_name: 'PreToolUse' };
-  expect((await server.ask('POST', path, { token: await server.tokenFor('agent:coder'), body })).status).toBe(404);
+  expect(
+    (await server.ask('POST', path, { token: await server.tokenFor('agent:coder'), body })).status,
+  ).toBe(404);
 });

@@ -25,13 +25,19 @@ async function watch(server: TestServer, query = '', headers: Record<string, str
   const events: Event[] = [];
   const reading = (async () => {
     let rest = '';
-    for await (const piece of (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
+    for await (const piece of (response.body as ReadableStream<Uint8Array>).pipeThrough(
+      new TextDecoderStream(),
+    )) {
       const blocks = (rest + piece).split('\n\n');
       rest = blocks.pop() as string;
       for (const block of blocks) {
         const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1] ?? '';
         if (field('event') !== '')
-          events.push({ id: Number(field('id')), event: field('event'), data: JSON.parse(field('data')) });
+          events.push({
+            id: Number(field('id')),
+            event: field('event'),
+            data: JSON.parse(field('data')),
+          });
       }
     }
   })().catch((error: unknown) => {
@@ -83,7 +89,9 @@ test('racing appends and streams that begin meanwhile miss nothing', async () =>
   const server = await start();
   const streams: Awaited<ReturnType<typeof watch>>[] = [];
   const work = Promise.all(
-    Array.from({ length: 30 }, (_, n) => succeed(server, 'proposals.create', pay(`d${n}`, 1, `k${n}`))),
+    Array.from({ length: 30 }, (_, n) =>
+      succeed(server, 'proposals.create', pay(`d${n}`, 1, `k${n}`)),
+    ),
   );
   for (let n = 0; n < 6; n++) streams.push(await watch(server, '?last_event_id=-1'));
   await work;
@@ -98,9 +106,17 @@ test('racing appends and streams that begin meanwhile miss nothing', async () =>
 test('too many streams, another kind and a bad position have their problems', async () => {
   const server = await start({ server: { limits: { streams: 2 } } });
   const open = [await watch(server), await watch(server)];
-  const asked = async (path: string, name: keyof TestServer['tokens'], status: number, code: string) => {
+  const asked = async (
+    path: string,
+    name: keyof TestServer['tokens'],
+    status: number,
+    code: string,
+  ) => {
     const { headers, ...rest } = await server.ask('GET', path, { token: server.tokens[name] });
-    expect(problemFaults({ ...rest, type: headers.get('content-type') ?? '' }, status, code), path).toEqual([]);
+    expect(
+      problemFaults({ ...rest, type: headers.get('content-type') ?? '' }, status, code),
+      path,
+    ).toEqual([]);
   };
   await asked('/v1/events', 'auditor:eve', 429, 'too_many_open');
   await asked('/v1/events', 'agent:scout', 403, 'forbidden');
@@ -110,13 +126,18 @@ test('too many streams, another kind and a bad position have their problems', as
   const boss = [];
   for (let n = 0; n < 2; n++)
     boss.push(
-      await fetch(`${server.url}/v1/events`, { headers: { authorization: `Bearer ${server.tokens['boss:ada']}` } }),
+      await fetch(`${server.url}/v1/events`, {
+        headers: { authorization: `Bearer ${server.tokens['boss:ada']}` },
+      }),
     );
   expect(boss.map(({ status }) => status)).toEqual([200, 200]);
   for (const one of boss) await one.body?.cancel();
   for (const one of open) await one.leave();
   await expect
-    .poll(async () => (await server.ask('GET', '/metrics', { token: server.tokens['admin:ann'] })).text, IN_TIME)
+    .poll(
+      async () => (await server.ask('GET', '/metrics', { token: server.tokens['admin:ann'] })).text,
+      IN_TIME,
+    )
     .toContain('assize_event_streams 0');
 });
 
@@ -137,7 +158,9 @@ test('a stream whose first read fails frees its place', async () => {
   isDown = true;
   const authorization = `Bearer ${server.tokens['auditor:eve']}`;
   for (let n = 0; n < 3; n++) {
-    const response = await fetch(`${server.url}/v1/events`, { headers: { authorization } }).catch(() => undefined);
+    const response = await fetch(`${server.url}/v1/events`, { headers: { authorization } }).catch(
+      () => undefined,
+    );
     await response?.text().catch(() => undefined);
     expect(response?.status).not.toBe(429);
   }

@@ -25,9 +25,14 @@ onEveryDatabase(({ newPlace }) => {
       const expired = { ruling: 'rejected', reason: 'expired' };
       for (const server of [one, two]) {
         expect((await succeed(server, 'approvals.list', { as: 'boss:ada' })).approvals).toEqual([]);
-        const got = await succeed(server, 'approvals.get', { as: 'boss:ada', path: { approval: id } });
+        const got = await succeed(server, 'approvals.get', {
+          as: 'boss:ada',
+          path: { approval: id },
+        });
         expect(got).toMatchObject({ status: 'resolved', ruling: expired });
-        expect((await callOperation(server, 'proposals.create', asked)).body).toMatchObject(expired);
+        expect((await callOperation(server, 'proposals.create', asked)).body).toMatchObject(
+          expired,
+        );
       }
       const entries = (await one.store.entries('main')).map(({ payload }) => JSON.parse(payload));
       expect(entries.filter(({ reason }) => reason === 'expired')).toHaveLength(1);
@@ -40,12 +45,16 @@ onEveryDatabase(({ newPlace }) => {
     const place = newPlace();
     const config = { approvals: { timeoutMs: 3_000 } };
     const one = await start({ store: await place.open(), config, stopsAlone: true });
-    const pending = await succeed(one, 'proposals.create', { ...pay('a', 200, 'k'), path: { trajectory: 'spare' } });
+    const pending = await succeed(one, 'proposals.create', {
+      ...pay('a', 200, 'k'),
+      path: { trajectory: 'spare' },
+    });
     expect(pending.ruling).toBe('escalated');
     await one.stop();
     const two = await start({ store: await place.open(), config, stopsAlone: true });
     try {
-      const last = async (): Promise<string> => JSON.parse((await two.store.head('spare'))!.payload).reason;
+      const last = async (): Promise<string> =>
+        JSON.parse((await two.store.head('spare'))!.payload).reason;
       await expect.poll(last, SOON).toBe('expired');
     } finally {
       await two.stop();

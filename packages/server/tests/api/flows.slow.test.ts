@@ -10,24 +10,40 @@ import { type Answered, start, type TestServer } from '../../../../tests/support
 
 const MAIN = { trajectory: 'main' };
 
-async function waiting(server: TestServer, desk: string, key: string): Promise<{ id: string; digest: string }> {
+async function waiting(
+  server: TestServer,
+  desk: string,
+  key: string,
+): Promise<{ id: string; digest: string }> {
   const { approval_id: id } = await succeed(server, 'proposals.create', pay(desk, 200, key));
-  const { approval } = await succeed(server, 'approvals.get', { as: 'boss:ada', path: { approval: id } });
+  const { approval } = await succeed(server, 'approvals.get', {
+    as: 'boss:ada',
+    path: { approval: id },
+  });
   return { id, digest: approval.digest };
 }
 
 function faults({ status, text, body, headers }: Answered, wanted: number, code: string): string[] {
-  return problemFaults({ status, text, body, type: headers.get('content-type') ?? '' }, wanted, code);
+  return problemFaults(
+    { status, text, body, type: headers.get('content-type') ?? '' },
+    wanted,
+    code,
+  );
 }
 
 test('Prefer: wait answers with the decision, for a proposal and an approval', async () => {
   const server = await start();
   const headers = { prefer: 'respond-async, wait=60' };
   const proposal = succeed(server, 'proposals.create', pay('a', 200, 'k', { headers }));
-  const listed = async () => (await succeed(server, 'approvals.list', { as: 'boss:ada' })).approvals;
+  const listed = async () =>
+    (await succeed(server, 'approvals.list', { as: 'boss:ada' })).approvals;
   await expect.poll(listed).toHaveLength(1);
   const [{ id, digest }] = await listed();
-  const watched = succeed(server, 'approvals.get', { as: 'agent:scout', path: { approval: id }, headers });
+  const watched = succeed(server, 'approvals.get', {
+    as: 'agent:scout',
+    path: { approval: id },
+    headers,
+  });
   await succeed(server, 'approvals.approve', { path: { approval: id }, body: { digest } });
   expect((await proposal).ruling).toBe('committed');
   expect(await watched).toMatchObject({ status: 'resolved', ruling: { ruling: 'committed' } });
@@ -36,7 +52,11 @@ test('Prefer: wait answers with the decision, for a proposal and an approval', a
 test('Prefer: wait ends with the pending ruling after its time', async () => {
   const server = await start();
   const begun = performance.now();
-  const answer = await callOperation(server, 'proposals.create', pay('a', 200, 'k', { headers: { prefer: 'wait=1' } }));
+  const answer = await callOperation(
+    server,
+    'proposals.create',
+    pay('a', 200, 'k', { headers: { prefer: 'wait=1' } }),
+  );
   expect(answer).toMatchObject({ status: 202, body: { ruling: 'escalated' } });
   expect(answer.headers.get('location')).toBe(`/v1/approvals/${answer.body.approval_id}`);
   expect(performance.now() - begun).toBeGreaterThan(900);
@@ -45,7 +65,11 @@ test('Prefer: wait ends with the pending ruling after its time', async () => {
 test('a frozen proposal that waits is ruled when the freeze ends', async () => {
   const server = await start();
   const { id } = await waiting(server, 'a', 'first');
-  const frozen = succeed(server, 'proposals.create', pay('a', 5, 'second', { headers: { prefer: 'wait=60' } }));
+  const frozen = succeed(
+    server,
+    'proposals.create',
+    pay('a', 5, 'second', { headers: { prefer: 'wait=60' } }),
+  );
   await pause(50);
   await succeed(server, 'approvals.reject', { path: { approval: id }, body: { reason: 'no' } });
   expect((await frozen).ruling).toBe('committed');
@@ -62,7 +86,11 @@ test('a stop ends waits, answers what is in progress, then closes', async () => 
     },
   });
   const server = await start({ config: { tools: [slow] } });
-  const body = { action: 'wire', role: { name: 'clerk', params: { desk: 'a' } }, args: { cents: 5 } };
+  const body = {
+    action: 'wire',
+    role: { name: 'clerk', params: { desk: 'a' } },
+    args: { cents: 5 },
+  };
   const wired = callOperation(server, 'proposals.create', { path: MAIN, key: 'w', body });
   await asked.promise;
   const headers = { prefer: 'wait=60' };
@@ -90,7 +118,9 @@ test('a stop answers a waiting request with stopping, and the proposal stays', a
   await server.stop();
   expect(faults(await answer, 503, 'stopping')).toEqual([]);
   const next = await start({ store: server.store });
-  expect(await succeed(next, 'proposals.create', pay('a', 200, 'k'))).toMatchObject({ ruling: 'escalated' });
+  expect(await succeed(next, 'proposals.create', pay('a', 200, 'k'))).toMatchObject({
+    ruling: 'escalated',
+  });
   expect((await succeed(next, 'approvals.list')).approvals).toHaveLength(1);
 });
 
@@ -98,7 +128,9 @@ test('the log and the metrics name the route of each request', async () => {
   const server = await start();
   await succeed(server, 'principals.me');
   for (const path of ['/sign-in', '/readyz', '/v1/none']) await server.ask('GET', path);
-  const metrics = (await server.ask('GET', '/metrics', { token: await server.tokenFor('auditor:eve') })).text;
+  const metrics = (
+    await server.ask('GET', '/metrics', { token: await server.tokenFor('auditor:eve') })
+  ).text;
   await server.stop();
   const routes = server.lines
     .map((text) => JSON.parse(text))
@@ -120,20 +152,33 @@ test('an entity tag that the client has is answered with 304', async () => {
     const tag = (await callOperation(server, id, calling)).headers.get('etag') ?? '';
     expect(tag, id).toMatch(/^"[0-9a-z-]+"$/);
     for (const header of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-      const answer = await callOperation(server, id, { ...calling, headers: { 'if-none-match': header } });
-      expect({ status: answer.status, text: answer.text, tag: answer.headers.get('etag') }, id).toEqual({
+      const answer = await callOperation(server, id, {
+        ...calling,
+        headers: { 'if-none-match': header },
+      });
+      expect(
+        { status: answer.status, text: answer.text, tag: answer.headers.get('etag') },
+        id,
+      ).toEqual({
         status: 304,
         text: '',
         tag,
       });
     }
-    const other = await callOperation(server, id, { ...calling, headers: { 'if-none-match': '"other"' } });
+    const other = await callOperation(server, id, {
+      ...calling,
+      headers: { 'if-none-match': '"other"' },
+    });
     expect(other.status, id).toBe(200);
   }
   const path = { as: 'boss:ada', path: MAIN } as const;
-  const before = (await callOperation(server, 'trajectories.state', path)).headers.get('etag') ?? '';
+  const before =
+    (await callOperation(server, 'trajectories.state', path)).headers.get('etag') ?? '';
   await succeed(server, 'proposals.create', pay('a', 1, 'k2'));
-  const after = await callOperation(server, 'trajectories.state', { ...path, headers: { 'if-none-match': before } });
+  const after = await callOperation(server, 'trajectories.state', {
+    ...path,
+    headers: { 'if-none-match': before },
+  });
   expect(after.status).toBe(200);
 });
 
@@ -142,9 +187,15 @@ test('an erased, approved or halted value changes its entity tag', async () => {
   const { id } = await waiting(server, 'a', 'k');
   const tagOf = async (operation: string, path: Record<string, string>) =>
     (await callOperation(server, operation, { as: 'boss:ada', path })).headers.get('etag');
-  const before = [await tagOf('approvals.get', { approval: id }), await tagOf('trajectories.get', MAIN)];
+  const before = [
+    await tagOf('approvals.get', { approval: id }),
+    await tagOf('trajectories.get', MAIN),
+  ];
   await succeed(server, 'approvals.reject', { path: { approval: id }, body: { reason: 'no' } });
-  const after = [await tagOf('approvals.get', { approval: id }), await tagOf('trajectories.get', MAIN)];
+  const after = [
+    await tagOf('approvals.get', { approval: id }),
+    await tagOf('trajectories.get', MAIN),
+  ];
   expect(after[0]).not.toBe(before[0]);
   expect(after[1]).not.toBe(before[1]);
 });
@@ -160,7 +211,11 @@ async function walked(
 ): Promise<any[]> {
   const found: any[] = [];
   for (let cursor: string | undefined; ; ) {
-    const query = { ...calling.query, limit: '2', ...(cursor !== undefined && { [cursorName]: cursor }) };
+    const query = {
+      ...calling.query,
+      limit: '2',
+      ...(cursor !== undefined && { [cursorName]: cursor }),
+    };
     const page = await succeed(server, id, { as: 'boss:ada', ...calling, query });
     expect(page[list].length).toBeLessThanOrEqual(2);
     found.push(...page[list]);
@@ -184,7 +239,8 @@ test('a walk over the pages of entries is the whole list, under appends', async 
 test('a walk over the pages of approvals misses none, under decisions', async () => {
   const server = await start();
   const made: { id: string; digest: string }[] = [];
-  for (const desk of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) made.push(await waiting(server, desk, desk));
+  for (const desk of ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
+    made.push(await waiting(server, desk, desk));
   // Each time the last approval of the page before is decided, and a new one is made.
   let at = 1;
   const change = async () => {
@@ -208,10 +264,20 @@ test('a walk over the pages of trajectories misses none, under new ones', async 
   let n = 0;
   const change = async () => {
     n += 1;
-    if (n < 4) await succeed(server, 'trajectories.create', { body: { domain: 'till', trajectory_id: `z${n}` } });
+    if (n < 4)
+      await succeed(server, 'trajectories.create', {
+        body: { domain: 'till', trajectory_id: `z${n}` },
+      });
   };
   const seen = await walked(server, 'trajectories.list', 'trajectories', {}, change);
-  expect(seen.map(({ trajectory_id }) => trajectory_id)).toEqual(['cash', 'main', 'other', 'spare', 'z1', 'z2']);
+  expect(seen.map(({ trajectory_id }) => trajectory_id)).toEqual([
+    'cash',
+    'main',
+    'other',
+    'spare',
+    'z1',
+    'z2',
+  ]);
 });
 
 test('a walk over the pages of effects is the whole list, newest first', async () => {
@@ -221,7 +287,13 @@ test('a walk over the pages of effects is the whole list, newest first', async (
     const body = { action: 'wire', role: role(`${n}`), args: { cents: n } };
     await succeed(server, 'proposals.create', { ...pay('a', 1, `k${n}`), body });
   }
-  const seen = await walked(server, 'effects.list', 'transactions', { query: { all: 'true' } }, async () => undefined);
+  const seen = await walked(
+    server,
+    'effects.list',
+    'transactions',
+    { query: { all: 'true' } },
+    async () => undefined,
+  );
   const epochs = seen.map(({ epoch }) => epoch);
   expect(epochs).toEqual([...epochs].sort((a, b) => b - a));
   expect(new Set(epochs).size).toBe(5);
@@ -234,7 +306,10 @@ test('a client of AG-UI gets an escalation as an interrupt', async () => {
   expect(answer).toMatchObject({ status: 202, body: { outcome: { type: 'interrupt' } } });
   expect(answer.headers.get('content-type')).toBe('application/vnd.ag-ui+json');
   const [interrupt] = answer.body.outcome.interrupts;
-  const { approval } = await succeed(server, 'approvals.get', { as: 'boss:ada', path: { approval: interrupt.id } });
+  const { approval } = await succeed(server, 'approvals.get', {
+    as: 'boss:ada',
+    path: { approval: interrupt.id },
+  });
   expect(interrupt).toMatchObject({
     reason: 'approval_required',
     message: '/desks/a: more than 100',
@@ -255,7 +330,10 @@ test('a halted trajectory rules on nothing until it is resumed', async () => {
   const before = await server.contents();
   const proposed = await callOperation(server, 'proposals.create', pay('b', 1, 'k2'));
   expect(faults(proposed, 409, 'halted')).toEqual([]);
-  const approved = await callOperation(server, 'approvals.approve', { path: { approval: id }, body: { digest } });
+  const approved = await callOperation(server, 'approvals.approve', {
+    path: { approval: id },
+    body: { digest },
+  });
   expect(faults(approved, 409, 'halted')).toEqual([]);
   const said = { verb: 'assert', subject: 'ada', predicate: 'phone', object: '1' };
   const stated = await callOperation(server, 'memory.state', {
@@ -267,7 +345,10 @@ test('a halted trajectory rules on nothing until it is resumed', async () => {
   expect(await server.contents()).toEqual(before);
   await succeed(server, 'trajectories.resume', { path: MAIN, body: { reason: 'done' } });
   expect((await succeed(server, 'proposals.create', pay('b', 1, 'k2'))).ruling).toBe('committed');
-  const again = await callOperation(server, 'trajectories.resume', { path: MAIN, body: { reason: 'done' } });
+  const again = await callOperation(server, 'trajectories.resume', {
+    path: MAIN,
+    body: { reason: 'done' },
+  });
   expect(faults(again, 409, 'already_done')).toEqual([]);
 });
 
@@ -283,15 +364,24 @@ test('an override without a reason is refused, at the reason', async () => {
   for (const more of [{ override: true }, { override: true, reason: ' \n' }]) {
     const refused = await approved(more);
     expect(faults(refused, 400, 'invalid_request')).toEqual([]);
-    expect(refused.body.findings.map(({ pointer }: { readonly pointer: string }) => pointer)).toEqual(['/body/reason']);
+    expect(
+      refused.body.findings.map(({ pointer }: { readonly pointer: string }) => pointer),
+    ).toEqual(['/body/reason']);
     expect(await server.contents()).toEqual(before);
   }
   expect(faults(await approved({ override: false }), 409, 'override_needed')).toEqual([]);
-  expect((await approved({ override: true, reason: 'paid by hand' })).body.ruling).toBe('committed');
+  expect((await approved({ override: true, reason: 'paid by hand' })).body.ruling).toBe(
+    'committed',
+  );
   for (const text of ['OverRide', 'large'])
     expect(
-      (await succeed(server, 'entries.list', { path: MAIN, query: { text, ruling: 'committed' } })).entries,
-    ).toEqual([expect.objectContaining({ overrides: [{ principal: 'boss:ada', violations: [expect.anything()] }] })]);
+      (await succeed(server, 'entries.list', { path: MAIN, query: { text, ruling: 'committed' } }))
+        .entries,
+    ).toEqual([
+      expect.objectContaining({
+        overrides: [{ principal: 'boss:ada', violations: [expect.anything()] }],
+      }),
+    ]);
 });
 
 test('conflicts have their codes, and append nothing', async () => {
@@ -311,9 +401,19 @@ test('conflicts have their codes, and append nothing', async () => {
     expect(answer.body.detail).toContain(detail);
   };
   await refused('proposals.create', pay('a', 2, 'k'), 409, 'idempotency_conflict');
-  await refused('trajectories.create', { body: { domain: 'till', trajectory_id: 'main' } }, 409, 'exists');
+  await refused(
+    'trajectories.create',
+    { body: { domain: 'till', trajectory_id: 'main' } },
+    409,
+    'exists',
+  );
   await refused('trajectories.create', { body: { domain: 'none' } }, 404, 'not_found');
-  await refused('trajectories.create', { body: { domain: 'till', initial: { desks: 1 } } }, 400, 'invalid_state');
+  await refused(
+    'trajectories.create',
+    { body: { domain: 'till', initial: { desks: 1 } } },
+    400,
+    'invalid_state',
+  );
   await refused(
     'approvals.approve',
     { path: { approval: id }, body: { digest: '0'.repeat(64) } },
@@ -321,15 +421,30 @@ test('conflicts have their codes, and append nothing', async () => {
     'digest_mismatch',
   );
   await refused('approvals.get', { path: { approval: '0'.repeat(64) } }, 404, 'not_found');
-  await refused('trajectories.state', { path: MAIN, query: { pointer: 'desks' } }, 400, 'bad_input');
-  await refused('trajectories.state', { path: MAIN, query: { pointer: '/desks/__proto__' } }, 404, 'not_found');
+  await refused(
+    'trajectories.state',
+    { path: MAIN, query: { pointer: 'desks' } },
+    400,
+    'bad_input',
+  );
+  await refused(
+    'trajectories.state',
+    { path: MAIN, query: { pointer: '/desks/__proto__' } },
+    404,
+    'not_found',
+  );
   await refused('trajectories.state', { path: MAIN, query: { at: 'other@0' } }, 404, 'not_found');
   const slice = { role: 'clerk', params: '{"desk":1}' };
   await refused('trajectories.slice', { path: MAIN, query: slice }, 400, 'invalid_request');
   const front = { ...MAIN, space: 'front' };
   for (const cursor of ['x', 'x.', 'YQ.YQ.YQ'])
     await refused('memory.keys', { path: front, query: { cursor } }, 400, 'invalid_request');
-  await refused('trajectories.slice', { path: MAIN, query: { role: 'constructor' } }, 404, 'not_found');
+  await refused(
+    'trajectories.slice',
+    { path: MAIN, query: { role: 'constructor' } },
+    404,
+    'not_found',
+  );
   await refused('log.export', { query: { size: '100000' } }, 404, 'not_found');
   await refused('backtests.run', { body: { trajectories: ['main'] } }, 400, 'invalid_request');
   await refused(
@@ -387,7 +502,10 @@ test('names with any character are refused or not found, and never a fault', asy
       const answer = await callOperation(server, id, { ...calling } as never);
       expect(answer.status, `${id} ${JSON.stringify(name)} ${answer.text}`).toBeLessThan(500);
       if (answer.headers.get('content-type') === 'application/problem+json')
-        expect(faults(answer, answer.status, answer.body.code), `${id} ${JSON.stringify(name)}`).toEqual([]);
+        expect(
+          faults(answer, answer.status, answer.body.code),
+          `${id} ${JSON.stringify(name)}`,
+        ).toEqual([]);
     }
   }
   expect(server.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
@@ -397,10 +515,13 @@ test('names with any character are refused or not found, and never a fault', asy
 test('a probe by another host name gets the health, and nothing else', async () => {
   const server = await start();
   const lines = ['Host: 10.1.2.3:4517', 'Connection: close'];
-  const statusOf = async (path: string) => (await sendRaw(server.port, headOf('GET', path, lines), '\r\n'))[0]?.status;
-  expect([await statusOf('/healthz'), await statusOf('/readyz'), await statusOf('/openapi.json')]).toEqual([
-    200, 200, 421,
-  ]);
+  const statusOf = async (path: string) =>
+    (await sendRaw(server.port, headOf('GET', path, lines), '\r\n'))[0]?.status;
+  expect([
+    await statusOf('/healthz'),
+    await statusOf('/readyz'),
+    await statusOf('/openapi.json'),
+  ]).toEqual([200, 200, 421]);
 });
 
 test('an existing world of an unknown domain, and a used port, stop the start', async () => {

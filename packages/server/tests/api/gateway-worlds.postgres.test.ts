@@ -10,7 +10,9 @@ import { onEveryStore } from '../../../../tests/support/ledger/stores.ts';
 import { start, type TestServer } from '../../../../tests/support/server/serving.ts';
 
 const rulesOf = (id: string, does: 'allow' | 'deny' | 'ask'): Rules =>
-  readRules(`id: ${id}\ntools:\n  fs/read: { class: read }\nrules:\n  - { id: all, ${does}: fs/* }\n`).rules;
+  readRules(
+    `id: ${id}\ntools:\n  fs/read: { class: read }\nrules:\n  - { id: all, ${does}: fs/* }\n`,
+  ).rules;
 const [LAX, STRICT] = [rulesOf('lax', 'allow'), rulesOf('strict', 'deny')];
 /** Calls that wait hold their part of the limit, so a lower limit is frozen until the decision. */
 const limited = (id: string, does: 'ask' | 'deny', max: number): Rules =>
@@ -35,7 +37,9 @@ onEveryStore(({ newPlace }) => {
     const principals = PRINCIPALS as never;
     const server = await start({ config, store, rules, domains, principals, clock });
     const tokens = Object.fromEntries(
-      await Promise.all(Object.keys(PRINCIPALS).map(async (name) => [name, await server.tokenFor(name)] as const)),
+      await Promise.all(
+        Object.keys(PRINCIPALS).map(async (name) => [name, await server.tokenFor(name)] as const),
+      ),
     );
     return new Desk(server, tokens);
   }
@@ -108,10 +112,12 @@ onEveryStore(({ newPlace }) => {
     for (const name of ['calls', 'used', 'unused'])
       await expect.poll(() => second.rulesIn(name), { timeout: 10_000 }).toBe('strict');
     // The server with the earlier rules leaves them alone, also where it meets them first.
-    for (const name of ['calls', 'used', 'unused']) expect(await first.call(name, 'c2')).toBe('rejected');
+    for (const name of ['calls', 'used', 'unused'])
+      expect(await first.call(name, 'c2')).toBe('rejected');
     await first.server.service.gateways.configureAll(new AbortController().signal);
     await first.server.service.gateways.retryWaiting();
-    for (const name of ['calls', 'used', 'unused']) expect(await first.rulesIn(name)).toBe('strict');
+    for (const name of ['calls', 'used', 'unused'])
+      expect(await first.rulesIn(name)).toBe('strict');
     await first.server.stop();
     const third = await serving(LAX, await place.open());
     for (const name of ['calls', 'used', 'unused'])
@@ -149,7 +155,11 @@ onEveryStore(({ newPlace }) => {
     expect(await one.entries()).toEqual(before);
     days.now = 0;
     for (let n = 0; n < 3; n += 1) await tidyAll();
-    expect(await one.entries()).toEqual({ calls: before['calls']! + 1, made: before['made']! + 1, idle: 1 });
+    expect(await one.entries()).toEqual({
+      calls: before['calls']! + 1,
+      made: before['made']! + 1,
+      idle: 1,
+    });
     for (const name of ['calls', 'made'])
       expect((await one.server.service.assize.open(name)).state()).toMatchObject({ calls: {} });
   });
@@ -169,7 +179,10 @@ class Desk {
   }
 
   make(name: string): Promise<unknown> {
-    return this.#ok('admin:ann', 'POST', '/v1/trajectories', { domain: 'gateway', trajectory_id: name });
+    return this.#ok('admin:ann', 'POST', '/v1/trajectories', {
+      domain: 'gateway',
+      trajectory_id: name,
+    });
   }
 
   branch(at: string, name: string): Promise<unknown> {
@@ -179,7 +192,12 @@ class Desk {
   }
 
   delegate(from: string, name: string): Promise<unknown> {
-    const body = { task: 'look', child_trajectory_id: name, subject: 'agent:ada/sub', actions: ['call'] };
+    const body = {
+      task: 'look',
+      child_trajectory_id: name,
+      subject: 'agent:ada/sub',
+      actions: ['call'],
+    };
     return this.#ok('agent:ada', 'POST', `/v1/trajectories/${from}/delegations`, body);
   }
 
@@ -201,7 +219,12 @@ class Desk {
     const { assize, systemWrits, clock } = this.server.service;
     const writ = systemWrits.forAction('admin:ann', 'configure', name, clock.now());
     const args = { rules, runs: [] };
-    await (await assize.open(name)).propose({ action: 'configure', role: 'admin', args, writ } as never);
+    await (await assize.open(name)).propose({
+      action: 'configure',
+      role: 'admin',
+      args,
+      writ,
+    } as never);
   }
 
   async approveAll(): Promise<void> {

@@ -75,7 +75,9 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   const { text } = await server.ask('GET', '/openapi.json');
   writeFileSync(join(folder, 'openapi.json'), text);
-  const resolved = createRequire(join(root, 'tests/openapi-client/package.json')).resolve('openapi-typescript');
+  const resolved = createRequire(join(root, 'tests/openapi-client/package.json')).resolve(
+    'openapi-typescript',
+  );
   const cli = join(dirname(resolved), '../bin/cli.js');
   await run(process.execPath, [cli, 'openapi.json', '-o', 'api.d.ts'], { cwd: folder });
 });
@@ -85,7 +87,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function compiled(name: string, text: string): Promise<{ readonly code: number; readonly out: string }> {
+function compiled(
+  name: string,
+  text: string,
+): Promise<{ readonly code: number; readonly out: string }> {
   writeFileSync(join(folder, name), text);
   const tsc = join(root, 'node_modules/.bin/tsc');
   const options = [
@@ -122,7 +127,10 @@ test('the program compiles against the generated types, and runs', async () => {
 
 test('a misuse of the API does not compile', async () => {
   const [head = ''] = PROGRAM.split('const propose');
-  const { code, out } = await compiled('misuse.ts', `${head}${MISUSES.join('\n')}\nexport { boss };\n`);
+  const { code, out } = await compiled(
+    'misuse.ts',
+    `${head}${MISUSES.join('\n')}\nexport { boss };\n`,
+  );
   expect(code).not.toBe(0);
   const first = head.split('\n').length;
   const lines = new Set([...out.matchAll(/misuse\.ts\((\d+),/g)].map(([, line]) => Number(line)));

@@ -5,8 +5,18 @@ import { MemoryStore } from '@assize/testing/memory';
 import type { Domain } from 'assize/internal/kernel';
 import { Assize } from 'assize/internal/runtime';
 import { expect, test } from 'vitest';
-import { type Calling, callOperation, pay, succeed } from '../../../../tests/support/server/calling.ts';
-import { PRINCIPALS, ROOT, start, type TestServer } from '../../../../tests/support/server/serving.ts';
+import {
+  type Calling,
+  callOperation,
+  pay,
+  succeed,
+} from '../../../../tests/support/server/calling.ts';
+import {
+  PRINCIPALS,
+  ROOT,
+  start,
+  type TestServer,
+} from '../../../../tests/support/server/serving.ts';
 import { till } from '../../../../tests/support/server/till.ts';
 
 const principals = { ...PRINCIPALS, 'human:ida': { kinds: ['counselor'] as const } };
@@ -16,7 +26,9 @@ const serve = (store = new MemoryStore()): Promise<TestServer> =>
   start({ domains, principals: principals as never, config: { worlds }, store });
 
 const LEAKED = { principal: 'agent:scout', because: 'the token leaked' };
-const as = (name: string, server: TestServer): Pick<Calling, 'token'> => ({ token: (server.tokens as any)[name] });
+const as = (name: string, server: TestServer): Pick<Calling, 'token'> => ({
+  token: (server.tokens as any)[name],
+});
 
 async function proposed(server: TestServer): Promise<any> {
   await succeed(server, 'proposals.create', pay('a', 10, 'k1'));
@@ -26,8 +38,9 @@ async function proposed(server: TestServer): Promise<any> {
 }
 
 async function approve(server: TestServer, approval: string): Promise<void> {
-  const { digest } = (await succeed(server, 'approvals.get', { path: { approval }, ...as('human:ida', server) }))
-    .approval;
+  const { digest } = (
+    await succeed(server, 'approvals.get', { path: { approval }, ...as('human:ida', server) })
+  ).approval;
   const ruling = await succeed(server, 'approvals.approve', {
     ...{ path: { approval }, body: { digest } },
     ...as('human:ida', server),
@@ -48,7 +61,9 @@ async function closed(server: TestServer): Promise<any> {
 test('the server revokes the grant of the bad agent after the approval', async () => {
   const server = await serve();
   const { incident: id, approval } = await proposed(server);
-  expect((await succeed(server, 'incidents.propose', { key: 'i1', body: LEAKED })).approval).toBe(approval);
+  expect((await succeed(server, 'incidents.propose', { key: 'i1', body: LEAKED })).approval).toBe(
+    approval,
+  );
   expect((await succeed(server, 'proposals.create', pay('a', 10, 'k2'))).ruling).toBe('committed');
   expect((await succeed(server, 'incidents.list')).incidents).toEqual([]);
   await approve(server, approval);
@@ -64,7 +79,10 @@ test('the same plan under another key is the incident that is open', async () =>
   const server = await serve();
   const first = await proposed(server);
   expect(first.status).toBe('proposed');
-  const again = await callOperation(server, 'incidents.propose', { key: 'i2', body: { ...LEAKED, because: 'again' } });
+  const again = await callOperation(server, 'incidents.propose', {
+    key: 'i2',
+    body: { ...LEAKED, because: 'again' },
+  });
   const { incident: id, approval } = first;
   expect(again).toMatchObject({ status: 200, body: { incident: id, status: 'waiting', approval } });
   const { approvals } = await succeed(server, 'approvals.list', {
@@ -90,7 +108,9 @@ test('a server that starts after the approval carries the response out', async (
   const trajectory = await assize.open('incidents');
   await trajectory.approvals.approve(approval, { principal: 'human:ida', method: 'test' });
   await assize.close();
-  expect((await closed(await serve(store))).steps).toMatchObject([{ kind: 'revoke', outcome: 'done' }]);
+  expect((await closed(await serve(store))).steps).toMatchObject([
+    { kind: 'revoke', outcome: 'done' },
+  ]);
 });
 
 test('an incident of which nothing derives is refused, and nothing is created', async () => {

@@ -23,7 +23,12 @@ interface Shop {
   readonly server: TestServer;
   readonly token: string;
   /** Asks about a call of an id with so many cents, as an attempt. */
-  ask(id: string, cents: number, attempt: string | undefined, more?: object): Promise<{ readonly decision: string }>;
+  ask(
+    id: string,
+    cents: number,
+    attempt: string | undefined,
+    more?: object,
+  ): Promise<{ readonly decision: string }>;
   approve(approval: string, args?: object): Promise<void>;
 }
 
@@ -32,7 +37,10 @@ async function shop(): Promise<Shop> {
   const grants = [{ trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] }];
   const server = await start({
     config: { worlds: { calls: { domain: 'gateway' } }, tools: [] },
-    principals: { 'agent:ada': { kinds: ['agent'], grants }, 'manager:grace': { kinds: ['counselor'] } } as never,
+    principals: {
+      'agent:ada': { kinds: ['agent'], grants },
+      'manager:grace': { kinds: ['counselor'] },
+    } as never,
     domains: [gateway({ rules }) as unknown as Domain],
     rules,
   });
@@ -42,7 +50,14 @@ async function shop(): Promise<Shop> {
     server,
     token,
     ask: (id, cents, attempt, more = {}) => {
-      const body = { id, server: 'shop', tool: 'pay', args: { cents }, ...(attempt && { attempt }), ...more };
+      const body = {
+        id,
+        server: 'shop',
+        tool: 'pay',
+        args: { cents },
+        ...(attempt && { attempt }),
+        ...more,
+      };
       return succeed(server, 'calls.ask', { token, path: { trajectory: 'calls' }, body });
     },
     approve: async (approval, args) => {
@@ -64,7 +79,11 @@ test('the attempt that began a call at once is allowed again', async () => {
   expect(await ask('c1', 5, undefined)).toMatchObject({ decision: 'begun' });
   expect(await ask('c1', 6, ONE)).toMatchObject({ decision: 'denied' });
   expect(await ask('c2', 5, ONE)).toMatchObject({ decision: 'allowed', call: 'c2' });
-  const report = { token, path: { trajectory: 'calls', call: 'c1' }, body: { outcome: 'done', result: 1 } };
+  const report = {
+    token,
+    path: { trajectory: 'calls', call: 'c1' },
+    body: { outcome: 'done', result: 1 },
+  };
   expect(await succeed(server, 'calls.report', report)).toEqual({ recorded: true });
   expect(await ask('c1', 5, ONE)).toMatchObject({ decision: 'begun', outcome: 'done' });
 });
@@ -110,13 +129,19 @@ test('an attempt is a text that cannot be guessed, and is not in the ledger', as
     const path = '/v1/trajectories/calls/calls';
     expect((await server.ask('POST', path, { token, body })).status).toBe(400);
   }
-  const texts = (await server.service.store.entries('calls')).map((row) => JSON.stringify(readRow(row)));
+  const texts = (await server.service.store.entries('calls')).map((row) =>
+    JSON.stringify(readRow(row)),
+  );
   expect(texts.filter((text) => text.includes('attempt'))).toHaveLength(1);
   expect(texts.filter((text) => text.includes(ONE))).toEqual([]);
 });
 
 /** A gate whose answers to questions are lost on their way, as often as `times` says. */
-async function lossyGate({ server, token }: Shop, times: number, cut: 'before' | 'within'): Promise<Gate> {
+async function lossyGate(
+  { server, token }: Shop,
+  times: number,
+  cut: 'before' | 'within',
+): Promise<Gate> {
   let left = times;
   const proxy = createServer((asked, answer) => {
     const { method = 'GET', url = '/' } = asked;
@@ -127,7 +152,8 @@ async function lossyGate({ server, token }: Shop, times: number, cut: 'before' |
       if (!isLost) answer.writeHead(from.statusCode ?? 500, from.headers);
       if (!isLost) return void from.pipe(answer);
       from.resume().on('end', () => {
-        if (cut === 'within') answer.writeHead(200, { 'content-length': '1000' }).write('{"decision":');
+        if (cut === 'within')
+          answer.writeHead(200, { 'content-length': '1000' }).write('{"decision":');
         setTimeout(() => answer.destroy(), 20);
       });
     });
@@ -139,20 +165,23 @@ async function lossyGate({ server, token }: Shop, times: number, cut: 'before' |
   return connectGate({ url: `http://127.0.0.1:${port}`, token, server: 'shop', inFlightMs: 0 });
 }
 
-test.each(['before', 'within'] as const)('a gate asks again if its answer is cut %s', async (cut) => {
-  const it = await shop();
-  const gate = await lossyGate(it, 2, cut);
-  const made: string[] = [];
-  const run = (id: string) =>
-    gate.run({ run: 'r1', id, tool: 'pay', args: { cents: 5 } }, async ({ call }) => {
-      made.push(call);
-      return made.length;
-    });
-  expect(await run('c1')).toMatchObject({ end: 'done', result: 1, isRecorded: false });
-  expect(await run('c1')).toMatchObject({ end: 'done', result: 1, isRecorded: true });
-  expect(await run('c2')).toMatchObject({ end: 'done', result: 2, isRecorded: false });
-  expect(made).toEqual(['r1.c1', 'r1.c2']);
-});
+test.each(['before', 'within'] as const)(
+  'a gate asks again if its answer is cut %s',
+  async (cut) => {
+    const it = await shop();
+    const gate = await lossyGate(it, 2, cut);
+    const made: string[] = [];
+    const run = (id: string) =>
+      gate.run({ run: 'r1', id, tool: 'pay', args: { cents: 5 } }, async ({ call }) => {
+        made.push(call);
+        return made.length;
+      });
+    expect(await run('c1')).toMatchObject({ end: 'done', result: 1, isRecorded: false });
+    expect(await run('c1')).toMatchObject({ end: 'done', result: 1, isRecorded: true });
+    expect(await run('c2')).toMatchObject({ end: 'done', result: 2, isRecorded: false });
+    expect(made).toEqual(['r1.c1', 'r1.c2']);
+  },
+);
 
 test('a gate that loses every answer makes no call, and then is in doubt', async () => {
   const it = await shop();

@@ -10,7 +10,10 @@ import { start, type TestServer } from '../../../../tests/support/server/serving
  * Two servers on one store. `proposing` proposes at the first one as soon as that server compares
  * its memory with the store; the entry of the second server is recorded before the proposal.
  */
-async function overtaken(): Promise<{ readonly one: TestServer; readonly propose: () => Promise<unknown> }> {
+async function overtaken(): Promise<{
+  readonly one: TestServer;
+  readonly propose: () => Promise<unknown>;
+}> {
   const store = new LastingMemory();
   const commits = Promise.withResolvers<void>();
   let proposing: Promise<unknown> | undefined;
@@ -45,12 +48,15 @@ async function overtaken(): Promise<{ readonly one: TestServer; readonly propose
   return { one, propose: () => proposing as Promise<unknown> };
 }
 
-test.each([{ mine: 'true' }, {}])('a list leaves out a proposal that was never recorded: %o', async (query) => {
-  const { one, propose } = await overtaken();
-  const desks = (approvals: any[]) => approvals.map(({ action }) => action.role.params.desk);
-  const { status, body } = await callOperation(one, 'approvals.list', { as: 'boss:ada', query });
-  expect(await propose()).toMatchObject({ ruling: 'escalated' });
-  expect({ status, desks: desks(body.approvals ?? []) }).toEqual({ status: 200, desks: ['c'] });
-  const { approvals } = await succeed(one, 'approvals.list', { as: 'boss:ada', query });
-  expect(desks(approvals)).toEqual(['c', 'a']);
-});
+test.each([{ mine: 'true' }, {}])(
+  'a list leaves out a proposal that was never recorded: %o',
+  async (query) => {
+    const { one, propose } = await overtaken();
+    const desks = (approvals: any[]) => approvals.map(({ action }) => action.role.params.desk);
+    const { status, body } = await callOperation(one, 'approvals.list', { as: 'boss:ada', query });
+    expect(await propose()).toMatchObject({ ruling: 'escalated' });
+    expect({ status, desks: desks(body.approvals ?? []) }).toEqual({ status: 200, desks: ['c'] });
+    const { approvals } = await succeed(one, 'approvals.list', { as: 'boss:ada', query });
+    expect(desks(approvals)).toEqual(['c', 'a']);
+  },
+);

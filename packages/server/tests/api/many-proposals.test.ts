@@ -7,10 +7,17 @@ import { callOperation, pay, succeed } from '../../../../tests/support/server/ca
 import { start, type TestServer } from '../../../../tests/support/server/serving.ts';
 
 const MAIN = { trajectory: 'main' };
-const proposal = (key: string, amount: number) => ({ ...(pay('a', amount, key).body as object), key });
+const proposal = (key: string, amount: number) => ({
+  ...(pay('a', amount, key).body as object),
+  key,
+});
 
 function propose(server: TestServer, proposals: readonly object[]) {
-  return callOperation(server, 'proposals.create_many', { as: 'agent:scout', path: MAIN, body: { proposals } });
+  return callOperation(server, 'proposals.create_many', {
+    as: 'agent:scout',
+    path: MAIN,
+    body: { proposals },
+  });
 }
 
 test('each of many proposals is ruled on alone, and once', async () => {
@@ -18,25 +25,35 @@ test('each of many proposals is ruled on alone, and once', async () => {
   const proposals = [proposal('k1', 1), proposal('k2', -1), proposal('k3', 200)];
   const { status, body } = await propose(server, proposals);
   expect(status).toBe(200);
-  expect(body.results.map((result: any) => [result.key, result.ruling?.ruling ?? result.problem.code])).toEqual([
+  expect(
+    body.results.map((result: any) => [result.key, result.ruling?.ruling ?? result.problem.code]),
+  ).toEqual([
     ['k1', 'committed'],
     ['k2', 'rejected'],
     ['k3', 'escalated'],
   ]);
   expect((await propose(server, proposals)).body.results).toEqual(body.results);
-  expect(await succeed(server, 'proposals.get', { path: { ...MAIN, key: 'k3' } })).toEqual(body.results[2].ruling);
+  expect(await succeed(server, 'proposals.get', { path: { ...MAIN, key: 'k3' } })).toEqual(
+    body.results[2].ruling,
+  );
   const other = await propose(server, [proposal('k1', 2), proposal('k2', -1)]);
-  expect(other.body.results).toMatchObject([{ problem: { code: 'idempotency_conflict' } }, body.results[1]]);
+  expect(other.body.results).toMatchObject([
+    { problem: { code: 'idempotency_conflict' } },
+    body.results[1],
+  ]);
 });
 
 test('many proposals count as many requests', async () => {
   const server = await start({ server: { limits: { requestsPerSecond: 10 } } });
-  const some = (name: string, count: number) => Array.from({ length: count }, (_, n) => proposal(`${name}${n}`, 1));
+  const some = (name: string, count: number) =>
+    Array.from({ length: count }, (_, n) => proposal(`${name}${n}`, 1));
   expect((await propose(server, some('a', 30))).status).toBe(200);
   const refused = await propose(server, some('b', 30));
   expect(refused).toMatchObject({ status: 429, body: { code: 'too_fast' } });
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect((await callOperation(server, 'proposals.get', { path: { ...MAIN, key: 'b0' } })).status).toBe(404);
+  expect(
+    (await callOperation(server, 'proposals.get', { path: { ...MAIN, key: 'b0' } })).status,
+  ).toBe(404);
 });
 
 test('above the backlog a principal with its share is told to wait', async () => {
@@ -53,10 +70,15 @@ test('above the backlog a principal with its share is told to wait', async () =>
       return typeof member === 'function' ? member.bind(target) : member;
     },
   });
-  const server = await start({ store: slow, server: { limits: { backlog: 4, requestsPerSecond: 1_000 } } });
+  const server = await start({
+    store: slow,
+    server: { limits: { backlog: 4, requestsPerSecond: 1_000 } },
+  });
   await succeed(server, 'proposals.create', pay('a', 1, 'first'));
   isHeld = true;
-  const running = [0, 1, 2, 3].map((n) => callOperation(server, 'proposals.create', pay('a', 1, `k${n}`)));
+  const running = [0, 1, 2, 3].map((n) =>
+    callOperation(server, 'proposals.create', pay('a', 1, `k${n}`)),
+  );
   const backlog = async () => {
     const { text } = await server.ask('GET', '/metrics', { token: server.tokens['auditor:eve'] });
     return Number(/^assize_backlog (\d+)$/m.exec(text)?.[1]);
@@ -74,7 +96,9 @@ test('above the backlog a principal with its share is told to wait', async () =>
   });
   await expect.poll(backlog).toBe(5);
   held.resolve();
-  expect((await Promise.all([...running, other])).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect((await Promise.all([...running, other])).map(({ status }) => status)).toEqual([
+    200, 200, 200, 200, 200,
+  ]);
   expect(await backlog()).toBe(0);
   await succeed(server, 'proposals.create', pay('a', 1, 'k4'));
 });

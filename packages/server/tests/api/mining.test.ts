@@ -52,7 +52,9 @@ test('rules are listed with exceptions, and chosen ones are backtested', async (
 test('wrong requests are refused', async () => {
   const server = await served();
   const refused = async (body: object, code: string, detail = '') =>
-    expect((await callOperation(server, 'mining.run', { as: 'boss:ada', body })).body).toMatchObject({
+    expect(
+      (await callOperation(server, 'mining.run', { as: 'boss:ada', body })).body,
+    ).toMatchObject({
       code,
       detail: expect.stringContaining(detail),
     });

@@ -27,7 +27,9 @@ test('the validator finds a broken document', async () => {
 
 test('each operation is in it, with its parameters, body and answers', () => {
   const described = Object.entries<any>(document.paths).flatMap(([path, methods]) =>
-    Object.entries<any>(methods).map(([method, { operationId }]) => `${operationId} ${method} ${path}`),
+    Object.entries<any>(methods).map(
+      ([method, { operationId }]) => `${operationId} ${method} ${path}`,
+    ),
   );
   const others = ['events.stream get /v1/events', 'metrics.get get /metrics'];
   const health = ['health.get get /healthz', 'health.ready get /readyz'];
@@ -36,9 +38,12 @@ test('each operation is in it, with its parameters, body and answers', () => {
   for (const one of OPERATIONS) {
     const { parameters, requestBody, responses, summary } = document.paths[one.path][one.method];
     expect(summary, one.id).toBe(one.summary);
-    const named = (where: string) => parameters.filter((given: any) => given.in === where).map(({ name }: any) => name);
+    const named = (where: string) =>
+      parameters.filter((given: any) => given.in === where).map(({ name }: any) => name);
     expect(named('path').sort(), one.id).toEqual(Object.keys(one.params?.shape ?? {}).sort());
-    expect(named('path').sort(), one.id).toEqual([...one.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort());
+    expect(named('path').sort(), one.id).toEqual(
+      [...one.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort(),
+    );
     expect(named('query').sort(), one.id).toEqual(Object.keys(one.query?.shape ?? {}).sort());
     expect(requestBody === undefined, one.id).toBe(one.body === undefined);
     for (const status of [...(one.statuses ?? [200]), 400, 401, 403, 429, 503])
@@ -55,12 +60,20 @@ test('a proposal has one answer as JSON, and interrupts as another type', () => 
     'application/json': ruling,
     'application/vnd.ag-ui+json': { schema: { $ref: '#/components/schemas/AgUiInterrupt' } },
   });
-  expect(parameters.map(({ name }: any) => name)).toEqual(['trajectory', 'Idempotency-Key', 'Prefer']);
+  expect(parameters.map(({ name }: any) => name)).toEqual([
+    'trajectory',
+    'Idempotency-Key',
+    'Prefer',
+  ]);
 });
 
 test('each reference resolves, and no component is unused', () => {
-  const references = nodesOf(document).flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : []));
-  const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+  const references = nodesOf(document).flatMap(({ $ref }) =>
+    typeof $ref === 'string' ? [$ref] : [],
+  );
+  const known = Object.keys(document.components.schemas).map(
+    (name) => `#/components/schemas/${name}`,
+  );
   expect(references.filter((one) => !known.includes(one))).toEqual([]);
   expect(known.filter((one) => !references.includes(one))).toEqual([]);
   expect(nodesOf(document).filter((node) => '$defs' in node || '$schema' in node)).toEqual([]);
@@ -69,13 +82,21 @@ test('each reference resolves, and no component is unused', () => {
 test('the server answers with the same document to anyone, and nothing else', async () => {
   const server = await start();
   const { status, body, headers } = await server.ask('GET', '/openapi.json');
-  expect({ status, type: headers.get('content-type') }).toEqual({ status: 200, type: 'application/json' });
+  expect({ status, type: headers.get('content-type') }).toEqual({
+    status: 200,
+    type: 'application/json',
+  });
   expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument(OPERATIONS, server.url))));
   // Each answer to `ask` is compared with the document.
-  for (const path of ['/healthz', '/readyz']) expect((await server.ask('GET', path)).status).toBe(200);
+  for (const path of ['/healthz', '/readyz'])
+    expect((await server.ask('GET', path)).status).toBe(200);
   const token = server.tokens['auditor:eve'];
-  expect((await server.ask('GET', '/metrics', { token })).text).toContain('assize_approvals_waiting 0');
+  expect((await server.ask('GET', '/metrics', { token })).text).toContain(
+    'assize_approvals_waiting 0',
+  );
   expect((await server.ask('GET', '/metrics')).status).toBe(401);
-  expect((await server.ask('GET', '/v1/events', { token: server.tokens['agent:scout'] })).status).toBe(403);
+  expect(
+    (await server.ask('GET', '/v1/events', { token: server.tokens['agent:scout'] })).status,
+  ).toBe(403);
   expect(server.undocumented).toEqual([]);
 });

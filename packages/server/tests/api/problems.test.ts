@@ -87,8 +87,13 @@ const { codes } = readErrors(join(import.meta.dirname, '../../../..'));
 test('each code of docs/errors.md has a status, or is a fault of the server', () => {
   const unlisted = codes.filter(({ code }) => !codesWithStatus().has(code));
   const byClass = Map.groupBy(unlisted, ({ classes }) => classes?.[0] ?? 'any');
-  const found = Object.fromEntries([...byClass].map(([name, some]) => [name, some.map(({ code }) => code).sort()]));
-  const wanted = Object.entries(FAULTS_OF_THE_SERVER).map(([name, some]) => [name, [...some].sort()]);
+  const found = Object.fromEntries(
+    [...byClass].map(([name, some]) => [name, some.map(({ code }) => code).sort()]),
+  );
+  const wanted = Object.entries(FAULTS_OF_THE_SERVER).map(([name, some]) => [
+    name,
+    [...some].sort(),
+  ]);
   expect(found).toEqual(Object.fromEntries(wanted));
 });
 
@@ -104,21 +109,33 @@ test('no code of a damaged ledger is an error of the client', () => {
 });
 
 test('the problem of damage shows neither its place nor its text', () => {
-  const fault = new LedgerFault({ trajectory_id: 'main', seq: 3, code: 'malformed', detail: 'secret text' });
+  const fault = new LedgerFault({
+    trajectory_id: 'main',
+    seq: 3,
+    code: 'malformed',
+    detail: 'secret text',
+  });
   const problem = problemOf(fault, 'id');
   expect(problem).toMatchObject({ status: 500, code: 'invalid_ledger', request_id: 'id' });
   expect(JSON.stringify(problem)).not.toContain('secret');
 });
 
 test('the problem of a store shows its code, and not its message', () => {
-  const error = new StoreError('store_failed', 'SELECT secret FROM /var/lib/a.db failed', { retryable: true });
+  const error = new StoreError('store_failed', 'SELECT secret FROM /var/lib/a.db failed', {
+    retryable: true,
+  });
   const problem = problemOf(error);
   expect(problem).toMatchObject({ status: 503, code: 'store_failed', retryable: true });
   expect(JSON.stringify(problem)).not.toContain('secret');
 });
 
 test('an error of unknown origin shows nothing', () => {
-  for (const thrown of [new TypeError('secret'), 'secret', undefined, { code: 'not_found', message: 'secret' }]) {
+  for (const thrown of [
+    new TypeError('secret'),
+    'secret',
+    undefined,
+    { code: 'not_found', message: 'secret' },
+  ]) {
     expect(problemOf(thrown)).toMatchObject({ status: 500, code: 'internal', retryable: false });
     expect(JSON.stringify(problemOf(thrown))).not.toContain('secret');
   }
@@ -130,18 +147,25 @@ test('a store that fails is 503 for each operation, and its log has the reason',
   const server = await start({ store });
   isDown = true;
   for (const one of OPERATIONS) {
-    const asked = { token: server.tokens[principalOf(one)], key: 'k', ...(one.body !== undefined && { body: {} }) };
+    const asked = {
+      token: server.tokens[principalOf(one)],
+      key: 'k',
+      ...(one.body !== undefined && { body: {} }),
+    };
     const { headers, ...rest } = await server.ask(one.method.toUpperCase(), pathOf(one), asked);
     const type = headers.get('content-type') ?? '';
-    expect(problemFaults({ ...rest, type }, 503, rest.body?.code), `${one.id} ${rest.text}`).toEqual([]);
+    expect(
+      problemFaults({ ...rest, type }, 503, rest.body?.code),
+      `${one.id} ${rest.text}`,
+    ).toEqual([]);
     expect(rest.body.code).toMatch(/^store_/);
     expect(headers.get('retry-after')).toBe('1');
   }
   expect((await server.ask('GET', '/readyz')).status).toBe(503);
   expect((await server.ask('GET', '/healthz')).status).toBe(200);
-  expect(server.lines.filter((line) => line.includes('"level":"error"')).length).toBeGreaterThanOrEqual(
-    OPERATIONS.length,
-  );
+  expect(
+    server.lines.filter((line) => line.includes('"level":"error"')).length,
+  ).toBeGreaterThanOrEqual(OPERATIONS.length);
   isDown = false;
   expect((await server.ask('GET', '/readyz')).status).toBe(200);
   expect((await succeed(server, 'proposals.create', pay('a', 1, 'k'))).ruling).toBe('committed');
@@ -170,6 +194,10 @@ test('a damaged ledger is 500 for its trajectory, and the others work', async ()
   const entry = await succeed(server, 'entries.get', { path: { entry: 'main@2' } });
   expect(entry.fault).toMatchObject({ code: 'tampered' });
   expect((await succeed(server, 'log.verify', { body: {} })).valid).toBe(false);
-  expect((await succeed(server, 'trajectories.list', { as: 'boss:ada' })).trajectories).toHaveLength(4);
-  expect((await succeed(server, 'trajectories.state', { path: { trajectory: 'spare' } })).seq).toBe(0);
+  expect(
+    (await succeed(server, 'trajectories.list', { as: 'boss:ada' })).trajectories,
+  ).toHaveLength(4);
+  expect((await succeed(server, 'trajectories.state', { path: { trajectory: 'spare' } })).seq).toBe(
+    0,
+  );
 });

@@ -52,15 +52,19 @@ test('reads of the last entry read no other entries', async () => {
   expect(await read('trajectories.state')).toBeLessThanOrEqual(FEW);
   expect(await read('trajectories.get')).toBeLessThanOrEqual(FEW);
   expect(await rowsOf(() => succeed(server, 'trajectories.list'))).toBeLessThanOrEqual(4 * FEW);
-  expect(await read('trajectories.slice', { role: 'clerk', params: '{"desk":"a"}' })).toBeLessThanOrEqual(FEW);
+  expect(
+    await read('trajectories.slice', { role: 'clerk', params: '{"desk":"a"}' }),
+  ).toBeLessThanOrEqual(FEW);
 });
 
 test('a second read of an earlier state reads only the named entries', async () => {
   const { server, rowsOf } = await long();
-  const state = () => succeed(server, 'trajectories.state', { path: MAIN, query: { at: 'main@20' } });
+  const state = () =>
+    succeed(server, 'trajectories.state', { path: MAIN, query: { at: 'main@20' } });
   expect(await rowsOf(state)).toBeGreaterThanOrEqual(20);
   expect(await rowsOf(state)).toBeLessThanOrEqual(FEW);
-  const diff = () => succeed(server, 'entries.diff', { query: { from: 'main@20', to: `main@${COMMITS}` } });
+  const diff = () =>
+    succeed(server, 'entries.diff', { query: { from: 'main@20', to: `main@${COMMITS}` } });
   expect(await rowsOf(diff)).toBeLessThanOrEqual(2 * FEW);
 });
 
@@ -90,7 +94,8 @@ test('the last state has the commits of another server', async () => {
       const { seq, state } = await succeed(reader, 'trajectories.state', { path: MAIN });
       expect(seq).toBe(n + 1);
       expect(state).toEqual(
-        (await succeed(reader, 'trajectories.state', { path: MAIN, query: { at: `main@${seq}` } })).state,
+        (await succeed(reader, 'trajectories.state', { path: MAIN, query: { at: `main@${seq}` } }))
+          .state,
       );
       expect((await succeed(reader, 'trajectories.get', { path: MAIN })).entries).toBe(n + 2);
     }

@@ -11,7 +11,12 @@ import {
   type Refusal,
   refusalsOf,
 } from '../../../../tests/support/server/refusals.ts';
-import { type Answered, start, stopAll, type TestServer } from '../../../../tests/support/server/serving.ts';
+import {
+  type Answered,
+  start,
+  stopAll,
+  type TestServer,
+} from '../../../../tests/support/server/serving.ts';
 import { OPERATIONS, type Operation } from '../../src/index.ts';
 
 let server: TestServer;
@@ -27,7 +32,10 @@ test.for(OPERATIONS)('$id: every refusal has its problem and appends nothing', a
 });
 
 /** Writes of an operation, each of another kind. */
-const WRITES: readonly (readonly [name: string, write: (server: TestServer, n: number) => Promise<unknown>])[] = [
+const WRITES: readonly (readonly [
+  name: string,
+  write: (server: TestServer, n: number) => Promise<unknown>,
+])[] = [
   [
     'an entry',
     async ({ service: { assize } }, n) =>
@@ -43,24 +51,39 @@ const WRITES: readonly (readonly [name: string, write: (server: TestServer, n: n
   ),
 ];
 
-test.each(WRITES)('the matrix finds an operation that writes %s before its checks', async (_, write) => {
-  let planted = 0;
-  const ask: TestServer['ask'] = async (...request) => {
-    planted += 1;
-    await write(server, planted);
-    return server.ask(...request);
-  };
-  const [one] = OPERATIONS.filter(({ id }) => id === 'proposals.create');
-  const found = await faultsByName({ ...server, ask }, refusalsOf(one as Operation));
-  const appended = Object.values(found).filter((faults) => faults.includes('the store has changed'));
-  expect(appended).toHaveLength(planted);
-  expect(planted).toBeGreaterThan(30);
-});
+test.each(WRITES)(
+  'the matrix finds an operation that writes %s before its checks',
+  async (_, write) => {
+    let planted = 0;
+    const ask: TestServer['ask'] = async (...request) => {
+      planted += 1;
+      await write(server, planted);
+      return server.ask(...request);
+    };
+    const [one] = OPERATIONS.filter(({ id }) => id === 'proposals.create');
+    const found = await faultsByName({ ...server, ask }, refusalsOf(one as Operation));
+    const appended = Object.values(found).filter((faults) =>
+      faults.includes('the store has changed'),
+    );
+    expect(appended).toHaveLength(planted);
+    expect(planted).toBeGreaterThan(30);
+  },
+);
 
 test('the matrix finds a refusal without its problem document', () => {
-  const answer = { status: 500, text: 'Error: x\n    at run (/a/b.ts:1:2)', body: undefined, type: 'text/plain' };
+  const answer = {
+    status: 500,
+    text: 'Error: x\n    at run (/a/b.ts:1:2)',
+    body: undefined,
+    type: 'text/plain',
+  };
   expect(problemFaults(answer, 400, 'invalid_request')).toEqual(
-    expect.arrayContaining([expect.stringContaining('500'), 'content type text/plain', 'no detail', 'a stack']),
+    expect.arrayContaining([
+      expect.stringContaining('500'),
+      'content type text/plain',
+      'no detail',
+      'a stack',
+    ]),
   );
 });
 
@@ -77,7 +100,10 @@ test.for(withPath)('$id: a name that nothing has is not found', async (one) => {
       key: 'none',
       ...(one.body !== undefined && { body: SMALLEST[one.id] ?? {} }),
     });
-    expect(problemFaults(typed(answer), 404, answer.body?.code), `${one.id} ${name} ${answer.text}`).toEqual([]);
+    expect(
+      problemFaults(typed(answer), 404, answer.body?.code),
+      `${one.id} ${name} ${answer.text}`,
+    ).toEqual([]);
     expect(answer.body.code).toBe('not_found');
   }
   expect(await server.contents()).toEqual(before);
@@ -142,7 +168,16 @@ test('every operation: a server that stops answers 503 stopping', async () => {
 
 test('no route that is not an operation changes anything for a GET', async () => {
   const before = await server.contents();
-  for (const path of ['/', '/sign-in', '/healthz', '/readyz', '/metrics', '/openapi.json', '/v1/session', '/v1/none'])
+  for (const path of [
+    '/',
+    '/sign-in',
+    '/healthz',
+    '/readyz',
+    '/metrics',
+    '/openapi.json',
+    '/v1/session',
+    '/v1/none',
+  ])
     for (const method of ['GET', 'HEAD', 'OPTIONS'])
       await server.ask(method, path, { token: server.tokens['admin:ann'] });
   expect(await server.contents()).toEqual(before);
@@ -159,7 +194,10 @@ test('a method or a path that no operation has is unknown_operation', async () =
     ['GET', '//v1/trajectories'],
     ['GET', '/v1/%2e%2e/metrics2'],
   ] as const)
-    expect(problemFaults(typed(await server.ask(method, path, { token })), 404, 'unknown_operation'), path).toEqual([]);
+    expect(
+      problemFaults(typed(await server.ask(method, path, { token })), 404, 'unknown_operation'),
+      path,
+    ).toEqual([]);
 });
 
 /** Bodies that the schemas accept, for refusals that come after the form. */
@@ -191,7 +229,12 @@ const SMALLEST: Readonly<Record<string, unknown>> = {
   'agents.pause': { reason: 'no' },
   'agents.resume': { reason: 'no' },
   'branches.create': { at: 'main@0', note: 'a branch' },
-  'delegations.create': { task: 'work', child_trajectory_id: 'child', subject: 'agent:scout/sub', actions: ['pay'] },
+  'delegations.create': {
+    task: 'work',
+    child_trajectory_id: 'child',
+    subject: 'agent:scout/sub',
+    actions: ['pay'],
+  },
   'delegations.conclude': {},
   'writs.attenuate': { subject: 'agent:scout/sub', actions: ['pay'], seconds: 60 },
   'writs.revoke': { reason: 'left' },
@@ -217,7 +260,10 @@ function nothingOf(name: string): string {
   return name === 'trajectory' || name === 'domain' ? 'nothing' : '9'.repeat(64);
 }
 
-async function faultsByName(asked: TestServer, refusals: readonly Refusal[]): Promise<Record<string, string[]>> {
+async function faultsByName(
+  asked: TestServer,
+  refusals: readonly Refusal[],
+): Promise<Record<string, string[]>> {
   const faults: Record<string, string[]> = {};
   for (const refusal of refusals) {
     const found = await faultsOf(asked, refusal);

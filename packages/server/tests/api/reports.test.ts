@@ -10,13 +10,21 @@ test('a report has the last checkpoint with its witnesses, and names entries', a
   const server = await start({ server: { witnesses: [witness] } });
   const waiting = await succeed(server, 'proposals.create', pay('b', 200, 'k'));
   const asked = { path: { framework: 'owasp-threats' }, as: AUDITOR } as const;
-  const measuresOf = (report: any): any[] => report.frameworks[0].clauses.flatMap((clause: any) => clause.measures);
-  const statusOf = (report: any, id: string): any => measuresOf(report).find((measure) => measure.id === id)?.status;
+  const measuresOf = (report: any): any[] =>
+    report.frameworks[0].clauses.flatMap((clause: any) => clause.measures);
+  const statusOf = (report: any, id: string): any =>
+    measuresOf(report).find((measure) => measure.id === id)?.status;
   const before = await succeed(server, 'reports.make', asked);
-  expect([statusOf(before, 'records.checkpoint'), statusOf(before, 'records.witness')]).toEqual(['gap', 'gap']);
+  expect([statusOf(before, 'records.checkpoint'), statusOf(before, 'records.witness')]).toEqual([
+    'gap',
+    'gap',
+  ]);
   await succeed(server, 'checkpoints.create');
   const report = await succeed(server, 'reports.make', asked);
-  expect([statusOf(report, 'records.checkpoint'), statusOf(report, 'records.witness')]).toEqual(['shown', 'shown']);
+  expect([statusOf(report, 'records.checkpoint'), statusOf(report, 'records.witness')]).toEqual([
+    'shown',
+    'shown',
+  ]);
   expect(report.log.checkpoint.cosigned).toMatchObject([{ name: 'witness.example' }]);
   const escalated = measuresOf(report).find(({ id }) => id === 'control.escalated');
   expect(escalated.examples).toMatchObject([{ id: waiting.approval_id, trajectory_id: 'main' }]);
@@ -44,6 +52,10 @@ test.each([
   const server = await start();
   for (const id of ['reports.make', 'reports.page'])
     expect(
-      await callOperation(server, id, { path: { framework: 'all' }, as: AUDITOR, query: query as never }),
+      await callOperation(server, id, {
+        path: { framework: 'all' },
+        as: AUDITOR,
+        query: query as never,
+      }),
     ).toMatchObject({ status, body: { code, detail: expect.stringContaining(part) } });
 });

@@ -8,13 +8,20 @@ import { ROOT, start, type TestServer } from '../../../../tests/support/server/s
 import { FORWARDED, ForwardMark } from '../../src/routing/forward-mark.ts';
 import { Members } from '../../src/routing/members.ts';
 
-const LOOPBACK = { peerUrl: 'http://127.0.0.1:0', limits: { requestsPerSecond: 100_000, concurrency: 100 } };
+const LOOPBACK = {
+  peerUrl: 'http://127.0.0.1:0',
+  limits: { requestsPerSecond: 100_000, concurrency: 100 },
+};
 
 /** Servers that know each other. */
-async function cluster(count: number, store: MemoryStore = new MemoryStore()): Promise<TestServer[]> {
+async function cluster(
+  count: number,
+  store: MemoryStore = new MemoryStore(),
+): Promise<TestServer[]> {
   const servers: TestServer[] = [];
   for (let n = 0; n < count; n++) servers.push(await start({ store, server: LOOPBACK }));
-  for (const server of servers) await expect.poll(() => gauge(server, 'servers'), { timeout: 10_000 }).toBe(count);
+  for (const server of servers)
+    await expect.poll(() => gauge(server, 'servers'), { timeout: 10_000 }).toBe(count);
   return servers;
 }
 
@@ -31,15 +38,25 @@ async function announce(store: MemoryStore, url: string): Promise<() => Promise<
   const failed = (error: unknown): void => {
     throw error;
   };
-  const ports = { clock: systemClock, random: systemRandom, nowMs: () => performance.now(), onFailure: failed };
-  const others = Array.from({ length: OTHERS }, () => new Members({ side: store, root: ROOT, url, ...ports }));
+  const ports = {
+    clock: systemClock,
+    random: systemRandom,
+    nowMs: () => performance.now(),
+    onFailure: failed,
+  };
+  const others = Array.from(
+    { length: OTHERS },
+    () => new Members({ side: store, root: ROOT, url, ...ports }),
+  );
   for (const other of others) await other.start();
   return () => Promise.all(others.map((other) => other.stop()));
 }
 
 /** Accepts connections, and answers nothing. */
 async function silent(): Promise<string> {
-  const server: Server = createServer((socket) => socket.on('error', () => socket.destroy()).resume());
+  const server: Server = createServer((socket) =>
+    socket.on('error', () => socket.destroy()).resume(),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
@@ -57,7 +74,9 @@ test('one of the servers writes a trajectory, whichever is asked', async () => {
   // A repetition at any server is the same proposal.
   for (const server of servers)
     expect(await succeed(server, 'proposals.create', pay('a', 1, 'k7'))).toEqual(rulings[7]);
-  expect(await Promise.all(servers.map((server) => gauge(server, 'forwarded_unanswered')))).toEqual([0, 0, 0]);
+  expect(await Promise.all(servers.map((server) => gauge(server, 'forwarded_unanswered')))).toEqual(
+    [0, 0, 0],
+  );
 });
 
 test('a forwarded request has the answer of the writer, also a refusal', async () => {
@@ -69,7 +88,9 @@ test('a forwarded request has the answer of the writer, also a refusal', async (
     pay('a', 300, 'ask'),
   ];
   for (const calling of asked) {
-    const [one, two] = await Promise.all(servers.map((server) => callOperation(server, 'proposals.create', calling)));
+    const [one, two] = await Promise.all(
+      servers.map((server) => callOperation(server, 'proposals.create', calling)),
+    );
     const { request_id: first, ...problem } = one!.body;
     const { request_id: second, ...same } = two!.body;
     expect([two!.status, same]).toEqual([one!.status, problem]);
@@ -83,14 +104,20 @@ test('a forwarded request has the answer of the writer, also a refusal', async (
 test('a forwarded request waits for a decision', async () => {
   const servers = await cluster(2);
   const wait = { headers: { prefer: 'wait=30' } };
-  const proposals = servers.map((server, n) => succeed(server, 'proposals.create', pay('a', 200, `k${n}`, wait)));
-  const listed = async () => (await succeed(servers[0]!, 'approvals.list', { as: 'boss:ada' })).approvals;
+  const proposals = servers.map((server, n) =>
+    succeed(server, 'proposals.create', pay('a', 200, `k${n}`, wait)),
+  );
+  const listed = async () =>
+    (await succeed(servers[0]!, 'approvals.list', { as: 'boss:ada' })).approvals;
   for (let decided = 0; decided < 2; decided++) {
     await expect.poll(listed, { timeout: 10_000 }).not.toHaveLength(0);
     const [{ id, digest }] = await listed();
     await succeed(servers[1]!, 'approvals.approve', { path: { approval: id }, body: { digest } });
   }
-  expect((await Promise.all(proposals)).map(({ ruling }) => ruling)).toEqual(['committed', 'committed']);
+  expect((await Promise.all(proposals)).map(({ ruling }) => ruling)).toEqual([
+    'committed',
+    'committed',
+  ]);
 });
 
 test('a server that can not be reached is left out', async () => {
@@ -100,7 +127,11 @@ test('a server that can not be reached is left out', async () => {
   await expect.poll(() => gauge(server, 'servers'), { timeout: 10_000 }).toBe(OTHERS + 1);
   const trajectories = ['main', 'spare'];
   for (let n = 0; n < 20; n++)
-    await succeed(server, 'proposals.create', pay('a', 1, `k${n}`, { path: { trajectory: trajectories[n % 2]! } }));
+    await succeed(
+      server,
+      'proposals.create',
+      pay('a', 1, `k${n}`, { path: { trajectory: trajectories[n % 2]! } }),
+    );
   expect(await gauge(server, 'forwarded_unanswered')).toBeGreaterThan(0);
   await withdraw();
 });
@@ -114,7 +145,10 @@ test('a request of a server that dies is ruled once, by another server', async (
     succeed(server, 'proposals.create', pay('a', 1, 'k', { path: { trajectory } })),
   );
   await withdraw();
-  expect((await Promise.all(proposals)).map(({ ruling }) => ruling)).toEqual(['committed', 'committed']);
+  expect((await Promise.all(proposals)).map(({ ruling }) => ruling)).toEqual([
+    'committed',
+    'committed',
+  ]);
   await succeed(server, 'proposals.create', pay('a', 1, 'k2'));
 });
 
@@ -143,7 +177,9 @@ test('an address for other servers needs TLS, or a private network', async () =>
   const peerUrl = 'http://10.0.0.5:4517';
   await expect(start({ server: { peerUrl } })).rejects.toMatchObject({
     code: 'bad_config',
-    message: expect.stringContaining('Servers would send tokens to http://10.0.0.5:4517 in plain text.'),
+    message: expect.stringContaining(
+      'Servers would send tokens to http://10.0.0.5:4517 in plain text.',
+    ),
   });
   const server = await start({ server: { peerUrl, behindProxy: true } });
   expect(await gauge(server, 'servers')).toBe(1);

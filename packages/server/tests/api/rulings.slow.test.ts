@@ -44,7 +44,9 @@ function shopOf() {
     name: 'shop',
     version: '1',
     unjudgedCalls: 'allow',
-    state: z.object({ orders: z.record(z.string(), z.object({ euros: z.number(), by: z.string().optional() })) }),
+    state: z.object({
+      orders: z.record(z.string(), z.object({ euros: z.number(), by: z.string().optional() })),
+    }),
     initial: { orders: {} },
     processes: { ordering: { writes: ['/orders/*'] } },
     roles: { clerk: { processes: ['ordering'] } },
@@ -69,7 +71,10 @@ function shopOf() {
         },
       },
     },
-    counselors: { boss: (principal) => principal.startsWith('boss:'), operator: (name) => name.startsWith('boss:') },
+    counselors: {
+      boss: (principal) => principal.startsWith('boss:'),
+      operator: (name) => name.startsWith('boss:'),
+    },
     invariants: ({ each }) => [
       each(
         'LARGE',
@@ -134,7 +139,9 @@ async function opened(approvals: { timeoutMs?: number } = {}) {
       const blocks = (rest + piece).split('\n\n');
       rest = blocks.pop()!;
       found.push(
-        ...blocks.flatMap((block) => (/^data: (\{.+)$/m.exec(block) ?? []).slice(1).map((text) => JSON.parse(text))),
+        ...blocks.flatMap((block) =>
+          (/^data: (\{.+)$/m.exec(block) ?? []).slice(1).map((text) => JSON.parse(text)),
+        ),
       );
       if (found.length >= (await server.store.logged(0, 1_000)).length) return found;
     }
@@ -158,15 +165,29 @@ async function opened(approvals: { timeoutMs?: number } = {}) {
         body: { digest: (await pendings()).find((one: any) => one.id === id).digest },
       })
     ).body;
-  return { server, sink, events, order, pendings, approve, stream, open, stop: () => leaving.abort() };
+  return {
+    server,
+    sink,
+    events,
+    order,
+    pendings,
+    approve,
+    stream,
+    open,
+    stop: () => leaving.abort(),
+  };
 }
 
 type Shop = Awaited<ReturnType<typeof opened>>;
 
 /** Every surface that shows the ruling on a proposal, by its name. */
-const SURFACES: Record<string, (shop: Shop, args: Order, request: string | undefined) => Promise<unknown>> = {
+const SURFACES: Record<
+  string,
+  (shop: Shop, args: Order, request: string | undefined) => Promise<unknown>
+> = {
   'POST repeated': async ({ order }, args) => (await order(args)).body,
-  'POST with Prefer: wait': async ({ order }, args) => (await order(args, { prefer: 'wait=0' })).body,
+  'POST with Prefer: wait': async ({ order }, args) =>
+    (await order(args, { prefer: 'wait=0' })).body,
   'POST of many': async ({ server }, args) => {
     const proposals = [{ key: args.id, action: 'order', role: 'clerk', args }];
     const { body } = await callOperation(server, 'proposals.create_many', {
@@ -177,11 +198,20 @@ const SURFACES: Record<string, (shop: Shop, args: Order, request: string | undef
     return body.results[0].ruling;
   },
   'GET proposals/{key}': async ({ server }, { id }) =>
-    (await callOperation(server, 'proposals.get', { as: 'agent:scout', path: { ...WORLD, key: id } })).body,
+    (
+      await callOperation(server, 'proposals.get', {
+        as: 'agent:scout',
+        path: { ...WORLD, key: id },
+      })
+    ).body,
   'GET approvals/{id}': async ({ server }, _args, request) => {
     if (request === undefined) return undefined;
-    return (await callOperation(server, 'approvals.get', { as: 'agent:scout', path: { approval: request } })).body
-      .ruling;
+    return (
+      await callOperation(server, 'approvals.get', {
+        as: 'agent:scout',
+        path: { approval: request },
+      })
+    ).body.ruling;
   },
   'MCP approvals_get': async ({ server }, _args, request) => {
     if (request === undefined) return undefined;
@@ -214,7 +244,10 @@ const SURFACES: Record<string, (shop: Shop, args: Order, request: string | undef
       'python3',
       ['-c', program, server.url, server.tokens['agent:scout'], id],
       {
-        env: { ...process.env, PYTHONPATH: join(import.meta.dirname, '../../../../clients/python') },
+        env: {
+          ...process.env,
+          PYTHONPATH: join(import.meta.dirname, '../../../../clients/python'),
+        },
       },
     );
     return JSON.parse(stdout);
@@ -233,12 +266,23 @@ function asRuling({
   calls,
   ...rest
 }: any): object {
-  const { reason, detail, invariant_id, findings, approval_id, channel, approvals, approved_by } = rest;
+  const { reason, detail, invariant_id, findings, approval_id, channel, approvals, approved_by } =
+    rest;
   const why =
     ruling === 'committed'
       ? {}
       : { reason, detail, invariant_id, findings, approval_id, channel, approvals, approved_by };
-  const all = { ruling, trajectory_id, seq, entry_id, request_id, unchanged, effects, calls, ...why };
+  const all = {
+    ruling,
+    trajectory_id,
+    seq,
+    entry_id,
+    request_id,
+    unchanged,
+    effects,
+    calls,
+    ...why,
+  };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
@@ -257,18 +301,31 @@ async function same(shop: Shop, args: Order, request?: string): Promise<any> {
 async function approved(shop: Shop, args: Order) {
   const asked = (await shop.order(args)).body;
   const second = await shop.approve('boss:ada', asked.approval_id);
-  return { request: asked.approval_id as string, answer: shop.approve('boss:bob', second.approval_id), second };
+  return {
+    request: asked.approval_id as string,
+    answer: shop.approve('boss:bob', second.approval_id),
+    second,
+  };
 }
 
 test('every surface shows the same ruling until a request is approved', async () => {
   const shop = await opened();
   const args = { id: 'a', euros: 500, end: 'done' };
   const asked = (await shop.order(args)).body;
-  expect(asked).toMatchObject({ ruling: 'escalated', approvals: 2, approved_by: [], request_id: asked.approval_id });
+  expect(asked).toMatchObject({
+    ruling: 'escalated',
+    approvals: 2,
+    approved_by: [],
+    request_id: asked.approval_id,
+  });
   expect(await same(shop, args, asked.approval_id)).toEqual(asked);
 
   const second = await shop.approve('boss:ada', asked.approval_id);
-  expect(second).toMatchObject({ ruling: 'escalated', approved_by: ['boss:ada'], request_id: asked.approval_id });
+  expect(second).toMatchObject({
+    ruling: 'escalated',
+    approved_by: ['boss:ada'],
+    request_id: asked.approval_id,
+  });
   expect(second.approval_id).not.toBe(asked.approval_id);
   expect(await same(shop, args, asked.approval_id)).toEqual(second);
   expect(await shop.pendings()).toMatchObject([
@@ -284,8 +341,13 @@ test('every surface shows the same ruling until a request is approved', async ()
   expect((await waiting).body).toEqual(settled);
   expect(await same(shop, args, asked.approval_id)).toEqual(settled);
   await expect.poll(() => shop.sink.of('approval.resolved').length, IN_TIME).toBe(1);
-  expect(shop.sink.of('approval.resolved')[0]).toMatchObject({ request_id: asked.approval_id, ruling: settled });
-  expect(shop.sink.of('approval.requested').map((body) => [body.request_id, body.approved_by])).toEqual([
+  expect(shop.sink.of('approval.resolved')[0]).toMatchObject({
+    request_id: asked.approval_id,
+    ruling: settled,
+  });
+  expect(
+    shop.sink.of('approval.requested').map((body) => [body.request_id, body.approved_by]),
+  ).toEqual([
     [asked.approval_id, []],
     [asked.approval_id, ['boss:ada']],
   ]);
@@ -298,7 +360,10 @@ test('the ruling has calls in flight, and then their answers', async () => {
   const args = { id: 'a', euros: 500, end: 'waits' };
   const { request, answer } = await approved(shop, args);
   await expect.poll(async () => (await shop.order(args)).body.ruling, IN_TIME).toBe('committed');
-  expect(await same(shop, args, request)).toMatchObject({ effects: 'waiting', calls: [{ tool: 'post.ship' }] });
+  expect(await same(shop, args, request)).toMatchObject({
+    effects: 'waiting',
+    calls: [{ tool: 'post.ship' }],
+  });
   const waiting = shop.order(args, { prefer: 'wait=20' });
   shop.open();
   const settled = await answer;
@@ -323,8 +388,11 @@ for (const [end, effects, phases] of ENDS)
     expect(told.calls.map(({ phase }: any) => phase)).toEqual(phases);
     expect(await same(shop, args, request)).toEqual(told);
     // The same without an approval.
-    const small = (await shop.order({ id: 'b', euros: 1, end: end === 'doubt' ? 'undone' : end })).body;
-    expect(await same(shop, { id: 'b', euros: 1, end: end === 'doubt' ? 'undone' : end })).toEqual(small);
+    const small = (await shop.order({ id: 'b', euros: 1, end: end === 'doubt' ? 'undone' : end }))
+      .body;
+    expect(await same(shop, { id: 'b', euros: 1, end: end === 'doubt' ? 'undone' : end })).toEqual(
+      small,
+    );
     shop.stop();
   });
 
@@ -333,7 +401,10 @@ test('a call in doubt is listed, logged and counted until it is settled', async 
   const { answer } = await approved(shop, { id: 'a', euros: 500, end: 'doubt' });
   expect(await answer).toMatchObject({ effects: 'needs_human' });
   const [listed] = (
-    await callOperation(shop.server, 'approvals.list', { as: 'boss:ada' as never, query: { mine: 'true' } })
+    await callOperation(shop.server, 'approvals.list', {
+      as: 'boss:ada' as never,
+      query: { mine: 'true' },
+    })
   ).body.approvals;
   expect(listed).toMatchObject({
     of: 'effect',
@@ -343,7 +414,11 @@ test('a call in doubt is listed, logged and counted until it is settled', async 
   const metric = async (name: string) =>
     Number(
       new RegExp(`^assize_${name} (\\S+)$`, 'm').exec(
-        (await shop.server.ask('GET', '/metrics', { token: await shop.server.tokenFor('auditor:eve') })).text,
+        (
+          await shop.server.ask('GET', '/metrics', {
+            token: await shop.server.tokenFor('auditor:eve'),
+          })
+        ).text,
       )?.[1],
     );
   await expect.poll(() => metric('effects_need_person'), IN_TIME).toBe(1);
@@ -357,7 +432,12 @@ test('a call in doubt is listed, logged and counted until it is settled', async 
   await expect
     .poll(() => shop.sink.of('approval.requested').at(-1), IN_TIME)
     .toMatchObject({
-      ...{ of: 'effect', channel: 'operator', pending_id: listed.id, url: `${shop.server.url}/effects/${epoch}` },
+      ...{
+        of: 'effect',
+        channel: 'operator',
+        pending_id: listed.id,
+        url: `${shop.server.url}/effects/${epoch}`,
+      },
     });
   const settled = await callOperation(shop.server, 'effects.resolve', {
     as: 'boss:ada' as never,
@@ -366,11 +446,21 @@ test('a call in doubt is listed, logged and counted until it is settled', async 
   });
   expect(settled.body).toMatchObject({
     effects: [{ phase: 'undone', resolved: { as: 'undone', by: 'boss:ada' } }],
-    left_in_state: { action: 'order', paths: ['/orders/a'], correction: { action: 'cancel', args: { id: 'a' } } },
+    left_in_state: {
+      action: 'order',
+      paths: ['/orders/a'],
+      correction: { action: 'cancel', args: { id: 'a' } },
+    },
   });
   await expect
     .poll(() => shop.sink.of('approval.resolved').at(-1), IN_TIME)
-    .toMatchObject({ of: 'effect', pending_id: listed.id, outcome: 'committed', as: 'undone', by: 'boss:ada' });
+    .toMatchObject({
+      of: 'effect',
+      pending_id: listed.id,
+      outcome: 'committed',
+      as: 'undone',
+      by: 'boss:ada',
+    });
   await expect.poll(() => metric('effects_need_person'), IN_TIME).toBe(0);
   expect(await shop.pendings()).toEqual([]);
   shop.stop();
@@ -379,7 +469,10 @@ test('a call in doubt is listed, logged and counted until it is settled', async 
 test('a rejected, expired or frozen proposal is told the same everywhere', async () => {
   const shop = await opened({ timeoutMs: 3_000 });
   const large = { id: 'l', euros: 5_000, end: 'none' };
-  expect((await shop.order(large)).body).toMatchObject({ ruling: 'rejected', invariant_id: 'LARGE' });
+  expect((await shop.order(large)).body).toMatchObject({
+    ruling: 'rejected',
+    invariant_id: 'LARGE',
+  });
   await same(shop, large);
 
   const refused = { id: 'r', euros: 500, end: 'none' };
@@ -402,7 +495,11 @@ test('a rejected, expired or frozen proposal is told the same everywhere', async
       body: { reason: 'no' },
     })
   ).body;
-  expect(rejected).toMatchObject({ ruling: 'rejected', reason: 'counselor_rejected', request_id: asked.approval_id });
+  expect(rejected).toMatchObject({
+    ruling: 'rejected',
+    reason: 'counselor_rejected',
+    request_id: asked.approval_id,
+  });
   expect(await same(shop, refused, asked.approval_id)).toEqual(rejected);
 
   const late = { id: 'e', euros: 500, end: 'none' };

@@ -6,8 +6,18 @@ import { ruleTable } from 'assize/internal/authority';
 import type { SimulatedAgent, SimulatedVariant, SimulationConfig } from 'assize/internal/config';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Calling, callOperation, pay, succeed } from '../../../../tests/support/server/calling.ts';
-import { ROOT, type Starting, start, type TestServer } from '../../../../tests/support/server/serving.ts';
+import {
+  type Calling,
+  callOperation,
+  pay,
+  succeed,
+} from '../../../../tests/support/server/calling.ts';
+import {
+  ROOT,
+  type Starting,
+  start,
+  type TestServer,
+} from '../../../../tests/support/server/serving.ts';
 import { bank, till } from '../../../../tests/support/server/till.ts';
 
 const SECRET = 'sk-a-secret-of-a-model';
@@ -23,7 +33,9 @@ function payer(amounts: readonly number[], desk = 'a'): SimulatedAgent {
       const last = await oracle.ruling();
       if (last?.ruling === 'escalated') return 'wait';
       if (last?.ruling === 'rejected') return 'done';
-      const sums = amounts.map((_, n) => amounts.slice(0, n + 1).reduce((sum, one) => sum + one, 0));
+      const sums = amounts.map((_, n) =>
+        amounts.slice(0, n + 1).reduce((sum, one) => sum + one, 0),
+      );
       const next = sums.findIndex((sum) => sum > (desks?.[desk]?.sum ?? 0));
       return next < 0 ? 'done' : { action: 'pay', args: { amount: amounts[next] } };
     },
@@ -34,13 +46,16 @@ function payer(amounts: readonly number[], desk = 'a'): SimulatedAgent {
 const wirer: SimulatedAgent = {
   name: 'agent:scout',
   role: role('w'),
-  decide: async (_, oracle) => ((await oracle.ruling()) === null ? { action: 'wire', args: { cents: 9 } } : 'done'),
+  decide: async (_, oracle) =>
+    (await oracle.ruling()) === null ? { action: 'wire', args: { cents: 9 } } : 'done',
 };
 
 const strict = ruleTable({
   id: 'strict',
   otherwise: 'allow',
-  rules: [{ id: 'small-only', effect: 'deny', actions: ['pay'], where: [{ path: '/amount', min: 20 }] }],
+  rules: [
+    { id: 'small-only', effect: 'deny', actions: ['pay'], where: [{ path: '/amount', min: 20 }] },
+  ],
 });
 
 const of = (...variants: SimulatedVariant[]): SimulationConfig => ({ domain: 'till', variants });
@@ -59,7 +74,10 @@ const SIMULATIONS: Record<string, SimulationConfig> = {
     limits: { samples: 3, turns: 20 },
   },
   waiting: {
-    ...of({ name: 'silent', agents: [{ ...payer([1]), decide: () => new Promise(() => undefined) }] }),
+    ...of({
+      name: 'silent',
+      agents: [{ ...payer([1]), decide: () => new Promise(() => undefined) }],
+    }),
     limits: { seconds: 1 },
   },
   calling: of({ name: 'wires', agents: [wirer] }),
@@ -91,7 +109,10 @@ function watchedStore() {
 }
 
 async function served(starting: Starting = {}): Promise<TestServer> {
-  const server = await start({ ...starting, config: { simulations: SIMULATIONS, ...starting.config } });
+  const server = await start({
+    ...starting,
+    config: { simulations: SIMULATIONS, ...starting.config },
+  });
   await paid(server, [10, 30]);
   return server;
 }
@@ -115,7 +136,9 @@ const refused = async (server: TestServer, ...asked: Parameters<typeof asking>) 
 test('the simulations are listed without their code', async () => {
   const server = await served();
   const { simulations } = await succeed(server, 'simulations.list', { as: 'auditor:eve' });
-  expect(simulations.map(({ name }: { name: string }) => name)).toEqual(Object.keys(SIMULATIONS).sort());
+  expect(simulations.map(({ name }: { name: string }) => name)).toEqual(
+    Object.keys(SIMULATIONS).sort(),
+  );
   expect(simulations.find(({ name }: { name: string }) => name === 'plain')).toEqual({
     name: 'plain',
     description: 'Three ways to pay.',
@@ -142,7 +165,10 @@ test('variants part from the record at the rulings that differ', async () => {
     one: { seq: 2, args: { amount: 30 }, ruling: 'committed' },
     other: { args: { amount: 60 }, ruling: 'committed' },
   });
-  expect(careful).toMatchObject({ outcomes: { done: 2 }, rules: { 'small-only': { rejected: 2 } } });
+  expect(careful).toMatchObject({
+    outcomes: { done: 2 },
+    rules: { 'small-only': { rejected: 2 } },
+  });
   expect(partings.map(({ variants: pair }: any) => pair)).toEqual([
     ['same', 'more'],
     ['same', 'strict'],
@@ -174,7 +200,10 @@ test('an answer is that of the library, and nothing is written', async () => {
         const answer = await run(server, 'tried', { at_seq: at, samples, turns: 12, seed: 's' });
         // The server counts new entries in the background, at any time.
         const written = called.filter((name) => name !== 'integrate');
-        expect({ written, contents: await server.contents() }).toEqual({ written: [], contents: before });
+        expect({ written, contents: await server.contents() }).toEqual({
+          written: [],
+          contents: before,
+        });
         const [writ] = await server.service.grants.allForCopy('main');
         const alone = await simulate(
           { store, oracleStore: store, trajectoryId: 'main' },
@@ -204,7 +233,9 @@ test('an answer is that of the library, and nothing is written', async () => {
 });
 
 test('the budget that the record spent counts in a branch', async () => {
-  const grants = [{ trajectories: ['main'], actions: ['tip'], scopes: ['role:clerk:**'], budget: { cents: 50 } }];
+  const grants = [
+    { trajectories: ['main'], actions: ['tip'], scopes: ['role:clerk:**'], budget: { cents: 50 } },
+  ];
   const tip = (cents: number): SimulatedAgent => ({
     ...wirer,
     role: role('a'),
@@ -213,15 +244,18 @@ test('the budget that the record spent counts in a branch', async () => {
   });
   const server = await start({
     principals: { 'agent:scout': { kinds: ['agent'], grants }, 'admin:ann': { kinds: ['admin'] } },
-    config: { simulations: { tips: of({ name: 'little', agents: [tip(20)] }, { name: 'much', agents: [tip(21)] }) } },
+    config: {
+      simulations: {
+        tips: of({ name: 'little', agents: [tip(20)] }, { name: 'much', agents: [tip(21)] }),
+      },
+    },
   });
   const body = { action: 'tip', role: role('a'), args: { amount: 30 } };
   await succeed(server, 'proposals.create', { ...pay('a', 1, 'k'), body });
   const { variants } = await run(server, 'tips', { at_seq: 1 });
-  expect(variants.map(({ samples: [{ steps }] }: any) => steps.map(({ ruling }: any) => ruling))).toEqual([
-    ['committed'],
-    ['rejected'],
-  ]);
+  expect(
+    variants.map(({ samples: [{ steps }] }: any) => steps.map(({ ruling }: any) => ruling)),
+  ).toEqual([['committed'], ['rejected']]);
 });
 
 test('a call without an answer names its tool, and the real tool is not called', async () => {
@@ -262,7 +296,11 @@ describe('errors', () => {
     const principals = { 'admin:ann': { kinds: ['admin' as const] } };
     const alone = await start({ principals, config: { simulations: SIMULATIONS } });
     const detail = expect.stringContaining('no agent of the config has a grant in the trajectory');
-    expect(await refused(alone, 'plain')).toMatchObject({ status: 422, code: 'bad_simulation', detail });
+    expect(await refused(alone, 'plain')).toMatchObject({
+      status: 422,
+      code: 'bad_simulation',
+      detail,
+    });
   });
 
   test('a name, an entry or a trajectory that does not exist is not found', async () => {
@@ -311,22 +349,32 @@ describe('errors', () => {
     for (const [member, value] of Object.entries({ samples: 4, turns: 21 })) {
       const { status, code, body } = await refused(server, 'plain', { [member]: value });
       expect({ status, code }).toEqual({ status: 400, code: 'invalid_request' });
-      expect(body.findings).toEqual([{ pointer: `/body/${member}`, message: expect.stringContaining('at most') }]);
+      expect(body.findings).toEqual([
+        { pointer: `/body/${member}`, message: expect.stringContaining('at most') },
+      ]);
     }
     for (const bad of [{ samples: 0 }, { turns: 1.5 }, { at_seq: -1 }, { seed: 1 }])
-      expect(await refused(server, 'plain', bad)).toMatchObject({ status: 400, code: 'invalid_request' });
+      expect(await refused(server, 'plain', bad)).toMatchObject({
+        status: 400,
+        code: 'invalid_request',
+      });
   });
 
   test('only an administrator runs one', async () => {
     const server = await served();
     for (const as of ['agent:scout', 'boss:ada', 'auditor:eve'] as const) {
-      const { status, body } = await callOperation(server, 'simulations.run', { ...asking('plain'), as });
+      const { status, body } = await callOperation(server, 'simulations.run', {
+        ...asking('plain'),
+        as,
+      });
       expect({ as, status, code: body.code }).toEqual({ as, status: 403, code: 'forbidden' });
     }
   });
 
   test('a simulation that is not done in its time ends, and its slot is free', async () => {
-    const server = await served({ server: { limits: { requestsPerSecond: 1_000, simulations: 1 } } });
+    const server = await served({
+      server: { limits: { requestsPerSecond: 1_000, simulations: 1 } },
+    });
     const late = refused(server, 'waiting');
     await expect.poll(() => server.service.simulations.running).toBe(1);
     const busy = await callOperation(server, 'simulations.run', asking('plain'));
@@ -352,7 +400,8 @@ describe('errors', () => {
     await asked;
     await expect.poll(() => server.service.simulations.running).toBe(0);
     // The time limit would be 422.
-    const ended = () => server.lines.some((line) => /"route":"simulations.run","status":408/.test(line));
+    const ended = () =>
+      server.lines.some((line) => /"route":"simulations.run","status":408/.test(line));
     await expect.poll(ended).toBe(true);
   });
 });

@@ -17,7 +17,13 @@ rules:
 standing: { uses: 10, hours: 24, amounts: { cents: 500 } }
 `;
 const PATH = { trajectory: 'calls' };
-const TERMS = { agent: 'scout', tools: ['bank/*'], uses: 2, amounts: { cents: 100 }, because: 'the invoices of May' };
+const TERMS = {
+  agent: 'scout',
+  tools: ['bank/*'],
+  uses: 2,
+  amounts: { cents: 100 },
+  because: 'the invoices of May',
+};
 
 interface Desk {
   readonly server: TestServer;
@@ -51,7 +57,10 @@ async function open(): Promise<Desk> {
     tokens: { grace: grace!, otto: otto!, eve: eve!, root: root! },
     terms: { ...TERMS, expires: addMicros(systemClock.now(), 3_600_000_000) },
     pay: (id, cents) =>
-      succeed(server, 'calls.ask', { path: PATH, body: { id, server: 'bank', tool: 'pay', args: { cents } } }),
+      succeed(server, 'calls.ask', {
+        path: PATH,
+        body: { id, server: 'bank', tool: 'pay', args: { cents } },
+      }),
   };
 }
 
@@ -61,7 +70,11 @@ test('one person asks, another approves, and each use is listed', async () => {
   expect(first).toMatchObject({ decision: 'pending' });
   const mail = { id: 'm1', server: 'mail', tool: 'send', args: {} };
   const letter = await succeed(server, 'calls.ask', { path: PATH, body: mail });
-  const judging = { token: tokens.grace, path: PATH, body: { ...terms, tools: ['bank/*', 'mail/send'] } };
+  const judging = {
+    token: tokens.grace,
+    path: PATH,
+    body: { ...terms, tools: ['bank/*', 'mail/send'] },
+  };
   expect(await succeed(server, 'standing.judge', judging)).toMatchObject({
     judgement: { ruling: 'escalated', changes: [{ op: 'add', path: '/standing/judged' }] },
     waiting: [
@@ -70,13 +83,27 @@ test('one person asks, another approves, and each use is listed', async () => {
     ],
   });
 
-  const asked = await succeed(server, 'standing.ask', { token: tokens.grace, path: PATH, key: 'k1', body: terms });
+  const asked = await succeed(server, 'standing.ask', {
+    token: tokens.grace,
+    path: PATH,
+    key: 'k1',
+    body: terms,
+  });
   expect(asked).toMatchObject({ ruling: 'escalated', invariant_id: 'STANDING_APPROVED' });
-  const again = await succeed(server, 'standing.ask', { token: tokens.grace, path: PATH, key: 'k1', body: terms });
+  const again = await succeed(server, 'standing.ask', {
+    token: tokens.grace,
+    path: PATH,
+    key: 'k1',
+    body: terms,
+  });
   expect(again).toEqual(asked);
   const path = { approval: asked.approval_id };
   const { approval } = await succeed(server, 'approvals.get', { token: tokens.grace, path });
-  expect(approval).toMatchObject({ requester: 'human:grace', deciders: ['human:otto'], may_decide: false });
+  expect(approval).toMatchObject({
+    requester: 'human:grace',
+    deciders: ['human:otto'],
+    may_decide: false,
+  });
   const body = { digest: approval.digest, reason: 'checked' };
   const own = await callOperation(server, 'approvals.approve', { token: tokens.grace, path, body });
   expect([own.status, own.body.code]).toEqual([403, 'unauthorised_counselor']);
@@ -86,7 +113,9 @@ test('one person asks, another approves, and each use is listed', async () => {
   // A call that waited before is approved by itself, and uses nothing up.
   const waits = { token: tokens.otto, path: { approval: first.approval } };
   const { digest } = (await succeed(server, 'approvals.get', waits)).approval;
-  expect((await succeed(server, 'approvals.approve', { ...waits, body: { digest } })).ruling).toBe('committed');
+  expect((await succeed(server, 'approvals.approve', { ...waits, body: { digest } })).ruling).toBe(
+    'committed',
+  );
   expect(await pay('c1', 40)).toMatchObject({ decision: 'allowed' });
 
   expect(await pay('c2', 60)).toMatchObject({ decision: 'allowed' });
@@ -95,14 +124,23 @@ test('one person asks, another approves, and each use is listed', async () => {
   expect(await pay('c5', 0)).toMatchObject({ decision: 'pending' });
   const report = { path: { ...PATH, call: 'c2' }, body: { outcome: 'failed', result: 'no' } };
   await succeed(server, 'calls.report', report);
-  const { standing, most } = await succeed(server, 'standing.list', { token: tokens.eve, path: PATH });
+  const { standing, most } = await succeed(server, 'standing.list', {
+    token: tokens.eve,
+    path: PATH,
+  });
   expect(most).toEqual({ uses: 10, hours: 24, amounts: { cents: 500 } });
   expect(standing).toMatchObject([
     {
       ...{ status: 'used_up', terms, used: 2, spent: { cents: 100 }, entry_id: approved.entry_id },
       ...{ asked_by: 'human:grace', approved_by: 'human:otto', approval_reason: 'checked' },
       calls: [
-        { call: 'c2', tool: 'bank/pay', args: { cents: 60 }, amounts: { cents: 60 }, outcome: 'failed' },
+        {
+          call: 'c2',
+          tool: 'bank/pay',
+          args: { cents: 60 },
+          amounts: { cents: 60 },
+          outcome: 'failed',
+        },
         { call: 'c4', tool: 'bank/pay', args: { cents: 40 }, amounts: { cents: 40 } },
       ],
     },
@@ -114,17 +152,29 @@ test('one person asks, another approves, and each use is listed', async () => {
 test('a standing approval is ended by a person, and lets nothing through then', async () => {
   const { server, tokens, terms, pay } = await open();
   for (const key of ['k1', 'k2']) {
-    const asked = await succeed(server, 'standing.ask', { token: tokens.root, path: PATH, key, body: terms });
+    const asked = await succeed(server, 'standing.ask', {
+      token: tokens.root,
+      path: PATH,
+      key,
+      body: terms,
+    });
     const path = { approval: asked.approval_id };
-    const { digest } = (await succeed(server, 'approvals.get', { token: tokens.grace, path })).approval;
+    const { digest } = (await succeed(server, 'approvals.get', { token: tokens.grace, path }))
+      .approval;
     await succeed(server, 'approvals.approve', { token: tokens.grace, path, body: { digest } });
   }
   const listing = { token: tokens.eve, path: PATH, query: { limit: '1' } };
   const newest = await succeed(server, 'standing.list', listing);
-  const older = await succeed(server, 'standing.list', { ...listing, query: { limit: '1', cursor: newest.next } });
+  const older = await succeed(server, 'standing.list', {
+    ...listing,
+    query: { limit: '1', cursor: newest.next },
+  });
   expect([newest.standing.length, older.standing.length, older.next]).toEqual([1, 1, undefined]);
   expect(newest.standing[0].id).not.toBe(older.standing[0].id);
-  const unknown = await callOperation(server, 'standing.list', { ...listing, query: { cursor: `${newest.next}x` } });
+  const unknown = await callOperation(server, 'standing.list', {
+    ...listing,
+    query: { cursor: `${newest.next}x` },
+  });
   expect([unknown.status, unknown.body]).toMatchObject([
     400,
     { code: 'invalid_request', findings: [{ pointer: '/query/cursor' }] },
@@ -152,16 +202,29 @@ test('a standing approval is ended by a person, and lets nothing through then', 
 test('a page goes on after a standing approval that ended meanwhile', async () => {
   const { server, tokens, terms } = await open();
   for (const key of ['k1', 'k2', 'k3']) {
-    const asked = await succeed(server, 'standing.ask', { token: tokens.root, path: PATH, key, body: terms });
+    const asked = await succeed(server, 'standing.ask', {
+      token: tokens.root,
+      path: PATH,
+      key,
+      body: terms,
+    });
     const path = { approval: asked.approval_id };
-    const { digest } = (await succeed(server, 'approvals.get', { token: tokens.grace, path })).approval;
+    const { digest } = (await succeed(server, 'approvals.get', { token: tokens.grace, path }))
+      .approval;
     await succeed(server, 'approvals.approve', { token: tokens.grace, path, body: { digest } });
   }
   const page = (query: object) =>
-    succeed(server, 'standing.list', { token: tokens.eve, path: PATH, query: { active: 'true', ...query } });
+    succeed(server, 'standing.list', {
+      token: tokens.eve,
+      path: PATH,
+      query: { active: 'true', ...query },
+    });
   const [, second, oldest] = (await page({})).standing;
   const { next } = await page({ limit: '2' });
-  await succeed(server, 'standing.end', { token: tokens.grace, path: { ...PATH, standing: second.id } });
+  await succeed(server, 'standing.end', {
+    token: tokens.grace,
+    path: { ...PATH, standing: second.id },
+  });
   expect((await page({ cursor: next })).standing).toEqual([oldest]);
 });
 
@@ -169,7 +232,10 @@ test('an agent asks for itself alone, if its grant has the action', async () => 
   const { server, tokens, terms } = await open();
   const asking = { as: 'agent:scout' as const, path: PATH, key: 'k1', body: terms };
   const before = await server.contents();
-  const foreign = await callOperation(server, 'standing.ask', { ...asking, body: { ...terms, agent: 'other' } });
+  const foreign = await callOperation(server, 'standing.ask', {
+    ...asking,
+    body: { ...terms, agent: 'other' },
+  });
   expect([foreign.status, foreign.body.code]).toEqual([403, 'forbidden']);
   expect(await server.contents()).toEqual(before);
   const asked = await succeed(server, 'standing.ask', asking);
@@ -178,7 +244,11 @@ test('an agent asks for itself alone, if its grant has the action', async () => 
   const path = { approval: asked.approval_id };
   const { approval } = await succeed(server, 'approvals.get', { token: tokens.grace, path });
   expect(approval.requester).toBe('agent:scout');
-  await succeed(server, 'approvals.approve', { token: tokens.grace, path, body: { digest: approval.digest } });
+  await succeed(server, 'approvals.approve', {
+    token: tokens.grace,
+    path,
+    body: { digest: approval.digest },
+  });
   const { standing } = await succeed(server, 'standing.list', { token: tokens.eve, path: PATH });
   expect(standing).toMatchObject([{ asked_by: 'agent:scout', approved_by: 'human:grace' }]);
   // The grant of this agent has no action `stand`.
@@ -209,7 +279,12 @@ test('terms beyond the rules are refused before anything is recorded', async () 
   }
   for (const change of [{ uses: 0 }, { uses: 1.5 }, { because: '' }, { tools: [] }, { more: 1 }]) {
     const body = { ...terms, ...change };
-    const answer = await callOperation(server, 'standing.ask', { token: tokens.grace, path: PATH, key: 'k', body });
+    const answer = await callOperation(server, 'standing.ask', {
+      token: tokens.grace,
+      path: PATH,
+      key: 'k',
+      body,
+    });
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
   }
   const ofAgent = await callOperation(server, 'standing.list', { as: 'agent:scout', path: PATH });

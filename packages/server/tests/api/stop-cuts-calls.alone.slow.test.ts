@@ -6,7 +6,9 @@ import { z } from 'zod';
 import { callOperation } from '../../../../tests/support/server/calling.ts';
 import { start } from '../../../../tests/support/server/serving.ts';
 
-test('a stop during a long call is logged, and the process warns of nothing', { timeout: 60_000 }, async () => {
+test('a stop during a long call is logged, and the process warns of nothing', {
+  timeout: 60_000,
+}, async () => {
   const asked = Promise.withResolvers<void>();
   const warned: unknown[] = [];
   const onWarning = (warning: unknown) => void warned.push(warning);
@@ -20,15 +22,23 @@ test('a stop during a long call is logged, and the process warns of nothing', { 
     },
   });
   const server = await start({ config: { tools: [slow] } });
-  const body = { action: 'wire', role: { name: 'clerk', params: { desk: 'a' } }, args: { cents: 5 } };
-  const wired = callOperation(server, 'proposals.create', { path: { trajectory: 'main' }, key: 'w', body }).catch(
-    () => 0,
-  );
+  const body = {
+    action: 'wire',
+    role: { name: 'clerk', params: { desk: 'a' } },
+    args: { cents: 5 },
+  };
+  const wired = callOperation(server, 'proposals.create', {
+    path: { trajectory: 'main' },
+    key: 'w',
+    body,
+  }).catch(() => 0);
   await asked.promise;
   await server.stop();
   await wired;
   process.off('warning', onWarning);
-  const failures = server.lines.map((text) => JSON.parse(text)).filter(({ event }) => event === 'failure');
+  const failures = server.lines
+    .map((text) => JSON.parse(text))
+    .filter(({ event }) => event === 'failure');
   expect(failures).toMatchObject([{ level: 'error', code: 'calls_cut' }]);
   expect(warned).toEqual([]);
 });

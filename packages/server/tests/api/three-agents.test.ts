@@ -19,8 +19,18 @@ rules:
 
 type Ruling = 'allowed' | 'denied' | 'held';
 
-const rulingOf = ({ permission, reason }: { readonly permission: string; readonly reason: string }): Ruling =>
-  permission === 'allow' ? 'allowed' : reason.includes('a person has to approve') ? 'held' : 'denied';
+const rulingOf = ({
+  permission,
+  reason,
+}: {
+  readonly permission: string;
+  readonly reason: string;
+}): Ruling =>
+  permission === 'allow'
+    ? 'allowed'
+    : reason.includes('a person has to approve')
+      ? 'held'
+      : 'denied';
 
 async function byClaudeCode(path: string): Promise<Ruling> {
   const { ask } = await hooksOf('claude-code', RULES);
@@ -39,10 +49,14 @@ async function byMcp(path: string): Promise<Ruling> {
     serveStdio(
       () => {
         const server = new McpServer({ name: 'notes', version: '1' });
-        server.registerTool('write_file', { inputSchema: z.object({ path: z.string() }) }, async (given) => {
-          written.push(given.path);
-          return { content: [] };
-        });
+        server.registerTool(
+          'write_file',
+          { inputSchema: z.object({ path: z.string() }) },
+          async (given) => {
+            written.push(given.path);
+            return { content: [] };
+          },
+        );
         return server;
       },
       { transport },
@@ -62,6 +76,10 @@ test.each<[string, Ruling]>([
   ['/repo/.env', 'denied'],
   ['/etc/hosts', 'held'],
 ])('the three write %s, and each is %s', async (path, ruling) => {
-  const rulings = { claudeCode: await byClaudeCode(path), codex: await byCodex(path), mcp: await byMcp(path) };
+  const rulings = {
+    claudeCode: await byClaudeCode(path),
+    codex: await byCodex(path),
+    mcp: await byMcp(path),
+  };
   expect(rulings).toEqual({ claudeCode: ruling, codex: ruling, mcp: ruling });
 });

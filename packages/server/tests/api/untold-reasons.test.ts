@@ -8,7 +8,8 @@ const PATH = '/v1/trajectories/main/proposals';
 
 /** The reason in the last line of a request that was refused so. */
 async function reasonOf(server: TestServer, status: number): Promise<string> {
-  const refused = () => server.lines.map((line) => JSON.parse(line)).findLast((line) => line.status === status);
+  const refused = () =>
+    server.lines.map((line) => JSON.parse(line)).findLast((line) => line.status === status);
   await expect.poll(refused).toBeDefined();
   return refused().reason;
 }
@@ -20,7 +21,10 @@ test('the log says why a token is refused, without the token', async () => {
   for (const [token, reason] of [
     [await server.tokenFor('agent:scout', { expired: true }), /^token [0-9a-f]+: it expired at /],
     [`asz_${id}_${'0'.repeat(64)}`, `token ${id}: its secret is another one`],
-    ['asz_ffffffffffffffff_none', /^token .*: it is unknown, was revoked, or belongs to another root key$/],
+    [
+      'asz_ffffffffffffffff_none',
+      /^token .*: it is unknown, was revoked, or belongs to another root key$/,
+    ],
     ['a.b.c', /^jwt: /],
   ] as const) {
     const fresh = await start({ store: server.store });
@@ -32,21 +36,28 @@ test('the log says why a token is refused, without the token', async () => {
 
 test('the log says which header names no principal or host', async () => {
   const server = await start();
-  expect((await server.ask('GET', '/v1/me', { headers: { authorization: 'Basic x' } })).status).toBe(401);
+  expect(
+    (await server.ask('GET', '/v1/me', { headers: { authorization: 'Basic x' } })).status,
+  ).toBe(401);
   expect(await reasonOf(server, 401)).toContain('must be: Bearer TOKEN');
   const [answer] = await sendRaw(
     server.port,
     headOf('GET', '/v1/me', ['Host: evil.example', 'Connection: close']),
     '\r\n',
   );
-  expect(await reasonOf(server, answer?.status ?? 0)).toContain('the header Host is "evil.example"');
+  expect(await reasonOf(server, answer?.status ?? 0)).toContain(
+    'the header Host is "evil.example"',
+  );
 });
 
 test('a browser whose sign-in fails is shown a page, and a program a problem', async () => {
   const server = await start();
   for (const path of ['/sign-in/oidc', '/sign-in/callback?error=access_denied']) {
     const page = await server.ask('GET', path, { headers: { accept: 'text/html,*/*;q=0.8' } });
-    expect([page.status, page.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8']);
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      401,
+      'text/html; charset=utf-8',
+    ]);
     expect(page.text).toContain('This server has no OpenID provider');
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect((await server.ask('GET', path)).body).toMatchObject({ code: 'sign_in_failed' });
@@ -57,18 +68,35 @@ test('a header in another spelling, or twice, means the same or is refused', asy
   const server = await start();
   const body = JSON.stringify(pay('a', 5, 'k').body);
   const send = async (...headers: readonly string[]) => {
-    const own = [`Host: 127.0.0.1:${server.port}`, `Authorization: Bearer ${server.tokens['agent:scout']}`];
-    const sent = ['Content-Type: application/json', `Content-Length: ${body.length}`, 'Connection: close'];
-    const [answer] = await sendRaw(server.port, headOf('POST', PATH, [...own, ...sent, ...headers]), '\r\n', body);
+    const own = [
+      `Host: 127.0.0.1:${server.port}`,
+      `Authorization: Bearer ${server.tokens['agent:scout']}`,
+    ];
+    const sent = [
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      'Connection: close',
+    ];
+    const [answer] = await sendRaw(
+      server.port,
+      headOf('POST', PATH, [...own, ...sent, ...headers]),
+      '\r\n',
+      body,
+    );
     return answer?.body as any;
   };
   const { seq } = await send('Idempotency-Key: order-1');
   expect(await send('Idempotency-Key: order-1')).toMatchObject({ seq });
-  expect(await send('Idempotency-Key: "order-1"', 'Prefer: wait="1"', 'Prefer: wait=1')).toMatchObject({ seq });
+  expect(
+    await send('Idempotency-Key: "order-1"', 'Prefer: wait="1"', 'Prefer: wait=1'),
+  ).toMatchObject({ seq });
   const twice = await send('Idempotency-Key: order-1', 'Idempotency-Key: order-1');
   expect(twice).toMatchObject({ code: 'invalid_request' });
   expect(await send('Idempotency-Key: "order-2"')).toMatchObject({ seq: seq + 1 });
   const token = server.tokens['auditor:eve'];
-  const events = await server.ask('GET', '/v1/events', { token, headers: { 'last-event-id': '0, 0' } });
+  const events = await server.ask('GET', '/v1/events', {
+    token,
+    headers: { 'last-event-id': '0, 0' },
+  });
   expect(events.body).toMatchObject({ code: 'invalid_request' });
 });

@@ -19,7 +19,10 @@ import type { DomainReport } from './report.ts';
 const state = z.object({
   cap: z.number().int(),
   spent: z.record(z.string(), z.number().int()),
-  orders: z.record(z.string(), z.object({ by: z.string(), total: z.number().int(), approved: z.string().optional() })),
+  orders: z.record(
+    z.string(),
+    z.object({ by: z.string(), total: z.number().int(), approved: z.string().optional() }),
+  ),
   log: z.array(z.string()),
 });
 type State = z.infer<typeof state>;
@@ -73,16 +76,37 @@ const seen: string[] = [];
 
 describe('an action that', () => {
   const bad: [string, Apply, string, RegExp?][] = [
-    ['asks the clock', (s, a, c) => spend(s, { ...a, amount: Date.now() > 0 ? 1 : 2 }, c), 'impure'],
+    [
+      'asks the clock',
+      (s, a, c) => spend(s, { ...a, amount: Date.now() > 0 ? 1 : 2 }, c),
+      'impure',
+    ],
     [
       'asks for the date of now',
       (s, a, c) => spend(s, { ...a, amount: new Date().getFullYear() > 1 ? 1 : 2 }, c),
       'impure',
     ],
-    ['draws a number', (s, a, c) => spend(s, { ...a, amount: Math.random() < 2 ? 1 : 2 }, c), 'impure'],
-    ['draws a name', (s, a, c) => spend(s, { ...a, amount: crypto.randomUUID().length }, c), 'impure'],
-    ['reads the environment', (s, a, c) => spend(s, { ...a, amount: process.env['HOME'] ? 1 : 2 }, c), 'impure'],
-    ['counts its calls', (s, a, c) => spend(s, { ...a, amount: ++calls }, c), 'impure', /^it gave two results/],
+    [
+      'draws a number',
+      (s, a, c) => spend(s, { ...a, amount: Math.random() < 2 ? 1 : 2 }, c),
+      'impure',
+    ],
+    [
+      'draws a name',
+      (s, a, c) => spend(s, { ...a, amount: crypto.randomUUID().length }, c),
+      'impure',
+    ],
+    [
+      'reads the environment',
+      (s, a, c) => spend(s, { ...a, amount: process.env['HOME'] ? 1 : 2 }, c),
+      'impure',
+    ],
+    [
+      'counts its calls',
+      (s, a, c) => spend(s, { ...a, amount: ++calls }, c),
+      'impure',
+      /^it gave two results/,
+    ],
     [
       'knows what it saw before',
       (s, a, c) => {
@@ -92,44 +116,81 @@ describe('an action that', () => {
       },
       'impure',
     ],
-    ['changes its arguments', (s, a, c) => spend(s, { ...a, amount: a.tags.push('seen') }, c), 'mutates_arguments'],
-    ['makes its arguments a ring', (s, a, c) => spend(s, Object.assign(a, { a }), c), 'mutates_arguments'],
+    [
+      'changes its arguments',
+      (s, a, c) => spend(s, { ...a, amount: a.tags.push('seen') }, c),
+      'mutates_arguments',
+    ],
+    [
+      'makes its arguments a ring',
+      (s, a, c) => spend(s, Object.assign(a, { a }), c),
+      'mutates_arguments',
+    ],
     ['answers later', async (s, a, c) => spend(s, a, c), 'asynchronous'],
     ['starts something', (s, a, c) => [setTimeout(() => {}, 0).unref(), spend(s, a, c)], 'impure'],
-    ['stumbles', (s, _, c) => (s.orders[c.role['agent'] as string] as { total: number }).total++, 'throws'],
+    [
+      'stumbles',
+      (s, _, c) => (s.orders[c.role['agent'] as string] as { total: number }).total++,
+      'throws',
+    ],
     ['throws no error', () => raise({ code: 7 }), 'throws'],
     ['throws an error without a word', () => raise(new Error()), 'throws'],
     ['writes elsewhere', (s) => (s.cap = 1), 'outside_footprint'],
-    ['reads elsewhere', (s, a, c) => spend(s, { ...a, amount: s.log.length + 1 }, c), 'outside_footprint'],
+    [
+      'reads elsewhere',
+      (s, a, c) => spend(s, { ...a, amount: s.log.length + 1 }, c),
+      'outside_footprint',
+    ],
     ['writes what belongs to others', (s) => (s.spent['zz'] = 1), 'outside_footprint'],
   ];
   test.each(bad)('%s is found', (_, apply, kind, said) => {
     const report = checkDomain(zoo(apply), { runs: 150 });
     expect(errorsOf(report)).toEqual([`${kind} action spend`]);
     expect(report.ok).toBe(false);
-    expect(report.problems[0]?.counterexample).toMatchObject({ action: 'spend', role: { name: 'spender' } });
+    expect(report.problems[0]?.counterexample).toMatchObject({
+      action: 'spend',
+      role: { name: 'spender' },
+    });
     if (said !== undefined) expect(report.problems[0]?.sentence).toMatch(said);
   });
 
   const said: [string, (args: any, context: any) => unknown, string][] = [
     ['can be proposed', ({ amount, tags }) => ({ action: 'spend', args: { amount, tags } }), ''],
-    ['is of another role', (args) => ({ action: 'spend', args, role: 'nobody' }), 'failure_not_proposed action spend'],
+    [
+      'is of another role',
+      (args) => ({ action: 'spend', args, role: 'nobody' }),
+      'failure_not_proposed action spend',
+    ],
     ['does not exist', () => ({ action: 'spent', args: {} }), 'failure_not_proposed action spend'],
-    ['has other arguments', () => ({ action: 'spend', args: {} }), 'failure_not_proposed action spend'],
+    [
+      'has other arguments',
+      () => ({ action: 'spend', args: {} }),
+      'failure_not_proposed action spend',
+    ],
     ['is none', () => undefined, 'failure_not_proposed action spend'],
-    ['comes later', async () => ({ action: 'spend', args: {} }), 'failure_not_proposed action spend'],
+    [
+      'comes later',
+      async () => ({ action: 'spend', args: {} }),
+      'failure_not_proposed action spend',
+    ],
     [
       'is drawn',
       (args) => ({ action: 'spend', args: { ...args, amount: Math.random() < 2 ? 1 : 2 } }),
       'impure action spend',
     ],
-    ['differs', (args) => ({ action: 'spend', args: { ...args, amount: (++calls % 3) + 1 } }), 'impure action spend'],
+    [
+      'differs',
+      (args) => ({ action: 'spend', args: { ...args, amount: (++calls % 3) + 1 } }),
+      'impure action spend',
+    ],
   ];
   test.each(said)('declares a failure action, which %s', (_, onFailure, finds) => {
     const actions = { spend: { process: 'spending', args, apply: spend, onFailure } };
     const found = errorsOf(checkDomain(zoo(spend, [cap], { actions }), { runs: 60 }));
     // A promise is also noticed at its call.
-    expect(found.filter((each) => !each.startsWith('asynchronous'))).toEqual(finds === '' ? [] : [finds]);
+    expect(found.filter((each) => !each.startsWith('asynchronous'))).toEqual(
+      finds === '' ? [] : [finds],
+    );
   });
 
   const pay = declareTool({
@@ -141,11 +202,15 @@ describe('an action that', () => {
   });
   const limits = [
     eachCall('LIMIT', pay, {}, ({ input }) => (input.amount <= 50 ? pass : reject('too much'))),
-    eachCall('ASK', pay, { channel: 'boss' }, ({ input }) => (input.amount <= 5 ? pass : escalate('much'))),
+    eachCall('ASK', pay, { channel: 'boss' }, ({ input }) =>
+      input.amount <= 5 ? pass : escalate('much'),
+    ),
   ];
   const paying = (calls: (state: State, args: any, context: Context) => unknown): DomainReport =>
     checkDomain(
-      zoo(spend, [cap, ...limits], { actions: { spend: { process: 'spending', args, apply: spend, calls } } }),
+      zoo(spend, [cap, ...limits], {
+        actions: { spend: { process: 'spending', args, apply: spend, calls } },
+      }),
       {
         runs: 150,
       },
@@ -162,9 +227,17 @@ describe('an action that', () => {
   });
 
   test.each<[string, (args: Args) => unknown, string]>([
-    ['ask the clock', ({ amount }) => [call(pay, { to: 'x', amount: Date.now() > 0 ? amount : 1 })], 'impure'],
+    [
+      'ask the clock',
+      ({ amount }) => [call(pay, { to: 'x', amount: Date.now() > 0 ? amount : 1 })],
+      'impure',
+    ],
     ['differ', () => [call(pay, { to: 'x', amount: ++calls })], 'impure'],
-    ['change the arguments', (a) => [call(pay, { to: 'x', amount: a.tags.push('seen') })], 'mutates_arguments'],
+    [
+      'change the arguments',
+      (a) => [call(pay, { to: 'x', amount: a.tags.push('seen') })],
+      'mutates_arguments',
+    ],
     ['come later', async ({ amount }) => [call(pay, { to: 'x', amount })], 'asynchronous'],
     ['stumble', () => (undefined as any).to, 'throws'],
   ])('declares calls that %s is found', (_, calls, kind) => {
@@ -199,7 +272,10 @@ describe('an action that', () => {
     const forms = z.object({
       any: z.unknown(),
       pair: z.tuple([z.literal('x'), z.int().min(3).max(5)]).rest(z.boolean()),
-      either: z.discriminatedUnion('t', [z.object({ t: z.literal(1) }), z.object({ t: z.literal(2), of: z.null() })]),
+      either: z.discriminatedUnion('t', [
+        z.object({ t: z.literal(1) }),
+        z.object({ t: z.literal(2), of: z.null() }),
+      ]),
       both: z.string().regex(/^[a-z]{2,4}$/),
       day: z.iso.date(),
       step: z.number().min(10).max(50).multipleOf(5),
@@ -209,7 +285,9 @@ describe('an action that', () => {
       kept: z.string().default('x'),
     });
     const seen: unknown[] = [];
-    const actions = { form: { process: 'spending', args: forms, apply: (_: unknown, a: unknown) => seen.push(a) } };
+    const actions = {
+      form: { process: 'spending', args: forms, apply: (_: unknown, a: unknown) => seen.push(a) },
+    };
     const report = checkDomain(zoo(spend, [cap], { actions }), { runs: 30 });
     expect(errorsOf(report)).toEqual([]);
     expect(report.proposals.committed).toBeGreaterThan(20);
@@ -221,9 +299,9 @@ describe('an action that', () => {
       const dated = { process: 'spending', args, apply: () => {} };
       return checkDomain(zoo(spend, [cap], { actions: { dated } }), { runs: 20 });
     };
-    expect(errorsOf(make(z.object({ on: z.string().transform((text) => new Date(text)) })))).toEqual([
-      'not_json action dated',
-    ]);
+    expect(
+      errorsOf(make(z.object({ on: z.string().transform((text) => new Date(text)) }))),
+    ).toEqual(['not_json action dated']);
     expect(warningsOf(make(z.never()))).toContain('no_values action dated');
     expect(warningsOf(make(z.object({ n: z.number().refine((n) => n === 123_456) })))).toContain(
       'no_values action dated',
@@ -232,19 +310,34 @@ describe('an action that', () => {
 });
 
 let verdicts = 0;
-const escalating = (onApprove?: (state: State, approval: { counselor: string; keys: readonly string[] }) => void) =>
+const escalating = (
+  onApprove?: (state: State, approval: { counselor: string; keys: readonly string[] }) => void,
+) =>
   each<State, '/orders/*'>(
     'APPROVED',
     '/orders/*',
     onApprove === undefined ? {} : { onApprove },
-    ({ total, approved }) => (total < 5 || approved !== undefined ? pass : escalate(`${total} is a lot`)),
+    ({ total, approved }) =>
+      total < 5 || approved !== undefined ? pass : escalate(`${total} is a lot`),
   );
 
 describe('an invariant that', () => {
   const bad: [string, Invariant<any>, string][] = [
-    ['asks the clock', invariant<State>('R', ['/cap'], ({ cap }) => (Date.now() > cap ? pass : reject('x'))), 'impure'],
-    ['counts its calls', invariant<State>('R', ['/cap'], () => (++verdicts % 2 ? pass : reject('x'))), 'impure'],
-    ['throws', invariant<State>('R', ['/spent'], ({ spent }) => ((spent['a'] ?? 0) > 3 ? boom() : pass)), 'throws'],
+    [
+      'asks the clock',
+      invariant<State>('R', ['/cap'], ({ cap }) => (Date.now() > cap ? pass : reject('x'))),
+      'impure',
+    ],
+    [
+      'counts its calls',
+      invariant<State>('R', ['/cap'], () => (++verdicts % 2 ? pass : reject('x'))),
+      'impure',
+    ],
+    [
+      'throws',
+      invariant<State>('R', ['/spent'], ({ spent }) => ((spent['a'] ?? 0) > 3 ? boom() : pass)),
+      'throws',
+    ],
     [
       'answers nonsense',
       invariant<State>('R', ['/spent'], ({ spent }) => ('a' in spent ? (false as never) : pass)),
@@ -256,7 +349,11 @@ describe('an invariant that', () => {
       invariant<State>('R', ['/cap'], ({ log }) => (log.length > 2 ? reject('x') : pass)),
       'outside_footprint',
     ],
-    ['writes', invariant<State>('R', ['/cap'], (s) => (s.cap++ > 5 ? pass : reject('x'))), 'writes_state'],
+    [
+      'writes',
+      invariant<State>('R', ['/cap'], (s) => (s.cap++ > 5 ? pass : reject('x'))),
+      'writes_state',
+    ],
     [
       'is judged with what its reads don’t name',
       each<State, '/orders/*', { other: '/log' }>(
@@ -275,7 +372,9 @@ describe('an invariant that', () => {
     ],
     [
       'an approval is written for that differs each time',
-      escalating((s, { keys: [key = ''] }) => Object.assign(s.orders[key] ?? {}, { approved: `n${++verdicts}` })),
+      escalating((s, { keys: [key = ''] }) =>
+        Object.assign(s.orders[key] ?? {}, { approved: `n${++verdicts}` }),
+      ),
       'approval_differs',
     ],
   ];
@@ -299,7 +398,9 @@ describe('an invariant that', () => {
     });
     const counselors = { boss: (name: string) => name === 'Ms. Grace' };
     const spec = zoo(order, [marks], { counselors });
-    expect(warningsOf(checkDomain(spec, { runs: 60 }))).toContain('no_counselor invariant APPROVED');
+    expect(warningsOf(checkDomain(spec, { runs: 60 }))).toContain(
+      'no_counselor invariant APPROVED',
+    );
     const named = checkDomain(spec, { runs: 60, counselors: { boss: 'Ms. Grace' } });
     expect(warningsOf(named)).not.toContain('no_counselor invariant APPROVED');
   });
@@ -307,7 +408,8 @@ describe('an invariant that', () => {
   test('leaves contradictions without a possible counselor is a warning', () => {
     const predicate = (strategy: string) => ({ cardinality: 'single-valued', strategy });
     const memory = { predicates: { dose: predicate('await'), weight: predicate('lww') } };
-    const warnings = (more: object) => warningsOf(checkDomain(zoo(spend, [cap], { memory, ...more }), { runs: 20 }));
+    const warnings = (more: object) =>
+      warningsOf(checkDomain(zoo(spend, [cap], { memory, ...more }), { runs: 20 }));
     expect(warnings({ counselors: {} }).filter((each) => each.startsWith('no_counselor'))).toEqual([
       'no_counselor predicate dose',
     ]);
@@ -338,7 +440,9 @@ describe('an invariant that', () => {
 
 describe('a domain', () => {
   test('that defineDomain refuses yields a report, for any value', () => {
-    const sees = { spender: { params: ['agent'], processes: ['spending'], sees: ['/cap', '/log'] } };
+    const sees = {
+      spender: { params: ['agent'], processes: ['spending'], sees: ['/cap', '/log'] },
+    };
     for (const spec of [
       zoo(spend, [cap], { roles: sees }),
       { name: 'x' },
@@ -385,7 +489,9 @@ describe('a domain', () => {
       ]),
     );
     expect(
-      warningsOf(report).filter((text) => text.includes('looking') || text.includes('/spent') || text.includes('/cap')),
+      warningsOf(report).filter(
+        (text) => text.includes('looking') || text.includes('/spent') || text.includes('/cap'),
+      ),
     ).toEqual([]);
   });
 
@@ -440,16 +546,32 @@ test.each<[string, object, RegExp]>([
     { args: { spent: fc.constant({}) } },
     /options\.args\.spent is not a known action of zoo; the names are spend;/,
   ],
-  ['an arbitrary', { args: { spend: 1 } }, /options\.args\.spend must be an arbitrary of fast-check;/],
+  [
+    'an arbitrary',
+    { args: { spend: 1 } },
+    /options\.args\.spend must be an arbitrary of fast-check;/,
+  ],
   ['an instant', { at: 'noon' }, /options\.at must be a time;/],
-  ['a role', { roles: { spendr: [] } }, /options\.roles\.spendr is not a known role of zoo; the names are spender;/],
-  ['an inherited role', { roles: { constructor: [] } }, /options\.roles\.constructor is not a known role of zoo/],
+  [
+    'a role',
+    { roles: { spendr: [] } },
+    /options\.roles\.spendr is not a known role of zoo; the names are spender;/,
+  ],
+  [
+    'an inherited role',
+    { roles: { constructor: [] } },
+    /options\.roles\.constructor is not a known role of zoo/,
+  ],
   [
     'a parameter',
     { roles: { spender: [{ agent: 'q' }, { agnet: 'q' }] } },
     /options\.roles\.spender\.1 is not what its role requires: the parameters agent;/,
   ],
-  ['one too many', { roles: { spender: [{ agent: 'q', desk: 'd' }] } }, /options\.roles\.spender\.0 is not what/],
+  [
+    'one too many',
+    { roles: { spender: [{ agent: 'q', desk: 'd' }] } },
+    /options\.roles\.spender\.0 is not what/,
+  ],
   [
     'a kind',
     { counselors: { bos: 'Grace' } },
@@ -472,7 +594,9 @@ test('the replaced clock and randomness are restored', () => {
     zoo((s, a, c) => spend(s, { ...a, amount: boom() }, c)),
     { runs: 10 },
   );
-  expect([Date, Math.random, process.env, crypto.randomUUID, performance.now, setTimeout]).toEqual(before);
+  expect([Date, Math.random, process.env, crypto.randomUUID, performance.now, setTimeout]).toEqual(
+    before,
+  );
   expect(Object.hasOwn(performance, 'now')).toBe(false);
 });
 
@@ -532,9 +656,14 @@ test.each<[string, () => DomainReport, string]>([
   [
     'a rule that reads elsewhere',
     () =>
-      checkDomain(zoo(spend, [invariant<State>('R', ['/cap'], ({ log }) => (log.length > 2 ? reject('x') : pass))]), {
-        runs: 30,
-      }),
+      checkDomain(
+        zoo(spend, [
+          invariant<State>('R', ['/cap'], ({ log }) => (log.length > 2 ? reject('x') : pass)),
+        ]),
+        {
+          runs: 30,
+        },
+      ),
     `1. invariant R: it reads data that its footprint does not name: /log is outside the footprint (outside_footprint)
    state   {"cap":0,"log":[],"orders":{},"spent":{}}
    says    the check of the invariant failed: /log is outside the footprint`,
@@ -561,7 +690,10 @@ describe('the report names what a waiting proposal stops', () => {
     spend: { process: 'spending', args, apply: spend },
     log: { process: 'logging', args: z.object({ text: z.string() }), apply: () => {} },
   };
-  const processes = { spending: { writes: ['/spent/{agent}', '/orders/{agent}'] }, logging: { writes: ['/log/-'] } };
+  const processes = {
+    spending: { writes: ['/spent/{agent}', '/orders/{agent}'] },
+    logging: { writes: ['/log/-'] },
+  };
   const roles = { spender: { params: ['agent'], processes: ['spending', 'logging'] } };
   const stopsOf = (freeze: 'world' | 'footprint' | 'reserve') =>
     checkDomain(zoo(order, [cap, marks], { freeze, actions, processes, roles }), { runs: 100 });
@@ -583,9 +715,17 @@ describe('the report names what a waiting proposal stops', () => {
   ] as const)('%s', (freeze, places, names, words) => {
     const report = stopsOf(freeze);
     expect(report.stops).toEqual([
-      { invariant: 'APPROVED', channel: 'any', places, isReserved: freeze === 'reserve', actions: names },
+      {
+        invariant: 'APPROVED',
+        channel: 'any',
+        places,
+        isReserved: freeze === 'reserve',
+        actions: names,
+      },
     ]);
-    expect(report.formatReport()).toContain(`\n\nWhile a proposal waits for a counselor (APPROVED)${words}\n\n`);
+    expect(report.formatReport()).toContain(
+      `\n\nWhile a proposal waits for a counselor (APPROVED)${words}\n\n`,
+    );
   });
 
   test('nothing without an escalation', () => {

@@ -1,6 +1,12 @@
 import { type Json, thrownText } from 'assize/internal/base';
 import { copyJson, readInstant, WORLD_LIMITS } from 'assize/internal/canon';
-import { type Domain, type DomainSpec, defineDomain, type Role, requireOwnDomain } from 'assize/internal/kernel';
+import {
+  type Domain,
+  type DomainSpec,
+  defineDomain,
+  type Role,
+  requireOwnDomain,
+} from 'assize/internal/kernel';
 import fc from 'fast-check';
 import type { z } from 'zod';
 import { type CheckDomainOptions, requireNamesOf, requireOptions } from './options.ts';
@@ -27,7 +33,11 @@ const WARNINGS: ReadonlySet<ProblemKind> = new Set<ProblemKind>([
   'bad_result',
 ]);
 
-const COUNTED: ReadonlySet<ProblemKind> = new Set<ProblemKind>(['never_violated', 'always_fails', 'never_judged']);
+const COUNTED: ReadonlySet<ProblemKind> = new Set<ProblemKind>([
+  'never_violated',
+  'always_fails',
+  'never_judged',
+]);
 
 /**
  * Problems that a domain may rely on never to occur. On a state that no proposal reached, they are
@@ -60,8 +70,14 @@ const AGAIN_MAX = 100;
  * @throws ArgumentError `bad_argument`, also for an option, action, role, parameter or kind of
  * counselor that does not exist
  */
-export function checkDomain<D extends Domain<any, any, any>>(domain: D, options?: CheckDomainOptions<D>): DomainReport;
-export function checkDomain(domain: DomainSpec<any, any>, options?: CheckDomainOptions): DomainReport;
+export function checkDomain<D extends Domain<any, any, any>>(
+  domain: D,
+  options?: CheckDomainOptions<D>,
+): DomainReport;
+export function checkDomain(
+  domain: DomainSpec<any, any>,
+  options?: CheckDomainOptions,
+): DomainReport;
 export function checkDomain(
   domain: Domain<any, any, any> | DomainSpec<any, any>,
   options: CheckDomainOptions = {},
@@ -70,10 +86,24 @@ export function checkDomain(
   const { seed = 1, runs = 500 } = options;
   const defined = definedOf(domain);
   if ('sentence' in defined) {
-    const problem: DomainProblem = { kind: 'invalid_domain', level: 'error', where: 'domain', shrunk: 0, ...defined };
+    const problem: DomainProblem = {
+      kind: 'invalid_domain',
+      level: 'error',
+      where: 'domain',
+      shrunk: 0,
+      ...defined,
+    };
     const given: unknown = (domain as { name?: unknown } | null | undefined)?.name;
     const name = typeof given === 'string' ? given : 'without a name';
-    return reportOf({ domain: name, problems: [problem], seed, runs, proposals: NONE, stops: [], states: 0 });
+    return reportOf({
+      domain: name,
+      problems: [problem],
+      seed,
+      runs,
+      proposals: NONE,
+      stops: [],
+      states: 0,
+    });
   }
   requireOwnDomain(defined.domain);
   requireNamesOf(defined.domain, options);
@@ -82,7 +112,9 @@ export function checkDomain(
 
 const NONE = { committed: 0, escalated: 0, rejected: 0 } as const;
 
-function definedOf(given: Domain<any, any, any> | DomainSpec<any, any>): { domain: Domain } | { sentence: string } {
+function definedOf(
+  given: Domain<any, any, any> | DomainSpec<any, any>,
+): { domain: Domain } | { sentence: string } {
   try {
     return { domain: 'rulesByPath' in given ? given : defineDomain<any, any>(given) };
   } catch (error) {
@@ -91,7 +123,9 @@ function definedOf(given: Domain<any, any, any> | DomainSpec<any, any>): { domai
 }
 
 function reportOf(report: Omit<DomainReport, 'formatReport' | 'ok'>): DomainReport {
-  const problems = [...report.problems].sort((a, b) => Number(a.level === 'warning') - Number(b.level === 'warning'));
+  const problems = [...report.problems].sort(
+    (a, b) => Number(a.level === 'warning') - Number(b.level === 'warning'),
+  );
   const whole = { ...report, problems, ok: problems.every(({ level }) => level === 'warning') };
   return { ...whole, formatReport: () => formatReport(whole) };
 }
@@ -121,7 +155,10 @@ class Check {
   readonly #fixed: ReadonlySet<string>;
   #states = 0;
 
-  constructor(domain: Domain, options: CheckDomainOptions & { readonly seed: number; readonly runs: number }) {
+  constructor(
+    domain: Domain,
+    options: CheckDomainOptions & { readonly seed: number; readonly runs: number },
+  ) {
     this.#domain = domain;
     this.#options = options;
     this.#fixed = fixedNames(domain.state);
@@ -164,7 +201,8 @@ class Check {
     const { found, vector } = this.#trials.ofState(initial as Json);
     for (const { invariant_id, result, detail } of vector) {
       // An invariant that cannot check a state is a separate problem.
-      if (result === 'pass' || found.some(({ where }) => where === `invariant ${invariant_id}`)) continue;
+      if (result === 'pass' || found.some(({ where }) => where === `invariant ${invariant_id}`))
+        continue;
       const sentence = `${invariant_id} does not pass on it (${result}: ${detail}), so no trajectory can be created`;
       this.#note({ kind: 'broken_initial', where: 'initial state', sentence }, { state: initial });
     }
@@ -173,11 +211,18 @@ class Check {
   /** The initial state, the given states, and some that the schema accepts. */
   #beginnings(): ReachedState[] {
     const { initial } = this.#domain;
-    const given = [...(initial === undefined ? [] : [initial]), ...(this.#options.states ?? [])] as Json[];
+    const given = [
+      ...(initial === undefined ? [] : [initial]),
+      ...(this.#options.states ?? []),
+    ] as Json[];
     for (const state of given) {
       if (!fits(this.#domain, state))
         this.#note(
-          { kind: 'no_values', where: 'states', sentence: 'a state of the option `states` does not fit the schema' },
+          {
+            kind: 'no_values',
+            where: 'states',
+            sentence: 'a state of the option `states` does not fit the schema',
+          },
           { state },
         );
     }
@@ -206,18 +251,27 @@ class Check {
       if (members !== undefined && !hasMember(state, members)) continue;
       const counts = this.#countsOf(invariant_id);
       if (result === 'pass') counts.passed++;
-      else if (!found.some(({ where, detail: of }) => where === `invariant ${invariant_id}` && of === detail))
+      else if (
+        !found.some(
+          ({ where, detail: of }) => where === `invariant ${invariant_id}` && of === detail,
+        )
+      )
         counts.failed++;
     }
     for (const problem of found) {
       const shows = (smaller: Json): boolean =>
-        fits(this.#domain, smaller) && this.#trials.ofState(smaller).found.some((other) => isSame(other, problem));
+        fits(this.#domain, smaller) &&
+        this.#trials.ofState(smaller).found.some((other) => isSame(other, problem));
       this.#found(problem, reached, () => {
         const { value, steps } = shrink(state, shows);
-        const shown = this.#trials.ofState(value).found.find((other) => isSame(other, problem)) ?? problem;
+        const shown =
+          this.#trials.ofState(value).found.find((other) => isSame(other, problem)) ?? problem;
         return {
           found: shown,
-          example: { state: value, ...(shown.detail === undefined ? {} : { detail: shown.detail }) },
+          example: {
+            state: value,
+            ...(shown.detail === undefined ? {} : { detail: shown.detail }),
+          },
           steps,
         };
       });
@@ -256,8 +310,13 @@ class Check {
   }
 
   #propose(state: Json, action: string): Case | undefined {
-    const { process, args: schema } = this.#domain.actions[action] as { process: string; args: z.ZodType };
-    const roles = Object.entries(this.#domain.roles).filter(([, role]) => role.processes.includes(process));
+    const { process, args: schema } = this.#domain.actions[action] as {
+      process: string;
+      args: z.ZodType;
+    };
+    const roles = Object.entries(this.#domain.roles).filter(([, role]) =>
+      role.processes.includes(process),
+    );
     if (roles.length === 0) return undefined;
     const [name, role] = this.#oneOf(roles) as [string, Role];
     const pool = poolOf(state, this.#fixed);
@@ -265,7 +324,8 @@ class Check {
     const takes = (value: unknown): boolean => schema.safeParse(value).success;
     const [args] = this.#draw(values, 1, takes);
     if (args === undefined) {
-      const sentence = 'no arguments were found that its schema accepts; pass some in the option `args`';
+      const sentence =
+        'no arguments were found that its schema accepts; pass some in the option `args`';
       this.#note({ kind: 'no_values', where: `action ${action}`, sentence });
       return undefined;
     }
@@ -275,12 +335,22 @@ class Check {
       this.#note({ kind: 'not_json', where: `action ${action}`, sentence }, { action, args });
       return undefined;
     }
-    return { state, action, role: { name, params: this.#params(name, role, pool.texts) }, args: args as Json };
+    return {
+      state,
+      action,
+      role: { name, params: this.#params(name, role, pool.texts) },
+      args: args as Json,
+    };
   }
 
-  #params(name: string, { params = [] }: Role, texts: readonly string[]): Readonly<Record<string, string>> {
+  #params(
+    name: string,
+    { params = [] }: Role,
+    texts: readonly string[],
+  ): Readonly<Record<string, string>> {
     const given = this.#options.roles?.[name];
-    if (given !== undefined && given.length > 0) return this.#oneOf(given) as Readonly<Record<string, string>>;
+    if (given !== undefined && given.length > 0)
+      return this.#oneOf(given) as Readonly<Record<string, string>>;
     const met = texts.filter((text) => text !== '' && text === text.normalize('NFC'));
     // Prefers one name, so that its changes accumulate.
     const known = this.#random() < 0.7 ? [NAMES[0]] : [...NAMES, ...met];
@@ -292,7 +362,8 @@ class Check {
     if (outcome !== undefined) this.#proposals[outcome]++;
     if (outcome === 'committed' || outcome === 'escalated') this.#done.add(action);
     else if (refusal !== undefined) this.#refusals.set(action, refusal);
-    if (did !== undefined && this.#asked.length < AGAIN_MAX) this.#asked.push({ case: { action, ...rest }, did });
+    if (did !== undefined && this.#asked.length < AGAIN_MAX)
+      this.#asked.push({ case: { action, ...rest }, did });
   }
 
   #foundInCase(problem: FoundProblem, found: Case, reached: boolean): void {
@@ -341,7 +412,11 @@ class Check {
       const { passed, failed } = this.#judged.get(id) ?? { passed: 0, failed: 0 };
       const where = `invariant ${id}`;
       if (passed + failed === 0)
-        this.#note({ kind: 'never_judged', where, sentence: 'no tried state has an item that it checks' });
+        this.#note({
+          kind: 'never_judged',
+          where,
+          sentence: 'no tried state has an item that it checks',
+        });
       else if (failed === 0)
         this.#note({
           kind: 'never_violated',
@@ -349,7 +424,11 @@ class Check {
           sentence: `all ${passed} checked states pass; can it ever refuse?`,
         });
       else if (passed === 0)
-        this.#note({ kind: 'always_fails', where, sentence: `none of the ${failed} checked states passes` });
+        this.#note({
+          kind: 'always_fails',
+          where,
+          sentence: `none of the ${failed} checked states passes`,
+        });
     }
   }
 
@@ -359,10 +438,12 @@ class Check {
     const acted = new Set(Object.values(actions).map(({ process }) => process));
     for (const [name, { reads = [], writes = [] }] of Object.entries(processes)) {
       const where = `process ${name}`;
-      if (!performed.has(name)) this.#note({ kind: 'unused', where, sentence: 'no role performs it' });
+      if (!performed.has(name))
+        this.#note({ kind: 'unused', where, sentence: 'no role performs it' });
       // A process without actions only gives a role something to read.
       if (!acted.has(name)) {
-        if (writes.length > 0) this.#note({ kind: 'unused', where, sentence: 'it may write, but has no action' });
+        if (writes.length > 0)
+          this.#note({ kind: 'unused', where, sentence: 'it may write, but has no action' });
         continue;
       }
       const own = Object.keys(actions).filter((action) => actions[action]?.process === name);
@@ -385,7 +466,8 @@ class Check {
   #judgeSchemas(): void {
     const loose = loosePlaces(this.#domain.state, '');
     for (const place of loose) {
-      const sentence = 'it accepts values that are not JSON, which no action can write; declare their type';
+      const sentence =
+        'it accepts values that are not JSON, which no action can write; declare their type';
       this.#note({ kind: 'loose_schema', where: `state ${place}`, sentence });
     }
   }
@@ -399,7 +481,8 @@ class Check {
     if (Object.keys(counselors).length > 0) return;
     for (const [name, { strategy }] of Object.entries(memory?.predicates ?? {})) {
       if (strategy !== 'await') continue;
-      const sentence = 'contradictions wait for a counselor, but the domain has no counselors; declare some';
+      const sentence =
+        'contradictions wait for a counselor, but the domain has no counselors; declare some';
       this.#note({ kind: 'no_counselor', where: `predicate ${name}`, sentence });
     }
   }
@@ -413,11 +496,19 @@ class Check {
   ): void {
     const key = `${problem.kind} ${problem.where}`;
     const known = this.#problems.get(key);
-    const level = WARNINGS.has(problem.kind) || (!reached && RARE.has(problem.kind)) ? 'warning' : 'error';
+    const level =
+      WARNINGS.has(problem.kind) || (!reached && RARE.has(problem.kind)) ? 'warning' : 'error';
     if (known !== undefined && (known.level === 'error' || level === 'warning')) return;
     const { found, example, steps } = shrunk();
     const { kind, where, sentence } = found;
-    this.#problems.set(key, { kind, level, where, sentence, counterexample: example, shrunk: steps });
+    this.#problems.set(key, {
+      kind,
+      level,
+      where,
+      sentence,
+      counterexample: example,
+      shrunk: steps,
+    });
   }
 
   #note({ kind, where, sentence }: FoundProblem, counterexample?: Counterexample): void {
@@ -437,7 +528,9 @@ class Check {
     const all = [...this.#problems.values()];
     const isImpure = all.some(({ kind }) => kind === 'impure');
     const wrong = new Set(all.filter(({ level }) => level === 'error').map(({ where }) => where));
-    const late = new Set(all.filter(({ kind }) => kind === 'asynchronous').map(({ where }) => where));
+    const late = new Set(
+      all.filter(({ kind }) => kind === 'asynchronous').map(({ where }) => where),
+    );
     return all.filter(
       ({ kind, where }) =>
         !(kind === 'evaluation_differs' && isImpure) &&
@@ -453,7 +546,11 @@ class Check {
   }
 
   /** Up to `count` values that fit; early draws are mostly small. */
-  #draw(values: fc.Arbitrary<unknown>, count: number, takes: (value: unknown) => boolean): unknown[] {
+  #draw(
+    values: fc.Arbitrary<unknown>,
+    count: number,
+    takes: (value: unknown) => boolean,
+  ): unknown[] {
     const found: unknown[] = [];
     for (let drawn = 0; found.length < count && drawn < DRAWS_MAX * count; ) {
       const seed = Math.floor(this.#random() * 2 ** 31);
@@ -479,7 +576,9 @@ function asJson(value: unknown): Json | undefined {
 
 function typeNamed(value: unknown): string {
   const [found] =
-    typeof value === 'object' && value !== null ? Object.values(value).filter((v) => asJson(v) === undefined) : [];
+    typeof value === 'object' && value !== null
+      ? Object.values(value).filter((v) => asJson(v) === undefined)
+      : [];
   const odd = found ?? value;
   return typeof odd === 'object' ? (odd?.constructor?.name ?? 'an object') : typeof odd;
 }
@@ -488,7 +587,9 @@ function hasMember(value: unknown, [segment, ...rest]: readonly (string | symbol
   if (segment === undefined) return true;
   if (typeof value !== 'object' || value === null) return false;
   const keys = typeof segment === 'symbol' ? Object.keys(value) : [segment];
-  return keys.some((key) => Object.hasOwn(value, key) && hasMember((value as Record<string, unknown>)[key], rest));
+  return keys.some(
+    (key) => Object.hasOwn(value, key) && hasMember((value as Record<string, unknown>)[key], rest),
+  );
 }
 
 /** The places of a schema that accept any value. */
@@ -502,8 +603,12 @@ function loosePlaces(schema: z.ZodType, place: string): string[] {
   };
   if (def.type === 'any' || def.type === 'unknown') return [place === '' ? '/' : place];
   return [
-    ...Object.entries(def.shape ?? {}).flatMap(([key, part]) => loosePlaces(part, `${place}/${key}`)),
-    ...[def.valueType, def.element].flatMap((part) => (part === undefined ? [] : loosePlaces(part, `${place}/*`))),
+    ...Object.entries(def.shape ?? {}).flatMap(([key, part]) =>
+      loosePlaces(part, `${place}/${key}`),
+    ),
+    ...[def.valueType, def.element].flatMap((part) =>
+      part === undefined ? [] : loosePlaces(part, `${place}/*`),
+    ),
     ...(def.innerType === undefined ? [] : loosePlaces(def.innerType, place)),
   ];
 }

@@ -1,6 +1,13 @@
 import { ArgumentError, arg, checkArgument } from 'assize/internal/base';
 import { readInstant, type Time } from 'assize/internal/canon';
-import type { ActionName, ArgsOf, Domain, IsUntyped, RoleArguments, RoleName } from 'assize/internal/kernel';
+import type {
+  ActionName,
+  ArgsOf,
+  Domain,
+  IsUntyped,
+  RoleArguments,
+  RoleName,
+} from 'assize/internal/kernel';
 import type fc from 'fast-check';
 
 /** The options of a check. For a typed domain, its names are typed. */
@@ -40,7 +47,9 @@ const FORMS = {
 const OPTIONS = arg.members(FORMS);
 
 function isArbitrary(given: unknown): boolean {
-  return typeof (given as { readonly generate?: unknown } | null | undefined)?.generate === 'function';
+  return (
+    typeof (given as { readonly generate?: unknown } | null | undefined)?.generate === 'function'
+  );
 }
 
 /**
@@ -53,17 +62,30 @@ export function requireOptions(options: CheckDomainOptions): void {
 }
 
 /** @throws ArgumentError `bad_argument` for a name that the domain does not have */
-export function requireNamesOf(domain: Domain, { args = {}, roles = {}, counselors = {} }: CheckDomainOptions): void {
+export function requireNamesOf(
+  domain: Domain,
+  { args = {}, roles = {}, counselors = {} }: CheckDomainOptions,
+): void {
   const of = `of ${domain.name}`;
   requireNames('options.args', args, `action ${of}`, Object.keys(domain.actions));
   requireNames('options.roles', roles, `role ${of}`, Object.keys(domain.roles));
-  requireNames('options.counselors', counselors, `kind of counselor ${of}`, Object.keys(domain.counselors));
+  requireNames(
+    'options.counselors',
+    counselors,
+    `kind of counselor ${of}`,
+    Object.keys(domain.counselors),
+  );
   for (const [name, list] of Object.entries(roles))
     for (const [i, params] of list.entries())
       requireParams(`options.roles.${name}.${i}`, params, domain.roles[name]?.params ?? []);
 }
 
-function requireNames(argument: string, given: object, what: string, names: readonly string[]): void {
+function requireNames(
+  argument: string,
+  given: object,
+  what: string,
+  names: readonly string[],
+): void {
   const wrong = Object.keys(given).find((name) => !names.includes(name));
   if (wrong === undefined) return;
   const known = names.length === 0 ? 'the domain has none' : `the names are ${names.join(', ')}`;

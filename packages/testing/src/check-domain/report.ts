@@ -93,7 +93,11 @@ export interface DomainReport {
   readonly seed: number;
   readonly runs: number;
   /** The adjudicated proposals, by ruling. */
-  readonly proposals: { readonly committed: number; readonly escalated: number; readonly rejected: number };
+  readonly proposals: {
+    readonly committed: number;
+    readonly escalated: number;
+    readonly rejected: number;
+  };
   /** For each invariant that escalated a proposal: the work that such a proposal stops. */
   readonly stops: readonly StoppedBy[];
   /** Number of states on which every invariant was checked. */
@@ -105,7 +109,9 @@ export interface DomainReport {
 export function formatReport(report: Omit<DomainReport, 'formatReport'>): string {
   const errors = report.problems.filter(({ level }) => level === 'error').length;
   const warnings = report.problems.length - errors;
-  const counted = [count(errors, 'error'), count(warnings, 'warning')].filter((text) => text !== undefined);
+  const counted = [count(errors, 'error'), count(warnings, 'warning')].filter(
+    (text) => text !== undefined,
+  );
   const { committed, escalated, rejected } = report.proposals;
   return [
     `The domain ${report.domain}: ${counted.length === 0 ? 'nothing found' : counted.join(', ')}.`,

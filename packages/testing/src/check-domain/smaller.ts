@@ -28,10 +28,12 @@ export function shrink<T>(value: T, shows: (smaller: T) => boolean): { value: T;
 function* smaller(value: unknown): Generator<unknown> {
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) yield value.toSpliced(i, 1);
-    for (let i = 0; i < value.length; i++) for (const item of smaller(value[i])) yield value.with(i, item);
+    for (let i = 0; i < value.length; i++)
+      for (const item of smaller(value[i])) yield value.with(i, item);
   } else if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value);
-    for (const [key] of members) yield Object.fromEntries(members.filter(([other]) => other !== key));
+    for (const [key] of members)
+      yield Object.fromEntries(members.filter(([other]) => other !== key));
     for (const [key, member] of members) {
       for (const less of smaller(member))
         yield Object.fromEntries(members.map((m) => (m[0] === key ? [key, less] : m)));
@@ -41,6 +43,7 @@ function* smaller(value: unknown): Generator<unknown> {
       if (Math.abs(less) < Math.abs(value)) yield less;
     }
   } else if (typeof value === 'string') {
-    for (const less of ['', 'a']) if (less.length < value.length || (value.length === 1 && less < value)) yield less;
+    for (const less of ['', 'a'])
+      if (less.length < value.length || (value.length === 1 && less < value)) yield less;
   } else if (value === true) yield false;
 }

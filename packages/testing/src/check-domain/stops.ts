@@ -27,7 +27,10 @@ export interface StoppedBy {
 export class Stops {
   readonly #domain: Domain;
   readonly #collections: readonly Pattern[];
-  readonly #seen: Map<string, { readonly channel: string; readonly places: Set<string>; isWorld: boolean }> = new Map();
+  readonly #seen: Map<
+    string,
+    { readonly channel: string; readonly places: Set<string>; isWorld: boolean }
+  > = new Map();
 
   constructor(domain: Domain) {
     this.#domain = domain;
@@ -42,7 +45,9 @@ export class Stops {
     const seen = this.#seen.get(invariantId) ?? { channel, places: new Set(), isWorld: false };
     this.#seen.set(invariantId, seen);
     if (freezes === 'world') seen.isWorld = true;
-    else for (const place of freezes) seen.places.add(textOf(this.#generalised(patternFromText(place))));
+    else
+      for (const place of freezes)
+        seen.places.add(textOf(this.#generalised(patternFromText(place))));
   }
 
   /** In the order of the invariants. */
@@ -52,14 +57,24 @@ export class Stops {
       if (seen === undefined) return [];
       const places = seen.isWorld ? ('world' as const) : widest([...seen.places].sort());
       const isReserved = this.#domain.freeze === 'reserve';
-      return [{ invariant: id, channel: seen.channel, places, isReserved, actions: this.#actionsOf(places) }];
+      return [
+        {
+          invariant: id,
+          channel: seen.channel,
+          places,
+          isReserved,
+          actions: this.#actionsOf(places),
+        },
+      ];
     });
   }
 
   /** The longest pattern that leads to a place, without the keys of one state. */
   #generalised(place: Pattern): Pattern {
     const isAbove = ({ segments }: Pattern): boolean => segments.length <= place.segments.length;
-    return this.#collections.find((pattern) => isAbove(pattern) && overlaps(pattern, place)) ?? place;
+    return (
+      this.#collections.find((pattern) => isAbove(pattern) && overlaps(pattern, place)) ?? place
+    );
   }
 
   #actionsOf(places: StoppedBy['places']): string[] {
@@ -76,7 +91,13 @@ export class Stops {
 }
 
 /** In words, for a report. */
-export function stoppedText({ invariant, channel, places, isReserved, actions }: StoppedBy): string {
+export function stoppedText({
+  invariant,
+  channel,
+  places,
+  isReserved,
+  actions,
+}: StoppedBy): string {
   const who = channel === ANY_COUNSELOR ? 'a counselor' : channel;
   const begins = `While a proposal waits for ${who} (${invariant})`;
   if (places === 'world') return `${begins}, every other proposal waits.`;
@@ -88,12 +109,17 @@ export function stoppedText({ invariant, channel, places, isReserved, actions }:
 /** Without the places under others. */
 function widest(places: readonly string[]): string[] {
   const patterns = places.map(patternFromText);
-  return places.filter((_, i) => !patterns.some((other, j) => j !== i && contains([other], patterns[i] as Pattern)));
+  return places.filter(
+    (_, i) => !patterns.some((other, j) => j !== i && contains([other], patterns[i] as Pattern)),
+  );
 }
 
 function patternOf(template: string): Pattern {
   const { segments, append } = parseTemplate(template);
-  return { segments: segments.map((segment) => (typeof segment === 'object' ? STAR : segment)), append };
+  return {
+    segments: segments.map((segment) => (typeof segment === 'object' ? STAR : segment)),
+    append,
+  };
 }
 
 const STAR = patternFromText('/*').segments[0] as Pattern['segments'][number];

@@ -116,14 +116,19 @@ export class Trials {
     const inputs = { at: this.#at, observations: [] };
     const run = (): { did: string; naive?: Finding | undefined; refusal?: Refusal } => {
       const candidate = candidateOf(world, compiled, inputs);
-      if ('reason' in candidate) return { did: `${candidate.reason}: ${candidate.detail}`, refusal: candidate };
+      if ('reason' in candidate)
+        return { did: `${candidate.reason}: ${candidate.detail}`, refusal: candidate };
       const { state: changed } = candidate.draft;
       const calls = declaredCalls(domain, compiled, changed, inputs);
       if ('reason' in calls) {
         world.rollback(candidate.draft);
         return { did: `${calls.reason}: ${calls.detail}`, refusal: calls };
       }
-      const did = JSON.stringify([patchesOf(domain, changed, candidate.changes), compiled.cost, calls]);
+      const did = JSON.stringify([
+        patchesOf(domain, changed, candidate.changes),
+        compiled.cost,
+        calls,
+      ]);
       const naive = firstFinding(domain, changed, calls);
       world.rollback(candidate.draft);
       return { did, naive };
@@ -141,13 +146,19 @@ export class Trials {
       });
     if (first.refusal !== undefined) {
       const refused = this.#refused(where, first.refusal);
-      return { ...refused, found: [...found, ...refused.found], outcome: 'rejected', did: first.did };
+      return {
+        ...refused,
+        found: [...found, ...refused.found],
+        outcome: 'rejected',
+        did: first.did,
+      };
     }
     const ruling = adjudicate(world, intent, EVERYBODY, inputs);
     found.push(...this.#watch.take());
     const said = ruling.verdict === 'approved' ? undefined : ruling.invariantId;
     const naive = first.naive?.rule;
-    const fault = first.naive === undefined ? undefined : faultOf(first.naive.rule, detailOf(first.naive));
+    const fault =
+      first.naive === undefined ? undefined : faultOf(first.naive.rule, detailOf(first.naive));
     if (fault !== undefined) found.push({ ...fault, where: `invariant ${naive?.id}` });
     if (ruling.verdict === 'rejected' && ruling.reason === 'precondition_failed') {
       const asked = naive === undefined ? where : `invariant ${naive.id}`;
@@ -169,11 +180,22 @@ export class Trials {
     if (ruling.verdict === 'escalated') {
       this.stops.note(ruling);
       const approved = this.#approved(world, intent, ruling);
-      return { ...approved, found: [...found, ...approved.found], outcome: 'escalated', did: first.did, ...stopped };
+      return {
+        ...approved,
+        found: [...found, ...approved.found],
+        outcome: 'escalated',
+        did: first.did,
+        ...stopped,
+      };
     }
     ruling.keep();
     found.push(...this.#failing(compiled));
-    return { found, outcome: 'committed', did: first.did, next: copyJson(world.state, WORLD_LIMITS) };
+    return {
+      found,
+      outcome: 'committed',
+      did: first.did,
+      next: copyJson(world.state, WORLD_LIMITS),
+    };
   }
 
   /** Runs the `onFailure` of the action twice, and checks that its result can be proposed. */
@@ -181,14 +203,23 @@ export class Trials {
     const action = this.domain.actions[name];
     if (action?.onFailure === undefined) return [];
     const where = `action ${name}`;
-    const ask = (): ReturnType<typeof failureIntent> => failureIntent(action, copyJson(args), role.params);
+    const ask = (): ReturnType<typeof failureIntent> =>
+      failureIntent(action, copyJson(args), role.params);
     const [said, again] = [ask(), ask()];
     const found = this.#watch.take();
-    if ('fault' in said) return [...found, { kind: 'failure_not_proposed', where, sentence: said.fault }];
+    if ('fault' in said)
+      return [...found, { kind: 'failure_not_proposed', where, sentence: said.fault }];
     if (JSON.stringify(said) !== JSON.stringify(again))
-      found.push({ kind: 'impure', where, sentence: 'its onFailure returned two results for the same arguments' });
+      found.push({
+        kind: 'impure',
+        where,
+        sentence: 'its onFailure returned two results for the same arguments',
+      });
     const { role: its = role } = said;
-    const intent = { ...said, role: typeof its === 'string' ? { name: its, params: {} } : its } as Intent;
+    const intent = {
+      ...said,
+      role: typeof its === 'string' ? { name: its, params: {} } : its,
+    } as Intent;
     const compiled = compile(this.domain, intent, EVERYBODY);
     if ('reason' in compiled) {
       const sentence = `the proposal of its onFailure is refused, ${compiled.reason}: ${compiled.detail}`;
@@ -214,7 +245,8 @@ export class Trials {
     for (const [i, { invariant_id, detail = '' }] of vector.entries()) {
       const rule = this.domain.rules[i] as Rule;
       const where = `invariant ${invariant_id}`;
-      const differs = ([a, b]: [unknown, unknown]): boolean => JSON.stringify(a) !== JSON.stringify(b);
+      const differs = ([a, b]: [unknown, unknown]): boolean =>
+        JSON.stringify(a) !== JSON.stringify(b);
       const wording = (of: unknown): string => (of as { detail?: string }).detail ?? 'pass';
       if (differs([vector[i], again[i]])) {
         const sentence = `it returned two results for one state: ${wording(vector[i])}, then ${wording(again[i])}`;
@@ -230,8 +262,15 @@ export class Trials {
   }
 
   /** Approves an escalated proposal, as a counselor of its channel. */
-  #approved(world: World, intent: Intent, ruling: Escalated): { found: FoundProblem[]; next?: Json; refusal?: string } {
-    const where = ruling.invariantId === undefined ? `action ${intent.action}` : `invariant ${ruling.invariantId}`;
+  #approved(
+    world: World,
+    intent: Intent,
+    ruling: Escalated,
+  ): { found: FoundProblem[]; next?: Json; refusal?: string } {
+    const where =
+      ruling.invariantId === undefined
+        ? `action ${intent.action}`
+        : `invariant ${ruling.invariantId}`;
     const refusal = `${ruling.invariantId}: ${ruling.detail}`;
     const { args } = ruling.compiled;
     const proposal = { ...intent, args };
@@ -261,8 +300,13 @@ export class Trials {
     } catch (error) {
       if (!isInstance(error, KernelError)) throw error;
       const kind = error.code === 'changed_since' ? 'approval_differs' : 'approval_does_not_pass';
-      const vector = (error.evidence?.['vector'] ?? []) as readonly { invariant_id: string; detail?: string }[];
-      const why = vector.map(({ invariant_id, detail }) => `${invariant_id} says: ${detail}`).join('; ');
+      const vector = (error.evidence?.['vector'] ?? []) as readonly {
+        invariant_id: string;
+        detail?: string;
+      }[];
+      const why = vector
+        .map(({ invariant_id, detail }) => `${invariant_id} says: ${detail}`)
+        .join('; ');
       const after = approvals === 1 ? `the approval by ${principal}` : `${approvals} approvals`;
       const sentence = ['override_needed', 'final_rule'].includes(error.code)
         ? `after ${after} it still does not pass, ${why}; let onApprove write the approval where the invariant reads it`
@@ -289,7 +333,11 @@ export class Trials {
   #refused(where: string, { reason, detail }: Refusal): { found: FoundProblem[]; refusal: string } {
     const found: FoundProblem[] = this.#watch.take();
     if (reason === 'invalid_authority')
-      found.push({ kind: 'outside_footprint', where, sentence: `it leaves its footprint: ${detail}` });
+      found.push({
+        kind: 'outside_footprint',
+        where,
+        sentence: `it leaves its footprint: ${detail}`,
+      });
     if (
       reason === 'type_mismatch' &&
       detail.startsWith('the result of ') &&
@@ -310,12 +358,16 @@ export class Trials {
         ]),
       );
     const actions = Object.entries(
-      domain.declared.actions as Record<string, { readonly apply: OnState; readonly calls?: OnState }>,
+      domain.declared.actions as Record<
+        string,
+        { readonly apply: OnState; readonly calls?: OnState }
+      >,
     ).map(([name, action]) => {
       const seen = (state: object): object =>
         this.#touching === undefined ? state : traced(state, [], this.#touching);
       const apply: OnState = (state, ...rest) => action.apply(seen(state), ...rest);
-      const calls: OnState | undefined = action.calls && ((state, ...rest) => action.calls!(seen(state), ...rest));
+      const calls: OnState | undefined =
+        action.calls && ((state, ...rest) => action.calls!(seen(state), ...rest));
       return [
         name,
         over(
@@ -333,13 +385,18 @@ export class Trials {
     });
   }
 
-  #use(process: string, binding: { readonly reads: readonly Pattern[]; readonly writes: readonly Pattern[] }): void {
+  #use(
+    process: string,
+    binding: { readonly reads: readonly Pattern[]; readonly writes: readonly Pattern[] },
+  ): void {
     const touched = this.#touching ?? [];
     this.#touching = undefined;
     for (const way of ['reads', 'writes'] as const) {
       for (const [i, pattern] of binding[way].entries()) {
         const met = touched.some(
-          (segments) => segments.length >= pattern.segments.length && overlaps(pattern, { segments, append: false }),
+          (segments) =>
+            segments.length >= pattern.segments.length &&
+            overlaps(pattern, { segments, append: false }),
         );
         if (met) this.#used.add(`${process} ${this.domain.processes[process]?.[way]?.[i]}`);
       }
@@ -358,8 +415,14 @@ function faultOf(rule: Rule, detail: string): Pick<FoundProblem, 'kind' | 'sente
     if (what.endsWith(' is read-only here'))
       return { kind: 'writes_state', sentence: `it writes to the state: ${what}` };
     return rule.spec.kind === 'each'
-      ? { kind: 'with_outside_reads', sentence: `it is checked with data that its \`reads\` do not name: ${what}` }
-      : { kind: 'outside_footprint', sentence: `it reads data that its footprint does not name: ${what}` };
+      ? {
+          kind: 'with_outside_reads',
+          sentence: `it is checked with data that its \`reads\` do not name: ${what}`,
+        }
+      : {
+          kind: 'outside_footprint',
+          sentence: `it reads data that its footprint does not name: ${what}`,
+        };
   }
   return NONSENSE.some((each) => detail.endsWith(each))
     ? { kind: 'nonsense', sentence: 'it answers neither pass, reject nor escalate' }

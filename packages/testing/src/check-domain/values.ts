@@ -53,7 +53,11 @@ const POOL_MAX = 40;
  * Values for a schema, generated from zod's JSON Schema. The JSON Schema lacks refinements and
  * transformations. The caller must check each value with the schema and drop refused ones.
  */
-export function valuesOf(schema: z.ZodType, io: 'input' | 'output', pool: Pool = NO_POOL): fc.Arbitrary<unknown> {
+export function valuesOf(
+  schema: z.ZodType,
+  io: 'input' | 'output',
+  pool: Pool = NO_POOL,
+): fc.Arbitrary<unknown> {
   const root = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Schema;
   return new Values(root, pool).of(root, 0);
 }
@@ -127,7 +131,11 @@ class Values {
       case 'null':
         return fc.constant(null);
       default:
-        return fc.oneof(fc.constantFrom<unknown[]>(null, true, 1), this.#text({}), fc.constantFrom([], { a: 1 }));
+        return fc.oneof(
+          fc.constantFrom<unknown[]>(null, true, 1),
+          this.#text({}),
+          fc.constantFrom([], { a: 1 }),
+        );
     }
   }
 
@@ -138,17 +146,24 @@ class Values {
 
   /** At depth, only values without members: a schema may contain itself. */
   #either(options: readonly Schema[], depth: number): fc.Arbitrary<unknown> {
-    const flat = options.filter(({ type, $ref }) => type !== 'object' && type !== 'array' && $ref === undefined);
+    const flat = options.filter(
+      ({ type, $ref }) => type !== 'object' && type !== 'array' && $ref === undefined,
+    );
     const kept = depth > DEPTH_MAX && flat.length > 0 ? flat : options;
     return fc.oneof(...kept.map((option) => this.of(option, depth + 1)));
   }
 
   #object(schema: Schema, depth: number): fc.Arbitrary<unknown> {
     const { properties = {}, required = [], additionalProperties: more, propertyNames } = schema;
-    const kept = Object.entries(properties).filter(([key]) => depth <= DEPTH_MAX || required.includes(key));
-    const known = fc.record(Object.fromEntries(kept.map(([key, part]) => [key, this.of(part, depth + 1)])), {
-      requiredKeys: required.filter((key) => Object.hasOwn(properties, key)),
-    });
+    const kept = Object.entries(properties).filter(
+      ([key]) => depth <= DEPTH_MAX || required.includes(key),
+    );
+    const known = fc.record(
+      Object.fromEntries(kept.map(([key, part]) => [key, this.of(part, depth + 1)])),
+      {
+        requiredKeys: required.filter((key) => Object.hasOwn(properties, key)),
+      },
+    );
     if (more === undefined || typeof more === 'boolean') return known;
     const listed = propertyNames?.enum as readonly string[] | undefined;
     const member = this.of(more, depth + 1);
@@ -159,43 +174,68 @@ class Values {
   }
 
   #list(schema: Schema, depth: number): fc.Arbitrary<unknown> {
-    const { prefixItems = [], items, minItems = 0, maxItems = Math.max(minItems, MEMBERS_MAX) } = schema;
+    const {
+      prefixItems = [],
+      items,
+      minItems = 0,
+      maxItems = Math.max(minItems, MEMBERS_MAX),
+    } = schema;
     const first = fc.tuple(...prefixItems.map((item) => this.of(item, depth + 1)));
     if (typeof items !== 'object' || depth > DEPTH_MAX) return first;
     const minLength = Math.max(0, minItems - prefixItems.length);
-    const rest = fc.array(this.of(items, depth + 1), { minLength, maxLength: Math.max(minLength, maxItems) });
+    const rest = fc.array(this.of(items, depth + 1), {
+      minLength,
+      maxLength: Math.max(minLength, maxItems),
+    });
     return fc.tuple(first, rest).map(([head, tail]) => [...head, ...tail]);
   }
 
   #text({ pattern, format, minLength = 0, maxLength }: Schema): fc.Arbitrary<string> {
     const fits = pattern === undefined ? undefined : safeRegExp(pattern);
     const known = [...NAMES, ...this.#pool.texts, ...(FORMATS[format ?? ''] ?? [])].filter(
-      (text) => text.length >= minLength && text.length <= (maxLength ?? text.length) && fits?.test(text) !== false,
+      (text) =>
+        text.length >= minLength &&
+        text.length <= (maxLength ?? text.length) &&
+        fits?.test(text) !== false,
     );
     const free =
       fits === undefined
-        ? fc.string({ minLength, maxLength: Math.min(maxLength ?? 8, minLength + 8), unit: 'grapheme-ascii' })
+        ? fc.string({
+            minLength,
+            maxLength: Math.min(maxLength ?? 8, minLength + 8),
+            unit: 'grapheme-ascii',
+          })
         : matching(fits);
     if (known.length === 0) return free;
     // Values of a format are mostly compared, and random ones rarely match.
     if (FORMATS[format ?? ''] !== undefined) return fc.constantFrom(...known);
-    return fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...known) }, { weight: 1, arbitrary: free });
+    return fc.oneof(
+      { weight: 6, arbitrary: fc.constantFrom(...known) },
+      { weight: 1, arbitrary: free },
+    );
   }
 
   #number(schema: Schema): fc.Arbitrary<number> {
     const { type, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
-    const low = Math.ceil(minimum ?? (exclusiveMinimum === undefined ? -1_000 : exclusiveMinimum + 1));
+    const low = Math.ceil(
+      minimum ?? (exclusiveMinimum === undefined ? -1_000 : exclusiveMinimum + 1),
+    );
     const above = maximum ?? (exclusiveMaximum === undefined ? 1_000 : exclusiveMaximum - 1);
     const high = Math.max(low, Math.floor(Math.min(above, Math.max(low + 1_000, 1_000))));
     const step = multipleOf ?? 1;
     const inside = (value: number): boolean => value >= low && value <= above;
     const near = this.#pool.numbers.flatMap((n) => [n - 1, n, n + 1]);
-    const known = [0, 1, 2, 10, 100, low, high, ...near].map((n) => Math.round(n / step) * step).filter(inside);
+    const known = [0, 1, 2, 10, 100, low, high, ...near]
+      .map((n) => Math.round(n / step) * step)
+      .filter(inside);
     const free = fc.integer({ min: low, max: high }).map((n) => Math.round(n / step) * step);
     const either = known.length === 0 ? free : fc.oneof(fc.constantFrom(...known), free);
     return type === 'integer' || multipleOf !== undefined
       ? either
-      : fc.oneof({ weight: 8, arbitrary: either }, { weight: 1, arbitrary: fc.constant(low + (high - low) / 4) });
+      : fc.oneof(
+          { weight: 8, arbitrary: either },
+          { weight: 1, arbitrary: fc.constant(low + (high - low) / 4) },
+        );
   }
 }
 

@@ -34,7 +34,11 @@ export class Watch {
    * unchanged. Errors of invariants show in their results; `refuses` marks functions that may
    * throw.
    */
-  over(where: string, fn: Fn, { data, refuses = false }: { data?: number | undefined; refuses?: boolean } = {}): Fn {
+  over(
+    where: string,
+    fn: Fn,
+    { data, refuses = false }: { data?: number | undefined; refuses?: boolean } = {},
+  ): Fn {
     const note = (kind: ProblemKind, sentence: string): void => {
       this.#notes.push({ kind, where, sentence });
     };
@@ -43,13 +47,17 @@ export class Watch {
       const mine = data === undefined ? undefined : structuredClone(given[data]);
       if (data !== undefined) given[data] = mine;
       const before = textOf(mine);
-      const disarm = arm((what) => note('impure', `it uses ${what}; pass the value as an argument instead`));
+      const disarm = arm((what) =>
+        note('impure', `it uses ${what}; pass the value as an argument instead`),
+      );
       try {
         const answer = fn(...given);
-        if (isThenable(answer)) note('asynchronous', 'it returns a promise; it must be synchronous');
+        if (isThenable(answer))
+          note('asynchronous', 'it returns a promise; it must be synchronous');
         return answer;
       } catch (error) {
-        if (refuses && !isRefusal(error)) note('throws', `it throws ${named(error)}, which is not a readable refusal`);
+        if (refuses && !isRefusal(error))
+          note('throws', `it throws ${named(error)}, which is not a readable refusal`);
         throw error;
       } finally {
         disarm();
@@ -71,11 +79,16 @@ function textOf(data: unknown): string | undefined {
 const FAULTS = [TypeError, RangeError, ReferenceError, SyntaxError, EvalError, URIError];
 
 export function isRefusal(error: unknown): boolean {
-  return isInstance(error, Error) && error.message !== '' && !FAULTS.some((fault) => isInstance(error, fault));
+  return (
+    isInstance(error, Error) &&
+    error.message !== '' &&
+    !FAULTS.some((fault) => isInstance(error, fault))
+  );
 }
 
 function named(error: unknown): string {
-  if (!isInstance(error, Error)) return `${typeof error === 'object' ? 'an object' : JSON.stringify(error)}`;
+  if (!isInstance(error, Error))
+    return `${typeof error === 'object' ? 'an object' : JSON.stringify(error)}`;
   return error.message === '' ? `a bare ${error.name}` : `a ${error.name} (${error.message})`;
 }
 

@@ -46,15 +46,24 @@ export function conformance(program: Command): void {
   withoutStore(
     program
       .command('conformance')
-      .description('check that a runtime makes an approved call once; without a driver, list the scenarios')
+      .description(
+        'check that a runtime makes an approved call once; without a driver, list the scenarios',
+      )
       .addOption(repeatable('--driver <command>', 'command line of a driver, started by the shell'))
       .option('--peers', 'run the drivers of this repository, each with its framework')
-      .addOption(repeatable('--scenario <name>', 'run only this scenario, after the control approved-once'))
-      .option('--markdown [file...]', 'print a table of Markdown, or put it between the marks of files'),
+      .addOption(
+        repeatable('--scenario <name>', 'run only this scenario, after the control approved-once'),
+      )
+      .option(
+        '--markdown [file...]',
+        'print a table of Markdown, or put it between the marks of files',
+      ),
   ).action(
     inSession(async (session: Session, options: Options) => {
       const drivers = [...options.driver, ...(options.peers === true ? peerDrivers() : [])];
-      return drivers.length === 0 ? listScenarios(session) : judgeDrivers(session, drivers, options);
+      return drivers.length === 0
+        ? listScenarios(session)
+        : judgeDrivers(session, drivers, options);
     }),
   );
 }
@@ -101,7 +110,8 @@ async function judgeDrivers(
   const scenarios = scenario.length > 0 ? scenario : undefined;
   const reports: ConformanceReport[] = [];
   const columns: ConformanceReport[] = [];
-  const failed: { readonly command: string; readonly code: string; readonly message: string }[] = [];
+  const failed: { readonly command: string; readonly code: string; readonly message: string }[] =
+    [];
   for (const driver of drivers) {
     const command = typeof driver === 'string' ? driver : driver.join(' ');
     try {
@@ -154,7 +164,8 @@ function putBetweenMarks(file: string, reports: readonly ConformanceReport[]): v
 
 /** Of the peers, those without Assize are there to compare. */
 function isAsWanted(peers: boolean): (report: ConformanceReport) => boolean {
-  return ({ isConforming, versions }) => isConforming || (peers && versions['assize'] === undefined);
+  return ({ isConforming, versions }) =>
+    isConforming || (peers && versions['assize'] === undefined);
 }
 
 /** One driver with the reasons of its verdicts, or several side by side. */

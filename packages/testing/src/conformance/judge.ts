@@ -54,20 +54,31 @@ export function judge({ effects, expected, told, shown }: Evidence): Finding[] {
   const known = new Set(expected.map(keyOf));
   const unknown = effects
     .filter(({ run, call }) => !known.has(keyOf({ run, id: call })))
-    .map((effect) => finding('unknown-call', `the sink has ${textOf(effect)}, for which no call asked`));
-  return [...found, ...unknown, ...told.flatMap((each) => untrue(each, effects)), ...notShown(shown, effects)];
+    .map((effect) =>
+      finding('unknown-call', `the sink has ${textOf(effect)}, for which no call asked`),
+    );
+  return [
+    ...found,
+    ...unknown,
+    ...told.flatMap((each) => untrue(each, effects)),
+    ...notShown(shown, effects),
+  ];
 }
 
 function judgeCall(call: ExpectedCall, effects: readonly Effect[]): Finding[] {
   const own = effects.filter((effect) => effect.run === call.run && effect.call === call.id);
   const found: Finding[] = [];
   if (call.made === 'never' && own.length > 0)
-    found.push(finding('not-approved', `${own.map(textOf).join(', ')} was made without an approval`));
+    found.push(
+      finding('not-approved', `${own.map(textOf).join(', ')} was made without an approval`),
+    );
   if (call.made !== 'never' && own.length > 1)
     found.push(finding('made-twice', `${call.tool} ${call.id} was made ${own.length} times`));
   if (call.made === 'once' && own.length === 0)
     found.push(finding('not-made', `${call.tool} ${call.id} was approved, and not made`));
-  const other = own.filter((effect) => effect.tool !== call.tool || !isSame(effect.args, call.args));
+  const other = own.filter(
+    (effect) => effect.tool !== call.tool || !isSame(effect.args, call.args),
+  );
   if (call.made !== 'never' && other.length > 0)
     found.push(
       finding(
@@ -79,19 +90,31 @@ function judgeCall(call: ExpectedCall, effects: readonly Effect[]): Finding[] {
 }
 
 /** A success without an effect. A model that hears of it goes on as if it had happened. */
-function untrue({ run, of: { call, isError, text } }: InRun<Told>, effects: readonly Effect[]): Finding[] {
+function untrue(
+  { run, of: { call, isError, text } }: InRun<Told>,
+  effects: readonly Effect[],
+): Finding[] {
   if (isError || effects.some((effect) => effect.run === run && effect.call === call)) return [];
-  return [finding('untrue', `the model was told of ${call}: ${text.slice(0, 200)}; the sink has no effect of it`)];
+  return [
+    finding(
+      'untrue',
+      `the model was told of ${call}: ${text.slice(0, 200)}; the sink has no effect of it`,
+    ),
+  ];
 }
 
 /** An effect of a call that a person was shown otherwise, at any time. */
 function notShown(shown: readonly InRun<WaitingCall>[], effects: readonly Effect[]): Finding[] {
   return effects.flatMap((effect) => {
     const asked = shown.filter(({ run, of }) => run === effect.run && of.call === effect.call);
-    const other = asked.find(({ of }) => of.tool !== effect.tool || !isSame(of.args, effect.args))?.of;
+    const other = asked.find(
+      ({ of }) => of.tool !== effect.tool || !isSame(of.args, effect.args),
+    )?.of;
     if (other === undefined) return [];
     const was = `${other.tool} ${canonicalize(other.args)}`;
-    return [finding('not-shown', `the person was shown ${was}, and the sink has ${textOf(effect)}`)];
+    return [
+      finding('not-shown', `the person was shown ${was}, and the sink has ${textOf(effect)}`),
+    ];
   });
 }
 

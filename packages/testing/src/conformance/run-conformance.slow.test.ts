@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import type { DriverCommand } from './driver/driver-process.ts';
 import { ABILITIES } from './protocol/messages.ts';
-import { type ConformanceOptions, runConformance, type ScenarioVerdict } from './run-conformance.ts';
+import {
+  type ConformanceOptions,
+  runConformance,
+  type ScenarioVerdict,
+} from './run-conformance.ts';
 import { CORE_SCENARIOS } from './scenarios/all.ts';
 
 const LACKING = { restart: 'it has no state', turns: 'it has one turn', expiry: 'it has no clock' };
@@ -37,7 +41,11 @@ async function verdictsOf(
   step: string,
   options: Partial<ConformanceOptions> = {},
 ): Promise<readonly ScenarioVerdict[]> {
-  const { verdicts } = await runConformance({ driver: driverWith(step), scenarios: ['no-decision'], ...options });
+  const { verdicts } = await runConformance({
+    driver: driverWith(step),
+    scenarios: ['no-decision'],
+    ...options,
+  });
   return verdicts;
 }
 
@@ -48,7 +56,12 @@ test('a driver is judged by the sink, and has its name and versions', async () =
     scenarios: ['no-decision', 'stale-answer', 'double-resume'],
     onVerdict: ({ scenario, verdict }) => heard.push(`${scenario}: ${verdict}`),
   });
-  expect(heard).toEqual(['approved-once: pass', 'no-decision: pass', 'stale-answer: n.a.', 'double-resume: n.a.']);
+  expect(heard).toEqual([
+    'approved-once: pass',
+    'no-decision: pass',
+    'stale-answer: n.a.',
+    'double-resume: n.a.',
+  ]);
   expect(report).toMatchObject({ driver: 'Memory', versions: { memory: '1.0.0' } });
   const paid = { run: 'run-1', call: 'p1', tool: 'pay', args: { to: 'bob', cents: 500 } };
   expect(report.verdicts[0]!.effects).toEqual([paid]);
@@ -59,14 +72,20 @@ const lackingAll = Object.fromEntries(ABILITIES.map((ability) => [ability, 'no']
 
 test('a driver that lacks an ability of the core does not conform', async () => {
   const scenarios = ['no-decision', 'double-resume'];
-  const { verdicts, isConforming } = await runConformance({ driver: driverWith(SOUND, lackingAll), scenarios });
+  const { verdicts, isConforming } = await runConformance({
+    driver: driverWith(SOUND, lackingAll),
+    scenarios,
+  });
   expect(verdicts.map(({ verdict }) => verdict)).toEqual(['pass', 'pass', 'n.a.']);
   expect(isConforming).toBe(false);
 });
 
 test('a driver that lacks another ability conforms', async () => {
   const scenarios = ['no-decision', 'expired', 'siblings'];
-  const { verdicts, isConforming } = await runConformance({ driver: driverWith(SOUND, lackingAll), scenarios });
+  const { verdicts, isConforming } = await runConformance({
+    driver: driverWith(SOUND, lackingAll),
+    scenarios,
+  });
   expect(verdicts.map(({ verdict }) => verdict)).toEqual(['pass', 'pass', 'n.a.', 'n.a.']);
   expect(isConforming).toBe(true);
 });
@@ -74,13 +93,29 @@ test('a driver that lacks another ability conforms', async () => {
 test('a runtime may ask about a repeated id as about a new call', async () => {
   const driver = driverWith(SOUND, { restart: 'it has no state' });
   const { verdicts } = await runConformance({ driver, scenarios: ['repeated-id'] });
-  expect(verdicts).toMatchObject([{ verdict: 'pass' }, { scenario: 'repeated-id', verdict: 'pass', findings: [] }]);
+  expect(verdicts).toMatchObject([
+    { verdict: 'pass' },
+    { scenario: 'repeated-id', verdict: 'pass', findings: [] },
+  ]);
 });
 
 test('the core has a scenario of each guarantee', () => {
   expect(CORE_SCENARIOS.map(({ name }) => name)).toEqual([
-    ...['approved-once', 'double-resume', 'other-run', 'concurrent-approvals', 'denied-then-approved'],
-    ...['no-decision', 'unusable-answer', 'crash-reserved', 'crash-sent', 'crash-reply-lost', 'retry-after-timeout'],
+    ...[
+      'approved-once',
+      'double-resume',
+      'other-run',
+      'concurrent-approvals',
+      'denied-then-approved',
+    ],
+    ...[
+      'no-decision',
+      'unusable-answer',
+      'crash-reserved',
+      'crash-sent',
+      'crash-reply-lost',
+      'retry-after-timeout',
+    ],
   ]);
 });
 
@@ -89,7 +124,8 @@ test('scenarios that run at once have the same verdicts and order', async () => 
   const onVerdict = ({ scenario }: ScenarioVerdict) => heard.push(scenario);
   const scenarios = ['no-decision', 'other-run', 'unusable-answer', 'expired'];
   const each = [];
-  for (const concurrency of [1, 3]) each.push(await verdictsOf(SOUND, { scenarios, concurrency, onVerdict }));
+  for (const concurrency of [1, 3])
+    each.push(await verdictsOf(SOUND, { scenarios, concurrency, onVerdict }));
   expect(each[1]).toEqual(each[0]);
   expect(heard.slice(5)).toEqual(heard.slice(0, 5));
   expect(heard.slice(0, 5)).toEqual(['approved-once', ...scenarios]);
@@ -97,7 +133,11 @@ test('scenarios that run at once have the same verdicts and order', async () => 
 
 test('the control is judged first, and without it no other scenario', async () => {
   const [control, other] = await verdictsOf(`return { state: 'done' };`);
-  expect(control).toMatchObject({ scenario: 'approved-once', verdict: 'fail', findings: [{ kind: 'did-not-ask' }] });
+  expect(control).toMatchObject({
+    scenario: 'approved-once',
+    verdict: 'fail',
+    findings: [{ kind: 'did-not-ask' }],
+  });
   expect(other).toMatchObject({ verdict: 'error', effects: [] });
 });
 
@@ -110,18 +150,26 @@ test('a lie of the driver counts against it', async () => {
 
 test('an answer of no form is an error of the driver', async () => {
   const [control] = await verdictsOf(`return { state: 'asleep' };`);
-  expect(control).toMatchObject({ verdict: 'error', reasons: [expect.stringContaining('does not have the form')] });
+  expect(control).toMatchObject({
+    verdict: 'error',
+    reasons: [expect.stringContaining('does not have the form')],
+  });
 });
 
 test('a step without an end is given up', async () => {
   const [control] = await verdictsOf('await new Promise(() => undefined);', { timeoutMs: 5_000 });
-  expect(control).toMatchObject({ verdict: 'fail', reasons: [expect.stringContaining('the run is silent')] });
+  expect(control).toMatchObject({
+    verdict: 'fail',
+    reasons: [expect.stringContaining('the run is silent')],
+  });
 });
 
 test('a driver without an identity is not judged', async () => {
   const judged = runConformance({ driver: [process.execPath, '-e', 'process.exit(2)'] });
   await expect(judged).rejects.toMatchObject({ code: 'driver_ended' });
-  await expect(runConformance({ driver: driverWith(SOUND), scenarios: ['luck'] })).rejects.toMatchObject({
+  await expect(
+    runConformance({ driver: driverWith(SOUND), scenarios: ['luck'] }),
+  ).rejects.toMatchObject({
     code: 'not_found',
     message: expect.stringContaining("There is no scenario '"),
   });

@@ -66,7 +66,15 @@ export interface ConformanceReport {
  */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   checkArgument(OPTIONS, options, 'options');
-  const { driver, cwd, timeoutMs = 20_000, concurrency = 2, onVerdict, signal, scenarios: names } = options;
+  const {
+    driver,
+    cwd,
+    timeoutMs = 20_000,
+    concurrency = 2,
+    onVerdict,
+    signal,
+    scenarios: names,
+  } = options;
   const [control] = SCENARIOS;
   const chosen = new Set(names === undefined ? SCENARIOS : names.map(scenarioNamed));
   const others = [...chosen].filter((each) => each !== control);
@@ -81,7 +89,8 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   try {
     const identity = await identityOf(parts);
     await judgeInOrder([control], identity, parts, { concurrency, take });
-    if (verdicts[0]?.verdict === 'pass') await judgeInOrder(others, identity, parts, { concurrency, take });
+    if (verdicts[0]?.verdict === 'pass')
+      await judgeInOrder(others, identity, parts, { concurrency, take });
     else for (const each of others) take(notJudged(each, control));
     const { name, versions } = identity;
     return { driver: name, versions, verdicts, isConforming: isConforming(verdicts) };
@@ -104,7 +113,8 @@ async function judgeInOrder(
   { concurrency, take }: InOrder,
 ): Promise<void> {
   const failure = new AbortController();
-  const signal = parts.signal === undefined ? failure.signal : AbortSignal.any([parts.signal, failure.signal]);
+  const signal =
+    parts.signal === undefined ? failure.signal : AbortSignal.any([parts.signal, failure.signal]);
   const ends: ScenarioVerdict[] = [];
   const queue = scenarios.entries();
   let taken = 0;
@@ -129,7 +139,9 @@ async function judgeInOrder(
 
 function isConforming(verdicts: readonly ScenarioVerdict[]): boolean {
   const core = new Set(CORE_SCENARIOS.map(({ name }) => name));
-  return verdicts.every(({ scenario, verdict }) => verdict === 'pass' || (verdict === 'n.a.' && !core.has(scenario)));
+  return verdicts.every(
+    ({ scenario, verdict }) => verdict === 'pass' || (verdict === 'n.a.' && !core.has(scenario)),
+  );
 }
 
 /** A runtime that makes no approved call would pass all others. */
@@ -165,7 +177,11 @@ async function identityOf({ driver, start, timeoutMs, scratch }: Parts): Promise
   }
 }
 
-async function verdictOn(scenario: Scenario, { cannot }: DriverIdentity, parts: Parts): Promise<ScenarioVerdict> {
+async function verdictOn(
+  scenario: Scenario,
+  { cannot }: DriverIdentity,
+  parts: Parts,
+): Promise<ScenarioVerdict> {
   const lacking = scenario.needs.filter((need) => cannot[need] !== undefined);
   const { name } = scenario;
   if (lacking.length > 0)
@@ -210,7 +226,11 @@ async function judged(scenario: Scenario, stage: Stage): Promise<ScenarioVerdict
   }
 }
 
-function verdictOf(scenario: string, findings: readonly Finding[], effects: readonly Effect[]): ScenarioVerdict {
+function verdictOf(
+  scenario: string,
+  findings: readonly Finding[],
+  effects: readonly Effect[],
+): ScenarioVerdict {
   const verdict = findings.length === 0 ? 'pass' : 'fail';
   return { scenario, verdict, reasons: findings.map(({ text }) => text), findings, effects };
 }
@@ -218,7 +238,9 @@ function verdictOf(scenario: string, findings: readonly Finding[], effects: read
 const OPTIONS = arg.options<ConformanceOptions>({
   driver: arg.of('a command line, or a list of a program and its arguments', (value) => {
     if (typeof value === 'string') return value.trim() !== '';
-    return Array.isArray(value) && value.length > 0 && value.every((part) => typeof part === 'string');
+    return (
+      Array.isArray(value) && value.length > 0 && value.every((part) => typeof part === 'string')
+    );
   }),
   cwd: arg.optional(arg.text),
   scenarios: arg.optional(arg.list(arg.text)),

@@ -123,9 +123,14 @@ export class StagedDriver {
    * @throws ConformanceError `function_failed` if nothing was changed
    */
   async tamper(run: string, { id: call, tool, args }: WantedCall): Promise<void> {
-    const { changed } = await this.#process.ask('tamper', { run, call, tool, args }, this.#stage.timeoutMs);
+    const { changed } = await this.#process.ask(
+      'tamper',
+      { run, call, tool, args },
+      this.#stage.timeoutMs,
+    );
     if (changed > 0) return;
-    const text = 'The driver changed nothing in its stored state at tamper. Change it, or say in `cannot` why not.';
+    const text =
+      'The driver changed nothing in its stored state at tamper. Change it, or say in `cannot` why not.';
     throw new ConformanceError('function_failed', text, { evidence: { op: 'tamper' } });
   }
 
@@ -143,7 +148,11 @@ export class StagedDriver {
 
   async #step(
     op: 'start' | 'resume' | 'retry' | 'fork',
-    given: { readonly run: string; readonly calls?: readonly WantedCall[]; readonly answers?: Answers },
+    given: {
+      readonly run: string;
+      readonly calls?: readonly WantedCall[];
+      readonly answers?: Answers;
+    },
     timeoutMs: number = this.#stage.timeoutMs,
   ): Promise<StepEnd> {
     try {

@@ -57,5 +57,7 @@ test('a driver that did not run is a column of errors, and a row', () => {
 - **A|B**: \`a\` 1.0.0; \`expired\`: it has no expiry.
 - **D**: the driver did not run.
 `);
-  expect(conformanceSummary([lost])).toContain('| D | 0 of 2 | error: `approved-once`, `expired` |');
+  expect(conformanceSummary([lost])).toContain(
+    '| D | 0 of 2 | error: `approved-once`, `expired` |',
+  );
 });

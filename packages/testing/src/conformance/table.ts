@@ -34,7 +34,9 @@ export function conformanceMarkdown(reports: readonly ConformanceReport[]): stri
     }),
   ]);
   const head = ['', ...reports.map(({ driver }) => driver)];
-  const table = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(escaped).join(' | ')} |`);
+  const table = [head, head.map(() => '---'), ...rows].map(
+    (cells) => `| ${cells.map(escaped).join(' | ')} |`,
+  );
   return `${[...table, '', ...reports.flatMap(notesOf)].join('\n')}\n`;
 }
 

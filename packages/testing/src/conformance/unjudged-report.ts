@@ -12,7 +12,9 @@ export interface UnjudgedDriver {
 /** The report on a driver that could not be run: each scenario is an error. */
 export function unjudgedReport({ driver, reason, scenarios }: UnjudgedDriver): ConformanceReport {
   const [control] = SCENARIOS;
-  const chosen = SCENARIOS.filter((each) => each === control || scenarios?.includes(each.name) !== false);
+  const chosen = SCENARIOS.filter(
+    (each) => each === control || scenarios?.includes(each.name) !== false,
+  );
   const verdicts = chosen.map(({ name: scenario }) => ({
     ...{ scenario, verdict: 'error' as const, reasons: [reason], findings: [], effects: [] },
   }));

@@ -5,14 +5,23 @@ import { batchOf, blobOf, chainOf } from '../store-rows.ts';
 import type { Bench, Closable } from '../suite.ts';
 
 const AT = '2026-03-23T09:00:00.000000Z';
-const [THERE, KEPT, NEVER] = ['there', 'kept', 'never'].map((name) => blobOf(name).hash) as [string, string, string];
+const [THERE, KEPT, NEVER] = ['there', 'kept', 'never'].map((name) => blobOf(name).hash) as [
+  string,
+  string,
+  string,
+];
 const BY = blobOf('an entry').hash;
 
 /**
  * Answers are erased together with an entry or not at all, and permanently. A store without entries
  * declares a skip for each.
  */
-export function answerErasingLaws({ law, newPlace, openAt, openNew }: Bench<OracleStore & Closable>): void {
+export function answerErasingLaws({
+  law,
+  newPlace,
+  openAt,
+  openNew,
+}: Bench<OracleStore & Closable>): void {
   law('an erased answer is gone, and the entry that erased it is named', async () => {
     await expectErased(await erased(await openNew()));
   });
@@ -21,7 +30,9 @@ export function answerErasingLaws({ law, newPlace, openAt, openNew }: Bench<Orac
     const store = await erased(await openNew());
     const puts = [THERE, NEVER].flatMap((key) => [answer(key), { key, answer: '', at: AT }]);
     const given = await Promise.all(puts.map((row) => store.oraclePut(row)));
-    expect(given.map(({ answer, erased_by }) => [answer, erased_by])).toEqual(puts.map(() => ['', BY]));
+    expect(given.map(({ answer, erased_by }) => [answer, erased_by])).toEqual(
+      puts.map(() => ['', BY]),
+    );
     await expectErased(store);
   });
 
@@ -33,8 +44,11 @@ export function answerErasingLaws({ law, newPlace, openAt, openNew }: Bench<Orac
       { key: KEPT, by: BY },
       { key: KEPT, by },
     ];
-    expect(await store.commit({ ...batchOf([]), erasedAnswers: again })).toEqual({ status: 'committed' });
-    for (const key of [THERE, KEPT]) expect(await store.oracleGet(key)).toEqual({ ...gone(key), at: AT });
+    expect(await store.commit({ ...batchOf([]), erasedAnswers: again })).toEqual({
+      status: 'committed',
+    });
+    for (const key of [THERE, KEPT])
+      expect(await store.oracleGet(key)).toEqual({ ...gone(key), at: AT });
   });
 
   law('a store opened again knows which answers were erased', async () => {
@@ -63,7 +77,11 @@ export function answerErasingLaws({ law, newPlace, openAt, openNew }: Bench<Orac
     await store.commit(batchOf(first, [blob]));
     await store.oraclePut(answer(THERE));
     const by = second.id;
-    const batch = { ...batchOf(second), erased: [{ hash: blob.hash, by }], erasedAnswers: [{ key: THERE, by }] };
+    const batch = {
+      ...batchOf(second),
+      erased: [{ hash: blob.hash, by }],
+      erasedAnswers: [{ key: THERE, by }],
+    };
     const [written, put] = await Promise.all([store.commit(batch), store.oraclePut(answer(KEPT))]);
     expect([written, put]).toEqual([{ status: 'committed' }, answer(KEPT)]);
     expect(await store.erasedBy(blob.hash)).toBe(by);
@@ -73,7 +91,12 @@ export function answerErasingLaws({ law, newPlace, openAt, openNew }: Bench<Orac
 }
 
 /** Answers are listed by their key until they are erased. A store without a list declares skips. */
-export function answerListLaws({ law, newPlace, openAt, openNew }: Bench<OracleStore & Closable>): void {
+export function answerListLaws({
+  law,
+  newPlace,
+  openAt,
+  openNew,
+}: Bench<OracleStore & Closable>): void {
   const within = blobOf('a trajectory').hash;
   const keys = Array.from({ length: 7 }, (_, n) => blobOf(`question ${n}`).hash).sort();
   const filled = async (store: OracleStore & Closable): Promise<OracleStore & Closable> => {
@@ -82,7 +105,10 @@ export function answerListLaws({ law, newPlace, openAt, openNew }: Bench<OracleS
     await store.oraclePut(answer(KEPT), blobOf('another trajectory').hash);
     return store;
   };
-  const keysOf = async (store: OracleStore, page: { after?: string; limit: number }): Promise<string[]> => {
+  const keysOf = async (
+    store: OracleStore,
+    page: { after?: string; limit: number },
+  ): Promise<string[]> => {
     const rows = (await store.oracleWithin?.(within, page)) ?? [];
     expect(rows).toEqual(rows.map(({ key }) => answer(key)));
     return rows.map(({ key }) => key);

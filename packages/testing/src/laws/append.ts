@@ -25,7 +25,9 @@ export function appendLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore
     ];
     for (const row of wrong) expect(await store.commit(batchOf(row))).toEqual(conflictAt(row));
     expect(await store.entries('t')).toEqual([first, second]);
-    expect(await store.trajectories()).toEqual([{ trajectory_id: 't', entries: 2, head: second.id }]);
+    expect(await store.trajectories()).toEqual([
+      { trajectory_id: 't', entries: 2, head: second.id },
+    ]);
     expect(await store.commit(batchOf(third))).toEqual(COMMITTED);
   });
 
@@ -39,7 +41,8 @@ export function appendLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore
       expect(countOf(results, 'conflict')).toBe(99);
       head = rivals[results.findIndex(({ status }) => status === 'committed')]!;
       expect(await store.head('t')).toEqual(head);
-      for (const row of rivals) expect(await store.resolve(row.id)).toEqual(row === head ? row : undefined);
+      for (const row of rivals)
+        expect(await store.resolve(row.id)).toEqual(row === head ? row : undefined);
     }
     expect((await store.entries('t')).map((row) => row.seq)).toEqual([0, 1, 2]);
   });
@@ -57,7 +60,11 @@ export function appendLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore
       store.commit(batchOf(after)),
     ]);
     expect(results).toEqual([COMMITTED, conflictAt(copy), COMMITTED]);
-    expect((await store.trajectories()).map((info) => info.trajectory_id)).toEqual(['t', 'before', 'after']);
+    expect((await store.trajectories()).map((info) => info.trajectory_id)).toEqual([
+      't',
+      'before',
+      'after',
+    ]);
     expect(await store.blob(lost.hash)).toBeUndefined();
     const twice = entryAfter(undefined, 'w');
     const again = { ...entryAfter(twice, 'w'), id: twice.id };
@@ -67,19 +74,28 @@ export function appendLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore
 
   law('of 50 that bring one id to 50 trajectories at once, one is committed', async () => {
     const store = await openNew();
-    const rows = Array.from({ length: 50 }, (_, n) => ({ ...entryAfter(undefined, `t${n}`), id: 'a'.repeat(64) }));
+    const rows = Array.from({ length: 50 }, (_, n) => ({
+      ...entryAfter(undefined, `t${n}`),
+      id: 'a'.repeat(64),
+    }));
     const results = await Promise.all(rows.map((row) => store.commit(batchOf(row))));
     expect(countOf(results, 'committed')).toBe(1);
     expect(countOf(results, 'conflict')).toBe(49);
     const winner = rows[results.findIndex(({ status }) => status === 'committed')]!;
     expect(await store.resolve(winner.id)).toEqual(winner);
-    expect(await store.trajectories()).toEqual([{ trajectory_id: winner.trajectory_id, entries: 1, head: winner.id }]);
+    expect(await store.trajectories()).toEqual([
+      { trajectory_id: winner.trajectory_id, entries: 1, head: winner.id },
+    ]);
   });
 
   law('a batch that comes again is a conflict, and is there once', async () => {
     const store = await openNew();
     const batch = batchOf(chainOf('t', 2), [blobOf('blob')]);
-    const results = await Promise.all([store.commit(batch), store.commit(batch), store.commit(batch)]);
+    const results = await Promise.all([
+      store.commit(batch),
+      store.commit(batch),
+      store.commit(batch),
+    ]);
     expect(countOf(results, 'committed')).toBe(1);
     expect(countOf(results, 'conflict')).toBe(2);
     expect(await store.commit(batch)).toEqual(conflictAt(batch.entries[0]!));
@@ -93,13 +109,20 @@ export function appendLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore
       const batch = batchAfter(head, written);
       const broken = faultyStore(await openAt(place), faultAt(1, { kind: 'torn', sent: written }));
       expect(await broken.commit(batch)).toMatchObject({ status: 'unknown' });
-      await expect(broken.resolve(batch.entries[0]!.id)).rejects.toMatchObject({ code: 'store_poisoned' });
+      await expect(broken.resolve(batch.entries[0]!.id)).rejects.toMatchObject({
+        code: 'store_poisoned',
+      });
       await broken.close();
       const store = await openAt(place);
-      for (const row of batch.entries) expect(await store.resolve(row.id)).toEqual(written ? row : undefined);
-      expect(await store.blob(batch.blobs[0]!.hash)).toBe(written ? batch.blobs[0]!.text : undefined);
+      for (const row of batch.entries)
+        expect(await store.resolve(row.id)).toEqual(written ? row : undefined);
+      expect(await store.blob(batch.blobs[0]!.hash)).toBe(
+        written ? batch.blobs[0]!.text : undefined,
+      );
       // Sending the batch again is harmless: the store has it once.
-      expect(await store.commit(batch)).toEqual(written ? conflictAt(batch.entries[0]!) : COMMITTED);
+      expect(await store.commit(batch)).toEqual(
+        written ? conflictAt(batch.entries[0]!) : COMMITTED,
+      );
       head = batch.entries.at(-1);
       expect(await store.head('t')).toEqual(head);
       await store.close();

@@ -12,7 +12,12 @@ export function batchLaws({ law, openNew }: Bench<LedgerStore>): void {
     expect(await store.trajectories()).toEqual([]);
     // Also among other entries, if there is a head that it could move.
     const [first, second] = chainOf('t', 2) as [EntryRow, EntryRow];
-    const batches = [batchOf(first), batchOf([]), batchOf(entryAfter(first, 't', 'rival')), batchOf([])];
+    const batches = [
+      batchOf(first),
+      batchOf([]),
+      batchOf(entryAfter(first, 't', 'rival')),
+      batchOf([]),
+    ];
     const results = await Promise.all(batches.map((batch) => store.commit(batch)));
     expect(results).toEqual([COMMITTED, COMMITTED, COMMITTED, COMMITTED]);
     expect(await store.commit(batchOf(second))).toEqual(conflictAt(second));
@@ -41,7 +46,9 @@ export function batchLaws({ law, openNew }: Bench<LedgerStore>): void {
     }
     // A blob that an earlier batch wrote stays.
     expect(await store.blob(kept.hash)).toBe(kept.text);
-    expect(await store.trajectories()).toEqual([{ trajectory_id: 'taken', entries: 1, head: taken.id }]);
+    expect(await store.trajectories()).toEqual([
+      { trajectory_id: 'taken', entries: 1, head: taken.id },
+    ]);
     expect(await store.commit(batchOf(fresh, [blob]))).toEqual(COMMITTED);
   });
 

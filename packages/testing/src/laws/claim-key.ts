@@ -8,7 +8,9 @@ const key = (byte: number, length = 32): Uint8Array => new Uint8Array(length).fi
 export function claimKeyLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>): void {
   law('the key of claims is the first key offered, for every caller', async () => {
     const store = await openNew();
-    const [first, ...others] = await Promise.all([1, 2, 3].map((byte) => store.claimKey(key(byte))));
+    const [first, ...others] = await Promise.all(
+      [1, 2, 3].map((byte) => store.claimKey(key(byte))),
+    );
     expect([key(1), key(2), key(3)]).toContainEqual(first);
     for (const other of others) expect(other).toEqual(first);
   });

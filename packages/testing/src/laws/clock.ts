@@ -13,7 +13,10 @@ export function clockLaws({ law, openNew }: Bench<LedgerStore>): void {
   law('a host whose clock is too far ahead writes nothing', async () => {
     const store = await openNew();
     const [first, second] = chainOf('t', 2) as [EntryRow, EntryRow];
-    const [before, after] = [addMicros(here(), -HOUR_MS * 1_000), addMicros(here(), HOUR_MS * 1_000)];
+    const [before, after] = [
+      addMicros(here(), -HOUR_MS * 1_000),
+      addMicros(here(), HOUR_MS * 1_000),
+    ];
     const ahead = { ...batchOf(first), clock: { at: YEARS_AHEAD, maxAheadMs: HOUR_MS } };
     const refused = await store.commit(ahead);
     expect(refused.status).toBe('ahead');
@@ -21,9 +24,9 @@ export function clockLaws({ law, openNew }: Bench<LedgerStore>): void {
     expect(now > before && now < after).toBe(true);
     expect(await store.resolve(first.id)).toBeUndefined();
     expect(await store.commit(batchOf(first))).toEqual(COMMITTED);
-    expect(await store.commit({ ...batchOf(second), clock: { at: after, maxAheadMs: 3 * HOUR_MS } })).toEqual(
-      COMMITTED,
-    );
+    expect(
+      await store.commit({ ...batchOf(second), clock: { at: after, maxAheadMs: 3 * HOUR_MS } }),
+    ).toEqual(COMMITTED);
   });
 
   law('a refused clock keeps no batch of other hosts out of a group', async () => {
@@ -31,11 +34,17 @@ export function clockLaws({ law, openNew }: Bench<LedgerStore>): void {
     const rows = Array.from({ length: 20 }, (_, n) => entryAfter(undefined, `t${n}`));
     const results = await Promise.all(
       rows.map((row, n) =>
-        store.commit({ ...batchOf(row), clock: { at: n % 2 === 0 ? here() : YEARS_AHEAD, maxAheadMs: HOUR_MS } }),
+        store.commit({
+          ...batchOf(row),
+          clock: { at: n % 2 === 0 ? here() : YEARS_AHEAD, maxAheadMs: HOUR_MS },
+        }),
       ),
     );
-    expect(results.map(({ status }) => status)).toEqual(rows.map((_, n) => (n % 2 === 0 ? 'committed' : 'ahead')));
-    for (const [n, row] of rows.entries()) expect(await store.resolve(row.id)).toEqual(n % 2 === 0 ? row : undefined);
+    expect(results.map(({ status }) => status)).toEqual(
+      rows.map((_, n) => (n % 2 === 0 ? 'committed' : 'ahead')),
+    );
+    for (const [n, row] of rows.entries())
+      expect(await store.resolve(row.id)).toEqual(n % 2 === 0 ? row : undefined);
   });
 
   law('a batch that builds on a refused one is a conflict', async () => {

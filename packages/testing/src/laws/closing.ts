@@ -11,7 +11,9 @@ export function closingLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStor
     const waiting = chainOf('t', 20).map((row) => store.commit(batchOf(row)));
     await Promise.all([store.close(), store.close()]);
     await store.close();
-    expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set(['committed']));
+    expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(
+      new Set(['committed']),
+    );
   });
 
   law('a closed store refuses every call', async () => {

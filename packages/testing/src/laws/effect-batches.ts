@@ -13,7 +13,10 @@ export function effectBatchLaws({ law, openNew }: Bench<EffectLedger>): void {
     const { fence } = await store.leaseEffects();
     const rows = chainOf('t', 3) as [EntryRow, EntryRow, EntryRow];
     const blob = blobOf('blob');
-    const batches = rows.map((row, n) => ({ ...batchOf(row, [blob]), effects: writeOf(fence, n + 1) }));
+    const batches = rows.map((row, n) => ({
+      ...batchOf(row, [blob]),
+      effects: writeOf(fence, n + 1),
+    }));
     const answers = await Promise.all(batches.map((batch) => store.commit(batch)));
     expect(answers).toEqual([COMMITTED, COMMITTED, COMMITTED]);
     expect(await store.entries('t')).toEqual(rows);
@@ -34,7 +37,9 @@ export function effectBatchLaws({ law, openNew }: Bench<EffectLedger>): void {
     const [first, second] = chainOf('t', 2) as [EntryRow, EntryRow];
     await store.commit(batchOf([first, second]));
     const rival = entryAfter(first, 't', 'rival');
-    expect(await store.commit({ ...batchOf(rival), effects: writeOf(fence, 1) })).toEqual(conflictAt(rival));
+    expect(await store.commit({ ...batchOf(rival), effects: writeOf(fence, 1) })).toEqual(
+      conflictAt(rival),
+    );
     // An id that is in another trajectory, which some stores detect only during the write.
     const copy = { ...entryAfter(undefined, 'u'), id: first.id };
     const both = { ...batchOf([entryAfter(undefined, 'v'), copy]), effects: writeOf(fence, 1) };
@@ -53,12 +58,22 @@ export function effectBatchLaws({ law, openNew }: Bench<EffectLedger>): void {
     const blob = blobOf('blob');
     const batch = batchOf(root, [blob]);
     const taken = { ...writeOf(fence, 2), keys: [keyOf(2, 0, '1/0')] };
-    expect(await store.commit({ ...batch, effects: taken })).toEqual({ status: 'taken', ...keyOf(1) });
-    expect(await store.commit({ ...batch, effects: writeOf(fence + 1, 2) })).toEqual({ status: 'fenced' });
+    expect(await store.commit({ ...batch, effects: taken })).toEqual({
+      status: 'taken',
+      ...keyOf(1),
+    });
+    expect(await store.commit({ ...batch, effects: writeOf(fence + 1, 2) })).toEqual({
+      status: 'fenced',
+    });
     const gap = { fence, records: [{ epoch: 1, place: 4, record: 'gap' }] };
-    await expect(store.commit({ ...batch, effects: gap })).rejects.toMatchObject({ code: 'store_invalid_input' });
+    await expect(store.commit({ ...batch, effects: gap })).rejects.toMatchObject({
+      code: 'store_invalid_input',
+    });
     expect(await store.trajectories()).toEqual([]);
-    expect([await store.resolve(root.id), await store.blob(blob.hash)]).toEqual([undefined, undefined]);
+    expect([await store.resolve(root.id), await store.blob(blob.hash)]).toEqual([
+      undefined,
+      undefined,
+    ]);
     expect(await store.commit({ ...batch, effects: writeOf(fence, 2) })).toEqual(COMMITTED);
     expect(await store.head('t')).toEqual(root);
     expect(await store.blob(blob.hash)).toBe(blob.text);

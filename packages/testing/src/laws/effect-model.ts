@@ -2,7 +2,12 @@ import { isAssizeError } from 'assize/internal/base';
 import type { Batch } from 'assize/internal/ledger';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { type EffectAnswer, EffectModel, type GeneratedWrite, generatedWrites } from '../effect-model.ts';
+import {
+  type EffectAnswer,
+  EffectModel,
+  type GeneratedWrite,
+  generatedWrites,
+} from '../effect-model.ts';
 import type { Bench } from '../suite.ts';
 import type { EffectLedger } from '../suite-types.ts';
 
@@ -10,7 +15,13 @@ import type { EffectLedger } from '../suite-types.ts';
 const RUNS = 60;
 
 /** The store gives the same answers and holds the same rows as a plain model, for any writes. */
-export function effectModelLaws({ law, newPlace, openAt, openNew, runs }: Bench<EffectLedger>): void {
+export function effectModelLaws({
+  law,
+  newPlace,
+  openAt,
+  openNew,
+  runs,
+}: Bench<EffectLedger>): void {
   law('any interleaving of effect writes gives the result of a plain model', async () => {
     const run = async (writes: readonly GeneratedWrite[]): Promise<void> => {
       const store = await openNew();
@@ -51,7 +62,11 @@ async function reopened(
 }
 
 /** Under separate leases. */
-async function putTo(store: EffectLedger, model: EffectModel, writes: readonly GeneratedWrite[]): Promise<void> {
+async function putTo(
+  store: EffectLedger,
+  model: EffectModel,
+  writes: readonly GeneratedWrite[],
+): Promise<void> {
   const tenure = await store.leaseEffects();
   expect(tenure.fence).toBeGreaterThan(model.fence);
   expect(tenure.lastEpoch).toBe(model.lastEpoch);
@@ -70,8 +85,11 @@ async function putTo(store: EffectLedger, model: EffectModel, writes: readonly G
 async function answerOf(store: EffectLedger, batch: Batch): Promise<EffectAnswer> {
   try {
     const { status } =
-      batch.entries.length === 0 ? await store.logEffects(batch.effects!, batch.blobs) : await store.commit(batch);
-    if (status === 'unknown' || status === 'outdated' || status === 'ahead') throw new Error(`unexpected: ${status}`);
+      batch.entries.length === 0
+        ? await store.logEffects(batch.effects!, batch.blobs)
+        : await store.commit(batch);
+    if (status === 'unknown' || status === 'outdated' || status === 'ahead')
+      throw new Error(`unexpected: ${status}`);
     return status === 'committed' ? 'written' : status;
   } catch (error) {
     if (!isAssizeError(error, 'store_invalid_input')) throw error;
@@ -81,7 +99,8 @@ async function answerOf(store: EffectLedger, batch: Batch): Promise<EffectAnswer
 
 async function expectSameContent(store: EffectLedger, model: EffectModel): Promise<void> {
   expect(await store.openEffects()).toEqual(model.open);
-  for (const [epoch, logged] of model.transactions) expect(await store.effectsOf(epoch)).toEqual(logged);
+  for (const [epoch, logged] of model.transactions)
+    expect(await store.effectsOf(epoch)).toEqual(logged);
   const there = model.transactions.flatMap(([, logged]) => logged ?? []);
   expect(await store.listEffects({ limit: 100 })).toEqual(there.toReversed());
   for (const [key, row] of model.keys) expect(await store.effectKey(key)).toEqual(row);

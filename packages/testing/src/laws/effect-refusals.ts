@@ -38,7 +38,10 @@ export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
     const store = await openNew();
     const { fence } = await store.leaseEffects();
     const epochs = Array.from({ length: 30 }, (_, n) => n + 1);
-    const write = (epoch: number): EffectWrite => ({ ...writeOf(fence, epoch), keys: [keyOf(epoch, 0, 'same')] });
+    const write = (epoch: number): EffectWrite => ({
+      ...writeOf(fence, epoch),
+      keys: [keyOf(epoch, 0, 'same')],
+    });
     const answers = await Promise.all(epochs.map((epoch) => store.logEffects(write(epoch))));
     expect(answers.filter(({ status }) => status === 'written')).toHaveLength(1);
     const winner = epochs[answers.findIndex(({ status }) => status === 'written')]!;
@@ -63,13 +66,22 @@ export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
       keys: [keyOf(2)],
       ended: [1],
     };
-    expect(await store.logEffects({ ...rest, keys: [keyOf(2), keyOf(2, 1, '1/0')] }, [blob])).toMatchObject({
+    expect(
+      await store.logEffects({ ...rest, keys: [keyOf(2), keyOf(2, 1, '1/0')] }, [blob]),
+    ).toMatchObject({
       status: 'taken',
     });
-    expect(await store.logEffects({ ...rest, fence: fence + 1 }, [blob])).toEqual({ status: 'fenced' });
-    await expect(store.logEffects({ ...rest, ended: [1, 9] }, [blob])).rejects.toMatchObject(MISUSE);
+    expect(await store.logEffects({ ...rest, fence: fence + 1 }, [blob])).toEqual({
+      status: 'fenced',
+    });
+    await expect(store.logEffects({ ...rest, ended: [1, 9] }, [blob])).rejects.toMatchObject(
+      MISUSE,
+    );
     expect(await store.openEffects()).toEqual([loggedOf(1)]);
-    expect([await store.effectKey(keyOf(2).key), await store.blob(blob.hash)]).toEqual([undefined, undefined]);
+    expect([await store.effectKey(keyOf(2).key), await store.blob(blob.hash)]).toEqual([
+      undefined,
+      undefined,
+    ]);
     expect(await store.logEffects(rest, [blob])).toEqual(WRITTEN);
     expect(await store.openEffects()).toEqual([loggedOf(2)]);
     expect(await store.blob(blob.hash)).toBe(blob.text);
@@ -95,7 +107,10 @@ export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
       record(3, 0, 'never begun'),
       record(2, 1, 'ended'),
       { ...writeOf(fence, 3), records: [{ epoch: 3, place: 1, record: 'gap' }] },
-      { ...writeOf(fence, 3), records: ['a', 'b'].map((text) => ({ epoch: 3, place: 0, record: text })) },
+      {
+        ...writeOf(fence, 3),
+        records: ['a', 'b'].map((text) => ({ epoch: 3, place: 0, record: text })),
+      },
       { fence, keys: [keyOf(3)] },
       { fence, keys: [keyOf(2, 1)] },
       { fence, ended: [3] },
@@ -123,10 +138,15 @@ export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
       { fence, records: [{ epoch: 1, place: 1, record: 'next' }] },
     ];
     const answers = await Promise.allSettled(writes.map((write) => store.logEffects(write)));
-    const seen = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.status : answer.reason.code));
+    const seen = answers.map((answer) =>
+      answer.status === 'fulfilled' ? answer.value.status : answer.reason.code,
+    );
     const code = 'store_invalid_input';
     expect(seen).toEqual(['written', code, 'taken', 'written', 'fenced', code, 'written']);
-    expect(await store.openEffects()).toEqual([loggedOf(1, ['begun', 'next']), loggedOf(2, ['begun', 'next'])]);
+    expect(await store.openEffects()).toEqual([
+      loggedOf(1, ['begun', 'next']),
+      loggedOf(2, ['begun', 'next']),
+    ]);
   });
 
   law('effects that no row can hold are refused, and nothing is written', async () => {

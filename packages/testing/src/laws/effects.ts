@@ -21,7 +21,8 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
   law('a transaction is open until it is ended, and can be read for ever', async () => {
     const store = await openNew();
     const { fence } = await store.leaseEffects();
-    for (const epoch of [2, 1]) expect(await store.logEffects(writeOf(fence, epoch))).toEqual(WRITTEN);
+    for (const epoch of [2, 1])
+      expect(await store.logEffects(writeOf(fence, epoch))).toEqual(WRITTEN);
     expect(await store.openEffects()).toEqual([loggedOf(1), loggedOf(2)]);
     expect(await store.logEffects({ fence, ended: [1] })).toEqual(WRITTEN);
     expect(await store.openEffects()).toEqual([loggedOf(2)]);
@@ -40,7 +41,8 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     const { fence } = await store.leaseEffects();
     expect(await store.listEffects({ limit: 1 })).toEqual([]);
     // Started in another order, with gaps, ended or not.
-    for (const epoch of [4, 1, 9, 6, 7, 12]) await store.logEffects(writeOf(fence, epoch, ['begun', 'more']));
+    for (const epoch of [4, 1, 9, 6, 7, 12])
+      await store.logEffects(writeOf(fence, epoch, ['begun', 'more']));
     await store.logEffects({ fence, begun: [transactionOf(2)] });
     await store.logEffects({ fence, ended: [4, 7, 12, 2] });
     const list = async (page: Parameters<typeof store.listEffects>[0]) => {
@@ -56,7 +58,8 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     // `t1` has 1, 4 and 7.
     expect(await list({ limit: 2, trajectoryId: 't1' })).toEqual([7, 4]);
     expect(await list({ limit: 2, before: 4, trajectoryId: 't1' })).toEqual([1]);
-    for (const trajectoryId of ['t', 'T1', '']) expect(await list({ limit: 2, trajectoryId })).toEqual([]);
+    for (const trajectoryId of ['t', 'T1', ''])
+      expect(await list({ limit: 2, trajectoryId })).toEqual([]);
     const wrong: unknown[] = [
       undefined,
       null,
@@ -67,14 +70,17 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
       { limit: 1, before: 0 },
     ];
     for (const page of [...wrong, { limit: 1, trajectoryId: 7 }])
-      await expect(store.listEffects(page as never)).rejects.toMatchObject({ code: 'store_invalid_input' });
+      await expect(store.listEffects(page as never)).rejects.toMatchObject({
+        code: 'store_invalid_input',
+      });
   });
 
   law('those that are open are given by epoch, in pages and by trajectory', async () => {
     const store = await openNew();
     const { fence } = await store.leaseEffects();
     expect(await store.openEffects({ limit: 1 })).toEqual([]);
-    for (const epoch of [4, 1, 9, 6, 7, 12]) await store.logEffects(writeOf(fence, epoch, ['begun', 'more']));
+    for (const epoch of [4, 1, 9, 6, 7, 12])
+      await store.logEffects(writeOf(fence, epoch, ['begun', 'more']));
     await store.logEffects({ fence, begun: [transactionOf(2)] });
     await store.logEffects({ fence, ended: [6, 12] });
     const open = async (page?: Parameters<typeof store.openEffects>[0]) => {
@@ -100,17 +106,34 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     expect(await open({ limit: 2, trajectoryId: 't1' })).toEqual([1, 4]);
     expect(await open({ limit: 2, after: 4, trajectoryId: 't1' })).toEqual([7]);
     for (const trajectoryId of ['t', 'T1', '']) expect(await open({ trajectoryId })).toEqual([]);
-    for (const page of [null, { limit: 0 }, { limit: 1.5 }, { after: -1 }, { after: '1' }, { trajectoryId: 7 }])
-      await expect(store.openEffects(page as never)).rejects.toMatchObject({ code: 'store_invalid_input' });
+    for (const page of [
+      null,
+      { limit: 0 },
+      { limit: 1.5 },
+      { after: -1 },
+      { after: '1' },
+      { trajectoryId: 7 },
+    ])
+      await expect(store.openEffects(page as never)).rejects.toMatchObject({
+        code: 'store_invalid_input',
+      });
   });
 
   law('records are added in their places, also by writes that wait together', async () => {
     const store = await openNew();
     const { fence } = await store.leaseEffects();
-    const records = Array.from({ length: 12 }, (_, place) => ({ epoch: 7, place, record: `${place}` }));
+    const records = Array.from({ length: 12 }, (_, place) => ({
+      epoch: 7,
+      place,
+      record: `${place}`,
+    }));
     const writes = [
       store.logEffects({ fence, begun: [transactionOf(7)], records: records.slice(0, 2) }),
-      store.logEffects({ fence, begun: [transactionOf(10)], records: [{ epoch: 10, place: 0, record: 'other' }] }),
+      store.logEffects({
+        fence,
+        begun: [transactionOf(10)],
+        records: [{ epoch: 10, place: 0, record: 'other' }],
+      }),
       ...records.slice(2).map((row) => store.logEffects({ fence, records: [row] })),
     ];
     for (const answer of await Promise.all(writes)) expect(answer).toEqual(WRITTEN);
@@ -126,7 +149,12 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     const store = await openNew();
     const { fence } = await store.leaseEffects();
     const first = writeOf(fence, 1, ['a', 'b']);
-    const last = { fence, records: [{ epoch: 1, place: 2, record: 'c' }], keys: [keyOf(1, 1)], ended: [1] };
+    const last = {
+      fence,
+      records: [{ epoch: 1, place: 2, record: 'c' }],
+      keys: [keyOf(1, 1)],
+      ended: [1],
+    };
     const whole = { ...writeOf(fence, 2, ['a']), ended: [2] };
     for (const write of [first, first, last, first, last, whole, whole])
       expect(await store.logEffects(write)).toEqual(WRITTEN);
@@ -146,7 +174,11 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
       const name = LOOKALIKES[n % LOOKALIKES.length]!;
       const row = { epoch: n + 1, trajectory_id: name, body: text };
       const records = [text, `${n}`, text];
-      const write = { fence, begun: [row], records: records.map((record, place) => ({ epoch: n + 1, place, record })) };
+      const write = {
+        fence,
+        begun: [row],
+        records: records.map((record, place) => ({ epoch: n + 1, place, record })),
+      };
       expect(await store.logEffects(write)).toEqual(WRITTEN);
       const logged = await store.effectsOf(n + 1);
       // Compared by `===` first: a printed diff of long strings would take minutes.
@@ -158,7 +190,11 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
   law('a later mutation of passed or returned effects changes no stored effect', async () => {
     const store = await openNew();
     const { fence } = await store.leaseEffects();
-    const [row, record, key] = [transactionOf(1), { epoch: 1, place: 0, record: 'begun' }, keyOf(1)];
+    const [row, record, key] = [
+      transactionOf(1),
+      { epoch: 1, place: 0, record: 'begun' },
+      keyOf(1),
+    ];
     const given = { ...key };
     await store.logEffects({ fence, begun: [row], records: [record], keys: [key] });
     Object.assign(row, { body: 'other' });
@@ -199,8 +235,12 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     await left.logEffects(writeOf(fence, 1));
     expect(await right.openEffects()).toEqual([loggedOf(1)]);
     // The process that holds the lease may use several handles.
-    expect(await right.logEffects({ fence, records: [{ epoch: 1, place: 1, record: 'right' }] })).toEqual(WRITTEN);
-    expect(await left.logEffects({ fence, records: [{ epoch: 1, place: 2, record: 'left' }] })).toEqual(WRITTEN);
+    expect(
+      await right.logEffects({ fence, records: [{ epoch: 1, place: 1, record: 'right' }] }),
+    ).toEqual(WRITTEN);
+    expect(
+      await left.logEffects({ fence, records: [{ epoch: 1, place: 2, record: 'left' }] }),
+    ).toEqual(WRITTEN);
     expect(await left.effectsOf(1)).toEqual(loggedOf(1, ['begun', 'right', 'left']));
     expect(await right.logEffects({ fence, ended: [1] })).toEqual(WRITTEN);
     await expect(left.logEffects({ fence, keys: [keyOf(1, 1)] })).rejects.toMatchObject({

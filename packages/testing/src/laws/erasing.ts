@@ -39,7 +39,11 @@ export function erasingLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStor
     const store = await openNew();
     const rows = chainOf('t', 3) as [EntryRow, EntryRow, EntryRow];
     const blob = blobOf('blob');
-    for (const batch of [batchOf(rows[0], [blob]), erasing(rows[1], [blob, blob]), erasing(rows[2], [blob])])
+    for (const batch of [
+      batchOf(rows[0], [blob]),
+      erasing(rows[1], [blob, blob]),
+      erasing(rows[2], [blob]),
+    ])
       expect(await store.commit(batch)).toEqual(COMMITTED);
     expect(await store.erasedBy(blob.hash)).toBe(rows[1].id);
   });

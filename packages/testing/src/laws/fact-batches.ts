@@ -39,7 +39,9 @@ export function factBatchLaws({ law, openNew }: Bench<FactLedger>): void {
       changeOf(partition, 2, 11, [], insert.slice(0, 1).map(keyOfRow)),
     );
     const stale = { ...second[39]!, version: 1 };
-    expect(await store.commit({ ...batchOf([]), facts: [...second.slice(0, 39), stale] })).toMatchObject({
+    expect(
+      await store.commit({ ...batchOf([]), facts: [...second.slice(0, 39), stale] }),
+    ).toMatchObject({
       status: 'outdated',
       partition: stale.partition,
     });
@@ -76,12 +78,21 @@ export function factBatchLaws({ law, openNew }: Bench<FactLedger>): void {
     const [blob, gone] = [blobOf('blob'), blobOf('gone')];
     await store.commit({ ...batchOf([], [gone]), facts: [change] });
     const bob = changeOf(BOB, 1, 10, [{ fact_id: 'bob' }]);
-    const batch = { ...batchOf(root, [blob]), erased: [{ hash: gone.hash, by: root.id }], facts: [bob, change] };
+    const batch = {
+      ...batchOf(root, [blob]),
+      erased: [{ hash: gone.hash, by: root.id }],
+      facts: [bob, change],
+    };
     expect(await store.commit(batch)).toEqual(OUTDATED);
-    expect([await store.head('t'), await store.blob(blob.hash), await store.partition(BOB)]).toEqual(
-      Array(3).fill(undefined),
-    );
-    expect([await store.blob(gone.hash), await store.erasedBy(gone.hash)]).toEqual([gone.text, undefined]);
+    expect([
+      await store.head('t'),
+      await store.blob(blob.hash),
+      await store.partition(BOB),
+    ]).toEqual(Array(3).fill(undefined));
+    expect([await store.blob(gone.hash), await store.erasedBy(gone.hash)]).toEqual([
+      gone.text,
+      undefined,
+    ]);
     expect(await store.commit({ ...batch, facts: [bob] })).toEqual(COMMITTED);
     expect(await store.head('t')).toEqual(root);
   });
@@ -99,14 +110,20 @@ export function factBatchLaws({ law, openNew }: Bench<FactLedger>): void {
     expect(await store.partition(ALICE)).toMatchObject({ version: 12, open: changes[11]!.insert });
     expect(await store.partition(BOB)).toMatchObject({ version: 12, open: [] });
     const rows = await store.facts({ space: ALICE.space });
-    const ended = changes.map(({ insert: [row] }, n) => ({ ...row, ...(n < 11 && { system_time_end: day(11 + n) }) }));
+    const ended = changes.map(({ insert: [row] }, n) => ({
+      ...row,
+      ...(n < 11 && { system_time_end: day(11 + n) }),
+    }));
     expect(rows).toEqual(ended);
   });
 
   law('batches that build on facts of a refused queued batch are outdated', async () => {
     const store = await openNew();
     const [first, second, third] = replacing(3) as [FactWrite, FactWrite, FactWrite];
-    const misuse = { ...second, close: [...second.close, { fact_id: 'nobody', system_time_start: day(1) }] };
+    const misuse = {
+      ...second,
+      close: [...second.close, { fact_id: 'nobody', system_time_start: day(1) }],
+    };
     const answers = await Promise.allSettled([
       store.commit({ ...batchOf([]), facts: [first] }),
       store.commit({ ...batchOf([]), facts: [misuse] }),
@@ -130,7 +147,9 @@ export function factBatchLaws({ law, openNew }: Bench<FactLedger>): void {
   law('no facts are nothing to write', async () => {
     const store = await openNew();
     expect(await store.commit({ ...batchOf([]), facts: [] })).toEqual(COMMITTED);
-    expect(await store.commit({ ...batchOf(entryAfter(undefined, 't')), facts: [] })).toEqual(COMMITTED);
+    expect(await store.commit({ ...batchOf(entryAfter(undefined, 't')), facts: [] })).toEqual(
+      COMMITTED,
+    );
     expect(await store.spaces()).toEqual([]);
   });
 }
@@ -139,6 +158,14 @@ export function factBatchLaws({ law, openNew }: Bench<FactLedger>): void {
 function replacing(count: number): FactWrite[] {
   const changes: FactWrite[] = [];
   for (let n = 0; n < count; n += 1)
-    changes.push(changeOf(ALICE, n + 1, 10 + n, [{ fact_id: `${n}` }], changes.at(-1)?.insert.map(keyOfRow) ?? []));
+    changes.push(
+      changeOf(
+        ALICE,
+        n + 1,
+        10 + n,
+        [{ fact_id: `${n}` }],
+        changes.at(-1)?.insert.map(keyOfRow) ?? [],
+      ),
+    );
   return changes;
 }

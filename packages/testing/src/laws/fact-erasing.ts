@@ -11,7 +11,11 @@ const BY = blobOf('eraser').hash;
 const gone = (hash: Hash): string => `{"$erased":"${hash}"}`;
 const SECRET = contentOf('secret').hash;
 const NAMES = namesOf(ALICE).hash;
-const NAMELESS: PartitionName = { space: gone(NAMES), subject: gone(NAMES), predicate: gone(NAMES) };
+const NAMELESS: PartitionName = {
+  space: gone(NAMES),
+  subject: gone(NAMES),
+  predicate: gone(NAMES),
+};
 
 /** An erased value is in no version of any fact. */
 export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>): void {
@@ -21,7 +25,9 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
     const before = await store.facts({ space, kind: 'all' });
     expect(before.filter(({ object }) => object === 'secret')).toHaveLength(3);
     expect(await erase(store, SECRET)).toEqual(COMMITTED);
-    const after = before.map((row) => (row.object === 'secret' ? { ...row, object: gone(SECRET) } : row));
+    const after = before.map((row) =>
+      row.object === 'secret' ? { ...row, object: gone(SECRET) } : row,
+    );
     expect(await store.facts({ space, kind: 'all' })).toEqual(after);
     expect((await store.partition(ALICE))!.open).toEqual([
       after.findLast(({ row_kind, subject }) => row_kind === 'current' && subject === 'alice'),
@@ -49,27 +55,43 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
     const rows = [{ ...open!, branch: 'try', object: 'secret', content: contentOf('secret') }];
     const first = { ...changeOf(name, open!.seq + 1, 30, []), inherit: { until: day(29), rows } };
     const repeating = { ...first, repeats: [SECRET] };
-    expect(await store.commit({ ...batchOf([]), facts: [repeating] })).toMatchObject({ status: 'outdated' });
+    expect(await store.commit({ ...batchOf([]), facts: [repeating] })).toMatchObject({
+      status: 'outdated',
+    });
     expect(await store.branches()).toEqual([]);
     const other = { ...first, repeats: [contentOf('other').hash] };
     expect(await store.commit({ ...batchOf([]), facts: [other] })).toEqual(COMMITTED);
-    expect(await store.facts({ space, branch: 'try' })).toEqual([{ ...rows[0]!, object: gone(SECRET) }]);
-    expect(await store.partition(name)).toMatchObject({ version: open!.seq + 1, since: day(29), latest: day(30) });
+    expect(await store.facts({ space, branch: 'try' })).toEqual([
+      { ...rows[0]!, object: gone(SECRET) },
+    ]);
+    expect(await store.partition(name)).toMatchObject({
+      version: open!.seq + 1,
+      since: day(29),
+      latest: day(30),
+    });
     // The branch has started already: another start is outdated, for any version.
-    expect(await store.commit({ ...batchOf([]), facts: [other] })).toMatchObject({ status: 'outdated' });
+    expect(await store.commit({ ...batchOf([]), facts: [other] })).toMatchObject({
+      status: 'outdated',
+    });
   });
 
   law('a batch that repeats an erased text is outdated and writes nothing', async () => {
     const store = await openNew();
     await believe(store);
-    const [first, second, third, last] = chainOf('asks', 4) as [EntryRow, EntryRow, EntryRow, EntryRow];
+    const [first, second, third, last] = chainOf('asks', 4) as [
+      EntryRow,
+      EntryRow,
+      EntryRow,
+      EntryRow,
+    ];
     const quoting = (row: EntryRow) => ({
       ...batchOf(row, [blobOf(row.id)]),
       repeats: [contentOf('unseen').hash, SECRET],
     });
     expect(await store.commit(quoting(first))).toEqual(COMMITTED);
     await erase(store, SECRET);
-    for (let n = 0; n < 2; n++) expect(await store.commit(quoting(second))).toEqual({ status: 'outdated' });
+    for (let n = 0; n < 2; n++)
+      expect(await store.commit(quoting(second))).toEqual({ status: 'outdated' });
     expect(await store.blob(blobOf(second.id).hash)).toBeUndefined();
     expect(await store.head('asks')).toEqual(first);
     // Concurrent with changes of facts, with changes that follow the erasure, and with the erasure
@@ -107,15 +129,23 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
     const facts = [change('alice', 'a')];
     // In the erasing batch, before and after it, and next to other queued batches.
     const erasing = { ...batchOf([]), erased: [{ hash: contentOf('other').hash, by: BY }] };
-    const other = changeOf({ ...ALICE, subject: 'bob' }, 1, 10, [{ fact_id: 'b', object: 'other' }]);
-    const later = changeOf({ ...ALICE, subject: 'carol' }, 1, 10, [{ fact_id: 'c', object: 'other' }]);
+    const other = changeOf({ ...ALICE, subject: 'bob' }, 1, 10, [
+      { fact_id: 'b', object: 'other' },
+    ]);
+    const later = changeOf({ ...ALICE, subject: 'carol' }, 1, 10, [
+      { fact_id: 'c', object: 'other' },
+    ]);
     await Promise.all([
       store.commit({ ...batchOf([]), facts }),
       store.commit({ ...erasing, facts: [other] }),
       store.commit({ ...batchOf([]), facts: [later] }),
     ]);
     const other_ = gone(contentOf('other').hash);
-    expect((await store.facts({ space })).map(({ object }) => object)).toEqual([gone(SECRET), other_, other_]);
+    expect((await store.facts({ space })).map(({ object }) => object)).toEqual([
+      gone(SECRET),
+      other_,
+      other_,
+    ]);
   });
 
   law('names that are erased are gone from their partition, which stays one', async () => {
@@ -127,7 +157,11 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
     expect(await erase(store, NAMES)).toEqual(COMMITTED);
     const after = before.map((row) => ({ ...row, ...NAMELESS }));
     expect(await store.partition(ALICE)).toBeUndefined();
-    expect(await store.partition(NAMELESS)).toMatchObject({ names: namesOf(ALICE), version: 2, latest: day(20) });
+    expect(await store.partition(NAMELESS)).toMatchObject({
+      names: namesOf(ALICE),
+      version: 2,
+      latest: day(20),
+    });
     expect(await store.facts({ space, kind: 'all' })).toEqual(others);
     expect(await store.facts({ space: NAMELESS.space, kind: 'all' })).toEqual(after);
     expect(await store.spaces()).toEqual([space, NAMELESS.space]);
@@ -140,14 +174,19 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
         [{ fact_id: 'c', valid_to: day(2) }],
         [keyOfRow(before.find(({ fact_id }) => fact_id === 'b')!)],
       );
-    expect(await store.commit({ ...batchOf([]), facts: [next(1)] })).toEqual({ status: 'outdated', partition: ALICE });
+    expect(await store.commit({ ...batchOf([]), facts: [next(1)] })).toEqual({
+      status: 'outdated',
+      partition: ALICE,
+    });
     expect(await store.commit({ ...batchOf([]), facts: [next(3)] })).toEqual(COMMITTED);
     expect((await store.partition(NAMELESS))!.open).toMatchObject([{ ...NAMELESS, fact_id: 'c' }]);
     expect(await store.partition(ALICE)).toBeUndefined();
     // Twice in one batch, with two forms of the names.
     const nothing = changeOf(ALICE, 4, 40, []);
     const twice = [nothing, { ...nothing, partition: NAMELESS }];
-    await expect(store.commit({ ...batchOf([]), facts: twice })).rejects.toMatchObject({ code: 'store_invalid_input' });
+    await expect(store.commit({ ...batchOf([]), facts: twice })).rejects.toMatchObject({
+      code: 'store_invalid_input',
+    });
     expect(await store.commit({ ...batchOf([]), facts: [nothing] })).toEqual(COMMITTED);
   });
 
@@ -160,17 +199,21 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
     expect(await store.commit({ ...batchOf([]), facts: [change], erased })).toEqual(COMMITTED);
     expect(await store.partition(ALICE)).toBeUndefined();
     const state = (await store.partition(NAMELESS))!;
-    expect(state).toMatchObject({ version: 3, open: [{ ...NAMELESS, fact_id: 'c', object: gone(SECRET) }] });
+    expect(state).toMatchObject({
+      version: 3,
+      open: [{ ...NAMELESS, fact_id: 'c', object: gone(SECRET) }],
+    });
     const text = JSON.stringify(await store.facts({ space: NAMELESS.space, kind: 'all' }));
-    for (const secret of ['secret"', 'alice', 'medication', 'clinic']) expect(text).not.toContain(secret);
+    for (const secret of ['secret"', 'alice', 'medication', 'clinic'])
+      expect(text).not.toContain(secret);
   });
 
   law('a partition with names erased before its first write has no names', async () => {
     const store = await openNew();
     await erase(store, NAMES);
-    expect(await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] })).toEqual(
-      COMMITTED,
-    );
+    expect(
+      await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] }),
+    ).toEqual(COMMITTED);
     expect(await store.spaces()).toEqual([NAMELESS.space]);
     expect(await store.facts({ ...NAMELESS })).toMatchObject([{ ...NAMELESS, fact_id: 'a' }]);
   });

@@ -33,25 +33,34 @@ type Restriction = Exclude<keyof FactQuery, 'space'>;
 /** The store gives the same answers and holds the same facts as a plain model, for any changes. */
 export function factModelLaws({ law, newPlace, openAt, openNew, runs }: Bench<FactLedger>): void {
   law('any history of changes gives the result of a plain model of facts', async () => {
-    const run = async (batches: readonly GeneratedBatch[], queries: readonly FactQuery[]): Promise<void> => {
+    const run = async (
+      batches: readonly GeneratedBatch[],
+      queries: readonly FactQuery[],
+    ): Promise<void> => {
       const store = await openNew();
       const model = new FactModel();
       await runAgainst(store, model, batches);
       await expectSameContent(store, model);
-      for (const query of queries) expect(await paged(store, query)).toEqual(model.query({ ...query, limit: 1_000 }));
+      for (const query of queries)
+        expect(await paged(store, query)).toEqual(model.query({ ...query, limit: 1_000 }));
       const before = await exportFacts(store);
       await store.rebuildFacts(pagesOf(model.history));
       expect(await exportFacts(store)).toEqual(before);
       await expectSameContent(store, model);
       await store.close();
     };
-    await fc.assert(fc.asyncProperty(generatedBatches, generatedQueries, run), { numRuns: runs(RUNS) });
+    await fc.assert(fc.asyncProperty(generatedBatches, generatedQueries, run), {
+      numRuns: runs(RUNS),
+    });
   });
 
   law('any combination of restrictions returns the same rows as filters', async () => {
     const store = await openNew();
     const model = new FactModel();
-    const [batches] = fc.sample(fc.array(generatedBatches, { minLength: 5, maxLength: 5 }), { numRuns: 1, seed: 1 });
+    const [batches] = fc.sample(fc.array(generatedBatches, { minLength: 5, maxLength: 5 }), {
+      numRuns: 1,
+      seed: 1,
+    });
     await runAgainst(store, model, batches!.flat());
     expect(model.rows.length).toBeGreaterThan(50);
     const latest = model.rows.map(({ system_time_start }) => system_time_start).sort();
@@ -68,7 +77,10 @@ export function factModelLaws({ law, newPlace, openAt, openNew, runs }: Bench<Fa
     };
     for (const query of product(members)) {
       const asked = { space: SPACES[0]!, ...query };
-      expect({ asked, found: await store.facts(asked) }).toEqual({ asked, found: model.query(asked) });
+      expect({ asked, found: await store.facts(asked) }).toEqual({
+        asked,
+        found: model.query(asked),
+      });
     }
   });
 
@@ -126,14 +138,22 @@ async function expectSameContent(store: FactLedger, model: FactModel): Promise<v
     expect(await store.facts(query)).toEqual(model.query(query));
   }
   for (const memory of model.branches)
-    for (const query of [memory, { ...memory, subject: SUBJECTS[0]! }, { ...memory, predicate: PREDICATES[1]! }])
+    for (const query of [
+      memory,
+      { ...memory, subject: SUBJECTS[0]! },
+      { ...memory, predicate: PREDICATES[1]! },
+    ])
       expect(await listed(store, query)).toEqual(model.branchPartitions(query));
   for (const name of model.partitions) {
     const [state, expected] = [(await store.partition(name))!, model.state(name)!];
     const from = state.open.map(({ valid_from }) => valid_from);
     expect(from).toEqual(from.toSorted());
-    const sorted = (rows: readonly FactVersion[]) => rows.toSorted((a, b) => (a.fact_id < b.fact_id ? -1 : 1));
-    expect({ ...state, open: sorted(state.open) }).toEqual({ ...expected, open: sorted(expected.open) });
+    const sorted = (rows: readonly FactVersion[]) =>
+      rows.toSorted((a, b) => (a.fact_id < b.fact_id ? -1 : 1));
+    expect({ ...state, open: sorted(state.open) }).toEqual({
+      ...expected,
+      open: sorted(expected.open),
+    });
   }
   expect((await store.head('t'))?.id).toBe(model.head);
 }
@@ -158,15 +178,21 @@ async function paged(store: FactLedger, query: FactQuery): Promise<FactVersion[]
   return found;
 }
 
-export async function* pagesOf(history: readonly FactWrite[]): AsyncGenerator<readonly FactWrite[]> {
+export async function* pagesOf(
+  history: readonly FactWrite[],
+): AsyncGenerator<readonly FactWrite[]> {
   for (let at = 0; at < history.length; at += 5) yield history.slice(at, at + 5);
 }
 
 /** Every combination, without undefined fields. */
-function product(members: { readonly [name in Restriction]: readonly unknown[] }): Partial<FactQuery>[] {
+function product(
+  members: { readonly [name in Restriction]: readonly unknown[] },
+): Partial<FactQuery>[] {
   return Object.entries(members).reduce<Partial<FactQuery>[]>(
     (queries, [name, values]) =>
-      queries.flatMap((query) => values.map((value) => (value === undefined ? query : { ...query, [name]: value }))),
+      queries.flatMap((query) =>
+        values.map((value) => (value === undefined ? query : { ...query, [name]: value })),
+      ),
     [{}],
   );
 }

@@ -19,7 +19,10 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
     const store = await openNew();
     const changes = await believe(store);
     // A fact that no change contains; the rebuild must remove it.
-    await store.commit({ ...batchOf([]), facts: [changeOf({ ...ALICE, space: 'more' }, 1, 10, [{ fact_id: 'x' }])] });
+    await store.commit({
+      ...batchOf([]),
+      facts: [changeOf({ ...ALICE, space: 'more' }, 1, 10, [{ fact_id: 'x' }])],
+    });
     await store.commit({
       ...batchOf([]),
       erased: [{ hash: changes[0]!.insert[0]!.content.hash, by: blobOf('by').hash }],
@@ -89,7 +92,9 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
     const store = await openNew();
     await believe(store);
     for (const wrong of [undefined, null, 7, {}, []])
-      await expect(store.rebuildFacts(wrong as never)).rejects.toMatchObject({ code: 'store_invalid_input' });
+      await expect(store.rebuildFacts(wrong as never)).rejects.toMatchObject({
+        code: 'store_invalid_input',
+      });
     expect(await store.facts({ space })).toHaveLength(4);
   });
 
@@ -124,7 +129,9 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
     await again.rebuildFacts(pagesOf(changes, 2));
     for (const each of [other, again]) expect(await exportFacts(each)).toEqual(before);
     // The same for awaited facts.
-    expect(await again.commit({ ...batchOf(entryAfter(undefined, 't')), awaitsFacts: true })).toEqual(COMMITTED);
+    expect(
+      await again.commit({ ...batchOf(entryAfter(undefined, 't')), awaitsFacts: true }),
+    ).toEqual(COMMITTED);
     await again.close();
     const last = await openAt(place);
     for (const each of [other, last]) await expectIncomplete(each);
@@ -152,7 +159,9 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
     expect(await exportFacts(store)).toEqual(before);
     const next = changeOf(BOB, 2, 40, []);
     expect(await store.commit({ ...batchOf([]), facts: [next] })).toEqual(COMMITTED);
-    expect(await store.commit({ ...batchOf(entryAfter(undefined, 'u')), awaitsFacts: true })).toEqual(COMMITTED);
+    expect(
+      await store.commit({ ...batchOf(entryAfter(undefined, 'u')), awaitsFacts: true }),
+    ).toEqual(COMMITTED);
     await store.rebuildFacts(pagesOf(changes, 2));
     expect(await exportFacts(store)).toEqual(before);
   });
@@ -162,9 +171,9 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
     const changes = await believe(store);
     const before = await exportFacts(store);
     const came = async (trajectoryId: string): Promise<void> =>
-      expect(await store.commit({ ...batchOf(entryAfter(undefined, trajectoryId)), awaitsFacts: true })).toEqual(
-        COMMITTED,
-      );
+      expect(
+        await store.commit({ ...batchOf(entryAfter(undefined, trajectoryId)), awaitsFacts: true }),
+      ).toEqual(COMMITTED);
     await came('before');
     async function* pages(): AsyncGenerator<readonly FactWrite[]> {
       yield changes.slice(0, 2);
@@ -192,7 +201,9 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
   law('a store that has no facts keeps none', async () => {
     const store = await openNew();
     expect(await store.keepFacts()).toBe(true);
-    expect(await store.commit({ ...batchOf(entryAfter(undefined, 't')), awaitsFacts: true })).toEqual(COMMITTED);
+    expect(
+      await store.commit({ ...batchOf(entryAfter(undefined, 't')), awaitsFacts: true }),
+    ).toEqual(COMMITTED);
     expect(await store.keepFacts()).toBe(false);
     await expectIncomplete(store);
     await store.rebuildFacts(pagesOf([], 1));
@@ -221,14 +232,21 @@ async function believe(store: FactLedger): Promise<FactWrite[]> {
   const changes: FactWrite[] = [];
   for (let n = 0; n < 3; n += 1) {
     const close = changes.at(-1)?.insert.slice(0, 1).map(keyOfRow) ?? [];
-    const said = [{ fact_id: `${n}` }, { fact_id: `${n} audit`, row_kind: 'audit' as const, resolution_id: 'r' }];
+    const said = [
+      { fact_id: `${n}` },
+      { fact_id: `${n} audit`, row_kind: 'audit' as const, resolution_id: 'r' },
+    ];
     changes.push(changeOf(ALICE, n + 1, 10 + n, said, close));
   }
   changes.push(changeOf(BOB, 1, 10, [{ fact_id: 'bob' }]));
-  for (const facts of changes) expect(await store.commit({ ...batchOf([]), facts: [facts] })).toEqual(COMMITTED);
+  for (const facts of changes)
+    expect(await store.commit({ ...batchOf([]), facts: [facts] })).toEqual(COMMITTED);
   return changes;
 }
 
-async function* pagesOf(changes: readonly FactWrite[], size: number): AsyncGenerator<readonly FactWrite[]> {
+async function* pagesOf(
+  changes: readonly FactWrite[],
+  size: number,
+): AsyncGenerator<readonly FactWrite[]> {
   for (let at = 0; at < changes.length; at += size) yield changes.slice(at, at + size);
 }

@@ -38,23 +38,34 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
     expect(await commit(store, [reading(1, [ALICE, 1])])).toEqual(outdated(1));
     expect(await commit(store, [reading(1, [ALICE, 0], [branch, 0])])).toEqual(COMMITTED);
     expect(await store.partition(ALICE)).toBeUndefined();
-    expect(await commit(store, [during(1, 11, 'a'), changeOf(branch, 1, 11, [{ fact_id: 'a' }])])).toEqual(COMMITTED);
+    expect(
+      await commit(store, [during(1, 11, 'a'), changeOf(branch, 1, 11, [{ fact_id: 'a' }])]),
+    ).toEqual(COMMITTED);
     for (const [alice, tried] of [
       [0, 1],
       [1, 0],
       [2, 1],
       [1, 2],
     ] as const)
-      expect(await commit(store, [reading(2, [ALICE, alice], [branch, tried])])).toEqual(outdated(2));
+      expect(await commit(store, [reading(2, [ALICE, alice], [branch, tried])])).toEqual(
+        outdated(2),
+      );
     // Checked against the facts before the batch, even if the batch changes the partition that it
     // reads.
     expect(await commit(store, [during(2, 12, 'b'), reading(2, [ALICE, 2])])).toEqual(outdated(2));
-    expect(await commit(store, [during(2, 12, 'b'), reading(2, [ALICE, 1], [branch, 1])])).toEqual(COMMITTED);
+    expect(await commit(store, [during(2, 12, 'b'), reading(2, [ALICE, 1], [branch, 1])])).toEqual(
+      COMMITTED,
+    );
     expect(await store.partition(ALICE)).toMatchObject({ version: 2, latest: day(12) });
     expect(await store.partition(branch)).toMatchObject({ version: 1, latest: day(11) });
     // Many at the same time, some of which change partitions that others were planned on: the
     // result is as if in order.
-    const both = [reading(3, [ALICE, 2]), during(3, 13, 'c'), reading(4, [ALICE, 2]), reading(5, [ALICE, 3])];
+    const both = [
+      reading(3, [ALICE, 2]),
+      during(3, 13, 'c'),
+      reading(4, [ALICE, 2]),
+      reading(5, [ALICE, 3]),
+    ];
     const answers = await Promise.all(both.map((write) => commit(store, [write])));
     expect(answers).toEqual([COMMITTED, COMMITTED, outdated(4), COMMITTED]);
     expect(await store.facts({ ...BOB, subject: '3' })).toHaveLength(1);
@@ -62,7 +73,9 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
 
   law('of 50 concurrent changes of a partition one commits, 49 are outdated', async () => {
     const store = await openNew();
-    const changes = Array.from({ length: 50 }, (_, n) => commit(store, [during(1, 10 + n, `${n}`)]));
+    const changes = Array.from({ length: 50 }, (_, n) =>
+      commit(store, [during(1, 10 + n, `${n}`)]),
+    );
     const answers = await Promise.all(changes);
     expect(answers.filter(({ status }) => status === 'committed')).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 'outdated')).toHaveLength(49);
@@ -83,8 +96,13 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
     ];
     const second = changeOf(ALICE, 2, 20, [{ fact_id: 'a', valid_from: day(20) }], [a]);
     for (const write of [first, second]) expect(await commit(store, [write])).toEqual(COMMITTED);
-    const next = (more: Partial<FactWrite>): FactWrite => ({ ...changeOf(ALICE, 3, 30, []), ...more });
-    const rows = (...args: Parameters<typeof changeOf>[3]): FactVersion[] => [...changeOf(ALICE, 3, 30, args).insert];
+    const next = (more: Partial<FactWrite>): FactWrite => ({
+      ...changeOf(ALICE, 3, 30, []),
+      ...more,
+    });
+    const rows = (...args: Parameters<typeof changeOf>[3]): FactVersion[] => [
+      ...changeOf(ALICE, 3, 30, args).insert,
+    ];
     const wrong: FactWrite[] = [
       next({ system_time: day(20) }),
       next({ system_time: day(19) }),
@@ -97,7 +115,9 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
         close: [{ fact_id: 'x', system_time_start: day(30) }],
         insert: rows({ fact_id: 'x', valid_from: day(10), valid_to: day(11) }),
       }),
-      next({ insert: rows({ fact_id: 'x', row_kind: 'audit' }, { fact_id: 'x', row_kind: 'audit' }) }),
+      next({
+        insert: rows({ fact_id: 'x', row_kind: 'audit' }, { fact_id: 'x', row_kind: 'audit' }),
+      }),
       next({ insert: rows({ fact_id: 'x', valid_from: day(8), valid_to: day(10) }) }),
       next({ insert: rows({ fact_id: 'x', valid_from: OPEN_START }) }),
       next({ close: [b], insert: rows({ fact_id: 'x', valid_from: day(5) }) }),
@@ -114,7 +134,10 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
     const blob = blobOf('blob');
     for (const [n, write] of wrong.entries()) {
       const other = changeOf(BOB, 1, 30, [{ fact_id: 'bob' }]);
-      const batch = { ...batchOf(entry, [blob]), facts: n % 2 === 0 ? [other, write] : [write, other] };
+      const batch = {
+        ...batchOf(entry, [blob]),
+        facts: n % 2 === 0 ? [other, write] : [write, other],
+      };
       const answer = await store.commit(batch).then(
         (result) => ({ n, result }),
         ({ code }) => ({ n, code }),
@@ -122,9 +145,11 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
       expect(answer).toEqual({ n, code: 'store_invalid_input' });
     }
     expect(await store.facts({ space: ALICE.space, kind: 'all' })).toEqual(before);
-    expect([await store.partition(BOB), await store.head('t'), await store.blob(blob.hash)]).toEqual(
-      Array(3).fill(undefined),
-    );
+    expect([
+      await store.partition(BOB),
+      await store.head('t'),
+      await store.blob(blob.hash),
+    ]).toEqual(Array(3).fill(undefined));
     // Adjacent periods do not overlap.
     const apart = rows(
       { fact_id: 'x', valid_from: day(9), valid_to: day(20) },
@@ -136,7 +161,10 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
   law('an outdated change is reported as outdated, even if it is also misuse', async () => {
     const store = await openNew();
     await commit(store, [during(1, 10, 'a')]);
-    const wrong = { ...during(1, 9, 'a'), close: [{ fact_id: 'nobody', system_time_start: day(1) }] };
+    const wrong = {
+      ...during(1, 9, 'a'),
+      close: [{ fact_id: 'nobody', system_time_start: day(1) }],
+    };
     const misuse = { ...changeOf(BOB, 1, 9, []), close: wrong.close };
     expect(await commit(store, [wrong])).toEqual(OUTDATED);
     expect(await commit(store, [misuse, wrong])).toEqual(OUTDATED);
@@ -156,9 +184,11 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
     expect(await store.facts({ ...at, limit: 1 })).toEqual(both.insert.slice(0, 1));
     // Refused when the predicate has one value from now on.
     const one = (close: FactWrite['close']) => changeOf(ALICE, 2, 11, [{ fact_id: 'c' }], close);
-    await expect(commit(store, [one(both.insert.slice(0, 1).map(keyOfRow))])).rejects.toMatchObject({
-      code: 'store_invalid_input',
-    });
+    await expect(commit(store, [one(both.insert.slice(0, 1).map(keyOfRow))])).rejects.toMatchObject(
+      {
+        code: 'store_invalid_input',
+      },
+    );
     expect(await commit(store, [one(both.insert.map(keyOfRow))])).toEqual(COMMITTED);
     expect(await store.facts({ ...at, limit: 1 })).toMatchObject([{ fact_id: 'c' }]);
     expect(await store.facts({ ...at, system: day(10) })).toHaveLength(2);
@@ -167,14 +197,26 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
   law('a branch’s inherited rows of a single-valued predicate cannot overlap', async () => {
     const store = await openNew();
     const branch = { ...ALICE, branch: 'try' };
-    const begun = (subject: string, other: Partial<FactVersion>, close: FactWrite['close'] = []): FactWrite => {
+    const begun = (
+      subject: string,
+      other: Partial<FactVersion>,
+      close: FactWrite['close'] = [],
+    ): FactWrite => {
       const one = { fact_id: `${subject} one`, valid_from: day(4), valid_to: day(6) };
-      const { insert: rows } = changeOf({ ...branch, subject }, 1, 10, [one, { ...one, ...other, fact_id: subject }]);
-      return { ...changeOf({ ...branch, subject }, 2, 30, [], close), inherit: { until: day(29), rows } };
+      const { insert: rows } = changeOf({ ...branch, subject }, 1, 10, [
+        one,
+        { ...one, ...other, fact_id: subject },
+      ]);
+      return {
+        ...changeOf({ ...branch, subject }, 2, 30, [], close),
+        inherit: { until: day(29), rows },
+      };
     };
     const lasting = { valid_from: day(1), valid_to: day(5) };
     for (const other of [lasting, {}, { valid_from: day(5), valid_to: day(9) }])
-      await expect(commit(store, [begun('alice', other)])).rejects.toMatchObject({ code: 'store_invalid_input' });
+      await expect(commit(store, [begun('alice', other)])).rejects.toMatchObject({
+        code: 'store_invalid_input',
+      });
     for (const write of [
       begun('alice', lasting, [{ fact_id: 'alice one', system_time_start: day(10) }]),
       begun('bob', { ...lasting, cardinality: 'multi-valued' }),
@@ -225,7 +267,8 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
     };
     const wrong: unknown[] = [7, {}, null, [null], [{}], [{ ...right, insert: [null] }]];
     for (const [column, values] of Object.entries(rows))
-      for (const value of values) wrong.push([{ ...right, insert: [{ ...right.insert[0], [column]: value }] }]);
+      for (const value of values)
+        wrong.push([{ ...right, insert: [{ ...right.insert[0], [column]: value }] }]);
     const writes: Partial<Record<keyof FactWrite, readonly unknown[]>> = {
       partition: [undefined, {}, { ...ALICE, space: 7 }],
       names: [undefined, 'a', { hash: 'a', bytes: 1 }],
@@ -238,7 +281,9 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
         [null],
         [{}],
         ...[-1, 0.5, '1', undefined].map((version) => [{ partition: ALICE, version }]),
-        ...[null, {}, { ...ALICE, branch: '' }, { ...ALICE, space: 7 }].map((partition) => [{ partition, version: 0 }]),
+        ...[null, {}, { ...ALICE, branch: '' }, { ...ALICE, space: 7 }].map((partition) => [
+          { partition, version: 0 },
+        ]),
       ],
     };
     for (const [member, values] of Object.entries(writes))
@@ -264,5 +309,7 @@ function commit(store: FactLedger, facts: readonly FactWrite[]) {
 
 /** A version that is valid on two days of its own. */
 function during(version: number, at: number, fact_id: string): FactWrite {
-  return changeOf(ALICE, version, at, [{ fact_id, valid_from: day(2 * version), valid_to: day(2 * version + 1) }]);
+  return changeOf(ALICE, version, at, [
+    { fact_id, valid_from: day(2 * version), valid_to: day(2 * version + 1) },
+  ]);
 }

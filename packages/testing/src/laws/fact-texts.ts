@@ -2,7 +2,13 @@ import type { FactHit, FactTextQuery, FactWrite } from 'assize/internal/ledger';
 import { OPEN_START } from 'assize/internal/memory';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { FactModel, generatedBatches, generatedQueries, PREDICATES, SPACES } from '../fact-model.ts';
+import {
+  FactModel,
+  generatedBatches,
+  generatedQueries,
+  PREDICATES,
+  SPACES,
+} from '../fact-model.ts';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../fact-rows.ts';
 import { batchOf, blobOf } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
@@ -18,12 +24,27 @@ const RUNS = 12;
 const MANY = 1_300;
 
 const WORDS: readonly string[] = [
-  ...['object', '0', '1', 'Objects', 'alice', 'ALICE’s', 'medication', 'tag', 'e', 'january', '2026-01-03', '2026'],
+  ...[
+    'object',
+    '0',
+    '1',
+    'Objects',
+    'alice',
+    'ALICE’s',
+    'medication',
+    'tag',
+    'e',
+    'january',
+    '2026-01-03',
+    '2026',
+  ],
   ...['the', 'is', '"', 'object OR 1', 'NEAR(object 1)', '*', '{space}:', "'", '\\', '😀'],
 ];
 
 const generatedTexts = fc.array(
-  fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 4 }).map((words) => words.join(' ')),
+  fc
+    .array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 4 })
+    .map((words) => words.join(' ')),
   { minLength: 10, maxLength: 10 },
 );
 
@@ -34,19 +55,26 @@ const generatedTexts = fc.array(
 export function factTextLaws({ law, newPlace, openAt, openNew, runs }: Bench<FactLedger>): void {
   law('any history of changes is ranked by words as a plain ranking does', async () => {
     await fc.assert(
-      fc.asyncProperty(generatedBatches, generatedQueries, generatedTexts, async (batches, queries, texts) => {
-        const store = await openNew();
-        const model = new FactModel();
-        const half = batches.length >> 1;
-        const asked = queries.map(({ after: _, ...query }, n): FactTextQuery => ({ ...query, text: texts[n]! }));
-        for (const part of [batches.slice(0, half), batches.slice(half)]) {
-          await runAgainst(store, model, part);
+      fc.asyncProperty(
+        generatedBatches,
+        generatedQueries,
+        generatedTexts,
+        async (batches, queries, texts) => {
+          const store = await openNew();
+          const model = new FactModel();
+          const half = batches.length >> 1;
+          const asked = queries.map(
+            ({ after: _, ...query }, n): FactTextQuery => ({ ...query, text: texts[n]! }),
+          );
+          for (const part of [batches.slice(0, half), batches.slice(half)]) {
+            await runAgainst(store, model, part);
+            await expectRanked(store, model, asked);
+          }
+          await store.rebuildFacts(pagesOf(model.history));
           await expectRanked(store, model, asked);
-        }
-        await store.rebuildFacts(pagesOf(model.history));
-        await expectRanked(store, model, asked);
-        await store.close();
-      }),
+          await store.close();
+        },
+      ),
       { numRuns: runs(RUNS) },
     );
   });
@@ -62,8 +90,16 @@ export function factTextLaws({ law, newPlace, openAt, openNew, runs }: Bench<Fac
     ];
     await say(store, said);
     const found = await store.factsByText({ space, text: 'Drugs: amoxicillin?' });
-    expect(found.map(({ fact }) => fact.object)).toEqual([said[2], said[1], said[4], said[3], said[0]]);
-    expect(found.map(({ score }) => score)).toEqual(found.map(({ score }) => score).toSorted((a, b) => b - a));
+    expect(found.map(({ fact }) => fact.object)).toEqual([
+      said[2],
+      said[1],
+      said[4],
+      said[3],
+      said[0],
+    ]);
+    expect(found.map(({ score }) => score)).toEqual(
+      found.map(({ score }) => score).toSorted((a, b) => b - a),
+    );
     const best = await store.factsByText({ space, text: 'amoxicillin drug', limit: 2 });
     expect(best.map(({ fact }) => fact.object)).toEqual([said[2], said[1]]);
     for (const text of ['', 'the of', '!?', 'nothing', '""'])
@@ -85,16 +121,18 @@ export function factTextLaws({ law, newPlace, openAt, openNew, runs }: Bench<Fac
       [`{"$erased":"${'ab'.repeat(32)}"}`, 'erased'],
     ];
     const facts = spelt.map(([object], n) =>
-      changeOf({ space, subject: `s${n}`, predicate: 'says' }, 1, 10, [{ fact_id: `${n}`, object }]),
+      changeOf({ space, subject: `s${n}`, predicate: 'says' }, 1, 10, [
+        { fact_id: `${n}`, object },
+      ]),
     );
     await commit(store, facts);
     for (const _ of ['as it waits to be indexed', 'as it is']) {
       for (const [n, [, ...sought]] of spelt.entries())
         for (const text of sought)
-          expect([text, ...(await store.factsByText({ space, text })).map(({ fact }) => fact.fact_id)]).toEqual([
+          expect([
             text,
-            `${n}`,
-          ]);
+            ...(await store.factsByText({ space, text })).map(({ fact }) => fact.fact_id),
+          ]).toEqual([text, `${n}`]);
       await store.textsToEmbed('any', space, 1);
     }
     expect((await store.selfCheck?.()) ?? []).toEqual([]);
@@ -156,7 +194,10 @@ export function factTextLaws({ law, newPlace, openAt, openNew, runs }: Bench<Fac
   law('the score for a query of many words is the sum of its words’ scores', async () => {
     const store = await openNew();
     // Without digits, beside which the letters of a word would be a word that all of them share.
-    const words = Array.from({ length: 30 }, (_, n) => `kw${String.fromCharCode(97 + (n % 26))}${n < 26 ? 'o' : 'u'}`);
+    const words = Array.from(
+      { length: 30 },
+      (_, n) => `kw${String.fromCharCode(97 + (n % 26))}${n < 26 ? 'o' : 'u'}`,
+    );
     await say(
       store,
       [5, 30, 12, 20].map((count) => `${words.slice(0, count).join(' ')} ${words[0]} ${words[0]}`),
@@ -169,7 +210,8 @@ export function factTextLaws({ law, newPlace, openAt, openNew, runs }: Bench<Fac
     for (const text of words)
       for (const { fact, score } of await store.factsByText({ space, text }))
         worth.set(fact.object, (worth.get(fact.object) ?? 0) + score);
-    for (const { fact, score } of found) expect(Math.abs(score - worth.get(fact.object)!)).toBeLessThan(1e-4);
+    for (const { fact, score } of found)
+      expect(Math.abs(score - worth.get(fact.object)!)).toBeLessThan(1e-4);
   });
 
   law('a claim is found by its day, in numbers and in words', async () => {
@@ -186,7 +228,9 @@ export function factTextLaws({ law, newPlace, openAt, openNew, runs }: Bench<Fac
       ['4 January 2026', '10'],
       ['february', ''],
     ] as const)
-      expect((await store.factsByText({ space, text })).map(({ fact }) => fact.fact_id).join('')).toBe(ids);
+      expect(
+        (await store.factsByText({ space, text })).map(({ fact }) => fact.fact_id).join(''),
+      ).toBe(ids);
   });
 
   law('a restricted query ranks its facts, however many others rank higher', async () => {
@@ -205,10 +249,14 @@ export function factTextLaws({ law, newPlace, openAt, openNew, runs }: Bench<Fac
       await commit(store, [first]);
       await commit(store, [second]);
     }
-    const kept = changeOf(ALICE, 1, 10, [{ fact_id: 'kept', object: `sought ${'and so much besides '.repeat(20)}` }]);
+    const kept = changeOf(ALICE, 1, 10, [
+      { fact_id: 'kept', object: `sought ${'and so much besides '.repeat(20)}` },
+    ]);
     await commit(store, [kept]);
     const ids = async (query: Omit<FactTextQuery, 'space' | 'text'>) =>
-      (await store.factsByText({ space, text: 'sought', ...query })).map(({ fact }) => fact.fact_id);
+      (await store.factsByText({ space, text: 'sought', ...query })).map(
+        ({ fact }) => fact.fact_id,
+      );
     expect(await ids({ system: 'now', limit: 3 })).toEqual(['kept']);
     expect(await ids({ system: day(15) })).toHaveLength(count + 1);
     expect((await ids({ system: day(15), limit: 3 })).includes('kept')).toBe(false);
@@ -233,7 +281,9 @@ export function factTextLaws({ law, newPlace, openAt, openNew, runs }: Bench<Fac
     const found = await store.factsByText({ space, text: 'sought', subject: 'alice' });
     expect(found.map(({ fact }) => fact)).toEqual(await store.facts({ ...ALICE }));
     expect(found.map(({ score }) => score)).toEqual(Array(3).fill(before!.score));
-    expect(await store.factsByText({ ...ALICE, text: 'sought', valid: day(6), system: 'now' })).toHaveLength(1);
+    expect(
+      await store.factsByText({ ...ALICE, text: 'sought', valid: day(6), system: 'now' }),
+    ).toHaveLength(1);
   });
 
   law('all that is committed is found while more comes', async () => {
@@ -241,8 +291,12 @@ export function factTextLaws({ law, newPlace, openAt, openNew, runs }: Bench<Fac
     const found = async (text: string): Promise<number> =>
       (await store.factsByText({ space, text, limit: MANY * 2 })).length;
     for (let from = 0; from < MANY; from += 100) {
-      const changes = Array.from({ length: 100 }, (_, n) => sayingOf(from + n, `common n${from + n}`));
-      expect((await Promise.all(changes.map((change) => commit(store, [change])))).length).toBe(100);
+      const changes = Array.from({ length: 100 }, (_, n) =>
+        sayingOf(from + n, `common n${from + n}`),
+      );
+      expect((await Promise.all(changes.map((change) => commit(store, [change])))).length).toBe(
+        100,
+      );
       expect(await found(`n${from + 99}`)).toBe(1);
     }
     expect(await found('common')).toBe(MANY);
@@ -263,14 +317,17 @@ export function factTextLaws({ law, newPlace, openAt, openNew, runs }: Bench<Fac
     expect(there).toEqual(here);
     const erased = [{ hash: contentOf('common n7').hash, by: blobOf('by').hash }];
     await stores[0]!.commit({ ...batchOf([]), erased });
-    for (const store of [...stores, await openAt(place)]) expect(await found(store, 'n7')).toEqual([]);
+    for (const store of [...stores, await openAt(place)])
+      expect(await found(store, 'n7')).toEqual([]);
   });
 
   law('facts of one space do not change the ranking in another space', async () => {
     const store = await openNew();
     await say(store, ['sought', 'sought filler', 'filler']);
     const before = await store.factsByText({ space, text: 'sought filler' });
-    await commit(store, [changeOf({ ...ALICE, space: 'other' }, 1, 10, [{ fact_id: 'x', object: 'sought sought' }])]);
+    await commit(store, [
+      changeOf({ ...ALICE, space: 'other' }, 1, 10, [{ fact_id: 'x', object: 'sought sought' }]),
+    ]);
     // Makes a store that indexes later build the index.
     for (const each of [space, 'other']) await store.textsToEmbed('any', each, 1);
     expect(await store.factsByText({ space, text: 'sought filler' })).toEqual(before);
@@ -294,10 +351,14 @@ export function factTextLaws({ law, newPlace, openAt, openNew, runs }: Bench<Fac
       const expected = await plain.factsByText({ space, text: 'plain sought' });
       for (const text of ['secretly', 'bobolink', 'erased', erased[0]!.hash])
         expect(await store.factsByText({ space, text, kind: 'all' })).toEqual([]);
-      expect(scores(await store.factsByText({ space, text: 'plain sought' }))).toEqual(scores(expected));
+      expect(scores(await store.factsByText({ space, text: 'plain sought' }))).toEqual(
+        scores(expected),
+      );
       // A text that is written after its erasure is not found either.
       await commit(store, [
-        changeOf({ ...ALICE, subject: 'carol' }, 1, 10, [{ fact_id: 'c', object: 'secretly sought' }]),
+        changeOf({ ...ALICE, subject: 'carol' }, 1, 10, [
+          { fact_id: 'c', object: 'secretly sought' },
+        ]),
       ]);
       expect(await store.factsByText({ space, text: 'secretly carol', kind: 'all' })).toEqual([]);
     }
@@ -317,10 +378,14 @@ export function factTextLaws({ law, newPlace, openAt, openNew, runs }: Bench<Fac
       { subject: 7 },
       { space: undefined },
     ])
-      await expect(store.factsByText({ space, text: 'x', ...wrong } as FactTextQuery)).rejects.toMatchObject({
+      await expect(
+        store.factsByText({ space, text: 'x', ...wrong } as FactTextQuery),
+      ).rejects.toMatchObject({
         code: 'store_invalid_input',
       });
-    await expect(store.factsByText(undefined as never)).rejects.toMatchObject({ code: 'store_invalid_input' });
+    await expect(store.factsByText(undefined as never)).rejects.toMatchObject({
+      code: 'store_invalid_input',
+    });
   });
 
   law('while facts are made anew none is looked for', async () => {
@@ -333,19 +398,30 @@ export function factTextLaws({ law, newPlace, openAt, openNew, runs }: Bench<Fac
       yield [sayingOf(7, 'sought anew')];
     }
     await store.rebuildFacts(pages());
-    expect((await store.factsByText({ space, text: 'sought' })).map(({ fact }) => fact.object)).toEqual([
-      'sought anew',
-    ]);
+    expect(
+      (await store.factsByText({ space, text: 'sought' })).map(({ fact }) => fact.object),
+    ).toEqual(['sought anew']);
   });
 }
 
-async function expectRanked(store: FactLedger, model: FactModel, queries: readonly FactTextQuery[]): Promise<void> {
-  for (const query of [...queries, { space: SPACES[0]!, predicate: PREDICATES[1]!, text: 'object 1 tag', limit: 3 }]) {
+async function expectRanked(
+  store: FactLedger,
+  model: FactModel,
+  queries: readonly FactTextQuery[],
+): Promise<void> {
+  for (const query of [
+    ...queries,
+    { space: SPACES[0]!, predicate: PREDICATES[1]!, text: 'object 1 tag', limit: 3 },
+  ]) {
     const found = await store.factsByText(query);
     const expected = rankedByText(model, query);
-    expect({ query, found: found.map(({ fact }) => fact) }).toEqual({ query, found: expected.map(({ fact }) => fact) });
+    expect({ query, found: found.map(({ fact }) => fact) }).toEqual({
+      query,
+      found: expected.map(({ fact }) => fact),
+    });
     // Databases compute logarithms with their own functions.
-    for (const [n, { score }] of found.entries()) expect(Math.abs(score - expected[n]!.score)).toBeLessThan(2e-6);
+    for (const [n, { score }] of found.entries())
+      expect(Math.abs(score - expected[n]!.score)).toBeLessThan(2e-6);
   }
 }
 

@@ -1,4 +1,10 @@
-import type { FactHit, FactText, FactVectorQuery, FactVersion, FactWrite } from 'assize/internal/ledger';
+import type {
+  FactHit,
+  FactText,
+  FactVectorQuery,
+  FactVersion,
+  FactWrite,
+} from 'assize/internal/ledger';
 import { documentOf } from 'assize/internal/memory';
 import fc from 'fast-check';
 import { expect } from 'vitest';
@@ -29,7 +35,8 @@ export function factVectorLaws({ law, openNew, runs }: Bench<FactLedger>): void 
       await commit(store, changeOf(partition, 2, 20, [], [keyOfRow(open!)]));
     }
     const vector = vectorOf('asked');
-    const found = (query: Partial<FactVectorQuery>) => store.factsByVector({ space, embedder: 'm', vector, ...query });
+    const found = (query: Partial<FactVectorQuery>) =>
+      store.factsByVector({ space, embedder: 'm', vector, ...query });
     for (const query of [
       {},
       { limit: 3 },
@@ -44,12 +51,16 @@ export function factVectorLaws({ law, openNew, runs }: Bench<FactLedger>): void 
         .slice(0, 'limit' in query ? query.limit : 1_000);
       const hits = await found(query);
       expect(hits.map(({ fact }) => fact)).toEqual(nearest.map(({ fact }) => fact));
-      for (const [n, { score }] of hits.entries()) expect(Math.abs(score - nearest[n]!.score)).toBeLessThan(1e-5);
+      for (const [n, { score }] of hits.entries())
+        expect(Math.abs(score - nearest[n]!.score)).toBeLessThan(1e-5);
     }
     for (const query of [{ embedder: 'other' }, { space: 'nobody' }, { kind: 'audit' }] as const)
       expect(await found(query)).toEqual([]);
     expect(cosine(vector, vector)).toBeCloseTo(1);
-    const [self] = await found({ vector: vectorOf(texts[3]!.text).map((number) => number * 1e20), limit: 1 });
+    const [self] = await found({
+      vector: vectorOf(texts[3]!.text).map((number) => number * 1e20),
+      limit: 1,
+    });
     expect(self!.score).toBeCloseTo(1, 5);
   });
 
@@ -84,7 +95,12 @@ export function factVectorLaws({ law, openNew, runs }: Bench<FactLedger>): void 
       { id: expect.any(String), text: '2026-01-01 1 January 2026 alice medication one' },
     ]);
     const piece = { fact_id: 'a', object: 'one', valid_to: day(5) };
-    const lost = { fact_id: 'audit::a', row_kind: 'audit' as const, object: 'lost', resolution_id: 'r' };
+    const lost = {
+      fact_id: 'audit::a',
+      row_kind: 'audit' as const,
+      object: 'lost',
+      resolution_id: 'r',
+    };
     await commit(store, changeOf(ALICE, 2, 20, [piece, lost], first.insert.map(keyOfRow)));
     const [left, ...none] = await store.textsToEmbed('m', space, 10);
     expect([left!.text, none]).toEqual(['2026-01-01 1 January 2026 alice medication lost', []]);
@@ -93,8 +109,14 @@ export function factVectorLaws({ law, openNew, runs }: Bench<FactLedger>): void 
     expect(await store.textsToEmbed('m', 'nobody', 10)).toEqual([]);
     // A text with a vector keeps it.
     const [text] = await store.textsToEmbed('other', space, 1);
-    for (const vector of [vectorOf('a'), vectorOf('b')]) await store.putVectors('other', [{ id: text!.id, vector }]);
-    const [hit] = await store.factsByVector({ space, embedder: 'other', vector: vectorOf('a'), kind: 'all' });
+    for (const vector of [vectorOf('a'), vectorOf('b')])
+      await store.putVectors('other', [{ id: text!.id, vector }]);
+    const [hit] = await store.factsByVector({
+      space,
+      embedder: 'other',
+      vector: vectorOf('a'),
+      kind: 'all',
+    });
     expect(hit!.score).toBeCloseTo(1, 5);
   });
 
@@ -104,20 +126,29 @@ export function factVectorLaws({ law, openNew, runs }: Bench<FactLedger>): void 
     const before = await store.textsToEmbed('late', space, 10);
     await embedAll(store);
     const names = namesOf({ ...ALICE, subject: 's 1' }).hash;
-    const erased = [contentOf('object 0').hash, names].map((hash) => ({ hash, by: blobOf('by').hash }));
+    const erased = [contentOf('object 0').hash, names].map((hash) => ({
+      hash,
+      by: blobOf('by').hash,
+    }));
     expect(await store.commit({ ...batchOf([]), erased })).toEqual(COMMITTED);
     const subjects = (hits: readonly FactHit[]) => hits.map(({ fact }) => fact.subject).sort();
     const rest = ['s 2', 's 3', 's 4', 's 5'];
-    expect(subjects(await store.factsByVector({ space, embedder: 'm', vector: vectorOf('x') }))).toEqual(rest);
+    expect(
+      subjects(await store.factsByVector({ space, embedder: 'm', vector: vectorOf('x') })),
+    ).toEqual(rest);
     expect(await store.textsToEmbed('other', space, 10)).toHaveLength(4);
     // Its vector was made before the erasure and arrives after it.
     await store.putVectors(
       'late',
       before.map(({ id, text }) => ({ id, vector: vectorOf(text) })),
     );
-    expect(subjects(await store.factsByVector({ space, embedder: 'late', vector: vectorOf('x') }))).toEqual(rest);
+    expect(
+      subjects(await store.factsByVector({ space, embedder: 'late', vector: vectorOf('x') })),
+    ).toEqual(rest);
     const gone = `{"$erased":"${names}"}`;
-    expect(await store.factsByVector({ space: gone, embedder: 'late', vector: vectorOf('x') })).toEqual([]);
+    expect(
+      await store.factsByVector({ space: gone, embedder: 'late', vector: vectorOf('x') }),
+    ).toEqual([]);
   });
 
   law('rebuilt facts have no vectors, and accept those of texts that remain', async () => {
@@ -134,8 +165,14 @@ export function factVectorLaws({ law, openNew, runs }: Bench<FactLedger>): void 
       'm',
       texts.map(({ id, text }) => ({ id, vector: vectorOf(text) })),
     );
-    for (const { fact, score } of await store.factsByVector({ space, embedder: 'm', vector: vectorOf('x') }))
-      expect(Math.abs(score - cosine(vectorOf(documentOf(fact)), vectorOf('x')))).toBeLessThan(1e-5);
+    for (const { fact, score } of await store.factsByVector({
+      space,
+      embedder: 'm',
+      vector: vectorOf('x'),
+    }))
+      expect(Math.abs(score - cosine(vectorOf(documentOf(fact)), vectorOf('x')))).toBeLessThan(
+        1e-5,
+      );
   });
 
   law('vectors that can’t be compared are refused, and nothing of them is kept', async () => {
@@ -147,14 +184,24 @@ export function factVectorLaws({ law, openNew, runs }: Bench<FactLedger>): void 
     for (const wrong of [[Number.NaN, 1], [0, 0], [Number.POSITIVE_INFINITY, 1], []].map(
       (list) => new Float32Array(list),
     )) {
-      await expect(store.putVectors('m', [{ id: a!.id, vector: wrong }])).rejects.toMatchObject(misuse);
-      await expect(store.factsByVector({ space, embedder: 'm', vector: wrong })).rejects.toMatchObject(misuse);
+      await expect(store.putVectors('m', [{ id: a!.id, vector: wrong }])).rejects.toMatchObject(
+        misuse,
+      );
+      await expect(
+        store.factsByVector({ space, embedder: 'm', vector: wrong }),
+      ).rejects.toMatchObject(misuse);
     }
     const uneven = [
       { id: a!.id, vector: good },
       { id: b!.id, vector: good.slice(1) },
     ];
-    for (const wrong of [uneven, [{ id: 7, vector: good }], [{ id: a!.id, vector: [1, 2] }], [7], 7])
+    for (const wrong of [
+      uneven,
+      [{ id: 7, vector: good }],
+      [{ id: a!.id, vector: [1, 2] }],
+      [7],
+      7,
+    ])
       await expect(store.putVectors('m', wrong as never)).rejects.toMatchObject(misuse);
     await expect(store.putVectors(7 as never, [])).rejects.toMatchObject(misuse);
     await expect(store.textsToEmbed('m', space, 0)).rejects.toMatchObject(misuse);
@@ -164,8 +211,12 @@ export function factVectorLaws({ law, openNew, runs }: Bench<FactLedger>): void 
       { id: a!.id, vector: good },
       { id: 'nobody', vector: good },
     ]);
-    await expect(store.putVectors('m', [{ id: b!.id, vector: good.slice(1) }])).rejects.toMatchObject(misuse);
-    await expect(store.factsByVector({ space, embedder: 'm', vector: good.slice(1) })).rejects.toMatchObject(misuse);
+    await expect(
+      store.putVectors('m', [{ id: b!.id, vector: good.slice(1) }]),
+    ).rejects.toMatchObject(misuse);
+    await expect(
+      store.factsByVector({ space, embedder: 'm', vector: good.slice(1) }),
+    ).rejects.toMatchObject(misuse);
     expect(await store.factsByVector({ space, embedder: 'm', vector: good })).toHaveLength(1);
   });
 }
@@ -190,7 +241,8 @@ function vectorOf(text: string): Float32Array {
 }
 
 function cosine(a: Float32Array, b: Float32Array): number {
-  const sum = (x: Float32Array, y: Float32Array): number => x.reduce((all, number, at) => all + number * y[at]!, 0);
+  const sum = (x: Float32Array, y: Float32Array): number =>
+    x.reduce((all, number, at) => all + number * y[at]!, 0);
   return sum(a, b) / Math.sqrt(sum(a, a) * sum(b, b));
 }
 

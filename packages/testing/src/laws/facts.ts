@@ -35,7 +35,8 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
       ],
       first.insert.map(keyOfRow),
     );
-    for (const facts of [[first], [second]]) expect(await store.commit({ ...batchOf([]), facts })).toEqual(COMMITTED);
+    for (const facts of [[first], [second]])
+      expect(await store.commit({ ...batchOf([]), facts })).toEqual(COMMITTED);
     const closed = { ...first.insert[0]!, system_time_end: day(20) };
     const [rest, next, audit] = second.insert as [FactVersion, FactVersion, FactVersion];
     expect(await store.partition(ALICE)).toEqual({
@@ -57,7 +58,9 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
     }
     expect(await store.facts({ space })).toEqual([closed, rest, next]);
     expect(await store.facts({ space, kind: 'audit', system: 'now' })).toEqual([audit]);
-    expect(await store.facts({ space, kind: 'all' })).toEqual([closed, rest, audit, next].sort(byId));
+    expect(await store.facts({ space, kind: 'all' })).toEqual(
+      [closed, rest, audit, next].sort(byId),
+    );
     expect(await store.facts({ space, lineage: 'penicillin' })).toEqual([closed, rest]);
     expect(await store.facts({ space: 'Clinic' })).toEqual([]);
     expect(await store.spaces()).toEqual([space]);
@@ -83,7 +86,12 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
         subject: text.slice(0, 300),
         predicate: LOOKALIKES[n % LOOKALIKES.length]!,
       };
-      const open = { valid_from: OPEN_START, valid_to: OPEN_END, asserted_from: OPEN_START, confidence: 0.1 + 0.2 };
+      const open = {
+        valid_from: OPEN_START,
+        valid_to: OPEN_END,
+        asserted_from: OPEN_START,
+        confidence: 0.1 + 0.2,
+      };
       const change = changeOf(partition, 1, 10, [
         {
           fact_id: text.slice(0, 300),
@@ -114,7 +122,10 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
 
   law('there is one zero', async () => {
     const store = await openNew();
-    await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a', confidence: -0 }])] });
+    await store.commit({
+      ...batchOf([]),
+      facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a', confidence: -0 }])],
+    });
     expect((await store.facts({ space }))[0]!.confidence).toBe(0);
   });
 
@@ -126,11 +137,17 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
       texts.slice(2, 5).map((predicate) => ({ space, subject, predicate })),
     );
     const facts = partitions.map((partition, n) =>
-      changeOf(partition, 1, 10, [{ fact_id: `b${n}` }, { fact_id: `a${n}`, row_kind: 'audit', valid_from: day(2) }]),
+      changeOf(partition, 1, 10, [
+        { fact_id: `b${n}` },
+        { fact_id: `a${n}`, row_kind: 'audit', valid_from: day(2) },
+      ]),
     );
     await store.commit({ ...batchOf([]), facts: facts.toReversed() });
     for (const text of texts)
-      await store.commit({ ...batchOf([]), facts: [changeOf({ ...ALICE, space: text }, 1, 10, [{ fact_id: 'a' }])] });
+      await store.commit({
+        ...batchOf([]),
+        facts: [changeOf({ ...ALICE, space: text }, 1, 10, [{ fact_id: 'a' }])],
+      });
     expect(await store.spaces()).toEqual(
       [...texts, space].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
     );
@@ -151,7 +168,15 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
 
   law('an invalid fact query or partition name is refused', async () => {
     const store = await openNew();
-    const wrong: unknown[] = [undefined, null, 7, {}, { space: 7 }, { space: '\ud800' }, { space, subject: 7 }];
+    const wrong: unknown[] = [
+      undefined,
+      null,
+      7,
+      {},
+      { space: 7 },
+      { space: '\ud800' },
+      { space, subject: 7 },
+    ];
     for (const more of [
       { kind: 'both' },
       { valid: 'now' },
@@ -171,7 +196,9 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
     ])
       wrong.push({ space, ...more });
     for (const query of wrong)
-      await expect(store.facts(query as never)).rejects.toMatchObject({ code: 'store_invalid_input' });
+      await expect(store.facts(query as never)).rejects.toMatchObject({
+        code: 'store_invalid_input',
+      });
     for (const name of [
       undefined,
       null,
@@ -180,7 +207,9 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
       { ...ALICE, subject: undefined },
       { ...ALICE, predicate: 'a\0' },
     ])
-      await expect(store.partition(name as never)).rejects.toMatchObject({ code: 'store_invalid_input' });
+      await expect(store.partition(name as never)).rejects.toMatchObject({
+        code: 'store_invalid_input',
+      });
   });
 
   law('a later mutation of passed or returned facts changes no stored fact', async () => {
@@ -194,7 +223,11 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
     for (let round = 0; round < 2; round += 1) {
       const state = (await store.partition(ALICE))!;
       const rows = await store.facts({ space });
-      expect([state.names, ...state.open, ...rows]).toEqual([namesOf(ALICE), ...given.insert, ...given.insert]);
+      expect([state.names, ...state.open, ...rows]).toEqual([
+        namesOf(ALICE),
+        ...given.insert,
+        ...given.insert,
+      ]);
       for (const row of [...state.open, ...rows]) {
         Reflect.set(row, 'object', 'other');
         Reflect.set(row.content, 'bytes', 99);
@@ -208,7 +241,10 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
 
   law('reads see all committed facts', async () => {
     const store = await openNew();
-    const committing = store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
+    const committing = store.commit({
+      ...batchOf([]),
+      facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])],
+    });
     expect(await store.facts({ space })).toSatisfy((rows: unknown[]) => rows.length <= 1);
     expect(await committing).toEqual(COMMITTED);
     expect(await store.facts({ space })).toHaveLength(1);
@@ -269,6 +305,7 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
 }
 
 function byId(a: FactVersion, b: FactVersion): number {
-  const key = (row: FactVersion): string => `${row.system_time_start} ${row.valid_from} ${row.fact_id}`;
+  const key = (row: FactVersion): string =>
+    `${row.system_time_start} ${row.valid_from} ${row.fact_id}`;
   return key(a) < key(b) ? -1 : 1;
 }

@@ -42,7 +42,10 @@ export function handleLaws({ law, newPlace, openAt }: Bench<LedgerStore>): void 
     const committed = (await Promise.all(stores.map(write))).flat();
     const entries = await stores[0]!.entries('t');
     expect(entries.map((row) => row.seq)).toEqual(entries.map((_, index) => index));
-    expect(entries.map((row) => row.parent)).toEqual([null, ...entries.slice(0, -1).map((row) => row.id)]);
+    expect(entries.map((row) => row.parent)).toEqual([
+      null,
+      ...entries.slice(0, -1).map((row) => row.id),
+    ]);
     expect(new Set(entries.map((row) => row.id))).toEqual(new Set(committed));
   });
 
@@ -51,7 +54,9 @@ export function handleLaws({ law, newPlace, openAt }: Bench<LedgerStore>): void 
     let head = await stores[0]!.head('t');
     for (let round = 0; round < 3; round += 1) {
       const rivals = Array.from({ length: 100 }, (_, note) => entryAfter(head, 't', [round, note]));
-      const results = await Promise.all(rivals.map((row, n) => stores[n % 4]!.commit(batchOf(row))));
+      const results = await Promise.all(
+        rivals.map((row, n) => stores[n % 4]!.commit(batchOf(row))),
+      );
       expect(countOf(results, 'committed')).toBe(1);
       expect(countOf(results, 'conflict')).toBe(99);
       head = rivals[results.findIndex(({ status }) => status === 'committed')];
@@ -62,7 +67,10 @@ export function handleLaws({ law, newPlace, openAt }: Bench<LedgerStore>): void 
 
   law('an id appended to 40 trajectories over four handles is committed once', async () => {
     const stores = await openMany(4);
-    const rows = Array.from({ length: 40 }, (_, n) => ({ ...entryAfter(undefined, `t${n}`), id: 'a'.repeat(64) }));
+    const rows = Array.from({ length: 40 }, (_, n) => ({
+      ...entryAfter(undefined, `t${n}`),
+      id: 'a'.repeat(64),
+    }));
     const results = await Promise.all(rows.map((row, n) => stores[n % 4]!.commit(batchOf(row))));
     expect(countOf(results, 'committed')).toBe(1);
     expect(countOf(results, 'conflict')).toBe(39);
@@ -87,7 +95,9 @@ export function handleLaws({ law, newPlace, openAt }: Bench<LedgerStore>): void 
       const winner = results[0]!.status === 'committed' ? 0 : 1;
       heads = rivals[winner]!;
       expect(await Promise.all(heads.map((row) => right.head(row.trajectory_id)))).toEqual(heads);
-      const blobs = await Promise.all(['left', 'right'].map((who) => left.blob(blobOf(`${who} ${round}`).hash)));
+      const blobs = await Promise.all(
+        ['left', 'right'].map((who) => left.blob(blobOf(`${who} ${round}`).hash)),
+      );
       expect(blobs.map((text) => text !== undefined)).toEqual([winner === 0, winner === 1]);
     }
   });

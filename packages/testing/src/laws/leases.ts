@@ -66,10 +66,15 @@ export function leaseLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedger
     expect(await store.logEffects({ fence: first.fence })).toEqual(FENCED);
     expect(await store.logEffects({ fence: first.fence, ended: [9] })).toEqual(FENCED);
     const root = entryAfter(undefined, 't');
-    expect(await store.commit({ ...batchOf(root), effects: writeOf(first.fence, 2) })).toEqual(FENCED);
+    expect(await store.commit({ ...batchOf(root), effects: writeOf(first.fence, 2) })).toEqual(
+      FENCED,
+    );
     expect(await store.logEffects({ fence: second.fence + 1 })).toEqual(FENCED);
     expect(await store.openEffects()).toEqual([loggedOf(1)]);
-    expect([await store.head('t'), await store.effectKey(keyOf(2).key)]).toEqual([undefined, undefined]);
+    expect([await store.head('t'), await store.effectKey(keyOf(2).key)]).toEqual([
+      undefined,
+      undefined,
+    ]);
     expect(await store.logEffects(writeOf(second.fence, 2))).toEqual(WRITTEN);
   });
 
@@ -163,6 +168,8 @@ export function leaseLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedger
     await Promise.all(Array.from({ length: 12 }, work));
     expect(new Set(fences).size).toBe(12);
     expect(fences).toEqual(fences.toSorted((a, b) => a - b));
-    expect((await stores[0]!.openEffects()).map(({ epoch }) => epoch)).toEqual(fences.map((_, n) => n + 1));
+    expect((await stores[0]!.openEffects()).map(({ epoch }) => epoch)).toEqual(
+      fences.map((_, n) => n + 1),
+    );
   });
 }

@@ -39,7 +39,11 @@ export function modelLaws({ law, newPlace, openAt, openNew, runs }: Bench<Ledger
   });
 }
 
-async function putTo(store: LedgerStore, model: StoreModel, calls: readonly GeneratedCall[]): Promise<void> {
+async function putTo(
+  store: LedgerStore,
+  model: StoreModel,
+  calls: readonly GeneratedCall[],
+): Promise<void> {
   const answers: [Promise<CommitResult>, CommitResult, readonly EntryRow[]][] = [];
   for (const call of calls) {
     const batch = model.batch(call);
@@ -50,7 +54,11 @@ async function putTo(store: LedgerStore, model: StoreModel, calls: readonly Gene
 }
 
 // If a batch has several faults, the store may name any of them.
-function expectSameAnswer(actual: CommitResult, expected: CommitResult, rows: readonly EntryRow[]): void {
+function expectSameAnswer(
+  actual: CommitResult,
+  expected: CommitResult,
+  rows: readonly EntryRow[],
+): void {
   expect(actual.status).toBe(expected.status);
   if (actual.status === 'conflict') expect(rows.map(conflictAt)).toContainEqual(actual);
 }

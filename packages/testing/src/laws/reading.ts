@@ -25,7 +25,9 @@ export function readingLaws({ law, openNew }: Bench<LedgerStore>): void {
     expect(await store.entries('t', { from: 3, limit: 2 })).toEqual(chain.slice(3, 5));
     expect(await store.entries('t', { limit: 2_000 })).toEqual(chain);
     expect(await store.entries('t', { from: 1_001 })).toEqual([]);
-    expect(await store.entries('t', { from: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER })).toEqual([]);
+    expect(
+      await store.entries('t', { from: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER }),
+    ).toEqual([]);
     expect(await store.entries('u', { from: 0 })).toEqual([]);
   });
 
@@ -87,7 +89,10 @@ export function readingLaws({ law, openNew }: Bench<LedgerStore>): void {
     let head = entryAfter(undefined, 't');
     await store.commit(batchOf(head));
     for (let round = 0; round < 10; round += 1) {
-      const [winner, loser] = [rivalAfter(head, `winner ${round}`), rivalAfter(head, `loser ${round}`)];
+      const [winner, loser] = [
+        rivalAfter(head, `winner ${round}`),
+        rivalAfter(head, `loser ${round}`),
+      ];
       const waiting = [store.commit(winner), store.commit(loser)];
       const [entries, ofWinner, ofLoser] = await Promise.all([
         store.entries('t', { from: head.seq + 1 }),

@@ -37,7 +37,9 @@ export function refusalLaws({ law, openNew }: Bench<LedgerStore>): void {
     ];
     for (const wrong of wrongRows) {
       const batch = batchOf([row, { ...entryAfter(row, 't'), ...wrong } as EntryRow], [blob]);
-      await expect(store.commit(batch), JSON.stringify(wrong)).rejects.toMatchObject({ code: 'store_invalid_input' });
+      await expect(store.commit(batch), JSON.stringify(wrong)).rejects.toMatchObject({
+        code: 'store_invalid_input',
+      });
     }
     for (const wrong of [
       { hash: 'x' },
@@ -47,7 +49,9 @@ export function refusalLaws({ law, openNew }: Bench<LedgerStore>): void {
       { text: 1 },
     ]) {
       const batch = batchOf(row, [{ ...blob, ...wrong } as typeof blob]);
-      await expect(store.commit(batch), JSON.stringify(wrong)).rejects.toMatchObject({ code: 'store_invalid_input' });
+      await expect(store.commit(batch), JSON.stringify(wrong)).rejects.toMatchObject({
+        code: 'store_invalid_input',
+      });
     }
     const calls: readonly (() => Promise<unknown>)[] = [
       () => store.resolve('abc'),
@@ -64,7 +68,8 @@ export function refusalLaws({ law, openNew }: Bench<LedgerStore>): void {
       () => store.entries('t', { limit: 1.5 }),
       () => store.entries('t', { limit: Number.POSITIVE_INFINITY }),
     ];
-    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'store_invalid_input' });
+    for (const call of calls)
+      await expect(call()).rejects.toMatchObject({ code: 'store_invalid_input' });
     expect(await store.trajectories()).toEqual([]);
     expect(await store.blob(blob.hash)).toBeUndefined();
   });

@@ -32,7 +32,8 @@ export function rowLaws({ law, openNew }: Bench<LedgerStore>): void {
 
   law('a trajectory may have a name of 500 characters', async () => {
     const store = await openNew();
-    for (const name of [longText(500), 'x'.repeat(500), '\u{1f600}'.repeat(250)]) await expectKept(store, name, '{}');
+    for (const name of [longText(500), 'x'.repeat(500), '\u{1f600}'.repeat(250)])
+      await expectKept(store, name, '{}');
   });
 
   law('a payload of 1 MiB and a blob of 3 MB come back exactly as given', async () => {
@@ -58,7 +59,11 @@ export function rowLaws({ law, openNew }: Bench<LedgerStore>): void {
     Object.assign(blob, { text: 'other' });
     batch.entries.length = 0;
     for (let round = 0; round < 2; round += 1) {
-      const got = [await store.head('t'), await store.resolve(given.id), ...(await store.entries('t'))];
+      const got = [
+        await store.head('t'),
+        await store.resolve(given.id),
+        ...(await store.entries('t')),
+      ];
       expect(got).toEqual([given, given, given]);
       const listed = await store.trajectories();
       expect(listed).toEqual([{ trajectory_id: 't', entries: 1, head: given.id }]);

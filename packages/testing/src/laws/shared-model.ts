@@ -45,7 +45,10 @@ const saying: fc.Arbitrary<Saying> = fc.record({
 const said = fc.array(saying, { maxLength: 3 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('join' as const), member }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('part' as const, 'cut' as const), member }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constantFrom('part' as const, 'cut' as const), member }),
+  },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('say' as const), member, said }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('look' as const), member, said }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('lapse' as const), member, said }) },
@@ -53,7 +56,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const steps = fc.array(step, { maxLength: 30, size: '+1' });
 
 /** For any actions of three members, all derive the live work that a plain model has. */
-export function sharedModelLaws({ law, newPlace, openAt, openNew, runs }: Bench<SharedEffectLedger>): void {
+export function sharedModelLaws({
+  law,
+  newPlace,
+  openAt,
+  openNew,
+  runs,
+}: Bench<SharedEffectLedger>): void {
   law('for any events and ends, all members derive a plain model’s live work', async () => {
     const run = async (each: readonly Step[]): Promise<void> => {
       const store = await openNew();
@@ -112,8 +121,10 @@ class Course {
     await this.#exchange(watcher, [], true);
     const last = await this.#join();
     await this.#exchange(last, [], false);
-    for (const each of last.member.heard) if ('epoch' in each) expect(this.#ended).not.toContain(each.epoch);
-    for (const { member: one } of [...this.#slots.values(), watcher, last]) await one.membership.release();
+    for (const each of last.member.heard)
+      if ('epoch' in each) expect(this.#ended).not.toContain(each.epoch);
+    for (const { member: one } of [...this.#slots.values(), watcher, last])
+      await one.membership.release();
   }
 
   async #step(each: Step, watcher: Slot): Promise<void> {
@@ -178,10 +189,12 @@ class Course {
     const before = one.heard.length;
     if (look) this.#model.look(one.fence);
     const saids = sayings.flatMap((each) => this.#model.choose(one.fence, each));
-    const news = (look ? await one.look(...saids) : await one.say(...saids)) ?? expect.fail('it is a member');
+    const news =
+      (look ? await one.look(...saids) : await one.say(...saids)) ?? expect.fail('it is a member');
     const answers = news.slice(news.length - saids.length);
     expect(answers).toMatchObject(saids.map((each) => ({ ...each, fence: one.fence })));
-    for (const each of answers) if (each.is === 'begun') this.#model.begin(each.epoch, each.claims, one.fence);
+    for (const each of answers)
+      if (each.is === 'begun') this.#model.begin(each.epoch, each.claims, one.fence);
     for (const each of news) if (each.is === 'ended') this.#ended.add(each.epoch);
     this.#expectOneOrder(one.heard.slice(Math.max(0, before - 1)));
     expect(liveWork(one.heard, this.#model.fences)).toEqual(this.#model.live);
@@ -247,7 +260,14 @@ class PlainSharing {
     expect(epoch).toBeGreaterThan(this.#lastEpoch);
     this.#lastEpoch = epoch;
     const scopes = PLACES.filter((place) => claims.includes(place));
-    this.#works.push({ epoch, begunBy: fence, fence, isLeft: false, claims: scopes, doubts: undefined });
+    this.#works.push({
+      epoch,
+      begunBy: fence,
+      fence,
+      isLeft: false,
+      claims: scopes,
+      doubts: undefined,
+    });
   }
 
   /**
@@ -293,7 +313,11 @@ class PlainSharing {
 }
 
 /** Claims change only while a body runs. */
-function canBeSaid(is: Saying['is'], { begunBy, fence, isLeft, doubts }: PlainWork, by: number): boolean {
+function canBeSaid(
+  is: Saying['is'],
+  { begunBy, fence, isLeft, doubts }: PlainWork,
+  by: number,
+): boolean {
   if (is === 'own') return isLeft;
   if (fence !== by || isLeft) return false;
   return (is !== 'grown' && is !== 'given') || (begunBy === by && doubts === undefined);

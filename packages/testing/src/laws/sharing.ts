@@ -39,7 +39,9 @@ function told(heard: readonly OrderedEvent[]): readonly object[] {
 
 /** All events of one kind that any of the members has applied, each once. */
 function allOf(is: OrderedEvent['is'], ...members: readonly Member[]): OrderedEvent[] {
-  const bySeq = new Map(members.flatMap(({ heard }) => heard.map((each) => [each.seq, each] as const)));
+  const bySeq = new Map(
+    members.flatMap(({ heard }) => heard.map((each) => [each.seq, each] as const)),
+  );
   return [...bySeq.values()].filter((each) => each.is === is);
 }
 
@@ -121,7 +123,9 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     }
     await last.say();
     await right.say();
-    expect(allOf('taken', last, right)).toEqual([expect.objectContaining({ gone: left.fence, fence: last.fence })]);
+    expect(allOf('taken', last, right)).toEqual([
+      expect.objectContaining({ gone: left.fence, fence: last.fence }),
+    ]);
   });
 
   law('a lease is renewed whenever its member is heard of', async () => {
@@ -153,7 +157,9 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     for (const member of members) await member.membership.release();
     expect(await isFenced(store, Math.max(...fences) + 1)).toBe(true);
     const next = await joined(store);
-    for (const fence of [...fences, next.fence - 1, next.fence + 1].filter((each) => each !== next.fence))
+    for (const fence of [...fences, next.fence - 1, next.fence + 1].filter(
+      (each) => each !== next.fence,
+    ))
       expect(await isFenced(store, fence)).toBe(true);
     expect(await isFenced(store, next.fence)).toBe(false);
   });
@@ -165,7 +171,8 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     await tenure.release();
     const members = await Promise.all([1, 2, 3].map(() => joined(store)));
     const begin = async (member: Member): Promise<void> => {
-      for (let n = 0; n < 6; n++) await member.say(startedEvent(`r:/${n}`), startedEvent(`r:/${n}`));
+      for (let n = 0; n < 6; n++)
+        await member.say(startedEvent(`r:/${n}`), startedEvent(`r:/${n}`));
     };
     await Promise.all(members.map(begin));
     for (const member of members) await member.say();
@@ -186,7 +193,10 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     const talk = async (member: Member, n: number): Promise<void> => {
       const scope = (round: number): string => `r:/${n}/${round}`;
       for (let round = 0; round < 5; round++) {
-        const news = await member.say(startedEvent(scope(round)), startedEvent(`${scope(round)}/more`));
+        const news = await member.say(
+          startedEvent(scope(round)),
+          startedEvent(`${scope(round)}/more`),
+        );
         const [one, two] = news!.slice(-2) as (OrderedEvent & { is: 'begun' })[];
         expect([one, two]).toMatchObject([
           { is: 'begun', fence: member.fence, claims: claimsAt(scope(round)) },
@@ -201,7 +211,9 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
           { is: 'ended', epoch: two!.epoch },
         ] as const;
         const answer = (await member.say(...said))!;
-        expect(answer.slice(-5)).toMatchObject(said.map((each) => ({ ...each, fence: member.fence })));
+        expect(answer.slice(-5)).toMatchObject(
+          said.map((each) => ({ ...each, fence: member.fence })),
+        );
       }
     };
     await Promise.all(members.map(talk));
@@ -209,7 +221,9 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     const [first, ...others] = members.map(({ heard }) => heard);
     for (const heard of others) expect(heard).toEqual(first);
     expect(first).toHaveLength(3 * 5 * 7);
-    expect(first!.map(({ seq }) => seq)).toEqual(first!.map(({ seq }) => seq).toSorted((a, b) => a - b));
+    expect(first!.map(({ seq }) => seq)).toEqual(
+      first!.map(({ seq }) => seq).toSorted((a, b) => a - b),
+    );
     expect(new Set(first!.map(({ seq }) => seq)).size).toBe(first!.length);
     // No event is delivered twice, nor to a member that has published none.
     for (const member of members) expect(await member.say()).toEqual([]);
@@ -218,16 +232,31 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
   law('claims are received exactly as published, for any text', async () => {
     const store = await openNew();
     const [one, two] = [await joined(store), await joined(store)];
-    const texts = ['', '[]', '{}', 'null', 'a"b\\c,{d}', "'; --", 'ä€😀\u2028', 'NULL', 'x'.repeat(20_000)];
+    const texts = [
+      '',
+      '[]',
+      '{}',
+      'null',
+      'a"b\\c,{d}',
+      "'; --",
+      'ä€😀\u2028',
+      'NULL',
+      'x'.repeat(20_000),
+    ];
     await one.say(...texts.map((claims) => ({ is: 'begun', claims }) as const));
     await two.say();
-    for (const { heard } of [one, two]) expect(heard.map((each) => 'claims' in each && each.claims)).toEqual(texts);
+    for (const { heard } of [one, two])
+      expect(heard.map((each) => 'claims' in each && each.claims)).toEqual(texts);
   });
 
   law('a member that joins later derives the same live work as earlier members', async () => {
     const store = await openNew();
     const [one, two, three] = [await joined(store), await joined(store), await joined(store)];
-    const epochs = [await one.begin('r:/a'), await two.begin('r:/b', 'r:/c'), await three.begin('r:/d')];
+    const epochs = [
+      await one.begin('r:/a'),
+      await two.begin('r:/b', 'r:/c'),
+      await three.begin('r:/d'),
+    ];
     await two.say({ is: 'grown', epoch: epochs[1]!, claims: claimsAt('r:/e') });
     await two.say({ is: 'given', epoch: epochs[1]!, claims: claimsAt('r:/b') });
     await three.say({ is: 'left', epoch: epochs[2]! });
@@ -260,7 +289,10 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     const store = await openNew();
     const [one, two] = [await joined(store), await joined(store)];
     const [kept, over] = [await one.begin('r:/a'), await one.begin('r:/b')];
-    await one.say({ is: 'grown', epoch: over, claims: claimsAt('r:/c') }, { is: 'ended', epoch: over });
+    await one.say(
+      { is: 'grown', epoch: over, claims: claimsAt('r:/c') },
+      { is: 'ended', epoch: over },
+    );
     await one.look();
     await one.look();
     // The member `two` has not applied it.
@@ -278,7 +310,9 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     for (const member of [one, two, before]) expect(await member.say()).toEqual([]);
     const fences = [one, two, before, after].map(({ fence }) => fence);
     for (const { heard } of [one, two, before, after])
-      expect(liveWork(heard, fences)).toEqual([{ epoch: kept, fence: one.fence, claims: ['r:/a'], isInDoubt: false }]);
+      expect(liveWork(heard, fences)).toEqual([
+        { epoch: kept, fence: one.fence, claims: ['r:/a'], isInDoubt: false },
+      ]);
   });
 
   law('of concurrent checks exactly one adopts the work of a member that left', async () => {
@@ -306,7 +340,11 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
   law('a leaving member’s work is adopted without a check, and all are notified', async () => {
     const store = await openNew();
     const [gone, ...others] = await Promise.all([1, 2, 3].map(() => joined(store)));
-    const epochs = [await gone!.begin('r:/a'), await gone!.begin('r:/b'), await gone!.begin('r:/c')];
+    const epochs = [
+      await gone!.begin('r:/a'),
+      await gone!.begin('r:/b'),
+      await gone!.begin('r:/c'),
+    ];
     await gone!.say({ is: 'left', epoch: epochs[1]! }, { is: 'ended', epoch: epochs[2]! });
     const hearing = others.map(
       (member) =>
@@ -324,10 +362,12 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     const [{ fence } = gone!] = allOf('taken', ...others);
     expect(others.map((member) => member.fence)).toContain(fence);
     for (const { heard } of others)
-      expect(liveWork(heard, [gone!.fence, ...others.map((member) => member.fence)])).toMatchObject([
-        { epoch: epochs[0], fence },
-        { epoch: epochs[1], fence, isInDoubt: true },
-      ]);
+      expect(liveWork(heard, [gone!.fence, ...others.map((member) => member.fence)])).toMatchObject(
+        [
+          { epoch: epochs[0], fence },
+          { epoch: epochs[1], fence, isInDoubt: true },
+        ],
+      );
     expect(allOf('taken', ...others)).toHaveLength(1);
   });
 
@@ -340,7 +380,9 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     const next = await Promise.all([1, 2, 3].map(() => joined(store)));
     for (const member of next) await member.say();
     const fences = next.map(({ fence }) => fence);
-    const views = next.map(({ heard }) => liveWork(heard, fences).map(({ fence, ...rest }) => [rest.epoch, fence]));
+    const views = next.map(({ heard }) =>
+      liveWork(heard, fences).map(({ fence, ...rest }) => [rest.epoch, fence]),
+    );
     for (const view of views) expect(view).toEqual([[epoch, Math.min(...fences)]]);
     await store.logEffects({ fence: fences[0]!, ended: [epoch] });
   });
@@ -378,7 +420,9 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect(allOf('resumed', one, two)).toEqual([]);
     expect(allOf('taken', one, two)).toEqual([]);
     for (const { heard } of [one, two])
-      expect(liveWork(heard, [one.fence, two.fence])).toMatchObject([{ epoch: epochs[0], fence: one.fence }]);
+      expect(liveWork(heard, [one.fence, two.fence])).toMatchObject([
+        { epoch: epochs[0], fence: one.fence },
+      ]);
   });
 
   law('a lease waits for all members and they for it; each fences the previous', async () => {
@@ -457,7 +501,9 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     const store = await openNew();
     const tenure = await store.leaseEffects();
     const giving = new AbortController();
-    const waiting = store.joinEffects({ leaseMs: LONG_MS, signal: giving.signal }).catch(() => 'given up');
+    const waiting = store
+      .joinEffects({ leaseMs: LONG_MS, signal: giving.signal })
+      .catch(() => 'given up');
     await stillWaits(waiting);
     giving.abort();
     expect(await waiting).toBe('given up');
@@ -469,7 +515,9 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     const store = await openNew();
     const [{ membership }, other] = [await joined(store), await joined(store)];
     const scopes = Array.from({ length: 8 }, (_, n) => `r:/${n}`);
-    const heard = await Promise.all(scopes.map((scope) => membership.exchange(0, [startedEvent(scope)], false)));
+    const heard = await Promise.all(
+      scopes.map((scope) => membership.exchange(0, [startedEvent(scope)], false)),
+    );
     const last = heard.map((happened) => happened?.at(-1));
     expect(last).toMatchObject(scopes.map((scope) => ({ is: 'begun', claims: claimsAt(scope) })));
     expect((await other.say())!.slice(-8)).toEqual(last);
@@ -519,11 +567,28 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
   law('a join with invalid options is refused', async () => {
     const store = await openNew();
     const refused = { code: 'store_invalid_input' };
-    const wrong: unknown[] = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '100', undefined, null];
+    const wrong: unknown[] = [
+      0,
+      -1,
+      1.5,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      2 ** 31,
+      '100',
+      undefined,
+      null,
+    ];
     for (const leaseMs of wrong) {
       await expect(store.joinEffects({ leaseMs } as never)).rejects.toMatchObject(refused);
     }
-    for (const options of [undefined, null, 7, 'x', { leaseMs: 100, signal: {} }, { leaseMs: 100, signal: 'x' }]) {
+    for (const options of [
+      undefined,
+      null,
+      7,
+      'x',
+      { leaseMs: 100, signal: {} },
+      { leaseMs: 100, signal: 'x' },
+    ]) {
       await expect(store.joinEffects(options as never)).rejects.toMatchObject(refused);
     }
     const one = await joined(store);
@@ -544,7 +609,8 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     const waiting = Promise.allSettled([joined(other), joined(other)]);
     await stillWaits(waiting);
     await other.close();
-    for (const answer of await waiting) expect(answer).toMatchObject({ status: 'rejected', reason: closed });
+    for (const answer of await waiting)
+      expect(answer).toMatchObject({ status: 'rejected', reason: closed });
   });
 
   law('close ends a membership that is just being given', async () => {
@@ -598,7 +664,11 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
   });
 
   /** No kind of write succeeds under that fence, and all succeed under the other one. */
-  async function expectFenced(store: SharedEffectLedger, fence: number, other: number): Promise<void> {
+  async function expectFenced(
+    store: SharedEffectLedger,
+    fence: number,
+    other: number,
+  ): Promise<void> {
     const open = await store.openEffects();
     expect(open).toEqual([loggedOf(1)]);
     const root = entryAfter(undefined, 'fenced');
@@ -620,13 +690,23 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
       store.logEffects({ fence: other, ended: [1] }),
     ]);
     expect(beside).toEqual([WRITTEN, FENCED, WRITTEN]);
-    expect([await store.head('fenced'), await store.blob(blob.hash)]).toEqual([undefined, undefined]);
-    expect([await store.effectKey(keyOf(2).key), await store.effectsOf(2)]).toEqual([undefined, undefined]);
+    expect([await store.head('fenced'), await store.blob(blob.hash)]).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect([await store.effectKey(keyOf(2).key), await store.effectsOf(2)]).toEqual([
+      undefined,
+      undefined,
+    ]);
     expect(await store.effectsOf(1)).toEqual(loggedOf(1, ['begun', 'beside']));
   }
 
   /** By one of the members, once, and all members agree. */
-  async function expectTakenOver(gone: Member, others: readonly Member[], epochs: readonly number[]): Promise<void> {
+  async function expectTakenOver(
+    gone: Member,
+    others: readonly Member[],
+    epochs: readonly number[],
+  ): Promise<void> {
     for (const member of others) await member.look();
     const taken = allOf('taken', ...others);
     expect(taken).toEqual([expect.objectContaining({ gone: gone.fence })]);

@@ -15,7 +15,11 @@ const skip = [
   'of many lease requests over two handles each is granted, one at a time',
 ].map((test) => ({ test, reason }));
 for (const [name, open] of Object.entries(IN_MEMORY)) effectStoreSuite({ name, open, skip });
-effectStoreSuite({ name: 'memory, shared', open: async () => new MemoryStore({ shared: true }), skip });
+effectStoreSuite({
+  name: 'memory, shared',
+  open: async () => new MemoryStore({ shared: true }),
+  skip,
+});
 
 sharedEffectStoreSuite({
   name: 'memory',

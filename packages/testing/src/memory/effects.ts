@@ -98,9 +98,14 @@ export class MemoryEffects implements EffectView {
     return epochs.slice(0, limit).map((epoch) => this.of(epoch)!);
   }
 
-  list({ before = Number.POSITIVE_INFINITY, limit, trajectoryId }: EffectPage): LoggedTransaction[] {
+  list({
+    before = Number.POSITIVE_INFINITY,
+    limit,
+    trajectoryId,
+  }: EffectPage): LoggedTransaction[] {
     const found = [...this.#transactions].filter(
-      ([epoch, { trajectory_id }]) => epoch < before && (trajectoryId === undefined || trajectory_id === trajectoryId),
+      ([epoch, { trajectory_id }]) =>
+        epoch < before && (trajectoryId === undefined || trajectory_id === trajectoryId),
     );
     const epochs = found.map(([epoch]) => epoch).sort((a, b) => b - a);
     return epochs.slice(0, limit).map((epoch) => this.of(epoch)!);

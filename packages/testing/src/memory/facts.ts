@@ -98,7 +98,9 @@ export class MemoryFacts implements FactView {
     const hashes = new Set(erased.map(({ hash }) => hash));
     this.#texts.erase(hashes);
     for (const partition of [...this.#partitions.values()]) {
-      const name = hashes.has(partition.names.hash) ? erasedName(partition.names.hash) : partition.name;
+      const name = hashes.has(partition.names.hash)
+        ? erasedName(partition.names.hash)
+        : partition.name;
       for (const [key, row] of partition.rows) {
         const object = hashes.has(row.content.hash) ? erasedText(row.content.hash) : row.object;
         const { branch: _, ...nameless } = row;
@@ -130,7 +132,13 @@ export class MemoryFacts implements FactView {
     if (found === undefined) return undefined;
     const open = Array.from(found.open, (key) => found.rows.get(factKey(key))!);
     const { names, version, latest, since } = found;
-    return { names, version, latest, open: open.sort(byValidTime), ...(since !== undefined && { since }) };
+    return {
+      names,
+      version,
+      latest,
+      open: open.sort(byValidTime),
+      ...(since !== undefined && { since }),
+    };
   }
 
   /** Same as `FactStore.facts`, with the defaults filled in. */
@@ -139,9 +147,11 @@ export class MemoryFacts implements FactView {
     const { space, branch, subject, predicate, after, limit } = query;
     const partitions =
       subject !== undefined && predicate !== undefined
-        ? [this.#find(nameOf({ space, subject, predicate, ...(branch !== undefined && { branch }) }))].filter(
-            (each) => each !== undefined,
-          )
+        ? [
+            this.#find(
+              nameOf({ space, subject, predicate, ...(branch !== undefined && { branch }) }),
+            ),
+          ].filter((each) => each !== undefined)
         : [...this.#partitions.values()].filter(
             ({ name }) =>
               name.space === space &&
@@ -149,7 +159,9 @@ export class MemoryFacts implements FactView {
               (subject === undefined || name.subject === subject) &&
               (predicate === undefined || name.predicate === predicate),
           );
-    const found = partitions.flatMap(({ rows }) => [...rows.values()].filter((row) => isAsked(row, query)));
+    const found = partitions.flatMap(({ rows }) =>
+      [...rows.values()].filter((row) => isAsked(row, query)),
+    );
     const rest = after === undefined ? found : found.filter((row) => compareRows(row, after) > 0);
     return rest.sort(compareRows).slice(0, limit);
   }
@@ -168,7 +180,11 @@ export class MemoryFacts implements FactView {
   /** Same as `FactStore.factsByVector`. @throws {StoreError} for a vector of other dimensions */
   byVector(query: FactVectorQuery & { readonly limit: number }): FactHit[] {
     this.requireComplete();
-    return this.#texts.byVector(query, (row) => isNamed(row, query) && isAsked(row, query), query.limit);
+    return this.#texts.byVector(
+      query,
+      (row) => isNamed(row, query) && isAsked(row, query),
+      query.limit,
+    );
   }
 
   /** Same as `FactStore.textsToEmbed`. */
@@ -292,7 +308,10 @@ function isNamed(row: FactVersion, { branch, subject, predicate }: RankedQuery):
   );
 }
 
-function isAsked(row: FactVersion, { kind = 'current', valid, system, lineage }: FactQuery): boolean {
+function isAsked(
+  row: FactVersion,
+  { kind = 'current', valid, system, lineage }: FactQuery,
+): boolean {
   return (
     (kind === 'all' || row.row_kind === kind) &&
     (valid === undefined || (row.valid_from <= valid && valid < row.valid_to)) &&

@@ -10,8 +10,14 @@ export class Leases {
    * `raise` raises the fence. @throws the reason of the signal or of `refuse`, or the error of
    * `raise`
    */
-  async acquire(raise: () => Promise<Pick<Lease, 'fence' | 'lastEpoch'>>, signal?: AbortSignal): Promise<Lease> {
-    const waiting = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
+  async acquire(
+    raise: () => Promise<Pick<Lease, 'fence' | 'lastEpoch'>>,
+    signal?: AbortSignal,
+  ): Promise<Lease> {
+    const waiting = AbortSignal.any([
+      this.#closing.signal,
+      ...(signal === undefined ? [] : [signal]),
+    ]);
     waiting.throwIfAborted();
     if (this.#isHeld) await this.#turn(waiting);
     this.#isHeld = true;

@@ -101,13 +101,20 @@ export class Members {
   #join(leaseMs: number): number {
     if (this.#end !== undefined) throw this.#end;
     // The first member ends the lease before it.
-    const { fence, lastEpoch } = this.#members.size === 0 ? this.#effects.raise() : this.#effects.join();
+    const { fence, lastEpoch } =
+      this.#members.size === 0 ? this.#effects.raise() : this.#effects.join();
     this.#lastEpoch = Math.max(this.#lastEpoch, lastEpoch);
-    const member = { leaseMs, until: performance.now() + leaseMs, heard: 0, listener: () => undefined };
+    const member = {
+      leaseMs,
+      until: performance.now() + leaseMs,
+      heard: 0,
+      listener: () => undefined,
+    };
     this.#members.set(fence, member);
     this.#takeOver(fence);
     const known = new Set(this.#happened.map((each) => ('epoch' in each ? each.epoch : undefined)));
-    for (const { epoch } of this.#effects.open({})) if (!known.has(epoch)) this.#add({ is: 'resumed', fence, epoch });
+    for (const { epoch } of this.#effects.open({}))
+      if (!known.has(epoch)) this.#add({ is: 'resumed', fence, epoch });
     this.#tell(fence);
     return fence;
   }
@@ -125,7 +132,9 @@ export class Members {
     const before = this.#seq;
     if (look) this.#takeOver(fence);
     for (const each of said)
-      this.#add(each.is === 'begun' ? { ...each, fence, epoch: ++this.#lastEpoch } : { ...each, fence });
+      this.#add(
+        each.is === 'begun' ? { ...each, fence, epoch: ++this.#lastEpoch } : { ...each, fence },
+      );
     if (look) this.#forget();
     if (this.#seq > before) this.#tell(fence);
     return this.#happened.filter(({ seq }) => seq > heard);
@@ -160,7 +169,8 @@ export class Members {
   /** Adopts the transactions of ended members, and of members with an expired lease. */
   #takeOver(fence: number): void {
     const now = performance.now();
-    for (const [other, { until }] of this.#members) if (other !== fence && until < now) this.#lose(other);
+    for (const [other, { until }] of this.#members)
+      if (other !== fence && until < now) this.#lose(other);
     const ended = this.#endedBy(Number.POSITIVE_INFINITY);
     const orphans = this.#happened.filter(
       (each) => 'epoch' in each && !ended.has(each.epoch) && !this.#members.has(each.fence),
@@ -168,7 +178,9 @@ export class Members {
     const gone = new Set(orphans.map((each) => each.fence));
     const left = this.#leftBy(gone);
     // A later member receives these events as if the new owner had published them from the start.
-    this.#happened = this.#happened.map((each) => (gone.has(each.fence) ? { ...each, fence } : each));
+    this.#happened = this.#happened.map((each) =>
+      gone.has(each.fence) ? { ...each, fence } : each,
+    );
     for (const each of gone) this.#add({ is: 'taken', fence, gone: each });
     // The transaction may have waited for a tool or for the store, and not for a human. The new
     // owner retries it, or marks it unresolved again.
@@ -194,7 +206,11 @@ export class Members {
   }
 
   #endedBy(seq: number): ReadonlySet<number> {
-    return new Set(this.#happened.flatMap((each) => (each.is === 'ended' && each.seq <= seq ? [each.epoch] : [])));
+    return new Set(
+      this.#happened.flatMap((each) =>
+        each.is === 'ended' && each.seq <= seq ? [each.epoch] : [],
+      ),
+    );
   }
 
   #add(happened: Unplaced<OrderedEvent>): void {

@@ -139,10 +139,13 @@ export class Rows implements Reads {
   }
 
   trajectoriesToReview(): string[] {
-    const isOpen = (rows: readonly EntryRow[]): boolean => rows.reduce((open, row) => open + openedBy(row), 0) > 0;
+    const isOpen = (rows: readonly EntryRow[]): boolean =>
+      rows.reduce((open, row) => open + openedBy(row), 0) > 0;
     const hasHalt = (rows: readonly EntryRow[]): boolean =>
       rows.some(({ payload }) => payload.includes('"assize.halt"'));
-    return [...this.#trajectories].filter(([, rows]) => isOpen(rows) || hasHalt(rows)).map(([name]) => name);
+    return [...this.#trajectories]
+      .filter(([, rows]) => isOpen(rows) || hasHalt(rows))
+      .map(([name]) => name);
   }
 
   blob(hash: Hash): string | undefined {
@@ -171,13 +174,22 @@ export class Rows implements Reads {
     return rows.filter(({ erased_by }) => erased_by === undefined).slice(0, limit);
   }
 
-  oracleErased({ after = '', limit }: { readonly after?: string; readonly limit: number }): OracleRow[] {
-    const rows = [...this.#oracle.values()].filter(({ key, erased_by }) => erased_by !== undefined && key > after);
+  oracleErased({
+    after = '',
+    limit,
+  }: {
+    readonly after?: string;
+    readonly limit: number;
+  }): OracleRow[] {
+    const rows = [...this.#oracle.values()].filter(
+      ({ key, erased_by }) => erased_by !== undefined && key > after,
+    );
     return rows.sort((a, b) => (a.key < b.key ? -1 : 1)).slice(0, limit);
   }
 
   oraclePut(row: OracleRow, within: string | undefined): OracleRow {
-    if (within !== undefined) this.#within.set(within, (this.#within.get(within) ?? new Set()).add(row.key));
+    if (within !== undefined)
+      this.#within.set(within, (this.#within.get(within) ?? new Set()).add(row.key));
     const first = this.#oracle.get(row.key) ?? copyOracleRow(row);
     this.#oracle.set(row.key, first);
     return first;
@@ -198,7 +210,8 @@ export class Rows implements Reads {
       this.#places.set(id, this.#leaves.length);
       this.#leaves.push(Uint8Array.from(hash));
     }
-    for (const { level, index, hash } of nodes) this.#nodes.set(`${level} ${index}`, Uint8Array.from(hash));
+    for (const { level, index, hash } of nodes)
+      this.#nodes.set(`${level} ${index}`, Uint8Array.from(hash));
     return true;
   }
 
@@ -320,6 +333,7 @@ function copyOracleRow({ key, answer, at }: OracleRow): OracleRow {
 
 /** The number of pending proposals that an entry adds. A partial approval adds none. */
 function openedBy({ kind, payload }: EntryRow): number {
-  const resolves = payload.includes('"resolves":"') && typeof JSON.parse(payload).resolves === 'string';
+  const resolves =
+    payload.includes('"resolves":"') && typeof JSON.parse(payload).resolves === 'string';
   return (kind === 'pending_approval' ? 1 : 0) - (resolves ? 1 : 0);
 }

@@ -11,7 +11,9 @@ export class MemorySide {
   }
 
   list(kind: string, { after = '', limit }: SidePage): SideRow[] {
-    const rows = [...(this.#kinds.get(kind)?.values() ?? [])].filter(({ key }) => compareCodePoints(key, after) > 0);
+    const rows = [...(this.#kinds.get(kind)?.values() ?? [])].filter(
+      ({ key }) => compareCodePoints(key, after) > 0,
+    );
     return rows.sort((a, b) => compareCodePoints(a.key, b.key)).slice(0, limit);
   }
 

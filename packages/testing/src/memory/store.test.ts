@@ -34,6 +34,9 @@ test('a row that becomes unreadable fails its own commit and blocks no other', a
     },
   });
   const both = [store.commit(batchOf(broken)), store.commit(batchOf(entryAfter(undefined, 'b')))];
-  expect(await Promise.allSettled(both)).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled' }]);
+  expect(await Promise.allSettled(both)).toMatchObject([
+    { status: 'rejected' },
+    { status: 'fulfilled' },
+  ]);
   expect((await store.trajectories()).map(({ trajectory_id }) => trajectory_id)).toEqual(['b']);
 });

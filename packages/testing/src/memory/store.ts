@@ -36,7 +36,10 @@ export class MemoryStore extends CheckedStore {
    * `shared`: several runtimes of this process may share the effect log. Otherwise one runtime
    * holds it, and the others wait. `clock`: the store's clock. Default: the clock of the machine.
    */
-  constructor({ shared = false, clock }: { readonly shared?: boolean; readonly clock?: Clock | undefined } = {}) {
+  constructor({
+    shared = false,
+    clock,
+  }: { readonly shared?: boolean; readonly clock?: Clock | undefined } = {}) {
     const rows = new Rows(clock);
     const tenures = new Leases();
     const inTurn = <T>(write: () => T): Promise<T> => this.#inTurn(write);
@@ -125,5 +128,8 @@ function writesOf(
 }
 
 function closedError(): StoreError {
-  return new StoreError('store_closed', 'The in-memory store is closed, and its content is gone. Create a new one.');
+  return new StoreError(
+    'store_closed',
+    'The in-memory store is closed, and its content is gone. Create a new one.',
+  );
 }

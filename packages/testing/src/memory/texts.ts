@@ -43,10 +43,12 @@ export class MemoryTexts {
 
   /** Call this before the values are erased from the rows themselves. */
   erase(hashes: ReadonlySet<Hash>): void {
-    const isKept = (home: TextHome, content: Hash): boolean => !hashes.has(content) && !hashes.has(home.names.hash);
+    const isKept = (home: TextHome, content: Hash): boolean =>
+      !hashes.has(content) && !hashes.has(home.names.hash);
     this.#waiting = this.#waiting.filter(({ home, row }) => isKept(home, row.content.hash));
     for (const shelf of this.#shelves.values())
-      for (const text of shelf.texts.values()) if (!isKept(text.home, text.content)) remove(shelf, text);
+      for (const text of shelf.texts.values())
+        if (!isKept(text.home, text.content)) remove(shelf, text);
   }
 
   clear(): void {
@@ -56,7 +58,12 @@ export class MemoryTexts {
   }
 
   /** The best matching rows that `isAsked` accepts. */
-  byText(space: string, text: string, isAsked: (row: FactVersion) => boolean, limit: number): FactHit[] {
+  byText(
+    space: string,
+    text: string,
+    isAsked: (row: FactVersion) => boolean,
+    limit: number,
+  ): FactHit[] {
     this.#index();
     const shelf = this.#shelves.get(space);
     if (shelf === undefined) return [];
@@ -80,7 +87,11 @@ export class MemoryTexts {
    * The nearest rows that `isAsked` accepts. @throws {StoreError} for a vector of other dimensions
    */
   byVector(
-    { space, embedder, vector }: { readonly space: string; readonly embedder: string; readonly vector: Float32Array },
+    {
+      space,
+      embedder,
+      vector,
+    }: { readonly space: string; readonly embedder: string; readonly vector: Float32Array },
     isAsked: (row: FactVersion) => boolean,
     limit: number,
   ): FactHit[] {
@@ -99,7 +110,9 @@ export class MemoryTexts {
 
   toEmbed(embedder: string, space: string, limit: number): FactText[] {
     this.#index();
-    const texts = [...(this.#shelves.get(space)?.texts.values() ?? [])].filter(({ vectors }) => !vectors.has(embedder));
+    const texts = [...(this.#shelves.get(space)?.texts.values() ?? [])].filter(
+      ({ vectors }) => !vectors.has(embedder),
+    );
     return texts.slice(0, limit).map(({ id, text }) => ({ id, text }));
   }
 
@@ -113,14 +126,19 @@ export class MemoryTexts {
     for (const { id, vector } of vectors)
       for (const { texts } of this.#shelves.values()) {
         const text = texts.get(id);
-        if (text !== undefined && !text.vectors.has(embedder)) text.vectors.set(embedder, unit(vector));
+        if (text !== undefined && !text.vectors.has(embedder))
+          text.vectors.set(embedder, unit(vector));
       }
   }
 
   #index(): void {
     for (const { home, row } of this.#waiting) {
       if (row.object === erasedText(row.content.hash) || isErasedText(row.subject)) continue;
-      const shelf = this.#shelves.get(row.space) ?? { texts: new Map(), byWord: new Map(), words: 0 };
+      const shelf = this.#shelves.get(row.space) ?? {
+        texts: new Map(),
+        byWord: new Map(),
+        words: 0,
+      };
       this.#shelves.set(row.space, shelf);
       put(shelf, home, row);
     }
@@ -137,7 +155,16 @@ function put(shelf: Shelf, home: TextHome, row: FactVersion): void {
   const words = new Map<string, number>();
   for (const word of list) words.set(word, (words.get(word) ?? 0) + 1);
   const { hash: content } = row.content;
-  const added: Text = { id, name, home, content, text, length: list.length, words, vectors: new Map() };
+  const added: Text = {
+    id,
+    name,
+    home,
+    content,
+    text,
+    length: list.length,
+    words,
+    vectors: new Map(),
+  };
   shelf.texts.set(id, added);
   shelf.words += list.length;
   for (const word of words.keys()) {

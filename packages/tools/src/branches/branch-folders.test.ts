@@ -44,9 +44,16 @@ const copies = (): string[] => {
 async function stage(options: Partial<BranchFoldersOptions> = {}, delivery: Delivery = 'buffered') {
   const folders = new BranchFolders({ root, ...options });
   const tools = [...fileTools({ root, delivery }), ...folders.tools];
-  const assize = runtimeOver(new MemoryStore(), [tally], { tools, ports: { pause: async () => undefined } });
+  const assize = runtimeOver(new MemoryStore(), [tally], {
+    tools,
+    ports: { pause: async () => undefined },
+  });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
-  const transact = (body: (tx: any) => Promise<unknown>, writ = writFor('alice'), rest: object = {}) =>
+  const transact = (
+    body: (tx: any) => Promise<unknown>,
+    writ = writFor('alice'),
+    rest: object = {},
+  ) =>
     trajectory.transaction({ writ, writes: [`fs:${root}/**`], retries: 0, ...rest }, async (tx) => {
       const value = await body(tx);
       tx.propose(COUNT);
@@ -62,63 +69,79 @@ const errorOf = (made: Promise<unknown>): Promise<any> =>
   );
 
 describe('branches that work in copies', () => {
-  test.each([2, 4, 8, 16])('of %i one has its files in the commit, and the others leave nothing', async (k) => {
-    put(root, 'a', 'old');
-    put(root, 'd/gone', 'x', 0o600);
-    put(root, 'same', 's', 0o755);
-    const before = listing(root);
-    const { folders, transact } = await stage();
-    const winner = k - 1;
-    const outcome = await transact((tx) =>
-      folders.speculate(
-        tx,
-        Array.from({ length: k }, (_, i) => async (_branch: any, folder: any) => {
-          await folder.write('a', `new ${i}`);
-          expect((await folder.run(['/bin/sh', '-c', `rm d/gone; printf %s ${i} > made; chmod 750 made`])).code).toBe(
-            0,
-          );
-          await folder.write(`e/f/${i}`, new Uint8Array([0xff, i]));
-          return i;
-        }),
-        (tried) => {
-          expect(listing(root)).toEqual(before);
-          expect(copies()).toHaveLength(k);
-          for (const [i, each] of tried.entries()) {
-            const { value, changes } = (each as any).value;
-            expect(value).toBe(i);
-            expect(changes.map(({ does, path }: any) => `${does} ${path}`)).toEqual([
-              'delete d/gone',
-              'write a',
-              `write e/f/${i}`,
-              'write made',
-            ]);
-          }
-          return winner;
-        },
-      ),
-    );
-    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, value: winner, effects: 'settled' });
-    expect(listing(root)).toEqual({
-      a: `644 new ${winner}`,
-      'd/': '',
-      'e/': '',
-      'e/f/': '',
-      [`e/f/${winner}`]: `644 \xff${String.fromCharCode(winner)}`,
-      made: `750 ${winner}`,
-      same: '755 s',
-    });
-    expect(copies()).toEqual([]);
-    const { observations } = JSON.parse((outcome.ruling as any).entry.payload);
-    const names = observations.map(({ name }: any) => name.replace(/#[^.]*(?:\.\d+\/\d+)?/, ''));
-    expect(names).toEqual(['files.copy.input', 'files.copy', 'files.run.input', 'files.run']);
-  });
+  test.each([2, 4, 8, 16])(
+    'of %i one has its files in the commit, and the others leave nothing',
+    async (k) => {
+      put(root, 'a', 'old');
+      put(root, 'd/gone', 'x', 0o600);
+      put(root, 'same', 's', 0o755);
+      const before = listing(root);
+      const { folders, transact } = await stage();
+      const winner = k - 1;
+      const outcome = await transact((tx) =>
+        folders.speculate(
+          tx,
+          Array.from({ length: k }, (_, i) => async (_branch: any, folder: any) => {
+            await folder.write('a', `new ${i}`);
+            expect(
+              (
+                await folder.run([
+                  '/bin/sh',
+                  '-c',
+                  `rm d/gone; printf %s ${i} > made; chmod 750 made`,
+                ])
+              ).code,
+            ).toBe(0);
+            await folder.write(`e/f/${i}`, new Uint8Array([0xff, i]));
+            return i;
+          }),
+          (tried) => {
+            expect(listing(root)).toEqual(before);
+            expect(copies()).toHaveLength(k);
+            for (const [i, each] of tried.entries()) {
+              const { value, changes } = (each as any).value;
+              expect(value).toBe(i);
+              expect(changes.map(({ does, path }: any) => `${does} ${path}`)).toEqual([
+                'delete d/gone',
+                'write a',
+                `write e/f/${i}`,
+                'write made',
+              ]);
+            }
+            return winner;
+          },
+        ),
+      );
+      expect(outcome).toMatchObject({
+        ruling: { ruling: 'committed' },
+        value: winner,
+        effects: 'settled',
+      });
+      expect(listing(root)).toEqual({
+        a: `644 new ${winner}`,
+        'd/': '',
+        'e/': '',
+        'e/f/': '',
+        [`e/f/${winner}`]: `644 \xff${String.fromCharCode(winner)}`,
+        made: `750 ${winner}`,
+        same: '755 s',
+      });
+      expect(copies()).toEqual([]);
+      const { observations } = JSON.parse((outcome.ruling as any).entry.payload);
+      const names = observations.map(({ name }: any) => name.replace(/#[^.]*(?:\.\d+\/\d+)?/, ''));
+      expect(names).toEqual(['files.copy.input', 'files.copy', 'files.run.input', 'files.run']);
+    },
+  );
 
   test('a file that is larger than a call may be is not taken over, and is named', async () => {
     const { folders, transact } = await stage();
     const large = transact((tx) =>
       folders.speculate(
         tx,
-        [async (_: any, folder: any) => folder.write('sub/large', new Uint8Array(2 ** 20).fill(0xff))],
+        [
+          async (_: any, folder: any) =>
+            folder.write('sub/large', new Uint8Array(2 ** 20).fill(0xff)),
+        ],
         () => 0,
       ),
     );
@@ -144,7 +167,10 @@ describe('branches that work in copies', () => {
         [
           async (_: unknown, folder) => {
             expect(String(await folder.read('a'))).toBe('planned');
-            expect([await folder.read('gone'), String(await folder.read('d/moved'))]).toEqual([null, 'x']);
+            expect([await folder.read('gone'), String(await folder.read('d/moved'))]).toEqual([
+              null,
+              'x',
+            ]);
             await folder.write('a', 'more');
           },
         ],
@@ -184,7 +210,11 @@ describe('branches that work in copies', () => {
 
   test.each<[string, (folder: any) => Promise<unknown>, string]>([
     ['a link', (folder) => folder.run(['/bin/ln', '-s', 'a', 'link']), 'link is a symbolic link'],
-    ['a link that is gone', (folder) => folder.run(['/bin/rm', 'there']), 'there is a symbolic link'],
+    [
+      'a link that is gone',
+      (folder) => folder.run(['/bin/rm', 'there']),
+      'there is a symbolic link',
+    ],
     ['a pipe', (folder) => folder.run(['/usr/bin/mkfifo', 'pipe']), 'pipe is not a file'],
     [
       'a name that is no UTF-8',
@@ -204,7 +234,11 @@ describe('branches that work in copies', () => {
       'made is a folder',
     ],
     ['what can’t be named', (folder) => folder.read('n'.repeat(300)), 'ENAMETOOLONG'],
-    ['odd bits', (folder) => folder.run(['/bin/chmod', '4755', 'a']), 'a has mode bits other than permissions'],
+    [
+      'odd bits',
+      (folder) => folder.run(['/bin/chmod', '4755', 'a']),
+      'a has mode bits other than permissions',
+    ],
   ])('that leave %s have failed, and can’t be chosen', async (_, leave, why) => {
     put(root, 'a', 'x');
     symlinkSync('a', join(root, 'there'));
@@ -224,10 +258,14 @@ describe('branches that work in copies', () => {
       await folder.write('a', 'y');
       throw new Error('in vain');
     };
-    expect(await errorOf(transact((tx) => folders.speculate(tx, [write, write], () => 0)))).toMatchObject({
+    expect(
+      await errorOf(transact((tx) => folders.speculate(tx, [write, write], () => 0))),
+    ).toMatchObject({
       code: 'no_branch',
     });
-    expect(await errorOf(transact((tx) => folders.speculate(tx, [], () => undefined)))).toMatchObject({
+    expect(
+      await errorOf(transact((tx) => folders.speculate(tx, [], () => undefined))),
+    ).toMatchObject({
       code: 'no_branch',
     });
     expect([listing(root), copies()]).toEqual([{ a: '644 x' }, []]);
@@ -235,7 +273,10 @@ describe('branches that work in copies', () => {
 
   test('leave the folder as the chosen branch’s files make it, for any changes', async () => {
     const path = fc.constantFrom('a', 'b', 'd/a', 'd/e/b');
-    const edit = fc.record({ path, text: fc.option(fc.constantFrom('', 'x', 'y\u0000\u00ff'), { nil: undefined }) });
+    const edit = fc.record({
+      path,
+      text: fc.option(fc.constantFrom('', 'x', 'y\u0000\u00ff'), { nil: undefined }),
+    });
     await fc.assert(
       fc.asyncProperty(
         fc.dictionary(path, fc.constantFrom('', 'old'), { noNullPrototype: true }),
@@ -262,7 +303,9 @@ describe('branches that work in copies', () => {
             else expected.set(name, text);
           const found = Object.entries(listing(root)).filter(([name]) => !name.endsWith('/'));
           expect(
-            Object.fromEntries(found.map(([name, text]) => [name, Buffer.from(text.slice(4), 'latin1').toString()])),
+            Object.fromEntries(
+              found.map(([name, text]) => [name, Buffer.from(text.slice(4), 'latin1').toString()]),
+            ),
           ).toEqual(Object.fromEntries(expected));
           expect(copies()).toEqual([]);
         },
@@ -304,8 +347,16 @@ describe('content that could not be written into a copy', () => {
     ],
     ['as that is no text', (folder) => errorOf(folder.write('a', 42)), 'tool_failed'],
     ['with a mode that is none', (folder) => errorOf(folder.write('a', 'new', -1)), 'bad_input'],
-    ['with a mode that files can’t be given', (folder) => errorOf(folder.write('a', 'new', 0o4755)), 'bad_input'],
-    ['with a mode by which nobody could look at it', (folder) => errorOf(folder.write('a', 'new', 0o200)), 'bad_input'],
+    [
+      'with a mode that files can’t be given',
+      (folder) => errorOf(folder.write('a', 'new', 0o4755)),
+      'bad_input',
+    ],
+    [
+      'with a mode by which nobody could look at it',
+      (folder) => errorOf(folder.write('a', 'new', 0o200)),
+      'bad_input',
+    ],
     ['in the place of a folder', (folder) => errorOf(folder.write('d', 'new')), 'tool_failed'],
   ])('%s is not committed with it', async (_, write, code) => {
     put(root, 'a', 'old', 0o640);
@@ -338,7 +389,8 @@ describe('a copy', () => {
     symlinkSync('d', join(root, 'folder'));
     linkSync(join(root, 'd/a'), join(dirname(root), 'outside'));
     const { folders, transact } = await stage();
-    const script = 'for each in absolute climbing folder/a; do cat $each; echo y > $each; done; pwd -P';
+    const script =
+      'for each in absolute climbing folder/a; do cat $each; echo y > $each; done; pwd -P';
     const error = await errorOf(
       transact((tx) =>
         folders.speculate(
@@ -364,7 +416,9 @@ describe('a copy', () => {
     put(root, 'a', 'x');
     symlinkSync('/etc', join(root, 'out'));
     const refused = await stage();
-    const error = await errorOf(refused.transact((tx) => refused.folders.speculate(tx, [() => 0], () => 0)));
+    const error = await errorOf(
+      refused.transact((tx) => refused.folders.speculate(tx, [() => 0], () => 0)),
+    );
     expect(error).toMatchObject({ code: 'tool_failed' });
     expect(error.message).toContain(`${root}/out cannot be copied`);
     expect(copies()).toEqual([]);
@@ -381,7 +435,10 @@ describe('a copy', () => {
         () => 0,
       ),
     );
-    expect([readdirSync(root).sort(), readFileSync(join(root, 'a'), 'utf8')]).toEqual([['.assize', 'a', 'out'], 'y\n']);
+    expect([readdirSync(root).sort(), readFileSync(join(root, 'a'), 'utf8')]).toEqual([
+      ['.assize', 'a', 'out'],
+      'y\n',
+    ]);
   });
 
   test.each(['../a', '/etc/passwd', 'up/a', '.assize/x', ''])('has nothing at %j', async (path) => {
@@ -417,8 +474,14 @@ describe('a copy', () => {
         tx,
         [
           (_: unknown, { path }) => {
-            const places = [dirname(path), dirname(dirname(path)), join(dirname(root), '.assize-branches')];
-            expect(places.map((place) => statSync(place).mode & 0o777)).toEqual([0o700, 0o700, 0o700]);
+            const places = [
+              dirname(path),
+              dirname(dirname(path)),
+              join(dirname(root), '.assize-branches'),
+            ];
+            expect(places.map((place) => statSync(place).mode & 0o777)).toEqual([
+              0o700, 0o700, 0o700,
+            ]);
           },
         ],
         ([tried]) => {
@@ -487,7 +550,8 @@ describe('a copy', () => {
 });
 
 /** A name that is no text, in a folder. */
-const oddName = (folder: string): Buffer => Buffer.concat([Buffer.from(`${folder}/odd`), Buffer.from([0xff])]);
+const oddName = (folder: string): Buffer =>
+  Buffer.concat([Buffer.from(`${folder}/odd`), Buffer.from([0xff])]);
 
 /** The body of a branch that writes one file. */
 const writes = (path: string, text: string) => async (_: unknown, folder: any) => {
@@ -505,7 +569,9 @@ describe('several callers that branch one folder in one process', () => {
         [
           async (_: unknown, folder) => {
             await folder.write('a', 'long work');
-            const other = await two.transact((inner) => two.folders.speculate(inner, [writes('b', 'x')], () => 0));
+            const other = await two.transact((inner) =>
+              two.folders.speculate(inner, [writes('b', 'x')], () => 0),
+            );
             expect(other.ruling.ruling).toBe('committed');
             expect(String(await folder.read('a'))).toBe('long work');
           },
@@ -525,14 +591,21 @@ describe('where reads are asked again at the gate', () => {
   const tried = async (_: unknown, folder: any): Promise<string> =>
     (await folder.run(['/bin/sh', '-c', 'echo new > a; echo ran'])).stdout;
 
-  test.each(ways)('%s: the transaction commits with the tried changes and leaves no copy', async (_, rest) => {
-    put(root, 'a', 'old');
-    const { folders, transact } = await stage();
-    const nested = (tx: any, folder: any) => folder.speculate(tx, [tried, tried], () => 1);
-    const outcome = await transact((tx) => folders.speculate(tx, [nested], () => 0), undefined, rest);
-    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, value: 'ran\n' });
-    expect([listing(root), copies()]).toEqual([{ a: '644 new\n' }, []]);
-  });
+  test.each(ways)(
+    '%s: the transaction commits with the tried changes and leaves no copy',
+    async (_, rest) => {
+      put(root, 'a', 'old');
+      const { folders, transact } = await stage();
+      const nested = (tx: any, folder: any) => folder.speculate(tx, [tried, tried], () => 1);
+      const outcome = await transact(
+        (tx) => folders.speculate(tx, [nested], () => 0),
+        undefined,
+        rest,
+      );
+      expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, value: 'ran\n' });
+      expect([listing(root), copies()]).toEqual([{ a: '644 new\n' }, []]);
+    },
+  );
 
   test.each(ways)('%s: it begins anew where the folder is another by then', async (_, rest) => {
     put(root, 'a', 'old');
@@ -570,7 +643,11 @@ test('changes planned in a path that is not copied stay planned, in no copy', as
       () => 0,
     );
   });
-  expect(listing(root)).toEqual({ a: '644 old and more', 'vendor/': '', 'vendor/edited': '644 new' });
+  expect(listing(root)).toEqual({
+    a: '644 old and more',
+    'vendor/': '',
+    'vendor/edited': '644 new',
+  });
 });
 
 test('a folder with a name that is not UTF-8 is not copied; the error has it', async () => {
@@ -622,7 +699,9 @@ describe('copies are taken away', () => {
       // A command at work that is another user's.
       if (paths.push(path) === 1) writeFileSync(join(dirname(path), '4194304.process'), '');
     };
-    const error = await errorOf(transact((tx) => folders.speculate(tx, [body, body], () => chosen)));
+    const error = await errorOf(
+      transact((tx) => folders.speculate(tx, [body, body], () => chosen)),
+    );
     const left = basename(dirname(paths[0]!));
     expect([error.code, error.message.includes(left)]).toEqual([code, code === 'tool_failed']);
     expect(copies()).toEqual([left]);
@@ -707,8 +786,14 @@ test.each<[string, any, string?]>([
   ['names that are none', { exclude: [7] }],
   ['an environment that is none', { env: { A: 7 } }],
   ['an odd number', { outputMax: -1 }],
-  ['what there is not', { leaveout: ['.git'] }, 'no field "leaveout". The options are root, name, exclude'],
+  [
+    'what there is not',
+    { leaveout: ['.git'] },
+    'no field "leaveout". The options are root, name, exclude',
+  ],
 ])('%s is refused', (_, options, why = '') => {
   const make = () => new BranchFolders({ root, ...options });
-  expect(make).toThrow(expect.objectContaining({ reason: 'invalid_tool', message: expect.stringContaining(why) }));
+  expect(make).toThrow(
+    expect.objectContaining({ reason: 'invalid_tool', message: expect.stringContaining(why) }),
+  );
 });

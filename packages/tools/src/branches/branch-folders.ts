@@ -18,7 +18,13 @@ import { invalidTool, readOptions } from '../options.ts';
 import { type CommandResult, runCommand } from '../shell/run-command.ts';
 import { AnswerCache } from './answers.ts';
 import { Copies, type Copy } from './copies.ts';
-import { type Contents, contentsOf, differences, type FileChange, hashOfContents } from './differences.ts';
+import {
+  type Contents,
+  contentsOf,
+  differences,
+  type FileChange,
+  hashOfContents,
+} from './differences.ts';
 
 export interface BranchFoldersOptions {
   /** The folder that branches copy: the root of file tools in the same runtime. */
@@ -49,7 +55,9 @@ export interface BranchingTransaction {
   call(tool: string, input: unknown): Promise<any>;
   speculate<T>(
     branches: readonly ((tx: any) => Promise<T> | T)[],
-    choose: (tried: readonly BranchOutcome<T>[]) => Promise<number | undefined> | number | undefined,
+    choose: (
+      tried: readonly BranchOutcome<T>[],
+    ) => Promise<number | undefined> | number | undefined,
   ): Promise<T>;
 }
 
@@ -105,10 +113,17 @@ export class BranchFolders {
   /** @throws EffectError `invalid_tool` for an unusable root, and for a misspelled option */
   constructor(options: BranchFoldersOptions) {
     const read = readOptions(OPTIONS, options, NAME);
-    const { name = NAME, exclude = [], env = ENV, outputMax = OUTPUT_MAX, sensitive = false } = read;
+    const {
+      name = NAME,
+      exclude = [],
+      env = ENV,
+      outputMax = OUTPUT_MAX,
+      sensitive = false,
+    } = read;
     this.#name = name;
     this.#root = rootAt(read.root);
-    if (this.#root.path === '/') throw invalidTool(name, 'its root must be a folder with a parent folder');
+    if (this.#root.path === '/')
+      throw invalidTool(name, 'its root must be a folder with a parent folder');
     this.#copies = new Copies(this.#root, exclude);
     this.#run = { env, outputMax };
     this.tools = [this.#copyTool(sensitive), this.#runTool(sensitive)];
@@ -129,7 +144,9 @@ export class BranchFolders {
     branches: readonly BranchBody<Tx, T>[],
     choose: ChooseBranch<T>,
   ): Promise<T> {
-    return this.#among(tx, undefined, branches, choose, ({ changes }, folder) => this.#takeOver(tx, folder, changes));
+    return this.#among(tx, undefined, branches, choose, ({ changes }, folder) =>
+      this.#takeOver(tx, folder, changes),
+    );
   }
 
   /**
@@ -175,7 +192,11 @@ export class BranchFolders {
     return worked(this.#name, () => contentsOf(copy, this.#copies));
   }
 
-  async #made(tx: BranchingTransaction, count: number, of: Copy | undefined): Promise<readonly string[]> {
+  async #made(
+    tx: BranchingTransaction,
+    count: number,
+    of: Copy | undefined,
+  ): Promise<readonly string[]> {
     const nth = this.#asked++;
     const input = of === undefined ? { count, nth } : { count, nth, of: of.id };
     return ((await tx.call(`${this.#name}.copy`, input)) as { copies: string[] }).copies;
@@ -189,7 +210,9 @@ export class BranchFolders {
   ): Promise<BranchFolderResult<T>> {
     // The same in a branch: the chosen copy replaces the branch's copy.
     const within: Within = (inner, bodies, choose) =>
-      this.#among(inner, folder, bodies, choose, (_, by) => worked(this.#name, () => this.#copies.replace(folder, by)));
+      this.#among(inner, folder, bodies, choose, (_, by) =>
+        worked(this.#name, () => this.#copies.replace(folder, by)),
+      );
     const value = await body(tx, new BranchFolder(within, tx, this.#name, folder));
     const after = await this.#contentsOf(folder);
     const changes = await worked(this.#name, async () => differences(before, after));
@@ -210,7 +233,11 @@ export class BranchFolders {
     });
   }
 
-  async #plan(tx: BranchingTransaction, { root }: Copy, { path, does, before }: FileChange): Promise<void> {
+  async #plan(
+    tx: BranchingTransaction,
+    { root }: Copy,
+    { path, does, before }: FileChange,
+  ): Promise<void> {
     const at = join(this.#root.path, path);
     if (does === 'delete') {
       await tx.call(`${this.#name}.delete`, { path: at, ifHash: before });
@@ -218,7 +245,8 @@ export class BranchFolders {
     }
     const { bytes, mode } = await worked(this.#name, async () => {
       const seen = await diskAt(root, BYTES_MAX).look(join(root.path, path));
-      if (seen.is !== 'file') throw new DidNothing(`${path} changed after its branch had ended`, { final: true });
+      if (seen.is !== 'file')
+        throw new DidNothing(`${path} changed after its branch had ended`, { final: true });
       return seen;
     });
     try {
@@ -235,11 +263,16 @@ export class BranchFolders {
     return declareTool({
       name,
       description: 'Copies the folder for the branches of the transaction.',
-      input: z.strictObject({ count: z.int().min(1).max(COPIES_MAX), of: z.string().optional(), nth: NTH }),
+      input: z.strictObject({
+        count: z.int().min(1).max(COPIES_MAX),
+        of: z.string().optional(),
+        nth: NTH,
+      }),
       class: 'read',
       sensitive,
       reads: ({ of }) => (of === undefined ? [`${scopeOf(this.#root, this.#root.path)}/**`] : []),
-      execute: (input, call: CallContext, planned) => worked(this.#name, () => this.#copied(input, call, planned)),
+      execute: (input, call: CallContext, planned) =>
+        worked(this.#name, () => this.#copied(input, call, planned)),
     });
   }
 
@@ -276,7 +309,11 @@ export class BranchFolders {
       // Made from the first copy, so all copies are equal even if the folder changes concurrently.
       while (made.length < count) made.push(await this.#copies.make(epoch, made[0]));
       const contents = await contentsOf(made[0]!, this.#copies);
-      return { copies: made.map(({ id }) => id), files: contents.size, hash: hashOfContents(contents) };
+      return {
+        copies: made.map(({ id }) => id),
+        files: contents.size,
+        hash: hashOfContents(contents),
+      };
     } catch (error) {
       await this.#copies.drop(made);
       throw error;
@@ -339,9 +376,17 @@ export class BranchFolders {
  */
 const NTH = z.int().min(0).optional();
 
-type CopyInput = { readonly count: number; readonly of?: string | undefined; readonly nth?: number | undefined };
+type CopyInput = {
+  readonly count: number;
+  readonly of?: string | undefined;
+  readonly nth?: number | undefined;
+};
 type Copied = { readonly copies: readonly string[]; readonly files: number; readonly hash: string };
-type RunInput = { readonly copy: string; readonly command: readonly string[]; readonly nth?: number | undefined };
+type RunInput = {
+  readonly copy: string;
+  readonly command: readonly string[];
+  readonly nth?: number | undefined;
+};
 /** The JSON form of an `Ended`. */
 type Ran = { readonly [Member in keyof CommandResult]: CommandResult[Member] };
 
@@ -413,7 +458,13 @@ export class BranchFolder {
       const bytes = typeof content === 'string' ? Buffer.from(content) : content;
       const draft = join(dirname(at), `${OWN}-${this.#drafts++}.draft`);
       try {
-        await put(disk, this.#copy.root, draft, bytes, mode ?? (seen.is === 'file' ? seen.mode : 0o644));
+        await put(
+          disk,
+          this.#copy.root,
+          draft,
+          bytes,
+          mode ?? (seen.is === 'file' ? seen.mode : 0o644),
+        );
         await disk.rename(draft, at);
       } catch (error) {
         await disk.remove(draft).catch(() => undefined);
@@ -447,7 +498,10 @@ export class BranchFolder {
   #at(path: string): string {
     const found = canonical(this.#copy.root, join(this.#copy.root.path, path));
     if ('path' in found) return found.path;
-    throw new EffectError('bad_input', `${JSON.stringify(path)} is not a path in this folder: ${found.problem}.`);
+    throw new EffectError(
+      'bad_input',
+      `${JSON.stringify(path)} is not a path in this folder: ${found.problem}.`,
+    );
   }
 }
 
@@ -472,7 +526,13 @@ function worked<T>(name: string, made: () => Promise<T>): Promise<T> {
   });
 }
 
-async function put(disk: Disk, root: Root, path: string, bytes: Uint8Array, mode: number): Promise<void> {
+async function put(
+  disk: Disk,
+  root: Root,
+  path: string,
+  bytes: Uint8Array,
+  mode: number,
+): Promise<void> {
   const missing: string[] = [];
   for (let above = dirname(path); above !== root.path; above = dirname(above)) {
     if ((await disk.idOf(above)) !== undefined) break;
@@ -482,7 +542,10 @@ async function put(disk: Disk, root: Root, path: string, bytes: Uint8Array, mode
   await disk.write(path, bytes, mode);
 }
 
-function contentOf(bytes: Buffer): { readonly content: string; readonly encoding: 'utf8' | 'base64' } {
+function contentOf(bytes: Buffer): {
+  readonly content: string;
+  readonly encoding: 'utf8' | 'base64';
+} {
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return { content: text, encoding: 'utf8' };
   return { content: bytes.toString('base64'), encoding: 'base64' };

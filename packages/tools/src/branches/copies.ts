@@ -1,6 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
-import { chmod, lstat, mkdir, open, readdir, readFile, rename, rm, symlink, utimes } from 'node:fs/promises';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  utimes,
+} from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { hashText } from 'assize/internal/canon';
@@ -52,7 +63,9 @@ export class Copies {
   get(id: string, epoch: number | undefined): Copy {
     const copy = this.#live.get(id);
     if (copy !== undefined && id.startsWith(`${epoch}-`)) return copy;
-    throw new DidNothing(`this transaction has no copy ${id} of ${this.#root.path}`, { final: true });
+    throw new DidNothing(`this transaction has no copy ${id} of ${this.#root.path}`, {
+      final: true,
+    });
   }
 
   /**
@@ -139,7 +152,10 @@ export class Copies {
       } catch (cause) {
         const place = join(this.#home, id);
         failures.push(
-          new DidNothing(`${place} cannot be removed: ${(cause as Error).message}`, { final: true, cause }),
+          new DidNothing(`${place} cannot be removed: ${(cause as Error).message}`, {
+            final: true,
+            cause,
+          }),
         );
       }
     }
@@ -153,7 +169,8 @@ export class Copies {
       if (pid === undefined) continue;
       const began = beganAt(pid);
       // Another process may have this number by now, but not while any process of the group exists.
-      if (began === undefined || began === (await readFile(join(place, name), 'utf8'))) await endGroup(pid);
+      if (began === undefined || began === (await readFile(join(place, name), 'utf8')))
+        await endGroup(pid);
     }
     await removeAll(Buffer.from(place));
   }
@@ -163,7 +180,8 @@ export class Copies {
       withOpened(place, join(from.path, path), async (held) => {
         const target = join(to, path);
         if (held.is === 'link') return symlink(this.#targetIn(from, to, path), target);
-        if (held.is === 'other') throw cannot(join(from.path, path), 'it is a device, a pipe or a socket, not a file');
+        if (held.is === 'other')
+          throw cannot(join(from.path, path), 'it is a device, a pipe or a socket, not a file');
         if (held.is === 'file') await copyOpened(held, target);
         else {
           await mkdir(target);
@@ -182,12 +200,18 @@ export class Copies {
   #targetIn(from: Root, to: string, path: string): string {
     const found = canonical(from, join(from.path, path));
     if ('problem' in found)
-      throw cannot(join(from.path, path), `it is a symbolic link, and ${found.problem}. Exclude it from the copy`);
+      throw cannot(
+        join(from.path, path),
+        `it is a symbolic link, and ${found.problem}. Exclude it from the copy`,
+      );
     return relative(dirname(join(to, path)), to + found.path.slice(from.path.length)) || '.';
   }
 }
 
-async function standAs(target: string, { stat }: OpenedPath & { is: 'file' | 'folder' }): Promise<void> {
+async function standAs(
+  target: string,
+  { stat }: OpenedPath & { is: 'file' | 'folder' },
+): Promise<void> {
   await chmod(target, stat.mode & 0o7777);
   // Keeps the times, so that a build tool rebuilds the same files as in the folder.
   await utimes(target, stat.atime, stat.mtime);

@@ -43,7 +43,11 @@ export async function contentsOf({ root }: Copy, copies: Copies): Promise<Conten
 
 async function foundOf(held: OpenedPath): Promise<PathContents> {
   if (held.is === 'file')
-    return { is: 'file', hash: hashOf(await held.handle.readFile()), mode: held.stat.mode & 0o7777 };
+    return {
+      is: 'file',
+      hash: hashOf(await held.handle.readFile()),
+      mode: held.stat.mode & 0o7777,
+    };
   return held.is === 'link' ? held : { is: 'other' };
 }
 
@@ -57,21 +61,28 @@ export function hashOfContents(contents: Contents): string {
  * permissions
  */
 export function differences(before: Contents, after: Contents): readonly FileChange[] {
-  const deleted = [...before].flatMap(([path, found]) => (after.has(path) ? [] : [changeOf(path, found, undefined)]));
+  const deleted = [...before].flatMap(([path, found]) =>
+    after.has(path) ? [] : [changeOf(path, found, undefined)],
+  );
   const written = [...after].flatMap(([path, found]) =>
     isSame(before.get(path), found) ? [] : [changeOf(path, before.get(path), found)],
   );
   return [...deleted, ...written];
 }
 
-function changeOf(path: string, before: PathContents | undefined, after: PathContents | undefined): FileChange {
+function changeOf(
+  path: string,
+  before: PathContents | undefined,
+  after: PathContents | undefined,
+): FileChange {
   for (const found of [before, after])
     if (found !== undefined && found.is !== 'file')
       throw refused(
         path,
         `is ${found.is === 'link' ? 'a symbolic link' : 'not a file'}. A branch can change files only`,
       );
-  if (after?.is === 'file' && after.mode > 0o777) throw refused(path, 'has mode bits other than permissions');
+  if (after?.is === 'file' && after.mode > 0o777)
+    throw refused(path, 'has mode bits other than permissions');
   return {
     path,
     does: after === undefined ? 'delete' : 'write',
@@ -84,5 +95,7 @@ function isSame(left: PathContents | undefined, right: PathContents): boolean {
 }
 
 function refused(path: string, why: string): DidNothing {
-  return new DidNothing(`the changes of the branch cannot be applied: ${path} ${why}`, { final: true });
+  return new DidNothing(`the changes of the branch cannot be applied: ${path} ${why}`, {
+    final: true,
+  });
 }

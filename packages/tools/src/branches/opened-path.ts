@@ -1,5 +1,13 @@
 import { constants, type Stats } from 'node:fs';
-import { copyFile, type FileHandle, lstat, open, readdir, readlink, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  type FileHandle,
+  lstat,
+  open,
+  readdir,
+  readlink,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { DidNothing } from 'assize/internal/effects';
 
@@ -7,7 +15,12 @@ import { DidNothing } from 'assize/internal/effects';
  * The item at a path. Files and folders stay open, so no other item can replace them during use.
  */
 export type OpenedPath =
-  | { readonly is: 'file' | 'folder'; readonly stat: Stats; readonly handle: FileHandle; readonly place: string }
+  | {
+      readonly is: 'file' | 'folder';
+      readonly stat: Stats;
+      readonly handle: FileHandle;
+      readonly place: string;
+    }
   | { readonly is: 'link'; readonly to: string }
   | { readonly is: 'other' };
 
@@ -20,16 +33,26 @@ const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, COPYFILE_EXCL, COPYFILE_FICLONE } = co
  *
  * @throws DidNothing if the item does not exist, or can't be opened
  */
-export async function withOpened<T>(place: string, path: string, use: (held: OpenedPath) => Promise<T>): Promise<T> {
+export async function withOpened<T>(
+  place: string,
+  path: string,
+  use: (held: OpenedPath) => Promise<T>,
+): Promise<T> {
   const first = await told(path, () => lstat(place));
-  if (first.isSymbolicLink()) return use({ is: 'link', to: await told(path, () => readlink(place)) });
+  if (first.isSymbolicLink())
+    return use({ is: 'link', to: await told(path, () => readlink(place)) });
   if (!first.isFile() && !first.isDirectory()) return use({ is: 'other' });
   // Opened without blocking, because the path may have become a pipe without a writer.
   await using handle = await told(path, () => open(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   const stat = await told(path, () => handle.stat());
   if (!stat.isFile() && !stat.isDirectory()) return use({ is: 'other' });
   // The handle stays open until `use` ends.
-  return await use({ is: stat.isFile() ? 'file' : 'folder', stat, handle, place: placeOf(handle, place) });
+  return await use({
+    is: stat.isFile() ? 'file' : 'folder',
+    stat,
+    handle,
+    place: placeOf(handle, place),
+  });
 }
 
 /**
@@ -45,7 +68,10 @@ export async function namesAt(place: string, path: string): Promise<readonly str
  * Copies an open file. The copy shares blocks with the file if the system names open files and the
  * file system supports this.
  */
-export async function copyOpened({ handle, place }: OpenedPath & { is: 'file' | 'folder' }, to: string): Promise<void> {
+export async function copyOpened(
+  { handle, place }: OpenedPath & { is: 'file' | 'folder' },
+  to: string,
+): Promise<void> {
   if (isNamed) await copyFile(place, to, COPYFILE_FICLONE | COPYFILE_EXCL);
   else await writeFile(to, handle.createReadStream({ autoClose: false }), { flag: 'wx' });
 }

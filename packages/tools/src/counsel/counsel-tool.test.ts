@@ -3,12 +3,22 @@ import { describe, expect, test } from 'vitest';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { errorOf } from '../../../../tests/support/process/errors.ts';
 import { tally } from '../../../../tests/support/tools/effect-sink.ts';
-import { type CounselAnswer, CounselDesk, type CounselToolOptions, chooseByCounsel, counselTool } from './index.ts';
+import {
+  type CounselAnswer,
+  CounselDesk,
+  type CounselToolOptions,
+  chooseByCounsel,
+  counselTool,
+} from './index.ts';
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 
 async function stage(ask: CounselToolOptions['ask'], deadlineMs?: number) {
-  const tool = counselTool({ name: 'counsel.choose', ask, ...(deadlineMs === undefined ? {} : { deadlineMs }) });
+  const tool = counselTool({
+    name: 'counsel.choose',
+    ask,
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+  });
   const assize = runtimeOver(new MemoryStore(), [tally], { tools: [tool] });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   /** Three branches, the second of which fails. */
@@ -102,7 +112,9 @@ describe('a counselor choosing a branch', () => {
 
   test('is asked only by a caller with a writ to ask', async () => {
     const { choose } = await stage(() => ({ chosen: 0, by: 'human:ada' }));
-    expect(await codeOf(choose({ writ: writFor('alice', { actions: ['count'] }) }))).toBe('not_authorised');
+    expect(await codeOf(choose({ writ: writFor('alice', { actions: ['count'] }) }))).toBe(
+      'not_authorised',
+    );
   });
 });
 
@@ -117,7 +129,9 @@ test('a desk refuses an invalid choice, and the question stays open', async () =
     null,
     { chosen: 0, by: 'a', reason: 7 },
   ])
-    expect(errorOf(() => desk.decide(id, given as never))).toMatchObject({ reason: 'bad_resolution' });
+    expect(errorOf(() => desk.decide(id, given as never))).toMatchObject({
+      reason: 'bad_resolution',
+    });
   expect(desk.open()).toHaveLength(1);
   desk.decide(id, { chosen: null, by: 'a' });
   expect(await done).toEqual({ chosen: null, by: 'a' });

@@ -1,6 +1,12 @@
 import { errorMessage, isInstance, type Json } from 'assize/internal/base';
 import { copyJson } from 'assize/internal/canon';
-import { type CallContext, declareTool, EffectError, type Tool, type ToolSpec } from 'assize/internal/effects';
+import {
+  type CallContext,
+  declareTool,
+  EffectError,
+  type Tool,
+  type ToolSpec,
+} from 'assize/internal/effects';
 import { z } from 'zod';
 import { callback, readOptions } from '../options.ts';
 import { checkedAnswer } from './desk.ts';
@@ -12,7 +18,10 @@ export interface CounselToolOptions extends Pick<ToolSpec, 'description' | 'sens
    * Presents the question to a human, and returns the answer. The signal is aborted when the
    * question is cancelled.
    */
-  readonly ask: (question: CounselQuestion, signal: AbortSignal) => Promise<CounselAnswer> | CounselAnswer;
+  readonly ask: (
+    question: CounselQuestion,
+    signal: AbortSignal,
+  ) => Promise<CounselAnswer> | CounselAnswer;
   /**
    * Milliseconds after which no branch is chosen. Default: the transaction's own deadline, which
    * aborts it.
@@ -55,7 +64,8 @@ export function counselTool(options: CounselToolOptions): Tool {
     class: 'read',
     ...(description === undefined ? {} : { description }),
     ...(sensitive === undefined ? {} : { sensitive }),
-    execute: (given, { signal }: CallContext) => answerTo(given as CounselQuestion, name, ask, signal, deadlineMs),
+    execute: (given, { signal }: CallContext) =>
+      answerTo(given as CounselQuestion, name, ask, signal, deadlineMs),
   });
 }
 
@@ -76,7 +86,10 @@ async function answerTo(
     if (late?.aborted) return copyJson({ asked, chosen: null, expired: true }, { foreign: true });
     if (isInstance(error, EffectError)) throw error;
     const why = errorMessage(error)?.replace(/\.$/, '') ?? 'no reason was given';
-    throw new EffectError('tool_failed', `${name} got no answer: ${why}.`, { evidence: { tool: name }, cause: error });
+    throw new EffectError('tool_failed', `${name} got no answer: ${why}.`, {
+      evidence: { tool: name },
+      cause: error,
+    });
   }
 }
 

@@ -76,7 +76,9 @@ export function checkedAnswer({ branches }: CounselQuestion, given: CounselAnswe
   if (chosen !== null) {
     const branch = branches[chosen] as { readonly failed?: Json } | undefined;
     if (!Number.isSafeInteger(chosen) || branch === undefined)
-      throw bad(`chosen must be the index of a branch, 0 to ${branches.length - 1}, or null for no branch`);
+      throw bad(
+        `chosen must be the index of a branch, 0 to ${branches.length - 1}, or null for no branch`,
+      );
     if (branch.failed === true) throw bad(`branch ${chosen} has failed`);
   }
   return { chosen, by, ...(reason === undefined ? {} : { reason }) };

@@ -58,7 +58,9 @@ describe('a declared tool', () => {
       expect(await tx.call('shop.order', GIVEN)).toEqual({ id: 'a' });
     });
     expect(isCommitted).toBe(true);
-    expect(sink.log).toEqual([{ did: 'do', what: 'a', key: expect.stringMatching(/^x%2fy\/[0-9a-f]{64}$/) }]);
+    expect(sink.log).toEqual([
+      { did: 'do', what: 'a', key: expect.stringMatching(/^x%2fy\/[0-9a-f]{64}$/) },
+    ]);
   });
 
   test('is undone with arguments from input and result', async () => {
@@ -80,12 +82,18 @@ describe('a declared tool', () => {
       await tx.call('shop.order', GIVEN);
       throw new Error('no');
     });
-    expect([sink.standing('a'), args, left.map(({ phase }) => phase)]).toEqual([1, [], ['unresolved']]);
+    expect([sink.standing('a'), args, left.map(({ phase }) => phase)]).toEqual([
+      1,
+      [],
+      ['unresolved'],
+    ]);
   });
 
   test('has the scopes and the input that it declares', async () => {
     const tool = declaredTool(ORDER, shop().callables);
-    expect(tool.claims(tool.parse(GIVEN)).map(({ scope }) => scope.text)).toEqual(['shop:x~2fy:orders']);
+    expect(tool.claims(tool.parse(GIVEN)).map(({ scope }) => scope.text)).toEqual([
+      'shop:x~2fy:orders',
+    ]);
     for (const wrong of [{}, { what: 'a' }, { ...GIVEN, count: 0.5 }, { ...GIVEN, more: 1 }])
       expect(errorOf(() => tool.parse(wrong))).toMatchObject({ code: 'bad_input' });
   });
@@ -100,18 +108,34 @@ describe('a declared tool', () => {
       execute: ({ order }, { key }) => sink.do(key, order),
     });
     const { compensate: _, ...rest } = ORDER;
-    const sort = { ...(ORDER.class as object), reversibility: 'irreversible', delivery: 'buffered' } as never;
+    const sort = {
+      ...(ORDER.class as object),
+      reversibility: 'irreversible',
+      delivery: 'buffered',
+    } as never;
     const of = (args: object) =>
-      declaredTool({ ...rest, class: sort, execute: { call: 'take', args: args as never } }, { take });
-    const fits = await transact([of({ order: { $from: '/input/what' } })], (tx) => tx.call('shop.order', GIVEN));
+      declaredTool(
+        { ...rest, class: sort, execute: { call: 'take', args: args as never } },
+        { take },
+      );
+    const fits = await transact([of({ order: { $from: '/input/what' } })], (tx) =>
+      tx.call('shop.order', GIVEN),
+    );
     expect([fits.left, sink.standing('a')]).toEqual([[], 1]);
     const unfit = await transact([of({ order: 1 })], (tx) => tx.call('shop.order', GIVEN));
     expect([unfit.left.map(({ phase }) => phase), sink.log.length]).toEqual([['unresolved'], 1]);
   });
 
   test('refuses an input that prevents one of its calls, before any effect', async () => {
-    const { compensate: _, ...held } = { ...ORDER, class: { ...(ORDER.class as object), delivery: 'buffered' } };
-    const keyed = { ...held, uncompensated: 'it may stay', key: 'order/{count}/{key}' } as ToolDeclaration;
+    const { compensate: _, ...held } = {
+      ...ORDER,
+      class: { ...(ORDER.class as object), delivery: 'buffered' },
+    };
+    const keyed = {
+      ...held,
+      uncompensated: 'it may stay',
+      key: 'order/{count}/{key}',
+    } as ToolDeclaration;
     const args = { what: { $from: '/input/what' }, list: [{ count: { $from: '/input/count' } }] };
     const told = { ...keyed, key: '{key}', execute: { call: 'take', args } } as ToolDeclaration;
     const undone = { ...ORDER, compensate: { call: 'cancel', args } } as ToolDeclaration;
@@ -132,9 +156,16 @@ describe('a declared tool', () => {
   test('is done once or not at all, with a crash at every step', async () => {
     for (const sort of ['keyed', 'queryable'] as const) {
       const asks = sort === 'queryable' ? { reconcile: { call: 'find' } } : {};
-      const declaration = { ...ORDER, ...asks, class: { ...(ORDER.class as object), sink: sort } } as ToolDeclaration;
+      const declaration = {
+        ...ORDER,
+        ...asks,
+        class: { ...(ORDER.class as object), sink: sort },
+      } as ToolDeclaration;
       const crashes = await crashedEverywhere({
-        open: async () => Object.assign(shop(new OutsideSink(sort)), { [Symbol.asyncDispose]: async () => undefined }),
+        open: async () =>
+          Object.assign(shop(new OutsideSink(sort)), {
+            [Symbol.asyncDispose]: async () => undefined,
+          }),
         tools: ({ callables }) => [declaredTool(declaration, callables)],
         body: (tx) => tx.call('shop.order', GIVEN),
         check: ({ sink }, { isCommitted, left }) => {
@@ -149,7 +180,10 @@ describe('a declared tool', () => {
 test('a key template gives different keys to different calls', () => {
   const members = new Set(['a', 'b']);
   const template = fc
-    .array(fc.constantFrom('{a}', '{b}', '{key}', ':', '-', 'a', '%', 'a:'), { minLength: 1, maxLength: 6 })
+    .array(fc.constantFrom('{a}', '{b}', '{key}', ':', '-', 'a', '%', 'a:'), {
+      minLength: 1,
+      maxLength: 6,
+    })
     .map((parts) => parts.join(''));
   const value = fc.constantFrom('', 'a', ':', 'a:', ':a', '::', '%3a', '-', 'a-');
   const call = fc.record({ a: value, b: value, key: value });
@@ -191,7 +225,8 @@ test('two tools at one function never give it the same key', () => {
       if (isApart) expect(shared).toEqual([]);
       // A tool calls another one: its key takes the place of the key of the effect.
       const nested = startWithin(keyStart(one), keyStart(outer));
-      for (const key of keysOf(outer, hashes[0])) expect(filledKey(one, { a: '', b: '' }, key)).toContain(nested.text);
+      for (const key of keysOf(outer, hashes[0]))
+        expect(filledKey(one, { a: '', b: '' }, key)).toContain(nested.text);
     }),
     { numRuns: cases(500) },
   );
@@ -199,8 +234,14 @@ test('two tools at one function never give it the same key', () => {
 });
 
 test('the costs of a call and of its compensation are declared as amounts', () => {
-  const declaration = { ...ORDER, class: { ...(ORDER.class as object), reversibility: 'with_cost' } };
-  const { spec } = declaredTool({ ...declaration, cost: { usd: 3 }, undoCost: { usd: 1 } } as never, shop().callables);
+  const declaration = {
+    ...ORDER,
+    class: { ...(ORDER.class as object), reversibility: 'with_cost' },
+  };
+  const { spec } = declaredTool(
+    { ...declaration, cost: { usd: 3 }, undoCost: { usd: 1 } } as never,
+    shop().callables,
+  );
   expect([spec.cost?.(GIVEN), spec.undoCost?.(GIVEN)]).toEqual([{ usd: 3 }, { usd: 1 }]);
 });
 
@@ -218,23 +259,43 @@ describe('a declaration is refused', () => {
     ['whose key is always the same', { key: 'order' }, 'same for every call'],
     ['whose key runs members together', { key: '{shop}{key}' }, 'same for different calls'],
     ['whose key is not kept apart', { key: '{shop}x{key}' }, 'same for different calls'],
-    ['whose key is the same after a compensation', { key: '{shop}' }, 'before and after a compensation'],
+    [
+      'whose key is the same after a compensation',
+      { key: '{shop}' },
+      'before and after a compensation',
+    ],
     ['whose key has a stray brace', { key: '{key}{' }, 'brace'],
     ['that calls what is not there', { execute: { call: 'fly' } }, 'execute calls "fly"'],
-    ['that undoes with what is not there', { compensate: { call: 'toString' } }, 'compensate calls'],
-    ['whose arguments come from nowhere', { execute: { call: 'take', args: { $from: '/town' } } }, '$from'],
+    [
+      'that undoes with what is not there',
+      { compensate: { call: 'toString' } },
+      'compensate calls',
+    ],
+    [
+      'whose arguments come from nowhere',
+      { execute: { call: 'take', args: { $from: '/town' } } },
+      '$from',
+    ],
     [
       'whose arguments come from no member',
       { execute: { call: 'take', args: [{ $from: '/input/town' }] } },
       'is not a field of the input',
     ],
-    ['whose call needs its own result', { execute: { call: 'take', args: { a: { $from: '/result' } } } }, '$from'],
+    [
+      'whose call needs its own result',
+      { execute: { call: 'take', args: { a: { $from: '/result' } } } },
+      '$from',
+    ],
     [
       'whose arguments come from one place and something else',
       { execute: { call: 'take', args: { what: { $from: '/input/what', or: 'a' } } } },
       '$from must be the only field, without "or"',
     ],
-    ['whose pointer is none', { compensate: { call: 'cancel', args: { $from: 'result' } } }, '$from'],
+    [
+      'whose pointer is none',
+      { compensate: { call: 'cancel', args: { $from: 'result' } } },
+      '$from',
+    ],
     ['that can be undone, and is not', { compensate: undefined }, 'compensate'],
     ['that is irreversible, and undone', { class: keyed }, 'irreversible'],
     ['whose input is none', { input: { type: 'array' } }, 'input'],
@@ -248,21 +309,49 @@ describe('a declaration is refused', () => {
     ['whose cost of undoing is no amounts', { undoCost: { usd: 0.5 } }, 'undoCost'],
     ['that is undone without a cost, and says one', { undoCost: { usd: 1 } }, 'with_cost'],
   ])('%s', (_, change, why) => {
-    expect(errorOf(() => declaredTool({ ...ORDER, ...change } as never, shop().callables))).toMatchObject({
+    expect(
+      errorOf(() => declaredTool({ ...ORDER, ...change } as never, shop().callables)),
+    ).toMatchObject({
       reason: 'invalid_tool',
       message: expect.stringMatching(/^The tool shop\.order /),
     });
-    expect(errorOf(() => declaredTool({ ...ORDER, ...change } as never, shop().callables))).toMatchObject({
+    expect(
+      errorOf(() => declaredTool({ ...ORDER, ...change } as never, shop().callables)),
+    ).toMatchObject({
       message: expect.stringContaining(why),
     });
   });
 
   test.each<[string, string, 'keyed' | 'blind', object, string]>([
-    ['only reads, and calls what does not', 'execute', 'keyed', { class: 'read' }, 'its execute must only read'],
-    ['is keyed, and calls what is not', 'execute', 'blind', {}, 'its execute calls other.tool, whose sink is blind'],
-    ['is keyed, and is undone by what is not', 'compensate', 'blind', {}, 'its compensate calls other.tool'],
+    [
+      'only reads, and calls what does not',
+      'execute',
+      'keyed',
+      { class: 'read' },
+      'its execute must only read',
+    ],
+    [
+      'is keyed, and calls what is not',
+      'execute',
+      'blind',
+      {},
+      'its execute calls other.tool, whose sink is blind',
+    ],
+    [
+      'is keyed, and is undone by what is not',
+      'compensate',
+      'blind',
+      {},
+      'its compensate calls other.tool',
+    ],
     ['is asked for by what acts', 'reconcile', 'keyed', {}, 'its reconcile must only read'],
-    ['is keyed, and mitigated by what is blind', 'mitigate', 'blind', {}, 'its mitigate calls other.tool'],
+    [
+      'is keyed, and mitigated by what is blind',
+      'mitigate',
+      'blind',
+      {},
+      'its mitigate calls other.tool',
+    ],
     ['is of no class, and calls a tool', 'execute', 'keyed', { class: null }, 'its class must be'],
   ])('that %s', (_, part, sink, change, why) => {
     const other = declareTool({
@@ -287,7 +376,9 @@ describe('a declaration is refused', () => {
     });
     const { compensate: _, ...rest } = ORDER;
     const alone = { ...rest, uncompensated: 'it may stay', mitigate: { call: 'cancel' } };
-    expect(errorOf(() => declaredTool(alone, shop().callables))).toMatchObject({ reason: 'invalid_tool' });
+    expect(errorOf(() => declaredTool(alone, shop().callables))).toMatchObject({
+      reason: 'invalid_tool',
+    });
   });
 
   test('with possible keys of another declaration, or with its name', () => {
@@ -298,7 +389,9 @@ describe('a declaration is refused', () => {
       reason: 'invalid_tool',
       message: expect.stringContaining('keys of shop.order'),
     });
-    expect(errorOf(() => of({ key: 'x:{what}' }))).toMatchObject({ message: expect.stringContaining('this name') });
+    expect(errorOf(() => of({ key: 'x:{what}' }))).toMatchObject({
+      message: expect.stringContaining('this name'),
+    });
     expect(of({ name: 'shop.other', key: 'other:{what}' }).length).toBe(2);
   });
 });
@@ -331,9 +424,14 @@ describe('of two tools that call one function', () => {
     ['{shop}/{key}', '{what}/{key}', true],
   ])('the keys %s and %s', (one, other, meet) => {
     const declared = () => declaredTools([of('a', one), of('b', other)], { take });
-    if (meet) expect(errorOf(declared)).toMatchObject({ ...refusal, message: expect.stringContaining('keys of a') });
+    if (meet)
+      expect(errorOf(declared)).toMatchObject({
+        ...refusal,
+        message: expect.stringContaining('keys of a'),
+      });
     else expect(declared().length).toBe(2);
-    const apart = () => beside(declaredTool(of('a', one), { take }), declaredTool(of('b', other), { take }));
+    const apart = () =>
+      beside(declaredTool(of('a', one), { take }), declaredTool(of('b', other), { take }));
     if (meet) expect(errorOf(apart)).toMatchObject(refusal);
     else expect(apart).not.toThrow();
   });
@@ -341,10 +439,19 @@ describe('of two tools that call one function', () => {
   test('under two names, by themselves, or as another tool does', () => {
     expect(
       errorOf(() =>
-        declaredTools([of('a', '{what}'), of('b', '{shop}', { execute: { call: 'grab' } })], { take, grab: take }),
+        declaredTools([of('a', '{what}'), of('b', '{shop}', { execute: { call: 'grab' } })], {
+          take,
+          grab: take,
+        }),
       ),
     ).toMatchObject(refusal);
-    const sold = declareTool({ name: 'take', input: z.looseObject({}), class: keyed, writes: ['x:y'], execute: take });
+    const sold = declareTool({
+      name: 'take',
+      input: z.looseObject({}),
+      class: keyed,
+      writes: ['x:y'],
+      execute: take,
+    });
     const over = (name: string, key: string) => declaredTool(of(name, key), { take: sold });
     expect(errorOf(() => beside(over('a', '{what}'), over('b', '{shop}')))).toMatchObject(refusal);
     // The tool itself hands on the key of its effect.
@@ -353,7 +460,10 @@ describe('of two tools that call one function', () => {
     expect(() => beside(sold, over('a', '{key}'), over('b', 'b/{shop}'))).not.toThrow();
     // A wrapper around a tool, such as a counter of its calls.
     const { spec } = over('a', '{what}');
-    const counted = declareTool({ ...spec, execute: (input, call, planned) => spec.execute(input, call, planned) });
+    const counted = declareTool({
+      ...spec,
+      execute: (input, call, planned) => spec.execute(input, call, planned),
+    });
     expect(errorOf(() => beside(counted, over('b', '{shop}')))).toMatchObject(refusal);
   });
 
@@ -361,19 +471,34 @@ describe('of two tools that call one function', () => {
     const inner = declaredTool(of('take', 'x/{key}'), { take });
     const calls = { execute: { call: 'inner' } };
     const through = (name: string, key: string) => declaredTool(of(name, key, calls), { inner });
-    expect(errorOf(() => beside(through('a', '{what}'), through('b', 'b{shop}')))).toMatchObject(refusal);
+    expect(errorOf(() => beside(through('a', '{what}'), through('b', 'b{shop}')))).toMatchObject(
+      refusal,
+    );
     expect(() => beside(through('a', 'a/{what}'), through('b', 'b/{shop}'))).not.toThrow();
-    expect(() => beside(through('a', 'a/{what}'), declaredTool(of('b', 'x/a/{shop}'), { take }))).not.toThrow();
+    expect(() =>
+      beside(through('a', 'a/{what}'), declaredTool(of('b', 'x/a/{shop}'), { take })),
+    ).not.toThrow();
     // A key of the outer tool is escaped in that of the inner one.
     expect(
-      errorOf(() => beside(through('a', 'a/{what}'), declaredTool(of('b', 'x/a%2f{shop}'), { take }))),
+      errorOf(() =>
+        beside(through('a', 'a/{what}'), declaredTool(of('b', 'x/a%2f{shop}'), { take })),
+      ),
     ).toMatchObject(refusal);
   });
 
   test('also to compensate their effects, or to query them', () => {
-    const sort = { reversibility: 'reversible', delivery: 'externalised', sink: 'queryable' } as const;
+    const sort = {
+      reversibility: 'reversible',
+      delivery: 'externalised',
+      sink: 'queryable',
+    } as const;
     const call = (call: string) => ({ call });
-    const all = { class: sort, execute: call('f'), compensate: call('take'), reconcile: call('find') };
+    const all = {
+      class: sort,
+      execute: call('f'),
+      compensate: call('take'),
+      reconcile: call('find'),
+    };
     const callables = { take, f: () => null, find: () => null, g: () => null };
     const pair = (key: string, parts: object) => () =>
       declaredTools([of('a', '{key}', all), of('b', key, parts)], callables);
@@ -402,17 +527,24 @@ test.each([[{ happened: true, result: 1, at: 'noon' }], [{ happened: 'yes' }], [
 
 describe('a compensation answers', () => {
   const answered = (said: unknown, declaration: object = {}, callables: object = {}) =>
-    declaredTool({ ...ORDER, ...declaration } as never, { ...shop().callables, cancel: () => said, ...callables });
+    declaredTool({ ...ORDER, ...declaration } as never, {
+      ...shop().callables,
+      cancel: () => said,
+      ...callables,
+    });
 
   /** The residue in the log of a compensated effect, and the unresolved effects. */
   async function leftBy(tool: Tool) {
     const store = new MemoryStore();
     const assize = runtimeOver(store, [attended], { tools: [tool] });
     const trajectory = await assize.create(attended, { trajectoryId: 't' });
-    const thrown = trajectory.transaction({ writ: writFor('alice'), writes: ['**'], retries: 0 }, async (tx) => {
-      await tx.call('shop.order', GIVEN);
-      throw new Error('as planned');
-    });
+    const thrown = trajectory.transaction(
+      { writ: writFor('alice'), writes: ['**'], retries: 0 },
+      async (tx) => {
+        await tx.call('shop.order', GIVEN);
+        throw new Error('as planned');
+      },
+    );
     await expect(thrown).rejects.toThrow('as planned');
     const left = await assize.recoverEffects();
     await assize.close();
@@ -452,7 +584,11 @@ describe('a compensation answers', () => {
       return given as never;
     };
     const mitigate = { call: 'complain', args };
-    const tool = answered({ undone: 'partly', residue: { fee: 5 } }, { ...costs, mitigate }, { complain });
+    const tool = answered(
+      { undone: 'partly', residue: { fee: 5 } },
+      { ...costs, mitigate },
+      { complain },
+    );
     expect(await leftBy(tool)).toEqual({
       residue: { mitigated: { about: 'a', fee: 5 }, residue: { fee: 5 } },
       left: [],

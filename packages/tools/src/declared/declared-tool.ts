@@ -97,7 +97,10 @@ const DECLARATION = z.strictObject({
   name: z.string(),
   description: z.string().optional(),
   input: z.union([
-    z.custom<z.ZodType>((value) => value instanceof z.ZodType, 'a JSON Schema of an object, or a zod schema'),
+    z.custom<z.ZodType>(
+      (value) => value instanceof z.ZodType,
+      'a JSON Schema of an object, or a zod schema',
+    ),
     z.looseObject({ type: z.literal('object') }),
   ]),
   class: z.unknown().optional(),
@@ -140,7 +143,12 @@ export function declaredTool(
     if (target === undefined) return undefined;
     const contradiction = contradictionWith(part, sort, target);
     if (contradiction !== undefined) throw invalidTool(name, contradiction);
-    calls.push(...keyedCalls(part, read[part]!.call, target, { ...start, text: PREFIXES[part] + start.text }));
+    calls.push(
+      ...keyedCalls(part, read[part]!.call, target, {
+        ...start,
+        text: PREFIXES[part] + start.text,
+      }),
+    );
     const caller = callerOf(read, part, target, members);
     return (sources, call) =>
       caller(sources, { ...call, key: PREFIXES[part] + filledKey(key, sources.input, call.key) });
@@ -221,12 +229,16 @@ const PREFIXES: Readonly<Record<Part, string>> = {
  *
  * @throws EffectError `invalid_tool`
  */
-export function declaredTools(declarations: readonly ToolDeclaration[], callables: Callables): Tool[] {
+export function declaredTools(
+  declarations: readonly ToolDeclaration[],
+  callables: Callables,
+): Tool[] {
   if (!Array.isArray(declarations)) throw invalidTool('?', 'the declarations must be a list');
   const tools = Array.from(declarations, (each) => declaredTool(each, callables));
   for (const [n, tool] of tools.entries()) {
     for (const other of tools.slice(0, n)) {
-      if (tool.name === other.name) throw invalidTool(tool.name, 'another declaration has this name');
+      if (tool.name === other.name)
+        throw invalidTool(tool.name, 'another declaration has this name');
       const problem = tool.spec.conflictWith!(other);
       if (problem !== undefined) throw invalidTool(tool.name, problem);
     }
@@ -239,7 +251,9 @@ export function declaredTools(declarations: readonly ToolDeclaration[], callable
  * error. If the answer has `undone`, its statement counts, and the runtime refuses unknown words.
  */
 function undoneBy(said: unknown): CompensationResult {
-  return isRecord(said) && 'undone' in said ? (said as unknown as CompensationResult) : { undone: 'all' };
+  return isRecord(said) && 'undone' in said
+    ? (said as unknown as CompensationResult)
+    : { undone: 'all' };
 }
 
 const HAPPENED = z.union([
@@ -263,13 +277,21 @@ function compensationWithout({ compensate }: ToolDeclaration): string {
 }
 
 /** The zod schema of an input, and the fields that the input has. */
-function inputOf(name: string, input: unknown): { readonly schema: z.ZodType; readonly members: ReadonlySet<string> } {
-  if (input instanceof z.ZodType) return { schema: input, members: membersIn(jsonSchemaOf(name, input)) };
+function inputOf(
+  name: string,
+  input: unknown,
+): { readonly schema: z.ZodType; readonly members: ReadonlySet<string> } {
+  if (input instanceof z.ZodType)
+    return { schema: input, members: membersIn(jsonSchemaOf(name, input)) };
   let json: Json;
   try {
     json = copyJson(input, { foreign: true });
   } catch (cause) {
-    throw invalidTool(name, `its input is not a JSON Schema: ${(cause as Error).message.replace(/\.$/, '')}`, cause);
+    throw invalidTool(
+      name,
+      `its input is not a JSON Schema: ${(cause as Error).message.replace(/\.$/, '')}`,
+      cause,
+    );
   }
   const { unusable, faultOf } = compiled(json, { isOnlyCheck: true });
   if (faultOf === undefined) throw invalidTool(name, `its input cannot be used: ${unusable}`);
@@ -286,7 +308,11 @@ function jsonSchemaOf(name: string, input: z.ZodType): ReadSchema {
   try {
     return z.toJSONSchema(input, { io: 'output', unrepresentable: 'any' }) as ReadSchema;
   } catch (cause) {
-    throw invalidTool(name, `the fields of its input cannot be read: ${(cause as Error).message}`, cause);
+    throw invalidTool(
+      name,
+      `the fields of its input cannot be read: ${(cause as Error).message}`,
+      cause,
+    );
   }
 }
 
@@ -325,11 +351,16 @@ function membersIn(
 /** The part of a schema that a JSON pointer names. Another reference adds no fields. */
 function referredTo($ref: string, root: ReadSchema): ReadSchema {
   const parts = $ref.split('/').slice(1);
-  const part = (text: string): string => decodeURIComponent(text).replaceAll('~1', '/').replaceAll('~0', '~');
+  const part = (text: string): string =>
+    decodeURIComponent(text).replaceAll('~1', '/').replaceAll('~0', '~');
   return $ref.startsWith('#') ? parts.reduce<any>((at, name) => at?.[part(name)], root) : {};
 }
 
-function requireScopes(name: string, scopes: readonly string[], members: ReadonlySet<string>): void {
+function requireScopes(
+  name: string,
+  scopes: readonly string[],
+  members: ReadonlySet<string>,
+): void {
   for (const scope of scopes) {
     for (const [, member] of scope.matchAll(/\{([^{}]*)\}/g))
       if (!members.has(member as string))
@@ -343,10 +374,15 @@ function requireScopes(name: string, scopes: readonly string[], members: Readonl
 type Caller = (sources: Sources, call: CallContext) => Promise<unknown>;
 type Target = Callables[string];
 
-function targetOf(declaration: ToolDeclaration, part: Part, callables: Callables): Target | undefined {
+function targetOf(
+  declaration: ToolDeclaration,
+  part: Part,
+  callables: Callables,
+): Target | undefined {
   const name = declaration[part]?.call;
   if (name === undefined) return undefined;
-  const target = isRecord(callables) && Object.hasOwn(callables, name) ? callables[name] : undefined;
+  const target =
+    isRecord(callables) && Object.hasOwn(callables, name) ? callables[name] : undefined;
   if (typeof target === 'function' || typeof target?.spec?.execute === 'function') return target;
   throw invalidTool(
     declaration.name,
@@ -358,7 +394,11 @@ function targetOf(declaration: ToolDeclaration, part: Part, callables: Callables
  * Why a tool can't be called for a part, by its own declaration, or undefined. The effects of a
  * plain function are unknown.
  */
-function contradictionWith(part: Part, sort: ToolSpec['class'], target: Target): string | undefined {
+function contradictionWith(
+  part: Part,
+  sort: ToolSpec['class'],
+  target: Target,
+): string | undefined {
   if (typeof target === 'function' || target.class === undefined) return undefined;
   const { name, class: its } = target;
   if (part === 'reconcile' || sort === 'read')
@@ -380,10 +420,16 @@ const SOURCES: Readonly<Record<Part, readonly (keyof Sources)[]>> = {
   reconcile: ['input'],
 };
 
-function callerOf(declaration: ToolDeclaration, part: Part, target: Target, members: ReadonlySet<string>): Caller {
+function callerOf(
+  declaration: ToolDeclaration,
+  part: Part,
+  target: Target,
+  members: ReadonlySet<string>,
+): Caller {
   const { args = { $from: '/input' } } = declaration[part]!;
   const problem = mappingProblem(args, SOURCES[part], members);
-  if (problem !== undefined) throw invalidTool(declaration.name, `its ${part} cannot be called: ${problem}`);
+  if (problem !== undefined)
+    throw invalidTool(declaration.name, `its ${part} cannot be called: ${problem}`);
   return async (sources, call) => {
     const made = mapped(args, sources);
     if (typeof target === 'function') return target(made, call);

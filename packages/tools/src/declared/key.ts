@@ -31,9 +31,12 @@ export function keyProblem(
   const names = [...template.matchAll(PART)].map(([, name]) => name as string);
   const strange = names.find((name) => name !== 'key' && !members.has(name));
   const said = JSON.stringify(template);
-  if (strange !== undefined) return `the key ${said} names ${strange}, which is not a field of the input`;
-  if (/[{}]/.test(template.replaceAll(PART, ''))) return `the key ${said} has a brace outside of a {field}`;
-  if (names.length === 0) return `the key ${said} would be the same for every call. Name a field, or {key}`;
+  if (strange !== undefined)
+    return `the key ${said} names ${strange}, which is not a field of the input`;
+  if (/[{}]/.test(template.replaceAll(PART, '')))
+    return `the key ${said} has a brace outside of a {field}`;
+  if (names.length === 0)
+    return `the key ${said} would be the same for every call. Name a field, or {key}`;
   const between = template.split(/\{[A-Za-z_][A-Za-z0-9_]*\}/).slice(1, -1);
   if (!between.every((text) => APART.test(text)))
     return `the key ${said} would be the same for different calls. Separate its fields, as in {a}:{b}`;
@@ -58,12 +61,17 @@ export function filledKey(template: string, input: unknown, key: string): string
 /** The start of the keys that a valid template produces. */
 export function keyStart(template: string): KeyStart {
   const at = template.indexOf('{');
-  return { text: template.slice(0, at), next: template.startsWith('{key}', at) ? 'effect' : 'input' };
+  return {
+    text: template.slice(0, at),
+    next: template.startsWith('{key}', at) ? 'effect' : 'input',
+  };
 }
 
 /** The start of keys after a key with another start replaces the effect key. */
 export function startWithin({ text, next }: KeyStart, given: KeyStart): KeyStart {
-  return next === 'effect' ? { text: text + escapedText(given.text), next: given.next } : { text, next };
+  return next === 'effect'
+    ? { text: text + escapedText(given.text), next: given.next }
+    : { text, next };
 }
 
 /** The hex digits of an `effectKey`. */
@@ -75,7 +83,9 @@ export function mayBeEqual(one: KeyStart, other: KeyStart): boolean {
   if (!other.text.startsWith(one.text)) return false;
   const rest = other.text.slice(one.text.length);
   if (one.next === 'input') return true;
-  return rest === '' ? other.next === 'input' : /^[0-9a-f]*$/.test(rest.slice(0, EFFECT_KEY_DIGITS));
+  return rest === ''
+    ? other.next === 'input'
+    : /^[0-9a-f]*$/.test(rest.slice(0, EFFECT_KEY_DIGITS));
 }
 
 function escapedText(text: string): string {

@@ -21,7 +21,12 @@ export const CALLS: unique symbol = Symbol('calls of a declared tool');
  * with that start. A declared tool derives its own keys from these, so its own functions are
  * returned.
  */
-export function keyedCalls(part: Part, name: string, target: Tool | KeyedCall['callee'], keys: KeyStart): KeyedCall[] {
+export function keyedCalls(
+  part: Part,
+  name: string,
+  target: Tool | KeyedCall['callee'],
+  keys: KeyStart,
+): KeyedCall[] {
   if (typeof target === 'function') return [{ part, name, callee: target, keys }];
   return callsOf(target)
     .filter((call) => call.part === 'execute')
@@ -34,9 +39,15 @@ export function keyedCalls(part: Part, name: string, target: Tool | KeyedCall['c
  * may have two names. The keys of each tool must begin differently: a sink knows the effects of
  * earlier versions by their keys, so no prefix is added to a key that the author chose.
  */
-export function keyConflict(name: string, calls: readonly KeyedCall[], other: Tool): string | undefined {
+export function keyConflict(
+  name: string,
+  calls: readonly KeyedCall[],
+  other: Tool,
+): string | undefined {
   const found = calls.find((call) =>
-    callsOf(other).some(({ callee, keys }) => callee === call.callee && mayBeEqual(call.keys, keys)),
+    callsOf(other).some(
+      ({ callee, keys }) => callee === call.callee && mayBeEqual(call.keys, keys),
+    ),
   );
   if (found === undefined) return undefined;
   return `its keys at ${found.name} can equal keys of ${other.name}. Start the keys of each tool with its name, as in ${name}/…`;

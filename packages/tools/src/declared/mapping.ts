@@ -31,7 +31,8 @@ export function mappingProblem(
     return undefined;
   }
   const beside = Object.keys(mapping as object).find((member) => member !== '$from');
-  if (beside !== undefined) return `$from must be the only field, without ${JSON.stringify(beside)}`;
+  if (beside !== undefined)
+    return `$from must be the only field, without ${JSON.stringify(beside)}`;
   const path = pathOf(from);
   if (path === undefined || !allowed.includes(path[0] as keyof Sources))
     return `$from must be a JSON pointer into ${allowed.map((name) => `/${name}`).join(' or ')}, not ${JSON.stringify(from)}`;
@@ -49,7 +50,9 @@ export function mapped(mapping: Mapping, sources: Sources): Json {
   if (from !== undefined) return found(String(from), sources);
   if (Array.isArray(mapping)) return mapping.map((each) => mapped(each, sources));
   if (typeof mapping !== 'object' || mapping === null) return mapping;
-  return Object.fromEntries(Object.entries(mapping).map(([name, each]) => [name, mapped(each, sources)]));
+  return Object.fromEntries(
+    Object.entries(mapping).map(([name, each]) => [name, mapped(each, sources)]),
+  );
 }
 
 /** @throws DidNothing if a pointer into the input has no value */

@@ -24,7 +24,10 @@ test.each([
   const declared = declaredTool({ ...tool, input } as never, callables as never);
   expect(declared.parse({ n: 1 })).toEqual({ n: 1 });
   expect(() => declared.parse({ n: '1' })).toThrow('/n must be number');
-  expect(declaredTool({ ...tool, input: zod.z.object({ n: zod.z.number() }) } as never, callables as never).name).toBe(
-    'shop.order',
-  );
+  expect(
+    declaredTool(
+      { ...tool, input: zod.z.object({ n: zod.z.number() }) } as never,
+      callables as never,
+    ).name,
+  ).toBe('shop.order');
 });

@@ -1,5 +1,14 @@
 import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
+import {
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rmdir,
+  unlink,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DidNothing } from 'assize/internal/effects';
 import { lockOf } from '../lock.ts';
@@ -72,14 +81,21 @@ const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK
 export function diskAt(root: Root, bytesMax: number): Disk {
   const at = <T>(path: string, use: (place: string) => Promise<T>) => within(root, path, use);
   return {
-    look: (path) => absentAs<PathContents>({ is: 'absent' }, () => at(path, (place) => look(path, place, bytesMax))),
-    idOf: (path) => absentAs(undefined, () => at(path, async (place) => idOf(await lstat(place, { bigint: true })))),
+    look: (path) =>
+      absentAs<PathContents>({ is: 'absent' }, () =>
+        at(path, (place) => look(path, place, bytesMax)),
+      ),
+    idOf: (path) =>
+      absentAs(undefined, () =>
+        at(path, async (place) => idOf(await lstat(place, { bigint: true }))),
+      ),
     names: (folder) => absentAs(undefined, () => inside(root, folder, namesIn)),
     write: (path, bytes, mode, owner) => at(path, (place) => write(place, bytes, mode, owner)),
     rename: (from, to) => at(from, (source) => at(to, (target) => rename(source, target))),
     remove: (path) => absentAs(false, () => at(path, (place) => unlink(place).then(() => true))),
     makeFolder: (path) => at(path, (place) => unless('EEXIST', mkdir(place))),
-    removeFolder: (path) => absentAs(undefined, () => at(path, (place) => unless('ENOTEMPTY', rmdir(place)))),
+    removeFolder: (path) =>
+      absentAs(undefined, () => at(path, (place) => unless('ENOTEMPTY', rmdir(place)))),
     sync: (folder) => absentAs(undefined, () => inside(root, folder, sync)),
     lock: (path, signal) => at(path, (place) => hold(path, place, signal)),
   };
@@ -96,7 +112,11 @@ async function within<T>(root: Root, path: string, use: (place: string) => Promi
  * (`/proc/self/fd`), the opened folder itself is used. Otherwise the folder is inspected, and used
  * by its path.
  */
-async function inside<T>(root: Root, folder: string, use: (place: string) => Promise<T>): Promise<T> {
+async function inside<T>(
+  root: Root,
+  folder: string,
+  use: (place: string) => Promise<T>,
+): Promise<T> {
   let place = root.path;
   let handle = await open(root.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   try {
@@ -123,16 +143,20 @@ async function openFolder(place: string, folder: string): Promise<FileHandle> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ELOOP' && code !== 'ENOTDIR') throw error;
-    throw new DidNothing(`the path to ${folder} has an item that is not a folder, ${basename(place)}`, {
-      final: true,
-      cause: error,
-    });
+    throw new DidNothing(
+      `the path to ${folder} has an item that is not a folder, ${basename(place)}`,
+      {
+        final: true,
+        cause: error,
+      },
+    );
   }
 }
 
 async function look(path: string, place: string, bytesMax: number): Promise<PathContents> {
   const first = await lstat(place);
-  if (!first.isFile()) return { is: first.isDirectory() ? 'folder' : first.isSymbolicLink() ? 'link' : 'other' };
+  if (!first.isFile())
+    return { is: first.isDirectory() ? 'folder' : first.isSymbolicLink() ? 'link' : 'other' };
   await using handle = await open(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   const stat = await handle.stat({ bigint: true });
   if (!stat.isFile()) return { is: 'other' };
@@ -175,11 +199,22 @@ async function namesIn(place: string): Promise<FolderItem[]> {
   const entries = await readdir(place, { withFileTypes: true });
   return entries.map((entry) => ({
     name: entry.name,
-    is: entry.isFile() ? 'file' : entry.isDirectory() ? 'folder' : entry.isSymbolicLink() ? 'link' : 'other',
+    is: entry.isFile()
+      ? 'file'
+      : entry.isDirectory()
+        ? 'folder'
+        : entry.isSymbolicLink()
+          ? 'link'
+          : 'other',
   }));
 }
 
-async function write(place: string, bytes: Uint8Array, mode: number, owner: string | undefined): Promise<void> {
+async function write(
+  place: string,
+  bytes: Uint8Array,
+  mode: number,
+  owner: string | undefined,
+): Promise<void> {
   await using handle = await open(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   await handle.writeFile(bytes);
   if (owner !== undefined) await giveTo(handle, owner);

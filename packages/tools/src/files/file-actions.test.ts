@@ -1,4 +1,12 @@
-import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { listing, put } from '../../../../tests/support/tools/files-stage.ts';
@@ -7,7 +15,10 @@ import type { Disk } from './disk.ts';
 import { fileTools } from './file-tools.ts';
 
 /** A disk that does nothing any more from the first such step on, or from right after it. */
-function dying(which: (step: string, path: string) => boolean, when: 'before' | 'after'): (disk: Disk) => Disk {
+function dying(
+  which: (step: string, path: string) => boolean,
+  when: 'before' | 'after',
+): (disk: Disk) => Disk {
   let isDead = false;
   return (disk) =>
     new Proxy(disk, {
@@ -17,7 +28,10 @@ function dying(which: (step: string, path: string) => boolean, when: 'before' | 
           const isIt = which(String(name), path);
           isDead ||= isIt && when === 'before';
           if (isDead) throw new Error('the process has ended');
-          const answer = await Reflect.apply(Reflect.get(target, name) as () => unknown, target, [path, ...rest]);
+          const answer = await Reflect.apply(Reflect.get(target, name) as () => unknown, target, [
+            path,
+            ...rest,
+          ]);
           isDead ||= isIt;
           return answer;
         },
@@ -35,7 +49,9 @@ function dyingAt(step: string, path: string): (disk: Disk) => Disk {
  */
 function somebodyElse(): [uid: number, gid: number] {
   const [uid, gid] = [process.getuid!(), process.getgid!()];
-  return uid === 0 ? [12_345, 12_345] : [uid, process.getgroups!().find((each) => each !== gid) ?? gid];
+  return uid === 0
+    ? [12_345, 12_345]
+    : [uid, process.getgroups!().find((each) => each !== gid) ?? gid];
 }
 
 describe('an effect that was executed immediately', () => {
@@ -49,7 +65,10 @@ describe('an effect that was executed immediately', () => {
     await run('write', WRITE);
     await run('write', { path: 'b', content: 'x', mode: 0o600 }, 'b');
     expect(listing(root)).toEqual({ b: '600 x', 'sub/': '', 'sub/a.txt': '644 new' });
-    expect(await ask('write', WRITE)).toMatchObject({ happened: true, result: { hash: hash('new') } });
+    expect(await ask('write', WRITE)).toMatchObject({
+      happened: true,
+      result: { hash: hash('new') },
+    });
     for (let again = 0; again < 2; again++) {
       expect(await undo('write', { path: 'b', content: 'x' }, 'b')).toEqual({ undone: 'all' });
       expect(await undo('write', WRITE)).toEqual({ undone: 'all' });
@@ -164,11 +183,15 @@ describe('an effect that was executed immediately', () => {
         isReady ||= to.endsWith('.json');
       },
       sync: async (path) => {
-        if (isReady && refused++ < times) throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO' });
+        if (isReady && refused++ < times)
+          throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO' });
         return disk.sync(path);
       },
     });
-    const dies = dying((step, path) => isReady && step === 'remove' && path.endsWith('.staged'), 'after');
+    const dies = dying(
+      (step, path) => isReady && step === 'remove' && path.endsWith('.staged'),
+      'after',
+    );
     const first = calling(root, 'externalised', (disk) => dies(failing(disk)));
     await expect(first.run('write', input)).rejects.toThrow();
     expect(refused).toBeGreaterThan(0);
@@ -233,55 +256,68 @@ describe('an effect that was executed immediately', () => {
     );
     await expect(first.run('delete', { path: 'c' })).rejects.toThrow(/ended/);
     put(root, 'c', 'other');
-    await expect(calling(root).ask('delete', { path: 'c' })).rejects.toThrow(/The outcome for .* is unknown/);
+    await expect(calling(root).ask('delete', { path: 'c' })).rejects.toThrow(
+      /The outcome for .* is unknown/,
+    );
   });
 
   test.each([
     ['that has the same bytes', 'precious', (id: string) => id],
     ['where no time of birth was noted', 'theirs', shortOf],
     ['too large to be looked at', 'x'.repeat(1_001), shortOf],
-  ])('is neither done again nor forgotten for a file of the same number %s', async (_, theirs, noted) => {
-    const root = folder({ c: 'precious' });
-    const first = calling(root, 'externalised', dyingAt('remove', join(root, 'c')));
-    await expect(first.run('delete', { path: 'c' })).rejects.toThrow(/ended/);
-    put(root, 'c', theirs);
-    const { dev, ino } = statSync(join(root, 'c'));
-    amend(root, 'delete.json', ({ before, ...rest }) => {
-      const born = before.id.split(':')[2];
-      return { ...rest, before: { ...before, id: noted(`${dev}:${ino}:${born}`) } };
-    });
-    const { ask, run } = calling(root);
-    await expect(ask('delete', { path: 'c' })).rejects.toThrow(/The outcome for .* is unknown/);
-    await expect(run('delete', { path: 'c' })).rejects.toThrow(/The outcome for .* is unknown/);
-    expect(listing(root)).toEqual({ c: `644 ${theirs}` });
-    expect(kept(root)).toEqual(['delete.before', 'delete.json']);
-  });
+  ])(
+    'is neither done again nor forgotten for a file of the same number %s',
+    async (_, theirs, noted) => {
+      const root = folder({ c: 'precious' });
+      const first = calling(root, 'externalised', dyingAt('remove', join(root, 'c')));
+      await expect(first.run('delete', { path: 'c' })).rejects.toThrow(/ended/);
+      put(root, 'c', theirs);
+      const { dev, ino } = statSync(join(root, 'c'));
+      amend(root, 'delete.json', ({ before, ...rest }) => {
+        const born = before.id.split(':')[2];
+        return { ...rest, before: { ...before, id: noted(`${dev}:${ino}:${born}`) } };
+      });
+      const { ask, run } = calling(root);
+      await expect(ask('delete', { path: 'c' })).rejects.toThrow(/The outcome for .* is unknown/);
+      await expect(run('delete', { path: 'c' })).rejects.toThrow(/The outcome for .* is unknown/);
+      expect(listing(root)).toEqual({ c: `644 ${theirs}` });
+      expect(kept(root)).toEqual(['delete.before', 'delete.json']);
+    },
+  );
 
   test.each([
     ['delete', { path: 'c' }, 'before'],
     ['delete', { path: 'c' }, 'after'],
     ['move', { from: 'c', to: 'd' }, 'before'],
     ['move', { from: 'c', to: 'd' }, 'after'],
-  ] as const)('%s %j is understood as an earlier version noted it, with a crash %s it', async (name, input, when) => {
-    const root = folder({ c: 'c' });
-    const dies = dying((step, path) => /^(remove|rename)$/.test(step) && path === join(root, 'c'), when);
-    await expect(calling(root, 'externalised', dies).run(name, input)).rejects.toThrow(/ended/);
-    amend(root, `${name}.json`, ({ attempt: _, before, ...rest }) => {
-      const { hash, mode, id } = before;
-      return { ...rest, before: { hash, mode, id: shortOf(id) } };
-    });
-    const { ask, undo } = calling(root);
-    expect(await ask(name, input)).toMatchObject({ happened: when === 'after' });
-    if (when === 'after') expect(await undo(name, input)).toEqual({ undone: 'all' });
-    expect(listing(root)).toEqual({ c: '644 c' });
-  });
+  ] as const)(
+    '%s %j is understood as an earlier version noted it, with a crash %s it',
+    async (name, input, when) => {
+      const root = folder({ c: 'c' });
+      const dies = dying(
+        (step, path) => /^(remove|rename)$/.test(step) && path === join(root, 'c'),
+        when,
+      );
+      await expect(calling(root, 'externalised', dies).run(name, input)).rejects.toThrow(/ended/);
+      amend(root, `${name}.json`, ({ attempt: _, before, ...rest }) => {
+        const { hash, mode, id } = before;
+        return { ...rest, before: { hash, mode, id: shortOf(id) } };
+      });
+      const { ask, undo } = calling(root);
+      expect(await ask(name, input)).toMatchObject({ happened: when === 'after' });
+      if (when === 'after') expect(await undo(name, input)).toEqual({ undone: 'all' });
+      expect(listing(root)).toEqual({ c: '644 c' });
+    },
+  );
 
   describe('and with a staged file that another program removed', () => {
     const input = { path: 'a', content: 'new' };
     async function cleanedAway(files: Readonly<Record<string, string>>): Promise<string> {
       const root = folder(files);
       const dies = dying((step, path) => step === 'rename' && path.endsWith('.staged'), 'before');
-      await expect(calling(root, 'externalised', dies).run('write', input)).rejects.toThrow(/ended/);
+      await expect(calling(root, 'externalised', dies).run('write', input)).rejects.toThrow(
+        /ended/,
+      );
       for (const name of readdirSync(root)) if (name.endsWith('.staged')) rmSync(join(root, name));
       return root;
     }
@@ -344,107 +380,117 @@ describe('an effect that was executed immediately', () => {
   test.each([
     ['write', { path: 'a', content: 'new' }],
     ['delete', { path: 'a' }],
-  ])('%s is compensated without set-id bits, if the file had another owner', async (name, input) => {
-    const root = folder();
-    put(root, 'a', 'old', 0o4755);
-    const theirs = (disk: Disk): Disk => ({
-      ...disk,
-      // Only root may give a file to another owner.
-      write: (path, bytes, mode) => disk.write(path, bytes, mode),
-      look: async (path) => {
-        const seen = await disk.look(path);
-        return seen.is === 'file' && seen.mode === 0o4755 ? { ...seen, owner: '12345:12345' } : seen;
-      },
-    });
-    const { run, undo } = calling(root, 'externalised', theirs);
-    await run(name, input);
-    for (let again = 0; again < 2; again++) expect(await undo(name, input)).toEqual({ undone: 'all' });
-    expect(listing(root)).toEqual({ a: '755 old' });
-  });
+  ])(
+    '%s is compensated without set-id bits, if the file had another owner',
+    async (name, input) => {
+      const root = folder();
+      put(root, 'a', 'old', 0o4755);
+      const theirs = (disk: Disk): Disk => ({
+        ...disk,
+        // Only root may give a file to another owner.
+        write: (path, bytes, mode) => disk.write(path, bytes, mode),
+        look: async (path) => {
+          const seen = await disk.look(path);
+          return seen.is === 'file' && seen.mode === 0o4755
+            ? { ...seen, owner: '12345:12345' }
+            : seen;
+        },
+      });
+      const { run, undo } = calling(root, 'externalised', theirs);
+      await run(name, input);
+      for (let again = 0; again < 2; again++)
+        expect(await undo(name, input)).toEqual({ undone: 'all' });
+      expect(listing(root)).toEqual({ a: '755 old' });
+    },
+  );
 
   test.each([
     ['write', { path: 'sub/new', content: 'new' }],
     ['write', { path: 'c', content: 'new' }],
     ['delete', { path: 'c' }],
     ['move', { from: 'c', to: 'sub/c' }],
-  ])('%s has a certain outcome, at any step of a call that another adopted: %j', async (name, input) => {
-    /**
-     * The work of the adopting process after the lease of the stalled process has ended. Returns
-     * the outcome that a last query must report.
-     */
-    const takenOver = {
-      async done({ ask, run }: ReturnType<typeof calling>) {
-        await ask(name, input);
-        await run(name, input);
-        return true;
-      },
-      async undone({ ask, run, undo }: ReturnType<typeof calling>) {
-        await ask(name, input);
-        await run(name, input);
-        expect(await undo(name, input)).toEqual({ undone: 'all' });
-        return false;
-      },
-    };
-    /** False where it comes to its end before that step. */
-    const stoodStill = async (at: number, as: keyof typeof takenOver): Promise<boolean> => {
-      const root = folder({ c: 'precious' });
-      const [still, goOn] = [Promise.withResolvers<boolean>(), Promise.withResolvers<void>()];
-      let count = 0;
-      const stops = (disk: Disk): Disk =>
-        new Proxy(disk, {
-          get:
-            (target, step) =>
-            async (...args: unknown[]) => {
-              if (++count === at) {
-                still.resolve(true);
-                await goOn.promise;
-              }
-              return Reflect.apply(Reflect.get(target, step) as () => unknown, target, args);
-            },
-        });
-      const lease = new AbortController();
-      const { of } = calling(root, 'externalised', stops);
-      const call = { key: name, epoch: 1, signal: lease.signal };
-      const late = Promise.resolve(of(name).spec.execute(of(name).parse(input), call, [])).then(
-        () => false,
-        () => false,
-      );
-      if (!(await Promise.race([still.promise, late]))) return false;
-      lease.abort();
-      const waits = Promise.withResolvers<void>();
-      const other = calling(root, 'externalised', (disk) => ({
-        ...disk,
-        lock: async (...of) => {
-          const timer = setTimeout(waits.resolve, 20);
-          try {
-            return await disk.lock!(...of);
-          } finally {
-            clearTimeout(timer);
-          }
+  ])(
+    '%s has a certain outcome, at any step of a call that another adopted: %j',
+    async (name, input) => {
+      /**
+       * The work of the adopting process after the lease of the stalled process has ended. Returns
+       * the outcome that a last query must report.
+       */
+      const takenOver = {
+        async done({ ask, run }: ReturnType<typeof calling>) {
+          await ask(name, input);
+          await run(name, input);
+          return true;
         },
-      }));
-      const taking = takenOver[as](other);
-      // With all of it done where it need not wait, however busy the machine is.
-      await Promise.race([taking, waits.promise]);
-      goOn.resolve();
-      const happened = await taking;
-      await late;
-      expect(await other.ask(name, input)).toMatchObject({ happened });
-      expect(await other.undo(name, input)).toEqual({ undone: 'all' });
-      expect(listing(root)).toEqual({ c: '644 precious' });
-      return true;
-    };
-    const steps = { done: 0, undone: 0 };
-    for (let from = 1, isOver = false; !isOver; from += 8) {
-      const some = [...Array(8).keys()].map(async (n) => {
-        for (const as of ['done', 'undone'] as const) if (await stoodStill(from + n, as)) steps[as]++;
-      });
-      await Promise.all(some);
-      isOver = steps.done < from + 7;
-    }
-    expect(steps.done).toBeGreaterThan(20);
-    expect(steps.undone).toBe(steps.done);
-  });
+        async undone({ ask, run, undo }: ReturnType<typeof calling>) {
+          await ask(name, input);
+          await run(name, input);
+          expect(await undo(name, input)).toEqual({ undone: 'all' });
+          return false;
+        },
+      };
+      /** False where it comes to its end before that step. */
+      const stoodStill = async (at: number, as: keyof typeof takenOver): Promise<boolean> => {
+        const root = folder({ c: 'precious' });
+        const [still, goOn] = [Promise.withResolvers<boolean>(), Promise.withResolvers<void>()];
+        let count = 0;
+        const stops = (disk: Disk): Disk =>
+          new Proxy(disk, {
+            get:
+              (target, step) =>
+              async (...args: unknown[]) => {
+                if (++count === at) {
+                  still.resolve(true);
+                  await goOn.promise;
+                }
+                return Reflect.apply(Reflect.get(target, step) as () => unknown, target, args);
+              },
+          });
+        const lease = new AbortController();
+        const { of } = calling(root, 'externalised', stops);
+        const call = { key: name, epoch: 1, signal: lease.signal };
+        const late = Promise.resolve(of(name).spec.execute(of(name).parse(input), call, [])).then(
+          () => false,
+          () => false,
+        );
+        if (!(await Promise.race([still.promise, late]))) return false;
+        lease.abort();
+        const waits = Promise.withResolvers<void>();
+        const other = calling(root, 'externalised', (disk) => ({
+          ...disk,
+          lock: async (...of) => {
+            const timer = setTimeout(waits.resolve, 20);
+            try {
+              return await disk.lock!(...of);
+            } finally {
+              clearTimeout(timer);
+            }
+          },
+        }));
+        const taking = takenOver[as](other);
+        // With all of it done where it need not wait, however busy the machine is.
+        await Promise.race([taking, waits.promise]);
+        goOn.resolve();
+        const happened = await taking;
+        await late;
+        expect(await other.ask(name, input)).toMatchObject({ happened });
+        expect(await other.undo(name, input)).toEqual({ undone: 'all' });
+        expect(listing(root)).toEqual({ c: '644 precious' });
+        return true;
+      };
+      const steps = { done: 0, undone: 0 };
+      for (let from = 1, isOver = false; !isOver; from += 8) {
+        const some = [...Array(8).keys()].map(async (n) => {
+          for (const as of ['done', 'undone'] as const)
+            if (await stoodStill(from + n, as)) steps[as]++;
+        });
+        await Promise.all(some);
+        isOver = steps.done < from + 7;
+      }
+      expect(steps.done).toBeGreaterThan(20);
+      expect(steps.undone).toBe(steps.done);
+    },
+  );
 
   test.each([
     ['delete', { path: 'd/f' }],
@@ -517,14 +563,19 @@ describe('an effect that was executed immediately', () => {
     expect([made, listing(root)]).toEqual([[join(root, 'a')], {}]);
   });
 
-  test.skipIf(process.getuid!() === 0)('a folder that can not be written to leaves nothing', async () => {
-    const root = folder({ 'dir/a': 'a' });
-    chmodSync(join(root, 'dir'), 0o555);
-    const { run } = calling(root);
-    await expect(run('write', { path: 'dir/b', content: 'b' })).rejects.toMatchObject({ name: 'DidNothing' });
-    chmodSync(join(root, 'dir'), 0o755);
-    expect(kept(root)).toEqual([]);
-  });
+  test.skipIf(process.getuid!() === 0)(
+    'a folder that can not be written to leaves nothing',
+    async () => {
+      const root = folder({ 'dir/a': 'a' });
+      chmodSync(join(root, 'dir'), 0o555);
+      const { run } = calling(root);
+      await expect(run('write', { path: 'dir/b', content: 'b' })).rejects.toMatchObject({
+        name: 'DidNothing',
+      });
+      chmodSync(join(root, 'dir'), 0o755);
+      expect(kept(root)).toEqual([]);
+    },
+  );
 });
 
 /** The id of a file, as earlier versions wrote it. */
@@ -534,7 +585,9 @@ function shortOf(id: string): string {
 
 /** Writes an entry of the journal anew. */
 function amend(root: string, name: string, change: (entry: any) => unknown): void {
-  const path = Object.keys(listing(join(root, '.assize'))).find((each) => each.endsWith(`/${name}`))!;
+  const path = Object.keys(listing(join(root, '.assize'))).find((each) =>
+    each.endsWith(`/${name}`),
+  )!;
   const entry = JSON.parse(readFileSync(join(root, '.assize', path), 'utf8'));
   writeFileSync(join(root, '.assize', path), JSON.stringify(change(entry)));
 }

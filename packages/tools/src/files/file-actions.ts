@@ -11,7 +11,15 @@ import {
 } from 'assize/internal/effects';
 import { type Disk, type FileContents, isSame, numberOf, type PathContents } from './disk.ts';
 import type { Entry, Journal, Trace } from './journal.ts';
-import { type Change, changesOf, hashOf, isFolder, type Operation, permissionsOf, resultOf } from './operations.ts';
+import {
+  type Change,
+  changesOf,
+  hashOf,
+  isFolder,
+  type Operation,
+  permissionsOf,
+  resultOf,
+} from './operations.ts';
 import { OWN, type Root } from './root.ts';
 
 /**
@@ -51,7 +59,8 @@ export class FileActions {
     const { key, signal } = call;
     return this.#inTurn(path, call, async () => {
       const entry = await this.#journal.read(path, key);
-      if (entry !== undefined && (await this.#wasDone(entry, signal))) return { happened: true, result: entry.result };
+      if (entry !== undefined && (await this.#wasDone(entry, signal)))
+        return { happened: true, result: entry.result };
       if (entry?.state !== 'undone') await this.#clean(path, key, entry);
       return { happened: false };
     });
@@ -127,7 +136,12 @@ export class FileActions {
     }
   }
 
-  async #stage(entry: Entry, before: Change['before'], after: Change['after'], signal: AbortSignal): Promise<Entry> {
+  async #stage(
+    entry: Entry,
+    before: Change['before'],
+    after: Change['after'],
+    signal: AbortSignal,
+  ): Promise<Entry> {
     const { path, key, made, does } = entry;
     checkTime(path, signal);
     if (made.length > 0) await this.#journal.write(entry);
@@ -190,7 +204,9 @@ export class FileActions {
   async #hasHappened(entry: Entry): Promise<boolean> {
     const happened = await this.#evidence(entry);
     if (happened !== undefined) return happened;
-    throw new Error(`The outcome for ${entry.path} is unknown: another program changed the path too.`);
+    throw new Error(
+      `The outcome for ${entry.path} is unknown: another program changed the path too.`,
+    );
   }
 
   /**
@@ -198,10 +214,19 @@ export class FileActions {
    * neither decides. Inode numbers are reused, so a matching number is not enough: the contents
    * must match too.
    */
-  async #evidence({ state, does, path, to, key, before, after }: Entry): Promise<boolean | undefined> {
+  async #evidence({
+    state,
+    does,
+    path,
+    to,
+    key,
+    before,
+    after,
+  }: Entry): Promise<boolean | undefined> {
     if (state === 'done' || state === 'undoing') return true;
     if (state !== 'ready') return false;
-    if (does === 'replace' && (await this.#disk.idOf(stagedAt(path, key))) !== undefined) return false;
+    if (does === 'replace' && (await this.#disk.idOf(stagedAt(path, key))) !== undefined)
+      return false;
     const id = await this.#disk.idOf(path);
     const isThere = before === null ? id === undefined : id !== undefined && isSame(id, before.id!);
     // Another process may have removed the staged file, so its absence proves nothing. The new
@@ -217,7 +242,9 @@ export class FileActions {
    */
   async #hasMoved(to: string, before: Trace): Promise<boolean> {
     const id = await this.#disk.idOf(to);
-    return id !== undefined && numberOf(id) === numberOf(before.id!) && (await this.#stands(to, before));
+    return (
+      id !== undefined && numberOf(id) === numberOf(before.id!) && (await this.#stands(to, before))
+    );
   }
 
   /** A file too large to be read was not written by these tools. */
@@ -234,14 +261,18 @@ export class FileActions {
     const entry = await this.#journal.read(path, key);
     if (entry === undefined) return partly(path, 'no record of the operation exists', {});
     if (entry.state === 'undone') return { undone: 'all' };
-    if (entry.state === 'making' || (entry.does === 'replace' && (await this.#evidence(entry)) === false)) {
+    if (
+      entry.state === 'making' ||
+      (entry.does === 'replace' && (await this.#evidence(entry)) === false)
+    ) {
       await this.#clean(path, key, entry);
       return { undone: 'all' };
     }
     // From here on a crash leaves a state between before and after, which a second compensation
     // finishes.
     await this.#journal.write({ ...entry, state: 'undoing' });
-    const left = entry.does === 'move' ? await this.#undoMove(entry) : await this.#undoChange(entry);
+    const left =
+      entry.does === 'move' ? await this.#undoMove(entry) : await this.#undoChange(entry);
     if (left !== undefined) return left;
     await this.#removeMade(entry);
     await this.#syncAll(entry);
@@ -255,13 +286,17 @@ export class FileActions {
     const now = await this.#disk.look(path);
     if (isPutBack(now, before)) return undefined;
     if (!isAs(now, after))
-      return partly(path, 'another program changed it since', { found: describe(now), left: after });
+      return partly(path, 'another program changed it since', {
+        found: describe(now),
+        left: after,
+      });
     if (before === null) {
       await this.#disk.remove(path);
       return undefined;
     }
     const bytes = await this.#journal.kept(path, key);
-    if (bytes === undefined) return partly(path, 'the earlier content is no longer stored', { before });
+    if (bytes === undefined)
+      return partly(path, 'the earlier content is no longer stored', { before });
     const again = restoringAt(path, key);
     await this.#makeAbove(path);
     await this.#writeAgain(again, bytes, before);
@@ -284,7 +319,10 @@ export class FileActions {
     if (isAs(source, before) && target.is === 'absent') return undefined;
     if (source.is !== 'absent' || !isAs(target, before)) {
       const found = { [path]: describe(source), [to!]: describe(target) };
-      return partly(path, 'another program changed it, or its new path, since', { found, left: before });
+      return partly(path, 'another program changed it, or its new path, since', {
+        found,
+        left: before,
+      });
     }
     await this.#makeAbove(path);
     await this.#disk.rename(to!, path);
@@ -405,7 +443,11 @@ function traceOf({ bytes, mode }: { readonly bytes: Buffer; readonly mode: numbe
 }
 
 function noteOf(file: FileContents): Trace {
-  return { ...traceOf(file), id: file.id, ...(file.owner === undefined ? {} : { owner: file.owner }) };
+  return {
+    ...traceOf(file),
+    id: file.id,
+    ...(file.owner === undefined ? {} : { owner: file.owner }),
+  };
 }
 
 /** Whether a path is as it was, or as it was restored. */
@@ -416,7 +458,9 @@ function isPutBack(seen: PathContents, before: Trace | null): boolean {
 
 /** The mode of a restored file, by its current owner. */
 function modeFor(seen: PathContents, { mode, owner }: Trace): number {
-  return seen.is === 'file' && seen.owner !== undefined && seen.owner === owner ? mode : permissionsOf(mode);
+  return seen.is === 'file' && seen.owner !== undefined && seen.owner === owner
+    ? mode
+    : permissionsOf(mode);
 }
 
 function isAs(seen: PathContents, trace: Trace | null): boolean {

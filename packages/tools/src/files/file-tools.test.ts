@@ -1,4 +1,12 @@
-import { linkSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
@@ -11,7 +19,9 @@ import { fileScope, fileTools } from './file-tools.ts';
 import { canonical, identity, type Root, scopeOf } from './root.ts';
 
 async function transacting(root: string, body: (tx: any) => unknown, args = 'order') {
-  const assize = runtimeOver(new MemoryStore(), [tally], { tools: fileTools({ root, bytesMax: 1_000 }) });
+  const assize = runtimeOver(new MemoryStore(), [tally], {
+    tools: fileTools({ root, bytesMax: 1_000 }),
+  });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const writes = [fileScope(root, '.'), fileScope(root, '.', true)];
   const options = { writ: writFor('alice'), writes, retries: 0 };
@@ -71,15 +81,35 @@ describe('in a transaction', () => {
       { path: 'a.txt', content: '', ifHash: hash('other') },
       /Read the file again/,
     ],
-    ['a new file that is there', 'files.write', { path: 'a.txt', content: '', ifHash: null }, /expects no file/],
+    [
+      'a new file that is there',
+      'files.write',
+      { path: 'a.txt', content: '', ifHash: null },
+      /expects no file/,
+    ],
     ['a folder', 'files.write', { path: 'dir', content: '' }, /is a folder/],
     ['the root', 'files.write', { path: '.', content: '' }, /is a folder/],
-    ['what is below a file', 'files.write', { path: 'a.txt/b', content: '' }, /not a folder|is a file/],
+    [
+      'what is below a file',
+      'files.write',
+      { path: 'a.txt/b', content: '' },
+      /not a folder|is a file/,
+    ],
     ['a second name', 'files.write', { path: 'hard.txt', content: '' }, /hard link/],
     ['too much', 'files.write', { path: 'b', content: 'x'.repeat(1_001) }, /more than/],
     ['what is not there', 'files.delete', { path: 'none' }, /there is no file/],
-    ['a text that is not there', 'files.edit', { path: 'a.txt', edits: [{ old: 'zzz', new: '' }] }, /does not have/],
-    ['a text that is there twice', 'files.edit', { path: 'a.txt', edits: [{ old: 'a', new: '' }] }, /2 times/],
+    [
+      'a text that is not there',
+      'files.edit',
+      { path: 'a.txt', edits: [{ old: 'zzz', new: '' }] },
+      /does not have/,
+    ],
+    [
+      'a text that is there twice',
+      'files.edit',
+      { path: 'a.txt', edits: [{ old: 'a', new: '' }] },
+      /2 times/,
+    ],
     ['a place that is taken', 'files.move', { from: 'a.txt', to: 'dir/c.txt' }, /exists already/],
     ['no text', 'files.read', { path: 'bytes' }, /base64/],
     ['no folder', 'files.list', { path: 'none' }, /no folder/],
@@ -92,7 +122,10 @@ describe('in a transaction', () => {
       await tx.call('files.write', { path: 'sibling', content: 'x' });
       await tx.call(tool, input);
     });
-    await expect(refused).rejects.toMatchObject({ code: 'tool_failed', message: expect.stringMatching(why) });
+    await expect(refused).rejects.toMatchObject({
+      code: 'tool_failed',
+      message: expect.stringMatching(why),
+    });
     expect(listing(root)).toEqual(before);
   });
 
@@ -107,9 +140,12 @@ describe('in a transaction', () => {
       code: 'tool_failed',
       message: expect.stringMatching(/large\.txt has 600000 bytes, .* Read a part of the file/),
     });
-    await expect(calling('files.write', { path: 'a', content: 'x'.repeat(2 ** 20) })).rejects.toMatchObject({
+    await expect(
+      calling('files.write', { path: 'a', content: 'x'.repeat(2 ** 20) }),
+    ).rejects.toMatchObject({
       code: 'bad_input',
-      message: 'The input of files.write is not valid: as JSON it has more than 1048576 bytes; pass less at a time.',
+      message:
+        'The input of files.write is not valid: as JSON it has more than 1048576 bytes; pass less at a time.',
     });
   });
 
@@ -141,7 +177,10 @@ describe('in a transaction', () => {
   test('calls that are planned at once see each other', async () => {
     const root = folder({ 'a.txt': 'a' });
     const twice = transacting(root, (tx) =>
-      Promise.all([tx.call('files.delete', { path: 'a.txt' }), tx.call('files.delete', { path: 'a.txt' })]),
+      Promise.all([
+        tx.call('files.delete', { path: 'a.txt' }),
+        tx.call('files.delete', { path: 'a.txt' }),
+      ]),
     );
     await expect(twice).rejects.toMatchObject({ code: 'tool_failed' });
     expect(listing(root)).toEqual({ 'a.txt': '644 a' });
@@ -154,7 +193,8 @@ describe('a path', () => {
     symlinkSync('dir', join(root, 'link'));
     symlinkSync(join(root, 'dir/a.txt'), join(root, 'leaf'));
     const { of } = calling(root);
-    const claimOf = (path: string) => of('write').claims(of('write').parse({ path, content: '' }))[0]!.scope.text;
+    const claimOf = (path: string) =>
+      of('write').claims(of('write').parse({ path, content: '' }))[0]!.scope.text;
     const one = fileScope(root, 'dir/a.txt');
     for (const path of [
       'dir/a.txt',
@@ -194,7 +234,8 @@ describe('a path', () => {
     const parse = (path: string) => () => of('write').parse({ path, content: '' });
     const most = '\u00e9'.repeat(127);
     expect(parse(`new/${most}x`)).not.toThrow();
-    for (const path of [`new/${most}xx`, `${most}xx/new`]) expect(parse(path)).toThrow(/longer than 255 bytes/);
+    for (const path of [`new/${most}xx`, `${most}xx/new`])
+      expect(parse(path)).toThrow(/longer than 255 bytes/);
   });
 
   test('of a link itself is no file to delete or move', () => {
@@ -234,14 +275,18 @@ describe('a path', () => {
     const root = folder({ 'dir/a.txt': 'a', 'b.txt': 'b' });
     const outside = folder({ 'a.txt': 'outside' });
     const { of, run } = calling(root);
-    const inputs = ['dir/a.txt', 'b.txt'].map((path) => of('write').parse({ path, content: 'new' }));
+    const inputs = ['dir/a.txt', 'b.txt'].map((path) =>
+      of('write').parse({ path, content: 'new' }),
+    );
     renameSync(join(root, 'dir'), join(root, 'was'));
     symlinkSync(outside, join(root, 'dir'));
     unlinkSync(join(root, 'b.txt'));
     symlinkSync(join(outside, 'a.txt'), join(root, 'b.txt'));
     for (const [i, input] of inputs.entries()) {
       const call = { key: `k${i}`, signal: new AbortController().signal };
-      await expect(of('write').spec.execute(input, call, [])).rejects.toMatchObject({ isFinal: true });
+      await expect(of('write').spec.execute(input, call, [])).rejects.toMatchObject({
+        isFinal: true,
+      });
     }
     expect(readFileSync(join(outside, 'a.txt'), 'utf8')).toBe('outside');
     await expect(run('write', { path: 'dir/a.txt', content: '' })).rejects.toThrow(/leads out/);
@@ -256,7 +301,10 @@ test('a mode by which its owner may not read it is refused', () => {
 });
 
 test('a list of very many names is cut', async () => {
-  const names = Array.from({ length: 130_000 }, (_, i) => ({ name: String(i), is: 'file' as const }));
+  const names = Array.from({ length: 130_000 }, (_, i) => ({
+    name: String(i),
+    is: 'file' as const,
+  }));
   const root = folder({ 'many/x': '' });
   const disk = (real: Disk): Disk => ({
     ...real,
@@ -295,20 +343,28 @@ test('content that can’t be restored is passed to mitigate', async () => {
 });
 
 test.each([
-  ['what there is not', { delivry: 'externalised' }, 'no field "delivry". The options are root, name, delivery'],
+  [
+    'what there is not',
+    { delivry: 'externalised' },
+    'no field "delivry". The options are root, name, delivery',
+  ],
   ['what there is not, beside what there is', { bytesMax: 1, bytesmax: 1 }, 'no field "bytesmax"'],
   ['another delivery', { delivery: 'later' }, '/delivery: it must be "buffered" or "externalised"'],
   ['no bytes', { bytesMax: 0 }, '/bytesMax: '],
   ['a disk that is none', { disk: {} }, '/disk: it must be a function, but is an object'],
 ])('%s is refused by name', (_, options, why) => {
   const make = () => fileTools({ root: folder(), ...options } as never);
-  expect(make).toThrow(expect.objectContaining({ reason: 'invalid_tool', message: expect.stringContaining(why) }));
+  expect(make).toThrow(
+    expect.objectContaining({ reason: 'invalid_tool', message: expect.stringContaining(why) }),
+  );
 });
 
 test('a root that can not be used is refused by name', () => {
   const root = folder({ file: '' });
   for (const bad of ['relative', join(root, 'none'), join(root, 'file'), '/proc'])
-    expect(() => fileTools({ root: bad })).toThrow(expect.objectContaining({ reason: 'invalid_tool' }));
+    expect(() => fileTools({ root: bad })).toThrow(
+      expect.objectContaining({ reason: 'invalid_tool' }),
+    );
   expect(() => fileScope(root, '../x')).toThrow(expect.objectContaining({ code: 'bad_input' }));
 });
 
@@ -317,7 +373,8 @@ test('with nothing open, the contents of the tools’ own folder are not needed'
   const store = new MemoryStore();
   const inProcess = async (times: number) => {
     const assize = runtimeOver(store, [tally], { tools: fileTools({ root }) });
-    const trajectory = times === 1 ? await assize.create(tally, { trajectoryId: 't' }) : await assize.open('t');
+    const trajectory =
+      times === 1 ? await assize.create(tally, { trajectoryId: 't' }) : await assize.open('t');
     const options = { writ: writFor('alice'), writes: [fileScope(root, '.', true)], name: 'one' };
     const { ruling, effects } = await trajectory.transaction(options, async (tx) => {
       await tx.call('files.edit', { path: 'a', edits: [{ old: '0', new: '00' }] });

@@ -84,7 +84,12 @@ const LISTING_MAX = DEFAULT_LIMITS.bytesMax - 64 * 1024;
  */
 export function fileTools(options: FileToolsOptions): readonly Tool[] {
   const read = readOptions(OPTIONS, options, NAME) as FileToolsOptions;
-  const { name = NAME, delivery = 'buffered', bytesMax = BYTES_MAX, disk: around = (disk: Disk) => disk } = read;
+  const {
+    name = NAME,
+    delivery = 'buffered',
+    bytesMax = BYTES_MAX,
+    disk: around = (disk: Disk) => disk,
+  } = read;
   const root = rootAt(read.root);
   const disk = around(diskAt(root, bytesMax));
   const journal = new Journal(root, around(diskAt(root, bytesMax + ENTRY_MAX)));
@@ -103,7 +108,10 @@ export function fileScope(root: string, path: string, below: boolean = false): s
   const at = rootAt(root);
   const found = canonical(at, path);
   if ('problem' in found)
-    throw new EffectError('bad_input', `${JSON.stringify(path)} is not a path in this folder: ${found.problem}.`);
+    throw new EffectError(
+      'bad_input',
+      `${JSON.stringify(path)} is not a path in this folder: ${found.problem}.`,
+    );
   return scopeOf(at, found.path) + (below ? '/**' : '');
 }
 
@@ -121,7 +129,12 @@ class Files {
     root: Root,
     disk: Disk,
     journal: Journal,
-    { bytesMax, name, sensitive = false, mitigate }: FileToolsOptions & { bytesMax: number; name: string },
+    {
+      bytesMax,
+      name,
+      sensitive = false,
+      mitigate,
+    }: FileToolsOptions & { bytesMax: number; name: string },
   ) {
     this.root = root;
     this.disk = disk;
@@ -164,7 +177,10 @@ class Files {
       .transform((given, context) => {
         const found = canonical(this.root, given, last);
         if ('path' in found && canBe(this.root, found.path)) return found.path;
-        const problem = 'problem' in found ? found.problem : `a name in it is longer than ${NAME_BYTES_MAX} bytes`;
+        const problem =
+          'problem' in found
+            ? found.problem
+            : `a name in it is longer than ${NAME_BYTES_MAX} bytes`;
         context.addIssue({ code: 'custom', message: `${JSON.stringify(given)}: ${problem}` });
         return z.NEVER;
       });
@@ -201,7 +217,11 @@ const OPERATIONS: Readonly<Record<string, (input: never) => Operation>> = {
   }),
   edit: (input: Omit<Operation & { do: 'edit' }, 'do'>) => ({ do: 'edit', ...input }),
   delete: (input: Omit<Operation & { do: 'delete' }, 'do'>) => ({ do: 'delete', ...input }),
-  move: ({ from, ...rest }: { from: string; to: string; ifHash?: string }) => ({ do: 'move', path: from, ...rest }),
+  move: ({ from, ...rest }: { from: string; to: string; ifHash?: string }) => ({
+    do: 'move',
+    path: from,
+    ...rest,
+  }),
 };
 
 /**
@@ -209,12 +229,15 @@ const OPERATIONS: Readonly<Record<string, (input: never) => Operation>> = {
  * file there.
  */
 export function operationOf(name: string, tool: string, input: Json): Operation | undefined {
-  return tool.startsWith(`${name}.`) ? OPERATIONS[tool.slice(name.length + 1)]?.(input as never) : undefined;
+  return tool.startsWith(`${name}.`)
+    ? OPERATIONS[tool.slice(name.length + 1)]?.(input as never)
+    : undefined;
 }
 
 /** The paths that a planned call of the named tools changes. Empty for other calls. */
 function pathsOf(name: string, tool: string, input: Json): readonly string[] {
-  if (!tool.startsWith(`${name}.`) || !Object.hasOwn(OPERATIONS, tool.slice(name.length + 1))) return [];
+  if (!tool.startsWith(`${name}.`) || !Object.hasOwn(OPERATIONS, tool.slice(name.length + 1)))
+    return [];
   const { path, from, to } = input as { readonly [member: string]: string | undefined };
   return [path, from, to].filter((each) => each !== undefined);
 }
@@ -246,11 +269,18 @@ function writers(files: Files, delivery: Delivery): Tool[] {
     ),
     declareTool(
       writer(files, delivery, 'edit', {
-        description: 'Replaces text in a file. Each old text must occur exactly once, unless all is set.',
+        description:
+          'Replaces text in a file. Each old text must occur exactly once, unless all is set.',
         input: z.strictObject({
           path: files.path(),
           edits: z
-            .array(z.strictObject({ old: z.string().min(1), new: z.string(), all: z.boolean().optional() }))
+            .array(
+              z.strictObject({
+                old: z.string().min(1),
+                new: z.string(),
+                all: z.boolean().optional(),
+              }),
+            )
             .min(1),
           ifHash: HASH.optional(),
         }),
@@ -270,7 +300,11 @@ function writers(files: Files, delivery: Delivery): Tool[] {
       writer(files, delivery, 'move', {
         description: 'Moves a file to a path that does not exist yet.',
         input: z
-          .strictObject({ from: files.path('itself'), to: files.path('itself'), ifHash: HASH.optional() })
+          .strictObject({
+            from: files.path('itself'),
+            to: files.path('itself'),
+            ifHash: HASH.optional(),
+          })
           .refine(({ from, to }) => from !== to, 'from and to are the same path'),
         reads: ({ from, to }) => [from, to],
         writes: ({ from, to }) => [from, to],
@@ -286,7 +320,12 @@ interface Writer {
   readonly writes: (input: any) => readonly string[];
 }
 
-function writer(files: Files, delivery: Delivery, verb: string, { reads, writes, ...rest }: Writer): ToolSpec {
+function writer(
+  files: Files,
+  delivery: Delivery,
+  verb: string,
+  { reads, writes, ...rest }: Writer,
+): ToolSpec {
   const { root, acts, sensitive, mitigate } = files;
   const operation = OPERATIONS[verb]! as (input: unknown) => Operation;
   const scopes = (paths: readonly string[]): string[] => paths.map((path) => scopeOf(root, path));
@@ -300,7 +339,10 @@ function writer(files: Files, delivery: Delivery, verb: string, { reads, writes,
     writes: (input) => scopes(writes(input)),
     plan: (input, planned) =>
       answered(`${files.name}.${verb}`, async () => {
-        const view = await files.viewOf(pathsOf(files.name, `${files.name}.${verb}`, input as Json), planned);
+        const view = await files.viewOf(
+          pathsOf(files.name, `${files.name}.${verb}`, input as Json),
+          planned,
+        );
         return resultOf(await view.plan(operation(input)));
       }),
     execute: (input, call) => acts.act(operation(input), call),
@@ -315,7 +357,8 @@ function readers(files: Files): Tool[] {
   return [
     declareTool({
       name: name('read'),
-      description: 'Reads a file and its hash, for conditional changes. Returns null if the file does not exist.',
+      description:
+        'Reads a file and its hash, for conditional changes. Returns null if the file does not exist.',
       input: z.strictObject({ path: files.path(), encoding: ENCODING.optional() }),
       class: 'read',
       sensitive,
@@ -329,12 +372,17 @@ function readers(files: Files): Tool[] {
     declareTool({
       name: name('list'),
       description: 'Lists a folder by name; with recursive, also its subfolders.',
-      input: z.strictObject({ path: files.path().default(root.path), recursive: z.boolean().optional() }),
+      input: z.strictObject({
+        path: files.path().default(root.path),
+        recursive: z.boolean().optional(),
+      }),
       class: 'read',
       sensitive,
       reads: ({ path, recursive = false }) => [scopeOf(root, path) + (recursive ? '/**' : '/*')],
       execute: ({ path, recursive = false }, _: CallContext, planned) =>
-        answered(name('list'), async () => list(await files.viewOf([path], planned), path, recursive)),
+        answered(name('list'), async () =>
+          list(await files.viewOf([path], planned), path, recursive),
+        ),
     }),
   ];
 }
@@ -363,11 +411,13 @@ async function list(view: View, path: string, recursive: boolean): Promise<Json>
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const entry = { path: next.path, is: next.is };
     bytes += Buffer.byteLength(JSON.stringify(entry)) + 1;
-    if (found.length === NAMES_MAX || bytes > LISTING_MAX) return { path, entries: found, isCut: true };
+    if (found.length === NAMES_MAX || bytes > LISTING_MAX)
+      return { path, entries: found, isCut: true };
     found.push(entry);
     if (!recursive || next.is !== 'folder') continue;
     const inside = (await view.names(join(path, next.path))) ?? [];
-    for (const each of inside.toReversed()) left.push({ ...each, path: `${next.path}/${each.name}` });
+    for (const each of inside.toReversed())
+      left.push({ ...each, path: `${next.path}/${each.name}` });
   }
   return { path, entries: found, isCut: false };
 }

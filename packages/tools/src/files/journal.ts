@@ -123,7 +123,8 @@ export class Journal {
       // The older entries were removed before this transaction's first entry. Without the check,
       // each of its calls at one path would read all its entries.
       if (entry?.epoch === epoch) return;
-      if (entry?.epoch !== null && entry !== undefined && entry.epoch < epoch) await this.delete(path, key);
+      if (entry?.epoch !== null && entry !== undefined && entry.epoch < epoch)
+        await this.delete(path, key);
     }
   }
 

@@ -21,7 +21,12 @@ export type Operation =
       readonly ifHash?: string | undefined;
     }
   | { readonly do: 'delete'; readonly path: string; readonly ifHash?: string | undefined }
-  | { readonly do: 'move'; readonly path: string; readonly to: string; readonly ifHash?: string | undefined };
+  | {
+      readonly do: 'move';
+      readonly path: string;
+      readonly to: string;
+      readonly ifHash?: string | undefined;
+    };
 
 export interface Edit {
   readonly old: string;
@@ -57,20 +62,29 @@ export async function changesOf(
   const changes = await decide(operation, look);
   for (const { path, after } of changes)
     if (after !== undefined && after.bytes.length > bytesMax)
-      throw refused(`${path} would have ${after.bytes.length} bytes, more than the limit of ${bytesMax}`);
+      throw refused(
+        `${path} would have ${after.bytes.length} bytes, more than the limit of ${bytesMax}`,
+      );
   return changes;
 }
 
-async function decide(operation: Operation, look: (path: string) => Promise<PathContents>): Promise<readonly Change[]> {
+async function decide(
+  operation: Operation,
+  look: (path: string) => Promise<PathContents>,
+): Promise<readonly Change[]> {
   const { path, ifHash } = operation;
   const before = fileOf(path, await look(path));
   checkHash(path, before, ifHash);
   switch (operation.do) {
     case 'write':
-      return [{ path, before, after: contents(operation.bytes, operation.mode ?? before?.mode ?? MODE) }];
+      return [
+        { path, before, after: contents(operation.bytes, operation.mode ?? before?.mode ?? MODE) },
+      ];
     case 'edit': {
       const file = present(path, before);
-      return [{ path, before, after: contents(edited(path, file.bytes, operation.edits), file.mode) }];
+      return [
+        { path, before, after: contents(edited(path, file.bytes, operation.edits), file.mode) },
+      ];
     }
     case 'delete':
       return [{ path, before: present(path, before), after: undefined }];
@@ -99,7 +113,12 @@ export function permissionsOf(mode: number): number {
 }
 
 /** The result for the caller. */
-export function resultOf(changes: readonly Change[]): { path: string; hash?: string; bytes?: number; mode?: number } {
+export function resultOf(changes: readonly Change[]): {
+  path: string;
+  hash?: string;
+  bytes?: number;
+  mode?: number;
+} {
   const { path, after } = changes.at(-1)!;
   if (after === undefined) return { path };
   return { path, hash: hashOf(after.bytes), bytes: after.bytes.length, mode: after.mode };
@@ -124,7 +143,9 @@ function fileOf(path: string, seen: PathContents): FileContents | undefined {
       return undefined;
     case 'file':
       if (seen.links > 1) {
-        throw refused(`${path} has another name (a hard link), which would not see the change. Copy the file first`);
+        throw refused(
+          `${path} has another name (a hard link), which would not see the change. Copy the file first`,
+        );
       }
       return seen;
     case 'folder':
@@ -141,7 +162,11 @@ function present(path: string, file: FileContents | undefined): FileContents {
   return file;
 }
 
-function checkHash(path: string, file: FileContents | undefined, wanted: string | null | undefined): void {
+function checkHash(
+  path: string,
+  file: FileContents | undefined,
+  wanted: string | null | undefined,
+): void {
   if (wanted === undefined) return;
   const found = file === undefined ? null : hashOf(file.bytes);
   if (found === wanted) return;
@@ -155,7 +180,8 @@ function edited(path: string, bytes: Buffer, edits: readonly Edit[]): Buffer {
   let text = textOf(path, bytes);
   for (const { old, new: instead, all = false } of edits) {
     const parts = text.split(old);
-    if (parts.length === 1) throw refused(`${path} does not have the text ${JSON.stringify(old.slice(0, 80))}`);
+    if (parts.length === 1)
+      throw refused(`${path} does not have the text ${JSON.stringify(old.slice(0, 80))}`);
     if (parts.length > 2 && !all)
       throw refused(
         `${path} has the text ${JSON.stringify(old.slice(0, 80))} ${parts.length - 1} times. Pass more context, or set all`,
@@ -170,6 +196,9 @@ export function textOf(path: string, bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
-    throw new DidNothing(`${path} is not UTF-8 text. Read and write it as base64`, { final: true, cause: error });
+    throw new DidNothing(`${path} is not UTF-8 text. Read and write it as base64`, {
+      final: true,
+      cause: error,
+    });
   }
 }

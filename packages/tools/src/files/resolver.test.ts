@@ -16,8 +16,10 @@ beforeEach(() => {
   mkdirSync(join(root, 'd'), { recursive: true });
 });
 
-const resolved = (scope: string): unknown => fileResolver(root)(scope.replace('ROOT', `fs:${root}`), asked);
-const shown = (names: unknown): unknown => JSON.parse(JSON.stringify(names).replaceAll(`fs:${root}`, 'ROOT'));
+const resolved = (scope: string): unknown =>
+  fileResolver(root)(scope.replace('ROOT', `fs:${root}`), asked);
+const shown = (names: unknown): unknown =>
+  JSON.parse(JSON.stringify(names).replaceAll(`fs:${root}`, 'ROOT'));
 
 describe('the names of a file', () => {
   test.each([
@@ -48,7 +50,15 @@ describe('the names of a file', () => {
   });
 
   test('are left to others outside of the root', () => {
-    for (const scope of ['fs:/elsewhere/a', 'fs:/**', 'fs:*', 'fs:/*/a', 'fs:disk:a', 'fs:/a:b', `fs:${root}er/a`])
+    for (const scope of [
+      'fs:/elsewhere/a',
+      'fs:/**',
+      'fs:*',
+      'fs:/*/a',
+      'fs:disk:a',
+      'fs:/a:b',
+      `fs:${root}er/a`,
+    ])
       expect(resolved(scope)).toBe(scope);
   });
 
@@ -71,37 +81,44 @@ describe('the names of a file', () => {
     const name = fc.constantFrom('a', 'b', 'd', 'd/a', 'd/b', 'd/e');
     const target = fc.constantFrom('a', 'b', 'd', '../a', '../d', './d/./a', 'd/..', 'e');
     fc.assert(
-      fc.property(fc.dictionary(name, target), name, fc.constantFrom('', '/a', '/d/b'), (links, at, below) => {
-        rmSync(root, { recursive: true });
-        mkdirSync(join(root, 'd'), { recursive: true });
-        for (const [from, to] of Object.entries(links)) {
-          if (from !== 'd' && from.startsWith('d') && 'd' in links) continue;
-          rmSync(join(root, from), { recursive: true, force: true });
-          symlinkSync(to, join(root, from));
-        }
-        const path = join(root, at) + below;
-        let real: string | undefined;
-        try {
-          real = realpathSync(path);
-        } catch {
-          // A file that is not there has a name too, but none that the system would tell.
-        }
-        let names: unknown;
-        try {
-          names = resolved(`fs:${path}`);
-        } catch {
-          expect(real === undefined || !`${real}/`.startsWith(`${root}/`)).toBe(true);
-          return;
-        }
-        if (real !== undefined) expect(names).toEqual([`fs:${real}`]);
-        expect(names).toEqual([fileScope(root, path)]);
-        expect(resolved((names as string[])[0]!)).toEqual(names);
-      }),
+      fc.property(
+        fc.dictionary(name, target),
+        name,
+        fc.constantFrom('', '/a', '/d/b'),
+        (links, at, below) => {
+          rmSync(root, { recursive: true });
+          mkdirSync(join(root, 'd'), { recursive: true });
+          for (const [from, to] of Object.entries(links)) {
+            if (from !== 'd' && from.startsWith('d') && 'd' in links) continue;
+            rmSync(join(root, from), { recursive: true, force: true });
+            symlinkSync(to, join(root, from));
+          }
+          const path = join(root, at) + below;
+          let real: string | undefined;
+          try {
+            real = realpathSync(path);
+          } catch {
+            // A file that is not there has a name too, but none that the system would tell.
+          }
+          let names: unknown;
+          try {
+            names = resolved(`fs:${path}`);
+          } catch {
+            expect(real === undefined || !`${real}/`.startsWith(`${root}/`)).toBe(true);
+            return;
+          }
+          if (real !== undefined) expect(names).toEqual([`fs:${real}`]);
+          expect(names).toEqual([fileScope(root, path)]);
+          expect(resolved((names as string[])[0]!)).toEqual(names);
+        },
+      ),
       { numRuns: cases(1_000) },
     );
   });
 });
 
 test('a root that can’t be used is refused', () => {
-  expect(() => fileResolver(join(root, 'none'))).toThrow(expect.objectContaining({ reason: 'invalid_tool' }));
+  expect(() => fileResolver(join(root, 'none'))).toThrow(
+    expect.objectContaining({ reason: 'invalid_tool' }),
+  );
 });

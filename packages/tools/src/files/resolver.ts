@@ -26,7 +26,9 @@ export function fileResolver(root: string): Resolver {
  * The path of a scope as strings, each a name or a star. Undefined for a scope that is not a path.
  */
 function pathOf(scope: string): readonly string[] | undefined {
-  return scope.startsWith('fs:/') && !scope.slice(4).includes(':') ? scope.slice(4).split('/') : undefined;
+  return scope.startsWith('fs:/') && !scope.slice(4).includes(':')
+    ? scope.slice(4).split('/')
+    : undefined;
 }
 
 /**

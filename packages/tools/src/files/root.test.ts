@@ -1,5 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { newFolder } from '../../../../tests/support/tools/files-stage.ts';
@@ -71,6 +79,8 @@ test.each(['.ASSIZE', '.a\u017f\u017fize', '.as\u200csize', '.\uff41ssize-x'])(
   '%j is kept for the tools where it is one name with theirs',
   (name) => {
     const folding: Root = { path: rootBeside('precious'), foldsCase: true, foldsForm: true };
-    expect(canonical(folding, `${name}/files/x`)).toEqual({ problem: expect.stringMatching(/reserved for/) });
+    expect(canonical(folding, `${name}/files/x`)).toEqual({
+      problem: expect.stringMatching(/reserved for/),
+    });
   },
 );

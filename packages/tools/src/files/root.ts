@@ -34,13 +34,15 @@ export interface Root {
  */
 export function rootAt(given: string): Root {
   checkArgument(arg.text, given, 'root');
-  if (!given.startsWith('/')) throw unusable(given, 'it must be an absolute path that starts with /');
+  if (!given.startsWith('/'))
+    throw unusable(given, 'it must be an absolute path that starts with /');
   try {
     const path = realpathSync(given);
     if (!statSync(path).isDirectory()) throw unusable(given, 'it is not a folder');
     const own = join(path, OWN);
     makeOwn(own);
-    if (!lstatSync(own).isDirectory()) throw unusable(given, `its ${OWN} is a symbolic link. Remove the link`);
+    if (!lstatSync(own).isDirectory())
+      throw unusable(given, `its ${OWN} is a symbolic link. Remove the link`);
     return { path, ...foldsAt(own) };
   } catch (error) {
     if (isInstance(error, EffectError)) throw error;
@@ -68,7 +70,11 @@ export type Canonical = { readonly path: string } | { readonly problem: string }
  * exists. A path that leads out of the root has none. A link as the last name is followed, or
  * refused if the call is about the name itself.
  */
-export function canonical(root: Root, given: string, last: 'followed' | 'itself' = 'followed'): Canonical {
+export function canonical(
+  root: Root,
+  given: string,
+  last: 'followed' | 'itself' = 'followed',
+): Canonical {
   if (given === '' || given.includes('\0')) return { problem: 'it is not a path' };
   const walked = walk(given.startsWith('/') ? '/' : root.path, given.split('/'), last);
   if ('problem' in walked) return walked;
@@ -108,7 +114,9 @@ export function identity(root: Root, path: string): string {
   const formed = root.foldsForm ? below.normalize('NFC') : below;
   // Folding via upper case merges more names than lower case alone. In the worst case, calls on two
   // files wait for each other.
-  return root.path + (root.foldsCase ? formed.toUpperCase().toLowerCase().normalize('NFC') : formed);
+  return (
+    root.path + (root.foldsCase ? formed.toUpperCase().toLowerCase().normalize('NFC') : formed)
+  );
 }
 
 /** A path as a scope. Unicode variants share one scope, even if they are two files. */
@@ -179,7 +187,10 @@ function foldsAt(own: string): Folds {
   const place = `${dev}:${ino}:${own}`;
   const known = FOLDS.get(place);
   if (known !== undefined) return known;
-  const found = { foldsCase: isOne(own, join(dirname(own), OWN.toUpperCase())), foldsForm: foldsForm(own) };
+  const found = {
+    foldsCase: isOne(own, join(dirname(own), OWN.toUpperCase())),
+    foldsForm: foldsForm(own),
+  };
   FOLDS.set(place, found);
   return found;
 }
@@ -207,7 +218,11 @@ function isOne(left: string, right: string): boolean {
 }
 
 function unusable(given: string, why: string, cause?: unknown): EffectError {
-  return new EffectError('invalid_tool', `The folder ${JSON.stringify(given)} cannot be used: ${why}.`, {
-    cause,
-  });
+  return new EffectError(
+    'invalid_tool',
+    `The folder ${JSON.stringify(given)} cannot be used: ${why}.`,
+    {
+      cause,
+    },
+  );
 }

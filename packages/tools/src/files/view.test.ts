@@ -11,12 +11,16 @@ import { View } from './view.ts';
 const NAMES = ['a', 'a/b', 'a/b/c', 'a/d', 'e', 'e/f', 'g/h'];
 const name = fc.constantFrom(...NAMES);
 const planned = fc.oneof(
-  fc.record({ tool: fc.constant('files.write'), input: fc.record({ path: name, content: fc.constantFrom('1', '2') }) }),
+  fc.record({
+    tool: fc.constant('files.write'),
+    input: fc.record({ path: name, content: fc.constantFrom('1', '2') }),
+  }),
   fc.record({ tool: fc.constant('files.delete'), input: fc.record({ path: name }) }),
   fc.record({ tool: fc.constant('files.move'), input: fc.record({ from: name, to: name }) }),
 );
 
-const said = (made: Promise<unknown>): Promise<unknown> => made.catch((error: Error) => error.message);
+const said = (made: Promise<unknown>): Promise<unknown> =>
+  made.catch((error: Error) => error.message);
 
 test('a view of some paths equals the view with all planned changes', async () => {
   await fc.assert(
@@ -29,9 +33,14 @@ test('a view of some paths equals the view with all planned changes', async () =
       const plans: { readonly tool: string; readonly input: any }[] = [];
       for (const { tool, input } of given) {
         const placed = Object.fromEntries(
-          Object.entries(input).map(([member, value]) => [member, member === 'content' ? value : join(root, value)]),
+          Object.entries(input).map(([member, value]) => [
+            member,
+            member === 'content' ? value : join(root, value),
+          ]),
         );
-        const told = await said(Promise.resolve(of(tool.slice('files.'.length)).spec.plan!(placed, plans)));
+        const told = await said(
+          Promise.resolve(of(tool.slice('files.'.length)).spec.plan!(placed, plans)),
+        );
         try {
           await all.plan(operationOf('files', tool, placed)!);
         } catch (error) {
@@ -46,11 +55,16 @@ test('a view of some paths equals the view with all planned changes', async () =
         const read = await said(Promise.resolve(of('read').spec.execute({ path }, call, plans)));
         if (typeof seen === 'string') expect(read).toContain(seen);
         else if (seen.is === 'file') expect(read).toMatchObject({ content: seen.bytes.toString() });
-        else expect(read).toEqual(seen.is === 'absent' ? null : expect.stringContaining('is not a file'));
+        else
+          expect(read).toEqual(
+            seen.is === 'absent' ? null : expect.stringContaining('is not a file'),
+          );
         const names = (await said(all.names(path))) as readonly FolderItem[] | string | undefined;
         const listed = await said(Promise.resolve(of('list').spec.execute({ path }, call, plans)));
         if (Array.isArray(names))
-          expect(listed).toMatchObject({ entries: names.map(({ name, is }) => ({ path: name, is })) });
+          expect(listed).toMatchObject({
+            entries: names.map(({ name, is }) => ({ path: name, is })),
+          });
         else expect(listed).toContain(names ?? 'there is no folder');
       }
     }),
@@ -77,6 +91,8 @@ test('a call looks at no files of calls that have nothing to do with its own', a
   await of('write').spec.plan!({ path: path(50), content: 'x' }, plans);
   expect(looks).toBe(1);
   const call = { key: 'k', epoch: 1, signal: new AbortController().signal };
-  expect(await of('read').spec.execute({ path: path(7) }, call, plans)).toMatchObject({ content: '7' });
+  expect(await of('read').spec.execute({ path: path(7) }, call, plans)).toMatchObject({
+    content: '7',
+  });
   expect(looks).toBe(2);
 });

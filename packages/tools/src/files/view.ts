@@ -42,7 +42,10 @@ export class View {
   async plan(operation: Operation): Promise<readonly Change[]> {
     const changes = await changesOf(operation, (path) => this.look(path), this.#bytesMax);
     for (const { path, after } of changes) {
-      this.#set(path, after === undefined ? { is: 'absent' } : { is: 'file', ...after, id: '', links: 1 });
+      this.#set(
+        path,
+        after === undefined ? { is: 'absent' } : { is: 'file', ...after, id: '', links: 1 },
+      );
       if (after === undefined) this.#gone.add(identity(this.#root, path));
       // Folders that are created for a file stay after its removal.
       else for (const above of foldersAbove(this.#root, path)) this.#set(above, { is: 'folder' });
@@ -56,7 +59,8 @@ export class View {
     const onDisk = isNew ? undefined : await this.#disk.names(folder);
     const known = new Map<string, FolderItem>();
     for (const each of onDisk ?? [])
-      if (!isOwn(this.#root, each.name)) known.set(identity(this.#root, join(folder, each.name)), each);
+      if (!isOwn(this.#root, each.name))
+        known.set(identity(this.#root, join(folder, each.name)), each);
     let isFolder = onDisk !== undefined || this.#at(folder)?.is === 'folder';
     for (const [key, { path, seen }] of this.#planned) {
       if (dirname(key) !== identity(this.#root, folder)) continue;
@@ -102,13 +106,17 @@ export class Places {
     const place = identity(this.#root, path);
     if (this.#all.has(place) || this.#above.has(place)) return true;
     // The root itself is above all paths.
-    return this.#all.has(this.#root.path) || foldersAbove(this.#root, place).some((above) => this.#all.has(above));
+    return (
+      this.#all.has(this.#root.path) ||
+      foldersAbove(this.#root, place).some((above) => this.#all.has(above))
+    );
   }
 }
 
 /** The parent folders of a path below the root, the innermost first. */
 function foldersAbove(root: Root, path: string): string[] {
   const above: string[] = [];
-  for (let folder = dirname(path); folder.length > root.path.length; folder = dirname(folder)) above.push(folder);
+  for (let folder = dirname(path); folder.length > root.path.length; folder = dirname(folder))
+    above.push(folder);
   return above;
 }

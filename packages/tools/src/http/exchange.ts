@@ -58,9 +58,15 @@ export async function exchange(request: HttpRequest, reading: BodyOptions): Prom
   }
 }
 
-async function sent({ method, url, headers, body }: HttpRequest, signal: AbortSignal): Promise<Response> {
+async function sent(
+  { method, url, headers, body }: HttpRequest,
+  signal: AbortSignal,
+): Promise<Response> {
   if (signal.aborted)
-    throw new DidNothing('there was no time left to send it', { cause: signal.reason, why: 'no_time_left' });
+    throw new DidNothing('there was no time left to send it', {
+      cause: signal.reason,
+      why: 'no_time_left',
+    });
   try {
     return await fetch(url.href, {
       method,
@@ -99,7 +105,8 @@ function isUnsent(error: unknown): boolean {
   // A host with several addresses has several errors.
   const causes = cause instanceof AggregateError ? cause.errors : [cause];
   return (
-    causes.length > 0 && causes.every((each) => UNCONNECTED.has((each as { readonly code?: unknown } | null)?.code))
+    causes.length > 0 &&
+    causes.every((each) => UNCONNECTED.has((each as { readonly code?: unknown } | null)?.code))
   );
 }
 
@@ -165,7 +172,9 @@ async function saidBy(response: Response): Promise<string | undefined> {
   clearTimeout(timer);
   await cancel();
   // Drops a character that is cut at the end.
-  const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, SAID_MAX), { stream: true }).trim();
+  const text = new TextDecoder()
+    .decode(Buffer.concat(chunks).subarray(0, SAID_MAX), { stream: true })
+    .trim();
   return text === '' ? undefined : text;
 }
 
@@ -211,9 +220,12 @@ async function bounded(response: Response, bytesMax: number): Promise<Uint8Array
     size += chunk.length;
     // Leaving the loop ends the connection.
     if (size > bytesMax)
-      throw new NoAnswer(`the answer has more than ${bytesMax} bytes. Raise bytesMax, or request less`, {
-        why: 'answer_too_long',
-      });
+      throw new NoAnswer(
+        `the answer has more than ${bytesMax} bytes. Raise bytesMax, or request less`,
+        {
+          why: 'answer_too_long',
+        },
+      );
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -239,20 +251,29 @@ export function requireDone(
   const what = `${method} ${url.origin}${url.pathname} was answered with ${status}`;
   const why = `http_${status}`;
   const cause = said === undefined ? undefined : new Error(said);
-  if (status === 409 && isConflictOpen) throw new NoAnswer(what, { why, cause, afterMs: retryAfterMs(headers) });
-  if (PASSING.has(status)) throw new DidNothing(what, { afterMs: retryAfterMs(headers), why, cause });
+  if (status === 409 && isConflictOpen)
+    throw new NoAnswer(what, { why, cause, afterMs: retryAfterMs(headers) });
+  if (PASSING.has(status))
+    throw new DidNothing(what, { afterMs: retryAfterMs(headers), why, cause });
   if (status >= 400 && status < 500) throw new DidNothing(what, { final: true, why, cause });
   // Only these statuses tell a client to repeat the same request at another URL. Other redirections
   // may follow the effect.
   if (status === 307 || status === 308)
-    throw new DidNothing(`${what}, a redirection that is not followed`, { final: true, why, cause });
-  const unsure = status >= 300 && status < 400 ? `${what}, a redirection that is not followed` : what;
+    throw new DidNothing(`${what}, a redirection that is not followed`, {
+      final: true,
+      why,
+      cause,
+    });
+  const unsure =
+    status >= 300 && status < 400 ? `${what}, a redirection that is not followed` : what;
   throw new NoAnswer(unsure, { why, cause, afterMs: retryAfterMs(headers) });
 }
 
 /** Uses the server's own clock, if the answer has a date (RFC 9110 section 10.2.3). */
 function retryAfterMs({ 'retry-after': after, date }: HttpResponse['headers']): number | undefined {
   if (after === undefined) return undefined;
-  const ms = /^\d+$/.test(after) ? 1_000 * Number(after) : Date.parse(after) - Date.parse(date ?? '');
+  const ms = /^\d+$/.test(after)
+    ? 1_000 * Number(after)
+    : Date.parse(after) - Date.parse(date ?? '');
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;
 }

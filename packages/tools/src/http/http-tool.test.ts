@@ -2,7 +2,13 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { inspect } from 'node:util';
-import { type Delivery, DidNothing, NoAnswer, type Reversibility, type Sink } from 'assize/internal/effects';
+import {
+  type Delivery,
+  DidNothing,
+  NoAnswer,
+  type Reversibility,
+  type Sink,
+} from 'assize/internal/effects';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { errorOf } from '../../../../tests/support/process/errors.ts';
@@ -44,9 +50,13 @@ function order(
 
 /** One order that is held until the commit. */
 const held = (sink: HttpSink, callTimeoutMs = 2_000) =>
-  transact([order(sink, 'irreversible', 'buffered')], (tx) => tx.call('irreversible.buffered', { what: 'a' }), {
-    callTimeoutMs,
-  });
+  transact(
+    [order(sink, 'irreversible', 'buffered')],
+    (tx) => tx.call('irreversible.buffered', { what: 'a' }),
+    {
+      callTimeoutMs,
+    },
+  );
 
 describe('the requests that arrive, by class and fault', () => {
   // The fault, the executions and the unresolved effects: keyed, queryable, blind.
@@ -92,7 +102,11 @@ describe('the requests that arrive, by class and fault', () => {
     ] as const) {
       const sink = await sinkOf('keyed', Array(9).fill(status));
       const { left } = await held(sink);
-      expect([status, sink.requests.length, left.map(({ phase }) => phase)]).toEqual([status, times, ['unresolved']]);
+      expect([status, sink.requests.length, left.map(({ phase }) => phase)]).toEqual([
+        status,
+        times,
+        ['unresolved'],
+      ]);
     }
   });
 
@@ -112,11 +126,21 @@ describe('the requests that arrive, by class and fault', () => {
     ['what is no time', { 'retry-after': 'soon' }, undefined],
     ['nothing', {}, undefined],
   ])('a passing refusal says when to try again: %s', (_, headers, afterMs) => {
-    const request = { method: 'POST', url: new URL('http://shop.example/'), headers: new Headers(), body: undefined };
+    const request = {
+      method: 'POST',
+      url: new URL('http://shop.example/'),
+      headers: new Headers(),
+      body: undefined,
+    };
     for (const status of [408, 409, 425, 429]) {
-      const refused = () => requireDone(request, { status, headers, body: null }, { isConflictOpen: false });
+      const refused = () =>
+        requireDone(request, { status, headers, body: null }, { isConflictOpen: false });
       const error = errorOf(refused) as DidNothing;
-      expect([error instanceof DidNothing, error.isFinal, error.afterMs]).toEqual([true, false, afterMs]);
+      expect([error instanceof DidNothing, error.isFinal, error.afterMs]).toEqual([
+        true,
+        false,
+        afterMs,
+      ]);
     }
     // The outcome of the effect is then unknown, but the time of the next attempt or query is
     // known.
@@ -152,34 +176,45 @@ describe('the requests that arrive, by class and fault', () => {
     ['as far as it comes', 'unended', 422, 'unended'],
     ['where nobody knows what was done', 'out of order', 500, 'out of order'],
     ['nothing', ' ', 404, undefined],
-  ])('a server’s text with a refusal is for the caller, and in no message: %s', async (sort, text, status, said) => {
-    const server = createHttpServer((_request, response) => {
-      response.writeHead(status).write(text);
-      if (text !== 'unended') response.end();
-    }).listen(0, '127.0.0.1');
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    await once(server, 'listening');
-    const shop = { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, sink: { sort: 'blind' } as never };
-    const tool = (rest: object) => order(shop, 'reversible', 'externalised', rest);
-    const errorWith = async (rest: object) => {
-      const { error } = await transact([tool(rest)], (tx) => tx.call('reversible.externalised', { what: 'a' }));
-      return error as Error & { cause: Error & { cause?: Error } };
-    };
-    const error = await errorWith({});
-    expect([sort, error.cause.cause?.message]).toEqual([sort, said]);
-    expect(error.message + error.cause.message).not.toContain(text.trim() || '\n');
-    expect((await errorWith({ answer: 'none' })).cause.cause).toBeUndefined();
-  });
+  ])(
+    'a server’s text with a refusal is for the caller, and in no message: %s',
+    async (sort, text, status, said) => {
+      const server = createHttpServer((_request, response) => {
+        response.writeHead(status).write(text);
+        if (text !== 'unended') response.end();
+      }).listen(0, '127.0.0.1');
+      onTestFinished(() => {
+        server.closeAllConnections();
+        server.close();
+      });
+      await once(server, 'listening');
+      const shop = {
+        host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+        sink: { sort: 'blind' } as never,
+      };
+      const tool = (rest: object) => order(shop, 'reversible', 'externalised', rest);
+      const errorWith = async (rest: object) => {
+        const { error } = await transact([tool(rest)], (tx) =>
+          tx.call('reversible.externalised', { what: 'a' }),
+        );
+        return error as Error & { cause: Error & { cause?: Error } };
+      };
+      const error = await errorWith({});
+      expect([sort, error.cause.cause?.message]).toEqual([sort, said]);
+      expect(error.message + error.cause.message).not.toContain(text.trim() || '\n');
+      expect((await errorWith({ answer: 'none' })).cause.cause).toBeUndefined();
+    },
+  );
 
   test('a port that is not for HTTP is sent nothing, and that is certain', async () => {
     const shop = { host: '127.0.0.1:1', sink: { sort: 'blind' } as never };
     const { error, left } = await transact([order(shop, 'reversible', 'externalised')], (tx) =>
       tx.call('reversible.externalised', { what: 'a' }),
     );
-    expect([error, left]).toMatchObject([{ code: 'tool_failed', retryable: false, cause: { why: 'bad_port' } }, []]);
+    expect([error, left]).toMatchObject([
+      { code: 'tool_failed', retryable: false, cause: { why: 'bad_port' } },
+      [],
+    ]);
   });
 
   test('a 409 under its own key may be a request that is still at work', async () => {
@@ -227,10 +262,13 @@ describe('compensation', () => {
     ['blind', ['none', 'lose'], 0],
   ])('at a %s sink, where requests go %j', async (sort, faults, standing) => {
     const sink = await sinkOf(sort, faults);
-    const { isCommitted, left } = await transact([order(sink, 'reversible', 'externalised')], async (tx) => {
-      expect(await tx.call('reversible.externalised', { what: 'a' })).toEqual({ id: 'a' });
-      throw new Error('no');
-    });
+    const { isCommitted, left } = await transact(
+      [order(sink, 'reversible', 'externalised')],
+      async (tx) => {
+        expect(await tx.call('reversible.externalised', { what: 'a' })).toEqual({ id: 'a' });
+        throw new Error('no');
+      },
+    );
     expect(isCommitted).toBe(false);
     // A 404 to a DELETE is believed: there is nothing there to undo.
     expect([sink.sink.standing('a'), left.length]).toEqual([standing, sort === 'blind' ? 1 : 0]);
@@ -251,10 +289,16 @@ test('an abort by a failed connection proves nothing about the request', async (
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { spec } = order({ host, sink: { sort: 'keyed' } as never }, 'reversible', 'externalised');
   const stop = new AbortController();
-  const made = Promise.resolve(spec.execute({ what: 'a' } as never, { key: 'k', signal: stop.signal, epoch: 1 }, []));
+  const made = Promise.resolve(
+    spec.execute({ what: 'a' } as never, { key: 'k', signal: stop.signal, epoch: 1 }, []),
+  );
   const failed = made.catch((error: unknown) => error);
   await hasArrived;
-  stop.abort(new Error('taken over', { cause: Object.assign(new Error('no database'), { code: 'ECONNREFUSED' }) }));
+  stop.abort(
+    new Error('taken over', {
+      cause: Object.assign(new Error('no database'), { code: 'ECONNREFUSED' }),
+    }),
+  );
   expect(await failed).toMatchObject({ name: 'NoAnswer', why: 'connection_lost' });
 });
 
@@ -265,11 +309,17 @@ describe('the compensation of a request', () => {
   /**
    * The URLs of the compensation and the unresolved effects, by the server's answer to the effect.
    */
-  async function undoneAt(options: object, compensate: string, answer: string): Promise<[string[], string[]]> {
+  async function undoneAt(
+    options: object,
+    compensate: string,
+    answer: string,
+  ): Promise<[string[], string[]]> {
     const asked: string[] = [];
     const server = createHttpServer((request, response) => {
       asked.push(`${request.method} ${request.url}`);
-      response.writeHead(200, { 'content-type': 'application/json' }).end(request.method === 'DELETE' ? '' : answer);
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(request.method === 'DELETE' ? '' : answer);
     }).listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     await once(server, 'listening');
@@ -290,7 +340,14 @@ describe('the compensation of a request', () => {
   }
 
   test.each([
-    ['of the answer', {}, '/shops/{shop}/orders/{id}', '{"id":5}', ['DELETE /shops/s/orders/5'], []],
+    [
+      'of the answer',
+      {},
+      '/shops/{shop}/orders/{id}',
+      '{"id":5}',
+      ['DELETE /shops/s/orders/5'],
+      [],
+    ],
     [
       'of the URL of the deed',
       { method: 'PUT', url: '/orders/{id}' },
@@ -299,9 +356,23 @@ describe('the compensation of a request', () => {
       ['DELETE /orders/customer-7'],
       [],
     ],
-    ['of the input, named so', {}, '/notes/{input.note}/{id}', '{"id":5,"note":"m"}', ['DELETE /notes/n/5'], []],
+    [
+      'of the input, named so',
+      {},
+      '/notes/{input.note}/{id}',
+      '{"id":5,"note":"m"}',
+      ['DELETE /notes/n/5'],
+      [],
+    ],
     ['of no input of that name by chance', {}, '/shops/{shop}/orders/{id}', '', [], ['unresolved']],
-    ['of no input of that name by chance, either', {}, '/shops/{shop}/orders/{id}', '{"id":null}', [], ['unresolved']],
+    [
+      'of no input of that name by chance, either',
+      {},
+      '/shops/{shop}/orders/{id}',
+      '{"id":null}',
+      [],
+      ['unresolved'],
+    ],
   ])('is sent to a URL with a part %s', async (_, options, compensate, answer, asked, left) => {
     expect(await undoneAt(options, compensate, answer)).toEqual([asked, left]);
   });
@@ -348,11 +419,15 @@ async function openDocument(
   const server = createHttpServer(async (request, response) => {
     const text = Buffer.concat(await request.toArray()).toString();
     const { 'if-match': condition } = request.headers;
-    if (condition !== undefined && condition !== `"${document.version}"`) return void response.writeHead(412).end();
+    if (condition !== undefined && condition !== `"${document.version}"`)
+      return void response.writeHead(412).end();
     write(JSON.parse(text).text);
-    response.writeHead(200, { 'content-type': 'application/json', etag: `"${document.version}"` }).end('{}');
+    response
+      .writeHead(200, { 'content-type': 'application/json', etag: `"${document.version}"` })
+      .end('{}');
   }).listen(0, '127.0.0.1');
-  const write = (text: string): void => void Object.assign(document, { text, version: document.version + 1 });
+  const write = (text: string): void =>
+    void Object.assign(document, { text, version: document.version + 1 });
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/document`;
   const tool = httpTool({
@@ -379,19 +454,22 @@ async function openDocument(
 describe('a write of a client that does not use Assize', () => {
   const etag = '"1"';
 
-  test.each([false, true])('is not overwritten, and its conflict is reported: before it %s', async (isBefore) => {
-    await using at = await openDocument();
-    const { left, error } = await transact([at.tool], async (tx) => {
-      if (isBefore) at.write('theirs');
-      await tx.call('document.set', { text: 'ours', etag });
-      at.write('theirs');
-      throw new Error('no');
-    });
-    expect(at.document).toEqual({ text: 'theirs', version: isBefore ? 2 : 3 });
-    expect([(error as { code?: string }).code, left.map(({ phase }) => phase)]).toEqual(
-      isBefore ? ['tool_failed', []] : [undefined, ['unresolved']],
-    );
-  });
+  test.each([false, true])(
+    'is not overwritten, and its conflict is reported: before it %s',
+    async (isBefore) => {
+      await using at = await openDocument();
+      const { left, error } = await transact([at.tool], async (tx) => {
+        if (isBefore) at.write('theirs');
+        await tx.call('document.set', { text: 'ours', etag });
+        at.write('theirs');
+        throw new Error('no');
+      });
+      expect(at.document).toEqual({ text: 'theirs', version: isBefore ? 2 : 3 });
+      expect([(error as { code?: string }).code, left.map(({ phase }) => phase)]).toEqual(
+        isBefore ? ['tool_failed', []] : [undefined, ['unresolved']],
+      );
+    },
+  );
 
   const wrong: [string, unknown][] = [
     ['a promise', Promise.resolve({ 'if-match': etag })],
@@ -404,21 +482,33 @@ describe('a write of a client that does not use Assize', () => {
     ['no name', { 'if match': etag }],
     ['a text of two lines', { 'if-match': `a\nb` }],
   ];
-  test.each(wrong)('is not written over for a condition that can’t be read: %s', async (_what, given) => {
-    let asked = 0;
-    const say = (): never => {
-      asked++;
-      return given as never;
-    };
-    await using at = await openDocument({ conditions: say });
-    const { left, error } = await transact([at.tool], (tx) => tx.call('document.set', { text: 'ours', etag }));
-    expect([at.document, asked, left]).toEqual([{ text: 'old', version: 1 }, 1, []]);
-    expect(error).toMatchObject({ code: 'tool_failed', message: expect.stringMatching(/conditions|if.match/) });
-  });
+  test.each(wrong)(
+    'is not written over for a condition that can’t be read: %s',
+    async (_what, given) => {
+      let asked = 0;
+      const say = (): never => {
+        asked++;
+        return given as never;
+      };
+      await using at = await openDocument({ conditions: say });
+      const { left, error } = await transact([at.tool], (tx) =>
+        tx.call('document.set', { text: 'ours', etag }),
+      );
+      expect([at.document, asked, left]).toEqual([{ text: 'old', version: 1 }, 1, []]);
+      expect(error).toMatchObject({
+        code: 'tool_failed',
+        message: expect.stringMatching(/conditions|if.match/),
+      });
+    },
+  );
 
   test('is not written over for a condition that is promised, and never given', async () => {
-    await using at = await openDocument({ conditions: (() => Promise.reject(new Error('no'))) as never });
-    const { error } = await transact([at.tool], (tx) => tx.call('document.set', { text: 'ours', etag }));
+    await using at = await openDocument({
+      conditions: (() => Promise.reject(new Error('no'))) as never,
+    });
+    const { error } = await transact([at.tool], (tx) =>
+      tx.call('document.set', { text: 'ours', etag }),
+    );
     expect([at.document.version, error]).toMatchObject([1, { code: 'tool_failed' }]);
   });
 
@@ -461,7 +551,10 @@ describe('a crash at every step', () => {
     const outcomes = new Set<boolean>();
     const crashes = await crashedEverywhere({
       open: () => HttpSink.open(sort),
-      tools: (sink) => [order(sink, 'reversible', 'externalised'), order(sink, 'irreversible', 'buffered')],
+      tools: (sink) => [
+        order(sink, 'reversible', 'externalised'),
+        order(sink, 'irreversible', 'buffered'),
+      ],
       body: async (tx) => {
         await tx.call('reversible.externalised', { what: 'acted' });
         await tx.call('irreversible.buffered', { what: 'held' });
@@ -486,8 +579,16 @@ test.each([
     { ulr: 'http://a/' },
     'there is no field "ulr"; /url: it must be a string or a function, but is missing. The options are name, ',
   ],
-  ['no URL to ask', { url: 'http://a/', reconcile: {} }, '/reconcile/url: it must be a string or a function, but is m'],
-  ['a body that is none', { url: 'http://a/', body: {} }, '/body: it must be a function, but is an object'],
+  [
+    'no URL to ask',
+    { url: 'http://a/', reconcile: {} },
+    '/reconcile/url: it must be a string or a function, but is m',
+  ],
+  [
+    'a body that is none',
+    { url: 'http://a/', body: {} },
+    '/body: it must be a function, but is an object',
+  ],
 ])('a tool with %s is refused by name', (_what, options, why) => {
   const make = () => httpTool({ name: 'shop.order', input, class: 'read', ...options } as never);
   expect(make).toThrow(
@@ -542,24 +643,41 @@ describe('a request', () => {
     ]);
   });
 
-  test.each(['GET', 'HEAD'] as const)('has no body where its method, %s, has none', async (method) => {
-    const sink = await sinkOf('blind');
-    const tool = order(sink, 'irreversible', 'buffered', { method, answer: 'none' });
-    const { left } = await transact([tool], (tx) => tx.call('irreversible.buffered', { what: 'a' }));
-    expect([sink.requests.map((each) => each.method), left.map(({ why }) => why)]).toEqual([[method], ['http_404']]);
-    const body = { body: () => ({ a: 1 }) };
-    expect(() => order(sink, 'irreversible', 'buffered', { method, ...body })).toThrow(/body.*no.*method/);
-    const undo = { compensate: { method, url: `http://${sink.host}/orders/{id}`, ...body } };
-    expect(() => order(sink, 'reversible', 'externalised', undo)).toThrow(/compensate\.body.*another method/);
-  });
+  test.each(['GET', 'HEAD'] as const)(
+    'has no body where its method, %s, has none',
+    async (method) => {
+      const sink = await sinkOf('blind');
+      const tool = order(sink, 'irreversible', 'buffered', { method, answer: 'none' });
+      const { left } = await transact([tool], (tx) =>
+        tx.call('irreversible.buffered', { what: 'a' }),
+      );
+      expect([sink.requests.map((each) => each.method), left.map(({ why }) => why)]).toEqual([
+        [method],
+        ['http_404'],
+      ]);
+      const body = { body: () => ({ a: 1 }) };
+      expect(() => order(sink, 'irreversible', 'buffered', { method, ...body })).toThrow(
+        /body.*no.*method/,
+      );
+      const undo = { compensate: { method, url: `http://${sink.host}/orders/{id}`, ...body } };
+      expect(() => order(sink, 'reversible', 'externalised', undo)).toThrow(
+        /compensate\.body.*another method/,
+      );
+    },
+  );
 
   test('has no header that is not its own to set', async () => {
     const sink = await sinkOf('blind');
     const expecting = { Expect: '100-continue' };
     expect(() => order(sink, 'irreversible', 'buffered', { headers: expecting })).toThrow(/Expect/);
     const tool = order(sink, 'irreversible', 'buffered', { conditions: () => expecting });
-    const { left } = await transact([tool], (tx) => tx.call('irreversible.buffered', { what: 'a' }));
-    expect([sink.requests, left]).toMatchObject([[], [{ phase: 'unresolved', why: 'invalid_tool' }]]);
+    const { left } = await transact([tool], (tx) =>
+      tx.call('irreversible.buffered', { what: 'a' }),
+    );
+    expect([sink.requests, left]).toMatchObject([
+      [],
+      [{ phase: 'unresolved', why: 'invalid_tool' }],
+    ]);
   });
 
   test.each([
@@ -567,7 +685,10 @@ describe('a request', () => {
     ['in parts without the last', 'transfer-encoding: chunked\r\n\r\n5\r\n{"a":'],
     ['packed as it is not', 'content-encoding: gzip\r\n\r\n{}'],
     ['with a page', 'content-type: text/html\r\ncontent-length: 6\r\n\r\n<html>'],
-    ['in another charset', 'content-type: application/json; charset=latin1\r\ncontent-length: 3\r\n\r\n"\xe9"'],
+    [
+      'in another charset',
+      'content-type: application/json; charset=latin1\r\ncontent-length: 3\r\n\r\n"\xe9"',
+    ],
     ['with more than it may', `content-length: 2000\r\n\r\n"${'x'.repeat(1_998)}"`],
     ['with a name twice', 'content-length: 13\r\n\r\n{"a":1,"a":2}'],
   ])('that is answered 200 %s is done, and not sent again', async (_, answer) => {
@@ -581,7 +702,9 @@ describe('a request', () => {
       const { port } = server.address() as AddressInfo;
       const sink = { host: `127.0.0.1:${port}`, sink: { sort } } as HttpSink;
       const tool = order(sink, 'irreversible', 'buffered', { bytesMax: 1_000 });
-      const { left, outcome } = await transact([tool], (tx) => tx.call('irreversible.buffered', { what: 'a' }));
+      const { left, outcome } = await transact([tool], (tx) =>
+        tx.call('irreversible.buffered', { what: 'a' }),
+      );
       server.close();
       expect([sort, requests, left, outcome?.effects]).toEqual([sort, 1, [], 'settled']);
     }
@@ -592,7 +715,9 @@ describe('a request', () => {
     const headers = { authorization: () => 'Bearer\ns3cret' };
     const { spec } = order(sink, 'irreversible', 'externalised', { headers });
     const call = { key: 'k', epoch: 1, signal: new AbortController().signal };
-    const error = await Promise.resolve(spec.execute({ what: 'a' }, call, [])).catch((thrown: unknown) => thrown);
+    const error = await Promise.resolve(spec.execute({ what: 'a' }, call, [])).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toMatchObject({ name: 'DidNothing', why: 'invalid_tool' });
     expect(inspect(error, { depth: 9 })).toContain('authorization');
     expect(inspect(error, { depth: 9 })).not.toContain('s3cret');
@@ -612,11 +737,18 @@ describe('a request', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const tool = order({ host: `127.0.0.1:${port}`, sink: { sort: 'blind' } } as HttpSink, 'irreversible', 'buffered', {
-      body: () => body,
-      ...(type === undefined ? {} : { headers: { 'Content-Type': type } }),
-    });
-    const { left } = await transact([tool], (tx) => tx.call('irreversible.buffered', { what: 'a' }));
+    const tool = order(
+      { host: `127.0.0.1:${port}`, sink: { sort: 'blind' } } as HttpSink,
+      'irreversible',
+      'buffered',
+      {
+        body: () => body,
+        ...(type === undefined ? {} : { headers: { 'Content-Type': type } }),
+      },
+    );
+    const { left } = await transact([tool], (tx) =>
+      tx.call('irreversible.buffered', { what: 'a' }),
+    );
     server.close();
     expect([left, got]).toEqual([[], [expected]]);
   });
@@ -634,19 +766,22 @@ describe('a request', () => {
     expect([sink.requests.length, left.map(({ phase }) => phase)]).toEqual([0, ['unresolved']]);
   });
 
-  test.each([undefined, 7, 'a\nb'])('is not sent with a header that is made as no text: %j', async (made) => {
-    const sink = await sinkOf('keyed');
-    let asked = 0;
-    const authorization = (): never => {
-      asked++;
-      return made as never;
-    };
-    expect(await read(sink, 'x', { headers: { authorization } })).toMatchObject({
-      code: 'tool_failed',
-      message: expect.not.stringContaining('a\nb'),
-    });
-    expect([sink.requests, asked]).toEqual([[], 1]);
-  });
+  test.each([undefined, 7, 'a\nb'])(
+    'is not sent with a header that is made as no text: %j',
+    async (made) => {
+      const sink = await sinkOf('keyed');
+      let asked = 0;
+      const authorization = (): never => {
+        asked++;
+        return made as never;
+      };
+      expect(await read(sink, 'x', { headers: { authorization } })).toMatchObject({
+        code: 'tool_failed',
+        message: expect.not.stringContaining('a\nb'),
+      });
+      expect([sink.requests, asked]).toEqual([[], 1]);
+    },
+  );
 
   test('follows a redirection of a GET to the same origin, and no other', async () => {
     const sink = await sinkOf('keyed', [302]);
@@ -663,7 +798,9 @@ describe('a request', () => {
     }).listen(0, '127.0.0.1');
     await once(leads, 'listening');
     const { port } = leads.address() as { port: number };
-    expect(await read({ host: `127.0.0.1:${port}` } as HttpSink, 'x')).toMatchObject({ code: 'tool_failed' });
+    expect(await read({ host: `127.0.0.1:${port}` } as HttpSink, 'x')).toMatchObject({
+      code: 'tool_failed',
+    });
     leads.close();
     expect(other.requests).toEqual([]);
     const named = createServer((socket) => {

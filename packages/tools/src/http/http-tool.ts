@@ -138,7 +138,10 @@ const FRAMING: ReadonlySet<string> = new Set([
 const HEADER_NAME = z
   .string()
   .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'the name of a header')
-  .refine((name) => !FRAMING.has(name.toLowerCase()), 'a header other than those that frame the message');
+  .refine(
+    (name) => !FRAMING.has(name.toLowerCase()),
+    'a header other than those that frame the message',
+  );
 const OPTIONS = z.strictObject({
   ...ACTING_OPTIONS,
   input: zodSchema,
@@ -181,12 +184,23 @@ export function httpTool<Schema extends z.ZodType>(options: HttpToolOptions<Sche
   requireMembers(read.name, 'url', membersOf(read.url), read.input);
   requireMembers(read.name, 'reconcile.url', asked, read.input);
   requireMembers(read.name, 'compensate.url', inputsIn(read.compensate?.url ?? ''), read.input);
-  requireNoBody(read.name, 'body', read.method ?? (read.class === 'read' ? 'GET' : 'POST'), read.body);
-  requireNoBody(read.name, 'compensate.body', read.compensate?.method ?? 'DELETE', read.compensate?.body);
+  requireNoBody(
+    read.name,
+    'body',
+    read.method ?? (read.class === 'read' ? 'GET' : 'POST'),
+    read.body,
+  );
+  requireNoBody(
+    read.name,
+    'compensate.body',
+    read.compensate?.method ?? 'DELETE',
+    read.compensate?.body,
+  );
   const api = new HttpApi(read);
   const { input, class: sort } = read;
   const own = (given: unknown) => [apiScope(api.url(given, given))];
-  const { reads = sort === 'read' ? own : undefined, writes = sort === 'read' ? undefined : own } = read;
+  const { reads = sort === 'read' ? own : undefined, writes = sort === 'read' ? undefined : own } =
+    read;
   return declareTool({
     ...pickToolOptions(read),
     input,
@@ -195,7 +209,10 @@ export function httpTool<Schema extends z.ZodType>(options: HttpToolOptions<Sche
     ...(writes === undefined ? {} : { writes }),
     ...(read.reconcile === undefined ? {} : { reconcile: api.reconciler(read.reconcile) }),
     ...(read.compensate === undefined ? {} : { compensate: api.compensator(read.compensate) }),
-    execute: sort === 'read' ? (given, call) => api.read(given, call) : (given, call) => api.execute(given, call),
+    execute:
+      sort === 'read'
+        ? (given, call) => api.read(given, call)
+        : (given, call) => api.execute(given, call),
   });
 }
 
@@ -203,14 +220,18 @@ const OF_INPUT = 'input.';
 
 /** The fields that a template marks as fields of the input. */
 function inputsIn(url: UrlOf<any>): string[] {
-  return membersOf(url).flatMap((member) => (member.startsWith(OF_INPUT) ? [member.slice(OF_INPUT.length)] : []));
+  return membersOf(url).flatMap((member) =>
+    member.startsWith(OF_INPUT) ? [member.slice(OF_INPUT.length)] : [],
+  );
 }
 
 /**
  * @throws EffectError `bad_input` if a template names an input field without the prefix `input.`
  */
 function requireOwn(named: readonly string[], members: object, input: object): void {
-  const other = named.find((member) => !Object.hasOwn(members, member) && Object.hasOwn(input, member));
+  const other = named.find(
+    (member) => !Object.hasOwn(members, member) && Object.hasOwn(input, member),
+  );
   if (other === undefined) return;
   throw new EffectError(
     'bad_input',
@@ -221,7 +242,10 @@ function requireOwn(named: readonly string[], members: object, input: object): v
 /** @throws EffectError `invalid_tool` for a request that could never be sent */
 function requireNoBody(tool: string, part: string, method: string, body: unknown): void {
   if (body !== undefined && isBodiless(method))
-    throw invalidTool(tool, `its ${part} cannot be sent with ${method}. Remove it, or choose another method`);
+    throw invalidTool(
+      tool,
+      `its ${part} cannot be sent with ${method}. Remove it, or choose another method`,
+    );
 }
 
 function isBodiless(method: string): boolean {
@@ -291,7 +315,11 @@ class HttpApi {
     return async (input: unknown, call: CallContext): Promise<ReconcileResult> => {
       const { key } = call;
       const of = () => urlOf({ ...(input as object), key }, input, key);
-      const request = await this.#prepared(undefined, { method: 'GET', url: of, body: () => undefined });
+      const request = await this.#prepared(undefined, {
+        method: 'GET',
+        url: of,
+        body: () => undefined,
+      });
       const answer = await exchange(request, this.#reading(call));
       if (isGone(answer)) return { happened: false };
       this.#requireDone(request, answer);
@@ -301,12 +329,22 @@ class HttpApi {
     };
   }
 
-  compensator({ method = 'DELETE', url, headers, body, residue }: NonNullable<HttpToolOptions['compensate']>) {
+  compensator({
+    method = 'DELETE',
+    url,
+    headers,
+    body,
+    residue,
+  }: NonNullable<HttpToolOptions['compensate']>) {
     const { name, allow } = this.#options;
     const urlOf = urlMaker(name, url, allow);
     const deedsOwn = membersOf(this.#options.url);
     const inputs = inputsIn(url);
-    return async (input: unknown, result: unknown, call: CallContext): Promise<CompensationResult> => {
+    return async (
+      input: unknown,
+      result: unknown,
+      call: CallContext,
+    ): Promise<CompensationResult> => {
       const given = input as Readonly<Record<string, unknown>>;
       const members = {
         ...Object.fromEntries(deedsOwn.map((member) => [member, given[member]])),
@@ -347,14 +385,25 @@ class HttpApi {
       const url = parts.url();
       const body = parts.body();
       const headers = await this.#headers();
-      for (const [name, value] of Object.entries(parts.headers?.() ?? {})) this.#set(headers, name, value);
-      if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json');
+      for (const [name, value] of Object.entries(parts.headers?.() ?? {}))
+        this.#set(headers, name, value);
+      if (body !== undefined && !headers.has('content-type'))
+        headers.set('content-type', 'application/json');
       if (key !== undefined && this.#keyHeader !== null) headers.set(this.#keyHeader, key);
-      return { method: parts.method, url, headers, body: body === undefined ? undefined : textOf(body, headers) };
+      return {
+        method: parts.method,
+        url,
+        headers,
+        body: body === undefined ? undefined : textOf(body, headers),
+      };
     } catch (error) {
       const what = errorMessage(error) ?? 'it could not be prepared';
       const isOurs = isInstance(error, EffectError);
-      throw new DidNothing(what, { final: isOurs, cause: error, why: isOurs ? error.reason : undefined });
+      throw new DidNothing(what, {
+        final: isOurs,
+        cause: error,
+        why: isOurs ? error.reason : undefined,
+      });
     }
   }
 
@@ -375,11 +424,15 @@ class HttpApi {
   #set(headers: Headers, header: string, value: unknown): void {
     const { name } = this.#options;
     if (typeof value !== 'string') throw invalidTool(name, `its header ${header} must be a string`);
-    if (FRAMING.has(header.toLowerCase())) throw invalidTool(name, `the header ${header} cannot be set`);
+    if (FRAMING.has(header.toLowerCase()))
+      throw invalidTool(name, `the header ${header} cannot be set`);
     try {
       headers.set(header, value);
     } catch {
-      throw invalidTool(name, `${JSON.stringify(header)} is not a header name, or its value is not valid`);
+      throw invalidTool(
+        name,
+        `${JSON.stringify(header)} is not a header name, or its value is not valid`,
+      );
     }
   }
 
@@ -403,7 +456,10 @@ function headersOf(tool: string, part: string, given: unknown): object {
   const proto: unknown = typeof given === 'object' ? Object.getPrototypeOf(given) : undefined;
   if (proto === Object.prototype || proto === null) return given;
   isUnwantedPromise(given);
-  throw invalidTool(tool, `its ${part} must return a plain object of strings by header name, without a promise`);
+  throw invalidTool(
+    tool,
+    `its ${part} must return a plain object of strings by header name, without a promise`,
+  );
 }
 
 /**

@@ -28,7 +28,9 @@ describe('the name of a resource of an API', () => {
   });
 
   test('is the one that the scope of its URL has, and a name of itself', () => {
-    const part = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => !/^\.+$/.test(text));
+    const part = fc
+      .string({ minLength: 1, unit: 'grapheme' })
+      .filter((text) => !/^\.+$/.test(text));
     const host = fc.oneof(
       fc.domain(),
       fc.ipV6().map((ip) => `[${ip}]`),
@@ -41,7 +43,9 @@ describe('the name of a resource of an API', () => {
         fc.constantFrom('', ':8080'),
         fc.array(part),
         (at, scheme, port, path) => {
-          const scope = apiScope(`${scheme}://${at}${port}/${path.map(encodeURIComponent).join('/')}`);
+          const scope = apiScope(
+            `${scheme}://${at}${port}/${path.map(encodeURIComponent).join('/')}`,
+          );
           const name = readScope(scope).text;
           expect(readScope(resolved(name)).text).toBe(name);
         },
@@ -63,9 +67,17 @@ describe('the name of a resource of an API', () => {
   });
 });
 
-test.each([null, 7, ['a'], { 'a b/c': 'x' }, { a: 'h:80' }, { a: 'b', b: 'c' }, { a: 7 }, { a: '' }])(
-  'aliases that are %j are refused',
-  (given) => {
-    expect(() => apiResolver(given as never)).toThrow(expect.objectContaining({ reason: 'invalid_tool' }));
-  },
-);
+test.each([
+  null,
+  7,
+  ['a'],
+  { 'a b/c': 'x' },
+  { a: 'h:80' },
+  { a: 'b', b: 'c' },
+  { a: 7 },
+  { a: '' },
+])('aliases that are %j are refused', (given) => {
+  expect(() => apiResolver(given as never)).toThrow(
+    expect.objectContaining({ reason: 'invalid_tool' }),
+  );
+});

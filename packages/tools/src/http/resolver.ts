@@ -23,7 +23,8 @@ export function apiResolver(aliases: HostAliases = {}): Resolver {
   const known = new Map<string, string>();
   for (const [alias, host] of Object.entries(aliases)) known.set(hostName(alias), hostName(host));
   for (const host of known.values())
-    if (known.has(host)) throw invalidTool('apiResolver', `${host} cannot be both an alias and a canonical name`);
+    if (known.has(host))
+      throw invalidTool('apiResolver', `${host} cannot be both an alias and a canonical name`);
   return (scope) => {
     const [kind, host, ...rest] = scope.split(':');
     if (host === undefined || host.startsWith('/') || host.startsWith('*')) return scope;
@@ -36,7 +37,8 @@ export function apiResolver(aliases: HostAliases = {}): Resolver {
 function hostName(given: unknown): string {
   const host = typeof given === 'string' && /^[^/:?#@\\]+$/.test(given) ? canonicalHost(given) : '';
   if (host !== '') return host;
-  const shown = typeof given === 'string' ? JSON.stringify(given) : `a value of type ${typeof given}`;
+  const shown =
+    typeof given === 'string' ? JSON.stringify(given) : `a value of type ${typeof given}`;
   throw invalidTool('apiResolver', `${shown} is not a host. Write shop.example, without a port`);
 }
 
@@ -49,5 +51,7 @@ function canonicalHost(host: string): string {
 function pathOf(part: string): string {
   if (!part.startsWith('/')) return part;
   const names = part.slice(1).split('/');
-  return names.map((name) => `/${name.includes('%') ? segment(unescaped(unsegment(name))) : name}`).join('');
+  return names
+    .map((name) => `/${name.includes('%') ? segment(unescaped(unsegment(name))) : name}`)
+    .join('');
 }

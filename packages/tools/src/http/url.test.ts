@@ -28,8 +28,12 @@ describe('the scope of a URL', () => {
 
   test('is the same however the path is escaped, and another for another path', () => {
     const escapes = (part: string, every: boolean) =>
-      every ? [...Buffer.from(part)].map((byte) => `%${byte.toString(16)}`).join('') : encodeURIComponent(part);
-    const part = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => !/^\.+$/.test(text));
+      every
+        ? [...Buffer.from(part)].map((byte) => `%${byte.toString(16)}`).join('')
+        : encodeURIComponent(part);
+    const part = fc
+      .string({ minLength: 1, unit: 'grapheme' })
+      .filter((text) => !/^\.+$/.test(text));
     const path = fc.array(part, { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(path, path, (one, other) => {
@@ -55,8 +59,15 @@ describe('a template', () => {
       fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), (id) => {
         if (id === '.' || id === '..') return;
         const url = make({ id });
-        expect([url.origin, url.pathname.split('/').length, url.hash]).toEqual(['https://h.example', 3, '']);
-        expect([decodeURIComponent(url.pathname.slice(3)), url.searchParams.get('q')]).toEqual([id, id]);
+        expect([url.origin, url.pathname.split('/').length, url.hash]).toEqual([
+          'https://h.example',
+          3,
+          '',
+        ]);
+        expect([decodeURIComponent(url.pathname.slice(3)), url.searchParams.get('q')]).toEqual([
+          id,
+          id,
+        ]);
       }),
       { numRuns: cases(500) },
     );
@@ -65,7 +76,10 @@ describe('a template', () => {
   });
 
   test('goes to the hosts that are allowed', () => {
-    const make = urlMaker<[string]>('t', (host) => `https://${host}/a`, ['api.example.com', 'other.example.com:8443']);
+    const make = urlMaker<[string]>('t', (host) => `https://${host}/a`, [
+      'api.example.com',
+      'other.example.com:8443',
+    ]);
     expect(make(null, 'API.example.com').host).toBe('api.example.com');
     expect(make(null, 'other.example.com:8443').port).toBe('8443');
     for (const host of [
@@ -87,9 +101,21 @@ describe('a declaration is refused', () => {
   };
   test.each<[string, object, string]>([
     ['whose class is unknown', { class: 'harmless' }, 'its class must be'],
-    ['whose host is a part of the input', { url: 'https://{what}.example/' }, 'must not determine the host'],
-    ['whose URL is none', { url: '/orders' }, 'cannot be used: it must start with http:// or https:// and a host.'],
-    ['whose URL has what its input has not', { url: 'https://h.example/{ident}' }, 'its url has {ident}'],
+    [
+      'whose host is a part of the input',
+      { url: 'https://{what}.example/' },
+      'must not determine the host',
+    ],
+    [
+      'whose URL is none',
+      { url: '/orders' },
+      'cannot be used: it must start with http:// or https:// and a host.',
+    ],
+    [
+      'whose URL has what its input has not',
+      { url: 'https://h.example/{ident}' },
+      'its url has {ident}',
+    ],
     ['whose URL is made, with no host allowed', { url: () => 'https://h.example/' }, 'allow'],
     ['whose URL is not allowed', { allow: ['g.example'] }, 'not in allow'],
     ['that allows what is no host', { allow: ['https://h.example/'] }, 'not a host'],
@@ -97,9 +123,21 @@ describe('a declaration is refused', () => {
     ['of a method that is none', { method: 'BREW' }, 'method'],
     ['of a header that is none', { headers: { 'a b': 'c' } }, '/headers/a b'],
     ['whose scope does not parse', { writes: ['a//b'] }, 'does not parse'],
-    ['that asks a sink that is not queryable', { reconcile: { url: 'https://h.example/{key}' } }, 'queryable'],
-    ['that only reads, and undoes', { class: 'read', compensate: { url: 'https://h.example/' } }, 'only reads'],
-    ['that undoes what is irreversible', { compensate: { url: 'https://h.example/' } }, 'irreversible'],
+    [
+      'that asks a sink that is not queryable',
+      { reconcile: { url: 'https://h.example/{key}' } },
+      'queryable',
+    ],
+    [
+      'that only reads, and undoes',
+      { class: 'read', compensate: { url: 'https://h.example/' } },
+      'only reads',
+    ],
+    [
+      'that undoes what is irreversible',
+      { compensate: { url: 'https://h.example/' } },
+      'irreversible',
+    ],
     ['with a member too many', { retries: 3 }, 'retries'],
   ])('%s', (_, change, why) => {
     expect(errorOf(() => httpTool({ ...sound, ...change } as never))).toMatchObject({

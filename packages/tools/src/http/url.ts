@@ -45,7 +45,8 @@ export function urlMaker<Args extends readonly unknown[]>(
 ): UrlMaker<Args> {
   const hosts = allow?.map((host) => hostOf(tool, host));
   if (typeof url === 'function') {
-    if (hosts === undefined) throw invalidTool(tool, 'its URL comes from a function. Name the allowed hosts in allow');
+    if (hosts === undefined)
+      throw invalidTool(tool, 'its URL comes from a function. Name the allowed hosts in allow');
     return (_, ...args) => allowed(parsed(url(...args)), hosts);
   }
   const own = ownHost(tool, url);
@@ -62,17 +63,27 @@ function ownHost(tool: string, template: string): string {
     if (typeof read === 'string') throw invalidTool(tool, `its URL cannot be used: ${read}`);
     return read;
   }) as [URL, URL];
-  if (one.origin !== other.origin) throw invalidTool(tool, 'its input must not determine the host of the URL');
+  if (one.origin !== other.origin)
+    throw invalidTool(tool, 'its input must not determine the host of the URL');
   return one.host;
 }
 
 function hostOf(tool: string, host: string): string {
   const url = URL.parse(`http://${host}`);
-  if (url !== null && url.pathname === '/' && url.search === '' && !host.endsWith('/') && url.username === '')
+  if (
+    url !== null &&
+    url.pathname === '/' &&
+    url.search === '' &&
+    !host.endsWith('/') &&
+    url.username === ''
+  )
     return url.host;
   // The message omits a host with user info, for the same reason.
   const what = host.includes('@') ? 'a text with a user' : JSON.stringify(host);
-  throw invalidTool(tool, `allow has ${what}, which is not a host. Write api.example.com, or api.example.com:8443`);
+  throw invalidTool(
+    tool,
+    `allow has ${what}, which is not a host. Write api.example.com, or api.example.com:8443`,
+  );
 }
 
 function filled(template: string, members: unknown): string {
@@ -80,8 +91,11 @@ function filled(template: string, members: unknown): string {
     const value = (members as Record<string, unknown> | null)?.[member];
     const text = typeof value === 'number' ? String(value) : value;
     // An empty or dot segment would name another resource than intended.
-    if (typeof text === 'string' && text !== '' && text !== '.' && text !== '..') return encodeURIComponent(text);
-    throw badInput(`the URL needs ${member} as a number, or as a string other than "", "." and ".."`);
+    if (typeof text === 'string' && text !== '' && text !== '.' && text !== '..')
+      return encodeURIComponent(text);
+    throw badInput(
+      `the URL needs ${member} as a number, or as a string other than "", "." and ".."`,
+    );
   });
 }
 
@@ -95,8 +109,10 @@ function parsed(url: string | URL): URL {
 function readUrl(url: string | URL): URL | string {
   const read = url instanceof URL ? url : typeof url === 'string' ? URL.parse(url) : null;
   if (read === null) return 'it must start with http:// or https:// and a host';
-  if (read.protocol !== 'http:' && read.protocol !== 'https:') return 'a URL must start with http or https';
-  if (read.username !== '' || read.password !== '') return 'a URL must not have a user or a password. Use a header';
+  if (read.protocol !== 'http:' && read.protocol !== 'https:')
+    return 'a URL must start with http or https';
+  if (read.username !== '' || read.password !== '')
+    return 'a URL must not have a user or a password. Use a header';
   return read;
 }
 

@@ -10,5 +10,11 @@
 export { type MailToolOptions, mailTool } from './mail-tool.ts';
 export { type MailMessage, readMail } from './message.ts';
 export { mailResolver } from './resolver.ts';
-export { type MailSender, type MailTransport, type OutgoingMail, senderAddress, sendMail } from './send-mail.ts';
+export {
+  type MailSender,
+  type MailTransport,
+  type OutgoingMail,
+  senderAddress,
+  sendMail,
+} from './send-mail.ts';
 export type { SmtpOptions } from './smtp.ts';

@@ -133,7 +133,10 @@ describe('a message', () => {
     ['no recipient', { to: [] }],
     ['a file', { attachments: [{ filename: 'x', path: '/etc/passwd' }] }],
     ['a folder in a name', { attachments: [{ filename: '../x', content: '' }] }],
-    ['parts in an attachment', { attachments: [{ filename: 'x', content: '', contentType: 'Multipart/mixed' }] }],
+    [
+      'parts in an attachment',
+      { attachments: [{ filename: 'x', content: '', contentType: 'Multipart/mixed' }] },
+    ],
     ['a header of its own', { headers: { bcc: 'eve@example.com' } }],
     ['no text', { text: undefined }],
   ])('with %s is refused, and nothing is sent', async (_, change) => {
@@ -144,7 +147,8 @@ describe('a message', () => {
 
   test('writes to each mailbox by one name', async () => {
     const tool = outbox(await sinkOf());
-    const of = (to: string[]) => tool.claims(tool.parse({ ...letter, to })).map(({ scope }) => scope.text);
+    const of = (to: string[]) =>
+      tool.claims(tool.parse({ ...letter, to })).map(({ scope }) => scope.text);
     expect(of(['Ada@Example.COM', 'ada@example.com', 'b+c@d.example'])).toEqual([
       'email:outbox:ada@example.com',
       'email:outbox:b+c@d.example',
@@ -156,7 +160,13 @@ describe('a message', () => {
  * The server's answer to a line of the client, by the start of the line. `.`: the end of a message.
  */
 type Script = Readonly<Record<string, string | ((socket: Socket) => void)>>;
-const polite: Script = { EHLO: '250 sink', MAIL: '250 ok', RCPT: '250 ok', DATA: '354 go on', '.': '250 taken' };
+const polite: Script = {
+  EHLO: '250 sink',
+  MAIL: '250 ok',
+  RCPT: '250 ok',
+  DATA: '354 go on',
+  '.': '250 taken',
+};
 
 async function scripted(script: Script) {
   const said: string[] = [];
@@ -165,7 +175,9 @@ async function scripted(script: Script) {
     socket.write('220 sink\r\n');
     createInterface(socket).on('line', (line) => {
       said.push(line);
-      const start = Object.keys(script).find((each) => (each === '.' ? line === each : line.startsWith(each)));
+      const start = Object.keys(script).find((each) =>
+        each === '.' ? line === each : line.startsWith(each),
+      );
       const reply = start === undefined ? undefined : script[start];
       if (typeof reply === 'function') reply(socket);
       else if (reply !== undefined && socket.writable) socket.write(`${reply}\r\n`);
@@ -211,14 +223,20 @@ describe('a reply to a message', () => {
   });
 
   test('refuses it also where the server ends the connection with that', async () => {
-    const { tool, letters } = await scripted({ ...bye, '.': (socket) => socket.end('554 spam\r\n') });
+    const { tool, letters } = await scripted({
+      ...bye,
+      '.': (socket) => socket.end('554 spam\r\n'),
+    });
     const { left } = await sent(tool);
     expect([letters(), left.map(({ phase }) => phase)]).toEqual([1, ['unresolved']]);
   });
 
   test.each<[string, Script]>([
     ['another', { ...bye, '.': '451 wait\r\n250 taken' }],
-    ['another when it is taken leave of', { ...bye, '.': '451 wait', QUIT: '250 taken\r\n221 bye' }],
+    [
+      'another when it is taken leave of',
+      { ...bye, '.': '451 wait', QUIT: '250 taken\r\n221 bye' },
+    ],
     ['silence', { ...polite, '.': '451 wait' }],
   ])('that refuses and is followed by %s is ignored: it may not be final', async (_, script) => {
     const { tool, letters } = await scripted(script);
@@ -229,29 +247,41 @@ describe('a reply to a message', () => {
   test.each([
     ['refuses', 552],
     ['takes', 250],
-  ])('that arrives during the transfer %s nothing, and nothing interrupts that', async (_, code) => {
-    const early = (socket: Socket) => {
-      socket.pause();
-      socket.write('354 go on\r\n');
-      setTimeout(() => socket.write(`${code} well\r\n`), 50);
-      setTimeout(() => socket.resume(), 300);
-    };
-    const { server, tool, said } = await scripted({ ...bye, DATA: early });
-    const left = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close'));
-    // More than the system takes at once.
-    const input = { ...(tool.parse(letter) as object), text: 'a long line of text\n'.repeat(1_000_000) };
-    const call = { key: 'k', signal: AbortSignal.timeout(300_000) };
-    const error = await Promise.resolve(tool.spec.execute(input, call, [])).catch((thrown) => thrown);
-    expect(error).toMatchObject({ why: `smtp_${code}` });
-    expect(error).not.toBeInstanceOf(DidNothing);
-    await left;
-    expect([said.includes('QUIT'), said.includes('.')]).toEqual([false, false]);
-  });
+  ])(
+    'that arrives during the transfer %s nothing, and nothing interrupts that',
+    async (_, code) => {
+      const early = (socket: Socket) => {
+        socket.pause();
+        socket.write('354 go on\r\n');
+        setTimeout(() => socket.write(`${code} well\r\n`), 50);
+        setTimeout(() => socket.resume(), 300);
+      };
+      const { server, tool, said } = await scripted({ ...bye, DATA: early });
+      const left = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close'));
+      // More than the system takes at once.
+      const input = {
+        ...(tool.parse(letter) as object),
+        text: 'a long line of text\n'.repeat(1_000_000),
+      };
+      const call = { key: 'k', signal: AbortSignal.timeout(300_000) };
+      const error = await Promise.resolve(tool.spec.execute(input, call, [])).catch(
+        (thrown) => thrown,
+      );
+      expect(error).toMatchObject({ why: `smtp_${code}` });
+      expect(error).not.toBeInstanceOf(DidNothing);
+      await left;
+      expect([said.includes('QUIT'), said.includes('.')]).toEqual([false, false]);
+    },
+  );
 });
 
 describe('a password', () => {
   const auth = { user: 'shop', pass: 'right' };
-  const transport = (sink: MailSink, rest: object) => ({ host: '127.0.0.1', port: sink.port, ...rest });
+  const transport = (sink: MailSink, rest: object) => ({
+    host: '127.0.0.1',
+    port: sink.port,
+    ...rest,
+  });
 
   test('is asked for when it is sent', async () => {
     const sink = await sinkOf([], true);
@@ -273,7 +303,10 @@ describe('a password', () => {
     expect([sink.users, left.map(({ phase }) => phase)]).toEqual([[], ['unresolved']]);
     const wrong = { auth: { ...auth, pass: 'wrong' }, requireTLS: false };
     const refused = await sent(outbox(sink, { transport: transport(sink, wrong) }));
-    expect([sink.delivered.length, refused.left.map(({ phase }) => phase)]).toEqual([0, ['unresolved']]);
+    expect([sink.delivered.length, refused.left.map(({ phase }) => phase)]).toEqual([
+      0,
+      ['unresolved'],
+    ]);
   });
 });
 
@@ -294,7 +327,9 @@ describe('a crash at every step', () => {
         if (isCommitted && left.length === 0) expect(delivered.length).toBe(1);
       },
     });
-    expect([...seen].toSorted()).toEqual(sort === 'blind' ? ['false 0', 'true 0', 'true 1'] : ['false 0', 'true 0']);
+    expect([...seen].toSorted()).toEqual(
+      sort === 'blind' ? ['false 0', 'true 0', 'true 1'] : ['false 0', 'true 0'],
+    );
   });
 });
 
@@ -320,9 +355,15 @@ test.each<[string, unknown, string]>([
   ['a password that is not escaped', 'smtp://u:sesame%zz@h', '% is %25'],
   ['a port that is none', { host: 'h', port: 'sesame' }, '/transport/port'],
 ])('a transport that gives %s gets an error that names the problem', async (_, given, why) => {
-  const tool = mailTool({ name: 'mail.send', from: 'shop@shop.example', transport: () => given as never });
+  const tool = mailTool({
+    name: 'mail.send',
+    from: 'shop@shop.example',
+    transport: () => given as never,
+  });
   const call = { key: 'k', signal: AbortSignal.timeout(300_000) };
-  const error = await Promise.resolve(tool.spec.execute(tool.parse(letter), call, [])).catch((thrown) => thrown);
+  const error = await Promise.resolve(tool.spec.execute(tool.parse(letter), call, [])).catch(
+    (thrown) => thrown,
+  );
   expect(error).toMatchObject({ name: 'DidNothing', message: expect.stringContaining(why) });
   expect(inspect(error, { depth: 9 })).not.toContain('sesame');
 });

@@ -1,6 +1,11 @@
 import { isInstance } from 'assize/internal/base';
 import { issueText } from 'assize/internal/canon';
-import { type CallContext, declareTool, type ReconcileResult, type Tool } from 'assize/internal/effects';
+import {
+  type CallContext,
+  declareTool,
+  type ReconcileResult,
+  type Tool,
+} from 'assize/internal/effects';
 import { z } from 'zod';
 import {
   COMMON_OPTIONS,
@@ -50,17 +55,24 @@ export function mailTool(options: MailToolOptions): Tool {
   const { name, sent, from, transport } = read;
   if (typeof transport !== 'function') requireTransport(name, transport);
   const sender = senderAddress(from);
-  const idOf = ({ key }: CallContext): string => `<${key}@${sender.slice(sender.lastIndexOf('@') + 1)}>`;
+  const idOf = ({ key }: CallContext): string =>
+    `<${key}@${sender.slice(sender.lastIndexOf('@') + 1)}>`;
   return declareTool({
     ...pickToolOptions(read),
     input: message,
-    class: { reversibility: 'irreversible', delivery: 'buffered', sink: sent === undefined ? 'blind' : 'queryable' },
+    class: {
+      reversibility: 'irreversible',
+      delivery: 'buffered',
+      sink: sent === undefined ? 'blind' : 'queryable',
+    },
     writes: mailScopes,
     ...(sent === undefined
       ? {}
       : {
           reconcile: async (_: unknown, call: CallContext): Promise<ReconcileResult> =>
-            (await sent(idOf(call))) ? { happened: true, result: { message_id: idOf(call) } } : { happened: false },
+            (await sent(idOf(call)))
+              ? { happened: true, result: { message_id: idOf(call) } }
+              : { happened: false },
         }),
     execute: async (input, call) => ({
       message_id: idOf(call),

@@ -51,7 +51,10 @@ export const message = z
     html: z.string().optional(),
     attachments: z.array(attachment).max(20).optional(),
   })
-  .refine(({ text, html }) => text !== undefined || html !== undefined, 'it needs a text or an html');
+  .refine(
+    ({ text, html }) => text !== undefined || html !== undefined,
+    'it needs a text or an html',
+  );
 
 export type MailMessage = z.infer<typeof message>;
 

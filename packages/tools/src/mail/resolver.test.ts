@@ -30,15 +30,21 @@ test.each([
   expect(mailScopes(given)).toEqual([`email:outbox:${recipient.toLowerCase()}`]);
 });
 
-test.each(['ada@', 'ada@example', '@example.com', 'ada@exa mple.com', 'ada@a@b.example\n', 'a@b.example\r\nBcc: x'])(
-  '%j is no address',
-  (to) => {
-    expect(message.safeParse({ to, subject: '', text: '' }).success).toBe(false);
-  },
-);
+test.each([
+  'ada@',
+  'ada@example',
+  '@example.com',
+  'ada@exa mple.com',
+  'ada@a@b.example\n',
+  'a@b.example\r\nBcc: x',
+])('%j is no address', (to) => {
+  expect(message.safeParse({ to, subject: '', text: '' }).success).toBe(false);
+});
 
 test('the scope of a message is canonical, for any form of its addresses', () => {
-  const address = fc.emailAddress().filter((text) => message.safeParse({ to: text, subject: '', text: '' }).success);
+  const address = fc
+    .emailAddress()
+    .filter((text) => message.safeParse({ to: text, subject: '', text: '' }).success);
   fc.assert(
     fc.property(address, fc.boolean(), (to, isLoud) => {
       const written = isLoud ? to.toUpperCase() : to;
@@ -46,7 +52,9 @@ test('the scope of a message is canonical, for any form of its addresses', () =>
         (each) => readScope(each).text,
       );
       expect(resolved(claimed!)).toBe(claimed);
-      expect(resolved(readScope(mailScopes(message.parse({ to, subject: '', text: '' }))[0]!).text)).toBe(claimed);
+      expect(
+        resolved(readScope(mailScopes(message.parse({ to, subject: '', text: '' }))[0]!).text),
+      ).toBe(claimed);
     }),
     { numRuns: cases(500) },
   );

@@ -6,7 +6,10 @@ import { type MailMessage, recipientsOf } from './message.ts';
 import { type AcceptedMessage, deliver, readSmtp, type SmtpOptions } from './smtp.ts';
 
 /** The server of a message: a URL, options, or a function that returns one of these. */
-export type MailTransport = string | SmtpOptions | (() => string | SmtpOptions | Promise<string | SmtpOptions>);
+export type MailTransport =
+  | string
+  | SmtpOptions
+  | (() => string | SmtpOptions | Promise<string | SmtpOptions>);
 
 /** One address, or an address with a name. */
 export type MailSender = string | { readonly name: string; readonly address: string };
@@ -47,7 +50,13 @@ export async function sendMail(
       .compile()
       .build(),
   }));
-  return deliver(Connection, server, { from: senderAddress(from), to: recipientsOf(message) }, text, signal);
+  return deliver(
+    Connection,
+    server,
+    { from: senderAddress(from), to: recipientsOf(message) },
+    text,
+    signal,
+  );
 }
 
 async function loadPeer() {

@@ -55,7 +55,9 @@ function unescaped(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw misfit('user and password of smtp://user:password@host are escaped as in any URL: % is %25');
+    throw misfit(
+      'user and password of smtp://user:password@host are escaped as in any URL: % is %25',
+    );
   }
 }
 
@@ -96,7 +98,10 @@ export async function deliver(
   signal: AbortSignal,
 ): Promise<AcceptedMessage> {
   if (signal.aborted)
-    throw new DidNothing('there was no time left to send it', { cause: signal.reason, why: 'no_time_left' });
+    throw new DidNothing('there was no time left to send it', {
+      cause: signal.reason,
+      why: 'no_time_left',
+    });
   const letter = new Letter(text);
   const { requireTLS = auth !== undefined && options.secure !== true } = options;
   const connection = new Connection({
@@ -124,7 +129,8 @@ export async function deliver(
     quit(connection);
     return taken;
   } catch (error) {
-    const isUntaken = !letter.isGiven || (isRefusal(error, letter) && (await isLast(connection, ended, signal)));
+    const isUntaken =
+      !letter.isGiven || (isRefusal(error, letter) && (await isLast(connection, ended, signal)));
     connection.close();
     throw isUntaken ? didNothing(error) : noAnswer(error);
   }
@@ -181,7 +187,13 @@ function quit(connection: SMTPConnection): void {
  */
 function isRefusal(error: unknown, { isSent }: Letter): boolean {
   const { code, responseCode } = error as SmtpError;
-  return isSent && code === 'EMESSAGE' && responseCode !== undefined && responseCode >= 400 && responseCode <= 599;
+  return (
+    isSent &&
+    code === 'EMESSAGE' &&
+    responseCode !== undefined &&
+    responseCode >= 400 &&
+    responseCode <= 599
+  );
 }
 
 /**
@@ -191,14 +203,21 @@ function isRefusal(error: unknown, { isSent }: Letter): boolean {
 function tooEarly({ lastServerResponse }: SMTPConnection): Error {
   const said = String(lastServerResponse);
   const responseCode = Number.parseInt(said, 10);
-  return Object.assign(new Error(`the server answered before the whole message was sent: ${said}`), { responseCode });
+  return Object.assign(
+    new Error(`the server answered before the whole message was sent: ${said}`),
+    { responseCode },
+  );
 }
 
 /**
  * Whether a refusal is the server's last reply before QUIT. If the refusal came before the server
  * read the end of the message, the message's own reply follows.
  */
-async function isLast(connection: SMTPConnection, ended: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+async function isLast(
+  connection: SMTPConnection,
+  ended: Promise<unknown>,
+  signal: AbortSignal,
+): Promise<boolean> {
   const refusal = connection.lastServerResponse;
   connection.quit();
   const over = ended.then(
@@ -220,7 +239,8 @@ interface SmtpError {
 function didNothing(error: unknown): DidNothing {
   const { code, responseCode = 0, message } = error as SmtpError;
   // A wrong password can be corrected. A permanently refused message or recipient stays refused.
-  const final = (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 500 && responseCode <= 599;
+  const final =
+    (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 500 && responseCode <= 599;
   return new DidNothing(message, { final, cause: error, why: whyOfReply(error) });
 }
 
@@ -234,15 +254,22 @@ function whyOfReply(error: unknown): string {
   return Number.isSafeInteger(responseCode) ? `smtp_${responseCode}` : 'connection_lost';
 }
 
-function answered<T = unknown>(call: (done: (error?: Error | null, value?: T) => void) => void): Promise<T> {
+function answered<T = unknown>(
+  call: (done: (error?: Error | null, value?: T) => void) => void,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     call((error, value) => (error ? reject(error) : resolve(value as T)));
   });
 }
 
-async function untilEnded<T>(connection: SMTPConnection, signal: AbortSignal, make: () => Promise<T>): Promise<T> {
+async function untilEnded<T>(
+  connection: SMTPConnection,
+  signal: AbortSignal,
+  make: () => Promise<T>,
+): Promise<T> {
   const { promise: ended, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(new Error('the time limit has passed', { cause: signal.reason }));
+  const onAbort = (): void =>
+    reject(new Error('the time limit has passed', { cause: signal.reason }));
   connection.on('error', reject);
   signal.addEventListener('abort', onAbort);
   try {

@@ -30,13 +30,20 @@ interface Dialect {
 }
 
 const DRAFT_06 = 'http://json-schema.org/draft-06/schema';
-const NEWEST: Dialect = { meta: 'https://json-schema.org/draft/2020-12/schema', Core: Ajv2020 as unknown as Core };
+const NEWEST: Dialect = {
+  meta: 'https://json-schema.org/draft/2020-12/schema',
+  Core: Ajv2020 as unknown as Core,
+};
 const DIALECTS: readonly Dialect[] = [
   NEWEST,
   { meta: 'https://json-schema.org/draft/2019-09/schema', Core: Ajv2019 as unknown as Core },
   { meta: 'http://json-schema.org/draft-07/schema', Core: Ajv, ignoreKeywordsWithRef: true },
   { meta: DRAFT_06, Core: Ajv, ignoreKeywordsWithRef: true },
-  { meta: 'http://json-schema.org/draft-04/schema', Core: draft04 as unknown as Core, ignoreKeywordsWithRef: true },
+  {
+    meta: 'http://json-schema.org/draft-04/schema',
+    Core: draft04 as unknown as Core,
+    ignoreKeywordsWithRef: true,
+  },
 ];
 
 /** Keywords that the library reads in another way than JSON Schema, or does not read in full. */
@@ -73,7 +80,9 @@ function compiledOf(schema: Json, { isOnlyCheck }: CompileOptions): Compiled {
     if (!isInstance(error, MissingRefError)) throw error;
     return { unusable: missing(schema, error) };
   }
-  const unchecked = isOnlyCheck ? (uncheckedIn(schema, ajv) ?? oddDefaultIn(schema, dialect)) : undefined;
+  const unchecked = isOnlyCheck
+    ? (uncheckedIn(schema, ajv) ?? oddDefaultIn(schema, dialect))
+    : undefined;
   if (unchecked !== undefined) return { unusable: unchecked };
   return { faultOf: (value) => faultOf(ajv, validate, value) };
 }
@@ -91,7 +100,9 @@ function faultOf(ajv: Ajv, validate: ValidateFunction, value: unknown): string |
 function dialectOf({ $schema }: Schema): Dialect | undefined {
   if ($schema === undefined) return NEWEST;
   const bare = (text: string): string => text.replace(/^https?:/, '').replace(/#$/, '');
-  return typeof $schema === 'string' ? DIALECTS.find(({ meta }) => bare(meta) === bare($schema)) : undefined;
+  return typeof $schema === 'string'
+    ? DIALECTS.find(({ meta }) => bare(meta) === bare($schema))
+    : undefined;
 }
 
 function ajvOf({ Core, meta, ignoreKeywordsWithRef }: Dialect, useDefaults: boolean): Ajv {
@@ -162,7 +173,8 @@ function uncheckedIn(root: Schema, { formats: checked }: Ajv): string | undefine
       ...Object.keys(patternProperties as Schema),
     ];
     const odd = patterns.find((each) => regExpOf(each) === undefined);
-    if (odd !== undefined) return at(place, `${JSON.stringify(odd)} is not a regular expression of JavaScript`);
+    if (odd !== undefined)
+      return at(place, `${JSON.stringify(odd)} is not a regular expression of JavaScript`);
   }
   return undefined;
 }
@@ -174,13 +186,22 @@ const CHOICES = ['anyOf', 'oneOf', 'not', 'if', 'then', 'else'];
 function oddDefaultIn(root: Schema, dialect: Dialect): string | undefined {
   const ajv = ajvOf(dialect, false).addSchema(root, ROOT);
   const all = [...schemasIn(root)];
-  const hasChoice = all.some(([, schema]) => CHOICES.some((keyword) => Object.hasOwn(schema, keyword)));
+  const hasChoice = all.some(([, schema]) =>
+    CHOICES.some((keyword) => Object.hasOwn(schema, keyword)),
+  );
   for (const [place, schema] of all) {
     if (!Object.hasOwn(schema, 'default')) continue;
     const isShared = ['$defs', 'definitions'].includes(place[0] ?? '');
-    if (place.some((part) => CHOICES.includes(part)) || (isShared && (hasChoice || place.length === 2)))
-      return at(place, 'the default would not be filled in. Move it to a member outside of choices and definitions');
-    if (ajv.validate({ $ref: `${ROOT}#${encodeURI(pointerOf(place))}` }, schema['default'])) continue;
+    if (
+      place.some((part) => CHOICES.includes(part)) ||
+      (isShared && (hasChoice || place.length === 2))
+    )
+      return at(
+        place,
+        'the default would not be filled in. Move it to a member outside of choices and definitions',
+      );
+    if (ajv.validate({ $ref: `${ROOT}#${encodeURI(pointerOf(place))}` }, schema['default']))
+      continue;
     return at(place, 'the default does not match its schema. Change the default, or remove it');
   }
   return undefined;
@@ -189,7 +210,8 @@ function oddDefaultIn(root: Schema, dialect: Dialect): string | undefined {
 const ROOT = 'assize:input';
 
 function missing(root: Schema, { missingRef }: MissingRefError): string {
-  const [place = []] = [...schemasIn(root)].find(([, { $ref }]) => missingRef.endsWith(`${$ref}`)) ?? [];
+  const [place = []] =
+    [...schemasIn(root)].find(([, { $ref }]) => missingRef.endsWith(`${$ref}`)) ?? [];
   return at(place, `$ref names ${missingRef}, which the schema does not have`);
 }
 

@@ -7,7 +7,11 @@ import { compiled } from './compile.ts';
 interface Group {
   readonly description: string;
   readonly schema: Json;
-  readonly tests: readonly { readonly description: string; readonly data: Json; readonly valid: boolean }[];
+  readonly tests: readonly {
+    readonly description: string;
+    readonly data: Json;
+    readonly valid: boolean;
+  }[];
 }
 
 /** The required tests of the JSON Schema test suite, with the commit that they come from. */
@@ -48,29 +52,35 @@ test.each(
     [draft, $schema, false, refused] as const,
     [draft, $schema, true, { ...refused, ...ALSO[draft] }] as const,
   ]),
-)('%s: a schema means what the test suite says, or is refused (%s, %s)', (draft, $schema, isOnlyCheck, expected) => {
-  const refused: Record<string, number> = {};
-  let checked = 0;
-  for (const [file, groups] of Object.entries(drafts[draft]!)) {
-    for (const { description, schema, tests } of groups) {
-      const named = $schema === undefined || typeof schema !== 'object' ? schema : { $schema, ...(schema as object) };
-      const { faultOf } = compiled(named, { isOnlyCheck });
-      if (faultOf === undefined) refused[file] = (refused[file] ?? 0) + 1;
-      else
-        for (const one of tests) {
-          // Both specifications allow that formats are checked, and here they are.
-          if (one.description.endsWith('only an annotation by default')) continue;
-          const isValid = faultOf(structuredClone(one.data)) === undefined;
-          expect([file, description, one.description, isValid]).toEqual([
-            file,
-            description,
-            one.description,
-            one.valid,
-          ]);
-          checked++;
-        }
+)(
+  '%s: a schema means what the test suite says, or is refused (%s, %s)',
+  (draft, $schema, isOnlyCheck, expected) => {
+    const refused: Record<string, number> = {};
+    let checked = 0;
+    for (const [file, groups] of Object.entries(drafts[draft]!)) {
+      for (const { description, schema, tests } of groups) {
+        const named =
+          $schema === undefined || typeof schema !== 'object'
+            ? schema
+            : { $schema, ...(schema as object) };
+        const { faultOf } = compiled(named, { isOnlyCheck });
+        if (faultOf === undefined) refused[file] = (refused[file] ?? 0) + 1;
+        else
+          for (const one of tests) {
+            // Both specifications allow that formats are checked, and here they are.
+            if (one.description.endsWith('only an annotation by default')) continue;
+            const isValid = faultOf(structuredClone(one.data)) === undefined;
+            expect([file, description, one.description, isValid]).toEqual([
+              file,
+              description,
+              one.description,
+              one.valid,
+            ]);
+            checked++;
+          }
+      }
     }
-  }
-  expect(refused).toEqual(expected);
-  expect(checked).toBeGreaterThan(500);
-});
+    expect(refused).toEqual(expected);
+    expect(checked).toBeGreaterThan(500);
+  },
+);

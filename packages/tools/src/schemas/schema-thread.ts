@@ -60,9 +60,17 @@ export class SchemaThread {
         'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
           ? `it takes more than ${MEMORY_MB} MB to check`
           : `its check failed: ${error.message}`;
-      const answered = once(worker, 'message', { signal }).then(([answer]) => answer as SchemaAnswer, failed);
-      const ended = once(worker, 'exit', { signal }).then(() => 'its check ended the thread', failed);
-      const late = pause(this.#budgetMs, `it takes more than ${this.#budgetMs} ms to check`, { signal });
+      const answered = once(worker, 'message', { signal }).then(
+        ([answer]) => answer as SchemaAnswer,
+        failed,
+      );
+      const ended = once(worker, 'exit', { signal }).then(
+        () => 'its check ended the thread',
+        failed,
+      );
+      const late = pause(this.#budgetMs, `it takes more than ${this.#budgetMs} ms to check`, {
+        signal,
+      });
       late.catch(() => undefined);
       const end = await Promise.race([answered, ended, late]);
       if (typeof end === 'object') return end;

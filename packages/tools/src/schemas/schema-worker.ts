@@ -6,7 +6,10 @@ const KNOWN_MAX = 1_000;
 const known = new Map<string, Compiled>();
 
 // The libraries and the schemas of two drafts are loaded before the first budget begins.
-for (const $schema of ['https://json-schema.org/draft/2020-12/schema', 'http://json-schema.org/draft-07/schema'])
+for (const $schema of [
+  'https://json-schema.org/draft/2020-12/schema',
+  'http://json-schema.org/draft-07/schema',
+])
   compiled({ $schema }, { isOnlyCheck: false });
 
 parentPort?.on('message', ({ key, schema, value }: AskedOfSchema) => {

@@ -27,7 +27,10 @@ const LOWER_CASE_SETTING = /_proxy$|^(?:npm|pnpm|yarn)_/;
  * Why a script of that environment can't run with such an input, as far as the schema names the
  * fields.
  */
-export function problemOfScript(input: z.ZodType, env: Readonly<Record<string, string>>): string | undefined {
+export function problemOfScript(
+  input: z.ZodType,
+  env: Readonly<Record<string, string>>,
+): string | undefined {
   if (!(input instanceof z.ZodObject)) return undefined;
   for (const member of Object.keys(input.shape)) {
     const problem = problemOfVariable(member, env);
@@ -42,7 +45,10 @@ export function problemOfScript(input: z.ZodType, env: Readonly<Record<string, s
  *
  * @throws DidNothing for a field that can't be a variable
  */
-export function envWith(env: Readonly<Record<string, string>>, given: Json): Record<string, string> {
+export function envWith(
+  env: Readonly<Record<string, string>>,
+  given: Json,
+): Record<string, string> {
   const all: Record<string, string> = { ...env };
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return all;
   for (const [member, value] of Object.entries(given)) {
@@ -87,12 +93,16 @@ function filled(part: string, given: Json): string {
   });
 }
 
-function problemOfVariable(member: string, env: Readonly<Record<string, string>>): string | undefined {
+function problemOfVariable(
+  member: string,
+  env: Readonly<Record<string, string>>,
+): string | undefined {
   if (!VARIABLE.test(member))
     return `the input field ${JSON.stringify(member)} cannot be a variable of its script. Use a lower-case letter first, then letters, digits and _`;
   if (LOWER_CASE_SETTING.test(member))
     return `the input field ${member} cannot be a variable of its script, because programs read it. Rename the field, and set ${member} in the script or in env`;
-  if (Object.hasOwn(env, member)) return `its env and its input both have ${member}. Rename one of them`;
+  if (Object.hasOwn(env, member))
+    return `its env and its input both have ${member}. Rename one of them`;
   return undefined;
 }
 

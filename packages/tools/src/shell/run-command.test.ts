@@ -35,7 +35,9 @@ test('a command that can’t be killed at its timeout has an unknown outcome', a
 
 test('a command that leaves an unkillable process has an unknown outcome', async () => {
   refuseToKill();
-  await expect(runCommand(commandOf('true'), new AbortController().signal)).rejects.toMatchObject(NOT_ENDED);
+  await expect(runCommand(commandOf('true'), new AbortController().signal)).rejects.toMatchObject(
+    NOT_ENDED,
+  );
 });
 
 test('a command held open by an unkillable process has an unknown outcome', async () => {

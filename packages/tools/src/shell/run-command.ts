@@ -78,8 +78,18 @@ export function runCommand(command: Command, signal: AbortSignal): Promise<Comma
     // Background processes end with the command, because no code would wait for them.
     end();
     if (code === null)
-      reject(new NoAnswer(`${argv[0]} was killed by ${by}.`, { why: `signal_${String(by).toLowerCase()}` }));
-    else resolve({ code, stdout: stdout.text, stderr: stderr.text, isCut: stdout.isCut || stderr.isCut });
+      reject(
+        new NoAnswer(`${argv[0]} was killed by ${by}.`, {
+          why: `signal_${String(by).toLowerCase()}`,
+        }),
+      );
+    else
+      resolve({
+        code,
+        stdout: stdout.text,
+        stderr: stderr.text,
+        isCut: stdout.isCut || stderr.isCut,
+      });
   });
   if (onStart !== undefined && child.pid !== undefined) {
     // The process may have ended before it receives the start line.
@@ -136,7 +146,10 @@ function killGroup(pid: number | undefined): boolean {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ESRCH') return false;
-    throw new NoAnswer(`The process group ${pid} cannot be killed: ${message}.`, { why: 'not_ended', cause: error });
+    throw new NoAnswer(`The process group ${pid} cannot be killed: ${message}.`, {
+      why: 'not_ended',
+      cause: error,
+    });
   }
 }
 

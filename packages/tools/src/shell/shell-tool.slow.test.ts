@@ -59,7 +59,11 @@ const modeOf = (path: string): string => (statSync(path).mode & 0o7777).toString
 
 const KEYED = { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' } as const;
 const READ = { name: 'run', class: 'read', input: z.strictObject({ text: z.string() }) } as const;
-const callOf = (key = 'k', epoch = 1, signal: AbortSignal = new AbortController().signal): CallContext => ({
+const callOf = (
+  key = 'k',
+  epoch = 1,
+  signal: AbortSignal = new AbortController().signal,
+): CallContext => ({
   key,
   epoch,
   signal,
@@ -67,8 +71,18 @@ const callOf = (key = 'k', epoch = 1, signal: AbortSignal = new AbortController(
 const run = async (tool: Tool, input: unknown = {}, call: CallContext = callOf()): Promise<any> =>
   tool.spec.execute(tool.parse(input), call, []);
 
-function changing(root: string, command: ShellToolSpec['command'], more: Partial<ShellToolSpec> = {}): Tool {
-  return shellTool({ name: 'repo.run', command, snapshotOf: root, writes: [`fs:${root}`], ...more });
+function changing(
+  root: string,
+  command: ShellToolSpec['command'],
+  more: Partial<ShellToolSpec> = {},
+): Tool {
+  return shellTool({
+    name: 'repo.run',
+    command,
+    snapshotOf: root,
+    writes: [`fs:${root}`],
+    ...more,
+  });
 }
 
 const CHANGE = 'echo new > a.txt; rm -r sub; mkdir made; echo c > made/c; chmod 700 made; rm link';
@@ -77,7 +91,12 @@ describe('a command', () => {
   test('gets its arguments one by one, and never through a shell', async () => {
     const text = '; touch hacked $(id) `id` "\n *';
     const tool = shellTool({ ...READ, command: ['printf', '%s|%s', 'a {text}', '{text}'] });
-    expect(await run(tool, { text })).toEqual({ code: 0, stdout: `a ${text}|${text}`, stderr: '', isCut: false });
+    expect(await run(tool, { text })).toEqual({
+      code: 0,
+      stdout: `a ${text}|${text}`,
+      stderr: '',
+      isCut: false,
+    });
   });
 
   test('gives a reason code for doing nothing, and for an unknown outcome', async () => {
@@ -118,10 +137,18 @@ describe('a command', () => {
     for (const [part, a, text, may] of given)
       expect(
         (
-          await run(shellTool({ ...READ, input, command: ['printf', '--', '%s', part], mayBeOptions: may } as never), {
-            a,
-            b: '',
-          })
+          await run(
+            shellTool({
+              ...READ,
+              input,
+              command: ['printf', '--', '%s', part],
+              mayBeOptions: may,
+            } as never),
+            {
+              a,
+              b: '',
+            },
+          )
         ).stdout,
       ).toBe(text);
     // A script is given variables, and says itself what it does with them.
@@ -132,16 +159,30 @@ describe('a command', () => {
   test('that is a script has its input as variables', async () => {
     const text = '"; exit 7; "';
     const tool = shellTool({ ...READ, command: 'printf %s "$text"; echo told >&2; exit 3' });
-    expect(await run(tool, { text })).toEqual({ code: 3, stdout: text, stderr: 'told\n', isCut: false });
+    expect(await run(tool, { text })).toEqual({
+      code: 3,
+      stdout: text,
+      stderr: 'told\n',
+      isCut: false,
+    });
   });
 
   test.each([
     ...['PATH', 'LD_PRELOAD', 'BASH_ENV', 'HOME', '_', 'order-id', 'mine', '9', 'é'],
-    ...['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy', 'ftp_proxy', 'npm_config_script_shell', 'yarn_registry'],
+    ...[
+      'http_proxy',
+      'https_proxy',
+      'all_proxy',
+      'no_proxy',
+      'ftp_proxy',
+      'npm_config_script_shell',
+      'yarn_registry',
+    ],
   ])('that is a script has no variable %s of its input', async (member) => {
     const env = { mine: 'declared' };
     const script = { ...READ, command: 'env', env };
-    const closed = () => shellTool({ ...script, input: z.strictObject({ [member]: z.string().optional() }) });
+    const closed = () =>
+      shellTool({ ...script, input: z.strictObject({ [member]: z.string().optional() }) });
     expect(closed).toThrow(
       expect.objectContaining({ reason: 'invalid_tool', message: expect.stringContaining(member) }),
     );
@@ -159,7 +200,11 @@ describe('a command', () => {
         .sort(),
     ).toEqual(['', 'mine=declared', 'ok=x', 'orderId=7']);
     // As arguments, members may have any name.
-    shellTool({ ...READ, command: ['echo', '{PATH}'], input: z.strictObject({ PATH: z.string() }) });
+    shellTool({
+      ...READ,
+      command: ['echo', '{PATH}'],
+      input: z.strictObject({ PATH: z.string() }),
+    });
   });
 
   test('that can not be given its input is not begun, and its folder not copied', async () => {
@@ -171,17 +216,28 @@ describe('a command', () => {
 
   test('has the declared environment only', async () => {
     const bare = await run(shellTool({ ...READ, command: ['env'] }), { text: '' });
-    expect(bare.stdout.trim().split('\n').sort()).toEqual(['LANG=C.UTF-8', 'PATH=/usr/local/bin:/usr/bin:/bin']);
-    const own = await run(shellTool({ ...READ, command: ['/usr/bin/env'], env: { A: '1' } }), { text: '' });
+    expect(bare.stdout.trim().split('\n').sort()).toEqual([
+      'LANG=C.UTF-8',
+      'PATH=/usr/local/bin:/usr/bin:/bin',
+    ]);
+    const own = await run(shellTool({ ...READ, command: ['/usr/bin/env'], env: { A: '1' } }), {
+      text: '',
+    });
     expect(own.stdout).toBe('A=1\n');
   });
 
   test('has the key of its effect in the variable that takes it', async () => {
-    const acting = { name: 'act', class: KEYED, writes: ['x:y'], env: { A: '1' }, keyVariable: 'ORDER_KEY' } as const;
+    const acting = {
+      name: 'act',
+      class: KEYED,
+      writes: ['x:y'],
+      env: { A: '1' },
+      keyVariable: 'ORDER_KEY',
+    } as const;
     for (const command of ['/usr/bin/env', ['/usr/bin/env']])
-      expect((await run(shellTool({ ...acting, command } as never), {}, callOf('k7'))).stdout).toMatch(
-        /^A=1\n(?:.*\n)*ORDER_KEY=k7\n|ORDER_KEY=k7\n(?:.*\n)*A=1\n/m,
-      );
+      expect(
+        (await run(shellTool({ ...acting, command } as never), {}, callOf('k7'))).stdout,
+      ).toMatch(/^A=1\n(?:.*\n)*ORDER_KEY=k7\n|ORDER_KEY=k7\n(?:.*\n)*A=1\n/m);
     const kept = changing(folder(), 'echo "$ORDER_KEY"', { keyVariable: 'ORDER_KEY' });
     expect(await run(kept, {}, callOf('k8'))).toMatchObject({ stdout: 'k8\n' });
   });
@@ -195,20 +251,40 @@ describe('a command', () => {
   test('that is missing, or was aborted before its start, has done nothing', async () => {
     const none = run(shellTool({ ...READ, command: ['no-such-program'] }), { text: '' });
     await expect(none).rejects.toMatchObject({ name: 'DidNothing', isFinal: true });
-    const nowhere = run(shellTool({ ...READ, cwd: import.meta.filename, command: ['true'] }), { text: '' });
-    await expect(nowhere).rejects.toMatchObject({ name: 'DidNothing', isFinal: true, why: 'spawn_enotdir' });
-    const long = run(shellTool({ ...READ, command: ['echo', '{text}'] }), { text: 'x'.repeat(2 ** 18) });
-    await expect(long).rejects.toMatchObject({ name: 'DidNothing', isFinal: true, why: 'spawn_e2big' });
+    const nowhere = run(shellTool({ ...READ, cwd: import.meta.filename, command: ['true'] }), {
+      text: '',
+    });
+    await expect(nowhere).rejects.toMatchObject({
+      name: 'DidNothing',
+      isFinal: true,
+      why: 'spawn_enotdir',
+    });
+    const long = run(shellTool({ ...READ, command: ['echo', '{text}'] }), {
+      text: 'x'.repeat(2 ** 18),
+    });
+    await expect(long).rejects.toMatchObject({
+      name: 'DidNothing',
+      isFinal: true,
+      why: 'spawn_e2big',
+    });
     const nameless = run(shellTool({ ...READ, command: ['{text}'] }), { text: '' });
     await expect(nameless).rejects.toMatchObject({ name: 'DidNothing', isFinal: true });
-    const late = run(shellTool({ ...READ, command: ['true'] }), { text: '' }, callOf('k', 1, AbortSignal.abort()));
+    const late = run(
+      shellTool({ ...READ, command: ['true'] }),
+      { text: '' },
+      callOf('k', 1, AbortSignal.abort()),
+    );
     await expect(late).rejects.toMatchObject({ name: 'DidNothing' });
   });
 
   test('that takes too long is ended with all that it has started', async () => {
     const root = folder();
     const stop = new AbortController();
-    const tool = shellTool({ ...READ, cwd: root, command: 'mkfifo pipe; (echo $$ > pipe; sleep 1000) & sleep 1000' });
+    const tool = shellTool({
+      ...READ,
+      cwd: root,
+      command: 'mkfifo pipe; (echo $$ > pipe; sleep 1000) & sleep 1000',
+    });
     const running = run(tool, { text: '' }, callOf('k', 1, stop.signal));
     // It can be read from as soon as the command is there.
     const group = Number(await fromPipe(join(root, 'pipe')));
@@ -220,7 +296,8 @@ describe('a command', () => {
 
 describe('a command that leaves something running', () => {
   // A process with its own session is in no group of the command, and holds the command's outputs.
-  const LEFT = 'setsid sh -c "echo \\$\\$ > left; exec sleep 1000" & while ! [ -s left ]; do :; done; ';
+  const LEFT =
+    'setsid sh -c "echo \\$\\$ > left; exec sleep 1000" & while ! [ -s left ]; do :; done; ';
   const leftIn = (root: string): number => Number(readFileSync(join(root, 'left'), 'utf8'));
 
   test('is answered when it has ended itself', async () => {
@@ -236,7 +313,11 @@ describe('a command that leaves something running', () => {
   test('is reported as killed when its time is over', async () => {
     const root = folder();
     const stop = new AbortController();
-    const tool = shellTool({ ...READ, cwd: root, command: `mkfifo pipe; ${LEFT} echo go > pipe; sleep 1000` });
+    const tool = shellTool({
+      ...READ,
+      cwd: root,
+      command: `mkfifo pipe; ${LEFT} echo go > pipe; sleep 1000`,
+    });
     const running = run(tool, { text: '' }, callOf('k', 1, stop.signal));
     await fromPipe(join(root, 'pipe'));
     stop.abort();
@@ -255,7 +336,10 @@ describe('a command with a copy of its folder', () => {
     const tool = changing(root, CHANGE);
     await run(tool);
     expect(listing(root)).toEqual({ 'a.txt': '640 new\n', 'made/': '', 'made/c': '644 c\n' });
-    expect(await tool.spec.reconcile!({}, callOf())).toMatchObject({ happened: true, result: { code: 0 } });
+    expect(await tool.spec.reconcile!({}, callOf())).toMatchObject({
+      happened: true,
+      result: { code: 0 },
+    });
     for (let again = 0; again < 2; again++)
       expect(await tool.spec.compensate!({}, null, callOf())).toEqual({ undone: 'all' });
     expect(listing(root)).toEqual(before);
@@ -277,10 +361,14 @@ describe('a command with a copy of its folder', () => {
     const call = callOf();
     const tool = changing(root, odd);
     expect(await run(tool, {}, call)).toMatchObject({ code: 0 });
-    expect(readdirSync(root, 'buffer').some((name) => name.equals(Buffer.from('odd\xff', 'latin1')))).toBe(true);
+    expect(
+      readdirSync(root, 'buffer').some((name) => name.equals(Buffer.from('odd\xff', 'latin1'))),
+    ).toBe(true);
     expect(await tool.spec.compensate!({}, null, call)).toEqual({ undone: 'all' });
     expect(listing(root)).toEqual(before);
-    await expect(run(changing(root, `${odd}; exit 7`), {}, callOf('l'))).rejects.toMatchObject({ why: 'exit_7' });
+    await expect(run(changing(root, `${odd}; exit 7`), {}, callOf('l'))).rejects.toMatchObject({
+      why: 'exit_7',
+    });
     expect(listing(root)).toEqual(before);
   });
 
@@ -336,29 +424,45 @@ describe('a command with a copy of its folder', () => {
   test('has done nothing where it fails', async () => {
     const root = folder();
     const before = listing(root);
-    await expect(run(changing(root, `${CHANGE}; echo why >&2; exit 4`))).rejects.toThrow(/ended with 4.*why/s);
+    await expect(run(changing(root, `${CHANGE}; echo why >&2; exit 4`))).rejects.toThrow(
+      /ended with 4.*why/s,
+    );
     expect(listing(root)).toEqual(before);
-    await expect(run(changing(root, `${CHANGE}; kill -9 $$`))).rejects.toMatchObject({ name: 'DidNothing' });
+    await expect(run(changing(root, `${CHANGE}; kill -9 $$`))).rejects.toMatchObject({
+      name: 'DidNothing',
+    });
     expect(listing(root)).toEqual(before);
     expect(snapshotsOf(root)).toEqual([]);
   });
 
   test.each([
     ['echo on stdout; exit 4', /reverted$/, 'on stdout\n'],
-    ['echo $(seq 999); echo first >&2; echo $(seq 999) >&2; echo last >&2; exit 4', /reverted: .*999\nlast$/s, 'first'],
+    [
+      'echo $(seq 999); echo first >&2; echo $(seq 999) >&2; echo last >&2; exit 4',
+      /reverted: .*999\nlast$/s,
+      'first',
+    ],
     ['exit 4', /reverted$/, undefined],
-  ])('reports why it failed: the end of stderr, all outputs to the caller: %s', async (script, message, all) => {
-    const error = await run(changing(folder(), script)).then(undefined, (thrown) => thrown as Error);
-    expect(error!.message).toMatch(message);
-    expect(error!.message).not.toContain('first');
-    const said = (error!.cause as Error | undefined)?.message;
-    if (all === undefined) expect(said).toBeUndefined();
-    else expect(said).toContain(all);
-  });
+  ])(
+    'reports why it failed: the end of stderr, all outputs to the caller: %s',
+    async (script, message, all) => {
+      const error = await run(changing(folder(), script)).then(
+        undefined,
+        (thrown) => thrown as Error,
+      );
+      expect(error!.message).toMatch(message);
+      expect(error!.message).not.toContain('first');
+      const said = (error!.cause as Error | undefined)?.message;
+      if (all === undefined) expect(said).toBeUndefined();
+      else expect(said).toContain(all);
+    },
+  );
 
   test('is not said to be put back where its copy is gone', async () => {
     const root = folder();
-    const gone = run(changing(root, 'echo new > a.txt; rm -r ../.assize-snapshots/repo/k*; exit 4'));
+    const gone = run(
+      changing(root, 'echo new > a.txt; rm -r ../.assize-snapshots/repo/k*; exit 4'),
+    );
     await expect(gone).rejects.toMatchObject({ name: 'NoAnswer', why: 'snapshot_gone' });
     expect(listing(root)).toMatchObject({ 'a.txt': '640 new\n' });
   });
@@ -370,7 +474,8 @@ describe('a command with a copy of its folder', () => {
     const [late, next] = [changing(root, 'true'), changing(root, 'true')];
     await new Snapshots(realpathSync(root)).take('k', 1);
     const first = late.spec.reconcile!({}, callOf());
-    while (readdirSync(root).includes('a.txt')) await new Promise((resolve) => setImmediate(resolve));
+    while (readdirSync(root).includes('a.txt'))
+      await new Promise((resolve) => setImmediate(resolve));
     const both = await Promise.all([first, next.spec.reconcile!({}, callOf())]);
     expect(both).toEqual([{ happened: false }, { happened: false }]);
     expect(listing(root)).toEqual(before);
@@ -378,16 +483,21 @@ describe('a command with a copy of its folder', () => {
 
   test('is asked about in vain as long as another one runs it', async () => {
     const root = folder();
-    const [one, other] = [changing(root, 'mkfifo pipe; echo go > pipe; rm pipe'), changing(root, 'true')];
+    const [one, other] = [
+      changing(root, 'mkfifo pipe; echo go > pipe; rm pipe'),
+      changing(root, 'true'),
+    ];
     const running = run(one);
-    while (!readdirSync(root).includes('pipe')) await new Promise((resolve) => setImmediate(resolve));
+    while (!readdirSync(root).includes('pipe'))
+      await new Promise((resolve) => setImmediate(resolve));
     const late = callOf('k', 1, AbortSignal.abort());
     const inVain = [
       () => other.spec.reconcile!({}, late),
       () => other.spec.compensate!({}, null, late),
       () => run(other, {}, late),
     ];
-    for (const ask of inVain) await expect(ask()).rejects.toMatchObject({ name: 'NoAnswer', why: 'folder_in_use' });
+    for (const ask of inVain)
+      await expect(ask()).rejects.toMatchObject({ name: 'NoAnswer', why: 'folder_in_use' });
     const then = other.spec.reconcile!({}, callOf());
     await fromPipe(join(root, 'pipe'));
     await running;
@@ -402,7 +512,8 @@ describe('a command with a copy of its folder', () => {
       cwd: join(import.meta.dirname, '../../../..'),
       stdio: ['ignore', 'ignore', 'inherit'],
     });
-    while (!readdirSync(root).includes('pipe')) await new Promise((resolve) => setImmediate(resolve));
+    while (!readdirSync(root).includes('pipe'))
+      await new Promise((resolve) => setImmediate(resolve));
     const group = Number(await fromPipe(join(root, 'pipe')));
     child.kill('SIGKILL');
     await new Promise((resolve) => child.on('exit', resolve));
@@ -414,26 +525,37 @@ describe('a command with a copy of its folder', () => {
   });
 
   test.each<[string, string, (root: string, elsewhere: string) => void]>([
-    ['a link to another folder', 'ln -s "$PWD/../elsewhere" "$PWD"', (root, to) => symlinkSync(to, root)],
+    [
+      'a link to another folder',
+      'ln -s "$PWD/../elsewhere" "$PWD"',
+      (root, to) => symlinkSync(to, root),
+    ],
     ['a file', 'echo mine > "$PWD"', (root) => writeFileSync(root, 'mine')],
     ['nothing', 'true', () => undefined],
-  ])('is restored by the next process even with %s in place of its folder', async (_, script, leave) => {
-    const root = folder();
-    const before = listing(root);
-    const elsewhere = join(dirname(root), 'elsewhere');
-    mkdirSync(elsewhere);
-    put(elsewhere, 'theirs', 'x');
-    // One that its process has not seen to its end, and one that is undone by another process.
-    await new Snapshots(realpathSync(root)).take('k', 1);
-    rmSync(root, { recursive: true });
-    leave(root, elsewhere);
-    expect(await changing(root, 'true').spec.reconcile!({}, callOf())).toEqual({ happened: false });
-    expect(listing(root)).toEqual(before);
-    await run(changing(root, `rm -r "$PWD"; ${script}`));
-    expect(await changing(root, 'true').spec.compensate!({}, null, callOf())).toEqual({ undone: 'all' });
-    expect(listing(root)).toEqual(before);
-    expect(listing(elsewhere)).toEqual({ theirs: '644 x' });
-  });
+  ])(
+    'is restored by the next process even with %s in place of its folder',
+    async (_, script, leave) => {
+      const root = folder();
+      const before = listing(root);
+      const elsewhere = join(dirname(root), 'elsewhere');
+      mkdirSync(elsewhere);
+      put(elsewhere, 'theirs', 'x');
+      // One that its process has not seen to its end, and one that is undone by another process.
+      await new Snapshots(realpathSync(root)).take('k', 1);
+      rmSync(root, { recursive: true });
+      leave(root, elsewhere);
+      expect(await changing(root, 'true').spec.reconcile!({}, callOf())).toEqual({
+        happened: false,
+      });
+      expect(listing(root)).toEqual(before);
+      await run(changing(root, `rm -r "$PWD"; ${script}`));
+      expect(await changing(root, 'true').spec.compensate!({}, null, callOf())).toEqual({
+        undone: 'all',
+      });
+      expect(listing(root)).toEqual(before);
+      expect(listing(elsewhere)).toEqual({ theirs: '644 x' });
+    },
+  );
 
   test('keeps no copy for longer than until a later transaction runs there', async () => {
     const root = folder();
@@ -470,7 +592,9 @@ describe('a command with a copy of its folder', () => {
     expect(modeOf(root)).not.toBe(was);
     expect(await tool.spec.compensate!({}, null, callOf())).toEqual({ undone: 'all' });
     expect([modeOf(root), listing(root)]).toEqual([was, before]);
-    await expect(run(changing(root, `chmod ${by} .; exit 1`), {}, callOf('k2'))).rejects.toThrow(/were reverted/);
+    await expect(run(changing(root, `chmod ${by} .; exit 1`), {}, callOf('k2'))).rejects.toThrow(
+      /were reverted/,
+    );
     expect([modeOf(root), listing(root)]).toEqual([was, before]);
   });
 
@@ -498,15 +622,26 @@ describe('a command with a copy of its folder', () => {
         { at: 'sub', mode: 0o755, is: 'folder' },
         { at: 'sub/b.txt', mode: 0o644, hash: hash('b') },
       ]);
-    writeFileSync(path, JSON.stringify({ ...entry, before: standing('old'), after: standing('new\n') }));
+    writeFileSync(
+      path,
+      JSON.stringify({ ...entry, before: standing('old'), after: standing('new\n') }),
+    );
     expect(await tool.spec.compensate!({}, null, callOf())).toEqual({ undone: 'all' });
     expect(listing(root)).toEqual(before);
   });
 
   test.each<[string, ShellToolSpec['writes'] | undefined, (root: string) => string[]]>([
     ['said nothing', undefined, (root) => [`fs:${root}/**`]],
-    ['said something else', ['fs:/elsewhere', 'x:{n}'], (root) => ['fs:/elsewhere', 'x:7', `fs:${root}/**`]],
-    ['said another thing each time', ({ n }: any) => [`x:${n}`], (root) => ['x:7', `fs:${root}/**`]],
+    [
+      'said something else',
+      ['fs:/elsewhere', 'x:{n}'],
+      (root) => ['fs:/elsewhere', 'x:7', `fs:${root}/**`],
+    ],
+    [
+      'said another thing each time',
+      ({ n }: any) => [`x:${n}`],
+      (root) => ['x:7', `fs:${root}/**`],
+    ],
   ])('claims its folder by itself, where it %s', (_, writes, claims) => {
     const root = folder();
     const input = z.strictObject({ n: z.number() });
@@ -533,12 +668,24 @@ describe('a command with a copy of its folder', () => {
   });
 
   test('accepts the other options of its class', () => {
-    const parts = { sensitive: true, plan: () => 'planned', mitigate: () => 'told', cost: () => ({}) } as const;
+    const parts = {
+      sensitive: true,
+      plan: () => 'planned',
+      mitigate: () => 'told',
+      cost: () => ({}),
+    } as const;
     expect(changing(folder(), 'true', parts).spec).toMatchObject(parts);
     const sort = { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' } as const;
     const own = { ...parts, compensate: () => ({ undone: 'all' }) as const, parallel: true };
     expect(
-      shellTool({ name: 'own', command: ['true'], class: sort, keyVariable: 'KEY', writes: ['x:y'], ...own }).spec,
+      shellTool({
+        name: 'own',
+        command: ['true'],
+        class: sort,
+        keyVariable: 'KEY',
+        writes: ['x:y'],
+        ...own,
+      }).spec,
     ).toMatchObject(own);
   });
 
@@ -569,9 +716,15 @@ describe('a command with a copy of its folder', () => {
         expect(listing(root)).not.toEqual(before);
         tx.propose({ action: 'count', role: 'counter', args });
       });
-    expect(await transact('forbidden')).toMatchObject({ ruling: { ruling: 'rejected' }, effects: 'settled' });
+    expect(await transact('forbidden')).toMatchObject({
+      ruling: { ruling: 'rejected' },
+      effects: 'settled',
+    });
     expect(listing(root)).toEqual(before);
-    expect(await transact('order')).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
+    expect(await transact('order')).toMatchObject({
+      ruling: { ruling: 'committed' },
+      effects: 'settled',
+    });
     expect(listing(root)).toMatchObject({ 'a.txt': '640 new\n' });
   });
 });
@@ -582,8 +735,16 @@ test.each([
     { command: ['x'], class: 'read', bogus: 1 },
     /no field "bogus". The options are name, .*snapshotOf/,
   ],
-  ['with a misspelled snapshotOf', { command: ['x'], class: 'read', snapshotof: '/a' }, /no field "snapshotof"/],
-  ['with a reason to stay', { command: ['x'], snapshotOf: '/a', uncompensated: 'so' }, /Remove compensate/],
+  [
+    'with a misspelled snapshotOf',
+    { command: ['x'], class: 'read', snapshotof: '/a' },
+    /no field "snapshotof"/,
+  ],
+  [
+    'with a reason to stay',
+    { command: ['x'], snapshotOf: '/a', uncompensated: 'so' },
+    /Remove compensate/,
+  ],
   [
     'that several branches use at once',
     { command: ['x'], snapshotOf: '/a', parallel: true },
@@ -594,23 +755,55 @@ test.each([
     { command: ['x', 'a{b}'], class: 'read', mayBeOptions: ['b'] },
     /no argument starts with "b"/,
   ],
-  ['with options of a script', { command: 'x $b', class: 'read', mayBeOptions: ['b'] }, /no argument starts with "b"/],
-  ['with what its input has not', { command: ['x', 'a{b}'], class: 'read' }, /its command has \{b\}.*fields: none/],
-  ['with an odd environment', { command: ['x'], class: 'read', env: { A: 7 } }, /\/env\/A: it must be a string/],
+  [
+    'with options of a script',
+    { command: 'x $b', class: 'read', mayBeOptions: ['b'] },
+    /no argument starts with "b"/,
+  ],
+  [
+    'with what its input has not',
+    { command: ['x', 'a{b}'], class: 'read' },
+    /its command has \{b\}.*fields: none/,
+  ],
+  [
+    'with an odd environment',
+    { command: ['x'], class: 'read', env: { A: 7 } },
+    /\/env\/A: it must be a string/,
+  ],
   ['with half a byte', { command: ['x'], class: 'read', outputMax: 0.5 }, /\/outputMax: /],
-  ['with a key that reaches no command', { command: ['x'], class: KEYED, writes: ['x:y'] }, /keyed sink.*keyVariable/],
+  [
+    'with a key that reaches no command',
+    { command: ['x'], class: KEYED, writes: ['x:y'] },
+    /keyed sink.*keyVariable/,
+  ],
   [
     'with a key for what its env has',
     { command: ['x'], class: 'read', env: { A: '1' }, keyVariable: 'A' },
     /its env has A, which is its keyVariable/,
   ],
-  ['with a key in lower case', { command: ['x'], class: 'read', keyVariable: 'key' }, /\/keyVariable: .*upper-case/],
+  [
+    'with a key in lower case',
+    { command: ['x'], class: 'read', keyVariable: 'key' },
+    /\/keyVariable: .*upper-case/,
+  ],
   ['with a class that is none', { command: ['x'], class: null }, /its class must be 'read'/],
   ['without a class', { command: ['x'] }, /class, or a snapshotOf/],
   ['without a command', { command: [], class: 'read' }, /the program first/],
-  ['with a folder that is no absolute path', { command: ['x'], snapshotOf: 'a', writes: [] }, /absolute path/],
-  ['with two ways to undo it', { command: ['x'], snapshotOf: '/a', compensate: () => {} }, /Remove compensate/],
-  ['with a folder that is not there', { command: ['x'], snapshotOf: '/nowhere/at/all' }, /ENOENT.*Create it first/],
+  [
+    'with a folder that is no absolute path',
+    { command: ['x'], snapshotOf: 'a', writes: [] },
+    /absolute path/,
+  ],
+  [
+    'with two ways to undo it',
+    { command: ['x'], snapshotOf: '/a', compensate: () => {} },
+    /Remove compensate/,
+  ],
+  [
+    'with a folder that is not there',
+    { command: ['x'], snapshotOf: '/nowhere/at/all' },
+    /ENOENT.*Create it first/,
+  ],
   [
     'with a folder that is a file',
     { command: ['x'], snapshotOf: import.meta.filename },
@@ -620,7 +813,10 @@ test.each([
   const make = () => shellTool({ name: 'bad.tool', ...spec } as never);
   expect(make).toThrow(why);
   expect(make).toThrow(
-    expect.objectContaining({ reason: 'invalid_tool', message: expect.stringMatching(/bad\.tool/) }),
+    expect.objectContaining({
+      reason: 'invalid_tool',
+      message: expect.stringMatching(/bad\.tool/),
+    }),
   );
 });
 
@@ -651,6 +847,8 @@ function expectEnded(group: number): Promise<void> {
 
 /** Live processes of a group, as the system lists them. */
 function groupOf(group: number): string[] {
-  const all = execFileSync('ps', ['-eo', 'pgid=,stat=,pid='], { encoding: 'utf8' }).trim().split('\n');
+  const all = execFileSync('ps', ['-eo', 'pgid=,stat=,pid='], { encoding: 'utf8' })
+    .trim()
+    .split('\n');
   return all.filter((line) => Number(line.trim().split(/\s+/)[0]) === group && !/\bZ/.test(line));
 }

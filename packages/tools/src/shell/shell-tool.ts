@@ -77,7 +77,10 @@ const OPTIONS = z.strictObject({
   class: z.unknown().optional(),
   compensate: callback.optional(),
   reconcile: callback.optional(),
-  command: z.custom(isCommand, 'a list of strings with the program first, or a script as one string'),
+  command: z.custom(
+    isCommand,
+    'a list of strings with the program first, or a script as one string',
+  ),
   mayBeOptions: z.array(z.string()).optional(),
   cwd: z.string().optional(),
   env: z.record(z.string(), z.string()).optional(),
@@ -94,7 +97,11 @@ const OPTIONS = z.strictObject({
 
 const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8' };
 const OUTPUT_MAX = 64 * 1024;
-const BY_SNAPSHOT = { reversibility: 'reversible', delivery: 'externalised', sink: 'queryable' } as const;
+const BY_SNAPSHOT = {
+  reversibility: 'reversible',
+  delivery: 'externalised',
+  sink: 'queryable',
+} as const;
 
 /**
  * A command as a tool. The result is `{ code, stdout, stderr, isCut }`: a non-zero code is a
@@ -125,9 +132,11 @@ export function shellTool<Schema extends z.ZodType>(spec: ShellToolSpec<Schema>)
       `mayBeOptions must name fields at the start of an argument, but no argument starts with ${JSON.stringify(stray)}`,
     );
   requireKey(read);
-  if (typeof command !== 'string') requireMembers(read.name, 'command', command.flatMap(membersOf), input);
+  if (typeof command !== 'string')
+    requireMembers(read.name, 'command', command.flatMap(membersOf), input);
   if (snapshotOf === undefined) {
-    if (read.class === undefined) throw invalidTool(read.name, 'it needs a class, or a snapshotOf that reverts it');
+    if (read.class === undefined)
+      throw invalidTool(read.name, 'it needs a class, or a snapshotOf that reverts it');
     const execute = async (given: unknown, call: CallContext) =>
       asJson(await runCommand(commandOf(read, given as Json, call.key), call.signal));
     return declareTool({ ...declared, input, execute } as ToolSpec);
@@ -156,9 +165,15 @@ export function shellTool<Schema extends z.ZodType>(spec: ShellToolSpec<Schema>)
 /** @throws EffectError `invalid_tool` for a keyed sink that does not receive the key */
 function requireKey({ name, class: sort, env = ENV, keyVariable }: ShellToolSpec): void {
   if (keyVariable !== undefined && Object.hasOwn(env, keyVariable))
-    throw invalidTool(name, `its env has ${keyVariable}, which is its keyVariable. Rename one of them`);
+    throw invalidTool(
+      name,
+      `its env has ${keyVariable}, which is its keyVariable. Rename one of them`,
+    );
   // The declaration check refuses an invalid class.
-  if ((sort as { readonly sink?: unknown } | null | undefined)?.sink === 'keyed' && keyVariable === undefined)
+  if (
+    (sort as { readonly sink?: unknown } | null | undefined)?.sink === 'keyed' &&
+    keyVariable === undefined
+  )
     throw invalidTool(
       name,
       'a keyed sink must receive the key. Set keyVariable, and let the command ignore a key that it has seen',
@@ -176,7 +191,11 @@ function realFolder(tool: string, given: string): string {
     const path = realpathSync(given);
     if (statSync(path).isDirectory()) return path;
   } catch (error) {
-    throw invalidTool(tool, `its folder ${given} cannot be used (${(error as Error).message}). Create it first`, error);
+    throw invalidTool(
+      tool,
+      `its folder ${given} cannot be used (${(error as Error).message}). Create it first`,
+      error,
+    );
   }
   throw invalidTool(tool, `${given} is not a folder. Create it first`);
 }
@@ -186,7 +205,9 @@ function withFolder(writes: Scopes<any> = [], folder: string): Scopes<any> {
   const own = scopeOf({ path: folder, foldsCase: false, foldsForm: false }, folder);
   // A claim of the folder itself overlaps all claims inside it.
   const whole = (told: readonly string[]): readonly string[] =>
-    !Array.isArray(told) || [own, `${own}/**`].some((scope) => told.includes(scope)) ? told : [...told, `${own}/**`];
+    !Array.isArray(told) || [own, `${own}/**`].some((scope) => told.includes(scope))
+      ? told
+      : [...told, `${own}/**`];
   return typeof writes === 'function' ? (input) => whole(writes(input)) : whole(writes);
 }
 
@@ -199,11 +220,15 @@ function undoneBySnapshot(
     execute: async (given, call) => {
       await copying(folder, () => snapshots.makePlace());
       const copies = new Copying(folder, call.signal);
-      const ended = snapshots.exclusively(call.signal, () => executed(spec, snapshots, given as Json, call, copies));
+      const ended = snapshots.exclusively(call.signal, () =>
+        executed(spec, snapshots, given as Json, call, copies),
+      );
       return copies.unlessLate(ended);
     },
-    compensate: (_input, _result, { key, signal }) => snapshots.exclusively(signal, () => snapshots.undo(key)),
-    reconcile: (_input, { key, signal }) => snapshots.exclusively<ReconcileResult>(signal, () => snapshots.settle(key)),
+    compensate: (_input, _result, { key, signal }) =>
+      snapshots.exclusively(signal, () => snapshots.undo(key)),
+    reconcile: (_input, { key, signal }) =>
+      snapshots.exclusively<ReconcileResult>(signal, () => snapshots.settle(key)),
   };
 }
 
@@ -296,18 +321,24 @@ async function executed(
   } catch (error) {
     await snapshots.revert(key);
     if (isInstance(error, DidNothing)) throw error;
-    throw new DidNothing(`${(error as Error).message.replace(/\.$/, '')}; its changes were reverted`, {
-      cause: error,
-      why: whyOf(error),
-    });
+    throw new DidNothing(
+      `${(error as Error).message.replace(/\.$/, '')}; its changes were reverted`,
+      {
+        cause: error,
+        why: whyOf(error),
+      },
+    );
   }
   if (result.code !== 0) {
     await snapshots.revert(key);
-    throw new DidNothing(`it ended with ${result.code}, and its changes were reverted${lastOf(result.stderr)}`, {
-      final: true,
-      cause: outputOf(result),
-      why: `exit_${result.code}`,
-    });
+    throw new DidNothing(
+      `it ended with ${result.code}, and its changes were reverted${lastOf(result.stderr)}`,
+      {
+        final: true,
+        cause: outputOf(result),
+        why: `exit_${result.code}`,
+      },
+    );
   }
   await snapshots.ended(key, asJson(result));
   return asJson(result);
@@ -315,8 +346,17 @@ async function executed(
 
 /** @throws DidNothing for an input that the command can't receive */
 function commandOf(spec: ShellToolSpec<any>, given: Json, key: string): Command {
-  const { command, mayBeOptions, cwd = spec.snapshotOf ?? '/', outputMax = OUTPUT_MAX, keyVariable } = spec;
-  const env = { ...(spec.env ?? ENV), ...(keyVariable === undefined ? {} : { [keyVariable]: key }) };
+  const {
+    command,
+    mayBeOptions,
+    cwd = spec.snapshotOf ?? '/',
+    outputMax = OUTPUT_MAX,
+    keyVariable,
+  } = spec;
+  const env = {
+    ...(spec.env ?? ENV),
+    ...(keyVariable === undefined ? {} : { [keyVariable]: key }),
+  };
   if (typeof command === 'string')
     return { argv: ['/bin/sh', '-c', command], cwd, env: envWith(env, given), outputMax };
   return { argv: command.map((part) => argument(part, given, mayBeOptions)), cwd, env, outputMax };

@@ -25,5 +25,8 @@ test('runs of a transaction read equally little; a later one deletes copies', as
   }
   expect(reads).toEqual([0, ...Array.from({ length: 9 }, () => 1)]);
   await snapshots.take('later', 2);
-  expect(readdirSync(join(place, '.assize-snapshots', 'repo')).sort()).toEqual(['later', 'later.json']);
+  expect(readdirSync(join(place, '.assize-snapshots', 'repo')).sort()).toEqual([
+    'later',
+    'later.json',
+  ]);
 });

@@ -44,7 +44,9 @@ function stage(): { readonly root: string; readonly snapshots: Snapshots; readon
 
 /** The contents of the folder, and the modes of its folders. */
 function standing(root: string): object {
-  const modes = ['.', 'shut', 'shut/inner', 'open'].map((at) => statSync(join(root, at)).mode & 0o7777);
+  const modes = ['.', 'shut', 'shut/inner', 'open'].map(
+    (at) => statSync(join(root, at)).mode & 0o7777,
+  );
   return { found: listing(root), modes };
 }
 
@@ -97,7 +99,8 @@ test.each(['emptied', 'removed', 'given away'])(
     const { root, snapshots } = stage();
     // Root may give a file to any user, others to their own groups.
     const isRoot = process.geteuid!() === 0;
-    const theirs = process.getgroups!().find((gid) => gid !== process.getgid!()) ?? process.getgid!();
+    const theirs =
+      process.getgroups!().find((gid) => gid !== process.getgid!()) ?? process.getgid!();
     symlinkSync('a.txt', join(root, 'link'));
     chownSync(join(root, 'a.txt'), isRoot ? 12_345 : process.geteuid!(), theirs);
     chmodSync(join(root, 'a.txt'), 0o4755);
@@ -109,7 +112,8 @@ test.each(['emptied', 'removed', 'given away'])(
     const before = owners();
     await snapshots.take('k', 1);
     if (how === 'given away') {
-      for (const at of ['.', 'open']) chownSync(join(root, at), isRoot ? 0 : process.geteuid!(), theirs);
+      for (const at of ['.', 'open'])
+        chownSync(join(root, at), isRoot ? 0 : process.geteuid!(), theirs);
     } else rmSync(root, { recursive: true });
     if (how === 'emptied') mkdirSync(root);
     if (how === 'emptied' && isRoot) chownSync(root, NOBODY, NOBODY);
@@ -172,7 +176,10 @@ test('a folder is left as it is where the copy of it is not whole any more', asy
   const left = standing(root);
   rmSync(join(copyIn(place), 'open/b.txt'));
   for (let again = 0; again < 2; again++)
-    await expect(snapshots.settle('k')).rejects.toMatchObject({ name: 'NoAnswer', why: 'snapshot_damaged' });
+    await expect(snapshots.settle('k')).rejects.toMatchObject({
+      name: 'NoAnswer',
+      why: 'snapshot_damaged',
+    });
   rmSync(copyIn(place), { recursive: true });
   await expect(snapshots.settle('k')).rejects.toMatchObject({ why: 'snapshot_damaged' });
   expect(standing(root)).toEqual(left);
@@ -231,7 +238,8 @@ test('a run is written down as put back before anything of its copy goes', async
     const isWhole = orNone(() => readdirSync(copyIn(place)))?.length === whole;
     // Keep this order: the entry was recorded before the state of the copy that is found now.
     const entry = orNone(() => readFileSync(`${copyIn(place)}.json`, 'utf8'));
-    if (!isWhole && entry !== undefined) expect(JSON.parse(entry)).toMatchObject({ state: 'undone' });
+    if (!isWhole && entry !== undefined)
+      expect(JSON.parse(entry)).toMatchObject({ state: 'undone' });
   }
   await settled;
   expect(answer).toEqual({ happened: false });
@@ -336,7 +344,9 @@ test('files that the command nested too deep for any path are deleted', async ()
   const before = standing(root);
   await snapshots.take('k', 1);
   const deeper = 'mkdir -p "$1/$1" "$1/beside"; echo x > "$1/x"; cd "$1" && chmod 500 beside';
-  execFileSync('/bin/bash', ['-c', `for n in {1..40}; do ${deeper}; done`, 'sh', 'n'.repeat(200)], { cwd: root });
+  execFileSync('/bin/bash', ['-c', `for n in {1..40}; do ${deeper}; done`, 'sh', 'n'.repeat(200)], {
+    cwd: root,
+  });
   expect(await snapshots.settle('k')).toEqual({ happened: false });
   expect(standing(root)).toEqual(before);
 });

@@ -53,7 +53,9 @@ interface Entry {
 }
 
 /** The result of a run, or that the run never completed. */
-export type RunOutcome = { readonly happened: true; readonly result: Json } | { readonly happened: false };
+export type RunOutcome =
+  | { readonly happened: true; readonly result: Json }
+  | { readonly happened: false };
 
 /**
  * Copies of a folder before commands ran in it, next to the folder and accessible only to this
@@ -225,9 +227,12 @@ export class Snapshots {
     await copyInto(copy, this.#folder);
     if (mode !== undefined) await setMode(this.#folder, mode);
     if ((await folderHash(this.#folder, { withMode: mode !== undefined })) !== before)
-      throw new NoAnswer(`${this.#folder} was restored but differs from its snapshot: another program writes there.`, {
-        why: 'not_put_back',
-      });
+      throw new NoAnswer(
+        `${this.#folder} was restored but differs from its snapshot: another program writes there.`,
+        {
+          why: 'not_put_back',
+        },
+      );
   }
 
   /** Another process may have this number by now, but not while any process of the group exists. */
@@ -244,7 +249,8 @@ export class Snapshots {
   /** Removes unfinished copies. Their calls did nothing. */
   async #forgetUnwritten(): Promise<void> {
     const names = new Set(await readdir(this.#home));
-    for (const name of names) if (!name.includes('.') && !names.has(`${name}.json`)) await remove(this.#copyAt(name));
+    for (const name of names)
+      if (!name.includes('.') && !names.has(`${name}.json`)) await remove(this.#copyAt(name));
   }
 
   async #forgetBefore(epoch: number): Promise<void> {
@@ -255,7 +261,8 @@ export class Snapshots {
       // The older entries were removed before this transaction's first entry. Without the check,
       // each of its runs would read all its entries.
       if (entry?.epoch === epoch) return;
-      if (entry?.epoch !== null && entry !== undefined && entry.epoch < epoch) await this.#forget(key);
+      if (entry?.epoch !== null && entry !== undefined && entry.epoch < epoch)
+        await this.#forget(key);
     }
   }
 
@@ -274,7 +281,9 @@ export class Snapshots {
   }
 
   #gone(key: string): NoAnswer {
-    return new NoAnswer(`The snapshot ${key} of ${this.#folder} is gone.`, { why: 'snapshot_gone' });
+    return new NoAnswer(`The snapshot ${key} of ${this.#folder} is gone.`, {
+      why: 'snapshot_gone',
+    });
   }
 
   async #read(key: string): Promise<Entry | undefined> {

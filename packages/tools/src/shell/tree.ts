@@ -1,6 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { chmod, cp, lchown, lstat, mkdir, open, readdir, readlink, rename, rm } from 'node:fs/promises';
+import {
+  chmod,
+  cp,
+  lchown,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readlink,
+  rename,
+  rm,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from 'assize/internal/base';
 import { contentHash } from 'assize/internal/canon';
@@ -23,7 +34,8 @@ type CopyPath = string | Buffer;
 
 /** @throws Error for an item that can't be copied exactly, before any copy */
 export async function requireCopyable(folder: string): Promise<void> {
-  if ((await statOf(folder))?.isDirectory() !== true) throw new Error(`${folder} is no longer a folder`);
+  if ((await statOf(folder))?.isDirectory() !== true)
+    throw new Error(`${folder} is no longer a folder`);
   for (const name of await namesIn(folder)) await requireTexts(folder, name);
 }
 
@@ -38,7 +50,8 @@ async function requireTexts(folder: CopyPath, name: Buffer): Promise<void> {
   if (stat.isSymbolicLink() && !isText(await readlink(place, 'buffer')))
     throw new Error(`the target of the link ${place} is not UTF-8. Rename the target`);
   if (!stat.isDirectory()) return;
-  for (const inside of await readdir(place, { encoding: 'buffer' })) await requireTexts(place, inside);
+  for (const inside of await readdir(place, { encoding: 'buffer' }))
+    await requireTexts(place, inside);
 }
 
 /** The setuid and setgid bits. */
@@ -82,7 +95,9 @@ async function copyActing(from: string, to: string, stat: Stats): Promise<void> 
     await target.writeFile(piece.subarray(0, bytesRead));
   }
   const made = await target.stat();
-  await target.chown(stat.uid, stat.gid).catch(() => target.chown(made.uid, stat.gid).catch(() => undefined));
+  await target
+    .chown(stat.uid, stat.gid)
+    .catch(() => target.chown(made.uid, stat.gid).catch(() => undefined));
   const { uid, gid } = await target.stat();
   const mode = stat.mode & 0o7777;
   await target.chmod(uid === stat.uid && gid === stat.gid ? mode : mode & ~ACTS);
@@ -154,7 +169,8 @@ export async function remove(path: CopyPath): Promise<void> {
 async function flatten(folder: CopyPath): Promise<void> {
   for (let inside = await foldersIn(folder); inside.length > 0; inside = await foldersIn(folder))
     for (const place of inside) {
-      for (const deeper of await foldersIn(place)) await rename(deeper, within(folder, Buffer.from(randomUUID())));
+      for (const deeper of await foldersIn(place))
+        await rename(deeper, within(folder, Buffer.from(randomUUID())));
       await rm(place, { recursive: true });
     }
 }
@@ -185,7 +201,10 @@ export async function setMode(folder: CopyPath, mode: number): Promise<void> {
 }
 
 /** The content of a folder as one hash, even if the path is another item or missing. */
-export async function folderHash(folder: string, { withMode }: { readonly withMode: boolean }): Promise<string> {
+export async function folderHash(
+  folder: string,
+  { withMode }: { readonly withMode: boolean },
+): Promise<string> {
   const stat = await statOf(folder);
   if (stat === undefined) return contentHash([{ at: '', is: 'none' }]);
   if (!stat.isDirectory()) return contentHash([await described(folder, '', stat)]);
@@ -231,7 +250,10 @@ async function hashOf(file: CopyPath, size: number): Promise<string> {
 }
 
 async function namesIn(folder: CopyPath): Promise<Buffer[]> {
-  const named = (await readdir(folder, { encoding: 'buffer' })).map((bytes) => ({ bytes, text: bytes.toString() }));
+  const named = (await readdir(folder, { encoding: 'buffer' })).map((bytes) => ({
+    bytes,
+    text: bytes.toString(),
+  }));
   return named
     .filter(({ text }) => !BOOKS.has(text))
     .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : Buffer.compare(a.bytes, b.bytes)))

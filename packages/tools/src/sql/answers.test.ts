@@ -58,12 +58,18 @@ test.each([
   ['db.look', 'buffered'],
   ['db.look', 'externalised'],
   ['db.put', 'externalised'],
-] as const)('an answer that is too long is reported with the tool’s name: %s, %s', async (name, when) => {
-  const { trajectory, all, assize, file } = await staged(when);
-  const made = trajectory.transaction({ ...all, reads: ['test:**'] }, (tx) => tx.call(name, {}));
-  await expect(made).rejects.toMatchObject({ message: expect.stringMatching(WHY) });
-  expect([file.prepare('SELECT * FROM note').all(), await assize.recoverEffects()]).toEqual([[], []]);
-});
+] as const)(
+  'an answer that is too long is reported with the tool’s name: %s, %s',
+  async (name, when) => {
+    const { trajectory, all, assize, file } = await staged(when);
+    const made = trajectory.transaction({ ...all, reads: ['test:**'] }, (tx) => tx.call(name, {}));
+    await expect(made).rejects.toMatchObject({ message: expect.stringMatching(WHY) });
+    expect([file.prepare('SELECT * FROM note').all(), await assize.recoverEffects()]).toEqual([
+      [],
+      [],
+    ]);
+  },
+);
 
 test('after the commit the effect runs once, is reverted, and has a reason', async () => {
   const { trajectory, all, assize, file, times } = await staged('buffered');

@@ -30,10 +30,12 @@ export async function borrowConnection(
   const last = isAlone ? await exclusiveAccess(database, isUrgent, signal, turn) : () => undefined;
   try {
     const connection = await connected(database, signal);
-    const next = await exclusiveAccess(connection, isUrgent, signal, turn).catch((error: unknown) => {
-      unused(connection).catch(() => undefined);
-      throw error;
-    });
+    const next = await exclusiveAccess(connection, isUrgent, signal, turn).catch(
+      (error: unknown) => {
+        unused(connection).catch(() => undefined);
+        throw error;
+      },
+    );
     let isOver = false;
     const use = {
       connection,
@@ -43,7 +45,8 @@ export async function borrowConnection(
         if (isOver) return;
         isOver = true;
         try {
-          if (connection.close !== undefined) await inTime(Promise.resolve(connection.close(use.isBroken)));
+          if (connection.close !== undefined)
+            await inTime(Promise.resolve(connection.close(use.isBroken)));
         } finally {
           next();
           last();

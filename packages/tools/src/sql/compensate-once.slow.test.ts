@@ -14,7 +14,9 @@ withPostgres('a server', (postgres) => {
   // As where the first one was taken for lost, and its commit was only slow; or another process has
   // taken over.
   test('concurrent repeated compensations compensate an effect once', async () => {
-    const write = (what: string) => [{ text: 'INSERT INTO log (what, size) VALUES ($1, 0)', values: [what] }];
+    const write = (what: string) => [
+      { text: 'INSERT INTO log (what, size) VALUES ($1, 0)', values: [what] },
+    ];
     const { spec } = sqlTool({
       name: 'note',
       input: z.strictObject({ what: z.string() }),

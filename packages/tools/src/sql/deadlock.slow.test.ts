@@ -48,7 +48,11 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
    * As a process has it: how long it holds is asked for each time, and how soon the server looks
    * for a deadlock is said first.
    */
-  function databaseOf(limit: { ms: number }, lookMs: number, watch: () => Promise<void>): SqlDatabase {
+  function databaseOf(
+    limit: { ms: number },
+    lookMs: number,
+    watch: () => Promise<void>,
+  ): SqlDatabase {
     const { placeholders, connect } = stage.of(new WatchedSteps(undefined, watch));
     return {
       placeholders: placeholders!,
@@ -88,26 +92,31 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
     const tries: string[] = [];
     const ended = await Promise.allSettled(
       NAMES.map((name) =>
-        trajectory.transaction({ writ: writFor('alice'), writes: [`db:${name}:**`], retries }, async (tx) => {
-          tries.push(name);
-          for (const [i, row] of ROWS[name].entries()) {
-            const call = (): Promise<unknown> =>
-              tx.call(`${name}.add`, { row, by: AMOUNTS[name] }).catch((error: { code: string }) => {
-                refused.push({ name, error });
-                // Both transactions wait for each other. From then on no other transaction blocks
-                // this one for long.
-                if (met.size === 2) limits[name].ms = LONG;
-                // Asked once more, it is done again from the beginning; where that answers
-                // otherwise, it begins anew.
-                if (retries === 0 || error.code === 'stale') throw error;
-                return call();
-              });
-            await call();
-            if (i === 0 && met.add(name).size === 2) meet();
-            await both;
-          }
-          tx.propose({ action: 'count', role: 'counter', args: name });
-        }),
+        trajectory.transaction(
+          { writ: writFor('alice'), writes: [`db:${name}:**`], retries },
+          async (tx) => {
+            tries.push(name);
+            for (const [i, row] of ROWS[name].entries()) {
+              const call = (): Promise<unknown> =>
+                tx
+                  .call(`${name}.add`, { row, by: AMOUNTS[name] })
+                  .catch((error: { code: string }) => {
+                    refused.push({ name, error });
+                    // Both transactions wait for each other. From now on no other one blocks
+                    // this one for long.
+                    if (met.size === 2) limits[name].ms = LONG;
+                    // Asked once more, it is done again from the beginning; where that answers
+                    // otherwise, it begins anew.
+                    if (retries === 0 || error.code === 'stale') throw error;
+                    return call();
+                  });
+              await call();
+              if (i === 0 && met.add(name).size === 2) meet();
+              await both;
+            }
+            tx.propose({ action: 'count', role: 'counter', args: name });
+          },
+        ),
       ),
     );
     expect(await assize.recoverEffects()).toEqual([]);
@@ -120,14 +129,20 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
 
   test('a transaction staged for too long is released, restarts, and both commit', async () => {
     const { ended, refused, tries, seen, keys } = await cross(SHORT, LONG, 9);
-    expect(ended.map((each) => each.status === 'fulfilled' && each.value.effects)).toEqual(['settled', 'settled']);
+    expect(ended.map((each) => each.status === 'fulfilled' && each.value.effects)).toEqual([
+      'settled',
+      'settled',
+    ]);
     for (const each of refused)
       expect(each).toMatchObject({
         name: 'first',
         error: { code: expect.stringMatching(/tool_failed|stale/), retryable: true },
       });
     // The earlier answers to the body are no longer valid.
-    expect([tries.slice(0, 3), refused.at(-1)!.error.code]).toEqual([['first', 'second', 'first'], 'stale']);
+    expect([tries.slice(0, 3), refused.at(-1)!.error.code]).toEqual([
+      ['first', 'second', 'first'],
+      'stale',
+    ]);
     expect([...seen]).toEqual(['0 0', '10 10', '11 11']);
     expect(keys).toBe(4);
   });

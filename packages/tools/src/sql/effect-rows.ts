@@ -72,7 +72,10 @@ export class EffectRows {
 
   /** A concurrent attempt waits here until this transaction has ended, and then sees its result. */
   async lock(key: string): Promise<void> {
-    await this.#connection.query(`UPDATE assize_effects SET undone = undone WHERE "key" = ${this.#mark(1)}`, [key]);
+    await this.#connection.query(
+      `UPDATE assize_effects SET undone = undone WHERE "key" = ${this.#mark(1)}`,
+      [key],
+    );
   }
 
   /** Called before the compensating statements. */
@@ -85,6 +88,9 @@ export class EffectRows {
   }
 
   async #setUndone(key: string, to: number): Promise<void> {
-    await this.#connection.query(`UPDATE assize_effects SET undone = ${to} WHERE "key" = ${this.#mark(1)}`, [key]);
+    await this.#connection.query(
+      `UPDATE assize_effects SET undone = ${to} WHERE "key" = ${this.#mark(1)}`,
+      [key],
+    );
   }
 }

@@ -39,7 +39,10 @@ test('effect rows are not needed if nothing is open, at any crash point', async 
     await takeRowsAway();
     ends.add(await world.isCommitted());
     // The transaction runs once more under its name, and the runtime resumes all abandoned work.
-    expect((await world.transact(both)).value).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
+    expect((await world.transact(both)).value).toMatchObject({
+      ruling: { ruling: 'committed' },
+      effects: 'settled',
+    });
     expect(await world.recovered()).toEqual([]);
     for (const name of NAMES) expect(await logOf(name)).toBe(DONE[name]);
     if (!isDead) break;

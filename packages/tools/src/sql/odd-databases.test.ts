@@ -5,7 +5,13 @@ import { z } from 'zod';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { orders } from '../../../../tests/support/tools/orders.ts';
 import { transact } from '../../../../tests/support/tools/tool-stage.ts';
-import { type SqlConnection, type SqlDatabase, type SqlToolOptions, sqlReader, sqlTool } from './index.ts';
+import {
+  type SqlConnection,
+  type SqlDatabase,
+  type SqlToolOptions,
+  sqlReader,
+  sqlTool,
+} from './index.ts';
 
 // Databases and drivers that do what one would not expect of them: a procedure that commits, an
 // error that takes back all, a pool that throws no error.
@@ -18,7 +24,9 @@ class Log {
   readonly db = new DatabaseSync(':memory:');
   readonly connection: SqlConnection = {
     query: (text, values) =>
-      this.db.prepare(text === 'CALL tidy()' ? 'COMMIT' : text).all(...(values as never[])) as never,
+      this.db
+        .prepare(text === 'CALL tidy()' ? 'COMMIT' : text)
+        .all(...(values as never[])) as never,
     begin: () => this.db.exec('BEGIN IMMEDIATE'),
     commit: () => this.db.exec('COMMIT'),
     rollback: () => (this.db.isTransaction ? this.db.exec('ROLLBACK') : undefined),
@@ -40,7 +48,9 @@ class Log {
   put(more: Partial<SqlToolOptions<typeof input>> = {}, or = '') {
     return sqlTool({
       ...{ name: 'a.put', input, writes: ['db:a'], database: this.database },
-      statements: ({ what }) => [{ text: `INSERT ${or} INTO log (what) VALUES (?)`, values: [what] }],
+      statements: ({ what }) => [
+        { text: `INSERT ${or} INTO log (what) VALUES (?)`, values: [what] },
+      ],
       ...more,
     });
   }
@@ -48,7 +58,13 @@ class Log {
   tidy() {
     const { database } = this;
     const statements = () => [{ text: 'CALL tidy()' }];
-    return sqlTool({ name: 'a.tidy', input: z.strictObject({}), writes: ['db:a'], database, statements });
+    return sqlTool({
+      name: 'a.tidy',
+      input: z.strictObject({}),
+      writes: ['db:a'],
+      database,
+      statements,
+    });
   }
 }
 
@@ -103,30 +119,36 @@ test('an undoing that ends its transaction is not done anew', async () => {
 test.each([
   ['order', 'order'],
   ['count', 'asked'],
-] as const)('a commit during staging takes effect once and needs a human: %s %s', async (action, args) => {
-  const log = new Log({ stagedTimeoutMs: 10_000 });
-  // Twice the same would be refused, and not be seen.
-  const put = log.put({
-    statements: ({ what }) => [
-      { text: 'INSERT INTO log (what) VALUES (? || (SELECT count(*) FROM log))', values: [what] },
-    ],
-  });
-  const assize = runtimeOver(new MemoryStore(), [orders], { tools: [put, log.tidy()] });
-  const trajectory = await assize.create(orders, { trajectoryId: 't' });
-  await trajectory.transaction({ ...own, name: 'x' }, async (tx) => {
-    await tx.call('a.put', { what: 'money' });
-    await tx.call('a.tidy', {}).catch(() => undefined);
-    tx.propose({ action, role: 'counter', args });
-  });
-  for await (const { id, kind } of assize.pending() as AsyncIterable<{ id: string; kind?: string }>)
-    if (kind !== 'effect')
-      await trajectory.approvals
-        .approve(id, { principal: 'boss', method: 'test', override: true })
-        .catch(() => undefined);
-  const left = await assize.recoverEffects();
-  await assize.close();
-  expect([log.lines, left.length > 0]).toEqual([['money0'], true]);
-});
+] as const)(
+  'a commit during staging takes effect once and needs a human: %s %s',
+  async (action, args) => {
+    const log = new Log({ stagedTimeoutMs: 10_000 });
+    // Twice the same would be refused, and not be seen.
+    const put = log.put({
+      statements: ({ what }) => [
+        { text: 'INSERT INTO log (what) VALUES (? || (SELECT count(*) FROM log))', values: [what] },
+      ],
+    });
+    const assize = runtimeOver(new MemoryStore(), [orders], { tools: [put, log.tidy()] });
+    const trajectory = await assize.create(orders, { trajectoryId: 't' });
+    await trajectory.transaction({ ...own, name: 'x' }, async (tx) => {
+      await tx.call('a.put', { what: 'money' });
+      await tx.call('a.tidy', {}).catch(() => undefined);
+      tx.propose({ action, role: 'counter', args });
+    });
+    for await (const { id, kind } of assize.pending() as AsyncIterable<{
+      id: string;
+      kind?: string;
+    }>)
+      if (kind !== 'effect')
+        await trajectory.approvals
+          .approve(id, { principal: 'boss', method: 'test', override: true })
+          .catch(() => undefined);
+    const left = await assize.recoverEffects();
+    await assize.close();
+    expect([log.lines, left.length > 0]).toEqual([['money0'], true]);
+  },
+);
 
 test('a table that was dropped is made again', async () => {
   const log = new Log();
@@ -142,10 +164,19 @@ test.each(['buffered', 'externalised'] as const)(
     const connect = (): never => {
       throw 'the pool is exhausted';
     };
-    const isTransient = (error: unknown): boolean => (error as { message: string }).message.includes('locked');
-    const tool = new Log().put({ database: { connect }, delivery, isTransient: isTransient, undo: () => [] });
+    const isTransient = (error: unknown): boolean =>
+      (error as { message: string }).message.includes('locked');
+    const tool = new Log().put({
+      database: { connect },
+      delivery,
+      isTransient: isTransient,
+      undo: () => [],
+    });
     const { left, error } = await transact([tool], (tx) => tx.call('a.put', { what: '1' }));
-    expect([left.some(({ phase }) => phase === 'in_doubt'), error?.code === 'outcome_unknown']).toEqual([false, false]);
+    expect([
+      left.some(({ phase }) => phase === 'in_doubt'),
+      error?.code === 'outcome_unknown',
+    ]).toEqual([false, false]);
   },
 );
 
@@ -156,8 +187,9 @@ test('a failed connect is retried even if `isTransient` returns false', async ()
     if (++tries === 1) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
     return log.connection;
   };
-  const { left } = await transact([log.put({ database: { connect }, isTransient: () => false })], (tx) =>
-    tx.call('a.put', { what: '1' }),
+  const { left } = await transact(
+    [log.put({ database: { connect }, isTransient: () => false })],
+    (tx) => tx.call('a.put', { what: '1' }),
   );
   expect([left, log.lines]).toEqual([[], ['1']]);
 });
@@ -178,10 +210,13 @@ test('a connection that fails to close leaves a certain outcome certain', async 
 test('an error that rolls back the whole transaction is reported unchanged', async () => {
   const log = new Log({ stagedTimeoutMs: 10_000 });
   let error: { readonly message?: string; readonly retryable?: boolean } = {};
-  const { left } = await transact([log.put({ isTransient: () => false }, 'OR ROLLBACK')], async (tx) => {
-    await tx.call('a.put', { what: '1' });
-    error = await tx.call('a.put', { what: '1' }).catch((thrown) => thrown);
-  });
+  const { left } = await transact(
+    [log.put({ isTransient: () => false }, 'OR ROLLBACK')],
+    async (tx) => {
+      await tx.call('a.put', { what: '1' });
+      error = await tx.call('a.put', { what: '1' }).catch((thrown) => thrown);
+    },
+  );
   expect([error.message, error.retryable]).toEqual([expect.stringMatching(/UNIQUE/), false]);
   // The write before the error is executed again.
   expect([left, log.lines]).toEqual([[], ['1']]);

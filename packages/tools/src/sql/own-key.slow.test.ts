@@ -48,13 +48,18 @@ withPostgres('keys on a server', (postgres) => {
   /** A schema of its own with a log, and with the table of keys where it is to have one. */
   async function schema(hasKeys = true): Promise<string> {
     const name = `own_key_${process.pid}_${n++}`;
-    await admin.query(`CREATE SCHEMA ${name}; CREATE TABLE ${name}.log (n serial primary key, what text not null)`);
-    if (hasKeys) await admin.query(EFFECTS_TABLE.replace('assize_effects', `${name}.assize_effects`));
+    await admin.query(
+      `CREATE SCHEMA ${name}; CREATE TABLE ${name}.log (n serial primary key, what text not null)`,
+    );
+    if (hasKeys)
+      await admin.query(EFFECTS_TABLE.replace('assize_effects', `${name}.assize_effects`));
     return name;
   }
 
   const logOf = async (...names: readonly string[]): Promise<string[]> => {
-    const all = await Promise.all(names.map((name) => admin.query(`SELECT what FROM ${name}.log ORDER BY n`)));
+    const all = await Promise.all(
+      names.map((name) => admin.query(`SELECT what FROM ${name}.log ORDER BY n`)),
+    );
     return all.flatMap(({ rows }) => rows.map(({ what }) => String(what)));
   };
 
@@ -91,7 +96,11 @@ withPostgres('keys on a server', (postgres) => {
       rollback: () => client.query('ROLLBACK'),
       close: (isBroken) => (isBroken ? client.end() : void idle.push(client)),
     });
-    return { placeholders: '$1', connect: async () => connectionOf(idle.pop() ?? (await opened())), ...more };
+    return {
+      placeholders: '$1',
+      connect: async () => connectionOf(idle.pop() ?? (await opened())),
+      ...more,
+    };
   }
 
   const put = (database: SqlDatabase, more: Partial<SqlToolOptions<typeof input>> = {}) =>
@@ -108,13 +117,24 @@ withPostgres('keys on a server', (postgres) => {
     ['its key deleted', () => 'DELETE FROM assize_effects'],
   ];
   describe.each([undefined, 60_000])('held for %s ms', (stagedTimeoutMs) => {
-    test.each(CHANGES)('a call without its key at the end is not committed: %s', async (_, change) => {
-      const [app, tenant] = [await schema(), await schema()];
-      const database = pool(app, { ...(stagedTimeoutMs !== undefined && { stagedTimeoutMs }), losesAnswer: true });
-      const tool = put(database, { statements: ({ what }) => [{ text: change(tenant) }, insert(what)] });
-      const { left } = await transact([tool], (tx) => tx.call('a.put', { what: '1' }));
-      expect([left.map(({ phase }) => phase), await logOf(app, tenant)]).toEqual([['unresolved'], []]);
-    });
+    test.each(CHANGES)(
+      'a call without its key at the end is not committed: %s',
+      async (_, change) => {
+        const [app, tenant] = [await schema(), await schema()];
+        const database = pool(app, {
+          ...(stagedTimeoutMs !== undefined && { stagedTimeoutMs }),
+          losesAnswer: true,
+        });
+        const tool = put(database, {
+          statements: ({ what }) => [{ text: change(tenant) }, insert(what)],
+        });
+        const { left } = await transact([tool], (tx) => tx.call('a.put', { what: '1' }));
+        expect([left.map(({ phase }) => phase), await logOf(app, tenant)]).toEqual([
+          ['unresolved'],
+          [],
+        ]);
+      },
+    );
 
     test('concurrent first calls create the table once', async () => {
       for (let round = 0; round < 4; round++) {
@@ -122,14 +142,20 @@ withPostgres('keys on a server', (postgres) => {
         const tool = put(pool(name, { ...(stagedTimeoutMs !== undefined && { stagedTimeoutMs }) }));
         const assize = runtimeOver(new MemoryStore(), [orders], { tools: [tool] });
         const trajectory = await assize.create(orders, { trajectoryId: 't' });
-        const own = (what: string) => ({ writ: writFor('alice'), writes: [`db:a:${what}`], retries: 0 });
+        const own = (what: string) => ({
+          writ: writFor('alice'),
+          writes: [`db:a:${what}`],
+          retries: 0,
+        });
         const made = ['0', '1', '2', '3'].map((what) =>
           trajectory.transaction(own(what), async (tx) => {
             await tx.call('a.put', { what });
             tx.propose({ action: 'count', role: 'counter', args: what });
           }),
         );
-        expect((await Promise.all(made)).map(({ effects }) => effects)).toEqual(Array(4).fill('settled'));
+        expect((await Promise.all(made)).map(({ effects }) => effects)).toEqual(
+          Array(4).fill('settled'),
+        );
         await assize.close();
         expect((await logOf(name)).sort()).toEqual(['0', '1', '2', '3']);
       }
@@ -151,11 +177,14 @@ withPostgres('keys on a server', (postgres) => {
     });
     const assize = runtimeOver(new MemoryStore(), [orders], { tools: [tool, fails] });
     const trajectory = await assize.create(orders, { trajectoryId: 't' });
-    await trajectory.transaction({ writ: writFor('alice'), writes: ['**'], retries: 0 }, async (tx) => {
-      await tx.call('a.put', { what: '1' });
-      await tx.call('b.fails', { what: '2' });
-      tx.propose({ action: 'order', role: 'counter', args: 'order' });
-    });
+    await trajectory.transaction(
+      { writ: writFor('alice'), writes: ['**'], retries: 0 },
+      async (tx) => {
+        await tx.call('a.put', { what: '1' });
+        await tx.call('b.fails', { what: '2' });
+        tx.propose({ action: 'order', role: 'counter', args: 'order' });
+      },
+    );
     const left = await assize.recoverEffects();
     await assize.close();
     expect([left.length, await logOf(app)]).toEqual([1, ['1']]);
@@ -166,7 +195,9 @@ withPostgres('keys on a server', (postgres) => {
     await admin.query(`CREATE ROLE ${role} NOLOGIN; GRANT USAGE ON SCHEMA ${name} TO ${role};
       GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA ${name} TO ${role};
       GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${name} TO ${role}`);
-    const { left } = await transact([put(pool(name, { role }))], (tx) => tx.call('a.put', { what: '1' }));
+    const { left } = await transact([put(pool(name, { role }))], (tx) =>
+      tx.call('a.put', { what: '1' }),
+    );
     await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
     expect([left, await logOf(name)]).toEqual([[], ['1']]);
   });
@@ -197,16 +228,28 @@ withPostgres('keys on a server', (postgres) => {
 
   const ENDS = 'COMMIT; BEGIN; SAVEPOINT assize_0; SAVEPOINT assize_1; SAVEPOINT assize_open';
   test.each([
-    ['goes on after a comment', [`INSERT INTO log (what) VALUES (E'stolen' -- c\n'\\''); ${ENDS} --')`]],
+    [
+      'goes on after a comment',
+      [`INSERT INTO log (what) VALUES (E'stolen' -- c\n'\\''); ${ENDS} --')`],
+    ],
     ['goes on after a return', [`INSERT INTO log (what) VALUES (E'stolen'\r'\\''); ${ENDS} --')`]],
-    ['has a space that is none', [`INSERT INTO log (what) SELECT 'stolen' AS \u00a0$$; ${ENDS} --`]],
+    [
+      'has a space that is none',
+      [`INSERT INTO log (what) SELECT 'stolen' AS \u00a0$$; ${ENDS} --`],
+    ],
     [
       'is read as one before has set',
-      ['SET standard_conforming_strings = off', `INSERT INTO log (what) VALUES ('stolen\\''); ${ENDS} --')`],
+      [
+        'SET standard_conforming_strings = off',
+        `INSERT INTO log (what) VALUES ('stolen\\''); ${ENDS} --')`,
+      ],
     ],
     [
       'is in an encoding that one before has set',
-      ["SET client_encoding = 'GBK'", `INSERT INTO log (what) VALUES (E'stolen\u20ac\\'); ${ENDS} --')`],
+      [
+        "SET client_encoding = 'GBK'",
+        `INSERT INTO log (what) VALUES (E'stolen\u20ac\\'); ${ENDS} --')`,
+      ],
     ],
   ])('a text that %s ends no transaction: a rejection leaves no rows', async (_, texts) => {
     const name = await schema();
@@ -217,10 +260,13 @@ withPostgres('keys on a server', (postgres) => {
     });
     const assize = runtimeOver(new MemoryStore(), [orders], { tools: [tool] });
     const trajectory = await assize.create(orders, { trajectoryId: 't' });
-    const done = trajectory.transaction({ writ: writFor('alice'), writes: ['**'], retries: 0 }, async (tx) => {
-      for (const sql of texts) await tx.call('a.sql', { sql });
-      tx.propose({ action: 'count', role: 'counter', args: 'forbidden' });
-    });
+    const done = trajectory.transaction(
+      { writ: writFor('alice'), writes: ['**'], retries: 0 },
+      async (tx) => {
+        for (const sql of texts) await tx.call('a.sql', { sql });
+        tx.propose({ action: 'count', role: 'counter', args: 'forbidden' });
+      },
+    );
     await done.catch(() => undefined);
     await assize.close();
     expect(await logOf(name)).toEqual([]);

@@ -22,7 +22,11 @@ test('tool functions may mutate their arguments: repeated statements are equal',
   const input = { of: [3, 1, 2] };
   const signal = new AbortController().signal;
   const undoing = part.undoing(input, [7, 8], { key: 'a', signal });
-  const rows = { undoing: () => undefined, undo: () => undefined, of: () => ({ isUndone: true }) } as never;
+  const rows = {
+    undoing: () => undefined,
+    undo: () => undefined,
+    of: () => ({ isUndone: true }),
+  } as never;
   for (let time = 0; time < 2; time++) {
     expect(await part.answer(connection, input, signal)).toEqual([3, 1, 2]);
     await undoing.make(connection, rows);

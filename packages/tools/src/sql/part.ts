@@ -48,7 +48,10 @@ export class SqlPart {
    * @throws TransactionEnded if the transaction no longer exists afterwards
    */
   answer(connection: SqlConnection, input: Json, signal: AbortSignal): Promise<Json> {
-    return this.#answer((statements) => runAll(guardTransaction(connection), statements, this.#with(signal)), input);
+    return this.#answer(
+      (statements) => runAll(guardTransaction(connection), statements, this.#with(signal)),
+      input,
+    );
   }
 
   /**
@@ -63,7 +66,8 @@ export class SqlPart {
       make: async (connection, rows) => {
         await this.addKey(rows, call.key);
         const answer = await this.answer(connection, input, call.signal);
-        if (told !== undefined && canonicalize(answer) !== canonicalize(told)) throw differs(answer);
+        if (told !== undefined && canonicalize(answer) !== canonicalize(told))
+          throw differs(answer);
         await this.answerKey(rows, call.key, answer);
       },
     };
@@ -110,7 +114,10 @@ export class SqlPart {
     if ((await rows.of(key)) === undefined) throw notThere();
   }
 
-  async #answer(run: (statements: readonly SqlStatement[]) => ReturnType<typeof runAll>, input: Json): Promise<Json> {
+  async #answer(
+    run: (statements: readonly SqlStatement[]) => ReturnType<typeof runAll>,
+    input: Json,
+  ): Promise<Json> {
     const { name, statements, result } = this.#options;
     const found = await run(statements(copyJson(input)));
     const answer = result?.(found, copyJson(input)) ?? null;
@@ -119,11 +126,14 @@ export class SqlPart {
     } catch (cause) {
       if (!isAssizeError(cause, 'too_large')) throw cause;
       // The work is rolled back, and a retry would return an equally long answer.
-      throw new DidNothing(`the answer of ${name} is too long: more than 1 MiB as JSON. Request less at a time`, {
-        final: true,
-        cause,
-        why: 'answer_too_long',
-      });
+      throw new DidNothing(
+        `the answer of ${name} is too long: more than 1 MiB as JSON. Request less at a time`,
+        {
+          final: true,
+          cause,
+          why: 'answer_too_long',
+        },
+      );
     }
   }
 
@@ -134,7 +144,9 @@ export class SqlPart {
 
 function notThere(): DidNothing {
   const what = 'its statements lost its key in assize_effects: one of them deleted the row, or';
-  return new DidNothing(`${what} set another schema. Qualify names with a schema instead`, { final: true });
+  return new DidNothing(`${what} set another schema. Qualify names with a schema instead`, {
+    final: true,
+  });
 }
 
 function differs(answer: Json): DidNothing {

@@ -48,7 +48,9 @@ export interface SqlDatabase {
 
 /** The database of a tool. */
 export const sqlDatabase = z.custom<SqlDatabase>(
-  (value) => typeof (value as SqlDatabase | null | undefined)?.connect === 'function' && isSound(value as SqlDatabase),
+  (value) =>
+    typeof (value as SqlDatabase | null | undefined)?.connect === 'function' &&
+    isSound(value as SqlDatabase),
   'a database with connect. stagedTimeoutMs must be whole milliseconds from 1, writers one or many, placeholders ? or $1',
 );
 

@@ -81,7 +81,10 @@ const WORDS_MAX = 3;
  * without pure comments. If the placeholders do not identify the database, returns all possible
  * readings. One database may run the comment of another.
  */
-export function readingsOf(text: string, placeholders: SqlDatabase['placeholders']): readonly (readonly string[])[] {
+export function readingsOf(
+  text: string,
+  placeholders: SqlDatabase['placeholders'],
+): readonly (readonly string[])[] {
   const postgres = [POSTGRES, POSTGRES_OF_OLD];
   const readings = placeholders === '$1' ? postgres : [SQLITE, MYSQL, ...postgres];
   return readings.map((reading) => new Reader(text, reading).statements());
@@ -178,7 +181,8 @@ class Reader {
   /** A quote that is doubled ends a string and begins the next one, which comes to the same. */
   #afterString(quote: string, isEscaped: boolean): number {
     let at = this.#at + 1;
-    while (at < this.#text.length && this.#text[at] !== quote) at += isEscaped && this.#text[at] === '\\' ? 2 : 1;
+    while (at < this.#text.length && this.#text[at] !== quote)
+      at += isEscaped && this.#text[at] === '\\' ? 2 : 1;
     return Math.min(at + 1, this.#text.length);
   }
 

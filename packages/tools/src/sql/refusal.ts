@@ -12,7 +12,10 @@ const CODE = /^[A-Z0-9][A-Z0-9_]{0,47}$/;
 export function refusal(error: unknown): string | undefined {
   const said = whyOf(error);
   if (said !== undefined) return said;
-  const { code, errcode } = (error ?? {}) as { readonly code?: unknown; readonly errcode?: unknown };
+  const { code, errcode } = (error ?? {}) as {
+    readonly code?: unknown;
+    readonly errcode?: unknown;
+  };
   // The code of node:sqlite only names SQLite. The number is SQLite's own result code.
   if (Number.isSafeInteger(errcode)) return `sql_${errcode}`;
   return typeof code === 'string' && CODE.test(code) ? `sql_${code.toLowerCase()}` : undefined;

@@ -5,7 +5,12 @@ import { cases } from '../../../../tests/support/cases.ts';
 import { operatorWrit } from '../../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { expectEffectLogMatches } from '../../../../tests/support/tools/check-effect-log.ts';
-import { type CommitFault, PostgresStage, SqliteStage, type StagedDatabase } from '../../tests/support/sql-stage.ts';
+import {
+  type CommitFault,
+  PostgresStage,
+  SqliteStage,
+  type StagedDatabase,
+} from '../../tests/support/sql-stage.ts';
 import { NAMES, type Name, NOTHING, said, World } from '../../tests/support/sql-world.ts';
 
 // The calls that a tool transaction buffers for a database run in one transaction there. An outside
@@ -87,7 +92,14 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     // Tried again, it is refused again, and still nothing is known to have been done.
     const decide = (as: 'retry' | 'residue') =>
       world.process(undefined, (assize) =>
-        assize.resolveEffect({ epoch: left[0]!.epoch, n: 1, as, by: 'ops', writ: operatorWrit(), evidence: 'looked' }),
+        assize.resolveEffect({
+          epoch: left[0]!.epoch,
+          n: 1,
+          as,
+          by: 'ops',
+          writ: operatorWrit(),
+          evidence: 'looked',
+        }),
       );
     expect((await decide('retry')).value).toMatchObject({ phase: 'unresolved', unresolved: 1 });
     expect([...world.seen.a]).toEqual([NOTHING]);
@@ -114,7 +126,9 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
         expect(wanted).toContain(said(await world.databases.a.look()));
       } else {
         // A keyed sink that refuses after a crash: the outcome of the earlier call is unknown.
-        expect(left.every(({ tool, phase }) => tool === 'b.note' && phase === 'in_doubt')).toBe(true);
+        expect(left.every(({ tool, phase }) => tool === 'b.note' && phase === 'in_doubt')).toBe(
+          true,
+        );
       }
       if (!isDead) {
         expect([left, [...world.seen.a], [...world.seen.b]]).toEqual([[], STAGES, [NOTHING]]);
@@ -166,7 +180,8 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
         writ: operatorWrit(),
         evidence: 'looked',
       } as const;
-      return (await world.process(undefined, (assize) => assize.resolveEffect(resolution), lacks)).value;
+      return (await world.process(undefined, (assize) => assize.resolveEffect(resolution), lacks))
+        .value;
     };
     expect(await decided(1, 'a.post')).toMatchObject({ unresolved: 1 });
     expect(await decided(0, 'a.post')).toMatchObject({ unresolved: 0 });
@@ -208,7 +223,10 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
         await world.transact(
           async (tx) => {
             for (const [i, { on, isReversible, isBad }] of wanted.effects.entries())
-              await tx.call(`${on}.${isReversible ? 'note' : 'post'}`, { what: `${i}`, size: isBad ? -1 : 0 });
+              await tx.call(`${on}.${isReversible ? 'note' : 'post'}`, {
+                what: `${i}`,
+                size: isBad ? -1 : 0,
+              });
             if (wanted.ends === 'throw') throw new Error('no');
           },
           { action: wanted.action },
@@ -225,7 +243,11 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
 }
 
 interface Wanted {
-  readonly effects: readonly { readonly on: Name; readonly isReversible: boolean; readonly isBad: boolean }[];
+  readonly effects: readonly {
+    readonly on: Name;
+    readonly isReversible: boolean;
+    readonly isBad: boolean;
+  }[];
   readonly ends: 'commit' | 'throw';
   readonly action: 'count' | 'order';
   readonly faults: Readonly<Record<Name, readonly CommitFault[]>>;
@@ -248,7 +270,10 @@ const transactions: fc.Arbitrary<Wanted> = fc.record({
 });
 
 /** The visible states of each database, in order, and the unresolved effects at the end. */
-function modelled({ effects, ends, action }: Wanted): { seen: Record<Name, string[]>; left: number[] } {
+function modelled({ effects, ends, action }: Wanted): {
+  seen: Record<Name, string[]>;
+  left: number[];
+} {
   const seen: Record<Name, string[]> = { a: [NOTHING], b: [NOTHING] };
   const left: number[] = [];
   if (ends === 'throw') return { seen, left };

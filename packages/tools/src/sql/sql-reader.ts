@@ -15,7 +15,8 @@ import { type SqlDatabase, type SqlRow, sqlDatabase } from './port.ts';
 import type { SqlStatement } from './statements.ts';
 
 /** A reading statement on the caller's database, as a tool. */
-export interface SqlReaderOptions<Schema extends z.ZodType = z.ZodType> extends CommonToolOptions<Schema> {
+export interface SqlReaderOptions<Schema extends z.ZodType = z.ZodType>
+  extends CommonToolOptions<Schema> {
   readonly input: Schema;
   readonly reads: NonNullable<ToolSpec<Schema>['reads']>;
   readonly database: SqlDatabase;

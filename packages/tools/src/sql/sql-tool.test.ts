@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { errorOf } from '../../../../tests/support/process/errors.ts';
 import { crashedEverywhere, transact } from '../../../../tests/support/tools/tool-stage.ts';
-import { type SqlConnection, type SqlDatabase, type SqlToolOptions, type SqlValue, sqlTool } from './index.ts';
+import {
+  type SqlConnection,
+  type SqlDatabase,
+  type SqlToolOptions,
+  type SqlValue,
+  sqlTool,
+} from './index.ts';
 import { refusal } from './refusal.ts';
 
 /**
@@ -58,7 +64,9 @@ class Bank implements SqlDatabase, AsyncDisposable {
   }
 
   bookings(what: string): unknown {
-    return this.database.prepare('SELECT count(*) AS n FROM booking WHERE what = ?').get(what)?.['n'];
+    return this.database.prepare('SELECT count(*) AS n FROM booking WHERE what = ?').get(what)?.[
+      'n'
+    ];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -89,7 +97,10 @@ const input = z.strictObject({ from: z.string(), to: z.string(), cents: z.int().
 function pay(bank: Bank, rest: Partial<SqlToolOptions<typeof input>> = {}) {
   const move = (from: string, to: string, cents: number, what: string) => [
     { text: 'UPDATE account SET cents = cents - ? WHERE owner = ?', values: [cents, from] },
-    { text: 'UPDATE account SET cents = cents + ? WHERE owner = ? RETURNING cents', values: [cents, to] },
+    {
+      text: 'UPDATE account SET cents = cents + ? WHERE owner = ? RETURNING cents',
+      values: [cents, to],
+    },
     { text: 'INSERT INTO booking (what) VALUES (?)', values: [what] },
   ];
   return sqlTool({
@@ -138,7 +149,9 @@ describe('statements', () => {
 
   test('that the database refuses are reported by its code, not by its message', async () => {
     await using bank = new Bank();
-    const { left } = await transact([pay(bank)], (tx) => tx.call('bank.pay', { ...GIVEN, cents: 101 }));
+    const { left } = await transact([pay(bank)], (tx) =>
+      tx.call('bank.pay', { ...GIVEN, cents: 101 }),
+    );
     // SQLITE_CONSTRAINT_CHECK, https://sqlite.org/rescode.html
     expect(left).toMatchObject([
       { phase: 'unresolved', why: 'sql_275', error: { message: expect.stringMatching(/CHECK/) } },
@@ -162,7 +175,11 @@ describe('statements', () => {
     const { left } = await transact([tool], (tx) =>
       tx.call('bank.pay', { ...GIVEN, from: 'bob', to: 'ada', cents: 1 }),
     );
-    expect([left.map(({ phase }) => phase), bank.cents(), bank.bookings('pay')]).toEqual([['unresolved'], [100, 0], 0]);
+    expect([left.map(({ phase }) => phase), bank.cents(), bank.bookings('pay')]).toEqual([
+      ['unresolved'],
+      [100, 0],
+      0,
+    ]);
     expect(bank.broken).toEqual([false]);
   });
 
@@ -181,16 +198,34 @@ describe('statements', () => {
   });
 
   test('may not end the transaction that they stand in', async () => {
-    for (const text of ['COMMIT', '  rollback', 'BEGIN IMMEDIATE', 'savepoint x', 'End', '/* c */ COMMIT', ';COMMIT']) {
+    for (const text of [
+      'COMMIT',
+      '  rollback',
+      'BEGIN IMMEDIATE',
+      'savepoint x',
+      'End',
+      '/* c */ COMMIT',
+      ';COMMIT',
+    ]) {
       await using bank = new Bank();
-      const tool = pay(bank, { statements: () => [{ text: "INSERT INTO booking (what) VALUES ('pay')" }, { text }] });
+      const tool = pay(bank, {
+        statements: () => [{ text: "INSERT INTO booking (what) VALUES ('pay')" }, { text }],
+      });
       const { left } = await transact([tool], (tx) => tx.call('bank.pay', GIVEN));
-      expect([text, left.map(({ phase }) => phase), bank.bookings('pay')]).toEqual([text, ['unresolved'], 0]);
+      expect([text, left.map(({ phase }) => phase), bank.bookings('pay')]).toEqual([
+        text,
+        ['unresolved'],
+        0,
+      ]);
     }
   });
 
   test('that still end it leave it in doubt, for any delivery, and run once', async () => {
-    for (const [delivery, stagedTimeoutMs] of [['buffered'], ['buffered', 10_000], ['externalised']] as const) {
+    for (const [delivery, stagedTimeoutMs] of [
+      ['buffered'],
+      ['buffered', 10_000],
+      ['externalised'],
+    ] as const) {
       await using bank = new Bank();
       // As a procedure may, which does so in a word of its own.
       const connection = {
@@ -198,15 +233,29 @@ describe('statements', () => {
         query: (text: string, values: readonly SqlValue[]) =>
           bank.connect().query(text === 'CALL tidy()' ? 'COMMIT' : text, values),
       };
-      const database = { connect: () => connection, ...(stagedTimeoutMs === undefined ? {} : { stagedTimeoutMs }) };
-      const statements = () => [{ text: "INSERT INTO booking (what) VALUES ('pay')" }, { text: 'CALL tidy()' }];
+      const database = {
+        connect: () => connection,
+        ...(stagedTimeoutMs === undefined ? {} : { stagedTimeoutMs }),
+      };
+      const statements = () => [
+        { text: "INSERT INTO booking (what) VALUES ('pay')" },
+        { text: 'CALL tidy()' },
+      ];
       const result = () => 1;
       const tool = pay(bank, { database, statements, delivery, result });
-      const { left, error, isCommitted } = await transact([tool], (tx) => tx.call(tool.name, GIVEN), { retries: 2 });
+      const { left, error, isCommitted } = await transact(
+        [tool],
+        (tx) => tx.call(tool.name, GIVEN),
+        { retries: 2 },
+      );
       const isTold = stagedTimeoutMs !== undefined || delivery === 'externalised';
-      expect([error?.code, isCommitted]).toEqual(isTold ? ['outcome_unknown', false] : [undefined, true]);
+      expect([error?.code, isCommitted]).toEqual(
+        isTold ? ['outcome_unknown', false] : [undefined, true],
+      );
       // A staged call reports the error before an effect can be unresolved.
-      expect(left.map(({ phase }) => phase)).toEqual(stagedTimeoutMs === undefined ? ['in_doubt'] : []);
+      expect(left.map(({ phase }) => phase)).toEqual(
+        stagedTimeoutMs === undefined ? ['in_doubt'] : [],
+      );
       expect(bank.bookings('pay')).toBe(1);
     }
   });
@@ -224,7 +273,9 @@ describe('statements', () => {
     const { left, isCommitted } = await transact([pay(bank, { database }), tidy], async (tx) => {
       await tx.call('bank.pay', GIVEN);
       for (const name of ['bank.tidy', 'bank.pay'])
-        expect(await tx.call(name, name === 'bank.pay' ? GIVEN : {}).catch(({ code }) => code)).toBe('outcome_unknown');
+        expect(
+          await tx.call(name, name === 'bank.pay' ? GIVEN : {}).catch(({ code }) => code),
+        ).toBe('outcome_unknown');
     });
     // Under its key the bank has that it was begun, and not what came of it.
     expect([isCommitted, left.map(({ phase }) => phase)]).toEqual([true, ['in_doubt']]);
@@ -239,7 +290,9 @@ describe('statements', () => {
       input: z.strictObject({ what: z.string() }),
       writes: ['db:sqlite:bank:booking'],
       database: { connect: () => bank.connect(), placeholders: '$1' },
-      statements: (given) => [{ text: 'INSERT INTO booking (what) VALUES ($1)', values: [given.what] }],
+      statements: (given) => [
+        { text: 'INSERT INTO booking (what) VALUES ($1)', values: [given.what] },
+      ],
     });
     const { left } = await transact([tool], (tx) => tx.call('bank.note', { what }));
     expect([left, bank.bookings(what), bank.cents()]).toEqual([[], 1, [100, 0]]);
@@ -303,7 +356,11 @@ test('a crash at any step leaves all of it once, or nothing', async () => {
 test.each<[string, object, string]>([
   ['no database', { database: undefined }, 'database'],
   ['a database that is none', { database: {} }, 'database'],
-  ['values named as nobody does', { database: { connect: () => 0, placeholders: ':1' } }, 'placeholders'],
+  [
+    'values named as nobody does',
+    { database: { connect: () => 0, placeholders: ':1' } },
+    'placeholders',
+  ],
   ['no statements', { statements: ['DELETE'] }, 'statements'],
   ['no writes', { writes: undefined }, 'writes'],
   ['a scope that does not parse', { writes: ['db::x'] }, 'does not parse'],

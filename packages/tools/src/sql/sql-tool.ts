@@ -85,7 +85,11 @@ export function sqlTool<Schema extends z.ZodType>(options: SqlToolOptions<Schema
   return declareTool({
     ...pickToolOptions(read),
     input,
-    class: { reversibility: undo === undefined ? 'irreversible' : 'reversible', delivery, sink: 'keyed' },
+    class: {
+      reversibility: undo === undefined ? 'irreversible' : 'reversible',
+      delivery,
+      sink: 'keyed',
+    },
     writes,
     ...(undo === undefined
       ? {}
@@ -96,7 +100,8 @@ export function sqlTool<Schema extends z.ZodType>(options: SqlToolOptions<Schema
             )[0] as CompensationResult,
         }),
     ...(delivery === 'buffered' ? { batch: batchAt(read.database, part) } : {}),
-    execute: async (given, call) => (await executed(read.database, [{ part, input: given, call }]))[0],
+    execute: async (given, call) =>
+      (await executed(read.database, [{ part, input: given, call }]))[0],
   });
 }
 
@@ -111,7 +116,10 @@ function batchAt(database: SqlDatabase, part: SqlPart): AtomicBatch {
   };
 }
 
-async function executed(database: SqlDatabase, calls: readonly BatchedCall[]): Promise<readonly Json[]> {
+async function executed(
+  database: SqlDatabase,
+  calls: readonly BatchedCall[],
+): Promise<readonly Json[]> {
   const rows = await transact(
     database,
     calls.map(({ part, input, call, reported }) => (part as SqlPart).work(input, call, reported)),
@@ -119,8 +127,13 @@ async function executed(database: SqlDatabase, calls: readonly BatchedCall[]): P
   return rows.map((row) => row!.result);
 }
 
-async function undone(database: SqlDatabase, calls: readonly BatchedCall[]): Promise<readonly CompensationResult[]> {
-  const works = calls.map(({ part, input, result, call }) => (part as SqlPart).undoing(input, result!, call));
+async function undone(
+  database: SqlDatabase,
+  calls: readonly BatchedCall[],
+): Promise<readonly CompensationResult[]> {
+  const works = calls.map(({ part, input, result, call }) =>
+    (part as SqlPart).undoing(input, result!, call),
+  );
   await transact(database, works.reverse());
   return calls.map(() => ({ undone: 'all' }));
 }

@@ -18,7 +18,10 @@ const input = z.strictObject({ row: z.string(), by: z.int() });
 function add(name: string, database: SqlDatabase, delivery: 'buffered' | 'externalised'): Tool {
   const [by, row] = database.placeholders === '$1' ? ['$1', '$2'] : ['?', '?'];
   const statement = (given: z.infer<typeof input>, sign: 1 | -1) => [
-    { text: `UPDATE cell SET n = n + ${by} WHERE name = ${row}`, values: [sign * given.by, given.row] },
+    {
+      text: `UPDATE cell SET n = n + ${by} WHERE name = ${row}`,
+      values: [sign * given.by, given.row],
+    },
   ];
   return sqlTool<typeof input>({
     name,
@@ -103,7 +106,10 @@ describe('SQLite', () => {
         database,
         delivery: name === 'held' ? 'buffered' : 'externalised',
         statements: () => [
-          { text: 'INSERT INTO log (what, size) VALUES (?, ?) RETURNING n', values: [name, name === 'fails' ? -1 : 0] },
+          {
+            text: 'INSERT INTO log (what, size) VALUES (?, ?) RETURNING n',
+            values: [name, name === 'fails' ? -1 : 0],
+          },
         ],
         result: ([rows]) => rows?.[0]?.['n'],
         undo: () => [{ text: 'DELETE FROM log WHERE what = ?', values: [name] }],
@@ -114,14 +120,21 @@ describe('SQLite', () => {
 
   test.each<[string, (tx: Transaction, stage: SqliteStage) => Promise<unknown>, string[]]>([
     ['once something was done at once beside it', (tx) => tx.call('at_once', {}), []],
-    ['also where the body passes over that', (tx) => tx.call('at_once', {}).catch(() => undefined), []],
+    [
+      'also where the body passes over that',
+      (tx) => tx.call('at_once', {}).catch(() => undefined),
+      [],
+    ],
     [
       'where it was let go for another branch',
       (tx, stage) =>
-        tx.speculate([(branch) => branch.call('held', {}), (branch) => branch.call('at_once', {})], async () => {
-          await stage.run(other);
-          return 0;
-        }),
+        tx.speculate(
+          [(branch) => branch.call('held', {}), (branch) => branch.call('at_once', {})],
+          async () => {
+            await stage.run(other);
+            return 0;
+          },
+        ),
       ['other'],
     ],
     [
@@ -172,11 +185,14 @@ describe('SQLite', () => {
 
   test('calls released for a failed call are staged again before other writers', async () => {
     await using stage = new SqliteStage();
-    const { error, left, isCommitted } = await transact(numbering(stage.of(undefined, LONG)), async (tx) => {
-      expect(await tx.call('held', {})).toBe(1);
-      await expect(tx.call('fails', {})).rejects.toMatchObject({ code: 'tool_failed' });
-      await expect(stage.run(other)).rejects.toThrow('locked');
-    });
+    const { error, left, isCommitted } = await transact(
+      numbering(stage.of(undefined, LONG)),
+      async (tx) => {
+        expect(await tx.call('held', {})).toBe(1);
+        await expect(tx.call('fails', {})).rejects.toMatchObject({ code: 'tool_failed' });
+        await expect(stage.run(other)).rejects.toThrow('locked');
+      },
+    );
     expect([error, left, isCommitted]).toEqual([undefined, [], true]);
     expect((await stage.look()).log).toEqual(['held']);
   });

@@ -9,7 +9,12 @@ import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.t
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { expectEffectLogMatches } from '../../../../tests/support/tools/check-effect-log.ts';
 import { orders } from '../../../../tests/support/tools/orders.ts';
-import { type CommitFault, PostgresStage, SqliteStage, type StagedDatabase } from '../../tests/support/sql-stage.ts';
+import {
+  type CommitFault,
+  PostgresStage,
+  SqliteStage,
+  type StagedDatabase,
+} from '../../tests/support/sql-stage.ts';
 import { type SqlDatabase, sqlReader, sqlTool } from './index.ts';
 
 // Any concurrent bodies with staged writes receive the answers of a serial run by epoch on a plain
@@ -28,7 +33,11 @@ type Op =
   | { readonly do: 'copy'; readonly from: Cell; readonly at: Cell }
   | { readonly do: 'nested'; readonly ops: readonly Op[] }
   /** The first one that has not failed is gone on with, if that is wanted. */
-  | { readonly do: 'speculate'; readonly branches: readonly (readonly Op[])[]; readonly isWanted: boolean }
+  | {
+      readonly do: 'speculate';
+      readonly branches: readonly (readonly Op[])[];
+      readonly isWanted: boolean;
+    }
   | { readonly do: 'throw' };
 
 interface Wanted {
@@ -50,7 +59,10 @@ interface Doing {
   /**
    * Runs the branches, and continues with the chosen branch. Returns false if no branch is chosen.
    */
-  speculate(bodies: readonly ((doing: Doing) => Promise<void>)[], isWanted: boolean): Promise<boolean>;
+  speculate(
+    bodies: readonly ((doing: Doing) => Promise<void>)[],
+    isWanted: boolean,
+  ): Promise<boolean>;
 }
 
 async function run(ops: readonly Op[], doing: Doing, told: Told[]): Promise<void> {
@@ -76,7 +88,8 @@ async function run(ops: readonly Op[], doing: Doing, told: Told[]): Promise<void
         const each = branches.map((): Told[] => []);
         told.push(each);
         const bodies = branches.map((branch, i) => (one: Doing) => run(branch, one, each[i]!));
-        if (!(await doing.speculate(bodies, op.do === 'nested' || op.isWanted))) told.push('refused');
+        if (!(await doing.speculate(bodies, op.do === 'nested' || op.isWanted)))
+          told.push('refused');
         break;
       }
       case 'throw':
@@ -112,7 +125,10 @@ class Plain implements Doing {
     return this.table[at];
   }
 
-  async speculate(bodies: readonly ((doing: Doing) => Promise<void>)[], isWanted: boolean): Promise<boolean> {
+  async speculate(
+    bodies: readonly ((doing: Doing) => Promise<void>)[],
+    isWanted: boolean,
+  ): Promise<boolean> {
     let chosen: Plain | undefined;
     for (const body of bodies) {
       const branch = new Plain(this.table);
@@ -153,12 +169,16 @@ class Held implements Doing {
     return this.#tx.call('cell.copy', { from, at });
   }
 
-  async speculate(bodies: readonly ((doing: Doing) => Promise<void>)[], isWanted: boolean): Promise<boolean> {
+  async speculate(
+    bodies: readonly ((doing: Doing) => Promise<void>)[],
+    isWanted: boolean,
+  ): Promise<boolean> {
     const branches = bodies.map((body) => (branch: Transaction) => body(new Held(branch)));
     try {
       await this.#tx.speculate(branches, (tried) => {
         for (const each of tried)
-          if (each.failed && !(each.error instanceof Stop)) expect(each.error).toMatchObject({ code: 'tool_failed' });
+          if (each.failed && !(each.error instanceof Stop))
+            expect(each.error).toMatchObject({ code: 'tool_failed' });
         const first = tried.findIndex(({ failed }) => !failed);
         return isWanted && first !== -1 ? first : undefined;
       });
@@ -175,7 +195,8 @@ const MORE = 100;
 
 function toolsOn(database: SqlDatabase): Tool[] {
   const mark = (n: number) => (database.placeholders === '$1' ? `$${n}` : '?');
-  const result = ([rows]: readonly (readonly { readonly [column: string]: unknown }[])[]) => Number(rows?.[0]?.['n']);
+  const result = ([rows]: readonly (readonly { readonly [column: string]: unknown }[])[]) =>
+    Number(rows?.[0]?.['n']);
   return [
     sqlReader({
       name: 'cell.look',
@@ -244,7 +265,10 @@ const { ops } = fc.letrec<{ op: Op; ops: Op[] }>((tie) => ({
         isSeen: fc.boolean(),
       }),
     },
-    { weight: 2, arbitrary: fc.record({ do: fc.constant('copy' as const), from: anyCell, at: anyCell }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ do: fc.constant('copy' as const), from: anyCell, at: anyCell }),
+    },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('throw' as const) }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('nested' as const), ops: tie('ops') }) },
     {
@@ -281,55 +305,68 @@ function tests(open: () => Promise<StagedDatabase>, atOnce: boolean, usual: numb
 
   test('the answers and final state of any bodies equal a serial execution', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(wanted, { minLength: 1, maxLength: 4 }), faults, async (all, commits) => {
-        await stage.reset();
-        await stage.run('DELETE FROM cell');
-        await stage.run(`INSERT INTO cell VALUES ${CELLS.map((name) => `('${name}', ${BEGINNING[name]})`).join(', ')}`);
-        stage.commits.push(...commits);
-        const store = new MemoryStore();
-        const assize = runtimeOver(store, [orders], { tools: toolsOn(stage.of(undefined, HELD_MS)) });
-        const trajectory = await assize.create(orders, { trajectoryId: 't' });
-        const transact = async ({ ops: wants, ends }: (typeof all)[number]) => {
-          const told: Told[] = [];
-          let epoch = 0;
-          const outcome = await trajectory
-            .transaction({ writ: writFor('alice'), ...touched(wants) }, async (tx) => {
-              epoch = tx.epoch;
-              await run(wants, new Held(tx), told);
-              if (ends === 'throw') throw new Stop();
-              tx.propose({ action: 'count', role: 'counter', args: ends === 'rejection' ? 'forbidden' : 'order' });
-            })
-            .catch((error: unknown) => {
-              if (!(error instanceof Stop)) expect(error).toMatchObject({ code: 'tool_failed', retryable: false });
-              return undefined;
-            });
-          return { epoch, told, ruling: outcome?.ruling.ruling, wants, ends };
-        };
-        const done = atOnce ? await Promise.all(all.map(transact)) : [];
-        if (!atOnce) for (const each of all) done.push(await transact(each));
-        expect(await assize.recoverEffects()).toEqual([]);
-        await assize.close();
-
-        let table = BEGINNING;
-        let writes = 0;
-        for (const { told, ruling, wants, ends } of done.sort((a, b) => a.epoch - b.epoch)) {
-          const plain = new Plain(table);
-          const shall: Told[] = [];
-          const hasThrown = await run(wants, plain, shall).then(
-            () => ends === 'throw',
-            () => true,
+      fc.asyncProperty(
+        fc.array(wanted, { minLength: 1, maxLength: 4 }),
+        faults,
+        async (all, commits) => {
+          await stage.reset();
+          await stage.run('DELETE FROM cell');
+          await stage.run(
+            `INSERT INTO cell VALUES ${CELLS.map((name) => `('${name}', ${BEGINNING[name]})`).join(', ')}`,
           );
-          const end = hasThrown ? undefined : ends === 'commit' ? 'committed' : 'rejected';
-          expect({ told, ruling }).toEqual({ told: shall, ruling: end });
-          if (end !== 'committed') continue;
-          table = plain.table;
-          writes += plain.writes;
-        }
-        const rows = await stage.run('SELECT name, n FROM cell ORDER BY name');
-        expect(Object.fromEntries(rows.map(({ name, n }) => [name, Number(n)]))).toEqual(table);
-        expect((await stage.look()).keys).toBe(writes);
-        await expectEffectLogMatches(store, 't', []);
-      }),
+          stage.commits.push(...commits);
+          const store = new MemoryStore();
+          const assize = runtimeOver(store, [orders], {
+            tools: toolsOn(stage.of(undefined, HELD_MS)),
+          });
+          const trajectory = await assize.create(orders, { trajectoryId: 't' });
+          const transact = async ({ ops: wants, ends }: (typeof all)[number]) => {
+            const told: Told[] = [];
+            let epoch = 0;
+            const outcome = await trajectory
+              .transaction({ writ: writFor('alice'), ...touched(wants) }, async (tx) => {
+                epoch = tx.epoch;
+                await run(wants, new Held(tx), told);
+                if (ends === 'throw') throw new Stop();
+                tx.propose({
+                  action: 'count',
+                  role: 'counter',
+                  args: ends === 'rejection' ? 'forbidden' : 'order',
+                });
+              })
+              .catch((error: unknown) => {
+                if (!(error instanceof Stop))
+                  expect(error).toMatchObject({ code: 'tool_failed', retryable: false });
+                return undefined;
+              });
+            return { epoch, told, ruling: outcome?.ruling.ruling, wants, ends };
+          };
+          const done = atOnce ? await Promise.all(all.map(transact)) : [];
+          if (!atOnce) for (const each of all) done.push(await transact(each));
+          expect(await assize.recoverEffects()).toEqual([]);
+          await assize.close();
+
+          let table = BEGINNING;
+          let writes = 0;
+          for (const { told, ruling, wants, ends } of done.sort((a, b) => a.epoch - b.epoch)) {
+            const plain = new Plain(table);
+            const shall: Told[] = [];
+            const hasThrown = await run(wants, plain, shall).then(
+              () => ends === 'throw',
+              () => true,
+            );
+            const end = hasThrown ? undefined : ends === 'commit' ? 'committed' : 'rejected';
+            expect({ told, ruling }).toEqual({ told: shall, ruling: end });
+            if (end !== 'committed') continue;
+            table = plain.table;
+            writes += plain.writes;
+          }
+          const rows = await stage.run('SELECT name, n FROM cell ORDER BY name');
+          expect(Object.fromEntries(rows.map(({ name, n }) => [name, Number(n)]))).toEqual(table);
+          expect((await stage.look()).keys).toBe(writes);
+          await expectEffectLogMatches(store, 't', []);
+        },
+      ),
       { numRuns: cases(usual) },
     );
   });

@@ -150,7 +150,10 @@ test('a call cut off by the staging timeout before its answer can be repeated', 
   open();
   const error = await first;
   expect(error).toBeInstanceOf(DidNothing);
-  expect(error).toMatchObject({ message: 'the writes were staged for longer than the limit', isFinal: false });
+  expect(error).toMatchObject({
+    message: 'the writes were staged for longer than the limit',
+    isFinal: false,
+  });
   await held.execute([], callOf('first'));
   await held.commit([{ ...callOf('first'), reported: null }]);
   expect(list.committed).toEqual(['put first']);
@@ -227,7 +230,10 @@ test('a call that leaves a shared connection’s queue closes it after its users
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   list.at = (text) => (text === 'put one' ? gate : undefined);
   const whenClosed: string[][] = [];
-  const shared = { ...(await list.database.connect()), close: () => whenClosed.push([...list.committed]) };
+  const shared = {
+    ...(await list.database.connect()),
+    close: () => whenClosed.push([...list.committed]),
+  };
   const database: SqlDatabase = { ...list.database, writers: 'many', connect: () => shared };
   const one = transact(database, [workOf('one')]);
   const stop = new AbortController();
@@ -245,7 +251,9 @@ test('a hung call after its ruling is cut off on abort, and the next one runs', 
   const list = new Listed(true);
   list.at = (text) => (text === 'put one' ? never() : undefined);
   const stop = new AbortController();
-  const one = transact(list.database, [{ ...workOf('one'), call: callOf('one', stop.signal).call }]);
+  const one = transact(list.database, [
+    { ...workOf('one'), call: callOf('one', stop.signal).call },
+  ]);
   one.catch(() => undefined);
   const next = transact(list.database, [workOf('next')]);
   await vi.advanceTimersByTimeAsync(1);
@@ -255,22 +263,28 @@ test('a hung call after its ruling is cut off on abort, and the next one runs', 
   expect(list.committed).toEqual(['put next']);
 });
 
-test.each(['BEGIN', 'SELECT undone'])('a held transaction that never begins, at %s, is cut off', async (hangs) => {
-  for (const isTold of [true, false]) {
-    const list = new Listed(true);
-    list.at = (text) => (text.startsWith(hangs) ? never() : undefined);
-    const stop = new AbortController();
-    const held = new StagedSql({ ...list.database, stagedTimeoutMs: 50 });
-    held.execute([], callOf('first', stop.signal)).catch(() => undefined);
-    await vi.advanceTimersByTimeAsync(1);
-    list.at = () => undefined;
-    if (isTold) stop.abort(new Error('it took too long'));
-    // Without an abort, the staging timeout ends it.
-    else await new Promise((resolve) => setImmediate(() => AbortSignal.timeout(80).addEventListener('abort', resolve)));
-    await held.rollback();
-    expect(list.closed).toEqual([true]);
-  }
-});
+test.each(['BEGIN', 'SELECT undone'])(
+  'a held transaction that never begins, at %s, is cut off',
+  async (hangs) => {
+    for (const isTold of [true, false]) {
+      const list = new Listed(true);
+      list.at = (text) => (text.startsWith(hangs) ? never() : undefined);
+      const stop = new AbortController();
+      const held = new StagedSql({ ...list.database, stagedTimeoutMs: 50 });
+      held.execute([], callOf('first', stop.signal)).catch(() => undefined);
+      await vi.advanceTimersByTimeAsync(1);
+      list.at = () => undefined;
+      if (isTold) stop.abort(new Error('it took too long'));
+      // Without an abort, the staging timeout ends it.
+      else
+        await new Promise((resolve) =>
+          setImmediate(() => AbortSignal.timeout(80).addEventListener('abort', resolve)),
+        );
+      await held.rollback();
+      expect(list.closed).toEqual([true]);
+    }
+  },
+);
 
 /** Connections of a pool of one, of which the first thing that is asked of it is never answered. */
 function hanging(what: 'connect' | 'close' | 'rollback') {
@@ -291,19 +305,24 @@ function hanging(what: 'connect' | 'close' | 'rollback') {
   return { list, database: { ...list.database, connect } };
 }
 
-test.each(['connect', 'close', 'rollback'] as const)('a %s that never answers keeps no turn', async (what) => {
-  const { list, database } = hanging(what);
-  list.at = (text) => (text === 'put first' ? never() : undefined);
-  const stop = new AbortController();
-  const first = transact(database, [{ ...workOf('first'), call: callOf('first', stop.signal).call }]);
-  first.catch(() => undefined);
-  await vi.advanceTimersByTimeAsync(1);
-  stop.abort(new Error('it took too long'));
-  const next = transact(database, [workOf('next')]);
-  await vi.advanceTimersByTimeAsync(5_000);
-  await next;
-  expect(list.committed).toEqual(['put next']);
-});
+test.each(['connect', 'close', 'rollback'] as const)(
+  'a %s that never answers keeps no turn',
+  async (what) => {
+    const { list, database } = hanging(what);
+    list.at = (text) => (text === 'put first' ? never() : undefined);
+    const stop = new AbortController();
+    const first = transact(database, [
+      { ...workOf('first'), call: callOf('first', stop.signal).call },
+    ]);
+    first.catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(1);
+    stop.abort(new Error('it took too long'));
+    const next = transact(database, [workOf('next')]);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await next;
+    expect(list.committed).toEqual(['put next']);
+  },
+);
 
 test('a connection that arrives after the abort is closed if ROLLBACK hangs', async () => {
   const list = new Listed(true);
@@ -311,7 +330,9 @@ test('a connection that arrives after the abort is closed if ROLLBACK hangs', as
   const stop = new AbortController();
   // Its turn at the database comes late, and not its connection.
   const before = transact(list.database, [{ ...workOf('before'), make: () => gate }]);
-  const late = transact(list.database, [{ ...workOf('late'), call: callOf('late', stop.signal).call }]);
+  const late = transact(list.database, [
+    { ...workOf('late'), call: callOf('late', stop.signal).call },
+  ]);
   late.catch(() => undefined);
   await vi.advanceTimersByTimeAsync(1);
   stop.abort(new Error('it took too long'));

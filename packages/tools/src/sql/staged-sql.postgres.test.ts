@@ -32,7 +32,10 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
   /** When what is held there by now was let go. */
   const letGo = async (name: Name): Promise<void> => {
     const before = databases[name].rollbacks;
-    await vi.waitFor(() => expect(databases[name].rollbacks).toBeGreaterThan(before), { interval: 5, timeout: LONG });
+    await vi.waitFor(() => expect(databases[name].rollbacks).toBeGreaterThan(before), {
+      interval: 5,
+      timeout: LONG,
+    });
   };
 
   test('only the body sees staged answers; the commit shows all of them at once', async () => {
@@ -43,7 +46,10 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
       expect(await tx.call('a.note', { what: '1' })).toEqual({ n: 2 });
       expect(await tx.call('b.note', { what: '2' })).toEqual({ n: 1 });
       expect(await tx.call('a.post', { what: '3' })).toEqual({ n: 3 });
-      expect([await tx.call('a.look', {}), await tx.call('b.look', {})]).toEqual(['first 1 3', '2']);
+      expect([await tx.call('a.look', {}), await tx.call('b.look', {})]).toEqual([
+        'first 1 3',
+        '2',
+      ]);
     });
     expect(value).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
     expect([[...world.seen.a], [...world.seen.b]]).toEqual([
@@ -52,31 +58,38 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     ]);
   });
 
-  test.each(['throws', 'is rejected', 'is put up for approval'])('a body that %s leaves nothing', async (ends) => {
-    const world = await opened();
-    await world.transact(
-      async (tx) => {
-        await tx.call('a.note', { what: '1' });
-        expect(await tx.call('a.look', {})).toBe('1');
-        if (ends === 'throws') throw new Error('no');
-      },
-      { args: ends === 'is rejected' ? 'forbidden' : ends === 'throws' ? 'order' : 'asked' },
-    );
-    expect([...world.seen.a]).toEqual([NOTHING]);
-    // Nor does it lock anything.
-    await meanwhile('a', 'next');
-    if (ends !== 'is put up for approval') return;
-    // An approved call is executed anew, and must give the same answer that the body received.
-    const [left] = (await approved(world)).value ?? [];
-    expect(left).toMatchObject({ tool: 'a.note', phase: 'unresolved' });
-    expect(said(await databases.a.look())).toBe('next / 0');
-  });
+  test.each(['throws', 'is rejected', 'is put up for approval'])(
+    'a body that %s leaves nothing',
+    async (ends) => {
+      const world = await opened();
+      await world.transact(
+        async (tx) => {
+          await tx.call('a.note', { what: '1' });
+          expect(await tx.call('a.look', {})).toBe('1');
+          if (ends === 'throws') throw new Error('no');
+        },
+        { args: ends === 'is rejected' ? 'forbidden' : ends === 'throws' ? 'order' : 'asked' },
+      );
+      expect([...world.seen.a]).toEqual([NOTHING]);
+      // Nor does it lock anything.
+      await meanwhile('a', 'next');
+      if (ends !== 'is put up for approval') return;
+      // An approved call is executed anew, and must give the same answer that the body received.
+      const [left] = (await approved(world)).value ?? [];
+      expect(left).toMatchObject({ tool: 'a.note', phase: 'unresolved' });
+      expect(said(await databases.a.look())).toBe('next / 0');
+    },
+  );
 
   function approved(world: World) {
     return world.process(undefined, async (assize) => {
       const trajectory = await assize.open('t');
       for await (const { id } of assize.pending())
-        await trajectory.approvals.approve(id, { principal: 'boss', method: 'test', override: true });
+        await trajectory.approvals.approve(id, {
+          principal: 'boss',
+          method: 'test',
+          override: true,
+        });
       return assize.recoverEffects();
     });
   }
@@ -154,7 +167,9 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
         // answers otherwise, and nothing is done.
         const isOther = left.some(({ tool }) => tool.startsWith(name));
         for (const seen of world.seen[name]) expect([NOTHING, DONE[name]]).toContain(seen);
-        expect(said(await databases[name].look())).toBe(isCommitted && !isOther ? DONE[name] : NOTHING);
+        expect(said(await databases[name].look())).toBe(
+          isCommitted && !isOther ? DONE[name] : NOTHING,
+        );
       }
       if (every === 1) expect(left).toEqual([]);
       ends.add(isCommitted);
@@ -184,7 +199,10 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     expect([...world.seen.a]).toEqual([NOTHING, 'other / 0']);
     const { value: listed } = await world.process(undefined, (assize) => assize.effects());
     const text = await world.store.blob(listed![0]!.effects[0]!.differs!.$blob);
-    expect(JSON.parse(text!).value).toMatchObject({ told: { n: 1 }, answer: { n: expect.any(Number) } });
+    expect(JSON.parse(text!).value).toMatchObject({
+      told: { n: 1 },
+      answer: { n: expect.any(Number) },
+    });
     expect(JSON.parse(text!).value.answer).not.toEqual({ n: 1 });
   });
 
@@ -205,7 +223,9 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
       { retries: 1 },
     );
     expect(times).toBe(2);
-    expect([...world.seen.a]).toEqual(every === 1 ? [NOTHING, 'other / 0', 'other 1 2 / 2'] : [NOTHING, 'other / 0']);
+    expect([...world.seen.a]).toEqual(
+      every === 1 ? [NOTHING, 'other / 0', 'other 1 2 / 2'] : [NOTHING, 'other / 0'],
+    );
   });
 
   test('transactions that stage on the same databases in other orders all end', async () => {
@@ -225,8 +245,16 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
         ),
       ),
     );
-    expect(value!.map((each) => each?.effects)).toEqual(['settled', 'settled', 'settled', 'settled']);
-    expect([said(await databases.a.look()), said(await databases.b.look())]).toEqual(['0 1 2 3 / 4', '0 1 2 3 / 4']);
+    expect(value!.map((each) => each?.effects)).toEqual([
+      'settled',
+      'settled',
+      'settled',
+      'settled',
+    ]);
+    expect([said(await databases.a.look()), said(await databases.b.look())]).toEqual([
+      '0 1 2 3 / 4',
+      '0 1 2 3 / 4',
+    ]);
   });
 }
 

@@ -93,7 +93,12 @@ export class StagedSql implements StagedTransaction {
   async commit(calls: readonly BatchedCall[]): Promise<readonly Json[] | undefined> {
     const { call: first } = calls[0]!;
     const { signal } = first;
-    const all = calls.map(({ part, input, call, reported }) => ({ part, input, key: call.key, reported: reported! }));
+    const all = calls.map(({ part, input, call, reported }) => ({
+      part,
+      input,
+      key: call.key,
+      reported: reported!,
+    }));
     // A lost write is repeated under its key, by the code that can reconcile it.
     if (
       this.#open === undefined ||
@@ -111,7 +116,8 @@ export class StagedSql implements StagedTransaction {
         const isHeard = cutOffWith(signal, open.use);
         try {
           await this.#goTo(open, all, signal);
-          for (const { part, key, reported } of all) await (part as SqlPart).answerKey(open.use.rows, key, reported);
+          for (const { part, key, reported } of all)
+            await (part as SqlPart).answerKey(open.use.rows, key, reported);
           signal.throwIfAborted();
           isSent = true;
           return (await committed(open.use, all)) ? all.map(({ reported }) => reported) : undefined;
@@ -123,7 +129,10 @@ export class StagedSql implements StagedTransaction {
       // Before the commit was sent, the error means that nothing was done. The writes are repeated
       // by the code that reports the error.
       if (!isSent) return undefined;
-      throw new NoAnswer('the outcome of the commit is unknown', { cause: error, why: 'commit_unknown' });
+      throw new NoAnswer('the outcome of the commit is unknown', {
+        cause: error,
+        why: 'commit_unknown',
+      });
     } finally {
       await this.rollback();
     }
@@ -143,7 +152,10 @@ export class StagedSql implements StagedTransaction {
     });
   }
 
-  async replay(before: readonly StagedCall[], call: Pick<CallContext, 'signal' | 'epoch'>): Promise<void> {
+  async replay(
+    before: readonly StagedCall[],
+    call: Pick<CallContext, 'signal' | 'epoch'>,
+  ): Promise<void> {
     // Also if another branch caused the release: the released writes may belong to a later branch.
     if (!this.#hasGivenWay || before.length === 0) return;
     try {
@@ -156,7 +168,10 @@ export class StagedSql implements StagedTransaction {
   }
 
   /** Runs steps in sequence, each in an open transaction that the next step uses too. */
-  #inTurn<T>(call: Pick<CallContext, 'signal' | 'epoch'>, make: (open: Open) => Promise<T>): Promise<T> {
+  #inTurn<T>(
+    call: Pick<CallContext, 'signal' | 'epoch'>,
+    make: (open: Open) => Promise<T>,
+  ): Promise<T> {
     return this.#next(async () => {
       call.signal.throwIfAborted();
       if (this.#ended !== undefined) throw this.#ended;
@@ -227,7 +242,10 @@ export class StagedSql implements StagedTransaction {
 
   /** A database that does not respond is cut off on abort, or when the time limit is reached. */
   async #begin(use: BorrowedConnection, signal: AbortSignal): Promise<void> {
-    const isHeard = cutOffWith(AbortSignal.any([signal, AbortSignal.timeout(this.#database.stagedTimeoutMs!)]), use);
+    const isHeard = cutOffWith(
+      AbortSignal.any([signal, AbortSignal.timeout(this.#database.stagedTimeoutMs!)]),
+      use,
+    );
     try {
       // The call may already be aborted when it gets the connection.
       this.#checkGoesOn();
@@ -287,10 +305,14 @@ function stagedTooLongError(cause?: unknown): DidNothing {
 }
 
 function stale(cause?: DidNothing): EffectError {
-  return new EffectError('stale', 'The answer of a statement has changed since. Retry the transaction.', {
-    retryable: true,
-    cause,
-  });
+  return new EffectError(
+    'stale',
+    'The answer of a statement has changed since. Retry the transaction.',
+    {
+      retryable: true,
+      cause,
+    },
+  );
 }
 
 /** The savepoint after the n-th write. */
@@ -302,7 +324,11 @@ function nameOf({ mark }: Open, n: number): string {
  * The key is written first. If a statement ends the transaction and its writes are committed, they
  * are found under the key.
  */
-function written(open: Open, { part, input, key }: Omit<StagedCall, 'reported'>, signal: AbortSignal): Promise<Json> {
+function written(
+  open: Open,
+  { part, input, key }: Omit<StagedCall, 'reported'>,
+  signal: AbortSignal,
+): Promise<Json> {
   const { rows, connection } = open.use;
   return withSavepoint(open, part as SqlPart, async () => {
     await (part as SqlPart).addKey(rows, key);
@@ -346,7 +372,11 @@ async function backTo(open: Open, n: number): Promise<void> {
 function nothing(part: SqlPart, error: unknown): unknown {
   if (isInstance(error, DidNothing) || isInstance(error, EffectError)) return error;
   const what = errorMessage(error) ?? 'the database refused it';
-  return new DidNothing(what, { final: !part.isTransient(error), cause: error, why: refusal(error) });
+  return new DidNothing(what, {
+    final: !part.isTransient(error),
+    cause: error,
+    why: refusal(error),
+  });
 }
 
 /**

@@ -9,29 +9,89 @@ import { problemOf } from './statements.ts';
 // the composition of the text.
 
 const CONTROLS = [
-  ...['/* c */ COMMIT', '-- c\nCOMMIT', ';COMMIT', '/**/ ROLLBACK', ' ; ; -- x\n /* y */;\tEND', 'BEGIN IMMEDIATE'],
-  ...['/* a /* b */ COMMIT /* c */ */ -- */', '/* a /* b */ c */ COMMIT', '/*/ x */ commit', '/* x /*/ commit'],
-  ...['# c\nCOMMIT', '/*! COMMIT */', '/*!50000 COMMIT*/', '/*M!100100 COMMIT */', '-- c\rCOMMIT', '\ufeffCOMMIT'],
-  ...['start transaction', 'Abort', 'savepoint x', 'release x', 'rollback to x', "COMMIT PREPARED 'x'", "xa end 'x'"],
-  ...["SET client_encoding = 'GBK'", 'set local client_encoding to gbk', "SET NAMES 'GBK'", 'RESET client_encoding'],
-  ...["PREPARE /* a */ TRANSACTION 'x'", 'set transaction read only', 'SET SESSION TRANSACTION READ ONLY'],
-  ...['set session characteristics as transaction read only', 'SET autocommit = 1', 'SET @@session.autocommit=1'],
+  ...[
+    '/* c */ COMMIT',
+    '-- c\nCOMMIT',
+    ';COMMIT',
+    '/**/ ROLLBACK',
+    ' ; ; -- x\n /* y */;\tEND',
+    'BEGIN IMMEDIATE',
+  ],
+  ...[
+    '/* a /* b */ COMMIT /* c */ */ -- */',
+    '/* a /* b */ c */ COMMIT',
+    '/*/ x */ commit',
+    '/* x /*/ commit',
+  ],
+  ...[
+    '# c\nCOMMIT',
+    '/*! COMMIT */',
+    '/*!50000 COMMIT*/',
+    '/*M!100100 COMMIT */',
+    '-- c\rCOMMIT',
+    '\ufeffCOMMIT',
+  ],
+  ...[
+    'start transaction',
+    'Abort',
+    'savepoint x',
+    'release x',
+    'rollback to x',
+    "COMMIT PREPARED 'x'",
+    "xa end 'x'",
+  ],
+  ...[
+    "SET client_encoding = 'GBK'",
+    'set local client_encoding to gbk',
+    "SET NAMES 'GBK'",
+    'RESET client_encoding',
+  ],
+  ...[
+    "PREPARE /* a */ TRANSACTION 'x'",
+    'set transaction read only',
+    'SET SESSION TRANSACTION READ ONLY',
+  ],
+  ...[
+    'set session characteristics as transaction read only',
+    'SET autocommit = 1',
+    'SET @@session.autocommit=1',
+  ],
 ];
 test.each(CONTROLS)('%j is refused', (text) => {
   expect(problemOf(text)).toBe('only the tool starts and ends transactions');
 });
 
 const SEVERAL = [
-  ...['SELECT 1; SELECT 2', "SELECT 'a''b'; SELECT 2", `SELECT "a;"; SELECT 2`, 'SELECT 1--1\n; SELECT 2'],
-  ...["SELECT 'a\\'; SELECT 2 -- '", "SELECT 'a\\'' ; SELECT 2 -- '", 'SELECT `a`; x', 'SELECT [a]; x'],
+  ...[
+    'SELECT 1; SELECT 2',
+    "SELECT 'a''b'; SELECT 2",
+    `SELECT "a;"; SELECT 2`,
+    'SELECT 1--1\n; SELECT 2',
+  ],
+  ...[
+    "SELECT 'a\\'; SELECT 2 -- '",
+    "SELECT 'a\\'' ; SELECT 2 -- '",
+    'SELECT `a`; x',
+    'SELECT [a]; x',
+  ],
 ];
 test.each(SEVERAL)('%j is more than one statement', (text) => {
   expect(problemOf(text)).toContain('a text must be one statement');
 });
 
 const POSTGRES_SEVERAL = [
-  ...['SELECT $a$ b $a$; SELECT 2', "SELECT 1$$' $$; SELECT 2 --'", 'SELECT a$$; SELECT b$$', 'SELECT $1$$; x$$'],
-  ...["SELECT E'a\\'' ; x --'", "SELECT 1E'\\'' ; x --'", "SELECT E'a'\n'\\' ' ; x --'", "SELECT E'a'  '\\' ; x --"],
+  ...[
+    'SELECT $a$ b $a$; SELECT 2',
+    "SELECT 1$$' $$; SELECT 2 --'",
+    'SELECT a$$; SELECT b$$',
+    'SELECT $1$$; x$$',
+  ],
+  ...[
+    "SELECT E'a\\'' ; x --'",
+    "SELECT 1E'\\'' ; x --'",
+    "SELECT E'a'\n'\\' ' ; x --'",
+    "SELECT E'a'  '\\' ; x --",
+  ],
   // A character that looks like a space belongs to a name, and so does the text after it.
   ...['SELECT 1 AS \u00a0$$; x --$$', 'SELECT 1 AS \u2028$$; x --$$', "SELECT \u00a0E'\\'; x --'"],
   // For a setting that an earlier statement may have changed.
@@ -42,9 +102,26 @@ test.each(POSTGRES_SEVERAL)('%j is more than one statement of PostgreSQL', (text
 });
 
 const SINGLE = [
-  ...['SELECT 1;', 'SELECT 1 ; -- done\n', ';; SELECT 1', "SELECT ';', 'it''s; so'", 'SELECT ";" AS "a""b;"', ''],
-  ...['UPDATE t SET begun = 1', 'SELECT 1 AS "commit"', 'DELETE FROM t -- ; COMMIT', 'SELECT /* ; COMMIT */ 1'],
-  ...['PREPARE x AS SELECT 1', 'SET x = 1', 'SELECT case when 1 then 2 end', 'INSERT INTO committed VALUES (?)'],
+  ...[
+    'SELECT 1;',
+    'SELECT 1 ; -- done\n',
+    ';; SELECT 1',
+    "SELECT ';', 'it''s; so'",
+    'SELECT ";" AS "a""b;"',
+    '',
+  ],
+  ...[
+    'UPDATE t SET begun = 1',
+    'SELECT 1 AS "commit"',
+    'DELETE FROM t -- ; COMMIT',
+    'SELECT /* ; COMMIT */ 1',
+  ],
+  ...[
+    'PREPARE x AS SELECT 1',
+    'SET x = 1',
+    'SELECT case when 1 then 2 end',
+    'INSERT INTO committed VALUES (?)',
+  ],
   'commitment',
 ];
 test.each(SINGLE)('%j is run', (text) => {
@@ -52,7 +129,12 @@ test.each(SINGLE)('%j is run', (text) => {
 });
 
 const POSTGRES_SINGLE = [
-  ...['DO $$ BEGIN PERFORM 1; END $$', 'SELECT $a$ ; $$ ; $a$', "SELECT E'\\'; COMMIT; '", "SELECT 'C:\\', 'a, b'"],
+  ...[
+    'DO $$ BEGIN PERFORM 1; END $$',
+    'SELECT $a$ ; $$ ; $a$',
+    "SELECT E'\\'; COMMIT; '",
+    "SELECT 'C:\\', 'a, b'",
+  ],
   ...[
     "SELECT E'a'\n  -- c\n'\\'; COMMIT'",
     "SELECT E'a' -- c\n'\\'; COMMIT'",
@@ -70,7 +152,9 @@ test.each([
   "SELECT @a(');COMMIT --'",
   "SELECT :a(');COMMIT --'",
   "SELECT #a::b(');COMMIT --'",
-])('%j has a variable with a quote in its name, as SQLite reads it', (text) => expect(problemOf(text)).toBeDefined());
+])('%j has a variable with a quote in its name, as SQLite reads it', (text) =>
+  expect(problemOf(text)).toBeDefined(),
+);
 
 test('a text is read in a time that grows with its length', () => {
   // With its square it would be minutes.
@@ -180,7 +264,18 @@ interface Words {
   readonly inner: readonly string[];
 }
 const ALL_BLANKS = [' ', '\n', '/* ; COMMIT */', '-- ; COMMIT "\n', "/* it's */", '/* ` [ */'];
-const ALL_INNER = ["'; COMMIT; --'", "'it''s /*'", '"; COMMIT"', 'a', '+', '1', 'e', "x'00'", '"--"', '"a""b"'];
+const ALL_INNER = [
+  "'; COMMIT; --'",
+  "'it''s /*'",
+  '"; COMMIT"',
+  'a',
+  '+',
+  '1',
+  'e',
+  "x'00'",
+  '"--"',
+  '"a""b"',
+];
 const WORDS: readonly Words[] = [
   { placeholders: '?', blanks: ALL_BLANKS, inner: ALL_INNER },
   {
@@ -202,25 +297,33 @@ const WORDS: readonly Words[] = [
   },
 ];
 
-test.each(WORDS)('only texts with several or control statements are refused: $placeholders', (words) => {
-  const blank = fc.array(fc.constantFrom(...words.blanks), { maxLength: 2 }).map((all) => ` ${all.join('')} `);
-  const statement = fc
-    .tuple(
-      fc.constantFrom('SELECT', 'insert', 'commit', 'End', 'BEGIN'),
-      fc.array(fc.tuple(blank, fc.constantFrom(...words.inner)), { maxLength: 4 }),
-    )
-    .map(([first, rest]) => ({ first, text: [first, ...rest.flat()].join('') }));
-  const made = fc.tuple(
-    fc.array(fc.option(statement), { maxLength: 3 }),
-    fc.array(blank, { minLength: 8, maxLength: 8 }),
-  );
-  fc.assert(
-    fc.property(made, ([parts, blanks]) => {
-      const text = parts.map((part, i) => `${blanks[i * 2]}${part?.text ?? ''}${blanks[i * 2 + 1]}`).join(';');
-      const firsts = parts.flatMap((part) => part?.first ?? []);
-      const isSound = firsts.length <= 1 && firsts.every((first) => first === 'SELECT' || first === 'insert');
-      expect(problemOf(text, words.placeholders) === undefined, text).toBe(isSound);
-    }),
-    { numRuns: 20_000 },
-  );
-});
+test.each(WORDS)(
+  'only texts with several or control statements are refused: $placeholders',
+  (words) => {
+    const blank = fc
+      .array(fc.constantFrom(...words.blanks), { maxLength: 2 })
+      .map((all) => ` ${all.join('')} `);
+    const statement = fc
+      .tuple(
+        fc.constantFrom('SELECT', 'insert', 'commit', 'End', 'BEGIN'),
+        fc.array(fc.tuple(blank, fc.constantFrom(...words.inner)), { maxLength: 4 }),
+      )
+      .map(([first, rest]) => ({ first, text: [first, ...rest.flat()].join('') }));
+    const made = fc.tuple(
+      fc.array(fc.option(statement), { maxLength: 3 }),
+      fc.array(blank, { minLength: 8, maxLength: 8 }),
+    );
+    fc.assert(
+      fc.property(made, ([parts, blanks]) => {
+        const text = parts
+          .map((part, i) => `${blanks[i * 2]}${part?.text ?? ''}${blanks[i * 2 + 1]}`)
+          .join(';');
+        const firsts = parts.flatMap((part) => part?.first ?? []);
+        const isSound =
+          firsts.length <= 1 && firsts.every((first) => first === 'SELECT' || first === 'insert');
+        expect(problemOf(text, words.placeholders) === undefined, text).toBe(isSound);
+      }),
+      { numRuns: 20_000 },
+    );
+  },
+);

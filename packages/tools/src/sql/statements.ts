@@ -15,16 +15,31 @@ export interface SqlStatement {
  */
 const CONTROL = new RegExp(
   `^(?:${[
-    ...['begin', 'start', 'commit', 'end', 'rollback', 'abort', 'savepoint', 'release', 'prepare transaction', 'xa'],
+    ...[
+      'begin',
+      'start',
+      'commit',
+      'end',
+      'rollback',
+      'abort',
+      'savepoint',
+      'release',
+      'prepare transaction',
+      'xa',
+    ],
     'set (?:(?:global|session|local|persist) )?(?:transaction|characteristics|autocommit|client_encoding|names)',
     'reset (?:all|client_encoding)',
   ].join('|')})\\b`,
 );
 
 /** Why a text cannot run in the tool's own transaction. Undefined if it can. */
-export function problemOf(text: string, placeholders?: SqlDatabase['placeholders']): string | undefined {
+export function problemOf(
+  text: string,
+  placeholders?: SqlDatabase['placeholders'],
+): string | undefined {
   const readings = readingsOf(text, placeholders);
-  if (readings.flat().some((words) => CONTROL.test(words))) return 'only the tool starts and ends transactions';
+  if (readings.flat().some((words) => CONTROL.test(words)))
+    return 'only the tool starts and ends transactions';
   if (readings.some((found) => found.length > 1))
     return 'a text must be one statement. Pass statements separately, and values with semicolons as parameters';
   return undefined;
@@ -39,7 +54,10 @@ export function problemOf(text: string, placeholders?: SqlDatabase['placeholders
 export async function runAll(
   connection: Pick<SqlConnection, 'query'>,
   statements: readonly SqlStatement[],
-  { signal, placeholders }: { readonly signal: AbortSignal; readonly placeholders: SqlDatabase['placeholders'] },
+  {
+    signal,
+    placeholders,
+  }: { readonly signal: AbortSignal; readonly placeholders: SqlDatabase['placeholders'] },
 ): Promise<(readonly SqlRow[])[]> {
   for (const { text } of statements) {
     const problem = problemOf(text, placeholders);

@@ -1,6 +1,11 @@
 import { errorMessage, isInstance } from 'assize/internal/base';
 import { type CallContext, DidNothing, NoAnswer } from 'assize/internal/effects';
-import { type BorrowedConnection, borrowConnection, cutOffWith, rollBack } from './borrowed-connection.ts';
+import {
+  type BorrowedConnection,
+  borrowConnection,
+  cutOffWith,
+  rollBack,
+} from './borrowed-connection.ts';
 import { EFFECTS_TABLE, type EffectRow, type EffectRows } from './effect-rows.ts';
 import type { SqlConnection, SqlDatabase } from './port.ts';
 import { refusal } from './refusal.ts';
@@ -91,7 +96,11 @@ async function hasTable(connection: SqlConnection): Promise<boolean> {
 }
 
 /** A transaction that fails to start is not left open. */
-async function begun(database: SqlDatabase, use: BorrowedConnection, signal: AbortSignal): Promise<void> {
+async function begun(
+  database: SqlDatabase,
+  use: BorrowedConnection,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await begin(database, use, signal);
   } catch (error) {
@@ -100,7 +109,10 @@ async function begun(database: SqlDatabase, use: BorrowedConnection, signal: Abo
   }
 }
 
-async function done(use: BorrowedConnection, works: readonly SqlWork[]): Promise<readonly (EffectRow | undefined)[]> {
+async function done(
+  use: BorrowedConnection,
+  works: readonly SqlWork[],
+): Promise<readonly (EffectRow | undefined)[]> {
   const { connection, rows } = use;
   let found: readonly (EffectRow | undefined)[];
   let at: SqlWork | undefined;
@@ -128,14 +140,20 @@ async function done(use: BorrowedConnection, works: readonly SqlWork[]): Promise
   } catch (error) {
     // The error may follow the commit. A usable connection can query the outcome.
     if (!(await rollBack(use)))
-      throw new NoAnswer('the outcome of the commit is unknown', { cause: error, why: 'commit_unknown' });
+      throw new NoAnswer('the outcome of the commit is unknown', {
+        cause: error,
+        why: 'commit_unknown',
+      });
     const known = await rowsOf(works, rows);
     if (works.every((work, i) => work.isDone(known[i]))) return known;
     throw nothing(works, error);
   }
 }
 
-async function rowsOf(works: readonly SqlWork[], rows: EffectRows): Promise<readonly (EffectRow | undefined)[]> {
+async function rowsOf(
+  works: readonly SqlWork[],
+  rows: EffectRows,
+): Promise<readonly (EffectRow | undefined)[]> {
   const found: (EffectRow | undefined)[] = [];
   for (const { call } of works) found.push(await rows.of(call.key));
   return found;
@@ -162,7 +180,13 @@ function nothing(works: readonly SqlWork[], error: unknown, isFinal?: boolean): 
   const what = errorMessage(error) ?? 'the database refused it';
   const why = refusal(error);
   if (isInstance(error, DidNothing))
-    return new DidNothing(what, { final: error.isFinal, key, answer: error.answer, cause: error, why });
+    return new DidNothing(what, {
+      final: error.isFinal,
+      key,
+      answer: error.answer,
+      cause: error,
+      why,
+    });
   const final = isFinal ?? works.every(({ isTransient }) => !isTransient(error));
   return new DidNothing(what, { final, key, cause: error, why });
 }

@@ -20,16 +20,23 @@ export function calling(
   delivery: Delivery = 'externalised',
   disk: (disk: Disk) => Disk = (same) => same,
 ) {
-  const tools = new Map(fileTools({ root, delivery, bytesMax: 1_000, disk }).map((tool) => [tool.name, tool]));
+  const tools = new Map(
+    fileTools({ root, delivery, bytesMax: 1_000, disk }).map((tool) => [tool.name, tool]),
+  );
   const of = (name: string): Tool => tools.get(`files.${name}`)!;
-  const call = (key: string, epoch = 1): CallContext => ({ key, epoch, signal: new AbortController().signal });
+  const call = (key: string, epoch = 1): CallContext => ({
+    key,
+    epoch,
+    signal: new AbortController().signal,
+  });
   return {
     of,
     run: async (name: string, input: unknown, key = name, epoch = 1) =>
       of(name).spec.execute(of(name).parse(input), call(key, epoch), []),
     undo: async (name: string, input: unknown, key = name) =>
       of(name).spec.compensate!(of(name).parse(input), null, call(key)),
-    ask: async (name: string, input: unknown, key = name) => of(name).spec.reconcile!(of(name).parse(input), call(key)),
+    ask: async (name: string, input: unknown, key = name) =>
+      of(name).spec.reconcile!(of(name).parse(input), call(key)),
   };
 }
 

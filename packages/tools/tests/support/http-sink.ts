@@ -21,8 +21,11 @@ export type RequestFault = 'none' | 'after' | 'lose' | 'lose_before' | 'hang' | 
  */
 export class HttpSink implements AsyncDisposable {
   readonly sink: OutsideSink;
-  readonly requests: { readonly method: string; readonly url: string; readonly headers: IncomingMessage['headers'] }[] =
-    [];
+  readonly requests: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: IncomingMessage['headers'];
+  }[] = [];
   /** Of the next requests, in their order. */
   readonly faults: RequestFault[];
   readonly #server: Server;
@@ -57,14 +60,21 @@ export class HttpSink implements AsyncDisposable {
     const chunks = await request.toArray();
     const fault = this.faults.shift() ?? 'none';
     if (typeof fault === 'number') {
-      response.writeHead(fault, fault >= 300 && fault < 400 ? { location: '/elsewhere' } : {}).end('refused');
+      response
+        .writeHead(fault, fault >= 300 && fault < 400 ? { location: '/elsewhere' } : {})
+        .end('refused');
       return;
     }
     if (fault === 'lose_before') {
       request.socket.destroy();
       return;
     }
-    const [status, body] = this.#act(method, url, String(headers['idempotency-key']), Buffer.concat(chunks).toString());
+    const [status, body] = this.#act(
+      method,
+      url,
+      String(headers['idempotency-key']),
+      Buffer.concat(chunks).toString(),
+    );
     if (fault === 'lose') request.socket.destroy();
     else if (fault === 'after') response.writeHead(500).end('{}');
     else if (fault === 'garbage') response.writeHead(200).end('{"a":1,"a":2}');

@@ -5,7 +5,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import type { TestPostgres } from '../../../../tests/support/postgres/index.ts';
 import { Steps } from '../../../../tests/support/tools/effect-sink.ts';
-import { EFFECTS_TABLE, type SqlConnection, type SqlDatabase, type SqlRow } from '../../src/sql/index.ts';
+import {
+  EFFECTS_TABLE,
+  type SqlConnection,
+  type SqlDatabase,
+  type SqlRow,
+} from '../../src/sql/index.ts';
 
 // Real databases that outlive processes, with two views. A process sees a database through its
 // connections, and may end at each of its statements. An outside observer inspects every step.
@@ -56,7 +61,11 @@ function seenIn(rows: readonly SqlRow[]): Seen {
 /** A connection with a step before and after each thing that it is told. */
 function stepped(
   { query, begin, commit, rollback, close }: Required<SqlConnection>,
-  { steps, stage, end }: { readonly steps: Steps; readonly stage: StagedDatabase; end(): Promise<void> },
+  {
+    steps,
+    stage,
+    end,
+  }: { readonly steps: Steps; readonly stage: StagedDatabase; end(): Promise<void> },
 ): SqlConnection {
   const around = async <T>(make: () => T | Promise<T>): Promise<T> => {
     await steps.step();
@@ -235,7 +244,10 @@ export class PostgresStage implements StagedDatabase {
   }
 
   async #client(): Promise<Client> {
-    const client = new Client({ connectionString: this.#url, options: `-c search_path=${this.#schema}` });
+    const client = new Client({
+      connectionString: this.#url,
+      options: `-c search_path=${this.#schema}`,
+    });
     // One that is ended is told so.
     client.on('error', () => undefined);
     await client.connect();

@@ -1,9 +1,19 @@
 import { MemoryStore } from '@assize/testing/memory';
 import type { Tool } from 'assize/internal/effects';
-import type { Assize, Transaction, TransactionOutcome, UnresolvedEffect } from 'assize/internal/runtime';
+import type {
+  Assize,
+  Transaction,
+  TransactionOutcome,
+  UnresolvedEffect,
+} from 'assize/internal/runtime';
 import { z } from 'zod';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
-import { OutsideSink, Steps, storeOf, toolFor } from '../../../../tests/support/tools/effect-sink.ts';
+import {
+  OutsideSink,
+  Steps,
+  storeOf,
+  toolFor,
+} from '../../../../tests/support/tools/effect-sink.ts';
 import { orders } from '../../../../tests/support/tools/orders.ts';
 import { type SqlDatabase, sqlReader, sqlTool } from '../../src/sql/index.ts';
 import { type Seen, type StagedDatabase, WatchedSteps } from './sql-stage.ts';
@@ -56,12 +66,18 @@ export class World {
   readonly thrown: unknown[] = [];
   readonly #stagedTimeoutMs: number | undefined;
 
-  private constructor(databases: Readonly<Record<Name, StagedDatabase>>, stagedTimeoutMs: number | undefined) {
+  private constructor(
+    databases: Readonly<Record<Name, StagedDatabase>>,
+    stagedTimeoutMs: number | undefined,
+  ) {
     this.#stagedTimeoutMs = stagedTimeoutMs;
     this.databases = databases;
   }
 
-  static async over(databases: Readonly<Record<Name, StagedDatabase>>, stagedTimeoutMs?: number): Promise<World> {
+  static async over(
+    databases: Readonly<Record<Name, StagedDatabase>>,
+    stagedTimeoutMs?: number,
+  ): Promise<World> {
     for (const name of NAMES) await databases[name].reset();
     const world = new World(databases, stagedTimeoutMs);
     await runtimeOver(world.store, [orders]).create(orders, { trajectoryId: 't' });
@@ -83,7 +99,11 @@ export class World {
   };
 
   /** One process, which may end at a step; it is looked at from outside at each. */
-  async process<T>(endAt: number | undefined, live: (assize: Assize) => Promise<T>, lacks?: string) {
+  async process<T>(
+    endAt: number | undefined,
+    live: (assize: Assize) => Promise<T>,
+    lacks?: string,
+  ) {
     const steps = new WatchedSteps(endAt, this.#look);
     const tools = this.tools(steps).filter(({ name }) => name !== lacks);
     const assize = runtimeOver(storeOf(this.store, steps), [orders], { tools });
@@ -93,7 +113,10 @@ export class World {
     return { value, isDead: steps.isDead };
   }
 
-  async transact(body: (tx: Transaction) => Promise<unknown>, { endAt, ...rest }: Transacting = {}) {
+  async transact(
+    body: (tx: Transaction) => Promise<unknown>,
+    { endAt, ...rest }: Transacting = {},
+  ) {
     return this.process(endAt, (assize) => this.within(assize, body, rest));
   }
 
@@ -101,7 +124,13 @@ export class World {
   async within(
     assize: Assize,
     body: (tx: Transaction) => Promise<unknown>,
-    { action = 'count', args = 'order', name = 'one', retries = 0, writes = ['**'] }: Omit<Transacting, 'endAt'> = {},
+    {
+      action = 'count',
+      args = 'order',
+      name = 'one',
+      retries = 0,
+      writes = ['**'],
+    }: Omit<Transacting, 'endAt'> = {},
   ): Promise<TransactionOutcome<unknown> | undefined> {
     const trajectory = await assize.open('t');
     return trajectory

@@ -9,7 +9,8 @@ export async function approvals(stage: Stage): Promise<void> {
 
 async function decided(stage: Stage): Promise<void> {
   const { trajectory, propose, approve } = stage;
-  const ask = (cents: number): Promise<any> => propose('pay', { to: 'bob', cents, note: { of: ['n'] } });
+  const ask = (cents: number): Promise<any> =>
+    propose('pay', { to: 'bob', cents, note: { of: ['n'] } });
   const first = await ask(600);
   await pending(stage);
   await pending(stage);
@@ -54,6 +55,7 @@ async function overridden(stage: Stage): Promise<void> {
 
 /** Every list of what waits. */
 export async function pending({ assize, trajectory }: Stage): Promise<void> {
-  for (const query of [{}, { trajectoryId: 'shop', channel: 'manager' }]) for await (const _ of assize.pending(query));
+  for (const query of [{}, { trajectoryId: 'shop', channel: 'manager' }])
+    for await (const _ of assize.pending(query));
   trajectory.approvals.pending();
 }

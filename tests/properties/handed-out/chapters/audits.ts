@@ -23,7 +23,11 @@ export async function audits(stage: Stage): Promise<readonly unknown[]> {
 }
 
 async function checkpoints({ hands, on, library, store }: Stage): Promise<void> {
-  const signer = signerKey('example.com/shop', 'note', generateKeys(new Uint8Array(32).fill(1)).privateKey);
+  const signer = signerKey(
+    'example.com/shop',
+    'note',
+    generateKeys(new Uint8Array(32).fill(1)).privateKey,
+  );
   const log = { origin: signer.name, keys: [signer] };
   const sinks = [{ put: on('CheckpointSink.put', async () => undefined) }];
   const onProgress = on('onProgress', () => undefined);
@@ -35,7 +39,11 @@ async function checkpoints({ hands, on, library, store }: Stage): Promise<void> 
       return given;
     },
   );
-  const key = signerKey('example.com/witness', 'cosignature', generateKeys(new Uint8Array(32).fill(2)).privateKey);
+  const key = signerKey(
+    'example.com/witness',
+    'cosignature',
+    generateKeys(new Uint8Array(32).fill(2)).privateKey,
+  );
   await library.integrateLog(store);
   const { signed } = await library.makeCheckpoint(store, {
     ...{ signer, sinks, onProgress, beforeSigning },
@@ -47,7 +55,12 @@ async function checkpoints({ hands, on, library, store }: Stage): Promise<void> 
   await library.proveEntry(store, first!.id, signed, log);
   await library.verifyLogged(store, { from: 0, to: 3 });
   const scope = { kind: 'entry', entry: first!.id } as const;
-  const made = await library.makeBundle(store, { scope, checkpoint: signed, logKey: signer, madeAt: new Date(0) });
+  const made = await library.makeBundle(store, {
+    scope,
+    checkpoint: signed,
+    logKey: signer,
+    madeAt: new Date(0),
+  });
   await library.verifyBundle(made.zip, { logKey: signer });
 }
 
@@ -66,7 +79,11 @@ async function checks({ on, library, store, domains, policy }: Stage): Promise<r
   const { rules } = readRules('id: team\ndefault: allow\n', 'team');
   await library.backtestRules(store, [rule], { trajectoryIds: [], rules, onProgress });
   await library.listWrits(store, 'shop');
-  await library.blastRadius(store, { principal: 'agent:a' }, { through: ['state', 'recall'], onProgress });
+  await library.blastRadius(
+    store,
+    { principal: 'agent:a' },
+    { through: ['state', 'recall'], onProgress },
+  );
   await library.makeReport(store, { onProgress });
   await incidents({ on, library });
   // A report of the library is already changed here.
@@ -79,21 +96,27 @@ async function checks({ on, library, store, domains, policy }: Stage): Promise<r
     await library.fsck(store),
     await library.checkMemory(store),
   ];
-  const replays = [await library.deepReplay(store, 'shop', over), ...(await library.deepReplayStore(store, over))];
+  const replays = [
+    await library.deepReplay(store, 'shop', over),
+    ...(await library.deepReplayStore(store, over)),
+  ];
   return [...reports.filter(({ valid }) => !valid), ...replays.filter(({ same }) => !same)];
 }
 
 /** A response in a ledger of its own, because its revocations would end the shop. */
 async function incidents({ on, library }: Pick<Stage, 'on' | 'library'>): Promise<void> {
   const store = new MemoryStore();
-  const assize = runtimeOver(store as never, [budget, incident], { ports: { clock: new HandClock() } });
+  const assize = runtimeOver(store as never, [budget, incident], {
+    ports: { clock: new HandClock() },
+  });
   const bad = writFor('agent:bad');
   const trajectory = await assize.create(budget, { trajectoryId: 't', writs: [bad] });
   const role = { name: 'spender', params: { agent: 'ada' } } as const;
   await trajectory.propose({ action: 'spend', role, args: { amount: 5 }, writ: bad } as never);
   const radius = () => audit.blastRadius(store, { principal: 'agent:bad' });
   await library.planResponse(store, await radius());
-  const office: audit.WritFor = async (action, scope) => writFor('human:ops', { actions: [action], scopes: [scope] });
+  const office: audit.WritFor = async (action, scope) =>
+    writFor('human:ops', { actions: [action], scopes: [scope] });
   // A plan that the library got or gave is changed afterwards.
   const opening = async () => {
     const plan = await audit.planResponse(store, await radius());
@@ -135,14 +158,23 @@ async function rows({ hands, on, library, store, assize }: Stage): Promise<void>
   await watched.effectKey(id);
   await watched.hasEffectLog();
   await watched.adopted(id);
-  await watched.adopt({ at: row.at ?? '2026-03-23T09:00:00.000000Z', reason: 'moved', roots: [id] });
+  await watched.adopt({
+    at: row.at ?? '2026-03-23T09:00:00.000000Z',
+    reason: 'moved',
+    roots: [id],
+  });
   await watched.trajectoriesToReview?.();
   await watched.facts({ space: 'ward' });
   const [fact] = await watched.facts({ space: 'ward', limit: 1 });
   const { space, subject, predicate } = fact;
   await watched.partition({ space, subject, predicate });
   await watched.factsByText({ space, text: 'flu', limit: 5 });
-  await watched.factsByVector({ space, embedder: 'letters', vector: Float32Array.of(3, 1), limit: 5 });
+  await watched.factsByVector({
+    space,
+    embedder: 'letters',
+    vector: Float32Array.of(3, 1),
+    limit: 5,
+  });
   await watched.textsToEmbed('letters', space, 5);
   await watched.claimKey();
   await watched.spaces();
@@ -157,7 +189,9 @@ async function rows({ hands, on, library, store, assize }: Stage): Promise<void>
   await watched.oracleGet(id);
   await watched.commit({ entries: [], blobs: [] });
   await watched.selfCheck?.();
-  const read = on('FactStore.read', (facts: any) => hands.library('FactReads.facts', facts.facts)({ space }));
+  const read = on('FactStore.read', (facts: any) =>
+    hands.library('FactReads.facts', facts.facts)({ space }),
+  );
   await watched.withReadSnapshot?.(read);
 }
 

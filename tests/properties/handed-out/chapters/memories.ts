@@ -6,7 +6,12 @@ import { DOCTOR, MOVE, type Stage } from '../stage.ts';
 export async function memories(stage: Stage): Promise<void> {
   const { hands, assize, trajectory, propose, approve, writs, clock } = stage;
   const memory = trajectory.memory({ space: 'ward', writ: writs.clerk });
-  const said = (predicate: string, object: string, source: string) => ({ subject: 'ann', predicate, object, source });
+  const said = (predicate: string, object: string, source: string) => ({
+    subject: 'ann',
+    predicate,
+    object,
+    source,
+  });
   const fact = await memory.assert(said('weight', '70 kg', 's1'));
   await memory.assertMany([said('triage', 'red', 's2')]);
   await memory.assertMany([said('triage', 'green', 's3')]);
@@ -22,7 +27,8 @@ export async function memories(stage: Stage): Promise<void> {
   await memory.change({ subject: 'ann', predicate: 'weight', object: '71 kg' });
   await memory.correct({ subject: 'ann', predicate: 'weight', object: '72 kg', valid: then });
   await memory.retract({ subject: 'bob', predicate: 'weight', valid: then });
-  for (const view of [memory, assize.memory('ward'), assize.memory('ward', 'shop'), memory]) await read(view, clock.at);
+  for (const view of [memory, assize.memory('ward'), assize.memory('ward', 'shop'), memory])
+    await read(view, clock.at);
   const recalled = await memory.recall();
   await propose('move', MOVE, { observations: [recalled.observation] });
   await assize.dependents(fact.entry.id);

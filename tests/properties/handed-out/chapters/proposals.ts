@@ -7,7 +7,10 @@ export async function proposals({ hands, on, trajectory, propose }: Stage): Prom
     ROLE.params,
     on('subscribe.listener', () => undefined),
   );
-  const observed = { observations: [{ name: 'seen', value: { of: [1] } }], idempotencyKey: 'first' };
+  const observed = {
+    observations: [{ name: 'seen', value: { of: [1] } }],
+    idempotencyKey: 'first',
+  };
   await propose('move', MOVE, observed);
   await propose('move', MOVE, observed);
   const since = trajectory.head;

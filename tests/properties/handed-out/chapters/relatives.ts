@@ -11,11 +11,22 @@ export async function relatives(stage: Stage): Promise<void> {
 async function branched({ assize, trajectory, store, writFor }: Stage): Promise<void> {
   const [, first] = await store.entries('shop');
   const writ = writFor('clerk');
-  const branch = await assize.branch('shop', first!.id, { trajectoryId: 'branch', note: 'what if', writs: [writ] });
+  const branch = await assize.branch('shop', first!.id, {
+    trajectoryId: 'branch',
+    note: 'what if',
+    writs: [writ],
+  });
   const observations = [{ name: 'seen', value: { of: [1] } }];
   // The key has its ruling from the source.
   for (let time = 0; time < 3; time++)
-    await branch.propose({ action: 'move', role: ROLE, args: MOVE, writ, observations, idempotencyKey: 'first' });
+    await branch.propose({
+      action: 'move',
+      role: ROLE,
+      args: MOVE,
+      writ,
+      observations,
+      idempotencyKey: 'first',
+    });
   branch.state();
   branch.delegations.origin;
   trajectory.delegations.origin;

@@ -10,11 +10,18 @@ export async function runs(stage: Stage): Promise<void> {
     clock,
     random: library.seededRandom('run'),
     arbiter: on('RunOptions.arbiter', async (candidates: readonly string[]) => candidates[0]!),
-    counsel: on('RunOptions.counsel', () => ({ do: 'approve' as const, principal: 'manager:mia', method: 'test' })),
+    counsel: on('RunOptions.counsel', () => ({
+      do: 'approve' as const,
+      principal: 'manager:mia',
+      method: 'test',
+    })),
     onTurn: on('RunOptions.onTurn', () => undefined),
   });
   const source = { store, oracleStore: store, trajectoryId: 'shop' };
-  await library.replayRun(source, domain, [agentOf(stage)], { anchors: [operator.publicKey], policy });
+  await library.replayRun(source, domain, [agentOf(stage)], {
+    anchors: [operator.publicKey],
+    policy,
+  });
   hands.useKeptViews();
 }
 
@@ -29,14 +36,20 @@ function agentOf(stage: Stage): any {
       await consult(stage, slice, oracle);
       turns++;
       if (turns === 1) return { action: 'pay', args: { to: 'bob', cents: 650 } };
-      if (turns < 4) return { action: 'move', args: { from: 'ann', to: 'bob', cents: turns, tags: ['agent'] } };
+      if (turns < 4)
+        return { action: 'move', args: { from: 'ann', to: 'bob', cents: turns, tags: ['agent'] } };
       return turns === 4 ? 'wait' : 'done';
     }),
   };
 }
 
-async function consult({ hands, on, library, domain }: Stage, slice: any, oracle: any): Promise<void> {
-  const asked = (name: string): ((...args: any[]) => any) => hands.library(`AgentOracle.${name}`, oracle[name]);
+async function consult(
+  { hands, on, library, domain }: Stage,
+  slice: any,
+  oracle: any,
+): Promise<void> {
+  const asked = (name: string): ((...args: any[]) => any) =>
+    hands.library(`AgentOracle.${name}`, oracle[name]);
   const call = on('AgentQuestion.call', () => ({ of: [1, 2] }));
   await asked('ask')({ name: 'asked', request: { desks: slice.desks.d1 }, call });
   await asked('calls')();

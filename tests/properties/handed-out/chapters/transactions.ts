@@ -4,7 +4,11 @@ import { operatorWrit } from '../../../support/ledger/runtime.ts';
 import { ROLE, type Stage } from '../stage.ts';
 
 const INPUT = { to: 'ann', cents: 3, tags: ['a', 'b'] };
-const MINE = { action: 'move', role: ROLE, args: { from: 'ann', to: 'bob', cents: 1, tags: ['t'] } };
+const MINE = {
+  action: 'move',
+  role: ROLE,
+  args: { from: 'ann', to: 'bob', cents: 1, tags: ['t'] },
+};
 
 export async function transactions(stage: Stage): Promise<void> {
   await declared(stage);
@@ -38,7 +42,10 @@ async function speculative(stage: Stage): Promise<void> {
     });
     await tx.nested(refused).catch(() => undefined);
     await tx.speculate(
-      [part(stage, (inner) => inner.call('shop.row', { ...INPUT, to: 'bob' })), part(stage, async () => ({ of: [2] }))],
+      [
+        part(stage, (inner) => inner.call('shop.row', { ...INPUT, to: 'bob' })),
+        part(stage, async () => ({ of: [2] })),
+      ],
       on('speculate.choose', () => 0),
     );
     await tx.expand({ reads: ['shelf:1'] });
@@ -109,6 +116,9 @@ function transact(stage: Stage, name: string, body: (tx: any) => Promise<unknown
   return settled(trajectory.transaction(options, part(stage, body)).catch(() => undefined));
 }
 
-function part({ hands, on }: Stage, body: (tx: any) => Promise<unknown>): (tx: object) => Promise<unknown> {
+function part(
+  { hands, on }: Stage,
+  body: (tx: any) => Promise<unknown>,
+): (tx: object) => Promise<unknown> {
   return on('transaction.body', (tx: object) => body(hands.given(tx)));
 }

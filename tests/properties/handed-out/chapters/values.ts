@@ -5,7 +5,9 @@ import { LEAD, type Stage } from '../stage.ts';
 const TABLE = {
   id: 'house',
   otherwise: 'allow',
-  rules: [{ id: 'r1', effect: 'deny', actions: ['pay'], scopes: ['account:*'], because: 'No payments.' }],
+  rules: [
+    { id: 'r1', effect: 'deny', actions: ['pay'], scopes: ['account:*'], because: 'No payments.' },
+  ],
 };
 
 export async function values(stage: Stage): Promise<void> {
@@ -44,7 +46,12 @@ function ofTexts({ library, hands }: Stage): void {
 
 function ofPolicies({ library, hands }: Stage): void {
   const { evaluate } = library.ruleTable(library.parseRuleTable(TABLE));
-  const query = { action: 'pay', role: { name: 'clerk', params: {} }, args: {}, scopes: ['account:ann'] };
+  const query = {
+    action: 'pay',
+    role: { name: 'clerk', params: {} },
+    args: {},
+    scopes: ['account:ann'],
+  };
   const place = {
     principal: 'clerk',
     writ_id: 'a'.repeat(64),

@@ -2,7 +2,11 @@
  * States and arguments with which the search of `checkDomain` meets every action of the gateway.
  */
 import fc from 'fast-check';
-import { configuration, type GatewayState, readRules } from '../../../../packages/gate/src/gateway/index.ts';
+import {
+  configuration,
+  type GatewayState,
+  readRules,
+} from '../../../../packages/gate/src/gateway/index.ts';
 import { desk } from './desk.ts';
 
 const RULES = `
@@ -46,18 +50,39 @@ export async function busyGateway(): Promise<readonly GatewayState[]> {
   const old = structuredClone(made.state());
   old.used['day|2026-05-31|*|*|old'] = 7;
   old.read['ada|/old'] = '2026-05-01T09:00:00.000000Z';
-  old.standing['gone'] = { agent: 'ben', ...terms, expires: '2026-06-01T10:00:00.000000Z', approvedBy: 'human:grace' };
+  old.standing['gone'] = {
+    agent: 'ben',
+    ...terms,
+    expires: '2026-06-01T10:00:00.000000Z',
+    approvedBy: 'human:grace',
+  };
   old.spent['gone|old'] = { cents: 5, '#uses': 1 };
-  old.calls['old'] = { ...(old.calls['c1'] as GatewayState['calls'][string]), at: '2026-05-31T09:00:00.000000Z' };
+  old.calls['old'] = {
+    ...(old.calls['c1'] as GatewayState['calls'][string]),
+    at: '2026-05-31T09:00:00.000000Z',
+  };
   return [...states, old];
 }
 
-const tool = fc.constantFrom<[string, string]>(['fs', 'read'], ['fs', 'write'], ['bank', 'pay'], ['new', 'tool']);
+const tool = fc.constantFrom<[string, string]>(
+  ['fs', 'read'],
+  ['fs', 'write'],
+  ['bank', 'pay'],
+  ['new', 'tool'],
+);
 
 export const gatewayArguments: Readonly<Record<string, fc.Arbitrary<any>>> = {
   call: fc
-    .record({ tool, path: fc.constantFrom('/a', '/a/b', '/b', '/a/..'), cents: fc.constantFrom(5, 60, 90, 150, -1) })
-    .map(({ tool: [server, name], path, cents }) => ({ server, tool: name, args: { path, cents } })),
+    .record({
+      tool,
+      path: fc.constantFrom('/a', '/a/b', '/b', '/a/..'),
+      cents: fc.constantFrom(5, 60, 90, 150, -1),
+    })
+    .map(({ tool: [server, name], path, cents }) => ({
+      server,
+      tool: name,
+      args: { path, cents },
+    })),
   report: fc.record({
     call: fc.constantFrom('c1', 'c2', 'c3', 'none'),
     outcome: fc.constantFrom('done', 'failed', 'unknown'),

@@ -30,7 +30,10 @@ export interface Desk {
 
 export async function desk(
   yaml: string,
-  { tools = [], policy = true }: { readonly tools?: readonly Tool[]; readonly policy?: boolean } = {},
+  {
+    tools = [],
+    policy = true,
+  }: { readonly tools?: readonly Tool[]; readonly policy?: boolean } = {},
 ): Promise<Desk> {
   const { rules } = readRules(yaml);
   const domain = gateway({ rules, tools });
@@ -49,11 +52,15 @@ export async function desk(
     ...(policy ? { policy: rulesPolicy(rules) } : {}),
   });
   const writs = new Map(['ada', 'ben', 'root'].map((name) => [name, writFor(`agent:${name}`)]));
-  const trajectory = await assize.create(domain, { trajectoryId: 'desk', writs: [...writs.values()] });
+  const trajectory = await assize.create(domain, {
+    trajectoryId: 'desk',
+    writs: [...writs.values()],
+  });
   let calls = 0;
   const act: Desk['act'] = async (action, args, agent) => {
     clock.forward(1);
-    const role = agent === undefined ? { name: 'admin', params: {} } : { name: 'agent', params: { agent } };
+    const role =
+      agent === undefined ? { name: 'admin', params: {} } : { name: 'agent', params: { agent } };
     const writ = writs.get(agent ?? 'root')!;
     const ruling = await trajectory.propose({ action, role: role as never, args, writ });
     requireOpenCalls(trajectory.state() as GatewayState);
@@ -77,7 +84,8 @@ export async function desk(
     },
     configure: async (text) => {
       const next = configuration(readRules(text).rules, tools);
-      if (isConfigured(trajectory.state() as GatewayState, next)) throw new Error('it is configured already');
+      if (isConfigured(trajectory.state() as GatewayState, next))
+        throw new Error('it is configured already');
       return act('configure', next);
     },
   };
@@ -94,5 +102,7 @@ function requireOpenCalls({ calls, open }: GatewayState): void {
 export function said(ruling: Ruling): string {
   if (ruling.ruling === 'committed') return 'committed';
   const rules = rulesIn(ruling.detail);
-  return rules.length === 0 ? `${ruling.ruling}: ${ruling.detail}` : `${ruling.ruling} ${rules.join(' ')}`;
+  return rules.length === 0
+    ? `${ruling.ruling}: ${ruling.detail}`
+    : `${ruling.ruling} ${rules.join(' ')}`;
 }

@@ -17,12 +17,21 @@ export function approvedIncident(): IncidentState {
         steps: [
           { kind: 'revoke', trajectory: 't', writ: hash },
           {
-            ...{ kind: 'retract', trajectory: 't', space: 's', subject: 'ida', predicate: 'likes', object: 'tea' },
+            ...{
+              kind: 'retract',
+              trajectory: 't',
+              space: 's',
+              subject: 'ida',
+              predicate: 'likes',
+              object: 'tea',
+            },
             ...{ fact: 'f', entry: hash },
           },
           { kind: 'halt', trajectory: 't' },
         ],
-        remains: [{ what: 'a letter', entry: hash, why: 'it was sent', advice: 'write another one' }],
+        remains: [
+          { what: 'a letter', entry: hash, why: 'it was sent', advice: 'write another one' },
+        ],
         outcomes: { 0: { outcome: 'done', at } },
       },
     },

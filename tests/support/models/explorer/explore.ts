@@ -57,7 +57,12 @@ export interface Rules {
   /** The live work of all processes, as one process knows it. */
   readonly shared: (fence: number, last: number) => SharedWork;
   /** Whether an attempt may act, by the view of its process. */
-  readonly isClear: (isClear: boolean, view: View, epoch: number, claims: readonly ExplorerClaim[]) => boolean;
+  readonly isClear: (
+    isClear: boolean,
+    view: View,
+    epoch: number,
+    claims: readonly ExplorerClaim[],
+  ) => boolean;
   /** Whether an attempt claimed too late, by the outcome. */
   readonly isLate: (outcome: Outcome) => boolean;
   /** Whether what was read once is another thing now. */
@@ -120,7 +125,9 @@ export function explore(
   const none: Done = { latest: 0, readBy: 0, stands: [] };
   const begin = (left: Trouble): World => ({
     last: 0,
-    running: plans.map((plan, i) => unbegun(i, plan, rules.claims(claimsOf(plan)), plan.retries ?? 0)),
+    running: plans.map((plan, i) =>
+      unbegun(i, plan, rules.claims(claimsOf(plan)), plan.retries ?? 0),
+    ),
     members: fences.map((fence) => ({ view: views.begin(fence, 0), inbox: [], isIn: true })),
     zombies: [],
     ghosts: [],
@@ -142,10 +149,28 @@ export function explore(
 }
 
 /** The parts of a world. Most steps leave most parts unchanged. */
-function partsOf({ last, running, members, zombies, ghosts, done, wasSilent, left: _, ...others }: World): object[] {
+function partsOf({
+  last,
+  running,
+  members,
+  zombies,
+  ghosts,
+  done,
+  wasSilent,
+  left: _,
+  ...others
+}: World): object[] {
   // This line does not compile if a world has a field that the list omits.
   others satisfies Record<string, never>;
-  return [small(wasSilent ? -1 - last : last), zombies, ghosts, done.x, done.y, ...members, ...running];
+  return [
+    small(wasSilent ? -1 - last : last),
+    zombies,
+    ghosts,
+    done.x,
+    done.y,
+    ...members,
+    ...running,
+  ];
 }
 
 const SMALL = new Map<number, object>();
@@ -163,7 +188,8 @@ function small(n: number): object {
 function textOf(part: object, numberOf: (part: object) => number): string {
   if (!('order' in part)) return JSON.stringify(part);
   const { state, body, flight, order, claims, answers, acts, decided, again } = part as Running;
-  const { plan, retries, member, epoch, isLogged, isCommitted, isEnded, isLeft, wasLeft } = part as Running;
+  const { plan, retries, member, epoch, isLogged, isCommitted, isEnded, isLeft, wasLeft } =
+    part as Running;
   const flags = +isLogged + 2 * +isCommitted + 4 * +isEnded + 8 * +isLeft + 16 * +wasLeft;
   const memory = `${body && numberOf(body)},${flight && numberOf(flight)},${again && numberOf(again)}`;
   const told = `${numberOf(answers)},${numberOf(acts)},${numberOf(decided)}`;
@@ -172,7 +198,17 @@ function textOf(part: object, numberOf: (part: object) => number): string {
 
 type Read =
   | ('state' | 'body' | 'flight' | 'order' | 'claims' | 'answers' | 'acts' | 'decided' | 'again')
-  | ('plan' | 'retries' | 'member' | 'epoch' | 'isLogged' | 'isCommitted' | 'isEnded' | 'isLeft' | 'wasLeft');
+  | (
+      | 'plan'
+      | 'retries'
+      | 'member'
+      | 'epoch'
+      | 'isLogged'
+      | 'isCommitted'
+      | 'isEnded'
+      | 'isLeft'
+      | 'wasLeft'
+    );
 /** The fields of an attempt that its text omits. The list must be empty. */
 const UNREAD: readonly Exclude<keyof Running, Read>[] = [];
 UNREAD satisfies readonly never[];
@@ -221,7 +257,13 @@ class Model {
   readonly #holds: Invariants;
   readonly #isRead: boolean;
 
-  constructor(world: World, plans: readonly Plan[], rules: Rules, views: Views, way: () => readonly string[]) {
+  constructor(
+    world: World,
+    plans: readonly Plan[],
+    rules: Rules,
+    views: Views,
+    way: () => readonly string[],
+  ) {
     this.#world = world;
     this.#plans = plans;
     this.#rules = rules;
@@ -292,10 +334,15 @@ class Model {
     const { plan, body, member } = running[tx]!;
     const { epoch, by = 0 } = this.#plans[plan]!;
     if (body !== null) return this.#world.members[member]!.isIn ? this.#body(tx) : [];
-    const at = this.#world.members[by]?.isIn === true ? by : this.#world.members.findIndex(({ isIn }) => isIn);
+    const at =
+      this.#world.members[by]?.isIn === true
+        ? by
+        : this.#world.members.findIndex(({ isIn }) => isIn);
     if (at === -1) return [];
     if (epoch === 'late')
-      return [{ what: `${tx} begins, without an epoch`, to: this.#with(tx, { body: BODY, member: at }) }];
+      return [
+        { what: `${tx} begins, without an epoch`, to: this.#with(tx, { body: BODY, member: at }) },
+      ];
     return [this.#begin(tx, this.#with(tx, { body: BODY, member: at }))];
   }
 
@@ -322,25 +369,32 @@ class Model {
     if (!isIn || first === undefined) return [];
     const world = setMember(this.#world, m, { inbox: others });
     const about = 'epoch' in first.said ? first.said.epoch : first.said.gone;
-    return [{ what: `process ${m} hears: ${first.said.is} ${about}`, to: this.#heard(world, m, first) }];
+    return [
+      { what: `process ${m} hears: ${first.said.is} ${about}`, to: this.#heard(world, m, first) },
+    ];
   }
 
   #heard(world: World, m: number, { said, by, tx }: Message): World {
     const isMine = by === m;
-    const { view, outcome } = world.members[m]!.view.say(said.is === 'begun' ? { ...said, isHere: isMine } : said);
+    const { view, outcome } = world.members[m]!.view.say(
+      said.is === 'begun' ? { ...said, isHere: isMine } : said,
+    );
     const to = setMember(world, m, { view });
     if (!isMine || tx === NOBODY) return to;
     const { body, epoch, claims, member } = to.running[tx]!;
     if (member !== m || body === null) return to;
     const change = (into: Partial<Body>): World => put(to, tx, { body: { ...body, ...into } });
-    if (said.is === 'begun') return view.isInDoubt(said.claims) ? change({ refused: 'resource_in_doubt' }) : to;
+    if (said.is === 'begun')
+      return view.isInDoubt(said.claims) ? change({ refused: 'resource_in_doubt' }) : to;
     if (said.is === 'given') return change({ isAsking: false });
     if (said.is !== 'grown') return to;
     const isLate = this.#rules.isLate(outcome);
     const told = change({ isAsking: false, ...(isLate && { refused: 'stale' as const }) });
     if (!isLate) return put(told, tx, { claims: [...claims, ...said.claims] });
     const again = put(told, tx, { again: [...claims, ...said.claims] });
-    return world.members.length === 1 ? again : this.#say(again, tx, { is: 'given', epoch, claims: said.claims });
+    return world.members.length === 1
+      ? again
+      : this.#say(again, tx, { is: 'given', epoch, claims: said.claims });
   }
 
   /** First the ledger has it, once for each key; then the log says so. */
@@ -406,11 +460,17 @@ class Model {
   #leave(tx: number): Next {
     const { state, order, plan, epoch } = this.#world.running[tx]!;
     const { steps } = this.#plans[plan]!;
-    const touched = unfinished(state).map((n): ExplorerClaim => `w${(steps[order[n]!] as PlannedEffect).on}`);
+    const touched = unfinished(state).map(
+      (n): ExplorerClaim => `w${(steps[order[n]!] as PlannedEffect).on}`,
+    );
     const kept = this.#rules.kept([...new Set(touched)].sort());
     return {
       what: `${tx} is left to a person`,
-      to: this.#say(this.#with(tx, { isLeft: true, wasLeft: true }), tx, { is: 'left', epoch, kept }),
+      to: this.#say(this.#with(tx, { isLeft: true, wasLeft: true }), tx, {
+        is: 'left',
+        epoch,
+        kept,
+      }),
     };
   }
 
@@ -438,9 +498,25 @@ class Model {
     next.push(this.#decided(this.#world, tx, n, 'residue', ''));
     // By hand, where that was not done before: in the model nothing happens twice.
     if (isCommitted && calls === 0)
-      next.push(this.#decided(this.#acted(this.#world, tx, step, 'call'), tx, n, 'applied', ', made so by hand'));
+      next.push(
+        this.#decided(
+          this.#acted(this.#world, tx, step, 'call'),
+          tx,
+          n,
+          'applied',
+          ', made so by hand',
+        ),
+      );
     if (!isCommitted && isThere)
-      next.push(this.#decided(this.#acted(this.#world, tx, step, 'undo'), tx, n, 'undone', ', made so by hand'));
+      next.push(
+        this.#decided(
+          this.#acted(this.#world, tx, step, 'undo'),
+          tx,
+          n,
+          'undone',
+          ', made so by hand',
+        ),
+      );
     const retry = retryOf(state, n);
     const isSafe = retry === 'freely' || (retry === 'confirmed' && isThere !== isCommitted);
     if (isSafe) next.push(this.#decided(this.#world, tx, n, 'retry', ''));
@@ -472,7 +548,8 @@ class Model {
     const step = steps[body.at];
     if (step === undefined) {
       const loser = order.findIndex(
-        (each, n) => (steps[each] as PlannedEffect).loses === true && state.effects[n]!.isDiscarded !== true,
+        (each, n) =>
+          (steps[each] as PlannedEffect).loses === true && state.effects[n]!.isDiscarded !== true,
       );
       if (loser !== -1) return [this.#log(tx, { is: 'discarded', n: loser })];
       if (ends === 'throw') return [this.#abort(tx, 'its body throws')];
@@ -482,9 +559,16 @@ class Model {
     if (isEffect(step)) return this.#effect(tx, body, step);
     if ('reads' in step) return this.#read(tx, body, resourcesOf(step.reads), `r${step.reads}`);
     if ('expands' in step) return this.#expand(tx, body, this.#rules.claims(step.expands));
-    const to = this.#withBody(tx, { ...body, at: body.at + 1, isAsking: this.#world.members.length > 1 });
+    const to = this.#withBody(tx, {
+      ...body,
+      at: body.at + 1,
+      isAsking: this.#world.members.length > 1,
+    });
     return [
-      { what: `${tx} gives up ${step.releases}`, to: this.#say(to, tx, { is: 'given', epoch, claims: step.releases }) },
+      {
+        what: `${tx} gives up ${step.releases}`,
+        to: this.#say(to, tx, { is: 'given', epoch, claims: step.releases }),
+      },
     ];
   }
 
@@ -516,7 +600,9 @@ class Model {
     const { reading, epoch } = this.#plans[plan]!;
     const read = (world: World): Next => {
       const seen = resources.map((at) => [at, world.done[at].stands] as const);
-      const to = put(world, tx, { body: { ...body, at: body.at + 1, seen: [...body.seen, ...seen] } });
+      const to = put(world, tx, {
+        body: { ...body, at: body.at + 1, seen: [...body.seen, ...seen] },
+      });
       return { what: `${tx} reads ${resources}`, to };
     };
     const waits = reading !== 'optimistic' && epoch !== 'late';
@@ -528,7 +614,9 @@ class Model {
     const { view } = this.#world.members[member]!;
     if (view.isInDoubt(claims)) return [this.#abort(tx, 'resource_in_doubt')];
     const to = this.#withBody(tx, { ...body, at: body.at + 1, isAsking: true });
-    return [{ what: `${tx} claims ${claims}`, to: this.#say(to, tx, { is: 'grown', epoch, claims }) }];
+    return [
+      { what: `${tx} claims ${claims}`, to: this.#say(to, tx, { is: 'grown', epoch, claims }) },
+    ];
   }
 
   /** Acquires all claims of the transaction, and validates its optimistic reads there. */
@@ -538,7 +626,9 @@ class Model {
     if (body.isAtGate) return [this.#commit(this.#world, tx, body)];
     return this.#enter(tx, this.#world.members[member]!.view.claimsOf(epoch)!, (world) => {
       if (!isGuessing) return this.#commit(world, tx, body);
-      const isStale = body.seen.some(([at, then]) => this.#rules.hasChanged(then, world.done[at].stands));
+      const isStale = body.seen.some(([at, then]) =>
+        this.#rules.hasChanged(then, world.done[at].stands),
+      );
       const refused = isStale ? { refused: 'stale' as const } : {};
       const again = isStale ? { again: claims } : {};
       return {
@@ -553,7 +643,11 @@ class Model {
     const { steps, hasOnFailure } = this.#plans[plan]!;
     this.#holds.committed(world, epoch, body);
     const planned = body.planned.map((at) => (steps[at] as PlannedEffect).class);
-    const record: EffectRecord = { is: 'committed', planned, ...(hasOnFailure && { hasOnFailure }) };
+    const record: EffectRecord = {
+      is: 'committed',
+      planned,
+      ...(hasOnFailure && { hasOnFailure }),
+    };
     const to = put(world, tx, {
       state: this.#rules.recorded(state, record),
       isLogged: true,
@@ -563,7 +657,8 @@ class Model {
       isCommitted: true,
     });
     const done = { ...to.done };
-    for (const [at] of body.seen) done[at] = { ...done[at], readBy: Math.max(done[at].readBy, epoch) };
+    for (const [at] of body.seen)
+      done[at] = { ...done[at], readBy: Math.max(done[at].readBy, epoch) };
     return { what: `${tx} commits`, to: this.#freed({ ...to, done }, tx) };
   }
 
@@ -584,7 +679,10 @@ class Model {
     const { state, isLogged } = world.running[tx]!;
     const what = `${tx} aborts: ${why}`;
     if (!isLogged) return { what, to: this.#ended(world, tx) };
-    const to = put(world, tx, { state: this.#rules.recorded(state, { is: 'aborting' }), body: null });
+    const to = put(world, tx, {
+      state: this.#rules.recorded(state, { is: 'aborting' }),
+      body: null,
+    });
     return { what, to: this.#freed(to, tx) };
   }
 
@@ -597,12 +695,23 @@ class Model {
       return { what, to: this.#ended(this.#with(tx, { state: to }), tx) };
     const isPrivate = this.#isCalm && record.is !== 'aborting';
     if (record.is !== 'applying' && record.is !== 'undoing')
-      return { what, to: this.#with(tx, { state: to, ...(record.is === 'aborting' && { body: null }) }), isPrivate };
+      return {
+        what,
+        to: this.#with(tx, { state: to, ...(record.is === 'aborting' && { body: null }) }),
+        isPrivate,
+      };
     const how = record.is === 'applying' ? 'call' : 'undo';
     const ns = this.#oneStep(running, record.n, how);
     const others = ns.filter((n) => n !== record.n && state.effects[n]!.phase !== record.is);
-    const all = others.reduce((before, n) => this.#rules.recorded(before, { is: record.is, n }), to);
-    return { what: others.length === 0 ? what : `${what} and ${others}`, to: this.#sent(tx, all, ns, how), isPrivate };
+    const all = others.reduce(
+      (before, n) => this.#rules.recorded(before, { is: record.is, n }),
+      to,
+    );
+    return {
+      what: others.length === 0 ? what : `${what} and ${others}`,
+      to: this.#sent(tx, all, ns, how),
+      isPrivate,
+    };
   }
 
   /** Whether no crash can lose memory any more and only its own process handles an attempt. */
@@ -647,9 +756,14 @@ class Model {
     }
     const { left } = this.#world;
     const done = this.#actedAll(this.#world, tx, steps, how);
-    const next: Next[] = [{ what: `${name}: happens`, to: put(done, tx, { flight: { ns, how, stage: 'done' } }) }];
+    const next: Next[] = [
+      { what: `${name}: happens`, to: put(done, tx, { flight: { ns, how, stage: 'done' } }) },
+    ];
     if (left.losses > 0) {
-      next.push({ what: `${name}: happens, its answer is lost`, to: less(put(done, tx, { flight: null }), 'losses') });
+      next.push({
+        what: `${name}: happens, its answer is lost`,
+        to: less(put(done, tx, { flight: null }), 'losses'),
+      });
       next.push({ what: `${name}: is lost`, to: less(this.#with(tx, { flight: null }), 'losses') });
     }
     // A sink with keys answers again as it did, when it has done it.
@@ -657,7 +771,10 @@ class Model {
       // For all of them, or since it is so for one.
       for (const of of ns.length === 1 ? [undefined] : [undefined, ...ns]) {
         const to = this.#with(tx, { flight: { ns, how, stage, ...(of !== undefined && { of }) } });
-        next.push({ what: `${name}: ${stage}${of === undefined ? '' : ` for ${order[of]}`}`, to: less(to, kind) });
+        next.push({
+          what: `${name}: ${stage}${of === undefined ? '' : ` for ${order[of]}`}`,
+          to: less(to, kind),
+        });
       }
     };
     if (left.refusals > 0 && done !== this.#world) refuse('refused', 'refusals');
@@ -670,13 +787,23 @@ class Model {
     const { phase } = state.effects[n]!;
     const [calls, undos] = acts[order[n]!]!;
     const has = (phase === 'undoing' ? undos : calls) > 0;
-    const is = !has ? 'absent' : phase === 'undoing' ? 'undone' : phase === 'intended' ? 'executed' : 'applied';
+    const is = !has
+      ? 'absent'
+      : phase === 'undoing'
+        ? 'undone'
+        : phase === 'intended'
+          ? 'executed'
+          : 'applied';
     const goesOn = is === 'executed' && body !== null;
     const to = {
       state: this.#rules.recorded(state, { is, n }),
       ...(goesOn && { body: { ...body, at: body.at + 1 } }),
     };
-    return { what: `${tx}.${order[n]}: the sink says ${is}`, to: this.#with(tx, to), isPrivate: this.#isCalm };
+    return {
+      what: `${tx}.${order[n]}: the sink says ${is}`,
+      to: this.#with(tx, to),
+      isPrivate: this.#isCalm,
+    };
   }
 
   /** The effects of one step become visible together. */
@@ -702,7 +829,8 @@ class Model {
   }
 
   #doneAt({ latest, readBy, stands }: Done, epoch: number, how: 'call' | 'undo'): Done {
-    const standing = how === 'call' ? [...stands, epoch] : stands.toSpliced(stands.lastIndexOf(epoch), 1);
+    const standing =
+      how === 'call' ? [...stands, epoch] : stands.toSpliced(stands.lastIndexOf(epoch), 1);
     return { latest: Math.max(latest, epoch), readBy, stands: this.#isRead ? standing : stands };
   }
 
@@ -712,15 +840,25 @@ class Model {
     if (left.crashes === 0 || last === 0) return [];
     return members.flatMap(({ isIn }, m) =>
       isIn
-        ? [{ what: members.length === 1 ? 'crash' : `process ${m} crashes`, to: less(this.#crashed(m), 'crashes') }]
+        ? [
+            {
+              what: members.length === 1 ? 'crash' : `process ${m} crashes`,
+              to: less(this.#crashed(m), 'crashes'),
+            },
+          ]
         : [],
     );
   }
 
   #crashed(m: number): World {
     const ghosts = this.#ghostsOf(m);
-    const wiped = this.#world.running.map((one) => (one.member === m && !one.isEnded ? forgotten(one) : one));
-    const world = setMember({ ...this.#world, running: wiped, ghosts }, m, { isIn: false, inbox: [] });
+    const wiped = this.#world.running.map((one) =>
+      one.member === m && !one.isEnded ? forgotten(one) : one,
+    );
+    const world = setMember({ ...this.#world, running: wiped, ghosts }, m, {
+      isIn: false,
+      inbox: [],
+    });
     return world.members.some(({ isIn }) => isIn) ? world : this.#reopened(world, m);
   }
 
@@ -774,15 +912,25 @@ class Model {
     const isOrphan = running.some((one) => isLive(one) && one.member === m);
     const heir = members.findIndex(({ isIn }) => isIn);
     if (members[m]!.isIn || !isOrphan || heir === -1) return [];
-    return [{ what: `process ${heir} takes over from ${m}`, to: this.#taken(this.#world, m, heir) }];
+    return [
+      { what: `process ${heir} takes over from ${m}`, to: this.#taken(this.#world, m, heir) },
+    ];
   }
 
   #taken(world: World, m: number, heir: number): World {
     const [gone, fence] = [world.members[m]!.view.fence, world.members[heir]!.view.fence];
     const isOrphan = (one: Running): boolean => one.member === m && isLive(one);
-    const left = world.running.filter((one) => isOrphan(one) && one.isLeft).map(({ epoch }) => epoch);
-    const running = world.running.map((one) => (isOrphan(one) ? { ...one, member: heir, isLeft: false } : one));
-    return { ...world, running, members: handedOver(world.members, gone, { fence, by: heir }, left) };
+    const left = world.running
+      .filter((one) => isOrphan(one) && one.isLeft)
+      .map(({ epoch }) => epoch);
+    const running = world.running.map((one) =>
+      isOrphan(one) ? { ...one, member: heir, isLeft: false } : one,
+    );
+    return {
+      ...world,
+      running,
+      members: handedOver(world.members, gone, { fence, by: heir }, left),
+    };
   }
 
   /**
@@ -795,7 +943,9 @@ class Model {
     return members.flatMap(({ isIn }, m) => {
       const heir = members.findIndex((other, at) => at !== m && other.isIn);
       if (!isIn || heir === -1) return [];
-      return [{ what: `the lease of process ${m} runs out`, to: less(this.#lapsed(m, heir), 'lapses') }];
+      return [
+        { what: `the lease of process ${m} runs out`, to: less(this.#lapsed(m, heir), 'lapses') },
+      ];
     });
   }
 
@@ -810,7 +960,9 @@ class Model {
     });
     const world = this.#crashed(m);
     const lapsed = { ...world, zombies: [...world.zombies, ...zombies] };
-    return lapsed.running.some((one) => isLive(one) && one.member === m) ? this.#taken(lapsed, m, heir) : lapsed;
+    return lapsed.running.some((one) => isLive(one) && one.member === m)
+      ? this.#taken(lapsed, m, heir)
+      : lapsed;
   }
 
   /** The write of a process that has lost its membership. */
@@ -820,19 +972,26 @@ class Model {
     const what = `the process that had ${tx} writes`;
     const rest = { ...this.#world, zombies };
     const running = rest.running[tx]!;
-    if (this.#rules.isFenced || running.isEnded) return { what: `${what}, and is fenced`, to: rest };
+    if (this.#rules.isFenced || running.isEnded)
+      return { what: `${what}, and is fenced`, to: rest };
     if (flight !== null) {
       const records = answered(flight, state, this.#rules.spared);
-      const to = records.reduce((before, record) => this.#rules.recorded(before, record), running.state);
+      const to = records.reduce(
+        (before, record) => this.#rules.recorded(before, record),
+        running.state,
+      );
       return { what, to: put(rest, tx, { state: to }) };
     }
     const { steps } = this.#plans[running.plan]!;
     const { view } = zombie;
     const { epoch } = running;
     const claims = view.claimsOf(epoch);
-    const mayAct = claims !== undefined && view.say({ is: 'enter', epoch, claims }).outcome === true;
+    const mayAct =
+      claims !== undefined && view.say({ is: 'enter', epoch, claims }).outcome === true;
     const commits = body !== null && body.at === steps.length && mayAct;
-    return commits ? { ...this.#commit(put(rest, tx, { state }), tx, body), what } : { what, to: rest };
+    return commits
+      ? { ...this.#commit(put(rest, tx, { state }), tx, body), what }
+      : { what, to: rest };
   }
 
   #with(tx: number, change: Partial<Running>): World {
@@ -866,9 +1025,13 @@ function answered(
   return ns.map((n): EffectRecord => {
     const isRefused = stage === 'refused' || stage === 'refused for good';
     if (isRefused && of !== undefined && of !== n) return spared(n);
-    if (isRefused) return stage === 'refused' ? { is: 'failed', n } : { is: 'failed', n, final: true };
+    if (isRefused)
+      return stage === 'refused' ? { is: 'failed', n } : { is: 'failed', n, final: true };
     const { phase } = effects[n]!;
-    return { is: phase === 'undoing' ? 'undone' : phase === 'intended' ? 'executed' : 'applied', n };
+    return {
+      is: phase === 'undoing' ? 'undone' : phase === 'intended' ? 'executed' : 'applied',
+      n,
+    };
   });
 }
 
@@ -879,11 +1042,17 @@ function forgotten(one: Running): Running {
 }
 
 function put(world: World, tx: number, change: Partial<Running>): World {
-  return { ...world, running: world.running.map((one, n) => (n === tx ? { ...one, ...change } : one)) };
+  return {
+    ...world,
+    running: world.running.map((one, n) => (n === tx ? { ...one, ...change } : one)),
+  };
 }
 
 function setMember(world: World, m: number, change: Partial<World['members'][number]>): World {
-  return { ...world, members: world.members.map((one, at) => (at === m ? { ...one, ...change } : one)) };
+  return {
+    ...world,
+    members: world.members.map((one, at) => (at === m ? { ...one, ...change } : one)),
+  };
 }
 
 function less(world: World, kind: keyof Trouble): World {

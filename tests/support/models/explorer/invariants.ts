@@ -1,5 +1,12 @@
 /** The invariants of every execution. Each is checked at each step that could break it. */
-import { EFFECT_ATTEMPTS, type EffectPhase, isPivot, isUnresolved, type TransactionState, unfinished } from '#effects';
+import {
+  EFFECT_ATTEMPTS,
+  type EffectPhase,
+  isPivot,
+  isUnresolved,
+  type TransactionState,
+  unfinished,
+} from '#effects';
 import { type ExplorerClaim, meet, type Resource, resourcesOf } from './view.ts';
 import { Broken } from './walk.ts';
 import {
@@ -36,7 +43,8 @@ export class Invariants {
     }
     if (isPivot(kind) && !isAfterAll(running, step))
       this.#broken(`${name} is the pivot, and something of it may still fail`);
-    if (running.answers.includes('made')) this.#broken(`${tx} acts after what it did is answered for`);
+    if (running.answers.includes('made'))
+      this.#broken(`${tx} acts after what it did is answered for`);
     for (const at of resourcesOf(on)) this.#actsAt(world, tx, at);
   }
 
@@ -50,9 +58,11 @@ export class Invariants {
     for (const n of ns) {
       const name = `${tx}.${running.order[n]}`;
       const { isFinal, failures } = effects[n]!;
-      if (how === 'call' && (isFinal === true || failures >= EFFECT_ATTEMPTS)) this.#broken(`${name} is sent again`);
+      if (how === 'call' && (isFinal === true || failures >= EFFECT_ATTEMPTS))
+        this.#broken(`${name} is sent again`);
       const left = this.#waitsWith(running, n);
-      if (left !== undefined) this.#broken(`${name} is sent, and ${tx}.${running.order[left]} waits for a person`);
+      if (left !== undefined)
+        this.#broken(`${name} is sent, and ${tx}.${running.order[left]} waits for a person`);
     }
   }
 
@@ -64,10 +74,12 @@ export class Invariants {
     const { plan, acts, decided } = world.running[tx]!;
     const there = new Map<Together, boolean>();
     for (const [at, step] of this.#plans[plan]!.steps.entries()) {
-      if (!isEffect(step) || step.with === undefined || step.loses === true || decided.includes(at)) continue;
+      if (!isEffect(step) || step.with === undefined || step.loses === true || decided.includes(at))
+        continue;
       const [calls, undos] = acts[at]!;
       const is = calls > undos;
-      if ((there.get(step.with) ?? is) !== is) this.#broken(`a part of ${tx} at ${step.with} is seen`);
+      if ((there.get(step.with) ?? is) !== is)
+        this.#broken(`a part of ${tx} at ${step.with} is seen`);
       there.set(step.with, is);
     }
   }
@@ -77,7 +89,9 @@ export class Invariants {
     const { order } = running;
     const place = this.#effect(running, order[n]!).with;
     if (place === undefined) return [];
-    return order.flatMap((step, at) => (at !== n && this.#effect(running, step).with === place ? [at] : []));
+    return order.flatMap((step, at) =>
+      at !== n && this.#effect(running, step).with === place ? [at] : [],
+    );
   }
 
   /**
@@ -94,7 +108,8 @@ export class Invariants {
         this.#broken(`${tx} acts on ${at}, where ${n} is not done yet`);
     }
     if (latest > epoch) this.#broken(`${tx} acts on ${at} after epoch ${latest}, which is younger`);
-    if (readBy > epoch) this.#broken(`${tx} acts on ${at}, where epoch ${readBy} has read, which is younger`);
+    if (readBy > epoch)
+      this.#broken(`${tx} acts on ${at}, where epoch ${readBy} has read, which is younger`);
   }
 
   #hasActed(running: Running, step: number, at: Resource): boolean {
@@ -135,9 +150,13 @@ export class Invariants {
     for (const [tx, running] of world.running.entries()) {
       if (running.isEnded) continue;
       if (!isLive(running)) this.#broken(`${tx} never begins`);
-      if (!world.members[running.member]!.view.isLeft(running.epoch)) this.#broken(`${tx} never ends`);
-      const isBlind = this.#plans[running.plan]!.steps.some((step) => isEffect(step) && step.class.sink === 'blind');
-      if (!isBlind && !world.wasSilent && !this.#mayWait(running)) this.#broken(`${tx} waits for a person`);
+      if (!world.members[running.member]!.view.isLeft(running.epoch))
+        this.#broken(`${tx} never ends`);
+      const isBlind = this.#plans[running.plan]!.steps.some(
+        (step) => isEffect(step) && step.class.sink === 'blind',
+      );
+      if (!isBlind && !world.wasSilent && !this.#mayWait(running))
+        this.#broken(`${tx} waits for a person`);
       this.#over(running, true);
     }
   }
@@ -160,9 +179,13 @@ export class Invariants {
   #mayWait({ plan, state, answers }: Running): boolean {
     const hasFailed = state.effects.some(({ phase }) => phase === 'unresolved');
     const isBeyond = state.effects.some(
-      ({ class: { reversibility }, phase }) => reversibility === 'irreversible' && phase === 'applied',
+      ({ class: { reversibility }, phase }) =>
+        reversibility === 'irreversible' && phase === 'applied',
     );
-    return hasFailed && (this.#plans[plan]!.hasOnFailure !== true || isBeyond || answers.includes('rejected'));
+    return (
+      hasFailed &&
+      (this.#plans[plan]!.hasOnFailure !== true || isBeyond || answers.includes('rejected'))
+    );
   }
 
   /**
@@ -172,13 +195,15 @@ export class Invariants {
   #checkFailing({ plan, epoch, state, answers }: Running): void {
     const name = `${plan} of epoch ${epoch}`;
     const { failing, phase, effects } = state;
-    if (answers.filter((answer) => answer === 'made').length > 1) this.#broken(`${name} is answered for twice`);
+    if (answers.filter((answer) => answer === 'made').length > 1)
+      this.#broken(`${name} is answered for twice`);
     if (failing === undefined) {
       if (answers.length > 0) this.#broken(`${name} is answered for, and has not failed`);
       return;
     }
     const isAnswered = answers.at(-1) === 'made' || failing.isWaived === true;
-    if (phase === 'settled' && !isAnswered) this.#broken(`${name} has failed, and nothing answers for it`);
+    if (phase === 'settled' && !isAnswered)
+      this.#broken(`${name} has failed, and nothing answers for it`);
     const beyond = effects.findIndex(
       (effect) => effect.class.reversibility === 'irreversible' && effect.phase === 'applied',
     );
@@ -197,20 +222,25 @@ export class Invariants {
     if (isStuck && !isHeldUp && n !== -1 && this.#waitsWith(running, n) !== undefined) return;
     const expected = this.isWanted(running, step) && phase !== 'undone' && !isHeldUp ? 1 : 0;
     if (there !== expected)
-      this.#broken(`${running.plan}.${step} of epoch ${running.epoch} is there ${there} times, not ${expected}`);
+      this.#broken(
+        `${running.plan}.${step} of epoch ${running.epoch} is there ${there} times, not ${expected}`,
+      );
   }
 
   /** Whether it is to be there in the end. */
   isWanted({ plan, isCommitted, state }: Running, step: number): boolean {
     return (
-      isCommitted && state.failing === undefined && (this.#plans[plan]!.steps[step] as PlannedEffect).loses !== true
+      isCommitted &&
+      state.failing === undefined &&
+      (this.#plans[plan]!.steps[step] as PlannedEffect).loses !== true
     );
   }
 
   /** Whether the body learns that a call was dropped or has an unknown outcome. */
   hasFailed({ effects }: TransactionState): boolean {
     return effects.some(
-      ({ phase, isDiscarded }) => isDiscarded !== true && (phase === 'dropped' || isUnresolved(phase)),
+      ({ phase, isDiscarded }) =>
+        isDiscarded !== true && (phase === 'dropped' || isUnresolved(phase)),
     );
   }
 
@@ -263,5 +293,7 @@ function wasLeft(phase: EffectPhase): boolean {
 
 /** Whether all else has ended, by itself or as a person has decided. */
 function isAfterAll({ state, order }: Running, step: number): boolean {
-  return state.effects.every(({ phase }, n) => order[n] === step || ['applied', 'undone', 'accepted'].includes(phase));
+  return state.effects.every(
+    ({ phase }, n) => order[n] === step || ['applied', 'undone', 'accepted'].includes(phase),
+  );
 }

@@ -36,7 +36,10 @@ export function handedOver<P extends Post>(
   left: readonly number[],
 ): P[] {
   const { fence, by } = heir;
-  const rewritten = all.map((one) => ({ ...one, inbox: one.inbox.map((each) => ofAnother(each, gone, fence)) }));
+  const rewritten = all.map((one) => ({
+    ...one,
+    inbox: one.inbox.map((each) => ofAnother(each, gone, fence)),
+  }));
   const taken: ExplorerEvent = { is: 'taken', gone, fence };
   const tried = left.map((epoch): ExplorerEvent => ({ is: 'own', epoch, fence }));
   return broadcast(rewritten, ...[taken, ...tried].map((said) => ({ said, by, tx: NOBODY })));
@@ -47,5 +50,7 @@ export const NOBODY = -1;
 
 function ofAnother(message: Message, gone: number, fence: number): Message {
   const { said } = message;
-  return 'fence' in said && said.fence === gone ? { ...message, said: { ...said, fence } } : message;
+  return 'fence' in said && said.fence === gone
+    ? { ...message, said: { ...said, fence } }
+    : message;
 }

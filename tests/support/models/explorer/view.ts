@@ -30,7 +30,11 @@ export type ExplorerEvent =
       readonly claims: readonly ExplorerClaim[];
       readonly isHere: boolean;
     }
-  | { readonly is: 'grown' | 'given' | 'enter'; readonly epoch: number; readonly claims: readonly ExplorerClaim[] }
+  | {
+      readonly is: 'grown' | 'given' | 'enter';
+      readonly epoch: number;
+      readonly claims: readonly ExplorerClaim[];
+    }
   /** `kept`: the claims that it keeps. */
   | { readonly is: 'left'; readonly epoch: number; readonly kept: readonly ExplorerClaim[] }
   | { readonly is: 'own'; readonly epoch: number; readonly fence: number }
@@ -91,7 +95,10 @@ export class Views {
   }
 
   begin(fence: number, last: number): View {
-    return this.of({ fence, last, works: [], acted: [] }, (naive) => new View(this, naive, undefined));
+    return this.of(
+      { fence, last, works: [], acted: [] },
+      (naive) => new View(this, naive, undefined),
+    );
   }
 
   /**
@@ -101,7 +108,8 @@ export class Views {
    */
   async checkWaking(make: Views['make'] = this.make): Promise<number> {
     let woken = 0;
-    for (const view of this.#byText.values()) for (const way of view.ways()) woken += await this.#checkWay(way, make);
+    for (const view of this.#byText.values())
+      for (const way of view.ways()) woken += await this.#checkWay(way, make);
     return woken;
   }
 
@@ -125,9 +133,13 @@ export class Views {
       }
       await nextTurn();
       for (const wait of waits) {
-        wait.isClear ||= wait.claims.every((claim) => blockersOf(naive, wait.epoch, claim).length === 0);
+        wait.isClear ||= wait.claims.every(
+          (claim) => blockersOf(naive, wait.epoch, claim).length === 0,
+        );
         if (wait.isWoken !== wait.isClear)
-          this.differs(`epoch ${wait.epoch} is ${wait.isWoken ? '' : 'not '}woken by ${JSON.stringify(said)}`);
+          this.differs(
+            `epoch ${wait.epoch} is ${wait.isWoken ? '' : 'not '}woken by ${JSON.stringify(said)}`,
+          );
       }
     }
     return waits.filter(({ isClear }) => isClear).length;
@@ -150,7 +162,11 @@ export class View {
   readonly #before: { readonly view: View; readonly said: ExplorerEvent } | undefined;
   readonly #next = new Map<string, { readonly view: View; readonly outcome: Outcome }>();
 
-  constructor(views: Views, naive: Naive, before: { readonly view: View; readonly said: ExplorerEvent } | undefined) {
+  constructor(
+    views: Views,
+    naive: Naive,
+    before: { readonly view: View; readonly said: ExplorerEvent } | undefined,
+  ) {
     this.#views = views;
     this.#naive = naive;
     this.#before = before;
@@ -221,7 +237,10 @@ export class View {
       this.#views.differs(
         `after ${JSON.stringify(said)} there is ${JSON.stringify(is)}, and naively ${JSON.stringify(shall)}`,
       );
-    const view = this.#views.of(naive.naive, (made) => new View(this.#views, made, { view: this, said }));
+    const view = this.#views.of(
+      naive.naive,
+      (made) => new View(this.#views, made, { view: this, said }),
+    );
     return { view, outcome };
   }
 
@@ -245,7 +264,9 @@ function claimOf(held: ExplorerClaim): Claim {
 }
 
 function heldOf({ access, scope }: Claim): ExplorerClaim {
-  return PROBES.find((held) => (held[0] === 'r') === (access === 'read') && scope.text === SCOPES[placeOf(held)])!;
+  return PROBES.find(
+    (held) => (held[0] === 'r') === (access === 'read') && scope.text === SCOPES[placeOf(held)],
+  )!;
 }
 
 function placeOf(held: ExplorerClaim): Place {
@@ -291,8 +312,8 @@ function seen(shared: SharedWork, naive: Naive): unknown {
   const { coordinator } = shared;
   const anybody: Work = { epoch: Number.POSITIVE_INFINITY, claims: [] };
   const oldest = oldestOf(naive);
-  const blockers = [anybody, ...works.map(({ epoch }) => shared.workOf(epoch) ?? anybody)].map((work) =>
-    PROBES.map((held) => coordinator.blocker(work, claimOf(held))),
+  const blockers = [anybody, ...works.map(({ epoch }) => shared.workOf(epoch) ?? anybody)].map(
+    (work) => PROBES.map((held) => coordinator.blocker(work, claimOf(held))),
   );
   return {
     blockers,
@@ -302,7 +323,8 @@ function seen(shared: SharedWork, naive: Naive): unknown {
     last: coordinator.last,
     // No live attempt has a lower epoch. The bound may be lower than every live attempt, if earlier
     // epochs are unknown here.
-    oldest: coordinator.oldest <= oldest && (oldest <= coordinator.last || coordinator.oldest === oldest),
+    oldest:
+      coordinator.oldest <= oldest && (oldest <= coordinator.last || coordinator.oldest === oldest),
   };
 }
 
@@ -324,24 +346,35 @@ function seenNaively(naive: Naive): unknown {
 /** The live attempts with a lower epoch and an overlapping claim. */
 function blockersOf({ works }: Naive, epoch: number, held: ExplorerClaim): number[] {
   return works
-    .filter((known) => known.epoch < epoch && !known.isOver && known.claims.some((claim) => meet(claim, held)))
+    .filter(
+      (known) =>
+        known.epoch < epoch && !known.isOver && known.claims.some((claim) => meet(claim, held)),
+    )
     .map((known) => known.epoch);
 }
 
 /** By resources, one by one, and not as scopes are compared. */
 export function meet(one: ExplorerClaim, other: ExplorerClaim): boolean {
-  const shared = resourcesOf(placeOf(one)).some((resource) => resourcesOf(placeOf(other)).includes(resource));
+  const shared = resourcesOf(placeOf(one)).some((resource) =>
+    resourcesOf(placeOf(other)).includes(resource),
+  );
   return shared && (one[0] === 'w' || other[0] === 'w');
 }
 
 function isCovered(claims: readonly ExplorerClaim[], held: ExplorerClaim): boolean {
   return claims.some(
-    (claim) => (claim[0] === 'w' || held[0] === 'r') && (placeOf(claim) === '*' || placeOf(claim) === placeOf(held)),
+    (claim) =>
+      (claim[0] === 'w' || held[0] === 'r') &&
+      (placeOf(claim) === '*' || placeOf(claim) === placeOf(held)),
   );
 }
 
 function doubtAt({ works }: Naive, held: ExplorerClaim): number | undefined {
-  return least(works.filter(({ doubts }) => doubts.some((doubt) => meet(doubt, held))).map(({ epoch }) => epoch));
+  return least(
+    works
+      .filter(({ doubts }) => doubts.some((doubt) => meet(doubt, held)))
+      .map(({ epoch }) => epoch),
+  );
 }
 
 function oldestOf({ works, last }: Naive): number {
@@ -353,22 +386,44 @@ function least(epochs: readonly number[]): number | undefined {
 }
 
 /** The naive result of an event. */
-function after(naive: Naive, said: ExplorerEvent): { readonly naive: Naive; readonly outcome: Outcome } {
+function after(
+  naive: Naive,
+  said: ExplorerEvent,
+): { readonly naive: Naive; readonly outcome: Outcome } {
   const { works } = naive;
-  const is = (change: Partial<Naive>, outcome?: Outcome) => ({ naive: pruned({ ...naive, ...change }), outcome });
+  const is = (change: Partial<Naive>, outcome?: Outcome) => ({
+    naive: pruned({ ...naive, ...change }),
+    outcome,
+  });
   if (said.is === 'taken')
-    return is({ works: works.map((each) => (each.fence === said.gone ? { ...each, fence: said.fence } : each)) });
+    return is({
+      works: works.map((each) =>
+        each.fence === said.gone ? { ...each, fence: said.fence } : each,
+      ),
+    });
   if (said.is === 'begun') {
     const { epoch, fence, claims, isHere } = said;
-    const begun = { epoch, fence, isHere, claims, late: [], isLeft: false, isOver: false, doubts: [] };
+    const begun = {
+      epoch,
+      fence,
+      isHere,
+      claims,
+      late: [],
+      isLeft: false,
+      isOver: false,
+      doubts: [],
+    };
     const all = [...works, begun].sort((a, b) => a.epoch - b.epoch);
-    const acted = isHere ? naive.acted : [...naive.acted, ...claims.map((claim) => ({ epoch, claim }))];
+    const acted = isHere
+      ? naive.acted
+      : [...naive.acted, ...claims.map((claim) => ({ epoch, claim }))];
     return is({ works: all, acted, last: Math.max(naive.last, epoch) });
   }
   const { epoch } = said;
   const known = works.find((each) => each.epoch === epoch);
   if (known === undefined) return is({}, said.is === 'own' ? false : undefined);
-  const change = (to: Partial<Known>) => works.map((each) => (each === known ? { ...each, ...to } : each));
+  const change = (to: Partial<Known>) =>
+    works.map((each) => (each === known ? { ...each, ...to } : each));
   switch (said.is) {
     case 'grown': {
       const { claims } = said;
@@ -380,7 +435,10 @@ function after(naive: Naive, said: ExplorerEvent): { readonly naive: Naive; read
         return is({ works: change({ late: [...known.late, ...claims] }) }, { by, claim });
       }
       const acts = known.isHere ? [] : claims.map((claim) => ({ epoch, claim }));
-      return is({ works: change({ claims: [...known.claims, ...claims] }), acted: [...naive.acted, ...acts] });
+      return is({
+        works: change({ claims: [...known.claims, ...claims] }),
+        acted: [...naive.acted, ...acts],
+      });
     }
     case 'given': {
       const late = [...known.late];
@@ -391,10 +449,15 @@ function after(naive: Naive, said: ExplorerEvent): { readonly naive: Naive; read
     case 'enter': {
       const isClear = said.claims.every((claim) => blockersOf(naive, epoch, claim).length === 0);
       if (!isClear) return is({}, false);
-      return is({ acted: [...naive.acted, ...said.claims.map((claim) => ({ epoch, claim }))] }, true);
+      return is(
+        { acted: [...naive.acted, ...said.claims.map((claim) => ({ epoch, claim }))] },
+        true,
+      );
     }
     case 'left':
-      return is({ works: change({ isLeft: true, isOver: true, claims: said.kept, doubts: said.kept }) });
+      return is({
+        works: change({ isLeft: true, isOver: true, claims: said.kept, doubts: said.kept }),
+      });
     case 'own':
       if (!known.isLeft) return is({}, false);
       return is({ works: change({ isLeft: false, fence: said.fence }) }, true);

@@ -46,7 +46,8 @@ export function walk<World>(walked: Walked<World>): number {
   const { starts, budgetOf, next } = walked;
   const keyOf = keys(walked);
   const seen = new Map<string, (readonly number[])[]>();
-  const levels: { readonly world: World; readonly key: string; readonly way: Way | undefined }[][] = [];
+  const levels: { readonly world: World; readonly key: string; readonly way: Way | undefined }[][] =
+    [];
   const add = (world: World, way: Way | undefined): void => {
     const key = keyOf(world);
     const budget = budgetOf(world);
@@ -67,7 +68,8 @@ export function walk<World>(walked: Walked<World>): number {
       states++;
       const moves = next(world, () => stepsTo(way));
       const alone = moves.find(({ isPrivate }) => isPrivate === true);
-      for (const { what, to } of alone === undefined ? moves : [alone]) add(to, { what, before: way });
+      for (const { what, to } of alone === undefined ? moves : [alone])
+        add(to, { what, before: way });
     }
   }
   return states;

@@ -183,7 +183,12 @@ export function isEffect(step: PlannedStep | undefined): step is PlannedEffect {
 const NONE: readonly number[] = [];
 
 /** An attempt before its start. */
-export function unbegun(plan: number, { steps }: Plan, claims: readonly ExplorerClaim[], retries: number): Running {
+export function unbegun(
+  plan: number,
+  { steps }: Plan,
+  claims: readonly ExplorerClaim[],
+  retries: number,
+): Running {
   return {
     plan,
     retries,

@@ -86,7 +86,8 @@ function allowedForAsk(model: Model, asked: Asked, at: Instant): Allowed {
   if (asked.key !== undefined) {
     const before = model.keys.get(nameOf(asked));
     if (before !== undefined) {
-      const isSame = before.ref === asked.ref && (before.writ ?? writId(asked.writ)) === writId(asked.writ);
+      const isSame =
+        before.ref === asked.ref && (before.writ ?? writId(asked.writ)) === writId(asked.writ);
       return isSame ? [{ is: 'repeated', id: before.id }] : error('idempotency_conflict');
     }
   }
@@ -118,8 +119,11 @@ function allowedForProposal(model: Model, asked: Asked, open: readonly Waiting[]
 function frozenBy({ version }: Model, waiting: Waiting): 'world' | readonly string[] {
   const { freezes } = waiting.payload;
   if (version.freeze !== 'reserve' || freezes === 'world' || freezes.length === 0) return freezes;
-  const reserved = reservedBy(version, operationsOf(waiting)).map(({ path }) => path.replace(/\/-$/, ''));
-  const isReserved = (place: string): boolean => reserved.some((one) => `${place}/`.startsWith(`${one}/`));
+  const reserved = reservedBy(version, operationsOf(waiting)).map(({ path }) =>
+    path.replace(/\/-$/, ''),
+  );
+  const isReserved = (place: string): boolean =>
+    reserved.some((one) => `${place}/`.startsWith(`${one}/`));
   return freezes.every(isReserved) ? freezes : reserved;
 }
 
@@ -136,20 +140,30 @@ interface Ruled {
 }
 
 /** The ruling on a proposal that nothing stops. */
-function ruled(model: Model, { agent, action, body }: Pick<Asked, 'agent' | 'action' | 'body'>, writ: Hash): Ruled {
+function ruled(
+  model: Model,
+  { agent, action, body }: Pick<Asked, 'agent' | 'action' | 'body'>,
+  writ: Hash,
+): Ruled {
   const { version, state } = model;
-  const refused = (reason: string, rule?: string): Ruled => ({ is: { is: 'rejected', reason, rule } });
+  const refused = (reason: string, rule?: string): Ruled => ({
+    is: { is: 'rejected', reason, rule },
+  });
   if (model.revoked.has(writ)) return refused('invalid_authority');
   if (costOf(action) > left(model, writ, agent)) return refused('budget_exhausted');
   const candidate = resultOf(version, state, action);
   if (candidate === undefined) return refused('precondition_failed');
   const tips = tipsOf(action, body);
   if (tips.some(({ tool }) => !judgesTool(version, tool))) return refused('unjudged_call');
-  const findings = findingsOf(version, candidate, [...tips, ...callsOf(version, candidate, action)]);
+  const findings = findingsOf(version, candidate, [
+    ...tips,
+    ...callsOf(version, candidate, action),
+  ]);
   const [finding] = findings;
   if (finding?.result === 'reject') return refused('invariant_rejected', finding.rule);
   const changes = difference(state, candidate);
-  if (finding === undefined && agent !== 'bob') return { is: COMMITTED, changes, operations: changes };
+  if (finding === undefined && agent !== 'bob')
+    return { is: COMMITTED, changes, operations: changes };
   const approvals = approvalsFor(version, finding?.rule);
   const mark = difference(candidate, marked(candidate, finding, placeholders(approvals)));
   return {
@@ -169,7 +183,11 @@ function allowedForRejection(model: Model, { pending, principal }: Decided, at: 
   return [{ is: 'rejected', reason: 'counselor_rejected' }];
 }
 
-function mayDecide({ payload, principal: requester }: Waiting, principal: string, channel = payload.channel): boolean {
+function mayDecide(
+  { payload, principal: requester }: Waiting,
+  principal: string,
+  channel = payload.channel,
+): boolean {
   return principal !== requester && isCounselor(channel, principal);
 }
 
@@ -180,13 +198,18 @@ function allowedForApproval(model: Model, decided: Decided, at: Instant): Allowe
   if (isDue(waiting, at)) return [{ is: 'rejected', reason: 'expired' }];
   const { principal } = decided;
   if (!mayDecide(waiting, principal)) return error('unauthorised_counselor');
-  if (waiting.payload.approved_by?.some((one) => one.principal === principal)) return error('already_approved');
+  if (waiting.payload.approved_by?.some((one) => one.principal === principal))
+    return error('already_approved');
   return decided.amended === undefined
     ? allowedForExact(model, waiting, decided)
     : allowedForAmendment(model, waiting, decided, decided.amended);
 }
 
-function allowedForExact(model: Model, waiting: Waiting, { principal, override }: Decided): Allowed {
+function allowedForExact(
+  model: Model,
+  waiting: Waiting,
+  { principal, override }: Decided,
+): Allowed {
   const { version, state } = model;
   const { payload, calls, action } = waiting;
   const { writ_id } = payload.proposal;
@@ -206,7 +229,12 @@ function allowedForExact(model: Model, waiting: Waiting, { principal, override }
   const broken = new Set(brokenAfter(version, withMarks(given), calls, payload.channel));
   if (given.length < approvals) {
     // The rule waits for the other approvers.
-    const late = brokenAfter(version, withMarks([...given, ...names.slice(given.length)]), calls, payload.channel);
+    const late = brokenAfter(
+      version,
+      withMarks([...given, ...names.slice(given.length)]),
+      calls,
+      payload.channel,
+    );
     if (!late.has('LARGE')) broken.delete('LARGE');
   }
   const stopped = overrideFault(model, broken, override, earlier);
@@ -214,7 +242,9 @@ function allowedForExact(model: Model, waiting: Waiting, { principal, override }
   return [
     ...(isStopped(model, waiting, withMarks(given)) ? error('frozen') : []),
     ...(given.length < approvals
-      ? ([{ is: 'escalated', rule: payload.invariant_id, channel: payload.channel, approvals }] as const)
+      ? ([
+          { is: 'escalated', rule: payload.invariant_id, channel: payload.channel, approvals },
+        ] as const)
       : [COMMITTED]),
   ].slice(0, 1);
 }
@@ -226,7 +256,11 @@ function overrideFault(
   override: boolean,
   earlier: NonNullable<Waiting['payload']['approved_by']>,
 ): Allowed | undefined {
-  if (version.final !== undefined && broken.has(version.final) && version.rules.includes(version.final))
+  if (
+    version.final !== undefined &&
+    broken.has(version.final) &&
+    version.rules.includes(version.final)
+  )
     return error('final_rule');
   if (broken.size === 0 && earlier.every((one) => one.override !== true)) return undefined;
   if (earlier.some((one) => one.override !== true) || !override) return error('override_needed');
@@ -255,12 +289,14 @@ function allowedForAmendment(
   const { version, state, open } = model;
   const { payload, calls, action } = waiting;
   const { writ_id } = payload.proposal;
-  if ((payload.approvals ?? 1) > 1 || calls.some(({ tool }) => tool === 'bank.tip')) return error('invalid_amendment');
+  if ((payload.approvals ?? 1) > 1 || calls.some(({ tool }) => tool === 'bank.tip'))
+    return error('invalid_amendment');
   const others = open.filter((one) => one !== waiting);
   if (others.some((one) => one.payload.freezes === 'world')) return error('frozen');
   const frozen = others.length > 0 && version.freeze !== 'reserve' ? error('frozen') : [];
   const refused = [...error('invalid_amendment'), ...frozen];
-  if (model.revoked.has(writ_id) || costOf(amended) > left(model, writ_id, waiting.principal)) return refused;
+  if (model.revoked.has(writ_id) || costOf(amended) > left(model, writ_id, waiting.principal))
+    return refused;
   if (canonicalize(amended) === canonicalize(action)) return refused;
   const candidate = resultOf(version, state, amended);
   if (candidate === undefined) return refused;
@@ -270,7 +306,8 @@ function allowedForAmendment(
   const finding = first?.result === 'escalate' ? first : undefined;
   if (findings.some(({ rule }) => approvalsFor(version, rule) > 1)) return refused;
   const channel = channelOf(askingOf(findings));
-  if (!mayDecide(waiting, principal, channel)) return [...error('unauthorised_counselor'), ...frozen];
+  if (!mayDecide(waiting, principal, channel))
+    return [...error('unauthorised_counselor'), ...frozen];
   const next = marked(candidate, finding, [principal]);
   const broken = brokenAfter(version, next, called, `${payload.channel}+${channel}`);
   const fault = overrideFault(model, broken, override, []);
@@ -296,7 +333,8 @@ function allowedForMigration(model: Model, { to, raise, principal }: Upgraded): 
   const final = broken.find((rule) => rule === to.final);
   if (final !== undefined) return [{ is: 'rejected', reason: 'invariant_rejected', rule: final }];
   if (broken.length === 0) return [COMMITTED];
-  if (principal === undefined) return [{ is: 'rejected', reason: 'invariant_rejected', rule: broken[0] }];
+  if (principal === undefined)
+    return [{ is: 'rejected', reason: 'invariant_rejected', rule: broken[0] }];
   return isCounselor('any', principal) ? [COMMITTED] : error('unauthorised_counselor');
 }
 

@@ -60,7 +60,11 @@ function answerOf(outcome: Ruling | Upgrade | Error, deed: Deed): Expected {
     case 'frozen':
       return { is: 'frozen' };
     case 'rejected':
-      return { is: 'rejected', reason: outcome.reason, rule: 'pending' in deed ? undefined : outcome.invariantId };
+      return {
+        is: 'rejected',
+        reason: outcome.reason,
+        rule: 'pending' in deed ? undefined : outcome.invariantId,
+      };
     case 'escalated':
       return {
         is: 'escalated',
@@ -81,7 +85,9 @@ function entryOf(outcome: Outcome): EntryRow | undefined {
 export function madeBy({ outcome, deed, rows, from }: Answered): EntryRow | undefined {
   const entry = entryOf(outcome);
   if (entry !== undefined)
-    return rows[entry.seq]?.id === entry.id && entry.seq >= from && isOf(deed, entry) ? entry : undefined;
+    return rows[entry.seq]?.id === entry.id && entry.seq >= from && isOf(deed, entry)
+      ? entry
+      : undefined;
   return outcome === undefined ? rows.slice(from).find((row) => isOf(deed, row)) : undefined;
 }
 
@@ -100,7 +106,9 @@ function isOf(deed: Deed, row: EntryRow): boolean {
     case 'reject':
       return resolves === deed.pending && !('reason' in payload && payload.reason === 'upgraded');
     case 'upgrade':
-      return isUpgrade(payload) || ('intent' in payload && payload.intent.action === 'assize.upgrade');
+      return (
+        isUpgrade(payload) || ('intent' in payload && payload.intent.action === 'assize.upgrade')
+      );
     case 'halt':
     case 'resume':
       return isHalt(payload);
@@ -112,11 +120,16 @@ function isOf(deed: Deed, row: EntryRow): boolean {
 }
 
 /** The answers that the model allows where the answer was given, and the answer. */
-export function judged(one: Answered): { readonly answer: Expected; readonly allowed: Allowed } | undefined {
+export function judged(
+  one: Answered,
+): { readonly answer: Expected; readonly allowed: Allowed } | undefined {
   const { deed, outcome, at, models, from, rows } = one;
   const made = madeBy(one);
   if (made !== undefined)
-    return { answer: answerOf(rulingOf(made), deed), allowed: allowed(models[made.seq - 1] as Model, deed, at) };
+    return {
+      answer: answerOf(rulingOf(made), deed),
+      allowed: allowed(models[made.seq - 1] as Model, deed, at),
+    };
   if (outcome === undefined) return undefined;
   const entry = entryOf(outcome);
   const isRepeated = entry !== undefined && deed.do === 'ask';
@@ -132,5 +145,8 @@ export function expectAllowed(one: Answered): void {
   if (given === undefined) return;
   const texts = given.allowed.map((each) => JSON.stringify(each));
   if (texts.includes(JSON.stringify(given.answer))) return;
-  expect({ deed: one.deed, answer: given.answer }).toEqual({ deed: one.deed, answer: given.allowed });
+  expect({ deed: one.deed, answer: given.answer }).toEqual({
+    deed: one.deed,
+    answer: given.allowed,
+  });
 }

@@ -1,7 +1,14 @@
 import type { Writ } from '#authority';
 import type { Domain } from '#kernel';
 import type { Hash } from '#ledger';
-import type { HaltOutcome, Revocation, Ruling, Trajectory, Upgrade, UpgradeOptions } from '#runtime';
+import type {
+  HaltOutcome,
+  Revocation,
+  Ruling,
+  Trajectory,
+  Upgrade,
+  UpgradeOptions,
+} from '#runtime';
 import { writFor } from '../../ledger/runtime.ts';
 import { migrationTo } from './domain.ts';
 import type { Action, Call } from './naive.ts';
@@ -57,7 +64,11 @@ const UPGRADER = writFor('upgrader', { actions: ['assize.upgrade'], scopes: ['up
 const HALTER = writFor('security', { actions: ['assize.halt'], scopes: ['halt:**'] });
 
 /** Does a deed on an open trajectory. `domains`: by the number of the version. */
-export async function carryOut(open: Trajectory, deed: Deed, domains: readonly Domain[]): Promise<Ruling | Upgrade> {
+export async function carryOut(
+  open: Trajectory,
+  deed: Deed,
+  domains: readonly Domain[],
+): Promise<Ruling | Upgrade> {
   switch (deed.do) {
     case 'ask':
       return ask(open, deed);
@@ -68,9 +79,14 @@ export async function carryOut(open: Trajectory, deed: Deed, domains: readonly D
       return open.upgrade(domains[deed.to.number - 1] as Domain, optionsOf(deed));
     case 'halt':
     case 'resume':
-      return (await (open[deed.do]({ writ: HALTER, reason: 'stop' }) as Promise<HaltOutcome>)).ruling;
+      return (await (open[deed.do]({ writ: HALTER, reason: 'stop' }) as Promise<HaltOutcome>))
+        .ruling;
     case 'revoke': {
-      const revoked: Revocation = await open.writs.revoke({ writ: deed.writ, reason: 'lost', by: OFFICER });
+      const revoked: Revocation = await open.writs.revoke({
+        writ: deed.writ,
+        reason: 'lost',
+        by: OFFICER,
+      });
       return revoked.ruling;
     }
     case 'branch':
@@ -81,16 +97,24 @@ export async function carryOut(open: Trajectory, deed: Deed, domains: readonly D
 async function ask(open: Trajectory, { action, writ, key, body }: Asked): Promise<Ruling> {
   const intent = { action: action.name, role: roleOf(action), args: action.args };
   if (body === undefined)
-    return open.propose({ ...intent, writ, ...(key === undefined ? {} : { idempotencyKey: key }) } as never);
+    return open.propose({
+      ...intent,
+      writ,
+      ...(key === undefined ? {} : { idempotencyKey: key }),
+    } as never);
   const { ruling } = await open.transaction({ writ, writes: ['bank:**'] }, async (tx) => {
-    if (body.tip !== undefined && action.name === 'pay') await tx.call('bank.tip', tipOf(action, body.tip));
+    if (body.tip !== undefined && action.name === 'pay')
+      await tx.call('bank.tip', tipOf(action, body.tip));
     tx.propose(intent as never);
   });
   return ruling;
 }
 
 /** The call that the body of a transaction makes itself. */
-export function tipOf({ args: { id: of, to } }: Extract<Action, { name: 'pay' }>, cents: number): Call['input'] {
+export function tipOf(
+  { args: { id: of, to } }: Extract<Action, { name: 'pay' }>,
+  cents: number,
+): Call['input'] {
   return { to, cents, of };
 }
 
@@ -115,10 +139,22 @@ function decide(open: Trajectory, deed: Decided): Promise<Ruling> {
 
 /** The role of an action. */
 export function roleOf(action: Action) {
-  return action.name === 'note' ? { name: 'writer', params: { who: action.who } } : { name: 'clerk', params: {} };
+  return action.name === 'note'
+    ? { name: 'writer', params: { who: action.who } }
+    : { name: 'clerk', params: {} };
 }
 
 /** The action that an entry records, with the role's parameter. */
-export function actionIn({ name, role, args }: { name: string; role: { params: object }; args: unknown }): Action {
-  return (name === 'note' ? { name, args, who: (role.params as { who: string }).who } : { name, args }) as Action;
+export function actionIn({
+  name,
+  role,
+  args,
+}: {
+  name: string;
+  role: { params: object };
+  args: unknown;
+}): Action {
+  return (
+    name === 'note' ? { name, args, who: (role.params as { who: string }).who } : { name, args }
+  ) as Action;
 }

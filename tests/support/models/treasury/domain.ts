@@ -9,7 +9,11 @@ import type { Payment, RuleName, Treasury, Version } from './versions.ts';
 const INPUT = z.strictObject({ to: z.string(), cents: z.int(), of: z.string() });
 
 /** A tool that reports a call to `execute`. The domain names each tool by an object of its own. */
-function bankTool(name: string, isCostly: boolean, execute: (input: object, call: CallContext) => Promise<void>) {
+function bankTool(
+  name: string,
+  isCostly: boolean,
+  execute: (input: object, call: CallContext) => Promise<void>,
+) {
   return declareTool({
     name,
     input: INPUT,
@@ -62,7 +66,12 @@ function stateSchema({ hasKinds }: Version) {
     ...(hasKinds ? { kind: z.string() } : {}),
   });
   const amounts = z.record(z.string(), cents);
-  return z.object({ payments: z.record(z.string(), payment), limits: amounts, rate: cents, notes: amounts });
+  return z.object({
+    payments: z.record(z.string(), payment),
+    limits: amounts,
+    rate: cents,
+    notes: amounts,
+  });
 }
 
 export function domainOf(version: Version): Domain {
@@ -94,7 +103,13 @@ function actionsOf(version: Version): object {
   return {
     pay: {
       process: 'pay',
-      args: z.object({ ref, id: z.string(), to: z.string(), cents, invoice: z.string().optional() }),
+      args: z.object({
+        ref,
+        id: z.string(),
+        to: z.string(),
+        cents,
+        invoice: z.string().optional(),
+      }),
       cost: (args: any) => ({ cents: Math.max(args.cents, 0) }),
       apply: ({ payments, rate }: Treasury, { id, to, cents, invoice }: any) => {
         if (cents === 0) throw new Error('nothing is paid');
@@ -105,7 +120,9 @@ function actionsOf(version: Version): object {
           ...(hasKinds ? { kind: 'new' } : {}),
         };
       },
-      ...(version.isSilent ? {} : { calls: (state: Treasury, { id }: any) => callsFor(version, id, state) }),
+      ...(version.isSilent
+        ? {}
+        : { calls: (state: Treasury, { id }: any) => callsFor(version, id, state) }),
     },
     drop: {
       process: 'pay',
@@ -116,7 +133,12 @@ function actionsOf(version: Version): object {
     },
     plan: {
       process: 'office',
-      args: z.object({ ref, to: z.string().optional(), most: cents.optional(), rate: cents.optional() }),
+      args: z.object({
+        ref,
+        to: z.string().optional(),
+        most: cents.optional(),
+        rate: cents.optional(),
+      }),
       apply: (state: Treasury, { to, most, rate }: any) => {
         if (rate !== undefined) state.rate = rate;
         if (to !== undefined && most !== undefined) state.limits[to] = most;
@@ -140,7 +162,11 @@ function callsFor(version: Version, id: string, { payments }: Treasury): ActionC
   return [call(pay, { to, cents, of: id }), ...second];
 }
 
-function ruleOf(name: RuleName, version: Version, { invariant, each, eachCall, sum, count, unique }: any): unknown {
+function ruleOf(
+  name: RuleName,
+  version: Version,
+  { invariant, each, eachCall, sum, count, unique }: any,
+): unknown {
   const passIf = (ok: boolean) => (ok ? pass : reject(name));
   const options = version.final === name ? { final: true } : { overridable: true };
   const perPerson = { per: ({ to }: Payment) => to, ...options };
@@ -169,7 +195,10 @@ function ruleOf(name: RuleName, version: Version, { invariant, each, eachCall, s
           ...options,
           channel: 'manager',
           approvals: version.managers,
-          onApprove: ({ payments }: Treasury, { counselor, keys }: { counselor: string; keys: string[] }) => {
+          onApprove: (
+            { payments }: Treasury,
+            { counselor, keys }: { counselor: string; keys: string[] },
+          ) => {
             const payment = payments[keys[0] as string] as Payment;
             payment.by = [...(payment.by ?? []), counselor];
           },
@@ -186,7 +215,9 @@ function ruleOf(name: RuleName, version: Version, { invariant, each, eachCall, s
         options,
       );
     case 'CALL_MOST':
-      return eachCall(name, pay, options, ({ input }: any) => passIf(input.cents <= version.callMost));
+      return eachCall(name, pay, options, ({ input }: any) =>
+        passIf(input.cents <= version.callMost),
+      );
     case 'CALL_ASK':
       return eachCall(name, 'bank.*', { ...options, channel: 'director' }, ({ input }: any) =>
         input.cents <= version.callAsk ? pass : escalate(name),

@@ -116,7 +116,8 @@ function rootOf(trajectory: string, version: Version): Model {
 
 /** A branch inherits state, revocations and keys, and none of the pending proposals. */
 function branchOf(trajectory: string, source: Model, rows: readonly EntryRow[]): Model {
-  const isPending = (id: Hash): boolean => rows.find((row) => row.id === id)?.kind === 'pending_approval';
+  const isPending = (id: Hash): boolean =>
+    rows.find((row) => row.id === id)?.kind === 'pending_approval';
   const keys = [...source.keys]
     .filter(([, { id }]) => !isPending(id))
     .map(([name, keyed]) => [name, { ...keyed, writ: undefined }] as const);
@@ -133,7 +134,9 @@ class Reader {
   constructor({ schedule, calls, happenings }: Played) {
     this.versions = schedule.versions;
     this.#calls = calls;
-    const asked = happenings.flatMap(({ done }) => done.flatMap(({ deed }) => (deed.do === 'ask' ? [deed] : [])));
+    const asked = happenings.flatMap(({ done }) =>
+      done.flatMap(({ deed }) => (deed.do === 'ask' ? [deed] : [])),
+    );
     this.#asked = new Map(asked.map((deed) => [deed.ref, deed]));
     this.#principals = new Map(asked.map(({ writ, agent }) => [writId(writ), agent]));
   }
@@ -145,7 +148,11 @@ class Reader {
         return this.#afterCommit(before, row, payload);
       case 'rejection': {
         const open = before.open.filter(({ id }) => id !== payload.resolves);
-        return { ...before, open, keys: this.#keysAfter(before, row, payload.writ_id, payload.intent.args) };
+        return {
+          ...before,
+          open,
+          keys: this.#keysAfter(before, row, payload.writ_id, payload.intent.args),
+        };
       }
       case 'pending_approval':
         return this.#afterPending(before, row, payload);
@@ -156,14 +163,18 @@ class Reader {
 
   #afterCommit(before: Model, row: EntryRow, payload: CommitPayload): Model {
     if (isSettlement(payload)) return before;
-    if (isRevocation(payload)) return { ...before, revoked: new Set([...before.revoked, payload.action.args.writ]) };
+    if (isRevocation(payload))
+      return { ...before, revoked: new Set([...before.revoked, payload.action.args.writ]) };
     if (isHalt(payload)) return { ...before, isHalted: payload.action.args.does === 'halt' };
     if (isUpgrade(payload)) return this.#upgraded(before, payload);
     const { version } = before;
     const action = actionIn(payload.action);
     const candidate = resultOf(version, before.state, action);
     if (candidate === undefined) throw new Error(`the committed action of ${row.id} throws`);
-    const approvers = [...(payload.approved_by ?? []), ...(payload.counselor ? [payload.counselor] : [])];
+    const approvers = [
+      ...(payload.approved_by ?? []),
+      ...(payload.counselor ? [payload.counselor] : []),
+    ];
     const calls = this.#calls.get(row.id) ?? [];
     const findings = findingsOf(version, candidate, calls);
     const [first] = findings;
@@ -172,7 +183,9 @@ class Reader {
     // An amendment is approved by the kind that its own escalation asks, too.
     const channel = `${waiting?.payload.channel}+${payload.amended === undefined ? '' : channelOf(askingOf(findings))}`;
     const names = approvers.map(({ principal }) => principal);
-    const overridden = new Set((payload.counselor?.overridden ?? []).map(({ invariant_id }) => invariant_id));
+    const overridden = new Set(
+      (payload.counselor?.overridden ?? []).map(({ invariant_id }) => invariant_id),
+    );
     const state = marked(candidate, escalated, names);
     return {
       ...before,
@@ -182,7 +195,10 @@ class Reader {
       open: before.open
         .filter((one) => one !== waiting)
         .map((one) => (overridden.size > 0 ? { ...one, isDisturbed: true } : one)),
-      spent: new Map([...before.spent, [payload.writ_id, (before.spent.get(payload.writ_id) ?? 0) + costOf(action)]]),
+      spent: new Map([
+        ...before.spent,
+        [payload.writ_id, (before.spent.get(payload.writ_id) ?? 0) + costOf(action)],
+      ]),
       keys: this.#keysAfter(before, row, payload.writ_id, payload.action.args),
     };
   }
@@ -209,7 +225,8 @@ class Reader {
     const keys = this.#keysAfter(before, row, writ_id, action.args);
     const replaced = before.open.find(({ id }) => id === payload.resolves);
     const others = before.open.filter((one) => one !== replaced);
-    if (replaced !== undefined) return { ...before, keys, open: [...others, { ...replaced, id: row.id, payload }] };
+    if (replaced !== undefined)
+      return { ...before, keys, open: [...others, { ...replaced, id: row.id, payload }] };
     const calls = this.#calls.get(row.id) ?? [];
     const principal = this.#principals.get(writ_id) ?? '';
     const one = { id: row.id, payload, action: actionIn(action), calls, principal };
@@ -217,10 +234,17 @@ class Reader {
     return { ...before, keys, open: [...others, { ...one, brokenThen, isDisturbed: false }] };
   }
 
-  #keysAfter({ keys }: Model, { id }: EntryRow, writ: Hash | undefined, args: unknown): Model['keys'] {
+  #keysAfter(
+    { keys }: Model,
+    { id }: EntryRow,
+    writ: Hash | undefined,
+    args: unknown,
+  ): Model['keys'] {
     const { ref } = args as { ref?: number };
     const asked = ref === undefined ? undefined : this.#asked.get(ref);
-    return asked?.key === undefined ? keys : new Map([...keys, [nameOf(asked), { id, ref: asked.ref, writ }]]);
+    return asked?.key === undefined
+      ? keys
+      : new Map([...keys, [nameOf(asked), { id, ref: asked.ref, writ }]]);
   }
 }
 
@@ -250,7 +274,8 @@ export function brokenAfter(
   calls: readonly Call[],
   channel: string,
 ): ReadonlySet<RuleName> {
-  const isSettled = ({ rule }: Finding): boolean => rule === 'CALL_ASK' && channel.split('+').includes('director');
+  const isSettled = ({ rule }: Finding): boolean =>
+    rule === 'CALL_ASK' && channel.split('+').includes('director');
   return new Set(
     findingsOf(version, state, calls)
       .filter((finding) => !isSettled(finding))
@@ -266,7 +291,11 @@ export interface Rerun {
 }
 
 /** The proposal again, as the entry recorded it. Undefined if it would do something else now. */
-export function rerun(version: Version, state: Treasury, { action, payload, calls }: Waiting): Rerun | undefined {
+export function rerun(
+  version: Version,
+  state: Treasury,
+  { action, payload, calls }: Waiting,
+): Rerun | undefined {
   const candidate = resultOf(version, state, action);
   if (candidate === undefined) return undefined;
   const { delta, approval } = payload.proposal;
@@ -285,7 +314,9 @@ export function rerun(version: Version, state: Treasury, { action, payload, call
   const [finding] = findings;
   if (finding?.rule !== payload.invariant_id || finding?.result === 'reject') return undefined;
   const mark = marked(candidate, finding, placeholders(payload.approvals ?? 1));
-  return isEqual(difference(candidate, mark), approval) ? { candidate, finding, findings } : undefined;
+  return isEqual(difference(candidate, mark), approval)
+    ? { candidate, finding, findings }
+    : undefined;
 }
 
 /** The recorded operations of a pending proposal, with the marks of its approvals. */

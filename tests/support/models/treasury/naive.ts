@@ -42,7 +42,11 @@ export function costOf({ name, args }: Action): number {
 }
 
 /** The state after the action. Undefined if the action throws. */
-export function resultOf({ hasKinds }: Version, state: Treasury, action: Action): Treasury | undefined {
+export function resultOf(
+  { hasKinds }: Version,
+  state: Treasury,
+  action: Action,
+): Treasury | undefined {
   const next = clone(state);
   switch (action.name) {
     case 'pay': {
@@ -71,7 +75,11 @@ export function resultOf({ hasKinds }: Version, state: Treasury, action: Action)
 }
 
 /** The calls that an action declares on the state that it made. */
-export function callsOf({ isSilent, fee }: Version, { payments }: Treasury, action: Action): Call[] {
+export function callsOf(
+  { isSilent, fee }: Version,
+  { payments }: Treasury,
+  action: Action,
+): Call[] {
   if (action.name !== 'pay' || isSilent) return [];
   const of = action.args.id;
   const { to, cents } = payments[of] as Payment;
@@ -105,13 +113,16 @@ function failureOf(
     case 'LIMIT':
       return failIf(people.some((person) => sumFor(person) > (limits[person] ?? 0)));
     case 'MANY':
-      return failIf(people.some((person) => all.filter(({ to }) => to === person).length > version.most));
+      return failIf(
+        people.some((person) => all.filter(({ to }) => to === person).length > version.most),
+      );
     case 'INVOICE': {
       const invoices = all.flatMap(({ invoice }) => invoice ?? []);
       return failIf(new Set(invoices).size < invoices.length);
     }
     case 'LARGE': {
-      const isLarge = ({ cents, by = [] }: Payment): boolean => cents > version.large && by.length < version.managers;
+      const isLarge = ({ cents, by = [] }: Payment): boolean =>
+        cents > version.large && by.length < version.managers;
       const found = Object.keys(payments)
         .sort()
         .find((id) => isLarge(payments[id] as Payment));
@@ -120,7 +131,9 @@ function failureOf(
     case 'ORDER':
       return failIf('a' in payments && 'b' in payments && !('c' in payments));
     case 'CALL_MOST':
-      return failIf(calls.some(({ tool, input }) => tool === 'bank.pay' && input.cents > version.callMost));
+      return failIf(
+        calls.some(({ tool, input }) => tool === 'bank.pay' && input.cents > version.callMost),
+      );
     case 'CALL_ASK':
       return failIf(calls.some(({ input }) => input.cents > version.callAsk));
   }
@@ -140,7 +153,9 @@ export function channelOf(findings: readonly Finding[]): string {
 
 /** The findings that ask for an approval, if an override settles a first one that rejects. */
 export function askingOf(findings: readonly Finding[]): readonly Finding[] {
-  return findings[0]?.result === 'escalate' ? findings : findings.filter(({ rule }) => rule === 'CALL_ASK');
+  return findings[0]?.result === 'escalate'
+    ? findings
+    : findings.filter(({ rule }) => rule === 'CALL_ASK');
 }
 
 export function approvalsFor({ managers }: Version, rule: string | undefined): number {
@@ -148,7 +163,11 @@ export function approvalsFor({ managers }: Version, rule: string | undefined): n
 }
 
 /** The state with the marks of the approvers. Only a large payment is marked. */
-export function marked(state: Treasury, finding: Finding | undefined, approvers: readonly string[]): Treasury {
+export function marked(
+  state: Treasury,
+  finding: Finding | undefined,
+  approvers: readonly string[],
+): Treasury {
   if (finding?.rule !== 'LARGE') return state;
   const next = clone(state);
   const payment = next.payments[finding.keys[0] as string] as Payment;
@@ -158,17 +177,22 @@ export function marked(state: Treasury, finding: Finding | undefined, approvers:
 
 /** The names that stand for the approvers of a proposal before they have approved. */
 export function placeholders(approvals: number): string[] {
-  return Array.from({ length: approvals }, (_, i) => (i === approvals - 1 ? '$counselor' : `$counselor-${i + 1}`));
+  return Array.from({ length: approvals }, (_, i) =>
+    i === approvals - 1 ? '$counselor' : `$counselor-${i + 1}`,
+  );
 }
 
 export function isCounselor(channel: string, principal: string): boolean {
-  return /^director-/.test(principal) || (!channel.includes('director') && /^manager-/.test(principal));
+  return (
+    /^director-/.test(principal) || (!channel.includes('director') && /^manager-/.test(principal))
+  );
 }
 
 /** The state of one version as a state of the other. */
 export function migrated({ hasKinds }: Version, raise: number, state: Treasury): Treasury {
   const next = clone(state);
-  for (const person of Object.keys(next.limits)) next.limits[person] = (next.limits[person] as number) + raise;
+  for (const person of Object.keys(next.limits))
+    next.limits[person] = (next.limits[person] as number) + raise;
   for (const payment of Object.values(next.payments)) {
     if (!hasKinds) delete payment.kind;
     else if (payment.kind === undefined) payment.kind = 'old';
@@ -204,8 +228,14 @@ function brokenBy(version: Version, state: Treasury): Set<RuleName> {
  * Whether some choice of the waiting proposals passes a rule without a change, and not with it. A
  * waiting proposal that breaks a rule itself does not count for that rule.
  */
-export function isHeld(version: Version, state: Treasury, own: Operations, waiting: readonly Operations[]): boolean {
-  const broken = (lists: readonly Operations[]): Set<RuleName> => brokenBy(version, after(state, lists));
+export function isHeld(
+  version: Version,
+  state: Treasury,
+  own: Operations,
+  waiting: readonly Operations[],
+): boolean {
+  const broken = (lists: readonly Operations[]): Set<RuleName> =>
+    brokenBy(version, after(state, lists));
   return subsets(waiting).some((among) => {
     if (among.length === 0) return false;
     const [together, alone, without] = [broken([own, ...among]), broken([own]), broken(among)];
@@ -228,7 +258,9 @@ const OF_MEMBERS: readonly RuleName[] = ['LIMIT', 'MANY', 'INVOICE', 'LARGE'];
 /** Whether operations change a place that a pending proposal has frozen. A `*` is any name. */
 export function meets(operations: Operations, frozen: 'world' | readonly string[]): boolean {
   if (frozen === 'world') return operations.length > 0;
-  return operations.some(({ path }) => frozen.some((place) => overlap(path.split('/'), place.split('/'))));
+  return operations.some(({ path }) =>
+    frozen.some((place) => overlap(path.split('/'), place.split('/'))),
+  );
 }
 
 function overlap(path: readonly string[], place: readonly string[]): boolean {

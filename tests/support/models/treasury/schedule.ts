@@ -16,7 +16,10 @@ export const DECIDERS = ['manager-x', 'director-x', 'manager-y', 'manager-z', 's
 export type DrawnAction =
   | { readonly name: 'pay'; readonly args: Omit<PayArgs, 'ref'> }
   | { readonly name: 'drop'; readonly args: { readonly id: string } }
-  | { readonly name: 'plan'; readonly args: { readonly to?: string; readonly most?: number; readonly rate?: number } }
+  | {
+      readonly name: 'plan';
+      readonly args: { readonly to?: string; readonly most?: number; readonly rate?: number };
+    }
   | { readonly name: 'note'; readonly who: string };
 
 /** `on`: the number of the trajectory. `process`: 0 or 1. */
@@ -86,11 +89,18 @@ const person = fc.constantFrom(...PEOPLE);
 const id = fc.constantFrom(...IDS);
 /** A value in one of `oneIn` cases. */
 function sometimes<T>(oneIn: number, value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
-  return fc.oneof({ weight: oneIn - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
+  return fc.oneof(
+    { weight: oneIn - 1, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: value },
+  );
 }
 
-const rarely = (oneIn: number): fc.Arbitrary<boolean> => fc.nat(oneIn - 1).map((n) => n === oneIn - 1);
-const agent = fc.oneof({ weight: 4, arbitrary: fc.nat(1) }, { weight: 1, arbitrary: fc.constant(2) });
+const rarely = (oneIn: number): fc.Arbitrary<boolean> =>
+  fc.nat(oneIn - 1).map((n) => n === oneIn - 1);
+const agent = fc.oneof(
+  { weight: 4, arbitrary: fc.nat(1) },
+  { weight: 1, arbitrary: fc.constant(2) },
+);
 
 const drawnAction: fc.Arbitrary<DrawnAction> = fc.oneof(
   {
@@ -110,7 +120,10 @@ const drawnAction: fc.Arbitrary<DrawnAction> = fc.oneof(
         .map(({ invoice, ...rest }) => (invoice === undefined ? rest : { ...rest, invoice })),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ name: fc.constant('drop' as const), args: fc.record({ id }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ name: fc.constant('drop' as const), args: fc.record({ id }) }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -141,7 +154,10 @@ const decide: fc.Arbitrary<Decide> = fc.record({
   ),
   ...place,
   nth: fc.nat(4),
-  who: fc.oneof({ weight: 8, arbitrary: fc.nat(2) }, { weight: 1, arbitrary: fc.nat(DECIDERS.length - 1) }),
+  who: fc.oneof(
+    { weight: 8, arbitrary: fc.nat(2) },
+    { weight: 1, arbitrary: fc.nat(DECIDERS.length - 1) },
+  ),
   isFollowed: fc.boolean(),
   override: fc.boolean(),
   amend: sometimes(3, fc.record({ cents: fc.integer({ min: 0, max: 30 }), person })),
@@ -165,29 +181,63 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('resume' as const), ...place }) },
   {
     weight: 1,
-    arbitrary: fc.record({ do: fc.constant('revoke' as const), ...place, agent: fc.nat(AGENTS.length - 1) }),
+    arbitrary: fc.record({
+      do: fc.constant('revoke' as const),
+      ...place,
+      agent: fc.nat(AGENTS.length - 1),
+    }),
   },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('repeat' as const), ...place, nth: fc.nat(5) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('repeat' as const), ...place, nth: fc.nat(5) }),
+  },
 );
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 16, arbitrary: fc.record({ do: fc.constant('act' as const), acts: fc.tuple(act) }) },
   {
     weight: 4,
-    arbitrary: fc.record({ do: fc.constant('act' as const), acts: fc.array(act, { minLength: 2, maxLength: 3 }) }),
+    arbitrary: fc.record({
+      do: fc.constant('act' as const),
+      acts: fc.array(act, { minLength: 2, maxLength: 3 }),
+    }),
   },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('crash' as const), act, at: fc.integer({ min: 1, max: 6 }) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('branch' as const), ...place, back: fc.nat(8) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('crash' as const),
+      act,
+      at: fc.integer({ min: 1, max: 6 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('branch' as const), ...place, back: fc.nat(8) }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reopen' as const), process: fc.nat(1) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), seconds: fc.integer({ min: 10, max: 70 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const),
+      seconds: fc.integer({ min: 10, max: 70 }),
+    }),
+  },
 );
 
 /** Schedules of up to this number of steps. Most of their versions have `freeze: 'reserve'`. */
 export function schedulesOf(steps: number): fc.Arbitrary<Schedule> {
-  const freeze = fc.constantFrom<Terms['freeze']>('reserve', 'reserve', 'reserve', 'footprint', 'world');
+  const freeze = fc.constantFrom<Terms['freeze']>(
+    'reserve',
+    'reserve',
+    'reserve',
+    'footprint',
+    'world',
+  );
   return fc.record({
     versions: freeze.chain(versionsWith),
     steps: fc.array(step, { minLength: 6, maxLength: steps, size: 'max' }),
-    faults: fc.array(fc.constantFrom<BankFault[]>('none', 'none', 'none', 'refuse', 'lose'), { maxLength: 12 }),
+    faults: fc.array(fc.constantFrom<BankFault[]>('none', 'none', 'none', 'refuse', 'lose'), {
+      maxLength: 12,
+    }),
   });
 }

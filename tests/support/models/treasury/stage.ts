@@ -2,10 +2,24 @@ import { MemoryStore } from '@assize/testing/memory';
 import type { Writ } from '#authority';
 import { canonicalize, type Instant } from '#canon';
 import type { Domain } from '#kernel';
-import { domainFrom, type EntryRow, type Hash, isHalt, type PendingPayload, Replayer } from '#ledger';
+import {
+  domainFrom,
+  type EntryRow,
+  type Hash,
+  isHalt,
+  type PendingPayload,
+  Replayer,
+} from '#ledger';
 import { seededRandom } from '#oracle';
 import { deepReplay } from '#replay';
-import { type Assize, type ListedWrit, listWrits, type Ruling, type Upgrade, verifyStore } from '#runtime';
+import {
+  type Assize,
+  type ListedWrit,
+  listWrits,
+  type Ruling,
+  type Upgrade,
+  verifyStore,
+} from '#runtime';
 import { HandClock, runtimeOver, writFor } from '../../ledger/runtime.ts';
 import { Steps, storeOf } from '../../tools/effect-sink.ts';
 import { payloadOf } from '../schedule.ts';
@@ -117,7 +131,10 @@ class Stage {
   async begin(): Promise<void> {
     this.#processes.push(this.#start(), this.#start());
     this.#trajectories.push('t');
-    await this.#at(0).assize.create(this.#domains[0] as Domain, { trajectoryId: 't', initial: START });
+    await this.#at(0).assize.create(this.#domains[0] as Domain, {
+      trajectoryId: 't',
+      initial: START,
+    });
     this.#rows = await this.#read();
   }
 
@@ -150,7 +167,11 @@ class Stage {
   async #perform(step: Step): Promise<Done[]> {
     switch (step.do) {
       case 'act': {
-        const deeds = step.acts.map((act) => ({ act, trajectory: this.#trajectoryOf(act), deed: this.#deedOf(act) }));
+        const deeds = step.acts.map((act) => ({
+          act,
+          trajectory: this.#trajectoryOf(act),
+          deed: this.#deedOf(act),
+        }));
         const done = deeds.map(async ({ act, trajectory, deed }) =>
           deed === undefined ? [] : this.#doAll(act, trajectory, deed),
         );
@@ -159,7 +180,9 @@ class Stage {
       case 'crash': {
         const { act } = step;
         const deed = this.#deedOf(act);
-        return deed === undefined ? [] : [await this.#crash(act.process, this.#trajectoryOf(act), deed, step.at)];
+        return deed === undefined
+          ? []
+          : [await this.#crash(act.process, this.#trajectoryOf(act), deed, step.at)];
       }
       case 'branch':
         return this.#branch(step);
@@ -181,22 +204,33 @@ class Stage {
     const isPartial = deed.do === 'approve' && outcome !== undefined && 'pending' in outcome;
     if (!isPartial || act.do !== 'approve' || !act.isFollowed) return [done];
     const principal = DECIDERS[(act.who + 1) % 3] as string;
-    return [done, await this.#do(process, trajectory, { ...deed, pending: outcome.pending, principal })];
+    return [
+      done,
+      await this.#do(process, trajectory, { ...deed, pending: outcome.pending, principal }),
+    ];
   }
 
   async #branch({ on, process, back }: Extract<Step, { do: 'branch' }>): Promise<Done[]> {
     if (this.#trajectories.length >= TRAJECTORIES_MAX) return [];
     const source = this.#trajectories[on % this.#trajectories.length] as string;
-    const rows = (this.#rows.get(source) ?? []).filter(({ kind }) => ['root', 'branch', 'commit'].includes(kind));
+    const rows = (this.#rows.get(source) ?? []).filter(({ kind }) =>
+      ['root', 'branch', 'commit'].includes(kind),
+    );
     const entry = (rows[Math.max(rows.length - 1 - back, 0)] as EntryRow).id;
     const trajectory = `b${this.#trajectories.length}`;
     const { assize } = this.#at(process);
     const outcome = await settled(
-      assize.branch(source, entry, { trajectoryId: trajectory, note: 'another way', override: true }),
+      assize.branch(source, entry, {
+        trajectoryId: trajectory,
+        note: 'another way',
+        override: true,
+      }),
     );
     if (!(outcome instanceof Error)) this.#trajectories.push(trajectory);
     const failed = outcome instanceof Error ? outcome : undefined;
-    return [{ trajectory, at: this.#clock.at, deed: { do: 'branch', source, entry }, outcome: failed }];
+    return [
+      { trajectory, at: this.#clock.at, deed: { do: 'branch', source, entry }, outcome: failed },
+    ];
   }
 
   /** The process ends at a step of the deed, and another process takes over its transactions. */
@@ -214,7 +248,12 @@ class Stage {
   async #do({ assize }: Process, trajectory: string, deed: Deed): Promise<Done> {
     const at = this.#clock.at;
     if (deed.do === 'upgrade' && deed.isElsewhere)
-      return { trajectory, at, deed, outcome: await settled(this.#upgradeElsewhere(trajectory, deed)) };
+      return {
+        trajectory,
+        at,
+        deed,
+        outcome: await settled(this.#upgradeElsewhere(trajectory, deed)),
+      };
     const open = await assize.open(trajectory);
     const from = open.domain.version;
     const outcome = await settled(carryOut(open, deed, this.#domains));
@@ -286,15 +325,21 @@ class Stage {
     return asked;
   }
 
-  #decidedOn(trajectory: string, { do: does, nth, who, override, amend }: Decide): Deed | undefined {
+  #decidedOn(
+    trajectory: string,
+    { do: does, nth, who, override, amend }: Decide,
+  ): Deed | undefined {
     const rows = this.#rows.get(trajectory) ?? [];
     const open = openOf(rows);
-    const gone = rows.findLast(({ kind, id }) => kind === 'pending_approval' && !open.includes(id))?.id;
+    const gone = rows.findLast(
+      ({ kind, id }) => kind === 'pending_approval' && !open.includes(id),
+    )?.id;
     const pending = nth === 4 ? gone : open[nth % Math.max(open.length, 1)];
     if (pending === undefined) return undefined;
     const principal = DECIDERS[who] as string;
     const shown = payloadOf(rows.find(({ id }) => id === pending) as EntryRow) as PendingPayload;
-    const amended = does === 'approve' && amend !== undefined ? amendedAction(shown, amend) : undefined;
+    const amended =
+      does === 'approve' && amend !== undefined ? amendedAction(shown, amend) : undefined;
     return { do: does, pending, digest: shown.digest, principal, override, amended };
   }
 
@@ -327,7 +372,9 @@ class Stage {
   }
 
   async #read(): Promise<Rows> {
-    const all = await Promise.all(this.#trajectories.map((id) => this.#store.entries(id, { limit: 10_000 })));
+    const all = await Promise.all(
+      this.#trajectories.map((id) => this.#store.entries(id, { limit: 10_000 })),
+    );
     return new Map(this.#trajectories.map((id, i) => [id, all[i] as EntryRow[]]));
   }
 
@@ -406,11 +453,16 @@ async function settled<T>(promise: Promise<T>): Promise<T | Error> {
 
 function numbered(action: DrawnAction, ref: number): Action {
   return (
-    action.name === 'note' ? { ...action, args: { ref } } : { ...action, args: { ...action.args, ref } }
+    action.name === 'note'
+      ? { ...action, args: { ref } }
+      : { ...action, args: { ...action.args, ref } }
   ) as Action;
 }
 
-function amendedAction(shown: PendingPayload, { cents, person }: NonNullable<Decide['amend']>): Action {
+function amendedAction(
+  shown: PendingPayload,
+  { cents, person }: NonNullable<Decide['amend']>,
+): Action {
   const action = actionIn(shown.proposal.action);
   switch (action.name) {
     case 'pay':
@@ -459,7 +511,10 @@ async function callsIn(store: MemoryStore, rows: Rows): Promise<Played['calls']>
           : undefined;
     if (delta === undefined || delta.effects.length === 0) continue;
     const read = delta.effects.map(async ({ id, effect }) => {
-      const held = await values.read({ trajectory_id: row.trajectory_id, seq: row.seq } as never, effect as never);
+      const held = await values.read(
+        { trajectory_id: row.trajectory_id, seq: row.seq } as never,
+        effect as never,
+      );
       const { tool, input } = (held as { value: Call }).value;
       return { key: id, tool, input };
     });

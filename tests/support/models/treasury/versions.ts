@@ -23,7 +23,15 @@ export interface Treasury {
   notes: { [person: string]: number };
 }
 
-export const RULES = ['LIMIT', 'MANY', 'INVOICE', 'LARGE', 'ORDER', 'CALL_MOST', 'CALL_ASK'] as const;
+export const RULES = [
+  'LIMIT',
+  'MANY',
+  'INVOICE',
+  'LARGE',
+  'ORDER',
+  'CALL_MOST',
+  'CALL_ASK',
+] as const;
 export type RuleName = (typeof RULES)[number];
 
 /** The parts of a version that the schedules generate. */
@@ -52,15 +60,25 @@ export interface Version extends Terms {
 }
 
 /** The state with which every trajectory starts. It passes every rule. */
-export const START: Treasury = { payments: {}, limits: { ann: 60, bob: 40, cem: 20 }, rate: 1, notes: {} };
+export const START: Treasury = {
+  payments: {},
+  limits: { ann: 60, bob: 40, cem: 20 },
+  rate: 1,
+  notes: {},
+};
 
 function mostly<T>(usual: T, ...others: T[]): fc.Arbitrary<T> {
-  return fc.oneof({ weight: 3, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.constant(usual) },
+    { weight: 1, arbitrary: fc.constantFrom(...others) },
+  );
 }
 
 const rules = fc
   .shuffledSubarray([...RULES], { minLength: 3 })
-  .map((some): RuleName[] => (some.includes('LARGE') || some.includes('CALL_ASK') ? some : [...some, 'LARGE']));
+  .map((some): RuleName[] =>
+    some.includes('LARGE') || some.includes('CALL_ASK') ? some : [...some, 'LARGE'],
+  );
 
 function termsWith(freeze: Terms['freeze']): fc.Arbitrary<Terms> {
   return fc.record({
@@ -79,7 +97,17 @@ function termsWith(freeze: Terms['freeze']): fc.Arbitrary<Terms> {
 }
 
 const MEMBERS: readonly (keyof Terms)[] = [
-  ...(['freeze', 'rules', 'final', 'large', 'managers', 'most', 'callMost', 'callAsk', 'fee'] as const),
+  ...([
+    'freeze',
+    'rules',
+    'final',
+    'large',
+    'managers',
+    'most',
+    'callMost',
+    'callAsk',
+    'fee',
+  ] as const),
   ...(['isSilent', 'hasKinds'] as const),
 ];
 

@@ -58,14 +58,22 @@ export class SmallSite implements AsyncDisposable {
     this.asked.push(`${request.method} ${pathname}`);
     const page = this.#pages[pathname];
     if (typeof page === 'function') page(request, response);
-    else answerWith(page ?? 'there is no such page', { status: page === undefined ? 404 : 200 })(request, response);
+    else
+      answerWith(page ?? 'there is no such page', { status: page === undefined ? 404 : 200 })(
+        request,
+        response,
+      );
   }
 }
 
 /** A page as it is. */
 export function answerWith(
   body: string,
-  { status = 200, type = 'text/html', headers = {} }: { status?: number; type?: string; headers?: object } = {},
+  {
+    status = 200,
+    type = 'text/html',
+    headers = {},
+  }: { status?: number; type?: string; headers?: object } = {},
 ): Answers {
   const text = type === 'text/html' ? `<!doctype html>${body}` : body;
   return (_, response) =>

@@ -25,7 +25,12 @@ export type OrderFault =
 export class WebShop implements AsyncDisposable {
   readonly requests: { readonly method: string; readonly path: string }[] = [];
   /** Orders that stand, in their order. */
-  readonly orders: { readonly id: string; readonly item: string; readonly amount: string; readonly key: string }[] = [];
+  readonly orders: {
+    readonly id: string;
+    readonly item: string;
+    readonly amount: string;
+    readonly key: string;
+  }[] = [];
   /** Of the next orders. */
   readonly faults: OrderFault[] = [];
   /** Another shop's, to be led to. */
@@ -66,9 +71,13 @@ export class WebShop implements AsyncDisposable {
     this.requests.push({ method, path: pathname });
     const body = new URLSearchParams(Buffer.concat(await request.toArray()).toString());
     const html = (status: number, text: string): unknown =>
-      response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(`<!doctype html>${text}`);
-    const lead = (status: number, location: string): unknown => response.writeHead(status, { location }).end();
-    if (method === 'POST' && pathname === '/orders') return void this.#order(request, body, html, lead);
+      response
+        .writeHead(status, { 'content-type': 'text/html; charset=utf-8' })
+        .end(`<!doctype html>${text}`);
+    const lead = (status: number, location: string): unknown =>
+      response.writeHead(status, { location }).end();
+    if (method === 'POST' && pathname === '/orders')
+      return void this.#order(request, body, html, lead);
     if (method === 'POST' && pathname === '/cancel') {
       const at = this.orders.findIndex(({ id }) => id === body.get('id'));
       if (at >= 0) this.orders.splice(at, 1);

@@ -9,5 +9,7 @@ const [, , planted = ''] = process.argv;
 const source = readFileSync(0, 'utf8');
 registerHooks({
   load: (url, context, next) =>
-    url === planted ? { format: 'module-typescript', source, shortCircuit: true } : next(url, context),
+    url === planted
+      ? { format: 'module-typescript', source, shortCircuit: true }
+      : next(url, context),
 });

@@ -15,7 +15,9 @@ export interface DurableAgents {
   /** The domain that the trajectory must have. Default: any domain of the runtime. */
   readonly domain?: Domain;
   /** The agents, or a function that makes them for a trajectory. */
-  readonly agents: readonly Agent[] | ((given: RunGiven) => readonly Agent[] | Promise<readonly Agent[]>);
+  readonly agents:
+    | readonly Agent[]
+    | ((given: RunGiven) => readonly Agent[] | Promise<readonly Agent[]>);
 }
 
 /** The argument of a function that makes agents. */

@@ -1,4 +1,10 @@
-import { type ArgumentSchema, arg, checkArgument, isAssizeError, type Json } from 'assize/internal/base';
+import {
+  type ArgumentSchema,
+  arg,
+  checkArgument,
+  isAssizeError,
+  type Json,
+} from 'assize/internal/base';
 import { canonicalize, type Instant, isInstant, readCanonical } from 'assize/internal/canon';
 import type { Hash, SideRow } from 'assize/internal/ledger';
 import { RunError } from './errors.ts';
@@ -95,10 +101,14 @@ export function storedRun({ key, version, body }: SideRow): StoredRun {
     return { run: { ...(run as unknown as DurableRun), trajectoryId: key }, version };
   } catch (cause) {
     if (!isAssizeError(cause)) throw cause;
-    throw new RunError('damaged', `The row of the run ${key} is not a run. Remove the row, or update this package.`, {
-      evidence: { trajectory: key },
-      cause,
-    });
+    throw new RunError(
+      'damaged',
+      `The row of the run ${key} is not a run. Remove the row, or update this package.`,
+      {
+        evidence: { trajectory: key },
+        cause,
+      },
+    );
   }
 }
 
@@ -118,6 +128,8 @@ const RUN: ArgumentSchema = arg.members({
   wakeAt: arg.optional(INSTANT),
   pending: arg.optional(arg.list(arg.text)),
   cancelled: arg.optional(arg.flag),
-  error: arg.optional(arg.members({ code: arg.text, name: arg.text, message: arg.optional(arg.text) })),
+  error: arg.optional(
+    arg.members({ code: arg.text, name: arg.text, message: arg.optional(arg.text) }),
+  ),
   lease: arg.optional(arg.members({ holder: arg.text, until: INSTANT })),
 });

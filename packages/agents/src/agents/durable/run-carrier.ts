@@ -9,7 +9,14 @@ import {
   isInstance,
 } from 'assize/internal/base';
 import { addMicros, type Instant } from 'assize/internal/canon';
-import { type Clock, createOracle, type Oracle, type Random, systemClock, systemRandom } from 'assize/internal/oracle';
+import {
+  type Clock,
+  createOracle,
+  type Oracle,
+  type Random,
+  systemClock,
+  systemRandom,
+} from 'assize/internal/oracle';
 import type { Trajectory } from 'assize/internal/runtime';
 import { AgentError } from '../errors.ts';
 import { type RunReport, runAgents } from '../run.ts';
@@ -200,7 +207,9 @@ export class RunCarrier {
       const { assize, turnsAtOnce = TURNS_AT_ONCE, onTurn } = this.#options;
       const { agents, domain } = this.#agents.get(run.agents) as DurableAgents;
       const trajectory =
-        domain === undefined ? await assize.open(run.trajectoryId) : await assize.open(run.trajectoryId, domain);
+        domain === undefined
+          ? await assize.open(run.trajectoryId)
+          : await assize.open(run.trajectoryId, domain);
       const list = typeof agents === 'function' ? await agents({ trajectory, signal }) : agents;
       const report = await runAgents(trajectory, list, {
         oracle: this.#oracle,
@@ -216,7 +225,9 @@ export class RunCarrier {
       return { is: 'report', report, trajectory };
     } catch (error) {
       const { reason } = signal;
-      return isInstance(reason, Stopped) ? { is: 'stopped', why: reason.why } : { is: 'failed', error };
+      return isInstance(reason, Stopped)
+        ? { is: 'stopped', why: reason.why }
+        : { is: 'failed', error };
     }
   }
 
@@ -245,7 +256,8 @@ export class RunCarrier {
       if (found === undefined) return;
       const next = this.#after(found.run, outcome);
       if (!(await this.#rows.replace(found, next))) continue;
-      if (outcome.is === 'failed' && !isBusy(outcome.error)) this.#options.onFailure?.(outcome.error, next);
+      if (outcome.is === 'failed' && !isBusy(outcome.error))
+        this.#options.onFailure?.(outcome.error, next);
       return;
     }
   }
@@ -254,10 +266,15 @@ export class RunCarrier {
     if (run.cancelled === true && !(outcome.is === 'report' && outcome.report.ended === 'done'))
       return cancelledRun(outcome.is === 'report' ? { ...run, turns: outcome.report.turns } : run);
     if (outcome.is === 'stopped') return run;
-    return outcome.is === 'failed' ? this.#failed(run, outcome.error) : this.#reported(run, outcome);
+    return outcome.is === 'failed'
+      ? this.#failed(run, outcome.error)
+      : this.#reported(run, outcome);
   }
 
-  #reported(run: DurableRun, { report, trajectory }: Extract<Outcome, { is: 'report' }>): DurableRun {
+  #reported(
+    run: DurableRun,
+    { report, trajectory }: Extract<Outcome, { is: 'report' }>,
+  ): DurableRun {
     const { error: _error, cancelled: _cancelled, ...before } = run;
     const { turns, ended } = report;
     const versions = this.#versions(run, turns, trajectory);
@@ -287,11 +304,18 @@ export class RunCarrier {
 
   #failed(run: DurableRun, error: unknown): DurableRun {
     if (isBusy(error)) return { ...run, wakeAt: this.#in(BUSY_MS) };
-    const { attempts = ATTEMPTS, backoffMs = BACKOFF_MS, backoffMaxMs = BACKOFF_MAX_MS } = this.#options;
+    const {
+      attempts = ATTEMPTS,
+      backoffMs = BACKOFF_MS,
+      backoffMaxMs = BACKOFF_MAX_MS,
+    } = this.#options;
     const failures = run.failures + 1;
     const failed = { ...run, failures, error: this.#failureOf(run, error) };
     if (!mayPass(error) || failures >= attempts) return { ...failed, status: 'failed' };
-    return { ...failed, wakeAt: this.#in(Math.min(backoffMaxMs, backoffMs * 2 ** Math.min(failures - 1, 30))) };
+    return {
+      ...failed,
+      wakeAt: this.#in(Math.min(backoffMaxMs, backoffMs * 2 ** Math.min(failures - 1, 30))),
+    };
   }
 
   #in(ms: number): Instant {
@@ -318,9 +342,13 @@ export class RunCarrier {
 /** @throws RunError `not_found` */
 export function requireAgents(here: readonly DurableAgents[], { agents }: DurableRun): void {
   if (here.some(({ name }) => name === agents)) return;
-  throw new RunError('not_found', `There are no agents ${agents} here. Name the file that has them.`, {
-    evidence: { agents },
-  });
+  throw new RunError(
+    'not_found',
+    `There are no agents ${agents} here. Name the file that has them.`,
+    {
+      evidence: { agents },
+    },
+  );
 }
 
 /** Whether the message of an error quotes no data of a trajectory. */
@@ -365,7 +393,9 @@ const FROM_ONE: ArgumentSchema = arg.of(
   (value) => Number.isSafeInteger(value) && (value as number) > 0,
 );
 
-export const SIGNAL: ArgumentSchema = arg.of('an AbortSignal', (value) => isInstance(value, AbortSignal));
+export const SIGNAL: ArgumentSchema = arg.of('an AbortSignal', (value) =>
+  isInstance(value, AbortSignal),
+);
 
 /** The forms of the options, for carriers and workers. */
 export const CARRIER_OPTIONS = {

@@ -134,7 +134,10 @@ export class RunRecords {
     });
   }
 
-  async #change(trajectoryId: string, next: (run: DurableRun, now: Instant) => DurableRun): Promise<DurableRun> {
+  async #change(
+    trajectoryId: string,
+    next: (run: DurableRun, now: Instant) => DurableRun,
+  ): Promise<DurableRun> {
     for (let tries = 0; tries < ATTEMPTS; tries++) {
       const found = await this.#require(trajectoryId);
       const changed = next(found.run, this.#clock.now());
@@ -158,18 +161,33 @@ export class RunRecords {
 
 /** The run without the parts that only an open run has. */
 export function cancelledRun(run: DurableRun): DurableRun {
-  const { lease: _lease, wakeAt: _at, head: _head, pending: _pending, cancelled: _cancelled, ...rest } = run;
+  const {
+    lease: _lease,
+    wakeAt: _at,
+    head: _head,
+    pending: _pending,
+    cancelled: _cancelled,
+    ...rest
+  } = run;
   return { ...rest, status: 'cancelled' };
 }
 
 function conflict(trajectoryId: string): RunError {
-  return new RunError('conflict', `Other processes change the run of ${trajectoryId}. Repeat the command.`, {
-    evidence: { trajectory: trajectoryId },
-    retryable: true,
-  });
+  return new RunError(
+    'conflict',
+    `Other processes change the run of ${trajectoryId}. Repeat the command.`,
+    {
+      evidence: { trajectory: trajectoryId },
+      retryable: true,
+    },
+  );
 }
 
-const SIDE: ArgumentSchema = arg.members({ sideGet: arg.code, sideList: arg.code, sidePut: arg.code });
+const SIDE: ArgumentSchema = arg.members({
+  sideGet: arg.code,
+  sideList: arg.code,
+  sidePut: arg.code,
+});
 
 /** Limits keep a row small, and a name printable in one line. */
 const NAME: ArgumentSchema = arg.of(
@@ -177,13 +195,19 @@ const NAME: ArgumentSchema = arg.of(
   (value) => typeof value === 'string' && /^[^\p{Cc}]{1,128}$/u.test(value),
 );
 
-const QUERY = arg.options<RunsQuery>({ ended: arg.optional(arg.flag), after: arg.optional(arg.text) });
+const QUERY = arg.options<RunsQuery>({
+  ended: arg.optional(arg.flag),
+  after: arg.optional(arg.text),
+});
 
 const TERMS = arg.options<RunTerms>({
   trajectoryId: arg.text,
   agents: NAME,
   tenant: arg.optional(NAME),
   turnsMax: arg.optional(
-    arg.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) > 0),
+    arg.of(
+      'a whole number from 1',
+      (value) => Number.isSafeInteger(value) && (value as number) > 0,
+    ),
   ),
 });

@@ -34,7 +34,10 @@ export class RunRows {
 
   async *list(ended: boolean, from = ''): AsyncGenerator<StoredRun> {
     for (let after = from; ; ) {
-      const rows = await this.#side.sideList(ended ? ENDED_KIND : OPEN_KIND, { after, limit: PAGE });
+      const rows = await this.#side.sideList(ended ? ENDED_KIND : OPEN_KIND, {
+        after,
+        limit: PAGE,
+      });
       for (const row of rows) yield storedRun(row);
       if (rows.length < PAGE) return;
       after = rows.at(-1)!.key;
@@ -43,10 +46,18 @@ export class RunRows {
 
   /** Writes a run in place of the one that was read. False if another process was faster. */
   replace({ run: before, version }: StoredRun, next: DurableRun): Promise<boolean> {
-    const [from, to] = [before, next].map((run) => (isEnded(run) ? ENDED_KIND : OPEN_KIND)) as [string, string];
+    const [from, to] = [before, next].map((run) => (isEnded(run) ? ENDED_KIND : OPEN_KIND)) as [
+      string,
+      string,
+    ];
     const changed = { ...next, updated: this.#clock.now() };
     if (from === to) return this.#side.sidePut([written(to, changed, version)]);
-    const removed: SideChange = { kind: from, key: before.trajectoryId, expected: version, body: null };
+    const removed: SideChange = {
+      kind: from,
+      key: before.trajectoryId,
+      expected: version,
+      body: null,
+    };
     return this.#side.sidePut([removed, written(to, changed, null)]);
   }
 }

@@ -40,7 +40,8 @@ function working(worker: RunWorker): AbortController {
   return stop;
 }
 
-const statusOf = ({ records }: RunWorker, name = 'e1') => records.get(name).then(({ status }: DurableRun) => status);
+const statusOf = ({ records }: RunWorker, name = 'e1') =>
+  records.get(name).then(({ status }: DurableRun) => status);
 
 async function until<T>(read: () => Promise<T>, wanted: T): Promise<void> {
   await expect.poll(read, { interval: 20, timeout: 20_000 }).toEqual(wanted);
@@ -71,7 +72,11 @@ test('two workers on the same runs make each turn and call once', async () => {
   );
   const beside = errandRuntime(store, pay, domain);
   onTestFinished(() => beside.close());
-  for (const one of [worker, workerOver(store, beside, { leaseMs: 1, concurrency: 6, perTenant: 6 })]) working(one);
+  for (const one of [
+    worker,
+    workerOver(store, beside, { leaseMs: 1, concurrency: 6, perTenant: 6 }),
+  ])
+    working(one);
   const approving = setInterval(() => void approveAll(assize).catch(() => 0), 100);
   onTestFinished(() => clearInterval(approving));
   for (const name of names) await until(() => statusOf(worker, name), 'done');
@@ -164,13 +169,20 @@ test('a run fails after several failures, and can be retried', async () => {
 });
 
 test('an error that no repetition can mend fails the run at once', async () => {
-  const agents: DurableAgents = { ...CLERKS, agents: [{ ...clerk('e1'), decide: () => 'perhaps' as never }] };
+  const agents: DurableAgents = {
+    ...CLERKS,
+    agents: [{ ...clerk('e1'), decide: () => 'perhaps' as never }],
+  };
   const { worker } = await office({ agents: [agents] });
   working(worker);
   await until(() => statusOf(worker), 'failed');
   expect(await worker.records.get('e1')).toMatchObject({
     failures: 1,
-    error: { code: 'function_failed', name: 'AgentError', message: expect.stringContaining('clerk') },
+    error: {
+      code: 'function_failed',
+      name: 'AgentError',
+      message: expect.stringContaining('clerk'),
+    },
   });
 });
 
@@ -181,36 +193,54 @@ test('a run without an end fails after its turns, and a retry doubles them', asy
   };
   const { worker, assize, domain } = await office({ agents: [restless], turnsAtOnce: 3 }, []);
   await assize.create(domain, { trajectoryId: 'e1' });
-  const begin = (turnsMax: number) => worker.records.begin({ trajectoryId: 'e1', agents: 'clerks', turnsMax });
+  const begin = (turnsMax: number) =>
+    worker.records.begin({ trajectoryId: 'e1', agents: 'clerks', turnsMax });
   await expect(begin(0)).rejects.toMatchObject({ code: 'bad_argument' });
   await begin(5);
   working(worker);
   await until(() => statusOf(worker), 'failed');
-  expect(await worker.records.get('e1')).toMatchObject({ turns: 5, failures: 1, error: { code: 'turns_used' } });
+  expect(await worker.records.get('e1')).toMatchObject({
+    turns: 5,
+    failures: 1,
+    error: { code: 'turns_used' },
+  });
   await worker.records.retry('e1');
-  await until(() => worker.records.get('e1').then(({ status, turns }) => [status, turns]), ['failed', 10]);
+  await until(
+    () => worker.records.get('e1').then(({ status, turns }) => [status, turns]),
+    ['failed', 10],
+  );
 });
 
 test('a trajectory has one run, of one list of agents and one tenant', async () => {
   const { worker } = await office();
   const { records } = worker;
-  expect(await records.begin({ trajectoryId: 'e1', agents: 'clerks' })).toEqual(await records.get('e1'));
+  expect(await records.begin({ trajectoryId: 'e1', agents: 'clerks' })).toEqual(
+    await records.get('e1'),
+  );
   const other = {
     code: 'wrong_state',
     message: expect.stringContaining('has a run of the agents clerks'),
     evidence: { trajectory: 'e1', agents: 'clerks', tenant: 'default' },
   };
-  await expect(records.begin({ trajectoryId: 'e1', agents: 'others' })).rejects.toMatchObject(other);
-  await expect(records.begin({ trajectoryId: 'e1', agents: 'clerks', tenant: 't' })).rejects.toMatchObject(other);
+  await expect(records.begin({ trajectoryId: 'e1', agents: 'others' })).rejects.toMatchObject(
+    other,
+  );
+  await expect(
+    records.begin({ trajectoryId: 'e1', agents: 'clerks', tenant: 't' }),
+  ).rejects.toMatchObject(other);
   await records.cancel('e1');
-  await expect(records.begin({ trajectoryId: 'e1', agents: 'others' })).rejects.toMatchObject(other);
+  await expect(records.begin({ trajectoryId: 'e1', agents: 'others' })).rejects.toMatchObject(
+    other,
+  );
   expect(await allOf(records.list())).toEqual([]);
   expect(await allOf(records.list({ ended: true }))).toMatchObject([{ trajectoryId: 'e1' }]);
 });
 
 test('a row that is no run is an error with its trajectory', async () => {
   const { worker, store } = await office({}, []);
-  await store.sidePut([{ kind: 'run/open', key: 'e1', expected: null, body: '{"agents":"clerks"}' }]);
+  await store.sidePut([
+    { kind: 'run/open', key: 'e1', expected: null, body: '{"agents":"clerks"}' },
+  ]);
   const bad = {
     code: 'damaged',
     message: expect.stringContaining('Remove the row, or update this'),
@@ -231,13 +261,17 @@ async function advancedOnce(options: Partial<WorkerOptions>) {
 const versioned = (version: string, ...decide: Agent['decide'][]): DurableAgents => ({
   name: 'clerks',
   version,
-  agents: ({ trajectory }) => decide.map((one, n) => ({ ...clerk(trajectory.id), name: `c${n}`, decide: one })),
+  agents: ({ trajectory }) =>
+    decide.map((one, n) => ({ ...clerk(trajectory.id), name: `c${n}`, decide: one })),
 });
 
 const CLOSE = { action: 'close', args: {} };
 
 test('changed agents continue after a ruled turn; the record lists versions', async () => {
-  const { store, assize } = await advancedOnce({ agents: [versioned('1', () => CLOSE)], turnsAtOnce: 1 });
+  const { store, assize } = await advancedOnce({
+    agents: [versioned('1', () => CLOSE)],
+    turnsAtOnce: 1,
+  });
   const changed = versioned('2', () => 'done');
   const next = workerOver(store, assize, { agents: [changed] });
   const ended = await next.runOne('e1', new AbortController().signal);

@@ -41,7 +41,8 @@ export class RunWorker {
   readonly #clock: Clock;
   readonly #news: LogNews;
   /** The runs in progress here, with their tenants. */
-  readonly #carrying: Map<string, { readonly tenant: string; readonly ends: Promise<void> }> = new Map();
+  readonly #carrying: Map<string, { readonly tenant: string; readonly ends: Promise<void> }> =
+    new Map();
   /** The runs that wait, whose head was compared after the last news of their trajectory. */
   readonly #unchanged: Map<string, number> = new Map();
   /** The tenant of the run that began last. */
@@ -128,7 +129,11 @@ export class RunWorker {
     only: string | undefined,
     signal: AbortSignal,
   ): Promise<{ readonly hasEnded: boolean; readonly nextMs: number }> {
-    const { concurrency = CONCURRENCY, perTenant = Math.ceil(concurrency / 2), pollMs = POLL_MS } = this.#options;
+    const {
+      concurrency = CONCURRENCY,
+      perTenant = Math.ceil(concurrency / 2),
+      pollMs = POLL_MS,
+    } = this.#options;
     this.#isWoken = false;
     await this.#hear();
     const queued: QueuedRun[] = [];
@@ -144,9 +149,11 @@ export class RunWorker {
       else if (run.wakeAt !== undefined) nextMs = Math.min(nextMs, msUntil(run.wakeAt, now));
     }
     const carrying = new Map<string, number>();
-    for (const { tenant } of this.#carrying.values()) carrying.set(tenant, (carrying.get(tenant) ?? 0) + 1);
+    for (const { tenant } of this.#carrying.values())
+      carrying.set(tenant, (carrying.get(tenant) ?? 0) + 1);
     const slots = concurrency - this.#carrying.size;
-    for (const next of nextRuns(queued, { carrying, perTenant, slots, last: this.#last })) this.#begin(next, signal);
+    for (const next of nextRuns(queued, { carrying, perTenant, slots, last: this.#last }))
+      this.#begin(next, signal);
     return { hasEnded: hasEnded && this.#carrying.size === 0, nextMs };
   }
 

@@ -5,23 +5,30 @@ import { nextRuns, type QueuedRun, type WorkerLoad } from './schedule.ts';
 
 const tenant = fc.constantFrom('a', 'b', 'c', 'd');
 
-const queue = fc.array(fc.record({ tenant, since: fc.nat(50) }), { maxLength: 40 }).map((runs): QueuedRun[] =>
-  runs.map(({ tenant, since }, n) => ({
-    trajectoryId: `t${n}`,
-    tenant,
-    since: `2026-01-01T00:00:${String(since).padStart(2, '0')}.000000Z`,
-  })),
-);
+const queue = fc
+  .array(fc.record({ tenant, since: fc.nat(50) }), { maxLength: 40 })
+  .map((runs): QueuedRun[] =>
+    runs.map(({ tenant, since }, n) => ({
+      trajectoryId: `t${n}`,
+      tenant,
+      since: `2026-01-01T00:00:${String(since).padStart(2, '0')}.000000Z`,
+    })),
+  );
 
 const load: fc.Arbitrary<WorkerLoad> = fc.record({
-  carrying: fc.dictionary(tenant, fc.integer({ min: 0, max: 4 })).map((counts) => new Map(Object.entries(counts))),
+  carrying: fc
+    .dictionary(tenant, fc.integer({ min: 0, max: 4 }))
+    .map((counts) => new Map(Object.entries(counts))),
   perTenant: fc.integer({ min: 1, max: 4 }),
   slots: fc.integer({ min: 0, max: 12 }),
   last: fc.option(tenant, { nil: undefined }),
 });
 
 /** One run at a time: the next tenant in a circle that may begin one, and its oldest run. */
-function model(queued: readonly QueuedRun[], { carrying, perTenant, slots, last }: WorkerLoad): string[] {
+function model(
+  queued: readonly QueuedRun[],
+  { carrying, perTenant, slots, last }: WorkerLoad,
+): string[] {
   const circle = ['a', 'b', 'c', 'd'];
   const counts = new Map(carrying);
   const left = [...queued];
@@ -50,7 +57,9 @@ function model(queued: readonly QueuedRun[], { carrying, perTenant, slots, last 
 test('runs begin as in a circle of tenants, each with its oldest run', () => {
   fc.assert(
     fc.property(queue, load, (queued, given) => {
-      expect(nextRuns(queued, given).map(({ trajectoryId }) => trajectoryId)).toEqual(model(queued, given));
+      expect(nextRuns(queued, given).map(({ trajectoryId }) => trajectoryId)).toEqual(
+        model(queued, given),
+      );
     }),
     { numRuns: cases(2_000) },
   );

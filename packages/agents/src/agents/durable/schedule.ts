@@ -46,7 +46,9 @@ export function nextRuns(queued: readonly QueuedRun[], load: WorkerLoad): Queued
 }
 
 function byTenant(queued: readonly QueuedRun[]): Map<string, QueuedRun[]> {
-  const sorted = [...queued].sort((a, b) => compare(a.since, b.since) || compare(a.trajectoryId, b.trajectoryId));
+  const sorted = [...queued].sort(
+    (a, b) => compare(a.since, b.since) || compare(a.trajectoryId, b.trajectoryId),
+  );
   return Map.groupBy(sorted, ({ tenant }) => tenant);
 }
 

@@ -1,5 +1,11 @@
 import { isAssizeError, isInstance, type Json } from 'assize/internal/base';
-import { type Instant, issueText, issueWords, parseInstant, parseStrict } from 'assize/internal/canon';
+import {
+  type Instant,
+  issueText,
+  issueWords,
+  parseInstant,
+  parseStrict,
+} from 'assize/internal/canon';
 import { STATEMENT_TEXTS, STATEMENTS_MAX } from 'assize/internal/kernel';
 import { onlyObject, stripFence } from 'assize/internal/oracle';
 import { z } from 'zod';
@@ -53,7 +59,10 @@ export function answerForm(messages: number, { predicates, subjects }: CheckedTe
   const time = z.string().nullable().optional();
   const fact = z.strictObject({
     message: z.int().min(1).max(messages),
-    subject: z.preprocess(composed, typeof subjects === 'string' ? STATEMENT_TEXTS.name : known(subjects)),
+    subject: z.preprocess(
+      composed,
+      typeof subjects === 'string' ? STATEMENT_TEXTS.name : known(subjects),
+    ),
     predicate: declared,
     object: STATEMENT_TEXTS.object,
     confidence: z.number().min(0).max(1),
@@ -102,7 +111,11 @@ export function readAnswer(
       if ('why' in read) leftOut.push({ fact: n, why: read.why });
       else claims.set(identityOf(read), read);
     }
-    return { claims: [...claims.values()], leftOut, ...(leftOut.length > 0 && { wrong: leftOut[0]!.why }) };
+    return {
+      claims: [...claims.values()],
+      leftOut,
+      ...(leftOut.length > 0 && { wrong: leftOut[0]!.why }),
+    };
   } catch (error) {
     if (isInstance(error, InvalidAnswer)) return { claims: [], leftOut: [], wrong: error.message };
     if (isAssizeError(error)) {
@@ -147,7 +160,8 @@ function parsedText(answer: string): Json {
 
 /** With two fenced texts, one may come from a message, and the right one is unknown. */
 function withoutFence(answer: string): string {
-  if ((answer.match(/^```/gm)?.length ?? 0) > 2) throw new InvalidAnswer('it has more than one fenced text');
+  if ((answer.match(/^```/gm)?.length ?? 0) > 2)
+    throw new InvalidAnswer('it has more than one fenced text');
   return stripFence(answer);
 }
 
@@ -159,10 +173,18 @@ function claimOf(
 ): ExtractedClaim {
   const { id, author, at: written } = messages[message - 1] as DatedMessage;
   if (subjects === 'author' && subject !== author)
-    throw new InvalidAnswer(`${at}/subject: nothing may be said but of the author of the message, by just that name`);
+    throw new InvalidAnswer(
+      `${at}/subject: nothing may be said but of the author of the message, by just that name`,
+    );
   const begins = instantOf(from ?? undefined, `${at}/from`) ?? written;
   const ends = instantOf(to ?? undefined, `${at}/to`);
-  const stated = { subject, predicate, object, confidence: Math.min(confidence, confidenceMax), source: id };
+  const stated = {
+    subject,
+    predicate,
+    object,
+    confidence: Math.min(confidence, confidenceMax),
+    source: id,
+  };
   if (ends === undefined) return { ...stated, valid: { from: begins } };
   // Without a start, a fact that has ended is known only by its end.
   if (from == null && ends <= begins) return { ...stated, valid: { to: ends }, ends: true };

@@ -1,8 +1,20 @@
-import { arg, checkArgument, isInstance, type Json, refuseDuplicatePackage } from 'assize/internal/base';
+import {
+  arg,
+  checkArgument,
+  isInstance,
+  type Json,
+  refuseDuplicatePackage,
+} from 'assize/internal/base';
 import { instantOf } from 'assize/internal/canon';
 import type { Oracle, OracleAnswer, Theta } from 'assize/internal/oracle';
 import { z } from 'zod';
-import { answerForm, type ExtractedClaim, type LeftOutFact, type ReadAnswer, readAnswer } from './answer.ts';
+import {
+  answerForm,
+  type ExtractedClaim,
+  type LeftOutFact,
+  type ReadAnswer,
+  readAnswer,
+} from './answer.ts';
 import { ExtractionError } from './errors.ts';
 import { checkedMessages, type Message } from './message.ts';
 import { correctionPrompt, promptOf } from './prompt.ts';
@@ -81,24 +93,37 @@ const OPTIONS = arg.members({
  * @throws ExtractionError `bad_argument`, `bad_extraction`; OracleError the errors of `consult`;
  * the errors of the model; ArgumentError `bad_argument`
  */
-export async function extractFacts(messages: readonly Message[], options: ExtractionOptions): Promise<Extraction> {
+export async function extractFacts(
+  messages: readonly Message[],
+  options: ExtractionOptions,
+): Promise<Extraction> {
   checkArgument(OPTIONS, options, 'options');
   refuseDuplicatePackage(options.oracle, 'The option oracle');
   const { oracle, trajectory, branch = null, agent = AGENT, sample = 0 } = options;
   if (sample > SAMPLES_MAX)
-    throw new ExtractionError('bad_argument', `The sample is not valid. Pass a number from 0 to ${SAMPLES_MAX}.`, {
-      evidence: { term: 'sample' },
-    });
+    throw new ExtractionError(
+      'bad_argument',
+      `The sample is not valid. Pass a number from 0 to ${SAMPLES_MAX}.`,
+      {
+        evidence: { term: 'sample' },
+      },
+    );
   const answers: OracleAnswer[] = [];
   const ask: AskModel = async (asking) => {
     const ordinal = sample * ATTEMPTS_MAX + answers.length;
-    const answer = await oracle.consult({ ...asking, scope: { kind: 'call', trajectory, branch, agent, ordinal } });
+    const answer = await oracle.consult({
+      ...asking,
+      scope: { kind: 'call', trajectory, branch, agent, ordinal },
+    });
     answers.push(answer);
     return answer.value;
   };
   const found = await extractWith(ask, messages, options).catch((error: unknown) => {
     if (!isInstance(error, ExtractionError) || answers.length === 0) throw error;
-    const evidence = { ...error.evidence, oracle_keys: answers.map(({ oracle_key }) => oracle_key) };
+    const evidence = {
+      ...error.evidence,
+      oracle_keys: answers.map(({ oracle_key }) => oracle_key),
+    };
     throw new ExtractionError(error.code, error.message, { evidence, cause: error });
   });
   return { ...found, observations: [messagesRead(messages), ...answers.map(answered)] };

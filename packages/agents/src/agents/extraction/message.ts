@@ -21,10 +21,15 @@ export interface Message {
 /** A message with a time. Its dates are relative to that. */
 export type DatedMessage = Omit<Message, 'at'> & { readonly at: Instant };
 
-const MESSAGES = arg.list(arg.members({ id: arg.text, author: arg.text, text: arg.text, at: arg.any }));
+const MESSAGES = arg.list(
+  arg.members({ id: arg.text, author: arg.text, text: arg.text, at: arg.any }),
+);
 
 /** @throws ExtractionError `bad_argument`; ArgumentError `bad_argument` */
-export function checkedMessages(messages: readonly Message[], reference: Instant | undefined): DatedMessage[] {
+export function checkedMessages(
+  messages: readonly Message[],
+  reference: Instant | undefined,
+): DatedMessage[] {
   checkArgument(MESSAGES, messages, 'messages');
   if (messages.length === 0) throw bad(0, 'it is missing; pass at least one message');
   const known = new Set<string>();
@@ -34,10 +39,14 @@ export function checkedMessages(messages: readonly Message[], reference: Instant
     if (known.has(id)) throw bad(index, 'an earlier message has the same id; give each its own id');
     known.add(id);
     if (!STATEMENT_TEXTS.name.safeParse(author).success)
-      throw bad(index, 'its author is not a valid name; use 1 to 512 characters in the composed form of Unicode (NFC)');
+      throw bad(
+        index,
+        'its author is not a valid name; use 1 to 512 characters in the composed form of Unicode (NFC)',
+      );
     if (!text.isWellFormed()) throw bad(index, 'its text has half of a surrogate pair');
     const written = readInstant(at);
-    if (written === undefined) throw bad(index, `${at === undefined ? NO_TIME : BAD_TIME}; ${SET_TIME}`);
+    if (written === undefined)
+      throw bad(index, `${at === undefined ? NO_TIME : BAD_TIME}; ${SET_TIME}`);
     return { id, author, text, at: written };
   });
 }

@@ -24,16 +24,31 @@ A predicate that is single-valued has one object at a time, one that is multi-va
 const ANSWER = `Answer with JSON alone, {"facts": [...]}, each fact with all seven members; {"facts": []} where nothing is stated.`;
 
 /** The prompt: a function of messages and terms alone, so equal input asks the same question. */
-export function promptOf(messages: readonly DatedMessage[], { predicates, subjects }: CheckedTerms): string {
+export function promptOf(
+  messages: readonly DatedMessage[],
+  { predicates, subjects }: CheckedTerms,
+): string {
   const declared = Object.keys(predicates).sort();
   return [
     INSTRUCTIONS,
     `Subjects: ${ABOUT[typeof subjects === 'string' ? subjects : 'these']}`,
     ...(typeof subjects === 'string' ? [] : [lines(subjects)]),
     'Predicates:',
-    lines(declared.map((name) => described(name, predicates[name] as CheckedTerms['predicates'][string]))),
+    lines(
+      declared.map((name) =>
+        described(name, predicates[name] as CheckedTerms['predicates'][string]),
+      ),
+    ),
     'Messages:',
-    lines(messages.map(({ author, text, at }, n) => ({ message: n + 1, author, written: at, on: weekday(at), text }))),
+    lines(
+      messages.map(({ author, text, at }, n) => ({
+        message: n + 1,
+        author,
+        written: at,
+        on: weekday(at),
+        text,
+      })),
+    ),
     ANSWER,
     '',
   ].join('\n\n');
@@ -42,9 +57,14 @@ export function promptOf(messages: readonly DatedMessage[], { predicates, subjec
 /** The prompt with an invalid answer and its violation. */
 export function correctionPrompt(first: string, answer: Json, wrong: string): string {
   const given = canonicalize(answer, ORACLE_LIMITS).slice(0, ANSWER_SHOWN_MAX).toWellFormed();
-  return [first.trimEnd(), `You have answered, as JSON:`, given, `This is wrong with it: ${wrong}.`, ANSWER, ''].join(
-    '\n\n',
-  );
+  return [
+    first.trimEnd(),
+    `You have answered, as JSON:`,
+    given,
+    `This is wrong with it: ${wrong}.`,
+    ANSWER,
+    '',
+  ].join('\n\n');
 }
 
 /** Maximum number of characters of the invalid answer in the prompt. */
@@ -56,7 +76,10 @@ const ABOUT = {
   these: 'only these, by just these names.',
 };
 
-function described(name: string, { cardinality, description }: CheckedTerms['predicates'][string]): Json {
+function described(
+  name: string,
+  { cardinality, description }: CheckedTerms['predicates'][string],
+): Json {
   return { predicate: name, cardinality, ...(description !== undefined && { description }) };
 }
 
@@ -70,4 +93,12 @@ function weekday(at: Instant): string {
   return WEEKDAYS[new Date(instantToMillis(at)).getUTCDay()] as string;
 }
 
-const WEEKDAYS: readonly string[] = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+const WEEKDAYS: readonly string[] = [
+  'Sunday',
+  'Monday',
+  'Tuesday',
+  'Wednesday',
+  'Thursday',
+  'Friday',
+  'Saturday',
+];

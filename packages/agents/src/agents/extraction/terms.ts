@@ -63,7 +63,10 @@ export function checkedTerms(given: ExtractionTerms): CheckedTerms {
   const { model, predicates, subjects, confidenceMax = 1, theta = {}, attempts = ATTEMPTS } = given;
   const isName = (name: string): boolean => STATEMENT_TEXTS.name.safeParse(name).success;
   if (Object.keys(predicates).length === 0 || !Object.keys(predicates).every(isName))
-    throw bad('predicates', 'it must have at least one predicate, as the memory of the domain declares it');
+    throw bad(
+      'predicates',
+      'it must have at least one predicate, as the memory of the domain declares it',
+    );
   if (Array.isArray(subjects) && (subjects.length === 0 || !subjects.every(isName)))
     throw bad(
       'subjects',
@@ -72,10 +75,19 @@ export function checkedTerms(given: ExtractionTerms): CheckedTerms {
   const reference = readInstant(given.reference);
   if (given.reference !== undefined && reference === undefined)
     throw bad('reference', 'it must be an instant such as 2026-03-23T09:00:00.000000Z');
-  if (!(confidenceMax >= 0 && confidenceMax <= 1)) throw bad('confidenceMax', 'it must be a number from 0 to 1');
+  if (!(confidenceMax >= 0 && confidenceMax <= 1))
+    throw bad('confidenceMax', 'it must be a number from 0 to 1');
   if (attempts < 1 || attempts > ATTEMPTS_MAX)
     throw bad('attempts', `it must be a whole number from 1 to ${ATTEMPTS_MAX}`);
-  return { model, predicates, subjects, confidenceMax, theta, attempts, ...(reference && { reference }) };
+  return {
+    model,
+    predicates,
+    subjects,
+    confidenceMax,
+    theta,
+    attempts,
+    ...(reference && { reference }),
+  };
 }
 
 function bad(term: keyof ExtractionTerms, what: string): ExtractionError {

@@ -50,7 +50,10 @@ const OWN: ReadonlySet<string> = new Set(['ruling', 'calls', 'turn']);
  * answer of the record. Any other question goes to the log that samples share, and from there to
  * the outside.
  */
-export function branchOracle(parts: BranchOracleParts): { readonly oracle: Oracle; readonly asked: AskedQuestions } {
+export function branchOracle(parts: BranchOracleParts): {
+  readonly oracle: Oracle;
+  readonly asked: AskedQuestions;
+} {
   const { log, clock, record, answers, part, recordedForm } = parts;
   const asked: AskedQuestions = {
     ...{ recorded: 0, repeated: 0, asked: 0 },
@@ -63,13 +66,17 @@ export function branchOracle(parts: BranchOracleParts): { readonly oracle: Oracl
     const asking = recordedForm(given);
     const kind = kindOf(asking);
     const recorded = record === undefined ? undefined : await recordedAnswer(record, asking);
-    if (kind === 'clock') return isInstant(recorded) && recorded >= clock.now() ? recorded : clock.now();
+    if (kind === 'clock')
+      return isInstant(recorded) && recorded >= clock.now() ? recorded : clock.now();
     if (recorded !== undefined) {
       if (kind !== 'random') asked.recorded++;
       return recorded;
     }
     if (kind === 'random') return asking.call();
-    return askCounted(asked, shared, { ...asking, scope: { ...(asking.scope as CallScope), branch: part } });
+    return askCounted(asked, shared, {
+      ...asking,
+      scope: { ...(asking.scope as CallScope), branch: part },
+    });
   };
 
   const consult: Oracle['consult'] = async (asking) =>
@@ -83,7 +90,11 @@ export function branchOracle(parts: BranchOracleParts): { readonly oracle: Oracl
 }
 
 /** Asks the shared log, or the outside, and counts the question with its tokens. */
-async function askCounted(asked: AskedQuestions, shared: Oracle, asking: OracleCall): Promise<Json> {
+async function askCounted(
+  asked: AskedQuestions,
+  shared: Oracle,
+  asking: OracleCall,
+): Promise<Json> {
   let isNew = false;
   const call = (): Json | Promise<Json> => {
     isNew = true;
@@ -126,7 +137,10 @@ async function recordedAnswer(
 /** The tokens that the answer of a model names (`ChatAnswer.usage`). */
 function usageIn(answer: Json): { readonly input: number; readonly output: number } {
   const { usage } = Object(answer) as { readonly usage?: unknown };
-  const { input, output } = Object(usage) as { readonly input?: unknown; readonly output?: unknown };
+  const { input, output } = Object(usage) as {
+    readonly input?: unknown;
+    readonly output?: unknown;
+  };
   return { input: tokens(input), output: tokens(output) };
 }
 

@@ -14,7 +14,9 @@ export interface RulingCounts {
   readonly approved: number;
   readonly refused: number;
   /** How often each rule rejected or escalated, by rule. Proposals without a rule are left out. */
-  readonly rules: { readonly [rule: string]: { readonly rejected: number; readonly escalated: number } };
+  readonly rules: {
+    readonly [rule: string]: { readonly rejected: number; readonly escalated: number };
+  };
 }
 
 /** The record after the shared entry, for comparison. */
@@ -40,7 +42,9 @@ export interface VariantResult {
   /** How often each rule rejected or escalated in all samples. */
   readonly rules: RulingCounts['rules'];
   /** Calls of all samples by tool and source. */
-  readonly calls: { readonly [tool: string]: { readonly record: number; readonly simulator: number } };
+  readonly calls: {
+    readonly [tool: string]: { readonly record: number; readonly simulator: number };
+  };
   /** The amounts of all samples, by unit. */
   readonly spent: Amounts;
   readonly samples: readonly SampleResult[];
@@ -76,11 +80,19 @@ export interface VariantParting extends Parting {
   readonly sample: number;
 }
 
-export function summaryOf({ steps, callsAfter, turns, sharedTurns, leftOut }: Production): RecordedSummary {
+export function summaryOf({
+  steps,
+  callsAfter,
+  turns,
+  sharedTurns,
+  leftOut,
+}: Production): RecordedSummary {
   return {
     turns: turns.length - sharedTurns,
     rulings: countsOf(steps),
-    calls: Object.fromEntries([...Map.groupBy(callsAfter, toolOf)].map(([tool, calls]) => [tool, calls.length])),
+    calls: Object.fromEntries(
+      [...Map.groupBy(callsAfter, toolOf)].map(([tool, calls]) => [tool, calls.length]),
+    ),
     spent: spentBy(steps),
     leftOut,
   };
@@ -91,7 +103,8 @@ function toolOf({ tool }: Pick<RecordedToolCall, 'tool'>): string {
 }
 
 export function countsOf(steps: readonly Step[]): RulingCounts {
-  const count = (ruling: Step['ruling']): number => steps.filter((step) => step.ruling === ruling).length;
+  const count = (ruling: Step['ruling']): number =>
+    steps.filter((step) => step.ruling === ruling).length;
   return {
     committed: count('committed'),
     rejected: count('rejected'),
@@ -106,7 +119,9 @@ function rulesIn(steps: readonly Step[]): RulingCounts['rules'] {
   const met = steps.filter(
     ({ ruling, rule }) => rule !== undefined && (ruling === 'rejected' || ruling === 'escalated'),
   );
-  const byRule = [...Map.groupBy(met, ({ rule }) => rule as string)].sort(([one], [other]) => (one < other ? -1 : 1));
+  const byRule = [...Map.groupBy(met, ({ rule }) => rule as string)].sort(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
   return Object.fromEntries(
     byRule.map(([rule, of]) => {
       const rejected = of.filter(({ ruling }) => ruling === 'rejected').length;
@@ -158,13 +173,16 @@ function figuresOf({ turns, steps, calls, spent, asked: questions }: SampleResul
 
 /** The median of each unit. A sample without a unit spent 0 of it. */
 function medianAmounts(spent: readonly Amounts[]): Amounts {
-  return Object.fromEntries(namesIn(spent).map((unit) => [unit, medianOf(spent.map((one) => one[unit] ?? 0))]));
+  return Object.fromEntries(
+    namesIn(spent).map((unit) => [unit, medianOf(spent.map((one) => one[unit] ?? 0))]),
+  );
 }
 
 function medianRules(rules: readonly RulingCounts['rules'][]): RulingCounts['rules'] {
   return Object.fromEntries(
     namesIn(rules).map((rule) => {
-      const median = (of: 'rejected' | 'escalated'): number => medianOf(rules.map((met) => met[rule]?.[of] ?? 0));
+      const median = (of: 'rejected' | 'escalated'): number =>
+        medianOf(rules.map((met) => met[rule]?.[of] ?? 0));
       return [rule, { rejected: median('rejected'), escalated: median('escalated') }];
     }),
   );
@@ -198,7 +216,8 @@ export function variantPartings(variants: readonly VariantResult[]): VariantPart
     variants.slice(i + 1).flatMap((second) => {
       for (const [sample, { steps }] of first.samples.entries()) {
         const parting = partingOf(steps, second.samples[sample]?.steps ?? []);
-        if (parting !== undefined) return [{ variants: [first.name, second.name] as const, sample, ...parting }];
+        if (parting !== undefined)
+          return [{ variants: [first.name, second.name] as const, sample, ...parting }];
       }
       return [];
     }),

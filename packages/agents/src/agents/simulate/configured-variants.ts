@@ -1,6 +1,11 @@
 import type { WritChain } from 'assize/host';
 import { isAssizeError } from 'assize/internal/base';
-import { ConfigError, type SimulatedAgent, type SimulatedVariant, type SimulationConfig } from 'assize/internal/config';
+import {
+  ConfigError,
+  type SimulatedAgent,
+  type SimulatedVariant,
+  type SimulationConfig,
+} from 'assize/internal/config';
 import type { Agent } from '../agent.ts';
 import type { Variant } from './options.ts';
 import type { SimulationGiven } from './simulation-given.ts';
@@ -16,13 +21,17 @@ export async function configuredVariants(
   { variants }: SimulationConfig,
   given: SimulationGiven,
 ): Promise<Variant[]> {
-  const list: unknown = typeof variants === 'function' ? await made(name, variants, given) : variants;
+  const list: unknown =
+    typeof variants === 'function' ? await made(name, variants, given) : variants;
   if (!Array.isArray(list) || list.length === 0)
     throw badSimulation(name, 'its function variants returns no list with a variant');
   return list.map((variant: SimulatedVariant | null, n) => {
     const { agents } = Object(variant) as Partial<SimulatedVariant>;
     if (!Array.isArray(agents)) throw badSimulation(name, `variant ${n + 1} has no list of agents`);
-    return { ...(variant as SimulatedVariant), agents: agents.map((agent) => withWrit(name, agent, given.writs)) };
+    return {
+      ...(variant as SimulatedVariant),
+      agents: agents.map((agent) => withWrit(name, agent, given.writs)),
+    };
   });
 }
 
@@ -35,7 +44,11 @@ export function badSimulation(simulation: string, why: string, cause?: unknown):
   );
 }
 
-async function made(name: string, make: (given: SimulationGiven) => unknown, given: SimulationGiven): Promise<unknown> {
+async function made(
+  name: string,
+  make: (given: SimulationGiven) => unknown,
+  given: SimulationGiven,
+): Promise<unknown> {
   try {
     return await make(given);
   } catch (cause) {
@@ -45,13 +58,21 @@ async function made(name: string, make: (given: SimulationGiven) => unknown, giv
   }
 }
 
-function withWrit(simulation: string, agent: SimulatedAgent | null, writs: readonly WritChain[]): Agent {
-  if (typeof agent !== 'object' || agent === null) throw badSimulation(simulation, 'an agent is not an object');
+function withWrit(
+  simulation: string,
+  agent: SimulatedAgent | null,
+  writs: readonly WritChain[],
+): Agent {
+  if (typeof agent !== 'object' || agent === null)
+    throw badSimulation(simulation, 'an agent is not an object');
   if (agent.writ !== undefined) return agent as Agent;
   const own = writs.filter(({ writ }) => writ.subject === agent.name);
   const [writ, ...others] = own.length > 0 ? own : writs;
   if (writ === undefined)
-    throw badSimulation(simulation, `no agent of the config has a grant in the trajectory, for ${agent.name}`);
+    throw badSimulation(
+      simulation,
+      `no agent of the config has a grant in the trajectory, for ${agent.name}`,
+    );
   if (others.length > 0)
     throw badSimulation(
       simulation,

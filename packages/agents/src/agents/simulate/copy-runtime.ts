@@ -37,7 +37,9 @@ export async function copyRuntime(parts: CopyParts): Promise<Assize> {
   const { options, variant, standIns } = parts;
   const { domain = options.domain, policy = options.policy } = variant;
   if (domain.hash !== options.domain.hash) await upgrade(parts, domain);
-  const named = new Map([...options.tools, ...(variant.tools ?? [])].map((tool) => [tool.name, tool]));
+  const named = new Map(
+    [...options.tools, ...(variant.tools ?? [])].map((tool) => [tool.name, tool]),
+  );
   return new ReplayAssize({
     ...optionsOf(parts, options.anchors, [domain]),
     ...(policy && { policy }),
@@ -45,7 +47,11 @@ export async function copyRuntime(parts: CopyParts): Promise<Assize> {
   });
 }
 
-function optionsOf(parts: CopyParts, anchors: readonly string[], domains: readonly Domain[]): AssizeOptions {
+function optionsOf(
+  parts: CopyParts,
+  anchors: readonly string[],
+  domains: readonly Domain[],
+): AssizeOptions {
   const { store, clock, chance, production, options } = parts;
   const pause = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
   return {
@@ -60,7 +66,9 @@ function optionsOf(parts: CopyParts, anchors: readonly string[], domains: readon
 
 /** Answers that entries observe: of the branch, and of the record for shared proposals. */
 function answersOf({ store, production: { source } }: CopyParts): Pick<OracleStore, 'oracleGet'> {
-  return { oracleGet: async (key) => (await store.oracleGet(key)) ?? source.oracleStore.oracleGet(key) };
+  return {
+    oracleGet: async (key) => (await store.oracleGet(key)) ?? source.oracleStore.oracleGet(key),
+  };
 }
 
 /**
@@ -73,15 +81,21 @@ async function upgrade(parts: CopyParts, next: Domain): Promise<void> {
   const anchors = [...options.anchors, keys.publicKey];
   const assize = new ReplayAssize(optionsOf(parts, anchors, [options.domain, next]));
   const terms = { reason: 'a variant of a simulation', writ: upgradeWrit(keys, clock) };
-  const { refused } = await assize.upgrade(production.source.trajectoryId, next, terms).catch((cause: unknown) => {
-    if (isAssizeError(cause)) throw variantRefused(parts, cause.message, cause);
-    throw cause;
-  });
+  const { refused } = await assize
+    .upgrade(production.source.trajectoryId, next, terms)
+    .catch((cause: unknown) => {
+      if (isAssizeError(cause)) throw variantRefused(parts, cause.message, cause);
+      throw cause;
+    });
   await assize.close({ recover: false });
   if (refused !== undefined) throw variantRefused(parts, refused.detail);
 }
 
-function variantRefused({ variant: { name } }: CopyParts, detail: string, cause?: unknown): AgentError {
+function variantRefused(
+  { variant: { name } }: CopyParts,
+  detail: string,
+  cause?: unknown,
+): AgentError {
   const why = detail.replace(/\.$/, '');
   return new AgentError(
     'bad_argument',
@@ -94,7 +108,15 @@ const YEAR_MS = 365 * 24 * 3_600 * 1_000;
 
 function upgradeWrit({ publicKey, privateKey }: KeyPair, clock: SimulatedClock): Writ {
   const now = clock.now();
-  const grant = { actions: ['assize.upgrade'], scopes: ['upgrade:**'], max_depth: 0, nonce: 'simulation' };
+  const grant = {
+    actions: ['assize.upgrade'],
+    scopes: ['upgrade:**'],
+    max_depth: 0,
+    nonce: 'simulation',
+  };
   const period = { not_before: now, expires: new Date(Date.parse(now) + YEAR_MS).toISOString() };
-  return issueWrit({ issuer: publicKey, subject: 'assize-simulation', ...grant, ...period }, privateKey);
+  return issueWrit(
+    { issuer: publicKey, subject: 'assize-simulation', ...grant, ...period },
+    privateKey,
+  );
 }

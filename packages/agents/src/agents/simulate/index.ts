@@ -12,5 +12,10 @@ export type { SampleFault, SampleOutcome, SampleResult } from './sample-result.t
 export { type Simulation, simulate } from './simulate.ts';
 export { simulationDocument } from './simulation-document.ts';
 export type { SimulationGiven } from './simulation-given.ts';
-export type { SimulatedCall, SimulatorContext, SimulatorRule, ToolSimulator } from './simulators.ts';
+export type {
+  SimulatedCall,
+  SimulatorContext,
+  SimulatorRule,
+  ToolSimulator,
+} from './simulators.ts';
 export type { Parting, Step } from './steps.ts';

@@ -15,7 +15,8 @@ import { checkSimulator, type ToolSimulator } from './simulators.ts';
 /** A production trajectory with its logs. Nothing of it is written. */
 export interface SimulationSource {
   /** Without an effect log, no call is answered from the record. */
-  readonly store: ReplayedLedger & Partial<Pick<EffectStore, 'listEffects' | 'effectsOf' | 'effectKey'>>;
+  readonly store: ReplayedLedger &
+    Partial<Pick<EffectStore, 'listEffects' | 'effectsOf' | 'effectKey'>>;
   readonly oracleStore: Pick<OracleStore, 'oracleGet'>;
   readonly trajectoryId: string;
 }
@@ -132,19 +133,36 @@ export interface CheckedOptions extends SimulateOptions {
 export function checkedOptions(source: SimulationSource, given: SimulateOptions): CheckedOptions {
   checkArgument(SOURCE, source, 'source');
   checkArgument(OPTIONS, given, 'options');
-  const { domain, variants, samples = 1, seed = 0, tools = [], simulators = {}, limits = {} } = given;
+  const {
+    domain,
+    variants,
+    samples = 1,
+    seed = 0,
+    tools = [],
+    simulators = {},
+    limits = {},
+  } = given;
   const { turns = TURNS, waits = WAITS } = limits;
   requireOwnDomain(domain);
   checkWhole('samples', samples, 1, SAMPLES_MAX);
   checkWhole('limits.turns', turns, 1, TURNS_MAX);
   checkWhole('limits.waits', waits, 0, TURNS_MAX);
-  if (typeof seed !== 'string' && !Number.isSafeInteger(seed)) throw badOption('seed must be a text or a whole number');
+  if (typeof seed !== 'string' && !Number.isSafeInteger(seed))
+    throw badOption('seed must be a text or a whole number');
   checkVariants(variants, domain);
   for (const [tool, simulator] of Object.entries(simulators)) {
-    if (!isToolName(tool)) throw badOption(`${JSON.stringify(tool)} of simulators is not the name of a tool`);
+    if (!isToolName(tool))
+      throw badOption(`${JSON.stringify(tool)} of simulators is not the name of a tool`);
     checkSimulator(tool, simulator);
   }
-  return { ...given, tools, simulators: { ...simulators }, samples, seed, limits: { turns, waits } };
+  return {
+    ...given,
+    tools,
+    simulators: { ...simulators },
+    samples,
+    seed,
+    limits: { turns, waits },
+  };
 }
 
 function checkVariants(variants: readonly Variant[], domain: Domain): void {
@@ -154,7 +172,8 @@ function checkVariants(variants: readonly Variant[], domain: Domain): void {
   for (const variant of variants) {
     if (variant.name.length > NAME_MAX || !variant.name.isWellFormed())
       throw badOption(`the name of a variant must have 1 to ${NAME_MAX} characters`);
-    if (names.has(variant.name)) throw badOption(`two variants are named ${variant.name}; give each its own name`);
+    if (names.has(variant.name))
+      throw badOption(`two variants are named ${variant.name}; give each its own name`);
     names.add(variant.name);
     checkVariant(variant, domain);
   }
@@ -172,7 +191,9 @@ function checkVariant(variant: Variant, domain: Domain): void {
 
 function checkPolicy({ name, policy }: Variant): void {
   if (policy === undefined || policy === null || typeof policy.evaluate === 'function') return;
-  throw badOption(`the policy of ${name} has no function evaluate; pass a policy, or null for none`);
+  throw badOption(
+    `the policy of ${name} has no function evaluate; pass a policy, or null for none`,
+  );
 }
 
 function checkWhole(option: string, value: unknown, from: number, to: number): void {

@@ -28,11 +28,20 @@ const METHOD = 'simulation';
 /** @throws AgentError `bad_argument` */
 export function checkPeople(people: People): void {
   if (people === 'as_recorded' || people === 'wait' || typeof people === 'function') return;
-  const { approve, reject, reason, ...others } = Object(people) as { readonly [field: string]: unknown };
+  const { approve, reject, reason, ...others } = Object(people) as {
+    readonly [field: string]: unknown;
+  };
   const isOne = isText(approve) ? reject === undefined && reason === undefined : isText(reject);
-  if (isOne && approve !== reject && Object.keys(others).length === 0 && (reason === undefined || isText(reason)))
+  if (
+    isOne &&
+    approve !== reject &&
+    Object.keys(others).length === 0 &&
+    (reason === undefined || isText(reason))
+  )
     return;
-  throw badOption('people must be as_recorded, wait, {approve: PRINCIPAL}, {reject: PRINCIPAL} or a function');
+  throw badOption(
+    'people must be as_recorded, wait, {approve: PRINCIPAL}, {reject: PRINCIPAL} or a function',
+  );
 }
 
 /** The counselor function of a sample. Undefined: every pending proposal waits. */
@@ -42,9 +51,11 @@ export function counselOf(
   keyOf: (pending: OpenPending) => Promise<string>,
 ): RunOptions['counsel'] {
   if (people === 'wait') return undefined;
-  if (people === 'as_recorded') return recorded.length === 0 ? undefined : asRecorded(recorded, keyOf);
+  if (people === 'as_recorded')
+    return recorded.length === 0 ? undefined : asRecorded(recorded, keyOf);
   if (typeof people === 'function') return people;
-  if ('approve' in people) return () => ({ do: 'approve', principal: people.approve, method: METHOD });
+  if ('approve' in people)
+    return () => ({ do: 'approve', principal: people.approve, method: METHOD });
   const { reject: principal, reason = 'rejected in a simulation' } = people;
   return () => ({ do: 'reject', principal, method: METHOD, reason });
 }
@@ -60,7 +71,9 @@ function asRecorded(
     const key = await keyOf(open);
     const same = left.findIndex(({ pending }) => pending === id);
     // An equal proposal at another place is decided at once, as the record decided it in the end.
-    const equal = left.findIndex(({ proposal, decision }) => proposal === key && decision.do !== 'later');
+    const equal = left.findIndex(
+      ({ proposal, decision }) => proposal === key && decision.do !== 'later',
+    );
     const at = same >= 0 ? same : equal;
     if (at < 0) return { do: 'later' };
     const [{ decision }] = left.splice(at, 1) as [RecordedCounsel];

@@ -51,15 +51,22 @@ export interface Production {
  * @throws RuntimeError `not_found`, `invalid_ledger`; AgentError `signer_needed`, `damaged`;
  * LedgerFault; OracleError `damaged`
  */
-export async function readProduction(source: SimulationSource, options: CheckedOptions): Promise<Production> {
+export async function readProduction(
+  source: SimulationSource,
+  options: CheckedOptions,
+): Promise<Production> {
   const { store, trajectoryId } = source;
   const entries = await entriesOf(source);
-  const last = entries[withOutcomes(entries, seqOf(entries, options.at ?? 0, trajectoryId))] as RecordedEntry;
+  const last = entries[
+    withOutcomes(entries, seqOf(entries, options.at ?? 0, trajectoryId))
+  ] as RecordedEntry;
   const sharedEntries = last.entry.seq + 1;
   checkSigner(last.entry, options);
   const turns = await turnsOf(source);
   const places = new Map(entries.map(({ entry }) => [entry.id, entry.seq]));
-  const found = turns.findIndex(({ turn: { after } }) => (places.get(after) ?? 0) >= last.entry.seq);
+  const found = turns.findIndex(
+    ({ turn: { after } }) => (places.get(after) ?? 0) >= last.entry.seq,
+  );
   const sharedTurns = found === -1 ? turns.length : found;
   const values = new ValueReader(store);
   const after = entries.slice(sharedEntries);
@@ -84,13 +91,20 @@ export async function readProduction(source: SimulationSource, options: CheckedO
 }
 
 /** The rulings of entries, in order. @throws LedgerFault for a missing blob */
-export async function stepsIn(entries: readonly RecordedEntry[], values: ValueReader): Promise<Step[]> {
+export async function stepsIn(
+  entries: readonly RecordedEntry[],
+  values: ValueReader,
+): Promise<Step[]> {
   const steps = await Promise.all(entries.map(({ entry, turn }) => stepOf(entry, turn, values)));
   return steps.filter((step) => step !== undefined);
 }
 
 /** The seq of the entry that `at` names. @throws RuntimeError `not_found` */
-function seqOf(entries: readonly RecordedEntry[], at: number | string, trajectoryId: string): number {
+function seqOf(
+  entries: readonly RecordedEntry[],
+  at: number | string,
+  trajectoryId: string,
+): number {
   const seq = typeof at === 'number' ? at : entries.findIndex(({ entry }) => entry.id === at);
   if (entries[seq] !== undefined) return seq;
   throw new RuntimeError(
@@ -122,7 +136,8 @@ function frozenIn(
 function openAt(entries: readonly RecordedEntry[]): Hash[] {
   const open = new Set<Hash>();
   for (const { entry } of entries) {
-    if ('resolves' in entry.payload && entry.payload.resolves !== undefined) open.delete(entry.payload.resolves);
+    if ('resolves' in entry.payload && entry.payload.resolves !== undefined)
+      open.delete(entry.payload.resolves);
     if (entry.kind === 'pending_approval') open.add(entry.id);
   }
   return [...open];
@@ -132,10 +147,15 @@ function openAt(entries: readonly RecordedEntry[]): Hash[] {
 function checkSigner({ payload, seq }: Entry, { signer }: CheckedOptions): void {
   const key = payload.signature?.key;
   if (key === signer?.publicKey) return;
-  const what = key === undefined ? 'is not signed; pass no signer' : `is signed with ${key}; pass that signer`;
-  throw new AgentError('signer_needed', `A branch is signed with the key of its record, and seq ${seq} ${what}.`, {
-    evidence: { seq, ...(key !== undefined && { key }) },
-  });
+  const what =
+    key === undefined ? 'is not signed; pass no signer' : `is signed with ${key}; pass that signer`;
+  throw new AgentError(
+    'signer_needed',
+    `A branch is signed with the key of its record, and seq ${seq} ${what}.`,
+    {
+      evidence: { seq, ...(key !== undefined && { key }) },
+    },
+  );
 }
 
 const NO_CLOCK: Clock = {
@@ -162,7 +182,10 @@ async function callsOf({ store, trajectoryId }: SimulationSource): Promise<Recor
   return recordedToolCalls(log, trajectoryId);
 }
 
-async function finalState(source: SimulationSource, entries: readonly RecordedEntry[]): Promise<Json> {
+async function finalState(
+  source: SimulationSource,
+  entries: readonly RecordedEntry[],
+): Promise<Json> {
   const { store, trajectoryId } = source;
   const copy = new ReplayStore(store, trajectoryId);
   await copy.commit({ entries: await rowsOf(source, entries.length), blobs: [] });
@@ -173,11 +196,17 @@ async function finalState(source: SimulationSource, entries: readonly RecordedEn
 const PAGE = 1_000;
 
 /** The first rows of the trajectory. */
-export async function rowsOf({ store, trajectoryId }: SimulationSource, length: number): Promise<EntryRow[]> {
+export async function rowsOf(
+  { store, trajectoryId }: SimulationSource,
+  length: number,
+): Promise<EntryRow[]> {
   const rows: EntryRow[] = [];
   while (rows.length < length)
     rows.push(
-      ...(await store.entries(trajectoryId, { from: rows.length, limit: Math.min(PAGE, length - rows.length) })),
+      ...(await store.entries(trajectoryId, {
+        from: rows.length,
+        limit: Math.min(PAGE, length - rows.length),
+      })),
     );
   return rows;
 }
@@ -185,7 +214,12 @@ export async function rowsOf({ store, trajectoryId }: SimulationSource, length: 
 /** The last of the directly following entries that are outcomes of calls, or the same entry. */
 function withOutcomes(entries: readonly RecordedEntry[], seq: number): number {
   let last = seq;
-  for (let next = entries[last + 1]; next !== undefined && isOfCalls(next); next = entries[last + 1]) last++;
+  for (
+    let next = entries[last + 1];
+    next !== undefined && isOfCalls(next);
+    next = entries[last + 1]
+  )
+    last++;
   return last;
 }
 
@@ -193,7 +227,9 @@ function withOutcomes(entries: readonly RecordedEntry[], seq: number): number {
 function isOfOthers(recorded: RecordedEntry): boolean {
   const { payload } = recorded.entry;
   return (
-    recorded.turn === undefined && !isOfCalls(recorded) && !('resolves' in payload && payload.resolves !== undefined)
+    recorded.turn === undefined &&
+    !isOfCalls(recorded) &&
+    !('resolves' in payload && payload.resolves !== undefined)
   );
 }
 

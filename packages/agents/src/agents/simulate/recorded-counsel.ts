@@ -1,6 +1,12 @@
 import type { Json } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
-import { type Entry, type Hash, isEffectEntry, type PendingPayload, type ValueReader } from 'assize/internal/ledger';
+import {
+  type Entry,
+  type Hash,
+  isEffectEntry,
+  type PendingPayload,
+  type ValueReader,
+} from 'assize/internal/ledger';
 import type { RecordedEntry } from '../recorded-rows.ts';
 import type { RecordedTurn } from '../turn.ts';
 import { decisionIn, type RecordedCounsel } from './people.ts';
@@ -30,12 +36,16 @@ export async function counselIn(
     const { payload } = entry;
     if (payload.kind === 'pending_approval' && !isEffectEntry(payload))
       proposals.set(entry.id, await proposalKey(entry as Entry<PendingPayload>, values));
-    if (entry.seq < sharedEntries || !('resolves' in payload) || payload.resolves === undefined) continue;
+    if (entry.seq < sharedEntries || !('resolves' in payload) || payload.resolves === undefined)
+      continue;
     const { resolves } = payload;
     const isTold = decided.get(resolves)?.some(({ decision }) => decision.do !== 'later') === true;
     const decision = isTold ? undefined : await decisionOf(entry, values);
     if (decision !== undefined)
-      decided.set(resolves, [...(decided.get(resolves) ?? []), { pending: resolves, proposal: '', decision }]);
+      decided.set(resolves, [
+        ...(decided.get(resolves) ?? []),
+        { pending: resolves, proposal: '', decision },
+      ]);
   }
   return [...decided.values()]
     .flat()
@@ -44,13 +54,19 @@ export async function counselIn(
 }
 
 /** Two pending proposals with one key are equal: action, role and arguments. */
-export async function proposalKey(entry: Entry<PendingPayload>, values: ValueReader): Promise<string> {
+export async function proposalKey(
+  entry: Entry<PendingPayload>,
+  values: ValueReader,
+): Promise<string> {
   const { name, role, args } = entry.payload.proposal.action;
   return canonicalize([name, role, await values.value(entry, args)], { foreign: true });
 }
 
 /** Undefined if no person decided, or if the arguments of an amendment are erased. */
-async function decisionOf(entry: Entry, values: ValueReader): Promise<RecordedCounsel['decision'] | undefined> {
+async function decisionOf(
+  entry: Entry,
+  values: ValueReader,
+): Promise<RecordedCounsel['decision'] | undefined> {
   const { payload } = entry;
   if (payload.kind === 'rejection') {
     const { counselor, detail } = payload;
@@ -58,7 +74,8 @@ async function decisionOf(entry: Entry, values: ValueReader): Promise<RecordedCo
     const { principal, method, reason } = counselor;
     return { do: 'reject', principal, method, reason: reason ?? detail };
   }
-  const counselor = payload.kind === 'pending_approval' ? payload.approved_by?.at(-1) : counselorIn(payload);
+  const counselor =
+    payload.kind === 'pending_approval' ? payload.approved_by?.at(-1) : counselorIn(payload);
   if (counselor === undefined) return undefined;
   const { principal, method, reason, override } = counselor;
   const approval = {
@@ -71,6 +88,8 @@ async function decisionOf(entry: Entry, values: ValueReader): Promise<RecordedCo
   return 'value' in args ? { ...approval, args: args.value as Json } : undefined;
 }
 
-function counselorIn(payload: Entry['payload']): Extract<Entry['payload'], { kind: 'commit' }>['counselor'] {
+function counselorIn(
+  payload: Entry['payload'],
+): Extract<Entry['payload'], { kind: 'commit' }>['counselor'] {
   return payload.kind === 'commit' ? payload.counselor : undefined;
 }

@@ -47,6 +47,7 @@ export interface SampleFault {
 export function spentBy(steps: readonly Step[]): Amounts {
   const spent: Record<string, number> = {};
   for (const step of steps)
-    for (const [unit, amount] of Object.entries(step.spent ?? {})) spent[unit] = (spent[unit] ?? 0) + amount;
+    for (const [unit, amount] of Object.entries(step.spent ?? {}))
+      spent[unit] = (spent[unit] ?? 0) + amount;
   return spent;
 }

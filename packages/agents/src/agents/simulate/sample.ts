@@ -1,7 +1,21 @@
-import { isAssizeError, isInstance, isRecord, type Json, thrownText, unlessAborted } from 'assize/internal/base';
+import {
+  isAssizeError,
+  isInstance,
+  isRecord,
+  type Json,
+  thrownText,
+  unlessAborted,
+} from 'assize/internal/base';
 import { hashText } from 'assize/internal/canon';
 import { type Domain, offersSameActions } from 'assize/internal/kernel';
-import { difference, type Entry, LedgerFault, type PendingPayload, readRow, ValueReader } from 'assize/internal/ledger';
+import {
+  difference,
+  type Entry,
+  LedgerFault,
+  type PendingPayload,
+  readRow,
+  ValueReader,
+} from 'assize/internal/ledger';
 import {
   type OracleCall,
   type OracleRow,
@@ -22,7 +36,12 @@ import type { CheckedOptions, Variant } from './options.ts';
 import { counselOf } from './people.ts';
 import { type Production, rowsOf, stepsIn } from './production.ts';
 import { proposalKey } from './recorded-counsel.ts';
-import { type SampleFault, type SampleOutcome, type SampleResult, spentBy } from './sample-result.ts';
+import {
+  type SampleFault,
+  type SampleOutcome,
+  type SampleResult,
+  spentBy,
+} from './sample-result.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 import { SimulationStore } from './simulation-store.ts';
 import { type CallFault, StandIns } from './stand-ins.ts';
@@ -44,7 +63,13 @@ export class Sample {
   /** The first call without an answer, with the branch as it was then. The sample ends there. */
   #cut: { readonly fault: CallFault; readonly length: number; readonly state: Json } | undefined;
 
-  constructor(production: Production, options: CheckedOptions, variant: Variant, number: number, answers: OracleStore) {
+  constructor(
+    production: Production,
+    options: CheckedOptions,
+    variant: Variant,
+    number: number,
+    answers: OracleStore,
+  ) {
     const { source, sharedEntries, entries } = production;
     this.#production = production;
     this.#options = options;
@@ -70,7 +95,9 @@ export class Sample {
       ...{ log: this.#store, clock: this.#clock, answers },
       recordedForm: recordedFormOf(options.domain, variant.domain ?? options.domain),
       record: isFresh ? undefined : source.oracleStore,
-      part: hashText(JSON.stringify(['assize/simulate', at.id, number, isFresh ? variant.name : null])),
+      part: hashText(
+        JSON.stringify(['assize/simulate', at.id, number, isFresh ? variant.name : null]),
+      ),
     });
   }
 
@@ -115,7 +142,10 @@ export class Sample {
     }
     if (this.#cut !== undefined) {
       const { kind, tool, input, detail } = this.#cut.fault;
-      return { outcome: kind, fault: { code: kind === 'failed' ? 'simulator_failed' : kind, detail, tool, input } };
+      return {
+        outcome: kind,
+        fault: { code: kind === 'failed' ? 'simulator_failed' : kind, detail, tool, input },
+      };
     }
     this.#options.signal?.throwIfAborted();
     return { outcome: OUTCOMES[ended] };
@@ -158,13 +188,15 @@ export class Sample {
     const recorded = this.#production.turns[turn]?.turn;
     if (recorded === undefined) this.#clock.step();
     else this.#clock.moveTo(recorded.at);
-    const seed = recorded?.seed ?? Buffer.from(this.#chance(`turn ${turn}`).bytes(32)).toString('hex');
+    const seed =
+      recorded?.seed ?? Buffer.from(this.#chance(`turn ${turn}`).bytes(32)).toString('hex');
     return { at: this.#clock.now(), seed };
   }
 
   async #keyOf({ id }: OpenPending): Promise<string> {
     const row = await this.#store.resolve(id);
-    if (row === undefined) throw new AgentError('bad_argument', `The branch has no pending proposal ${id}.`);
+    if (row === undefined)
+      throw new AgentError('bad_argument', `The branch has no pending proposal ${id}.`);
     return proposalKey(
       { ...row, payload: readRow(row).payload } as Entry<PendingPayload>,
       new ValueReader(this.#store),
@@ -178,12 +210,17 @@ export class Sample {
   }
 
   #chance(name: string): Random {
-    return seededRandom(JSON.stringify(['assize/simulate', this.#options.seed, this.#number, name]));
+    return seededRandom(
+      JSON.stringify(['assize/simulate', this.#options.seed, this.#number, name]),
+    );
   }
 
   // ── the result ──
 
-  async #result(ended: { readonly outcome: SampleOutcome; readonly fault?: SampleFault }): Promise<SampleResult> {
+  async #result(ended: {
+    readonly outcome: SampleOutcome;
+    readonly fault?: SampleFault;
+  }): Promise<SampleResult> {
     const { source, sharedEntries, sharedTurns, steps: before, state } = this.#production;
     const end = this.#cut?.length ?? this.#trajectory.length;
     const entries = (await recordedEntries(this.#store, source.trajectoryId)).slice(0, end);
@@ -204,7 +241,8 @@ export class Sample {
 
   async #turnsMade(): Promise<number> {
     let turns = this.#production.sharedTurns;
-    while ((await this.#store.oracleGet(turnKey(this.#trajectory.id, turns))) !== undefined) turns++;
+    while ((await this.#store.oracleGet(turnKey(this.#trajectory.id, turns))) !== undefined)
+      turns++;
     return turns;
   }
 }
@@ -253,7 +291,10 @@ function offerIn(request: unknown): Offer | undefined {
   if (!isRecord(request) || request['ask'] !== 'model') return undefined;
   const { domain, role, actions } = request;
   if (typeof domain !== 'string' || typeof role !== 'string') return undefined;
-  if (actions !== null && !(Array.isArray(actions) && actions.every((name) => typeof name === 'string')))
+  if (
+    actions !== null &&
+    !(Array.isArray(actions) && actions.every((name) => typeof name === 'string'))
+  )
     return undefined;
   return { domain, role, only: actions };
 }

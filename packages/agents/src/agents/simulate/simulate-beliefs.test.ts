@@ -7,14 +7,27 @@ import { createOracle, seededRandom } from 'assize/internal/oracle';
 import { expect, test } from 'vitest';
 import { clinic } from '../../../../../tests/support/clinic/clinic.ts';
 import { allEntries } from '../../../../../tests/support/ledger/desk.ts';
-import { HandClock, operator, runtimeOver, START, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  operator,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import { type Agent, runAgents, simulate } from '../index.ts';
 import { SimulationStore } from './simulation-store.ts';
 
 const others = writFor('nurse');
 
 const said = (predicate: string, object: string) => ({
-  ...{ verb: 'assert' as const, space: 'ward', subject: 'p7', predicate, object, valid: { from: START } },
+  ...{
+    verb: 'assert' as const,
+    space: 'ward',
+    subject: 'p7',
+    predicate,
+    object,
+    valid: { from: START },
+  },
 });
 
 const TURNS = [
@@ -29,11 +42,16 @@ function scribe(from: number, meanwhile: () => Promise<void> = async () => undef
   return {
     name: 'scribe',
     role: { name: 'nurse', params: {} },
-    writ: writFor('scribe', { actions: ['assize.believe'], scopes: ['memory:ward:**', 'role:nurse'] }),
+    writ: writFor('scribe', {
+      actions: ['assize.believe'],
+      scopes: ['memory:ward:**', 'role:nurse'],
+    }),
     decide: async () => {
       const sayings = TURNS[turn++];
       await meanwhile();
-      return sayings === undefined ? 'done' : { action: BELIEVE_ACTION, args: { sayings } as unknown as Json };
+      return sayings === undefined
+        ? 'done'
+        : { action: BELIEVE_ACTION, args: { sayings } as unknown as Json };
     },
   };
 }
@@ -71,14 +89,22 @@ test('a variant states the facts of the record, from any entry on', async () => 
 
 test('facts of other trajectories are those of the shared entry', async () => {
   const { store, of } = await recorded(true);
-  const [before, facts] = [await allEntries(store, 'other'), await store.facts({ space: 'ward', limit: 100 } as never)];
+  const [before, facts] = [
+    await allEntries(store, 'other'),
+    await store.facts({ space: 'ward', limit: 100 } as never),
+  ];
   const { variants } = await of(1);
   expect(variants[0]?.samples[0]).toMatchObject({ outcome: 'done', difference: [] });
   const shared = (await allEntries(store, 't')).slice(0, 2).map(checkRow);
   const copy = new SimulationStore({ store, trajectoryId: 't' }, shared);
   await copy.begin((await allEntries(store, 't')).slice(0, 2));
   copy.seek({ at: shared[1]!.payload.at, id: shared[1]!.id });
-  const drugs = await copy.facts({ space: 'ward', subject: 'p7', predicate: 'drug', limit: 100 } as never);
+  const drugs = await copy.facts({
+    space: 'ward',
+    subject: 'p7',
+    predicate: 'drug',
+    limit: 100,
+  } as never);
   // The other trajectory had spoken once by then, and three times in the end.
   expect(drugs.filter(({ object }) => String(object).includes('salt'))).toHaveLength(1);
   expect(await allEntries(store, 'other')).toEqual(before);
@@ -89,13 +115,22 @@ test('a signed record needs its key, and an unsigned one no key', async () => {
   const { store } = await recorded();
   const source = { store, oracleStore: store, trajectoryId: 't' };
   const signer = generateKeys(new Uint8Array(32).fill(5));
-  const options = { domain: clinic, anchors: [operator.publicKey], variants: [{ name: 'v', agents: [scribe(0)] }] };
-  await expect(simulate(source, { ...options, signer })).rejects.toMatchObject({ code: 'signer_needed' });
+  const options = {
+    domain: clinic,
+    anchors: [operator.publicKey],
+    variants: [{ name: 'v', agents: [scribe(0)] }],
+  };
+  await expect(simulate(source, { ...options, signer })).rejects.toMatchObject({
+    code: 'signer_needed',
+  });
   const signed = new MemoryStore();
   const assize = runtimeOver(signed, [clinic], { signer });
   await assize.create(clinic, { trajectoryId: 't' });
   const there = { store: signed, oracleStore: signed, trajectoryId: 't' };
-  await expect(simulate(there, options)).rejects.toMatchObject({ code: 'signer_needed', evidence: { seq: 0 } });
+  await expect(simulate(there, options)).rejects.toMatchObject({
+    code: 'signer_needed',
+    evidence: { seq: 0 },
+  });
   const { variants } = await simulate(there, { ...options, signer });
   expect(variants[0]?.samples[0]).toMatchObject({ outcome: 'done' });
 });

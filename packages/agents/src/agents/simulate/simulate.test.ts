@@ -7,7 +7,12 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { allEntries } from '../../../../../tests/support/ledger/desk.ts';
 import { desk, newsroom } from '../../../../../tests/support/ledger/newsroom.ts';
-import { HandClock, operator, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  operator,
+  runtimeOver,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import { Bank, LIMIT, payments } from '../../../../../tests/support/tools/bank.ts';
 import { type Agent, runAgents } from '../index.ts';
 import { type SimulateOptions, simulate, type Variant } from './index.ts';
@@ -29,7 +34,8 @@ async function bytesOf(store: MemoryStore, trajectoryId: string): Promise<string
 
 /** A source of which every method that writes throws. */
 function readOnly(store: MemoryStore): MemoryStore {
-  const writes = /^(commit|oraclePut|logEffects|leaseEffects|joinEffects|adopt|side|put|drop|rebuild|keep|integrate)/;
+  const writes =
+    /^(commit|oraclePut|logEffects|leaseEffects|joinEffects|adopt|side|put|drop|rebuild|keep|integrate)/;
   return new Proxy(store, {
     get: (_, name) => {
       if (writes.test(String(name)))
@@ -53,29 +59,36 @@ async function newsroomRun(stories: number) {
 }
 
 describe('a variant equal to the record', () => {
-  test.each([1, 2, 3, 4])('has its entries byte for byte, from every entry (%i stories)', async (stories) => {
-    const { store, agents, model, of, replay } = await newsroomRun(stories);
-    const entries = await allEntries(store, 'desk');
-    const [before, calls] = [await bytesOf(store, 'desk'), model.calls];
-    // The naive comparison: the replay of the whole run, which is checked on its own.
-    expect(await replay()).toMatchObject({ same: true, headId: entries.at(-1)?.id });
-    for (const { seq } of entries.slice(0, -1)) {
-      const { variants, partings } = await of([{ name: 'same', agents }], { at: seq });
-      const sample = only(only(variants).samples);
-      expect(sample).toMatchObject({ head: entries.at(-1)?.id, difference: [] });
-      expect(sample.parts).toBeUndefined();
-      expect(partings).toEqual([]);
-    }
-    expect(model.calls).toBe(calls);
-    expect(await bytesOf(store, 'desk')).toBe(before);
-  });
+  test.each([1, 2, 3, 4])(
+    'has its entries byte for byte, from every entry (%i stories)',
+    async (stories) => {
+      const { store, agents, model, of, replay } = await newsroomRun(stories);
+      const entries = await allEntries(store, 'desk');
+      const [before, calls] = [await bytesOf(store, 'desk'), model.calls];
+      // The naive comparison: the replay of the whole run, which is checked on its own.
+      expect(await replay()).toMatchObject({ same: true, headId: entries.at(-1)?.id });
+      for (const { seq } of entries.slice(0, -1)) {
+        const { variants, partings } = await of([{ name: 'same', agents }], { at: seq });
+        const sample = only(only(variants).samples);
+        expect(sample).toMatchObject({ head: entries.at(-1)?.id, difference: [] });
+        expect(sample.parts).toBeUndefined();
+        expect(partings).toEqual([]);
+      }
+      expect(model.calls).toBe(calls);
+      expect(await bytesOf(store, 'desk')).toBe(before);
+    },
+  );
 });
 
 test('a record that is the production store is refused, and nothing is written', async () => {
   const { store, source, agents, of } = await newsroomRun(1);
   const before = await bytesOf(store, 'desk');
   const { head, oracleGet, oraclePut } = store;
-  const connected = { head: head.bind(store), oracleGet: oracleGet.bind(store), oraclePut: oraclePut.bind(store) };
+  const connected = {
+    head: head.bind(store),
+    oracleGet: oracleGet.bind(store),
+    oraclePut: oraclePut.bind(store),
+  };
   for (const record of [source.oracleStore, connected])
     await expect(of([{ name: 'same', agents, fresh: true }], { record })).rejects.toMatchObject({
       code: 'bad_argument',
@@ -96,7 +109,9 @@ function clerk(amounts: readonly number[], seen: unknown[] = []): Agent {
       seen.push((await ask.calls()).map(({ answer }) => answer));
       if ((await ask.ruling())?.ruling === 'escalated') return 'wait';
       const paid = spent.bob ?? 0;
-      const sums = amounts.map((_, n) => amounts.slice(0, n + 1).reduce((sum, cents) => sum + cents, 0));
+      const sums = amounts.map((_, n) =>
+        amounts.slice(0, n + 1).reduce((sum, cents) => sum + cents, 0),
+      );
       const next = sums.findIndex((sum) => sum > paid);
       return next === -1 ? 'done' : { action: 'pay', args: { to: 'bob', cents: amounts[next] } };
     },
@@ -104,11 +119,21 @@ function clerk(amounts: readonly number[], seen: unknown[] = []): Agent {
 }
 
 /** A run that paid the amounts. Later calls of the bank fail the test. */
-async function paid(amounts: readonly number[], approved: 'in the run' | 'outside the run' = 'in the run') {
+async function paid(
+  amounts: readonly number[],
+  approved: 'in the run' | 'outside the run' = 'in the run',
+) {
   const [bank, store, clock] = [new Bank(), new MemoryStore(), new HandClock()];
   const domain = payments(bank);
-  const assize = runtimeOver(store, [domain], { tools: [bank.pay, bank.wire], oracle: store, ports: { clock } });
-  const trajectory = await assize.create(domain, { trajectoryId: 'desk', writs: [writFor('clerk')] });
+  const assize = runtimeOver(store, [domain], {
+    tools: [bank.pay, bank.wire],
+    oracle: store,
+    ports: { clock },
+  });
+  const trajectory = await assize.create(domain, {
+    trajectoryId: 'desk',
+    writs: [writFor('clerk')],
+  });
   const oracle = createOracle({ store, clock, mode: 'record' });
   const options = { oracle, clock, random: seededRandom('run'), maxTurns: 20 };
   const counsel = () => ({ do: 'approve' as const, ...by });
@@ -118,7 +143,8 @@ async function paid(amounts: readonly number[], approved: 'in the run' | 'outsid
     for (const { id, payload } of trajectory.approvals.pending())
       await trajectory.approvals.approve(id, { ...by, digest: payload.digest });
   }
-  if (approved === 'in the run') await runAgents(trajectory, [clerk(amounts)], { ...options, counsel });
+  if (approved === 'in the run')
+    await runAgents(trajectory, [clerk(amounts)], { ...options, counsel });
   await assize.close();
   bank.trouble = () => new Error('the real tool was called');
   const tools: readonly Tool[] = [bank.pay, bank.wire];
@@ -141,20 +167,28 @@ describe('calls', () => {
     // After the first payment and its outcome.
     const { variants } = await of([{ name: 'same', agents: [clerk([100, 100], seen)] }], { at: 2 });
     expect(seen).toEqual([[{ receipt: 1 }], [{ receipt: 2 }]]);
-    expect(only(only(variants).samples).calls.map(({ answer }) => answer)).toEqual([{ receipt: 2 }]);
+    expect(only(only(variants).samples).calls.map(({ answer }) => answer)).toEqual([
+      { receipt: 2 },
+    ]);
   });
 
   test('the record answers first, then a simulator with state and earlier calls', async () => {
     const { of } = await paid([100, 200]);
     const { variants } = await of([{ name: 'more', agents: [clerk([200, 100, 300])] }], {
-      simulators: { 'bank.pay': ({ cents }, { state, calls }) => ({ cents, state, calls: calls.length }) as never },
+      simulators: {
+        'bank.pay': ({ cents }, { state, calls }) =>
+          ({ cents, state, calls: calls.length }) as never,
+      },
     });
     const { calls, outcome } = only(only(variants).samples);
     expect(outcome).toBe('done');
     expect(calls.map(({ from, answer }) => [from, answer])).toEqual([
       ['record', { receipt: 2 }],
       ['record', { receipt: 1 }],
-      ['simulator', { cents: 300, state: { spent: { bob: 600 }, limits: { bob: LIMIT } }, calls: 2 }],
+      [
+        'simulator',
+        { cents: 300, state: { spent: { bob: 600 }, limits: { bob: LIMIT } }, calls: 2 },
+      ],
     ]);
     expect(only(variants).calls).toEqual({ 'bank.pay': { record: 2, simulator: 1 } });
   });
@@ -177,10 +211,15 @@ describe('calls', () => {
       otherwise: { probability: 0.5, use: { answer: 'lucky' }, otherwise: { error: 'not today' } },
     };
     const run = () =>
-      of([{ name: 'more', agents: [clerk([300, 400])] }], { simulators: { 'bank.pay': rule }, samples: 20 });
+      of([{ name: 'more', agents: [clerk([300, 400])] }], {
+        simulators: { 'bank.pay': rule },
+        samples: 20,
+      });
     const [one, again] = [await run(), await run()];
     expect(one).toEqual(again);
-    const answers = only(one.variants).samples.map(({ calls }) => calls.map(({ answer }) => answer));
+    const answers = only(one.variants).samples.map(({ calls }) =>
+      calls.map(({ answer }) => answer),
+    );
     expect(answers.every(([first]) => first === 'three')).toBe(true);
     expect(new Set(answers.map(([, second]) => second))).toEqual(new Set(['lucky', undefined]));
   });
@@ -194,7 +233,10 @@ describe('calls', () => {
       const { variants } = await of([{ name: 'more', agents: [clerk([300])] }], {
         simulators: { 'bank.pay': simulator },
       });
-      expect(only(only(variants).samples)).toMatchObject({ outcome: 'failed', fault: { code: 'simulator_failed' } });
+      expect(only(only(variants).samples)).toMatchObject({
+        outcome: 'failed',
+        fault: { code: 'simulator_failed' },
+      });
     }
   });
 });
@@ -218,7 +260,12 @@ describe('people', () => {
     const { variants } = await of([{ name: 'v', agents: [clerk([100, 600, 200])] }]);
     const { outcome, steps, parts } = only(only(variants).samples);
     expect([outcome, parts]).toEqual(['done', undefined]);
-    expect(steps.map(({ ruling }) => ruling)).toEqual(['committed', 'escalated', 'approved', 'committed']);
+    expect(steps.map(({ ruling }) => ruling)).toEqual([
+      'committed',
+      'escalated',
+      'approved',
+      'committed',
+    ]);
     // An equal proposal at another place.
     const { variants: early } = await of([{ name: 'v', agents: [clerk([600, 100, 200])] }]);
     expect(only(only(early).samples).outcome).toBe('done');
@@ -235,9 +282,12 @@ describe('people', () => {
 
   test('reject: the agent proposes the same again, until the limit', async () => {
     const { of } = await paid(big);
-    const { variants } = await of([{ name: 'v', agents: [clerk(big)], people: { reject: 'manager:m' } }], {
-      limits: { turns: 9 },
-    });
+    const { variants } = await of(
+      [{ name: 'v', agents: [clerk(big)], people: { reject: 'manager:m' } }],
+      {
+        limits: { turns: 9 },
+      },
+    );
     const { outcome, steps, turns } = only(only(variants).samples);
     expect([outcome, turns]).toEqual(['limit', 9]);
     expect(steps.filter(({ ruling }) => ruling === 'refused').length).toBeGreaterThan(2);
@@ -268,7 +318,11 @@ describe('questions', () => {
     const first = await of(variants, { record, samples: 2 });
     expect(asked).toBe(4);
     expect(first.variants.map(({ medians }) => medians.questions)).toEqual([2, 2]);
-    expect(only(only(first.variants).samples).asked).toMatchObject({ asked: 2, inputTokens: 20, outputTokens: 4 });
+    expect(only(only(first.variants).samples).asked).toMatchObject({
+      asked: 2,
+      inputTokens: 20,
+      outputTokens: 4,
+    });
     await of(variants, { record, samples: 2 });
     expect(asked).toBe(4);
     // Another model is another question.
@@ -292,11 +346,17 @@ describe('the domain and the policy of a variant', () => {
         eachCall('WIRES', 'bank.wire', {}, () => ({ result: 'pass' })),
       ],
     } as never);
-    const { variants } = await of([{ name: 'strict', agents: [clerk([100, 400])], domain: strict as never }], {
-      limits: { turns: 4 },
-    });
+    const { variants } = await of(
+      [{ name: 'strict', agents: [clerk([100, 400])], domain: strict as never }],
+      {
+        limits: { turns: 4 },
+      },
+    );
     expect(only(variants).rules).toEqual({ AT_MOST_200: { rejected: 3, escalated: 0 } });
-    expect(only(only(variants).samples).parts).toMatchObject({ turn: 1, other: { rule: 'AT_MOST_200' } });
+    expect(only(only(variants).samples).parts).toMatchObject({
+      turn: 1,
+      other: { rule: 'AT_MOST_200' },
+    });
   });
 
   test('a version that rejects the state is refused', async () => {
@@ -304,10 +364,16 @@ describe('the domain and the policy of a variant', () => {
     const impossible = defineDomain({
       ...payments(bank).declared,
       version: '2',
-      state: z.object({ spent: z.record(z.string(), z.int()), limits: z.record(z.string(), z.int()), more: z.int() }),
+      state: z.object({
+        spent: z.record(z.string(), z.int()),
+        limits: z.record(z.string(), z.int()),
+        more: z.int(),
+      }),
       initial: { spent: {}, limits: {}, more: 1 },
     } as never);
-    await expect(of([{ name: 'bad', agents: [clerk([1])], domain: impossible as never }])).rejects.toMatchObject({
+    await expect(
+      of([{ name: 'bad', agents: [clerk([1])], domain: impossible as never }]),
+    ).rejects.toMatchObject({
       code: 'bad_argument',
       message: expect.stringContaining('Pass a version that accepts the'),
       evidence: { variant: 'bad' },
@@ -323,8 +389,14 @@ describe('variants', () => {
       { name: 'last', agents: [clerk([100, 200, 301])] },
     ];
     const simulation = await of(variants, { simulators: { 'bank.pay': { answer: 'ok' } } });
-    expect(simulation.partings).toMatchObject([{ variants: ['same', 'last'], sample: 0, step: 2, turn: 2 }]);
-    expect(simulation.recorded).toMatchObject({ turns: 4, rulings: { committed: 3 }, calls: { 'bank.pay': 3 } });
+    expect(simulation.partings).toMatchObject([
+      { variants: ['same', 'last'], sample: 0, step: 2, turn: 2 },
+    ]);
+    expect(simulation.recorded).toMatchObject({
+      turns: 4,
+      rulings: { committed: 3 },
+      calls: { 'bank.pay': 3 },
+    });
     expect(only(simulation.variants).samples[0]?.parts).toBeUndefined();
   });
 
@@ -335,15 +407,22 @@ describe('variants', () => {
       ...clerk([]),
       async decide(_, oracle) {
         times.push(await oracle.now());
-        return times.length === 3 ? 'done' : { waitUntil: `2027-0${times.length}-01T00:00:00.000000Z` };
+        return times.length === 3
+          ? 'done'
+          : { waitUntil: `2027-0${times.length}-01T00:00:00.000000Z` };
       },
     };
-    const patient = { ...waiter, writ: writFor('clerk', { expires: '2028-01-01T00:00:00.000000Z' }) };
+    const patient = {
+      ...waiter,
+      writ: writFor('clerk', { expires: '2028-01-01T00:00:00.000000Z' }),
+    };
     const { variants } = await of([{ name: 'waits', agents: [patient] }]);
     expect(only(variants).outcomes.done).toBe(1);
     expect(times.slice(1)).toEqual(['2027-01-01T00:00:00.000000Z', '2027-02-01T00:00:00.000000Z']);
     times.length = 0;
-    const { variants: cut } = await of([{ name: 'waits', agents: [patient] }], { limits: { waits: 1 } });
+    const { variants: cut } = await of([{ name: 'waits', agents: [patient] }], {
+      limits: { waits: 1 },
+    });
     expect(only(cut).outcomes.limit).toBe(1);
   });
 });
@@ -359,41 +438,75 @@ test('an abort ends a simulation, also while an agent never answers', async () =
       return new Promise<never>(() => undefined);
     },
   };
-  await expect(of([{ name: 'mute', agents: [mute] }], { signal: ending.signal })).rejects.toBe(reason);
+  await expect(of([{ name: 'mute', agents: [mute] }], { signal: ending.signal })).rejects.toBe(
+    reason,
+  );
 });
 
 describe('bad input', () => {
   const agents = [clerk([1])];
-  test.each<[string, Partial<SimulateOptions> & { variants?: readonly Variant[] }, string, string]>([
-    ['no variants', { variants: [] }, 'bad_argument', 'variants'],
+  test.each<[string, Partial<SimulateOptions> & { variants?: readonly Variant[] }, string, string]>(
     [
-      'two with one name',
-      {
-        variants: [
-          { name: 'a', agents },
-          { name: 'a', agents },
-        ],
-      },
-      'bad_argument',
-      'variants',
+      ['no variants', { variants: [] }, 'bad_argument', 'variants'],
+      [
+        'two with one name',
+        {
+          variants: [
+            { name: 'a', agents },
+            { name: 'a', agents },
+          ],
+        },
+        'bad_argument',
+        'variants',
+      ],
+      [
+        'no agents',
+        { variants: [{ name: 'a', agents: [] }] },
+        'bad_argument',
+        'The agents are not valid',
+      ],
+      [
+        'a bad people',
+        { variants: [{ name: 'a', agents, people: 'never' as never }] },
+        'bad_argument',
+        'people',
+      ],
+      [
+        'a policy that is none',
+        { variants: [{ name: 'a', agents, policy: {} as never }] },
+        'bad_argument',
+        'policy',
+      ],
+      [
+        'an unknown field',
+        { variants: [{ name: 'a', agents, polici: 1 } as never] },
+        'bad_argument',
+        'polici',
+      ],
+      ['no samples', { samples: 0 }, 'bad_argument', 'samples'],
+      ['too many turns', { limits: { turns: 1e9 } }, 'bad_argument', 'turns'],
+      ['an entry that is not there', { at: 999 }, 'not_found', '999'],
+      ['an id that is not there', { at: 'f'.repeat(64) }, 'not_found', 'ffff'],
+      [
+        'a simulator that is none',
+        { simulators: { 'bank.pay': {} as never } },
+        'bad_argument',
+        'simulator of bank.pay',
+      ],
+      [
+        'a probability above 1',
+        { simulators: { 'bank.pay': { probability: 2, use: { answer: 1 } } } },
+        'bad_argument',
+        'simulator of bank.pay',
+      ],
+      [
+        'a simulator of no tool',
+        { simulators: { 'Not A Tool': { answer: 1 } } },
+        'bad_argument',
+        'Not A Tool',
+      ],
     ],
-    ['no agents', { variants: [{ name: 'a', agents: [] }] }, 'bad_argument', 'The agents are not valid'],
-    ['a bad people', { variants: [{ name: 'a', agents, people: 'never' as never }] }, 'bad_argument', 'people'],
-    ['a policy that is none', { variants: [{ name: 'a', agents, policy: {} as never }] }, 'bad_argument', 'policy'],
-    ['an unknown field', { variants: [{ name: 'a', agents, polici: 1 } as never] }, 'bad_argument', 'polici'],
-    ['no samples', { samples: 0 }, 'bad_argument', 'samples'],
-    ['too many turns', { limits: { turns: 1e9 } }, 'bad_argument', 'turns'],
-    ['an entry that is not there', { at: 999 }, 'not_found', '999'],
-    ['an id that is not there', { at: 'f'.repeat(64) }, 'not_found', 'ffff'],
-    ['a simulator that is none', { simulators: { 'bank.pay': {} as never } }, 'bad_argument', 'simulator of bank.pay'],
-    [
-      'a probability above 1',
-      { simulators: { 'bank.pay': { probability: 2, use: { answer: 1 } } } },
-      'bad_argument',
-      'simulator of bank.pay',
-    ],
-    ['a simulator of no tool', { simulators: { 'Not A Tool': { answer: 1 } } }, 'bad_argument', 'Not A Tool'],
-  ])('%s', async (_, more, code, part) => {
+  )('%s', async (_, more, code, part) => {
     const { of } = await paid([100]);
     await expect(of(more.variants ?? [{ name: 'a', agents }], more)).rejects.toMatchObject({
       code,

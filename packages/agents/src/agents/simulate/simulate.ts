@@ -9,7 +9,12 @@ import {
   variantPartings,
   variantResult,
 } from './compare.ts';
-import { type CheckedOptions, checkedOptions, type SimulateOptions, type SimulationSource } from './options.ts';
+import {
+  type CheckedOptions,
+  checkedOptions,
+  type SimulateOptions,
+  type SimulationSource,
+} from './options.ts';
 import { readProduction } from './production.ts';
 import { Sample } from './sample.ts';
 import type { SampleResult } from './sample-result.ts';
@@ -40,7 +45,10 @@ export interface Simulation {
  * `domain_mismatch`, `invalid_ledger`; OracleError `damaged`; LedgerFault, StoreError;
  * ArgumentError `bad_argument`; the signal's reason
  */
-export async function simulate(source: SimulationSource, options: SimulateOptions): Promise<Simulation> {
+export async function simulate(
+  source: SimulationSource,
+  options: SimulateOptions,
+): Promise<Simulation> {
   const checked = checkedOptions(source, options);
   await requireOtherRecord(source, checked);
   const production = await readProduction(source, checked);
@@ -70,12 +78,17 @@ export async function simulate(source: SimulationSource, options: SimulateOption
  *
  * @throws AgentError `bad_argument`
  */
-async function requireOtherRecord(source: SimulationSource, { record }: CheckedOptions): Promise<void> {
+async function requireOtherRecord(
+  source: SimulationSource,
+  { record }: CheckedOptions,
+): Promise<void> {
   if (record === undefined) return;
   const { head } = record as Partial<Pick<LedgerStore, 'head'>>;
   const hasTrajectory = async (): Promise<boolean> =>
     typeof head === 'function' && (await head.call(record, source.trajectoryId)) !== undefined;
   const isSource = [source.store, source.oracleStore].some((store) => (store as object) === record);
   if (isSource || (await hasTrajectory()))
-    throw badOption(`record has the trajectory ${source.trajectoryId}; pass a store of its own for the answers`);
+    throw badOption(
+      `record has the trajectory ${source.trajectoryId}; pass a store of its own for the answers`,
+    );
 }

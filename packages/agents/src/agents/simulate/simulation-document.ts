@@ -1,7 +1,13 @@
 import type { Simulation } from './simulate.ts';
 
 /** A simulation as a document. */
-export function simulationDocument({ trajectoryId, at, recorded, variants, partings }: Simulation): object {
+export function simulationDocument({
+  trajectoryId,
+  at,
+  recorded,
+  variants,
+  partings,
+}: Simulation): object {
   const { leftOut: left_out, ...record } = recorded;
   return {
     trajectory_id: trajectoryId,
@@ -16,10 +22,16 @@ export function simulationDocument({ trajectoryId, at, recorded, variants, parti
   };
 }
 
-type Tokens = Readonly<Record<'inputTokens' | 'outputTokens' | 'askedInputTokens' | 'askedOutputTokens', number>>;
+type Tokens = Readonly<
+  Record<'inputTokens' | 'outputTokens' | 'askedInputTokens' | 'askedOutputTokens', number>
+>;
 
 function withTokens(figures: Tokens): object {
   const { inputTokens: input_tokens, outputTokens: output_tokens, ...more } = figures;
-  const { askedInputTokens: asked_input_tokens, askedOutputTokens: asked_output_tokens, ...others } = more;
+  const {
+    askedInputTokens: asked_input_tokens,
+    askedOutputTokens: asked_output_tokens,
+    ...others
+  } = more;
   return { ...others, input_tokens, output_tokens, asked_input_tokens, asked_output_tokens };
 }

@@ -1,4 +1,11 @@
-import type { EffectKeyRow, Entry, EntryRow, Hash, Lease, LoggedTransaction } from 'assize/internal/ledger';
+import type {
+  EffectKeyRow,
+  Entry,
+  EntryRow,
+  Hash,
+  Lease,
+  LoggedTransaction,
+} from 'assize/internal/ledger';
 import { ReplayStore } from '../replay-store.ts';
 import type { SimulationSource } from './options.ts';
 
@@ -13,10 +20,15 @@ export class SimulationStore extends ReplayStore {
   /** The key of claims of this copy, if the source has none: no fact was stated there. */
   #claimKey: Uint8Array | undefined;
 
-  constructor({ store, trajectoryId }: Pick<SimulationSource, 'store' | 'trajectoryId'>, shared: readonly Entry[]) {
+  constructor(
+    { store, trajectoryId }: Pick<SimulationSource, 'store' | 'trajectoryId'>,
+    shared: readonly Entry[],
+  ) {
     super(store, trajectoryId, shared.length);
     this.#source = store;
-    const epochs = shared.map(({ payload }) => (payload.kind === 'commit' ? payload.epoch : undefined));
+    const epochs = shared.map(({ payload }) =>
+      payload.kind === 'commit' ? payload.epoch : undefined,
+    );
     this.#epochs = new Set(epochs.filter((epoch) => epoch !== undefined));
   }
 

@@ -48,13 +48,36 @@ export class StandIns {
    * batches are not.
    */
   toolFor({ name, spec, class: sort }: Tool): Tool {
-    const { description, input, reads, writes, uncompensated, sensitive, parallel, channel, cost, undoCost } = spec;
+    const {
+      description,
+      input,
+      reads,
+      writes,
+      uncompensated,
+      sensitive,
+      parallel,
+      channel,
+      cost,
+      undoCost,
+    } = spec;
     return declareTool({
       ...{ name, input, class: sort ?? 'read' },
-      ...withoutUndefined({ description, reads, writes, uncompensated, sensitive, parallel, channel, cost, undoCost }),
+      ...withoutUndefined({
+        description,
+        reads,
+        writes,
+        uncompensated,
+        sensitive,
+        parallel,
+        channel,
+        cost,
+        undoCost,
+      }),
       execute: (value: Json, call: CallContext) => this.#execute(name, value, call),
       ...(spec.compensate !== undefined && { compensate: () => ({ undone: 'all' as const }) }),
-      ...(spec.reconcile !== undefined && { reconcile: (_: Json, { key }: CallContext) => this.#outcomeOf(key) }),
+      ...(spec.reconcile !== undefined && {
+        reconcile: (_: Json, { key }: CallContext) => this.#outcomeOf(key),
+      }),
     }) as Tool;
   }
 
@@ -100,7 +123,10 @@ export class StandIns {
     const context = { state: state(), calls: [...this.calls], random: () => fraction(chance) };
     const answer = simulator === undefined ? undefined : simulated(simulator, input, context);
     if (answer !== undefined) return answer;
-    const why = simulator === undefined ? 'no simulator is declared for the tool' : 'its simulator has no answer';
+    const why =
+      simulator === undefined
+        ? 'no simulator is declared for the tool'
+        : 'its simulator has no answer';
     throw new NoAnswer(`The record has no such call left, and ${why}.`);
   }
 }
@@ -108,7 +134,8 @@ export class StandIns {
 class NoAnswer extends Error {}
 
 function answerOf({ outcome, answer }: RecordedToolCall): Json {
-  if (outcome === 'did_nothing') throw new DidNothing('the recorded call did nothing', { final: true });
+  if (outcome === 'did_nothing')
+    throw new DidNothing('the recorded call did nothing', { final: true });
   return answer as Json;
 }
 
@@ -123,6 +150,10 @@ function fraction(random: Random): number {
 }
 
 /** The members that are present. */
-function withoutUndefined<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
+function withoutUndefined<T extends object>(
+  members: T,
+): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined),
+  ) as never;
 }

@@ -35,14 +35,25 @@ export interface Step {
  *
  * @throws LedgerFault for a missing blob
  */
-export async function stepOf(entry: Entry, turn: number | undefined, values: ValueReader): Promise<Step | undefined> {
+export async function stepOf(
+  entry: Entry,
+  turn: number | undefined,
+  values: ValueReader,
+): Promise<Step | undefined> {
   const { payload, seq } = entry;
   if (isEffectEntry(payload) || isUpgrade(payload)) return undefined;
   const proposed = proposalIn(payload);
   if (proposed === undefined) return undefined;
   const { ruling, action, role, args, ...rest } = proposed;
   const place = { seq, ...(turn !== undefined && { turn }) };
-  return { ...place, ruling, action, role, args: (await values.value(entry, args)) as Json, ...rest };
+  return {
+    ...place,
+    ruling,
+    action,
+    role,
+    args: (await values.value(entry, args)) as Json,
+    ...rest,
+  };
 }
 
 type Proposed = Omit<Step, 'seq' | 'turn' | 'args'> & { readonly args: Stored };
@@ -61,7 +72,15 @@ function proposalIn(payload: Payload): Proposed | undefined {
   const { intent, reason, detail, resolves } = payload;
   const ended = reason === 'expired' ? 'expired' : 'refused';
   const ruling = resolves === undefined ? 'rejected' : ended;
-  return { ruling, action: intent.action, role: intent.role, args: intent.args, reason, detail, ...ruleOf(payload) };
+  return {
+    ruling,
+    action: intent.action,
+    role: intent.role,
+    args: intent.args,
+    reason,
+    detail,
+    ...ruleOf(payload),
+  };
 }
 
 function named({ name, role, args }: { name: string; role: RoleRef; args: Stored }): {
@@ -72,7 +91,9 @@ function named({ name, role, args }: { name: string; role: RoleRef; args: Stored
   return { action: name, role, args };
 }
 
-function ruleOf(payload: Extract<Payload, { kind: 'pending_approval' | 'rejection' }>): { readonly rule?: string } {
+function ruleOf(payload: Extract<Payload, { kind: 'pending_approval' | 'rejection' }>): {
+  readonly rule?: string;
+} {
   const { invariant_id: invariant, policy, reason } = payload;
   const isOfPolicy = reason === 'policy_denied' || reason === 'policy_needs_approval';
   const rule = invariant ?? (isOfPolicy ? policy?.rule : undefined);
@@ -98,7 +119,12 @@ export function partingOf(first: readonly Step[], second: readonly Step[]): Part
     const [one, other] = [first[step], second[step]];
     if (one !== undefined && other !== undefined && keyOf(one) === keyOf(other)) continue;
     const turn = other?.turn ?? one?.turn ?? lastTurn(first.slice(0, step));
-    return { step, ...(turn !== undefined && { turn }), ...(one && { one }), ...(other && { other }) };
+    return {
+      step,
+      ...(turn !== undefined && { turn }),
+      ...(one && { one }),
+      ...(other && { other }),
+    };
   }
   return undefined;
 }
@@ -108,5 +134,7 @@ function lastTurn(steps: readonly Step[]): number | undefined {
 }
 
 function keyOf({ ruling, action, role, args, reason, rule }: Step): string {
-  return canonicalize([ruling, action, role, args, reason ?? null, rule ?? null], { foreign: true });
+  return canonicalize([ruling, action, role, args, reason ?? null, rule ?? null], {
+    foreign: true,
+  });
 }

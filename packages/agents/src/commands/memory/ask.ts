@@ -50,17 +50,36 @@ export function ask(command: Command): void {
       .description('list the facts for a question, with names that mean one thing as one')
       .argument('[question]', 'question in words (default: all facts, by pages)')
       .addOption(repeatable('--space <name>', 'space of the facts; repeat it for several'))
-      .option('--trajectory <id>', 'facts visible to this trajectory or branch (default: shared facts)')
-      .addOption(new Option('--valid <instant>', 'valid time; any: all times (default: now)').argParser(instantOrAny))
-      .addOption(new Option('--system <instant>', 'facts as recorded then (default: now)').argParser(instantOrDay))
-      .addOption(repeatable('--subject <name>', 'only facts of this subject, under any of its names'))
-      .addOption(repeatable('--predicate <name>', 'only facts of this predicate, under any of its names'))
+      .option(
+        '--trajectory <id>',
+        'facts visible to this trajectory or branch (default: shared facts)',
+      )
+      .addOption(
+        new Option('--valid <instant>', 'valid time; any: all times (default: now)').argParser(
+          instantOrAny,
+        ),
+      )
+      .addOption(
+        new Option('--system <instant>', 'facts as recorded then (default: now)').argParser(
+          instantOrDay,
+        ),
+      )
+      .addOption(
+        repeatable('--subject <name>', 'only facts of this subject, under any of its names'),
+      )
+      .addOption(
+        repeatable('--predicate <name>', 'only facts of this predicate, under any of its names'),
+      )
       .addOption(repeatable('--metadata <name=value>', 'only facts whose messages have this'))
       .addOption(
-        new Option('--limit <n>', `facts of a page, up to ${LIMIT_MAX} (default: 20)`).argParser(upTo(LIMIT_MAX)),
+        new Option('--limit <n>', `facts of a page, up to ${LIMIT_MAX} (default: 20)`).argParser(
+          upTo(LIMIT_MAX),
+        ),
       )
       .option('--cursor <text>', 'next page, as --json has it in `next`')
-      .addOption(new Option('--budget <tokens>', 'maximum tokens of the text for a prompt').argParser(count))
+      .addOption(
+        new Option('--budget <tokens>', 'maximum tokens of the text for a prompt').argParser(count),
+      )
       .option('--context', 'print the text for a prompt alone'),
   )
     .addHelpText(
@@ -74,12 +93,17 @@ export function ask(command: Command): void {
     .action(
       inSession(async (session, options: Options, question?: string) => {
         const { space: spaces, subject, predicate, trajectory } = options;
-        if (spaces.length === 0) throw new CliError('usage', 'The command needs a space. Pass --space NAME.');
+        if (spaces.length === 0)
+          throw new CliError('usage', 'The command needs a space. Pass --space NAME.');
         const metadata = metadataOf(options.metadata);
         return session.withStore('readonly', async (store) => {
           const memory = new ChatMemory(
             { assize: readingAssize(store), store },
-            { mayRead: () => true, clock: systemClock, ...(trajectory !== undefined && { readAs: trajectory }) },
+            {
+              mayRead: () => true,
+              clock: systemClock,
+              ...(trajectory !== undefined && { readAs: trajectory }),
+            },
           );
           const found = await memory.recall(question, {
             spaces,
@@ -111,7 +135,13 @@ function print(
 ): void {
   if (json) {
     const shown = facts.map(({ row: _, ...fact }) => fact);
-    out.document({ facts: shown, context, tokens, ...(next !== undefined && { next }), observations });
+    out.document({
+      facts: shown,
+      context,
+      tokens,
+      ...(next !== undefined && { next }),
+      observations,
+    });
     return;
   }
   if (options.context === true) {
@@ -120,7 +150,8 @@ function print(
     else for (const each of context.split('\n')) out.line(line`${each}`);
     return;
   }
-  if (facts.length === 0) out.line(line`No facts found.${unknown === undefined ? '' : ` ${unknown}`}`);
+  if (facts.length === 0)
+    out.line(line`No facts found.${unknown === undefined ? '' : ` ${unknown}`}`);
   else
     out.table(
       ['fact', 'space', 'subject', 'predicate', 'object', 'valid'].map((title) => ({ title })),
@@ -135,7 +166,11 @@ function print(
     );
   for (const { id, contradictedBy = [] } of facts)
     for (const other of contradictedBy)
-      out.line(line`${yellow('contested')} ${shortFact(id)} by ${shortFact(other.id)}: ${other.object}`);
+      out.line(
+        line`${yellow('contested')} ${shortFact(id)} by ${shortFact(other.id)}: ${other.object}`,
+      );
   if (next !== undefined)
-    out.line(dim(line`More facts match. Pass a larger --limit, or --cursor with \`next\` of --json.`));
+    out.line(
+      dim(line`More facts match. Pass a larger --limit, or --cursor with \`next\` of --json.`),
+    );
 }

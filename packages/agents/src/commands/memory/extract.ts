@@ -38,7 +38,13 @@ import type { Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { type ExtractedClaim, type Extraction, type ExtractionTerms, extractFacts, type Message } from '#agents';
+import {
+  type ExtractedClaim,
+  type Extraction,
+  type ExtractionTerms,
+  extractFacts,
+  type Message,
+} from '#agents';
 import { loadModel } from './model.ts';
 
 interface Options extends AssertOptions {
@@ -70,16 +76,29 @@ export function extract(command: Command): void {
       .description('assert the facts that a model finds in messages')
       .argument('<file>', 'messages as JSON Lines, or - for standard input')
       .argument('<trajectory>', 'trajectory that records the facts')
-      .requiredOption('--model <file>', 'module that exports a function model: from a prompt to its answer')
+      .requiredOption(
+        '--model <file>',
+        'module that exports a function model: from a prompt to its answer',
+      )
       .addOption(repeatable('--subject <name>', 'allowed subject of a fact'))
       .option('--authors', 'or allow the author of each message')
       .option('--any-subject', 'or allow any subject')
       .addOption(
-        new Option('--reference <instant>', 'time of messages without "at" (default: none)').argParser(instantOrDay),
+        new Option(
+          '--reference <instant>',
+          'time of messages without "at" (default: none)',
+        ).argParser(instantOrDay),
       )
-      .addOption(new Option('--confidence-max <n>', 'maximum confidence, from 0 to 1 (default: 1)').argParser(share))
       .addOption(
-        new Option('--batch <n>', `messages of one prompt, up to ${BATCH_MAX}`).argParser(positive).default(BATCH),
+        new Option(
+          '--confidence-max <n>',
+          'maximum confidence, from 0 to 1 (default: 1)',
+        ).argParser(share),
+      )
+      .addOption(
+        new Option('--batch <n>', `messages of one prompt, up to ${BATCH_MAX}`)
+          .argParser(positive)
+          .default(BATCH),
       )
       .addOption(
         new Option('--sample <n>', 'number of the sample; another number requests new answers')
@@ -107,7 +126,10 @@ export function extract(command: Command): void {
     .action(
       inSession(async (session, options: Options, path: string, trajectoryId: string) => {
         if (options.batch > BATCH_MAX)
-          throw new CliError('usage', `The option --batch is too large. Pass at most ${BATCH_MAX}.`);
+          throw new CliError(
+            'usage',
+            `The option --batch is too large. Pass at most ${BATCH_MAX}.`,
+          );
         if (path === STDIN && options.writ === STDIN)
           throw new CliError(
             'usage',
@@ -116,11 +138,19 @@ export function extract(command: Command): void {
         const subjects = subjectsOf(options);
         const authority = options.dryRun === true ? undefined : factAuthority(session, options);
         const model = await loadModel(options.model);
-        const file = openLines(path === STDIN ? 0 : path, LINE, path === STDIN ? 'standard input' : path);
+        const file = openLines(
+          path === STDIN ? 0 : path,
+          LINE,
+          path === STDIN ? 'standard input' : path,
+        );
         return session.withStore('existing', async (store) => {
           const done = await withAssize(store, session.storeUrl, options, async (assize) => {
             const trajectory = await assize.open(trajectoryId);
-            const writ = await authority?.(store, trajectoryId, `memory:${segment(options.space)}:**`);
+            const writ = await authority?.(
+              store,
+              trajectoryId,
+              `memory:${segment(options.space)}:**`,
+            );
             const terms = { ...model, ...termsOf(options, trajectory), subjects };
             return extracted(session, file, options, { store, trajectory, terms, writ });
           });
@@ -176,7 +206,12 @@ async function extracted(
     if (first > 1) progress.report('messages read', first - 1, file.length);
     const last = Math.min(first + batch - 1, file.length);
     const found = await naming(file, first, () =>
-      extractFacts(messagesOf(file, first, last), { ...terms, oracle, trajectory: trajectory.id, sample }),
+      extractFacts(messagesOf(file, first, last), {
+        ...terms,
+        oracle,
+        trajectory: trajectory.id,
+        sample,
+      }),
     );
     answers += found.attempts;
     claims.push(...found.claims);
@@ -200,7 +235,12 @@ function messagesOf(file: LinesFile<z.infer<typeof LINE>>, first: number, last: 
   return Array.from({ length: last - first + 1 }, (_, i) => {
     const number = first + i;
     const { author, text, at, id = `sha256:${file.hash}#${number}` } = file.line(number);
-    return parsedAt(file.at(number), () => ({ id, author, text, ...(at !== undefined && { at: parseInstant(at) }) }));
+    return parsedAt(file.at(number), () => ({
+      id,
+      author,
+      text,
+      ...(at !== undefined && { at: parseInstant(at) }),
+    }));
   });
 }
 
@@ -219,7 +259,8 @@ async function naming(
     if (!isAssizeError(error) || error.code === 'damaged') throw error;
     const { message } = error.evidence as { readonly message?: number };
     const place = isInstance(error, CliError) ? '' : `${file.at(first + (message ?? 0))}: `;
-    const before = first === 1 ? 'No fact was asserted' : `${linesTo(first - 1)} read, and no others`;
+    const before =
+      first === 1 ? 'No fact was asserted' : `${linesTo(first - 1)} read, and no others`;
     throw new CliError('bad_input', `${place}${error.message.replace(/\.$/, '')}. ${before}.`, {
       cause: error,
       evidence: error.evidence,
@@ -232,7 +273,10 @@ function termsOf(
   { domain: { name, memory } }: Trajectory,
 ): Omit<ExtractionTerms, 'model' | 'subjects'> {
   if (memory === undefined)
-    throw new CliError('bad_input', `The domain ${name} declares no memory. Name a trajectory of another domain.`);
+    throw new CliError(
+      'bad_input',
+      `The domain ${name} declares no memory. Name a trajectory of another domain.`,
+    );
   return {
     predicates: memory.predicates,
     ...(reference !== undefined && { reference }),
@@ -255,8 +299,16 @@ function print({ json, out }: Session, { others, ...done }: Done, isDry: boolean
   const { messages, answers, claims, commits, believed, leftOut } = done;
   if (json) {
     const { leftOut: _, ...counts } = done;
-    const left_out = leftOut.map(({ lines: [from, to], ...each }) => ({ lines: { from, to }, ...each }));
-    out.document({ ...counts, dry_run: isDry, refused: others.map(describeRefusedLines), left_out });
+    const left_out = leftOut.map(({ lines: [from, to], ...each }) => ({
+      lines: { from, to },
+      ...each,
+    }));
+    out.document({
+      ...counts,
+      dry_run: isDry,
+      refused: others.map(describeRefusedLines),
+      left_out,
+    });
     return;
   }
   if (isDry && claims.length > 0) printClaims(out, claims);
@@ -284,13 +336,15 @@ function printClaims(out: Session['out'], claims: readonly ExtractedClaim[]): vo
       { title: 'valid' },
       { title: 'source' },
     ],
-    claims.map(({ subject, predicate, object, confidence, valid: { from = OPEN_START, to = OPEN_END }, source }) => [
-      subject,
-      predicate,
-      object,
-      confidence,
-      periodText(from, to),
-      source,
-    ]),
+    claims.map(
+      ({
+        subject,
+        predicate,
+        object,
+        confidence,
+        valid: { from = OPEN_START, to = OPEN_END },
+        source,
+      }) => [subject, predicate, object, confidence, periodText(from, to), source],
+    ),
   );
 }

@@ -7,7 +7,10 @@ export function metadataOf(given: readonly string[]): Readonly<Record<string, st
     given.map((each) => {
       const [, name, value] = /^([^=]+)=(.*)$/s.exec(each) ?? [];
       if (name === undefined || value === undefined)
-        throw new CliError('usage', `The option --metadata has ${JSON.stringify(each)}. Pass NAME=VALUE.`);
+        throw new CliError(
+          'usage',
+          `The option --metadata has ${JSON.stringify(each)}. Pass NAME=VALUE.`,
+        );
       return [name, value];
     }),
   );

@@ -7,7 +7,11 @@ import type { ExtractionTerms, Model } from '#agents';
  * @throws CliError
  */
 export async function loadModel(file: string): Promise<Pick<ExtractionTerms, 'model' | 'theta'>> {
-  const { model, theta } = (await importModule(file, 'model', 'Name a module that exports a function model')) as {
+  const { model, theta } = (await importModule(
+    file,
+    'model',
+    'Name a module that exports a function model',
+  )) as {
     readonly model?: unknown;
     readonly theta?: unknown;
   };
@@ -31,9 +35,13 @@ function failing(model: Model, path: string): Model {
     try {
       return await model(prompt, schema);
     } catch (cause) {
-      throw new CliError('bad_input', `The model of ${path} failed: ${whyOf(cause).replace(/\.$/, '')}.`, {
-        cause,
-      });
+      throw new CliError(
+        'bad_input',
+        `The model of ${path} failed: ${whyOf(cause).replace(/\.$/, '')}.`,
+        {
+          cause,
+        },
+      );
     }
   };
 }

@@ -62,8 +62,13 @@ export function remember(command: Command): void {
       .argument('<file>', 'messages as JSON Lines, or - for standard input')
       .argument('<trajectory>', 'trajectory that records the facts')
       .option('--user <name>', 'author of the messages of the role user')
-      .addOption(repeatable('--metadata <name=value>', 'note on each fact, by which ask can filter'))
-      .option('--model <file>', 'module that exports a function model (default: the model of the config)')
+      .addOption(
+        repeatable('--metadata <name=value>', 'note on each fact, by which ask can filter'),
+      )
+      .option(
+        '--model <file>',
+        'module that exports a function model (default: the model of the config)',
+      )
       .option('--facts <file>', 'facts as JSON Lines, in place of a model'),
   )
     .addHelpText(
@@ -78,19 +83,30 @@ export function remember(command: Command): void {
     .action(
       inSession(async (session, options: Options, path: string, trajectoryId: string) => {
         if (options.model !== undefined && options.facts !== undefined)
-          throw new CliError('usage', 'The options --model and --facts exclude each other. Pass one of them.');
+          throw new CliError(
+            'usage',
+            'The options --model and --facts exclude each other. Pass one of them.',
+          );
         const metadata = metadataOf(options.metadata);
         const model = options.model === undefined ? ownModel() : await loadModel(options.model);
-        const facts = options.facts === undefined ? undefined : allLines<GivenFact>(options.facts, FACT);
+        const facts =
+          options.facts === undefined ? undefined : allLines<GivenFact>(options.facts, FACT);
         if (facts === undefined && !('model' in model))
-          throw new CliError('usage', 'The command needs a model or facts. Pass --model FILE or --facts FILE.');
+          throw new CliError(
+            'usage',
+            'The command needs a model or facts. Pass --model FILE or --facts FILE.',
+          );
         const messages = messagesOf(path);
         const authority = factAuthority(session, options);
         return session.withStore('existing', async (store) => {
           const isNew = !(await spacesWithFacts(store)).includes(options.space);
           const done = await withAssize(store, session.storeUrl, options, async (assize) => {
             const trajectory = await assize.open(trajectoryId);
-            const writ = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
+            const writ = await authority(
+              store,
+              trajectoryId,
+              `memory:${segment(options.space)}:**`,
+            );
             const chat = { assize, store, trajectory, writ: writ() };
             return new ChatMemory(chat, { ...model, clock: systemClock }).remember(messages, {
               space: options.space,
@@ -130,7 +146,11 @@ function messagesOf(path: string): ChatMessage[] {
 }
 
 function allLines<T>(path: string, schema: z.ZodType): T[] {
-  const file = openLines(path === STDIN ? 0 : path, schema, path === STDIN ? 'standard input' : path);
+  const file = openLines(
+    path === STDIN ? 0 : path,
+    schema,
+    path === STDIN ? 'standard input' : path,
+  );
   return Array.from({ length: file.length }, (_, n) => file.line(n + 1) as T);
 }
 
@@ -144,8 +164,10 @@ function print({ json, out }: Session, done: Remembered, newSpace: string | unde
   for (const { was, ...fact } of changed)
     out.line(line`${green('changed')} ${textOf(fact)}; before: ${was.join(', ')}`);
   for (const fact of duplicates) out.line(line`known ${textOf(fact)}`);
-  for (const { by, ...fact } of contradicted) out.line(line`${red('lost')} ${textOf(fact)}; against: ${by.join(', ')}`);
-  for (const fact of withdrawn) out.line(line`${yellow('withdrawn')} ${textOf(fact)}: this message stated it before`);
+  for (const { by, ...fact } of contradicted)
+    out.line(line`${red('lost')} ${textOf(fact)}; against: ${by.join(', ')}`);
+  for (const fact of withdrawn)
+    out.line(line`${yellow('withdrawn')} ${textOf(fact)}: this message stated it before`);
   if (withdrawn.length > 0)
     out.line(
       dim(
@@ -153,9 +175,13 @@ function print({ json, out }: Session, done: Remembered, newSpace: string | unde
       ),
     );
   for (const { fact, why } of skipped)
-    out.line(line`${yellow('skipped')} ${fact === undefined ? line`a fact` : textOf(fact)}: ${why}`);
+    out.line(
+      line`${yellow('skipped')} ${fact === undefined ? line`a fact` : textOf(fact)}: ${why}`,
+    );
   for (const { pending, channel, facts } of questions)
-    out.line(line`${yellow('pending')} for ${channel} as ${shortId(pending)}: ${counted(facts.length, 'fact')}`);
+    out.line(
+      line`${yellow('pending')} for ${channel} as ${shortId(pending)}: ${counted(facts.length, 'fact')}`,
+    );
   if (newSpace !== undefined) out.line(dim(line`The space ${newSpace} is new.`));
   if (Object.values(done).every((list) => list.length === 0)) out.line(line`No facts found.`);
 }

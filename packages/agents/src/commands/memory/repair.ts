@@ -33,7 +33,12 @@ export function repair(command: Command): void {
       .description('list what followed from a false fact, or withdraw it')
       .argument('<fact>', 'id of the fact as listed by ask, or its first 8 digits')
       .argument('<trajectory>', 'trajectory that sees the fact, and records the withdrawal')
-      .addOption(new Option('--apply', 'withdraw the fact and the facts that followed from it, in one commit')),
+      .addOption(
+        new Option(
+          '--apply',
+          'withdraw the fact and the facts that followed from it, in one commit',
+        ),
+      ),
   )
     .addHelpText(
       'after',
@@ -60,18 +65,28 @@ export function repair(command: Command): void {
     );
 }
 
-function apply(session: Session, options: Options, id: string, trajectoryId: string): Promise<number> {
+function apply(
+  session: Session,
+  options: Options,
+  id: string,
+  trajectoryId: string,
+): Promise<number> {
   const authority = factAuthority(session, options);
   return session.withStore('existing', async (store) => {
     const done = await withAssize(store, session.storeUrl, options, async (assize) => {
       const trajectory = await assize.open(trajectoryId);
       await requireSpace(store, options.space);
       const writ = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
-      const memory = new ChatMemory({ assize, store, trajectory, writ: writ() }, { clock: systemClock });
+      const memory = new ChatMemory(
+        { assize, store, trajectory, writ: writ() },
+        { clock: systemClock },
+      );
       return memory.repair({ id, space: options.space }, { apply: true });
     });
     print(session, done);
-    return done.ruling === undefined || done.ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
+    return done.ruling === undefined || done.ruling.ruling === 'committed'
+      ? EXIT.ok
+      : EXIT.negative;
   });
 }
 
@@ -79,7 +94,15 @@ function print({ json, out }: Session, repaired: Repair): void {
   const { fact, isBelieved, withdrawn, decisions, unresolved, restored, ruling } = repaired;
   if (json) {
     const recorded = ruling === undefined ? {} : { ruling: factRulingDocument(ruling) };
-    out.document({ fact, is_believed: isBelieved, withdrawn, decisions, unresolved, restored, ...recorded });
+    out.document({
+      fact,
+      is_believed: isBelieved,
+      withdrawn,
+      decisions,
+      unresolved,
+      restored,
+      ...recorded,
+    });
     return;
   }
   if (!isBelieved)
@@ -88,7 +111,9 @@ function print({ json, out }: Session, repaired: Repair): void {
     );
   if (withdrawn.length > 0)
     out.table(
-      ['withdraw', 'subject', 'predicate', 'object', 'space', 'entry', 'at'].map((title) => ({ title })),
+      ['withdraw', 'subject', 'predicate', 'object', 'space', 'entry', 'at'].map((title) => ({
+        title,
+      })),
       withdrawn.map(({ as, subject, predicate, object, space, entry, at }) => [
         as,
         subject,
@@ -100,7 +125,9 @@ function print({ json, out }: Session, repaired: Repair): void {
       ]),
     );
   for (const { id, trajectoryId, seq, action, at } of decisions)
-    out.line(line`${yellow('look at')} ${action} ${shortId(id)}, ${trajectoryId} seq ${seq}, ${shortTime(at)}`);
+    out.line(
+      line`${yellow('look at')} ${action} ${shortId(id)}, ${trajectoryId} seq ${seq}, ${shortTime(at)}`,
+    );
   for (const { id, trajectoryId, seq, at } of unresolved)
     out.line(
       line`${yellow('cannot withdraw')} the erased facts of ${shortId(id)}, ${trajectoryId} seq ${seq}, ${shortTime(at)}`,
@@ -111,5 +138,8 @@ function print({ json, out }: Session, repaired: Repair): void {
   }
   if (ruling !== undefined) out.line(factRulingLine(ruling));
   else if (withdrawn.length === 0) out.line(line`Nothing to withdraw.`);
-  else out.line(line`${counted(withdrawn.length, 'statement')} to withdraw, with --apply. Nothing is recorded.`);
+  else
+    out.line(
+      line`${counted(withdrawn.length, 'statement')} to withdraw, with --apply. Nothing is recorded.`,
+    );
 }

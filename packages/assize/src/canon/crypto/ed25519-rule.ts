@@ -28,7 +28,10 @@ const LOW_ORDER_Y: ReadonlySet<string> = new Set([
 ]);
 
 /** L = 2^252 + 27742317777372353535851937790883648493, the most significant byte first. */
-const GROUP_ORDER = Buffer.from('1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed', 'hex');
+const GROUP_ORDER = Buffer.from(
+  '1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed',
+  'hex',
+);
 
 /** True if the 32 bytes of a key or of R can be verified at all. */
 export function isUsablePoint(point: Uint8Array): boolean {

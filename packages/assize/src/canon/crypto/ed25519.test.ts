@@ -24,7 +24,13 @@ const vectors: readonly Vector[] = present
  * With one of these flags the rule refuses. Without them, it accepts. A part of low order alone is
  * not a reason.
  */
-const REASONS = ['low_order_A', 'low_order_R', 'non_canonical_A', 'non_canonical_R', 'low_order_residue'];
+const REASONS = [
+  'low_order_A',
+  'low_order_R',
+  'non_canonical_A',
+  'non_canonical_R',
+  'low_order_residue',
+];
 
 describe('the 914 edge cases of C2SP/CCTV', () => {
   if (!present) test.skip(`no data at ${dataPath('vectors', 'ed25519.json')}`, () => undefined);
@@ -32,7 +38,9 @@ describe('the 914 edge cases of C2SP/CCTV', () => {
   test.runIf(present)('have the verdict that the rule says, by their flags', () => {
     const accepted = vectors.filter(({ number, key, sig, msg, flags }) => {
       const verdict = verifyBytes(Buffer.from(msg), sig, key);
-      expect(verdict, `vector ${number}`).toBe(!(flags ?? []).some((flag) => REASONS.includes(flag)));
+      expect(verdict, `vector ${number}`).toBe(
+        !(flags ?? []).some((flag) => REASONS.includes(flag)),
+      );
       return verdict;
     });
     expect([vectors.length, accepted.length]).toEqual([914, 43]);
@@ -52,7 +60,9 @@ describe('the 914 edge cases of C2SP/CCTV', () => {
     const refused = new Set<string>();
     for (const { number, key, flags } of vectors) {
       const code = codeOf(() => assertPublicKey(key));
-      const hostile = (flags ?? []).some((flag) => flag === 'low_order_A' || flag === 'non_canonical_A');
+      const hostile = (flags ?? []).some(
+        (flag) => flag === 'low_order_A' || flag === 'non_canonical_A',
+      );
       expect(code !== undefined, `vector ${number}`).toBe(hostile);
       if (hostile) refused.add(key);
     }
@@ -95,8 +105,10 @@ describe('a signature', () => {
 
   test('is refused with any bit of it, of the key or of the message changed', () => {
     expect(verifyBytes(message, signature, keys.publicKey)).toBe(true);
-    for (let bit = 0; bit < 512; bit++) expect(verifyBytes(message, flip(signature, bit), keys.publicKey)).toBe(false);
-    for (let bit = 0; bit < 256; bit++) expect(verifyBytes(message, signature, flip(keys.publicKey, bit))).toBe(false);
+    for (let bit = 0; bit < 512; bit++)
+      expect(verifyBytes(message, flip(signature, bit), keys.publicKey)).toBe(false);
+    for (let bit = 0; bit < 256; bit++)
+      expect(verifyBytes(message, signature, flip(keys.publicKey, bit))).toBe(false);
     expect(verifyBytes(Buffer.from('Message'), signature, keys.publicKey)).toBe(false);
   });
 
@@ -105,7 +117,9 @@ describe('a signature', () => {
     for (const other of [s + L, s + 2n * L, s + 8n * L, 2n ** 256n - 1n]) {
       const bytes = Buffer.from(other.toString(16).padStart(64, '0'), 'hex').reverse();
       expect(isScalar(bytes)).toBe(false);
-      expect(verifyBytes(message, signature.slice(0, 64) + bytes.toString('hex'), keys.publicKey)).toBe(false);
+      expect(
+        verifyBytes(message, signature.slice(0, 64) + bytes.toString('hex'), keys.publicKey),
+      ).toBe(false);
     }
   });
 
@@ -151,7 +165,8 @@ describe('numbers of the rule', () => {
     for (const y of [0n, 1n, P - 1n, ...eights]) {
       expect([isLowOrder(bytesOf(y)), isLowOrder(bytesOf(y + 2n ** 255n))]).toEqual([true, true]);
     }
-    for (const y of [2n, P - 2n, eights[0]! + 1n, eights[1]! - 1n]) expect(isLowOrder(bytesOf(y))).toBe(false);
+    for (const y of [2n, P - 2n, eights[0]! + 1n, eights[1]! - 1n])
+      expect(isLowOrder(bytesOf(y))).toBe(false);
   });
 });
 
@@ -160,7 +175,9 @@ describe('keys', () => {
     const first = generateKeys();
     expect(first).not.toEqual(generateKeys());
     expect(() => assertPublicKey(first.publicKey)).not.toThrow();
-    expect(verifyBytes(Buffer.from('x'), signBytes(Buffer.from('x'), first.privateKey), first.publicKey)).toBe(true);
+    expect(
+      verifyBytes(Buffer.from('x'), signBytes(Buffer.from('x'), first.privateKey), first.publicKey),
+    ).toBe(true);
   });
 
   test.each<[string, () => unknown, string]>([
@@ -169,14 +186,28 @@ describe('keys', () => {
     ['a public key that is not hex', () => assertPublicKey('z'.repeat(64)), 'A public key is 64'],
     ['a public key that is no text', () => assertPublicKey({}), 'A public key is 64'],
     ['a public key with y = p', () => assertPublicKey(`ed${'ff'.repeat(30)}7f`), 'is not encoded'],
-    ['a public key that is the neutral point', () => assertPublicKey(`01${'00'.repeat(31)}`), 'low order'],
+    [
+      'a public key that is the neutral point',
+      () => assertPublicKey(`01${'00'.repeat(31)}`),
+      'low order',
+    ],
     ['the neutral point with a sign', () => assertPublicKey(`01${'00'.repeat(30)}80`), 'low order'],
-    ['a private key that is too short', () => signBytes(Buffer.alloc(0), '00'), 'A private key is 64'],
-    ['a private key in capitals', () => signBytes(Buffer.alloc(0), 'A'.repeat(64)), 'A private key is 64'],
+    [
+      'a private key that is too short',
+      () => signBytes(Buffer.alloc(0), '00'),
+      'A private key is 64',
+    ],
+    [
+      'a private key in capitals',
+      () => signBytes(Buffer.alloc(0), 'A'.repeat(64)),
+      'A private key is 64',
+    ],
     ['a seed that is too short', () => generateKeys(new Uint8Array(31)), 'A seed is'],
     ['a seed that is a text', () => generateKeys('0'.repeat(32) as never), 'A seed is'],
   ])('%s: refused', (_name, call, part) => {
-    expect(call).toThrow(expect.objectContaining({ code: 'bad_key', message: expect.stringContaining(part) }));
+    expect(call).toThrow(
+      expect.objectContaining({ code: 'bad_key', message: expect.stringContaining(part) }),
+    );
   });
 
   test('errors do not show private keys', () => {

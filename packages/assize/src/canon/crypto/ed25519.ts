@@ -1,4 +1,11 @@
-import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  randomBytes,
+  sign,
+  verify,
+} from 'node:crypto';
 import { AssizeError, arg, checkArgument, LruCache } from '#base';
 import { isLowOrder, isReduced, isScalar, isUsablePoint } from './ed25519-rule.ts';
 
@@ -63,9 +70,13 @@ export function assertPublicKey(publicKey: unknown): asserts publicKey is string
     throw new KeyError('bad_key', 'The public key is not encoded canonically.', { evidence });
   }
   if (isLowOrder(point)) {
-    throw new KeyError('bad_key', 'The public key has a low order, so signatures under it prove nothing.', {
-      evidence,
-    });
+    throw new KeyError(
+      'bad_key',
+      'The public key has a low order, so signatures under it prove nothing.',
+      {
+        evidence,
+      },
+    );
   }
 }
 
@@ -89,13 +100,23 @@ export function verifyBytes(message: Uint8Array, signature: unknown, publicKey: 
   if (typeof signature !== 'string' || !SIGNATURE_HEX.test(signature)) return false;
   if (typeof publicKey !== 'string' || !KEY_HEX.test(publicKey)) return false;
   const value = Buffer.from(signature, 'hex');
-  if (!isUsablePoint(Buffer.from(publicKey, 'hex')) || !isUsablePoint(value.subarray(0, POINT_BYTES))) return false;
-  return isScalar(value.subarray(POINT_BYTES)) && verify(null, message, publicKeyOf(publicKey), value);
+  if (
+    !isUsablePoint(Buffer.from(publicKey, 'hex')) ||
+    !isUsablePoint(value.subarray(0, POINT_BYTES))
+  )
+    return false;
+  return (
+    isScalar(value.subarray(POINT_BYTES)) && verify(null, message, publicKeyOf(publicKey), value)
+  );
 }
 
 function publicKeyOf(publicKey: string): KeyObject {
   return publicKeys.get(publicKey, () =>
-    createPublicKey({ key: Buffer.concat([SPKI_HEAD, Buffer.from(publicKey, 'hex')]), format: 'der', type: 'spki' }),
+    createPublicKey({
+      key: Buffer.concat([SPKI_HEAD, Buffer.from(publicKey, 'hex')]),
+      format: 'der',
+      type: 'spki',
+    }),
   );
 }
 

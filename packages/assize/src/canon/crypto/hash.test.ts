@@ -39,10 +39,15 @@ test('HMAC-SHA-256 in lower-case hex (RFC 4231, test cases 1 and 6)', () => {
   expect(keyedHash(new Uint8Array(20).fill(0x0b), 'Hi There')).toBe(
     'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7',
   );
-  expect(keyedHash(new Uint8Array(131).fill(0xaa), 'Test Using Larger Than Block-Size Key - Hash Key First')).toBe(
-    '60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54',
+  expect(
+    keyedHash(
+      new Uint8Array(131).fill(0xaa),
+      'Test Using Larger Than Block-Size Key - Hash Key First',
+    ),
+  ).toBe('60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54');
+  expect(canonFault(thrownBy(() => keyedHash(new Uint8Array(16), 'a\ud800')))).toBe(
+    'lone_surrogate',
   );
-  expect(canonFault(thrownBy(() => keyedHash(new Uint8Array(16), 'a\ud800')))).toBe('lone_surrogate');
 });
 
 test('HMAC of any key and text is that of Node', () => {
@@ -55,7 +60,9 @@ test('HMAC of any key and text is that of Node', () => {
   const key = new Uint8Array(32).fill(7);
   for (const bytes of [4_031, 4_032, 4_033, 9_999, 1]) {
     const text = `${'é'.repeat(Math.floor(bytes / 2))}${'e'.repeat(bytes % 2)}`;
-    expect(keyedHash(key, text), `${bytes} bytes`).toBe(createHmac('sha256', key).update(text).digest('hex'));
+    expect(keyedHash(key, text), `${bytes} bytes`).toBe(
+      createHmac('sha256', key).update(text).digest('hex'),
+    );
   }
 });
 
@@ -69,7 +76,9 @@ test('no buffer keeps the key or text after hashing: claims can be erased', () =
       const written = write.mock.contexts.map((buffer) => buffer as Buffer);
       expect(written.length, `${length} bytes`).toBeGreaterThan(0);
       for (const buffer of written)
-        expect(buffer.equals(Buffer.alloc(buffer.length)), `all zeros after ${length} bytes`).toBe(true);
+        expect(buffer.equals(Buffer.alloc(buffer.length)), `all zeros after ${length} bytes`).toBe(
+          true,
+        );
     }
   } finally {
     write.mockRestore();

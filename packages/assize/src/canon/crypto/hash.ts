@@ -11,7 +11,11 @@ import type { CanonLimits } from '../json/limits.ts';
  */
 export function hashText(text: string): string {
   if (!text.isWellFormed()) {
-    throw new CanonError('not_json', '', 'A text with a lone surrogate has no UTF-8 bytes and cannot be hashed.');
+    throw new CanonError(
+      'not_json',
+      '',
+      'A text with a lone surrogate has no UTF-8 bytes and cannot be hashed.',
+    );
   }
   return hash('sha256', text, 'hex');
 }
@@ -24,7 +28,11 @@ export function hashText(text: string): string {
  */
 export function keyedHash(key: Uint8Array, text: string): string {
   if (!text.isWellFormed()) {
-    throw new CanonError('not_json', '', 'A text with a lone surrogate has no UTF-8 bytes and cannot be hashed.');
+    throw new CanonError(
+      'not_json',
+      '',
+      'A text with a lone surrogate has no UTF-8 bytes and cannot be hashed.',
+    );
   }
   // RFC 2104 by one-shot hashes, which take a fifth of the time of `createHmac`, a third of that
   // without new buffers (measured on Node 24).

@@ -24,7 +24,11 @@ const PREFIXES: ReadonlyMap<string, string> = new Map<Purpose, string>([
 export function signText(purpose: Purpose, text: string, privateKey: string): string {
   checkArgument(arg.text, text, 'text');
   if (!text.isWellFormed()) {
-    throw new CanonError('not_json', '', 'A text with a lone surrogate has no UTF-8 bytes and cannot be signed.');
+    throw new CanonError(
+      'not_json',
+      '',
+      'A text with a lone surrogate has no UTF-8 bytes and cannot be signed.',
+    );
   }
   return signBytes(signedBytes(purpose, text), privateKey);
 }
@@ -36,17 +40,27 @@ export function signText(purpose: Purpose, text: string, privateKey: string): st
  *
  * @throws KeyError `bad_argument`, which is a mistake of the caller.
  */
-export function verifyText(purpose: Purpose, text: string, signature: string, publicKey: string): boolean {
+export function verifyText(
+  purpose: Purpose,
+  text: string,
+  signature: string,
+  publicKey: string,
+): boolean {
   // A wrong purpose throws for every text.
   const bytes = signedBytes(purpose, typeof text === 'string' ? text : '');
   // Half a pair would be encoded as U+FFFD, and the signature of another text would be valid.
-  return typeof text === 'string' && text.isWellFormed() && verifyBytes(bytes, signature, publicKey);
+  return (
+    typeof text === 'string' && text.isWellFormed() && verifyBytes(bytes, signature, publicKey)
+  );
 }
 
 function signedBytes(purpose: Purpose, text: string): Buffer {
   const prefix = PREFIXES.get(purpose);
   if (prefix === undefined) {
-    throw new KeyError('bad_argument', `A signature is for one of: ${[...PREFIXES.keys()].join(', ')}.`);
+    throw new KeyError(
+      'bad_argument',
+      `A signature is for one of: ${[...PREFIXES.keys()].join(', ')}.`,
+    );
   }
   return Buffer.from(prefix + text);
 }

@@ -88,7 +88,8 @@ export class ByteText {
    */
   quoted(text: string): boolean {
     const { length } = text;
-    if (length > LOOP_MAX) return isPlain(text) ? this.#quotedPlain(text) : this.#quotedUneasy(text);
+    if (length > LOOP_MAX)
+      return isPlain(text) ? this.#quotedPlain(text) : this.#quotedUneasy(text);
     this.#reserve(length + 2);
     const target = this.#bytes;
     let at = this.#length;
@@ -96,7 +97,8 @@ export class ByteText {
     at += 1;
     for (let i = 0; i < length; i++) {
       const unit = text.charCodeAt(i);
-      if (unit < 0x20 || unit === QUOTE || unit === BACKSLASH || unit > 0x7e) return this.#quotedUneasy(text);
+      if (unit < 0x20 || unit === QUOTE || unit === BACKSLASH || unit > 0x7e)
+        return this.#quotedUneasy(text);
       target[at] = unit;
       at += 1;
     }

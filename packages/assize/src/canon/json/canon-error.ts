@@ -20,7 +20,12 @@ export class CanonError extends AssizeError<CanonErrorCode> {
   override readonly name = 'CanonError';
   readonly pointer: string;
 
-  constructor(code: CanonErrorCode | GeneralCode, pointer: string, message: string, details: ErrorDetails = {}) {
+  constructor(
+    code: CanonErrorCode | GeneralCode,
+    pointer: string,
+    message: string,
+    details: ErrorDetails = {},
+  ) {
     super(code, message, { ...details, evidence: { ...details.evidence, pointer } });
     this.pointer = pointer;
   }

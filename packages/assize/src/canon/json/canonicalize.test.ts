@@ -17,10 +17,15 @@ describe('the published vectors of RFC 8785', () => {
 
   const names = vectors ? readdirSync(dataPath('vectors', 'jcs', 'input')) : [];
   test.each(names)('%s', (name) => {
-    const value: unknown = JSON.parse(readFileSync(dataPath('vectors', 'jcs', 'input', name), 'utf8'));
+    const value: unknown = JSON.parse(
+      readFileSync(dataPath('vectors', 'jcs', 'input', name), 'utf8'),
+    );
     const text = canonicalize(value, { integers: 'any' });
     expect(text).toBe(readFileSync(dataPath('vectors', 'jcs', 'output', name), 'utf8'));
-    const hex = readFileSync(dataPath('vectors', 'jcs', 'outhex', name.replace('.json', '.txt')), 'utf8');
+    const hex = readFileSync(
+      dataPath('vectors', 'jcs', 'outhex', name.replace('.json', '.txt')),
+      'utf8',
+    );
     expect(Buffer.from(text).toString('hex')).toBe(hex.replace(/\s/g, ''));
   });
 
@@ -29,14 +34,17 @@ describe('the published vectors of RFC 8785', () => {
   });
 
   test.runIf(vectors)('a million generated numbers', () => {
-    const file = JSON.parse(readFileSync(dataPath('vectors', 'jcs', 'numbers.json'), 'utf8')) as NumbersFile;
+    const file = JSON.parse(
+      readFileSync(dataPath('vectors', 'jcs', 'numbers.json'), 'utf8'),
+    ) as NumbersFile;
     const digest = createHash('sha256');
     let count = 0;
     for (const lines of numberLines(file.static)) {
       digest.update(lines.join(''));
       count += lines.length;
       const expected = file.sha256[String(count)];
-      if (expected !== undefined) expect(digest.copy().digest('hex'), `the first ${count} lines`).toBe(expected);
+      if (expected !== undefined)
+        expect(digest.copy().digest('hex'), `the first ${count} lines`).toBe(expected);
       if (count === 1_000_000) break;
     }
     expect(count).toBe(1_000_000);
@@ -92,7 +100,9 @@ describe('against the package canonicalize', () => {
         (names, numbers) => {
           for (let turn = 0; turn < 6; turn++) {
             const object = Object.fromEntries(names.map((name) => [name, numbers.next().value]));
-            expect(canonicalize([object, { inner: object }])).toBe(oracle([object, { inner: object }]));
+            expect(canonicalize([object, { inner: object }])).toBe(
+              oracle([object, { inner: object }]),
+            );
             names.push(names.shift()!);
           }
         },
@@ -115,10 +125,13 @@ describe('against the package canonicalize', () => {
 
   test('objects with many members', () => {
     fc.assert(
-      fc.property(fc.uniqueArray(jsonName, { minLength: 15, maxLength: 90, size: 'max' }), (names) => {
-        const object = Object.fromEntries(names.map((name, i) => [name, i]));
-        for (let turn = 0; turn < 3; turn++) expect(canonicalize(object)).toBe(oracle(object));
-      }),
+      fc.property(
+        fc.uniqueArray(jsonName, { minLength: 15, maxLength: 90, size: 'max' }),
+        (names) => {
+          const object = Object.fromEntries(names.map((name, i) => [name, i]));
+          for (let turn = 0; turn < 3; turn++) expect(canonicalize(object)).toBe(oracle(object));
+        },
+      ),
     );
   });
 
@@ -130,7 +143,8 @@ describe('against the package canonicalize', () => {
       { numRuns: 5_000 },
     );
     for (let value = 1; value < 2 ** 33; value *= 10) {
-      for (const near of [value - 1, value, value + 1, -value]) expect(canonicalize(near)).toBe(JSON.stringify(near));
+      for (const near of [value - 1, value, value + 1, -value])
+        expect(canonicalize(near)).toBe(JSON.stringify(near));
     }
   });
 
@@ -183,7 +197,8 @@ describe('laws', () => {
 
   test('__proto__ is a member', () => {
     const value: unknown = JSON.parse('{"b":1,"__proto__":{"x":null}}');
-    for (let turn = 0; turn < 4; turn++) expect(canonicalize(value)).toBe('{"__proto__":{"x":null},"b":1}');
+    for (let turn = 0; turn < 4; turn++)
+      expect(canonicalize(value)).toBe('{"__proto__":{"x":null},"b":1}');
   });
 
   test('−0 is 0', () => {
@@ -222,7 +237,9 @@ describe('a call inside a call', () => {
         },
       },
     );
-    expect(canonicalize({ a: 'before', b: inner, c: 'after' })).toBe('{"a":"before","b":{"x":1},"c":"after"}');
+    expect(canonicalize({ a: 'before', b: inner, c: 'after' })).toBe(
+      '{"a":"before","b":{"x":1},"c":"after"}',
+    );
   });
 
   test('an error does not leave anything behind', () => {

@@ -5,7 +5,13 @@ import { explain, FAULT } from './fault.ts';
 import { type KeyOrder, knownOrder, sortKeys } from './key-order.ts';
 import { type CanonLimits, completeLimits } from './limits.ts';
 
-const { getOwnPropertyDescriptor, getOwnPropertyNames, getOwnPropertySymbols, getPrototypeOf, keys } = Object;
+const {
+  getOwnPropertyDescriptor,
+  getOwnPropertyNames,
+  getOwnPropertySymbols,
+  getPrototypeOf,
+  keys,
+} = Object;
 
 /**
  * The canonical text of a value: RFC 8785 (JCS), for values that JSON can represent exactly and no
@@ -73,20 +79,27 @@ class Writer {
     // ECMAScript's own serialisation is the canonical one (RFC 8785 section 3.2.2.3), and −0
     // becomes 0 in both branches.
     if (value >= 0 && value === (value | 0)) this.#text.digits(value);
-    else if (value <= Number.MAX_SAFE_INTEGER && value >= -Number.MAX_SAFE_INTEGER) this.#text.ascii('' + value);
+    else if (value <= Number.MAX_SAFE_INTEGER && value >= -Number.MAX_SAFE_INTEGER)
+      this.#text.ascii('' + value);
     else if (this.#anyInteger && Number.isFinite(value)) this.#text.ascii('' + value);
     else throw FAULT;
   }
 
   #writeContainer(value: object, depthLeft: number): void {
-    if (depthLeft === 0 || this.#text.length > this.#bytesMax || (this.#foreign && types.isProxy(value))) throw FAULT;
+    if (
+      depthLeft === 0 ||
+      this.#text.length > this.#bytesMax ||
+      (this.#foreign && types.isProxy(value))
+    )
+      throw FAULT;
     if (Array.isArray(value)) this.#writeArray(value, depthLeft - 1);
     else this.#writeObject(value, depthLeft - 1);
   }
 
   #writeObject(value: object, depthLeft: number): void {
     const proto: unknown = getPrototypeOf(value);
-    if ((proto !== Object.prototype && proto !== null) || getOwnPropertySymbols(value).length !== 0) throw FAULT;
+    if ((proto !== Object.prototype && proto !== null) || getOwnPropertySymbols(value).length !== 0)
+      throw FAULT;
     const names = getOwnPropertyNames(value);
     this.#spendNodes(names.length);
     if (names.length === 0) {
@@ -127,7 +140,8 @@ class Writer {
   }
 
   #writeArray(value: readonly unknown[], depthLeft: number): void {
-    if (getPrototypeOf(value) !== Array.prototype || getOwnPropertySymbols(value).length !== 0) throw FAULT;
+    if (getPrototypeOf(value) !== Array.prototype || getOwnPropertySymbols(value).length !== 0)
+      throw FAULT;
     const { length } = value;
     this.#spendNodes(length);
     if (!isDense(keys(value), length)) throw FAULT;

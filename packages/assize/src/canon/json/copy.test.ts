@@ -13,7 +13,9 @@ test('a copy has the same canonical text, plain prototypes, and shares nothing',
       const originals = containersOf(value);
       for (const container of containersOf(copied)) {
         expect(originals.has(container)).toBe(false);
-        expect(Object.getPrototypeOf(container)).toBe(Array.isArray(container) ? Array.prototype : Object.prototype);
+        expect(Object.getPrototypeOf(container)).toBe(
+          Array.isArray(container) ? Array.prototype : Object.prototype,
+        );
         for (const member of Object.values(Object.getOwnPropertyDescriptors(container))) {
           expect(member.writable).toBe(true);
           expect(Object.is(member.value, -0)).toBe(false);
@@ -28,14 +30,19 @@ test('the original is unchanged, and the copy reads as its canonical text', () =
   fc.assert(
     fc.property(jsonValue, (value) => {
       const before = JSON.stringify(value);
-      expect(JSON.stringify(copyJson(value))).toBe(JSON.stringify(readCanonical(canonicalize(value))));
+      expect(JSON.stringify(copyJson(value))).toBe(
+        JSON.stringify(readCanonical(canonicalize(value))),
+      );
       expect(JSON.stringify(value)).toBe(before);
     }),
   );
 });
 
 test('a frozen value gives a copy that can be changed', () => {
-  const copied = copyJson(Object.freeze({ list: Object.freeze([1, 2]) })) as { list: number[]; more?: number };
+  const copied = copyJson(Object.freeze({ list: Object.freeze([1, 2]) })) as {
+    list: number[];
+    more?: number;
+  };
   copied.list.push(3);
   copied.more = 1;
   expect(copied).toEqual({ list: [1, 2, 3], more: 1 });

@@ -6,7 +6,13 @@ import { explain, FAULT } from './fault.ts';
 import { areSorted, knownOrder, sortKeys } from './key-order.ts';
 import { type CanonLimits, completeLimits } from './limits.ts';
 
-const { getOwnPropertyDescriptor, getOwnPropertyNames, getOwnPropertySymbols, getPrototypeOf, keys } = Object;
+const {
+  getOwnPropertyDescriptor,
+  getOwnPropertyNames,
+  getOwnPropertySymbols,
+  getPrototypeOf,
+  keys,
+} = Object;
 
 /** Maximum number of bytes per UTF-16 unit, for the form `\u001f`. */
 const UNIT_BYTES_MAX = 6;
@@ -39,7 +45,12 @@ interface Budget {
 export function copyJson(value: unknown, limits?: Partial<CanonLimits>): Json {
   const settings = completeLimits(limits);
   const { nodesMax, bytesMax, depthMax, integers, foreign } = settings;
-  const budget: Budget = { nodes: nodesMax, bytesAtMost: 0, anyInteger: integers === 'any', foreign };
+  const budget: Budget = {
+    nodes: nodesMax,
+    bytesAtMost: 0,
+    anyInteger: integers === 'any',
+    foreign,
+  };
   let copied: Json;
   try {
     spendNodes(budget, 1);
@@ -47,7 +58,8 @@ export function copyJson(value: unknown, limits?: Partial<CanonLimits>): Json {
   } catch (error) {
     throw explain(value, settings, error);
   }
-  if (budget.bytesAtMost > bytesMax && !fits(copied, settings)) throw explain(value, settings, FAULT);
+  if (budget.bytesAtMost > bytesMax && !fits(copied, settings))
+    throw explain(value, settings, FAULT);
   return copied;
 }
 
@@ -92,7 +104,8 @@ function copyNumber(value: number, budget: Budget): number {
 
 function copyObject(value: object, isProxy: boolean, budget: Budget, depthLeft: number): Json {
   const proto: unknown = getPrototypeOf(value);
-  if ((proto !== Object.prototype && proto !== null) || getOwnPropertySymbols(value).length !== 0) throw FAULT;
+  if ((proto !== Object.prototype && proto !== null) || getOwnPropertySymbols(value).length !== 0)
+    throw FAULT;
   const names = getOwnPropertyNames(value);
   if (names.length === 0) return {};
   spendNodes(budget, names.length);
@@ -117,7 +130,8 @@ function copyObject(value: object, isProxy: boolean, budget: Budget, depthLeft: 
 /** The members in another order. */
 function arrangeMembers(value: object, sorted: readonly string[]): Record<string, Json> {
   const arranged: Record<string, Json> = {};
-  for (let i = 0; i < sorted.length; i++) defineOwn(arranged, sorted[i]!, memberOf(value, sorted[i]!).value);
+  for (let i = 0; i < sorted.length; i++)
+    defineOwn(arranged, sorted[i]!, memberOf(value, sorted[i]!).value);
   return arranged;
 }
 
@@ -142,7 +156,12 @@ function askMembers(value: object, names: readonly string[]): Record<string, Jso
   const asked: Record<string, Json> = {};
   for (const name of names) {
     const member = memberOf(value, name);
-    Object.defineProperty(asked, name, { value: member.value, writable: true, enumerable: true, configurable: true });
+    Object.defineProperty(asked, name, {
+      value: member.value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
   }
   return asked;
 }
@@ -159,7 +178,8 @@ function requireWellFormed(names: readonly string[]): void {
 }
 
 function copyArray(value: readonly unknown[], budget: Budget, depthLeft: number): Json {
-  if (getPrototypeOf(value) !== Array.prototype || getOwnPropertySymbols(value).length !== 0) throw FAULT;
+  if (getPrototypeOf(value) !== Array.prototype || getOwnPropertySymbols(value).length !== 0)
+    throw FAULT;
   const { length } = value;
   spendNodes(budget, length);
   if (!isDense(keys(value), length)) throw FAULT;

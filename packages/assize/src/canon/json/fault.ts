@@ -17,7 +17,11 @@ export function explain(value: unknown, limits: CanonLimits, thrown: unknown): u
   const fault = findFault(value, limits);
   if (fault !== undefined) return fault;
   if (thrown !== FAULT) return thrown;
-  return new CanonError('not_json', '', 'The value changed while it was read. Pass a value that does not change.');
+  return new CanonError(
+    'not_json',
+    '',
+    'The value changed while it was read. Pass a value that does not change.',
+  );
 }
 
 /**
@@ -79,17 +83,24 @@ class FaultWalk {
   #failType(value: unknown): never {
     const type = typeof value;
     if (type === 'undefined') this.#fail('JSON has no undefined. Omit the field, or write null.');
-    if (type === 'bigint') this.#fail('JSON has no bigint. Write a decimal string or a safe integer.');
+    if (type === 'bigint')
+      this.#fail('JSON has no bigint. Write a decimal string or a safe integer.');
     if (type === 'symbol') this.#fail('A symbol cannot be written as JSON. Write a string.');
     this.#fail('A function cannot be written as JSON. Omit the field.');
   }
 
   #visitString(value: string): void {
     if (!value.isWellFormed()) {
-      this.#fail('The string has a lone surrogate, which has no UTF-8 bytes. Repair the string first.');
+      this.#fail(
+        'The string has a lone surrogate, which has no UTF-8 bytes. Repair the string first.',
+      );
     }
     // Quoting can only lengthen the text, so an oversized text is not quoted.
-    this.#spend(value.length > this.#limits.bytesMax ? value.length : Buffer.byteLength(JSON.stringify(value)));
+    this.#spend(
+      value.length > this.#limits.bytesMax
+        ? value.length
+        : Buffer.byteLength(JSON.stringify(value)),
+    );
   }
 
   #visitNumber(value: number): void {
@@ -99,9 +110,12 @@ class FaultWalk {
       });
     }
     if (this.#limits.integers === 'safe' && Math.abs(value) > Number.MAX_SAFE_INTEGER) {
-      this.#fail('The integer is beyond 2^53-1, and readers would round it. Write a decimal string.', {
-        value: String(value),
-      });
+      this.#fail(
+        'The integer is beyond 2^53-1, and readers would round it. Write a decimal string.',
+        {
+          value: String(value),
+        },
+      );
     }
     this.#spend(String(value).length);
   }
@@ -110,7 +124,8 @@ class FaultWalk {
     if (this.#limits.foreign && types.isProxy(value)) {
       this.#fail('A Proxy can return a different value on each read. Pass a plain copy.');
     }
-    if (this.#ancestors.includes(value)) this.#fail('The value contains itself. Pass a value without cycles.');
+    if (this.#ancestors.includes(value))
+      this.#fail('The value contains itself. Pass a value without cycles.');
     if (this.#ancestors.length >= this.#limits.depthMax) {
       this.#failLimit(
         'too_complex',
@@ -139,7 +154,9 @@ class FaultWalk {
       // Members that are not enumerable belong to the array itself, like its length. No copy of an
       // array has them.
       else if (!isIndex(key, length) && this.#descriptor(value, key)?.enumerable === true) {
-        this.#inside(key, () => this.#fail('The array has a named field, which JSON would drop. Remove the field.'));
+        this.#inside(key, () =>
+          this.#fail('The array has a named field, which JSON would drop. Remove the field.'),
+        );
       }
     }
   }
@@ -161,9 +178,12 @@ class FaultWalk {
   #visitNamed(value: object, key: string): void {
     if (!key.isWellFormed()) {
       this.#inside(key.toWellFormed(), () =>
-        this.#fail('The name has a lone surrogate, which has no UTF-8 bytes. Repair the string first.', {
-          name: JSON.stringify(key),
-        }),
+        this.#fail(
+          'The name has a lone surrogate, which has no UTF-8 bytes. Repair the string first.',
+          {
+            name: JSON.stringify(key),
+          },
+        ),
       );
     }
     this.#spend(Buffer.byteLength(JSON.stringify(key)) + 1);
@@ -188,9 +208,12 @@ class FaultWalk {
   #requirePrototype(value: object, wanted: object, orNull: boolean): void {
     const proto: unknown = this.#read(() => Object.getPrototypeOf(value));
     if (proto === wanted || (orNull && proto === null)) return;
-    this.#fail('Only plain objects and arrays can be written. Convert the instance to a plain object.', {
-      class: className(proto),
-    });
+    this.#fail(
+      'Only plain objects and arrays can be written. Convert the instance to a plain object.',
+      {
+        class: className(proto),
+      },
+    );
   }
 
   #failSymbolKey(key: symbol): never {
@@ -212,9 +235,14 @@ class FaultWalk {
     try {
       return read();
     } catch (cause) {
-      throw new CanonError('not_json', this.#pointer, 'The value threw an error while it was read. See the cause.', {
-        cause,
-      });
+      throw new CanonError(
+        'not_json',
+        this.#pointer,
+        'The value threw an error while it was read. See the cause.',
+        {
+          cause,
+        },
+      );
     }
   }
 

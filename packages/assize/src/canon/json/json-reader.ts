@@ -48,7 +48,8 @@ export class JsonReader {
       this.#fail('bad_input', 'The text starts with a byte order mark. Save it without one.');
     }
     const value = this.#value();
-    if (this.#at < this.#text.length) this.#fail('syntax', 'The text continues after the end of the value.');
+    if (this.#at < this.#text.length)
+      this.#fail('syntax', 'The text continues after the end of the value.');
     return value;
   }
 
@@ -106,7 +107,10 @@ export class JsonReader {
     this.#path.push(name);
     if (Object.hasOwn(object, name)) {
       this.#at = start;
-      this.#fail('bad_input', 'The object has this name twice, and readers would use different values. Remove one.');
+      this.#fail(
+        'bad_input',
+        'The object has this name twice, and readers would use different values. Remove one.',
+      );
     }
     this.#skipWhitespace();
     this.#expect(':', 'a colon after the name');
@@ -150,7 +154,9 @@ export class JsonReader {
       if (this.#text[this.#at] !== '\\') {
         this.#fail(
           'syntax',
-          this.#at < this.#text.length ? 'Escape this control character.' : 'The string is not closed.',
+          this.#at < this.#text.length
+            ? 'Escape this control character.'
+            : 'The string is not closed.',
         );
       }
       value += this.#escape() + this.#plain(start);
@@ -166,7 +172,10 @@ export class JsonReader {
   #wellFormed(text: string, start: number): string {
     if (text.isWellFormed()) return text;
     this.#at = start;
-    this.#fail('bad_input', 'The string has a lone surrogate, which has no UTF-8 bytes. Repair the string first.');
+    this.#fail(
+      'bad_input',
+      'The string has a lone surrogate, which has no UTF-8 bytes. Repair the string first.',
+    );
   }
 
   #escape(): string {
@@ -188,12 +197,18 @@ export class JsonReader {
     const digits = this.#match(NUMBER);
     if (digits === undefined) this.#fail('syntax', 'Expected a value.');
     const value = Number(digits);
-    if (Number.isFinite(value) && (this.#limits.integers === 'any' || Math.abs(value) <= Number.MAX_SAFE_INTEGER)) {
+    if (
+      Number.isFinite(value) &&
+      (this.#limits.integers === 'any' || Math.abs(value) <= Number.MAX_SAFE_INTEGER)
+    ) {
       return value === 0 ? 0 : value;
     }
     this.#at = start;
     if (!Number.isFinite(value)) this.#fail('bad_input', 'The number is larger than any double.');
-    this.#fail('bad_input', 'The integer is beyond 2^53-1 and would be rounded. Write a decimal string.');
+    this.#fail(
+      'bad_input',
+      'The integer is beyond 2^53-1 and would be rounded. Write a decimal string.',
+    );
   }
 
   #word<Value extends Json>(word: string, value: Value): Value {
@@ -232,7 +247,13 @@ export class JsonReader {
 /** Assigning to `__proto__` would set the prototype instead of a member. */
 function define(object: Record<string, Json>, name: string, value: Json): void {
   if (name !== '__proto__') object[name] = value;
-  else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+  else
+    Object.defineProperty(object, name, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
 }
 
 /**

@@ -55,14 +55,17 @@ describe('a shape', () => {
 
   test('is found or not, but never mistaken', () => {
     fc.assert(
-      fc.property(fc.array(fc.uniqueArray(jsonName, { minLength: 1, maxLength: 20 }), { maxLength: 30 }), (shapes) => {
-        for (const keys of [...shapes, ...shapes, ...shapes]) {
-          const order = knownOrder(keys.slice());
-          if (order === undefined) continue;
-          expect(order.keys).toEqual(keys);
-          expect(order.sorted).toEqual(keys.toSorted());
-        }
-      }),
+      fc.property(
+        fc.array(fc.uniqueArray(jsonName, { minLength: 1, maxLength: 20 }), { maxLength: 30 }),
+        (shapes) => {
+          for (const keys of [...shapes, ...shapes, ...shapes]) {
+            const order = knownOrder(keys.slice());
+            if (order === undefined) continue;
+            expect(order.keys).toEqual(keys);
+            expect(order.sorted).toEqual(keys.toSorted());
+          }
+        },
+      ),
     );
   });
 });
@@ -72,7 +75,8 @@ test('names are sorted by UTF-16 code units, few and many', () => {
     fc.property(fc.uniqueArray(jsonName, { maxLength: 60, size: 'max' }), (names) => {
       const sorted = names.slice();
       sortKeys(sorted);
-      for (let i = 1; i < sorted.length; i++) expect(Buffer.compare(utf16(sorted[i - 1]!), utf16(sorted[i]!))).toBe(-1);
+      for (let i = 1; i < sorted.length; i++)
+        expect(Buffer.compare(utf16(sorted[i - 1]!), utf16(sorted[i]!))).toBe(-1);
       expect(new Set(sorted)).toEqual(new Set(names));
     }),
   );

@@ -89,7 +89,11 @@ function setOf(keys: readonly string[]): number {
   const first = keys[0]!;
   const last = keys[keys.length - 1]!;
   const mix =
-    keys.length * 61 + first.length * 7 + first.charCodeAt(0) * 131 + last.length * 29 + last.charCodeAt(0) * 17;
+    keys.length * 61 +
+    first.length * 7 +
+    first.charCodeAt(0) * 131 +
+    last.length * 29 +
+    last.charCodeAt(0) * 17;
   return mix & (SETS - 1);
 }
 
@@ -124,7 +128,12 @@ function markOf(keys: readonly string[]): number {
   let mark = keys.length;
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!;
-    mark = (Math.imul(mark, 31) + key.length * 7 + key.charCodeAt(0) + key.charCodeAt(key.length - 1) * 5) | 0;
+    mark =
+      (Math.imul(mark, 31) +
+        key.length * 7 +
+        key.charCodeAt(0) +
+        key.charCodeAt(key.length - 1) * 5) |
+      0;
   }
   return mark;
 }
@@ -133,6 +142,8 @@ function makeOrder(keys: readonly string[]): KeyOrder | undefined {
   for (const key of keys) if (key.length > KEY_LENGTH_MAX || !isPlain(key)) return undefined;
   const sorted = keys.slice();
   sortKeys(sorted);
-  const leads = sorted.map((key, i) => Uint8Array.from(Buffer.from(`${i === 0 ? '{' : ','}"${key}":`)));
+  const leads = sorted.map((key, i) =>
+    Uint8Array.from(Buffer.from(`${i === 0 ? '{' : ','}"${key}":`)),
+  );
   return { keys: keys.slice(), sorted, inOrder: sameKeys(keys, sorted), leads };
 }

@@ -38,7 +38,10 @@ describe('a limit that would not limit is refused by everything that takes limit
       () => parseCanonical('1', limits),
     ]) {
       const error = thrownBy(call);
-      expect([canonFault(error), error.evidence['limit']]).toEqual(['bad_limits', Object.keys(given)[0]]);
+      expect([canonFault(error), error.evidence['limit']]).toEqual([
+        'bad_limits',
+        Object.keys(given)[0],
+      ]);
     }
   });
 });
@@ -54,8 +57,12 @@ test('limits are those that there are when they are given', () => {
   const fixed = Object.freeze({ depthMax: 1 });
   for (const limits of [open, computed, fixed]) expect(copyJson([1], limits)).toEqual([1]);
   open.depthMax = depthMax = 0;
-  for (const limits of [open, computed]) expect(canonFault(thrownBy(() => copyJson([1], limits)))).toBe('too_deep');
-  expect([copyJson([1], fixed), canonFault(thrownBy(() => copyJson([[1]], fixed)))]).toEqual([[1], 'too_deep']);
+  for (const limits of [open, computed])
+    expect(canonFault(thrownBy(() => copyJson([1], limits)))).toBe('too_deep');
+  expect([copyJson([1], fixed), canonFault(thrownBy(() => copyJson([[1]], fixed)))]).toEqual([
+    [1],
+    'too_deep',
+  ]);
 });
 
 test('the deepest setting is within the stack', () => {

@@ -63,7 +63,9 @@ const completed = new WeakMap<object, CanonLimits>();
 
 function isFixed(limits: Partial<CanonLimits>): boolean {
   if (typeof limits !== 'object' || limits === null || !Object.isFrozen(limits)) return false;
-  return Object.values(Object.getOwnPropertyDescriptors(limits)).every((member) => 'value' in member);
+  return Object.values(Object.getOwnPropertyDescriptors(limits)).every(
+    (member) => 'value' in member,
+  );
 }
 
 function requireCount(name: string, value: unknown, max: number): void {
@@ -73,7 +75,11 @@ function requireCount(name: string, value: unknown, max: number): void {
 
 function refuse(limit: string, value: unknown, wanted: string): never {
   throw new CanonError('bad_argument', '', `The limit ${limit} must be ${wanted}.`, {
-    evidence: { limit, given: typeof value === 'object' || typeof value === 'function' ? typeof value : String(value) },
+    evidence: {
+      limit,
+      given:
+        typeof value === 'object' || typeof value === 'function' ? typeof value : String(value),
+    },
   });
 }
 

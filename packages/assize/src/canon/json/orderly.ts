@@ -29,12 +29,16 @@ interface Left {
 function isPart(value: unknown, left: Left, depthLeft: number): boolean {
   if (typeof value === 'string') return true;
   if (typeof value === 'number') {
-    return Math.abs(value) <= Number.MAX_SAFE_INTEGER || (left.anyInteger && Number.isFinite(value));
+    return (
+      Math.abs(value) <= Number.MAX_SAFE_INTEGER || (left.anyInteger && Number.isFinite(value))
+    );
   }
   if (typeof value !== 'object') return typeof value === 'boolean';
   if (value === null) return true;
   if (depthLeft === 0 || left.nodes < 0) return false;
-  return Array.isArray(value) ? areItems(value, left, depthLeft - 1) : areMembers(value, left, depthLeft - 1);
+  return Array.isArray(value)
+    ? areItems(value, left, depthLeft - 1)
+    : areMembers(value, left, depthLeft - 1);
 }
 
 function areItems(items: readonly unknown[], left: Left, depthLeft: number): boolean {

@@ -36,7 +36,9 @@ describe('gives back', () => {
       fc.property(jsonValue, (value) => {
         const text = canonicalize(value);
         expect(canonicalize(parseCanonical(text))).toBe(text);
-        expect(canonicalize(parseCanonical(text, { bytesMax: Buffer.byteLength(text) }))).toBe(text);
+        expect(canonicalize(parseCanonical(text, { bytesMax: Buffer.byteLength(text) }))).toBe(
+          text,
+        );
       }),
       { numRuns: 2_000 },
     );
@@ -108,9 +110,16 @@ describe('refuses', () => {
 
   test('with the place where the texts part, or the cause', () => {
     const parted = thrownBy(() => parseCanonical('{"a":1,"c":2,"b":3}'));
-    expect([parted.code, parted.evidence['offset'], parted.cause]).toEqual(['not_canonical', 8, undefined]);
+    expect([parted.code, parted.evidence['offset'], parted.cause]).toEqual([
+      'not_canonical',
+      8,
+      undefined,
+    ]);
     const unreadable = thrownBy(() => parseCanonical('{"a":1,}'));
-    expect([unreadable.code, unreadable.cause]).toMatchObject(['not_canonical', { code: 'syntax', pointer: '' }]);
+    expect([unreadable.code, unreadable.cause]).toMatchObject([
+      'not_canonical',
+      { code: 'syntax', pointer: '' },
+    ]);
     const forbidden = thrownBy(() => parseCanonical('[9007199254740992]'));
     expect([forbidden.code, forbidden.cause]).toMatchObject([
       'not_canonical',
@@ -121,7 +130,26 @@ describe('refuses', () => {
 
 describe('exactly as the definition says', () => {
   const pieces = [
-    ...['a', '0', '1', '9', '-', '-0', '.', '.0', 'e', 'E3', '1e21', '1E3', ' ', '\n', '"', '\\', '\\\\', '\\ud800'],
+    ...[
+      'a',
+      '0',
+      '1',
+      '9',
+      '-',
+      '-0',
+      '.',
+      '.0',
+      'e',
+      'E3',
+      '1e21',
+      '1E3',
+      ' ',
+      '\n',
+      '"',
+      '\\',
+      '\\\\',
+      '\\ud800',
+    ],
     ...[
       '\\u0061',
       '\\u0000',
@@ -151,7 +179,10 @@ describe('exactly as the definition says', () => {
 
   test('for texts that were changed anywhere', () => {
     const changed = fc
-      .tuple(jsonValue, fc.array(fc.tuple(fc.nat(), fc.nat(3), fc.constantFrom('', ...pieces)), { maxLength: 3 }))
+      .tuple(
+        jsonValue,
+        fc.array(fc.tuple(fc.nat(), fc.nat(3), fc.constantFrom('', ...pieces)), { maxLength: 3 }),
+      )
       .map(([value, changes]) =>
         changes.reduce((text, [at, length, piece]) => {
           const start = at % (text.length + 1);
@@ -172,10 +203,15 @@ describe('exactly as the definition says', () => {
 
   test('for members in any order, written by JSON.stringify', () => {
     fc.assert(
-      fc.property(fc.uniqueArray(jsonName, { maxLength: 6 }), fc.double({ noNaN: true }), limits, (names, n, some) => {
-        const text = `{${names.map((name) => `${JSON.stringify(name)}:${JSON.stringify(n)}`).join(',')}}`;
-        expect(isAccepted(text, some)).toBe(isCanonicalText(text, some));
-      }),
+      fc.property(
+        fc.uniqueArray(jsonName, { maxLength: 6 }),
+        fc.double({ noNaN: true }),
+        limits,
+        (names, n, some) => {
+          const text = `{${names.map((name) => `${JSON.stringify(name)}:${JSON.stringify(n)}`).join(',')}}`;
+          expect(isAccepted(text, some)).toBe(isCanonicalText(text, some));
+        },
+      ),
       { numRuns: 5_000 },
     );
   });

@@ -20,7 +20,8 @@ export function parseCanonical(text: string, limits?: Partial<CanonLimits>): Jso
 
 /** The value if the text is certainly canonical, otherwise undefined. */
 function parseFast(text: string, limits: CanonLimits): Json | undefined {
-  if (text.length * 3 > limits.bytesMax && Buffer.byteLength(text) > limits.bytesMax) return undefined;
+  if (text.length * 3 > limits.bytesMax && Buffer.byteLength(text) > limits.bytesMax)
+    return undefined;
   let value: Json;
   try {
     value = JSON.parse(text) as Json;

@@ -7,7 +7,9 @@ interface Schema<Output> {
   safeParse(
     value: unknown,
     options?: any,
-  ): { readonly success: true; readonly data: Output } | { readonly success: false; readonly error: SchemaIssues };
+  ):
+    | { readonly success: true; readonly data: Output }
+    | { readonly success: false; readonly error: SchemaIssues };
 }
 
 /**
@@ -27,7 +29,9 @@ export function parseBySchema<Output>(
       : schema.safeParse(value, options);
   } catch (error) {
     if ((error as Error | undefined)?.constructor?.name !== '$ZodAsyncError') throw error;
-    throw new Error('a refinement or a transform returned a promise; make it synchronous', { cause: error });
+    throw new Error('a refinement or a transform returned a promise; make it synchronous', {
+      cause: error,
+    });
   }
 }
 
@@ -64,12 +68,15 @@ function definitionOf(schema: unknown): unknown {
 
 /** Looks through the definition of a schema, of its parts and of its checks. */
 function hasFunction(part: unknown, seen: Set<unknown>): boolean {
-  if (typeof part === 'function') return definitionOf(part) === undefined || hasFunction(definitionOf(part), seen);
+  if (typeof part === 'function')
+    return definitionOf(part) === undefined || hasFunction(definitionOf(part), seen);
   if (typeof part !== 'object' || part === null || seen.has(part)) return false;
   seen.add(part);
   if ((part as { readonly check?: unknown }).check === 'custom') return true;
   const definition = definitionOf(part);
   if (definition !== undefined) return hasFunction(definition, seen);
   // The author's error messages are functions too, and zod throws away what they return.
-  return Object.entries(part).some(([name, member]) => name !== 'error' && hasFunction(member, seen));
+  return Object.entries(part).some(
+    ([name, member]) => name !== 'error' && hasFunction(member, seen),
+  );
 }

@@ -56,7 +56,13 @@ const REFUSALS: Refusal[] = [
   ['the empty name twice', '{"":1,"":2}', 'duplicate_key', 6, '/'],
   ['an index twice', '{"1":1,"1":2}', 'duplicate_key', 7, '/1'],
   ['a byte order mark', '\ufeff{}', 'byte_order_mark', 0, ''],
-  ['the bytes of a byte order mark', Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d), 'byte_order_mark', 0, ''],
+  [
+    'the bytes of a byte order mark',
+    Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d),
+    'byte_order_mark',
+    0,
+    '',
+  ],
   ['half a pair', '["\ud83d"]', 'lone_surrogate', 1, '/0'],
   ['half a pair, escaped', '["\\ud83d"]', 'lone_surrogate', 1, '/0'],
   ['half a pair, escaped in capitals', '["\\uDE00"]', 'lone_surrogate', 1, '/0'],
@@ -72,7 +78,14 @@ const REFUSALS: Refusal[] = [
   ['an integer with an exponent', '[1e16]', 'unsafe_integer', 1, '/0'],
   ['an integer with a point', '[9007199254740993.0]', 'unsafe_integer', 1, '/0'],
   ['larger than any double', '[0,1e400]', 'not_finite', 3, '/1'],
-  ['larger than any double, any integers', '[0,-1e400]', 'not_finite', 3, '/1', { integers: 'any' }],
+  [
+    'larger than any double, any integers',
+    '[0,-1e400]',
+    'not_finite',
+    3,
+    '/1',
+    { integers: 'any' },
+  ],
   ['65 deep', '['.repeat(65) + ']'.repeat(65), 'too_deep', 64, '/0'.repeat(64)],
   ['a million deep', '['.repeat(1_000_000), 'too_deep', 64, '/0'.repeat(64)],
   ['objects a hundred thousand deep', '{"a":'.repeat(100_000), 'too_deep', 320, '/a'.repeat(64)],
@@ -82,7 +95,11 @@ const REFUSALS: Refusal[] = [
 describe('refuses', () => {
   test.each<Refusal>(REFUSALS)('%s', (_name, text, code, offset, pointer, limits) => {
     const error = thrownBy(() => parseStrict(text, limits));
-    expect([canonFault(error), error.evidence['offset'], error.pointer]).toEqual([code, offset, pointer]);
+    expect([canonFault(error), error.evidence['offset'], error.pointer]).toEqual([
+      code,
+      offset,
+      pointer,
+    ]);
   });
 
   test.each([
@@ -118,11 +135,19 @@ describe('accepts', () => {
     ['an escaped pair', '"\\ud83d\\ude00"', '\u{1f600}'],
     ['a pair, half escaped', '["\\\\ud83d"]', ['\\ud83d']],
     ['names with escapes', '{"\\n":1,"\\\\n":2,"\\u0061":3}', { '\n': 1, '\\n': 2, a: 3 }],
-    ['numbers', '[0,-1,1.5,1E3,1e-7,-2.5e+2,9007199254740991]', [0, -1, 1.5, 1000, 1e-7, -250, 9007199254740991]],
+    [
+      'numbers',
+      '[0,-1,1.5,1E3,1e-7,-2.5e+2,9007199254740991]',
+      [0, -1, 1.5, 1000, 1e-7, -250, 9007199254740991],
+    ],
     ['a number too small for a double', '1e-400', 0],
     ['words', '[true,false,null]', [true, false, null]],
     ['a scalar', ' "a" ', 'a'],
-    ['strings that look like structure', '{"a:":"{\\"b\\":1}","c":":"}', { 'a:': '{"b":1}', c: ':' }],
+    [
+      'strings that look like structure',
+      '{"a:":"{\\"b\\":1}","c":":"}',
+      { 'a:': '{"b":1}', c: ':' },
+    ],
   ])('%s', (_name, text, value) => {
     expect(parseStrict(text)).toEqual(value);
     expect(parseStrict(Buffer.from(text))).toEqual(value);
@@ -153,12 +178,16 @@ describe('accepts', () => {
 /** The text of a value with unnecessary white space and escapes, as other programs write it. */
 const looseText: fc.Arbitrary<{ value: unknown; text: string }> = fc
   .tuple(jsonValue, fc.infiniteStream(fc.nat(9)))
-  .map(([value, choices]) => ({ value: copyJson(value), text: loosely(value, () => choices.next().value) }));
+  .map(([value, choices]) => ({
+    value: copyJson(value),
+    text: loosely(value, () => choices.next().value),
+  }));
 
 function loosely(value: unknown, choose: () => number): string {
   const gap = () => ['', '', ' ', '\n', '\t\r', '  '][choose()] ?? '';
   if (typeof value === 'string') return gap() + looseString(value, choose) + gap();
-  if (Array.isArray(value)) return `${gap()}[${value.map((item) => loosely(item, choose)).join(',') || gap()}]${gap()}`;
+  if (Array.isArray(value))
+    return `${gap()}[${value.map((item) => loosely(item, choose)).join(',') || gap()}]${gap()}`;
   if (typeof value !== 'object' || value === null)
     return gap() + (Object.is(value, -0) ? '-0' : JSON.stringify(value)) + gap();
   const members = Object.entries(value).map(
@@ -209,19 +238,53 @@ describe('fuzz', () => {
 
   test('it accepts no text that JSON.parse refuses; the fast path agrees', () => {
     const pieces = fc.constantFrom(
-      ...['{', '}', '[', ']', ',', ':', '"', '\\', '\\u0061', '\\ud83d', '\\ude00', 'a', '"a"', '"b":', '"\\u0061":'],
-      ...['0', '-', '1', '.5', 'e5', 'E400', '9007199254740993', 'true', 'null', ' ', '\n', '\ufeff', '\ud83d', 'é'],
+      ...[
+        '{',
+        '}',
+        '[',
+        ']',
+        ',',
+        ':',
+        '"',
+        '\\',
+        '\\u0061',
+        '\\ud83d',
+        '\\ude00',
+        'a',
+        '"a"',
+        '"b":',
+        '"\\u0061":',
+      ],
+      ...[
+        '0',
+        '-',
+        '1',
+        '.5',
+        'e5',
+        'E400',
+        '9007199254740993',
+        'true',
+        'null',
+        ' ',
+        '\n',
+        '\ufeff',
+        '\ud83d',
+        'é',
+      ],
     );
     const soup = fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join(''));
     const cut = fc
       .tuple(looseText, fc.nat(), fc.nat(), pieces)
-      .map(([{ text }, at, length, piece]) => splice(text, at % (text.length + 1), length % 4, piece));
+      .map(([{ text }, at, length, piece]) =>
+        splice(text, at % (text.length + 1), length % 4, piece),
+      );
     fc.assert(
       fc.property(fc.oneof(soup, cut), (text) => {
         const strict = outcome(() => parseStrict(text));
         expect(strict).toBe(outcome(() => new JsonReader(text, DEFAULT_LIMITS).read()));
         if (strict.startsWith('value')) expect(() => JSON.parse(text)).not.toThrow();
-        if (strict.startsWith('syntax') || strict.startsWith('byte_order')) expect(() => JSON.parse(text)).toThrow();
+        if (strict.startsWith('syntax') || strict.startsWith('byte_order'))
+          expect(() => JSON.parse(text)).toThrow();
       }),
       { numRuns: 8_000 },
     );
@@ -232,7 +295,8 @@ describe('fuzz', () => {
       fc.property(fc.uint8Array({ maxLength: 12 }), fc.boolean(), (bytes, quoted) => {
         const text = Buffer.from(quoted ? [0x22, ...bytes, 0x22] : bytes);
         const strict = outcome(() => parseStrict(text));
-        if (strict.startsWith('value')) expect(Buffer.from(text.toString()).equals(text)).toBe(true);
+        if (strict.startsWith('value'))
+          expect(Buffer.from(text.toString()).equals(text)).toBe(true);
         else expect(strict).toMatch(/^[a-z_0-9]+ at /);
       }),
       { numRuns: 5_000 },
@@ -241,12 +305,17 @@ describe('fuzz', () => {
 
   test('duplicates are found wherever they are', () => {
     fc.assert(
-      fc.property(jsonValue, fc.uniqueArray(jsonText, { minLength: 1, maxLength: 6 }), fc.nat(), (value, names, at) => {
-        const doubled = [...names, names[at % names.length]!];
-        const text = `[{"x":{${doubled.map((name) => `${JSON.stringify(name)}:${canonicalize(value)}`).join(',')}}}]`;
-        const error = thrownBy(() => parseStrict(text, { depthMax: 200 }));
-        expect(canonFault(error)).toBe('duplicate_key');
-      }),
+      fc.property(
+        jsonValue,
+        fc.uniqueArray(jsonText, { minLength: 1, maxLength: 6 }),
+        fc.nat(),
+        (value, names, at) => {
+          const doubled = [...names, names[at % names.length]!];
+          const text = `[{"x":{${doubled.map((name) => `${JSON.stringify(name)}:${canonicalize(value)}`).join(',')}}}]`;
+          const error = thrownBy(() => parseStrict(text, { depthMax: 200 }));
+          expect(canonFault(error)).toBe('duplicate_key');
+        },
+      ),
     );
   });
 });
@@ -281,5 +350,7 @@ test('an escaped name is not confused with an earlier name (nodejs/node#63785)',
 function hasEscapedName(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.some(hasEscapedName);
-  return Object.entries(value).some(([name, member]) => JSON.stringify(name).includes('\\') || hasEscapedName(member));
+  return Object.entries(value).some(
+    ([name, member]) => JSON.stringify(name).includes('\\') || hasEscapedName(member),
+  );
 }

@@ -26,18 +26,27 @@ export function parseStrict(text: string | Uint8Array, limits?: Partial<CanonLim
     // The reader reports the fault and its place. This parser reports it only in passing.
     return new JsonReader(source, settings).read();
   }
-  return isStrict(source, value, settings) ? (value as Json) : new JsonReader(source, settings).read();
+  return isStrict(source, value, settings)
+    ? (value as Json)
+    : new JsonReader(source, settings).read();
 }
 
 /** The size in bytes, or the number of units if that decides it. */
 function byteLength(text: string, bytesMax: number): number {
-  return text.length > bytesMax || text.length * 3 <= bytesMax ? text.length : Buffer.byteLength(text);
+  return text.length > bytesMax || text.length * 3 <= bytesMax
+    ? text.length
+    : Buffer.byteLength(text);
 }
 
 function tooLarge(bytes: number, bytesMax: number): CanonError {
-  return new CanonError('too_large', '', `The text has more than ${bytesMax} bytes. Pass less, or raise bytesMax.`, {
-    evidence: { bytes },
-  });
+  return new CanonError(
+    'too_large',
+    '',
+    `The text has more than ${bytesMax} bytes. Pass less, or raise bytesMax.`,
+    {
+      evidence: { bytes },
+    },
+  );
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -55,7 +64,9 @@ function decode(bytes: Uint8Array): string {
 
 /** The first byte that a lenient decoder does not reproduce. */
 function invalidOffset(bytes: Uint8Array): number {
-  const again = new TextEncoder().encode(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
+  const again = new TextEncoder().encode(
+    new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
+  );
   let offset = 0;
   while (offset < bytes.length && bytes[offset] === again[offset]) offset += 1;
   return offset;
@@ -71,8 +82,16 @@ const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
  */
 function isStrict(text: string, value: unknown, limits: CanonLimits): boolean {
   if (!text.isWellFormed() || ESCAPED_SURROGATE.test(text)) return false;
-  const census: Census = { members: 0, nodes: limits.nodesMax, anyInteger: limits.integers === 'any' };
-  return takeCensus(value, census, limits.depthMax) && census.nodes >= 0 && census.members === countNames(text);
+  const census: Census = {
+    members: 0,
+    nodes: limits.nodesMax,
+    anyInteger: limits.integers === 'any',
+  };
+  return (
+    takeCensus(value, census, limits.depthMax) &&
+    census.nodes >= 0 &&
+    census.members === countNames(text)
+  );
 }
 
 interface Census {

@@ -36,7 +36,9 @@ test.each<[unknown, string]>([
   [nested(65), 'too deep'],
   [new Array(262_144).fill(0), 'too many nodes'],
 ])('refuses the values that canonicalize refuses: %#', (value) => {
-  expect(thrownBy(() => plainText(value)).message).toBe(thrownBy(() => canonicalize(value)).message);
+  expect(thrownBy(() => plainText(value)).message).toBe(
+    thrownBy(() => canonicalize(value)).message,
+  );
 });
 
 test('an escaped surrogate pair in a text is no lone surrogate', () => {

@@ -24,7 +24,9 @@ test('~01 is ~1, not a slash', () => {
 test('a joined pointer splits into the same names', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.oneof(jsonName, fc.constantFrom('~', '/', '~0', '~1', '//', '')), { maxLength: 5 }),
+      fc.array(fc.oneof(jsonName, fc.constantFrom('~', '/', '~0', '~1', '//', '')), {
+        maxLength: 5,
+      }),
       (names) => {
         expect(parsePointer(toPointer(names))).toEqual(names);
         for (const name of names) {
@@ -37,10 +39,13 @@ test('a joined pointer splits into the same names', () => {
 });
 
 describe('refuses', () => {
-  test.each(['a', 'a/b', ' /a', '#/a', '/~', '/~2', '/a~', '/ok/~x'])('the pointer %s', (pointer) => {
-    const error = thrownBy(() => parsePointer(pointer));
-    expect([canonFault(error), error.evidence['given']]).toEqual(['bad_pointer', pointer]);
-  });
+  test.each(['a', 'a/b', ' /a', '#/a', '/~', '/~2', '/a~', '/ok/~x'])(
+    'the pointer %s',
+    (pointer) => {
+      const error = thrownBy(() => parsePointer(pointer));
+      expect([canonFault(error), error.evidence['given']]).toEqual(['bad_pointer', pointer]);
+    },
+  );
 
   test.each(['/', 'a/b', '~', '~2'])('the segment %s', (segment) => {
     expect(canonFault(thrownBy(() => unescapeSegment(segment)))).toBe('bad_pointer');

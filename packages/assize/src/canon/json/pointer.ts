@@ -19,7 +19,8 @@ export function escapeSegment(segment: string): string {
  */
 export function unescapeSegment(segment: string): string {
   if (typeof segment !== 'string') throw badPointer('', 'a segment must be a string');
-  if (segment.includes('/')) throw badPointer(segment, 'a segment must not contain "/". Write it as "~1"');
+  if (segment.includes('/'))
+    throw badPointer(segment, 'a segment must not contain "/". Write it as "~1"');
   return unescapeToken(segment, segment);
 }
 
@@ -57,5 +58,7 @@ function unescapeToken(token: string, pointer: string): string {
 }
 
 function badPointer(pointer: string, why: string): CanonError {
-  return new CanonError('bad_input', '', `The JSON pointer is not valid: ${why}.`, { evidence: { given: pointer } });
+  return new CanonError('bad_input', '', `The JSON pointer is not valid: ${why}.`, {
+    evidence: { given: pointer },
+  });
 }

@@ -24,7 +24,10 @@ const MISFITS_MAX = 100;
  * The misfits below `keys`. An unknown member comes first: a misspelled member makes the correct
  * one missing.
  */
-export function misfitsOf({ issues }: SchemaIssues, keys: readonly string[] = []): readonly Misfit[] {
+export function misfitsOf(
+  { issues }: SchemaIssues,
+  keys: readonly string[] = [],
+): readonly Misfit[] {
   const first = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
   const inOrder = first === undefined ? [] : [first, ...issues.filter((issue) => issue !== first)];
   return inOrder
@@ -37,7 +40,8 @@ export function issueText(given: SchemaIssues, keys: readonly string[] = []): st
   const told = misfitsOf(given, keys)
     .slice(0, TOLD_MAX)
     .map(({ pointer, message }) => `${pointer === '' ? '' : `${pointer}: `}${message}`);
-  const others = given.issues.length > TOLD_MAX ? ` (and ${given.issues.length - TOLD_MAX} more)` : '';
+  const others =
+    given.issues.length > TOLD_MAX ? ` (and ${given.issues.length - TOLD_MAX} more)` : '';
   return `${told.join('; ')}${others}`;
 }
 
@@ -64,9 +68,17 @@ export function issueWords(raw: RawIssue): string | undefined {
     case 'unrecognized_keys':
       return `there is no field ${listed(issue['keys'], ' and no field ')}`;
     case 'too_small':
-      return bounded(issue, issue['minimum'], issue['inclusive'] === false ? 'more than' : 'at least');
+      return bounded(
+        issue,
+        issue['minimum'],
+        issue['inclusive'] === false ? 'more than' : 'at least',
+      );
     case 'too_big':
-      return bounded(issue, issue['maximum'], issue['inclusive'] === false ? 'less than' : 'at most');
+      return bounded(
+        issue,
+        issue['maximum'],
+        issue['inclusive'] === false ? 'less than' : 'at most',
+      );
     case 'not_multiple_of':
       return `it must be a multiple of ${issue['divisor']}`;
     case 'invalid_format':
@@ -75,7 +87,9 @@ export function issueWords(raw: RawIssue): string | undefined {
       return unionWords(issue['errors'], issue.input);
     case 'custom': {
       const wanted = wantedBy(issue);
-      return wanted === undefined ? 'it fails a custom check of the schema' : unlike(wanted, issue.input);
+      return wanted === undefined
+        ? 'it fails a custom check of the schema'
+        : unlike(wanted, issue.input);
     }
     default:
       return undefined;
@@ -139,13 +153,21 @@ function unionWords(errors: unknown, input: unknown): string {
 }
 
 /** The expected form of a union member, by its report on a value that does not fit. */
-function formName(issues: readonly (SchemaIssues['issues'][number] & { readonly [member: string]: unknown })[]) {
+function formName(
+  issues: readonly (SchemaIssues['issues'][number] & { readonly [member: string]: unknown })[],
+) {
   const [only, ...more] = issues;
   return only === undefined || more.length > 0 || only.path.length > 0 ? undefined : wantedBy(only);
 }
 
 /** The expected type. A type check declares it in its `params`. */
-function wantedBy({ code, expected, params }: { readonly [member: string]: unknown }): string | undefined {
+function wantedBy({
+  code,
+  expected,
+  params,
+}: {
+  readonly [member: string]: unknown;
+}): string | undefined {
   if (code === 'invalid_type') return named(expected);
   const of = (params as { readonly expected?: unknown } | undefined)?.expected;
   return of === undefined ? undefined : named(of);
@@ -178,7 +200,11 @@ const COUNTED: Readonly<Record<string, string>> = {
   map: 'members',
 };
 
-function bounded(issue: { readonly [member: string]: unknown }, limit: unknown, relation: string): string {
+function bounded(
+  issue: { readonly [member: string]: unknown },
+  limit: unknown,
+  relation: string,
+): string {
   const how = issue['exact'] === true ? 'exactly' : relation;
   const what = COUNTED[String(issue['origin'])];
   return what === undefined ? `it must be ${how} ${limit}` : `it must have ${how} ${limit} ${what}`;

@@ -49,7 +49,8 @@ function isBeyondLatin(value: Json): boolean {
   if (typeof value === 'string') return BEYOND_LATIN.test(value);
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.some(isBeyondLatin);
-  for (const name in value) if (BEYOND_LATIN.test(name) || isBeyondLatin((value as Members)[name]!)) return true;
+  for (const name in value)
+    if (BEYOND_LATIN.test(name) || isBeyondLatin((value as Members)[name]!)) return true;
   return false;
 }
 
@@ -73,7 +74,11 @@ function composedMembers(value: Members, pointer: string): Json {
     const named = composed(name);
     const item = composedAt(value[name]!, at);
     if (made.has(named))
-      throw new CanonError('bad_input', at, `Two names of an object have the same composed form (NFC), at ${at}.`);
+      throw new CanonError(
+        'bad_input',
+        at,
+        `Two names of an object have the same composed form (NFC), at ${at}.`,
+      );
     made.set(named, item);
     isSame &&= named === name && item === value[name];
   }

@@ -17,7 +17,10 @@ const WITNESS = formatVerifierKey(signerKey('witness.example', 'cosignature', '0
 const LOG = formatVerifierKey(signerKey('log.example', 'note', '02'.repeat(32)));
 const witness = { url: 'https://w.example', key: WITNESS };
 const secret = 'a-secret-of-24-characters';
-const simulated = { name: 'v', agents: [{ name: 'agent:scout', role: { name: 'spender' }, decide: () => 'done' }] };
+const simulated = {
+  name: 'v',
+  agents: [{ name: 'agent:scout', role: { name: 'spender' }, decide: () => 'done' }],
+};
 const simulation = { domain: 'budget', variants: [simulated] };
 
 /** A config with every member. */
@@ -70,7 +73,12 @@ const FULL = {
     timeoutSeconds: 1,
     resultBytes: 1_024,
   },
-  effects: { resolvers: { fs: () => [] }, blockTimeoutMs: 1_000, maxAttempts: 2, recoveryKey: 'x'.repeat(32) },
+  effects: {
+    resolvers: { fs: () => [] },
+    blockTimeoutMs: 1_000,
+    maxAttempts: 2,
+    recoveryKey: 'x'.repeat(32),
+  },
   memory: { embedder: { id: 'e', dimensions: 2, embed: async () => [] } },
   notices: {
     webhooks: [{ url: 'http://notices:8080/in', secret, channels: ['manager'] }],
@@ -81,7 +89,13 @@ const FULL = {
     port: 0,
     publicUrl: 'https://assize.example.com',
     behindProxy: true,
-    limits: { requestsPerSecond: 1, concurrency: 1, streams: 0, bodyBytes: 1_024, simulations: 100 },
+    limits: {
+      requestsPerSecond: 1,
+      concurrency: 1,
+      streams: 0,
+      bodyBytes: 1_024,
+      simulations: 100,
+    },
     writSeconds: 60,
     watchdogMs: 1_000,
     witnesses: [{ url: 'https://witness.example', key: WITNESS }],
@@ -100,7 +114,10 @@ const BAD: readonly (readonly [path: string, config: object])[] = [
   ['mcp.servers.a', { mcp: { servers: { a: {} } } }],
   ['mcp.servers.a', { mcp: { servers: { a: { command: 'a', url: 'http://a' } } } }],
   ['mcp.servers["a/b"]', { mcp: { servers: { 'a/b': { command: 'a' } } } }],
-  ['mcp.servers.a.people', { mcp: { servers: { a: { command: 'a', people: { 'agent:a': 'manager:b' } } } } }],
+  [
+    'mcp.servers.a.people',
+    { mcp: { servers: { a: { command: 'a', people: { 'agent:a': 'manager:b' } } } } },
+  ],
   ['mcp.servers.a.url', { mcp: { servers: { a: { url: 'file:///etc' } } } }],
   ['mcp.servers.a.args[0]', { mcp: { servers: { a: { command: 'a', args: [1] } } } }],
   ['store', { store: 7 }],
@@ -126,16 +143,34 @@ const BAD: readonly (readonly [path: string, config: object])[] = [
   ['simulations[""]', { simulations: { '': simulation } }],
   ['simulations.a', { simulations: { a: [simulated] } }],
   ['simulations.a.variant', { simulations: { a: { ...simulation, variant: [] } } }],
-  ['simulations.a.description', { simulations: { a: { ...simulation, description: 'x'.repeat(501) } } }],
+  [
+    'simulations.a.description',
+    { simulations: { a: { ...simulation, description: 'x'.repeat(501) } } },
+  ],
   ['simulations.a.domain', { simulations: { a: { variants: [simulated] } } }],
   ['simulations.a.variants', { simulations: { a: { domain: 'budget' } } }],
   ['simulations.a.variants', { simulations: { a: { ...simulation, variants: [] } } }],
-  ['simulations.a.variants[0]', { simulations: { a: { ...simulation, variants: [{ name: 'v' }] } } }],
-  ['simulations.a.variants[1]', { simulations: { a: { ...simulation, variants: [simulated, null] } } }],
-  ['simulations.a.simulators["bank.pay"]', { simulations: { a: { ...simulation, simulators: { 'bank.pay': 1 } } } }],
-  ['simulations.a.limits.samples', { simulations: { a: { ...simulation, limits: { samples: 101 } } } }],
+  [
+    'simulations.a.variants[0]',
+    { simulations: { a: { ...simulation, variants: [{ name: 'v' }] } } },
+  ],
+  [
+    'simulations.a.variants[1]',
+    { simulations: { a: { ...simulation, variants: [simulated, null] } } },
+  ],
+  [
+    'simulations.a.simulators["bank.pay"]',
+    { simulations: { a: { ...simulation, simulators: { 'bank.pay': 1 } } } },
+  ],
+  [
+    'simulations.a.limits.samples',
+    { simulations: { a: { ...simulation, limits: { samples: 101 } } } },
+  ],
   ['simulations.a.limits.turns', { simulations: { a: { ...simulation, limits: { turns: 0 } } } }],
-  ['simulations.a.limits.seconds', { simulations: { a: { ...simulation, limits: { seconds: 51 } } } }],
+  [
+    'simulations.a.limits.seconds',
+    { simulations: { a: { ...simulation, limits: { seconds: 51 } } } },
+  ],
   ['principals', { principals: [agent] }],
   ['principals[""]', { principals: { '': agent } }],
   ['principals["a\u200bb"]', { principals: { 'a\u200bb': agent } }],
@@ -146,7 +181,10 @@ const BAD: readonly (readonly [path: string, config: object])[] = [
   ['principals["agent:a"].kinds', { principals: { 'agent:a': {} } }],
   ['principals["agent:a"].kinds', { principals: { 'agent:a': { kinds: [] } } }],
   ['principals["agent:a"].kinds[0]', { principals: { 'agent:a': { kinds: ['root'] } } }],
-  ['principals["agent:a"].grants', { principals: { 'agent:a': { kinds: ['auditor'], grants: agent.grants } } }],
+  [
+    'principals["agent:a"].grants',
+    { principals: { 'agent:a': { kinds: ['auditor'], grants: agent.grants } } },
+  ],
   ['principals["agent:a"].email', { principals: { 'agent:a': { ...agent, email: 'a\nb@c' } } }],
   ...(
     [
@@ -188,8 +226,14 @@ const BAD: readonly (readonly [path: string, config: object])[] = [
   ['memory.judge', { memory: { judge: {} } }],
   ['memory.embedder', { memory: { embedder: { id: 'e', dimensions: 0, embed: () => undefined } } }],
   ['notices.webhooks[0].url', { notices: { webhooks: [{ url: 'ftp://x', secret }] } }],
-  ['notices.webhooks[0].secret', { notices: { webhooks: [{ url: 'https://x', secret: 'short' }] } }],
-  ['notices.webhooks[0].channels', { notices: { webhooks: [{ url: 'https://x', secret, channels: [] }] } }],
+  [
+    'notices.webhooks[0].secret',
+    { notices: { webhooks: [{ url: 'https://x', secret: 'short' }] } },
+  ],
+  [
+    'notices.webhooks[0].channels',
+    { notices: { webhooks: [{ url: 'https://x', secret, channels: [] }] } },
+  ],
   ['notices.mail.smtp', { notices: { mail: { smtp: 'mail.example.com', from: 'a@b' } } }],
   ['notices.mail.from', { notices: { mail: { smtp: 'smtp://x', from: 'a@b\r\nbcc: c@d' } } }],
   ['server.port', { server: { port: 65_536 } }],
@@ -206,9 +250,15 @@ const BAD: readonly (readonly [path: string, config: object])[] = [
   ['server.limits.requestsPerSecond', { server: { limits: { requestsPerSecond: 0 } } }],
   ['server.limits.concurrency', { server: { limits: { concurrency: Number.NaN } } }],
   ['server.limits.bodyBytes', { server: { limits: { bodyBytes: 2 ** 40 } } }],
-  ['server.witnesses[0].key', { server: { witnesses: [{ url: 'https://w.example', key: 'w+1+2' }] } }],
+  [
+    'server.witnesses[0].key',
+    { server: { witnesses: [{ url: 'https://w.example', key: 'w+1+2' }] } },
+  ],
   ['server.witnesses[0].key', { server: { witnesses: [{ url: 'https://w.example', key: LOG }] } }],
-  ['server.witnesses[1].key', { server: { witnesses: [witness, { ...witness, url: 'https://v.example' }] } }],
+  [
+    'server.witnesses[1].key',
+    { server: { witnesses: [witness, { ...witness, url: 'https://v.example' }] } },
+  ],
   ['server.witnesses[0].url', { server: { witnesses: [{ ...witness, url: 'w.example' }] } }],
   ['server.writSeconds', { server: { writSeconds: 86_401 } }],
   ['server.watchdogMs', { server: { watchdogMs: 1 } }],
@@ -228,7 +278,9 @@ const BAD: readonly (readonly [path: string, config: object])[] = [
 ];
 
 test.each(BAD)('names %s', (path, config) => {
-  expect(() => checkConfig(config)).toThrow(expect.objectContaining({ code: 'bad_config', evidence: { path } }));
+  expect(() => checkConfig(config)).toThrow(
+    expect.objectContaining({ code: 'bad_config', evidence: { path } }),
+  );
 });
 
 test('the nearest name of a misspelt member is in the message', () => {
@@ -260,22 +312,40 @@ test('no message contains a value, which may be a secret', () => {
 });
 
 test('any value at any member is accepted, or refused with a path under it', () => {
-  const places = ['store', 'domains', 'tools', 'policy', 'worlds', 'principals', 'approvals', 'effects', 'memory'];
+  const places = [
+    'store',
+    'domains',
+    'tools',
+    'policy',
+    'worlds',
+    'principals',
+    'approvals',
+    'effects',
+    'memory',
+  ];
   fc.assert(
-    fc.property(fc.constantFrom(...places, 'notices', 'server', 'simulations'), fc.anything(), (name, value) => {
-      try {
-        checkConfig({ [name]: value });
-      } catch (error) {
-        const { code, evidence } = error as { code?: string; evidence?: { path: string } };
-        expect(code).toBe('bad_config');
-        expect(evidence?.path.startsWith(name)).toBe(true);
-      }
-    }),
+    fc.property(
+      fc.constantFrom(...places, 'notices', 'server', 'simulations'),
+      fc.anything(),
+      (name, value) => {
+        try {
+          checkConfig({ [name]: value });
+        } catch (error) {
+          const { code, evidence } = error as { code?: string; evidence?: { path: string } };
+          expect(code).toBe('bad_config');
+          expect(evidence?.path.startsWith(name)).toBe(true);
+        }
+      },
+    ),
   );
 });
 
 test('a mapped principal is checked like one of the config', () => {
   checkPrincipal('manager:grace', { kinds: ['counselor'] }, 'server.oidc');
-  expect(() => checkPrincipal('a\u0000b', { kinds: ['counselor'] }, 'server.oidc')).toThrow('server.oidc: name');
-  expect(() => checkPrincipal('a', { kinds: ['owner'] }, 'server.oidc')).toThrow('server.oidc: kinds[0]');
+  expect(() => checkPrincipal('a\u0000b', { kinds: ['counselor'] }, 'server.oidc')).toThrow(
+    'server.oidc: name',
+  );
+  expect(() => checkPrincipal('a', { kinds: ['owner'] }, 'server.oidc')).toThrow(
+    'server.oidc: kinds[0]',
+  );
 });

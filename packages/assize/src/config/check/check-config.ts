@@ -1,6 +1,19 @@
-import { isAmount, MAX_DEPTH, MAX_TEXT, normalizeAction, normalizeScope, type Policy } from '#authority';
+import {
+  isAmount,
+  MAX_DEPTH,
+  MAX_TEXT,
+  normalizeAction,
+  normalizeScope,
+  type Policy,
+} from '#authority';
 import { EFFECT_ATTEMPTS_MAX, requireOwnTool, type Tool } from '#effects';
-import { type Domain, faultOfName, hasReservedPrefix, isSamePrincipal, requireOwnDomain } from '#kernel';
+import {
+  type Domain,
+  faultOfName,
+  hasReservedPrefix,
+  isSamePrincipal,
+  requireOwnDomain,
+} from '#kernel';
 import { isHash } from '#ledger';
 import type { Embedder } from '#memory';
 import type { ApprovalOptions, EffectOptions, Judge } from '#runtime';
@@ -44,7 +57,10 @@ const unitFault = (unit: string): string | undefined =>
   unit === '' || unit.length > MAX_TEXT ? `named with 1 to ${MAX_TEXT} characters` : undefined;
 
 const actions: Form = list(accepted('a pattern of actions, such as pay or **', normalizeAction), 1);
-const scopes: Form = list(accepted('a pattern of scopes, such as role:clerk or **', normalizeScope), 1);
+const scopes: Form = list(
+  accepted('a pattern of scopes, such as role:clerk or **', normalizeScope),
+  1,
+);
 
 const grant: Form = object<Grant>({
   trajectories: optional(list(trajectoryName, 1)),
@@ -65,7 +81,10 @@ const principal: Form = all(
   (value, path) => {
     const { kinds, grants = [] } = value as PrincipalConfig;
     if (grants.length === 0 || kinds.includes('agent')) return undefined;
-    return { path: `${path}.grants`, wanted: 'left out, because only a principal of the kind agent has grants' };
+    return {
+      path: `${path}.grants`,
+      wanted: 'left out, because only a principal of the kind agent has grants',
+    };
   },
 );
 
@@ -77,7 +96,9 @@ const world: Form = object<WorldConfig>({ domain: text, initial: anything, note:
 
 const worlds: Form = record(
   (name) =>
-    TRAJECTORY.test(name) ? undefined : 'named with 1 to 128 letters, digits, dots, colons, dashes or underscores',
+    TRAJECTORY.test(name)
+      ? undefined
+      : 'named with 1 to 128 letters, digits, dots, colons, dashes or underscores',
   world,
 );
 
@@ -95,7 +116,10 @@ const resolver: Form = fits(
 
 const effects: Form = object<EffectOptions>({
   resolvers: optional(
-    record((kind) => (/^[a-z0-9+._-]+$/.test(kind) ? undefined : 'named by a kind of scope'), resolver),
+    record(
+      (kind) => (/^[a-z0-9+._-]+$/.test(kind) ? undefined : 'named by a kind of scope'),
+      resolver,
+    ),
   ),
   blockTimeoutMs: optional(whole(100, 2_147_483_647)),
   callTimeoutMs: optional(whole(1, 2_147_483_647)),
@@ -113,7 +137,8 @@ const effects: Form = object<EffectOptions>({
 
 const judge: Form = fits(
   'a judge with `oracle` and `choose`',
-  (value: Judge | undefined) => typeof value?.oracle === 'object' && typeof value.choose === 'function',
+  (value: Judge | undefined) =>
+    typeof value?.oracle === 'object' && typeof value.choose === 'function',
 );
 
 const embedder: Form = fits(
@@ -130,7 +155,10 @@ const policy: Form = fits(
   'a policy, or the path of its file',
   (value: Policy | string | undefined) =>
     (typeof value === 'string' && value !== '') ||
-    (typeof value === 'object' && value !== null && typeof value.evaluate === 'function' && isHash(value.digest)),
+    (typeof value === 'object' &&
+      value !== null &&
+      typeof value.evaluate === 'function' &&
+      isHash(value.digest)),
 );
 
 const domain: Form = fits(
@@ -152,7 +180,8 @@ const tool: Form = fits(
 
 const store: Form = fits(
   'sqlite:./file.db, sqlite:/absolute/file.db, postgres://user:password@host/database, or memory:',
-  (value) => typeof value === 'string' && /^(?:sqlite:.+|postgres(?:ql)?:\/\/.+|memory:)$/s.test(value),
+  (value) =>
+    typeof value === 'string' && /^(?:sqlite:.+|postgres(?:ql)?:\/\/.+|memory:)$/s.test(value),
 );
 
 const archive: Form = fits(
@@ -177,7 +206,9 @@ const CONFIG: Form = object<AssizeConfig>({
       judge: optional(judge),
       embedder: optional(embedder),
       model: optional(code),
-      theta: optional(object<NonNullable<MemoryConfig['theta']>>({ model_version: optional(text) })),
+      theta: optional(
+        object<NonNullable<MemoryConfig['theta']>>({ model_version: optional(text) }),
+      ),
     }),
   ),
   notices: optional(notices),
@@ -192,7 +223,10 @@ const CONFIG: Form = object<AssizeConfig>({
  * @throws ConfigError `bad_config` with the path of the member; DuplicatePackageError
  * `duplicate_package` for a domain or tool of another copy of the package
  */
-export function checkConfig(config: unknown, source = 'The config'): asserts config is AssizeConfig {
+export function checkConfig(
+  config: unknown,
+  source = 'The config',
+): asserts config is AssizeConfig {
   refuse(CONFIG(config, ''), source);
 }
 
@@ -201,7 +235,11 @@ export function checkConfig(config: unknown, source = 'The config'): asserts con
  *
  * @throws ConfigError `bad_config`
  */
-export function checkPrincipal(name: string, given: unknown, source: string): asserts given is PrincipalConfig {
+export function checkPrincipal(
+  name: string,
+  given: unknown,
+  source: string,
+): asserts given is PrincipalConfig {
   const wanted = nameFault(name);
   refuse(wanted === undefined ? principal(given, '') : { path: 'name', wanted }, source);
 }
@@ -213,9 +251,14 @@ function refuse(fault: Fault | undefined, source: string): void {
 /** The error of a config with these faults. The message has no value that can be a secret. */
 export function badConfig(faults: readonly Fault[], source: string): ConfigError {
   const paths = faults.map(({ path }) => path);
-  const lines = faults.map(({ path, wanted }) => `${path === '' ? '' : `: ${path}`} must be ${wanted}.`);
-  const message = lines.length === 1 ? `${source}${lines[0]}` : [`${source}:`, ...lines.map(indented)].join('\n');
-  return new ConfigError('bad_config', message, { evidence: { path: paths[0], ...(paths.length > 1 && { paths }) } });
+  const lines = faults.map(
+    ({ path, wanted }) => `${path === '' ? '' : `: ${path}`} must be ${wanted}.`,
+  );
+  const message =
+    lines.length === 1 ? `${source}${lines[0]}` : [`${source}:`, ...lines.map(indented)].join('\n');
+  return new ConfigError('bad_config', message, {
+    evidence: { path: paths[0], ...(paths.length > 1 && { paths }) },
+  });
 }
 
 function indented(line: string): string {
@@ -225,7 +268,9 @@ function indented(line: string): string {
 function nameFault(name: string): string | undefined {
   const fault = faultOfName(name);
   if (fault !== undefined) return `named as in the ledger: ${fault}`;
-  return hasReservedPrefix(name) ? 'named without the prefix assize:, which is for the server' : undefined;
+  return hasReservedPrefix(name)
+    ? 'named without the prefix assize:, which is for the server'
+    : undefined;
 }
 
 /** Two names that people can't tell apart would be two principals with one face. */
@@ -233,7 +278,9 @@ function noLookAlikes(names: readonly string[], path: string): Fault | undefined
   return firstFault([...names.keys()], (i) => {
     const name = names[i] as string;
     const other = names.slice(0, i).find((before) => isSamePrincipal(before, name));
-    return other === undefined ? undefined : { path: at(path, name), wanted: `named unlike ${other}` };
+    return other === undefined
+      ? undefined
+      : { path: at(path, name), wanted: `named unlike ${other}` };
   });
 }
 
@@ -242,7 +289,9 @@ function ownDomains(value: unknown, path: string): Fault | undefined {
   for (const domain of domains) requireOwnDomain(domain);
   return firstFault([...domains.keys()], (i) => {
     const { name, version, hash } = domains[i] as Domain;
-    const other = domains.slice(0, i).find((before) => before.name === name && before.version === version);
+    const other = domains
+      .slice(0, i)
+      .find((before) => before.name === name && before.version === version);
     if (other === undefined || other.hash === hash) return undefined;
     return {
       path: `${path}[${i}]`,
@@ -257,6 +306,8 @@ function ownTools(value: unknown, path: string): Fault | undefined {
   return firstFault([...tools.keys()], (i) => {
     const { name } = tools[i] as Tool;
     const isAgain = tools.slice(0, i).some((before) => before.name === name && before !== tools[i]);
-    return isAgain ? { path: `${path}[${i}]`, wanted: `named unlike ${name}, which is there already` } : undefined;
+    return isAgain
+      ? { path: `${path}[${i}]`, wanted: `named unlike ${name}, which is there already` }
+      : undefined;
   });
 }

@@ -31,7 +31,11 @@ function faultOf(config: AssizeConfig): ConfigError {
 test('a grant may have wildcards, tools, built-ins and later trajectories', () => {
   check(granted({ actions: ['**'], scopes: ['**'], requireApproval: ['spend'] }));
   check(
-    granted({ trajectories: ['later'], actions: ['spend', 'call'], scopes: ['role:spender:ada', 'tool:notes:**'] }),
+    granted({
+      trajectories: ['later'],
+      actions: ['spend', 'call'],
+      scopes: ['role:spender:ada', 'tool:notes:**'],
+    }),
   );
   check(
     granted({
@@ -50,8 +54,16 @@ test('all unknown names of a config are in one error, each with its path', () =>
     mcp: { world: 'trip', servers: {} },
     simulations: { try: { domain: 'nothing-like-it', variants: () => [] } },
     ...granted(
-      { trajectories: ['trip', 'assize:agents'], actions: ['spend', 'spnd'], requireApproval: ['spend:*'] },
-      { trajectories: ['trip'], actions: ['call'], scopes: ['role:spendr:x', 'role:spender', 'role:spender:a:b'] },
+      {
+        trajectories: ['trip', 'assize:agents'],
+        actions: ['spend', 'spnd'],
+        requireApproval: ['spend:*'],
+      },
+      {
+        trajectories: ['trip'],
+        actions: ['call'],
+        scopes: ['role:spendr:x', 'role:spender', 'role:spender:a:b'],
+      },
     ),
   } satisfies AssizeConfig;
   const { message, evidence } = faultOf(config);
@@ -74,7 +86,9 @@ test('all unknown names of a config are in one error, each with its path', () =>
   expect(message).toContain(
     'grants[0].actions[1] must be a known action or tool, and spnd is not: the nearest is spend.',
   );
-  expect(message).toContain('grants[1].scopes[1] must be of the form role:spender:*, one part for each parameter');
+  expect(message).toContain(
+    'grants[1].scopes[1] must be of the form role:spender:*, one part for each parameter',
+  );
   expect(message).toContain(
     'try.domain must be a known domain, and nothing-like-it is not: name one of budget, gateway.',
   );

@@ -6,7 +6,10 @@ import type { ResolvedConfig, ResolvedGrant } from '../resolved-config.ts';
 import { badConfig } from './check-config.ts';
 import { at, type Fault } from './form.ts';
 
-type Named = Pick<ResolvedConfig, 'file' | 'worlds' | 'simulations' | 'principals' | 'mcp' | 'tools'>;
+type Named = Pick<
+  ResolvedConfig,
+  'file' | 'worlds' | 'simulations' | 'principals' | 'mcp' | 'tools'
+>;
 type Names = Pick<Domain, 'name' | 'actions' | 'roles'>;
 
 /** Actions of the runtime, such as `assize.delegate`. A domain has none with this prefix. */
@@ -27,16 +30,27 @@ export function checkNames(config: Named, domains: readonly Names[]): void {
     ...Object.entries(worlds).flatMap(([name, one]) => domainFault(at('worlds', name), one)),
     ...[...simulations].flatMap(([name, one]) => domainFault(at('simulations', name), one)),
     ...[...principals].flatMap(([name, { grants }]) =>
-      grants.flatMap((grant, n) => grantFaults(`${at('principals', name)}.grants[${n}]`, grant, config, domains)),
+      grants.flatMap((grant, n) =>
+        grantFaults(`${at('principals', name)}.grants[${n}]`, grant, config, domains),
+      ),
     ),
   ];
   const judging = mcp?.world === undefined ? undefined : worlds[mcp.world]?.domain;
   if (judging !== undefined && judging !== 'gateway')
-    faults.push({ path: 'mcp.world', wanted: `a world of the domain gateway, and not of ${judging}` });
-  if (faults.length > 0) throw badConfig(faults, file === undefined ? 'The config' : `The config ${file}`);
+    faults.push({
+      path: 'mcp.world',
+      wanted: `a world of the domain gateway, and not of ${judging}`,
+    });
+  if (faults.length > 0)
+    throw badConfig(faults, file === undefined ? 'The config' : `The config ${file}`);
 }
 
-function grantFaults(path: string, grant: ResolvedGrant, { worlds, tools }: Named, domains: readonly Names[]): Fault[] {
+function grantFaults(
+  path: string,
+  grant: ResolvedGrant,
+  { worlds, tools }: Named,
+  domains: readonly Names[],
+): Fault[] {
   const { actions, scopes = [], requireApproval, trajectories } = grant;
   const known = domainsOf(grant, worlds, domains);
   const acts = [...known.flatMap((domain) => Object.keys(domain.actions)), ...names(tools)];
@@ -49,7 +63,12 @@ function grantFaults(path: string, grant: ResolvedGrant, { worlds, tools }: Name
     );
   return [
     ...trajectories.flatMap((id, n) =>
-      id === AGENTS ? { path: `${path}.trajectories[${n}]`, wanted: 'another trajectory: no grant counts there' } : [],
+      id === AGENTS
+        ? {
+            path: `${path}.trajectories[${n}]`,
+            wanted: 'another trajectory: no grant counts there',
+          }
+        : [],
     ),
     ...actionFaults('actions', actions),
     ...actionFaults('requireApproval', requireApproval),
@@ -60,9 +79,16 @@ function grantFaults(path: string, grant: ResolvedGrant, { worlds, tools }: Name
       const own = roles.filter(([name]) => name === role);
       const all = roles.map(([name]) => name);
       if (own.length === 0) return unknown(place, 'role', role, all);
-      const forms = own.map(([, { params = [] }]) => ['role', role, ...params.map(() => '*')].join(':'));
+      const forms = own.map(([, { params = [] }]) =>
+        ['role', role, ...params.map(() => '*')].join(':'),
+      );
       if (forms.some((form) => overlaps(scope, form))) return [];
-      return [{ path: place, wanted: `of the form ${forms.join(' or ')}, one part for each parameter of the role` }];
+      return [
+        {
+          path: place,
+          wanted: `of the form ${forms.join(' or ')}, one part for each parameter of the role`,
+        },
+      ];
     }),
   ];
 }
@@ -76,7 +102,9 @@ function domainsOf(
   worlds: Named['worlds'],
   domains: readonly Names[],
 ): readonly Names[] {
-  const own = trajectories.map((id) => (Object.hasOwn(worlds, id) ? worlds[id]?.domain : undefined));
+  const own = trajectories.map((id) =>
+    Object.hasOwn(worlds, id) ? worlds[id]?.domain : undefined,
+  );
   const isEach = own.every((domain) => domains.some(({ name }) => name === domain));
   return maxDepth === 0 && isEach ? domains.filter(({ name }) => own.includes(name)) : domains;
 }
@@ -85,7 +113,9 @@ function unknown(path: string, kind: string, name: string, known: readonly strin
   if (known.includes(name)) return [];
   const nearest = nearestName(name, known);
   const remedy =
-    nearest === undefined ? `name one of ${[...new Set(known)].sort().join(', ')}` : `the nearest is ${nearest}`;
+    nearest === undefined
+      ? `name one of ${[...new Set(known)].sort().join(', ')}`
+      : `the nearest is ${nearest}`;
   return [{ path, wanted: `a known ${kind}, and ${name} is not: ${remedy}` }];
 }
 

@@ -15,7 +15,10 @@ export function fits(wanted: string, is: (value: any) => boolean): Form {
   return (value, path) => (is(value) ? undefined : { path, wanted });
 }
 
-export const text: Form = fits('a text that is not empty', (value) => typeof value === 'string' && value !== '');
+export const text: Form = fits(
+  'a text that is not empty',
+  (value) => typeof value === 'string' && value !== '',
+);
 export const flag: Form = fits('true or false', (value) => typeof value === 'boolean');
 export const code: Form = fits('a function', (value) => typeof value === 'function');
 export const anything: Form = () => undefined;
@@ -23,8 +26,12 @@ export const anything: Form = () => undefined;
 /** A whole number in a range, both ends included. The first text of a locale takes 20 ms. */
 export function whole(min: number, max: number): Form {
   return (value, path) => {
-    if (Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max) return undefined;
-    return { path, wanted: `a whole number from ${min.toLocaleString('en')} to ${max.toLocaleString('en')}` };
+    if (Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max)
+      return undefined;
+    return {
+      path,
+      wanted: `a whole number from ${min.toLocaleString('en')} to ${max.toLocaleString('en')}`,
+    };
   };
 }
 
@@ -89,20 +96,26 @@ export function record(nameFault: (name: string) => string | undefined, form: Fo
  * An object with these members and no other. The type parameter is the type of the object, so a
  * member that is added there must be added here.
  */
-export function object<Of extends object = never>(forms: { readonly [Name in keyof Of]-?: Form }): Form {
+export function object<Of extends object = never>(
+  forms: { readonly [Name in keyof Of]-?: Form },
+): Form {
   const known: Readonly<Record<string, Form>> = forms;
   const names = Object.keys(known);
   return (value, path) => {
     if (!isPlain(value)) return { path, wanted: 'an object' };
     for (const name of Object.keys(value)) {
-      if (!Object.hasOwn(known, name)) return { path: at(path, name), wanted: unknownMember(name, names) };
+      if (!Object.hasOwn(known, name))
+        return { path: at(path, name), wanted: unknownMember(name, names) };
     }
     return firstFault(names, (name) => (known[name] as Form)(value[name], at(path, name)));
   };
 }
 
 /** The first fault among items. */
-export function firstFault<T>(items: readonly T[], faultOf: (item: T) => Fault | undefined): Fault | undefined {
+export function firstFault<T>(
+  items: readonly T[],
+  faultOf: (item: T) => Fault | undefined,
+): Fault | undefined {
   for (const item of items) {
     const fault = faultOf(item);
     if (fault !== undefined) return fault;

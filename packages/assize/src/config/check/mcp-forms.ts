@@ -1,5 +1,17 @@
 import type { McpConfig, McpServerConfig } from '../config.ts';
-import { all, type Form, fits, flag, list, object, oneOf, optional, record, text, whole } from './form.ts';
+import {
+  all,
+  type Form,
+  fits,
+  flag,
+  list,
+  object,
+  oneOf,
+  optional,
+  record,
+  text,
+  whole,
+} from './form.ts';
 
 const SERVER = /^[A-Za-z0-9][A-Za-z0-9_:@-]{0,99}$/;
 
@@ -31,7 +43,8 @@ const upstream: Form = all(
     if (Object.keys(people).length > 0 && clientsSpeakForPeople !== true)
       return {
         path: `${path}.people`,
-        wanted: 'given together with clientsSpeakForPeople: true, as each holder of the agent’s token can answer',
+        wanted:
+          'given together with clientsSpeakForPeople: true, as each holder of the agent’s token can answer',
       };
     return (command === undefined) === (url === undefined)
       ? { path, wanted: 'a server with either `command` or `url`' }
@@ -43,7 +56,10 @@ const upstream: Form = all(
 export const mcp: Form = object<McpConfig>({
   world: optional(text),
   servers: record(
-    (name) => (SERVER.test(name) ? undefined : 'named as in the rules: letters, digits and _ : @ -, at most 100'),
+    (name) =>
+      SERVER.test(name)
+        ? undefined
+        : 'named as in the rules: letters, digits and _ : @ -, at most 100',
     upstream,
   ),
   waitSeconds: optional(whole(0, 3_600)),

@@ -38,17 +38,22 @@ const BODY_BYTES_MAX = 64 * 1024 * 1024;
 /** An address with `@`. Whether it exists is for the mail server to say. */
 export const mailAddress: Form = fits(
   'a mail address',
-  (value) => typeof value === 'string' && value.length <= 320 && /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(value),
+  (value) =>
+    typeof value === 'string' && value.length <= 320 && /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(value),
 );
 
 /** An address of a sender may have a name: `Assize <assize@example.com>`. */
 const sender: Form = fits(
   'a mail address, or a name with a mail address in <>',
   (value) =>
-    typeof value === 'string' && /^(?:[^\r\n<>]*<[^\s@<>,;]+@[^\s@<>,;]+>|[^\s@<>,;]+@[^\s@<>,;]+)$/.test(value),
+    typeof value === 'string' &&
+    /^(?:[^\r\n<>]*<[^\s@<>,;]+@[^\s@<>,;]+>|[^\s@<>,;]+@[^\s@<>,;]+)$/.test(value),
 );
 
-const web: Form = fits('an http or https URL', (value) => urlOf(value, ['http:', 'https:']) !== undefined);
+const web: Form = fits(
+  'an http or https URL',
+  (value) => urlOf(value, ['http:', 'https:']) !== undefined,
+);
 
 /** A request to another host must not be read or changed on its way. */
 const secure: Form = fits('an https URL, or an http URL of a loopback host', (value) => {
@@ -58,7 +63,13 @@ const secure: Form = fits('an https URL, or an http URL of a loopback host', (va
 
 const origin: Form = fits('an http or https URL with no user, path, query or fragment', (value) => {
   const url = urlOf(value, ['http:', 'https:']);
-  return url !== undefined && url.pathname === '/' && url.username === '' && url.search === '' && url.hash === '';
+  return (
+    url !== undefined &&
+    url.pathname === '/' &&
+    url.username === '' &&
+    url.search === '' &&
+    url.hash === ''
+  );
 });
 
 /** One secret, or two while it changes. */
@@ -106,13 +117,18 @@ const witness: Form = object<WitnessConfig>({
   url: web,
   key: all(
     accepted('a public key: NAME+ID+KEY', parseVerifierKey),
-    fits('the key of a witness, and not of a log', (key) => parseVerifierKey(String(key)).use === 'cosignature'),
+    fits(
+      'the key of a witness, and not of a log',
+      (key) => parseVerifierKey(String(key)).use === 'cosignature',
+    ),
   ),
 });
 
 export const server: Form = all(
   object<ServerConfig>({
-    host: optional(fits('a host name or an IP address', (value) => typeof value === 'string' && isHost(value))),
+    host: optional(
+      fits('a host name or an IP address', (value) => typeof value === 'string' && isHost(value)),
+    ),
     port: optional(whole(0, 65_535)),
     publicUrl: optional(origin),
     peerUrl: optional(origin),
@@ -143,16 +159,25 @@ const webhook: Form = object<WebhookConfig>({
 });
 
 const mail: Form = object<MailConfig>({
-  smtp: fits('a URL that starts with smtp:// or smtps://', (value) => urlOf(value, ['smtp:', 'smtps:']) !== undefined),
+  smtp: fits(
+    'a URL that starts with smtp:// or smtps://',
+    (value) => urlOf(value, ['smtp:', 'smtps:']) !== undefined,
+  ),
   from: sender,
 });
 
-export const notices: Form = object<NoticesConfig>({ webhooks: optional(list(webhook)), mail: optional(mail) });
+export const notices: Form = object<NoticesConfig>({
+  webhooks: optional(list(webhook)),
+  mail: optional(mail),
+});
 
 /** Two programs that both end TLS would each see the other's plain text. */
 function oneTls({ tls, behindProxy }: ServerConfig, path: string): Fault | undefined {
   if (tls === undefined || behindProxy !== true) return undefined;
-  return { path: `${path}.behindProxy`, wanted: 'left out or false, because the server has `tls` of its own' };
+  return {
+    path: `${path}.behindProxy`,
+    wanted: 'left out or false, because the server has `tls` of its own',
+  };
 }
 
 /** Two entries of one issuer and audience could map one token to two principals. */
@@ -160,18 +185,27 @@ function otherIssuers({ jwt = [] }: ServerConfig, path: string): Fault | undefin
   const again = jwt.findIndex(({ issuer, audience }, i) =>
     jwt.slice(0, i).some((before) => before.issuer === issuer && before.audience === audience),
   );
-  return again < 0 ? undefined : { path: `${path}.jwt[${again}]`, wanted: 'of another issuer or audience' };
+  return again < 0
+    ? undefined
+    : { path: `${path}.jwt[${again}]`, wanted: 'of another issuer or audience' };
 }
 
 /** A witness that is named twice would seem to be two. */
 function otherWitnesses({ witnesses = [] }: ServerConfig, path: string): Fault | undefined {
   const keys = witnesses.map(({ key }) => parseVerifierKey(key).publicKey);
   const again = keys.findIndex((key, i) => keys.indexOf(key) < i);
-  return again < 0 ? undefined : { path: `${path}.witnesses[${again}].key`, wanted: 'the key of another witness' };
+  return again < 0
+    ? undefined
+    : { path: `${path}.witnesses[${again}].key`, wanted: 'the key of another witness' };
 }
 
 function urlOf(value: unknown, schemes: readonly string[]): URL | undefined {
-  if (typeof value !== 'string' || /\s/.test(value) || !/^[a-z]+:\/\//i.test(value) || !URL.canParse(value))
+  if (
+    typeof value !== 'string' ||
+    /\s/.test(value) ||
+    !/^[a-z]+:\/\//i.test(value) ||
+    !URL.canParse(value)
+  )
     return undefined;
   const url = new URL(value);
   return schemes.includes(url.protocol) && url.hostname !== '' ? url : undefined;

@@ -7,21 +7,33 @@ const DESCRIPTION_MAX = 500;
 const variant: Form = fits(
   'a variant with `name` and a list `agents`',
   (value: Partial<SimulatedVariant> | undefined) =>
-    typeof value?.name === 'string' && value.name !== '' && Array.isArray(value.agents) && value.agents.length > 0,
+    typeof value?.name === 'string' &&
+    value.name !== '' &&
+    Array.isArray(value.agents) &&
+    value.agents.length > 0,
 );
 
-const variants: Form = (value, path) => (typeof value === 'function' ? undefined : listed(value, path));
+const variants: Form = (value, path) =>
+  typeof value === 'function' ? undefined : listed(value, path);
 
-const listed: Form = all(fits('a list of variants, or a function that returns one', Array.isArray), list(variant, 1));
+const listed: Form = all(
+  fits('a list of variants, or a function that returns one', Array.isArray),
+  list(variant, 1),
+);
 
 /** The simulations that requests choose by name. */
 export const simulations: Form = record(
-  (name) => (NAME.test(name) ? undefined : 'named with 1 to 64 letters, digits, dots, dashes or underscores'),
+  (name) =>
+    NAME.test(name) ? undefined : 'named with 1 to 64 letters, digits, dots, dashes or underscores',
   object<SimulationConfig>({
     description: optional(
       fits(
         `a text of 1 to ${DESCRIPTION_MAX} characters`,
-        (value) => typeof value === 'string' && value !== '' && value.length <= DESCRIPTION_MAX && value.isWellFormed(),
+        (value) =>
+          typeof value === 'string' &&
+          value !== '' &&
+          value.length <= DESCRIPTION_MAX &&
+          value.isWellFormed(),
       ),
     ),
     domain: text,

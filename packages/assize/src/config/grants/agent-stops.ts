@@ -38,7 +38,8 @@ export class AgentStops {
   /** Reads what is new. `now`: also if the last read still counts. @throws LedgerFault */
   async refresh(now: 'now' | 'recent' = 'recent'): Promise<void> {
     if (now === 'now') await this.#reading;
-    else if (this.#readAt > this.#expiredAt && performance.now() - this.#readAt < this.#freshMs) return;
+    else if (this.#readAt > this.#expiredAt && performance.now() - this.#readAt < this.#freshMs)
+      return;
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
     });
@@ -96,7 +97,10 @@ export class AgentStops {
 
   #take(payload: Payload): void {
     if (payload.kind === 'root' && payload.domain.name !== agentsDomain().name)
-      throw new ConfigError('bad_config', `The trajectory ${AGENTS} is not of the domain ${agentsDomain().name}.`);
+      throw new ConfigError(
+        'bad_config',
+        `The trajectory ${AGENTS} is not of the domain ${agentsDomain().name}.`,
+      );
     if (payload.kind !== 'commit') return;
     const { name, role } = payload.action;
     const agent = role.params['agent'];

@@ -39,7 +39,8 @@ export function agentsDomain(): Domain<AgentsState> {
         description: 'Stops an agent for good.',
         args,
         apply: ({ agents }, args, { role, at }) => {
-          if (agents[role.agent]?.is === 'stopped') throw new Error(`${role.agent} is stopped already`);
+          if (agents[role.agent]?.is === 'stopped')
+            throw new Error(`${role.agent} is stopped already`);
           agents[role.agent] = { is: 'stopped', ...args, at };
         },
       },
@@ -80,7 +81,9 @@ export function agentsDomain(): Domain<AgentsState> {
           },
         },
         ({ is, by, reason, approvedBy }) =>
-          is !== 'restored' || approvedBy !== undefined ? pass : escalate(`${by} asks to bring it back: ${reason}`),
+          is !== 'restored' || approvedBy !== undefined
+            ? pass
+            : escalate(`${by} asks to bring it back: ${reason}`),
       ),
     ],
     // A server lets only its counselors decide, whatever their names are.

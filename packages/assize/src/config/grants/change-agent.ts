@@ -4,7 +4,12 @@ import type { Domain } from '#kernel';
 import type { Assize, Ruling, Trajectory } from '#runtime';
 import { AGENTS, type AgentsState, agentsDomain } from './agents-domain.ts';
 import type { GrantIssuer } from './grant-issuer.ts';
-import { PRINCIPAL, revokeWritsOf, type WithdrawOptions, withdrawGrants } from './withdraw-grants.ts';
+import {
+  PRINCIPAL,
+  revokeWritsOf,
+  type WithdrawOptions,
+  withdrawGrants,
+} from './withdraw-grants.ts';
 
 /** A change of what an agent may do in a store. */
 export interface AgentChange {
@@ -25,7 +30,11 @@ export interface AgentChange {
  *
  * @throws the errors of `Assize.create`, `Assize.open` and `Trajectory.propose`
  */
-export async function changeAgent(issuer: GrantIssuer, change: AgentChange, options: WithdrawOptions): Promise<Ruling> {
+export async function changeAgent(
+  issuer: GrantIssuer,
+  change: AgentChange,
+  options: WithdrawOptions,
+): Promise<Ruling> {
   const { does, agent, by, tokenBy, reason } = change;
   const { assize, now } = options;
   const trajectory = await agentsTrajectory(assize);
@@ -33,7 +42,13 @@ export async function changeAgent(issuer: GrantIssuer, change: AgentChange, opti
   const grant = { subject: by, trajectory: AGENTS, actions: [does], scopes: ['**'] };
   const writ = issuer.brief({ ...grant, nonce: contentHash({ does, agent, by, now }) }, now);
   const role = { name: 'keeper', params: { agent } } as const;
-  const ruling = await trajectory.propose({ action: does, role, args: { reason, by }, writ, tokenBy } as never);
+  const ruling = await trajectory.propose({
+    action: does,
+    role,
+    args: { reason, by },
+    writ,
+    tokenBy,
+  } as never);
   await issuer.stops.refresh('now');
   // Also after a refusal: an earlier stop may have left something to revoke.
   if (does !== 'stop') return ruling;
@@ -48,9 +63,14 @@ async function endComebacks(
   { agent, by, reason }: AgentChange,
 ): Promise<void> {
   await trajectory.refresh();
-  const decision = { principal: PRINCIPAL, method: 'stop', reason: `${by} stops ${agent}: ${reason}` };
+  const decision = {
+    principal: PRINCIPAL,
+    method: 'stop',
+    reason: `${by} stops ${agent}: ${reason}`,
+  };
   for (const { id, payload } of trajectory.approvals.pending())
-    if (payload.proposal.action.role.params['agent'] === agent) await trajectory.approvals.reject(id, decision);
+    if (payload.proposal.action.role.params['agent'] === agent)
+      await trajectory.approvals.reject(id, decision);
 }
 
 /** The trajectory of the stopped agents, created at its first use. */
@@ -61,7 +81,10 @@ async function agentsTrajectory(assize: Assize): Promise<Trajectory<Domain<Agent
     if (!isAssizeError(error, 'not_found')) throw error;
   }
   try {
-    return await assize.create(agentsDomain(), { trajectoryId: AGENTS, note: 'agents that are stopped or paused' });
+    return await assize.create(agentsDomain(), {
+      trajectoryId: AGENTS,
+      note: 'agents that are stopped or paused',
+    });
   } catch (error) {
     if (!isAssizeError(error, 'exists')) throw error;
     return assize.open(AGENTS, agentsDomain());

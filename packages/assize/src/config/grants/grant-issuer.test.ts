@@ -56,11 +56,21 @@ class World {
   }
 
   /** A process that starts with these grants: its issuer, after the start. */
-  async starts(grants: Readonly<Record<string, readonly Grant[]>>, writSeconds = 60): Promise<GrantIssuer> {
-    const principals = Object.entries(grants).map(([name, own]) => [name, { kinds: ['agent'], grants: own }]);
+  async starts(
+    grants: Readonly<Record<string, readonly Grant[]>>,
+    writSeconds = 60,
+  ): Promise<GrantIssuer> {
+    const principals = Object.entries(grants).map(([name, own]) => [
+      name,
+      { kinds: ['agent'], grants: own },
+    ]);
     const config = { principals: Object.fromEntries(principals) };
     this.#principals = resolveConfig(config, { folder: '.', env: {} }).principals;
-    const issuer = new GrantIssuer(ROOT, this.store, { principals: this.#principals, writSeconds, waitMs: 0 });
+    const issuer = new GrantIssuer(ROOT, this.store, {
+      principals: this.#principals,
+      writSeconds,
+      waitMs: 0,
+    });
     const { store, assize } = this;
     const onFailure = (error: unknown): void => {
       throw error;
@@ -85,7 +95,13 @@ class World {
   async tipUnder(writ: WritChain, principal: string, amount: number, id = 'main'): Promise<string> {
     const role = { name: 'clerk', params: { desk: 'a' } };
     const trajectory = await this.open(id);
-    const { ruling } = await trajectory.propose({ action: 'tip', role, args: { amount }, writ, principal } as never);
+    const { ruling } = await trajectory.propose({
+      action: 'tip',
+      role,
+      args: { amount },
+      writ,
+      principal,
+    } as never);
     return ruling;
   }
 }
@@ -120,38 +136,52 @@ test('a short writ is within one grant for its trajectory, whatever is asked', a
   const world = await World.of('main', 'other', 'third', 'incidents');
   const ids = fc.constantFrom('main', 'other', 'third', 'incidents');
   await fc.assert(
-    fc.asyncProperty(fc.array(grant, { maxLength: 3 }), ids, fc.string(), async (grants, id, action) => {
-      const issuer = await world.starts({ [SCOUT]: grants });
-      const fitting = grants.filter((one) => isFor(one, id));
-      const all = await issuer.allFor(world.agent(SCOUT), id, NOW);
-      const one = await issuer.forAgent(world.agent(SCOUT), id, action, NOW);
-      expect(all).toHaveLength(fitting.length);
-      expect(one === undefined).toBe(fitting.length === 0);
-      expect(await issuer.mayAct(world.agent(SCOUT), id)).toBe(fitting.length > 0);
-      for (const { writ, chain } of one === undefined ? [] : [one, ...all]) {
-        expect(fitting.some((given) => isWithin(writ, given))).toBe(true);
-        expect(writ).toMatchObject({ subject: SCOUT, trajectory: id, max_depth: 0 });
-        expect(writ.not_before <= NOW && NOW < writ.expires).toBe(true);
-        expect(writ.parent).toBe(writId(chain[0] as Writ));
-        expect(chain[0]?.issuer).toBe(ROOT.publicKey);
-      }
-    }),
+    fc.asyncProperty(
+      fc.array(grant, { maxLength: 3 }),
+      ids,
+      fc.string(),
+      async (grants, id, action) => {
+        const issuer = await world.starts({ [SCOUT]: grants });
+        const fitting = grants.filter((one) => isFor(one, id));
+        const all = await issuer.allFor(world.agent(SCOUT), id, NOW);
+        const one = await issuer.forAgent(world.agent(SCOUT), id, action, NOW);
+        expect(all).toHaveLength(fitting.length);
+        expect(one === undefined).toBe(fitting.length === 0);
+        expect(await issuer.mayAct(world.agent(SCOUT), id)).toBe(fitting.length > 0);
+        for (const { writ, chain } of one === undefined ? [] : [one, ...all]) {
+          expect(fitting.some((given) => isWithin(writ, given))).toBe(true);
+          expect(writ).toMatchObject({ subject: SCOUT, trajectory: id, max_depth: 0 });
+          expect(writ.not_before <= NOW && NOW < writ.expires).toBe(true);
+          expect(writ.parent).toBe(writId(chain[0] as Writ));
+          expect(chain[0]?.issuer).toBe(ROOT.publicKey);
+        }
+      },
+    ),
   );
 });
 
 test('two processes with one root key and store issue the same writs', async () => {
   const times = fc.nat({ max: 100_000 });
   await fc.assert(
-    fc.asyncProperty(fc.array(grant, { minLength: 1, maxLength: 3 }), times, async (grants, seconds) => {
-      const world = await World.of('main');
-      const now = addMicros(NOW, seconds * 1_000_000);
-      const [one, two] = [await world.starts({ [SCOUT]: grants }), await world.starts({ [SCOUT]: grants })];
-      const both = await Promise.all([one, two].map((issuer) => issuer.allFor(world.agent(SCOUT), 'main', now)));
-      expect(both[0]).toEqual(both[1]);
-      const other = new GrantIssuer(generateKeys(), world.store, { principals: new Map() });
-      for (const { chain } of await other.allFor(world.agent(SCOUT), 'main', now))
-        expect(chain[0]?.issuer).not.toBe(ROOT.publicKey);
-    }),
+    fc.asyncProperty(
+      fc.array(grant, { minLength: 1, maxLength: 3 }),
+      times,
+      async (grants, seconds) => {
+        const world = await World.of('main');
+        const now = addMicros(NOW, seconds * 1_000_000);
+        const [one, two] = [
+          await world.starts({ [SCOUT]: grants }),
+          await world.starts({ [SCOUT]: grants }),
+        ];
+        const both = await Promise.all(
+          [one, two].map((issuer) => issuer.allFor(world.agent(SCOUT), 'main', now)),
+        );
+        expect(both[0]).toEqual(both[1]);
+        const other = new GrantIssuer(generateKeys(), world.store, { principals: new Map() });
+        for (const { chain } of await other.allFor(world.agent(SCOUT), 'main', now))
+          expect(chain[0]?.issuer).not.toBe(ROOT.publicKey);
+      },
+    ),
   );
 });
 
@@ -163,7 +193,9 @@ test('the writs of all windows are children of one writ of the grant', async () 
       const issuer = await world.starts({ [SCOUT]: [{ ...given, trajectories: ['main'] }] });
       const issued = [];
       for (const each of seconds)
-        issued.push(...(await issuer.allFor(world.agent(SCOUT), 'main', addMicros(NOW, each * 1_000_000))));
+        issued.push(
+          ...(await issuer.allFor(world.agent(SCOUT), 'main', addMicros(NOW, each * 1_000_000))),
+        );
       const lasting = await issuer.lasting(world.agent(SCOUT), 'main', 'pay');
       const [whole] = await issuer.wholesOf(SCOUT, 'main');
       const parents = [...issued, lasting as WritChain].map(({ writ }) => writ.parent);
@@ -174,7 +206,9 @@ test('the writs of all windows are children of one writ of the grant', async () 
       const [first] = issued as [WritChain];
       const at = addMicros(NOW, (seconds[0] as number) * 1_000_000);
       expect(await issuer.issuedBefore(SCOUT, 'main', writId(first.writ), at)).toEqual(first);
-      expect(await issuer.issuedBefore('agent:other', 'main', writId(first.writ), at)).toBeUndefined();
+      expect(
+        await issuer.issuedBefore('agent:other', 'main', writId(first.writ), at),
+      ).toBeUndefined();
     }),
   );
 });
@@ -206,10 +240,16 @@ const TERMS = { subject: 'agent:scout/sub', actions: ['tip'], scopes: ['role:cle
 
 test('a part of a grant is within it, and no holder of a part passes it on', async () => {
   const world = await World.of('main', 'other');
-  const issuer = await world.starts({ [SCOUT]: [WHOLE], 'agent:flat': [{ ...WHOLE, maxDepth: 0 }] });
+  const issuer = await world.starts({
+    [SCOUT]: [WHOLE],
+    'agent:flat': [{ ...WHOLE, maxDepth: 0 }],
+  });
   const scout = world.agent(SCOUT);
   const terms = { ...TERMS, expires: LATER };
-  const part = (await issuer.attenuated(scout, 'main', { ...terms, budget: { cents: 50 } })) as WritChain;
+  const part = (await issuer.attenuated(scout, 'main', {
+    ...terms,
+    budget: { cents: 50 },
+  })) as WritChain;
   expect(isWithin(part.writ, WHOLE)).toBe(true);
   expect(part.writ).toMatchObject({ subject: TERMS.subject, trajectory: 'main' });
   const wider: Partial<Attenuation>[] = [
@@ -219,18 +259,18 @@ test('a part of a grant is within it, and no holder of a part passes it on', asy
     { budget: { calls: 1 } },
   ];
   for (const one of wider)
-    expect(await codeOf(() => issuer.attenuated(scout, 'main', { ...terms, ...one } as typeof terms))).toBe(
-      'not_attenuated',
-    );
+    expect(
+      await codeOf(() => issuer.attenuated(scout, 'main', { ...terms, ...one } as typeof terms)),
+    ).toBe('not_attenuated');
   expect(await issuer.attenuated(world.agent('agent:flat'), 'main', terms)).toBeUndefined();
   expect(await issuer.attenuated(scout, 'other', terms)).toBeUndefined();
   const holder = { ...scout, name: TERMS.subject, writ: part };
   expect(await issuer.attenuated(holder, 'main', terms)).toBeUndefined();
   expect(await issuer.delegated(holder, 'main', 'child', { subject: 'x' })).toBeUndefined();
   // Its subject is no key, so its holder signs no child either.
-  expect(await codeOf(() => attenuate(part.writ, { ...terms, nonce: '1' }, generateKeys().privateKey))).toMatch(
-    /bad_key|not_attenuated|bad_writ/,
-  );
+  expect(
+    await codeOf(() => attenuate(part.writ, { ...terms, nonce: '1' }, generateKeys().privateKey)),
+  ).toMatch(/bad_key|not_attenuated|bad_writ/);
   // The token for a part acts in its trajectory alone, also beside a grant.
   expect(await issuer.allFor(holder, 'main', NOW)).toEqual([part]);
   expect(await issuer.forAgent(holder, 'main', 'undo', NOW)).toEqual(part);
@@ -244,10 +284,19 @@ test('in a delegated trajectory only the delegated writ counts', async () => {
   const named = { ...WHOLE, trajectories: ['child', 'main'], budget: { cents: 90 } };
   const issuer = await world.starts({ [SCOUT]: [everywhere, named], 'agent:helper': [everywhere] });
   const [scout, helper] = [world.agent(SCOUT), world.agent('agent:helper')];
-  const terms = { subject: 'agent:helper', actions: ['tip'], scopes: ['role:clerk:a'], budget: { cents: 10 } };
+  const terms = {
+    subject: 'agent:helper',
+    actions: ['tip'],
+    scopes: ['role:clerk:a'],
+    budget: { cents: 10 },
+  };
   const passed = await issuer.delegated(scout, 'main', 'child', terms);
   const main = await world.open('main');
-  await main.delegations.delegate({ task: 'count', childTrajectoryId: 'child', ...passed } as never);
+  await main.delegations.delegate({
+    task: 'count',
+    childTrajectoryId: 'child',
+    ...passed,
+  } as never);
   const source = await world.open('child');
   await world.assize.branch('child', source.head, { note: 'what if', trajectoryId: 'branch' });
   for (const id of ['child', 'branch']) {
@@ -261,7 +310,11 @@ test('in a delegated trajectory only the delegated writ counts', async () => {
   expect(await issuer.mayAct(helper, 'child')).toBe(true);
   expect(await issuer.mayAct(helper, 'branch')).toBe(false);
   const writ = (await issuer.forAgent(helper, 'child', 'tip', NOW)) as WritChain;
-  expect(writ.writ).toMatchObject({ subject: 'agent:helper', trajectory: 'child', budget: { cents: 10 } });
+  expect(writ.writ).toMatchObject({
+    subject: 'agent:helper',
+    trajectory: 'child',
+    budget: { cents: 10 },
+  });
   expect(await world.tipUnder(writ, 'agent:helper', 10, 'child')).toBe('committed');
   expect(await world.tipUnder(writ, 'agent:helper', 1, 'child')).toBe('rejected');
   expect(await issuer.grantorsOf(writ)).toEqual([SCOUT]);
@@ -282,14 +335,19 @@ test('the grantors of a writ are known after their grants are edited', async () 
     expect(await later.isPartOfGrant(SCOUT, 'main', part?.writ as Writ)).toBe(true);
     expect(await later.isPartOfGrant('agent:other', 'main', part?.writ as Writ)).toBe(false);
     expect([...(await later.holdersIn('main')).values()]).toContain(SCOUT);
-    expect((await later.wholesOf(SCOUT, 'main')).map((whole) => writId(whole.writ))).toContain(part?.writ.parent);
+    expect((await later.wholesOf(SCOUT, 'main')).map((whole) => writId(whole.writ))).toContain(
+      part?.writ.parent,
+    );
   }
 });
 
 test('a grant that the configuration lost is revoked, with all below it', async () => {
   const world = await World.of('main');
   const issuer = await world.starts({ [SCOUT]: [WHOLE] });
-  const part = (await issuer.attenuated(world.agent(SCOUT), 'main', { ...TERMS, expires: LATER })) as WritChain;
+  const part = (await issuer.attenuated(world.agent(SCOUT), 'main', {
+    ...TERMS,
+    expires: LATER,
+  })) as WritChain;
   expect(await world.tip(issuer, SCOUT, 10)).toBe('committed');
   const chain = { ...part, writ: { ...part.writ } };
   expect(await world.tipUnder(chain, TERMS.subject, 10)).toBe('rejected');
@@ -297,7 +355,9 @@ test('a grant that the configuration lost is revoked, with all below it', async 
   await world.starts({});
   expect(await world.tipUnder(lasting, SCOUT, 10)).toBe('rejected');
   const revoked = (await listWrits(world.store, 'main')).filter((one) => one.revoked !== undefined);
-  expect(revoked.map(({ id }) => id)).toEqual(expect.arrayContaining([lasting.writ.parent, writId(lasting.writ)]));
+  expect(revoked.map(({ id }) => id)).toEqual(
+    expect.arrayContaining([lasting.writ.parent, writId(lasting.writ)]),
+  );
   const entries = (await world.store.entries('main', { from: 0, limit: 100 })).length;
   await world.starts({});
   expect(await world.store.entries('main', { from: 0, limit: 100 })).toHaveLength(entries);
@@ -320,10 +380,13 @@ test('a grant counts again after it was removed, with the rest of its budget', a
 });
 
 test('no edit of a grant lets an agent spend more than its highest budget', async () => {
-  const budgets = fc.array(fc.record({ cents: fc.integer({ min: 1, max: 40 }), second: fc.boolean() }), {
-    minLength: 1,
-    maxLength: 5,
-  });
+  const budgets = fc.array(
+    fc.record({ cents: fc.integer({ min: 1, max: 40 }), second: fc.boolean() }),
+    {
+      minLength: 1,
+      maxLength: 5,
+    },
+  );
   const amounts = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 3, maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(budgets, amounts, async (edits, tips) => {
@@ -332,10 +395,13 @@ test('no edit of a grant lets an agent spend more than its highest budget', asyn
       let most = 0;
       for (const { cents, second } of edits) {
         const first = { ...WHOLE, budget: { cents } };
-        const grants = second ? [{ ...WHOLE, actions: ['wire'], budget: { cents: 5 } }, first] : [first];
+        const grants = second
+          ? [{ ...WHOLE, actions: ['wire'], budget: { cents: 5 } }, first]
+          : [first];
         const issuer = await world.starts({ [SCOUT]: grants });
         most = Math.max(most, cents);
-        for (const amount of tips) if ((await world.tip(issuer, SCOUT, amount)) === 'committed') spent += amount;
+        for (const amount of tips)
+          if ((await world.tip(issuer, SCOUT, amount)) === 'committed') spent += amount;
         // The last edit counts: what it allows can be spent, and no more.
         expect(await world.tip(issuer, SCOUT, Math.max(1, cents - spent + 1))).toBe('rejected');
         if (cents > spent) {
@@ -351,10 +417,17 @@ test('no edit of a grant lets an agent spend more than its highest budget', asyn
 
 test('a changed or foreign row of a grant is replaced by the row of the grant', async () => {
   const world = await World.of('main');
-  const before = await (await world.starts({ [SCOUT]: [WHOLE] })).forAgent(world.agent(SCOUT), 'main', 'tip', NOW);
+  const before = await (await world.starts({ [SCOUT]: [WHOLE] })).forAgent(
+    world.agent(SCOUT),
+    'main',
+    'tip',
+    NOW,
+  );
   const [row] = await world.store.sideList('grant', { limit: 10 });
   if (row === undefined) throw new Error('the grant has no row');
-  await world.store.sidePut([{ ...row, expected: row.version, body: row.body.replace(SCOUT, 'agent:thief') }]);
+  await world.store.sidePut([
+    { ...row, expected: row.version, body: row.body.replace(SCOUT, 'agent:thief') },
+  ]);
   const issuer = await world.starts({ [SCOUT]: [WHOLE] });
   expect(await issuer.forAgent(world.agent(SCOUT), 'main', 'tip', NOW)).toEqual(before);
   expect(await issuer.grantorsOf(before as WritChain)).toEqual([SCOUT]);

@@ -1,4 +1,12 @@
-import { attenuate, covers, delegateWrit, issueWrit, type Writ, type WritGrant, writId } from '#authority';
+import {
+  attenuate,
+  covers,
+  delegateWrit,
+  issueWrit,
+  type Writ,
+  type WritGrant,
+  writId,
+} from '#authority';
 import { LruCache } from '#base';
 import {
   addMicros,
@@ -48,7 +56,9 @@ export interface GoneGrant {
   readonly isStopped: boolean;
 }
 
-export type BriefGrant = Pick<WritGrant, 'subject' | 'actions' | 'scopes' | 'nonce'> & { readonly trajectory: string };
+export type BriefGrant = Pick<WritGrant, 'subject' | 'actions' | 'scopes' | 'nonce'> & {
+  readonly trajectory: string;
+};
 
 /** The terms of a part of a grant. */
 export interface PartTerms {
@@ -91,7 +101,11 @@ export class GrantIssuer {
   /** Grants of the configuration never change. */
   readonly #hashes: WeakMap<ResolvedGrant, string> = new WeakMap();
 
-  constructor(root: KeyPair, store: SideStore & Pick<LedgerReader, 'entries'>, options: GrantIssuerOptions) {
+  constructor(
+    root: KeyPair,
+    store: SideStore & Pick<LedgerReader, 'entries'>,
+    options: GrantIssuerOptions,
+  ) {
     this.#root = root;
     this.#rows = new GrantRows(store, sideSecretOf(root));
     this.#places = new Places(store);
@@ -139,7 +153,11 @@ export class GrantIssuer {
    * A writ for an action of an agent that does not change with time, so that a repeated proposal of
    * another process is the same proposal. Undefined if no grant names the trajectory.
    */
-  async lasting(agent: GrantedAgent, trajectoryId: string, action: string): Promise<WritChain | undefined> {
+  async lasting(
+    agent: GrantedAgent,
+    trajectoryId: string,
+    action: string,
+  ): Promise<WritChain | undefined> {
     const only = await this.#onlyWrit(agent, trajectoryId);
     if (only !== undefined) return only[0];
     const whole = await this.#wholeFor(agent, trajectoryId, action);
@@ -173,7 +191,12 @@ export class GrantIssuer {
    * The short writ with that id, under which an entry of that instant was ruled. Undefined if no
    * grant of the agent issued it.
    */
-  async issuedBefore(name: string, trajectoryId: string, id: string, at: Instant): Promise<WritChain | undefined> {
+  async issuedBefore(
+    name: string,
+    trajectoryId: string,
+    id: string,
+    at: Instant,
+  ): Promise<WritChain | undefined> {
     const oldest = -AHEAD_MAX - Math.ceil(QUEUED_MS / this.#windowMs);
     for (const row of await this.#rows.inTrajectory(trajectoryId)) {
       if (row.principal !== name) continue;
@@ -228,14 +251,17 @@ export class GrantIssuer {
     const grants = this.#principals.get(name)?.grants ?? [];
     for (const grant of await this.#countingHere(grants, trajectoryId))
       await this.#whole({ name }, grant, trajectoryId);
-    const own = (await this.#rows.inTrajectory(trajectoryId)).filter(({ principal }) => principal === name);
+    const own = (await this.#rows.inTrajectory(trajectoryId)).filter(
+      ({ principal }) => principal === name,
+    );
     return own.map((row) => grantWrit(this.#root, row));
   }
 
   /** The trajectories in which a principal has used a grant. Reads all rows. */
   async placesOf(name: string): Promise<readonly string[]> {
     const places = new Set<string>();
-    for await (const { value } of this.#rows.all()) if (value.principal === name) places.add(value.trajectory);
+    for await (const { value } of this.#rows.all())
+      if (value.principal === name) places.add(value.trajectory);
     return [...places];
   }
 
@@ -246,7 +272,11 @@ export class GrantIssuer {
   }
 
   /** Whether a writ is a part of a grant of that principal in the trajectory. */
-  async isPartOfGrant(name: string, trajectoryId: string, { parent }: Pick<Writ, 'parent'>): Promise<boolean> {
+  async isPartOfGrant(
+    name: string,
+    trajectoryId: string,
+    { parent }: Pick<Writ, 'parent'>,
+  ): Promise<boolean> {
     return parent !== null && (await this.#rows.find(trajectoryId, parent))?.principal === name;
   }
 
@@ -256,7 +286,9 @@ export class GrantIssuer {
    */
   async grantorsOf({ writ, chain }: WritChain): Promise<string[]> {
     const links = [writ, ...chain].filter(({ trajectory }) => trajectory !== undefined);
-    const rows = await Promise.all(links.map((link) => this.#rows.find(link.trajectory as string, writId(link))));
+    const rows = await Promise.all(
+      links.map((link) => this.#rows.find(link.trajectory as string, writId(link))),
+    );
     return rows.flatMap((row) => row?.principal ?? []);
   }
 
@@ -280,8 +312,14 @@ export class GrantIssuer {
 
   /** A root writ for one act of now. */
   brief(grant: BriefGrant, now: Instant): Writ {
-    const period = { not_before: addMicros(now, -BRIEF_MICROS), expires: addMicros(now, BRIEF_MICROS) };
-    return issueWrit({ issuer: this.#root.publicKey, ...grant, ...period, max_depth: 0 }, this.#root.privateKey);
+    const period = {
+      not_before: addMicros(now, -BRIEF_MICROS),
+      expires: addMicros(now, BRIEF_MICROS),
+    };
+    return issueWrit(
+      { issuer: this.#root.publicKey, ...grant, ...period, max_depth: 0 },
+      this.#root.privateKey,
+    );
   }
 
   /** Records that a grant of `gone` was revoked, and the amounts spent under it. */
@@ -294,20 +332,30 @@ export class GrantIssuer {
    *
    * @throws ConfigError `agent_stopped` for the agent, and for one that passed the writ on
    */
-  async #onlyWrit({ name, writ }: GrantedAgent, trajectoryId: string): Promise<WritChain[] | undefined> {
+  async #onlyWrit(
+    { name, writ }: GrantedAgent,
+    trajectoryId: string,
+  ): Promise<WritChain[] | undefined> {
     await this.stops.requireNone([name]);
     const place = writ === undefined ? await this.#places.find(trajectoryId) : undefined;
     if (writ === undefined && place?.isDelegated !== true) return undefined;
     const only = writ ?? place?.delegated;
     if (only === undefined) return [];
-    if (writ === undefined ? only.writ.subject !== name : only.writ.trajectory !== trajectoryId) return [];
+    if (writ === undefined ? only.writ.subject !== name : only.writ.trajectory !== trajectoryId)
+      return [];
     await this.stops.requireNone(await this.grantorsOf(only));
     return [only];
   }
 
-  async #wholeFor(agent: GrantedAgent, trajectoryId: string, action: string): Promise<GrantWrit | undefined> {
+  async #wholeFor(
+    agent: GrantedAgent,
+    trajectoryId: string,
+    action: string,
+  ): Promise<GrantWrit | undefined> {
     const grants = grantsIn(agent, trajectoryId);
-    const grant = grants.find(({ actions }) => actions.some((pattern) => isCovered(pattern, action))) ?? grants[0];
+    const grant =
+      grants.find(({ actions }) => actions.some((pattern) => isCovered(pattern, action))) ??
+      grants[0];
     return grant && this.#whole(agent, grant, trajectoryId);
   }
 
@@ -318,13 +366,20 @@ export class GrantIssuer {
     return Promise.all(grants.map((grant) => this.#whole(agent, grant, trajectoryId)));
   }
 
-  async #countingHere(grants: readonly ResolvedGrant[], trajectoryId: string): Promise<ResolvedGrant[]> {
+  async #countingHere(
+    grants: readonly ResolvedGrant[],
+    trajectoryId: string,
+  ): Promise<ResolvedGrant[]> {
     const place = await this.#places.find(trajectoryId);
     return place?.isDelegated === true ? [] : grants.filter((grant) => isFor(grant, trajectoryId));
   }
 
   /** The writ of a whole grant, which is recorded before its first use. */
-  async #whole({ name }: Pick<GrantedAgent, 'name'>, grant: ResolvedGrant, trajectoryId: string): Promise<GrantWrit> {
+  async #whole(
+    { name }: Pick<GrantedAgent, 'name'>,
+    grant: ResolvedGrant,
+    trajectoryId: string,
+  ): Promise<GrantWrit> {
     const key = `${this.stops.version}\n${this.#hashOf(grant)}\n${trajectoryId}\n${name}`;
     try {
       return await this.#wholes.get(key, () => this.#recorded(name, grant, trajectoryId));
@@ -349,7 +404,9 @@ export class GrantIssuer {
   async #rowOf(principal: string, grant: ResolvedGrant, trajectory: string) {
     const terms = termsOf(principal, grant, (await this.#places.find(trajectory))?.domain ?? '');
     const text = canonicalize(terms);
-    const rows = (await this.#rows.inTrajectory(trajectory)).filter((row) => row.principal === principal);
+    const rows = (await this.#rows.inTrajectory(trajectory)).filter(
+      (row) => row.principal === principal,
+    );
     const same = rows.filter((row) => canonicalize(row.terms) === text);
     const found = same.find(({ withdrawn }) => withdrawn === undefined);
     if (found !== undefined) return { row: found, isRecorded: true };
@@ -362,8 +419,15 @@ export class GrantIssuer {
     return { row, isRecorded: false };
   }
 
-  async #hasConfigured({ principal, trajectory, terms }: Pick<GrantRow, 'principal' | 'trajectory' | 'terms'>) {
-    const grants = await this.#countingHere(this.#principals.get(principal)?.grants ?? [], trajectory);
+  async #hasConfigured({
+    principal,
+    trajectory,
+    terms,
+  }: Pick<GrantRow, 'principal' | 'trajectory' | 'terms'>) {
+    const grants = await this.#countingHere(
+      this.#principals.get(principal)?.grants ?? [],
+      trajectory,
+    );
     const domain = (await this.#places.find(trajectory))?.domain ?? '';
     const text = canonicalize(terms);
     return grants.some((grant) => canonicalize(termsOf(principal, grant, domain)) === text);
@@ -388,17 +452,26 @@ export class GrantIssuer {
 }
 
 /** The period of the writs of an instant. Each writ outlives its window by one window. */
-export function windowOf(now: Instant, windowMs: number): { readonly start: Instant; readonly end: Instant } {
+export function windowOf(
+  now: Instant,
+  windowMs: number,
+): { readonly start: Instant; readonly end: Instant } {
   const start = Math.floor(instantToMillis(now) / windowMs) * windowMs;
   return { start: instantFromMillis(start), end: instantFromMillis(start + 2 * windowMs) };
 }
 
-function part({ writ, chain, key }: GrantWrit, changes: Parameters<typeof attenuate>[1]): WritChain {
+function part(
+  { writ, chain, key }: GrantWrit,
+  changes: Parameters<typeof attenuate>[1],
+): WritChain {
   return { writ: attenuate(writ, changes, key.privateKey), chain: [writ, ...chain] };
 }
 
 /** The result for the first grant that is wide enough. @throws the error for the first grant */
-function firstAllowed<T>(wholes: readonly GrantWrit[], make: (whole: GrantWrit) => T): T | undefined {
+function firstAllowed<T>(
+  wholes: readonly GrantWrit[],
+  make: (whole: GrantWrit) => T,
+): T | undefined {
   let refused: unknown;
   for (const whole of wholes) {
     try {
@@ -421,7 +494,10 @@ function grantsIn({ grants }: GrantedAgent, trajectoryId: string): ResolvedGrant
  */
 function isFor({ trajectories }: ResolvedGrant, trajectoryId: string): boolean {
   if (trajectoryId === AGENTS) return false;
-  return (trajectories.includes('*') && trajectoryId !== INCIDENTS) || trajectories.includes(trajectoryId);
+  return (
+    (trajectories.includes('*') && trajectoryId !== INCIDENTS) ||
+    trajectories.includes(trajectoryId)
+  );
 }
 
 /** An action that is not a name of the grammar is covered by nothing, and the kernel refuses it. */

@@ -24,7 +24,9 @@ export function termsOf(agent: string, grant: ResolvedGrant, domain: string): Gr
 
 /** In the gateway domain `agent:ada` acts as `ada` alone: the limits there are for each agent. */
 function defaultScopes(agent: string, domain: string): string[] {
-  return domain === 'gateway' ? [`role:agent:${segment(agent.replace(/^agent:/, ''))}`, 'tool:**'] : ['**'];
+  return domain === 'gateway'
+    ? [`role:agent:${segment(agent.replace(/^agent:/, ''))}`, 'tool:**']
+    : ['**'];
 }
 
 /**
@@ -35,7 +37,9 @@ export function grantWrit(root: KeyPair, row: GrantRow): GrantWrit {
   const { principal, trajectory, terms, generation, carried } = row;
   const place = contentHash({ principal, trajectory, terms: { ...terms }, generation, carried });
   const seed = Buffer.from(root.privateKey, 'hex');
-  const key = generateKeys(new Uint8Array(hkdfSync('sha256', seed, '', `assize/grant/v1\n${place}`, 32)));
+  const key = generateKeys(
+    new Uint8Array(hkdfSync('sha256', seed, '', `assize/grant/v1\n${place}`, 32)),
+  );
   const writ = issueWrit(
     {
       issuer: root.publicKey,
@@ -63,7 +67,10 @@ export function carriedBy(own: readonly GrantRow[], budget: Amounts): Amounts {
   const carried: Record<string, number> = {};
   for (const [unit, amount] of Object.entries(budget)) {
     const spent = own.reduce((sum, { withdrawn = {} }) => sum + amountOf(withdrawn, unit), 0);
-    const taken = own.reduce((sum, row) => sum + (row.withdrawn === undefined ? amountOf(row.carried, unit) : 0), 0);
+    const taken = own.reduce(
+      (sum, row) => sum + (row.withdrawn === undefined ? amountOf(row.carried, unit) : 0),
+      0,
+    );
     const left = Math.min(amount, spent - taken);
     if (left > 0) carried[unit] = left;
   }
@@ -71,7 +78,9 @@ export function carriedBy(own: readonly GrantRow[], budget: Amounts): Amounts {
 }
 
 function less(budget: Amounts, carried: Amounts): Amounts {
-  return Object.fromEntries(Object.entries(budget).map(([unit, amount]) => [unit, amount - amountOf(carried, unit)]));
+  return Object.fromEntries(
+    Object.entries(budget).map(([unit, amount]) => [unit, amount - amountOf(carried, unit)]),
+  );
 }
 
 /** Units may have any name, also names that every object inherits. */

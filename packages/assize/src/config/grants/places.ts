@@ -50,7 +50,8 @@ export class Places {
     if (first === undefined) return undefined;
     const begun = readRow(first).payload as RootPayload | BranchPayload;
     if (begun.kind === 'root') return rootPlace(begun);
-    const source = depth === 0 ? undefined : await this.#find(begun.source_trajectory_id, depth - 1);
+    const source =
+      depth === 0 ? undefined : await this.#find(begun.source_trajectory_id, depth - 1);
     return { domain: begun.domain.name, isDelegated: source?.isDelegated ?? true };
   }
 }

@@ -31,8 +31,16 @@ export async function withdrawGrants(issuer: GrantIssuer, options: WithdrawOptio
     const id = row.value.trajectory;
     try {
       const trajectory = await options.assize.open(id);
-      await revoke(issuer, trajectory, whole, isStopped ? stopOf(row.value.principal) : REASON, options);
-      const known = (await listWrits(options.store, id)).find((listed) => listed.id === writId(whole.writ));
+      await revoke(
+        issuer,
+        trajectory,
+        whole,
+        isStopped ? stopOf(row.value.principal) : REASON,
+        options,
+      );
+      const known = (await listWrits(options.store, id)).find(
+        (listed) => listed.id === writId(whole.writ),
+      );
       await issuer.withdraw(row, known?.spent ?? {});
     } catch (error) {
       if (!isAssizeError(error)) throw error;
@@ -45,7 +53,11 @@ export async function withdrawGrants(issuer: GrantIssuer, options: WithdrawOptio
  * Revokes the writs of a stopped agent, and of the names below it, that came from no grant: in
  * every trajectory that knows them.
  */
-export async function revokeWritsOf(issuer: GrantIssuer, agent: string, options: WithdrawOptions): Promise<void> {
+export async function revokeWritsOf(
+  issuer: GrantIssuer,
+  agent: string,
+  options: WithdrawOptions,
+): Promise<void> {
   const { store, assize, now, onFailure } = options;
   for (const { trajectory_id: id } of await store.trajectories()) {
     try {
@@ -70,10 +82,20 @@ async function revoke(
   reason: string,
   { now, onFailure }: WithdrawOptions,
 ): Promise<void> {
-  const grant = { subject: PRINCIPAL, trajectory: trajectory.id, actions: [REVOKE_ACTION], scopes: ['writ:**'] };
+  const grant = {
+    subject: PRINCIPAL,
+    trajectory: trajectory.id,
+    actions: [REVOKE_ACTION],
+    scopes: ['writ:**'],
+  };
   const by = issuer.brief({ ...grant, nonce: `withdraw ${writId(whole.writ)}` }, now);
   try {
-    const { ruling, propagated } = await trajectory.writs.revoke({ writ: whole, by, reason, principal: PRINCIPAL });
+    const { ruling, propagated } = await trajectory.writs.revoke({
+      writ: whole,
+      by,
+      reason,
+      principal: PRINCIPAL,
+    });
     if (ruling.ruling !== 'committed') throw notRevoked(trajectory, whole, ruling);
     // The next opening of the trajectory tells the others.
     for (const { error } of propagated) if (error !== undefined) onFailure(error);
@@ -83,7 +105,11 @@ async function revoke(
   }
 }
 
-function notRevoked({ id }: Trajectory, { writ }: WritChain, { detail }: Exclude<Ruling, { ruling: 'committed' }>) {
+function notRevoked(
+  { id }: Trajectory,
+  { writ }: WritChain,
+  { detail }: Exclude<Ruling, { ruling: 'committed' }>,
+) {
   return new ConfigError(
     'grant_not_revoked',
     `The grant with the writ ${writId(writ)} could not be revoked in ${id}: ${detail}. Revoke it with assize writ revoke.`,

@@ -73,7 +73,12 @@ export class Bindings {
 
   #make(template: ProcessTemplate, params: RoleParams): Binding {
     const schema = this.#saturating.has(template) ? this.#schema : undefined;
-    return new BoundProcess(bindAll(template.reads, params), bindAll(template.writes, params), this.#rules, schema);
+    return new BoundProcess(
+      bindAll(template.reads, params),
+      bindAll(template.writes, params),
+      this.#rules,
+      schema,
+    );
   }
 }
 
@@ -140,7 +145,9 @@ function overlappingPatterns(rule: Rule, writes: readonly Pattern[]): readonly P
   const { member } = rule;
   if (member === undefined) return rule.patterns;
   const others = rule.patterns.slice(1);
-  const reached = writes.filter((write) => overlaps(member, write)).map((write) => narrowed(member, write));
+  const reached = writes
+    .filter((write) => overlaps(member, write))
+    .map((write) => narrowed(member, write));
   // A write to the places of `with` can affect any member.
   return others.some((other) => writes.some((write) => overlaps(other, write)))
     ? rule.patterns
@@ -161,10 +168,14 @@ export function widenScope(scope: Scope, schema: z.ZodType): Scope {
   };
   const keys = new Map<string, Scope>();
   for (const [key, child] of scope.keys) keys.set(key, below(key, child));
-  const any = scope.any === undefined || parts.every === undefined ? scope.any : widenScope(scope.any, parts.every);
+  const any =
+    scope.any === undefined || parts.every === undefined
+      ? scope.any
+      : widenScope(scope.any, parts.every);
   const next: Scope = { all: false, append: scope.append, keys, any };
   if (isFull(next, [...parts.members.keys()], parts.every !== undefined)) return EVERYTHING;
-  const same = any === scope.any && [...keys].every(([key, child]) => child === scope.keys.get(key));
+  const same =
+    any === scope.any && [...keys].every(([key, child]) => child === scope.keys.get(key));
   return same ? scope : next;
 }
 

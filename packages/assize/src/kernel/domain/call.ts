@@ -35,6 +35,9 @@ export interface ProposedCall<Input = any> {
  */
 export function call<Input>(tool: CallableTool<Input>, input: Input): ActionCall {
   if (typeof tool?.name !== 'string' || typeof tool.parse !== 'function')
-    throw new KernelError('bad_argument', 'A call names no tool. Pass the result of `declareTool`.');
+    throw new KernelError(
+      'bad_argument',
+      'A call names no tool. Pass the result of `declareTool`.',
+    );
   return Object.freeze({ tool, input });
 }

@@ -4,14 +4,24 @@ import type { ProcessTemplate } from './bindings.ts';
 import { ANY_COUNSELOR } from './counselors.ts';
 import type { ActionSpec, Rule } from './domain.ts';
 import type { DomainSpec } from './domain-spec.ts';
-import { bindAll, contains, type Pattern, type PatternTemplate, parseTemplate, patternText } from './footprint.ts';
+import {
+  bindAll,
+  contains,
+  type Pattern,
+  type PatternTemplate,
+  parseTemplate,
+  patternText,
+} from './footprint.ts';
 import { invalid } from './invalid-domain.ts';
 import type { Role } from './role.ts';
 import { hasPlace } from './schema.ts';
 
 // Names and paths in the declaration of a domain, which must lead to another part of it.
 
-export function checkRoles(spec: DomainSpec<any, any>, processes: Map<string, ProcessTemplate>): void {
+export function checkRoles(
+  spec: DomainSpec<any, any>,
+  processes: Map<string, ProcessTemplate>,
+): void {
   for (const [name, role] of Object.entries(spec.roles)) {
     const params = role.params ?? [];
     for (const process of role.processes) {
@@ -45,10 +55,16 @@ function checkSees(
   });
   const excess = sees.find((pattern) => !contains(needs, pattern));
   if (excess !== undefined)
-    throw invalid(spec.name, `the role ${name} sees ${patternText(excess)}, which none of its processes needs`);
+    throw invalid(
+      spec.name,
+      `the role ${name} sees ${patternText(excess)}, which none of its processes needs`,
+    );
   const missing = needs.find((pattern) => !contains(sees, pattern));
   if (missing !== undefined)
-    throw invalid(spec.name, `the role ${name} does not see ${patternText(missing)}, which its processes need`);
+    throw invalid(
+      spec.name,
+      `the role ${name} does not see ${patternText(missing)}, which its processes need`,
+    );
 }
 
 /** A memory needs declared predicates, and counselor kinds that exist. */
@@ -57,7 +73,10 @@ export function checkMemory(spec: DomainSpec<any, any>): void {
     ([, { beliefs }]) => beliefs !== undefined,
   );
   if (says !== undefined && spec.memory === undefined)
-    throw invalid(spec.name, `the action ${says[0]} has beliefs, but the domain declares no memory`);
+    throw invalid(
+      spec.name,
+      `the action ${says[0]} has beliefs, but the domain declares no memory`,
+    );
   for (const [name, { channel }] of Object.entries(spec.memory?.predicates ?? {}))
     checkChannel(spec, `the predicate ${name}`, channel);
 }
@@ -76,17 +95,28 @@ export function checkPlaces(
     const path = segments.map((segment) => (typeof segment === 'string' ? segment : undefined));
     if (hasPlace(state, path)) return;
     const pointer = path.map((key) => `/${key === undefined ? '*' : escapeSegment(key)}`).join('');
-    throw invalid(spec.name, `${what} names ${pointer}, but the schema of the state has no such path`);
+    throw invalid(
+      spec.name,
+      `${what} names ${pointer}, but the schema of the state has no such path`,
+    );
   };
   for (const [name, { reads, writes }] of processes) {
     for (const template of [...reads, ...writes]) check(`the process ${name}`, template);
   }
-  for (const rule of rules) for (const pattern of rule.patterns) check(`the invariant ${rule.id}`, pattern);
+  for (const rule of rules)
+    for (const pattern of rule.patterns) check(`the invariant ${rule.id}`, pattern);
 }
 
-export function checkChannel(spec: DomainSpec<any, any>, what: string, channel: string | undefined): void {
+export function checkChannel(
+  spec: DomainSpec<any, any>,
+  what: string,
+  channel: string | undefined,
+): void {
   if (channel !== undefined && !Object.hasOwn(spec.counselors ?? {}, channel)) {
-    throw invalid(spec.name, `${what} names the channel ${channel}, which is not in \`counselors\``);
+    throw invalid(
+      spec.name,
+      `${what} names the channel ${channel}, which is not in \`counselors\``,
+    );
   }
 }
 

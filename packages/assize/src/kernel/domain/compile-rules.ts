@@ -35,8 +35,16 @@ export function compileRules(spec: DomainSpec<any, any>): Rule[] {
     seen.add(item.id);
     checkChannel(spec, `the invariant ${item.id}`, item.channel);
     if (item.final === true && item.overridable === true)
-      throw invalid(spec.name, `the invariant ${item.id} is both final and overridable; declare one of them`);
-    return { index, id: item.id, spec: frozenCopy(item), ...placesOfRule(spec.name, item, members) };
+      throw invalid(
+        spec.name,
+        `the invariant ${item.id} is both final and overridable; declare one of them`,
+      );
+    return {
+      index,
+      id: item.id,
+      spec: frozenCopy(item),
+      ...placesOfRule(spec.name, item, members),
+    };
   });
 }
 
@@ -49,8 +57,12 @@ function placesOfRule(
   const reads = item.reads.map((source) => fixedPattern(domain, item.id, source));
   const scope = compileScope(reads);
   if (item.kind === 'eachCall' && !isToolPattern(item.tool))
-    throw invalid(domain, `${item.id} names the tool ${item.tool}; write a tool's name, a group such as bank.*, or **`);
-  if (item.kind === 'eachCall') return { patterns: reads, scope, member: undefined, aggregates: [] };
+    throw invalid(
+      domain,
+      `${item.id} names the tool ${item.tool}; write a tool's name, a group such as bank.*, or **`,
+    );
+  if (item.kind === 'eachCall')
+    return { patterns: reads, scope, member: undefined, aggregates: [] };
   const membersAt = (path: string): Pattern => {
     if (!path.endsWith('/*')) {
       throw invalid(domain, `the path ${path} of ${item.id} must end in /*, such as /orders/*`);
@@ -63,7 +75,12 @@ function placesOfRule(
     const tallies = Object.entries(item.index ?? {}).map(([name, { path, per, of }]) =>
       planOf(name, membersAt(path), per, of),
     );
-    return { patterns: [...reads, ...tallies.map(({ path }) => path)], scope, member: undefined, aggregates: tallies };
+    return {
+      patterns: [...reads, ...tallies.map(({ path }) => path)],
+      scope,
+      member: undefined,
+      aggregates: tallies,
+    };
   }
   const path = membersAt(item.path);
   const patterns = [path, ...reads];
@@ -71,8 +88,12 @@ function placesOfRule(
   return { patterns, scope, member: undefined, aggregates: [groupPlan(item, path)] };
 }
 
-function groupPlan(item: Extract<Invariant<any>, { kind: 'unique' | 'sum' | 'count' }>, path: Pattern): AggregatePlan {
-  if (item.kind === 'sum') return planOf(item.id, path, item.per, item.of ?? ((member) => member as number));
+function groupPlan(
+  item: Extract<Invariant<any>, { kind: 'unique' | 'sum' | 'count' }>,
+  path: Pattern,
+): AggregatePlan {
+  if (item.kind === 'sum')
+    return planOf(item.id, path, item.per, item.of ?? ((member) => member as number));
   if (item.kind === 'unique') return uniquePlan(item, path);
   const { per, where } = item;
   if (where === undefined) return planOf(item.id, path, per, undefined);
@@ -101,7 +122,9 @@ function uniquePlan({ id, by }: UniqueInvariant<any>, path: Pattern): AggregateP
     const value: unknown = by(member, keys);
     refusePromise(value, '`by`');
     // A value can be a part of the state, which the next change replaces.
-    return typeof value === 'object' && value !== null ? new CanonicalKey(canonicalize(value)) : value;
+    return typeof value === 'object' && value !== null
+      ? new CanonicalKey(canonicalize(value))
+      : value;
   };
   return { ...planOf(id, path, told as Index['per'], undefined), group: valueText, named: true };
 }
@@ -124,7 +147,10 @@ function valueText(value: unknown): string {
 function fixedPattern(domain: string, id: string, source: string): Pattern {
   const template = parseTemplate(source);
   if (template.append || templateParams(template).length > 0) {
-    throw invalid(domain, `the footprint ${source} of ${id} must be a plain pointer; only * is allowed in it`);
+    throw invalid(
+      domain,
+      `the footprint ${source} of ${id} must be a plain pointer; only * is allowed in it`,
+    );
   }
   return bindAll([template], {})[0] as Pattern;
 }

@@ -72,7 +72,10 @@ export function freezeOf({ freeze, counselors = {} }: DomainSpec<any, any>): Dom
 /** The predicates without their descriptions, which are texts for people. */
 function predicatesOf({ predicates }: MemorySpec): Json {
   return Object.fromEntries(
-    Object.entries(predicates).map(([name, { description: _text, ...declared }]) => [name, declared]),
+    Object.entries(predicates).map(([name, { description: _text, ...declared }]) => [
+      name,
+      declared,
+    ]),
   );
 }
 

@@ -8,14 +8,21 @@ import { pass } from './invariant-result.ts';
 const good = {
   name: 'shop',
   version: '1',
-  state: z.object({ n: z.record(z.string(), z.number()), log: z.array(z.string()), seen: z.number() }),
+  state: z.object({
+    n: z.record(z.string(), z.number()),
+    log: z.array(z.string()),
+    seen: z.number(),
+  }),
   processes: {
     count: { reads: ['/seen'], writes: ['/n/{who}', '/log/-'] },
     look: { reads: ['/n'] },
   },
   roles: { counter: { params: ['who'], processes: ['count'] }, reader: { processes: ['look'] } },
   actions: { count: { process: 'count', args: z.number(), apply: () => {} } },
-  invariants: [invariant('SEEN', ['/seen', '/n/ada'], () => pass), each('N', '/n/*', {}, () => pass)],
+  invariants: [
+    invariant('SEEN', ['/seen', '/n/ada'], () => pass),
+    each('N', '/n/*', {}, () => pass),
+  ],
   counselors: { doctor: () => true },
 };
 
@@ -51,10 +58,26 @@ describe('an unusable domain reports its fault', () => {
       { invariants: [good.invariants[0], good.invariants[0]] },
       'two invariants are named SEEN',
     ],
-    ['an invariant with a parameter', { invariants: [invariant('X', ['/n/{who}'], () => pass)] }, 'only * is allowed'],
-    ['an invariant over an append', { invariants: [invariant('X', ['/log/-'], () => pass)] }, 'only * is allowed'],
-    ['an each of one place', { invariants: [each('X', '/n' as never, {}, () => pass)] }, 'must end in /*'],
-    ['an each that ends in a name', { invariants: [each('X', '/n/*/x' as never, {}, () => pass)] }, 'must end in /*'],
+    [
+      'an invariant with a parameter',
+      { invariants: [invariant('X', ['/n/{who}'], () => pass)] },
+      'only * is allowed',
+    ],
+    [
+      'an invariant over an append',
+      { invariants: [invariant('X', ['/log/-'], () => pass)] },
+      'only * is allowed',
+    ],
+    [
+      'an each of one place',
+      { invariants: [each('X', '/n' as never, {}, () => pass)] },
+      'must end in /*',
+    ],
+    [
+      'an each that ends in a name',
+      { invariants: [each('X', '/n/*/x' as never, {}, () => pass)] },
+      'must end in /*',
+    ],
     [
       'a footprint that is no pointer',
       { processes: { ...good.processes, count: { writes: ['n'] } } },
@@ -70,7 +93,11 @@ describe('an unusable domain reports its fault', () => {
       { invariants: [invariant('X', [], () => pass, { channel: 'judge' })] },
       'names the channel judge',
     ],
-    ['a counselor that is no predicate', { counselors: { doctor: 'yes' } }, '/counselors/doctor: must be a function'],
+    [
+      'a counselor that is no predicate',
+      { counselors: { doctor: 'yes' } },
+      '/counselors/doctor: must be a function',
+    ],
     [
       'a role that sees more than it needs',
       { roles: { reader: { processes: ['look'], sees: ['/n', '/seen'] } } },
@@ -114,18 +141,31 @@ describe('an unusable domain reports its fault', () => {
       ],
     ]),
     ['a state of dates', { state: z.object({ at: z.date() }) }, 'a date at /at'],
-    ['a state with a default', { state: z.object({ n: z.array(z.number().default(1)) }) }, 'a default at /n/*'],
-    ['a state that is parsed into another', { state: z.string().transform(Number) }, 'a pipe at its root'],
+    [
+      'a state with a default',
+      { state: z.object({ n: z.array(z.number().default(1)) }) },
+      'a default at /n/*',
+    ],
+    [
+      'a state that is parsed into another',
+      { state: z.string().transform(Number) },
+      'a pipe at its root',
+    ],
   ])('%s', (_what, change, detail) => {
     expect(() => define(change)).toThrow(
-      expect.objectContaining({ code: expect.any(String), message: expect.stringContaining(detail) }),
+      expect.objectContaining({
+        code: expect.any(String),
+        message: expect.stringContaining(detail),
+      }),
     );
   });
 });
 
 test('list positions are named by index, star, parameter or, on growth, -', () => {
   const reads = ['/log/0', '/log/10', '/log/*', '/log/{who}'];
-  const { processes } = define({ processes: { ...good.processes, count: { reads, writes: ['/log/-'] } } });
+  const { processes } = define({
+    processes: { ...good.processes, count: { reads, writes: ['/log/-'] } },
+  });
   expect(Object.keys(processes)).toEqual(['count', 'look']);
 });
 
@@ -134,7 +174,11 @@ describe('the freeze of a pending approval', () => {
     const { closure } = define({}).bind('count', { who: 'ada' });
     expect([...new Set(closure.map(patternText))].sort()).toEqual(['/log/-', '/n/ada', '/seen']);
     const other = define({}).bind('count', { who: 'bob' });
-    expect([...new Set(other.closure.map(patternText))].sort()).toEqual(['/log/-', '/n/bob', '/seen']);
+    expect([...new Set(other.closure.map(patternText))].sort()).toEqual([
+      '/log/-',
+      '/n/bob',
+      '/seen',
+    ]);
   });
 });
 
@@ -146,7 +190,10 @@ describe('a domain’s hash', () => {
     expect(define({ initial: { n: {}, log: [], seen: 0 } }).hash).toBe(hash);
     const one = { count: { ...good.actions.count, approvals: 1 } };
     expect(
-      define({ actions: one, invariants: [{ ...good.invariants[0], approvals: 1 }, good.invariants[1]] }).hash,
+      define({
+        actions: one,
+        invariants: [{ ...good.invariants[0], approvals: 1 }, good.invariants[1]],
+      }).hash,
     ).toBe(hash);
   });
 
@@ -157,11 +204,17 @@ describe('a domain’s hash', () => {
     ['a role', { roles: { ...good.roles, reader: { processes: [] } } }],
     ['an argument', { actions: { count: { ...good.actions.count, args: z.string() } } }],
     ['the order of the rules', { invariants: [...good.invariants].reverse() }],
-    ['what a rule reads', { invariants: [invariant('SEEN', ['/seen'], () => pass), good.invariants[1]] }],
+    [
+      'what a rule reads',
+      { invariants: [invariant('SEEN', ['/seen'], () => pass), good.invariants[1]] },
+    ],
     ['the counselors', { counselors: {} }],
     ['the freeze', { freeze: 'footprint' }],
     ['the build', { build: 'abc' }],
-    ['how many must approve an action', { actions: { count: { ...good.actions.count, approvals: 2 } } }],
+    [
+      'how many must approve an action',
+      { actions: { count: { ...good.actions.count, approvals: 2 } } },
+    ],
     [
       'how many must approve what a rule escalates',
       { invariants: [{ ...good.invariants[0], approvals: 2 }, good.invariants[1]] },
@@ -175,7 +228,9 @@ test('a domain can not be changed by its users', () => {
   const domain = define({});
   expect(() => Object.assign(domain, { freeze: 'footprint' })).toThrow(TypeError);
   expect(() => Object.assign(domain.actions, { other: {} })).toThrow(TypeError);
-  expect(() => Object.assign(domain.actions['count'] as object, { apply: () => {} })).toThrow(TypeError);
+  expect(() => Object.assign(domain.actions['count'] as object, { apply: () => {} })).toThrow(
+    TypeError,
+  );
 });
 
 describe('a schema that holds itself is refused, because it has no end', () => {
@@ -193,14 +248,19 @@ describe('a schema that holds itself is refused, because it has no end', () => {
   ])('%s', (_what, args) => {
     const { count } = good.actions;
     expect(() => define({ actions: { count: { ...count, args } } })).toThrow(
-      expect.objectContaining({ code: 'invalid_domain', message: expect.stringContaining('is recursive') }),
+      expect.objectContaining({
+        code: 'invalid_domain',
+        message: expect.stringContaining('is recursive'),
+      }),
     );
   });
 
   test('and not one that only stands in two places', () => {
     const shared = z.object({ n: z.number() });
     expect(() =>
-      define({ actions: { count: { ...good.actions.count, args: z.object({ a: shared, b: shared }) } } }),
+      define({
+        actions: { count: { ...good.actions.count, args: z.object({ a: shared, b: shared }) } },
+      }),
     ).not.toThrow();
   });
 });

@@ -2,7 +2,13 @@ import type { z } from 'zod';
 import { isInstance, markOwnPackage, requireOwnPackage } from '#base';
 import { KernelError } from '../errors.ts';
 import { Bindings, BoundProcess, compileProcesses } from './bindings.ts';
-import { checkChannel, checkCounselors, checkMemory, checkPlaces, checkRoles } from './check-references.ts';
+import {
+  checkChannel,
+  checkCounselors,
+  checkMemory,
+  checkPlaces,
+  checkRoles,
+} from './check-references.ts';
 import { compileRules, directPatterns } from './compile-rules.ts';
 import { declarationHash, freezeOf } from './declaration-hash.ts';
 import type { ActionSpec, Binding, Domain, Rule } from './domain.ts';
@@ -36,7 +42,9 @@ type KnownProcesses<Name, Processes> = string extends Name
     ? Name
     : `there is no process ${Name & string}`;
 
-type KnownToAll<Names, Processes> = { readonly [Of in keyof Names]: KnownProcesses<Names[Of], Processes> };
+type KnownToAll<Names, Processes> = {
+  readonly [Of in keyof Names]: KnownProcesses<Names[Of], Processes>;
+};
 
 type KnownToRoles<Roles, Processes> = {
   readonly [Name in keyof Roles]: Roles[Name] extends { readonly processes: infer Names }
@@ -63,10 +71,14 @@ export function defineDomain<
   Actions extends Record<string, unknown>,
   const Processes extends DomainWords['processes'] = any,
   const Roles extends DomainWords['roles'] & KnownToRoles<Roles, keyof Processes> = any,
-  const Performs extends DomainWords['performs'] & KnownToAll<Performs, keyof Processes> = Record<never, never>,
+  const Performs extends DomainWords['performs'] & KnownToAll<Performs, keyof Processes> = Record<
+    never,
+    never
+  >,
   Inputs extends DomainWords['inputs'] = Record<never, never>,
 >(
-  declared: DomainSpec<Schema, Actions, Words<Processes, Roles, Performs, Inputs>> & ActionSignatures<Performs, Inputs>,
+  declared: DomainSpec<Schema, Actions, Words<Processes, Roles, Performs, Inputs>> &
+    ActionSignatures<Performs, Inputs>,
 ): Domain<z.infer<Schema>, Actions, Words<Processes, Roles, Performs, Inputs>> {
   const spec = declared as unknown as DomainSpec<Schema, any>;
   const malformed = specFault(spec);
@@ -81,7 +93,8 @@ export function defineDomain<
   checkRoles(spec, processes);
   const rules = frozenParts(compileRules(spec));
   const rulesByPath = new PatternIndex<Rule>();
-  for (const rule of rules) for (const pattern of directPatterns(rule)) rulesByPath.add(pattern, rule);
+  for (const rule of rules)
+    for (const pattern of directPatterns(rule)) rulesByPath.add(pattern, rule);
   refuseChanges(rulesByPath, ['add', 'remove']);
   const state = strictSchema(spec.state, 'state');
   const bindings = new Bindings(processes, rules, state);
@@ -92,7 +105,8 @@ export function defineDomain<
   const sensitive = frozenParts(placesOf(spec, state));
   const roles = frozenCopy(spec.roles);
   const misfit = spec.initial === undefined ? undefined : stateFault(state, spec.initial);
-  if (misfit !== undefined) throw invalid(spec.name, `its initial state does not fit its schema: ${misfit}`);
+  if (misfit !== undefined)
+    throw invalid(spec.name, `its initial state does not fit its schema: ${misfit}`);
   const made = {
     name: spec.name,
     version: spec.version,
@@ -140,7 +154,10 @@ export function requireOwnDomain(domain: Domain): void {
 }
 
 /** Statements can be erased, in every place in which they are recorded. */
-function sensitiveArgsOf({ memory }: DomainSpec<any, any>, actions: Record<string, ActionSpec>): Set<string> {
+function sensitiveArgsOf(
+  { memory }: DomainSpec<any, any>,
+  actions: Record<string, ActionSpec>,
+): Set<string> {
   const named = Object.keys(actions).filter((name) => {
     const { args, beliefs } = actions[name] as ActionSpec;
     return beliefs !== undefined || hasSensitivePart(args);
@@ -157,13 +174,19 @@ function placesOf(spec: DomainSpec<any, any>, state: z.ZodType): Pattern[] {
 }
 
 function compileActions(spec: DomainSpec<any, any>): Record<string, ActionSpec> {
-  const entries = Object.entries(spec.actions as Record<string, ActionSpec>).map(([name, action]) => {
-    if (name.startsWith('assize.')) throw invalid(spec.name, `the action ${name} has a reserved name`);
-    if (!Object.hasOwn(spec.processes, action.process)) {
-      throw invalid(spec.name, `the action ${name} belongs to ${action.process}, which is not a process`);
-    }
-    checkChannel(spec, `the action ${name}`, action.channel);
-    return [name, Object.freeze({ ...action, args: strictSchema(action.args, 'args') })];
-  });
+  const entries = Object.entries(spec.actions as Record<string, ActionSpec>).map(
+    ([name, action]) => {
+      if (name.startsWith('assize.'))
+        throw invalid(spec.name, `the action ${name} has a reserved name`);
+      if (!Object.hasOwn(spec.processes, action.process)) {
+        throw invalid(
+          spec.name,
+          `the action ${name} belongs to ${action.process}, which is not a process`,
+        );
+      }
+      checkChannel(spec, `the action ${name}`, action.channel);
+      return [name, Object.freeze({ ...action, args: strictSchema(action.args, 'args') })];
+    },
+  );
   return Object.freeze(Object.assign(Object.create(null), Object.fromEntries(entries)));
 }

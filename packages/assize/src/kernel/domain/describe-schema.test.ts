@@ -2,23 +2,44 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { canonicalize } from '#canon';
-import { schemaOf, schemaSpecs, VALUES } from '../../../../../tests/support/models/generated-schema.ts';
+import {
+  schemaOf,
+  schemaSpecs,
+  VALUES,
+} from '../../../../../tests/support/models/generated-schema.ts';
 import { describeSchema } from './describe-schema.ts';
 import { strictSchema } from './schema.ts';
 import { sensitive } from './sensitive.ts';
 
-const textOf = (schema: z.ZodType): string => canonicalize(describeSchema(schema), { integers: 'any' });
+const textOf = (schema: z.ZodType): string =>
+  canonicalize(describeSchema(schema), { integers: 'any' });
 
 describe('a description stays the same with', () => {
   test.each<[string, z.ZodType, z.ZodType]>([
     ['a description', z.string(), z.string().describe('the address of a person')],
-    ['a title and an id', z.array(z.int()), z.array(z.int().meta({ title: 'Amounts', id: 'amounts' }))],
-    ['a description as a check', z.string(), z.string().check(z.describe('a name'), z.meta({ title: 'Name' }))],
+    [
+      'a title and an id',
+      z.array(z.int()),
+      z.array(z.int().meta({ title: 'Amounts', id: 'amounts' })),
+    ],
+    [
+      'a description as a check',
+      z.string(),
+      z.string().check(z.describe('a name'), z.meta({ title: 'Name' })),
+    ],
     ['an error message', z.string().min(2), z.string().min(2, 'too short')],
     ['an error message of a type', z.email(), z.email({ error: 'no address' })],
-    ['an error message of a refinement', z.string().refine(() => true), z.string().refine(() => true, 'wrong')],
+    [
+      'an error message of a refinement',
+      z.string().refine(() => true),
+      z.string().refine(() => true, 'wrong'),
+    ],
     ['a brand', z.string(), z.string().brand<'Name'>()],
-    ['the order of members', z.object({ a: z.string(), b: z.int() }), z.object({ b: z.int(), a: z.string() })],
+    [
+      'the order of members',
+      z.object({ a: z.string(), b: z.int() }),
+      z.object({ b: z.int(), a: z.string() }),
+    ],
     ['the order of an enum', z.enum(['a', 'b']), z.enum(['b', 'a'])],
     ['an enum written as literals', z.enum(['a', 'b']), z.literal(['a', 'b'])],
     ['the older form of a format', z.email(), z.string().email()],
@@ -32,7 +53,10 @@ describe('a description stays the same with', () => {
 });
 
 function discriminated(): [z.ZodType, z.ZodType] {
-  const options = [z.object({ is: z.literal('a') }), z.object({ is: z.literal('b'), n: z.int() })] as const;
+  const options = [
+    z.object({ is: z.literal('a') }),
+    z.object({ is: z.literal('b'), n: z.int() }),
+  ] as const;
   return [z.union(options), z.discriminatedUnion('is', options)];
 }
 
@@ -52,17 +76,29 @@ describe('a description changes with', () => {
     ['a pattern of its own for a format', z.email(), z.email({ pattern: /@example\.com$/ })],
     ['a pattern', z.string().regex(/^a/), z.string().regex(/^b/)],
     ['a flag of a pattern', z.string().regex(/^a/), z.string().regex(/^a/i)],
-    ['a pattern of a format with a name', z.stringFormat('iban', /^A/), z.stringFormat('iban', /^B/)],
+    [
+      'a pattern of a format with a name',
+      z.stringFormat('iban', /^A/),
+      z.stringFormat('iban', /^B/),
+    ],
     ['a prefix', z.string().startsWith('a'), z.string().startsWith('b')],
     ['a suffix', z.string().endsWith('a'), z.string().endsWith('b')],
     ['a place of a part', z.string().includes('a'), z.string().includes('a', { position: 2 })],
     ['letter case', z.string().lowercase(), z.string().uppercase()],
-    ['a change of the text before a check', z.string().trim().max(3), z.string().toLowerCase().max(3)],
+    [
+      'a change of the text before a check',
+      z.string().trim().max(3),
+      z.string().toLowerCase().max(3),
+    ],
     ['the order of a change and a check', z.string().trim().min(1), z.string().min(1).trim()],
     ['coercion', z.number(), z.coerce.number()],
     ['a key', z.object({ a: z.string() }), z.object({ b: z.string() })],
     ['an optional member', z.object({ a: z.string() }), z.object({ a: z.string().optional() })],
-    ['a member that is optional and never undefined', z.string().optional(), z.exactOptional(z.string())],
+    [
+      'a member that is optional and never undefined',
+      z.string().optional(),
+      z.exactOptional(z.string()),
+    ],
     ['null', z.string(), z.string().nullable()],
     ['a default', z.string().default('a'), z.string().default('b')],
     ['the value after a fault', z.string().catch('a'), z.string().catch('b')],
@@ -70,16 +106,28 @@ describe('a description changes with', () => {
     ['the type of a literal', z.literal('1'), z.literal(1)],
     ['an option of a union', z.union([z.string(), z.int()]), z.union([z.string(), z.null()])],
     ['the order of a union, whose first fit counts', ...reordered()],
-    ['a union of which one option fits', z.union([z.string(), z.int()]), z.xor([z.string(), z.int()])],
+    [
+      'a union of which one option fits',
+      z.union([z.string(), z.int()]),
+      z.xor([z.string(), z.int()]),
+    ],
     ['the length of a tuple', z.tuple([z.int()]), z.tuple([z.int(), z.int()])],
     ['the rest of a tuple', z.tuple([z.int()]), z.tuple([z.int()], z.int())],
     ['the keys of a record', z.record(z.string(), z.int()), z.record(z.string().max(3), z.int())],
-    ['keys that need not all be there', z.record(z.enum(['a']), z.int()), z.partialRecord(z.enum(['a']), z.int())],
+    [
+      'keys that need not all be there',
+      z.record(z.enum(['a']), z.int()),
+      z.partialRecord(z.enum(['a']), z.int()),
+    ],
     ['the values of a record', z.record(z.string(), z.int()), z.record(z.string(), z.string())],
     ['a refinement', z.string(), z.string().refine(() => true)],
     ['a transform', z.string(), z.string().transform((text) => text)],
     ['a part of a template', z.templateLiteral(['a', z.int()]), z.templateLiteral(['b', z.int()])],
-    ['the mark of sensitive values', z.union([z.string(), z.int()]), sensitive(z.union([z.string(), z.int()]))],
+    [
+      'the mark of sensitive values',
+      z.union([z.string(), z.int()]),
+      sensitive(z.union([z.string(), z.int()])),
+    ],
     ['the check of a property', ...withProperty()],
   ])('%s', (_what, one, other) => {
     expect(textOf(one)).not.toBe(textOf(other));
@@ -92,7 +140,8 @@ function reordered(): [z.ZodType, z.ZodType] {
 }
 
 function withProperty(): [z.ZodType, z.ZodType] {
-  const list = (length: number): z.ZodType => z.array(z.int()).check(z.property('length', z.literal(length)));
+  const list = (length: number): z.ZodType =>
+    z.array(z.int()).check(z.property('length', z.literal(length)));
   return [list(1), list(2)];
 }
 
@@ -104,9 +153,11 @@ test('a default that is computed anew each time is a mark', () => {
 });
 
 test('objects that the kernel makes strict have one description', () => {
-  const texts = [z.object({ a: z.int() }), z.strictObject({ a: z.int() }), z.looseObject({ a: z.int() })].map(
-    (schema) => textOf(strictSchema(schema, 'args')),
-  );
+  const texts = [
+    z.object({ a: z.int() }),
+    z.strictObject({ a: z.int() }),
+    z.looseObject({ a: z.int() }),
+  ].map((schema) => textOf(strictSchema(schema, 'args')));
   expect(new Set(texts).size).toBe(1);
 });
 
@@ -115,7 +166,9 @@ describe('of generated schemas', () => {
     fc.assert(
       fc.property(schemaSpecs, schemaSpecs, (one, other) => {
         const [left, right] = [schemaOf(z, one), schemaOf(z, other)];
-        const differs = VALUES.some((value) => left.safeParse(value).success !== right.safeParse(value).success);
+        const differs = VALUES.some(
+          (value) => left.safeParse(value).success !== right.safeParse(value).success,
+        );
         if (differs) expect(textOf(left)).not.toBe(textOf(right));
       }),
     );

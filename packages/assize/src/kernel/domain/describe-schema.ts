@@ -79,7 +79,11 @@ function typeOf(schema: z.ZodType, def: Def): Description {
   const { type } = def;
   switch (type) {
     case 'object':
-      return { type, members: membersOf(def.shape), others: def.catchall && describeSchema(def.catchall) };
+      return {
+        type,
+        members: membersOf(def.shape),
+        others: def.catchall && describeSchema(def.catchall),
+      };
     case 'record':
       return {
         type,
@@ -105,7 +109,12 @@ function typeOf(schema: z.ZodType, def: Def): Description {
     case 'literal':
       return { type, values: valuesOf(def.values) };
     case 'template_literal':
-      return { type, parts: def.parts.map((part) => (isSchema(part) ? describeSchema(part) : { text: String(part) })) };
+      return {
+        type,
+        parts: def.parts.map((part) =>
+          isSchema(part) ? describeSchema(part) : { text: String(part) },
+        ),
+      };
     case 'optional':
       return {
         type,
@@ -114,9 +123,17 @@ function typeOf(schema: z.ZodType, def: Def): Description {
       };
     case 'default':
     case 'prefault':
-      return { type, inner: describeSchema(def.innerType), value: constantBy(() => def.defaultValue) };
+      return {
+        type,
+        inner: describeSchema(def.innerType),
+        value: constantBy(() => def.defaultValue),
+      };
     case 'catch':
-      return { type, inner: describeSchema(def.innerType), value: constantBy(() => def.catchValue(undefined)) };
+      return {
+        type,
+        inner: describeSchema(def.innerType),
+        value: constantBy(() => def.catchValue(undefined)),
+      };
     case 'pipe':
       return { type, stages: stagesOf(schema) };
     case 'lazy':
@@ -146,7 +163,9 @@ function membersOf(shape: Def['shape']): Json {
 
 /** An option without values is left out: zod 4.0 adds one to the keys of a partial record. */
 function unionOf({ options, inclusive, discriminator }: Def): Description {
-  const described = options.map(describeSchema).filter((option) => (option as unknown as Description).type !== 'never');
+  const described = options
+    .map(describeSchema)
+    .filter((option) => (option as unknown as Description).type !== 'never');
   const exactlyOne = inclusive === false && discriminator === undefined;
   if (described.length === 1) return described[0] as unknown as Description;
   return { type: 'union', options: described, exactlyOne: exactlyOne || undefined };
@@ -161,7 +180,9 @@ function enumValues(entries: Def['entries']): readonly unknown[] {
 }
 
 function valuesOf(values: readonly unknown[]): Json {
-  const described = new Map(values.map((value) => [canonicalize(constant(value), ANY_INTEGER), constant(value)]));
+  const described = new Map(
+    values.map((value) => [canonicalize(constant(value), ANY_INTEGER), constant(value)]),
+  );
   return [...described.keys()].sort().map((text) => described.get(text) as Json);
 }
 
@@ -190,16 +211,27 @@ const COMPUTED: Json = { computed: true };
 const TEXTS = new Set(['describe', 'meta']);
 
 function checksOf(check: z.core.$ZodCheck): Json[] {
-  const def = check._zod.def as unknown as Readonly<Record<string, unknown>> & { readonly check: string };
+  const def = check._zod.def as unknown as Readonly<Record<string, unknown>> & {
+    readonly check: string;
+  };
   if (TEXTS.has(def.check)) return [];
   switch (def.check) {
     case 'string_format':
       return [formatOf(check)];
     case 'overwrite':
-      return [{ check: def.check, sample: constantBy(() => sampleOf(def['tx'] as (value: unknown) => unknown)) }];
+      return [
+        {
+          check: def.check,
+          sample: constantBy(() => sampleOf(def['tx'] as (value: unknown) => unknown)),
+        },
+      ];
     case 'property':
       return [
-        { check: def.check, property: String(def['property']), schema: describeSchema(def['schema'] as z.ZodType) },
+        {
+          check: def.check,
+          property: String(def['property']),
+          schema: describeSchema(def['schema'] as z.ZodType),
+        },
       ];
     case 'properties':
       return [{ check: def.check, members: membersOf(def['shape'] as Def['shape']) }];
@@ -218,9 +250,12 @@ const FROM_OPTIONS = new Set(['starts_with', 'ends_with', 'includes']);
 
 /** The format's name and options, and the pattern if the declaration gives one. */
 function formatOf(check: z.core.$ZodCheck): Json {
-  const def = check._zod.def as unknown as Readonly<Record<string, unknown>> & { readonly format: string };
+  const def = check._zod.def as unknown as Readonly<Record<string, unknown>> & {
+    readonly format: string;
+  };
   const { format, pattern } = def;
-  const isGiven = pattern instanceof RegExp && !FROM_OPTIONS.has(format) && !isOwnPattern(check, def, pattern);
+  const isGiven =
+    pattern instanceof RegExp && !FROM_OPTIONS.has(format) && !isOwnPattern(check, def, pattern);
   return compact({
     check: 'string_format',
     format,
@@ -233,12 +268,17 @@ function formatOf(check: z.core.$ZodCheck): Json {
  * Whether a pattern is zod's own for the format. Versions of zod write the pattern of a format in
  * different ways. A format without the pattern gets zod's own from its constructor.
  */
-function isOwnPattern(check: z.core.$ZodCheck, def: object & { readonly format: string }, pattern: RegExp): boolean {
+function isOwnPattern(
+  check: z.core.$ZodCheck,
+  def: object & { readonly format: string },
+  pattern: RegExp,
+): boolean {
   if (def.format === 'regex') return false;
   // The formats that zod defines by a function, such as `z.hex()`, share one constructor.
   if ('fn' in def) return Object.values(z.core.regexes).some((own) => own === pattern);
   const { pattern: _given, checks: _checks, ...others } = def as Record<string, unknown>;
-  const make = (check._zod as unknown as { readonly constr: new (def: object) => z.core.$ZodCheck }).constr;
+  const make = (check._zod as unknown as { readonly constr: new (def: object) => z.core.$ZodCheck })
+    .constr;
   const own = (new make(others)._zod.def as { readonly pattern?: RegExp }).pattern;
   return own !== undefined && String(own) === String(pattern);
 }
@@ -251,7 +291,10 @@ function namedPattern(pattern: RegExp): string | undefined {
   return NAMED.find((name) => regexes[name] === pattern);
 }
 
-function constantsOf(def: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, Json> {
+function constantsOf(
+  def: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): Record<string, Json> {
   const given = names.filter((name) => def[name] != null && def[name] !== false);
   return Object.fromEntries(given.map((name) => [name, constant(def[name])]));
 }
@@ -281,7 +324,9 @@ function isSchema(part: unknown): part is z.ZodType {
 }
 
 function compact(members: Readonly<Record<string, Json | undefined>>): Json {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Json;
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined),
+  ) as Json;
 }
 
 const ANY_INTEGER = { integers: 'any' } as const;

@@ -53,9 +53,16 @@ export interface Action<State, Args, Params = RoleParams> {
    * calls after the commit, each according to the class of its tool. The function must be pure in
    * its inputs.
    */
-  readonly calls?: (state: State, args: Args, context: Omit<ApplyContext<Params>, 'calls'>) => readonly ActionCall[];
+  readonly calls?: (
+    state: State,
+    args: Args,
+    context: Omit<ApplyContext<Params>, 'calls'>,
+  ) => readonly ActionCall[];
   /** The cost, in whole units of the writ's budget. */
-  readonly cost?: (args: Args, context: { readonly role: Params }) => { readonly [unit: string]: number };
+  readonly cost?: (
+    args: Args,
+    context: { readonly role: Params },
+  ) => { readonly [unit: string]: number };
   /** Resources that the writ must cover besides the role itself, in the grammar of scopes. */
   readonly scopes?: (args: Args, context: { readonly role: Params }) => readonly string[];
   /**
@@ -66,7 +73,11 @@ export interface Action<State, Args, Params = RoleParams> {
    */
   readonly beliefs?: (args: Args, context: { readonly role: Params }) => readonly MemoryStatement[];
   /** Writes an approval into the state of an escalated proposal: of each approver, in order. */
-  readonly onApprove?: (state: State, args: Args, approval: Approval & { readonly role: Params }) => void;
+  readonly onApprove?: (
+    state: State,
+    args: Args,
+    approval: Approval & { readonly role: Params },
+  ) => void;
   /**
    * Names, in words, the things that amended arguments allow and the proposed ones do not. Such an
    * amendment is refused: it needs its own proposal. Default: an amendment may allow more. The
@@ -133,13 +144,19 @@ export interface DomainSpec<
   readonly processes: Words['processes'];
   readonly roles: Words['roles'];
   readonly actions: {
-    readonly [Name in keyof Actions]: Action<z.infer<Schema>, Actions[Name], ParamsOfAction<Words, Name>>;
+    readonly [Name in keyof Actions]: Action<
+      z.infer<Schema>,
+      Actions[Name],
+      ParamsOfAction<Words, Name>
+    >;
   };
   /**
    * The invariants in order: the first that does not pass decides. A function receives `invariant`,
    * `each`, `unique`, `sum`, `count` and `eachCall` typed for this state. A plain list is untyped.
    */
-  readonly invariants: readonly Invariant<any>[] | ((rules: Rules<z.infer<Schema>>) => readonly Invariant<any>[]);
+  readonly invariants:
+    | readonly Invariant<any>[]
+    | ((rules: Rules<z.infer<Schema>>) => readonly Invariant<any>[]);
   readonly counselors?: Readonly<Record<string, CounselorPredicate>>;
   /**
    * The scope that a pending approval stops: only changes of the same members (`reserve`, the

@@ -17,7 +17,9 @@ export interface DomainWords {
 export type IsAny<T> = 0 extends 1 & T ? true : false;
 
 /** The parameters that a role requires. Parameters that are not literals are arbitrary strings. */
-export type ParamsOf<R extends Role> = R extends { readonly params: readonly (infer Param extends string)[] }
+export type ParamsOf<R extends Role> = R extends {
+  readonly params: readonly (infer Param extends string)[];
+}
   ? string extends Param
     ? RoleParams
     : { readonly [Name in Param]: string }

@@ -45,7 +45,11 @@ export type ActionSpec = Action<any, any>;
  * it; it is immutable. `State`, `Actions` (arguments by action) and `Words` carry the types to
  * proposals and slices.
  */
-export interface Domain<State = any, Actions extends Record<string, unknown> = any, Words extends DomainWords = any> {
+export interface Domain<
+  State = any,
+  Actions extends Record<string, unknown> = any,
+  Words extends DomainWords = any,
+> {
   readonly name: string;
   readonly version: string;
   /** SHA-256 of the canonical declaration (docs/decisions/010-domain-hash.md). */

@@ -29,17 +29,24 @@ function allows(patterns: readonly string[], path: string, { op, appends, list }
 }
 
 describe('a footprint’s text', () => {
-  test.each(['', '/a', '/a/b', '/orders/*', '/orders/*/total', '/log/-', '/a~1b/~0', '/'])('%s', (text) => {
-    expect(patternText(patternFromText(text))).toBe(text);
-  });
+  test.each(['', '/a', '/a/b', '/orders/*', '/orders/*/total', '/log/-', '/a~1b/~0', '/'])(
+    '%s',
+    (text) => {
+      expect(patternText(patternFromText(text))).toBe(text);
+    },
+  );
 
   test('parameters are whole segments, filled as data', () => {
     const template = parseTemplate('/spent/{agent}/x{no}');
     expect(patternText(bindTemplate(template, { agent: 'a/b' }))).toBe('/spent/a~1b/x{no}');
     // A star, or another parameter, in a value is only a key.
-    expect(contains([bindTemplate(parseTemplate('/p/{x}'), { x: '*' })], patternFromText('/p/y'))).toBe(false);
+    expect(
+      contains([bindTemplate(parseTemplate('/p/{x}'), { x: '*' })], patternFromText('/p/y')),
+    ).toBe(false);
     expect(() => bindTemplate(template, {})).toThrow(/needs the parameter agent/);
-    expect(() => bindTemplate(parseTemplate('/p/{constructor}'), {})).toThrow(/needs the parameter constructor/);
+    expect(() => bindTemplate(parseTemplate('/p/{constructor}'), {})).toThrow(
+      /needs the parameter constructor/,
+    );
   });
 
   test.each(['a', 'a/b', '/a/~2', '/-', '#/a'])('%s is none', (text) => {

@@ -35,14 +35,19 @@ export function parseTemplate(source: string): PatternTemplate {
     return param === undefined ? segment : { param };
   });
   if (append && segments.length === 0) {
-    throw new KernelError('invalid_domain', `The footprint ${source} appends to the whole state. Name a list.`);
+    throw new KernelError(
+      'invalid_domain',
+      `The footprint ${source} appends to the whole state. Name a list.`,
+    );
   }
   return { source, segments, append };
 }
 
 /** The names of the parameters that a template needs. */
 export function templateParams(template: PatternTemplate): string[] {
-  return template.segments.flatMap((segment) => (typeof segment === 'object' ? [segment.param] : []));
+  return template.segments.flatMap((segment) =>
+    typeof segment === 'object' ? [segment.param] : [],
+  );
 }
 
 export function bindTemplate(template: PatternTemplate, params: RoleParams): Pattern {
@@ -50,7 +55,10 @@ export function bindTemplate(template: PatternTemplate, params: RoleParams): Pat
     if (typeof segment !== 'object') return segment;
     const value = Object.hasOwn(params, segment.param) ? params[segment.param] : undefined;
     if (value === undefined) {
-      throw new KernelError('invalid_domain', `The footprint ${template.source} needs the parameter ${segment.param}.`);
+      throw new KernelError(
+        'invalid_domain',
+        `The footprint ${template.source} needs the parameter ${segment.param}.`,
+      );
     }
     return value;
   });
@@ -63,7 +71,9 @@ export function bindTemplate(template: PatternTemplate, params: RoleParams): Pat
  * `patternFromText` reads the text back.
  */
 export function patternText({ segments, append }: Pattern): string {
-  const keys = segments.map((segment) => (segment === ANY ? '/*' : `/${literalText(segment)}`)).join('');
+  const keys = segments
+    .map((segment) => (segment === ANY ? '/*' : `/${literalText(segment)}`))
+    .join('');
   return append ? `${keys}/-` : keys;
 }
 
@@ -101,7 +111,9 @@ export function overlaps(a: Pattern, b: Pattern): boolean {
 
 /** The part of `pattern` that also lies under `by`. The two patterns must overlap. */
 export function narrowed(pattern: Pattern, by: Pattern): Pattern {
-  const segments = pattern.segments.map((segment, i) => (segment === ANY ? (by.segments[i] ?? ANY) : segment));
+  const segments = pattern.segments.map((segment, i) =>
+    segment === ANY ? (by.segments[i] ?? ANY) : segment,
+  );
   return { ...pattern, segments };
 }
 
@@ -165,7 +177,8 @@ function grow(root: Map<string, Scope>, path: readonly string[]): void {
     const next = keys.get(key);
     if (next?.all) return;
     const below = (next?.keys as Map<string, Scope> | undefined) ?? new Map<string, Scope>();
-    if (next === undefined) keys.set(key, { all: false, append: false, keys: below, any: undefined });
+    if (next === undefined)
+      keys.set(key, { all: false, append: false, keys: below, any: undefined });
     keys = below;
   }
   keys.set(path.at(-1) as string, EVERYTHING);
@@ -214,7 +227,10 @@ export function isWhole({ all, any, keys }: Scope): boolean {
  * permitted, or a new list where none exists. Above a pattern, an object can be created where
  * nothing exists. It can hold only what the patterns permit.
  */
-function permits(patterns: readonly Pattern[], change: Pick<Change, 'op' | 'keys' | 'value' | 'appends'>): boolean {
+function permits(
+  patterns: readonly Pattern[],
+  change: Pick<Change, 'op' | 'keys' | 'value' | 'appends'>,
+): boolean {
   const { op, keys, value, appends } = change;
   let leads = false;
   for (let i = 0; i < patterns.length; i++) {
@@ -223,7 +239,8 @@ function permits(patterns: readonly Pattern[], change: Pick<Change, 'op' | 'keys
     else if (isUnder(keys, segments)) {
       if (!append) return true;
       const below = keys.length - segments.length;
-      if (op === 'add' && ((below === 1 && appends) || (below === 0 && Array.isArray(value)))) return true;
+      if (op === 'add' && ((below === 1 && appends) || (below === 0 && Array.isArray(value))))
+        return true;
     }
   }
   return leads && op === 'add' && !appends && isObject(value) && holdsOnly(patterns, keys, value);
@@ -233,7 +250,11 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function holdsOnly(patterns: readonly Pattern[], keys: readonly string[], object: Record<string, unknown>): boolean {
+function holdsOnly(
+  patterns: readonly Pattern[],
+  keys: readonly string[],
+  object: Record<string, unknown>,
+): boolean {
   return Object.entries(object).every(([key, value]) =>
     permits(patterns, { op: 'add', keys: [...keys, key], value: value as Json, appends: false }),
   );
@@ -241,17 +262,22 @@ function holdsOnly(patterns: readonly Pattern[], keys: readonly string[], object
 
 function isUnder(path: readonly string[], segments: readonly PatternSegment[]): boolean {
   if (segments.length > path.length) return false;
-  for (let i = 0; i < segments.length; i++) if (segments[i] !== ANY && segments[i] !== path[i]) return false;
+  for (let i = 0; i < segments.length; i++)
+    if (segments[i] !== ANY && segments[i] !== path[i]) return false;
   return true;
 }
 
 function leadsTo(path: readonly string[], segments: readonly PatternSegment[]): boolean {
-  for (let i = 0; i < path.length; i++) if (segments[i] !== ANY && segments[i] !== path[i]) return false;
+  for (let i = 0; i < path.length; i++)
+    if (segments[i] !== ANY && segments[i] !== path[i]) return false;
   return true;
 }
 
 /** The first change that no pattern permits. */
-export function changeOutside(patterns: readonly Pattern[], changes: readonly Change[]): Change | undefined {
+export function changeOutside(
+  patterns: readonly Pattern[],
+  changes: readonly Change[],
+): Change | undefined {
   return changes.find((change) => !permits(patterns, change));
 }
 

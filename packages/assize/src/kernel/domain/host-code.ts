@@ -7,5 +7,7 @@ import { ValueFault } from '../errors.ts';
  */
 export function refusePromise(returned: unknown, what: string): void {
   if (isUnwantedPromise(returned))
-    throw new ValueFault(`${what} returned a promise; make it synchronous and pass external results as observations`);
+    throw new ValueFault(
+      `${what} returned a promise; make it synchronous and pass external results as observations`,
+    );
 }

@@ -6,7 +6,9 @@ export function frozenCopy<T>(value: T): T;
 export function frozenCopy(value: unknown): unknown {
   if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy));
   if (!isPlain(value)) return value;
-  return Object.freeze(Object.fromEntries(Object.entries(value).map(([name, member]) => [name, frozenCopy(member)])));
+  return Object.freeze(
+    Object.fromEntries(Object.entries(value).map(([name, member]) => [name, frozenCopy(member)])),
+  );
 }
 
 /**

@@ -23,7 +23,10 @@ export interface InvariantOptions<State> {
    * approved (docs/decisions/006-approvals.md). Runs once for each approver, in order. For an
    * `each` invariant, `keys` are those of the escalated member.
    */
-  readonly onApprove?: (state: State, approval: Approval & { readonly keys: readonly string[] }) => void;
+  readonly onApprove?: (
+    state: State,
+    approval: Approval & { readonly keys: readonly string[] },
+  ) => void;
   /**
    * No override commits a state that this invariant escalates, and no root, branch or upgrade
    * begins with one. Default: false. A rejection cannot be overridden, unless the invariant is
@@ -51,7 +54,9 @@ export function rulesWithoutOverride({
 }: {
   readonly rules: readonly { readonly spec: Invariant<any> }[];
 }): string[] {
-  return rules.flatMap(({ spec }) => (spec.final === true || spec.overridable === true ? [] : [spec.id]));
+  return rules.flatMap(({ spec }) =>
+    spec.final === true || spec.overridable === true ? [] : [spec.id],
+  );
 }
 
 /** Figures over the members of a collection. Each change of a member updates them. */
@@ -164,7 +169,8 @@ type Indexes<State, Paths extends Readonly<Record<string, string>>> = {
 };
 
 /** Options of a plain invariant. */
-export interface PlainOptions<State, Paths extends Readonly<Record<string, string>>> extends InvariantOptions<State> {
+export interface PlainOptions<State, Paths extends Readonly<Record<string, string>>>
+  extends InvariantOptions<State> {
   /**
    * Indexes over whole collections that the check reads. Each change updates them, so no check
    * walks a collection. The members of an index belong to the footprint.
@@ -177,7 +183,10 @@ export interface PlainOptions<State, Paths extends Readonly<Record<string, strin
  * read-only. The rule is evaluated when a change touches that footprint. A throw counts as a
  * rejection.
  */
-export function invariant<State = any, const Paths extends Readonly<Record<string, string>> = Record<never, string>>(
+export function invariant<
+  State = any,
+  const Paths extends Readonly<Record<string, string>> = Record<never, string>,
+>(
   id: string,
   reads: readonly string[],
   check: (state: State, index: { readonly [Name in keyof Paths]: Counts }) => InvariantResult,
@@ -187,8 +196,12 @@ export function invariant<State = any, const Paths extends Readonly<Record<strin
 }
 
 /** Options of an `each` invariant: other parts of the state that the check of a member reads. */
-export interface EachOptions<State, Path extends string, Others, Reads extends readonly string[] = readonly string[]>
-  extends InvariantOptions<State> {
+export interface EachOptions<
+  State,
+  Path extends string,
+  Others,
+  Reads extends readonly string[] = readonly string[],
+> extends InvariantOptions<State> {
   /** Static footprint of `with`, such as `/users/*`. */
   readonly reads?: Reads;
   /**
@@ -240,7 +253,8 @@ export function unique<State = any, const Path extends string = string>(
 }
 
 /** The common options of `sum` and `count`. */
-interface GroupOptions<State, Path extends string, Others, Reads = readonly string[]> extends InvariantOptions<State> {
+interface GroupOptions<State, Path extends string, Others, Reads = readonly string[]>
+  extends InvariantOptions<State> {
   /**
    * The group of a member. Each group is checked separately. A member with `undefined` is in no
    * group. Default: all members are in one group named `''`.
@@ -262,7 +276,11 @@ export interface SumOptions<State, Path extends string, Others, Reads = readonly
 }
 
 /** A check of a group's figure. */
-type GroupCheck<State, Others> = (figure: number, others: OthersAt<State, Others>, group: string) => InvariantResult;
+type GroupCheck<State, Others> = (
+  figure: number,
+  others: OthersAt<State, Others>,
+  group: string,
+) => InvariantResult;
 
 /**
  * A rule over the sum of the members under `path`, for each group. Sums are exact. A member without
@@ -305,7 +323,8 @@ export function count<
 }
 
 /** Options of an `eachCall` invariant: the parts of the state that the check of a call reads. */
-export interface CallOptions<State, Input, Others, Reads = readonly string[]> extends InvariantOptions<State> {
+export interface CallOptions<State, Input, Others, Reads = readonly string[]>
+  extends InvariantOptions<State> {
   /** Static footprint of `with`, such as `/accounts/*`. */
   readonly reads?: Reads;
   /**
@@ -342,7 +361,10 @@ export function eachCall<
 export interface Rules<State> {
   invariant<
     const Reads extends readonly string[] & ValidPointers<State, Reads>,
-    const Paths extends Readonly<Record<string, string>> & ValidPointers<State, Paths> = Record<never, string>,
+    const Paths extends Readonly<Record<string, string>> & ValidPointers<State, Paths> = Record<
+      never,
+      string
+    >,
   >(
     id: string,
     reads: Reads,
@@ -351,13 +373,20 @@ export interface Rules<State> {
   ): PlainInvariant<State>;
   each<
     const Path extends string,
-    const Others extends Record<string, string> & ValidPointers<State, Others> = Record<string, never>,
+    const Others extends Record<string, string> & ValidPointers<State, Others> = Record<
+      string,
+      never
+    >,
     const Reads extends readonly string[] & ValidPointers<State, Reads> = readonly [],
   >(
     id: string,
     path: Path extends ValidPointer<State, Path> ? Path : ValidPointer<State, Path>,
     options: EachOptions<State, Path, Others, Reads>,
-    check: (member: ValueAt<State, Path>, others: OthersAt<State, Others>, keys: readonly string[]) => InvariantResult,
+    check: (
+      member: ValueAt<State, Path>,
+      others: OthersAt<State, Others>,
+      keys: readonly string[],
+    ) => InvariantResult,
   ): EachInvariant<State>;
   unique<const Path extends string>(
     id: string,
@@ -367,7 +396,10 @@ export interface Rules<State> {
   ): UniqueInvariant<State>;
   sum<
     const Path extends string,
-    const Others extends Record<string, string> & ValidPointers<State, Others> = Record<never, never>,
+    const Others extends Record<string, string> & ValidPointers<State, Others> = Record<
+      never,
+      never
+    >,
     const Reads extends readonly string[] & ValidPointers<State, Reads> = readonly [],
   >(
     id: string,
@@ -377,7 +409,10 @@ export interface Rules<State> {
   ): SumInvariant<State>;
   count<
     const Path extends string,
-    const Others extends Record<string, string> & ValidPointers<State, Others> = Record<never, never>,
+    const Others extends Record<string, string> & ValidPointers<State, Others> = Record<
+      never,
+      never
+    >,
     const Reads extends readonly string[] & ValidPointers<State, Reads> = readonly [],
   >(
     id: string,
@@ -387,7 +422,10 @@ export interface Rules<State> {
   ): CountInvariant<State>;
   eachCall<
     Parsed = any,
-    const Others extends Record<string, string> & ValidPointers<State, Others> = Record<never, never>,
+    const Others extends Record<string, string> & ValidPointers<State, Others> = Record<
+      never,
+      never
+    >,
     const Reads extends readonly string[] & ValidPointers<State, Reads> = readonly [],
   >(
     id: string,
@@ -399,5 +437,7 @@ export interface Rules<State> {
 
 /** The values at the pointers of `with`. */
 type OthersAt<State, Others> = {
-  readonly [Name in keyof Others]: Others[Name] extends string ? ValueAt<State, Others[Name]> | undefined : unknown;
+  readonly [Name in keyof Others]: Others[Name] extends string
+    ? ValueAt<State, Others[Name]> | undefined
+    : unknown;
 };

@@ -11,7 +11,12 @@ function domainWith(version: string, args: z.ZodType, description = 'Adds.', lim
     roles: { clerk: { processes: ['main'] }, guest: { processes: ['other'] } },
     processes: { main: { reads: ['/n'], writes: ['/n'] }, other: { reads: ['/n'], writes: [] } },
     actions: {
-      add: { process: 'main', description, args, apply: (before: any) => ({ n: before.n + limit }) },
+      add: {
+        process: 'main',
+        description,
+        args,
+        apply: (before: any) => ({ n: before.n + limit }),
+      },
       look: { process: 'other', args: z.strictObject({}), apply: () => {} },
     },
   } as never);
@@ -22,7 +27,9 @@ const one = domainWith('1', args);
 test('versions that differ in code, rules or other roles offer the same', () => {
   expect(offersSameActions(one, domainWith('2', args, 'Adds.', 2), 'clerk')).toBe(true);
   expect(offersSameActions(one, domainWith('2', z.strictObject({}), 'Other.'), 'guest')).toBe(true);
-  expect(offersSameActions(one, domainWith('2', z.strictObject({}), 'Other.'), 'clerk', [])).toBe(true);
+  expect(offersSameActions(one, domainWith('2', z.strictObject({}), 'Other.'), 'clerk', [])).toBe(
+    true,
+  );
 });
 
 test('another text, schema or list is another offer', () => {

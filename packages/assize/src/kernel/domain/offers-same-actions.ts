@@ -17,7 +17,8 @@ export function offersSameActions(
 function offered({ actions, roles }: Domain, role: string, only: readonly string[] | null): string {
   const processes = Object.hasOwn(roles, role) ? roles[role]?.processes : undefined;
   const own = Object.entries(actions as Readonly<Record<string, ActionSpec>>).filter(
-    ([name, { process }]) => processes?.includes(process) === true && (only === null || only.includes(name)),
+    ([name, { process }]) =>
+      processes?.includes(process) === true && (only === null || only.includes(name)),
   );
   return JSON.stringify(
     own.map(([name, { description = null, args }]) => [

@@ -15,7 +15,10 @@ export type StatePart<T, Paths extends string> = unknown extends T
       : '' extends Paths
         ? T
         : T extends readonly (infer Item)[]
-          ? (Listed<MembersOf<Item, Paths, HeadOf<Paths>>> | (IsOneOpen<HeadOf<Paths>> extends true ? never : null))[]
+          ? (
+              | Listed<MembersOf<Item, Paths, HeadOf<Paths>>>
+              | (IsOneOpen<HeadOf<Paths>> extends true ? never : null)
+            )[]
           : T extends object
             ? string extends keyof T
               ? { [key: string]: MembersOf<T[keyof T], Paths, HeadOf<Paths>> }
@@ -40,7 +43,10 @@ type MembersOf<Value, Paths extends string, Head extends string> = Head extends 
  * match are optional.
  */
 type Members<T extends object, Paths extends string> = {
-  [Key in keyof T as Key extends SureKey<T, Paths> ? Key : never]: StatePart<T[Key], TailAt<Paths, Key>>;
+  [Key in keyof T as Key extends SureKey<T, Paths> ? Key : never]: StatePart<
+    T[Key],
+    TailAt<Paths, Key>
+  >;
 } & {
   [Key in keyof T as Key extends SureKey<T, Paths>
     ? never
@@ -84,7 +90,11 @@ type TailOf<Paths extends string, Head extends string> = Paths extends `/${Head}
       ? `/${Rest}`
       : never;
 
-type ParamOf<Head extends string> = Head extends '*' ? never : IsOpen<Head> extends true ? Head : never;
+type ParamOf<Head extends string> = Head extends '*'
+  ? never
+  : IsOpen<Head> extends true
+    ? Head
+    : never;
 
 type HasParam<Head extends string> = [ParamOf<Head>] extends [never] ? false : true;
 

@@ -29,7 +29,9 @@ export type ValidPointer<State, Path extends string> =
 
 /** The same for several pointers, by index or by name. */
 export type ValidPointers<State, Paths> = {
-  readonly [Name in keyof Paths]: Paths[Name] extends string ? ValidPointer<State, Paths[Name]> : Paths[Name];
+  readonly [Name in keyof Paths]: Paths[Name] extends string
+    ? ValidPointer<State, Paths[Name]>
+    : Paths[Name];
 };
 
 /** Checks every member of a union. One member with the place is enough. */
@@ -91,4 +93,6 @@ type Replaced<
   Text extends string,
   What extends string,
   By extends string,
-> = Text extends `${infer Head}${What}${infer Tail}` ? `${Head}${By}${Replaced<Tail, What, By>}` : Text;
+> = Text extends `${infer Head}${What}${infer Tail}`
+  ? `${Head}${By}${Replaced<Tail, What, By>}`
+  : Text;

@@ -91,7 +91,12 @@ function node<T>(): Node<T> {
   return { values: [], keys: new Map(), any: undefined };
 }
 
-function walk<T>(here: Node<T>, path: readonly string[], depth: number, found: (value: T) => void): void {
+function walk<T>(
+  here: Node<T>,
+  path: readonly string[],
+  depth: number,
+  found: (value: T) => void,
+): void {
   if (depth === path.length) {
     below(here, found);
     return;

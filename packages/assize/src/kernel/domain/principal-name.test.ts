@@ -57,25 +57,54 @@ test('a name has visible characters, with single spaces inside', () => {
 
 test('an invisible character is refused anywhere and never tells names apart', () =>
   fc.assert(
-    fc.property(fc.constantFrom(...NAMES), fc.constantFrom(...UNSEEN, ' '), fc.nat(20), (name, unseen, at) => {
-      const place = at % 2 === 0 ? 0 : name.length;
-      const other = name.slice(0, place) + unseen + name.slice(place);
-      expect([JSON.stringify(other), typeof faultOfName(other)]).toEqual([JSON.stringify(other), 'string']);
-      expect(isSamePrincipal(other, name)).toBe(true);
-    }),
+    fc.property(
+      fc.constantFrom(...NAMES),
+      fc.constantFrom(...UNSEEN, ' '),
+      fc.nat(20),
+      (name, unseen, at) => {
+        const place = at % 2 === 0 ? 0 : name.length;
+        const other = name.slice(0, place) + unseen + name.slice(place);
+        expect([JSON.stringify(other), typeof faultOfName(other)]).toEqual([
+          JSON.stringify(other),
+          'string',
+        ]);
+        expect(isSamePrincipal(other, name)).toBe(true);
+      },
+    ),
     { numRuns: cases(500) },
   ));
 
 test('look-alike names are one principal, in both directions', () => {
   const grace = 'manager:grace';
   const same = [
-    ...['manager:\uff47race', 'manager:Grace', 'MANAGER:GRACE', 'manager:\u{1d420}race', 'manager:gr\u0430ce'],
-    ...['m\u0430n\u0430ger:gr\u0430\u0441\u0435', 'manager:gr\u03b1ce', 'manager:\u0261race', 'manager\uff1agrace'],
+    ...[
+      'manager:\uff47race',
+      'manager:Grace',
+      'MANAGER:GRACE',
+      'manager:\u{1d420}race',
+      'manager:gr\u0430ce',
+    ],
+    ...[
+      'm\u0430n\u0430ger:gr\u0430\u0441\u0435',
+      'manager:gr\u03b1ce',
+      'manager:\u0261race',
+      'manager\uff1agrace',
+    ],
     ...['manager:gra\u0107e', 'manager:gra\u0327ce', 'manager:grac\u0323e', 'manager:grac\u20dde'],
-    ...['manager:GR\u0410CE', 'manager:gr\u0251ce', ' manager:grace', 'manager:\u200bgrace', 'manager:gr\u1d43ce'],
+    ...[
+      'manager:GR\u0410CE',
+      'manager:gr\u0251ce',
+      ' manager:grace',
+      'manager:\u200bgrace',
+      'manager:gr\u1d43ce',
+    ],
   ];
   for (const other of same)
-    expect([other, isSamePrincipal(grace, other), isSamePrincipal(other, grace)]).toEqual([other, true, true]);
+    expect([other, isSamePrincipal(grace, other), isSamePrincipal(other, grace)]).toEqual([
+      other,
+      true,
+      true,
+    ]);
   expect(isSamePrincipal('\u0412\u0430\u0441\u044f', '\u0432\u0430\u0441\u042f')).toBe(true);
   expect(isSamePrincipal('stra\u00dfe', 'STRASSE')).toBe(true);
   expect(isSamePrincipal('dr-\ufb01n', 'dr-fin')).toBe(true);
@@ -96,7 +125,8 @@ test('different names are different principals', () => {
     '\u674e\u96f7',
   ];
   for (const one of names)
-    for (const other of names) expect([one, other, isSamePrincipal(one, other)]).toEqual([one, other, one === other]);
+    for (const other of names)
+      expect([one, other, isSamePrincipal(one, other)]).toEqual([one, other, one === other]);
 });
 
 test('two names of ASCII mean one principal only if they differ in capitals', () =>

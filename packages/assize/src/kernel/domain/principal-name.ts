@@ -20,7 +20,8 @@ export function faultOfName(name: string): string | undefined {
   checkArgument(arg.text, name, 'name');
   if (name === '' || name.length > NAME_MAX) return `it must have 1 to ${NAME_MAX} characters`;
   // White space included: a tab is one as well.
-  if (!/^\S+(?: \S+)*$/u.test(name)) return 'its only white space must be single spaces between words';
+  if (!/^\S+(?: \S+)*$/u.test(name))
+    return 'its only white space must be single spaces between words';
   const unseen = UNSEEN.exec(name)?.[0].codePointAt(0);
   if (unseen === undefined) return undefined;
   return `it has U+${unseen.toString(16).toUpperCase().padStart(4, '0')}, which is not visible`;
@@ -35,7 +36,10 @@ export function faultOfName(name: string): string | undefined {
 export function isSamePrincipal(one: string, other: string): boolean {
   if (one === other) return true;
   const [plainOne, plainOther] = [plainName(one), plainName(other)];
-  return folded(plainOne) === folded(plainOther) || folded(inLatin(plainOne)) === folded(inLatin(plainOther));
+  return (
+    folded(plainOne) === folded(plainOther) ||
+    folded(inLatin(plainOne)) === folded(inLatin(plainOther))
+  );
 }
 
 /** The names of the server and of its own work begin with this. No principal has such a name. */
@@ -52,7 +56,12 @@ export function beginsLike(name: string, text: string): boolean {
 }
 
 function plainName(name: string): string {
-  return name.normalize('NFKC').replace(ALL_UNSEEN, '').replace(/\s+/gu, ' ').trim().normalize('NFKC');
+  return name
+    .normalize('NFKC')
+    .replace(ALL_UNSEEN, '')
+    .replace(/\s+/gu, ' ')
+    .trim()
+    .normalize('NFKC');
 }
 
 /** Accents, dots and other marks that combine with a letter. Marks of kana are letters. */
@@ -75,6 +84,8 @@ const LOOK_ALIKE = [
   ['ɑɡɩʋ', 'agiu'],
 ] as const;
 const LATIN: ReadonlyMap<string, string> = new Map(
-  LOOK_ALIKE.flatMap(([foreign, latin]) => [...foreign].map((letter, at) => [letter, [...latin][at] as string])),
+  LOOK_ALIKE.flatMap(([foreign, latin]) =>
+    [...foreign].map((letter, at) => [letter, [...latin][at] as string]),
+  ),
 );
 const FOREIGN = new RegExp(`[${[...LATIN.keys()].join('')}]`, 'gu');

@@ -133,12 +133,16 @@ test('a check that stumbles is a fault, not a throw', () => {
     value: { length: { toString: 1 } },
     appends: false,
   };
-  expect(changesFault(strict, { text: { length: { toString: 1 } } }, [change])).toContain('/text: the check failed');
+  expect(changesFault(strict, { text: { length: { toString: 1 } } }, [change])).toContain(
+    '/text: the check failed',
+  );
   expect(stateFault(strict, { text: 'x', own: 1 })).toContain('the check failed: no');
 });
 
 test('objects are strict at every depth, also those that say otherwise', () => {
-  const loose = z.looseObject({ inner: z.array(z.union([z.looseObject({ a: z.number() }), z.null()])).optional() });
+  const loose = z.looseObject({
+    inner: z.array(z.union([z.looseObject({ a: z.number() }), z.null()])).optional(),
+  });
   const strict = strictSchema(loose, 'state');
   expect(strict.safeParse({ inner: [{ a: 1 }, null] }).success).toBe(true);
   expect(strict.safeParse({ more: 1 }).success).toBe(false);
@@ -152,10 +156,18 @@ test('arguments may be parsed into something else; a state may not', () => {
     unit: z.string().default('usd'),
     when: z.string().transform((text) => text.trim()),
   });
-  expect(strictSchema(args, 'args').parse({ n: '1', when: ' x ' })).toEqual({ n: 1, unit: 'usd', when: 'x' });
+  expect(strictSchema(args, 'args').parse({ n: '1', when: ' x ' })).toEqual({
+    n: 1,
+    unit: 'usd',
+    when: 'x',
+  });
   expect(strictSchema(args, 'args').safeParse({ n: 1, when: 'x', more: 1 }).success).toBe(false);
-  expect(() => strictSchema(z.object({ n: z.coerce.number() }), 'state')).toThrow(/changes values at \/n/);
-  expect(() => strictSchema(z.object({ n: z.string().trim() }), 'state')).toThrow(/changes values at \/n/);
+  expect(() => strictSchema(z.object({ n: z.coerce.number() }), 'state')).toThrow(
+    /changes values at \/n/,
+  );
+  expect(() => strictSchema(z.object({ n: z.string().trim() }), 'state')).toThrow(
+    /changes values at \/n/,
+  );
   expect(() => strictSchema(args.omit({ n: true }), 'state')).toThrow(
     /^The schema of the state has a default at \/unit\. Use .*null; each also optional or nullable\)\.$/,
   );

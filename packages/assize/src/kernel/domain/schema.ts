@@ -63,7 +63,10 @@ export function strictSchema<S extends z.ZodType>(schema: S, kind: 'state' | 'ar
  * A schema never changes, and zod compiles a new one for its first value. Domains that share
  * schemas pay for this once.
  */
-const STRICT = { state: new WeakMap<z.ZodType, z.ZodType>(), args: new WeakMap<z.ZodType, z.ZodType>() };
+const STRICT = {
+  state: new WeakMap<z.ZodType, z.ZodType>(),
+  args: new WeakMap<z.ZodType, z.ZodType>(),
+};
 
 /** A recursive schema can neither be made strict nor be hashed. */
 function refuseRecursion(
@@ -91,7 +94,9 @@ function partsWithin(def: Def): z.ZodType[] {
     ...Object.values(def.shape ?? {}),
     ...(def.options ?? []),
     ...(def.items ?? []),
-    ...[keyType, valueType, element, innerType, rest, before, after, getter?.()].filter((part) => part != null),
+    ...[keyType, valueType, element, innerType, rest, before, after, getter?.()].filter(
+      (part) => part != null,
+    ),
   ];
 }
 
@@ -107,12 +112,15 @@ function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodT
   if (kind === 'state' && def.keyType !== undefined) strict(def.keyType, kind, `${path}/*`);
   const inner = (part: z.ZodType, key: string): z.ZodType => strict(part, kind, `${path}/${key}`);
   if (def.type === 'object') {
-    const shape = Object.fromEntries(Object.entries(def.shape ?? {}).map(([key, part]) => [key, inner(part, key)]));
+    const shape = Object.fromEntries(
+      Object.entries(def.shape ?? {}).map(([key, part]) => [key, inner(part, key)]),
+    );
     return rebuilt(schema, { shape, catchall: z.never() });
   }
   if (def.type === 'record')
     return rebuilt(schema, { valueType: inner(def.valueType as z.ZodType, '*'), mode: undefined });
-  if (def.type === 'array') return rebuilt(schema, { element: inner(def.element as z.ZodType, '*') });
+  if (def.type === 'array')
+    return rebuilt(schema, { element: inner(def.element as z.ZodType, '*') });
   if (def.type === 'union')
     return rebuilt(schema, { options: (def.options ?? []).map((option) => inner(option, '|')) });
   if (def.type === 'tuple') {
@@ -120,11 +128,15 @@ function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodT
     return rebuilt(schema, { items, rest: def.rest == null ? null : inner(def.rest, '*') });
   }
   // `readonly` matters to types only. At run time it would freeze a value of the state.
-  if (def.type === 'readonly' && !hasChecks(schema)) return strict(def.innerType as z.ZodType, kind, path);
-  if (WRAPPERS.has(def.type)) return rebuilt(schema, { innerType: strict(def.innerType as z.ZodType, kind, path) });
+  if (def.type === 'readonly' && !hasChecks(schema))
+    return strict(def.innerType as z.ZodType, kind, path);
+  if (WRAPPERS.has(def.type))
+    return rebuilt(schema, { innerType: strict(def.innerType as z.ZodType, kind, path) });
   if (LEAVES.has(def.type)) return schema;
   if (kind === 'args' && PARSING.has(def.type)) {
-    return def.innerType === undefined ? schema : rebuilt(schema, { innerType: strict(def.innerType, kind, path) });
+    return def.innerType === undefined
+      ? schema
+      : rebuilt(schema, { innerType: strict(def.innerType, kind, path) });
   }
   throw new KernelError(
     'invalid_domain',
@@ -156,12 +168,23 @@ export function keepsValues(schema: z.ZodType): boolean {
 }
 
 const KEEPS = new WeakMap<z.ZodType, boolean>();
-const PARTED = new Set(['object', 'array', 'union', 'tuple', 'optional', 'nullable', 'nonoptional']);
+const PARTED = new Set([
+  'object',
+  'array',
+  'union',
+  'tuple',
+  'optional',
+  'nullable',
+  'nonoptional',
+]);
 
 function keeping(def: Def): boolean {
   // A custom check can replace the value that it receives.
   const checks = (def.checks ?? []) as readonly { _zod?: { def?: { check?: string } } }[];
-  const sort = [...checks.map((check) => check._zod?.def?.check), (def as { readonly check?: string }).check];
+  const sort = [
+    ...checks.map((check) => check._zod?.def?.check),
+    (def as { readonly check?: string }).check,
+  ];
   if (changesValues(def) || sort.includes('custom') || sort.includes('string_format')) return false;
   if (Object.hasOwn(def.shape ?? {}, '__proto__')) return false;
   if (!PARTED.has(def.type)) return LEAVES.has(def.type);
@@ -187,7 +210,11 @@ function defOf(schema: z.ZodType): Def {
  * follows the change. A part with checks of its own (refinements, lengths) and a union are checked
  * whole. Returns the fault of the first change that does not fit, or undefined.
  */
-export function changesFault(schema: z.ZodType, state: unknown, changes: readonly Change[]): string | undefined {
+export function changesFault(
+  schema: z.ZodType,
+  state: unknown,
+  changes: readonly Change[],
+): string | undefined {
   const root = partOf(schema);
   let parent: Change['parent'] | undefined;
   let container: Part | WholePart | string = root;
@@ -248,8 +275,11 @@ function memberFault(container: Part, { op, keys, value }: Change): string | und
   if (part === undefined) return `${toPointer(keys)}: ${NO_PLACE}`;
   const named = container.keyFault(key);
   if (named !== undefined) return `${toPointer(keys)}: ${named}`;
-  if (op !== 'remove') return part.isPlainly?.(value) === true ? undefined : fault(part.schema, value, keys);
-  return isRequired(container.def, key, part.schema) ? `${toPointer(keys)}: cannot be removed` : undefined;
+  if (op !== 'remove')
+    return part.isPlainly?.(value) === true ? undefined : fault(part.schema, value, keys);
+  return isRequired(container.def, key, part.schema)
+    ? `${toPointer(keys)}: cannot be removed`
+    : undefined;
 }
 
 const NO_PLACE = 'the schema of the state has no such path';
@@ -274,7 +304,9 @@ class Part {
     this.isPlainly = plainTest(schema);
     const { shape } = this.def;
     if (shape !== undefined)
-      this.#named = new Map(Object.keys(shape).map((key) => [key, partOf(shape[key] as z.ZodType)]));
+      this.#named = new Map(
+        Object.keys(shape).map((key) => [key, partOf(shape[key] as z.ZodType)]),
+      );
   }
 
   member(key: string): Part | undefined {
@@ -308,9 +340,13 @@ function plainTest(schema: z.ZodType): Part['isPlainly'] {
   if (type === 'boolean' && checks.length === 0) return isBoolean;
   if (type !== 'number') return undefined;
   if (checks.length === 0) return Number.isFinite;
-  const [only, ...more] = checks as readonly { _zod?: { def?: { check?: string; format?: string } } }[];
+  const [only, ...more] = checks as readonly {
+    _zod?: { def?: { check?: string; format?: string } };
+  }[];
   const { check, format: sort } = only?._zod?.def ?? {};
-  return more.length === 0 && check === 'number_format' && sort === 'safeint' ? Number.isSafeInteger : undefined;
+  return more.length === 0 && check === 'number_format' && sort === 'safeint'
+    ? Number.isSafeInteger
+    : undefined;
 }
 
 function isText(value: unknown): boolean {
@@ -342,7 +378,9 @@ export function hasPlace(schema: z.ZodType, path: readonly (string | undefined)[
     if (['array', 'tuple'].includes(def.type) && key !== undefined && !isIndex(key)) return false;
     if (['union', 'any', 'unknown', 'tuple', 'lazy'].includes(def.type)) return true;
     if (def.type === 'object' && key === undefined) return Object.keys(def.shape ?? {}).length > 0;
-    const next = ['object', 'record', 'array'].includes(def.type) ? member(def, key ?? '0') : undefined;
+    const next = ['object', 'record', 'array'].includes(def.type)
+      ? member(def, key ?? '0')
+      : undefined;
     if (next === undefined) return false;
     here = unwrap(next);
   }
@@ -355,9 +393,12 @@ export function hasPlace(schema: z.ZodType, path: readonly (string | undefined)[
  */
 export function partsOf(
   schema: z.ZodType,
-): { readonly members: ReadonlyMap<string, z.ZodType>; readonly every: z.ZodType | undefined } | undefined {
+):
+  | { readonly members: ReadonlyMap<string, z.ZodType>; readonly every: z.ZodType | undefined }
+  | undefined {
   const def = defOf(unwrap(schema));
-  if (def.type === 'object') return { members: new Map(Object.entries(def.shape ?? {})), every: undefined };
+  if (def.type === 'object')
+    return { members: new Map(Object.entries(def.shape ?? {})), every: undefined };
   if (def.type === 'record') return { members: new Map(), every: def.valueType };
   return def.type === 'array' ? { members: new Map(), every: def.element } : undefined;
 }
@@ -379,7 +420,9 @@ function isWhole(def: Def): boolean {
  * otherwise.
  */
 function isRequired(def: Def, key: string, member: z.ZodType): boolean {
-  return def.type === 'object' ? mustBeThere(member) : isListed(def, key) && !member.safeParse(undefined).success;
+  return def.type === 'object'
+    ? mustBeThere(member)
+    : isListed(def, key) && !member.safeParse(undefined).success;
 }
 
 /** Checked on an object, because a member that can be undefined is not always optional. */
@@ -418,14 +461,16 @@ function isNumeric(key: string): boolean {
 }
 
 function member(def: Def, key: string): z.ZodType | undefined {
-  if (def.type === 'object') return Object.hasOwn(def.shape ?? {}, key) ? def.shape?.[key] : undefined;
+  if (def.type === 'object')
+    return Object.hasOwn(def.shape ?? {}, key) ? def.shape?.[key] : undefined;
   if (def.type === 'record') return def.valueType;
   return def.element;
 }
 
 function unwrap(schema: z.ZodType): z.ZodType {
   let here = schema;
-  while (WRAPPERS.has(defOf(here).type) && !hasChecks(here)) here = defOf(here).innerType as z.ZodType;
+  while (WRAPPERS.has(defOf(here).type) && !hasChecks(here))
+    here = defOf(here).innerType as z.ZodType;
   return here;
 }
 

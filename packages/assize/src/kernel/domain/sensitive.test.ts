@@ -2,7 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { patternText } from './footprint.ts';
 import { strictSchema } from './schema.ts';
-import { hasErased, hasSensitivePart, isErased, isSensitive, sensitive, sensitivePlaces } from './sensitive.ts';
+import {
+  hasErased,
+  hasSensitivePart,
+  isErased,
+  isSensitive,
+  sensitive,
+  sensitivePlaces,
+} from './sensitive.ts';
 
 const HASH = 'a'.repeat(64);
 const name = sensitive(z.string());
@@ -12,8 +19,15 @@ const placesOf = (schema: z.ZodType): string[] =>
 
 describe('a sensitive schema', () => {
   test('accepts its own values, or the marker of an erasure', () => {
-    for (const good of ['Ann', '', { $erased: HASH }]) expect(name.safeParse(good).success).toBe(true);
-    for (const bad of [1, {}, { $erased: 'x' }, { $erased: HASH, more: 1 }, { $erased: HASH.toUpperCase() }])
+    for (const good of ['Ann', '', { $erased: HASH }])
+      expect(name.safeParse(good).success).toBe(true);
+    for (const bad of [
+      1,
+      {},
+      { $erased: 'x' },
+      { $erased: HASH, more: 1 },
+      { $erased: HASH.toUpperCase() },
+    ])
       expect(name.safeParse(bad).success).toBe(false);
     const within = z.object({ why: name, who: sensitive(z.object({ age: z.number() })) });
     expect(within.safeParse({ who: { age: '3' } }).error?.issues).toMatchObject([
@@ -38,14 +52,22 @@ describe('a sensitive schema', () => {
 
   test.each<[string, z.ZodType, RegExp]>([
     ['the whole state', sensitive(z.object({})), /whole state is marked sensitive/],
-    ['a part of a union', z.object({ a: z.union([z.number(), name]) }), /Mark the whole union or tuple/],
+    [
+      'a part of a union',
+      z.object({ a: z.union([z.number(), name]) }),
+      /Mark the whole union or tuple/,
+    ],
     [
       'deep in a part of a union',
       z.object({ a: z.union([z.number(), z.object({ b: name })]) }),
       /Mark the whole union or tuple/,
     ],
     ['a part of a tuple', z.object({ a: z.tuple([name]) }), /Mark the whole union or tuple/],
-    ['the rest of a tuple', z.object({ a: z.tuple([z.string()], name) }), /Mark the whole union or tuple/],
+    [
+      'the rest of a tuple',
+      z.object({ a: z.tuple([z.string()], name) }),
+      /Mark the whole union or tuple/,
+    ],
   ])('can’t be %s', (_what, schema, saying) => {
     expect(() => placesOf(schema)).toThrow(saying);
   });
@@ -67,7 +89,8 @@ test.each<[boolean, z.ZodType]>([
 
 test('something erased is found anywhere in a value, and nothing else is', () => {
   const erased = { $erased: HASH };
-  for (const value of [erased, [erased], { a: { b: [1, erased] } }]) expect(hasErased(value)).toBe(true);
+  for (const value of [erased, [erased], { a: { b: [1, erased] } }])
+    expect(hasErased(value)).toBe(true);
   for (const value of [null, 1, 'x', {}, { $erased: 'x' }, { $erased: HASH, x: 1 }, [[HASH]]])
     expect([hasErased(value), isErased(value)]).toEqual([false, false]);
 });

@@ -17,13 +17,16 @@ export type Erased = z.infer<typeof erased>;
  *
  * Arguments with a sensitive part are stored as a whole by salted hash.
  */
-export function sensitive<Schema extends z.ZodType>(schema: Schema): z.ZodUnion<readonly [Schema, typeof erased]> {
+export function sensitive<Schema extends z.ZodType>(
+  schema: Schema,
+): z.ZodUnion<readonly [Schema, typeof erased]> {
   return z.union([schema, erased], { error: valueIssues });
 }
 
 /** The issues of the value itself. Only an erasure writes the other form, so no text names it. */
 function valueIssues(raw: RawIssue): string | undefined {
-  const [issues = []] = (raw as { readonly errors?: readonly SchemaIssues['issues'][] }).errors ?? [];
+  const [issues = []] =
+    (raw as { readonly errors?: readonly SchemaIssues['issues'][] }).errors ?? [];
   return issues.length === 0 ? undefined : issueText({ issues });
 }
 
@@ -33,7 +36,10 @@ export function isErased(value: unknown): value is Erased {
 
 /** Compares the options of the union, so an added description or check keeps the mark. */
 export function isSensitive(schema: z.ZodType): boolean {
-  const { type, options } = schema._zod.def as { readonly type: string; readonly options?: readonly z.ZodType[] };
+  const { type, options } = schema._zod.def as {
+    readonly type: string;
+    readonly options?: readonly z.ZodType[];
+  };
   return type === 'union' && options?.some(isErasedSchema) === true;
 }
 
@@ -62,10 +68,16 @@ export function sensitiveScope(patterns: readonly Pattern[]): Scope | undefined 
  * @throws KernelError `invalid_domain` for a place at which a value cannot be recognised as
  * sensitive
  */
-export function sensitivePlaces(schema: z.ZodType, path: readonly PatternSegment[] = []): Pattern[] {
+export function sensitivePlaces(
+  schema: z.ZodType,
+  path: readonly PatternSegment[] = [],
+): Pattern[] {
   if (isSensitive(schema)) {
     if (path.length === 0)
-      throw new KernelError('invalid_domain', 'The whole state is marked sensitive. Mark its parts instead.');
+      throw new KernelError(
+        'invalid_domain',
+        'The whole state is marked sensitive. Mark its parts instead.',
+      );
     return [{ segments: path, append: false }];
   }
   const {
@@ -94,7 +106,9 @@ export function sensitivePlaces(schema: z.ZodType, path: readonly PatternSegment
   }
   return [
     ...Object.entries(shape).flatMap(([key, part]) => sensitivePlaces(part, [...path, key])),
-    ...[valueType, element].flatMap((part) => (part === undefined ? [] : sensitivePlaces(part, [...path, ANY]))),
+    ...[valueType, element].flatMap((part) =>
+      part === undefined ? [] : sensitivePlaces(part, [...path, ANY]),
+    ),
     ...(innerType === undefined ? [] : sensitivePlaces(innerType, path)),
   ];
 }
@@ -105,7 +119,8 @@ export function hasSensitivePart(schema: z.ZodType): boolean {
   return Object.values(schema._zod.def as object).some((part) =>
     isSchema(part)
       ? hasSensitivePart(part)
-      : isParts(part) && Object.values(part).some((each) => isSchema(each) && hasSensitivePart(each)),
+      : isParts(part) &&
+        Object.values(part).some((each) => isSchema(each) && hasSensitivePart(each)),
   );
 }
 

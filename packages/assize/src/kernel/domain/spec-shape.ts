@@ -3,7 +3,10 @@ import { issueText } from '#canon';
 import { APPROVALS_MAX } from './counselors.ts';
 import { MEMORY_SPEC } from './memory-shape.ts';
 
-const fn = z.custom<(...given: any[]) => unknown>((value) => typeof value === 'function', 'must be a function');
+const fn = z.custom<(...given: any[]) => unknown>(
+  (value) => typeof value === 'function',
+  'must be a function',
+);
 const schema = z.custom<z.ZodType>(
   (value) => typeof value === 'object' && value !== null && '_zod' in value,
   'must be a zod schema',
@@ -16,7 +19,10 @@ const SPEC = z.strictObject({
   version: z.string(),
   state: schema,
   initial: z.unknown().optional(),
-  processes: z.record(z.string(), z.strictObject({ reads: pointers.optional(), writes: pointers.optional() })),
+  processes: z.record(
+    z.string(),
+    z.strictObject({ reads: pointers.optional(), writes: pointers.optional() }),
+  ),
   roles: z.record(
     z.string(),
     z.strictObject({
@@ -43,7 +49,10 @@ const SPEC = z.strictObject({
       approvals,
     }),
   ),
-  invariants: z.union([z.array(z.unknown()), fn], 'must be a list of invariants, or a function that returns one'),
+  invariants: z.union(
+    [z.array(z.unknown()), fn],
+    'must be a list of invariants, or a function that returns one',
+  ),
   counselors: z.record(z.string(), fn).optional(),
   freeze: z.enum(['world', 'footprint', 'reserve']).optional(),
   texts: z.enum(['composed', 'exact']).optional(),

@@ -9,10 +9,12 @@ type WordsOf<D> = D extends Domain<any, any, infer Words> ? Words : never;
 export type IsUntyped<D> = IsAny<D> extends true ? true : IsAny<WordsOf<D>['roles']>;
 
 /** The actions of a domain, by name. */
-export type ActionName<D extends Domain> = D extends Domain<any, infer Actions> ? keyof Actions & string : never;
+export type ActionName<D extends Domain> =
+  D extends Domain<any, infer Actions> ? keyof Actions & string : never;
 
 /** The roles of a domain, by name. */
-export type RoleName<D extends Domain> = IsUntyped<D> extends true ? string : keyof WordsOf<D>['roles'] & string;
+export type RoleName<D extends Domain> =
+  IsUntyped<D> extends true ? string : keyof WordsOf<D>['roles'] & string;
 
 /** The arguments of an action as they are proposed. */
 export type ArgsOf<D extends Domain, Name extends ActionName<D>> = WordsOf<D>['inputs'][Name];
@@ -52,7 +54,9 @@ export type SliceOf<D extends Domain, Name> =
     ? unknown
     : D extends Domain<infer State, any, infer Words>
       ? Name extends keyof Words['roles']
-        ? DeepReadonly<StatePart<State, FootprintOf<Words, Words['roles'][Name]['processes'][number]>>>
+        ? DeepReadonly<
+            StatePart<State, FootprintOf<Words, Words['roles'][Name]['processes'][number]>>
+          >
         : never
       : never;
 
@@ -63,7 +67,9 @@ type FootprintOf<Words extends DomainWords, Name extends string> = string extend
     ? PathsOf<Words['processes'][Name], 'reads'> | PathsOf<Words['processes'][Name], 'writes'>
     : never;
 
-type PathsOf<P, Way extends string> = P extends { readonly [way in Way]: readonly (infer Path extends string)[] }
+type PathsOf<P, Way extends string> = P extends {
+  readonly [way in Way]: readonly (infer Path extends string)[];
+}
   ? Path
   : P extends { readonly [way in Way]?: readonly (infer Path extends string)[] | undefined }
     ? Path

@@ -47,9 +47,17 @@ export function unknownNames(given: RuleTable, known: KnownNames): readonly Unkn
   checkArgument(KNOWN, known, 'known');
   const { domains, tools } = known;
   const toolNames = (tools ?? []).map(({ name }) => name);
-  const actions = [...domains.flatMap((domain) => Object.keys(domain.actions)), ...BUILT_IN_ACTIONS, ...toolNames];
-  const roles = new Set([...domains.flatMap((domain) => Object.keys(domain.roles)), ...BUILT_IN_ROLES]);
-  const isCall = ({ tool }: CallPattern): boolean => toolNames.some((name) => matchesTool(tool, name));
+  const actions = [
+    ...domains.flatMap((domain) => Object.keys(domain.actions)),
+    ...BUILT_IN_ACTIONS,
+    ...toolNames,
+  ];
+  const roles = new Set([
+    ...domains.flatMap((domain) => Object.keys(domain.roles)),
+    ...BUILT_IN_ROLES,
+  ]);
+  const isCall = ({ tool }: CallPattern): boolean =>
+    toolNames.some((name) => matchesTool(tool, name));
   return table.rules.flatMap((rule, i) => {
     const found = (kind: UnknownName['kind'], at: string, name: string): UnknownName => ({
       rule: rule.id,
@@ -59,9 +67,13 @@ export function unknownNames(given: RuleTable, known: KnownNames): readonly Unkn
     });
     return [
       ...rule.actions.flatMap((name, n) =>
-        actions.some((action) => covers(name, action)) ? [] : [found('action', `actions/${n}`, name)],
+        actions.some((action) => covers(name, action))
+          ? []
+          : [found('action', `actions/${n}`, name)],
       ),
-      ...(rule.roles ?? []).flatMap((name, n) => (roles.has(name) ? [] : [found('role', `roles/${n}`, name)])),
+      ...(rule.roles ?? []).flatMap((name, n) =>
+        roles.has(name) ? [] : [found('role', `roles/${n}`, name)],
+      ),
       ...(tools === undefined ? [] : (rule.calls ?? [])).flatMap((call, n) =>
         isCall(call) ? [] : [found('tool', `calls/${n}/tool`, call.tool)],
       ),

@@ -35,23 +35,30 @@ const SCHEMAS: { readonly [name: string]: (zod: Zod) => z.ZodType } = {
   instant: (zod) => zod.iso.datetime({ offset: true, precision: 3 }),
   'instant by method': (zod) => zod.string().datetime(),
   times: (zod) => zod.tuple([zod.iso.date(), zod.iso.time(), zod.iso.duration()]),
-  text: (zod) => zod.string().startsWith('a').endsWith('b').includes('c', { position: 1 }).lowercase(),
+  text: (zod) =>
+    zod.string().startsWith('a').endsWith('b').includes('c', { position: 1 }).lowercase(),
   lengths: (zod) =>
     zod
       .string()
       .min(1)
       .max(9)
       .regex(/^[^\n]*$/u),
-  numbers: (zod) => zod.tuple([zod.int(), zod.int32(), zod.uint32(), zod.float32(), zod.number().int().positive()]),
-  'null and undefined': (zod) => zod.object({ a: zod.string().nullable(), b: zod.string().nullish() }),
+  numbers: (zod) =>
+    zod.tuple([zod.int(), zod.int32(), zod.uint32(), zod.float32(), zod.number().int().positive()]),
+  'null and undefined': (zod) =>
+    zod.object({ a: zod.string().nullable(), b: zod.string().nullish() }),
   union: (zod) => zod.union([zod.string(), zod.null(), zod.array(zod.int()).nonempty()]),
   'union with a discriminator': (zod) =>
-    zod.discriminatedUnion('is', [zod.object({ is: zod.literal('a') }), zod.object({ is: zod.enum(['b', 'c']) })]),
+    zod.discriminatedUnion('is', [
+      zod.object({ is: zod.literal('a') }),
+      zod.object({ is: zod.enum(['b', 'c']) }),
+    ]),
   keys: (zod) => zod.keyof(zod.object({ a: zod.string(), b: zod.string() })),
   'listed keys': (zod) => zod.record(zod.enum(['a', 'b']), zod.int()),
   'some listed keys': (zod) => zod.partialRecord(zod.enum(['a', 'b']), zod.int()),
   tuple: (zod) => zod.tuple([zod.string(), zod.int().optional()], zod.boolean()),
-  parsed: (zod) => zod.object({ a: zod.string().trim().default('x'), b: zod.coerce.number().catch(1) }),
+  parsed: (zod) =>
+    zod.object({ a: zod.string().trim().default('x'), b: zod.coerce.number().catch(1) }),
   piped: (zod) => zod.string().transform(Number).pipe(zod.int()).pipe(zod.number().max(5)),
   'text to boolean': (zod) => zod.stringbool(),
   template: (zod) => zod.templateLiteral(['a-', zod.number(), zod.enum(['x', 'y'])]),
@@ -85,7 +92,11 @@ async function kernelWith(zod: { z: unknown }): Promise<{
 }
 
 function crm(zod: Zod): DomainSpec<any, any> {
-  const person = zod.object({ mail: zod.email(), since: zod.iso.datetime(), boss: zod.string().nullable() });
+  const person = zod.object({
+    mail: zod.email(),
+    since: zod.iso.datetime(),
+    boss: zod.string().nullable(),
+  });
   return {
     name: 'crm',
     version: '1',
@@ -94,8 +105,16 @@ function crm(zod: Zod): DomainSpec<any, any> {
     processes: { write: { writes: ['/people/*'] } },
     roles: { desk: { processes: ['write'] } },
     actions: {
-      add: { process: 'write', args: zod.object({ id: zod.string().startsWith('p'), person }), apply: () => {} },
-      tag: { process: 'write', args: zod.tuple([zod.string(), zod.union([zod.int(), zod.email()])]), apply: () => {} },
+      add: {
+        process: 'write',
+        args: zod.object({ id: zod.string().startsWith('p'), person }),
+        apply: () => {},
+      },
+      tag: {
+        process: 'write',
+        args: zod.tuple([zod.string(), zod.union([zod.int(), zod.email()])]),
+        apply: () => {},
+      },
     },
     invariants: [],
   };
@@ -104,10 +123,16 @@ function crm(zod: Zod): DomainSpec<any, any> {
 describe.each(VERSIONS)('with zod %s', (_version, load) => {
   test('each schema has the description that the newest zod gives it', async () => {
     const now = await kernelWith(newest);
-    const expected = Object.entries(SCHEMAS).map(([name, make]) => [name, now.textOf(make(newest.z))]);
+    const expected = Object.entries(SCHEMAS).map(([name, make]) => [
+      name,
+      now.textOf(make(newest.z)),
+    ]);
     const older = await load();
     const then = await kernelWith(older);
-    const found = Object.entries(SCHEMAS).map(([name, make]) => [name, then.textOf(make(older.z as Zod))]);
+    const found = Object.entries(SCHEMAS).map(([name, make]) => [
+      name,
+      then.textOf(make(older.z as Zod)),
+    ]);
     expect(found).toEqual(expected);
   });
 
@@ -116,7 +141,9 @@ describe.each(VERSIONS)('with zod %s', (_version, load) => {
     const [now, then] = [await kernelWith(newest), await kernelWith(older)];
     fc.assert(
       fc.property(schemaSpecs, (spec) => {
-        expect(then.textOf(schemaOf(older.z as Zod, spec))).toBe(now.textOf(schemaOf(newest.z, spec)));
+        expect(then.textOf(schemaOf(older.z as Zod, spec))).toBe(
+          now.textOf(schemaOf(newest.z, spec)),
+        );
       }),
     );
   });

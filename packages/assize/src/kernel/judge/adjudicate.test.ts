@@ -22,7 +22,13 @@ interface Parts {
   readonly writes?: readonly string[];
 }
 
-function domainOf({ apply = (s) => (s.n = 1), invariants = [], freeze, onApprove, writes }: Parts): Domain<any, any> {
+function domainOf({
+  apply = (s) => (s.n = 1),
+  invariants = [],
+  freeze,
+  onApprove,
+  writes,
+}: Parts): Domain<any, any> {
   return defineDomain<any, any>({
     name: 'shop',
     version: '1',
@@ -35,14 +41,21 @@ function domainOf({ apply = (s) => (s.n = 1), invariants = [], freeze, onApprove
     }),
     processes: { work: { reads: ['/marks'], writes: writes ?? ['/n', '/list', '/open'] } },
     roles: { worker: { processes: ['work'] } },
-    actions: { act: { process: 'work', args: z.any(), apply, ...(onApprove && { onApprove }) } as never },
+    actions: {
+      act: { process: 'work', args: z.any(), apply, ...(onApprove && { onApprove }) } as never,
+    },
     invariants,
     counselors: { doctor: () => true },
     ...(freeze && { freeze }),
   });
 }
 
-function rule(parts: Parts, args: Json = null, authority: Partial<Authority> = {}, observations: Json[] = []) {
+function rule(
+  parts: Parts,
+  args: Json = null,
+  authority: Partial<Authority> = {},
+  observations: Json[] = [],
+) {
   const world = new World(domainOf(parts), structuredClone(START));
   const ruling = adjudicate(
     world,
@@ -149,18 +162,38 @@ describe('an action that is not carried out leaves the world as it was', () => {
       'precondition_failed',
       '\ufffd!',
     ],
-    ['writes outside', (s) => (s.closed.a = 2), 'invalid_authority', '/closed is outside the footprint'],
-    ['writes what it may only read', (s) => (s.marks.a = 'x'), 'invalid_authority', 'act may not change /marks/a'],
+    [
+      'writes outside',
+      (s) => (s.closed.a = 2),
+      'invalid_authority',
+      '/closed is outside the footprint',
+    ],
+    [
+      'writes what it may only read',
+      (s) => (s.marks.a = 'x'),
+      'invalid_authority',
+      'act may not change /marks/a',
+    ],
     [
       'puts another state in the place',
       (s) => Object.assign(s, { closed: {} }),
       'invalid_authority',
       '/closed is outside',
     ],
-    ['reads outside', (s) => (s.n = s.closed.a), 'invalid_authority', '/closed is outside the footprint'],
+    [
+      'reads outside',
+      (s) => (s.n = s.closed.a),
+      'invalid_authority',
+      '/closed is outside the footprint',
+    ],
     ['writes no JSON', (s) => (s.open.at = new Date(0)), 'type_mismatch', '/open/at'],
     ['writes another type', (s) => (s.n = 'one'), 'type_mismatch', '/n: '],
-    ['writes what there is not', (s) => Object.assign(s.list, { extra: 1 }), 'type_mismatch', '/list/extra'],
+    [
+      'writes what there is not',
+      (s) => Object.assign(s.list, { extra: 1 }),
+      'type_mismatch',
+      '/list/extra',
+    ],
     ['leaves a gap', (s) => (s.list[7] = 1), 'type_mismatch', '/list/2: a list cannot have gaps'],
     ['removes what must be there', (s) => delete s.n, 'type_mismatch', '/n: cannot be removed'],
     ['returns a promise', () => Promise.resolve(), 'type_mismatch', 'apply returned a promise'],
@@ -173,7 +206,12 @@ describe('an action that is not carried out leaves the world as it was', () => {
       'type_mismatch',
       'apply returned a promise',
     ],
-    ['returns a thenable', () => Object.fromEntries([['then', () => {}]]), 'type_mismatch', 'apply returned a promise'],
+    [
+      'returns a thenable',
+      () => Object.fromEntries([['then', () => {}]]),
+      'type_mismatch',
+      'apply returned a promise',
+    ],
     [
       'returns what throws when it is looked at',
       () =>
@@ -196,7 +234,12 @@ describe('an action that is not carried out leaves the world as it was', () => {
       'precondition_failed',
       'to change an assigned value further, read it back from `state`',
     ],
-    ['changes its role', (_s, _args, { role }) => (role.as = 'root'), 'precondition_failed', 'not extensible'],
+    [
+      'changes its role',
+      (_s, _args, { role }) => (role.as = 'root'),
+      'precondition_failed',
+      'not extensible',
+    ],
     [
       'changes its observations',
       (_s, _args, { observations }) => (observations[0].value.seen = 2),
@@ -209,7 +252,12 @@ describe('an action that is not carried out leaves the world as it was', () => {
       'precondition_failed',
       'not extensible',
     ],
-    ['walks off with the prototype', (s) => Object.setPrototypeOf(s, null), 'precondition_failed', 'setPrototypeOf'],
+    [
+      'walks off with the prototype',
+      (s) => Object.setPrototypeOf(s, null),
+      'precondition_failed',
+      'setPrototypeOf',
+    ],
     [
       'never comes back',
       (s) => {
@@ -222,7 +270,11 @@ describe('an action that is not carried out leaves the world as it was', () => {
     ],
   ])('it %s', (_what, apply, reason, detail) => {
     const { world, ruling } = rule({ apply: apply as never }, { x: 1 }, {}, [{ seen: 1 }]);
-    expect(ruling).toMatchObject({ verdict: 'rejected', reason, detail: expect.stringContaining(detail) });
+    expect(ruling).toMatchObject({
+      verdict: 'rejected',
+      reason,
+      detail: expect.stringContaining(detail),
+    });
     expect(canonicalize(world.state)).toBe(canonicalize(START));
   });
 
@@ -285,7 +337,13 @@ describe('an action that is carried out', () => {
       [1],
     );
     expect(ruling.verdict).toBe('approved');
-    expect(seen).toEqual({ args: { a: 1 }, role: {}, at: AT, observations: [{ name: 'o0', value: 1 }], calls: [] });
+    expect(seen).toEqual({
+      args: { a: 1 },
+      role: {},
+      at: AT,
+      observations: [{ name: 'o0', value: 1 }],
+      calls: [],
+    });
   });
 
   test('is in place until it is kept or undone', () => {
@@ -366,8 +424,12 @@ describe('the walk over the invariants', () => {
   });
 
   test('a rule’s detail is truncated to the limit of an entry', () => {
-    const words = invariant('X', ['/n'], ({ n }) => (n === 0 ? pass : reject(`${'x'.repeat(5_000)}\ud83d`)));
-    expect((rule({ invariants: [words] }).ruling as { detail: string }).detail).toBe('x'.repeat(2_000));
+    const words = invariant('X', ['/n'], ({ n }) =>
+      n === 0 ? pass : reject(`${'x'.repeat(5_000)}\ud83d`),
+    );
+    expect((rule({ invariants: [words] }).ruling as { detail: string }).detail).toBe(
+      'x'.repeat(2_000),
+    );
   });
 });
 
@@ -402,7 +464,10 @@ describe('an escalation', () => {
 
   test('by policy or writ still runs invariants; reject wins, both reasons show', () => {
     const held: Partial<Authority> = {
-      decides: () => ({ ruling: { digest: 'd', decision: 'needs_approval' }, detail: 'policy asks' }),
+      decides: () => ({
+        ruling: { digest: 'd', decision: 'needs_approval' },
+        detail: 'policy asks',
+      }),
     };
     expect(rule({ invariants: [never] }, null, held).ruling).toMatchObject({
       verdict: 'rejected',
@@ -415,9 +480,15 @@ describe('an escalation', () => {
       detail: 'look; policy asks',
     });
     const only = rule({}, null, held).ruling;
-    expect(only).toMatchObject({ verdict: 'escalated', reason: 'policy_needs_approval', detail: 'policy asks' });
+    expect(only).toMatchObject({
+      verdict: 'escalated',
+      reason: 'policy_needs_approval',
+      detail: 'policy asks',
+    });
     expect(only).not.toHaveProperty('invariantId');
-    expect(rule({}, null, { admits: () => ({ ok: true, needsApproval: true }) }).ruling).toMatchObject({
+    expect(
+      rule({}, null, { admits: () => ({ ok: true, needsApproval: true }) }).ruling,
+    ).toMatchObject({
       reason: 'writ_requires_approval',
     });
   });
@@ -430,7 +501,11 @@ describe('an escalation', () => {
       },
       'onApprove of act: no ink',
     ],
-    ['writes outside what is frozen', (s) => (s.closed.b = 1), 'onApprove of act: /closed is outside the footprint'],
+    [
+      'writes outside what is frozen',
+      (s) => (s.closed.b = 1),
+      'onApprove of act: /closed is outside the footprint',
+    ],
     ['writes no JSON', (s) => (s.marks.a = Number.NaN), 'onApprove of act: /marks/a'],
     [
       'is asynchronous',

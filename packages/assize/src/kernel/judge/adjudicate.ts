@@ -2,7 +2,14 @@ import { copyJson, toPointer, WORLD_LIMITS } from '#canon';
 import type { ProposedCall } from '../domain/call.ts';
 import type { Change } from '../domain/change.ts';
 import type { Domain } from '../domain/domain.ts';
-import { changeOutside, compileScope, contains, type Pattern, patternText, type Scope } from '../domain/footprint.ts';
+import {
+  changeOutside,
+  compileScope,
+  contains,
+  type Pattern,
+  patternText,
+  type Scope,
+} from '../domain/footprint.ts';
 import { refusePromise } from '../domain/host-code.ts';
 import { hasErased } from '../domain/sensitive.ts';
 import { FootprintFault, messageOf } from '../errors.ts';
@@ -87,7 +94,11 @@ export interface Mark {
 export function placeholderMarks(approvals: number, at: string): Mark[] {
   return Array.from({ length: approvals }, (_, index) => {
     const number = index + 1;
-    return { counselor: number === approvals ? COUNSELOR_PLACEHOLDER : `${COUNSELOR_PLACEHOLDER}-${number}`, at };
+    return {
+      counselor:
+        number === approvals ? COUNSELOR_PLACEHOLDER : `${COUNSELOR_PLACEHOLDER}-${number}`,
+      at,
+    };
   });
 }
 
@@ -130,7 +141,8 @@ function judged(candidate: CandidateStep, authority: Authority): Ruling {
   if ('verdict' in step) return step;
   const { world, draft, changes, calls } = step;
   const checked = world.checks.checkChanges(draft.state, changes, calls.all);
-  if (checked.finding?.result.result === 'reject') return rolledBack(step, brokenBy(step.compiled, checked.finding));
+  if (checked.finding?.result.result === 'reject')
+    return rolledBack(step, brokenBy(step.compiled, checked.finding));
   if (checked.finding !== undefined || step.compiled.approvalDemand !== undefined)
     return rolledBack(step, escalation(step, checked.finding));
   return approved(step, checked.keep);
@@ -176,8 +188,10 @@ function erasedObservation(
   inputs: Inputs,
   { parsed }: { readonly parsed?: boolean },
 ): Omit<Rejected, 'verdict'> | undefined {
-  if (domain.sensitive === undefined || parsed === true || !hasErased(inputs.observations)) return undefined;
-  const detail = 'an observation has a value that is marked as erased; only an erasure writes that mark';
+  if (domain.sensitive === undefined || parsed === true || !hasErased(inputs.observations))
+    return undefined;
+  const detail =
+    'an observation has a value that is marked as erased; only an erasure writes that mark';
   return { reason: 'type_mismatch', detail };
 }
 
@@ -216,7 +230,10 @@ function approved(first: CandidateStep, keep: () => void): Approved {
       return undefined;
     },
     requireApproval: (held) =>
-      rolledBack(step, escalation({ ...step, compiled: { ...compiled, approvalDemand: held } }, undefined)),
+      rolledBack(
+        step,
+        escalation({ ...step, compiled: { ...compiled, approvalDemand: held } }, undefined),
+      ),
   };
   return ruling;
 }
@@ -268,7 +285,10 @@ function escalation(
  * approval.
  */
 function reasonOf({ approvalDemand }: Compiled, finding: Finding | undefined): Escalated['reason'] {
-  if (approvalDemand === undefined || (finding !== undefined && approvalDemand.reason !== 'irreversible'))
+  if (
+    approvalDemand === undefined ||
+    (finding !== undefined && approvalDemand.reason !== 'irreversible')
+  )
     return 'invariant_escalated';
   return approvalDemand.reason;
 }
@@ -289,8 +309,13 @@ function freezesOf(
 ): 'world' | readonly string[] {
   if (Object.keys(domain.counselors).length === 0) return [];
   if (domain.freeze === 'world') return 'world';
-  if (domain.freeze === 'reserve') return reservedPlaces(domain, [...changes, ...marks]).map(patternText);
-  const frozen = [...binding.reads, ...binding.writes, ...checks.readBy(draft.state, changes, calls)];
+  if (domain.freeze === 'reserve')
+    return reservedPlaces(domain, [...changes, ...marks]).map(patternText);
+  const frozen = [
+    ...binding.reads,
+    ...binding.writes,
+    ...checks.readBy(draft.state, changes, calls),
+  ];
   // A change may create an object that leads to a place of the footprint.
   const changed = [...changes, ...marks].map(({ keys }) => ({ segments: keys, append: false }));
   frozen.push(...changed.filter((place) => !contains(frozen, place)));
@@ -298,8 +323,13 @@ function freezesOf(
 }
 
 /** The changed members, or the changed places that lie in no member. */
-export function reservedPlaces(domain: Domain, changes: readonly Pick<Change, 'keys'>[]): readonly Pattern[] {
-  const members = changes.map(({ keys }): Pattern => ({ segments: memberAround(domain, keys), append: false }));
+export function reservedPlaces(
+  domain: Domain,
+  changes: readonly Pick<Change, 'keys'>[],
+): readonly Pattern[] {
+  const members = changes.map(
+    ({ keys }): Pattern => ({ segments: memberAround(domain, keys), append: false }),
+  );
   return [...new Map(members.map((member) => [patternText(member), member])).values()];
 }
 
@@ -348,8 +378,14 @@ export function markApprovals(
   const { scope } = closureOf(compiled, finding);
   for (const approval of approvals) {
     draft.within(scope, (state) => {
-      refusePromise(action.onApprove?.(state, args, { ...approval, role: role.params }), 'onApprove');
-      refusePromise(finding?.rule.spec.onApprove?.(state, { ...approval, keys: finding.keys }), 'onApprove');
+      refusePromise(
+        action.onApprove?.(state, args, { ...approval, role: role.params }),
+        'onApprove',
+      );
+      refusePromise(
+        finding?.rule.spec.onApprove?.(state, { ...approval, keys: finding.keys }),
+        'onApprove',
+      );
     });
   }
 }

@@ -81,7 +81,9 @@ export abstract class AggregateView {
   fault(): string | undefined {
     const unfit = this.uncountable();
     if (unfit.size === 0) return undefined;
-    const [first] = [...unfit.values()].sort((a, b) => byKeys(a.keys, b.keys)) as [UncountableMember];
+    const [first] = [...unfit.values()].sort((a, b) => byKeys(a.keys, b.keys)) as [
+      UncountableMember,
+    ];
     return `${placeOf(this.plan.path, first.keys)} cannot be counted: ${first.why}`;
   }
 
@@ -182,7 +184,12 @@ function prune(here: Branch, keys: Keys, depth: number): void {
 }
 
 /** `named`: the keys of the stars, as far as a path has them. */
-function collect(here: Branch, named: readonly (string | undefined)[], keys: Keys, found: Keys[]): void {
+function collect(
+  here: Branch,
+  named: readonly (string | undefined)[],
+  keys: Keys,
+  found: Keys[],
+): void {
   const key = named[keys.length];
   for (const name of key === undefined ? here.keys() : [key]) {
     const below = here.get(name);
@@ -207,7 +214,12 @@ export class Aggregate extends AggregateView {
   readonly #unfit: Map<string, UncountableMember> = new Map();
 
   /** Counts all members of a state. */
-  constructor(plan: AggregatePlan, rows: ContributionTable, state: unknown, sight: MemberViewCache) {
+  constructor(
+    plan: AggregatePlan,
+    rows: ContributionTable,
+    state: unknown,
+    sight: MemberViewCache,
+  ) {
     super();
     this.plan = plan;
     this.rows = rows;
@@ -221,7 +233,11 @@ export class Aggregate extends AggregateView {
   }
 
   /** A member's current contribution, or the mark that it equals its row. */
-  recount(row: ContributionRow | undefined, member: unknown, keys: Keys): Contribution | typeof UNCHANGED {
+  recount(
+    row: ContributionRow | undefined,
+    member: unknown,
+    keys: Keys,
+  ): Contribution | typeof UNCHANGED {
     const { by: byOf, amount: amountOf } = this.plan;
     const before = row?.[this.slot * 2];
     if (member === undefined) return before === undefined ? UNCHANGED : undefined;
@@ -235,11 +251,14 @@ export class Aggregate extends AggregateView {
       const group = this.plan.group(by);
       if (group === undefined) return uncountable(keys, 'its group is not a string', by, amount);
       const was = typeof by === 'object' ? this.read(row) : undefined;
-      if (was !== undefined && 'group' in was && was.group === group && was.amount === amount) return UNCHANGED;
+      if (was !== undefined && 'group' in was && was.group === group && was.amount === amount)
+        return UNCHANGED;
       if (Number.isSafeInteger(amount)) return { by, group, amount };
       return uncountable(keys, 'its amount is not a whole number within 2^53 - 1', amount);
     } catch (error) {
-      const why = isInstance(error, FootprintFault) ? error.message : `it threw: ${messageOf(error)}`;
+      const why = isInstance(error, FootprintFault)
+        ? error.message
+        : `it threw: ${messageOf(error)}`;
       return uncountable(keys, why, by, amount);
     }
   }
@@ -302,7 +321,10 @@ export class Aggregate extends AggregateView {
 
 /** `returned`: by the functions of the index. A promise among them must not end the process. */
 function uncountable(keys: Keys, why: string, ...returned: readonly unknown[]): UncountableMember {
-  return new UncountableMember(keys, returned.some(isUnwantedPromise) ? 'its index returned a promise' : why);
+  return new UncountableMember(
+    keys,
+    returned.some(isUnwantedPromise) ? 'its index returned a promise' : why,
+  );
 }
 
 /** A recounted member. */

@@ -41,12 +41,18 @@ export type AmendingCounselor = Omit<CounselorApproval, 'replacement'>;
  *
  * @throws KernelError `unauthorised_counselor`, `already_approved`, `invalid_amendment`
  */
-export function amendingKind({ domain }: World, waiting: PendingProposal, principal: string): string {
+export function amendingKind(
+  { domain }: World,
+  waiting: PendingProposal,
+  principal: string,
+): string {
   const { intent, inputs, approvals } = waiting;
   const as = counselorKind(domain, waiting.channel, principal, waiting.requesters, seenOf(waiting));
   checkAnother({ principal }, waiting.approvedBy);
   if (!Object.hasOwn(domain.actions, intent.action))
-    throw invalidAmendment(`${intent.action} is a built-in action, and cannot be amended. Approve or reject it.`);
+    throw invalidAmendment(
+      `${intent.action} is a built-in action, and cannot be amended. Approve or reject it.`,
+    );
   if (approvals > 1) throw severalApprovals(approvals);
   if ((inputs.calls ?? []).some(({ isDeclared }) => isDeclared !== true)) throw calledByBody();
   return as;
@@ -72,7 +78,9 @@ export function amendPending(
   const as = amendingKind(world, waiting, counselor.principal);
   const compiled = accepted(compile(world.domain, intent, authority, { parsed, calls }));
   if (textOf(compiled) === textOf(waiting.intent))
-    throw invalidAmendment('The arguments and the role are those of the proposal. Approve it without an amendment.');
+    throw invalidAmendment(
+      'The arguments and the role are those of the proposal. Approve it without an amendment.',
+    );
   if (counselor.isRecorded !== true) checkWidth(compiled, waiting.intent.args);
   const amended = { ...waiting, intent, inputs: { ...waiting.inputs, calls } };
   try {
@@ -92,10 +100,15 @@ function checkWidth({ name, action, args }: Compiled, proposed: Json): void {
     wider = action.widens?.(deepFreeze(proposed), deepFreeze(args));
     refusePromise(wider, 'widens');
   } catch (error) {
-    throw invalidAmendment(`widens of ${name} failed: ${messageOf(error)}. Approve or reject the proposal.`, error);
+    throw invalidAmendment(
+      `widens of ${name} failed: ${messageOf(error)}. Approve or reject the proposal.`,
+      error,
+    );
   }
   if (wider !== undefined)
-    throw invalidAmendment(`The amendment allows more than was proposed: ${wider}. Reject it, and ask again for that.`);
+    throw invalidAmendment(
+      `The amendment allows more than was proposed: ${wider}. Reject it, and ask again for that.`,
+    );
 }
 
 function textOf({ args, role }: Pick<Intent, 'args' | 'role'>): string {
@@ -121,7 +134,10 @@ function amend(
   const escalated = finding?.result.result === 'escalate' ? finding : undefined;
   const callRules = escalatingCallRules(domain, draft.state, all);
   // An override also covers later rules, so the approvers of all broken rules count.
-  const approvals = Math.max(approvalsFor(compiled, escalated, callRules), ...brokenApprovals(domain, draft, all));
+  const approvals = Math.max(
+    approvalsFor(compiled, escalated, callRules),
+    ...brokenApprovals(domain, draft, all),
+  );
   if (approvals > 1) throw severalApprovals(approvals);
   const channel = channelOf(compiled, escalated, callRules);
   counselorKind(domain, channel, principal, waiting.requesters, seenOf(waiting));
@@ -142,7 +158,12 @@ function brokenApprovals(domain: Domain, draft: Draft, calls: Inputs['calls']): 
 }
 
 /** Runs `apply` with the amended arguments, and checks footprint and types of the changes. */
-function applied(world: World, compiled: Compiled, inputs: Inputs, draft: Draft): readonly Change[] {
+function applied(
+  world: World,
+  compiled: Compiled,
+  inputs: Inputs,
+  draft: Draft,
+): readonly Change[] {
   try {
     runApply(draft, compiled, inputs);
   } catch (error) {

@@ -3,7 +3,13 @@ import { canonicalize, toPointer, WORLD_LIMITS } from '#canon';
 import type { Change } from '../domain/change.ts';
 import type { Domain, Rule } from '../domain/domain.ts';
 import type { CounseledProposal } from '../domain/domain-spec.ts';
-import { changeOutside, compileScope, type Pattern, patternFromText, WHOLE_STATE } from '../domain/footprint.ts';
+import {
+  changeOutside,
+  compileScope,
+  type Pattern,
+  patternFromText,
+  WHOLE_STATE,
+} from '../domain/footprint.ts';
 import { isOverridable } from '../domain/invariant.ts';
 import type { InvariantResult } from '../domain/invariant-result.ts';
 import { changesFault } from '../domain/schema.ts';
@@ -124,7 +130,13 @@ export function approvePending(
   counselor: CounselorApproval,
   authority: Authority,
 ): CounselorCommit {
-  const as = counselorKind(world.domain, waiting.channel, counselor.principal, waiting.requesters, seenOf(waiting));
+  const as = counselorKind(
+    world.domain,
+    waiting.channel,
+    counselor.principal,
+    waiting.requesters,
+    seenOf(waiting),
+  );
   checkAnother(counselor, waiting.approvedBy);
   const compiled = compile(world.domain, waiting.intent, authority, { parsed: true });
   if ('reason' in compiled) throw changedSinceError(`${compiled.reason}: ${compiled.detail}`);
@@ -173,7 +185,9 @@ export function counseled(
     const changes = changesOf(draft);
     const outside = changeOutside(open, changes);
     if (outside !== undefined)
-      throw invalid(`The approved state changes ${toPointer(outside.keys)}, which this proposal does not freeze.`);
+      throw invalid(
+        `The approved state changes ${toPointer(outside.keys)}, which this proposal does not freeze.`,
+      );
     const fault = changesFault(world.domain.state, draft.state, changes);
     if (fault !== undefined) throw invalid(`The approved state does not fit the domain: ${fault}.`);
     const vector = approvedVector(world, waiting, draft.state).map((item) =>
@@ -193,7 +207,8 @@ export function counseled(
       overridden: isOverride(waiting, broken),
       complete: missingApprovals(waiting) === 0,
       patches: () => patchesOf(world.domain, step.draft.state, step.changes),
-      checkedAgainst: () => world.checks.readBy(step.draft.state, step.changes, waiting.inputs.calls),
+      checkedAgainst: () =>
+        world.checks.readBy(step.draft.state, step.changes, waiting.inputs.calls),
       keep: () => {
         world.adopt(step.draft);
         world.checks.restart(world.state);
@@ -220,7 +235,11 @@ export function counseled(
  * approval itself, because calls leave no mark in the state. The channel and the number of
  * approvers must cover the rule's own.
  */
-function approvedVector({ domain }: World, waiting: PendingProposal, state: Draft['state']): Vector {
+function approvedVector(
+  { domain }: World,
+  waiting: PendingProposal,
+  state: Draft['state'],
+): Vector {
   const kinds = waiting.channel.split('+');
   const isSettled = ({ spec }: Rule): boolean =>
     spec.kind === 'eachCall' &&
@@ -243,7 +262,10 @@ function missingApprovals({ approvals, approvedBy }: PendingProposal): number {
 const NO_RULES: ReadonlySet<string> = new Set();
 
 /** The members of a pending proposal that a counselor predicate sees. */
-export function seenOf({ intent, inputs }: Pick<PendingProposal, 'intent' | 'inputs'>): CounseledProposal {
+export function seenOf({
+  intent,
+  inputs,
+}: Pick<PendingProposal, 'intent' | 'inputs'>): CounseledProposal {
   return { ...intent, ...(inputs.calls === undefined ? {} : { calls: inputs.calls }) };
 }
 
@@ -266,7 +288,8 @@ export function pendingDifference(
     if (cost !== undefined && now !== canonicalize(cost)) return `its cost is now ${now}`;
     const finding = rerun(world, waiting, compiled, draft);
     const channel = channelOf(compiled, finding, callRulesOf(world, waiting, draft));
-    if (channel !== waiting.channel) return `the counselor is now ${channel}, not ${waiting.channel}`;
+    if (channel !== waiting.channel)
+      return `the counselor is now ${channel}, not ${waiting.channel}`;
     const isSame = same(markOf(world, waiting, compiled, draft, finding), waiting.approval);
     return isSame ? undefined : 'the approval would now be recorded differently';
   } catch (error) {
@@ -330,9 +353,15 @@ function approveExactly(
     marked(placeholders, (preview) => patchesOf(world.domain, preview.state, changesOf(preview))),
   );
   if (!same(approval, waiting.approval))
-    throw differsError('the approval would now be recorded differently', differenceOf(waiting.approval, approval));
+    throw differsError(
+      'the approval would now be recorded differently',
+      differenceOf(waiting.approval, approval),
+    );
 
-  const given = [...approvedBy.map((one) => ({ counselor: one.principal, at: one.at })), { counselor: principal, at }];
+  const given = [
+    ...approvedBy.map((one) => ({ counselor: one.principal, at: one.at })),
+    { counselor: principal, at },
+  ];
   // A rule that wants several names escalates for any first approver, and passes with the last.
   const isLast = missingApprovals(waiting) === 0;
   const early = isLast ? [] : rulesWith('escalate', placeholders.slice(0, given.length));
@@ -354,7 +383,12 @@ function markedAgain<T>(mark: () => T): T {
 }
 
 /** Runs the proposal again. Its changes and statements must equal those submitted for approval. */
-function rerun(world: World, waiting: PendingProposal, compiled: Compiled, draft: Draft): Finding | undefined {
+function rerun(
+  world: World,
+  waiting: PendingProposal,
+  compiled: Compiled,
+  draft: Draft,
+): Finding | undefined {
   try {
     runApply(draft, compiled, waiting.inputs);
   } catch (error) {
@@ -363,7 +397,10 @@ function rerun(world: World, waiting: PendingProposal, compiled: Compiled, draft
   const changes = changesOf(draft);
   const patches = patchesOf(world.domain, draft.state, changes);
   if (!same(patches, waiting.patches))
-    throw differsError('the action would now make other changes', differenceOf(waiting.patches, patches));
+    throw differsError(
+      'the action would now make other changes',
+      differenceOf(waiting.patches, patches),
+    );
   const calls = callsOf(world.domain, compiled, draft.state, waiting.inputs);
   if ('reason' in calls) throw differsError(calls.detail);
   const { finding } = world.checks.checkChanges(draft.state, changes, calls.all);
@@ -373,7 +410,11 @@ function rerun(world: World, waiting: PendingProposal, compiled: Compiled, draft
   return finding;
 }
 
-function callRulesOf({ domain }: World, { inputs }: PendingProposal, draft: Draft): readonly Rule[] {
+function callRulesOf(
+  { domain }: World,
+  { inputs }: PendingProposal,
+  draft: Draft,
+): readonly Rule[] {
   return escalatingCallRules(domain, draft.state, inputs.calls ?? []);
 }
 
@@ -409,13 +450,20 @@ const VALUE_MAX = 100;
 
 /** The places at which two lists of operations differ, with both values. */
 function differenceOf(then: readonly PatchOperation[], now: readonly PatchOperation[]): string[] {
-  const [before, after] = [then, now].map((patches) => new Map(patches.map((patch) => [patch.path, patch])));
+  const [before, after] = [then, now].map(
+    (patches) => new Map(patches.map((patch) => [patch.path, patch])),
+  );
   const paths = [...new Set([...then, ...now].map(({ path }) => path))];
   const differing = paths.filter((path) => textOf(before?.get(path)) !== textOf(after?.get(path)));
   const places = differing
     .slice(0, PLACES_MAX)
-    .map((path) => `${path}: ${shown(before?.get(path))} when submitted, ${shown(after?.get(path))} now`);
-  return differing.length > PLACES_MAX ? [...places, `${differing.length - PLACES_MAX} more places`] : places;
+    .map(
+      (path) =>
+        `${path}: ${shown(before?.get(path))} when submitted, ${shown(after?.get(path))} now`,
+    );
+  return differing.length > PLACES_MAX
+    ? [...places, `${differing.length - PLACES_MAX} more places`]
+    : places;
 }
 
 function textOf(patch: PatchOperation | undefined): string {
@@ -432,7 +480,8 @@ function shown(patch: PatchOperation | undefined): string {
 }
 
 function checkApprovals({ approvals }: PendingProposal, needed: number): void {
-  if (needed !== approvals) throw changedSinceError(`it needs ${needed} approvals, not ${approvals}`);
+  if (needed !== approvals)
+    throw changedSinceError(`it needs ${needed} approvals, not ${approvals}`);
 }
 
 /** Whether the present approver overrides. An override of one approver is asked of all others. */
@@ -515,7 +564,9 @@ function finalError(finals: Vector, advice: string): KernelError {
 
 function overrideNeeded(message: string, vector: Vector): KernelError {
   // Some items belong to the pending proposal.
-  return new KernelError('override_needed', message, { evidence: { vector: vector.map((item) => ({ ...item })) } });
+  return new KernelError('override_needed', message, {
+    evidence: { vector: vector.map((item) => ({ ...item })) },
+  });
 }
 
 /**
@@ -524,7 +575,11 @@ function overrideNeeded(message: string, vector: Vector): KernelError {
  */
 function checkSeen({ approvedBy, invariantId }: PendingProposal, broken: Vector): void {
   const violation = ({ invariant_id, result, detail }: Vector[number]): string =>
-    canonicalize({ invariant_id, result, ...(detail === undefined || invariant_id === invariantId ? {} : { detail }) });
+    canonicalize({
+      invariant_id,
+      result,
+      ...(detail === undefined || invariant_id === invariantId ? {} : { detail }),
+    });
   for (const { principal, overridden } of approvedBy) {
     if (overridden === undefined) continue;
     const seen = new Set(overridden.map(violation));
@@ -559,8 +614,11 @@ function checkReplacement(
       `A replacement changes the state only, and the proposal also has ${others.join(' and ')}. Reject it, and have it proposed with other arguments.`,
     );
   if (approvals > 1)
-    throw invalidReplacement(`A proposal that needs ${approvals} approvals cannot be replaced. Approve or reject it.`);
-  if (name === ERASE_ACTION) throw invalidReplacement('An erasure cannot be replaced. Approve or reject it.');
+    throw invalidReplacement(
+      `A proposal that needs ${approvals} approvals cannot be replaced. Approve or reject it.`,
+    );
+  if (name === ERASE_ACTION)
+    throw invalidReplacement('An erasure cannot be replaced. Approve or reject it.');
   try {
     canonicalize(replacement, { ...WORLD_LIMITS, foreign: true });
   } catch (error) {
@@ -568,7 +626,9 @@ function checkReplacement(
     throw invalidReplacement(`The approved state is not JSON: ${error.message}`, error);
   }
   if (hasErased(replacement))
-    throw invalidReplacement('The state has a value that is marked as erased. Only an erasure writes that mark.');
+    throw invalidReplacement(
+      'The state has a value that is marked as erased. Only an erasure writes that mark.',
+    );
 }
 
 function invalidReplacement(message: string, cause?: unknown): KernelError {
@@ -578,7 +638,11 @@ function invalidReplacement(message: string, cause?: unknown): KernelError {
 /**
  * Writes the counselor's own operations, in the part of the state that is frozen for the decision.
  */
-function replace(draft: Draft, { freezes }: PendingProposal, patches: readonly PatchOperation[]): readonly Pattern[] {
+function replace(
+  draft: Draft,
+  { freezes }: PendingProposal,
+  patches: readonly PatchOperation[],
+): readonly Pattern[] {
   const open = freezes === 'world' ? [WHOLE_STATE] : freezes.map(patternFromText);
   draft.within(compileScope(open), (state) => {
     for (const patch of patches) {

@@ -27,7 +27,11 @@ export function adjudicateAtOnce(
   authority: Authority,
 ): Approved | Rejected {
   const intent = { action: name, role: BUILT_IN_ROLE, args };
-  const compiled = authorised(intent, { action, args: deepFreeze(args), binding: NO_PLACES }, authority);
+  const compiled = authorised(
+    intent,
+    { action, args: deepFreeze(args), binding: NO_PLACES },
+    authority,
+  );
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
   const { approvalDemand } = compiled;
   if (approvalDemand !== undefined) return neverWaits(compiled, approvalDemand, what);
@@ -46,7 +50,11 @@ export function adjudicateAtOnce(
 }
 
 /** The refusal of a built-in action that would need an approval. */
-export function neverWaits({ policy }: Compiled, { reason, detail }: ApprovalDemand, what: string): Rejected {
+export function neverWaits(
+  { policy }: Compiled,
+  { reason, detail }: ApprovalDemand,
+  what: string,
+): Rejected {
   return {
     verdict: 'rejected',
     reason: reason === 'policy_needs_approval' ? 'policy_denied' : 'invalid_authority',
@@ -62,7 +70,11 @@ export function neverWaits({ policy }: Compiled, { reason, detail }: ApprovalDem
 export const HALT_ACTION = 'assize.halt';
 
 /** Adjudicates a halt or a resume of a trajectory (`adjudicateAtOnce`). */
-export function adjudicateHalt(args: Json, trajectoryId: string, authority: Authority): Approved | Rejected {
+export function adjudicateHalt(
+  args: Json,
+  trajectoryId: string,
+  authority: Authority,
+): Approved | Rejected {
   const action = {
     process: HALT_ACTION,
     args: z.custom<Json>(),
@@ -102,7 +114,11 @@ export function adjudicateRevocation(args: Json, authority: Authority): Approved
 export const RESOLVE_EFFECT_ACTION = 'assize.resolve_effect';
 
 /** Adjudicates the right to decide about an effect of a tool, by a writ (`adjudicateAtOnce`). */
-export function adjudicateEffectDecision(args: Json, tool: string, authority: Authority): Approved | Rejected {
+export function adjudicateEffectDecision(
+  args: Json,
+  tool: string,
+  authority: Authority,
+): Approved | Rejected {
   const action = {
     process: RESOLVE_EFFECT_ACTION,
     args: z.custom<Json>(),

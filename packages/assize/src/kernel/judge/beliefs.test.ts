@@ -39,7 +39,13 @@ function clinic(more: object = {}, action: object = {}): Domain<any, any> {
   });
 }
 
-const SAID = { verb: 'assert', space: 'ward', subject: 'patient:7', predicate: 'allergy', object: 'penicillin' };
+const SAID = {
+  verb: 'assert',
+  space: 'ward',
+  subject: 'patient:7',
+  predicate: 'allergy',
+  object: 'penicillin',
+};
 const believe = (sayings: unknown, authority: Partial<Authority> = {}, domain = clinic()) =>
   compile(
     domain,
@@ -56,12 +62,16 @@ describe('assize.believe', () => {
     };
     expect(believe([SAID], { admits })).toMatchObject({ name: BELIEVE_ACTION, statements: [SAID] });
     expect(asked).toContainEqual(['memory:ward:patient~3a7:allergy']);
-    expect(memoryScope({ space: 'a:b', subject: '*', predicate: '/' })).toBe('memory:a~3ab:~2a:~2f');
+    expect(memoryScope({ space: 'a:b', subject: '*', predicate: '/' })).toBe(
+      'memory:a~3ab:~2a:~2f',
+    );
   });
 
   test('does not reveal the subject if the writ does not cover it', () => {
     const admits: Authority['admits'] = ({ scopes }) =>
-      scopes.length === 0 ? { ok: true, needsApproval: false } : { ok: false, detail: scopes.join() };
+      scopes.length === 0
+        ? { ok: true, needsApproval: false }
+        : { ok: false, detail: scopes.join() };
     const refusal = believe([SAID], { admits });
     expect(refusal).toMatchObject({ reason: 'invalid_authority' });
     expect(JSON.stringify(refusal)).not.toContain('patient');
@@ -92,15 +102,25 @@ describe('assize.believe', () => {
   test('accepts predicates with a description, which is a text for people', () => {
     const meaning = (description: string): Domain<any, any> =>
       clinic({
-        memory: { predicates: { ...MEMORY.predicates, allergy: { ...MEMORY.predicates.allergy, description } } },
+        memory: {
+          predicates: {
+            ...MEMORY.predicates,
+            allergy: { ...MEMORY.predicates.allergy, description },
+          },
+        },
       });
     expect(meaning('What must not be given.').hash).toBe(clinic().hash);
-    expect(believe([SAID], {}, meaning('What must not be given.'))).toMatchObject({ statements: [SAID] });
-    for (const wrong of ['', 'x'.repeat(2_001)]) expect(() => meaning(wrong)).toThrow(/description/);
+    expect(believe([SAID], {}, meaning('What must not be given.'))).toMatchObject({
+      statements: [SAID],
+    });
+    for (const wrong of ['', 'x'.repeat(2_001)])
+      expect(() => meaning(wrong)).toThrow(/description/);
   });
 
   test('is there only where the domain declares a memory', () => {
-    expect(believe([SAID], {}, clinic({ memory: undefined }))).toMatchObject({ reason: 'unknown_tool' });
+    expect(believe([SAID], {}, clinic({ memory: undefined }))).toMatchObject({
+      reason: 'unknown_tool',
+    });
   });
 });
 
@@ -111,7 +131,11 @@ describe('an action with beliefs', () => {
   const visit = (action: object) =>
     compile(
       clinic({}, action),
-      { action: 'visit', role: { name: 'nurse', params: {} }, args: { patient: 'patient:7', heard: 'rash' } },
+      {
+        action: 'visit',
+        role: { name: 'nurse', params: {} },
+        args: { patient: 'patient:7', heard: 'rash' },
+      },
       ANYONE,
     );
 
@@ -147,17 +171,27 @@ test('an overlong name is refused for its length, before a slow normalization', 
 
 describe('a domain', () => {
   test('is refused for beliefs without memory, an unknown strategy or channel', () => {
-    expect(() => clinic({ memory: undefined }, { beliefs: () => [] })).toThrow(/declares no memory/);
+    expect(() => clinic({ memory: undefined }, { beliefs: () => [] })).toThrow(
+      /declares no memory/,
+    );
     const strategy = { predicates: { a: { cardinality: 'single-valued', strategy: 'newest' } } };
     expect(() => clinic({ memory: strategy })).toThrow(/memory/);
-    const channel = { predicates: { a: { cardinality: 'single-valued', strategy: 'await', channel: 'nobody' } } };
+    const channel = {
+      predicates: { a: { cardinality: 'single-valued', strategy: 'await', channel: 'nobody' } },
+    };
     expect(() => clinic({ memory: channel })).toThrow(/nobody/);
   });
 
   test('is another one with another memory, and the same as ever without', () => {
-    const other = { predicates: { ...MEMORY.predicates, dose: { cardinality: 'single-valued', strategy: 'evi' } } };
+    const other = {
+      predicates: { ...MEMORY.predicates, dose: { cardinality: 'single-valued', strategy: 'evi' } },
+    };
     expect(
-      new Set([clinic(), clinic({ memory: other }), clinic({ memory: undefined })].map(({ hash }) => hash)).size,
+      new Set(
+        [clinic(), clinic({ memory: other }), clinic({ memory: undefined })].map(
+          ({ hash }) => hash,
+        ),
+      ).size,
     ).toBe(3);
   });
 });

@@ -23,7 +23,10 @@ const text = (max: number) =>
     .string()
     .min(1)
     .max(max)
-    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'no U+0000, and no half of a surrogate pair');
+    .refine(
+      (value) => value.isWellFormed() && !value.includes('\0'),
+      'no U+0000, and no half of a surrogate pair',
+    );
 // A longer text was already refused, and composing it could take very long.
 const name = text(NAME_MAX).refine(
   (value) => value.length > NAME_MAX || value === value.normalize('NFC'),
@@ -77,8 +80,18 @@ const SAYING = z.discriminatedUnion('verb', [
     strategy: strategy.optional(),
   }),
   z.strictObject({ verb: z.literal('change'), ...claimed, from: z.string().optional() }),
-  z.strictObject({ verb: z.literal('correct'), ...claimed, valid: wholePeriod, was: text(OBJECT_MAX).optional() }),
-  z.strictObject({ verb: z.literal('retract'), ...said, valid: wholePeriod, object: text(OBJECT_MAX).optional() }),
+  z.strictObject({
+    verb: z.literal('correct'),
+    ...claimed,
+    valid: wholePeriod,
+    was: text(OBJECT_MAX).optional(),
+  }),
+  z.strictObject({
+    verb: z.literal('retract'),
+    ...said,
+    valid: wholePeriod,
+    object: text(OBJECT_MAX).optional(),
+  }),
   z
     .strictObject({
       verb: z.literal('withdraw'),
@@ -86,7 +99,10 @@ const SAYING = z.discriminatedUnion('verb', [
       source: text(NAME_MAX).optional(),
       statements: z.array(place).min(1).max(STATEMENTS_MAX).optional(),
     })
-    .refine((one) => (one.source === undefined) !== (one.statements === undefined), 'a source, or statements'),
+    .refine(
+      (one) => (one.source === undefined) !== (one.statements === undefined),
+      'a source, or statements',
+    ),
 ]);
 const SAYINGS = z.array(SAYING).max(STATEMENTS_MAX);
 /** Changes no state. Its statements are in its arguments. */
@@ -131,7 +147,10 @@ export function statementsOf(
 }
 
 /** The statements, if the domain declares their predicates. */
-export function declaredStatements(memory: MemorySpec | undefined, statements: readonly MemoryStatement[]): Statements {
+export function declaredStatements(
+  memory: MemorySpec | undefined,
+  statements: readonly MemoryStatement[],
+): Statements {
   const declared = memory?.predicates ?? {};
   const unknown = statements.find(({ predicate }) => !Object.hasOwn(declared, predicate));
   if (unknown !== undefined)
@@ -150,10 +169,18 @@ const CODES: Readonly<Record<string, string>> = {
   from: 'no_instant',
   to: 'no_instant',
   ...Object.fromEntries(
-    ['space', 'subject', 'predicate', 'object', 'source', 'was', 'author', 'role', 'name', 'shared'].map((name) => [
-      name,
-      'bad_text',
-    ]),
+    [
+      'space',
+      'subject',
+      'predicate',
+      'object',
+      'source',
+      'was',
+      'author',
+      'role',
+      'name',
+      'shared',
+    ].map((name) => [name, 'bad_text']),
   ),
 };
 

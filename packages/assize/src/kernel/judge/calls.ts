@@ -40,7 +40,8 @@ export function callsOf(
   inputs: Inputs,
 ): ProposalCalls | Refusal | OutdatedCalls {
   const { calls: given } = inputs;
-  if (compiled.action.calls === undefined && (given === undefined || given.length === 0)) return NO_CALLS;
+  if (compiled.action.calls === undefined && (given === undefined || given.length === 0))
+    return NO_CALLS;
   const declared = declaredCalls(domain, compiled, state, inputs);
   if ('reason' in declared) return declared;
   if (given === undefined) return { all: declared, declared };
@@ -49,7 +50,8 @@ export function callsOf(
   const left = rest.left();
   if (missing !== undefined || left.some(({ isDeclared }) => isDeclared === true))
     return outdated(compiled, missing ?? left[0]!);
-  const unjudged = domain.unjudgedCalls === 'allow' ? undefined : left.find(({ tool }) => !isRuled(domain, tool));
+  const unjudged =
+    domain.unjudgedCalls === 'allow' ? undefined : left.find(({ tool }) => !isRuled(domain, tool));
   if (unjudged !== undefined) return unjudgedCall(compiled, unjudged);
   return { all: given, declared };
 }
@@ -64,11 +66,16 @@ export function declaredCalls(
   if (action.calls === undefined) return NO_CALLS.declared;
   try {
     const seen = view(state, binding.scope);
-    const said: unknown = action.calls(seen, args, { role: role.params, at, observations: deepFreeze(observations) });
+    const said: unknown = action.calls(seen, args, {
+      role: role.params,
+      at,
+      observations: deepFreeze(observations),
+    });
     refusePromise(said, 'calls');
     return Object.freeze(listed(said).map((one) => proposed(one, domain)));
   } catch (error) {
-    if (isInstance(error, BadInput)) return { reason: 'type_mismatch', detail: `calls of ${name}: ${error.message}` };
+    if (isInstance(error, BadInput))
+      return { reason: 'type_mismatch', detail: `calls of ${name}: ${error.message}` };
     return { reason: 'precondition_failed', detail: `calls of ${name}: ${messageOf(error)}` };
   }
 }
@@ -79,13 +86,17 @@ class BadInput extends Error {}
 function listed(said: unknown): readonly ActionCall[] {
   if (!Array.isArray(said)) throw new Error('the function returned no list of calls');
   if (said.length > ACTION_CALLS_MAX)
-    throw new Error(`the function returned ${said.length} calls, and ${ACTION_CALLS_MAX} are allowed`);
+    throw new Error(
+      `the function returned ${said.length} calls, and ${ACTION_CALLS_MAX} are allowed`,
+    );
   return said;
 }
 
 function proposed({ tool, input }: ActionCall, { texts }: Domain): ProposedCall {
-  if (typeof tool?.parse !== 'function') throw new Error('a call names no tool; write call(tool, input)');
-  if (tool.class === undefined) throw new Error(`${tool.name} only reads, so no action can declare a call of it`);
+  if (typeof tool?.parse !== 'function')
+    throw new Error('a call names no tool; write call(tool, input)');
+  if (tool.class === undefined)
+    throw new Error(`${tool.name} only reads, so no action can declare a call of it`);
   let parsed: Json;
   try {
     parsed = callInput(tool.parse(input), texts);

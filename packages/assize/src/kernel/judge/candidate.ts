@@ -37,10 +37,21 @@ export function candidateOf(world: World, compiled: Compiled, inputs: Inputs): C
   }
 }
 
-export function runApply(draft: Draft, { action, role, args, binding }: Compiled, inputs: Inputs): void {
+export function runApply(
+  draft: Draft,
+  { action, role, args, binding }: Compiled,
+  inputs: Inputs,
+): void {
   const { at, observations } = inputs;
-  const context = { role: role.params, at, observations: deepFreeze(observations), calls: callsOfBody(inputs) };
-  draft.within(binding.scope, (state) => refusePromise(action.apply(state, args, context), 'apply'));
+  const context = {
+    role: role.params,
+    at,
+    observations: deepFreeze(observations),
+    calls: callsOfBody(inputs),
+  };
+  draft.within(binding.scope, (state) =>
+    refusePromise(action.apply(state, args, context), 'apply'),
+  );
 }
 
 /**
@@ -63,18 +74,28 @@ export function faultOfChanges(
 ): Refusal | undefined {
   const outside = changeOutside(compiled.binding.writes, changes);
   if (outside !== undefined) {
-    return { reason: 'invalid_authority', detail: `${compiled.name} may not change ${toPointer(outside.keys)}` };
+    return {
+      reason: 'invalid_authority',
+      detail: `${compiled.name} may not change ${toPointer(outside.keys)}`,
+    };
   }
   const fault = changesFault(world.domain.state, draft.state, changes);
   if (fault === undefined) return undefined;
-  return { reason: 'type_mismatch', detail: `the result of ${compiled.name} does not fit: ${fault}` };
+  return {
+    reason: 'type_mismatch',
+    detail: `the result of ${compiled.name} does not fit: ${fault}`,
+  };
 }
 
 /** The refusal of an error of `apply`. */
 export function refusalOf(error: unknown, name: string): Refusal {
-  if (isInstance(error, FootprintFault)) return { reason: 'invalid_authority', detail: `${name}: ${error.message}` };
+  if (isInstance(error, FootprintFault))
+    return { reason: 'invalid_authority', detail: `${name}: ${error.message}` };
   if (isInstance(error, ValueFault))
-    return { reason: 'type_mismatch', detail: `the result of ${name} does not fit: ${error.message}` };
+    return {
+      reason: 'type_mismatch',
+      detail: `the result of ${name} does not fit: ${error.message}`,
+    };
   const text = messageOf(error);
   const hint = FROZEN.test(text) ? `. ${READ_BACK}` : '';
   return { reason: 'precondition_failed', detail: `${text}${hint}` };

@@ -24,7 +24,8 @@ export function channelOf(
   callRules: readonly Rule[] = [],
 ): string {
   const ofRule = finding?.rule.spec.channel;
-  const ofAction = approvalDemand === undefined && ofRule !== undefined ? undefined : action.channel;
+  const ofAction =
+    approvalDemand === undefined && ofRule !== undefined ? undefined : action.channel;
   const ofCalls = callRules.map(({ spec }) => spec.channel);
   const named = [ofRule, ofAction, ...ofCalls, ...kindsOf(approvalDemand?.channel)];
   const kinds = new Set(named.filter((kind) => kind !== undefined));
@@ -60,7 +61,9 @@ export function checkAnother(
 ): void {
   const names = [principal, ...tokenBy];
   for (const { principal: before, token_by = [] } of approvedBy) {
-    const pairs = [before, ...token_by].flatMap((one) => names.map((other) => [one, other] as const));
+    const pairs = [before, ...token_by].flatMap((one) =>
+      names.map((other) => [one, other] as const),
+    );
     const [one, other] = pairs.find((pair) => isSamePrincipal(...pair)) ?? [];
     if (one === undefined) continue;
     const look = before === principal ? '' : `, whose name looks like ${principal},`;
@@ -91,7 +94,8 @@ export function counselorKind(
 ): string {
   const requester = requesters.find((one) => isSamePrincipal(one, principal));
   if (requester !== undefined) {
-    const who = requester === principal ? principal : `${requester}, whose name looks like ${principal},`;
+    const who =
+      requester === principal ? principal : `${requester}, whose name looks like ${principal},`;
     throw unauthorised(
       `${who} requested this proposal or granted its writ, and cannot resolve it. Ask another counselor.`,
       principal,
@@ -111,7 +115,11 @@ export function counselorKind(
       : channel === ANY_COUNSELOR
         ? `a counselor of the kind ${kinds.join(' or ')}`
         : `a counselor of the kind ${channel.split(AND).join(' and ')}`;
-  throw unauthorised(`${principal} cannot resolve this proposal. It needs ${wanted}.`, principal, channel);
+  throw unauthorised(
+    `${principal} cannot resolve this proposal. It needs ${wanted}.`,
+    principal,
+    channel,
+  );
 }
 
 /**

@@ -86,12 +86,15 @@ export function checkRule(
 ): RuleCheck {
   try {
     const { spec } = rule;
-    if (spec.kind === 'eachCall') return { result: judgeCall(spec, rule, state, callAt(keys, calls), sight) };
+    if (spec.kind === 'eachCall')
+      return { result: judgeCall(spec, rule, state, callAt(keys, calls), sight) };
     if (spec.kind === 'plain') return { result: judgePlain(spec, rule, state, tallies) };
     if (spec.kind === 'each') return judgeMember(spec, rule, state, keys, sight);
     return judgeGroup(spec, rule, state, keys, sight, tallies[0] as AggregateView);
   } catch (error) {
-    const what = isInstance(error, FootprintFault) ? error.message : `it threw: ${messageOf(error)}`;
+    const what = isInstance(error, FootprintFault)
+      ? error.message
+      : `it threw: ${messageOf(error)}`;
     // A change of the other places may make the check possible.
     const others = othersOr([], () => pointersAt(rule, keys, sight, calls));
     return { result: reject(`the check of the invariant failed: ${what}`), others };
@@ -113,7 +116,8 @@ export function readAt(
     return named?.map(patternAt) ?? rule.patterns;
   }
   const [members, ...mayRead] = rule.patterns as [Pattern, ...Pattern[]];
-  const own = rule.member === undefined ? members : { segments: memberPath(members, keys), append: false };
+  const own =
+    rule.member === undefined ? members : { segments: memberPath(members, keys), append: false };
   const others = othersOr(undefined, () => pointersAt(rule, keys, sight, calls));
   return [own, ...(others?.map(patternAt) ?? mayRead)];
 }
@@ -146,7 +150,10 @@ function pointersBy(returned: Readonly<Record<string, string>>): Readonly<Record
 }
 
 /** The check reports a `with` that throws or returns an invalid pointer. */
-function othersOr<T>(otherwise: T, pointers: () => Readonly<Record<string, string>>): readonly string[] | T {
+function othersOr<T>(
+  otherwise: T,
+  pointers: () => Readonly<Record<string, string>>,
+): readonly string[] | T {
   try {
     const others = Object.values(pointers());
     for (const other of others) parsePointer(other);
@@ -193,7 +200,12 @@ function judgeCall(
   call: ProposedCall,
   sight: MemberViewCache,
 ): InvariantResult {
-  const { seen } = judgedWith(spec.with === undefined ? {} : pointersBy(spec.with(call)), rule, state, sight);
+  const { seen } = judgedWith(
+    spec.with === undefined ? {} : pointersBy(spec.with(call)),
+    rule,
+    state,
+    sight,
+  );
   return wellFormed(spec.check(call, seen));
 }
 
@@ -212,16 +224,26 @@ function judgeGroup(
   const [group] = keys;
   if (group === undefined) {
     const fault = tally.fault();
-    return fault === undefined ? GONE : { result: reject(`the invariant cannot be checked: ${fault}`), others: [] };
+    return fault === undefined
+      ? GONE
+      : { result: reject(`the invariant cannot be checked: ${fault}`), others: [] };
   }
   const figures = tally.group(group);
   if (figures === undefined && isGrouped(rule)) return GONE;
   if (spec.kind === 'unique') {
     if (figures === undefined || figures.count < 2) return GONE;
     const places = tally.places(group);
-    return { result: spec.check === undefined ? notUnique(places) : wellFormed(spec.check(places)), others: [] };
+    return {
+      result: spec.check === undefined ? notUnique(places) : wellFormed(spec.check(places)),
+      others: [],
+    };
   }
-  const { seen, others } = judgedWith(spec.with === undefined ? {} : pointersBy(spec.with(group)), rule, state, sight);
+  const { seen, others } = judgedWith(
+    spec.with === undefined ? {} : pointersBy(spec.with(group)),
+    rule,
+    state,
+    sight,
+  );
   const figure = spec.kind === 'sum' ? tally.sumOfCounted(group) : (figures?.count ?? 0);
   return { result: wellFormed(spec.check(figure, seen, group)), others };
 }
@@ -234,7 +256,10 @@ function notUnique(places: readonly string[]): InvariantResult {
 
 /** Whether the members are checked by group, or all together. */
 export function isGrouped({ spec }: Rule): boolean {
-  return spec.kind === 'unique' || ((spec.kind === 'sum' || spec.kind === 'count') && spec.per !== undefined);
+  return (
+    spec.kind === 'unique' ||
+    ((spec.kind === 'sum' || spec.kind === 'count') && spec.per !== undefined)
+  );
 }
 
 /**
@@ -268,10 +293,14 @@ function covered(rule: Rule, path: readonly string[]): boolean {
 
 /** A rule that returns anything except the three results does not pass. */
 function wellFormed(result: InvariantResult): InvariantResult {
-  if (isUnwantedPromise(result)) return reject('the invariant returned a promise; make it synchronous');
+  if (isUnwantedPromise(result))
+    return reject('the invariant returned a promise; make it synchronous');
   if (result?.result === 'pass') return pass;
   // Copied, because the rule may change its object later.
-  if ((result?.result === 'reject' || result?.result === 'escalate') && typeof result.detail === 'string')
+  if (
+    (result?.result === 'reject' || result?.result === 'escalate') &&
+    typeof result.detail === 'string'
+  )
     return { result: result.result, detail: result.detail };
   return reject('the invariant did not return pass, reject or escalate');
 }

@@ -30,9 +30,16 @@ function domainWith(action: object = {}): Domain<any, any> {
   });
 }
 
-const intent: Intent = { action: 'count', role: { name: 'counter', params: { who: 'ada' } }, args: { by: 1 } };
-const refusalOf = (given: Partial<Intent>, authority: Partial<Authority> = {}, action: object = {}): unknown =>
-  compile(domainWith(action), { ...intent, ...given }, { ...ANYONE, ...authority });
+const intent: Intent = {
+  action: 'count',
+  role: { name: 'counter', params: { who: 'ada' } },
+  args: { by: 1 },
+};
+const refusalOf = (
+  given: Partial<Intent>,
+  authority: Partial<Authority> = {},
+  action: object = {},
+): unknown => compile(domainWith(action), { ...intent, ...given }, { ...ANYONE, ...authority });
 
 describe('an intent that compiles', () => {
   test('has its arguments parsed and frozen, and shares nothing with the intent', () => {
@@ -70,7 +77,10 @@ describe('an intent that compiles', () => {
           admits: () => ({ ok: true, needsApproval: true }),
         },
       ),
-    ).toMatchObject({ policy, approvalDemand: { reason: 'policy_needs_approval', detail: 'ask someone' } });
+    ).toMatchObject({
+      policy,
+      approvalDemand: { reason: 'policy_needs_approval', detail: 'ask someone' },
+    });
     expect(refusalOf({}, { admits: () => ({ ok: true, needsApproval: true }) })).toMatchObject({
       approvalDemand: { reason: 'writ_requires_approval' },
     });
@@ -79,7 +89,9 @@ describe('an intent that compiles', () => {
   test('with recorded arguments is not parsed again', () => {
     const twice = { args: z.number().transform((n) => n + 1) };
     expect(compile(domainWith(twice), { ...intent, args: 1 }, ANYONE)).toMatchObject({ args: 2 });
-    expect(compile(domainWith(twice), { ...intent, args: 2 }, ANYONE, { parsed: true })).toMatchObject({ args: 2 });
+    expect(
+      compile(domainWith(twice), { ...intent, args: 2 }, ANYONE, { parsed: true }),
+    ).toMatchObject({ args: 2 });
   });
 });
 
@@ -99,9 +111,30 @@ describe('the typed rejections', () => {
       {},
       'shop has no action "fly"; it has count',
     ],
-    ['unknown_tool', 'a name of the language', { action: 'constructor' }, {}, {}, 'shop has no action "constructor"'],
-    ['unknown_tool', '__proto__', { action: '__proto__' }, {}, {}, 'shop has no action "__proto__"'],
-    ['type_mismatch', 'a role that there is not', { role: { name: 'boss', params: {} } }, {}, {}, 'no role "boss"'],
+    [
+      'unknown_tool',
+      'a name of the language',
+      { action: 'constructor' },
+      {},
+      {},
+      'shop has no action "constructor"',
+    ],
+    [
+      'unknown_tool',
+      '__proto__',
+      { action: '__proto__' },
+      {},
+      {},
+      'shop has no action "__proto__"',
+    ],
+    [
+      'type_mismatch',
+      'a role that there is not',
+      { role: { name: 'boss', params: {} } },
+      {},
+      {},
+      'no role "boss"',
+    ],
     [
       'type_mismatch',
       'a role named toString',
@@ -143,7 +176,14 @@ describe('the typed rejections', () => {
       'composed form',
     ],
     ['type_mismatch', 'arguments of another type', { args: { by: 'one' } }, {}, {}, 'args /by: '],
-    ['type_mismatch', 'an argument too many', { args: { by: 1, and: 2 } }, {}, {}, 'args Unrecognized key: "and"'],
+    [
+      'type_mismatch',
+      'an argument too many',
+      { args: { by: 1, and: 2 } },
+      {},
+      {},
+      'args Unrecognized key: "and"',
+    ],
     ['type_mismatch', 'no arguments', { args: null }, {}, {}, 'args '],
     [
       'type_mismatch',
@@ -204,9 +244,30 @@ describe('the typed rejections', () => {
       },
       'no scope',
     ],
-    ['precondition_failed', 'scopes that are no list', {}, {}, { scopes: () => 'fs:/x' }, 'its scopes are not a list'],
-    ['precondition_failed', 'scopes that are no texts', {}, {}, { scopes: () => [1] }, 'its scopes are not a list'],
-    ['precondition_failed', 'asynchronous scopes', {}, {}, { scopes: async () => [] }, 'scopes returned a promise'],
+    [
+      'precondition_failed',
+      'scopes that are no list',
+      {},
+      {},
+      { scopes: () => 'fs:/x' },
+      'its scopes are not a list',
+    ],
+    [
+      'precondition_failed',
+      'scopes that are no texts',
+      {},
+      {},
+      { scopes: () => [1] },
+      'its scopes are not a list',
+    ],
+    [
+      'precondition_failed',
+      'asynchronous scopes',
+      {},
+      {},
+      { scopes: async () => [] },
+      'scopes returned a promise',
+    ],
     [
       'precondition_failed',
       'a cost that throws',
@@ -227,10 +288,38 @@ describe('the typed rejections', () => {
       { cost: () => ({ usd: 0.5 }) },
       'its cost in usd is not a whole amount',
     ],
-    ['precondition_failed', 'a gain', {}, {}, { cost: () => ({ usd: -1 }) }, 'its cost in usd is not a whole amount'],
-    ['precondition_failed', 'no amount', {}, {}, { cost: () => ({ usd: Number.NaN }) }, 'not a whole amount'],
-    ['precondition_failed', 'a bare amount', {}, {}, { cost: () => 5 }, 'its cost is not an object of amounts'],
-    ['precondition_failed', 'an asynchronous cost', {}, {}, { cost: async () => ({}) }, 'cost returned a promise'],
+    [
+      'precondition_failed',
+      'a gain',
+      {},
+      {},
+      { cost: () => ({ usd: -1 }) },
+      'its cost in usd is not a whole amount',
+    ],
+    [
+      'precondition_failed',
+      'no amount',
+      {},
+      {},
+      { cost: () => ({ usd: Number.NaN }) },
+      'not a whole amount',
+    ],
+    [
+      'precondition_failed',
+      'a bare amount',
+      {},
+      {},
+      { cost: () => 5 },
+      'its cost is not an object of amounts',
+    ],
+    [
+      'precondition_failed',
+      'an asynchronous cost',
+      {},
+      {},
+      { cost: async () => ({}) },
+      'cost returned a promise',
+    ],
     [
       'precondition_failed',
       'a cost that changes its arguments',
@@ -245,14 +334,19 @@ describe('the typed rejections', () => {
       'read only',
     ],
   ])('%s: %s', (reason, _what, given, authority, action, detail) => {
-    expect(refusalOf(given, authority, action)).toMatchObject({ reason, detail: expect.stringContaining(detail) });
+    expect(refusalOf(given, authority, action)).toMatchObject({
+      reason,
+      detail: expect.stringContaining(detail),
+    });
   });
 
   test('come in their order: each only when all before it are passed', () => {
     const everything: Partial<Authority> = { ...deny, ...poor, ...barred };
     const wrong = { action: 'fly', role: { name: 'boss', params: {} }, args: null as Json };
     expect(refusalOf(wrong, everything)).toMatchObject({ reason: 'unknown_tool' });
-    expect(refusalOf({ ...wrong, action: 'count' }, everything)).toMatchObject({ reason: 'type_mismatch' });
+    expect(refusalOf({ ...wrong, action: 'count' }, everything)).toMatchObject({
+      reason: 'type_mismatch',
+    });
     expect(refusalOf({}, everything)).toMatchObject({ reason: 'invalid_authority' });
     expect(refusalOf({}, { ...deny, ...poor })).toMatchObject({ reason: 'policy_denied' });
     expect(refusalOf({}, poor)).toMatchObject({ reason: 'budget_exhausted' });
@@ -261,7 +355,9 @@ describe('the typed rejections', () => {
   test('report the policy decision if the policy was queried', () => {
     const allow = { digest: 'd', decision: 'allow' as const, rule: 'r' };
     expect(refusalOf({}, deny)).toMatchObject({ policy: { decision: 'deny', rule: 'r' } });
-    expect(refusalOf({}, { ...poor, decides: () => ({ ruling: allow, detail: '' }) })).toMatchObject({ policy: allow });
+    expect(
+      refusalOf({}, { ...poor, decides: () => ({ ruling: allow, detail: '' }) }),
+    ).toMatchObject({ policy: allow });
   });
 });
 

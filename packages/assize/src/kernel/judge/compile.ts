@@ -1,6 +1,13 @@
 import { segment } from '#authority';
 import { deepFreeze, defineOwn, type Json } from '#base';
-import { copyJson, issueText, type Misfit, misfitsOf, parseBySchema, type SchemaIssues } from '#canon';
+import {
+  copyJson,
+  issueText,
+  type Misfit,
+  misfitsOf,
+  parseBySchema,
+  type SchemaIssues,
+} from '#canon';
 import { NO_PLACES } from '../domain/bindings.ts';
 import type { ProposedCall } from '../domain/call.ts';
 import type { ActionSpec, Binding, Domain } from '../domain/domain.ts';
@@ -9,7 +16,13 @@ import { BELIEVE_ACTION } from '../domain/memory-shape.ts';
 import type { MemorySpec, MemoryStatement } from '../domain/memory-spec.ts';
 import { hasErased } from '../domain/sensitive.ts';
 import { messageOf } from '../errors.ts';
-import { believeAction, declaredStatements, issueCode, memoryScope, statementsOf } from './beliefs.ts';
+import {
+  believeAction,
+  declaredStatements,
+  issueCode,
+  memoryScope,
+  statementsOf,
+} from './beliefs.ts';
 import type { Authority, Compiled, Cost, Intent, PolicyRuling, Refusal } from './compiled.ts';
 import { ERASE_ACTION, eraseAction } from './erase.ts';
 
@@ -32,14 +45,25 @@ export function compile(
 ): Compiled | Refusal {
   // Unparsed arguments come from an agent, which cannot use this built-in action.
   if (options.parsed === true && intent.action === ERASE_ACTION) {
-    const resolved = { action: eraseAction, args: deepFreeze(intent.args), binding: domain.erasing };
+    const resolved = {
+      action: eraseAction,
+      args: deepFreeze(intent.args),
+      binding: domain.erasing,
+    };
     return authorised(intent, resolved, authority, options);
   }
   if (intent.action === BELIEVE_ACTION && domain.memory !== undefined) {
     const { memory } = domain;
-    const said = options.parsed === true ? { args: deepFreeze(intent.args) } : believeArgs(intent.args);
-    if ('fault' in said) return { reason: 'type_mismatch', detail: coded(said.code, `args ${said.fault}`) };
-    return authorised(intent, { action: believeAction, binding: NO_PLACES, memory, ...said }, authority, options);
+    const said =
+      options.parsed === true ? { args: deepFreeze(intent.args) } : believeArgs(intent.args);
+    if ('fault' in said)
+      return { reason: 'type_mismatch', detail: coded(said.code, `args ${said.fault}`) };
+    return authorised(
+      intent,
+      { action: believeAction, binding: NO_PLACES, memory, ...said },
+      authority,
+      options,
+    );
   }
   const action = (domain.actions as Record<string, ActionSpec | undefined>)[intent.action];
   if (action === undefined) {
@@ -52,7 +76,8 @@ export function compile(
   const roleFault = faultOfRole(domain, intent.role);
   if (roleFault !== undefined) return { reason: 'type_mismatch', detail: roleFault };
   // Recorded arguments were parsed when they were recorded. A second parse might change them.
-  const parsed = options.parsed === true ? { args: deepFreeze(intent.args) } : parsedArgs(action, intent.args);
+  const parsed =
+    options.parsed === true ? { args: deepFreeze(intent.args) } : parsedArgs(action, intent.args);
   if ('fault' in parsed) return { reason: 'type_mismatch', detail: `args ${parsed.fault}` };
   const { args } = parsed;
   const isHidden = domain.sensitive !== undefined || domain.sensitiveArgs.has(intent.action);
@@ -70,7 +95,12 @@ export function compile(
   }
   const binding = domain.bind(action.process, intent.role.params);
   const roleScopes = [roleScope(domain, intent.role)];
-  return authorised(intent, { action, args, binding, roleScopes, memory: domain.memory }, authority, options);
+  return authorised(
+    intent,
+    { action, args, binding, roleScopes, memory: domain.memory },
+    authority,
+    options,
+  );
 }
 
 /** An intent whose action, arguments and places are known. The arguments are frozen. */
@@ -95,12 +125,18 @@ export function authorised(
   let scopes = roleScopes;
   let cost: Cost = NO_COST;
   const said =
-    sayings === undefined ? statementsOf(memory, action, args, { role }) : declaredStatements(memory, sayings);
+    sayings === undefined
+      ? statementsOf(memory, action, args, { role })
+      : declaredStatements(memory, sayings);
   if ('fault' in said)
-    return { reason: 'precondition_failed', detail: coded(said.code, `${intent.action}: ${said.fault}`) };
+    return {
+      reason: 'precondition_failed',
+      detail: coded(said.code, `${intent.action}: ${said.fault}`),
+    };
   const { statements } = said;
   try {
-    if (action.scopes !== undefined) scopes = [...roleScopes, ...scopesOf(action.scopes(args, { role }) ?? [])];
+    if (action.scopes !== undefined)
+      scopes = [...roleScopes, ...scopesOf(action.scopes(args, { role }) ?? [])];
     if (action.cost !== undefined) cost = costOf(action.cost(args, { role }) ?? {});
   } catch (error) {
     return { reason: 'precondition_failed', detail: `${intent.action}: ${messageOf(error)}` };
@@ -110,7 +146,10 @@ export function authorised(
   const remembered = statements.map(memoryScope);
   // Checked separately, because a subject's name must not be in a detail, which is never erased.
   if (remembered.length > 0 && !authority.admits({ action: intent.action, scopes: remembered }).ok)
-    return { reason: 'invalid_authority', detail: 'the writ does not cover all of its statements in memory' };
+    return {
+      reason: 'invalid_authority',
+      detail: 'the writ does not cover all of its statements in memory',
+    };
   scopes = [...scopes, ...remembered];
 
   const { needsApproval } = admitted;
@@ -118,12 +157,22 @@ export function authorised(
     const afforded = authority.affords(cost);
     if (!afforded.ok) return { reason: 'budget_exhausted', detail: afforded.detail };
     const undecided = { scopes, needsApproval };
-    return { name: intent.action, action, role: intent.role, args, binding, cost, statements, undecided };
+    return {
+      name: intent.action,
+      action,
+      role: intent.role,
+      args,
+      binding,
+      cost,
+      statements,
+      undecided,
+    };
   }
   const asked = { action: intent.action, scopes, role: intent.role, args };
   const decided = authority.decides(calls.length === 0 ? asked : { ...asked, calls });
   const policy = decided === undefined ? {} : { policy: decided.ruling };
-  if (decided?.ruling.decision === 'deny') return { reason: 'policy_denied', detail: decided.detail, ...policy };
+  if (decided?.ruling.decision === 'deny')
+    return { reason: 'policy_denied', detail: decided.detail, ...policy };
 
   const afforded = authority.affords(cost);
   if (!afforded.ok) return { reason: 'budget_exhausted', detail: afforded.detail, ...policy };
@@ -153,9 +202,16 @@ export function decidedWithCalls(
   if (undecided === undefined) return compiled;
   const { scopes, needsApproval } = undecided;
   const { name: action, role, args } = compiled;
-  const decided = authority.decides({ action, scopes, role, args, ...(calls.length > 0 && { calls }) });
+  const decided = authority.decides({
+    action,
+    scopes,
+    role,
+    args,
+    ...(calls.length > 0 && { calls }),
+  });
   const policy = decided === undefined ? {} : { policy: decided.ruling };
-  if (decided?.ruling.decision === 'deny') return { reason: 'policy_denied', detail: decided.detail, ...policy };
+  if (decided?.ruling.decision === 'deny')
+    return { reason: 'policy_denied', detail: decided.detail, ...policy };
   return { ...compiled, ...policy, ...approvalDemandOf(decided, { needsApproval }, authority) };
 }
 
@@ -172,7 +228,10 @@ export function approvalDemandOf(
   }
   if (admitted.needsApproval)
     return {
-      approvalDemand: { reason: 'writ_requires_approval', detail: 'the writ requires an approval for this action' },
+      approvalDemand: {
+        reason: 'writ_requires_approval',
+        detail: 'the writ requires an approval for this action',
+      },
     };
   return held === undefined ? {} : { approvalDemand: held };
 }
@@ -204,14 +263,18 @@ function faultOfRole(domain: Domain, role: Intent['role']): string | undefined {
  */
 export function roleScope(domain: Domain, role: Intent['role']): string {
   const segments = ['role', role.name];
-  for (const param of domain.roles[role.name]?.params ?? []) segments.push(segment(role.params[param] as string));
+  for (const param of domain.roles[role.name]?.params ?? [])
+    segments.push(segment(role.params[param] as string));
   return segments.join(':');
 }
 
 /** The arguments of `assize.believe`. `code` is the name of the fault in the errors of a memory. */
-function believeArgs(given: Json): Pick<Resolved, 'args' | 'sayings'> | { fault: string; code?: string } {
+function believeArgs(
+  given: Json,
+): Pick<Resolved, 'args' | 'sayings'> | { fault: string; code?: string } {
   const said = parsedArgs(believeAction, given);
-  if (!('fault' in said)) return { args: said.args, sayings: (said.args as unknown as Required<Resolved>).sayings };
+  if (!('fault' in said))
+    return { args: said.args, sayings: (said.args as unknown as Required<Resolved>).sayings };
   return { fault: said.fault, ...(said.misfits && issueCode(said.misfits)) };
 }
 
@@ -221,7 +284,10 @@ function coded(code: string | undefined, fault: string): string {
 }
 
 /** The misfits of an intent's arguments, for the agent. None if the action is unknown. */
-export function argumentMisfits(domain: Domain, { action, args }: Pick<Intent, 'action' | 'args'>): readonly Misfit[] {
+export function argumentMisfits(
+  domain: Domain,
+  { action, args }: Pick<Intent, 'action' | 'args'>,
+): readonly Misfit[] {
   const own = (domain.actions as Record<string, ActionSpec | undefined>)[action];
   const spec = action === BELIEVE_ACTION && domain.memory !== undefined ? believeAction : own;
   const parsed = spec === undefined ? { args } : parsedArgs(spec, args);
@@ -229,7 +295,10 @@ export function argumentMisfits(domain: Domain, { action, args }: Pick<Intent, '
 }
 
 /** After parsing. Frozen, because this value is recorded. */
-function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: string; misfits?: SchemaIssues } {
+function parsedArgs(
+  action: ActionSpec,
+  given: Json,
+): { args: Json } | { fault: string; misfits?: SchemaIssues } {
   try {
     const parsed = parseBySchema(action.args, given);
     if (!parsed.success) return { fault: issueText(parsed.error), misfits: parsed.error };
@@ -251,7 +320,11 @@ const NO_COST: Cost = Object.freeze({});
 
 function costOf(cost: unknown): Cost {
   refusePromise(cost, 'cost');
-  if (typeof cost !== 'object' || cost === null || Object.getPrototypeOf(cost) !== Object.prototype) {
+  if (
+    typeof cost !== 'object' ||
+    cost === null ||
+    Object.getPrototypeOf(cost) !== Object.prototype
+  ) {
     throw new Error('its cost is not an object of amounts');
   }
   const amounts: Record<string, number> = {};
@@ -261,7 +334,8 @@ function costOf(cost: unknown): Cost {
     if (!isAmount(amount)) throw new Error(`its cost in ${unit} is not a whole amount`);
     defineOwn(amounts, unit, amount);
   }
-  if (Object.getOwnPropertySymbols(cost).length > 0) throw new Error('its cost is not an object of amounts');
+  if (Object.getOwnPropertySymbols(cost).length > 0)
+    throw new Error('its cost is not an object of amounts');
   return amounts;
 }
 

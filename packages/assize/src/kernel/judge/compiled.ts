@@ -70,7 +70,11 @@ export interface Authority {
  * buffered, or for a statement that contradicts the facts.
  */
 export interface ApprovalDemand {
-  readonly reason: 'policy_needs_approval' | 'writ_requires_approval' | 'irreversible' | 'contradiction';
+  readonly reason:
+    | 'policy_needs_approval'
+    | 'writ_requires_approval'
+    | 'irreversible'
+    | 'contradiction';
   readonly detail: string;
   /**
    * The kind of counselor that must resolve it, besides the kinds that the action and the rules

@@ -64,7 +64,8 @@ function put(state: Record<string, unknown>, path: string, value: unknown): void
   let here: Record<string, unknown> = state;
   for (const key of keys) {
     here = here[key] as Record<string, unknown>;
-    if (typeof here !== 'object' || here === null) throw new Error(`the state has no value at ${toPointer(keys)}`);
+    if (typeof here !== 'object' || here === null)
+      throw new Error(`the state has no value at ${toPointer(keys)}`);
   }
   here[last] = value;
 }

@@ -25,7 +25,9 @@ type State = typeof START;
 
 /** A `World` with an action that applies its arguments, and a count of each rule's checks. */
 function worldOf(
-  rules: (asked: (id: string, result: InvariantResult) => InvariantResult) => readonly Invariant<any>[],
+  rules: (
+    asked: (id: string, result: InvariantResult) => InvariantResult,
+  ) => readonly Invariant<any>[],
   start: State = START,
 ) {
   const asked: string[] = [];
@@ -54,13 +56,18 @@ function worldOf(
   return { world, domain, asked, act };
 }
 
-const limits = (asked: (id: string, result: InvariantResult) => InvariantResult): Invariant<any>[] => [
+const limits = (
+  asked: (id: string, result: InvariantResult) => InvariantResult,
+): Invariant<any>[] => [
   each<any, '/orders/*', any>(
     'LIMIT',
     '/orders/*',
     { reads: ['/users/*'], with: ({ user }: any) => ({ user: `/users/${user}` }) },
     ({ total }: any, { user }: any, [id]: readonly string[]) =>
-      asked(`LIMIT ${id}`, user !== undefined && total <= user.limit ? pass : reject(`${total} is too much`)),
+      asked(
+        `LIMIT ${id}`,
+        user !== undefined && total <= user.limit ? pass : reject(`${total} is too much`),
+      ),
   ),
   invariant('LOG', ['/log'], ({ log }) => asked('LOG', log.length < 3 ? pass : reject('full'))),
 ];
@@ -124,7 +131,10 @@ describe('only values that a change touches are checked', () => {
       ),
     ]);
     expect(act((s) => s.log.push(1)).verdict).toBe('approved');
-    expect(act((s) => s.log.push(2))).toMatchObject({ invariantId: 'LENGTH', detail: '/users/ada: full' });
+    expect(act((s) => s.log.push(2))).toMatchObject({
+      invariantId: 'LENGTH',
+      detail: '/users/ada: full',
+    });
     expect(new Set(seen)).toEqual(new Set([undefined]));
   });
 
@@ -163,8 +173,14 @@ describe('a failing check', () => {
   test('is judged on every proposal, in its place in the order, until it passes', () => {
     const { world, asked, act } = worldOf(limits, broken);
     expect(world.failing.map(({ rule }) => rule.id)).toEqual(['LOG']);
-    expect(act((s) => (s.users.bob.limit = 9))).toMatchObject({ verdict: 'rejected', invariantId: 'LOG' });
-    expect(act((s) => (s.orders.o1.total = 99))).toMatchObject({ verdict: 'rejected', invariantId: 'LIMIT' });
+    expect(act((s) => (s.users.bob.limit = 9))).toMatchObject({
+      verdict: 'rejected',
+      invariantId: 'LOG',
+    });
+    expect(act((s) => (s.orders.o1.total = 99))).toMatchObject({
+      verdict: 'rejected',
+      invariantId: 'LIMIT',
+    });
     expect(act((s) => s.log.pop()).verdict).toBe('approved');
     expect(world.failing).toEqual([]);
     act((s) => (s.users.bob.limit = 8));
@@ -175,8 +191,12 @@ describe('a failing check', () => {
     const start = { ...START, users: { ada: { limit: 1 }, bob: { limit: 1 } } };
     const { world, act } = worldOf(limits, start);
     expect(world.failing.map(({ keys }) => keys)).toEqual([['o1'], ['o2']]);
-    expect(act((s) => (s.users.ada.limit = 9))).toMatchObject({ detail: '/orders/o2: 5 is too much' });
-    expect(act((s) => (s.users = { ada: { limit: 9 }, bob: { limit: 9 } })).verdict).toBe('approved');
+    expect(act((s) => (s.users.ada.limit = 9))).toMatchObject({
+      detail: '/orders/o2: 5 is too much',
+    });
+    expect(act((s) => (s.users = { ada: { limit: 9 }, bob: { limit: 9 } })).verdict).toBe(
+      'approved',
+    );
     expect(world.failing).toEqual([]);
   });
 
@@ -222,7 +242,9 @@ describe('the first member that does not pass', () => {
       users: { a: { z: { n: 0 } }, 'a!': { b: { n: 0 } } } as never,
     };
     const deep = (): Invariant<any>[] => [
-      each<any, '/users/*/*', any>('N', '/users/*/*', {}, ({ n }: any) => (n === 0 ? pass : reject('no'))),
+      each<any, '/users/*/*', any>('N', '/users/*/*', {}, ({ n }: any) =>
+        n === 0 ? pass : reject('no'),
+      ),
     ];
     const { act } = worldOf(deep, nested);
     const ruling = act((s) => {
@@ -273,7 +295,9 @@ test('a rule over items may not read outside its declared reads', () => {
 });
 
 describe('an excused failure', () => {
-  const rules = (asked: (id: string, result: InvariantResult) => InvariantResult): Invariant<any>[] => [
+  const rules = (
+    asked: (id: string, result: InvariantResult) => InvariantResult,
+  ): Invariant<any>[] => [
     invariant('LOG', ['/log'], ({ log }) => asked('LOG', log.length < 3 ? pass : reject('full'))),
     invariant('USERS', ['/users'], ({ users }) =>
       asked('USERS', users.eve === undefined ? pass : reject('eve is here')),
@@ -281,29 +305,32 @@ describe('an excused failure', () => {
   ];
   const full = { ...START, log: [1, 2, 3] };
 
-  test.each([false, true])('rejects no proposal until a change touches it (strict: %s)', (strict) => {
-    const { domain } = worldOf(rules, full);
-    const world = new World(domain, structuredClone(full), undefined, { strict });
-    expect(world.failing).toHaveLength(1);
-    world.checks.excuse(({ rule }) => rule.id === 'LOG');
-    expect(world.failing).toEqual([]);
-    const judged = (change: (state: any) => void): string | undefined => {
-      const draft = new Draft(world.state, undefined);
-      draft.within(EVERYTHING, change);
-      const { finding, keep } = world.checks.checkChanges(draft.state, changesOf(draft));
-      if (finding === undefined) keep();
-      else world.rollback(draft);
-      return finding?.rule.id;
-    };
-    expect(judged((s) => (s.users.ada.limit = 11))).toBeUndefined();
-    expect(judged((s) => s.log.push(4))).toBe('LOG');
-    expect(judged((s) => (s.users.eve = { limit: 1 }))).toBe('USERS');
-    // As after a counselor's commit, which checks everything again.
-    world.checks.restart(world.state);
-    expect(judged((s) => (s.users.ada.limit = 12))).toBeUndefined();
-    // Once it passes it is an ordinary rule.
-    expect(judged((s) => s.log.pop())).toBeUndefined();
-    expect(judged((s) => s.log.push(9))).toBe('LOG');
-    expect(judged((s) => (s.users.ada.limit = 13))).toBeUndefined();
-  });
+  test.each([false, true])(
+    'rejects no proposal until a change touches it (strict: %s)',
+    (strict) => {
+      const { domain } = worldOf(rules, full);
+      const world = new World(domain, structuredClone(full), undefined, { strict });
+      expect(world.failing).toHaveLength(1);
+      world.checks.excuse(({ rule }) => rule.id === 'LOG');
+      expect(world.failing).toEqual([]);
+      const judged = (change: (state: any) => void): string | undefined => {
+        const draft = new Draft(world.state, undefined);
+        draft.within(EVERYTHING, change);
+        const { finding, keep } = world.checks.checkChanges(draft.state, changesOf(draft));
+        if (finding === undefined) keep();
+        else world.rollback(draft);
+        return finding?.rule.id;
+      };
+      expect(judged((s) => (s.users.ada.limit = 11))).toBeUndefined();
+      expect(judged((s) => s.log.push(4))).toBe('LOG');
+      expect(judged((s) => (s.users.eve = { limit: 1 }))).toBe('USERS');
+      // As after a counselor's commit, which checks everything again.
+      world.checks.restart(world.state);
+      expect(judged((s) => (s.users.ada.limit = 12))).toBeUndefined();
+      // Once it passes it is an ordinary rule.
+      expect(judged((s) => s.log.pop())).toBeUndefined();
+      expect(judged((s) => s.log.push(9))).toBe('LOG');
+      expect(judged((s) => (s.users.ada.limit = 13))).toBeUndefined();
+    },
+  );
 });

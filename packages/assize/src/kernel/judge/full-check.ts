@@ -27,7 +27,11 @@ export function firstFinding(
  * All rules that do not pass, in order, at each of their places. Checked naively on everything, as
  * the caller iterates.
  */
-export function* findings(domain: Domain, state: Container, calls: readonly ProposedCall[] = []): Generator<Finding> {
+export function* findings(
+  domain: Domain,
+  state: Container,
+  calls: readonly ProposedCall[] = [],
+): Generator<Finding> {
   requireOwnDomain(domain);
   const sight = new MemberViewCache(state);
   for (const rule of domain.rules) yield* findingsOf(rule, state, sight, calls);
@@ -56,7 +60,11 @@ export function detectionVector(
  * The rules over calls that escalate. One approval settles all of them, so their channels and
  * numbers of approvers count together.
  */
-export function escalatingCallRules(domain: Domain, state: Container, calls: readonly ProposedCall[]): readonly Rule[] {
+export function escalatingCallRules(
+  domain: Domain,
+  state: Container,
+  calls: readonly ProposedCall[],
+): readonly Rule[] {
   if (calls.length === 0) return [];
   const sight = new MemberViewCache(state);
   return domain.rules.filter(
@@ -92,7 +100,9 @@ function* findingsOf(
 /** The rule's own detail, with the member or the tool that it is about. */
 export function detailOf({ rule, keys, result }: Finding): string {
   if (rule.spec.kind === 'eachCall') return sentence(`${keys[1]}: ${result.detail}`);
-  return sentence(rule.member === undefined ? result.detail : `${placeOf(rule.member, keys)}: ${result.detail}`);
+  return sentence(
+    rule.member === undefined ? result.detail : `${placeOf(rule.member, keys)}: ${result.detail}`,
+  );
 }
 
 /**

@@ -8,7 +8,10 @@ test('an excused check that threw is run again when its dependencies change', ()
   const domain = defineDomain<any, any>({
     name: 'loans',
     version: '1',
-    state: z.object({ loans: z.record(z.string(), z.string()), limits: z.record(z.string(), z.number()) }),
+    state: z.object({
+      loans: z.record(z.string(), z.string()),
+      limits: z.record(z.string(), z.number()),
+    }),
     processes: {},
     roles: {},
     actions: {} as never,
@@ -27,6 +30,10 @@ test('an excused check that threw is run again when its dependencies change', ()
   const world = new World(domain, { loans: { x: 'ada' }, limits: {} });
   expect(world.failing).toHaveLength(1);
   world.checks.excuse(() => true);
-  const judged = world.follow({ loans: { x: 'ada' }, limits: { ada: 1 } }, [{ keys: ['limits', 'ada'] }]);
-  expect(judged.map(({ rule, keys, result }) => [rule.id, keys, result.result])).toEqual([['LIMIT', ['x'], 'pass']]);
+  const judged = world.follow({ loans: { x: 'ada' }, limits: { ada: 1 } }, [
+    { keys: ['limits', 'ada'] },
+  ]);
+  expect(judged.map(({ rule, keys, result }) => [rule.id, keys, result.result])).toEqual([
+    ['LIMIT', ['x'], 'pass'],
+  ]);
 });

@@ -73,7 +73,8 @@ export class IncrementalCheck {
         const { result, others } = checkRule(rule, state, keys, sight, tallies, NO_CALLS);
         if (others !== undefined) this.#dependents.get(rule)?.set(toPointer(keys), others);
         const key = findingKey(rule, keys);
-        if (result.result !== 'pass' && !this.#excused.has(key)) this.failing.set(key, { rule, keys, result });
+        if (result.result !== 'pass' && !this.#excused.has(key))
+          this.failing.set(key, { rule, keys, result });
       }
     }
   }
@@ -108,8 +109,10 @@ export class IncrementalCheck {
       const tallies = work.staged[rule.index] ?? this.#talliesOf(rule);
       for (const keys of places.inOrder()) {
         const { result, others } = checkRule(rule, state, keys, sight, tallies, calls);
-        if (result.result !== 'pass') return { finding: { rule, keys, result }, keep: NOTHING_TO_KEEP };
-        if (others !== undefined && this.#dependents.has(rule)) restatements.push({ rule, place: keys, others });
+        if (result.result !== 'pass')
+          return { finding: { rule, keys, result }, keep: NOTHING_TO_KEEP };
+        if (others !== undefined && this.#dependents.has(rule))
+          restatements.push({ rule, place: keys, others });
       }
     }
     return {
@@ -118,7 +121,8 @@ export class IncrementalCheck {
         // Clearing an empty map would rebuild it.
         if (this.failing.size > 0) this.failing.clear();
         if (this.#excused.size > 0) for (const key of work.keys()) this.#excused.delete(key);
-        for (const { rule, place, others } of restatements) this.#dependents.get(rule)?.set(toPointer(place), others);
+        for (const { rule, place, others } of restatements)
+          this.#dependents.get(rule)?.set(toPointer(place), others);
         work.keepCounts();
       },
     };
@@ -130,7 +134,9 @@ export class IncrementalCheck {
    */
   findingsAfter(state: Container, changes: readonly ChangedPath[]): Finding[] {
     if (this.#isStrict)
-      return [...findings(this.#domain, state)].filter(({ rule, keys }) => !this.#excused.has(findingKey(rule, keys)));
+      return [...findings(this.#domain, state)].filter(
+        ({ rule, keys }) => !this.#excused.has(findingKey(rule, keys)),
+      );
     const sight = new MemberViewCache(state);
     const work = this.#workFor(state, changes, sight);
     return this.#domain.rules.flatMap((rule) => {
@@ -157,12 +163,18 @@ export class IncrementalCheck {
    * All paths that the rules read to check a changed state. For members and groups with `with`,
    * only the places that they name.
    */
-  readBy(state: Container, changes: readonly ChangedPath[], calls: readonly ProposedCall[] = NO_CALLS): Pattern[] {
+  readBy(
+    state: Container,
+    changes: readonly ChangedPath[],
+    calls: readonly ProposedCall[] = NO_CALLS,
+  ): Pattern[] {
     const sight = new MemberViewCache(state);
     const work = this.#workFor(state, changes, sight);
     work.judgeCalls(calls);
     return this.#domain.rules.flatMap((rule) =>
-      (work.places[rule.index]?.inOrder() ?? []).flatMap((keys) => readAt(rule, keys, sight, calls)),
+      (work.places[rule.index]?.inOrder() ?? []).flatMap((keys) =>
+        readAt(rule, keys, sight, calls),
+      ),
     );
   }
 
@@ -174,7 +186,9 @@ export class IncrementalCheck {
     // The touched places, which are no longer excused: those that would be checked for these
     // changes alone.
     const touched = new Set(
-      this.#excused.size === 0 ? [] : this.#workFor(state, changes, new MemberViewCache(state)).keys(),
+      this.#excused.size === 0
+        ? []
+        : this.#workFor(state, changes, new MemberViewCache(state)).keys(),
     );
     const isExcused = (key: string): boolean => this.#excused.has(key) && !touched.has(key);
     const all = [...findings(this.#domain, state, calls)];
@@ -199,7 +213,14 @@ export class IncrementalCheck {
     work.keepCounts();
     for (const rule of this.#domain.rules) {
       for (const keys of work.places[rule.index]?.inOrder() ?? []) {
-        const { result, others } = checkRule(rule, state, keys, sight, this.#talliesOf(rule), NO_CALLS);
+        const { result, others } = checkRule(
+          rule,
+          state,
+          keys,
+          sight,
+          this.#talliesOf(rule),
+          NO_CALLS,
+        );
         if (others !== undefined) this.#dependents.get(rule)?.set(toPointer(keys), others);
         this.#excused.delete(findingKey(rule, keys));
         if (result.result === 'pass') this.failing.delete(findingKey(rule, keys));
@@ -214,11 +235,16 @@ export class IncrementalCheck {
     return this.#tallies[rule.index] ?? NO_TALLIES;
   }
 
-  #workFor(state: Container, changes: readonly ChangedPath[], sight: MemberViewCache): PendingChecks {
+  #workFor(
+    state: Container,
+    changes: readonly ChangedPath[],
+    sight: MemberViewCache,
+  ): PendingChecks {
     const work = new PendingChecks(this.#domain.rules, this.#tallies, state, sight);
     for (const path of this.#pathsOf(changes)) {
       work.along(path, this.#domain.rulesByPath);
-      for (const [rule, dependents] of this.#dependents) dependents.match(path, (keys) => work.judgeAt(rule, keys));
+      for (const [rule, dependents] of this.#dependents)
+        dependents.match(path, (keys) => work.judgeAt(rule, keys));
     }
     for (const { rule, keys } of this.failing.values()) work.judgeAt(rule, keys);
     return work;
@@ -276,7 +302,8 @@ class PendingChecks {
   judgeCalls(calls: readonly ProposedCall[]): void {
     if (calls.length === 0) return;
     for (const rule of this.#rules)
-      if (rule.spec.kind === 'eachCall') for (const keys of callPlaces(rule, calls)) this.judgeAt(rule, keys);
+      if (rule.spec.kind === 'eachCall')
+        for (const keys of callPlaces(rule, calls)) this.judgeAt(rule, keys);
   }
 
   judgeAt(rule: Rule, keys: Keys): void {
@@ -297,7 +324,8 @@ class PendingChecks {
     };
     rulesByPath.match(path, (rule) => {
       if (rule.spec.kind === 'plain') this.judgeAt(rule, NO_KEYS);
-      else if (rule.member !== undefined) for (const keys of membersAt(rule.member)) this.judgeAt(rule, keys);
+      else if (rule.member !== undefined)
+        for (const keys of membersAt(rule.member)) this.judgeAt(rule, keys);
       for (let slot = 0; slot < rule.aggregates.length; slot++) {
         const { path: pattern } = rule.aggregates[slot] as AggregatePlan;
         if (!overlapsPattern(pattern, path)) continue;
@@ -305,7 +333,8 @@ class PendingChecks {
         // A collection that was replaced or removed may have lost members that the state no longer
         // leads to.
         if (path.length < pattern.segments.length)
-          for (const keys of this.#tally(rule, slot).rows.under(pattern, path)) this.#count(rule, slot, keys);
+          for (const keys of this.#tally(rule, slot).rows.under(pattern, path))
+            this.#count(rule, slot, keys);
       }
     });
   }
@@ -319,7 +348,8 @@ class PendingChecks {
 
   /** Makes the staged counts current. */
   keepCounts(): void {
-    for (let i = 0; i < this.staged.length; i++) for (const tally of this.staged[i] ?? NO_STAGED) tally.keep();
+    for (let i = 0; i < this.staged.length; i++)
+      for (const tally of this.staged[i] ?? NO_STAGED) tally.keep();
   }
 
   /** Recounts a member, once. For a rule over groups, the changed groups are checked. */
@@ -330,10 +360,16 @@ class PendingChecks {
     const row = this.#row(tally.rows, keys);
     const now = tally.recount(row, this.#sight.member(tally.plan.path, keys), keys);
     if (now === UNCHANGED) return;
-    this.staged[rule.index] ??= this.#tallies[rule.index]?.map((counted) => new StagedAggregate(counted));
-    this.staged[rule.index]?.[slot]?.change(name, { keys, before: tally.read(row), now }, (group) => {
-      if (rule.spec.kind !== 'plain') this.judgeAt(rule, group === undefined ? NO_KEYS : [group]);
-    });
+    this.staged[rule.index] ??= this.#tallies[rule.index]?.map(
+      (counted) => new StagedAggregate(counted),
+    );
+    this.staged[rule.index]?.[slot]?.change(
+      name,
+      { keys, before: tally.read(row), now },
+      (group) => {
+        if (rule.spec.kind !== 'plain') this.judgeAt(rule, group === undefined ? NO_KEYS : [group]);
+      },
+    );
   }
 
   /** One lookup for all tallies of a collection. The rules of a collection are consecutive. */

@@ -18,9 +18,12 @@ export function failureIntent(
   try {
     const said: unknown = action.onFailure(deepFreeze(args), { role: deepFreeze(role) });
     refusePromise(said, 'onFailure');
-    if (typeof said !== 'object' || said === null) return { fault: 'onFailure must return an action with arguments' };
+    if (typeof said !== 'object' || said === null)
+      return { fault: 'onFailure must return an action with arguments' };
     const { action: name, args: given, role: other } = said as FailureIntent;
-    return other === undefined ? { action: name, args: given } : { action: name, args: given, role: other };
+    return other === undefined
+      ? { action: name, args: given }
+      : { action: name, args: given, role: other };
   } catch (error) {
     return { fault: `onFailure failed: ${messageOf(error)}` };
   }

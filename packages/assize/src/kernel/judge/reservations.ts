@@ -120,8 +120,13 @@ export function heldDraft<Held extends Reservation>(
   world: World,
   { draft, changes }: { readonly draft: Draft; readonly changes: readonly Change[] },
   waiting: readonly Held[],
-): { readonly held: HeldBy<Held> } | { readonly draft: Draft; readonly changes: readonly Change[] } {
-  const own = copyJson(patchesOf(world.domain, draft.state, changes), WORLD_LIMITS) as unknown as Operations;
+):
+  | { readonly held: HeldBy<Held> }
+  | { readonly draft: Draft; readonly changes: readonly Change[] } {
+  const own = copyJson(
+    patchesOf(world.domain, draft.state, changes),
+    WORLD_LIMITS,
+  ) as unknown as Operations;
   world.rollback(draft);
   const held = heldBy(world, own, waiting);
   if (held !== undefined) return { held };
@@ -149,13 +154,18 @@ function heldAmong<Held extends Reservation>(
     const counted = without.has(rule) ? thatPass(world, rule, among) : among;
     const breaksWith = (some: readonly Held[]): boolean =>
       brokenBy(findingsAfter(world, [own, ...operationsOf(some)])).has(rule);
-    if (counted === among || breaksWith(counted)) return { by: blocking(counted, breaksWith), invariantId: rule.id };
+    if (counted === among || breaksWith(counted))
+      return { by: blocking(counted, breaksWith), invariantId: rule.id };
   }
   return undefined;
 }
 
 /** The waiting proposals without those that, one after the other, break the rule themselves. */
-function thatPass<Held extends Reservation>(world: World, rule: Rule, among: readonly Held[]): Held[] {
+function thatPass<Held extends Reservation>(
+  world: World,
+  rule: Rule,
+  among: readonly Held[],
+): Held[] {
   const counted: Held[] = [];
   for (const one of among) {
     const next = [...counted, one];
@@ -167,7 +177,10 @@ function thatPass<Held extends Reservation>(world: World, rule: Rule, among: rea
 /**
  * The oldest proposal of a shortest row of them that breaks the rule: without it, the row passes.
  */
-function blocking<Held>(waiting: readonly Held[], breaksWith: (some: readonly Held[]) => boolean): Held {
+function blocking<Held>(
+  waiting: readonly Held[],
+  breaksWith: (some: readonly Held[]) => boolean,
+): Held {
   const end = fewest(waiting.length, (count) => breaksWith(waiting.slice(0, count)));
   return waiting[end - fewest(end, (count) => breaksWith(waiting.slice(end - count, end)))] as Held;
 }
@@ -209,12 +222,16 @@ function choicesOf<Held extends Reservation>(
   if (waiting.length === 1) return choices.values();
   const shifts = waiting.map((one) => shiftsOf(world, one.operations));
   for (const rule of rulesAround(world, own)) {
-    const open = new Set([...waiting.keys()].filter((i) => changesMore(rule, (waiting[i] as Held).operations)));
+    const open = new Set(
+      [...waiting.keys()].filter((i) => changesMore(rule, (waiting[i] as Held).operations)),
+    );
     const figures = figuresOf(world, own, rule, shifts);
     const bases = [
       () => true,
       () => false,
-      ...[...figures].flatMap((figure) => [1, -1].map((sign) => (i: number) => shifts[i]?.get(figure) !== sign)),
+      ...[...figures].flatMap((figure) =>
+        [1, -1].map((sign) => (i: number) => shifts[i]?.get(figure) !== sign),
+      ),
     ];
     for (const some of subsetsOf([...open]))
       for (const isIn of bases) add((i) => (open.has(i) ? some.has(i) : isIn(i)));
@@ -235,7 +252,12 @@ function subsetsOf(numbers: readonly number[]): ReadonlySet<number>[] {
  * The figures of a rule to which the change matters: those that it moves itself, or all if it
  * touches the rule in another way, as a change of a limit does.
  */
-function figuresOf(world: World, own: Operations, rule: Rule, shifts: readonly Shifts[]): ReadonlySet<string> {
+function figuresOf(
+  world: World,
+  own: Operations,
+  rule: Rule,
+  shifts: readonly Shifts[],
+): ReadonlySet<string> {
   const moved = changesMore(rule, own) ? shifts : [shiftsOf(world, own)];
   const figures = moved.flatMap((each) => [...each.keys()]);
   return new Set(figures.filter((figure) => figure.startsWith(`${rule.index} `)));
@@ -253,7 +275,9 @@ function rulesAround({ domain }: World, operations: Operations): Rule[] {
 function changesMore({ spec, patterns, aggregates }: Rule, operations: Operations): boolean {
   const counted = new Set(aggregates.map((plan) => patternText(plan.path)));
   const others = spec.kind === 'each' ? patterns.slice(1) : patterns;
-  const read = others.filter((pattern) => spec.kind === 'each' || !counted.has(patternText(pattern)));
+  const read = others.filter(
+    (pattern) => spec.kind === 'each' || !counted.has(patternText(pattern)),
+  );
   return changesAny(read, operations);
 }
 

@@ -93,9 +93,14 @@ export function adjudicateUpgrade(
   authority: Authority,
 ): ApprovedUpgrade | Rejected {
   const intent = { action: UPGRADE_ACTION, role: BUILT_IN_ROLE, args };
-  const compiled = authorised(intent, { action: upgradeAction, args: deepFreeze(args), binding: WHOLE }, authority);
+  const compiled = authorised(
+    intent,
+    { action: upgradeAction, args: deepFreeze(args), binding: WHOLE },
+    authority,
+  );
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
-  if (compiled.approvalDemand !== undefined) return neverWaits(compiled, compiled.approvalDemand, 'an upgrade');
+  if (compiled.approvalDemand !== undefined)
+    return neverWaits(compiled, compiled.approvalDemand, 'an upgrade');
   const draft = new Draft(world.state, world.owned, next.texts);
   try {
     const upgraded = migrated({ world, next, draft, counselor, requesters }, migrate, compiled);
@@ -115,7 +120,10 @@ function migrated(
     draft,
     counselor,
     requesters,
-  }: Pick<UpgradeProposal, 'next' | 'counselor' | 'requesters'> & { readonly world: World; readonly draft: Draft },
+  }: Pick<UpgradeProposal, 'next' | 'counselor' | 'requesters'> & {
+    readonly world: World;
+    readonly draft: Draft;
+  },
   migrate: Migration | undefined,
   compiled: Compiled,
 ): ApprovedUpgrade | Rejected {
@@ -132,22 +140,36 @@ function migrated(
   }
   const misfit = stateFault(next.state, draft.state);
   if (misfit !== undefined)
-    return refused({ reason: 'type_mismatch', detail: `the migrated state does not fit ${nameOf(next)}: ${misfit}` });
+    return refused({
+      reason: 'type_mismatch',
+      detail: `the migrated state does not fit ${nameOf(next)}: ${misfit}`,
+    });
   const changes = changesOf(draft);
   const after = new World(next, draft.state as Container, world.owned, { strict: world.strict });
   const [broken] = after.failing;
   const final = after.failing.find(({ rule, result }) => !isOverridable(rule.spec, result.result));
   if (final !== undefined)
-    return refused({ reason: 'invariant_rejected', detail: detailOf(final), invariantId: final.rule.id });
+    return refused({
+      reason: 'invariant_rejected',
+      detail: detailOf(final),
+      invariantId: final.rule.id,
+    });
   if (broken !== undefined && counselor === undefined)
-    return refused({ reason: 'invariant_rejected', detail: detailOf(broken), invariantId: broken.rule.id });
+    return refused({
+      reason: 'invariant_rejected',
+      detail: detailOf(broken),
+      invariantId: broken.rule.id,
+    });
   const asked = { action: compiled.name, role: compiled.role, args: compiled.args };
   return {
     verdict: 'approved',
     compiled,
     changes,
     vector: after.vector(),
-    as: broken === undefined ? undefined : counselorKind(next, 'any', counselor as string, requesters, asked),
+    as:
+      broken === undefined
+        ? undefined
+        : counselorKind(next, 'any', counselor as string, requesters, asked),
     world: after,
     patches: () => patchesOf(next, draft.state, changes),
     keep: () => {},

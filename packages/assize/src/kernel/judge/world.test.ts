@@ -5,13 +5,25 @@ import type { Domain } from '../domain/domain.ts';
 import { KernelError } from '../errors.ts';
 import { initialState, World } from './world.ts';
 
-function domainOf(reads: readonly string[], writes: readonly string[] = [], more: object = {}): Domain<any, any> {
+function domainOf(
+  reads: readonly string[],
+  writes: readonly string[] = [],
+  more: object = {},
+): Domain<any, any> {
   return defineDomain<any, any>({
     name: 'shop',
     version: '1',
-    state: z.object({ b: z.any(), a: z.any(), list: z.array(z.any()), people: z.record(z.string(), z.any()) }),
+    state: z.object({
+      b: z.any(),
+      a: z.any(),
+      list: z.array(z.any()),
+      people: z.record(z.string(), z.any()),
+    }),
     processes: { look: { reads }, work: { writes }, mine: { reads: ['/people/{who}'] } },
-    roles: { reader: { processes: ['look', 'work'] }, self: { params: ['who'], processes: ['mine'] } },
+    roles: {
+      reader: { processes: ['look', 'work'] },
+      self: { params: ['who'], processes: ['mine'] },
+    },
     actions: {},
     invariants: [],
     ...more,
@@ -65,13 +77,17 @@ describe('a slice', () => {
     expect(JSON.stringify(slice(['']))).toBe(
       '{"a":"text","b":{"x":1,"y":2},"list":[{"m":1,"n":1},5,{"n":2}],"people":{"ada":{"age":2,"notes":[]},"bob":{"age":1,"notes":[1]}}}',
     );
-    expect(JSON.stringify(slice(['/people/*/age']))).toBe('{"people":{"ada":{"age":2},"bob":{"age":1}}}');
+    expect(JSON.stringify(slice(['/people/*/age']))).toBe(
+      '{"people":{"ada":{"age":2},"bob":{"age":1}}}',
+    );
   });
 
   test('of a world beyond 1 MiB', () => {
     const big = {
       ...STATE,
-      people: Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`p${i}`, 'x'.repeat(50_000)])),
+      people: Object.fromEntries(
+        Array.from({ length: 30 }, (_, i) => [`p${i}`, 'x'.repeat(50_000)]),
+      ),
     };
     const world = new World(domainOf(['']), initialState(domainOf(['']), big));
     expect(world.slice('reader', {})).toEqual(big);
@@ -100,7 +116,9 @@ describe('an initial state', () => {
     ['a list', []],
     ['nothing', null],
   ])('of %s does not fit', (_what, given) => {
-    expect(() => initialState(domainOf([]), given)).toThrow(expect.objectContaining({ code: 'invalid_state' }));
+    expect(() => initialState(domainOf([]), given)).toThrow(
+      expect.objectContaining({ code: 'invalid_state' }),
+    );
   });
 
   test('is needed', () => {

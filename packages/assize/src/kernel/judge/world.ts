@@ -31,7 +31,12 @@ export class World {
    *
    * @throws DuplicatePackageError `duplicate_package`
    */
-  constructor(domain: Domain, state: Container, owned?: WeakSet<object>, options: { readonly strict?: boolean } = {}) {
+  constructor(
+    domain: Domain,
+    state: Container,
+    owned?: WeakSet<object>,
+    options: { readonly strict?: boolean } = {},
+  ) {
     requireOwnDomain(domain);
     this.domain = domain;
     this.owned = owned;
@@ -56,7 +61,9 @@ export class World {
 
   /** Whether an erased value is in these read places. */
   isErasedIn(read: readonly Pattern[]): boolean {
-    return this.domain.sensitive !== undefined && hasErased(sliceOf(this.#state, compileScope(read)));
+    return (
+      this.domain.sensitive !== undefined && hasErased(sliceOf(this.#state, compileScope(read)))
+    );
   }
 
   /**
@@ -103,7 +110,10 @@ export class World {
     checkArgument(arg.text, role, 'role');
     checkArgument(arg.object, params, 'params');
     if (!Object.hasOwn(this.domain.roles, role)) {
-      throw new KernelError('invalid_domain', `The domain ${this.domain.name} has no role ${role}.`);
+      throw new KernelError(
+        'invalid_domain',
+        `The domain ${this.domain.name} has no role ${role}.`,
+      );
     }
     return sliceOf(this.#state, compileScope(this.domain.footprint(role, params)));
   }
@@ -138,12 +148,18 @@ export function initialState(domain: Domain, given?: unknown): Container {
   requireOwnDomain(domain);
   const state = given ?? domain.initial;
   if (state === undefined) {
-    throw new KernelError('invalid_state', `The domain ${domain.name} has no initial state. Pass one.`);
+    throw new KernelError(
+      'invalid_state',
+      `The domain ${domain.name} has no initial state. Pass one.`,
+    );
   }
   const copy = copyJson(state, WORLD_LIMITS) as Container;
   const fault = stateFault(domain.state, copy);
   if (fault !== undefined) {
-    throw new KernelError('invalid_state', `The initial state does not fit the domain ${domain.name}: ${fault}.`);
+    throw new KernelError(
+      'invalid_state',
+      `The initial state does not fit the domain ${domain.name}: ${fault}.`,
+    );
   }
   return copy;
 }

@@ -35,7 +35,9 @@ function inPlace(draft: Draft, record: Rec, path: readonly string[], out: Change
   const ordered = list ? indices(suspects, Math.min(before, container.length)) : sorted(suspects);
   for (let i = 0; i < ordered.length; i++) {
     const key = ordered[i] as string;
-    const now = Object.hasOwn(container, key) ? (container as Record<string, unknown>)[key] : ABSENT;
+    const now = Object.hasOwn(container, key)
+      ? (container as Record<string, unknown>)[key]
+      : ABSENT;
     const was = old.has(key) ? old.get(key) : now;
     if (list && now === ABSENT) throw gap([...path, key]);
     if (was !== now) {
@@ -84,7 +86,13 @@ function compare(
 }
 
 /** A container that replaced another. */
-function exchanged(draft: Draft, was: Container, now: Container, path: readonly string[], out: Change[]): void {
+function exchanged(
+  draft: Draft,
+  was: Container,
+  now: Container,
+  path: readonly string[],
+  out: Change[],
+): void {
   const record = draft.records.get(was);
   const before = Array.isArray(was) ? (record === undefined ? was.length : oldLength(record)) : 0;
   const valueBefore = (key: string): unknown => {
@@ -106,14 +114,25 @@ function exchanged(draft: Draft, was: Container, now: Container, path: readonly 
   }
 }
 
-function grownOrShrunk(list: unknown[], before: number, path: readonly string[], out: Change[]): void {
+function grownOrShrunk(
+  list: unknown[],
+  before: number,
+  path: readonly string[],
+  out: Change[],
+): void {
   for (let i = before; i < list.length; i++) {
     const keys = [...path, String(i)];
     if (!(i in list)) throw gap(keys);
     out.push({ op: 'add', keys, parent: path, value: whole(list[i], keys), appends: true });
   }
   for (let i = before - 1; i >= list.length; i--) {
-    out.push({ op: 'remove', keys: [...path, String(i)], parent: path, value: undefined, appends: false });
+    out.push({
+      op: 'remove',
+      keys: [...path, String(i)],
+      parent: path,
+      value: undefined,
+      appends: false,
+    });
   }
 }
 
@@ -144,7 +163,9 @@ function oldLength({ container, old }: Rec): number {
 }
 
 function indices(keys: Iterable<string>, below: number): string[] {
-  return [...keys].filter((key) => key !== 'length' && Number(key) < below).sort((a, b) => Number(a) - Number(b));
+  return [...keys]
+    .filter((key) => key !== 'length' && Number(key) < below)
+    .sort((a, b) => Number(a) - Number(b));
 }
 
 function isContainer(value: unknown): value is Container {

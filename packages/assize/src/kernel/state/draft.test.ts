@@ -59,7 +59,9 @@ describe('a value put into the state is a copy', () => {
       twice: [{ n: 1 }, { again: { n: 1 } }],
       whole: { a: { n: 1 }, twice: [{ n: 1 }, { again: { n: 1 } }] },
     });
-    expect(new Set([state['a'], state['twice'][0], state['twice'][1].again, state['whole'].a]).size).toBe(4);
+    expect(
+      new Set([state['a'], state['twice'][0], state['twice'][1].again, state['whole'].a]).size,
+    ).toBe(4);
   });
 
   test('a caller’s value, frozen so that no later write to it is lost silently', () => {
@@ -291,7 +293,9 @@ describe('values that are no JSON are refused with their place', () => {
 
   test('a symbol as a key, a defined property, a prototype, a freeze', () => {
     expect(() => patches({ a: 1 }, (s) => (s[Symbol('x')] = 1))).toThrow(ValueFault);
-    expect(() => patches({ a: 1 }, (s) => Object.defineProperty(s, 'a', { value: 2 }))).toThrow(FootprintFault);
+    expect(() => patches({ a: 1 }, (s) => Object.defineProperty(s, 'a', { value: 2 }))).toThrow(
+      FootprintFault,
+    );
     expect(() => patches({ a: 1 }, (s) => Object.setPrototypeOf(s, {}))).toThrow(TypeError);
     expect(() => patches({ a: 1 }, (s) => Object.freeze(s))).toThrow(TypeError);
     expect(patches({ a: 1 }, (s) => delete s[Symbol('x')])).toEqual([]);
@@ -365,7 +369,12 @@ describe('order of keys', () => {
       new Draft(state, undefined).within(EVERYTHING, (s) => {
         const names: string[] = [];
         for (const name in s) names.push(name);
-        return { names, keys: Object.keys(s), text: JSON.stringify(s), entries: Object.entries(s).length };
+        return {
+          names,
+          keys: Object.keys(s),
+          text: JSON.stringify(s),
+          entries: Object.entries(s).length,
+        };
       });
     const before = keysOf();
     expect(before).toEqual({
@@ -387,7 +396,9 @@ describe('order of keys', () => {
 describe('reading a draft', () => {
   const state = { list: [{ n: 1 }, { n: 2 }, { n: 3 }], numbers: [3, 1, 2], o: { a: 1, b: [1] } };
   const read = (statement: (s: any) => unknown): unknown =>
-    new Draft(structuredClone(state), undefined).within(EVERYTHING, (s) => structuredClone(copied(statement(s))));
+    new Draft(structuredClone(state), undefined).within(EVERYTHING, (s) =>
+      structuredClone(copied(statement(s))),
+    );
   const copied = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
   test.each<[string, (s: any) => unknown, Json]>([
@@ -398,7 +409,11 @@ describe('reading a draft', () => {
     ['indexOf an element of its own', (s) => s.list.indexOf(s.list[1]), 1],
     ['includes an element of its own', (s) => s.list.includes(s.list[2]), true],
     ['includes a like one', (s) => s.list.includes({ n: 3 }), false],
-    ['some and every', (s) => [s.list.some((x: any) => x.n > 2), s.list.every((x: any) => x.n > 2)], [true, false]],
+    [
+      'some and every',
+      (s) => [s.list.some((x: any) => x.n > 2), s.list.every((x: any) => x.n > 2)],
+      [true, false],
+    ],
     ['reduce', (s) => s.numbers.reduce((sum: number, n: number) => sum + n, 0), 6],
     ['flat', (s) => [s.numbers, [s.numbers]].flat(2), [3, 1, 2, 3, 1, 2]],
     ['flatMap', (s) => s.list.flatMap((x: any) => [x.n, x.n]), [1, 1, 2, 2, 3, 3]],
@@ -408,10 +423,18 @@ describe('reading a draft', () => {
     ['join', (s) => s.numbers.join('-'), '3-1-2'],
     ['toSorted', (s) => s.numbers.toSorted(), [1, 2, 3]],
     ['toReversed', (s) => s.numbers.toReversed(), [2, 1, 3]],
-    ['toSpliced and with', (s) => [s.numbers.toSpliced(0, 2), s.numbers.with(0, 9)], [[2], [9, 1, 2]]],
+    [
+      'toSpliced and with',
+      (s) => [s.numbers.toSpliced(0, 2), s.numbers.with(0, 9)],
+      [[2], [9, 1, 2]],
+    ],
     ['spread of a list', (s) => [...s.numbers, 4], [3, 1, 2, 4]],
     ['spread of an object', (s) => ({ ...s.o, c: 1 }), { a: 1, b: [1], c: 1 }],
-    ['destructuring', ({ o: { a, ...rest }, list: [first] }) => [a, rest, first], [1, { b: [1] }, { n: 1 }]],
+    [
+      'destructuring',
+      ({ o: { a, ...rest }, list: [first] }) => [a, rest, first],
+      [1, { b: [1] }, { n: 1 }],
+    ],
     [
       'keys, values and entries of a list',
       (s) => [[...s.numbers.keys()], [...s.numbers.entries()]],
@@ -556,10 +579,16 @@ describe('a draft of a part', () => {
   test('a list with only some indexes in it neither shows nor takes any length', () => {
     for (const length of [0, 1, 2]) {
       for (const patterns of [['/list/0'], ['/list/length'], ['/list/0', '/list/length']]) {
-        expect(() => inside(patterns, (s) => (s.list.length = length))).toThrow('/list/* is outside the footprint');
+        expect(() => inside(patterns, (s) => (s.list.length = length))).toThrow(
+          '/list/* is outside the footprint',
+        );
       }
     }
-    for (const statement of [(s: any) => s.list.length, (s: any) => s.list.push(2), (s: any) => s.list.pop()]) {
+    for (const statement of [
+      (s: any) => s.list.length,
+      (s: any) => s.list.push(2),
+      (s: any) => s.list.pop(),
+    ]) {
       expect(() => inside(['/list/0'], statement)).toThrow('/list/* is outside the footprint');
     }
     for (const statement of [(s: any) => (s.z = s.list), (s: any) => (s.z = { lists: [s.list] })]) {

@@ -102,7 +102,8 @@ function restore({ container, old }: Rec): void {
     if (was === ABSENT) Reflect.deleteProperty(container, key);
     else defineOwn(container, key, was);
   }
-  if (Array.isArray(container)) container.length = (old.get('length') as number | undefined) ?? container.length;
+  if (Array.isArray(container))
+    container.length = (old.get('length') as number | undefined) ?? container.length;
 }
 
 class DraftNode extends Lens {
@@ -113,7 +114,13 @@ class DraftNode extends Lens {
   ended: boolean = false;
   #record: Rec | undefined;
 
-  constructor(draft: Draft, parent: DraftNode | undefined, key: string, value: Container, scope: Scope) {
+  constructor(
+    draft: Draft,
+    parent: DraftNode | undefined,
+    key: string,
+    value: Container,
+    scope: Scope,
+  ) {
     super(parent, key, value, scope);
     this.draft = draft;
     this.#root = parent === undefined ? this : parent.#root;
@@ -131,16 +138,22 @@ class DraftNode extends Lens {
     return super.has(target, this.#named(key));
   }
 
-  override getOwnPropertyDescriptor(target: Container, key: string | symbol): PropertyDescriptor | undefined {
+  override getOwnPropertyDescriptor(
+    target: Container,
+    key: string | symbol,
+  ): PropertyDescriptor | undefined {
     return super.getOwnPropertyDescriptor(target, this.#named(key));
   }
 
   override set(_target: Container, given: string | symbol, value: unknown): boolean {
     if (this.#root.ended) return super.set(_target, given, value);
-    if (typeof given === 'symbol') throw new ValueFault(`${pointerOf(this)}: a symbol cannot be a key`);
+    if (typeof given === 'symbol')
+      throw new ValueFault(`${pointerOf(this)}: a symbol cannot be a key`);
     const key = this.#keyOf(given);
     if (!key.isWellFormed())
-      throw new ValueFault(`${pointerOf(this)}: the key ${JSON.stringify(key)} has a lone surrogate; repair the text`);
+      throw new ValueFault(
+        `${pointerOf(this)}: the key ${JSON.stringify(key)} has a lone surrogate; repair the text`,
+      );
     if (!this.scope.all) this.#mayTouch(key, value);
     const copy = copyIn(value, this, key);
     this.own();
@@ -224,7 +237,8 @@ class DraftNode extends Lens {
     }
     if (!isIndex(key)) throw new ValueFault(`${pointerOf(this, key)}: a list has no such index`);
     const index = Number(key);
-    if (index > INDEX_MAX) throw new ValueFault(`${pointerOf(this, key)}: a list has no such index`);
+    if (index > INDEX_MAX)
+      throw new ValueFault(`${pointerOf(this, key)}: a list has no such index`);
     // A gap is allowed temporarily, as `splice` and `unshift` make one. A permanent gap is found
     // with the changes.
     if (index >= list.length) this.#remember('length');
@@ -237,7 +251,11 @@ class DraftNode extends Lens {
     const record = this.#recorded();
     if (record.old.has(key)) return;
     if (Array.isArray(value) && key === 'length') record.old.set(key, value.length);
-    else record.old.set(key, Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : ABSENT);
+    else
+      record.old.set(
+        key,
+        Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : ABSENT,
+      );
   }
 
   /** The record of this container. Records above know it as long as the container is below them. */
@@ -248,7 +266,8 @@ class DraftNode extends Lens {
       record = new Rec(this.value);
       this.draft.records.set(this.value, record);
     }
-    if (this.parent !== undefined && this.#stands()) this.parent.#recorded().below.set(this.key, record);
+    if (this.parent !== undefined && this.#stands())
+      this.parent.#recorded().below.set(this.key, record);
     this.#record = record;
     return record;
   }
@@ -285,7 +304,8 @@ function freezeGiven(value: object): void {
   } catch {
     return;
   }
-  for (const member of Object.values(value)) if (typeof member === 'object' && member !== null) freezeGiven(member);
+  for (const member of Object.values(value))
+    if (typeof member === 'object' && member !== null) freezeGiven(member);
 }
 
 function copied(value: unknown, node: DraftNode, key: string): unknown {

@@ -20,7 +20,10 @@ const ANYONE: Authority = {
 
 function propose(world: World, action: string, args: unknown) {
   const intent = { action, role: { name: 'r', params: {} }, args } as never;
-  const ruling = adjudicate(world, intent, ANYONE, { at: '2026-01-01T00:00:00.000000Z', observations: [] });
+  const ruling = adjudicate(world, intent, ANYONE, {
+    at: '2026-01-01T00:00:00.000000Z',
+    observations: [],
+  });
   if (ruling.verdict === 'approved') ruling.keep();
   return ruling;
 }
@@ -94,7 +97,10 @@ describe('arguments are the output of the schema', () => {
   test('a member named __proto__, which zod passes over, is not there', () => {
     const world = new World(domain, initialState(domain));
     const ruling = propose(world, 'pay', JSON.parse('{"amounts":{"eve":5,"__proto__":-999950}}'));
-    expect(ruling).toMatchObject({ verdict: 'approved', compiled: { args: { amounts: { eve: 5 } } } });
+    expect(ruling).toMatchObject({
+      verdict: 'approved',
+      compiled: { args: { amounts: { eve: 5 } } },
+    });
     expect(Object.keys((ruling as any).compiled.args.amounts)).toEqual(['eve']);
   });
 
@@ -116,7 +122,9 @@ describe('a list that may only grow', () => {
     defineDomain({
       name: 'log',
       version: '1',
-      state: z.object({ log: z.array(z.object({ who: z.string(), secret: z.string().optional() })).optional() }),
+      state: z.object({
+        log: z.array(z.object({ who: z.string(), secret: z.string().optional() })).optional(),
+      }),
       processes: { p: { reads, writes: ['/log/-'] } },
       roles: { r: { processes: ['p'] } },
       actions: {
@@ -138,16 +146,23 @@ describe('a list that may only grow', () => {
     }) as Domain;
   const verdict = (how: string, log: unknown, reads: string[] = []): string => {
     const domain = domainOf(reads);
-    return propose(new World(domain, initialState(domain, log === undefined ? {} : { log })), 'act', { how }).verdict;
+    return propose(
+      new World(domain, initialState(domain, log === undefined ? {} : { log })),
+      'act',
+      { how },
+    ).verdict;
   };
 
-  test.each(['filter', 'guess', 'pop', 'begin', 'delete', 'shorten'])('%s is refused for any hidden content', (how) => {
-    for (const reads of [[], ['/log/*/who']]) {
-      for (const hidden of [{}, { secret: '1234' }, { secret: 's' }]) {
-        expect(verdict(how, [{ who: 'a', ...hidden }], reads)).toBe('rejected');
+  test.each(['filter', 'guess', 'pop', 'begin', 'delete', 'shorten'])(
+    '%s is refused for any hidden content',
+    (how) => {
+      for (const reads of [[], ['/log/*/who']]) {
+        for (const hidden of [{}, { secret: '1234' }, { secret: 's' }]) {
+          expect(verdict(how, [{ who: 'a', ...hidden }], reads)).toBe('rejected');
+        }
       }
-    }
-  });
+    },
+  );
 
   test('it grows, and begins where there is none', () => {
     expect(verdict('push', [])).toBe('approved');
@@ -163,7 +178,12 @@ describe('where the schema has nothing to hide', () => {
       version: '1',
       state: z.object({ orders: z.record(z.string(), order), list: z.array(order) }),
       initial: { orders: { o1: { items: 1, status: 'a' } }, list: [{ items: 1, status: 'a' }] },
-      processes: { p: { reads: ['/orders/*/items', '/list/*/items'], writes: ['/orders/*/status', '/list/*/status'] } },
+      processes: {
+        p: {
+          reads: ['/orders/*/items', '/list/*/items'],
+          writes: ['/orders/*/status', '/list/*/status'],
+        },
+      },
       roles: { r: { processes: ['p'] } },
       actions: {
         act: {
@@ -186,13 +206,16 @@ describe('where the schema has nothing to hide', () => {
   const full = z.object({ items: z.number(), status: z.string() });
   const more = full.extend({ note: z.string().optional() });
 
-  test.each(['object', 'map', 'element'])('%s: a value wholly in the footprint can be replaced', (how) => {
-    expect(act(full, how).verdict).toBe('approved');
-    expect(act(more, how)).toMatchObject({
-      verdict: 'rejected',
-      detail: expect.stringContaining('only partly in the footprint'),
-    });
-  });
+  test.each(['object', 'map', 'element'])(
+    '%s: a value wholly in the footprint can be replaced',
+    (how) => {
+      expect(act(full, how).verdict).toBe('approved');
+      expect(act(more, how)).toMatchObject({
+        verdict: 'rejected',
+        detail: expect.stringContaining('only partly in the footprint'),
+      });
+    },
+  );
 
   test('a value that is only read is not changed', () => {
     expect(act(full, 'items')).toMatchObject({ verdict: 'rejected', reason: 'invalid_authority' });

@@ -6,7 +6,11 @@ import { hasMember } from './view.ts';
 /**
  * The members (by the keys of their stars) that lie under a path, or the one that lies above it.
  */
-export function membersUnder({ segments }: Pattern, state: unknown, path: readonly string[]): readonly Keys[] {
+export function membersUnder(
+  { segments }: Pattern,
+  state: unknown,
+  path: readonly string[],
+): readonly Keys[] {
   if (path.length >= segments.length) {
     // The member may be gone. Then it is checked as absent, which passes, and its index entries are
     // removed.
@@ -108,7 +112,11 @@ export class MemberSet {
 
   add(keys: Keys): void {
     if (this.#all === undefined) {
-      if (keys === this.#first || (keys.length === this.#first.length && byKeys(keys, this.#first) === 0)) return;
+      if (
+        keys === this.#first ||
+        (keys.length === this.#first.length && byKeys(keys, this.#first) === 0)
+      )
+        return;
       this.#all = new Map([[toPointer(this.#first), this.#first]]);
     }
     this.#all.set(toPointer(keys), keys);

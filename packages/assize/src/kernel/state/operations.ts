@@ -11,9 +11,11 @@ export function applyOperation(state: object, patch: PatchOperation): void {
   for (const key of keys) {
     pointer += `/${escapeSegment(key)}`;
     here = here[key];
-    if (typeof here !== 'object' || here === null) throw new Error(`the state has no value at ${pointer}`);
+    if (typeof here !== 'object' || here === null)
+      throw new Error(`the state has no value at ${pointer}`);
   }
-  if (!['add', 'replace', 'remove'].includes(patch.op)) throw new Error('use add, replace or remove');
+  if (!['add', 'replace', 'remove'].includes(patch.op))
+    throw new Error('use add, replace or remove');
   if (Array.isArray(here)) applyToList(here, last, patch);
   else if (patch.op === 'add') here[last] = patch.value;
   else if (!Object.hasOwn(here, last)) throw new Error('the state has no value at that path');

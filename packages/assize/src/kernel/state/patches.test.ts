@@ -5,8 +5,18 @@ import type { Json } from '#base';
 import { canonicalize, parsePointer } from '#canon';
 import { applyPatches, fresh, type Patch } from '#ledger';
 import { cases } from '../../../../../tests/support/cases.ts';
-import { type Container, clone, isContainer, jsonState } from '../../../../../tests/support/models/json.ts';
-import { type Mutation, program, runOnDraft, runOnModel } from '../../../../../tests/support/models/mutations.ts';
+import {
+  type Container,
+  clone,
+  isContainer,
+  jsonState,
+} from '../../../../../tests/support/models/json.ts';
+import {
+  type Mutation,
+  program,
+  runOnDraft,
+  runOnModel,
+} from '../../../../../tests/support/models/mutations.ts';
 import { defineDomain } from '../domain/define-domain.ts';
 import type { Domain } from '../domain/domain.ts';
 import { ANY, EVERYTHING, type Pattern, type PatternSegment } from '../domain/footprint.ts';
@@ -21,7 +31,10 @@ const segment: fc.Arbitrary<PatternSegment> = fc.oneof(
   fc.constantFrom('a', 'b', 'c', '__proto__', 'length', '', 'a/b'),
 );
 const places: fc.Arbitrary<Pattern[]> = fc.array(
-  fc.record({ segments: fc.array(segment, { minLength: 1, maxLength: 3 }), append: fc.constant(false) }),
+  fc.record({
+    segments: fc.array(segment, { minLength: 1, maxLength: 3 }),
+    append: fc.constant(false),
+  }),
   { minLength: 1, maxLength: 3 },
 );
 
@@ -33,7 +46,8 @@ function domainWith(patterns: readonly Pattern[]): Domain {
 function isHidden(patterns: readonly Pattern[], keys: readonly string[]): boolean {
   return patterns.some(
     ({ segments }) =>
-      segments.length <= keys.length && segments.every((wanted, i) => wanted === ANY || wanted === keys[i]),
+      segments.length <= keys.length &&
+      segments.every((wanted, i) => wanted === ANY || wanted === keys[i]),
   );
 }
 
@@ -50,7 +64,11 @@ function expectHidden(patterns: readonly Pattern[], patches: readonly PatchOpera
     if (patch.op === 'remove') continue;
     if (patch.sensitive !== true) expect(hiddenIn(patterns, keys, patch.value)).toEqual([]);
     // The whole value, and nothing else.
-    else expect([isHidden(patterns, keys), isHidden(patterns, keys.slice(0, -1))]).toEqual([true, false]);
+    else
+      expect([isHidden(patterns, keys), isHidden(patterns, keys.slice(0, -1))]).toEqual([
+        true,
+        false,
+      ]);
   }
 }
 
@@ -87,7 +105,9 @@ test('a split state rejoins; its plain part hides sensitive data (property)', ()
       const parted = partedState(domainWith(patterns), clone(state));
       expect(hiddenIn(patterns, [], parted.plain)).toEqual([]);
       expectHidden(patterns, parted.sensitive);
-      expect(parted.sensitive.every((patch) => patch.op === 'add' && patch.sensitive === true)).toBe(true);
+      expect(
+        parted.sensitive.every((patch) => patch.op === 'add' && patch.sensitive === true),
+      ).toBe(true);
       expect(folded(parted.plain as Container, parted.sensitive)).toBe(canonicalize(state));
     }),
     { numRuns: cases(2_000) },
@@ -101,8 +121,13 @@ test('without sensitive places they are the plain operations', () => {
       const draft = new Draft(clone(state), undefined);
       draft.within(EVERYTHING, (live) => runOnDraft(live as Container, statements));
       const changes = changesOf(draft);
-      expect(patchesOf({ sensitive: undefined } as Domain, draft.state, changes)).toEqual(plainPatches(changes));
-      expect(partedState({ sensitive: undefined } as Domain, clone(state))).toEqual({ plain: state, sensitive: [] });
+      expect(patchesOf({ sensitive: undefined } as Domain, draft.state, changes)).toEqual(
+        plainPatches(changes),
+      );
+      expect(partedState({ sensitive: undefined } as Domain, clone(state))).toEqual({
+        plain: state,
+        sensitive: [],
+      });
     }),
     { numRuns: cases(300) },
   );

@@ -7,7 +7,12 @@ import { isErased } from '../domain/sensitive.ts';
 
 /** An RFC 6902 operation. `sensitive`: the ledger stores its value by salted hash only. */
 export type PatchOperation =
-  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json; readonly sensitive?: true }
+  | {
+      readonly op: 'add' | 'replace';
+      readonly path: string;
+      readonly value: Json;
+      readonly sensitive?: true;
+    }
   | { readonly op: 'remove'; readonly path: string };
 
 /**
@@ -18,7 +23,11 @@ export type PatchOperation =
  * above it, and rewritten when a part of it changes. So an erasable value has no operation above or
  * below it.
  */
-export function patchesOf({ sensitive }: Domain, state: unknown, changes: readonly Change[]): PatchOperation[] {
+export function patchesOf(
+  { sensitive }: Domain,
+  state: unknown,
+  changes: readonly Change[],
+): PatchOperation[] {
   if (sensitive === undefined) return plainPatches(changes);
   const patches: PatchOperation[] = [];
   const written = new Set<string>();
@@ -28,14 +37,18 @@ export function patchesOf({ sensitive }: Domain, state: unknown, changes: readon
       if (depth === undefined || depth >= change.keys.length) patches.push(plainPatch(change));
       else writeWhole(state, change.keys.slice(0, depth), written, patches);
     } else if (!scope.all) writeParted(change.op, change.keys, change.value, scope, patches);
-    else if (depth === change.keys.length) patches.push(whole(change.op, change.keys, change.value as Json));
+    else if (depth === change.keys.length)
+      patches.push(whole(change.op, change.keys, change.value as Json));
     else writeWhole(state, change.keys.slice(0, depth), written, patches);
   }
   return patches;
 }
 
 /** A state without its sensitive values, and the operations that add them. */
-export function partedState({ sensitive }: Domain, state: Json): { plain: Json; sensitive: PatchOperation[] } {
+export function partedState(
+  { sensitive }: Domain,
+  state: Json,
+): { plain: Json; sensitive: PatchOperation[] } {
   if (sensitive === undefined) return { plain: state, sensitive: [] };
   const parts: PatchOperation[] = [];
   return { plain: without(state, sensitive, [], parts), sensitive: parts };
@@ -88,7 +101,12 @@ function down(
   return { depth: undefined, scope };
 }
 
-function writeWhole(state: unknown, keys: readonly string[], written: Set<string>, out: PatchOperation[]): void {
+function writeWhole(
+  state: unknown,
+  keys: readonly string[],
+  written: Set<string>,
+  out: PatchOperation[],
+): void {
   const path = toPointer(keys);
   if (written.has(path)) return;
   written.add(path);
@@ -112,7 +130,12 @@ function writeParted(
  * A copy without sensitive values, down to the levels that have none. The omitted values go to
  * `parts`, in order.
  */
-function without(value: Json, scope: Scope, path: readonly string[], parts: PatchOperation[]): Json {
+function without(
+  value: Json,
+  scope: Scope,
+  path: readonly string[],
+  parts: PatchOperation[],
+): Json {
   if (typeof value !== 'object' || value === null) return value;
   const plain: Json[] | Record<string, Json> = Array.isArray(value) ? [] : {};
   // In the order of canonical text, independent of the order of writing.

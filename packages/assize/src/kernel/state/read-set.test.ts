@@ -8,7 +8,9 @@ import { ReadSet } from './read-set.ts';
 const premise = (...places: string[]): ReadSet => new ReadSet(places.map(parsePointer));
 
 /** Few keys, so that paths overlap, including keys that a tree of keys could mishandle. */
-const path = fc.array(fc.constantFrom('a', 'b', '', '0', '-', '*', '__proto__', 'a/b', '~'), { maxLength: 4 });
+const path = fc.array(fc.constantFrom('a', 'b', '', '0', '-', '*', '__proto__', 'a/b', '~'), {
+  maxLength: 4,
+});
 
 /** By text: the same pointer, or one that continues below the other. */
 function isAtBelowOrAbove(one: string, other: string): boolean {
@@ -29,7 +31,17 @@ test('names something of a list that is no element of it, or that may be there',
   const state = { '-': {}, length: 1, list: [{ '-': 1 }, []] };
   for (const place of ['/list/-', '/list/length', '/list/00', '/list/1/-', '/list/-/0', '/list/'])
     expect(premise('/length', place).noElement(state)).toBe(place);
-  for (const place of ['', '/-', '/length', '/list', '/list/0/-', '/list/7', '/list/7/-', '/none/-', '/length/-'])
+  for (const place of [
+    '',
+    '/-',
+    '/length',
+    '/list',
+    '/list/0/-',
+    '/list/7',
+    '/list/7/-',
+    '/none/-',
+    '/length/-',
+  ])
     expect(premise(place).noElement(state)).toBeUndefined();
 });
 

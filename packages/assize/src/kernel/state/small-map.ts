@@ -40,7 +40,8 @@ export class SmallMap<V> {
     this.#places?.set(key, this.#keys.length);
     this.#keys.push(key);
     this.#values.push(value);
-    if (this.#keys.length === MANY) this.#places = new Map(this.#keys.map((known, i) => [known, i]));
+    if (this.#keys.length === MANY)
+      this.#places = new Map(this.#keys.map((known, i) => [known, i]));
   }
 
   #placeOf(key: string): number {

@@ -84,7 +84,12 @@ describe('a view', () => {
 
   test('of some places of a list does not tell how long it is', () => {
     const { numbers } = seen('/numbers/1', '/numbers/9');
-    expect([numbers[1], numbers[9], '1' in numbers, Array.isArray(numbers)]).toEqual([1, undefined, true, true]);
+    expect([numbers[1], numbers[9], '1' in numbers, Array.isArray(numbers)]).toEqual([
+      1,
+      undefined,
+      true,
+      true,
+    ]);
     for (const read of [
       () => numbers.length,
       () => Object.getOwnPropertyDescriptor(numbers, 'length'),
@@ -113,7 +118,20 @@ describe('a view', () => {
 
 test('isIndex tells list indexes from other names', () => {
   const yes = ['0', '1', '9', '10', '4294967295', '123456789012345'];
-  const no = ['', '-', '-1', '01', '00', '1e3', '1.0', ' 1', 'length', '1234567890123456', 'x1', '٣'];
+  const no = [
+    '',
+    '-',
+    '-1',
+    '01',
+    '00',
+    '1e3',
+    '1.0',
+    ' 1',
+    'length',
+    '1234567890123456',
+    'x1',
+    '٣',
+  ];
   expect([yes.every(isIndex), no.some(isIndex)]).toEqual([true, false]);
 });
 

@@ -11,7 +11,8 @@ interface ViewPath {
 
 export function pointerOf(place: ViewPath | undefined, key?: string): string {
   let pointer = key === undefined ? '' : `/${escapeSegment(key)}`;
-  for (let at = place; at?.parent !== undefined; at = at.parent) pointer = `/${escapeSegment(at.key)}${pointer}`;
+  for (let at = place; at?.parent !== undefined; at = at.parent)
+    pointer = `/${escapeSegment(at.key)}${pointer}`;
   return pointer;
 }
 
@@ -48,13 +49,16 @@ export abstract class Lens implements ProxyHandler<Container>, ViewPath {
     const { value } = this;
     if (Array.isArray(value)) {
       if (key === 'length') return this.#length(value);
-      if (typeof key === 'symbol' || !isIndex(key)) return Reflect.get(Array.prototype, key, receiver);
+      if (typeof key === 'symbol' || !isIndex(key))
+        return Reflect.get(Array.prototype, key, receiver);
     } else if (typeof key === 'symbol') return undefined;
-    if (!this.scope.all && ASKED_BY_THE_LANGUAGE.has(key) && scopeAt(this.scope, key) === undefined) return undefined;
+    if (!this.scope.all && ASKED_BY_THE_LANGUAGE.has(key) && scopeAt(this.scope, key) === undefined)
+      return undefined;
     const scope = this.scope.all ? this.scope : this.#inside(key);
     if (!Object.hasOwn(value, key)) return undefined;
     const found = (value as Record<string, unknown>)[key];
-    if (typeof found === 'object' && found !== null) return this.child(key, found as Container, scope).proxy;
+    if (typeof found === 'object' && found !== null)
+      return this.child(key, found as Container, scope).proxy;
     // A footprint that starts further down has no part of a plain value here. In a list its index
     // stays.
     return scope.all ? found : Array.isArray(value) ? null : undefined;
@@ -69,20 +73,34 @@ export abstract class Lens implements ProxyHandler<Container>, ViewPath {
 
   ownKeys(): string[] {
     if (Array.isArray(this.value)) {
-      if (!this.scope.all && this.scope.any === undefined) throw new FootprintFault(`${pointerOf(this)}/*`, 'read');
+      if (!this.scope.all && this.scope.any === undefined)
+        throw new FootprintFault(`${pointerOf(this)}/*`, 'read');
       return Object.keys(this.value).concat('length');
     }
     const keys = Object.keys(this.value).sort();
     return this.scope.all ? keys : keys.filter((key) => this.#shows(key));
   }
 
-  getOwnPropertyDescriptor(target: Container, key: string | symbol): PropertyDescriptor | undefined {
+  getOwnPropertyDescriptor(
+    target: Container,
+    key: string | symbol,
+  ): PropertyDescriptor | undefined {
     if (typeof key === 'symbol') return undefined;
     if (Array.isArray(this.value) && key === 'length') {
-      return { value: this.#length(this.value), writable: true, enumerable: false, configurable: false };
+      return {
+        value: this.#length(this.value),
+        writable: true,
+        enumerable: false,
+        configurable: false,
+      };
     }
     if (!Object.hasOwn(this.value, key) || !this.#shows(key)) return undefined;
-    return { value: this.get(target, key, this.proxy), writable: true, enumerable: true, configurable: true };
+    return {
+      value: this.get(target, key, this.proxy),
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    };
   }
 
   set(_target: Container, key: string | symbol, _value: unknown): boolean {

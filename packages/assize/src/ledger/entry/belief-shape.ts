@@ -11,7 +11,11 @@ const isStart: Check = (value) => value === OPEN_START || isTime(value);
 const isEnd: Check = (value) => value === OPEN_END || isTime(value);
 const isConfidence: Check = (value) => typeof value === 'number' && value >= 0 && value <= 1;
 const isCountFromOne: Check = (value) => isSeq(value) && (value as number) > 0;
-export const isSaltedReference: Check = members({ $blob: isHash, bytes: isSeq, salted: (value) => value === true });
+export const isSaltedReference: Check = members({
+  $blob: isHash,
+  bytes: isSeq,
+  salted: (value) => value === true,
+});
 
 const isCardinality: Check = oneOf('single-valued', 'multi-valued');
 const isKey = members({ fact_id: isColumn, system_time_start: isTime });

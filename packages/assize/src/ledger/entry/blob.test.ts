@@ -3,7 +3,12 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '#base';
 import { canonicalize, hashText, WORLD_LIMITS } from '#canon';
 import { cases } from '../../../../../tests/support/cases.ts';
-import { branchMembers, ChainWriter, RowsReader, rootMembers } from '../../../../../tests/support/ledger/rows.ts';
+import {
+  branchMembers,
+  ChainWriter,
+  RowsReader,
+  rootMembers,
+} from '../../../../../tests/support/ledger/rows.ts';
 import { jsonValue } from '../../../../../tests/support/models/json.ts';
 import {
   type BlobRef,
@@ -40,7 +45,10 @@ describe('a large value is stored once, under the hash of its text', () => {
     expect(store(fits, blobs)).toBe(fits);
     expect(store(fits, blobs, most)).toBe(fits);
     expect(blobs).toEqual([]);
-    expect(store(fits, blobs, most - 1)).toEqual({ $blob: hashText(text), bytes: Buffer.byteLength(text) });
+    expect(store(fits, blobs, most - 1)).toEqual({
+      $blob: hashText(text),
+      bytes: Buffer.byteLength(text),
+    });
     expect(blobs).toEqual([{ hash: hashText(text), text }]);
     const larger = [fits, 'x'.repeat(10)];
     expect(store(larger, blobs)).toMatchObject({ $blob: hashText(canonicalize(larger)) });
@@ -110,7 +118,12 @@ describe('reading a reference', () => {
   const [blob] = blobs as [BlobRow];
   const bad: [string, BlobRef, BlobRow[], string][] = [
     ['that is not there', stored, [], 'blob_missing'],
-    ['whose text was changed', stored, [{ ...blob, text: blob.text.replace('xx', 'xy') }], 'blob_tampered'],
+    [
+      'whose text was changed',
+      stored,
+      [{ ...blob, text: blob.text.replace('xx', 'xy') }],
+      'blob_tampered',
+    ],
     ['whose text has no UTF-8 bytes', stored, [{ ...blob, text: '"\ud800"' }], 'blob_tampered'],
     ['whose text is of another blob', stored, [{ ...blob, text: '1' }], 'blob_tampered'],
     ['that is no hash', { $blob: 'no hash', bytes: 1 }, blobs, 'malformed'],
@@ -118,9 +131,15 @@ describe('reading a reference', () => {
     ['that is a list', { $blob: [stored.$blob], bytes: 1 } as never, blobs, 'malformed'],
     ['that was erased', { $erased: stored.$blob } as never, blobs, 'malformed'],
   ];
-  test.each(bad)('%s is a fault of the entry that names it', async (_what, reference, there, code) => {
-    await expect(readBack(reference, there)).rejects.toMatchObject({ code, fault: { trajectory_id: 't', seq: 3 } });
-  });
+  test.each(bad)(
+    '%s is a fault of the entry that names it',
+    async (_what, reference, there, code) => {
+      await expect(readBack(reference, there)).rejects.toMatchObject({
+        code,
+        fault: { trajectory_id: 't', seq: 3 },
+      });
+    },
+  );
 
   test('to a text that is not canonical, though it fits its hash, is a fault', async () => {
     const text = '{"b":1,"a":1}';
@@ -132,7 +151,11 @@ describe('reading a reference', () => {
 });
 
 test('a state of 3 MB is one blob, read once, also with 20 branches', async () => {
-  const state = { rows: Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`row-${i}`, 'x'.repeat(80)])) };
+  const state = {
+    rows: Object.fromEntries(
+      Array.from({ length: 30_000 }, (_, i) => [`row-${i}`, 'x'.repeat(80)]),
+    ),
+  };
   const blobs: BlobRow[] = [];
   const root = new ChainWriter('t');
   root.add('root', rootMembers(store(state, blobs)));

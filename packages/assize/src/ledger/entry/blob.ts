@@ -14,7 +14,11 @@ export const INLINE_MAX = 16_384;
  *
  * @throws CanonError for a large value that is not JSON
  */
-export function store<T extends Json>(value: T, blobs: BlobRow[], inlineMax: number = INLINE_MAX): Stored<T> {
+export function store<T extends Json>(
+  value: T,
+  blobs: BlobRow[],
+  inlineMax: number = INLINE_MAX,
+): Stored<T> {
   const reference = looksLikeReference(value);
   if (!reference && roomAfter(value, inlineMax) >= 0) return value;
   const text = plainText(value, WORLD_LIMITS);

@@ -11,7 +11,9 @@ const { value } = fc.letrec<{ value: Json }>((tie) => ({
     { depthSize: 'small', withCrossShrink: true },
     fc.oneof(fc.integer(), fc.string(), fc.boolean(), fc.constant(null)),
     fc.array(tie('value'), { maxLength: 5 }),
-    fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('a', 'b', 'a/b~', '1')), tie('value'), { maxKeys: 5 }),
+    fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('a', 'b', 'a/b~', '1')), tie('value'), {
+      maxKeys: 5,
+    }),
   ),
 }));
 

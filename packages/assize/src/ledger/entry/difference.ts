@@ -17,7 +17,11 @@ export function difference(before: Json, after: Json): Patch[] {
 
 function compare(before: Json, after: Json, path: string, patches: Patch[]): void {
   if (before === after) return;
-  if (!isContainer(before) || !isContainer(after) || Array.isArray(before) !== Array.isArray(after)) {
+  if (
+    !isContainer(before) ||
+    !isContainer(after) ||
+    Array.isArray(before) !== Array.isArray(after)
+  ) {
     patches.push({ op: 'replace', path, value: after });
   } else if (Array.isArray(before)) compareLists(before, after as readonly Json[], path, patches);
   else compareObjects(before as Members, after as Members, path, patches);
@@ -29,17 +33,25 @@ function compareObjects(before: Members, after: Members, path: string, patches: 
   for (const key of [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()) {
     const place = `${path}/${escapeSegment(key)}`;
     if (!Object.hasOwn(after, key)) patches.push({ op: 'remove', path: place });
-    else if (!Object.hasOwn(before, key)) patches.push({ op: 'add', path: place, value: after[key] as Json });
+    else if (!Object.hasOwn(before, key))
+      patches.push({ op: 'add', path: place, value: after[key] as Json });
     else compare(before[key] as Json, after[key] as Json, place, patches);
   }
 }
 
-function compareLists(before: readonly Json[], after: readonly Json[], path: string, patches: Patch[]): void {
+function compareLists(
+  before: readonly Json[],
+  after: readonly Json[],
+  path: string,
+  patches: Patch[],
+): void {
   const shared = Math.min(before.length, after.length);
-  for (let i = 0; i < shared; i++) compare(before[i] as Json, after[i] as Json, `${path}/${i}`, patches);
+  for (let i = 0; i < shared; i++)
+    compare(before[i] as Json, after[i] as Json, `${path}/${i}`, patches);
   for (let i = shared; i < after.length; i++)
     patches.push({ op: 'add', path: `${path}/${i}`, value: after[i] as Json });
-  for (let i = before.length - 1; i >= shared; i--) patches.push({ op: 'remove', path: `${path}/${i}` });
+  for (let i = before.length - 1; i >= shared; i--)
+    patches.push({ op: 'remove', path: `${path}/${i}` });
 }
 
 function isContainer(value: Json): value is Container {

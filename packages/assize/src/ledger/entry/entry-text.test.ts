@@ -1,8 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '#base';
 import { canonicalize, hashText, signText } from '#canon';
-import { ChainWriter, commitMembers, keysOf, rootMembers } from '../../../../../tests/support/ledger/rows.ts';
-import { checkRow, type EntryRow, entryRow, type FaultCode, LedgerFault, type Payload, readRow } from '../index.ts';
+import {
+  ChainWriter,
+  commitMembers,
+  keysOf,
+  rootMembers,
+} from '../../../../../tests/support/ledger/rows.ts';
+import {
+  checkRow,
+  type EntryRow,
+  entryRow,
+  type FaultCode,
+  LedgerFault,
+  type Payload,
+  readRow,
+} from '../index.ts';
 
 const signer = keysOf(1);
 const stranger = keysOf(2);
@@ -96,15 +109,24 @@ describe('columns beside the text that disagree with it', () => {
   });
   test('id', () => {
     expect(faultOf({ ...commit, id: 'a'.repeat(64) })).toMatchObject({ seq: 1, code: 'tampered' });
-    expect(faultOf({ ...commit, id: commit.id.toUpperCase() })).toMatchObject({ seq: 1, code: 'tampered' });
+    expect(faultOf({ ...commit, id: commit.id.toUpperCase() })).toMatchObject({
+      seq: 1,
+      code: 'tampered',
+    });
   });
 });
 
 describe('signatures', () => {
   const flipped = (hex: string, at: number): string =>
-    hex.slice(0, at) + (Number.parseInt(hex[at] as string, 16) ^ 1).toString(16) + hex.slice(at + 1);
+    hex.slice(0, at) +
+    (Number.parseInt(hex[at] as string, 16) ^ 1).toString(16) +
+    hex.slice(at + 1);
   const forged: [string, FaultCode, (payload: Record<string, any>) => void][] = [
-    ['of a payload that was changed', 'bad_signature', (payload) => (payload['budget_cost'] = { usd: 1 })],
+    [
+      'of a payload that was changed',
+      'bad_signature',
+      (payload) => (payload['budget_cost'] = { usd: 1 }),
+    ],
     [
       'by another key than it names',
       'bad_signature',
@@ -113,7 +135,11 @@ describe('signatures', () => {
         signature.value = signText('entry', canonicalize(unsigned), stranger.privateKey);
       },
     ],
-    ['under the name of another key', 'bad_signature', (payload) => (payload['signature'].key = stranger.publicKey)],
+    [
+      'under the name of another key',
+      'bad_signature',
+      (payload) => (payload['signature'].key = stranger.publicKey),
+    ],
     [
       'moved from another entry',
       'bad_signature',
@@ -131,19 +157,25 @@ describe('signatures', () => {
     [
       'by the key of order one, which any signature fits',
       'bad_signature',
-      (payload) => (payload['signature'] = { key: `01${'0'.repeat(62)}`, value: `01${'0'.repeat(126)}` }),
+      (payload) =>
+        (payload['signature'] = { key: `01${'0'.repeat(62)}`, value: `01${'0'.repeat(126)}` }),
     ],
     [
       'with S beyond the order of the group',
       'bad_signature',
-      (payload) => (payload['signature'].value = payload['signature'].value.slice(0, 64) + 'f'.repeat(64)),
+      (payload) =>
+        (payload['signature'].value = payload['signature'].value.slice(0, 64) + 'f'.repeat(64)),
     ],
     [
       'in upper case',
       'malformed',
       (payload) => (payload['signature'].value = payload['signature'].value.toUpperCase()),
     ],
-    ['cut short', 'malformed', (payload) => (payload['signature'].value = payload['signature'].value.slice(2))],
+    [
+      'cut short',
+      'malformed',
+      (payload) => (payload['signature'].value = payload['signature'].value.slice(2)),
+    ],
     ['without a key', 'malformed', (payload) => delete payload['signature'].key],
     ['with a member more', 'malformed', (payload) => (payload['signature'].alg = 'none')],
     ['null', 'malformed', (payload) => (payload['signature'] = null)],

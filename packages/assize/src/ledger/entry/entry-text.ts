@@ -1,5 +1,13 @@
 import { arg, checkArgument } from '#base';
-import { canonicalize, hashText, parseCanonical, plainText, readCanonical, signText, verifyText } from '#canon';
+import {
+  canonicalize,
+  hashText,
+  parseCanonical,
+  plainText,
+  readCanonical,
+  signText,
+  verifyText,
+} from '#canon';
 import { type FaultCode, LedgerFault } from '../errors.ts';
 import type { Entry, EntryRow, EntrySignature, Payload } from './entry.ts';
 import type { Hash } from './hash.ts';
@@ -47,7 +55,8 @@ export function checkRow(row: EntryRow): Entry {
     throw faultOf(row, 'tampered', 'the payload or the id of the row is not a string');
   requireSeal(row);
   const payload = canonicalPayload(row);
-  if (hashText(row.payload) !== row.id) throw faultOf(row, 'tampered', 'the payload does not hash to the id');
+  if (hashText(row.payload) !== row.id)
+    throw faultOf(row, 'tampered', 'the payload does not hash to the id');
   const malformed = payloadFault(payload);
   if (malformed !== undefined) throw faultOf(row, 'malformed', malformed);
   const { id, trajectory_id, parent, seq, kind } = row;
@@ -91,12 +100,23 @@ function canonicalPayload(row: EntryRow): Payload {
     return parseCanonical(row.payload) as unknown as Payload;
   } catch (error) {
     // A changed text is usually no longer canonical. The change itself is the more useful fault.
-    if (!hashesTo(row.payload, row.id)) throw faultOf(row, 'tampered', 'the payload does not hash to the id', error);
-    throw faultOf(row, 'not_canonical', `the payload is not canonical: ${(error as Error).message}`, error);
+    if (!hashesTo(row.payload, row.id))
+      throw faultOf(row, 'tampered', 'the payload does not hash to the id', error);
+    throw faultOf(
+      row,
+      'not_canonical',
+      `the payload is not canonical: ${(error as Error).message}`,
+      error,
+    );
   }
 }
 
-function faultOf({ trajectory_id, seq }: EntryRow, code: FaultCode, detail: string, cause?: unknown): LedgerFault {
+function faultOf(
+  { trajectory_id, seq }: EntryRow,
+  code: FaultCode,
+  detail: string,
+  cause?: unknown,
+): LedgerFault {
   return new LedgerFault({ trajectory_id, seq, code, detail }, cause);
 }
 
@@ -121,5 +141,12 @@ export function readRow(row: EntryRow): Entry {
   checkArgument(ENTRY_ROW, row, 'row');
   requireSeal(row);
   const { id, trajectory_id, parent, seq, kind } = row;
-  return { id, trajectory_id, parent, seq, kind, payload: readCanonical(row.payload) as unknown as Payload };
+  return {
+    id,
+    trajectory_id,
+    parent,
+    seq,
+    kind,
+    payload: readCanonical(row.payload) as unknown as Payload,
+  };
 }

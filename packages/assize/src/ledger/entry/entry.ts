@@ -5,7 +5,14 @@ import type { Hash, Stored } from './hash.ts';
 import type { Patch } from './patch.ts';
 
 export type { Instant } from '#canon';
-export type EntryKind = 'root' | 'commit' | 'rejection' | 'pending_approval' | 'delegation' | 'branch' | 'key_change';
+export type EntryKind =
+  | 'root'
+  | 'commit'
+  | 'rejection'
+  | 'pending_approval'
+  | 'delegation'
+  | 'branch'
+  | 'key_change';
 
 /** The reason why an intent was rejected (docs/decisions/003-what-writes-an-entry.md). */
 export type RejectionReason =

@@ -40,7 +40,9 @@ test('a valid ledger passes through an export unchanged and stays valid', async 
     for await (const line of exportLines(store)) again += line;
     expect(again).toBe(linesOf(ledger));
     for (const trajectory of new Set(ledger.rows.map((row) => row.trajectory_id)))
-      expect(await verifyTrajectory(new Replayer(store), trajectory)).toMatchObject({ valid: true });
+      expect(await verifyTrajectory(new Replayer(store), trajectory)).toMatchObject({
+        valid: true,
+      });
   }
 });
 
@@ -66,7 +68,10 @@ test('values that are gone are counted once each, by trajectory', async () => {
 test('a fold leaves the entries that it read as they are', async () => {
   const blobs: BlobRow[] = [];
   const writer = new ChainWriter('t');
-  writer.add('root', { ...rootMembers({ people: {} }), sensitive: [add('/people/ann', salted('Ann', blobs))] });
+  writer.add('root', {
+    ...rootMembers({ people: {} }),
+    sensitive: [add('/people/ann', salted('Ann', blobs))],
+  });
   writer.add('commit', commitMembers([add('/people/bob', 1)]));
   const seen: unknown[] = [];
   const { fold } = await new Replayer(new RowsReader(writer.rows, blobs)).replay('t', {
@@ -77,7 +82,12 @@ test('a fold leaves the entries that it read as they are', async () => {
 });
 
 describe('the arguments of an erasure', () => {
-  const whole = { at: [], entries: [], reason: '', values: [{ hash: hashText('x'), seq: 0, path: '/a' }] };
+  const whole = {
+    at: [],
+    entries: [],
+    reason: '',
+    values: [{ hash: hashText('x'), seq: 0, path: '/a' }],
+  };
 
   test('are of that form', () => {
     expect(erasureArgs(whole)).toBe(whole);
@@ -107,7 +117,11 @@ describe('lines that record an erasure', () => {
   writer.add('commit', commitMembers([add('/a', ann), add('/b', bob)]));
   const by = writer.add('commit', erasureMembers([{ hash: ann.$blob, seq: 1 }])).id;
   writer.add('commit', commitMembers([add('/c', 1)]));
-  const ledger: Ledger = { rows: writer.rows, blobs: [blobs[1] as BlobRow], erased: [{ hash: ann.$blob, by }] };
+  const ledger: Ledger = {
+    rows: writer.rows,
+    blobs: [blobs[1] as BlobRow],
+    erased: [{ hash: ann.$blob, by }],
+  };
   // Header, root, erased, blob, commit, erasure, commit, trailer.
   const good = linesOf(ledger).trimEnd().split('\n');
   const said = good[2] as string;
@@ -128,10 +142,30 @@ describe('lines that record an erasure', () => {
       [...good.slice(0, 3), `{"blob":${blobs[0]?.text},"hash":"${ann.$blob}"}`, ...good.slice(3)],
       /occurs twice/,
     ],
-    ['without what else it needs', 4, [...good.slice(0, 2), said, ...good.slice(4, 5)], /refers to/],
-    ['before another entry', 3, [good[0] as string, said, ...good.slice(1, 2)], /not a salted value of the next entry/],
-    ['of no blob', 5, [...good.slice(0, 2), from(ann.$blob, hashText('x')), ...good.slice(3)], /refers to/],
-    ['in another order', 5, [...good.slice(0, 2), good[3] as string, said, ...good.slice(4)], /does not need it next/],
+    [
+      'without what else it needs',
+      4,
+      [...good.slice(0, 2), said, ...good.slice(4, 5)],
+      /refers to/,
+    ],
+    [
+      'before another entry',
+      3,
+      [good[0] as string, said, ...good.slice(1, 2)],
+      /not a salted value of the next entry/,
+    ],
+    [
+      'of no blob',
+      5,
+      [...good.slice(0, 2), from(ann.$blob, hashText('x')), ...good.slice(3)],
+      /refers to/,
+    ],
+    [
+      'in another order',
+      5,
+      [...good.slice(0, 2), good[3] as string, said, ...good.slice(4)],
+      /does not need it next/,
+    ],
     [
       'by an entry that erases nothing',
       7,
@@ -144,7 +178,12 @@ describe('lines that record an erasure', () => {
       [...good.slice(0, 2), from(by, writer.rows[0]?.id as string), ...good.slice(3)],
       /is missing/,
     ],
-    ['by none that is in it', 8, [...good.slice(0, 2), from(by, hashText('x')), ...good.slice(3)], /is missing/],
+    [
+      'by none that is in it',
+      8,
+      [...good.slice(0, 2), from(by, hashText('x')), ...good.slice(3)],
+      /is missing/,
+    ],
     ['by no id', 3, [...good.slice(0, 2), from(by, 'x'), ...good.slice(3)], /hashes are not valid/],
     [
       'with more members',

@@ -106,5 +106,7 @@ function isErasedBeliefs(value: unknown): boolean {
 
 function isErasedValue(value: unknown): boolean {
   const { hash, seq, path = '' } = (value ?? {}) as Partial<ErasedValue>;
-  return isHash(hash) && Number.isSafeInteger(seq) && (seq as number) >= 0 && typeof path === 'string';
+  return (
+    isHash(hash) && Number.isSafeInteger(seq) && (seq as number) >= 0 && typeof path === 'string'
+  );
 }

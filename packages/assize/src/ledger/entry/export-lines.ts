@@ -65,21 +65,26 @@ export function readLine(text: string): Line | string {
     if (!isAssizeError(error)) throw error;
     return 'it is not canonical JSON';
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'it is not an object';
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return 'it is not an object';
   const line = value as { readonly [name: string]: Json };
   switch (Object.keys(line).join()) {
     case 'format':
       return line['format'] === FORMAT ? { type: 'header' } : `its format is not ${FORMAT}`;
     case 'blob,hash':
       if (!isHash(line['hash'])) return 'its hash is not valid';
-      return { type: 'blob', blob: { hash: line['hash'], text: inner(text, '{"blob":', ',"hash":"') } };
+      return {
+        type: 'blob',
+        blob: { hash: line['hash'], text: inner(text, '{"blob":', ',"hash":"') },
+      };
     case 'by,erased':
       if (!isHash(line['by']) || !isHash(line['erased'])) return 'its hashes are not valid';
       return { type: 'erased', erased: { hash: line['erased'], by: line['by'] } };
     case 'id,payload':
       return entryOf(text, line['id'], line['payload']);
     case 'entries,root':
-      if (!Number.isSafeInteger(line['entries']) || !isHash(line['root'])) return 'its trailer is not valid';
+      if (!Number.isSafeInteger(line['entries']) || !isHash(line['root']))
+        return 'its trailer is not valid';
       return { type: 'trailer', entries: line['entries'] as number, root: line['root'] };
     default:
       return 'it is not an entry, a blob, the header or the trailer';
@@ -91,7 +96,10 @@ function entryOf(text: string, id: Json | undefined, payload: Json | undefined):
   if (!isPayload(payload)) return 'its payload is not that of an entry';
   const { trajectory_id, parent, seq, kind } = payload;
   const start = `{"id":"${id}","payload":`.length;
-  return { type: 'entry', row: { id: id as Hash, trajectory_id, parent, seq, kind, payload: text.slice(start, -1) } };
+  return {
+    type: 'entry',
+    row: { id: id as Hash, trajectory_id, parent, seq, kind, payload: text.slice(start, -1) },
+  };
 }
 
 /** The text between two markers of a canonical line. The second marker is the last of its kind. */

@@ -257,7 +257,10 @@ export interface BranchPartitionQuery {
 }
 
 /** A place in the order of facts. */
-export type FactPlace = Pick<FactVersion, 'subject' | 'predicate' | 'system_time_start' | 'valid_from' | 'fact_id'>;
+export type FactPlace = Pick<
+  FactVersion,
+  'subject' | 'predicate' | 'system_time_start' | 'valid_from' | 'fact_id'
+>;
 
 /** Selects versions of facts. An absent field restricts nothing, except `kind`. */
 export interface FactQuery {

@@ -2,7 +2,11 @@ import type { DelegatedFrom } from './entry.ts';
 import { isHash } from './is-hash.ts';
 
 /** Whether a value is an object with the required members, and none beside the optional ones. */
-export function hasMembers(value: unknown, required: readonly string[], optional: readonly string[] = []): boolean {
+export function hasMembers(
+  value: unknown,
+  required: readonly string[],
+  optional: readonly string[] = [],
+): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const names = Object.keys(value);
   return (

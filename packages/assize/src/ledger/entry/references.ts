@@ -9,17 +9,22 @@ import { revokedBy } from './system-actions.ts';
 
 /** Hashes of the blobs that a payload refers to, in every position that can hold a reference. */
 export function referencesOf(payload: Payload): Hash[] {
-  return positionsOf(payload).flatMap((stored) => (stored === undefined ? [] : (blobOf(stored) ?? [])));
+  return positionsOf(payload).flatMap((stored) =>
+    stored === undefined ? [] : (blobOf(stored) ?? []),
+  );
 }
 
 /** Hashes of the erasable blobs that a payload refers to. */
 export function erasableHashesOf(payload: Payload): Hash[] {
-  return positionsOf(payload).flatMap((stored) => (isBlobRef(stored) && stored.salted === true ? [stored.$blob] : []));
+  return positionsOf(payload).flatMap((stored) =>
+    isBlobRef(stored) && stored.salted === true ? [stored.$blob] : [],
+  );
 }
 
 /** The writs that a payload names and that may be stored as blobs under their own ids. */
 export function writsNamedBy(payload: Payload): Hash[] {
-  if (payload.kind === 'commit') return [payload.writ_id, revokedBy(payload)].filter((id) => id !== undefined);
+  if (payload.kind === 'commit')
+    return [payload.writ_id, revokedBy(payload)].filter((id) => id !== undefined);
   // The entry contains the delegated writ. Its parent may be newer than the root.
   if (payload.kind === 'delegation') return aboveOf(payload.writ);
   if (payload.kind === 'pending_approval') return [payload.proposal.writ_id];
@@ -52,10 +57,20 @@ export function positionsOf(payload: Payload): (Stored | undefined)[] {
       return [payload.intent.args, payload.intent.calls, ...valuesOf(payload.intent.observations)];
     case 'pending_approval': {
       const { action, delta, approval, observations, questions } = payload.proposal;
-      return [action.args, ...ofDelta(delta), ...changesOf(approval), questions, ...valuesOf(observations)];
+      return [
+        action.args,
+        ...ofDelta(delta),
+        ...changesOf(approval),
+        questions,
+        ...valuesOf(observations),
+      ];
     }
     case 'delegation':
-      return [payload.begins?.initial_state, ...valuesIn(payload.begins?.sensitive), payload.final_answer];
+      return [
+        payload.begins?.initial_state,
+        ...valuesIn(payload.begins?.sensitive),
+        payload.final_answer,
+      ];
     case 'branch':
     case 'key_change':
       return [];
@@ -67,11 +82,19 @@ function ofAmendment(amended: AmendmentRecord | undefined): (Stored | undefined)
 }
 
 function ofDelta({ state, effects, beliefs }: Delta): (Stored | undefined)[] {
-  return [...changesOf(state), ...effects.map(({ effect }) => effect), ...beliefs.flatMap(ofBeliefs)];
+  return [
+    ...changesOf(state),
+    ...effects.map(({ effect }) => effect),
+    ...beliefs.flatMap(ofBeliefs),
+  ];
 }
 
 function ofBeliefs({ partition, insert, inherit }: BeliefChange): Stored[] {
-  return [partition, ...insert.map(({ object }) => object), ...(inherit?.rows ?? []).map(({ object }) => object)];
+  return [
+    partition,
+    ...insert.map(({ object }) => object),
+    ...(inherit?.rows ?? []).map(({ object }) => object),
+  ];
 }
 
 /**

@@ -25,7 +25,11 @@ export interface VerifiedRun {
   /** The public key that signed every entry. Undefined if none is signed. */
   readonly key: string | undefined;
   /** The spending by writ, with the first entry that names the writ. */
-  readonly spent: readonly { readonly writId: Hash; readonly seq: number; readonly cost: Amounts }[];
+  readonly spent: readonly {
+    readonly writId: Hash;
+    readonly seq: number;
+    readonly cost: Amounts;
+  }[];
   /**
    * JSON text with one list of patches per entry. Objects take longer to transfer between threads.
    */

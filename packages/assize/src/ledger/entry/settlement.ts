@@ -87,7 +87,9 @@ export interface SettlementArgs {
   };
 }
 
-export type SettlementPayload = CommitPayload & { readonly action: { readonly args: SettlementArgs } };
+export type SettlementPayload = CommitPayload & {
+  readonly action: { readonly args: SettlementArgs };
+};
 
 /**
  * The arguments of a pending entry about an effect: its position in the effect log, and the commit
@@ -146,7 +148,11 @@ export function isEffectPending(payload: Payload): payload is EffectPendingPaylo
 
 /** A proposal of this action by an agent is rejected for another reason. */
 export function isAbandonment(payload: Payload): boolean {
-  return payload.kind === 'rejection' && payload.intent.action === SETTLE_ACTION && payload.reason === 'effect_failed';
+  return (
+    payload.kind === 'rejection' &&
+    payload.intent.action === SETTLE_ACTION &&
+    payload.reason === 'effect_failed'
+  );
 }
 
 /** Whether an entry records effects, so that neither a domain nor a policy is involved. */
@@ -175,7 +181,8 @@ function undoneBy(payload: Payload): readonly { readonly cost?: Amounts }[] {
  * undefined for any other payload.
  */
 export function abandonedArgs(payload: Payload): AbandonedArgs | undefined {
-  const args: unknown = payload.kind === 'rejection' && isAbandonment(payload) ? payload.intent.args : undefined;
+  const args: unknown =
+    payload.kind === 'rejection' && isAbandonment(payload) ? payload.intent.args : undefined;
   return isAbandonedArgs(args) ? args : undefined;
 }
 
@@ -192,7 +199,9 @@ const OUTCOMES: Readonly<Record<DecidedAs, SettledAs | undefined>> = {
 };
 
 /** The effect of a pending entry. */
-export function pendingEffectOf({ proposal }: EffectPendingPayload): PendingEffectArgs & { readonly id: Hash } {
+export function pendingEffectOf({
+  proposal,
+}: EffectPendingPayload): PendingEffectArgs & { readonly id: Hash } {
   const args: PendingEffectArgs = proposal.action.args;
   return { ...args, id: (proposal.delta.effects[0] as Delta['effects'][number]).id };
 }
@@ -210,7 +219,9 @@ export function settlementArgs(payload: Payload): SettlementArgs | undefined {
  * The unresolved effect that a payload names. The payload may be unchecked. Returns undefined for
  * any other payload.
  */
-export function pendingEffectIn(payload: Payload): (PendingEffectArgs & { readonly id: Hash }) | undefined {
+export function pendingEffectIn(
+  payload: Payload,
+): (PendingEffectArgs & { readonly id: Hash }) | undefined {
   if (!isEffectPending(payload)) return undefined;
   return effectPendingFault(payload) === undefined ? pendingEffectOf(payload) : undefined;
 }
@@ -224,7 +235,11 @@ export function settlementFault(payload: CommitPayload): BrokenRule | undefined 
 
   const { key_hash, policy, counselor, approved_by, detection_vector, amended } = payload;
   const said = [key_hash, policy, counselor, approved_by, detection_vector, amended];
-  if (!isEmptyDelta(delta) || Object.keys(budget_cost).length > 0 || said.some((member) => member !== undefined))
+  if (
+    !isEmptyDelta(delta) ||
+    Object.keys(budget_cost).length > 0 ||
+    said.some((member) => member !== undefined)
+  )
     return {
       rule: 'settlement.delta',
       detail: 'a settlement has no changes, no cost and no counselor',
@@ -246,13 +261,17 @@ function settledFault(
   if (decided !== undefined && discarded !== undefined) return 'a decision concerns one effect';
   const found = settled.flatMap(({ effects }) => effects);
   const of = decided === undefined ? found.filter(isObserved) : [decided];
-  if (!isFoundBy(observations, of)) return 'its observations are not those of its decision and its effects';
+  if (!isFoundBy(observations, of))
+    return 'its observations are not those of its decision and its effects';
   if (decided === undefined)
     return settled.length === 0 && discarded === undefined ? 'it settles no effect' : undefined;
   const [only] = found;
   if (only === undefined && settled.length === 0) return undefined;
-  const isAlone = found.length === 1 && only?.id === decided.id && !isObserved(only) && only.absent === undefined;
-  return isAlone && only.outcome === outcomeOf(decided.as) ? undefined : 'it does not settle the effect as decided';
+  const isAlone =
+    found.length === 1 && only?.id === decided.id && !isObserved(only) && only.absent === undefined;
+  return isAlone && only.outcome === outcomeOf(decided.as)
+    ? undefined
+    : 'it does not settle the effect as decided';
 }
 
 /** The rule of form that a pending entry about an effect breaks, or undefined. */
@@ -266,16 +285,23 @@ export function effectPendingFault(payload: PendingPayload): BrokenRule | undefi
   const [effect] = delta.effects;
   if (delta.effects.length !== 1 || !isSalted(effect?.effect))
     return { rule: 'effect.delta', detail: 'it must name one effect by salted hash' };
-  const isUnchanged = isEmptyDelta({ ...delta, effects: [] }) && isEmpty(approval) && observations.length === 0;
+  const isUnchanged =
+    isEmptyDelta({ ...delta, effects: [] }) && isEmpty(approval) && observations.length === 0;
   if (!isUnchanged || Object.keys(budget_cost).length > 0)
     return { rule: 'effect.delta', detail: 'a pending effect has no changes and no cost' };
 
   const { approvals, approved_by, policy, invariant_id, expires, resolves } = payload;
   const said = [key_hash, approvals, approved_by, policy, invariant_id, expires, resolves];
   if (said.some((member) => member !== undefined))
-    return { rule: 'effect.channel', detail: 'a pending effect needs one decision, without expiry' };
+    return {
+      rule: 'effect.channel',
+      detail: 'a pending effect needs one decision, without expiry',
+    };
   if (channel !== OPERATOR || !isEmpty(freezes))
-    return { rule: 'effect.channel', detail: 'a pending effect needs an operator and freezes nothing' };
+    return {
+      rule: 'effect.channel',
+      detail: 'a pending effect needs an operator and freezes nothing',
+    };
   return undefined;
 }
 
@@ -283,9 +309,11 @@ export function effectPendingFault(payload: PendingPayload): BrokenRule | undefi
 export function abandonmentFault(payload: RejectionPayload): string | undefined {
   const { intent, detail } = payload;
   const { args } = intent;
-  if (!isAbandonedArgs(args) || !isBuiltIn(intent.role)) return 'its arguments are not those of an aborted attempt';
+  if (!isAbandonedArgs(args) || !isBuiltIn(intent.role))
+    return 'its arguments are not those of an aborted attempt';
   if (detail !== args.cause) return 'its detail differs from the cause';
-  if (!isFoundBy(intent.observations, args.effects)) return 'its observations are not the effects of the attempt';
+  if (!isFoundBy(intent.observations, args.effects))
+    return 'its observations are not the effects of the attempt';
   const { proposal_id, writ_id, key_hash, policy, invariant_id, resolves, counselor } = payload;
   if (writ_id === undefined && args.effects.some(({ cost }) => cost !== undefined))
     return 'its compensation has a cost but no writ';
@@ -299,12 +327,15 @@ function isSettlementArgs(args: unknown): args is SettlementArgs {
   if (isBlobRef(args) || !hasMembers(args, ['settled'], ['decided', 'discarded'])) return false;
   const { settled, decided, discarded } = args as unknown as SettlementArgs;
   if (!isListOf(settled, isSettledCommit)) return false;
-  if (discarded !== undefined && !(isListOf(discarded, isDiscardedEffect) && discarded.length > 0)) return false;
+  if (discarded !== undefined && !(isListOf(discarded, isDiscardedEffect) && discarded.length > 0))
+    return false;
   if (decided === undefined) return true;
   if (!hasMembers(decided, ['id', 'as', 'by'], ['token_by'])) return false;
   const { token_by = [] } = decided;
   if (!isListOf(token_by, (name) => typeof name === 'string')) return false;
-  return isHash(decided.id) && Object.hasOwn(OUTCOMES, decided.as) && typeof decided.by === 'string';
+  return (
+    isHash(decided.id) && Object.hasOwn(OUTCOMES, decided.as) && typeof decided.by === 'string'
+  );
 }
 
 /** One entry contains many of these objects. */
@@ -324,7 +355,13 @@ function isSettledEffect(item: unknown): boolean {
   if (!isHash(id) || !SETTLED.has(outcome) || !isCostOf(outcome, cost)) return false;
   // An effect that never happened has no compensation cost and needs no decision.
   if (absent !== undefined)
-    return absent === true && outcome === 'undone' && by === undefined && cost === undefined && answered === undefined;
+    return (
+      absent === true &&
+      outcome === 'undone' &&
+      by === undefined &&
+      cost === undefined &&
+      answered === undefined
+    );
   // A decision of an operator is not an answer of the effect.
   if (answered !== undefined) return answered === true && outcome === 'applied' && by === undefined;
   return by === undefined || typeof by === 'string';
@@ -355,7 +392,12 @@ const SETTLED: ReadonlySet<unknown> = new Set<SettledAs>(['applied', 'undone', '
 function isWaitingEffect(args: unknown): args is PendingEffectArgs {
   if (isBlobRef(args) || !hasMembers(args, ['epoch', 'n', 'tool'], ['commit'])) return false;
   const { epoch, n, tool, commit } = args as unknown as PendingEffectArgs;
-  return isCount(epoch) && isCount(n) && typeof tool === 'string' && (commit === undefined || isHash(commit));
+  return (
+    isCount(epoch) &&
+    isCount(n) &&
+    typeof tool === 'string' &&
+    (commit === undefined || isHash(commit))
+  );
 }
 
 function isAbandonedArgs(args: unknown): args is AbandonedArgs {
@@ -368,7 +410,8 @@ function isAbandonedArgs(args: unknown): args is AbandonedArgs {
 function isAbandonedEffect(item: unknown): boolean {
   if (!hasMembers(item, ['id', 'outcome', 'tool'], ['cost'])) return false;
   const { id, outcome, tool, cost } = item as unknown as AbandonedEffect;
-  const isSound = isHash(id) && (outcome === 'undone' || outcome === 'accepted') && typeof tool === 'string';
+  const isSound =
+    isHash(id) && (outcome === 'undone' || outcome === 'accepted') && typeof tool === 'string';
   return isSound && isCostOf(outcome, cost);
 }
 
@@ -381,7 +424,10 @@ export function isCauseCode(cause: unknown): cause is string {
  * Whether the observations are exactly those of the given effects, in order, each by salted hash
  * under the effect's id.
  */
-function isFoundBy(observations: readonly Observation[], of: readonly { readonly id: Hash }[]): boolean {
+function isFoundBy(
+  observations: readonly Observation[],
+  of: readonly { readonly id: Hash }[],
+): boolean {
   if (observations.length !== of.length) return false;
   return of.every(({ id }, i) => {
     const { name, value, ...more } = observations[i] as Observation;
@@ -419,7 +465,11 @@ function isListOf(list: unknown, check: (item: unknown) => boolean): boolean {
   return Array.isArray(list) && list.every(check);
 }
 
-function hasMembers(value: unknown, required: readonly string[], optional: readonly string[] = NO_MEMBERS): boolean {
+function hasMembers(
+  value: unknown,
+  required: readonly string[],
+  optional: readonly string[] = NO_MEMBERS,
+): boolean {
   if (!isObject(value)) return false;
   let missing = required.length;
   for (const name of Object.keys(value)) {

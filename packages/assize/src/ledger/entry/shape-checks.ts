@@ -1,7 +1,8 @@
 /** Whether a value has a form. The forms of payloads are built from such checks. */
 export type Check = (value: unknown) => boolean;
 
-export const isObject: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isObject: Check = (value) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 export const isText: Check = (value) => typeof value === 'string';
 export const isList: Check = (value) => Array.isArray(value);
 export const isSeq: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
@@ -32,7 +33,10 @@ export function either(...checks: Check[]): Check {
 }
 
 /** Accepts an object with exactly these fields. */
-export function members(required: Record<string, Check>, optional: Record<string, Check> = {}): Check {
+export function members(
+  required: Record<string, Check>,
+  optional: Record<string, Check> = {},
+): Check {
   const shape = shapeOf(required, optional);
   return (value) => memberFault(value, shape) === undefined;
 }

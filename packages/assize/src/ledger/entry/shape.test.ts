@@ -12,7 +12,14 @@ import {
   rootMembers,
   VECTOR,
 } from '../../../../../tests/support/ledger/rows.ts';
-import { type EntryKind, type EntryRow, isPayload, payloadFault, Replayer, verifyTrajectory } from '../index.ts';
+import {
+  type EntryKind,
+  type EntryRow,
+  isPayload,
+  payloadFault,
+  Replayer,
+  verifyTrajectory,
+} from '../index.ts';
 
 const HASH = 'a'.repeat(64);
 const POLICY = { digest: HASH, decision: 'allow', rule: 'r' };
@@ -22,7 +29,12 @@ const OBSERVATIONS = [
 ];
 const SALTED = { $blob: HASH, bytes: 1, salted: true };
 const SENSITIVE = [{ op: 'add', path: '/a', value: SALTED }];
-const INTENT = { action: 'a', role: { name: 'r', params: { p: 'v' } }, args: [], observations: OBSERVATIONS };
+const INTENT = {
+  action: 'a',
+  role: { name: 'r', params: { p: 'v' } },
+  args: [],
+  observations: OBSERVATIONS,
+};
 
 /** A payload of each kind with all its optional fields, and the names of its required fields. */
 const WHOLE: Record<EntryKind, { members: object; required: string[] }> = {
@@ -43,7 +55,14 @@ const WHOLE: Record<EntryKind, { members: object; required: string[] }> = {
       policy_hash: HASH,
       detection_vector: VECTOR,
     },
-    required: ['source_trajectory_id', 'source_commit_id', 'domain', 'compiler_version', 'writs', 'note'],
+    required: [
+      'source_trajectory_id',
+      'source_commit_id',
+      'domain',
+      'compiler_version',
+      'writs',
+      'note',
+    ],
   },
   commit: {
     members: {
@@ -88,7 +107,10 @@ const WHOLE: Record<EntryKind, { members: object; required: string[] }> = {
       expires: '2026-03-23T09:00:00.000000Z',
       approvals: 2,
       resolves: HASH,
-      approved_by: [COUNSELOR, { ...COUNSELOR, at: '2026-03-23T09:00:00.000000Z', overridden: VECTOR }],
+      approved_by: [
+        COUNSELOR,
+        { ...COUNSELOR, at: '2026-03-23T09:00:00.000000Z', overridden: VECTOR },
+      ],
     },
     required: ['proposal', 'digest', 'channel', 'reason', 'detail', 'freezes', 'head'],
   },
@@ -165,7 +187,12 @@ describe.each(KINDS)('%s', (kind) => {
 
   test.each(['extra', '__proto__', 'toString', 'Kind'])('with a member %s it is not', (name) => {
     const payload = payloadOf(kind);
-    Object.defineProperty(payload, name, { value: 1, enumerable: true, configurable: true, writable: true });
+    Object.defineProperty(payload, name, {
+      value: 1,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
     expect(payloadFault(payload)).toBe(`${name} is not a known field`);
   });
 
@@ -185,8 +212,15 @@ describe.each(KINDS)('%s', (kind) => {
 function sameSort(name: string, value: unknown): boolean {
   if (typeof value === 'string') {
     return (
-      ['trajectory_id', 'compiler_version', 'note', 'detail', 'channel', 'invariant_id', 'task'].includes(name) ||
-      ['source_trajectory_id', 'child_trajectory_id'].includes(name)
+      [
+        'trajectory_id',
+        'compiler_version',
+        'note',
+        'detail',
+        'channel',
+        'invariant_id',
+        'task',
+      ].includes(name) || ['source_trajectory_id', 'child_trajectory_id'].includes(name)
     );
   }
   if (value === null) return name === 'parent';
@@ -266,6 +300,10 @@ test('verify names a malformed entry by its seq', async () => {
     writer.add('root', rootMembers());
     writer.add(kind, members as Record<string, Json>);
     const report = await verifyTrajectory(new Replayer(new RowsReader(writer.rows)), 't');
-    expect(report).toMatchObject({ valid: false, entries: 1, fault: { seq: 1, code: 'malformed' } });
+    expect(report).toMatchObject({
+      valid: false,
+      entries: 1,
+      fault: { seq: 1, code: 'malformed' },
+    });
   }
 });

@@ -32,7 +32,8 @@ const isStored: Check = (value) => (isBlobRef(value) ? isReference(value) : valu
 const isReference = members({ $blob: isHash, bytes: isSeq }, { salted: (value) => value === true });
 /** A list stored as one blob is never erased, because its changes would be lost. */
 const isListReference = members({ $blob: isHash, bytes: isSeq });
-const isStoredList: Check = (value) => (isList(value) ? (value as unknown[]).every(isPatch) : isListReference(value));
+const isStoredList: Check = (value) =>
+  isList(value) ? (value as unknown[]).every(isPatch) : isListReference(value);
 const isPatchList: Check = (value) => isList(value) && (value as unknown[]).every(isPatch);
 /**
  * The fold checks patches. This check only refuses values that look like a reference without being
@@ -43,7 +44,8 @@ const isPatch: Check = (patch) => {
   return typeof value !== 'object' || value === null || isStored(value) || isErased(value);
 };
 /** The complete initial state of a fold; never erased. */
-const isStoredObject: Check = (value) => isObject(value) && (isBlobRef(value) ? isListReference(value) : true);
+const isStoredObject: Check = (value) =>
+  isObject(value) && (isBlobRef(value) ? isListReference(value) : true);
 
 const isRole = members({
   name: isText,
@@ -51,7 +53,11 @@ const isRole = members({
 });
 const isAction = members({ name: isText, role: isRole, args: isStored });
 const isEffects: Check = listOf(members({ id: isHash, effect: isStored }));
-const isDelta = members({ state: isStoredList, effects: isEffects, beliefs: listOf(isBeliefChange) });
+const isDelta = members({
+  state: isStoredList,
+  effects: isEffects,
+  beliefs: listOf(isBeliefChange),
+});
 /** The commit plans the changes of facts, because other commits may change the facts before it. */
 const isProposedDelta = members({
   state: isStoredList,
@@ -63,18 +69,33 @@ const isSignature = members({
   key: isHash,
   value: (value) => typeof value === 'string' && /^[0-9a-f]{128}$/.test(value),
 });
-const isPolicy = members({ digest: isHash, decision: oneOf('allow', 'deny', 'needs_approval') }, { rule: isText });
+const isPolicy = members(
+  { digest: isHash, decision: oneOf('allow', 'deny', 'needs_approval') },
+  { rule: isText },
+);
 const isVector: Check = listOf(
-  members({ invariant_id: isText, result: oneOf('pass', 'reject', 'escalate') }, { detail: isText }),
+  members(
+    { invariant_id: isText, result: oneOf('pass', 'reject', 'escalate') },
+    { detail: isText },
+  ),
 );
 const isCounselor = members(
   { principal: isText, as: isText, method: isText },
-  { at: isTime, override: (v) => v === true, overridden: isVector, reason: isText, token_by: listOf(isText) },
+  {
+    at: isTime,
+    override: (v) => v === true,
+    overridden: isVector,
+    reason: isText,
+    token_by: listOf(isText),
+  },
 );
 const isAmendment = members({ action: isAction, difference: isStored });
 const isCounselors: Check = listOf(isCounselor);
-const isSeveral: Check = (value) => isSeq(value) && (value as number) >= 2 && (value as number) <= APPROVALS_MAX;
-const isObservations: Check = listOf(members({ name: isText }, { value: isStored, oracle_key: isHash, hash: isHash }));
+const isSeveral: Check = (value) =>
+  isSeq(value) && (value as number) >= 2 && (value as number) <= APPROVALS_MAX;
+const isObservations: Check = listOf(
+  members({ name: isText }, { value: isStored, oracle_key: isHash, hash: isHash }),
+);
 const isIntent = members(
   { action: isText, role: isRole, args: isStored, observations: isObservations },
   { calls: isSaltedReference },
@@ -208,7 +229,10 @@ const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, C
   delegation: [
     { child_trajectory_id: isText, task: isText, writ: isValue },
     {
-      begins: members({ domain: isDomain, initial_state: isStoredObject }, { sensitive: isPatchList }),
+      begins: members(
+        { domain: isDomain, initial_state: isStoredObject },
+        { sensitive: isPatchList },
+      ),
       concludes: isHash,
       child_head: isHash,
       final_answer: isStored,

@@ -1,5 +1,12 @@
 import { isBlobRef } from './blob.ts';
-import type { CommitPayload, DelegatedFrom, DomainRef, Instant, KeyChangePayload, Payload } from './entry.ts';
+import type {
+  CommitPayload,
+  DelegatedFrom,
+  DomainRef,
+  Instant,
+  KeyChangePayload,
+  Payload,
+} from './entry.ts';
 import type { Hash } from './hash.ts';
 import { isHash } from './is-hash.ts';
 import { hasMembers, isEntryName } from './members.ts';
@@ -57,7 +64,11 @@ export function passesHalt(payload: Payload): boolean {
       return isHalt(payload) || isRevocation(payload) || isSettlement(payload);
     case 'rejection': {
       const { resolves, intent } = payload;
-      return resolves !== undefined || isAbandonment(payload) || [HALT_ACTION, REVOKE_ACTION].includes(intent.action);
+      return (
+        resolves !== undefined ||
+        isAbandonment(payload) ||
+        [HALT_ACTION, REVOKE_ACTION].includes(intent.action)
+      );
     }
     case 'key_change':
       return true;
@@ -67,7 +78,8 @@ export function passesHalt(payload: Payload): boolean {
 }
 
 function isHaltArgs(args: unknown): args is HaltArgs {
-  if (isBlobRef(args) || !hasMembers(args, ['does', 'reason', 'principal'], ['from', 'remains'])) return false;
+  if (isBlobRef(args) || !hasMembers(args, ['does', 'reason', 'principal'], ['from', 'remains']))
+    return false;
   const { does, reason, principal, from, remains } = args as unknown as HaltArgs;
   if (typeof reason !== 'string' || typeof principal !== 'string') return false;
   if (does !== 'halt' && does !== 'resume') return false;
@@ -90,7 +102,9 @@ export interface RevocationArgs {
   readonly from?: DelegatedFrom;
 }
 
-export type RevocationPayload = CommitPayload & { readonly action: { readonly args: RevocationArgs } };
+export type RevocationPayload = CommitPayload & {
+  readonly action: { readonly args: RevocationArgs };
+};
 
 /** In a payload that a chain has accepted, the arguments have the right form. */
 export function isRevocation(payload: Payload): payload is RevocationPayload {
@@ -165,7 +179,8 @@ export function upgradeFault(payload: CommitPayload): string | undefined {
     return passes
       ? 'every rule passes, so no counselor overrides one'
       : 'a rule does not pass, and no counselor overrides it';
-  if (!passes && counselor?.override !== true) return 'its counselor does not override the rules that do not pass';
+  if (!passes && counselor?.override !== true)
+    return 'its counselor does not override the rules that do not pass';
   return undefined;
 }
 
@@ -186,7 +201,13 @@ function doesMore(
   { delta, observations, budget_cost, resolves }: CommitPayload,
   state: unknown = delta.state,
 ): boolean {
-  const lists: unknown[] = [state, delta.effects, delta.beliefs, observations, Object.keys(budget_cost)];
+  const lists: unknown[] = [
+    state,
+    delta.effects,
+    delta.beliefs,
+    observations,
+    Object.keys(budget_cost),
+  ];
   return resolves !== undefined || lists.some((list) => !Array.isArray(list) || list.length > 0);
 }
 

@@ -8,7 +8,11 @@ describe('a traceparent is read', () => {
   test.each([
     ['as it is', `00-${TRACE}-${SPAN}-01`, `00-${TRACE}-${SPAN}-01`],
     ['with unknown flags', `00-${TRACE}-${SPAN}-ff`, `00-${TRACE}-${SPAN}-ff`],
-    ['of a later version, without its further fields', `01-${TRACE}-${SPAN}-00-more`, `01-${TRACE}-${SPAN}-00`],
+    [
+      'of a later version, without its further fields',
+      `01-${TRACE}-${SPAN}-00-more`,
+      `01-${TRACE}-${SPAN}-00`,
+    ],
   ])('%s', (_, given, read) => {
     expect(traceparentOf(given)).toBe(read);
   });

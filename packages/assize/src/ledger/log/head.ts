@@ -45,7 +45,8 @@ export async function compareWithHead(
   const root = await askNodes(store, (read) => rootAt(then, read));
   if (Buffer.compare(root, kept.root) !== 0) return { stands: 'diverged', size };
   // The hashes can exist while the entries are missing.
-  if (then > 0 && (await store.logged(then - 1, 1)).length === 0) return { stands: 'truncated', size: then - 1 };
+  if (then > 0 && (await store.logged(then - 1, 1)).length === 0)
+    return { stands: 'truncated', size: then - 1 };
   return { stands: then === size ? 'at' : 'ahead', size };
 }
 

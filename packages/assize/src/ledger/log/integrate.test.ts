@@ -19,18 +19,21 @@ function interrupted(at: number, other: (store: MemoryStore) => Promise<unknown>
   return { store, asked };
 }
 
-test.each([0, 2])('for any concurrent logger the returned size is the final one (%i more)', async (more) => {
-  for (let at = 0; ; at++) {
-    const chain = chainOf('t', 3 + more);
-    const { store, asked } = interrupted(at, async (store) => {
-      if (more > 0) await store.commit(batchOf(chain.slice(3)));
-      await integrateLog(store);
-    });
-    await store.commit(batchOf(chain.slice(0, 3)));
-    const size = await integrateLog(store);
-    const wasInterrupted = asked.count > at;
-    expect([at, size]).toEqual([at, wasInterrupted ? chain.length : 3]);
-    expect(await store.logged(0, 10)).toEqual(chain.slice(0, size));
-    if (!wasInterrupted) break;
-  }
-});
+test.each([0, 2])(
+  'for any concurrent logger the returned size is the final one (%i more)',
+  async (more) => {
+    for (let at = 0; ; at++) {
+      const chain = chainOf('t', 3 + more);
+      const { store, asked } = interrupted(at, async (store) => {
+        if (more > 0) await store.commit(batchOf(chain.slice(3)));
+        await integrateLog(store);
+      });
+      await store.commit(batchOf(chain.slice(0, 3)));
+      const size = await integrateLog(store);
+      const wasInterrupted = asked.count > at;
+      expect([at, size]).toEqual([at, wasInterrupted ? chain.length : 3]);
+      expect(await store.logged(0, 10)).toEqual(chain.slice(0, size));
+      if (!wasInterrupted) break;
+    }
+  },
+);

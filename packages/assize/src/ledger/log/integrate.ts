@@ -26,7 +26,10 @@ const STEP = 1_000;
  *
  * @throws ArgumentError `bad_argument`
  */
-export async function integrateLog(store: LogStore, options: IntegrateOptions = {}): Promise<number> {
+export async function integrateLog(
+  store: LogStore,
+  options: IntegrateOptions = {},
+): Promise<number> {
   checkArgument(arg.object, options, 'options');
   const { onProgress, upTo = Number.POSITIVE_INFINITY } = options;
   let frontier: Frontier | undefined;
@@ -36,7 +39,8 @@ export async function integrateLog(store: LogStore, options: IntegrateOptions = 
     const rows = await store.unlogged(STEP);
     // Another integrator may have logged the entries between the two reads.
     if (rows.length === 0) return store.logSize();
-    if (frontier?.size !== size) frontier = new Frontier(await askNodes(store, (read) => frontierAt(size, read)));
+    if (frontier?.size !== size)
+      frontier = new Frontier(await askNodes(store, (read) => frontierAt(size, read)));
     const leaves = rows.map(({ id, payload }) => ({ id, hash: leafHash(payload) }));
     const nodes = frontier.append(leaves.map(({ hash }) => hash)).filter(({ level }) => level > 0);
     if (await store.integrate({ size, leaves, nodes })) onProgress?.(frontier.size);

@@ -7,7 +7,10 @@ import type { LogStore } from '../ports/ledger-store.ts';
  *
  * @throws MerkleError `missing_node` if the store has lost a leaf
  */
-export async function askNodes<T>(store: Pick<LogStore, 'logNodes'>, question: (read: NodeReader) => T): Promise<T> {
+export async function askNodes<T>(
+  store: Pick<LogStore, 'logNodes'>,
+  question: (read: NodeReader) => T,
+): Promise<T> {
   const wanted = new Map<string, readonly [level: number, index: number]>();
   question((level, index) => {
     wanted.set(`${level} ${index}`, [level, index]);

@@ -50,7 +50,10 @@ export interface EffectStore {
    *
    * After an error other than misuse, the write may or may not have happened. Repeating it is safe.
    */
-  logEffects(write: EffectWrite, blobs?: readonly BlobRow[]): Promise<{ readonly status: 'written' } | EffectRefusal>;
+  logEffects(
+    write: EffectWrite,
+    blobs?: readonly BlobRow[],
+  ): Promise<{ readonly status: 'written' } | EffectRefusal>;
   /** Open transactions, by epoch. */
   openEffects(page?: OpenEffectPage): Promise<LoggedTransaction[]>;
   /** Open and ended transactions, the highest epoch first. */
@@ -123,5 +126,8 @@ export interface SharedEffectStore extends EffectStore {
    *
    * @throws the signal's reason; `store_closed` if the store is closed in the meantime
    */
-  joinEffects(options: { readonly leaseMs: number; readonly signal?: AbortSignal }): Promise<Membership>;
+  joinEffects(options: {
+    readonly leaseMs: number;
+    readonly signal?: AbortSignal;
+  }): Promise<Membership>;
 }

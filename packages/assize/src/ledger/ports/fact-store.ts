@@ -77,11 +77,17 @@ export interface FactStore {
    * whether `read` uses full-text search. If a store lacks this method, several reads may see
    * different commits.
    */
-  withReadSnapshot?<T>(read: (facts: FactReads) => Promise<T>, options?: { readonly byText?: boolean }): Promise<T>;
+  withReadSnapshot?<T>(
+    read: (facts: FactReads) => Promise<T>,
+    options?: { readonly byText?: boolean },
+  ): Promise<T>;
 }
 
 /** The reads of one snapshot. */
-export type FactReads = Pick<FactStore, 'facts' | 'branchPartitions' | 'factsByText' | 'factsByVector'>;
+export type FactReads = Pick<
+  FactStore,
+  'facts' | 'branchPartitions' | 'factsByText' | 'factsByVector'
+>;
 
 /** Whether a store has facts, as the stores of this package do. */
 export function isFactStore<Store extends LedgerStore>(store: Store): store is Store & FactStore {

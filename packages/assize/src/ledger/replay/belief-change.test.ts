@@ -1,8 +1,18 @@
 import { exportLines, importLines } from '@assize/audit/internal/export';
 import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
-import { ALLERGY, Beliefs, beliefCases, MEDICATION } from '../../../../../tests/support/ledger/belief-cases.ts';
-import { type Ledger, linesOf, readable, verdictsOf } from '../../../../../tests/support/ledger/erasure-cases.ts';
+import {
+  ALLERGY,
+  Beliefs,
+  beliefCases,
+  MEDICATION,
+} from '../../../../../tests/support/ledger/belief-cases.ts';
+import {
+  type Ledger,
+  linesOf,
+  readable,
+  verdictsOf,
+} from '../../../../../tests/support/ledger/erasure-cases.ts';
 import { type Members, RowsReader, second } from '../../../../../tests/support/ledger/rows.ts';
 import { positionsOf } from '../entry/references.ts';
 import {
@@ -26,7 +36,8 @@ import {
 const cases = beliefCases();
 const ledgerOf = (name: string): Ledger => cases.find((one) => one.name === name)!.ledger;
 const entriesOf = ({ rows }: Ledger): Entry[] => rows.map((row) => checkRow(row));
-const valuesOf = ({ rows, blobs, erased }: Ledger): ValueReader => new ValueReader(new RowsReader(rows, blobs, erased));
+const valuesOf = ({ rows, blobs, erased }: Ledger): ValueReader =>
+  new ValueReader(new RowsReader(rows, blobs, erased));
 
 test.each(cases)('$name: $verdict', async ({ ledger, verdict }) => {
   expect(Object.values(await verdictsOf(ledger))).toEqual([verdict]);
@@ -37,7 +48,13 @@ test('malformed fields are found in the entry before its references are read', (
   expect(formless.length).toBeGreaterThan(100);
   for (const { name, ledger } of formless) {
     const faults = ledger.rows.map((row) => payloadFault(JSON.parse(row.payload)));
-    expect([name, ...faults]).toEqual([name, undefined, undefined, 'delta is not valid', ...faults.slice(3)]);
+    expect([name, ...faults]).toEqual([
+      name,
+      undefined,
+      undefined,
+      'delta is not valid',
+      ...faults.slice(3),
+    ]);
   }
 });
 
@@ -61,7 +78,10 @@ test('a valid ledger passes through an export unchanged', async () => {
 test('partitions and objects are positions of an entry in order, all erasable', () => {
   const [, , contested] = entriesOf(ledgerOf('honest'));
   const { beliefs } = (contested!.payload as { delta: { beliefs: readonly BeliefChange[] } }).delta;
-  const expected = beliefs.flatMap(({ partition, insert }) => [partition, ...insert.map(({ object }) => object)]);
+  const expected = beliefs.flatMap(({ partition, insert }) => [
+    partition,
+    ...insert.map(({ object }) => object),
+  ]);
   expect(positionsOf(contested!.payload).filter(isBlobRef)).toEqual(expected);
   expect(erasableHashesOf(contested!.payload)).toEqual(expected.map(({ $blob }) => $blob));
 });
@@ -128,20 +148,35 @@ describe('the memory write of an entry', () => {
     }
   });
 
-  const unsound = cases.filter(({ name, verdict }) => /^(a partition|an object) /.test(name) && verdict !== 'valid');
+  const unsound = cases.filter(
+    ({ name, verdict }) => /^(a partition|an object) /.test(name) && verdict !== 'valid',
+  );
 
   test.each(unsound)('is not made of $name', async ({ ledger, verdict }) => {
     const entry = entriesOf(ledger)[2]!;
-    await expect(factWrites(entry, valuesOf(ledger))).rejects.toMatchObject({ code: verdict.slice(2) });
+    await expect(factWrites(entry, valuesOf(ledger))).rejects.toMatchObject({
+      code: verdict.slice(2),
+    });
   });
 });
 
 describe('a plan', () => {
   const made = new Beliefs();
   const { object, ...columns } = made.row('a', 'none') as { object: never } & Members;
-  const row = { ...columns, system_time_start: second(1), seq: 1, cardinality: 'single-valued', subject: 'alice' };
+  const row = {
+    ...columns,
+    system_time_start: second(1),
+    seq: 1,
+    cardinality: 'single-valued',
+    subject: 'alice',
+  };
   const plan = { systemTime: second(1), close: [], insert: [row] } as never;
-  const of = { partition: object, version: 1, cardinality: 'single-valued', objects: [object] } as const;
+  const of = {
+    partition: object,
+    version: 1,
+    cardinality: 'single-valued',
+    objects: [object],
+  } as const;
 
   test('is a change with just the columns of a row', () => {
     expect(beliefChange(plan, of)).toEqual({
@@ -156,10 +191,10 @@ describe('a plan', () => {
 });
 
 test('the open borders of time lie outside of all instants, on their sides', () => {
-  expect([OPEN_START < '0001', OPEN_END > '9998-12-31T23:59:59.999999Z', OPEN_START.length, OPEN_END.length]).toEqual([
-    true,
-    true,
-    27,
-    27,
-  ]);
+  expect([
+    OPEN_START < '0001',
+    OPEN_END > '9998-12-31T23:59:59.999999Z',
+    OPEN_START.length,
+    OPEN_END.length,
+  ]).toEqual([true, true, 27, 27]);
 });

@@ -70,7 +70,14 @@ export function inheritanceOf(until: Instant, rows: readonly FactVersion[]): Inh
     rows: rows.map((row) => {
       const { system_time_start, entry_id, seq, cardinality, content } = row;
       const object: SaltedRef = { $blob: content.hash, bytes: content.bytes, salted: true };
-      return { ...columnsOf(row, object), row_kind: 'current', system_time_start, entry_id, seq, cardinality };
+      return {
+        ...columnsOf(row, object),
+        row_kind: 'current',
+        system_time_start,
+        entry_id,
+        seq,
+        cardinality,
+      };
     }),
   };
 }
@@ -83,15 +90,24 @@ export function inheritanceOf(until: Instant, rows: readonly FactVersion[]): Inh
  *
  * @throws LedgerFault if a blob is missing or malformed
  */
-export async function factWrites(entry: Entry, values: Pick<ValueReader, 'read'>): Promise<FactWrite[]> {
+export async function factWrites(
+  entry: Entry,
+  values: Pick<ValueReader, 'read'>,
+): Promise<FactWrite[]> {
   if (entry.payload.kind !== 'commit') return [];
   return Promise.all(entry.payload.delta.beliefs.map((change) => factWrite(entry, change, values)));
 }
 
-async function factWrite(entry: Entry, change: BeliefChange, values: Pick<ValueReader, 'read'>): Promise<FactWrite> {
+async function factWrite(
+  entry: Entry,
+  change: BeliefChange,
+  values: Pick<ValueReader, 'read'>,
+): Promise<FactWrite> {
   const { partition: names, version, system_time, close, inherit } = change;
   const partition = partitionOf(entry, change, await values.read<Json>(entry, names));
-  const objects = await Promise.all(change.insert.map(({ object }) => values.read<Json>(entry, object)));
+  const objects = await Promise.all(
+    change.insert.map(({ object }) => values.read<Json>(entry, object)),
+  );
   const insert = change.insert.map(
     (row, i): FactVersion => ({
       ...partition,
@@ -107,7 +123,9 @@ async function factWrite(entry: Entry, change: BeliefChange, values: Pick<ValueR
   );
   const write = { partition, names: contentOf(names), version, system_time, close, insert };
   if (inherit === undefined) return write;
-  const inherited = await Promise.all(inherit.rows.map(({ object }) => values.read<Json>(entry, object)));
+  const inherited = await Promise.all(
+    inherit.rows.map(({ object }) => values.read<Json>(entry, object)),
+  );
   const rows = inherit.rows.map(
     (row, i): FactVersion => ({
       ...partition,
@@ -163,7 +181,8 @@ function partitionOf(
 
 function textOf(entry: Entry, { object: { $blob: hash } }: BeliefRow, held: ReadValue): string {
   if (!('value' in held)) return erasedText(held);
-  if (!isFactObject(held.value)) throw faultAt(entry, 'malformed', `the blob ${hash} is not the object of a fact`);
+  if (!isFactObject(held.value))
+    throw faultAt(entry, 'malformed', `the blob ${hash} is not the object of a fact`);
   return held.value as string;
 }
 

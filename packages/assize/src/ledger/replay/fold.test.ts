@@ -14,7 +14,12 @@ import {
 } from '../../../../../tests/support/models/json.ts';
 import { applyPatches, type Folded, fresh, type Patch, share } from '../index.ts';
 
-type Choice = { readonly turns: readonly number[]; readonly key: string; readonly value: Value; readonly op: number };
+type Choice = {
+  readonly turns: readonly number[];
+  readonly key: string;
+  readonly value: Value;
+  readonly op: number;
+};
 
 const choice: fc.Arbitrary<Choice> = fc.record({
   turns: fc.array(fc.nat(1_000), { maxLength: 4 }),
@@ -35,7 +40,9 @@ function patchFor(state: Json, { turns, key, value, op }: Choice): Patch {
   const keys: string[] = [];
   let here = state as Value;
   for (const turn of turns) {
-    const below = Object.keys(here as object).filter((name) => isContainer((here as Record<string, Value>)[name]));
+    const below = Object.keys(here as object).filter((name) =>
+      isContainer((here as Record<string, Value>)[name]),
+    );
     if (below.length === 0) break;
     const name = below[turn % below.length] as string;
     keys.push(name);
@@ -46,8 +53,10 @@ function patchFor(state: Json, { turns, key, value, op }: Choice): Patch {
   const known = names[(turns[0] ?? 0) % Math.max(1, names.length)];
   const last = list ? String((here as Value[]).length) : key;
   const fresh = !Object.hasOwn(here as object, last);
-  if (op === 0 && fresh) return { op: 'add', path: toPointer([...keys, last]), value: clone(value) as Json };
-  if (known === undefined) return { op: 'add', path: toPointer([...keys, last]), value: clone(value) as Json };
+  if (op === 0 && fresh)
+    return { op: 'add', path: toPointer([...keys, last]), value: clone(value) as Json };
+  if (known === undefined)
+    return { op: 'add', path: toPointer([...keys, last]), value: clone(value) as Json };
   const at = list && op === 2 ? String((here as Value[]).length - 1) : known;
   if (op === 2) return { op: 'remove', path: toPointer([...keys, at]) };
   return { op: 'replace', path: toPointer([...keys, at]), value: clone(value) as Json };
@@ -95,10 +104,13 @@ describe('a fold', () => {
         const base = deepFreeze(clone(start)) as Record<string, unknown>;
         // The base is frozen, so a write to shared data throws.
         const first = share({ state: base, owned: undefined });
-        const folds: { fold: Folded; expected: Json }[] = [{ fold: first, expected: clone(start) as Json }];
+        const folds: { fold: Folded; expected: Json }[] = [
+          { fold: first, expected: clone(start) as Json },
+        ];
         for (const { who, share: parts, choice: made } of steps) {
           const one = folds[who % folds.length] as (typeof folds)[0];
-          if (parts && folds.length < 4) folds.push({ fold: share(one.fold), expected: clone(one.expected) });
+          if (parts && folds.length < 4)
+            folds.push({ fold: share(one.fold), expected: clone(one.expected) });
           const patch = deepFreeze(patchFor(one.expected, made));
           one.expected = naive(one.expected, patch);
           applyPatches(one.fold, [patch]);

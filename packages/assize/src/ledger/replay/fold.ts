@@ -41,7 +41,8 @@ export function applyPatches(fold: Folded, patches: readonly Patch[]): void {
 
 function applyPatch(fold: Folded, patch: Patch): void {
   if (!OPERATIONS.has(patch.op)) throw new Error(`${patch.op} is not an operation of a commit`);
-  if (patch.op !== 'remove' && patch.value === undefined) throw new Error(`${patch.path}: ${patch.op} has no value`);
+  if (patch.op !== 'remove' && patch.value === undefined)
+    throw new Error(`${patch.path}: ${patch.op} has no value`);
   const keys = parsePointer(patch.path);
   const last = keys.pop();
   if (last === undefined) throw new Error('a patch does not name a path inside the state');
@@ -49,7 +50,8 @@ function applyPatch(fold: Folded, patch: Patch): void {
   let here: Record<string, unknown> = fold.state;
   for (const key of keys) {
     const next = Object.hasOwn(here, key) ? here[key] : undefined;
-    if (typeof next !== 'object' || next === null) throw new Error(`${patch.path}: its parent does not exist`);
+    if (typeof next !== 'object' || next === null)
+      throw new Error(`${patch.path}: its parent does not exist`);
     const own = ownedCopy(next as Record<string, unknown>, fold.owned);
     if (own !== next) defineOwn(here, key, own);
     here = own;
@@ -57,7 +59,8 @@ function applyPatch(fold: Folded, patch: Patch): void {
   const exists = Object.hasOwn(here, last);
   if (Array.isArray(here)) applyToList(here, last, exists, patch);
   else if (patch.op === 'add' && exists) throw new Error(`${patch.path}: add of an existing value`);
-  else if (patch.op !== 'add' && !exists) throw new Error(`${patch.path}: ${patch.op} of a missing value`);
+  else if (patch.op !== 'add' && !exists)
+    throw new Error(`${patch.path}: ${patch.op} of a missing value`);
   else if (patch.op === 'remove') delete here[last];
   else defineOwn(here, last, patch.value);
 }
@@ -67,7 +70,8 @@ function applyToList(list: unknown[], key: string, exists: boolean, patch: Patch
     if (key !== String(list.length)) throw new Error(`${patch.path}: a list only grows at its end`);
     list.push(patch.value);
   } else if (patch.op === 'remove') {
-    if (key !== String(list.length - 1)) throw new Error(`${patch.path}: a list only shrinks at its end`);
+    if (key !== String(list.length - 1))
+      throw new Error(`${patch.path}: a list only shrinks at its end`);
     list.pop();
   } else {
     if (!exists || key === 'length') throw new Error(`${patch.path}: replace of a missing value`);

@@ -54,7 +54,8 @@ export async function inheritanceFaults(
   for (const { name, names } of partitions) {
     const line = sources.get(name.branch) as readonly BranchSource[];
     // If a source fails verification before the branch point, its changes are unknown.
-    if (line.some(({ trajectoryId, seq }) => (unsound.get(trajectoryId) ?? seq + 1) <= seq)) continue;
+    if (line.some(({ trajectoryId, seq }) => (unsound.get(trajectoryId) ?? seq + 1) <= seq))
+      continue;
     const found = faultIn(changes, line, { name, names });
     if (found === undefined) continue;
     const { rule, detail, change } = found;
@@ -116,7 +117,9 @@ async function sourcesOf(reader: Reader, branch: string): Promise<BranchSource[]
   const passed = new Set<string>();
   for (let at: string | undefined = branch; at !== undefined && !passed.has(at); ) {
     passed.add(at);
-    const { source_trajectory_id: trajectoryId, source_commit_id } = (await firstOf(at)) as BranchPayload;
+    const { source_trajectory_id: trajectoryId, source_commit_id } = (await firstOf(
+      at,
+    )) as BranchPayload;
     const row = await reader.resolve(source_commit_id);
     const memory = await memoryOf(trajectoryId, firstOf);
     if (row === undefined || memory === undefined)
@@ -126,7 +129,12 @@ async function sourcesOf(reader: Reader, branch: string): Promise<BranchSource[]
         code: 'source_missing',
         detail: `the facts of ${trajectoryId} cannot be found`,
       });
-    found.push({ branch: memory.branch, trajectoryId, seq: row.seq, until: checkRow(row).payload.at });
+    found.push({
+      branch: memory.branch,
+      trajectoryId,
+      seq: row.seq,
+      until: checkRow(row).payload.at,
+    });
     at = memory.branch;
   }
   return found;
@@ -203,7 +211,8 @@ async function changesOf(
       list.push(changeOf(entry, change));
     }
   }
-  for (const list of of.values()) list.sort((a, b) => a.version - b.version || Number(!a.inherit) - Number(!b.inherit));
+  for (const list of of.values())
+    list.sort((a, b) => a.version - b.version || Number(!a.inherit) - Number(!b.inherit));
   return { named, unnamed, of, mayLack: await incompleteMemories(reader, unsound) };
 }
 
@@ -214,7 +223,10 @@ async function* beliefCommits(
   for (const { trajectory_id, entries: length } of await reader.trajectories()) {
     const entries = Math.min(length, unsound.get(trajectory_id) ?? length);
     for (let from = 0; from < entries; from += PAGE) {
-      const rows = await reader.entries(trajectory_id, { from, limit: Math.min(PAGE, entries - from) });
+      const rows = await reader.entries(trajectory_id, {
+        from,
+        limit: Math.min(PAGE, entries - from),
+      });
       for (const row of rows) {
         if (row.kind !== 'commit') continue;
         const entry = checkRow(row) as Entry<CommitPayload>;
@@ -253,9 +265,15 @@ function faultIn(
 ): InheritanceFault | undefined {
   const [first, ...rest] = changes.of.get(names) ?? [];
   if (first === undefined) return undefined;
-  const again = rest.find(({ version, inherit }) => inherit !== undefined || version === first.version);
+  const again = rest.find(
+    ({ version, inherit }) => inherit !== undefined || version === first.version,
+  );
   if (again !== undefined)
-    return { change: again, rule: 'memory.first', detail: `the partition ${names} has two first versions` };
+    return {
+      change: again,
+      rule: 'memory.first',
+      detail: `the partition ${names} has two first versions`,
+    };
   const { inherit, version } = first;
   if (inherit === undefined && version !== 1) {
     // The partition may start in unreadable entries.
@@ -266,9 +284,14 @@ function faultIn(
   // Walks the visibility chain until a source has changed the partition.
   for (const source of sources) {
     const there = changes.named.get(keyOf({ ...name, branch: source.branch })) ?? [];
-    if (inherit !== undefined && there.some((hash) => isInherited(inherit, source, changes.of.get(hash) ?? [])))
+    if (
+      inherit !== undefined &&
+      there.some((hash) => isInherited(inherit, source, changes.of.get(hash) ?? []))
+    )
       return undefined;
-    if (there.some((hash) => (changes.of.get(hash) ?? []).some((change) => isBefore(change, source)))) {
+    if (
+      there.some((hash) => (changes.of.get(hash) ?? []).some((change) => isBefore(change, source)))
+    ) {
       const detail = `the branch does not start with the facts of ${names} that ${source.trajectoryId} had at the branch point`;
       if (inherit === undefined) return { change: first, rule: 'memory.unchanged', detail };
       break;
@@ -277,8 +300,11 @@ function faultIn(
   if (inherit === undefined) return undefined;
   const [nearest] = sources as readonly [BranchSource];
   const isLacking = sources.some(({ branch }) => changes.mayLack(branch));
-  if (isLacking && !sources.some(({ branch }) => isKnown(changes, { ...name, branch }, version))) return undefined;
-  const isOfErased = changes.unnamed.some((hash) => isInherited(inherit, nearest, changes.of.get(hash) ?? []));
+  if (isLacking && !sources.some(({ branch }) => isKnown(changes, { ...name, branch }, version)))
+    return undefined;
+  const isOfErased = changes.unnamed.some((hash) =>
+    isInherited(inherit, nearest, changes.of.get(hash) ?? []),
+  );
   if (isOfErased) return undefined;
   const detail = `the inherited facts of ${names} differ from those of its source at ${inherit.until}`;
   return { change: first, rule: 'memory.inherited', detail };
@@ -307,16 +333,25 @@ function isBefore({ trajectory_id, seq }: Change, source: BranchSource): boolean
  * Whether the inherited rows are the rows open at that time, including all changes of the source
  * itself.
  */
-function isInherited({ until, rows }: Inheritance, source: BranchSource, changes: readonly Change[]): boolean {
+function isInherited(
+  { until, rows }: Inheritance,
+  source: BranchSource,
+  changes: readonly Change[],
+): boolean {
   const [first] = changes;
   if (first === undefined || until > source.until) return false;
-  if (changes.some((change) => change.system_time > until && isBefore(change, source))) return false;
-  const open = new Map((first.inherit?.rows ?? []).map(asInherited).map((row) => [row.key, row.is]));
+  if (changes.some((change) => change.system_time > until && isBefore(change, source)))
+    return false;
+  const open = new Map(
+    (first.inherit?.rows ?? []).map(asInherited).map((row) => [row.key, row.is]),
+  );
   for (const change of changes.filter(({ system_time }) => system_time <= until)) {
     for (const key of change.close) open.delete(keyOfRow(key));
     for (const row of change.rows) open.set(row.key, row.is);
   }
-  return open.size === rows.length && rows.map(asInherited).every(({ key, is }) => open.get(key) === is);
+  return (
+    open.size === rows.length && rows.map(asInherited).every(({ key, is }) => open.get(key) === is)
+  );
 }
 
 function asInherited(row: Inheritance['rows'][number]): TakenRow {

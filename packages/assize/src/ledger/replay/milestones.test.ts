@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { ChainWriter, commitMembers, rootMembers } from '../../../../../tests/support/ledger/rows.ts';
+import {
+  ChainWriter,
+  commitMembers,
+  rootMembers,
+} from '../../../../../tests/support/ledger/rows.ts';
 import { type EntryRow, type LedgerReader, Replayer } from '../index.ts';
 
 const ENTRIES = 12_000;
@@ -38,7 +42,10 @@ function counting(): { readonly reader: LedgerReader; read: number } {
   return counted;
 }
 
-async function stateAt(replayer: Replayer, seq: number): Promise<{ readonly n: number; readonly list: object }> {
+async function stateAt(
+  replayer: Replayer,
+  seq: number,
+): Promise<{ readonly n: number; readonly list: object }> {
   return (await replayer.stateAt('t', rows[seq]!.id)).state as never;
 }
 
@@ -58,7 +65,8 @@ test('a reader that goes back entry by entry causes few reads', async () => {
   const replayer = new Replayer(counted.reader);
   await stateAt(replayer, ENTRIES - 1);
   const before = counted.read;
-  for (let seq = ENTRIES - 2; seq > ENTRIES - 22; seq--) expect((await stateAt(replayer, seq)).n).toBe(seq);
+  for (let seq = ENTRIES - 2; seq > ENTRIES - 22; seq--)
+    expect((await stateAt(replayer, seq)).n).toBe(seq);
   expect((counted.read - before) / 20).toBeLessThan(1_000);
 });
 

@@ -64,7 +64,8 @@ export class Milestones {
   #keptOf(trajectoryId: string): Kept {
     let kept = this.#kept.get(trajectoryId);
     if (kept !== undefined) return kept;
-    if (this.#kept.size >= TRAJECTORIES) this.#kept.delete(this.#kept.keys().next().value as string);
+    if (this.#kept.size >= TRAJECTORIES)
+      this.#kept.delete(this.#kept.keys().next().value as string);
     kept = { apart: APART, far: [], near: [] };
     this.#kept.set(trajectoryId, kept);
     return kept;

@@ -25,7 +25,8 @@ export function formsOf(payload: Payload): ReadonlyMap<unknown, PositionForm> {
     forms.set(payload.delta.state, LIST);
     for (const { partition, insert, inherit } of payload.delta.beliefs) {
       forms.set(partition, inherit === undefined ? PARTITION : BRANCH_PARTITION);
-      for (const { object } of [...insert, ...(inherit?.rows ?? [])]) forms.set(object, FACT_OBJECT);
+      for (const { object } of [...insert, ...(inherit?.rows ?? [])])
+        forms.set(object, FACT_OBJECT);
     }
   }
   return forms;

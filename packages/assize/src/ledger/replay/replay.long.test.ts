@@ -18,11 +18,19 @@ import { LedgerFault, Replayer, type VerifyReport, verifyTrajectory } from '../i
 
 const signer = keysOf(1);
 
-function verify(rows: readonly EntryRow[], name: string, blobs: readonly BlobRow[] = []): Promise<VerifyReport> {
+function verify(
+  rows: readonly EntryRow[],
+  name: string,
+  blobs: readonly BlobRow[] = [],
+): Promise<VerifyReport> {
   return verifyTrajectory(new Replayer(new RowsReader(rows, blobs)), name);
 }
 
-async function stateOf(rows: readonly EntryRow[], name: string, blobs: readonly BlobRow[] = []): Promise<unknown> {
+async function stateOf(
+  rows: readonly EntryRow[],
+  name: string,
+  blobs: readonly BlobRow[] = [],
+): Promise<unknown> {
   return (await new Replayer(new RowsReader(rows, blobs)).replay(name)).fold.state;
 }
 
@@ -30,7 +38,8 @@ async function stateOf(rows: readonly EntryRow[], name: string, blobs: readonly 
 function counting(name: string, count: number): ChainWriter {
   const writer = new ChainWriter(name);
   writer.add('root', rootMembers({ n: 0 }));
-  for (let n = 1; n <= count; n++) writer.add('commit', commitMembers([{ op: 'replace', path: '/n', value: n }]));
+  for (let n = 1; n <= count; n++)
+    writer.add('commit', commitMembers([{ op: 'replace', path: '/n', value: n }]));
   return writer;
 }
 
@@ -56,14 +65,20 @@ describe('a ledger of all kinds', () => {
     let flips = 0;
     const stored = [...rows];
     // One replayer for each trajectory: it folds the initial state of a branch only once.
-    const replayers = new Map(names.map((name) => [name, new Replayer(new RowsReader(stored, blobs))]));
+    const replayers = new Map(
+      names.map((name) => [name, new Replayer(new RowsReader(stored, blobs))]),
+    );
     for (const [index, row] of rows.entries()) {
       const replayer = replayers.get(row.trajectory_id) as Replayer;
       for (let offset = 0; offset < Buffer.byteLength(row.payload); offset++, flips++) {
         stored[index] = { ...row, payload: withByte(row.payload, offset, 0x01) };
         const { fault } = await verifyTrajectory(replayer, row.trajectory_id);
         stored[index] = row;
-        if (fault?.seq !== row.seq || fault.code !== 'tampered' || fault.trajectory_id !== row.trajectory_id) {
+        if (
+          fault?.seq !== row.seq ||
+          fault.code !== 'tampered' ||
+          fault.trajectory_id !== row.trajectory_id
+        ) {
           missed.push(`${row.trajectory_id} ${row.seq} byte ${offset}: ${JSON.stringify(fault)}`);
         }
       }
@@ -78,7 +93,11 @@ describe('a ledger of all kinds', () => {
       for (let offset = 0; offset < Buffer.byteLength(blob.text); offset++) {
         const changed = blobs
           .filter(({ hash }, other) => other === index || hash !== blob.hash)
-          .map((other) => (other.hash === blob.hash ? { ...other, text: withByte(blob.text, offset, 0x01) } : other));
+          .map((other) =>
+            other.hash === blob.hash
+              ? { ...other, text: withByte(blob.text, offset, 0x01) }
+              : other,
+          );
         expect(await verify(rows, naming.trajectory_id, changed)).toMatchObject({
           valid: false,
           fault: { seq: naming.seq, code: 'blob_tampered' },
@@ -103,7 +122,12 @@ describe('a ledger of all kinds', () => {
       const last = rows[index + 1]?.trajectory_id !== row.trajectory_id;
       // A chain alone does not detect a lost tail. That needs a checkpoint.
       if (last) expect(report).toMatchObject({ valid: true, entries: row.seq });
-      else expect(report).toMatchObject({ valid: false, entries: row.seq, fault: { seq: row.seq + 1 } });
+      else
+        expect(report).toMatchObject({
+          valid: false,
+          entries: row.seq,
+          fault: { seq: row.seq + 1 },
+        });
     }
   });
 
@@ -114,8 +138,15 @@ describe('a ledger of all kinds', () => {
       for (let j = i + 1; j < chain.length; j++) {
         const [one, other] = [chain[i] as EntryRow, chain[j] as EntryRow];
         const byRow = [...chain.with(i, other).with(j, one), ...child];
-        expect(await verify(byRow, 'first', blobs)).toMatchObject({ valid: false, entries: i, fault: { seq: j } });
-        const place = ({ seq, parent }: EntryRow): Pick<EntryRow, 'seq' | 'parent'> => ({ seq, parent });
+        expect(await verify(byRow, 'first', blobs)).toMatchObject({
+          valid: false,
+          entries: i,
+          fault: { seq: j },
+        });
+        const place = ({ seq, parent }: EntryRow): Pick<EntryRow, 'seq' | 'parent'> => ({
+          seq,
+          parent,
+        });
         const byContent = [
           ...chain.with(i, { ...other, ...place(one) }).with(j, { ...one, ...place(other) }),
           ...child,
@@ -141,13 +172,18 @@ test('LIMIT: a suffix rewritten with new ids verifies; only checkpoints differ',
   const honest = counting('t', 4);
   const forged = new ChainWriter('t');
   for (const row of honest.rows.slice(0, 2)) forged.push(row);
-  for (const value of [70, 80, 90]) forged.add('commit', commitMembers([{ op: 'replace', path: '/n', value }]));
+  for (const value of [70, 80, 90])
+    forged.add('commit', commitMembers([{ op: 'replace', path: '/n', value }]));
   expect(await verify(forged.rows, 't')).toMatchObject({ valid: true, entries: 5 });
   expect(forged.head.id).not.toBe(honest.head.id);
 });
 
 test('no entries and no trajectory are a fault, not an empty success', async () => {
-  expect(await verify([], 't')).toMatchObject({ valid: false, entries: 0, fault: { seq: 0, code: 'not_found' } });
+  expect(await verify([], 't')).toMatchObject({
+    valid: false,
+    entries: 0,
+    fault: { seq: 0, code: 'not_found' },
+  });
 });
 
 test('patches that do not apply are a fault of their entry', async () => {
@@ -214,13 +250,24 @@ describe('branches', () => {
     const writers = [counting('t0', 3)];
     for (let i = 1; i <= 6; i++) {
       const writer = new ChainWriter(`t${i}`);
-      writer.add('branch', { ...branchMembers((writers.at(-1) as ChainWriter).head), at: second(60 * i) });
+      writer.add('branch', {
+        ...branchMembers((writers.at(-1) as ChainWriter).head),
+        at: second(60 * i),
+      });
       const key = { op: 'add', path: `/in${i}`, value: i } as const;
       writer.add('commit', commitMembers([key], { at: second(60 * i) }));
       writers.push(writer);
     }
     const rows = writers.flatMap((writer) => writer.rows);
-    expect(await stateOf(rows, 't6')).toEqual({ n: 3, in1: 1, in2: 2, in3: 3, in4: 4, in5: 5, in6: 6 });
+    expect(await stateOf(rows, 't6')).toEqual({
+      n: 3,
+      in1: 1,
+      in2: 2,
+      in3: 3,
+      in4: 4,
+      in5: 5,
+      in6: 6,
+    });
     expect(await stateOf(rows, 't0')).toEqual({ n: 3 });
     expect(await verify(rows, 't6')).toMatchObject({ valid: true, entries: 2 });
   });
@@ -248,10 +295,26 @@ describe('branches', () => {
   const refused: [string, Members, string][] = [
     ['a rejection', branchMembers(rejection), 'rule_broken'],
     ['a pending approval', branchMembers(pending), 'rule_broken'],
-    ['another trajectory’s entry', { ...branchMembers(elsewhere.head), source_trajectory_id: 't' }, 'source_missing'],
-    ['no entry', { ...branchMembers(source.rows[1] as EntryRow), source_commit_id: 'e'.repeat(64) }, 'source_missing'],
-    ['no trajectory', { ...branchMembers(source.rows[1] as EntryRow), source_trajectory_id: 'gone' }, 'source_missing'],
-    ['what is younger', { ...branchMembers(source.rows[2] as EntryRow), at: second(1) }, 'rule_broken'],
+    [
+      'another trajectory’s entry',
+      { ...branchMembers(elsewhere.head), source_trajectory_id: 't' },
+      'source_missing',
+    ],
+    [
+      'no entry',
+      { ...branchMembers(source.rows[1] as EntryRow), source_commit_id: 'e'.repeat(64) },
+      'source_missing',
+    ],
+    [
+      'no trajectory',
+      { ...branchMembers(source.rows[1] as EntryRow), source_trajectory_id: 'gone' },
+      'source_missing',
+    ],
+    [
+      'what is younger',
+      { ...branchMembers(source.rows[2] as EntryRow), at: second(1) },
+      'rule_broken',
+    ],
   ];
   test.each(refused)('a branch from %s is a fault', async (_from, members, code) => {
     const writer = new ChainWriter('b');
@@ -266,7 +329,10 @@ describe('branches', () => {
     branch.add('branch', { ...branchMembers(writer.rows[2] as EntryRow), at: second(100) });
     const broken = (seq: number): EntryRow[] => {
       const row = writer.rows[seq] as EntryRow;
-      return [...writer.rows.with(seq, { ...row, payload: withByte(row.payload, 9, 1) }), ...branch.rows];
+      return [
+        ...writer.rows.with(seq, { ...row, payload: withByte(row.payload, 9, 1) }),
+        ...branch.rows,
+      ];
     };
     for (const seq of [0, 1]) {
       expect(await verify(broken(seq), 'b')).toMatchObject({
@@ -303,7 +369,10 @@ describe('branches', () => {
       erasedBy: (hash: string) => reader.erasedBy(hash),
     }) as RowsReader;
     for (const name of ['one', 'two']) {
-      expect(await verifyTrajectory(new Replayer(counted), name)).toMatchObject({ valid: false, fault: { seq: 0 } });
+      expect(await verifyTrajectory(new Replayer(counted), name)).toMatchObject({
+        valid: false,
+        fault: { seq: 0 },
+      });
     }
   });
 
@@ -342,6 +411,9 @@ describe('replaying', () => {
     expect(await verify(writer.rows, 't')).toMatchObject({ valid: true, entries: 4_501 });
     const row = writer.rows[4_321] as EntryRow;
     const changed = writer.rows.with(4_321, { ...row, payload: withByte(row.payload, 20, 1) });
-    expect(await verify(changed, 't')).toMatchObject({ entries: 4_321, fault: { seq: 4_321, code: 'tampered' } });
+    expect(await verify(changed, 't')).toMatchObject({
+      entries: 4_321,
+      fault: { seq: 4_321, code: 'tampered' },
+    });
   });
 });

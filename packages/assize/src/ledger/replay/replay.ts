@@ -1,7 +1,15 @@
 import { arg, checkArgument, isInstance } from '#base';
 import { isPartitionName } from '../entry/belief-shape.ts';
 import { isBlobRef, isErased } from '../entry/blob.ts';
-import type { BranchPayload, CommitPayload, DomainRef, Entry, EntryRow, Payload, RootPayload } from '../entry/entry.ts';
+import type {
+  BranchPayload,
+  CommitPayload,
+  DomainRef,
+  Entry,
+  EntryRow,
+  Payload,
+  RootPayload,
+} from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
 import { isErasure } from '../entry/erasure.ts';
 import type { PartitionName } from '../entry/fact-rows.ts';
@@ -143,7 +151,10 @@ export class Replayer {
       if (options.target !== undefined && fold !== undefined && again === 0)
         options.milestones?.offer(chain, fold, options.target);
       // Replay cannot stop inside a run.
-      const found = options.until === undefined ? options.parallelReader?.at(trajectoryId, chain.seq) : undefined;
+      const found =
+        options.until === undefined
+          ? options.parallelReader?.at(trajectoryId, chain.seq)
+          : undefined;
       if (typeof found === 'object' && fold !== undefined && chain.join(found)) {
         foldRun(fold, found);
         options.onRun?.(found);
@@ -167,7 +178,8 @@ export class Replayer {
           await links.check(entry);
           for (const { name, hash } of names) {
             await links.checkMemory(entry, name);
-            if (links.isInBranch) options.onBranches?.({ name: name as BranchesPartition['name'], names: hash });
+            if (links.isInBranch)
+              options.onBranches?.({ name: name as BranchesPartition['name'], names: hash });
           }
         }
         if (isFirst) await this.#keys.checkFirst(entry);
@@ -212,7 +224,10 @@ export class Replayer {
    * @throws LedgerFault
    * @internal
    */
-  async stoppedAt(trajectoryId: string, entryId: Hash): Promise<Pick<BranchPoint, 'revoked' | 'halted'>> {
+  async stoppedAt(
+    trajectoryId: string,
+    entryId: Hash,
+  ): Promise<Pick<BranchPoint, 'revoked' | 'halted'>> {
     return this.#pointAt(trajectoryId, entryId, [trajectoryId]);
   }
 
@@ -230,16 +245,27 @@ export class Replayer {
   #pointOnce(trajectoryId: string, entryId: Hash): Promise<BranchPoint> {
     const sought =
       this.#sought.get(entryId) ??
-      this.#pointAt(trajectoryId, entryId, [trajectoryId]).finally(() => this.#sought.delete(entryId));
+      this.#pointAt(trajectoryId, entryId, [trajectoryId]).finally(() =>
+        this.#sought.delete(entryId),
+      );
     this.#sought.set(entryId, sought);
     return sought;
   }
 
-  async #pointAt(trajectoryId: string, entryId: Hash, path: readonly string[]): Promise<BranchPoint> {
+  async #pointAt(
+    trajectoryId: string,
+    entryId: Hash,
+    path: readonly string[],
+  ): Promise<BranchPoint> {
     let point = this.#points.get(entryId);
     if (point === undefined) {
       const { chain, fold } = await this.#replayUntil(trajectoryId, entryId, path);
-      point = { fold, revoked: chain.revoked, halted: chain.halted, domain: chain.domain as DomainRef };
+      point = {
+        fold,
+        revoked: chain.revoked,
+        halted: chain.halted,
+        domain: chain.domain as DomainRef,
+      };
       this.#keep(entryId, point);
     }
     return point;
@@ -263,12 +289,19 @@ export class Replayer {
     return fold;
   }
 
-  async #replayUntil(trajectoryId: string, until: Hash, path: readonly string[]): Promise<Replayed> {
+  async #replayUntil(
+    trajectoryId: string,
+    until: Hash,
+    path: readonly string[],
+  ): Promise<Replayed> {
     const row = await this.#reader.resolve(until);
     if (row === undefined) return this.#replay(trajectoryId, { until }, path);
     const milestones = this.#milestones;
     const options = { until, milestones, target: row.seq };
-    const starts = [() => milestones.before(trajectoryId, row.seq), () => this.#startFor(trajectoryId, row.seq)];
+    const starts = [
+      () => milestones.before(trajectoryId, row.seq),
+      () => this.#startFor(trajectoryId, row.seq),
+    ];
     for (const start of starts) {
       const from = await start();
       if (from === undefined) continue;
@@ -313,7 +346,9 @@ export class Replayer {
    * Checks blobs that no fold reads: each must exist with its hash, or be erased. Returns the
    * partition names that were not erased.
    */
-  async #checkBlobs(entry: Entry): Promise<readonly { readonly name: PartitionName; readonly hash: Hash }[]> {
+  async #checkBlobs(
+    entry: Entry,
+  ): Promise<readonly { readonly name: PartitionName; readonly hash: Hash }[]> {
     const names: { name: PartitionName; hash: Hash }[] = [];
     const folded = new Set(foldedOf(entry.payload));
     const forms = formsOf(entry.payload);
@@ -330,7 +365,12 @@ export class Replayer {
         if (!('value' in held)) continue;
         const form = forms.get(stored);
         if (form === BRANCH_PARTITION && isPartitionName(held.value) && !form.check(held.value))
-          throw broken(entry, 'beliefs.inherit', `the blob ${stored.$blob} is not ${form.what}`, 'malformed');
+          throw broken(
+            entry,
+            'beliefs.inherit',
+            `the blob ${stored.$blob} is not ${form.what}`,
+            'malformed',
+          );
         if (form?.check(held.value) === false)
           throw fault(entry, 'malformed', `the blob ${stored.$blob} is not ${form.what}`);
         if (form === PARTITION || form === BRANCH_PARTITION)
@@ -355,7 +395,12 @@ export class Replayer {
     return fold;
   }
 
-  async #foldLater(fold: Folded | undefined, entry: Entry, chain: Chain, path: readonly string[]): Promise<Folded> {
+  async #foldLater(
+    fold: Folded | undefined,
+    entry: Entry,
+    chain: Chain,
+    path: readonly string[],
+  ): Promise<Folded> {
     const { payload } = entry;
     if (payload.kind === 'root') return this.begin(entry, payload);
     if (payload.kind === 'branch') {
@@ -363,7 +408,11 @@ export class Replayer {
       chain.inherit(source.revoked);
       return share(source.fold);
     }
-    applyCommit(fold as Folded, entry, await this.values.patches(entry, (payload as CommitPayload).delta.state));
+    applyCommit(
+      fold as Folded,
+      entry,
+      await this.values.patches(entry, (payload as CommitPayload).delta.state),
+    );
     return fold as Folded;
   }
 
@@ -371,7 +420,12 @@ export class Replayer {
     const { source_trajectory_id: trajectoryId, source_commit_id: sourceId } = entry.payload;
     // Valid ids cannot form a cycle. An altered first entry can, and replay would never end.
     if (path.includes(trajectoryId))
-      throw broken(entry, 'branch.cycle', `${trajectoryId} would branch from itself`, 'source_missing');
+      throw broken(
+        entry,
+        'branch.cycle',
+        `${trajectoryId} would branch from itself`,
+        'source_missing',
+      );
 
     const row = await this.#reader.resolve(sourceId);
     if (row === undefined || row.trajectory_id !== trajectoryId) {
@@ -380,7 +434,8 @@ export class Replayer {
     }
     const source = this.#soundSource(entry, row);
 
-    if (source.payload.at > entry.payload.at) throw broken(entry, 'branch.time', 'the branch is older than its source');
+    if (source.payload.at > entry.payload.at)
+      throw broken(entry, 'branch.time', 'the branch is older than its source');
 
     if (source.kind !== 'commit' && !(source.kind === 'root' || source.kind === 'branch')) {
       throw broken(entry, 'branch.kind', 'a branch must start at a commit, root or branch entry');
@@ -393,7 +448,11 @@ export class Replayer {
       throw unsound(entry, 'branch.valid', error);
     }
     if (point.halted !== undefined)
-      throw broken(entry, 'branch.halted', `${trajectoryId} is halted at ${sourceId} by ${point.halted.id}`);
+      throw broken(
+        entry,
+        'branch.halted',
+        `${trajectoryId} is halted at ${sourceId} by ${point.halted.id}`,
+      );
     return point;
   }
 
@@ -418,7 +477,11 @@ function foldedOf(payload: Payload): readonly unknown[] {
   return payload.kind === 'commit' ? changesOf(payload.delta.state) : [];
 }
 
-function applyCommit(fold: Folded, entry: Pick<Entry, 'trajectory_id' | 'seq'>, patches: readonly Patch[]): void {
+function applyCommit(
+  fold: Folded,
+  entry: Pick<Entry, 'trajectory_id' | 'seq'>,
+  patches: readonly Patch[],
+): void {
   try {
     applyPatches(fold, patches);
   } catch (error) {
@@ -437,7 +500,8 @@ function foldRun(fold: Folded, run: VerifiedRun): void {
 /** @throws LedgerFault if the row is not the last entry that the chain accepted */
 function checkAgain(row: EntryRow, chain: Chain): void {
   const entry = checkRow(row);
-  if (entry.id !== chain.head) throw fault(entry, 'broken_chain', `${chain.head} was at this position`);
+  if (entry.id !== chain.head)
+    throw fault(entry, 'broken_chain', `${chain.head} was at this position`);
 }
 
 function mayRefer(payload: Payload): boolean {
@@ -506,7 +570,16 @@ export async function verifyTrajectory(
     });
     const [open, delegated] = [chain.open.size, chain.delegated.size];
     const erased = replayer.values.erasedIn(trajectoryId);
-    return { trajectory_id: trajectoryId, valid: true, entries, head, open, delegated, signed, erased };
+    return {
+      trajectory_id: trajectoryId,
+      valid: true,
+      entries,
+      head,
+      open,
+      delegated,
+      signed,
+      erased,
+    };
   } catch (error) {
     if (!isInstance(error, LedgerFault)) throw error;
     const { fault } = error;

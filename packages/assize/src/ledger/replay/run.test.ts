@@ -7,7 +7,16 @@ import {
   rootMembers,
   second,
 } from '../../../../../tests/support/ledger/rows.ts';
-import { applyPatches, Chain, checkRow, type Entry, fresh, type Patch, type Payload, runsOf } from '../index.ts';
+import {
+  applyPatches,
+  Chain,
+  checkRow,
+  type Entry,
+  fresh,
+  type Patch,
+  type Payload,
+  runsOf,
+} from '../index.ts';
 import { patchesOfRun } from './run.ts';
 
 /** A chain of commits and rejections under two writs, some with invalid signatures. */
@@ -20,14 +29,20 @@ const chainOf = (kinds: readonly string[]): Entry[] => {
     if (kind === 'rejection') writer.add('rejection', rejectionMembers({ at }));
     else {
       const path = kind === 'escaped' ? '/a"~1~0\u0000' : '/n';
-      const patches = kind === 'empty' ? [] : [{ op: 'replace' as const, path, value: { '10': i, '9': '\\ud800"' } }];
+      const patches =
+        kind === 'empty'
+          ? []
+          : [{ op: 'replace' as const, path, value: { '10': i, '9': '\\ud800"' } }];
       writer.add('commit', { ...commitMembers(patches), at, writ_id, budget_cost: { calls: i } });
     }
   });
   return writer.rows.map(checkRow);
 };
 
-const kinds = fc.array(fc.constantFrom('commit', 'rejection', 'empty', 'escaped'), { minLength: 1, maxLength: 12 });
+const kinds = fc.array(fc.constantFrom('commit', 'rejection', 'empty', 'escaped'), {
+  minLength: 1,
+  maxLength: 12,
+});
 
 test('after a run a chain, its fold and its costs match the separate entries', () => {
   fc.assert(
@@ -51,7 +66,10 @@ test('after a run a chain, its fold and its costs match the separate entries', (
       const spent = new Map<string, number>();
       for (const payload of commits) {
         if (payload.kind !== 'commit') continue;
-        spent.set(payload.writ_id, (spent.get(payload.writ_id) ?? 0) + (payload.budget_cost['calls'] ?? 0));
+        spent.set(
+          payload.writ_id,
+          (spent.get(payload.writ_id) ?? 0) + (payload.budget_cost['calls'] ?? 0),
+        );
       }
       expect(new Map(run!.spent.map(({ writId, cost }) => [writId, cost['calls']]))).toEqual(spent);
     }),
@@ -65,7 +83,8 @@ function patchesOf(payload: Payload): readonly Patch[] {
 
 test('entries that do not follow each other are in runs of their own', () => {
   const entries = chainOf(['commit', 'commit', 'rejection', 'commit', 'commit']);
-  const seqs = (list: readonly Entry[]): number[][] => runsOf(list).map(({ seq, count }) => [seq, count]);
+  const seqs = (list: readonly Entry[]): number[][] =>
+    runsOf(list).map(({ seq, count }) => [seq, count]);
   expect(seqs(entries)).toEqual([[1, 5]]);
   expect(seqs(entries.filter(({ seq }) => seq !== 3))).toEqual([
     [1, 2],
@@ -94,14 +113,20 @@ test('an entry that resolves, references a blob or erases one joins no run', () 
   expect(changed((payload) => (payload.resolves = entries[1]!.id))).toEqual(alone);
   expect(changed((payload) => (payload.action.args = blob))).toEqual(alone);
   expect(changed((payload) => (payload.delta.state = blob))).toEqual(alone);
-  expect(changed((payload) => (payload.observations = [{ name: 'x', value: blob }]))).toEqual(alone);
-  expect(changed((payload) => (payload.observations = [{ name: 'x', value: 1 }]))).toEqual([[1, 3]]);
-  for (const value of [blob, { ...blob, salted: true }])
-    expect(changed((payload) => (payload.delta.state = [{ op: 'replace', path: '/n', value }]))).toEqual(alone);
-  const inside = { a: blob };
-  expect(changed((payload) => (payload.delta.state = [{ op: 'replace', path: '/n', value: inside }]))).toEqual([
+  expect(changed((payload) => (payload.observations = [{ name: 'x', value: blob }]))).toEqual(
+    alone,
+  );
+  expect(changed((payload) => (payload.observations = [{ name: 'x', value: 1 }]))).toEqual([
     [1, 3],
   ]);
+  for (const value of [blob, { ...blob, salted: true }])
+    expect(
+      changed((payload) => (payload.delta.state = [{ op: 'replace', path: '/n', value }])),
+    ).toEqual(alone);
+  const inside = { a: blob };
+  expect(
+    changed((payload) => (payload.delta.state = [{ op: 'replace', path: '/n', value: inside }])),
+  ).toEqual([[1, 3]]);
   for (const name of ['assize.erase', 'assize.revoke'])
     expect(changed((payload) => (payload.action.name = name))).toEqual(alone);
 });
@@ -136,7 +161,10 @@ test('a run ends before its patches become too long a text', () => {
   writer.add('root', rootMembers({ n: '' }));
   for (let n = 1; n < 20; n++) {
     const value = `${n}`.repeat(400_000);
-    writer.add('commit', { ...commitMembers([{ op: 'replace', path: '/n', value }]), at: second(n) });
+    writer.add('commit', {
+      ...commitMembers([{ op: 'replace', path: '/n', value }]),
+      at: second(n),
+    });
   }
   const runs = runsOf(writer.rows.map(checkRow).slice(1));
   expect(runs.length).toBeGreaterThan(1);

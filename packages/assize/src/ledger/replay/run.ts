@@ -31,7 +31,9 @@ export function runsOf(entries: readonly Entry[]): VerifiedRun[] {
 /** The patches of a run, one list per entry. */
 export function patchesOfRun({ patches }: VerifiedRun): readonly (readonly Patch[])[] {
   // Node's own parser can misread names with escapes (nodejs/node#63785).
-  const lists: Json = patches.includes('\\') ? parseStrict(patches, WORLD_LIMITS) : (JSON.parse(patches) as Json);
+  const lists: Json = patches.includes('\\')
+    ? parseStrict(patches, WORLD_LIMITS)
+    : (JSON.parse(patches) as Json);
   return lists as unknown as readonly (readonly Patch[])[];
 }
 
@@ -89,7 +91,11 @@ class RunBuilder {
       to: at,
       lastCommit: this.#parentCommit === undefined ? undefined : lastCommit,
       key: this.#key,
-      spent: [...this.#spent].map(([writId, { seq, units }]) => ({ writId, seq, cost: Object.fromEntries(units) })),
+      spent: [...this.#spent].map(([writId, { seq, units }]) => ({
+        writId,
+        seq,
+        cost: Object.fromEntries(units),
+      })),
       patches: `${this.#patches}]`,
     };
   }
@@ -100,7 +106,8 @@ class RunBuilder {
       account = { seq, units: new Map() };
       this.#spent.set(writId, account);
     }
-    for (const unit in cost) account.units.set(unit, (account.units.get(unit) ?? 0) + (cost[unit] as number));
+    for (const unit in cost)
+      account.units.set(unit, (account.units.get(unit) ?? 0) + (cost[unit] as number));
   }
 }
 
@@ -119,11 +126,19 @@ export function refersInFold({ delta }: CommitPayload): boolean {
  * Whether an entry of the two frequent kinds needs more reads than its fold. True if arguments or
  * observations are blobs, and for erasures, revocations, halts, changes of facts and effects.
  */
-export function refersBesideFold(payload: Extract<Payload, { kind: 'commit' | 'rejection' }>): boolean {
+export function refersBesideFold(
+  payload: Extract<Payload, { kind: 'commit' | 'rejection' }>,
+): boolean {
   const { args, observations } =
-    payload.kind === 'commit' ? { args: payload.action.args, observations: payload.observations } : payload.intent;
+    payload.kind === 'commit'
+      ? { args: payload.action.args, observations: payload.observations }
+      : payload.intent;
   const isStop = isRevocation(payload) || isHalt(payload) || isUpgrade(payload);
   const isBuiltIn = isErasure(payload) || isStop || isSettlement(payload);
-  const hasMore = payload.kind === 'commit' && (payload.delta.effects.length > 0 || payload.delta.beliefs.length > 0);
-  return isBuiltIn || hasMore || isBlobRef(args) || observations.some(({ value }) => isBlobRef(value));
+  const hasMore =
+    payload.kind === 'commit' &&
+    (payload.delta.effects.length > 0 || payload.delta.beliefs.length > 0);
+  return (
+    isBuiltIn || hasMore || isBlobRef(args) || observations.some(({ value }) => isBlobRef(value))
+  );
 }

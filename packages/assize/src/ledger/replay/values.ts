@@ -43,7 +43,8 @@ export class ValueReader {
     }
     const read = this.#parsed(entry, stored, text);
     if (stored.salted !== true) return { value: read as T };
-    if (!isSalted<T>(read)) throw faultAt(entry, 'malformed', `the blob ${stored.$blob} has no salt and value`);
+    if (!isSalted<T>(read))
+      throw faultAt(entry, 'malformed', `the blob ${stored.$blob} has no salt and value`);
     return { value: read.value };
   }
 
@@ -68,14 +69,18 @@ export class ValueReader {
     // A list stored as a blob contains no references.
     if (isBlobRef(stored)) {
       const list: unknown = await this.value(entry, stored as unknown as Stored);
-      if (!Array.isArray(list)) throw faultAt(entry, 'bad_patch', 'its list of operations is not a list');
+      if (!Array.isArray(list))
+        throw faultAt(entry, 'bad_patch', 'its list of operations is not a list');
       return list as Patch[];
     }
     return Promise.all(stored.map((patch) => this.#resolved(entry, patch)));
   }
 
   /** The arguments of an erasure, or undefined for another form. @throws LedgerFault */
-  async erasure(entry: EntryPosition, { action: { args } }: CommitPayload): Promise<ErasureArgs | undefined> {
+  async erasure(
+    entry: EntryPosition,
+    { action: { args } }: CommitPayload,
+  ): Promise<ErasureArgs | undefined> {
     // Salted arguments could be erased by the entry itself.
     if (isBlobRef(args) && args.salted === true) return undefined;
     return erasureArgs(await this.value(entry, args));
@@ -94,7 +99,9 @@ export class ValueReader {
    * The erased values and the trajectory of an erasure. Undefined if the entry is missing or is not
    * an erasure. @throws LedgerFault
    */
-  async erasureOf(by: Hash): Promise<{ readonly trajectory_id: string; readonly args: ErasureArgs } | undefined> {
+  async erasureOf(
+    by: Hash,
+  ): Promise<{ readonly trajectory_id: string; readonly args: ErasureArgs } | undefined> {
     const row = await this.#reader.resolve(by);
     const entry = row && checkRow(row);
     if (entry === undefined || !isErasure(entry.payload)) return undefined;
@@ -107,14 +114,18 @@ export class ValueReader {
     return refersTo(value) ? ({ ...patch, value: await this.value(entry, value) } as Patch) : patch;
   }
 
-  async #textOf(entry: EntryPosition, { $blob: hash, bytes, salted }: BlobRef): Promise<string | undefined> {
+  async #textOf(
+    entry: EntryPosition,
+    { $blob: hash, bytes, salted }: BlobRef,
+  ): Promise<string | undefined> {
     if (!isHash(hash)) throw faultAt(entry, 'malformed', 'a reference does not name a hash');
     const text = await this.#reader.blob(hash);
     if (text === undefined) {
       if (salted === true && (await this.#isErased(entry, hash))) return undefined;
       throw faultAt(entry, 'blob_missing', `the blob ${hash} is missing`);
     }
-    if (!hashesTo(text, hash)) throw faultAt(entry, 'blob_tampered', `the blob ${hash} does not hash to its name`);
+    if (!hashesTo(text, hash))
+      throw faultAt(entry, 'blob_tampered', `the blob ${hash} does not hash to its name`);
     if (Buffer.byteLength(text) !== bytes)
       throw faultAt(entry, 'blob_tampered', `the blob ${hash} does not have ${bytes} bytes`);
     return text;
@@ -142,7 +153,12 @@ export class ValueReader {
     } catch (error) {
       this.#erasures.delete(by);
       if (!isInstance(error, LedgerFault)) throw error;
-      throw faultAt(entry, 'blob_missing', `the recorded erasure of a blob is not valid: ${error.message}`, error);
+      throw faultAt(
+        entry,
+        'blob_missing',
+        `the recorded erasure of a blob is not valid: ${error.message}`,
+        error,
+      );
     }
   }
 
@@ -157,8 +173,11 @@ export function refersTo(value: unknown): value is BlobRef {
   return isBlobRef(value) && Object.hasOwn(value, '$blob');
 }
 
-function isSalted<T extends Json>(read: Json): read is { readonly salt: string; readonly value: T } {
-  if (typeof read !== 'object' || read === null || Object.keys(read).join() !== 'salt,value') return false;
+function isSalted<T extends Json>(
+  read: Json,
+): read is { readonly salt: string; readonly value: T } {
+  if (typeof read !== 'object' || read === null || Object.keys(read).join() !== 'salt,value')
+    return false;
   const { salt } = read as { readonly salt: Json };
   return typeof salt === 'string' && /^[0-9a-f]{32}$/.test(salt);
 }
@@ -179,10 +198,16 @@ export async function checkErasure(
   // One entry can have thousands of erased values.
   const salted = new Map<number, ReadonlySet<Hash>>();
   for (const { hash, seq } of erasure.values) {
-    const there = salted.get(seq) ?? (seq < entry.seq ? await saltedAt(entry.trajectory_id, seq, reader) : new Set());
+    const there =
+      salted.get(seq) ??
+      (seq < entry.seq ? await saltedAt(entry.trajectory_id, seq, reader) : new Set());
     salted.set(seq, there);
     if (!there.has(hash))
-      throw broken(entry, 'erasure.values', `it erases ${hash}, which is not a salted value of seq ${seq}`);
+      throw broken(
+        entry,
+        'erasure.values',
+        `it erases ${hash}, which is not a salted value of seq ${seq}`,
+      );
   }
 }
 

@@ -3,7 +3,11 @@ import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { APPROVALS_MAX as OF_DOMAINS } from '#kernel';
 import { approvalCases } from '../../../../../tests/support/ledger/approval-cases.ts';
-import { linesOf, readable, verdictsOf } from '../../../../../tests/support/ledger/erasure-cases.ts';
+import {
+  linesOf,
+  readable,
+  verdictsOf,
+} from '../../../../../tests/support/ledger/erasure-cases.ts';
 import { APPROVALS_MAX } from '../entry/approvals-max.ts';
 import { integrateLog } from '../index.ts';
 

@@ -31,7 +31,10 @@ export function isSamePrincipal(one: string, other: string): boolean {
  * The reason why an entry is not a further approval, before the last, of the pending proposal.
  * Undefined if it is.
  */
-export function partialApprovalFault(step: PendingPayload, before: PendingPayload): BrokenRule | undefined {
+export function partialApprovalFault(
+  step: PendingPayload,
+  before: PendingPayload,
+): BrokenRule | undefined {
   if (canonicalize(approvedFields(step)) !== canonicalize(approvedFields(before)))
     return { rule: 'pending.proposal', detail: 'its proposal differs from the pending one' };
 
@@ -40,12 +43,19 @@ export function partialApprovalFault(step: PendingPayload, before: PendingPayloa
   if (given.length !== earlier.length + 1)
     return { rule: 'pending.approved-by', detail: 'it must add exactly one approval' };
   if (canonicalize(given.slice(0, -1)) !== canonicalize(earlier))
-    return { rule: 'pending.approved-by', detail: 'its earlier approvals differ from the recorded ones' };
-  if (given.length >= needed) return { rule: 'pending.approved-by', detail: 'the last approval must be a commit' };
+    return {
+      rule: 'pending.approved-by',
+      detail: 'its earlier approvals differ from the recorded ones',
+    };
+  if (given.length >= needed)
+    return { rule: 'pending.approved-by', detail: 'the last approval must be a commit' };
 
   const last = given.at(-1) as CounselorRecord;
   if (last.at !== step.at)
-    return { rule: 'pending.approved-by', detail: 'the time of the added approval is not the time of the entry' };
+    return {
+      rule: 'pending.approved-by',
+      detail: 'the time of the added approval is not the time of the entry',
+    };
   const fault = byAnother(last, earlier) ?? overrideFault(given, [], step);
   return fault === undefined ? undefined : { rule: 'pending.counselor', detail: fault };
 }
@@ -67,8 +77,10 @@ export function lastApprovalFault(
   before: PendingPayload,
 ): string | undefined {
   const { needed, given } = approvalsOf(before);
-  if (given.length + 1 !== needed) return `it needs ${needed} approvals, and this is number ${given.length + 1}`;
-  if (canonicalize(earlier) !== canonicalize(given)) return 'its earlier approvals differ from the recorded ones';
+  if (given.length + 1 !== needed)
+    return `it needs ${needed} approvals, and this is number ${given.length + 1}`;
+  if (canonicalize(earlier) !== canonicalize(given))
+    return 'its earlier approvals differ from the recorded ones';
   return byAnother(counselor, given) ?? overrideFault([...given, counselor], vector, before);
 }
 
@@ -83,15 +95,28 @@ function overrideFault(
 ): string | undefined {
   const broken = vector.filter(({ result }) => result !== 'pass');
   const overriding = approvers.filter(({ override }) => override === true);
-  if (approvers.some(({ override, overridden }) => (override === true) !== (overridden !== undefined)))
+  if (
+    approvers.some(({ override, overridden }) => (override === true) !== (overridden !== undefined))
+  )
     return 'an override does not name what it overrides';
-  if (overriding.length === 0) return broken.length === 0 ? undefined : 'a violation is committed without an override';
+  if (overriding.length === 0)
+    return broken.length === 0 ? undefined : 'a violation is committed without an override';
   if (overriding.length < approvers.length) return 'an approval has no override';
   const violation = ({ invariant_id, result, detail }: VectorItem): string =>
-    canonicalize({ invariant_id, result, ...(detail === undefined || invariant_id === escalated ? {} : { detail }) });
-  const [first, ...others] = approvers.map(({ overridden = [] }) => new Set(overridden.map(violation)));
+    canonicalize({
+      invariant_id,
+      result,
+      ...(detail === undefined || invariant_id === escalated ? {} : { detail }),
+    });
+  const [first, ...others] = approvers.map(
+    ({ overridden = [] }) => new Set(overridden.map(violation)),
+  );
   if (first === undefined || first.size === 0) return 'an override does not name what it overrides';
-  if (others.some((other) => other.size !== first.size || ![...other].every((item) => first.has(item))))
+  if (
+    others.some(
+      (other) => other.size !== first.size || ![...other].every((item) => first.has(item)),
+    )
+  )
     return 'two approvals override different violations';
   return broken.every((item) => first.has(violation(item)))
     ? undefined
@@ -115,7 +140,18 @@ export function principalsOf({ principal, token_by = [] }: CounselorRecord): rea
 
 /** The fields that stay the same until the last approval. */
 function approvedFields(pending: PendingPayload): unknown {
-  const { proposal, digest, channel, reason, detail, freezes, approvals, policy, invariant_id, expires } = pending;
+  const {
+    proposal,
+    digest,
+    channel,
+    reason,
+    detail,
+    freezes,
+    approvals,
+    policy,
+    invariant_id,
+    expires,
+  } = pending;
   return {
     proposal,
     digest,

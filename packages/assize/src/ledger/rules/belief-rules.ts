@@ -31,7 +31,10 @@ function partitionFault(beliefs: Delta['beliefs']): string | undefined {
 function changeFault(change: BeliefChange, at: Instant): BrokenRule | undefined {
   const { version, system_time, close, insert, inherit } = change;
   if (system_time < at)
-    return { rule: 'beliefs.time', detail: `it changes facts at ${system_time}, before its own time` };
+    return {
+      rule: 'beliefs.time',
+      detail: `it changes facts at ${system_time}, before its own time`,
+    };
 
   const closed = new Set<string>();
   const wrongClose = closeFault(close, system_time, closed);
@@ -49,9 +52,14 @@ function changeFault(change: BeliefChange, at: Instant): BrokenRule | undefined 
 }
 
 /** Adds the keys of the closed rows to `closed`. */
-function closeFault(close: BeliefChange['close'], systemTime: Instant, closed: Set<string>): string | undefined {
+function closeFault(
+  close: BeliefChange['close'],
+  systemTime: Instant,
+  closed: Set<string>,
+): string | undefined {
   for (const { fact_id, system_time_start } of close) {
-    if (system_time_start >= systemTime) return `it closes ${fact_id}, which does not start earlier`;
+    if (system_time_start >= systemTime)
+      return `it closes ${fact_id}, which does not start earlier`;
     const key = `${system_time_start} ${fact_id}`;
     if (closed.has(key)) return `it closes ${fact_id} twice`;
     closed.add(key);
@@ -64,7 +72,8 @@ function insertFault(insert: BeliefChange['insert']): string | undefined {
   for (const { fact_id, row_kind } of insert) {
     if (inserted.has(fact_id)) return `it has two rows of ${fact_id}`;
     inserted.add(fact_id);
-    if (row_kind === 'audit' && !fact_id.startsWith('audit::')) return `${fact_id} is not the id of an audit row`;
+    if (row_kind === 'audit' && !fact_id.startsWith('audit::'))
+      return `${fact_id} is not the id of an audit row`;
   }
   return undefined;
 }
@@ -84,7 +93,9 @@ function inheritanceFault(
     inherited.add(key);
     last = Math.max(last, seq);
   }
-  if (version !== last + 1) return `it is version ${version}, but its inherited facts end at version ${last}`;
-  for (const key of closed) if (!inherited.has(key)) return 'it closes a row that it does not inherit';
+  if (version !== last + 1)
+    return `it is version ${version}, but its inherited facts end at version ${last}`;
+  for (const key of closed)
+    if (!inherited.has(key)) return 'it closes a row that it does not inherit';
   return undefined;
 }

@@ -43,7 +43,12 @@ function withPending(rest = {}): ChainWriter {
 }
 
 function approval(writer: ChainWriter, rest = {}) {
-  return commitMembers([], { resolves: writer.head.id, counselor: COUNSELOR, detection_vector: VECTOR, ...rest });
+  return commitMembers([], {
+    resolves: writer.head.id,
+    counselor: COUNSELOR,
+    detection_vector: VECTOR,
+    ...rest,
+  });
 }
 
 function refusal(writer: ChainWriter, rest = {}) {
@@ -63,7 +68,9 @@ function delegated(): ChainWriter {
 }
 
 function startsOf({ rows }: ChainWriter): EntryRow[] {
-  return rows.filter(({ kind, payload }) => kind === 'delegation' && !payload.includes('"concludes"'));
+  return rows.filter(
+    ({ kind, payload }) => kind === 'delegation' && !payload.includes('"concludes"'),
+  );
 }
 
 /** The conclusion of the last started delegation, with the child's answer. */
@@ -73,7 +80,10 @@ function conclusion(writer: ChainWriter, rest = {}, said = {}) {
 
 const parent = new ChainWriter('p');
 parent.add('root', rootMembers());
-const start = parent.add('delegation', delegationMembers({ child_trajectory_id: 't', at: second(0) }));
+const start = parent.add(
+  'delegation',
+  delegationMembers({ child_trajectory_id: 't', at: second(0) }),
+);
 
 /** A trajectory that received a delegation from the parent. */
 function child(): ChainWriter {
@@ -88,7 +98,10 @@ function answer(writer: ChainWriter, rest = {}) {
 
 function verify(writer: ChainWriter, said = {}): Promise<VerifyReport> {
   const children = startsOf(writer).flatMap((row) => answeredChild(row, said).rows);
-  return verifyTrajectory(new Replayer(new RowsReader([...writer.rows, ...children, ...parent.rows])), 't');
+  return verifyTrajectory(
+    new Replayer(new RowsReader([...writer.rows, ...children, ...parent.rows])),
+    't',
+  );
 }
 
 describe('an entry that follows the rules is accepted', () => {
@@ -179,7 +192,10 @@ describe('an entry that follows the rules is accepted', () => {
         const writer = child();
         writer.add('delegation', delegationMembers({ child_trajectory_id: 'grandchild' }));
         writer.add('delegation', conclusion(writer));
-        writer.add('delegation', answer(writer, { final_answer: undefined, budget_cost: undefined }));
+        writer.add(
+          'delegation',
+          answer(writer, { final_answer: undefined, budget_cost: undefined }),
+        );
         return writer;
       },
     ],
@@ -195,7 +211,11 @@ describe('an entry that follows the rules is accepted', () => {
   test.each(lawful)('%s', async (_name, write) => {
     const writer = write();
     if (writer.rows.length === 0) writer.add('root', rootMembers());
-    expect(await verify(writer)).toMatchObject({ valid: true, entries: writer.rows.length, head: writer.head.id });
+    expect(await verify(writer)).toMatchObject({
+      valid: true,
+      entries: writer.rows.length,
+      head: writer.head.id,
+    });
   });
 });
 
@@ -319,13 +339,17 @@ const BROKEN: readonly Broken[] = [
     rule: 'approved twice',
     code: 'rule_broken',
     detail: /not pending, or was resolved earlier/,
-    write: thenWith(resolved, 'commit', (writer) => approval(writer, { resolves: writer.rows[2]?.id })),
+    write: thenWith(resolved, 'commit', (writer) =>
+      approval(writer, { resolves: writer.rows[2]?.id }),
+    ),
   },
   {
     rule: 'rejected after it was approved',
     code: 'rule_broken',
     detail: /not pending, or was resolved earlier/,
-    write: thenWith(resolved, 'rejection', (writer) => refusal(writer, { resolves: writer.rows[2]?.id })),
+    write: thenWith(resolved, 'rejection', (writer) =>
+      refusal(writer, { resolves: writer.rows[2]?.id }),
+    ),
   },
   {
     rule: 'an approval of another proposal',
@@ -355,7 +379,9 @@ const BROKEN: readonly Broken[] = [
     rule: 'an approval at another cost',
     code: 'rule_broken',
     detail: /differ from the pending ones/,
-    write: thenWith(withPending, 'commit', (writer) => approval(writer, { budget_cost: { calls: 7 } })),
+    write: thenWith(withPending, 'commit', (writer) =>
+      approval(writer, { budget_cost: { calls: 7 } }),
+    ),
   },
   {
     rule: 'a rejection of another proposal',
@@ -367,7 +393,9 @@ const BROKEN: readonly Broken[] = [
     rule: 'a rejection that names no proposal',
     code: 'rule_broken',
     detail: /another proposal/,
-    write: thenWith(withPending, 'rejection', (writer) => refusal(writer, { proposal_id: undefined })),
+    write: thenWith(withPending, 'rejection', (writer) =>
+      refusal(writer, { proposal_id: undefined }),
+    ),
   },
   {
     rule: 'an approval without counselor',
@@ -379,13 +407,17 @@ const BROKEN: readonly Broken[] = [
     rule: 'an approval without vector',
     code: 'rule_broken',
     detail: /the detection vector/,
-    write: thenWith(withPending, 'commit', (writer) => approval(writer, { detection_vector: undefined })),
+    write: thenWith(withPending, 'commit', (writer) =>
+      approval(writer, { detection_vector: undefined }),
+    ),
   },
   {
     rule: 'a counselor rejection without counselor',
     code: 'rule_broken',
     detail: /must name its counselor/,
-    write: thenWith(withPending, 'rejection', (writer) => refusal(writer, { counselor: undefined })),
+    write: thenWith(withPending, 'rejection', (writer) =>
+      refusal(writer, { counselor: undefined }),
+    ),
   },
   {
     rule: 'a counselor commits what was never pending',
@@ -473,7 +505,9 @@ const BROKEN: readonly Broken[] = [
     rule: 'parent_commit is a delegation',
     code: 'rule_broken',
     detail: /parent_commit must be/,
-    write: thenWith(delegated, 'commit', (writer) => commitMembers([], { parent_commit: writer.head.id })),
+    write: thenWith(delegated, 'commit', (writer) =>
+      commitMembers([], { parent_commit: writer.head.id }),
+    ),
   },
   {
     rule: 'a digest that is not the proposal’s',
@@ -561,13 +595,17 @@ const BROKEN: readonly Broken[] = [
     rule: 'a delegation concluded by another child',
     code: 'rule_broken',
     detail: /another child/,
-    write: thenWith(delegated, 'delegation', (writer) => conclusion(writer, { child_trajectory_id: 'changeling' })),
+    write: thenWith(delegated, 'delegation', (writer) =>
+      conclusion(writer, { child_trajectory_id: 'changeling' }),
+    ),
   },
   {
     rule: 'a conclusion of another task',
     code: 'rule_broken',
     detail: /task or writ/,
-    write: thenWith(delegated, 'delegation', (writer) => conclusion(writer, { task: 'do nothing' })),
+    write: thenWith(delegated, 'delegation', (writer) =>
+      conclusion(writer, { task: 'do nothing' }),
+    ),
   },
   {
     rule: 'a conclusion with another writ',
@@ -579,7 +617,9 @@ const BROKEN: readonly Broken[] = [
     rule: 'a conclusion that does not pin the child’s head',
     code: 'rule_broken',
     detail: /must have the head/,
-    write: thenWith(delegated, 'delegation', (writer) => conclusion(writer, { child_head: undefined })),
+    write: thenWith(delegated, 'delegation', (writer) =>
+      conclusion(writer, { child_head: undefined }),
+    ),
   },
   {
     rule: 'a conclusion that says what the child begins with',
@@ -605,13 +645,17 @@ const BROKEN: readonly Broken[] = [
     rule: 'a final answer that pins a head',
     code: 'rule_broken',
     detail: /cannot have child_head/,
-    write: thenWith(child, 'delegation', (writer) => answer(writer, { child_head: writer.head.id })),
+    write: thenWith(child, 'delegation', (writer) =>
+      answer(writer, { child_head: writer.head.id }),
+    ),
   },
   {
     rule: 'a final answer that says what the child begins with',
     code: 'rule_broken',
     detail: /only the start of a delegation/,
-    write: thenWith(child, 'delegation', (writer) => answer(writer, { begins: { domain: DOMAIN, initial_state: {} } })),
+    write: thenWith(child, 'delegation', (writer) =>
+      answer(writer, { begins: { domain: DOMAIN, initial_state: {} } }),
+    ),
   },
   {
     rule: 'a final answer before what was delegated is concluded',
@@ -624,22 +668,29 @@ const BROKEN: readonly Broken[] = [
       return writer;
     },
   },
-  ...(['commit', 'rejection', 'pending_approval', 'delegation', 'another answer'] as const).map((what): Broken => {
-    const write = (): ChainWriter => {
-      const writer = child();
-      writer.add('delegation', answer(writer));
-      const members = {
-        commit: commitMembers(),
-        rejection: rejectionMembers(),
-        pending_approval: pendingMembers(),
-        delegation: delegationMembers(),
-        'another answer': answer(writer),
+  ...(['commit', 'rejection', 'pending_approval', 'delegation', 'another answer'] as const).map(
+    (what): Broken => {
+      const write = (): ChainWriter => {
+        const writer = child();
+        writer.add('delegation', answer(writer));
+        const members = {
+          commit: commitMembers(),
+          rejection: rejectionMembers(),
+          pending_approval: pendingMembers(),
+          delegation: delegationMembers(),
+          'another answer': answer(writer),
+        };
+        writer.add(what === 'another answer' ? 'delegation' : what, members[what]);
+        return writer;
       };
-      writer.add(what === 'another answer' ? 'delegation' : what, members[what]);
-      return writer;
-    };
-    return { rule: `${what} after the final answer`, code: 'rule_broken', detail: /no entry may follow/, write };
-  }),
+      return {
+        rule: `${what} after the final answer`,
+        code: 'rule_broken',
+        detail: /no entry may follow/,
+        write,
+      };
+    },
+  ),
 ];
 
 describe('every rule, broken once, is found and named', () => {
@@ -663,7 +714,9 @@ test('a fault names its rule, in its message and its evidence', () => {
   for (const row of rows.slice(0, -1)) chain.accept(checkRow(row));
   const accept = (): void => chain.accept(checkRow(rows.at(-1) as EntryRow));
   expect(accept).toThrow('t seq 2: the digest does not match the proposal (pending.digest)');
-  expect(accept).toThrow(expect.objectContaining({ evidence: expect.objectContaining({ rule: 'pending.digest' }) }));
+  expect(accept).toThrow(
+    expect.objectContaining({ evidence: expect.objectContaining({ rule: 'pending.digest' }) }),
+  );
 });
 
 test('an entry of another trajectory is no part of the chain', () => {

@@ -273,10 +273,26 @@ export class Chain {
    * Continues after a run of entries. Returns false and changes nothing if the run does not follow
    * this chain.
    */
-  join({ trajectoryId, seq, count, parent, from, parentCommit, head, to, lastCommit, key }: VerifiedRun): boolean {
-    const follows = trajectoryId === this.trajectoryId && seq === this.seq && parent === this.head && from >= this.at;
+  join({
+    trajectoryId,
+    seq,
+    count,
+    parent,
+    from,
+    parentCommit,
+    head,
+    to,
+    lastCommit,
+    key,
+  }: VerifiedRun): boolean {
+    const follows =
+      trajectoryId === this.trajectoryId &&
+      seq === this.seq &&
+      parent === this.head &&
+      from >= this.at;
     const commits = parentCommit === undefined || parentCommit === this.lastCommit;
-    const stands = this.frozenBy() !== undefined || this.answered !== undefined || this.halted !== undefined;
+    const stands =
+      this.frozenBy() !== undefined || this.answered !== undefined || this.halted !== undefined;
     if (!follows || !commits || stands || key !== this.key) return false;
     this.head = head;
     this.seq = seq + count;
@@ -299,9 +315,19 @@ export class Chain {
     const { kind, seq } = entry;
     const trajectoryId = entry.trajectory_id;
     if (trajectoryId !== this.trajectoryId)
-      throw this.#broken(entry, 'place.parent', `the entry belongs to ${trajectoryId}`, 'broken_chain');
+      throw this.#broken(
+        entry,
+        'place.parent',
+        `the entry belongs to ${trajectoryId}`,
+        'broken_chain',
+      );
     if (seq !== this.seq)
-      throw this.#broken(entry, 'place.parent', `seq ${this.seq} was expected here`, 'broken_chain');
+      throw this.#broken(
+        entry,
+        'place.parent',
+        `seq ${this.seq} was expected here`,
+        'broken_chain',
+      );
     if (entry.parent !== this.head)
       throw this.#broken(entry, 'place.parent', `the parent must be ${this.head}`, 'broken_chain');
 
@@ -313,10 +339,15 @@ export class Chain {
       throw this.#broken(entry, 'place.first', detail);
     }
 
-    if (entry.payload.at < this.at) throw this.#broken(entry, 'place.time', `time goes back from ${this.at}`);
+    if (entry.payload.at < this.at)
+      throw this.#broken(entry, 'place.time', `time goes back from ${this.at}`);
 
     if (this.answered !== undefined)
-      throw this.#broken(entry, 'place.answered', `no entry may follow the final answer ${this.answered}`);
+      throw this.#broken(
+        entry,
+        'place.answered',
+        `no entry may follow the final answer ${this.answered}`,
+      );
 
     if (this.halted !== undefined && !passesHalt(entry.payload))
       throw this.#broken(entry, 'place.halted', `the trajectory is halted by ${this.halted.id}`);
@@ -336,10 +367,20 @@ export class Chain {
   /** `place.signed` has compared the signature with the key in force. */
   #checkKeyChange(entry: Entry, { signature, to }: KeyChangePayload): void {
     if (signature === undefined)
-      throw this.#broken(entry, 'key.change', 'a change of the key must be signed', 'bad_signature');
+      throw this.#broken(
+        entry,
+        'key.change',
+        'a change of the key must be signed',
+        'bad_signature',
+      );
     if (this.key === undefined && signature.key !== to)
-      throw this.#broken(entry, 'key.change', `the first key signs itself in, and ${signature.key} signs in ${to}`);
-    if (this.key === to) throw this.#broken(entry, 'key.change', `${to} is the key in force already`);
+      throw this.#broken(
+        entry,
+        'key.change',
+        `the first key signs itself in, and ${signature.key} signs in ${to}`,
+      );
+    if (this.key === to)
+      throw this.#broken(entry, 'key.change', `${to} is the key in force already`);
   }
 
   #checkCommit(entry: Entry, payload: CommitPayload): void {
@@ -364,8 +405,13 @@ export class Chain {
 
     if (resolves === undefined) {
       if (counselor !== undefined || given !== undefined)
-        throw this.#broken(entry, 'commit.direct', 'a counselor can only commit a pending proposal');
-      if (amended !== undefined) throw this.#broken(entry, 'commit.direct', 'only a pending proposal can be amended');
+        throw this.#broken(
+          entry,
+          'commit.direct',
+          'a counselor can only commit a pending proposal',
+        );
+      if (amended !== undefined)
+        throw this.#broken(entry, 'commit.direct', 'only a pending proposal can be amended');
       return;
     }
 
@@ -380,7 +426,11 @@ export class Chain {
         'its action, writ, cost, key or observations differ from the pending ones',
       );
     if (counselor === undefined || vector === undefined)
-      throw this.#broken(entry, 'commit.proposal', 'an approval must name its counselor and the detection vector');
+      throw this.#broken(
+        entry,
+        'commit.proposal',
+        'an approval must name its counselor and the detection vector',
+      );
 
     this.#checkChannel(entry, 'commit.channel', counselor, pending);
 
@@ -389,7 +439,8 @@ export class Chain {
     const notLast = lastApprovalFault({ counselor, vector, earlier: given }, pending);
     if (notLast !== undefined) throw this.#broken(entry, 'commit.approvals', notLast);
 
-    const notAmended = amended === undefined ? undefined : amendmentFault({ ...payload, amended }, pending);
+    const notAmended =
+      amended === undefined ? undefined : amendmentFault({ ...payload, amended }, pending);
     if (notAmended !== undefined) throw this.#broken(entry, 'commit.amended', notAmended);
   }
 
@@ -397,53 +448,96 @@ export class Chain {
     const { reason, resolves, counselor } = payload;
     const isAbandoned = isAbandonment(payload);
     const malformed = isAbandoned ? abandonmentFault(payload) : undefined;
-    if (malformed !== undefined) throw this.#malformed(entry, { rule: 'attempt.form', detail: malformed });
+    if (malformed !== undefined)
+      throw this.#malformed(entry, { rule: 'attempt.form', detail: malformed });
 
     const goesOn = GOING_ON.has(reason) || UNFROZEN.has(payload.intent.action) || isAbandoned;
     if (!goesOn) this.#checkFrozen(entry, 'rejection.frozen', resolves);
 
     if (resolves === undefined) {
       if (reason === 'counselor_rejected' || counselor !== undefined)
-        throw this.#broken(entry, 'rejection.direct', 'a counselor can only reject a pending proposal');
-      if (reason === 'expired') throw this.#broken(entry, 'rejection.direct', 'only a pending proposal can expire');
+        throw this.#broken(
+          entry,
+          'rejection.direct',
+          'a counselor can only reject a pending proposal',
+        );
+      if (reason === 'expired')
+        throw this.#broken(entry, 'rejection.direct', 'only a pending proposal can expire');
       if (reason === 'upgraded')
-        throw this.#broken(entry, 'rejection.direct', 'an upgrade can only close a pending proposal');
+        throw this.#broken(
+          entry,
+          'rejection.direct',
+          'an upgrade can only close a pending proposal',
+        );
       return;
     }
 
     const pending = this.#pending(entry, 'rejection.proposal', resolves);
     if (isEffectPending(pending))
-      throw this.#broken(entry, 'rejection.proposal', 'a pending effect cannot be rejected and does not expire');
+      throw this.#broken(
+        entry,
+        'rejection.proposal',
+        'a pending effect cannot be rejected and does not expire',
+      );
     if (payload.proposal_id !== pending.proposal.proposal_id)
-      throw this.#broken(entry, 'rejection.proposal', 'it rejects another proposal than it resolves');
+      throw this.#broken(
+        entry,
+        'rejection.proposal',
+        'it rejects another proposal than it resolves',
+      );
     if (canonicalize(intentOf(payload)) !== canonicalize(askedOf(pending.proposal)))
-      throw this.#broken(entry, 'rejection.proposal', 'its intent, writ or key differs from the pending one');
+      throw this.#broken(
+        entry,
+        'rejection.proposal',
+        'its intent, writ or key differs from the pending one',
+      );
 
     if (reason === 'upgraded') {
       if (this.upgraded === undefined || pending.seq > this.upgraded.seq)
-        throw this.#broken(entry, 'rejection.upgraded', 'no upgrade followed the proposal that it resolves');
+        throw this.#broken(
+          entry,
+          'rejection.upgraded',
+          'no upgrade followed the proposal that it resolves',
+        );
       if (counselor !== undefined)
         throw this.#broken(entry, 'rejection.upgraded', 'an upgrade closes without a counselor');
       return;
     }
 
     if (reason !== 'counselor_rejected' && reason !== 'conflict' && reason !== 'expired')
-      throw this.#broken(entry, 'rejection.reason', `${reason} does not resolve a pending proposal`);
+      throw this.#broken(
+        entry,
+        'rejection.reason',
+        `${reason} does not resolve a pending proposal`,
+      );
     // Nothing else has changed the state since.
     if (reason === 'conflict' && pending.freezes === 'world')
-      throw this.#broken(entry, 'rejection.reason', 'a proposal that freezes the whole state has no conflict');
+      throw this.#broken(
+        entry,
+        'rejection.reason',
+        'a proposal that freezes the whole state has no conflict',
+      );
 
     if (reason !== 'expired') {
       if (counselor === undefined)
-        throw this.#broken(entry, 'rejection.counselor', `a resolution with ${reason} must name its counselor`);
+        throw this.#broken(
+          entry,
+          'rejection.counselor',
+          `a resolution with ${reason} must name its counselor`,
+        );
       this.#checkChannel(entry, 'rejection.counselor', counselor, pending);
       this.#checkUnexpired(entry, 'rejection.counselor', 'a counselor rejects', pending);
       return;
     }
 
     if (!isExpired(pending, payload.at))
-      throw this.#broken(entry, 'rejection.expired', 'the proposal that it resolves has not expired');
-    if (counselor !== undefined) throw this.#broken(entry, 'rejection.expired', 'an expiry has no counselor');
+      throw this.#broken(
+        entry,
+        'rejection.expired',
+        'the proposal that it resolves has not expired',
+      );
+    if (counselor !== undefined)
+      throw this.#broken(entry, 'rejection.expired', 'an expiry has no counselor');
   }
 
   #checkPending(entry: Entry, payload: PendingPayload): void {
@@ -451,14 +545,26 @@ export class Chain {
     if (isEffectPending(payload)) this.#checkEffectPending(entry, payload);
     else this.#checkFrozen(entry, 'pending.frozen', resolves);
     if (STOPS.has(proposal.action.name))
-      throw this.#broken(entry, 'pending.frozen', `a commit of ${proposal.action.name} cannot be pending`);
+      throw this.#broken(
+        entry,
+        'pending.frozen',
+        `a commit of ${proposal.action.name} cannot be pending`,
+      );
 
     if (payload.head !== entry.parent)
-      throw this.#broken(entry, 'pending.digest', 'a pending approval was adjudicated on another head');
+      throw this.#broken(
+        entry,
+        'pending.digest',
+        'a pending approval was adjudicated on another head',
+      );
     if (contentHash(proposal) !== payload.digest)
       throw this.#broken(entry, 'pending.digest', 'the digest does not match the proposal');
     if (reason === 'irreversible' && proposal.delta.effects.length === 0)
-      throw this.#broken(entry, 'pending.digest', 'a proposal without effects cannot be irreversible');
+      throw this.#broken(
+        entry,
+        'pending.digest',
+        'a proposal without effects cannot be irreversible',
+      );
     if ((reason === 'contradiction') !== (proposal.questions !== undefined))
       throw this.#broken(
         entry,
@@ -484,11 +590,17 @@ export class Chain {
 
   #pending(entry: Entry, rule: RuleId, id: Hash): PendingPayload {
     const pending = this.open.get(id);
-    if (pending === undefined) throw this.#broken(entry, rule, `${id} is not pending, or was resolved earlier`);
+    if (pending === undefined)
+      throw this.#broken(entry, rule, `${id} is not pending, or was resolved earlier`);
     return pending;
   }
 
-  #checkChannel(entry: Entry, rule: RuleId, { as }: CounselorRecord, { channel }: PendingPayload): void {
+  #checkChannel(
+    entry: Entry,
+    rule: RuleId,
+    { as }: CounselorRecord,
+    { channel }: PendingPayload,
+  ): void {
     if (channel !== 'any' && as !== channel)
       throw this.#broken(entry, rule, `it is resolved as ${as}, but needs ${channel}`);
   }
@@ -501,48 +613,75 @@ export class Chain {
   /** A freeze does not stop an upgrade: the pending proposals go on, or are closed. */
   #checkUpgrade(entry: Entry, payload: UpgradePayload): void {
     const malformed = upgradeFault(payload);
-    if (malformed !== undefined) throw this.#malformed(entry, { rule: 'upgrade.form', detail: malformed });
+    if (malformed !== undefined)
+      throw this.#malformed(entry, { rule: 'upgrade.form', detail: malformed });
 
     const { from, to } = payload.action.args;
     const { domain } = this;
     if (from !== domain?.hash)
-      throw this.#broken(entry, 'upgrade.from', `it continues ${from}, but the domain in force is ${domain?.hash}`);
-    if (to.hash === from) throw this.#broken(entry, 'upgrade.from', `${to.name}@${to.version} is in force already`);
+      throw this.#broken(
+        entry,
+        'upgrade.from',
+        `it continues ${from}, but the domain in force is ${domain?.hash}`,
+      );
+    if (to.hash === from)
+      throw this.#broken(entry, 'upgrade.from', `${to.name}@${to.version} is in force already`);
     if (to.name !== domain.name)
       throw this.#broken(entry, 'upgrade.from', `${to.name} is not a version of ${domain.name}`);
   }
 
   #checkRevocation(entry: Entry, payload: RevocationPayload): void {
     const malformed = revocationFault(payload);
-    if (malformed !== undefined) throw this.#malformed(entry, { rule: 'revocation.form', detail: malformed });
+    if (malformed !== undefined)
+      throw this.#malformed(entry, { rule: 'revocation.form', detail: malformed });
 
     const { from } = payload.action.args;
     if (from !== undefined && from.trajectory_id !== this.delegatedFrom?.trajectory_id)
-      throw this.#broken(entry, 'revocation.delegated', `this trajectory was not delegated from ${from.trajectory_id}`);
+      throw this.#broken(
+        entry,
+        'revocation.delegated',
+        `this trajectory was not delegated from ${from.trajectory_id}`,
+      );
   }
 
   #checkHalt(entry: Entry, payload: HaltPayload): void {
     const malformed = haltFault(payload);
-    if (malformed !== undefined) throw this.#malformed(entry, { rule: 'halt.form', detail: malformed });
+    if (malformed !== undefined)
+      throw this.#malformed(entry, { rule: 'halt.form', detail: malformed });
 
     const { does, from, remains = false } = payload.action.args;
     if (from !== undefined && from.trajectory_id !== this.delegatedFrom?.trajectory_id)
-      throw this.#broken(entry, 'halt.delegated', `this trajectory was not delegated from ${from.trajectory_id}`);
+      throw this.#broken(
+        entry,
+        'halt.delegated',
+        `this trajectory was not delegated from ${from.trajectory_id}`,
+      );
 
     const { own, above } = this.halts;
     const [same, other] = from === undefined ? [own, above] : [above, own];
     if ((does === 'halt') === (same !== undefined))
-      throw this.#broken(entry, 'halt.order', does === 'halt' ? 'the halt stands already' : 'no halt stands to resume');
+      throw this.#broken(
+        entry,
+        'halt.order',
+        does === 'halt' ? 'the halt stands already' : 'no halt stands to resume',
+      );
     if (does === 'resume' && remains !== (other !== undefined))
-      throw this.#broken(entry, 'halt.order', 'it does not say correctly whether another halt stands');
+      throw this.#broken(
+        entry,
+        'halt.order',
+        'it does not say correctly whether another halt stands',
+      );
   }
 
   #moveHalts(id: Hash, { seq, at, action }: HaltPayload): void {
     const { does, from, reason, principal } = action.args;
     const { own, above } = this.halts;
-    const [same, other] = from === undefined ? (['own', { above }] as const) : (['above', { own }] as const);
+    const [same, other] =
+      from === undefined ? (['own', { above }] as const) : (['above', { own }] as const);
     const stands = does === 'halt' ? { [same]: { id, seq, at, reason, principal } } : {};
-    this.halts = Object.fromEntries(Object.entries({ ...other, ...stands }).filter(([, halt]) => halt !== undefined));
+    this.halts = Object.fromEntries(
+      Object.entries({ ...other, ...stands }).filter(([, halt]) => halt !== undefined),
+    );
     if (this.halted === undefined) this.resumed = { id, seq };
   }
 
@@ -560,22 +699,42 @@ export class Chain {
 
     const [first] = settled;
     if (first !== undefined && payload.writ_id !== this.unsettled.writOf(first.commit))
-      throw this.#broken(entry, 'settlement.writ', 'its writ differs from the writ of the first commit that it names');
+      throw this.#broken(
+        entry,
+        'settlement.writ',
+        'its writ differs from the writ of the first commit that it names',
+      );
     const dear = settled.filter(({ effects }) => effects.some(({ cost }) => cost !== undefined));
     if (dear.some(({ commit }) => payload.writ_id !== this.unsettled.writOf(commit)))
-      throw this.#broken(entry, 'settlement.writ', 'a compensation cost is charged to the writ of another commit');
+      throw this.#broken(
+        entry,
+        'settlement.writ',
+        'a compensation cost is charged to the writ of another commit',
+      );
 
     if (payload.resolves === undefined || decided === undefined) return;
     const pending = this.#pending(entry, 'settlement.pending', payload.resolves);
     const waits = isEffectPending(pending) ? pendingEffectOf(pending) : undefined;
     const { proposal_id, writ_id } = pending.proposal;
-    const isAsked = waits?.id === decided.id && payload.proposal_id === proposal_id && payload.writ_id === writ_id;
-    if (!isAsked) throw this.#broken(entry, 'settlement.pending', 'it decides on another effect than it resolves');
+    const isAsked =
+      waits?.id === decided.id &&
+      payload.proposal_id === proposal_id &&
+      payload.writ_id === writ_id;
+    if (!isAsked)
+      throw this.#broken(
+        entry,
+        'settlement.pending',
+        'it decides on another effect than it resolves',
+      );
     // An applied effect may still be compensated because another one failed. It is settled once
     // that is known.
     const mayBeUndone = first === undefined && decided.as === 'applied';
     if (!mayBeUndone && first?.commit !== (decided.as === 'retry' ? undefined : waits.commit))
-      throw this.#broken(entry, 'settlement.pending', 'the decision must be settled for the commit of the effect');
+      throw this.#broken(
+        entry,
+        'settlement.pending',
+        'the decision must be settled for the commit of the effect',
+      );
   }
 
   /** An unresolved effect belongs to an unsettled commit or to no commit, and is pending once. */
@@ -590,10 +749,15 @@ export class Chain {
       if (!this.unsettled.forCommit(commit).has(id))
         throw this.#broken(entry, 'effect.commit', `${id} is not an unsettled effect of ${commit}`);
       if (payload.proposal.writ_id !== this.unsettled.writOf(commit))
-        throw this.#broken(entry, 'effect.commit', 'its writ differs from the writ of the commit that it names');
+        throw this.#broken(
+          entry,
+          'effect.commit',
+          'its writ differs from the writ of the commit that it names',
+        );
     }
 
-    if (this.open.waitingFor(id) !== undefined) throw this.#broken(entry, 'effect.once', `${id} is already pending`);
+    if (this.open.waitingFor(id) !== undefined)
+      throw this.#broken(entry, 'effect.once', `${id} is already pending`);
   }
 
   /**
@@ -636,27 +800,44 @@ export class Chain {
     const { child_trajectory_id: child } = payload;
     this.#checkFrozen(entry, 'start.frozen', undefined);
 
-    const said = (['child_head', 'final_answer', 'budget_cost'] as const).find((name) => payload[name] !== undefined);
-    if (said !== undefined) throw this.#broken(entry, 'start.members', `the start of a delegation cannot have ${said}`);
+    const said = (['child_head', 'final_answer', 'budget_cost'] as const).find(
+      (name) => payload[name] !== undefined,
+    );
+    if (said !== undefined)
+      throw this.#broken(entry, 'start.members', `the start of a delegation cannot have ${said}`);
 
     if (child === this.trajectoryId || child === this.delegatedFrom?.trajectory_id)
       throw this.#broken(entry, 'start.child', `it delegates back to ${child}`);
-    if (this.children.has(child)) throw this.#broken(entry, 'start.child', `${child} already had a delegation`);
+    if (this.children.has(child))
+      throw this.#broken(entry, 'start.child', `${child} already had a delegation`);
   }
 
   #checkAnswer(entry: Entry, { concludes, child_head }: DelegationPayload): void {
     if (this.delegatedFrom?.entry_id !== concludes)
-      throw this.#broken(entry, 'answer.origin', `this trajectory was not created by the delegation ${concludes}`);
+      throw this.#broken(
+        entry,
+        'answer.origin',
+        `this trajectory was not created by the delegation ${concludes}`,
+      );
 
     if (child_head !== undefined)
-      throw this.#broken(entry, 'answer.open', 'a final answer cannot have child_head, because it is the head');
+      throw this.#broken(
+        entry,
+        'answer.open',
+        'a final answer cannot have child_head, because it is the head',
+      );
     if (this.delegated.size > 0)
-      throw this.#broken(entry, 'answer.open', 'a final answer needs all delegations to be concluded');
+      throw this.#broken(
+        entry,
+        'answer.open',
+        'a final answer needs all delegations to be concluded',
+      );
   }
 
   #checkConclusion(entry: Entry, payload: DelegationPayload, concludes: Hash): void {
     const started = this.delegated.get(concludes);
-    if (started === undefined) throw this.#broken(entry, 'conclusion.start', `${concludes} is not an open delegation`);
+    if (started === undefined)
+      throw this.#broken(entry, 'conclusion.start', `${concludes} is not an open delegation`);
 
     if (started.child_trajectory_id !== payload.child_trajectory_id)
       throw this.#broken(entry, 'conclusion.task', 'it concludes the delegation of another child');
@@ -666,7 +847,12 @@ export class Chain {
       throw this.#broken(entry, 'conclusion.task', 'a conclusion must have the head of the child');
   }
 
-  #broken({ seq }: Entry, rule: RuleId, detail: string, code: FaultCode = 'rule_broken'): LedgerFault {
+  #broken(
+    { seq }: Entry,
+    rule: RuleId,
+    detail: string,
+    code: FaultCode = 'rule_broken',
+  ): LedgerFault {
     return new LedgerFault({ trajectory_id: this.trajectoryId, seq, code, rule, detail });
   }
 
@@ -702,7 +888,11 @@ function intentFields(asked: CommitPayload | ProposalRecord): unknown {
 }
 
 /** The fields of a proposal that an amendment keeps unchanged. */
-function amendedFields({ writ_id, observations, key_hash }: CommitPayload | ProposalRecord): unknown {
+function amendedFields({
+  writ_id,
+  observations,
+  key_hash,
+}: CommitPayload | ProposalRecord): unknown {
   return { writ_id, observations, key_hash: key_hash ?? null };
 }
 
@@ -724,6 +914,10 @@ function askedOf({ action, observations, writ_id, key_hash }: ProposalRecord): u
 }
 
 /** The fields that all entries of one delegation share. */
-export function delegationIdentity({ child_trajectory_id, task, writ }: DelegationPayload): unknown {
+export function delegationIdentity({
+  child_trajectory_id,
+  task,
+  writ,
+}: DelegationPayload): unknown {
   return { child_trajectory_id, task, writ };
 }

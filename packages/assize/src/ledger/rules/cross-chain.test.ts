@@ -31,12 +31,20 @@ function parentOf(start: Members = {}): ChainWriter {
   return parent;
 }
 
-function verify(name: string, ...writers: (ChainWriter | readonly EntryRow[])[]): Promise<VerifyReport> {
+function verify(
+  name: string,
+  ...writers: (ChainWriter | readonly EntryRow[])[]
+): Promise<VerifyReport> {
   const rows = writers.flatMap((writer) => ('rows' in writer ? writer.rows : writer));
   return verifyTrajectory(new Replayer(new RowsReader(rows)), name);
 }
 
-async function expectFault(report: Promise<VerifyReport>, seq: number, code: FaultCode, detail: RegExp) {
+async function expectFault(
+  report: Promise<VerifyReport>,
+  seq: number,
+  code: FaultCode,
+  detail: RegExp,
+) {
   const { trajectory_id, ...rest } = await report;
   const fault = { trajectory_id, seq, code, detail: expect.stringMatching(detail) };
   expect(rest).toMatchObject({ valid: false, entries: seq, fault });
@@ -46,10 +54,21 @@ test('a whole delegation is valid from either end, and says while it is open', a
   const parent = parentOf({ begins: { domain: DOMAIN, initial_state: { n: 1 } } });
   expect(await verify('parent', parent)).toMatchObject({ valid: true, open: 0, delegated: 1 });
   const child = answeredChild(parent.head);
-  expect(await verify('child', parent, child.rows.slice(0, 1))).toMatchObject({ valid: true, entries: 1 });
-  expect(await verify('child', parent, child)).toMatchObject({ valid: true, entries: 2, delegated: 0 });
+  expect(await verify('child', parent, child.rows.slice(0, 1))).toMatchObject({
+    valid: true,
+    entries: 1,
+  });
+  expect(await verify('child', parent, child)).toMatchObject({
+    valid: true,
+    entries: 2,
+    delegated: 0,
+  });
   parent.add('delegation', conclusionMembers(child.head));
-  expect(await verify('parent', parent, child)).toMatchObject({ valid: true, entries: 4, delegated: 0 });
+  expect(await verify('parent', parent, child)).toMatchObject({
+    valid: true,
+    entries: 4,
+    delegated: 0,
+  });
 });
 
 describe('a child that was begun by', () => {
@@ -75,7 +94,12 @@ describe('a child that was begun by', () => {
     ['nothing', from({ entry_id: OTHER }), 'source_missing', /parent has no entry/],
     ['nobody', from({ trajectory_id: 'nobody' }), 'source_missing', /nobody has no entry/],
     ['nobody with an odd name', from({ trajectory_id: 'a\0b' }), 'source_missing', /has no entry/],
-    ['a commit', from({ entry_id: parent.rows[1]?.id }), 'rule_broken', /does not delegate to child/],
+    [
+      'a commit',
+      from({ entry_id: parent.rows[1]?.id }),
+      'rule_broken',
+      /does not delegate to child/,
+    ],
     [
       'a delegation to another',
       from({ trajectory_id: 'elsewhere', entry_id: elsewhere.head.id }),
@@ -88,10 +112,20 @@ describe('a child that was begun by', () => {
       'rule_broken',
       /does not delegate to child/,
     ],
-    ['what came later', { at: '2026-03-23T09:00:01.999999Z' }, 'rule_broken', /before its delegation/],
+    [
+      'what came later',
+      { at: '2026-03-23T09:00:01.999999Z' },
+      'rule_broken',
+      /before its delegation/,
+    ],
     ['another writ', { writs: [HELD] }, 'rule_broken', /first writ/],
     ['no writ', { writs: [] }, 'rule_broken', /first writ/],
-    ['another state', { initial_state: { n: 2 } }, 'rule_broken', /its initial state differs from the delegation/],
+    [
+      'another state',
+      { initial_state: { n: 2 } },
+      'rule_broken',
+      /its initial state differs from the delegation/,
+    ],
     [
       'another domain',
       { domain: { ...DOMAIN, version: '2' } },
@@ -107,11 +141,18 @@ describe('a child that was begun by', () => {
 
   test('an entry that was changed is at fault', async () => {
     const changed = parent.rows.with(2, { ...start, payload: withByte(start.payload, 30, 1) });
-    await expectFault(verify('child', begun({}), changed), 0, 'source_missing', /not valid: .*seq 2/);
+    await expectFault(
+      verify('child', begun({}), changed),
+      0,
+      'source_missing',
+      /not valid: .*seq 2/,
+    );
   });
 
   test('a later instant is as good', async () => {
-    expect(await verify('child', begun({ at: second(100) }), parent)).toMatchObject({ valid: true });
+    expect(await verify('child', begun({ at: second(100) }), parent)).toMatchObject({
+      valid: true,
+    });
   });
 
   test('a start without a recorded initial state may start with any state', async () => {
@@ -147,11 +188,36 @@ describe('a conclusion', () => {
 
   const wrong: [string, Members, FaultCode, RegExp][] = [
     ['pins nothing', { child_head: OTHER }, 'source_missing', /child has no entry/],
-    ['pins an entry of the parent', { child_head: parent.rows[1]?.id }, 'source_missing', /child has no entry/],
-    ['pins another entry of the child', { child_head: child.rows[0]?.id }, 'rule_broken', /not the final answer/],
-    ['gives another answer', { final_answer: 'undone' }, 'rule_broken', /differs from the final answer/],
-    ['gives no answer', { final_answer: undefined }, 'rule_broken', /differs from the final answer/],
-    ['gives another cost', { budget_cost: { usd: 0 } }, 'rule_broken', /differs from the final answer/],
+    [
+      'pins an entry of the parent',
+      { child_head: parent.rows[1]?.id },
+      'source_missing',
+      /child has no entry/,
+    ],
+    [
+      'pins another entry of the child',
+      { child_head: child.rows[0]?.id },
+      'rule_broken',
+      /not the final answer/,
+    ],
+    [
+      'gives another answer',
+      { final_answer: 'undone' },
+      'rule_broken',
+      /differs from the final answer/,
+    ],
+    [
+      'gives no answer',
+      { final_answer: undefined },
+      'rule_broken',
+      /differs from the final answer/,
+    ],
+    [
+      'gives another cost',
+      { budget_cost: { usd: 0 } },
+      'rule_broken',
+      /differs from the final answer/,
+    ],
     ['gives no cost', { budget_cost: undefined }, 'rule_broken', /differs from the final answer/],
   ];
   test.each(wrong)('that %s is at fault', async (_what, members, code, detail) => {
@@ -161,19 +227,36 @@ describe('a conclusion', () => {
 
   test('that is older than the answer is at fault', async () => {
     const late = answeredChild(start, { at: second(50) });
-    await expectFault(verify('parent', concluding(late.head), late), 3, 'rule_broken', /older than the final answer/);
-    expect(await verify('parent', concluding(late.head, { at: second(50) }), late)).toMatchObject({ valid: true });
+    await expectFault(
+      verify('parent', concluding(late.head), late),
+      3,
+      'rule_broken',
+      /older than the final answer/,
+    );
+    expect(await verify('parent', concluding(late.head, { at: second(50) }), late)).toMatchObject({
+      valid: true,
+    });
   });
 
   test('of a child that is not there is at fault', async () => {
-    await expectFault(verify('parent', concluding(answer)), 3, 'source_missing', /the trajectory child does not exist/);
+    await expectFault(
+      verify('parent', concluding(answer)),
+      3,
+      'source_missing',
+      /the trajectory child does not exist/,
+    );
   });
 
   test('of a child with a changed root or answer is at fault', async () => {
     for (const seq of [0, 1]) {
       const row = child.rows[seq] as EntryRow;
       const changed = child.rows.with(seq, { ...row, payload: withByte(row.payload, 30, 1) });
-      await expectFault(verify('parent', concluding(answer), changed), 3, 'source_missing', /child seq \d/);
+      await expectFault(
+        verify('parent', concluding(answer), changed),
+        3,
+        'source_missing',
+        /child seq \d/,
+      );
     }
   });
 
@@ -185,7 +268,12 @@ describe('a conclusion', () => {
     const other = parentOf({ task: 'another one' });
     const others = answeredChild(other.head);
     for (const rows of [stranger.rows, branch.rows, others.rows]) {
-      await expectFault(verify('parent', concluding(answer), rows), 3, 'rule_broken', /not created by the delegation/);
+      await expectFault(
+        verify('parent', concluding(answer), rows),
+        3,
+        'rule_broken',
+        /not created by the delegation/,
+      );
     }
   });
 
@@ -195,7 +283,12 @@ describe('a conclusion', () => {
     const from = odd.add('delegation', delegationMembers({ child_trajectory_id: 'a\0b' }));
     const { head } = answeredChild(from);
     odd.add('delegation', conclusionMembers(head));
-    await expectFault(verify('parent', odd), 2, 'source_missing', /the trajectory a\0b does not exist/);
+    await expectFault(
+      verify('parent', odd),
+      2,
+      'source_missing',
+      /the trajectory a\0b does not exist/,
+    );
   });
 });
 
@@ -207,7 +300,10 @@ describe('a delegation back to where it comes from', () => {
     for (let i = 1; i < length; i++) {
       const above = writers[i - 1] as ChainWriter;
       const at = second(10 * i);
-      const start = above.add('delegation', delegationMembers({ child_trajectory_id: `t${i}`, at }));
+      const start = above.add(
+        'delegation',
+        delegationMembers({ child_trajectory_id: `t${i}`, at }),
+      );
       const child = new ChainWriter(`t${i}`);
       child.add('root', childMembers(start));
       writers.push(child);
@@ -215,13 +311,21 @@ describe('a delegation back to where it comes from', () => {
     return writers;
   }
 
-  test.each([0, 1, 2, 3, 4])('over any number of others (to t%d of t0 to t4) is at fault', async (to) => {
-    const writers = line(5);
-    const last = writers.at(-1) as ChainWriter;
-    expect(await verify('t4', ...writers)).toMatchObject({ valid: true });
-    last.add('delegation', delegationMembers({ child_trajectory_id: `t${to}`, at: second(50) }));
-    await expectFault(verify('t4', ...writers), 1, 'rule_broken', new RegExp(`delegates back to t${to}$`));
-  });
+  test.each([0, 1, 2, 3, 4])(
+    'over any number of others (to t%d of t0 to t4) is at fault',
+    async (to) => {
+      const writers = line(5);
+      const last = writers.at(-1) as ChainWriter;
+      expect(await verify('t4', ...writers)).toMatchObject({ valid: true });
+      last.add('delegation', delegationMembers({ child_trajectory_id: `t${to}`, at: second(50) }));
+      await expectFault(
+        verify('t4', ...writers),
+        1,
+        'rule_broken',
+        new RegExp(`delegates back to t${to}$`),
+      );
+    },
+  );
 
   test('is not one to a trajectory that is only beside it', async () => {
     const writers = line(3);
@@ -236,11 +340,15 @@ describe('a delegation back to where it comes from', () => {
     const writers = line(3);
     const [first, second_, third] = writers as [ChainWriter, ChainWriter, ChainWriter];
     // The beginning of the first is exchanged for one that the last has delegated to.
-    const back = third.add('delegation', delegationMembers({ child_trajectory_id: 't0', at: second(60) }));
+    const back = third.add(
+      'delegation',
+      delegationMembers({ child_trajectory_id: 't0', at: second(60) }),
+    );
     const forged = new ChainWriter('t0');
     forged.add('root', { ...childMembers(back), at: second(60) });
     const rows = [...forged.rows, ...first.rows.slice(1), ...second_.rows, ...third.rows];
-    for (const name of ['t0', 't2']) expect(await verify(name, rows)).toMatchObject({ valid: false });
+    for (const name of ['t0', 't2'])
+      expect(await verify(name, rows)).toMatchObject({ valid: false });
   });
 
   test('is looked for as far up as the ledger goes', async () => {
@@ -263,7 +371,12 @@ test('a branch starts at no delegation entry: start, answer or conclusion', asyn
   for (const source of [start, child.head, conclusion]) {
     const branch = new ChainWriter('branch');
     branch.add('branch', { ...branchMembers(source), at: second(50) });
-    await expectFault(verify('branch', branch, parent, child), 0, 'rule_broken', /a branch must start at a commit/);
+    await expectFault(
+      verify('branch', branch, parent, child),
+      0,
+      'rule_broken',
+      /a branch must start at a commit/,
+    );
   }
 });
 
@@ -271,7 +384,10 @@ test('a branch of a child continues after the child has ended', async () => {
   const parent = parentOf();
   const child = new ChainWriter('child');
   child.add('root', childMembers(parent.head));
-  const commit = child.add('commit', commitMembers([{ op: 'add', path: '/n', value: 1 }], { at: second(3) }));
+  const commit = child.add(
+    'commit',
+    commitMembers([{ op: 'add', path: '/n', value: 1 }], { at: second(3) }),
+  );
   child.add('delegation', answerMembers(parent.head, { at: second(4) }));
   const branch = new ChainWriter('branch');
   branch.add('branch', { ...branchMembers(commit), at: second(5) });

@@ -1,6 +1,12 @@
 import { isInstance } from '#base';
 import { canonicalize } from '#canon';
-import type { DelegatedFrom, DelegationPayload, Entry, EntryRow, RootPayload } from '../entry/entry.ts';
+import type {
+  DelegatedFrom,
+  DelegationPayload,
+  Entry,
+  EntryRow,
+  RootPayload,
+} from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
 import type { Hash } from '../entry/hash.ts';
 import { type MemoryOf, memoryOf } from '../entry/memory-of.ts';
@@ -46,10 +52,12 @@ export class CrossChainRules {
   async check(entry: Entry): Promise<void> {
     const { payload } = entry;
     if (payload.kind === 'root') {
-      if (payload.delegated_from !== undefined) await this.#checkBeginning(entry, payload, payload.delegated_from);
+      if (payload.delegated_from !== undefined)
+        await this.#checkBeginning(entry, payload, payload.delegated_from);
     } else if (payload.kind === 'delegation') {
       if (payload.concludes === undefined) await this.#checkStart(entry, payload);
-      else if (payload.child_trajectory_id === entry.trajectory_id) await this.#checkAnswer(entry, payload);
+      else if (payload.child_trajectory_id === entry.trajectory_id)
+        await this.#checkAnswer(entry, payload);
       else await this.#checkConclusion(entry, payload, payload.concludes);
     } else if (isRevocation(payload)) await this.#checkTakenOver(entry, payload);
     else if (isHalt(payload)) await this.#checkHalt(entry, payload);
@@ -67,7 +75,8 @@ export class CrossChainRules {
       const row = await this.#firstOf(id);
       return row && this.#sound(entry, 'memory.own', row).payload;
     });
-    if (this.#memory === undefined) throw missing(entry, 'memory.own', 'its memory cannot be determined');
+    if (this.#memory === undefined)
+      throw missing(entry, 'memory.own', 'its memory cannot be determined');
     const isUnowned = branch === entry.trajectory_id && this.#chain.delegatedFrom === undefined;
     if (branch !== this.#memory.branch && !isUnowned)
       throw broken(
@@ -87,7 +96,8 @@ export class CrossChainRules {
 
     if (start.at > root.at) throw broken(entry, 'root.writ', 'it starts before its delegation');
     const [writ = null] = root.writs;
-    if (!isSame(writ, start.writ)) throw broken(entry, 'root.writ', 'its first writ differs from the delegated writ');
+    if (!isSame(writ, start.writ))
+      throw broken(entry, 'root.writ', 'its first writ differs from the delegated writ');
 
     const { begins } = start;
     const { domain, initial_state, sensitive } = root;
@@ -96,25 +106,50 @@ export class CrossChainRules {
       throw broken(entry, 'root.begins', 'its initial state differs from the delegation');
   }
 
-  async #checkStart(entry: Entry, { child_trajectory_id: child }: DelegationPayload): Promise<void> {
+  async #checkStart(
+    entry: Entry,
+    { child_trajectory_id: child }: DelegationPayload,
+  ): Promise<void> {
     this.#ancestors ??= await this.#findAncestors();
-    if (this.#ancestors.has(child)) throw broken(entry, 'start.ancestor', `it delegates back to ${child}`);
+    if (this.#ancestors.has(child))
+      throw broken(entry, 'start.ancestor', `it delegates back to ${child}`);
   }
 
   async #checkAnswer(entry: Entry, answer: DelegationPayload): Promise<void> {
-    const start = await this.#startOf(entry, 'answer.task', this.#chain.delegatedFrom as DelegatedFrom);
+    const start = await this.#startOf(
+      entry,
+      'answer.task',
+      this.#chain.delegatedFrom as DelegatedFrom,
+    );
     if (!isSame(delegationIdentity(answer), delegationIdentity(start)))
       throw broken(entry, 'answer.task', 'its task or writ differs from the delegation');
   }
 
-  async #checkConclusion(entry: Entry, conclusion: DelegationPayload, concludes: Hash): Promise<void> {
+  async #checkConclusion(
+    entry: Entry,
+    conclusion: DelegationPayload,
+    concludes: Hash,
+  ): Promise<void> {
     const { child_trajectory_id: child, child_head: head } = conclusion;
     const from = (await this.#beginningOf(entry, 'conclusion.root', child))?.delegated_from;
     if (from?.trajectory_id !== entry.trajectory_id || from.entry_id !== concludes)
-      throw broken(entry, 'conclusion.root', `${child} was not created by the delegation ${concludes}`);
+      throw broken(
+        entry,
+        'conclusion.root',
+        `${child} was not created by the delegation ${concludes}`,
+      );
 
-    const { payload: answer } = await this.#entryOf(entry, 'conclusion.child-head', child, head as Hash);
-    if (answer.kind !== 'delegation' || answer.concludes !== concludes || answer.child_trajectory_id !== child)
+    const { payload: answer } = await this.#entryOf(
+      entry,
+      'conclusion.child-head',
+      child,
+      head as Hash,
+    );
+    if (
+      answer.kind !== 'delegation' ||
+      answer.concludes !== concludes ||
+      answer.child_trajectory_id !== child
+    )
       throw broken(entry, 'conclusion.child-head', `${head} is not the final answer of ${child}`);
 
     if (!isSame(answerFields(answer), answerFields(conclusion)))
@@ -127,24 +162,48 @@ export class CrossChainRules {
   async #checkTakenOver(entry: Entry, { action, at }: RevocationPayload): Promise<void> {
     const { writ, reason, from } = action.args;
     if (from === undefined) return;
-    const { payload: there } = await this.#entryOf(entry, 'revocation.source', from.trajectory_id, from.entry_id);
+    const { payload: there } = await this.#entryOf(
+      entry,
+      'revocation.source',
+      from.trajectory_id,
+      from.entry_id,
+    );
     const said = revocationArgs(there);
     if (said?.writ !== writ || said.reason !== reason)
-      throw broken(entry, 'revocation.source', `${from.entry_id} does not revoke ${writ} in this way`);
-    if (there.at > at) throw broken(entry, 'revocation.source', 'it is adopted before it was revoked');
+      throw broken(
+        entry,
+        'revocation.source',
+        `${from.entry_id} does not revoke ${writ} in this way`,
+      );
+    if (there.at > at)
+      throw broken(entry, 'revocation.source', 'it is adopted before it was revoked');
   }
 
   async #checkHalt(entry: Entry, { action, at }: HaltPayload): Promise<void> {
     const { does, reason, principal, from } = action.args;
     if (from === undefined) return;
-    const { payload: there } = await this.#entryOf(entry, 'halt.source', from.trajectory_id, from.entry_id);
+    const { payload: there } = await this.#entryOf(
+      entry,
+      'halt.source',
+      from.trajectory_id,
+      from.entry_id,
+    );
     const said = haltArgs(there);
-    if (said?.does !== does || said.reason !== reason || said.principal !== principal || said.remains === true)
+    if (
+      said?.does !== does ||
+      said.reason !== reason ||
+      said.principal !== principal ||
+      said.remains === true
+    )
       throw broken(entry, 'halt.source', `${from.entry_id} does not ${does} in this way`);
     if (there.at > at) throw broken(entry, 'halt.source', 'it is adopted before its source');
   }
 
-  async #startOf(entry: Entry, rule: RuleId, { trajectory_id, entry_id }: DelegatedFrom): Promise<DelegationPayload> {
+  async #startOf(
+    entry: Entry,
+    rule: RuleId,
+    { trajectory_id, entry_id }: DelegatedFrom,
+  ): Promise<DelegationPayload> {
     const { payload } = await this.#entryOf(entry, rule, trajectory_id, entry_id);
     if (
       payload.kind === 'delegation' &&
@@ -162,9 +221,14 @@ export class CrossChainRules {
     return this.#sound(entry, rule, row);
   }
 
-  async #beginningOf(entry: Entry, rule: RuleId, trajectoryId: string): Promise<RootPayload | undefined> {
+  async #beginningOf(
+    entry: Entry,
+    rule: RuleId,
+    trajectoryId: string,
+  ): Promise<RootPayload | undefined> {
     const row = await this.#firstOf(trajectoryId);
-    if (row === undefined) throw missing(entry, rule, `the trajectory ${trajectoryId} does not exist`);
+    if (row === undefined)
+      throw missing(entry, rule, `the trajectory ${trajectoryId} does not exist`);
     const { payload } = this.#sound(entry, rule, row);
     return payload.kind === 'root' ? payload : undefined;
   }
@@ -230,6 +294,11 @@ function broken({ trajectory_id, seq }: Entry, rule: RuleId, detail: string): Le
 }
 
 /** The fault of a rule about an entry elsewhere that is not there, or not valid. */
-function missing({ trajectory_id, seq }: Entry, rule: RuleId, detail: string, cause?: unknown): LedgerFault {
+function missing(
+  { trajectory_id, seq }: Entry,
+  rule: RuleId,
+  detail: string,
+  cause?: unknown,
+): LedgerFault {
   return new LedgerFault({ trajectory_id, seq, code: 'source_missing', rule, detail }, cause);
 }

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../../../../tests/support/cases.ts';
-import { FORGER, type KeyCase, keyCases, NEW, OLD } from '../../../../../tests/support/ledger/key-cases.ts';
+import {
+  FORGER,
+  type KeyCase,
+  keyCases,
+  NEW,
+  OLD,
+} from '../../../../../tests/support/ledger/key-cases.ts';
 import {
   ChainWriter,
   commitMembers,
@@ -20,7 +26,9 @@ async function faultsOf({ rows, named }: Pick<KeyCase, 'rows' | 'named'>): Promi
   const reports = await Promise.all(names.map((name) => verifyTrajectory(replayer, name)));
   return reports
     .flatMap(({ fault }) => (fault === undefined ? [] : [fault]))
-    .map(({ trajectory_id, seq, code, rule = 'no rule' }) => `${trajectory_id} ${seq} ${code} ${rule}`)
+    .map(
+      ({ trajectory_id, seq, code, rule = 'no rule' }) => `${trajectory_id} ${seq} ${code} ${rule}`,
+    )
     .sort();
 }
 
@@ -29,13 +37,18 @@ test.each(keyCases)('$name', async ({ rows, named, faults }) => {
 });
 
 type Signing = EntrySigner | undefined;
-const signings = fc.array(fc.constantFrom<Signing>(undefined, OLD, NEW, FORGER), { minLength: 1, maxLength: 8 });
+const signings = fc.array(fc.constantFrom<Signing>(undefined, OLD, NEW, FORGER), {
+  minLength: 1,
+  maxLength: 8,
+});
 
 function written(by: readonly Signing[]): ChainWriter {
   const writer = new ChainWriter('t');
   for (const [at, signer] of by.entries()) {
     const members = at === 0 ? rootMembers() : at % 2 === 0 ? commitMembers() : rejectionMembers();
-    writer.push(writer.row(at === 0 ? 'root' : at % 2 === 0 ? 'commit' : 'rejection', members, signer));
+    writer.push(
+      writer.row(at === 0 ? 'root' : at % 2 === 0 ? 'commit' : 'rejection', members, signer),
+    );
   }
   return writer;
 }
@@ -44,7 +57,8 @@ test('after the first signed entry only its key is accepted (property)', async (
   await fc.assert(
     fc.asyncProperty(signings, async (by) => {
       const first = by.findIndex((signer) => signer !== undefined);
-      const other = first < 0 ? -1 : by.findIndex((signer, at) => at > first && signer !== by[first]);
+      const other =
+        first < 0 ? -1 : by.findIndex((signer, at) => at > first && signer !== by[first]);
       const expected = other < 0 ? [] : [`t ${other} bad_signature place.signed`];
       expect(await faultsOf({ rows: written(by).rows })).toEqual(expected);
     }),
@@ -61,7 +75,9 @@ test('a run joins only a chain with its key (property)', () => {
       chain.accept(first!);
       for (const run of runsOf(rest)) {
         const of = new Set(
-          rest.slice(run.seq - 1, run.seq - 1 + run.count).map(({ payload }) => payload.signature?.key),
+          rest
+            .slice(run.seq - 1, run.seq - 1 + run.count)
+            .map(({ payload }) => payload.signature?.key),
         );
         expect([...of]).toEqual([run.key]);
         const isNext = chain.seq === run.seq;

@@ -29,7 +29,10 @@ export class EntryKeyRules {
   readonly #reader: Pick<LedgerStore, 'entries' | 'resolve'>;
   readonly #named: ReadonlySet<string> | undefined;
 
-  constructor(reader: Pick<LedgerStore, 'entries' | 'resolve'>, named: ReadonlySet<string> | undefined) {
+  constructor(
+    reader: Pick<LedgerStore, 'entries' | 'resolve'>,
+    named: ReadonlySet<string> | undefined,
+  ) {
     this.#reader = reader;
     this.#named = named;
   }
@@ -50,16 +53,31 @@ export class EntryKeyRules {
     if (origin !== undefined) await this.#checkOrigin(entry, origin);
     const key = payload.signature?.key;
     if (key === undefined || this.#named === undefined) return;
-    if (!this.#named.has(key) && !(origin !== undefined && (await this.#isLedTo(key, origin, this.#named))))
-      throw broken(entry, 'place.named', `the entry is signed with ${key}, which is none of the named keys`);
+    if (
+      !this.#named.has(key) &&
+      !(origin !== undefined && (await this.#isLedTo(key, origin, this.#named)))
+    )
+      throw broken(
+        entry,
+        'place.named',
+        `the entry is signed with ${key}, which is none of the named keys`,
+      );
     if (seq > 0 && !isKeyChange(payload))
-      throw broken(entry, 'place.named', 'the entries before are not signed, and no change of the key accepts them');
+      throw broken(
+        entry,
+        'place.named',
+        'the entries before are not signed, and no change of the key accepts them',
+      );
   }
 
   /** Checks a whole chain with the given last key. @throws LedgerFault */
   checkWhole(trajectory_id: string, key: string | undefined): void {
     if (this.#named === undefined || key !== undefined) return;
-    throw broken({ trajectory_id, seq: 0 }, 'place.named', 'the entry is not signed, and keys are named');
+    throw broken(
+      { trajectory_id, seq: 0 },
+      'place.named',
+      'the entry is not signed, and keys are named',
+    );
   }
 
   async #checkOrigin(entry: Entry, { trajectoryId, entryId, rule }: Origin): Promise<void> {
@@ -78,7 +96,10 @@ export class EntryKeyRules {
   /** Whether changes of the key lead from a named key to this one, from the oldest delegator on. */
   async #isLedTo(key: string, origin: Origin, named: ReadonlySet<string>): Promise<boolean> {
     const path: string[] = [];
-    for (let at: Origin | undefined = origin; at !== undefined && !path.includes(at.trajectoryId); ) {
+    for (
+      let at: Origin | undefined = origin;
+      at !== undefined && !path.includes(at.trajectoryId);
+    ) {
       path.push(at.trajectoryId);
       const [row] = await this.#reader.entries(at.trajectoryId, { from: 0, limit: 1 });
       const first = row && readSound(row);
@@ -120,7 +141,11 @@ function readSound(row: EntryRow): Payload | undefined {
 
 function originOf(payload: Payload): Origin | undefined {
   if (payload.kind === 'branch')
-    return { trajectoryId: payload.source_trajectory_id, entryId: payload.source_commit_id, rule: 'branch.key' };
+    return {
+      trajectoryId: payload.source_trajectory_id,
+      entryId: payload.source_commit_id,
+      rule: 'branch.key',
+    };
   if (payload.kind !== 'root' || payload.delegated_from === undefined) return undefined;
   const { trajectory_id, entry_id } = payload.delegated_from;
   return { trajectoryId: trajectory_id, entryId: entry_id, rule: 'root.key' };

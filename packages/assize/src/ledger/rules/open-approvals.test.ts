@@ -4,7 +4,11 @@ import type { PendingPayload } from '../entry/entry.ts';
 import { Chain } from './chain.ts';
 import { OpenApprovals } from './open-approvals.ts';
 
-function pending(freezes: 'world' | readonly string[], effect?: string, expires?: string): PendingPayload {
+function pending(
+  freezes: 'world' | readonly string[],
+  effect?: string,
+  expires?: string,
+): PendingPayload {
   const proposal = { action: { name: 'act', args: {} }, delta: { effects: [{ id: effect }] } };
   const reason = effect === undefined ? 'irreversible' : 'in_doubt';
   return { kind: 'pending_approval', reason, freezes, proposal, expires } as never;
@@ -30,9 +34,12 @@ test('the first state freeze and an effect’s approval are found while open', (
 test('expired approvals are found once expired, never after resolution', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.record({ expires: fc.option(fc.constantFrom('1', '2', '3', '4')), gone: fc.nat(20) }), {
-        maxLength: 20,
-      }),
+      fc.array(
+        fc.record({ expires: fc.option(fc.constantFrom('1', '2', '3', '4')), gone: fc.nat(20) }),
+        {
+          maxLength: 20,
+        },
+      ),
       fc.array(fc.constantFrom('0', '1', '2', '3', '4', '5'), { minLength: 1 }),
       (added, times) => {
         const open = new OpenApprovals();
@@ -61,23 +68,31 @@ test('expired approvals are found once expired, never after resolution', () => {
 
 test('open approvals are counted by the writ of their proposal', () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.constantFrom('w', 'v'), fc.boolean(), fc.nat(20)), { maxLength: 20 }), (added) => {
-      const open = new OpenApprovals();
-      for (const [n, [writ_id, isAboutEffect, gone]] of added.entries()) {
-        const about = pending([], isAboutEffect ? 'e' : undefined);
-        open.set(`${n}`, { ...about, proposal: { ...about.proposal, writ_id } });
-        open.delete(`${gone}`);
-        const waiting = [...open.values()].filter(({ reason }) => reason !== 'in_doubt');
-        expect([...open.countsByWrit]).toEqual(
-          expect.arrayContaining(
-            [...Map.groupBy(waiting, (one) => one.proposal.writ_id)].map(([id, { length }]) => [id, length]),
-          ),
-        );
-        expect([...open.countsByWrit.values()].reduce((sum, count) => sum + count, 0)).toBe(waiting.length);
-      }
-      open.clear();
-      expect(open.countsByWrit.size).toBe(0);
-    }),
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom('w', 'v'), fc.boolean(), fc.nat(20)), { maxLength: 20 }),
+      (added) => {
+        const open = new OpenApprovals();
+        for (const [n, [writ_id, isAboutEffect, gone]] of added.entries()) {
+          const about = pending([], isAboutEffect ? 'e' : undefined);
+          open.set(`${n}`, { ...about, proposal: { ...about.proposal, writ_id } });
+          open.delete(`${gone}`);
+          const waiting = [...open.values()].filter(({ reason }) => reason !== 'in_doubt');
+          expect([...open.countsByWrit]).toEqual(
+            expect.arrayContaining(
+              [...Map.groupBy(waiting, (one) => one.proposal.writ_id)].map(([id, { length }]) => [
+                id,
+                length,
+              ]),
+            ),
+          );
+          expect([...open.countsByWrit.values()].reduce((sum, count) => sum + count, 0)).toBe(
+            waiting.length,
+          );
+        }
+        open.clear();
+        expect(open.countsByWrit.size).toBe(0);
+      },
+    ),
   );
 });
 
@@ -92,10 +107,15 @@ test('the successor of another approval is found while it is open', () => {
           // No two approvals share a place.
           const place = resolves === null || places.has(resolves) ? undefined : resolves;
           if (place !== undefined) places.add(place);
-          open.set(`${n}`, { ...pending([]), ...(place !== undefined && { resolves: `${place}` }) });
+          open.set(`${n}`, {
+            ...pending([]),
+            ...(place !== undefined && { resolves: `${place}` }),
+          });
           open.delete(`${gone}`);
           for (let id = 0; id < 10; id++)
-            expect(open.inPlaceOf(`${id}`)).toEqual([...open].find(([, { resolves }]) => resolves === `${id}`));
+            expect(open.inPlaceOf(`${id}`)).toEqual(
+              [...open].find(([, { resolves }]) => resolves === `${id}`),
+            );
         }
         open.clear();
         expect(open.inPlaceOf('0')).toBe(undefined);
@@ -118,7 +138,9 @@ test('no entry has a chain go through all that is open', () => {
   const chain = new Chain('t');
   const { open } = chain;
   for (let n = 0; n < 10; n++) open.set(`${n}`, pending([], `e${n}`));
-  const looks = (['entries', 'values', 'keys', 'forEach', Symbol.iterator] as const).map((by) => vi.spyOn(open, by));
+  const looks = (['entries', 'values', 'keys', 'forEach', Symbol.iterator] as const).map((by) =>
+    vi.spyOn(open, by),
+  );
   expect(chain.frozenBy()).toBe(undefined);
   expect(open.waitingFor('e9')?.[0]).toBe('9');
   expect(open.dueAt('9', 9)).toEqual([]);

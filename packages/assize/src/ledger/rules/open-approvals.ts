@@ -1,6 +1,10 @@
 import type { Instant, PendingPayload } from '../entry/entry.ts';
 import type { Hash } from '../entry/hash.ts';
-import { type EffectPendingPayload, isEffectPending, pendingEffectOf } from '../entry/settlement.ts';
+import {
+  type EffectPendingPayload,
+  isEffectPending,
+  pendingEffectOf,
+} from '../entry/settlement.ts';
 
 /** Whether an approval comes too late at that time, also before the expiry is recorded. */
 export function isExpired({ expires }: PendingPayload, at: Instant): boolean {
@@ -139,7 +143,8 @@ function placeOf({ expires, came }: Expiring, inOrder: readonly Expiring[]): num
   while (low < high) {
     const middle = (low + high) >>> 1;
     const other = inOrder[middle]!;
-    if (other.expires < expires || (other.expires === expires && other.came < came)) low = middle + 1;
+    if (other.expires < expires || (other.expires === expires && other.came < came))
+      low = middle + 1;
     else high = middle;
   }
   return low;

@@ -31,7 +31,11 @@ export class UnsettledEffects {
   }
 
   state(): UnsettledEffectsState {
-    return [...this.#commits].map(([commit, { writ_id, effects }]) => ({ commit, writ_id, effects: [...effects] }));
+    return [...this.#commits].map(([commit, { writ_id, effects }]) => ({
+      commit,
+      writ_id,
+      effects: [...effects],
+    }));
   }
 
   copy(): UnsettledEffects {

@@ -52,7 +52,8 @@ export class Polynomial {
       return [monomialOf(factorsOf(monomial ?? '')), BigInt(coefficient ?? 1)];
     });
     const read = Polynomial.#sum(terms);
-    if (read.toString() !== text) throw badPolynomial(text, `its canonical text is ${shown(read.toString())}`);
+    if (read.toString() !== text)
+      throw badPolynomial(text, `its canonical text is ${shown(read.toString())}`);
     return read;
   }
 
@@ -67,7 +68,9 @@ export class Polynomial {
 
   /** The tokens of the polynomial, sorted. */
   get tokens(): readonly Token[] {
-    const found = new Set([...this.terms.keys()].flatMap((monomial) => factorsOf(monomial).map(([token]) => token)));
+    const found = new Set(
+      [...this.terms.keys()].flatMap((monomial) => factorsOf(monomial).map(([token]) => token)),
+    );
     return [...found].sort(byText);
   }
 
@@ -123,7 +126,9 @@ export class Polynomial {
   placed(entryId: string): Polynomial {
     return Polynomial.#sum(
       [...this.terms].map(([monomial, n]) => [
-        monomialOf(factorsOf(monomial).map(([token, exponent]) => [placedToken(token, entryId), exponent])),
+        monomialOf(
+          factorsOf(monomial).map(([token, exponent]) => [placedToken(token, entryId), exponent]),
+        ),
         n,
       ]),
     );
@@ -147,7 +152,9 @@ export function mergeProvenance(a: string, b: string): string {
 
 /** The product of a canonical text with tokens: all of them are needed as well. */
 export function multipliedProvenance(text: string, tokens: readonly Token[]): string {
-  return String(tokens.reduce((product, token) => product.times(Polynomial.of(token)), Polynomial.read(text)));
+  return String(
+    tokens.reduce((product, token) => product.times(Polynomial.of(token)), Polynomial.read(text)),
+  );
 }
 
 const POLYNOMIAL = arg.of('a Polynomial', (value) => value instanceof Polynomial);
@@ -170,7 +177,8 @@ function factorsOf(monomial: Monomial): readonly Factor[] {
 
 function monomialOf(factors: readonly Factor[]): Monomial {
   const exponents = new Map<Token, number>();
-  for (const [token, exponent] of factors) exponents.set(token, (exponents.get(token) ?? 0) + exponent);
+  for (const [token, exponent] of factors)
+    exponents.set(token, (exponents.get(token) ?? 0) + exponent);
   return [...exponents]
     .filter(([, exponent]) => exponent > 0)
     .sort(([a], [b]) => byText(a, b))

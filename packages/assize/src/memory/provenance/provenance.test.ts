@@ -4,10 +4,23 @@ import { type Assertion, declarePredicate, OPEN_END, type Plan, period, planAsse
 import { cases } from '../../../../../tests/support/cases.ts';
 import { errorOf } from '../../../../../tests/support/process/errors.ts';
 import { expect as quickly } from '../../../../../tests/support/quick-expect.ts';
-import { mergeProvenance, Polynomial, readToken, type Token, trustToken, writeToken } from './index.ts';
+import {
+  mergeProvenance,
+  Polynomial,
+  readToken,
+  type Token,
+  trustToken,
+  writeToken,
+} from './index.ts';
 
 const ENTRY = 'ab'.repeat(32);
-const TOKENS = [writeToken(0), writeToken(1), writeToken(10), writeToken(2, ENTRY), trustToken('policy', 'v 1+*^')];
+const TOKENS = [
+  writeToken(0),
+  writeToken(1),
+  writeToken(10),
+  writeToken(2, ENTRY),
+  trustToken('policy', 'v 1+*^'),
+];
 const { zero, one } = Polynomial;
 
 const monomials = fc.array(fc.constantFrom(...TOKENS), { maxLength: 4 });
@@ -23,7 +36,9 @@ describe('tokens', () => {
   test('are of two sorts', () => {
     expect(writeToken(3)).toBe('w:@3');
     expect(writeToken(3, ENTRY)).toBe(`w:${ENTRY}#3`);
-    expect(trustToken('approver', 'Zoë <md+1@clinic>')).toBe('t:approver:Zo%C3%AB%20%3Cmd%2B1@clinic%3E');
+    expect(trustToken('approver', 'Zoë <md+1@clinic>')).toBe(
+      't:approver:Zo%C3%AB%20%3Cmd%2B1@clinic%3E',
+    );
     for (const token of TOKENS) expect(readToken(token)).toBe(token);
   });
 
@@ -121,7 +136,9 @@ describe('texts', () => {
       message: expect.stringContaining('is not a polynomial'),
       evidence: { text },
     });
-    expect(errorOf(() => Polynomial.read(text))).toMatchObject({ message: expect.stringContaining(problem) });
+    expect(errorOf(() => Polynomial.read(text))).toMatchObject({
+      message: expect.stringContaining(problem),
+    });
   });
 
   test('are merged as they are summed, in any order, and a plan merges with that', () => {
@@ -135,13 +152,25 @@ describe('texts', () => {
     );
     const valid = period('2026-03-01T00:00:00.000000Z', OPEN_END);
     const assertion = (object: string, n: number): Assertion => ({
-      ...{ claim: object, object, valid, confidence: 1, provenance: String(Polynomial.of(writeToken(n))) },
+      ...{
+        claim: object,
+        object,
+        valid,
+        confidence: 1,
+        provenance: String(Polynomial.of(writeToken(n))),
+      },
     });
     const plan = planAssert(
       {
         partition: { space: 's', subject: 'alice', predicate: 'medication' },
         declaration: declarePredicate({ cardinality: 'single-valued', strategy: 'lww' }),
-        ...{ open: [], latest: null, at: '2026-03-23T09:00:00.000000Z', seq: 1, merge: mergeProvenance },
+        ...{
+          open: [],
+          latest: null,
+          at: '2026-03-23T09:00:00.000000Z',
+          seq: 1,
+          merge: mergeProvenance,
+        },
       },
       [assertion('penicillin', 0), assertion('amoxicillin', 1)],
     ) as Plan;
@@ -177,7 +206,10 @@ test('a precedes b exactly when some polynomial makes up the difference', () => 
 type Query = readonly (readonly number[])[];
 
 function answer(query: Query, row: (i: number) => Polynomial): Polynomial {
-  return query.reduce((sum, rows) => sum.plus(rows.reduce((product, i) => product.times(row(i)), one)), zero);
+  return query.reduce(
+    (sum, rows) => sum.plus(rows.reduce((product, i) => product.times(row(i)), one)),
+    zero,
+  );
 }
 
 const ROWS = 3;

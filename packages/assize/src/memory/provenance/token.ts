@@ -30,7 +30,8 @@ export function writeToken(n: number, entryId?: string): Token {
 export function trustToken(kind: Trusted | 'author', name: string): Token {
   checkArgument(arg.text, kind, 'kind');
   checkArgument(arg.text, name, 'name');
-  if (!name.isWellFormed()) throw badToken(name.toWellFormed(), 'the name has half a surrogate pair');
+  if (!name.isWellFormed())
+    throw badToken(name.toWellFormed(), 'the name has half a surrogate pair');
   return readToken(`t:${kind}:${name.replace(ESCAPED, escapeCharacter)}`);
 }
 
@@ -52,9 +53,13 @@ export function readToken(text: string): Token {
   if (WRITE.test(text)) return text;
   const name = TRUST.exec(text)?.[1];
   if (name === undefined)
-    throw badToken(text, 'it must be w:@n, w:<entry id>#n or t:policy|judge|approver|author:<name>');
+    throw badToken(
+      text,
+      'it must be w:@n, w:<entry id>#n or t:policy|judge|approver|author:<name>',
+    );
   // Each name has exactly one token: only required escapes are allowed, in one form, as UTF-8.
-  if (canonicalName(name) !== name) throw badToken(text, 'an escape is not needed there, or is not UTF-8');
+  if (canonicalName(name) !== name)
+    throw badToken(text, 'an escape is not needed there, or is not UTF-8');
   return text;
 }
 
@@ -84,7 +89,11 @@ function escapeCharacter(character: string): string {
 }
 
 function badToken(text: string, problem: string): ProvenanceError {
-  return new ProvenanceError('bad_input', `${JSON.stringify(text)} is not a provenance token: ${problem}.`, {
-    evidence: { text, problem },
-  });
+  return new ProvenanceError(
+    'bad_input',
+    `${JSON.stringify(text)} is not a provenance token: ${problem}.`,
+    {
+      evidence: { text, problem },
+    },
+  );
 }

@@ -38,7 +38,9 @@ export class Bm25 {
     this.sought = sought
       .filter((each) => each.texts > 0)
       .sort((a, b) => a.texts - b.texts || (a.word < b.word ? -1 : 1));
-    this.#idf = this.sought.map((each) => Math.log(1 + (texts - each.texts + 0.5) / (each.texts + 0.5)));
+    this.#idf = this.sought.map((each) =>
+      Math.log(1 + (texts - each.texts + 0.5) / (each.texts + 0.5)),
+    );
     this.#average = words / texts;
   }
 

@@ -2,7 +2,10 @@ import type { FactRow } from '../fact.ts';
 import { OPEN_START } from '../period.ts';
 import { lettersOf, WORDS_MAX, wordsOf } from './words.ts';
 
-const MONTHS = 'January February March April May June July August September October November December'.split(' ');
+const MONTHS =
+  'January February March April May June July August September October November December'.split(
+    ' ',
+  );
 
 /**
  * The searchable text of a fact: the first valid day of its claim, subject, predicate and object.

@@ -8,10 +8,16 @@ const item = fc.record({
   day: fc.constantFrom('', '2026-01-01', '2026-01-02'),
   recorded: fc.integer({ min: 10, max: 20 }).map(String),
 });
-const weights = fc.record({ neighbours: fc.constantFrom(0, 0.25, 1), session: fc.constantFrom(0, 0.5, 2) });
+const weights = fc.record({
+  neighbours: fc.constantFrom(0, 0.25, 1),
+  session: fc.constantFrom(0, 0.5, 2),
+});
 
 /** Looks through all items for each item. */
-function naive(items: readonly Placed[], { neighbours, session }: Required<NearbyWeights>): number[] {
+function naive(
+  items: readonly Placed[],
+  { neighbours, session }: Required<NearbyWeights>,
+): number[] {
   return items.map(({ score, day, recorded }) => {
     if (day === '') return score;
     const others = items.filter((other) => other.day === day);
@@ -20,7 +26,10 @@ function naive(items: readonly Placed[], { neighbours, session }: Required<Nearb
     const last = Math.max(...before.map((each) => Number(each.recorded)));
     const first = Math.min(...after.map((each) => Number(each.recorded)));
     const bestAt = (time: number): number =>
-      others.reduce((best, each) => (Number(each.recorded) === time ? Math.max(best, each.score) : best), 0);
+      others.reduce(
+        (best, each) => (Number(each.recorded) === time ? Math.max(best, each.score) : best),
+        0,
+      );
     const scores = others.map((each) => each.score).sort((a, b) => b - a);
     const five = scores.slice(0, 5).reduce((sum, each) => sum + each, 0);
     return score + neighbours * (bestAt(last) + bestAt(first)) + (session * five) / 5;
@@ -33,8 +42,10 @@ test('the scores are those of a walk over all items', () => {
       const ranked = rankNearby(items, weights);
       const expected = naive(items, weights);
       expect(new Set(ranked.map(({ item }) => item))).toEqual(new Set(items));
-      for (const { item, score } of ranked) expect(score).toBeCloseTo(expected[items.indexOf(item)]!, 5);
-      for (const [n, { score }] of ranked.slice(1).entries()) expect(score).toBeLessThanOrEqual(ranked[n]!.score);
+      for (const { item, score } of ranked)
+        expect(score).toBeCloseTo(expected[items.indexOf(item)]!, 5);
+      for (const [n, { score }] of ranked.slice(1).entries())
+        expect(score).toBeLessThanOrEqual(ranked[n]!.score);
     }),
     { numRuns: cases(300) },
   );
@@ -53,7 +64,15 @@ test('weights of 0 keep scores and order', () => {
 });
 
 test('an answer beside the words of the question rises', () => {
-  const said = (score: number, recorded: string, day = '2026-01-01'): Placed => ({ score, day, recorded });
+  const said = (score: number, recorded: string, day = '2026-01-01'): Placed => ({
+    score,
+    day,
+    recorded,
+  });
   const [question, answer, elsewhere] = [said(3, '1'), said(1, '2'), said(1.5, '9', '2026-05-05')];
-  expect(rankNearby([question, elsewhere, answer]).map(({ item }) => item)).toEqual([question, answer, elsewhere]);
+  expect(rankNearby([question, elsewhere, answer]).map(({ item }) => item)).toEqual([
+    question,
+    answer,
+    elsewhere,
+  ]);
 });

@@ -61,7 +61,8 @@ const NO_SESSION: Session = { beside: new Map(), mean: 0 };
 
 function sessionOf(members: readonly Placed[]): Session {
   const best = new Map<string, number>();
-  for (const { recorded, score } of members) best.set(recorded, Math.max(score, best.get(recorded) ?? score));
+  for (const { recorded, score } of members)
+    best.set(recorded, Math.max(score, best.get(recorded) ?? score));
   const times = [...best.keys()].sort();
   const scoreAt = (n: number): number => best.get(times[n] ?? '') ?? 0;
   const beside = new Map(times.map((time, n) => [time, scoreAt(n - 1) + scoreAt(n + 1)]));

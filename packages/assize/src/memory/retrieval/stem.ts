@@ -124,7 +124,10 @@ function longest<T extends readonly [string, ...unknown[]]>(
 ): T | undefined {
   return rules
     .filter(fits)
-    .reduce<T | undefined>((best, rule) => (rule[0].length > (best?.[0].length ?? 0) ? rule : best), undefined);
+    .reduce<T | undefined>(
+      (best, rule) => (rule[0].length > (best?.[0].length ?? 0) ? rule : best),
+      undefined,
+    );
 }
 
 /** Number of vowel-consonant sequences: m in [C](VC)^m[V]. */
@@ -148,6 +151,7 @@ function endsShort(word: string): boolean {
 /** One character for each letter, v or c. y is a vowel after a consonant. Repetitions stay. */
 function shape(word: string): string {
   let shape = '';
-  for (const letter of word) shape += 'aeiou'.includes(letter) || (letter === 'y' && shape.endsWith('c')) ? 'v' : 'c';
+  for (const letter of word)
+    shape += 'aeiou'.includes(letter) || (letter === 'y' && shape.endsWith('c')) ? 'v' : 'c';
   return shape;
 }

@@ -17,10 +17,19 @@ test.each([
     'conflat troubl size hop tan fall hiss fizz fail file',
   ],
   ['happy sky', 'happi sky'],
-  ['relational conditional rational valenci hesitanci digitizer', 'relat condit ration valenc hesit digit'],
+  [
+    'relational conditional rational valenci hesitanci digitizer',
+    'relat condit ration valenc hesit digit',
+  ],
   ['conformabli radicalli differentli vileli analogousli', 'conform radic differ vile analog'],
-  ['vietnamization predication operator feudalism decisiveness', 'vietnam predic oper feudal decis'],
-  ['hopefulness callousness formaliti sensitiviti sensibiliti', 'hope callous formal sensit sensibl'],
+  [
+    'vietnamization predication operator feudalism decisiveness',
+    'vietnam predic oper feudal decis',
+  ],
+  [
+    'hopefulness callousness formaliti sensitiviti sensibiliti',
+    'hope callous formal sensit sensibl',
+  ],
   [
     'triplicate formative formalize electriciti electrical hopeful goodness',
     'triplic form formal electr electr hope good',
@@ -47,7 +56,10 @@ test.each([
   ['東京タワー a', '東京 京た たわ わー'],
   ['ヒラガナ ひらがな ﾋﾗｶﾞﾅ', 'ひら らが がな ひら らが がな ひら らが がな'],
   ['user123 10mg p7 B12', 'user123 user 123 10mg 10 mg p7 b12'],
-  ['iPhone15Pro 3rd deadbeef1a2b3c4d', 'iphone15pro iphon 15 pro 3rd rd deadbeef1a2b3c4d phone15 pro'],
+  [
+    'iPhone15Pro 3rd deadbeef1a2b3c4d',
+    'iphone15pro iphon 15 pro 3rd rd deadbeef1a2b3c4d phone15 pro',
+  ],
   ['my e-mail, X-ray and a kebab-case a-b-c', 'e mail x rai kebab case b c email xrai'],
   ['हिन्दी 한국어', 'हिन्दी 한국어 한국 국어'],
   ['" OR NEAR(x) * ^ {a} col:y -- \\', 'near x col y'],
@@ -124,31 +136,38 @@ const spelling = fc.constantFrom<(word: string) => string>(
 
 test('a text is found by each word in any spelling, also after an elision', () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.constantFrom(...SPELT), spelling, spelling), { minLength: 1 }), (drawn) => {
-      const object = drawn.map(([word, as]) => as(word)).join(' ');
-      const indexed = new Set(
-        wordsOfDocument({
-          subject: 's',
-          predicate: 'p',
-          object,
-          asserted_from: '2026-04-06T09:00:00.000000Z',
-          row_kind: 'current',
-        }),
-      );
-      for (const [word, , as] of drawn)
-        for (const sought of [
-          word,
-          ...(word === 'l’été' ? ['d’été', 'été', "l'été"] : word === '東京都' ? [...word, '京都'] : []),
-        ]) {
-          expect(wordsOf(as(sought)).length).toBeGreaterThan(0);
-          const isElided = sought.startsWith('d');
-          expect(
-            wordsOf(as(sought))
-              .slice(isElided ? 1 : 0)
-              .filter((one) => !indexed.has(one)),
-          ).toEqual([]);
-        }
-    }),
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom(...SPELT), spelling, spelling), { minLength: 1 }),
+      (drawn) => {
+        const object = drawn.map(([word, as]) => as(word)).join(' ');
+        const indexed = new Set(
+          wordsOfDocument({
+            subject: 's',
+            predicate: 'p',
+            object,
+            asserted_from: '2026-04-06T09:00:00.000000Z',
+            row_kind: 'current',
+          }),
+        );
+        for (const [word, , as] of drawn)
+          for (const sought of [
+            word,
+            ...(word === 'l’été'
+              ? ['d’été', 'été', "l'été"]
+              : word === '東京都'
+                ? [...word, '京都']
+                : []),
+          ]) {
+            expect(wordsOf(as(sought)).length).toBeGreaterThan(0);
+            const isElided = sought.startsWith('d');
+            expect(
+              wordsOf(as(sought))
+                .slice(isElided ? 1 : 0)
+                .filter((one) => !indexed.has(one)),
+            ).toEqual([]);
+          }
+      },
+    ),
     { numRuns: 300 },
   );
 });
@@ -162,7 +181,12 @@ test('a letter of Unicode is one word in each case, composed and decomposed', ()
     const letter = String.fromCodePoint(code);
     if (!/\p{L}/u.test(letter) || isOther.test(letter.normalize('NFD'))) continue;
     const [word] = wordsOf(letter);
-    for (const form of [letter.toUpperCase(), letter.toLowerCase(), letter.normalize('NFD'), letter.normalize('NFKC')])
+    for (const form of [
+      letter.toUpperCase(),
+      letter.toLowerCase(),
+      letter.normalize('NFD'),
+      letter.normalize('NFKC'),
+    ])
       if (wordsOf(form)[0] !== word) other.push(`${letter} ${form}`);
   }
   expect(other).toEqual([]);
@@ -197,7 +221,13 @@ test.each([
   ['version 2', 'v2'],
 ])('a search for %j finds %j', (asked, said) => {
   const query = new Set(wordsOf(asked));
-  const row = { subject: 's', predicate: 'p', object: said, asserted_from: OPEN_START, row_kind: 'current' } as const;
+  const row = {
+    subject: 's',
+    predicate: 'p',
+    object: said,
+    asserted_from: OPEN_START,
+    row_kind: 'current',
+  } as const;
   expect(wordsOfDocument(row).filter((word) => query.has(word))).not.toEqual([]);
   // An erasure finds every word that a search finds.
   const every = everyWordOf(said);
@@ -206,7 +236,13 @@ test.each([
 
 test('words of long names, versions and runs take time in proportion', () => {
   const long = 100_000;
-  for (const text of ['aB'.repeat(long), 'a'.repeat(long), 'A'.repeat(long), '1.'.repeat(long), '서'.repeat(long)]) {
+  for (const text of [
+    'aB'.repeat(long),
+    'a'.repeat(long),
+    'A'.repeat(long),
+    '1.'.repeat(long),
+    '서'.repeat(long),
+  ]) {
     const start = performance.now();
     expect(wordsOf(text).length).toBeLessThanOrEqual(2 * 10_000);
     expect(performance.now() - start).toBeLessThan(2_000);
@@ -214,7 +250,9 @@ test('words of long names, versions and runs take time in proportion', () => {
 });
 
 test('single letters are Han letters without spaces, and Hangul syllables', () => {
-  expect(lettersOf('東京タワー 茶 お茶 ひらがな ﹙株﹚ ㍿ abc 한국').join(' ')).toBe('東 京 茶 株 式 会 社 한 국');
+  expect(lettersOf('東京タワー 茶 お茶 ひらがな ﹙株﹚ ㍿ abc 한국').join(' ')).toBe(
+    '東 京 茶 株 式 会 社 한 국',
+  );
   expect(wordsOf('茶')).toEqual(['茶']);
 });
 
@@ -239,7 +277,12 @@ test('the text after many elisions is inspected only as far as it counts', () =>
   const length = replaced.mock.contexts.reduce<number>((sum, text) => sum + String(text).length, 0);
   // Of all that follows each it was 8 million.
   expect(length).toBeLessThan(100_000);
-  expect([words.length, words[0], ...words.slice(-2)]).toEqual([2_000, 'la'.repeat(32), 'alala', 'ala']);
+  expect([words.length, words[0], ...words.slice(-2)]).toEqual([
+    2_000,
+    'la'.repeat(32),
+    'alala',
+    'ala',
+  ]);
   // The counted part of a text may end with half a letter.
   expect(wordsOf(`l'a${'𐐨'.repeat(70)}`)).toEqual([`la${'𐐨'.repeat(62)}`, `a${'𐐨'.repeat(63)}`]);
 });
@@ -253,7 +296,9 @@ test('a fact is found by its day in numbers and words, its names and object', ()
     row_kind: 'current',
   } as const;
   expect(documentOf(row)).toBe('2026-04-06 6 April 2026 patient 7 takes aspirin');
-  expect(documentOf({ ...row, asserted_from: '0000-01-01T00:00:00.000000Z' })).toBe('patient 7 takes aspirin');
+  expect(documentOf({ ...row, asserted_from: '0000-01-01T00:00:00.000000Z' })).toBe(
+    'patient 7 takes aspirin',
+  );
   expect(wordsOfDocument(row)).toEqual(wordsOf(documentOf(row)));
   const who = { ...row, subject: 'The Who', predicate: 'is on', object: 'it and on tour' };
   expect(wordsOfDocument(who).join(' ')).toBe('2026-04-06 6 april 2026 the who is on tour');
@@ -267,7 +312,8 @@ test('a fact is found by its day in numbers and words, its names and object', ()
       { claim: 'b', object: 'codeine' },
     ],
   };
-  const lost = (object: string) => documentOf({ ...row, row_kind: 'audit', object }).replace(/^.* takes /, '');
+  const lost = (object: string) =>
+    documentOf({ ...row, row_kind: 'audit', object }).replace(/^.* takes /, '');
   expect([JSON.stringify(witness), '{}', 'null', '7', 'text'].map(lost)).toEqual([
     'codeine',
     '{}',
@@ -282,7 +328,12 @@ test.each([
   ['erased', 'false'],
   ['closed', 'false'],
 ])('a word is in the memory of its process where it was %s: %s', (how, isThere) => {
-  const program = join(import.meta.dirname, '../../../../../tests/support/clinic/heap-after-erasure.ts');
-  const printed = execFileSync(process.execPath, ['--expose-gc', program, how], { encoding: 'utf8' });
+  const program = join(
+    import.meta.dirname,
+    '../../../../../tests/support/clinic/heap-after-erasure.ts',
+  );
+  const printed = execFileSync(process.execPath, ['--expose-gc', program, how], {
+    encoding: 'utf8',
+  });
   expect(printed).toBe(`${isThere}\n`);
 });

@@ -28,8 +28,37 @@ const UNREAD =
  * types, and letters that have several forms.
  */
 const ALIKE: Readonly<Record<string, string>> = {
-  ...{ ß: 'ss', ς: 'σ', ı: 'i', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ħ: 'h', ŧ: 't', ŋ: 'n' },
-  ...{ ĸ: 'k', ƀ: 'b', ɓ: 'b', ɖ: 'd', ɗ: 'd', ǥ: 'g', ɨ: 'i', ƙ: 'k', ŀ: 'l', ƴ: 'y', ƶ: 'z', ȷ: 'j', ɛ: 'e', ɔ: 'o' },
+  ...{
+    ß: 'ss',
+    ς: 'σ',
+    ı: 'i',
+    æ: 'ae',
+    œ: 'oe',
+    ø: 'o',
+    ł: 'l',
+    đ: 'd',
+    ð: 'd',
+    þ: 'th',
+    ħ: 'h',
+    ŧ: 't',
+    ŋ: 'n',
+  },
+  ...{
+    ĸ: 'k',
+    ƀ: 'b',
+    ɓ: 'b',
+    ɖ: 'd',
+    ɗ: 'd',
+    ǥ: 'g',
+    ɨ: 'i',
+    ƙ: 'k',
+    ŀ: 'l',
+    ƴ: 'y',
+    ƶ: 'z',
+    ȷ: 'j',
+    ɛ: 'e',
+    ɔ: 'o',
+  },
   // Persian and Urdu forms of Arabic letters, and forms that Arabic itself mixes.
   ...{ ی: 'ي', ى: 'ي', ک: 'ك', ۀ: 'ه', ە: 'ه', ة: 'ه' },
 };
@@ -66,7 +95,18 @@ const VERSION_NUMBERS_MAX = 8;
 /** Scripts without spaces between words. */
 const SCRIPTS = [
   ...['Han', 'Bopomofo', 'Hiragana', 'Katakana', 'Yi', 'Tangut', 'Nushu'],
-  ...['Thai', 'Lao', 'Khmer', 'Myanmar', 'Tai_Le', 'New_Tai_Lue', 'Tai_Tham', 'Tai_Viet', 'Javanese', 'Balinese'],
+  ...[
+    'Thai',
+    'Lao',
+    'Khmer',
+    'Myanmar',
+    'Tai_Le',
+    'New_Tai_Lue',
+    'Tai_Tham',
+    'Tai_Viet',
+    'Javanese',
+    'Balinese',
+  ],
 ]
   .map((name) => `\\p{scx=${name}}`)
   .join('');
@@ -119,7 +159,9 @@ export function lettersOf(text: string): string[] {
   const syllables = plain(text).match(/\p{sc=Hangul}+/gu) ?? [];
   return [...runs, ...syllables].flatMap((run) => {
     const letters = [...run];
-    return letters.length === 1 ? [] : letters.filter((letter) => HAN.test(letter) || HANGUL.test(letter));
+    return letters.length === 1
+      ? []
+      : letters.filter((letter) => HAN.test(letter) || HANGUL.test(letter));
   });
 }
 
@@ -149,21 +191,27 @@ function bareWords(text: string): readonly string[] {
   const bare = plain(text);
   const found = bare.match(WORD) ?? [];
   // Most texts have neither kind.
-  const words = UNSPACED.test(bare) ? found.flatMap((word) => (UNSPACED.test(word) ? unspaced(word) : [word])) : found;
+  const words = UNSPACED.test(bare)
+    ? found.flatMap((word) => (UNSPACED.test(word) ? unspaced(word) : [word]))
+    : found;
   const apart = APOSTROPHE.test(bare)
     ? words.flatMap((word) => (APOSTROPHE.test(word) ? withoutApostrophe(word) : word))
     : words;
-  const parted = MAYBE_PARTED.test(bare) ? apart.flatMap((word) => [word, ...partsOfWord(word)]) : apart;
+  const parted = MAYBE_PARTED.test(bare)
+    ? apart.flatMap((word) => [word, ...partsOfWord(word)])
+    : apart;
   return [...parted, ...hyphenedOf(bare), ...humpsOf(text)];
 }
 
 /** A version, letters next to digits, or a script of `partsOfWord`. */
-const MAYBE_PARTED = /v\d|\.\d+\.\d|[\p{L}\p{M}]{2}\d|\d[\p{L}\p{M}]{2}|[\p{sc=Hangul}\p{sc=Arabic}\p{sc=Hebrew}]/u;
+const MAYBE_PARTED =
+  /v\d|\.\d+\.\d|[\p{L}\p{M}]{2}\d|\d[\p{L}\p{M}]{2}|[\p{sc=Hangul}\p{sc=Arabic}\p{sc=Hebrew}]/u;
 
 /** The words inside of a word, by which it is also found. */
 function partsOfWord(word: string): string[] {
   if (VERSION.test(word)) return versionsOf(word);
-  if (HANGUL.test(word)) return (word.match(HANGUL_RUNS) ?? []).flatMap((run) => syllablesOf(run, word));
+  if (HANGUL.test(word))
+    return (word.match(HANGUL_RUNS) ?? []).flatMap((run) => syllablesOf(run, word));
   const bare = word.replace(ARTICLE, '');
   return [...(bare === word ? [] : [bare]), ...mixedRunsOf(word)];
 }
@@ -193,7 +241,8 @@ function syllablesOf(run: string, word: string): string[] {
   const own = run === word ? [] : [run];
   if (!HANGUL.test(run)) return own;
   const noun = PARTICLE.exec(run)?.[1];
-  const pairs = letters.length < 3 ? [] : letters.slice(1).map((letter, at) => letters[at]! + letter);
+  const pairs =
+    letters.length < 3 ? [] : letters.slice(1).map((letter, at) => letters[at]! + letter);
   return [...own, ...pairs, ...(noun === undefined ? [] : [noun])];
 }
 
@@ -246,7 +295,9 @@ function asciiDigit(digit: string): string {
 function termOf(bare: string): string {
   const known = STEMS.get(bare);
   if (known !== undefined) return known;
-  const term = /^[a-z]+$/.test(bare) ? stem(bare.slice(0, LETTERS_MAX)) : [...bare].slice(0, LETTERS_MAX).join('');
+  const term = /^[a-z]+$/.test(bare)
+    ? stem(bare.slice(0, LETTERS_MAX))
+    : [...bare].slice(0, LETTERS_MAX).join('');
   // A longer word would be cached as a whole.
   if (bare.length <= LETTERS_MAX) STEMS.set(bare, term);
   return term;

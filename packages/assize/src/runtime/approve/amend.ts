@@ -19,9 +19,18 @@ import { type ResolutionCall, untilResolved } from './pending/resolve.ts';
  * @throws KernelError `unauthorised_counselor`, `invalid_amendment`, `override_needed`; the errors
  * of `untilResolved`
  */
-export async function amend(ports: ApprovalPorts, pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
+export async function amend(
+  ports: ApprovalPorts,
+  pendingId: Hash,
+  input: ApprovalInput,
+): Promise<Ruling> {
   const { writer, effects } = ports;
-  const statements = new ApprovedStatements(ports, { pendingId, call: input, isJudgement: false, errors: AMENDED });
+  const statements = new ApprovedStatements(ports, {
+    pendingId,
+    call: input,
+    isJudgement: false,
+    errors: AMENDED,
+  });
   const salts = new SaltSource(writer.context.random);
   const call: ResolutionCall = { pendingId, input, expired: (due) => expirePending(writer, due) };
   let declared: DeclaredCalls | undefined;
@@ -41,8 +50,12 @@ export async function amend(ports: ApprovalPorts, pendingId: Hash, input: Approv
         const { commit, kept, believed } = decided;
         const resolved = { pendingId, pending, commit, counselor: counselorOf(input, commit) };
         const first = amended.waiting.intent;
-        const amendment = () => amendmentPayload(writer.entryTerms(at, kept), resolved, first, plan, believed?.changes);
-        const { row, payload, batch } = writer.apply(amendment, { change: commit, facts: believed });
+        const amendment = () =>
+          amendmentPayload(writer.entryTerms(at, kept), resolved, first, plan, believed?.changes);
+        const { row, payload, batch } = writer.apply(amendment, {
+          change: commit,
+          facts: believed,
+        });
         const acts = plan?.commitRecords(row.id);
         const blobs = acts === undefined ? kept.blobs : [...kept.blobs, ...acts.blobs];
         return { ...batch, blobs, effects: acts?.write, answer: rulingFrom(row, payload) };

@@ -7,7 +7,14 @@ import { writId } from '#authority';
 import { plainText } from '#canon';
 import { declareTool } from '#effects';
 import { call, defineDomain, escalate, pass, reject } from '#kernel';
-import { type CommitPayload, entryRow, integrateLog, Replayer, readRow, verifyTrajectory } from '#ledger';
+import {
+  type CommitPayload,
+  entryRow,
+  integrateLog,
+  Replayer,
+  readRow,
+  verifyTrajectory,
+} from '#ledger';
 import { listWrits, type Ruling, type Trajectory } from '#runtime';
 import { HandClock, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 
@@ -71,7 +78,8 @@ function shopOf({ pay }: Bank) {
         apply: (state, { id, count }) => {
           state.orders[id] = count * (state.prices[id] ?? 0);
         },
-        calls: (state, { id }) => (state.orders[id] === 0 ? [] : [call(pay, { id, amount: state.orders[id]! })]),
+        calls: (state, { id }) =>
+          state.orders[id] === 0 ? [] : [call(pay, { id, amount: state.orders[id]! })],
       },
       costly: {
         process: 'order',
@@ -85,7 +93,13 @@ function shopOf({ pay }: Bank) {
         process: 'order',
         args: ARGS,
         beliefs: ({ id, amount }) => [
-          { verb: 'assert', space: 'shop', subject: id, predicate: 'price', object: String(amount) },
+          {
+            verb: 'assert',
+            space: 'shop',
+            subject: id,
+            predicate: 'price',
+            object: String(amount),
+          },
         ],
         apply: (state, { id, amount }) => {
           state.orders[id] = amount;
@@ -103,7 +117,11 @@ function shopOf({ pay }: Bank) {
   });
 }
 
-const writ = writFor('agent:a', { require_approval: ['**'], budget: { usd: 10_000 }, trajectory: 't' });
+const writ = writFor('agent:a', {
+  require_approval: ['**'],
+  budget: { usd: 10_000 },
+  trajectory: 't',
+});
 const boss = { principal: 'boss:olga', method: 'desk' };
 const lamp = (amount: number) => ({ id: 'lamp', amount });
 
@@ -111,7 +129,11 @@ async function opened(clock = new HandClock(), options = {}) {
   const bank = new Bank();
   const store = new MemoryStore();
   const domain = shopOf(bank);
-  const assize = runtimeOver(store, [domain], { tools: [bank.pay], ports: { clock }, ...options } as never);
+  const assize = runtimeOver(store, [domain], {
+    tools: [bank.pay],
+    ports: { clock },
+    ...options,
+  } as never);
   const trajectory = await assize.create(domain, { trajectoryId: 't' });
   const verify = async () => {
     expect((await verifyTrajectory(new Replayer(store), 't')).fault).toBeUndefined();
@@ -124,7 +146,11 @@ async function opened(clock = new HandClock(), options = {}) {
 
 type Opened = Trajectory<ReturnType<typeof shopOf>>;
 
-async function waiting(trajectory: Opened, action: string, args: object = lamp(4_000)): Promise<string> {
+async function waiting(
+  trajectory: Opened,
+  action: string,
+  args: object = lamp(4_000),
+): Promise<string> {
   const ruling = await trajectory.propose({ action, role: 'clerk', args, writ } as never);
   if (ruling.ruling !== 'escalated') throw new Error(JSON.stringify(ruling));
   return ruling.pending;
@@ -149,8 +175,14 @@ test('a lowered amount is paid as the ledger has it', async () => {
   const ruling = await trajectory.approvals.approve(pending, { ...boss, args: lamp(40) });
   const { action, amended, delta, resolves, counselor } = commitOf(ruling);
   expect(bank.paid).toEqual([40]);
-  expect(trajectory.state()).toMatchObject({ orders: { lamp: 40 }, approved: { lamp: 'boss:olga' } });
-  expect(ruling).toMatchObject({ effects: 'settled', calls: [{ tool: 'bank.pay', phase: 'applied' }] });
+  expect(trajectory.state()).toMatchObject({
+    orders: { lamp: 40 },
+    approved: { lamp: 'boss:olga' },
+  });
+  expect(ruling).toMatchObject({
+    effects: 'settled',
+    calls: [{ tool: 'bank.pay', phase: 'applied' }],
+  });
   expect({ action, amended, resolves, counselor }).toEqual({
     action: { name: 'place', role: { name: 'clerk', params: {} }, args: lamp(40) },
     amended: {
@@ -174,7 +206,9 @@ test('the calls of a transaction body cannot be amended, nothing is paid', async
     tx.propose({ action: 'place', role: 'clerk', args: lamp(4_000) });
   });
   if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
-  await expect(trajectory.approvals.approve(ruling.pending, { ...boss, args: lamp(40) })).rejects.toMatchObject({
+  await expect(
+    trajectory.approvals.approve(ruling.pending, { ...boss, args: lamp(40) }),
+  ).rejects.toMatchObject({
     code: 'invalid_amendment',
     message: expect.stringContaining('transaction body'),
   });
@@ -185,7 +219,9 @@ test('the calls of a transaction body cannot be amended, nothing is paid', async
 test('calls that follow from the state are derived from the amended state', async () => {
   const { bank, trajectory, verify } = await opened();
   const pending = await waiting(trajectory, 'priced', { id: 'lamp', count: 800 });
-  commitOf(await trajectory.approvals.approve(pending, { ...boss, args: { id: 'lamp', count: 8 } }));
+  commitOf(
+    await trajectory.approvals.approve(pending, { ...boss, args: { id: 'lamp', count: 8 } }),
+  );
   expect([bank.paid, ordersOf(trajectory)]).toEqual([[40], { lamp: 40 }]);
   await verify();
 });
@@ -194,7 +230,9 @@ test('an amendment can leave no call at all', async () => {
   const { bank, trajectory, verify } = await opened();
   const pending = await waiting(trajectory, 'priced', { id: 'lamp', count: 800 });
   expect(
-    commitOf(await trajectory.approvals.approve(pending, { ...boss, args: { id: 'lamp', count: 0 } })).delta.effects,
+    commitOf(
+      await trajectory.approvals.approve(pending, { ...boss, args: { id: 'lamp', count: 0 } }),
+    ).delta.effects,
   ).toEqual([]);
   expect(bank.paid).toEqual([]);
   await verify();
@@ -203,7 +241,9 @@ test('an amendment can leave no call at all', async () => {
 test('the amended cost is booked', async () => {
   const { store, trajectory, verify } = await opened();
   const pending = await waiting(trajectory, 'costly');
-  expect(commitOf(await trajectory.approvals.approve(pending, { ...boss, args: lamp(40) })).budget_cost).toEqual({
+  expect(
+    commitOf(await trajectory.approvals.approve(pending, { ...boss, args: lamp(40) })).budget_cost,
+  ).toEqual({
     usd: 40,
   });
   expect(await listWrits(store, 't')).toMatchObject([{ spent: { usd: 40 } }]);
@@ -223,14 +263,24 @@ test('the amended facts are stated, and not the first ones', async () => {
 test.each([
   ['a rule that it breaks', 'plain', { args: lamp(6_000) }, 'override_needed'],
   ['a rule of another counselor', 'plain', { args: lamp(4_600) }, 'unauthorised_counselor'],
-  ['arguments of another type', 'plain', { args: { id: 'lamp', amount: 'all' } }, 'invalid_amendment'],
+  [
+    'arguments of another type',
+    'plain',
+    { args: { id: 'lamp', amount: 'all' } },
+    'invalid_amendment',
+  ],
   ['a role that the domain lacks', 'plain', { role: 'chef' }, 'invalid_amendment'],
   ['a cost above the budget', 'costly', { args: lamp(4_000_000) }, 'invalid_amendment'],
   ['the same arguments', 'plain', { args: lamp(4_000) }, 'invalid_amendment'],
   ['answers besides', 'told', { args: lamp(40), answers: [] }, 'bad_intent'],
   ['a replacement besides', 'plain', { args: lamp(40), replacement: [] }, 'bad_intent'],
   ['undefined arguments', 'plain', { args: undefined }, 'bad_intent'],
-  ['the requester as counselor', 'plain', { args: lamp(40), principal: 'agent:a' }, 'unauthorised_counselor'],
+  [
+    'the requester as counselor',
+    'plain',
+    { args: lamp(40), principal: 'agent:a' },
+    'unauthorised_counselor',
+  ],
 ])('an amendment is refused for %s, and nothing happens', async (_why, action, more, code) => {
   const { bank, trajectory, verify } = await opened();
   const pending = await waiting(trajectory, action);
@@ -245,7 +295,11 @@ test.each([
 test('an override of an amendment is recorded with its violations', async () => {
   const { bank, trajectory, verify } = await opened();
   const pending = await waiting(trajectory, 'place');
-  const approving = trajectory.approvals.approve(pending, { ...boss, args: lamp(6_000), override: true });
+  const approving = trajectory.approvals.approve(pending, {
+    ...boss,
+    args: lamp(6_000),
+    override: true,
+  });
   const { counselor, detection_vector: vector } = commitOf(await approving);
   expect(counselor).toMatchObject({ override: true });
   expect(vector).toContainEqual({
@@ -278,7 +332,9 @@ test('of an amendment and a plain approval at once, one commits and pays', async
     trajectory.approvals.approve(pending, { ...boss, args: lamp(40) }),
     trajectory.approvals.approve(pending, { ...boss, principal: 'boss:ole' }),
   ]);
-  const codes = both.map((one) => (one.status === 'fulfilled' ? one.value.ruling : one.reason.code));
+  const codes = both.map((one) =>
+    one.status === 'fulfilled' ? one.value.ruling : one.reason.code,
+  );
   expect(codes.toSorted()).toEqual(['committed', 'not_pending']);
   expect(bank.paid).toEqual([(ordersOf(trajectory) as { lamp: number }).lamp]);
   await verify();
@@ -288,7 +344,9 @@ test('two amendments at once: one commits and pays', async () => {
   const { bank, trajectory, verify } = await opened();
   const pending = await waiting(trajectory, 'place');
   const both = await Promise.allSettled(
-    [40, 50].map((amount) => trajectory.approvals.approve(pending, { ...boss, args: lamp(amount) })),
+    [40, 50].map((amount) =>
+      trajectory.approvals.approve(pending, { ...boss, args: lamp(amount) }),
+    ),
   );
   expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   expect(bank.paid).toEqual([(ordersOf(trajectory) as { lamp: number }).lamp]);
@@ -308,10 +366,18 @@ test('an amendment that comes too late records the expiry, and pays nothing', as
 
 test('a repeated key gets the amended commit', async () => {
   const { bank, trajectory } = await opened();
-  const keyed = { action: 'place', role: 'clerk', args: lamp(4_000), writ, idempotencyKey: 'k' } as never;
+  const keyed = {
+    action: 'place',
+    role: 'clerk',
+    args: lamp(4_000),
+    writ,
+    idempotencyKey: 'k',
+  } as never;
   const ruling = await trajectory.propose(keyed);
   if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
-  const committed = commitOf(await trajectory.approvals.approve(ruling.pending, { ...boss, args: lamp(40) }));
+  const committed = commitOf(
+    await trajectory.approvals.approve(ruling.pending, { ...boss, args: lamp(40) }),
+  );
   expect(commitOf(await trajectory.propose(keyed))).toEqual(committed);
   expect(bank.paid).toEqual([40]);
 });
@@ -319,7 +385,11 @@ test('a repeated key gets the amended commit', async () => {
 test('another digest than the shown one is refused', async () => {
   const { trajectory } = await opened();
   const pending = await waiting(trajectory, 'plain');
-  const approving = trajectory.approvals.approve(pending, { ...boss, args: lamp(40), digest: 'f'.repeat(64) });
+  const approving = trajectory.approvals.approve(pending, {
+    ...boss,
+    args: lamp(40),
+    digest: 'f'.repeat(64),
+  });
   await expect(approving).rejects.toMatchObject({ code: 'digest_mismatch' });
 });
 
@@ -328,7 +398,9 @@ test('a revoked writ stops an amendment as it stops a proposal', async () => {
   const pending = await waiting(trajectory, 'plain');
   const revoking = writFor('operator', { actions: ['assize.revoke'], scopes: ['writ:**'] });
   await trajectory.writs.revoke({ writ: writId(writ), reason: 'stolen', by: revoking });
-  await expect(trajectory.approvals.approve(pending, { ...boss, args: lamp(40) })).rejects.toMatchObject({
+  await expect(
+    trajectory.approvals.approve(pending, { ...boss, args: lamp(40) }),
+  ).rejects.toMatchObject({
     code: 'invalid_amendment',
     message: expect.stringContaining('invalid_authority'),
   });
@@ -340,16 +412,25 @@ test('the policy decides on the amended arguments and calls', async () => {
     digest: 'a'.repeat(64),
     evaluate: ({ args, calls = [] }: any) => {
       asked.push([args.amount, calls.map(({ input }: any) => input.amount)]);
-      return { decision: args.amount === 41 ? 'deny' : 'allow', rule: 'r', reasons: [], errors: [] };
+      return {
+        decision: args.amount === 41 ? 'deny' : 'allow',
+        rule: 'r',
+        reasons: [],
+        errors: [],
+      };
     },
   };
   const { bank, trajectory, verify } = await opened(new HandClock(), { policy });
   const pending = await waiting(trajectory, 'place');
-  await expect(trajectory.approvals.approve(pending, { ...boss, args: lamp(41) })).rejects.toMatchObject({
+  await expect(
+    trajectory.approvals.approve(pending, { ...boss, args: lamp(41) }),
+  ).rejects.toMatchObject({
     code: 'invalid_amendment',
     message: expect.stringContaining('policy_denied'),
   });
-  const { policy: recorded } = commitOf(await trajectory.approvals.approve(pending, { ...boss, args: lamp(40) }));
+  const { policy: recorded } = commitOf(
+    await trajectory.approvals.approve(pending, { ...boss, args: lamp(40) }),
+  );
   expect(recorded).toEqual({ digest: policy.digest, decision: 'allow', rule: 'r' });
   expect(asked).toContainEqual([40, [40]]);
   expect(bank.paid).toEqual([40]);
@@ -359,9 +440,15 @@ test('the policy decides on the amended arguments and calls', async () => {
 test('sensitive arguments are erased from both sides of an amendment', async () => {
   const { store, trajectory, verify } = await opened();
   const pending = await waiting(trajectory, 'told', { id: 'lamp', amount: 4_321 });
-  const ruling = await trajectory.approvals.approve(pending, { ...boss, args: { id: 'lamp', amount: 1_234 } });
+  const ruling = await trajectory.approvals.approve(pending, {
+    ...boss,
+    args: { id: 'lamp', amount: 1_234 },
+  });
   const { amended } = commitOf(ruling);
-  expect(amended).toMatchObject({ action: { args: { salted: true } }, difference: { salted: true } });
+  expect(amended).toMatchObject({
+    action: { args: { salted: true } },
+    difference: { salted: true },
+  });
   const eraser = writFor('eraser', { trajectory: 't' });
   const beliefs = [{ space: 'shop', subject: 'lamp', predicate: 'price' }];
   const erased = await trajectory.erase({ beliefs, reason: 'asked', writ: eraser } as never);
@@ -378,7 +465,10 @@ test('a branch and an export have the amended commit', async () => {
   const pending = await waiting(trajectory, 'plain');
   const ruling = await trajectory.approvals.approve(pending, { ...boss, args: lamp(40) });
   if (ruling.ruling !== 'committed') throw new Error(ruling.ruling);
-  const branch = await assize.branch('t', ruling.entry.id, { trajectoryId: 'b', note: 'try' } as never);
+  const branch = await assize.branch('t', ruling.entry.id, {
+    trajectoryId: 'b',
+    note: 'try',
+  } as never);
   expect(ordersOf(branch as never)).toEqual({ lamp: 40 });
   await assize.close();
   const other = new MemoryStore();
@@ -392,7 +482,11 @@ test('a forged amendment is found by a deep replay', async () => {
   const pending = await waiting(trajectory, 'plain');
   await trajectory.approvals.approve(pending, { ...boss, args: lamp(40) });
   for (const [from, to, what] of [
-    ['"difference":[{"op":"replace","path":"/args/amount","value":40}]', '"difference":[]', 'amendment'],
+    [
+      '"difference":[{"op":"replace","path":"/args/amount","value":40}]',
+      '"difference":[]',
+      'amendment',
+    ],
     [
       '"state":[{"op":"add","path":"/orders/lamp","value":40}]',
       '"state":[{"op":"add","path":"/orders/lamp","value":4000}]',
@@ -408,7 +502,10 @@ test('a forged amendment is found by a deep replay', async () => {
       if (isLast) expect(text).not.toBe(row.payload);
       const entry = entryRow({ ...JSON.parse(text), parent } as never);
       parent = entry.id;
-      await forged.commit({ entries: [entry], blobs: [{ hash: writId(writ), text: plainText(writ as never) }] });
+      await forged.commit({
+        entries: [entry],
+        blobs: [{ hash: writId(writ), text: plainText(writ as never) }],
+      });
     }
     const { differences } = await deepReplay(forged, 't', { domains: [domain] } as never);
     expect(differences.map((one) => one.what)).toContain(what);
@@ -418,7 +515,9 @@ test('a forged amendment is found by a deep replay', async () => {
 test('an amended role is judged and recorded', async () => {
   const { trajectory, verify } = await opened();
   const pending = await waiting(trajectory, 'plain');
-  const { action, amended } = commitOf(await trajectory.approvals.approve(pending, { ...boss, role: 'buyer' }));
+  const { action, amended } = commitOf(
+    await trajectory.approvals.approve(pending, { ...boss, role: 'buyer' }),
+  );
   expect([action.role.name, amended]).toMatchObject([
     'buyer',
     { difference: [{ op: 'replace', path: '/role/name', value: 'buyer' }] },

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { generateKeys, hashText } from '#canon';
 import { type ActionSpec, type Domain, KernelError } from '#kernel';
-import { deskOf, FaultyStore, payloads, soundState } from '../../../../../tests/support/ledger/desk.ts';
+import {
+  deskOf,
+  FaultyStore,
+  payloads,
+  soundState,
+} from '../../../../../tests/support/ledger/desk.ts';
 import {
   HandClock,
   intent,
@@ -31,7 +36,10 @@ async function begun(domain = world, options: Partial<AssizeOptions> = {}) {
     ports: { clock, ...options.ports },
     approvals: { timeoutMs: 10 * MINUTE, ...options.approvals },
   });
-  const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [worker, doctorsOwn, careful] });
+  const trajectory = await assize.create(domain, {
+    trajectoryId: 't',
+    writs: [worker, doctorsOwn, careful],
+  });
   return { store, clock, trajectory };
 }
 
@@ -85,7 +93,9 @@ describe('an escalation', () => {
   test('that an invariant rejects as well is rejected', async () => {
     const { trajectory } = await begun();
     // The first failing rule decides; the escalating rule precedes the rejecting one.
-    expect(await trajectory.propose(intent('ask', { amount: 200 }, worker))).toMatchObject({ ruling: 'escalated' });
+    expect(await trajectory.propose(intent('ask', { amount: 200 }, worker))).toMatchObject({
+      ruling: 'escalated',
+    });
   });
 
   test('by a writ that wants an approval loses to an invariant that rejects', async () => {
@@ -95,7 +105,11 @@ describe('an escalation', () => {
       invariantId: 'TEN_AT_MOST',
     });
     const held = await trajectory.propose(intent('add', { by: 1 }, careful));
-    expect(held).toMatchObject({ ruling: 'escalated', reason: 'writ_requires_approval', channel: 'any' });
+    expect(held).toMatchObject({
+      ruling: 'escalated',
+      reason: 'writ_requires_approval',
+      channel: 'any',
+    });
   });
 });
 
@@ -105,7 +119,9 @@ describe('an approval', () => {
     const id = await ask(trajectory);
     clock.forward(MINUTE);
     const shown = trajectory.approvals.pending()[0]?.payload.digest as string;
-    expect(await trajectory.approvals.approve(id, { ...DOCTOR, digest: shown, reason: 'it is due' })).toMatchObject({
+    expect(
+      await trajectory.approvals.approve(id, { ...DOCTOR, digest: shown, reason: 'it is due' }),
+    ).toMatchObject({
       ruling: 'committed',
     });
     expect((await payloads(store, 't'))[2]).toMatchObject({
@@ -119,13 +135,23 @@ describe('an approval', () => {
         { invariant_id: 'NEVER_OVER_100', result: 'pass' },
       ],
     });
-    expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 5, approved: 5, by: 'dr-who' });
-    expect(await refusal(store, () => trajectory.approvals.approve(id, DOCTOR))).toBe('not_pending');
-    await expect(trajectory.approvals.approve({ pending: id } as never, DOCTOR)).rejects.toMatchObject({
+    expect(JSON.parse(await soundState(store, 't'))).toMatchObject({
+      asked: 5,
+      approved: 5,
+      by: 'dr-who',
+    });
+    expect(await refusal(store, () => trajectory.approvals.approve(id, DOCTOR))).toBe(
+      'not_pending',
+    );
+    await expect(
+      trajectory.approvals.approve({ pending: id } as never, DOCTOR),
+    ).rejects.toMatchObject({
       code: 'not_pending',
       message: expect.stringMatching(/ Pass ruling\.pending, not the ruling\.$/),
     });
-    expect(await refusal(store, () => trajectory.approvals.reject(id, { ...DOCTOR, reason: 'r' }))).toBe('not_pending');
+    expect(
+      await refusal(store, () => trajectory.approvals.reject(id, { ...DOCTOR, reason: 'r' })),
+    ).toBe('not_pending');
   });
 
   test('of a resolved proposal reports its result, principal, time and entry', async () => {
@@ -135,8 +161,13 @@ describe('an approval', () => {
       await decide(id);
       const [row] = await store.entries('t', { from: trajectory.length - 1 });
       const by = row?.id as string;
-      for (const open of [trajectory, await runtimeOver(store, [world], { ports: { clock } }).open('t')]) {
-        const error = await open.approvals.approve(id, DOCTOR).catch((caught: unknown) => caught as RuntimeError);
+      for (const open of [
+        trajectory,
+        await runtimeOver(store, [world], { ports: { clock } }).open('t'),
+      ]) {
+        const error = await open.approvals
+          .approve(id, DOCTOR)
+          .catch((caught: unknown) => caught as RuntimeError);
         expect(error).toMatchObject({ code: 'not_pending', evidence: { id, by } });
         expect((error as RuntimeError).message).toContain(`${clock.at}, in ${by}.`);
         if (open === trajectory) continue;
@@ -144,7 +175,9 @@ describe('an approval', () => {
       }
       return '';
     };
-    expect(await ended((id) => trajectory.approvals.approve(id, DOCTOR))).toBe('it was approved by dr-who');
+    expect(await ended((id) => trajectory.approvals.approve(id, DOCTOR))).toBe(
+      'it was approved by dr-who',
+    );
     expect(await ended((id) => trajectory.approvals.reject(id, { ...DOCTOR, reason: 'no' }))).toBe(
       'it was rejected by dr-who',
     );
@@ -175,11 +208,15 @@ describe('an approval', () => {
   test('is never given by the requester, even if the requester is a counselor', async () => {
     const { store, trajectory } = await begun();
     const id = await pendingOf(trajectory.propose(intent('ask', { amount: 1 }, doctorsOwn)));
-    expect(await refusal(store, () => trajectory.approvals.approve(id, { principal: 'dr-own', method: 'test' }))).toBe(
-      'unauthorised_counselor',
-    );
     expect(
-      await refusal(store, () => trajectory.approvals.reject(id, { principal: 'dr-own', method: 'test', reason: 'r' })),
+      await refusal(store, () =>
+        trajectory.approvals.approve(id, { principal: 'dr-own', method: 'test' }),
+      ),
+    ).toBe('unauthorised_counselor');
+    expect(
+      await refusal(store, () =>
+        trajectory.approvals.reject(id, { principal: 'dr-own', method: 'test', reason: 'r' }),
+      ),
     ).toBe('unauthorised_counselor');
     expect(await trajectory.approvals.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
   });
@@ -193,7 +230,9 @@ describe('an approval', () => {
       detail: 'no',
       invariantId: 'ASKED_IS_APPROVED',
     });
-    expect(await refusal(store, () => trajectory.approvals.approve(id, DOCTOR))).toBe('not_pending');
+    expect(await refusal(store, () => trajectory.approvals.approve(id, DOCTOR))).toBe(
+      'not_pending',
+    );
     expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 0 });
   });
 
@@ -201,15 +240,19 @@ describe('an approval', () => {
     const { store, trajectory } = await begun();
     const id = await ask(trajectory);
     for (const digest of [hashText('other'), '', trajectory.head]) {
-      expect(await refusal(store, () => trajectory.approvals.approve(id, { ...DOCTOR, digest }))).toBe(
-        'digest_mismatch',
-      );
-      expect(await refusal(store, () => trajectory.approvals.reject(id, { ...DOCTOR, reason: 'r', digest }))).toBe(
-        'digest_mismatch',
-      );
+      expect(
+        await refusal(store, () => trajectory.approvals.approve(id, { ...DOCTOR, digest })),
+      ).toBe('digest_mismatch');
+      expect(
+        await refusal(store, () =>
+          trajectory.approvals.reject(id, { ...DOCTOR, reason: 'r', digest }),
+        ),
+      ).toBe('digest_mismatch');
     }
     for (const none of [hashText('none'), 't', '', undefined, null, {}, '__proto__']) {
-      expect(await refusal(store, () => trajectory.approvals.approve(none as string, DOCTOR))).toBe('not_pending');
+      expect(await refusal(store, () => trajectory.approvals.approve(none as string, DOCTOR))).toBe(
+        'not_pending',
+      );
     }
   });
 
@@ -230,7 +273,9 @@ describe('an approval', () => {
         expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 0 });
       }
       await soundState(store, 't');
-      expect(await refusal(store, () => trajectory.approvals.approve(id, DOCTOR))).toBe('not_pending');
+      expect(await refusal(store, () => trajectory.approvals.approve(id, DOCTOR))).toBe(
+        'not_pending',
+      );
     }
   });
 
@@ -250,21 +295,25 @@ describe('an approval', () => {
       { ...DOCTOR, reason: null },
     ];
     for (const input of bad) {
-      expect(await refusal(store, () => trajectory.approvals.approve(id, input as never)), JSON.stringify(input)).toBe(
-        'bad_intent',
-      );
-      expect(await refusal(store, () => trajectory.approvals.reject(id, input as never)), JSON.stringify(input)).toBe(
-        'bad_intent',
-      );
+      expect(
+        await refusal(store, () => trajectory.approvals.approve(id, input as never)),
+        JSON.stringify(input),
+      ).toBe('bad_intent');
+      expect(
+        await refusal(store, () => trajectory.approvals.reject(id, input as never)),
+        JSON.stringify(input),
+      ).toBe('bad_intent');
     }
-    expect(await refusal(store, () => trajectory.approvals.reject(id, DOCTOR as never))).toBe('bad_intent');
+    expect(await refusal(store, () => trajectory.approvals.reject(id, DOCTOR as never))).toBe(
+      'bad_intent',
+    );
     for (const text of ['\ud800', 'x'.repeat(2_000_000)]) {
-      expect(await refusal(store, () => trajectory.approvals.approve(id, { ...DOCTOR, reason: text }))).toMatch(
-        /not_json|too_large/,
-      );
-      expect(await refusal(store, () => trajectory.approvals.reject(id, { ...DOCTOR, reason: text }))).toMatch(
-        /not_json|too_large/,
-      );
+      expect(
+        await refusal(store, () => trajectory.approvals.approve(id, { ...DOCTOR, reason: text })),
+      ).toMatch(/not_json|too_large/);
+      expect(
+        await refusal(store, () => trajectory.approvals.reject(id, { ...DOCTOR, reason: text })),
+      ).toMatch(/not_json|too_large/);
     }
     expect(trajectory.state()).toMatchObject({ asked: 0, approved: 0, by: '' });
     expect(await trajectory.approvals.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
@@ -276,7 +325,9 @@ describe('an approval', () => {
     const { store, clock, trajectory } = await begun();
     const id = await pendingOf(trajectory.propose(intent('ask', { amount: 1 }, short)));
     clock.forward(5 * MINUTE);
-    expect(await refusal(store, () => trajectory.approvals.approve(id, DOCTOR))).toBe('changed_since');
+    expect(await refusal(store, () => trajectory.approvals.approve(id, DOCTOR))).toBe(
+      'changed_since',
+    );
     await expect(trajectory.approvals.approve(id, DOCTOR)).rejects.toThrow(
       /: invalid_authority: The writ expired at \S+; it is [^.]+\.\d+Z\. Reject it/,
     );
@@ -286,7 +337,12 @@ describe('an approval', () => {
   });
 
   test('by a domain of equal hash but other cost is refused on any balance', async () => {
-    const till = writFor('agent', { trajectory: 't', budget: { usd: 10 }, require_approval: ['pay'], nonce: 'till' });
+    const till = writFor('agent', {
+      trajectory: 't',
+      budget: { usd: 10 },
+      require_approval: ['pay'],
+      nonce: 'till',
+    });
     const { pay } = footprint.actions as Record<string, ActionSpec>;
     for (const usd of [0, 1, 9]) {
       const { store, trajectory } = await begun(footprint);
@@ -294,9 +350,14 @@ describe('an approval', () => {
         [8, 8].map((each) => pendingOf(trajectory.propose(intent('pay', { usd: each }, till)))),
       );
       await trajectory.approvals.approve(first as string, DOCTOR);
-      const other = { ...footprint, actions: { ...footprint.actions, pay: { ...pay, cost: () => ({ usd }) } } };
+      const other = {
+        ...footprint,
+        actions: { ...footprint.actions, pay: { ...pay, cost: () => ({ usd }) } },
+      };
       const again = await runtimeOver(store, [other as Domain]).open('t');
-      expect(await refusal(store, () => again.approvals.approve(second as string, DOCTOR))).toBe('changed_since');
+      expect(await refusal(store, () => again.approvals.approve(second as string, DOCTOR))).toBe(
+        'changed_since',
+      );
       // Nor is anything in memory.
       expect([again.length, again.approvals.pending().length]).toEqual([4, 1]);
     }
@@ -307,9 +368,11 @@ describe('an approval', () => {
     const id = await ask(trajectory);
     const stranger = generateKeys(new Uint8Array(32).fill(9)).publicKey;
     const elsewhere = await runtimeOver(store, [world], { anchors: [stranger] }).open('t');
-    expect(await refusal(store, () => elsewhere.approvals.approve(id, { ...DOCTOR, principal: 'nobody' }))).toBe(
-      'unauthorised_counselor',
-    );
+    expect(
+      await refusal(store, () =>
+        elsewhere.approvals.approve(id, { ...DOCTOR, principal: 'nobody' }),
+      ),
+    ).toBe('unauthorised_counselor');
     expect(await refusal(store, () => elsewhere.approvals.approve(id, DOCTOR))).toBe('bad_writ');
     await expect(elsewhere.approvals.approve(id, DOCTOR)).rejects.toMatchObject({
       message: expect.not.stringContaining('eject'),
@@ -328,7 +391,9 @@ describe('an approval', () => {
       const { store, trajectory } = await begun();
       const id = await ask(trajectory);
       const settled = await Promise.allSettled(
-        ways.map((way, i) => trajectory.approvals[way](id, { principal: `dr-${i}`, method: 'test', reason: 'r' })),
+        ways.map((way, i) =>
+          trajectory.approvals[way](id, { principal: `dr-${i}`, method: 'test', reason: 'r' }),
+        ),
       );
       expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
       expect(await payloads(store, 't')).toHaveLength(3);
@@ -351,21 +416,28 @@ describe('an approval', () => {
         };
         const first = trajectory.approvals.approve(id, DOCTOR).catch((error) => error);
         await sent.promise;
-        const second = trajectory.approvals[way](id, { principal: 'dr-no', method: 'test', reason: 'r' }).catch(
-          (error) => error,
-        );
+        const second = trajectory.approvals[way](id, {
+          principal: 'dr-no',
+          method: 'test',
+          reason: 'r',
+        }).catch((error) => error);
         await new Promise((resolve) => setImmediate(resolve));
         disk.resolve();
         const isLost = fault.endsWith('lost');
         expect(await first).toMatchObject(isLost ? expect.any(Error) : { ruling: 'committed' });
-        if (isLost) expect(await second).toMatchObject({ ruling: way === 'approve' ? 'committed' : 'rejected' });
+        if (isLost)
+          expect(await second).toMatchObject({
+            ruling: way === 'approve' ? 'committed' : 'rejected',
+          });
         else
           expect(await second).toMatchObject({
             code: 'not_pending',
             message: expect.stringContaining('it was approved by dr-who'),
           });
         const decided = (await payloads(store, 't')).slice(2);
-        expect(decided).toMatchObject([{ resolves: id, counselor: { principal: isLost ? 'dr-no' : 'dr-who' } }]);
+        expect(decided).toMatchObject([
+          { resolves: id, counselor: { principal: isLost ? 'dr-no' : 'dr-who' } },
+        ]);
       }
   });
 
@@ -377,12 +449,18 @@ describe('an approval', () => {
       { name: 'seen', value: { $erased: 'it is not' } },
       { name: 'large', value: 'y'.repeat(30_000) },
     ];
-    const id = await pendingOf(trajectory.propose(intent('keep', { value }, held, { observations })));
+    const id = await pendingOf(
+      trajectory.propose(intent('keep', { value }, held, { observations })),
+    );
     const again = await runtimeOver(store, [world]).open('t');
-    expect(await again.approvals.approve(id, { principal: 'clerk-1', method: 'test' })).toMatchObject({
+    expect(
+      await again.approvals.approve(id, { principal: 'clerk-1', method: 'test' }),
+    ).toMatchObject({
       ruling: 'committed',
     });
-    expect(JSON.parse(await soundState(store, 't')).data).toEqual(observations.map((seen) => seen.value));
+    expect(JSON.parse(await soundState(store, 't')).data).toEqual(
+      observations.map((seen) => seen.value),
+    );
   });
 });
 
@@ -395,19 +473,28 @@ describe('a replacement', () => {
       { op: 'replace', path: '/approved', value: 3 },
       { op: 'replace', path: '/n', value: 7 },
     ] as const;
-    expect(await trajectory.approvals.approve(id, { ...DOCTOR, replacement })).toMatchObject({ ruling: 'committed' });
-    expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 3, approved: 3, n: 7, by: '' });
+    expect(await trajectory.approvals.approve(id, { ...DOCTOR, replacement })).toMatchObject({
+      ruling: 'committed',
+    });
+    expect(JSON.parse(await soundState(store, 't'))).toMatchObject({
+      asked: 3,
+      approved: 3,
+      n: 7,
+      by: '',
+    });
   });
 
   test('that does not pass needs an override, which the vector shows', async () => {
     const { store, trajectory } = await begun();
     const id = await ask(trajectory);
     const replacement = [{ op: 'replace', path: '/n', value: 11 }] as const;
-    expect(await refusal(store, () => trajectory.approvals.approve(id, { ...DOCTOR, replacement }))).toBe(
-      'override_needed',
-    );
+    expect(
+      await refusal(store, () => trajectory.approvals.approve(id, { ...DOCTOR, replacement })),
+    ).toBe('override_needed');
     expect(trajectory.state()).toMatchObject({ n: 0 });
-    expect(await trajectory.approvals.approve(id, { ...DOCTOR, replacement, override: true })).toMatchObject({
+    expect(
+      await trajectory.approvals.approve(id, { ...DOCTOR, replacement, override: true }),
+    ).toMatchObject({
       ruling: 'committed',
     });
     expect((await payloads(store, 't'))[2]).toMatchObject({
@@ -422,7 +509,9 @@ describe('a replacement', () => {
         invariantId: 'TEN_AT_MOST',
       });
     }
-    expect(await again.propose(intent('add', { by: -1 }, worker))).toMatchObject({ ruling: 'committed' });
+    expect(await again.propose(intent('add', { by: -1 }, worker))).toMatchObject({
+      ruling: 'committed',
+    });
   });
 
   test('an override that is not needed is not recorded as one', async () => {
@@ -460,7 +549,11 @@ describe('a replacement', () => {
     for (const replacement of bad) {
       expect(
         await refusal(store, () =>
-          trajectory.approvals.approve(id, { ...DOCTOR, override: true, replacement: replacement as never }),
+          trajectory.approvals.approve(id, {
+            ...DOCTOR,
+            override: true,
+            replacement: replacement as never,
+          }),
         ),
         String(JSON.stringify(replacement, (_k, v) => (typeof v === 'bigint' ? 'big' : v))),
       ).toBe('invalid_state');
@@ -475,10 +568,14 @@ describe('a replacement', () => {
     const id = await ask(trajectory);
     const outside = [{ op: 'replace', path: '/n', value: 1 }] as const;
     expect(
-      await refusal(store, () => trajectory.approvals.approve(id, { ...DOCTOR, replacement: outside, override: true })),
+      await refusal(store, () =>
+        trajectory.approvals.approve(id, { ...DOCTOR, replacement: outside, override: true }),
+      ),
     ).toBe('invalid_state');
     const inside = [{ op: 'replace', path: '/by', value: 'dr-who' }] as const;
-    expect(await trajectory.approvals.approve(id, { ...DOCTOR, replacement: inside })).toMatchObject({
+    expect(
+      await trajectory.approvals.approve(id, { ...DOCTOR, replacement: inside }),
+    ).toMatchObject({
       ruling: 'committed',
     });
   });
@@ -502,7 +599,9 @@ describe('a freeze', () => {
     expect(await payloads(store, 't')).toEqual(before);
     await trajectory.approvals.approve(by, DOCTOR);
     // The key was not used up by a call that recorded nothing.
-    expect(await trajectory.propose(intent('add', { by: 1 }, worker, { idempotencyKey: 'k' }))).toMatchObject({
+    expect(
+      await trajectory.propose(intent('add', { by: 1 }, worker, { idempotencyKey: 'k' })),
+    ).toMatchObject({
       ruling: 'committed',
     });
   });
@@ -510,16 +609,26 @@ describe('a freeze', () => {
   test('of a footprint covers overlaps; other proposals and the approval proceed', async () => {
     const { store, trajectory } = await begun(footprint);
     const by = await ask(trajectory);
-    expect(await trajectory.propose(intent('ask', { amount: 1 }, worker))).toMatchObject({ ruling: 'frozen', by });
-    expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.propose(intent('ask', { amount: 1 }, worker))).toMatchObject({
+      ruling: 'frozen',
+      by,
+    });
+    expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({
+      ruling: 'committed',
+    });
     expect(await trajectory.propose(intent('none', {}, worker))).toMatchObject({
       ruling: 'rejected',
       reason: 'unknown_tool',
     });
     const second = await pendingOf(trajectory.propose(intent('add', { by: 1 }, careful)));
-    expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'frozen', by: second });
+    expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({
+      ruling: 'frozen',
+      by: second,
+    });
     expect(trajectory.approvals.pending().map(({ id }) => id)).toEqual([by, second]);
-    expect(await trajectory.approvals.approve(second, { principal: 'clerk-1', method: 'test' })).toMatchObject({
+    expect(
+      await trajectory.approvals.approve(second, { principal: 'clerk-1', method: 'test' }),
+    ).toMatchObject({
       ruling: 'committed',
     });
     expect(await trajectory.approvals.approve(by, DOCTOR)).toMatchObject({ ruling: 'committed' });
@@ -531,7 +640,10 @@ describe('a freeze', () => {
     async (domain) => {
       // A domain with another meaning of an action, under the same declaration.
       const store = new FaultyStore();
-      const trajectory = await runtimeOver(store, [domain]).create(domain, { trajectoryId: 't', writs: [worker] });
+      const trajectory = await runtimeOver(store, [domain]).create(domain, {
+        trajectoryId: 't',
+        writs: [worker],
+      });
       const id = await ask(trajectory);
       const { ask: honest } = domain.actions;
       const apply = (state: { asked: number }): void => {

@@ -1,6 +1,14 @@
 import { arg, checkArgument, deepFreeze, markOwnPackage } from '#base';
 import { instantOf } from '#canon';
-import { type Hash, type Instant, isEffectPending, isExpired, isHash, type PendingPayload, readRow } from '#ledger';
+import {
+  type Hash,
+  type Instant,
+  isEffectPending,
+  isExpired,
+  isHash,
+  type PendingPayload,
+  readRow,
+} from '#ledger';
 import { type Step, traced } from '#traces';
 import { concluded, RuntimeError } from '../errors.ts';
 import { readQuestions } from '../memory/plan/questions.ts';
@@ -99,7 +107,9 @@ export class Approvals {
     checkArgument(arg.list(arg.text), principals, 'principals');
     const found = await this.statusOf(pendingId);
     if (found.status !== 'pending')
-      throw new RuntimeError('not_pending', `The proposal ${pendingId} is decided.`, { evidence: { id: pendingId } });
+      throw new RuntimeError('not_pending', `The proposal ${pendingId} is decided.`, {
+        evidence: { id: pendingId },
+      });
     if (isEffectPending(found.payload)) throw effectUnresolvedError(pendingId, found.payload);
     return decidersAmong(this.#writer, found.payload, principals);
   }
@@ -203,7 +213,11 @@ export class Approvals {
     }
   }
 
-  #step(decision: 'approve' | 'reject', approval: unknown, input: ApprovalInput | undefined): Step<Ruling> {
+  #step(
+    decision: 'approve' | 'reject',
+    approval: unknown,
+    input: ApprovalInput | undefined,
+  ): Step<Ruling> {
     const by = toldName(input?.principal);
     const facts = { trajectory: this.#writer.id, approval: toldName(approval), decision, by };
     return { name: 'decide', facts, told: toldRuling };
@@ -236,12 +250,20 @@ export class Approvals {
     const writer = this.#writer;
     const [row] = await writer.context.store.entries(writer.id, { from: seq, limit: 1 });
     const payload = row === undefined ? undefined : readRow(row).payload;
-    if (row === undefined || payload === undefined || !('resolves' in payload) || payload.resolves !== id) {
+    if (
+      row === undefined ||
+      payload === undefined ||
+      !('resolves' in payload) ||
+      payload.resolves !== id
+    ) {
       await writer.isBehind();
       return undefined;
     }
     if (payload.kind === 'pending_approval') return row.id;
-    return { status: 'resolved', ruling: await this.#whole(rulingFrom(row, payload) as FinalRuling) };
+    return {
+      status: 'resolved',
+      ruling: await this.#whole(rulingFrom(row, payload) as FinalRuling),
+    };
   }
 
   /**

@@ -2,7 +2,11 @@ import { counselorKind } from '#kernel';
 import type { Hash, Instant, PendingPayload } from '#ledger';
 import { holdersOf } from '../authority/writs.ts';
 import { requireFactStore } from '../memory/plan/plan-beliefs.ts';
-import { approvalPayload, batchErasureOf, partialApprovalPayload } from '../records/entry-payloads.ts';
+import {
+  approvalPayload,
+  batchErasureOf,
+  partialApprovalPayload,
+} from '../records/entry-payloads.ts';
 import { type Needs, needs } from '../records/needs.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { readSeenProposal, requestersOf } from '../records/pending-proposal.ts';
@@ -32,9 +36,15 @@ import { applyUnchanging, rejectPending } from './pending/resolution-entries.ts'
 import { type ResolutionCall, type ResolutionStep, untilResolved } from './pending/resolve.ts';
 
 /** Approves a pending proposal as a counselor, with the counselor's arguments if there are any. */
-export async function approve(ports: ApprovalPorts, pendingId: Hash, given: ApprovalInput): Promise<Ruling> {
+export async function approve(
+  ports: ApprovalPorts,
+  pendingId: Hash,
+  given: ApprovalInput,
+): Promise<Ruling> {
   const input = checkedResolution(given, APPROVAL);
-  return isAmending(input) ? amend(ports, pendingId, input) : new Approval(ports, pendingId, input).decided();
+  return isAmending(input)
+    ? amend(ports, pendingId, input)
+    : new Approval(ports, pendingId, input).decided();
 }
 
 /** One call that approves a proposal as it was submitted. */
@@ -54,7 +64,12 @@ class Approval {
     this.#ports = ports;
     this.#pendingId = pendingId;
     this.#input = input;
-    this.#statements = new ApprovedStatements(ports, { pendingId, call: input, isJudgement: false, errors: UNCHANGED });
+    this.#statements = new ApprovedStatements(ports, {
+      pendingId,
+      call: input,
+      isJudgement: false,
+      errors: UNCHANGED,
+    });
     this.#salts = new SaltSource(ports.writer.context.random);
   }
 
@@ -115,14 +130,18 @@ class Approval {
     const counselor = counselorOf(input, commit);
     if (!commit.complete) {
       commit.undo();
-      return applyUnchanging(writer, partialApprovalPayload(writer.nextPosition(at), pendingId, pending, counselor));
+      return applyUnchanging(
+        writer,
+        partialApprovalPayload(writer.nextPosition(at), pendingId, pending, counselor),
+      );
     }
     if (this.#resumed?.hasCallsToRepeat === true) {
       commit.undo();
       return needs(() => this.#repeatCalls(approval));
     }
     const resolved = { pendingId, pending, commit, counselor };
-    const payloadNow = () => approvalPayload(writer.entryTerms(at, kept), resolved, acting?.epoch, believed?.changes);
+    const payloadNow = () =>
+      approvalPayload(writer.entryTerms(at, kept), resolved, acting?.epoch, believed?.changes);
     const { row, payload, batch } = writer.apply(payloadNow, { change: commit, facts: believed });
     const erasure = batchErasureOf(row.id, waiting.intent);
     this.#isErasure = erasure !== undefined;
@@ -137,14 +156,23 @@ class Approval {
     const resumed = this.#resumed as ResumedTransaction;
     await resumed.repeatCalls(() =>
       writer.runRuling(() =>
-        runApproved(writer, { ...approval, acting: resumed.commitPlan }, writer.now(), false).undo(),
+        runApproved(
+          writer,
+          { ...approval, acting: resumed.commitPlan },
+          writer.now(),
+          false,
+        ).undo(),
       ),
     );
   }
 }
 
 /** Rejects a pending proposal as a counselor. Neither a halt nor a clock delays it. */
-export async function reject(writer: Writer, pendingId: Hash, given: RejectionInput): Promise<Ruling> {
+export async function reject(
+  writer: Writer,
+  pendingId: Hash,
+  given: RejectionInput,
+): Promise<Ruling> {
   const input = checkedResolution(given, REJECTION, ['principal', 'method', 'reason']);
   const { principal, reason: detail } = input;
   const call: ResolutionCall = {
@@ -159,7 +187,11 @@ export async function reject(writer: Writer, pendingId: Hash, given: RejectionIn
     const seen = await writer.readValues(() => readSeenProposal(pending, writer.context.replayer));
     return (at) => {
       const as = counselorKind(writer.parts.domain, pending.channel, principal, requesters, seen);
-      const resolution = { reason: 'counselor_rejected', detail, counselor: decidedBy(input, as) } as const;
+      const resolution = {
+        reason: 'counselor_rejected',
+        detail,
+        counselor: decidedBy(input, as),
+      } as const;
       return rejectPending(writer, { id: pendingId, pending, at }, resolution, { undelayed: true });
     };
   });

@@ -6,8 +6,19 @@ import type { LedgerStore } from '#ledger';
 import type { Clock } from '#oracle';
 import { granted, task } from '../../../../../tests/support/ledger/delegations.ts';
 import { deskOf, FaultyStore, payloads } from '../../../../../tests/support/ledger/desk.ts';
-import { codeOf, doctor, pendingOf, severalOf } from '../../../../../tests/support/ledger/multi-approval.ts';
-import { HandClock, intent, runtimeOver, START, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  codeOf,
+  doctor,
+  pendingOf,
+  severalOf,
+} from '../../../../../tests/support/ledger/multi-approval.ts';
+import {
+  HandClock,
+  intent,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import type { AssizeOptions } from '../options.ts';
 import type { FinalRuling } from '../records/ruling.ts';
 import type { Trajectory } from '../trajectory.ts';
@@ -50,7 +61,11 @@ interface Process {
   readonly pauses: HandPause;
 }
 
-async function processOver(store: LedgerStore, clock: Clock, options: Partial<AssizeOptions> = {}): Promise<Process> {
+async function processOver(
+  store: LedgerStore,
+  clock: Clock,
+  options: Partial<AssizeOptions> = {},
+): Promise<Process> {
   const pauses = new HandPause();
   const assize = runtimeOver(store, [desk, two], {
     ...options,
@@ -59,7 +74,9 @@ async function processOver(store: LedgerStore, clock: Clock, options: Partial<As
   });
   const there = await assize.trajectories();
   const trajectory =
-    there.length > 0 ? await assize.open('t') : await assize.create(two, { trajectoryId: 't', writs: [worker] });
+    there.length > 0
+      ? await assize.open('t')
+      : await assize.create(two, { trajectoryId: 't', writs: [worker] });
   return { trajectory, pauses };
 }
 
@@ -73,7 +90,8 @@ const ask = (trajectory: Trajectory): Promise<string> =>
   pendingOf(trajectory.propose(intent('ask', { amount: 5 }, worker, { idempotencyKey: 'k' })));
 
 /** Resolves when everything that needs no time has run. */
-const quiet = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+const quiet = (): Promise<void> =>
+  new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 /** The current result of a promise, if any. */
 function watched(promise: Promise<FinalRuling>): { now: FinalRuling | Error | undefined } {
@@ -121,7 +139,10 @@ describe('awaitDecision', () => {
     other.pauses.pass();
     await quiet();
     expect(expiring.now).toMatchObject({ ruling: 'rejected', reason: 'expired' });
-    expect((await payloads(other.store, 't')).at(-1)).toMatchObject({ resolves: waits, reason: 'expired' });
+    expect((await payloads(other.store, 't')).at(-1)).toMatchObject({
+      resolves: waits,
+      reason: 'expired',
+    });
   });
 
   test('holds no more after a thousand polls than after one, and none at the end', async () => {
@@ -136,9 +157,9 @@ describe('awaitDecision', () => {
       if (++looks === 1_000) stop.abort(new Error('long enough'));
     };
     const { trajectory } = await begun({ ports: { pause } });
-    await expect(trajectory.approvals.awaitDecision(await ask(trajectory), { signal: stop.signal })).rejects.toThrow(
-      'long enough',
-    );
+    await expect(
+      trajectory.approvals.awaitDecision(await ask(trajectory), { signal: stop.signal }),
+    ).rejects.toThrow('long enough');
     expect({ looks, ...most }).toEqual({ looks: 1_000, resting: 1, listening: 1 });
     const wakers = rests.mock.contexts.at(-1) as WakeSignal;
     expect([wakers.size, getEventListeners(stop.signal, 'abort').length]).toEqual([0, 0]);
@@ -190,7 +211,9 @@ describe('awaitDecision', () => {
     const { trajectory, pauses } = await begun();
     const id = await ask(trajectory);
     const reason = new Error('enough');
-    await expect(trajectory.approvals.awaitDecision(id, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(
+      trajectory.approvals.awaitDecision(id, { signal: AbortSignal.abort(reason) }),
+    ).rejects.toBe(reason);
     const controller = new AbortController();
     const waiting = trajectory.approvals.awaitDecision(id, { signal: controller.signal });
     await quiet();
@@ -205,16 +228,20 @@ describe('awaitDecision', () => {
     const { trajectory, clock, pauses } = await begun();
     const id = await ask(trajectory);
     const until = '2026-03-23T09:00:00.050000Z';
-    expect(await codeOf(trajectory, () => trajectory.approvals.awaitDecision(id, { until: START }))).toBe(
-      'still_pending',
-    );
+    expect(
+      await codeOf(trajectory, () => trajectory.approvals.awaitDecision(id, { until: START })),
+    ).toBe('still_pending');
     const waiting = watched(trajectory.approvals.awaitDecision(id, { until }));
     await quiet();
     expect(pauses.asked.at(-1)).toEqual([50, 50]);
     clock.forward(50);
     pauses.pass();
     await quiet();
-    expect(waiting.now).toMatchObject({ code: 'still_pending', evidence: { id, until }, retryable: true });
+    expect(waiting.now).toMatchObject({
+      code: 'still_pending',
+      evidence: { id, until },
+      retryable: true,
+    });
   });
 
   test('of an id that never was pending is refused, for any value', async () => {
@@ -222,8 +249,12 @@ describe('awaitDecision', () => {
     const id = await ask(trajectory);
     const root = (await store.entries('t'))[0]?.id;
     for (const none of [hashText('none'), root, '', 't', undefined, null, {}, id.toUpperCase()]) {
-      expect(await codeOf(trajectory, () => trajectory.approvals.awaitDecision(none as string))).toBe('not_found');
-      expect(await codeOf(trajectory, () => trajectory.approvals.statusOf(none as string))).toBe('not_found');
+      expect(
+        await codeOf(trajectory, () => trajectory.approvals.awaitDecision(none as string)),
+      ).toBe('not_found');
+      expect(await codeOf(trajectory, () => trajectory.approvals.statusOf(none as string))).toBe(
+        'not_found',
+      );
     }
   });
 
@@ -250,11 +281,22 @@ describe('statusOf', () => {
     const { trajectory } = await begun();
     const first = await ask(trajectory);
     const open = await trajectory.approvals.statusOf(first);
-    expect(open).toMatchObject({ status: 'pending', id: first, payload: { kind: 'pending_approval' } });
-    expect(() => Object.assign((open as { payload: object }).payload, { channel: 'none' })).toThrow(TypeError);
-    expect(await trajectory.approvals.statusOf(first)).toMatchObject({ payload: { channel: 'md' } });
+    expect(open).toMatchObject({
+      status: 'pending',
+      id: first,
+      payload: { kind: 'pending_approval' },
+    });
+    expect(() => Object.assign((open as { payload: object }).payload, { channel: 'none' })).toThrow(
+      TypeError,
+    );
+    expect(await trajectory.approvals.statusOf(first)).toMatchObject({
+      payload: { channel: 'md' },
+    });
     const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
-    expect(await trajectory.approvals.statusOf(first)).toMatchObject({ status: 'pending', id: second });
+    expect(await trajectory.approvals.statusOf(first)).toMatchObject({
+      status: 'pending',
+      id: second,
+    });
     const ruling = await trajectory.approvals.approve(second, doctor('b'));
     for (const id of [first, second])
       expect(await trajectory.approvals.statusOf(id)).toEqual({ status: 'resolved', ruling });
@@ -289,7 +331,8 @@ describe('statusOf', () => {
       read.push(options);
       return entries(name, options);
     };
-    for (const id of ids) expect(await trajectory.approvals.statusOf(id)).toMatchObject({ status: 'resolved' });
+    for (const id of ids)
+      expect(await trajectory.approvals.statusOf(id)).toMatchObject({ status: 'resolved' });
     expect(read).toEqual(ids.map((_, n) => ({ from: 2 * n + 2, limit: 1 })));
   });
 });

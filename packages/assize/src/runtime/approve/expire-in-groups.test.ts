@@ -54,7 +54,10 @@ class CountingStore extends MemoryStore {
 
 async function opened(freeze: 'world' | 'footprint' | 'reserve', approvals: ApprovalOptions = {}) {
   const [store, clock, domain] = [new CountingStore(), new HandClock(), claimsOf(freeze)];
-  const assize = runtimeOver(store, [domain], { approvals: { timeoutMs: HOUR, ...approvals }, ports: { clock } });
+  const assize = runtimeOver(store, [domain], {
+    approvals: { timeoutMs: HOUR, ...approvals },
+    ports: { clock },
+  });
   const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [root] });
   const claim = (id: string, euros: number, writ: unknown = root) =>
     trajectory.propose({
@@ -85,7 +88,10 @@ test('expired approvals are recorded in groups and freeze nothing', async () => 
   expect(await lengths(1)).toEqual([EXPIRED_IN_GROUP, 1]);
   expect(trajectory.approvals.pending()).toEqual([]);
   // The expiry is not recorded yet, and an approval comes too late nevertheless.
-  const late = await trajectory.approvals.approve(pending.at(-1) as string, { principal: 'm', method: 'test' });
+  const late = await trajectory.approvals.approve(pending.at(-1) as string, {
+    principal: 'm',
+    method: 'test',
+  });
   expect(late).toMatchObject({ ruling: 'rejected', reason: 'expired' });
   expect(await lengths(2)).toEqual([EXPIRED_IN_GROUP, 1]);
   expect(await lengths(3)).toEqual([9, 1]);
@@ -104,7 +110,9 @@ test('concurrent proposals wait for one group of expired approvals', async () =>
   clock.forward(HOUR);
   const before = store.batches.length;
   // Among them the place of the last approval, whose expiry stays unrecorded.
-  const rulings = await Promise.all(Array.from({ length: 20 }, (_, n) => claim(`${EXPIRED_IN_GROUP - n}`, 1)));
+  const rulings = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => claim(`${EXPIRED_IN_GROUP - n}`, 1)),
+  );
   expect(new Set(rulings.map(({ ruling }) => ruling))).toEqual(new Set(['committed']));
   const groups = store.batches.slice(before).filter(({ entries }) => entries.length > 1);
   expect(groups.map(({ entries }) => entries.length)).toEqual([EXPIRED_IN_GROUP]);
@@ -153,5 +161,6 @@ test('a thousand proposals may wait by default, or any number', async () => {
   for (let n = 0; n < 1_000; n++) await claim(`${n}`, 11);
   await expect(claim('one more', 11)).rejects.toMatchObject({ code: 'too_many_pending' });
   const unlimited = await opened('footprint', { maxPending: 'unlimited' });
-  for (let n = 0; n < 1_001; n++) expect((await unlimited.claim(`${n}`, 11)).ruling).toBe('escalated');
+  for (let n = 0; n < 1_001; n++)
+    expect((await unlimited.claim(`${n}`, 11)).ruling).toBe('escalated');
 });

@@ -1,7 +1,12 @@
 import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { deskOf } from '../../../../../tests/support/ledger/desk.ts';
-import { HandClock, intent, operator, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  intent,
+  operator,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import { Assize } from '../assize.ts';
 
 const DAY = 86_400_000;
@@ -37,7 +42,9 @@ test.each([
   expect(await listed()).toEqual([[id], [id]]);
   clock.forward(1);
   expect(await listed()).toEqual([[], []]);
-  expect(await trajectory.approvals.approve(id, { principal: 'dr-who', method: 'test' })).toMatchObject({
+  expect(
+    await trajectory.approvals.approve(id, { principal: 'dr-who', method: 'test' }),
+  ).toMatchObject({
     ruling: 'rejected',
     reason: 'expired',
   });

@@ -22,7 +22,11 @@ import { type ResolutionCall, untilResolved } from './pending/resolve.ts';
  * The ruling that `approve` would give with the same input. Writes nothing, begins no transaction,
  * asks no judge of contradictions and calls no tool.
  */
-export async function judgeApproval(ports: ApprovalPorts, pendingId: Hash, given: ApprovalInput): Promise<Judgement> {
+export async function judgeApproval(
+  ports: ApprovalPorts,
+  pendingId: Hash,
+  given: ApprovalInput,
+): Promise<Judgement> {
   const input = checkedResolution(given, APPROVAL);
   const { parts } = ports.writer;
   const pending = parts.chain.open.get(pendingId);
@@ -40,16 +44,27 @@ export async function judgeApproval(ports: ApprovalPorts, pendingId: Hash, given
   }
 }
 
-function judgeSubmitted(ports: ApprovalPorts, pendingId: Hash, input: ApprovalInput): Promise<Judgement> {
+function judgeSubmitted(
+  ports: ApprovalPorts,
+  pendingId: Hash,
+  input: ApprovalInput,
+): Promise<Judgement> {
   const { writer } = ports;
   const salts = new SaltSource(writer.context.random);
-  const statements = new ApprovedStatements(ports, { pendingId, call: input, isJudgement: true, errors: UNCHANGED });
+  const statements = new ApprovedStatements(ports, {
+    pendingId,
+    call: input,
+    isJudgement: true,
+    errors: UNCHANGED,
+  });
   return untilResolved(writer, judgingCall(pendingId, input), async (pending) => {
     const approval = await readApproval(ports, pendingId, pending, input);
     const acting = await foreseeEffects(ports, pending);
     const losing = await readLosing(writer, approval.waiting);
     return (at) => {
-      const kept = new PayloadBlobs(writer.context.saltGenerator(salts.restartAt(writer.parts.chain.head)));
+      const kept = new PayloadBlobs(
+        writer.context.saltGenerator(salts.restartAt(writer.parts.chain.head)),
+      );
       const decided = decideApproval(ports, { ...approval, acting, losing }, statements, at, kept);
       if ('needs' in decided) return decided;
       if ('conflict' in decided)
@@ -65,10 +80,19 @@ function judgeSubmitted(ports: ApprovalPorts, pendingId: Hash, input: ApprovalIn
  *
  * @throws the errors of `amend`
  */
-async function judgeAmendment(ports: ApprovalPorts, pendingId: Hash, input: ApprovalInput): Promise<Judgement> {
+async function judgeAmendment(
+  ports: ApprovalPorts,
+  pendingId: Hash,
+  input: ApprovalInput,
+): Promise<Judgement> {
   const { writer } = ports;
   const salts = new SaltSource(writer.context.random);
-  const statements = new ApprovedStatements(ports, { pendingId, call: input, isJudgement: true, errors: AMENDED });
+  const statements = new ApprovedStatements(ports, {
+    pendingId,
+    call: input,
+    isJudgement: true,
+    errors: AMENDED,
+  });
   return untilResolved(writer, judgingCall(pendingId, input), async (pending) => {
     const amended = await readAmended(writer, pendingId, pending, input);
     const plan = await planOf(ports, amended.intent.action, callsOfAmended(writer, amended));
@@ -90,7 +114,13 @@ function planOf(
   calls: readonly ProposedCall[],
 ): Promise<CommitPlan | undefined> {
   if (calls.length === 0) return Promise.resolve(undefined);
-  return planOnly(requireTools(effects), calls, writer.parts.domain, action, AbortSignal.timeout(DEADLINE_MS));
+  return planOnly(
+    requireTools(effects),
+    calls,
+    writer.parts.domain,
+    action,
+    AbortSignal.timeout(DEADLINE_MS),
+  );
 }
 
 /**
@@ -106,7 +136,9 @@ function judgementOn(
   // An approval of the proposal as submitted books the cost of the submission.
   const booked = calls === undefined ? {} : { cost: { ...pending.proposal.budget_cost } };
   const change = { ...judgedChange(commit, plan, calls), ...booked };
-  const overridden = commit.overridden ? { overridden: commit.overrides.map((item) => ({ ...item })) } : {};
+  const overridden = commit.overridden
+    ? { overridden: commit.overrides.map((item) => ({ ...item })) }
+    : {};
   commit.undo();
   if (commit.complete) return { ruling: 'committed', ...overridden, ...change };
   const { channel, reason } = pending;

@@ -9,7 +9,9 @@ const desk = deskOf('footprint');
 class CountingStore extends MemoryStore {
   readonly read = new Set<string>();
 
-  override entries(...[name, page]: Parameters<MemoryStore['entries']>): ReturnType<MemoryStore['entries']> {
+  override entries(
+    ...[name, page]: Parameters<MemoryStore['entries']>
+  ): ReturnType<MemoryStore['entries']> {
     this.read.add(name);
     return super.entries(name, page);
   }
@@ -26,7 +28,12 @@ test('a list of pending proposals reads only the trajectories that have some', a
     const ruling = await trajectory.propose(intent('ask', { amount: 5 }, writ));
     if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
     if (n % 3 === 1) ids.push(ruling.pending);
-    else await trajectory.approvals.reject(ruling.pending, { principal: 'dr-a', method: 'test', reason: 'no' });
+    else
+      await trajectory.approvals.reject(ruling.pending, {
+        principal: 'dr-a',
+        method: 'test',
+        reason: 'no',
+      });
   }
   const listed = async (from: CountingStore): Promise<string[]> => {
     const found: string[] = [];

@@ -30,7 +30,10 @@ export interface PendingPorts {
 }
 
 /** Same as `Assize.pending`. */
-export async function* listPending(query: PendingQuery, ports: PendingPorts): AsyncGenerator<OpenPending> {
+export async function* listPending(
+  query: PendingQuery,
+  ports: PendingPorts,
+): AsyncGenerator<OpenPending> {
   checkArgument(PENDING_QUERY, query, 'query');
   const { trajectoryId, channel } = query;
   for (const name of trajectoryId === undefined ? await ports.names() : [trajectoryId]) {
@@ -52,7 +55,8 @@ async function sealedPart(
   try {
     return { folded: (await reading.read(name, unmade)).folded };
   } catch (fault) {
-    if (!isAssizeError(fault, 'invalid_ledger') || fault.evidence['code'] !== 'unsealed') throw fault;
+    if (!isAssizeError(fault, 'invalid_ledger') || fault.evidence['code'] !== 'unsealed')
+      throw fault;
     const [last] = await store.entries(name, { from: Number(fault.evidence['seq']) - 1, limit: 1 });
     if (last === undefined) throw fault;
     return { folded: await pasts.at(name, last.id), fault };

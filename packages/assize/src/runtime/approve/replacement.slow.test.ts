@@ -22,7 +22,13 @@ const shop = defineDomain({
         'told',
         {
           beliefs: ({ amount }: { amount: number }) => [
-            { verb: 'assert', space: 'shop', subject: 'lamp', predicate: 'price', object: String(amount) },
+            {
+              verb: 'assert',
+              space: 'shop',
+              subject: 'lamp',
+              predicate: 'price',
+              object: String(amount),
+            },
           ],
         },
       ],
@@ -31,7 +37,10 @@ const shop = defineDomain({
       {
         process: 'order',
         args: z.object({ id: z.string(), amount: z.number() }),
-        apply: (state: { orders: Record<string, number> }, { id, amount }: { id: string; amount: number }) => {
+        apply: (
+          state: { orders: Record<string, number> },
+          { id, amount }: { id: string; amount: number },
+        ) => {
           state.orders[id] = amount;
         },
         ...(more as object),
@@ -44,7 +53,11 @@ const shop = defineDomain({
 } as never);
 
 const args = { id: 'lamp', amount: 4_000 };
-const writ = writFor('agent', { require_approval: ['**'], budget: { usd: 10_000 }, trajectory: 't' });
+const writ = writFor('agent', {
+  require_approval: ['**'],
+  budget: { usd: 10_000 },
+  trajectory: 't',
+});
 const lower = {
   principal: 'boss:olga',
   method: 'desk',
@@ -108,7 +121,9 @@ test('a replacement of a proposal that changes the state only is committed', asy
   const { trajectory } = await opened();
   const ruling = await trajectory.propose({ action: 'place', role: 'clerk', args, writ } as never);
   if (ruling.ruling !== 'escalated') throw new Error(JSON.stringify(ruling));
-  expect(await trajectory.approvals.approve(ruling.pending, lower)).toMatchObject({ ruling: 'committed' });
+  expect(await trajectory.approvals.approve(ruling.pending, lower)).toMatchObject({
+    ruling: 'committed',
+  });
   expect(trajectory.state()).toEqual({ orders: { lamp: 40 } });
 });
 
@@ -130,7 +145,8 @@ test('a replacement of shared lists that are too long to copy is refused', async
   let value: unknown = [1];
   for (let i = 0; i < 60; i++) value = [value, value];
   const replacement = [{ op: 'add', path: '/orders/lamp', value }];
-  const approving = async () => trajectory.approvals.approve(pending, { ...lower, replacement } as never);
+  const approving = async () =>
+    trajectory.approvals.approve(pending, { ...lower, replacement } as never);
   await expect(approving()).rejects.toMatchObject({
     code: 'invalid_state',
     message: expect.stringContaining('The approved state is not JSON: The value has more than'),

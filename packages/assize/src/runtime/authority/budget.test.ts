@@ -3,7 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { attenuate, type Writ, writId } from '#authority';
 import type { CommitPayload } from '#ledger';
 import { cases } from '../../../../../tests/support/cases.ts';
-import { deskOf, FaultyStore, payloads, soundState } from '../../../../../tests/support/ledger/desk.ts';
+import {
+  deskOf,
+  FaultyStore,
+  payloads,
+  soundState,
+} from '../../../../../tests/support/ledger/desk.ts';
 import { keysOf } from '../../../../../tests/support/ledger/rows.ts';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import type { ProposalInput } from '../records/intent.ts';
@@ -19,7 +24,11 @@ const granted = writFor(lead.publicKey, { trajectory: 't', budget: { usd: 100 } 
 /** A child of the lead's writ for one agent. */
 function child(subject: string, usd: number, rest = {}): WritChain {
   return {
-    writ: attenuate(granted, { subject, nonce: subject, budget: { usd }, ...rest }, lead.privateKey),
+    writ: attenuate(
+      granted,
+      { subject, nonce: subject, budget: { usd }, ...rest },
+      lead.privateKey,
+    ),
     chain: [granted],
   };
 }
@@ -31,14 +40,17 @@ const pay = (usd: number, writ: Writ | WritChain | string): ProposalInput => ({
   writ,
 });
 
-async function begun(writs: readonly Writ[] = [granted]): Promise<{ store: FaultyStore; trajectory: Trajectory }> {
+async function begun(
+  writs: readonly Writ[] = [granted],
+): Promise<{ store: FaultyStore; trajectory: Trajectory }> {
   const store = new FaultyStore();
   const trajectory = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs });
   return { store, trajectory };
 }
 
 const reopened = (store: FaultyStore): Promise<Trajectory> => runtimeOver(store, [desk]).open('t');
-const nameOf = (ruling: Ruling): string => (ruling.ruling === 'rejected' ? ruling.reason : ruling.ruling);
+const nameOf = (ruling: Ruling): string =>
+  ruling.ruling === 'rejected' ? ruling.reason : ruling.ruling;
 
 describe('a budget', () => {
   test('is spent to the last unit and no further, also after opening anew', async () => {
@@ -68,13 +80,19 @@ describe('a budget', () => {
   });
 
   test('is not spent by rejected or pending proposals', async () => {
-    const held = writFor('held', { trajectory: 't', budget: { usd: 10 }, require_approval: ['pay'] });
+    const held = writFor('held', {
+      trajectory: 't',
+      budget: { usd: 10 },
+      require_approval: ['pay'],
+    });
     const { store, trajectory } = await begun([granted, held]);
     expect(nameOf(await trajectory.propose(pay(5_000, granted)))).toBe('budget_exhausted');
     const waits = await trajectory.propose(pay(10, held));
     const pending = waits.ruling === 'escalated' ? waits.pending : '';
     const again = await reopened(store);
-    expect(nameOf(await again.approvals.approve(pending, { principal: 'dr-who', method: 'test' }))).toBe('committed');
+    expect(
+      nameOf(await again.approvals.approve(pending, { principal: 'dr-who', method: 'test' })),
+    ).toBe('committed');
     for (const open of [trajectory, again, await reopened(store)]) {
       expect(nameOf(await open.propose(pay(1, held)))).toBe('budget_exhausted');
     }
@@ -89,26 +107,34 @@ describe('a budget', () => {
     });
     const apart = deskOf('footprint');
     const store = new FaultyStore();
-    const trajectory = await runtimeOver(store, [apart]).create(apart, { trajectoryId: 't', writs: [held] });
+    const trajectory = await runtimeOver(store, [apart]).create(apart, {
+      trajectoryId: 't',
+      writs: [held],
+    });
     const first = await trajectory.propose(pay(6, held));
     const second = await trajectory.propose(pay(6, held));
-    const [one, two] = [first, second].map((ruling) => (ruling.ruling === 'escalated' ? ruling.pending : '')) as [
-      string,
-      string,
-    ];
+    const [one, two] = [first, second].map((ruling) =>
+      ruling.ruling === 'escalated' ? ruling.pending : '',
+    ) as [string, string];
     const counselor = { principal: 'dr-who', method: 'test' };
     expect(nameOf(await trajectory.approvals.approve(one, counselor))).toBe('committed');
-    await expect(trajectory.approvals.approve(two, counselor)).rejects.toMatchObject({ code: 'changed_since' });
-    expect(nameOf(await trajectory.approvals.reject(two, { ...counselor, reason: 'no money' }))).toBe(
-      'counselor_rejected',
-    );
+    await expect(trajectory.approvals.approve(two, counselor)).rejects.toMatchObject({
+      code: 'changed_since',
+    });
+    expect(
+      nameOf(await trajectory.approvals.reject(two, { ...counselor, reason: 'no money' })),
+    ).toBe('counselor_rejected');
     await soundState(store, 't');
   });
 });
 
 describe('children of one writ', () => {
   test('share its budget, independent of their own grants', async () => {
-    const [a, b, c] = ['a', 'b', 'c'].map((name) => child(name, 60)) as [WritChain, WritChain, WritChain];
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => child(name, 60)) as [
+      WritChain,
+      WritChain,
+      WritChain,
+    ];
     const { store, trajectory } = await begun();
     expect(nameOf(await trajectory.propose(pay(60, a)))).toBe('committed');
     expect(nameOf(await trajectory.propose(pay(41, b)))).toBe('budget_exhausted');
@@ -125,7 +151,10 @@ describe('children of one writ', () => {
       { subject: 'deep', nonce: 'deep', budget: { usd: 20 } },
       middle.privateKey,
     );
-    const chain: WritChain = { writ: grandchild, chain: [child(middle.publicKey, 50).writ, granted] };
+    const chain: WritChain = {
+      writ: grandchild,
+      chain: [child(middle.publicKey, 50).writ, granted],
+    };
     const { store, trajectory } = await begun();
     const id = writId(grandchild);
     expect(await store.blob(id)).toBeUndefined();
@@ -135,7 +164,9 @@ describe('children of one writ', () => {
     expect(nameOf(await again.propose(pay(6, id)))).toBe('budget_exhausted');
     expect(nameOf(await again.propose(pay(5, id)))).toBe('committed');
     // Its parent has spent the same amount.
-    expect(nameOf(await again.propose(pay(31, child(middle.publicKey, 50))))).toBe('budget_exhausted');
+    expect(nameOf(await again.propose(pay(31, child(middle.publicKey, 50))))).toBe(
+      'budget_exhausted',
+    );
   });
 
   test('with a missing or changed blob make the ledger fail to open', async () => {
@@ -165,7 +196,9 @@ describe('children of one writ', () => {
       expect(nameOf(await trajectory.propose(pay(20, used)))).toBe('committed');
       const again = await reopened(store);
       const spent = fault === 'conflict' ? 30 : 20;
-      expect(nameOf(await again.propose(pay(61 - spent, writId(used.writ))))).toBe('budget_exhausted');
+      expect(nameOf(await again.propose(pay(61 - spent, writId(used.writ))))).toBe(
+        'budget_exhausted',
+      );
       expect(nameOf(await again.propose(pay(60 - spent, writId(used.writ))))).toBe('committed');
     }
   });
@@ -178,33 +211,37 @@ describe('children of one writ', () => {
       usd: fc.integer({ min: 1, max: 60 }),
       wait: fc.boolean(),
     });
-    const run = fc.asyncProperty(fc.array(spend, { minLength: 2, maxLength: 16 }), async (spends) => {
-      const { store, trajectory } = await begun();
-      const places = [trajectory, await reopened(store)];
-      const answers: Promise<Ruling>[] = [];
-      for (const { who, where, usd, wait } of spends) {
-        answers.push((places[where] as Trajectory).propose(pay(usd, kids[who] ?? granted)));
-        if (wait) await answers.at(-1);
-      }
-      await Promise.all(answers);
-      await soundState(store, 't');
-      const entries = await payloads(store, 't');
-      expect(entries).toHaveLength(spends.length + 1);
-      const commits = entries.filter((entry): entry is CommitPayload => entry.kind === 'commit');
-      const spentBy = (ids: readonly string[]): number =>
-        commits
-          .filter(({ writ_id }) => ids.includes(writ_id))
-          .reduce((sum, { budget_cost }) => sum + (budget_cost['usd'] ?? 0), 0);
-      const ids = [...kids.map(({ writ }) => writId(writ)), writId(granted)];
-      expect(spentBy(ids)).toBeLessThanOrEqual(100);
-      for (const { writ } of kids) expect(spentBy([writId(writ)])).toBeLessThanOrEqual(writ.budget?.['usd'] as number);
-      // A proposal that was refused for lack of budget would have exceeded a limit. A third runtime
-      // finds the same remainder.
-      const left = 100 - spentBy(ids);
-      const third = await reopened(store);
-      expect(nameOf(await third.propose(pay(left + 1, granted)))).toBe('budget_exhausted');
-      expect(nameOf(await third.propose(pay(left, granted)))).toBe('committed');
-    });
+    const run = fc.asyncProperty(
+      fc.array(spend, { minLength: 2, maxLength: 16 }),
+      async (spends) => {
+        const { store, trajectory } = await begun();
+        const places = [trajectory, await reopened(store)];
+        const answers: Promise<Ruling>[] = [];
+        for (const { who, where, usd, wait } of spends) {
+          answers.push((places[where] as Trajectory).propose(pay(usd, kids[who] ?? granted)));
+          if (wait) await answers.at(-1);
+        }
+        await Promise.all(answers);
+        await soundState(store, 't');
+        const entries = await payloads(store, 't');
+        expect(entries).toHaveLength(spends.length + 1);
+        const commits = entries.filter((entry): entry is CommitPayload => entry.kind === 'commit');
+        const spentBy = (ids: readonly string[]): number =>
+          commits
+            .filter(({ writ_id }) => ids.includes(writ_id))
+            .reduce((sum, { budget_cost }) => sum + (budget_cost['usd'] ?? 0), 0);
+        const ids = [...kids.map(({ writ }) => writId(writ)), writId(granted)];
+        expect(spentBy(ids)).toBeLessThanOrEqual(100);
+        for (const { writ } of kids)
+          expect(spentBy([writId(writ)])).toBeLessThanOrEqual(writ.budget?.['usd'] as number);
+        // A proposal refused for lack of budget would have exceeded a limit. A third runtime
+        // finds the same remainder.
+        const left = 100 - spentBy(ids);
+        const third = await reopened(store);
+        expect(nameOf(await third.propose(pay(left + 1, granted)))).toBe('budget_exhausted');
+        expect(nameOf(await third.propose(pay(left, granted)))).toBe('committed');
+      },
+    );
     await fc.assert(run, { numRuns: cases(120) });
   });
 });

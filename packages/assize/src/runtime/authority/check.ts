@@ -32,7 +32,16 @@ export function authorityFor(
     admits: ({ action, scopes }) => {
       const { revoked, delegated } = writs;
       const trajectory = trajectoryId;
-      const check = verifier.check({ ...writ, principal, trajectory, at, action, scopes, revoked, delegated });
+      const check = verifier.check({
+        ...writ,
+        principal,
+        trajectory,
+        at,
+        action,
+        scopes,
+        revoked,
+        delegated,
+      });
       if (!check.ok && approving && check.code === 'unknown_anchor') throw unanchored(writ);
       if (!check.ok) return { ok: false, detail: check.detail };
       writs.admit(writ);
@@ -40,10 +49,24 @@ export function authorityFor(
     },
     decides: ({ action, scopes, role, args, calls }) => {
       if (policy === undefined || approving) return undefined;
-      const query = { action, role, args, scopes, principal, writ_id: id, trajectory_id: trajectoryId, at };
-      const { decision, rule, reasons, errors } = policy.evaluate(calls === undefined ? query : { ...query, calls });
+      const query = {
+        action,
+        role,
+        args,
+        scopes,
+        principal,
+        writ_id: id,
+        trajectory_id: trajectoryId,
+        at,
+      };
+      const { decision, rule, reasons, errors } = policy.evaluate(
+        calls === undefined ? query : { ...query, calls },
+      );
       const detail = [...errors, ...reasons].join('; ') || `the policy decided ${decision}`;
-      return { ruling: { decision, digest: policy.digest, ...(rule === undefined ? {} : { rule }) }, detail };
+      return {
+        ruling: { decision, digest: policy.digest, ...(rule === undefined ? {} : { rule }) },
+        detail,
+      };
     },
     affords: (cost) => affordable(writs, id, cost, reserved),
   };
@@ -77,5 +100,8 @@ export function affordable(
   if (answer.ok) return { ok: true };
   const { writ_id, unit, left } = answer;
   const beside = reserved.length === 0 ? '' : ' besides the reservations for compensation';
-  return { ok: false, detail: `writ ${writ_id} has ${left} ${unit} left${beside}, and ${answer.cost} are needed` };
+  return {
+    ok: false,
+    detail: `writ ${writ_id} has ${left} ${unit} left${beside}, and ${answer.cost} are needed`,
+  };
 }

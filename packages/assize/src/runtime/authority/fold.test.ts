@@ -14,7 +14,11 @@ import { verifyStore } from '../inspect/verify.ts';
 
 describe('verification of the authority of a ledger', () => {
   const delegated = (rest: object = {}, above = granted, key = lead.privateKey): Writ =>
-    delegateWrit(above, { subject: 'helper', nonce: 'd', trajectory: 'c', budget: { usd: 60 }, ...rest }, key);
+    delegateWrit(
+      above,
+      { subject: 'helper', nonce: 'd', trajectory: 'c', budget: { usd: 60 }, ...rest },
+      key,
+    );
 
   interface Told {
     readonly writ?: Writ;
@@ -28,8 +32,15 @@ describe('verification of the authority of a ledger', () => {
 
   /** A parent and its child as another program may have written them. */
   async function written(told: Told): Promise<FaultyStore> {
-    const { writ = delegated(), spentBefore = 0, spentInChild = 0, spentAfter = 0, under = writ } = told;
-    const commit = (by: Writ, usd: number) => commitMembers([], { writ_id: writId(by), budget_cost: { usd } });
+    const {
+      writ = delegated(),
+      spentBefore = 0,
+      spentInChild = 0,
+      spentAfter = 0,
+      under = writ,
+    } = told;
+    const commit = (by: Writ, usd: number) =>
+      commitMembers([], { writ_id: writId(by), budget_cost: { usd } });
     const parent = new ChainWriter('t');
     parent.add('root', { ...rootMembers(), writs: [granted] });
     parent.add('commit', commit(granted, spentBefore));
@@ -41,9 +52,15 @@ describe('verification of the authority of a ledger', () => {
     const writs = under === writ ? [writ, granted] : [writ, granted, under];
     child.add('root', { ...rootMembers(), at, writs, delegated_from });
     child.add('commit', { ...commit(under, spentInChild), at });
-    const said = { concludes: start.id, budget_cost: { usd: spentInChild }, final_answer: 1, ...told.said };
+    const said = {
+      concludes: start.id,
+      budget_cost: { usd: spentInChild },
+      final_answer: 1,
+      ...told.said,
+    };
     const answer = child.add('delegation', { ...common, at, ...said });
-    if (told.concluded !== false) parent.add('delegation', { ...common, ...said, child_head: answer.id });
+    if (told.concluded !== false)
+      parent.add('delegation', { ...common, ...said, child_head: answer.id });
     parent.add('commit', commit(granted, spentAfter));
     const store = new FaultyStore();
     for (const { rows } of [parent, child]) await store.commit({ entries: rows, blobs: [] });
@@ -55,14 +72,22 @@ describe('verification of the authority of a ledger', () => {
 
   test.each<[string, Told, unknown]>([
     ['all in order', { spentBefore: 40, spentInChild: 60, spentAfter: 0 }, [undefined, undefined]],
-    ['what was given back spent', { spentBefore: 40, spentInChild: 20, spentAfter: 40 }, [undefined, undefined]],
+    [
+      'what was given back spent',
+      { spentBefore: 40, spentInChild: 20, spentAfter: 40 },
+      [undefined, undefined],
+    ],
     [
       'more spent than was given back',
       { spentBefore: 40, spentInChild: 20, spentAfter: 41 },
       [[4, 'overspent'], undefined],
     ],
     ['delegated what was spent', { spentBefore: 41 }, [[1, 'overspent'], undefined]],
-    ['spent what was set aside', { concluded: false, spentAfter: 41 }, [[1, 'overspent'], undefined]],
+    [
+      'spent what was set aside',
+      { concluded: false, spentAfter: 41 },
+      [[1, 'overspent'], undefined],
+    ],
     ['spent what is not set aside', { concluded: false, spentAfter: 40 }, [undefined, undefined]],
     [
       'the child spent too much',
@@ -82,7 +107,11 @@ describe('verification of the authority of a ledger', () => {
       { spentInChild: 20, said: { budget_cost: { usd: 21 } } },
       [undefined, [2, 'rule_broken']],
     ],
-    ['the child says nothing', { spentInChild: 20, said: { budget_cost: undefined } }, [undefined, [2, 'rule_broken']]],
+    [
+      'the child says nothing',
+      { spentInChild: 20, said: { budget_cost: undefined } },
+      [undefined, [2, 'rule_broken']],
+    ],
     [
       'the child says of a unit nobody has',
       { said: { budget_cost: { eur: 1 } } },
@@ -92,7 +121,11 @@ describe('verification of the authority of a ledger', () => {
       ],
     ],
     ['nothing spent, and so said', { said: { budget_cost: { eur: 0 } } }, [undefined, undefined]],
-    ['a second writ for the child', { under: delegated({ nonce: 'more' }) }, [undefined, [1, 'writ_tampered']]],
+    [
+      'a second writ for the child',
+      { under: delegated({ nonce: 'more' }) },
+      [undefined, [1, 'writ_tampered']],
+    ],
     ['the parent’s own writ in the child', { under: granted }, [undefined, [1, 'writ_tampered']]],
     [
       // In the child it counts separately.
@@ -153,7 +186,11 @@ test('a branch of any depth that spends its source’s budget is at fault', asyn
   for (const [i, name] of ['b1', 'b2', 'b3'].entries()) {
     const branch = new ChainWriter(name);
     const own = writFor(lead.publicKey, { nonce: name, trajectory: name, budget: { usd: 1 } });
-    branch.add('branch', { ...branchMembers(source), writs: [own, granted], at: second(10 * i + 10) });
+    branch.add('branch', {
+      ...branchMembers(source),
+      writs: [own, granted],
+      at: second(10 * i + 10),
+    });
     source = branch.add('commit', { ...commit(own), at: second(10 * i + 10) });
     branch.add('commit', { ...commit(granted), at: second(10 * i + 10) });
     rows.push(...branch.rows);

@@ -124,7 +124,9 @@ export class AuthorityFold {
   note(entry: Entry): void {
     const { seq, payload } = entry;
     if (payload.kind === 'root') {
-      this.#try(seq, 'writ_tampered', () => this.#writs.bind(payload.writs, payload.delegated_from !== undefined));
+      this.#try(seq, 'writ_tampered', () =>
+        this.#writs.bind(payload.writs, payload.delegated_from !== undefined),
+      );
     } else if (payload.kind === 'branch') {
       this.#try(seq, 'writ_tampered', () => this.#writs.bind(payload.writs));
     } else if (isEffectEntry(payload)) this.#noteUndoing(seq, undoingCostsOf(payload));
@@ -234,7 +236,8 @@ export class AuthorityFold {
     if (concludes === undefined) {
       const started = this.#try(seq, 'writ_tampered', () => startedBy(payload));
       const { writ } = started;
-      if (writ.parent === null) throw this.#fault(seq, 'writ_tampered', 'a root writ cannot be delegated');
+      if (writ.parent === null)
+        throw this.#fault(seq, 'writ_tampered', 'a root writ cannot be delegated');
       this.#open.set(id, started);
       this.#stage.started.push(started);
       this.#spend(seq, writ.parent, writ.budget ?? {});
@@ -251,11 +254,19 @@ export class AuthorityFold {
     return this.#stages.at(-1) as BudgetStage;
   }
 
-  async #check(seq: number, id: Hash, blob: (hash: Hash) => Promise<string | undefined>): Promise<void> {
+  async #check(
+    seq: number,
+    id: Hash,
+    blob: (hash: Hash) => Promise<string | undefined>,
+  ): Promise<void> {
     if (this.#sound.has(id)) return;
     const { writ, chain } = await this.#chainOf(seq, id, blob);
     this.#try(seq, 'writ_tampered', () => {
-      const held = this.#verifierFor(chain.at(-1) ?? writ).verify(writ, chain, this.#writs.delegated);
+      const held = this.#verifierFor(chain.at(-1) ?? writ).verify(
+        writ,
+        chain,
+        this.#writs.delegated,
+      );
       if (!held.ok) throw this.#refused(seq, held);
       this.#writs.admitNamed({ writ, chain });
     });
@@ -275,14 +286,22 @@ export class AuthorityFold {
     await this.#check(seq, by, blob);
     const revoked = await this.#chainOf(seq, id, blob);
     this.#try(seq, 'writ_tampered', () => {
-      const held = this.#verifierFor(revoked.chain.at(-1) ?? revoked.writ).verifyAnywhere(revoked.writ, revoked.chain);
+      const held = this.#verifierFor(revoked.chain.at(-1) ?? revoked.writ).verifyAnywhere(
+        revoked.writ,
+        revoked.chain,
+      );
       if (!held.ok) throw this.#refused(seq, held);
     });
     const { delegated } = this.#writs;
     const isAbove = isAdopted
       ? by === delegated && this.#writs.isBelow(by, id)
       : mayRevoke(this.#writs.get(by) as WritChain, revoked);
-    if (!isAbove) throw this.#fault(seq, 'rule_broken', `the holder of the writ ${by} is not an ancestor of ${id}`);
+    if (!isAbove)
+      throw this.#fault(
+        seq,
+        'rule_broken',
+        `the holder of the writ ${by} is not an ancestor of ${id}`,
+      );
     this.#writs.revoked.add(id);
   }
 
@@ -291,14 +310,21 @@ export class AuthorityFold {
     blob: (hash: Hash) => Promise<string | undefined>,
   ): Promise<void> {
     await this.#check(seq, by, blob);
-    const isRight = isAdopted ? by === this.#writs.delegated : mayHalt(this.#writs.get(by) as WritChain);
-    if (!isRight) throw this.#fault(seq, 'rule_broken', `the writ ${by} does not give the right to halt`);
+    const isRight = isAdopted
+      ? by === this.#writs.delegated
+      : mayHalt(this.#writs.get(by) as WritChain);
+    if (!isRight)
+      throw this.#fault(seq, 'rule_broken', `the writ ${by} does not give the right to halt`);
   }
 
   #checkStands(seq: number, id: Hash): void {
     const revoked = this.#writs.revokedAbove(id);
     if (revoked !== undefined)
-      throw this.#fault(seq, 'rule_broken', `the entry uses the writ ${id}, and ${revoked} was revoked earlier`);
+      throw this.#fault(
+        seq,
+        'rule_broken',
+        `the entry uses the writ ${id}, and ${revoked} was revoked earlier`,
+      );
   }
 
   /** Checks that the writ may be delegated; its parent is known by now. */
@@ -307,7 +333,15 @@ export class AuthorityFold {
     const { revoked, delegated } = this.#writs;
     const links = [above, ...chain];
     this.#try(seq, 'writ_tampered', () => {
-      const use = { writ, chain: links, trajectory: this.#trajectoryId, child, at, revoked, delegated };
+      const use = {
+        writ,
+        chain: links,
+        trajectory: this.#trajectoryId,
+        child,
+        at,
+        revoked,
+        delegated,
+      };
       const held = this.#verifierFor(links.at(-1) as Writ).checkDelegation(use);
       if (!held.ok) throw this.#refused(seq, held);
     });
@@ -315,9 +349,15 @@ export class AuthorityFold {
 
   #checkAnswer({ seq, spent }: { readonly seq: number; readonly spent: Amounts }): void {
     const booked = canonicalize(this.#writs.spentOfDelegated());
-    const said = canonicalize(Object.fromEntries(Object.entries(spent).filter(([, amount]) => amount > 0)));
+    const said = canonicalize(
+      Object.fromEntries(Object.entries(spent).filter(([, amount]) => amount > 0)),
+    );
     if (said !== booked)
-      throw this.#fault(seq, 'rule_broken', `the entry records a cost of ${said}, and the spent cost is ${booked}`);
+      throw this.#fault(
+        seq,
+        'rule_broken',
+        `the entry records a cost of ${said}, and the spent cost is ${booked}`,
+      );
   }
 
   #verifierFor({ issuer }: Writ): WritVerifier {
@@ -329,7 +369,11 @@ export class AuthorityFold {
     return verifier;
   }
 
-  async #chainOf(seq: number, id: Hash, blob: (hash: Hash) => Promise<string | undefined>): Promise<WritChain> {
+  async #chainOf(
+    seq: number,
+    id: Hash,
+    blob: (hash: Hash) => Promise<string | undefined>,
+  ): Promise<WritChain> {
     const known = this.#writs.get(id);
     if (known !== undefined) return known;
     let unread: unknown;
@@ -358,7 +402,8 @@ export class AuthorityFold {
       account = { seq, spent: new Map() };
       accounts.set(id, account);
     }
-    for (const unit in cost) account.spent.set(unit, (account.spent.get(unit) ?? 0) + (cost[unit] as number));
+    for (const unit in cost)
+      account.spent.set(unit, (account.spent.get(unit) ?? 0) + (cost[unit] as number));
   }
 
   #try<T>(seq: number, code: FaultCode, step: () => T): T {
@@ -380,7 +425,12 @@ export class AuthorityFold {
 }
 
 /** @throws AuthorityError `bad_writ` */
-function startedBy({ seq, at, child_trajectory_id: child, writ }: DelegationPayload): StartedDelegation {
+function startedBy({
+  seq,
+  at,
+  child_trajectory_id: child,
+  writ,
+}: DelegationPayload): StartedDelegation {
   return { seq, at, child, writ: parseWrit(writ) };
 }
 

@@ -34,14 +34,21 @@ describe('a child writ that came with a proposal', () => {
   test('is known by id with its whole chain after the trajectory is reopened', async () => {
     for (const writs of [[root], []]) {
       const store = new MemoryStore();
-      const trajectory = await runtimeOver(store, [counter]).create(counter, { trajectoryId: 't', writs });
+      const trajectory = await runtimeOver(store, [counter]).create(counter, {
+        trajectoryId: 't',
+        writs,
+      });
       const presented = writs.length === 0 ? { writ: child, chain: [root] } : child;
-      expect(await trajectory.propose({ ...intent('add', 1, child), writ: presented })).toMatchObject({
+      expect(
+        await trajectory.propose({ ...intent('add', 1, child), writ: presented }),
+      ).toMatchObject({
         ruling: 'committed',
       });
       const again = await runtimeOver(store, [counter]).open('t');
       for (const writ of [writId(child), child, { writ: child, chain: [root] }]) {
-        expect(await again.propose({ ...intent('add', 1, child), writ })).toMatchObject({ ruling: 'committed' });
+        expect(await again.propose({ ...intent('add', 1, child), writ })).toMatchObject({
+          ruling: 'committed',
+        });
       }
       expect(again.state()).toEqual({ n: 4 });
     }
@@ -49,12 +56,20 @@ describe('a child writ that came with a proposal', () => {
 
   test('is stored with the first entry that can be written, not a failed one', async () => {
     const store = new MemoryStore();
-    const trajectory = await runtimeOver(store, [counter]).create(counter, { trajectoryId: 't', writs: [root] });
-    const many = Array.from({ length: 100 }, (_, i) => ({ name: `o${i}`, value: 'x'.repeat(15_000) }));
+    const trajectory = await runtimeOver(store, [counter]).create(counter, {
+      trajectoryId: 't',
+      writs: [root],
+    });
+    const many = Array.from({ length: 100 }, (_, i) => ({
+      name: `o${i}`,
+      value: 'x'.repeat(15_000),
+    }));
     const tooMuch = trajectory.propose(intent('add', 1, child, { observations: many }));
     await expect(tooMuch).rejects.toMatchObject({ name: 'CanonError' });
     expect([trajectory.length, trajectory.state()]).toEqual([1, { n: 0 }]);
-    expect(await trajectory.propose(intent('add', 1, child))).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.propose(intent('add', 1, child))).toMatchObject({
+      ruling: 'committed',
+    });
     expect(await store.blob(writId(child))).toBeDefined();
     expect((await runtimeOver(store, [counter]).open('t')).state()).toEqual({ n: 1 });
   });

@@ -61,7 +61,9 @@ export class Writs {
   /** The writs of a saved state; all of them are in the ledger. @throws AuthorityError */
   static from(state: WritsState): Writs {
     const writs = new Writs();
-    const byId = new Map(state.writs.map((given) => parseWrit(given)).map((writ) => [writId(writ), writ]));
+    const byId = new Map(
+      state.writs.map((given) => parseWrit(given)).map((writ) => [writId(writ), writ]),
+    );
     for (const id of state.known) {
       const writ = byId.get(id);
       if (writ === undefined) throw new AuthorityError('not_found', `The writ ${id} is missing.`);
@@ -82,7 +84,8 @@ export class Writs {
   state(): WritsState {
     const links = new Map<Hash, Writ>();
     const named = [...this.#known.keys()].filter((id) => this.#named.has(id));
-    for (const id of named) for (const link of linksOf(this.#known.get(id) as WritChain)) links.set(writId(link), link);
+    for (const id of named)
+      for (const link of linksOf(this.#known.get(id) as WritChain)) links.set(writId(link), link);
     return {
       writs: [...links.keys()].sort().map((id) => links.get(id) as unknown as Json),
       known: named.sort(),
@@ -153,7 +156,13 @@ export class Writs {
     else if (payload.kind === 'delegation') this.#applyDelegation(payload);
   }
 
-  #applyDelegation({ concludes, child_trajectory_id, trajectory_id, writ, budget_cost = {} }: DelegationPayload): void {
+  #applyDelegation({
+    concludes,
+    child_trajectory_id,
+    trajectory_id,
+    writ,
+    budget_cost = {},
+  }: DelegationPayload): void {
     if (concludes === undefined) {
       const delegated = parseWrit(writ);
       this.reserve(delegated);
@@ -175,20 +184,28 @@ export class Writs {
     if (typeof given === 'string') {
       const known = this.#known.get(given);
       if (known === undefined) {
-        throw new RuntimeError('unknown_writ', `The trajectory has no writ ${given}. Pass the writ itself.`);
+        throw new RuntimeError(
+          'unknown_writ',
+          `The trajectory has no writ ${given}. Pass the writ itself.`,
+        );
       }
       return known;
     }
     const { writ, chain } = 'writ' in given ? given : { writ: given, chain: undefined };
     if (chain !== undefined && !Array.isArray(chain)) {
-      throw new RuntimeError('bad_intent', 'The ancestors of a writ must be a list. Put the parent first.');
+      throw new RuntimeError(
+        'bad_intent',
+        'The ancestors of a writ must be a list. Put the parent first.',
+      );
     }
     const parsed = parseWrit(writ);
     const known = this.#known.get(writId(parsed));
     if (known !== undefined) return known;
     return {
       writ: parsed,
-      chain: chain?.map((link) => parseWrit(link)) ?? ancestors(parsed, (id) => this.#known.get(id)?.writ),
+      chain:
+        chain?.map((link) => parseWrit(link)) ??
+        ancestors(parsed, (id) => this.#known.get(id)?.writ),
     };
   }
 
@@ -311,9 +328,13 @@ export async function loadWrit(
 
 function writOf(id: Hash, text: string | undefined): Writ {
   if (text === undefined) {
-    throw new RuntimeError('invalid_ledger', `The ledger names the writ ${id}, but does not contain it.`, {
-      evidence: { id, fault: 'writ_missing' },
-    });
+    throw new RuntimeError(
+      'invalid_ledger',
+      `The ledger names the writ ${id}, but does not contain it.`,
+      {
+        evidence: { id, fault: 'writ_missing' },
+      },
+    );
   }
   if (hashText(text) !== id) {
     throw new RuntimeError('invalid_ledger', `The stored writ ${id} was changed.`, {
@@ -327,7 +348,11 @@ function writOf(id: Hash, text: string | undefined): Writ {
  * @throws RuntimeError `bad_writ` for a chain that does not lead to an anchor, or that leads to
  * another trajectory by a writ other than the `delegated` one
  */
-export function verified(verifier: WritVerifier, { writ, chain }: WritChain, delegated?: Hash): void {
+export function verified(
+  verifier: WritVerifier,
+  { writ, chain }: WritChain,
+  delegated?: Hash,
+): void {
   const held = verifier.verify(writ, chain, delegated);
   if (!held.ok) throw badWrit(held);
 }
@@ -344,7 +369,9 @@ export function unspent({ budget = {} }: Writ, spent: Amounts): Amounts {
       evidence: { unit, spent: amountOf(spent, unit), reserved: amountOf(budget, unit) },
     });
   }
-  return Object.fromEntries(Object.keys(budget).map((unit) => [unit, amountOf(budget, unit) - amountOf(spent, unit)]));
+  return Object.fromEntries(
+    Object.keys(budget).map((unit) => [unit, amountOf(budget, unit) - amountOf(spent, unit)]),
+  );
 }
 
 /** Units may have any name, also names that every object inherits. */

@@ -2,7 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type Batch, type CommitResult, type DelegationPayload, type LedgerStore, readRow } from '#ledger';
+import {
+  type Batch,
+  type CommitResult,
+  type DelegationPayload,
+  type LedgerStore,
+  readRow,
+} from '#ledger';
 import { openStore } from '#stores';
 import {
   apart,
@@ -37,7 +43,10 @@ describe('a repetition', () => {
     expect(await trajectory.delegations.delegate(task())).toBe(child);
     const again = await (await reopened(store)).delegations.delegate(task());
     expect(again.id).toBe('c');
-    const both = await Promise.all([trajectory.delegations.delegate(task()), trajectory.delegations.delegate(task())]);
+    const both = await Promise.all([
+      trajectory.delegations.delegate(task()),
+      trajectory.delegations.delegate(task()),
+    ]);
     expect(both).toEqual([child, child]);
     expect(await allEntries(store, 't')).toHaveLength(2);
     const id = openOf(trajectory);
@@ -71,7 +80,9 @@ describe('a repetition', () => {
     const { store, trajectory } = await begun();
     await trajectory.delegations.delegate(task());
     for (const parent of [trajectory, await reopened(store)]) {
-      expect(await refusal(store, () => parent.delegations.delegate(task(rest)))).toBe('idempotency_conflict');
+      expect(await refusal(store, () => parent.delegations.delegate(task(rest)))).toBe(
+        'idempotency_conflict',
+      );
     }
   });
 
@@ -89,9 +100,9 @@ describe('a repetition', () => {
       expect(await parent.delegations.conclude(id, { finalAnswer })).toEqual(one);
       expect(await parent.delegations.conclude(id)).toEqual(one);
       for (const wrong of [null, 'x', {}])
-        expect(await refusal(store, () => parent.delegations.conclude(id, { finalAnswer: wrong }))).toBe(
-          'idempotency_conflict',
-        );
+        expect(
+          await refusal(store, () => parent.delegations.conclude(id, { finalAnswer: wrong })),
+        ).toBe('idempotency_conflict');
     }
     expect(await allEntries(store, 't')).toHaveLength(3);
     expect(await allEntries(store, 'c')).toHaveLength(2);
@@ -114,11 +125,15 @@ describe('a child that has answered', () => {
     const { store, child, writ } = await answered();
     for (const open of [child, await reopened(store, 'c')]) {
       expect(open.approvals.pending()).toEqual([]);
-      expect(await refusal(store, () => open.propose(intent('add', { by: 1 }, writ as never)))).toBe('concluded');
+      expect(
+        await refusal(store, () => open.propose(intent('add', { by: 1 }, writ as never))),
+      ).toBe('concluded');
       const again = intent('add', { by: 1 }, writ as never, { idempotencyKey: 'k' });
       expect(await open.propose(again)).toMatchObject({ ruling: 'committed', entry: { seq: 1 } });
       const pending = (await allEntries(store, 'c'))[2]?.id as string;
-      expect(await refusal(store, () => open.approvals.approve(pending, DOCTOR))).toBe('not_pending');
+      expect(await refusal(store, () => open.approvals.approve(pending, DOCTOR))).toBe(
+        'not_pending',
+      );
     }
     await expectSound(store);
   });
@@ -139,13 +154,19 @@ describe('a child that has answered', () => {
   test('is concluded with its own answer', async () => {
     const { store, trajectory, child, row } = await answered();
     expect(await child.delegations.answer({ finalAnswer: 7 })).toEqual(row);
-    expect(await refusal(store, () => child.delegations.answer({ finalAnswer: 8 }))).toBe('idempotency_conflict');
-    const id = openOf(trajectory);
-    expect(await refusal(store, () => trajectory.delegations.conclude(id, { finalAnswer: 8 }))).toBe(
+    expect(await refusal(store, () => child.delegations.answer({ finalAnswer: 8 }))).toBe(
       'idempotency_conflict',
     );
+    const id = openOf(trajectory);
+    expect(
+      await refusal(store, () => trajectory.delegations.conclude(id, { finalAnswer: 8 })),
+    ).toBe('idempotency_conflict');
     const conclusion = await trajectory.delegations.conclude(id);
-    expect(readRow(conclusion).payload).toMatchObject({ child_head: row.id, final_answer: 7, budget_cost: {} });
+    expect(readRow(conclusion).payload).toMatchObject({
+      child_head: row.id,
+      final_answer: 7,
+      budget_cost: {},
+    });
     await expectSound(store);
   });
 
@@ -207,7 +228,9 @@ describe('a crash', () => {
     const store = new TearingStore();
     const { trajectory } = await begun({}, store);
     store.tears = 1;
-    await expect(trajectory.delegations.delegate(task({ initial: { ...desk.initial, n: 4 } }))).rejects.toThrow('died');
+    await expect(
+      trajectory.delegations.delegate(task({ initial: { ...desk.initial, n: 4 } })),
+    ).rejects.toThrow('died');
     expect(await allEntries(store, 't')).toHaveLength(2);
     expect(await allEntries(store, 'c')).toHaveLength(0);
     await expectSound(store);
@@ -271,7 +294,9 @@ describe('a crash', () => {
     const { trajectory } = await begun({}, store);
     store.tears = 1;
     const initial = { ...desk.initial, data: 'x'.repeat(50_000) };
-    await expect(trajectory.delegations.delegate(task({ domain: apart, initial }))).rejects.toThrow('died');
+    await expect(trajectory.delegations.delegate(task({ domain: apart, initial }))).rejects.toThrow(
+      'died',
+    );
     const without = await runtimeOver(store, [desk]).open('t');
     expect(without.delegations.open()).toHaveLength(1);
     expect(await allEntries(store, 'c')).toHaveLength(0);
@@ -287,12 +312,17 @@ describe('a crash', () => {
     await child.propose(pay(7, await writOf(store)));
     const id = openOf(trajectory);
     store.plan = new Map([[store.commits + 2, 'thrown, lost']]);
-    await expect(trajectory.delegations.conclude(id, { finalAnswer: 'seven' })).rejects.toThrow('threw');
+    await expect(trajectory.delegations.conclude(id, { finalAnswer: 'seven' })).rejects.toThrow(
+      'threw',
+    );
     expect(trajectory.delegations.open()).toHaveLength(1);
     expect(await allEntries(store, 'c')).toHaveLength(3);
     const parent = await reopened(store);
     expect(parent.delegations.open()).toEqual([]);
-    expect((await payloads(store, 't')).at(-1)).toMatchObject({ final_answer: 'seven', budget_cost: { usd: 7 } });
+    expect((await payloads(store, 't')).at(-1)).toMatchObject({
+      final_answer: 'seven',
+      budget_cost: { usd: 7 },
+    });
     expect(await trajectory.delegations.conclude(id, { finalAnswer: 'seven' })).toEqual(
       (await allEntries(store, 't'))[2],
     );
@@ -321,27 +351,42 @@ describe('a crash', () => {
     await expectSound(store);
   });
 
-  const FAULTS = ['conflict', 'unknown, lost', 'unknown, written', 'thrown, lost', 'thrown, written'] as const;
+  const FAULTS = [
+    'conflict',
+    'unknown, lost',
+    'unknown, written',
+    'thrown, lost',
+    'thrown, written',
+  ] as const;
   const steps = FAULTS.flatMap((fault) => [1, 2, 3].map((n) => [fault, n] as const));
-  test.each(steps)('(%s, at write %d) loses, doubles and restarts nothing, for any repeater', async (fault, n) => {
-    const { store, trajectory } = await begun();
-    // 1: start and root, 2: answer, 3: conclusion.
-    store.plan = new Map([[store.commits + n, fault]]);
-    const whole = async (parent: Trajectory): Promise<void> => {
-      const child = await parent.delegations.delegate(task());
-      const id = await delegationOf(store);
-      if ((await allEntries(store, 'c')).length === 1) expect(child.length).toBe(1);
-      await parent.delegations.conclude(id, { finalAnswer: 'done' });
-    };
-    const first = await codeOf(whole(trajectory));
-    expect(first === 'answered' || first === 'commit_unknown' || first.includes('threw')).toBe(true);
-    await whole(n % 2 === 0 ? trajectory : await reopened(store));
-    await whole(trajectory);
-    expect((await payloads(store, 't')).map(({ kind }) => kind)).toEqual(['root', 'delegation', 'delegation']);
-    expect((await payloads(store, 'c')).map(({ kind }) => kind)).toEqual(['root', 'delegation']);
-    await expectLeft(trajectory, 100);
-    await expectSound(store);
-  });
+  test.each(steps)(
+    '(%s, at write %d) loses, doubles and restarts nothing, for any repeater',
+    async (fault, n) => {
+      const { store, trajectory } = await begun();
+      // 1: start and root, 2: answer, 3: conclusion.
+      store.plan = new Map([[store.commits + n, fault]]);
+      const whole = async (parent: Trajectory): Promise<void> => {
+        const child = await parent.delegations.delegate(task());
+        const id = await delegationOf(store);
+        if ((await allEntries(store, 'c')).length === 1) expect(child.length).toBe(1);
+        await parent.delegations.conclude(id, { finalAnswer: 'done' });
+      };
+      const first = await codeOf(whole(trajectory));
+      expect(first === 'answered' || first === 'commit_unknown' || first.includes('threw')).toBe(
+        true,
+      );
+      await whole(n % 2 === 0 ? trajectory : await reopened(store));
+      await whole(trajectory);
+      expect((await payloads(store, 't')).map(({ kind }) => kind)).toEqual([
+        'root',
+        'delegation',
+        'delegation',
+      ]);
+      expect((await payloads(store, 'c')).map(({ kind }) => kind)).toEqual(['root', 'delegation']);
+      await expectLeft(trajectory, 100);
+      await expectSound(store);
+    },
+  );
 
   async function delegationOf(store: LedgerStore): Promise<string> {
     return (await allEntries(store, 't')).find(({ kind }) => kind === 'delegation')?.id as string;
@@ -358,10 +403,17 @@ test('delegations of one name or budget by two processes obey both rules', async
     codeOf(other.delegations.delegate(task({ childTrajectoryId: 'e', budget: { usd: 41 } }))),
     codeOf(other.delegations.delegate(task({ childTrajectoryId: 'f', budget: { usd: 19 } }))),
   ]);
-  expect(codes.filter((code) => !['answered', 'idempotency_conflict', 'budget_exhausted'].includes(code))).toEqual([]);
+  expect(
+    codes.filter(
+      (code) => !['answered', 'idempotency_conflict', 'budget_exhausted'].includes(code),
+    ),
+  ).toEqual([]);
   const open = (await reopened(store)).delegations.open();
   expect(open).toHaveLength(codes.filter((code) => code === 'answered').length);
-  const aside = open.reduce((sum, { payload }) => sum + ((payload.writ as any).budget.usd as number), 0);
+  const aside = open.reduce(
+    (sum, { payload }) => sum + ((payload.writ as any).budget.usd as number),
+    0,
+  );
   expect(aside).toBeLessThanOrEqual(100);
   await expectLeft(await reopened(store), 100 - aside);
   await expectSound(store);
@@ -372,7 +424,9 @@ test('a budget refunded by another process is available to delegate', async () =
   const other = await reopened(store);
   await trajectory.delegations.delegate(task({ budget: { usd: 100 } }));
   const id = openOf(trajectory);
-  expect(await codeOf(other.delegations.delegate(task({ childTrajectoryId: 'd' })))).toBe('budget_exhausted');
+  expect(await codeOf(other.delegations.delegate(task({ childTrajectoryId: 'd' })))).toBe(
+    'budget_exhausted',
+  );
   await trajectory.delegations.conclude(id);
   expect((await other.delegations.delegate(task({ childTrajectoryId: 'd' }))).id).toBe('d');
   await expectSound(store);
@@ -381,7 +435,10 @@ test('a budget refunded by another process is available to delegate', async () =
 test('over a file: delegated, closed, opened, concluded', async () => {
   const url = `sqlite:${join(folder, 'a.db')}`;
   const first = await openStore(url);
-  const trajectory = await runtimeOver(first, [desk]).create(desk, { trajectoryId: 't', writs: [granted] });
+  const trajectory = await runtimeOver(first, [desk]).create(desk, {
+    trajectoryId: 't',
+    writs: [granted],
+  });
   const child = await trajectory.delegations.delegate(task());
   await child.propose(pay(13, await writOf(first)));
   await first.close();

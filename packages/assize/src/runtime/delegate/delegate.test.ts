@@ -23,9 +23,21 @@ import {
   worker,
   writOf,
 } from '../../../../../tests/support/ledger/delegations.ts';
-import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../../../../../tests/support/ledger/desk.ts';
+import {
+  allEntries,
+  deskOf,
+  FaultyStore,
+  payloads,
+  soundState,
+} from '../../../../../tests/support/ledger/desk.ts';
 import { keysOf } from '../../../../../tests/support/ledger/rows.ts';
-import { intent, operator, runtimeOver, START, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  intent,
+  operator,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import { RuntimeError } from '../errors.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { Trajectory } from '../trajectory.ts';
@@ -40,7 +52,10 @@ test('a delegation from its start to its conclusion, as its entries tell it', as
   expect(child.state()).toMatchObject({ n: 3 });
   const [open] = trajectory.delegations.open();
   const started = open?.id as string;
-  expect(open).toMatchObject({ id: trajectory.head, payload: { child_trajectory_id: 'c', task: 'count' } });
+  expect(open).toMatchObject({
+    id: trajectory.head,
+    payload: { child_trajectory_id: 'c', task: 'count' },
+  });
 
   const writ = await writOf(store);
   expect(nameOf(await child.propose(pay(25, writ)))).toBe('committed');
@@ -49,9 +64,17 @@ test('a delegation from its start to its conclusion, as its entries tell it', as
   const entry = await trajectory.delegations.conclude(started, { finalAnswer });
   expect(trajectory.delegations.open()).toEqual([]);
   expect(entry).toEqual((await allEntries(store, 't')).at(-1));
-  expect([trajectory.head, child.head]).toEqual([entry.id, (await allEntries(store, 'c')).at(-1)?.id]);
+  expect([trajectory.head, child.head]).toEqual([
+    entry.id,
+    (await allEntries(store, 'c')).at(-1)?.id,
+  ]);
 
-  const delegated = expect.objectContaining({ subject: 'helper', budget: { usd: 60 }, trajectory: 'c', max_depth: 3 });
+  const delegated = expect.objectContaining({
+    subject: 'helper',
+    budget: { usd: 60 },
+    trajectory: 'c',
+    max_depth: 3,
+  });
   const common = { kind: 'delegation', child_trajectory_id: 'c', task: 'count', writ: delegated };
   const [, start, conclusion] = await payloads(store, 't');
   expect(start).toEqual({
@@ -70,11 +93,20 @@ test('a delegation from its start to its conclusion, as its entries tell it', as
     delegated_from: { trajectory_id: 't', entry_id: started },
   });
   for (const open of [child, await reopened(store, 'c')]) {
-    expect(open.delegations.origin).toEqual({ trajectoryId: 't', entryId: started, writ: delegated });
+    expect(open.delegations.origin).toEqual({
+      trajectoryId: 't',
+      entryId: started,
+      writ: delegated,
+    });
     expect(writId(open.delegations.origin?.writ as Writ)).toBe(writ);
   }
   expect(trajectory.delegations.origin).toBeUndefined();
-  const said = { ...common, concludes: started, budget_cost: { usd: 25 }, final_answer: finalAnswer };
+  const said = {
+    ...common,
+    concludes: started,
+    budget_cost: { usd: 25 },
+    final_answer: finalAnswer,
+  };
   expect(answer).toMatchObject({ ...said, seq: 2 });
   expect(conclusion).toEqual({
     ...said,
@@ -85,7 +117,8 @@ test('a delegation from its start to its conclusion, as its entries tell it', as
     child_head: child.head,
   });
   await expectSound(store);
-  for (const parent of [trajectory, await reopened(store)]) expect(parent.delegations.open()).toEqual([]);
+  for (const parent of [trajectory, await reopened(store)])
+    expect(parent.delegations.open()).toEqual([]);
 });
 
 test('the final answer is an observation of the parent’s next proposal', async () => {
@@ -96,7 +129,9 @@ test('the final answer is an observation of the parent’s next proposal', async
   const entry = await trajectory.delegations.conclude(id, { finalAnswer: { n: 2 } });
   const { final_answer: value } = readRow(entry).payload as DelegationPayload;
   const ruling = await trajectory.propose(
-    intent('keep', { value: null }, worker, { observations: [{ name: `answer of ${child.id}`, value }] }),
+    intent('keep', { value: null }, worker, {
+      observations: [{ name: `answer of ${child.id}`, value }],
+    }),
   );
   expect(nameOf(ruling)).toBe('committed');
   expect(trajectory.state()).toMatchObject({ data: [{ n: 2 }], n: 0 });
@@ -151,8 +186,13 @@ describe('a budget', () => {
   test('of nothing is set aside where none is named, and all of it may be', async () => {
     const { store, trajectory } = await begun();
     const { budget: _none, ...without } = task() as GrantToSign & DelegationInput;
-    await trajectory.delegations.delegate({ ...without, childTrajectoryId: 'poor' } as DelegationInput);
-    await trajectory.delegations.delegate(task({ childTrajectoryId: 'rich', budget: { usd: 100 } }));
+    await trajectory.delegations.delegate({
+      ...without,
+      childTrajectoryId: 'poor',
+    } as DelegationInput);
+    await trajectory.delegations.delegate(
+      task({ childTrajectoryId: 'rich', budget: { usd: 100 } }),
+    );
     const poor = await reopened(store, 'poor');
     const writ = await writOf(store, 'poor');
     expect(nameOf(await poor.propose(pay(1, writ)))).toBe('budget_exhausted');
@@ -164,7 +204,9 @@ describe('a budget', () => {
   test('that does not cover it refuses the delegation, and nothing is recorded', async () => {
     const { store, trajectory } = await begun();
     await trajectory.propose(pay(41, granted));
-    expect(await refusal(store, () => trajectory.delegations.delegate(task()))).toBe('budget_exhausted');
+    expect(await refusal(store, () => trajectory.delegations.delegate(task()))).toBe(
+      'budget_exhausted',
+    );
     expect(trajectory.delegations.open()).toEqual([]);
     await trajectory.delegations.delegate(task({ budget: { usd: 59 } }));
     await expectLeft(trajectory, 0);
@@ -173,7 +215,11 @@ describe('a budget', () => {
 
   test('is shared with the other children of the same writ, in both trajectories', async () => {
     const { store, trajectory } = await begun();
-    const kid = attenuate(granted, { subject: 'kid', nonce: 'kid', budget: { usd: 80 } }, lead.privateKey);
+    const kid = attenuate(
+      granted,
+      { subject: 'kid', nonce: 'kid', budget: { usd: 80 } },
+      lead.privateKey,
+    );
     await trajectory.propose(pay(30, { writ: kid, chain: [granted] } as never));
     const child = await trajectory.delegations.delegate(task({ subject: helper.publicKey }));
     expect(nameOf(await trajectory.propose(pay(11, writId(kid))))).toBe('budget_exhausted');
@@ -212,7 +258,9 @@ describe('a budget', () => {
     expect(await refusal(store, () => trajectory.delegations.conclude(above))).toBe('wrong_state');
     await child.delegations.conclude(below, { finalAnswer: 'deep' });
     for (const open of [child, await reopened(store, 'c')]) {
-      expect(await open.propose(pay(16, writ))).toMatchObject({ detail: expect.stringContaining('has 15 usd left') });
+      expect(await open.propose(pay(16, writ))).toMatchObject({
+        detail: expect.stringContaining('has 15 usd left'),
+      });
     }
     const entry = await trajectory.delegations.conclude(above, { finalAnswer: 'done' });
     expect(readRow(entry).payload).toMatchObject({ budget_cost: { usd: 45 } });
@@ -243,10 +291,16 @@ describe('a writ that was delegated', () => {
     const delegated = (root as unknown as { writs: Writ[] }).writs[0] as Writ;
     const chain = { writ: delegated, chain: [granted] } as never;
     expect(await refusal(store, () => trajectory.propose(pay(1, chain)))).toBe('bad_writ');
-    expect(await refusal(store, () => assize.create(desk, { writs: [delegated, granted] }))).toBe('bad_writ');
-    const branch = await assize.branch('c', (await allEntries(store, 'c'))[0]?.id as string, { note: 'n' });
+    expect(await refusal(store, () => assize.create(desk, { writs: [delegated, granted] }))).toBe(
+      'bad_writ',
+    );
+    const branch = await assize.branch('c', (await allEntries(store, 'c'))[0]?.id as string, {
+      note: 'n',
+    });
     expect(await refusal(store, () => branch.propose(pay(1, chain)))).toBe('bad_writ');
-    expect(await refusal(store, () => branch.propose(pay(1, writId(delegated))))).toBe('unknown_writ');
+    expect(await refusal(store, () => branch.propose(pay(1, writId(delegated))))).toBe(
+      'unknown_writ',
+    );
     const inherit = { note: 'n', writs: [delegated, granted] };
     const source = (await allEntries(store, 'c'))[0]?.id as string;
     expect(await refusal(store, () => assize.branch('c', source, inherit))).toBe('bad_writ');
@@ -265,11 +319,19 @@ describe('a writ that was delegated', () => {
 
   const wrong: [string, Partial<DelegationInput & GrantToSign>, string][] = [
     ['signed by another', { privateKey: third.privateKey }, 'bad_key'],
-    ['wider', { actions: ['**'], writ: writFor(lead.publicKey, { nonce: 'n', actions: ['add'] }) }, 'not_attenuated'],
+    [
+      'wider',
+      { actions: ['**'], writ: writFor(lead.publicKey, { nonce: 'n', actions: ['add'] }) },
+      'not_attenuated',
+    ],
     ['of more than the parent was granted', { budget: { usd: 101 } }, 'not_attenuated'],
     ['of a unit that was not granted', { budget: { eur: 0 } }, 'not_attenuated'],
     ['that lives longer', { expires: '2028-01-01T00:00:00.000000Z' }, 'not_attenuated'],
-    ['of no depth', { writ: writFor(lead.publicKey, { nonce: 'flat', max_depth: 0 }) }, 'not_attenuated'],
+    [
+      'of no depth',
+      { writ: writFor(lead.publicKey, { nonce: 'flat', max_depth: 0 }) },
+      'not_attenuated',
+    ],
     ['for who holds it', { subject: lead.publicKey }, 'bad_writ'],
     ['for the one above', { subject: operator.publicKey }, 'bad_writ'],
     ['for nobody', { subject: '' }, 'bad_writ'],
@@ -287,7 +349,10 @@ describe('a writ that was delegated', () => {
     ],
     [
       'of one that does not hold yet',
-      { writ: writFor(lead.publicKey, { nonce: 'new', not_before: '2026-03-23T09:00:00.000001Z' }), budget: {} },
+      {
+        writ: writFor(lead.publicKey, { nonce: 'new', not_before: '2026-03-23T09:00:00.000001Z' }),
+        budget: {},
+      },
       'bad_writ',
     ],
     ['that has expired', { expires: '2026-03-23T09:00:00.000000Z' }, 'bad_writ'],
@@ -297,9 +362,17 @@ describe('a writ that was delegated', () => {
     ['to a name that can’t be', { childTrajectoryId: 'a/b' }, 'bad_argument'],
     ['to itself', { childTrajectoryId: 't' }, 'exists'],
     ['to one that is there', { childTrajectoryId: 'other' }, 'exists'],
-    ['with a state that breaks an invariant', { initial: { ...desk.initial, n: 11 } }, 'invalid_state'],
+    [
+      'with a state that breaks an invariant',
+      { initial: { ...desk.initial, n: 11 } },
+      'invalid_state',
+    ],
     ['with a state that is none', { initial: { n: 1 } }, 'invalid_state'],
-    ['with a domain that the runtime was not given', { domain: deskOf('world', '9') }, 'domain_mismatch'],
+    [
+      'with a domain that the runtime was not given',
+      { domain: deskOf('world', '9') },
+      'domain_mismatch',
+    ],
     ['without a key', { privateKey: undefined as never }, 'bad_key'],
     ['with a key that is none', { privateKey: 'x' }, 'bad_key'],
   ];
@@ -313,7 +386,9 @@ describe('a writ that was delegated', () => {
 
   test.each([null, undefined, 'x', 7, {}])('%j is no delegation', async (input) => {
     const { store, trajectory } = await begun();
-    expect(await refusal(store, () => trajectory.delegations.delegate(input as never))).toBe('bad_intent');
+    expect(await refusal(store, () => trajectory.delegations.delegate(input as never))).toBe(
+      'bad_intent',
+    );
   });
 
   describe('signed elsewhere', () => {
@@ -326,7 +401,11 @@ describe('a writ that was delegated', () => {
 
     test('names the child, and needs no key', async () => {
       const { store, trajectory } = await begun();
-      const child = await trajectory.delegations.delegate({ task: 'count', writ: granted, signed: signed() });
+      const child = await trajectory.delegations.delegate({
+        task: 'count',
+        writ: granted,
+        signed: signed(),
+      });
       expect(child.id).toBe('c');
       expect(nameOf(await child.propose(pay(5, signed())))).toBe('committed');
       await expectSound(store);
@@ -334,7 +413,10 @@ describe('a writ that was delegated', () => {
 
     const stranger = keysOf(77);
     const foreign = issueWrit(
-      { ...(({ v: _v, parent: _p, signature: _s, ...rest }) => rest)(granted), issuer: stranger.publicKey },
+      {
+        ...(({ v: _v, parent: _p, signature: _s, ...rest }) => rest)(granted),
+        issuer: stranger.publicKey,
+      },
       stranger.privateKey,
     );
     const bad: [string, () => Partial<DelegationInput>, string][] = [
@@ -351,7 +433,11 @@ describe('a writ that was delegated', () => {
         'bad_writ',
       ],
       ['a root itself', () => ({ signed: worker }), 'bad_writ'],
-      ['under a foreign anchor', () => ({ writ: foreign, signed: signed({}, foreign) }), 'bad_writ'],
+      [
+        'under a foreign anchor',
+        () => ({ writ: foreign, signed: signed({}, foreign) }),
+        'bad_writ',
+      ],
       ['no writ', () => ({ signed: {} as never }), 'bad_writ'],
       ['null', () => ({ signed: null as never }), 'bad_writ'],
       ['undefined', () => ({ signed: undefined as never }), 'bad_writ'],
@@ -360,7 +446,9 @@ describe('a writ that was delegated', () => {
       const { store, trajectory } = await begun();
       const usual = { task: 'count', writ: granted, childTrajectoryId: 'c', signed: signed() };
       expect(
-        await refusal(store, () => trajectory.delegations.delegate({ ...usual, ...rest() } as DelegationInput)),
+        await refusal(store, () =>
+          trajectory.delegations.delegate({ ...usual, ...rest() } as DelegationInput),
+        ),
       ).toBe(code);
     });
   });
@@ -372,7 +460,9 @@ describe('a writ that was delegated', () => {
     const writ = await writOf(store);
     expect(nameOf(await child.propose(intent('add', { by: 1 }, writ as never)))).toBe('committed');
     const presented = { writ: ((await payloads(store, 'c'))[0] as any).writs[0], chain: [free] };
-    expect(nameOf(await trajectory.propose(intent('add', { by: 1 }, presented as never)))).toBe('invalid_authority');
+    expect(nameOf(await trajectory.propose(intent('add', { by: 1 }, presented as never)))).toBe(
+      'invalid_authority',
+    );
     await expectSound(store);
   });
 
@@ -393,15 +483,23 @@ test('an invalid conclusion is an error, and nothing is recorded', async () => {
   const { store, trajectory } = await begun();
   const child = await trajectory.delegations.delegate(task());
   const id = openOf(trajectory);
-  expect(await refusal(store, () => trajectory.delegations.conclude('a'.repeat(64)))).toBe('wrong_state');
-  expect(await refusal(store, () => trajectory.delegations.conclude(trajectory.id))).toBe('wrong_state');
+  expect(await refusal(store, () => trajectory.delegations.conclude('a'.repeat(64)))).toBe(
+    'wrong_state',
+  );
+  expect(await refusal(store, () => trajectory.delegations.conclude(trajectory.id))).toBe(
+    'wrong_state',
+  );
   expect(await refusal(store, () => trajectory.delegations.answer())).toBe('wrong_state');
   expect(await refusal(store, () => child.delegations.conclude(id))).toBe('wrong_state');
-  expect(await refusal(store, () => trajectory.delegations.conclude(id, null as never))).toBe('bad_intent');
-  expect(await refusal(store, () => trajectory.delegations.conclude(id, { finalAnswer: Number.NaN }))).toBe('not_json');
-  expect(await refusal(store, () => trajectory.delegations.conclude(id, { finalAnswer: () => 1 }))).not.toBe(
-    'answered',
+  expect(await refusal(store, () => trajectory.delegations.conclude(id, null as never))).toBe(
+    'bad_intent',
   );
+  expect(
+    await refusal(store, () => trajectory.delegations.conclude(id, { finalAnswer: Number.NaN })),
+  ).toBe('not_json');
+  expect(
+    await refusal(store, () => trajectory.delegations.conclude(id, { finalAnswer: () => 1 })),
+  ).not.toBe('answered');
 });
 
 test('a conclusion is never older than the answer, for any clock', async () => {
@@ -423,11 +521,13 @@ describe('a frozen world', () => {
     const child = await trajectory.delegations.delegate(task());
     const id = openOf(trajectory);
     const waits = await trajectory.propose(intent('ask', { amount: 1 }, worker));
-    expect(await refusal(store, () => trajectory.delegations.delegate(task({ childTrajectoryId: 'd' })))).toBe(
-      'frozen',
-    );
+    expect(
+      await refusal(store, () => trajectory.delegations.delegate(task({ childTrajectoryId: 'd' }))),
+    ).toBe('frozen');
     // The child has a separate state.
-    expect(nameOf(await child.propose(intent('ask', { amount: 1 }, (await writOf(store)) as never)))).toBe('escalated');
+    expect(
+      nameOf(await child.propose(intent('ask', { amount: 1 }, (await writOf(store)) as never))),
+    ).toBe('escalated');
     await trajectory.delegations.conclude(id, { finalAnswer: 1 });
     await trajectory.approvals.approve(pendingOf(waits), DOCTOR);
     await trajectory.delegations.delegate(task({ childTrajectoryId: 'd' }));
@@ -460,7 +560,10 @@ describe('a frozen world', () => {
 
   test('of a footprint stops nothing', async () => {
     const store = new FaultyStore();
-    const trajectory = await runtimeOver(store, [apart]).create(apart, { trajectoryId: 't', writs: [granted, worker] });
+    const trajectory = await runtimeOver(store, [apart]).create(apart, {
+      trajectoryId: 't',
+      writs: [granted, worker],
+    });
     await trajectory.propose(intent('ask', { amount: 1 }, worker));
     expect((await trajectory.delegations.delegate(task())).domain).toBe(apart);
     await expectSound(store);
@@ -492,7 +595,9 @@ test('branches of any depth inherit no delegation, conclusion or answer', async 
       writs: [own, worker],
     });
     expect(source.delegations.open()).toEqual([]);
-    expect(await refusal(store, () => source.propose(pay(1, writId(granted))))).toBe('unknown_writ');
+    expect(await refusal(store, () => source.propose(pay(1, writId(granted))))).toBe(
+      'unknown_writ',
+    );
     expect(nameOf(await source.propose(pay(1, granted)))).toBe('invalid_authority');
     await expectLeft(source, 7, own);
     await source.propose(intent('add', { by: 1 }, worker));
@@ -511,7 +616,10 @@ test('branches of any depth inherit no delegation, conclusion or answer', async 
   expect(
     nameOf(
       await again.propose(
-        pay(1, writId(writFor(lead.publicKey, { nonce: 'b3', trajectory: 'b3', budget: { usd: 7 } }))),
+        pay(
+          1,
+          writId(writFor(lead.publicKey, { nonce: 'b3', trajectory: 'b3', budget: { usd: 7 } })),
+        ),
       ),
     ),
   ).toBe('budget_exhausted');
@@ -561,8 +669,12 @@ describe('the authorship of entries in a runtime with a policy', () => {
 
 test('names that are not given are new ones', async () => {
   const { store, trajectory } = await begun();
-  const { childTrajectoryId: _none, ...nameless } = task({ budget: { usd: 1 } }) as DelegationInput & GrantToSign;
-  const children = await Promise.all([1, 2, 3].map(() => trajectory.delegations.delegate(nameless as DelegationInput)));
+  const { childTrajectoryId: _none, ...nameless } = task({
+    budget: { usd: 1 },
+  }) as DelegationInput & GrantToSign;
+  const children = await Promise.all(
+    [1, 2, 3].map(() => trajectory.delegations.delegate(nameless as DelegationInput)),
+  );
   expect(new Set(children.map(({ id }) => id)).size).toBe(3);
   await expectLeft(trajectory, 97);
   await expectSound(store);

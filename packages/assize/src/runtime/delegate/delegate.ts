@@ -17,7 +17,11 @@ import {
 import type { Expiries } from '../approve/pending/expire.ts';
 import { badWrit, unspent, type WritChain } from '../authority/writs.ts';
 import { concluded, RuntimeError } from '../errors.ts';
-import { answerPayload, conclusionPayload, delegationStartPayload } from '../records/entry-payloads.ts';
+import {
+  answerPayload,
+  conclusionPayload,
+  delegationStartPayload,
+} from '../records/entry-payloads.ts';
 import { rootPayload, vectorOf } from '../records/root-payload.ts';
 import { resolveUnknownCommit } from '../writer/append-errors.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
@@ -190,7 +194,8 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
     const found = await this.#startOf(child);
     if (found === undefined) return false;
     const [startId, start] = found;
-    const sameTerms = canonicalize({ task, writ }) === canonicalize({ task: start.task, writ: start.writ });
+    const sameTerms =
+      canonicalize({ task, writ }) === canonicalize({ task: start.task, writ: start.writ });
     if (!sameTerms || !(await this.#isSameBeginning(start, { childRoot, blobs }))) {
       throw new RuntimeError(
         'idempotency_conflict',
@@ -217,7 +222,10 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
     const texts = new Map(blobs.map(({ hash, text }) => [hash, text]));
     const given = new Replayer({ ...NOTHING_STORED, blob: async (hash) => texts.get(hash) });
     const there = await beginningOf(replayer, start, start.begins);
-    return canonicalize(there, WORLD_LIMITS) === canonicalize(await beginningOf(given, start, childRoot), WORLD_LIMITS);
+    return (
+      canonicalize(there, WORLD_LIMITS) ===
+      canonicalize(await beginningOf(given, start, childRoot), WORLD_LIMITS)
+    );
   }
 
   /**
@@ -229,24 +237,38 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
     const root = await this.#rootOf(child);
     if (root === undefined) {
       if (writer.stale) return undefined;
-      return [...writer.parts.chain.delegated].find(([, { child_trajectory_id: name }]) => name === child);
+      return [...writer.parts.chain.delegated].find(
+        ([, { child_trajectory_id: name }]) => name === child,
+      );
     }
     const from = root.delegated_from;
     if (from?.trajectory_id !== writer.id) {
-      throw new RuntimeError('exists', `The trajectory ${child} already exists. Delegate to another name.`);
+      throw new RuntimeError(
+        'exists',
+        `The trajectory ${child} already exists. Delegate to another name.`,
+      );
     }
     const row = await this.#entryOf(from.entry_id);
     return [row.id, readRow(row).payload as DelegationPayload];
   }
 
-  async #rootOf(trajectoryId: string): Promise<RootPayload | { delegated_from?: undefined } | undefined> {
+  async #rootOf(
+    trajectoryId: string,
+  ): Promise<RootPayload | { delegated_from?: undefined } | undefined> {
     const [row] = await this.#writer.context.store.entries(trajectoryId, { from: 0, limit: 1 });
     const payload = row === undefined ? undefined : readRow(row).payload;
     return payload === undefined || payload.kind === 'root' ? payload : {};
   }
 
   /** From here to the append nothing awaits. */
-  #start({ child, task, parentWrit, writ, childRoot, blobs }: DelegationTerms): PreparedCommit<true> {
+  #start({
+    child,
+    task,
+    parentWrit,
+    writ,
+    childRoot,
+    blobs,
+  }: DelegationTerms): PreparedCommit<true> {
     const writer = this.#writer;
     const { chain, writs } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
@@ -260,7 +282,11 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
     const held = writer.context.verifier.checkDelegation(use);
     if (!held.ok) throw badWrit(held);
     writs.admit(parentWrit);
-    const short = writs.budgets.covers(writId(parentWrit.writ), writ.budget ?? {}, writer.reserved());
+    const short = writs.budgets.covers(
+      writId(parentWrit.writ),
+      writ.budget ?? {},
+      writer.reserved(),
+    );
     if (!short.ok) throw exhausted(short);
     const said = { child_trajectory_id: child, task, writ: writ as unknown as Json };
     const start = delegationStartPayload(writer.nextPosition(at), said, childRoot);
@@ -274,7 +300,9 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
 
   /** The child's root follows from the start alone. */
   #rootFor(startId: Hash, start: DelegationPayload, { writ, chain }: WritChain): RootPayload {
-    const { domain, initial_state, sensitive } = start.begins as NonNullable<DelegationPayload['begins']>;
+    const { domain, initial_state, sensitive } = start.begins as NonNullable<
+      DelegationPayload['begins']
+    >;
     return rootPayload({
       trajectoryId: start.child_trajectory_id,
       at: start.at,
@@ -310,7 +338,10 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
     const { begins, child_trajectory_id: child } = start;
     if (begins === undefined || (await context.store.head(child)) !== undefined) return;
     const domain = context.domainOf(begins.domain);
-    const { state } = await context.replayer.begin({ trajectory_id: this.#writer.id, seq: start.seq }, begins);
+    const { state } = await context.replayer.begin(
+      { trajectory_id: this.#writer.id, seq: start.seq },
+      begins,
+    );
     const world = new World(domain, initialState(domain, state));
     world.excuse();
     vectorOf(world, false);
@@ -357,7 +388,9 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
     const said = answerOf(answer) as DelegationPayload;
     unspent(parseWrit(start.writ), said.budget_cost ?? {});
     const at = maxInstant(writer.now(), said.at);
-    const { row, batch } = writer.apply(() => conclusionPayload(writer.nextPosition(at), answer.id, said));
+    const { row, batch } = writer.apply(() =>
+      conclusionPayload(writer.nextPosition(at), answer.id, said),
+    );
     return { ...batch, blobs: [], answer: row };
   }
 
@@ -375,7 +408,9 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
     };
     return untilCommitted(writer, async () => {
       const { answered } = writer.parts.chain;
-      return answered === undefined ? finish : { answer: sameOrConflict(await this.#entryOf(answered), input) };
+      return answered === undefined
+        ? finish
+        : { answer: sameOrConflict(await this.#entryOf(answered), input) };
     });
   }
 
@@ -383,7 +418,9 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
   async #entryOf(id: Hash): Promise<EntryRow> {
     const row = await this.#writer.context.store.resolve(id);
     if (row !== undefined) return row;
-    throw new RuntimeError('invalid_ledger', `The entry ${id} is missing from the store.`, { evidence: { id } });
+    throw new RuntimeError('invalid_ledger', `The entry ${id} is missing from the store.`, {
+      evidence: { id },
+    });
   }
 
   /** From here to the append nothing awaits. */
@@ -397,7 +434,9 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
       budget_cost: writer.parts.writs.spentOfDelegated(),
       ...(answer === undefined ? {} : { final_answer: answer }),
     };
-    const { row, batch } = writer.apply(() => answerPayload(writer.nextPosition(writer.now()), startId, start, said));
+    const { row, batch } = writer.apply(() =>
+      answerPayload(writer.nextPosition(writer.now()), startId, start, said),
+    );
     return { ...batch, blobs, answer: row };
   }
 
@@ -421,13 +460,17 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
 
 /** The final answer that an entry contains, given by the child itself. */
 function answerOf(row: EntryRow): DelegationPayload | undefined {
-  const payload = row.kind === 'delegation' ? (readRow(row).payload as DelegationPayload) : undefined;
-  return payload?.concludes !== undefined && payload.child_trajectory_id === row.trajectory_id ? payload : undefined;
+  const payload =
+    row.kind === 'delegation' ? (readRow(row).payload as DelegationPayload) : undefined;
+  return payload?.concludes !== undefined && payload.child_trajectory_id === row.trajectory_id
+    ? payload
+    : undefined;
 }
 
 /** The conclusion that an entry contains, written by the parent. */
 function conclusionOf(row: EntryRow): DelegationPayload | undefined {
-  const payload = row.kind === 'delegation' ? (readRow(row).payload as DelegationPayload) : undefined;
+  const payload =
+    row.kind === 'delegation' ? (readRow(row).payload as DelegationPayload) : undefined;
   return payload?.child_head === undefined ? undefined : payload;
 }
 
@@ -472,7 +515,12 @@ function frozen(by: Hash): RuntimeError {
   );
 }
 
-function exhausted(short: { readonly writ_id: Hash; readonly unit: string; readonly left: number; cost: number }) {
+function exhausted(short: {
+  readonly writ_id: Hash;
+  readonly unit: string;
+  readonly left: number;
+  cost: number;
+}) {
   const { writ_id, unit, left, cost } = short;
   return new RuntimeError(
     'budget_exhausted',
@@ -508,5 +556,7 @@ async function beginningOf(
   start: Pick<DelegationPayload, 'trajectory_id' | 'seq'>,
   begins: ChildBeginning | undefined,
 ): Promise<unknown> {
-  return begins === undefined ? null : { domain: begins.domain, state: (await replayer.begin(start, begins)).state };
+  return begins === undefined
+    ? null
+    : { domain: begins.domain, state: (await replayer.begin(start, begins)).state };
 }

@@ -33,8 +33,16 @@ import type { Trajectory } from '../trajectory.ts';
 import { foldTrajectory } from '../writer/load/fold.ts';
 import { snapshotOf } from '../writer/snapshots/snapshot.ts';
 
-const office = writFor('security', { actions: ['assize.halt'], scopes: ['halt:**'], nonce: 'office' });
-const reviser = writFor('reviser', { actions: ['assize.revoke'], scopes: ['writ:**'], nonce: 'reviser' });
+const office = writFor('security', {
+  actions: ['assize.halt'],
+  scopes: ['halt:**'],
+  nonce: 'office',
+});
+const reviser = writFor('reviser', {
+  actions: ['assize.revoke'],
+  scopes: ['writ:**'],
+  nonce: 'reviser',
+});
 const reason = 'the agents pay twice';
 const halting = { writ: office, reason };
 const resuming = { writ: office, reason: 'the cause is found' };
@@ -43,7 +51,9 @@ const add = (writ: Writ = worker) => intent('add', { by: 1 }, writ);
 async function expectWhole(store: FaultyStore): Promise<void> {
   await expectSound(store);
   for (const { trajectory_id } of await store.trajectories())
-    expect(await deepReplay(store, trajectory_id, { domains: [desk, apart] })).toMatchObject({ same: true });
+    expect(await deepReplay(store, trajectory_id, { domains: [desk, apart] })).toMatchObject({
+      same: true,
+    });
   const copy = new MemoryStore();
   await importLines(
     copy,
@@ -55,7 +65,9 @@ async function expectWhole(store: FaultyStore): Promise<void> {
 }
 
 async function length(store: FaultyStore, id = 't'): Promise<number> {
-  return (await store.trajectories()).find(({ trajectory_id }) => trajectory_id === id)?.entries ?? 0;
+  return (
+    (await store.trajectories()).find(({ trajectory_id }) => trajectory_id === id)?.entries ?? 0
+  );
 }
 
 describe('a halt', () => {
@@ -69,7 +81,8 @@ describe('a halt', () => {
       delta: { state: [], effects: [], beliefs: [] },
     });
     expect(trajectory.halted).toMatchObject({ principal: 'security', reason, at: clock.at });
-    for (const open of [trajectory, await reopened(store)]) expect((await open.halt(halting)).ruling).toEqual(ruling);
+    for (const open of [trajectory, await reopened(store)])
+      expect((await open.halt(halting)).ruling).toEqual(ruling);
     expect(await length(store)).toBe(2);
     await expectWhole(store);
   });
@@ -88,10 +101,12 @@ describe('a halt', () => {
       'propose what is rejected': (open) => open.propose(intent('nothing', {}, worker)),
       'propose with a key': (open) => open.propose({ ...add(), idempotencyKey: 'k' }),
       approve: (open) => open.approvals.approve(asked, DOCTOR),
-      delegate: (open) => open.delegations.delegate(task({ childTrajectoryId: 'd', budget: { usd: 1 } })),
+      delegate: (open) =>
+        open.delegations.delegate(task({ childTrajectoryId: 'd', budget: { usd: 1 } })),
       conclude: (open) => open.delegations.conclude(openOf(open)),
       'answer in the child': () => child.delegations.answer(),
-      'propose in the child': () => child.propose(intent('add', { by: 1 }, child.delegations.origin?.writ as Writ)),
+      'propose in the child': () =>
+        child.propose(intent('add', { by: 1 }, child.delegations.origin?.writ as Writ)),
       branch: (open) => assize.branch('t', open.head, { note: 'b' }),
     };
     for (const open of [trajectory, await reopened(store)])
@@ -122,10 +137,15 @@ describe('a halt', () => {
     await trajectory.halt(halting);
     const { ruling } = await trajectory.writs.revoke({ writ: worker, by: reviser, reason });
     expect(ruling.ruling).toBe('committed');
-    expect(await trajectory.approvals.reject(asked, { ...DOCTOR, reason: 'no' })).toMatchObject({ ruling: 'rejected' });
+    expect(await trajectory.approvals.reject(asked, { ...DOCTOR, reason: 'no' })).toMatchObject({
+      ruling: 'rejected',
+    });
     expect(await codeOf(trajectory.propose(add()))).toBe('halted');
     await trajectory.resume(resuming);
-    expect(await trajectory.propose(add())).toMatchObject({ ruling: 'rejected', reason: 'invalid_authority' });
+    expect(await trajectory.propose(add())).toMatchObject({
+      ruling: 'rejected',
+      reason: 'invalid_authority',
+    });
     await expectWhole(store);
   });
 
@@ -139,13 +159,18 @@ describe('a halt', () => {
     expect(await length(store)).toBe(3);
     expect((await trajectory.resume(resuming)).ruling.ruling).toBe('committed');
     expect(await trajectory.propose(add())).toMatchObject({ ruling: 'committed' });
-    expect((await payloads(store, 't')).map(({ kind }) => kind).slice(-2)).toEqual(['rejection', 'commit']);
+    expect((await payloads(store, 't')).map(({ kind }) => kind).slice(-2)).toEqual([
+      'rejection',
+      'commit',
+    ]);
     await expectWhole(store);
   });
 
   test('is not delayed by the clock of its host', async () => {
     const { store } = await begun();
-    const clock = { now: () => addMicros(instantFromMillis(Date.now()), 30 * 24 * 60 * 60 * 1_000_000) };
+    const clock = {
+      now: () => addMicros(instantFromMillis(Date.now()), 30 * 24 * 60 * 60 * 1_000_000),
+    };
     const wild = runtimeOver(store, [desk], { ports: { clock }, maxClockAheadMs: 0 });
     const never = writFor('s', {
       ...office,
@@ -164,10 +189,14 @@ describe('a halt', () => {
     const other = await reopened(store);
     const results = await Promise.all([
       other.halt(halting),
-      ...Array.from({ length: 20 }, () => trajectory.propose(add()).catch((error: { code: string }) => error.code)),
+      ...Array.from({ length: 20 }, () =>
+        trajectory.propose(add()).catch((error: { code: string }) => error.code),
+      ),
     ]);
     const rows = await payloads(store, 't');
-    const at = rows.findIndex((payload) => payload.kind === 'commit' && payload.action.name === 'assize.halt');
+    const at = rows.findIndex(
+      (payload) => payload.kind === 'commit' && payload.action.name === 'assize.halt',
+    );
     expect(rows.length).toBe(at + 1);
     expect(results.filter((result) => result === 'halted')).toHaveLength(20 - (at - 1));
     await expectWhole(store);
@@ -185,7 +214,9 @@ describe('a resume', () => {
       expect(await open.propose(add())).toMatchObject({ ruling: 'committed' });
       expect(await codeOf(open.resume(resuming))).toBe('already_done');
     }
-    expect((await trajectory.halt({ ...halting, reason: 'again' })).ruling.ruling).toBe('committed');
+    expect((await trajectory.halt({ ...halting, reason: 'again' })).ruling.ruling).toBe(
+      'committed',
+    );
     await expectWhole(store);
   });
 
@@ -206,7 +237,10 @@ describe('the right to halt', () => {
   const cases: Readonly<Record<string, [Writ | { writ: Writ; chain: Writ[] }, boolean]>> = {
     'a writ for this trajectory': [writFor('s', named), true],
     'a writ for every trajectory': [office, true],
-    'a writ with other rights too': [writFor('s', { actions: ['add', 'assize.halt'], scopes: ['**', 'halt:*'] }), true],
+    'a writ with other rights too': [
+      writFor('s', { actions: ['add', 'assize.halt'], scopes: ['**', 'halt:*'] }),
+      true,
+    ],
     'a writ for another trajectory': [writFor('s', { ...named, scopes: ['halt:u'] }), false],
     'a writ for everything': [worker, false],
     'a writ that names the action only': [writFor('s', { ...named, scopes: ['**'] }), false],
@@ -217,10 +251,14 @@ describe('the right to halt', () => {
     test(`${isRight ? 'is given by' : 'is not given by'} ${name}`, async () => {
       const { store, trajectory } = await begun();
       const { ruling } = await trajectory.halt({ writ, reason });
-      expect(ruling).toMatchObject(isRight ? { ruling: 'committed' } : { reason: 'invalid_authority' });
+      expect(ruling).toMatchObject(
+        isRight ? { ruling: 'committed' } : { reason: 'invalid_authority' },
+      );
       await trajectory.halt(halting);
       const resumed = await trajectory.resume({ writ, reason });
-      expect(resumed.ruling).toMatchObject(isRight ? { ruling: 'committed' } : { reason: 'invalid_authority' });
+      expect(resumed.ruling).toMatchObject(
+        isRight ? { ruling: 'committed' } : { reason: 'invalid_authority' },
+      );
       expect(trajectory.halted === undefined).toBe(isRight);
       await expectWhole(store);
     });
@@ -231,9 +269,13 @@ describe('the right to halt', () => {
     const narrow = { subject: 'on-call', nonce: 'on-call', ...named };
     const below = { writ: attenuate(root, narrow, lead.privateKey), chain: [root] };
     const made = { writ: attenuate(granted, narrow, lead.privateKey), chain: [granted] };
-    expect((await trajectory.halt({ writ: made, reason })).ruling).toMatchObject({ reason: 'invalid_authority' });
+    expect((await trajectory.halt({ writ: made, reason })).ruling).toMatchObject({
+      reason: 'invalid_authority',
+    });
     expect((await trajectory.halt({ writ: below, reason })).ruling.ruling).toBe('committed');
-    expect((await trajectory.resume({ writ: made, reason })).ruling).toMatchObject({ reason: 'invalid_authority' });
+    expect((await trajectory.resume({ writ: made, reason })).ruling).toMatchObject({
+      reason: 'invalid_authority',
+    });
     expect((await trajectory.resume({ writ: below, reason })).ruling.ruling).toBe('committed');
     await expectWhole(store);
   });
@@ -242,7 +284,10 @@ describe('the right to halt', () => {
     const decision = { decision: 'needs_approval', policies: ['p'] } as const;
     const policy = { digest: 'a'.repeat(64), evaluate: () => decision };
     const { trajectory } = await begun({ policy: policy as never });
-    expect((await trajectory.halt(halting)).ruling).toMatchObject({ ruling: 'rejected', reason: 'policy_denied' });
+    expect((await trajectory.halt(halting)).ruling).toMatchObject({
+      ruling: 'rejected',
+      reason: 'policy_denied',
+    });
   });
 
   for (const [name, input] of Object.entries({
@@ -263,7 +308,9 @@ describe('delegated trajectories', () => {
   async function family() {
     const family = await begun();
     const { trajectory } = family;
-    const child = await trajectory.delegations.delegate(task({ subject: helper.publicKey, max_depth: 3 }));
+    const child = await trajectory.delegations.delegate(
+      task({ subject: helper.publicKey, max_depth: 3 }),
+    );
     const writ = child.delegations.origin?.writ as Writ;
     const grandchild = await child.delegations.delegate({
       ...task({ writ, childTrajectoryId: 'g', budget: { usd: 10 } }),
@@ -272,14 +319,19 @@ describe('delegated trajectories', () => {
     return { ...family, child, grandchild };
   }
   const does = (payload: Payload): unknown =>
-    payload.kind === 'commit' && payload.action.name === 'assize.halt' ? payload.action.args : undefined;
-  const halts = async (store: FaultyStore, id: string) => (await payloads(store, id)).map(does).filter(Boolean);
+    payload.kind === 'commit' && payload.action.name === 'assize.halt'
+      ? payload.action.args
+      : undefined;
+  const halts = async (store: FaultyStore, id: string) =>
+    (await payloads(store, id)).map(does).filter(Boolean);
 
   test('adopt a halt and a resume, down to grandchildren', async () => {
     const { store, trajectory, child, grandchild } = await family();
     expect((await trajectory.halt(halting)).propagated).toEqual([{ trajectoryId: 'c' }]);
-    for (const each of [child, grandchild]) expect(each.halted).toMatchObject({ principal: 'security', reason });
-    for (const each of [child, grandchild]) expect(await codeOf(each.resume(resuming))).toBe('halted');
+    for (const each of [child, grandchild])
+      expect(each.halted).toMatchObject({ principal: 'security', reason });
+    for (const each of [child, grandchild])
+      expect(await codeOf(each.resume(resuming))).toBe('halted');
     await expectWhole(store);
     expect((await trajectory.resume(resuming)).propagated).toEqual([{ trajectoryId: 'c' }]);
     for (const each of [trajectory, child, grandchild]) expect(each.halted).toBeUndefined();
@@ -334,7 +386,9 @@ describe('delegated trajectories', () => {
       ]);
       await reopened(store);
       for (const id of ['c', 'g'])
-        expect((await reopened(store, id)).halted).toEqual(resumes ? undefined : expect.objectContaining({ reason }));
+        expect((await reopened(store, id)).halted).toEqual(
+          resumes ? undefined : expect.objectContaining({ reason }),
+        );
       expect((await verifyStore(store)).flatMap((report) => report.warnings ?? [])).toEqual([]);
       await expectWhole(store);
     }
@@ -344,7 +398,9 @@ describe('delegated trajectories', () => {
 describe('a forged halt is found', () => {
   test.each(haltCases)('$name', async ({ make, faults }) => {
     const found = (await verifyStore(await make())).flatMap((report) => report.fault ?? []);
-    expect(found.map(({ trajectory_id, seq, code }) => `${trajectory_id} ${seq} ${code}`)).toEqual(faults);
+    expect(found.map(({ trajectory_id, seq, code }) => `${trajectory_id} ${seq} ${code}`)).toEqual(
+      faults,
+    );
   });
 });
 
@@ -354,7 +410,9 @@ describe('a stored halt', () => {
     await trajectory.halt(halting);
     const fold = () => foldTrajectory('t', new Replayer(store), store);
     const snapshot = snapshotOf(await fold());
-    expect(JSON.parse(snapshot?.text ?? '{}').chain.halts).toMatchObject({ own: { reason, principal: 'security' } });
+    expect(JSON.parse(snapshot?.text ?? '{}').chain.halts).toMatchObject({
+      own: { reason, principal: 'security' },
+    });
     const { chain } = await fold();
     expect(Chain.from('t', chain.state(), () => undefined as never).halted).toEqual(chain.halted);
     expect(chain.copy().halted).toEqual(chain.halted);
@@ -368,7 +426,9 @@ describe('a stored halt', () => {
     await trajectory.resume(resuming);
     expect(await codeOf(assize.branch('t', at, { note: 'b' }))).toBe('halted');
     for (const [trajectoryId, entry] of [['b1', before] as const, ['b2', trajectory.head] as const])
-      expect((await assize.branch('t', entry, { note: 'b', trajectoryId, writs: [worker] })).halted).toBeUndefined();
+      expect(
+        (await assize.branch('t', entry, { note: 'b', trajectoryId, writs: [worker] })).halted,
+      ).toBeUndefined();
     await expectWhole(store);
   });
 

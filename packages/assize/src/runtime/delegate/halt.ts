@@ -106,7 +106,9 @@ export class TrajectoryHalts {
     if (does === 'resume' && own === undefined) {
       // An error is not recorded, so no append would show that another writer has halted it.
       if (await this.#writer.isBehind()) return undefined;
-      throw above === undefined ? notHalted(id) : haltedAbove(id, above, parts.chain.delegatedFrom?.trajectory_id);
+      throw above === undefined
+        ? notHalted(id)
+        : haltedAbove(id, above, parts.chain.delegatedFrom?.trajectory_id);
     }
     return whenFree(this.#writer, () => {
       const stands = this.#writer.parts.chain.halts.own !== undefined;
@@ -116,7 +118,10 @@ export class TrajectoryHalts {
 
   async #rulingAt({ seq, id }: Halt): Promise<Planned<Ruling>> {
     await this.#writer.flushed();
-    const [row] = await this.#writer.context.store.entries(this.#writer.id, { from: seq, limit: 1 });
+    const [row] = await this.#writer.context.store.entries(this.#writer.id, {
+      from: seq,
+      limit: 1,
+    });
     return row?.id === id ? { answer: rulingOf(row) } : undefined;
   }
 
@@ -130,8 +135,16 @@ export class TrajectoryHalts {
     const principal = input.principal ?? writ.writ.subject;
     const remains = does === 'resume' && chain.halts.above !== undefined;
     const args: HaltArgs = { does, reason: input.reason, principal, ...(remains && { remains }) };
-    const gathered = builtInProposal(writer.id, { action: HALT_ACTION, args }, { writ, principal, nonce });
-    const judged = adjudicateHalt(gathered.intent.args, writer.id, this.#authority(writ, principal, at));
+    const gathered = builtInProposal(
+      writer.id,
+      { action: HALT_ACTION, args },
+      { writ, principal, nonce },
+    );
+    const judged = adjudicateHalt(
+      gathered.intent.args,
+      writer.id,
+      this.#authority(writ, principal, at),
+    );
     return recordStop(writer, gathered, judged, at);
   }
 
@@ -153,20 +166,31 @@ export class TrajectoryHalts {
   async #haltedThere(entryId: Hash): Promise<Entry<HaltPayload>> {
     const { parts, context, id } = this.#writer;
     const row = await context.store.resolve(entryId);
-    const entry = row?.trajectory_id === parts.chain.delegatedFrom?.trajectory_id ? row && checkRow(row) : undefined;
+    const entry =
+      row?.trajectory_id === parts.chain.delegatedFrom?.trajectory_id
+        ? row && checkRow(row)
+        : undefined;
     const args = entry && haltArgs(entry.payload);
     if (args !== undefined && args.remains !== true) return entry as Entry<HaltPayload>;
-    throw new RuntimeError('not_found', `${entryId} neither halts nor resumes the trajectory that delegated to ${id}.`);
+    throw new RuntimeError(
+      'not_found',
+      `${entryId} neither halts nor resumes the trajectory that delegated to ${id}.`,
+    );
   }
 
   #planAdoption(there: Entry<HaltPayload>): Planned<EntryRow | undefined> {
     if (this.#isAdopted(there)) return { answer: undefined };
-    return whenFree(this.#writer, () => (this.#isAdopted(there) ? undefined : this.#adoptNow(there)));
+    return whenFree(this.#writer, () =>
+      this.#isAdopted(there) ? undefined : this.#adoptNow(there),
+    );
   }
 
   #isAdopted({ payload }: Entry<HaltPayload>): boolean {
     const { answered, halts } = this.#writer.parts.chain;
-    return answered !== undefined || (payload.action.args.does === 'halt') === (halts.above !== undefined);
+    return (
+      answered !== undefined ||
+      (payload.action.args.does === 'halt') === (halts.above !== undefined)
+    );
   }
 
   #adoptNow(there: Entry<HaltPayload>): PreparedCommit<EntryRow> {
@@ -186,8 +210,13 @@ export class TrajectoryHalts {
     const entryId = halted?.id ?? resumed?.id;
     if (entryId === undefined) return [];
     // A later delegation started without a halt.
-    const isMeant = ({ seq }: { readonly seq: number }): boolean => halted !== undefined || seq < (resumed?.seq ?? 0);
-    const ports = { writer: this.#writer, delegations: this.#delegations, children: this.#children };
+    const isMeant = ({ seq }: { readonly seq: number }): boolean =>
+      halted !== undefined || seq < (resumed?.seq ?? 0);
+    const ports = {
+      writer: this.#writer,
+      delegations: this.#delegations,
+      children: this.#children,
+    };
     return propagate(ports, isMeant, (child) => child.adoptHalt(entryId));
   }
 }
@@ -218,5 +247,9 @@ function notHalted(id: string): RuntimeError {
 
 function haltedAbove(id: string, above: Halt, delegator: string | undefined): RuntimeError {
   const { message, evidence } = haltedError(id, above);
-  return new RuntimeError('halted', `${message} The halt comes from ${delegator}: resume ${delegator}.`, { evidence });
+  return new RuntimeError(
+    'halted',
+    `${message} The halt comes from ${delegator}: resume ${delegator}.`,
+    { evidence },
+  );
 }

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { begun, expectSound, granted, task } from '../../../../../tests/support/ledger/delegations.ts';
+import {
+  begun,
+  expectSound,
+  granted,
+  task,
+} from '../../../../../tests/support/ledger/delegations.ts';
 import { writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { RuntimeError } from '../errors.ts';
 

@@ -26,7 +26,11 @@ import {
   third,
   worker,
 } from '../../../../../tests/support/ledger/delegations.ts';
-import { allEntries, type FaultyStore, payloads } from '../../../../../tests/support/ledger/desk.ts';
+import {
+  allEntries,
+  type FaultyStore,
+  payloads,
+} from '../../../../../tests/support/ledger/desk.ts';
 import { revocationCases } from '../../../../../tests/support/ledger/revocation-cases.ts';
 import { keysOf } from '../../../../../tests/support/ledger/rows.ts';
 import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
@@ -37,9 +41,21 @@ import { foldTrajectory } from '../writer/load/fold.ts';
 import { snapshotOf } from '../writer/snapshots/snapshot.ts';
 import type { TrajectoryWrits } from './revoke.ts';
 
-const below = attenuate(granted, { subject: helper.publicKey, nonce: 'a', budget: { usd: 60 } }, lead.privateKey);
-const lowest = attenuate(below, { subject: third.publicKey, nonce: 'b', budget: { usd: 20 } }, helper.privateKey);
-const beside = attenuate(granted, { subject: 'beside', nonce: 'c', budget: { usd: 50 } }, lead.privateKey);
+const below = attenuate(
+  granted,
+  { subject: helper.publicKey, nonce: 'a', budget: { usd: 60 } },
+  lead.privateKey,
+);
+const lowest = attenuate(
+  below,
+  { subject: third.publicKey, nonce: 'b', budget: { usd: 20 } },
+  helper.privateKey,
+);
+const beside = attenuate(
+  granted,
+  { subject: 'beside', nonce: 'c', budget: { usd: 50 } },
+  lead.privateKey,
+);
 /** A writ to revoke, and for nothing else. */
 const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
 const asBelow = { writ: below, chain: [granted] };
@@ -54,7 +70,9 @@ const payAs = (trajectory: Trajectory, writ: Parameters<typeof pay>[1], usd = 1)
 async function expectWhole(store: FaultyStore): Promise<void> {
   await expectSound(store);
   for (const { trajectory_id } of await store.trajectories())
-    expect(await deepReplay(store, trajectory_id, { domains: [desk, apart] })).toMatchObject({ same: true });
+    expect(await deepReplay(store, trajectory_id, { domains: [desk, apart] })).toMatchObject({
+      same: true,
+    });
   const memory = store.below as MemoryStore;
   await integrateLog(memory);
   const copy = new MemoryStore();
@@ -70,8 +88,13 @@ async function* linesOf(store: MemoryStore): AsyncGenerator<string> {
 describe('a revocation', () => {
   test('by an ancestor holder blocks the writ and its descendants, nothing else', async () => {
     const { store, trajectory } = await begun();
-    for (const writ of [granted, asBelow, asLowest, asBeside]) expect(await payAs(trajectory, writ)).toBe('committed');
-    const { ruling, propagated } = await trajectory.writs.revoke({ writ: writId(below), reason, by: granted });
+    for (const writ of [granted, asBelow, asLowest, asBeside])
+      expect(await payAs(trajectory, writ)).toBe('committed');
+    const { ruling, propagated } = await trajectory.writs.revoke({
+      writ: writId(below),
+      reason,
+      by: granted,
+    });
     expect([ruling.ruling, propagated]).toEqual(['committed', []]);
     expect(trajectory.writs.revoked()).toEqual([writId(below)]);
     for (const open of [trajectory, await reopened(store)]) {
@@ -84,7 +107,11 @@ describe('a revocation', () => {
     }
     expect((await payloads(store, 't'))[5]).toMatchObject({
       kind: 'commit',
-      action: { name: 'assize.revoke', role: { name: 'assize', params: {} }, args: { writ: writId(below), reason } },
+      action: {
+        name: 'assize.revoke',
+        role: { name: 'assize', params: {} },
+        args: { writ: writId(below), reason },
+      },
       delta: { state: [], effects: [], beliefs: [] },
       budget_cost: {},
       writ_id: writId(granted),
@@ -101,7 +128,9 @@ describe('a revocation', () => {
     });
     const other = await trajectory.writs.revoke({ writ: worker, reason, by: just });
     expect(other.ruling).toMatchObject({ ruling: 'rejected', reason: 'invalid_authority' });
-    expect((await trajectory.writs.revoke({ writ: granted, reason, by: just })).ruling.ruling).toBe('committed');
+    expect((await trajectory.writs.revoke({ writ: granted, reason, by: just })).ruling.ruling).toBe(
+      'committed',
+    );
     expect(await payAs(trajectory, asLowest)).toBe('invalid_authority');
     expect(await payAs(trajectory, worker, 0)).toBe('committed');
     await expectWhole(store);
@@ -117,16 +146,22 @@ describe('a revocation', () => {
         reason: 'invalid_authority',
         detail: expect.stringContaining('is not an ancestor of'),
       });
-    expect((await trajectory.writs.revoke({ writ: peer, reason, by: officer })).ruling.ruling).toBe('committed');
+    expect((await trajectory.writs.revoke({ writ: peer, reason, by: officer })).ruling.ruling).toBe(
+      'committed',
+    );
     await expectWhole(store);
   });
 
   test('of a writ that the ledger never saw, which then stands in it', async () => {
     const { store, trajectory } = await begun();
-    expect(await refusal(store, () => trajectory.writs.revoke({ writ: writId(lowest), reason, by: granted }))).toBe(
-      'unknown_writ',
-    );
-    expect((await trajectory.writs.revoke({ writ: asLowest, reason, by: granted })).ruling.ruling).toBe('committed');
+    expect(
+      await refusal(store, () =>
+        trajectory.writs.revoke({ writ: writId(lowest), reason, by: granted }),
+      ),
+    ).toBe('unknown_writ');
+    expect(
+      (await trajectory.writs.revoke({ writ: asLowest, reason, by: granted })).ruling.ruling,
+    ).toBe('committed');
     expect(JSON.parse((await store.blob(writId(lowest))) as string)).toEqual(lowest);
     expect(await payAs(await reopened(store), asLowest)).toBe('invalid_authority');
     expect(await payAs(await reopened(store), asBelow)).toBe('committed');
@@ -136,9 +171,9 @@ describe('a revocation', () => {
   test('of a writ that is known only as one above another', async () => {
     const { store, trajectory } = await begun();
     await payAs(trajectory, asLowest);
-    expect((await trajectory.writs.revoke({ writ: writId(below), reason, by: granted })).ruling.ruling).toBe(
-      'committed',
-    );
+    expect(
+      (await trajectory.writs.revoke({ writ: writId(below), reason, by: granted })).ruling.ruling,
+    ).toBe('committed');
     expect(await payAs(trajectory, asLowest)).toBe('invalid_authority');
     await expectWhole(store);
   });
@@ -149,7 +184,9 @@ describe('a revocation', () => {
     const again = { writ: writId(below), reason: 'once more', by: officer };
     const open = [trajectory, await reopened(store)];
     for (const each of open) expect((await each.writs.revoke(again)).ruling).toEqual(first.ruling);
-    const both = await Promise.all(open.map((each) => each.writs.revoke({ writ: asBeside, reason, by: officer })));
+    const both = await Promise.all(
+      open.map((each) => each.writs.revoke({ writ: asBeside, reason, by: officer })),
+    );
     expect(both[0]).toEqual(both[1]);
     expect(await allEntries(store, 't')).toHaveLength(3);
     await expectWhole(store);
@@ -172,7 +209,9 @@ describe('a revocation', () => {
     const answer = trajectory.writs.revoke(input);
     Object.assign(input, { writ: asBeside, reason: 'another' });
     await answer;
-    expect((await payloads(store, 't'))[1]).toMatchObject({ action: { args: { writ: writId(below), reason } } });
+    expect((await payloads(store, 't'))[1]).toMatchObject({
+      action: { args: { writ: writId(below), reason } },
+    });
   });
 
   test.each<[string, Parameters<TrajectoryWrits['revoke']>[0]]>([
@@ -183,19 +222,29 @@ describe('a revocation', () => {
       'under a writ that does not grant it',
       { writ: asBelow, reason, by: writFor('a', { actions: ['pay'], nonce: 'n' }) },
     ],
-    ['under a writ for other writs', { writ: asBelow, reason, by: writFor('a', { scopes: ['writ:a'], nonce: 'n' }) }],
+    [
+      'under a writ for other writs',
+      { writ: asBelow, reason, by: writFor('a', { scopes: ['writ:a'], nonce: 'n' }) },
+    ],
     ['as somebody else', { writ: asBelow, reason, by: granted, principal: 'mallory' }],
     [
       'under a child of a root of the same issuer',
       {
         writ: worker,
         reason,
-        by: { writ: attenuate(granted, { subject: 'x', nonce: 'x', budget: {} }, lead.privateKey), chain: [granted] },
+        by: {
+          writ: attenuate(granted, { subject: 'x', nonce: 'x', budget: {} }, lead.privateKey),
+          chain: [granted],
+        },
       },
     ],
     [
       'under an expired writ',
-      { writ: asBelow, reason, by: writFor('a', { expires: '2026-02-01T00:00:00.000000Z', nonce: 'n' }) },
+      {
+        writ: asBelow,
+        reason,
+        by: writFor('a', { expires: '2026-02-01T00:00:00.000000Z', nonce: 'n' }),
+      },
     ],
     [
       'where a person would have to agree',
@@ -217,7 +266,9 @@ describe('a revocation', () => {
   test('under a revoked writ revokes nothing', async () => {
     const { store, trajectory } = await begun();
     await trajectory.writs.revoke({ writ: granted, reason, by: officer });
-    expect((await trajectory.writs.revoke({ writ: asBelow, reason, by: granted })).ruling).toMatchObject({
+    expect(
+      (await trajectory.writs.revoke({ writ: asBelow, reason, by: granted })).ruling,
+    ).toMatchObject({
       reason: 'invalid_authority',
     });
     await expectWhole(store);
@@ -228,7 +279,8 @@ describe('a revocation', () => {
       id: decision,
       digest: hashText(decision),
       evaluate: ({ action, scopes }) => ({
-        decision: action === 'assize.revoke' && scopes[0] === `writ:${writId(below)}` ? decision : 'allow',
+        decision:
+          action === 'assize.revoke' && scopes[0] === `writ:${writId(below)}` ? decision : 'allow',
         reasons: [],
         errors: [],
       }),
@@ -270,16 +322,24 @@ describe('a revocation', () => {
 
   test('is nothing that an agent can propose', async () => {
     const { store, trajectory } = await begun();
-    const ruling = await trajectory.propose(intent('assize.revoke', { writ: writId(granted), reason }, worker));
+    const ruling = await trajectory.propose(
+      intent('assize.revoke', { writ: writId(granted), reason }, worker),
+    );
     expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'unknown_tool' });
     expect(trajectory.writs.revoked()).toEqual([]);
     await expectWhole(store);
   });
 
   test('ends a trajectory that has begun to break its rules no less', async () => {
-    const { store, trajectory } = await begun({ create: { initial: { ...desk.initial, n: 11 }, override: true } });
-    expect(nameOf(await trajectory.propose(intent('keep', { value: 1 }, worker)))).toBe('invariant_rejected');
-    expect((await trajectory.writs.revoke({ writ: worker, reason, by: officer })).ruling.ruling).toBe('committed');
+    const { store, trajectory } = await begun({
+      create: { initial: { ...desk.initial, n: 11 }, override: true },
+    });
+    expect(nameOf(await trajectory.propose(intent('keep', { value: 1 }, worker)))).toBe(
+      'invariant_rejected',
+    );
+    expect(
+      (await trajectory.writs.revoke({ writ: worker, reason, by: officer })).ruling.ruling,
+    ).toBe('committed');
     await expectWhole(store);
   });
 });
@@ -289,8 +349,12 @@ describe('while something waits', () => {
     const { store, trajectory } = await begun();
     const pending = pendingOf(await trajectory.propose(intent('ask', { amount: 5 }, worker)));
     expect(nameOf(await trajectory.propose(pay(1, granted)))).toBe('frozen');
-    expect((await trajectory.writs.revoke({ writ: granted, reason, by: asBelow })).ruling.ruling).toBe('rejected');
-    expect((await trajectory.writs.revoke({ writ: asBelow, reason, by: granted })).ruling.ruling).toBe('committed');
+    expect(
+      (await trajectory.writs.revoke({ writ: granted, reason, by: asBelow })).ruling.ruling,
+    ).toBe('rejected');
+    expect(
+      (await trajectory.writs.revoke({ writ: asBelow, reason, by: granted })).ruling.ruling,
+    ).toBe('committed');
     expect((await reopened(store)).approvals.pending().map(({ id }) => id)).toEqual([pending]);
     // A proposal pending under another writ is resolved as before.
     expect(nameOf(await trajectory.approvals.approve(pending, DOCTOR))).toBe('committed');
@@ -302,14 +366,16 @@ describe('while something waits', () => {
     const pending = pendingOf(await trajectory.propose(intent('ask', { amount: 5 }, worker)));
     await trajectory.writs.revoke({ writ: worker, reason, by: officer });
     for (const open of [trajectory, await reopened(store)]) {
-      expect(await refusal(store, () => open.approvals.approve(pending, DOCTOR))).toBe('changed_since');
-      expect(await refusal(store, () => open.approvals.approve(pending, { ...DOCTOR, override: true }))).toBe(
+      expect(await refusal(store, () => open.approvals.approve(pending, DOCTOR))).toBe(
         'changed_since',
       );
+      expect(
+        await refusal(store, () => open.approvals.approve(pending, { ...DOCTOR, override: true })),
+      ).toBe('changed_since');
     }
-    expect(nameOf(await trajectory.approvals.reject(pending, { ...DOCTOR, reason: 'revoked' }))).toBe(
-      'counselor_rejected',
-    );
+    expect(
+      nameOf(await trajectory.approvals.reject(pending, { ...DOCTOR, reason: 'revoked' })),
+    ).toBe('counselor_rejected');
     await expectWhole(store);
   });
 });
@@ -323,15 +389,28 @@ describe('delegations', () => {
     );
     const own = child.delegations.origin?.writ as Writ;
     const grandchild = await child.delegations.delegate(
-      task({ writ: own, childTrajectoryId: 'd', budget: { usd: 10 }, subject: 'last', privateKey: helper.privateKey }),
+      task({
+        writ: own,
+        childTrajectoryId: 'd',
+        budget: { usd: 10 },
+        subject: 'last',
+        privateKey: helper.privateKey,
+      }),
     );
     return { ...first, child, own, grandchild, last: grandchild.delegations.origin?.writ as Writ };
   }
 
   test('under a revoked writ record their refusals and can still be concluded', async () => {
     const { store, trajectory, child, own, grandchild, last } = await three();
-    expect([await payAs(child, own), await payAs(grandchild, last)]).toEqual(['committed', 'committed']);
-    const { ruling, propagated } = await trajectory.writs.revoke({ writ: writId(own), reason, by: granted });
+    expect([await payAs(child, own), await payAs(grandchild, last)]).toEqual([
+      'committed',
+      'committed',
+    ]);
+    const { ruling, propagated } = await trajectory.writs.revoke({
+      writ: writId(own),
+      reason,
+      by: granted,
+    });
     expect([ruling.ruling, propagated]).toEqual(['committed', [{ trajectoryId: 'c' }]]);
     expect([await payAs(child, own), await payAs(grandchild, last)]).toEqual([
       'invalid_authority',
@@ -343,7 +422,9 @@ describe('delegations', () => {
     const [, , there] = await allEntries(store, 't');
     expect((await payloads(store, 'c'))[3]).toMatchObject({
       writ_id: writId(own),
-      action: { args: { writ: writId(own), reason, from: { trajectory_id: 't', entry_id: there?.id } } },
+      action: {
+        args: { writ: writId(own), reason, from: { trajectory_id: 't', entry_id: there?.id } },
+      },
     });
     await child.delegations.conclude(openOf(child));
     await trajectory.delegations.conclude(openOf(trajectory));
@@ -373,62 +454,80 @@ describe('delegations', () => {
   test('a frozen child is reached, and an answered child need not be', async () => {
     const { store, trajectory, child, own } = await three();
     const pending = pendingOf(await child.propose(intent('ask', { amount: 5 }, own)));
-    expect((await trajectory.writs.revoke({ writ: granted, reason, by: officer })).propagated).toEqual([
-      { trajectoryId: 'c' },
-    ]);
-    expect(await refusal(store, () => child.approvals.approve(pending, DOCTOR))).toBe('changed_since');
+    expect(
+      (await trajectory.writs.revoke({ writ: granted, reason, by: officer })).propagated,
+    ).toEqual([{ trajectoryId: 'c' }]);
+    expect(await refusal(store, () => child.approvals.approve(pending, DOCTOR))).toBe(
+      'changed_since',
+    );
     const more = await begun();
     const answered = await more.trajectory.delegations.delegate(task());
     await answered.delegations.answer();
-    const { propagated } = await more.trajectory.writs.revoke({ writ: granted, reason, by: officer });
+    const { propagated } = await more.trajectory.writs.revoke({
+      writ: granted,
+      reason,
+      by: officer,
+    });
     expect(propagated).toEqual([{ trajectoryId: 'c' }]);
     expect(answered.writs.revoked()).toEqual([]);
     await expectWhole(store);
     await expectWhole(more.store);
   });
 
-  test.each(['t', 'c'])('a propagation interrupted after %s is completed by the next open', async (last) => {
-    const { store, trajectory, own, last: lowestWrit } = await three();
-    // The entry there is written, and the process ends before the next.
-    store.before = ({ entries }) => {
-      if (entries[0]?.trajectory_id === (last === 't' ? 'c' : 'd')) throw new Error('the process is gone');
-    };
-    await expect(trajectory.writs.revoke({ writ: granted, reason, by: officer })).rejects.toThrow(
-      'the process is gone',
-    );
-    store.before = () => {};
-    // The ledger has no fault; the warning concerns the trajectory that continues.
-    const untold = last === 't' ? 'c' : 'd';
-    const said = await verifyStore(store);
-    expect(said.flatMap(({ fault }) => fault ?? [])).toEqual([]);
-    expect(said.filter(({ warnings }) => warnings !== undefined)).toMatchObject([
-      {
-        trajectory_id: untold,
-        valid: true,
-        warnings: [expect.stringContaining(`${writId(granted)} was revoked in ${last}`)],
-      },
-    ]);
-    const again = runtimeOver(store, [desk, apart]);
-    await again.open(last);
-    expect((await verifyStore(store)).filter(({ warnings }) => warnings !== undefined)).toEqual([]);
-    expect((await again.open('d')).writs.revoked()).toEqual([writId(granted)]);
-    expect(await payAs(await again.open('d'), lowestWrit)).toBe('invalid_authority');
-    if (last === 't') expect(await payAs(await again.open('c'), own)).toBe('invalid_authority');
-    await expectWhole(store);
-  });
+  test.each(['t', 'c'])(
+    'a propagation interrupted after %s is completed by the next open',
+    async (last) => {
+      const { store, trajectory, own, last: lowestWrit } = await three();
+      // The entry there is written, and the process ends before the next.
+      store.before = ({ entries }) => {
+        if (entries[0]?.trajectory_id === (last === 't' ? 'c' : 'd'))
+          throw new Error('the process is gone');
+      };
+      await expect(trajectory.writs.revoke({ writ: granted, reason, by: officer })).rejects.toThrow(
+        'the process is gone',
+      );
+      store.before = () => {};
+      // The ledger has no fault; the warning concerns the trajectory that continues.
+      const untold = last === 't' ? 'c' : 'd';
+      const said = await verifyStore(store);
+      expect(said.flatMap(({ fault }) => fault ?? [])).toEqual([]);
+      expect(said.filter(({ warnings }) => warnings !== undefined)).toMatchObject([
+        {
+          trajectory_id: untold,
+          valid: true,
+          warnings: [expect.stringContaining(`${writId(granted)} was revoked in ${last}`)],
+        },
+      ]);
+      const again = runtimeOver(store, [desk, apart]);
+      await again.open(last);
+      expect((await verifyStore(store)).filter(({ warnings }) => warnings !== undefined)).toEqual(
+        [],
+      );
+      expect((await again.open('d')).writs.revoked()).toEqual([writId(granted)]);
+      expect(await payAs(await again.open('d'), lowestWrit)).toBe('invalid_authority');
+      if (last === 't') expect(await payAs(await again.open('c'), own)).toBe('invalid_authority');
+      await expectWhole(store);
+    },
+  );
 
   test('a child that can’t be opened is named, and revoking again reaches it', async () => {
     const { store, trajectory } = await three();
     const without = runtimeOver(store, [desk, apart]);
     const before = await without.open('t');
-    store.plan = new Map(Array.from({ length: 40 }, (_, n) => [store.commits + 2 + n, 'conflict' as const]));
-    const { ruling, propagated } = await before.writs.revoke({ writ: granted, reason, by: officer });
+    store.plan = new Map(
+      Array.from({ length: 40 }, (_, n) => [store.commits + 2 + n, 'conflict' as const]),
+    );
+    const { ruling, propagated } = await before.writs.revoke({
+      writ: granted,
+      reason,
+      by: officer,
+    });
     expect(ruling.ruling).toBe('committed');
     expect(propagated).toMatchObject([{ trajectoryId: 'c', error: { code: 'conflict' } }]);
     store.plan = new Map();
-    expect((await trajectory.writs.revoke({ writ: granted, reason, by: officer })).propagated).toEqual([
-      { trajectoryId: 'c' },
-    ]);
+    expect(
+      (await trajectory.writs.revoke({ writ: granted, reason, by: officer })).propagated,
+    ).toEqual([{ trajectoryId: 'c' }]);
     await expectWhole(store);
   });
 
@@ -443,7 +542,9 @@ describe('delegations', () => {
 
   test('by the runtime, where the writs say', async () => {
     const { store, assize, child, own } = await three();
-    expect((await assize.revoke({ writ: own, reason, by: granted })).propagated).toEqual([{ trajectoryId: 'c' }]);
+    expect((await assize.revoke({ writ: own, reason, by: granted })).propagated).toEqual([
+      { trajectoryId: 'c' },
+    ]);
     expect(child.writs.revoked()).toEqual([writId(own)]);
     const other = { writ: worker, reason, by: officer };
     expect(await codeOf(assize.revoke(other))).toBe('bad_intent');
@@ -463,12 +564,29 @@ describe('branches', () => {
     const [root] = await allEntries(store, 't');
     const { ruling } = await trajectory.writs.revoke({ writ: asKid, reason, by: free });
     const at = ruling.ruling === 'committed' ? ruling.entry.id : '';
-    const early = await assize.branch('t', root?.id as string, { trajectoryId: 'early', writs: [free], note: 'x' });
-    const late = await assize.branch('t', at, { trajectoryId: 'late', writs: [free, kid], note: 'x' });
-    const again = await assize.branch('late', late.head, { trajectoryId: 'again', writs: [free], note: 'x' });
+    const early = await assize.branch('t', root?.id as string, {
+      trajectoryId: 'early',
+      writs: [free],
+      note: 'x',
+    });
+    const late = await assize.branch('t', at, {
+      trajectoryId: 'late',
+      writs: [free, kid],
+      note: 'x',
+    });
+    const again = await assize.branch('late', late.head, {
+      trajectoryId: 'again',
+      writs: [free],
+      note: 'x',
+    });
     expect(early.writs.revoked()).toEqual([]);
     expect(await payAs(early, asKid, 0)).toBe('committed');
-    for (const branch of [late, await reopened(store, 'late'), again, await reopened(store, 'again')]) {
+    for (const branch of [
+      late,
+      await reopened(store, 'late'),
+      again,
+      await reopened(store, 'again'),
+    ]) {
       expect(branch.writs.revoked()).toEqual([writId(kid)]);
       expect(await payAs(branch, asKid, 0)).toBe('invalid_authority');
       expect(await payAs(branch, free, 0)).toBe('committed');
@@ -481,7 +599,9 @@ describe('branches', () => {
       'invalid_authority',
     ]);
     expect(await payAs(late, free, 0)).toBe('committed');
-    expect(await payAs(late, attenuate(free, { subject: 'kid', nonce: 'new' }, lead.privateKey), 0)).toBe('committed');
+    expect(
+      await payAs(late, attenuate(free, { subject: 'kid', nonce: 'new' }, lead.privateKey), 0),
+    ).toBe('committed');
     await expectWhole(store);
   });
 
@@ -492,9 +612,16 @@ describe('branches', () => {
     await assize.branch('t', at, { trajectoryId: 'b', writs: [free], note: 'x' });
     const memory = store.below as MemoryStore;
     for (const id of ['t', 'b'])
-      await memory.putSnapshot(snapshotOf(await foldTrajectory(id, new Replayer(store), store)) as never, 0 as never);
+      await memory.putSnapshot(
+        snapshotOf(await foldTrajectory(id, new Replayer(store), store)) as never,
+        0 as never,
+      );
     const later = runtimeOver(memory, [desk, apart], { snapshots: memory });
-    const fromSnapshot = await later.branch('t', at, { trajectoryId: 'c', writs: [free], note: 'x' });
+    const fromSnapshot = await later.branch('t', at, {
+      trajectoryId: 'c',
+      writs: [free],
+      note: 'x',
+    });
     for (const branch of [await later.open('b'), await reopened(store, 'b'), fromSnapshot]) {
       const below = task({ writ: free, childTrajectoryId: 'd', budget: {} });
       expect(await refusal(store, () => branch.delegations.delegate(below))).toBe('bad_writ');
@@ -510,7 +637,9 @@ describe('branches', () => {
 describe('a ledger that was written by hand', () => {
   test.each(revocationCases)('$name', async ({ make, faults }) => {
     const found = (await verifyStore(await make())).flatMap((report) => report.fault ?? []);
-    expect(found.map(({ trajectory_id, seq, code }) => `${trajectory_id} ${seq} ${code}`)).toEqual(faults);
+    expect(found.map(({ trajectory_id, seq, code }) => `${trajectory_id} ${seq} ${code}`)).toEqual(
+      faults,
+    );
   });
 
   test('a pending revocation, which the rules do not allow', async () => {
@@ -536,7 +665,9 @@ test('a snapshot includes revocations and their entries', async () => {
   await memory.putSnapshot(snapshotOf(folded) as never, 0 as never);
   const later = await runtimeOver(memory, [desk, apart], { snapshots: memory }).open('t');
   expect(await payAs(later, asLowest)).toBe('invalid_authority');
-  expect((await later.writs.revoke({ writ: below, reason, by: granted })).ruling).toEqual(first.ruling);
+  expect((await later.writs.revoke({ writ: below, reason, by: granted })).ruling).toEqual(
+    first.ruling,
+  );
   expect(await verifyStore(memory)).toMatchObject([{ valid: true }]);
 });
 

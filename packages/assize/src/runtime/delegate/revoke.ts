@@ -21,7 +21,12 @@ import { builtInProposal, type GatheredProposal } from '../records/intent.ts';
 import { type Ruling, rulingOf } from '../records/ruling.ts';
 import { randomHex } from '../records/salts.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
-import { type Planned, type RulingStep, untilCommitted, whenFree } from '../writer/until-committed.ts';
+import {
+  type Planned,
+  type RulingStep,
+  untilCommitted,
+  whenFree,
+} from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { Children } from './children.ts';
 import type { Delegations } from './delegate.ts';
@@ -173,7 +178,10 @@ export class TrajectoryWrits {
   /** A known writ or an ancestor of one, a writ that was delegated from here, or the given writ. */
   #targetOf(given: RevocationInput['writ']): WritChain {
     const { writs, chain } = this.#writer.parts;
-    const found = typeof given === 'string' ? (writs.find(given) ?? delegatedAs(given, writs, chain)) : undefined;
+    const found =
+      typeof given === 'string'
+        ? (writs.find(given) ?? delegatedAs(given, writs, chain))
+        : undefined;
     return found ?? writs.present(given);
   }
 
@@ -192,7 +200,12 @@ export class TrajectoryWrits {
 
   // ── from here to the append nothing awaits ──
 
-  #rule(input: RevocationInput, by: WritChain, revoked: WritChain, nonce: string): PreparedCommit<IdentifiedRuling> {
+  #rule(
+    input: RevocationInput,
+    by: WritChain,
+    revoked: WritChain,
+    nonce: string,
+  ): PreparedCommit<IdentifiedRuling> {
     const writer = this.#writer;
     const { chain, writs } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
@@ -200,7 +213,10 @@ export class TrajectoryWrits {
     const args: RevocationArgs = { writ: writId(revoked.writ), reason: input.reason };
     const proposer = { writ: by, principal: input.principal, nonce };
     const gathered = builtInProposal(writer.id, { action: REVOKE_ACTION, args }, proposer);
-    const judged = adjudicateRevocation(gathered.intent.args, this.#authority(gathered, revoked, at));
+    const judged = adjudicateRevocation(
+      gathered.intent.args,
+      this.#authority(gathered, revoked, at),
+    );
     if (judged.verdict === 'approved') writs.admit(revoked);
     const also = judged.verdict === 'approved' ? [revoked] : [];
     const prepared = recordStop(writer, gathered, judged, at, also);
@@ -231,10 +247,15 @@ export class TrajectoryWrits {
     const { parts, context, id } = this.#writer;
     const { chain, writs } = parts;
     const row = await context.store.resolve(entryId);
-    const entry = row?.trajectory_id === chain.delegatedFrom?.trajectory_id ? row && checkRow(row) : undefined;
+    const entry =
+      row?.trajectory_id === chain.delegatedFrom?.trajectory_id ? row && checkRow(row) : undefined;
     const writ = entry && revocationArgs(entry.payload)?.writ;
-    if (writ !== undefined && writs.isBelow(writs.delegated as Hash, writ)) return entry as Entry<RevocationPayload>;
-    throw new RuntimeError('not_found', `${entryId} does not revoke a writ that was delegated to ${id}.`);
+    if (writ !== undefined && writs.isBelow(writs.delegated as Hash, writ))
+      return entry as Entry<RevocationPayload>;
+    throw new RuntimeError(
+      'not_found',
+      `${entryId} does not revoke a writ that was delegated to ${id}.`,
+    );
   }
 
   async #planAdoption(there: Entry<RevocationPayload>): Promise<Planned<EntryRow | 'answered'>> {
@@ -257,7 +278,11 @@ export class TrajectoryWrits {
    * Propagates the revocation to each open delegation of the revoked writ or of its descendants.
    */
   #propagate(id: Hash, entryId: Hash): Promise<Propagated[]> {
-    const ports = { writer: this.#writer, delegations: this.#delegations, children: this.#children };
+    const ports = {
+      writer: this.#writer,
+      delegations: this.#delegations,
+      children: this.#children,
+    };
     return propagate(
       ports,
       (start) => this.#isUnder(start, id),

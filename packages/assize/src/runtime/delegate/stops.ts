@@ -29,7 +29,9 @@ const REASON_MAX = 4_096;
 /** The fault of a reason, or undefined. */
 export function reasonFault(reason: unknown): string | undefined {
   const isRight = typeof reason === 'string' && reason.trim() !== '' && reason.length <= REASON_MAX;
-  return isRight && reason.isWellFormed() ? undefined : `\`reason\` must be text of 1 to ${REASON_MAX} characters`;
+  return isRight && reason.isWellFormed()
+    ? undefined
+    : `\`reason\` must be text of 1 to ${REASON_MAX} characters`;
 }
 
 /**
@@ -49,7 +51,9 @@ export function recordStop(
   const kept = new PayloadBlobs(context.saltGenerator(context.random), blobs);
   const terms = writer.entryTerms(at, kept);
   const entry = (): Payload =>
-    judged.verdict === 'rejected' ? rejectionPayload(terms, gathered, judged) : commitPayload(terms, gathered, judged);
+    judged.verdict === 'rejected'
+      ? rejectionPayload(terms, gathered, judged)
+      : commitPayload(terms, gathered, judged);
   const { row, payload, batch } = writer.apply(entry, { writs: blobs, undelayed: true });
   return { ...batch, blobs: kept.blobs, answer: rulingFrom(row, payload) };
 }
@@ -76,7 +80,12 @@ export function adoptStop(
   const writ = writs.get(writs.delegated as Hash) as WritChain;
   const gathered = builtInProposal(writer.id, intent, { writ, nonce: there.id });
   const at = maxInstant(writer.undelayedNow(), there.payload.at);
-  const prepared = recordStop(writer, gathered, adjudicate(gathered.intent.args, ADJUDICATED_ABOVE), at);
+  const prepared = recordStop(
+    writer,
+    gathered,
+    adjudicate(gathered.intent.args, ADJUDICATED_ABOVE),
+    at,
+  );
   return { ...prepared, answer: prepared.rows[0] };
 }
 
@@ -87,7 +96,10 @@ export async function propagate(
   adopt: (child: ChildTrajectory) => Promise<unknown>,
 ): Promise<Propagated[]> {
   /** Answers if the child has adopted it. Undefined if memory turned out to be stale. */
-  const adoptIn = async (startId: Hash, start: DelegationPayload): Promise<{ answer: true } | undefined> => {
+  const adoptIn = async (
+    startId: Hash,
+    start: DelegationPayload,
+  ): Promise<{ answer: true } | undefined> => {
     // Concluded in the meantime: nothing follows the final answer.
     if (!writer.parts.chain.delegated.has(startId)) return { answer: true };
     if (!(await delegations.hasBegun(startId, start))) return undefined;

@@ -87,7 +87,10 @@ export const CONCLUSION: ArgumentSchema = arg.options<Conclusion>({ finalAnswer:
  * `invalid_state`; AuthorityError `bad_writ`, `not_attenuated`, `bad_key`, `bad_argument`;
  * KernelError `invalid_state`; ArgumentError `bad_argument`
  */
-export function delegationTerms(input: DelegationInput, { parts, context }: Writer): DelegationTerms {
+export function delegationTerms(
+  input: DelegationInput,
+  { parts, context }: Writer,
+): DelegationTerms {
   if (typeof input !== 'object' || input === null) throw badIntent('it must be an object');
   checkArgument(DELEGATION, input, 'input');
   const { task, writ } = input;
@@ -113,10 +116,16 @@ export function delegationTerms(input: DelegationInput, { parts, context }: Writ
 
 /** @throws CanonError for a value that is not JSON */
 export function finalAnswerOf({ finalAnswer }: Conclusion, blobs: BlobRow[]): Stored | undefined {
-  return finalAnswer === undefined ? undefined : store(copyJson(finalAnswer, { foreign: true }), blobs);
+  return finalAnswer === undefined
+    ? undefined
+    : store(copyJson(finalAnswer, { foreign: true }), blobs);
 }
 
-function beginningOf({ initial }: DelegatedTask, domain: Domain, kept: PayloadBlobs): ChildBeginning {
+function beginningOf(
+  { initial }: DelegatedTask,
+  domain: Domain,
+  kept: PayloadBlobs,
+): ChildBeginning {
   const state = givenState(domain, initial);
   vectorOf(new World(domain, state), false);
   return { domain: refOf(domain), ...splitInitialState(domain, state as Json, kept) };
@@ -124,9 +133,12 @@ function beginningOf({ initial }: DelegatedTask, domain: Domain, kept: PayloadBl
 
 /** Two equal grants to one child are one writ, so a repeated call delegates the same writ. */
 function grantOf(input: GrantToSign, above: Writ, child: string): Writ {
-  const { subject, actions, scopes, budget, not_before, expires, max_depth, require_approval } = input;
+  const { subject, actions, scopes, budget, not_before, expires, max_depth, require_approval } =
+    input;
   const axes = { actions, scopes, budget, not_before, expires, max_depth, require_approval };
-  const changed = Object.fromEntries(Object.entries(axes).filter(([, value]) => value !== undefined));
+  const changed = Object.fromEntries(
+    Object.entries(axes).filter(([, value]) => value !== undefined),
+  );
   const nonce = input.nonce ?? `delegated to ${child}`;
   return delegateWrit(above, { ...changed, subject, nonce, trajectory: child }, input.privateKey);
 }

@@ -48,14 +48,18 @@ async function ward({ url, open }: Pick<Place, 'url' | 'open'>): Promise<Ward> {
       const names = readdirSync(folder).filter((name) => join(folder, name).startsWith(file));
       return names.map((name) => readFileSync(join(folder, name)).toString('latin1')).join('');
     }
-    const scopes = [...[...asked.values()].map(({ scope }) => scope), { kind: 'memory', space: 'ward' } as const];
+    const scopes = [
+      ...[...asked.values()].map(({ scope }) => scope),
+      { kind: 'memory', space: 'ward' } as const,
+    ];
     const rows = scopes.map((scope) => store.oracleWithin?.(listingKeyOf(scope), { limit: 100 }));
     return JSON.stringify(await Promise.all(rows));
   };
   return { ...all, store, text };
 }
 
-const foundIn = (text: string, secrets: readonly string[]) => secrets.filter((secret) => text.includes(secret));
+const foundIn = (text: string, secrets: readonly string[]) =>
+  secrets.filter((secret) => text.includes(secret));
 const hers = { beliefs: [{ space: 'ward', subject: WHO }], reason: 'request 17', writ: memory };
 
 async function exported(store: Store): Promise<string[]> {
@@ -71,47 +75,62 @@ onEveryStore((stores) => {
 
   test('answers about an erased subject are gone, and all others are unchanged', async () => {
     const { store, trajectory, asked, judged, vote, unused, text } = await ward(newPlace());
-    expect(foundIn(await text(), [...ANSWERS, ...ATTEMPTS, ...OTHERS])).toEqual([...ANSWERS, ...OTHERS]);
+    expect(foundIn(await text(), [...ANSWERS, ...ATTEMPTS, ...OTHERS])).toEqual([
+      ...ANSWERS,
+      ...OTHERS,
+    ]);
     const before = await Promise.all(OTHERS.map((name) => store.oracleGet(keyIn(asked, name))));
     // As an earlier version stored it.
     const old = canonicalize({ outcome: 'failed', error: { message: 'of an earlier version' } });
     await store.oraclePut({ key: contentHash({ attempt: 0, of: vote }), answer: old, at: '' });
     const { entry } = await committed(trajectory.erase(hers));
     expect(foundIn(await text(), [...ANSWERS, 'of an earlier version'])).toEqual([]);
-    expect(await Promise.all(OTHERS.map((name) => store.oracleGet(keyIn(asked, name))))).toEqual(before);
+    expect(await Promise.all(OTHERS.map((name) => store.oracleGet(keyIn(asked, name))))).toEqual(
+      before,
+    );
     for (const name of [...asked.keys()].filter((name) => ANSWERS.includes(name)))
-      expect(await store.oracleGet(keyIn(asked, name))).toMatchObject({ answer: '', erased_by: entry.id });
+      expect(await store.oracleGet(keyIn(asked, name))).toMatchObject({
+        answer: '',
+        erased_by: entry.id,
+      });
     for (const key of [vote, unused])
       expect(await store.oracleGet(key)).toMatchObject({ answer: '', erased_by: entry.id });
     const attempts = await Promise.all(judged.slice(0, 2).map((key) => attemptsOf(store, key)));
     for (const attempt of attempts.flat())
-      expect(Object.keys({ ...attempt, ...attempt.error }).filter((name) => /answer|message/.test(name))).toEqual([]);
+      expect(
+        Object.keys({ ...attempt, ...attempt.error }).filter((name) => /answer|message/.test(name)),
+      ).toEqual([]);
     expect(await attemptsOf(store, vote)).toEqual([{ at: '', outcome: 'erased' }]);
     expect(new Set(judged.slice(0, 2)).size).toBeLessThanOrEqual(attempts.flat().length);
     for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
     expect((await store.selfCheck?.()) ?? []).toEqual([]);
     // A deep replay takes erased values as recorded.
-    expect(await deepReplay(store, 't', { domains: [clinic], oracle: store })).toMatchObject({ same: true });
+    expect(await deepReplay(store, 't', { domains: [clinic], oracle: store })).toMatchObject({
+      same: true,
+    });
     await expect(trajectory.erase(hers)).rejects.toMatchObject({ code: 'nothing_to_erase' });
     await store.close();
     if (kind === 'sqlite') expect(foundIn(await text(), ANSWERS)).toEqual([]);
   });
 
-  near('what its entries name an answer by is no hash of it that can be guessed, and goes with it', async () => {
-    const { store, trajectory, asked, text } = await ward(newPlace());
-    const hashes = await Promise.all(
-      ['observed by key', 'of a proposal refused'].map(async (name) =>
-        hashText((await store.oracleGet(keyIn(asked, name)))!.answer),
-      ),
-    );
-    expect(foundIn(JSON.stringify(await store.entries('t')), hashes)).toEqual([]);
-    if (kind === 'sqlite') expect(foundIn(await text(), hashes)).toEqual(hashes);
-    await committed(trajectory.erase(hers));
-    if (kind === 'sqlite') expect(foundIn(await text(), hashes)).toEqual([]);
-    const kept = await exported(store);
-    expect(foundIn(kept.join(), hashes)).toEqual([]);
-    await store.close();
-  });
+  near(
+    'what its entries name an answer by is no hash of it that can be guessed, and goes with it',
+    async () => {
+      const { store, trajectory, asked, text } = await ward(newPlace());
+      const hashes = await Promise.all(
+        ['observed by key', 'of a proposal refused'].map(async (name) =>
+          hashText((await store.oracleGet(keyIn(asked, name)))!.answer),
+        ),
+      );
+      expect(foundIn(JSON.stringify(await store.entries('t')), hashes)).toEqual([]);
+      if (kind === 'sqlite') expect(foundIn(await text(), hashes)).toEqual(hashes);
+      await committed(trajectory.erase(hers));
+      if (kind === 'sqlite') expect(foundIn(await text(), hashes)).toEqual([]);
+      const kept = await exported(store);
+      expect(foundIn(kept.join(), hashes)).toEqual([]);
+      await store.close();
+    },
+  );
 
   near(
     'what is said anew of who was erased, from the same source, is another question, whoever knew the vote',
@@ -121,7 +140,9 @@ onEveryStore((stores) => {
       const votes: string[] = [];
       const choose = ({ members }: Asked): string => {
         // First the member that is not chosen again.
-        const { claim } = members.find(({ object }) => object === (votes.length === 0 ? 'can wait' : 'urgent'))!;
+        const { claim } = members.find(
+          ({ object }) => object === (votes.length === 0 ? 'can wait' : 'urgent'),
+        )!;
         votes.push(claim);
         return claim;
       };
@@ -141,7 +162,14 @@ onEveryStore((stores) => {
       const said = async (memory: Memory): Promise<unknown[]> => {
         for (const object of ['can wait', 'urgent']) {
           clock.forward(1_000);
-          await committed(memory.assert({ ...triage, object, valid: { from: SINCE }, source: `letter: ${object}` }));
+          await committed(
+            memory.assert({
+              ...triage,
+              object,
+              valid: { from: SINCE },
+              source: `letter: ${object}`,
+            }),
+          );
         }
         const [{ object }] = (await memory.recall(triage)).facts as [FactRow];
         const [lost] = await memory.history({ kind: 'audit' });
@@ -156,7 +184,10 @@ onEveryStore((stores) => {
       expect(new Set(believed).size).toBe(5);
       expect(votes).toHaveLength(3);
       for (const key of believed.filter((_, n) => n % 2 === 1))
-        expect(await store.oracleGet(key as string)).toMatchObject({ answer: '', erased_by: expect.any(String) });
+        expect(await store.oracleGet(key as string)).toMatchObject({
+          answer: '',
+          erased_by: expect.any(String),
+        });
       await store.close();
     },
   );
@@ -166,10 +197,15 @@ onEveryStore((stores) => {
     async () => {
       const store = await newPlace().open();
       const clock = new HandClock();
-      const choose = ({ members }: Asked): string => members.find(({ object }) => object === 'urgent')!.claim;
+      const choose = ({ members }: Asked): string =>
+        members.find(({ object }) => object === 'urgent')!.claim;
       const judge = { oracle: createOracle({ store, clock, mode: 'record' }), choose };
       const writ = writFor('nurse');
-      const assize = runtimeOver(store, [clinic], { ports: { clock }, oracle: store, memory: { judge } });
+      const assize = runtimeOver(store, [clinic], {
+        ports: { clock },
+        oracle: store,
+        memory: { judge },
+      });
       const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });
       const memory = trajectory.memory({ space: 'ward', writ });
       const triage = { subject: WHO, predicate: 'triage' };
@@ -201,8 +237,15 @@ onEveryStore((stores) => {
       return 'observed by key';
     };
     for (const mode of ['record', 'replay'] as const) {
-      const asking = createOracle({ store, clock: systemClock, mode }).ask({ ...question, call, keepAttempts: true });
-      await expect(asking).rejects.toMatchObject({ code: 'erased', evidence: { key, by: entry.id } });
+      const asking = createOracle({ store, clock: systemClock, mode }).ask({
+        ...question,
+        call,
+        keepAttempts: true,
+      });
+      await expect(asking).rejects.toMatchObject({
+        code: 'erased',
+        evidence: { key, by: entry.id },
+      });
     }
     expect(calls).toBe(0);
     // A process that read before the erasure, and gets its answer after it.
@@ -225,7 +268,9 @@ onEveryStore((stores) => {
       }),
     ).rejects.toThrow('observed by key');
     expect(await attemptsOf(store, key)).toEqual([]);
-    expect(await store.oraclePut({ key: vote, answer: '"observed by key"', at: '' })).toMatchObject({ answer: '' });
+    expect(await store.oraclePut({ key: vote, answer: '"observed by key"', at: '' })).toMatchObject(
+      { answer: '' },
+    );
     expect(foundIn(await text(), ['observed by key'])).toEqual([]);
     const observations = [{ name: 'extraction', value: 'observed by key', oracle_key: key }];
     const again = trajectory
@@ -242,11 +287,15 @@ onEveryStore((stores) => {
     await committed(trajectory.erase({ entries: [refused], reason: 'request 18', writ: entries }));
     const left = ANSWERS.filter((name) => name !== 'of a proposal refused');
     expect(foundIn(await text(), ANSWERS)).toEqual(left);
-    const { facts } = await trajectory.memory({ space: 'ward', writ: memory }).recall({ subject: WHO });
+    const { facts } = await trajectory
+      .memory({ space: 'ward', writ: memory })
+      .recall({ subject: WHO });
     const { lineage: claim } = facts.find(({ object }) => object === 'nuts')!;
     const nuts = { ...hers, beliefs: [{ space: 'ward', subject: WHO, claim }] };
     await committed(trajectory.erase(nuts));
-    expect(foundIn(await text(), ANSWERS)).toEqual(left.filter((name) => name !== 'observed by key'));
+    expect(foundIn(await text(), ANSWERS)).toEqual(
+      left.filter((name) => name !== 'observed by key'),
+    );
     expect(await store.oracleGet(keyIn(asked, 'of p9 alone'))).toMatchObject({ answer: /of p9/ });
     await store.close();
   });
@@ -264,11 +313,19 @@ onEveryStore((stores) => {
       { key: never[0], by: root },
       { key: never[1], by: never[1] },
     ];
-    await store.commit({ entries: [], blobs: [], erasedAnswers: [...lost, { key: unused, by: root }] });
+    await store.commit({
+      entries: [],
+      blobs: [],
+      erasedAnswers: [...lost, { key: unused, by: root }],
+    });
     await store.scrub?.();
     const { valid, faults } = await fsck(store);
     expect(valid).toBe(false);
-    const expected = lost.map(({ key, by }) => ({ code: 'answer_lost', key, detail: expect.stringContaining(by) }));
+    const expected = lost.map(({ key, by }) => ({
+      code: 'answer_lost',
+      key,
+      detail: expect.stringContaining(by),
+    }));
     expect(faults).toHaveLength(expected.length);
     expect(faults).toEqual(expect.arrayContaining(expected));
     await store.close();
@@ -288,24 +345,36 @@ test('where a log does not list its answers, those go that entries name', async 
 test('an erasure of a path covers the observations of its writers', async () => {
   const store = new MemoryStore();
   const oracle = createOracle({ store, clock: systemClock, mode: 'record' });
-  const trajectory = await runtimeOver(store, [patients], { oracle: store }).create(patients, { trajectoryId: 't' });
+  const trajectory = await runtimeOver(store, [patients], { oracle: store }).create(patients, {
+    trajectoryId: 't',
+  });
   const admit = async (id: string) => {
     const scope = { kind: 'call', trajectory: 't', branch: null, agent: 'a', ordinal: 0 } as const;
-    const { value, oracle_key } = await oracle.consult({ scope, request: { of: id }, call: () => `told of ${id}` });
+    const { value, oracle_key } = await oracle.consult({
+      scope,
+      request: { of: id },
+      call: () => `told of ${id}`,
+    });
     const proposal = {
       action: 'admit',
       role: { name: 'nurse', params: { id } },
       args: { name: `name of ${id}` },
     } as const;
     const observations = [{ name: 'model', value, oracle_key }];
-    const { entry } = await committed(trajectory.propose({ ...proposal, writ: writFor('nurse'), observations }));
+    const { entry } = await committed(
+      trajectory.propose({ ...proposal, writ: writFor('nurse'), observations }),
+    );
     return { key: oracle_key, entry: entry.id };
   };
   const [one, two] = [await admit('p1'), await admit('p2')];
-  await committed(trajectory.erase({ at: ['/patients/p1'], reason: 'request 20', writ: writFor('officer') }));
+  await committed(
+    trajectory.erase({ at: ['/patients/p1'], reason: 'request 20', writ: writFor('officer') }),
+  );
   expect(await store.oracleGet(one.key)).toMatchObject({ answer: '' });
   expect(await store.oracleGet(two.key)).toMatchObject({ answer: '"told of p2"' });
-  await committed(trajectory.erase({ at: ['/patients/p2'], reason: 'request 21', writ: writFor('officer') }));
+  await committed(
+    trajectory.erase({ at: ['/patients/p2'], reason: 'request 21', writ: writFor('officer') }),
+  );
   expect(await store.oracleGet(two.key)).toMatchObject({ answer: '' });
   for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
 });
@@ -327,6 +396,9 @@ test('an import erases answers where it is trusted, and counts them where not', 
   expect(await copy.oracleGet(key)).toEqual(row);
   await importLines(copy, source(lines), { erase: true });
   for (const name of ['observed by key', 'named by nobody'])
-    expect(await copy.oracleGet(keyIn(asked, name))).toMatchObject({ answer: '', erased_by: entry.id });
+    expect(await copy.oracleGet(keyIn(asked, name))).toMatchObject({
+      answer: '',
+      erased_by: entry.id,
+    });
   expect((await importLines(copy, source(lines))).unerased).toBe(0);
 });

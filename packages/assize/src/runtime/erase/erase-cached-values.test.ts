@@ -21,7 +21,10 @@ test('a child with a lost root restarts with equal salted hashes, not values', a
   const lead = generateKeys();
   const granted = writFor(lead.publicKey, { trajectory: 't' });
   const store = new MemoryStore();
-  const trajectory = await runtimeOver(store, [ward]).create(ward, { trajectoryId: 't', writs: [granted] });
+  const trajectory = await runtimeOver(store, [ward]).create(ward, {
+    trajectoryId: 't',
+    writs: [granted],
+  });
   const patients = { p1: { name: 'David', visits: 0, notes: [] } };
   const initial = { patients, flagged: 0, agreed: 0 };
   const terms = { task: 'x', writ: granted, subject: 'helper', childTrajectoryId: 'c', initial };
@@ -54,7 +57,9 @@ describe('an erased value is evicted', () => {
       expect(branch.state()).toEqual(replayed.state());
       const role = { name: 'nurse', params: { id: 'p1' } };
       const args = { index: 0, urgent: true };
-      expect((await branch.propose({ action: 'correct', role, args, writ: agent })).ruling).toBe('rejected');
+      expect((await branch.propose({ action: 'correct', role, args, writ: agent })).ruling).toBe(
+        'rejected',
+      );
     }
     expect(await everything(store)).not.toContain('David');
   });
@@ -64,7 +69,9 @@ describe('an erased value is evicted', () => {
     await act('admit', 'p1', { name: 'David' });
     const other = await reopened(store);
     await act('note', 'p1', { text: 'David fell' });
-    expect((await other.erase({ at: ['/patients/p1'], reason: 'x', writ: agent })).ruling).toBe('committed');
+    expect((await other.erase({ at: ['/patients/p1'], reason: 'x', writ: agent })).ruling).toBe(
+      'committed',
+    );
     expect(await everything(store)).not.toContain('David');
     await act('shift', 'p1');
     await expectSound(store, trajectory, 4);
@@ -72,7 +79,9 @@ describe('an erased value is evicted', () => {
 
   test('by snapshots that are kept elsewhere', async () => {
     const [store, elsewhere] = [new MemoryStore(), new MemoryStore()];
-    const trajectory = await runtimeOver(store, [ward], { snapshots: elsewhere }).create(ward, { trajectoryId: 't' });
+    const trajectory = await runtimeOver(store, [ward], { snapshots: elsewhere }).create(ward, {
+      trajectoryId: 't',
+    });
     const role = { name: 'nurse', params: { id: 'p1' } };
     await trajectory.propose({ action: 'admit', role, args: { name: 'David' }, writ: agent });
     let dropped = 0;
@@ -112,9 +121,11 @@ test('any writes and erasures lose only erased values and verify (property)', as
         const text = `text-${n++}-`;
         if (what === 'erase') {
           const at = [`/patients/${who.replace('/', '~1')}`];
-          await trajectory.erase({ at, reason: 'x', writ: agent }).catch((error: { code?: string }) => {
-            expect(error.code).toBe('nothing_to_erase');
-          });
+          await trajectory
+            .erase({ at, reason: 'x', writ: agent })
+            .catch((error: { code?: string }) => {
+              expect(error.code).toBe('nothing_to_erase');
+            });
           gone.push(...(given.get(who) ?? []));
           given.delete(who);
           continue;
@@ -135,7 +146,10 @@ test('any writes and erasures lose only erased values and verify (property)', as
       for (const text of gone) expect(all).not.toContain(text);
       for (const text of [...given.values()].flat()) expect(all).toContain(text);
       await expectSound(store, trajectory, (await verifyStore(store))[0]!.erased);
-      expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({ same: true, preserved: true });
+      expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({
+        same: true,
+        preserved: true,
+      });
     }),
     { numRuns: 150 },
   );
@@ -152,14 +166,18 @@ describe('of runtimes that were given one seed of chance', () => {
       writ: agent,
       observations: seen,
     });
-  const nameIn = (trajectory: Trajectory, id: string) => (trajectory.state() as any).patients[id].name;
+  const nameIn = (trajectory: Trajectory, id: string) =>
+    (trajectory.state() as any).patients[id].name;
 
   test('each has its own blob for an equal value: erasing one keeps the other', async () => {
     const store = new MemoryStore();
     const begin = (trajectoryId: string) =>
       runtimeOver(store, [ward]).create(ward, {
         trajectoryId,
-        initial: { ...(ward.initial as object), patients: { p0: { name: 'David', visits: 0, notes: [] } } } as never,
+        initial: {
+          ...(ward.initial as object),
+          patients: { p0: { name: 'David', visits: 0, notes: [] } },
+        } as never,
       });
     const [one, other] = [await begin('t'), await begin('u')];
     const rulings = [await admit(one, 'p1'), await admit(other, 'p1')];
@@ -179,7 +197,9 @@ describe('of runtimes that were given one seed of chance', () => {
     const store = new MemoryStore();
     await runtimeOver(store, [ward]).create(ward, { trajectoryId: 't' });
     for (const id of ['p1', 'p2'])
-      expect(await admit(await runtimeOver(store, [ward]).open('t'), id)).toMatchObject({ ruling: 'committed' });
+      expect(await admit(await runtimeOver(store, [ward]).open('t'), id)).toMatchObject({
+        ruling: 'committed',
+      });
     const trajectory = await reopened(store);
     await trajectory.erase({ at: ['/patients/p1'], reason: 'request 1', writ: officer });
     expect([isErased(nameIn(trajectory, 'p1')), nameIn(trajectory, 'p2')]).toEqual([true, 'David']);

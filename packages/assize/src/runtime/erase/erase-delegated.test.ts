@@ -21,7 +21,9 @@ const strict = defineDomain<any, any>({
   ...ward.declared,
   name: 'strict',
   invariants: ({ each }: any) => [
-    each('NAMED', '/patients/*', {}, ({ name }: any) => (isErased(name) ? reject('there is no name') : pass)),
+    each('NAMED', '/patients/*', {}, ({ name }: any) =>
+      isErased(name) ? reject('there is no name') : pass,
+    ),
   ],
 }) as unknown as Domain;
 
@@ -33,7 +35,13 @@ const INITIAL = {
 
 const over = (store: MemoryStore): Assize => runtimeOver(store, [ward, strict]);
 
-const act = (trajectory: Trajectory, action: string, id: string, args: object, writ = officer): Promise<Ruling> =>
+const act = (
+  trajectory: Trajectory,
+  action: string,
+  id: string,
+  args: object,
+  writ = officer,
+): Promise<Ruling> =>
   trajectory.propose({ action, role: { name: 'nurse', params: { id } }, args, writ });
 
 function expectGone(trajectory: Trajectory): void {
@@ -61,7 +69,14 @@ describe.each([
     const store = new MemoryStore();
     const parent = await over(store).create(ward, { trajectoryId: 't', writs: [granted, officer] });
     const { privateKey } = lead;
-    const task = { task: 'x', writ: granted, subject: 'helper', childTrajectoryId: 'c', initial: INITIAL, domain };
+    const task = {
+      task: 'x',
+      writ: granted,
+      subject: 'helper',
+      childTrajectoryId: 'c',
+      initial: INITIAL,
+      domain,
+    };
     const child = await parent.delegations.delegate({ ...task, privateKey });
     return { store, parent, child, start: parent.delegations.open()[0]!.id };
   }
@@ -72,12 +87,17 @@ describe.each([
     const child = await over(store).open('c');
     expectGone(child);
     const { writ } = child.delegations.origin!;
-    expect((await act(child, 'correct', 'p1', { index: 0, urgent: true }, writ)).ruling).toBe('rejected');
+    expect((await act(child, 'correct', 'p1', { index: 0, urgent: true }, writ)).ruling).toBe(
+      'rejected',
+    );
     expect((await act(child, 'dismiss', 'p1', {}, writ)).ruling).toBe('committed');
     expect((await act(child, 'admit', 'p2', { name: 'Maria' }, writ)).ruling).toBe('committed');
     await child.delegations.answer({ finalAnswer: 'done' });
     expect((await over(store).open('t')).delegations.open()).toEqual([]);
-    expect((await payloads(store, 't')).at(-1)).toMatchObject({ kind: 'delegation', final_answer: 'done' });
+    expect((await payloads(store, 't')).at(-1)).toMatchObject({
+      kind: 'delegation',
+      final_answer: 'done',
+    });
     await expectSound(store);
   }
 
@@ -114,9 +134,17 @@ describe.each([
 test('a child’s erasure of its initial state reaches its concluding parent', async () => {
   const store = new MemoryStore();
   const parent = await over(store).create(ward, { trajectoryId: 't', writs: [granted, officer] });
-  const task = { task: 'x', writ: granted, subject: 'helper', childTrajectoryId: 'c', initial: INITIAL };
+  const task = {
+    task: 'x',
+    writ: granted,
+    subject: 'helper',
+    childTrajectoryId: 'c',
+    initial: INITIAL,
+  };
   const child = await parent.delegations.delegate({ ...task, privateKey: lead.privateKey });
-  expect((await child.erase({ at: ['/patients/p1'], reason: 'x', writ: officer })).ruling).toBe('committed');
+  expect((await child.erase({ at: ['/patients/p1'], reason: 'x', writ: officer })).ruling).toBe(
+    'committed',
+  );
   expectGone(child);
   await expectSound(store);
   const again = await over(store).open('t');
@@ -127,10 +155,16 @@ test('a child’s erasure of its initial state reaches its concluding parent', a
 test('a branch continues after its source erased a value, also if a rule fails', async () => {
   const store = new MemoryStore();
   const assize = over(store);
-  const source = await assize.create(strict, { trajectoryId: 't', writs: [officer], initial: INITIAL });
+  const source = await assize.create(strict, {
+    trajectoryId: 't',
+    writs: [officer],
+    initial: INITIAL,
+  });
   const branch = await assize.branch('t', source.head, { trajectoryId: 'b', note: 'x' });
   await act(source, 'dismiss', 'p1', {});
-  expect((await source.erase({ at: ['/patients/p1'], reason: 'x', writ: officer })).ruling).toBe('committed');
+  expect((await source.erase({ at: ['/patients/p1'], reason: 'x', writ: officer })).ruling).toBe(
+    'committed',
+  );
   expectGone(branch);
   await expectSound(store);
   const again = await over(store).open('b');
@@ -146,6 +180,8 @@ test('on replay a former state need not pass rules without its erased value', as
   const trajectory = await over(store).create(strict, { trajectoryId: 't', writs: [officer] });
   await act(trajectory, 'admit', 'p1', { name: 'David' });
   await act(trajectory, 'dismiss', 'p1', {});
-  expect((await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: officer })).ruling).toBe('committed');
+  expect(
+    (await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: officer })).ruling,
+  ).toBe('committed');
   await expectSound(store);
 });

@@ -69,7 +69,11 @@ async function stage(place: Place, ways: readonly Way[] = WAYS) {
 }
 
 /** The texts of a patient that are anywhere in the files or tables. */
-async function left(place: Place, patient: Patient, ways: readonly Way[] = WAYS): Promise<string[]> {
+async function left(
+  place: Place,
+  patient: Patient,
+  ways: readonly Way[] = WAYS,
+): Promise<string[]> {
   const text = await place.everything();
   return allOf(patient, ways).filter((each) => text.includes(each));
 }
@@ -92,10 +96,15 @@ async function entriesOf(store: Store, epoch: number): Promise<string[]> {
   const rows = await store.entries('t');
   const of = rows.filter((row) => {
     const { payload } = readRow(row);
-    return isEffectEntry(payload) && (abandonedArgs(payload) ?? pendingEffectIn(payload))?.epoch === epoch;
+    return (
+      isEffectEntry(payload) &&
+      (abandonedArgs(payload) ?? pendingEffectIn(payload))?.epoch === epoch
+    );
   });
   const ids = of.map(({ id }) => id);
-  const resolving = rows.filter((row) => ids.includes(String((readRow(row).payload as CommitPayload).resolves)));
+  const resolving = rows.filter((row) =>
+    ids.includes(String((readRow(row).payload as CommitPayload).resolves)),
+  );
   return [...ids, ...resolving.map(({ id }) => id)];
 }
 
@@ -116,7 +125,9 @@ onEveryDatabase(({ newPlace }: Databases) => {
     );
     const erasers = await Promise.all(residues.map(({ $blob }) => store.erasedBy($blob)));
     expect(erasers.filter((by) => by === ruling.entry.id)).toHaveLength(residues.length / 2);
-    await expect(trajectory.erase({ ...HERS, beliefs: [{ space: 'ward', subject: 'nobody' }] })).rejects.toMatchObject({
+    await expect(
+      trajectory.erase({ ...HERS, beliefs: [{ space: 'ward', subject: 'nobody' }] }),
+    ).rejects.toMatchObject({
       code: 'nothing_to_erase',
     });
   });
@@ -146,7 +157,9 @@ describe('on a file', () => {
   test('the log can be asked for all texts that it names', async () => {
     const { store } = await stage(newPlace());
     for (const logged of await store.listEffects({ limit: 100 })) {
-      const all = [...logged.records.join().matchAll(/"\$blob":"([0-9a-f]{64})"/g)].map(([, hash]) => hash);
+      const all = [...logged.records.join().matchAll(/"\$blob":"([0-9a-f]{64})"/g)].map(
+        ([, hash]) => hash,
+      );
       expect(
         namedBy(logged)
           .map(({ hash }) => hash)
@@ -157,13 +170,19 @@ describe('on a file', () => {
 
   test('erasing an entry clears its proposal’s log, not data of other proposals', async () => {
     const { place, store, trajectory, epochs } = await stage(newPlace(), ['rejected', 'failed']);
-    const rejections = (await store.entries('t')).filter(({ payload }) => payload.includes('"invariant_rejected"'));
+    const rejections = (await store.entries('t')).filter(({ payload }) =>
+      payload.includes('"invariant_rejected"'),
+    );
     await committed(trajectory.erase({ entries: [rejections[0]!.id], reason, writ }));
     expect(await left(place, ZOE, ['rejected', 'failed'])).toEqual(textsOf('failed', ZOE));
     // Its inputs and answers are in the commit.
     await committed(trajectory.erase({ transactions: [epochs.get('failed')!], reason, writ }));
-    expect(await left(place, ZOE, ['rejected', 'failed'])).toEqual(textsOf('failed', ZOE).slice(0, 2));
-    expect(await left(place, MAX, ['rejected', 'failed'])).toEqual(allOf(MAX, ['rejected', 'failed']));
+    expect(await left(place, ZOE, ['rejected', 'failed'])).toEqual(
+      textsOf('failed', ZOE).slice(0, 2),
+    );
+    expect(await left(place, MAX, ['rejected', 'failed'])).toEqual(
+      allOf(MAX, ['rejected', 'failed']),
+    );
   });
 
   test('data of an active transaction stays until its end, and is reported', async () => {
@@ -171,17 +190,28 @@ describe('on a file', () => {
     const [given, answered] = ['given-by-her-zq', 'answered-by-her-zq'];
     const goesOn = Promise.withResolvers<void>();
     const acted = Promise.withResolvers<void>();
-    const made = trajectory.transaction({ writ: writFor('nurse'), writes: ['test:**'] }, async (tx) => {
-      await tx.call('act', { who: ZOE.who, what: given });
-      acted.resolve();
-      await goesOn.promise;
-      throw new Error('no');
-    });
+    const made = trajectory.transaction(
+      { writ: writFor('nurse'), writes: ['test:**'] },
+      async (tx) => {
+        await tx.call('act', { who: ZOE.who, what: given });
+        acted.resolve();
+        await goesOn.promise;
+        throw new Error('no');
+      },
+    );
     await acted.promise;
-    await expect(trajectory.erase(HERS)).rejects.toMatchObject({ code: 'nothing_to_erase', evidence: { open: [1] } });
+    await expect(trajectory.erase(HERS)).rejects.toMatchObject({
+      code: 'nothing_to_erase',
+      evidence: { open: [1] },
+    });
     const note = { who: ZOE.who, note: 'a note' };
     await committed(
-      trajectory.propose({ action: 'treat', role: { name: 'nurse', params: { id: 'p1' } }, args: note, writ }),
+      trajectory.propose({
+        action: 'treat',
+        role: { name: 'nurse', params: { id: 'p1' } },
+        args: note,
+        writ,
+      }),
     );
     expect(await committed(trajectory.erase(HERS))).toMatchObject({ open: [1] });
     expect(await place.everything()).toContain(given);
@@ -196,13 +226,27 @@ describe('on a file', () => {
   test('a transaction is erased in its own trajectory under a covering writ', async () => {
     const { trajectory, assize } = await stage(newPlace(), ['silent']);
     const [epoch] = (await assize.effects({ all: true })).map((each) => each.epoch);
-    const erase = (transactions: readonly number[], by = writ) => trajectory.erase({ transactions, reason, writ: by });
-    const other = await assize.create(trajectory.domain as never, { trajectoryId: 'other', writs: [writ] });
-    for (const none of [99, epoch! + 1]) await expect(erase([none])).rejects.toMatchObject({ code: 'not_found' });
-    await expect(other.erase({ transactions: [epoch!], reason, writ })).rejects.toMatchObject({ code: 'not_found' });
-    for (const odd of [0, 1.5, '1']) await expect(erase([odd as number])).rejects.toMatchObject({ code: 'bad_intent' });
-    const mine = writFor('me', { actions: ['assize.erase'], scopes: [`erase:effects:${epoch! - 1}`] });
-    expect(await erase([epoch!], mine)).toMatchObject({ ruling: 'rejected', reason: 'invalid_authority' });
+    const erase = (transactions: readonly number[], by = writ) =>
+      trajectory.erase({ transactions, reason, writ: by });
+    const other = await assize.create(trajectory.domain as never, {
+      trajectoryId: 'other',
+      writs: [writ],
+    });
+    for (const none of [99, epoch! + 1])
+      await expect(erase([none])).rejects.toMatchObject({ code: 'not_found' });
+    await expect(other.erase({ transactions: [epoch!], reason, writ })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    for (const odd of [0, 1.5, '1'])
+      await expect(erase([odd as number])).rejects.toMatchObject({ code: 'bad_intent' });
+    const mine = writFor('me', {
+      actions: ['assize.erase'],
+      scopes: [`erase:effects:${epoch! - 1}`],
+    });
+    expect(await erase([epoch!], mine)).toMatchObject({
+      ruling: 'rejected',
+      reason: 'invalid_authority',
+    });
     const its = writFor('it', { actions: ['assize.erase'], scopes: [`erase:effects:${epoch}`] });
     expect(argsOf(await committed(erase([epoch!], its)))).toMatchObject({
       transactions: [epoch],
@@ -228,7 +272,9 @@ describe('on a file', () => {
       ),
     );
     const { epoch, n, hash } = there.find(({ text }) => text !== undefined)!;
-    const lost = (why: string) => [{ code: 'effect_text_lost', epoch, n, detail: expect.stringContaining(why) }];
+    const lost = (why: string) => [
+      { code: 'effect_text_lost', epoch, n, detail: expect.stringContaining(why) },
+    ];
     const tampered = async (...statements: string[]) => {
       const path = `${place.url.slice('sqlite:'.length)}.${Math.random()}`;
       copyOf(place, path);
@@ -253,7 +299,10 @@ describe('on a file', () => {
       `UPDATE effect_transaction SET first = replace(first, '${erased!.hash}', '${other}')`,
     );
     const [report] = await verifyStore(replaced);
-    expect(report).toMatchObject({ valid: false, fault: { code: 'effects_differ', seq: ruling.entry.seq } });
+    expect(report).toMatchObject({
+      valid: false,
+      fault: { code: 'effects_differ', seq: ruling.entry.seq },
+    });
   });
 
   test('more than one entry takes goes with several', async () => {
@@ -283,10 +332,20 @@ describe('on a file', () => {
         ...calls.map((n) => ({ is: 'undone', n }) as const),
         { is: 'aborted' },
       ];
-      const body = bodyText({ transaction: `x${epoch}`, principal: 'nurse', writ_id: hashText('writ'), claims: [] });
+      const body = bodyText({
+        transaction: `x${epoch}`,
+        principal: 'nurse',
+        writ_id: hashText('writ'),
+        claims: [],
+      });
       const begun = [{ epoch, trajectory_id: 't', body }];
       await store.logEffects(
-        { fence, begun, records: [{ epoch, place: 0, record: recordsText(records) }], ended: [epoch] },
+        {
+          fence,
+          begun,
+          records: [{ epoch, place: 0, record: recordsText(records) }],
+          ended: [epoch],
+        },
         blobs,
       );
     }

@@ -24,7 +24,8 @@ const diary = defineDomain({
     invariant(
       'KEPT_UNLESS_AGREED',
       ['/notes', '/agreed'],
-      ({ notes, agreed }) => (agreed || !isErased(notes['kept']) ? pass : escalate('a note is to be kept')),
+      ({ notes, agreed }) =>
+        agreed || !isErased(notes['kept']) ? pass : escalate('a note is to be kept'),
       {
         channel: 'md',
         onApprove: (state) => {
@@ -54,10 +55,15 @@ class WatchedStore extends MemoryStore {
   }
 }
 
-async function openDiary(notes: Record<string, string>): Promise<{ store: WatchedStore; trajectory: Trajectory }> {
+async function openDiary(
+  notes: Record<string, string>,
+): Promise<{ store: WatchedStore; trajectory: Trajectory }> {
   const store = new WatchedStore();
   const initial = { notes, agreed: false };
-  return { store, trajectory: await runtimeOver(store, [diary]).create(diary, { trajectoryId: 't', initial }) };
+  return {
+    store,
+    trajectory: await runtimeOver(store, [diary]).create(diary, { trajectoryId: 't', initial }),
+  };
 }
 
 test('an erasure of several entries is scrubbed once, at the end, then returns', async () => {
@@ -75,16 +81,19 @@ test('an erasure that a person approves is scrubbed when they do', async () => {
   expect(store.seen.filter((each) => each === 'committed')).toEqual([]);
   store.seen.length = 0;
   const [pending] = trajectory.approvals.pending();
-  expect((await trajectory.approvals.approve(pending!.id, { principal: 'dr-who', method: 'test' })).ruling).toBe(
-    'committed',
-  );
+  expect(
+    (await trajectory.approvals.approve(pending!.id, { principal: 'dr-who', method: 'test' }))
+      .ruling,
+  ).toBe('committed');
   expect(store.seen).toEqual(['committed', 'scrubbed']);
 });
 
 test('if bytes may remain, success is not reported, but the value is erased', async () => {
   const { store, trajectory } = await openDiary({ other: 'a note' });
   store.fault = new StoreError('store_not_scrubbed', 'make room', { retryable: true });
-  await expect(trajectory.erase({ at: ['/notes'], reason: 'asked for', writ: officer })).rejects.toBe(store.fault);
+  await expect(
+    trajectory.erase({ at: ['/notes'], reason: 'asked for', writ: officer }),
+  ).rejects.toBe(store.fault);
   expect(store.seen).toEqual(['committed', 'scrubbed']);
   expect(trajectory.state()).toMatchObject({ notes: { other: { $erased: expect.any(String) } } });
 });

@@ -28,8 +28,13 @@ describe('an erasure is not to be bent', () => {
     const by = { principal: 'dr-who', method: 'test' };
     const [waiting] = trajectory.approvals.pending();
     // Each is inside of the frozen footprint.
-    for (const replacement of [[], [{ op: 'replace', path: '/patients/p1/name', value: 'Eve' }] as const])
-      await expect(trajectory.approvals.approve(waiting!.id, { ...by, replacement })).rejects.toMatchObject({
+    for (const replacement of [
+      [],
+      [{ op: 'replace', path: '/patients/p1/name', value: 'Eve' }] as const,
+    ])
+      await expect(
+        trajectory.approvals.approve(waiting!.id, { ...by, replacement }),
+      ).rejects.toMatchObject({
         code: 'invalid_state',
         message: expect.stringContaining('An erasure cannot be replaced. Approve or reject it.'),
         name: 'KernelError',
@@ -94,7 +99,11 @@ describe('an erasure is not to be bent', () => {
         keep({ any: value, unknown: 1 }),
         keep({ any: 1, unknown: value }),
         keep({ any: 1, unknown: 1 }, { name: 'o', value }),
-        keep({ any: 1, unknown: 1 }, { name: 'o', value: 1 }, { name: 'p', value, sensitive: true }),
+        keep(
+          { any: 1, unknown: 1 },
+          { name: 'o', value: 1 },
+          { name: 'p', value, sensitive: true },
+        ),
       ])
         expect(await asked).toMatchObject({
           ruling: 'rejected',
@@ -102,7 +111,10 @@ describe('an erasure is not to be bent', () => {
           detail: expect.stringContaining('erasure writes that mark'),
         });
       expect(trajectory.state()).toMatchObject({ data: null });
-      expect(await deepReplay(store, 't', { domains: [anything] })).toMatchObject({ same: true, compared: 5 });
+      expect(await deepReplay(store, 't', { domains: [anything] })).toMatchObject({
+        same: true,
+        compared: 5,
+      });
       expect((await keep({ any: { $erased: 'x' }, unknown: 1 })).ruling).toBe('committed');
     });
 
@@ -116,13 +128,23 @@ describe('an erasure is not to be bent', () => {
       const [waiting] = trajectory.approvals.pending();
       const replaced = (data: Json) => {
         const replacement = [{ op: 'replace', path: '/data', value: data }] as const;
-        return trajectory.approvals.approve(waiting!.id, { principal: 'dr-who', method: 'test', replacement });
+        return trajectory.approvals.approve(waiting!.id, {
+          principal: 'dr-who',
+          method: 'test',
+          replacement,
+        });
       };
       await expect(replaced(value)).rejects.toThrow('erasure writes that mark');
       const initial = { ...(anything.initial as object), data: value };
       await expect(assize.create(anything, { initial })).rejects.toThrow('marked as erased');
       await replaced(1);
-      const task = { task: 'x', writ: granted, subject: 'helper', initial, privateKey: lead.privateKey };
+      const task = {
+        task: 'x',
+        writ: granted,
+        subject: 'helper',
+        initial,
+        privateKey: lead.privateKey,
+      };
       await expect(trajectory.delegations.delegate(task)).rejects.toThrow('marked as erased');
       expect(await store.trajectories()).toMatchObject([{ entries: 3 }]);
     });
@@ -136,7 +158,9 @@ describe('an erasure is not to be bent', () => {
     Object.assign(input, { reason: 7, writ: 'none' });
     expect(await ruling).toMatchObject({ ruling: 'committed' });
     const [, , erasure] = await store.entries('t');
-    expect(JSON.parse(erasure?.payload as string)).toMatchObject({ action: { args: { reason: 'she asked' } } });
+    expect(JSON.parse(erasure?.payload as string)).toMatchObject({
+      action: { args: { reason: 'she asked' } },
+    });
   });
 
   test('the mark survives every addition to the schema', () => {
@@ -165,15 +189,26 @@ describe('an erasure is not to be bent', () => {
     const patient = { name: 'Maria', notes: [{ text: 'fell', urgent: true }], visits: 2 };
     const { name, notes, visits } = patient;
     const heads: string[] = [];
-    for (const value of [patient, { visits, notes: [{ urgent: true, text: 'fell' }], name }, { notes, visits, name }]) {
+    for (const value of [
+      patient,
+      { visits, notes: [{ urgent: true, text: 'fell' }], name },
+      { notes, visits, name },
+    ]) {
       const { store, trajectory, act } = await openWard();
       await act('flag', 'p1', { text: 'x' });
       const replacement = [{ op: 'add', path: '/patients/p1', value }] as const;
       const [waiting] = trajectory.approvals.pending();
-      await trajectory.approvals.approve(waiting!.id, { principal: 'dr-who', method: 'test', replacement });
+      await trajectory.approvals.approve(waiting!.id, {
+        principal: 'dr-who',
+        method: 'test',
+        replacement,
+      });
       heads.push(trajectory.head);
       await expectSound(store, trajectory, 0);
-      expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({ same: true, preserved: true });
+      expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({
+        same: true,
+        preserved: true,
+      });
     }
     expect(new Set(heads).size).toBe(1);
   });
@@ -186,22 +221,32 @@ describe('an erasure is not to be bent', () => {
 
   test('a sensitive observation has a value of its own', async () => {
     const { act } = await openWard();
-    const observations = [{ name: 'o', value: 'David', oracle_key: 'ab'.repeat(32), sensitive: true }];
-    await expect(act('admit', 'p1', { name: 'x' }, { observations })).rejects.toMatchObject({ code: 'bad_intent' });
+    const observations = [
+      { name: 'o', value: 'David', oracle_key: 'ab'.repeat(32), sensitive: true },
+    ];
+    await expect(act('admit', 'p1', { name: 'x' }, { observations })).rejects.toMatchObject({
+      code: 'bad_intent',
+    });
   });
 
   test('a part of a sensitive value is not erased by itself', async () => {
     const { trajectory, act } = await openWard();
     await act('admit', 'p1', { name: 'David' });
     await act('note', 'p1', { text: 'David fell' });
-    const erasure = trajectory.erase({ at: ['/patients/p1/notes/0/text'], reason: 'x', writ: agent });
+    const erasure = trajectory.erase({
+      at: ['/patients/p1/notes/0/text'],
+      reason: 'x',
+      writ: agent,
+    });
     await expect(erasure).rejects.toThrow('a part of the sensitive value at /patients/p1/notes/0,');
   });
 
   test('an import takes no text away, unless it is trusted', async () => {
     const { store, act } = await openWard();
     await act('admit', 'p1', { name: 'David' });
-    const name = /"\$blob":"([0-9a-f]{64})","bytes":59/.exec((await store.entries('t'))[1]!.payload)![1] as Hash;
+    const name = /"\$blob":"([0-9a-f]{64})","bytes":59/.exec(
+      (await store.entries('t'))[1]!.payload,
+    )![1] as Hash;
     await everything(store);
     const early = new MemoryStore();
     await importLines(early, linesOf(store));

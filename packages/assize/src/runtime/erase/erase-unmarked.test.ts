@@ -9,7 +9,10 @@ const domainOf = (name: string, args: z.ZodType) =>
     name,
     version: '1',
     unjudgedCalls: 'allow',
-    state: z.object({ done: z.record(z.string(), z.number()), people: z.record(z.string(), sensitive(z.string())) }),
+    state: z.object({
+      done: z.record(z.string(), z.number()),
+      people: z.record(z.string(), sensitive(z.string())),
+    }),
     initial: { done: {}, people: { p1: 'Zoe' } },
     processes: { count: { writes: ['/done/*'] }, leave: { writes: ['/people/*'] } },
     roles: { counter: { processes: ['count', 'leave'] } },
@@ -35,7 +38,9 @@ async function afterOne(action: 'count' | 'leave', domain: any) {
     tx.propose({ action, role: 'counter', args: { what: 'order' } });
   });
   const { id } = (ruling as unknown as { readonly entry: { readonly id: string } }).entry;
-  const [{ $blob }] = (await store.entries('t')).flatMap(({ payload }) => effectsIn(payload)) as [{ $blob: string }];
+  const [{ $blob }] = (await store.entries('t')).flatMap(({ payload }) => effectsIn(payload)) as [
+    { $blob: string },
+  ];
   const erase = async (what: object): Promise<string> =>
     trajectory.erase({ ...what, reason: 'request 1', writ }).then(
       async () => ((await store.erasedBy($blob)) === undefined ? 'input kept' : 'input erased'),
@@ -45,7 +50,9 @@ async function afterOne(action: 'count' | 'leave', domain: any) {
 }
 
 const effectsIn = (payload: string): unknown[] =>
-  (JSON.parse(payload).delta?.effects ?? []).map(({ effect }: { readonly effect: unknown }) => effect);
+  (JSON.parse(payload).delta?.effects ?? []).map(
+    ({ effect }: { readonly effect: unknown }) => effect,
+  );
 
 test('a path without sensitive values keeps the inputs of tools', async () => {
   const { erase, id } = await afterOne('count', plain);
@@ -59,7 +66,10 @@ test('a path without sensitive values keeps the inputs of tools', async () => {
 test.each([
   ['of a proposal with sensitive arguments', 'count', marked, '/done'],
   ['of a proposal that wrote a sensitive value', 'leave', plain, '/people'],
-] as const)('the inputs of tools are erased with a path: those %s', async (_, action, domain, at) => {
-  const { erase } = await afterOne(action, domain);
-  expect(await erase({ at: [at] })).toBe('input erased');
-});
+] as const)(
+  'the inputs of tools are erased with a path: those %s',
+  async (_, action, domain, at) => {
+    const { erase } = await afterOne(action, domain);
+    expect(await erase({ at: [at] })).toBe('input erased');
+  },
+);

@@ -20,7 +20,9 @@ import { verifyStore } from '../inspect/verify.ts';
 describe('a sensitive value', () => {
   test('stands in no entry, and in blobs only with a salt', async () => {
     const { store, trajectory, act } = await openWard({
-      patients: { p0: { name: 'Rosalind', visits: 0, notes: [{ text: 'allergic', urgent: true }] } },
+      patients: {
+        p0: { name: 'Rosalind', visits: 0, notes: [{ text: 'allergic', urgent: true }] },
+      },
       flagged: 0,
       agreed: 0,
     });
@@ -40,11 +42,16 @@ describe('a sensitive value', () => {
     for (const { payload } of await store.entries('t')) {
       expect(payload).not.toMatch(/David|Ann|Eve|Rosalind|allergic/);
     }
-    const salted = (await everything(store)).split('\n').filter((line) => /David|Ann|Eve|Rosalind|allergic/.test(line));
+    const salted = (await everything(store))
+      .split('\n')
+      .filter((line) => /David|Ann|Eve|Rosalind|allergic/.test(line));
     expect(salted).toHaveLength(9);
     for (const line of salted) expect(line).toMatch(/^\{"blob":\{"salt":"[0-9a-f]{32}","value":/);
     await expectSound(store, trajectory, 0);
-    expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({ same: true, preserved: true });
+    expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({
+      same: true,
+      preserved: true,
+    });
   });
 
   test('has another hash each time', async () => {
@@ -61,7 +68,12 @@ describe('a sensitive value', () => {
     const ruling = await act('admit', 'p1', { name: { $erased: 'ab'.repeat(32) } });
     expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'type_mismatch' });
     expect(
-      await act('assize.erase', 'p1', { at: ['/patients/p1'], entries: [], reason: 'x', values: [] }),
+      await act('assize.erase', 'p1', {
+        at: ['/patients/p1'],
+        entries: [],
+        reason: 'x',
+        values: [],
+      }),
     ).toMatchObject({
       ruling: 'rejected',
       reason: 'unknown_tool',
@@ -70,19 +82,36 @@ describe('a sensitive value', () => {
 
   test('may not be marked where a change does not show it', () => {
     const spec = (state: z.ZodType) => () =>
-      defineDomain({ name: 'x', version: '1', state, processes: {}, roles: {}, actions: {}, invariants: [] });
-    expect(spec(z.object({ a: z.union([z.number(), z.object({ b: sensitive(z.string()) })]) }))).toThrow(
-      /union or tuple/,
-    );
+      defineDomain({
+        name: 'x',
+        version: '1',
+        state,
+        processes: {},
+        roles: {},
+        actions: {},
+        invariants: [],
+      });
+    expect(
+      spec(z.object({ a: z.union([z.number(), z.object({ b: sensitive(z.string()) })]) })),
+    ).toThrow(/union or tuple/);
     expect(spec(sensitive(z.object({ a: z.string() })))).toThrow(/whole state/);
-    expect(spec(z.object({ a: sensitive(z.string()).optional(), b: sensitive(z.number()).nullable() }))).not.toThrow();
+    expect(
+      spec(z.object({ a: sensitive(z.string()).optional(), b: sensitive(z.number()).nullable() })),
+    ).not.toThrow();
   });
 
   test('repeats under the same key as the same proposal', async () => {
     const { act } = await openWard();
     const observations = [{ name: 'call', value: 'Ann', sensitive: true }];
-    const first = await act('admit', 'p1', { name: 'David' }, { idempotencyKey: 'k', observations });
-    expect(await act('admit', 'p1', { name: 'David' }, { idempotencyKey: 'k', observations })).toEqual(first);
+    const first = await act(
+      'admit',
+      'p1',
+      { name: 'David' },
+      { idempotencyKey: 'k', observations },
+    );
+    expect(
+      await act('admit', 'p1', { name: 'David' }, { idempotencyKey: 'k', observations }),
+    ).toEqual(first);
   });
 });
 
@@ -95,9 +124,15 @@ describe('an erasure', () => {
     await act('note', 'p1', { text: 'David stood up' });
     await act('shift', 'p1');
     const before = await store.entries('t');
-    const ruling = await trajectory.erase({ at: ['/patients/p1'], reason: 'he asked', writ: agent });
+    const ruling = await trajectory.erase({
+      at: ['/patients/p1'],
+      reason: 'he asked',
+      writ: agent,
+    });
     expect(ruling.ruling).toBe('committed');
-    const state = trajectory.state() as { patients: Record<string, { name: Json; notes: Json[]; visits: number }> };
+    const state = trajectory.state() as {
+      patients: Record<string, { name: Json; notes: Json[]; visits: number }>;
+    };
     expect(isErased(state.patients['p1']?.name)).toBe(true);
     expect(state.patients['p1']?.notes.map(isErased)).toEqual([true]);
     expect(state.patients['p1']?.visits).toBe(2);
@@ -131,11 +166,22 @@ describe('an erasure', () => {
     const flagged = await act('flag', 'p1', { text: 'David is gone' });
     expect([refused.ruling, flagged.ruling]).toEqual(['rejected', 'escalated']);
     // The pending proposal freezes the paths that an erasure would change.
-    expect((await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent })).ruling).toBe('frozen');
+    expect(
+      (await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent })).ruling,
+    ).toBe('frozen');
     const [waiting] = trajectory.approvals.pending();
-    await trajectory.approvals.reject(waiting!.id, { principal: 'dr-who', method: 'test', reason: 'no' });
+    await trajectory.approvals.reject(waiting!.id, {
+      principal: 'dr-who',
+      method: 'test',
+      reason: 'no',
+    });
     const entries = [(refused as { entry: { id: Hash } }).entry.id];
-    const ruling = await trajectory.erase({ at: ['/patients/p1'], entries, reason: 'x', writ: agent });
+    const ruling = await trajectory.erase({
+      at: ['/patients/p1'],
+      entries,
+      reason: 'x',
+      writ: agent,
+    });
     expect(ruling.ruling).toBe('committed');
     expect(await everything(store)).not.toMatch(/David|allergic/);
     await expectSound(store, trajectory, 5);
@@ -150,8 +196,12 @@ describe('an erasure', () => {
     const ruling = await trajectory.erase({ entries: [waiting!.id], reason: 'x', writ: agent });
     expect(ruling.ruling).toBe('committed');
     const by = { principal: 'dr-who', method: 'test' };
-    await expect(trajectory.approvals.approve(waiting!.id, by)).rejects.toMatchObject({ code: 'erased' });
-    expect((await trajectory.approvals.reject(waiting!.id, { ...by, reason: 'gone' })).ruling).toBe('rejected');
+    await expect(trajectory.approvals.approve(waiting!.id, by)).rejects.toMatchObject({
+      code: 'erased',
+    });
+    expect((await trajectory.approvals.reject(waiting!.id, { ...by, reason: 'gone' })).ruling).toBe(
+      'rejected',
+    );
     await expectSound(store, trajectory, 2);
     expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({ same: true });
   });
@@ -161,12 +211,18 @@ describe('an erasure', () => {
     await act('admit', 'p1', { name: 'David' });
     const at = ['/patients/p1'];
     const erase = (actions: string[], scopes: string[]) =>
-      trajectory.erase({ at, reason: 'x', writ: writFor(`agent:${actions} ${scopes}`, { actions, scopes }) });
+      trajectory.erase({
+        at,
+        reason: 'x',
+        writ: writFor(`agent:${actions} ${scopes}`, { actions, scopes }),
+      });
     const refused = { ruling: 'rejected', reason: 'invalid_authority' };
     expect(await erase(['note'], ['**'])).toMatchObject(refused);
     expect(await erase(['assize.erase'], ['erase:/patients/p2/**'])).toMatchObject(refused);
     expect(await erase(['assize.erase'], ['erase:/patients/p1/**'])).toMatchObject(refused);
-    expect(await erase(['assize.erase'], ['erase:/patients/*'])).toMatchObject({ ruling: 'committed' });
+    expect(await erase(['assize.erase'], ['erase:/patients/*'])).toMatchObject({
+      ruling: 'committed',
+    });
   });
 
   test('of nothing is an error, and so is the same again', async () => {
@@ -177,7 +233,9 @@ describe('an erasure', () => {
       code: 'nothing_to_erase',
       message: expect.stringContaining('no erasable value at /patients/p2.'),
     });
-    await expect(erase({ entries: ['ab'.repeat(32)] })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(erase({ entries: ['ab'.repeat(32)] })).rejects.toMatchObject({
+      code: 'not_found',
+    });
     for (const bad of [
       {},
       { at: [''] },
@@ -188,7 +246,9 @@ describe('an erasure', () => {
     ])
       await expect(erase(bad)).rejects.toMatchObject({ code: 'bad_intent' });
     for (const none of [{ reason: undefined }, { reason: '' }])
-      await expect(erase({ at: ['/patients/p1'], ...none })).rejects.toThrow('`reason` must be text of 1 to');
+      await expect(erase({ at: ['/patients/p1'], ...none })).rejects.toThrow(
+        '`reason` must be text of 1 to',
+      );
     const erased = (await erase({ at: ['/patients/p1'] })) as { entry: { id: string } };
     await expect(erase({ at: ['/patients/p1'] })).rejects.toMatchObject({
       code: 'nothing_to_erase',
@@ -208,7 +268,9 @@ describe('an erasure', () => {
     expect(ruling.ruling).toBe('committed');
     await expectSound(store, trajectory, (await verifyStore(store))[0]!.erased);
     for (let round = 0; round < 2; round++)
-      await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent }).catch(() => undefined);
+      await trajectory
+        .erase({ at: ['/patients/p1'], reason: 'x', writ: agent })
+        .catch(() => undefined);
     expect(await everything(store)).not.toMatch(/David|later/);
     await expectSound(store, trajectory, (await verifyStore(store))[0]!.erased);
   });
@@ -229,12 +291,16 @@ describe('an erasure', () => {
       ...who.map((id) => trajectory.erase({ at: [`/patients/${id}`], reason: 'x', writ: agent })),
       act('admit', 'r', { name: 'Rosa' }),
     ]);
-    expect(rulings.map(({ ruling }) => ruling)).toEqual(Array.from({ length: 42 }, () => 'committed'));
+    expect(rulings.map(({ ruling }) => ruling)).toEqual(
+      Array.from({ length: 42 }, () => 'committed'),
+    );
     expect(searches).toBe(40);
     store.entries = entries;
     expect(await everything(store)).not.toContain('David');
     expect(trajectory.length).toBe(1 + 40 + 40 + 2);
-    expect(trajectory.state()).toMatchObject({ patients: { q: { name: 'Maria' }, r: { name: 'Rosa' } } });
+    expect(trajectory.state()).toMatchObject({
+      patients: { q: { name: 'Maria' }, r: { name: 'Rosa' } },
+    });
     await expectSound(store, trajectory, 80);
   });
 
@@ -242,13 +308,16 @@ describe('an erasure', () => {
     const { store, trajectory, act } = await openWard();
     for (const id of ['p1', 'p2', 'p10']) await act('admit', id, { name: `David ${id}` });
     expect((await act('flag', 'p1', { text: 'look here' })).ruling).toBe('escalated');
-    const erase = (id: string) => trajectory.erase({ at: [`/patients/${id}`], reason: 'x', writ: agent });
+    const erase = (id: string) =>
+      trajectory.erase({ at: [`/patients/${id}`], reason: 'x', writ: agent });
     expect((await erase('p2')).ruling).toBe('committed');
     expect((await erase('p10')).ruling).toBe('committed');
     const { id } = trajectory.approvals.pending()[0]!;
     expect(await erase('p1')).toMatchObject({ ruling: 'frozen', by: id });
     expect(await everything(store)).toContain('David p1');
-    expect((await trajectory.approvals.approve(id, { principal: 'dr-who', method: 'test' })).ruling).toBe('committed');
+    expect(
+      (await trajectory.approvals.approve(id, { principal: 'dr-who', method: 'test' })).ruling,
+    ).toBe('committed');
     expect((await erase('p1')).ruling).toBe('committed');
     await expectSound(store, trajectory, 9);
   });
@@ -259,12 +328,16 @@ describe('an erasure', () => {
     const assize = runtimeOver(store, [ward]);
     const at = (admitted as { entry: { id: Hash } }).entry.id;
     const branch = await assize.branch('t', at, { trajectoryId: 'b', note: 'x' });
-    await expect(branch.erase({ at: ['/patients/p1'], reason: 'x', writ: agent })).rejects.toMatchObject({
+    await expect(
+      branch.erase({ at: ['/patients/p1'], reason: 'x', writ: agent }),
+    ).rejects.toMatchObject({
       code: 'nothing_to_erase',
     });
     await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent });
     const again = await runtimeOver(store, [ward]).open('b');
-    expect(isErased((again.state() as { patients: { p1: { name: Json } } }).patients.p1.name)).toBe(true);
+    expect(isErased((again.state() as { patients: { p1: { name: Json } } }).patients.p1.name)).toBe(
+      true,
+    );
     expect(await verifyStore(store)).toMatchObject([{ valid: true }, { valid: true }]);
   });
 });
@@ -277,12 +350,18 @@ describe('a text that is gone', () => {
     await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent });
     const payload = (await store.entries('t', { from: 2, limit: 1 }))[0]!.payload;
     const hash = /"\$blob":"([0-9a-f]{64})"/.exec(payload)![1] as Hash;
-    for (const by of ['ab'.repeat(32), (await store.head('t'))!.id, (await store.entries('t'))[1]!.id]) {
+    for (const by of [
+      'ab'.repeat(32),
+      (await store.head('t'))!.id,
+      (await store.entries('t'))[1]!.id,
+    ]) {
       const copy = new MemoryStore();
       await everything(store);
       await importLines(copy, linesOf(store));
       await copy.commit({ entries: [], blobs: [], erased: [{ hash, by }] });
-      expect(await verifyStore(copy)).toMatchObject([{ valid: false, fault: { seq: 2, code: 'blob_missing' } }]);
+      expect(await verifyStore(copy)).toMatchObject([
+        { valid: false, fault: { seq: 2, code: 'blob_missing' } },
+      ]);
     }
   });
 

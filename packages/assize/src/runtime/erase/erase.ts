@@ -9,7 +9,12 @@ import type { ErasedPartition } from '../memory/plan/close-erased.ts';
 import type { BeliefPlanner } from '../memory/plan/plan-beliefs.ts';
 import type { RulingPorts } from '../propose/ports.ts';
 import { rule } from '../propose/rule.ts';
-import type { BeliefSelector, ErasureInput, ErasurePreview, ErasureRuling } from '../records/erasure-input.ts';
+import type {
+  BeliefSelector,
+  ErasureInput,
+  ErasurePreview,
+  ErasureRuling,
+} from '../records/erasure-input.ts';
 import type { GatheredProposal } from '../records/intent.ts';
 import type { Ruling } from '../records/ruling.ts';
 import { randomHex } from '../records/salts.ts';
@@ -118,7 +123,8 @@ export class Erasures {
         const how = { builtIn: true, erasedPartitions: found.erasedPartitions };
         const ruled = rule(this.#ports, gathered, how);
         if (ruled === undefined || 'needs' in ruled) return ruled;
-        if ('unrecorded' in ruled) return { unrecorded: { ruling: ruled.unrecorded, found, after } };
+        if ('unrecorded' in ruled)
+          return { unrecorded: { ruling: ruled.unrecorded, found, after } };
         return { ...ruled, answer: { ruling: ruled.answer, found, after } };
       };
     });
@@ -135,7 +141,11 @@ export class Erasures {
     const told = open.length === 0 ? ruling : { ...ruling, open };
     if (beliefs.length === 0) return told;
     const others = await remainingNow();
-    return { ...told, remaining: unmarked.length === 0 ? others : [...others, this.#writer.id].sort(), unmarked };
+    return {
+      ...told,
+      remaining: unmarked.length === 0 ? others : [...others, this.#writer.id].sort(),
+      unmarked,
+    };
   }
 
   #find(wanted: ErasureTargets): Promise<FoundValues> {
@@ -173,7 +183,16 @@ export class Erasures {
     const named = logged.length === 0 ? {} : { logged };
     const asked = transactions.length === 0 ? {} : { transactions };
     const { reason } = input;
-    const args = { ...answered, at, ...beliefs, entries, ...named, reason, ...asked, values } as unknown as Json;
+    const args = {
+      ...answered,
+      at,
+      ...beliefs,
+      entries,
+      ...named,
+      reason,
+      ...asked,
+      values,
+    } as unknown as Json;
     const nonce = randomHex(context.random, 16);
     const intent = { action: ERASE_ACTION, role: BUILT_IN_ROLE, args };
     return {
@@ -243,7 +262,15 @@ function divided(found: FoundValues): { readonly part: Part; readonly after?: Fo
   return { part, after: { ...found, ...left, length: found.length + 1 } };
 }
 
-const ERASURE_INPUT = arg.only(['at', 'entries', 'beliefs', 'transactions', 'reason', 'writ', 'principal']);
+const ERASURE_INPUT = arg.only([
+  'at',
+  'entries',
+  'beliefs',
+  'transactions',
+  'reason',
+  'writ',
+  'principal',
+]);
 
 const NO_REASON = `\`reason\` must be text of 1 to ${REASON_MAX} characters`;
 
@@ -251,23 +278,39 @@ function targetsOf(input: ErasureInput): ErasureTargets {
   const unfit = ERASURE_INPUT(input);
   if (unfit?.at === '.reason') throw badErasure(NO_REASON);
   if (unfit?.at === '') throw badErasure('it must be an object');
-  if (unfit !== undefined) throw badErasure(`its ${quoted(unfit.at.slice(1))} must be ${unfit.wanted}`);
-  const { at = [], entries = [], beliefs = [], transactions = [], reason, principal = '', writ } = input;
-  if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_MAX) throw badErasure(NO_REASON);
+  if (unfit !== undefined)
+    throw badErasure(`its ${quoted(unfit.at.slice(1))} must be ${unfit.wanted}`);
+  const {
+    at = [],
+    entries = [],
+    beliefs = [],
+    transactions = [],
+    reason,
+    principal = '',
+    writ,
+  } = input;
+  if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_MAX)
+    throw badErasure(NO_REASON);
   if (typeof principal !== 'string') throw badErasure('`principal` must be a string');
-  if (typeof writ !== 'string' && (typeof writ !== 'object' || writ === null)) throw badErasure('pass a writ');
+  if (typeof writ !== 'string' && (typeof writ !== 'object' || writ === null))
+    throw badErasure('pass a writ');
   const lists = [at, entries, beliefs, transactions];
   const named = lists.every(Array.isArray) ? lists.flat().length : 0;
   if (named === 0) throw badErasure('name places, entries, facts or tool transactions');
   if (named > PLACES_MAX)
-    throw badErasure(`name at most ${PLACES_MAX} places, entries, facts and transactions at a time`);
+    throw badErasure(
+      `name at most ${PLACES_MAX} places, entries, facts and transactions at a time`,
+    );
   const odd = at.findIndex((place) => !isPlace(place));
-  if (odd !== -1) throw badErasure(`${quoted(at[odd])} is not a JSON pointer to a path in the state`);
+  if (odd !== -1)
+    throw badErasure(`${quoted(at[odd])} is not a JSON pointer to a path in the state`);
   const unknown = entries.findIndex((id) => !isHash(id));
   if (unknown !== -1) throw badErasure(`${quoted(entries[unknown])} is not an entry id`);
   if (!transactions.every((epoch) => Number.isSafeInteger(epoch) && epoch > 0))
     throw badErasure('a tool transaction must be named by its epoch, a number from 1');
-  const places = new Map(beliefs.map(checkBeliefSelector).map((place) => [JSON.stringify(place), place]));
+  const places = new Map(
+    beliefs.map(checkBeliefSelector).map((place) => [JSON.stringify(place), place]),
+  );
   return {
     at: [...new Set(at)],
     entries: [...new Set(entries)],
@@ -282,7 +325,8 @@ const BELIEVED_PLACE = arg.only(['space', 'subject', 'predicate', 'claim']);
 function checkBeliefSelector(given: unknown): BeliefSelector {
   const unfit = BELIEVED_PLACE(given);
   if (unfit?.at === '') throw badErasure('a fact selector must have a space and a subject');
-  if (unfit !== undefined) throw badErasure(`${quoted(unfit.at.slice(1))} of a fact selector must be ${unfit.wanted}`);
+  if (unfit !== undefined)
+    throw badErasure(`${quoted(unfit.at.slice(1))} of a fact selector must be ${unfit.wanted}`);
   const { space, subject, predicate, claim } = given as Partial<BeliefSelector>;
   if (!isName(space) || !isName(subject) || !(predicate === undefined || isName(predicate)))
     throw badErasure(
@@ -290,7 +334,12 @@ function checkBeliefSelector(given: unknown): BeliefSelector {
     );
   if (claim !== undefined && !isHash(claim))
     throw badErasure('a claim must be named by its id, 64 lower-case hex digits');
-  return { space, subject, ...(predicate !== undefined && { predicate }), ...(claim !== undefined && { claim }) };
+  return {
+    space,
+    subject,
+    ...(predicate !== undefined && { predicate }),
+    ...(claim !== undefined && { claim }),
+  };
 }
 
 function isName(name: unknown): name is string {
@@ -326,11 +375,16 @@ async function checkFound(
   for (const place of at) {
     const above = sensitiveAbove(domain, place);
     if (above !== undefined)
-      throw badErasure(`${place} is a part of the sensitive value at ${above}, which can only be erased as a whole`);
+      throw badErasure(
+        `${place} is a part of the sensitive value at ${above}, which can only be erased as a whole`,
+      );
   }
   const missing = entries.find((id) => !found.entries.has(id));
   if (missing !== undefined)
-    throw new RuntimeError('not_found', `This trajectory has no entry ${missing}. Erase it in its own trajectory.`);
+    throw new RuntimeError(
+      'not_found',
+      `This trajectory has no entry ${missing}. Erase it in its own trajectory.`,
+    );
   const elsewhere = transactions.find((epoch) => !found.transactions.has(epoch));
   if (elsewhere !== undefined)
     throw new RuntimeError(
@@ -339,12 +393,21 @@ async function checkFound(
     );
   const [unknown] = found.unknown;
   if (unknown !== undefined)
-    throw new RuntimeError('not_found', `The subject has no claim ${unknown.claim} in that memory.`);
+    throw new RuntimeError(
+      'not_found',
+      `The subject has no claim ${unknown.claim} in that memory.`,
+    );
   if (found.values.length + found.answers.length + found.logged.length > 0) return;
   const spaces = [...new Set(beliefs.map(({ space }) => `the memory ${space}`))];
-  const where = [...at, ...entries, ...spaces, ...transactions.map((epoch) => `transaction ${epoch}`)].join(', ');
+  const where = [
+    ...at,
+    ...entries,
+    ...spaces,
+    ...transactions.map((epoch) => `transaction ${epoch}`),
+  ].join(', ');
   const left = await found.remainingNow();
-  const others = left.length === 0 ? '' : ` Other trajectories contain values of it: ${left.join(', ')}.`;
+  const others =
+    left.length === 0 ? '' : ` Other trajectories contain values of it: ${left.join(', ')}.`;
   const own =
     found.unmarked.length === 0
       ? ''

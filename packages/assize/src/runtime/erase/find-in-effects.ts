@@ -111,7 +111,8 @@ export class EffectLogSearch {
         if (!this.#proposed.has(hash) && !values.has(hash)) values.set(hash, { hash, seq });
     };
     for (const key of [...this.#transacted, ...this.#effects]) takeTold(key);
-    if (isMeant !== undefined) for (const each of await this.#refusedCalls(store, isMeant)) values.set(each.hash, each);
+    if (isMeant !== undefined)
+      for (const each of await this.#refusedCalls(store, isMeant)) values.set(each.hash, each);
     if (!hasLog(store)) return { values: [...values.values()], logged: [], open: [] };
     const logged = new Map<Hash, ErasedLogged>();
     const kept = new Set<number>();
@@ -123,12 +124,18 @@ export class EffectLogSearch {
       if (this.#epochs.has(epoch)) this.transactions.add(epoch);
       const texts = textsOf(transaction);
       const { keys, isWhole } = this.#readOf(transaction);
-      const saying = isWhole || isMeant === undefined ? NO_EFFECTS : await sayingOf(store, texts, isMeant);
+      const saying =
+        isWhole || isMeant === undefined ? NO_EFFECTS : await sayingOf(store, texts, isMeant);
       for (const [n, key] of keys.entries()) {
         if (!isWhole && !this.#effects.has(key) && !saying.has(n)) continue;
         takeTold(key);
         for (const { hash, is } of texts.filter((text) => text.n === n)) {
-          if (this.#proposed.has(hash) || values.has(hash) || (await store.erasedBy(hash)) !== undefined) continue;
+          if (
+            this.#proposed.has(hash) ||
+            values.has(hash) ||
+            (await store.erasedBy(hash)) !== undefined
+          )
+            continue;
           // The text may still be needed, and an entry may yet name it.
           if (open.has(epoch) && (is === 'payload' || is === 'result')) kept.add(epoch);
           else logged.set(hash, { epoch, hash, n });
@@ -143,7 +150,10 @@ export class EffectLogSearch {
   }
 
   /** Calls of rejections with a selected text. Rejections selected as a whole need no search. */
-  async #refusedCalls(store: LedgerStore, isMeant: (text: Json) => boolean): Promise<ErasedValue[]> {
+  async #refusedCalls(
+    store: LedgerStore,
+    isMeant: (text: Json) => boolean,
+  ): Promise<ErasedValue[]> {
     const found: ErasedValue[] = [];
     for (const { stored, seq } of this.#refused) {
       const calls = await readSalted((each) => store.blob(each), stored);
@@ -159,7 +169,10 @@ export class EffectLogSearch {
   }
 
   /** Keys of the effects of a transaction, and whether the whole transaction is selected. */
-  #readOf(transaction: LoggedTransaction): { readonly keys: readonly Hash[]; readonly isWhole: boolean } {
+  #readOf(transaction: LoggedTransaction): {
+    readonly keys: readonly Hash[];
+    readonly isWhole: boolean;
+  } {
     const { epoch, entry, undoneBy, effects, body } = readTransaction(transaction);
     const keys = effects.map(({ key }) => key);
     const ruling = entry ?? undoneBy;
@@ -185,7 +198,11 @@ async function sayingOf(
   const saying = new Set<number>();
   for (const { n, hash } of texts) {
     if (saying.has(n)) continue;
-    const text = await readSalted((each) => store.blob(each), { $blob: hash, bytes: 0, salted: true });
+    const text = await readSalted((each) => store.blob(each), {
+      $blob: hash,
+      bytes: 0,
+      salted: true,
+    });
     if (text !== undefined && isMeant(text)) saying.add(n);
   }
   return saying;
@@ -212,7 +229,10 @@ function namingOf(payload: Payload): {
     case 'commit':
       return { effects: payload.delta.effects, observations: payload.observations };
     case 'pending_approval':
-      return { effects: payload.proposal.delta.effects, observations: payload.proposal.observations };
+      return {
+        effects: payload.proposal.delta.effects,
+        observations: payload.proposal.observations,
+      };
     case 'rejection':
       return { effects: [], observations: payload.intent.observations };
     default:
@@ -226,7 +246,10 @@ function namingOf(payload: Payload): {
  */
 function namesOf(payload: Payload): readonly Hash[] {
   const of = payload.kind === 'pending_approval' ? payload.proposal : payload;
-  const names = [...('key_hash' in of ? [of.key_hash] : []), ...('proposal_id' in of ? [of.proposal_id] : [])];
+  const names = [
+    ...('key_hash' in of ? [of.key_hash] : []),
+    ...('proposal_id' in of ? [of.proposal_id] : []),
+  ];
   return names.filter((name) => name !== undefined);
 }
 

@@ -1,6 +1,12 @@
 import { deepFreeze, isAssizeError, isInstance, type Json } from '#base';
 import { parseCanonical, WORLD_LIMITS } from '#canon';
-import { type ActionSpec, BELIEVE_ACTION, type Domain, type MemoryStatement, statementsOf } from '#kernel';
+import {
+  type ActionSpec,
+  BELIEVE_ACTION,
+  type Domain,
+  type MemoryStatement,
+  statementsOf,
+} from '#kernel';
 import {
   type AmendmentRecord,
   type BeliefChange,
@@ -151,7 +157,9 @@ export class MemorySearch {
     const memories = [{}, ...(await store.branches())] as readonly Partial<PartitionName>[];
     const rows: FactVersion[] = [];
     for (const [place, { branch }] of this.#places.flatMap((each) =>
-      memories.filter(({ space = each.space }) => space === each.space).map((memory) => [each, memory] as const),
+      memories
+        .filter(({ space = each.space }) => space === each.space)
+        .map((memory) => [each, memory] as const),
     )) {
       const { space, subject, predicate } = place;
       const query = {
@@ -168,7 +176,10 @@ export class MemorySearch {
           if (row.lineage === place.claim) place.hasClaim = true;
           if (row.lineage === place.claim && row.row_kind === 'current' && !isErasedRow(row))
             place.texts.add(objectKey(row.object));
-          const isMeant = place.claim === undefined || row.lineage === place.claim || row.object.includes(place.claim);
+          const isMeant =
+            place.claim === undefined ||
+            row.lineage === place.claim ||
+            row.object.includes(place.claim);
           if (isMeant) rows.push(row);
         }
     }
@@ -181,7 +192,12 @@ export class MemorySearch {
     const changeable = new Set<Hash>();
     for (const name of new Map(rows.map((row) => [partitionOf(row), row])).values()) {
       const { space, subject, predicate, branch } = name;
-      const partition = await store.partition({ space, subject, predicate, ...(branch !== undefined && { branch }) });
+      const partition = await store.partition({
+        space,
+        subject,
+        predicate,
+        ...(branch !== undefined && { branch }),
+      });
       if (partition !== undefined) changeable.add(partition.names.hash);
     }
     this.#changeable = changeable;
@@ -200,7 +216,8 @@ export class MemorySearch {
    */
   async collect(at: EntryPosition, payload: Payload, writes: StateWrites): Promise<boolean> {
     const { seq } = at;
-    if (payload.kind === 'commit') for (const change of payload.delta.beliefs) await this.#takeChange(at, change);
+    if (payload.kind === 'commit')
+      for (const change of payload.delta.beliefs) await this.#takeChange(at, change);
     const asked = askedIn(payload);
     if (asked === undefined) return false;
     const { action, observations, questions, effects } = asked;
@@ -220,13 +237,15 @@ export class MemorySearch {
     }
     if (payload.kind === 'commit' && payload.amended !== undefined)
       await this.#takeAmendment(at, payload.amended, isMeant);
-    if (isMeant || (await this.#isAsked(at, questions))) this.#choose([questions], seq, RANK.beside);
+    if (isMeant || (await this.#isAsked(at, questions)))
+      this.#choose([questions], seq, RANK.beside);
     for (const { id, effect } of effects) {
       if (isMeant) this.#effects.add(id);
       if (this.#effects.has(id)) this.#choose([effect], seq, RANK.beside);
     }
     for (const { name, value } of observations)
-      if (this.#effects.has(name) || (await this.#isRecalled(at, value))) this.#choose([value], seq, RANK.beside);
+      if (this.#effects.has(name) || (await this.#isRecalled(at, value)))
+        this.#choose([value], seq, RANK.beside);
     return isMeant;
   }
 
@@ -241,9 +260,13 @@ export class MemorySearch {
    * if it has a name or text of the facts. A vote names claims but not their objects, and neither
    * does the time of a statement.
    */
-  async collectAnswers(log: Pick<OracleStore, 'oracleGet' | 'oracleWithin'>, trajectory: string): Promise<void> {
+  async collectAnswers(
+    log: Pick<OracleStore, 'oracleGet' | 'oracleWithin'>,
+    trajectory: string,
+  ): Promise<void> {
     const isMeant = (answer: Json): boolean => this.isSomewhereIn(answer);
-    for (const key of await answersWithin(log, { kind: 'call', trajectory }, isMeant)) this.answers.add(key);
+    for (const key of await answersWithin(log, { kind: 'call', trajectory }, isMeant))
+      this.answers.add(key);
     for (const space of new Set(this.#places.map((place) => place.space))) {
       const there = this.#places.filter((place) => place.space === space);
       const isOfClaim = (answer: Json): boolean =>
@@ -252,7 +275,8 @@ export class MemorySearch {
         );
       const isOfSpace = (answer: Json): boolean =>
         isOfClaim(answer) || there.some((place) => isSomewhereIn(place, answer));
-      for (const key of await answersWithin(log, { kind: 'memory', space }, isOfSpace)) this.answers.add(key);
+      for (const key of await answersWithin(log, { kind: 'memory', space }, isOfSpace))
+        this.answers.add(key);
     }
   }
 
@@ -291,7 +315,8 @@ export class MemorySearch {
    */
   async remainingTrajectories(): Promise<readonly string[]> {
     const first = new Map<Hash, number>();
-    for (const { content, seq } of this.#left) first.set(content.hash, Math.min(seq, first.get(content.hash) ?? seq));
+    for (const { content, seq } of this.#left)
+      first.set(content.hash, Math.min(seq, first.get(content.hash) ?? seq));
     // A branch that only inherited a statement has it erased in the source.
     const said = this.#left.filter(
       ({ branch, content, seq }) => branch === undefined || seq === first.get(content.hash),
@@ -354,11 +379,19 @@ export class MemorySearch {
     if (asked === undefined) return false;
     if (kind === 'pending_approval') return this.#isAsked(row, asked.questions);
     const { args } = asked.action;
-    return isSalted(args) && (await this.#isMeant(row, payload, asked)) && (await this.#read(row, args)) !== undefined;
+    return (
+      isSalted(args) &&
+      (await this.#isMeant(row, payload, asked)) &&
+      (await this.#read(row, args)) !== undefined
+    );
   }
 
   /** The first arguments of an amended proposal, and the difference, which has parts of both. */
-  async #takeAmendment(at: EntryPosition, { action, difference }: AmendmentRecord, isMeant: boolean): Promise<void> {
+  async #takeAmendment(
+    at: EntryPosition,
+    { action, difference }: AmendmentRecord,
+    isMeant: boolean,
+  ): Promise<void> {
     const isFirstMeant = await this.#isStatedBy(at, action);
     if (isFirstMeant) this.#choose([action.args], at.seq, RANK.args);
     if (isFirstMeant || isMeant) this.#choose([difference], at.seq, RANK.beside);
@@ -377,7 +410,8 @@ export class MemorySearch {
   async #takeChange(at: EntryPosition, { partition, insert }: BeliefChange): Promise<void> {
     for (const { claim, partitions } of this.#places) {
       if (!partitions.has(partition.$blob)) continue;
-      if (claim === undefined && !this.#named.has(partition.$blob)) this.#named.set(partition.$blob, at.seq);
+      if (claim === undefined && !this.#named.has(partition.$blob))
+        this.#named.set(partition.$blob, at.seq);
       for (const row of insert) {
         const isOwn = !this.#inherited.has(row.object.$blob);
         if (!isOwn || (claim !== undefined && !(await this.#holds(at, row, claim)))) continue;
@@ -398,7 +432,11 @@ export class MemorySearch {
    * Whether a row has the claim's object: as the claim's own row, or as a witness of a
    * contradiction.
    */
-  async #holds(at: EntryPosition, { lineage, row_kind, object }: BeliefRow, claim: string): Promise<boolean> {
+  async #holds(
+    at: EntryPosition,
+    { lineage, row_kind, object }: BeliefRow,
+    claim: string,
+  ): Promise<boolean> {
     if (lineage === claim) return true;
     if (row_kind === 'current') return false;
     const witness = await this.#read(at, object);
@@ -406,7 +444,11 @@ export class MemorySearch {
   }
 
   /** Whether a proposal makes a statement about the facts. */
-  async #isMeant(at: EntryPosition, payload: Payload, { action }: RequestedAction): Promise<boolean> {
+  async #isMeant(
+    at: EntryPosition,
+    payload: Payload,
+    { action }: RequestedAction,
+  ): Promise<boolean> {
     const changed = payload.kind === 'commit' ? payload.delta.beliefs : [];
     const isChanged = ({ claim, partitions }: SelectorIndex): boolean =>
       claim === undefined && changed.some(({ partition }) => partitions.has(partition.$blob));
@@ -419,7 +461,9 @@ export class MemorySearch {
     if (args === undefined) return false;
     const said = statementsIn(this.#domain, action, args);
     return this.#places.some((place) =>
-      said === undefined ? isSomewhereIn(place, args) : said.some((saying) => isSaidOf(place, saying)),
+      said === undefined
+        ? isSomewhereIn(place, args)
+        : said.some((saying) => isSaidOf(place, saying)),
     );
   }
 
@@ -431,7 +475,9 @@ export class MemorySearch {
       if (place.claim !== undefined) return [...place.texts];
       return [
         place.subject,
-        ...said.filter((one) => isOf(place, one)).flatMap(({ object = '', was = '' }) => [object, was]),
+        ...said
+          .filter((one) => isOf(place, one))
+          .flatMap(({ object = '', was = '' }) => [object, was]),
       ];
     });
   }
@@ -445,8 +491,13 @@ export class MemorySearch {
   /** Whether an observation is a recall that asked for the facts, or that returned their rows. */
   async #isRecalled(at: EntryPosition, stored: Stored | undefined): Promise<boolean> {
     if (!isSalted(stored)) return false;
-    const { query, rows } = ((await this.#read(at, stored)) ?? {}) as { readonly query?: Json; readonly rows?: Json };
-    const { space, subject, predicate, text } = (query ?? {}) as Partial<Record<keyof PartitionName | 'text', Json>>;
+    const { query, rows } = ((await this.#read(at, stored)) ?? {}) as {
+      readonly query?: Json;
+      readonly rows?: Json;
+    };
+    const { space, subject, predicate, text } = (query ?? {}) as Partial<
+      Record<keyof PartitionName | 'text', Json>
+    >;
     // All words: a name may have only frequent words, which a search ignores next to other words.
     const words = everyWordOf(typeof text === 'string' ? text : '');
     const says = (said: string): boolean => {
@@ -463,7 +514,8 @@ export class MemorySearch {
       return (
         isAsked ||
         says(place.subject) ||
-        (Array.isArray(rows) && rows.some((row) => isKey(row) && place.rows.has(`${row[1]} ${row[0]}`)))
+        (Array.isArray(rows) &&
+          rows.some((row) => isKey(row) && place.rows.has(`${row[1]} ${row[0]}`)))
       );
     });
   }
@@ -473,13 +525,18 @@ export class MemorySearch {
       if (!isSalted(one)) continue;
       const before = this.#chosen.get(one.$blob);
       // One text may have several roles; it is erased as late as the last of them.
-      if (before === undefined || before.rank < rank) this.#chosen.set(one.$blob, { seq: before?.seq ?? seq, rank });
+      if (before === undefined || before.rank < rank)
+        this.#chosen.set(one.$blob, { seq: before?.seq ?? seq, rank });
     }
   }
 
-  async #nameOf(at: EntryPosition, reference: BeliefChange['partition']): Promise<PartitionName | undefined> {
+  async #nameOf(
+    at: EntryPosition,
+    reference: BeliefChange['partition'],
+  ): Promise<PartitionName | undefined> {
     const { $blob: hash } = reference;
-    if (!this.#names.has(hash)) this.#names.set(hash, (await this.#read(at, reference)) as unknown as PartitionName);
+    if (!this.#names.has(hash))
+      this.#names.set(hash, (await this.#read(at, reference)) as unknown as PartitionName);
     return this.#names.get(hash);
   }
 
@@ -523,11 +580,15 @@ function statementsIn(
 ): readonly NamedObject[] | undefined {
   if (name === BELIEVE_ACTION) {
     const { sayings } = (args ?? {}) as { readonly sayings?: Json };
-    return Array.isArray(sayings) && sayings.every(isNamed) ? (sayings as unknown as NamedObject[]) : undefined;
+    return Array.isArray(sayings) && sayings.every(isNamed)
+      ? (sayings as unknown as NamedObject[])
+      : undefined;
   }
   const action = (domain.actions as Record<string, ActionSpec | undefined>)[name];
   if (action === undefined) return undefined;
-  const said = statementsOf(domain.memory, action, deepFreeze(args), { role: deepFreeze(role.params) });
+  const said = statementsOf(domain.memory, action, deepFreeze(args), {
+    role: deepFreeze(role.params),
+  });
   return 'statements' in said ? (said.statements as readonly MemoryStatement[]) : undefined;
 }
 
@@ -541,14 +602,20 @@ function partitionOf({ space, subject, predicate, branch = '' }: PartitionName):
 }
 
 function isOf({ space, subject, predicate }: BeliefSelector, name: NamedObject): boolean {
-  return name.space === space && name.subject === subject && (predicate === undefined || name.predicate === predicate);
+  return (
+    name.space === space &&
+    name.subject === subject &&
+    (predicate === undefined || name.predicate === predicate)
+  );
 }
 
 function isSaidOf(place: SelectorIndex, saying: NamedObject): boolean {
   if (!isOf(place, saying)) return false;
   return (
     place.claim === undefined ||
-    [saying.object, saying.was].some((text) => text !== undefined && place.texts.has(objectKey(text)))
+    [saying.object, saying.was].some(
+      (text) => text !== undefined && place.texts.has(objectKey(text)),
+    )
   );
 }
 
@@ -578,7 +645,10 @@ function judgeNamedIn(witness: string): Hash | undefined {
   }
 }
 
-function keyOf({ fact_id, system_time_start }: Pick<FactVersion, 'fact_id' | 'system_time_start'>): string {
+function keyOf({
+  fact_id,
+  system_time_start,
+}: Pick<FactVersion, 'fact_id' | 'system_time_start'>): string {
   return `${system_time_start} ${fact_id}`;
 }
 

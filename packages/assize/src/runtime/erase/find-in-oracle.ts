@@ -1,7 +1,14 @@
 import { isAssizeError, type Json } from '#base';
 import { parseCanonical } from '#canon';
 import { type Hash, type LedgerStore, observationsOf, type Payload } from '#ledger';
-import { listingKeyOf, ORACLE_LIMITS, type OracleStore, recordedUnder, turnKey, turnNamedBy } from '#oracle';
+import {
+  listingKeyOf,
+  ORACLE_LIMITS,
+  type OracleStore,
+  recordedUnder,
+  turnKey,
+  turnNamedBy,
+} from '#oracle';
 
 type OracleLog = Pick<OracleStore, 'oracleGet' | 'oracleWithin'>;
 
@@ -22,7 +29,9 @@ export function isOracleLog(store: LedgerStore): store is LedgerStore & OracleLo
 export function answersNamedBy(payload: Payload): readonly Hash[] {
   return observationsOf(payload).flatMap((observation) => {
     const { oracle_key: key } = observation;
-    return key === undefined || turnNamedBy(payload.trajectory_id, observation) !== undefined ? [] : [key];
+    return key === undefined || turnNamedBy(payload.trajectory_id, observation) !== undefined
+      ? []
+      : [key];
   });
 }
 
@@ -39,7 +48,10 @@ export async function answersWithin(
   let after: string | undefined;
   for (;;) {
     const rows =
-      (await log.oracleWithin?.(listingKeyOf(scope), { limit: PAGE, ...(after !== undefined && { after }) })) ?? [];
+      (await log.oracleWithin?.(listingKeyOf(scope), {
+        limit: PAGE,
+        ...(after !== undefined && { after }),
+      })) ?? [];
     for (const { key, answer } of rows) if (isMeant(readAnswer(answer))) found.push(key);
     after = rows.at(-1)?.key;
     if (rows.length < PAGE) break;
@@ -51,7 +63,11 @@ export async function answersWithin(
 
 async function turnsOf(log: OracleLog, trajectoryId: string): Promise<ReadonlySet<Hash>> {
   const turns = new Set<Hash>();
-  for (let key = turnKey(trajectoryId, 0); await log.oracleGet(key); key = turnKey(trajectoryId, turns.size))
+  for (
+    let key = turnKey(trajectoryId, 0);
+    await log.oracleGet(key);
+    key = turnKey(trajectoryId, turns.size)
+  )
     turns.add(key);
   return turns;
 }

@@ -1,6 +1,14 @@
 import type { Json } from '#base';
 import { canonicalize, parsePointer } from '#canon';
-import { type Entry, type Hash, isBlobRef, isErased, type Patch, type Replayer, type Stored } from '#ledger';
+import {
+  type Entry,
+  type Hash,
+  isBlobRef,
+  isErased,
+  type Patch,
+  type Replayer,
+  type Stored,
+} from '#ledger';
 import { objectKey } from '#memory';
 
 type EntryPosition = Pick<Entry, 'trajectory_id' | 'seq'>;
@@ -48,7 +56,11 @@ export class PatchSearch {
   /**
    * Selects the changes of a proposal that stated these texts about the facts. @throws LedgerFault
    */
-  async collectStated(at: EntryPosition, { id, patches }: StateWrites, texts: readonly string[]): Promise<void> {
+  async collectStated(
+    at: EntryPosition,
+    { id, patches }: StateWrites,
+    texts: readonly string[],
+  ): Promise<void> {
     for (const text of texts) if (text !== '') this.#texts.add(objectKey(text));
     for (const patch of patches) await this.#take(at, id, patch, async () => true);
   }
@@ -58,7 +70,9 @@ export class PatchSearch {
     const before = replaced.flatMap((hash) => this.#chosen.get(hash) ?? []);
     if (before.length === 0) return;
     const values = await Promise.all(before.map(({ stored }) => this.#read(at, stored)));
-    const same = new Set(values.flatMap((value) => (value === undefined ? [] : [canonicalize(value)])));
+    const same = new Set(
+      values.flatMap((value) => (value === undefined ? [] : [canonicalize(value)])),
+    );
     const goesOn = (value: Json): boolean => same.has(canonicalize(value)) || this.#isSaid(value);
     for (const patch of patches)
       await this.#take(at, id, patch, async (stored) => {
@@ -67,13 +81,19 @@ export class PatchSearch {
       });
   }
 
-  async #take(at: EntryPosition, id: Hash, patch: Patch, isMeant: (stored: Stored) => Promise<boolean>): Promise<void> {
+  async #take(
+    at: EntryPosition,
+    id: Hash,
+    patch: Patch,
+    isMeant: (stored: Stored) => Promise<boolean>,
+  ): Promise<void> {
     if (this.#isSaid(parsePointer(patch.path))) this.unmarked.add(id);
     if (patch.op === 'remove') return;
     const { value: stored } = patch;
     if (isBlobRef(stored) && stored.salted === true) {
       const { $blob: hash } = stored;
-      if (!this.#chosen.has(hash) && (await isMeant(stored))) this.#chosen.set(hash, { seq: at.seq, stored });
+      if (!this.#chosen.has(hash) && (await isMeant(stored)))
+        this.#chosen.set(hash, { seq: at.seq, stored });
     } else if (!this.unmarked.has(id)) {
       const value = await this.#read(at, stored);
       if (value !== undefined && this.#isSaid(value)) this.unmarked.add(id);
@@ -84,7 +104,9 @@ export class PatchSearch {
   #isSaid(json: Json): boolean {
     const texts = [...this.#texts];
     return leavesOf(json).some((leaf) =>
-      typeof leaf === 'string' ? texts.some((text) => objectKey(leaf).includes(text)) : this.#texts.has(String(leaf)),
+      typeof leaf === 'string'
+        ? texts.some((text) => objectKey(leaf).includes(text))
+        : this.#texts.has(String(leaf)),
     );
   }
 

@@ -96,7 +96,9 @@ export async function findErasable(
   const search = new StateSearch(wanted, domain);
   const effects = new EffectLogSearch(trajectoryId, wanted.transactions);
   const believed =
-    wanted.beliefs.length === 0 ? undefined : new MemorySearch(wanted.beliefs, domain, { store, replayer });
+    wanted.beliefs.length === 0
+      ? undefined
+      : new MemorySearch(wanted.beliefs, domain, { store, replayer });
   const line = believed && (await new VisibilityChains(store).of(trajectoryId));
   if (believed !== undefined && line !== undefined) {
     await eachEntry(store, trajectoryId, (_, payload) => believed.index(at(payload), payload));
@@ -113,7 +115,8 @@ export async function findErasable(
     const patches = lists.flat();
     const replaced = believed === undefined ? [] : search.standingAt(patches);
     const isThere = search.take(id, payload, patches);
-    const isBelieved = (await believed?.collect(at(payload), payload, { id, patches, replaced })) === true;
+    const isBelieved =
+      (await believed?.collect(at(payload), payload, { id, patches, replaced })) === true;
     effects.index(payload);
     if (isThere || isBelieved) effects.collect({ id, payload });
   });
@@ -164,7 +167,9 @@ export async function findErasable(
     remaining: left,
     unmarked: believed?.unmarked ?? [],
     remainingNow: async () =>
-      [...new Set([...left, ...((await believed?.mentioningTrajectories(trajectoryId)) ?? [])])].sort(),
+      [
+        ...new Set([...left, ...((await believed?.mentioningTrajectories(trajectoryId)) ?? [])]),
+      ].sort(),
   };
 }
 
@@ -172,7 +177,8 @@ function foundBy(search: StateSearch, believed: MemorySearch | undefined): Erase
   const sought = believed?.targets ?? new Map<Hash, TargetValue>();
   const values = new Map(search.values().map((value) => [value.hash, value]));
   const paths = search.paths();
-  for (const [hash, { seq }] of sought) if (!values.has(hash)) values.set(hash, erasedValue(hash, seq, paths));
+  for (const [hash, { seq }] of sought)
+    if (!values.has(hash)) values.set(hash, erasedValue(hash, seq, paths));
   const rankOf = ({ hash }: ErasedValue): number => sought.get(hash)?.rank ?? 0;
   return [...values.values()].sort((a, b) => rankOf(a) - rankOf(b));
 }
@@ -216,13 +222,17 @@ class StateSearch {
   constructor(wanted: ErasureTargets, domain: Domain) {
     this.#wanted = wanted;
     this.#domain = domain;
-    this.#places = wanted.at.map((path) => ({ path, pattern: { segments: parsePointer(path), append: false } }));
+    this.#places = wanted.at.map((path) => ({
+      path,
+      pattern: { segments: parsePointer(path), append: false },
+    }));
     this.#marked = this.#places.filter(({ path }) => marksAt(domain, path));
   }
 
   /** Selects the entry's data. Returns whether the entry is a selected one. */
   take(id: Hash, payload: Payload, patches: readonly Patch[]): boolean {
-    if (payload.kind === 'commit' || payload.kind === 'root') for (const patch of patches) this.#follow(patch);
+    if (payload.kind === 'commit' || payload.kind === 'root')
+      for (const patch of patches) this.#follow(patch);
     const asked = askedIn(payload);
     const places = asked.some(({ args }) => isSalted(args)) ? this.#places : this.#marked;
     const inside = patches.filter((patch) => places.some(({ path }) => isWithin(patch.path, path)));
@@ -230,7 +240,9 @@ class StateSearch {
       this.entries.add(id);
       this.#choose(erasableHashesOf(payload), payload.seq);
     } else if (inside.length > 0 || asked.some((each) => this.#isFor(each, places))) {
-      const elsewhere = new Set(patches.filter((patch) => !inside.includes(patch)).flatMap(saltedIn));
+      const elsewhere = new Set(
+        patches.filter((patch) => !inside.includes(patch)).flatMap(saltedIn),
+      );
       // Its arguments and observations, and the selected ones of its changes.
       this.#choose(
         erasableHashesOf(payload).filter((hash) => !elsewhere.has(hash)),
@@ -243,10 +255,13 @@ class StateSearch {
 
   /** Whether a proposal was to write at or below these paths, regardless of the written values. */
   #isFor(asked: RequestedAction, places: readonly Place[]): boolean {
-    const action = (this.#domain.actions as Record<string, { readonly process: string } | undefined>)[asked.name];
+    const action = (
+      this.#domain.actions as Record<string, { readonly process: string } | undefined>
+    )[asked.name];
     const role = Object.hasOwn(this.#domain.roles, asked.role.name) ? asked.role : undefined;
     if (action === undefined || role === undefined) return false;
-    if (this.#domain.roles[role.name]?.params?.some((param) => !Object.hasOwn(role.params, param))) return false;
+    if (this.#domain.roles[role.name]?.params?.some((param) => !Object.hasOwn(role.params, param)))
+      return false;
     const { writes } = this.#domain.bind(action.process, role.params);
     return places.some(({ pattern }) => writes.some((written) => contains([pattern], written)));
   }
@@ -263,7 +278,9 @@ class StateSearch {
 
   /** The values now at or below the paths that are about to be written. */
   standingAt(patches: readonly Patch[]): Hash[] {
-    return patches.flatMap(({ path }) => [...(this.#standing.at(path)?.values() ?? [])].map(([, hash]) => hash));
+    return patches.flatMap(({ path }) =>
+      [...(this.#standing.at(path)?.values() ?? [])].map(([, hash]) => hash),
+    );
   }
 
   #choose(hashes: readonly Hash[], seq: number): void {
@@ -347,11 +364,15 @@ interface RequestedAction {
 function askedIn(payload: Payload): readonly RequestedAction[] {
   switch (payload.kind) {
     case 'commit':
-      return payload.amended === undefined ? [payload.action] : [payload.action, payload.amended.action];
+      return payload.amended === undefined
+        ? [payload.action]
+        : [payload.action, payload.amended.action];
     case 'pending_approval':
       return [payload.proposal.action];
     case 'rejection':
-      return [{ name: payload.intent.action, role: payload.intent.role, args: payload.intent.args }];
+      return [
+        { name: payload.intent.action, role: payload.intent.role, args: payload.intent.args },
+      ];
     default:
       return [];
   }

@@ -54,11 +54,15 @@ export async function listWrits(store: LedgerStore, trajectoryId: string): Promi
       spent: Object.fromEntries(Object.entries(spent).filter(([, amount]) => amount > 0)),
       reserved: writs.budgets.reserved(id, reserved),
       left: writs.budgets.left(id, reserved),
-      ...(revoked === undefined || by === undefined ? {} : { revoked: { writ: revoked, by: by.id } }),
+      ...(revoked === undefined || by === undefined
+        ? {}
+        : { revoked: { writ: revoked, by: by.id } }),
       ...(id === writs.delegated ? { delegated: true as const } : {}),
     });
   }
-  return listed.sort((one, other) => one.chain.length - other.chain.length || (one.id < other.id ? -1 : 1));
+  return listed.sort(
+    (one, other) => one.chain.length - other.chain.length || (one.id < other.id ? -1 : 1),
+  );
 }
 
 function keepsEffects(store: LedgerStore): store is LedgerStore & EffectStore {

@@ -35,10 +35,12 @@ beforeAll(async () => {
     [a, LENGTHS[0]!],
     [b, LENGTHS[1]!],
   ] as const) {
-    for (let n = 1; n < count; n++) writer.add('commit', commitMembers([{ op: 'replace', path: '/n', value: n }]));
+    for (let n = 1; n < count; n++)
+      writer.add('commit', commitMembers([{ op: 'replace', path: '/n', value: n }]));
   }
   c.add('branch', { ...branchMembers(b.rows[4_000] as EntryRow), at: second(20_000) });
-  for (let n = 1; n < LENGTHS[2]!; n++) c.add('rejection', rejectionMembers({ at: second(20_000 + n) }));
+  for (let n = 1; n < LENGTHS[2]!; n++)
+    c.add('rejection', rejectionMembers({ at: second(20_000 + n) }));
   const store = await openStore(`sqlite:${whole}`);
   for (const { rows } of [a, b, c]) await store.commit({ entries: rows, blobs: [] });
   await store.close();
@@ -64,8 +66,15 @@ async function verifiedAfter(change: (db: DatabaseSync) => void) {
 }
 
 const PLACE = `WHERE trajectory = (SELECT key FROM trajectory WHERE name = ?) AND seq = ?`;
-function setPayload(db: DatabaseSync, name: string, seq: number, make: (text: string) => string): void {
-  const { payload } = db.prepare(`SELECT payload FROM entry ${PLACE}`).get(name, seq) as { payload: string };
+function setPayload(
+  db: DatabaseSync,
+  name: string,
+  seq: number,
+  make: (text: string) => string,
+): void {
+  const { payload } = db.prepare(`SELECT payload FROM entry ${PLACE}`).get(name, seq) as {
+    payload: string;
+  };
   db.prepare(`UPDATE entry SET payload = ? ${PLACE}`).run(make(payload), name, seq);
 }
 
@@ -89,7 +98,8 @@ describe('on one thread and on two', () => {
     const reports = await verifiedAfter((db) => {
       for (const [i, seq] of seqs.entries()) {
         const name = 'abc'[i] as string;
-        if (seq !== undefined) setPayload(db, name, seq, (text) => withByte(text, 77 + (seq % 100), 1));
+        if (seq !== undefined)
+          setPayload(db, name, seq, (text) => withByte(text, 77 + (seq % 100), 1));
       }
     });
     for (const [i, seq] of seqs.entries()) {
@@ -125,8 +135,16 @@ describe('on one thread and on two', () => {
       setPayload(db, 'b', 9_400, other[1]);
       setPayload(db, 'b', 9_450, other[1]);
     });
-    expect(reports[0]).toMatchObject({ valid: false, entries: 8_900, fault: { seq: 8_900, code: 'tampered' } });
-    expect(reports[1]).toMatchObject({ valid: false, entries: 9_400, fault: { seq: 9_400, code: 'tampered' } });
+    expect(reports[0]).toMatchObject({
+      valid: false,
+      entries: 8_900,
+      fault: { seq: 8_900, code: 'tampered' },
+    });
+    expect(reports[1]).toMatchObject({
+      valid: false,
+      entries: 9_400,
+      fault: { seq: 9_400, code: 'tampered' },
+    });
   });
 
   test('entries dropped, moved and turned round', async () => {
@@ -145,12 +163,16 @@ describe('on one thread and on two', () => {
       { valid: false, entries: 2_400, fault: { seq: 2_400, code: 'column_mismatch' } },
     ]);
     // A fault that a chain alone does not show (a checkpoint does).
-    const cut = await verifiedAfter((db) => void db.prepare(`DELETE FROM entry ${PLACE}`).run('c', 2_499));
+    const cut = await verifiedAfter(
+      (db) => void db.prepare(`DELETE FROM entry ${PLACE}`).run('c', 2_499),
+    );
     expect(cut[2]).toMatchObject({ valid: true, entries: 2_499 });
   });
 
   test('a branch of a source changed before the branching point is also invalid', async () => {
-    const reports = await verifiedAfter((db) => setPayload(db, 'b', 3_000, (text) => withByte(text, 90, 1)));
+    const reports = await verifiedAfter((db) =>
+      setPayload(db, 'b', 3_000, (text) => withByte(text, 90, 1)),
+    );
     expect(reports).toMatchObject([
       { valid: true },
       { valid: false, fault: { seq: 3_000, code: 'tampered' } },
@@ -167,7 +189,9 @@ test('the second thread hands over every row except the changed ones', async () 
   for (const { rows } of [a, b, c]) {
     for (let seq = 0, offset = 0; seq < rows.length; seq += 7, offset++) {
       const row = rows[seq] as EntryRow;
-      setPayload(db, row.trajectory_id, seq, (text) => withByte(text, offset % Buffer.byteLength(text), 1));
+      setPayload(db, row.trajectory_id, seq, (text) =>
+        withByte(text, offset % Buffer.byteLength(text), 1),
+      );
       spoilt.push({ trajectory_id: row.trajectory_id, seq });
     }
   }
@@ -208,7 +232,9 @@ test('the second thread hands over every row except the changed ones', async () 
   const firsts = ranges.map(({ trajectory_id }) => ({ trajectory_id, seq: 0 }));
   const wanted = [
     ...spoilt,
-    ...firsts.filter(({ trajectory_id: id }) => !spoilt.some((x) => x.trajectory_id === id && x.seq === 0)),
+    ...firsts.filter(
+      ({ trajectory_id: id }) => !spoilt.some((x) => x.trajectory_id === id && x.seq === 0),
+    ),
   ];
   const name = ({ trajectory_id, seq }: (typeof spoilt)[0]): string => `${trajectory_id} ${seq}`;
   expect(left.map(name).sort()).toEqual(wanted.map(name).sort());
@@ -225,10 +251,14 @@ test('an entry appended during verification is not taken as checked', async () =
       // Late enough that the other thread has checked the rest.
       if (done || at < LENGTHS[0]!) return;
       done = true;
-      const { key } = db.prepare('SELECT key FROM trajectory WHERE name = ?').get('c') as { key: number };
+      const { key } = db.prepare('SELECT key FROM trajectory WHERE name = ?').get('c') as {
+        key: number;
+      };
       const { id } = c.head;
       const forged = c.row('rejection', rejectionMembers({ at: second(40_000) }));
-      db.prepare('INSERT INTO entry (trajectory, seq, id, parent, kind, payload) VALUES (?, ?, ?, ?, ?, ?)').run(
+      db.prepare(
+        'INSERT INTO entry (trajectory, seq, id, parent, kind, payload) VALUES (?, ?, ?, ?, ?, ?)',
+      ).run(
         key,
         LENGTHS[2]!,
         Buffer.from(forged.id, 'hex'),
@@ -250,7 +280,11 @@ test.each([2_400_000_000, 9_000_000_000_000])(
     const reports = await verifiedAfter((db) => {
       db.prepare(`UPDATE entry SET seq = ? ${PLACE}`).run(seq, 'c', 2_499);
     });
-    expect(reports[2]).toMatchObject({ valid: false, entries: 2_499, fault: { seq, code: 'column_mismatch' } });
+    expect(reports[2]).toMatchObject({
+      valid: false,
+      entries: 2_499,
+      fault: { seq, code: 'column_mismatch' },
+    });
   },
 );
 

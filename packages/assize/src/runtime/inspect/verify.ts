@@ -60,7 +60,10 @@ const ENTRIES_MAX = 2 ** 31 - 1;
  *
  * @throws RuntimeError `bad_argument`, KeyError for `entryKeys`; ArgumentError `bad_argument`
  */
-export async function verifyStore(store: LedgerStore, options: VerifyOptions = {}): Promise<VerifyReport[]> {
+export async function verifyStore(
+  store: LedgerStore,
+  options: VerifyOptions = {},
+): Promise<VerifyReport[]> {
   checkArgument(VERIFY_OPTIONS, options, 'options');
   const named = namedKeys(options.entryKeys);
   const ranges = await rangesOf(store, options.trajectoryIds);
@@ -71,7 +74,9 @@ export async function verifyStore(store: LedgerStore, options: VerifyOptions = {
   const verified: Verified[] = [];
   const known = new Set(ranges.map(({ trajectory_id }) => trajectory_id));
   const isAll = options.trajectoryIds === undefined;
-  const toldCheck = isEffectStore(store) ? new EffectLogCheck(store, isAll ? known : undefined) : undefined;
+  const toldCheck = isEffectStore(store)
+    ? new EffectLogCheck(store, isAll ? known : undefined)
+    : undefined;
   try {
     for (const { trajectory_id, position } of ranges) {
       const onPage = (seq: number): void => {
@@ -86,7 +91,13 @@ export async function verifyStore(store: LedgerStore, options: VerifyOptions = {
       // A run does not show which of its entries is at fault. A replay without runs finds it.
       if (ahead !== undefined && !one.report.valid) {
         told = new LedgerEffects();
-        one = await verifyOne(store, new Replayer(store, undefined, named), trajectory_id, told, {});
+        one = await verifyOne(
+          store,
+          new Replayer(store, undefined, named),
+          trajectory_id,
+          told,
+          {},
+        );
       }
       verified.push(one);
       if (one.report.valid) await toldCheck?.add(trajectory_id, told);
@@ -102,11 +113,18 @@ export async function verifyStore(store: LedgerStore, options: VerifyOptions = {
  * Compares the inherited facts of branches with all changes by valid entries, in any trajectory. A
  * fault in an unrequested trajectory is reported for the trajectories that depend on it.
  */
-async function inherited(store: LedgerStore, verified: readonly Verified[]): Promise<readonly Verified[]> {
-  const partitions = new Map(verified.flatMap(({ report, branches }) => (report.valid ? [...branches] : [])));
+async function inherited(
+  store: LedgerStore,
+  verified: readonly Verified[],
+): Promise<readonly Verified[]> {
+  const partitions = new Map(
+    verified.flatMap(({ report, branches }) => (report.valid ? [...branches] : [])),
+  );
   if (partitions.size === 0) return verified;
   const doubtful = new Map(
-    verified.flatMap(({ report: { fault } }) => (fault === undefined ? [] : [[fault.trajectory_id, fault.seq]])),
+    verified.flatMap(({ report: { fault } }) =>
+      fault === undefined ? [] : [[fault.trajectory_id, fault.seq]],
+    ),
   );
   const faults = await inheritedFaults(store, partitions, doubtful);
   return verified.map((one) => {
@@ -139,10 +157,15 @@ function unsound(trajectory_id: string, { message }: LedgerFault): Fault {
 }
 
 /** The differences between the effect log and the entries of valid trajectories. */
-function asLogged(verified: readonly Verified[], differ: ReadonlyMap<string, Fault>): readonly Verified[] {
+function asLogged(
+  verified: readonly Verified[],
+  differ: ReadonlyMap<string, Fault>,
+): readonly Verified[] {
   return verified.map((one) => {
     const fault = differ.get(one.report.trajectory_id);
-    return fault === undefined || !one.report.valid ? one : { ...one, report: { ...one.report, valid: false, fault } };
+    return fault === undefined || !one.report.valid
+      ? one
+      : { ...one, report: { ...one.report, valid: false, fault } };
   });
 }
 
@@ -195,7 +218,9 @@ async function verifyOne(
 
 /** The reports, with warnings that no single trajectory shows and that are not faults. */
 function warned(verified: readonly Verified[]): VerifyReport[] {
-  const authorities = new Map(verified.map(({ report, authority }) => [report.trajectory_id, authority]));
+  const authorities = new Map(
+    verified.map(({ report, authority }) => [report.trajectory_id, authority]),
+  );
   const warnings = new Map<string, string[]>();
   for (const { report, authority } of verified) {
     for (const { child, revoked } of authority?.revokedDelegations() ?? []) {
@@ -226,10 +251,23 @@ function unnameable(trajectory_id: string): VerifyReport {
 /** For a trajectory without any entry read. */
 function absent(fault: Fault): VerifyReport {
   const { trajectory_id } = fault;
-  return { trajectory_id, valid: false, entries: 0, head: null, open: 0, delegated: 0, signed: 0, erased: 0, fault };
+  return {
+    trajectory_id,
+    valid: false,
+    entries: 0,
+    head: null,
+    open: 0,
+    delegated: 0,
+    signed: 0,
+    erased: 0,
+    fault,
+  };
 }
 
-async function rangesOf(store: LedgerStore, wanted: readonly string[] | undefined): Promise<RowRange[]> {
+async function rangesOf(
+  store: LedgerStore,
+  wanted: readonly string[] | undefined,
+): Promise<RowRange[]> {
   const all = await store.trajectories();
   const known = new Map(all.map((info) => [info.trajectory_id, info.entries]));
   let position = 0;

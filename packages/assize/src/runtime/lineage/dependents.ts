@@ -30,9 +30,14 @@ export interface DependentEntry {
  * @throws RuntimeError `not_found`, `bad_argument` for a store without a log; LedgerFault for an
  * altered entry or a missing blob
  */
-export async function dependentsOf(store: LedgerStore, entryId: Hash): Promise<readonly DependentEntry[]> {
+export async function dependentsOf(
+  store: LedgerStore,
+  entryId: Hash,
+): Promise<readonly DependentEntry[]> {
   if ((await store.resolve(entryId)) === undefined)
-    throw new RuntimeError('not_found', `The store has no entry ${entryId}.`, { evidence: { id: entryId } });
+    throw new RuntimeError('not_found', `The store has no entry ${entryId}.`, {
+      evidence: { id: entryId },
+    });
   const { affected } = await walkLineage(withLog(store), {
     startIn: ({ id }) => id === entryId,
     through: new Set(['belief', 'recall']),
@@ -61,7 +66,10 @@ export async function dependentsOfVersions(
   const reader = new LinkReader(store);
   /** The used rows, with the dependent commits that each rests on. */
   const used = new Map(
-    versions.map((key): [string, readonly Hash[]] => [`${key.system_time_start} ${key.fact_id}`, []]),
+    versions.map((key): [string, readonly Hash[]] => [
+      `${key.system_time_start} ${key.fact_id}`,
+      [],
+    ]),
   );
   const dependent = new Set<Hash>();
   const found: DependentEntry[] = [];
@@ -85,7 +93,8 @@ export async function dependentsOfVersions(
 
 /** Only the log has the entries of all trajectories in an order in which they derive. */
 function withLog(store: LedgerStore): LedgerStore & LogStore {
-  if (typeof (store as Partial<LogStore>).logSize === 'function') return store as LedgerStore & LogStore;
+  if (typeof (store as Partial<LogStore>).logSize === 'function')
+    return store as LedgerStore & LogStore;
   throw new RuntimeError(
     'bad_argument',
     'The store keeps no log (LogStore), so derivations are unknown. Use a store with a log.',

@@ -10,7 +10,10 @@ const UNLOGGED_MAX = 64_000;
  * number of those, the store reads all before them again, so log the entries first
  * (`integrateLog`) where the store may be written.
  */
-export async function* entriesInOrder(store: LogStore, from = 0): AsyncGenerator<readonly EntryRow[]> {
+export async function* entriesInOrder(
+  store: LogStore,
+  from = 0,
+): AsyncGenerator<readonly EntryRow[]> {
   for (let at = from, ahead = PAGE; ; ) {
     const size = await store.logSize();
     const rows =

@@ -1,7 +1,11 @@
 import { isAssizeError } from '#base';
 import type { Instant } from '#canon';
 import type { EntryKind, Hash } from '#ledger';
-import { SHARED, type VisibilityChain, type VisibilityChains } from '../memory/visible/visibility.ts';
+import {
+  SHARED,
+  type VisibilityChain,
+  type VisibilityChains,
+} from '../memory/visible/visibility.ts';
 import type { Derivation, EntryLinks, Write, WrittenRow } from './entry-links.ts';
 import { PathSet } from './path-set.ts';
 
@@ -104,7 +108,10 @@ export class LineageWalk {
   }
 
   /** A commit has the statements of the proposal that it decides. */
-  #affectedStatements(derived: readonly Link[], start: boolean | readonly number[]): ReadonlySet<number> | 'all' {
+  #affectedStatements(
+    derived: readonly Link[],
+    start: boolean | readonly number[],
+  ): ReadonlySet<number> | 'all' {
     const found = typeof start === 'boolean' ? new Set<number>() : new Set(start);
     if (start === true) return 'all';
     for (const { entry, how } of derived) {
@@ -124,19 +131,23 @@ export class LineageWalk {
   async #learnRows({ trajectoryId, rows }: EntryLinks): Promise<void> {
     if (rows.length === 0) return;
     const [{ branch }] = await this.#chains.of(trajectoryId);
-    for (const { row, writes } of rows) this.#rows.set(row, (this.#rows.get(row) ?? new Map()).set(branch, writes));
+    for (const { row, writes } of rows)
+      this.#rows.set(row, (this.#rows.get(row) ?? new Map()).set(branch, writes));
   }
 
   #direct({ restsOn }: EntryLinks): Link[] {
     return restsOn.filter(
-      ({ entry, how }) => how !== 'belief' && this.#options.through.has(how) && this.#statements.has(entry),
+      ({ entry, how }) =>
+        how !== 'belief' && this.#options.through.has(how) && this.#statements.has(entry),
     );
   }
 
   /** The affected statements of facts that the entry states too. */
   #confirmed({ id, rows }: EntryLinks): Link[] {
     if (!this.#options.through.has('belief')) return [];
-    const own = rows.filter(({ isAudit, writes }) => !isAudit && writes.some(({ entry }) => entry === id));
+    const own = rows.filter(
+      ({ isAudit, writes }) => !isAudit && writes.some(({ entry }) => entry === id),
+    );
     return this.#linksTo(
       own.flatMap(({ writes }) => writes).filter(({ entry }) => entry !== id),
       'belief',
@@ -165,7 +176,9 @@ export class LineageWalk {
     const set = this.#paths.get(trajectoryId);
     if (set === undefined) return [];
     const overlapping = (of: readonly string[], how: 'state' | 'permission'): Link[] =>
-      this.#options.through.has(how) ? of.flatMap((path) => set.overlaps(path)).map((entry) => ({ entry, how })) : [];
+      this.#options.through.has(how)
+        ? of.flatMap((path) => set.overlaps(path)).map((entry) => ({ entry, how }))
+        : [];
     return [...overlapping(paths, 'state'), ...overlapping(judgedBy, 'permission')];
   }
 
@@ -178,7 +191,10 @@ export class LineageWalk {
 
   /** The answer of a delegated trajectory rests on all that it did. */
   #answered({ trajectoryId, isAnswer }: EntryLinks): Link[] {
-    const entry = isAnswer && this.#options.through.has('delegation') ? this.#last.get(trajectoryId) : undefined;
+    const entry =
+      isAnswer && this.#options.through.has('delegation')
+        ? this.#last.get(trajectoryId)
+        : undefined;
     return entry === undefined ? [] : [{ entry, how: 'delegation' }];
   }
 
@@ -187,7 +203,8 @@ export class LineageWalk {
     if (kind === 'pending_approval' || kind === 'rejection') return;
     this.#last.set(trajectoryId, id);
     // A branch that is the start itself is affected as a whole, like a first entry.
-    const inherited = inherits && (isStart ? [''] : this.#paths.get(inherits.trajectoryId)?.upTo(inherits.seq));
+    const inherited =
+      inherits && (isStart ? [''] : this.#paths.get(inherits.trajectoryId)?.upTo(inherits.seq));
     const written = inherited ?? paths;
     if (written.length === 0) return;
     const set = this.#paths.get(trajectoryId) ?? new PathSet();

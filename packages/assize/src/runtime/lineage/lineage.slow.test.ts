@@ -4,7 +4,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineDomain, escalate, pass } from '#kernel';
-import { type CommitPayload, type Hash, type Instant, integrateLog, type Patch, readRow } from '#ledger';
+import {
+  type CommitPayload,
+  type Hash,
+  type Instant,
+  integrateLog,
+  type Patch,
+  readRow,
+} from '#ledger';
 import { cases } from '../../../../../tests/support/cases.ts';
 import { HandClock, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import type { Memory } from '../memory/memory.ts';
@@ -15,7 +22,10 @@ import { walkLineage } from './lineage.ts';
 
 const THROUGH: ReadonlySet<Derivation> = new Set(DERIVATIONS);
 
-const state = z.object({ notes: z.record(z.string(), z.record(z.string(), z.string())), big: z.number() });
+const state = z.object({
+  notes: z.record(z.string(), z.record(z.string(), z.string())),
+  big: z.number(),
+});
 
 /** Notes by group and key. A note of the group `big` needs an approval. */
 const notes = defineDomain({
@@ -45,14 +55,22 @@ const notes = defineDomain({
       },
     },
   },
-  invariants: ({ invariant }) => [invariant('BIG', ['/big'], ({ big }) => (big > 0 ? escalate('a big note') : pass))],
+  invariants: ({ invariant }) => [
+    invariant('BIG', ['/big'], ({ big }) => (big > 0 ? escalate('a big note') : pass)),
+  ],
   counselors: { boss: (principal) => principal === 'boss' },
   memory: { predicates: { is: { cardinality: 'single-valued', strategy: 'lww' } } },
 });
 
 /** One step of a history. `on` chooses the trajectory. */
 type Step =
-  | { readonly do: 'note'; readonly on: number; readonly group: string; readonly key: string; readonly big: boolean }
+  | {
+      readonly do: 'note';
+      readonly on: number;
+      readonly group: string;
+      readonly key: string;
+      readonly big: boolean;
+    }
   | { readonly do: 'wipe'; readonly on: number; readonly group: string }
   | { readonly do: 'decide'; readonly on: number; readonly approves: boolean }
   | { readonly do: 'say'; readonly on: number; readonly subject: string; readonly object: string }
@@ -72,7 +90,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('wipe' as const), on, group: fc.constantFrom('a', 'b') }),
   fc.record({ do: fc.constant('decide' as const), on, approves: fc.boolean() }),
   fc.record({ do: fc.constant('say' as const), on, subject, object: fc.constantFrom('1', '2') }),
-  fc.record({ do: fc.constant('infer' as const), on, from: subject, key: fc.constantFrom('k', 'l', 'm') }),
+  fc.record({
+    do: fc.constant('infer' as const),
+    on,
+    from: subject,
+    key: fc.constantFrom('k', 'l', 'm'),
+  }),
   fc.record({ do: fc.constant('branch' as const), on }),
 );
 
@@ -98,23 +121,46 @@ async function history(steps: readonly Step[], logged: boolean) {
   const clock = new HandClock();
   const assize = runtimeOver(store, [notes], { ports: { clock } });
   const meant: Meant[] = [];
-  const trajectories: { trajectory: Trajectory<typeof notes>; memory: Memory; branch: string | undefined }[] = [];
+  const trajectories: {
+    trajectory: Trajectory<typeof notes>;
+    memory: Memory;
+    branch: string | undefined;
+  }[] = [];
   /** The believed object and its statements after each change, by memory and subject. */
-  const said = new Map<string, { readonly object: string; readonly ids: readonly Hash[]; readonly at: Instant }[]>();
-  const saidIn = (branch: string | undefined, about: string) => said.get(`${branch ?? ''} ${about}`)?.at(-1);
+  const said = new Map<
+    string,
+    { readonly object: string; readonly ids: readonly Hash[]; readonly at: Instant }[]
+  >();
+  const saidIn = (branch: string | undefined, about: string) =>
+    said.get(`${branch ?? ''} ${about}`)?.at(-1);
   const begin = (trajectory: Trajectory<typeof notes>, branch: string | undefined): void => {
     trajectories.push({ trajectory, memory: trajectory.memory({ space: 's', writ }), branch });
   };
   for (const trajectoryId of ['t', 'u']) {
     const trajectory = await assize.create(notes, { trajectoryId, writs: [writ] });
-    meant.push({ id: trajectory.head, trajectory: trajectoryId, from: [], confirms: [], paths: [''], isOpen: false });
+    meant.push({
+      id: trajectory.head,
+      trajectory: trajectoryId,
+      from: [],
+      confirms: [],
+      paths: [''],
+      isOpen: false,
+    });
     begin(trajectory, undefined);
   }
   for (const each of steps) {
     clock.forward(2_000);
     const { trajectory, memory, branch } = trajectories[each.on % trajectories.length]!;
     const add = (id: Hash, more: Partial<Meant>): void => {
-      meant.push({ id, trajectory: trajectory.id, from: [], confirms: [], paths: [], isOpen: false, ...more });
+      meant.push({
+        id,
+        trajectory: trajectory.id,
+        from: [],
+        confirms: [],
+        paths: [],
+        isOpen: false,
+        ...more,
+      });
     };
     const noted = (ruling: Ruling, paths: readonly string[], from: readonly Hash[] = []): void => {
       if (ruling.ruling === 'frozen') return;
@@ -127,7 +173,12 @@ async function history(steps: readonly Step[], logged: boolean) {
       const ruling = await trajectory.propose({ action: 'note', role: 'worker', args, writ });
       noted(ruling, readPaths(ruling));
     } else if (each.do === 'wipe') {
-      const ruling = await trajectory.propose({ action: 'wipe', role: 'worker', args: { group: each.group }, writ });
+      const ruling = await trajectory.propose({
+        action: 'wipe',
+        role: 'worker',
+        args: { group: each.group },
+        writ,
+      });
       noted(ruling, readPaths(ruling));
     } else if (each.do === 'decide') {
       const [open] = trajectory.approvals.pending();
@@ -139,7 +190,11 @@ async function history(steps: readonly Step[], logged: boolean) {
       noted(ruling, readPaths(ruling), [open.id]);
     } else if (each.do === 'say') {
       const before = saidIn(branch, each.subject);
-      const ruling = await memory.assert({ subject: each.subject, predicate: 'is', object: each.object });
+      const ruling = await memory.assert({
+        subject: each.subject,
+        predicate: 'is',
+        object: each.object,
+      });
       if (ruling.ruling !== 'committed') continue;
       const confirms = before?.object === each.object ? before.ids : [];
       add(ruling.entry.id, { confirms });
@@ -165,11 +220,20 @@ async function history(steps: readonly Step[], logged: boolean) {
         ...{ trajectoryId, note: 'n', writs: [writ] },
       })) as unknown as Trajectory<typeof notes>;
       meant.push({
-        ...{ id: begun.head, trajectory: trajectoryId, from: [head], confirms: [], paths: [], isOpen: false },
+        ...{
+          id: begun.head,
+          trajectory: trajectoryId,
+          from: [head],
+          confirms: [],
+          paths: [],
+          isOpen: false,
+        },
         source: trajectory.id,
       });
       for (const name of ['x', 'y']) {
-        const seen = (said.get(`${branch ?? ''} ${name}`) ?? []).filter(({ at }) => at <= payload.at);
+        const seen = (said.get(`${branch ?? ''} ${name}`) ?? []).filter(
+          ({ at }) => at <= payload.at,
+        );
         said.set(`${trajectoryId} ${name}`, seen);
       }
       begin(begun, trajectoryId);
@@ -183,7 +247,8 @@ async function history(steps: readonly Step[], logged: boolean) {
 function readPaths(ruling: Ruling): string[] {
   if (ruling.ruling === 'rejected' || ruling.ruling === 'frozen') return [];
   const { payload } = readRow(ruling.entry);
-  const { delta } = payload.kind === 'pending_approval' ? payload.proposal : (payload as CommitPayload);
+  const { delta } =
+    payload.kind === 'pending_approval' ? payload.proposal : (payload as CommitPayload);
   return (delta.state as readonly Patch[]).map(({ path }) => path);
 }
 
@@ -201,7 +266,8 @@ function naive(meant: readonly Meant[], starts: ReadonlySet<Hash>): Set<Hash> {
       chain.push({ at: begins, trajectory: source });
     }
   };
-  const overlap = (a: string, b: string): boolean => a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
+  const overlap = (a: string, b: string): boolean =>
+    a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
   for (let before = -1; before !== found.size; ) {
     before = found.size;
     for (const [i, later] of meant.entries()) {
@@ -210,7 +276,10 @@ function naive(meant: readonly Meant[], starts: ReadonlySet<Hash>): Set<Hash> {
       const derives = meant.slice(0, i).some((earlier, j) => {
         if (!found.has(earlier.id)) return false;
         if (later.from.includes(earlier.id)) return true;
-        if (earlier.isOpen || !above.some(({ at, trajectory }) => earlier.trajectory === trajectory && j < at))
+        if (
+          earlier.isOpen ||
+          !above.some(({ at, trajectory }) => earlier.trajectory === trajectory && j < at)
+        )
           return false;
         // A branch that is the start itself is affected as a whole.
         const paths = earlier.source !== undefined && starts.has(earlier.id) ? [''] : earlier.paths;
@@ -248,6 +317,8 @@ describe('the entries that derive from a start', () => {
       ),
       { numRuns: cases(8_000) },
     );
-    expect([...kinds].sort()).toEqual(expect.arrayContaining(['belief', 'branch', 'decision', 'recall', 'state']));
+    expect([...kinds].sort()).toEqual(
+      expect.arrayContaining(['belief', 'branch', 'decision', 'recall', 'state']),
+    );
   });
 });

@@ -24,7 +24,10 @@ export interface LineageOptions extends WalkOptions {
 }
 
 /** Reads every entry of the store. @throws LedgerFault for a missing blob */
-export async function walkLineage(store: LedgerStore & LogStore, options: LineageOptions): Promise<Lineage> {
+export async function walkLineage(
+  store: LedgerStore & LogStore,
+  options: LineageOptions,
+): Promise<Lineage> {
   const reader = new LinkReader(store);
   const walk = new LineageWalk(new VisibilityChains(store), options);
   let entries = 0;

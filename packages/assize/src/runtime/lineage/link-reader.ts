@@ -57,7 +57,9 @@ export class LinkReader {
     return {
       ...{ id, trajectoryId: trajectory_id, seq, kind, at: payload.at },
       marks: distinct(marks, ({ kind: of, value }) => `${of} ${value}`),
-      restsOn: distinct(restsOn, ({ entry: on, how }) => `${how} ${on}`).filter(({ entry: on }) => on !== id),
+      restsOn: distinct(restsOn, ({ entry: on, how }) => `${how} ${on}`).filter(
+        ({ entry: on }) => on !== id,
+      ),
       observed,
       rows,
       paths: [...new Set(paths)],
@@ -72,7 +74,9 @@ export class LinkReader {
   async #learnBeginning({ trajectory_id, seq, payload }: Entry): Promise<void> {
     if (this.#begun.has(trajectory_id)) return;
     const [row] = seq === 0 ? [] : await this.#store.entries(trajectory_id, { from: 0, limit: 1 });
-    const first = (row === undefined ? payload : checkRow(row).payload) as RootPayload | BranchPayload;
+    const first = (row === undefined ? payload : checkRow(row).payload) as
+      | RootPayload
+      | BranchPayload;
     this.#begun.set(trajectory_id, first.domain?.name === GATEWAY);
     if (row !== undefined) this.#holders.learn(first.writs);
   }
@@ -101,7 +105,8 @@ export class LinkReader {
     this.#holders.learn(writs);
     found.mark('domain', `${domain.name}@${domain.version}`);
     found.paths.push('');
-    if (delegated_from !== undefined) found.restsOn.push({ entry: delegated_from.entry_id, how: 'delegation' });
+    if (delegated_from !== undefined)
+      found.restsOn.push({ entry: delegated_from.entry_id, how: 'delegation' });
   }
 
   async #ofBranch(payload: BranchPayload, found: Found): Promise<void> {
@@ -110,10 +115,14 @@ export class LinkReader {
     found.mark('domain', `${domain.name}@${domain.version}`);
     found.restsOn.push({ entry: source_commit_id, how: 'branch' });
     const source = await this.#store.resolve(source_commit_id);
-    if (source !== undefined) found.inherits = { trajectoryId: source_trajectory_id, seq: source.seq };
+    if (source !== undefined)
+      found.inherits = { trajectoryId: source_trajectory_id, seq: source.seq };
   }
 
-  async #ofDelegation({ writ, concludes, child_head }: DelegationPayload, found: Found): Promise<void> {
+  async #ofDelegation(
+    { writ, concludes, child_head }: DelegationPayload,
+    found: Found,
+  ): Promise<void> {
     found.isAnswer = concludes !== undefined && child_head === undefined;
     const [id] = this.#holders.learn([writ]);
     if (id !== undefined) await this.#markWrit(id, found);
@@ -178,13 +187,16 @@ export class LinkReader {
     if (this.#begun.get(entry.trajectory_id) === true && action === CALL)
       this.#ofCall((await this.#value(entry, stored, found)) ?? {}, found);
     if (action !== BELIEVE_ACTION) return;
-    const { sayings } = ((await this.#value(entry, stored, found)) ?? {}) as { readonly sayings?: unknown };
+    const { sayings } = ((await this.#value(entry, stored, found)) ?? {}) as {
+      readonly sayings?: unknown;
+    };
     const bySource = new Map<string, number[]>();
     for (const [n, saying] of (Array.isArray(sayings) ? sayings : []).entries()) {
       const { source } = (saying ?? {}) as { readonly source?: unknown };
       if (typeof source === 'string') bySource.set(source, [...(bySource.get(source) ?? []), n]);
     }
-    for (const [value, statements] of bySource) found.marks.push({ kind: 'source', value, statements });
+    for (const [value, statements] of bySource)
+      found.marks.push({ kind: 'source', value, statements });
   }
 
   /** A call of the gateway and its parts. The caller supplies the data, so it may have any form. */
@@ -201,16 +213,29 @@ export class LinkReader {
   }
 
   /** The row of a call names its standing approval, and rows of calls and pins a definition. */
-  async #ofGatewayRow(entry: Entry, { path, value }: { path: string; value: Stored }, found: Found): Promise<void> {
+  async #ofGatewayRow(
+    entry: Entry,
+    { path, value }: { path: string; value: Stored },
+    found: Found,
+  ): Promise<void> {
     if (!/^\/(?:calls|pins)\/[^/]+$/.test(path)) return;
-    const row = ((await this.#value(entry, value, found)) ?? {}) as Partial<Record<string, unknown>>;
+    const row = ((await this.#value(entry, value, found)) ?? {}) as Partial<
+      Record<string, unknown>
+    >;
     const definition = path.startsWith('/pins/') ? row['hash'] : row['definition'];
     if (typeof definition === 'string') found.mark('definition', definition);
-    if (typeof row['standing'] === 'string') found.judgedBy.push(`/standing/${escapeSegment(row['standing'])}`);
+    if (typeof row['standing'] === 'string')
+      found.judgedBy.push(`/standing/${escapeSegment(row['standing'])}`);
   }
 
-  async #ofDelta(entry: Entry, action: string, { state, effects, beliefs }: Delta, found: Found): Promise<void> {
-    const isOfGateway = this.#begun.get(entry.trajectory_id) === true && (action === CALL || action === PIN);
+  async #ofDelta(
+    entry: Entry,
+    action: string,
+    { state, effects, beliefs }: Delta,
+    found: Found,
+  ): Promise<void> {
+    const isOfGateway =
+      this.#begun.get(entry.trajectory_id) === true && (action === CALL || action === PIN);
     for (const patch of await this.#patchesOf(entry, state, found)) {
       if (typeof patch?.path !== 'string') continue;
       found.paths.push(patch.path);
@@ -218,13 +243,21 @@ export class LinkReader {
         await this.#ofGatewayRow(entry, { path: patch.path, value: patch.value }, found);
     }
     for (const { effect } of effects) {
-      const { tool } = ((await this.#value(entry, effect, found)) ?? {}) as { readonly tool?: unknown };
+      const { tool } = ((await this.#value(entry, effect, found)) ?? {}) as {
+        readonly tool?: unknown;
+      };
       if (typeof tool === 'string') found.mark('tool', tool);
     }
     for (const { system_time, insert } of beliefs)
       for (const { fact_id, provenance_id, row_kind } of insert) {
-        const writes = tokensOf(placedProvenance(provenance_id, entry.id)).flatMap((token) => writeIn(token) ?? []);
-        found.rows.push({ row: `${system_time} ${fact_id}`, isAudit: row_kind === 'audit', writes });
+        const writes = tokensOf(placedProvenance(provenance_id, entry.id)).flatMap(
+          (token) => writeIn(token) ?? [],
+        );
+        found.rows.push({
+          row: `${system_time} ${fact_id}`,
+          isAudit: row_kind === 'audit',
+          writes,
+        });
         for (const write of writes) found.restsOn.push({ entry: write.entry, how: 'belief' });
       }
   }
@@ -244,11 +277,17 @@ export class LinkReader {
     for (const { name, value, oracle_key } of observationsOf(entry.payload)) {
       if (name !== 'recall' || value === undefined || oracle_key !== undefined) continue;
       const recall = await this.#value(entry, value, found);
-      const { rows, query } = (recall ?? {}) as { readonly rows?: unknown; readonly query?: { branch?: unknown } };
+      const { rows, query } = (recall ?? {}) as {
+        readonly rows?: unknown;
+        readonly query?: { branch?: unknown };
+      };
       const branch = typeof query?.branch === 'string' ? query.branch : undefined;
       for (const row of Array.isArray(rows) ? rows : [])
         if (Array.isArray(row) && row.length === 2)
-          found.observed.push({ row: `${row[1]} ${row[0]}`, ...(branch !== undefined && { branch }) });
+          found.observed.push({
+            row: `${row[1]} ${row[0]}`,
+            ...(branch !== undefined && { branch }),
+          });
     }
   }
 

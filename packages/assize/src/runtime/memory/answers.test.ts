@@ -3,7 +3,12 @@ import { z } from 'zod';
 import { defineDomain, escalate, pass } from '#kernel';
 import { createOracle } from '#oracle';
 import { openStore } from '#stores';
-import { committed, day, objects, writ } from '../../../../../tests/support/clinic/clinic-memory.ts';
+import {
+  committed,
+  day,
+  objects,
+  writ,
+} from '../../../../../tests/support/clinic/clinic-memory.ts';
 import { HandClock, runtimeOver } from '../../../../../tests/support/ledger/runtime.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { MemoryRuntimeOptions } from '../options.ts';
@@ -31,7 +36,15 @@ const ward = defineDomain({
       beliefs: (object) =>
         object === 'unseen'
           ? []
-          : [{ verb: 'assert' as const, space: 'ward', subject: 'p7', predicate: 'diagnosis', object }],
+          : [
+              {
+                verb: 'assert' as const,
+                space: 'ward',
+                subject: 'p7',
+                predicate: 'diagnosis',
+                object,
+              },
+            ],
     },
     discharge: {
       process: 'moving',
@@ -40,13 +53,20 @@ const ward = defineDomain({
       apply: (state) => {
         state.gone += 1;
       },
-      beliefs: (object) => [{ verb: 'assert' as const, space: 'ward', subject: 'p7', predicate: 'diagnosis', object }],
+      beliefs: (object) => [
+        { verb: 'assert' as const, space: 'ward', subject: 'p7', predicate: 'diagnosis', object },
+      ],
     },
   },
   invariants: ({ invariant }) => [
-    invariant('CLERK_LOOKS', ['/beds'], ({ beds }) => (beds > 0 ? escalate('somebody has to look') : pass), {
-      channel: 'clerk',
-    }),
+    invariant(
+      'CLERK_LOOKS',
+      ['/beds'],
+      ({ beds }) => (beds > 0 ? escalate('somebody has to look') : pass),
+      {
+        channel: 'clerk',
+      },
+    ),
   ],
   counselors: {
     clerk: (principal) => /^clerk |^chief /.test(principal),
@@ -76,7 +96,10 @@ const about = (predicate: string, object: string) => ({
 async function begun(services: MemoryRuntimeOptions = {}) {
   const clock = new HandClock();
   const store = await openStore('memory:');
-  const trajectory = await runtimeOver(store, [ward], { ports: { clock }, memory: services }).create(ward, {
+  const trajectory = await runtimeOver(store, [ward], {
+    ports: { clock },
+    memory: services,
+  }).create(ward, {
     trajectoryId: 't',
     writs: [writ],
   });
@@ -86,10 +109,12 @@ async function begun(services: MemoryRuntimeOptions = {}) {
       ports: { clock },
       memory: { ...services, ...more },
     }).open('t', ward);
-  const believed = async (predicate: string) => objects((await memory.recall({ subject: 'p7', predicate })).facts);
+  const believed = async (predicate: string) =>
+    objects((await memory.recall({ subject: 'p7', predicate })).facts);
   const propose = async (action: 'admit' | 'discharge', args: string) =>
     (await trajectory.propose({ action, role: 'nurse', args, writ })) as Escalated;
-  const say = async (...sayings: ReturnType<typeof about>[]) => (await memory.assertMany(sayings)) as Escalated;
+  const say = async (...sayings: ReturnType<typeof about>[]) =>
+    (await memory.assertMany(sayings)) as Escalated;
   /** The answer that chooses an object, for the only question. */
   const electing = async (pending: string, object: string) => {
     const [question] = await trajectory.approvals.questionsOf(pending);
@@ -116,13 +141,17 @@ describe('the answering principal', () => {
     const [request] = await asked(pending, clerk);
     const answers = [{ request: request!, winner: await claimOf('diagnosis') }];
     const { length } = trajectory;
-    await expect(trajectory.approvals.approve(pending, { ...clerk, answers })).rejects.toMatchObject({
+    await expect(
+      trajectory.approvals.approve(pending, { ...clerk, answers }),
+    ).rejects.toMatchObject({
       code: 'unauthorised_counselor',
       evidence: { principal: 'clerk bob', channel: 'doctor' },
     });
     expect(trajectory.length).toBe(length);
     expect(trajectory.state()).toEqual({ beds: 0, gone: 0 });
-    await committed(trajectory.approvals.approve(pending, { ...clerk, principal: 'chief wilson', answers }));
+    await committed(
+      trajectory.approvals.approve(pending, { ...clerk, principal: 'chief wilson', answers }),
+    );
     expect(await believed('diagnosis')).toEqual(['flu']);
     expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
   });
@@ -137,7 +166,9 @@ describe('the answering principal', () => {
     const answers = [note, { request: request!, winner: await claimOf('diagnosis') }];
     const { length } = trajectory;
     for (const principal of ['clerk bob', 'chief wilson'])
-      await expect(trajectory.approvals.approve(pending, { ...clerk, principal, answers })).rejects.toMatchObject({
+      await expect(
+        trajectory.approvals.approve(pending, { ...clerk, principal, answers }),
+      ).rejects.toMatchObject({
         code: 'changed_since',
         message: expect.stringMatching(/did not ask .* when it was submitted/),
         evidence: { id: pending, request },
@@ -147,13 +178,19 @@ describe('the answering principal', () => {
   });
 
   test('is not a human if a judge chooses, also a judge in another process', async () => {
-    const oracle = createOracle({ store: await openStore('memory:'), clock: new HandClock(), mode: 'record' });
+    const oracle = createOracle({
+      store: await openStore('memory:'),
+      clock: new HandClock(),
+      mode: 'record',
+    });
     const shown: { request: string; members: readonly { claim: string; object: string }[] }[] = [];
     const choose: Judge['choose'] = (question) => {
       shown.push(question);
       return question.members.find(({ object }) => object === 'urgent')!.claim;
     };
-    const { trajectory, memory, elsewhere, believed, say, electing } = await begun({ judge: { oracle, choose } });
+    const { trajectory, memory, elsewhere, believed, say, electing } = await begun({
+      judge: { oracle, choose },
+    });
     await committed(memory.assertMany([about('triage', 'urgent'), about('diagnosis', 'flu')]));
     const { pending } = await say(about('triage', 'can wait'), about('diagnosis', 'cold'));
     const diagnosis = await electing(pending, 'cold');
@@ -162,7 +199,9 @@ describe('the answering principal', () => {
     const answers = [diagnosis, { request, winner }];
     const { length } = trajectory;
     const refused = { code: 'unauthorised_counselor', message: expect.stringContaining('judge') };
-    await expect(trajectory.approvals.approve(pending, { ...doctor, answers })).rejects.toMatchObject(refused);
+    await expect(
+      trajectory.approvals.approve(pending, { ...doctor, answers }),
+    ).rejects.toMatchObject(refused);
     const without = await elsewhere({ judge: undefined } as never);
     await expect(without.approvals.approve(pending, { ...doctor, answers })).rejects.toMatchObject({
       code: 'changed_since',
@@ -174,12 +213,17 @@ describe('the answering principal', () => {
   });
 
   test('is a human without a judge, and the judge once one is configured', async () => {
-    const oracle = createOracle({ store: await openStore('memory:'), clock: new HandClock(), mode: 'record' });
+    const oracle = createOracle({
+      store: await openStore('memory:'),
+      clock: new HandClock(),
+      mode: 'record',
+    });
     const { trajectory, memory, elsewhere, believed, say, electing } = await begun();
     await committed(memory.assert(about('triage', 'urgent')));
     const { pending } = await say(about('triage', 'can wait'));
     const answers = [await electing(pending, 'can wait')];
-    const choose: Judge['choose'] = ({ members }) => members.find(({ object }) => object === 'urgent')!.claim;
+    const choose: Judge['choose'] = ({ members }) =>
+      members.find(({ object }) => object === 'urgent')!.claim;
     const judged = await elsewhere({ judge: { oracle, choose } });
     const { length } = trajectory;
     await expect(judged.approvals.approve(pending, { ...doctor, answers })).rejects.toMatchObject({
@@ -199,7 +243,9 @@ describe('answers', () => {
     const { pending } = await propose('discharge', 'plague');
     const { length } = trajectory;
     for (const answers of [[await electing(pending, 'flu')], [{ request: 'no', winner: 'nobody' }]])
-      await expect(trajectory.approvals.approve(pending, { ...doctor, answers })).rejects.toMatchObject({
+      await expect(
+        trajectory.approvals.approve(pending, { ...doctor, answers }),
+      ).rejects.toMatchObject({
         code: 'bad_intent',
         message: expect.stringContaining('the last'),
       });
@@ -207,7 +253,9 @@ describe('answers', () => {
     const first = (await trajectory.approvals.approve(pending, doctor)) as Escalated;
     expect(first).toMatchObject({ ruling: 'escalated', approvedBy: [{ principal: 'dr house' }] });
     const answers = [await electing(first.pending, 'plague')];
-    await committed(trajectory.approvals.approve(first.pending, { ...doctor, principal: 'dr wilson', answers }));
+    await committed(
+      trajectory.approvals.approve(first.pending, { ...doctor, principal: 'dr wilson', answers }),
+    );
     expect(await believed('diagnosis')).toEqual(['plague']);
     expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
   });
@@ -215,20 +263,25 @@ describe('answers', () => {
   test.each([
     ['says nothing', 'unseen', 'bad_intent'],
     ['contradicts nothing', 'plague', 'stale_answer'],
-  ])('to a proposal that %s are refused, and it is approved without them', async (_, object, code) => {
-    const { trajectory, propose } = await begun();
-    const { pending } = await propose('admit', object);
-    const { length } = trajectory;
-    const answers = [{ request: 'one', winner: 'another' }];
-    await expect(trajectory.approvals.approve(pending, { ...clerk, answers })).rejects.toMatchObject({
-      code,
-      evidence: { id: pending },
-    });
-    expect(trajectory.length).toBe(length);
-    expect(trajectory.state()).toEqual({ beds: 0, gone: 0 });
-    await committed(trajectory.approvals.approve(pending, clerk));
-    expect(trajectory.state()).toEqual({ beds: 1, gone: 0 });
-  });
+  ])(
+    'to a proposal that %s are refused, and it is approved without them',
+    async (_, object, code) => {
+      const { trajectory, propose } = await begun();
+      const { pending } = await propose('admit', object);
+      const { length } = trajectory;
+      const answers = [{ request: 'one', winner: 'another' }];
+      await expect(
+        trajectory.approvals.approve(pending, { ...clerk, answers }),
+      ).rejects.toMatchObject({
+        code,
+        evidence: { id: pending },
+      });
+      expect(trajectory.length).toBe(length);
+      expect(trajectory.state()).toEqual({ beds: 0, gone: 0 });
+      await committed(trajectory.approvals.approve(pending, clerk));
+      expect(trajectory.state()).toEqual({ beds: 1, gone: 0 });
+    },
+  );
 
   test('are refused if two of them are for one question', async () => {
     const { trajectory, memory, believed, say, electing } = await begun();
@@ -236,7 +289,9 @@ describe('answers', () => {
     const { pending } = await say(about('diagnosis', 'cold'));
     const answers = [await electing(pending, 'flu'), await electing(pending, 'cold')];
     const { length } = trajectory;
-    await expect(trajectory.approvals.approve(pending, { ...doctor, answers })).rejects.toMatchObject({
+    await expect(
+      trajectory.approvals.approve(pending, { ...doctor, answers }),
+    ).rejects.toMatchObject({
       reason: 'repeated_answer',
       evidence: { request: answers[0]!.request },
     });
@@ -266,7 +321,9 @@ describe('answers', () => {
     const { pending } = await say(about('diagnosis', 'cold'));
     // biome-ignore lint/suspicious/noSparseArray: this is what is tried.
     const answers = [,] as never;
-    await expect(trajectory.approvals.approve(pending, { ...doctor, answers })).rejects.toMatchObject({
+    await expect(
+      trajectory.approvals.approve(pending, { ...doctor, answers }),
+    ).rejects.toMatchObject({
       code: 'bad_intent',
     });
   });

@@ -71,7 +71,9 @@ export async function assertEach(
 function groupsOf(claims: readonly Indexed[], domain: Declaring): Indexed[][] {
   const groups: Indexed[][] = [];
   for (const each of claims) {
-    const met = groups.filter((group) => group.some((other) => mayContradict(each.claim, other.claim, domain)));
+    const met = groups.filter((group) =>
+      group.some((other) => mayContradict(each.claim, other.claim, domain)),
+    );
     for (const group of met) groups.splice(groups.indexOf(group), 1);
     groups.push([...met.flat(), each].sort((a, b) => a.n - b.n));
   }
@@ -95,5 +97,8 @@ function statedPeriod({ valid, ends }: Claim) {
  */
 function mayAsk({ predicate, ends }: Claim, { memory }: Declaring): boolean {
   const { strategy, cardinality } = memory!.predicates[predicate]!;
-  return (strategy === 'await' || strategy === 'rule') && (cardinality === 'single-valued' || ends === true);
+  return (
+    (strategy === 'await' || strategy === 'rule') &&
+    (cardinality === 'single-valued' || ends === true)
+  );
 }

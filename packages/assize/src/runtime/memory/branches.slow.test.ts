@@ -11,7 +11,13 @@ import { createOracle } from '#oracle';
 import { openStore, type Store } from '#stores';
 import { clinic } from '../../../../../tests/support/clinic/clinic.ts';
 import { keysOf } from '../../../../../tests/support/ledger/rows.ts';
-import { HandClock, intent, runtimeOver, START, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  intent,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { AssizeOptions } from '../options.ts';
 import type { Ruling } from '../records/ruling.ts';
@@ -28,14 +34,20 @@ const objects = (facts: readonly FactRow[]): string[] => facts.map(({ object }) 
 let files = 0;
 
 async function begun(kind: string, options: Partial<AssizeOptions> = {}) {
-  const store = await openStore(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`);
+  const store = await openStore(
+    kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`,
+  );
   const clock = new HandClock();
   const assize = runtimeOver(store, [clinic], { ...options, ports: { clock, ...options.ports } });
   const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });
   const memory = trajectory.memory({ space: 'ward', writ });
   const branch = async (id: string, from: string = 't') => {
     const { head } = await assize.open(from, clinic);
-    const begins = await assize.branch(from, head, { trajectoryId: id, note: 'what if', writs: [writ] });
+    const begins = await assize.branch(from, head, {
+      trajectoryId: id,
+      note: 'what if',
+      writs: [writ],
+    });
     return { trajectory: begins, memory: begins.memory({ space: 'ward', writ }) };
   };
   return { store, clock, assize, trajectory, memory, branch };
@@ -94,7 +106,9 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(recalled.observation.value).toMatchObject({ query: { space: 'ward', branch: 'b' } });
     expect(recalled.facts[0]).not.toHaveProperty('branch');
     const [was] = (await tried.recall({ subject: 'p7', valid: 'any', system: START })).facts;
-    expect((await tried.explain(was!)).entries.map(({ trajectoryId }) => trajectoryId)).toContain('t');
+    expect((await tried.explain(was!)).entries.map(({ trajectoryId }) => trajectoryId)).toContain(
+      't',
+    );
     const [from, to] = [START, clock.now()].map((system) => ({ valid: START, system }));
     const { added, removed } = await tried.diff(from!, to!);
     expect([objects(added), objects(removed)]).toEqual([['none'], ['aspirin']]);
@@ -104,7 +118,11 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   test('a change of too many inherited facts is refused, but works in the source', async () => {
     const { store, clock, memory, branch } = await begun(kind);
     const many = (from: number, count: number) =>
-      Array.from({ length: count }, (_, n) => ({ subject: 'p7', predicate: 'allergy', object: `${from + n}` }));
+      Array.from({ length: count }, (_, n) => ({
+        subject: 'p7',
+        predicate: 'allergy',
+        object: `${from + n}`,
+      }));
     for (const from of [0, 600, 1_200]) await committed(memory.assertMany(many(from, 600)));
     await committed(memory.assertMany(many(0, 600).map((each) => ({ ...each, subject: 'p8' }))));
     clock.forward(1_000);
@@ -127,42 +145,75 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const embedder = {
       id: 'lengths',
       dimensions: 2,
-      embed: async (texts: readonly string[]) => texts.map((text) => Float32Array.of(text.length, 1)),
+      embed: async (texts: readonly string[]) =>
+        texts.map((text) => Float32Array.of(text.length, 1)),
     };
     const { assize, clock, memory, branch } = await begun(kind, { memory: { embedder } });
     for (let n = 0; n < 30; n++)
-      await committed(memory.assert({ subject: `other ${n}`, predicate: 'drug', object: `cough ${n}` }));
-    await committed(memory.assert({ subject: 'p1', predicate: 'drug', object: 'cough cough cough at night' }));
+      await committed(
+        memory.assert({ subject: `other ${n}`, predicate: 'drug', object: `cough ${n}` }),
+      );
+    await committed(
+      memory.assert({ subject: 'p1', predicate: 'drug', object: 'cough cough cough at night' }),
+    );
     await committed(memory.assert({ subject: 'p2', predicate: 'drug', object: 'cough and fever' }));
     clock.forward(1_000);
     const { memory: tried } = await branch('b');
     clock.forward(1_000);
-    await committed(memory.assert({ subject: 'p3', predicate: 'drug', object: 'cough cough cough since noon' }));
     await committed(
-      tried.correct({ subject: 'p1', predicate: 'drug', object: 'no complaint', valid: { from: START, to: OPEN_END } }),
+      memory.assert({ subject: 'p3', predicate: 'drug', object: 'cough cough cough since noon' }),
     );
-    await committed(tried.assert({ subject: 'p4', predicate: 'drug', object: 'cough fever cough fever' }));
+    await committed(
+      tried.correct({
+        subject: 'p1',
+        predicate: 'drug',
+        object: 'no complaint',
+        valid: { from: START, to: OPEN_END },
+      }),
+    );
+    await committed(
+      tried.assert({ subject: 'p4', predicate: 'drug', object: 'cough fever cough fever' }),
+    );
     const { memory: deeper } = await branch('c', 'b');
     clock.forward(1_000);
-    await committed(tried.retract({ subject: 'p4', predicate: 'drug', valid: { from: START, to: OPEN_END } }));
+    await committed(
+      tried.retract({ subject: 'p4', predicate: 'drug', valid: { from: START, to: OPEN_END } }),
+    );
     for (const by of ['text', 'embedding', 'hybrid'] as const)
       for (const view of [memory, tried, deeper]) {
         const { facts } = await view.recall({ valid: 'any', kind: 'all' });
-        const all = await view.recall({ text: 'a cough, a fever', by, valid: 'any', kind: 'all', limit: 1_000 });
-        const expected = by === 'text' ? facts.filter(({ object }) => /cough|fever/.test(object)) : facts;
+        const all = await view.recall({
+          text: 'a cough, a fever',
+          by,
+          valid: 'any',
+          kind: 'all',
+          limit: 1_000,
+        });
+        const expected =
+          by === 'text' ? facts.filter(({ object }) => /cough|fever/.test(object)) : facts;
         const named = (rows: readonly FactRow[]) => rows.map((row) => JSON.stringify(row)).sort();
         expect(named(all.facts)).toEqual(named(expected));
         const scores = all.scores!.map(({ score }) => score);
         expect(scores).toEqual(scores.toSorted((a, b) => b - a));
         for (const limit of [1, 2, 5]) {
-          const best = await view.recall({ text: 'a cough, a fever', by, valid: 'any', kind: 'all', limit });
+          const best = await view.recall({
+            text: 'a cough, a fever',
+            by,
+            valid: 'any',
+            kind: 'all',
+            limit,
+          });
           expect(best.scores!.map(({ score }) => score)).toEqual(scores.slice(0, limit));
           expect(best.isTruncated).toBe(true);
         }
       }
     const first = async (view: Pick<Memory, 'recall'>) =>
       (await view.recall({ text: 'fever', limit: 1 })).facts[0]?.subject;
-    expect([await first(memory), await first(tried), await first(deeper)]).toEqual(['p2', 'p2', 'p4']);
+    expect([await first(memory), await first(tried), await first(deeper)]).toEqual([
+      'p2',
+      'p2',
+      'p4',
+    ]);
     expect(await first(assize.memory('ward', 'c'))).toBe('p4');
   });
 
@@ -183,7 +234,9 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await committed(tried.change({ ...drug('none'), from: clock.now() }));
     slow.forward(5_000);
     await committed(
-      other.memory({ space: 'ward', writ }).correct({ ...drug('late'), valid: { from: START, to: late } }),
+      other
+        .memory({ space: 'ward', writ })
+        .correct({ ...drug('late'), valid: { from: START, to: late } }),
     );
     // It is visible only in branches that have not inherited yet.
     expect(await of(untried)).toContain('late');
@@ -217,19 +270,27 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await committed(memory.assert({ ...drug('later'), subject: 'p8', valid: always }));
     await committed(theirs.change({ ...drug('tea'), from: START }));
     for (const view of [tried, deeper, assize.memory('ward', 'b')]) {
-      const recalled = async (query: object) => objects((await view.recall({ valid: 'any', ...query })).facts);
+      const recalled = async (query: object) =>
+        objects((await view.recall({ valid: 'any', ...query })).facts);
       expect(await recalled({ subject: 'p7' })).toEqual(['cough syrup']);
       expect(await recalled({ subject: 'p7', predicate: 'drug' })).toEqual(['cough syrup']);
       expect(await recalled({})).toEqual(['water', 'cough syrup']);
       expect(await recalled({ system: clock.now() })).toEqual(['water']);
       expect(await recalled({ system: fast.now(), subject: 'p7' })).toEqual(['aspirin']);
-      expect(await recalled({ text: 'cough water later tea unseen' })).toEqual(['water', 'cough syrup']);
-      expect((await view.history({ subject: 'p7' })).map(({ object }) => object)).not.toContain('tea');
+      expect(await recalled({ text: 'cough water later tea unseen' })).toEqual([
+        'water',
+        'cough syrup',
+      ]);
+      expect((await view.history({ subject: 'p7' })).map(({ object }) => object)).not.toContain(
+        'tea',
+      );
     }
     await committed(deeper.change({ ...drug('none'), from: START }));
     expect(await of(deeper)).toEqual(['none']);
     await committed(tried.assert({ ...drug('salt'), subject: 'p8', valid: always }));
-    const retracted = await committed(tried.retract({ subject: 'p7', predicate: 'drug', valid: always }));
+    const retracted = await committed(
+      tried.retract({ subject: 'p7', predicate: 'drug', valid: always }),
+    );
     const [first] = retracted.payload.delta.beliefs;
     expect([first!.version, first!.inherit!.rows.length]).toEqual([3, 1]);
     expect([await of(tried), await of(memory)]).toEqual([[], ['tea']]);
@@ -244,7 +305,9 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       trajectoryId: 's',
       writs: [writ],
     });
-    await committed(other.memory({ space: 'ward', writ }).assert({ ...drug('aspirin'), valid: { from: START } }));
+    await committed(
+      other.memory({ space: 'ward', writ }).assert({ ...drug('aspirin'), valid: { from: START } }),
+    );
     await committed(memory.change({ ...drug('syrup'), from: START }));
     const { memory: tried } = await branch('b');
     // Its own change follows once that clock is passed.
@@ -262,7 +325,8 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       [deepest, 'water'],
       [deeper, 'none'],
     ] as const) {
-      const [first] = (await committed(view.change({ ...drug(object), from: START }))).payload.delta.beliefs;
+      const [first] = (await committed(view.change({ ...drug(object), from: START }))).payload.delta
+        .beliefs;
       expect([first!.version, first!.inherit!.rows.length]).toEqual([4, 1]);
       expect(await of(view)).toEqual([object]);
     }
@@ -279,11 +343,16 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     // It starts at the time of the clock; three changes of one partition are ahead of that.
     const { memory: tried } = await branch('c', 'b');
     expect(await of(tried)).toEqual(['none']);
-    const [first] = (await committed(tried.change({ ...drug('salt'), from: START }))).payload.delta.beliefs;
+    const [first] = (await committed(tried.change({ ...drug('salt'), from: START }))).payload.delta
+      .beliefs;
     expect(await of(tried)).toEqual(['salt']);
     // The facts as of the start of the branch stay, for all versions.
-    const [other] = (await committed(tried.assert({ ...drug('none'), subject: 'p8' }))).payload.delta.beliefs;
-    expect([first!.system_time, other!.system_time]).toEqual([addMicros(START, 3), addMicros(START, 3)]);
+    const [other] = (await committed(tried.assert({ ...drug('none'), subject: 'p8' }))).payload
+      .delta.beliefs;
+    expect([first!.system_time, other!.system_time]).toEqual([
+      addMicros(START, 3),
+      addMicros(START, 3),
+    ]);
     await expectSound(store);
   });
 
@@ -319,18 +388,23 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const late = { from: addMicros(START, 9_000), to: OPEN_END };
     // Without an earlier statement, or with one that the change must follow.
     for (const subject of ['p7', 'p8']) {
-      if (subject === 'p8') await committed(memory.assert({ ...drug('aspirin'), subject, valid: early }));
+      if (subject === 'p8')
+        await committed(memory.assert({ ...drug('aspirin'), subject, valid: early }));
       clock.forward(1_000);
       await committed(memory.assert({ ...drug('tea'), subject: `beside ${subject}` }));
       const { memory: tried } = await branch(`for-${subject}`);
       await committed(tried.retract({ subject, predicate: 'drug', valid: late }));
-      const [change] = (await committed(theirs.assert({ ...drug('ibuprofen'), subject, valid: early }))).payload.delta
-        .beliefs;
+      const [change] = (
+        await committed(theirs.assert({ ...drug('ibuprofen'), subject, valid: early }))
+      ).payload.delta.beliefs;
       expect(change).toMatchObject({ system_time: clock.now() });
       expect(objects((await tried.recall({ subject, valid: 'any' })).facts)).toEqual(['ibuprofen']);
       const { payload } = await committed(tried.assert({ ...drug('none'), subject, valid: late }));
       expect(payload.delta.beliefs).toMatchObject([{ inherit: { until: clock.now() } }]);
-      expect(objects((await tried.recall({ subject, valid: 'any' })).facts)).toEqual(['ibuprofen', 'none']);
+      expect(objects((await tried.recall({ subject, valid: 'any' })).facts)).toEqual([
+        'ibuprofen',
+        'none',
+      ]);
     }
     // Also if the source starts its own partition, for a branch of a branch.
     clock.forward(1_000);
@@ -341,7 +415,10 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const also = (await elsewhere.open('between', clinic)).memory({ space: 'ward', writ });
     await committed(also.assert({ ...drug('ibuprofen'), subject: 'p9', valid: early }));
     await committed(deeper.assert({ ...drug('none'), subject: 'p9', valid: late }));
-    expect(objects((await deeper.recall({ subject: 'p9', valid: 'any' })).facts)).toEqual(['ibuprofen', 'none']);
+    expect(objects((await deeper.recall({ subject: 'p9', valid: 'any' })).facts)).toEqual([
+      'ibuprofen',
+      'none',
+    ]);
     await expectSound(store);
     await elsewhere.close();
     await assize.close();
@@ -353,38 +430,44 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     ['facts', 2],
     ['branchPartitions', 0],
     ['branchPartitions', 1],
-  ] as const)('a recall sees each row once during concurrent inheritance: %s %i', async (read, at) => {
-    const { store, clock, memory, branch } = await begun(kind);
-    await committed(memory.assert(drug('aspirin')));
-    clock.forward(1_000);
-    const { memory: tried } = await branch('b');
-    const { memory: deeper } = await branch('c', 'b');
-    clock.forward(1_000);
-    const change = drug('none');
-    withoutMoments(store);
-    const plain = { facts: store.facts.bind(store), branchPartitions: store.branchPartitions.bind(store) };
-    for (const [view, begins] of [
-      [deeper, tried],
-      [deeper, deeper],
-    ] as const) {
-      let calls = 0;
-      const during = async (): Promise<void> => {
-        if (calls++ !== at) return;
-        Object.assign(store, plain);
-        await committed(begins.change({ ...change, from: clock.now() }));
-      };
-      store[read] = (async (query: never) => {
-        await during();
-        return plain[read](query);
-      }) as never;
-      const before = await of(view, { valid: START });
-      Object.assign(store, plain);
-      expect([calls > at, before]).toEqual([true, ['aspirin']]);
-      expect(await of(view, { valid: START })).toEqual(['aspirin']);
+  ] as const)(
+    'a recall sees each row once during concurrent inheritance: %s %i',
+    async (read, at) => {
+      const { store, clock, memory, branch } = await begun(kind);
+      await committed(memory.assert(drug('aspirin')));
       clock.forward(1_000);
-    }
-    await expectSound(store);
-  });
+      const { memory: tried } = await branch('b');
+      const { memory: deeper } = await branch('c', 'b');
+      clock.forward(1_000);
+      const change = drug('none');
+      withoutMoments(store);
+      const plain = {
+        facts: store.facts.bind(store),
+        branchPartitions: store.branchPartitions.bind(store),
+      };
+      for (const [view, begins] of [
+        [deeper, tried],
+        [deeper, deeper],
+      ] as const) {
+        let calls = 0;
+        const during = async (): Promise<void> => {
+          if (calls++ !== at) return;
+          Object.assign(store, plain);
+          await committed(begins.change({ ...change, from: clock.now() }));
+        };
+        store[read] = (async (query: never) => {
+          await during();
+          return plain[read](query);
+        }) as never;
+        const before = await of(view, { valid: START });
+        Object.assign(store, plain);
+        expect([calls > at, before]).toEqual([true, ['aspirin']]);
+        expect(await of(view, { valid: START })).toEqual(['aspirin']);
+        clock.forward(1_000);
+      }
+      await expectSound(store);
+    },
+  );
 
   test('a partition inherited while many own partitions are read is included', async () => {
     const { store, clock, memory, branch } = await begun(kind);
@@ -411,8 +494,13 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   });
 
   test('an assertion in a branch does not date the same assertion elsewhere', async () => {
-    const oracle = createOracle({ clock: new HandClock(), store: await openStore('memory:'), mode: 'record' });
-    const choose: Judge['choose'] = ({ members }) => members.find(({ object }) => object === 'red')!.claim;
+    const oracle = createOracle({
+      clock: new HandClock(),
+      store: await openStore('memory:'),
+      mode: 'record',
+    });
+    const choose: Judge['choose'] = ({ members }) =>
+      members.find(({ object }) => object === 'red')!.claim;
     const judge = { oracle, choose };
     const { clock, memory, branch } = await begun(kind, { memory: { judge } });
     await committed(memory.assert({ subject: 'p7', predicate: 'triage', object: 'green' }));
@@ -465,7 +553,11 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await committed(memory.retract({ subject: 'p7', predicate: 'drug', valid: always }));
     const { memory: tried } = await branch('b');
     clock.forward(1_000);
-    const second = { ...drug('aspirin'), valid: { from: START, to: clock.now() }, source: 'letter 2' };
+    const second = {
+      ...drug('aspirin'),
+      valid: { from: START, to: clock.now() },
+      source: 'letter 2',
+    };
     await committed(memory.assert(second));
     for (const [said, changes] of [
       [letter, 0],
@@ -507,7 +599,11 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const [question] = await trajectory.approvals.questionsOf(asked.pending);
     const { claim: winner } = question!.members.find(({ object }) => object === 'gout')!;
     const answers = [{ request: question!.request, winner }];
-    await trajectory.approvals.approve(asked.pending, { principal: 'dr house', method: 'test', answers });
+    await trajectory.approvals.approve(asked.pending, {
+      principal: 'dr house',
+      method: 'test',
+      answers,
+    });
     expect(await of(tried, { predicate: 'diagnosis' })).toEqual(['gout']);
     expect(await of(memory, { predicate: 'diagnosis' })).toEqual(['flu']);
     expect(await of(tried, { predicate: 'triage' })).toEqual(['urgent']);
@@ -521,7 +617,9 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     clock.forward(1_000);
     // Both have read it; one has its own rows.
     await committed(one.memory.change({ ...drug('salt of hers'), from: clock.now() }));
-    await committed(two.memory.retract({ ...drug('something else'), valid: { from: START, to: clock.now() } }));
+    await committed(
+      two.memory.retract({ ...drug('something else'), valid: { from: START, to: clock.now() } }),
+    );
     const elsewhere = await runtimeOver(store, [clinic], { ports: { clock } }).open('t', clinic);
     const erased = await elsewhere.erase({
       beliefs: [{ space: 'ward', subject: 'p7' }],
@@ -533,7 +631,11 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     for (const { memory: tried } of [one, two]) await committed(tried.assert(drug('none')));
     expect(trajectory.id).toBe('t');
     const left = await runtimeOver(store, [clinic], { ports: { clock } }).open('b', clinic);
-    await left.erase({ beliefs: [{ space: 'ward', subject: 'p7' }], reason: 'asked', writ: officer });
+    await left.erase({
+      beliefs: [{ space: 'ward', subject: 'p7' }],
+      reason: 'asked',
+      writ: officer,
+    });
     const text = await textOf(store);
     expect(text).not.toMatch(/(aspirin|salt) of hers/);
     await expectSound(store);
@@ -544,7 +646,12 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     ['has taken over', true],
   ])('values erased concurrently are in no question about facts a branch %s', async (_, isOwn) => {
     const { store, clock, trajectory, memory, branch } = await begun(kind);
-    const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object, valid: { from: START } });
+    const diagnosis = (object: string) => ({
+      subject: 'p7',
+      predicate: 'diagnosis',
+      object,
+      valid: { from: START },
+    });
     await committed(memory.assert(diagnosis('flu of hers')));
     clock.forward(1_000);
     const { memory: tried, trajectory: b } = await branch('b');
@@ -564,7 +671,8 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const all = { space: 'ward', subject: 'p7' };
     // The names stay, so the question quotes a blob without a text.
     const [row] = (await memory.recall({ subject: 'p7', valid: 'any' })).facts;
-    const place = (beliefs: object) => ({ beliefs: [beliefs], reason: 'asked', writ: officer }) as never;
+    const place = (beliefs: object) =>
+      ({ beliefs: [beliefs], reason: 'asked', writ: officer }) as never;
     const erased = await elsewhere.erase(place(isOwn ? all : { ...all, claim: row!.lineage }));
     expect(erased).toMatchObject({ ruling: 'committed', remaining: ['b'] });
     const again = await tried.assert(diagnosis('cold'));
@@ -585,12 +693,18 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     ['has taken over', true],
   ])('no judge is shown erased values of facts that a branch %s', async (_, isOwn) => {
     const shown: string[] = [];
-    const oracle = createOracle({ clock: new HandClock(), store: await openStore('memory:'), mode: 'record' });
+    const oracle = createOracle({
+      clock: new HandClock(),
+      store: await openStore('memory:'),
+      mode: 'record',
+    });
     const choose: Judge['choose'] = ({ members }) => {
       shown.push(...members.map(({ object }) => object));
       return members[0]!.claim;
     };
-    const { store, clock, memory, branch } = await begun(kind, { memory: { judge: { oracle, choose } } });
+    const { store, clock, memory, branch } = await begun(kind, {
+      memory: { judge: { oracle, choose } },
+    });
     const triage = (object: string, days: number) => ({
       ...{ subject: 'p7', predicate: 'triage', object },
       valid: { from: addMicros(START, days), to: addMicros(START, days + 1) },
@@ -614,7 +728,12 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
 
   test('a fact erased between the read and the question is not asked about', async () => {
     const { store, clock, memory } = await begun(kind);
-    const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object, valid: { from: START } });
+    const diagnosis = (object: string) => ({
+      subject: 'p7',
+      predicate: 'diagnosis',
+      object,
+      valid: { from: START },
+    });
     await committed(memory.assert(diagnosis('flu of hers')));
     const other = await runtimeOver(store, [clinic], { ports: { clock } }).create(clinic, {
       trajectoryId: 's',
@@ -627,7 +746,11 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       if (batch.repeats !== undefined && !isErased) {
         isErased = true;
         const eraser = await runtimeOver(store, [clinic], { ports: { clock } }).open('t', clinic);
-        await eraser.erase({ beliefs: [{ space: 'ward', subject: 'p7' }], reason: 'asked', writ: officer });
+        await eraser.erase({
+          beliefs: [{ space: 'ward', subject: 'p7' }],
+          reason: 'asked',
+          writ: officer,
+        });
       }
       return commit(batch);
     };
@@ -640,7 +763,12 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
 
   test('an erasure leaves another trajectory’s question, which is erased there', async () => {
     const { store, clock, memory, trajectory } = await begun(kind);
-    const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object, valid: { from: START } });
+    const diagnosis = (object: string) => ({
+      subject: 'p7',
+      predicate: 'diagnosis',
+      object,
+      valid: { from: START },
+    });
     await committed(memory.assert(diagnosis('flu of hers')));
     const other = await runtimeOver(store, [clinic], { ports: { clock } }).create(clinic, {
       trajectoryId: 's',
@@ -658,7 +786,9 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
 
   test('an erasure in a branch leaves its source’s facts and reports that', async () => {
     const { store, clock, trajectory, memory, branch } = await begun(kind);
-    await committed(memory.assert({ ...drug('aspirin of hers'), valid: { from: START, to: OPEN_END } }));
+    await committed(
+      memory.assert({ ...drug('aspirin of hers'), valid: { from: START, to: OPEN_END } }),
+    );
     clock.forward(1_000);
     const { memory: tried, trajectory: b } = await branch('b');
     clock.forward(1_000);
@@ -691,8 +821,14 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const { memory: tried, trajectory: b } = await branch('b');
     clock.forward(1_000);
     const same = { ...drug('aspirin'), source: 'letter' };
-    const [shared, own] = [await committed(memory.assert(same)), await committed(tried.assert(same))];
-    const [ofShared, ofOwn] = [await memory.recall({ subject: 'p7' }), await tried.recall({ subject: 'p7' })];
+    const [shared, own] = [
+      await committed(memory.assert(same)),
+      await committed(tried.assert(same)),
+    ];
+    const [ofShared, ofOwn] = [
+      await memory.recall({ subject: 'p7' }),
+      await tried.recall({ subject: 'p7' }),
+    ];
     const key = ({ facts: [row] }: typeof ofOwn) => [row!.fact_id, row!.system_time_start];
     expect(key(ofOwn)).toEqual(key(ofShared));
     const visit = (observations: (typeof ofOwn)['observation'][]) => ({
@@ -709,10 +845,13 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
 
 test('a visible memory that has returned all its matches is not searched again', async () => {
   const { store, memory, branch } = await begun('memory');
-  for (const n of [1, 2, 3]) await committed(memory.assert({ ...drug('aspirin'), subject: `p${n}` }));
+  for (const n of [1, 2, 3])
+    await committed(memory.assert({ ...drug('aspirin'), subject: `p${n}` }));
   const { memory: own } = await branch('b');
   for (const n of [1, 2])
-    await committed(own.retract({ subject: `p${n}`, predicate: 'drug', valid: { from: START, to: OPEN_END } }));
+    await committed(
+      own.retract({ subject: `p${n}`, predicate: 'drug', valid: { from: START, to: OPEN_END } }),
+    );
   const searched: string[] = [];
   const search = store.factsByText.bind(store);
   store.factsByText = (query) => {
@@ -721,7 +860,8 @@ test('a visible memory that has returned all its matches is not searched again',
   };
   const { facts } = await own.recall({ text: 'aspirin', valid: 'any', limit: 1 });
   expect(facts.map(({ subject }) => subject)).toEqual(['p3']);
-  const depths = (of: string) => searched.filter((each) => each.startsWith(of)).map((each) => each.split(' ')[1]);
+  const depths = (of: string) =>
+    searched.filter((each) => each.startsWith(of)).map((each) => each.split(' ')[1]);
   expect(depths('b')).toHaveLength(1);
   expect(depths('shared').length).toBeGreaterThan(1);
 });

@@ -5,7 +5,13 @@ import { OPEN_END, readWitness } from '#memory';
 import { attemptsOf, createOracle, oracleKey, type Pause } from '#oracle';
 import { openStore } from '#stores';
 import { clinic } from '../../../../../tests/support/clinic/clinic.ts';
-import { committed, day, objects, onClinics, writ } from '../../../../../tests/support/clinic/clinic-memory.ts';
+import {
+  committed,
+  day,
+  objects,
+  onClinics,
+  writ,
+} from '../../../../../tests/support/clinic/clinic-memory.ts';
 import { HandClock, runtimeOver } from '../../../../../tests/support/ledger/runtime.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { Ruling } from '../records/ruling.ts';
@@ -18,13 +24,23 @@ onClinics((begun) => {
       objects((await memory.recall({ subject: 'p7', predicate: 'diagnosis' })).facts);
     await committed(memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'flu' }));
     clock.forward(1_000);
-    const asked = await memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'pneumonia' });
-    expect(asked).toMatchObject({ ruling: 'escalated', reason: 'contradiction', channel: 'doctor' });
+    const asked = await memory.assert({
+      subject: 'p7',
+      predicate: 'diagnosis',
+      object: 'pneumonia',
+    });
+    expect(asked).toMatchObject({
+      ruling: 'escalated',
+      reason: 'contradiction',
+      channel: 'doctor',
+    });
     expect(await diagnosis()).toEqual(['flu']);
     const { pending, entry } = asked as Extract<Ruling, { ruling: 'escalated' }>;
     expect(entry.payload).not.toMatch(/p7|pneumonia/);
     const decide = { principal: 'dr house', method: 'test' };
-    await expect(trajectory.approvals.approve(pending, decide)).rejects.toMatchObject({ code: 'answers_needed' });
+    await expect(trajectory.approvals.approve(pending, decide)).rejects.toMatchObject({
+      code: 'answers_needed',
+    });
     const [question] = await trajectory.approvals.questionsOf(pending);
     const winner = question!.members.find(({ object }) => object === 'pneumonia')!.claim;
     const answers = [{ request: question!.request, winner }];
@@ -32,45 +48,75 @@ onClinics((begun) => {
     // statement.
     clock.forward(60_000);
     await expect(
-      trajectory.approvals.approve(pending, { ...decide, answers: [{ ...answers[0]!, winner: 'nobody' }] }),
+      trajectory.approvals.approve(pending, {
+        ...decide,
+        answers: [{ ...answers[0]!, winner: 'nobody' }],
+      }),
     ).rejects.toMatchObject({
       reason: 'unknown_member',
     });
     expect(await diagnosis()).toEqual(['flu']);
-    expect(await trajectory.approvals.approve(pending, { ...decide, answers })).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(pending, { ...decide, answers })).toMatchObject({
+      ruling: 'committed',
+    });
     expect(await diagnosis()).toEqual(['pneumonia']);
     expect((readRow(entry).payload as PendingPayload).freezes).toEqual([]);
   });
 
   test('an open trajectory has another process’s questions until the resolution', async () => {
     const { store, clock, trajectory, memory } = await begun();
-    const elsewhere = await runtimeOver(store, [clinic], { ports: { clock } }).open(trajectory.id, clinic);
+    const elsewhere = await runtimeOver(store, [clinic], { ports: { clock } }).open(
+      trajectory.id,
+      clinic,
+    );
     await committed(memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'flu' }));
-    const { pending } = (await memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'cold' })) as never as {
+    const { pending } = (await memory.assert({
+      subject: 'p7',
+      predicate: 'diagnosis',
+      object: 'cold',
+    })) as never as {
       pending: string;
     };
     const questions = await elsewhere.approvals.questionsOf(pending);
     expect(questions).toEqual(await trajectory.approvals.questionsOf(pending));
-    const [{ request, members }] = questions as unknown as [{ request: string; members: [{ claim: string }] }];
+    const [{ request, members }] = questions as unknown as [
+      { request: string; members: [{ claim: string }] },
+    ];
     const answers = [{ request, winner: members[0].claim }];
-    await committed(trajectory.approvals.approve(pending, { principal: 'dr house', method: 'test', answers }));
-    await expect(elsewhere.approvals.questionsOf(pending)).rejects.toMatchObject({ code: 'not_pending' });
+    await committed(
+      trajectory.approvals.approve(pending, { principal: 'dr house', method: 'test', answers }),
+    );
+    await expect(elsewhere.approvals.questionsOf(pending)).rejects.toMatchObject({
+      code: 'not_pending',
+    });
   });
 
   test('an answer to an obsolete question is refused, and nothing is written', async () => {
     const { trajectory, memory } = await begun();
     await committed(memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'flu' }));
-    const { pending } = (await memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'cold' })) as never as {
+    const { pending } = (await memory.assert({
+      subject: 'p7',
+      predicate: 'diagnosis',
+      object: 'cold',
+    })) as never as {
       pending: string;
     };
     const [{ request, members }] = (await trajectory.approvals.questionsOf(pending)) as unknown as [
       { request: string; members: [{ claim: string }] },
     ];
     const whole = { from: day('2000-01-01'), to: day('2100-01-01') };
-    await committed(memory.correct({ subject: 'p7', predicate: 'diagnosis', object: 'measles', valid: whole }));
+    await committed(
+      memory.correct({ subject: 'p7', predicate: 'diagnosis', object: 'measles', valid: whole }),
+    );
     const length = trajectory.length;
-    const answer = { principal: 'dr house', method: 'test', answers: [{ request, winner: members[0].claim }] };
-    await expect(trajectory.approvals.approve(pending, answer)).rejects.toMatchObject({ code: 'stale_answer' });
+    const answer = {
+      principal: 'dr house',
+      method: 'test',
+      answers: [{ request, winner: members[0].claim }],
+    };
+    await expect(trajectory.approvals.approve(pending, answer)).rejects.toMatchObject({
+      code: 'stale_answer',
+    });
     expect(trajectory.length).toBe(length);
   });
 
@@ -80,11 +126,17 @@ onClinics((begun) => {
     const always = { from: day('2000-01-01'), to: OPEN_END };
     const decide = { principal: 'dr house', method: 'test' };
     const asked = async (object: string) => {
-      const ruling = await memory.assert(diagnosis(object), { idempotencyKey: `${object} ${clock.now()}` });
+      const ruling = await memory.assert(diagnosis(object), {
+        idempotencyKey: `${object} ${clock.now()}`,
+      });
       if (ruling.ruling !== 'escalated') throw new Error(JSON.stringify(ruling));
       const [question] = await trajectory.approvals.questionsOf(ruling.pending);
       const [winner] = question!.members.map(({ claim }) => claim) as [string];
-      return { pending: ruling.pending, question: question!, answers: [{ request: question!.request, winner }] };
+      return {
+        pending: ruling.pending,
+        question: question!,
+        answers: [{ request: question!.request, winner }],
+      };
     };
     await committed(memory.assert(diagnosis('flu')));
     clock.forward(1_000);
@@ -96,20 +148,31 @@ onClinics((begun) => {
       await expect(refused).rejects.toMatchObject({
         code: 'stale_answer',
         evidence: { id: pending, request: question.request },
-        message: expect.stringMatching(/Approve it without answers.* reject it .*under a new idempotency key/),
+        message: expect.stringMatching(
+          /Approve it without answers.* reject it .*under a new idempotency key/,
+        ),
       });
     }
-    expect(await trajectory.approvals.approve(gone.pending, decide)).toMatchObject({ ruling: 'committed' });
-    await expect(trajectory.approvals.approve(moved.pending, decide)).rejects.toMatchObject({ code: 'answers_needed' });
-    await trajectory.approvals.reject(moved.pending, { ...decide, reason: 'it is asked about something else' });
+    expect(await trajectory.approvals.approve(gone.pending, decide)).toMatchObject({
+      ruling: 'committed',
+    });
+    await expect(trajectory.approvals.approve(moved.pending, decide)).rejects.toMatchObject({
+      code: 'answers_needed',
+    });
+    await trajectory.approvals.reject(moved.pending, {
+      ...decide,
+      reason: 'it is asked about something else',
+    });
     clock.forward(1_000);
     const again = await asked('gout');
     expect(again.question.members.map(({ object }) => object).sort()).toEqual(['cold', 'gout']);
     const { claim: winner } = again.question.members.find(({ object }) => object === 'gout')!;
     const answers = [{ request: again.question.request, winner }];
-    expect(await trajectory.approvals.approve(again.pending, { ...decide, answers })).toMatchObject({
-      ruling: 'committed',
-    });
+    expect(await trajectory.approvals.approve(again.pending, { ...decide, answers })).toMatchObject(
+      {
+        ruling: 'committed',
+      },
+    );
     const { facts } = await memory.recall({ subject: 'p7', predicate: 'diagnosis' });
     expect(objects(facts)).toEqual(['gout']);
   });
@@ -132,14 +195,21 @@ onClinics((begun) => {
       return members.find(({ object }) => object === 'urgent')!.claim;
     };
     const asking = new HandClock();
-    const { memory } = await begun({ memory: { judge: { oracle, choose } }, ports: { clock: asking } });
+    const { memory } = await begun({
+      memory: { judge: { oracle, choose } },
+      ports: { clock: asking },
+    });
     const clock = asking;
     await committed(memory.assert({ subject: 'p7', predicate: 'triage', object: 'urgent' }));
     clock.forward(1_000);
     await committed(memory.assert({ subject: 'p7', predicate: 'triage', object: 'can wait' }));
-    expect(objects((await memory.recall({ subject: 'p7', predicate: 'triage' })).facts)).toEqual(['urgent']);
+    expect(objects((await memory.recall({ subject: 'p7', predicate: 'triage' })).facts)).toEqual([
+      'urgent',
+    ]);
     expect(calls).toHaveLength(1);
-    const [row] = (await memory.recall({ subject: 'p7', predicate: 'triage', kind: 'audit', valid: 'any' })).facts;
+    const [row] = (
+      await memory.recall({ subject: 'p7', predicate: 'triage', kind: 'audit', valid: 'any' })
+    ).facts;
     expect(await store.oracleGet(readWitness(row!).judge!)).toBeDefined();
   });
 
@@ -147,12 +217,21 @@ onClinics((begun) => {
     const clock = new HandClock();
     const asked: string[] = [];
     const oracle = createOracle({ store: await openStore('memory:'), clock, mode: 'record' });
-    const choose = ({ request, members }: { request: string; members: readonly { claim: string }[] }): string => {
+    const choose = ({
+      request,
+      members,
+    }: {
+      request: string;
+      members: readonly { claim: string }[];
+    }): string => {
       asked.push(request);
       clock.forward(1_000);
       return members[0]!.claim;
     };
-    const { store, memory, trajectory } = await begun({ memory: { judge: { oracle, choose } }, ports: { clock } });
+    const { store, memory, trajectory } = await begun({
+      memory: { judge: { oracle, choose } },
+      ports: { clock },
+    });
     const said = (diagnosis: string, triage: string): Promise<Ruling> =>
       memory.assertMany([
         { subject: 'p7', predicate: 'triage', object: triage },
@@ -160,7 +239,10 @@ onClinics((begun) => {
       ]);
     await committed(said('flu', 'urgent'));
     clock.forward(1_000);
-    const { pending } = (await said('pneumonia', 'can wait')) as Extract<Ruling, { ruling: 'escalated' }>;
+    const { pending } = (await said('pneumonia', 'can wait')) as Extract<
+      Ruling,
+      { ruling: 'escalated' }
+    >;
     const [question, ...others] = await trajectory.approvals.questionsOf(pending);
     expect([question!.predicate, others]).toEqual(['diagnosis', []]);
     const winner = question!.members.find(({ object }) => object === 'pneumonia')!.claim;
@@ -168,13 +250,15 @@ onClinics((begun) => {
     const answers = [{ request: question!.request, winner }];
     const decide = { principal: 'dr house', method: 'test', answers };
     // Also by a process that did not see the vote.
-    const again = await runtimeOver(store, [clinic], { ports: { clock }, memory: { judge: { oracle, choose } } }).open(
-      't',
-      clinic,
-    );
+    const again = await runtimeOver(store, [clinic], {
+      ports: { clock },
+      memory: { judge: { oracle, choose } },
+    }).open('t', clinic);
     expect(await again.approvals.approve(pending, decide)).toMatchObject({ ruling: 'committed' });
     expect(asked).toHaveLength(1);
-    expect(objects((await memory.recall({ subject: 'p7', predicate: 'diagnosis' })).facts)).toEqual(['pneumonia']);
+    expect(objects((await memory.recall({ subject: 'p7', predicate: 'diagnosis' })).facts)).toEqual(
+      ['pneumonia'],
+    );
     expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
   });
 
@@ -197,7 +281,8 @@ onClinics((begun) => {
       return { ...world, log, requests, keys };
     };
     const triage = { subject: 'p7', predicate: 'triage', valid: { from: day('2026-01-01') } };
-    const urgent = ({ members }: Choosing): string => members.find(({ object }) => object === 'urgent')!.claim;
+    const urgent = ({ members }: Choosing): string =>
+      members.find(({ object }) => object === 'urgent')!.claim;
 
     test('that throws, votes invalidly or times out is logged and asked again', async () => {
       const votes: ((question: Choosing) => string | Promise<string>)[] = [
@@ -214,10 +299,13 @@ onClinics((begun) => {
         await new Promise((resolve) => setImmediate(resolve));
         if (signal?.aborted) return;
       };
-      const { memory, log, requests, keys, trajectory } = await judged((question) => votes.shift()!(question), {
-        timeoutMs: 1_000,
-        pause,
-      });
+      const { memory, log, requests, keys, trajectory } = await judged(
+        (question) => votes.shift()!(question),
+        {
+          timeoutMs: 1_000,
+          pause,
+        },
+      );
       const say = () => memory.assert({ ...triage, object: 'can wait' });
       const length = trajectory.length;
       await expect(say()).rejects.toThrow('the model is away');
@@ -241,22 +329,39 @@ onClinics((begun) => {
         await meanwhile.shift()?.();
         return urgent(question);
       });
-      const other = (await assize.create(clinic, { trajectoryId: 'u', writs: [writ] })).memory({ space: 'ward', writ });
+      const other = (await assize.create(clinic, { trajectoryId: 'u', writs: [writ] })).memory({
+        space: 'ward',
+        writ,
+      });
       const half = { from: day('2026-01-01'), to: day('2026-07-01') };
-      meanwhile.push(() => committed(other.retract({ subject: 'p7', predicate: 'triage', valid: half })));
+      meanwhile.push(() =>
+        committed(other.retract({ subject: 'p7', predicate: 'triage', valid: half })),
+      );
       await committed(memory.assert({ ...triage, object: 'can wait' }));
       expect(new Set(requests).size).toBe(2);
       for (const key of keys()) expect(await log.oracleGet(key)).toBeDefined();
-      const triaged = async (valid: Instant) => objects((await memory.recall({ subject: 'p7', valid })).facts);
-      expect([await triaged(day('2026-03-01')), await triaged(day('2026-08-01'))]).toEqual([['can wait'], ['urgent']]);
+      const triaged = async (valid: Instant) =>
+        objects((await memory.recall({ subject: 'p7', valid })).facts);
+      expect([await triaged(day('2026-03-01')), await triaged(day('2026-08-01'))]).toEqual([
+        ['can wait'],
+        ['urgent'],
+      ]);
     });
   });
 
   test('an expired question refuses late answers; a new assertion asks again', async () => {
     const { clock, trajectory, memory, store } = await begun({ approvals: { timeoutMs: 10_000 } });
-    const said = { subject: 'p7', predicate: 'diagnosis', source: 'letter 3', valid: { from: day('2026-01-01') } };
+    const said = {
+      subject: 'p7',
+      predicate: 'diagnosis',
+      source: 'letter 3',
+      valid: { from: day('2026-01-01') },
+    };
     await committed(memory.assert({ ...said, object: 'flu' }));
-    const ask = () => memory.assert({ ...said, object: 'cold' }) as Promise<Extract<Ruling, { ruling: 'escalated' }>>;
+    const ask = () =>
+      memory.assert({ ...said, object: 'cold' }) as Promise<
+        Extract<Ruling, { ruling: 'escalated' }>
+      >;
     const { pending } = await ask();
     const [question] = await trajectory.approvals.questionsOf(pending);
     const { request, members } = question!;
@@ -268,19 +373,27 @@ onClinics((begun) => {
       reason: 'expired',
     });
     const length = trajectory.length;
-    await expect(trajectory.approvals.approve(pending, decide)).rejects.toMatchObject({ reason: 'stale_callback' });
+    await expect(trajectory.approvals.approve(pending, decide)).rejects.toMatchObject({
+      reason: 'stale_callback',
+    });
     const { answers: _, ...without } = decide;
-    await expect(trajectory.approvals.approve(pending, without)).rejects.toMatchObject({ code: 'not_pending' });
-    expect(await trajectory.approvals.questionsOf(pending).catch((error: { reason: string }) => error.reason)).toBe(
-      'not_pending',
-    );
+    await expect(trajectory.approvals.approve(pending, without)).rejects.toMatchObject({
+      code: 'not_pending',
+    });
+    expect(
+      await trajectory.approvals
+        .questionsOf(pending)
+        .catch((error: { reason: string }) => error.reason),
+    ).toBe('not_pending');
     expect([trajectory.length, trajectory.approvals.pending()]).toEqual([length, []]);
     const again = await ask();
     expect(again).toMatchObject({ ruling: 'escalated' });
     expect(again.pending).not.toBe(pending);
     // The same claims, and so the same question.
     expect(await trajectory.approvals.questionsOf(again.pending)).toEqual([question]);
-    expect(await trajectory.approvals.approve(again.pending, decide)).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(again.pending, decide)).toMatchObject({
+      ruling: 'committed',
+    });
     await expect(trajectory.approvals.approve(again.pending, decide)).rejects.toMatchObject({
       reason: 'stale_callback',
     });

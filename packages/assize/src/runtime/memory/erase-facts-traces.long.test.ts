@@ -20,7 +20,12 @@ import {
   type Ward,
   writ,
 } from '../../../../../tests/support/clinic/clinic-erasure.ts';
-import { committed, SECRETS, told, WHO } from '../../../../../tests/support/clinic/mentions-of-patient.ts';
+import {
+  committed,
+  SECRETS,
+  told,
+  WHO,
+} from '../../../../../tests/support/clinic/mentions-of-patient.ts';
 import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { nearBy, onEveryStore } from '../../../../../tests/support/ledger/stores.ts';
 import { someOf } from '../../../../../tests/support/some-of.ts';
@@ -35,12 +40,19 @@ onEveryStore((stores) => {
   test('a process with erased facts in its cache does not write them again', async () => {
     const ward = await begun(stores);
     const { store, clock, memory, trajectory } = ward;
-    const weighed = (object: string, confidence: number) => ({ subject: WHO, predicate: 'weight', object, confidence });
+    const weighed = (object: string, confidence: number) => ({
+      subject: WHO,
+      predicate: 'weight',
+      object,
+      confidence,
+    });
     await committed(memory.assert(weighed('81.3 kg', 0.5)));
     await committed(memory.assert({ subject: WHO, predicate: 'drug', object: 'penizillin 500' }));
     // Another runtime over the same store, and another trajectory of this one, with plans on the
     // fact.
-    const elsewhere = runtimeOver(store, [clinic], { ports: { clock, random: seededRandom('elsewhere') } });
+    const elsewhere = runtimeOver(store, [clinic], {
+      ports: { clock, random: seededRandom('elsewhere') },
+    });
     const trajectories = [
       await elsewhere.create(clinic, { trajectoryId: 'u', writs: [writ] }),
       await ward.assize.create(clinic, { trajectoryId: 'v', writs: [writ] }),
@@ -49,7 +61,11 @@ onEveryStore((stores) => {
     for (const view of views)
       for (const predicate of ['weight', 'drug'])
         await committed(
-          view.retract({ subject: WHO, predicate, valid: { from: day('2001-01-01'), to: day('2001-01-02') } }),
+          view.retract({
+            subject: WHO,
+            predicate,
+            valid: { from: day('2001-01-01'), to: day('2001-01-02') },
+          }),
         );
     const [row] = await rowsOf(store, 'ward', { subject: WHO, predicate: 'weight' });
     const statuses: string[] = [];
@@ -70,7 +86,11 @@ onEveryStore((stores) => {
     // Caches of the same process are evicted, others find out at the commit: of the weight and of
     // the drug.
     expect(statuses.filter((status) => status === 'outdated')).toHaveLength(2);
-    const audits = await rowsOf(store, 'ward', { subject: WHO, predicate: 'weight', kind: 'audit' });
+    const audits = await rowsOf(store, 'ward', {
+      subject: WHO,
+      predicate: 'weight',
+      kind: 'audit',
+    });
     expect(audits).toHaveLength(3);
     for (const row of audits) expect(readWitness(rowOf(row)).members).toHaveLength(2);
     const text = await everything(ward);
@@ -88,13 +108,19 @@ onEveryStore((stores) => {
       const { store, clock, assize, trajectory, memory } = ward;
       const said = { subject: WHO, predicate, object: 'penizillin 500' };
       await committed(memory.assert({ ...said, source: 'first' }));
-      const branch = await assize.branch('t', trajectory.head, { trajectoryId: 'b', note: 'what if', writs: [writ] });
+      const branch = await assize.branch('t', trajectory.head, {
+        trajectoryId: 'b',
+        note: 'what if',
+        writs: [writ],
+      });
       const inBranch = (branch as Trajectory).memory({ space: 'ward', writ });
       clock.forward(1_000);
       // It has the source's row by then, inherited and as its own.
       await committed(inBranch.assert({ ...said, source: 'first' }));
       await committed(inBranch.assert({ ...said, source: 'second' }));
-      const elsewhere = runtimeOver(store, [clinic], { ports: { clock, random: seededRandom('elsewhere') } });
+      const elsewhere = runtimeOver(store, [clinic], {
+        ports: { clock, random: seededRandom('elsewhere') },
+      });
       await committed(erasing((await elsewhere.open('t')) as Trajectory, {}));
       clock.forward(1_000);
       await committed(inBranch.assert({ ...said, source: 'third' }));
@@ -146,7 +172,10 @@ onEveryStore((stores) => {
     });
     const options = { tools: [look, letter], ports: { clock: ward.clock } };
     const assize = runtimeOver(ward.store, [clinic], options);
-    const trajectory = (await assize.create(clinic, { trajectoryId: 'tools', writs: [writ] })) as Trajectory;
+    const trajectory = (await assize.create(clinic, {
+      trajectoryId: 'tools',
+      writs: [writ],
+    })) as Trajectory;
     for (const [patient, weight] of [
       [WHO, '81.3 kg'],
       ['p8', '70 kg'],
@@ -173,44 +202,54 @@ onEveryStore((stores) => {
     await expectSound(ward);
   });
 
-  near('what tools have answered goes with it whatever their class is, and whenever they were called', async () => {
-    const ward = await begun(stores);
-    const input = z.object({ to: z.string() });
-    const declared = (name: string, delivery: 'buffered' | 'externalised') =>
-      declareTool({
-        name,
-        class: { reversibility: 'reversible', delivery, sink: 'keyed' },
-        sensitive: true,
-        input,
-        writes: [name],
-        plan: () => 'planned',
-        execute: ({ to }: { to: string }) => `${name} has done it for ${to}`,
-        compensate: () => undefined,
-      } as never);
-    const tools = [declared('later', 'buffered'), declared('now', 'externalised')] as never;
-    const assize = runtimeOver(ward.store, [clinic], { tools, ports: { clock: ward.clock } });
-    const trajectory = (await assize.create(clinic, { trajectoryId: 'tools', writs: [writ] })) as Trajectory;
-    for (const [n, patient] of [WHO, 'p8'].entries()) {
-      const { ruling } = await trajectory.transaction({ writ, writes: ['**'], name: `visit ${n}` }, async (tx) => {
-        await tx.call('later', { to: patient });
-        await tx.call('now', { to: patient });
-        tx.propose({ ...intent('visit', { patient, weight: '80 kg' }, writ), role: 'nurse' });
-      });
-      if (ruling.ruling !== 'committed') throw new Error(ruling.ruling);
-      expect(await assize.awaitEffects(ruling.entry.id)).toHaveLength(2);
-    }
-    await assize.close();
-    const of = (patient: string) => ['later', 'now'].map((name) => `${name} has done it for ${patient}`);
-    expect(foundIn(await everything(ward), [WHO, ...of(WHO)])).toHaveLength(3);
-    const again = (await runtimeOver(ward.store, [clinic], { ports: { clock: ward.clock } }).open(
-      'tools',
-      clinic,
-    )) as Trajectory;
-    await committed(erasing(again, {}));
-    expect(foundIn(await everything(ward), [WHO, ...of(WHO)])).toEqual([]);
-    expect(foundIn(await everything(ward), of('p8'))).toHaveLength(2);
-    await expectSound(ward);
-  });
+  near(
+    'what tools have answered goes with it whatever their class is, and whenever they were called',
+    async () => {
+      const ward = await begun(stores);
+      const input = z.object({ to: z.string() });
+      const declared = (name: string, delivery: 'buffered' | 'externalised') =>
+        declareTool({
+          name,
+          class: { reversibility: 'reversible', delivery, sink: 'keyed' },
+          sensitive: true,
+          input,
+          writes: [name],
+          plan: () => 'planned',
+          execute: ({ to }: { to: string }) => `${name} has done it for ${to}`,
+          compensate: () => undefined,
+        } as never);
+      const tools = [declared('later', 'buffered'), declared('now', 'externalised')] as never;
+      const assize = runtimeOver(ward.store, [clinic], { tools, ports: { clock: ward.clock } });
+      const trajectory = (await assize.create(clinic, {
+        trajectoryId: 'tools',
+        writs: [writ],
+      })) as Trajectory;
+      for (const [n, patient] of [WHO, 'p8'].entries()) {
+        const { ruling } = await trajectory.transaction(
+          { writ, writes: ['**'], name: `visit ${n}` },
+          async (tx) => {
+            await tx.call('later', { to: patient });
+            await tx.call('now', { to: patient });
+            tx.propose({ ...intent('visit', { patient, weight: '80 kg' }, writ), role: 'nurse' });
+          },
+        );
+        if (ruling.ruling !== 'committed') throw new Error(ruling.ruling);
+        expect(await assize.awaitEffects(ruling.entry.id)).toHaveLength(2);
+      }
+      await assize.close();
+      const of = (patient: string) =>
+        ['later', 'now'].map((name) => `${name} has done it for ${patient}`);
+      expect(foundIn(await everything(ward), [WHO, ...of(WHO)])).toHaveLength(3);
+      const again = (await runtimeOver(ward.store, [clinic], { ports: { clock: ward.clock } }).open(
+        'tools',
+        clinic,
+      )) as Trajectory;
+      await committed(erasing(again, {}));
+      expect(foundIn(await everything(ward), [WHO, ...of(WHO)])).toEqual([]);
+      expect(foundIn(await everything(ward), of('p8'))).toHaveLength(2);
+      await expectSound(ward);
+    },
+  );
 
   near(
     'an erasure of two entries is searched for once, and what is said of her elsewhere in between is not lost with her name',
@@ -246,20 +285,29 @@ onEveryStore((stores) => {
               return answer.then(async (result: unknown) => {
                 erasures += 1;
                 if (isSaid && erasures === 1)
-                  await committed(elsewhere.assert({ subject: WHO, predicate: 'allergy', object: 'said elsewhere' }));
+                  await committed(
+                    elsewhere.assert({
+                      subject: WHO,
+                      predicate: 'allergy',
+                      object: 'said elsewhere',
+                    }),
+                  );
                 return result;
               });
             };
           },
         });
-        const there = (await runtimeOver(watched, [clinic], { ports: { clock } }).open('t', clinic)) as Trajectory;
+        const there = (await runtimeOver(watched, [clinic], { ports: { clock } }).open(
+          't',
+          clinic,
+        )) as Trajectory;
         const ruling = await erasing(there, {});
         expect(ruling).toMatchObject({ ruling: 'committed', remaining: isSaid ? ['other'] : [] });
         expect(erasures).toBe(2);
         const rows = await rowsOf(store);
-        expect(rows.filter(({ subject, object }) => subject === WHO && object === 'said elsewhere')).toHaveLength(
-          isSaid ? 1 : 0,
-        );
+        expect(
+          rows.filter(({ subject, object }) => subject === WHO && object === 'said elsewhere'),
+        ).toHaveLength(isSaid ? 1 : 0);
         expect(rows.filter(({ object }) => object.includes('of hers'))).toEqual([]);
         // Each search reads the memories twice.
         expect(searches).toBe(isSaid ? 4 : 2);
@@ -289,7 +337,9 @@ onEveryStore((stores) => {
         await committed(memory.assert({ subject: 'p8', predicate: 'allergy', object: 'nuts' }));
       };
       const entriesOf = async ({ store }: Ward): Promise<EntryRow[]> =>
-        (await store.entries('t')).filter(({ payload }) => payload.includes('"name":"assize.erase"'));
+        (await store.entries('t')).filter(({ payload }) =>
+          payload.includes('"name":"assize.erase"'),
+        );
       await say(whole);
       await committed(erasing(whole.trajectory, {}));
       const steps = (await entriesOf(whole)).length;
@@ -319,20 +369,25 @@ onEveryStore((stores) => {
         const left = (await rowsOf(ward.store)).filter(({ subject }) => subject === WHO);
         expect(left.length > 0).toBe(done < steps);
 
-        const again = (await runtimeOver(ward.store, [clinic], { ports: { clock: ward.clock } }).open(
-          't',
-          clinic,
-        )) as Trajectory;
+        const again = (await runtimeOver(ward.store, [clinic], {
+          ports: { clock: ward.clock },
+        }).open('t', clinic)) as Trajectory;
         if (done < steps) await committed(erasing(again, {}));
         else await expect(erasing(again, {})).rejects.toMatchObject({ code: 'nothing_to_erase' });
         const reader = new ValueReader(ward.store);
         const erasures = (await entriesOf(ward)).map((row) =>
           reader.erasure(row, readRow(row).payload as CommitPayload),
         );
-        const values = (await Promise.all(erasures)).flatMap((erasure) => erasure!.values.map(({ hash }) => hash));
+        const values = (await Promise.all(erasures)).flatMap((erasure) =>
+          erasure!.values.map(({ hash }) => hash),
+        );
         expect([values.length, new Set(values).size]).toEqual([all, all]);
         const text = await everything(ward);
-        expect([text.includes('of hers'), text.includes(WHO), text.includes('nuts')]).toEqual([false, false, true]);
+        expect([text.includes('of hers'), text.includes(WHO), text.includes('nuts')]).toEqual([
+          false,
+          false,
+          true,
+        ]);
         expect(await checkMemory(ward.store)).toMatchObject({ valid: true });
         expect(await verifyStore(ward.store)).toMatchObject([{ valid: true }]);
       }

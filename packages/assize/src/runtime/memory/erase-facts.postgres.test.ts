@@ -19,7 +19,12 @@ import {
   rowsOf,
   writ,
 } from '../../../../../tests/support/clinic/clinic-erasure.ts';
-import { committed, SECRETS, told, WHO } from '../../../../../tests/support/clinic/mentions-of-patient.ts';
+import {
+  committed,
+  SECRETS,
+  told,
+  WHO,
+} from '../../../../../tests/support/clinic/mentions-of-patient.ts';
 import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { nearBy, onEveryStore } from '../../../../../tests/support/ledger/stores.ts';
 import type { Trajectory } from '../trajectory.ts';
@@ -55,12 +60,16 @@ onEveryStore((stores) => {
       expect(object).toBe(gone(content.hash));
       expect(names.map(gone)).toContain(subject);
     }
-    expect((await memory.recall({ subject: WHO, valid: 'any', system: 'any', kind: 'all' })).facts).toEqual([]);
+    expect(
+      (await memory.recall({ subject: WHO, valid: 'any', system: 'any', kind: 'all' })).facts,
+    ).toEqual([]);
     await expectSound(ward);
     expect(foundIn(await everything(ward), SECRETS)).toEqual([]);
     // No more texts than those about her.
     const kept = /"(of p8|more of p8|of p9|70 kg|p8|p9)"/g;
-    expect([...(await exported(store)).matchAll(kept)].length).toBe([...texts.matchAll(kept)].length);
+    expect([...(await exported(store)).matchAll(kept)].length).toBe(
+      [...texts.matchAll(kept)].length,
+    );
     await store.close();
     if (stores.kind === 'sqlite') {
       const again = await openStore(ward.url);
@@ -80,7 +89,9 @@ onEveryStore((stores) => {
       const recalls = values
         .filter(({ name }) => name === 'recall')
         .map(({ value }) => (value as { $blob: string }).$blob);
-      return Promise.all(recalls.map(async (hash) => (await ward.store.erasedBy(hash)) !== undefined));
+      return Promise.all(
+        recalls.map(async (hash) => (await ward.store.erasedBy(hash)) !== undefined),
+      );
     };
     expect(await erased()).toEqual([false, false, false]);
     await committed(erasing(ward.trajectory, {}));
@@ -104,7 +115,10 @@ onEveryStore((stores) => {
     const { observations } = readRow(said.entry).payload as CommitPayload;
     await committed(erasing(trajectory, { subject }));
     const gone = await Promise.all(
-      observations.map(async ({ value }) => (await store.erasedBy((value as { $blob: string }).$blob)) !== undefined),
+      observations.map(
+        async ({ value }) =>
+          (await store.erasedBy((value as { $blob: string }).$blob)) !== undefined,
+      ),
     );
     expect(gone).toEqual([true, false]);
   });
@@ -133,11 +147,20 @@ onEveryStore((stores) => {
       for (const said of [drug, { ...drug, predicate: 'allergy' }, { ...drug, subject: 'p8' }])
         await committed(view.assert(said));
     const believed = async () =>
-      (await rowsOf(store)).map(({ subject, predicate, object }) => `${subject} ${predicate} ${object}`);
+      (await rowsOf(store)).map(
+        ({ subject, predicate, object }) => `${subject} ${predicate} ${object}`,
+      );
     const rest = [`p8 drug penizillin 500`];
-    const [{ lineage: claim }] = (await memory.recall({ subject: WHO, predicate: 'allergy' })).facts as [FactVersion];
+    const [{ lineage: claim }] = (await memory.recall({ subject: WHO, predicate: 'allergy' }))
+      .facts as [FactVersion];
     const { entry } = await committed(
-      memory.erase({ subject: WHO, predicate: 'allergy', claim, reason: 'request 18', writ: officer }),
+      memory.erase({
+        subject: WHO,
+        predicate: 'allergy',
+        claim,
+        reason: 'request 18',
+        writ: officer,
+      }),
     );
     expect(JSON.parse(entry.payload)).toMatchObject({
       writ_id: writId(officer),
@@ -150,7 +173,9 @@ onEveryStore((stores) => {
         ...rest,
       ].toSorted(),
     );
-    const own = await committed(memory.erase({ subject: WHO, predicate: 'drug', reason: 'request 19' }));
+    const own = await committed(
+      memory.erase({ subject: WHO, predicate: 'drug', reason: 'request 19' }),
+    );
     expect(JSON.parse(own.entry.payload)).toMatchObject({ writ_id: writId(writ) });
     expect((await believed()).filter((row) => row.includes('drug'))).toEqual(rest);
     const named = trajectory.memory({ space: 'ward', writ, principal: 'nurse' });
@@ -164,7 +189,9 @@ onEveryStore((stores) => {
     expect(await rowsOf(store, 'icu')).toHaveLength(3);
     const believing = writFor('scribe', { scopes: ['memory:ward:**'] });
     const scribe = trajectory.memory({ space: 'ward', writ: believing });
-    expect(await scribe.erase({ subject: 'p8', reason: 'r' })).toMatchObject({ reason: 'invalid_authority' });
+    expect(await scribe.erase({ subject: 'p8', reason: 'r' })).toMatchObject({
+      reason: 'invalid_authority',
+    });
     expect(await believed()).toEqual(rest);
   });
 
@@ -173,7 +200,12 @@ onEveryStore((stores) => {
     const { store, trajectory, memory } = ward;
     await told(ward);
     const said = { subject: WHO, predicate: 'drug' };
-    for (const scopes of [['erase:memory:other'], ['memory:ward:**'], ['erase:/**'], ['erase:entry:*']]) {
+    for (const scopes of [
+      ['erase:memory:other'],
+      ['memory:ward:**'],
+      ['erase:/**'],
+      ['erase:entry:*'],
+    ]) {
       const other = writFor('other', { actions: ['assize.erase'], scopes, nonce: scopes[0]! });
       const input = { beliefs: [{ space: 'ward', ...said }], reason: 'r', writ: other };
       const ruling = await trajectory.erase(input);
@@ -196,9 +228,18 @@ onEveryStore((stores) => {
       [{ space: 'ward', subject: 'A\u030a' }],
     ])
       expect(await wrong(beliefs)).toEqual(['bad_intent', []]);
-    expect(await wrong([{ space: 'ward', ...said, claim: 'penizillin 500' }])).toEqual(['bad_intent', []]);
-    expect(await wrong([{ space: 'ward', ...said, claim: 'ab'.repeat(32) }])).toEqual(['not_found', []]);
-    expect(await wrong([{ space: 'ward', ...said, subject: `${WHO}!` }])).toEqual(['nothing_to_erase', []]);
+    expect(await wrong([{ space: 'ward', ...said, claim: 'penizillin 500' }])).toEqual([
+      'bad_intent',
+      [],
+    ]);
+    expect(await wrong([{ space: 'ward', ...said, claim: 'ab'.repeat(32) }])).toEqual([
+      'not_found',
+      [],
+    ]);
+    expect(await wrong([{ space: 'ward', ...said, subject: `${WHO}!` }])).toEqual([
+      'nothing_to_erase',
+      [],
+    ]);
     expect(trajectory.length).toBe(length);
     expect(foundIn(await everything(ward), SECRETS)).toEqual(SECRETS);
     await store.close();
@@ -233,7 +274,9 @@ onEveryStore((stores) => {
         { space: 'ward', subject: 'p8' },
         Object.assign(Object.create(place), { space: 'ward', subject: WHO }),
       ];
-      expect(await refused(() => trajectory.erase({ beliefs, reason: 'r', writ: officer }))).toEqual({
+      expect(
+        await refused(() => trajectory.erase({ beliefs, reason: 'r', writ: officer })),
+      ).toEqual({
         code: 'bad_intent',
         message: expect.stringContaining(`"${member}"`),
       });
@@ -251,7 +294,11 @@ onEveryStore((stores) => {
     ];
     for (const [member, beside] of whole) {
       const beliefs = [{ space: 'ward', subject: WHO }];
-      const erasure = Object.assign(Object.create(beside), beside, { beliefs, reason: 'r', writ: officer });
+      const erasure = Object.assign(Object.create(beside), beside, {
+        beliefs,
+        reason: 'r',
+        writ: officer,
+      });
       expect(await refused(() => trajectory.erase(erasure))).toEqual({
         code: 'bad_intent',
         message: expect.stringContaining(`its "${member}" must be left out`),
@@ -274,8 +321,14 @@ onEveryStore((stores) => {
     const ward = await begun(stores);
     await told(ward);
     const memory = ward.trajectory.memory({ space: 'ward', writ: officer });
-    const his = (await rowsOf(ward.store)).filter(({ subject, predicate }) => subject !== WHO || predicate !== 'drug');
-    await committed(memory.erase(Object.assign(Object.create({ predicate: 'drug' }), { subject: WHO, reason: 'r' })));
+    const his = (await rowsOf(ward.store)).filter(
+      ({ subject, predicate }) => subject !== WHO || predicate !== 'drug',
+    );
+    await committed(
+      memory.erase(
+        Object.assign(Object.create({ predicate: 'drug' }), { subject: WHO, reason: 'r' }),
+      ),
+    );
     expect(await rowsOf(ward.store)).toEqual(his);
     await ward.store.close();
   });
@@ -292,7 +345,12 @@ test('an action that now asserts otherwise is matched by its earlier assertion',
     trajectoryId: 't',
     writs: [writ],
   })) as Trajectory;
-  await committed(trajectory.propose({ ...intent('visit', { patient: WHO, weight: '81.3 kg' }, writ), role: 'nurse' }));
+  await committed(
+    trajectory.propose({
+      ...intent('visit', { patient: WHO, weight: '81.3 kg' }, writ),
+      role: 'nurse',
+    }),
+  );
   patient = 'p8';
   await committed(erasing(trajectory, {}));
   expect(foundIn(await exported(store), [WHO, '81.3 kg', 'seen'])).toEqual([]);

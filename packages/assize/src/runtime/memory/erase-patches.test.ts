@@ -54,19 +54,36 @@ async function begun(kind: string): Promise<Ward> {
   const store = await openStore(url);
   const clock = new HandClock();
   const assize = runtimeOver(store, [scales], { ports: { clock } });
-  const trajectory = (await assize.create(scales, { trajectoryId: 't', writs: [writ] })) as Trajectory;
-  return { url, store, clock, assize, trajectory, memory: trajectory.memory({ space: 'ward', writ: officer }) };
+  const trajectory = (await assize.create(scales, {
+    trajectoryId: 't',
+    writs: [writ],
+  })) as Trajectory;
+  return {
+    url,
+    store,
+    clock,
+    assize,
+    trajectory,
+    memory: trajectory.memory({ space: 'ward', writ: officer }),
+  };
 }
 
-const does = (trajectory: Trajectory, action: string, args: object, more: object = {}): Promise<Ruling> =>
-  trajectory.propose({ action, role: 'nurse', args, writ, ...more });
+const does = (
+  trajectory: Trajectory,
+  action: string,
+  args: object,
+  more: object = {},
+): Promise<Ruling> => trajectory.propose({ action, role: 'nurse', args, writ, ...more });
 
 const did = async (trajectory: Trajectory, action: string, args: object): Promise<EntryRow> =>
   (await committed(does(trajectory, action, args))).entry;
 
 const stateOf = (trajectory: Trajectory): State => trajectory.state() as unknown as State;
 
-const erasing = (memory: Memory, narrower: object = {}): Promise<ErasureRuling & { readonly ruling: 'committed' }> =>
+const erasing = (
+  memory: Memory,
+  narrower: object = {},
+): Promise<ErasureRuling & { readonly ruling: 'committed' }> =>
   committed(memory.erase({ subject: WHO, reason: 'request 17', ...narrower }));
 
 const argsOf = ({ payload }: EntryRow): ErasureArgs => JSON.parse(payload).action.args;
@@ -97,7 +114,10 @@ async function expectSound(ward: Ward): Promise<void> {
   const { store, trajectory } = ward;
   for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
   const opened = async (): Promise<Json> => {
-    const again = await runtimeOver(store, [scales], { ports: { clock: ward.clock } }).open('t', scales);
+    const again = await runtimeOver(store, [scales], { ports: { clock: ward.clock } }).open(
+      't',
+      scales,
+    );
     return again.state() as Json;
   };
   expect(await opened()).toEqual(trajectory.state());
@@ -169,20 +189,23 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(ward);
   });
 
-  test.each(['predicate', 'claim'])('erasing a %s erases the state written by its assertion', async (what) => {
-    const ward = await begun(kind);
-    const { trajectory, memory } = ward;
-    await did(trajectory, 'weigh', { at: 'a', patient: WHO, weight: 'zq81' });
-    await did(trajectory, 'weigh', { at: 'b', patient: 'p8', weight: 'zq81' });
-    await did(trajectory, 'weigh', { at: 'c', patient: WHO, weight: 'zq79' });
-    const facts = await memory.recall({ subject: WHO, kind: 'all', valid: 'any', system: 'any' });
-    const claim = facts.facts.find(({ object }) => object === 'zq81')!.lineage;
-    await erasing(memory, { predicate: 'weight', ...(what === 'claim' && { claim }) });
-    const { cards } = stateOf(trajectory);
-    expect(Object.values(cards).map(isErased)).toEqual([true, false, what === 'predicate']);
-    expect(cards['b']).toMatchObject({ text: 'p8 weighs zq81' });
-    await expectSound(ward);
-  });
+  test.each(['predicate', 'claim'])(
+    'erasing a %s erases the state written by its assertion',
+    async (what) => {
+      const ward = await begun(kind);
+      const { trajectory, memory } = ward;
+      await did(trajectory, 'weigh', { at: 'a', patient: WHO, weight: 'zq81' });
+      await did(trajectory, 'weigh', { at: 'b', patient: 'p8', weight: 'zq81' });
+      await did(trajectory, 'weigh', { at: 'c', patient: WHO, weight: 'zq79' });
+      const facts = await memory.recall({ subject: WHO, kind: 'all', valid: 'any', system: 'any' });
+      const claim = facts.facts.find(({ object }) => object === 'zq81')!.lineage;
+      await erasing(memory, { predicate: 'weight', ...(what === 'claim' && { claim }) });
+      const { cards } = stateOf(trajectory);
+      expect(Object.values(cards).map(isErased)).toEqual([true, false, what === 'predicate']);
+      expect(cards['b']).toMatchObject({ text: 'p8 weighs zq81' });
+      await expectSound(ward);
+    },
+  );
 
   test('unmarked values stay, and their entries are reported', async () => {
     const ward = await begun(kind);
@@ -205,25 +228,36 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(Object.values(cards).filter(isErased)).toHaveLength(6);
     expect(board).toMatchObject({ b: 'it is zq81', c: WHO, d: 81000, g: 'it is zq81' });
     await expectSound(ward);
-    await expect(memory.erase({ subject: WHO, reason: 'again' })).rejects.toMatchObject({ code: 'nothing_to_erase' });
+    await expect(memory.erase({ subject: WHO, reason: 'again' })).rejects.toMatchObject({
+      code: 'nothing_to_erase',
+    });
   });
 
   test('a branch loses inherited values with its source and erases its own ones', async () => {
     const ward = await begun(kind);
     const { store, assize, trajectory, memory } = ward;
     await did(trajectory, 'weigh', { at: 'a', patient: WHO, weight: 'zq81' });
-    const branch = await assize.branch('t', trajectory.head, { trajectoryId: 'b', note: 'what if', writs: [writ] });
+    const branch = await assize.branch('t', trajectory.head, {
+      trajectoryId: 'b',
+      note: 'what if',
+      writs: [writ],
+    });
     await did(branch as Trajectory, 'weigh', { at: 'c', patient: WHO, weight: 'zq79' });
     expect((await erasing(memory)).remaining).toEqual(['b']);
     const cardsIn = async (): Promise<boolean[]> => {
-      const again = await runtimeOver(store, [scales], { ports: { clock: ward.clock } }).open('b', scales);
+      const again = await runtimeOver(store, [scales], { ports: { clock: ward.clock } }).open(
+        'b',
+        scales,
+      );
       expect(again.state()).toEqual(branch.state());
       return Object.values(stateOf(again as Trajectory).cards).map(isErased);
     };
     expect(await cardsIn()).toEqual([true, false]);
     // The statement contradicts an earlier one, and the witness has both.
     expect(foundIn(await everything(ward))).toEqual([WHO, 'zq81', 'zq79', '79000']);
-    expect((await erasing((branch as Trajectory).memory({ space: 'ward', writ: officer }))).remaining).toEqual([]);
+    expect(
+      (await erasing((branch as Trajectory).memory({ space: 'ward', writ: officer }))).remaining,
+    ).toEqual([]);
     expect(await cardsIn()).toEqual([true, true]);
     expect(foundIn(await everything(ward))).toEqual([]);
     await expectSound(ward);
@@ -233,16 +267,28 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const ward = await begun(kind);
     const { trajectory, memory } = ward;
     const careful = { writ: writFor('careful', { require_approval: ['weigh'] }) };
-    const asked = await does(trajectory, 'weigh', { at: 'a', patient: WHO, weight: 'zq81' }, careful);
+    const asked = await does(
+      trajectory,
+      'weigh',
+      { at: 'a', patient: WHO, weight: 'zq81' },
+      careful,
+    );
     if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
     expect(foundIn(await everything(ward))).toEqual([WHO, 'zq81', '81000']);
     await erasing(memory);
     expect(foundIn(await everything(ward))).toEqual([]);
     const doctor = { principal: 'dr house', method: 'test' };
-    await expect(trajectory.approvals.approve(asked.pending, doctor)).rejects.toMatchObject({ code: 'erased' });
+    await expect(trajectory.approvals.approve(asked.pending, doctor)).rejects.toMatchObject({
+      code: 'erased',
+    });
     await trajectory.approvals.reject(asked.pending, { ...doctor, reason: 'gone' });
     await did(trajectory, 'weigh', { at: 'a', patient: WHO, weight: 'zq79' });
-    const other = await does(trajectory, 'weigh', { at: 'b', patient: 'p8', weight: '70 kg' }, careful);
+    const other = await does(
+      trajectory,
+      'weigh',
+      { at: 'b', patient: 'p8', weight: '70 kg' },
+      careful,
+    );
     if (other.ruling !== 'escalated') throw new Error(other.ruling);
     const again = () => memory.erase({ subject: WHO, reason: 'request 18' });
     expect(await again()).toMatchObject({ ruling: 'frozen', by: other.pending });
@@ -256,12 +302,19 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
 test('an erasure over several entries is complete and names earlier findings', async () => {
   const ward = await begun('memory');
   const { store, trajectory, memory } = ward;
-  const { id } = await did(trajectory, 'stack', { at: 'a', patient: WHO, weight: 'zq81', cards: 2_001 });
+  const { id } = await did(trajectory, 'stack', {
+    at: 'a',
+    patient: WHO,
+    weight: 'zq81',
+    cards: 2_001,
+  });
   await did(trajectory, 'see', { at: 'a 0' });
   await did(trajectory, 'see', { at: 'a 2000' });
   const { remaining, unmarked } = await erasing(memory);
   expect([remaining, unmarked]).toEqual([['t'], [id]]);
-  const erasures = (await store.entries('t')).filter(({ payload }) => payload.includes('"name":"assize.erase"'));
+  const erasures = (await store.entries('t')).filter(({ payload }) =>
+    payload.includes('"name":"assize.erase"'),
+  );
   expect(erasures).toHaveLength(2);
   expect(Object.values(stateOf(trajectory).cards).every(isErased)).toBe(true);
   expect(foundIn(await everything(ward))).toEqual(['zq81']);

@@ -4,7 +4,12 @@ export type { BeliefSelector } from '../records/erasure-input.ts';
  * facts of a store, and their commit writes the plan.
  */
 
-export type { AskedQuestion, GivenAnswer, OpenQuestions, PendingQuestions } from '../records/questions.ts';
+export type {
+  AskedQuestion,
+  GivenAnswer,
+  OpenQuestions,
+  PendingQuestions,
+} from '../records/questions.ts';
 export type { AssertedEach } from './assert-each.ts';
 export {
   type CheckMemoryOptions,

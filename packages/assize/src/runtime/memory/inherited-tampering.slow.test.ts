@@ -29,14 +29,22 @@ async function beside<T>(others: Memory, writers: number, wanted: () => Promise<
   let written = 0;
   const write = async (writer: number): Promise<void> => {
     for (let n = 0; !isOver; n++) {
-      if (++written > PATIENCE) throw new Error(`nobody came through while others wrote ${PATIENCE} times`);
-      const { ruling } = await others.assert({ ...ABOUT, object: `${writer} ${n}`, source: `${writer} ${n}` });
+      if (++written > PATIENCE)
+        throw new Error(`nobody came through while others wrote ${PATIENCE} times`);
+      const { ruling } = await others.assert({
+        ...ABOUT,
+        object: `${writer} ${n}`,
+        source: `${writer} ${n}`,
+      });
       expect(ruling).toBe('committed');
     }
   };
   const writing = Promise.all(Array.from({ length: writers }, (_, n) => write(n)));
   try {
-    return await Promise.race([wanted(), writing.then(() => Promise.reject(new Error('nobody else writes')))]);
+    return await Promise.race([
+      wanted(),
+      writing.then(() => Promise.reject(new Error('nobody else writes'))),
+    ]);
   } finally {
     isOver = true;
     await writing;
@@ -45,7 +53,9 @@ async function beside<T>(others: Memory, writers: number, wanted: () => Promise<
 
 describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   const begun = async () => {
-    const store = await openStore(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`);
+    const store = await openStore(
+      kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`,
+    );
     const assize = runtimeOver(store, [clinic], { ports: { clock: new HandClock() } });
     const [trajectory, other] = (await Promise.all(
       ['t', 'u'].map((trajectoryId) => assize.create(clinic, { trajectoryId, writs: [writ] })),
@@ -59,26 +69,36 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       const memory = trajectory.memory({ space: 'ward', writ: careful });
       const asked = await memory.assert({ ...ABOUT, object: 'insulin' });
       if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
-      const approve = () => trajectory.approvals.approve(asked.pending, { principal: 'dr house', method: 'test' });
+      const approve = () =>
+        trajectory.approvals.approve(asked.pending, { principal: 'dr house', method: 'test' });
       expect(await beside(others, writers, approve)).toMatchObject({ ruling: 'committed' });
     });
 
     test('a thousand claims from sources', async () => {
       const { trajectory, others } = await begun();
       const memory = trajectory.memory({ space: 'ward', writ });
-      const claims = Array.from({ length: 1_000 }, (_, n) => ({ ...ABOUT, object: 'insulin', source: `${n}` }));
-      expect(await beside(others, writers, () => memory.assertMany(claims))).toMatchObject({ ruling: 'committed' });
+      const claims = Array.from({ length: 1_000 }, (_, n) => ({
+        ...ABOUT,
+        object: 'insulin',
+        source: `${n}`,
+      }));
+      expect(await beside(others, writers, () => memory.assertMany(claims))).toMatchObject({
+        ruling: 'committed',
+      });
     });
 
     test('an erasure that a person approves', async () => {
       const { trajectory, others } = await begun();
       const memory = trajectory.memory({ space: 'ward', writ });
-      expect(await memory.assert({ ...ABOUT, object: 'insulin' })).toMatchObject({ ruling: 'committed' });
+      expect(await memory.assert({ ...ABOUT, object: 'insulin' })).toMatchObject({
+        ruling: 'committed',
+      });
       const [row] = (await memory.recall(ABOUT)).facts;
       const beliefs = [{ space: 'ward', ...ABOUT, claim: row!.lineage }];
       const asked = await trajectory.erase({ beliefs, reason: 'request 17', writ: asking });
       if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
-      const approve = () => trajectory.approvals.approve(asked.pending, { principal: 'dr house', method: 'test' });
+      const approve = () =>
+        trajectory.approvals.approve(asked.pending, { principal: 'dr house', method: 'test' });
       expect(await beside(others, writers, approve)).toMatchObject({ ruling: 'committed' });
       // The partition is released.
       expect(await others.assert({ ...ABOUT, object: 'after', source: 'after' })).toMatchObject({
@@ -89,7 +109,9 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     test('an erasure', async () => {
       const { trajectory, others } = await begun();
       const memory = trajectory.memory({ space: 'ward', writ });
-      expect(await memory.assert({ ...ABOUT, object: 'insulin' })).toMatchObject({ ruling: 'committed' });
+      expect(await memory.assert({ ...ABOUT, object: 'insulin' })).toMatchObject({
+        ruling: 'committed',
+      });
       const [row] = (await memory.recall(ABOUT)).facts;
       const beliefs = [{ space: 'ward', ...ABOUT, claim: row!.lineage }];
       const erase = () => trajectory.erase({ beliefs, reason: 'request 17', writ: officer });

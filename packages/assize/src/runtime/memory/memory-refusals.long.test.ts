@@ -6,8 +6,19 @@ import { OPEN_END } from '#memory';
 import { createOracle } from '#oracle';
 import { openStore } from '#stores';
 import { clinic } from '../../../../../tests/support/clinic/clinic.ts';
-import { committed, day, drug, onClinics, writ } from '../../../../../tests/support/clinic/clinic-memory.ts';
-import { HandClock, intent, runtimeOver, START } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  committed,
+  day,
+  drug,
+  onClinics,
+  writ,
+} from '../../../../../tests/support/clinic/clinic-memory.ts';
+import {
+  HandClock,
+  intent,
+  runtimeOver,
+  START,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import type { Judge } from './index.ts';
 
 /** An empty domain. */
@@ -28,13 +39,19 @@ onClinics((begun) => {
     const assert = { ...about, verb: 'assert', object: 'aspirin' };
     const change = { ...about, verb: 'change', object: 'none' };
     const say = (...sayings: object[]) =>
-      trajectory.propose({ ...intent('assize.believe', { sayings }, writ), role: 'assize' as never });
+      trajectory.propose({
+        ...intent('assize.believe', { sayings }, writ),
+        role: 'assize' as never,
+      });
     for (const sayings of [
       [assert, change],
       [change, change],
       [change, assert],
       [{ ...about, verb: 'withdraw', source: 'm1' }, change],
-      [{ ...about, verb: 'retract', valid: { from: day('2026-03-01'), to: day('2026-03-02') } }, assert],
+      [
+        { ...about, verb: 'retract', valid: { from: day('2026-03-01'), to: day('2026-03-02') } },
+        assert,
+      ],
     ])
       expect(await say(...sayings)).toMatchObject({
         ruling: 'rejected',
@@ -68,8 +85,16 @@ onClinics((begun) => {
       [{ subject: 'e\u0301' }, 'subject', 'bad_text'],
       [{ object: 'a\0b' }, 'object', 'bad_text'],
       [{ source: '' }, 'source', 'bad_text'],
-      [{ sourceEventId: 'letter' }, 'sourceEventId must be left out, since its name here is source', 'bad_argument'],
-      [{ space: 'w2' }, 'space must be left out, since the memory sets its own space', 'bad_argument'],
+      [
+        { sourceEventId: 'letter' },
+        'sourceEventId must be left out, since its name here is source',
+        'bad_argument',
+      ],
+      [
+        { space: 'w2' },
+        'space must be left out, since the memory sets its own space',
+        'bad_argument',
+      ],
       [{ verb: 'retract' }, 'verb must be left out, since the method is the verb', 'bad_argument'],
       [{ confidense: 1 }, 'confidense must be left out, since the fields are', 'bad_argument'],
     ];
@@ -83,7 +108,9 @@ onClinics((begun) => {
       wrong.push([ask, argument, code]);
     for (const [more, member, code] of [...claims, ...stamps]) {
       add(`claims.0.${member}`, code, () => memory.assert({ ...said, ...more } as never));
-      add(`claims.1.${member}`, code, () => memory.assertMany([said, { ...said, ...more }] as never));
+      add(`claims.1.${member}`, code, () =>
+        memory.assertMany([said, { ...said, ...more }] as never),
+      );
     }
     for (const [more, member, code] of claims) {
       add(`change.${member}`, code, () => memory.change({ ...said, ...more } as never));
@@ -93,7 +120,9 @@ onClinics((begun) => {
     for (const member of ['from', 'to']) {
       const more = { [member]: first };
       const valid = { from: first, to: second };
-      add(`claims.0.${member} ${inValid}`, 'bad_argument', () => memory.assert({ ...said, ...more } as never));
+      add(`claims.0.${member} ${inValid}`, 'bad_argument', () =>
+        memory.assert({ ...said, ...more } as never),
+      );
       add(`correction.${member} ${inValid}`, 'bad_argument', () =>
         memory.correct({ ...said, valid, ...more } as never),
       );
@@ -104,13 +133,17 @@ onClinics((begun) => {
     add('change.valid must be left out, since a change has a `from`', 'bad_argument', () =>
       memory.change({ ...said, valid: { from: first } } as never),
     );
-    add('claims.0.valid.form', 'bad_argument', () => memory.assert({ ...said, valid: { form: first } } as never));
+    add('claims.0.valid.form', 'bad_argument', () =>
+      memory.assert({ ...said, valid: { form: first } } as never),
+    );
     for (const [valid, code] of periods) {
       add('claims.0.valid', code, () => memory.assert({ ...said, valid } as never));
       add('correction.valid', code, () => memory.correct({ ...said, valid } as never));
       add('retraction.valid', code, () => memory.retract({ ...about, valid } as never));
     }
-    add('claims.0.valid', 'no_instant', () => memory.assert({ ...said, valid: { from: 'yesterday' } }));
+    add('claims.0.valid', 'no_instant', () =>
+      memory.assert({ ...said, valid: { from: 'yesterday' } }),
+    );
     add('change.from', 'no_instant', () => memory.change({ ...said, from: 'yesterday' }));
     add('change.from', 'no_instant', () => memory.change({ ...said, from: OPEN_END }));
     add('correction.valid', 'bad_argument', () => memory.correct(said as never));
@@ -125,15 +158,27 @@ onClinics((begun) => {
         (thrown: { reason: string; evidence: object; message: string }) => thrown,
       );
       const [place] = argument.split(' ');
-      expect([error.reason, error.evidence], `${argument} ${code}`).toMatchObject([code, { argument: place }]);
+      expect([error.reason, error.evidence], `${argument} ${code}`).toMatchObject([
+        code,
+        { argument: place },
+      ]);
       expect((error as { message: string }).message).toContain(argument);
     }
-    expect([trajectory.head, trajectory.length, (await store.entries('t')).length]).toEqual([head, length, length]);
+    expect([trajectory.head, trajectory.length, (await store.entries('t')).length]).toEqual([
+      head,
+      length,
+      length,
+    ]);
     expect(await memory.history()).toEqual([]);
-    await expect(memory.assert({ ...said, predicate: 'mood' })).rejects.toThrow(/it declares allergy, .*weight/);
+    await expect(memory.assert({ ...said, predicate: 'mood' })).rejects.toThrow(
+      /it declares allergy, .*weight/,
+    );
     // A domain without predicates accepts no statements.
     const plain = defineDomain({ ...PLAIN, name: 'plain' });
-    const other = await runtimeOver(store, [plain]).create(plain, { trajectoryId: 'plain', writs: [writ] });
+    const other = await runtimeOver(store, [plain]).create(plain, {
+      trajectoryId: 'plain',
+      writs: [writ],
+    });
     const nothing = other.memory({ space: 'ward', writ });
     await expect(nothing.assert(said)).rejects.toMatchObject({ code: 'unknown_predicate' });
     expect(other.length).toBe(1);
@@ -160,7 +205,12 @@ onClinics((begun) => {
     const { assize, memory, trajectory } = await begun();
     const name = 'e\u0301';
     const at = { valid: day('2026-03-01'), system: day('2026-03-01') };
-    const fact = { subject: 'p7', predicate: 'drug', fact_id: 'a'.repeat(64), system_time_start: day('2026-03-01') };
+    const fact = {
+      subject: 'p7',
+      predicate: 'drug',
+      fact_id: 'a'.repeat(64),
+      system_time_start: day('2026-03-01'),
+    };
     const asked: (readonly [string, () => unknown])[] = [
       ['space', () => assize.memory(name)],
       ['space', () => trajectory.memory({ space: name, writ })],
@@ -178,7 +228,9 @@ onClinics((begun) => {
         evidence: { argument },
         message: expect.stringContaining('composed form (NFC)'),
       });
-    await expect(memory.diff(at, at, { subject: 7 } as never)).rejects.toMatchObject({ code: 'bad_argument' });
+    await expect(memory.diff(at, at, { subject: 7 } as never)).rejects.toMatchObject({
+      code: 'bad_argument',
+    });
   });
 
   test('an overlong name in a query finds nothing and is not normalized', async () => {
@@ -188,7 +240,9 @@ onClinics((begun) => {
     const long = '\u0315\u0300'.repeat(2_000);
     expect((await memory.recall({ subject: long })).facts).toEqual([]);
     expect(await memory.history({ predicate: long })).toEqual([]);
-    await expect(memory.assert({ subject: long, predicate: 'drug', object: 'tea' })).rejects.toMatchObject({
+    await expect(
+      memory.assert({ subject: long, predicate: 'drug', object: 'tea' }),
+    ).rejects.toMatchObject({
       reason: 'bad_text',
     });
     expect(composed.mock.contexts.filter((text) => String(text).length > 512)).toEqual([]);
@@ -209,7 +263,11 @@ onClinics((begun) => {
       [{ ...said, valid }, 'reversed_period', 'precondition_failed'],
       [{ ...said, valid: { from: valid.to, to: valid.to } }, 'empty_period', 'precondition_failed'],
       [{ ...said, valid: { from: 'yesterday' } }, 'no_instant', 'precondition_failed'],
-      [{ ...said, verb: 'change', predicate: 'allergy' }, 'not_single_valued', 'precondition_failed'],
+      [
+        { ...said, verb: 'change', predicate: 'allergy' },
+        'not_single_valued',
+        'precondition_failed',
+      ],
     ] as const;
     for (const [saying, code, reason] of refusals) {
       const { length } = trajectory;
@@ -251,7 +309,10 @@ onClinics((begun) => {
     });
     for (const [saying, code] of refusals)
       expect(
-        await teller.propose({ ...intent('tell', { sayings: [saying] }, writ), role: 'teller' } as never),
+        await teller.propose({
+          ...intent('tell', { sayings: [saying] }, writ),
+          role: 'teller',
+        } as never),
       ).toMatchObject({
         ruling: 'rejected',
         reason: 'precondition_failed',
@@ -261,7 +322,11 @@ onClinics((begun) => {
 
   test('an oversized change is rejected without questions; smaller groups commit', async () => {
     const asked: unknown[] = [];
-    const oracle = createOracle({ store: await openStore('memory:'), clock: new HandClock(), mode: 'record' });
+    const oracle = createOracle({
+      store: await openStore('memory:'),
+      clock: new HandClock(),
+      mode: 'record',
+    });
     const choose: Judge['choose'] = ({ request, members: [first] }) => {
       asked.push(request);
       return first!.claim;
@@ -276,7 +341,10 @@ onClinics((begun) => {
     for (const predicate of ['drug', 'diagnosis', 'triage'])
       for (const count of [50, 200]) {
         const ruling = await memory.assertMany(said(predicate, count));
-        expect(ruling).toMatchObject({ ruling: 'rejected', detail: expect.stringMatching(/^too_much_at_once: /) });
+        expect(ruling).toMatchObject({
+          ruling: 'rejected',
+          detail: expect.stringMatching(/^too_much_at_once: /),
+        });
       }
     expect(asked).toEqual([]);
     // The statements do not contradict one another, but each contradicts a fact: too much together,
@@ -334,14 +402,23 @@ onClinics((begun) => {
 
   test('oversized contradictions of several keys are refused without questions', async () => {
     const asked: unknown[] = [];
-    const oracle = createOracle({ store: await openStore('memory:'), clock: new HandClock(), mode: 'record' });
+    const oracle = createOracle({
+      store: await openStore('memory:'),
+      clock: new HandClock(),
+      mode: 'record',
+    });
     const choose: Judge['choose'] = ({ request, members: [first] }) => {
       asked.push(request);
       return first!.claim;
     };
     const { trajectory, memory } = await begun({ memory: { judge: { oracle, choose } } });
     const each = (predicate: string, object: string, keys: number) =>
-      Array.from({ length: keys }, (_, n) => ({ subject: `p${n}`, predicate, object, valid: { from: START } }));
+      Array.from({ length: keys }, (_, n) => ({
+        subject: `p${n}`,
+        predicate,
+        object,
+        valid: { from: START },
+      }));
     for (const predicate of ['diagnosis', 'triage']) {
       await committed(memory.assertMany(each(predicate, 'flu', 1_000)));
       expect(await memory.assertMany(each(predicate, 'cold', 1_000))).toMatchObject({
@@ -349,7 +426,9 @@ onClinics((begun) => {
         detail: expect.stringMatching(/^too_much_at_once: /),
       });
       // Nor if most of it needs no choice.
-      expect(await memory.assertMany([...each(predicate, 'cold', 1), ...each('allergy', 'nuts', 999)])).toMatchObject({
+      expect(
+        await memory.assertMany([...each(predicate, 'cold', 1), ...each('allergy', 'nuts', 999)]),
+      ).toMatchObject({
         ruling: 'rejected',
         detail: expect.stringMatching(/^too_much_at_once: /),
       });
@@ -366,8 +445,16 @@ onClinics((begun) => {
         ),
       );
     expect(
-      await memory.assert({ subject: 'p', predicate: 'diagnosis', object: 'well', valid: { from: START } }),
-    ).toMatchObject({ ruling: 'rejected', detail: expect.stringMatching(/^too_much_at_once: .*shorter periods/) });
+      await memory.assert({
+        subject: 'p',
+        predicate: 'diagnosis',
+        object: 'well',
+        valid: { from: START },
+      }),
+    ).toMatchObject({
+      ruling: 'rejected',
+      detail: expect.stringMatching(/^too_much_at_once: .*shorter periods/),
+    });
     expect(asked).toEqual([]);
     const ruling = await memory.assertMany(each('diagnosis', 'cold', 300));
     if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
@@ -376,6 +463,12 @@ onClinics((begun) => {
       request,
       winner: members.find(({ object }) => object === 'cold')!.claim,
     }));
-    await committed(trajectory.approvals.approve(ruling.pending, { principal: 'dr who', method: 'test', answers }));
+    await committed(
+      trajectory.approvals.approve(ruling.pending, {
+        principal: 'dr who',
+        method: 'test',
+        answers,
+      }),
+    );
   });
 });

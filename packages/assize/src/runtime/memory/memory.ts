@@ -89,11 +89,21 @@ export interface ForgetInput extends Omit<BeliefSelector, 'space'> {
   readonly principal?: string;
 }
 
-const MEMORY_OPTIONS = arg.options<MemoryOptions>({ space: arg.any, writ: arg.any, principal: arg.any });
-const SAYING_OPTIONS = arg.options<StatementOptions>({ idempotencyKey: arg.any, observations: arg.any });
+const MEMORY_OPTIONS = arg.options<MemoryOptions>({
+  space: arg.any,
+  writ: arg.any,
+  principal: arg.any,
+});
+const SAYING_OPTIONS = arg.options<StatementOptions>({
+  idempotencyKey: arg.any,
+  observations: arg.any,
+});
 const EACH_OPTIONS = arg.options<Pick<StatementOptions, 'observations'>>({ observations: arg.any });
 const WITHDRAW_INPUT = arg.only(['source', 'subject', 'predicate'], ['source']);
-const FORGET_INPUT = arg.only(['subject', 'predicate', 'claim', 'reason', 'writ', 'principal'], ['subject', 'reason']);
+const FORGET_INPUT = arg.only(
+  ['subject', 'predicate', 'claim', 'reason', 'writ', 'principal'],
+  ['subject', 'reason'],
+);
 
 /** The operations of its trajectory that a memory needs to write. */
 export interface MemoryPorts {
@@ -103,7 +113,10 @@ export interface MemoryPorts {
   /** Whether a claim that the trajectory sees was committed. */
   readonly has: (claim: Extract<MemoryStatement, { verb: 'assert' }>) => Promise<boolean>;
   /** The pending proposals that state facts of the source in the space. */
-  readonly pendingOf: (of: { readonly source: string; readonly space: string }) => Promise<readonly PendingClaims[]>;
+  readonly pendingOf: (of: {
+    readonly source: string;
+    readonly space: string;
+  }) => Promise<readonly PendingClaims[]>;
 }
 
 /**
@@ -116,7 +129,12 @@ export class Memory extends MemoryView {
   readonly #options: MemoryOptions;
   readonly #acts: MemoryPorts;
 
-  constructor(options: MemoryOptions, context: MemoryContext, acts: MemoryPorts, trajectoryId?: string) {
+  constructor(
+    options: MemoryOptions,
+    context: MemoryContext,
+    acts: MemoryPorts,
+    trajectoryId?: string,
+  ) {
     checkArgument(MEMORY_OPTIONS, options, 'options');
     super(options.space, context, trajectoryId);
     this.#options = options;
@@ -231,17 +249,25 @@ export class Memory extends MemoryView {
     requireText(source, 'source');
     const facts = await this.restingOn({ source }, of);
     const isMeant = (one: { readonly subject: string; readonly predicate: string }): boolean =>
-      one.subject === (of.subject ?? one.subject) && one.predicate === (of.predicate ?? one.predicate);
-    const waiting = (await this.#acts.pendingOf({ source, space: this.space })).filter((each) => each.of.some(isMeant));
+      one.subject === (of.subject ?? one.subject) &&
+      one.predicate === (of.predicate ?? one.predicate);
+    const waiting = (await this.#acts.pendingOf({ source, space: this.space })).filter((each) =>
+      each.of.some(isMeant),
+    );
     const pending = waiting.map(({ id }) => id);
     const partitions = new Map(
       [
         ...facts.map(({ fact }) => fact),
         ...(await this.lostOf(source, of)),
         ...waiting.flatMap((each) => each.of.filter(isMeant)),
-      ].map(({ subject, predicate }) => [JSON.stringify([subject, predicate]), { subject, predicate }]),
+      ].map(({ subject, predicate }) => [
+        JSON.stringify([subject, predicate]),
+        { subject, predicate },
+      ]),
     );
-    const statements = [...partitions.values()].map((of) => this.#validate('withdraw', { ...of, source }, 'input'));
+    const statements = [...partitions.values()].map((of) =>
+      this.#validate('withdraw', { ...of, source }, 'input'),
+    );
     if (statements.length === 0) return { facts, restored: [], pending };
     const ruling = await this.#propose(statements, options);
     const now = await Promise.all([...partitions.values()].map((of) => this.history(of)));
@@ -262,9 +288,17 @@ export class Memory extends MemoryView {
     const own = this.#options;
     const { subject, predicate, claim, reason, writ = own.writ } = erased;
     const { principal = writ === own.writ ? own.principal : undefined } = erased;
-    const narrower = { ...(predicate !== undefined && { predicate }), ...(claim !== undefined && { claim }) };
+    const narrower = {
+      ...(predicate !== undefined && { predicate }),
+      ...(claim !== undefined && { claim }),
+    };
     const beliefs = [{ space: this.space, subject, ...narrower }];
-    return this.#acts.erase({ beliefs, reason, writ, ...(principal !== undefined && { principal }) });
+    return this.#acts.erase({
+      beliefs,
+      reason,
+      writ,
+      ...(principal !== undefined && { principal }),
+    });
   }
 
   #validate<Verb extends MemoryStatement['verb']>(

@@ -5,7 +5,12 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Embedder, Period } from '#memory';
 import { openStore } from '#stores';
 import { clinic } from '../../../../../tests/support/clinic/clinic.ts';
-import { HandClock, runtimeOver, START, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import type { AssizeOptions } from '../options.ts';
 import type { Memory, Recalled } from './index.ts';
 
@@ -15,7 +20,11 @@ const writ = writFor('nurse');
 let files = 0;
 
 /** Words of similar meaning have similar vectors. */
-const MEANINGS: readonly RegExp[] = [/aspirin|painkiller/, /amoxicillin|antibiotic/, /insulin|sugar/];
+const MEANINGS: readonly RegExp[] = [
+  /aspirin|painkiller/,
+  /amoxicillin|antibiotic/,
+  /insulin|sugar/,
+];
 
 function embedder(told: string[] = []): Embedder {
   return {
@@ -23,14 +32,18 @@ function embedder(told: string[] = []): Embedder {
     dimensions: MEANINGS.length + 1,
     embed: async (texts) => {
       told.push(...texts);
-      return texts.map((text) => Float32Array.from([...MEANINGS.map((meaning) => (meaning.test(text) ? 1 : 0)), 0.1]));
+      return texts.map((text) =>
+        Float32Array.from([...MEANINGS.map((meaning) => (meaning.test(text) ? 1 : 0)), 0.1]),
+      );
     },
   };
 }
 
 describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   const begun = async (options: Partial<AssizeOptions> = {}) => {
-    const store = await openStore(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`);
+    const store = await openStore(
+      kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`,
+    );
     const assize = runtimeOver(store, [clinic], options);
     const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });
     const memory = trajectory.memory({ space: 'ward', writ });
@@ -40,7 +53,9 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       ['cid', 'insulin'],
       ['dan', 'aspirin, and amoxicillin every evening'],
     ] as const)
-      expect((await memory.assert({ subject, predicate: 'drug', object })).ruling).toBe('committed');
+      expect((await memory.assert({ subject, predicate: 'drug', object })).ruling).toBe(
+        'committed',
+      );
     return { store, assize, trajectory, memory };
   };
   const subjects = ({ facts }: Recalled) => facts.map(({ subject }) => subject).join(' ');
@@ -51,7 +66,11 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(subjects(recalled)).toBe('ann dan');
     expect(recalled.isTruncated).toBe(false);
     const [best, other] = recalled.scores!;
-    expect([best!.score > other!.score, best!.score === best!.text, best!.embedding]).toEqual([true, true, undefined]);
+    expect([best!.score > other!.score, best!.score === best!.text, best!.embedding]).toEqual([
+      true,
+      true,
+      undefined,
+    ]);
     expect(recalled.observation).toMatchObject({
       name: 'recall',
       value: {
@@ -60,7 +79,9 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       },
     });
     const said = { subject: 'eve', predicate: 'allergy', object: 'as ann' };
-    expect(await memory.assert(said, { observations: [recalled.observation] })).toMatchObject({ ruling: 'committed' });
+    expect(await memory.assert(said, { observations: [recalled.observation] })).toMatchObject({
+      ruling: 'committed',
+    });
     expect(trajectory.length).toBe(6);
     const one = await memory.recall({ text: 'aspirin', limit: 1 });
     expect([subjects(one), one.isTruncated]).toEqual(['ann', true]);
@@ -71,22 +92,42 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   test('instants may be texts of a Date, and days', async () => {
     const { memory, store } = await begun();
     const said = { subject: 'eve', predicate: 'drug', object: 'iron' };
-    await memory.assert({ ...said, valid: { from: '2026-03-01', to: '2026-04-01T02:00:00+02:00' } });
+    await memory.assert({
+      ...said,
+      valid: { from: '2026-03-01', to: '2026-04-01T02:00:00+02:00' },
+    });
     const [fact] = (await memory.recall({ subject: 'eve', valid: '2026-03-15' })).facts;
-    expect(fact).toMatchObject({ valid_from: '2026-03-01T00:00:00.000000Z', valid_to: '2026-04-01T00:00:00.000000Z' });
-    await memory.retract({ ...said, valid: { from: new Date('2026-03-10').toISOString(), to: '2026-04-01' } });
+    expect(fact).toMatchObject({
+      valid_from: '2026-03-01T00:00:00.000000Z',
+      valid_to: '2026-04-01T00:00:00.000000Z',
+    });
+    await memory.retract({
+      ...said,
+      valid: { from: new Date('2026-03-10').toISOString(), to: '2026-04-01' },
+    });
     expect((await memory.recall({ subject: 'eve', valid: '2026-03-15' })).facts).toEqual([]);
-    const to = { is: ['overlaps', 'starts', 'equals'], to: { from: '2026-03-01', to: '2026-03-10' } } as const;
+    const to = {
+      is: ['overlaps', 'starts', 'equals'],
+      to: { from: '2026-03-01', to: '2026-03-10' },
+    } as const;
     expect((await memory.recall({ subject: 'eve', relation: to })).facts).toHaveLength(1);
     const point = { valid: '2026-03-05', system: new Date(fact!.system_time_start).toISOString() };
-    expect((await memory.diff({ ...point, valid: '2026-02-01' }, point, { subject: 'eve' })).added).toHaveLength(1);
-    await expect(memory.recall({ valid: '2026-02-30' })).rejects.toMatchObject({ reason: 'no_instant' });
+    expect(
+      (await memory.diff({ ...point, valid: '2026-02-01' }, point, { subject: 'eve' })).added,
+    ).toHaveLength(1);
+    await expect(memory.recall({ valid: '2026-02-30' })).rejects.toMatchObject({
+      reason: 'no_instant',
+    });
     await store.close();
   });
 
   test('a history is whole, unless a limit says otherwise', async () => {
     const { memory, store } = await begun();
-    const subjects = Array.from({ length: 1_000 }, (_, n) => ({ subject: `p${n}`, predicate: 'drug', object: 'x' }));
+    const subjects = Array.from({ length: 1_000 }, (_, n) => ({
+      subject: `p${n}`,
+      predicate: 'drug',
+      object: 'x',
+    }));
     expect(await memory.assertMany(subjects)).toMatchObject({ ruling: 'committed' });
     const all = await memory.history();
     expect(all.length).toBe(1_004);
@@ -99,15 +140,25 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const { memory, store } = await begun();
     await memory.change({ subject: 'ann', predicate: 'drug', object: 'nothing' });
     expect(subjects(await memory.recall({ text: 'aspirin' }))).toBe('dan');
-    expect(subjects(await memory.recall({ text: 'aspirin', valid: 'any', system: 'any', subject: 'ann' }))).toContain(
-      'ann',
-    );
+    expect(
+      subjects(
+        await memory.recall({ text: 'aspirin', valid: 'any', system: 'any', subject: 'ann' }),
+      ),
+    ).toContain('ann');
     const to = { from: START, to: '2026-12-31T00:00:00.000000Z' };
     const relation = { to, is: ['overlapped-by', 'started-by'] } as const;
     const plain = await memory.recall({ relation });
-    const ranked = await memory.recall({ relation, text: 'aspirin amoxicillin insulin nothing', limit: 100 });
-    expect(ranked.facts.map(({ fact_id }) => fact_id).sort()).toEqual(plain.facts.map(({ fact_id }) => fact_id).sort());
-    expect((await memory.recall({ relation: { to, is: ['before'] }, text: 'aspirin' })).facts).toEqual([]);
+    const ranked = await memory.recall({
+      relation,
+      text: 'aspirin amoxicillin insulin nothing',
+      limit: 100,
+    });
+    expect(ranked.facts.map(({ fact_id }) => fact_id).sort()).toEqual(
+      plain.facts.map(({ fact_id }) => fact_id).sort(),
+    );
+    expect(
+      (await memory.recall({ relation: { to, is: ['before'] }, text: 'aspirin' })).facts,
+    ).toEqual([]);
     await store.close();
   });
 
@@ -120,12 +171,18 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       [true, undefined],
       [true, undefined],
     ]);
-    expect(near.observation.value).toMatchObject({ query: { by: 'embedding', embedder: 'meanings@1' } });
+    expect(near.observation.value).toMatchObject({
+      query: { by: 'embedding', embedder: 'meanings@1' },
+    });
     expect(told).toHaveLength(5);
     // Only the query is embedded again.
     const both = await assize.memory('ward').recall({ text: 'antibiotic surgery', by: 'hybrid' });
     expect(subjects(both).startsWith('bob dan')).toBe(true);
-    expect(both.scores![0]).toMatchObject({ score: 0.032787, text: expect.any(Number), embedding: expect.any(Number) });
+    expect(both.scores![0]).toMatchObject({
+      score: 0.032787,
+      text: expect.any(Number),
+      embedding: expect.any(Number),
+    });
     expect(both.scores![1]!.text).toBeUndefined();
     expect(told).toHaveLength(6);
     expect(await memory.embed()).toBe(0);
@@ -166,7 +223,10 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
 
   test('a search with nearby facts finds the answer beside a question', async () => {
     const clock = new HandClock();
-    const { memory, assize, store } = await begun({ memory: { embedder: embedder([]) }, ports: { clock } });
+    const { memory, assize, store } = await begun({
+      memory: { embedder: embedder([]) },
+      ports: { clock },
+    });
     const said = async (subject: string, object: string, day: string) => {
       clock.forward(1);
       await memory.assert({ subject, predicate: 'allergy', object, valid: { from: day } });
@@ -180,9 +240,16 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(subjects(recalled)).toBe('gil hal ivy');
     const [gil, hal] = recalled.scores!.map(({ text }) => text!) as [number, number];
     expect(recalled.scores![1]!.score).toBeCloseTo(hal + 0.35 * gil + (0.5 * (gil + hal)) / 5, 5);
-    expect(recalled.observation.value).toMatchObject({ query: { nearby: { neighbours: 0.35, session: 0.5 } } });
+    expect(recalled.observation.value).toMatchObject({
+      query: { nearby: { neighbours: 0.35, session: 0.5 } },
+    });
     const none = { neighbours: 0, session: 0 };
-    const words = await memory.recall({ ...query, by: 'hybrid', weights: { embedding: 0 }, nearby: none });
+    const words = await memory.recall({
+      ...query,
+      by: 'hybrid',
+      weights: { embedding: 0 },
+      nearby: none,
+    });
     expect(words.facts).toEqual((await memory.recall(query)).facts);
     for (const nearby of [{ neighbours: -1 }, { session: Number.NaN }, { days: 1 }, 'yes', null])
       await expect(memory.recall({ ...query, nearby } as never)).rejects.toMatchObject({
@@ -203,8 +270,16 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   test('hybrid search ranks only rows in the relation, as it does for a name', async () => {
     const { memory, store } = await begun({ memory: { embedder: embedder([]) } });
     const now = { from: '2026-01-10T00:00:00.000000Z', to: '2026-01-20T00:00:00.000000Z' } as const;
-    const later = { from: '2030-01-10T00:00:00.000000Z', to: '2030-01-20T00:00:00.000000Z' } as const;
-    const said = (subject: string, object: string, valid: Period) => ({ subject, predicate: 'allergy', object, valid });
+    const later = {
+      from: '2030-01-10T00:00:00.000000Z',
+      to: '2030-01-20T00:00:00.000000Z',
+    } as const;
+    const said = (subject: string, object: string, valid: Period) => ({
+      subject,
+      predicate: 'allergy',
+      object,
+      valid,
+    });
     await memory.assertMany([
       said('gil', 'cough', now),
       said('gil', 'cough cough cough surgery', now),
@@ -222,14 +297,24 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   test('an embedder never receives erased values', async () => {
     const told: string[] = [];
     const { memory, trajectory, store } = await begun({ memory: { embedder: embedder(told) } });
-    const asked = (await memory.recall({ text: 'does ann take aspirin daily', subject: 'nobody' })).observation;
-    await memory.assert({ subject: 'zoe', predicate: 'allergy', object: 'x' }, { observations: [asked] });
-    const erased = await trajectory.erase({ beliefs: [{ space: 'ward', subject: 'ann' }], reason: 'r', writ });
+    const asked = (await memory.recall({ text: 'does ann take aspirin daily', subject: 'nobody' }))
+      .observation;
+    await memory.assert(
+      { subject: 'zoe', predicate: 'allergy', object: 'x' },
+      { observations: [asked] },
+    );
+    const erased = await trajectory.erase({
+      beliefs: [{ space: 'ward', subject: 'ann' }],
+      reason: 'r',
+      writ,
+    });
     expect(erased.ruling).toBe('committed');
     expect(await memory.embed()).toBe(4);
     expect(told.join()).not.toMatch(/ann|daily/);
     for (const by of ['text', 'embedding', 'hybrid'] as const)
-      expect(subjects(await memory.recall({ text: 'ann takes aspirin daily', by }))).not.toContain('ann');
+      expect(subjects(await memory.recall({ text: 'ann takes aspirin daily', by }))).not.toContain(
+        'ann',
+      );
     // Nor is the query that quoted the erased text.
     for (const entry of await store.entries('t')) {
       for (const [, hash] of entry.payload.matchAll(/"\$blob":"([0-9a-f]{64})"/g))
@@ -241,14 +326,23 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   test('a query with an unknown or undefined field is refused, not widened', async () => {
     const { memory } = await begun();
     const from = { valid: START, system: START };
-    for (const wrong of [{ sbject: 'ann' }, { subject: undefined }, Object.create({ predicat: 'drug' })]) {
+    for (const wrong of [
+      { sbject: 'ann' },
+      { subject: undefined },
+      Object.create({ predicat: 'drug' }),
+    ]) {
       const asked = [memory.recall(wrong), memory.history(wrong), memory.diff(from, from, wrong)];
       for (const each of await Promise.allSettled(asked))
         expect(each).toMatchObject({ status: 'rejected', reason: { code: 'bad_argument' } });
     }
-    await expect(memory.history({ valid: START } as never)).rejects.toMatchObject({ code: 'bad_argument' });
+    await expect(memory.history({ valid: START } as never)).rejects.toMatchObject({
+      code: 'bad_argument',
+    });
     const narrower = { ...from, subject: 'ann' };
-    for (const each of await Promise.allSettled([memory.diff(narrower, from), memory.diff(from, narrower)]))
+    for (const each of await Promise.allSettled([
+      memory.diff(narrower, from),
+      memory.diff(from, narrower),
+    ]))
       expect(each).toMatchObject({ status: 'rejected', reason: { code: 'bad_argument' } });
     await expect(memory.diff(from, { ...from, valid: 'any' })).rejects.toThrow(
       /valid time must be an instant such as \S+Z.*Date/s,
@@ -268,15 +362,25 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     ] as const)
       for (const subject of ['ann', 'nobody'])
         for (const more of [{}, { text: 'aspirin' }, { text: 'xyzzy' }])
-          await expect(memory.recall({ subject, relation, ...more } as never)).rejects.toMatchObject({ reason });
+          await expect(
+            memory.recall({ subject, relation, ...more } as never),
+          ).rejects.toMatchObject({ reason });
     const whole = { to: { from: early, to: late }, is: ['before'] as const };
     expect((await memory.recall({ subject: 'nobody', relation: whole })).facts).toEqual([]);
   });
 
   test('an invalid search is refused', async () => {
     const plain = await begun();
-    const wrong = async (memory: Pick<Memory, 'recall'>, query: object, reason: string, part = '') =>
-      expect(memory.recall(query as never)).rejects.toMatchObject({ reason, message: expect.stringContaining(part) });
+    const wrong = async (
+      memory: Pick<Memory, 'recall'>,
+      query: object,
+      reason: string,
+      part = '',
+    ) =>
+      expect(memory.recall(query as never)).rejects.toMatchObject({
+        reason,
+        message: expect.stringContaining(part),
+      });
     await wrong(plain.memory, { text: ' \n' }, 'bad_argument', 'at least one word');
     await wrong(plain.memory, { text: '' }, 'bad_argument', 'at least one word');
     for (const text of ['???', '...', '— “”', '\u{1f642}'])
@@ -286,7 +390,12 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await wrong(plain.memory, { text: 'x'.repeat(10_001) }, 'bad_argument', 'search text');
     await wrong(plain.memory, { text: 'a\u0000b' }, 'bad_text');
     await wrong(plain.memory, { text: 7 }, 'bad_argument');
-    await wrong(plain.memory, { text: 'x', by: 'magic' }, 'bad_argument', 'The recall is not valid');
+    await wrong(
+      plain.memory,
+      { text: 'x', by: 'magic' },
+      'bad_argument',
+      'The recall is not valid',
+    );
     await wrong(plain.memory, { by: 'text' }, 'bad_argument', 'The recall is not valid');
     await wrong(plain.memory, { text: 'x', limit: 0 }, 'bad_argument', 'limit');
     await wrong(plain.memory, { text: 'x', signal: {} }, 'bad_argument');
@@ -296,7 +405,9 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       code: 'bad_argument',
       message: expect.stringContaining('Open it with `memory.embedder`,'),
     });
-    await expect(plain.memory.embed({ signal: 7 as never })).rejects.toMatchObject({ code: 'bad_argument' });
+    await expect(plain.memory.embed({ signal: 7 as never })).rejects.toMatchObject({
+      code: 'bad_argument',
+    });
     const { store } = plain;
     const given = (vectors: (count: number) => unknown): Embedder => ({
       id: 'odd',
@@ -314,11 +425,15 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       // A service that answers with a sparse array.
       (count: number) => new Array(count),
     ]) {
-      const memory = runtimeOver(store, [clinic], { memory: { embedder: given(vectors) } }).memory('ward');
+      const memory = runtimeOver(store, [clinic], { memory: { embedder: given(vectors) } }).memory(
+        'ward',
+      );
       await wrong(memory, { text: 'x', by: 'embedding' }, 'function_failed');
     }
     expect(await store.textsToEmbed('odd', 'ward', 10)).toHaveLength(4);
-    await runtimeOver(store, [clinic], { memory: { embedder: given(all(new Float32Array([1, 2]))) } })
+    await runtimeOver(store, [clinic], {
+      memory: { embedder: given(all(new Float32Array([1, 2]))) },
+    })
       .memory('ward')
       .embed();
     const other = runtimeOver(store, [clinic], {
@@ -330,7 +445,9 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const offline = runtimeOver(store, [clinic], { memory: { embedder: failing } }).memory('ward');
     await expect(offline.recall({ text: 'cough', by: 'embedding' })).rejects.toThrow('no network');
     await expect(offline.recall({ text: '💊', by: 'hybrid' })).rejects.toThrow('no network');
-    const broken = runtimeOver(store, [clinic], { memory: { embedder: given(all([1, 2])) } }).memory('ward');
+    const broken = runtimeOver(store, [clinic], {
+      memory: { embedder: given(all([1, 2])) },
+    }).memory('ward');
     const byText = await offline.recall({ text: 'cough' });
     expect(byText.fallback).toBeUndefined();
     for (const [memory, cause] of [
@@ -339,7 +456,9 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
         broken,
         {
           code: 'function_failed',
-          message: expect.stringContaining('The embedder odd returned vectors that are not valid; none'),
+          message: expect.stringContaining(
+            'The embedder odd returned vectors that are not valid; none',
+          ),
         },
       ],
     ] as const) {
@@ -351,7 +470,9 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await wrong(other.memory('ward'), { text: 'x', by: 'hybrid' }, 'store_invalid_input');
     const silent = { ...given(all(0)), embed: () => new Promise<never>(() => {}) };
     const ended = new AbortController();
-    const waiting = runtimeOver(store, [clinic], { memory: { embedder: { ...silent, id: 'silent' } } }).memory('ward');
+    const waiting = runtimeOver(store, [clinic], {
+      memory: { embedder: { ...silent, id: 'silent' } },
+    }).memory('ward');
     const { signal: soon } = ended;
     setImmediate(() => ended.abort(new Error('enough')));
     for (const each of await Promise.allSettled([
@@ -362,8 +483,13 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(other.memory('ward').embed({ signal })).rejects.toThrow('enough');
     for (const wrong of [{ id: '' }, { dimensions: 0 }])
-      expect(() => runtimeOver(store, [clinic], { memory: { embedder: { ...failing, ...wrong } } })).toThrow(
-        expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('memory.embedder') }),
+      expect(() =>
+        runtimeOver(store, [clinic], { memory: { embedder: { ...failing, ...wrong } } }),
+      ).toThrow(
+        expect.objectContaining({
+          code: 'bad_argument',
+          message: expect.stringContaining('memory.embedder'),
+        }),
       );
     await store.close();
   });

@@ -19,7 +19,10 @@ const LATE = '2027-01-01T00:00:00.000000Z';
 /** A plain and an approved commit that both change facts. Returns their ids. */
 async function told(): Promise<{ store: MemoryStore; commits: string[] }> {
   const plain = new MemoryStore();
-  const trajectory = await runtimeOver(plain, [desk]).create(desk, { trajectoryId: 't', writs: [worker] });
+  const trajectory = await runtimeOver(plain, [desk]).create(desk, {
+    trajectoryId: 't',
+    writs: [worker],
+  });
   await trajectory.propose(intent('add', { by: 4 }, worker));
   const asked = await trajectory.propose(intent('ask', { amount: 1 }, worker));
   if (asked.ruling !== 'escalated') throw new Error(JSON.stringify(asked));
@@ -58,21 +61,29 @@ test('deep replay takes and reports beliefs as recorded; backtests skip them', a
     differences: [],
     taken_as_recorded: { beliefs: 2 },
   });
-  expect(await backtest(store, 't', { domains: [desk] })).toMatchObject({ differences: [], not_judgeable: {} });
+  expect(await backtest(store, 't', { domains: [desk] })).toMatchObject({
+    differences: [],
+    not_judgeable: {},
+  });
 });
 
 test('an entry’s beliefs are erased with the entry, for every reader', async () => {
   const { store, commits } = await told();
   const [commit] = commits as [string];
   const trajectory = await runtimeOver(store, [desk]).open('t');
-  expect(await trajectory.erase({ entries: [commit], reason: 'asked for', writ: worker })).toMatchObject({
+  expect(
+    await trajectory.erase({ entries: [commit], reason: 'asked for', writ: worker }),
+  ).toMatchObject({
     ruling: 'committed',
   });
   expect(await verifyStore(store)).toMatchObject([{ valid: true, erased: 2, entries: 5 }]);
   await integrateLog(store);
   let text = '';
   for await (const line of exportLines(store)) text += line;
-  expect([text.includes('penicillin'), text.includes(MEDICATION['predicate'] as string)]).toEqual([false, false]);
+  expect([text.includes('penicillin'), text.includes(MEDICATION['predicate'] as string)]).toEqual([
+    false,
+    false,
+  ]);
   expect(text).toContain('nuts');
   const [row] = await store.entries('t', { from: 1, limit: 1 });
   const [write] = await factWrites(checkRow(row!), new ValueReader(store));

@@ -2,7 +2,12 @@ import { expect, test } from 'vitest';
 import type { Question } from '#memory';
 import { createOracle } from '#oracle';
 import { openStore } from '#stores';
-import { committed, day, objects, onClinics } from '../../../../../tests/support/clinic/clinic-memory.ts';
+import {
+  committed,
+  day,
+  objects,
+  onClinics,
+} from '../../../../../tests/support/clinic/clinic-memory.ts';
 import { HandClock } from '../../../../../tests/support/ledger/runtime.ts';
 import type { Ruling } from '../records/ruling.ts';
 import { checkMemory, rebuildMemory } from './index.ts';
@@ -15,7 +20,10 @@ const city = (object: string, source: string, more: object = {}) => ({
 onClinics((begun) => {
   test('a withdrawn source takes only the facts that rest on it alone', async () => {
     const { clock, memory, store, trajectory } = await begun();
-    const allergy = (object: string, source: string) => ({ ...city(object, source), predicate: 'allergy' });
+    const allergy = (object: string, source: string) => ({
+      ...city(object, source),
+      predicate: 'allergy',
+    });
     await committed(memory.assertMany([allergy('nuts', 'm1'), allergy('milk', 'm1')]));
     clock.forward(1_000);
     await committed(memory.assert(allergy('nuts', 'm2')));
@@ -35,9 +43,15 @@ onClinics((begun) => {
     expect(await believed(before)).toEqual(['milk', 'nuts', 'soap']);
     // Nothing of it is left to withdraw, and nothing is proposed.
     const { length } = trajectory;
-    expect(await memory.withdraw({ source: 'm1' })).toEqual({ facts: [], restored: [], pending: [] });
+    expect(await memory.withdraw({ source: 'm1' })).toEqual({
+      facts: [],
+      restored: [],
+      pending: [],
+    });
     expect(trajectory.length).toBe(length);
-    expect((await memory.withdraw({ source: 'm2' })).facts).toMatchObject([{ fact: { object: 'nuts' }, stays: false }]);
+    expect((await memory.withdraw({ source: 'm2' })).facts).toMatchObject([
+      { fact: { object: 'nuts' }, stays: false },
+    ]);
     expect(await believed()).toEqual(['soap']);
     expect((await checkMemory(store)).differences).toEqual([]);
     await rebuildMemory(store);
@@ -74,17 +88,27 @@ onClinics((begun) => {
     clock.forward(1_000);
     await committed(memory.assert(city('zinc', 'm3')));
     clock.forward(1_000);
-    const believed = async () => objects((await memory.recall({ subject: 'p7', predicate: 'drug' })).facts);
+    const believed = async () =>
+      objects((await memory.recall({ subject: 'p7', predicate: 'drug' })).facts);
     // It had lost, so nothing rests on it, and it does not come back.
     expect(await memory.withdraw({ source: 'm2' })).toMatchObject({ facts: [], restored: [] });
-    expect(await memory.withdraw({ source: 'm2' })).toEqual({ facts: [], restored: [], pending: [] });
+    expect(await memory.withdraw({ source: 'm2' })).toEqual({
+      facts: [],
+      restored: [],
+      pending: [],
+    });
     expect(await believed()).toEqual(['zinc']);
     clock.forward(1_000);
     const { restored, ruling } = await memory.withdraw({ source: 'm3' });
     const { entry } = ruling as Extract<Ruling, { ruling: 'committed' }>;
-    expect(restored).toMatchObject([{ object: 'aspirin', valid_from: day('2026-03-01'), entry_id: entry.id }]);
+    expect(restored).toMatchObject([
+      { object: 'aspirin', valid_from: day('2026-03-01'), entry_id: entry.id },
+    ]);
     expect(await believed()).toEqual(['aspirin']);
-    expect(await memory.assert(city('aspirin', 'm1'))).toMatchObject({ ruling: 'committed', unchanged: true });
+    expect(await memory.assert(city('aspirin', 'm1'))).toMatchObject({
+      ruling: 'committed',
+      unchanged: true,
+    });
     expect((await checkMemory(store)).differences).toEqual([]);
     await rebuildMemory(store);
     expect(await believed()).toEqual(['aspirin']);
@@ -94,8 +118,13 @@ onClinics((begun) => {
 
   test('one commit withdraws a source that displaced facts of two subjects', async () => {
     const { clock, memory } = await begun();
-    const of = (subject: string, object: string, source: string) => ({ ...city(object, source), subject });
-    await committed(memory.assertMany([of('p7', 'heparin', 'doctor'), of('p8', 'aspirin', 'doctor')]));
+    const of = (subject: string, object: string, source: string) => ({
+      ...city(object, source),
+      subject,
+    });
+    await committed(
+      memory.assertMany([of('p7', 'heparin', 'doctor'), of('p8', 'aspirin', 'doctor')]),
+    );
     clock.forward(1_000);
     await committed(memory.assertMany([of('p7', 'none', 'mail'), of('p8', 'none', 'mail')]));
     clock.forward(1_000);
@@ -110,8 +139,11 @@ onClinics((begun) => {
     const { clock, memory } = await begun();
     await committed(memory.assert(city('aspirin', 'm1')));
     clock.forward(1_000);
-    await committed(memory.assert({ ...city('aspirin', 'm2'), valid: { to: day('2026-03-10') }, ends: true }));
-    const at = async (valid: string) => objects((await memory.recall({ subject: 'p7', valid: day(valid) })).facts);
+    await committed(
+      memory.assert({ ...city('aspirin', 'm2'), valid: { to: day('2026-03-10') }, ends: true }),
+    );
+    const at = async (valid: string) =>
+      objects((await memory.recall({ subject: 'p7', valid: day(valid) })).facts);
     expect([await at('2026-03-05'), await at('2026-03-20')]).toEqual([['aspirin'], []]);
     clock.forward(1_000);
     const { restored } = await memory.withdraw({ source: 'm2' });
@@ -138,7 +170,9 @@ onClinics((begun) => {
     await memory.withdraw({ source: 'm1', subject: 'p8' });
     expect(objects((await memory.recall({ predicate: 'drug' })).facts)).toEqual(['aspirin']);
     for (const wrong of [{}, { source: '' }, { source: 'm1', object: 'x' }])
-      await expect(memory.withdraw(wrong as never)).rejects.toMatchObject({ code: /bad_argument|bad_text/ });
+      await expect(memory.withdraw(wrong as never)).rejects.toMatchObject({
+        code: /bad_argument|bad_text/,
+      });
   });
 
   test('a fact that a human chose rests on the approver', async () => {
@@ -150,16 +184,25 @@ onClinics((begun) => {
     const [question] = await trajectory.approvals.questionsOf(pending);
     const winner = question!.members.find(({ object }) => object === 'measles')!.claim;
     const answers = [{ request: question!.request, winner }];
-    await committed(trajectory.approvals.approve(pending, { principal: 'dr house', method: 'test', answers }));
+    await committed(
+      trajectory.approvals.approve(pending, { principal: 'dr house', method: 'test', answers }),
+    );
     const rests = await memory.restingOn({ approver: 'dr house' });
     expect(rests).toMatchObject([{ fact: { object: 'measles' }, stays: false }]);
     expect(await memory.restingOn({ approver: 'dr who' })).toEqual([]);
-    expect((await memory.restingOn({ source: 'm2' })).map(({ fact }) => fact.object)).toEqual(['measles']);
-    expect((await memory.explain(rests[0]!.fact)).trust).toEqual([{ kind: 'approver', name: 'dr house' }]);
+    expect((await memory.restingOn({ source: 'm2' })).map(({ fact }) => fact.object)).toEqual([
+      'measles',
+    ]);
+    expect((await memory.explain(rests[0]!.fact)).trust).toEqual([
+      { kind: 'approver', name: 'dr house' },
+    ]);
     // A withdrawn message takes the product with it, and gives back what was chosen against.
     const { restored } = await memory.withdraw({ source: 'm2' });
     expect(objects(restored)).toEqual(['flu']);
-    expect(objects((await memory.recall({ predicate: 'diagnosis', valid: 'any' })).facts)).toEqual(['flu', 'flu']);
+    expect(objects((await memory.recall({ predicate: 'diagnosis', valid: 'any' })).facts)).toEqual([
+      'flu',
+      'flu',
+    ]);
     expect((await checkMemory(store)).differences).toEqual([]);
   });
 
@@ -167,11 +210,20 @@ onClinics((begun) => {
     'a pending claim of a withdrawn source is not approved (other fact: %s)',
     async (hasFact) => {
       const { clock, memory, trajectory, store } = await begun();
-      const diagnosis = (object: string, source: string) => ({ subject: 'p7', predicate: 'diagnosis', object, source });
+      const diagnosis = (object: string, source: string) => ({
+        subject: 'p7',
+        predicate: 'diagnosis',
+        object,
+        source,
+      });
       await committed(memory.assert(diagnosis('flu', 'm1')));
       clock.forward(1_000);
-      if (hasFact) await committed(memory.assert({ ...diagnosis('nuts', 'm2'), predicate: 'allergy' }));
-      const { pending } = (await memory.assert(diagnosis('measles', 'm2'))) as Extract<Ruling, { ruling: 'escalated' }>;
+      if (hasFact)
+        await committed(memory.assert({ ...diagnosis('nuts', 'm2'), predicate: 'allergy' }));
+      const { pending } = (await memory.assert(diagnosis('measles', 'm2'))) as Extract<
+        Ruling,
+        { ruling: 'escalated' }
+      >;
       clock.forward(1_000);
       // A withdrawal about another predicate leaves the claim as it is.
       const elsewhere = await memory.withdraw({ source: 'm2', predicate: 'drug' });
@@ -192,13 +244,25 @@ onClinics((begun) => {
         message: expect.stringContaining('Reject it, and state its other'),
         evidence: { source: 'm2', entry: entry.id },
       });
-      const believed = async () => objects((await memory.recall({ subject: 'p7', valid: 'any' })).facts);
+      const believed = async () =>
+        objects((await memory.recall({ subject: 'p7', valid: 'any' })).facts);
       expect(await believed()).toEqual(['flu']);
       expect(approvals.pending()).toHaveLength(1);
-      await approvals.reject(pending, { principal: 'dr house', method: 'test', reason: 'the mail was withdrawn' });
-      expect(await memory.withdraw({ source: 'm2' })).toEqual({ facts: [], restored: [], pending: [] });
+      await approvals.reject(pending, {
+        principal: 'dr house',
+        method: 'test',
+        reason: 'the mail was withdrawn',
+      });
+      expect(await memory.withdraw({ source: 'm2' })).toEqual({
+        facts: [],
+        restored: [],
+        pending: [],
+      });
       // A statement of the source after its withdrawal is accepted.
-      const again = (await memory.assert(diagnosis('mumps', 'm2'))) as Extract<Ruling, { ruling: 'escalated' }>;
+      const again = (await memory.assert(diagnosis('mumps', 'm2'))) as Extract<
+        Ruling,
+        { ruling: 'escalated' }
+      >;
       const [asked] = await approvals.questionsOf(again.pending);
       const other = asked!.members.find(({ object }) => object === 'mumps')!.claim;
       await committed(
@@ -217,8 +281,12 @@ onClinics((begun) => {
   test('a fact that a policy chose rests on its version and on the vote', async () => {
     const clock = new HandClock();
     const oracle = createOracle({ store: await openStore('memory:'), clock, mode: 'record' });
-    const choose = ({ members }: Question) => members.find(({ object }) => object === 'urgent')!.claim;
-    const { memory } = await begun({ memory: { judge: { oracle, choose, policy: 'v 1' } }, ports: { clock } });
+    const choose = ({ members }: Question) =>
+      members.find(({ object }) => object === 'urgent')!.claim;
+    const { memory } = await begun({
+      memory: { judge: { oracle, choose, policy: 'v 1' } },
+      ports: { clock },
+    });
     const triage = (object: string) => ({ subject: 'p7', predicate: 'triage', object });
     await committed(memory.assert(triage('can wait')));
     expect(await memory.restingOn({ policy: 'v 1' })).toEqual([]);

@@ -56,8 +56,14 @@ test('a key of the source gets the ruling and the outcomes of the source', async
 
 test('a key of the source with another intent is refused on the branch', async () => {
   const { bank, source, branchOf } = await stage();
-  const branch = await branchOf('source', entryOf(await source.propose(pay(100, 'invoice 7'))), 'b');
-  await expect(branch.propose(pay(200, 'invoice 7'))).rejects.toMatchObject({ code: 'idempotency_conflict' });
+  const branch = await branchOf(
+    'source',
+    entryOf(await source.propose(pay(100, 'invoice 7'))),
+    'b',
+  );
+  await expect(branch.propose(pay(200, 'invoice 7'))).rejects.toMatchObject({
+    code: 'idempotency_conflict',
+  });
   expect(bank.paid).toEqual([100]);
 });
 
@@ -103,7 +109,11 @@ test('a transaction name of the source commits nothing more on the branch', asyn
   const first = await run(source, 'payroll');
   const branch = await branchOf('source', entryOf(first.ruling), 'b');
   const again = await run(branch, 'payroll');
-  expect([entryOf(again.ruling), again.effects, bodies]).toEqual([entryOf(first.ruling), first.effects, 2]);
+  expect([entryOf(again.ruling), again.effects, bodies]).toEqual([
+    entryOf(first.ruling),
+    first.effects,
+    2,
+  ]);
   await run(branch, 'bonus');
   expect([bodies, bank.paid]).toEqual([3, [50, 50]]);
 });
@@ -119,7 +129,12 @@ test('keys on a tree of branches follow a naive walk', async () => {
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), async (steps) => {
       const { bank, source, branchOf, assize } = await stage();
       const roots = [
-        { id: 'source', trajectory: source, known: new Map<string, Hash>(), last: undefined as Hash | undefined },
+        {
+          id: 'source',
+          trajectory: source,
+          known: new Map<string, Hash>(),
+          last: undefined as Hash | undefined,
+        },
       ];
       let payments = 0;
       for (const { at, branches, key, by } of steps) {
@@ -132,7 +147,9 @@ test('keys on a tree of branches follow a naive walk', async () => {
         }
         const known = key === undefined ? undefined : here.known.get(key);
         const usesOther = by === other && here.id === 'source';
-        const ruling = await here.trajectory.propose(pay(1, key, usesOther ? writ : by)).catch((error) => error);
+        const ruling = await here.trajectory
+          .propose(pay(1, key, usesOther ? writ : by))
+          .catch((error) => error);
         // Another writ under a key of the same trajectory is another intent.
         if (ruling instanceof Error) {
           expect(ruling).toMatchObject({ code: 'idempotency_conflict' });

@@ -17,7 +17,10 @@ export function callsNow(writer: Writer, gathered: GatheredProposal): readonly P
   if (frozenFor(chain, domain, intent, writer.now()) !== undefined) return NO_CALLS;
   const plan = (): readonly ProposedCall[] => {
     const at = writer.now();
-    return plannedCalls(world, intent, writer.authority(writ, principal, at), { at, observations: observed });
+    return plannedCalls(world, intent, writer.authority(writ, principal, at), {
+      at,
+      observations: observed,
+    });
   };
   return writer.runRuling(plan);
 }

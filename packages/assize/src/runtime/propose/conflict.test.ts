@@ -17,7 +17,12 @@ import {
   payloads,
   soundState,
 } from '../../../../../tests/support/ledger/desk.ts';
-import { intent, operator, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  intent,
+  operator,
+  runtimeOver,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import { Assize } from '../assize.ts';
 import { RuntimeError } from '../errors.ts';
 import type { Ruling } from '../records/ruling.ts';
@@ -36,7 +41,10 @@ async function begun(
   store = new FaultyStore(),
   domain = desk,
 ): Promise<{ store: FaultyStore; trajectory: Trajectory }> {
-  const trajectory = await processOver(store, 'first').create(domain, { trajectoryId: 't', writs: [worker] });
+  const trajectory = await processOver(store, 'first').create(domain, {
+    trajectoryId: 't',
+    writs: [worker],
+  });
   store.commits = 0;
   return { store, trajectory };
 }
@@ -54,7 +62,13 @@ async function outcomeOf(answer: Promise<Ruling>, store: FaultyStore): Promise<s
   }
 }
 
-const FAULTS: readonly Fault[] = ['conflict', 'unknown, lost', 'unknown, written', 'thrown, lost', 'thrown, written'];
+const FAULTS: readonly Fault[] = [
+  'conflict',
+  'unknown, lost',
+  'unknown, written',
+  'thrown, lost',
+  'thrown, written',
+];
 
 describe.each(FAULTS)('a commit that is answered with: %s', (fault) => {
   test.each([1, 2, 3, 4, 5])('the %ith of five, one after another', async (n) => {
@@ -71,9 +85,13 @@ describe.each(FAULTS)('a commit that is answered with: %s', (fault) => {
       'thrown, written': 1,
       none: 0,
     };
-    expect(outcomes.filter((outcome) => outcome.startsWith('committed'))).toHaveLength(5 - failed[fault]);
+    expect(outcomes.filter((outcome) => outcome.startsWith('committed'))).toHaveLength(
+      5 - failed[fault],
+    );
     if (failed[fault] === 1) {
-      expect(outcomes[n - 1]).toBe(fault.startsWith('unknown') ? 'commit_unknown' : 'the store threw');
+      expect(outcomes[n - 1]).toBe(
+        fault.startsWith('unknown') ? 'commit_unknown' : 'the store threw',
+      );
     }
     const written = 5 - (fault.endsWith('lost') ? 1 : 0);
     expect(await soundState(store, 't')).toContain(`"n":${written}`);
@@ -126,7 +144,8 @@ describe.each(FAULTS)('a commit that is answered with: %s', (fault) => {
       const pending = asked.ruling === 'escalated' ? asked.pending : '';
       store.plan = new Map([[store.commits + 1, fault]]);
       const resolution = { principal: 'dr-who', method: 'test', reason: 'so be it' };
-      const resolve = (): Promise<string> => outcomeOf(trajectory.approvals[way](pending, resolution), store);
+      const resolve = (): Promise<string> =>
+        outcomeOf(trajectory.approvals[way](pending, resolution), store);
       const first = await resolve();
       const second = await resolve();
       const answered = way === 'approve' ? 'committed 2' : 'rejected 2';
@@ -159,7 +178,9 @@ test('a failed write is not shown as state, and the approval is pending again', 
     const asked = await trajectory.propose(intent('ask', { amount: 5 }, worker));
     store.plan = new Map([[store.commits + 1, fault]]);
     const pending = asked.ruling === 'escalated' ? asked.pending : '';
-    await expect(trajectory.approvals.approve(pending, { principal: 'dr-who', method: 'test' })).rejects.toThrow();
+    await expect(
+      trajectory.approvals.approve(pending, { principal: 'dr-who', method: 'test' }),
+    ).rejects.toThrow();
     expect(trajectory.state()).toMatchObject({ asked: 0, approved: 0 });
     expect(trajectory.approvals.pending().map(({ id }) => id)).toEqual([pending]);
     expect(trajectory.length).toBe(2);
@@ -169,7 +190,9 @@ test('a failed write is not shown as state, and the approval is pending again', 
 test('a writer that always loses gives up, says so, and has written nothing', async () => {
   const { store, trajectory } = await begun();
   store.plan = new Map(Array.from({ length: 50 }, (_, i) => [i + 1, 'conflict'] as const));
-  const error = await trajectory.propose(intent('add', { by: 1 }, worker)).catch((caught) => caught);
+  const error = await trajectory
+    .propose(intent('add', { by: 1 }, worker))
+    .catch((caught) => caught);
   expect(error).toMatchObject({ code: 'conflict', retryable: true });
   expect(await allEntries(store, 't')).toHaveLength(1);
   expect(trajectory.state()).toMatchObject({ n: 0 });
@@ -180,15 +203,22 @@ test('a ledger damaged while open is not written to after a conflict', async () 
   await trajectory.propose(intent('add', { by: 1 }, worker));
   const honest = store.below.entries.bind(store.below);
   store.entries = async (name, options) =>
-    (await honest(name, options)).map((row) => ({ ...row, payload: row.payload.replace('"by":1', '"by":2') }));
+    (await honest(name, options)).map((row) => ({
+      ...row,
+      payload: row.payload.replace('"by":1', '"by":2'),
+    }));
   store.plan = new Map([[store.commits + 1, 'conflict']]);
   for (let i = 0; i < 2; i++) {
-    const error = await trajectory.propose(intent('add', { by: 1 }, worker)).catch((caught) => caught);
+    const error = await trajectory
+      .propose(intent('add', { by: 1 }, worker))
+      .catch((caught) => caught);
     expect(error).toMatchObject({ code: 'invalid_ledger', evidence: { seq: 1, code: 'tampered' } });
   }
   store.entries = honest;
   expect(await allEntries(store, 't')).toHaveLength(2);
-  expect(await outcomeOf(trajectory.propose(intent('add', { by: 1 }, worker)), store)).toBe('committed 2');
+  expect(await outcomeOf(trajectory.propose(intent('add', { by: 1 }, worker)), store)).toBe(
+    'committed 2',
+  );
 });
 
 describe('the read after a conflict', () => {
@@ -197,11 +227,18 @@ describe('the read after a conflict', () => {
    * with the start and length of each read. A process without contention keeps no fold, and reads
    * everything the first time.
    */
-  async function opened(entries: number): Promise<{ store: FaultyStore; both: Trajectory[]; reads: string[] }> {
+  async function opened(
+    entries: number,
+  ): Promise<{ store: FaultyStore; both: Trajectory[]; reads: string[] }> {
     const { store, trajectory } = await begun();
-    for (let i = 0; i < entries; i++) await trajectory.propose(intent('add', { by: i % 2 === 0 ? 1 : -1 }, worker));
-    const both = [await processOver(store, 'one').open('t'), await processOver(store, 'two').open('t')];
-    for (const who of [both[0], both[1], both[0]]) await who!.propose(intent('keep', { value: entries }, worker));
+    for (let i = 0; i < entries; i++)
+      await trajectory.propose(intent('add', { by: i % 2 === 0 ? 1 : -1 }, worker));
+    const both = [
+      await processOver(store, 'one').open('t'),
+      await processOver(store, 'two').open('t'),
+    ];
+    for (const who of [both[0], both[1], both[0]])
+      await who!.propose(intent('keep', { value: entries }, worker));
     const reads: string[] = [];
     store.entries = async (name, options) => {
       const rows = await store.below.entries(name, options);
@@ -214,31 +251,43 @@ describe('the read after a conflict', () => {
   test('covers the new entries and the one before', async () => {
     const { store, both, reads } = await opened(100);
     const [one, two] = both as [Trajectory, Trajectory];
-    expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
-    expect(await two.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
+    expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({
+      ruling: 'committed',
+    });
+    expect(await two.propose(intent('add', { by: 1 }, worker))).toMatchObject({
+      ruling: 'committed',
+    });
     // The first wrote last. The second lost to it, and continues its earlier read.
     expect(reads).toEqual(['4 from 101']);
-    expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
+    expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({
+      ruling: 'committed',
+    });
     expect(reads).toEqual(['4 from 101', '4 from 102']);
     expect(one.state()).toMatchObject({ n: 3 });
     expect(canonicalize(one.state())).toBe(await soundState(store, 't'));
   });
 
-  test.each([1, 12, 17])('covers everything if the earlier entries were replaced by %i others', async (count) => {
-    const { store, both, reads } = await opened(10);
-    const [one] = both as [Trajectory, Trajectory];
-    const other = new FaultyStore();
-    const anew = await processOver(other, 'anew').create(desk, {
-      trajectoryId: 't',
-      writs: [worker],
-      note: 'restored',
-    });
-    for (let i = 0; i < count; i++) await anew.propose(intent('add', { by: i % 2 === 0 ? 5 : -5 }, worker));
-    Object.assign(store, { below: other.below });
-    expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
-    expect(reads).toEqual([`${Math.max(0, count - 11)} from 12`, `${count + 1} from 0`]);
-    expect(one.state()).toMatchObject({ n: count % 2 === 0 ? 1 : 6 });
-  });
+  test.each([1, 12, 17])(
+    'covers everything if the earlier entries were replaced by %i others',
+    async (count) => {
+      const { store, both, reads } = await opened(10);
+      const [one] = both as [Trajectory, Trajectory];
+      const other = new FaultyStore();
+      const anew = await processOver(other, 'anew').create(desk, {
+        trajectoryId: 't',
+        writs: [worker],
+        note: 'restored',
+      });
+      for (let i = 0; i < count; i++)
+        await anew.propose(intent('add', { by: i % 2 === 0 ? 5 : -5 }, worker));
+      Object.assign(store, { below: other.below });
+      expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({
+        ruling: 'committed',
+      });
+      expect(reads).toEqual([`${Math.max(0, count - 11)} from 12`, `${count + 1} from 0`]);
+      expect(one.state()).toMatchObject({ n: count % 2 === 0 ? 1 : 6 });
+    },
+  );
 
   test('is refused where it was changed, and named', async () => {
     const { store, both } = await opened(10);
@@ -250,7 +299,10 @@ describe('the read after a conflict', () => {
       );
     for (let i = 0; i < 2; i++) {
       const error = await one.propose(intent('add', { by: 1 }, worker)).catch((caught) => caught);
-      expect(error).toMatchObject({ code: 'invalid_ledger', evidence: { seq: 14, code: 'tampered' } });
+      expect(error).toMatchObject({
+        code: 'invalid_ledger',
+        evidence: { seq: 14, code: 'tampered' },
+      });
     }
   });
 
@@ -259,7 +311,9 @@ describe('the read after a conflict', () => {
     const { both } = await opened(3);
     const told: string[] = [];
     for (let i = 0; i < 14; i++) {
-      const { ruling } = await (both[i % 2] as Trajectory).propose(intent('pay', { usd: 1 }, payer));
+      const { ruling } = await (both[i % 2] as Trajectory).propose(
+        intent('pay', { usd: 1 }, payer),
+      );
       told.push(ruling);
     }
     expect(told).toEqual([...Array(10).fill('committed'), ...Array(4).fill('rejected')]);
@@ -324,7 +378,10 @@ describe('two runtimes over one store', () => {
       await two.propose(intent('add', { by: 1 }, worker));
       const [args, value, observations] = [{ value: null }, { seen: i }, [] as unknown[]];
       observations.push({ name: 'seen', value });
-      const input = intent('keep', args, worker, { observations: observations as never, idempotencyKey: `k${i}` });
+      const input = intent('keep', args, worker, {
+        observations: observations as never,
+        idempotencyKey: `k${i}`,
+      });
       const ruling = one.propose(input);
       value.seen = -1;
       // An answer that was never given: it would have been looked up.
@@ -333,7 +390,9 @@ describe('two runtimes over one store', () => {
       expect(await ruling).toMatchObject({ ruling: 'committed' });
       expect(one.state()).toMatchObject({ data: [{ seen: i }] });
     }
-    expect((await payloads(store, 't')).at(-1)).toMatchObject({ observations: [{ value: { seen: 2 } }] });
+    expect((await payloads(store, 't')).at(-1)).toMatchObject({
+      observations: [{ value: { seen: 2 } }],
+    });
   });
 
   test('find a writ by its id once the other runtime was given it, and no other', async () => {
@@ -364,20 +423,29 @@ describe('two runtimes over one store', () => {
     const two = await processOver(store, 'second').open('t');
     const asked = await one.propose(intent('ask', { amount: 5 }, worker));
     const pending = asked.ruling === 'escalated' ? asked.pending : '';
-    expect(await two.approvals.approve(pending, { principal: 'dr-who', method: 'test' })).toMatchObject({
+    expect(
+      await two.approvals.approve(pending, { principal: 'dr-who', method: 'test' }),
+    ).toMatchObject({
       ruling: 'committed',
     });
-    expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
-    await expect(two.approvals.approve(pending, { principal: 'dr-who', method: 'test' })).rejects.toMatchObject({
+    expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({
+      ruling: 'committed',
+    });
+    await expect(
+      two.approvals.approve(pending, { principal: 'dr-who', method: 'test' }),
+    ).rejects.toMatchObject({
       code: 'not_pending',
     });
     // Also if all proposals in flight here must be adjudicated again.
     const frozen = await two.propose(intent('ask', { amount: 1 }, worker));
     const answers = [1, 2, 3].map(() => one.propose(intent('add', { by: 1 }, worker)));
     const by = frozen.ruling === 'escalated' ? frozen.pending : '';
-    for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ ruling: 'frozen', by });
+    for (const answer of await Promise.all(answers))
+      expect(answer).toMatchObject({ ruling: 'frozen', by });
     await two.approvals.reject(by, { principal: 'dr-who', method: 'test', reason: 'r' });
-    const later = await Promise.all([1, 2, 3].map(() => one.propose(intent('add', { by: 1 }, worker))));
+    const later = await Promise.all(
+      [1, 2, 3].map(() => one.propose(intent('add', { by: 1 }, worker))),
+    );
     for (const answer of later) expect(answer).toMatchObject({ ruling: 'committed' });
     expect(await soundState(store, 't')).toContain('"n":4');
   });
@@ -392,9 +460,16 @@ describe('two runtimes over one store', () => {
       const asked = await one.propose(intent('ask', { amount: 5 }, worker));
       const two = await processOver(store, 'second').open('t');
       const pending = asked.ruling === 'escalated' ? asked.pending : '';
-      const resolve = (who: Trajectory, way: 'approve' | 'reject', principal: string): Promise<string> =>
+      const resolve = (
+        who: Trajectory,
+        way: 'approve' | 'reject',
+        principal: string,
+      ): Promise<string> =>
         outcomeOf(who.approvals[way](pending, { principal, method: 'test', reason: 'r' }), store);
-      const outcomes = await Promise.all([resolve(one, ways[0], 'dr-a'), resolve(two, ways[1], 'dr-b')]);
+      const outcomes = await Promise.all([
+        resolve(one, ways[0], 'dr-a'),
+        resolve(two, ways[1], 'dr-b'),
+      ]);
       expect(outcomes.filter((outcome) => outcome === 'not_pending')).toHaveLength(1);
       expect(await allEntries(store, 't')).toHaveLength(3);
       await soundState(store, 't');
@@ -406,9 +481,11 @@ describe('two runtimes over one store', () => {
     const two = await processOver(store, 'second').open('t');
     const input = intent('add', { by: 1 }, worker, { idempotencyKey: 'k' });
     const [first, second] = await Promise.all([one.propose(input), two.propose(input)]);
-    expect(first.ruling === 'committed' && second.ruling === 'committed' && first.entry.id === second.entry.id).toBe(
-      true,
-    );
+    expect(
+      first.ruling === 'committed' &&
+        second.ruling === 'committed' &&
+        first.entry.id === second.entry.id,
+    ).toBe(true);
     expect(await allEntries(store, 't')).toHaveLength(2);
   });
 
@@ -429,13 +506,18 @@ test('two processes on a SQLite file are serial, with no lost or doubled entry',
   const folder = mkdtempSync(join(tmpdir(), 'assize-conflict-'));
   try {
     const path = `sqlite:${join(folder, 'a.db')}`;
-    const [one, two] = [new FaultyStore(await openStore(path)), new FaultyStore(await openStore(path))];
+    const [one, two] = [
+      new FaultyStore(await openStore(path)),
+      new FaultyStore(await openStore(path)),
+    ];
     const { trajectory } = await begun(one);
     const other = await processOver(two, 'second').open('t');
     const outcomes: Promise<string>[] = [];
     for (let i = 0; i < 40; i++) {
       const [who, store] = i % 2 === 0 ? [trajectory, one] : [other, two];
-      outcomes.push(outcomeOf(who.propose(intent('add', { by: i % 3 === 2 ? -2 : 1 }, worker)), store));
+      outcomes.push(
+        outcomeOf(who.propose(intent('add', { by: i % 3 === 2 ? -2 : 1 }, worker)), store),
+      );
       // They meet in every way: concurrently, one waiting, the other far ahead.
       if (i % 7 === 0) await outcomes.at(-1);
     }
@@ -483,14 +565,22 @@ test('no interleaving or store answer loses, doubles or breaks it (property)', a
         const trajectory = processes[process] as Trajectory;
         const idempotencyKey = `k${keys++}`;
         if ('by' in act)
-          answered.push(outcomeOf(trajectory.propose(intent('add', act, worker, { idempotencyKey })), store));
+          answered.push(
+            outcomeOf(trajectory.propose(intent('add', act, worker, { idempotencyKey })), store),
+          );
         else if ('box' in act) {
           const role = { name: 'filer', params: { box: act.box } };
-          const input = { ...intent('put', { paper: idempotencyKey }, worker, { idempotencyKey }), role };
+          const input = {
+            ...intent('put', { paper: idempotencyKey }, worker, { idempotencyKey }),
+            role,
+          };
           answered.push(outcomeOf(trajectory.propose(input), store));
         } else if ('ask' in act) {
           answered.push(
-            outcomeOf(trajectory.propose(intent('ask', { amount: act.ask }, worker, { idempotencyKey })), store),
+            outcomeOf(
+              trajectory.propose(intent('ask', { amount: act.ask }, worker, { idempotencyKey })),
+              store,
+            ),
           );
         } else {
           const [open] = trajectory.approvals.pending();
@@ -498,7 +588,9 @@ test('no interleaving or store answer loses, doubles or breaks it (property)', a
           // returned to both.
           const resolution = { principal: 'dr-who', method: 'test', reason: idempotencyKey };
           if (open !== undefined)
-            answered.push(outcomeOf(trajectory.approvals[act.resolve as 'approve'](open.id, resolution), store));
+            answered.push(
+              outcomeOf(trajectory.approvals[act.resolve as 'approve'](open.id, resolution), store),
+            );
         }
         if (wait) await answered.at(-1);
       }
@@ -508,16 +600,23 @@ test('no interleaving or store answer loses, doubles or breaks it (property)', a
 
       // Nothing is lost or duplicated: each answered entry exists once, and each proposal has one
       // ruling.
-      const places = outcomes.filter((outcome) => /\d$/.test(outcome)).map((outcome) => outcome.split(' ')[1]);
+      const places = outcomes
+        .filter((outcome) => /\d$/.test(outcome))
+        .map((outcome) => outcome.split(' ')[1]);
       expect(new Set(places).size).toBe(places.length);
-      const ruled = entries.filter((entry) => entry.seq > 0 && !('resolves' in entry && entry.resolves !== undefined));
+      const ruled = entries.filter(
+        (entry) => entry.seq > 0 && !('resolves' in entry && entry.resolves !== undefined),
+      );
       const ids = ruled.map(
         (entry) =>
-          (entry.kind === 'pending_approval' ? entry.proposal : (entry as { proposal_id: string })).proposal_id,
+          (entry.kind === 'pending_approval' ? entry.proposal : (entry as { proposal_id: string }))
+            .proposal_id,
       );
       expect(new Set(ids).size).toBe(ids.length);
       const unanswered = entries.length - 1 - places.length;
-      expect(unanswered).toBeLessThanOrEqual(faults.filter(([, kind]) => kind === 'thrown, written').length);
+      expect(unanswered).toBeLessThanOrEqual(
+        faults.filter(([, kind]) => kind === 'thrown, written').length,
+      );
 
       // The state equals the fold of the commits, and keeps the rules.
       const commits = entries.filter((entry) => entry.kind === 'commit');
@@ -536,7 +635,9 @@ test('no interleaving or store answer loses, doubles or breaks it (property)', a
       // Every process reaches the same state.
       for (const [i, trajectory] of processes.entries()) {
         store.plan = new Map();
-        await trajectory.propose(intent('fail', {}, worker, { role: 'asker', idempotencyKey: `last-${i}` }));
+        await trajectory.propose(
+          intent('fail', {}, worker, { role: 'asker', idempotencyKey: `last-${i}` }),
+        );
       }
       expect(await soundState(store, 't')).toBe(canonicalize(state));
     },
@@ -545,7 +646,11 @@ test('no interleaving or store answer loses, doubles or breaks it (property)', a
 });
 
 test('in any order two agents in two processes keep the budget cap (property)', async () => {
-  const spend = fc.record({ process: fc.nat(1), amount: fc.integer({ min: 1, max: 70_000 }), wait: fc.boolean() });
+  const spend = fc.record({
+    process: fc.nat(1),
+    amount: fc.integer({ min: 1, max: 70_000 }),
+    wait: fc.boolean(),
+  });
   const run = fc.asyncProperty(fc.array(spend, { minLength: 2, maxLength: 10 }), async (spends) => {
     const store = new FaultyStore();
     const make = (name: string): Assize =>
@@ -560,7 +665,14 @@ test('in any order two agents in two processes keep the budget cap (property)', 
     const answers: Promise<Ruling>[] = [];
     for (const { process, amount, wait } of spends) {
       const role = { name: 'spender', params: { agent: `agent-${process}` } };
-      answers.push((both[process] as Trajectory).propose({ action: 'spend', role, args: { amount }, writ: worker }));
+      answers.push(
+        (both[process] as Trajectory).propose({
+          action: 'spend',
+          role,
+          args: { amount },
+          writ: worker,
+        }),
+      );
       if (wait) await answers.at(-1);
     }
     const rulings = await Promise.all(answers);

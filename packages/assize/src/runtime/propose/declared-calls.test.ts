@@ -49,7 +49,10 @@ test('an approval returns the outcomes of the calls', async () => {
   const { trajectory } = await stage();
   const ruling = await trajectory.propose(pay(501));
   if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
-  const approved = await trajectory.approvals.approve(ruling.pending, { principal: 'manager:m', method: 'test' });
+  const approved = await trajectory.approvals.approve(ruling.pending, {
+    principal: 'manager:m',
+    method: 'test',
+  });
   expect(approved).toMatchObject({
     ruling: 'committed',
     effects: 'settled',
@@ -107,7 +110,9 @@ test('an approver sees the calls, and they are made after the approval', async (
   const ruling = await trajectory.propose(pay(501));
   if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
   expect(bank.paid).toEqual([]);
-  committed(await trajectory.approvals.approve(ruling.pending, { principal: 'manager:m', method: 'desk' }));
+  committed(
+    await trajectory.approvals.approve(ruling.pending, { principal: 'manager:m', method: 'desk' }),
+  );
   expect(bank.paid).toEqual([501]);
 });
 
@@ -151,14 +156,17 @@ test('an action whose last commit made no call is applied once', async () => {
       applied += 1;
       actions.pay.apply(state, args);
     },
-    calls: (state: object, args: { cents: number }) => (args.cents < 10 ? [] : actions.pay.calls(state, args)),
+    calls: (state: object, args: { cents: number }) =>
+      args.cents < 10 ? [] : actions.pay.calls(state, args),
   };
   const domain = defineDomain({ ...declared, actions: { pay: counted } }) as any;
   const assize = runtimeOver(new MemoryStore(), [domain], { tools: [bank.pay, bank.wire] });
   const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [writ] });
   const appliedFor = async (cents: number): Promise<number> => {
     applied = 0;
-    expect(committed(await trajectory.propose(pay(cents) as never)).calls ?? []).toHaveLength(cents < 10 ? 0 : 1);
+    expect(committed(await trajectory.propose(pay(cents) as never)).calls ?? []).toHaveLength(
+      cents < 10 ? 0 : 1,
+    );
     return applied;
   };
   expect([await appliedFor(1), await appliedFor(2), await appliedFor(3)]).toEqual([2, 1, 1]);
@@ -174,7 +182,11 @@ test('an upgrade by another process to an action with calls plans them', async (
   const store = new MemoryStore({ shared: true });
   const calling = payments(bank);
   const { calls: _, ...silent } = (calling.declared as any).actions.pay;
-  const before = defineDomain({ ...(calling.declared as any), version: '0', actions: { pay: silent } });
+  const before = defineDomain({
+    ...(calling.declared as any),
+    version: '0',
+    actions: { pay: silent },
+  });
   const runtime = () => runtimeOver(store, [before, calling], { tools: [bank.pay, bank.wire] });
   const [one, other] = [runtime(), runtime()];
   const upgraded = await one.create(before, { trajectoryId: 't' });
@@ -191,7 +203,11 @@ test('an upgrade by another process to an action without calls drops them', asyn
   const store = new MemoryStore({ shared: true });
   const calling = payments(bank);
   const { calls: _, ...silent } = (calling.declared as any).actions.pay;
-  const after = defineDomain({ ...(calling.declared as any), version: '9', actions: { pay: silent } });
+  const after = defineDomain({
+    ...(calling.declared as any),
+    version: '9',
+    actions: { pay: silent },
+  });
   const runtime = () => runtimeOver(store, [calling, after], { tools: [bank.pay, bank.wire] });
   const [one, other] = [runtime(), runtime()];
   const upgraded = await one.create(calling, { trajectoryId: 't' });
@@ -208,8 +224,13 @@ test('a repeated key gets its ruling and the outcomes; no call is repeated', asy
   const keyed = { ...pay(7), idempotencyKey: 'k' };
   const [one, two] = await Promise.all([trajectory.propose(keyed), trajectory.propose(keyed)]);
   const three = await trajectory.propose(keyed);
-  expect([one, two, three].map((each) => committed(each).entry.id)).toEqual(Array(3).fill(committed(one).entry.id));
-  expect(committed(three)).toMatchObject({ effects: 'settled', calls: [{ answer: { receipt: 1 } }] });
+  expect([one, two, three].map((each) => committed(each).entry.id)).toEqual(
+    Array(3).fill(committed(one).entry.id),
+  );
+  expect(committed(three)).toMatchObject({
+    effects: 'settled',
+    calls: [{ answer: { receipt: 1 } }],
+  });
   expect(bank.paid).toEqual([7]);
   await expect(trajectory.propose({ ...pay(8), idempotencyKey: 'k' })).rejects.toMatchObject({
     code: 'idempotency_conflict',
@@ -233,7 +254,8 @@ describe('several rules over calls that escalate', () => {
     const domain = defineDomain({
       ...plain.declared,
       counselors: {
-        manager: (principal: string) => principal.startsWith('manager:') || principal.startsWith('boss:'),
+        manager: (principal: string) =>
+          principal.startsWith('manager:') || principal.startsWith('boss:'),
         boss: (principal: string) => principal.startsWith('boss:'),
       },
       invariants: ({ eachCall }: any) => [
@@ -246,7 +268,9 @@ describe('several rules over calls that escalate', () => {
         eachCall('TWO', 'bank.*', { channel: 'boss', approvals: 2 }, ({ input }: any) =>
           input.cents <= 1_000 ? pass : escalate(`${input.cents} cents`),
         ),
-        eachCall('NOT_EVE', 'bank.*', {}, ({ input }: any) => (input.to === 'eve' ? reject('blocked') : pass)),
+        eachCall('NOT_EVE', 'bank.*', {}, ({ input }: any) =>
+          input.to === 'eve' ? reject('blocked') : pass,
+        ),
       ],
     } as never) as typeof plain;
     const store = new MemoryStore();
@@ -256,7 +280,11 @@ describe('several rules over calls that escalate', () => {
       const ruling = await trajectory.propose(pay(cents));
       if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
       const waiting = trajectory.approvals.pending().find(({ id }) => id === ruling.pending);
-      return { pending: ruling.pending, channel: waiting?.payload.channel, approvals: waiting?.payload.approvals };
+      return {
+        pending: ruling.pending,
+        channel: waiting?.payload.channel,
+        approvals: waiting?.payload.approvals,
+      };
     };
     const approve = (pending: string, principal: string) =>
       trajectory.approvals.approve(pending as never, { principal, method: 'test' });
@@ -267,7 +295,9 @@ describe('several rules over calls that escalate', () => {
     const { bank, ask, approve, store, domain } = await asking();
     const { pending, channel } = await ask(500);
     expect(channel).toBe('boss+manager');
-    await expect(approve(pending, 'manager:m')).rejects.toMatchObject({ code: 'unauthorised_counselor' });
+    await expect(approve(pending, 'manager:m')).rejects.toMatchObject({
+      code: 'unauthorised_counselor',
+    });
     expect((await approve(pending, 'boss:b')).ruling).toBe('committed');
     expect(bank.paid).toEqual([500]);
     expect((await deepReplay(store, 't', { domains: [domain] } as never)).differences).toEqual([]);
@@ -300,11 +330,15 @@ test('an amendment above two approvers is refused, also with an override', async
   const domain = defineDomain({
     ...plain.declared,
     invariants: ({ each }: any) => [
-      each('DAILY', '/spent/*', {}, (cents: number) => (cents <= 1_000 ? pass : reject(`${cents} today`))),
+      each('DAILY', '/spent/*', {}, (cents: number) =>
+        cents <= 1_000 ? pass : reject(`${cents} today`),
+      ),
       each('TWO', '/spent/*', { channel: 'manager', approvals: 2 }, (cents: number) =>
         cents <= 500 ? pass : escalate(`${cents} cents`),
       ),
-      each('ONE', '/spent/*', { channel: 'manager' }, (cents: number) => (cents <= 50 ? pass : escalate('ask'))),
+      each('ONE', '/spent/*', { channel: 'manager' }, (cents: number) =>
+        cents <= 50 ? pass : escalate('ask'),
+      ),
     ],
     unjudgedCalls: 'allow',
   } as never) as typeof plain;
@@ -313,7 +347,12 @@ test('an amendment above two approvers is refused, also with an override', async
   const ruling = await trajectory.propose(pay(60));
   if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
   for (const cents of [600, 1_200]) {
-    const by = { principal: 'manager:m', method: 'test', override: true, args: { to: 'bob', cents } };
+    const by = {
+      principal: 'manager:m',
+      method: 'test',
+      override: true,
+      args: { to: 'bob', cents },
+    };
     await expect(trajectory.approvals.approve(ruling.pending, by)).rejects.toMatchObject({
       code: 'invalid_amendment',
       message: expect.stringContaining('needs 2 approvals'),

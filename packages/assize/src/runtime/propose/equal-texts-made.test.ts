@@ -50,7 +50,12 @@ function setUp(texts?: 'exact') {
     counselors: { boss: (principal) => principal === 'boss' },
     freeze: 'world',
     actions: {
-      send: { process: 'own', args: parts, apply: () => {}, calls: (_state, { a, b }) => [call(mail, { to: a + b })] },
+      send: {
+        process: 'own',
+        args: parts,
+        apply: () => {},
+        calls: (_state, { a, b }) => [call(mail, { to: a + b })],
+      },
       note: { process: 'own', args: z.strictObject({}), apply: () => {} },
       add: {
         process: 'own',
@@ -84,9 +89,13 @@ function setUp(texts?: 'exact') {
       },
     },
     invariants: ({ eachCall, each, unique }) => [
-      eachCall('BLOCK', 'mail.send', {}, ({ input }) => (input.to === COMPOSED ? reject('blocked') : pass)),
+      eachCall('BLOCK', 'mail.send', {}, ({ input }) =>
+        input.to === COMPOSED ? reject('blocked') : pass,
+      ),
       unique('ONE_NAME', '/people/*', { by: ({ name }) => name }),
-      each('ASK', '/people/*', { channel: 'boss' }, ({ name }) => (name === 'ask' ? escalate('ask') : pass)),
+      each('ASK', '/people/*', { channel: 'boss' }, ({ name }) =>
+        name === 'ask' ? escalate('ask') : pass,
+      ),
     ],
     ...(texts && { texts }),
   });
@@ -103,12 +112,16 @@ async function opened(texts?: 'exact') {
   return { sent, mail, find, domain, store, assize, trajectory, does };
 }
 
-const people = (trajectory: { state(): unknown }) => (trajectory.state() as { people: Record<string, unknown> }).people;
+const people = (trajectory: { state(): unknown }) =>
+  (trajectory.state() as { people: Record<string, unknown> }).people;
 
 describe('a tool call', () => {
   test('that the action makes from two parts is judged as the composed text', async () => {
     const { sent, does } = await opened();
-    expect(await does('send', { a: FIRST, b: MARK })).toMatchObject({ ruling: 'rejected', invariantId: 'BLOCK' });
+    expect(await does('send', { a: FIRST, b: MARK })).toMatchObject({
+      ruling: 'rejected',
+      invariantId: 'BLOCK',
+    });
     expect((await does('send', { a: 'zoe', b: MARK })).ruling).toBe('committed');
     expect(sent).toEqual(['zo\u00e9']);
   });
@@ -174,7 +187,9 @@ describe('the state', () => {
         state.people[SPLIT] = { name: SPLIT };
       },
     });
-    expect(upgraded.patches).toEqual([{ op: 'replace', path: `/people/${COMPOSED}/name`, value: COMPOSED }]);
+    expect(upgraded.patches).toEqual([
+      { op: 'replace', path: `/people/${COMPOSED}/name`, value: COMPOSED },
+    ]);
   });
 
   test('of an earlier version with exact texts stays within reach', async () => {

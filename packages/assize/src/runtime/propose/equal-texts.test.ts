@@ -29,7 +29,11 @@ const book = (texts?: 'exact') =>
       },
       add: {
         process: 'all',
-        args: z.object({ name: z.string(), mail: z.string(), tags: z.record(z.string(), z.string()).optional() }),
+        args: z.object({
+          name: z.string(),
+          mail: z.string(),
+          tags: z.record(z.string(), z.string()).optional(),
+        }),
         apply: (state, { name, mail }) => {
           if (state.people[name] !== undefined) throw new Error('the name is taken');
           state.people[name] = { mail };
@@ -63,13 +67,21 @@ test.each([
   );
   for (const name of [COMPOSED, SPLIT]) {
     const args = { name, list: [name], box: { [name]: 1 } };
-    const query = { action: 'add', role: { name: 'clerk', params: {} }, principal: 'clerk', scopes: [], args };
+    const query = {
+      action: 'add',
+      role: { name: 'clerk', params: {} },
+      principal: 'clerk',
+      scopes: [],
+      args,
+    };
     expect(policy.evaluate(query as never).decision).toBe('deny');
   }
 });
 
 test('an allow row by `not_in` excludes both forms', () => {
-  const rules = [{ id: 'yes', effect: 'allow', actions: ['**'], where: [{ path: '/name', not_in: [COMPOSED] }] }];
+  const rules = [
+    { id: 'yes', effect: 'allow', actions: ['**'], where: [{ path: '/name', not_in: [COMPOSED] }] },
+  ];
   const policy = ruleTable(parseRuleTable({ id: 'p', otherwise: 'deny', rules }));
   const verdicts = [COMPOSED, SPLIT, 'ann'].map((name) => {
     const query = {
@@ -87,7 +99,13 @@ test('an allow row by `not_in` excludes both forms', () => {
 test('a role of a rule table is met in both forms', () => {
   const rules = [{ id: 'no', effect: 'deny', actions: ['**'], roles: [SPLIT] }];
   const policy = ruleTable(parseRuleTable({ id: 'p', otherwise: 'allow', rules }));
-  const query = { action: 'add', role: { name: COMPOSED, params: {} }, principal: 'clerk', scopes: [], args: {} };
+  const query = {
+    action: 'add',
+    role: { name: COMPOSED, params: {} },
+    principal: 'clerk',
+    scopes: [],
+    args: {},
+  };
   expect(policy.evaluate(query as never).decision).toBe('deny');
 });
 
@@ -104,13 +122,21 @@ test('a state key has one form, and both forms name it', async () => {
 test('a `unique` rule compares composed texts', async () => {
   const { trajectory } = await opened();
   expect(await trajectory.propose(add('a', COMPOSED))).toMatchObject({ ruling: 'committed' });
-  expect(await trajectory.propose(add('b', SPLIT))).toMatchObject({ ruling: 'rejected', invariantId: 'ONE_MAIL' });
+  expect(await trajectory.propose(add('b', SPLIT))).toMatchObject({
+    ruling: 'rejected',
+    invariantId: 'ONE_MAIL',
+  });
 });
 
 test('a role parameter in either form selects the same part of the state', async () => {
   const { trajectory } = await opened();
   for (const name of [COMPOSED, SPLIT])
-    await trajectory.propose({ action: 'mine', role: { name: 'owner', params: { name } }, args: { mail: name }, writ });
+    await trajectory.propose({
+      action: 'mine',
+      role: { name: 'owner', params: { name } },
+      args: { mail: name },
+      writ,
+    });
   expect(trajectory.state()).toEqual({ people: { [COMPOSED]: { mail: COMPOSED } } });
 });
 
@@ -154,7 +180,9 @@ test('a named transaction of a principal in the other form runs once', async () 
 test('a given initial state has composed keys', async () => {
   const domain = book();
   const assize = runtimeOver(new MemoryStore(), [domain]);
-  const trajectory = await assize.create(domain, { initial: { people: { [SPLIT]: { mail: SPLIT } } } });
+  const trajectory = await assize.create(domain, {
+    initial: { people: { [SPLIT]: { mail: SPLIT } } },
+  });
   expect(trajectory.state()).toEqual({ people: { [COMPOSED]: { mail: COMPOSED } } });
 });
 

@@ -43,14 +43,20 @@ test('a refused proposal has every misfit of its arguments as data', async () =>
   const trajectory = await begun();
   const ruling = await trajectory.propose(intent('order', WRONG, writ, { idempotencyKey: 'k' }));
   expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'type_mismatch', findings: FINDINGS });
-  expect((ruling as { detail: string }).detail).toMatch(/^args .*cuont.*; \/count: .*; \/items\/1: /);
+  expect((ruling as { detail: string }).detail).toMatch(
+    /^args .*cuont.*; \/count: .*; \/items\/1: /,
+  );
   // The repeated proposal gets the same ruling, from the ledger.
-  expect(await trajectory.propose(intent('order', WRONG, writ, { idempotencyKey: 'k' }))).toEqual(ruling);
+  expect(await trajectory.propose(intent('order', WRONG, writ, { idempotencyKey: 'k' }))).toEqual(
+    ruling,
+  );
 });
 
 test('sensitive arguments have findings too', async () => {
   const trajectory = await begun(sensitive(z.string()));
-  expect(await trajectory.propose(intent('order', WRONG, writ))).toMatchObject({ findings: FINDINGS });
+  expect(await trajectory.propose(intent('order', WRONG, writ))).toMatchObject({
+    findings: FINDINGS,
+  });
 });
 
 test('another refusal has no findings', async () => {

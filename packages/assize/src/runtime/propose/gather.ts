@@ -52,7 +52,10 @@ interface Submission {
 
 /** A proposal before its writ is looked up. */
 interface ReadProposal
-  extends Pick<GatheredProposal, 'intent' | 'observed' | 'observations' | 'blobs' | 'invalidObservationName'> {
+  extends Pick<
+    GatheredProposal,
+    'intent' | 'observed' | 'observations' | 'blobs' | 'invalidObservationName'
+  > {
   readonly trajectoryId: string;
   readonly nonce: string;
   readonly key: string | undefined;
@@ -81,7 +84,13 @@ export function readProposal(
   const observations: GatheredObservation[] = [];
   let index = 0;
   for (const observation of input.observations ?? []) {
-    const { name, value: given, isKeyed, oracleKey, sensitive } = readObservation(observation, index++);
+    const {
+      name,
+      value: given,
+      isKeyed,
+      oracleKey,
+      sensitive,
+    } = readObservation(observation, index++);
     // Observations of a recorded turn keep the names that they have in it.
     if (!isOwn && !(isTurn && isKeyed)) misnamed ??= observationNameFault(name);
     // Answers in the oracle log may have any size.
@@ -91,7 +100,10 @@ export function readProposal(
     observed.push({ name, value });
     if (!isKeyed) {
       const isSalted = sensitive === true;
-      observations.push({ unsalted: { name, value: isSalted ? value : store(value, blobs) }, isSalted });
+      observations.push({
+        unsalted: { name, value: isSalted ? value : store(value, blobs) },
+        isSalted,
+      });
       continue;
     }
     const named = { name, oracle_key: oracleKey };
@@ -104,8 +116,10 @@ export function readProposal(
   const { idempotencyKey: key, principal, traceparent, tokenBy = [] } = input;
   const trace = traceparentOf(traceparent);
   // For people only: the domain sees neither, so they change no ruling.
-  if (trace !== undefined) observations.push({ unsalted: { name: TRACEPARENT, value: trace }, isSalted: false });
-  if (tokenBy.length > 0) observations.push({ unsalted: { name: TOKEN_BY, value: [...tokenBy] }, isSalted: false });
+  if (trace !== undefined)
+    observations.push({ unsalted: { name: TRACEPARENT, value: trace }, isSalted: false });
+  if (tokenBy.length > 0)
+    observations.push({ unsalted: { name: TOKEN_BY, value: [...tokenBy] }, isSalted: false });
   if (misnamed !== undefined && key === undefined) throw misnamed;
   const intent = { action, role, args };
   const read = { trajectoryId, nonce, key, principal, intent, observed, observations, blobs };
@@ -113,8 +127,21 @@ export function readProposal(
 }
 
 /** The proposal under its writ. @throws CanonError `too_large` */
-export function underWrit(read: ReadProposal, writ: WritChain, commitPlan?: CommitPlan): GatheredProposal {
-  const { trajectoryId, nonce, key, intent, observed, observations, blobs, invalidObservationName } = read;
+export function underWrit(
+  read: ReadProposal,
+  writ: WritChain,
+  commitPlan?: CommitPlan,
+): GatheredProposal {
+  const {
+    trajectoryId,
+    nonce,
+    key,
+    intent,
+    observed,
+    observations,
+    blobs,
+    invalidObservationName,
+  } = read;
   const principal = read.principal === undefined ? writ.writ.subject : composed(read.principal);
   return {
     proposalId: proposalIdOf(read, { trajectoryId, nonce, writ: writId(writ.writ) }),
@@ -141,12 +168,19 @@ export function presentWrit(writer: Writer, given: ProposalInput['writ']): WritC
 }
 
 /** A proposal under the writs that memory has now. */
-export function gatherNow(ports: ProposalPorts, input: ProposalInput, submission: Submission): GatheredProposal {
+export function gatherNow(
+  ports: ProposalPorts,
+  input: ProposalInput,
+  submission: Submission,
+): GatheredProposal {
   return underWrit(readProposal(ports, input, submission), presentWrit(ports.writer, input.writ));
 }
 
 /** A proposal that is only judged, so it has no key. */
-export async function gatherForeseen(ports: ProposalPorts, input: ForeseenProposal): Promise<GatheredProposal> {
+export async function gatherForeseen(
+  ports: ProposalPorts,
+  input: ForeseenProposal,
+): Promise<GatheredProposal> {
   checkProposal(input);
   const gathered = gatherNow(ports, input, { nonce: '' });
   const byKey = observedByKey(gathered);
@@ -156,7 +190,9 @@ export async function gatherForeseen(ports: ProposalPorts, input: ForeseenPropos
 
 /** Observations that name an answer of the oracle log, which must have it. */
 export function observedByKey({ observations }: GatheredProposal): readonly Observation[] {
-  return observations.map(({ unsalted }) => unsalted).filter(({ oracle_key }) => oracle_key !== undefined);
+  return observations
+    .map(({ unsalted }) => unsalted)
+    .filter(({ oracle_key }) => oracle_key !== undefined);
 }
 
 /** The fields of an observation, each read once. */
@@ -171,10 +207,18 @@ interface ReadObservation {
 
 // Also for a field that is undefined: without its key an observation would be by value.
 const ORACLE_KEY = arg.of('64 lower-case hex digits', isHash);
-const BY_VALUE = arg.of('left out, because the value is in the oracle log', (value) => value !== true);
+const BY_VALUE = arg.of(
+  'left out, because the value is in the oracle log',
+  (value) => value !== true,
+);
 const SENSITIVE = arg.optional(arg.flag);
 
-const OBSERVATION_FIELDS = arg.known<ObservationInput>({ name: true, value: true, sensitive: true, oracle_key: true });
+const OBSERVATION_FIELDS = arg.known<ObservationInput>({
+  name: true,
+  value: true,
+  sensitive: true,
+  oracle_key: true,
+});
 const OBSERVATION = arg.row<ReadObservation>(
   ({ name, value, isKeyed, oracleKey, sensitive }) =>
     arg.at('name', arg.text(name)) ??
@@ -186,7 +230,12 @@ const OBSERVATION = arg.row<ReadObservation>(
 function readObservation(given: ObservationInput, index: number): ReadObservation {
   const argument = `proposal.observations.${index}`;
   checkIntent(OBSERVATION_FIELDS, given, argument);
-  const { name, value, oracle_key: oracleKey, sensitive } = given as Readonly<Record<string, unknown>>;
+  const {
+    name,
+    value,
+    oracle_key: oracleKey,
+    sensitive,
+  } = given as Readonly<Record<string, unknown>>;
   const read = { name, value, isKeyed: 'oracle_key' in given, oracleKey, sensitive };
   checkIntent(OBSERVATION, read, argument);
   return read as ReadObservation;

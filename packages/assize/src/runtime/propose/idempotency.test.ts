@@ -7,8 +7,19 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createOracle, seededRandom } from '#oracle';
 import { openStore } from '#stores';
 import { cases } from '../../../../../tests/support/cases.ts';
-import { allEntries, deskOf, FaultyStore, soundState } from '../../../../../tests/support/ledger/desk.ts';
-import { HandClock, intent, runtimeOver, START, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  allEntries,
+  deskOf,
+  FaultyStore,
+  soundState,
+} from '../../../../../tests/support/ledger/desk.ts';
+import {
+  HandClock,
+  intent,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import type { ProposalInput } from '../records/intent.ts';
 import type { Ruling } from '../records/ruling.ts';
 import type { Trajectory } from '../trajectory.ts';
@@ -19,13 +30,21 @@ const desk = deskOf();
 const folder = mkdtempSync(join(tmpdir(), 'assize-idempotency-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function begun(store = new FaultyStore()): Promise<{ store: FaultyStore; trajectory: Trajectory }> {
-  const trajectory = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [worker, other] });
+async function begun(
+  store = new FaultyStore(),
+): Promise<{ store: FaultyStore; trajectory: Trajectory }> {
+  const trajectory = await runtimeOver(store, [desk]).create(desk, {
+    trajectoryId: 't',
+    writs: [worker, other],
+  });
   return { store, trajectory };
 }
 
-const keyed = (by: number, idempotencyKey = 'k', rest: Partial<ProposalInput> = {}): ProposalInput =>
-  intent('add', { by }, worker, { idempotencyKey, ...rest });
+const keyed = (
+  by: number,
+  idempotencyKey = 'k',
+  rest: Partial<ProposalInput> = {},
+): ProposalInput => intent('add', { by }, worker, { idempotencyKey, ...rest });
 
 function idOf(ruling: Ruling): string {
   return ruling.ruling === 'frozen' ? 'frozen' : ruling.entry.id;
@@ -45,21 +64,27 @@ describe('the same key and intent', () => {
     ['that throws', intent('fail', {}, worker, { idempotencyKey: 'k' }), 'rejected'],
     ['escalated', intent('ask', { amount: 5 }, worker, { idempotencyKey: 'k' }), 'escalated'],
   ];
-  test.each(intents)('%s: one entry, the same answer, at once and later', async (_what, input, ruling) => {
-    const { store, trajectory } = await begun();
-    const atOnce = await Promise.all(Array.from({ length: 5 }, () => trajectory.propose(input)));
-    for (const answer of atOnce) expect(answer).toMatchObject({ ruling });
-    const later = ruling === 'escalated' ? [] : [await trajectory.propose(input)];
-    expect(new Set([...atOnce, ...later].map(idOf)).size).toBe(1);
-    expect(await allEntries(store, 't')).toHaveLength(2);
-    const again = await runtimeOver(store, [desk]).open('t');
-    if (ruling === 'escalated') {
-      const id = trajectory.approvals.pending()[0]?.id as string;
-      await again.approvals.approve(id, { principal: 'dr-who', method: 'test' });
-      // The final outcome is returned: a repeated call must get the commit, and not wait forever.
-      expect(await again.propose(input)).toMatchObject({ ruling: 'committed', entry: { seq: 2 } });
-    } else expect(await again.propose(input)).toEqual(atOnce[0]);
-  });
+  test.each(intents)(
+    '%s: one entry, the same answer, at once and later',
+    async (_what, input, ruling) => {
+      const { store, trajectory } = await begun();
+      const atOnce = await Promise.all(Array.from({ length: 5 }, () => trajectory.propose(input)));
+      for (const answer of atOnce) expect(answer).toMatchObject({ ruling });
+      const later = ruling === 'escalated' ? [] : [await trajectory.propose(input)];
+      expect(new Set([...atOnce, ...later].map(idOf)).size).toBe(1);
+      expect(await allEntries(store, 't')).toHaveLength(2);
+      const again = await runtimeOver(store, [desk]).open('t');
+      if (ruling === 'escalated') {
+        const id = trajectory.approvals.pending()[0]?.id as string;
+        await again.approvals.approve(id, { principal: 'dr-who', method: 'test' });
+        // The final outcome is returned: a repeated call must get the commit, and not wait forever.
+        expect(await again.propose(input)).toMatchObject({
+          ruling: 'committed',
+          entry: { seq: 2 },
+        });
+      } else expect(await again.propose(input)).toEqual(atOnce[0]);
+    },
+  );
 
   test('with an observation name no longer allowed: the ruling is kept', async () => {
     const store = new MemoryStore();
@@ -80,7 +105,11 @@ describe('the same key and intent', () => {
     for (const at of [elsewhere, trajectory]) expect(await at.propose(input)).toEqual(before);
     const byValue = keyed(1, 'k2', { observations: [{ name: 'ticket#1', value }] });
     for (const at of [elsewhere, trajectory]) {
-      for (const other of [{ ...input, idempotencyKey: 'k2' }, { ...input, idempotencyKey: undefined }, byValue])
+      for (const other of [
+        { ...input, idempotencyKey: 'k2' },
+        { ...input, idempotencyKey: undefined },
+        byValue,
+      ])
         expect(await codeOf(at.propose(other))).toBe('bad_intent');
       expect(await codeOf(at.withTurn(turn, () => at.propose(byValue)))).toBe('bad_intent');
     }
@@ -89,7 +118,10 @@ describe('the same key and intent', () => {
 
   test('after many other entries, and when the ruling is on disk only', async () => {
     const store = await openStore(`sqlite:${join(folder, 'a.db')}`);
-    const first = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [worker] });
+    const first = await runtimeOver(store, [desk]).create(desk, {
+      trajectoryId: 't',
+      writs: [worker],
+    });
     const answer = await first.propose(keyed(1));
     for (let i = 0; i < 30; i++) await first.propose(intent('keep', { value: i }, worker));
     await store.close();
@@ -113,7 +145,10 @@ test.each(['approve', 'reject', 'expire'] as const)(
   async (way) => {
     for (let turns = 0; turns < 24; turns++) {
       const [store, clock] = [new FaultyStore(), new HandClock()];
-      const assize = runtimeOver(store, [desk], { ports: { clock }, approvals: { timeoutMs: 1_000 } });
+      const assize = runtimeOver(store, [desk], {
+        ports: { clock },
+        approvals: { timeoutMs: 1_000 },
+      });
       const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [worker] });
       const ask = (): Promise<Ruling> =>
         trajectory.propose(intent('ask', { amount: 5 }, worker, { idempotencyKey: 'k' }));
@@ -121,7 +156,10 @@ test.each(['approve', 'reject', 'expire'] as const)(
       const id = trajectory.approvals.pending()[0]?.id as string;
       const by = { principal: 'dr-who', method: 'test', reason: 'so be it' };
       if (way === 'expire') clock.forward(2_000);
-      const resolved = way === 'expire' ? trajectory.propose(keyed(1, 'other')) : trajectory.approvals[way](id, by);
+      const resolved =
+        way === 'expire'
+          ? trajectory.propose(keyed(1, 'other'))
+          : trajectory.approvals[way](id, by);
       for (let i = 0; i < turns; i++) await Promise.resolve();
       const again = await ask();
       await resolved;
@@ -139,7 +177,10 @@ describe('the same key and another intent', () => {
     ['another action', intent('keep', { value: 1 }, worker, { idempotencyKey: 'k' })],
     ['another role', keyed(1, 'k', { role: 'asker' })],
     ['an observation more', keyed(1, 'k', { observations: [{ name: 'seen', value: 1 }] })],
-    ['another writ for the same principal', keyed(1, 'k', { writ: writFor('agent', { nonce: 'second' }) })],
+    [
+      'another writ for the same principal',
+      keyed(1, 'k', { writ: writFor('agent', { nonce: 'second' }) }),
+    ],
   ];
   test.each(others)('%s: an error, and nothing is recorded', async (_what, second) => {
     const { store, trajectory } = await begun();
@@ -156,7 +197,10 @@ describe('the same key and another intent', () => {
 
   test('concurrently: one is adjudicated, the other gets a conflict', async () => {
     const { store, trajectory } = await begun();
-    const codes = await Promise.all([codeOf(trajectory.propose(keyed(1))), codeOf(trajectory.propose(keyed(2)))]);
+    const codes = await Promise.all([
+      codeOf(trajectory.propose(keyed(1))),
+      codeOf(trajectory.propose(keyed(2))),
+    ]);
     expect(codes).toEqual(['an answer', 'idempotency_conflict']);
     expect(await allEntries(store, 't')).toHaveLength(2);
   });
@@ -164,7 +208,10 @@ describe('the same key and another intent', () => {
   test('concurrently with a repetition: the repetition gets its ruling', async () => {
     const { trajectory } = await begun();
     const first = await trajectory.propose(keyed(1));
-    const [conflict, again] = await Promise.all([codeOf(trajectory.propose(keyed(2))), trajectory.propose(keyed(1))]);
+    const [conflict, again] = await Promise.all([
+      codeOf(trajectory.propose(keyed(2))),
+      trajectory.propose(keyed(1)),
+    ]);
     expect(conflict).toBe('idempotency_conflict');
     expect(again).toEqual(first);
   });
@@ -173,7 +220,9 @@ describe('the same key and another intent', () => {
     const { trajectory } = await begun();
     const one = await trajectory.propose(keyed(1));
     const two = await trajectory.propose(keyed(2, 'k', { writ: other }));
-    expect(one.ruling === 'committed' && two.ruling === 'committed' && one.entry.id !== two.entry.id).toBe(true);
+    expect(
+      one.ruling === 'committed' && two.ruling === 'committed' && one.entry.id !== two.entry.id,
+    ).toBe(true);
   });
 
   test('is known to every runtime, also for rejected, pending and resolved ones', async () => {
@@ -184,20 +233,28 @@ describe('the same key and another intent', () => {
     const others = [keyed(2), keyed(98, 'refused'), { ...asked, args: { amount: 6 } }];
     const expectKnown = async (): Promise<void> => {
       const again = await runtimeOver(store, [desk]).open('t');
-      for (const input of others) expect(await codeOf(again.propose(input))).toBe('idempotency_conflict');
+      for (const input of others)
+        expect(await codeOf(again.propose(input))).toBe('idempotency_conflict');
     };
     const before = await runtimeOver(store, [desk]).open('t');
     expect(await codeOf(before.propose(keyed(2)))).toBe('idempotency_conflict');
-    await trajectory.approvals.approve(trajectory.approvals.pending()[0]!.id, { principal: 'dr-who', method: 'test' });
+    await trajectory.approvals.approve(trajectory.approvals.pending()[0]!.id, {
+      principal: 'dr-who',
+      method: 'test',
+    });
     await expectKnown();
     expect(await allEntries(store, 't')).toHaveLength(5);
-    for (const { payload } of (await allEntries(store, 't')).slice(1)) expect(payload).not.toMatch(/"(k|refused)"/);
+    for (const { payload } of (await allEntries(store, 't')).slice(1))
+      expect(payload).not.toMatch(/"(k|refused)"/);
   });
 
   test('concurrently in two runtimes: one is adjudicated, the other conflicts', async () => {
     const { store, trajectory } = await begun();
     const again = await runtimeOver(store, [desk]).open('t');
-    const codes = await Promise.all([codeOf(trajectory.propose(keyed(1))), codeOf(again.propose(keyed(2)))]);
+    const codes = await Promise.all([
+      codeOf(trajectory.propose(keyed(1))),
+      codeOf(again.propose(keyed(2))),
+    ]);
     expect(codes.sort()).toEqual(['an answer', 'idempotency_conflict']);
     expect(await allEntries(store, 't')).toHaveLength(2);
   });
@@ -219,7 +276,12 @@ test('a key that is none is refused', async () => {
 });
 
 test('any repeats anywhere at any time give one entry per key (property)', async () => {
-  const call = fc.record({ key: fc.nat(4), where: fc.nat(1), wait: fc.boolean(), reopen: fc.boolean() });
+  const call = fc.record({
+    key: fc.nat(4),
+    where: fc.nat(1),
+    wait: fc.boolean(),
+    reopen: fc.boolean(),
+  });
   const run = fc.asyncProperty(fc.array(call, { minLength: 2, maxLength: 20 }), async (calls) => {
     const { store, trajectory } = await begun();
     const places = [trajectory, await runtimeOver(store, [desk]).open('t')];

@@ -17,7 +17,11 @@ onClinics((begun) => {
   test('statements are foreseen, and a contradiction waits for a person', async () => {
     const { memory, trajectory, store } = await begun();
     const first = await trajectory.judge(believe('diagnosis', 'flu') as never);
-    expect(first).toMatchObject({ ruling: 'committed', changes: [], statements: [{ object: 'flu' }] });
+    expect(first).toMatchObject({
+      ruling: 'committed',
+      changes: [],
+      statements: [{ object: 'flu' }],
+    });
     // The first statement of a store makes its key, and a judgement does not.
     expect(await store.claimKey()).toBeUndefined();
     await committed(memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'flu' }));
@@ -37,12 +41,19 @@ onClinics((begun) => {
   test('the judge of contradictions is asked for a proposal, and not before', async () => {
     const clock = new HandClock();
     let asked = 0;
-    const choose = ({ members }: { readonly members: readonly { readonly claim: string }[] }): string => {
+    const choose = ({
+      members,
+    }: {
+      readonly members: readonly { readonly claim: string }[];
+    }): string => {
       asked += 1;
       return members[0]!.claim;
     };
     const oracle = createOracle({ store: await openStore('memory:'), clock, mode: 'record' });
-    const { memory, trajectory } = await begun({ memory: { judge: { oracle, choose } }, ports: { clock } });
+    const { memory, trajectory } = await begun({
+      memory: { judge: { oracle, choose } },
+      ports: { clock },
+    });
     await committed(memory.assert({ subject: 'p7', predicate: 'triage', object: 'urgent' }));
     clock.forward(1_000);
     const foreseen = await trajectory.judge(believe('triage', 'can wait') as never);
@@ -54,7 +65,12 @@ onClinics((begun) => {
   test('a halt refuses now, and not before it; an unknown entry is an error', async () => {
     const { trajectory } = await begun();
     const before = trajectory.head;
-    const visit = { action: 'visit', role: 'nurse', args: { patient: 'p7', weight: '80 kg' }, writ } as const;
+    const visit = {
+      action: 'visit',
+      role: 'nurse',
+      args: { patient: 'p7', weight: '80 kg' },
+      writ,
+    } as const;
     await trajectory.halt({
       writ: writFor('security', { actions: ['assize.halt'], scopes: ['halt:**'] }),
       reason: 'a drill',
@@ -65,7 +81,11 @@ onClinics((begun) => {
       changes: [{ op: 'replace', path: '/visits', value: 1 }],
       statements: [{ predicate: 'weight', object: '80 kg' }],
     });
-    await expect(trajectory.judge(visit, 'f'.repeat(64))).rejects.toMatchObject({ code: 'not_found' });
-    await expect(trajectory.judge({ ...visit, writ: 'f'.repeat(64) })).rejects.toMatchObject({ code: 'unknown_writ' });
+    await expect(trajectory.judge(visit, 'f'.repeat(64))).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    await expect(trajectory.judge({ ...visit, writ: 'f'.repeat(64) })).rejects.toMatchObject({
+      code: 'unknown_writ',
+    });
   });
 });

@@ -23,7 +23,10 @@ import { checkQueue, decideProposal, outdatedCalls, type RulingOptions } from '.
  * written, and no tool is called. A proposal before an expired approval is recorded counts it as
  * ended.
  */
-export async function judgeProposal(ports: ProposalPorts, input: ForeseenProposal): Promise<Judgement> {
+export async function judgeProposal(
+  ports: ProposalPorts,
+  input: ForeseenProposal,
+): Promise<Judgement> {
   const gathered = await gatherForeseen(ports, input);
   const judging = untilCommitted(ports.writer, () => planJudgement(ports, gathered, 'completely'));
   return judging.catch((error) => refusedBy(error, ports.writer.parts.domain, undefined));
@@ -32,7 +35,10 @@ export async function judgeProposal(ports: ProposalPorts, input: ForeseenProposa
 /**
  * The same on the memory of the writer, which never moves. Statements are not compared with facts.
  */
-export async function judgeProposalHere(ports: ProposalPorts, input: ForeseenProposal): Promise<Judgement> {
+export async function judgeProposalHere(
+  ports: ProposalPorts,
+  input: ForeseenProposal,
+): Promise<Judgement> {
   const gathered = await gatherForeseen(ports, input);
   try {
     const step = await planJudgement(ports, gathered, 'stateOnly');
@@ -55,7 +61,8 @@ async function planJudgement(
   const { writer } = ports;
   while (writer.busy !== undefined) await writer.busy;
   const calls = callsNow(writer, gathered);
-  const commitPlan = calls.length === 0 ? undefined : await planOf(ports, gathered.intent.action, calls);
+  const commitPlan =
+    calls.length === 0 ? undefined : await planOf(ports, gathered.intent.action, calls);
   return judgingStep(ports, { ...gathered, commitPlan }, foreseen);
 }
 
@@ -65,7 +72,13 @@ function planOf(
   action: string,
   calls: readonly ProposedCall[],
 ): Promise<CommitPlan> {
-  return planOnly(requireTools(effects), calls, writer.parts.domain, action, AbortSignal.timeout(DEADLINE_MS));
+  return planOnly(
+    requireTools(effects),
+    calls,
+    writer.parts.domain,
+    action,
+    AbortSignal.timeout(DEADLINE_MS),
+  );
 }
 
 function judgingStep(
@@ -86,7 +99,8 @@ function judgingStep(
           assertedAt ??= said;
         },
       };
-    if ('unrecorded' in decided) return { unrecorded: decided.unrecorded as Extract<Judgement, { ruling: 'frozen' }> };
+    if ('unrecorded' in decided)
+      return { unrecorded: decided.unrecorded as Extract<Judgement, { ruling: 'frozen' }> };
     const { judged } = decided;
     // A proposal that is recorded comes after the expired ones, which make room.
     if (judged.verdict === 'escalated' && !expiries.hasExpired()) checkQueue(ports, gathered.writ);
@@ -117,6 +131,12 @@ export async function judgeAt(
   const turn = new TurnScopedPorts(trajectoryId, clock, context.random, () => chain.head as Hash);
   const then = { ...context, clock, reservedFor: () => [], saltGenerator: turn.saltGenerator };
   const writer = new Writer(trajectoryId, parts, then);
-  const ports = { writer, beliefs: undefined, effects: context.effects, expiries: new Expiries(writer), turn };
+  const ports = {
+    writer,
+    beliefs: undefined,
+    effects: context.effects,
+    expiries: new Expiries(writer),
+    turn,
+  };
   return judgeProposalHere(ports, input);
 }

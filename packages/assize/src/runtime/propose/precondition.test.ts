@@ -2,7 +2,13 @@ import { backtest, deepReplay } from '@assize/audit/internal/replay';
 import { describe, expect, test, vi } from 'vitest';
 import { seededRandom } from '#oracle';
 import { ward } from '../../../../../tests/support/clinic/ward.ts';
-import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../../../../../tests/support/ledger/desk.ts';
+import {
+  allEntries,
+  deskOf,
+  FaultyStore,
+  payloads,
+  soundState,
+} from '../../../../../tests/support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import type { Assize } from '../assize.ts';
 import type { PreconditionInput } from '../records/intent.ts';
@@ -19,12 +25,21 @@ function processOver(store: FaultyStore, name = 'one'): Assize {
 
 async function begun(): Promise<{ store: FaultyStore; trajectory: Trajectory }> {
   const store = new FaultyStore();
-  return { store, trajectory: await processOver(store).create(desk, { trajectoryId: 't', writs: [worker] }) };
+  return {
+    store,
+    trajectory: await processOver(store).create(desk, { trajectoryId: 't', writs: [worker] }),
+  };
 }
 
 /** Adds one if nothing changed. */
-function addIf(trajectory: Trajectory, ifUnchanged: PreconditionInput, rest: object = {}): Promise<Ruling> {
-  return trajectory.propose(intent('add', { by: 1 }, worker, { precondition: ifUnchanged, ...rest }));
+function addIf(
+  trajectory: Trajectory,
+  ifUnchanged: PreconditionInput,
+  rest: object = {},
+): Promise<Ruling> {
+  return trajectory.propose(
+    intent('add', { by: 1 }, worker, { precondition: ifUnchanged, ...rest }),
+  );
 }
 
 function keep(trajectory: Trajectory, value: unknown): Promise<Ruling> {
@@ -44,7 +59,9 @@ describe('a proposal that rests on places', () => {
     const { store, trajectory } = await begun();
     await keep(trajectory, { a: { b: 1 }, c: 2 });
     const since = trajectory.head;
-    expect(await addIf(trajectory, { since, paths: ['/data'] })).toMatchObject({ ruling: 'committed' });
+    expect(await addIf(trajectory, { since, paths: ['/data'] })).toMatchObject({
+      ruling: 'committed',
+    });
     const changing = await keep(trajectory, { a: { b: 2 }, c: 2 });
     for (const place of ['/data/a/b', '/data/a', '/data', '/data/a/b/deeper'])
       expect(await addIf(trajectory, { since, paths: ['/asked', place] })).toMatchObject({
@@ -53,7 +70,9 @@ describe('a proposal that rests on places', () => {
         detail: `/data/a/b was changed by ${idOf(changing)}, after ${since}`,
       });
     for (const place of ['/data/c', '/data/a/x', '/asked'])
-      expect(await addIf(trajectory, { since, paths: [place] })).toMatchObject({ ruling: 'committed' });
+      expect(await addIf(trajectory, { since, paths: [place] })).toMatchObject({
+        ruling: 'committed',
+      });
     // Since that change, nothing has changed.
     expect(await addIf(trajectory, { since: idOf(changing), paths: ['/data'] })).toMatchObject({
       ruling: 'committed',
@@ -74,9 +93,11 @@ describe('a proposal that rests on places', () => {
       addIf(trajectory, { since, paths: ['/hidden'] }),
     ];
     const answers = await Promise.allSettled(asked);
-    expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.ruling : answer.reason.code))).toEqual(
-      ['committed', 'committed', 'rejected', 'not_found', 'bad_intent'],
-    );
+    expect(
+      answers.map((answer) =>
+        answer.status === 'fulfilled' ? answer.value.ruling : answer.reason.code,
+      ),
+    ).toEqual(['committed', 'committed', 'rejected', 'not_found', 'bad_intent']);
     await keep(trajectory, 1);
     const [log] = followed.mock.contexts as RecentCommits[];
     expect([log!.followers, log!.size]).toEqual([0, 0]);
@@ -90,15 +111,22 @@ describe('a proposal that rests on places', () => {
     const asked = await trajectory.propose(intent('ask', { amount: 5 }, worker));
     // Nothing has changed; the paths of `add` are not frozen.
     const places = ['/n', '/asked'];
-    expect(await addIf(trajectory, { since, paths: ['/n'] })).toMatchObject({ ruling: 'committed' });
+    expect(await addIf(trajectory, { since, paths: ['/n'] })).toMatchObject({
+      ruling: 'committed',
+    });
     expect(await addIf(trajectory, { since, paths: ['/n'] })).toMatchObject({ reason: 'conflict' });
     const later = trajectory.head;
-    expect(await addIf(trajectory, { since: later, paths: places })).toMatchObject({ ruling: 'committed' });
-    const last = trajectory.head;
-    const approval = await trajectory.approvals.approve(asked.ruling === 'escalated' ? asked.pending : '', {
-      principal: 'dr-who',
-      method: 'test',
+    expect(await addIf(trajectory, { since: later, paths: places })).toMatchObject({
+      ruling: 'committed',
     });
+    const last = trajectory.head;
+    const approval = await trajectory.approvals.approve(
+      asked.ruling === 'escalated' ? asked.pending : '',
+      {
+        principal: 'dr-who',
+        method: 'test',
+      },
+    );
     expect(await addIf(trajectory, { since: last, paths: ['/asked'] })).toMatchObject({
       reason: 'conflict',
       detail: `/asked was changed by ${idOf(approval)}, after ${last}`,
@@ -195,11 +223,15 @@ describe('a proposal that rests on places', () => {
     const { trajectory } = await begun();
     const since = trajectory.head;
     const ifUnchanged = { since, paths: ['/data'] };
-    const asked = await trajectory.propose(intent('ask', { amount: 5 }, worker, { precondition: ifUnchanged }));
+    const asked = await trajectory.propose(
+      intent('ask', { amount: 5 }, worker, { precondition: ifUnchanged }),
+    );
     expect(asked).toMatchObject({ ruling: 'escalated' });
     await keep(trajectory, 1);
     const approval = { principal: 'dr-who', method: 'test' };
-    expect(await trajectory.approvals.approve(idOf(asked), approval)).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(idOf(asked), approval)).toMatchObject({
+      ruling: 'committed',
+    });
   });
 });
 
@@ -304,7 +336,9 @@ describe('a change since the given entry', () => {
       });
       const read = other.head;
       await keep(other, `${i} again`);
-      expect(await addIf(trajectory, { since: read, paths: ['/n', '/asked'] })).toMatchObject({ ruling: 'committed' });
+      expect(await addIf(trajectory, { since: read, paths: ['/n', '/asked'] })).toMatchObject({
+        ruling: 'committed',
+      });
     }
     expect(await soundState(store, 't')).toContain('"n":3');
   });
@@ -333,14 +367,28 @@ describe('a change since the given entry', () => {
     const { trajectory } = await begun();
     const since = trajectory.head;
     await keep(trajectory, { long: 'x'.repeat(40_000) });
-    expect(await addIf(trajectory, { since, paths: ['/data/long'] })).toMatchObject({ reason: 'conflict' });
-    expect(await addIf(trajectory, { since, paths: ['/asked'] })).toMatchObject({ ruling: 'committed' });
+    expect(await addIf(trajectory, { since, paths: ['/data/long'] })).toMatchObject({
+      reason: 'conflict',
+    });
+    expect(await addIf(trajectory, { since, paths: ['/asked'] })).toMatchObject({
+      ruling: 'committed',
+    });
 
-    const clinic = await processOver(new FaultyStore()).create(ward, { trajectoryId: 'w', writs: [worker] });
+    const clinic = await processOver(new FaultyStore()).create(ward, {
+      trajectoryId: 'w',
+      writs: [worker],
+    });
     const role = { name: 'nurse', params: { id: 'p' } };
-    const nurse = (action: string, args: object, ifUnchanged?: PreconditionInput): Promise<Ruling> =>
+    const nurse = (
+      action: string,
+      args: object,
+      ifUnchanged?: PreconditionInput,
+    ): Promise<Ruling> =>
       clinic.propose(
-        intent(action, args, worker, { role, ...(ifUnchanged === undefined ? {} : { precondition: ifUnchanged }) }),
+        intent(action, args, worker, {
+          role,
+          ...(ifUnchanged === undefined ? {} : { precondition: ifUnchanged }),
+        }),
       );
     await nurse('admit', { name: 'David' });
     const admitted = clinic.head;
@@ -350,7 +398,11 @@ describe('a change since the given entry', () => {
       nurse('note', { text: 'x' }, { since: from, paths: [`/patients/p/${place}`] });
     expect(await note(admitted, 'notes/0/text')).toMatchObject({ reason: 'conflict' });
     expect(await note(admitted, 'name')).toMatchObject({ ruling: 'committed' });
-    const erased = await clinic.erase({ at: ['/patients/p/name'], reason: 'asked for', writ: worker });
+    const erased = await clinic.erase({
+      at: ['/patients/p/name'],
+      reason: 'asked for',
+      writ: worker,
+    });
     expect(erased).toMatchObject({ ruling: 'committed' });
     expect(await note(noted, 'name')).toMatchObject({
       reason: 'conflict',
@@ -391,7 +443,11 @@ describe('an invalid precondition', () => {
     const there = idOf(await keep(trajectory, 1));
     const assize = processOver(store, 'two');
     const other = await assize.create(desk, { trajectoryId: 'other', writs: [worker] });
-    const branch = await assize.branch('t', there, { trajectoryId: 'b', writs: [worker], note: 'a test' });
+    const branch = await assize.branch('t', there, {
+      trajectoryId: 'b',
+      writs: [worker],
+      note: 'a test',
+    });
     for (const [where, since] of [
       [trajectory, 'f'.repeat(64)],
       [trajectory, other.head],
@@ -400,7 +456,9 @@ describe('an invalid precondition', () => {
     ] as const)
       expect(await codeOf(addIf(where, { since, paths: ['/n'] }))).toBe('not_found');
     expect([trajectory.length, other.length, branch.length]).toEqual([2, 1, 1]);
-    expect(await addIf(branch, { since: branch.head, paths: ['/n'] })).toMatchObject({ ruling: 'committed' });
+    expect(await addIf(branch, { since: branch.head, paths: ['/n'] })).toMatchObject({
+      ruling: 'committed',
+    });
   });
 });
 

@@ -89,7 +89,8 @@ export class Precondition {
       );
     let found = this.#found;
     // Not cached: these entries may never become durable, and then this proposal does not either.
-    for (const { id, paths } of this.#writer.recentCommits.since(this)) found ??= this.#met(id, paths);
+    for (const { id, paths } of this.#writer.recentCommits.since(this))
+      found ??= this.#met(id, paths);
     if (found === undefined) this.#checkElements(world.state);
     return found;
   }
@@ -127,7 +128,9 @@ export class Precondition {
     const { payload } = checkRow(row);
     if (payload.kind !== 'commit') return [];
     const { state } = payload.delta;
-    const patches = isBlobRef(state) ? await this.#writer.context.replayer.values.patches(row, state) : state;
+    const patches = isBlobRef(state)
+      ? await this.#writer.context.replayer.values.patches(row, state)
+      : state;
     return patches.map(({ path }) => parsePointer(path));
   }
 }

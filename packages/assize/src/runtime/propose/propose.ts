@@ -14,7 +14,14 @@ import { randomHex } from '../records/salts.ts';
 import type { CommitPlan } from '../records/tool-authority.ts';
 import { wholeRuling } from '../transactions/commit/await-outcome.ts';
 import { callsNow, declaresCalls, NO_CALLS } from './calls-now.ts';
-import { type ForeseenProposal, gatherNow, observedByKey, presentWrit, readProposal, underWrit } from './gather.ts';
+import {
+  type ForeseenProposal,
+  gatherNow,
+  observedByKey,
+  presentWrit,
+  readProposal,
+  underWrit,
+} from './gather.ts';
 import { judgeProposal } from './judge.ts';
 import type { ProposalPorts } from './ports.ts';
 import { Precondition } from './precondition.ts';
@@ -30,8 +37,10 @@ export class Proposals implements Proposer {
   /**
    * Awaited rulings, by the hash of the caller's key: a concurrent repetition gets the same ruling.
    */
-  readonly #inFlight: TransientMap<Hash, { readonly proposalId: Hash; readonly ruling: Promise<Ruling> }> =
-    new TransientMap();
+  readonly #inFlight: TransientMap<
+    Hash,
+    { readonly proposalId: Hash; readonly ruling: Promise<Ruling> }
+  > = new TransientMap();
   /** The actions whose last commit made no call, though they can declare some. */
   readonly #silent: Set<string> = new Set();
 
@@ -45,18 +54,29 @@ export class Proposals implements Proposer {
    */
   propose(input: ProposalInput, acting?: CommitPlan): Promise<Ruling> {
     const tracer = currentTracer();
-    return tracer === undefined ? this.#propose(input, acting) : this.#traced(tracer, input, acting);
+    return tracer === undefined
+      ? this.#propose(input, acting)
+      : this.#traced(tracer, input, acting);
   }
 
-  async #traced(tracer: Tracer, input: ProposalInput, acting: CommitPlan | undefined): Promise<Ruling> {
+  async #traced(
+    tracer: Tracer,
+    input: ProposalInput,
+    acting: CommitPlan | undefined,
+  ): Promise<Ruling> {
     checkProposal(input);
     const { writer, turn } = this.#ports;
     const { action, principal } = input;
     const parent = traceparentOf(input.traceparent);
-    const facts = { trajectory: writer.id, action: toldName(action), principal: toldName(principal) };
+    const facts = {
+      trajectory: writer.id,
+      action: toldName(action),
+      principal: toldName(principal),
+    };
     return tracer.step({ name: 'propose', facts, parent, told: toldRuling }, () => {
       // The entries of a turn are made again from its record, which has no trace.
-      const traceparent = parent ?? (turn.isTurn || !tracer.isRecorded ? undefined : tracer.traceparent());
+      const traceparent =
+        parent ?? (turn.isTurn || !tracer.isRecorded ? undefined : tracer.traceparent());
       return this.#propose({ ...input, traceparent }, acting);
     });
   }
@@ -65,10 +85,15 @@ export class Proposals implements Proposer {
     checkProposal(input);
     const { writer } = this.#ports;
     const { precondition, writ, idempotencyKey: key } = input;
-    const unchanged = precondition === undefined ? undefined : new Precondition(writer, precondition);
+    const unchanged =
+      precondition === undefined ? undefined : new Precondition(writer, precondition);
     const nonce = key ?? randomHex(writer.context.random, 16);
     const isRead = acting !== undefined;
-    const read = readProposal(this.#ports, input, { nonce, isRead, isOwn: isRead || isForFailure(key) });
+    const read = readProposal(this.#ports, input, {
+      nonce,
+      isRead,
+      isOwn: isRead || isForFailure(key),
+    });
     if (writer.isLikelyStale) await writer.refresh();
     let presented: WritChain;
     try {
@@ -84,7 +109,11 @@ export class Proposals implements Proposer {
     const byKey = observedByKey(gathered);
     if (byKey.length > 0) await checkObserved(byKey, writer.context.oracle);
     const insist = (): Promise<Ruling> => {
-      const ruling = untilRuled(this.#ports, gathered, { key, precondition: unchanged, silent: this.#silent });
+      const ruling = untilRuled(this.#ports, gathered, {
+        key,
+        precondition: unchanged,
+        silent: this.#silent,
+      });
       return unchanged === undefined ? ruling : ruling.finally(() => unchanged.dispose());
     };
     const { keyHash, proposalId } = gathered;
@@ -115,7 +144,10 @@ export class Proposals implements Proposer {
   declaredCalls(input: ProposalInput): readonly ProposedCall[] {
     const { writer } = this.#ports;
     if (!declaresCalls(writer.parts.domain, input.action)) return NO_CALLS;
-    return callsNow(writer, gatherNow(this.#ports, input, { nonce: '', isOwn: true, isRead: true }));
+    return callsNow(
+      writer,
+      gatherNow(this.#ports, input, { nonce: '', isOwn: true, isRead: true }),
+    );
   }
 
   rulingFor(key: string, principal: string): Promise<Ruling | undefined> {
@@ -132,7 +164,9 @@ export class Proposals implements Proposer {
     const args = await replayer.values.read(payload, payload.intent.args);
     const { domain } = writer.parts;
     const whole = await wholeRuling(ruling, store, effects);
-    return 'value' in args ? withFindings(whole, domain, { action: payload.intent.action, args: args.value }) : whole;
+    return 'value' in args
+      ? withFindings(whole, domain, { action: payload.intent.action, args: args.value })
+      : whole;
   }
 
   /** The ruling on the proposal with a key, or the end of its approval, which `statusOf` tells. */

@@ -8,7 +8,12 @@ import { concluded, RuntimeError } from '../errors.ts';
 import type { ErasedPartition } from '../memory/plan/close-erased.ts';
 import { type PlannedBeliefs, requireFactStore } from '../memory/plan/plan-beliefs.ts';
 import { escalateForAnswers } from '../memory/plan/questions.ts';
-import { batchErasureOf, commitPayload, pendingPayload, rejectionPayload } from '../records/entry-payloads.ts';
+import {
+  batchErasureOf,
+  commitPayload,
+  pendingPayload,
+  rejectionPayload,
+} from '../records/entry-payloads.ts';
 import type { GatheredProposal } from '../records/intent.ts';
 import { type NeedsFacts, needs } from '../records/needs.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
@@ -16,7 +21,12 @@ import type { PendingQuestions } from '../records/questions.ts';
 import { type Ruling, rulingFrom, withFindings } from '../records/ruling.ts';
 import { SaltSource } from '../records/salts.ts';
 import { checkBufferedTools, withTools } from '../records/tool-authority.ts';
-import { frozenByReservations, frozenByRules, frozenFor, frozenPatterns } from '../writer/freeze/freeze.ts';
+import {
+  frozenByReservations,
+  frozenByRules,
+  frozenFor,
+  frozenPatterns,
+} from '../writer/freeze/freeze.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
 import type { Unrecorded } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
@@ -39,12 +49,17 @@ export function rule(
   return writer.runRuling(() => {
     const decided = decideProposal(ports, gathered, how);
     if (decided === undefined || !('judged' in decided)) return decided;
-    const full = decided.judged.verdict === 'escalated' ? checkQueue(ports, gathered.writ) : undefined;
+    const full =
+      decided.judged.verdict === 'escalated' ? checkQueue(ports, gathered.writ) : undefined;
     return full ?? applyRuling(writer, gathered, decided);
   });
 }
 
-function applyRuling(writer: Writer, gathered: GatheredProposal, decided: DecidedProposal): PreparedCommit<Ruling> {
+function applyRuling(
+  writer: Writer,
+  gathered: GatheredProposal,
+  decided: DecidedProposal,
+): PreparedCommit<Ruling> {
   const { judged, believed, kept, unstored } = decided;
   const { domain } = writer.parts;
   const { commitPlan } = gathered;
@@ -52,7 +67,8 @@ function applyRuling(writer: Writer, gathered: GatheredProposal, decided: Decide
     judged.verdict === 'escalated' && commitPlan?.pendingEffects !== undefined
       ? commitPlan.pendingEffects()
       : commitPlan;
-  const ruled = waits === undefined || waits === commitPlan ? gathered : { ...gathered, commitPlan: waits };
+  const ruled =
+    waits === undefined || waits === commitPlan ? gathered : { ...gathered, commitPlan: waits };
   const change = judged.verdict === 'approved' ? judged : undefined;
   const moves = { change, facts: believed, writs: unstored };
   const { row, payload, batch } = writer.apply(() => payloadOf(writer, ruled, decided), moves);
@@ -84,9 +100,11 @@ function payloadOf(
 ): Payload {
   const terms = writer.entryTerms(at, kept);
   if (judged.verdict === 'rejected') return rejectionPayload(terms, gathered, judged);
-  if (judged.verdict === 'approved') return commitPayload(terms, gathered, judged, believed?.changes);
+  if (judged.verdict === 'approved')
+    return commitPayload(terms, gathered, judged, believed?.changes);
   const { approvalTimeoutMs } = writer.context;
-  const expires = approvalTimeoutMs === undefined ? undefined : addMicros(at, approvalTimeoutMs * 1_000);
+  const expires =
+    approvalTimeoutMs === undefined ? undefined : addMicros(at, approvalTimeoutMs * 1_000);
   return pendingPayload(terms, gathered, judged, expires);
 }
 
@@ -120,7 +138,14 @@ export interface DecidedProposal {
 export function decideProposal(
   ports: RulingPorts,
   gathered: GatheredProposal,
-  { builtIn = false, erasedPartitions: losing = [], precondition, assertedAt, salts, foreseen }: RulingOptions,
+  {
+    builtIn = false,
+    erasedPartitions: losing = [],
+    precondition,
+    assertedAt,
+    salts,
+    foreseen,
+  }: RulingOptions,
 ): DecidedProposal | Unrecorded<Ruling> | NeedsFacts | undefined {
   const { writer, expiries } = ports;
   const { chain, domain, world, writs } = writer.parts;
@@ -128,11 +153,14 @@ export function decideProposal(
   writer.refuseIfHalted();
   const at = writer.now();
   // A proposal that is recorded comes after the expiry.
-  const over = foreseen !== undefined && expiries.hasExpiredFreeze() ? chain.open.freezing : undefined;
+  const over =
+    foreseen !== undefined && expiries.hasExpiredFreeze() ? chain.open.freezing : undefined;
   const frozen = frozenFor(chain, domain, gathered.intent, at, over);
   if (frozen !== undefined) return { unrecorded: frozen };
   const { commitPlan } = gathered;
-  const own = writer.authority(gathered.writ, gathered.principal, at, { committing: commitPlan?.epoch });
+  const own = writer.authority(gathered.writ, gathered.principal, at, {
+    committing: commitPlan?.epoch,
+  });
   const { refused, asked: askedFirst } = checkBufferedTools(own, commitPlan);
   const authority = withTools(own, commitPlan, askedFirst);
   const inputs = { at, observations: gathered.observed, calls: commitPlan?.calls ?? NO_CALLS };
@@ -150,7 +178,10 @@ export function decideProposal(
   if (stopped !== undefined) return 'needs' in stopped ? stopped : { unrecorded: stopped };
   const unstored = writs.unstored(gathered.writ);
   const drawn = (salts ?? new SaltSource(writer.context.random)).restartAt(chain.head);
-  const kept = new PayloadBlobs(writer.context.saltGenerator(drawn), [...gathered.blobs, ...unstored]);
+  const kept = new PayloadBlobs(writer.context.saltGenerator(drawn), [
+    ...gathered.blobs,
+    ...unstored,
+  ]);
   const planned = undoing(adjudicated, () =>
     planStatements(ports, adjudicated, gathered, { at, assertedAt, losing, foreseen }, kept),
   );
@@ -162,10 +193,15 @@ export function decideProposal(
  * The ruling if an open approval blocks the proposal. Only the adjudication shows that the rules
  * read paths that the approval would change. The state is then as before.
  */
-function stoppedBy(writer: Writer, judged: KernelRuling, at: Instant): Ruling | NeedsFacts | undefined {
+function stoppedBy(
+  writer: Writer,
+  judged: KernelRuling,
+  at: Instant,
+): Ruling | NeedsFacts | undefined {
   if (judged.verdict === 'rejected') return undefined;
   const { chain, domain } = writer.parts;
-  if (domain.freeze === 'reserve') return frozenByReservations(chain, writer.parts, judged, writer.reservations, at);
+  if (domain.freeze === 'reserve')
+    return frozenByReservations(chain, writer.parts, judged, writer.reservations, at);
   const judgedBy = (): readonly Pattern[] =>
     judged.verdict === 'approved' ? judged.checkedAgainst() : frozenPatterns(judged.freezes);
   const stopped = frozenByRules(chain, domain, judgedBy, at);
@@ -185,9 +221,13 @@ function undoing<T>(judged: KernelRuling, step: () => T): T {
 
 /** The transaction runs again, on the current state. */
 export function outdatedCalls(detail: string): EffectError {
-  return new EffectError('stale', `The proposal was planned on an earlier state: ${detail}. Propose again.`, {
-    retryable: true,
-  });
+  return new EffectError(
+    'stale',
+    `The proposal was planned on an earlier state: ${detail}. Propose again.`,
+    {
+      retryable: true,
+    },
+  );
 }
 
 /** The facts that a proposal changes are planned under these terms. */
@@ -221,7 +261,10 @@ export function planStatements(
   if (judged.verdict !== 'approved') return { judged };
   const { id, generation } = writer;
   if (losing.length > 0) {
-    const believed = requireFactStore(beliefs).planErasure(losing, at, { trajectoryId: id, generation });
+    const believed = requireFactStore(beliefs).planErasure(losing, at, {
+      trajectoryId: id,
+      generation,
+    });
     return { judged, believed };
   }
   if (judged.compiled.statements.length === 0 || foreseen === 'stateOnly') return { judged };
@@ -242,12 +285,21 @@ export function planStatements(
     judged.undo();
     return planned;
   }
-  if (planned === undefined || 'changes' in planned) return { judged, ...(planned && { believed: planned }) };
-  if ('questions' in planned) return { judged: escalateForAnswers(domain, judged, planned, assertedAt) };
+  if (planned === undefined || 'changes' in planned)
+    return { judged, ...(planned && { believed: planned }) };
+  if ('questions' in planned)
+    return { judged: escalateForAnswers(domain, judged, planned, assertedAt) };
   judged.undo();
   const { policy } = judged.compiled;
   const detail = `${planned.refusal.reason}: ${planned.refusal.message}`;
-  return { judged: { verdict: 'rejected', reason: 'precondition_failed', detail, ...(policy && { policy }) } };
+  return {
+    judged: {
+      verdict: 'rejected',
+      reason: 'precondition_failed',
+      detail,
+      ...(policy && { policy }),
+    },
+  };
 }
 
 /**
@@ -255,7 +307,10 @@ export function planStatements(
  *
  * @throws RuntimeError `too_many_pending`
  */
-export function checkQueue({ writer, expiries }: RulingPorts, writ: WritChain): NeedsFacts | undefined {
+export function checkQueue(
+  { writer, expiries }: RulingPorts,
+  writ: WritChain,
+): NeedsFacts | undefined {
   const { context, parts, id } = writer;
   const { maxPendingPerRoot } = context;
   if (maxPendingPerRoot === undefined) return undefined;

@@ -21,7 +21,8 @@ export async function previousRuling(
   const { id, parts, context } = writer;
   if (keyHash === undefined || key === undefined) return undefined;
   const seq = parts.requests.seqOf(keyHash);
-  if (seq === undefined) return context.sourceRulings.isRoot(id) ? undefined : sourceRuling(writer, gathered, key);
+  if (seq === undefined)
+    return context.sourceRulings.isRoot(id) ? undefined : sourceRuling(writer, gathered, key);
   // The entry that rules on it may still be in flight, or lost on its way to the store.
   await writer.flushed();
   if (writer.stale) return undefined;
@@ -39,7 +40,11 @@ export async function previousRuling(
  *
  * @throws RuntimeError `idempotency_conflict`
  */
-async function sourceRuling(writer: Writer, gathered: GatheredProposal, key: string): Promise<Ruling | undefined> {
+async function sourceRuling(
+  writer: Writer,
+  gathered: GatheredProposal,
+  key: string,
+): Promise<Ruling | undefined> {
   const { id, context } = writer;
   const found = await context.sourceRulings.find(id, key, gathered.principal);
   if (found === undefined) return undefined;
@@ -49,13 +54,18 @@ async function sourceRuling(writer: Writer, gathered: GatheredProposal, key: str
   const isSame =
     'writ_id' in payload &&
     payload.writ_id !== undefined &&
-    keyed?.proposalId === proposalIdOf(gathered, { trajectoryId, nonce: key, writ: payload.writ_id });
+    keyed?.proposalId ===
+      proposalIdOf(gathered, { trajectoryId, nonce: key, writ: payload.writ_id });
   if (!isSame && isOfProposal(gathered)) throw usedForAnother(key, found.row);
   return withFindings(rulingOf(found.row), writer.parts.domain, gathered.intent);
 }
 
 /** The ruling on the proposal or the transaction with that key, whatever its content. */
-export async function rulingFor(writer: Writer, key: string, principal: string): Promise<Ruling | undefined> {
+export async function rulingFor(
+  writer: Writer,
+  key: string,
+  principal: string,
+): Promise<Ruling | undefined> {
   const keyHash = keyHashOf(key, principal, writer.id);
   for (;;) {
     if (writer.stale) await writer.ready();

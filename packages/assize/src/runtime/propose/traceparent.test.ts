@@ -13,7 +13,10 @@ const second = '00-1af7651916cd43dd8448eb211c80319c-c7ad6b7169203331-01';
 
 async function begun() {
   const store = new FaultyStore();
-  const trajectory = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [writ] });
+  const trajectory = await runtimeOver(store, [desk]).create(desk, {
+    trajectoryId: 't',
+    writs: [writ],
+  });
   const propose = (action: string, args: object, more: Partial<ProposalInput>): Promise<Ruling> =>
     trajectory.propose(intent(action, args, writ, more));
   return { store, trajectory, propose };
@@ -38,7 +41,10 @@ test('a decision about a proposal keeps the trace that asked', async () => {
   const { propose, trajectory } = await begun();
   const asked = await propose('ask', { amount: 5 }, { traceparent: first });
   if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
-  const decided = await trajectory.approvals.approve(asked.pending, { principal: 'dr-who', method: 'test' });
+  const decided = await trajectory.approvals.approve(asked.pending, {
+    principal: 'dr-who',
+    method: 'test',
+  });
   expect(decided.ruling).toBe('committed');
   expect(recorded(decided)).toBe(first);
 });
@@ -51,7 +57,9 @@ test('a repetition in another trace is the same proposal, with the first trace',
     expect(again).toEqual(once);
     expect(recorded(again)).toBe(first);
   }
-  await expect(propose('add', { by: 2 }, { idempotencyKey: 'k', traceparent: first })).rejects.toMatchObject({
+  await expect(
+    propose('add', { by: 2 }, { idempotencyKey: 'k', traceparent: first }),
+  ).rejects.toMatchObject({
     code: 'idempotency_conflict',
   });
 });
@@ -79,5 +87,7 @@ test('a domain sees no trace, now or in a deep replay', async () => {
 test('no caller may observe under the name of the trace', async () => {
   const { propose } = await begun();
   const observations = [{ name: 'assize.traceparent', value: first }];
-  await expect(propose('add', { by: 1 }, { observations })).rejects.toMatchObject({ code: 'bad_intent' });
+  await expect(propose('add', { by: 1 }, { observations })).rejects.toMatchObject({
+    code: 'bad_intent',
+  });
 });

@@ -41,7 +41,8 @@ export async function untilRuled(
   // The body of a transaction has made its calls. A transaction is open also if another process has
   // upgraded to a version whose action declares no calls.
   const mayDeclare = (): boolean =>
-    declared !== undefined || (gathered.commitPlan === undefined && declaresCalls(writer.parts.domain, action));
+    declared !== undefined ||
+    (gathered.commitPlan === undefined && declaresCalls(writer.parts.domain, action));
 
   const plan = async (): Promise<Planned<Ruling>> => {
     while (writer.busy !== undefined) await writer.busy;
@@ -52,13 +53,19 @@ export async function untilRuled(
       // The pending proposal may have been resolved in another process.
       if (before.ruling === 'escalated' && (await writer.isBehind(parts))) return undefined;
       // A repetition gets the outcomes of its calls, also while one in doubt blocks new calls.
-      return { answer: await wholeRuling(before, writer.context.store, mayDeclare() ? effects : undefined) };
+      return {
+        answer: await wholeRuling(before, writer.context.store, mayDeclare() ? effects : undefined),
+      };
     }
     if (writer.stale) return undefined;
     if (gathered.invalidObservationName !== undefined) throw gathered.invalidObservationName;
     if (mayDeclare() && !isSilent) {
       const isRepeated = gathered.keyHash !== undefined;
-      declared ??= new DeclaredCalls(writer, effects, { ...gathered, isRepeated, isForFailure: isForFailure(key) });
+      declared ??= new DeclaredCalls(writer, effects, {
+        ...gathered,
+        isRepeated,
+        isForFailure: isForFailure(key),
+      });
       await declared.open(callsNow(writer, gathered));
     }
     await precondition?.load();

@@ -1,7 +1,15 @@
 import { writId } from '#authority';
 import type { Json } from '#base';
 import { contentHash } from '#canon';
-import type { Approved, CounselorCommit, Domain, Escalated, Intent, PatchOperation, Rejected } from '#kernel';
+import type {
+  Approved,
+  CounselorCommit,
+  Domain,
+  Escalated,
+  Intent,
+  PatchOperation,
+  Rejected,
+} from '#kernel';
 import type {
   Amounts,
   Batch,
@@ -62,22 +70,36 @@ function deltaOf(
   {
     effects = [],
     beliefs = [],
-  }: { readonly effects?: Delta['effects'] | undefined; readonly beliefs?: Delta['beliefs'] | undefined },
+  }: {
+    readonly effects?: Delta['effects'] | undefined;
+    readonly beliefs?: Delta['beliefs'] | undefined;
+  },
 ): Delta {
   return { beliefs, effects, state: kept.patches(patches) };
 }
 
 /** The built-in actions with arguments that are never hidden. */
-const BUILT_IN: ReadonlySet<string> = new Set([ERASE_ACTION, REVOKE_ACTION, HALT_ACTION, UPGRADE_ACTION]);
+const BUILT_IN: ReadonlySet<string> = new Set([
+  ERASE_ACTION,
+  REVOKE_ACTION,
+  HALT_ACTION,
+  UPGRADE_ACTION,
+]);
 
 /**
  * The arguments, as a sensitive value if the action is unknown. The name may be a slip, and the
  * arguments those of an action with sensitive ones.
  */
-function argsOf({ domain, kept }: EntryTerms, { action, args }: Pick<Intent, 'action' | 'args'>): Stored {
+function argsOf(
+  { domain, kept }: EntryTerms,
+  { action, args }: Pick<Intent, 'action' | 'args'>,
+): Stored {
   const { actions, sensitive, sensitiveArgs } = domain;
   const isSlip = actions[action] === undefined && !BUILT_IN.has(action);
-  return kept.store(args, sensitiveArgs.has(action) || (isSlip && (sensitive !== undefined || sensitiveArgs.size > 0)));
+  return kept.store(
+    args,
+    sensitiveArgs.has(action) || (isSlip && (sensitive !== undefined || sensitiveArgs.size > 0)),
+  );
 }
 
 function keyOf({ keyHash }: GatheredProposal): { key_hash?: Hash } {
@@ -131,7 +153,11 @@ export function commitPayload(
   return payload as CommitPayload;
 }
 
-export function rejectionPayload(terms: EntryTerms, gathered: GatheredProposal, refusal: Rejected): RejectionPayload {
+export function rejectionPayload(
+  terms: EntryTerms,
+  gathered: GatheredProposal,
+  refusal: Rejected,
+): RejectionPayload {
   const { kept } = terms;
   return {
     kind: 'rejection',
@@ -175,7 +201,9 @@ export function pendingPayload(
     delta: deltaOf(escalated.patches, kept, { effects: gathered.commitPlan?.effects }),
     approval: kept.patches(escalated.approval),
     budget_cost: costOf(escalated, gathered.commitPlan),
-    ...(questions === undefined ? {} : { questions: kept.storeSalted(questions as unknown as Json) }),
+    ...(questions === undefined
+      ? {}
+      : { questions: kept.storeSalted(questions as unknown as Json) }),
     ...(saidAt === undefined || saidAt === place.at ? {} : { said_at: saidAt }),
   };
   return {
@@ -242,7 +270,10 @@ export function approvalPayload(
   return {
     ...resolvingCommit(terms, resolved),
     action: proposal.action,
-    delta: deltaOf(resolved.commit.patches(), terms.kept, { effects: proposal.delta.effects, beliefs }),
+    delta: deltaOf(resolved.commit.patches(), terms.kept, {
+      effects: proposal.delta.effects,
+      beliefs,
+    }),
     ...(epoch === undefined ? {} : { epoch }),
     budget_cost: proposal.budget_cost,
     ...(approved_by === undefined ? {} : { approved_by }),
@@ -269,7 +300,10 @@ export function amendmentPayload(
     action: { name, role, args: argsOf(terms, { action: name, args }) },
     amended: {
       action: pending.proposal.action,
-      difference: kept.store(amendedDifference(first, { args, role }), domain.sensitiveArgs.has(name)),
+      difference: kept.store(
+        amendedDifference(first, { args, role }),
+        domain.sensitiveArgs.has(name),
+      ),
     },
     delta: deltaOf(commit.patches(), kept, { effects: plan?.effects, beliefs }),
     ...(plan === undefined ? {} : { epoch: plan.epoch }),
@@ -300,8 +334,13 @@ function resolvingCommit(
 }
 
 /** The operations from an action to its amendment. */
-export function amendedDifference(first: Pick<Intent, 'args' | 'role'>, amended: Pick<Intent, 'args' | 'role'>): Json {
-  const [before, after] = [first, amended].map(({ args, role }) => ({ args, role }) as unknown as Json);
+export function amendedDifference(
+  first: Pick<Intent, 'args' | 'role'>,
+  amended: Pick<Intent, 'args' | 'role'>,
+): Json {
+  const [before, after] = [first, amended].map(
+    ({ args, role }) => ({ args, role }) as unknown as Json,
+  );
   return difference(before as Json, after as Json) as unknown as Json;
 }
 
@@ -355,7 +394,11 @@ export function answerPayload(
 }
 
 /** The parent records the child's answer, and pins its entry. */
-export function conclusionPayload(place: EntryPosition, answerId: Hash, answer: DelegationPayload): DelegationPayload {
+export function conclusionPayload(
+  place: EntryPosition,
+  answerId: Hash,
+  answer: DelegationPayload,
+): DelegationPayload {
   const { concludes, final_answer, budget_cost = {} } = answer;
   return {
     kind: 'delegation',
@@ -376,7 +419,10 @@ function delegationFields({ child_trajectory_id, task, writ }: DelegationFields)
 export type BatchErasure = Pick<Batch, 'erased' | 'erasedAnswers'>;
 
 /** The values that the commit of an erasure erases, by the id of the commit entry. */
-export function batchErasureOf(id: Hash, { action, args }: Pick<Intent, 'action' | 'args'>): BatchErasure | undefined {
+export function batchErasureOf(
+  id: Hash,
+  { action, args }: Pick<Intent, 'action' | 'args'>,
+): BatchErasure | undefined {
   const erasure = action === ERASE_ACTION ? erasureArgs(args) : undefined;
   if (erasure === undefined) return undefined;
   const answers = answersErasedBy(erasure);

@@ -86,7 +86,9 @@ export interface PreconditionInput {
  * role that performs its process. A role may be given by name alone only if it has no parameters.
  */
 export type Proposal<D extends Domain> =
-  IsUntyped<D> extends true ? ProposalInput : { readonly [Name in ActionName<D>]: ProposalOf<D, Name> }[ActionName<D>];
+  IsUntyped<D> extends true
+    ? ProposalInput
+    : { readonly [Name in ActionName<D>]: ProposalOf<D, Name> }[ActionName<D>];
 
 interface ProposalOf<D extends Domain, Name extends ActionName<D>> extends ProposalOptions {
   readonly action: Name;
@@ -156,9 +158,13 @@ export function isForFailure(key: string | undefined): boolean {
 
 /** Refuses a caller's key that is reserved for the runtime. @throws RuntimeError `bad_intent` */
 export function checkKey(key: unknown): void {
-  const own = [TRANSACTION_KEY, FAILURE_KEY].find((prefix) => typeof key === 'string' && key.startsWith(prefix));
+  const own = [TRANSACTION_KEY, FAILURE_KEY].find(
+    (prefix) => typeof key === 'string' && key.startsWith(prefix),
+  );
   if (own !== undefined)
-    throw badIntent(`an idempotency key cannot start with ${own}, which is reserved for the runtime; use another key`);
+    throw badIntent(
+      `an idempotency key cannot start with ${own}, which is reserved for the runtime; use another key`,
+    );
 }
 
 /**
@@ -168,7 +174,10 @@ export function checkKey(key: unknown): void {
 const NAME_MAX = 512;
 
 const NAME = arg.of(`text of at most ${NAME_MAX} characters`, isName);
-const NOT_EMPTY = arg.of(`text of 1 to ${NAME_MAX} characters`, (value) => isName(value) && value !== '');
+const NOT_EMPTY = arg.of(
+  `text of 1 to ${NAME_MAX} characters`,
+  (value) => isName(value) && value !== '',
+);
 export const GIVEN: ArgumentSchema = arg.of('given', isGiven);
 const WRIT = arg.of(
   'a writ, or the id of a known writ',
@@ -208,14 +217,18 @@ const PROPOSAL = arg.all(
 const ROLE_PARAMS = arg.of('given; pass {} if it needs none', isGiven);
 const ROLE = arg.all(
   arg.known<RoleRef>({ name: true, params: true }),
-  arg.row<RoleRef>(({ name, params }) => arg.at('name', NAME(name)) ?? arg.at('params', ROLE_PARAMS(params))),
+  arg.row<RoleRef>(
+    ({ name, params }) => arg.at('name', NAME(name)) ?? arg.at('params', ROLE_PARAMS(params)),
+  ),
 );
 const PARAMS = arg.of(
   `an object of texts, each and its name of at most ${NAME_MAX} characters`,
   (value) =>
     typeof value === 'object' &&
     value !== null &&
-    Object.keys(value).every((name) => isName(name) && isName((value as Readonly<Record<string, unknown>>)[name])),
+    Object.keys(value).every(
+      (name) => isName(name) && isName((value as Readonly<Record<string, unknown>>)[name]),
+    ),
 );
 const ARGS = arg.of('given; pass {} if its action takes none', isGiven);
 
@@ -239,7 +252,8 @@ export function parseIntent(
   const read = roleOf(role);
   checkIntent(ARGS, args, 'proposal.args');
   const given = copied('The arguments', args, FOREIGN);
-  if (domain.texts === 'exact' || !Object.hasOwn(domain.actions, action)) return { action, role: read, args: given };
+  if (domain.texts === 'exact' || !Object.hasOwn(domain.actions, action))
+    return { action, role: read, args: given };
   const params = composedJson(read.params as Json) as RoleRef['params'];
   return { action, role: { name: read.name, params }, args: composedJson(given) };
 }
@@ -260,7 +274,15 @@ export function proposalIdOf(
   const seen = seenObservations(observations.map(({ unsalted }) => unsalted));
   // Fields in canonical order, which serialises fastest.
   const text = (): string =>
-    plainText({ action, args, nonce, observations: seen as unknown as Json, role, trajectory, writ });
+    plainText({
+      action,
+      args,
+      nonce,
+      observations: seen as unknown as Json,
+      role,
+      trajectory,
+      writ,
+    });
   return hashText(withinEntrySize('A proposal with its observations', DEFAULT_LIMITS, text));
 }
 
@@ -305,7 +327,8 @@ export function checkObservationName(name: string): void {
 
 /** The error for a name that no caller may use. Undefined for another one. */
 export function observationNameFault(name: string): RuntimeError | undefined {
-  if (name.length > NAME_MAX) return badIntent(`the name of an observation must have at most ${NAME_MAX} characters`);
+  if (name.length > NAME_MAX)
+    return badIntent(`the name of an observation must have at most ${NAME_MAX} characters`);
   if (!isToolObservation(name) && !name.startsWith(OWN_OBSERVATION)) return undefined;
   return badIntent(`the observation name ${name} is reserved for the runtime; use another name`);
 }
@@ -348,7 +371,8 @@ export function checkIntent(of: ArgumentSchema, value: unknown, argument: string
   checkArgument(of, value, argument, refusal);
 }
 
-const refusal: ArgumentRefusal = (message, details) => new RuntimeError('bad_intent', message, details);
+const refusal: ArgumentRefusal = (message, details) =>
+  new RuntimeError('bad_intent', message, details);
 
 export function badIntent(what: string): RuntimeError {
   return new RuntimeError('bad_intent', `The intent is not valid: ${what}.`);

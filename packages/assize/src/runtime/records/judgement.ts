@@ -53,7 +53,12 @@ export type Judgement =
       /** With `type_mismatch`: the misfits of the arguments. */
       readonly findings?: readonly Misfit[];
     }
-  | { readonly ruling: 'frozen'; readonly by: Hash; readonly detail: string; readonly waiting?: WaitingProposal }
+  | {
+      readonly ruling: 'frozen';
+      readonly by: Hash;
+      readonly detail: string;
+      readonly waiting?: WaitingProposal;
+    }
   /** The call would throw an error with this code, and record nothing. */
   | {
       readonly ruling: 'refused';
@@ -67,7 +72,9 @@ export type Judgement =
 
 /** Call before the change is undone. The copies refer to nothing in memory. */
 export function judgedChange(
-  judged: Pick<Approved | CounselorCommit, 'compiled' | 'patches'> | Extract<KernelRuling, { verdict: 'escalated' }>,
+  judged:
+    | Pick<Approved | CounselorCommit, 'compiled' | 'patches'>
+    | Extract<KernelRuling, { verdict: 'escalated' }>,
   plan: CommitPlan | undefined,
   calls: readonly ProposedCall[] = plan?.calls ?? [],
 ): JudgedChange {
@@ -125,7 +132,8 @@ export function refusedBy(
   if (!isRefusal(error)) throw error;
   const { reason: code, message, evidence } = error;
   const broken = evidence['vector'] as readonly VectorItem[] | undefined;
-  const findings = code === 'invalid_amendment' && amended !== undefined ? argumentMisfits(domain, amended) : [];
+  const findings =
+    code === 'invalid_amendment' && amended !== undefined ? argumentMisfits(domain, amended) : [];
   return {
     ruling: 'refused',
     code,
@@ -135,11 +143,17 @@ export function refusedBy(
   };
 }
 
-type RefusalError = KernelError | MemoryError | EffectError | AuthorityError | CanonError | RuntimeError;
+type RefusalError =
+  | KernelError
+  | MemoryError
+  | EffectError
+  | AuthorityError
+  | CanonError
+  | RuntimeError;
 
 function isRefusal(error: unknown): error is RefusalError {
-  const ofLayer = [KernelError, MemoryError, EffectError, AuthorityError, CanonError].some((layer) =>
-    isInstance(error, layer as never),
+  const ofLayer = [KernelError, MemoryError, EffectError, AuthorityError, CanonError].some(
+    (layer) => isInstance(error, layer as never),
   );
   return ofLayer || (isInstance(error, RuntimeError) && DECISIVE.has(error.code));
 }

@@ -53,7 +53,8 @@ export class PayloadBlobs {
    * a reference.
    */
   patches(patches: readonly PatchOperation[]): Stored<readonly Patch[]> {
-    if (!patches.some(standsAlone)) return store(patches as unknown as Json, this.blobs) as Stored<readonly Patch[]>;
+    if (!patches.some(standsAlone))
+      return store(patches as unknown as Json, this.blobs) as Stored<readonly Patch[]>;
     return this.patchesInline(patches);
   }
 
@@ -62,7 +63,11 @@ export class PayloadBlobs {
     return patches.map((patch) =>
       patch.op === 'remove'
         ? patch
-        : { op: patch.op, path: patch.path, value: this.#inPlace(patch.value, patch.sensitive === true) },
+        : {
+            op: patch.op,
+            path: patch.path,
+            value: this.#inPlace(patch.value, patch.sensitive === true),
+          },
     );
   }
 

@@ -15,7 +15,13 @@ import {
 } from '#ledger';
 import { ORACLE_LIMITS, type OracleRow, type OracleStore } from '#oracle';
 import { RuntimeError } from '../errors.ts';
-import { type EntryPosition, readCalls, readOperations, readSeenCalls, readValue } from './stored-values.ts';
+import {
+  type EntryPosition,
+  readCalls,
+  readOperations,
+  readSeenCalls,
+  readValue,
+} from './stored-values.ts';
 
 /** The sources of the parts of a pending proposal. */
 export interface PendingSources {
@@ -38,11 +44,22 @@ export async function readPendingProposal(
   const entry = { trajectory_id: pending.trajectory_id, seq: pending.seq };
   const observed: Observed[] = [];
   for (const observation of seenObservations(observations)) {
-    observed.push({ name: observation.name, value: await observedValue(observation, entry, sources) });
+    observed.push({
+      name: observation.name,
+      value: await observedValue(observation, entry, sources),
+    });
   }
   return {
-    intent: { action: action.name, role: action.role, args: await readValue(entry, action.args, replayer) },
-    inputs: { at, observations: observed, calls: await readCalls(entry, delta.effects, observed, replayer) },
+    intent: {
+      action: action.name,
+      role: action.role,
+      args: await readValue(entry, action.args, replayer),
+    },
+    inputs: {
+      at,
+      observations: observed,
+      calls: await readCalls(entry, delta.effects, observed, replayer),
+    },
     patches: await readOperations(entry, delta.state, replayer),
     approval: await readOperations(entry, approval, replayer),
     ...(pending.invariant_id === undefined ? {} : { invariantId: pending.invariant_id }),
@@ -62,14 +79,20 @@ export function seenObservations(observations: readonly Observation[]): readonly
  * The holders of the writ of a proposal, and who made the token of the requester. None of them may
  * approve.
  */
-export function requestersOf({ observations }: ProposalRecord, holders: readonly string[]): readonly string[] {
+export function requestersOf(
+  { observations }: ProposalRecord,
+  holders: readonly string[],
+): readonly string[] {
   return [...holders, ...tokenMakersIn(observations)];
 }
 
 /** The approvers, each with the time of the approval, which is in every entry of a valid chain. */
 function approvedSoFar(pending: PendingPayload): Pick<PendingProposal, 'approvals' | 'approvedBy'> {
   const { needed, given } = approvalsOf(pending);
-  return { approvals: needed, approvedBy: given.map((one) => ({ ...one, at: one.at ?? pending.at })) };
+  return {
+    approvals: needed,
+    approvedBy: given.map((one) => ({ ...one, at: one.at ?? pending.at })),
+  };
 }
 
 /**
@@ -78,7 +101,10 @@ function approvedSoFar(pending: PendingPayload): Pick<PendingProposal, 'approval
  *
  * @throws LedgerFault for a missing blob
  */
-export async function readSeenProposal(pending: PendingPayload, replayer: Replayer): Promise<CounseledProposal> {
+export async function readSeenProposal(
+  pending: PendingPayload,
+  replayer: Replayer,
+): Promise<CounseledProposal> {
   const { action, delta } = pending.proposal;
   const entry = { trajectory_id: pending.trajectory_id, seq: pending.seq };
   return {
@@ -128,10 +154,15 @@ export async function checkObserved(
     const row = await oracle?.oracleGet(key);
     if (row?.erased_by !== undefined) throw erasedAnswer(name, row);
     if (row !== undefined && hashOf(row) === hash) continue;
-    const what = oracle === undefined ? 'the runtime has no oracle log' : 'the oracle log has no such answer';
-    throw new RuntimeError('observation_missing', `The observation ${name} names oracle key ${key}, but ${what}.`, {
-      evidence: { key },
-    });
+    const what =
+      oracle === undefined ? 'the runtime has no oracle log' : 'the oracle log has no such answer';
+    throw new RuntimeError(
+      'observation_missing',
+      `The observation ${name} names oracle key ${key}, but ${what}.`,
+      {
+        evidence: { key },
+      },
+    );
   }
 }
 

@@ -5,7 +5,10 @@ import type { RuntimeError } from '../errors.ts';
  * Notifies a listener of an error that fails nothing else; without a listener the process warns. If
  * the listener itself throws or rejects, the process warns of that error.
  */
-export function reportFailure(listener: ((error: RuntimeError) => void) | undefined, error: RuntimeError): void {
+export function reportFailure(
+  listener: ((error: RuntimeError) => void) | undefined,
+  error: RuntimeError,
+): void {
   if (listener === undefined) {
     process.emitWarning(error);
     return;

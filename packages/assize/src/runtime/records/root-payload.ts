@@ -32,7 +32,15 @@ export interface RootContents {
   readonly note?: string | undefined;
 }
 
-export function rootPayload({ trajectoryId, at, domain, policy, vector, note, ...rest }: RootContents): RootPayload {
+export function rootPayload({
+  trajectoryId,
+  at,
+  domain,
+  policy,
+  vector,
+  note,
+  ...rest
+}: RootContents): RootPayload {
   return {
     kind: 'root',
     trajectory_id: trajectoryId,
@@ -64,7 +72,9 @@ export function splitInitialState(
     );
   const { plain, sensitive } = partedState(domain, state);
   const initial_state = kept.store(plain, false);
-  return sensitive.length === 0 ? { initial_state } : { initial_state, sensitive: kept.patchesInline(sensitive) };
+  return sensitive.length === 0
+    ? { initial_state }
+    : { initial_state, sensitive: kept.patchesInline(sensitive) };
 }
 
 export function policyHash(policy: Policy | undefined): { policy_hash?: Hash } {
@@ -84,7 +94,9 @@ export function refOf({ name, version, hash }: Domain): DomainRef {
 export function vectorOf(world: World, override: boolean): readonly VectorItem[] | undefined {
   const [first] = world.failing;
   if (first === undefined) return undefined;
-  const broken = override ? world.failing.find(({ rule, result }) => !isOverridable(rule.spec, result.result)) : first;
+  const broken = override
+    ? world.failing.find(({ rule, result }) => !isOverridable(rule.spec, result.result))
+    : first;
   if (broken === undefined) return world.vector() as readonly VectorItem[];
   throw new RuntimeError(
     'invalid_state',
@@ -100,7 +112,8 @@ export function vectorOf(world: World, override: boolean): readonly VectorItem[]
  * @throws RuntimeError `bad_writ`, `bad_argument`; AuthorityError `bad_writ`
  */
 export function checkWrits(writs: readonly Json[], verifier: WritVerifier): readonly Json[] {
-  if (!Array.isArray(writs)) throw new RuntimeError('bad_argument', 'The options are not valid: writs must be a list.');
+  if (!Array.isArray(writs))
+    throw new RuntimeError('bad_argument', 'The options are not valid: writs must be a list.');
   const bound = new Writs();
   bound.bind(writs);
   for (const writ of writs) verified(verifier, bound.present(writ));

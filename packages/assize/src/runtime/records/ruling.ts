@@ -192,9 +192,15 @@ export function checkedResolution<Input extends Resolution>(
   const wanted = said['reason'] === undefined ? texts : [...texts, 'reason'];
   const wrong = wanted.find((name) => typeof said[name] !== 'string');
   if (wrong !== undefined)
-    throw new RuntimeError('bad_intent', `The ${wrong} of a resolution is missing or not valid. Pass a string.`);
+    throw new RuntimeError(
+      'bad_intent',
+      `The ${wrong} of a resolution is missing or not valid. Pass a string.`,
+    );
   if ('override' in said && typeof said['override'] !== 'boolean')
-    throw new RuntimeError('bad_intent', 'The override of a resolution is not valid. Pass true or false.');
+    throw new RuntimeError(
+      'bad_intent',
+      'The override of a resolution is not valid. Pass true or false.',
+    );
   if ('digest' in said && said['digest'] === undefined)
     throw new RuntimeError(
       'bad_intent',
@@ -212,9 +218,13 @@ export function checkedResolution<Input extends Resolution>(
       ...(replacement !== undefined && { replacement: ownReplacement(replacement) }),
       ...ownAmendment(said),
     };
-  throw new RuntimeError('bad_intent', `The principal ${JSON.stringify(input.principal)} is not valid: ${fault}.`, {
-    evidence: { principal: input.principal },
-  });
+  throw new RuntimeError(
+    'bad_intent',
+    `The principal ${JSON.stringify(input.principal)} is not valid: ${fault}.`,
+    {
+      evidence: { principal: input.principal },
+    },
+  );
 }
 
 /** An amendment is of the whole proposal, so it stands alone. @throws RuntimeError `bad_intent` */
@@ -255,7 +265,9 @@ function answersFrom(given: unknown): GivenAnswer[] {
 
 function answerFrom(given: unknown): GivenAnswer | undefined {
   const { request, winner } = (given ?? {}) as Partial<GivenAnswer>;
-  return typeof request === 'string' && typeof winner === 'string' ? { request, winner } : undefined;
+  return typeof request === 'string' && typeof winner === 'string'
+    ? { request, winner }
+    : undefined;
 }
 
 /**
@@ -273,9 +285,13 @@ function ownReplacement(given: unknown): unknown {
   try {
     return copyJson(given, REPLACEMENT_LIMITS);
   } catch (error) {
-    throw new KernelError('invalid_state', `The approved state is not JSON: ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw new KernelError(
+      'invalid_state',
+      `The approved state is not JSON: ${(error as Error).message}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -290,7 +306,8 @@ export function rulingOf(row: EntryRow): Ruling {
 export function rulingFrom(row: EntryRow, payload: Payload): Ruling {
   const entry = Object.freeze(row);
   if (payload.kind === 'commit') {
-    const isUnchanged = payload.action.name === BELIEVE_ACTION && payload.delta.beliefs.length === 0;
+    const isUnchanged =
+      payload.action.name === BELIEVE_ACTION && payload.delta.beliefs.length === 0;
     return { ruling: 'committed', entry, ...(isUnchanged && { unchanged: true }) };
   }
   if (payload.kind === 'rejection') {
@@ -310,18 +327,27 @@ export function rulingFrom(row: EntryRow, payload: Payload): Ruling {
 }
 
 /** The ruling with the misfits of the arguments, which the entry has as a text only. */
-export function withFindings(ruling: Ruling, domain: Domain, intent: Pick<Intent, 'action' | 'args'>): Ruling {
+export function withFindings(
+  ruling: Ruling,
+  domain: Domain,
+  intent: Pick<Intent, 'action' | 'args'>,
+): Ruling {
   if (ruling.ruling !== 'rejected' || ruling.reason !== 'type_mismatch') return ruling;
   const findings = argumentMisfits(domain, intent);
   return findings.length === 0 ? ruling : { ...ruling, findings };
 }
 
-function severalOf(payload: PendingPayload): { approvals?: number; approvedBy?: readonly CounselorRecord[] } {
+function severalOf(payload: PendingPayload): {
+  approvals?: number;
+  approvedBy?: readonly CounselorRecord[];
+} {
   const { needed, given } = approvalsOf(payload);
   return needed > 1 ? { approvals: needed, approvedBy: structuredClone(given) } : {};
 }
 
-function invariantOf({ invariant_id }: { readonly invariant_id?: string }): { invariantId?: string } {
+function invariantOf({ invariant_id }: { readonly invariant_id?: string }): {
+  invariantId?: string;
+} {
   return invariant_id === undefined ? {} : { invariantId: invariant_id };
 }
 
@@ -367,14 +393,21 @@ export interface RuledProposal {
 export function ruledProposal(ruling: Ruling, domain: Domain): RuledProposal | undefined {
   if (ruling.ruling === 'frozen') return undefined;
   const { payload } = readRow(ruling.entry);
-  if (payload.kind === 'rejection') return proposalIn(ruling, payload.intent.action, payload.intent.args, domain);
-  if (payload.kind === 'commit') return proposalIn(ruling, payload.action.name, payload.action.args, domain);
+  if (payload.kind === 'rejection')
+    return proposalIn(ruling, payload.intent.action, payload.intent.args, domain);
+  if (payload.kind === 'commit')
+    return proposalIn(ruling, payload.action.name, payload.action.args, domain);
   if (payload.kind !== 'pending_approval') return undefined;
   const { name, args } = payload.proposal.action;
   return proposalIn(ruling, name, args, domain);
 }
 
-function proposalIn(ruling: Ruling, action: string, stored: unknown, domain: Domain): RuledProposal {
+function proposalIn(
+  ruling: Ruling,
+  action: string,
+  stored: unknown,
+  domain: Domain,
+): RuledProposal {
   if (isBlobRef(stored)) return { ruling, action };
   const args = stored as Json;
   return { ruling: withFindings(ruling, domain, { action, args }), action, args };
@@ -390,7 +423,10 @@ export function toldRuling(ruling: Ruling): Told {
   const facts = { ruling: ruling.ruling, entry: entry.id, seq: entry.seq };
   if (ruling.ruling === 'committed') return { facts, links };
   const { reason, invariantId: rule } = ruling;
-  const asked = ruling.ruling === 'escalated' && { approval: ruling.pending, channel: ruling.channel };
+  const asked = ruling.ruling === 'escalated' && {
+    approval: ruling.pending,
+    channel: ruling.channel,
+  };
   return { facts: { ...facts, reason, rule, ...asked }, links };
 }
 

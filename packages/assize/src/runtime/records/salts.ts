@@ -54,7 +54,8 @@ export class SaltSource implements Random {
   bytes(count: number): Uint8Array {
     const again = this.#drawn[this.#next];
     // Another count means another purpose, so the drawn value does not fit.
-    if (again?.length !== count) this.#drawn.splice(this.#next, Number.POSITIVE_INFINITY, this.#random.bytes(count));
+    if (again?.length !== count)
+      this.#drawn.splice(this.#next, Number.POSITIVE_INFINITY, this.#random.bytes(count));
     return Uint8Array.from(this.#drawn[this.#next++] as Uint8Array);
   }
 }
@@ -64,7 +65,8 @@ export function randomHex(random: Random, count: number): string {
   const bytes = random.bytes(count);
   // Uses one shared buffer, because allocating one takes as long as the rest. A value that is not a
   // byte array would leave the previous random bytes in the buffer.
-  if (!(bytes instanceof Uint8Array) || bytes.length > written.length) return Buffer.from(bytes).toString('hex');
+  if (!(bytes instanceof Uint8Array) || bytes.length > written.length)
+    return Buffer.from(bytes).toString('hex');
   written.set(bytes);
   return written.toString('hex', 0, bytes.length);
 }

@@ -1,14 +1,26 @@
 import type { Json } from '#base';
 import type { EffectPayload } from '#effects';
 import type { InputCall, Observed, PatchOperation, ProposedCall } from '#kernel';
-import { type Delta, type Entry, isBlobRef, isErased, type Patch, type Replayer, type Stored } from '#ledger';
+import {
+  type Delta,
+  type Entry,
+  isBlobRef,
+  isErased,
+  type Patch,
+  type Replayer,
+  type Stored,
+} from '#ledger';
 import { RuntimeError } from '../errors.ts';
 
 /** The entry that refers to a value, for errors. */
 export type EntryPosition = Pick<Entry, 'trajectory_id' | 'seq'>;
 
 /** The value that an entry refers to. @throws LedgerFault; RuntimeError `erased` */
-export async function readValue(entry: EntryPosition, stored: Stored, { values }: Replayer): Promise<Json> {
+export async function readValue(
+  entry: EntryPosition,
+  stored: Stored,
+  { values }: Replayer,
+): Promise<Json> {
   const held = await values.read(entry, stored);
   if ('value' in held) return held.value;
   throw new RuntimeError(
@@ -95,10 +107,15 @@ export async function readRefusedCalls(
   calls: Stored | undefined,
   replayer: Replayer,
 ): Promise<InputCall[]> {
-  return calls === undefined ? [] : ((await readValue(entry, calls, replayer)) as unknown as InputCall[]);
+  return calls === undefined
+    ? []
+    : ((await readValue(entry, calls, replayer)) as unknown as InputCall[]);
 }
 
-function resultOf({ answer, observed: name }: EffectPayload, observed: readonly Observed[]): Json | undefined {
+function resultOf(
+  { answer, observed: name }: EffectPayload,
+  observed: readonly Observed[],
+): Json | undefined {
   if (answer !== undefined || name === undefined) return answer;
   return observed.find((each) => each.name === name)?.value as Json | undefined;
 }

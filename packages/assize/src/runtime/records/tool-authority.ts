@@ -117,7 +117,10 @@ function toolVerdict(authority: Authority, { action, scopes, args }: ToolUse): T
   if (decided?.ruling.decision === 'deny')
     return { refusal: { reason: 'policy_denied', detail: decided.detail, ...policy } };
   if (decided?.ruling.decision === 'needs_approval')
-    return { asked: { reason: 'policy_needs_approval', detail: `${action}: ${decided.detail}` }, ...policy };
+    return {
+      asked: { reason: 'policy_needs_approval', detail: `${action}: ${decided.detail}` },
+      ...policy,
+    };
   if (!admitted.needsApproval) return FREELY;
   const detail = `${action}: the writ requires an approval for this action`;
   return { asked: { reason: 'writ_requires_approval', detail }, ...policy };
@@ -127,7 +130,11 @@ function toolVerdict(authority: Authority, { action, scopes, args }: ToolUse): T
  * The reason to refuse this use of a tool, or undefined. If approval is required, `approval` tells
  * whether a human can be asked.
  */
-export function refusalOf(authority: Authority, use: ToolUse, approval: boolean): Refusal | undefined {
+export function refusalOf(
+  authority: Authority,
+  use: ToolUse,
+  approval: boolean,
+): Refusal | undefined {
   const { refusal, asked, policy } = toolVerdict(authority, use);
   if (asked === undefined || approval) return refusal;
   const detail = `${use.action} needs an approval, which is too late for an effect that executes immediately`;
@@ -135,7 +142,10 @@ export function refusalOf(authority: Authority, use: ToolUse, approval: boolean)
 }
 
 /** The cost of a proposal, including its tools. */
-export function costOf({ compiled }: Pick<Approved | Escalated, 'compiled'>, acting: CommitPlan | undefined): Cost {
+export function costOf(
+  { compiled }: Pick<Approved | Escalated, 'compiled'>,
+  acting: CommitPlan | undefined,
+): Cost {
   return acting === undefined ? compiled.cost : sum(compiled.cost, acting.cost);
 }
 
@@ -149,7 +159,11 @@ export function sum(left: Cost, right: Cost): Cost {
  * Adds tools to an authority: the budget must cover their cost. Approval is required if the writ,
  * the policy (`asked`, from `checkBufferedTools`) or a tool's class requires it.
  */
-export function withTools(authority: Authority, acting: CommitPlan | undefined, asked?: ApprovalDemand): Authority {
+export function withTools(
+  authority: Authority,
+  acting: CommitPlan | undefined,
+  asked?: ApprovalDemand,
+): Authority {
   if (acting === undefined) return authority;
   return {
     ...authority,
@@ -162,7 +176,10 @@ export function withTools(authority: Authority, acting: CommitPlan | undefined, 
  * A pivot always requires approval, regardless of writ and policy
  * (docs/decisions/016-effect-outcomes.md#pivot).
  */
-function irreversibleDemand({ pivot }: CommitPlan, asked: ApprovalDemand | undefined): ApprovalDemand | undefined {
+function irreversibleDemand(
+  { pivot }: CommitPlan,
+  asked: ApprovalDemand | undefined,
+): ApprovalDemand | undefined {
   if (pivot === undefined) return asked;
   const { tool, channel } = pivot;
   const also = asked === undefined ? '' : `; ${asked.detail}`;
@@ -182,7 +199,9 @@ export function checkBufferedTools(
   for (const use of acting?.uses ?? []) {
     const { refusal, asked } = toolVerdict(authority, use);
     if (refusal !== undefined)
-      return { refused: { verdict: 'rejected', ...refusal, detail: `${use.action}: ${refusal.detail}` } };
+      return {
+        refused: { verdict: 'rejected', ...refusal, detail: `${use.action}: ${refusal.detail}` },
+      };
     first ??= asked;
   }
   return { asked: first };

@@ -18,16 +18,26 @@ test('an adopted unseen transaction counts as acted: older epochs are too late',
   // The member receives no notifications, and checks for events with each exchange.
   const membership = {
     ...mine,
-    exchange: (heard: number, said: Parameters<typeof mine.exchange>[1]) => mine.exchange(heard, said, true),
+    exchange: (heard: number, said: Parameters<typeof mine.exchange>[1]) =>
+      mine.exchange(heard, said, true),
     onEvents: () => undefined,
   };
-  const beside = await SharedCoordinator.join({ membership, store, leaseMs: LEASE_MS, isOrdered: true });
+  const beside = await SharedCoordinator.join({
+    membership,
+    store,
+    leaseMs: LEASE_MS,
+    isOrdered: true,
+  });
   const older = await beside.begin([b]);
   await other.exchange(0, [{ is: 'begun', claims: claimsText([a]) }], false);
   await other.release();
   const taken: number[] = [];
   beside.onResumable((epoch) => taken.push(epoch));
-  expect(await beside.expand(older, [b, a])).toEqual({ epoch: older.epoch, by: older.epoch + 1, claim: a });
+  expect(await beside.expand(older, [b, a])).toEqual({
+    epoch: older.epoch,
+    by: older.epoch + 1,
+    claim: a,
+  });
   await beside.close();
   expect(taken).toEqual([older.epoch + 1]);
   await store.close();
@@ -48,7 +58,12 @@ test('joining and leaving do not wait for a continuous stream of events', async 
       news = listener;
     },
   };
-  const beside = await SharedCoordinator.join({ membership, store, leaseMs: LEASE_MS, isOrdered: true });
+  const beside = await SharedCoordinator.join({
+    membership,
+    store,
+    leaseMs: LEASE_MS,
+    isOrdered: true,
+  });
   expect((await beside.begin([a])).epoch).toBe(1);
   await beside.close();
   news = () => undefined;
@@ -79,7 +94,12 @@ test('a joining member reads all open work in one batch and avoids its claims', 
     },
   });
   const membership = await store.joinEffects({ leaseMs: LEASE_MS });
-  const beside = await SharedCoordinator.join({ membership, store: counted, leaseMs: LEASE_MS, isOrdered: true });
+  const beside = await SharedCoordinator.join({
+    membership,
+    store: counted,
+    leaseMs: LEASE_MS,
+    isOrdered: true,
+  });
   expect(reads).toEqual(['openEffects']);
   const taken: number[] = [];
   beside.onResumable((epoch) => taken.push(epoch));

@@ -96,7 +96,8 @@ function toolsOf(change: Change): { readonly tools: readonly Tool[]; readonly gi
     },
   };
   const at = {};
-  const held = (calls: readonly StagedCall[]) => calls.map(({ input: of, reported }) => ({ of, told: reported }));
+  const held = (calls: readonly StagedCall[]) =>
+    calls.map(({ input: of, reported }) => ({ of, told: reported }));
   const doAll = (calls: readonly BatchedCall[]) => {
     for (const { input: of, reported } of calls) note('together', of, reported);
     return answerAll(calls.map(() => ({ of: [3, 4] })));
@@ -106,7 +107,8 @@ function toolsOf(change: Change): { readonly tools: readonly Tool[]; readonly gi
     async (before: readonly StagedCall[], { input: of }: BatchedCall) => {
       given.push(structuredClone([what, held(before)]));
       for (const { input: of, reported } of before)
-        for (const kept of [of, of.of, reported, (reported as any).of]) expect(Object.isFrozen(kept)).toBe(true);
+        for (const kept of [of, of.of, reported, (reported as any).of])
+          expect(Object.isFrozen(kept)).toBe(true);
       note(what, of);
       return answer({ of: [3, 4] });
     };
@@ -233,7 +235,11 @@ function toolsOf(change: Change): { readonly tools: readonly Tool[]; readonly gi
  * The arguments of the tools and the content of the ledger. Each tool changes all its arguments and
  * results, or none.
  */
-async function outcomeOf(change: Change, body: Body, more: Partial<TransactionOptions>): Promise<Json> {
+async function outcomeOf(
+  change: Change,
+  body: Body,
+  more: Partial<TransactionOptions>,
+): Promise<Json> {
   const { tools, given } = toolsOf(change);
   const { trajectory, all, store } = await stage({
     tools,
@@ -246,7 +252,13 @@ async function outcomeOf(change: Change, body: Body, more: Partial<TransactionOp
   const residues: (Json | undefined)[] = [];
   for (const { residue } of readTransaction((await store.effectsOf(1))!).effects)
     if (residue !== undefined) residues.push(await readSalted((hash) => store.blob(hash), residue));
-  return { given, action, observations, residues, failed: typeof made === 'string' ? made : null } as Json;
+  return {
+    given,
+    action,
+    observations,
+    residues,
+    failed: typeof made === 'string' ? made : null,
+  } as Json;
 }
 
 const at = (name: string) => ({ at: name, of: [1, 2, 3] });
@@ -280,7 +292,12 @@ const COMMITTED = { action: { args: { of: [1, 2] } }, failed: null };
 
 test.each<[string, object, Body, Partial<TransactionOptions>?]>([
   ['is committed', COMMITTED, work],
-  ['is committed, and reads again', COMMITTED, (tx, change) => look(tx, change), { reading: 'optimistic' }],
+  [
+    'is committed, and reads again',
+    COMMITTED,
+    (tx, change) => look(tx, change),
+    { reading: 'optimistic' },
+  ],
   [
     'is undone',
     { failed: 'as planned' },
@@ -297,11 +314,14 @@ test.each<[string, object, Body, Partial<TransactionOptions>?]>([
       await tx.call('never', at('never'));
     },
   ],
-])('changes of values by a body or tool stay local if the transaction %s', async (_, tidyOf, body, more = {}) => {
-  const tidy = await outcomeOf(() => undefined, body, more);
-  expect(tidy).toMatchObject(tidyOf);
-  expect(await outcomeOf(spoil, body, more)).toEqual(tidy);
-});
+])(
+  'changes of values by a body or tool stay local if the transaction %s',
+  async (_, tidyOf, body, more = {}) => {
+    const tidy = await outcomeOf(() => undefined, body, more);
+    expect(tidy).toMatchObject(tidyOf);
+    expect(await outcomeOf(spoil, body, more)).toEqual(tidy);
+  },
+);
 
 test('a tool stays as declared, even if its declaration object is reused', async () => {
   const did: string[] = [];

@@ -38,7 +38,10 @@ async function stage(fault: Fault, times: number, limits: EffectOptions = {}) {
         return isHit && (of === 'undo' || what !== 'acts') ? fault : 'none';
       },
     };
-    const tools = [toolFor(outside, 'irreversible', 'buffered'), toolFor(outside, 'reversible', 'externalised')];
+    const tools = [
+      toolFor(outside, 'irreversible', 'buffered'),
+      toolFor(outside, 'reversible', 'externalised'),
+    ];
     const pause = async (_: number, to: number): Promise<void> => {
       pausedMs = Math.max(pausedMs, to);
     };
@@ -49,14 +52,21 @@ async function stage(fault: Fault, times: number, limits: EffectOptions = {}) {
     });
   };
   await processOf(new Steps()).create(tally, { trajectoryId: 't' });
-  const transact = async (assize: ReturnType<typeof runtimeOver>, tool: string, ends: 'commit' | 'throw') => {
+  const transact = async (
+    assize: ReturnType<typeof runtimeOver>,
+    tool: string,
+    ends: 'commit' | 'throw',
+  ) => {
     const trajectory = await assize.open('t');
-    const done = trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'], retries: 0 }, async (tx) => {
-      await tx.call(tool, { what: tool === ACTS ? 'acts' : 'held' });
-      made.do = 0;
-      if (ends === 'throw') throw new Error('no');
-      tx.propose({ action: 'count', role: 'counter', args: 'order' });
-    });
+    const done = trajectory.transaction(
+      { writ: writFor('alice'), writes: ['test:**'], retries: 0 },
+      async (tx) => {
+        await tx.call(tool, { what: tool === ACTS ? 'acts' : 'held' });
+        made.do = 0;
+        if (ends === 'throw') throw new Error('no');
+        tx.propose({ action: 'count', role: 'counter', args: 'order' });
+      },
+    );
     await done.catch(() => undefined);
   };
   return { sink, made, processOf, transact, pausedMs: () => pausedMs };
@@ -84,7 +94,10 @@ describe.each([1, 2, 3, 7, 30])('with %i tries', (tries) => {
     const at = await stage('fail_for_good', tries, { maxAttempts: tries });
     const assize = at.processOf(new Steps());
     await at.transact(assize, HELD, 'commit');
-    expect([await assize.recoverEffects(), at.made.do]).toMatchObject([[{ phase: 'unresolved' }], 1]);
+    expect([await assize.recoverEffects(), at.made.do]).toMatchObject([
+      [{ phase: 'unresolved' }],
+      1,
+    ]);
     // After an operator's retry, all attempts are available again.
     await assize.resolveEffect({
       epoch: 1,
@@ -99,27 +112,30 @@ describe.each([1, 2, 3, 7, 30])('with %i tries', (tries) => {
   });
 });
 
-test.each([1, 3])('with %i attempts, a lost one that the sink denies counts as failed', async (tries) => {
-  const sink = new OutsideSink('queryable');
-  const made: string[] = [];
-  const fault = (of: 'do' | 'undo' | 'ask'): Fault => {
-    made.push(of);
-    return of === 'do' ? 'lose_before' : 'none';
-  };
-  const tools = [toolFor({ sink, steps: new Steps(), fault }, 'irreversible', 'buffered')];
-  const assize = runtimeOver(new MemoryStore(), [tally], {
-    tools,
-    effects: { maxAttempts: tries, blockTimeoutMs: HOLD_MS },
-  });
-  const trajectory = await assize.create(tally, { trajectoryId: 't' });
-  await trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {
-    await tx.call(HELD, { what: 'held' });
-    tx.propose({ action: 'count', role: 'counter', args: 'order' });
-  });
-  expect(await assize.recoverEffects()).toMatchObject([{ phase: 'unresolved' }]);
-  expect(made).toEqual(Array.from({ length: tries }, () => ['do', 'ask']).flat());
-  await assize.close();
-});
+test.each([1, 3])(
+  'with %i attempts, a lost one that the sink denies counts as failed',
+  async (tries) => {
+    const sink = new OutsideSink('queryable');
+    const made: string[] = [];
+    const fault = (of: 'do' | 'undo' | 'ask'): Fault => {
+      made.push(of);
+      return of === 'do' ? 'lose_before' : 'none';
+    };
+    const tools = [toolFor({ sink, steps: new Steps(), fault }, 'irreversible', 'buffered')];
+    const assize = runtimeOver(new MemoryStore(), [tally], {
+      tools,
+      effects: { maxAttempts: tries, blockTimeoutMs: HOLD_MS },
+    });
+    const trajectory = await assize.create(tally, { trajectoryId: 't' });
+    await trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {
+      await tx.call(HELD, { what: 'held' });
+      tx.propose({ action: 'count', role: 'counter', args: 'order' });
+    });
+    expect(await assize.recoverEffects()).toMatchObject([{ phase: 'unresolved' }]);
+    expect(made).toEqual(Array.from({ length: tries }, () => ['do', 'ask']).flat());
+    await assize.close();
+  },
+);
 
 test('unresolved effects stay so despite more attempts; started ones resume', async () => {
   const ends = new Set<string>();
@@ -175,10 +191,13 @@ describe('a sink that says when to try again', () => {
       effects: { blockTimeoutMs },
     });
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
-    const { effects } = await trajectory.transaction({ writ: writFor('alice'), writes: ['test:r'] }, async (tx) => {
-      await tx.call('busy', {});
-      tx.propose({ action: 'count', role: 'counter', args: 'order' });
-    });
+    const { effects } = await trajectory.transaction(
+      { writ: writFor('alice'), writes: ['test:r'] },
+      async (tx) => {
+        await tx.call('busy', {});
+        tx.propose({ action: 'count', role: 'counter', args: 'order' });
+      },
+    );
     expect(effects).toBe('needs_human');
     await assize.close();
     return pauses;
@@ -208,18 +227,29 @@ describe('a sink that says when to try again', () => {
       const pauses = await pausesAfter(afterMs, 40_000);
       expect(pauses.map(([from, to]) => from === to)).toEqual([true, true]);
       // Half of the remaining patience each time: a failed call uses some of it, too.
-      for (const [i, longest] of [10_000, 5_000].entries()) expect(pauses[i]![1]).toBeLessThanOrEqual(longest);
+      for (const [i, longest] of [10_000, 5_000].entries())
+        expect(pauses[i]![1]).toBeLessThanOrEqual(longest);
     }
   });
 
-  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '9' as never])('%o is no time', async (afterMs) => {
-    expect(await pausesAfter(afterMs, 120_000)).toEqual(await pausesAfter(0, 120_000));
-  });
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '9' as never])(
+    '%o is no time',
+    async (afterMs) => {
+      expect(await pausesAfter(afterMs, 120_000)).toEqual(await pausesAfter(0, 120_000));
+    },
+  );
 });
 
 test.each([0, -1, 1.5, 101, Number.NaN, '3', null])('%o tries are refused', (tries) => {
-  const made = () => runtimeOver(new MemoryStore(), [tally], { tools: [], effects: { maxAttempts: tries as number } });
+  const made = () =>
+    runtimeOver(new MemoryStore(), [tally], {
+      tools: [],
+      effects: { maxAttempts: tries as number },
+    });
   expect(made).toThrow(
-    expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('effects.maxAttempts must') }),
+    expect.objectContaining({
+      code: 'bad_argument',
+      message: expect.stringContaining('effects.maxAttempts must'),
+    }),
   );
 });

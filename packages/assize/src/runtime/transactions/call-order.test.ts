@@ -5,7 +5,12 @@ import { z } from 'zod';
 import { addMicros } from '#canon';
 import { declareTool, type Sink } from '#effects';
 import type { Transaction } from '#runtime';
-import { HandClock, runtimeOver, START, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../../tests/support/tools/effect-sink.ts';
 
 // Calls that execute immediately run in order, even if host code that is asked about a call makes
@@ -46,7 +51,9 @@ async function stage(sink: Sink, asks: 'writes' | 'resolver') {
     ...(sink === 'queryable'
       ? {
           reconcile: async (_: unknown, { key }: { key: string }) =>
-            done.has(key) ? { happened: true as const, result: null } : { happened: false as const },
+            done.has(key)
+              ? { happened: true as const, result: null }
+              : { happened: false as const },
         }
       : {}),
   });
@@ -63,29 +70,39 @@ async function stage(sink: Sink, asks: 'writes' | 'resolver') {
   });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const run = (isAwaited: boolean) =>
-    trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'], retries: 0 }, async (tx: Transaction) => {
-      let inner: Promise<unknown> | undefined;
-      calls = () => {
-        inner = tx.call('act', { at: 'inner' });
-        inner.catch(() => undefined);
-      };
-      const outer = tx.call('act', { at: 'outer' });
-      const answers = isAwaited ? [await outer, await tx.call('act', { at: 'third' }), await inner] : [await outer];
-      tx.propose({ action: 'count', role: 'counter', args: 'order' });
-      return answers;
-    });
+    trajectory.transaction(
+      { writ: writFor('alice'), writes: ['test:**'], retries: 0 },
+      async (tx: Transaction) => {
+        let inner: Promise<unknown> | undefined;
+        calls = () => {
+          inner = tx.call('act', { at: 'inner' });
+          inner.catch(() => undefined);
+        };
+        const outer = tx.call('act', { at: 'outer' });
+        const answers = isAwaited
+          ? [await outer, await tx.call('act', { at: 'third' }), await inner]
+          : [await outer];
+        tx.propose({ action: 'count', role: 'counter', args: 'order' });
+        return answers;
+      },
+    );
   return { log, run, assize, store };
 }
 
 for (const asks of ['writes', 'resolver'] as const)
-  test.each(SINKS)(`calls run in order, with a %s sink, if the ${asks} of one makes another`, async (sink) => {
-    const { log, run, assize } = await stage(sink, asks);
-    const { value, effects } = await run(true);
-    await assize.close();
-    expect(value).toEqual(['outer', 'third', 'inner']);
-    expect(effects).toBe('settled');
-    expect(log).toEqual(['outer', 'inner', 'third'].flatMap((at) => [`${at} begins`, `${at} ends`]));
-  });
+  test.each(SINKS)(
+    `calls run in order, with a %s sink, if the ${asks} of one makes another`,
+    async (sink) => {
+      const { log, run, assize } = await stage(sink, asks);
+      const { value, effects } = await run(true);
+      await assize.close();
+      expect(value).toEqual(['outer', 'third', 'inner']);
+      expect(effects).toBe('settled');
+      expect(log).toEqual(
+        ['outer', 'inner', 'third'].flatMap((at) => [`${at} begins`, `${at} ends`]),
+      );
+    },
+  );
 
 test('the transaction end waits for that call, even if it is not awaited', async () => {
   const { log, run, assize, store } = await stage('keyed', 'writes');
@@ -123,10 +140,14 @@ test('a staged read that is no longer authorised is released, and nothing else',
     const acted = tx.call('act', {});
     await expect(tx.call('look', {})).rejects.toMatchObject({ reason: 'not_authorised' });
     await acted;
-    await expect(tx.release({ writes: ['test:act'] })).rejects.toMatchObject({ reason: 'scope_exceeded' });
+    await expect(tx.release({ writes: ['test:act'] })).rejects.toMatchObject({
+      reason: 'scope_exceeded',
+    });
     await tx.release({ reads: ['test:look'] });
     throw over;
   };
-  await expect(trajectory.transaction({ writ, ...scopes, retries: 0, deadlineMs: 5_000 }, body)).rejects.toBe(over);
+  await expect(
+    trajectory.transaction({ writ, ...scopes, retries: 0, deadlineMs: 5_000 }, body),
+  ).rejects.toBe(over);
   await assize.close();
 });

@@ -6,7 +6,13 @@ import type { Assize, RuntimeError, Transaction } from '#runtime';
 import type { Store } from '#stores';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { onEveryStore } from '../../../../../tests/support/ledger/stores.ts';
-import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  type Outside,
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 import { asking } from '../../../../../tests/support/tools/ledger-with-effects.ts';
 
 // `close` leaves no active work that another process would repeat, or that no process would
@@ -30,7 +36,9 @@ class Slow extends Steps {
 
 type Kind = readonly [Reversibility, Delivery];
 
-const toolsOf = (outside: Outside, [reversibility, delivery]: Kind) => [toolFor(outside, reversibility, delivery)];
+const toolsOf = (outside: Outside, [reversibility, delivery]: Kind) => [
+  toolFor(outside, reversibility, delivery),
+];
 
 /** Enough turns for every automatic step. */
 async function turns(): Promise<void> {
@@ -50,7 +58,8 @@ onEveryStore((stores) => {
     const store: Store = await place.open();
     const steps = new Slow();
     const outside = { sink: new OutsideSink(sink), steps };
-    const runtime = (tools = toolsOf(outside, kind)): Assize => runtimeOver(store, [tally], { tools });
+    const runtime = (tools = toolsOf(outside, kind)): Assize =>
+      runtimeOver(store, [tally], { tools });
     const assize = runtime();
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
     const transact = (what: string): Promise<unknown> =>
@@ -63,7 +72,10 @@ onEveryStore((stores) => {
 
   describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) => {
     test('a call before the commit is awaited and compensated', async () => {
-      const { store, steps, sink, assize, transact, runtime } = await stage(sort, ['reversible', 'externalised']);
+      const { store, steps, sink, assize, transact, runtime } = await stage(sort, [
+        'reversible',
+        'externalised',
+      ]);
       const made = settledOf(transact('acted'));
       await steps.called;
       const waiting = settledOf(transact('waiting'));
@@ -88,7 +100,10 @@ onEveryStore((stores) => {
     });
 
     test('a call after the commit is awaited and executed once', async () => {
-      const { store, steps, sink, assize, transact, runtime } = await stage(sort, ['irreversible', 'buffered']);
+      const { store, steps, sink, assize, transact, runtime } = await stage(sort, [
+        'irreversible',
+        'buffered',
+      ]);
       const made = transact('for good');
       await steps.called;
       let isClosed = false;
@@ -124,7 +139,8 @@ onEveryStore((stores) => {
     const outcome = await made;
     // A member of a group leaves without the answer of the store, so its caller may learn either.
     const isShared = 'joinEffects' in store && store.joinEffects !== undefined;
-    if (sort !== 'blind' || (isShared && outcome === 'lease_lost')) expect(outcome).toBe('lease_lost');
+    if (sort !== 'blind' || (isShared && outcome === 'lease_lost'))
+      expect(outcome).toBe('lease_lost');
     else expect(outcome).toMatchObject({ effects: 'needs_human' });
     await assize.close({ onCut });
     expect(told).toHaveLength(1);
@@ -159,7 +175,10 @@ onEveryStore((stores) => {
   });
 
   test('a body may close in its first step; its later calls are not executed', async () => {
-    const { store, steps, sink, assize, trajectory } = await stage('keyed', ['reversible', 'externalised']);
+    const { store, steps, sink, assize, trajectory } = await stage('keyed', [
+      'reversible',
+      'externalised',
+    ]);
     steps.go();
     // From here on a body starts without a wait.
     await trajectory.transaction(options, (tx) => tx.propose(COUNT));
@@ -189,7 +208,10 @@ onEveryStore((stores) => {
       };
       return { ...taken, release };
     };
-    const ports = store as unknown as Record<string, ((asked: never) => Promise<Taken>) | undefined>;
+    const ports = store as unknown as Record<
+      string,
+      ((asked: never) => Promise<Taken>) | undefined
+    >;
     for (const take of ['leaseEffects', 'joinEffects']) {
       const below = ports[take];
       if (below !== undefined) ports[take] = failing(below.bind(store));
@@ -245,7 +267,10 @@ onEveryStore((stores) => {
     await turns();
     expect(sink.log).toEqual([]);
     const next = runtime();
-    expect(await next.resolveEffect(decision)).toMatchObject({ phase: 'applied', transaction: 'settled' });
+    expect(await next.resolveEffect(decision)).toMatchObject({
+      phase: 'applied',
+      transaction: 'settled',
+    });
     await next.close();
     expect(sink.times('do', 'a')).toBe(1);
   });
@@ -267,7 +292,8 @@ onEveryStore((stores) => {
         tx.propose(approvable);
       });
       if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
-      const approve = (): Promise<unknown> => settledOf(trajectory.approvals.approve(ruling.pending, doctor));
+      const approve = (): Promise<unknown> =>
+        settledOf(trajectory.approvals.approve(ruling.pending, doctor));
       const before = sink.log.length;
       const done = () => sink.log.slice(before).map(({ did }) => did);
       return { store, assize, trajectory, approve, done, goSlow: (slow: Steps) => (steps = slow) };
@@ -334,12 +360,20 @@ test('repeated calls after close fail each time and do not starve other work', a
   });
   const { pending } = ruling as { pending: string };
   await assize.close();
-  const decision = { epoch: 1, n: 0, as: 'retry', by: 'ops', writ: operatorWrit(), evidence: 'it is back' } as const;
+  const decision = {
+    epoch: 1,
+    n: 0,
+    as: 'retry',
+    by: 'ops',
+    writ: operatorWrit(),
+    evidence: 'it is back',
+  } as const;
   const asked: readonly (() => Promise<unknown>)[] = [
     () => trajectory.transaction(options, () => undefined),
     () => assize.recoverEffects(),
     () => assize.resolveEffect(decision),
-    () => trajectory.approvals.approve(pending, { principal: 'doc', method: 'test', override: true }),
+    () =>
+      trajectory.approvals.approve(pending, { principal: 'doc', method: 'test', override: true }),
   ];
   for (const ask of asked) {
     let isOthers = false;

@@ -1,7 +1,12 @@
 import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test, vi } from 'vitest';
 import { runtimeOver } from '../../../../../tests/support/ledger/runtime.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 import { asking } from '../../../../../tests/support/tools/ledger-with-effects.ts';
 
 import { COUNT, codeOf, writ } from '../../../../../tests/support/tools/transaction-stage.ts';
@@ -23,7 +28,8 @@ function forgetful(memory: MemoryStore, did: boolean) {
           if (did) await target.commit(batch);
           return { status: 'unknown', cause: new Error('the line went dead') };
         };
-      if (name === 'resolve' && state === 'broken') return () => Promise.reject(new Error('the line is dead'));
+      if (name === 'resolve' && state === 'broken')
+        return () => Promise.reject(new Error('the line is dead'));
       return member.bind(target);
     },
   });
@@ -42,7 +48,10 @@ describe.each([true, false])('a store that can’t say whether it committed, and
     const { store, mended } = forgetful(memory, did);
     const sink = new OutsideSink('keyed');
     const outside = { sink, steps: new Steps() };
-    const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
+    const tools = [
+      toolFor(outside, 'reversible', 'externalised'),
+      toolFor(outside, 'irreversible', 'buffered'),
+    ];
     const assize = runtimeOver(store, [domain], { tools });
     return { assize, mended, sink, trajectory: await assize.open('t') };
   }
@@ -70,7 +79,9 @@ describe.each([true, false])('a store that can’t say whether it committed, and
     });
     if (ruling.ruling !== 'escalated') throw new Error('it was not');
     const doctor = { principal: 'doc', method: 'test', override: true };
-    expect(await codeOf(trajectory.approvals.approve(ruling.pending, doctor))).toBe('commit_unknown');
+    expect(await codeOf(trajectory.approvals.approve(ruling.pending, doctor))).toBe(
+      'commit_unknown',
+    );
     expect(sink.log).toEqual([]);
     mended();
     expect(await assize.recoverEffects()).toEqual([]);
@@ -88,7 +99,9 @@ test.each([
   await runtimeOver(memory, [tally]).create(tally, { trajectoryId: 't' });
   const { store, mended } = forgetful(memory, true);
   const outside = { sink: new OutsideSink('keyed'), steps: new Steps() };
-  const assize = runtimeOver(store, [tally], { tools: [toolFor(outside, 'reversible', 'buffered')] });
+  const assize = runtimeOver(store, [tally], {
+    tools: [toolFor(outside, 'reversible', 'buffered')],
+  });
   const trajectory = await assize.open('t');
   const go = Promise.withResolvers<void>();
   const began = Promise.withResolvers<void>();
@@ -132,39 +145,44 @@ class HeldUp extends Steps {
 test.each([
   ['has the store to itself', false],
   ['works beside others', true],
-])('after an uncertain commit due calls are left to recovery if a runtime %s', async (_, shared) => {
-  const memory = new MemoryStore({ shared });
-  await runtimeOver(memory, [tally]).create(tally, { trajectoryId: 't' });
-  const { store, mended } = forgetful(memory, true);
-  const [sink, steps] = [new OutsideSink('queryable'), new HeldUp()];
-  const tools = [toolFor({ sink, steps }, 'reversible', 'buffered')];
-  // A commit that succeeds before the connection is lost.
-  let isLost = false;
-  const losing = new Proxy(memory, {
-    get: (_, name) => {
-      const member = Reflect.get(isLost ? store : memory, name);
-      return typeof member === 'function' ? member.bind(isLost ? store : memory) : member;
-    },
-  });
-  const assize = runtimeOver(losing, [tally], { tools });
-  const trajectory = await assize.open('t');
-  const made = (at: string, whats: readonly string[]) =>
-    trajectory.transaction({ writ, writes: [`test:${at}`], retries: 0 }, async (tx) => {
-      for (const what of whats) await tx.call('reversible.buffered', { what, at });
-      tx.propose(COUNT);
+])(
+  'after an uncertain commit due calls are left to recovery if a runtime %s',
+  async (_, shared) => {
+    const memory = new MemoryStore({ shared });
+    await runtimeOver(memory, [tally]).create(tally, { trajectoryId: 't' });
+    const { store, mended } = forgetful(memory, true);
+    const [sink, steps] = [new OutsideSink('queryable'), new HeldUp()];
+    const tools = [toolFor({ sink, steps }, 'reversible', 'buffered')];
+    // A commit that succeeds before the connection is lost.
+    let isLost = false;
+    const losing = new Proxy(memory, {
+      get: (_, name) => {
+        const member = Reflect.get(isLost ? store : memory, name);
+        return typeof member === 'function' ? member.bind(isLost ? store : memory) : member;
+      },
     });
-  const first = codeOf(made('here', ['a', 'b', 'c']));
-  await steps.begun.promise;
-  isLost = true;
-  expect(await codeOf(made('there', ['d']))).toBe('commit_unknown');
-  mended();
-  // The log is reloaded, even if no caller asks for it.
-  await vi.waitFor(async () => expect(await memory.openEffects()).toEqual([]), { timeout: 60_000 });
-  // A process that held the store exclusively for the recovery has released it.
-  if (!shared) await (await memory.leaseEffects(AbortSignal.timeout(30_000))).release();
-  steps.go.resolve();
-  const code = await first;
-  expect(['a', 'b', 'c', 'd'].map((what) => sink.times('do', what))).toEqual([1, 1, 1, 1]);
-  expect(code).toBe('lease_lost');
-  await assize.close();
-});
+    const assize = runtimeOver(losing, [tally], { tools });
+    const trajectory = await assize.open('t');
+    const made = (at: string, whats: readonly string[]) =>
+      trajectory.transaction({ writ, writes: [`test:${at}`], retries: 0 }, async (tx) => {
+        for (const what of whats) await tx.call('reversible.buffered', { what, at });
+        tx.propose(COUNT);
+      });
+    const first = codeOf(made('here', ['a', 'b', 'c']));
+    await steps.begun.promise;
+    isLost = true;
+    expect(await codeOf(made('there', ['d']))).toBe('commit_unknown');
+    mended();
+    // The log is reloaded, even if no caller asks for it.
+    await vi.waitFor(async () => expect(await memory.openEffects()).toEqual([]), {
+      timeout: 60_000,
+    });
+    // A process that held the store exclusively for the recovery has released it.
+    if (!shared) await (await memory.leaseEffects(AbortSignal.timeout(30_000))).release();
+    steps.go.resolve();
+    const code = await first;
+    expect(['a', 'b', 'c', 'd'].map((what) => sink.times('do', what))).toEqual([1, 1, 1, 1]);
+    expect(code).toBe('lease_lost');
+    await assize.close();
+  },
+);

@@ -26,10 +26,13 @@ async function approvedByTwo(stores: readonly [Store, Store]): Promise<void> {
     }),
   );
   const trajectory = await runtimes[0]!.create(asking, { trajectoryId: 't' });
-  const { ruling } = await trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {
-    await tx.call(HELD, { what: 'letter' });
-    tx.propose({ action: 'count', role: 'counter', args: 'asked' });
-  });
+  const { ruling } = await trajectory.transaction(
+    { writ: writFor('alice'), writes: ['test:**'] },
+    async (tx) => {
+      await tx.call(HELD, { what: 'letter' });
+      tx.propose({ action: 'count', role: 'counter', args: 'asked' });
+    },
+  );
   if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
   const processes = await Promise.all(runtimes.map((each) => each.open('t')));
   const approved = await Promise.allSettled(

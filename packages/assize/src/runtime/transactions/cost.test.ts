@@ -7,7 +7,14 @@ import { attenuate, type Writ, writId } from '#authority';
 import { generateKeys } from '#canon';
 import { DidNothing, declareTool } from '#effects';
 import { defineDomain } from '#kernel';
-import { integrateLog, isAbandonment, isSettlement, readRow, settlementArgs, undoingCostsOf } from '#ledger';
+import {
+  integrateLog,
+  isAbandonment,
+  isSettlement,
+  readRow,
+  settlementArgs,
+  undoingCostsOf,
+} from '#ledger';
 import { type Assize, listWrits, type Trajectory, type Transaction } from '#runtime';
 import { allEntries } from '../../../../../tests/support/ledger/desk.ts';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
@@ -53,10 +60,16 @@ class Bank {
 const costly = defineDomain<any, any>({
   ...(tally.declared as any),
   name: 'costly',
-  actions: { count: { ...(tally.declared as any).actions.count, cost: (args: string) => ({ usd: args.length }) } },
+  actions: {
+    count: {
+      ...(tally.declared as any).actions.count,
+      cost: (args: string) => ({ usd: args.length }),
+    },
+  },
 });
 
-const budgeted = (usd: number, subject = 'alice'): Writ => writFor(subject, { trajectory: 't', budget: { usd } });
+const budgeted = (usd: number, subject = 'alice'): Writ =>
+  writFor(subject, { trajectory: 't', budget: { usd } });
 
 interface World {
   readonly bank: Bank;
@@ -122,7 +135,11 @@ test('a call is refused, unexecuted, if the budget lacks its compensation cost',
 
 test('a transaction’s own reservation is available to its commit', async () => {
   const made = await world(9);
-  const { ruling } = await act(made, (tx) => tx.call('bank.charge', { what: 'a', undoing: 7 }), '7 signs');
+  const { ruling } = await act(
+    made,
+    (tx) => tx.call('bank.charge', { what: 'a', undoing: 7 }),
+    '7 signs',
+  );
   expect(ruling.ruling).toBe('committed');
   expect(await made.left()).toBe(0);
 });
@@ -135,27 +152,42 @@ test.each([
   ['nothing of a unit', () => ({ usd: null })],
   ['a promise', async () => ({ usd: 2 })],
   ['one that fails', () => Promise.reject(new Error('later'))],
-])('an invalid cost is refused at the call with the tool’s name: %s', async (_, cost: () => unknown) => {
-  const store = new MemoryStore();
-  const writ = budgeted(20);
-  const spec = { input: z.strictObject({}), execute: () => null, cost: cost as never } as const;
-  const sort = { ...new Bank().charge.class!, delivery: 'buffered' } as const;
-  const tools = [
-    declareTool({ ...spec, name: 'looks', class: 'read', reads: ['bank:a'] }),
-    declareTool({ ...spec, name: 'acts', class: sort, writes: ['bank:a'], uncompensated: 'it is nothing' }),
-  ];
-  const assize = runtimeOver(store, [costly], { tools });
-  const trajectory = await assize.create(costly, { trajectoryId: 't', writs: [writ] });
-  const { ruling } = await trajectory.transaction({ writ, writes: ['bank:a'] }, async (tx) => {
-    for (const { name } of tools) {
-      const refused = tx.call(name, {});
-      await expect(refused).rejects.toMatchObject({ code: 'bad_argument', message: expect.stringContaining(name) });
-    }
-    tx.propose({ action: 'count', role: 'counter', args: 'a' });
-  });
-  if (ruling.ruling !== 'committed') throw new Error(`it was ${ruling.ruling}`);
-  expect(JSON.parse(ruling.entry.payload)).toMatchObject({ budget_cost: { usd: 1 }, delta: { effects: [] } });
-});
+])(
+  'an invalid cost is refused at the call with the tool’s name: %s',
+  async (_, cost: () => unknown) => {
+    const store = new MemoryStore();
+    const writ = budgeted(20);
+    const spec = { input: z.strictObject({}), execute: () => null, cost: cost as never } as const;
+    const sort = { ...new Bank().charge.class!, delivery: 'buffered' } as const;
+    const tools = [
+      declareTool({ ...spec, name: 'looks', class: 'read', reads: ['bank:a'] }),
+      declareTool({
+        ...spec,
+        name: 'acts',
+        class: sort,
+        writes: ['bank:a'],
+        uncompensated: 'it is nothing',
+      }),
+    ];
+    const assize = runtimeOver(store, [costly], { tools });
+    const trajectory = await assize.create(costly, { trajectoryId: 't', writs: [writ] });
+    const { ruling } = await trajectory.transaction({ writ, writes: ['bank:a'] }, async (tx) => {
+      for (const { name } of tools) {
+        const refused = tx.call(name, {});
+        await expect(refused).rejects.toMatchObject({
+          code: 'bad_argument',
+          message: expect.stringContaining(name),
+        });
+      }
+      tx.propose({ action: 'count', role: 'counter', args: 'a' });
+    });
+    if (ruling.ruling !== 'committed') throw new Error(`it was ${ruling.ruling}`);
+    expect(JSON.parse(ruling.entry.payload)).toMatchObject({
+      budget_cost: { usd: 1 },
+      delta: { effects: [] },
+    });
+  },
+);
 
 test('an undeclared compensation cost is taken to be the cost of the call', async () => {
   const [bank, store, writ] = [new Bank(), new MemoryStore(), budgeted(3)];
@@ -179,8 +211,12 @@ test('a reservation is unavailable to others, both tools and proposals', async (
       second.call('bank.charge', { what: 'z', undoing: 5 }),
     );
     await expect(other).rejects.toThrow(refused);
-    const plain = (args: string) => trajectory.propose({ action: 'count', role: 'counter', args, writ } as never);
-    expect(await plain('7 signs')).toMatchObject({ ruling: 'rejected', reason: 'budget_exhausted' });
+    const plain = (args: string) =>
+      trajectory.propose({ action: 'count', role: 'counter', args, writ } as never);
+    expect(await plain('7 signs')).toMatchObject({
+      ruling: 'rejected',
+      reason: 'budget_exhausted',
+    });
     expect(await plain('four')).toMatchObject({ ruling: 'committed' });
   });
   // 4 for that and 2 for the call; the action of its transaction is free here.
@@ -189,7 +225,10 @@ test('a reservation is unavailable to others, both tools and proposals', async (
 
 test('nor is it delegated', async () => {
   const keys = generateKeys(new Uint8Array(32).fill(5));
-  const made = { ...(await world(9)), writ: writFor(keys.publicKey, { trajectory: 't', budget: { usd: 9 } }) };
+  const made = {
+    ...(await world(9)),
+    writ: writFor(keys.publicKey, { trajectory: 't', budget: { usd: 9 } }),
+  };
   const { trajectory, writ } = made;
   const delegate = (usd: number) =>
     trajectory.delegations.delegate({
@@ -210,7 +249,8 @@ test('nor is it delegated', async () => {
 test('K branches reserve K times, and compensations of losers are spent', async () => {
   const made = await world(20);
   const { bank, store } = made;
-  const branch = (what: string) => async (tx: Transaction) => tx.call('bank.charge', { what, undoing: 5 });
+  const branch = (what: string) => async (tx: Transaction) =>
+    tx.call('bank.charge', { what, undoing: 5 });
   const tried: unknown[] = [];
   await act(made, (tx) =>
     tx.speculate([branch('a'), branch('b'), branch('c'), branch('d')], (all) => {
@@ -222,8 +262,13 @@ test('K branches reserve K times, and compensations of losers are spent', async 
   expect(tried).toEqual([false, false, false, true]);
   expect(bank.log).toEqual(['do a', 'do b', 'do c', 'undo c', 'undo a']);
   expect(await made.left()).toBe(20 - 2 - 5 - 5);
-  const settled = (await entries(store)).filter(isSettlement).map((payload) => settlementArgs(payload)!);
-  expect(settled.flatMap(({ discarded = [] }) => discarded.map(({ cost }) => cost))).toEqual([{ usd: 5 }, { usd: 5 }]);
+  const settled = (await entries(store))
+    .filter(isSettlement)
+    .map((payload) => settlementArgs(payload)!);
+  expect(settled.flatMap(({ discarded = [] }) => discarded.map(({ cost }) => cost))).toEqual([
+    { usd: 5 },
+    { usd: 5 },
+  ]);
   await expectEffectLogMatches(store, 't', []);
 });
 
@@ -239,7 +284,8 @@ test('a compensation’s cost is unavailable to others before its ledger entry',
     });
     await expect(undone).rejects.toBe(THROWN);
   });
-  const spend = (letters: string) => trajectory.propose({ action: 'count', role: 'counter', args: letters, writ });
+  const spend = (letters: string) =>
+    trajectory.propose({ action: 'count', role: 'counter', args: letters, writ });
   expect((await entries(store)).filter(isSettlement)).toEqual([]);
   expect(await spend('four')).toMatchObject({ ruling: 'rejected', reason: 'budget_exhausted' });
   expect(await spend('one')).toMatchObject({ ruling: 'committed' });
@@ -260,7 +306,10 @@ test('compensation costs of many transactions are booked in an entry per writ', 
         const isDear = n % 3 !== 0;
         if (isDear) spent[n % 2]! += n;
         const undone = tx.nested(async (inner) => {
-          await inner.call(isDear ? 'bank.charge' : 'bank.note', { what: `${n}`, ...(isDear && { undoing: n }) });
+          await inner.call(isDear ? 'bank.charge' : 'bank.note', {
+            what: `${n}`,
+            ...(isDear && { undoing: n }),
+          });
           thrown();
         });
         await expect(undone).rejects.toBe(THROWN);
@@ -269,13 +318,19 @@ test('compensation costs of many transactions are booked in an entry per writ', 
     ),
   );
   await assize.recoverEffects();
-  expect(await Promise.all(writs.map((writ) => leftOf(store, writ)))).toEqual(spent.map((usd) => 1_000 - usd));
+  expect(await Promise.all(writs.map((writ) => leftOf(store, writ)))).toEqual(
+    spent.map((usd) => 1_000 - usd),
+  );
   const settled = (await entries(store)).filter(isSettlement);
   const bookings = settled.flatMap((payload) => undoingCostsOf(payload) ?? []);
   expect(bookings).toHaveLength(2);
   for (const [which, writ] of writs.entries()) {
-    const costs = Array.from({ length: 24 }, (_, n) => n).filter((n) => n % 2 === which && n % 3 !== 0);
-    const booked = bookings.find(({ writId: id }) => id === writId(writ))?.costs.map(({ usd }) => usd);
+    const costs = Array.from({ length: 24 }, (_, n) => n).filter(
+      (n) => n % 2 === which && n % 3 !== 0,
+    );
+    const booked = bookings
+      .find(({ writId: id }) => id === writId(writ))
+      ?.costs.map(({ usd }) => usd);
     expect(booked?.toSorted((one, next) => one! - next!)).toEqual(costs);
   }
   // All others are settled separately, because a settlement with a cost belongs to the writ that
@@ -293,43 +348,50 @@ async function entries(store: MemoryStore) {
 test.each([
   ['that throws', thrown, '', 'body_failed'],
   ['that is rejected', () => undefined, 'forbidden', 'rejected'],
-])('compensating a transaction %s is booked once, for every reader', async (_, end, args, cause) => {
-  const made = await world(20);
-  const { bank, store, assize, writ } = made;
-  await act(
-    made,
-    async (tx) => {
-      await tx.call('bank.charge', { what: 'a' });
-      await tx.call('bank.note', { what: 'b' });
-      end();
-    },
-    args,
-  ).catch((error) => expect(error).toBe(THROWN));
-  expect(bank.log).toEqual(['do a', 'undo a']);
-  expect(await made.left()).toBe(17);
-  const abandoned = (await entries(store)).filter(isAbandonment);
-  expect(abandoned).toMatchObject([{ detail: cause, writ_id: writId(writ) }]);
-  expect(abandoned.map(undoingCostsOf)).toEqual([{ writId: writId(writ), costs: [{ usd: 3 }] }]);
-  // This process, a process that opens the store, and an export.
-  await expect(act(made, (tx) => tx.call('bank.charge', { what: 'c', undoing: 16 }))).rejects.toThrow(refused);
-  await act(made, (tx) => tx.call('bank.charge', { what: 'c', undoing: 15 }));
-  await assize.close();
-  const again = runtimeOver(store, [costly], { tools: [bank.charge] });
-  const opened = { trajectory: await again.open('t'), writ };
-  await expect(act(opened, (tx) => tx.call('bank.charge', { what: 'd', undoing: 14 }))).rejects.toThrow(refused);
-  await act(opened, (tx) => tx.call('bank.charge', { what: 'd', undoing: 13 }));
-  await again.close();
-  await expectEffectLogMatches(store, 't', []);
-  const copy = new MemoryStore();
-  await integrateLog(store);
-  await importLines(copy, linesOf(store));
-  const [there, here] = [await listWrits(copy, 't'), await listWrits(store, 't')];
-  expect(there).toEqual(here);
-  expect(here[0]?.left).toEqual({ usd: 13 });
-  // The commits have the recorded costs, and a backtest uses the same budget.
-  expect((await deepReplay(store, 't', { domains: [costly] })).differences).toEqual([]);
-  expect(await backtest(store, 't', { domains: [costly] })).toMatchObject({ differences: [] });
-});
+])(
+  'compensating a transaction %s is booked once, for every reader',
+  async (_, end, args, cause) => {
+    const made = await world(20);
+    const { bank, store, assize, writ } = made;
+    await act(
+      made,
+      async (tx) => {
+        await tx.call('bank.charge', { what: 'a' });
+        await tx.call('bank.note', { what: 'b' });
+        end();
+      },
+      args,
+    ).catch((error) => expect(error).toBe(THROWN));
+    expect(bank.log).toEqual(['do a', 'undo a']);
+    expect(await made.left()).toBe(17);
+    const abandoned = (await entries(store)).filter(isAbandonment);
+    expect(abandoned).toMatchObject([{ detail: cause, writ_id: writId(writ) }]);
+    expect(abandoned.map(undoingCostsOf)).toEqual([{ writId: writId(writ), costs: [{ usd: 3 }] }]);
+    // This process, a process that opens the store, and an export.
+    await expect(
+      act(made, (tx) => tx.call('bank.charge', { what: 'c', undoing: 16 })),
+    ).rejects.toThrow(refused);
+    await act(made, (tx) => tx.call('bank.charge', { what: 'c', undoing: 15 }));
+    await assize.close();
+    const again = runtimeOver(store, [costly], { tools: [bank.charge] });
+    const opened = { trajectory: await again.open('t'), writ };
+    await expect(
+      act(opened, (tx) => tx.call('bank.charge', { what: 'd', undoing: 14 })),
+    ).rejects.toThrow(refused);
+    await act(opened, (tx) => tx.call('bank.charge', { what: 'd', undoing: 13 }));
+    await again.close();
+    await expectEffectLogMatches(store, 't', []);
+    const copy = new MemoryStore();
+    await integrateLog(store);
+    await importLines(copy, linesOf(store));
+    const [there, here] = [await listWrits(copy, 't'), await listWrits(store, 't')];
+    expect(there).toEqual(here);
+    expect(here[0]?.left).toEqual({ usd: 13 });
+    // The commits have the recorded costs, and a backtest uses the same budget.
+    expect((await deepReplay(store, 't', { domains: [costly] })).differences).toEqual([]);
+    expect(await backtest(store, 't', { domains: [costly] })).toMatchObject({ differences: [] });
+  },
+);
 
 async function* linesOf(store: MemoryStore): AsyncGenerator<string> {
   for await (const line of exportLines(store)) yield line.slice(0, -1);
@@ -344,7 +406,9 @@ test('a cost stays reserved until compensation, and is not spent without one', a
       tx.propose({ action: 'count', role: 'counter', args: '' });
     });
   bank.trouble = () => new DidNothing('not now', { final: true });
-  await expect(act(made, (tx) => tx.call('bank.charge', { what: 'a' }).then(thrown))).rejects.toBe(THROWN);
+  await expect(act(made, (tx) => tx.call('bank.charge', { what: 'a' }).then(thrown))).rejects.toBe(
+    THROWN,
+  );
   const [left] = await assize.recoverEffects();
   expect(left).toMatchObject({ phase: 'unresolved' });
   expect((await assize.effects())[0]?.effects).toMatchObject([{ undoCost: { usd: 3 } }]);
@@ -363,25 +427,35 @@ test('a cost stays reserved until compensation, and is not spent without one', a
 
 test.each([
   ['of which the answer was lost is booked', () => new Error('the line went dead'), 'in_doubt', 7],
-  ['which was refused, and done by hand, is not', () => new DidNothing('no', { final: true }), 'unresolved', 10],
-] as const)('undoing %s, when a person says that it is not there', async (_, trouble, phase, rest) => {
-  const made = await world(10);
-  const { assize, bank, store } = made;
-  bank.trouble = trouble;
-  await expect(act(made, (tx) => tx.call('bank.charge', { what: 'a' }).then(thrown))).rejects.toBe(THROWN);
-  const [left] = await assize.recoverEffects();
-  expect(left).toMatchObject({ phase });
-  await assize.resolveEffect({
-    epoch: left!.epoch,
-    n: 0,
-    as: 'undone',
-    by: 'ops',
-    writ: operatorWrit(),
-    evidence: 'it is gone',
-  });
-  expect(await made.left()).toBe(rest);
-  await expectEffectLogMatches(store, 't', []);
-});
+  [
+    'which was refused, and done by hand, is not',
+    () => new DidNothing('no', { final: true }),
+    'unresolved',
+    10,
+  ],
+] as const)(
+  'undoing %s, when a person says that it is not there',
+  async (_, trouble, phase, rest) => {
+    const made = await world(10);
+    const { assize, bank, store } = made;
+    bank.trouble = trouble;
+    await expect(
+      act(made, (tx) => tx.call('bank.charge', { what: 'a' }).then(thrown)),
+    ).rejects.toBe(THROWN);
+    const [left] = await assize.recoverEffects();
+    expect(left).toMatchObject({ phase });
+    await assize.resolveEffect({
+      epoch: left!.epoch,
+      n: 0,
+      as: 'undone',
+      by: 'ops',
+      writ: operatorWrit(),
+      evidence: 'it is gone',
+    });
+    expect(await made.left()).toBe(rest);
+    await expectEffectLogMatches(store, 't', []);
+  },
+);
 
 test('an adopting process knows the reservation and books it', async () => {
   const { bank, store, assize, writ } = await world(10);
@@ -391,7 +465,9 @@ test('an adopting process knows the reservation and books it', async () => {
   const first = runtimeOver(storeOf(store, steps), [costly], { tools: [bank.charge] });
   const dying = first
     .open('t')
-    .then((trajectory) => act({ trajectory, writ }, (tx) => tx.call('bank.charge', { what: 'a' }).then(thrown)));
+    .then((trajectory) =>
+      act({ trajectory, writ }, (tx) => tx.call('bank.charge', { what: 'a' }).then(thrown)),
+    );
   await Promise.race([dying.catch(() => undefined), steps.ended]);
   expect([steps.isDead, bank.log]).toEqual([true, ['do a']]);
 
@@ -418,13 +494,23 @@ test('a cost is booked under a writ without other use that was revoked earlier',
   const { bank, store, assize, trajectory } = await world(10);
   const keys = generateKeys(new Uint8Array(32).fill(3));
   const above = writFor(keys.publicKey, { trajectory: 't', budget: { usd: 8 }, nonce: 'above' });
-  const writ = attenuate(above, { subject: 'bob', nonce: 'below', budget: { usd: 6 } }, keys.privateKey);
+  const writ = attenuate(
+    above,
+    { subject: 'bob', nonce: 'below', budget: { usd: 6 } },
+    keys.privateKey,
+  );
   const by = writFor('admin', { actions: ['assize.revoke'], scopes: ['writ:**'] });
   const options = { writ: { writ, chain: [above] }, writes: ['bank:**'] };
   const undone = trajectory.transaction(options, async (tx) => {
     await tx.call('bank.charge', { what: 'a' });
-    await trajectory.writs.revoke({ writ: { writ, chain: [above] }, reason: 'enough', by } as never);
-    await expect(tx.call('bank.charge', { what: 'b' })).rejects.toMatchObject({ reason: 'not_authorised' });
+    await trajectory.writs.revoke({
+      writ: { writ, chain: [above] },
+      reason: 'enough',
+      by,
+    } as never);
+    await expect(tx.call('bank.charge', { what: 'b' })).rejects.toMatchObject({
+      reason: 'not_authorised',
+    });
     throw THROWN;
   });
   await expect(undone).rejects.toBe(THROWN);
@@ -432,7 +518,10 @@ test('a cost is booked under a writ without other use that was revoked earlier',
   await assize.close();
   await expectEffectLogMatches(store, 't', []);
   const listed = await listWrits(store, 't');
-  expect(listed.find(({ id }) => id === writId(writ))).toMatchObject({ spent: { usd: 3 }, left: { usd: 3 } });
+  expect(listed.find(({ id }) => id === writId(writ))).toMatchObject({
+    spent: { usd: 3 },
+    left: { usd: 3 },
+  });
   await integrateLog(store);
   const copy = new MemoryStore();
   await importLines(copy, linesOf(store));
@@ -445,19 +534,35 @@ test('after foreign spending a cost is booked once, as far as the budget goes', 
   const acted = act(made, async (tx) => {
     await tx.call('bank.charge', { what: 'a', undoing: 8 });
     const elsewhere = await runtimeOver(store, [costly]).open('t');
-    const spent = await elsewhere.propose({ action: 'count', role: 'counter', args: 'seven s', writ } as never);
+    const spent = await elsewhere.propose({
+      action: 'count',
+      role: 'counter',
+      args: 'seven s',
+      writ,
+    } as never);
     expect(spent.ruling).toBe('committed');
     throw THROWN;
   });
   await expect(acted).rejects.toBe(THROWN);
   expect(await made.left()).toBe(0);
   // The cost is recorded nevertheless.
-  expect((await entries(store)).map(undoingCostsOf).filter(Boolean)).toMatchObject([{ costs: [{ usd: 8 }] }]);
+  expect((await entries(store)).map(undoingCostsOf).filter(Boolean)).toMatchObject([
+    { costs: [{ usd: 8 }] },
+  ]);
   await expectEffectLogMatches(store, 't', []);
 });
 
 test.each<[string, object]>([
-  ['only reads', { class: 'read', writes: undefined, compensate: undefined, undoCost: undefined, reads: ['bank:a'] }],
+  [
+    'only reads',
+    {
+      class: 'read',
+      writes: undefined,
+      compensate: undefined,
+      undoCost: undefined,
+      reads: ['bank:a'],
+    },
+  ],
   ['acts at once', {}],
   ['is held', { class: { reversibility: 'with_cost', delivery: 'buffered', sink: 'keyed' } }],
 ])('a tool that %s is asked for each cost once, so charge and record agree', async (_, change) => {
@@ -484,15 +589,21 @@ test('a declaration states the compensation cost if it has one, in valid units',
     expect.objectContaining({ reason: 'invalid_tool', message: expect.stringContaining(what) });
   expect(declared({ undoCost: { usd: 3 } })).toThrow(invalid('its undoCost must be a function'));
   expect(declared({ cost: 3 })).toThrow(invalid('its cost must be a function'));
-  expect(declared({ class: { ...(spec.class as object), reversibility: 'reversible' } })).toThrow(invalid('with_cost'));
-  expect(declared({ compensate: undefined, uncompensated: 'so' })).toThrow(invalid('needs a compensate'));
+  expect(declared({ class: { ...(spec.class as object), reversibility: 'reversible' } })).toThrow(
+    invalid('with_cost'),
+  );
+  expect(declared({ compensate: undefined, uncompensated: 'so' })).toThrow(
+    invalid('needs a compensate'),
+  );
   expect(declared({ class: 'read', compensate: undefined, writes: undefined })).toThrow(
     invalid('cannot have undoCost'),
   );
   const made = await world(10);
   const wrong = made.bank.charge.spec.undoCost!({ what: 'a', undoing: 0.5 });
   expect(wrong).toEqual({ usd: 0.5 });
-  await expect(act(made, (tx) => tx.call('bank.charge', { what: 'a', undoing: 0.5 }))).rejects.toMatchObject({
+  await expect(
+    act(made, (tx) => tx.call('bank.charge', { what: 'a', undoing: 0.5 })),
+  ).rejects.toMatchObject({
     code: 'bad_argument',
     message: expect.stringContaining('The undoCost of bank.charge is not valid: The amount of usd'),
   });
@@ -531,7 +642,11 @@ async function ordered(delivery: 'buffered' | 'externalised') {
     compensate: () => ({ undone: 'all' }),
   });
   const { spec } = bank.charge;
-  const charge = declareTool({ ...spec, ...DEAR, class: { ...(spec.class as object), delivery } } as never);
+  const charge = declareTool({
+    ...spec,
+    ...DEAR,
+    class: { ...(spec.class as object), delivery },
+  } as never);
   const assize = runtimeOver(store, [ordering], { tools: [charge, pigeon] });
   const trajectory = await assize.create(ordering, { trajectoryId: 't', writs: [writ] });
   const order = (what: string, more: object = {}) =>
@@ -540,7 +655,8 @@ async function ordered(delivery: 'buffered' | 'externalised') {
       await tx.call('pigeon', {});
       tx.propose({ action: 'order', role: 'counter', args: what });
     });
-  const spend = (args: string) => trajectory.propose({ action: 'count', role: 'counter', args, writ } as never);
+  const spend = (args: string) =>
+    trajectory.propose({ action: 'count', role: 'counter', args, writ } as never);
   return { bank, store, assize, trajectory, writ, order, spend, letGo };
 }
 
@@ -579,7 +695,9 @@ test('a proposal with an uncovered compensation after commit is not committed', 
   const { bank, assize, order, spend, letGo } = await ordered('buffered');
   letGo();
   await spend('333');
-  expect(await order('a')).toMatchObject({ ruling: { ruling: 'rejected', reason: 'budget_exhausted' } });
+  expect(await order('a')).toMatchObject({
+    ruling: { ruling: 'rejected', reason: 'budget_exhausted' },
+  });
   expect(bank.log).toEqual([]);
   // An aborted transaction keeps no reservation.
   expect(await spend('7 signs')).toMatchObject({ ruling: 'committed' });
@@ -604,12 +722,21 @@ test('an approval fails without changes if its tools exceed the budget by then',
   });
   const waiting = (ruling as { pending: string }).pending;
   const undoing = (undone: number) =>
-    act({ trajectory, writ }, (tx) => tx.call('bank.charge', { what: 'a', undoing: undone }).then(thrown));
+    act({ trajectory, writ }, (tx) =>
+      tx.call('bank.charge', { what: 'a', undoing: undone }).then(thrown),
+    );
   await expect(undoing(5)).rejects.toBe(THROWN);
   const approving = trajectory.approvals.approve(waiting, { principal: 'boss', method: 'test' });
-  await expect(approving).rejects.toMatchObject({ code: 'changed_since', message: expect.stringContaining('budget') });
+  await expect(approving).rejects.toMatchObject({
+    code: 'changed_since',
+    message: expect.stringContaining('budget'),
+  });
   expect([trajectory.state(), bank.log]).toEqual([{ done: {} }, ['do a', 'undo a']]);
-  await trajectory.approvals.reject(waiting, { principal: 'boss', method: 'test', reason: 'too dear' });
+  await trajectory.approvals.reject(waiting, {
+    principal: 'boss',
+    method: 'test',
+    reason: 'too dear',
+  });
   await assize.close();
   await expectEffectLogMatches(store, 't', []);
 });

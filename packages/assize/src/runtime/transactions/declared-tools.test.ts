@@ -9,7 +9,9 @@ import { COUNT, stage } from '../../../../../tests/support/tools/transaction-sta
 
 test('a value given as a tool must be a tool', () => {
   const plain = { name: 'x.y', execute: () => null } as unknown as Tool;
-  expect(() => runtimeOver(new MemoryStore(), [tally], { tools: [plain] })).toThrow('Create it with declareTool');
+  expect(() => runtimeOver(new MemoryStore(), [tally], { tools: [plain] })).toThrow(
+    'Create it with declareTool',
+  );
 });
 
 test('a tool that is wrongly declared is refused by name', () => {
@@ -38,8 +40,14 @@ test('a tool that is wrongly declared is refused by name', () => {
     [{ writes: ['x:{b}'] }, 'no field b'],
     [{ compensate: 'yes' }, 'compensate must be a function'],
     [{ mitigate: 'yes' }, 'mitigate must be a function'],
-    [{ mitigate: () => null, compensate: undefined, uncompensated: 'it may stay' }, 'a mitigate needs a compensate'],
-    [{ class: 'read', mitigate: () => null, compensate: undefined, writes: undefined }, 'cannot have mitigate'],
+    [
+      { mitigate: () => null, compensate: undefined, uncompensated: 'it may stay' },
+      'a mitigate needs a compensate',
+    ],
+    [
+      { class: 'read', mitigate: () => null, compensate: undefined, writes: undefined },
+      'cannot have mitigate',
+    ],
     [{ uncompensated: 'it may stay' }, 'leave one out'],
     [{ compensate: undefined, uncompensated: ' ' }, 'give the reason in uncompensated'],
     [{ compensate: undefined }, 'uncompensated'],
@@ -91,13 +99,17 @@ test('a tool that is wrongly declared is refused by name', () => {
     const spec = Object.setPrototypeOf({ ...good }, proto);
     expect(declareTool(spec).name).toBe('x.y');
     delete spec.compensate;
-    expect(() => declareTool(spec)).toThrow(proto === null ? 'uncompensated' : 'compensate must be a function');
+    expect(() => declareTool(spec)).toThrow(
+      proto === null ? 'uncompensated' : 'compensate must be a function',
+    );
   }
   Object.defineProperty(hidden, 'compensate', { value: 7, enumerable: false });
   expect(() => declareTool(hidden as never)).toThrow('compensate must be a function');
   expect(declareTool({ ...good, note: undefined, plan: undefined } as never).name).toBe('x.y');
   for (const none of [undefined, null, 7, 'x.y'])
-    expect(() => declareTool(none as never)).toThrow(expect.objectContaining({ reason: 'invalid_tool' }));
+    expect(() => declareTool(none as never)).toThrow(
+      expect.objectContaining({ reason: 'invalid_tool' }),
+    );
   expect(new DidNothing('no')).toMatchObject({ isFinal: false });
 });
 
@@ -108,7 +120,11 @@ test.each<[string, object, string]>([
   ['scopes that are not told', { reads: () => JSON.parse('') }, 'its reads function failed'],
   ['scopes that are told later', { writes: async () => ['x:1'] }, 'must return a list'],
   ['what is no scope', { writes: () => [7] }, 'not a scope'],
-  ['a schema that takes its time', { input: z.string().refine(async () => true) }, 'its schema failed'],
+  [
+    'a schema that takes its time',
+    { input: z.string().refine(async () => true) },
+    'its schema failed',
+  ],
 ])('a call that has %s is refused by name, with nothing done', async (_, change, what) => {
   let calls = 0;
   const tool = declareTool({
@@ -121,7 +137,11 @@ test.each<[string, object, string]>([
   } as never);
   const { trajectory, all } = await stage({ tools: [tool] });
   const { ruling } = await trajectory.transaction(all, async (tx) => {
-    const refused = { code: 'bad_input', evidence: { tool: 'x.y' }, message: expect.stringContaining(what) };
+    const refused = {
+      code: 'bad_input',
+      evidence: { tool: 'x.y' },
+      message: expect.stringContaining(what),
+    };
     await expect(tx.call('x.y', 'a')).rejects.toMatchObject(refused);
     tx.propose(COUNT);
   });
@@ -130,7 +150,13 @@ test.each<[string, object, string]>([
 
 test('scopes that fail later end no process', async () => {
   const later = () => Promise.reject(new Error('later'));
-  const tool = declareTool({ name: 'x.y', input: z.string(), class: 'read', reads: later as never, execute: () => 1 });
+  const tool = declareTool({
+    name: 'x.y',
+    input: z.string(),
+    class: 'read',
+    reads: later as never,
+    execute: () => 1,
+  });
   const { trajectory, all } = await stage({ tools: [tool] });
   const unhandled = await unhandledIn(() =>
     trajectory.transaction(all, async (tx) => {

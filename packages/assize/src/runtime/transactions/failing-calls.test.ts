@@ -3,7 +3,12 @@ import type { Sink } from '#effects';
 import type { TransactionOptions } from '#runtime';
 import type { Fault, Outside } from '../../../../../tests/support/tools/effect-sink.ts';
 
-import { COUNT, codeOf, once, stage } from '../../../../../tests/support/tools/transaction-stage.ts';
+import {
+  COUNT,
+  codeOf,
+  once,
+  stage,
+} from '../../../../../tests/support/tools/transaction-stage.ts';
 
 describe('calls that fail', () => {
   test('before the commit: the error reports no effect, and the body continues', async () => {
@@ -29,11 +34,17 @@ describe('calls that fail', () => {
         await tx.call('reversible.externalised', { what: 'b' });
         tx.propose(COUNT);
       });
-      expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, epoch: 3, effects: 'settled' });
+      expect(outcome).toMatchObject({
+        ruling: { ruling: 'committed' },
+        epoch: 3,
+        effects: 'settled',
+      });
       expect([sink.times('do', 'a'), sink.standing('a'), sink.standing('b')]).toEqual([3, 1, 1]);
       // Each compensated attempt has its own keys: a sink must not take the next attempt for the
       // compensated one.
-      expect(new Set(sink.log.filter(({ what }) => what === 'a').map(({ key }) => key)).size).toBe(3);
+      expect(new Set(sink.log.filter(({ what }) => what === 'a').map(({ key }) => key)).size).toBe(
+        3,
+      );
     },
   );
 
@@ -62,7 +73,9 @@ describe('calls that fail', () => {
       () =>
         faults.shift() ?? 'none';
     const lasting = await stage({ fault: script(['lose', 'fail_for_good', 'fail']) });
-    const made = lasting.trajectory.transaction(lasting.all, (tx) => tx.call('reversible.externalised', { what: 'a' }));
+    const made = lasting.trajectory.transaction(lasting.all, (tx) =>
+      tx.call('reversible.externalised', { what: 'a' }),
+    );
     expect(await codeOf(made)).toBe('outcome_unknown');
     expect(await lasting.assize.recoverEffects()).toMatchObject([{ phase: 'in_doubt' }]);
     const passing = await stage({ fault: script(['lose', 'fail']) });
@@ -97,7 +110,11 @@ describe('calls that fail', () => {
     ['blind', 'hang', 'needs_human', 1],
     ['blind', 'fail', 'settled', 1],
   ])('after the commit, with a %s sink and the answer: %s', async (sort, fault, effects, times) => {
-    const { trajectory, all, sink, assize } = await stage({ sort, fault: once(fault), callTimeoutMs: 20 });
+    const { trajectory, all, sink, assize } = await stage({
+      sort,
+      fault: once(fault),
+      callTimeoutMs: 20,
+    });
     const outcome = await trajectory.transaction(all, async (tx) => {
       await tx.call('irreversible.buffered', { what: 'a' });
       tx.propose(COUNT);
@@ -108,22 +125,31 @@ describe('calls that fail', () => {
   });
 
   test('a repeatedly failing effect needs a human and blocks only its scope', async () => {
-    const { trajectory, all, sink, assize } = await stage({ fault: (_, what) => (what === 'bad' ? 'fail' : 'none') });
+    const { trajectory, all, sink, assize } = await stage({
+      fault: (_, what) => (what === 'bad' ? 'fail' : 'none'),
+    });
     const bad = await trajectory.transaction({ ...all, writes: ['test:bad'] }, async (tx) => {
       await tx.call('irreversible.buffered', { what: 'bad', at: 'bad' });
       tx.propose(COUNT);
     });
     expect(bad).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'needs_human' });
     const [left] = await assize.recoverEffects();
-    expect(left).toMatchObject({ epoch: 1, tool: 'irreversible.buffered', phase: 'unresolved', trajectoryId: 't' });
+    expect(left).toMatchObject({
+      epoch: 1,
+      tool: 'irreversible.buffered',
+      phase: 'unresolved',
+      trajectoryId: 't',
+    });
     const good = await trajectory.transaction({ ...all, writes: ['test:good'] }, async (tx) => {
       await tx.call('irreversible.buffered', { what: 'good', at: 'good' });
       tx.propose(COUNT);
     });
     expect(good.effects).toBe('settled');
-    expect(await codeOf(trajectory.transaction({ ...all, writes: ['test:*'] }, (tx) => tx.propose(COUNT)))).toBe(
-      'resource_in_doubt',
-    );
+    expect(
+      await codeOf(
+        trajectory.transaction({ ...all, writes: ['test:*'] }, (tx) => tx.propose(COUNT)),
+      ),
+    ).toBe('resource_in_doubt');
     expect(sink.standing('good')).toBe(1);
   });
 

@@ -7,7 +7,11 @@ import { tally } from '../../../../../tests/support/tools/effect-sink.ts';
 import { orders } from '../../../../../tests/support/tools/orders.ts';
 import { COUNT, codeOf, stage } from '../../../../../tests/support/tools/transaction-stage.ts';
 
-const office = writFor('security', { actions: ['assize.halt'], scopes: ['halt:**'], nonce: 'office' });
+const office = writFor('security', {
+  actions: ['assize.halt'],
+  scopes: ['halt:**'],
+  nonce: 'office',
+});
 const halting = { writ: office, reason: 'stop' };
 type Staged = Awaited<ReturnType<typeof stage>>;
 
@@ -104,12 +108,16 @@ test('the proposal for failed effects waits until the trajectory is resumed', as
     tx.propose({ action: 'order', role: 'counter', args: 'o1' } as never);
   });
   await expect.poll(() => trajectory.halted !== undefined).toBe(true);
-  await expect.poll(() => sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do a', 'undo a']);
+  await expect
+    .poll(() => sink.log.map(({ did, what }) => `${did} ${what}`))
+    .toEqual(['do a', 'undo a']);
   expect(trajectory.state()).toEqual({ done: { o1: 1 } });
   await trajectory.resume(halting);
   // The call may have stopped waiting before the resume.
   expect(['waiting', 'failed']).toContain((await making).effects);
-  await expect.poll(() => trajectory.state(), { timeout: 10_000 }).toEqual({ done: { o1: 1, 'no o1': 1 } });
+  await expect
+    .poll(() => trajectory.state(), { timeout: 10_000 })
+    .toEqual({ done: { o1: 1, 'no o1': 1 } });
   await assize.recoverEffects();
   await expectSound(staged);
 });

@@ -120,7 +120,9 @@ describe('several callers that find the membership lost', () => {
       },
     });
     const first = await effects.engine({});
-    const lost = new Promise((resolve) => first.coordination.lost!.addEventListener('abort', resolve));
+    const lost = new Promise((resolve) =>
+      first.coordination.lost!.addEventListener('abort', resolve),
+    );
     await memberships[0]!.release();
     await first.coordination.confirmLease();
     await expect(first.coordination.adopt(1)).rejects.toMatchObject({ code: 'lease_lost' });

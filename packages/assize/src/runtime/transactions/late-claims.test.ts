@@ -4,7 +4,12 @@ import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import type { Transaction } from '#runtime';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 
 // Calls after the end of a transaction or of the runtime change nothing, and leave nothing behind.
 
@@ -13,7 +18,9 @@ const count = (args: string) => ({ action: 'count', role: 'counter', args });
 
 async function stage() {
   const outside = { sink: new OutsideSink('keyed'), steps: new Steps() };
-  const assize = runtimeOver(new MemoryStore(), [tally], { tools: [toolFor(outside, 'reversible', 'buffered')] });
+  const assize = runtimeOver(new MemoryStore(), [tally], {
+    tools: [toolFor(outside, 'reversible', 'buffered')],
+  });
   return { assize, trajectory: await assize.create(tally, { trajectoryId: 't' }) };
 }
 
@@ -34,7 +41,9 @@ test('a proposal after the body returned is refused; the earlier one commits', a
   });
   while (kept === undefined) await nextTurn();
   for (let turn = 0; turn < 20; turn++) await nextTurn();
-  expect(() => kept!.propose(count('smuggled'))).toThrow(expect.objectContaining({ reason: 'transaction_over' }));
+  expect(() => kept!.propose(count('smuggled'))).toThrow(
+    expect.objectContaining({ reason: 'transaction_over' }),
+  );
   goOn();
   await first;
   const { ruling } = await second;

@@ -3,7 +3,12 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Batch } from '#ledger';
 import { StoreError } from '#stores';
 import { runtimeOver } from '../../../../../tests/support/ledger/runtime.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 import { COUNT, codeOf, writ } from '../../../../../tests/support/tools/transaction-stage.ts';
 
 /**
@@ -56,20 +61,23 @@ describe.each([
   test.each([
     ['throws', false],
     ['goes on', true],
-  ])('a failed log write is reported, not the gap after it; a body that %s', async (_, careless) => {
-    const codes = await Promise.all(
-      Array.from({ length: WRITES }, async (_, n) => {
-        const { memory, sink, assize, made } = await stage(shared, n + 1);
-        const code = await codeOf(made(careless));
-        // Recovered from the log, and free afterwards.
-        const again = await vi.waitFor(() => made(), { timeout: 60_000 });
-        expect(again.ruling.ruling).toBe('committed');
-        expect(['a', 'b'].map((what) => sink.standing(what))).toEqual([1, 1]);
-        await assize.close();
-        expect(await memory.openEffects()).toEqual([]);
-        return code;
-      }),
-    );
-    expect(codes).toEqual(Array(WRITES).fill('store_locked'));
-  });
+  ])(
+    'a failed log write is reported, not the gap after it; a body that %s',
+    async (_, careless) => {
+      const codes = await Promise.all(
+        Array.from({ length: WRITES }, async (_, n) => {
+          const { memory, sink, assize, made } = await stage(shared, n + 1);
+          const code = await codeOf(made(careless));
+          // Recovered from the log, and free afterwards.
+          const again = await vi.waitFor(() => made(), { timeout: 60_000 });
+          expect(again.ruling.ruling).toBe('committed');
+          expect(['a', 'b'].map((what) => sink.standing(what))).toEqual([1, 1]);
+          await assize.close();
+          expect(await memory.openEffects()).toEqual([]);
+          return code;
+        }),
+      );
+      expect(codes).toEqual(Array(WRITES).fill('store_locked'));
+    },
+  );
 });

@@ -6,7 +6,13 @@ import { z } from 'zod';
 import { bodyText, claimTexts, declareTool, readClaim, recordsText, type Tool } from '#effects';
 import type { LoggedTransaction, OpenEffectPage } from '#ledger';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { OutsideSink, Steps, storeOf, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  OutsideSink,
+  Steps,
+  storeOf,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 import { blindTool, createInDoubtEffects } from '../../../tests/support/tools/in-doubt-effects.ts';
 import type { Trajectory } from '../trajectory.ts';
 import { RESUMED_AT_ONCE } from './engine/engine.ts';
@@ -46,11 +52,20 @@ async function left(): Promise<WatchedStore> {
   const { fence, release } = await store.leaseEffects();
   const begun = Array.from({ length: OPEN }, (_, n) => {
     const claims = claimTexts([readClaim('write', `test:p${n}`)]);
-    const body = bodyText({ transaction: `${n}`, principal: 'alice', writ_id: '0'.repeat(64), claims });
+    const body = bodyText({
+      transaction: `${n}`,
+      principal: 'alice',
+      writ_id: '0'.repeat(64),
+      claims,
+    });
     return { epoch: n + 1, trajectory_id: n % 2 === 0 ? 't' : 'other', body };
   });
   const record = recordsText([{ is: 'aborting', cause: 'crashed' }]);
-  await store.logEffects({ fence, begun, records: begun.map(({ epoch }) => ({ epoch, place: 0, record })) });
+  await store.logEffects({
+    fence,
+    begun,
+    records: begun.map(({ epoch }) => ({ epoch, place: 0, record })),
+  });
   await release();
   return store;
 }
@@ -64,7 +79,9 @@ test('open transactions are read in pages and handled in groups; all resume', as
   );
   const assize = runtimeOver(store, [tally], { tools: [tool] });
   onTestFinished(() => assize.close());
-  expect((await assize.effects()).map(({ epoch }) => epoch)).toEqual(Array.from({ length: OPEN }, (_, n) => n + 1));
+  expect((await assize.effects()).map(({ epoch }) => epoch)).toEqual(
+    Array.from({ length: OPEN }, (_, n) => n + 1),
+  );
   expect((await assize.effects({ trajectoryId: 'other' })).length).toBe(Math.floor(OPEN / 2));
   expect(await assize.recoverEffects()).toEqual([]);
   expect(Math.max(...store.pages)).toBe(500);
@@ -104,7 +121,8 @@ test('recovered calls are bounded, and a hung tool delays no others', async () =
       await tx.call(tool, `${tool}${n}`);
       tx.propose({ action: 'count', role: 'counter', args: `${tool}${n}` });
     });
-  for (let n = 0; n < count; n++) for (const tool of ['slow', 'quick']) act(before, tool, n).catch(() => undefined);
+  for (let n = 0; n < count; n++)
+    for (const tool of ['slow', 'quick']) act(before, tool, n).catch(() => undefined);
   await Promise.all([first.slow.reached(count), first.quick.reached(count)]);
   steps.endAfter(1);
   void steps.step();

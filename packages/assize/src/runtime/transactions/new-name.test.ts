@@ -41,6 +41,7 @@ test('a transaction with a new name does not wait for a commit in flight', async
   for (let turns = 0; turns < 100; turns++) await turn();
   expect(begun).toEqual(['first', 'second']);
   disk.resolve();
-  for (const made of [first, second]) expect(await made).toMatchObject({ ruling: { ruling: 'committed' } });
+  for (const made of [first, second])
+    expect(await made).toMatchObject({ ruling: { ruling: 'committed' } });
   await assize.close();
 });

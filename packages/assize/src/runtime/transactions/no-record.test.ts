@@ -8,7 +8,12 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { bodyText, claimTexts, readClaim, readTransaction } from '#effects';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { errorOf } from '../../../../../tests/support/process/errors.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 import type { Assize } from '../assize.ts';
 import { verifyStore } from '../inspect/verify.ts';
 
@@ -30,14 +35,25 @@ describe.each([
     await assize.close();
     const { fence, release } = await store.leaseEffects();
     const claims = claimTexts([readClaim('write', 'test:a')]);
-    const body = bodyText({ transaction: 'lost', principal: 'alice', writ_id: '0'.repeat(64), claims });
+    const body = bodyText({
+      transaction: 'lost',
+      principal: 'alice',
+      writ_id: '0'.repeat(64),
+      claims,
+    });
     await store.logEffects({ fence, begun: [{ epoch: 1, trajectory_id: 'damaged', body }] });
     await release();
   });
 
   function opened(): Assize {
-    const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'none' as const };
-    const assize = runtimeOver(store, [tally], { tools: [toolFor(outside, 'reversible', 'buffered')] });
+    const outside = {
+      sink: new OutsideSink('blind'),
+      steps: new Steps(),
+      fault: () => 'none' as const,
+    };
+    const assize = runtimeOver(store, [tally], {
+      tools: [toolFor(outside, 'reversible', 'buffered')],
+    });
     onTestFinished(() => assize.close());
     return assize;
   }
@@ -53,12 +69,16 @@ describe.each([
   test('no tool is called, as the scopes of that transaction are unknown', async () => {
     const trajectory = await opened().open('other');
     const writ = writFor('alice');
-    await expect(trajectory.transaction({ writ, writes: ['test:b'] }, () => undefined)).rejects.toMatchObject(DAMAGED);
+    await expect(
+      trajectory.transaction({ writ, writes: ['test:b'] }, () => undefined),
+    ).rejects.toMatchObject(DAMAGED);
   });
 
   test('verify names it, with its trajectory', async () => {
     const reports = await verifyStore(store);
-    expect(reports.map(({ trajectory_id, fault }) => [trajectory_id, fault?.code, fault?.detail])).toEqual([
+    expect(
+      reports.map(({ trajectory_id, fault }) => [trajectory_id, fault?.code, fault?.detail]),
+    ).toEqual([
       ['damaged', 'effects_differ', expect.stringContaining('transaction 1 has no record')],
       ['other', undefined, undefined],
     ]);
@@ -70,7 +90,10 @@ const intended = `{"class":{"delivery":"externalised","reversibility":"reversibl
 const SOUND = `[${intended},{"is":"executed","n":0}]`;
 
 test.each<[string, readonly string[]]>([
-  ['of an effect that it has not', [SOUND, '[{"cause":"x","is":"aborting"},{"is":"undone","n":1}]']],
+  [
+    'of an effect that it has not',
+    [SOUND, '[{"cause":"x","is":"aborting"},{"is":"undone","n":1}]'],
+  ],
   ['of no effect', [`[${intended},{"is":"executed","n":-1}]`]],
   ['of an effect that is no number', [`[${intended},{"is":"executed","n":"0"}]`]],
   ['of which the first is lost', ['[{"is":"executed","n":0}]']],
@@ -79,10 +102,17 @@ test.each<[string, readonly string[]]>([
   ['that claims nothing', [SOUND, '[{"is":"expanded"}]']],
   ['that is cut off', [SOUND, '[{"is":"aborting"']],
 ])('a record %s is named, and nothing is made of it', (_, records) => {
-  const body = bodyText({ transaction: 'lost', principal: 'alice', writ_id: '0'.repeat(64), claims: [] });
+  const body = bodyText({
+    transaction: 'lost',
+    principal: 'alice',
+    writ_id: '0'.repeat(64),
+    claims: [],
+  });
   const logged = { epoch: 1, trajectory_id: 't', body, records };
   expect(() => readTransaction({ ...logged, records: [SOUND] })).not.toThrow();
-  const bodies = [body.slice(1), 'null', '{}'].map((other) => () => readTransaction({ ...logged, body: other }));
+  const bodies = [body.slice(1), 'null', '{}'].map(
+    (other) => () => readTransaction({ ...logged, body: other }),
+  );
   for (const read of [() => readTransaction(logged), ...bodies])
     expect(errorOf(read)).toMatchObject({
       code: 'log_damaged',

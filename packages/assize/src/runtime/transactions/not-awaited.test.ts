@@ -37,13 +37,19 @@ async function stage(options: Partial<AssizeOptions> = {}) {
   const store = new MemoryStore();
   const assize = runtimeOver(store, [attended], { tools, ...options });
   const trajectory = await assize.create(attended, { trajectoryId: 't' });
-  const claimed: TransactionOptions = { writ: writFor('alice'), reads: ['test:**'], writes: ['test:**'] };
+  const claimed: TransactionOptions = {
+    writ: writFor('alice'),
+    reads: ['test:**'],
+    writes: ['test:**'],
+  };
   /** The effects that remain, and the number of commits of the body's action. */
   const stands = async () => {
     const left = await assize.recoverEffects();
     await assize.close();
     await expectEffectLogMatches(store, 't', left);
-    const commits = (await store.entries('t')).filter(({ payload }) => payload.includes('"args":"order"')).length;
+    const commits = (await store.entries('t')).filter(({ payload }) =>
+      payload.includes('"args":"order"'),
+    ).length;
     return [...new Set(sink.log.map(({ what }) => what))]
       .filter((what) => sink.standing(what) > 0)
       .concat(`${commits}`);
@@ -54,7 +60,11 @@ async function stage(options: Partial<AssizeOptions> = {}) {
 const acts = (tx: Transaction, what = 'a') => tx.call('reversible.externalised', { what });
 const holds = (tx: Transaction, what = 'a') => tx.call('reversible.buffered', { what });
 
-const WAYS: readonly [name: string, calls: readonly string[], begin: (tx: Transaction) => unknown][] = [
+const WAYS: readonly [
+  name: string,
+  calls: readonly string[],
+  begin: (tx: Transaction) => unknown,
+][] = [
   ['a call that acts at once', ['reversible.externalised'], (tx) => acts(tx)],
   ['one that is held', ['reversible.buffered'], (tx) => holds(tx)],
   ['one that reads', ['look'], (tx) => tx.call('look', {})],
@@ -71,22 +81,25 @@ const WAYS: readonly [name: string, calls: readonly string[], begin: (tx: Transa
 ];
 
 for (const named of [{}, { name: 'order 1' }, { epoch: 'late' as const }])
-  test.each(WAYS)(`%s fails the transaction without any effect: ${JSON.stringify(named)}`, async (_, calls, begin) => {
-    const { trajectory, options, stands } = await stage();
-    let bodies = 0;
-    const done = trajectory.transaction({ ...options, ...named }, (tx) => {
-      bodies++;
-      void begin(tx);
-      tx.propose(COUNT);
-    });
-    await expect(done).rejects.toMatchObject({
-      reason: 'not_awaited',
-      evidence: { calls },
-      message: expect.stringContaining(calls[0] as string),
-    });
-    expect(bodies).toBe(1);
-    expect(await stands()).toEqual(['0']);
-  });
+  test.each(WAYS)(
+    `%s fails the transaction without any effect: ${JSON.stringify(named)}`,
+    async (_, calls, begin) => {
+      const { trajectory, options, stands } = await stage();
+      let bodies = 0;
+      const done = trajectory.transaction({ ...options, ...named }, (tx) => {
+        bodies++;
+        void begin(tx);
+        tx.propose(COUNT);
+      });
+      await expect(done).rejects.toMatchObject({
+        reason: 'not_awaited',
+        evidence: { calls },
+        message: expect.stringContaining(calls[0] as string),
+      });
+      expect(bodies).toBe(1);
+      expect(await stands()).toEqual(['0']);
+    },
+  );
 
 test('effects before it are compensated; a fixed body commits with that name', async () => {
   const { trajectory, options, stands } = await stage();
@@ -144,52 +157,69 @@ test('calls awaited late or together are in the commit', async () => {
   expect(await stands()).toEqual(['first', 'second', 'third', '1']);
 });
 
-test.each(WAYS)('%s that starts after the body has returned is refused to its caller', async (_, __, begin) => {
-  const { trajectory, options, stands } = await stage();
-  let late: Promise<unknown> | undefined;
-  const done = trajectory.transaction(options, (tx) => {
-    tx.propose(COUNT);
-    queueMicrotask(() => {
-      // In the turn after the return.
-      late = Promise.resolve().then(() => Promise.all([begin(tx)].flat()));
-      late.catch(() => undefined);
+test.each(WAYS)(
+  '%s that starts after the body has returned is refused to its caller',
+  async (_, __, begin) => {
+    const { trajectory, options, stands } = await stage();
+    let late: Promise<unknown> | undefined;
+    const done = trajectory.transaction(options, (tx) => {
+      tx.propose(COUNT);
+      queueMicrotask(() => {
+        // In the turn after the return.
+        late = Promise.resolve().then(() => Promise.all([begin(tx)].flat()));
+        late.catch(() => undefined);
+      });
     });
-  });
-  expect((await done).ruling.ruling).toBe('committed');
-  await expect(late).rejects.toMatchObject({ reason: 'transaction_over' });
-  expect(await stands()).toEqual(['1']);
-});
+    expect((await done).ruling.ruling).toBe('committed');
+    await expect(late).rejects.toMatchObject({ reason: 'transaction_over' });
+    expect(await stands()).toEqual(['1']);
+  },
+);
 
-const REFUSED: readonly [name: string, reason: string, begin: (tx: Transaction) => Promise<unknown>][] = [
+const REFUSED: readonly [
+  name: string,
+  reason: string,
+  begin: (tx: Transaction) => Promise<unknown>,
+][] = [
   ['of no tool', 'unknown_tool', (tx) => tx.call('nope', {})],
   ['that does not fit', 'bad_input', (tx) => tx.call('reversible.buffered', { which: 'a' })],
-  ['outside of the claims', 'scope_exceeded', (tx) => tx.call('reversible.buffered', { what: 'a', at: '../else' })],
+  [
+    'outside of the claims',
+    'scope_exceeded',
+    (tx) => tx.call('reversible.buffered', { what: 'a', at: '../else' }),
+  ],
   ['in a part', 'unknown_tool', (tx) => tx.nested((part) => part.call('nope', {}))],
 ];
 
-test.each(REFUSED)('a call %s that is not awaited fails the transaction, not the process', async (_, reason, begin) => {
-  for (const later of [false, true]) {
-    const { trajectory, options, stands } = await stage();
-    const unhandled = await unhandledIn(async () => {
-      const done = trajectory.transaction({ ...options, reads: ['test:r'], writes: ['test:r'] }, async (tx) => {
-        void begin(tx);
-        // The call was refused long before the body returns.
-        if (later) for (let turn = 0; turn < 3; turn++) await nextTurn();
-        if (later) await acts(tx);
-        tx.propose(COUNT);
+test.each(REFUSED)(
+  'a call %s that is not awaited fails the transaction, not the process',
+  async (_, reason, begin) => {
+    for (const later of [false, true]) {
+      const { trajectory, options, stands } = await stage();
+      const unhandled = await unhandledIn(async () => {
+        const done = trajectory.transaction(
+          { ...options, reads: ['test:r'], writes: ['test:r'] },
+          async (tx) => {
+            void begin(tx);
+            // The call was refused long before the body returns.
+            if (later) for (let turn = 0; turn < 3; turn++) await nextTurn();
+            if (later) await acts(tx);
+            tx.propose(COUNT);
+          },
+        );
+        await expect(done).rejects.toMatchObject({ reason: 'not_awaited' });
+        const { cause, evidence } = (await done.catch((error) => error)) as {
+          cause?: { reason: string };
+          evidence: { calls: string[] };
+        };
+        expect(evidence.calls).toHaveLength(1);
+        if (later) expect(cause?.reason).toBe(reason);
       });
-      await expect(done).rejects.toMatchObject({ reason: 'not_awaited' });
-      const { cause, evidence } = (await done.catch((error) => error)) as {
-        cause?: { reason: string };
-        evidence: { calls: string[] };
-      };
-      expect(evidence.calls).toHaveLength(1);
-      if (later) expect(cause?.reason).toBe(reason);
-    });
-    expect(unhandled).toEqual([]);
-    expect(await stands()).toEqual(['0']);
-  }
-});
+      expect(unhandled).toEqual([]);
+      expect(await stands()).toEqual(['0']);
+    }
+  },
+);
 
 /** Resolves every name, to the same name. */
 const RESOLVERS = { test: async (name: string) => [name] };
@@ -207,7 +237,10 @@ test.each([
       for (let turn = 0; turn < 3; turn++) await nextTurn();
       tx.propose(COUNT);
     });
-    await expect(done).rejects.toMatchObject({ reason: 'not_awaited', cause: { reason: 'scope_exceeded' } });
+    await expect(done).rejects.toMatchObject({
+      reason: 'not_awaited',
+      cause: { reason: 'scope_exceeded' },
+    });
   });
   expect(unhandled).toEqual([]);
   expect(await stands()).toEqual(['0']);
@@ -226,24 +259,30 @@ const SEEN: readonly [name: string, see: (refused: Promise<unknown>) => Promise<
   ['with finally', (refused) => refused.finally(() => undefined).catch(() => undefined)],
 ];
 
-test.each(SEEN)('a refused call that is handled, %s, does not fail the transaction', async (_, see) => {
-  const { trajectory, options, stands } = await stage();
-  const unhandled = await unhandledIn(async () => {
-    const { ruling } = await trajectory.transaction(options, async (tx) => {
-      const refused = tx.call('nope', {});
-      await acts(tx);
-      await see(refused);
-      tx.propose(COUNT);
+test.each(SEEN)(
+  'a refused call that is handled, %s, does not fail the transaction',
+  async (_, see) => {
+    const { trajectory, options, stands } = await stage();
+    const unhandled = await unhandledIn(async () => {
+      const { ruling } = await trajectory.transaction(options, async (tx) => {
+        const refused = tx.call('nope', {});
+        await acts(tx);
+        await see(refused);
+        tx.propose(COUNT);
+      });
+      expect(ruling.ruling).toBe('committed');
     });
-    expect(ruling.ruling).toBe('committed');
-  });
-  expect(unhandled).toEqual([]);
-  expect(await stands()).toEqual(['a', '1']);
-});
+    expect(unhandled).toEqual([]);
+    expect(await stands()).toEqual(['a', '1']);
+  },
+);
 
 const AGAIN: readonly [name: string, again: (tx: Transaction) => Promise<unknown>][] = [
   ['a tool that there is none', (tx) => tx.call('nope', {})],
-  ['what it has not claimed', (tx) => tx.call('reversible.externalised', { what: 'a', at: '../else' })],
+  [
+    'what it has not claimed',
+    (tx) => tx.call('reversible.externalised', { what: 'a', at: '../else' }),
+  ],
   ['what is given up twice', (tx) => tx.release({ reads: ['test:nowhere'] })],
   ['a part that fails', (tx) => tx.nested(() => Promise.reject(new Error('no')))],
 ];
@@ -251,14 +290,17 @@ const AGAIN: readonly [name: string, again: (tx: Transaction) => Promise<unknown
 test.each(AGAIN)('repeated attempts at %s do not starve other work', async (_, again) => {
   const { trajectory, options, stands } = await stage();
   let tries = 0;
-  const { ruling } = await trajectory.transaction({ ...options, writes: ['test:r'] }, async (tx) => {
-    let hasCome = false;
-    setImmediate(() => {
-      hasCome = true;
-    });
-    for (; !hasCome && tries < 1_000; tries++) await again(tx).catch(() => undefined);
-    tx.propose(COUNT);
-  });
+  const { ruling } = await trajectory.transaction(
+    { ...options, writes: ['test:r'] },
+    async (tx) => {
+      let hasCome = false;
+      setImmediate(() => {
+        hasCome = true;
+      });
+      for (; !hasCome && tries < 1_000; tries++) await again(tx).catch(() => undefined);
+      tx.propose(COUNT);
+    },
+  );
   expect(ruling.ruling).toBe('committed');
   expect(tries).toBeLessThan(1_000);
   expect(await stands()).toEqual(['1']);

@@ -27,7 +27,13 @@ function toolsThrowing(thrown: unknown): readonly Tool[] {
       execute: fail,
       compensate,
     }),
-    declareTool({ ...common, name: 'fails.plan', class: { ...keyed, delivery: 'buffered' }, plan: fail, compensate }),
+    declareTool({
+      ...common,
+      name: 'fails.plan',
+      class: { ...keyed, delivery: 'buffered' },
+      plan: fail,
+      compensate,
+    }),
     declareTool({
       ...common,
       name: 'fails.where',
@@ -82,11 +88,31 @@ const PLACES: readonly (readonly [string, object, Body])[] = [
     (tx, thrown) => tx.speculate([() => throwing(thrown)], () => 0),
   ],
   ['by a tool that reads', NO_TEXT, (tx) => tx.call('fails.read', {})],
-  ['by a tool that acts', { code: 'outcome_unknown', cause: NO_TEXT }, (tx) => tx.call('fails.act', {})],
-  ['by a tool that plans', { code: 'tool_failed', cause: NO_TEXT }, (tx) => tx.call('fails.plan', {})],
-  ['by who says where it acts', { code: 'bad_input', cause: NO_TEXT }, (tx) => tx.call('fails.where', {})],
-  ['by who knows its names', { reason: 'bad_resolver', cause: NO_TEXT }, (tx) => tx.expand({ writes: ['named:x'] })],
-  ['by a place that holds', { code: 'tool_failed', cause: NO_TEXT }, (tx) => tx.call('fails.held', {})],
+  [
+    'by a tool that acts',
+    { code: 'outcome_unknown', cause: NO_TEXT },
+    (tx) => tx.call('fails.act', {}),
+  ],
+  [
+    'by a tool that plans',
+    { code: 'tool_failed', cause: NO_TEXT },
+    (tx) => tx.call('fails.plan', {}),
+  ],
+  [
+    'by who says where it acts',
+    { code: 'bad_input', cause: NO_TEXT },
+    (tx) => tx.call('fails.where', {}),
+  ],
+  [
+    'by who knows its names',
+    { reason: 'bad_resolver', cause: NO_TEXT },
+    (tx) => tx.expand({ writes: ['named:x'] }),
+  ],
+  [
+    'by a place that holds',
+    { code: 'tool_failed', cause: NO_TEXT },
+    (tx) => tx.call('fails.held', {}),
+  ],
 ];
 
 describe.each(ODD)('where %s is thrown', (_, thrown) => {
@@ -115,15 +141,18 @@ describe.each(ODD)('where %s is thrown', (_, thrown) => {
     },
   );
 
-  test.each([['fails.later'], ['fails.undo']])('by %s, it is an answer that was lost', async (name) => {
-    const { assize, trajectory, all } = await stage({ tools: toolsThrowing(thrown) });
-    const made = trajectory.transaction(all, async (tx) => {
-      await tx.call(name, {});
-      tx.propose({ ...COUNT, args: name === 'fails.undo' ? 'forbidden' : 'order' });
-    });
-    expect(await made).toMatchObject({ effects: 'needs_human' });
-    expect(await assize.recoverEffects()).toMatchObject([{ phase: 'in_doubt' }]);
-  });
+  test.each([['fails.later'], ['fails.undo']])(
+    'by %s, it is an answer that was lost',
+    async (name) => {
+      const { assize, trajectory, all } = await stage({ tools: toolsThrowing(thrown) });
+      const made = trajectory.transaction(all, async (tx) => {
+        await tx.call(name, {});
+        tx.propose({ ...COUNT, args: name === 'fails.undo' ? 'forbidden' : 'order' });
+      });
+      expect(await made).toMatchObject({ effects: 'needs_human' });
+      expect(await assize.recoverEffects()).toMatchObject([{ phase: 'in_doubt' }]);
+    },
+  );
 
   test('as the reason to stop, it is a deadline', async () => {
     const { sink, trajectory, all } = await stage();
@@ -139,8 +168,8 @@ describe.each(ODD)('where %s is thrown', (_, thrown) => {
 });
 
 /** Errors of tools with a member that throws a revoked Proxy when it is read for the nth time. */
-const MEMBERS = ['isFinal', 'key', 'afterMs', 'why', 'answer', 'message', 'cause'].flatMap((member) =>
-  [1, 2, 3].map((readable): [string, number] => [member, readable]),
+const MEMBERS = ['isFinal', 'key', 'afterMs', 'why', 'answer', 'message', 'cause'].flatMap(
+  (member) => [1, 2, 3].map((readable): [string, number] => [member, readable]),
 );
 
 describe.each(MEMBERS)('a DidNothing whose %s cannot be read at read %i', (member, readable) => {
@@ -153,14 +182,21 @@ describe.each(MEMBERS)('a DidNothing whose %s cannot be read at read %i', (membe
     throw Object.defineProperty(error, member, { get });
   };
   const common = { input: z.object({}), writes: ['test:x'] } as const;
-  const irreversible = { reversibility: 'irreversible', delivery: 'buffered', sink: 'blind' } as const;
+  const irreversible = {
+    reversibility: 'irreversible',
+    delivery: 'buffered',
+    sink: 'blind',
+  } as const;
 
   test.each([new DidNothing('it refused'), new NoAnswer('it is silent', { why: 'silent' })])(
     'leaves an outcome after the commit: %s',
     async (error) => {
       const execute = (): never => failing(Object.create(error) as Error);
       const tool = declareTool({ ...common, name: 'fails.late', class: irreversible, execute });
-      const { assize, trajectory, all } = await stage({ tools: [tool], around: { effects: { maxAttempts: 1 } } });
+      const { assize, trajectory, all } = await stage({
+        tools: [tool],
+        around: { effects: { maxAttempts: 1 } },
+      });
       const made = await trajectory.transaction(all, async (tx) => {
         await tx.call('fails.late', {});
         tx.propose(COUNT);
@@ -176,7 +212,14 @@ describe.each(MEMBERS)('a DidNothing whose %s cannot be read at read %i', (membe
     const compensate = () => ({ undone: 'all' }) as const;
     const { trajectory, all } = await stage({
       tools: [
-        declareTool({ ...common, name: 'fails.plan', class: buffered, plan: fail, execute: () => null, compensate }),
+        declareTool({
+          ...common,
+          name: 'fails.plan',
+          class: buffered,
+          plan: fail,
+          execute: () => null,
+          compensate,
+        }),
         declareTool({
           ...common,
           name: 'fails.now',
@@ -201,7 +244,13 @@ test.each([
   ['a Date', new Date(0)],
 ])('a plan that answers %s fails with a code', async (_, answer) => {
   const tool = declareTool({
-    ...{ name: 'odd.plan', input: z.object({}), writes: ['test:x'], execute: () => null, plan: () => answer },
+    ...{
+      name: 'odd.plan',
+      input: z.object({}),
+      writes: ['test:x'],
+      execute: () => null,
+      plan: () => answer,
+    },
     ...{ class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' } as const },
     compensate: () => ({ undone: 'all' }) as const,
   });

@@ -3,7 +3,12 @@ import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import type { Batch, EffectWrite } from '#ledger';
 import { runtimeOver } from '../../../../../tests/support/ledger/runtime.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 import { COUNT, writ } from '../../../../../tests/support/tools/transaction-stage.ts';
 
 /** The effect records of each write, until the commit. */
@@ -16,7 +21,9 @@ async function said(
   const note = (effects: EffectWrite | undefined): void => {
     for (const { record } of effects?.records ?? [])
       writes.push(
-        (JSON.parse(record) as readonly { readonly is: string }[]).map(({ is }) => is).filter((is) => is !== 'mac'),
+        (JSON.parse(record) as readonly { readonly is: string }[])
+          .map(({ is }) => is)
+          .filter((is) => is !== 'mac'),
       );
   };
   const store = new Proxy(memory, {
@@ -30,7 +37,9 @@ async function said(
       };
     },
   });
-  const tools = [toolFor({ sink: new OutsideSink('blind'), steps: new Steps() }, 'reversible', 'externalised')];
+  const tools = [
+    toolFor({ sink: new OutsideSink('blind'), steps: new Steps() }, 'reversible', 'externalised'),
+  ];
   const assize = runtimeOver(store, [tally], { tools });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const done = trajectory.transaction({ writ, writes: ['test:**'], retries: 0 }, async (tx) => {
@@ -46,7 +55,10 @@ async function said(
 }
 
 test('a call’s result is logged with the commit of the same turn', async () => {
-  expect((await said(() => undefined)).slice(0, 2)).toEqual([['intended'], ['executed', 'committed']]);
+  expect((await said(() => undefined)).slice(0, 2)).toEqual([
+    ['intended'],
+    ['executed', 'committed'],
+  ]);
 });
 
 test('an idle body has its call’s result in the log before the commit', async () => {
@@ -58,5 +70,8 @@ test('an idle body has its call’s result in the log before the commit', async 
 });
 
 test('without a commit a call’s result is logged with the abort reason', async () => {
-  expect((await said(() => undefined, 'throws')).slice(0, 2)).toEqual([['intended'], ['executed', 'aborting']]);
+  expect((await said(() => undefined, 'throws')).slice(0, 2)).toEqual([
+    ['intended'],
+    ['executed', 'aborting'],
+  ]);
 });

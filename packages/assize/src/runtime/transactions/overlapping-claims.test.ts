@@ -2,7 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
 
-import { COUNT, codeOf, stage, writ } from '../../../../../tests/support/tools/transaction-stage.ts';
+import {
+  COUNT,
+  codeOf,
+  stage,
+  writ,
+} from '../../../../../tests/support/tools/transaction-stage.ts';
 
 describe('transactions that meet', () => {
   test('act in the order of their epochs, not of their gates; others do not wait', async () => {
@@ -61,13 +66,16 @@ describe('transactions that meet', () => {
     const { trajectory, sink, all } = await stage();
     const acted = Promise.withResolvers<void>();
     let epochs: number[] = [];
-    const late = trajectory.transaction({ ...all, writes: ['test:mine'], retries: 1 }, async (tx) => {
-      epochs = [...epochs, tx.epoch];
-      await acted.promise;
-      await tx.expand({ writes: ['test:r'] });
-      await tx.call('irreversible.buffered', { what: 'late' });
-      tx.propose(COUNT);
-    });
+    const late = trajectory.transaction(
+      { ...all, writes: ['test:mine'], retries: 1 },
+      async (tx) => {
+        epochs = [...epochs, tx.epoch];
+        await acted.promise;
+        await tx.expand({ writes: ['test:r'] });
+        await tx.call('irreversible.buffered', { what: 'late' });
+        tx.propose(COUNT);
+      },
+    );
     await trajectory.transaction({ ...all, writes: ['test:r'] }, async (tx) => {
       await tx.call('irreversible.buffered', { what: 'young' });
       tx.propose(COUNT);

@@ -7,7 +7,12 @@ import { defineDomain } from '#kernel';
 import { isAbandonment, Replayer, readRow, type SettlementArgs, verifyTrajectory } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type AssizeOptions, listWrits, type Transaction, type TransactionOptions } from '#runtime';
-import { HandClock, operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  operatorWrit,
+  runtimeOver,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
 import { asking } from '../../../../../tests/support/tools/ledger-with-effects.ts';
 
@@ -29,7 +34,11 @@ const twice = defineDomain<any, any>({
 });
 
 /** A pending proposal freezes its footprint and nothing else. */
-const footprint = defineDomain<any, any>({ ...(asking.declared as any), name: 'footprint', freeze: 'footprint' });
+const footprint = defineDomain<any, any>({
+  ...(asking.declared as any),
+  name: 'footprint',
+  freeze: 'footprint',
+});
 
 interface Options {
   readonly shared?: boolean;
@@ -38,7 +47,12 @@ interface Options {
   readonly around?: Partial<AssizeOptions>;
 }
 
-async function stage({ sort = 'keyed', domain = asking, around = {}, shared = false }: Options = {}) {
+async function stage({
+  sort = 'keyed',
+  domain = asking,
+  around = {},
+  shared = false,
+}: Options = {}) {
   const sink = new OutsideSink(sort);
   const outside = { sink, steps: new Steps() };
   /** The answer of the tool, and whether it does anything. */
@@ -109,7 +123,10 @@ async function stage({ sort = 'keyed', domain = asking, around = {}, shared = fa
   const assize = runtimeOver(store, [domain], { tools, ...around });
   const trajectory = await assize.create(domain, { trajectoryId: 't' });
   const all: TransactionOptions = { writ: writFor('alice'), writes: ['test:**'], retries: 0 };
-  const transact = (body: (tx: Transaction) => Promise<unknown>, more: Partial<TransactionOptions> = {}) =>
+  const transact = (
+    body: (tx: Transaction) => Promise<unknown>,
+    more: Partial<TransactionOptions> = {},
+  ) =>
     trajectory.transaction({ ...all, ...more }, async (tx) => {
       await body(tx);
       tx.propose(ASKED);
@@ -119,7 +136,11 @@ async function stage({ sort = 'keyed', domain = asking, around = {}, shared = fa
     const { ruling, effects } = await transact(...given);
     if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
     const { proposal } = JSON.parse(ruling.entry.payload);
-    return { id: ruling.pending, ids: proposal.delta.effects.map(({ id }: { id: string }) => id), effects };
+    return {
+      id: ruling.pending,
+      ids: proposal.delta.effects.map(({ id }: { id: string }) => id),
+      effects,
+    };
   };
   const did = (): string[] => sink.log.map(({ did, what }) => `${did} ${what}`);
   /** Closes the runtime, and verifies and replays the ledger. */
@@ -160,10 +181,13 @@ test.each<Sink>(['keyed', 'queryable', 'blind'])(
     expect([effects, did()]).toEqual(['waiting', CALLED_AND_UNDONE]);
     // Other transactions may act there in the meantime.
     const beside = await assize.create(asking, { trajectoryId: 'u' });
-    const other = await beside.transaction({ writ: writFor('alice'), writes: ['test:r'] }, async (tx) => {
-      await tx.call(ACTS, { what: 'other' });
-      tx.propose({ ...ASKED, args: 'another' });
-    });
+    const other = await beside.transaction(
+      { writ: writFor('alice'), writes: ['test:r'] },
+      async (tx) => {
+        await tx.call(ACTS, { what: 'other' });
+        tx.propose({ ...ASKED, args: 'another' });
+      },
+    );
     expect(other.ruling.ruling).toBe('committed');
 
     const ruling = await trajectory.approvals.approve(id, doctor);
@@ -172,7 +196,9 @@ test.each<Sink>(['keyed', 'queryable', 'blind'])(
     const keys = sink.log.filter(({ what }) => what === 'a').map(({ key }) => key);
     expect(keys[0]).toBe(keys[1]);
     expect(keys[2]).not.toBe(keys[0]);
-    expect(JSON.parse(ruling.entry.payload).delta.effects.map((each: { id: string }) => each.id)).toEqual(ids);
+    expect(
+      JSON.parse(ruling.entry.payload).delta.effects.map((each: { id: string }) => each.id),
+    ).toEqual(ids);
     expect(ids).toContain(keys[2]);
     await verified();
     const settled = (await payloads()).flatMap((each) =>
@@ -180,11 +206,9 @@ test.each<Sink>(['keyed', 'queryable', 'blind'])(
         ? (each.action.args as unknown as SettlementArgs).settled
         : [],
     );
-    expect(settled.find(({ commit }) => commit === ruling.entry.id)?.effects.map((each) => each.outcome)).toEqual([
-      'applied',
-      'applied',
-      'applied',
-    ]);
+    expect(
+      settled.find(({ commit }) => commit === ruling.entry.id)?.effects.map((each) => each.outcome),
+    ).toEqual(['applied', 'applied', 'applied']);
     // The first call is named in a separate entry, so that it can be erased.
     const told = (await payloads()).filter(isAbandonment);
     expect(told).toMatchObject([
@@ -193,27 +217,37 @@ test.each<Sink>(['keyed', 'queryable', 'blind'])(
   },
 );
 
-test.each(['reject', 'expire'] as const)('where it comes to %s, nothing is called again', async (end) => {
-  const clock = new HandClock();
-  const { did, trajectory, putUp, verified } = await stage({
-    around: { ports: { clock }, approvals: { timeoutMs: 1_000 } },
-  });
-  const { id } = await putUp(both);
-  if (end === 'reject') await trajectory.approvals.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
-  else clock.forward(2_000);
-  if (end === 'expire') await trajectory.approvals.approve(id, doctor);
-  await expect(trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({ code: 'not_pending' });
-  expect(did()).toEqual(CALLED_AND_UNDONE);
-  await verified();
-});
+test.each(['reject', 'expire'] as const)(
+  'where it comes to %s, nothing is called again',
+  async (end) => {
+    const clock = new HandClock();
+    const { did, trajectory, putUp, verified } = await stage({
+      around: { ports: { clock }, approvals: { timeoutMs: 1_000 } },
+    });
+    const { id } = await putUp(both);
+    if (end === 'reject')
+      await trajectory.approvals.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
+    else clock.forward(2_000);
+    if (end === 'expire') await trajectory.approvals.approve(id, doctor);
+    await expect(trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({
+      code: 'not_pending',
+    });
+    expect(did()).toEqual(CALLED_AND_UNDONE);
+    await verified();
+  },
+);
 
 test('an unauthorised approver causes no call', async () => {
   const { did, trajectory, putUp, verified } = await stage();
   const { id } = await putUp(both);
-  await expect(trajectory.approvals.approve(id, { ...doctor, principal: 'eve' })).rejects.toMatchObject({
+  await expect(
+    trajectory.approvals.approve(id, { ...doctor, principal: 'eve' }),
+  ).rejects.toMatchObject({
     code: 'unauthorised_counselor',
   });
-  await expect(trajectory.approvals.approve(id, { ...doctor, digest: 'f'.repeat(64) })).rejects.toMatchObject({
+  await expect(
+    trajectory.approvals.approve(id, { ...doctor, digest: 'f'.repeat(64) }),
+  ).rejects.toMatchObject({
     code: 'digest_mismatch',
   });
   expect(did()).toEqual(CALLED_AND_UNDONE);
@@ -236,7 +270,9 @@ test('where it takes two, it is called again with the second', async () => {
   const first = await trajectory.approvals.approve(id, doctor);
   if (first.ruling !== 'escalated') throw new Error(`it was ${first.ruling}`);
   expect(did()).toEqual(CALLED_AND_UNDONE);
-  expect((await trajectory.approvals.approve(first.pending, { ...doctor, principal: 'ann' })).ruling).toBe('committed');
+  expect(
+    (await trajectory.approvals.approve(first.pending, { ...doctor, principal: 'ann' })).ruling,
+  ).toBe('committed');
   expect(did().slice(CALLED_AND_UNDONE.length)).toEqual(['do a', 'do b', 'do held']);
   await verified();
 });
@@ -272,12 +308,16 @@ describe('a repeated call with another outcome', () => {
     expect(sink.times('do', 'held')).toBe(0);
     // No sink receives the same key twice.
     Object.assign(odd, { answer: 'first', refuses: false });
-    await expect(trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
+    await expect(trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({
+      code: 'changed_since',
+    });
     expect(['a', 'odd'].map((what) => sink.standing(what))).toEqual([0, 0]);
     await trajectory.approvals.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
     await verified();
     const told = (await payloads()).filter(isAbandonment);
-    expect(told).toMatchObject(['escalated', 'changed_since'].map((cause) => ({ intent: { args: { cause } } })));
+    expect(told).toMatchObject(
+      ['escalated', 'changed_since'].map((cause) => ({ intent: { args: { cause } } })),
+    );
   });
 });
 
@@ -285,17 +325,26 @@ test.each([
   ['answers another thing', { answer: 'second' }],
   ['does nothing', { refuses: true }],
 ])('during other writes: a call that %s is never committed', async (_, change) => {
-  const { sink, odd, store, assize, trajectory, putUp } = await stage({ domain: footprint, shared: true });
+  const { sink, odd, store, assize, trajectory, putUp } = await stage({
+    domain: footprint,
+    shared: true,
+  });
   const { id } = await putUp((tx) => tx.call('odd', {}));
   const other = runtimeOver(store, [footprint], { ports: { random: seededRandom('other') } });
   const theirs = await other.open('t');
   Object.assign(odd, change);
   odd.meanwhile = async () => {
     odd.meanwhile = undefined;
-    const { ruling } = await theirs.propose({ ...ASKED, action: 'no such', writ: writFor('alice') });
+    const { ruling } = await theirs.propose({
+      ...ASKED,
+      action: 'no such',
+      writ: writFor('alice'),
+    });
     expect(ruling).toBe('rejected');
   };
-  await expect(trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
+  await expect(trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({
+    code: 'changed_since',
+  });
   expect(sink.standing('odd')).toBe(0);
   expect(trajectory.approvals.pending().map((each) => each.id)).toEqual([id]);
   for (const each of [other, assize]) await each.close();
@@ -314,7 +363,8 @@ test('an effect compensated in its body does not wait for the approval', async (
   expect([ruling.ruling, effects, did()]).toEqual(['escalated', 'settled', ['do a', 'undo a']]);
 });
 
-const ANEW = /\. Reject it and propose it again, with a new name or idempotency key if it has one\.$/;
+const ANEW =
+  /\. Reject it and propose it again, with a new name or idempotency key if it has one\.$/;
 
 test('an effect in doubt is named with the next steps for it and the proposal', async () => {
   const { odd, assize, trajectory, putUp, verified } = await stage();
@@ -342,7 +392,9 @@ test('an effect in doubt is named with the next steps for it and the proposal', 
     writ: operatorWrit(),
     evidence: 'it is not there',
   });
-  await expect(trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
+  await expect(trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({
+    code: 'changed_since',
+  });
   await trajectory.approvals.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
   await verified();
 });
@@ -358,8 +410,14 @@ test('an unapprovable proposal needs a new name; the old one stays rejected', as
   await expect(trajectory.approvals.approve(id, doctor)).rejects.toThrow(
     /its repetition for the approval failed.*\. Reject it/,
   );
-  await trajectory.approvals.reject(id, { principal: 'doc', method: 'test', reason: 'it was closed' });
-  expect(await transact(odds, { name: 'order-1' })).toMatchObject({ ruling: { ruling: 'rejected' } });
+  await trajectory.approvals.reject(id, {
+    principal: 'doc',
+    method: 'test',
+    reason: 'it was closed',
+  });
+  expect(await transact(odds, { name: 'order-1' })).toMatchObject({
+    ruling: { ruling: 'rejected' },
+  });
   const { id: next } = await putUp(odds, { name: 'order-1, again' });
   expect((await trajectory.approvals.approve(next, doctor)).ruling).toBe('committed');
   await verified();
@@ -380,7 +438,9 @@ test.each<[string, (tools: readonly Tool[]) => Tool[], string]>([
   });
   await assize.close();
   const other = runtimeOver(store, [asking], { tools: change(tools) });
-  await expect((await other.open('t')).approvals.approve(id, doctor)).rejects.toMatchObject({ code });
+  await expect((await other.open('t')).approvals.approve(id, doctor)).rejects.toMatchObject({
+    code,
+  });
   expect(sink.times('do', 'a')).toBe(1);
   await other.close();
   const again = runtimeOver(store, [asking], { tools });
@@ -411,13 +471,18 @@ test('of concurrent approving processes one succeeds and calls the tool once', a
   );
   const [first] = processes;
   const trajectory = await first!.create(asking, { trajectoryId: 't' });
-  const { ruling } = await trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {
-    await tx.call(ACTS, { what: 'a' });
-    tx.propose(ASKED);
-  });
+  const { ruling } = await trajectory.transaction(
+    { writ: writFor('alice'), writes: ['test:**'] },
+    async (tx) => {
+      await tx.call(ACTS, { what: 'a' });
+      tx.propose(ASKED);
+    },
+  );
   if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
   const others = await Promise.all(processes.map((each) => each.open('t')));
-  const approved = await Promise.allSettled(others.map((each) => each.approvals.approve(ruling.pending, doctor)));
+  const approved = await Promise.allSettled(
+    others.map((each) => each.approvals.approve(ruling.pending, doctor)),
+  );
   expect(approved.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   for (const each of approved)
     if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'not_pending' });
@@ -503,7 +568,9 @@ describe('the cost of a pending effect', () => {
       await expect(thrown).rejects.toThrow('as planned');
       return effectKey.call(made.store, key);
     };
-    await expect(made.trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
+    await expect(made.trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({
+      code: 'changed_since',
+    });
     expect(made.did()).toEqual(['do charge', 'undo charge', 'do dear', 'undo dear']);
     expect(await left(made)).toBe(1);
   });

@@ -4,13 +4,30 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Policy } from '#authority';
 import { hashText } from '#canon';
-import { type CallContext, declareTool, type EffectError, type Sink, type ToolSpec } from '#effects';
+import {
+  type CallContext,
+  declareTool,
+  type EffectError,
+  type Sink,
+  type ToolSpec,
+} from '#effects';
 import { defineDomain, escalate, pass } from '#kernel';
 import { Replayer, readRow, type SettlementArgs, verifyTrajectory } from '#ledger';
 import { systemPause } from '#oracle';
 import type { AssizeOptions, Transaction, TransactionOptions } from '#runtime';
-import { HandClock, operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  HandClock,
+  operatorWrit,
+  runtimeOver,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  type Outside,
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 
 // Calls that can be neither compensated nor buffered. They are submitted for approval, called once
 // after all other effects, and observed (docs/decisions/016-effect-outcomes.md).
@@ -112,9 +129,14 @@ const codeOf = (made: Promise<unknown>): Promise<string> =>
 
 async function settlementOf(store: MemoryStore) {
   const entries = (await store.entries('t')).map((row) => readRow(row).payload);
-  const payload = entries.findLast((each) => each.kind === 'commit' && each.action.name === 'assize.settle');
+  const payload = entries.findLast(
+    (each) => each.kind === 'commit' && each.action.name === 'assize.settle',
+  );
   if (payload?.kind !== 'commit') throw new Error('there is none');
-  return { settled: (payload.action.args as unknown as SettlementArgs).settled, observations: payload.observations };
+  return {
+    settled: (payload.action.args as unknown as SettlementArgs).settled,
+    observations: payload.observations,
+  };
 }
 
 test('a pivot is called once, after approval and all else, and is observed', async () => {
@@ -125,11 +147,19 @@ test('a pivot is called once, after approval and all else, and is observed', asy
     await tx.call('reversible.buffered', { what: 'first' });
   });
   expect(effects).toBe('waiting');
-  expect(pending).toMatchObject({ reason: 'irreversible', channel: 'any', detail: expect.stringContaining(PIVOT) });
+  expect(pending).toMatchObject({
+    reason: 'irreversible',
+    channel: 'any',
+    detail: expect.stringContaining(PIVOT),
+  });
   expect(sink.log).toEqual([]);
   const ruling = await trajectory.approvals.approve(id, doctor);
   if (ruling.ruling !== 'committed') throw new Error(`it was ${ruling.ruling}`);
-  expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do first', 'do held', 'do pivot']);
+  expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual([
+    'do first',
+    'do held',
+    'do pivot',
+  ]);
 
   const answers = await assize.awaitEffects(ruling.entry.id);
   expect(answers).toMatchObject([
@@ -139,58 +169,91 @@ test('a pivot is called once, after approval and all else, and is observed', asy
   ]);
   const [answer] = answers;
   const { settled, observations } = await settlementOf(store);
-  expect(settled.flatMap(({ effects }) => effects).map(({ answered }) => answered)).toEqual([true, true, true]);
+  expect(settled.flatMap(({ effects }) => effects).map(({ answered }) => answered)).toEqual([
+    true,
+    true,
+    true,
+  ]);
   expect(observations).toEqual(
     answers.map(({ id }) => ({ name: id, value: expect.objectContaining({ salted: true }) })),
   );
   // The next proposal depends on the answer.
   const observed = [{ name: answer!.id, value: answer!.answer }];
-  const next = await trajectory.propose({ ...COUNT, writ: writFor('alice'), observations: observed });
+  const next = await trajectory.propose({
+    ...COUNT,
+    writ: writFor('alice'),
+    observations: observed,
+  });
   expect(next.ruling).toBe('committed');
   await verified();
 });
 
-test.each(['reject', 'expire', 'throw'] as const)('where it comes to %s, it is never called', async (end) => {
-  const clock = new HandClock();
-  const { sink, assize, trajectory, putUp, transact, verified } = await stage({
-    around: { ports: { clock }, ...(end === 'expire' ? { approvals: { timeoutMs: 1_000 } } : {}) },
-  });
-  const body = (tx: Transaction) => tx.call(PIVOT, { what: 'pivot' });
-  if (end === 'throw') {
-    const thrown = transact(async (tx) => {
-      await body(tx);
-      throw new Error('no');
+test.each(['reject', 'expire', 'throw'] as const)(
+  'where it comes to %s, it is never called',
+  async (end) => {
+    const clock = new HandClock();
+    const { sink, assize, trajectory, putUp, transact, verified } = await stage({
+      around: {
+        ports: { clock },
+        ...(end === 'expire' ? { approvals: { timeoutMs: 1_000 } } : {}),
+      },
     });
-    await expect(thrown).rejects.toThrow('no');
-  } else {
-    const { id } = await putUp(body);
-    if (end === 'reject') await trajectory.approvals.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
-    else {
-      clock.forward(2_000);
-      expect((await trajectory.approvals.awaitDecision(id)).ruling).toBe('rejected');
+    const body = (tx: Transaction) => tx.call(PIVOT, { what: 'pivot' });
+    if (end === 'throw') {
+      const thrown = transact(async (tx) => {
+        await body(tx);
+        throw new Error('no');
+      });
+      await expect(thrown).rejects.toThrow('no');
+    } else {
+      const { id } = await putUp(body);
+      if (end === 'reject')
+        await trajectory.approvals.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
+      else {
+        clock.forward(2_000);
+        expect((await trajectory.approvals.awaitDecision(id)).ruling).toBe('rejected');
+      }
+      expect(await codeOf(trajectory.approvals.approve(id, doctor))).toBe('not_pending');
     }
-    expect(await codeOf(trajectory.approvals.approve(id, doctor))).toBe('not_pending');
-  }
-  expect(await assize.recoverEffects()).toEqual([]);
-  expect(sink.log).toEqual([]);
-  await verified();
-});
+    expect(await assize.recoverEffects()).toEqual([]);
+    expect(sink.log).toEqual([]);
+    await verified();
+  },
+);
 
 describe('a human is asked, independent of other demands', () => {
-  test.each<[string, { own?: object; around?: object; intent?: object; channel?: string }, object]>([
-    ['nobody', {}, { channel: 'any' }],
-    ['its tool', { channel: 'doctor' }, { channel: 'doctor' }],
+  test.each<[string, { own?: object; around?: object; intent?: object; channel?: string }, object]>(
     [
-      'the policy',
-      { around: { policy: policyFor(PIVOT) } },
-      { channel: 'any', detail: expect.stringContaining('ask') },
+      ['nobody', {}, { channel: 'any' }],
+      ['its tool', { channel: 'doctor' }, { channel: 'doctor' }],
+      [
+        'the policy',
+        { around: { policy: policyFor(PIVOT) } },
+        { channel: 'any', detail: expect.stringContaining('ask') },
+      ],
+      [
+        'the policy of the action',
+        { around: { policy: policyFor('count') }, channel: 'nurse' },
+        { channel: 'nurse' },
+      ],
+      [
+        'the writ',
+        { own: { writ: writFor('alice', { require_approval: ['**'] }) } },
+        { channel: 'any' },
+      ],
+      ['its action', { intent: { action: 'deep' } }, { channel: 'nurse' }],
+      [
+        'its action and its tool',
+        { intent: { action: 'deep' }, channel: 'doctor' },
+        { channel: 'doctor+nurse' },
+      ],
+      [
+        'a rule',
+        { intent: { args: 'asked' }, channel: 'nurse' },
+        { channel: 'doctor+nurse', invariant_id: 'ASK' },
+      ],
     ],
-    ['the policy of the action', { around: { policy: policyFor('count') }, channel: 'nurse' }, { channel: 'nurse' }],
-    ['the writ', { own: { writ: writFor('alice', { require_approval: ['**'] }) } }, { channel: 'any' }],
-    ['its action', { intent: { action: 'deep' } }, { channel: 'nurse' }],
-    ['its action and its tool', { intent: { action: 'deep' }, channel: 'doctor' }, { channel: 'doctor+nurse' }],
-    ['a rule', { intent: { args: 'asked' }, channel: 'nurse' }, { channel: 'doctor+nurse', invariant_id: 'ASK' }],
-  ])('%s', async (_, { own = {}, around = {}, intent = {}, channel }, expected) => {
+  )('%s', async (_, { own = {}, around = {}, intent = {}, channel }, expected) => {
     const at = await stage({ around, ...(channel === undefined ? {} : { tool: { channel } }) });
     const body = (tx: Transaction) => tx.call(PIVOT, { what: 'pivot' });
     const { id, pending } = await at.putUp(body, own, { ...COUNT, ...intent } as never);
@@ -208,9 +271,13 @@ describe('a human is asked, independent of other demands', () => {
 
   test('a pivot is refused if the domain has no eligible approver', async () => {
     const nobody = await stage({ domain: tally as typeof asking });
-    expect(await codeOf(nobody.transact((tx) => tx.call(PIVOT, { what: 'a' })))).toBe('no_counselor');
+    expect(await codeOf(nobody.transact((tx) => tx.call(PIVOT, { what: 'a' })))).toBe(
+      'no_counselor',
+    );
     const other = await stage({ tool: { channel: 'lawyer' } });
-    expect(await codeOf(other.transact((tx) => tx.call(PIVOT, { what: 'a' })))).toBe('no_counselor');
+    expect(await codeOf(other.transact((tx) => tx.call(PIVOT, { what: 'a' })))).toBe(
+      'no_counselor',
+    );
     expect([nobody.sink.log, other.sink.log]).toEqual([[], []]);
   });
 });
@@ -226,7 +293,9 @@ describe('a second one is refused', () => {
     [
       'after a branch of a branch',
       (tx) =>
-        tx.speculate([(one) => one.speculate([(deep) => call(deep, 'a')], () => 0)], () => 0).then(() => call(tx, 'b')),
+        tx
+          .speculate([(one) => one.speculate([(deep) => call(deep, 'a')], () => 0)], () => 0)
+          .then(() => call(tx, 'b')),
     ],
     [
       'with the branch that is chosen, where the transaction has one by now',
@@ -234,7 +303,8 @@ describe('a second one is refused', () => {
     ],
     [
       'with the second of two choices',
-      (tx) => Promise.all(['a', 'b'].map((what) => tx.speculate([(one) => call(one, what)], () => 0))),
+      (tx) =>
+        Promise.all(['a', 'b'].map((what) => tx.speculate([(one) => call(one, what)], () => 0))),
     ],
   ])('%s', async (_, body) => {
     const { sink, assize, transact } = await stage();
@@ -281,7 +351,10 @@ describe('a second one is refused', () => {
     const { sink, trajectory, putUp } = await stage({ tool: { plan: plan as never } });
     const { id } = await putUp(async (tx) => {
       await expect(call(tx, 'bad')).rejects.toThrow('no such button');
-      await tx.speculate([(one) => call(one, 'loses'), (one) => one.call(HELD, { what: 'wins' })], () => 1);
+      await tx.speculate(
+        [(one) => call(one, 'loses'), (one) => one.call(HELD, { what: 'wins' })],
+        () => 1,
+      );
       await call(tx, 'a');
     });
     await trajectory.approvals.approve(id, doctor);
@@ -315,20 +388,35 @@ describe('after the commit', () => {
     expect(decided).toMatchObject({ transaction: 'settled', unresolved: 0 });
     expect(sink.times('do', 'pivot')).toBe(1);
     await assize.close();
-    expect((await settlementOf(store)).settled[0]?.effects).toMatchObject([{ answered: true, outcome: 'applied' }]);
+    expect((await settlementOf(store)).settled[0]?.effects).toMatchObject([
+      { answered: true, outcome: 'applied' },
+    ]);
     await verified();
   });
 
   test('a repetition by name receives its outcome', async () => {
-    const { assize, trajectory, transact, putUp, verified } = await stage({ sort: 'blind', fault: () => 'lose' });
-    const named = [(tx: Transaction) => tx.call(PIVOT, { what: 'pivot' }), { name: 'order 1' }] as const;
+    const { assize, trajectory, transact, putUp, verified } = await stage({
+      sort: 'blind',
+      fault: () => 'lose',
+    });
+    const named = [
+      (tx: Transaction) => tx.call(PIVOT, { what: 'pivot' }),
+      { name: 'order 1' },
+    ] as const;
     const { id } = await putUp(...named);
     await trajectory.approvals.approve(id, doctor);
     const again = { ruling: { ruling: 'committed' }, epoch: undefined };
     expect(await transact(...named)).toMatchObject({ ...again, effects: 'needs_human' });
     const [left] = await assize.recoverEffects();
     const { epoch, n } = left!;
-    await assize.resolveEffect({ epoch, n, as: 'applied', by: 'ops', writ: operatorWrit(), evidence: 'it is there' });
+    await assize.resolveEffect({
+      epoch,
+      n,
+      as: 'applied',
+      by: 'ops',
+      writ: operatorWrit(),
+      evidence: 'it is there',
+    });
     expect(await transact(...named)).toMatchObject({ ...again, effects: 'settled' });
     await verified();
   });
@@ -345,19 +433,33 @@ describe('after the commit', () => {
     await expect(first).rejects.toThrow('no');
     const { id } = await putUp((tx) => tx.call(PIVOT, { what: 'pivot' }), { name: 'order 1' });
     expect(await trajectory.approvals.approve(id, doctor)).toMatchObject({ ruling: 'committed' });
-    expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do acts', 'undo acts', 'do pivot']);
+    expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual([
+      'do acts',
+      'undo acts',
+      'do pivot',
+    ]);
     await verified();
   });
 
   test('an operator’s statement replaces the answer', async () => {
-    const { assize, trajectory, putUp, verified } = await stage({ sort: 'blind', fault: () => 'lose' });
+    const { assize, trajectory, putUp, verified } = await stage({
+      sort: 'blind',
+      fault: () => 'lose',
+    });
     const { id } = await putUp((tx) => tx.call(PIVOT, { what: 'pivot' }));
     const ruling = await trajectory.approvals.approve(id, doctor);
     if (ruling.ruling !== 'committed') throw new Error(`it was ${ruling.ruling}`);
     expect(await assize.awaitEffects(ruling.entry.id)).toMatchObject([{ phase: 'in_doubt' }]);
     const [left] = await assize.recoverEffects();
     const { epoch, n } = left!;
-    await assize.resolveEffect({ epoch, n, as: 'applied', by: 'ops', writ: operatorWrit(), evidence: 'it is there' });
+    await assize.resolveEffect({
+      epoch,
+      n,
+      as: 'applied',
+      by: 'ops',
+      writ: operatorWrit(),
+      evidence: 'it is there',
+    });
     const [answer] = await assize.awaitEffects(ruling.entry.id);
     expect([answer?.phase, answer?.answer]).toEqual(['applied', undefined]);
     await verified();
@@ -365,7 +467,10 @@ describe('after the commit', () => {
 
   test('the pivot’s answer is awaited, for any duration', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
-    const execute = async ({ what }: { what: string }, _: CallContext) => ({ did: what, got: await promise });
+    const execute = async ({ what }: { what: string }, _: CallContext) => ({
+      did: what,
+      got: await promise,
+    });
     const { assize, trajectory, putUp, transact } = await stage({
       tool: { execute: execute as never },
       around: { ports: { pause: systemPause } },
@@ -447,6 +552,9 @@ test('the effect log has transaction names, scopes and codes, but no tool data',
     ...[made, 'order 7', made, made],
     pending.proposal.proposal_id,
   ]);
-  const scopes = bodies.flatMap(({ claims }) => claims).map(({ scope }: { scope: string }) => scope);
-  for (const scope of scopes) expect(scope).toMatch(/^(test:\*\*|test:r7|assize:transaction:[0-9a-f]{64})$/);
+  const scopes = bodies
+    .flatMap(({ claims }) => claims)
+    .map(({ scope }: { scope: string }) => scope);
+  for (const scope of scopes)
+    expect(scope).toMatch(/^(test:\*\*|test:r7|assize:transaction:[0-9a-f]{64})$/);
 });

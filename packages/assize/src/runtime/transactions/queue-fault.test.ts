@@ -6,7 +6,12 @@ import { interceptSql, sqliteError } from '@assize/testing/internal/intercept.ts
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { openSqlite } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-queue-fault-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -20,8 +25,14 @@ test.each([
   ['ENOSPC', 13],
 ])('a lease whose queue cannot be read (%s) is given back', async (name, errcode) => {
   const store = await openSqlite({ path: join(folder, `${name}.db`) });
-  const outside = { sink: new OutsideSink('keyed'), steps: new Steps(), fault: () => 'none' as const };
-  const assize = runtimeOver(store, [tally], { tools: [toolFor(outside, 'reversible', 'externalised')] });
+  const outside = {
+    sink: new OutsideSink('keyed'),
+    steps: new Steps(),
+    fault: () => 'none' as const,
+  };
+  const assize = runtimeOver(store, [tally], {
+    tools: [toolFor(outside, 'reversible', 'externalised')],
+  });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const act = () =>
     trajectory.transaction({ writ: writFor('alice'), writes: ['test:a'] }, async (tx) => {
@@ -38,7 +49,9 @@ test.each([
   await sleep(100);
   // The runtime has given the lease back and looks no more. The next caller gets the fault.
   expect(looks).toBe(1);
-  await expect(act()).rejects.toMatchObject({ code: expect.stringMatching(/^store_(failed|readonly)$/) });
+  await expect(act()).rejects.toMatchObject({
+    code: expect.stringMatching(/^store_(failed|readonly)$/),
+  });
   vi.restoreAllMocks();
   expect((await act()).ruling.ruling).toBe('committed');
   await assize.close();

@@ -5,7 +5,13 @@ import { DidNothing, declareTool, type Tool } from '#effects';
 import type { Lease } from '#ledger';
 import type { Transaction, TransactionOptions } from '#runtime';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  type Outside,
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 
 // Parts of a transaction that are compensated alone, released claims, optimistic reads, and late
 // epochs.
@@ -64,7 +70,11 @@ async function stage(fault?: Outside['fault']) {
   const runtime = () => runtimeOver(store, [tally], { tools });
   const assize = runtime();
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
-  const all: TransactionOptions = { writ: writFor('alice'), writes: ['test:**', 'cell:**'], retries: 0 };
+  const all: TransactionOptions = {
+    writ: writFor('alice'),
+    writes: ['test:**', 'cell:**'],
+    retries: 0,
+  };
   return { store, sink, cells, runtime, assize, trajectory, all };
 }
 
@@ -116,8 +126,12 @@ describe('a nested part', () => {
       expect(value).toBe('done');
       tx.propose(COUNT);
     });
-    expect([sink.times('do', 'first'), sink.standing('first'), sink.standing('shaky')]).toEqual([3, 1, 1]);
-    expect(new Set(sink.log.filter(({ what }) => what === 'first').map(({ key }) => key)).size).toBe(3);
+    expect([sink.times('do', 'first'), sink.standing('first'), sink.standing('shaky')]).toEqual([
+      3, 1, 1,
+    ]);
+    expect(
+      new Set(sink.log.filter(({ what }) => what === 'first').map(({ key }) => key)).size,
+    ).toBe(3);
   });
 
   test('is not retried for permanent errors, nor more often than configured', async () => {
@@ -153,10 +167,15 @@ describe('a nested part', () => {
         () => 1,
       );
       await tx.nested((inner) => inner.call('reversible.externalised', { what: 'nested' }));
-      await tx.speculate([(branch) => branch.call('reversible.externalised', { what: 'last', at: 'q' })], () => 0);
+      await tx.speculate(
+        [(branch) => branch.call('reversible.externalised', { what: 'last', at: 'q' })],
+        () => 0,
+      );
       tx.propose(COUNT);
     });
-    expect(['lost', 'won', 'nested', 'last'].map((what) => sink.standing(what))).toEqual([0, 1, 1, 1]);
+    expect(['lost', 'won', 'nested', 'last'].map((what) => sink.standing(what))).toEqual([
+      0, 1, 1, 1,
+    ]);
   });
 });
 
@@ -207,11 +226,14 @@ describe('a released claim', () => {
       order.push('old');
       tx.propose(COUNT);
     });
-    const young: Promise<unknown> = trajectory.transaction({ ...all, writes: ['cell:x'] }, async (tx) => {
-      await tx.call('cell.set', { name: 'x', to: 1 });
-      order.push('young');
-      tx.propose(COUNT);
-    });
+    const young: Promise<unknown> = trajectory.transaction(
+      { ...all, writes: ['cell:x'] },
+      async (tx) => {
+        await tx.call('cell.set', { name: 'x', to: 1 });
+        order.push('young');
+        tx.propose(COUNT);
+      },
+    );
     await old;
     expect(order).toEqual(['young', 'old']);
   });
@@ -277,7 +299,9 @@ describe('a released claim', () => {
     const { trajectory, all } = await stage();
     await trajectory.transaction(all, async (tx) => {
       await tx.release({ writes: ['cell:**'] });
-      await expect(tx.call('cell.get', { name: 'x' })).rejects.toMatchObject({ reason: 'scope_exceeded' });
+      await expect(tx.call('cell.get', { name: 'x' })).rejects.toMatchObject({
+        reason: 'scope_exceeded',
+      });
       tx.propose(COUNT);
     });
   });
@@ -303,13 +327,16 @@ describe('an optimistic read', () => {
     const { trajectory, cells, all } = await stage();
     const bodies = { count: 0 };
     const add = (options: Partial<TransactionOptions>): Promise<unknown> =>
-      trajectory.transaction({ ...all, writes: ['cell:x'], retries: 50, ...options }, async (tx) => {
-        bodies.count++;
-        const value = (await tx.call('cell.get', { name: 'x' })) as number;
-        await new Promise(setImmediate);
-        await tx.call('cell.set', { name: 'x', to: value + 1 });
-        tx.propose(COUNT);
-      });
+      trajectory.transaction(
+        { ...all, writes: ['cell:x'], retries: 50, ...options },
+        async (tx) => {
+          bodies.count++;
+          const value = (await tx.call('cell.get', { name: 'x' })) as number;
+          await new Promise(setImmediate);
+          await tx.call('cell.set', { name: 'x', to: value + 1 });
+          tx.propose(COUNT);
+        },
+      );
     for (const options of [{ reading: 'optimistic' }, { epoch: 'late' }] as const) {
       cells.set('x', 0);
       bodies.count = 0;
@@ -379,13 +406,20 @@ describe('an optimistic read', () => {
     const { trajectory, cells, all } = await stage();
     const { promise: go, resolve: goOn } = Promise.withResolvers<void>();
     const seen: number[] = [];
-    const sum = (values: readonly number[]): number => values.reduce((total, each) => total + each, 0);
+    const sum = (values: readonly number[]): number =>
+      values.reduce((total, each) => total + each, 0);
     const older = trajectory.transaction({ ...all, writes: ['cell:y'] }, async (tx) => {
       await go;
       await tx.call('cell.put', { name: 'y', to: 5 });
       tx.propose(COUNT);
     });
-    const optimistic = { ...all, writes: ['cell:x'], reads: ['cell:*'], reading: 'optimistic', retries: 1 } as const;
+    const optimistic = {
+      ...all,
+      writes: ['cell:x'],
+      reads: ['cell:*'],
+      reading: 'optimistic',
+      retries: 1,
+    } as const;
     const younger = trajectory.transaction(optimistic, async (tx) => {
       seen.push(sum(await tx.call('cell.all', {})));
       const put = tx.call('cell.put', { name: 'x', to: seen.at(-1)! });
@@ -447,25 +481,30 @@ describe('an epoch that is taken at the gate', () => {
 
   test('is for buffered effects: immediate ones are refused, branches allowed', async () => {
     const { trajectory, sink, all } = await stage();
-    const { ruling } = await trajectory.transaction({ ...all, writes: ['test:a'], epoch: 'late' }, async (tx) => {
-      await expect(tx.call('reversible.externalised', { what: 'now', at: 'a' })).rejects.toMatchObject({
-        reason: 'no_epoch',
-      });
-      await tx.expand({ writes: ['test:b'] });
-      await tx.release({ writes: ['test:a'] });
-      const won = await tx.speculate(
-        [
-          (branch) => branch.call('irreversible.buffered', { what: 'lost', at: 'b' }),
-          async (branch) => {
-            await branch.call('irreversible.buffered', { what: 'won', at: 'b' });
-            return 'won';
-          },
-        ],
-        () => 1,
-      );
-      expect(won).toBe('won');
-      tx.propose(COUNT);
-    });
+    const { ruling } = await trajectory.transaction(
+      { ...all, writes: ['test:a'], epoch: 'late' },
+      async (tx) => {
+        await expect(
+          tx.call('reversible.externalised', { what: 'now', at: 'a' }),
+        ).rejects.toMatchObject({
+          reason: 'no_epoch',
+        });
+        await tx.expand({ writes: ['test:b'] });
+        await tx.release({ writes: ['test:a'] });
+        const won = await tx.speculate(
+          [
+            (branch) => branch.call('irreversible.buffered', { what: 'lost', at: 'b' }),
+            async (branch) => {
+              await branch.call('irreversible.buffered', { what: 'won', at: 'b' });
+              return 'won';
+            },
+          ],
+          () => 1,
+        );
+        expect(won).toBe('won');
+        tx.propose(COUNT);
+      },
+    );
     expect(ruling.ruling).toBe('committed');
     expect([sink.standing('won'), sink.standing('lost'), sink.standing('now')]).toEqual([1, 0, 0]);
   });
@@ -482,7 +521,9 @@ describe('an epoch that is taken at the gate', () => {
       ),
     );
     expect(sink.times('do', 'mail')).toBe(1);
-    const entries = outcomes.map(({ ruling }) => (ruling.ruling === 'committed' ? ruling.entry.id : undefined));
+    const entries = outcomes.map(({ ruling }) =>
+      ruling.ruling === 'committed' ? ruling.entry.id : undefined,
+    );
     expect(new Set(entries).size).toBe(1);
     expect(outcomes.filter(({ epoch }) => epoch !== undefined)).toHaveLength(1);
   });
@@ -509,7 +550,9 @@ test('a stale transaction restarts with all claims that it had acquired', async 
 
 test('an unknown option is refused with the list of options', async () => {
   const { trajectory, all } = await stage();
-  await expect(trajectory.transaction({ ...all, write: [] } as never, () => undefined)).rejects.toMatchObject({
+  await expect(
+    trajectory.transaction({ ...all, write: [] } as never, () => undefined),
+  ).rejects.toMatchObject({
     message: expect.stringMatching(/no option write; the options are .*\bwrites\b/),
   });
 });
@@ -518,7 +561,9 @@ test.each([{ epoch: 'soon' }, { reading: 'fast' }, { epoch: 'late', reading: 'or
   'options that mean nothing are refused: %o',
   async (wrong) => {
     const { trajectory, all } = await stage();
-    await expect(trajectory.transaction({ ...all, ...wrong } as never, () => undefined)).rejects.toMatchObject({
+    await expect(
+      trajectory.transaction({ ...all, ...wrong } as never, () => undefined),
+    ).rejects.toMatchObject({
       code: 'bad_intent',
     });
   },

@@ -2,7 +2,13 @@ import { MemoryStore } from '@assize/testing/memory';
 import { expect, test, vi } from 'vitest';
 import { type Assize, type AssizeOptions, RuntimeError } from '#runtime';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { OutsideSink, Steps, storeOf, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  OutsideSink,
+  Steps,
+  storeOf,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 
 // If the store fails or is damaged, the failed recovery of a transaction is reported, and resumed
 // when the store works again.
@@ -48,11 +54,16 @@ async function leave(store: MemoryStore, sink: OutsideSink, at: string): Promise
   for (let endAt = 1; (await store.openEffects()).length === before; endAt++) {
     const steps = new Steps(endAt);
     const tool = toolFor({ sink, steps }, 'reversible', 'externalised');
-    const trajectory = await runtimeOver(storeOf(empty, steps), [tally], { tools: [tool] }).open('t');
-    const made = trajectory.transaction({ writ: writFor('alice'), writes: [`test:${at}`] }, async (tx) => {
-      await tx.call('reversible.externalised', { what: at, at });
-      throw new Error('not to be');
-    });
+    const trajectory = await runtimeOver(storeOf(empty, steps), [tally], { tools: [tool] }).open(
+      't',
+    );
+    const made = trajectory.transaction(
+      { writ: writFor('alice'), writes: [`test:${at}`] },
+      async (tx) => {
+        await tx.call('reversible.externalised', { what: at, at });
+        throw new Error('not to be');
+      },
+    );
     await Promise.race([made.catch(() => undefined), steps.ended]);
   }
 }
@@ -65,17 +76,26 @@ test('unreadable work is reported once per reason and resumed once readable', as
   expect(await assize.recoverEffects()).toEqual([]);
   expect(await store.openEffects()).toHaveLength(3);
   expect(told.map(({ code, message }) => [code, message])).toEqual([
-    ['background_failed', expect.stringMatching(/^Transaction \d+ could not be resumed.*: the disk is gone$/)],
+    [
+      'background_failed',
+      expect.stringMatching(/^Transaction \d+ could not be resumed.*: the disk is gone$/),
+    ],
   ]);
   expect(told[0]!.evidence['epoch']).toBe((await store.openEffects())[0]!.epoch);
   await assize.recoverEffects();
   expect(told).toHaveLength(1);
   reads(() => Promise.reject(new Error('another one')));
   await assize.recoverEffects();
-  expect(told.map(({ cause }) => (cause as Error).message)).toEqual(['the disk is gone', 'another one']);
+  expect(told.map(({ cause }) => (cause as Error).message)).toEqual([
+    'the disk is gone',
+    'another one',
+  ]);
   reads((hash) => store.blob(hash));
   await assize.recoverEffects();
-  await vi.waitFor(async () => expect(await store.openEffects()).toEqual([]), { interval: 1, timeout: 300_000 });
+  await vi.waitFor(async () => expect(await store.openEffects()).toEqual([]), {
+    interval: 1,
+    timeout: 300_000,
+  });
   await assize.close();
   expect(told).toHaveLength(2);
 });

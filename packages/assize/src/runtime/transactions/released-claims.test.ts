@@ -6,7 +6,13 @@ import { declareTool, type Sink } from '#effects';
 import type { Transaction } from '#runtime';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { expectEffectLogMatches } from '../../../../../tests/support/tools/check-effect-log.ts';
-import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  type Fault,
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 
 // Branches that continue after the transaction stopped waiting for them: their effects are
 // compensated once.
@@ -39,7 +45,9 @@ async function stage(sort: Sink) {
     ...(sort === 'queryable'
       ? {
           reconcile: async (_: unknown, { key }: { readonly key: string }) =>
-            sink.has(key) ? { happened: true as const, result: null } : { happened: false as const },
+            sink.has(key)
+              ? { happened: true as const, result: null }
+              : { happened: false as const },
         }
       : {}),
   });
@@ -84,49 +92,60 @@ const branching = (tx: Transaction, turns: number): Promise<unknown> =>
   });
 const CASES = SINKS.flatMap((sort) => [0, 1, 5, 15].map((turns) => [sort, turns] as const));
 
-test.each(CASES)('a transaction aborted while a branch acts compensates once (%s, %i)', async (sort, turns) => {
-  const { sink, trajectory, atWork, goOn, check } = await stage(sort);
-  const controller = new AbortController();
-  const made = trajectory.transaction({ ...options, signal: controller.signal }, (tx) => branching(tx, turns));
-  await atWork(1);
-  controller.abort();
-  await goOn(made);
-  await expect(made).rejects.toMatchObject({ code: 'deadline' });
-  await check();
-  expect(sink.log.map(({ did }) => did)).toEqual(['do', 'undo']);
-});
-
-test.each(CASES)('a transaction with a body that leaves a branch compensates once (%s, %i)', async (sort, turns) => {
-  const { sink, trajectory, atWork, goOn, check } = await stage(sort);
-  const made = trajectory.transaction(options, async (tx) => {
-    void branching(tx, turns).catch(() => undefined);
+test.each(CASES)(
+  'a transaction aborted while a branch acts compensates once (%s, %i)',
+  async (sort, turns) => {
+    const { sink, trajectory, atWork, goOn, check } = await stage(sort);
+    const controller = new AbortController();
+    const made = trajectory.transaction({ ...options, signal: controller.signal }, (tx) =>
+      branching(tx, turns),
+    );
     await atWork(1);
-    tx.propose(COUNT);
-  });
-  await atWork(1);
-  await goOn(made);
-  await expect(made).rejects.toMatchObject({ reason: 'not_awaited' });
-  await check();
-  expect(sink.log.map(({ did }) => did)).toEqual(['do', 'undo']);
-});
+    controller.abort();
+    await goOn(made);
+    await expect(made).rejects.toMatchObject({ code: 'deadline' });
+    await check();
+    expect(sink.log.map(({ did }) => did)).toEqual(['do', 'undo']);
+  },
+);
 
-test.each(CASES)('effects not awaited by a failed part are reverted before commit (%s, %i)', async (sort, turns) => {
-  const { sink, trajectory, atWork, goOn, check } = await stage(sort);
-  const made = trajectory.transaction(options, async (tx) => {
-    const part = tx.nested(async (outer) => {
-      void branching(outer, turns).catch(() => undefined);
+test.each(CASES)(
+  'a transaction with a body that leaves a branch compensates once (%s, %i)',
+  async (sort, turns) => {
+    const { sink, trajectory, atWork, goOn, check } = await stage(sort);
+    const made = trajectory.transaction(options, async (tx) => {
+      void branching(tx, turns).catch(() => undefined);
       await atWork(1);
-      throw new Error('it has seen enough');
+      tx.propose(COUNT);
     });
-    await expect(part).rejects.toThrow('it has seen enough');
-    tx.propose(COUNT);
-  });
-  await atWork(1);
-  await goOn(made);
-  expect((await made).ruling.ruling).toBe('committed');
-  await check();
-  expect(sink.log.map(({ did }) => did)).toEqual(['do', 'undo']);
-});
+    await atWork(1);
+    await goOn(made);
+    await expect(made).rejects.toMatchObject({ reason: 'not_awaited' });
+    await check();
+    expect(sink.log.map(({ did }) => did)).toEqual(['do', 'undo']);
+  },
+);
+
+test.each(CASES)(
+  'effects not awaited by a failed part are reverted before commit (%s, %i)',
+  async (sort, turns) => {
+    const { sink, trajectory, atWork, goOn, check } = await stage(sort);
+    const made = trajectory.transaction(options, async (tx) => {
+      const part = tx.nested(async (outer) => {
+        void branching(outer, turns).catch(() => undefined);
+        await atWork(1);
+        throw new Error('it has seen enough');
+      });
+      await expect(part).rejects.toThrow('it has seen enough');
+      tx.propose(COUNT);
+    });
+    await atWork(1);
+    await goOn(made);
+    expect((await made).ruling.ruling).toBe('committed');
+    await check();
+    expect(sink.log.map(({ did }) => did)).toEqual(['do', 'undo']);
+  },
+);
 
 test('an effect in doubt in an aborted part is compensated once confirmed', async () => {
   const sink = new OutsideSink('blind');
@@ -136,7 +155,9 @@ test('an effect in doubt in an aborted part is compensated once confirmed', asyn
   const assize = runtimeOver(store, [tally], { tools: [tool] });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const outcome = await trajectory.transaction(options, async (tx) => {
-    const part = tx.nested((inner) => inner.nested((inmost) => inmost.call(tool.name, { what: 'a' })));
+    const part = tx.nested((inner) =>
+      inner.nested((inmost) => inmost.call(tool.name, { what: 'a' })),
+    );
     await expect(part).rejects.toMatchObject({ code: 'outcome_unknown' });
     tx.propose(COUNT);
   });

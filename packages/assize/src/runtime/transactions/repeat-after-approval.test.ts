@@ -3,14 +3,29 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool, effectKey } from '#effects';
 import type { Transaction, TransactionOptions } from '#runtime';
-import { HandClock, operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  HandClock,
+  operatorWrit,
+  runtimeOver,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 
 // Keys of calls in a transaction with a part that restarts. By its name, the transaction is
 // repeated and makes the same calls.
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
-const OPTIONS: TransactionOptions = { writ: writFor('alice'), writes: ['test:**'], retries: 0, name: 'order 1' };
+const OPTIONS: TransactionOptions = {
+  writ: writFor('alice'),
+  writes: ['test:**'],
+  retries: 0,
+  name: 'order 1',
+};
 const { name: _, ...NAMELESS } = OPTIONS;
 const RETRIES = 3;
 const CALL = 'reversible.externalised';
@@ -33,7 +48,10 @@ async function world() {
       return of === 'do' && what === 'paid' && faults.isLost ? 'lose' : 'none';
     },
   };
-  const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'reversible', 'buffered')];
+  const tools = [
+    toolFor(outside, 'reversible', 'externalised'),
+    toolFor(outside, 'reversible', 'buffered'),
+  ];
   const assize = runtimeOver(new MemoryStore(), [tally], { tools });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const run = (where: Where, shaky: number, isLost = false) => {
@@ -54,7 +72,9 @@ async function world() {
   return { sink, faults, assize, trajectory, run };
 }
 
-const ROUNDS = [0, 1, RETRIES].flatMap((first) => [0, 1, RETRIES].map((second) => [first, second] as const));
+const ROUNDS = [0, 1, RETRIES].flatMap((first) =>
+  [0, 1, RETRIES].map((second) => [first, second] as const),
+);
 
 test.each<Where>(['in the part', 'after the part'])(
   'an effect of unknown outcome is not called again, %s',
@@ -83,10 +103,14 @@ test('a call has its key however often the part before it did nothing', async ()
     const { sink, assize, run } = await world();
     await run(where, shaky);
     await assize.close();
-    return ['paid', 'held'].map((what) => sink.log.filter((each) => each.what === what).map(({ key }) => key));
+    return ['paid', 'held'].map((what) =>
+      sink.log.filter((each) => each.what === what).map(({ key }) => key),
+    );
   };
   for (const where of ['in the part', 'after the part'] as const) {
-    const [once, ...others] = await Promise.all([0, 1, RETRIES].map((shaky) => keysOf(where, shaky)));
+    const [once, ...others] = await Promise.all(
+      [0, 1, RETRIES].map((shaky) => keysOf(where, shaky)),
+    );
     for (const other of others) expect(other).toEqual(once);
   }
 });
@@ -103,7 +127,9 @@ test('a part repeats compensated effects under new keys, even without a name', a
       await tx.nested(body, { retries: RETRIES });
       tx.propose(COUNT);
     });
-    const keys = sink.log.filter(({ did, what }) => did === 'do' && what === 'paid').map(({ key }) => key);
+    const keys = sink.log
+      .filter(({ did, what }) => did === 'do' && what === 'paid')
+      .map(({ key }) => key);
     expect([keys.length, new Set(keys).size]).toEqual([RETRIES + 1, RETRIES + 1]);
     expect([sink.standing('paid'), sink.standing('shaky')]).toEqual([1, 1]);
     await assize.close();
@@ -124,7 +150,9 @@ test('a buffered effect in a restarted part does not reuse an executed key', asy
     await tx.nested(body, { retries: RETRIES });
     tx.propose(COUNT);
   });
-  const keys = sink.log.filter(({ did, what }) => did === 'do' && what === 'paid').map(({ key }) => key);
+  const keys = sink.log
+    .filter(({ did, what }) => did === 'do' && what === 'paid')
+    .map(({ key }) => key);
   expect([keys.length, new Set(keys).size, sink.standing('paid')]).toEqual([2, 2, 1]);
   await assize.close();
 });
@@ -157,7 +185,9 @@ test('a call that did nothing gets a new key when its transaction is repeated', 
   expect(await run()).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
   expect(await run()).toMatchObject({ ruling: { ruling: 'committed' } });
   const root = (await store.entries('t'))[0]!.id;
-  const keys = [0, 1].map((generation) => effectKey({ root, transaction: 'order 1', call: 0, generation }));
+  const keys = [0, 1].map((generation) =>
+    effectKey({ root, transaction: 'order 1', call: 0, generation }),
+  );
   expect([...answers]).toEqual([
     [keys[0], false],
     [keys[1], true],

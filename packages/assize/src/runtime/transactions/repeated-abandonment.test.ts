@@ -3,7 +3,13 @@ import { describe, expect, test, vi } from 'vitest';
 import { DidNothing } from '#effects';
 import type { Assize, AssizeOptions, RuntimePorts } from '#runtime';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  type Fault,
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 import { orders } from '../../../../../tests/support/tools/orders.ts';
 
 // A process that must stop during the recovery of abandoned transactions abandons them again
@@ -63,7 +69,11 @@ async function leave(store: MemoryStore, transactions: number): Promise<void> {
       };
     },
   });
-  const tool = toolFor({ sink: new OutsideSink('keyed'), steps: new Steps() }, 'irreversible', 'buffered');
+  const tool = toolFor(
+    { sink: new OutsideSink('keyed'), steps: new Steps() },
+    'irreversible',
+    'buffered',
+  );
   const { promise: areAllCalled, resolve: allCalled } = Promise.withResolvers<void>();
   const { promise: hanging, reject: giveUp } = Promise.withResolvers<never>();
   let called = 0;
@@ -101,7 +111,9 @@ describe('close with recover: false', () => {
     answer();
     await closing;
     expect(await recovering).toMatchObject({ code: 'closed' });
-    expect(sink.log.map(({ did, what }) => [did, what])).toEqual(['a0', 'a1', 'a2'].map((what) => ['do', what]));
+    expect(sink.log.map(({ did, what }) => [did, what])).toEqual(
+      ['a0', 'a1', 'a2'].map((what) => ['do', what]),
+    );
     expect(await store.openEffects()).toHaveLength(3);
     await endsWithNext();
     // Their answers were recorded.
@@ -170,11 +182,14 @@ describe('close with recover: false', () => {
     const { promise: gate, resolve: answer } = Promise.withResolvers<void>();
     const assize = runtime(() => 'none', {}, gate);
     const trajectory = await assize.open('t');
-    const made = trajectory.transaction({ writ: writFor('alice'), writes: ['test:r'] }, async (tx) => {
-      await tx.call('irreversible.buffered', { what: 'a' });
-      await tx.call('irreversible.buffered', { what: 'b' });
-      tx.propose({ action: 'count', role: 'counter', args: 'r' });
-    });
+    const made = trajectory.transaction(
+      { writ: writFor('alice'), writes: ['test:r'] },
+      async (tx) => {
+        await tx.call('irreversible.buffered', { what: 'a' });
+        await tx.call('irreversible.buffered', { what: 'b' });
+        tx.propose({ action: 'count', role: 'counter', args: 'r' });
+      },
+    );
     await vi.waitFor(() => expect(sink.log).toHaveLength(1), SETTLED);
     const closing = assize.close({ recover: false });
     answer();
@@ -193,10 +208,13 @@ describe('close with recover: false', () => {
       });
     const assize = runtime(() => 'fail', { ports: { pause } });
     const trajectory = await assize.open('t');
-    const { ruling } = await trajectory.transaction({ writ: writFor('alice'), writes: ['test:0'] }, async (tx) => {
-      await tx.call('irreversible.buffered', { what: 'a', at: '0' });
-      tx.propose({ action: 'count', role: 'counter', args: 'asked' });
-    });
+    const { ruling } = await trajectory.transaction(
+      { writ: writFor('alice'), writes: ['test:0'] },
+      async (tx) => {
+        await tx.call('irreversible.buffered', { what: 'a', at: '0' });
+        tx.propose({ action: 'count', role: 'counter', args: 'asked' });
+      },
+    );
     const approved = trajectory.approvals.approve((ruling as { pending: string }).pending, {
       principal: 'boss',
       method: 'test',
@@ -222,11 +240,14 @@ describe('close with recover: false', () => {
     const beside = runtime(() => 'none');
     const begun = Promise.withResolvers<void>();
     const trajectory = await beside.open('t');
-    const made = trajectory.transaction({ writ: writFor('alice'), writes: ['test:0'], retries: 0 }, async (tx) => {
-      begun.resolve();
-      await tx.call('irreversible.buffered', { what: 'theirs', at: '0' });
-      tx.propose({ action: 'count', role: 'counter', args: 'theirs' });
-    });
+    const made = trajectory.transaction(
+      { writ: writFor('alice'), writes: ['test:0'], retries: 0 },
+      async (tx) => {
+        begun.resolve();
+        await tx.call('irreversible.buffered', { what: 'theirs', at: '0' });
+        tx.propose({ action: 'count', role: 'counter', args: 'theirs' });
+      },
+    );
     await begun.promise;
     const closing = leaving.close({ recover: false });
     answer();

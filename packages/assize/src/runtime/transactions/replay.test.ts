@@ -5,7 +5,10 @@ import { expect, test } from 'vitest';
 import { integrateLog, Replayer, verifyTrajectory } from '#ledger';
 import { runtimeOver } from '../../../../../tests/support/ledger/runtime.ts';
 import { Steps, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
-import { asking, ledgerWithEffects } from '../../../../../tests/support/tools/ledger-with-effects.ts';
+import {
+  asking,
+  ledgerWithEffects,
+} from '../../../../../tests/support/tools/ledger-with-effects.ts';
 
 test('effects are in the ledger, which verifies and replays without tool calls', async () => {
   const { store, sink } = await ledgerWithEffects();
@@ -25,7 +28,8 @@ test('an export can be approved in another store, once it is adopted', async () 
   const assize = runtimeOver(copy, [asking], { tools });
   const trajectory = await assize.open('t');
   const [waits] = trajectory.approvals.pending();
-  const approve = () => trajectory.approvals.approve(waits!.id, { principal: 'doc', method: 'test', override: true });
+  const approve = () =>
+    trajectory.approvals.approve(waits!.id, { principal: 'doc', method: 'test', override: true });
   await expect(approve()).rejects.toMatchObject({ code: 'imported_trajectory' });
   expect(sink.log.map(({ what }) => what)).toEqual(['plain', 'asked']);
   const [first] = await copy.entries('t', { limit: 1 });

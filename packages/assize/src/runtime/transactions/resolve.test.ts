@@ -4,7 +4,13 @@ import { type Decision, EffectError, type Sink } from '#effects';
 import { seededRandom } from '#oracle';
 import type { Assize, EffectResolution, TransactionOptions, UnresolvedEffect } from '#runtime';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  type Fault,
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 
 const writ = writFor('alice');
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
@@ -109,7 +115,10 @@ interface Situation {
 const HELD = { tool: 'irreversible.buffered', does: 'commits' } as const;
 const ACTS = { tool: 'reversible.externalised', does: 'throws' } as const;
 const SITUATIONS: readonly [string, Situation][] = [
-  ['of a commit, in doubt, and there', { ...HELD, sort: 'blind', fault: ['do', 'lose'], phase: 'in_doubt', stands: 1 }],
+  [
+    'of a commit, in doubt, and there',
+    { ...HELD, sort: 'blind', fault: ['do', 'lose'], phase: 'in_doubt', stands: 1 },
+  ],
   [
     'of a commit, in doubt, and not there',
     { ...HELD, sort: 'blind', fault: ['do', 'lose_before'], phase: 'in_doubt', stands: 0 },
@@ -118,7 +127,10 @@ const SITUATIONS: readonly [string, Situation][] = [
     'of a commit, at a sink that never answered',
     { ...HELD, sort: 'keyed', fault: ['do', 'lose'], phase: 'in_doubt', stands: 1 },
   ],
-  ['of a commit, refused too often', { ...HELD, sort: 'keyed', fault: ['do', 'fail'], phase: 'unresolved', stands: 0 }],
+  [
+    'of a commit, refused too often',
+    { ...HELD, sort: 'keyed', fault: ['do', 'fail'], phase: 'unresolved', stands: 0 },
+  ],
   [
     'of an abort, its call in doubt, and there',
     { ...ACTS, sort: 'blind', fault: ['do', 'lose'], phase: 'in_doubt', stands: 1 },
@@ -150,9 +162,13 @@ const DECISIONS: readonly Decision[] = ['applied', 'undone', 'retry', 'residue']
  * The calls that a sink must receive after a decision; the situation determines the calls before
  * it.
  */
-function toldAfter({ does, sort, fault: [of], phase, stands }: Situation, as: Decision): ('do' | 'undo')[] | 'refused' {
+function toldAfter(
+  { does, sort, fault: [of], phase, stands }: Situation,
+  as: Decision,
+): ('do' | 'undo')[] | 'refused' {
   if (as === 'undone' || as === 'residue') return [];
-  if (does === 'throws') return as === 'retry' && sort === 'blind' && of === 'do' ? 'refused' : ['undo'];
+  if (does === 'throws')
+    return as === 'retry' && sort === 'blind' && of === 'do' ? 'refused' : ['undo'];
   if (as === 'applied') return [];
   // A sink that knows the key does not execute the call again.
   return sort === 'keyed' && phase === 'in_doubt' && stands === 1 ? [] : ['do'];
@@ -180,7 +196,13 @@ describe.each(SITUATIONS)('an effect %s', (_, situation) => {
       expect(await codeOf(at.transact(tool, 'b', 'r'))).toBe('resource_in_doubt');
       if (again) await at.restart();
 
-      const made = at.assize.resolveEffect({ ...FOUND, epoch, n, as, confirm: isBlind && as === 'retry' });
+      const made = at.assize.resolveEffect({
+        ...FOUND,
+        epoch,
+        n,
+        as,
+        confirm: isBlind && as === 'retry',
+      });
       if (told === 'refused') {
         expect(await codeOf(made)).toBe('bad_resolution');
         expect(at.sink.log).toHaveLength(before);
@@ -194,7 +216,14 @@ describe.each(SITUATIONS)('an effect %s', (_, situation) => {
         retry: does === 'commits' ? 'applied' : 'undone',
         residue: 'accepted',
       };
-      expect(resolved).toMatchObject({ epoch, n, tool, transaction: ended, phase: final[as], unresolved: 0 });
+      expect(resolved).toMatchObject({
+        epoch,
+        n,
+        tool,
+        transaction: ended,
+        phase: final[as],
+        unresolved: 0,
+      });
       const after = at.sink.log.slice(before);
       expect(after.map(({ did }) => did).filter((did) => did !== 'again')).toEqual(told);
       // Nothing is unresolved, the claims are free, and the next process repeats no call.
@@ -203,27 +232,37 @@ describe.each(SITUATIONS)('an effect %s', (_, situation) => {
       expect(await at.assize.effects()).toEqual([]);
       expect(await at.transact(tool, 'b', 'r')).toMatchObject({ effects: 'settled' });
       expect(at.sink.log.filter(({ what }) => what === 'a')).toHaveLength(before + after.length);
-      expect(await codeOf(at.assize.resolveEffect({ ...FOUND, epoch, n, as }))).toBe('already_done');
+      expect(await codeOf(at.assize.resolveEffect({ ...FOUND, epoch, n, as }))).toBe(
+        'already_done',
+      );
     },
   );
 });
 
-describe.each<Sink>(['keyed', 'queryable'])('an effect with its compensation in doubt, with a %s sink', (sort) => {
-  test.each(WHEN)('is undone when it is tried again, and never done again, %s', async (_when, again) => {
-    const at = await site(sort);
-    at.fault = (of) => (of === 'do' ? 'none' : 'lose');
-    const { epoch, n, phase } = await at.left('reversible.externalised', 'throws');
-    expect([phase, at.sink.standing('a')]).toEqual(['in_doubt', 0]);
-    if (again) await at.restart();
-    const asked: string[] = [];
-    at.fault = (of) => {
-      asked.push(of);
-      return 'none';
-    };
-    expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' })).toMatchObject({ phase: 'undone' });
-    expect(asked).toEqual([sort === 'keyed' ? 'undo' : 'ask']);
-  });
-});
+describe.each<Sink>(['keyed', 'queryable'])(
+  'an effect with its compensation in doubt, with a %s sink',
+  (sort) => {
+    test.each(WHEN)(
+      'is undone when it is tried again, and never done again, %s',
+      async (_when, again) => {
+        const at = await site(sort);
+        at.fault = (of) => (of === 'do' ? 'none' : 'lose');
+        const { epoch, n, phase } = await at.left('reversible.externalised', 'throws');
+        expect([phase, at.sink.standing('a')]).toEqual(['in_doubt', 0]);
+        if (again) await at.restart();
+        const asked: string[] = [];
+        at.fault = (of) => {
+          asked.push(of);
+          return 'none';
+        };
+        expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' })).toMatchObject({
+          phase: 'undone',
+        });
+        expect(asked).toEqual([sort === 'keyed' ? 'undo' : 'ask']);
+      },
+    );
+  },
+);
 
 describe('the resolution of an effect', () => {
   const doubt = async (): Promise<{ at: Site; left: UnresolvedEffect }> => {
@@ -243,7 +282,10 @@ describe('the resolution of an effect', () => {
     const { resolved } = listed!.effects[left.n]!;
     expect(resolved).toMatchObject({ as: 'residue', by: FOUND.by, evidence: { salted: true } });
     const text = await at.store.blob(resolved!.evidence.$blob);
-    expect(JSON.parse(text!)).toMatchObject({ salt: expect.stringMatching(/^[0-9a-f]{32}$/), value: FOUND.evidence });
+    expect(JSON.parse(text!)).toMatchObject({
+      salt: expect.stringMatching(/^[0-9a-f]{32}$/),
+      value: FOUND.evidence,
+    });
     expect((await recordsOf(at, left.epoch)).join('')).not.toContain('T-1');
   });
 
@@ -266,7 +308,13 @@ describe('the resolution of an effect', () => {
   ])('is refused with %s, and nothing is changed', async (_, change, reason) => {
     const { at, left } = await doubt();
     const before = await recordsOf(at, left.epoch);
-    const given: EffectResolution = { ...FOUND, epoch: left.epoch, n: left.n, as: 'applied', ...change };
+    const given: EffectResolution = {
+      ...FOUND,
+      epoch: left.epoch,
+      n: left.n,
+      as: 'applied',
+      ...change,
+    };
     const error = await at.assize.resolveEffect(given).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(EffectError);
     expect(error).toMatchObject({ reason });
@@ -287,7 +335,9 @@ describe('the resolution of an effect', () => {
     at.fault = () => 'lose';
     const trajectory = await at.assize.open('t');
     await trajectory.transaction(ALL, async (tx) => {
-      expect(await codeOf(tx.call('reversible.externalised', { what: 'a' }))).toBe('outcome_unknown');
+      expect(await codeOf(tx.call('reversible.externalised', { what: 'a' }))).toBe(
+        'outcome_unknown',
+      );
       const early = at.assize.resolveEffect({ ...FOUND, epoch: tx.epoch, n: 0, as: 'applied' });
       expect(await codeOf(early)).toBe('wrong_state');
       tx.propose(COUNT);
@@ -299,7 +349,9 @@ describe('the resolution of an effect', () => {
   test('is resolved once, also where two do at the same time', async () => {
     const { at, left } = await doubt();
     const decide = (as: Decision) =>
-      codeOf(at.assize.resolveEffect({ ...FOUND, epoch: left.epoch, n: left.n, as, confirm: true }));
+      codeOf(
+        at.assize.resolveEffect({ ...FOUND, epoch: left.epoch, n: left.n, as, confirm: true }),
+      );
     expect(await Promise.all([decide('retry'), decide('retry'), decide('undone')])).toEqual([
       'done',
       'already_done',
@@ -334,7 +386,9 @@ describe('the resolution of an effect', () => {
       unresolved: 1,
     });
     expect(await codeOf(at.transact('irreversible.buffered', 'c', 'r'))).toBe('resource_in_doubt');
-    expect(await at.assize.resolveEffect({ ...again, as: 'applied' })).toMatchObject({ transaction: 'settled' });
+    expect(await at.assize.resolveEffect({ ...again, as: 'applied' })).toMatchObject({
+      transaction: 'settled',
+    });
     expect(at.sink.times('do', 'a')).toBe(1);
   });
 
@@ -356,7 +410,8 @@ describe('the resolution of an effect', () => {
     const { at, left } = await doubt();
     const { commit } = at.store;
     at.store.commit = () => Promise.reject(new Error('the disk is full'));
-    const decide = () => at.assize.resolveEffect({ ...FOUND, epoch: left.epoch, n: left.n, as: 'undone' });
+    const decide = () =>
+      at.assize.resolveEffect({ ...FOUND, epoch: left.epoch, n: left.n, as: 'undone' });
     expect(await codeOf(decide())).toBe('the disk is full');
     at.store.commit = commit;
     expect(await codeOf(at.transact('irreversible.buffered', 'c', 'r'))).toBe('resource_in_doubt');
@@ -392,7 +447,11 @@ describe('the resolution of an effect', () => {
     const { epoch, n } = await at.left('reversible.externalised', 'throws', { name: 'order-1' });
     at.fault = () => 'none';
     await at.assize.resolveEffect({ ...FOUND, epoch, n, as });
-    expect(await codeOf(at.transact('reversible.externalised', 'a', 'r', 'commits', { name: 'order-1' }))).toBe(code);
+    expect(
+      await codeOf(
+        at.transact('reversible.externalised', 'a', 'r', 'commits', { name: 'order-1' }),
+      ),
+    ).toBe(code);
     expect(at.sink.standing('a')).toBe(times);
   });
 });
@@ -430,12 +489,15 @@ test('a decision is resumed automatically if a log write failed in between', asy
   const logEffects = store.logEffects.bind(store);
   let isBroken = true;
   store.logEffects = async (write, ...rest) => {
-    const isFirstCall = isBroken && write.records?.some(({ record }) => record.includes('"is":"applying"')) === true;
+    const isFirstCall =
+      isBroken && write.records?.some(({ record }) => record.includes('"is":"applying"')) === true;
     if (!isFirstCall) return logEffects(write, ...rest);
     isBroken = false;
     throw new Error('the disk is full');
   };
-  await expect(at.assize.resolveEffect({ epoch, n, as: 'retry', confirm: true, ...FOUND })).rejects.toThrow('full');
+  await expect(
+    at.assize.resolveEffect({ epoch, n, as: 'retry', confirm: true, ...FOUND }),
+  ).rejects.toThrow('full');
   await vi.waitFor(() => expect(at.sink.standing('a')).toBe(1), { timeout: 300_000 });
   expect(await at.assize.recoverEffects()).toEqual([]);
   expect(at.sink.log).toHaveLength(1);

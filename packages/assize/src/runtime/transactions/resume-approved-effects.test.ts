@@ -4,7 +4,12 @@ import { expect, test, vi } from 'vitest';
 import { seededRandom } from '#oracle';
 import { type Assize, RuntimeError } from '#runtime';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { type Outside, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  type Outside,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 import { OutlivingWorld } from '../../../../../tests/support/tools/surviving-world.ts';
 
 // A process that opens a trajectory resumes its abandoned transactions. It blocks no other process,
@@ -45,7 +50,11 @@ interface Stage {
 
 /** `undo`: a promise that the compensation of abandoned effects waits for. */
 async function stage(
-  given: { through?: (store: MemoryStore) => MemoryStore; undo?: Promise<void>; isLeft?: boolean } = {},
+  given: {
+    through?: (store: MemoryStore) => MemoryStore;
+    undo?: Promise<void>;
+    isLeft?: boolean;
+  } = {},
 ): Promise<Stage> {
   const { through = (store) => store, undo, isLeft = true } = given;
   const world = await new World().begin();
@@ -54,7 +63,10 @@ async function stage(
   const outside: Outside = { sink: world.sink, steps: new Steps() };
   const tool = toolFor(outside, 'reversible', 'externalised');
   const tools = [undo === undefined ? tool : waiting(tool, undo)];
-  const opener = runtimeOver(through(store), [tally], { tools, ports: { random: seededRandom('opener') } });
+  const opener = runtimeOver(through(store), [tally], {
+    tools,
+    ports: { random: seededRandom('opener') },
+  });
   const isFree = async (): Promise<boolean> => {
     const wait = new AbortController();
     const tenure = store.leaseEffects(wait.signal).catch(() => undefined);
@@ -65,7 +77,10 @@ async function stage(
     return held !== undefined;
   };
   const isAllDone = () =>
-    vi.waitFor(async () => expect(await store.openEffects()).toEqual([]), { interval: 1, timeout: 300_000 });
+    vi.waitFor(async () => expect(await store.openEffects()).toEqual([]), {
+      interval: 1,
+      timeout: 300_000,
+    });
   return { world, store, opener, isFree, isAllDone };
 }
 
@@ -81,7 +96,10 @@ function waiting(tool: Tool, undo: Promise<void>): Tool {
 }
 
 /** A store with some of its methods replaced. */
-function withMembers(store: MemoryStore, members: { readonly [name: string]: (...given: any[]) => unknown }) {
+function withMembers(
+  store: MemoryStore,
+  members: { readonly [name: string]: (...given: any[]) => unknown },
+) {
   return new Proxy(store, {
     get(target, name) {
       const member: unknown = members[String(name)] ?? Reflect.get(target, name);
@@ -109,7 +127,10 @@ test('an opener keeps the lease if another caller here has requested it', async 
   const { promise: undo, resolve: goOn } = Promise.withResolvers<void>();
   const { opener, isFree, isAllDone } = await stage({ undo });
   await opener.open('t');
-  await vi.waitFor(async () => expect(await isFree()).toBe(false), { interval: 1, timeout: 300_000 });
+  await vi.waitFor(async () => expect(await isFree()).toBe(false), {
+    interval: 1,
+    timeout: 300_000,
+  });
   expect((await transact(opener, 'other')).ruling.ruling).toBe('committed');
   goOn();
   await isAllDone();
@@ -122,7 +143,10 @@ test('the abort reason is recorded, and the lease is acquired again on demand', 
   const { world, store, opener, isFree, isAllDone } = await stage();
   await opener.open('t');
   await isAllDone();
-  await vi.waitFor(async () => expect(await isFree()).toBe(true), { interval: 1, timeout: 300_000 });
+  await vi.waitFor(async () => expect(await isFree()).toBe(true), {
+    interval: 1,
+    timeout: 300_000,
+  });
   expect(world.sink.standing('r')).toBe(0);
   expect((await store.entries('t')).at(-1)?.kind).toBe('rejection');
   expect((await transact(opener)).ruling.ruling).toBe('committed');
@@ -171,7 +195,8 @@ async function slow() {
     seen.over++;
     return open;
   };
-  const through = (below: MemoryStore) => withMembers(below, { openEffects: () => openEffects(below) });
+  const through = (below: MemoryStore) =>
+    withMembers(below, { openEffects: () => openEffects(below) });
   return { ...(await stage({ isLeft: false, through })), goOn, seen };
 }
 
@@ -223,7 +248,8 @@ test('work left after the log was read is resumed by the next opening', async ()
 
 test('an unreadable log blocks neither opening nor close', async () => {
   const { opener, store } = await stage({
-    through: (below) => withMembers(below, { openEffects: () => Promise.reject(new Error('the disk is gone')) }),
+    through: (below) =>
+      withMembers(below, { openEffects: () => Promise.reject(new Error('the disk is gone')) }),
   });
   await opener.open('t');
   await nextTurn();
@@ -236,10 +262,13 @@ test('after close the lease is neither granted nor kept any more', async () => {
   const trajectory = await opener.open('t');
   await opener.close();
   const then = world.sink.log.length;
-  const late = trajectory.transaction({ writ: writFor('alice'), writes: ['test:r'] }, async (tx) => {
-    await tx.call('reversible.externalised', { what: 'late' });
-    tx.propose({ action: 'count', role: 'counter', args: 'late' });
-  });
+  const late = trajectory.transaction(
+    { writ: writFor('alice'), writes: ['test:r'] },
+    async (tx) => {
+      await tx.call('reversible.externalised', { what: 'late' });
+      tx.propose({ action: 'count', role: 'counter', args: 'late' });
+    },
+  );
   await expect(late).rejects.toBeInstanceOf(RuntimeError);
   await expect(late).rejects.toMatchObject({ code: 'closed' });
   await expect(opener.recoverEffects()).rejects.toMatchObject({ code: 'closed' });

@@ -93,7 +93,11 @@ async function stage({
   const resolvers: Resolvers = { test: async (scope) => [scope] };
   const assize = runtimeOver(store, [tally], { tools, ...(names && { effects: { resolvers } }) });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
-  const run = (writes: readonly string[], body: (tx: Transaction) => Promise<unknown>, deadlineMs?: number) =>
+  const run = (
+    writes: readonly string[],
+    body: (tx: Transaction) => Promise<unknown>,
+    deadlineMs?: number,
+  ) =>
     trajectory.transaction(
       { writ: writFor('alice'), writes, retries: 0, ...(deadlineMs && { deadlineMs }) },
       async (tx) => {
@@ -133,7 +137,8 @@ async function stage({
       .map((each) => (typeof each === 'string' ? each : each.step))
       .join()
       .match(/release.*expand/);
-    const young = isBeside && isAgain === null ? run(PLACE.writes, (tx) => tx.call('act', {})) : undefined;
+    const young =
+      isBeside && isAgain === null ? run(PLACE.writes, (tx) => tx.call('act', {})) : undefined;
     const [{ value }] = await Promise.all([old, young?.catch(() => undefined)]);
     return value as string[];
   }
@@ -146,7 +151,8 @@ function inOrder(steps: readonly Step[], isClaimed: boolean): string[] {
   let isNeeded = false;
   return steps.map((step) => {
     if (step === 'expand') claims++;
-    else if (claims === 0 || (step === 'release' && claims === 1 && isNeeded)) return 'scope_exceeded';
+    else if (claims === 0 || (step === 'release' && claims === 1 && isNeeded))
+      return 'scope_exceeded';
     else if (step === 'release') claims--;
     else if (step !== 'read') isNeeded = true;
     return 'done';
@@ -154,7 +160,9 @@ function inOrder(steps: readonly Step[], isClaimed: boolean): string[] {
 }
 
 const ofLength = (length: number): Step[][] =>
-  length === 0 ? [[]] : ofLength(length - 1).flatMap((before) => STEPS.map((step) => [...before, step]));
+  length === 0
+    ? [[]]
+    : ofLength(length - 1).flatMap((before) => STEPS.map((step) => [...before, step]));
 
 describe.each(['itself', 'a branch'] as const)('called by %s', (by) => {
   test('a released scope is not accessed, and two never act there concurrently', async () => {
@@ -225,61 +233,88 @@ test.each(['awaited', 'at once', 'after a call'] as const)(
     const [{ value }] = await Promise.all([old, young]);
     const refused = 'scope_exceeded';
     expect(value).toEqual(
-      { awaited: [refused], 'at once': ['done', refused], 'after a call': ['done', refused] }[order],
+      { awaited: [refused], 'at once': ['done', refused], 'after a call': ['done', refused] }[
+        order
+      ],
     );
     expect(seen.most).toBe(1);
   },
 );
 
-const stepsAt = fc.array(fc.record({ step: fc.constantFrom(...STEPS), at: fc.constantFrom<StepAt['at']>('r', 's') }), {
-  maxLength: 6,
-});
+const stepsAt = fc.array(
+  fc.record({ step: fc.constantFrom(...STEPS), at: fc.constantFrom<StepAt['at']>('r', 's') }),
+  {
+    maxLength: 6,
+  },
+);
 
 test.each([
   { shared: false, names: false },
   { shared: true, names: false },
   { shared: false, names: true },
   { shared: true, names: true },
-])('on two scopes outcomes are sequential: shared $shared, aliases $names', async ({ shared, names }) => {
-  const { seen, inOneTick } = await stage({ shared, names });
-  await fc.assert(
-    fc.asyncProperty(stepsAt, fc.boolean(), fc.constantFrom<By>('itself', 'a branch'), async (steps, isClaimed, by) => {
-      const expected = new Map<StepAt, string>();
-      for (const at of ['r', 's'] as const) {
-        const there = steps.filter((each) => each.at === at);
-        const outcomes = inOrder(
-          there.map(({ step }) => step),
-          isClaimed,
-        );
-        for (const [n, each] of there.entries()) expected.set(each, outcomes[n]!);
-      }
-      expect(await inOneTick(steps, isClaimed, by, isClaimed)).toEqual(steps.map((each) => expected.get(each)));
-    }),
-    { numRuns: 60 },
-  );
-  expect(seen.most).toBe(1);
-});
+])(
+  'on two scopes outcomes are sequential: shared $shared, aliases $names',
+  async ({ shared, names }) => {
+    const { seen, inOneTick } = await stage({ shared, names });
+    await fc.assert(
+      fc.asyncProperty(
+        stepsAt,
+        fc.boolean(),
+        fc.constantFrom<By>('itself', 'a branch'),
+        async (steps, isClaimed, by) => {
+          const expected = new Map<StepAt, string>();
+          for (const at of ['r', 's'] as const) {
+            const there = steps.filter((each) => each.at === at);
+            const outcomes = inOrder(
+              there.map(({ step }) => step),
+              isClaimed,
+            );
+            for (const [n, each] of there.entries()) expected.set(each, outcomes[n]!);
+          }
+          expect(await inOneTick(steps, isClaimed, by, isClaimed)).toEqual(
+            steps.map((each) => expected.get(each)),
+          );
+        },
+      ),
+      { numRuns: 60 },
+    );
+    expect(seen.most).toBe(1);
+  },
+);
 
 const WHILE = ['in its tick', 'while it is made', 'while it waits for its turn'] as const;
 
-describe.each([false, true])('a read before a release precedes all later access: shared %s', (shared) => {
-  test.each(WHILE)('released %s', async (when) => {
-    const { log, run } = await stage({ shared });
-    const others =
-      when === 'while it waits for its turn' ? [run(PLACE.writes, (tx) => tx.call('act', { by: 'old' }))] : [];
-    const own = run(PLACE.writes, async (tx) => {
-      const read = tx.call('read', { by: 'own' });
-      if (when === 'while it is made') while (!log.includes('own begins')) await nextTurn();
-      await Promise.all([read, tx.release(PLACE)]);
-      log.push('given up');
-      await young;
+describe.each([false, true])(
+  'a read before a release precedes all later access: shared %s',
+  (shared) => {
+    test.each(WHILE)('released %s', async (when) => {
+      const { log, run } = await stage({ shared });
+      const others =
+        when === 'while it waits for its turn'
+          ? [run(PLACE.writes, (tx) => tx.call('act', { by: 'old' }))]
+          : [];
+      const own = run(PLACE.writes, async (tx) => {
+        const read = tx.call('read', { by: 'own' });
+        if (when === 'while it is made') while (!log.includes('own begins')) await nextTurn();
+        await Promise.all([read, tx.release(PLACE)]);
+        log.push('given up');
+        await young;
+      });
+      const young: Promise<unknown> = run(PLACE.writes, (tx) => tx.call('act', { by: 'young' }));
+      await Promise.all([...others, own, young]);
+      const before = others.length === 0 ? [] : ['old begins', 'old ends'];
+      expect(log).toEqual([
+        ...before,
+        'own begins',
+        'own ends',
+        'given up',
+        'young begins',
+        'young ends',
+      ]);
     });
-    const young: Promise<unknown> = run(PLACE.writes, (tx) => tx.call('act', { by: 'young' }));
-    await Promise.all([...others, own, young]);
-    const before = others.length === 0 ? [] : ['old begins', 'old ends'];
-    expect(log).toEqual([...before, 'own begins', 'own ends', 'given up', 'young begins', 'young ends']);
-  });
-});
+  },
+);
 
 /** Long compared with the steps of a test, and short compared with its timeout. */
 const SOON_MS = 300;

@@ -15,10 +15,18 @@ import {
 const all = { writ: writFor('alice'), writes: ['test:**'], retries: 0 };
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 
-async function stage(fault?: Outside['fault'], sort: OutsideSink['sort'] = 'keyed', more: readonly Tool[] = []) {
+async function stage(
+  fault?: Outside['fault'],
+  sort: OutsideSink['sort'] = 'keyed',
+  more: readonly Tool[] = [],
+) {
   const sink = new OutsideSink(sort);
   const outside = { sink, steps: new Steps(), ...(fault && { fault }) };
-  const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered'), ...more];
+  const tools = [
+    toolFor(outside, 'reversible', 'externalised'),
+    toolFor(outside, 'irreversible', 'buffered'),
+    ...more,
+  ];
   const assize = runtimeOver(new MemoryStore(), [tally], { tools });
   return { sink, assize, trajectory: await assize.create(tally, { trajectoryId: 't' }) };
 }
@@ -38,39 +46,52 @@ const branch = (what: string) => async (tx: any) => {
 };
 
 /** The answers of tools, without the inputs of reads. */
-function answersIn(observations: readonly { readonly name: string; readonly value: unknown }[]): unknown[] {
+function answersIn(
+  observations: readonly { readonly name: string; readonly value: unknown }[],
+): unknown[] {
   return observations.filter(({ name }) => !name.endsWith('.input')).map(({ value }) => value);
 }
 
 describe('speculation', () => {
-  test.each([2, 4, 8, 16])('of %i branches one is committed, and the others leave nothing', async (k) => {
-    for (const winner of [0, k - 1]) {
-      const { trajectory, sink } = await stage();
-      const outcome = await trajectory.transaction(all, async (tx) => {
-        await tx.call('irreversible.buffered', { what: 'before' });
-        const value = await tx.speculate(
-          Array.from({ length: k }, (_, i) => branch(`b${i}`)),
-          (tried) => {
-            expect(tried).toEqual(Array.from({ length: k }, (_, i) => ({ failed: false, value: `b${i}` })));
-            return winner;
-          },
-        );
-        // All effects of discarded branches are compensated by now, and no buffered call has run.
-        for (let i = 0; i < k; i++) expect(sink.standing(`b${i} acted`)).toBe(i === winner ? 1 : 0);
-        expect(sink.log.some(({ what }) => what.includes('held'))).toBe(false);
-        return value;
-      });
-      expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, value: `b${winner}`, effects: 'settled' });
-      expect(trajectory.state()).toEqual({ done: { [`b${winner}`]: 1 } });
-      for (let i = 0; i < k; i++) expect(sink.times('do', `b${i} held`)).toBe(i === winner ? 1 : 0);
-      expect(sink.standing('before')).toBe(1);
-      const { delta, observations } = JSON.parse((outcome.ruling as any).entry.payload);
-      expect(delta.effects).toHaveLength(3);
-      expect(observations).toEqual([
-        { name: `reversible.externalised#1.${winner}/0`, value: { did: `b${winner} acted` } },
-      ]);
-    }
-  });
+  test.each([2, 4, 8, 16])(
+    'of %i branches one is committed, and the others leave nothing',
+    async (k) => {
+      for (const winner of [0, k - 1]) {
+        const { trajectory, sink } = await stage();
+        const outcome = await trajectory.transaction(all, async (tx) => {
+          await tx.call('irreversible.buffered', { what: 'before' });
+          const value = await tx.speculate(
+            Array.from({ length: k }, (_, i) => branch(`b${i}`)),
+            (tried) => {
+              expect(tried).toEqual(
+                Array.from({ length: k }, (_, i) => ({ failed: false, value: `b${i}` })),
+              );
+              return winner;
+            },
+          );
+          // All effects of discarded branches are compensated by now, and no buffered call has run.
+          for (let i = 0; i < k; i++)
+            expect(sink.standing(`b${i} acted`)).toBe(i === winner ? 1 : 0);
+          expect(sink.log.some(({ what }) => what.includes('held'))).toBe(false);
+          return value;
+        });
+        expect(outcome).toMatchObject({
+          ruling: { ruling: 'committed' },
+          value: `b${winner}`,
+          effects: 'settled',
+        });
+        expect(trajectory.state()).toEqual({ done: { [`b${winner}`]: 1 } });
+        for (let i = 0; i < k; i++)
+          expect(sink.times('do', `b${i} held`)).toBe(i === winner ? 1 : 0);
+        expect(sink.standing('before')).toBe(1);
+        const { delta, observations } = JSON.parse((outcome.ruling as any).entry.payload);
+        expect(delta.effects).toHaveLength(3);
+        expect(observations).toEqual([
+          { name: `reversible.externalised#1.${winner}/0`, value: { did: `b${winner} acted` } },
+        ]);
+      }
+    },
+  );
 
   test.each<[string, (tried: any) => any, string]>([
     ['none is chosen', () => undefined, 'no_branch'],
@@ -90,7 +111,9 @@ describe('speculation', () => {
   });
 
   test('a branch that fails is one that can’t be chosen', async () => {
-    const { trajectory, sink } = await stage((of, what) => (of === 'do' && what === 'a acted' ? 'fail' : 'none'));
+    const { trajectory, sink } = await stage((of, what) =>
+      of === 'do' && what === 'a acted' ? 'fail' : 'none',
+    );
     const outcome = await trajectory.transaction(all, (tx) =>
       tx.speculate([branch('a'), branch('b')], (tried) => {
         expect(tried[0]).toMatchObject({ failed: true, error: { code: 'tool_failed' } });
@@ -99,7 +122,9 @@ describe('speculation', () => {
     );
     expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, value: 'b' });
     expect(sink.standing('b acted')).toBe(1);
-    const { trajectory: other } = await stage((of, what) => (of === 'do' && what === 'a acted' ? 'fail' : 'none'));
+    const { trajectory: other } = await stage((of, what) =>
+      of === 'do' && what === 'a acted' ? 'fail' : 'none',
+    );
     const made = other.transaction(all, (tx) => tx.speculate([branch('a'), branch('b')], () => 0));
     expect(await codeOf(made)).toBe('no_branch');
   });
@@ -125,7 +150,10 @@ describe('speculation', () => {
     // A chosen nested branch is compensated if its parent is not chosen.
     const second = await stage();
     await second.trajectory.transaction(all, (tx) =>
-      tx.speculate([(inner) => inner.speculate([branch('b'), branch('c')], () => 0), branch('a')], () => 1),
+      tx.speculate(
+        [(inner) => inner.speculate([branch('b'), branch('c')], () => 0), branch('a')],
+        () => 1,
+      ),
     );
     expect(['a', 'b', 'c'].map((what) => second.sink.standing(`${what} acted`))).toEqual([1, 0, 0]);
   });
@@ -226,14 +254,18 @@ describe('speculation', () => {
     ['among which nobody chooses', [branch('a')], undefined],
   ])('branches %s are refused before any is tried', async (_, branches, choose) => {
     const { trajectory, sink } = await stage();
-    const made = trajectory.transaction(all, (tx) => tx.speculate(branches as never, choose as never));
+    const made = trajectory.transaction(all, (tx) =>
+      tx.speculate(branches as never, choose as never),
+    );
     await expect(made).rejects.toMatchObject({ code: 'bad_intent' });
     expect(sink.log).toEqual([]);
   });
 
   describe('where a branch has acted that may be undone yet', () => {
     /** A tool with a place that restores the value that it found there. */
-    function shelf(more: { readonly parallel?: boolean; readonly cost?: () => { usd: number } } = {}) {
+    function shelf(
+      more: { readonly parallel?: boolean; readonly cost?: () => { usd: number } } = {},
+    ) {
       const places = new Map<string, string>();
       const at = z.strictObject({ at: z.string(), what: z.string().optional() });
       const looks: PromiseWithResolvers<void>[] = [];
@@ -270,7 +302,8 @@ describe('speculation', () => {
 
     const puts = (what: string) => (tx: any) => tx.call('shelf.put', { at: 'x', what });
     const looks = (tx: any) => tx.call('shelf.look', { at: 'x' });
-    const holds = (what: string) => (tx: any) => tx.call('irreversible.buffered', { what, at: 'x' });
+    const holds = (what: string) => (tx: any) =>
+      tx.call('irreversible.buffered', { what, at: 'x' });
 
     test('no other effect runs: the compensation would revert it too', async () => {
       const { places, tools } = shelf();
@@ -297,7 +330,9 @@ describe('speculation', () => {
         });
         await expect(part).rejects.toThrow('no');
         for (const call of [puts('mine'), looks, holds('mine')])
-          expect([await codeOf(call(tx)), await codeOf(tx.nested(call))]).toEqual(Array(2).fill('resource_in_doubt'));
+          expect([await codeOf(call(tx)), await codeOf(tx.nested(call))]).toEqual(
+            Array(2).fill('resource_in_doubt'),
+          );
         await tx.call('shelf.put', { at: 'y', what: 'mine' });
         tx.propose(COUNT);
       });
@@ -327,7 +362,11 @@ describe('speculation', () => {
 
     test('a refused effect has not run, and other branches read and act', async () => {
       const { places, tools } = shelf();
-      const { trajectory, sink } = await stage((_, what) => (what === 'a' ? 'fail_for_good' : 'none'), 'keyed', tools);
+      const { trajectory, sink } = await stage(
+        (_, what) => (what === 'a' ? 'fail_for_good' : 'none'),
+        'keyed',
+        tools,
+      );
       await trajectory.transaction(all, async (tx) => {
         const { promise: isRefused, resolve: refused } = Promise.withResolvers<void>();
         const a = async (inner: any) => {
@@ -361,7 +400,12 @@ describe('speculation', () => {
         cost: () => ({ usd: 2 }),
         execute: () => null,
       });
-      const planned = declareTool({ ...dear.spec, name: 'shelf.plan', reads: ['test:{at}'], plan: () => null });
+      const planned = declareTool({
+        ...dear.spec,
+        name: 'shelf.plan',
+        reads: ['test:{at}'],
+        plan: () => null,
+      });
       const { trajectory, assize } = await stage(undefined, 'keyed', [...tools, dear, planned]);
       const writ = writFor('alice', { trajectory: 't', budget: { usd: 10 } });
       const { ruling } = await trajectory.transaction({ ...all, writ }, async (tx) => {
@@ -377,7 +421,10 @@ describe('speculation', () => {
         await tx.call('shelf.order', { at: 'y' });
         tx.propose(COUNT);
       });
-      expect(JSON.parse((ruling as any).entry.payload)).toMatchObject({ kind: 'commit', budget_cost: { usd: 2 } });
+      expect(JSON.parse((ruling as any).entry.payload)).toMatchObject({
+        kind: 'commit',
+        budget_cost: { usd: 2 },
+      });
       await assize.close();
     });
 
@@ -395,7 +442,10 @@ describe('speculation', () => {
         tx.propose(COUNT);
       });
       expect(await codeOf(made)).toBe('resource_in_doubt');
-      expect([sink.log, await assize.recoverEffects()]).toMatchObject([[], [{ phase: 'unresolved' }]]);
+      expect([sink.log, await assize.recoverEffects()]).toMatchObject([
+        [],
+        [{ phase: 'unresolved' }],
+      ]);
       await assize.close();
     });
 
@@ -412,7 +462,8 @@ describe('speculation', () => {
           acted();
           return looks(inner);
         };
-        const b = (inner: any) => hasActed.then(() => looks(who === 'b' ? inner : tx)).catch(({ reason }) => reason);
+        const b = (inner: any) =>
+          hasActed.then(() => looks(who === 'b' ? inner : tx)).catch(({ reason }) => reason);
         const seen = await tx.speculate([a, b], ([first, second]) => {
           expect([first, second]).toMatchObject([{ value: 'a' }, { value: 'branch_conflict' }]);
           return 1;
@@ -432,29 +483,35 @@ describe('speculation', () => {
     ])('%s does not read there either if reads are validated at the gate', async (_, who) => {
       const { tools } = shelf();
       const { trajectory } = await stage(undefined, 'keyed', tools);
-      const { ruling } = await trajectory.transaction({ ...all, reading: 'optimistic' }, async (tx) => {
-        const { promise: hasActed, resolve: acted } = Promise.withResolvers<void>();
-        const { promise: hasLooked, resolve: looked } = Promise.withResolvers<void>();
-        const a = async (inner: any) => {
-          await puts('a')(inner);
-          acted();
-          await hasLooked;
-          // The value is read again before either branch acts there, and is unchanged.
-          await puts('a again')(inner);
-        };
-        const b = async (inner: any) => {
-          await hasActed;
-          const codes = [await codeOf(looks(who === 'b' ? inner : tx)), await codeOf(puts('b')(inner))];
-          looked();
-          return codes;
-        };
-        await tx.speculate<unknown>([a, b], ([, second]) => {
-          expect(second).toMatchObject({ value: ['branch_conflict', 'branch_conflict'] });
-          return 1;
-        });
-        expect(await looks(tx)).toBe(null);
-        tx.propose(COUNT);
-      });
+      const { ruling } = await trajectory.transaction(
+        { ...all, reading: 'optimistic' },
+        async (tx) => {
+          const { promise: hasActed, resolve: acted } = Promise.withResolvers<void>();
+          const { promise: hasLooked, resolve: looked } = Promise.withResolvers<void>();
+          const a = async (inner: any) => {
+            await puts('a')(inner);
+            acted();
+            await hasLooked;
+            // The value is read again before either branch acts there, and is unchanged.
+            await puts('a again')(inner);
+          };
+          const b = async (inner: any) => {
+            await hasActed;
+            const codes = [
+              await codeOf(looks(who === 'b' ? inner : tx)),
+              await codeOf(puts('b')(inner)),
+            ];
+            looked();
+            return codes;
+          };
+          await tx.speculate<unknown>([a, b], ([, second]) => {
+            expect(second).toMatchObject({ value: ['branch_conflict', 'branch_conflict'] });
+            return 1;
+          });
+          expect(await looks(tx)).toBe(null);
+          tx.propose(COUNT);
+        },
+      );
       const { kind, observations } = JSON.parse((ruling as any).entry.payload);
       expect([kind, answersIn(observations)]).toEqual(['commit', [null]]);
     });
@@ -484,7 +541,8 @@ describe('speculation', () => {
     test('no other branch stages a write or reads a staged one there either', async () => {
       const { places, tools } = shelf();
       const at = {};
-      const found = async (_: unknown, { input }: { input: { at: string } }) => places.get(input.at) ?? null;
+      const found = async (_: unknown, { input }: { input: { at: string } }) =>
+        places.get(input.at) ?? null;
       const held = declareTool({
         name: 'shelf.held',
         input: z.strictObject({ at: z.string() }),
@@ -517,7 +575,10 @@ describe('speculation', () => {
         const a = async (inner: any) => {
           await puts('a')(inner);
           acted();
-          return [await inner.call('shelf.held', { at: 'x' }), await inner.call('shelf.seen', { at: 'x' })];
+          return [
+            await inner.call('shelf.held', { at: 'x' }),
+            await inner.call('shelf.seen', { at: 'x' }),
+          ];
         };
         const b = async (inner: any) => {
           await hasActed;
@@ -528,7 +589,10 @@ describe('speculation', () => {
           ];
         };
         await tx.speculate([a, b], (tried) => {
-          expect(tried).toMatchObject([{ value: ['a', 'a'] }, { value: ['branch_conflict', 'branch_conflict'] }]);
+          expect(tried).toMatchObject([
+            { value: ['a', 'a'] },
+            { value: ['branch_conflict', 'branch_conflict'] },
+          ]);
           return 1;
         });
         tx.propose(COUNT);
@@ -538,24 +602,27 @@ describe('speculation', () => {
     test('an optimistic read stays valid if another branch acts there afterwards', async () => {
       const { places, tools } = shelf();
       const { trajectory } = await stage(undefined, 'keyed', tools);
-      const { ruling } = await trajectory.transaction({ ...all, reading: 'optimistic' }, async (tx) => {
-        const { promise: hasLooked, resolve: looked } = Promise.withResolvers<void>();
-        const { promise: hasActed, resolve: acted } = Promise.withResolvers<void>();
-        const looking = tx.nested(async (inner) => {
-          const seen = await looks(inner);
-          looked();
-          await hasActed;
-          return seen;
-        });
-        const acting = tx.nested(async (inner) => {
-          await hasLooked;
-          await puts('a')(inner);
-          acted();
-        });
-        expect(await looking).toBe(null);
-        await acting;
-        tx.propose(COUNT);
-      });
+      const { ruling } = await trajectory.transaction(
+        { ...all, reading: 'optimistic' },
+        async (tx) => {
+          const { promise: hasLooked, resolve: looked } = Promise.withResolvers<void>();
+          const { promise: hasActed, resolve: acted } = Promise.withResolvers<void>();
+          const looking = tx.nested(async (inner) => {
+            const seen = await looks(inner);
+            looked();
+            await hasActed;
+            return seen;
+          });
+          const acting = tx.nested(async (inner) => {
+            await hasLooked;
+            await puts('a')(inner);
+            acted();
+          });
+          expect(await looking).toBe(null);
+          await acting;
+          tx.propose(COUNT);
+        },
+      );
       expect([ruling.ruling, places.get('x')]).toEqual(['committed', 'a']);
     });
 
@@ -577,7 +644,9 @@ describe('speculation', () => {
     const { trajectory, sink, assize } = await stage((of, what) =>
       isBroken && of === 'undo' && what === 'a acted' ? 'fail' : 'none',
     );
-    const outcome = await trajectory.transaction(all, (tx) => tx.speculate([branch('a'), branch('b')], () => 1));
+    const outcome = await trajectory.transaction(all, (tx) =>
+      tx.speculate([branch('a'), branch('b')], () => 1),
+    );
     expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'needs_human' });
     expect(sink.standing('b acted')).toBe(1);
     const [left] = await assize.recoverEffects();
@@ -620,14 +689,22 @@ describe('speculation', () => {
         };
         const { isDead } = await process(endAt, async (assize) => {
           const trajectory = await assize.open('t');
-          return trajectory.transaction(all, (tx) => tx.speculate([branch('a'), branch('b'), branch('c')], () => 1));
+          return trajectory.transaction(all, (tx) =>
+            tx.speculate([branch('a'), branch('b'), branch('c')], () => 1),
+          );
         });
         if (!isDead) break;
         expect((await process(undefined, (assize) => assize.recoverEffects())).value).toEqual([]);
         const committed = (await store.entries('t')).some(({ kind }) => kind === 'commit') ? 1 : 0;
         for (const what of ['a', 'b', 'c']) {
-          expect([what, sink.standing(`${what} acted`)]).toEqual([what, what === 'b' ? committed : 0]);
-          expect([what, sink.times('do', `${what} held`)]).toEqual([what, what === 'b' ? committed : 0]);
+          expect([what, sink.standing(`${what} acted`)]).toEqual([
+            what,
+            what === 'b' ? committed : 0,
+          ]);
+          expect([what, sink.times('do', `${what} held`)]).toEqual([
+            what,
+            what === 'b' ? committed : 0,
+          ]);
         }
         ends[committed === 1 ? 'committed' : 'undone']++;
       }

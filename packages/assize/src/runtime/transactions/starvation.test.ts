@@ -54,7 +54,13 @@ async function stage() {
   const count = (name: string, options: object, pause: () => Promise<unknown>): Promise<string> =>
     trajectory
       .transaction(
-        { writ: writFor('alice'), reads: [`cell:${name}`], writes: [`cell:${name}`], retries: RETRIES, ...options },
+        {
+          writ: writFor('alice'),
+          reads: [`cell:${name}`],
+          writes: [`cell:${name}`],
+          retries: RETRIES,
+          ...options,
+        },
         async (tx) => {
           const value = (await tx.call('cell.get', { cell: name })) as number;
           await pause();
@@ -91,7 +97,8 @@ test.each(OPTIMISTIC)('none of many agents stays stale: %o', async (options) => 
   const next = seededNumbers(SEED);
   const agent = async (): Promise<string[]> => {
     const all: string[] = [];
-    for (let n = 0; n < OPERATIONS; n++) all.push(await count(`c${zipf(next)}`, options, () => turns(next(4))));
+    for (let n = 0; n < OPERATIONS; n++)
+      all.push(await count(`c${zipf(next)}`, options, () => turns(next(4))));
     return all;
   };
   const all = (await Promise.all(Array.from({ length: AGENTS }, agent))).flat();

@@ -13,7 +13,8 @@ async function stage() {
   const own = new Proxy(store, {
     get(target, name) {
       const member = Reflect.get(target, name) as unknown;
-      if (name !== 'joinEffects') return typeof member === 'function' ? member.bind(target) : member;
+      if (name !== 'joinEffects')
+        return typeof member === 'function' ? member.bind(target) : member;
       return async (options: { readonly leaseMs: number }): Promise<Membership> => {
         const membership = await target.joinEffects!(options);
         return {
@@ -28,12 +29,19 @@ async function stage() {
   });
   const assize = runtimeOver(own, [tally], { tools: [], effects: { leaseMs: 600_000 } });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
-  const count = (deadlineMs: number, more: object = {}, first: (tx: Transaction) => unknown = () => undefined) =>
+  const count = (
+    deadlineMs: number,
+    more: object = {},
+    first: (tx: Transaction) => unknown = () => undefined,
+  ) =>
     trajectory
-      .transaction({ writ: writFor('alice'), writes: ['r:/a'], retries: 0, deadlineMs, ...more }, async (tx) => {
-        await first(tx);
-        tx.propose({ action: 'count', role: 'counter', args: 'x' });
-      })
+      .transaction(
+        { writ: writFor('alice'), writes: ['r:/a'], retries: 0, deadlineMs, ...more },
+        async (tx) => {
+          await first(tx);
+          tx.propose({ action: 'count', role: 'counter', args: 'x' });
+        },
+      )
       .then(
         ({ effects }) => effects,
         ({ code }: { readonly code?: string }) => code,

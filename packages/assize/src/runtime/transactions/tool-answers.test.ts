@@ -6,7 +6,10 @@ import { keepableOrWhy } from './limits/answer-size.ts';
 import { readSalted } from './settle/quarantine.ts';
 
 describe('the answer of a tool', () => {
-  const odd = (execute: () => unknown, compensate: () => unknown = () => ({ undone: 'all' })): Tool =>
+  const odd = (
+    execute: () => unknown,
+    compensate: () => unknown = () => ({ undone: 'all' }),
+  ): Tool =>
     declareTool({
       name: 'odd.tool',
       input: z.strictObject({}),
@@ -25,7 +28,9 @@ describe('the answer of a tool', () => {
         return execute();
       };
       const { trajectory, all, assize } = await stage({ tools: [odd(counting)] });
-      expect(await codeOf(trajectory.transaction(all, (tx) => tx.call('odd.tool', {})))).toBe('answer_unreadable');
+      expect(await codeOf(trajectory.transaction(all, (tx) => tx.call('odd.tool', {})))).toBe(
+        'answer_unreadable',
+      );
       expect(calls).toBe(1);
       expect(await assize.recoverEffects()).toMatchObject([{ why: 'answer_unreadable' }]);
     },
@@ -96,7 +101,9 @@ describe('the residue of a compensation is mitigated', () => {
 
   async function undone(sink: Sink, mitigate: (residue: string) => unknown) {
     const log: string[] = [];
-    const { trajectory, all, assize, store } = await stage({ tools: [refund(sink, mitigate, log)] });
+    const { trajectory, all, assize, store } = await stage({
+      tools: [refund(sink, mitigate, log)],
+    });
     const thrown = trajectory.transaction(all, async (tx) => {
       await tx.call('booking.make', {});
       throw new Error('as planned');
@@ -109,11 +116,16 @@ describe('the residue of a compensation is mitigated', () => {
     return { log, left, residue };
   }
 
-  test.each<Sink>(['keyed', 'queryable', 'blind'])('and the result is stored with the residue: %s', async (sink) => {
-    const { log, left, residue } = await undone(sink, (residue) => ({ mailed: `about ${residue}` }));
-    expect([log, left]).toEqual([['cancel', 'mail under its key'], []]);
-    expect(residue).toEqual({ mitigated: { mailed: 'about the fee' }, residue: 'the fee' });
-  });
+  test.each<Sink>(['keyed', 'queryable', 'blind'])(
+    'and the result is stored with the residue: %s',
+    async (sink) => {
+      const { log, left, residue } = await undone(sink, (residue) => ({
+        mailed: `about ${residue}`,
+      }));
+      expect([log, left]).toEqual([['cancel', 'mail under its key'], []]);
+      expect(residue).toEqual({ mitigated: { mailed: 'about the fee' }, residue: 'the fee' });
+    },
+  );
 
   test.each([
     ['keyed', 'unresolved', 3],

@@ -63,10 +63,13 @@ async function staged() {
   const { assize, trajectory, store } = await stage({ tools: [booking, note, look] });
   onTestFinished(() => assize.close());
   const run = (body: (tx: Transaction) => Promise<unknown>) =>
-    trajectory.transaction({ writ, reads: ['test:**'], writes: ['test:**'], retries: 0 }, async (tx) => {
-      await body(tx);
-      tx.propose(COUNT);
-    });
+    trajectory.transaction(
+      { writ, reads: ['test:**'], writes: ['test:**'], retries: 0 },
+      async (tx) => {
+        await body(tx);
+        tx.propose(COUNT);
+      },
+    );
   return { called, store, run, book: (tx: Transaction, n: number) => tx.call(booking.name, { n }) };
 }
 

@@ -6,7 +6,12 @@ import { MemoryStore } from '@assize/testing/memory';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openStore } from '#stores';
 import { runtimeOver } from '../../../../../tests/support/ledger/runtime.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 import { COUNT, writ } from '../../../../../tests/support/tools/transaction-stage.ts';
 
 // Two runtimes with tools on one store that only one of them may use at a time.
@@ -65,7 +70,9 @@ describe.each(['memory', 'sqlite'] as const)('two runtimes on one store (%s)', (
       for (let n = 0; n < 20; n++) all.push(await act(`${name}${n}`, () => sleep(5)));
       return all;
     };
-    expect(await Promise.all([work(left, 'l'), work(right, 'r')])).toEqual(Array(2).fill(Array(20).fill('settled')));
+    expect(await Promise.all([work(left, 'l'), work(right, 'r')])).toEqual(
+      Array(2).fill(Array(20).fill('settled')),
+    );
   });
 
   test('a body may run another transaction while the other runtime waits', async () => {
@@ -78,7 +85,11 @@ describe.each(['memory', 'sqlite'] as const)('two runtimes on one store (%s)', (
       expect(await left.act('c')).toBe('settled');
     });
     await begun.promise;
-    expect(await Promise.all([nested, waits, right.act('d')])).toEqual(['settled', 'settled', 'settled']);
+    expect(await Promise.all([nested, waits, right.act('d')])).toEqual([
+      'settled',
+      'settled',
+      'settled',
+    ]);
   });
 
   test('the deadline of a waiting transaction names the other runtime', async () => {
@@ -90,7 +101,9 @@ describe.each(['memory', 'sqlite'] as const)('two runtimes on one store (%s)', (
       return free.promise;
     });
     await begun.promise;
-    const refused = await right.act('b', () => undefined, { deadlineMs: 100 }).catch((error: unknown) => error);
+    const refused = await right
+      .act('b', () => undefined, { deadlineMs: 100 })
+      .catch((error: unknown) => error);
     expect(refused).toMatchObject({
       code: 'deadline',
       message: expect.stringContaining('Another runtime runs the effects'),

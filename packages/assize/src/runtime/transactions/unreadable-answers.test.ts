@@ -68,7 +68,14 @@ const CLASSES = (['buffered', 'externalised'] as const).flatMap((delivery) =>
 test.each(CLASSES)('an answer that is not JSON is an answer: %s, %s', async (delivery, sink) => {
   for (const [name, answer] of ANSWERS) {
     const { calls, told, outcome } = await called(answer, delivery, sink);
-    expect([name, calls, told]).toEqual([name, 1, delivery === 'externalised' ? 'answer_unreadable' : undefined]);
-    expect([name, outcome]).toMatchObject([name, { ruling: { ruling: 'committed' }, effects: 'settled' }]);
+    expect([name, calls, told]).toEqual([
+      name,
+      1,
+      delivery === 'externalised' ? 'answer_unreadable' : undefined,
+    ]);
+    expect([name, outcome]).toMatchObject([
+      name,
+      { ruling: { ruling: 'committed' }, effects: 'settled' },
+    ]);
   }
 });

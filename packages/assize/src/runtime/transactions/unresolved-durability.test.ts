@@ -6,7 +6,13 @@ import type { EffectWrite } from '#ledger';
 import type { RuntimeError } from '#runtime';
 import { StoreError } from '#stores';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  type Fault,
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 
 // The next owner reads an unresolved transaction back from the log. So all its records must be
 // there by then, however slow the store is. Otherwise the last call would run again, and its
@@ -42,7 +48,8 @@ class Ending {
     this.store = new Proxy(store, {
       get: (target, name) => {
         const member: unknown = Reflect.get(target, name);
-        if (name !== 'leaseEffects') return typeof member === 'function' ? member.bind(target) : member;
+        if (name !== 'leaseEffects')
+          return typeof member === 'function' ? member.bind(target) : member;
         return async (signal?: AbortSignal) => {
           const tenure = await target.leaseEffects(signal);
           this.end = () => tenure.release();
@@ -71,7 +78,10 @@ async function stage(
       return fault(of, what);
     },
   };
-  const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'reversible', 'buffered')];
+  const tools = [
+    toolFor(outside, 'reversible', 'externalised'),
+    toolFor(outside, 'reversible', 'buffered'),
+  ];
   const failures: RuntimeError[] = [];
   const assize = runtimeOver(slow(store, refuses), [tally], {
     tools,
@@ -115,7 +125,9 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
     const before = [...calls];
     refuses = false;
     const by = { by: 'ops', writ: operatorWrit(), evidence: 'it is taken now' };
-    expect(await assize.resolveEffect({ epoch: 1, n: 0, as: 'retry', ...by })).toMatchObject({ unresolved: 0 });
+    expect(await assize.resolveEffect({ epoch: 1, n: 0, as: 'retry', ...by })).toMatchObject({
+      unresolved: 0,
+    });
     expect([calls, failures]).toEqual([[...before, 'do first'], []]);
     expect([sink.times('do', 'first'), sink.times('do', 'second')]).toEqual([1, 1]);
     await assize.close();
@@ -193,9 +205,12 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
       toolFor(outside, 'with_cost', 'externalised'),
     ] as const;
     const ending = new Ending(store);
-    const ended = await runtimeOver(ending.store, [tally], { tools: [known, lacking] }).create(tally, {
-      trajectoryId: 't',
-    });
+    const ended = await runtimeOver(ending.store, [tally], { tools: [known, lacking] }).create(
+      tally,
+      {
+        trajectoryId: 't',
+      },
+    );
     const called = Promise.withResolvers<void>();
     const hanging = Promise.withResolvers<never>();
     const over = ended

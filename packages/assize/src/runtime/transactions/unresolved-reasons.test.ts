@@ -2,7 +2,15 @@ import { once } from 'node:events';
 import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { DidNothing, declareTool, EffectError, NoAnswer, type Sink, type Tool, whyOf } from '#effects';
+import {
+  DidNothing,
+  declareTool,
+  EffectError,
+  NoAnswer,
+  type Sink,
+  type Tool,
+  whyOf,
+} from '#effects';
 import { type PendingPayload, readRow } from '#ledger';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import {
@@ -39,7 +47,10 @@ function throwing(error: unknown, sink: Sink, delivery: 'buffered' | 'externalis
 
 async function ordered(tool: Tool) {
   const store = new MemoryStore();
-  const assize = runtimeOver(store, [attended], { tools: [tool], ports: { pause: async () => undefined } });
+  const assize = runtimeOver(store, [attended], {
+    tools: [tool],
+    ports: { pause: async () => undefined },
+  });
   const trajectory = await assize.create(attended, { trajectoryId: 't' });
   const told = await trajectory
     .transaction({ writ: writFor('alice'), writes: ['shop:**'], retries: 0 }, async (tx) => {
@@ -54,7 +65,9 @@ async function ordered(tool: Tool) {
 async function textOf(store: MemoryStore): Promise<string> {
   const entries = await store.entries('t');
   const logged = await store.listEffects({ limit: 10 });
-  return JSON.stringify([entries, logged], (_, value) => (typeof value === 'bigint' ? String(value) : value));
+  return JSON.stringify([entries, logged], (_, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
 }
 
 const ERRORS: [string, unknown, string | undefined][] = [
@@ -62,35 +75,44 @@ const ERRORS: [string, unknown, string | undefined][] = [
   ['a refusal, with a word for it', new DidNothing(SECRET, { final: true, ...KEPT }), 'http_500'],
   ['a refusal without', new DidNothing(SECRET, { final: true }), undefined],
   ['any other error', new Error(SECRET), undefined],
-  ['one that has a member of that name', Object.assign(new Error('no'), { why: 'secret' }), undefined],
-  ['what is no error', SECRET, undefined],
-  ...['', 'Card', '4111', SECRET, 'a'.repeat(65), 'a b', `a\n`].map((why): [string, unknown, undefined] => [
-    `a word that is none: ${JSON.stringify(why)}`,
-    new NoAnswer('no', { why }),
+  [
+    'one that has a member of that name',
+    Object.assign(new Error('no'), { why: 'secret' }),
     undefined,
-  ]),
+  ],
+  ['what is no error', SECRET, undefined],
+  ...['', 'Card', '4111', SECRET, 'a'.repeat(65), 'a b', `a\n`].map(
+    (why): [string, unknown, undefined] => [
+      `a word that is none: ${JSON.stringify(why)}`,
+      new NoAnswer('no', { why }),
+      undefined,
+    ],
+  ),
 ];
 
 describe.each<Sink>(['keyed', 'queryable', 'blind'])('at a %s sink', (sink) => {
-  test.each(ERRORS)('%s is reported in this process, and only its reason code elsewhere', async (_, error, why) => {
-    const tool = throwing(error, sink, 'buffered');
-    const { store, assize } = await ordered(tool);
-    const [left] = await assize.recoverEffects();
-    expect(left?.error).toBe(error);
-    await assize.close();
+  test.each(ERRORS)(
+    '%s is reported in this process, and only its reason code elsewhere',
+    async (_, error, why) => {
+      const tool = throwing(error, sink, 'buffered');
+      const { store, assize } = await ordered(tool);
+      const [left] = await assize.recoverEffects();
+      expect(left?.error).toBe(error);
+      await assize.close();
 
-    const next = runtimeOver(store, [attended], { tools: [tool] });
-    const [found] = await next.recoverEffects();
-    const [listed] = await next.effects();
-    const pending = (await store.entries('t')).find(({ kind }) => kind === 'pending_approval');
-    await next.close();
-    for (const each of [left, found, listed?.effects[0]]) expect(each?.why).toBe(why);
-    expect(found).not.toHaveProperty('error');
-    const { detail } = readRow(pending!).payload as PendingPayload;
-    expect(detail.endsWith(')')).toBe(why !== undefined);
-    if (why !== undefined) expect(detail).toMatch(/\(http_500\)$/);
-    expect(await textOf(store)).not.toMatch(/4111|secret/);
-  });
+      const next = runtimeOver(store, [attended], { tools: [tool] });
+      const [found] = await next.recoverEffects();
+      const [listed] = await next.effects();
+      const pending = (await store.entries('t')).find(({ kind }) => kind === 'pending_approval');
+      await next.close();
+      for (const each of [left, found, listed?.effects[0]]) expect(each?.why).toBe(why);
+      expect(found).not.toHaveProperty('error');
+      const { detail } = readRow(pending!).payload as PendingPayload;
+      expect(detail.endsWith(')')).toBe(why !== undefined);
+      if (why !== undefined) expect(detail).toMatch(/\(http_500\)$/);
+      expect(await textOf(store)).not.toMatch(/4111|secret/);
+    },
+  );
 
   test('an immediate effect passes the thrown error to its body', async () => {
     const error = new NoAnswer(SECRET, KEPT);
@@ -114,12 +136,19 @@ test('a call that does not answer in time has the reason `too_slow`', async () =
     execute: () => new Promise(() => undefined),
   });
   const store = new MemoryStore();
-  const assize = runtimeOver(store, [attended], { tools: [hanging], effects: { callTimeoutMs: 5 } });
+  const assize = runtimeOver(store, [attended], {
+    tools: [hanging],
+    effects: { callTimeoutMs: 5 },
+  });
   const trajectory = await assize.create(attended, { trajectoryId: 't' });
-  const told = trajectory.transaction({ writ: writFor('alice'), writes: ['shop:**'], retries: 0 }, (tx) =>
-    tx.call('shop.order', {}),
+  const told = trajectory.transaction(
+    { writ: writFor('alice'), writes: ['shop:**'], retries: 0 },
+    (tx) => tx.call('shop.order', {}),
   );
-  await expect(told).rejects.toMatchObject({ code: 'outcome_unknown', evidence: { why: 'too_slow' } });
+  await expect(told).rejects.toMatchObject({
+    code: 'outcome_unknown',
+    evidence: { why: 'too_slow' },
+  });
   await assize.close();
 });
 
@@ -130,16 +159,25 @@ test('a call that reports no start at its timeout runs once, even if blind', asy
     ...throwing(undefined, 'blind', 'buffered').spec,
     execute: async (_, { signal }) => {
       if (waited++ > 0) begun++;
-      else await once(signal, 'abort').then(() => Promise.reject(new DidNothing('its turn never came')));
+      else
+        await once(signal, 'abort').then(() =>
+          Promise.reject(new DidNothing('its turn never came')),
+        );
       return null;
     },
   });
-  const assize = runtimeOver(new MemoryStore(), [attended], { tools: [inLine], effects: { callTimeoutMs: 500 } });
-  const trajectory = await assize.create(attended, { trajectoryId: 't' });
-  await trajectory.transaction({ writ: writFor('alice'), writes: ['shop:**'], retries: 0 }, async (tx) => {
-    await tx.call('shop.order', {});
-    tx.propose({ action: 'count', role: 'counter', args: 'order' });
+  const assize = runtimeOver(new MemoryStore(), [attended], {
+    tools: [inLine],
+    effects: { callTimeoutMs: 500 },
   });
+  const trajectory = await assize.create(attended, { trajectoryId: 't' });
+  await trajectory.transaction(
+    { writ: writFor('alice'), writes: ['shop:**'], retries: 0 },
+    async (tx) => {
+      await tx.call('shop.order', {});
+      tx.propose({ action: 'count', role: 'counter', args: 'order' });
+    },
+  );
   expect([waited, begun, await assize.recoverEffects()]).toEqual([2, 1, []]);
   await assize.close();
 });
@@ -153,13 +191,18 @@ test('a call of an ended process has lost its answer', async () => {
     await runtimeOver(own, [tally]).create(tally, { trajectoryId: 't' });
     const tools = [toolFor({ ...outside, steps: at }, 'irreversible', 'buffered')];
     const first = runtimeOver(storeOf(own, at), [tally], { tools });
-    const done = (await first.open('t')).transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {
-      await tx.call('irreversible.buffered', { what: 'a' });
-      tx.propose({ action: 'count', role: 'counter', args: 'order' });
-    });
+    const done = (await first.open('t')).transaction(
+      { writ: writFor('alice'), writes: ['test:**'] },
+      async (tx) => {
+        await tx.call('irreversible.buffered', { what: 'a' });
+        tx.propose({ action: 'count', role: 'counter', args: 'order' });
+      },
+    );
     await Promise.race([done, at.ended]);
     expect(at.isDead).toBe(true);
-    const next = runtimeOver(own, [tally], { tools: [toolFor(outside, 'irreversible', 'buffered')] });
+    const next = runtimeOver(own, [tally], {
+      tools: [toolFor(outside, 'irreversible', 'buffered')],
+    });
     const [left] = await next.recoverEffects();
     await next.close();
     if (left === undefined) continue;
@@ -170,6 +213,13 @@ test('a call of an ended process has lost its answer', async () => {
 });
 
 test('a reason code is that of an error of any package copy, and no other’s', () => {
-  const copy = Object.defineProperty(new Error('no'), Symbol.for('assize.why'), { get: () => 'http_500' });
-  expect([copy, { ...KEPT }, null, 'http_500'].map(whyOf)).toEqual(['http_500', undefined, undefined, undefined]);
+  const copy = Object.defineProperty(new Error('no'), Symbol.for('assize.why'), {
+    get: () => 'http_500',
+  });
+  expect([copy, { ...KEPT }, null, 'http_500'].map(whyOf)).toEqual([
+    'http_500',
+    undefined,
+    undefined,
+    undefined,
+  ]);
 });

@@ -43,7 +43,9 @@ export interface Upgrade {
   /** Undefined for a dry run. */
   readonly ruling: Ruling | undefined;
   /** Why the upgrade is refused, if it is. */
-  readonly refused: Pick<Extract<Ruling, { ruling: 'rejected' }>, 'reason' | 'detail' | 'invariantId'> | undefined;
+  readonly refused:
+    | Pick<Extract<Ruling, { ruling: 'rejected' }>, 'reason' | 'detail' | 'invariantId'>
+    | undefined;
   readonly from: DomainRef;
   readonly to: DomainRef;
   /** The changes of the state. */
@@ -63,7 +65,10 @@ const OVERRIDE = arg.options<UpgradeOverride>({
 
 const OPTIONS = arg.options<UpgradeOptions>({
   migrate: arg.optional(arg.of('a function', (value) => typeof value === 'function')),
-  writ: arg.of('a writ, or the id of a known writ', (value) => typeof value === 'string' || isObject(value)),
+  writ: arg.of(
+    'a writ, or the id of a known writ',
+    (value) => typeof value === 'string' || isObject(value),
+  ),
   principal: arg.optional(arg.text),
   reason: arg.text,
   override: arg.optional(OVERRIDE),

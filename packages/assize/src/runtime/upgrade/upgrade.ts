@@ -37,7 +37,12 @@ import type { WriterContext } from '../writer/ports.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
 import { type Planned, type Unrecorded, untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
-import { type ClosedProposal, checkedUpgrade, type Upgrade, type UpgradeOptions } from './upgrade-input.ts';
+import {
+  type ClosedProposal,
+  checkedUpgrade,
+  type Upgrade,
+  type UpgradeOptions,
+} from './upgrade-input.ts';
 
 /** Longest detail of a closed proposal. */
 const DETAIL_MAX = 1_000;
@@ -94,7 +99,9 @@ export class Upgrades {
     return () => {
       const { busy, parts } = writer;
       if (busy !== undefined) return { needs: () => busy };
-      const isSame = this.#open().every(([id], i) => waiting[i]?.id === id) && this.#open().length === waiting.length;
+      const isSame =
+        this.#open().every(([id], i) => waiting[i]?.id === id) &&
+        this.#open().length === waiting.length;
       if (!isSame || this.#expiries.hasExpired()) return undefined;
       if (parts.chain.answered !== undefined) throw concluded(writer.id, parts.chain.answered);
       writer.refuseIfHalted();
@@ -150,7 +157,9 @@ export class Upgrades {
     );
     if (judged.verdict === 'rejected') return this.#refused(request, gathered, judged, at);
     const closed = this.#closedIn(judged, waiting, at);
-    const carried = waiting.map(({ id }) => id).filter((id) => !closed.some((one) => one.id === id));
+    const carried = waiting
+      .map(({ id }) => id)
+      .filter((id) => !closed.some((one) => one.id === id));
     const answer = {
       refused: undefined,
       from: request.from,
@@ -177,12 +186,22 @@ export class Upgrades {
     const { writs } = writer.parts;
     const { reason, detail, invariantId } = judged;
     const refused = { reason, detail, ...(invariantId === undefined ? {} : { invariantId }) };
-    const answer = { refused, from, to: refOf(next), patches: [], vector: [], carried: [], closed: [] };
+    const answer = {
+      refused,
+      from,
+      to: refOf(next),
+      patches: [],
+      vector: [],
+      carried: [],
+      closed: [],
+    };
     if (options.dryRun === true) return { unrecorded: { ...answer, ruling: undefined } };
     const unstored = writs.unstored(gathered.writ);
     const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random), unstored);
     const terms = writer.entryTerms(at, kept, next);
-    const { row, payload, batch } = writer.apply(() => rejectionPayload(terms, gathered, judged), { writs: unstored });
+    const { row, payload, batch } = writer.apply(() => rejectionPayload(terms, gathered, judged), {
+      writs: unstored,
+    });
     return { ...batch, blobs: kept.blobs, answer: { ...answer, ruling: rulingFrom(row, payload) } };
   }
 
@@ -240,14 +259,24 @@ export class Upgrades {
   }
 
   /** The pending proposals that differ under the new version. */
-  #closedIn({ world }: ApprovedUpgrade, waiting: readonly Waiting[], at: Instant): (ClosedProposal & Waiting)[] {
+  #closedIn(
+    { world }: ApprovedUpgrade,
+    waiting: readonly Waiting[],
+    at: Instant,
+  ): (ClosedProposal & Waiting)[] {
     return waiting.flatMap((one) => {
       const detail = this.#difference(one, world, at);
-      return detail === undefined ? [] : [{ ...one, detail: detail.slice(0, DETAIL_MAX).toWellFormed() }];
+      return detail === undefined
+        ? []
+        : [{ ...one, detail: detail.slice(0, DETAIL_MAX).toWellFormed() }];
     });
   }
 
-  #difference({ pending, proposal }: Waiting, world: ApprovedUpgrade['world'], at: Instant): string | undefined {
+  #difference(
+    { pending, proposal }: Waiting,
+    world: ApprovedUpgrade['world'],
+    at: Instant,
+  ): string | undefined {
     if (proposal === undefined) return 'a part of the proposal was erased';
     const { writ_id, budget_cost, delta, observations } = pending.proposal;
     const writ = this.#writer.parts.writs.present(writ_id);
@@ -267,7 +296,9 @@ export class Upgrades {
       return closed.map(({ id, pending, detail }) => {
         const said = `the upgrade to ${name}@${version} closes the proposal: ${detail}`;
         const resolution = { reason: 'upgraded', detail: said } as const;
-        const { row } = writer.apply(() => resolutionPayload(writer.nextPosition(at), id, pending, resolution));
+        const { row } = writer.apply(() =>
+          resolutionPayload(writer.nextPosition(at), id, pending, resolution),
+        );
         return { row, resolves: id };
       });
     } catch (error) {
@@ -280,7 +311,11 @@ export class Upgrades {
   #gathered({ next, options, nonce, from }: UpgradeRequest, writ: WritChain): GatheredProposal {
     const args = { from: from.hash, to: refOf(next), reason: options.reason };
     const { principal } = options;
-    return builtInProposal(this.#writer.id, { action: UPGRADE_ACTION, args }, { writ, principal, nonce });
+    return builtInProposal(
+      this.#writer.id,
+      { action: UPGRADE_ACTION, args },
+      { writ, principal, nonce },
+    );
   }
 }
 
@@ -295,7 +330,9 @@ export function requireGiven(next: Domain, { domainOf }: Pick<WriterContext, 'do
     domainOf(refOf(next));
   } catch (error) {
     if (!isAssizeError(error, 'domain_mismatch')) throw error;
-    throw badOption(`the runtime does not have ${next.name}@${next.version}; pass it in \`domains\``);
+    throw badOption(
+      `the runtime does not have ${next.name}@${next.version}; pass it in \`domains\``,
+    );
   }
 }
 
@@ -306,7 +343,10 @@ function requireVersion({ id, parts }: Writer, { next, from }: UpgradeRequest): 
   const evidence = { domain: { ...now }, ...(upgraded === undefined ? {} : { by: upgraded.id }) };
   if (now.hash === next.hash || now.hash !== from.hash) {
     const since = upgraded === undefined ? 'from its start' : `since the entry ${upgraded.id}`;
-    const todo = now.hash === next.hash ? 'Open it with that version' : 'Read it again, and migrate from that version';
+    const todo =
+      now.hash === next.hash
+        ? 'Open it with that version'
+        : 'Read it again, and migrate from that version';
     const detail = `${id} has the domain ${now.name}@${now.version} ${since}. ${todo}.`;
     throw new RuntimeError('already_done', detail, { evidence });
   }

@@ -22,7 +22,9 @@ export function storeRefusal(
 ): EffectError {
   if (result.status === 'fenced')
     return leaseLost(
-      new Error('the store refused a write of this process, because another process has adopted its work'),
+      new Error(
+        'the store refused a write of this process, because another process has adopted its work',
+      ),
     );
   const { key, epoch, n } = result;
   return new EffectError(
@@ -44,7 +46,11 @@ export function storeRefusal(
 export async function resolveUnknownCommit(
   store: Pick<LedgerReader, 'resolve'>,
   id: Hash,
-  { says, cause, evidence }: { readonly says: string; readonly cause: unknown; readonly evidence?: object },
+  {
+    says,
+    cause,
+    evidence,
+  }: { readonly says: string; readonly cause: unknown; readonly evidence?: object },
 ): Promise<void> {
   let why = cause;
   try {
@@ -52,7 +58,12 @@ export async function resolveUnknownCommit(
   } catch (error) {
     // Also errors that no store of this package throws: the caller must not conclude that nothing
     // was written.
-    if (!isAssizeError(error)) why = new AggregateError([cause, error], 'the append and the lookup failed');
+    if (!isAssizeError(error))
+      why = new AggregateError([cause, error], 'the append and the lookup failed');
   }
-  throw new RuntimeError('commit_unknown', says, { evidence: { id, ...evidence }, cause: why, retryable: true });
+  throw new RuntimeError('commit_unknown', says, {
+    evidence: { id, ...evidence },
+    cause: why,
+    retryable: true,
+  });
 }

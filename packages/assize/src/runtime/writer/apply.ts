@@ -49,7 +49,10 @@ export interface AppliedEntry {
  *
  * @throws LedgerFault for an entry that breaks a rule of the chain. Nothing has moved then.
  */
-export function applyEntry({ chain, writs, requests, overrides }: TrajectoryState, entry: Entry): void {
+export function applyEntry(
+  { chain, writs, requests, overrides }: TrajectoryState,
+  entry: Entry,
+): void {
   chain.accept(entry);
   writs.apply(entry.payload);
   requests.addEntry(entry.payload);

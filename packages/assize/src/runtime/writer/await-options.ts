@@ -9,13 +9,19 @@ export interface AwaitOptions {
   readonly until?: Time;
 }
 
-export const AWAIT_OPTIONS: ArgumentSchema = arg.options<AwaitOptions>({ signal: arg.any, until: arg.any });
+export const AWAIT_OPTIONS: ArgumentSchema = arg.options<AwaitOptions>({
+  signal: arg.any,
+  until: arg.any,
+});
 
 /** Random wait between two polls of the store for decisions of other processes, in milliseconds. */
 export const POLL_MS: readonly [from: number, to: number] = [250, 750];
 
 /** Same, but no longer than until the first of these times. */
-export function pollDelayMs(now: Instant, times: readonly (Instant | undefined)[]): [from: number, to: number] {
+export function pollDelayMs(
+  now: Instant,
+  times: readonly (Instant | undefined)[],
+): [from: number, to: number] {
   const [from, to] = POLL_MS;
   const most = Math.min(...times.map((time) => (time === undefined ? to : msBetween(now, time))));
   return [Math.min(from, most), Math.min(to, most)];

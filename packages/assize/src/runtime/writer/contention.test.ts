@@ -25,7 +25,8 @@ const turns = (given = true) => {
   };
 };
 
-const among = (store = turns()): WriteContention => new WriteContention(store, 't', pause, () => ms);
+const among = (store = turns()): WriteContention =>
+  new WriteContention(store, 't', pause, () => ms);
 
 /** An append as the writer does it. */
 async function append(company: WriteContention, others = false): Promise<void> {

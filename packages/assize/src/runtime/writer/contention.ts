@@ -97,7 +97,8 @@ export class WriteContention {
     if (met) this.#turnsLeft = QUIET_TURNS;
     else if (this.#turnsLeft > 0) this.#turnsLeft--;
     const took = this.#now() - this.#begin;
-    if (this.#end !== undefined) this.#lasts(Math.min(Math.max(took * TURN_READINGS, TURN_MS_MIN), TURN_MS_MAX));
+    if (this.#end !== undefined)
+      this.#lasts(Math.min(Math.max(took * TURN_READINGS, TURN_MS_MIN), TURN_MS_MAX));
   }
 
   /**
@@ -107,7 +108,8 @@ export class WriteContention {
   async waitForTurn(): Promise<void> {
     this.#endTurn();
     if (this.#takeTurn === undefined) {
-      if (this.#losses > 0) await this.#pause(0, PAUSE_MS * 2 ** (Math.min(this.#losses, LOSSES_MAX) - 1));
+      if (this.#losses > 0)
+        await this.#pause(0, PAUSE_MS * 2 ** (Math.min(this.#losses, LOSSES_MAX) - 1));
     } else if (this.#turnsLeft > 0) {
       // If others hold the lock for too long, the writer proceeds without it.
       this.#end = (await this.#takeTurn()) ?? NOTHING;

@@ -53,7 +53,9 @@ function letter(to: string, by = writ) {
 beforeEach(async () => {
   below = new MemoryStore();
   store = new FaultyStore(below);
-  trajectory = (await runtimeOver(store, [one, two]).create(one, { trajectoryId: 't' })) as unknown as Trajectory;
+  trajectory = (await runtimeOver(store, [one, two]).create(one, {
+    trajectoryId: 't',
+  })) as unknown as Trajectory;
   const [asked, allowed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   store.before = () => {
     asked.resolve();
@@ -76,23 +78,33 @@ async function afterwards<T>(answer: Promise<T>): Promise<T> {
 
 describe('a pending proposal that the store is writing', () => {
   test('reserves its values for a proposal beside it', async () => {
-    expect(await afterwards(trajectory.propose(letter('bob')))).toMatchObject({ ruling: 'committed' });
+    expect(await afterwards(trajectory.propose(letter('bob')))).toMatchObject({
+      ruling: 'committed',
+    });
   });
 
   test('can be approved', async () => {
-    expect(await afterwards(trajectory.approvals.approve(pending, doctor))).toMatchObject({ ruling: 'committed' });
+    expect(await afterwards(trajectory.approvals.approve(pending, doctor))).toMatchObject({
+      ruling: 'committed',
+    });
     expect(trajectory.state()).toEqual({ letters: { ann: 'hello' } });
   });
 
   test('can be amended', async () => {
-    const amending = trajectory.approvals.approve(pending, { ...doctor, args: { to: 'ann', text: 'bye' } });
+    const amending = trajectory.approvals.approve(pending, {
+      ...doctor,
+      args: { to: 'ann', text: 'bye' },
+    });
     expect(await afterwards(amending)).toMatchObject({ ruling: 'committed' });
     expect(trajectory.state()).toEqual({ letters: { ann: 'bye' } });
   });
 
   test('can be rejected', async () => {
     const rejecting = trajectory.approvals.reject(pending, { ...doctor, reason: 'no' });
-    expect(await afterwards(rejecting)).toMatchObject({ ruling: 'rejected', reason: 'counselor_rejected' });
+    expect(await afterwards(rejecting)).toMatchObject({
+      ruling: 'rejected',
+      reason: 'counselor_rejected',
+    });
   });
 
   test('goes on under another version', async () => {
@@ -107,7 +119,9 @@ describe('a pending proposal that another process overtook', () => {
   test.each(Object.entries(by))('was never pending: %s', async (_name, more) => {
     const other = await runtimeOver(below, [one, two]).open('t');
     await other.propose(letter('cem'));
-    const answer = trajectory.approvals.approve(pending, { ...doctor, ...more }).catch((error: Error) => error);
+    const answer = trajectory.approvals
+      .approve(pending, { ...doctor, ...more })
+      .catch((error: Error) => error);
     await new Promise(setImmediate);
     write();
     expect(await answer).toMatchObject({ code: 'not_pending' });

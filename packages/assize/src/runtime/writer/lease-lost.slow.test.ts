@@ -45,7 +45,10 @@ const BODIES: readonly [name: string, does: Bodies][] = [
     'tries branches',
     (trajectory) =>
       trajectory.transaction(options, async (tx) => {
-        await tx.speculate([(branch) => acts(branch, 'a'), (branch) => holds(branch, 'b')], () => 1);
+        await tx.speculate(
+          [(branch) => acts(branch, 'a'), (branch) => holds(branch, 'b')],
+          () => 1,
+        );
         tx.propose(COUNT);
       }),
   ],
@@ -119,7 +122,10 @@ function doing(store: Store, at: number, what: (held: Held) => Promise<void>) {
 /** Another process has the lease from now on. */
 async function taken(store: Store, held: Held): Promise<void> {
   await held.release();
-  const next = store.joinEffects === undefined ? store.leaseEffects() : store.joinEffects({ leaseMs: 600_000 });
+  const next =
+    store.joinEffects === undefined
+      ? store.leaseEffects()
+      : store.joinEffects({ leaseMs: 600_000 });
   await (await next).release();
 }
 
@@ -146,7 +152,8 @@ describe.each([
           const [done] = await Promise.allSettled([does(trajectory)]);
           if (done.status === 'rejected') {
             told.add(done.reason.code);
-            if (done.reason.code === 'lease_lost') expect([at, done.reason.cause]).toEqual([at, expect.any(Error)]);
+            if (done.reason.code === 'lease_lost')
+              expect([at, done.reason.cause]).toEqual([at, expect.any(Error)]);
           }
           await Promise.allSettled([assize.close(), store.close()]);
         });

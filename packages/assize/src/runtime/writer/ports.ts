@@ -1,6 +1,14 @@
 import type { Policy, Reservation, WritVerifier } from '#authority';
 import type { Domain, World } from '#kernel';
-import type { Chain, DomainRef, EntrySigner, FactWrite, LedgerStore, PartitionName, Replayer } from '#ledger';
+import type {
+  Chain,
+  DomainRef,
+  EntrySigner,
+  FactWrite,
+  LedgerStore,
+  PartitionName,
+  Replayer,
+} from '#ledger';
 import type { Clock, OracleStore, Pause, Random } from '#oracle';
 import type { Writs } from '../authority/writs.ts';
 import type { SaltGenerator } from '../records/salts.ts';

@@ -1,4 +1,12 @@
-import type { BatchClock, BlobRow, EffectWrite, EntryRow, FactWrite, Hash, PendingPayload } from '#ledger';
+import type {
+  BatchClock,
+  BlobRow,
+  EffectWrite,
+  EntryRow,
+  FactWrite,
+  Hash,
+  PendingPayload,
+} from '#ledger';
 import type { BatchErasure } from '../records/entry-payloads.ts';
 import type { OpenQuestions } from '../records/questions.ts';
 import type { SliceUpdates } from './listeners/subscriptions.ts';

@@ -86,13 +86,16 @@ test('a proposal is not frozen while own entries on old memory are in flight', a
   await held;
   const commits = Promise.withResolvers<void>();
   store.before = () => commits.promise;
-  const revoked = [lost, stolen].map((writ) => trajectory.writs.revoke({ writ, by: office, reason: 'r' }));
+  const revoked = [lost, stolen].map((writ) =>
+    trajectory.writs.revoke({ writ, by: office, reason: 'r' }),
+  );
   await setImmediate();
   store.release();
   await setImmediate();
   commits.resolve();
   expect(await proposed).toMatchObject({ ruling: 'committed' });
-  for (const { ruling } of await Promise.all(revoked)) expect(ruling).toMatchObject({ ruling: 'committed' });
+  for (const { ruling } of await Promise.all(revoked))
+    expect(ruling).toMatchObject({ ruling: 'committed' });
 });
 
 test('a repeated key gets what another process has decided', async () => {

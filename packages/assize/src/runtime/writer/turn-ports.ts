@@ -35,7 +35,9 @@ export class TurnScopedPorts {
     this.#head = head;
     this.#isSystem = random === systemRandom;
     this.clock = { now: () => this.#turn?.at ?? clock.now() };
-    this.random = { bytes: (count) => (this.#turn === undefined ? random : this.#random(this.#turn)).bytes(count) };
+    this.random = {
+      bytes: (count) => (this.#turn === undefined ? random : this.#random(this.#turn)).bytes(count),
+    };
     this.#id = id;
   }
 
@@ -44,7 +46,8 @@ export class TurnScopedPorts {
     // The randomness of a turn already depends on the head, and that of the system never repeats.
     const drawn = randomSalts(random);
     if (this.#isSystem) return drawn;
-    return () => (this.#turn === undefined ? positionedSalts(random, this.#id, this.#head())() : drawn());
+    return () =>
+      this.#turn === undefined ? positionedSalts(random, this.#id, this.#head())() : drawn();
   };
 
   get unsalted(): boolean {

@@ -140,28 +140,31 @@ test('needed reads are not counted; lost appends and outdated plans are', async 
   }
 });
 
-test.each(['plan', 'rule', 'read'])('an error of a %s counts only if memory was current', async (where) => {
-  for (const behind of [false, true]) {
-    const { as, log } = writerThat([], [behind]);
-    let isFirst = true;
-    const fails = (at: string) => {
-      if (at !== where || !isFirst) return;
-      isFirst = false;
-      throw bad();
-    };
-    const attempt = untilCommitted(as, () => {
-      log.push('plan');
-      fails('plan');
-      return () => {
-        fails('rule');
-        return where === 'read' && isFirst ? { needs: async () => fails('read') } : prepared('a');
+test.each(['plan', 'rule', 'read'])(
+  'an error of a %s counts only if memory was current',
+  async (where) => {
+    for (const behind of [false, true]) {
+      const { as, log } = writerThat([], [behind]);
+      let isFirst = true;
+      const fails = (at: string) => {
+        if (at !== where || !isFirst) return;
+        isFirst = false;
+        throw bad();
       };
-    });
-    if (behind) expect(await attempt).toBe('a');
-    else await expect(attempt).rejects.toMatchObject({ code: 'bad_writ' });
-    expect(log.filter((each) => each === 'plan')).toHaveLength(behind ? 2 : 1);
-  }
-});
+      const attempt = untilCommitted(as, () => {
+        log.push('plan');
+        fails('plan');
+        return () => {
+          fails('rule');
+          return where === 'read' && isFirst ? { needs: async () => fails('read') } : prepared('a');
+        };
+      });
+      if (behind) expect(await attempt).toBe('a');
+      else await expect(attempt).rejects.toMatchObject({ code: 'bad_writ' });
+      expect(log.filter((each) => each === 'plan')).toHaveLength(behind ? 2 : 1);
+    }
+  },
+);
 
 test('an error that is not of the package is thrown at once', async () => {
   const { as, log } = writerThat([], [true]);

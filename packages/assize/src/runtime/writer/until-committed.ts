@@ -50,7 +50,9 @@ export async function untilCommitted<Answer>(
   plan: Plan<Answer>,
   isOvertaken: (error: unknown) => boolean = () => false,
 ): Promise<Answer> {
-  let kept: { readonly step: RulingStep<Answer>; readonly generation: number; readonly seq: number } | undefined;
+  let kept:
+    | { readonly step: RulingStep<Answer>; readonly generation: number; readonly seq: number }
+    | undefined;
   for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
     if (writer.stale) await writer.ready();
     const { generation } = writer;

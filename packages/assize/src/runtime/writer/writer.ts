@@ -22,7 +22,13 @@ import type { EntryPosition, EntryTerms } from '../records/entry-payloads.ts';
 import { withinEntrySize } from '../records/entry-size.ts';
 import type { PayloadBlobs } from '../records/payload-blobs.ts';
 import { resolveUnknownCommit, storeRefusal } from './append-errors.ts';
-import { type AdjudicatedChange, type AppliedEntry, applyEntry, type Moves, resolvedBy } from './apply.ts';
+import {
+  type AdjudicatedChange,
+  type AppliedEntry,
+  applyEntry,
+  type Moves,
+  resolvedBy,
+} from './apply.ts';
 import { WriteContention } from './contention.ts';
 import { Reservations } from './freeze/reservations.ts';
 import { RecentCommits } from './known/recent-commits.ts';
@@ -128,7 +134,12 @@ export class Writer {
 
   /** `domain`: the version that the entry puts in force. Default: the one in force. */
   entryTerms(at: Instant, kept: PayloadBlobs, domain: Domain = this.parts.domain): EntryTerms {
-    return { place: this.nextPosition(at), parentCommit: this.parts.chain.lastCommit, domain, kept };
+    return {
+      place: this.nextPosition(at),
+      parentCommit: this.parts.chain.lastCommit,
+      domain,
+      kept,
+    };
   }
 
   /**
@@ -138,9 +149,16 @@ export class Writer {
    * @throws the errors of `payload` and `make`; LedgerFault; AuthorityError for amounts beyond a
    * budget. The change is undone then, and memory is as in the store or is reloaded.
    */
-  apply(payload: () => Payload, { change, facts, writs = [], others, undelayed }: Moves = {}): AppliedEntry {
+  apply(
+    payload: () => Payload,
+    { change, facts, writs = [], others, undelayed }: Moves = {},
+  ): AppliedEntry {
     const { head, at } = this.parts.chain;
-    let made: { readonly row: EntryRow; readonly payload: Payload; readonly rest: readonly EntryRow[] };
+    let made: {
+      readonly row: EntryRow;
+      readonly payload: Payload;
+      readonly rest: readonly EntryRow[];
+    };
     let waited: PendingPayload | undefined;
     try {
       made = this.#make(payload(), others);
@@ -190,7 +208,10 @@ export class Writer {
     writ: WritChain,
     principal: string,
     at: Instant,
-    { approving = false, committing }: { readonly approving?: boolean; readonly committing?: number | undefined } = {},
+    {
+      approving = false,
+      committing,
+    }: { readonly approving?: boolean; readonly committing?: number | undefined } = {},
   ): Authority {
     const { verifier, policy } = this.context;
     const use = { writ, principal, trajectoryId: this.id, at, approving };
@@ -260,7 +281,8 @@ export class Writer {
     // A partition that was read while a part of it was erased contains erased data.
     if (facts !== undefined)
       this.context.beliefs?.complete(facts, result.status === 'committed' && erasure === undefined);
-    if (result.status === 'outdated' && asked !== undefined) this.context.beliefs?.withdrawQuestions(asked.partitions);
+    if (result.status === 'outdated' && asked !== undefined)
+      this.context.beliefs?.withdrawQuestions(asked.partitions);
     if (result.status === 'committed') {
       this.#contention.committed();
       if (undelayed) this.#storeTime = undefined;
@@ -292,14 +314,23 @@ export class Writer {
   }
 
   /** Notifies subscribers, listeners and waiting callers. */
-  #isDurable({ rows: [row], sliceUpdates, resolves, waited, closing = [] }: PreparedCommit<unknown>): void {
+  #isDurable({
+    rows: [row],
+    sliceUpdates,
+    resolves,
+    waited,
+    closing = [],
+  }: PreparedCommit<unknown>): void {
     if (row.seq > this.lastDurable.seq) this.lastDurable = { id: row.id, seq: row.seq };
-    this.subscriptions.publish(sliceUpdates, (error) => this.context.notifications.failed(row, error));
+    this.subscriptions.publish(sliceUpdates, (error) =>
+      this.context.notifications.failed(row, error),
+    );
     this.context.onDurable?.();
     this.context.notifications.notify(row, resolves);
     for (const closed of closing) this.context.notifications.notify(closed.row, closed.resolves);
     const tracer = currentTracer();
-    if (tracer !== undefined) for (const closed of [{ row, resolves, waited }, ...closing]) tellWait(tracer, closed);
+    if (tracer !== undefined)
+      for (const closed of [{ row, resolves, waited }, ...closing]) tellWait(tracer, closed);
     if (resolves !== undefined || closing.length > 0 || this.parts.chain.answered !== undefined)
       this.decisionSignal.notifyAll();
   }
@@ -372,7 +403,11 @@ export class Writer {
     const [{ id, seq }] = prepared.rows;
     const says = `The store did not confirm whether entry ${id} was committed: ${reasonOf(cause)}. Open the store again and look up the id.`;
     try {
-      await resolveUnknownCommit(this.context.store, id, { says, cause, evidence: { trajectory_id: this.id, seq } });
+      await resolveUnknownCommit(this.context.store, id, {
+        says,
+        cause,
+        evidence: { trajectory_id: this.id, seq },
+      });
     } catch (error) {
       await this.tryReload();
       throw error;
@@ -405,16 +440,21 @@ export class Writer {
   /**
    * Same as `isBehind`, for an answer that depends on no entry: appends in flight are not awaited.
    */
-  async isOvertaken(parts: TrajectoryState = this.parts, before: MemoryPlace = this.#place()): Promise<boolean> {
+  async isOvertaken(
+    parts: TrajectoryState = this.parts,
+    before: MemoryPlace = this.#place(),
+  ): Promise<boolean> {
     const there = await this.context.store.head(this.id);
     const { chain } = this.parts;
     const isLater = there !== undefined && there.seq >= chain.seq;
     const isOther = there !== undefined && there.seq === chain.seq - 1 && there.id !== chain.head;
     const isSame = this.parts === before.parts;
-    const wasOther = there !== undefined && isSame && there.seq === before.seq - 1 && there.id !== before.head;
+    const wasOther =
+      there !== undefined && isSame && there.seq === before.seq - 1 && there.id !== before.head;
     if (isLater || isOther || wasOther) this.#discard(this.#generation);
     // Memory has entries in flight that were added meanwhile. Their answers show whose entry it is.
-    else if (there !== undefined && there.seq >= before.seq && there.seq < chain.seq - 1) await this.flushed();
+    else if (there !== undefined && there.seq >= before.seq && there.seq < chain.seq - 1)
+      await this.flushed();
     return this.stale || this.parts !== parts;
   }
 
@@ -527,7 +567,9 @@ export function clockOf(
   reading: Instant,
   headAt: Instant,
 ): BatchClock | undefined {
-  return maxClockAheadMs === undefined || reading <= headAt ? undefined : { at: reading, maxAheadMs: maxClockAheadMs };
+  return maxClockAheadMs === undefined || reading <= headAt
+    ? undefined
+    : { at: reading, maxAheadMs: maxClockAheadMs };
 }
 
 /** Without the check of `maxInstant`: the runtime has checked both. */

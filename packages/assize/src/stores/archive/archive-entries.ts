@@ -32,7 +32,11 @@ export const LEVEL = 12;
 
 export interface ArchiveOptions {
   /** The last checkpoint, with its verified signature. Only entries below it are archived. */
-  readonly checkpoint: { readonly origin: string; readonly size: number | bigint; readonly root: Uint8Array };
+  readonly checkpoint: {
+    readonly origin: string;
+    readonly size: number | bigint;
+    readonly root: Uint8Array;
+  };
   /** Keep at least this number of the log's last entries in the database. Default: 0. */
   readonly keep?: number;
   /** Archive a segment only if each of its entries is older than this instant. */
@@ -105,7 +109,10 @@ interface Gathered {
  *
  * @throws StoreError; LedgerFault for an entry that does not verify; ArgumentError `bad_argument`
  */
-export async function archiveEntries(access: ArchiveAccess, options: ArchiveOptions): Promise<ArchiveReport> {
+export async function archiveEntries(
+  access: ArchiveAccess,
+  options: ArchiveOptions,
+): Promise<ArchiveReport> {
   checkArgument(OPTIONS, options, 'options');
   const { store, reads, place } = access;
   const { checkpoint, keep = 0, before, onProgress, signal } = options;
@@ -139,7 +146,10 @@ export async function archiveEntries(access: ArchiveAccess, options: ArchiveOpti
   };
 }
 
-async function requireCheckpoint(store: LogStore, checkpoint: ArchiveOptions['checkpoint']): Promise<void> {
+async function requireCheckpoint(
+  store: LogStore,
+  checkpoint: ArchiveOptions['checkpoint'],
+): Promise<void> {
   const fault = comparisonFault(await compareWithHead(store, checkpoint), checkpoint);
   if (fault !== undefined) throw refused(fault);
 }
@@ -169,7 +179,10 @@ async function archived(access: ArchiveAccess, plan: SegmentPlan): Promise<numbe
     const { sealed, letters, blobs, last } = await gather(access, plan);
     if (plan.before !== undefined && last >= plan.before) return undefined;
     const files = await writeFiles(access, level, sealed);
-    if (files !== undefined && (await access.writes.archiveSegment({ segment, files, letters, blobs })))
+    if (
+      files !== undefined &&
+      (await access.writes.archiveSegment({ segment, files, letters, blobs }))
+    )
       return sealed.reduce((sum, { bytes }) => sum + bytes.length, 0);
     await access.writes.discardFiles();
     await removeFiles(access);
@@ -184,7 +197,10 @@ async function archived(access: ArchiveAccess, plan: SegmentPlan): Promise<numbe
   }
 }
 
-async function gather(access: ArchiveAccess, { segment, level, checkpoint }: SegmentPlan): Promise<Gathered> {
+async function gather(
+  access: ArchiveAccess,
+  { segment, level, checkpoint }: SegmentPlan,
+): Promise<Gathered> {
   const width = 2 ** level;
   const rows = await rowsOf(access.store, segment * width, width);
   const entries = rows.map((row) => ({ row, payload: checkRow(row).payload }));
@@ -217,7 +233,9 @@ async function rowsOf(store: LogStore, from: number, count: number): Promise<Ent
   while (rows.length < count) {
     const page = await store.logged(from + rows.length, Math.min(PAGE, count - rows.length));
     if (page.length === 0)
-      throw refused(`The log has lost entries after position ${from + rows.length}. Check the store with assize fsck.`);
+      throw refused(
+        `The log has lost entries after position ${from + rows.length}. Check the store with assize fsck.`,
+      );
     rows.push(...page);
   }
   return rows;
@@ -238,7 +256,11 @@ async function requireInCheckpoint(
   for (const { level, index, hash } of new Frontier().append(leaves))
     own.set(`${level} ${from / 2 ** level + index}`, hash);
   const proof = await askNodes(store, (read) =>
-    inclusionProof(from, size, (level, index) => own.get(`${level} ${index}`) ?? read(level, index)),
+    inclusionProof(
+      from,
+      size,
+      (level, index) => own.get(`${level} ${index}`) ?? read(level, index),
+    ),
   );
   if (verifyInclusion({ index: from, size, leafHash: leaves[0]!, root }, proof)) return;
   throw refused(

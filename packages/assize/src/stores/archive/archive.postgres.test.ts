@@ -17,7 +17,11 @@ import {
   rootMembers,
   second,
 } from '../../../../../tests/support/ledger/rows.ts';
-import { type Databases, onEveryDatabase, type Place } from '../../../../../tests/support/ledger/stores.ts';
+import {
+  type Databases,
+  onEveryDatabase,
+  type Place,
+} from '../../../../../tests/support/ledger/stores.ts';
 import type { ArchiveReport, OpenMode, SqliteStore, Store } from '../index.ts';
 import { FolderPlace } from './folder-place.ts';
 
@@ -55,7 +59,9 @@ class Archived {
     await store.close();
   }
 
-  async archive(options: { level?: number; keep?: number; before?: string } = { level: 2 }): Promise<ArchiveReport> {
+  async archive(
+    options: { level?: number; keep?: number; before?: string } = { level: 2 },
+  ): Promise<ArchiveReport> {
     const store = await this.open();
     try {
       const checkpoint = { origin: 'test', ...(await logHead(store)) };
@@ -84,7 +90,11 @@ async function fill(store: Store): Promise<void> {
   writer.add('root', rootMembers({ n: 0, text: '\u2028 é \u0000 "\\ 😀' }));
   for (let n = 1; n < 20; n++) {
     if (n % 5 === 0) writer.add('rejection', rejectionMembers({ at: second(n) }));
-    else writer.add('commit', { ...commitMembers([{ op: 'replace', path: '/n', value: n }]), at: second(n) });
+    else
+      writer.add('commit', {
+        ...commitMembers([{ op: 'replace', path: '/n', value: n }]),
+        at: second(n),
+      });
   }
   await store.commit({ entries: writer.rows, blobs: [] });
   const branch = new ChainWriter('branch');
@@ -106,7 +116,9 @@ async function answers(store: Store): Promise<Answers> {
   return {
     trajectories,
     review: await store.trajectoriesToReview!(),
-    entries: await Promise.all(trajectories.map(({ trajectory_id }) => store.entries(trajectory_id))),
+    entries: await Promise.all(
+      trajectories.map(({ trajectory_id }) => store.entries(trajectory_id)),
+    ),
     heads: await Promise.all(trajectories.map(({ trajectory_id }) => store.head(trajectory_id))),
     page: await store.entries('more', { from: 7, limit: 9 }),
     rows,
@@ -138,18 +150,29 @@ onEveryDatabase((stores) => {
       const before = await archived.answers();
       const size = (before['rows'] as unknown[]).length;
       const report = await archived.archive();
-      expect(report).toMatchObject({ moved: size - (size % 4), archived: size - (size % 4), logged: size, segment: 4 });
+      expect(report).toMatchObject({
+        moved: size - (size % 4),
+        archived: size - (size % 4),
+        logged: size,
+        segment: 4,
+      });
       expect(report.moved).toBeGreaterThan(20);
       expect(await archived.answers()).toEqual(before);
       const texts = await archived.place.everything();
       expect(texts).not.toContain('"path":"/n","value":7');
       const names = archived.files();
-      const entries = names.filter((name) => name.includes('-entries-')).map((name) => archived.text(name));
+      const entries = names
+        .filter((name) => name.includes('-entries-'))
+        .map((name) => archived.text(name));
       const lines = before.export.split('\n').filter((line) => line.startsWith('{"id"'));
       expect(entries.join('').trimEnd()).toBe(lines.slice(0, report.moved).join('\n'));
       expect(blobsIn(archived).length).toBeGreaterThan(3);
       // Nothing is left to do.
-      expect(await archived.archive()).toMatchObject({ moved: 0, bytes: 0, archived: report.archived });
+      expect(await archived.archive()).toMatchObject({
+        moved: 0,
+        bytes: 0,
+        archived: report.archived,
+      });
       expect(archived.files()).toEqual(names);
     });
 
@@ -158,9 +181,15 @@ onEveryDatabase((stores) => {
       await archived.fill();
       const before = await archived.answers();
       const size = (before['rows'] as unknown[]).length;
-      expect(await archived.archive({ level: 2, keep: size - 9 })).toMatchObject({ moved: 8, archived: 8 });
+      expect(await archived.archive({ level: 2, keep: size - 9 })).toMatchObject({
+        moved: 8,
+        archived: 8,
+      });
       expect(await archived.answers()).toEqual(before);
-      expect(await archived.archive({ before: second(8) })).toMatchObject({ moved: 0, archived: 8 });
+      expect(await archived.archive({ before: second(8) })).toMatchObject({
+        moved: 0,
+        archived: 8,
+      });
       await expect(archived.archive({ level: 3 })).rejects.toMatchObject({
         code: 'wrong_state',
         message: expect.stringContaining('segments of 2^2 entries'),
@@ -177,9 +206,14 @@ onEveryDatabase((stores) => {
       const head = (await store.head('more'))!;
       const again = new ChainWriter('new');
       again.add('root', rootMembers({ n: 0 }));
-      expect(await store.commit({ entries: again.rows, blobs: [] })).toEqual({ status: 'committed' });
+      expect(await store.commit({ entries: again.rows, blobs: [] })).toEqual({
+        status: 'committed',
+      });
       expect(
-        await store.commit({ entries: [{ ...again.rows[0]!, trajectory_id: 'more', seq: 3 }], blobs: [] }),
+        await store.commit({
+          entries: [{ ...again.rows[0]!, trajectory_id: 'more', seq: 3 }],
+          blobs: [],
+        }),
       ).toEqual({ status: 'conflict', trajectory_id: 'more', seq: 3 });
       expect(head.payload.startsWith('{')).toBe(true);
       const [known] = blobsIn(archived);
@@ -254,7 +288,8 @@ onEveryDatabase((stores) => {
         for (const at of [0, 4, 9, bytes.length >> 1, bytes.length - 1]) {
           writeFileSync(path, flipped(bytes, at));
           if (at === 4) expect(await store.selfCheck!()).toEqual([expect.stringContaining(name)]);
-          if (name.includes('-entries-')) await expect(readAll(store)).rejects.toMatchObject(expected);
+          if (name.includes('-entries-'))
+            await expect(readAll(store)).rejects.toMatchObject(expected);
         }
         unlinkSync(path);
         expect(await store.selfCheck!()).toEqual([expect.stringMatching(`has no file ${name}`)]);
@@ -307,34 +342,37 @@ onEveryDatabase((stores) => {
       return () => count;
     }
 
-    test.each(['before', 'after'] as const)('loses nothing, and the next run goes on (%s a step)', async (when) => {
-      let steps = 1;
-      // A start of PostgreSQL's connections takes most of the time.
-      for (let at = 1; at <= steps; at += stores.kind === 'sqlite' ? 3 : 13) {
-        const archived = new Archived(stores);
-        await archived.fill();
-        const before = await archived.answers();
-        const count = failAt(at, when);
-        await expect(archived.archive({ level: 3 })).rejects.toThrow('ended here');
-        steps = Math.max(steps, count());
-        vi.restoreAllMocks();
-        expect(await archived.answers()).toEqual(before);
-        await archived.archive({});
-        expect(await archived.answers()).toEqual(before);
-        const live = archived.files();
-        await archived.archive({});
-        expect(archived.files()).toEqual(live);
-        if (at === 1) {
-          const whole = failAt(0, when);
-          const other = new Archived(stores);
-          await other.fill();
-          await other.archive({ level: 3 });
-          steps = whole();
+    test.each(['before', 'after'] as const)(
+      'loses nothing, and the next run goes on (%s a step)',
+      async (when) => {
+        let steps = 1;
+        // A start of PostgreSQL's connections takes most of the time.
+        for (let at = 1; at <= steps; at += stores.kind === 'sqlite' ? 3 : 13) {
+          const archived = new Archived(stores);
+          await archived.fill();
+          const before = await archived.answers();
+          const count = failAt(at, when);
+          await expect(archived.archive({ level: 3 })).rejects.toThrow('ended here');
+          steps = Math.max(steps, count());
           vi.restoreAllMocks();
+          expect(await archived.answers()).toEqual(before);
+          await archived.archive({});
+          expect(await archived.answers()).toEqual(before);
+          const live = archived.files();
+          await archived.archive({});
+          expect(archived.files()).toEqual(live);
+          if (at === 1) {
+            const whole = failAt(0, when);
+            const other = new Archived(stores);
+            await other.fill();
+            await other.archive({ level: 3 });
+            steps = whole();
+            vi.restoreAllMocks();
+          }
         }
-      }
-      expect(steps).toBeGreaterThan(8);
-    });
+        expect(steps).toBeGreaterThan(8);
+      },
+    );
   });
 
   describe('an erasure', () => {
@@ -346,7 +384,9 @@ onEveryDatabase((stores) => {
 
     /** A blob of the archive with a text that no other file has. */
     function secretOf(archived: Archived): { readonly hash: string; readonly text: string } {
-      return blobsIn(archived).reduce((longest, blob) => (blob.text.length > longest.text.length ? blob : longest));
+      return blobsIn(archived).reduce((longest, blob) =>
+        blob.text.length > longest.text.length ? blob : longest,
+      );
     }
 
     const isThere = (archived: Archived, text: string): boolean =>
@@ -369,12 +409,14 @@ onEveryDatabase((stores) => {
       expect(isThere(archived, text)).toBe(false);
       expect(await store.selfCheck!()).toEqual([]);
       // The reader knows the file that was deleted.
-      for (const blob of blobs) expect(await reader.blob(blob.hash)).toBe(blob.hash === hash ? undefined : blob.text);
+      for (const blob of blobs)
+        expect(await reader.blob(blob.hash)).toBe(blob.hash === hash ? undefined : blob.text);
       expect(await reader.erasedBy(hash)).toBe(BY);
       await store.close();
       await reader.close();
       const again = await archived.open('readonly');
-      for (const blob of blobs) expect(await again.blob(blob.hash)).toBe(blob.hash === hash ? undefined : blob.text);
+      for (const blob of blobs)
+        expect(await again.blob(blob.hash)).toBe(blob.hash === hash ? undefined : blob.text);
       await again.close();
     });
 
@@ -393,35 +435,44 @@ onEveryDatabase((stores) => {
       expect(isThere(archived, text)).toBe(false);
     });
 
-    test.each(['its own', 'another'])('discards a segment that is being written: %s text', async (whose) => {
-      const archived = new Archived(stores);
-      await archived.fill();
-      const plain = await archived.place.open();
-      const { blobs } = everyKind(keysOf(1));
-      const own = blobs.reduce((longest, blob) => (blob.text.length > longest.text.length ? blob : longest));
-      const other = { hash: hashText('"other"'), text: '"other"' };
-      await plain.commit({ entries: [], blobs: [other] });
-      const { hash, text } = whose === 'another' ? other : own;
-      const write = FolderPlace.prototype.write;
-      let erased = false;
-      vi.spyOn(FolderPlace.prototype, 'write').mockImplementation(async function (this: FolderPlace, name, bytes) {
-        await write.call(this, name, bytes);
-        if (erased || !gunzipSync(bytes).includes(own.text)) return;
-        erased = true;
-        await eraseBlob(plain, hash);
-      });
-      await archived.archive();
-      vi.restoreAllMocks();
-      expect(erased).toBe(true);
-      expect(isThere(archived, text)).toBe(false);
-      await plain.scrub!();
-      await plain.close();
-      const reader = await archived.open('readonly');
-      expect(await reader.selfCheck!()).toEqual([]);
-      expect(await reader.blob(hash)).toBeUndefined();
-      await readAll(reader);
-      await reader.close();
-    });
+    test.each(['its own', 'another'])(
+      'discards a segment that is being written: %s text',
+      async (whose) => {
+        const archived = new Archived(stores);
+        await archived.fill();
+        const plain = await archived.place.open();
+        const { blobs } = everyKind(keysOf(1));
+        const own = blobs.reduce((longest, blob) =>
+          blob.text.length > longest.text.length ? blob : longest,
+        );
+        const other = { hash: hashText('"other"'), text: '"other"' };
+        await plain.commit({ entries: [], blobs: [other] });
+        const { hash, text } = whose === 'another' ? other : own;
+        const write = FolderPlace.prototype.write;
+        let erased = false;
+        vi.spyOn(FolderPlace.prototype, 'write').mockImplementation(async function (
+          this: FolderPlace,
+          name,
+          bytes,
+        ) {
+          await write.call(this, name, bytes);
+          if (erased || !gunzipSync(bytes).includes(own.text)) return;
+          erased = true;
+          await eraseBlob(plain, hash);
+        });
+        await archived.archive();
+        vi.restoreAllMocks();
+        expect(erased).toBe(true);
+        expect(isThere(archived, text)).toBe(false);
+        await plain.scrub!();
+        await plain.close();
+        const reader = await archived.open('readonly');
+        expect(await reader.selfCheck!()).toEqual([]);
+        expect(await reader.blob(hash)).toBeUndefined();
+        await readAll(reader);
+        await reader.close();
+      },
+    );
   });
 });
 

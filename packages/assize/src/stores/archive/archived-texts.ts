@@ -46,7 +46,13 @@ export class ArchivedTexts {
       const segment = Math.floor(index / width);
       // Most lines are in memory, and an await for each would take longer than the rest.
       const found = this.#known(segment, 'entries', index % width);
-      whole.push(this.#row(row, found ?? (await this.#read(segment, 'entries', index % width)), index % width));
+      whole.push(
+        this.#row(
+          row,
+          found ?? (await this.#read(segment, 'entries', index % width)),
+          index % width,
+        ),
+      );
     }
     return whole;
   }
@@ -76,18 +82,30 @@ export class ArchivedTexts {
   }
 
   /** Readers compare the payload with its id, as they do for a payload of the database. */
-  #row({ id, trajectory_id, parent, seq, kind }: EntryRow, { file, line }: FoundLine, at: number): EntryRow {
+  #row(
+    { id, trajectory_id, parent, seq, kind }: EntryRow,
+    { file, line }: FoundLine,
+    at: number,
+  ): EntryRow {
     if (line.toString('latin1', ENTRY_START.length, ENTRY_START.length + id.length) !== id)
       throw this.#named().damaged(file, `its line ${at} is not the entry ${id}`);
-    const payload = line.toString('utf8', ENTRY_START.length + id.length + ENTRY_MIDDLE.length, line.length - 1);
+    const payload = line.toString(
+      'utf8',
+      ENTRY_START.length + id.length + ENTRY_MIDDLE.length,
+      line.length - 1,
+    );
     return { id, trajectory_id, parent, seq, kind, payload };
   }
 
   async #blob(hash: Hash, marker: string): Promise<string> {
     const { segment, line: at } = requirePlace(marker);
-    const { file, line } = this.#known(segment, 'blobs', at) ?? (await this.#read(segment, 'blobs', at));
-    const text = line.subarray(BLOB_START.length, -(BLOB_MIDDLE.length + hash.length + 2)).toString();
-    if (hashText(text) !== hash) throw this.#named().damaged(file, `its line ${at} is not the blob ${hash}`);
+    const { file, line } =
+      this.#known(segment, 'blobs', at) ?? (await this.#read(segment, 'blobs', at));
+    const text = line
+      .subarray(BLOB_START.length, -(BLOB_MIDDLE.length + hash.length + 2))
+      .toString();
+    if (hashText(text) !== hash)
+      throw this.#named().damaged(file, `its line ${at} is not the blob ${hash}`);
     return text;
   }
 
@@ -101,7 +119,8 @@ export class ArchivedTexts {
    * a hint: a changed database must not choose the files that a program reads.
    */
   notNamed(state: ArchiveState | undefined = this.#state): StoreError {
-    const hint = state === undefined ? '' : ` The last run wrote to ${JSON.stringify(state.place)}.`;
+    const hint =
+      state === undefined ? '' : ` The last run wrote to ${JSON.stringify(state.place)}.`;
     return new StoreError(
       'archive_not_named',
       `Older entries of this store are in an archive, and none was named. Pass --archive PLACE, set ASSIZE_ARCHIVE, or pass the option archive to openStore.${hint}`,
@@ -121,7 +140,12 @@ export class ArchivedTexts {
   /** A line in memory, without waiting. */
   #known(segment: number, part: SegmentPart, line: number): FoundLine | undefined {
     const found = this.#last;
-    if (found !== undefined && found.file.segment === segment && found.file.part === part && found.lines.has(line))
+    if (
+      found !== undefined &&
+      found.file.segment === segment &&
+      found.file.part === part &&
+      found.lines.has(line)
+    )
       return { file: found.file, line: found.lines.bytes(line) };
     const file = this.#files.get(segment)?.find((each) => isIn(each, part, line));
     const member = file && memberOf(file, line);

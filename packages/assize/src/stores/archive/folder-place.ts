@@ -46,7 +46,8 @@ export class FolderPlace implements ArchivePlace {
 
   async remove(name: string): Promise<void> {
     try {
-      for (const path of [join(this.#folder, name), this.#draftOf(name)]) await rm(path, { force: true });
+      for (const path of [join(this.#folder, name), this.#draftOf(name)])
+        await rm(path, { force: true });
       await this.#sync(this.#folder);
     } catch (error) {
       if (isMissing(error)) return;

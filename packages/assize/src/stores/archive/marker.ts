@@ -38,7 +38,9 @@ export function blobMarker(segment: number, line: number): string {
 }
 
 /** The place of an archived blob. Undefined if the text is not the marker of one. */
-export function markedBlob(text: string): { readonly segment: number; readonly line: number } | undefined {
+export function markedBlob(
+  text: string,
+): { readonly segment: number; readonly line: number } | undefined {
   const found = BLOB.exec(text);
   return found === null ? undefined : { segment: Number(found[1]), line: Number(found[2]) };
 }

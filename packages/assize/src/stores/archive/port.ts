@@ -57,7 +57,10 @@ export interface ArchiveWrites {
    * Records files before they are written, so that a later process finds and deletes them after a
    * crash. Returns their numbers. Returns undefined if the archive has another level.
    */
-  beginFiles(archive: Omit<ArchiveState, 'segments'>, files: readonly NewSegmentFile[]): Promise<number[] | undefined>;
+  beginFiles(
+    archive: Omit<ArchiveState, 'segments'>,
+    files: readonly NewSegmentFile[],
+  ): Promise<number[] | undefined>;
   /**
    * Replaces the texts of the segment by markers, and takes its files into use. Returns false and
    * writes nothing if the segment is not the next one, a file was discarded, or a blob was erased.
@@ -94,7 +97,9 @@ export function segmentFile(columns: FileColumns): SegmentFile {
 
 /** The members as the column `members` has them. */
 export function membersText(members: readonly Member[]): string {
-  return JSON.stringify(members.map(({ line, lines, offset, bytes, size }) => [line, lines, offset, bytes, size]));
+  return JSON.stringify(
+    members.map(({ line, lines, offset, bytes, size }) => [line, lines, offset, bytes, size]),
+  );
 }
 
 function membersIn(text: string): Member[] | undefined {
@@ -110,7 +115,10 @@ function membersIn(text: string): Member[] | undefined {
 }
 
 /** Whether the members follow each other, and are the file together. */
-function areWhole(members: readonly Member[], file: Pick<SegmentFile, 'first' | 'lines' | 'bytes'>): boolean {
+function areWhole(
+  members: readonly Member[],
+  file: Pick<SegmentFile, 'first' | 'lines' | 'bytes'>,
+): boolean {
   let [line, offset] = [file.first, 0];
   for (const member of members) {
     if (member.line !== line || member.offset !== offset) return false;
@@ -129,5 +137,9 @@ function badMembers(n: number): StoreError {
 }
 
 function isMember(row: unknown): row is [number, number, number, number, number] {
-  return Array.isArray(row) && row.length === 5 && row.every((each) => Number.isSafeInteger(each) && each >= 0);
+  return (
+    Array.isArray(row) &&
+    row.length === 5 &&
+    row.every((each) => Number.isSafeInteger(each) && each >= 0)
+  );
 }

@@ -7,7 +7,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { archivePlace } from './open-place.ts';
 import { S3Place } from './s3-place.ts';
 
-const KEYS = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
+const KEYS = {
+  AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+  AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+};
 const REGION = 'eu-central-1';
 const NAME = '000000000000-entries-000000000000-1-ab.gz';
 
@@ -21,8 +24,12 @@ beforeAll(async () => {
   server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray());
     const fault = faults.shift();
-    if (fault !== undefined) return void response.writeHead(fault).end('<Error><Code>SlowDown</Code></Error>');
-    if (signatureOf(request, body) !== /Signature=([0-9a-f]+)/.exec(request.headers.authorization ?? '')?.[1])
+    if (fault !== undefined)
+      return void response.writeHead(fault).end('<Error><Code>SlowDown</Code></Error>');
+    if (
+      signatureOf(request, body) !==
+      /Signature=([0-9a-f]+)/.exec(request.headers.authorization ?? '')?.[1]
+    )
       return void response.writeHead(403).end('<Error><Code>SignatureDoesNotMatch</Code></Error>');
     const path = request.url!;
     if (!path.startsWith('/bucket/'))
@@ -31,7 +38,9 @@ beforeAll(async () => {
     if (request.method === 'DELETE') objects.delete(path);
     const found = objects.get(path);
     if (request.method === 'GET' && found === undefined) return void response.writeHead(404).end();
-    response.writeHead(request.method === 'DELETE' ? 204 : 200).end(request.method === 'GET' ? found : undefined);
+    response
+      .writeHead(request.method === 'DELETE' ? 204 : 200)
+      .end(request.method === 'GET' ? found : undefined);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -39,7 +48,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
+const hmac = (key: string | Buffer, text: string): Buffer =>
+  createHmac('sha256', key).update(text).digest();
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
 
 /** https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html */
@@ -50,7 +60,8 @@ function signatureOf({ method, url, headers }: IncomingMessage, body: Buffer): s
   const given = String(headers['x-amz-content-sha256']);
   // The body belongs to the signature.
   if (body.length > 0 && given !== sha256(body)) return 'the body has another hash';
-  if (!authorization.startsWith(`AWS4-HMAC-SHA256 Credential=${KEYS.AWS_ACCESS_KEY_ID}/`)) return 'another key';
+  if (!authorization.startsWith(`AWS4-HMAC-SHA256 Credential=${KEYS.AWS_ACCESS_KEY_ID}/`))
+    return 'another key';
   const canonical = [
     method,
     url,

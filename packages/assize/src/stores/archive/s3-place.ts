@@ -120,7 +120,8 @@ async function loadAws4fetch(): Promise<typeof import('aws4fetch')> {
   try {
     return await import('aws4fetch');
   } catch (cause) {
-    if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND')
+      throw cause;
     throw new StoreError(
       'store_failed',
       'The package aws4fetch, which an archive in an object store needs, is not installed. Run npm install aws4fetch.',

@@ -42,7 +42,10 @@ async function rewrite(access: ArchiveAccess, file: SegmentFile): Promise<void> 
   const sealed = resealed(file, (member) => texts.get(member)!);
   const [fresh] = (await writeFiles(access, level, [sealed])) ?? [];
   if (fresh === undefined)
-    throw new StoreError('wrong_state', 'The level of the archive has changed. Repeat the command.');
+    throw new StoreError(
+      'wrong_state',
+      'The level of the archive has changed. Repeat the command.',
+    );
   // If another value of the file was erased meanwhile, the file is due again.
   if (await access.writes.replaceFile({ old: file.n, fresh, erasures: file.erasures })) return;
   await access.writes.discardFiles([fresh]);
@@ -50,7 +53,11 @@ async function rewrite(access: ArchiveAccess, file: SegmentFile): Promise<void> 
 
 const LINE = /^\{"blob":(.*),"hash":"([0-9a-f]{64})"\}$/;
 
-async function withoutErased({ store, reader }: ArchiveAccess, file: SegmentFile, member: Member): Promise<string> {
+async function withoutErased(
+  { store, reader }: ArchiveAccess,
+  file: SegmentFile,
+  member: Member,
+): Promise<string> {
   let text = '';
   const lines: MemberLines = await reader.lines(file, member);
   for (const line of lines.texts()) {

@@ -62,7 +62,13 @@ const CHUNK_BYTES_MIN = 64;
  * The name of a file: everything in it is a number, a word of this program or a hash. A name from
  * the database therefore never leads out of the archive.
  */
-export function fileName({ n, segment, part, first, hash }: Omit<SegmentFile, 'erasures' | 'members'>): string {
+export function fileName({
+  n,
+  segment,
+  part,
+  first,
+  hash,
+}: Omit<SegmentFile, 'erasures' | 'members'>): string {
   const padded = (value: number): string => String(value).padStart(12, '0');
   return `${padded(segment)}-${part}-${padded(first)}-${n}-${hash}.gz`;
 }
@@ -72,7 +78,11 @@ export function fileName({ n, segment, part, first, hash }: Omit<SegmentFile, 'e
  * file is a series of gzip members, so `gunzip -c` gives its lines, and a reader decompresses the
  * member of a line alone.
  */
-export function sealLines(segment: number, part: SegmentPart, lines: readonly string[]): SealedFile[] {
+export function sealLines(
+  segment: number,
+  part: SegmentPart,
+  lines: readonly string[],
+): SealedFile[] {
   const files: SealedFile[] = [];
   for (let next = 0; next < lines.length; ) {
     const first = next;
@@ -82,13 +92,21 @@ export function sealLines(segment: number, part: SegmentPart, lines: readonly st
     for (let size = 0; next < lines.length && size < FILE_BYTES; ) {
       const text = memberText(lines, next);
       const piece = gzipSync(text.bytes);
-      members.push({ line: next, lines: text.lines, offset, bytes: piece.length, size: text.bytes.length });
+      members.push({
+        line: next,
+        lines: text.lines,
+        offset,
+        bytes: piece.length,
+        size: text.bytes.length,
+      });
       pieces.push(piece);
       offset += piece.length;
       size += text.bytes.length;
       next += text.lines;
     }
-    files.push(sealed({ segment, part, first, lines: next - first, members }, Buffer.concat(pieces)));
+    files.push(
+      sealed({ segment, part, first, lines: next - first, members }, Buffer.concat(pieces)),
+    );
   }
   return files;
 }
@@ -119,7 +137,10 @@ export function fileHash(bytes: Uint8Array): Hash {
   return Buffer.from(hashBytes(bytes)).toString('hex');
 }
 
-function memberText(lines: readonly string[], from: number): { readonly bytes: Buffer; readonly lines: number } {
+function memberText(
+  lines: readonly string[],
+  from: number,
+): { readonly bytes: Buffer; readonly lines: number } {
   let text = '';
   let count = 0;
   while (from + count < lines.length && count < MEMBER_LINES && text.length < MEMBER_BYTES) {
@@ -130,7 +151,10 @@ function memberText(lines: readonly string[], from: number): { readonly bytes: B
 }
 
 /** The member with a line. Undefined if the file has no such line. */
-export function memberOf({ members }: Pick<SegmentFile, 'members'>, line: number): Member | undefined {
+export function memberOf(
+  { members }: Pick<SegmentFile, 'members'>,
+  line: number,
+): Member | undefined {
   let [low, high] = [0, members.length - 1];
   while (low <= high) {
     const middle = (low + high) >> 1;
@@ -159,9 +183,12 @@ export class MemberLines {
     });
     this.#first = line;
     const ends: number[] = [];
-    for (let at = this.#bytes.indexOf(NEWLINE); at >= 0; at = this.#bytes.indexOf(NEWLINE, at + 1)) ends.push(at);
+    for (let at = this.#bytes.indexOf(NEWLINE); at >= 0; at = this.#bytes.indexOf(NEWLINE, at + 1))
+      ends.push(at);
     if (this.#bytes.length !== size || ends.length !== lines)
-      throw new Error(`the member has ${ends.length} lines of ${lines}, and ${this.#bytes.length} bytes of ${size}`);
+      throw new Error(
+        `the member has ${ends.length} lines of ${lines}, and ${this.#bytes.length} bytes of ${size}`,
+      );
     this.#ends = ends;
   }
 

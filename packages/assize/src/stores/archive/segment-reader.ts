@@ -47,7 +47,8 @@ export class SegmentReader {
     const bytes = await this.#read(file);
     let texts = 0;
     for (const member of file.members)
-      for (const line of this.#decompressed(bytes, file, member).texts()) if (line.startsWith('{"blob":')) texts += 1;
+      for (const line of this.#decompressed(bytes, file, member).texts())
+        if (line.startsWith('{"blob":')) texts += 1;
     return texts;
   }
 
@@ -89,7 +90,8 @@ export class SegmentReader {
         { evidence: { archive: this.place, file: name } },
       );
     }
-    if (fileHash(bytes) !== file.hash) throw this.damaged(file, 'its bytes do not have the hash in its name');
+    if (fileHash(bytes) !== file.hash)
+      throw this.damaged(file, 'its bytes do not have the hash in its name');
     return bytes;
   }
 }

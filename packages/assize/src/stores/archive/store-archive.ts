@@ -46,9 +46,14 @@ export class StoreArchive {
   }
 
   /** The text of a blob. `read` reads the text of its row. */
-  async blob(hash: Hash, read: () => Promise<string | undefined> | string | undefined): Promise<string | undefined> {
+  async blob(
+    hash: Hash,
+    read: () => Promise<string | undefined> | string | undefined,
+  ): Promise<string | undefined> {
     const text = await read();
-    return text !== undefined && isArchivedBlob(hash, text) ? this.#texts.blob(hash, text, read) : text;
+    return text !== undefined && isArchivedBlob(hash, text)
+      ? this.#texts.blob(hash, text, read)
+      : text;
   }
 
   async state(): Promise<ArchiveState | undefined> {
@@ -85,7 +90,9 @@ export class StoreArchive {
   async faults(): Promise<string[]> {
     const faults =
       (await this.#reads.filesDue()).length > 0
-        ? ['files of the archive may have erased texts; open the store for writing with the archive']
+        ? [
+            'files of the archive may have erased texts; open the store for writing with the archive',
+          ]
         : [];
     const state = await this.#reads.archive();
     if (state === undefined || state.segments === 0) return faults;
@@ -93,7 +100,8 @@ export class StoreArchive {
     let texts = 0;
     for (let segment = 0; segment < state.segments; segment++) {
       const files = await this.#reads.segmentFiles(segment, 1);
-      if (files.length === 0) faults.push(`segment ${segment} of the archive has no files in the database`);
+      if (files.length === 0)
+        faults.push(`segment ${segment} of the archive has no files in the database`);
       for (const file of files) {
         const checked = await faultOf(this.#segments.check(file));
         if (typeof checked === 'number') texts += checked;
@@ -102,7 +110,9 @@ export class StoreArchive {
     }
     const marked = await this.#reads.markedBlobs();
     if (faults.length === 0 && marked !== texts)
-      faults.push(`the archive has ${texts} texts of blobs, and the database has markers of ${marked}`);
+      faults.push(
+        `the archive has ${texts} texts of blobs, and the database has markers of ${marked}`,
+      );
     return faults;
   }
 
@@ -115,7 +125,10 @@ export class StoreArchive {
 }
 
 function noArchive(): StoreError {
-  return new StoreError('wrong_state', 'This store has no archive. Use a SQLite or PostgreSQL store.');
+  return new StoreError(
+    'wrong_state',
+    'This store has no archive. Use a SQLite or PostgreSQL store.',
+  );
 }
 
 /** The result of a check, or its fault. @throws StoreError `store_failed` */

@@ -32,11 +32,17 @@ function isThere(path: string, bytes: string | Buffer = SECRET): boolean {
   const folder = join(path, '..');
   return readdirSync(folder).some((name) => {
     const file = readFileSync(join(folder, name));
-    return typeof bytes === 'string' ? file.toString('latin1').toLowerCase().includes(bytes) : file.includes(bytes);
+    return typeof bytes === 'string'
+      ? file.toString('latin1').toLowerCase().includes(bytes)
+      : file.includes(bytes);
   });
 }
 
-async function erase(store: SqliteStore, hashes: readonly string[], by: string = BY): Promise<void> {
+async function erase(
+  store: SqliteStore,
+  hashes: readonly string[],
+  by: string = BY,
+): Promise<void> {
   const erased = hashes.map((hash) => ({ hash, by }));
   expect(await store.commit({ entries: [], blobs: [], erased })).toEqual(COMMITTED);
 }
@@ -71,9 +77,16 @@ const BEGINNINGS = {
   plain: ['zr', 'b', 'mzr', 'mzp', 'zp', 'plain '],
 };
 
-function wordsOf(kind: keyof typeof BEGINNINGS, count: number, below: (bound: number) => number): string {
+function wordsOf(
+  kind: keyof typeof BEGINNINGS,
+  count: number,
+  below: (bound: number) => number,
+): string {
   const beginnings = BEGINNINGS[kind];
-  return Array.from({ length: count }, () => `${beginnings[below(beginnings.length)]}${below(1e6)}`).join(' ');
+  return Array.from(
+    { length: count },
+    () => `${beginnings[below(beginnings.length)]}${below(1e6)}`,
+  ).join(' ');
 }
 
 test.each([3, 4])('no byte of many erased rows is left among other rows: seed %i', async (seed) => {
@@ -88,18 +101,33 @@ test.each([3, 4])('no byte of many erased rows is left among other rows: seed %i
   for (let n = 0; n < 700; n += 1) {
     const isSecret = below(10) < often;
     const some = (count: number): string => wordsOf(isSecret ? 'secret' : 'plain', count, below);
-    const partition: PartitionName = { space: 'ward', subject: `${some(1)} ${n}`, predicate: some(1 + below(3)) };
+    const partition: PartitionName = {
+      space: 'ward',
+      subject: `${some(1)} ${n}`,
+      predicate: some(1 + below(3)),
+    };
     const filler = some(1 + below(n % 50 === 0 ? 600 : 12));
     const first = changeOf(partition, 1, 1 + n, [{ fact_id: `a${n}`, object: filler }]);
     facts.push(first);
     if (below(3) === 0)
       facts.push(
-        changeOf(partition, 2, 800 + n, [{ fact_id: `b${n}`, object: `${filler}twice` }], first.insert.map(keyOfRow)),
+        changeOf(
+          partition,
+          2,
+          800 + n,
+          [{ fact_id: `b${n}`, object: `${filler}twice` }],
+          first.insert.map(keyOfRow),
+        ),
       );
     const blob = blobOf(`blob ${filler}`);
     await store.commit({ entries: [], blobs: [blob] });
     if (!isSecret) continue;
-    gone.push(blob.hash, namesOf(partition).hash, contentOf(filler).hash, contentOf(`${filler}twice`).hash);
+    gone.push(
+      blob.hash,
+      namesOf(partition).hash,
+      contentOf(filler).hash,
+      contentOf(`${filler}twice`).hash,
+    );
   }
   // In random order, so pages split in the middle. In several commits, so pages split repeatedly.
   const last = facts.filter(({ version }) => version > 1);
@@ -157,12 +185,17 @@ test('bytes that a reader uses stay in the WAL until it ends; writes continue', 
   await erase(store, [hash]);
   await store.scrub();
   expect(isThere(path)).toBe(true);
-  expect(await store.selfCheck()).toEqual([expect.stringMatching(/1 erasures may still be in the file or its WAL/)]);
+  expect(await store.selfCheck()).toEqual([
+    expect.stringMatching(/1 erasures may still be in the file or its WAL/),
+  ]);
   const head = await store.head('t');
   expect(await store.commit(batchOf(entryAfter(head, 't')))).toEqual(COMMITTED);
   reader.exec('COMMIT');
   reader.close();
-  await vi.waitFor(() => expect(isThere(path)).toBe(false), { timeout: 300_000, interval: CUT_PAUSE_MS / 4 });
+  await vi.waitFor(() => expect(isThere(path)).toBe(false), {
+    timeout: 300_000,
+    interval: CUT_PAUSE_MS / 4,
+  });
   expect(await store.selfCheck()).toEqual([]);
   await store.close();
 });
@@ -267,32 +300,37 @@ test.each([
   ['VACUUM', 13],
   ['VACUUM', 14],
   ["INSERT INTO fact_words (fact_words) VALUES ('rebuild')", 13],
-])('without space for %s the erasure holds, and every store works: code %i', async (sql, errcode) => {
-  const path = newPath();
-  const { store, hash } = await withSecret(path);
-  await erase(store, [hash]);
-  interceptSql((text, proceed) => {
-    if (text === sql) throw sqliteError(errcode);
-    return proceed();
-  });
-  await expect(store.scrub()).rejects.toMatchObject({
-    code: 'store_not_scrubbed',
-    retryable: true,
-    evidence: { path, sqlite: errcode },
-    message: expect.stringMatching(/the size of the file as free space.*open the store for writing.*assize fsck/),
-  });
-  expect([await store.blob(hash), await store.erasedBy(hash)]).toEqual([undefined, BY]);
-  expect(await store.commit(batchOf(entryAfter(await store.head('t'), 't')))).toEqual(COMMITTED);
-  await store.close();
-  // A store without disk space for the erasure still opens.
-  const next = await openSqlite({ path });
-  expect(await next.selfCheck()).toHaveLength(1);
-  vi.restoreAllMocks();
-  await next.scrub();
-  expect(await next.selfCheck()).toEqual([]);
-  expect(isThere(path)).toBe(false);
-  await next.close();
-});
+])(
+  'without space for %s the erasure holds, and every store works: code %i',
+  async (sql, errcode) => {
+    const path = newPath();
+    const { store, hash } = await withSecret(path);
+    await erase(store, [hash]);
+    interceptSql((text, proceed) => {
+      if (text === sql) throw sqliteError(errcode);
+      return proceed();
+    });
+    await expect(store.scrub()).rejects.toMatchObject({
+      code: 'store_not_scrubbed',
+      retryable: true,
+      evidence: { path, sqlite: errcode },
+      message: expect.stringMatching(
+        /the size of the file as free space.*open the store for writing.*assize fsck/,
+      ),
+    });
+    expect([await store.blob(hash), await store.erasedBy(hash)]).toEqual([undefined, BY]);
+    expect(await store.commit(batchOf(entryAfter(await store.head('t'), 't')))).toEqual(COMMITTED);
+    await store.close();
+    // A store without disk space for the erasure still opens.
+    const next = await openSqlite({ path });
+    expect(await next.selfCheck()).toHaveLength(1);
+    vi.restoreAllMocks();
+    await next.scrub();
+    expect(await next.selfCheck()).toEqual([]);
+    expect(isThere(path)).toBe(false);
+    await next.close();
+  },
+);
 
 const SHORTEN = 'PRAGMA wal_checkpoint(TRUNCATE)';
 
@@ -307,7 +345,10 @@ test.each([
     if (without.includes(text)) throw sqliteError(13);
     return proceed();
   });
-  await expect(store.scrub()).rejects.toMatchObject({ code: 'store_not_scrubbed', evidence: { path, sqlite: 13 } });
+  await expect(store.scrub()).rejects.toMatchObject({
+    code: 'store_not_scrubbed',
+    evidence: { path, sqlite: 13 },
+  });
   expect(await store.commit(batchOf(entryAfter(await store.head('t'), 't')))).toEqual(COMMITTED);
   vi.restoreAllMocks();
   await store.scrub();

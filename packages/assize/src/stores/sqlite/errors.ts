@@ -15,11 +15,15 @@ const CONSTRAINT_UNIQUE = 2067;
 
 /** SQLite's extended result code, where the error came from SQLite. */
 function resultCode(error: unknown): number | undefined {
-  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined;
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+    ? error.errcode
+    : undefined;
 }
 
 /** The fields of a SQLite error that are passed to another thread. Undefined for other errors. */
-export function sqliteFailure(error: unknown): { readonly errcode: number; readonly message: string } | undefined {
+export function sqliteFailure(
+  error: unknown,
+): { readonly errcode: number; readonly message: string } | undefined {
   const errcode = resultCode(error);
   return errcode === undefined ? undefined : { errcode, message: reason(error) };
 }
@@ -49,7 +53,9 @@ export function isBusy(error: unknown): boolean {
 /** The entry, or another entry at its position, is there already (trigger `entry_once`). */
 export function isDuplicate(error: unknown): boolean {
   const code = resultCode(error);
-  return code === CONSTRAINT_UNIQUE || code === CONSTRAINT_PRIMARYKEY || code === CONSTRAINT_TRIGGER;
+  return (
+    code === CONSTRAINT_UNIQUE || code === CONSTRAINT_PRIMARYKEY || code === CONSTRAINT_TRIGGER
+  );
 }
 
 /** SQLite can't make the files that it keeps beside the database. */
@@ -96,7 +102,10 @@ export function notScrubbedError(path: string, cause: unknown): StoreError {
 }
 
 export function readonlyError(path: string, why: string, cause?: unknown): StoreError {
-  return new StoreError('store_readonly', `${path} cannot be written: ${why}.`, { evidence: { path }, cause });
+  return new StoreError('store_readonly', `${path} cannot be written: ${why}.`, {
+    evidence: { path },
+    cause,
+  });
 }
 
 export function poisonedError(path: string, cause: unknown): StoreError {

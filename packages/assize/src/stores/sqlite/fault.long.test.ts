@@ -42,14 +42,18 @@ function inject({ at, when, errcode }: Fault): () => number {
 const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]);
 const second = changeOf(ALICE, 2, 11, [{ fact_id: 'b' }], first.insert.map(keyOfRow));
 const third = changeOf(ALICE, 3, 12, [], second.insert.map(keyOfRow));
-const bob = changeOf({ ...ALICE, subject: 'bob' }, 1, 10, [{ fact_id: 'bob', cardinality: 'multi-valued' }]);
+const bob = changeOf({ ...ALICE, subject: 'bob' }, 1, 10, [
+  { fact_id: 'bob', cardinality: 'multi-valued' },
+]);
 const erased = [{ hash: contentOf(first.insert[0]!.object).hash, by: 'b'.repeat(64) }];
 
 /**
  * Writes two groups of batches. They include a conflict, a duplicate id, blobs, changes of facts
  * with one outdated change, an erasure and an oracle answer.
  */
-async function write(store: SqliteStore): Promise<{ batches: Batch[]; results: CommitResult[]; put: unknown }> {
+async function write(
+  store: SqliteStore,
+): Promise<{ batches: Batch[]; results: CommitResult[]; put: unknown }> {
   const [t, u] = [chainOf('t', 6), chainOf('u', 4)];
   const groups: Batch[][] = [
     [
@@ -86,16 +90,23 @@ function poisonedOnly(error: { code?: string }): CommitResult {
 
 async function present(store: SqliteStore, batch: Batch): Promise<boolean> {
   const found = await Promise.all(batch.entries.map((row) => store.resolve(row.id)));
-  const there = found.filter((row, index) => row?.trajectory_id === batch.entries[index]!.trajectory_id);
+  const there = found.filter(
+    (row, index) => row?.trajectory_id === batch.entries[index]!.trajectory_id,
+  );
   if (there.length !== 0) expect(there).toEqual(batch.entries);
-  for (const blob of batch.blobs) expect(await store.blob(blob.hash)).toBe(there.length === 0 ? undefined : blob.text);
+  for (const blob of batch.blobs)
+    expect(await store.blob(blob.hash)).toBe(there.length === 0 ? undefined : blob.text);
   const isThere = there.length !== 0;
   // The facts of a refused batch can equal the facts of another batch.
   if (batch.entries[0]!.trajectory_id !== 'v') await expectFacts(store, batch, isThere);
   return isThere;
 }
 
-async function expectFacts(store: SqliteStore, { facts = [], erased = [] }: Batch, isThere: boolean): Promise<void> {
+async function expectFacts(
+  store: SqliteStore,
+  { facts = [], erased = [] }: Batch,
+  isThere: boolean,
+): Promise<void> {
   for (const { partition, version, insert, close } of facts) {
     expect(((await store.partition(partition))?.version ?? 0) >= version).toBe(isThere);
     const rows = await store.facts(partition);
@@ -115,7 +126,9 @@ async function expectFacts(store: SqliteStore, { facts = [], erased = [] }: Batc
 async function expectChain(store: SqliteStore, name: string): Promise<void> {
   const rows = await store.entries(name);
   const shape = ({ seq, parent }: EntryRow): unknown => ({ seq, parent });
-  expect(rows.map(shape)).toEqual(rows.map((_, seq) => ({ seq, parent: seq === 0 ? null : rows[seq - 1]!.id })));
+  expect(rows.map(shape)).toEqual(
+    rows.map((_, seq) => ({ seq, parent: seq === 0 ? null : rows[seq - 1]!.id })),
+  );
 }
 
 test('a full disk at each statement in turn: nothing written, and writes go on', async () => {
@@ -126,19 +139,26 @@ test('a full disk at each statement in turn: nothing written, and writes go on',
     const store = await openSqlite({ path });
     const count = inject({ at, when: 'before', errcode: 13 });
     const t = chainOf('t', 4);
-    const batches = [batchOf(t.slice(0, 2), [blobOf('t')]), { ...batchOf(t.slice(2)), facts: [first] }];
-    const results = await Promise.all(batches.map((batch) => store.commit(batch).catch((error: unknown) => error)));
+    const batches = [
+      batchOf(t.slice(0, 2), [blobOf('t')]),
+      { ...batchOf(t.slice(2)), facts: [first] },
+    ];
+    const results = await Promise.all(
+      batches.map((batch) => store.commit(batch).catch((error: unknown) => error)),
+    );
     fired = count() >= at;
     vi.restoreAllMocks();
     for (const [index, batch] of batches.entries()) {
       const result = results[index] as CommitResult & { code?: string };
-      if (result instanceof Error) expect(result).toMatchObject({ code: 'store_failed', retryable: true });
+      if (result instanceof Error)
+        expect(result).toMatchObject({ code: 'store_failed', retryable: true });
       expect({ at, index, there: await present(store, batch) }).toEqual({
         at,
         index,
         there: !(result instanceof Error),
       });
-      if (result instanceof Error) expect(await store.commit(batch)).toEqual({ status: 'committed' });
+      if (result instanceof Error)
+        expect(await store.commit(batch)).toEqual({ status: 'committed' });
     }
     await expectChain(store, 't');
     expect(await store.selfCheck()).toEqual([]);
@@ -171,14 +191,17 @@ describe('a failed statement poisons the handle; a reopened store has the writes
         for (const [index, batch] of batches.entries()) {
           const { status } = results[index]!;
           const there = await present(reopened, batch);
-          if (status !== 'unknown') expect({ at, index, there }).toEqual({ at, index, there: status === 'committed' });
+          if (status !== 'unknown')
+            expect({ at, index, there }).toEqual({ at, index, there: status === 'committed' });
         }
         for (const name of ['t', 'u']) await expectChain(reopened, name);
         if (put instanceof Error) expect(put).toMatchObject({ code: 'store_poisoned' });
         else expect(await reopened.oracleGet(ANSWER.key)).toEqual(ANSWER);
         expect(await reopened.selfCheck()).toEqual([]);
         const head = await reopened.head('t');
-        expect(await reopened.commit(batchOf(entryAfter(head, 't', 'goes on')))).toEqual({ status: 'committed' });
+        expect(await reopened.commit(batchOf(entryAfter(head, 't', 'goes on')))).toEqual({
+          status: 'committed',
+        });
         await reopened.close();
       }
       expect(at).toBeGreaterThan(20);
@@ -197,7 +220,10 @@ async function expectPoisoned(store: SqliteStore): Promise<void> {
     () => store.oraclePut(ANSWER),
   ];
   for (const call of calls) {
-    await expect(call()).rejects.toMatchObject({ code: 'store_poisoned', cause: { message: 'injected' } });
+    await expect(call()).rejects.toMatchObject({
+      code: 'store_poisoned',
+      cause: { message: 'injected' },
+    });
   }
 }
 
@@ -218,7 +244,10 @@ test('a poisoned handle has released the file immediately', async () => {
 test('a failed read does not poison', async () => {
   const store = await openSqlite({ path: join(folder, 'read.db') });
   inject({ at: 1, when: 'before', errcode: 10 });
-  await expect(store.head('t')).rejects.toMatchObject({ code: 'store_failed', evidence: { sqlite: 10 } });
+  await expect(store.head('t')).rejects.toMatchObject({
+    code: 'store_failed',
+    evidence: { sqlite: 10 },
+  });
   vi.restoreAllMocks();
   expect(await store.commit(batchOf(entryAfter(undefined, 't')))).toEqual({ status: 'committed' });
   await store.close();
@@ -233,9 +262,12 @@ test('a failed checkpoint poisons, with any waiters, after earlier answers', asy
   });
   const chain = chainOf('t', CHECKPOINT_PAGES * 1.5);
   expect(await store.commit(batchOf(chain))).toEqual({ status: 'committed' });
-  await vi.waitFor(() => expect(store.head('t')).rejects.toMatchObject({ code: 'store_poisoned' }), {
-    timeout: 300_000,
-  });
+  await vi.waitFor(
+    () => expect(store.head('t')).rejects.toMatchObject({ code: 'store_poisoned' }),
+    {
+      timeout: 300_000,
+    },
+  );
   await expect(store.commit(batchOf(entryAfter(chain.at(-1), 't')))).rejects.toMatchObject({
     code: 'store_poisoned',
   });
@@ -261,7 +293,8 @@ test('a checkpoint without disk space is postponed until there is space', async 
     return proceed();
   });
   const chain = chainOf('t', 4 * CHECKPOINT_PAGES);
-  const part = (n: number): EntryRow[] => chain.slice(n * CHECKPOINT_PAGES, (n + 1) * CHECKPOINT_PAGES);
+  const part = (n: number): EntryRow[] =>
+    chain.slice(n * CHECKPOINT_PAGES, (n + 1) * CHECKPOINT_PAGES);
   for (const n of [0, 1]) {
     const before = refused;
     expect(await store.commit(batchOf(part(n)))).toEqual({ status: 'committed' });
@@ -269,7 +302,8 @@ test('a checkpoint without disk space is postponed until there is space', async 
     await vi.waitFor(() => expect(refused).toBeGreaterThan(before), { timeout: 300_000 });
   }
   isFull = false;
-  for (const n of [2, 3]) expect(await store.commit(batchOf(part(n)))).toEqual({ status: 'committed' });
+  for (const n of [2, 3])
+    expect(await store.commit(batchOf(part(n)))).toEqual({ status: 'committed' });
   await vi.waitFor(() => expect(done).toBeGreaterThan(0), { timeout: 300_000 });
   expect(await store.head('t')).toEqual(chain.at(-1));
   vi.restoreAllMocks();

@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '@assize/testing/internal/fact-rows.ts';
+import {
+  ALICE,
+  changeOf,
+  contentOf,
+  day,
+  keyOfRow,
+  namesOf,
+} from '@assize/testing/internal/fact-rows.ts';
 import { interceptSql } from '@assize/testing/internal/intercept.ts';
 import { batchOf, blobOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
 import { afterAll, describe, expect, test, vi } from 'vitest';
@@ -20,38 +27,52 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const COMMITTED = { status: 'committed' };
 const BOB = { ...ALICE, subject: 'bob' };
 
-test.each([1, 700])('no erased byte stays in the word index, vectors or the queue: %i texts', async (texts) => {
-  const path = join(folder, `words-${texts}.db`);
-  const store = await openSqlite({ path });
-  const change = (n: number, object: string) =>
-    changeOf({ ...ALICE, subject: `Quintessa${n}` }, 1, 10, [{ fact_id: `${n}`, object }]);
-  const secrets = Array.from({ length: texts }, (_, n) => change(n, `sesquipedalian${n} Words`));
-  const kept = Array.from({ length: 20 }, (_, n) =>
-    changeOf({ ...ALICE, subject: `kept ${n}` }, 1, 10, [{ fact_id: `k${n}`, object: 'sesame' }]),
-  );
-  for (const facts of [secrets, kept]) await store.commit({ ...batchOf([]), facts });
-  const given = await store.textsToEmbed('m', ALICE.space, 2_000);
-  const vector = new Float32Array([0.1234567, 0.7654321]);
-  await store.putVectors(
-    'm',
-    given.map(({ id }) => ({ id, vector })),
-  );
-  const late = change(-1, 'sesquipedalian waits');
-  await store.commit({ ...batchOf([]), facts: [late] });
-  const said = () => [path, `${path}-wal`].some((file) => /_(sesqui|quintess)/i.test(readFileSync(file, 'latin1')));
-  expect(said()).toBe(true);
-  const hashes = [...secrets, late].flatMap(({ names, insert }) => [names.hash, insert[0]!.content.hash]);
-  await store.commit({ ...batchOf([]), erased: hashes.map((hash) => ({ hash, by: blobOf('by').hash })) });
-  await store.scrub();
-  expect(said()).toBe(false);
-  expect((await store.factsByText({ space: ALICE.space, text: 'sesame' })).length).toBe(20);
-  expect(await store.factsByText({ space: ALICE.space, text: 'sesquipedalian0 quintessa words' })).toEqual([]);
-  expect(await store.selfCheck()).toEqual([]);
-  await store.close();
-  const db = new DatabaseSync(path);
-  expect(db.prepare('SELECT count(*) AS n FROM fact_vector').get()).toEqual({ n: 20 });
-  db.close();
-});
+test.each([1, 700])(
+  'no erased byte stays in the word index, vectors or the queue: %i texts',
+  async (texts) => {
+    const path = join(folder, `words-${texts}.db`);
+    const store = await openSqlite({ path });
+    const change = (n: number, object: string) =>
+      changeOf({ ...ALICE, subject: `Quintessa${n}` }, 1, 10, [{ fact_id: `${n}`, object }]);
+    const secrets = Array.from({ length: texts }, (_, n) => change(n, `sesquipedalian${n} Words`));
+    const kept = Array.from({ length: 20 }, (_, n) =>
+      changeOf({ ...ALICE, subject: `kept ${n}` }, 1, 10, [{ fact_id: `k${n}`, object: 'sesame' }]),
+    );
+    for (const facts of [secrets, kept]) await store.commit({ ...batchOf([]), facts });
+    const given = await store.textsToEmbed('m', ALICE.space, 2_000);
+    const vector = new Float32Array([0.1234567, 0.7654321]);
+    await store.putVectors(
+      'm',
+      given.map(({ id }) => ({ id, vector })),
+    );
+    const late = change(-1, 'sesquipedalian waits');
+    await store.commit({ ...batchOf([]), facts: [late] });
+    const said = () =>
+      [path, `${path}-wal`].some((file) =>
+        /_(sesqui|quintess)/i.test(readFileSync(file, 'latin1')),
+      );
+    expect(said()).toBe(true);
+    const hashes = [...secrets, late].flatMap(({ names, insert }) => [
+      names.hash,
+      insert[0]!.content.hash,
+    ]);
+    await store.commit({
+      ...batchOf([]),
+      erased: hashes.map((hash) => ({ hash, by: blobOf('by').hash })),
+    });
+    await store.scrub();
+    expect(said()).toBe(false);
+    expect((await store.factsByText({ space: ALICE.space, text: 'sesame' })).length).toBe(20);
+    expect(
+      await store.factsByText({ space: ALICE.space, text: 'sesquipedalian0 quintessa words' }),
+    ).toEqual([]);
+    expect(await store.selfCheck()).toEqual([]);
+    await store.close();
+    const db = new DatabaseSync(path);
+    expect(db.prepare('SELECT count(*) AS n FROM fact_vector').get()).toEqual({ n: 20 });
+    db.close();
+  },
+);
 
 test.each(['nothing', 'others indexed it', 'a rollback', 'an erasure'])(
   'the index queue in memory equals the queue in the file: after %s',
@@ -62,8 +83,13 @@ test.each(['nothing', 'others indexed it', 'a rollback', 'an erasure'])(
       expect(await by.commit({ ...batchOf([]), facts })).toEqual(COMMITTED);
     const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a', object: 'secret' }]);
     await put(store, first, changeOf(BOB, 1, 10, [{ fact_id: 'c', object: 'third' }]));
-    await put(store, changeOf(ALICE, 2, 11, [{ fact_id: 'b', object: 'second' }], first.insert.map(keyOfRow)));
-    const next = changeOf({ ...ALICE, subject: 'carol' }, 1, 12, [{ fact_id: 'd', object: 'fourth' }]);
+    await put(
+      store,
+      changeOf(ALICE, 2, 11, [{ fact_id: 'b', object: 'second' }], first.insert.map(keyOfRow)),
+    );
+    const next = changeOf({ ...ALICE, subject: 'carol' }, 1, 12, [
+      { fact_id: 'd', object: 'fourth' },
+    ]);
     if (event === 'others indexed it') {
       // Later rows reuse the numbers of these rows.
       await other.textsToEmbed('m', ALICE.space, 10);
@@ -71,15 +97,21 @@ test.each(['nothing', 'others indexed it', 'a rollback', 'an erasure'])(
     } else if (event === 'a rollback') {
       const root = entryAfter(undefined, 't');
       await store.commit(batchOf(root));
-      const lost = changeOf({ ...ALICE, subject: 'dan' }, 1, 12, [{ fact_id: 'e', object: 'fifth' }]);
+      const lost = changeOf({ ...ALICE, subject: 'dan' }, 1, 12, [
+        { fact_id: 'e', object: 'fifth' },
+      ]);
       const copy = { ...batchOf({ ...entryAfter(undefined, 'u'), id: root.id }), facts: [lost] };
       const written = put(store, next);
       expect(await store.commit(copy)).toMatchObject({ status: 'conflict' });
       await written;
     } else {
       await put(store, next);
-      const erased = [contentOf('secret').hash, namesOf(BOB).hash].map((hash) => ({ hash, by: blobOf('by').hash }));
-      if (event === 'an erasure') expect(await store.commit({ ...batchOf([]), erased })).toEqual(COMMITTED);
+      const erased = [contentOf('secret').hash, namesOf(BOB).hash].map((hash) => ({
+        hash,
+        by: blobOf('by').hash,
+      }));
+      if (event === 'an erasure')
+        expect(await store.commit({ ...batchOf([]), erased })).toEqual(COMMITTED);
       await store.scrub();
     }
     await store.textsToEmbed('m', ALICE.space, 10);
@@ -89,7 +121,9 @@ test.each(['nothing', 'others indexed it', 'a rollback', 'an erasure'])(
     const texts = db.prepare(
       `SELECT p.subject, w.words FROM fact_words AS w JOIN fact_partition AS p ON p.key = w.key`,
     );
-    const found = texts.all().map(({ subject, words }) => `${subject}: ${String(words).trim().split('1_').at(-1)}`);
+    const found = texts
+      .all()
+      .map(({ subject, words }) => `${subject}: ${String(words).trim().split('1_').at(-1)}`);
     db.close();
     const said = ['alice: second', 'alice: secret', 'bob: third', 'carol: fourth'];
     expect(found.sort()).toEqual(event === 'an erasure' ? [said[0], said[3]] : said);
@@ -172,20 +206,24 @@ test.each(['in memory', 'read again'])(
         cardinality,
         object: `${version} ${n} ${object}`,
       }));
-      expect(await store.commit({ ...batchOf([]), facts: [changeOf(name, version, version, rows)] })).toEqual(
-        COMMITTED,
-      );
+      expect(
+        await store.commit({ ...batchOf([]), facts: [changeOf(name, version, version, rows)] }),
+      ).toEqual(COMMITTED);
     }
     const db = new DatabaseSync(path);
     const writer = new TextWriter(db);
     if (how === 'in memory') {
-      const waiting = db.prepare('SELECT key, system_start FROM fact_text_queue ORDER BY n').all() as {
+      const waiting = db
+        .prepare('SELECT key, system_start FROM fact_text_queue ORDER BY n')
+        .all() as {
         key: number;
         system_start: string;
       }[];
       db.exec('DELETE FROM fact_text_queue');
       for (const { key, system_start } of waiting) {
-        const { subject } = db.prepare('SELECT subject FROM fact_partition WHERE key = ?').get(key) as {
+        const { subject } = db
+          .prepare('SELECT subject FROM fact_partition WHERE key = ?')
+          .get(key) as {
           subject: string;
         };
         const rows = await store.facts({ ...ALICE, subject, limit: 100 });
@@ -215,11 +253,16 @@ test.each(['in memory', 'read again'])(
 test('each queued word is looked up once in the search words, however many', async () => {
   const store = await openSqlite({ path: join(folder, 'long-search.db') });
   const object = Array.from({ length: 3_000 }, (_, n) => `x${n}`).join(' ');
-  await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a', object }])] });
+  await store.commit({
+    ...batchOf([]),
+    facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a', object }])],
+  });
   const compared = vi.spyOn(Array.prototype, 'indexOf');
   const text = Array.from({ length: 1_000 }, (_, n) => `y${n}`).join(' ');
   const found = await store.factsByText({ space: ALICE.space, text: `${text} x7` });
-  const lists = compared.mock.contexts.filter((list) => (list as readonly unknown[]).length > 1_000);
+  const lists = compared.mock.contexts.filter(
+    (list) => (list as readonly unknown[]).length > 1_000,
+  );
   vi.restoreAllMocks();
   expect([found.length, lists.length]).toEqual([1, 0]);
   await store.close();
@@ -244,7 +287,8 @@ describe('of many changes no more wait to be indexed than are indexed at once', 
       await store.close();
     };
     const waiting = () => selected.get()!['n'] as number;
-    const fewWait = () => vi.waitFor(() => expect(waiting()).toBeLessThan(PART), { timeout: 300_000 });
+    const fewWait = () =>
+      vi.waitFor(() => expect(waiting()).toBeLessThan(PART), { timeout: 300_000 });
     return { store, db, put, close, waiting, fewWait };
   }
 
@@ -262,7 +306,8 @@ describe('of many changes no more wait to be indexed than are indexed at once', 
 
   test('nor do a few changes with many texts, during a search', async () => {
     const { store, put, close, waiting } = await opened('large');
-    const found = async (text: string) => (await store.factsByText({ space: ALICE.space, text })).length;
+    const found = async (text: string) =>
+      (await store.factsByText({ space: ALICE.space, text })).length;
     const said = (texts: number) =>
       Array.from({ length: texts }, (_, n) => ({ fact_id: `${texts} ${n}`, object: `w${n}` }));
     const several = said(300).map((row) => ({ ...row, cardinality: 'multi-valued' as const }));
@@ -286,7 +331,9 @@ describe('of many changes no more wait to be indexed than are indexed at once', 
       const said = { fact_id: 'own', valid_from: day(50) };
       const write = changeOf(partition, times + 1, 40, [said]);
       const inherit = { until: day(30), rows: rows.map((row) => ({ ...row, ...partition })) };
-      expect(await store.commit({ ...batchOf([]), facts: [{ ...write, inherit }] })).toEqual(COMMITTED);
+      expect(await store.commit({ ...batchOf([]), facts: [{ ...write, inherit }] })).toEqual(
+        COMMITTED,
+      );
     }
     await fewWait();
     await close();
@@ -334,7 +381,10 @@ test('an index that is not of the texts is found', async () => {
   const path = join(folder, 'texts.db');
   const store = await openSqlite({ path });
   for (const subject of ['alice', 'bob'])
-    await store.commit({ ...batchOf([]), facts: [changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: subject }])] });
+    await store.commit({
+      ...batchOf([]),
+      facts: [changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: subject }])],
+    });
   const [text] = await store.textsToEmbed('m', ALICE.space, 1);
   await store.putVectors('m', [{ id: text!.id, vector: new Float32Array([1]) }]);
   expect(await store.selfCheck()).toEqual([]);

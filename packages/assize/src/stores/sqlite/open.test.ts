@@ -53,7 +53,9 @@ function foreignDatabase(path: string, statements = ''): void {
 /** All names under the folder with their bytes. */
 function snapshot(folder: string): Record<string, string> {
   const names = readdirSync(folder).sort();
-  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name)).toString('hex')]));
+  return Object.fromEntries(
+    names.map((name) => [name, readFileSync(join(folder, name)).toString('hex')]),
+  );
 }
 
 describe('a file that is not ours is refused and left as it was', () => {
@@ -61,11 +63,15 @@ describe('a file that is not ours is refused and left as it was', () => {
     text: (path) => writeFileSync(path, 'Dear diary, '.repeat(1_000)),
     'a few bytes': (path) => writeFileSync(path, 'x'),
     'an empty file': (path) => writeFileSync(path, ''),
-    'random bytes under the SQLite header': (path) => writeFileSync(path, `SQLite format 3\0${'\x07'.repeat(5_000)}`),
+    'random bytes under the SQLite header': (path) =>
+      writeFileSync(path, `SQLite format 3\0${'\x07'.repeat(5_000)}`),
     "another program's database": (path) => foreignDatabase(path),
-    "another program's database in WAL mode": (path) => foreignDatabase(path, 'PRAGMA journal_mode = WAL;'),
-    'a database with another application_id': (path) => foreignDatabase(path, 'PRAGMA application_id = 7;'),
-    'a database with only our schema version': (path) => foreignDatabase(path, 'PRAGMA user_version = 1;'),
+    "another program's database in WAL mode": (path) =>
+      foreignDatabase(path, 'PRAGMA journal_mode = WAL;'),
+    'a database with another application_id': (path) =>
+      foreignDatabase(path, 'PRAGMA application_id = 7;'),
+    'a database with only our schema version': (path) =>
+      foreignDatabase(path, 'PRAGMA user_version = 1;'),
   };
   for (const [name, write] of Object.entries(files)) {
     test.each<OpenMode>(['create', 'existing', 'readonly'])(`${name}, mode %s`, async (mode) => {
@@ -95,13 +101,16 @@ describe('a file that is not ours is refused and left as it was', () => {
     expect(snapshot(folder)).toEqual(before);
   });
 
-  test.each<OpenMode>(['create', 'existing', 'readonly'])('a folder in its place, mode %s', async (mode) => {
-    const path = newFolder();
-    await expect(openSqlite({ path, mode })).rejects.toMatchObject({
-      code: 'store_other_schema',
-      message: expect.stringMatching(/is not an? |Name another schema/),
-    });
-  });
+  test.each<OpenMode>(['create', 'existing', 'readonly'])(
+    'a folder in its place, mode %s',
+    async (mode) => {
+      const path = newFolder();
+      await expect(openSqlite({ path, mode })).rejects.toMatchObject({
+        code: 'store_other_schema',
+        message: expect.stringMatching(/is not an? |Name another schema/),
+      });
+    },
+  );
 
   test('an empty file is called one', async () => {
     const path = join(newFolder(), 'ledger.db');
@@ -121,7 +130,10 @@ describe('where there is no file', () => {
   test.each<OpenMode>(['existing', 'readonly'])('mode %s makes none', async (mode) => {
     const folder = newFolder();
     const path = join(folder, 'ledger.db');
-    await expect(openSqlite({ path, mode })).rejects.toMatchObject({ code: 'store_not_found', evidence: { path } });
+    await expect(openSqlite({ path, mode })).rejects.toMatchObject({
+      code: 'store_not_found',
+      evidence: { path },
+    });
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -154,14 +166,17 @@ describe('where there is no file', () => {
     expect(readdirSync(folder)).toEqual(['file']);
   });
 
-  test.each(['-wal', '-journal'])('a %s without its file is not taken for a new one', async (suffix) => {
-    const folder = newFolder();
-    writeFileSync(join(folder, `ledger.db${suffix}`), 'the last entries');
-    const before = snapshot(folder);
-    const opening = openSqlite({ path: join(folder, 'ledger.db') });
-    await expect(opening).rejects.toMatchObject({ code: 'store_not_found' });
-    expect(snapshot(folder)).toEqual(before);
-  });
+  test.each(['-wal', '-journal'])(
+    'a %s without its file is not taken for a new one',
+    async (suffix) => {
+      const folder = newFolder();
+      writeFileSync(join(folder, `ledger.db${suffix}`), 'the last entries');
+      const before = snapshot(folder);
+      const opening = openSqlite({ path: join(folder, 'ledger.db') });
+      await expect(opening).rejects.toMatchObject({ code: 'store_not_found' });
+      expect(snapshot(folder)).toEqual(before);
+    },
+  );
 
   test.each(['', ':memory:', 'a\0b', '\ud800'])('%j is no path', async (path) => {
     await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_invalid_input' });
@@ -180,7 +195,9 @@ describe('where there is no file', () => {
   test('a symbolic link to nothing', async () => {
     const folder = newFolder();
     symlinkSync(join(folder, 'nothing.db'), join(folder, 'ledger.db'));
-    await expect(openSqlite({ path: join(folder, 'ledger.db') })).rejects.toMatchObject({ code: 'store_not_found' });
+    await expect(openSqlite({ path: join(folder, 'ledger.db') })).rejects.toMatchObject({
+      code: 'store_not_found',
+    });
     expect(readdirSync(folder)).toEqual(['ledger.db']);
   });
 
@@ -206,15 +223,18 @@ describe('schemas', () => {
     return path;
   }
 
-  test.each<OpenMode>(['create', 'existing', 'readonly'])('a newer one is refused, mode %s', async (mode) => {
-    const path = await withVersion(SCHEMA_VERSION + 1);
-    const before = readFileSync(path);
-    await expect(openSqlite({ path, mode })).rejects.toMatchObject({
-      code: 'store_other_schema',
-      evidence: { schema: SCHEMA_VERSION + 1, supported: SCHEMA_VERSION },
-    });
-    expect(readFileSync(path)).toEqual(before);
-  });
+  test.each<OpenMode>(['create', 'existing', 'readonly'])(
+    'a newer one is refused, mode %s',
+    async (mode) => {
+      const path = await withVersion(SCHEMA_VERSION + 1);
+      const before = readFileSync(path);
+      await expect(openSqlite({ path, mode })).rejects.toMatchObject({
+        code: 'store_other_schema',
+        evidence: { schema: SCHEMA_VERSION + 1, supported: SCHEMA_VERSION },
+      });
+      expect(readFileSync(path)).toEqual(before);
+    },
+  );
 
   test('a newer schema that is only in the WAL is refused', async () => {
     const path = await newStore();
@@ -237,7 +257,11 @@ describe('schemas', () => {
     other.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
     const refused = { code: 'store_other_schema', evidence: { schema: SCHEMA_VERSION + 1 } };
     const next = entryAfter(root, 'late');
-    const wrote = await Promise.allSettled([store.commit(batchOf(next)), store.rebuildFacts(pages()), store.scrub()]);
+    const wrote = await Promise.allSettled([
+      store.commit(batchOf(next)),
+      store.rebuildFacts(pages()),
+      store.scrub(),
+    ]);
     expect(wrote).toMatchObject(wrote.map(() => ({ status: 'rejected', reason: refused })));
     await expect(store.commit(batchOf(next))).rejects.toMatchObject(refused);
     await expect(store.head('late')).rejects.toMatchObject(refused);
@@ -283,7 +307,9 @@ describe('schemas', () => {
     const store = await openSqlite({ path });
     await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
     const shell = new DatabaseSync(path, { readOnly: true });
-    expect(shell.prepare('SELECT * FROM mine').all()).toEqual([{ subject: 'alice', object: 'says a' }]);
+    expect(shell.prepare('SELECT * FROM mine').all()).toEqual([
+      { subject: 'alice', object: 'says a' },
+    ]);
     await store.rebuildFacts((async function* () {})());
     expect(shell.prepare('SELECT * FROM mine').all()).toEqual([]);
     expect(shell.prepare('SELECT * FROM days').all()).toEqual([]);
@@ -293,23 +319,26 @@ describe('schemas', () => {
   });
 });
 
-test.each<Durability>(['full', 'normal', 'off'])('durability %s is passed to SQLite', async (durability) => {
-  const told: string[] = [];
-  interceptSql((sql, proceed) => {
-    told.push(sql);
-    return proceed();
-  });
-  const store = await openSqlite({ path: join(newFolder(), 'ledger.db'), durability });
-  vi.restoreAllMocks();
-  // Without the connection that creates the file.
-  const connections = told.filter((sql) => sql.includes('synchronous')).slice(1);
-  expect(connections).toHaveLength(1);
-  expect(connections[0]).toContain(`synchronous = ${durability.toUpperCase()}`);
-  expect(connections[0]).toContain(`PRAGMA fullfsync = ${durability === 'full' ? 'ON' : 'OFF'}`);
-  const row = entryAfter(undefined, 't');
-  expect(await store.commit(batchOf(row))).toEqual({ status: 'committed' });
-  await store.close();
-});
+test.each<Durability>(['full', 'normal', 'off'])(
+  'durability %s is passed to SQLite',
+  async (durability) => {
+    const told: string[] = [];
+    interceptSql((sql, proceed) => {
+      told.push(sql);
+      return proceed();
+    });
+    const store = await openSqlite({ path: join(newFolder(), 'ledger.db'), durability });
+    vi.restoreAllMocks();
+    // Without the connection that creates the file.
+    const connections = told.filter((sql) => sql.includes('synchronous')).slice(1);
+    expect(connections).toHaveLength(1);
+    expect(connections[0]).toContain(`synchronous = ${durability.toUpperCase()}`);
+    expect(connections[0]).toContain(`PRAGMA fullfsync = ${durability === 'full' ? 'ON' : 'OFF'}`);
+    const row = entryAfter(undefined, 't');
+    expect(await store.commit(batchOf(row))).toEqual({ status: 'committed' });
+    await store.close();
+  },
+);
 
 /** The store's files that this process has open. */
 const openFiles = (path: string): string[] =>
@@ -343,9 +372,13 @@ describe('damaged files', () => {
       db.close();
       await expect(openSqlite({ path })).rejects.toMatchObject({
         code: 'store_other_schema',
-        message: expect.stringContaining('is missing. Undo the change or restore a backup, and check'),
+        message: expect.stringContaining(
+          'is missing. Undo the change or restore a backup, and check',
+        ),
       });
-      await expect(openSqlite({ path, mode: 'readonly' })).rejects.toMatchObject({ code: 'store_failed' });
+      await expect(openSqlite({ path, mode: 'readonly' })).rejects.toMatchObject({
+        code: 'store_failed',
+      });
       expect(openFiles(path)).toEqual([]);
     },
   );
@@ -354,7 +387,9 @@ describe('damaged files', () => {
     const path = await newStore();
     const file = readFileSync(path);
     writeFileSync(path, file.fill(0xaa, 100));
-    const reading = openSqlite({ path }).then((store) => store.entries('t').finally(() => store.close()));
+    const reading = openSqlite({ path }).then((store) =>
+      store.entries('t').finally(() => store.close()),
+    );
     await expect(reading).rejects.toMatchObject({ code: 'store_corrupt' });
   });
 
@@ -419,9 +454,14 @@ describe('readonly', () => {
     await reader.close();
   });
 
-  test.skipIf(process.platform !== 'linux')('a folder that accepts no files from any user', async () => {
-    await expect(openSqlite({ path: '/proc/ledger.db' })).rejects.toMatchObject({ code: 'store_readonly' });
-  });
+  test.skipIf(process.platform !== 'linux')(
+    'a folder that accepts no files from any user',
+    async () => {
+      await expect(openSqlite({ path: '/proc/ledger.db' })).rejects.toMatchObject({
+        code: 'store_readonly',
+      });
+    },
+  );
 });
 
 describe('locks', () => {
@@ -474,7 +514,11 @@ describe('locks', () => {
 });
 
 describe.skipIf(process.platform === 'win32')('permissions', () => {
-  async function withModes(file: number, folder: number, test: (path: string) => Promise<void>): Promise<void> {
+  async function withModes(
+    file: number,
+    folder: number,
+    test: (path: string) => Promise<void>,
+  ): Promise<void> {
     chmodSync(root, 0o755);
     const path = await newStore();
     const parent = join(path, '..');
@@ -501,8 +545,13 @@ describe.skipIf(process.platform === 'win32')('permissions', () => {
 
   test('a file that this user may not read is named, with the remedy', () =>
     withModes(0o000, 0o755, async (path) => {
-      const message = expect.stringMatching(/this user may not read it, or may not make the files .*Give this user/);
-      await expect(openSqlite({ path, mode: 'readonly' })).rejects.toMatchObject({ code: 'store_failed', message });
+      const message = expect.stringMatching(
+        /this user may not read it, or may not make the files .*Give this user/,
+      );
+      await expect(openSqlite({ path, mode: 'readonly' })).rejects.toMatchObject({
+        code: 'store_failed',
+        message,
+      });
     }));
 
   test('pages of a writer in a read-only folder are named, with the remedy', async () => {
@@ -517,9 +566,14 @@ describe.skipIf(process.platform === 'win32')('permissions', () => {
     chmodSync(copy, 0o444);
     chmodSync(`${copy}-wal`, 0o444);
     chmodSync(join(copy, '..'), 0o555);
-    const message = expect.stringMatching(/ledger\.db failed: this user may not read it, or may not make the files/);
+    const message = expect.stringMatching(
+      /ledger\.db failed: this user may not read it, or may not make the files/,
+    );
     await asUnprivilegedUser(() =>
-      expect(openSqlite({ path: copy, mode: 'readonly' })).rejects.toMatchObject({ code: 'store_failed', message }),
+      expect(openSqlite({ path: copy, mode: 'readonly' })).rejects.toMatchObject({
+        code: 'store_failed',
+        message,
+      }),
     );
     chmodSync(join(copy, '..'), 0o755);
   });

@@ -61,7 +61,12 @@ export const LOCK_TIMEOUT_MS = 5_000;
  */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   checkArgument(SQLITE_OPTIONS, options, 'options');
-  const { mode = 'create', durability = 'full', lockTimeoutMs = LOCK_TIMEOUT_MS, vectors = 'exact' } = options;
+  const {
+    mode = 'create',
+    durability = 'full',
+    lockTimeoutMs = LOCK_TIMEOUT_MS,
+    vectors = 'exact',
+  } = options;
   checkInput(MODE, mode, 'options.mode');
   checkInput(DURABILITY, durability, 'options.durability');
   checkInput(VECTOR_SEARCH, vectors, 'options.vectors');
@@ -84,7 +89,8 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
     }
     checkMark(path, probe(path), mode);
     const connecting = { mode, durability, extension, seals };
-    const another: Connection['another'] = (make) => connect(path, { ...connecting, mode: 'readonly' }, make);
+    const another: Connection['another'] = (make) =>
+      connect(path, { ...connecting, mode: 'readonly' }, make);
     const connection = {
       path,
       readonly: mode === 'readonly',
@@ -172,7 +178,10 @@ function probe(path: string): Mark {
 
 function checkMark(path: string, mark: Mark, mode: OpenMode): void {
   if (mark.applicationId !== APPLICATION_ID) {
-    throw notOurs(path, `it is another program's SQLite database (application_id ${mark.applicationId})`);
+    throw notOurs(
+      path,
+      `it is another program's SQLite database (application_id ${mark.applicationId})`,
+    );
   }
   checkVersion(path, mark.version, SCHEMA_VERSION, mode);
 }
@@ -205,14 +214,19 @@ function connect<T>(
     return make(db);
   };
   const allowExtension = extension !== undefined;
-  if (mode !== 'readonly') return using(fileUrl(path, { mode: 'rw' }), { readOnly: false, allowExtension }, settle);
+  if (mode !== 'readonly')
+    return using(fileUrl(path, { mode: 'rw' }), { readOnly: false, allowExtension }, settle);
   try {
     return using(fileUrl(path, { mode: 'ro' }), { readOnly: true, allowExtension }, settle);
   } catch (error) {
     // If SQLite cannot create files next to a WAL database, it reads the database only as
     // `immutable`. A missing -wal shows that no process writes.
     if (!isFolderClosed(error) || existsSync(`${path}-wal`)) throw error;
-    return using(fileUrl(path, { mode: 'ro', immutable: '1' }), { readOnly: true, allowExtension }, settle);
+    return using(
+      fileUrl(path, { mode: 'ro', immutable: '1' }),
+      { readOnly: true, allowExtension },
+      settle,
+    );
   }
 }
 

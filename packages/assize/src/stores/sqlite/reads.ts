@@ -15,8 +15,20 @@ import { VectorReader } from './facts/vector-reader.ts';
 import { prepareAdopted } from './ledger/adoption.ts';
 import { prepareArchiveReads } from './ledger/archive.ts';
 import { prepareBlob, prepareErasedBy } from './ledger/blob.ts';
-import { prepareEntries, prepareFind, prepareHead, prepareResolve, prepareTrajectories } from './ledger/entries.ts';
-import { prepareLogged, prepareLogIndex, prepareLogNodes, prepareLogSize, prepareUnlogged } from './ledger/log.ts';
+import {
+  prepareEntries,
+  prepareFind,
+  prepareHead,
+  prepareResolve,
+  prepareTrajectories,
+} from './ledger/entries.ts';
+import {
+  prepareLogged,
+  prepareLogIndex,
+  prepareLogNodes,
+  prepareLogSize,
+  prepareUnlogged,
+} from './ledger/log.ts';
 import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './ledger/oracle.ts';
 import { prepareIsSealed } from './ledger/seals.ts';
 import { prepareSideGet, prepareSideList } from './ledger/side.ts';
@@ -87,7 +99,8 @@ export function prepareReads(
     factsByVector: (query) => byVector.byVector(query),
     textsToEmbed: (embedder, space, limit) => byVector.toEmbed(embedder, space, limit),
     isSealed: prepareIsSealed(db),
-    hasSeals: () => db.prepare('SELECT 1 FROM entry WHERE seal IS NOT NULL LIMIT 1').get() !== undefined,
+    hasSeals: () =>
+      db.prepare('SELECT 1 FROM entry WHERE seal IS NOT NULL LIMIT 1').get() !== undefined,
     sideGet: prepareSideGet(db),
     sideList: prepareSideList(db),
     isBehind: () => byText.isBehind(),

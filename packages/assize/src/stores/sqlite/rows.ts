@@ -38,7 +38,13 @@ export class SqliteRows implements NativePort {
     this.db = db;
     this.writing = writing;
     this.#options = options;
-    const reads = prepareReads(db, indexes, (name, found) => writing.learn(name, found), options.path, options.vectors);
+    const reads = prepareReads(
+      db,
+      indexes,
+      (name, found) => writing.learn(name, found),
+      options.path,
+      options.vectors,
+    );
     this.#reads = {
       ...reads,
       factsByText: (query) => {
@@ -123,7 +129,8 @@ export class SqliteRows implements NativePort {
 
   checkWritable(): void {
     this.checkUsable();
-    if (this.#options.readonly) throw readonlyError(this.#options.path, 'it was opened with mode readonly');
+    if (this.#options.readonly)
+      throw readonlyError(this.#options.path, 'it was opened with mode readonly');
   }
 
   /** Ends waits for the lease, and closes the connection after the last write. */
@@ -157,7 +164,9 @@ export class SqliteRows implements NativePort {
     try {
       return await this.#options.leases.acquire(() => this.step('raise'), signal);
     } catch (error) {
-      throw signal?.aborted ? error : storeError(error, this.#options.path, 'Working on the effects of');
+      throw signal?.aborted
+        ? error
+        : storeError(error, this.#options.path, 'Working on the effects of');
     }
   }
 

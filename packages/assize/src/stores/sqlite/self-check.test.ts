@@ -15,8 +15,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 test('texts and vectors that are not as the facts say are found', async () => {
   const path = join(folder, 'not-as-said.db');
   const store = await openSqlite({ path });
-  const facts = ['gone', 'kept', 'counted', 'elsewhere', 'short', 'strange', 'erased'].map((object) =>
-    changeOf({ ...ALICE, subject: object }, 1, 10, [{ fact_id: object, object }]),
+  const facts = ['gone', 'kept', 'counted', 'elsewhere', 'short', 'strange', 'erased'].map(
+    (object) => changeOf({ ...ALICE, subject: object }, 1, 10, [{ fact_id: object, object }]),
   );
   await store.commit({ ...batchOf([]), facts });
   // Nothing is indexed yet. That is not a fault.
@@ -26,7 +26,10 @@ test('texts and vectors that are not as the facts say are found', async () => {
     'm',
     texts.map(({ id }) => ({ id, vector: new Float32Array([3, 4]) })),
   );
-  await store.commit({ ...batchOf([]), erased: [{ hash: contentOf('erased').hash, by: blobOf('by').hash }] });
+  await store.commit({
+    ...batchOf([]),
+    erased: [{ hash: contentOf('erased').hash, by: blobOf('by').hash }],
+  });
   await store.scrub();
   expect(await store.selfCheck()).toEqual([]);
   const db = new DatabaseSync(path);
@@ -66,11 +69,14 @@ test('partitions that are not as their rows say are found', async () => {
     const first = changeOf(partition, 1, 10, [{ fact_id: subject, valid_to: day(5) }]);
     const second = changeOf(partition, 2, 20, [{ fact_id: `${subject} too`, valid_from: day(5) }]);
     const third = changeOf(partition, 3, 30, [], second.insert.map(keyOfRow));
-    for (const change of [first, second, third]) await store.commit({ ...batchOf([]), facts: [change] });
+    for (const change of [first, second, third])
+      await store.commit({ ...batchOf([]), facts: [change] });
   }
   // The predicate now has several values, but earlier facts are single-valued.
   const several = { cardinality: 'multi-valued' } as const;
-  const fourth = changeOf({ ...ALICE, subject: 'erin' }, 4, 40, [{ fact_id: 'erin as well', ...several }]);
+  const fourth = changeOf({ ...ALICE, subject: 'erin' }, 4, 40, [
+    { fact_id: 'erin as well', ...several },
+  ]);
   await store.commit({ ...batchOf([]), facts: [fourth] });
   expect(await store.selfCheck()).toEqual([]);
   const db = openUnguarded(path);
@@ -139,7 +145,9 @@ test('duplicate facts and unmatched facts, versions and long objects are found',
   const store = await openSqlite({ path });
   const long = 'much to say, '.repeat(30);
   const subjects = ['twice', 'thrice', 'no fact', 'no version', 'no object', 'whole'];
-  const facts = subjects.map((subject) => changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: subject, object: long }]));
+  const facts = subjects.map((subject) =>
+    changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: subject, object: long }]),
+  );
   await store.commit({ ...batchOf([]), facts });
   expect(await store.selfCheck()).toEqual([]);
   const db = openUnguarded(path);
@@ -170,11 +178,14 @@ test('facts missing from the index of ends, and ends without a fact, are found',
   const path = join(folder, 'ends.db');
   const store = await openSqlite({ path });
   const subjects = ['whole', 'no end', 'two ends', 'no fact', 'of another', 'from another time'];
-  const facts = subjects.map((subject) => changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: subject }]));
+  const facts = subjects.map((subject) =>
+    changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: subject }]),
+  );
   await store.commit({ ...batchOf([]), facts });
   expect(await store.selfCheck()).toEqual([]);
   const db = openUnguarded(path);
-  const of = (subject: string): string => `WHERE n = (SELECT n FROM fact WHERE fact_id = '${subject}')`;
+  const of = (subject: string): string =>
+    `WHERE n = (SELECT n FROM fact WHERE fact_id = '${subject}')`;
   db.exec(`DELETE FROM fact_time ${of('no end')};
     INSERT INTO fact_time SELECT key, audit, '2030-01-01T00:00:00.000000Z', valid_from, id_start, n FROM fact_time ${of('two ends')};
     INSERT INTO fact_time SELECT key, audit, system_end, valid_from, id_start, 99 FROM fact_time ${of('no fact')};
@@ -204,8 +215,12 @@ test('a self-check compares no whole tables, nor texts with a whole partition', 
   for (const sql of asked) {
     const plan = planOf(db, sql);
     // The table `fact_rebuild` has one row, so its scan is allowed.
-    const scans = plan.filter(({ detail }) => detail.startsWith('SCAN') && !detail.startsWith('SCAN fact_rebuild'));
-    const correlated = new Set(plan.filter(({ detail }) => detail.startsWith('CORRELATED')).map(({ id }) => id));
+    const scans = plan.filter(
+      ({ detail }) => detail.startsWith('SCAN') && !detail.startsWith('SCAN fact_rebuild'),
+    );
+    const correlated = new Set(
+      plan.filter(({ detail }) => detail.startsWith('CORRELATED')).map(({ id }) => id),
+    );
     const walks = plan.filter(
       ({ parent, detail }) => correlated.has(parent) && /^SCAN|SEARCH (e|fact_time) /.test(detail),
     );

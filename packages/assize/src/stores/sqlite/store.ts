@@ -66,7 +66,10 @@ const FOLLOW_MS = 800;
  * can hold throw `store_invalid_input`. A damaged file throws `store_corrupt`. A lock that another
  * process holds for too long throws `store_locked`.
  */
-export class SqliteStore extends CheckedStore implements Followable, Retirable, Archivable, InPlace {
+export class SqliteStore
+  extends CheckedStore
+  implements Followable, Retirable, Archivable, InPlace
+{
   static {
     markOwnPackage(SqliteStore.prototype);
   }
@@ -99,11 +102,18 @@ export class SqliteStore extends CheckedStore implements Followable, Retirable, 
   ): Promise<T> {
     checkInput(arg.code, read, 'read');
     checkInput(SNAPSHOT_READ, options, 'options');
-    if (options?.byText === true && !this.readonly && (await this.#rows.read((reads) => reads.isBehind())))
+    if (
+      options?.byText === true &&
+      !this.readonly &&
+      (await this.#rows.read((reads) => reads.isBehind()))
+    )
       await this.#rows.index();
     // A separate connection, so other readers see commits in the meantime.
     const { db, facts } = await this.#rows.read(() =>
-      this.#connection.another((db) => ({ db, facts: snapshotReads(db, this.path, this.#connection.vectors) })),
+      this.#connection.another((db) => ({
+        db,
+        facts: snapshotReads(db, this.path, this.#connection.vectors),
+      })),
     );
     try {
       return await read(factReads(facts, async (step) => this.#rows.read(step)));
@@ -125,7 +135,10 @@ export class SqliteStore extends CheckedStore implements Followable, Retirable, 
    *
    * @throws {StoreError} `store_not_found` for a missing folder, `store_failed` if the file exists
    */
-  async copyInto(file: string, accept: (copy: string) => Promise<boolean> = async () => true): Promise<boolean> {
+  async copyInto(
+    file: string,
+    accept: (copy: string) => Promise<boolean> = async () => true,
+  ): Promise<boolean> {
     this.#rows.checkUsable();
     checkInput(TEXT, file, 'file');
     checkInput(arg.code, accept, 'accept');
@@ -141,7 +154,9 @@ export class SqliteStore extends CheckedStore implements Followable, Retirable, 
       });
     } catch (error) {
       // The errors of `accept` are the caller's own.
-      throw error instanceof Error && 'syscall' in error ? storeError(error, path, 'Copying to') : error;
+      throw error instanceof Error && 'syscall' in error
+        ? storeError(error, path, 'Copying to')
+        : error;
     } finally {
       from.close();
     }
@@ -206,7 +221,8 @@ export class SqliteStore extends CheckedStore implements Followable, Retirable, 
   /** Looks every `FOLLOW_MS` whether another connection has committed, and says `missed` then. */
   async follow(listener: (news: StoreEvent) => void): Promise<() => Promise<void>> {
     checkInput(arg.code, listener, 'listener');
-    const version = (): unknown => this.#rows.db.prepare('PRAGMA data_version').get()?.['data_version'];
+    const version = (): unknown =>
+      this.#rows.db.prepare('PRAGMA data_version').get()?.['data_version'];
     let seen = await this.#rows.read(version);
     const look = async (): Promise<void> => {
       // Undefined if it cannot be read now. What was missed meanwhile is told when it can.
@@ -222,7 +238,10 @@ export class SqliteStore extends CheckedStore implements Followable, Retirable, 
   }
 
   async selfCheck(): Promise<string[]> {
-    return [...(await this.#rows.read((reads) => reads.selfCheck())), ...(await this.#archive.faults())];
+    return [
+      ...(await this.#rows.read((reads) => reads.selfCheck())),
+      ...(await this.#archive.faults()),
+    ];
   }
 
   async close(): Promise<void> {

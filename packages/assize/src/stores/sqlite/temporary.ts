@@ -33,7 +33,12 @@ export class TemporaryStore extends CheckedStore {
     migrate(db);
     db.exec(SETTINGS);
     const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
-    const writer = new FileWriter(db, indexes, { ...options, files: undefined, clock, seals: undefined });
+    const writer = new FileWriter(db, indexes, {
+      ...options,
+      files: undefined,
+      clock,
+      seals: undefined,
+    });
     // Two connections to one name in SQLite's memory lock each other, as those to a file do. It is
     // drawn at the first lease, because a replay draws nothing from the machine.
     let name: string | undefined;

@@ -41,7 +41,9 @@ beforeAll(async () => {
   for (const facts of [first, second]) await commit(facts);
   const ends = new Set(second.map(({ partition }) => JSON.stringify(partition)));
   model.rows = first.flatMap(({ partition, insert }) =>
-    insert.map((row) => (ends.has(JSON.stringify(partition)) ? { ...row, system_time_end: day(20) } : row)),
+    insert.map((row) =>
+      ends.has(JSON.stringify(partition)) ? { ...row, system_time_end: day(20) } : row,
+    ),
   );
   await store.textsToEmbed('any', space, 1);
 });
@@ -86,10 +88,14 @@ test.each<[string, Omit<FactTextQuery, 'space' | 'text'>]>([
 });
 
 test('texts queued for the index are among the matches', async () => {
-  const late = changeOf({ ...ALICE, subject: 'late' }, 1, 30, [{ fact_id: 'late', object: 'common common' }]);
+  const late = changeOf({ ...ALICE, subject: 'late' }, 1, 30, [
+    { fact_id: 'late', object: 'common common' },
+  ]);
   await commit([late]);
   const found = await store.factsByText({ space, text: 'common', system: 'now' });
-  expect(found.map(({ fact }) => fact.fact_id).sort()).toEqual([...KEPT.map(String), 'late'].sort());
+  expect(found.map(({ fact }) => fact.fact_id).sort()).toEqual(
+    [...KEPT.map(String), 'late'].sort(),
+  );
 });
 
 test('a branch without statements is answered without reading other branches', async () => {
@@ -100,7 +106,9 @@ test('a branch without statements is answered without reading other branches', a
 });
 
 test('a branch that has said little costs no more than that', async () => {
-  await commit([changeOf({ ...ALICE, branch: 'told' }, 1, 30, [{ fact_id: 'told', object: 'common' }])]);
+  await commit([
+    changeOf({ ...ALICE, branch: 'told' }, 1, 30, [{ fact_id: 'told', object: 'common' }]),
+  ]);
   const count = await looked(async () => {
     const found = await store.factsByText({ space, branch: 'told', text: 'common' });
     expect(found.map(({ fact }) => fact.fact_id)).toEqual(['told']);

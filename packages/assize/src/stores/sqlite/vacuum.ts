@@ -9,11 +9,15 @@ import { whenUnlocked } from './connection/retry.ts';
  * @throws SQLite's error; StoreError `store_locked`
  */
 export async function vacuum(path: string, lockTimeoutMs: number): Promise<void> {
-  const db = using(fileUrl(path, { mode: 'rw' }), { readOnly: false, allowExtension: false }, (db) => {
-    db.exec(SETTINGS);
-    prepareToWrite(db, path, 'full');
-    return db;
-  });
+  const db = using(
+    fileUrl(path, { mode: 'rw' }),
+    { readOnly: false, allowExtension: false },
+    (db) => {
+      db.exec(SETTINGS);
+      prepareToWrite(db, path, 'full');
+      return db;
+    },
+  );
   try {
     await whenUnlocked(() => db.exec('VACUUM'), path, lockTimeoutMs);
     // Moves the new pages into the file, unless a reader needs the old ones.

@@ -3,7 +3,12 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { FactModel, generatedBatches, generatedQueries, SPACES } from '@assize/testing/internal/fact-model.ts';
+import {
+  FactModel,
+  generatedBatches,
+  generatedQueries,
+  SPACES,
+} from '@assize/testing/internal/fact-model.ts';
 import { ALICE, changeOf } from '@assize/testing/internal/fact-rows.ts';
 import { interceptSql } from '@assize/testing/internal/intercept.ts';
 import { runAgainst } from '@assize/testing/internal/laws/fact-model.ts';
@@ -22,7 +27,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let places = 0;
 const newPath = (): string => join(folder, `own-${++places}.db`);
 
-const open = (place: string) => openSqlite({ path: join(folder, `${place}.db`), vectors: 'sqlite-vec' });
+const open = (place: string) =>
+  openSqlite({ path: join(folder, `${place}.db`), vectors: 'sqlite-vec' });
 runSuite<FactLedger>('facts by sqlite-vec', { name: 'sqlite', open }, [factVectorLaws]);
 
 /** Pseudorandom numbers from 0 to 1, from a seed. */
@@ -52,28 +58,35 @@ test.each([1, 3, 64, 1_536])(
   'sqlite-vec finds equal facts, order and scores as exact: %i dimensions',
   async (dimensions) => {
     await fc.assert(
-      fc.asyncProperty(generatedBatches, generatedQueries, fc.nat(), async (batches, queries, seed) => {
-        const path = newPath();
-        const exact = await openSqlite({ path, durability: 'off' });
-        const extended = await openSqlite({ path, durability: 'off', vectors: 'sqlite-vec' });
-        await runAgainst(exact, new FactModel(), batches);
-        const next = random(seed);
-        for (const space of SPACES) {
-          const texts = await exact.textsToEmbed('m', space, 1_000);
-          const vectors = crowd(texts.length, dimensions, next);
-          await exact.putVectors(
-            'm',
-            texts.map(({ id }, n) => ({ id, vector: vectors[n]! })),
+      fc.asyncProperty(
+        generatedBatches,
+        generatedQueries,
+        fc.nat(),
+        async (batches, queries, seed) => {
+          const path = newPath();
+          const exact = await openSqlite({ path, durability: 'off' });
+          const extended = await openSqlite({ path, durability: 'off', vectors: 'sqlite-vec' });
+          await runAgainst(exact, new FactModel(), batches);
+          const next = random(seed);
+          for (const space of SPACES) {
+            const texts = await exact.textsToEmbed('m', space, 1_000);
+            const vectors = crowd(texts.length, dimensions, next);
+            await exact.putVectors(
+              'm',
+              texts.map(({ id }, n) => ({ id, vector: vectors[n]! })),
+            );
+          }
+          const [vector] = crowd(1, dimensions, next);
+          const all = SPACES.flatMap((space) =>
+            [1, 2, 5].map((limit) => ({ space, kind: 'all' as const, limit })),
           );
-        }
-        const [vector] = crowd(1, dimensions, next);
-        const all = SPACES.flatMap((space) => [1, 2, 5].map((limit) => ({ space, kind: 'all' as const, limit })));
-        for (const query of [...queries, ...all]) {
-          const asked = { ...query, embedder: 'm', vector: vector! };
-          expect(await extended.factsByVector(asked)).toEqual(await exact.factsByVector(asked));
-        }
-        for (const store of [extended, exact]) await store.close();
-      }),
+          for (const query of [...queries, ...all]) {
+            const asked = { ...query, embedder: 'm', vector: vector! };
+            expect(await extended.factsByVector(asked)).toEqual(await exact.factsByVector(asked));
+          }
+          for (const store of [extended, exact]) await store.close();
+        },
+      ),
       { numRuns: 6 },
     );
   },
@@ -93,7 +106,10 @@ test('vectors that sqlite-vec can’t distinguish are rescored, however many', a
   const base = Float32Array.from({ length: 768 }, () => next() - 0.5);
   await store.putVectors(
     'm',
-    texts.map(({ id }, n) => ({ id, vector: base.map((number, at) => number + (at === n ? 3e-3 : 0)) })),
+    texts.map(({ id }, n) => ({
+      id,
+      vector: base.map((number, at) => number + (at === n ? 3e-3 : 0)),
+    })),
   );
   const distances: number[] = [];
   interceptSql((sql, proceed) => {
@@ -191,7 +207,9 @@ test('only a store that needs the package loads it; the error has its name', () 
     const before = asked;
     const error = await openStore(url, { vectors: 'sqlite-vec' }).catch((thrown) => thrown);
     console.log(JSON.stringify({ before, asked, code: error.code, message: error.message }));`;
-  const told = execFileSync(process.execPath, ['--input-type=module', '-e', script, newPath()], { encoding: 'utf8' });
+  const told = execFileSync(process.execPath, ['--input-type=module', '-e', script, newPath()], {
+    encoding: 'utf8',
+  });
   expect(JSON.parse(told)).toEqual({
     before: 0,
     asked: 1,

@@ -1,9 +1,21 @@
 import { writId } from '#authority';
 import { contentHash } from '#canon';
-import { bodyText, claimTexts, type EffectClass, readClaim, recordsText, type Tool } from '#effects';
+import {
+  bodyText,
+  claimTexts,
+  type EffectClass,
+  readClaim,
+  recordsText,
+  type Tool,
+} from '#effects';
 import { type BlobRow, type EffectStore, type LedgerStore, storeSalted } from '#ledger';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 
 const BLIND: EffectClass = { reversibility: 'reversible', delivery: 'externalised', sink: 'blind' };
 const SALT = 'ab'.repeat(16);
@@ -18,7 +30,10 @@ export const blindTool: Tool = toolFor(
  * Creates `count` effects in trajectory `t` with unknown outcomes. The process that called them has
  * ended.
  */
-export async function createInDoubtEffects(store: LedgerStore & EffectStore, count: number): Promise<void> {
+export async function createInDoubtEffects(
+  store: LedgerStore & EffectStore,
+  count: number,
+): Promise<void> {
   const writ = writFor('alice');
   const assize = runtimeOver(store, [tally]);
   await assize.create(tally, { trajectoryId: 't', writs: [writ] });
@@ -35,7 +50,13 @@ export async function createInDoubtEffects(store: LedgerStore & EffectStore, cou
   const { name: tool } = blindTool;
   const records = begun.map(({ epoch }) => {
     const payload = storeSalted({ tool, input: 'p', claims: [...claims], cost: {} }, SALT, blobs);
-    const called = { is: 'intended', key: contentHash({ epoch }), tool, class: BLIND, payload } as const;
+    const called = {
+      is: 'intended',
+      key: contentHash({ epoch }),
+      tool,
+      class: BLIND,
+      payload,
+    } as const;
     return { epoch, place: 0, record: recordsText([called]) };
   });
   await store.logEffects({ fence, begun, records }, blobs);

@@ -24,7 +24,10 @@ export interface ActingOptions extends OpeningOptions {
 export function withActingOptions(command: Command): Command {
   return withOpeningOptions(
     command
-      .option('--key <file>', 'private key of an anchor of the store (default: the root key of the store)')
+      .option(
+        '--key <file>',
+        'private key of an anchor of the store (default: the root key of the store)',
+      )
       .option('--as <principal>', 'the acting principal; recorded', 'operator')
       .option('--incidents <trajectory>', 'trajectory of incidents', INCIDENTS),
   );
@@ -32,7 +35,8 @@ export function withActingOptions(command: Command): Command {
 
 /** The key of an anchor: of the file, or the root key of a local store. @throws CliError */
 export function anchorKey({ storeUrl }: Session, options: ActingOptions, does: string): KeyPair {
-  if (options.key === undefined) requireLocal(storeUrl, 'a server must authenticate its people. Pass --key FILE.');
+  if (options.key === undefined)
+    requireLocal(storeUrl, 'a server must authenticate its people. Pass --key FILE.');
   const pair = keyOrRoot(storeUrl, options);
   requireAnchor(storeUrl, options.anchors, pair, does);
   return pair;

@@ -49,9 +49,11 @@ export function carryOutCommand(family: Command): void {
           const key = anchorKey(session, options, 'to carry out a response');
           const writFor = rootWrits(store, options.as, key);
           return withAssize(store, session.storeUrl, options, async (assize) => {
-            const ids = id === undefined ? await approvedIncidents(assize, options.incidents) : [id];
+            const ids =
+              id === undefined ? await approvedIncidents(assize, options.incidents) : [id];
             const done: CarriedIncident[] = [];
-            for (const incident of ids) done.push(await carryOutOne(assize, store, { ...options, incident, writFor }));
+            for (const incident of ids)
+              done.push(await carryOutOne(assize, store, { ...options, incident, writFor }));
             return say(session, done);
           });
         });
@@ -64,7 +66,10 @@ async function approvedIncidents(assize: Assize, trajectoryId: string): Promise<
   const all = await assize.trajectories();
   if (!all.some(({ trajectory_id }) => trajectory_id === trajectoryId)) {
     if (trajectoryId === INCIDENTS) return [];
-    throw new CliError('not_found', `The store has no trajectory ${trajectoryId}. Check --incidents.`);
+    throw new CliError(
+      'not_found',
+      `The store has no trajectory ${trajectoryId}. Check --incidents.`,
+    );
   }
   return incidentsToCarryOut((await openIncidentTrajectory(assize, trajectoryId)).state() as never);
 }
@@ -101,7 +106,9 @@ function say({ json, out }: Session, incidents: readonly CarriedIncident[]): Exi
     });
   else if (incidents.length === 0) out.line(line`No approved incident is open.`);
   else for (const each of incidents) print(out, each);
-  const hasFailed = incidents.some(({ document }) => document.steps.some(({ outcome }) => outcome === 'failed'));
+  const hasFailed = incidents.some(({ document }) =>
+    document.steps.some(({ outcome }) => outcome === 'failed'),
+  );
   return hasFailed ? EXIT.negative : EXIT.ok;
 }
 
@@ -114,7 +121,10 @@ function print(out: Output, { document, since }: CarriedIncident): void {
     out.line(line`Nothing was done: it was carried out before, by ${shortTime(closed_at)}.`);
   printSteps(
     out,
-    steps.map((step) => ({ text: stepText(step), ...(step.outcome !== undefined && { outcome: step.outcome }) })),
+    steps.map((step) => ({
+      text: stepText(step),
+      ...(step.outcome !== undefined && { outcome: step.outcome }),
+    })),
   );
   printRemains(out, remains);
   if (since === undefined || since.length === 0) return;
@@ -129,7 +139,9 @@ function print(out: Output, { document, since }: CarriedIncident): void {
 /** The options of `assize blast` that name a start, for a shell. */
 function startOptions({ facts, ...start }: Incident['start']): string {
   const named = Object.entries({ ...facts, ...start });
-  return named.flatMap(([name, value]) => (value === undefined ? [] : `--${name} ${quoted(value)}`)).join(' ');
+  return named
+    .flatMap(([name, value]) => (value === undefined ? [] : `--${name} ${quoted(value)}`))
+    .join(' ');
 }
 
 /** A name may be any text of the ledger. */

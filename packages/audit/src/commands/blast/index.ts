@@ -15,7 +15,13 @@ import {
 import type { Derivation } from 'assize/internal/runtime';
 import { counted, shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { type BlastRadius, blastDocument, blastRadius, DERIVATIONS, type IncidentStart } from '#blast';
+import {
+  type BlastRadius,
+  blastDocument,
+  blastRadius,
+  DERIVATIONS,
+  type IncidentStart,
+} from '#blast';
 import { withActingOptions } from './acting-options.ts';
 import { carryOutCommand } from './carry-out.ts';
 import { type ResponseOptions, requireResponseOptions, respond } from './respond.ts';
@@ -43,7 +49,9 @@ export function blast(program: Command): void {
   carryOutCommand(command);
   withActingOptions(
     command
-      .description('list all that derives from a bad credential, approver, tool, source, fact or entry')
+      .description(
+        'list all that derives from a bad credential, approver, tool, source, fact or entry',
+      )
       .option('--entry <entry>', 'an entry: its id or a prefix')
       .option('--writ <id>', 'entries under a writ, or under a writ below it')
       .option('--principal <name>', 'entries under the writs that a principal holds')
@@ -56,7 +64,9 @@ export function blast(program: Command): void {
       .option('--predicate <name>', 'with --space and --subject: the facts of this predicate')
       .option('--since <instant>', 'the incident begins at or after this time', instantOrDay)
       .option('--until <instant>', 'the incident begins before this time', instantOrDay)
-      .addOption(repeatable('--without <derivation>', `do not follow one of: ${DERIVATIONS.join(', ')}`))
+      .addOption(
+        repeatable('--without <derivation>', `do not follow one of: ${DERIVATIONS.join(', ')}`),
+      )
       .option('--plan', 'print the response: its steps, and what remains')
       .option('--propose', 'propose the response; a person approves it')
       .option('--because <text>', 'with --propose: the reason; stays in the ledger')
@@ -77,33 +87,52 @@ export function blast(program: Command): void {
       inSession((session, options: Options) => {
         requireResponseOptions(options);
         const isPlanned = options.plan === true || options.propose === true;
-        return session.withStore(options.propose === true ? 'existing' : 'readonly', async (store) => {
-          const start = await startOf(options, async (text) => (await entryNamed(store, text)).id);
-          const total = (await store.trajectories()).reduce((sum, { entries }) => sum + entries, 0);
-          const radius = await blastRadius(store, start, {
-            ...(options.without.length > 0 && { through: withoutSome(options.without) }),
-            onProgress: (entries) => session.progress.report('entries searched', entries, total),
-          });
-          session.progress.end();
-          if (radius.entries.length === 0) throw noStart(start);
-          if (isPlanned) return respond(session, store, radius, options);
-          if (session.json) session.out.document(blastDocument(radius));
-          else printBlastRadius(session.out, radius);
-          return EXIT.negative;
-        });
+        return session.withStore(
+          options.propose === true ? 'existing' : 'readonly',
+          async (store) => {
+            const start = await startOf(
+              options,
+              async (text) => (await entryNamed(store, text)).id,
+            );
+            const total = (await store.trajectories()).reduce(
+              (sum, { entries }) => sum + entries,
+              0,
+            );
+            const radius = await blastRadius(store, start, {
+              ...(options.without.length > 0 && { through: withoutSome(options.without) }),
+              onProgress: (entries) => session.progress.report('entries searched', entries, total),
+            });
+            session.progress.end();
+            if (radius.entries.length === 0) throw noStart(start);
+            if (isPlanned) return respond(session, store, radius, options);
+            if (session.json) session.out.document(blastDocument(radius));
+            else printBlastRadius(session.out, radius);
+            return EXIT.negative;
+          },
+        );
       }),
     );
 }
 
-async function startOf(options: Options, idOf: (text: string) => Promise<string>): Promise<IncidentStart> {
+async function startOf(
+  options: Options,
+  idOf: (text: string) => Promise<string>,
+): Promise<IncidentStart> {
   const { entry, space, subject, predicate, since, until } = options;
-  if ((space === undefined) !== (subject === undefined) || (predicate !== undefined && space === undefined))
-    throw new CliError('usage', 'Facts are named by --space and --subject, and by --predicate for some. Pass both.');
+  if (
+    (space === undefined) !== (subject === undefined) ||
+    (predicate !== undefined && space === undefined)
+  )
+    throw new CliError(
+      'usage',
+      'Facts are named by --space and --subject, and by --predicate for some. Pass both.',
+    );
   const start: Record<string, unknown> = {};
   for (const name of ['writ', 'principal', 'approver', 'tool', 'definition', 'source'] as const)
     if (options[name] !== undefined) start[name] = options[name];
   if (entry !== undefined) start['entry'] = await idOf(entry);
-  if (space !== undefined) start['facts'] = { space, subject, ...(predicate !== undefined && { predicate }) };
+  if (space !== undefined)
+    start['facts'] = { space, subject, ...(predicate !== undefined && { predicate }) };
   if (since !== undefined) start['since'] = since;
   if (until !== undefined) start['until'] = until;
   return start as IncidentStart;
@@ -124,7 +153,10 @@ function noStart({ since, until, ...start }: IncidentStart): CliError {
 function withoutSome(without: readonly string[]): readonly Derivation[] {
   const unknown = without.find((name) => !(DERIVATIONS as readonly string[]).includes(name));
   if (unknown !== undefined)
-    throw new CliError('usage', `${unknown} is no derivation. Pass one of ${DERIVATIONS.join(', ')}.`);
+    throw new CliError(
+      'usage',
+      `${unknown} is no derivation. Pass one of ${DERIVATIONS.join(', ')}.`,
+    );
   return DERIVATIONS.filter((name) => !without.includes(name));
 }
 
@@ -135,10 +167,13 @@ function printBlastRadius(out: Output, radius: BlastRadius): void {
   printFacts(out, facts, 'believed');
   printFacts(out, ended, 'ended');
   printCalls(out, calls);
-  if (pending.length > 0) out.line(line`${bold(counted(pending.length, 'proposal'))} still pending`);
+  if (pending.length > 0)
+    out.line(line`${bold(counted(pending.length, 'proposal'))} still pending`);
   for (const id of pending) out.line(line`  ${shortId(id)}`);
   if (erased > 0)
-    out.line(line`${red(`${counted(erased, 'value')} erased`)}: what derives through them alone is not listed.`);
+    out.line(
+      line`${red(`${counted(erased, 'value')} erased`)}: what derives through them alone is not listed.`,
+    );
 }
 
 /** Each entry once, with the entries that it derives from. */
@@ -154,12 +189,15 @@ function printEntries(out: Output, { entries, total }: BlastRadius): void {
       ([how, links]) => `${how} of ${links.map(({ entry }) => shortId(entry)).join(', ')}`,
     );
     const said = [...(isStart ? ['start'] : []), ...why].join('; ');
-    out.line(line`  ${bold(shortId(id))} ${trajectoryId} seq ${seq} ${action ?? kind} ${dim(shortTime(at))} ${said}`);
+    out.line(
+      line`  ${bold(shortId(id))} ${trajectoryId} seq ${seq} ${action ?? kind} ${dim(shortTime(at))} ${said}`,
+    );
   }
 }
 
 function printFacts(out: Output, facts: BlastRadius['facts'], became: 'believed' | 'ended'): void {
-  if (facts.length > 0) out.line(line`${bold(counted(facts.length, 'fact'))} ${became} because of it`);
+  if (facts.length > 0)
+    out.line(line`${bold(counted(facts.length, 'fact'))} ${became} because of it`);
   for (const { entry, space, subject, predicate, object } of facts)
     out.line(line`  ${space} ${subject} ${predicate} ${object} ${dim(shortId(entry))}`);
 }
@@ -169,7 +207,10 @@ const GATEWAY_CALL = ' through the gateway: only another call of its server take
 function printCalls(out: Output, calls: BlastRadius['calls']): void {
   if (calls.length > 0) out.line(line`${bold(counted(calls.length, 'call'))} made because of it`);
   for (const { entry, tool, reversibility, outcome, via } of calls) {
-    const rest = via === 'gateway' && outcome !== 'undone' && outcome !== 'failed' ? GATEWAY_CALL : '';
-    out.line(line`  ${tool ?? 'erased'} ${reversibility ?? ''} ${outcome} ${dim(shortId(entry))}${rest}`);
+    const rest =
+      via === 'gateway' && outcome !== 'undone' && outcome !== 'failed' ? GATEWAY_CALL : '';
+    out.line(
+      line`  ${tool ?? 'erased'} ${reversibility ?? ''} ${outcome} ${dim(shortId(entry))}${rest}`,
+    );
   }
 }

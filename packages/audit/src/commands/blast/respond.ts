@@ -19,9 +19,13 @@ export interface ResponseOptions extends ActingOptions {
 
 /** @throws CliError `usage` */
 export function requireResponseOptions({ plan, propose, because, key }: ResponseOptions): void {
-  if (propose === true && plan === true) throw new CliError('usage', 'Pass --plan or --propose, not both.');
+  if (propose === true && plan === true)
+    throw new CliError('usage', 'Pass --plan or --propose, not both.');
   if (propose === true && (because === undefined || because.trim() === ''))
-    throw new CliError('usage', 'A response has a reason, which the approver reads. Pass --because TEXT.');
+    throw new CliError(
+      'usage',
+      'A response has a reason, which the approver reads. Pass --because TEXT.',
+    );
   if (propose !== true && because !== undefined)
     throw new CliError('usage', 'The option --because is for --propose. Pass it too.');
   if (propose !== true && plan !== true && key !== undefined)
@@ -35,21 +39,29 @@ export async function respond(
   radius: BlastRadius,
   options: ResponseOptions,
 ): Promise<ExitCode> {
-  const key = options.propose === true ? anchorKey(session, options, 'to propose a response') : undefined;
+  const key =
+    options.propose === true ? anchorKey(session, options, 'to propose a response') : undefined;
   const grants = grantsOf(key ?? keyToPlan(session, options), store);
   const plan = await planResponse(store, radius, {
     halts: options.halts ? 'affected' : 'none',
     ...(grants && { holdersIn: (id) => grants.holdersIn(id) }),
   });
   const proposed = key && (await propose(session, store, plan, options, key));
-  if (session.json) session.out.document({ ...proposedDocument(proposed), steps: plan.steps, remains: plan.remains });
+  if (session.json)
+    session.out.document({
+      ...proposedDocument(proposed),
+      steps: plan.steps,
+      remains: plan.remains,
+    });
   else print(session.out, plan, proposed);
   return EXIT.ok;
 }
 
 /** A plan needs no key. With one, it also names the holders of grants. */
 function keyToPlan(session: Session, options: ResponseOptions): KeyPair | undefined {
-  return options.key === undefined ? findRootKey(session.storeUrl) : anchorKey(session, options, 'to plan');
+  return options.key === undefined
+    ? findRootKey(session.storeUrl)
+    : anchorKey(session, options, 'to plan');
 }
 
 /** Only the key that issued grants knows their holders. */
@@ -73,7 +85,12 @@ async function propose(
 function proposedDocument(proposed: ProposedIncident | undefined): object {
   if (proposed === undefined) return {};
   const { incident, trajectoryId, status, pending } = proposed;
-  return { incident, trajectory_id: trajectoryId, status, ...(pending !== undefined && { pending }) };
+  return {
+    incident,
+    trajectory_id: trajectoryId,
+    status,
+    ...(pending !== undefined && { pending }),
+  };
 }
 
 function print(out: Output, plan: ResponsePlan, proposed: ProposedIncident | undefined): void {
@@ -85,7 +102,9 @@ function print(out: Output, plan: ResponsePlan, proposed: ProposedIncident | und
   if (proposed === undefined) return;
   const { incident, trajectoryId, status, pending } = proposed;
   if (status !== 'proposed')
-    out.line(line`${yellow('Nothing was proposed')}: the open incident ${incident} has the same plan.`);
+    out.line(
+      line`${yellow('Nothing was proposed')}: the open incident ${incident} has the same plan.`,
+    );
   const where = trajectoryId === INCIDENTS ? '' : ` --incidents ${trajectoryId}`;
   const carry = `assize blast carry-out ${incident}${where}`;
   if (pending === undefined) {

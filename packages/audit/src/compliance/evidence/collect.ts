@@ -104,7 +104,10 @@ export class Collector {
   #follow(entry: Entry): void {
     const halt = haltArgs(entry.payload);
     if (halt?.does === 'halt')
-      this.halted.set(entry.trajectory_id, { by: halt.principal, example: exampleOf(entry, byReason(halt)) });
+      this.halted.set(entry.trajectory_id, {
+        by: halt.principal,
+        example: exampleOf(entry, byReason(halt)),
+      });
     if (halt?.does === 'resume' && halt.remains !== true) this.halted.delete(entry.trajectory_id);
   }
 
@@ -115,7 +118,8 @@ export class Collector {
     if (domain !== undefined) this.domains.add(domain);
     this.#count('entries', entry);
     this.#count(payload.signature === undefined ? 'unsigned' : 'signed', entry);
-    if ('policy' in payload && payload.policy !== undefined) this.#count('policy_judged', entry, payload.policy.rule);
+    if ('policy' in payload && payload.policy !== undefined)
+      this.#count('policy_judged', entry, payload.policy.rule);
     switch (payload.kind) {
       case 'root':
         this.#count('roots', entry, domain);
@@ -173,10 +177,15 @@ export class Collector {
     if (halt !== undefined && halt.from === undefined) {
       const name = halt.does === 'halt' ? 'halts' : 'resumes';
       this.#count(name, entry, byReason(halt));
-      this.#count(mayBePerson(halt.principal) ? `people:${name}` : 'programs:halts', entry, byReason(halt));
+      this.#count(
+        mayBePerson(halt.principal) ? `people:${name}` : 'programs:halts',
+        entry,
+        byReason(halt),
+      );
     }
     const revoked = revocationArgs(payload);
-    if (revoked !== undefined && revoked.from === undefined) this.#count('revocations', entry, revoked.reason);
+    if (revoked !== undefined && revoked.from === undefined)
+      this.#count('revocations', entry, revoked.reason);
   }
 
   #countOutcomes(entry: Entry, payload: CommitPayload): void {
@@ -185,11 +194,16 @@ export class Collector {
       if (outcome !== 'applied') this.#count(outcome, entry);
       if (by !== undefined) this.#count('operator_decisions', entry, `by ${by}`);
     }
-    if (decided !== undefined) this.#count('operator_decisions', entry, `${decided.as}, by ${decided.by}`);
+    if (decided !== undefined)
+      this.#count('operator_decisions', entry, `${decided.as}, by ${decided.by}`);
   }
 
   #countRejection(entry: Entry, { reason, detail, invariant_id }: RejectionPayload): void {
-    this.#count(`refused:${reason}`, entry, invariant_id === undefined ? detail : `${invariant_id}: ${detail}`);
+    this.#count(
+      `refused:${reason}`,
+      entry,
+      invariant_id === undefined ? detail : `${invariant_id}: ${detail}`,
+    );
   }
 
   #countPending(entry: Entry, payload: PendingPayload): void {
@@ -203,7 +217,8 @@ export class Collector {
   async #resolve(entry: Entry, isIn: boolean): Promise<void> {
     const { payload } = entry;
     if (payload.kind === 'pending_approval') await this.#openPending(entry, payload, isIn);
-    if (payload.kind === 'commit' || payload.kind === 'rejection') await this.#closePending(entry, payload, isIn);
+    if (payload.kind === 'commit' || payload.kind === 'rejection')
+      await this.#closePending(entry, payload, isIn);
   }
 
   /** A proposal that waits, or waits on after an approval that is not the last. */
@@ -218,22 +233,32 @@ export class Collector {
       resolves,
     );
     const approver = approved_by.at(-1);
-    if (isIn && resolves !== undefined && approver !== undefined) await this.#countApproval(entry, resolves, approver);
+    if (isIn && resolves !== undefined && approver !== undefined)
+      await this.#countApproval(entry, resolves, approver);
   }
 
-  async #closePending(entry: Entry, payload: CommitPayload | RejectionPayload, isIn: boolean): Promise<void> {
+  async #closePending(
+    entry: Entry,
+    payload: CommitPayload | RejectionPayload,
+    isIn: boolean,
+  ): Promise<void> {
     const { resolves, counselor } = payload;
     if (resolves === undefined) return;
     const millis = this.decisions.close(resolves, payload.at);
     if (!isIn || counselor === undefined) return;
     if (millis !== undefined) this.decisions.countTime(millis);
-    if (payload.kind === 'rejection') return this.#countDecider(entry, counselor, 'people:refusals');
+    if (payload.kind === 'rejection')
+      return this.#countDecider(entry, counselor, 'people:refusals');
     this.#countApprovers(entry, payload, counselor);
     await this.#countApproval(entry, resolves, counselor);
   }
 
   /** Counts an amendment, and a commit that several principals approved. */
-  #countApprovers(entry: Entry, { amended, approved_by = [] }: CommitPayload, counselor: CounselorRecord): void {
+  #countApprovers(
+    entry: Entry,
+    { amended, approved_by = [] }: CommitPayload,
+    counselor: CounselorRecord,
+  ): void {
     if (amended !== undefined) {
       const by = `by ${counselor.principal}`;
       this.#count('amendments', entry, by);
@@ -252,9 +277,13 @@ export class Collector {
     this.#countOverride(entry, counselor);
     const writ = this.#requesters.get(pending);
     const holders = writ === undefined ? [] : await this.#writs.chainOf(writ);
-    const names = holders.flatMap(({ principal: holder }) => (holder === undefined ? [] : [holder]));
-    if (names.some((name) => isSamePrincipal(name, principal))) this.#count('self_approvals', entry, note);
-    if (names.length === 0 || names.length < holders.length) this.#count('requester_unknown', entry, note);
+    const names = holders.flatMap(({ principal: holder }) =>
+      holder === undefined ? [] : [holder],
+    );
+    if (names.some((name) => isSamePrincipal(name, principal)))
+      this.#count('self_approvals', entry, note);
+    if (names.length === 0 || names.length < holders.length)
+      this.#count('requester_unknown', entry, note);
   }
 
   #countOverride(entry: Entry, counselor: CounselorRecord): void {
@@ -267,10 +296,18 @@ export class Collector {
     );
   }
 
-  #countDecider(entry: Entry, counselor: CounselorRecord, people: 'people:approvals' | 'people:refusals'): void {
+  #countDecider(
+    entry: Entry,
+    counselor: CounselorRecord,
+    people: 'people:approvals' | 'people:refusals',
+  ): void {
     const { principal } = counselor;
     this.deciders.set(principal, (this.deciders.get(principal) ?? 0) + 1);
-    this.#count(mayBePerson(principal) ? people : 'programs:decisions', entry, decidedBy(counselor));
+    this.#count(
+      mayBePerson(principal) ? people : 'programs:decisions',
+      entry,
+      decidedBy(counselor),
+    );
   }
 
   #count(name: Figure, entry: Entry, note?: string): void {
@@ -282,6 +319,12 @@ function decidedBy({ principal, as, reason }: CounselorRecord): string {
   return `by ${principal} as ${as}${reason === undefined ? '' : `: ${reason}`}`;
 }
 
-function byReason({ principal, reason }: { readonly principal: string; readonly reason: string }): string {
+function byReason({
+  principal,
+  reason,
+}: {
+  readonly principal: string;
+  readonly reason: string;
+}): string {
   return `by ${principal}: ${reason}`;
 }

@@ -1,10 +1,20 @@
-import { type EntryRow, integrateLog, type LedgerStore, type LogStore, logHead, readRow } from 'assize/internal/ledger';
+import {
+  type EntryRow,
+  integrateLog,
+  type LedgerStore,
+  type LogStore,
+  logHead,
+  readRow,
+} from 'assize/internal/ledger';
 import { WritHolders } from 'assize/internal/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../../tests/support/cases.ts';
 import { bundleLedgers } from '../../../../../tests/support/ledger/bundle-ledgers.ts';
-import { type NaiveScope, naiveEvidence } from '../../../../../tests/support/ledger/naive-evidence.ts';
+import {
+  type NaiveScope,
+  naiveEvidence,
+} from '../../../../../tests/support/ledger/naive-evidence.ts';
 import { schedulesOf } from '../../../../../tests/support/models/treasury/schedule.ts';
 import { play } from '../../../../../tests/support/models/treasury/stage.ts';
 import { someOf } from '../../../../../tests/support/some-of.ts';
@@ -15,11 +25,38 @@ const LEDGERS = await bundleLedgers();
 const met = new Set<string>();
 /** Other figures have their cases in `report.test.ts`. */
 const MET = [
-  ...['entries', 'signed', 'unsigned', 'roots', 'branches', 'commits', 'delegations', 'key_changes', 'upgrades'],
-  ...['approvals', 'amendments', 'approved_by_several', 'overrides_without_reason', 'halts', 'resumes', 'revocations'],
+  ...[
+    'entries',
+    'signed',
+    'unsigned',
+    'roots',
+    'branches',
+    'commits',
+    'delegations',
+    'key_changes',
+    'upgrades',
+  ],
+  ...[
+    'approvals',
+    'amendments',
+    'approved_by_several',
+    'overrides_without_reason',
+    'halts',
+    'resumes',
+    'revocations',
+  ],
   ...['with_effects', 'accepted', 'in_doubt', 'operator_decisions', 'erasures'],
-  ...['escalated:invariant_escalated', 'escalated:writ_requires_approval', 'refused:counselor_rejected'],
-  ...['refused:expired', 'refused:invalid_authority', 'refused:invariant_rejected', 'refused:effect_failed'],
+  ...[
+    'escalated:invariant_escalated',
+    'escalated:writ_requires_approval',
+    'refused:counselor_rejected',
+  ],
+  ...[
+    'refused:expired',
+    'refused:invalid_authority',
+    'refused:invariant_rejected',
+    'refused:effect_failed',
+  ],
 ];
 
 async function rowsOf(store: LogStore): Promise<EntryRow[]> {
@@ -27,7 +64,10 @@ async function rowsOf(store: LogStore): Promise<EntryRow[]> {
 }
 
 /** The holders of each writ that an entry names, and of the writs above it. */
-async function holdersIn(store: LedgerStore, rows: readonly EntryRow[]): Promise<Map<string, string[]>> {
+async function holdersIn(
+  store: LedgerStore,
+  rows: readonly EntryRow[],
+): Promise<Map<string, string[]>> {
   const writs = new WritHolders(store);
   const holders = new Map<string, string[]>();
   for (const { payload } of rows.map(readRow)) {
@@ -59,11 +99,15 @@ async function expectSame(store: LedgerStore & LogStore, scope: NaiveScope): Pro
   }
   expect(Object.fromEntries(deciders)).toEqual(naive.deciders);
   expect([...domains].sort()).toEqual(naive.domains);
-  expect(new Set(decisions.waiting().map(({ example }) => example.id))).toEqual(new Set(naive.waiting));
+  expect(new Set(decisions.waiting().map(({ example }) => example.id))).toEqual(
+    new Set(naive.waiting),
+  );
   expect([...halted.keys()].sort()).toEqual([...naive.halted].sort());
   const { times } = naive;
   expect(decisions.times()).toEqual(
-    times.length === 0 ? undefined : { median: times[Math.ceil(times.length / 2) - 1], longest: times.at(-1) },
+    times.length === 0
+      ? undefined
+      : { median: times[Math.ceil(times.length / 2) - 1], longest: times.at(-1) },
   );
   const head = await logHead(store);
   expect([size, root]).toEqual([head.size, Buffer.from(head.root).toString('hex')]);
@@ -75,7 +119,12 @@ describe('the figures of a report', () => {
     const times = (await rowsOf(store)).map((row) => readRow(row).payload.at).sort();
     const [first, middle] = [times[0]!, times[times.length >> 1]!];
     const { trajectory_id } = (await store.trajectories())[0]!;
-    for (const scope of [{}, { since: middle }, { until: middle }, { trajectories: [trajectory_id] }])
+    for (const scope of [
+      {},
+      { since: middle },
+      { until: middle },
+      { trajectories: [trajectory_id] },
+    ])
       await expectSame(store, scope);
     await expectSame(store, { since: first, until: middle, trajectories: [trajectory_id] });
   });

@@ -36,7 +36,11 @@ export interface EvidenceOptions {
   /** The last checkpoint that is kept outside of the store. */
   readonly checkpoint?: GivenCheckpoint;
   /** Called now and then with the step, the number of entries done, and the total. */
-  readonly onProgress?: (step: 'entries read' | 'verifying entries', done: number, total: number) => void;
+  readonly onProgress?: (
+    step: 'entries read' | 'verifying entries',
+    done: number,
+    total: number,
+  ) => void;
 }
 
 /**
@@ -45,7 +49,10 @@ export interface EvidenceOptions {
  *
  * @throws ComplianceError `not_found`; the errors of the store
  */
-export async function gatherEvidence(store: LedgerStore & LogStore, options: EvidenceOptions): Promise<Evidence> {
+export async function gatherEvidence(
+  store: LedgerStore & LogStore,
+  options: EvidenceOptions,
+): Promise<Evidence> {
   const { trajectories, checkpoint: given, onProgress } = options;
   const size = await sizeOf(store, options.size);
   const collected = new Collector(store, scopeOf(options));

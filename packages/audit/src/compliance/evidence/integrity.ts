@@ -1,5 +1,11 @@
 import { type Instant, instantOf } from 'assize/internal/canon';
-import { askNodes, compareWithHead, comparisonFault, type LedgerStore, type LogStore } from 'assize/internal/ledger';
+import {
+  askNodes,
+  compareWithHead,
+  comparisonFault,
+  type LedgerStore,
+  type LogStore,
+} from 'assize/internal/ledger';
 import { type KnownLog, openCheckpoint, rootAt, type VerifierKey } from 'assize/internal/merkle';
 import { type VerifyOptions, verifyStore } from 'assize/internal/runtime';
 import type { LogRead } from './read-entries.ts';
@@ -49,7 +55,10 @@ export async function chainFaults(
     const { trajectory_id, seq, code, detail } = fault;
     // A trajectory that only the effect log has is at fault whatever was read, and so is a chain
     // after a missing position.
-    const isLater = read.size === size && known.has(trajectory_id) && seq >= (read.lengths.get(trajectory_id) ?? 0);
+    const isLater =
+      read.size === size &&
+      known.has(trajectory_id) &&
+      seq >= (read.lengths.get(trajectory_id) ?? 0);
     return isLater ? [] : [{ code, detail, trajectory_id, seq }];
   });
 }
@@ -58,7 +67,10 @@ export async function chainFaults(
  * The fault of entries that cannot be read, wherever they are in the log. The chains in scope name
  * theirs, with their places.
  */
-export function unreadableFaults({ unreadable }: LogRead, chains: readonly IntegrityFault[]): IntegrityFault[] {
+export function unreadableFaults(
+  { unreadable }: LogRead,
+  chains: readonly IntegrityFault[],
+): IntegrityFault[] {
   if (unreadable === 0 || chains.length > 0) return [];
   const entries = unreadable === 1 ? 'entry' : 'entries';
   return [
@@ -70,13 +82,22 @@ export function unreadableFaults({ unreadable }: LogRead, chains: readonly Integ
 }
 
 /** Compares the read entries with the log that the store keeps of them. */
-export async function logFaults(store: LogStore, read: LogRead, size: number): Promise<IntegrityFault[]> {
+export async function logFaults(
+  store: LogStore,
+  read: LogRead,
+  size: number,
+): Promise<IntegrityFault[]> {
   if (read.size < size)
-    return [{ code: 'log_broken', detail: `the entry at position ${read.size} of the log is missing` }];
+    return [
+      { code: 'log_broken', detail: `the entry at position ${read.size} of the log is missing` },
+    ];
   const kept = await askNodes(store, (nodes) => rootAt(size, nodes));
   if (Buffer.compare(kept, read.root) === 0) return [];
   return [
-    { code: 'log_differs', detail: `the first ${size} entries do not match the log that the store keeps of them` },
+    {
+      code: 'log_differs',
+      detail: `the first ${size} entries do not match the log that the store keeps of them`,
+    },
   ];
 }
 
@@ -103,7 +124,9 @@ export async function checkedCheckpoint(
 const SECONDS_MAX = 253_402_300_799n;
 
 function timeOf(seconds: readonly bigint[]): { readonly at?: Instant } {
-  const [first] = seconds.filter((time) => time <= SECONDS_MAX).sort((one, other) => (one < other ? -1 : 1));
+  const [first] = seconds
+    .filter((time) => time <= SECONDS_MAX)
+    .sort((one, other) => (one < other ? -1 : 1));
   return first === undefined ? {} : { at: instantOf(new Date(Number(first) * 1_000)) };
 }
 

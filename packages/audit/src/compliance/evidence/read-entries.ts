@@ -1,5 +1,11 @@
 import { isInstance } from 'assize/internal/base';
-import { checkRow, type Entry, type EntryRow, LedgerFault, type LogStore } from 'assize/internal/ledger';
+import {
+  checkRow,
+  type Entry,
+  type EntryRow,
+  LedgerFault,
+  type LogStore,
+} from 'assize/internal/ledger';
 import { Frontier, leafHash } from 'assize/internal/merkle';
 
 const PAGE = 1_000;

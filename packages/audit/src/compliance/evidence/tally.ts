@@ -43,7 +43,10 @@ export function sumOf(...tallies: readonly Tally[]): Tally {
   const examples = tallies.flatMap((tally) => tally.examples).sort(byTime);
   return {
     count: tallies.reduce((sum, { count }) => sum + count, 0),
-    examples: [...new Map(examples.map((example) => [example.id, example])).values()].slice(0, EXAMPLES_MAX),
+    examples: [...new Map(examples.map((example) => [example.id, example])).values()].slice(
+      0,
+      EXAMPLES_MAX,
+    ),
   };
 }
 

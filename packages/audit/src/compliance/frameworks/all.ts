@@ -7,7 +7,13 @@ import { OWASP_THREATS, OWASP_TOP_10 } from './owasp.ts';
 import { SOC_2 } from './soc-2.ts';
 
 /** In the order of a report. */
-export const FRAMEWORKS: readonly Framework[] = deepFreeze([AI_ACT, ISO_42001, SOC_2, OWASP_THREATS, OWASP_TOP_10]);
+export const FRAMEWORKS: readonly Framework[] = deepFreeze([
+  AI_ACT,
+  ISO_42001,
+  SOC_2,
+  OWASP_THREATS,
+  OWASP_TOP_10,
+]);
 
 /**
  * The frameworks of these names, each once and in the order of `FRAMEWORKS`. No name: all.
@@ -17,7 +23,8 @@ export const FRAMEWORKS: readonly Framework[] = deepFreeze([AI_ACT, ISO_42001, S
 export function frameworksNamed(names: readonly string[]): readonly Framework[] {
   const known = FRAMEWORKS.map(({ id }) => id);
   const unknown = names.find((name) => !known.includes(name));
-  if (unknown === undefined) return names.length === 0 ? FRAMEWORKS : FRAMEWORKS.filter(({ id }) => names.includes(id));
+  if (unknown === undefined)
+    return names.length === 0 ? FRAMEWORKS : FRAMEWORKS.filter(({ id }) => names.includes(id));
   const nearest = nearestName(unknown, known);
   throw new ComplianceError(
     'not_found',

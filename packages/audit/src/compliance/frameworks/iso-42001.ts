@@ -10,8 +10,24 @@ import {
   RULES,
 } from '../measures/control.ts';
 import { outside } from '../measures/measure.ts';
-import { ASKED, COUNSELORS, DECIDED, EXPIRED, HALTED, IS_PERSON, NOT_SELF, OVERRIDES } from '../measures/oversight.ts';
-import { CHECKPOINTED, RECORDED, SIGNED, TRACEABLE, VERIFIED, WITNESSED } from '../measures/records.ts';
+import {
+  ASKED,
+  COUNSELORS,
+  DECIDED,
+  EXPIRED,
+  HALTED,
+  IS_PERSON,
+  NOT_SELF,
+  OVERRIDES,
+} from '../measures/oversight.ts';
+import {
+  CHECKPOINTED,
+  RECORDED,
+  SIGNED,
+  TRACEABLE,
+  VERIFIED,
+  WITNESSED,
+} from '../measures/records.ts';
 import type { Framework } from './framework.ts';
 
 /** ISO/IEC 42001:2023, the controls of Annex A that a ledger of actions supports. */

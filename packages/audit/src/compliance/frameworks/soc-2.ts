@@ -1,4 +1,12 @@
-import { CHANGES, IN_DOUBT, INCIDENTS, REFUSALS, RESPONSES, REVOKED, UNDONE } from '../measures/control.ts';
+import {
+  CHANGES,
+  IN_DOUBT,
+  INCIDENTS,
+  REFUSALS,
+  RESPONSES,
+  REVOKED,
+  UNDONE,
+} from '../measures/control.ts';
 import { outside } from '../measures/measure.ts';
 import { ASKED, DECIDED, DECISION_TIME, EXPIRED, HALTED } from '../measures/oversight.ts';
 import { CHECKPOINTED, RECORDED, TRACEABLE, VERIFIED, WITNESSED } from '../measures/records.ts';

@@ -1,6 +1,15 @@
 import type { Evidence } from '../evidence/gather.ts';
 import { EXAMPLES_MAX } from '../evidence/tally.ts';
-import { events, type Finding, happened, type Measure, number, plural, shownBy, tallyOf } from './measure.ts';
+import {
+  events,
+  type Finding,
+  happened,
+  type Measure,
+  number,
+  plural,
+  shownBy,
+  tallyOf,
+} from './measure.ts';
 import {
   BLAST_RADIUS,
   LIST_EFFECTS,

@@ -15,17 +15,18 @@ import {
 } from './measure.ts';
 import { BUNDLE_DECISION, BUNDLE_PERSON, HALT, LIST_PENDING } from './proofs.ts';
 
-const NO_PERSON = 'Only agents have decided. Name a person as a counselor, and let that person decide.';
+const NO_PERSON =
+  'Only agents have decided. Name a person as a counselor, and let that person decide.';
 
 export const ASKED: Measure = {
   id: 'oversight.asked',
   title: 'Proposals stop and wait for a counselor',
   proof: BUNDLE_DECISION,
   find: (evidence) => {
-    const found = happened(tallyOf(evidence, ...ESCALATION_REASONS.map((reason) => `escalated:${reason}` as const)), [
-      'proposal asked a counselor',
-      'proposals asked a counselor',
-    ]);
+    const found = happened(
+      tallyOf(evidence, ...ESCALATION_REASONS.map((reason) => `escalated:${reason}` as const)),
+      ['proposal asked a counselor', 'proposals asked a counselor'],
+    );
     if (found.status === 'shown') return found;
     const remedy =
       'No proposal of the period asked a counselor. Add a rule that escalates, or show the oversight by other records.';
@@ -35,14 +36,18 @@ export const ASKED: Measure = {
 
 export const DECIDED: Measure = {
   id: 'oversight.decided',
-  title: 'A counselor, not an agent, approves or refuses, and the entry has the name and the reason',
+  title:
+    'A counselor, not an agent, approves or refuses, and the entry has the name and the reason',
   proof: BUNDLE_DECISION,
   find: (evidence) => {
     const approvals = tallyOf(evidence, 'people:approvals');
     const refusals = tallyOf(evidence, 'people:refusals');
     const programs = tallyOf(evidence, 'programs:decisions');
     const all = tallyOf(evidence, 'people:approvals', 'people:refusals');
-    const byPrograms = programs.count === 0 ? '' : `, and ${plural(programs.count, 'decision', 'decisions')} by agents`;
+    const byPrograms =
+      programs.count === 0
+        ? ''
+        : `, and ${plural(programs.count, 'decision', 'decisions')} by agents`;
     const figure = `${plural(approvals.count, 'approval', 'approvals')}, ${plural(refusals.count, 'refusal', 'refusals')}${byPrograms}`;
     if (all.count > 0) return { status: 'shown', figure, examples: all.examples };
     if (programs.count === 0) return { status: 'none', figure };
@@ -57,7 +62,10 @@ export const DECISION_TIME: Measure = {
   find: ({ collected: { decisions } }) => {
     const times = decisions.times();
     if (times === undefined) return { status: 'none', figure: 'no decision' };
-    return { status: 'shown', figure: `median ${duration(times.median)}, longest ${duration(times.longest)}` };
+    return {
+      status: 'shown',
+      figure: `median ${duration(times.median)}, longest ${duration(times.longest)}`,
+    };
   },
 };
 
@@ -68,13 +76,18 @@ export const EXPIRED: Measure = {
   find: (evidence) => {
     const { collected, asOf = '' } = evidence;
     const expired = tallyOf(evidence, 'refused:expired');
-    const overdue = collected.decisions.waiting().filter(({ expires }) => expires !== undefined && expires <= asOf);
+    const overdue = collected.decisions
+      .waiting()
+      .filter(({ expires }) => expires !== undefined && expires <= asOf);
     const late = expired.count + overdue.length;
     if (late > 0)
       return {
         status: 'gap',
         figure: `${plural(late, 'proposal', 'proposals')} expired without a decision`,
-        examples: [...expired.examples, ...overdue.map(({ example }) => example)].slice(0, EXAMPLES_MAX),
+        examples: [...expired.examples, ...overdue.map(({ example }) => example)].slice(
+          0,
+          EXAMPLES_MAX,
+        ),
         remedy: 'Tell more people sooner (notices), or name more counselors.',
       };
     const waiting = collected.decisions.waiting().filter(({ isEffect }) => !isEffect);
@@ -131,7 +144,10 @@ export const COUNSELORS: Measure = {
 
 /** The decisions of a principal under all spellings of its name. */
 function decisionsOf(name: string, deciders: ReadonlyMap<string, number>): number {
-  return [...deciders].reduce((sum, [other, count]) => (isSamePrincipal(name, other) ? sum + count : sum), 0);
+  return [...deciders].reduce(
+    (sum, [other, count]) => (isSamePrincipal(name, other) ? sum + count : sum),
+    0,
+  );
 }
 
 /** A ledger has names, and a name proves no person. */
@@ -148,12 +164,14 @@ export const OVERRIDES: Measure = {
   find: (evidence): Finding => {
     const without = tallyOf(evidence, 'overrides_without_reason');
     const all = tallyOf(evidence, 'overrides_with_reason', 'overrides_without_reason');
-    if (without.count === 0) return happened(all, ['override, with a reason', 'overrides, each with a reason']);
+    if (without.count === 0)
+      return happened(all, ['override, with a reason', 'overrides, each with a reason']);
     return {
       status: 'gap',
       figure: `${number(without.count)} of ${plural(all.count, 'override', 'overrides')} without a reason`,
       examples: without.examples,
-      remedy: 'Ask the counselors for a reason with each override, and record the missing ones elsewhere.',
+      remedy:
+        'Ask the counselors for a reason with each override, and record the missing ones elsewhere.',
     };
   },
 };
@@ -161,7 +179,10 @@ export const OVERRIDES: Measure = {
 export const SEVERAL: Measure = events(
   'oversight.several',
   'Proposals that need several counselors are committed after the last of them only',
-  ['proposal approved by several counselors, agents aside', 'proposals approved by several counselors, agents aside'],
+  [
+    'proposal approved by several counselors, agents aside',
+    'proposals approved by several counselors, agents aside',
+  ],
   ['people:several'],
   BUNDLE_DECISION,
 );
@@ -184,11 +205,13 @@ export const HALTED: Measure = {
     const programs = tallyOf(evidence, 'programs:halts');
     const standing = [...evidence.collected.halted.values()];
     const byPeople = standing.filter(({ by }) => mayBePerson(by)).map(({ example }) => example);
-    const byPrograms = programs.count === 0 ? '' : `, and ${plural(programs.count, 'entry', 'entries')} by agents`;
+    const byPrograms =
+      programs.count === 0 ? '' : `, and ${plural(programs.count, 'entry', 'entries')} by agents`;
     const figure = `${plural(halts.count, 'halt', 'halts')}, ${plural(resumes.count, 'resume', 'resumes')}, ${number(standing.length)} standing${byPrograms}`;
     const { examples, count } = tallyOf(evidence, 'people:halts', 'people:resumes');
     if (count > 0) return { status: 'shown', figure, examples };
-    if (byPeople.length > 0) return { status: 'shown', figure, examples: byPeople.slice(0, EXAMPLES_MAX) };
+    if (byPeople.length > 0)
+      return { status: 'shown', figure, examples: byPeople.slice(0, EXAMPLES_MAX) };
     return { status: 'none', figure };
   },
 };

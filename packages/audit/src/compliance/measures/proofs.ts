@@ -27,7 +27,10 @@ export const BUNDLE_DECISION: Proof = {
   command: 'assize bundle --approval ENTRY --out FILE',
   api: 'GET /v1/bundles',
 };
-export const BUNDLE_PERSON: Proof = { command: 'assize bundle --person NAME --out FILE', api: 'GET /v1/bundles' };
+export const BUNDLE_PERSON: Proof = {
+  command: 'assize bundle --person NAME --out FILE',
+  api: 'GET /v1/bundles',
+};
 export const VERIFY: Proof = { command: 'assize verify', api: 'POST /v1/verify' };
 export const COMPARE_CHECKPOINTS: Proof = {
   command: 'assize audit --checkpoint OLD --checkpoint NEW',

@@ -1,5 +1,13 @@
 import type { Evidence } from '../evidence/gather.ts';
-import { type Finding, happened, type Measure, namesText, number, plural, tallyOf } from './measure.ts';
+import {
+  type Finding,
+  happened,
+  type Measure,
+  namesText,
+  number,
+  plural,
+  tallyOf,
+} from './measure.ts';
 import { CHECK_STORE, COMPARE_CHECKPOINTS, LIST_ENTRIES, SHOW_ENTRY, VERIFY } from './proofs.ts';
 
 export const RECORDED: Measure = {
@@ -11,7 +19,11 @@ export const RECORDED: Measure = {
     const { count, examples } = tallyOf(evidence, 'entries');
     const figure = `${plural(count, 'entry', 'entries')} of ${plural(active.size, 'trajectory', 'trajectories')}`;
     if (count > 0) return { status: 'shown', figure, examples };
-    return { status: 'gap', figure, remedy: 'Choose a period and trajectories in which the system was used.' };
+    return {
+      status: 'gap',
+      figure,
+      remedy: 'Choose a period and trajectories in which the system was used.',
+    };
   },
 };
 
@@ -24,13 +36,19 @@ export const VERIFIED: Measure = {
     const [first] = faults;
     const { count } = tallyOf(evidence, 'entries');
     if (first === undefined && size > 0)
-      return { status: 'shown', figure: `${plural(count, 'entry in scope verifies', 'entries in scope verify')}` };
-    if (first === undefined) return { status: 'gap', figure: 'the log is empty', remedy: 'Record entries first.' };
-    const place = first.trajectory_id === undefined ? '' : `${first.trajectory_id} seq ${first.seq}: `;
+      return {
+        status: 'shown',
+        figure: `${plural(count, 'entry in scope verifies', 'entries in scope verify')}`,
+      };
+    if (first === undefined)
+      return { status: 'gap', figure: 'the log is empty', remedy: 'Record entries first.' };
+    const place =
+      first.trajectory_id === undefined ? '' : `${first.trajectory_id} seq ${first.seq}: `;
     return {
       status: 'gap',
       figure: `${plural(faults.length, 'fault', 'faults')}. The first: ${place}${first.detail} (${first.code})`,
-      remedy: 'List all faults with assize fsck, and restore the entries from a backup. Treat it as an incident.',
+      remedy:
+        'List all faults with assize fsck, and restore the entries from a backup. Treat it as an incident.',
     };
   },
 };
@@ -58,15 +76,22 @@ export const SIGNED: Measure = {
 
 export const CHECKPOINTED: Measure = {
   id: 'records.checkpoint',
-  title: 'A signed checkpoint covers every entry of the period, so the removal of the last ones would show',
+  title:
+    'A signed checkpoint covers every entry of the period, so the removal of the last ones would show',
   proof: COMPARE_CHECKPOINTS,
   find: ({ checkpoint, collected }) => {
-    const remedy = 'Sign one with assize checkpoint, and keep it where the operator of the store cannot change it.';
-    if (checkpoint === undefined) return { status: 'gap', figure: 'no verified checkpoint', remedy };
+    const remedy =
+      'Sign one with assize checkpoint, and keep it where the operator of the store cannot change it.';
+    if (checkpoint === undefined)
+      return { status: 'gap', figure: 'no verified checkpoint', remedy };
     const { size, origin } = checkpoint;
     const figure = `the checkpoint of ${origin} covers the first ${plural(size, 'entry', 'entries')} of the log`;
     if (size >= collected.end) return { status: 'shown', figure };
-    return { status: 'gap', figure: `${figure}, and the period ends at position ${number(collected.end)}`, remedy };
+    return {
+      status: 'gap',
+      figure: `${figure}, and the period ends at position ${number(collected.end)}`,
+      remedy,
+    };
   },
 };
 
@@ -76,7 +101,9 @@ export const WITNESSED: Measure = {
   proof: COMPARE_CHECKPOINTS,
   find: ({ checkpoint }): Finding => {
     const cosigned = checkpoint?.cosigned ?? [];
-    const names = cosigned.map(({ name, at }) => `${name}${at === undefined ? '' : ` at ${at}`}`).join(', ');
+    const names = cosigned
+      .map(({ name, at }) => `${name}${at === undefined ? '' : ` at ${at}`}`)
+      .join(', ');
     if (cosigned.length > 0) return { status: 'shown', figure: `cosigned by ${names}` };
     return {
       status: 'gap',
@@ -95,7 +122,10 @@ export const TRACEABLE: Measure = {
     const { domains, active } = evidence.collected;
     if (active.size === 0) return { status: 'none', figure: 'no trajectory in the period' };
     const names = [...domains].sort();
-    return { status: 'shown', figure: `${plural(names.length, 'version', 'versions')}: ${namesText(names)}` };
+    return {
+      status: 'shown',
+      figure: `${plural(names.length, 'version', 'versions')}: ${namesText(names)}`,
+    };
   },
 };
 
@@ -115,13 +145,19 @@ function retained({ collected: { first, last }, asOf, faults }: Evidence): Findi
   const figure = `from ${first.at} to ${last.at}`;
   const examples = [first, last];
   if (faults.length > 0)
-    return { status: 'gap', figure, examples, remedy: 'Restore the entries at fault: see the verification.' };
+    return {
+      status: 'gap',
+      figure,
+      examples,
+      remedy: 'Restore the entries at fault: see the verification.',
+    };
   if (monthsLater(first.at, KEPT_MONTHS) <= asOf) return { status: 'shown', figure, examples };
   return {
     status: 'gap',
     figure: `${figure}: younger than six months`,
     examples,
-    remedy: 'Retention cannot be shown yet. Keep the store and its archive, and make the report again later.',
+    remedy:
+      'Retention cannot be shown yet. Keep the store and its archive, and make the report again later.',
   };
 }
 

@@ -18,7 +18,10 @@ export function html(text: string): string {
 
 /** Text as one line of Markdown, in which no character is a mark, a link or HTML. */
 export function markdown(text: string): string {
-  return seen(text).replace(/[\\`*_[\]<>&|~@]|:(?=\/\/)|\.(?<=www\.)/gi, (char) => `&#${char.charCodeAt(0)};`);
+  return seen(text).replace(
+    /[\\`*_[\]<>&|~@]|:(?=\/\/)|\.(?<=www\.)/gi,
+    (char) => `&#${char.charCodeAt(0)};`,
+  );
 }
 
 function seen(text: string): string {

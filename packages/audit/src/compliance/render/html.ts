@@ -77,7 +77,14 @@ ${measures.map(measureHtml).join('\n')}
 </table>`;
 }
 
-function measureHtml({ title, status, figure, examples = [], remedy, proof }: MeasureReport): string {
+function measureHtml({
+  title,
+  status,
+  figure,
+  examples = [],
+  remedy,
+  proof,
+}: MeasureReport): string {
   const api = proof.api === undefined ? '' : `, or <code>${html(proof.api)}</code>`;
   return `<tr><td>${statusHtml(status)}</td><td>${html(title)}: <strong>${html(figure)}</strong>${
     remedy === undefined ? '' : `<p class="remedy">To close the gap: ${html(remedy)}</p>`

@@ -47,12 +47,21 @@ export function reportMarkdown(report: ComplianceReport): string {
 }
 
 function clauseText({ id, title, asks, status, measures }: ClauseReport): string {
-  return [`### ${markdown(`${id} ${title}`)}: ${status}`, markdown(asks), measures.map(measureText).join('\n')].join(
-    '\n\n',
-  );
+  return [
+    `### ${markdown(`${id} ${title}`)}: ${status}`,
+    markdown(asks),
+    measures.map(measureText).join('\n'),
+  ].join('\n\n');
 }
 
-function measureText({ title, status, figure, examples = [], remedy, proof }: MeasureReport): string {
+function measureText({
+  title,
+  status,
+  figure,
+  examples = [],
+  remedy,
+  proof,
+}: MeasureReport): string {
   return [
     `- **${status}**: ${markdown(title)}: ${markdown(figure)}`,
     ...(remedy === undefined ? [] : [`  - To close the gap: ${markdown(remedy)}`]),

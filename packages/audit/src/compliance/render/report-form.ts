@@ -7,7 +7,13 @@ function orNull(form: ArgumentSchema): ArgumentSchema {
 }
 
 const status = arg.oneOf(['shown', 'gap', 'none']);
-const example = members({ id: text, trajectory_id: text, seq: whole, at: text, note: optional(text) });
+const example = members({
+  id: text,
+  trajectory_id: text,
+  seq: whole,
+  at: text,
+  note: optional(text),
+});
 const measure = members({
   ...{ title: text, status, figure: text, remedy: optional(text) },
   examples: optional(list(example)),
@@ -18,7 +24,12 @@ const clause = members({ id: text, title: text, asks: text, status, measures: li
 /** A report of `makeReport`, or one that was read from its JSON: every member that is shown. */
 export const REPORT: ArgumentSchema = members({
   note: text,
-  scope: members({ since: orNull(text), until: orNull(text), trajectories: orNull(list(text)), entries: whole }),
+  scope: members({
+    since: orNull(text),
+    until: orNull(text),
+    trajectories: orNull(list(text)),
+    entries: whole,
+  }),
   log: members({
     ...{ size: whole, root: text, as_of: orNull(text) },
     checkpoint: orNull(

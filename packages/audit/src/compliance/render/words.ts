@@ -19,7 +19,10 @@ export function entriesText(count: number): string {
 
 /** `from 2026-01-01T… until 2026-02-01T…`, `all times`. */
 export function periodText({ scope: { since, until } }: ComplianceReport): string {
-  const ends = [...(since === null ? [] : [`from ${since}`]), ...(until === null ? [] : [`until before ${until}`])];
+  const ends = [
+    ...(since === null ? [] : [`from ${since}`]),
+    ...(until === null ? [] : [`until before ${until}`]),
+  ];
   return ends.length === 0 ? 'all times' : ends.join(' ');
 }
 
@@ -30,13 +33,16 @@ export function trajectoriesText({ scope: { trajectories } }: ComplianceReport):
 export function checkpointText({ log: { checkpoint } }: ComplianceReport): string {
   if (checkpoint === null) return 'none verified';
   const { origin, size, root, cosigned } = checkpoint;
-  const by = cosigned.map(({ name, at }) => (at === undefined ? name : `${name} at ${at}`)).join(', ');
+  const by = cosigned
+    .map(({ name, at }) => (at === undefined ? name : `${name} at ${at}`))
+    .join(', ');
   return `of ${origin}, ${entriesText(size)}, root ${root}, ${by === '' ? 'no cosignature' : `cosigned by ${by}`}`;
 }
 
 /** `12 clauses: 3 gap, 8 shown, 1 none`. */
 export function sumText(clauses: readonly ClauseReport[]): string {
-  const count = (status: Status): number => clauses.filter((clause) => clause.status === status).length;
+  const count = (status: Status): number =>
+    clauses.filter((clause) => clause.status === status).length;
   const results = (['gap', 'shown', 'none'] as const).map((status) => `${count(status)} ${status}`);
   return `${plural(clauses.length, 'clause', 'clauses')}: ${results.join(', ')}`;
 }

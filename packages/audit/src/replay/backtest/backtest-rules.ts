@@ -46,7 +46,12 @@ export async function backtestRules(
   checkArgument(OPTIONS, options, 'options');
   const { rules, ...rest } = options;
   const run = (tried: Rules): Promise<BacktestReport[]> =>
-    backtestStore(store, { domains: [gatewayDomain], instead: [gatewayUnder(tried)], limit: ALL, ...rest });
+    backtestStore(store, {
+      domains: [gatewayDomain],
+      instead: [gatewayUnder(tried)],
+      limit: ALL,
+      ...rest,
+    });
   const without = await run(rules);
   const reports: RuleBacktest[] = [];
   for (const rule of added) reports.push(compared(without, await run(rulesWith(rules, rule))));
@@ -55,18 +60,32 @@ export async function backtestRules(
 
 /** Rules with one more. @throws GatewayError `bad_rules` */
 function rulesWith(rules: Rules, rule: GatewayRule): Rules {
-  const { [rule.list]: list } = readRules(`id: mined\n${rule.list}:\n  ${ruleLine(rule)}\n`, 'the mined rule').rules;
+  const { [rule.list]: list } = readRules(
+    `id: mined\n${rule.list}:\n  ${ruleLine(rule)}\n`,
+    'the mined rule',
+  ).rules;
   return { ...rules, [rule.list]: [...rules[rule.list], ...list] };
 }
 
-function compared(without: readonly BacktestReport[], under: readonly BacktestReport[]): RuleBacktest {
+function compared(
+  without: readonly BacktestReport[],
+  under: readonly BacktestReport[],
+): RuleBacktest {
   const [before, after] = [byEntry(without), byEntry(under)];
-  const places = [...after.values(), ...[...before.values()].filter(({ entry_id }) => !after.has(entry_id))];
-  const differences = places.flatMap(({ trajectory_id, seq, entry_id, action, at, recorded }): RuleDifference[] => {
-    const [was, is] = [before.get(entry_id)?.now ?? recorded, after.get(entry_id)?.now ?? recorded];
-    if (withoutDetail(was) === withoutDetail(is)) return [];
-    return [{ trajectory_id, seq, entry_id, action, at, without: was, with: is }];
-  });
+  const places = [
+    ...after.values(),
+    ...[...before.values()].filter(({ entry_id }) => !after.has(entry_id)),
+  ];
+  const differences = places.flatMap(
+    ({ trajectory_id, seq, entry_id, action, at, recorded }): RuleDifference[] => {
+      const [was, is] = [
+        before.get(entry_id)?.now ?? recorded,
+        after.get(entry_id)?.now ?? recorded,
+      ];
+      if (withoutDetail(was) === withoutDetail(is)) return [];
+      return [{ trajectory_id, seq, entry_id, action, at, without: was, with: is }];
+    },
+  );
   const changes: Record<string, number> = {};
   for (const difference of differences) {
     const kind = `${difference.without['ruling']}_to_${difference.with['ruling']}`;
@@ -86,5 +105,7 @@ function withoutDetail({ detail: _, ...ruling }: RuleDifference['with']): string
 }
 
 function byEntry(reports: readonly BacktestReport[]): Map<Hash, VerdictDifference> {
-  return new Map(reports.flatMap(({ differences }) => differences).map((each) => [each.entry_id, each]));
+  return new Map(
+    reports.flatMap(({ differences }) => differences).map((each) => [each.entry_id, each]),
+  );
 }

@@ -7,10 +7,22 @@ import type { Ruling } from 'assize/internal/runtime';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ward } from '../../../../../tests/support/clinic/ward.ts';
-import { granted, helper, lead, pay, task } from '../../../../../tests/support/ledger/delegations.ts';
+import {
+  granted,
+  helper,
+  lead,
+  pay,
+  task,
+} from '../../../../../tests/support/ledger/delegations.ts';
 import { deskOf } from '../../../../../tests/support/ledger/desk.ts';
 import { severalOf } from '../../../../../tests/support/ledger/multi-approval.ts';
-import { HandClock, intent, runtimeOver, START, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  intent,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import { type BacktestOptions, type BacktestReport, backtest, backtestStore } from './index.ts';
 
 const desk = deskOf('footprint');
@@ -33,7 +45,8 @@ async function begun(options: Parameters<typeof runtimeOver>[2] = {}) {
   const clock = new HandClock();
   const assize = runtimeOver(store, [desk], { ...options, ports: { clock, ...options.ports } });
   const t = await assize.create(desk, { trajectoryId: 't', writs: [worker] });
-  const propose = (action: string, args: unknown, rest = {}) => t.propose(intent(action, args, worker, rest));
+  const propose = (action: string, args: unknown, rest = {}) =>
+    t.propose(intent(action, args, worker, rest));
   return { store, clock, assize, t, propose };
 }
 
@@ -54,7 +67,10 @@ async function story(options: Parameters<typeof runtimeOver>[2] = {}) {
   await propose('add', { by: 9 });
   await propose('add', { by: 5 });
   await t.approvals.approve(await pendingOf(propose('ask', { amount: 1 })), DOCTOR);
-  await t.approvals.reject(await pendingOf(propose('ask', { amount: 2 })), { ...DOCTOR, reason: 'no' });
+  await t.approvals.reject(await pendingOf(propose('ask', { amount: 2 })), {
+    ...DOCTOR,
+    reason: 'no',
+  });
   await propose('stir', {});
   return made;
 }
@@ -213,7 +229,10 @@ describe('another domain', () => {
 
   test('that knows a formerly unknown tool assumes its grant and reports this', async () => {
     const stirring = changed((declared) => ({
-      actions: { ...declared.actions, stir: { process: 'counting', args: z.object({}), apply: () => {} } },
+      actions: {
+        ...declared.actions,
+        stir: { process: 'counting', args: z.object({}), apply: () => {} },
+      },
     }));
     const report = await tried({ instead: [stirring] });
     expect(report.differences).toMatchObject([
@@ -245,14 +264,19 @@ describe('another domain', () => {
 
   test('the recorded decisions of a policy stand', async () => {
     const { store } = await story({
-      policy: table({ effect: 'deny', actions: ['add'] }, { effect: 'needs_approval', actions: ['ask'] }),
+      policy: table(
+        { effect: 'deny', actions: ['add'] },
+        { effect: 'needs_approval', actions: ['ask'] },
+      ),
     });
     expect(found(await backtest(store, 't', { domains: [], instead: [most(0)] }))).toEqual([]);
   });
 
   test('adjudicates trajectories of its name; others need the recorded domain', async () => {
     await expect(tried({ domains: [] })).rejects.toMatchObject({ code: 'domain_mismatch' });
-    await expect(tried({ domains: [], instead: [ward] })).rejects.toMatchObject({ code: 'domain_mismatch' });
+    await expect(tried({ domains: [], instead: [ward] })).rejects.toMatchObject({
+      code: 'domain_mismatch',
+    });
     expect(found(await tried({ instead: [ward] }))).toEqual([]);
   });
 });
@@ -261,8 +285,14 @@ describe('the required approvers', () => {
   const DOCTORS = { channel: 'md', approvals: 1 };
   async function asked(domain: Domain) {
     const store = new MemoryStore();
-    const t = await runtimeOver(store, [domain]).create(domain, { trajectoryId: 't', writs: [worker] });
-    await t.approvals.approve(await pendingOf(t.propose(intent('ask', { amount: 1 }, worker))), DOCTOR);
+    const t = await runtimeOver(store, [domain]).create(domain, {
+      trajectoryId: 't',
+      writs: [worker],
+    });
+    await t.approvals.approve(
+      await pendingOf(t.propose(intent('ask', { amount: 1 }, worker))),
+      DOCTOR,
+    );
     return store;
   }
 
@@ -271,17 +301,29 @@ describe('the required approvers', () => {
     const store = await asked(one);
     expect((await backtest(store, 't', { domains: [one] })).differences).toEqual([]);
     const report = await backtest(store, 't', { domains: [], instead: [severalOf(3)] });
-    expect(report).toMatchObject({ same: 0, changes: { escalated_to_escalated: 1 }, moot_resolutions: 0 });
+    expect(report).toMatchObject({
+      same: 0,
+      changes: { escalated_to_escalated: 1 },
+      moot_resolutions: 0,
+    });
     expect(report.differences).toMatchObject([
-      { seq: 1, recorded: { ruling: 'escalated', ...DOCTORS }, now: { ruling: 'escalated', ...DOCTORS, approvals: 3 } },
+      {
+        seq: 1,
+        recorded: { ruling: 'escalated', ...DOCTORS },
+        now: { ruling: 'escalated', ...DOCTORS, approvals: 3 },
+      },
     ]);
     const others = defineDomain<any, any>({
       ...one.declared,
       counselors: { ...one.declared.counselors, nurse: () => true },
-      invariants: one.rules.map(({ spec }) => (spec.id === 'ASKED_IS_APPROVED' ? { ...spec, channel: 'nurse' } : spec)),
+      invariants: one.rules.map(({ spec }) =>
+        spec.id === 'ASKED_IS_APPROVED' ? { ...spec, channel: 'nurse' } : spec,
+      ),
     });
     const elsewhere = await backtest(store, 't', { domains: [], instead: [others] });
-    expect(elsewhere.differences).toMatchObject([{ recorded: DOCTORS, now: { channel: 'nurse', approvals: 1 } }]);
+    expect(elsewhere.differences).toMatchObject([
+      { recorded: DOCTORS, now: { channel: 'nurse', approvals: 1 } },
+    ]);
   });
 
   test('are reported if an approval became necessary or unnecessary', async () => {
@@ -324,14 +366,18 @@ describe('a revocation', () => {
     await t.propose(intent('assize.revoke', { writ: 'a'.repeat(64), reason: 'x' }, worker));
     return { store, t };
   }
-  const onRevoking = (effect: Rule['effect']): Policy => table({ effect, actions: ['assize.revoke'], because: 'So.' });
+  const onRevoking = (effect: Rule['effect']): Policy =>
+    table({ effect, actions: ['assize.revoke'], because: 'So.' });
   const allowed = onRevoking('allow');
 
   test('is judged by writ and policy alone, done or refused', async () => {
     for (const policy of [undefined, allowed]) {
       const { store } = await revoked(policy);
       for (const tryPolicy of [undefined, allowed]) {
-        const report = await backtest(store, 't', { domains: [desk], ...(tryPolicy && { policy: tryPolicy }) });
+        const report = await backtest(store, 't', {
+          domains: [desk],
+          ...(tryPolicy && { policy: tryPolicy }),
+        });
         expect(found(report)).toEqual([]);
         expect(report).toMatchObject({ entries: 6, judged: 5, same: 5, not_judgeable: {} });
       }
@@ -363,26 +409,48 @@ describe('a revocation', () => {
 
   test('that was taken over was ruled where it was made', async () => {
     const store = new MemoryStore();
-    const t = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [granted, officer] });
+    const t = await runtimeOver(store, [desk]).create(desk, {
+      trajectoryId: 't',
+      writs: [granted, officer],
+    });
     const child = await t.delegations.delegate(task());
-    await t.writs.revoke({ writ: child.delegations.origin?.writ as never, reason: 'lost', by: officer });
+    await t.writs.revoke({
+      writ: child.delegations.origin?.writ as never,
+      reason: 'lost',
+      by: officer,
+    });
     const policy = onRevoking('deny');
     const [above, taken] = await backtestStore(store, { domains: [desk], policy });
     expect(found(above as BacktestReport)).toEqual(['2 assize.revoke: committed, rejected r0']);
-    expect(taken).toMatchObject({ trajectory_id: 'c', entries: 2, judged: 0, not_judgeable: {}, differences: [] });
+    expect(taken).toMatchObject({
+      trajectory_id: 'c',
+      entries: 2,
+      judged: 0,
+      not_judgeable: {},
+      differences: [],
+    });
   });
 });
 
 describe('budgets', () => {
   test('are the balance of earlier entries, with delegations and their refunds', async () => {
     const store = new MemoryStore();
-    const denied = table({ effect: 'deny', actions: ['pay'], where: [{ path: '/usd', min: 50, max: 60 }] });
+    const denied = table({
+      effect: 'deny',
+      actions: ['pay'],
+      where: [{ path: '/usd', min: 50, max: 60 }],
+    });
     const assize = runtimeOver(store, [desk], { policy: denied });
     const t = await assize.create(desk, { trajectoryId: 't', writs: [granted] });
     await t.propose(pay(30, granted));
     await t.propose(pay(60, granted)); // 2 denied; 70 are left
     const child = await t.delegations.delegate(
-      task({ writ: granted, privateKey: lead.privateKey, budget: { usd: 40 }, childTrajectoryId: 'c' } as never),
+      task({
+        writ: granted,
+        privateKey: lead.privateKey,
+        budget: { usd: 40 },
+        childTrajectoryId: 'c',
+      } as never),
     );
     await t.propose(pay(55, granted)); // 4 denied; 30 are left
     await child.propose(pay(10, child.delegations.origin?.writ as never));
@@ -406,7 +474,10 @@ describe('budgets', () => {
     await t.propose(intent('pay', { usd: 4 }, rich));
     await t.propose(intent('pay', { usd: 4 }, rich));
     const dear = changed((declared) => ({
-      actions: { ...declared.actions, pay: { ...declared.actions.pay, cost: ({ usd }: any) => ({ usd: usd + 3 }) } },
+      actions: {
+        ...declared.actions,
+        pay: { ...declared.actions.pay, cost: ({ usd }: any) => ({ usd: usd + 3 }) },
+      },
     }));
     // The first has its recorded cost when the second is adjudicated.
     expect(found(await backtest(store, 't', { domains: [], instead: [dear] }))).toEqual([
@@ -421,10 +492,16 @@ describe('entries that can not be adjudicated', () => {
     const log = new MemoryStore();
     const oracle = createOracle({ store: log, clock: fixedClock(START), mode: 'record' });
     const scope = { kind: 'call', trajectory: 't', branch: null, agent: 'a', ordinal: 0 } as never;
-    const { value, oracle_key } = await oracle.consult({ scope, request: { ask: 'weather' }, call: () => 'sun' });
+    const { value, oracle_key } = await oracle.consult({
+      scope,
+      request: { ask: 'weather' },
+      call: () => 'sun',
+    });
     const t = await runtimeOver(store, [desk], { oracle: log }).open('t');
     await t.propose(
-      intent('keep', { value: null }, worker, { observations: [{ name: 'weather', value, oracle_key }] }),
+      intent('keep', { value: null }, worker, {
+        observations: [{ name: 'weather', value, oracle_key }],
+      }),
     );
     await t.propose(intent('add', { by: 1 }, worker));
     const policy = table({ effect: 'deny' });
@@ -435,7 +512,11 @@ describe('entries that can not be adjudicated', () => {
       changes: { committed_to_rejected: 1 },
     });
     const whole = await backtest(store, 't', { domains: [desk], policy, oracle: log });
-    expect(whole).toMatchObject({ judged: 2, not_judgeable: {}, changes: { committed_to_rejected: 2 } });
+    expect(whole).toMatchObject({
+      judged: 2,
+      not_judgeable: {},
+      changes: { committed_to_rejected: 2 },
+    });
   });
 
   test('erased values, the erasure, and differences on values not erased then', async () => {
@@ -469,7 +550,11 @@ describe('entries that can not be adjudicated', () => {
     await t.approvals.approve(await waiting, DOCTOR); // 5
     for (const policy of [undefined, denied, table()]) {
       const report = await backtest(store, 't', { domains: [ward], ...(policy && { policy }) });
-      expect(report).toMatchObject({ differences: [], not_judgeable: { erased: 4 }, resolutions: 1 });
+      expect(report).toMatchObject({
+        differences: [],
+        not_judgeable: { erased: 4 },
+        resolutions: 1,
+      });
     }
   });
 
@@ -486,7 +571,9 @@ describe('entries that can not be adjudicated', () => {
     const report = await backtest(store, 't', { domains: [], instead: [lenient], policy });
     expect(report).toMatchObject({ judged: 0, not_judgeable: { writ: 1 }, differences: [] });
     const without = await backtest(store, 't', { domains: [], instead: [lenient] });
-    expect(without.differences).toMatchObject([{ seq: 1, writ_assumed: true, now: { ruling: 'committed' } }]);
+    expect(without.differences).toMatchObject([
+      { seq: 1, writ_assumed: true, now: { ruling: 'committed' } },
+    ]);
   });
 });
 
@@ -494,7 +581,11 @@ describe('several trajectories', () => {
   async function family() {
     const { store, assize, propose } = await story();
     const rows = await store.entries('t');
-    const branch = await assize.branch('t', rows[1]?.id as string, { trajectoryId: 'b', note: 'n', writs: [worker] });
+    const branch = await assize.branch('t', rows[1]?.id as string, {
+      trajectoryId: 'b',
+      note: 'n',
+      writs: [worker],
+    });
     await branch.propose(intent('add', { by: 3 }, worker));
     await propose('add', { by: 1 });
     return store;
@@ -504,9 +595,17 @@ describe('several trajectories', () => {
     const store = await family();
     const policy = table({ effect: 'deny', actions: ['add'] });
     const said: [number, number][] = [];
-    const reports = await backtestStore(store, { domains: [desk], policy, onProgress: (...how) => said.push(how) });
+    const reports = await backtestStore(store, {
+      domains: [desk],
+      policy,
+      onProgress: (...how) => said.push(how),
+    });
     expect(
-      reports.map(({ trajectory_id, judged, difference_count }) => [trajectory_id, judged, difference_count]),
+      reports.map(({ trajectory_id, judged, difference_count }) => [
+        trajectory_id,
+        judged,
+        difference_count,
+      ]),
     ).toEqual([
       ['t', 7, 4],
       ['b', 1, 1],
@@ -530,9 +629,14 @@ describe('several trajectories', () => {
 
 test('a trajectory that is not there or does not verify is an error', async () => {
   const { store } = await story();
-  await expect(backtest(store, 'u', { domains: [desk] })).rejects.toMatchObject({ code: 'not_found' });
+  await expect(backtest(store, 'u', { domains: [desk] })).rejects.toMatchObject({
+    code: 'not_found',
+  });
   const entries: LedgerStore['entries'] = async (...asked) =>
-    (await store.entries(...asked)).map((row) => ({ ...row, payload: row.payload.replace('"by":4', '"by":5') }));
+    (await store.entries(...asked)).map((row) => ({
+      ...row,
+      payload: row.payload.replace('"by":4', '"by":5'),
+    }));
   const cut = {
     entries,
     head: store.head.bind(store),

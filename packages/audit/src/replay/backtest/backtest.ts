@@ -61,7 +61,10 @@ const OF_BOTH = {
   onProgress: arg.any,
 };
 const BACKTEST_OPTIONS = arg.options<BacktestOptions>(OF_BOTH);
-const STORE_OPTIONS = arg.options<BacktestStoreOptions>({ ...OF_BOTH, trajectoryIds: arg.optional(NAMES) });
+const STORE_OPTIONS = arg.options<BacktestStoreOptions>({
+  ...OF_BOTH,
+  trajectoryIds: arg.optional(NAMES),
+});
 
 /**
  * Adjudicates the proposals of one trajectory again, up to the current head; `index.ts` explains
@@ -100,7 +103,9 @@ export async function backtestStore(
   let done = 0;
   for (const trajectoryId of wanted) {
     const progress = (now: number): void => onProgress?.(Math.min(total, done + now), total);
-    reports.push(await judgeOne(store, replayer, trajectoryId, { ...options, onProgress: progress }));
+    reports.push(
+      await judgeOne(store, replayer, trajectoryId, { ...options, onProgress: progress }),
+    );
     done += lengths.get(trajectoryId) ?? 0;
   }
   return reports;
@@ -117,7 +122,8 @@ function judgeOne(
   return valid(async () => {
     const options: JudgingOptions = {
       domainOf: (recorded: DomainRef) =>
-        instead.findLast(({ name }) => name === recorded.name) ?? domainToRun(recorded, { domains }),
+        instead.findLast(({ name }) => name === recorded.name) ??
+        domainToRun(recorded, { domains }),
       policy: policy && failClosedPolicy(policy),
       oracle,
       from,

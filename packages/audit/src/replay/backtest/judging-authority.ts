@@ -12,7 +12,11 @@ import {
   LedgerFault,
   type UndoingCosts,
 } from 'assize/internal/ledger';
-import { type RecordedClaim, RecordedWrits, requiresApproval } from '../deep-replay/recorded-authority.ts';
+import {
+  type RecordedClaim,
+  RecordedWrits,
+  requiresApproval,
+} from '../deep-replay/recorded-authority.ts';
 
 /** The recorded authority of a proposal, and whether its writ was checked. */
 export interface RecordedGrant extends RecordedClaim {
@@ -60,15 +64,30 @@ export class JudgingAuthority extends RecordedWrits {
       decides: (asked) => {
         if (policy === undefined) return recordedDecision(claim);
         noted.unknown = chain === undefined;
-        if (chain === undefined) return { ruling: { digest: policy.digest, decision: 'deny' }, detail: '' };
+        if (chain === undefined)
+          return { ruling: { digest: policy.digest, decision: 'deny' }, detail: '' };
         const { writ } = chain;
         const { trajectory_id } = claim.place;
-        const query = { ...asked, principal: writ.subject, writ_id: writId(writ), trajectory_id, at: claim.at };
+        const query = {
+          ...asked,
+          principal: writ.subject,
+          writ_id: writId(writ),
+          trajectory_id,
+          at: claim.at,
+        };
         const { decision, rule, reasons, errors } = policy.evaluate(query);
-        const ruling: PolicyRuling = { digest: policy.digest, decision, ...(rule === undefined ? {} : { rule }) };
-        return { ruling, detail: [...errors, ...reasons].join('; ') || `the policy decided ${decision}` };
+        const ruling: PolicyRuling = {
+          digest: policy.digest,
+          decision,
+          ...(rule === undefined ? {} : { rule }),
+        };
+        return {
+          ruling,
+          detail: [...errors, ...reasons].join('; ') || `the policy decided ${decision}`,
+        };
       },
-      affords: (cost) => (chain === undefined ? { ok: true } : affordable(writs, writId(chain.writ), cost)),
+      affords: (cost) =>
+        chain === undefined ? { ok: true } : affordable(writs, writId(chain.writ), cost),
       approvalDemand: () => claim.held,
     };
   }
@@ -104,7 +123,10 @@ export class JudgingAuthority extends RecordedWrits {
 
 function recordedDecision({ policy, refused }: RecordedGrant): ReturnType<Authority['decides']> {
   if (policy === undefined) return undefined;
-  const detail = refused?.by === 'policy' ? refused.detail : `the policy decided ${policy.decision}, as recorded`;
+  const detail =
+    refused?.by === 'policy'
+      ? refused.detail
+      : `the policy decided ${policy.decision}, as recorded`;
   return { ruling: policy, detail };
 }
 

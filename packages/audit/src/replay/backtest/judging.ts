@@ -113,7 +113,8 @@ export class Judging implements EntryVisitor<JudgingContext> {
       const asked = { ...action, action: action.name, observations, at, effects };
       const claim = claimOf(entry, at, writ_id, policy);
       const judged = await this.#judge(court, entry, asked, claim, COMMITTED, true);
-      if (judged?.verdict === 'approved' && isSame(judged.patches(), patches)) court.world.keep(judged, patches);
+      if (judged?.verdict === 'approved' && isSame(judged.patches(), patches))
+        court.world.keep(judged, patches);
       else {
         if (judged?.verdict === 'approved') judged.undo();
         await this.#followPatches(court, entry, patches, NOTHING_BROKEN);
@@ -123,7 +124,11 @@ export class Judging implements EntryVisitor<JudgingContext> {
     court.ahead.passed(entry);
   }
 
-  async upgrade(court: JudgingContext, entry: Entry<UpgradePayload>, folded: Folded): Promise<JudgingContext> {
+  async upgrade(
+    court: JudgingContext,
+    entry: Entry<UpgradePayload>,
+    folded: Folded,
+  ): Promise<JudgingContext> {
     const { action, writ_id, budget_cost, detection_vector = [] } = entry.payload;
     const { to } = action.args;
     const domain = this.#options.domainOf(to);
@@ -138,7 +143,12 @@ export class Judging implements EntryVisitor<JudgingContext> {
   async approval(court: JudgingContext, entry: Entry<CommitPayload>): Promise<void> {
     const { writ_id, budget_cost, detection_vector = [] } = entry.payload;
     this.#verdicts.resolves(entry);
-    await this.#followPatches(court, entry, await erasedPatches(court, entry), brokenBy(detection_vector));
+    await this.#followPatches(
+      court,
+      entry,
+      await erasedPatches(court, entry),
+      brokenBy(detection_vector),
+    );
     await court.authority.book(entry, writ_id, budget_cost);
     court.ahead.passed(entry);
   }
@@ -151,14 +161,17 @@ export class Judging implements EntryVisitor<JudgingContext> {
     const { intent, reason, at, writ_id, policy } = entry.payload;
     if (pending !== undefined) return this.#verdicts.resolves(entry);
     if (OF_NO_DOMAIN.has(reason)) return this.#verdicts.skip('other');
-    if (intent.action === UPGRADE_ACTION && reason !== 'unknown_tool') return this.#verdicts.skip('upgrade');
+    if (intent.action === UPGRADE_ACTION && reason !== 'unknown_tool')
+      return this.#verdicts.skip('upgrade');
     const refused = refusedByAuthority(entry.payload);
     const claim = {
       ...claimOf(entry, at, writ_id, policy),
       ...(refused === undefined ? {} : { refused }),
       reached: refused !== undefined || isReached(entry.payload),
     };
-    await this.#judge(court, entry, { ...intent, at }, claim, ruledThen(entry.payload), false).then(takenBack);
+    await this.#judge(court, entry, { ...intent, at }, claim, ruledThen(entry.payload), false).then(
+      takenBack,
+    );
   }
 
   async pending(
@@ -185,7 +198,11 @@ export class Judging implements EntryVisitor<JudgingContext> {
   /** At the end of a walk. */
   report({ last, entries }: Walk<JudgingContext>): BacktestReport {
     const { domain, recorded } = this.#domains as { domain: Domain; recorded: DomainRef };
-    return this.#verdicts.report(last.trajectory_id, { domain, recorded, policy: this.#options.policy }, entries);
+    return this.#verdicts.report(
+      last.trajectory_id,
+      { domain, recorded, policy: this.#options.policy },
+      entries,
+    );
   }
 
   /**
@@ -216,7 +233,10 @@ export class Judging implements EntryVisitor<JudgingContext> {
       return this.#lacks('beliefs');
     }
     const { assumed } = answers;
-    this.#verdicts.judge(entry, asked.action, [recorded, ruledNow(judged)], claim.at, { erased: ahead.any, assumed });
+    this.#verdicts.judge(entry, asked.action, [recorded, ruledNow(judged)], claim.at, {
+      erased: ahead.any,
+      assumed,
+    });
     return judged;
   }
 
@@ -260,7 +280,10 @@ function withCallsOfNow({ calls = [], ...inputs }: Inputs): Inputs {
 /** Whether a refusal came after the check of the writ; assumed if unknown. */
 function isReached({ reason, intent, detail }: RejectionPayload): boolean {
   if (reason === 'unknown_tool' || reason === 'type_mismatch') return false;
-  return reason !== 'invalid_authority' || !detail.startsWith(`the role ${intent.role.name} does not perform `);
+  return (
+    reason !== 'invalid_authority' ||
+    !detail.startsWith(`the role ${intent.role.name} does not perform `)
+  );
 }
 
 /** An agent that proposes this action by name proposes an unknown action. */

@@ -187,7 +187,11 @@ export class Verdicts {
 
   report(
     trajectoryId: string,
-    { domain, recorded, policy }: { domain: DomainRef; recorded: DomainRef; policy: Policy | undefined },
+    {
+      domain,
+      recorded,
+      policy,
+    }: { domain: DomainRef; recorded: DomainRef; policy: Policy | undefined },
     entries: number,
   ): BacktestReport {
     return {

@@ -59,7 +59,12 @@ export async function replayApproval(
     await compareCounselor(stage, entry, pending, counselor);
     return goOn(stage, entry, patches, counselor, broken);
   }
-  const waiting = await readBack(stage, entry, pending, holdersOf(await authority.writ(pending.proposal.writ_id)));
+  const waiting = await readBack(
+    stage,
+    entry,
+    pending,
+    holdersOf(await authority.writ(pending.proposal.writ_id)),
+  );
   if (waiting === undefined) return goOn(stage, entry, patches, counselor, broken);
   findings.compared++;
   const isAmended = entry.payload.amended !== undefined;
@@ -69,21 +74,32 @@ export async function replayApproval(
   if (counseled === undefined) return goOn(stage, entry, patches, counselor, broken);
   if (counseled instanceof KernelError) {
     const what = counseled.code === 'unauthorised_counselor' ? 'counselor' : 'ruling';
-    if (what === 'ruling' && world.isWithout(pending.proposal.action)) findings.takeAsRecorded('erased');
+    if (what === 'ruling' && world.isWithout(pending.proposal.action))
+      findings.takeAsRecorded('erased');
     else
-      findings.differs(place, what, what === 'ruling' ? { ruling: 'committed' } : asOf(counselor), counseled.message);
+      findings.differs(
+        place,
+        what,
+        what === 'ruling' ? { ruling: 'committed' } : asOf(counselor),
+        counseled.message,
+      );
     return goOn(stage, entry, patches, counselor, broken);
   }
   const { as } = counseled;
   const now = counseled.vector as readonly VectorItem[];
   const excused = world.excusedIn([...recorded, ...now]);
-  const known = (vector: readonly VectorItem[]) => vector.filter(({ invariant_id: id }) => !excused.has(id));
+  const known = (vector: readonly VectorItem[]) =>
+    vector.filter(({ invariant_id: id }) => !excused.has(id));
   const alike = compareVectors(findings, place, known(recorded), known(now));
   const overridden = excused.size === 0 ? counseled.overridden : counselor.override === true;
   // An override belongs to the vector: it is only noted separately if the vector is the same.
   const override = alike && overridden ? { override: true } : {};
-  findings.compare(place, 'counselor', alike ? asOf(counselor) : { as: counselor.as }, { as, ...override });
-  if (alike && pending.approved_by !== undefined) compareOverrides(stage, entry, counselor, pending, counseled);
+  findings.compare(place, 'counselor', alike ? asOf(counselor) : { as: counselor.as }, {
+    as,
+    ...override,
+  });
+  if (alike && pending.approved_by !== undefined)
+    compareOverrides(stage, entry, counselor, pending, counseled);
   if (isAmended) compareCost(stage, entry, counseled);
   if (isSame(counseled.patches(), patches)) {
     const found = world.keepCounsel(counseled, broken);
@@ -113,11 +129,21 @@ export async function replayStep(
     return compareCounselor(stage, entry, pending, counselor);
   }
   if (proposal.action.name === ERASE_ACTION) return findings.takeAsRecorded('erased');
-  const waiting = await readBack(stage, entry, pending, holdersOf(await authority.writ(proposal.writ_id)));
+  const waiting = await readBack(
+    stage,
+    entry,
+    pending,
+    holdersOf(await authority.writ(proposal.writ_id)),
+  );
   if (waiting === undefined) return;
   findings.compared++;
   const approved = tried(() =>
-    approvePending(world.world, waiting, { ...RECORDED, principal: counselor.principal, at }, GRANTED),
+    approvePending(
+      world.world,
+      waiting,
+      { ...RECORDED, principal: counselor.principal, at },
+      GRANTED,
+    ),
   );
   if (approved instanceof KernelError) {
     const what = approved.code === 'unauthorised_counselor' ? 'counselor' : 'ruling';
@@ -129,7 +155,10 @@ export async function replayStep(
     );
   }
   const { as, overridden } = approved;
-  findings.compare(place, 'counselor', asOf(counselor), { as, ...(overridden ? { override: true } : {}) });
+  findings.compare(place, 'counselor', asOf(counselor), {
+    as,
+    ...(overridden ? { override: true } : {}),
+  });
   compareOverrides(stage, entry, counselor, pending, approved);
   approved.undo();
 }
@@ -145,7 +174,8 @@ function compareOverrides(
   if (overridden === undefined) return;
   const now = overridesOf(world.domain, approved_by, broken);
   const excused = world.excusedIn([...overridden, ...now]);
-  const known = (vector: readonly VectorItem[]) => vector.filter(({ invariant_id: id }) => !excused.has(id));
+  const known = (vector: readonly VectorItem[]) =>
+    vector.filter(({ invariant_id: id }) => !excused.has(id));
   compareVectors(findings, placeOf(entry), known(overridden), known(now));
 }
 
@@ -163,7 +193,12 @@ export async function replayConflict(
   const counselor = entry.payload.counselor as CounselorRecord;
   await compareCounselor(stage, entry, pending, counselor);
   if (otherwise.has(resolves as Hash)) return;
-  const waiting = await readBack(stage, entry, pending, holdersOf(await authority.writ(pending.proposal.writ_id)));
+  const waiting = await readBack(
+    stage,
+    entry,
+    pending,
+    holdersOf(await authority.writ(pending.proposal.writ_id)),
+  );
   if (waiting === undefined) return;
   findings.compared++;
   const by = { ...RECORDED, principal: counselor.principal, at };
@@ -176,7 +211,12 @@ export async function replayConflict(
   }
   if (world.isWithout(pending.proposal.action)) return findings.takeAsRecorded('erased');
   const recorded = { ruling: 'rejected', reason: 'conflict', detail };
-  findings.differs(placeOf(entry), 'ruling', recorded, now instanceof KernelError ? now.message : 'committed');
+  findings.differs(
+    placeOf(entry),
+    'ruling',
+    recorded,
+    now instanceof KernelError ? now.message : 'committed',
+  );
 }
 
 /**
@@ -196,7 +236,9 @@ function rerun(
   if (asked instanceof KernelError && asked.code === 'unauthorised_counselor') return asked;
   if (waiting.approvals > 1) return asked;
   if (!(asked instanceof KernelError)) asked.undo();
-  const own = tried(() => approvePending(world.world, waiting, { ...by, replacement: copied(patches) }, GRANTED));
+  const own = tried(() =>
+    approvePending(world.world, waiting, { ...by, replacement: copied(patches) }, GRANTED),
+  );
   if (own instanceof KernelError) return own;
   // The pending proposal came out otherwise, which was reported there. The same here indicates no
   // fault of the counselor.
@@ -216,7 +258,13 @@ async function rerunAmended(
 ): Promise<CounselorCommit | KernelError | undefined> {
   const { world, authority } = stage;
   const { action, observations, delta, at, counselor, writ_id, policy } = entry.payload;
-  const asked = { ...action, action: action.name, observations, at: proposal.at, effects: delta.effects };
+  const asked = {
+    ...action,
+    action: action.name,
+    observations,
+    at: proposal.at,
+    effects: delta.effects,
+  };
   const read = await readProposal(stage, entry, asked);
   if (read === undefined) return undefined;
   const { intent, inputs } = read;
@@ -225,7 +273,12 @@ async function rerunAmended(
   const answers = authority.answers(claim, await authority.writ(writ_id));
   const { principal } = counselor as CounselorRecord;
   return tried(() => {
-    const amended = world.amend(waiting, { principal, at }, { intent, calls: inputs.calls ?? [] }, answers);
+    const amended = world.amend(
+      waiting,
+      { principal, at },
+      { intent, calls: inputs.calls ?? [] },
+      answers,
+    );
     if ('outdated' in amended) throw new KernelError('changed_since', `${amended.detail}.`);
     return amended;
   });
@@ -249,9 +302,18 @@ async function compareDifference(
 }
 
 /** Only an amendment has another cost than the proposal. */
-function compareCost({ findings }: RerunContext, entry: Entry<CommitPayload>, { compiled }: CounselorCommit): void {
+function compareCost(
+  { findings }: RerunContext,
+  entry: Entry<CommitPayload>,
+  { compiled }: CounselorCommit,
+): void {
   const { payload } = entry;
-  findings.compare(placeOf(entry), 'cost', payload.budget_cost, costWithTools(compiled.cost, payload));
+  findings.compare(
+    placeOf(entry),
+    'cost',
+    payload.budget_cost,
+    costWithTools(compiled.cost, payload),
+  );
 }
 
 function tried(step: () => CounselorCommit): CounselorCommit | KernelError {
@@ -273,7 +335,11 @@ async function readBack(
     const waiting = await readPendingProposal(pending, requesters, stage);
     // Overrides are compared at each step, where they can be excused. That the last approval
     // overrides no more is a rule of chains.
-    const approvedBy = waiting.approvedBy.map(({ principal, at, override = false }) => ({ principal, at, override }));
+    const approvedBy = waiting.approvedBy.map(({ principal, at, override = false }) => ({
+      principal,
+      at,
+      override,
+    }));
     return { ...waiting, approvedBy };
   } catch (error) {
     if (isAssizeError(error, 'erased')) {

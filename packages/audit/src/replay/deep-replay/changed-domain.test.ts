@@ -1,9 +1,21 @@
 import { MemoryStore } from '@assize/testing/memory';
-import { type Domain, type DomainSpec, defineDomain, escalate, pass, reject } from 'assize/internal/kernel';
+import {
+  type Domain,
+  type DomainSpec,
+  defineDomain,
+  escalate,
+  pass,
+  reject,
+} from 'assize/internal/kernel';
 import type { Ruling } from 'assize/internal/runtime';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { HandClock, intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  intent,
+  runtimeOver,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import { type DeepReplayOptions, type DeepReplayReport, deepReplay } from './index.ts';
 import type { DeepReplaySource } from './options.ts';
 
@@ -27,7 +39,11 @@ const book = {
   version: '1',
   state,
   initial: { sums: {}, noted: [], asked: 0, approved: 0, by: '' },
-  processes: { adding: { writes: ['/sums'] }, noting: { writes: ['/noted/-'] }, asking: { writes: ['/asked'] } },
+  processes: {
+    adding: { writes: ['/sums'] },
+    noting: { writes: ['/noted/-'] },
+    asking: { writes: ['/asked'] },
+  },
   roles: { worker: { processes: ['adding', 'noting', 'asking'] } },
   actions: {
     add: {
@@ -77,7 +93,10 @@ function changed(change: Partial<Spec>): Domain {
   return defineDomain<any, any>({ ...book, ...change });
 }
 
-function action<Name extends keyof Actions>(name: Name, change: Partial<Spec['actions'][Name]>): Partial<Spec> {
+function action<Name extends keyof Actions>(
+  name: Name,
+  change: Partial<Spec['actions'][Name]>,
+): Partial<Spec> {
   return { actions: { ...book.actions, [name]: { ...book.actions[name], ...change } } };
 }
 
@@ -162,7 +181,12 @@ describe('a changed action', () => {
         now: [{ op: 'add', path: '/sums/a', value: 5 }],
       },
       // Computed from the recorded sum, not from the replayed one.
-      { seq: 7, what: 'delta', recorded: [{ value: 9 }], now: [{ op: 'replace', path: '/sums/a', value: 10 }] },
+      {
+        seq: 7,
+        what: 'delta',
+        recorded: [{ value: 9 }],
+        now: [{ op: 'replace', path: '/sums/a', value: 10 }],
+      },
     ]);
     expect(report).toMatchObject({ difference_count: 2, preserved: true, broken: [] });
   });
@@ -191,7 +215,11 @@ describe('a changed action', () => {
       },
     });
     expect((await found(changed(elsewhere))).differences).toMatchObject([
-      { seq: 4, what: 'ruling', now: { reason: 'invalid_authority', detail: 'note: /by is outside the footprint' } },
+      {
+        seq: 4,
+        what: 'ruling',
+        now: { reason: 'invalid_authority', detail: 'note: /by is outside the footprint' },
+      },
     ]);
   });
 
@@ -222,7 +250,9 @@ describe('a changed action', () => {
 describe('a changed invariant', () => {
   const stricter = (most: number): Partial<Spec> => ({
     invariants: (rules) => [
-      rules.each('TEN', '/sums/*', {}, (sum) => (sum <= most ? pass : reject(`${sum} is more than ${most}`))),
+      rules.each('TEN', '/sums/*', {}, (sum) =>
+        sum <= most ? pass : reject(`${sum} is more than ${most}`),
+      ),
       ...(book.invariants as Extract<Spec['invariants'], (rules: any) => unknown>)(rules).slice(1),
     ],
   });
@@ -302,7 +332,9 @@ describe('a changed invariant', () => {
   test('with another approval mark, another channel, or without its counselors', async () => {
     const rule = (options: object): Partial<Spec> => ({
       invariants: (rules) => [
-        rules.each('TEN', '/sums/*', {}, (sum) => (sum <= 10 ? pass : reject(`${sum} is more than ten`))),
+        rules.each('TEN', '/sums/*', {}, (sum) =>
+          sum <= 10 ? pass : reject(`${sum} is more than ten`),
+        ),
         rules.invariant(
           'APPROVED',
           ['/asked', '/approved', '/by'],
@@ -337,7 +369,9 @@ describe('a changed invariant', () => {
 
 describe('a changed schema', () => {
   test('of arguments is named where they do not fit', async () => {
-    const small = changed(action('add', { args: z.object({ to: z.string(), n: z.number().max(5) }) }));
+    const small = changed(
+      action('add', { args: z.object({ to: z.string(), n: z.number().max(5) }) }),
+    );
     const report = await found(small, { changedDomains: true });
     expect(placesOf(report)).toEqual(['2 ruling']);
     expect(report.differences[0]?.now).toMatchObject({
@@ -347,19 +381,29 @@ describe('a changed schema', () => {
   });
 
   test('of the state is named at the root, and where a change does not fit', async () => {
-    const more = changed({ state: state.extend({ more: z.number() }) as never, initial: undefined as never });
+    const more = changed({
+      state: state.extend({ more: z.number() }) as never,
+      initial: undefined as never,
+    });
     const report = await found(more, { changedDomains: true });
     expect(placesOf(report)).toEqual(['0 state']);
     expect(report.differences[0]?.now).toMatch(/\/more/);
     // A branch replayed alone starts with an unchecked state.
     const store = await story();
     const [, first] = await store.entries('t');
-    await runtimeOver(store, [BOOK]).branch('t', first?.id as string, { trajectoryId: 'b', note: 'n' });
+    await runtimeOver(store, [BOOK]).branch('t', first?.id as string, {
+      trajectoryId: 'b',
+      note: 'n',
+    });
     for (const [sources, place] of [
       [false, 'b'],
       [true, 't'],
     ] as const) {
-      const { differences } = await deepReplay(store, 'b', { domains: [more], changedDomains: true, sources });
+      const { differences } = await deepReplay(store, 'b', {
+        domains: [more],
+        changedDomains: true,
+        sources,
+      });
       expect(differences).toMatchObject([{ trajectory_id: place, seq: 0, what: 'state' }]);
     }
     const sums = z.record(z.string(), z.number().max(5));
@@ -375,7 +419,9 @@ describe('a changed schema', () => {
       code: 'domain_mismatch',
       message: expect.stringMatching(/has the domain book@1 .*The given domain is book@2 /),
     });
-    await expect(deepReplay(store, 't', { domains: [], changedDomains: true })).rejects.toMatchObject({
+    await expect(
+      deepReplay(store, 't', { domains: [], changedDomains: true }),
+    ).rejects.toMatchObject({
       code: 'domain_mismatch',
       message: expect.stringMatching(/--domain FILE/),
     });
@@ -386,7 +432,9 @@ describe('a changed schema', () => {
       recorded_domain: { name: 'book', version: '1', hash: BOOK.hash },
     });
     // Both are available and no change is requested: the recorded one runs.
-    expect(await deepReplay(store, 't', { domains: [BOOK, other] })).toMatchObject({ domain: { version: '1' } });
+    expect(await deepReplay(store, 't', { domains: [BOOK, other] })).toMatchObject({
+      domain: { version: '1' },
+    });
   });
 });
 
@@ -437,7 +485,10 @@ describe('a domain that is not pure', () => {
       ],
     });
     const store = new MemoryStore();
-    const t = await runtimeOver(store, [moody]).create(moody, { trajectoryId: 't', writs: [worker] });
+    const t = await runtimeOver(store, [moody]).create(moody, {
+      trajectoryId: 't',
+      writs: [worker],
+    });
     await t.propose(intent('note', { text: 'x'.repeat(20_000) }, worker));
     const replayed = (source: DeepReplaySource) => deepReplay(source, 't', { domains: [moody] });
     expect(await replayed(store)).toMatchObject({ same: true, preserved: true });
@@ -489,7 +540,10 @@ test('a difference shows the recorded value, despite later changes of it', async
       invariants: [],
     });
   const store = new MemoryStore();
-  const t = await runtimeOver(store, [boxes('one')]).create(boxes('one'), { trajectoryId: 't', writs: [worker] });
+  const t = await runtimeOver(store, [boxes('one')]).create(boxes('one'), {
+    trajectoryId: 't',
+    writs: [worker],
+  });
   for (const paper of ['two', 'three']) await t.propose(intent('put', { paper }, worker));
   expect(await deepReplay(store, 't', { domains: [boxes('uno')] })).toMatchObject({
     differences: [
@@ -507,7 +561,10 @@ test('a counselor’s commit that no longer fits is applied, and work continues'
     defineDomain({
       name: 'boxes',
       version: '1',
-      state: z.object({ boxes: z.record(z.string(), z.array(z.string().max(longest))), ok: z.boolean() }),
+      state: z.object({
+        boxes: z.record(z.string(), z.array(z.string().max(longest))),
+        ok: z.boolean(),
+      }),
       initial: { boxes: {}, ok: false },
       processes: { filing: { writes: ['/boxes'] } },
       roles: { worker: { processes: ['filing'] } },
@@ -536,7 +593,10 @@ test('a counselor’s commit that no longer fits is applied, and work continues'
       counselors: { md: (name) => name.startsWith('dr-') },
     });
   const store = new MemoryStore();
-  const t = await runtimeOver(store, [boxes(10)]).create(boxes(10), { trajectoryId: 't', writs: [worker] });
+  const t = await runtimeOver(store, [boxes(10)]).create(boxes(10), {
+    trajectoryId: 't',
+    writs: [worker],
+  });
   const asked = await t.propose(intent('put', { paper: 'too long' }, worker));
   if (asked.ruling !== 'escalated') throw new Error(JSON.stringify(asked));
   await t.approvals.approve(asked.pending, DOCTOR);
@@ -557,5 +617,9 @@ test('differences are listed up to a limit, and all are counted', async () => {
   const report = await found(broken, { limit: 1 });
   expect(report).toMatchObject({ difference_count: 4, differences: [{ seq: 1 }] });
   expect(report.differences).toHaveLength(1);
-  expect(await found(broken, { limit: 0 })).toMatchObject({ same: false, difference_count: 4, differences: [] });
+  expect(await found(broken, { limit: 0 })).toMatchObject({
+    same: false,
+    difference_count: 4,
+    differences: [],
+  });
 });

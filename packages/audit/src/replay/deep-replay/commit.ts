@@ -17,7 +17,10 @@ import { costWithTools, described } from './ruled.ts';
  * Replays a commit that needed no approval: the same proposal must be approved now, at the same
  * cost, with the same changes.
  */
-export async function replayCommit(stage: RerunContext, entry: Entry<CommitPayload>): Promise<void> {
+export async function replayCommit(
+  stage: RerunContext,
+  entry: Entry<CommitPayload>,
+): Promise<void> {
   const { world, findings, authority } = stage;
   const { action, observations, at, writ_id, policy, delta } = entry.payload;
   // Writs decide on a revocation and on a halt, and both change no state.
@@ -68,13 +71,16 @@ function explain(
   const place = placeOf(entry);
   // The first result: an impure action may return another one the second time.
   const made =
-    judged.verdict === 'approved' ? { cost: judged.compiled.cost, patches: copied(judged.patches()) } : undefined;
+    judged.verdict === 'approved'
+      ? { cost: judged.compiled.cost, patches: copied(judged.patches()) }
+      : undefined;
   if (judged.verdict === 'approved') judged.undo();
   if (world.isWithout(entry.payload.action)) {
     findings.takeAsRecorded('erased');
     return;
   }
-  if (judged.verdict !== 'approved') findings.differs(place, 'ruling', { ruling: 'committed' }, described(judged));
+  if (judged.verdict !== 'approved')
+    findings.differs(place, 'ruling', { ruling: 'committed' }, described(judged));
   const { cost, patches: now } = made ?? world.made(intent, inputs) ?? {};
   if (cost !== undefined) {
     const { payload } = entry;

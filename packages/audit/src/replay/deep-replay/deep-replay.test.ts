@@ -16,7 +16,13 @@ import {
   rootMembers,
   second,
 } from '../../../../../tests/support/ledger/rows.ts';
-import { HandClock, intent, runtimeOver, START, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  intent,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import { deepReplay, deepReplayStore } from './index.ts';
 
 const worker = writFor('agent');
@@ -38,7 +44,8 @@ async function pendingOf(answer: Promise<Ruling>): Promise<string> {
   return ruling.pending;
 }
 
-const add = (trajectory: Trajectory, by: number): Promise<Ruling> => trajectory.propose(intent('add', { by }, worker));
+const add = (trajectory: Trajectory, by: number): Promise<Ruling> =>
+  trajectory.propose(intent('add', { by }, worker));
 
 /** A read-only store. */
 function readOnly(store: LedgerStore): LedgerStore {
@@ -72,7 +79,10 @@ describe('a trajectory', () => {
         writ: writFor(`agent:${agent}`),
       });
     await spend('a', 60_000);
-    expect(await spend('b', 60_000)).toMatchObject({ ruling: 'rejected', invariantId: 'BUDGET_CAP' });
+    expect(await spend('b', 60_000)).toMatchObject({
+      ruling: 'rejected',
+      invariantId: 'BUDGET_CAP',
+    });
     await spend('b', 40_000);
     expect((trajectory.state() as BudgetState).spent).toEqual({ a: 60_000, b: 40_000 });
     const ref = { name: 'budget', version: '1', hash: budget.hash };
@@ -91,9 +101,14 @@ describe('a trajectory', () => {
 
   test('of more than one page is replayed to its end, and reports progress', async () => {
     const { store, trajectory } = await begun();
-    await Promise.all(Array.from({ length: 1_100 }, (_, i) => add(trajectory, i % 2 === 0 ? 1 : -1)));
+    await Promise.all(
+      Array.from({ length: 1_100 }, (_, i) => add(trajectory, i % 2 === 0 ? 1 : -1)),
+    );
     const said: [number, number][] = [];
-    const report = await deepReplay(store, 't', { domains: [desk], onProgress: (...how) => said.push(how) });
+    const report = await deepReplay(store, 't', {
+      domains: [desk],
+      onProgress: (...how) => said.push(how),
+    });
     expect(report).toMatchObject({ ...ALIKE, entries: 1_101 });
     expect(said).toEqual([
       [0, 1_101],
@@ -115,7 +130,10 @@ describe('a trajectory', () => {
       erasedBy: store.erasedBy.bind(store),
       head: store.head.bind(store),
     };
-    expect(await deepReplay(growing, 't', { domains: [desk] })).toMatchObject({ ...ALIKE, entries: 2 });
+    expect(await deepReplay(growing, 't', { domains: [desk] })).toMatchObject({
+      ...ALIKE,
+      entries: 2,
+    });
     expect(trajectory.length).toBeGreaterThan(2);
   });
 
@@ -127,12 +145,17 @@ describe('a trajectory', () => {
     await trajectory.propose(intent('keep', { value: large }, worker));
     await trajectory.propose(intent('steal', { value: large }, worker, rest));
     const careful = writFor('careful', { require_approval: ['keep'] });
-    const id = await pendingOf(trajectory.propose(intent('keep', { value: [large] }, careful, rest)));
-    await trajectory.approvals.approve(id, DOCTOR);
-    expect((await payloads(store, 't')).filter((payload) => JSON.stringify(payload).includes('"$blob"'))).toHaveLength(
-      5,
+    const id = await pendingOf(
+      trajectory.propose(intent('keep', { value: [large] }, careful, rest)),
     );
-    expect(await deepReplay(store, 't', { domains: [desk] })).toMatchObject({ ...ALIKE, compared: 6 });
+    await trajectory.approvals.approve(id, DOCTOR);
+    expect(
+      (await payloads(store, 't')).filter((payload) => JSON.stringify(payload).includes('"$blob"')),
+    ).toHaveLength(5);
+    expect(await deepReplay(store, 't', { domains: [desk] })).toMatchObject({
+      ...ALIKE,
+      compared: 6,
+    });
   });
 
   test('with arguments parsed into a value that does not parse again', async () => {
@@ -146,26 +169,39 @@ describe('a trajectory', () => {
       actions: {
         add: {
           process: 'all',
-          args: z.object({ by: z.string().transform(Number) }) as unknown as z.ZodType<{ by: number }>,
+          args: z.object({ by: z.string().transform(Number) }) as unknown as z.ZodType<{
+            by: number;
+          }>,
           apply: (state, { by }) => {
             state.n += by;
           },
         },
       },
       invariants: ({ invariant }) => [
-        invariant('SMALL', ['/n', '/by'], ({ n, by }) => (n < 10 || by !== '' ? pass : escalate('large')), {
-          onApprove: (state, { counselor }) => {
-            state.by = counselor;
+        invariant(
+          'SMALL',
+          ['/n', '/by'],
+          ({ n, by }) => (n < 10 || by !== '' ? pass : escalate('large')),
+          {
+            onApprove: (state, { counselor }) => {
+              state.by = counselor;
+            },
           },
-        }),
+        ),
       ],
       counselors: { md: (name) => name.startsWith('dr-') },
     });
     const { store, trajectory } = await begun(parsing as never);
     await trajectory.propose(intent('add', { by: '5' }, worker));
     await trajectory.propose(intent('add', { by: 5 }, worker));
-    await trajectory.approvals.approve(await pendingOf(trajectory.propose(intent('add', { by: '7' }, worker))), DOCTOR);
-    expect(await deepReplay(store, 't', { domains: [parsing] })).toMatchObject({ ...ALIKE, compared: 5 });
+    await trajectory.approvals.approve(
+      await pendingOf(trajectory.propose(intent('add', { by: '7' }, worker))),
+      DOCTOR,
+    );
+    expect(await deepReplay(store, 't', { domains: [parsing] })).toMatchObject({
+      ...ALIKE,
+      compared: 5,
+    });
   });
 
   test('that is not there, or does not verify, is an error', async () => {
@@ -175,18 +211,26 @@ describe('a trajectory', () => {
     await expect(deepReplay(store, 'u', options)).rejects.toMatchObject({ code: 'not_found' });
     const changed = readOnly(store);
     const entries = async () =>
-      (await store.entries('t')).map((row) => ({ ...row, payload: row.payload.replace('"by":1', '"by":2') }));
+      (await store.entries('t')).map((row) => ({
+        ...row,
+        payload: row.payload.replace('"by":1', '"by":2'),
+      }));
     await expect(deepReplay({ ...changed, entries }, 't', options)).rejects.toMatchObject({
       code: 'invalid_ledger',
       evidence: { seq: 1, code: 'tampered' },
     });
-    const none = async () => (await store.entries('t', { limit: 1 })).map((row) => ({ ...row, payload: '{"half":' }));
+    const none = async () =>
+      (await store.entries('t', { limit: 1 })).map((row) => ({ ...row, payload: '{"half":' }));
     for (const replay of [
       deepReplay({ ...changed, entries: none }, 't', options),
       deepReplayStore({ ...changed, entries: none }, options),
     ])
-      await expect(replay).rejects.toMatchObject({ code: 'invalid_ledger', evidence: { seq: 0, code: 'tampered' } });
-    const cut = async (id: string, { from = 0 } = {}) => (from === 0 ? (await store.entries(id)).slice(0, 1) : []);
+      await expect(replay).rejects.toMatchObject({
+        code: 'invalid_ledger',
+        evidence: { seq: 0, code: 'tampered' },
+      });
+    const cut = async (id: string, { from = 0 } = {}) =>
+      from === 0 ? (await store.entries(id)).slice(0, 1) : [];
     await expect(deepReplay({ ...changed, entries: cut }, 't', options)).rejects.toMatchObject({
       code: 'invalid_ledger',
       evidence: { seq: 1, code: 'not_found' },
@@ -231,7 +275,11 @@ describe('a branch', () => {
     await add(trajectory, 2);
     await add(trajectory, 3);
     const [, , second] = await store.entries('t');
-    const child = await assize.branch('t', second?.id as string, { trajectoryId: 'child', note: 'n', writs: [worker] });
+    const child = await assize.branch('t', second?.id as string, {
+      trajectoryId: 'child',
+      note: 'n',
+      writs: [worker],
+    });
     await add(child, 4);
     const grandchild = await assize.branch('child', child.head, {
       trajectoryId: 'grandchild',
@@ -239,14 +287,20 @@ describe('a branch', () => {
       writs: [worker],
     });
     await add(grandchild, 3);
-    expect(await add(grandchild, 1)).toMatchObject({ ruling: 'rejected', invariantId: 'TEN_AT_MOST' });
+    expect(await add(grandchild, 1)).toMatchObject({
+      ruling: 'rejected',
+      invariantId: 'TEN_AT_MOST',
+    });
     return { store, assize };
   }
 
   test('of a branch is replayed with its sources, up to its start, or alone', async () => {
     const { store } = await family();
     // Three of the root's four entries, two of the child's, three of its own.
-    expect(await deepReplay(store, 'grandchild', { domains: [desk] })).toMatchObject({ ...ALIKE, entries: 8 });
+    expect(await deepReplay(store, 'grandchild', { domains: [desk] })).toMatchObject({
+      ...ALIKE,
+      entries: 8,
+    });
     const alone = await deepReplay(store, 'grandchild', { domains: [desk], sources: false });
     expect(alone).toMatchObject({ ...ALIKE, trajectory_id: 'grandchild', entries: 3, compared: 3 });
   });
@@ -254,7 +308,10 @@ describe('a branch', () => {
   test('in a whole store is replayed once, with its source if not requested', async () => {
     const { store } = await family();
     const said: [number, number][] = [];
-    const all = await deepReplayStore(store, { domains: [desk], onProgress: (...how) => said.push(how) });
+    const all = await deepReplayStore(store, {
+      domains: [desk],
+      onProgress: (...how) => said.push(how),
+    });
     expect(all.map(({ trajectory_id, entries, same }) => [trajectory_id, entries, same])).toEqual([
       ['t', 4, true],
       ['child', 2, true],
@@ -265,7 +322,10 @@ describe('a branch', () => {
       [4, 9],
       [6, 9],
     ]);
-    const some = await deepReplayStore(store, { domains: [desk], trajectoryIds: ['grandchild', 't'] });
+    const some = await deepReplayStore(store, {
+      domains: [desk],
+      trajectoryIds: ['grandchild', 't'],
+    });
     expect(some.map(({ entries }) => entries)).toEqual([8, 4]);
   });
 
@@ -277,7 +337,10 @@ describe('a branch', () => {
       evidence: { trajectory_id: 'child', seq: 0, code: 'source_missing' },
     });
     const [, , , third] = await store.entries('t');
-    const other = { ...readOnly(store), resolve: async () => ({ ...third, trajectory_id: 'child' }) as never };
+    const other = {
+      ...readOnly(store),
+      resolve: async () => ({ ...third, trajectory_id: 'child' }) as never,
+    };
     await expect(deepReplay(other, 'grandchild', { domains: [desk] })).rejects.toMatchObject({
       evidence: { code: 'column_mismatch' },
     });
@@ -293,11 +356,16 @@ describe('a branch', () => {
       const b = new ChainWriter(name);
       return b.add('branch', { ...branchMembers(source), at: second(at) });
     };
-    const faultOf = async (rows: readonly EntryRow[], resolve: (id: string) => EntryRow | undefined) => {
+    const faultOf = async (
+      rows: readonly EntryRow[],
+      resolve: (id: string) => EntryRow | undefined,
+    ) => {
       const store = new MemoryStore();
       await store.commit({ entries: rows, blobs: [] });
       const reader = { ...readOnly(store), resolve: async (id: string) => resolve(id) };
-      const error = await deepReplay(reader, 'b', { domains: [desk] }).catch((caught: unknown) => caught);
+      const error = await deepReplay(reader, 'b', { domains: [desk] }).catch(
+        (caught: unknown) => caught,
+      );
       return (error as { evidence?: object }).evidence;
     };
     const known = (id: string): EntryRow | undefined => a.rows.find((row) => row.id === id);
@@ -321,13 +389,29 @@ describe('a branch', () => {
     const store = new MemoryStore();
     const assize = runtimeOver(store, [desk]);
     const initial = { ...(desk.initial as object), n: 50 };
-    const root = await assize.create(desk, { trajectoryId: 't', initial, writs: [worker], override: true });
-    expect(await root.propose(intent('keep', { value: 1 }, worker))).toMatchObject({ invariantId: 'TEN_AT_MOST' });
+    const root = await assize.create(desk, {
+      trajectoryId: 't',
+      initial,
+      writs: [worker],
+      override: true,
+    });
+    expect(await root.propose(intent('keep', { value: 1 }, worker))).toMatchObject({
+      invariantId: 'TEN_AT_MOST',
+    });
     const [first] = await store.entries('t');
-    await assize.branch('t', first?.id as string, { trajectoryId: 'b', note: 'n', writs: [worker], override: true });
+    await assize.branch('t', first?.id as string, {
+      trajectoryId: 'b',
+      note: 'n',
+      writs: [worker],
+      override: true,
+    });
     await add(await assize.open('b'), -45);
-    for (const report of await deepReplayStore(store, { domains: [desk] })) expect(report).toMatchObject(ALIKE);
-    expect(await deepReplay(store, 'b', { domains: [desk] })).toMatchObject({ ...ALIKE, entries: 3 });
+    for (const report of await deepReplayStore(store, { domains: [desk] }))
+      expect(report).toMatchObject(ALIKE);
+    expect(await deepReplay(store, 'b', { domains: [desk] })).toMatchObject({
+      ...ALIKE,
+      entries: 3,
+    });
   });
 });
 
@@ -337,13 +421,19 @@ describe('an observation by oracle key', () => {
     const log = new MemoryStore();
     const oracle = createOracle({ store: log, clock: fixedClock(START), mode: 'record' });
     const scope = { kind: 'call', trajectory: 't', branch: null, agent: 'a', ordinal: 0 } as never;
-    const { value, oracle_key } = await oracle.consult({ scope, request: { ask: 'weather' }, call: () => 'sun' });
+    const { value, oracle_key } = await oracle.consult({
+      scope,
+      request: { ask: 'weather' },
+      call: () => 'sun',
+    });
     const seen = { name: 'weather', value, oracle_key };
     const open = await runtimeOver(store, [desk], { oracle: log }).open(trajectory.id);
     await open.propose(intent('keep', { value: null }, worker, { observations: [seen] }));
     await open.propose(intent('steal', {}, worker, { observations: [seen] }));
     const careful = writFor('careful', { require_approval: ['keep'] });
-    const id = await pendingOf(open.propose(intent('keep', { value: 1 }, careful, { observations: [seen] })));
+    const id = await pendingOf(
+      open.propose(intent('keep', { value: 1 }, careful, { observations: [seen] })),
+    );
     await open.approvals.approve(id, DOCTOR);
     await add(open, 1);
     return { store, log, oracle_key };
@@ -358,7 +448,10 @@ describe('an observation by oracle key', () => {
         return log.oracleGet(key);
       },
     };
-    expect(await deepReplay(store, 't', { domains: [desk], oracle })).toMatchObject({ ...ALIKE, compared: 6 });
+    expect(await deepReplay(store, 't', { domains: [desk], oracle })).toMatchObject({
+      ...ALIKE,
+      compared: 6,
+    });
     expect(asked.length).toBe(4);
   });
 
@@ -367,7 +460,9 @@ describe('an observation by oracle key', () => {
     const open = await runtimeOver(store, [desk], { oracle: log }).open('t');
     const careful = writFor('careful', { require_approval: ['add'] });
     const seen = { name: 'weather', value: 'sun', oracle_key };
-    const id = await pendingOf(open.propose(intent('add', { by: 9 }, careful, { observations: [seen] })));
+    const id = await pendingOf(
+      open.propose(intent('add', { by: 9 }, careful, { observations: [seen] })),
+    );
     const replacement = [{ op: 'replace', path: '/n', value: 50 }] as const;
     await open.approvals.approve(id, { ...DOCTOR, override: true, replacement });
     expect(await add(open, 1)).toMatchObject({ ruling: 'rejected', invariantId: 'TEN_AT_MOST' });
@@ -387,8 +482,16 @@ describe('an observation by oracle key', () => {
       [{ oracleGet: async () => undefined }, /is missing/],
       [other, /another answer/],
     ] as const) {
-      const report = await deepReplay(store, 't', { domains: [desk], ...(oracle === undefined ? {} : { oracle }) });
-      expect(report).toMatchObject({ same: false, preserved: true, compared: 2, difference_count: 4 });
+      const report = await deepReplay(store, 't', {
+        domains: [desk],
+        ...(oracle === undefined ? {} : { oracle }),
+      });
+      expect(report).toMatchObject({
+        same: false,
+        preserved: true,
+        compared: 2,
+        difference_count: 4,
+      });
       expect(report.differences.map(({ seq, what }) => [seq, what])).toEqual([
         [1, 'observation'],
         [2, 'observation'],

@@ -17,7 +17,10 @@ const OF_BOTH = {
   onProgress: arg.any,
 };
 const REPLAY_OPTIONS = arg.options<DeepReplayOptions>({ ...OF_BOTH, sources: arg.any });
-const STORE_OPTIONS = arg.options<DeepReplayStoreOptions>({ ...OF_BOTH, trajectoryIds: arg.optional(NAMES) });
+const STORE_OPTIONS = arg.options<DeepReplayStoreOptions>({
+  ...OF_BOTH,
+  trajectoryIds: arg.optional(NAMES),
+});
 
 /**
  * Runs the domain of a trajectory again on the recorded entries up to the current head; `index.ts`
@@ -104,6 +107,9 @@ export async function valid<T>(step: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!isInstance(error, LedgerFault)) throw error;
     const message = `The ledger does not verify and cannot be replayed: ${error.message}.`;
-    throw new RuntimeError('invalid_ledger', message, { evidence: { ...error.fault }, cause: error });
+    throw new RuntimeError('invalid_ledger', message, {
+      evidence: { ...error.fault },
+      cause: error,
+    });
   }
 }

@@ -29,4 +29,10 @@
  */
 export { deepReplay, deepReplayStore } from './deep-replay.ts';
 export { type DeepReplayOptions, type DeepReplayStoreOptions, domainToRun } from './options.ts';
-export type { BrokenInvariant, DeepReplayReport, Difference, DifferenceKind, TakenAsRecorded } from './report.ts';
+export type {
+  BrokenInvariant,
+  DeepReplayReport,
+  Difference,
+  DifferenceKind,
+  TakenAsRecorded,
+} from './report.ts';

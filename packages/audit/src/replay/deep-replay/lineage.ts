@@ -32,7 +32,11 @@ export async function lineageOf(
     // Honest ids cannot form a cycle; a changed first entry can, and would loop forever.
     if (lineage.some((stretch) => stretch.trajectoryId === source))
       throw missing(first, 'branch.cycle', `${source} would branch from itself`);
-    lineage.unshift({ trajectoryId: source, entries: await placeOf(store, first, source, until), until });
+    lineage.unshift({
+      trajectoryId: source,
+      entries: await placeOf(store, first, source, until),
+      until,
+    });
   }
   return lineage;
 }
@@ -49,7 +53,12 @@ async function firstEntry(store: DeepReplaySource, trajectoryId: string): Promis
 }
 
 /** The number of entries up to the branch entry of a source. */
-async function placeOf(store: DeepReplaySource, branch: Entry, source: string, until: Hash): Promise<number> {
+async function placeOf(
+  store: DeepReplaySource,
+  branch: Entry,
+  source: string,
+  until: Hash,
+): Promise<number> {
   const row = await store.resolve(until);
   if (row === undefined || row.trajectory_id !== source)
     throw missing(branch, 'branch.source', `${source} has no entry ${until} to branch from`);
@@ -57,8 +66,16 @@ async function placeOf(store: DeepReplaySource, branch: Entry, source: string, u
   const may = kind === 'commit' || kind === 'root' || kind === 'branch';
   if (!may || payload.at > branch.payload.at) {
     const rule = may ? 'branch.time' : 'branch.kind';
-    const detail = may ? 'the branch is older than its source' : `a branch cannot start at a ${kind} entry`;
-    throw new LedgerFault({ trajectory_id: branch.trajectory_id, seq: 0, code: 'rule_broken', rule, detail });
+    const detail = may
+      ? 'the branch is older than its source'
+      : `a branch cannot start at a ${kind} entry`;
+    throw new LedgerFault({
+      trajectory_id: branch.trajectory_id,
+      seq: 0,
+      code: 'rule_broken',
+      rule,
+      detail,
+    });
   }
   return row.seq + 1;
 }

@@ -71,9 +71,13 @@ export function domainToRun(
     named.length === 0
       ? 'Pass the recorded domain (on the command line: --domain FILE).'
       : `The given domain is ${named.map(nameOf).join(', ')}; pass the recorded domain, or allow a changed one (on the command line: --changed-domain).`;
-  throw new RuntimeError('domain_mismatch', `The trajectory has the domain ${nameOf(recorded)}. ${advice}`, {
-    evidence: { domain: { ...recorded } },
-  });
+  throw new RuntimeError(
+    'domain_mismatch',
+    `The trajectory has the domain ${nameOf(recorded)}. ${advice}`,
+    {
+      evidence: { domain: { ...recorded } },
+    },
+  );
 }
 
 function nameOf({ name, version, hash }: DomainRef): string {

@@ -19,12 +19,18 @@ import { costWithTools, described, isSameRuling, recordedRuling } from './ruled.
  * Replays a pending proposal: the same proposal must be submitted for approval now, with all
  * effects of an approval.
  */
-export async function replayPending(stage: RerunContext, entry: Entry<PendingPayload>): Promise<void> {
+export async function replayPending(
+  stage: RerunContext,
+  entry: Entry<PendingPayload>,
+): Promise<void> {
   const before = stage.findings.differenceCount;
   const recorded = await readRecorded(stage, entry);
   if (recorded === undefined) stage.findings.takeAsRecorded('erased');
   else await compare(stage, entry, recorded);
-  if (stage.findings.differenceCount > before && stage.world.isWithout(entry.payload.proposal.action))
+  if (
+    stage.findings.differenceCount > before &&
+    stage.world.isWithout(entry.payload.proposal.action)
+  )
     stage.findings.takeDifferencesAsRecorded(before);
   if (stage.findings.differenceCount > before) stage.otherwise.add(entry.id);
 }
@@ -38,7 +44,10 @@ interface Recorded {
 /**
  * Undefined if a part was erased, or for an erasure, which is not run again. @throws LedgerFault
  */
-async function readRecorded(stage: RerunContext, entry: Entry<PendingPayload>): Promise<Recorded | undefined> {
+async function readRecorded(
+  stage: RerunContext,
+  entry: Entry<PendingPayload>,
+): Promise<Recorded | undefined> {
   const { action, delta, approval } = entry.payload.proposal;
   if (action.name === ERASE_ACTION) return undefined;
   try {
@@ -52,7 +61,11 @@ async function readRecorded(stage: RerunContext, entry: Entry<PendingPayload>): 
   }
 }
 
-async function compare(stage: RerunContext, entry: Entry<PendingPayload>, before: Recorded): Promise<void> {
+async function compare(
+  stage: RerunContext,
+  entry: Entry<PendingPayload>,
+  before: Recorded,
+): Promise<void> {
   const { world, findings, authority } = stage;
   const { proposal, policy } = entry.payload;
   const { action, observations, at, writ_id, budget_cost, delta } = proposal;
@@ -61,7 +74,13 @@ async function compare(stage: RerunContext, entry: Entry<PendingPayload>, before
   if (read === undefined) return;
   findings.compared++;
   const place = placeOf(entry);
-  const claim = { place, at, writ_id, ...(policy === undefined ? {} : { policy }), ...heldWithTools(entry.payload) };
+  const claim = {
+    place,
+    at,
+    writ_id,
+    ...(policy === undefined ? {} : { policy }),
+    ...heldWithTools(entry.payload),
+  };
   const answers = authority.answers(claim, await authority.writ(writ_id));
   const judged = world.adjudicate(read.intent, answers, read.inputs, true);
   const [recorded, now] = [recordedRuling(entry.payload), described(judged)];

@@ -1,9 +1,21 @@
 import { loadWrit, type WritChain, Writs } from 'assize/host';
-import { AuthorityError, covers, failClosedPolicy, type Policy, writId } from 'assize/internal/authority';
+import {
+  AuthorityError,
+  covers,
+  failClosedPolicy,
+  type Policy,
+  writId,
+} from 'assize/internal/authority';
 import { isAssizeError, isInstance, type Json } from 'assize/internal/base';
 import { CanonError } from 'assize/internal/canon';
 import type { ApprovalDemand, Authority } from 'assize/internal/kernel';
-import { type Hash, type Instant, LedgerFault, type PendingPayload, type PolicyRecord } from 'assize/internal/ledger';
+import {
+  type Hash,
+  type Instant,
+  LedgerFault,
+  type PendingPayload,
+  type PolicyRecord,
+} from 'assize/internal/ledger';
 import { RuntimeError } from 'assize/internal/runtime';
 import { type EntryPlace, type Findings, isSame } from './report.ts';
 
@@ -24,12 +36,19 @@ export interface RecordedClaim {
  * of the action, or a pivot tool required it. A pivot tool may also have added a kind of counselor,
  * which the channel then has.
  */
-export function heldWithTools({ reason, detail, channel, proposal }: PendingPayload): Pick<RecordedClaim, 'held'> {
+export function heldWithTools({
+  reason,
+  detail,
+  channel,
+  proposal,
+}: PendingPayload): Pick<RecordedClaim, 'held'> {
   // Facts are not checked again.
   if (reason === 'contradiction') return { held: { reason, detail, channel } };
   if (proposal.delta.effects.length === 0) return {};
   if (reason === 'irreversible') return { held: { reason, detail, channel } };
-  return reason === 'policy_needs_approval' || reason === 'writ_requires_approval' ? { held: { reason, detail } } : {};
+  return reason === 'policy_needs_approval' || reason === 'writ_requires_approval'
+    ? { held: { reason, detail } }
+    : {};
 }
 
 /** The writs of one trajectory, as its entries have them. */
@@ -42,12 +61,23 @@ export class RecordedWrits {
   }
 
   /** Adds the writs of the first entry of a trajectory. @throws LedgerFault */
-  bind({ trajectory_id, seq, writs }: { trajectory_id: string; seq: number; writs: readonly Json[] }): void {
+  bind({
+    trajectory_id,
+    seq,
+    writs,
+  }: {
+    trajectory_id: string;
+    seq: number;
+    writs: readonly Json[];
+  }): void {
     try {
       this.writs.bind(writs);
     } catch (error) {
       if (!isAssizeError(error)) throw error;
-      throw new LedgerFault({ trajectory_id, seq, code: 'writ_tampered', detail: error.message }, error);
+      throw new LedgerFault(
+        { trajectory_id, seq, code: 'writ_tampered', detail: error.message },
+        error,
+      );
     }
   }
 
@@ -63,7 +93,11 @@ export class RecordedWrits {
       this.writs.admit(loaded);
       return loaded;
     } catch (error) {
-      if (isInstance(error, RuntimeError) || isInstance(error, AuthorityError) || isInstance(error, CanonError))
+      if (
+        isInstance(error, RuntimeError) ||
+        isInstance(error, AuthorityError) ||
+        isInstance(error, CanonError)
+      )
         return undefined;
       throw error;
     }
@@ -78,7 +112,11 @@ export class RecordedAuthority extends RecordedWrits {
   readonly #policy: Policy | undefined;
   readonly #findings: Findings;
 
-  constructor(blob: (hash: Hash) => Promise<string | undefined>, policy: Policy | undefined, findings: Findings) {
+  constructor(
+    blob: (hash: Hash) => Promise<string | undefined>,
+    policy: Policy | undefined,
+    findings: Findings,
+  ) {
     super(blob);
     this.#policy = policy === undefined ? undefined : failClosedPolicy(policy);
     this.#findings = findings;
@@ -100,7 +138,8 @@ export class RecordedAuthority extends RecordedWrits {
         this.#askAgain(claim, policy, writ, asked);
         return { ruling: policy, detail: refused?.by === 'policy' ? refused.detail : '' };
       },
-      affords: () => (refused?.by === 'budget' ? { ok: false, detail: refused.detail } : { ok: true }),
+      affords: () =>
+        refused?.by === 'budget' ? { ok: false, detail: refused.detail } : { ok: true },
       approvalDemand: () => claim.held,
     };
   }

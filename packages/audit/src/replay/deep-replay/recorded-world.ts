@@ -21,7 +21,13 @@ import {
   type Ruling,
   World,
 } from 'assize/internal/kernel';
-import { applyPatches, type Folded, type Patch, type RoleRef, type VectorItem } from 'assize/internal/ledger';
+import {
+  applyPatches,
+  type Folded,
+  type Patch,
+  type RoleRef,
+  type VectorItem,
+} from 'assize/internal/ledger';
 import { type BrokenByRecord, brokenBy } from './vector.ts';
 
 /** The changes of an action on a state, before any rule is checked. */
@@ -73,7 +79,9 @@ export class RecordedWorld {
 
   /** The violations of the initial state. */
   begin(broken: BrokenByRecord): Finding[] {
-    const found = this.world.failing.filter((finding) => broken.has(finding.rule.id) || !this.world.isExcused(finding));
+    const found = this.world.failing.filter(
+      (finding) => broken.has(finding.rule.id) || !this.world.isExcused(finding),
+    );
     this.#setAside(broken);
     return found;
   }
@@ -83,7 +91,9 @@ export class RecordedWorld {
    * only if that changes nothing.
    */
   adjudicate(intent: Intent, authority: Authority, inputs: Inputs, parsed: boolean): Ruling {
-    return adjudicate(this.world, intent, authority, inputs, { parsed: parsed && !this.#keepsArgs(intent) });
+    return adjudicate(this.world, intent, authority, inputs, {
+      parsed: parsed && !this.#keepsArgs(intent),
+    });
   }
 
   /** Amends a pending proposal as the runtime did. Arguments are parsed as in `adjudicate`. */
@@ -117,7 +127,8 @@ export class RecordedWorld {
    */
   isWithout({ name, role }: { readonly name: string; readonly role: RoleRef }): boolean {
     const { actions, roles } = this.domain;
-    const process = (actions as Record<string, Domain['actions'][string] | undefined>)[name]?.process;
+    const process = (actions as Record<string, Domain['actions'][string] | undefined>)[name]
+      ?.process;
     const known = Object.hasOwn(roles, role.name) ? roles[role.name] : undefined;
     if (process === undefined || known === undefined) return false;
     if (known.params?.some((param) => !Object.hasOwn(role.params, param))) return false;
@@ -127,7 +138,9 @@ export class RecordedWorld {
   /** Failed rules of a vector that read an erased value: with the value they may have passed. */
   excusedIn(vector: readonly VectorItem[]): ReadonlySet<string> {
     const broken = brokenBy(vector);
-    const excused = this.domain.rules.filter(({ id, patterns }) => broken.has(id) && this.world.isErasedIn(patterns));
+    const excused = this.domain.rules.filter(
+      ({ id, patterns }) => broken.has(id) && this.world.isErasedIn(patterns),
+    );
     return new Set(excused.map(({ id }) => id));
   }
 
@@ -172,7 +185,8 @@ export class RecordedWorld {
     for (const place of judged) {
       const name = nameOf(place);
       if (!isFinding(place)) this.#aside.delete(name);
-      else if (!before.has(name) && !this.#aside.has(name) && !this.world.isExcused(place)) fresh.push(place);
+      else if (!before.has(name) && !this.#aside.has(name) && !this.world.isExcused(place))
+        fresh.push(place);
     }
     this.#setAside(broken);
     return fresh;
@@ -203,7 +217,9 @@ export class RecordedWorld {
   }
 
   #keepsArgs({ action }: Intent): boolean {
-    const spec = (this.domain.actions as Record<string, Domain['actions'][string] | undefined>)[action];
+    const spec = (this.domain.actions as Record<string, Domain['actions'][string] | undefined>)[
+      action
+    ];
     return spec === undefined || keepsValues(spec.args);
   }
 }

@@ -34,7 +34,8 @@ export async function replayRefusal(
   // halt is refused by writ or policy.
   if (STOPS.has(intent.action) && reason !== 'unknown_tool')
     return findings.takeAsRecorded(reason === 'policy_denied' ? 'policy' : 'writ');
-  if (intent.action === UPGRADE_ACTION && reason !== 'unknown_tool') return findings.takeAsRecorded('upgrade');
+  if (intent.action === UPGRADE_ACTION && reason !== 'unknown_tool')
+    return findings.takeAsRecorded('upgrade');
   const proposal = await readProposal(stage, entry, { ...intent, at });
   if (proposal === undefined) return;
   findings.compared++;
@@ -54,20 +55,28 @@ export async function replayRefusal(
   const [recorded, now] = [recordedRuling(entry.payload), described(judged)];
   if (isRefusedByBeliefs(entry.payload, judged)) findings.takeAsRecorded('beliefs');
   else if (!isSameRuling(recorded, now)) {
-    if (world.isWithout({ name: intent.action, role: intent.role })) findings.takeAsRecorded('erased');
+    if (world.isWithout({ name: intent.action, role: intent.role }))
+      findings.takeAsRecorded('erased');
     else findings.differs(claim.place, 'ruling', recorded, now);
   } else if (recorded['detail'] !== now['detail']) findings.reworded++;
 }
 
 /** Everything else passes: the statements did not fit the facts, which are not planned again. */
 export function isRefusedByBeliefs({ reason }: RejectionPayload, judged: Ruling): boolean {
-  return reason === 'precondition_failed' && judged.verdict === 'approved' && judged.compiled.statements.length > 0;
+  return (
+    reason === 'precondition_failed' &&
+    judged.verdict === 'approved' &&
+    judged.compiled.statements.length > 0
+  );
 }
 
 const STOPS: ReadonlySet<string> = new Set([REVOKE_ACTION, HALT_ACTION]);
 
 /** Reasons that come from effects and from other writers. */
-export const OF_NO_DOMAIN: ReadonlySet<RejectionPayload['reason']> = new Set(['effect_failed', 'conflict']);
+export const OF_NO_DOMAIN: ReadonlySet<RejectionPayload['reason']> = new Set([
+  'effect_failed',
+  'conflict',
+]);
 
 function decisionOf(reason: RejectionPayload['reason']): TakenAsRecorded {
   if (reason === 'expired') return 'expired';
@@ -90,7 +99,11 @@ async function replayDecision(
  * The authority that refused, for refusals that no domain decides. An exceeded footprint has the
  * same reason as a writ that does not grant. So the kernel's own wording distinguishes them.
  */
-export function refusedByAuthority({ reason, detail, intent }: RejectionPayload): RecordedClaim['refused'] {
+export function refusedByAuthority({
+  reason,
+  detail,
+  intent,
+}: RejectionPayload): RecordedClaim['refused'] {
   if (reason === 'policy_denied') return { by: 'policy', detail };
   if (reason === 'budget_exhausted') return { by: 'budget', detail };
   if (reason !== 'invalid_authority') return undefined;
@@ -98,8 +111,10 @@ export function refusedByAuthority({ reason, detail, intent }: RejectionPayload)
   const byDomain =
     detail.startsWith(`${action} may not change /`) ||
     detail.startsWith(`${action}: /`) ||
-    (detail.startsWith(`the role ${role.name} does not perform `) && detail.endsWith(`, to which ${action} belongs`));
+    (detail.startsWith(`the role ${role.name} does not perform `) &&
+      detail.endsWith(`, to which ${action} belongs`));
   // Its writ allows the action, if only with approval, so the policy is asked after it.
-  const byWaiting = STOPS.has(action) && /, and a (revocation|halt) cannot wait for an approval$/.test(detail);
+  const byWaiting =
+    STOPS.has(action) && /, and a (revocation|halt) cannot wait for an approval$/.test(detail);
   return byDomain || byWaiting ? undefined : { by: 'writ', detail };
 }

@@ -162,7 +162,12 @@ export class Findings {
     this.takeAsRecorded('erased');
   }
 
-  report(trajectoryId: string, domain: DomainRef, recorded: DomainRef, entries: number): DeepReplayReport {
+  report(
+    trajectoryId: string,
+    domain: DomainRef,
+    recorded: DomainRef,
+    entries: number,
+  ): DeepReplayReport {
     return {
       trajectory_id: trajectoryId,
       same: this.#differenceCount === 0,

@@ -82,7 +82,10 @@ export async function readBack(
   try {
     for (const observation of seenObservations(observations)) {
       try {
-        observed.push({ name: observation.name, value: await observedValue(observation, entry, { replayer, oracle }) });
+        observed.push({
+          name: observation.name,
+          value: await observedValue(observation, entry, { replayer, oracle }),
+        });
       } catch (error) {
         if (!isAssizeError(error, 'observation_missing')) throw error;
         return { missing: 'observation', observation, detail: error.message };
@@ -91,9 +94,15 @@ export async function readBack(
     const intent = { action, role, args: await readValue(entry, args, replayer) };
     const inputs = { at, observations: observed };
     if (effects !== undefined)
-      return { intent, inputs: { ...inputs, calls: await readCalls(entry, effects, observed, replayer) } };
+      return {
+        intent,
+        inputs: { ...inputs, calls: await readCalls(entry, effects, observed, replayer) },
+      };
     if (refused === undefined) return { intent, inputs };
-    return { intent, inputs: { ...inputs, calls: await readRefusedCalls(entry, refused, replayer) } };
+    return {
+      intent,
+      inputs: { ...inputs, calls: await readRefusedCalls(entry, refused, replayer) },
+    };
   } catch (error) {
     if (isAssizeError(error, 'erased')) return { missing: 'erased' };
     throw error;
@@ -133,7 +142,10 @@ export function readPatches(
  * Applies the record of a commit that cannot be run again, because a part of it was erased. @throws
  * LedgerFault
  */
-export async function followErased(stage: RerunContext, entry: Entry<CommitPayload>): Promise<void> {
+export async function followErased(
+  stage: RerunContext,
+  entry: Entry<CommitPayload>,
+): Promise<void> {
   stage.findings.takeAsRecorded('erased');
   followRecord(stage, entry, await erasedPatches(stage, entry));
 }
@@ -143,11 +155,17 @@ export async function erasedPatches(
   { replayer }: PendingSources,
   entry: Entry<CommitPayload>,
 ): Promise<readonly PatchOperation[]> {
-  return (await replayer.values.patches(entry, entry.payload.delta.state)) as readonly PatchOperation[];
+  return (await replayer.values.patches(
+    entry,
+    entry.payload.delta.state,
+  )) as readonly PatchOperation[];
 }
 
 /** Whether the changes of a commit can no longer be read, or are an erasure. @throws LedgerFault */
-export async function isErasing(sources: PendingSources, entry: Entry<CommitPayload>): Promise<boolean> {
+export async function isErasing(
+  sources: PendingSources,
+  entry: Entry<CommitPayload>,
+): Promise<boolean> {
   const { action, delta } = entry.payload;
   if (action.name === ERASE_ACTION) return true;
   try {
@@ -160,7 +178,11 @@ export async function isErasing(sources: PendingSources, entry: Entry<CommitPayl
 }
 
 /** Applies the record, and notes the new violations. @throws LedgerFault */
-export function followRecord(stage: RerunContext, entry: Entry, patches: readonly PatchOperation[]): void {
+export function followRecord(
+  stage: RerunContext,
+  entry: Entry,
+  patches: readonly PatchOperation[],
+): void {
   stage.findings.breaks(placeOf(entry), followed(stage, entry, patches, NOTHING_BROKEN));
 }
 
@@ -174,6 +196,9 @@ export function followed(
   try {
     return world.follow(patches, broken);
   } catch (error) {
-    throw new LedgerFault({ trajectory_id, seq, code: 'bad_patch', detail: (error as Error).message }, error);
+    throw new LedgerFault(
+      { trajectory_id, seq, code: 'bad_patch', detail: (error as Error).message },
+      error,
+    );
   }
 }

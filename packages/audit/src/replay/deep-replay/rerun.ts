@@ -14,7 +14,12 @@ import type {
 } from 'assize/internal/ledger';
 import { replayApproval, replayStep } from './approval.ts';
 import { replayCommit } from './commit.ts';
-import { type DeepReplayOptions, type DeepReplaySource, domainToRun, LISTED_MAX } from './options.ts';
+import {
+  type DeepReplayOptions,
+  type DeepReplaySource,
+  domainToRun,
+  LISTED_MAX,
+} from './options.ts';
 import { replayPending } from './pending.ts';
 import { RecordedAuthority } from './recorded-authority.ts';
 import { RecordedWorld } from './recorded-world.ts';
@@ -49,7 +54,11 @@ export class Rerun implements EntryVisitor<RerunContext> {
   /** @throws LedgerFault; RuntimeError `domain_mismatch` */
   begin(entry: Entry<RootPayload | BranchPayload>, folded: Folded): RerunContext {
     const { payload } = entry;
-    const authority = new RecordedAuthority((hash) => this.#store.blob(hash), this.#options.policy, this.#findings);
+    const authority = new RecordedAuthority(
+      (hash) => this.#store.blob(hash),
+      this.#options.policy,
+      this.#findings,
+    );
     authority.bind(payload);
     this.#recorded = payload.domain;
     const domain = domainToRun(payload.domain, this.#options);
@@ -70,16 +79,28 @@ export class Rerun implements EntryVisitor<RerunContext> {
     return replayCommit(stage, entry);
   }
 
-  approval(stage: RerunContext, entry: Entry<CommitPayload>, pending: PendingPayload): Promise<void> {
+  approval(
+    stage: RerunContext,
+    entry: Entry<CommitPayload>,
+    pending: PendingPayload,
+  ): Promise<void> {
     this.#takeBeliefs(entry);
     return replayApproval(stage, entry, pending);
   }
 
-  refusal(stage: RerunContext, entry: Entry<RejectionPayload>, pending: PendingPayload | undefined): Promise<void> {
+  refusal(
+    stage: RerunContext,
+    entry: Entry<RejectionPayload>,
+    pending: PendingPayload | undefined,
+  ): Promise<void> {
     return replayRefusal(stage, entry, pending);
   }
 
-  pending(stage: RerunContext, entry: Entry<PendingPayload>, before: PendingPayload | undefined): Promise<void> {
+  pending(
+    stage: RerunContext,
+    entry: Entry<PendingPayload>,
+    before: PendingPayload | undefined,
+  ): Promise<void> {
     return before === undefined ? replayPending(stage, entry) : replayStep(stage, entry, before);
   }
 
@@ -96,7 +117,10 @@ export class Rerun implements EntryVisitor<RerunContext> {
     const { to } = entry.payload.action.args;
     this.#findings.takeAsRecorded('upgrade');
     this.#recorded = to;
-    this.#world = replayBeginning(this.#findings, entry, domainToRun(to, this.#options), { folded, fits: false });
+    this.#world = replayBeginning(this.#findings, entry, domainToRun(to, this.#options), {
+      folded,
+      fits: false,
+    });
     return { ...stage, world: this.#world };
   }
 
@@ -112,7 +136,12 @@ export class Rerun implements EntryVisitor<RerunContext> {
   report({ last, entries }: Walk<RerunContext>): DeepReplayReport {
     const world = this.#world as RecordedWorld;
     this.#findings.breaks(placeOf(last), world.unseen());
-    return this.#findings.report(last.trajectory_id, world.domain, this.#recorded as DomainRef, entries);
+    return this.#findings.report(
+      last.trajectory_id,
+      world.domain,
+      this.#recorded as DomainRef,
+      entries,
+    );
   }
 }
 

@@ -7,7 +7,12 @@ import type { ProposalInput, Ruling, Trajectory } from 'assize/internal/runtime'
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { deskOf, payloads } from '../../../../../tests/support/ledger/desk.ts';
-import { HandClock, intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  intent,
+  runtimeOver,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import { type DeepReplayOptions, deepReplay } from './index.ts';
 
 const worker = writFor('agent');
@@ -46,9 +51,24 @@ describe('a refusal', () => {
    * The proposal, the reason, and why it is taken as recorded; undefined if it is fully run again.
    */
   const table: [string, (t: Trajectory) => Promise<Ruling>, string, string | undefined][] = [
-    ['of an unknown tool', (t) => t.propose(intent('steal', {}, worker)), 'unknown_tool', undefined],
-    ['of arguments', (t) => t.propose(intent('add', { by: 'one' }, worker)), 'type_mismatch', undefined],
-    ['of a role', (t) => t.propose(intent('add', { by: 1 }, worker, { role: 'boss' })), 'type_mismatch', undefined],
+    [
+      'of an unknown tool',
+      (t) => t.propose(intent('steal', {}, worker)),
+      'unknown_tool',
+      undefined,
+    ],
+    [
+      'of arguments',
+      (t) => t.propose(intent('add', { by: 'one' }, worker)),
+      'type_mismatch',
+      undefined,
+    ],
+    [
+      'of a role',
+      (t) => t.propose(intent('add', { by: 1 }, worker, { role: 'boss' })),
+      'type_mismatch',
+      undefined,
+    ],
     [
       'of a role’s parameters',
       (t) => t.propose(intent('put', { paper: 'p' }, worker, { role: 'filer' })),
@@ -61,19 +81,54 @@ describe('a refusal', () => {
       'invalid_authority',
       undefined,
     ],
-    ['by an action that throws', (t) => t.propose(intent('fail', {}, worker)), 'precondition_failed', undefined],
-    ['by an invariant', (t) => t.propose(intent('add', { by: 11 }, worker)), 'invariant_rejected', undefined],
-    ['by a writ’s actions', (t) => t.propose(intent('ask', { amount: 1 }, narrow)), 'invalid_authority', 'writ'],
-    ['by a writ’s scopes', (t) => t.propose(intent('add', { by: 1 }, narrow)), 'invalid_authority', 'writ'],
-    ['by a writ’s time', (t) => t.propose(intent('add', { by: 1 }, late)), 'invalid_authority', 'writ'],
+    [
+      'by an action that throws',
+      (t) => t.propose(intent('fail', {}, worker)),
+      'precondition_failed',
+      undefined,
+    ],
+    [
+      'by an invariant',
+      (t) => t.propose(intent('add', { by: 11 }, worker)),
+      'invariant_rejected',
+      undefined,
+    ],
+    [
+      'by a writ’s actions',
+      (t) => t.propose(intent('ask', { amount: 1 }, narrow)),
+      'invalid_authority',
+      'writ',
+    ],
+    [
+      'by a writ’s scopes',
+      (t) => t.propose(intent('add', { by: 1 }, narrow)),
+      'invalid_authority',
+      'writ',
+    ],
+    [
+      'by a writ’s time',
+      (t) => t.propose(intent('add', { by: 1 }, late)),
+      'invalid_authority',
+      'writ',
+    ],
     [
       'of somebody else’s writ',
       (t) => t.propose(intent('add', { by: 1 }, worker, { principal: 'thief' })),
       'invalid_authority',
       'writ',
     ],
-    ['by a budget', (t) => t.propose(intent('pay', { usd: 4 }, poor)), 'budget_exhausted', 'budget'],
-    ['by a policy', (t) => t.propose(intent('ask', { amount: 1 }, worker)), 'policy_denied', 'policy'],
+    [
+      'by a budget',
+      (t) => t.propose(intent('pay', { usd: 4 }, poor)),
+      'budget_exhausted',
+      'budget',
+    ],
+    [
+      'by a policy',
+      (t) => t.propose(intent('ask', { amount: 1 }, worker)),
+      'policy_denied',
+      'policy',
+    ],
   ];
 
   test.each(table)('%s is run again as far as it goes', async (_, propose, reason, taken) => {
@@ -100,7 +155,9 @@ describe('a refusal', () => {
       'add: /n is read-only here',
       'the role worker does not perform filing, to which add belongs',
     ];
-    await trajectory.propose(intent('add', { by: 1 }, writFor('late', { expires: '2026-02-01T00:00:00.000000Z' })));
+    await trajectory.propose(
+      intent('add', { by: 1 }, writFor('late', { expires: '2026-02-01T00:00:00.000000Z' })),
+    );
     const rows = await store.entries('t');
     const [root, refused] = await payloads(store, 't');
     for (const [i, detail] of words.entries()) {
@@ -114,7 +171,10 @@ describe('a refusal', () => {
         same: i === 0,
         taken_as_recorded: i === 0 ? { writ: 1 } : {},
       });
-      if (i > 0) expect(differences).toMatchObject([{ seq: 1, what: 'ruling', now: { ruling: 'committed' } }]);
+      if (i > 0)
+        expect(differences).toMatchObject([
+          { seq: 1, what: 'ruling', now: { ruling: 'committed' } },
+        ]);
     }
   });
 });
@@ -124,15 +184,26 @@ describe('a policy', () => {
     ruleTable({
       id: 'desk',
       rules: [
-        { id: 'look', effect: 'needs_approval', actions: ['add'], principals: [principal], because: 'look at it' },
+        {
+          id: 'look',
+          effect: 'needs_approval',
+          actions: ['add'],
+          principals: [principal],
+          because: 'look at it',
+        },
       ],
       otherwise: 'allow',
     });
 
   test('that demands approval is taken as recorded, with any invariant result', async () => {
     const { store, trajectory } = await begun({ policy: asking('agent') });
-    await trajectory.approvals.approve(pendingOf(await trajectory.propose(intent('add', { by: 3 }, worker))), DOCTOR);
-    expect(await trajectory.propose(intent('add', { by: 30 }, worker))).toMatchObject({ invariantId: 'TEN_AT_MOST' });
+    await trajectory.approvals.approve(
+      pendingOf(await trajectory.propose(intent('add', { by: 3 }, worker))),
+      DOCTOR,
+    );
+    expect(await trajectory.propose(intent('add', { by: 30 }, worker))).toMatchObject({
+      invariantId: 'TEN_AT_MOST',
+    });
     const ask = ruleTable({
       id: 'x',
       rules: [{ id: 'r', effect: 'needs_approval', actions: ['ask'] }],
@@ -142,9 +213,16 @@ describe('a policy', () => {
     const both = await open.propose(intent('ask', { amount: 3 }, worker));
     expect(both).toMatchObject({ reason: 'invariant_escalated', channel: 'md' });
     await open.approvals.approve(pendingOf(both), DOCTOR);
-    expect(await replayed(store)).toMatchObject({ ...ALIKE, compared: 6, taken_as_recorded: { policy: 3 } });
+    expect(await replayed(store)).toMatchObject({
+      ...ALIKE,
+      compared: 6,
+      taken_as_recorded: { policy: 3 },
+    });
     // Of two policies the given one is asked again.
-    expect(await replayed(store, { policy: ask })).toMatchObject({ ...ALIKE, taken_as_recorded: { policy: 2 } });
+    expect(await replayed(store, { policy: ask })).toMatchObject({
+      ...ALIKE,
+      taken_as_recorded: { policy: 2 },
+    });
     expect(await replayed(store, { policy: asking('agent') })).toMatchObject({
       ...ALIKE,
       taken_as_recorded: { policy: 1 },
@@ -162,7 +240,12 @@ describe('a policy', () => {
     };
     const report = await replayed(store, { policy: lying });
     expect(report.differences).toMatchObject([
-      { seq: 1, what: 'policy', recorded: { digest, decision: 'allow' }, now: { digest, decision: 'deny', rule: 'r' } },
+      {
+        seq: 1,
+        what: 'policy',
+        recorded: { digest, decision: 'allow' },
+        now: { digest, decision: 'deny', rule: 'r' },
+      },
     ]);
     const other = await replayed(store, { policy: { ...lying, digest: '0'.repeat(64) } });
     expect(other).toMatchObject({ ...ALIKE, taken_as_recorded: { policy: 1 } });
@@ -182,7 +265,9 @@ describe('a policy', () => {
     const { store, clock, trajectory } = await begun({ policy });
     clock.forward(5_000);
     const large = 'x'.repeat(20_000);
-    await trajectory.propose(intent('pay', { usd: 0 }, worker, { observations: [{ name: 'large', value: large }] }));
+    await trajectory.propose(
+      intent('pay', { usd: 0 }, worker, { observations: [{ name: 'large', value: large }] }),
+    );
     await trajectory.propose({
       action: 'put',
       role: { name: 'filer', params: { box: 'a' } },
@@ -202,7 +287,10 @@ describe('a writ', () => {
   test('that wants an approval is read for it, alone and beside an invariant', async () => {
     const asking = writFor('asking', { require_approval: ['ask'] });
     const { store, trajectory } = await begun();
-    await trajectory.approvals.approve(pendingOf(await trajectory.propose(intent('add', { by: 3 }, careful))), DOCTOR);
+    await trajectory.approvals.approve(
+      pendingOf(await trajectory.propose(intent('add', { by: 3 }, careful))),
+      DOCTOR,
+    );
     const both = await trajectory.propose(intent('ask', { amount: 3 }, asking));
     expect(both).toMatchObject({
       reason: 'invariant_escalated',
@@ -235,7 +323,10 @@ describe('a writ', () => {
       invariants: [],
     });
     const store = new MemoryStore();
-    const t = await runtimeOver(store, [strange]).create(strange, { trajectoryId: 't', writs: [careful] });
+    const t = await runtimeOver(store, [strange]).create(strange, {
+      trajectoryId: 't',
+      writs: [careful],
+    });
     const refused = {
       ruling: 'rejected',
       reason: 'precondition_failed',
@@ -265,20 +356,33 @@ describe('a writ', () => {
     const child = attenuate(held, { subject: 'child', nonce: 'c' }, holder.privateKey);
     const { store, trajectory } = await begun();
     const input: ProposalInput['writ'] = { writ: child, chain: [held] };
-    const id = pendingOf(await trajectory.propose(intent('add', { by: 3 }, worker, { writ: input })));
+    const id = pendingOf(
+      await trajectory.propose(intent('add', { by: 3 }, worker, { writ: input })),
+    );
     await trajectory.approvals.approve(id, DOCTOR);
     const other = await trajectory.propose(intent('add', { by: 3 }, worker, { writ: input }));
     await trajectory.approvals.reject(pendingOf(other), { ...DOCTOR, reason: 'no' });
-    expect(await replayed(store)).toMatchObject({ ...ALIKE, taken_as_recorded: { counselor_rejected: 1 } });
+    expect(await replayed(store)).toMatchObject({
+      ...ALIKE,
+      taken_as_recorded: { counselor_rejected: 1 },
+    });
     // Had its grantor decided, the report would name that.
     const [, , approval] = await payloads(store, 't');
-    const forged = { ...(approval as CommitPayload), counselor: { principal: 'child', as: 'clerk', method: 'test' } };
+    const forged = {
+      ...(approval as CommitPayload),
+      counselor: { principal: 'child', as: 'clerk', method: 'test' },
+    };
     const rows = [...(await store.entries('t', { limit: 2 })), entryRow(forged as never)];
     const written = new MemoryStore();
     const blobs = [child, held].map((writ) => ({ hash: writId(writ), text: canonicalize(writ) }));
     await written.commit({ entries: rows, blobs });
     expect((await replayed(written)).differences).toMatchObject([
-      { seq: 2, what: 'counselor', recorded: { as: 'clerk' }, now: expect.stringMatching(/child requested this/) },
+      {
+        seq: 2,
+        what: 'counselor',
+        recorded: { as: 'clerk' },
+        now: expect.stringMatching(/child requested this/),
+      },
     ]);
   });
 });
@@ -286,10 +390,13 @@ describe('a writ', () => {
 describe('a person', () => {
   test('that rejects, or misses the deadline, is taken as recorded', async () => {
     const { store, clock, trajectory } = await begun({ approvals: { timeoutMs: 60_000 } });
-    await trajectory.approvals.reject(pendingOf(await trajectory.propose(intent('ask', { amount: 3 }, worker))), {
-      ...DOCTOR,
-      reason: 'no',
-    });
+    await trajectory.approvals.reject(
+      pendingOf(await trajectory.propose(intent('ask', { amount: 3 }, worker))),
+      {
+        ...DOCTOR,
+        reason: 'no',
+      },
+    );
     pendingOf(await trajectory.propose(intent('ask', { amount: 3 }, worker)));
     clock.forward(60_000);
     await trajectory.propose(intent('add', { by: 1 }, worker));
@@ -304,14 +411,19 @@ describe('a person', () => {
   test('that overrides leaves a violation to later entries, not a broken rule', async () => {
     const world = deskOf();
     const store = new MemoryStore();
-    const t = await runtimeOver(store, [world]).create(world, { trajectoryId: 't', writs: [worker] });
+    const t = await runtimeOver(store, [world]).create(world, {
+      trajectoryId: 't',
+      writs: [worker],
+    });
     const over = [{ op: 'replace', path: '/n', value: 50 }] as const;
     await t.approvals.approve(pendingOf(await t.propose(intent('ask', { amount: 3 }, worker))), {
       ...DOCTOR,
       override: true,
       replacement: over,
     });
-    expect(await t.propose(intent('keep', { value: 1 }, worker))).toMatchObject({ invariantId: 'TEN_AT_MOST' });
+    expect(await t.propose(intent('keep', { value: 1 }, worker))).toMatchObject({
+      invariantId: 'TEN_AT_MOST',
+    });
     await t.propose(intent('add', { by: -45 }, worker));
     await t.propose(intent('keep', { value: 1 }, worker));
     expect(await replayed(store, { domains: [world] })).toMatchObject({
@@ -330,15 +442,25 @@ describe('a person', () => {
     );
     const rows = await store.entries('t');
     const commit = (await payloads(store, 't'))[2] as CommitPayload;
-    const vector = (commit.detection_vector ?? []).map((item) => ({ ...item, result: 'reject' as const, detail: 'd' }));
+    const vector = (commit.detection_vector ?? []).map((item) => ({
+      ...item,
+      result: 'reject' as const,
+      detail: 'd',
+    }));
     const over = { counselor: { ...commit.counselor, override: true, overridden: vector } };
     for (const [change, what] of [
       [over, 'counselor'],
       [{ ...over, detection_vector: vector }, 'vector'],
-      [{ delta: { ...commit.delta, state: [{ op: 'replace', path: '/boxes', value: 7 }] } }, 'ruling'],
+      [
+        { delta: { ...commit.delta, state: [{ op: 'replace', path: '/boxes', value: 7 }] } },
+        'ruling',
+      ],
     ] as const) {
       const written = new MemoryStore();
-      await written.commit({ entries: [...rows.slice(0, 2), entryRow({ ...commit, ...change } as never)], blobs: [] });
+      await written.commit({
+        entries: [...rows.slice(0, 2), entryRow({ ...commit, ...change } as never)],
+        blobs: [],
+      });
       expect((await replayed(written)).differences).toMatchObject([{ seq: 2, what }]);
     }
   });

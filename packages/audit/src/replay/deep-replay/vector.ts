@@ -5,7 +5,9 @@ import { isSame } from './report.ts';
 
 /** The invariants that fail in a recorded vector. */
 export function brokenBy(vector: readonly VectorItem[]): BrokenByRecord {
-  return new Set(vector.filter(({ result }) => result !== 'pass').map(({ invariant_id }) => invariant_id));
+  return new Set(
+    vector.filter(({ result }) => result !== 'pass').map(({ invariant_id }) => invariant_id),
+  );
 }
 
 /**
@@ -17,7 +19,11 @@ export function vectorOf(findings: readonly Finding[]): VectorItem[] {
   for (const finding of findings) {
     const { rule, result } = finding;
     if (byRule.has(rule.id)) continue;
-    byRule.set(rule.id, { invariant_id: rule.id, result: result.result, detail: detailOf(finding) });
+    byRule.set(rule.id, {
+      invariant_id: rule.id,
+      result: result.result,
+      detail: detailOf(finding),
+    });
   }
   return [...byRule.values()];
 }

@@ -36,9 +36,17 @@ export interface EntryVisitor<S extends EntryContext> {
   /** A counselor's commit. */
   approval(scene: S, entry: Entry<CommitPayload>, pending: PendingPayload): Promise<void>;
   /** With `pending`, the end of a pending proposal. */
-  refusal(scene: S, entry: Entry<RejectionPayload>, pending: PendingPayload | undefined): Promise<void>;
+  refusal(
+    scene: S,
+    entry: Entry<RejectionPayload>,
+    pending: PendingPayload | undefined,
+  ): Promise<void>;
   /** With `before`, a further approval of that pending proposal, which is not the last. */
-  pending(scene: S, entry: Entry<PendingPayload>, before: PendingPayload | undefined): Promise<void>;
+  pending(
+    scene: S,
+    entry: Entry<PendingPayload>,
+    before: PendingPayload | undefined,
+  ): Promise<void>;
   delegation(scene: S, entry: Entry<DelegationPayload>): void | Promise<void>;
   /** A new version of the domain, with the state that the entry makes. */
   upgrade(scene: S, entry: Entry<UpgradePayload>, folded: Folded): S | Promise<S>;
@@ -94,11 +102,17 @@ export class Walk<S extends EntryContext> {
       this.#onProgress?.(this.#entries, this.#total);
       const limit = Math.min(PAGE, entries - chain.seq);
       const rows = await this.#store.entries(trajectoryId, { from: chain.seq, limit });
-      if (rows.length === 0) throw faultAt(trajectoryId, chain.seq, 'not_found', 'the entry is missing');
+      if (rows.length === 0)
+        throw faultAt(trajectoryId, chain.seq, 'not_found', 'the entry is missing');
       for (const row of rows) await this.#take(chain, checkRow(row));
     }
     if (until !== undefined && chain.head !== until)
-      throw faultAt(trajectoryId, entries - 1, 'source_missing', `the entry ${until} is not at its position`);
+      throw faultAt(
+        trajectoryId,
+        entries - 1,
+        'source_missing',
+        `the entry ${until} is not at its position`,
+      );
   }
 
   async #take(chain: Chain, entry: Entry): Promise<void> {
@@ -121,7 +135,11 @@ export class Walk<S extends EntryContext> {
     if (isUpgrade(payload)) {
       const upgrade = entry as Entry<UpgradePayload>;
       const patches = await this.#replayer.values.patches(entry, payload.delta.state);
-      this.#scene = await this.#steps.upgrade(scene, upgrade, foldedWith(scene.world.folded, entry, patches));
+      this.#scene = await this.#steps.upgrade(
+        scene,
+        upgrade,
+        foldedWith(scene.world.folded, entry, patches),
+      );
       return;
     }
     switch (payload.kind) {
@@ -145,17 +163,27 @@ export class Walk<S extends EntryContext> {
   async #folded(entry: Entry<RootPayload | BranchPayload>): Promise<Folded> {
     const { payload } = entry;
     if (payload.kind === 'root') return this.#replayer.begin(entry, payload);
-    return this.#scene?.world.folded ?? this.#replayer.stateAt(payload.source_trajectory_id, payload.source_commit_id);
+    return (
+      this.#scene?.world.folded ??
+      this.#replayer.stateAt(payload.source_trajectory_id, payload.source_commit_id)
+    );
   }
 }
 
 /** The state after the changes of an entry, in the objects of the state before. */
-function foldedWith(folded: Folded, { trajectory_id, seq }: Entry, patches: readonly Patch[]): Folded {
+function foldedWith(
+  folded: Folded,
+  { trajectory_id, seq }: Entry,
+  patches: readonly Patch[],
+): Folded {
   try {
     applyPatches(folded, patches);
     return folded;
   } catch (error) {
-    throw new LedgerFault({ trajectory_id, seq, code: 'bad_patch', detail: (error as Error).message }, error);
+    throw new LedgerFault(
+      { trajectory_id, seq, code: 'bad_patch', detail: (error as Error).message },
+      error,
+    );
   }
 }
 

@@ -34,7 +34,10 @@ export function init(program: Command): void {
         const ignore = ignoreFor(folder);
         writeNew(files, false);
         if (ignore !== undefined) replaceFile(join(folder, '.gitignore'), ignore);
-        const written = [...files.map(([path]) => path), ...(ignore === undefined ? [] : [join(folder, '.gitignore')])];
+        const written = [
+          ...files.map(([path]) => path),
+          ...(ignore === undefined ? [] : [join(folder, '.gitignore')]),
+        ];
         const next = nextSteps(folder, (name) => written.includes(join(folder, name)));
         if (json) out.document({ folder, files: written, next });
         else {
@@ -50,14 +53,21 @@ export function init(program: Command): void {
 
 /** The files to write. @throws CliError `usage` if one of the project's own files exists */
 function filesFor(folder: string): (readonly [path: string, text: string])[] {
-  const own = Object.entries(PROJECT_FILES).map(([name, text]) => [join(folder, name), text] as const);
-  const there = [...CONFIG_FILES.map((name) => join(folder, name)), ...own.map(([path]) => path)].filter(existsSync);
+  const own = Object.entries(PROJECT_FILES).map(
+    ([name, text]) => [join(folder, name), text] as const,
+  );
+  const there = [
+    ...CONFIG_FILES.map((name) => join(folder, name)),
+    ...own.map(([path]) => path),
+  ].filter(existsSync);
   if (there.length > 0)
     throw new CliError(
       'usage',
       `The folder has ${[...new Set(there)].join(', ')} already, and no file is overwritten. Name another folder.`,
     );
-  const shared = Object.entries(SHARED_FILES).map(([name, text]) => [join(folder, name), text] as const);
+  const shared = Object.entries(SHARED_FILES).map(
+    ([name, text]) => [join(folder, name), text] as const,
+  );
   return [...own, ...shared.filter(([path]) => !existsSync(path))];
 }
 

@@ -16,7 +16,8 @@ const PACKED = './assize-*.tgz';
  * wrote the file.
  */
 export function nextSteps(folder: string, isNew: (name: string) => boolean): readonly string[] {
-  const missing = (names: readonly string[]): string[] => names.filter((name) => !has(folder, name));
+  const missing = (names: readonly string[]): string[] =>
+    names.filter((name) => !has(folder, name));
   const imported = sourcesOf(missing(IMPORTED));
   const forWork = sourcesOf(missing(FOR_WORK)).filter((source) => !imported.includes(source));
   return [

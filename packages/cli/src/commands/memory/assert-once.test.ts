@@ -16,7 +16,9 @@ async function two(nonces: readonly [string, string], storeKey = new Uint8Array(
   await store.claimKey(storeKey);
   const first = runtimeOver(store, [clinic]);
   await first.create(clinic, { trajectoryId: 't' });
-  const opened = await Promise.all([first, runtimeOver(store, [clinic])].map((each) => each.open('t')));
+  const opened = await Promise.all(
+    [first, runtimeOver(store, [clinic])].map((each) => each.open('t')),
+  );
   const said = { subject: 'p7', predicate: 'diagnosis', object: 'flu', source: '0' };
   const ward = (trajectory: Trajectory, nonce: string) =>
     trajectory.memory({ space: WARD, writ: writFor('n', { nonce }) });
@@ -24,13 +26,25 @@ async function two(nonces: readonly [string, string], storeKey = new Uint8Array(
   const once = (trajectory: Trajectory, nonce: string): Promise<AssertOnce> => {
     const memory = ward(trajectory, nonce);
     const waits = async () => trajectory.approvals.pending().length > 0;
-    return assertingOnce(store, trajectory, (claims, options) => memory.assertMany(claims, options), waits);
+    return assertingOnce(
+      store,
+      trajectory,
+      (claims, options) => memory.assertMany(claims, options),
+      waits,
+    );
   };
   const [one, other] = await Promise.all(opened.map((each, n) => once(each, nonces[n]!)));
-  return { one: one!, other: other!, trajectories: opened as [Trajectory, Trajectory], again: once };
+  return {
+    one: one!,
+    other: other!,
+    trajectories: opened as [Trajectory, Trajectory],
+    again: once,
+  };
 }
 
-const CLAIMS = new Map([['a', { subject: 'p7', predicate: 'diagnosis', object: 'cold', source: '1' }]]);
+const CLAIMS = new Map([
+  ['a', { subject: 'p7', predicate: 'diagnosis', object: 'cold', source: '1' }],
+]);
 
 test('under the same writ both get the same ruling', async () => {
   const { one, other, trajectories } = await two(['same', 'same']);
@@ -54,7 +68,11 @@ test.each([
   const { one, trajectories, again } = await two(['same', nonce]);
   const first = await one(CLAIMS, 1);
   if (first?.ruling !== 'escalated') throw new Error(first?.ruling);
-  await trajectories[0].approvals.reject(first.pending, { principal: 'dr house', method: 'test', reason: 'ask again' });
+  await trajectories[0].approvals.reject(first.pending, {
+    principal: 'dr house',
+    method: 'test',
+    reason: 'ask again',
+  });
   const later = await again(trajectories[0], nonce);
   const second = await later(CLAIMS, 1);
   expect(second).toMatchObject({ ruling: 'escalated' });

@@ -11,7 +11,10 @@ const KEY_BYTES = 32;
  * given line, so a later repetition in the file gets another key. Undefined if another principal
  * has asserted the same under another writ in the meantime, and that proposal is pending.
  */
-export type AssertOnce = (claims: ReadonlyMap<string, AssertInput>, line: number) => Promise<Ruling | undefined>;
+export type AssertOnce = (
+  claims: ReadonlyMap<string, AssertInput>,
+  line: number,
+) => Promise<Ruling | undefined>;
 
 /**
  * Asserts claims under a key that is derived from them and the store's key. A reader of the ledger

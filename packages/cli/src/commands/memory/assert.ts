@@ -43,9 +43,13 @@ interface StatementCommand {
 }
 
 const object = new Option('--object <text>', 'object of the fact').makeOptionMandatory();
-const from = new Option('--from <instant>', 'start of valid time (default: now)').argParser(beginning);
+const from = new Option('--from <instant>', 'start of valid time (default: now)').argParser(
+  beginning,
+);
 const to = new Option('--to <instant>', 'end of valid time (default: open)').argParser(ending);
-const confidence = new Option('--confidence <n>', 'confidence from 0 to 1 (default: 1)').argParser(share);
+const confidence = new Option('--confidence <n>', 'confidence from 0 to 1 (default: 1)').argParser(
+  share,
+);
 const source = new Option(
   '--source <name>',
   'source of the statement; a repetition from the same source changes nothing',
@@ -53,8 +57,12 @@ const source = new Option(
 
 /** A required period. */
 const period = [
-  new Option('--from <instant>', 'start of valid time; open: no start').argParser(beginning).makeOptionMandatory(),
-  new Option('--to <instant>', 'end of valid time; open: no end').argParser(ending).makeOptionMandatory(),
+  new Option('--from <instant>', 'start of valid time; open: no start')
+    .argParser(beginning)
+    .makeOptionMandatory(),
+  new Option('--to <instant>', 'end of valid time; open: no end')
+    .argParser(ending)
+    .makeOptionMandatory(),
 ];
 
 const VERBS: readonly StatementCommand[] = [
@@ -65,7 +73,10 @@ const VERBS: readonly StatementCommand[] = [
     example: '--object penicillin --from 2026-03-01 --source "letter of 2 March"',
     help: 'A contradiction is settled by the strategy that the domain declares for the predicate.',
     say: (memory, options) =>
-      memory.assert({ ...claimIn(options), ...(periodIn(options) && { valid: periodIn(options) }) } as never),
+      memory.assert({
+        ...claimIn(options),
+        ...(periodIn(options) && { valid: periodIn(options) }),
+      } as never),
   },
   {
     name: 'change',
@@ -73,7 +84,8 @@ const VERBS: readonly StatementCommand[] = [
     options: [object, from, confidence, source],
     example: '--object amoxicillin --from 2026-04-15',
     help: 'A contradiction after the date is settled by the strategy that the domain declares for the predicate.',
-    say: (memory, options) => memory.change({ ...claimIn(options), ...(options.from && { from: options.from }) }),
+    say: (memory, options) =>
+      memory.change({ ...claimIn(options), ...(options.from && { from: options.from }) }),
   },
   {
     name: 'correct',
@@ -101,7 +113,12 @@ const VERBS: readonly StatementCommand[] = [
     example: '--from 2026-03-01 --to open',
     help: 'Earlier facts stay readable with --system.',
     say: (memory, { subject, predicate, object: said, ...options }) =>
-      memory.retract({ subject, predicate, valid: wholeIn(options), ...(said !== undefined && { object: said }) }),
+      memory.retract({
+        subject,
+        predicate,
+        valid: wholeIn(options),
+        ...(said !== undefined && { object: said }),
+      }),
   },
 ];
 
@@ -118,7 +135,11 @@ function registerStatement(
     .description(description)
     .argument('<trajectory>', 'trajectory that records the statement')
     .requiredOption('--subject <name>', 'subject of the fact', validName)
-    .requiredOption('--predicate <name>', 'predicate of the fact, declared by the domain', validName);
+    .requiredOption(
+      '--predicate <name>',
+      'predicate of the fact, declared by the domain',
+      validName,
+    );
   for (const option of own) saying.addOption(option);
   withFactAuthority(saying)
     .addHelpText(
@@ -158,7 +179,10 @@ function registerStatement(
 function requirePeriod({ from: begins, to: ends }: Options): void {
   if (ends === undefined) return;
   if (begins === undefined && ends <= systemClock.now())
-    throw new CliError('usage', 'The period ends in the past and starts now. Pass its start with --from.');
+    throw new CliError(
+      'usage',
+      'The period ends in the past and starts now. Pass its start with --from.',
+    );
   if (begins !== undefined) validPeriod(begins, ends);
 }
 

@@ -28,7 +28,8 @@ interface Options extends AboutOptions {
 }
 
 export function diff(command: Command): void {
-  const instant = (flags: string, what: string) => new Option(flags, `${what} (default: now)`).argParser(instantOrDay);
+  const instant = (flags: string, what: string) =>
+    new Option(flags, `${what} (default: now)`).argParser(instantOrDay);
   withSharedOptions(
     about(command.command('diff').description('compare the facts at two points of both times'))
       .addOption(instant('--from-valid <instant>', 'valid time of the first point'))
@@ -55,14 +56,24 @@ export function diff(command: Command): void {
         return session.withStore('readonly', async (store) => {
           const memory = readingAssize(store).memory(options.space, options.trajectory);
           const [from, to] = [point(fromValid, fromSystem), point(toValid, toSystem)];
-          print(session, await memory.diff(from, to, given(options, 'subject', 'predicate')), from, to);
+          print(
+            session,
+            await memory.diff(from, to, given(options, 'subject', 'predicate')),
+            from,
+            to,
+          );
           return EXIT.ok;
         });
       }),
     );
 }
 
-function print({ json, out }: Session, { added, removed, revised }: Difference, from: Point, to: Point): void {
+function print(
+  { json, out }: Session,
+  { added, removed, revised }: Difference,
+  from: Point,
+  to: Point,
+): void {
   if (json) {
     out.document({ from, to, added, removed, revised });
     return;

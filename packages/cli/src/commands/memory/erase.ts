@@ -1,6 +1,11 @@
 import { inSession, spaceOption, validName } from '@assize/command';
 import type { Command } from 'commander';
-import { completeSelector, type ErasingOptions, erasedIn, withErasing } from '../erase-with-writ.ts';
+import {
+  completeSelector,
+  type ErasingOptions,
+  erasedIn,
+  withErasing,
+} from '../erase-with-writ.ts';
 
 interface Options extends ErasingOptions {
   readonly space: string;
@@ -13,7 +18,9 @@ export function erase(command: Command): void {
   withErasing(
     command
       .command('erase')
-      .description('erase all versions of the facts of a subject; hashes, principal and reason stay in the ledger')
+      .description(
+        'erase all versions of the facts of a subject; hashes, principal and reason stay in the ledger',
+      )
       .argument('<trajectory>', 'trajectory that recorded the statements')
       .addOption(spaceOption)
       .requiredOption('--subject <name>', 'subject of the facts', validName)
@@ -31,7 +38,10 @@ export function erase(command: Command): void {
     .action(
       inSession((session, options: Options, trajectoryId: string) => {
         const { space, subject, predicate, claim } = options;
-        const place = { ...(predicate !== undefined && { predicate }), ...(claim !== undefined && { claim }) };
+        const place = {
+          ...(predicate !== undefined && { predicate }),
+          ...(claim !== undefined && { claim }),
+        };
         return erasedIn(session, options, trajectoryId, async (store) => ({
           at: [],
           entries: [],

@@ -35,7 +35,11 @@ interface Options extends AboutOptions {
 
 export function explain(command: Command): void {
   withSharedOptions(
-    about(command.command('explain').description('show the versions, contradictions and source entries of a fact'))
+    about(
+      command
+        .command('explain')
+        .description('show the versions, contradictions and source entries of a fact'),
+    )
       .option('--fact <id>', 'id of the fact as listed by recall, or its first 8 digits')
       .addOption(validOption)
       .addOption(systemOption),
@@ -70,19 +74,29 @@ export function explain(command: Command): void {
     );
 }
 
-function print({ json, out }: Session, { fact, versions, contradictions, entries, sources, trust }: Explained): void {
+function print(
+  { json, out }: Session,
+  { fact, versions, contradictions, entries, sources, trust }: Explained,
+): void {
   if (json) {
-    const rested = entries.map(({ trajectoryId: trajectory_id, ...entry }) => ({ trajectory_id, ...entry }));
+    const rested = entries.map(({ trajectoryId: trajectory_id, ...entry }) => ({
+      trajectory_id,
+      ...entry,
+    }));
     const lost = contradictions.map(({ decided, ...each }) => ({
       ...each,
-      ...(decided && { decided: { entry_id: decided.entry, principal: decided.principal, as: decided.as } }),
+      ...(decided && {
+        decided: { entry_id: decided.entry, principal: decided.principal, as: decided.as },
+      }),
     }));
     const stated = sources.map(({ entry: entry_id, ...each }) => ({ entry_id, ...each }));
     out.document({ fact, versions, contradictions: lost, entries: rested, sources: stated, trust });
     return;
   }
   const { subject, predicate, valid_from, valid_to } = fact;
-  out.line(line`${bold(subject)} ${predicate} ${bold(saidOf(fact))}, valid ${periodText(valid_from, valid_to)}`);
+  out.line(
+    line`${bold(subject)} ${predicate} ${bold(saidOf(fact))}, valid ${periodText(valid_from, valid_to)}`,
+  );
   out.line(line``);
   printFacts(out, versions);
   for (const { fact: lost, witness, decided } of contradictions) {
@@ -101,7 +115,12 @@ function print({ json, out }: Session, { fact, versions, contradictions, entries
     if (witness.theta !== undefined && witness.judge !== undefined)
       out.line(line`judge vote: assize oracle ${witness.judge}`);
     out.table(
-      [{ title: '' }, { title: 'object' }, { title: 'confidence', align: 'right' }, { title: 'claim' }],
+      [
+        { title: '' },
+        { title: 'object' },
+        { title: 'confidence', align: 'right' },
+        { title: 'claim' },
+      ],
       witness.members.map(({ claim, object, confidence }) => [
         claim === witness.winner ? green('won') : claim === witness.loser ? red('lost') : '',
         shortened(object),
@@ -122,7 +141,13 @@ function print({ json, out }: Session, { fact, versions, contradictions, entries
       { title: 'at' },
       { title: 'action' },
     ],
-    entries.map(({ id, trajectoryId, seq, at, action }) => [shortId(id), trajectoryId, seq, shortTime(at), action]),
+    entries.map(({ id, trajectoryId, seq, at, action }) => [
+      shortId(id),
+      trajectoryId,
+      seq,
+      shortTime(at),
+      action,
+    ]),
   );
 }
 
@@ -135,7 +160,9 @@ const NAMED_MAX = 5;
  */
 export function oneOf(facts: readonly FactRow[], id: string | undefined): FactRow {
   const exact = facts.filter(({ fact_id }) => fact_id === id || shortFact(fact_id) === id);
-  const meant = facts.filter(({ fact_id }) => id === undefined || (id.length >= 8 && fact_id.startsWith(id)));
+  const meant = facts.filter(
+    ({ fact_id }) => id === undefined || (id.length >= 8 && fact_id.startsWith(id)),
+  );
   const versions = exact.length > 0 ? exact : meant;
   const ids = [...new Set(versions.map(({ fact_id }) => fact_id))];
   if (ids.length === 1) return versions.at(-1)!;
@@ -157,5 +184,8 @@ export function oneOf(facts: readonly FactRow[], id: string | undefined): FactRo
 function requireFactId(id: string | undefined): void {
   // The full ids of losing assertions and of parts of a fact contain colons.
   if (id === undefined || isPrefix(id) || id.includes('::')) return;
-  throw new CliError('usage', `'${id}' is not a fact id. Pass its first 8 to 64 hex digits, as listed by recall.`);
+  throw new CliError(
+    'usage',
+    `'${id}' is not a fact id. Pass its first 8 to 64 hex digits, as listed by recall.`,
+  );
 }

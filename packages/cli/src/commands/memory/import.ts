@@ -61,7 +61,9 @@ export function importFacts(command: Command): void {
       .argument('<file>', 'JSON Lines file, or - for standard input')
       .argument('<trajectory>', 'trajectory that records the facts')
       .addOption(
-        new Option('--batch <n>', `lines of one commit, up to ${BATCH_MAX}`).argParser(positive).default(BATCH_MAX),
+        new Option('--batch <n>', `lines of one commit, up to ${BATCH_MAX}`)
+          .argParser(positive)
+          .default(BATCH_MAX),
       ),
   )
     .addHelpText(
@@ -86,24 +88,34 @@ export function importFacts(command: Command): void {
     .action(
       inSession((session, options: Options, path: string, trajectoryId: string) => {
         if (options.batch > BATCH_MAX)
-          throw new CliError('usage', `The option --batch is too large. Pass at most ${BATCH_MAX}.`);
+          throw new CliError(
+            'usage',
+            `The option --batch is too large. Pass at most ${BATCH_MAX}.`,
+          );
         const authority = factAuthority(session, options);
         if (path === STDIN && options.writ === STDIN)
           throw new CliError(
             'usage',
             'Standard input cannot be both the writ and the facts. Pass a file for one of them.',
           );
-        const file = openLines(path === STDIN ? 0 : path, LINE, path === STDIN ? 'standard input' : path);
+        const file = openLines(
+          path === STDIN ? 0 : path,
+          LINE,
+          path === STDIN ? 'standard input' : path,
+        );
         return session.withStore('existing', async (store) => {
           const { space } = options;
           const writ = await authority(store, trajectoryId, `memory:${segment(space)}:**`);
           const done = await withAssize(store, session.storeUrl, options, async (assize) => {
             const trajectory = await assize.open(trajectoryId);
             const waiting = pendingByName(store, trajectory, (claim) =>
-              claim.space === space && claim.source !== undefined ? nameOf(space, claim) : undefined,
+              claim.space === space && claim.source !== undefined
+                ? nameOf(space, claim)
+                : undefined,
             );
             const memory = (): Memory => trajectory.memory({ space, writ: writ() });
-            const wasCommitted = (claim: AssertInput): Promise<boolean> => memory().wasAsserted(claim);
+            const wasCommitted = (claim: AssertInput): Promise<boolean> =>
+              memory().wasAsserted(claim);
             const sayOnce = await assertingOnce(
               store,
               trajectory,
@@ -183,7 +195,15 @@ async function imported(
     if (ruling?.ruling === 'frozen') break;
     first = last + 1;
   }
-  return { lines: file.length, committed, commits, believed, lost, others, isWhole: committed === file.length };
+  return {
+    lines: file.length,
+    committed,
+    commits,
+    believed,
+    lost,
+    others,
+    isWhole: committed === file.length,
+  };
 }
 
 /** Whether the batch was rejected because no entry can hold it. Half of the batch may fit. */
@@ -207,7 +227,9 @@ async function splitPending(
       const ruling = known.get(name);
       return ruling === undefined ? [] : [{ lines: [number, number], ruling, still: true }];
     });
-    const anew = new Map(lines.filter(({ name }) => !known.has(name)).map(({ name, claim }) => [name, claim]));
+    const anew = new Map(
+      lines.filter(({ name }) => !known.has(name)).map(({ name, claim }) => [name, claim]),
+    );
     if (anew.size === 0) return { still, anew };
     const ruling = await sayOnce(anew, lines[0]!.number);
     if (ruling !== undefined) return { still, anew, ruling };
@@ -273,7 +295,8 @@ const ENDED = 'the period ends in the past and starts now; add its start as "fro
  * line `first`.
  */
 function wrongLine(line: number, first: number, error: AssizeError): CliError {
-  const before = first === 1 ? 'Nothing was written' : `${linesTo(first - 1)} proposed, and no others`;
+  const before =
+    first === 1 ? 'Nothing was written' : `${linesTo(first - 1)} proposed, and no others`;
   return new CliError('bad_input', `${error.message.replace(/\.$/, '')}. ${before}.`, {
     evidence: { line },
     cause: error,
@@ -302,13 +325,17 @@ function claimAt(
   });
 }
 
-function claimOf({ from, to, ...said }: z.infer<typeof LINE>, made: string): AssertInput & { source: string } {
+function claimOf(
+  { from, to, ...said }: z.infer<typeof LINE>,
+  made: string,
+): AssertInput & { source: string } {
   const valid = {
     ...(from !== undefined && { from: from === 'open' ? OPEN_START : instantAt('from', from) }),
     ...(to !== undefined && { to: to === 'open' ? OPEN_END : instantAt('to', to) }),
   };
   for (const name of ['subject', 'predicate'] as const)
-    if (said[name] !== said[name].normalize('NFC')) throw wrong(`the ${name} is not in Unicode's composed form (NFC)`);
+    if (said[name] !== said[name].normalize('NFC'))
+      throw wrong(`the ${name} is not in Unicode's composed form (NFC)`);
   const { subject, predicate, object, confidence, source = made } = said;
   if (source === '') throw wrong('the source is empty; name it, or omit it');
   return {

@@ -13,7 +13,9 @@ import { withdraw } from './withdraw.ts';
 export function memory(program: Command): void {
   const command = program
     .command('memory')
-    .description('assert, recall, remember, explain, import, extract, withdraw, repair, rebuild and erase facts');
+    .description(
+      'assert, recall, remember, explain, import, extract, withdraw, repair, rebuild and erase facts',
+    );
   for (const register of [
     registerStatements,
     withdraw,

@@ -37,7 +37,12 @@ async function opened() {
     await memory.assertMany(
       subjects.map((subject) => ({ subject, predicate: 'diagnosis', object: 'flu', source: '0' })),
     );
-    const objects = subjects.map((subject) => ({ subject, predicate: 'diagnosis', object: 'cold', source: '1' }));
+    const objects = subjects.map((subject) => ({
+      subject,
+      predicate: 'diagnosis',
+      object: 'cold',
+      source: '1',
+    }));
     expect(await memory.assertMany(objects)).toMatchObject({ ruling: 'escalated' });
   };
   return { below, trajectory, putUp, reads, look: pendingByName(store, trajectory, nameOf) };
@@ -50,7 +55,11 @@ test('a submitted proposal is read once; later lookups equal a first lookup', as
     await putUp(`p${n}`, `q${n}`);
     if (n % 4 === 3) {
       const { id } = trajectory.approvals.pending()[1]!;
-      await trajectory.approvals.reject(id, { principal: 'dr house', method: 'test', reason: 'no' });
+      await trajectory.approvals.reject(id, {
+        principal: 'dr house',
+        method: 'test',
+        reason: 'no',
+      });
     }
     expect([...(await look())]).toEqual([...(await pendingByName(below, trajectory, nameOf)())]);
     cost.push(reads());
@@ -75,7 +84,8 @@ test('a pending proposal is copied once, for any lookups and other proposals', a
   expect(made).toEqual(Array(12).fill(1));
   copies.mockClear();
   const payloads = trajectory.approvals.pending().map(({ payload }) => payload);
-  for (const [n, { payload }] of trajectory.approvals.pending().entries()) expect(payload).toBe(payloads[n]);
+  for (const [n, { payload }] of trajectory.approvals.pending().entries())
+    expect(payload).toBe(payloads[n]);
   expect(copies).not.toHaveBeenCalled();
   // The copy is not what the runtime holds.
   const mine = payloads[0] as { channel: string };

@@ -36,9 +36,14 @@ export function pendingByName(
     const still = new Map<Hash, PendingClaims>();
     // Each read of a payload makes a copy, so a payload is read only once.
     for (const open of trajectory.approvals.pending())
-      still.set(open.id, read.get(open.id) ?? (await claimsIn(store, values, open.id, open.payload, nameOf)));
+      still.set(
+        open.id,
+        read.get(open.id) ?? (await claimsIn(store, values, open.id, open.payload, nameOf)),
+      );
     const now = systemClock.now();
-    const lasting = [...still.values()].filter(({ expires }) => expires === undefined || expires > now);
+    const lasting = [...still.values()].filter(
+      ({ expires }) => expires === undefined || expires > now,
+    );
     byName = new Map(lasting.flatMap(({ named }) => named));
     [read, at] = [still, head];
     return byName;
@@ -63,7 +68,14 @@ async function claimsIn(
   const held = await values.read<Json>(payload, proposal.action.args);
   if (!('value' in held)) return { named: [], expires };
   const entry = (await store.resolve(id)) as EntryRow;
-  const ruling: PendingRuling = { ruling: 'escalated', pending: id, entry, channel, reason, detail };
+  const ruling: PendingRuling = {
+    ruling: 'escalated',
+    pending: id,
+    entry,
+    channel,
+    reason,
+    detail,
+  };
   const { sayings } = held.value as unknown as { readonly sayings: readonly MemoryStatement[] };
   const named = sayings.flatMap((saying): [string, PendingRuling][] => {
     const name = saying.verb === 'assert' ? nameOf(saying) : undefined;

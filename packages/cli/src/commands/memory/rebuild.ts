@@ -30,9 +30,10 @@ export function rebuild(command: Command): void {
       .description('rebuild the facts of the store from its ledger, or compare them')
       .option('--check', 'write nothing, and list the differences')
       .addOption(
-        new Option('--keep', 'if the facts of an import cannot be rebuilt, restore the facts from before it').conflicts(
-          'check',
-        ),
+        new Option(
+          '--keep',
+          'if the facts of an import cannot be rebuilt, restore the facts from before it',
+        ).conflicts('check'),
       ),
   )
     .addHelpText(
@@ -50,13 +51,23 @@ export function rebuild(command: Command): void {
         check
           ? checked(session)
           : session.withStore('existing', async (store) => {
-              const { changes, facts } = await rebuildMemory(watchedStore(store, session.interruption), {
-                keep,
-                onProgress: (done, total) => session.progress.report('reading entries', done, total),
-              }).catch(async (error: unknown) => {
+              const { changes, facts } = await rebuildMemory(
+                watchedStore(store, session.interruption),
+                {
+                  keep,
+                  onProgress: (done, total) =>
+                    session.progress.report('reading entries', done, total),
+                },
+              ).catch(async (error: unknown) => {
                 session.progress.end();
-                if (!keep && isAssizeError(error, 'invalid_ledger') && (await areKnownIncomplete(store)))
-                  note('Restore the facts from before the import with: assize memory rebuild --keep');
+                if (
+                  !keep &&
+                  isAssizeError(error, 'invalid_ledger') &&
+                  (await areKnownIncomplete(store))
+                )
+                  note(
+                    'Restore the facts from before the import with: assize memory rebuild --keep',
+                  );
                 throw error;
               });
               session.progress.end();
@@ -93,7 +104,14 @@ function checked(session: Session): Promise<number> {
 function print({ json, out }: Session, report: MemoryReport): void {
   const { valid, facts, partitions, changedMeanwhile, differences, more } = report;
   if (json) {
-    out.document({ valid, facts, partitions, changed_meanwhile: changedMeanwhile, differences, more });
+    out.document({
+      valid,
+      facts,
+      partitions,
+      changed_meanwhile: changedMeanwhile,
+      differences,
+      more,
+    });
     return;
   }
   if (differences.length > 0)
@@ -106,14 +124,16 @@ function print({ json, out }: Session, report: MemoryReport): void {
         { title: 'subject' },
         { title: 'predicate' },
       ],
-      differences.map(({ kind, fact_id = '', system_time_start = '', space, subject, predicate }) => [
-        red(kind),
-        shortFact(fact_id),
-        system_time_start,
-        space,
-        subject,
-        predicate,
-      ]),
+      differences.map(
+        ({ kind, fact_id = '', system_time_start = '', space, subject, predicate }) => [
+          red(kind),
+          shortFact(fact_id),
+          system_time_start,
+          space,
+          subject,
+          predicate,
+        ],
+      ),
     );
   const sum = line`${counted(facts, 'fact version')} in ${counted(partitions, 'partition')} of the ledger`;
   out.line(
@@ -123,5 +143,9 @@ function print({ json, out }: Session, report: MemoryReport): void {
   );
   if (more > 0) out.line(dim(line`${more} more differences are not listed.`));
   if (changedMeanwhile > 0)
-    out.line(dim(line`${counted(changedMeanwhile, 'partition')} changed during the comparison, and not compared.`));
+    out.line(
+      dim(
+        line`${counted(changedMeanwhile, 'partition')} changed during the comparison, and not compared.`,
+      ),
+    );
 }

@@ -22,7 +22,12 @@ import {
   yellow,
 } from '@assize/command';
 import type { Instant } from 'assize/internal/canon';
-import { ALLEN_RELATIONS, type AllenRelation, type Embedder, type Period } from 'assize/internal/memory';
+import {
+  ALLEN_RELATIONS,
+  type AllenRelation,
+  type Embedder,
+  type Period,
+} from 'assize/internal/memory';
 import type { Recalled, RecallQuery, SearchMode } from 'assize/internal/runtime';
 import type { Store, VectorSearch } from 'assize/internal/stores';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -65,9 +70,10 @@ const kindOption = new Option(
   '--kind <kind>',
   'current: current and past facts (default); audit: losing assertions; all',
 ).choices(KINDS);
-const limitOption = new Option('--limit <n>', `maximum number of facts, up to ${LIMIT_MAX} (default: 1000)`).argParser(
-  positive,
-);
+const limitOption = new Option(
+  '--limit <n>',
+  `maximum number of facts, up to ${LIMIT_MAX} (default: 1000)`,
+).argParser(positive);
 
 /** The options of a command that reads facts of one space. */
 export function about(command: Command): Command {
@@ -75,7 +81,10 @@ export function about(command: Command): Command {
     .addOption(spaceOption)
     .option('--subject <name>', 'only facts of this subject')
     .option('--predicate <name>', 'only facts of this predicate')
-    .option('--trajectory <id>', 'facts visible to this trajectory or branch (default: shared facts)');
+    .option(
+      '--trajectory <id>',
+      'facts visible to this trajectory or branch (default: shared facts)',
+    );
 }
 
 export const validOption: Option = new Option(
@@ -94,9 +103,10 @@ export function recall(command: Command): void {
       .addOption(systemOption)
       .addOption(kindOption)
       .addOption(
-        new Option('--relation <names>', 'relations of the valid time to --of, separated by commas').argParser(
-          relations,
-        ),
+        new Option(
+          '--relation <names>',
+          'relations of the valid time to --of, separated by commas',
+        ).argParser(relations),
       )
       .addOption(new Option('--of <from/to>', 'period of --relation').argParser(periodOf))
       .option('--text <words>', 'search text; best facts first (default limit: 10)')
@@ -137,25 +147,44 @@ export function recall(command: Command): void {
       inSession(async (session, options: RecallOptions) => {
         const { relation, of } = options;
         if ((relation === undefined) !== (of === undefined))
-          throw new CliError('usage', 'The options --relation and --of need each other. Pass both.');
+          throw new CliError(
+            'usage',
+            'The options --relation and --of need each other. Pass both.',
+          );
         const { text, embedder, by = embedder === undefined ? undefined : 'hybrid' } = options;
         const own = by === 'embedding' || by === 'hybrid' ? project()?.memory.embedder : undefined;
         const hasNone = embedder === undefined && own === undefined;
         if (options.vectors !== undefined && hasNone)
           throw new CliError('usage', 'The option --vectors needs --embedder. Pass both.');
         if (text === undefined && by !== undefined)
-          throw new CliError('usage', 'The options --by and --embedder need --text. Pass --text WORDS.');
+          throw new CliError(
+            'usage',
+            'The options --by and --embedder need --text. Pass --text WORDS.',
+          );
         if (options.nearby === true && text === undefined)
           throw new CliError('usage', 'The option --nearby needs --text. Pass --text.');
         if (options.nearby === true && by === 'embedding')
-          throw new CliError('usage', 'The option --nearby needs a search mode with words. Change --by.');
+          throw new CliError(
+            'usage',
+            'The option --nearby needs a search mode with words. Change --by.',
+          );
         if (hasNone !== (by === undefined || by === 'text'))
           throw new CliError(
             'usage',
             'The modes embedding and hybrid need --embedder, and the mode text excludes it. Change --by.',
           );
         const query = {
-          ...given(options, 'subject', 'predicate', 'valid', 'system', 'kind', 'limit', 'text', 'nearby'),
+          ...given(
+            options,
+            'subject',
+            'predicate',
+            'valid',
+            'system',
+            'kind',
+            'limit',
+            'text',
+            'nearby',
+          ),
           ...(by !== undefined && { by, signal: session.interruption }),
           ...(relation && of && { relation: { is: relation, to: of } }),
         };
@@ -194,7 +223,9 @@ export function given<Options extends object, Name extends keyof Options>(
   options: Options,
   ...names: readonly Name[]
 ): { readonly [K in Name]?: Exclude<Options[K], undefined> } {
-  const said = names.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]);
+  const said = names
+    .filter((name) => options[name] !== undefined)
+    .map((name) => [name, options[name]]);
   return Object.fromEntries(said) as never;
 }
 
@@ -202,7 +233,10 @@ async function show(
   session: Session,
   { space, trajectory }: AboutOptions,
   query: RecallQuery,
-  { embedder, ...by }: { readonly embedder?: Embedder | undefined; readonly vectors?: VectorSearch | undefined } = {},
+  {
+    embedder,
+    ...by
+  }: { readonly embedder?: Embedder | undefined; readonly vectors?: VectorSearch | undefined } = {},
 ): Promise<number> {
   if ((query.limit ?? 1) > LIMIT_MAX)
     throw new CliError('usage', `The option --limit is too large. Pass at most ${LIMIT_MAX}.`);
@@ -210,7 +244,11 @@ async function show(
   const mode = embedder === undefined ? 'readonly' : 'existing';
   const read = async (store: Store) => {
     const found = await readingAssize(store, embedder).memory(space, trajectory).recall(query);
-    print(session, found, found.facts.length === 0 ? await unknownSpaceText(store, [space]) : undefined);
+    print(
+      session,
+      found,
+      found.facts.length === 0 ? await unknownSpaceText(store, [space]) : undefined,
+    );
     return EXIT.ok;
   };
   return session.withStore(mode, read, given(by, 'vectors'));
@@ -224,7 +262,8 @@ async function embedderOf(file: string): Promise<Embedder> {
   const module = await importModule(file, 'embedder', 'Name a module that exports an embedder');
   const found = lookedAt(file, 'embedder', () =>
     Object.values(module).filter(
-      (value): value is Embedder => typeof value === 'object' && value !== null && typeof value.embed === 'function',
+      (value): value is Embedder =>
+        typeof value === 'object' && value !== null && typeof value.embed === 'function',
     ),
   );
   if (found.length === 1) return failing(found[0]!, file);
@@ -245,9 +284,13 @@ function failing(embedder: Embedder, file: string): Embedder {
       } catch (cause) {
         // The embedder may have failed because it was aborted.
         signal.throwIfAborted();
-        throw new CliError('bad_input', `The embedder of ${file} failed: ${whyOf(cause).replace(/\.$/, '')}.`, {
-          cause,
-        });
+        throw new CliError(
+          'bad_input',
+          `The embedder of ${file} failed: ${whyOf(cause).replace(/\.$/, '')}.`,
+          {
+            cause,
+          },
+        );
       }
     },
   };
@@ -264,8 +307,12 @@ function print(
     out.document({ facts, ...told, is_truncated: isTruncated, observation });
     return;
   }
-  if (failed) out.line(line`${yellow('The embedder failed')}, so the facts are ranked by words: ${failed.cause}`);
-  if (facts.length === 0) out.line(line`No facts found.${unknown === undefined ? '' : ` ${unknown}`}`);
+  if (failed)
+    out.line(
+      line`${yellow('The embedder failed')}, so the facts are ranked by words: ${failed.cause}`,
+    );
+  if (facts.length === 0)
+    out.line(line`No facts found.${unknown === undefined ? '' : ` ${unknown}`}`);
   else
     printFacts(
       out,

@@ -1,4 +1,12 @@
-import { CliError, EXIT, inSession, line, printFacts, readingAssize, withSharedOptions } from '@assize/command';
+import {
+  CliError,
+  EXIT,
+  inSession,
+  line,
+  printFacts,
+  readingAssize,
+  withSharedOptions,
+} from '@assize/command';
 import type { Support } from 'assize/internal/runtime';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
@@ -16,7 +24,9 @@ const SUPPORTS = ['source', 'policy', 'approver', 'judge'] as const;
 export function restsOn(command: Command): void {
   withSharedOptions(
     about(
-      command.command('rests-on').description('list the facts that rest on a source, policy, approver or judge vote'),
+      command
+        .command('rests-on')
+        .description('list the facts that rest on a source, policy, approver or judge vote'),
     )
       .addOption(new Option('--source <name>', 'source of statements, such as the id of a message'))
       .addOption(new Option('--policy <version>', 'or a policy version of the judge'))
@@ -32,7 +42,8 @@ export function restsOn(command: Command): void {
     .action(
       inSession((session, options: Options) => {
         const named = SUPPORTS.filter((kind) => options[kind] !== undefined);
-        if (named.length !== 1) throw new CliError('usage', 'Pass one of --source, --policy, --approver and --judge.');
+        if (named.length !== 1)
+          throw new CliError('usage', 'Pass one of --source, --policy, --approver and --judge.');
         const support = { [named[0]!]: options[named[0]!] } as unknown as Support;
         return session.withStore('readonly', async (store) => {
           const memory = readingAssize(store).memory(options.space, options.trajectory);
@@ -45,7 +56,9 @@ export function restsOn(command: Command): void {
               found.map(({ fact }) => fact),
             );
             const stay = found.filter(({ stays }) => stays).length;
-            out.line(line`${counted(found.length, 'fact')}, ${counted(stay, 'fact')} of them also on something else`);
+            out.line(
+              line`${counted(found.length, 'fact')}, ${counted(stay, 'fact')} of them also on something else`,
+            );
           }
           return found.length > 0 ? EXIT.ok : EXIT.negative;
         });

@@ -1,4 +1,12 @@
-import { dim, EXIT, inSession, isErasedText, line, type SharedOptions, withSharedOptions } from '@assize/command';
+import {
+  dim,
+  EXIT,
+  inSession,
+  isErasedText,
+  line,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import type { Command } from 'commander';
 
 export function spaces(command: Command): void {

@@ -29,9 +29,15 @@ export function withdraw(command: Command): void {
       .command('withdraw')
       .description('withdraw a source: facts that rest on it alone are no longer believed')
       .argument('<trajectory>', 'trajectory that records the withdrawal')
-      .addOption(new Option('--source <name>', 'source to withdraw').argParser(validName).makeOptionMandatory())
+      .addOption(
+        new Option('--source <name>', 'source to withdraw')
+          .argParser(validName)
+          .makeOptionMandatory(),
+      )
       .addOption(new Option('--subject <name>', 'only facts of this subject').argParser(validName))
-      .addOption(new Option('--predicate <name>', 'only facts of this predicate').argParser(validName)),
+      .addOption(
+        new Option('--predicate <name>', 'only facts of this predicate').argParser(validName),
+      ),
   )
     .addHelpText(
       'after',
@@ -52,7 +58,11 @@ export function withdraw(command: Command): void {
             options,
             async (assize) => {
               const trajectory = await assize.open(trajectoryId);
-              const writ = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
+              const writ = await authority(
+                store,
+                trajectoryId,
+                `memory:${segment(options.space)}:**`,
+              );
               return trajectory.memory({ space: options.space, writ: writ() }).withdraw(withdrawal);
             },
           );
@@ -77,7 +87,8 @@ export function withdraw(command: Command): void {
               out.line(line`${counted(restored.length, 'fact')} believed again:`);
               printFacts(out, restored);
             }
-            if (pending.length > 0) out.line(line`Can no longer be approved, reject: ${pending.join(', ')}`);
+            if (pending.length > 0)
+              out.line(line`Can no longer be approved, reject: ${pending.join(', ')}`);
           }
           return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
         });

@@ -1,4 +1,11 @@
-import { CliError, EXIT, inSession, line, type SharedOptions, withSharedOptions } from '@assize/command';
+import {
+  CliError,
+  EXIT,
+  inSession,
+  line,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import { wasImported } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
@@ -13,8 +20,13 @@ export function adopt(program: Command): void {
   withSharedOptions(
     program
       .command('adopt')
-      .description('let a copied store, or imported trajectories, call tools in place of the original')
-      .argument('[trajectories...]', 'imported trajectories (default: the store itself, which is a copy)')
+      .description(
+        'let a copied store, or imported trajectories, call tools in place of the original',
+      )
+      .argument(
+        '[trajectories...]',
+        'imported trajectories (default: the store itself, which is a copy)',
+      )
       .requiredOption('--reason <text>', 'reason, such as the end of the original'),
   )
     .addHelpText(
@@ -24,32 +36,43 @@ export function adopt(program: Command): void {
         'A file that was moved within its file system is no copy.',
     )
     .action(
-      inSession(({ json, out, withStore }, { reason }: AdoptOptions, trajectories: readonly string[]) =>
-        withStore('existing', async (store) => {
-          const adoption = { at: systemClock.now(), reason };
-          if (trajectories.length > 0) {
-            await store.adopt({ ...adoption, roots: await importedRoots(store, trajectories) });
-            if (json) out.document({ ...adoption, trajectories });
-            else out.line(line`Adopted: this store calls the tools of ${trajectories.join(', ')} from now on.`);
+      inSession(
+        ({ json, out, withStore }, { reason }: AdoptOptions, trajectories: readonly string[]) =>
+          withStore('existing', async (store) => {
+            const adoption = { at: systemClock.now(), reason };
+            if (trajectories.length > 0) {
+              await store.adopt({ ...adoption, roots: await importedRoots(store, trajectories) });
+              if (json) out.document({ ...adoption, trajectories });
+              else
+                out.line(
+                  line`Adopted: this store calls the tools of ${trajectories.join(', ')} from now on.`,
+                );
+              return EXIT.ok;
+            }
+            const wasCopied = await isCopied(store);
+            if (wasCopied) {
+              await store.adopt(adoption);
+              // A file with a second name is refused even now.
+              await raiseLease(store);
+            }
+            const idle = await idleTrajectories(store);
+            if (json) {
+              out.document({
+                ...adoption,
+                trajectories,
+                adopted: wasCopied,
+                imported_without_tools: idle,
+              });
+              return EXIT.ok;
+            }
+            if (wasCopied) out.line(line`Adopted: this store calls tools from now on.`);
+            else out.line(line`This store is in its place. It needs no adoption.`);
+            for (const name of idle)
+              out.line(
+                line`The imported trajectory ${name} still calls none: assize store adopt ${name}`,
+              );
             return EXIT.ok;
-          }
-          const wasCopied = await isCopied(store);
-          if (wasCopied) {
-            await store.adopt(adoption);
-            // A file with a second name is refused even now.
-            await raiseLease(store);
-          }
-          const idle = await idleTrajectories(store);
-          if (json) {
-            out.document({ ...adoption, trajectories, adopted: wasCopied, imported_without_tools: idle });
-            return EXIT.ok;
-          }
-          if (wasCopied) out.line(line`Adopted: this store calls tools from now on.`);
-          else out.line(line`This store is in its place. It needs no adoption.`);
-          for (const name of idle)
-            out.line(line`The imported trajectory ${name} still calls none: assize store adopt ${name}`);
-          return EXIT.ok;
-        }),
+          }),
       ),
     );
 }
@@ -60,7 +83,10 @@ async function importedRoots(store: Store, trajectories: readonly string[]): Pro
   for (const name of trajectories) {
     const [first] = await store.entries(name, { limit: 1 });
     if (first === undefined)
-      throw new CliError('not_found', `The store has no trajectory ${name}. List them with assize log.`);
+      throw new CliError(
+        'not_found',
+        `The store has no trajectory ${name}. List them with assize log.`,
+      );
     if (!(await wasImported(store, first.id)))
       throw new CliError('usage', `The trajectory ${name} was not imported. It needs no adoption.`);
     roots.push(first.id);
@@ -73,7 +99,11 @@ async function idleTrajectories(store: Store): Promise<string[]> {
   const idle: string[] = [];
   for (const { trajectory_id } of await store.trajectories()) {
     const [first] = await store.entries(trajectory_id, { limit: 1 });
-    if (first !== undefined && (await wasImported(store, first.id)) && !(await store.adopted(first.id)))
+    if (
+      first !== undefined &&
+      (await wasImported(store, first.id)) &&
+      !(await store.adopted(first.id))
+    )
       idle.push(trajectory_id);
   }
   return idle;

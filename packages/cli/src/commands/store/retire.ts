@@ -1,4 +1,11 @@
-import { CliError, EXIT, inSession, line, type SharedOptions, withSharedOptions } from '@assize/command';
+import {
+  CliError,
+  EXIT,
+  inSession,
+  line,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import { integrateLog, type LoggedTransaction } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import { counted } from 'assize/internal/views';
@@ -14,9 +21,17 @@ export function retire(program: Command): void {
   withSharedOptions(
     program
       .command('retire')
-      .description('end a store whose entries go on in another store: no process writes to it or calls tools from it')
-      .requiredOption('--reason <text>', 'reason, such as the URL of the store that replaces this one')
-      .option('--force', 'retire also a store with open tool transactions, which no process then finishes'),
+      .description(
+        'end a store whose entries go on in another store: no process writes to it or calls tools from it',
+      )
+      .requiredOption(
+        '--reason <text>',
+        'reason, such as the URL of the store that replaces this one',
+      )
+      .option(
+        '--force',
+        'retire also a store with open tool transactions, which no process then finishes',
+      ),
   )
     .addHelpText(
       'after',
@@ -27,7 +42,10 @@ export function retire(program: Command): void {
       inSession(({ json, out, withStore }, { reason, force = false }: RetireOptions) =>
         withStore('existing', async (store) => {
           if (store.retire === undefined)
-            throw new CliError('usage', 'A store in memory ends with its process. Pass --store with another store.');
+            throw new CliError(
+              'usage',
+              'A store in memory ends with its process. Pass --store with another store.',
+            );
           const open = await openEffects(store);
           if (open.length > 0 && !force) throw unfinished(open);
           const retirement = { at: systemClock.now(), reason };

@@ -53,16 +53,25 @@ export function seal(program: Command): void {
           if (fault !== undefined) {
             progress.end();
             if (json) out.document({ sealed: 0, entries, fault });
-            else out.line(red(line`${fault.trajectory_id} seq ${fault.seq}: ${faultText(fault)}. Nothing was sealed.`));
+            else
+              out.line(
+                red(
+                  line`${fault.trajectory_id} seq ${fault.seq}: ${faultText(fault)}. Nothing was sealed.`,
+                ),
+              );
             return EXIT.negative;
           }
-          const sealed = await store.sealEntries((done) => progress.report('sealing entries', done, entries));
+          const sealed = await store.sealEntries((done) =>
+            progress.report('sealing entries', done, entries),
+          );
           progress.end();
           if (json) out.document({ sealed, entries });
           else if (state === 'checked' && sealed === 0)
             out.line(line`${counted(entries, 'entry')}, all sealed before.`);
           else
-            out.line(line`Sealed ${counted(sealed, 'entry')} of ${entries}. Entries without a seal are refused now.`);
+            out.line(
+              line`Sealed ${counted(sealed, 'entry')} of ${entries}. Entries without a seal are refused now.`,
+            );
           return EXIT.ok;
         }),
       ),

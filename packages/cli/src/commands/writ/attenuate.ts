@@ -32,7 +32,10 @@ export function attenuateWrit(command: Command): void {
       'as in the parent',
     )
       .requiredOption('--key <file>', 'private key of the parent’s subject: 64 hex digits')
-      .option('--delegate', 'attenuate for another trajectory, as input of `delegate`; an omitted budget is empty')
+      .option(
+        '--delegate',
+        'attenuate for another trajectory, as input of `delegate`; an omitted budget is empty',
+      )
       .option('--out <file>', 'output file (default: standard output)'),
   )
     .addHelpText(
@@ -45,11 +48,15 @@ export function attenuateWrit(command: Command): void {
         const { writ: parent, chain } = readWritFile(file);
         const { privateKey } = readPrivateKey(options.key, [parent.subject]);
         const { subject } = options;
-        if (subject === undefined) throw new CliError('usage', 'The subject is missing. Pass --subject PRINCIPAL.');
+        if (subject === undefined)
+          throw new CliError('usage', 'The subject is missing. Pass --subject PRINCIPAL.');
         const changes = { nonce: newNonce(), ...termsOf(options), subject };
         const { trajectory } = changes;
         if (options.delegate === true && trajectory === undefined)
-          throw new CliError('usage', 'The delegated trajectory is missing. Pass --trajectory NAME.');
+          throw new CliError(
+            'usage',
+            'The delegated trajectory is missing. Pass --trajectory NAME.',
+          );
         const child =
           options.delegate === true
             ? delegateWrit(parent, { ...changes, trajectory: trajectory as string }, privateKey)

@@ -7,6 +7,9 @@ import { showWrits } from './show.ts';
 import { verifyWrit } from './verify.ts';
 
 export function writ(program: Command): void {
-  const command = program.command('writ').description('issue, attenuate, show, revoke and verify writs');
-  for (const register of [key, issue, attenuateWrit, showWrits, revoke, verifyWrit]) register(command);
+  const command = program
+    .command('writ')
+    .description('issue, attenuate, show, revoke and verify writs');
+  for (const register of [key, issue, attenuateWrit, showWrits, revoke, verifyWrit])
+    register(command);
 }

@@ -29,7 +29,10 @@ export function issue(command: Command): void {
   withSharedOptions(
     withTerms(command.command('issue').description('sign a root writ'), 'any')
       .requiredOption('--key <file>', 'private key of the issuer: 64 hex digits')
-      .option('--from <file>', 'JSON object of the same fields, such as {"actions":["spend"]}; options take precedence')
+      .option(
+        '--from <file>',
+        'JSON object of the same fields, such as {"actions":["spend"]}; options take precedence',
+      )
       .option('--out <file>', 'output file (default: standard output)'),
   )
     .addHelpText(
@@ -49,8 +52,12 @@ export function issue(command: Command): void {
           issuer: key.publicKey,
         };
         const missing = (['subject', 'expires'] as const).find((name) => !(name in grant));
-        if (missing !== undefined) throw new CliError('usage', `The writ has no ${missing}. Pass --${missing}.`);
-        writeWritFile(session, options.out, { writ: issueWrit(grant as WritGrant, key.privateKey), chain: [] });
+        if (missing !== undefined)
+          throw new CliError('usage', `The writ has no ${missing}. Pass --${missing}.`);
+        writeWritFile(session, options.out, {
+          writ: issueWrit(grant as WritGrant, key.privateKey),
+          chain: [],
+        });
         noteUnanchored(session.storeUrl, key);
         return EXIT.ok;
       }),
@@ -61,5 +68,8 @@ function grantIn(path: string | undefined): object {
   if (path === undefined) return {};
   const grant = readJson(path);
   if (typeof grant === 'object' && grant !== null && !Array.isArray(grant)) return grant;
-  throw new CliError('bad_input', `${path} is not a JSON object. Write the grants of the writ as one object.`);
+  throw new CliError(
+    'bad_input',
+    `${path} is not a JSON object. Write the grants of the writ as one object.`,
+  );
 }

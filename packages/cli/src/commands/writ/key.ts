@@ -15,7 +15,9 @@ export function key(command: Command): void {
   withSharedOptions(
     command
       .command('key')
-      .description('create a key that signs writs, or read an existing one, and print its public key')
+      .description(
+        'create a key that signs writs, or read an existing one, and print its public key',
+      )
       .argument('<file>', 'file of the private key: 64 hex digits'),
   )
     .addHelpText(

@@ -43,11 +43,23 @@ export function revoke(command: Command): void {
     command
       .command('revoke')
       .description('revoke a writ and all its descendants permanently')
-      .argument('<trajectory>', 'trajectory that records the revocation; its delegated trajectories adopt it')
-      .argument('<writ>', 'file, - for standard input, or the first 8 digits of the id of a writ of the trajectory')
+      .argument(
+        '<trajectory>',
+        'trajectory that records the revocation; its delegated trajectories adopt it',
+      )
+      .argument(
+        '<writ>',
+        'file, - for standard input, or the first 8 digits of the id of a writ of the trajectory',
+      )
       .requiredOption('--reason <text>', 'reason for the revocation; stays in the ledger')
-      .option('--key <file>', 'private key of the holder of --by, or of an anchor (default: the root key of the store)')
-      .option('--by <file>', 'writ that authorises the revocation: an ancestor that grants assize.revoke on writ:**')
+      .option(
+        '--key <file>',
+        'private key of the holder of --by, or of an anchor (default: the root key of the store)',
+      )
+      .option(
+        '--by <file>',
+        'writ that authorises the revocation: an ancestor that grants assize.revoke on writ:**',
+      )
       .option(
         '--principal <name>',
         'without --by: the revoking principal, subject of the short-lived writ',
@@ -64,7 +76,14 @@ export function revoke(command: Command): void {
         const key = keyOrRoot(session.storeUrl, options);
         return session.withStore('existing', async (store) => {
           const revoked = await targetOf(store, trajectoryId, given);
-          const by = await authorityOf(session, store, options, key, trajectoryId, writId(revoked.writ));
+          const by = await authorityOf(
+            session,
+            store,
+            options,
+            key,
+            trajectoryId,
+            writId(revoked.writ),
+          );
           const done = await withAssize(store, session.storeUrl, options, async (assize) => {
             const trajectory = await assize.open(trajectoryId);
             return trajectory.writs.revoke({ writ: revoked, reason: options.reason, by });
@@ -114,15 +133,30 @@ function say({ json, out }: Session, writ: string, { ruling, propagated }: Revoc
     ...(error && { error: error.message }),
   }));
   const why = ruling.ruling === 'rejected' ? { reason: ruling.reason, detail: ruling.detail } : {};
-  if (json) out.document({ ruling: ruling.ruling, writ, trajectory_id, seq, entry_id: id, ...why, propagated: told });
+  if (json)
+    out.document({
+      ruling: ruling.ruling,
+      writ,
+      trajectory_id,
+      seq,
+      entry_id: id,
+      ...why,
+      propagated: told,
+    });
   else if (ruling.ruling === 'rejected')
     out.line(line`${red('rejected')} as ${shortId(id)}: ${ruling.detail} (${ruling.reason})`);
   else {
-    out.line(line`${green('revoked')} ${shortName(writ)} by ${shortId(id)}, ${trajectory_id} seq ${seq}`);
+    out.line(
+      line`${green('revoked')} ${shortName(writ)} by ${shortId(id)}, ${trajectory_id} seq ${seq}`,
+    );
     for (const { trajectory_id: child, error } of told)
       out.line(
-        error === undefined ? line`  applied in ${child}` : line`  not yet applied in ${yellow(child)}: ${error}`,
+        error === undefined
+          ? line`  applied in ${child}`
+          : line`  not yet applied in ${yellow(child)}: ${error}`,
       );
   }
-  return ruling.ruling === 'committed' && told.every((each) => each.applied) ? EXIT.ok : EXIT.negative;
+  return ruling.ruling === 'committed' && told.every((each) => each.applied)
+    ? EXIT.ok
+    : EXIT.negative;
 }

@@ -25,9 +25,14 @@ export function showWrits(command: Command): void {
   withSharedOptions(
     command
       .command('show')
-      .description('show the grants of a writ and its ancestors, or the writs of a trajectory with their budgets')
+      .description(
+        'show the grants of a writ and its ancestors, or the writs of a trajectory with their budgets',
+      )
       .argument('[writ]', 'file, or - for standard input; with --in an id, or its first 8 digits')
-      .option('--in <trajectory>', 'show the writs of this trajectory, with their spent budgets and revocations'),
+      .option(
+        '--in <trajectory>',
+        'show the writs of this trajectory, with their spent budgets and revocations',
+      ),
   )
     .addHelpText(
       'after',
@@ -39,9 +44,13 @@ export function showWrits(command: Command): void {
         const trajectoryId = options.in;
         if (trajectoryId === undefined) {
           if (given === undefined)
-            throw new CliError('usage', 'The writ is missing. Pass a file, or a trajectory with --in.');
+            throw new CliError(
+              'usage',
+              'The writ is missing. Pass a file, or a trajectory with --in.',
+            );
           const { writ, chain } = readWritFile(given);
-          if (json) out.document({ id: writId(writ), lineage: lineageOf(writ, chain), writ, chain });
+          if (json)
+            out.document({ id: writId(writ), lineage: lineageOf(writ, chain), writ, chain });
           else printLine(out, writ, chain);
           return EXIT.ok;
         }
@@ -49,7 +58,8 @@ export function showWrits(command: Command): void {
           const all = await writsIn(store, trajectoryId);
           const wanted = given === undefined ? all : [findWrit(all, given, trajectoryId)];
           if (json) out.document({ trajectory_id: trajectoryId, writs: wanted.map(described) });
-          else if (wanted.length === 0) out.line(line`The trajectory ${trajectoryId} has no writs.`);
+          else if (wanted.length === 0)
+            out.line(line`The trajectory ${trajectoryId} has no writs.`);
           else for (const listed of wanted) printListed(out, listed);
           return EXIT.ok;
         });
@@ -57,7 +67,17 @@ export function showWrits(command: Command): void {
     );
 }
 
-function described({ id, writ, chain, granted, spent, reserved, left, revoked, delegated }: ListedWrit) {
+function described({
+  id,
+  writ,
+  chain,
+  granted,
+  spent,
+  reserved,
+  left,
+  revoked,
+  delegated,
+}: ListedWrit) {
   return {
     id,
     lineage: lineageOf(writ, chain),
@@ -89,7 +109,8 @@ function printListed(
 ): void {
   out.line(headingOf(writ));
   if (revoked !== undefined) {
-    const which = revoked.writ === writId(writ) ? '' : `, with its ancestor ${shortName(revoked.writ)}`;
+    const which =
+      revoked.writ === writId(writ) ? '' : `, with its ancestor ${shortName(revoked.writ)}`;
     out.line(line`  ${red('revoked')} by ${shortName(revoked.by)}${which}`);
   }
   for (const text of grantLines(writ)) out.line(text);
@@ -98,6 +119,8 @@ function printListed(
       line`  ${dim('spent')}       ${amountsOf(spent)}; reserved: ${amountsOf(reserved)}; left: ${amountsOf(left)}`,
     );
   if (chain.length > 0)
-    out.line(line`  ${dim('ancestors')}   ${chain.map((link) => shortName(writId(link))).join(' ← ')}`);
+    out.line(
+      line`  ${dim('ancestors')}   ${chain.map((link) => shortName(writId(link))).join(' ← ')}`,
+    );
   if (delegated === true) out.line(line`  ${dim('created the trajectory by delegation')}`);
 }

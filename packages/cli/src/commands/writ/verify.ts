@@ -84,7 +84,9 @@ export function verifyWrit(command: Command): void {
         if (options.action === undefined && options.scope.length > 0)
           throw new CliError('usage', 'The option --scope needs --action. Pass both.');
         const held = readWritFile(file);
-        const verifier = createWritVerifier({ anchors: readAnchors(session.storeUrl, options.anchors) });
+        const verifier = createWritVerifier({
+          anchors: readAnchors(session.storeUrl, options.anchors),
+        });
         const links = checkedLinks(verifier, held);
         const broken = links.find(({ problem }) => problem !== undefined)?.problem;
         const standing = await standingOf(session, options, held.writ);
@@ -96,7 +98,10 @@ export function verifyWrit(command: Command): void {
 }
 
 /** Each link alone and with its ancestors, the root first. */
-function checkedLinks(verifier: WritVerifier, { writ, chain }: WritChain): { writ: Writ; problem?: Problem }[] {
+function checkedLinks(
+  verifier: WritVerifier,
+  { writ, chain }: WritChain,
+): { writ: Writ; problem?: Problem }[] {
   const links = [writ, ...chain];
   return links
     .map((link, index) => {
@@ -115,10 +120,18 @@ function withRevoked<T extends { writ: Writ }>(links: readonly T[], revoked: Rea
 async function standingOf(session: Session, options: Options, writ: Writ): Promise<Standing> {
   const trajectory = options.in;
   if (trajectory === undefined)
-    return { trajectory: options.trajectory ?? writ.trajectory ?? '', revoked: new Set(), delegated: undefined };
+    return {
+      trajectory: options.trajectory ?? writ.trajectory ?? '',
+      revoked: new Set(),
+      delegated: undefined,
+    };
   const writs = await session.withStore('readonly', (store) => writsIn(store, trajectory));
   const delegated = writs.find((listed: ListedWrit) => listed.delegated === true)?.id;
-  return { trajectory, revoked: new Set(writs.flatMap(({ revoked }) => revoked?.writ ?? [])), delegated };
+  return {
+    trajectory,
+    revoked: new Set(writs.flatMap(({ revoked }) => revoked?.writ ?? [])),
+    delegated,
+  };
 }
 
 /** A valid chain is checked for the given time, and for the action if one is named. */
@@ -132,7 +145,15 @@ function useProblem(
   // A writ that grants no action has no action to check. All earlier checks have passed by then.
   const asked = action ?? 'assize';
   const delegated = standing.delegated ?? (options.in === undefined ? crossingOf(held) : undefined);
-  const answer = verifier.check({ ...held, ...standing, delegated, principal, at, action: asked, scopes });
+  const answer = verifier.check({
+    ...held,
+    ...standing,
+    delegated,
+    principal,
+    at,
+    action: asked,
+    scopes,
+  });
   if (answer.ok || (action === undefined && answer.code === 'action_not_granted')) return undefined;
   return answer;
 }
@@ -177,10 +198,13 @@ function report(
     return;
   }
   for (const { writ: link, problem: wrong, isRevoked } of links) {
-    if (wrong !== undefined) out.line(line`${red('fails')}  ${headingOf(link)}: ${wrong.detail} (${wrong.code})`);
+    if (wrong !== undefined)
+      out.line(line`${red('fails')}  ${headingOf(link)}: ${wrong.detail} (${wrong.code})`);
     else out.line(line`${isRevoked ? red('revoked') : green('signed')}  ${headingOf(link)}`);
   }
-  const verdict = isValid ? 'The writ is valid, and does not grant the use' : 'The writ is not valid';
+  const verdict = isValid
+    ? 'The writ is valid, and does not grant the use'
+    : 'The writ is not valid';
   if (problem !== undefined) out.line(line`${red(verdict)}: ${problem.detail} (${problem.code})`);
   else
     out.line(

@@ -28,7 +28,12 @@ const writs = { ada: writOf('ada'), bob: writOf('bob') };
 const trajectory = await assize.create(budget, { writs: Object.values(writs) });
 const spend = async (agent: keyof typeof writs, amount: number): Promise<void> => {
   const role = { name: 'spender', params: { agent } } as const;
-  const ruling = await trajectory.propose({ action: 'spend', role, args: { amount }, writ: writs[agent] });
+  const ruling = await trajectory.propose({
+    action: 'spend',
+    role,
+    args: { amount },
+    writ: writs[agent],
+  });
   console.log(
     `${agent} ${amount}: ${ruling.ruling === 'rejected' ? `${ruling.invariantId}, ${ruling.detail}` : ruling.ruling}`,
   );

@@ -11,7 +11,10 @@ const spender = (agent: string, amount: number) => ({
 
 test('two agents spend one budget: each below the cap alone, not together', () => {
   const state = { cap: 100_000, spent: {} };
-  const skew = skewOf(budget, state, '2026-01-01T00:00:00.000000Z', [spender('ada', 45_000), spender('bob', 60_000)]);
+  const skew = skewOf(budget, state, '2026-01-01T00:00:00.000000Z', [
+    spender('ada', 45_000),
+    spender('bob', 60_000),
+  ]);
   expect(skew).toEqual({
     alone: [[], []],
     withoutKernel: [['BUDGET_CAP'], ['BUDGET_CAP']],

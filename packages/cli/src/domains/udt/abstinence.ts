@@ -19,7 +19,12 @@ export interface Abstinence {
  * the result arrived. A positive counts confirmed or not, and also on the day of its own
  * collection. Without a positive, days count from enrolment.
  */
-export function abstinenceOn(day: Day, enrolledAt: Day, tests: Tests, n: number = Number.MAX_SAFE_INTEGER): Abstinence {
+export function abstinenceOn(
+  day: Day,
+  enrolledAt: Day,
+  tests: Tests,
+  n: number = Number.MAX_SAFE_INTEGER,
+): Abstinence {
   const last_positive = lastPositive(day, tests, n);
   const consecutive_days = daysBetween(last_positive ?? enrolledAt, day);
   return { last_positive, consecutive_days, tier: tierOf(consecutive_days) };
@@ -38,7 +43,11 @@ export function tracked(
 function lastPositive(day: Day, tests: Tests, n: number): Day | null {
   let last: Day | null = null;
   for (const test of Object.values(tests)) {
-    if (counts(test, n) && test.collected_at <= day && (last === null || test.collected_at > last)) {
+    if (
+      counts(test, n) &&
+      test.collected_at <= day &&
+      (last === null || test.collected_at > last)
+    ) {
       last = test.collected_at;
     }
   }

@@ -110,7 +110,12 @@ const enroll: UdtAction<'enrolment', Enroll> = {
 const orderTest: UdtAction<'ordering', OrderTest> = {
   process: 'ordering',
   description: 'Order a urine drug test. Orders are never refused for coverage.',
-  args: z.object({ order: id, type: testType, rationale: z.string(), confirms: id.exactOptional() }),
+  args: z.object({
+    order: id,
+    type: testType,
+    rationale: z.string(),
+    confirms: id.exactOptional(),
+  }),
   apply: (state, { order, ...row }, { role }) => {
     addRow(state.orders, enrolled(state, role), order, row);
   },
@@ -118,17 +123,24 @@ const orderTest: UdtAction<'ordering', OrderTest> = {
 
 const collectSample: UdtAction<'testing', CollectSample> = {
   process: 'testing',
-  description: 'Record that the sample of an order was collected. The day of collection is the one that counts.',
+  description:
+    'Record that the sample of an order was collected. The day of collection is the one that counts.',
   args: z.object({ test: id, collected_at: day }),
   apply: (state, { test, collected_at }, { role, at }) => {
     const patient = enrolled(state, role);
     const order = state.orders[patient]?.[test];
     if (order === undefined) throw new Error(`nothing is ordered under ${test}`);
-    if (collected_at < recordOf(state, patient).enrolled_at) throw new Error(`${patient} was not enrolled then`);
+    if (collected_at < recordOf(state, patient).enrolled_at)
+      throw new Error(`${patient} was not enrolled then`);
     notAfterToday(collected_at, at);
     const { type, confirms } = order;
     const n = nextEvent(state, patient);
-    addRow(state.tests, patient, test, { type, collected_at, n, ...(confirms === undefined ? {} : { confirms }) });
+    addRow(state.tests, patient, test, {
+      type,
+      collected_at,
+      n,
+      ...(confirms === undefined ? {} : { confirms }),
+    });
   },
 };
 
@@ -140,7 +152,8 @@ const recordResult: UdtAction<'testing', RecordResult> = {
     const patient = enrolled(state, role);
     const row = testOf(state, patient, test);
     // A negative result can still become positive. The reverse is a doctor's decision.
-    if (row.result === 'positive') throw new Error(`${test} is positive; only a doctor can void it`);
+    if (row.result === 'positive')
+      throw new Error(`${test} is positive; only a doctor can void it`);
     if (row.result === result) throw new Error(`${test} is recorded as ${result} already`);
     row.result = result;
     row.n = nextEvent(state, patient);
@@ -191,7 +204,8 @@ const setAsidePositive: UdtAction<'reappraisal', SetAsidePositive> = {
   channel: MD,
   apply: (state, { relapse, test, reason }, { role }) => {
     const patient = enrolled(state, role);
-    if (mustBePositive(state, patient, test).set_aside !== undefined) throw new Error(`${test} is set aside already`);
+    if (mustBePositive(state, patient, test).set_aside !== undefined)
+      throw new Error(`${test} is set aside already`);
     addRow(state.relapses, patient, relapse, { test, response: `set aside: ${reason}` });
   },
   // Nothing is set aside before the decision: the tier and the claims change with the approval, in
@@ -226,12 +240,18 @@ function nextEvent({ events }: Pick<UdtState, 'events'>, patient: string): numbe
   return n;
 }
 
-function addRow<Row>(rows: Record<string, Record<string, Row>>, patient: string, key: string, row: Row): void {
+function addRow<Row>(
+  rows: Record<string, Record<string, Row>>,
+  patient: string,
+  key: string,
+  row: Row,
+): void {
   // Written first and read back: an assigned value is copied, so the local object is a different
   // one.
   if (rows[patient] === undefined) rows[patient] = {};
   const mine = rows[patient] as Record<string, Row>;
-  if (mine[key] !== undefined) throw new Error(`there is a ${key} of ${patient} already; use another id`);
+  if (mine[key] !== undefined)
+    throw new Error(`there is a ${key} of ${patient} already; use another id`);
   mine[key] = row;
 }
 

@@ -17,7 +17,12 @@ async function untilRelapse(): Promise<Clinic> {
   const clinic = await Clinic.open();
   await clinic.done('enroll', P, { program_phase: 'maintenance', enrolled_at: '2025-12-01' });
   await clinic.sample(P, 'd1', { type: 'definitive', day: '2026-03-23', result: 'negative' });
-  await clinic.done('submit_claim', P, { claim: 'c1', test: 'd1', date: '2026-03-23', tier: '90+' });
+  await clinic.done('submit_claim', P, {
+    claim: 'c1',
+    test: 'd1',
+    date: '2026-03-23',
+    tier: '90+',
+  });
   await clinic.sample(P, 'p1', { type: 'presumptive', day: '2026-03-26', result: 'positive' });
   await clinic.sample(P, 'd2', { type: 'definitive', day: '2026-03-26' });
   return clinic;
@@ -66,26 +71,46 @@ describe('the coverage on a day', () => {
     const { state } = await untilRelapse();
     const result = state.tests[P]?.['p1']?.n ?? 0;
     const asked = { patient: P, day: '2026-03-26' };
-    expect(coverageOn(state, { ...asked, known: result - 1 })).toMatchObject({ tier: '90+', left: 2 });
+    expect(coverageOn(state, { ...asked, known: result - 1 })).toMatchObject({
+      tier: '90+',
+      left: 2,
+    });
     expect(coverageOn(state, { ...asked, known: result })).toMatchObject({ tier: '0-30', left: 0 });
-    expect(coverageOn(state, { ...asked, known: 0 })).toMatchObject({ tier: '90+', covered: [], left: 3 });
+    expect(coverageOn(state, { ...asked, known: 0 })).toMatchObject({
+      tier: '90+',
+      covered: [],
+      left: 3,
+    });
   });
 
   test('a set-aside result counts as of a time before the doctor’s decision', async () => {
     const clinic = await untilRelapse();
     const before = clinic.state.events[P] as number;
-    const ruling = await clinic.propose('set_aside_positive', P, { relapse: 'r1', test: 'p1', reason: 'poppy seeds' });
+    const ruling = await clinic.propose('set_aside_positive', P, {
+      relapse: 'r1',
+      test: 'p1',
+      reason: 'poppy seeds',
+    });
     if (ruling.ruling !== 'escalated') throw new Error('it must wait for a doctor');
-    await clinic.trajectory.approvals.approve(ruling.pending, { principal: 'md:okafor', method: 'test' });
+    await clinic.trajectory.approvals.approve(ruling.pending, {
+      principal: 'md:okafor',
+      method: 'test',
+    });
     const asked = { patient: P, day: '2026-03-26' };
     expect(coverageOn(clinic.state, asked)).toMatchObject({ tier: '90+', left: 2 });
-    expect(coverageOn(clinic.state, { ...asked, known: before })).toMatchObject({ tier: '0-30', left: 0 });
+    expect(coverageOn(clinic.state, { ...asked, known: before })).toMatchObject({
+      tier: '0-30',
+      left: 0,
+    });
   });
 
   test('a row of the middle tier that covers nothing has nothing left', async () => {
     const clinic = await Clinic.open({ initial: udtInitial({ middle: { tests: 0, days: 30 } }) });
     await clinic.done('enroll', P, { program_phase: 'intake', enrolled_at: '2025-12-01' });
-    expect(coverageOn(clinic.state, { patient: P, day: '2026-01-10' })).toMatchObject({ tier: '31-89', left: 0 });
+    expect(coverageOn(clinic.state, { patient: P, day: '2026-01-10' })).toMatchObject({
+      tier: '31-89',
+      left: 0,
+    });
   });
 
   test.each([
@@ -111,34 +136,45 @@ const sample = fc.record({
 
 test('claims commit exactly up to the rest; later records change no old answer', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(sample, { maxLength: 10 }), fc.integer({ min: -9, max: 5 }), async (samples, after) => {
-      const clinic = await Clinic.open();
-      const enrolled = '2026-01-01';
-      clinic.on(enrolled);
-      await clinic.done('enroll', P, { program_phase: 'intake', enrolled_at: enrolled });
-      const answers: { readonly known: number; readonly day: string; readonly said: unknown }[] = [];
-      let day = enrolled;
-      for (const [i, { later, type, result, claimed }] of samples.entries()) {
-        day = addDays(day, later);
-        const test = `t${i}`;
-        await clinic.sample(P, test, { type, day, ...(result === undefined ? {} : { result }) });
-        const { tier } = coverageOn(clinic.state, { patient: P, day });
-        if (claimed) await clinic.propose('submit_claim', P, { claim: `c${i}`, test, date: day, tier });
-        answers.push(...asked(clinic.state, enrolled, day));
-      }
-      for (const { known, day, said } of answers)
-        expect(coverageOn(clinic.state, { patient: P, day, known })).toEqual(said);
+    fc.asyncProperty(
+      fc.array(sample, { maxLength: 10 }),
+      fc.integer({ min: -9, max: 5 }),
+      async (samples, after) => {
+        const clinic = await Clinic.open();
+        const enrolled = '2026-01-01';
+        clinic.on(enrolled);
+        await clinic.done('enroll', P, { program_phase: 'intake', enrolled_at: enrolled });
+        const answers: { readonly known: number; readonly day: string; readonly said: unknown }[] =
+          [];
+        let day = enrolled;
+        for (const [i, { later, type, result, claimed }] of samples.entries()) {
+          day = addDays(day, later);
+          const test = `t${i}`;
+          await clinic.sample(P, test, { type, day, ...(result === undefined ? {} : { result }) });
+          const { tier } = coverageOn(clinic.state, { patient: P, day });
+          if (claimed)
+            await clinic.propose('submit_claim', P, { claim: `c${i}`, test, date: day, tier });
+          answers.push(...asked(clinic.state, enrolled, day));
+        }
+        for (const { known, day, said } of answers)
+          expect(coverageOn(clinic.state, { patient: P, day, known })).toEqual(said);
 
-      // Claims for earlier days too: they fill the windows of later ones.
-      const last = addDays(day, after);
-      day = last < enrolled ? enrolled : last;
-      const { tier, left } = coverageOn(clinic.state, { patient: P, day });
-      for (let i = 0; i <= left; i++) {
-        await clinic.sample(P, `x${i}`, { type: 'definitive', day });
-        const ruling = await clinic.propose('submit_claim', P, { claim: `x${i}`, test: `x${i}`, date: day, tier });
-        expect(ruling.ruling).toBe(i < left ? 'committed' : 'rejected');
-      }
-    }),
+        // Claims for earlier days too: they fill the windows of later ones.
+        const last = addDays(day, after);
+        day = last < enrolled ? enrolled : last;
+        const { tier, left } = coverageOn(clinic.state, { patient: P, day });
+        for (let i = 0; i <= left; i++) {
+          await clinic.sample(P, `x${i}`, { type: 'definitive', day });
+          const ruling = await clinic.propose('submit_claim', P, {
+            claim: `x${i}`,
+            test: `x${i}`,
+            date: day,
+            tier,
+          });
+          expect(ruling.ruling).toBe(i < left ? 'committed' : 'rejected');
+        }
+      },
+    ),
     { numRuns: cases(60) },
   );
 });

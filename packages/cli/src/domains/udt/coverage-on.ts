@@ -27,9 +27,18 @@ export interface CoverageReport {
   /** First and last day of the window that ends on the day. */
   readonly window: { readonly from: Day; readonly to: Day };
   /** The covered definitive tests in the window, by day and then by name. */
-  readonly covered: readonly { readonly test: string; readonly claim: string; readonly date: Day }[];
+  readonly covered: readonly {
+    readonly test: string;
+    readonly claim: string;
+    readonly date: Day;
+  }[];
   /** The windows of claims for later days that the day is in, if there are any. */
-  readonly later?: readonly { readonly tier: Tier; readonly from: Day; readonly to: Day; readonly left: number }[];
+  readonly later?: readonly {
+    readonly tier: Tier;
+    readonly from: Day;
+    readonly to: Day;
+    readonly left: number;
+  }[];
   /** Number of further covered definitive tests on that day, in all of these windows. */
   readonly left: number;
 }

@@ -8,7 +8,9 @@ import type { Tier, UdtState } from './schema.ts';
 // Days are counted from enrolment, which is day 0. A claim is for the test of its day, the
 // definitive one if there are two, and expects a ruling: `ok`, or the invariant that refuses it.
 type Sample = 'presumptive' | 'presumptive+' | 'definitive' | 'definitive+' | 'definitive-';
-type Step = readonly [day: number, sample: Sample] | readonly [day: number, 'claim', tier: Tier, expected: string];
+type Step =
+  | readonly [day: number, sample: Sample]
+  | readonly [day: number, 'claim', tier: Tier, expected: string];
 
 const ENROLLED = '2026-01-01';
 const P = 'dana';
@@ -302,8 +304,13 @@ describe('which claims are covered', () => {
 
   test('a limit that the regulation fixes is not a setting', async () => {
     const initial = udtInitial();
-    const generous = { ...initial, coverage: { ...initial.coverage, '0-30': { tests: 7, days: 7 } } };
-    await expect(Clinic.open({ initial: generous })).rejects.toMatchObject({ code: 'invalid_state' });
+    const generous = {
+      ...initial,
+      coverage: { ...initial.coverage, '0-30': { tests: 7, days: 7 } },
+    };
+    await expect(Clinic.open({ initial: generous })).rejects.toMatchObject({
+      code: 'invalid_state',
+    });
   });
 });
 
@@ -320,7 +327,11 @@ describe('late results', () => {
 
     clinic.on('2026-03-25');
     await clinic.done('record_result', P, { test: 'early', result: 'positive' });
-    expect(clinic.state.patients[P]).toMatchObject({ last_positive: '2026-03-20', consecutive_days: 3, tier: '0-30' });
+    expect(clinic.state.patients[P]).toMatchObject({
+      last_positive: '2026-03-20',
+      consecutive_days: 3,
+      tier: '0-30',
+    });
     expect(clinic.state.claims[P]?.['c1']).toMatchObject({ tier: '90+' });
     expect(await clinic.propose('submit_claim', P, { ...second, tier: '90+' })).toMatchObject({
       invariantId: 'CLAIM_TIER_CURRENT',
@@ -334,16 +345,28 @@ describe('late results', () => {
     const clinic = await Clinic.open();
     await clinic.done('enroll', P, { program_phase: 'maintenance', enrolled_at: '2025-12-01' });
     await clinic.sample(P, 'first', { type: 'presumptive', day: '2026-03-02' });
-    await clinic.sample(P, 'second', { type: 'presumptive', day: '2026-03-10', result: 'positive' });
+    await clinic.sample(P, 'second', {
+      type: 'presumptive',
+      day: '2026-03-10',
+      result: 'positive',
+    });
     await clinic.done('record_result', P, { test: 'first', result: 'positive' });
-    expect(clinic.state.patients[P]).toMatchObject({ last_positive: '2026-03-10', as_of: '2026-03-10' });
+    expect(clinic.state.patients[P]).toMatchObject({
+      last_positive: '2026-03-10',
+      as_of: '2026-03-10',
+    });
   });
 
   test('a claim is adjudicated without its test’s result if there is none yet', async () => {
     const clinic = await Clinic.open();
     await clinic.done('enroll', P, { program_phase: 'maintenance', enrolled_at: '2025-12-01' });
     await clinic.sample(P, 'd1', { type: 'definitive', day: '2026-03-20' });
-    await clinic.done('submit_claim', P, { claim: 'c1', test: 'd1', date: '2026-03-20', tier: '90+' });
+    await clinic.done('submit_claim', P, {
+      claim: 'c1',
+      test: 'd1',
+      date: '2026-03-20',
+      tier: '90+',
+    });
     await clinic.done('record_result', P, { test: 'd1', result: 'positive' });
     expect(clinic.state.patients[P]).toMatchObject({ tier: '0-30' });
   });

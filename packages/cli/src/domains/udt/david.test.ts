@@ -9,10 +9,19 @@ test('the story of David', async () => {
   await clinic.done('enroll', 'david', { program_phase: 'maintenance', enrolled_at: '2025-12-01' });
 
   await clinic.sample('david', 'd1', { type: 'definitive', day: '2026-03-23', result: 'negative' });
-  await clinic.done('submit_claim', 'david', { claim: 'c1', test: 'd1', date: '2026-03-23', tier: '90+' });
+  await clinic.done('submit_claim', 'david', {
+    claim: 'c1',
+    test: 'd1',
+    date: '2026-03-23',
+    tier: '90+',
+  });
   const seenByBilling = clinic.trajectory.slice('Billing', { patient: 'david' });
 
-  await clinic.sample('david', 'p1', { type: 'presumptive', day: '2026-03-26', result: 'positive' });
+  await clinic.sample('david', 'p1', {
+    type: 'presumptive',
+    day: '2026-03-26',
+    result: 'positive',
+  });
   expect(clinic.state.patients['david']).toEqual({
     program_phase: 'maintenance',
     enrolled_at: '2025-12-01',
@@ -32,7 +41,11 @@ test('the story of David', async () => {
     test: 'p1',
     response: 'counselling twice a week',
   });
-  expect(relapse).toMatchObject({ ruling: 'escalated', channel: 'md', invariantId: 'RELAPSE_RESPONSE_IS_HUMAN' });
+  expect(relapse).toMatchObject({
+    ruling: 'escalated',
+    channel: 'md',
+    invariantId: 'RELAPSE_RESPONSE_IS_HUMAN',
+  });
   if (relapse.ruling !== 'escalated') return;
 
   // The order does not wait for the doctor: its paths are outside the frozen part.
@@ -70,12 +83,22 @@ test('the story of David', async () => {
 
   await clinic.sample('david', 'd3', { type: 'definitive', day: '2026-03-29' });
   expect(
-    await clinic.propose('submit_claim', 'david', { claim: 'c2', test: 'd3', date: '2026-03-29', tier: '0-30' }),
+    await clinic.propose('submit_claim', 'david', {
+      claim: 'c2',
+      test: 'd3',
+      date: '2026-03-29',
+      tier: '0-30',
+    }),
   ).toMatchObject({ ruling: 'rejected', invariantId: 'DEFINITIVE_WINDOW' });
 
   await clinic.sample('david', 'd4', { type: 'definitive', day: '2026-03-30' });
   expect(
-    await clinic.propose('submit_claim', 'david', { claim: 'c2', test: 'd4', date: '2026-03-30', tier: '0-30' }),
+    await clinic.propose('submit_claim', 'david', {
+      claim: 'c2',
+      test: 'd4',
+      date: '2026-03-30',
+      tier: '0-30',
+    }),
   ).toMatchObject({ ruling: 'committed' });
 
   expect(await verifyTrajectory(new Replayer(clinic.store), clinic.trajectory.id)).toMatchObject({

@@ -22,7 +22,16 @@ import { udtState } from './schema.ts';
 export type { UdtActions } from './actions.ts';
 export { type CoverageQuestion, type CoverageReport, coverageOn } from './coverage-on.ts';
 export { MIDDLE_TIER, udtInitial } from './initial.ts';
-export type { Claim, Coverage, Order, Patient, Relapse, Tier, UdtState, UdtTest } from './schema.ts';
+export type {
+  Claim,
+  Coverage,
+  Order,
+  Patient,
+  Relapse,
+  Tier,
+  UdtState,
+  UdtTest,
+} from './schema.ts';
 
 export const udt = defineDomain({
   name: 'udt',

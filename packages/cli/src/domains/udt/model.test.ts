@@ -27,8 +27,22 @@ const later = fc.oneof(
 );
 const life: fc.Arbitrary<(Collect | Move)[]> = fc.array(
   fc.oneof(
-    { weight: 4, arbitrary: fc.record({ move: fc.constant('collect' as const), later, definitive: fc.boolean() }) },
-    { weight: 2, arbitrary: fc.record({ move: fc.constant('result' as const), test: back, positive: fc.boolean() }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        move: fc.constant('collect' as const),
+        later,
+        definitive: fc.boolean(),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        move: fc.constant('result' as const),
+        test: back,
+        positive: fc.boolean(),
+      }),
+    },
     { weight: 6, arbitrary: fc.record({ move: fc.constant('claim' as const), test: back, tier }) },
     { weight: 1, arbitrary: fc.record({ move: fc.constant('set aside' as const), test: back }) },
   ),
@@ -79,7 +93,9 @@ class Model {
   }
 
   tierOn(day: number): Tier {
-    const positives = this.samples.filter((it) => it.result === 'positive' && !it.setAside && it.day <= day);
+    const positives = this.samples.filter(
+      (it) => it.result === 'positive' && !it.setAside && it.day <= day,
+    );
     const days = day - Math.max(0, ...positives.map((it) => it.day));
     return days < 31 ? '0-30' : days < 90 ? '31-89' : '90+';
   }
@@ -100,7 +116,10 @@ test('each life is ruled by the table; no result or order fails by content', asy
         if (next.move === 'collect') {
           today += next.later;
           const type = next.definitive ? 'definitive' : 'presumptive';
-          await clinic.sample(P, `t${model.samples.length}`, { type, day: addDays(ENROLLED, today) });
+          await clinic.sample(P, `t${model.samples.length}`, {
+            type,
+            day: addDays(ENROLLED, today),
+          });
           model.collect(today, next.definitive);
         } else if (model.samples.length > 0) {
           const [expected, ruling] = await bothWays(model, clinic, next, step);
@@ -114,18 +133,31 @@ test('each life is ruled by the table; no result or order fails by content', asy
   );
 });
 
-async function bothWays(model: Model, clinic: Clinic, next: Move, step: number): Promise<[string, Ruling]> {
+async function bothWays(
+  model: Model,
+  clinic: Clinic,
+  next: Move,
+  step: number,
+): Promise<[string, Ruling]> {
   const number = model.samples.length - 1 - (next.test % model.samples.length);
   const sample = model.samples[number]!;
   const id = `t${number}`;
   switch (next.move) {
     case 'result': {
       const result = next.positive ? 'positive' : 'negative';
-      return [model.result(sample, next.positive), await clinic.propose('record_result', P, { test: id, result })];
+      return [
+        model.result(sample, next.positive),
+        await clinic.propose('record_result', P, { test: id, result }),
+      ];
     }
     case 'claim': {
       const claimed = next.tier === 'right' ? model.tierOn(sample.day) : next.tier;
-      const claim = { claim: `c${step}`, test: id, date: addDays(ENROLLED, sample.day), tier: claimed };
+      const claim = {
+        claim: `c${step}`,
+        test: id,
+        date: addDays(ENROLLED, sample.day),
+        tier: claimed,
+      };
       return [model.claim(sample, claimed), await clinic.propose('submit_claim', P, claim)];
     }
     case 'set aside': {
@@ -133,7 +165,9 @@ async function bothWays(model: Model, clinic: Clinic, next: Move, step: number):
       const ruling = await clinic.propose('set_aside_positive', P, row);
       const doctor = { principal: 'md:okafor', method: 'test' };
       const resolved =
-        ruling.ruling === 'escalated' ? clinic.trajectory.approvals.approve(ruling.pending, doctor) : ruling;
+        ruling.ruling === 'escalated'
+          ? clinic.trajectory.approvals.approve(ruling.pending, doctor)
+          : ruling;
       return [model.setAside(sample), await resolved];
     }
   }

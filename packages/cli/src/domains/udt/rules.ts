@@ -26,10 +26,13 @@ export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtStat
           return reject('the performed test is not the ordered one');
         }
         if (confirms === undefined) return pass;
-        if (confirmed?.type !== 'presumptive') return reject(`there is no presumptive test ${confirms} to confirm`);
+        if (confirmed?.type !== 'presumptive')
+          return reject(`there is no presumptive test ${confirms} to confirm`);
         return type === 'definitive'
           ? pass
-          : reject(`only a definitive test confirms a presumptive one; order a definitive test to confirm ${confirms}`);
+          : reject(
+              `only a definitive test confirms a presumptive one; order a definitive test to confirm ${confirms}`,
+            );
       },
     ),
 
@@ -44,7 +47,8 @@ export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtStat
         },
       },
       ({ test, response, decided_by }) => {
-        if (decided_by === undefined) return escalate(`a doctor decides the response to ${test}: ${response}`);
+        if (decided_by === undefined)
+          return escalate(`a doctor decides the response to ${test}: ${response}`);
         return isDoctor(decided_by) ? pass : reject(`${decided_by} is not a doctor`);
       },
     ),
@@ -59,8 +63,11 @@ export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtStat
           derived.last_positive === last_positive &&
           derived.consecutive_days === consecutive_days &&
           derived.tier === tier;
-        if (!same) return reject(`the tests say ${tierText(derived, as_of)}, the record says ${tier}`);
-        const unseen = Object.values(tests).find((test) => test.result === 'positive' && test.collected_at > as_of);
+        if (!same)
+          return reject(`the tests say ${tierText(derived, as_of)}, the record says ${tier}`);
+        const unseen = Object.values(tests).find(
+          (test) => test.result === 'positive' && test.collected_at > as_of,
+        );
         return unseen === undefined
           ? pass
           : reject(`there is a positive test of ${unseen.collected_at}, after ${as_of}`);
@@ -72,16 +79,24 @@ export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtStat
       '/claims/*/*',
       {
         reads: ['/tests/*', '/patients/*/enrolled_at'],
-        with: (_, [patient]) => ({ tests: `/tests/${patient}`, enrolledAt: `/patients/${patient}/enrolled_at` }),
+        with: (_, [patient]) => ({
+          tests: `/tests/${patient}`,
+          enrolledAt: `/patients/${patient}/enrolled_at`,
+        }),
       },
       ({ test, date, n, tier }, { tests = {}, enrolledAt }) => {
         const sample = tests[test];
-        if (sample === undefined || enrolledAt === undefined) return reject(`no sample was collected under ${test}`);
+        if (sample === undefined || enrolledAt === undefined)
+          return reject(`no sample was collected under ${test}`);
         if (sample.collected_at !== date) {
-          return reject(`${test} was collected on ${sample.collected_at}; that is the day to claim for, not ${date}`);
+          return reject(
+            `${test} was collected on ${sample.collected_at}; that is the day to claim for, not ${date}`,
+          );
         }
         const derived = abstinenceOn(date, enrolledAt, tests, n);
-        return derived.tier === tier ? pass : reject(`${tierText(derived, date)}; the claim says ${tier}`);
+        return derived.tier === tier
+          ? pass
+          : reject(`${tierText(derived, date)}; the claim says ${tier}`);
       },
     ),
 
@@ -97,9 +112,15 @@ export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtStat
         }),
       },
       (claim, { coverage, claims = {}, tests = {} }) => {
-        if (coverage?.[claim.tier] === undefined) return reject(`there is no coverage for the tier ${claim.tier}`);
+        if (coverage?.[claim.tier] === undefined)
+          return reject(`there is no coverage for the tier ${claim.tier}`);
         if (tests[claim.test]?.type !== 'definitive') return pass;
-        for (const { tier, allowed, from, to, covered } of windowsOf(claim, coverage, claims, tests)) {
+        for (const { tier, allowed, from, to, covered } of windowsOf(
+          claim,
+          coverage,
+          claims,
+          tests,
+        )) {
           // A test that is claimed twice counts once here. The next rule checks repeated claims.
           const count = new Set(covered.map(([, { test }]) => test)).size;
           if (count <= allowed.tests) continue;
@@ -128,7 +149,8 @@ export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtStat
 }
 
 function tierText({ last_positive, tier }: ReturnType<typeof abstinenceOn>, day: string): string {
-  const since = last_positive === null ? 'no positive test on record' : `last positive ${last_positive}`;
+  const since =
+    last_positive === null ? 'no positive test on record' : `last positive ${last_positive}`;
   return `on ${day} the tier is ${tier} (${since})`;
 }
 

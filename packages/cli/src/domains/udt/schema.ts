@@ -110,7 +110,9 @@ export const udtState: z.ZodType<UdtState> = z.object({
       tier,
     }),
   ),
-  orders: byPatient(z.object({ type: testType, rationale: z.string(), confirms: id.exactOptional() })),
+  orders: byPatient(
+    z.object({ type: testType, rationale: z.string(), confirms: id.exactOptional() }),
+  ),
   tests: byPatient(
     z.object({
       type: testType,
@@ -122,5 +124,7 @@ export const udtState: z.ZodType<UdtState> = z.object({
     }),
   ),
   claims: byPatient(z.object({ test: id, date: day, n: count, tier })),
-  relapses: byPatient(z.object({ test: id, response: z.string(), decided_by: z.string().exactOptional() })),
+  relapses: byPatient(
+    z.object({ test: id, response: z.string(), decided_by: z.string().exactOptional() }),
+  ),
 });

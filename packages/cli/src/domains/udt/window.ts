@@ -21,7 +21,9 @@ export function windowsOf(
   claims: Readonly<Record<string, Claim>>,
   tests: Readonly<Record<string, UdtTest>>,
 ): readonly [own: Window, ...later: Window[]] {
-  const known = Object.entries(claims).filter(([, claim]) => tests[claim.test]?.type === 'definitive' && claim.n <= n);
+  const known = Object.entries(claims).filter(
+    ([, claim]) => tests[claim.test]?.type === 'definitive' && claim.n <= n,
+  );
   const windowOf = ({ date: to, tier }: Pick<Claim, 'date' | 'tier'>): Window => {
     const allowed = coverage[tier];
     const covered = known.filter(([, claim]) => isWithin(claim.date, to, allowed.days));

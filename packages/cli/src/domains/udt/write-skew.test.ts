@@ -11,7 +11,12 @@ async function clinicOfThe26th(): Promise<Clinic> {
   const clinic = await Clinic.open();
   await clinic.done('enroll', 'david', { program_phase: 'maintenance', enrolled_at: '2025-12-01' });
   await clinic.sample('david', 'd1', { type: 'definitive', day: '2026-03-23', result: 'negative' });
-  await clinic.done('submit_claim', 'david', { claim: 'c1', test: 'd1', date: '2026-03-23', tier: '90+' });
+  await clinic.done('submit_claim', 'david', {
+    claim: 'c1',
+    test: 'd1',
+    date: '2026-03-23',
+    tier: '90+',
+  });
   await clinic.sample('david', 'p1', { type: 'presumptive', day: '2026-03-26' });
   await clinic.sample('david', 'd2', { type: 'definitive', day: '2026-03-26' });
   return clinic;
@@ -31,7 +36,12 @@ test('Clinical’s relapse and Billing’s claim are each valid, but not togethe
     // Its slice has one claim in 90 days and no relapse.
     decide: (slice: any) => ({
       action: 'submit_claim',
-      args: { claim: 'c2', test: 'd2', date: '2026-03-26', tier: Object.values<any>(slice.claims.david)[0].tier },
+      args: {
+        claim: 'c2',
+        test: 'd2',
+        date: '2026-03-26',
+        tier: Object.values<any>(slice.claims.david)[0].tier,
+      },
     }),
   };
   expect(skewOf(udt, state, AT, [clinical, billing])).toEqual({
@@ -55,10 +65,16 @@ test('two concurrent billers both claim the one remaining test', async () => {
     role: { name: 'Billing', params },
     decide: (slice: any) =>
       Object.keys(slice.claims.david).length === 1
-        ? { action: 'submit_claim', args: { claim: `of-${test}`, test, date: '2026-03-30', tier: '0-30' } }
+        ? {
+            action: 'submit_claim',
+            args: { claim: `of-${test}`, test, date: '2026-03-30', tier: '0-30' },
+          }
         : undefined,
   });
-  const skew = skewOf(udt, clinic.state, '2026-03-30T16:00:00.000000Z', [biller('d3'), biller('d4')]);
+  const skew = skewOf(udt, clinic.state, '2026-03-30T16:00:00.000000Z', [
+    biller('d3'),
+    biller('d4'),
+  ]);
   expect(skew).toEqual({
     alone: [[], []],
     withoutKernel: [['DEFINITIVE_WINDOW'], ['DEFINITIVE_WINDOW']],

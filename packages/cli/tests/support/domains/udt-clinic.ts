@@ -33,17 +33,29 @@ export class Clinic {
     this.#stage.at(instantOf(day));
   }
 
-  propose<Name extends keyof UdtActions>(action: Name, patient: string, args: UdtActions[Name]): Promise<Ruling> {
+  propose<Name extends keyof UdtActions>(
+    action: Name,
+    patient: string,
+    args: UdtActions[Name],
+  ): Promise<Ruling> {
     return this.#stage.propose(action, whose(udt, action, { patient }), args);
   }
 
   /** Proposes an action that must be committed for the test to be valid. */
-  done<Name extends keyof UdtActions>(action: Name, patient: string, args: UdtActions[Name]): Promise<void> {
+  done<Name extends keyof UdtActions>(
+    action: Name,
+    patient: string,
+    args: UdtActions[Name],
+  ): Promise<void> {
     return this.#stage.done(action, whose(udt, action, { patient }), args);
   }
 
   /** A test that is ordered and collected on one day, with its result if there is one yet. */
-  async sample(patient: string, test: string, { type, day, result, confirms }: SampleOptions): Promise<void> {
+  async sample(
+    patient: string,
+    test: string,
+    { type, day, result, confirms }: SampleOptions,
+  ): Promise<void> {
     this.on(day);
     await this.done('order_test', patient, {
       order: test,

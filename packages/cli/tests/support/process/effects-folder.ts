@@ -5,7 +5,12 @@ import { defineDomain } from 'assize/internal/kernel';
 import { openSqlite } from 'assize/internal/stores';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { z } from 'zod';
-import { operator, operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  operator,
+  operatorWrit,
+  runtimeOver,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import { runCommand } from '../../../../../tests/support/process/command.ts';
 import { tally } from '../../../../../tests/support/tools/effect-sink.ts';
 import { orders } from '../../../../../tests/support/tools/orders.ts';
@@ -13,7 +18,11 @@ import { orders } from '../../../../../tests/support/tools/orders.ts';
 const root = join(import.meta.dirname, '../../../../..');
 
 /** Orders of which one that waits freezes what it would change, and nothing else. */
-export const wide = defineDomain<any, any>({ ...(orders.declared as any), name: 'wide', freeze: 'footprint' });
+export const wide = defineDomain<any, any>({
+  ...(orders.declared as any),
+  name: 'wide',
+  freeze: 'footprint',
+});
 
 /** The sent letters are files of this folder. The process decides the answers of the sink. */
 export function mail(sink: Sink, execute: (to: string) => unknown) {
@@ -44,7 +53,13 @@ export function inEffectsFolder() {
 
   /** A decision has the writ of an operator, unless it names other authority. */
   const assize = (...args: string[]) =>
-    runCommand(folder, url, 'effects', ...args, ...(args[0] === 'resolve' && isPlain(args) ? decides() : []));
+    runCommand(
+      folder,
+      url,
+      'effects',
+      ...args,
+      ...(args[0] === 'resolve' && isPlain(args) ? decides() : []),
+    );
 
   const isPlain = (args: readonly string[]): boolean =>
     args.includes('--by') && !['--writ', '--domain'].some((option) => args.includes(option));
@@ -103,7 +118,10 @@ export default [
         },
       );
       // A process that ends leaves its runtime as it is.
-      await Promise.race([done.then(() => worker.close()), ...(ended === undefined ? [] : [ended])]);
+      await Promise.race([
+        done.then(() => worker.close()),
+        ...(ended === undefined ? [] : [ended]),
+      ]);
     } finally {
       await store.close();
     }
@@ -136,7 +154,8 @@ export default [
     const store = await openSqlite({ path: url.slice('sqlite:'.length) });
     const commit = store.commit.bind(store);
     store.commit = (batch) => {
-      if (batch.entries.some(({ payload }) => payload.includes('"no o1"'))) throw new Error('the disk is full');
+      if (batch.entries.some(({ payload }) => payload.includes('"no o1"')))
+        throw new Error('the disk is full');
       return commit(batch);
     };
     try {
@@ -145,10 +164,13 @@ export default [
       });
       const worker = runtimeOver(store, [orders], { tools: [refusing] });
       const trajectory = await worker.create(orders, { trajectoryId: 'orders' });
-      const done = trajectory.transaction({ writ: writFor('alice'), writes: ['mail:**'] }, async (tx) => {
-        await tx.call('mail.send', { to: 'bob' });
-        tx.propose({ action: 'order', role: 'counter', args: 'o1' });
-      });
+      const done = trajectory.transaction(
+        { writ: writFor('alice'), writes: ['mail:**'] },
+        async (tx) => {
+          await tx.call('mail.send', { to: 'bob' });
+          tx.propose({ action: 'order', role: 'counter', args: 'o1' });
+        },
+      );
       await expect(done).rejects.toThrow('the disk is full');
       await worker.close();
     } finally {

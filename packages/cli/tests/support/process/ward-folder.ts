@@ -45,12 +45,29 @@ await store.close();
 
 export const AUTHORITY = ['--domain', 'ward.ts', '--key', 'anchor.key'];
 export const say = (verb: string, predicate: string, ...args: string[]): string[] => [
-  ...['memory', verb, 'notes', '--space', 'ward-3', '--subject', 'patient 7', '--predicate', predicate],
+  ...[
+    'memory',
+    verb,
+    'notes',
+    '--space',
+    'ward-3',
+    '--subject',
+    'patient 7',
+    '--predicate',
+    predicate,
+  ],
   ...AUTHORITY,
   ...args,
 ];
-export const read = (verb: string, ...args: string[]): string[] => ['memory', verb, '--space', 'ward-3', ...args];
-export const objects = (facts: readonly { object: string }[]): string[] => facts.map(({ object }) => object);
+export const read = (verb: string, ...args: string[]): string[] => [
+  'memory',
+  verb,
+  '--space',
+  'ward-3',
+  ...args,
+];
+export const objects = (facts: readonly { object: string }[]): string[] =>
+  facts.map(({ object }) => object);
 
 /**
  * The command in a separate folder for each test of a file, over the ledger of a ward. Call this
@@ -79,7 +96,8 @@ export function inWardFolder() {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const assize = (...args: string[]): Promise<Ended> => runCommand(folder, 'sqlite:./ward.db', ...args);
+  const assize = (...args: string[]): Promise<Ended> =>
+    runCommand(folder, 'sqlite:./ward.db', ...args);
 
   async function json(code: number, ...args: string[]): Promise<any> {
     const ended = await assize(...args, '--json');

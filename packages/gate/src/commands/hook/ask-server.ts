@@ -17,7 +17,9 @@ export interface Asked {
  */
 export async function askServer({ url, path, event, signal }: Asked): Promise<Result<unknown>> {
   if (!URL.canParse(url) || !/^https?:/.test(url))
-    return { fault: `'${url}' is not the address of a server. Run assize init again for this program.` };
+    return {
+      fault: `'${url}' is not the address of a server. Run assize init again for this program.`,
+    };
   const at = new URL(path, url);
   const { request } = await (at.protocol === 'https:' ? import('node:https') : import('node:http'));
   const text = await sent(request, at, { event, signal });
@@ -25,11 +27,17 @@ export async function askServer({ url, path, event, signal }: Asked): Promise<Re
   try {
     return { value: JSON.parse(text.value) };
   } catch {
-    return { fault: `The answer of ${at.origin} is no JSON. Check that Assize serves this address.` };
+    return {
+      fault: `The answer of ${at.origin} is no JSON. Check that Assize serves this address.`,
+    };
   }
 }
 
-type Request = (at: URL, options: RequestOptions, answered: (response: IncomingMessage) => void) => ClientRequest;
+type Request = (
+  at: URL,
+  options: RequestOptions,
+  answered: (response: IncomingMessage) => void,
+) => ClientRequest;
 
 function sent(
   request: Request,
@@ -37,7 +45,8 @@ function sent(
   { event, signal }: { readonly event: Asked['event']; readonly signal: AbortSignal },
 ): Promise<Result<string>> {
   const { promise, resolve } = Promise.withResolvers<Result<string>>();
-  const lost = (error: unknown): void => resolve({ fault: lostText(at.origin, error, signal.aborted) });
+  const lost = (error: unknown): void =>
+    resolve({ fault: lostText(at.origin, error, signal.aborted) });
   const bytes = Buffer.from(event?.body ?? '');
   const headers = {
     connection: 'close',
@@ -62,7 +71,11 @@ function sent(
     });
     response.on('end', () => {
       const text = Buffer.concat(pieces).toString('utf8');
-      resolve(response.statusCode === 200 ? { value: text } : { fault: statusText(at.origin, response, text) });
+      resolve(
+        response.statusCode === 200
+          ? { value: text }
+          : { fault: statusText(at.origin, response, text) },
+      );
     });
   });
   asked.on('error', lost);

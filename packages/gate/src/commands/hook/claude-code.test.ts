@@ -6,7 +6,11 @@ import { listenOnLoopback } from '../../../tests/support/agents/loopback.ts';
 import { refusing } from '../init/agents/hook-command.ts';
 import { guardClaudeCode } from './claude-code.ts';
 
-const EVENT = JSON.stringify({ hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'ls' } });
+const EVENT = JSON.stringify({
+  hook_event_name: 'PreToolUse',
+  tool_name: 'Bash',
+  tool_input: { command: 'ls' },
+});
 const read = async () => EVENT;
 
 /** A program at an address, which answers everything in one way. */
@@ -18,7 +22,9 @@ async function answering(status: number, body?: string): Promise<string> {
 }
 
 test('a call goes on where Assize answers', async () => {
-  expect(await guardClaudeCode(read, await answering(200, '{"status":"ok","server":"assize"}'))).toEqual({
+  expect(
+    await guardClaudeCode(read, await answering(200, '{"status":"ok","server":"assize"}')),
+  ).toEqual({
     code: 0,
     out: '',
     err: '',
@@ -32,24 +38,39 @@ test.each([
   ['a healthy other program', 200, '{"status":"ok"}'],
   ['null', 200, 'null'],
   ['a page', 200, '<html></html>'],
-  ['a decision', 200, '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}'],
+  [
+    'a decision',
+    200,
+    '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}',
+  ],
   ['an error', 500, '{"server":"assize"}'],
 ])('another program at the address refuses the call: %s', async (_, status, body) => {
   const end = await guardClaudeCode(read, await answering(status, body));
-  expect(end).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Assize refused the call') });
+  expect(end).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining('Assize refused the call'),
+  });
 });
 
 test('no server, no address, and no event refuse the call', async () => {
   for (const url of ['http://127.0.0.1:1', 'no address', 'file:///etc/hosts'])
-    expect(await guardClaudeCode(read, url), url).toMatchObject({ code: 2, err: expect.stringMatching(/\S/) });
+    expect(await guardClaudeCode(read, url), url).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/\S/),
+    });
   const url = await answering(200, '{"server":"assize"}');
-  expect(await guardClaudeCode(() => Promise.reject(new Error('closed')), url)).toMatchObject({ code: 2 });
+  expect(await guardClaudeCode(() => Promise.reject(new Error('closed')), url)).toMatchObject({
+    code: 2,
+  });
 });
 
 test('the installed command ends with 0 at Assize, and else with 2', async () => {
   const main = join(import.meta.dirname, '../../../../cli/src/main.ts');
   const run = (line: string): Promise<number | null> => {
-    const shell = spawn('sh', ['-c', refusing(line, 'claude-code')], { stdio: ['pipe', 'ignore', 'ignore'] });
+    const shell = spawn('sh', ['-c', refusing(line, 'claude-code')], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
     // A command that ends early reads nothing.
     shell.stdin.on('error', () => undefined).end(EVENT);
     return new Promise((ended) => shell.once('close', ended));

@@ -12,9 +12,15 @@ export function readCodexAnswer(event: string, answer: unknown): Result<string> 
   return { value: typeof systemMessage === 'string' ? JSON.stringify({ systemMessage }) : '' };
 }
 
-const UNKNOWN = { fault: 'The answer is none of Assize for this event. Check the address of the server.' };
+const UNKNOWN = {
+  fault: 'The answer is none of Assize for this event. Check the address of the server.',
+};
 
-function toolAnswer({ hookEventName, permissionDecision, permissionDecisionReason }: Members): Result<string> {
+function toolAnswer({
+  hookEventName,
+  permissionDecision,
+  permissionDecisionReason,
+}: Members): Result<string> {
   if (hookEventName !== 'PreToolUse') return UNKNOWN;
   if (permissionDecision === 'allow') return { value: '' };
   if (permissionDecision !== 'deny' || !isText(permissionDecisionReason)) return UNKNOWN;
@@ -27,7 +33,8 @@ function requestAnswer(answer: unknown): Result<string> {
   if (Object.keys(answer).length === 0) return { value: '' };
   const { hookEventName, decision } = membersOf(membersOf(answer)['hookSpecificOutput']);
   const { behavior, message } = membersOf(decision);
-  if (hookEventName !== 'PermissionRequest' || behavior !== 'deny' || !isText(message)) return UNKNOWN;
+  if (hookEventName !== 'PermissionRequest' || behavior !== 'deny' || !isText(message))
+    return UNKNOWN;
   return said({ hookEventName, decision: { behavior, message } });
 }
 

@@ -24,16 +24,28 @@ async function serving(answer: unknown): Promise<HookServer> {
   return server;
 }
 
-const asked = (hook_event_name: string, url: string, read?: () => Promise<string>): Promise<HookEnd> => {
+const asked = (
+  hook_event_name: string,
+  url: string,
+  read?: () => Promise<string>,
+): Promise<HookEnd> => {
   const event = JSON.stringify({ hook_event_name, session_id: 's1' });
   return answerCodex(read ?? (async () => event), { url, tokenFile, trajectory: 'a b', wait: 3 });
 };
 
 const tool = (permissionDecision: string, more: object = {}) => ({
-  hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision, permissionDecisionReason: 'why', ...more },
+  hookSpecificOutput: {
+    hookEventName: 'PreToolUse',
+    permissionDecision,
+    permissionDecisionReason: 'why',
+    ...more,
+  },
 });
 const request = (behavior: string) => ({
-  hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior, message: 'why' } },
+  hookSpecificOutput: {
+    hookEventName: 'PermissionRequest',
+    decision: { behavior, message: 'why' },
+  },
 });
 
 test('an event goes to the server, and an allowed call is told nothing', async () => {
@@ -68,19 +80,30 @@ describe('a question that fails is refused, and says why', () => {
     ['a list', 'PermissionRequest', []],
   ])('%s', async (_, event, answer) => {
     const { url } = await serving(answer);
-    expect(await asked(event, url)).toEqual({ code: 2, out: '', err: expect.stringContaining('is none of Assize') });
+    expect(await asked(event, url)).toEqual({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('is none of Assize'),
+    });
   });
 
   test.each(['PreToolUse', 'PermissionRequest'])('no server for %s', async (event) => {
     for (const url of ['http://127.0.0.1:1', 'no address', 'file:///etc/hosts'])
-      expect(await asked(event, url), url).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/\S/) });
+      expect(await asked(event, url), url).toMatchObject({
+        code: 2,
+        out: '',
+        err: expect.stringMatching(/\S/),
+      });
   });
 
   test('no event, and an event that cannot be read', async () => {
     const { url } = await serving(tool('allow'));
     for (const text of ['', '[]', 'null', '{', '{"hook_event_name":""}', '{"hook_event_name":1}'])
       expect(await asked('', url, async () => text), text).toMatchObject({ code: 2, out: '' });
-    expect(await asked('', url, () => Promise.reject(new Error('closed')))).toMatchObject({ code: 2, out: '' });
+    expect(await asked('', url, () => Promise.reject(new Error('closed')))).toMatchObject({
+      code: 2,
+      out: '',
+    });
   });
 
   test('a token that is gone, empty, or open to others', async () => {
@@ -91,7 +114,10 @@ describe('a question that fails is refused, and says why', () => {
     chmodSync(tokenFile, 0o600);
     expect((await asked('PreToolUse', url)).err).toContain('has no token');
     rmSync(tokenFile);
-    expect(await asked('PreToolUse', url)).toMatchObject({ code: 2, err: expect.stringContaining('cannot be read') });
+    expect(await asked('PreToolUse', url)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('cannot be read'),
+    });
     expect(calls).toEqual([]);
   });
 });
@@ -104,15 +130,23 @@ test('an event that only informs stops nothing when it fails', async () => {
       err: expect.stringMatching(/\S/),
     });
   const { url } = await serving({ systemMessage: 'look', decision: 'block', reason: 'no' });
-  expect(await asked('SessionStart', url)).toEqual({ code: 0, out: '{"systemMessage":"look"}', err: '' });
+  expect(await asked('SessionStart', url)).toEqual({
+    code: 0,
+    out: '{"systemMessage":"look"}',
+    err: '',
+  });
 });
 
 test('no answer but an exact permission is read as one', () => {
   fc.assert(
-    fc.property(fc.constantFrom('PreToolUse', 'PermissionRequest'), fc.jsonValue(), (event, answer) => {
-      const isEmpty = event === 'PermissionRequest' && JSON.stringify(answer) === '{}';
-      expect('fault' in readCodexAnswer(event, answer)).toBe(!isEmpty);
-    }),
+    fc.property(
+      fc.constantFrom('PreToolUse', 'PermissionRequest'),
+      fc.jsonValue(),
+      (event, answer) => {
+        const isEmpty = event === 'PermissionRequest' && JSON.stringify(answer) === '{}';
+        expect('fault' in readCodexAnswer(event, answer)).toBe(!isEmpty);
+      },
+    ),
     { numRuns: cases(500) },
   );
 });

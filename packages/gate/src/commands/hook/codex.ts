@@ -33,12 +33,16 @@ const SHORT_MS = 2_000;
 const QUESTIONS: ReadonlySet<string> = new Set(['PreToolUse', 'PermissionRequest']);
 
 /** Answers one event, which is the text of standard input. */
-export async function answerCodex(read: () => Promise<string>, options: CodexHookOptions): Promise<HookEnd> {
+export async function answerCodex(
+  read: () => Promise<string>,
+  options: CodexHookOptions,
+): Promise<HookEnd> {
   const limit = (options.wait + ANSWER_SECONDS) * 1_000;
   const given = await within(limit, read(), 'The event of Codex did not arrive whole.');
   if ('fault' in given) return failed(undefined, given.fault);
   const event = eventIn(given.value);
-  if (event === undefined) return failed(undefined, 'Standard input has no event of Codex: a JSON object is expected.');
+  if (event === undefined)
+    return failed(undefined, 'Standard input has no event of Codex: a JSON object is expected.');
   const asked = await answered(event, given.value, options, SHORT.has(event) ? SHORT_MS : limit);
   return 'fault' in asked ? failed(event, asked.fault) : { code: 0, out: asked.value, err: '' };
 }

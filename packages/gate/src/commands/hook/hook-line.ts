@@ -19,21 +19,27 @@ export function isHookLine([command, agent, ...rest]: readonly string[]): boolea
 export async function runHookLine(args: readonly string[]): Promise<number> {
   const [, agent, ...rest] = args;
   const end = await (agent === 'codex' ? endOfCodex(rest) : endOfClaudeCode(rest));
-  const [isOut] = await Promise.all([written(process.stdout, end.out), written(process.stderr, end.err)]);
+  const [isOut] = await Promise.all([
+    written(process.stdout, end.out),
+    written(process.stderr, end.err),
+  ]);
   // A refusal that did not arrive would let the call through.
   return isOut ? end.code : 2;
 }
 
 async function endOfClaudeCode(args: readonly string[]): Promise<HookEnd> {
   const [option, url, ...more] = args;
-  if (option === '--url' && url !== undefined && more.length === 0) return guardClaudeCode(standardInput, url);
-  const err = 'assize hook claude-code takes --url and an address. Run assize init claude-code again.\n';
+  if (option === '--url' && url !== undefined && more.length === 0)
+    return guardClaudeCode(standardInput, url);
+  const err =
+    'assize hook claude-code takes --url and an address. Run assize init claude-code again.\n';
   return { code: 2, out: '', err };
 }
 
 async function endOfCodex(args: readonly string[]): Promise<HookEnd> {
   const options = optionsIn(args);
-  if (typeof options === 'string') return { code: 2, out: '', err: `${options} Run assize init codex again.\n` };
+  if (typeof options === 'string')
+    return { code: 2, out: '', err: `${options} Run assize init codex again.\n` };
   return answerCodex(standardInput, options);
 }
 

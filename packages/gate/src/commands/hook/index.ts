@@ -1,4 +1,10 @@
-import { inSession, type Session, type StorelessOptions, upTo, withoutStore } from '@assize/command';
+import {
+  inSession,
+  type Session,
+  type StorelessOptions,
+  upTo,
+  withoutStore,
+} from '@assize/command';
 import { type Command, Option } from 'commander';
 import { DEFAULTS, runHookLine, WAIT_SECONDS_MAX } from './hook-line.ts';
 
@@ -11,13 +17,18 @@ interface Options extends StorelessOptions {
 
 /** `assize hook`, as the help shows it. `main.ts` runs its commands without this program. */
 export function hook(program: Command): void {
-  const command = program.command('hook').description('answer an event of the hooks of an agent program');
+  const command = program
+    .command('hook')
+    .description('answer an event of the hooks of an agent program');
   withoutStore(
     command
       .command('codex')
       .description('answer the event of Codex on standard input; assize init codex installs it')
       .addOption(new Option('--url <url>', 'address of the server').default(DEFAULTS.url))
-      .requiredOption('--token-file <file>', 'file with a token of the agent, which only its owner can read')
+      .requiredOption(
+        '--token-file <file>',
+        'file with a token of the agent, which only its owner can read',
+      )
       .option('--trajectory <id>', 'trajectory of the domain gateway', DEFAULTS.trajectory)
       .addOption(
         new Option('--wait <s>', 'seconds that a call waits for a person')
@@ -25,7 +36,10 @@ export function hook(program: Command): void {
           .default(Number(DEFAULTS.wait)),
       ),
   )
-    .addHelpText('after', 'A question that fails is refused: the exit code is 2, with the reason on standard error.')
+    .addHelpText(
+      'after',
+      'A question that fails is refused: the exit code is 2, with the reason on standard error.',
+    )
     .action(
       inSession((_: Session, { url, tokenFile, trajectory, wait }: Options) =>
         runHookLine(
@@ -41,7 +55,9 @@ export function hook(program: Command): void {
   withoutStore(
     command
       .command('claude-code')
-      .description('refuse a call of Claude Code unless Assize answers; assize init claude-code installs it')
+      .description(
+        'refuse a call of Claude Code unless Assize answers; assize init claude-code installs it',
+      )
       .requiredOption('--url <url>', 'address of the server'),
   ).action(
     inSession((_: Session, { url }: StorelessOptions & { readonly url: string }) =>

@@ -14,7 +14,9 @@ export function readToken(file: string): Result<string> {
   try {
     const { mode } = fstatSync(descriptor);
     if (process.platform !== 'win32' && (mode & 0o077) !== 0)
-      return { fault: `Others can read the token in ${file}. Run chmod 600 ${file}, or assize init again.` };
+      return {
+        fault: `Others can read the token in ${file}. Run chmod 600 ${file}, or assize init again.`,
+      };
     const token = readFileSync(descriptor, 'utf8').trim();
     return /^[\x21-\x7e]{1,500}$/.test(token)
       ? { value: token }

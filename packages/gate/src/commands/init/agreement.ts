@@ -29,6 +29,10 @@ export async function agreesTo(
     }
   if (yes === true) return true;
   const paths = shown.map(({ path }) => path).join(', ');
-  if (!canAsk()) throw new CliError('usage', `The command would change ${paths}. Pass --yes, or run it in a terminal.`);
+  if (!canAsk())
+    throw new CliError(
+      'usage',
+      `The command would change ${paths}. Pass --yes, or run it in a terminal.`,
+    );
   return asksYes(`Change ${paths}?`, interruption);
 }

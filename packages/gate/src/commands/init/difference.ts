@@ -20,7 +20,10 @@ function linesOf(text: string): readonly string[] {
 }
 
 /** A long file with a small change is compared around the change only. */
-function withoutCommonEnds(a: readonly string[], b: readonly string[]): [readonly string[], readonly string[]] {
+function withoutCommonEnds(
+  a: readonly string[],
+  b: readonly string[],
+): [readonly string[], readonly string[]] {
   const most = Math.min(a.length, b.length);
   let first = 0;
   while (first < most && a[first] === b[first]) first++;
@@ -31,11 +34,15 @@ function withoutCommonEnds(a: readonly string[], b: readonly string[]): [readonl
 
 /** The lengths of the longest common parts of the ends from each pair of lines on. */
 function commonLengths(a: readonly string[], b: readonly string[]): readonly (readonly number[])[] {
-  const lengths = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0));
+  const lengths = Array.from({ length: a.length + 1 }, () =>
+    new Array<number>(b.length + 1).fill(0),
+  );
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)
       (lengths[i] as number[])[j] =
-        a[i] === b[j] ? at(lengths, i + 1, j + 1) + 1 : Math.max(at(lengths, i + 1, j), at(lengths, i, j + 1));
+        a[i] === b[j]
+          ? at(lengths, i + 1, j + 1) + 1
+          : Math.max(at(lengths, i + 1, j), at(lengths, i, j + 1));
   return lengths;
 }
 

@@ -21,7 +21,8 @@ export interface ExcludeChange {
  */
 export function excluding(file: string): ExcludeChange | undefined {
   const found = listFor(file);
-  if (found === undefined || ['', COPY_MARK].every((end) => isIgnored(found.file + end))) return undefined;
+  if (found === undefined || ['', COPY_MARK].every((end) => isIgnored(found.file + end)))
+    return undefined;
   const { path, before } = found;
   const end = before === '' || before.endsWith('\n') ? '' : '\n';
   return { path, before, after: `${before}${end}${blockOf(found.name)}` };
@@ -49,7 +50,9 @@ export function including(file: string): ExcludeChange | undefined {
 }
 
 export function shownExclude(change: ExcludeChange | undefined): readonly ShownChange[] {
-  return change === undefined ? [] : [{ path: change.path, lines: difference(change.before, change.after) }];
+  return change === undefined
+    ? []
+    : [{ path: change.path, lines: difference(change.before, change.after) }];
 }
 
 export function writeExclude(change: ExcludeChange | undefined): void {
@@ -59,7 +62,8 @@ export function writeExclude(change: ExcludeChange | undefined): void {
 }
 
 function listFor(file: string) {
-  const [top, list] = git(file, 'rev-parse', '--show-toplevel', '--git-path', 'info/exclude')?.split('\n') ?? [];
+  const [top, list] =
+    git(file, 'rev-parse', '--show-toplevel', '--git-path', 'info/exclude')?.split('\n') ?? [];
   if (top === undefined || list === undefined) return undefined;
   const folder = realpathSync(existing(dirname(file)));
   const path = resolve(folder, list);
@@ -78,7 +82,10 @@ function isIgnored(file: string): boolean {
 
 /** Output of git in the folder of a file. Undefined if git fails or is not installed. */
 function git(file: string, ...args: readonly string[]): string | undefined {
-  const { status, stdout } = spawnSync('git', args, { cwd: existing(dirname(file)), encoding: 'utf8' });
+  const { status, stdout } = spawnSync('git', args, {
+    cwd: existing(dirname(file)),
+    encoding: 'utf8',
+  });
   return status === 0 ? stdout.trimEnd() : undefined;
 }
 

@@ -18,10 +18,10 @@ const TOKEN_DAYS = 365;
 const DAY_MICROS = 86_400_000_000;
 
 export function serverOption(): Option {
-  return new Option('--server <folder>', 'folder of the server’s configuration, rules and store').default(
-    join(homedir(), '.assize'),
-    '~/.assize',
-  );
+  return new Option(
+    '--server <folder>',
+    'folder of the server’s configuration, rules and store',
+  ).default(join(homedir(), '.assize'), '~/.assize');
 }
 
 /** The server in a folder before it is written to. Its configuration is undefined if it is new. */
@@ -40,7 +40,9 @@ export async function findServer(folder: string, url: string | undefined): Promi
     const config = await loadConfig({ from: folder });
     return { config, address: given ?? publicAddress(config.server), files: [] };
   }
-  const files = [CONFIG, RULES].map((name) => join(folder, name)).filter((path) => !existsSync(path));
+  const files = [CONFIG, RULES]
+    .map((name) => join(folder, name))
+    .filter((path) => !existsSync(path));
   return { config: undefined, address: given ?? 'http://127.0.0.1:4517', files };
 }
 
@@ -48,12 +50,17 @@ const CONFIG = 'assize.config.json';
 const RULES = 'assize.yaml';
 
 /** Writes the files of a new server. Returns their paths. */
-export function writeServerFiles(folder: string, { address }: Pick<FoundServer, 'address'>): readonly string[] {
+export function writeServerFiles(
+  folder: string,
+  { address }: Pick<FoundServer, 'address'>,
+): readonly string[] {
   if (CONFIG_FILES.some((name) => existsSync(join(folder, name)))) return [];
   const { username } = userInfo();
   const person = `human:${username.replace(/[^A-Za-z0-9_.-]/g, '-') || 'me'}`;
   const rules = join(folder, RULES);
-  const files: (readonly [string, string])[] = [[join(folder, CONFIG), serverConfig({ person, address })]];
+  const files: (readonly [string, string])[] = [
+    [join(folder, CONFIG), serverConfig({ person, address })],
+  ];
   if (!existsSync(rules)) files.push([rules, firstRules(realpathSync('.'))]);
   writeNew(files, false);
   return files.map(([path]) => path);
@@ -91,16 +98,30 @@ export async function serverOf(folder: string, agent: string): Promise<ResolvedC
 }
 
 export function personIn({ principals }: ResolvedConfig): string {
-  return [...principals.values()].find(({ kinds }) => kinds.includes('counselor'))?.name ?? 'PERSON';
+  return (
+    [...principals.values()].find(({ kinds }) => kinds.includes('counselor'))?.name ?? 'PERSON'
+  );
 }
 
 /** Creates a token of an agent. */
-export async function newToken(config: ResolvedConfig, agent: string, note: string): Promise<string> {
+export async function newToken(
+  config: ResolvedConfig,
+  agent: string,
+  note: string,
+): Promise<string> {
   return withTokens(config, async (tokens) => {
     const created = systemClock.now();
     const expires = addMicros(created, TOKEN_DAYS * DAY_MICROS);
-    return (await tokens.create({ principal: agent, kinds: ['agent'], created, expires, by: COMMAND_LINE, note }))
-      .token;
+    return (
+      await tokens.create({
+        principal: agent,
+        kinds: ['agent'],
+        created,
+        expires,
+        by: COMMAND_LINE,
+        note,
+      })
+    ).token;
   });
 }
 
@@ -118,14 +139,21 @@ export async function revoke(config: ResolvedConfig, tokens: readonly string[]):
 }
 
 /** Whether the store knows a token of an agent. */
-export async function isTokenOf(config: ResolvedConfig, agent: string, token: string): Promise<boolean> {
+export async function isTokenOf(
+  config: ResolvedConfig,
+  agent: string,
+  token: string,
+): Promise<boolean> {
   return withTokens(config, async (tokens) => {
     const row = await tokens.verify(token, systemClock.now()).catch(() => undefined);
     return row?.principal === agent;
   });
 }
 
-async function withTokens<T>(config: ResolvedConfig, work: (tokens: Tokens) => Promise<T>): Promise<T> {
+async function withTokens<T>(
+  config: ResolvedConfig,
+  work: (tokens: Tokens) => Promise<T>,
+): Promise<T> {
   const store = await openStore(config.store, { archive: config.archive });
   try {
     return await work(new Tokens(store, sideSecretOf(rootKeyOf(config.store)), systemRandom));
@@ -137,7 +165,9 @@ async function withTokens<T>(config: ResolvedConfig, work: (tokens: Tokens) => P
 /** Faults of a running server, asked with a token. */
 export async function serverFaults(url: string, token: string): Promise<string[]> {
   try {
-    const { status } = await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${token}` } });
+    const { status } = await fetch(`${url}/v1/me`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     return status === 200 ? [] : [`the server at ${url} does not accept the token (${status})`];
   } catch {
     return [`no server answers at ${url}; start it with assize serve`];

@@ -29,7 +29,10 @@ export function serverConfig({ person, address }: OwnServer): string {
     worlds: { calls: { domain: 'gateway' } },
     principals: {
       ...Object.fromEntries(
-        Object.entries(GRANTS).map(([agent, grant]) => [agent, { kinds: ['agent'], grants: [grant] }]),
+        Object.entries(GRANTS).map(([agent, grant]) => [
+          agent,
+          { kinds: ['agent'], grants: [grant] },
+        ]),
       ),
       [person]: { kinds: ['counselor', 'auditor', 'admin'] },
     },

@@ -69,13 +69,16 @@ export function check(command: Command): void {
             ...(finals.length === 0 ? {} : { not_overridable: finals }),
           });
         else {
-          for (const { domain, rules } of finals) out.line(line`${domain}: ${noOverrideText(rules)}`);
+          for (const { domain, rules } of finals)
+            out.line(line`${domain}: ${noOverrideText(rules)}`);
           for (const each of unknown) out.line(textOf(each));
           const names = notCompared.length === 0 ? 'all names' : 'all actions and roles';
           const place = `${table.id} (${counted(table.rules.length, 'rule')})`;
           if (unknown.length === 0) out.line(line`${green('known')}: ${names} in ${place}`);
           for (const { rule, name } of notCompared)
-            out.line(line`${yellow('not compared')}: tool ${name} of rule ${rule}. Pass --tools FILE.`);
+            out.line(
+              line`${yellow('not compared')}: tool ${name} of rule ${rule}. Pass --tools FILE.`,
+            );
         }
         return unknown.length === 0 && notCompared.length === 0 ? EXIT.ok : EXIT.negative;
       }),
@@ -109,7 +112,14 @@ function checkRules({ json, out }: Session, path: string, tools: readonly Tool[]
   const { rules } = file;
   const cases = [...file.cases, ...beside];
   const warnings = warningsOf(file, tools);
-  if (json) out.document({ faults: [], rules: rules.id, count: rules.rules.length, cases: cases.length, warnings });
+  if (json)
+    out.document({
+      faults: [],
+      rules: rules.id,
+      count: rules.rules.length,
+      cases: cases.length,
+      warnings,
+    });
   else {
     for (const warning of warnings) out.line(line`${yellow('warning')} ${faultText(warning)}`);
     const parts = [
@@ -118,7 +128,8 @@ function checkRules({ json, out }: Session, path: string, tools: readonly Tool[]
       counted(rules.tools.length, 'tool'),
       counted(cases.length, 'case'),
     ].join(', ');
-    if (warnings.length === 0) out.line(line`${green('known')}: all names in ${rules.id} (${parts})`);
+    if (warnings.length === 0)
+      out.line(line`${green('known')}: all names in ${rules.id} (${parts})`);
   }
   return warnings.length === 0 ? EXIT.ok : EXIT.negative;
 }

@@ -3,7 +3,9 @@ import { check } from './check.ts';
 import { testPolicy } from './test.ts';
 
 export function policy(program: Command): void {
-  const command = program.command('policy').description('check, test and try policies and rules files');
+  const command = program
+    .command('policy')
+    .description('check, test and try policies and rules files');
   check(command);
   testPolicy(command);
 }

@@ -1,4 +1,14 @@
-import { CliError, dim, EXIT, green, inSession, line, red, type StorelessOptions, withoutStore } from '@assize/command';
+import {
+  CliError,
+  dim,
+  EXIT,
+  green,
+  inSession,
+  line,
+  red,
+  type StorelessOptions,
+  withoutStore,
+} from '@assize/command';
 import { openStore } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
@@ -21,12 +31,18 @@ export function testPolicy(command: Command): void {
     .action(
       inSession(async ({ json, out }, _options: StorelessOptions, path: string) => {
         if (!isRulesFile(path))
-          throw new CliError('usage', `${path} is not a rules file. Pass a file such as assize.yaml.`);
+          throw new CliError(
+            'usage',
+            `${path} is not a rules file. Pass a file such as assize.yaml.`,
+          );
         const file = rulesFileIn(path);
         const beside = casesBeside(path);
         const count = file.cases.length + beside.length;
         if (count === 0)
-          throw new CliError('bad_input', `${path} has no cases. Write them under cases, or in a file beside it.`);
+          throw new CliError(
+            'bad_input',
+            `${path} has no cases. Write them under cases, or in a file beside it.`,
+          );
         const store = await openStore('memory:');
         const steps = await runCases(file, { store }, beside).finally(() => store.close());
         const failed = steps.filter(({ ok }) => !ok).length;
@@ -45,7 +61,11 @@ export function testPolicy(command: Command): void {
           );
           out.line(line``);
           const words = `${counted(count, 'case')}, ${counted(steps.length, 'step')}`;
-          out.line(failed === 0 ? green(`${words}: all as expected.`) : red(`${words}: ${failed} not as expected.`));
+          out.line(
+            failed === 0
+              ? green(`${words}: all as expected.`)
+              : red(`${words}: ${failed} not as expected.`),
+          );
         }
         return failed === 0 ? EXIT.ok : EXIT.negative;
       }),

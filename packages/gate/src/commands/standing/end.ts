@@ -58,7 +58,13 @@ export function endStanding(command: Command): void {
             requirePerson(trajectory.domain, principal, 'end_standing', 'end a standing approval');
             const terms = { action: 'end_standing', scopes: ['role:admin'], principal };
             const writ = ephemeralWrit(await headOf(store, name), terms, root);
-            const proposal = { action: 'end_standing', role: 'admin', args: { id }, writ, principal };
+            const proposal = {
+              action: 'end_standing',
+              role: 'admin',
+              args: { id },
+              writ,
+              principal,
+            };
             return trajectory.propose(proposal as never);
           });
           return printRuling(session, ruling);
@@ -74,8 +80,15 @@ interface StandingPlace {
 }
 
 /** Where it has no end; if nowhere, where it was ended. @throws CliError unless in one place */
-async function findStanding(store: Store, id: string, named: string | undefined): Promise<StandingPlace> {
-  const trajectories = named === undefined ? await gatewayTrajectories(store) : [await gatewayTrajectory(store, named)];
+async function findStanding(
+  store: Store,
+  id: string,
+  named: string | undefined,
+): Promise<StandingPlace> {
+  const trajectories =
+    named === undefined
+      ? await gatewayTrajectories(store)
+      : [await gatewayTrajectory(store, named)];
   const all: StandingPlace[] = [];
   for (const name of trajectories) {
     const newest = (await new StandingReader(store, name).read()).findLast((one) => one.id === id);
@@ -85,7 +98,10 @@ async function findStanding(store: Store, id: string, named: string | undefined)
   const places = notEnded.length > 0 ? notEnded : all;
   const [one, other] = places;
   if (one === undefined)
-    throw new CliError('not_found', `No trajectory has a standing approval ${id}. List them with assize standing.`);
+    throw new CliError(
+      'not_found',
+      `No trajectory has a standing approval ${id}. List them with assize standing.`,
+    );
   if (other === undefined) return one;
   const names = places.map(({ name }) => name).join(', ');
   throw new CliError(
@@ -103,6 +119,9 @@ async function sayEnded(
 ): Promise<ExitCode> {
   const { seq } = await findEntry(store, entryId);
   if (json) out.document({ ruling: 'committed', trajectory_id: name, seq, entry_id: entryId });
-  else out.line(line`The standing approval ${id} was ended at ${shortTime(at)} already, as ${shortId(entryId)}.`);
+  else
+    out.line(
+      line`The standing approval ${id} was ended at ${shortTime(at)} already, as ${shortId(entryId)}.`,
+    );
   return EXIT.ok;
 }

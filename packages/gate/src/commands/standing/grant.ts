@@ -50,13 +50,21 @@ export function grant(command: Command): void {
       .description('ask for a standing approval, which a counselor then approves')
       .argument('<trajectory>', 'trajectory of the agent’s calls')
       .requiredOption('--agent <name>', 'the agent whose calls it covers, without agent:')
-      .addOption(repeatable('--tools <pattern>', 'tools that it covers: server/tool, server/* or server/get_*'))
+      .addOption(
+        repeatable(
+          '--tools <pattern>',
+          'tools that it covers: server/tool, server/* or server/get_*',
+        ),
+      )
       .requiredOption('--uses <n>', 'the most calls', positive)
       .addOption(repeatable('--amount <unit=n>', 'the most that all calls together may spend'))
       .requiredOption('--until <end>', `its end: ${UNTIL_HELP}`, untilOf)
       .requiredOption('--because <text>', 'the reason; recorded', reason)
       .option('--id <id>', 'its id: lower-case letters, digits and - (default: a new one)')
-      .option('--as <principal>', 'the person who asks, and cannot approve it; recorded (default: the agent itself)'),
+      .option(
+        '--as <principal>',
+        'the person who asks, and cannot approve it; recorded (default: the agent itself)',
+      ),
   )
     .addHelpText(
       'after',
@@ -85,10 +93,20 @@ export function grant(command: Command): void {
         return session.withStore('existing', async (store) => {
           const root = anchoredRoot(session.storeUrl);
           const name = await gatewayTrajectory(store, trajectoryId);
-          const { agent, tools, uses, until: expires, because, id = newNonce().slice(0, 12) } = options;
+          const {
+            agent,
+            tools,
+            uses,
+            until: expires,
+            because,
+            id = newNonce().slice(0, 12),
+          } = options;
           const ruling = await withAssize(store, session.storeUrl, options, async (assize) => {
             const trajectory = await assize.open(name);
-            const uncovered = uncoveredTerms(trajectory.state() as unknown as GatewayState, { tools, amounts });
+            const uncovered = uncoveredTerms(trajectory.state() as unknown as GatewayState, {
+              tools,
+              amounts,
+            });
             for (const term of uncovered) note(uncoveredText(term));
             const args = { id, agent, tools, uses, amounts, expires, because };
             const asking = await askingAs(options, { store, assize, trajectory }, root);
@@ -128,7 +146,11 @@ async function askingAs(
   const { store, trajectory } = opened;
   requirePerson(trajectory.domain, as, 'stand', 'ask for a standing approval');
   const head = await headOf(store, trajectory.id);
-  const writ = ephemeralWrit(head, { action: 'stand', scopes: ['role:admin'], principal: as }, root);
+  const writ = ephemeralWrit(
+    head,
+    { action: 'stand', scopes: ['role:admin'], principal: as },
+    root,
+  );
   return { role: { name: 'admin', params: {} }, writ, principal: as };
 }
 
@@ -137,8 +159,10 @@ function amountsOf(given: readonly string[]): Readonly<Record<string, number>> {
   const amounts = new Map<string, number>();
   for (const text of given) {
     const [, unit = '', digits] = /^([a-z][a-z0-9_]{0,31})=(\d{1,15})$/.exec(text) ?? [];
-    if (digits === undefined) throw new CliError('usage', `The amount ${text} is no UNIT=NUMBER, such as cents=50000.`);
-    if (amounts.has(unit)) throw new CliError('usage', `The amount of ${unit} is given twice. Pass it once.`);
+    if (digits === undefined)
+      throw new CliError('usage', `The amount ${text} is no UNIT=NUMBER, such as cents=50000.`);
+    if (amounts.has(unit))
+      throw new CliError('usage', `The amount of ${unit} is given twice. Pass it once.`);
     amounts.set(unit, Number(digits));
   }
   return Object.fromEntries(amounts);
@@ -146,7 +170,8 @@ function amountsOf(given: readonly string[]): Readonly<Record<string, number>> {
 
 /** A remark about terms that let no call through. */
 function uncoveredText({ tools, tool, unit }: UncoveredTerm): string {
-  if (tools !== undefined) return `The rules know no tool ${tools}, and an unknown tool is never covered.`;
+  if (tools !== undefined)
+    return `The rules know no tool ${tools}, and an unknown tool is never covered.`;
   return `Calls of ${tool} spend ${unit}. Without --amount ${unit}=N, none of them is covered.`;
 }
 
@@ -155,7 +180,9 @@ const REASON_MAX = 2_000;
 
 function reason(text: string): string {
   if (text.trim() !== '' && text.length <= REASON_MAX) return text;
-  throw new InvalidArgumentError(`It must have 1 to ${REASON_MAX.toLocaleString('en')} characters.`);
+  throw new InvalidArgumentError(
+    `It must have 1 to ${REASON_MAX.toLocaleString('en')} characters.`,
+  );
 }
 
 function say(session: Session, ruling: Ruling, id: string): ExitCode {
@@ -171,18 +198,22 @@ function say(session: Session, ruling: Ruling, id: string): ExitCode {
 const MICROS = { m: 60_000_000, h: 3_600_000_000 } as const;
 
 /** For the help of commands that take an end. */
-const UNTIL_HELP = 'an instant, `90m`, `2h`, or `today`: until the end of the day in the local time zone';
+const UNTIL_HELP =
+  'an instant, `90m`, `2h`, or `today`: until the end of the day in the local time zone';
 
 /** The end that a text names, from now on. */
 export function untilOf(text: string): Instant {
   if (text === 'today') return endOfToday(systemClock.now());
   const [, digits = '', unit] = /^(\d{1,6})([mh])$/.exec(text) ?? [];
-  if (unit !== undefined) return addMicros(systemClock.now(), Number(digits) * MICROS[unit as keyof typeof MICROS]);
+  if (unit !== undefined)
+    return addMicros(systemClock.now(), Number(digits) * MICROS[unit as keyof typeof MICROS]);
   try {
     return parseInstant(text);
   } catch (error) {
     if (!isAssizeError(error)) throw error;
-    throw new InvalidArgumentError('It must be an instant such as 2026-03-01T18:00:00Z, 90m, 2h, or today.');
+    throw new InvalidArgumentError(
+      'It must be an instant such as 2026-03-01T18:00:00Z, 90m, 2h, or today.',
+    );
   }
 }
 

@@ -60,16 +60,25 @@ export function standing(program: Command): void {
 }
 
 /** The standing approvals of the trajectories, the newest first in each. */
-async function standingIn(session: Session, store: Store, named: string | undefined): Promise<readonly Found[]> {
+async function standingIn(
+  session: Session,
+  store: Store,
+  named: string | undefined,
+): Promise<readonly Found[]> {
   const now = systemClock.now();
   const found: Found[] = [];
   for (const trajectoryId of await gatewayTrajectories(store, named)) {
     session.interruption.throwIfAborted();
     // Reading the writs verifies the trajectory.
-    const subjects = new Map((await writsIn(store, trajectoryId)).map(({ id, writ }) => [id, writ.subject]));
+    const subjects = new Map(
+      (await writsIn(store, trajectoryId)).map(({ id, writ }) => [id, writ.subject]),
+    );
     const records = await new StandingReader(store, trajectoryId).read();
     for (const record of [...records].reverse())
-      found.push({ trajectory_id: trajectoryId, ...standingView(record, now, (writ) => subjects.get(writ)) });
+      found.push({
+        trajectory_id: trajectoryId,
+        ...standingView(record, now, (writ) => subjects.get(writ)),
+      });
   }
   return found;
 }
@@ -83,7 +92,10 @@ interface WaitingRequest {
   readonly id: string | null;
 }
 
-async function waitingIn(store: Store, named: string | undefined): Promise<readonly WaitingRequest[]> {
+async function waitingIn(
+  store: Store,
+  named: string | undefined,
+): Promise<readonly WaitingRequest[]> {
   const replayer = new Replayer(store);
   const now = systemClock.now();
   const found: WaitingRequest[] = [];
@@ -100,14 +112,20 @@ async function waitingIn(store: Store, named: string | undefined): Promise<reado
   return found;
 }
 
-function print({ out, again }: Session, found: readonly Found[], waiting: readonly WaitingRequest[]): void {
+function print(
+  { out, again }: Session,
+  found: readonly Found[],
+  waiting: readonly WaitingRequest[],
+): void {
   for (const { id, trajectory_id, entry_id } of waiting)
     out.line(
       line`${id ?? 'erased'} in ${trajectory_id}: ${yellow('waits')} for its approval as ${shortId(entry_id)}. See: assize pending${again}`,
     );
   if (found.length === 0) {
     if (waiting.length === 0)
-      out.line(line`There is no standing approval. Ask for one with assize standing grant${again}.`);
+      out.line(
+        line`There is no standing approval. Ask for one with assize standing grant${again}.`,
+      );
     return;
   }
   if (waiting.length > 0) out.line(line``);
@@ -118,17 +136,21 @@ function print({ out, again }: Session, found: readonly Found[], waiting: readon
 }
 
 function printOne(out: Session['out'], one: Found): void {
-  const { id, trajectory_id, status, terms, used, calls, approved_by, approval_reason, ended } = one;
+  const { id, trajectory_id, status, terms, used, calls, approved_by, approval_reason, ended } =
+    one;
   const mark = status === 'active' ? line`active` : yellow(status.replace('_', ' '));
   out.line(line`${id} in ${trajectory_id}: ${mark}`);
   if (terms === null) out.line(line`  Its terms are erased.`);
   else {
-    out.line(line`  ${terms.tools.join(', ')} by ${terms.agent}, until ${shortTime(terms.expires)}: ${terms.because}`);
+    out.line(
+      line`  ${terms.tools.join(', ')} by ${terms.agent}, until ${shortTime(terms.expires)}: ${terms.because}`,
+    );
     out.line(line`  ${[`${used} of ${terms.uses} uses`, ...spentTexts(one)].join(', ')}`);
   }
   const reason = approval_reason === undefined ? '' : `: ${approval_reason}`;
   out.line(line`  approved by ${approved_by} at ${shortTime(one.approved_at)}${reason}`);
-  if (ended !== undefined) out.line(line`  ended by ${ended.by ?? 'an unknown principal'} at ${shortTime(ended.at)}`);
+  if (ended !== undefined)
+    out.line(line`  ended by ${ended.by ?? 'an unknown principal'} at ${shortTime(ended.at)}`);
   if (calls.length === 0) return;
   out.table(
     [
@@ -150,5 +172,7 @@ function printOne(out: Session['out'], one: Found): void {
 
 /** `300 of 500 cents` for each unit. */
 function spentTexts({ terms, spent }: Found): readonly string[] {
-  return Object.entries(terms?.amounts ?? {}).map(([unit, most]) => `${spent[unit] ?? 0} of ${most} ${unit}`);
+  return Object.entries(terms?.amounts ?? {}).map(
+    ([unit, most]) => `${spent[unit] ?? 0} of ${most} ${unit}`,
+  );
 }

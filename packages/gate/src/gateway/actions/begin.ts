@@ -15,7 +15,9 @@ export const beginArgs: z.ZodObject<{
 }> = z.strictObject({
   call: callId,
   /** Of the call that the caller is about to make, as in `callDigest`. */
-  digest: z.string().regex(/^[0-9a-f]{64}$/, 'write the hash that callDigest returns: 64 hex digits in lower case'),
+  digest: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'write the hash that callDigest returns: 64 hex digits in lower case'),
   /** The caller's id of this attempt, if it is another one. */
   as: callId.optional(),
 });
@@ -36,27 +38,42 @@ export function applyBegin(
   if (row.once !== true) throw new Error(`the call ${call} needs no beginning`);
   if (row.digest !== digest)
     throw new Error(`the call ${call} was let through with other arguments; ask again with those`);
-  if (row.begunAt !== undefined) throw new Error(`the call ${call} was begun already, and a call is made once`);
+  if (row.begunAt !== undefined)
+    throw new Error(`the call ${call} was begun already, and a call is made once`);
   if (row.outcome !== undefined) throw new Error(`the call ${call} is closed: ${row.outcome}`);
   if (row.rules !== state.rules.digest)
     throw new Error(`the rules have changed since the call ${call} was let through; ask again`);
   if (isRedefined(state, row))
-    throw new Error(`the definition of ${row.tool} has changed since the call ${call} was let through; ask again`);
+    throw new Error(
+      `the definition of ${row.tool} has changed since the call ${call} was let through; ask again`,
+    );
   if (hasLapsed(state, row, at))
-    throw new Error(`the standing approval ${row.standing} that let the call ${call} through has ended; ask again`);
-  if (isStale(row.at, at)) throw new Error(`the call ${call} was let through more than a day ago; ask again`);
+    throw new Error(
+      `the standing approval ${row.standing} that let the call ${call} through has ended; ask again`,
+    );
+  if (isStale(row.at, at))
+    throw new Error(`the call ${call} was let through more than a day ago; ask again`);
   row.begunAt = at;
   if (as !== undefined) row.begunAs = as;
 }
 
 /** Whether a call was let through and can be begun now. */
-export function canBegin(state: Pick<GatewayState, 'rules' | 'pins' | 'standing'>, row: CallRow, now: string): boolean {
-  const isJudgedAnew = row.rules !== state.rules.digest || isRedefined(state, row) || hasLapsed(state, row, now);
+export function canBegin(
+  state: Pick<GatewayState, 'rules' | 'pins' | 'standing'>,
+  row: CallRow,
+  now: string,
+): boolean {
+  const isJudgedAnew =
+    row.rules !== state.rules.digest || isRedefined(state, row) || hasLapsed(state, row, now);
   return isToBegin(row) && !isJudgedAnew && !isStale(row.at, now);
 }
 
 /** Whether the standing approval that let the call through was ended, or has expired. */
-function hasLapsed({ standing }: Pick<GatewayState, 'standing'>, row: CallRow, now: string): boolean {
+function hasLapsed(
+  { standing }: Pick<GatewayState, 'standing'>,
+  row: CallRow,
+  now: string,
+): boolean {
   if (row.standing === undefined) return false;
   const approval = standing[row.standing];
   if (approval?.approvedBy === undefined || now >= approval.expires) return true;

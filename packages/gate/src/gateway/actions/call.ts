@@ -13,7 +13,11 @@ import type { CallRow, GatewayState, StandingApproval } from '../schema.ts';
 /** How many parts a call may have. */
 export const PARTS_MAX = 64;
 
-const part = z.strictObject({ server: serverName, tool: toolName, args: z.record(z.string(), z.unknown()) });
+const part = z.strictObject({
+  server: serverName,
+  tool: toolName,
+  args: z.record(z.string(), z.unknown()),
+});
 
 /** The arguments of the action `call`. */
 export const callArgs: z.ZodObject<{
@@ -36,7 +40,10 @@ export const callArgs: z.ZodObject<{
   /** Hash of the definition that the caller was shown, as in `definitionHash`. */
   definition: z
     .string()
-    .regex(/^[0-9a-f]{64}$/, 'write the hash that definitionHash returns: 64 hex digits in lower case')
+    .regex(
+      /^[0-9a-f]{64}$/,
+      'write the hash that definitionHash returns: 64 hex digits in lower case',
+    )
     .optional(),
   /** The parts of a call whose tool can do many things. The strictest one decides. */
   parts: z.array(part).min(1).max(PARTS_MAX).optional(),
@@ -72,11 +79,17 @@ const CONTENT = arg.members({ args: arg.object, parts: arg.optional(arg.list(arg
  *
  * @throws ArgumentError `bad_argument`; CanonError for values that are not JSON
  */
-export function callIdOf(args: CallArgs, circumstances: { readonly agent: string; readonly at: string }): string {
+export function callIdOf(
+  args: CallArgs,
+  circumstances: { readonly agent: string; readonly at: string },
+): string {
   checkArgument(ANY_CALL, args, 'args');
   checkArgument(CIRCUMSTANCES, circumstances, 'circumstances');
   const { agent, at } = circumstances;
-  return args.id ?? contentHash({ agent, at, ...(args as unknown as { [key: string]: Json }) }).slice(0, 32);
+  return (
+    args.id ??
+    contentHash({ agent, at, ...(args as unknown as { [key: string]: Json }) }).slice(0, 32)
+  );
 }
 
 const ANY_CALL = arg.members({ id: arg.optional(arg.text) });
@@ -98,7 +111,8 @@ export function applyCall(
   if (!AGENT.test(agent))
     throw new Error(`the agent ${JSON.stringify(agent)} has no name of letters, digits and _.:@+-`);
   const id = callIdOf(args, { agent, at });
-  if (state.calls[id] !== undefined) throw new Error(`the call ${id} exists already; give each call its own id`);
+  if (state.calls[id] !== undefined)
+    throw new Error(`the call ${id} exists already; give each call its own id`);
   const tool = toolKey(args.server, args.tool);
   const pin = state.pins[tool];
   const isChanged = args.definition !== undefined && args.definition !== pin?.hash;
@@ -118,13 +132,18 @@ export function applyCall(
   const { limits } = compiled.rules;
   const first = compiled.mustBeRead(call);
   if (!('rule' in first)) row.unread = first.flatMap((rule) => notRead(state, rule, { agent, at }));
-  const denied = verdict.denied ?? unreadable(limits, row, verdict.resources) ?? ('rule' in first ? first : undefined);
+  const denied =
+    verdict.denied ??
+    unreadable(limits, row, verdict.resources) ??
+    ('rule' in first ? first : undefined);
   const over = isTried ? overLimit(limits, state, row) : undefined;
   if (over !== undefined) row.over = over;
-  if (denied === undefined && over === undefined) answerByStanding(state, id, row, { verdict, compiled });
+  if (denied === undefined && over === undefined)
+    answerByStanding(state, id, row, { verdict, compiled });
   if (denied !== undefined) row.denied = denied;
   if (args.once === true) {
-    if (row.run === 'assize') throw new Error(`Assize makes the calls of ${tool} itself; ask without \`once\``);
+    if (row.run === 'assize')
+      throw new Error(`Assize makes the calls of ${tool} itself; ask without \`once\``);
     row.once = true;
     row.rules = state.rules.digest;
     const definition = args.definition ?? pin?.hash;
@@ -161,21 +180,34 @@ function takeBack(
     id,
     tool,
     compiled,
-  }: { readonly agent: string; readonly id: string; readonly tool: string } & Pick<RulesInForce, 'compiled'>,
+  }: { readonly agent: string; readonly id: string; readonly tool: string } & Pick<
+    RulesInForce,
+    'compiled'
+  >,
 ): void {
   const row = state.calls[undone];
   if (row === undefined) throw new Error(`there is no call ${undone} to undo`);
   if (row.agent !== agent) throw new Error(`the call ${undone} is that of another agent`);
-  if (compiled.spec(row.tool)?.undo?.tool !== tool) throw new Error(`the rules do not undo ${row.tool} by ${tool}`);
-  if (row.outcome !== 'done') throw new Error(`the call ${undone} is not done, so it cannot be undone`);
-  if (row.undoneBy !== undefined) throw new Error(`the call ${undone} is undone by ${row.undoneBy} already`);
+  if (compiled.spec(row.tool)?.undo?.tool !== tool)
+    throw new Error(`the rules do not undo ${row.tool} by ${tool}`);
+  if (row.outcome !== 'done')
+    throw new Error(`the call ${undone} is not done, so it cannot be undone`);
+  if (row.undoneBy !== undefined)
+    throw new Error(`the call ${undone} is undone by ${row.undoneBy} already`);
   row.undoneBy = id;
 }
 
 /** The parts as rules judge them. */
-export function partsOf({ parts }: Pick<CallArgs, 'parts'>): { readonly parts?: readonly CallPart[] } {
+export function partsOf({ parts }: Pick<CallArgs, 'parts'>): {
+  readonly parts?: readonly CallPart[];
+} {
   if (parts === undefined) return {};
-  return { parts: parts.map(({ server, tool, args }) => ({ tool: toolKey(server, tool), args: args as Json })) };
+  return {
+    parts: parts.map(({ server, tool, args }) => ({
+      tool: toolKey(server, tool),
+      args: args as Json,
+    })),
+  };
 }
 
 interface Circumstances {
@@ -189,7 +221,11 @@ interface Circumstances {
 
 type NewRow = { -readonly [Member in keyof CallRow]: CallRow[Member] };
 
-function rowOf(state: GatewayState, verdict: Verdict, { agent, tool, at, name, digest, parts }: Circumstances): NewRow {
+function rowOf(
+  state: GatewayState,
+  verdict: Verdict,
+  { agent, tool, at, name, digest, parts }: Circumstances,
+): NewRow {
   const { resources, asks, allowed } = verdict;
   return {
     agent,
@@ -200,7 +236,9 @@ function rowOf(state: GatewayState, verdict: Verdict, { agent, tool, at, name, d
     digest,
     run: state.rules.runs.includes(name) ? 'assize' : 'caller',
     amounts: Object.fromEntries(
-      Object.entries(resources.amounts).flatMap(([unit, found]) => ('value' in found ? [[unit, found.value]] : [])),
+      Object.entries(resources.amounts).flatMap(([unit, found]) =>
+        'value' in found ? [[unit, found.value]] : [],
+      ),
     ),
     reads: listed(resources.reads),
     writes: listed(resources.writes),
@@ -224,7 +262,11 @@ function unreadable(
 ): CallRow['denied'] {
   for (const { id, tools, unit } of limits) {
     const found = unit === undefined || !Object.hasOwn(amounts, unit) ? undefined : amounts[unit];
-    if (found !== undefined && 'problem' in found && [tool, ...parts].some((name) => matchesSome(tools, name)))
+    if (
+      found !== undefined &&
+      'problem' in found &&
+      [tool, ...parts].some((name) => matchesSome(tools, name))
+    )
       return { rule: id, why: `it cannot be evaluated: ${found.problem}` };
   }
   return undefined;
@@ -232,13 +274,18 @@ function unreadable(
 
 function notRead(
   state: GatewayState,
-  rule: { readonly id: string; readonly hours?: number | undefined; readonly paths: readonly string[] },
+  rule: {
+    readonly id: string;
+    readonly hours?: number | undefined;
+    readonly paths: readonly string[];
+  },
   { agent, at }: { readonly agent: string; readonly at: string },
 ): CallRow['unread'] {
   const hours = rule.hours ?? READ_HOURS;
   return rule.paths.flatMap((path) => {
     const read = state.read[`${agent}|${path}`];
-    const isFresh = read !== undefined && instantToMillis(at) - instantToMillis(read) <= hours * HOUR_MS;
+    const isFresh =
+      read !== undefined && instantToMillis(at) - instantToMillis(read) <= hours * HOUR_MS;
     return isFresh ? [] : [{ rule: rule.id, path }];
   });
 }
@@ -247,7 +294,11 @@ export const READ_HOURS = 24;
 export const HOUR_MS = 3_600_000;
 
 /** The limit that the call exceeds by the recorded calls, for rules that are only tried. */
-function overLimit(limits: CompiledRules['rules']['limits'], state: GatewayState, row: NewRow): CallRow['denied'] {
+function overLimit(
+  limits: CompiledRules['rules']['limits'],
+  state: GatewayState,
+  row: NewRow,
+): CallRow['denied'] {
   for (const limit of limits) {
     const amount = amountOf(limit, row);
     if (amount === undefined) continue;
@@ -279,7 +330,12 @@ function answerByStanding(
   if (verdict.asks.length === 0 || !verdict.coverable) return;
   for (const name of Object.keys(state.standing).sort()) {
     const standing = state.standing[name];
-    if (standing?.approvedBy === undefined || standing.agent !== row.agent || row.at >= standing.expires) continue;
+    if (
+      standing?.approvedBy === undefined ||
+      standing.agent !== row.agent ||
+      row.at >= standing.expires
+    )
+      continue;
     if (standing.approvedAt !== undefined && row.at < standing.approvedAt) continue;
     if (!isCovered(standing.tools, row) || !isWithin(standing, compiled.rules.standing)) continue;
     if (!fits(state, name, standing, verdict.resources)) continue;
@@ -297,7 +353,10 @@ function isCovered(tools: readonly string[], { tool, parts }: NewRow): boolean {
 /**
  * Whether the rules in force would still let it be asked for. Stricter rules end what it covers.
  */
-function isWithin({ uses, amounts }: Pick<StandingApproval, 'uses' | 'amounts'>, most: Rules['standing']): boolean {
+function isWithin(
+  { uses, amounts }: Pick<StandingApproval, 'uses' | 'amounts'>,
+  most: Rules['standing'],
+): boolean {
   const isCapped = ([unit, amount]: [string, number]): boolean =>
     amount <= (Object.hasOwn(most.amounts, unit) ? (most.amounts[unit] as number) : 0);
   return uses <= most.uses && Object.entries(amounts).every(isCapped);
@@ -315,7 +374,8 @@ function fits(
   const spent = new Map<string, number>();
   for (const [key, amountsOf] of Object.entries(state.spent)) {
     if (!key.startsWith(`${name}|`)) continue;
-    for (const [unit, amount] of Object.entries(amountsOf)) spent.set(unit, (spent.get(unit) ?? 0) + amount);
+    for (const [unit, amount] of Object.entries(amountsOf))
+      spent.set(unit, (spent.get(unit) ?? 0) + amount);
   }
   if ((spent.get(USES) ?? 0) >= uses) return false;
   return Object.entries(resources.amounts).every(([unit, found]) => {

@@ -7,10 +7,11 @@ import { type Rules, rules } from '../rules/rules.ts';
 import type { CallRow, GatewayState } from '../schema.ts';
 
 /** The arguments of the action `configure`: rules, and the registered tools that Assize calls. */
-export const configureArgs: z.ZodObject<{ rules: typeof rules; runs: z.ZodArray<z.ZodString> }> = z.strictObject({
-  rules,
-  runs: z.array(z.string()).max(1_000),
-});
+export const configureArgs: z.ZodObject<{ rules: typeof rules; runs: z.ZodArray<z.ZodString> }> =
+  z.strictObject({
+    rules,
+    runs: z.array(z.string()).max(1_000),
+  });
 export type Configuration = z.infer<typeof configureArgs>;
 
 /** The digest that compares the rules of a state with those of a file. */
@@ -31,8 +32,15 @@ export function configured(
     if (sum > max) (floors.get(limit) as Record<string, number>)[group] = sum;
   }
   return {
-    rules: { id: given.id, digest: rulesDigest(given), text: rulesText(given), runs: [...new Set(runs)].sort() },
-    limits: Object.fromEntries(given.limits.map(({ id, max }) => [id, { max, floors: floors.get(id) ?? {} }])),
+    rules: {
+      id: given.id,
+      digest: rulesDigest(given),
+      text: rulesText(given),
+      runs: [...new Set(runs)].sort(),
+    },
+    limits: Object.fromEntries(
+      given.limits.map(({ id, max }) => [id, { max, floors: floors.get(id) ?? {} }]),
+    ),
     used: Object.fromEntries(used),
   };
 }

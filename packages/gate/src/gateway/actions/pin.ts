@@ -48,8 +48,14 @@ export function applyPin(
 }
 
 /** Class and idempotence by the annotations of MCP, with the defaults of MCP. */
-function annotated({ annotations }: Readonly<Record<string, unknown>>): { class: ToolClass; idempotent: boolean } {
-  const hints = typeof annotations === 'object' && annotations !== null ? (annotations as Record<string, unknown>) : {};
+function annotated({ annotations }: Readonly<Record<string, unknown>>): {
+  class: ToolClass;
+  idempotent: boolean;
+} {
+  const hints =
+    typeof annotations === 'object' && annotations !== null
+      ? (annotations as Record<string, unknown>)
+      : {};
   const isRead = hints['readOnlyHint'] === true;
   const isGentle = hints['destructiveHint'] === false;
   return {

@@ -25,12 +25,16 @@ export function applyReport(
 ): void {
   const row = state.calls[call];
   if (row === undefined) throw new Error(`there is no call ${call}`);
-  if (agent !== undefined && row.agent !== agent) throw new Error(`the call ${call} is that of another agent`);
-  if (row.run !== 'caller') throw new Error(`Assize makes the call ${call} and records its outcome itself`);
+  if (agent !== undefined && row.agent !== agent)
+    throw new Error(`the call ${call} is that of another agent`);
+  if (row.run !== 'caller')
+    throw new Error(`Assize makes the call ${call} and records its outcome itself`);
   if (row.outcome !== undefined && row.outcome !== 'unknown')
     throw new Error(`the call ${call} is closed: ${row.outcome}`);
   if (agent === undefined && outcome !== 'unknown' && !isInDoubt(row, at))
-    throw new Error(`the call ${call} may be in progress; settle it when its agent has been silent for ten minutes`);
+    throw new Error(
+      `the call ${call} may be in progress; settle it when its agent has been silent for ten minutes`,
+    );
   if (row.once === true && row.begunAt === undefined && outcome === 'done')
     throw new Error(`the call ${call} was not begun`);
   row.outcome = outcome;

@@ -22,7 +22,8 @@ export function applySession(
   { agent, at }: { readonly agent: string; readonly at: string },
 ): void {
   const row = state.sessions[id];
-  if (row !== undefined && row.agent !== agent) throw new Error(`the session ${id} is that of another agent`);
+  if (row !== undefined && row.agent !== agent)
+    throw new Error(`the session ${id} is that of another agent`);
   if (event === 'end') {
     if (row === undefined) throw new Error(`there is no session ${id}`);
     row.endedAt = at;

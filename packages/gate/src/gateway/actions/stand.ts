@@ -34,10 +34,15 @@ export function applyStand(
   { agent, at }: { readonly agent: string | undefined; readonly at: string },
   { standing: most }: Rules,
 ): void {
-  if (agent !== undefined && asked.agent !== agent) throw new Error(`${agent} can ask only for itself`);
-  if (state.standing[id] !== undefined) throw new Error(`the standing approval ${id} exists already`);
+  if (agent !== undefined && asked.agent !== agent)
+    throw new Error(`${agent} can ask only for itself`);
+  if (state.standing[id] !== undefined)
+    throw new Error(`the standing approval ${id} exists already`);
   const isSpent = Object.keys(state.spent).some((key) => key.startsWith(`${id}|`));
-  if (isSpent) throw new Error(`uses of an earlier standing approval ${id} are still counted; give it another id`);
+  if (isSpent)
+    throw new Error(
+      `uses of an earlier standing approval ${id} are still counted; give it another id`,
+    );
   if (asked.tools.some((pattern) => matchesTool(pattern, '*') && pattern === '*'))
     throw new Error('a standing approval names its tools: write server/tool or server/*');
   const expires = readInstant(asked.expires);
@@ -47,7 +52,8 @@ export function applyStand(
     throw new Error(
       `it would last longer than ${most.hours} hours, until after ${addMicros(at, most.hours * HOUR_MS * 1000)}`,
     );
-  if (asked.uses > most.uses) throw new Error(`${asked.uses} uses are more than the ${most.uses} of the rules`);
+  if (asked.uses > most.uses)
+    throw new Error(`${asked.uses} uses are more than the ${most.uses} of the rules`);
   for (const [unit, amount] of Object.entries(asked.amounts)) {
     const cap = Object.hasOwn(most.amounts, unit) ? (most.amounts[unit] as number) : 0;
     if (amount > cap) throw new Error(`${amount} ${unit} are more than the ${cap} of the rules`);
@@ -65,6 +71,7 @@ export function applyEndStanding(
 ): void {
   const standing = state.standing[id];
   if (standing === undefined) throw new Error(`there is no standing approval ${id}`);
-  if (agent !== undefined && standing.agent !== agent) throw new Error(`${id} is that of another agent`);
+  if (agent !== undefined && standing.agent !== agent)
+    throw new Error(`${id} is that of another agent`);
   delete state.standing[id];
 }

@@ -22,7 +22,10 @@ export function needsTidy(state: GatewayState, at: string): boolean {
   return droppable(state, at).next().done !== true;
 }
 
-type Dropped = readonly [member: 'used' | 'read' | 'calls' | 'sessions' | 'standing' | 'spent', key: string];
+type Dropped = readonly [
+  member: 'used' | 'read' | 'calls' | 'sessions' | 'standing' | 'spent',
+  key: string,
+];
 
 function* droppable(state: GatewayState, at: string): Generator<Dropped> {
   const today = windowOf('day', at);
@@ -46,7 +49,8 @@ function* droppable(state: GatewayState, at: string): Generator<Dropped> {
   }
   const isExpired = (id: string): boolean => (state.standing[id]?.expires ?? '') <= at;
   for (const id in state.standing) if (isExpired(id)) yield ['standing', id];
-  for (const key in state.spent) if (isExpired(key.slice(0, key.indexOf('|')))) yield ['spent', key];
+  for (const key in state.spent)
+    if (isExpired(key.slice(0, key.indexOf('|')))) yield ['spent', key];
 }
 
 /** An undoing that was never begun undoes nothing, so another one can be tried. */
@@ -64,5 +68,8 @@ export function isTidyForEver(state: GatewayState): boolean {
 }
 
 function sizeOf({ used, read, calls, standing, spent, sessions }: GatewayState): number {
-  return [used, read, calls, standing, spent, sessions].reduce((sum, record) => sum + Object.keys(record).length, 0);
+  return [used, read, calls, standing, spent, sessions].reduce(
+    (sum, record) => sum + Object.keys(record).length,
+    0,
+  );
 }

@@ -92,7 +92,9 @@ class CaseClock {
     const next =
       span === null
         ? readInstant(at)
-        : instantFromMillis(instantToMillis(this.#now) + Number(span[1]) * MILLIS[span[2] as keyof typeof MILLIS]);
+        : instantFromMillis(
+            instantToMillis(this.#now) + Number(span[1]) * MILLIS[span[2] as keyof typeof MILLIS],
+          );
     if (next !== undefined && next > this.#now) this.#now = next;
   }
 
@@ -162,7 +164,9 @@ class Step {
   async run(): Promise<StepResult> {
     const { call, stand, expect = 'ask', approved_by, outcome = 'done', rule } = this.#step;
     const id = `step-${this.#number}`;
-    const ruled = await (stand === undefined ? this.#propose('call', this.#callArgs(id)) : this.#stand(id));
+    const ruled = await (stand === undefined
+      ? this.#propose('call', this.#callArgs(id))
+      : this.#stand(id));
     let { was, detail } = ruled;
     const { pending } = ruled;
     const rules = rulesIn(detail);
@@ -172,7 +176,8 @@ class Step {
       isCommitted = approved === undefined;
       if (approved !== undefined) [was, detail] = ['not approved', approved];
     }
-    if (isCommitted && call !== undefined && outcome !== 'open') await this.#propose('report', { call: id, outcome });
+    if (isCommitted && call !== undefined && outcome !== 'open')
+      await this.#propose('report', { call: id, outcome });
     const isRule = rule === undefined || rules.includes(rule);
     return {
       case: this.#case.name,
@@ -195,9 +200,22 @@ class Step {
   }
 
   #stand(id: string): Promise<Asked> {
-    const { tools, uses, amounts = {}, hours } = this.#step.stand as NonNullable<WrittenStep['stand']>;
+    const {
+      tools,
+      uses,
+      amounts = {},
+      hours,
+    } = this.#step.stand as NonNullable<WrittenStep['stand']>;
     const expires = addMicros(this.#clock.now(), Math.round(hours * MILLIS.h * 1_000));
-    const args = { id, agent: this.#agent, tools: listOf(tools), uses, amounts, expires, because: this.#case.name };
+    const args = {
+      id,
+      agent: this.#agent,
+      tools: listOf(tools),
+      uses,
+      amounts,
+      expires,
+      because: this.#case.name,
+    };
     return this.#propose('stand', args);
   }
 
@@ -205,7 +223,8 @@ class Step {
     const role = { name: 'agent', params: { agent: this.#agent } } as never;
     const ruling = await this.#trajectory.propose({ action, role, args, writ: this.#writ });
     if (ruling.ruling === 'committed') return { was: 'allow', detail: '' };
-    if (ruling.ruling === 'escalated') return { was: 'ask', detail: ruling.detail, pending: ruling.pending };
+    if (ruling.ruling === 'escalated')
+      return { was: 'ask', detail: ruling.detail, pending: ruling.pending };
     if (ruling.ruling === 'rejected') return { was: 'deny', detail: ruling.detail };
     return { was: 'frozen', detail: ruling.detail };
   }
@@ -215,7 +234,10 @@ class Step {
     let pending = first;
     for (const principal of names) {
       try {
-        const ruling = await this.#trajectory.approvals.approve(pending, { principal, method: 'case' });
+        const ruling = await this.#trajectory.approvals.approve(pending, {
+          principal,
+          method: 'case',
+        });
         if (ruling.ruling === 'committed') return undefined;
         if (ruling.ruling !== 'escalated') return ruling.detail;
         pending = ruling.pending;

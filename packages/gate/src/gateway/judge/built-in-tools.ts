@@ -17,7 +17,11 @@ const BUILT_IN_TOOLS: Readonly<Record<string, Omit<ToolSpec, 'name'>>> = {
 };
 
 /** Parts of a command that cannot be known before it runs. They ask like an unknown tool. */
-const UNKNOWN_PARTS: ReadonlySet<string> = new Set(['shell/dynamic', 'shell/unparsed', 'shell/file']);
+const UNKNOWN_PARTS: ReadonlySet<string> = new Set([
+  'shell/dynamic',
+  'shell/unparsed',
+  'shell/file',
+]);
 
 const SHELL = 'shell/';
 
@@ -26,7 +30,9 @@ export function builtInTool(name: string): ToolSpec | undefined {
   const known = Object.hasOwn(BUILT_IN_TOOLS, name) ? BUILT_IN_TOOLS[name] : undefined;
   if (known !== undefined) return { name, ...known };
   if (!name.startsWith(SHELL) || UNKNOWN_PARTS.has(name)) return undefined;
-  const toolClass: ToolClass = READING_PROGRAMS.has(name.slice(SHELL.length)) ? 'read' : 'irreversible';
+  const toolClass: ToolClass = READING_PROGRAMS.has(name.slice(SHELL.length))
+    ? 'read'
+    : 'irreversible';
   return { name, class: toolClass, reads: ['/paths'] };
 }
 

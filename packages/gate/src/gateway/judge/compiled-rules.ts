@@ -3,7 +3,14 @@ import { type Json, LruCache } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
 import { matchesSome } from '../names.ts';
 import { plainRules } from '../rules/faults.ts';
-import { BUILT_IN, type ReadFirst, type Rule, type Rules, type ToolClass, type ToolSpec } from '../rules/rules.ts';
+import {
+  BUILT_IN,
+  type ReadFirst,
+  type Rule,
+  type Rules,
+  type ToolClass,
+  type ToolSpec,
+} from '../rules/rules.ts';
 import { builtInTool } from './built-in-tools.ts';
 import { type Host, type HostPattern, matchesHost, readHostPattern } from './host-name.ts';
 import { isUnder, mayBeUnder } from './path-name.ts';
@@ -69,7 +76,9 @@ export class CompiledRules {
     this.#rows = rules.rules.map((rule) => ({
       rule,
       hosts: (rule.host ?? []).map(hostPattern),
-      where: (rule.where ?? []).map((each) => compileCondition(each as Parameters<typeof compileCondition>[0])),
+      where: (rule.where ?? []).map((each) =>
+        compileCondition(each as Parameters<typeof compileCondition>[0]),
+      ),
     }));
   }
 
@@ -94,7 +103,10 @@ export class CompiledRules {
   #judgeOne(
     call: JudgedCall,
     pin: KnownPin | undefined,
-    { isChanged = false, partsClass }: { readonly isChanged?: boolean; readonly partsClass?: ToolClass } = {},
+    {
+      isChanged = false,
+      partsClass,
+    }: { readonly isChanged?: boolean; readonly partsClass?: ToolClass } = {},
   ): Verdict {
     const spec = this.spec(call.tool);
     const hasParts = partsClass !== undefined;
@@ -107,8 +119,10 @@ export class CompiledRules {
       const { rule } = row;
       const applies = rowApplies(row, call, toolClass, resources);
       if (applies === false) continue;
-      if (typeof applies === 'string') found.denied ??= { rule: rule.id, why: `it cannot be evaluated: ${applies}` };
-      else if (rule.effect === 'deny') found.denied ??= { rule: rule.id, why: rule.because ?? 'the rule denies it' };
+      if (typeof applies === 'string')
+        found.denied ??= { rule: rule.id, why: `it cannot be evaluated: ${applies}` };
+      else if (rule.effect === 'deny')
+        found.denied ??= { rule: rule.id, why: rule.because ?? 'the rule denies it' };
       else if (rule.effect === 'allow') found.allowed ??= rule.id;
       else {
         const approvals = rule.approvals ?? 1;
@@ -119,13 +133,28 @@ export class CompiledRules {
     const once = { approvals: 1, coverable: false };
     if (!isKnown && this.rules.unknown === 'deny')
       found.denied ??= { rule: BUILT_IN.unknown, why: 'neither the rules nor a pin know the tool' };
-    else if (!isKnown) asks.push({ rule: BUILT_IN.unknown, why: 'neither the rules nor a pin know the tool', ...once });
+    else if (!isKnown)
+      asks.push({
+        rule: BUILT_IN.unknown,
+        why: 'neither the rules nor a pin know the tool',
+        ...once,
+      });
     if (isChanged)
-      asks.push({ rule: BUILT_IN.changed, why: 'the definition of the tool is not the pinned one', ...once });
-    if (!hasParts && asks.length === 0 && found.allowed === undefined && found.denied === undefined) {
+      asks.push({
+        rule: BUILT_IN.changed,
+        why: 'the definition of the tool is not the pinned one',
+        ...once,
+      });
+    if (
+      !hasParts &&
+      asks.length === 0 &&
+      found.allowed === undefined &&
+      found.denied === undefined
+    ) {
       const why = 'no rule applies';
       if (this.rules.default === 'deny') found.denied = { rule: BUILT_IN.default, why };
-      if (this.rules.default === 'ask') asks.push({ rule: BUILT_IN.default, why, approvals: 1, coverable: true });
+      if (this.rules.default === 'ask')
+        asks.push({ rule: BUILT_IN.default, why, approvals: 1, coverable: true });
     }
     return {
       class: toolClass,
@@ -143,7 +172,9 @@ export class CompiledRules {
     const spec = this.spec(tool);
     if (spec === undefined && pin === undefined && this.rules.unknown === 'deny') return true;
     const toolClass = spec?.class ?? pin?.class ?? 'irreversible';
-    const about = this.#rows.map(({ rule }) => rule).filter((rule) => isAbout(rule, { agent, tool }, toolClass));
+    const about = this.#rows
+      .map(({ rule }) => rule)
+      .filter((rule) => isAbout(rule, { agent, tool }, toolClass));
     if (about.some((rule) => rule.effect === 'deny' && isForAllArguments(rule))) return true;
     return this.rules.default === 'deny' && about.every((rule) => rule.effect === 'deny');
   }
@@ -154,7 +185,10 @@ export class CompiledRules {
    */
   mustBeRead({ tool, args, parts = [] }: JudgedCall): readonly PathsToRead[] | Applied {
     const found = [{ tool, args }, ...parts].map((part) => this.#mustBeRead(part));
-    return found.find((each): each is Applied => 'rule' in each) ?? (found as (readonly PathsToRead[])[]).flat();
+    return (
+      found.find((each): each is Applied => 'rule' in each) ??
+      (found as (readonly PathsToRead[])[]).flat()
+    );
   }
 
   #mustBeRead({ tool, args }: CallPart): readonly PathsToRead[] | Applied {
@@ -162,10 +196,13 @@ export class CompiledRules {
     const rules = this.rules.read_before_write.filter(({ tools }) => matchesSome(tools, tool));
     const [first] = rules;
     if (first === undefined) return [];
-    if ('problem' in writes) return { rule: first.id, why: `it cannot be evaluated: ${writes.problem}` };
+    if ('problem' in writes)
+      return { rule: first.id, why: `it cannot be evaluated: ${writes.problem}` };
     return rules.map((rule) => ({
       ...rule,
-      paths: writes.value.filter((path) => rule.path === undefined || rule.path.some((top) => mayBeUnder(path, top))),
+      paths: writes.value.filter(
+        (path) => rule.path === undefined || rule.path.some((top) => mayBeUnder(path, top)),
+      ),
     }));
   }
 }
@@ -186,7 +223,9 @@ function mostHarmful(classes: readonly ToolClass[]): ToolClass {
 /** The verdict on a call by those on its parts and the rules that name the call itself. */
 function strictest(whole: Verdict, parts: readonly Verdict[]): Verdict {
   const all = [whole, ...parts];
-  const asks = new Map(all.flatMap((each) => each.asks).map((each) => [`${each.rule}|${each.why}`, each]));
+  const asks = new Map(
+    all.flatMap((each) => each.asks).map((each) => [`${each.rule}|${each.why}`, each]),
+  );
   const asking = all.filter((each) => each.asks.length > 0);
   return {
     class: whole.class,
@@ -214,7 +253,11 @@ function rowApplies(
 ): boolean | string {
   const { rule } = row;
   if (!isAbout(rule, { agent, tool }, toolClass)) return false;
-  for (const applies of [pathApplies(rule, resources), hostApplies(row, resources), amountApplies(rule, resources)])
+  for (const applies of [
+    pathApplies(rule, resources),
+    hostApplies(row, resources),
+    amountApplies(rule, resources),
+  ])
     if (applies !== true) return applies;
   return allHold(row.where, args);
 }
@@ -245,7 +288,8 @@ function pathApplies({ effect, path: tops }: Rule, { reads, writes }: Resources)
 function hostApplies({ rule, hosts }: Row, resources: Resources): boolean | string {
   if (rule.host === undefined) return true;
   if ('problem' in resources.hosts) return resources.hosts.problem;
-  const isOne = (host: Host): boolean => hosts.some((pattern) => matchesHost(pattern, host, rule.effect !== 'allow'));
+  const isOne = (host: Host): boolean =>
+    hosts.some((pattern) => matchesHost(pattern, host, rule.effect !== 'allow'));
   const named = resources.hosts.value;
   return rule.effect === 'allow' ? named.length > 0 && named.every(isOne) : named.some(isOne);
 }
@@ -267,7 +311,11 @@ export function compiledRules(text: string): CompiledRules {
 }
 
 /** The rules in force in a state. */
-export function rulesInForce({ rules: { text } }: { readonly rules: { readonly text: string } }): Rules {
+export function rulesInForce({
+  rules: { text },
+}: {
+  readonly rules: { readonly text: string };
+}): Rules {
   return compiledRules(text).rules;
 }
 

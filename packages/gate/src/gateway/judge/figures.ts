@@ -14,11 +14,18 @@ type Counted = Pick<CallRow, 'agent' | 'tool' | 'parts' | 'at' | 'amounts'>;
 
 /** The group in which a limit counts a call: `window|agent|tool`, with `*` for all. */
 export function groupOf({ per, each = [] }: Limit, { agent, tool, at }: Counted): string {
-  return [windowOf(per, at), each.includes('agent') ? agent : '*', each.includes('tool') ? tool : '*'].join('|');
+  return [
+    windowOf(per, at),
+    each.includes('agent') ? agent : '*',
+    each.includes('tool') ? tool : '*',
+  ].join('|');
 }
 
 /** The amount that a call adds to a limit. Undefined if the limit does not concern the call. */
-export function amountOf({ tools, unit }: Limit, { tool, parts = [], amounts }: Counted): number | undefined {
+export function amountOf(
+  { tools, unit }: Limit,
+  { tool, parts = [], amounts }: Counted,
+): number | undefined {
   if (![tool, ...parts].some((name) => matchesSome(tools, name))) return undefined;
   if (unit === undefined) return 1;
   return Object.hasOwn(amounts, unit) ? amounts[unit] : undefined;
@@ -35,13 +42,20 @@ export function groupOfKey(key: string): string {
 }
 
 /** The parts of `limit|window|agent|tool`. */
-export function readGroup(text: string): { readonly limit: string; readonly group: string; readonly window: string } {
+export function readGroup(text: string): {
+  readonly limit: string;
+  readonly group: string;
+  readonly window: string;
+} {
   const [limit = '', window = '', ...rest] = text.split('|');
   return { limit, group: [window, ...rest].join('|'), window };
 }
 
 /** The figures of all limits over the calls of a state, by key. */
-export function figuresOf(limits: readonly Limit[], calls: Readonly<Record<string, CallRow>>): Map<string, number> {
+export function figuresOf(
+  limits: readonly Limit[],
+  calls: Readonly<Record<string, CallRow>>,
+): Map<string, number> {
   const figures = new Map<string, number>();
   for (const [id, row] of Object.entries(calls)) {
     for (const limit of limits) {

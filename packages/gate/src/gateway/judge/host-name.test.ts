@@ -1,10 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { type Host, type HostPattern, matchesHost, readHost, readHostPattern } from './host-name.ts';
+import {
+  type Host,
+  type HostPattern,
+  matchesHost,
+  readHost,
+  readHostPattern,
+} from './host-name.ts';
 
 function allowed(pattern: string, url: string, anyPort = false): boolean | string {
   const read = readHost(url);
   if ('problem' in read) return 'refused';
-  return matchesHost((readHostPattern(pattern) as { value: HostPattern }).value, read.value, anyPort);
+  return matchesHost(
+    (readHostPattern(pattern) as { value: HostPattern }).value,
+    read.value,
+    anyPort,
+  );
 }
 
 describe('hosts under the rule docs.example.com', () => {
@@ -65,6 +75,14 @@ test('other spellings of one address are one host', () => {
 });
 
 test('a pattern with a star elsewhere, a scheme or a path is refused', () => {
-  for (const pattern of ['*', 'a.*.com', '*example.com', 'https://example.com', 'example.com/x', 'a@example.com', ''])
+  for (const pattern of [
+    '*',
+    'a.*.com',
+    '*example.com',
+    'https://example.com',
+    'example.com/x',
+    'a@example.com',
+    '',
+  ])
     expect(readHostPattern(pattern)).toHaveProperty('problem');
 });

@@ -8,7 +8,13 @@ export interface Host {
   readonly usual: boolean;
 }
 
-const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'ws:': 80, 'wss:': 443, 'ftp:': 21 };
+const PORTS: Readonly<Record<string, number>> = {
+  'http:': 80,
+  'https:': 443,
+  'ws:': 80,
+  'wss:': 443,
+  'ftp:': 21,
+};
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const REFUSED = /[\u0000-\u0020\u007f\\\u00a0\u2028\u2029]/;
 
@@ -25,7 +31,8 @@ export function readHost(given: unknown): Found<Host> {
   if (url.username !== '' || url.password !== '' || /^[^/]*:\/\/[^/?#]*@/.test(given))
     return { problem: 'has a user name before the host' };
   const usualPort = PORTS[url.protocol];
-  if (usualPort === undefined) return { problem: `has the scheme ${url.protocol}, which is not supported` };
+  if (usualPort === undefined)
+    return { problem: `has the scheme ${url.protocol}, which is not supported` };
   const name = url.hostname.replace(/\.$/, '');
   if (name === '' || name.endsWith('.')) return { problem: 'has no host' };
   const port = url.port === '' ? usualPort : Number(url.port);
@@ -47,7 +54,9 @@ export function readHostPattern(text: string): Found<HostPattern> {
   const read = readHost(host);
   if ('problem' in read) return read;
   const port = /:(\d+)$/.exec(host)?.[1];
-  return { value: { name: read.value.name, below, port: port === undefined ? undefined : Number(port) } };
+  return {
+    value: { name: read.value.name, below, port: port === undefined ? undefined : Number(port) },
+  };
 }
 
 /**
@@ -55,7 +64,9 @@ export function readHostPattern(text: string): Found<HostPattern> {
  * with `anyPort` it matches every port.
  */
 export function matchesHost(pattern: HostPattern, host: Host, anyPort: boolean): boolean {
-  const isName = pattern.below ? host.name.endsWith(`.${pattern.name}`) : host.name === pattern.name;
+  const isName = pattern.below
+    ? host.name.endsWith(`.${pattern.name}`)
+    : host.name === pattern.name;
   if (!isName) return false;
   if (pattern.port === undefined) return anyPort || host.usual;
   return pattern.port === host.port;

@@ -68,7 +68,8 @@ test('a prefix ends at a separator', () => {
 test('a rule that refuses also meets other forms of its folder', () => {
   for (const path of ['/Repo/SECRETS/x', '/repo/ſecrets', '/ｒepo/secrets/x', '/repo/secrets'])
     expect(mayBeUnder(path, '/repo/secrets')).toBe(true);
-  for (const path of ['/repo/secretsx', '/repo', '/repo/secret']) expect(mayBeUnder(path, '/repo/secrets')).toBe(false);
+  for (const path of ['/repo/secretsx', '/repo', '/repo/secret'])
+    expect(mayBeUnder(path, '/repo/secrets')).toBe(false);
 });
 
 test('below means the same as a comparison of names', () => {

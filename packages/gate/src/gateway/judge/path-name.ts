@@ -11,8 +11,10 @@ export type Found<T> = { readonly value: T } | { readonly problem: string };
  */
 export function readPath(given: unknown, root?: string): Found<string> {
   if (typeof given !== 'string') return { problem: 'is not a text' };
-  if (given.length > MAX_NAME_LENGTH) return { problem: `is longer than ${MAX_NAME_LENGTH} characters` };
-  const text = given.startsWith('/') || root === undefined ? given : `${root === '/' ? '' : root}/${given}`;
+  if (given.length > MAX_NAME_LENGTH)
+    return { problem: `is longer than ${MAX_NAME_LENGTH} characters` };
+  const text =
+    given.startsWith('/') || root === undefined ? given : `${root === '/' ? '' : root}/${given}`;
   if (!text.startsWith('/')) return { problem: 'is not an absolute path' };
   if (text === '/') return { value: '/' };
   try {
@@ -21,7 +23,8 @@ export function readPath(given: unknown, root?: string): Found<string> {
     if (ENDING.test(text)) return { problem: 'has a name that ends with a dot or a space' };
     return { value: name.text.slice('path:'.length) };
   } catch (error) {
-    if (isAssizeError(error)) return { problem: String(error.evidence['problem'] ?? error.message) };
+    if (isAssizeError(error))
+      return { problem: String(error.evidence['problem'] ?? error.message) };
     throw error;
   }
 }

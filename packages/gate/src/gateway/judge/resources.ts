@@ -20,13 +20,17 @@ export const NO_RESOURCES: Resources = { reads: NONE, writes: NONE, hosts: NONE,
 export function resourcesOf(spec: ToolSpec | undefined, args: Json): Resources {
   if (spec === undefined) return NO_RESOURCES;
   const { reads = [], writes = [], hosts = [], amounts = {}, root } = spec;
-  const paths = (pointers: readonly string[]) => all(pointers, args, (value) => readPath(value, root));
+  const paths = (pointers: readonly string[]) =>
+    all(pointers, args, (value) => readPath(value, root));
   return {
     reads: paths(reads),
     writes: paths(writes),
     hosts: all(hosts, args, readHost),
     amounts: Object.fromEntries(
-      Object.entries(amounts).map(([unit, pointer]) => [unit, readAmount(pointer, valueAt(args, pointer))]),
+      Object.entries(amounts).map(([unit, pointer]) => [
+        unit,
+        readAmount(pointer, valueAt(args, pointer)),
+      ]),
     ),
   };
 }
@@ -36,7 +40,8 @@ export function joinedResources(all: readonly Resources[]): Resources {
   const amounts: Record<string, Found<number>> = {};
   for (const [unit, found] of all.flatMap((each) => Object.entries(each.amounts))) {
     const before = Object.hasOwn(amounts, unit) ? (amounts[unit] as Found<number>) : { value: 0 };
-    amounts[unit] = 'problem' in before || 'problem' in found ? firstProblem(before, found) : sum(before, found);
+    amounts[unit] =
+      'problem' in before || 'problem' in found ? firstProblem(before, found) : sum(before, found);
   }
   return {
     reads: joined(all.map(({ reads }) => reads)),
@@ -61,7 +66,9 @@ function firstProblem(before: Found<number>, found: Found<number>): Found<number
 
 function sum(before: { readonly value: number }, found: { readonly value: number }): Found<number> {
   const value = before.value + found.value;
-  return Number.isSafeInteger(value) ? { value } : { problem: 'the amounts of the parts are too large' };
+  return Number.isSafeInteger(value)
+    ? { value }
+    : { problem: 'the amounts of the parts are too large' };
 }
 
 function readAmount(pointer: string, found: Found<Json | undefined>): Found<number> {
@@ -71,7 +78,11 @@ function readAmount(pointer: string, found: Found<Json | undefined>): Found<numb
   return { problem: `the amount at ${pointer} is not a whole number from 0` };
 }
 
-function all<T>(pointers: readonly string[], args: Json, read: (value: unknown) => Found<T>): Found<readonly T[]> {
+function all<T>(
+  pointers: readonly string[],
+  args: Json,
+  read: (value: unknown) => Found<T>,
+): Found<readonly T[]> {
   const values: T[] = [];
   for (const pointer of pointers) {
     const found = valueAt(args, pointer);

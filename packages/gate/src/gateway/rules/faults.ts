@@ -36,14 +36,21 @@ export function faultsOf(rules: Rules): readonly Fault[] {
   ];
 }
 
-function toolFaults({ name, reads, writes, hosts, amounts, root, undo }: ToolSpec, i: number): Fault[] {
+function toolFaults(
+  { name, reads, writes, hosts, amounts, root, undo }: ToolSpec,
+  i: number,
+): Fault[] {
   const at = (...more: readonly (string | number)[]) => ['tools', i, ...more];
   return [
-    ...(isToolName(name) ? [] : [{ path: at('name'), problem: 'is no name of a tool; write server/tool' }]),
+    ...(isToolName(name)
+      ? []
+      : [{ path: at('name'), problem: 'is no name of a tool; write server/tool' }]),
     ...Object.entries({ reads, writes, hosts }).flatMap(([member, pointers = []]) =>
       pointers.flatMap((pointer, n) => pointerFault(pointer, at(member, n))),
     ),
-    ...Object.entries(amounts ?? {}).flatMap(([unit, pointer]) => pointerFault(pointer, at('amounts', unit))),
+    ...Object.entries(amounts ?? {}).flatMap(([unit, pointer]) =>
+      pointerFault(pointer, at('amounts', unit)),
+    ),
     ...(root === undefined ? [] : pathFault(root, at('root'))),
     ...undoFaults(undo, at),
   ];
@@ -79,7 +86,10 @@ function repeated({ rules, limits, read_before_write, tools }: Rules): Fault[] {
   const ids = Object.entries({ rules, limits, read_before_write }).flatMap(([list, all]) =>
     all.map(({ id }, i) => ({ id, path: [list, i, 'id'] })),
   );
-  const names = tools.map(({ name }, i) => ({ id: `the tool ${name}`, path: ['tools', i, 'name'] }));
+  const names = tools.map(({ name }, i) => ({
+    id: `the tool ${name}`,
+    path: ['tools', i, 'name'],
+  }));
   return [...ids, ...names].flatMap(({ id, path }) => {
     if (!seen.has(id)) {
       seen.add(id);
@@ -95,14 +105,17 @@ function notAsking(given: unknown, path: readonly (string | number)[]): Fault[] 
 
 function pathFault(prefix: string, path: readonly (string | number)[]): Fault[] {
   const read = readPath(prefix);
-  if ('problem' in read) return [{ path, problem: `${read.problem}; write an absolute path such as /repo` }];
+  if ('problem' in read)
+    return [{ path, problem: `${read.problem}; write an absolute path such as /repo` }];
   if (read.value === prefix) return [];
   return [{ path, problem: `is not in its composed form; write ${JSON.stringify(read.value)}` }];
 }
 
 function hostFault(host: string, path: readonly (string | number)[]): Fault[] {
   const read = readHostPattern(host);
-  return 'problem' in read ? [{ path, problem: `${read.problem}; write example.com or *.example.com` }] : [];
+  return 'problem' in read
+    ? [{ path, problem: `${read.problem}; write example.com or *.example.com` }]
+    : [];
 }
 
 function pointerFault(pointer: string, path: readonly (string | number)[]): Fault[] {
@@ -110,7 +123,8 @@ function pointerFault(pointer: string, path: readonly (string | number)[]): Faul
     parsePointer(pointer);
     return [];
   } catch (error) {
-    if (isAssizeError(error)) return [{ path, problem: 'is no JSON pointer; write /name or /name/name' }];
+    if (isAssizeError(error))
+      return [{ path, problem: 'is no JSON pointer; write /name or /name/name' }];
     throw error;
   }
 }

@@ -33,12 +33,16 @@ describe('a fault has file, line, column and a remedy', () => {
     [
       'no effect',
       `${TOOLS}rules:\n  - id: x\n    because: none\n`,
-      ['assize.yaml:5:5: /rules/0 needs exactly one of allow, deny and ask, with the tools to which it applies.'],
+      [
+        'assize.yaml:5:5: /rules/0 needs exactly one of allow, deny and ask, with the tools to which it applies.',
+      ],
     ],
     [
       'two effects',
       `${TOOLS}rules:\n  - { id: x, allow: fs/read, deny: fs/read }\n`,
-      ['assize.yaml:5:5: /rules/0 needs exactly one of allow, deny and ask, with the tools to which it applies.'],
+      [
+        'assize.yaml:5:5: /rules/0 needs exactly one of allow, deny and ask, with the tools to which it applies.',
+      ],
     ],
     [
       'an undoing of no tool, and by no place of the call',
@@ -51,7 +55,9 @@ describe('a fault has file, line, column and a remedy', () => {
     [
       'a path with ..',
       `${TOOLS}rules:\n  - id: x\n    allow: fs/read\n    path: [/repo, /repo/../etc]\n`,
-      ['assize.yaml:7:19: /rules/0/path/1 has the segment ..; write an absolute path such as /repo.'],
+      [
+        'assize.yaml:7:19: /rules/0/path/1 has the segment ..; write an absolute path such as /repo.',
+      ],
     ],
     [
       'an id twice',
@@ -61,7 +67,9 @@ describe('a fault has file, line, column and a remedy', () => {
     [
       'a condition',
       `${TOOLS}rules:\n  - id: x\n    deny: fs/read\n    where:\n      - { path: name, is: 1 }\n`,
-      ['assize.yaml:8:17: /rules/0/where/0/path must be a JSON pointer: empty, or /name/name with ~0 and ~1.'],
+      [
+        'assize.yaml:8:17: /rules/0/where/0/path must be a JSON pointer: empty, or /name/name with ~0 and ~1.',
+      ],
     ],
     [
       'a regular expression',
@@ -114,7 +122,9 @@ describe('a fault has file, line, column and a remedy', () => {
 test('every fault is listed at once', () => {
   const text = `${TOOLS}rules:\n  - { id: X, allow: fs/read }\n  - { id: y, allow: read }\n  - { id: z, allow: fs/read, hots: a }\n`;
   expect(faultsIn(text).map((each) => each.slice(0, 17))).toEqual(
-    ['assize.yaml:5:11: ', 'assize.yaml:6:21: ', 'assize.yaml:7:30: '].map((each) => each.slice(0, 17)),
+    ['assize.yaml:5:11: ', 'assize.yaml:6:21: ', 'assize.yaml:7:30: '].map((each) =>
+      each.slice(0, 17),
+    ),
   );
 });
 
@@ -139,13 +149,22 @@ describe('a rule that never applies is a warning', () => {
 
   test('a misspelled tool, with the nearest name', () => {
     expect(warned('rules:\n  - { id: x, deny: fs/raed }\n')).toEqual([
-      { line: 5, rule: 'x', problem: 'names fs/raed, which no tool has; the nearest is fs/read', nearest: 'fs/read' },
+      {
+        line: 5,
+        rule: 'x',
+        problem: 'names fs/raed, which no tool has; the nearest is fs/read',
+        nearest: 'fs/read',
+      },
     ]);
   });
 
   test('a tool far from every name', () => {
     expect(warned('limits:\n  - { id: x, tools: bank/pay, per: day, max: 1 }\n')).toMatchObject([
-      { rule: 'x', problem: 'names bank/pay, which no tool has; list it under tools', nearest: undefined },
+      {
+        rule: 'x',
+        problem: 'names bank/pay, which no tool has; list it under tools',
+        nearest: undefined,
+      },
     ]);
   });
 

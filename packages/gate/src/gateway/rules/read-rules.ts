@@ -4,7 +4,14 @@ import type { z } from 'zod';
 import { GatewayError } from '../errors.ts';
 import { faultsOf } from './faults.ts';
 import type { Rules } from './rules.ts';
-import { casesFile, effectsOf, normalised, type Written, type WrittenCase, written } from './written.ts';
+import {
+  casesFile,
+  effectsOf,
+  normalised,
+  type Written,
+  type WrittenCase,
+  written,
+} from './written.ts';
 import { type Place, readYaml, type YamlText } from './yaml-text.ts';
 
 /** A fault of a rules file. */
@@ -45,7 +52,10 @@ export function readRules(text: string, file: string = 'assize.yaml'): RulesFile
   const faults = new Faults(yaml, file);
   for (const [i, rule] of (value.rules ?? []).entries()) {
     if (effectsOf(rule).length !== 1)
-      faults.add(['rules', i], 'needs exactly one of allow, deny and ask, with the tools to which it applies');
+      faults.add(
+        ['rules', i],
+        'needs exactly one of allow, deny and ask, with the tools to which it applies',
+      );
   }
   faults.throwAny();
   const normal = normalised(value);
@@ -87,12 +97,17 @@ function* stepFaults(cases: NonNullable<Written['cases']>): Generator<[Path, str
   for (const [i, { steps }] of cases.entries()) {
     for (const [n, { call, stand, expect, args, outcome, at }] of steps.entries()) {
       const path = ['cases', i, 'steps', n];
-      if ((call === undefined) === (stand === undefined)) yield [path, 'needs exactly one of call and stand'];
-      if (call !== undefined && expect === undefined) yield [path, 'needs expect: allow, deny or ask'];
+      if ((call === undefined) === (stand === undefined))
+        yield [path, 'needs exactly one of call and stand'];
+      if (call !== undefined && expect === undefined)
+        yield [path, 'needs expect: allow, deny or ask'];
       if (stand !== undefined && (args !== undefined || outcome !== undefined))
         yield [path, 'has args or outcome, which belong to a call'];
       if (at !== undefined && !TIME.test(at))
-        yield [[...path, 'at'], 'is no time; write 2026-03-01T09:00:00Z, or +90m for 90 minutes after the step before'];
+        yield [
+          [...path, 'at'],
+          'is no time; write 2026-03-01T09:00:00Z, or +90m for 90 minutes after the step before',
+        ];
     }
   }
 }
@@ -118,7 +133,8 @@ function checked<T>(yaml: YamlText, schema: z.ZodType<T>, file: string): T {
 function addIssue(faults: Faults, issue: z.core.$ZodIssue, above: Path): void {
   const path = [...above, ...(issue.path as Path)];
   if (issue.code === 'unrecognized_keys') {
-    for (const key of issue.keys) faults.add([...path, key], 'is no known name here; correct or remove it', true);
+    for (const key of issue.keys)
+      faults.add([...path, key], 'is no known name here; correct or remove it', true);
     return;
   }
   if (issue.code === 'invalid_union') {
@@ -131,7 +147,10 @@ function addIssue(faults: Faults, issue: z.core.$ZodIssue, above: Path): void {
 }
 
 function depthOf(issues: readonly z.core.$ZodIssue[]): number {
-  return Math.max(0, ...issues.map(({ path, code }) => path.length * 2 + (code === 'invalid_type' ? 0 : 1)));
+  return Math.max(
+    0,
+    ...issues.map(({ path, code }) => path.length * 2 + (code === 'invalid_type' ? 0 : 1)),
+  );
 }
 
 function lower(text: string): string {

@@ -54,7 +54,9 @@ const rule = z.strictObject({
   /** Folders or files: an `allow` needs every path of the call below one, the others some path. */
   path: z.array(z.string()).min(1).optional(),
   host: z.array(z.string()).min(1).optional(),
-  amount: z.strictObject({ unit: unitName, min: AMOUNT.optional(), max: AMOUNT.optional() }).optional(),
+  amount: z
+    .strictObject({ unit: unitName, min: AMOUNT.optional(), max: AMOUNT.optional() })
+    .optional(),
   where: z.array(condition).min(1).optional(),
   /** For `ask`: how many people must approve. */
   approvals: z.int().min(1).max(2).optional(),

@@ -25,8 +25,19 @@ export function warningsOf(
   const specs = rules.tools;
   const known = [...new Set([...specs.map(({ name }) => name), ...registered])];
   const warnings: RulesWarning[] = [];
-  const warn = (rule: string, path: readonly (string | number)[], problem: string, nearest?: string): void => {
-    warnings.push({ file, rule, ...placeOf(path), problem, ...(nearest === undefined ? {} : { nearest }) });
+  const warn = (
+    rule: string,
+    path: readonly (string | number)[],
+    problem: string,
+    nearest?: string,
+  ): void => {
+    warnings.push({
+      file,
+      rule,
+      ...placeOf(path),
+      problem,
+      ...(nearest === undefined ? {} : { nearest }),
+    });
   };
   for (const list of ['rules', 'limits', 'read_before_write'] as const) {
     for (const [i, { id, tools: patterns }] of rules[list].entries()) {
@@ -41,37 +52,64 @@ export function warningsOf(
   }
   for (const [i, rule] of rules.rules.entries()) {
     const named = specs.filter(({ name }) => matchesSome(rule.tools, name));
-    const lacks = (has: (spec: ToolSpec) => boolean): boolean => named.length > 0 && !named.some(has);
-    if (rule.path !== undefined && lacks((spec) => spec.reads !== undefined || spec.writes !== undefined))
-      warn(rule.id, ['rules', i, 'path'], 'never applies: no tool of the rule declares reads or writes');
+    const lacks = (has: (spec: ToolSpec) => boolean): boolean =>
+      named.length > 0 && !named.some(has);
+    if (
+      rule.path !== undefined &&
+      lacks((spec) => spec.reads !== undefined || spec.writes !== undefined)
+    )
+      warn(
+        rule.id,
+        ['rules', i, 'path'],
+        'never applies: no tool of the rule declares reads or writes',
+      );
     if (rule.host !== undefined && lacks((spec) => spec.hosts !== undefined))
       warn(rule.id, ['rules', i, 'host'], 'never applies: no tool of the rule declares hosts');
     const unit = rule.amount?.unit;
     if (unit !== undefined && lacks((spec) => Object.hasOwn(spec.amounts ?? {}, unit)))
-      warn(rule.id, ['rules', i, 'amount'], `never applies: no tool of the rule declares an amount in ${unit}`);
+      warn(
+        rule.id,
+        ['rules', i, 'amount'],
+        `never applies: no tool of the rule declares an amount in ${unit}`,
+      );
   }
   for (const [i, rule] of rules.rules.entries())
     for (const path of paddedIn(rule)) warn(rule.id, ['rules', i, ...path], PADDED);
   for (const [i, { id, unit, tools: patterns }] of rules.limits.entries()) {
     const named = specs.filter(({ name }) => matchesSome(patterns, name));
-    if (unit !== undefined && named.length > 0 && !named.some(({ amounts = {} }) => Object.hasOwn(amounts, unit)))
-      warn(id, ['limits', i, 'unit'], `never counts: no tool of the limit declares an amount in ${unit}`);
+    if (
+      unit !== undefined &&
+      named.length > 0 &&
+      !named.some(({ amounts = {} }) => Object.hasOwn(amounts, unit))
+    )
+      warn(
+        id,
+        ['limits', i, 'unit'],
+        `never counts: no tool of the limit declares an amount in ${unit}`,
+      );
   }
   for (const [i, { id, tools: patterns }] of rules.read_before_write.entries()) {
     const named = specs.filter(({ name }) => matchesSome(patterns, name));
     if (named.length > 0 && !named.some(({ writes }) => writes !== undefined))
-      warn(id, ['read_before_write', i, 'tools'], 'never applies: no tool of the rule declares writes');
+      warn(
+        id,
+        ['read_before_write', i, 'tools'],
+        'never applies: no tool of the rule declares writes',
+      );
   }
   return warnings.sort((a, b) => a.line - b.line || a.column - b.column);
 }
 
 type Path = readonly (string | number)[];
 
-const PADDED = 'begins or ends with a space, so it meets only arguments with that space; remove it if it is a slip';
+const PADDED =
+  'begins or ends with a space, so it meets only arguments with that space; remove it if it is a slip';
 
 /** The conditions whose text begins or ends with white space. In a path it is a fault. */
 function paddedIn({ where = [] }: Rule): Path[] {
-  return where.flatMap((condition, n) => COMPARED.flatMap((test) => padded(condition[test], ['where', n, test])));
+  return where.flatMap((condition, n) =>
+    COMPARED.flatMap((test) => padded(condition[test], ['where', n, test])),
+  );
 }
 
 /** The tests of a condition that compare with texts of the file. */

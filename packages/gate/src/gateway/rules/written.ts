@@ -41,7 +41,10 @@ const limit = shape.limits.element.extend({
   id: limitShape.id,
 });
 
-const readFirst = shape.read_before_write.element.extend({ tools: patterns, path: texts.optional() });
+const readFirst = shape.read_before_write.element.extend({
+  tools: patterns,
+  path: texts.optional(),
+});
 
 const step = z.strictObject({
   call: z
@@ -145,7 +148,9 @@ export function normalised(file: Written): Normal {
     written: ([list, index, member, ...rest]) => {
       if (list === 'tools' && typeof index === 'number') {
         const name = tools[index]?.[0] as string;
-        return member === undefined || member === 'name' ? ['tools', name] : ['tools', name, member, ...rest];
+        return member === undefined || member === 'name'
+          ? ['tools', name]
+          : ['tools', name, member, ...rest];
       }
       const of = list === 'rules' && typeof index === 'number' ? file.rules?.[index] : undefined;
       const key = of !== undefined && member === 'tools' ? effectOf(of) : member;

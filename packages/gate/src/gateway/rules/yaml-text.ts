@@ -1,5 +1,16 @@
 import type { Json } from 'assize/internal/base';
-import { isAlias, isMap, isNode, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+} from 'yaml';
 
 /** A place in a text, from 1. */
 export interface Place {
@@ -25,7 +36,12 @@ export interface YamlText {
  */
 export function readYaml(text: string): YamlText | { readonly faults: readonly TextFault[] } {
   const lines = new LineCounter();
-  const doc = parseDocument(text, { lineCounter: lines, version: '1.2', uniqueKeys: true, merge: false });
+  const doc = parseDocument(text, {
+    lineCounter: lines,
+    version: '1.2',
+    uniqueKeys: true,
+    merge: false,
+  });
   const placeAt = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
@@ -34,7 +50,10 @@ export function readYaml(text: string): YamlText | { readonly faults: readonly T
     ...placeAt(pos[0]),
     problem: `is not YAML: ${message.split(' at line ')[0]?.split('\n')[0]}`,
   }));
-  const refuse = (node: { readonly range?: readonly number[] | null | undefined }, problem: string): void => {
+  const refuse = (
+    node: { readonly range?: readonly number[] | null | undefined },
+    problem: string,
+  ): void => {
     faults.push({ ...placeAt(node.range?.[0] ?? 0), problem });
   };
   visit(doc, {
@@ -49,7 +68,8 @@ export function readYaml(text: string): YamlText | { readonly faults: readonly T
       if (isScalar(node) && typeof node.value === 'bigint') refuse(node, 'is too large a number');
     },
     Pair: (_, { key }) => {
-      if (isNode(key) && !(isScalar(key) && typeof key.value === 'string')) refuse(key, 'is no text; quote the name');
+      if (isNode(key) && !(isScalar(key) && typeof key.value === 'string'))
+        refuse(key, 'is no text; quote the name');
     },
   });
   if (faults.length > 0) return { faults };
@@ -63,7 +83,11 @@ const PLAIN: ReadonlySet<string> = new Set(
   ['map', 'seq', 'str', 'int', 'float', 'bool', 'null'].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
-function offsetOf(contents: Node | null, path: readonly (string | number)[], isKey: boolean): number {
+function offsetOf(
+  contents: Node | null,
+  path: readonly (string | number)[],
+  isKey: boolean,
+): number {
   let node: unknown = contents;
   let offset = startOf(contents) ?? 0;
   for (const [depth, part] of path.entries()) {

@@ -29,7 +29,9 @@ describe('the named path is in lexical normal form', () => {
     ['~/x', 'repo/~/x'],
     ['', 'repo'],
     ['src/', 'repo/src'],
-  ])('%j', async (given, path) => expect(await canonicalPath(given, repo)).toEqual({ path: at(path) }));
+  ])('%j', async (given, path) =>
+    expect(await canonicalPath(given, repo)).toEqual({ path: at(path) }),
+  );
 
   test('an absolute path ignores the folder, and has one slash at its start', async () => {
     expect(await canonicalPath(`/${repo}/src`, '/other')).toEqual({ path: at('repo/src') });

@@ -10,7 +10,10 @@ export interface FilePath {
   readonly resolved?: string;
 }
 
-const ABSOLUTE = arg.of('an absolute path', (value) => typeof value === 'string' && value.startsWith('/'));
+const ABSOLUTE = arg.of(
+  'an absolute path',
+  (value) => typeof value === 'string' && value.startsWith('/'),
+);
 
 /** As on Linux. A path with more links opens no file. */
 const LINKS_MAX = 40;

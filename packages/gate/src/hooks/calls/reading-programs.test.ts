@@ -15,8 +15,28 @@ const MORE: readonly string[] = [
     'file -C',
     'find . -delete',
   ],
-  ...['git log --output=x', 'hostname x', 'less -o x', 'man -P rm', 'more x', 'rg --pre rm', 'sdiff -o x', 'sed -i x'],
-  ...['sort -o x', 'split x', 'tee x', 'tree -o x', 'uniq a b', 'xargs rm', 'xxd a b', './ls', 'script x', 'sh x'],
+  ...[
+    'git log --output=x',
+    'hostname x',
+    'less -o x',
+    'man -P rm',
+    'more x',
+    'rg --pre rm',
+    'sdiff -o x',
+    'sed -i x',
+  ],
+  ...[
+    'sort -o x',
+    'split x',
+    'tee x',
+    'tree -o x',
+    'uniq a b',
+    'xargs rm',
+    'xxd a b',
+    './ls',
+    'script x',
+    'sh x',
+  ],
 ];
 
 test('a program that can write or run something is no reading program', () => {
@@ -32,5 +52,7 @@ test('a program that can write or run something is no reading program', () => {
 test('each reading program has the name of its part', () => {
   const names = [...READING_PROGRAMS];
   expect(names.map((name) => programTool(name.replace('program:', '')))).toEqual(names);
-  expect(names).toEqual(expect.arrayContaining(['cat', 'grep', 'ls', 'program:read', 'test', 'wc']));
+  expect(names).toEqual(
+    expect.arrayContaining(['cat', 'grep', 'ls', 'program:read', 'test', 'wc']),
+  );
 });

@@ -42,7 +42,9 @@ for (const name of SHIMS) {
   chmodSync(join(programs, name), 0o755);
 }
 for (const name of REAL) {
-  const found = ['/usr/bin', '/bin'].map((each) => join(each, name)).find((each) => existsSync(each));
+  const found = ['/usr/bin', '/bin']
+    .map((each) => join(each, name))
+    .find((each) => existsSync(each));
   if (found !== undefined) symlinkSync(found, join(programs, name));
 }
 
@@ -69,10 +71,13 @@ function started(command: string): readonly Call[] {
   return lines.map((line) => line.replaceAll('\x1d', '\n').split('\x1f') as unknown as Call);
 }
 
-const partsOf = (command: string): readonly CallPart[] => commandParts(command, { cwd: work, home: folder });
+const partsOf = (command: string): readonly CallPart[] =>
+  commandParts(command, { cwd: work, home: folder });
 
 function isOpen(parts: readonly CallPart[]): boolean {
-  return parts.some(({ server, tool }) => server === 'shell' && (tool === 'dynamic' || tool === 'unparsed'));
+  return parts.some(
+    ({ server, tool }) => server === 'shell' && (tool === 'dynamic' || tool === 'unparsed'),
+  );
 }
 
 /** The programs that bash starts and that no part tells of. */
@@ -228,8 +233,28 @@ test.each(ADVERSARIAL)('bash starts no more than the parts of %j', (command) => 
 });
 
 const SIMPLE = [
-  ...['rm x', 'cp a "b c"', 'ls', "git 'a;b' # c", 'foo <<< a', 'bar > out', 'r"m" q', '\\cp a', "$'\\x72m' q", '! rm'],
-  ...['time rm x', 'nice -n 5 rm x', 'timeout 5 cp q', 'env A=b rm x', 'command rm x', 'true', 'false', 'echo a'],
+  ...[
+    'rm x',
+    'cp a "b c"',
+    'ls',
+    "git 'a;b' # c",
+    'foo <<< a',
+    'bar > out',
+    'r"m" q',
+    '\\cp a',
+    "$'\\x72m' q",
+    '! rm',
+  ],
+  ...[
+    'time rm x',
+    'nice -n 5 rm x',
+    'timeout 5 cp q',
+    'env A=b rm x',
+    'command rm x',
+    'true',
+    'false',
+    'echo a',
+  ],
   ...[
     'x=$(rm x)',
     'x="`cp \\`ls\\``"',
@@ -247,7 +272,12 @@ const SIMPLE = [
     '(rm x)',
     '{ cp; }',
   ],
-  ...['for x in a b; do rm q; done', 'case a in a) rm;; b) cp;; esac', 'if ls; then rm x; else cp; fi', 'eval "rm e"'],
+  ...[
+    'for x in a b; do rm q; done',
+    'case a in a) rm;; b) cp;; esac',
+    'if ls; then rm x; else cp; fi',
+    'eval "rm e"',
+  ],
 ];
 const JOINTS = [';', '\n', ' && ', ' || ', ' | ', ' & ', ' |& '];
 const NOISE = [
@@ -293,7 +323,10 @@ const WRAPS: readonly ((inner: string) => string)[] = [
 
 const joined = (texts: readonly string[]): fc.Arbitrary<string> =>
   fc
-    .array(fc.tuple(fc.constantFrom(...texts), fc.constantFrom(...JOINTS)), { minLength: 1, maxLength: 4 })
+    .array(fc.tuple(fc.constantFrom(...texts), fc.constantFrom(...JOINTS)), {
+      minLength: 1,
+      maxLength: 4,
+    })
     .map((parts) => parts.map(([text, joint], i) => (i === 0 ? text : joint + text)).join(''));
 const wrapped = (texts: readonly string[]): fc.Arbitrary<string> =>
   fc
@@ -301,7 +334,10 @@ const wrapped = (texts: readonly string[]): fc.Arbitrary<string> =>
     .map(([text, wraps]) => wraps.reduce((inner, wrap) => wrap(inner), text));
 /** Texts with one or two damages, which are often no valid commands. */
 const damaged = fc
-  .tuple(wrapped(SIMPLE), fc.array(fc.tuple(fc.nat(), fc.nat({ max: 2 }), fc.constantFrom(...NOISE)), { maxLength: 2 }))
+  .tuple(
+    wrapped(SIMPLE),
+    fc.array(fc.tuple(fc.nat(), fc.nat({ max: 2 }), fc.constantFrom(...NOISE)), { maxLength: 2 }),
+  )
   .map(([text, damages]) =>
     damages.reduce((now, [at, cut, noise]) => {
       const place = at % (now.length + 1);

@@ -16,11 +16,15 @@ const partsOf = (command: string): readonly string[] =>
   });
 
 /** The names of the tools, without what the words name. */
-const toolsOf = (command: string): readonly string[] => commandParts(command, PLACE).map(({ tool }) => tool);
+const toolsOf = (command: string): readonly string[] =>
+  commandParts(command, PLACE).map(({ tool }) => tool);
 
 describe('every command that could run is a part', () => {
   test.each<[string, readonly string[]]>([
-    ['rm a; rm b\nrm c & rm d', ['rm a → /repo/a', 'rm b → /repo/b', 'rm c → /repo/c', 'rm d → /repo/d']],
+    [
+      'rm a; rm b\nrm c & rm d',
+      ['rm a → /repo/a', 'rm b → /repo/b', 'rm c → /repo/c', 'rm d → /repo/d'],
+    ],
     ['ls && rm a || rm b | wc', ['ls', 'rm a → /repo/a', 'rm b → /repo/b', 'wc']],
     ['(rm a); { rm b; }; ! rm c', ['rm a → /repo/a', 'rm b → /repo/b', 'rm c → /repo/c']],
     ['if a; then b; elif c; then d; else e; fi', ['a', 'b', 'c', 'd', 'e']],
@@ -35,11 +39,17 @@ describe('every command that could run is a part', () => {
     ["trap 'a' EXIT", ['trap a EXIT → /repo/a /repo/EXIT', 'a']],
     [
       'sudo -u root A=1 rm x',
-      ['sudo -u root A=1 rm x → /repo/root /repo/A=1 /repo/1 /repo/rm /repo/x', 'rm x → /repo/x (A)'],
+      [
+        'sudo -u root A=1 rm x → /repo/root /repo/A=1 /repo/1 /repo/rm /repo/x',
+        'rm x → /repo/x (A)',
+      ],
     ],
     ['time -p rm; command -v rm', ['rm', 'command -v rm → /repo/rm']],
     ['f() { rm x; }; f', ['shell/dynamic rm x', 'rm x → /repo/x', 'f', 'shell/dynamic f']],
-    ["find a -exec rm b ';'", ['find a -exec rm b ; → /repo/a /repo/rm /repo/b /repo/;', 'rm b → /repo/b']],
+    [
+      "find a -exec rm b ';'",
+      ['find a -exec rm b ; → /repo/a /repo/rm /repo/b /repo/;', 'rm b → /repo/b'],
+    ],
     ['# rm\necho "; rm" \'; rm\' a#b', ['echo ; rm ; rm a#b → /repo/; rm /repo/a#b']],
   ])('%j', (command, expected) => expect(partsOf(command)).toEqual(expected));
 });
@@ -76,14 +86,22 @@ describe('words', () => {
     ["rm \"a b\"'c'\\d$'\\x65'", ['rm a bcde → /repo/a bcde']],
     [
       'rm ~ ~/a $HOME "$HOME/b" ${PWD}',
-      ['rm /home/ada /home/ada/a /home/ada /home/ada/b /repo → /home/ada /home/ada/a /home/ada/b /repo'],
+      [
+        'rm /home/ada /home/ada/a /home/ada /home/ada/b /repo → /home/ada /home/ada/a /home/ada/b /repo',
+      ],
     ],
     ['rm $x', ['shell/dynamic $x', 'rm ∅']],
     ['rm /a/b/*', ['shell/dynamic /a/b/*', 'rm ∅ → /a/b']],
-    ['rm {a,b} ~bob a=~', ['shell/dynamic {a,b}', 'shell/dynamic ~bob', 'shell/dynamic a=~', 'rm ∅ ∅ ∅']],
+    [
+      'rm {a,b} ~bob a=~',
+      ['shell/dynamic {a,b}', 'shell/dynamic ~bob', 'shell/dynamic a=~', 'rm ∅ ∅ ∅'],
+    ],
     ['$x rm', ['shell/dynamic $x rm']],
     ['rm "{a,b}" \'*\' \\~', ['rm {a,b} * ~ → /repo/{a,b} /repo /repo/~']],
-    ['tar -xzf/a -C../b --file=c -v --x', ['tar -xzf/a -C../b --file=c -v --x → /repo/zf/a /a /b /repo/c']],
+    [
+      'tar -xzf/a -C../b --file=c -v --x',
+      ['tar -xzf/a -C../b --file=c -v --x → /repo/zf/a /a /b /repo/c'],
+    ],
     ['rm -r -- -x -', ['rm -r -- -x - → /repo/-x']],
     ['dd if=a of=/b', ['dd if=a of=/b → /repo/if=a /repo/a /repo/of=/b /b']],
     ['docker run -v /a:/b', ['docker run -v /a:/b → / /repo/run /b /a']],
@@ -101,8 +119,22 @@ describe('words', () => {
 
   test('variables that are set for a command are named', () => {
     expect(partsOf('A=1 B= rm x')).toEqual(['rm x → /repo/x (A B)']);
-    for (const name of ['PATH', 'LD_PRELOAD', 'BASH_ENV', 'IFS', 'NODE_OPTIONS', 'GIT_SSH_COMMAND', 'PYTHONPATH'])
-      for (const command of [`${name}=x ls`, `${name}=x`, `export ${name}=x`, `env ${name}=x ls`, `read ${name}`])
+    for (const name of [
+      'PATH',
+      'LD_PRELOAD',
+      'BASH_ENV',
+      'IFS',
+      'NODE_OPTIONS',
+      'GIT_SSH_COMMAND',
+      'PYTHONPATH',
+    ])
+      for (const command of [
+        `${name}=x ls`,
+        `${name}=x`,
+        `export ${name}=x`,
+        `env ${name}=x ls`,
+        `read ${name}`,
+      ])
         expect(toolsOf(command), command).toContain('dynamic');
   });
 });
@@ -119,7 +151,10 @@ describe('folders', () => {
     ['cd $x && rm y', ['shell/dynamic $x', 'cd ∅', 'shell/dynamic rm y', 'rm y → /repo/y']],
     ['cd $x && rm /y', ['shell/dynamic $x', 'cd ∅', 'rm /y → /y']],
     ['pushd a && rm y', ['pushd a → /repo/a', 'shell/dynamic rm y', 'rm y → /repo/y']],
-    ['cd a && cd .. && rm x', ['cd a → /repo/a', 'shell/dynamic cd ..', 'cd .. → /repo', 'rm x → /repo/x']],
+    [
+      'cd a && cd .. && rm x',
+      ['cd a → /repo/a', 'shell/dynamic cd ..', 'cd .. → /repo', 'rm x → /repo/x'],
+    ],
     ['rm ../x', ['rm ../x → /x']],
     ['rm a/../x', ['shell/dynamic rm a/../x', 'rm a/../x → /repo/x']],
   ])('%j', (command, expected) => expect(partsOf(command)).toEqual(expected));
@@ -143,7 +178,10 @@ describe('redirections', () => {
       'a > b >> /c 2>| d &> e',
       ['shell/write /repo/b', 'shell/write /c', 'shell/write /repo/d', 'shell/write /repo/e', 'a'],
     ],
-    ['a <> b >& c &>> d', ['shell/write /repo/b', 'shell/write /repo/c', 'shell/write /repo/d', 'a']],
+    [
+      'a <> b >& c &>> d',
+      ['shell/write /repo/b', 'shell/write /repo/c', 'shell/write /repo/d', 'a'],
+    ],
     ['a < b', ['shell/read /repo/b', 'a']],
     ['a 2>&1 >&2 <&3 3>&- > /dev/null 2> /dev/stderr', ['a']],
     ['a <<< b', ['a']],
@@ -163,7 +201,10 @@ describe('addresses', () => {
     ['git clone https://a.com/b c', ['web/fetch https://a.com/b']],
     ['git clone git@a.com:b', ['shell/dynamic git@a.com:b']],
     ['npm i https://a.com/b', ['web/fetch https://a.com/b']],
-    ['curl -x proxy https://a.com', ['web/fetch https://a.com', 'web/fetch http://proxy', 'shell/dynamic -x']],
+    [
+      'curl -x proxy https://a.com',
+      ['web/fetch https://a.com', 'web/fetch http://proxy', 'shell/dynamic -x'],
+    ],
     ['curl ftp://a.com', ['shell/dynamic ftp://a.com']],
   ])('%j', (command, expected) => expect(partsOf(command).slice(1)).toEqual(expected));
 
@@ -175,17 +216,70 @@ describe('addresses', () => {
 
 describe('the effect of these texts is only known while they run', () => {
   test.each([
-    ...['xargs rm', 'echo rm | sh', 'bash <<< rm', '. ./a', 'source a', 'alias ls=rm', 'hash -p /a ls', 'ssh h rm'],
-    ...['find . -delete', 'find . -exec rm {} +', 'sudo -s', 'sudo -Z rm', 'env -S "rm x"', 'eval $x', 'bash -c $x'],
-    ...['((i++))', 'echo $((i))', 'echo ${x@P}', 'echo ${!x}', '[[ $x -eq 1 ]]', 'let x', 'shopt -s lastpipe'],
-    ...["test -v 'a[$(rm)]'", 'set -k', 'compgen -C rm', 'jobs -x rm', 'su -c rm', 'parallel rm', 'enable -f x y'],
-    ...['x=rm; $x', 'command_not_found_handle() { ls; }', 'for PATH in x; do ls; done', 'rm =ls', 'r$x'],
+    ...[
+      'xargs rm',
+      'echo rm | sh',
+      'bash <<< rm',
+      '. ./a',
+      'source a',
+      'alias ls=rm',
+      'hash -p /a ls',
+      'ssh h rm',
+    ],
+    ...[
+      'find . -delete',
+      'find . -exec rm {} +',
+      'sudo -s',
+      'sudo -Z rm',
+      'env -S "rm x"',
+      'eval $x',
+      'bash -c $x',
+    ],
+    ...[
+      '((i++))',
+      'echo $((i))',
+      'echo ${x@P}',
+      'echo ${!x}',
+      '[[ $x -eq 1 ]]',
+      'let x',
+      'shopt -s lastpipe',
+    ],
+    ...[
+      "test -v 'a[$(rm)]'",
+      'set -k',
+      'compgen -C rm',
+      'jobs -x rm',
+      'su -c rm',
+      'parallel rm',
+      'enable -f x y',
+    ],
+    ...[
+      'x=rm; $x',
+      'command_not_found_handle() { ls; }',
+      'for PATH in x; do ls; done',
+      'rm =ls',
+      'r$x',
+    ],
   ])('%j', (command) => expect(toolsOf(command)).toContain('dynamic'));
 });
 
 describe('a text that cannot be read safely is one part', () => {
   test.each([
-    ...['if a', 'a (', '"a', "'a", 'a `b', 'a $(b', 'a $(if)', 'a `(`', 'cat <<E\nx', 'a ;; b', '&& a', 'a | ', 'a >'],
+    ...[
+      'if a',
+      'a (',
+      '"a',
+      "'a",
+      'a `b',
+      'a $(b',
+      'a $(if)',
+      'a `(`',
+      'cat <<E\nx',
+      'a ;; b',
+      '&& a',
+      'a | ',
+      'a >',
+    ],
     ...[
       'a\0b',
       'a\rb',
@@ -199,22 +293,36 @@ describe('a text that cannot be read safely is one part', () => {
       'a\ud800',
       'a\x7f',
     ],
-    ...['a '.repeat(40_000), 'a;b;'.repeat(1).concat(Array.from({ length: 70 }, (_, i) => `a${i}`).join(';'))],
-    ...['eval '.repeat(20) + 'a', '('.repeat(3_000) + 'a' + ')'.repeat(3_000), "eval '(a'", 'f() ls'],
+    ...[
+      'a '.repeat(40_000),
+      'a;b;'.repeat(1).concat(Array.from({ length: 70 }, (_, i) => `a${i}`).join(';')),
+    ],
+    ...[
+      'eval '.repeat(20) + 'a',
+      '('.repeat(3_000) + 'a' + ')'.repeat(3_000),
+      "eval '(a'",
+      'f() ls',
+    ],
   ])('%j', (command) => expect(toolsOf(command)).toEqual(['unparsed']));
 
   test('its text is cut, and is a well-formed text', () => {
     const text = commandParts(`a\ud800 ${'b'.repeat(100_000)}`, PLACE)[0]?.args['text'] as string;
-    expect([text.length, text.isWellFormed(), text.startsWith('a\ufffd ')]).toEqual([4_001, true, true]);
+    expect([text.length, text.isWellFormed(), text.startsWith('a\ufffd ')]).toEqual([
+      4_001,
+      true,
+      true,
+    ]);
   });
 
   test('pictures of several signs are plain text', () => {
     for (const picture of ['⚠️', '👨‍👩‍👧', '🏳️‍🌈', '👩🏽‍💻'])
       expect(toolsOf(`git commit -m '${picture}'`)).toEqual(['git']);
-    for (const hidden of ['a\ufe0f', '\u200da', '⚠️\ufe0f']) expect(toolsOf(`echo '${hidden}'`)).toEqual(['unparsed']);
+    for (const hidden of ['a\ufe0f', '\u200da', '⚠️\ufe0f'])
+      expect(toolsOf(`echo '${hidden}'`)).toEqual(['unparsed']);
   });
 });
 
 test('a command without programs has no parts', () => {
-  for (const command of ['', ' ', '\n', '# rm', 'x=1', '[[ a == b ]]']) expect(partsOf(command)).toEqual([]);
+  for (const command of ['', ' ', '\n', '# rm', 'x=1', '[[ a == b ]]'])
+    expect(partsOf(command)).toEqual([]);
 });

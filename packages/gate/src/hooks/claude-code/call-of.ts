@@ -18,12 +18,17 @@ const RESERVED: ReadonlySet<string> = new Set(['files', 'shell', 'web', CLAUDE_C
  */
 export async function contentOf(event: ToolEvent): Promise<CallContent> {
   const mcp = mcpTool(event);
-  if (mcp !== undefined) return { ...mcp, args: event.tool_input as { readonly [name: string]: Json } };
+  if (mcp !== undefined)
+    return { ...mcp, args: event.tool_input as { readonly [name: string]: Json } };
   return ownCall(CLAUDE_CODE, event, await partsOf(event));
 }
 
 /** The parts of a call of Claude Code's own tools. Undefined: only its name says more. */
-async function partsOf({ tool_name, tool_input, cwd }: ToolEvent): Promise<readonly CallPart[] | undefined> {
+async function partsOf({
+  tool_name,
+  tool_input,
+  cwd,
+}: ToolEvent): Promise<readonly CallPart[] | undefined> {
   switch (tool_name) {
     case 'Bash':
     case 'Monitor':
@@ -50,7 +55,10 @@ async function partsOf({ tool_name, tool_input, cwd }: ToolEvent): Promise<reado
   }
 }
 
-async function bashParts(input: ToolEvent['tool_input'], cwd: string): Promise<readonly CallPart[]> {
+async function bashParts(
+  input: ToolEvent['tool_input'],
+  cwd: string,
+): Promise<readonly CallPart[]> {
   const parts = await shellParts(input['command'], cwd);
   return typeof input['command'] === 'string' && input['dangerouslyDisableSandbox'] === true
     ? [...parts, { server: CLAUDE_CODE, tool: 'unsandboxed', args: {} }]
@@ -61,9 +69,14 @@ async function bashParts(input: ToolEvent['tool_input'], cwd: string): Promise<r
  * The server and the tool of a call over MCP. A server that a project or a plugin brought has the
  * source in its name, so that no rule about a server of the person is about it.
  */
-function mcpTool({ tool_name, mcp_server }: ToolEvent): { server: string; tool: string } | undefined {
+function mcpTool({
+  tool_name,
+  mcp_server,
+}: ToolEvent): { server: string; tool: string } | undefined {
   if (mcp_server === undefined)
-    return tool_name.startsWith('mcp__') ? { server: 'unknown-mcp', tool: toolName(tool_name) } : undefined;
+    return tool_name.startsWith('mcp__')
+      ? { server: 'unknown-mcp', tool: toolName(tool_name) }
+      : undefined;
   const { name, source } = mcp_server;
   const prefix = `mcp__${name.replace(/[^A-Za-z0-9_-]/g, '_')}__`;
   const tool = tool_name.startsWith(prefix) ? tool_name.slice(prefix.length) : tool_name;
@@ -72,6 +85,7 @@ function mcpTool({ tool_name, mcp_server }: ToolEvent): { server: string; tool: 
 
 /** The name of an MCP server in rules. */
 export function mcpServerName(name: string, source: string): string {
-  const isOwn = TRUSTED_SOURCES.has(source) && !RESERVED.has(name.toLowerCase()) && !name.includes(':');
+  const isOwn =
+    TRUSTED_SOURCES.has(source) && !RESERVED.has(name.toLowerCase()) && !name.includes(':');
   return serverName(isOwn ? name : `${source}:${name}`);
 }

@@ -27,12 +27,21 @@ export type ToolFailed = z.infer<typeof toolFailed>;
 
 export const batch = sessionEvent.extend({
   tool_calls: z
-    .array(z.object({ tool_use_id: id, tool_name: z.string().optional(), tool_response: z.unknown().optional() }))
+    .array(
+      z.object({
+        tool_use_id: id,
+        tool_name: z.string().optional(),
+        tool_response: z.unknown().optional(),
+      }),
+    )
     .max(1_000),
 });
 export type Batch = z.infer<typeof batch>;
 
-export const permissionDenied = sessionEvent.extend({ tool_use_id: id.optional(), reason: text.optional() });
+export const permissionDenied = sessionEvent.extend({
+  tool_use_id: id.optional(),
+  reason: text.optional(),
+});
 
 export const configChange = sessionEvent.extend({
   source: z.string().max(100),

@@ -12,7 +12,10 @@ import { sessionOf, UNTOLD } from './session-of.ts';
 
 /** The events that ask for a permission. */
 export const QUESTIONS: Readonly<Record<string, Question<HookOptions>>> = {
-  PreToolUse: { answer: toolUse, refuse: (reason) => answers.permission('PreToolUse', 'deny', reason) },
+  PreToolUse: {
+    answer: toolUse,
+    refuse: (reason) => answers.permission('PreToolUse', 'deny', reason),
+  },
   PreSkillShellCommand: {
     answer: skillCommand,
     refuse: (reason) => answers.permission('PreSkillShellCommand', 'deny', reason),
@@ -22,23 +25,47 @@ export const QUESTIONS: Readonly<Record<string, Question<HookOptions>>> = {
   ConfigChange: { answer: configChange, refuse: blocked },
 };
 
-async function toolUse(world: CallWorld, given: unknown, options: HookOptions): Promise<answers.HookAnswer> {
+async function toolUse(
+  world: CallWorld,
+  given: unknown,
+  options: HookOptions,
+): Promise<answers.HookAnswer> {
   const event = events.askingTool.parse(given);
   const decision = await decided(world, event, options.waitMs);
   if (decision.kind === 'allowed') {
     const confirm = mustConfirm(decision, options.confirm);
-    return answers.permission('PreToolUse', confirm ? 'ask' : 'allow', 'Assize: the rules let the call through.');
+    return answers.permission(
+      'PreToolUse',
+      confirm ? 'ask' : 'allow',
+      'Assize: the rules let the call through.',
+    );
   }
   // A deferred call in a subagent would end it without a word.
-  const canWait = decision.kind === 'pending' && options.pending === 'defer' && event.agent_id === undefined;
-  return answers.permission('PreToolUse', canWait ? 'defer' : 'deny', answers.reasonOf(decision, options.inboxUrl));
+  const canWait =
+    decision.kind === 'pending' && options.pending === 'defer' && event.agent_id === undefined;
+  return answers.permission(
+    'PreToolUse',
+    canWait ? 'defer' : 'deny',
+    answers.reasonOf(decision, options.inboxUrl),
+  );
 }
 
-async function decided(world: CallWorld, event: events.AskingTool, waitMs: number): Promise<Decision> {
-  return askCall(world, event, { session: sessionOf(event), content: await contentOf(event), waitMs });
+async function decided(
+  world: CallWorld,
+  event: events.AskingTool,
+  waitMs: number,
+): Promise<Decision> {
+  return askCall(world, event, {
+    session: sessionOf(event),
+    content: await contentOf(event),
+    waitMs,
+  });
 }
 
-function mustConfirm({ class: of }: Extract<Decision, { kind: 'allowed' }>, confirm: HookOptions['confirm']): boolean {
+function mustConfirm(
+  { class: of }: Extract<Decision, { kind: 'allowed' }>,
+  confirm: HookOptions['confirm'],
+): boolean {
   if (confirm === 'always') return true;
   if (confirm === 'changes') return of !== 'read';
   return confirm === 'irreversible' && of === 'irreversible';
@@ -48,14 +75,29 @@ function mustConfirm({ class: of }: Extract<Decision, { kind: 'allowed' }>, conf
  * A command in the text of a skill. Claude Code reports no outcome of it. It ends with the call of
  * the skill, if the model and not the person asked for the skill.
  */
-async function skillCommand(world: CallWorld, given: unknown, options: HookOptions): Promise<answers.HookAnswer> {
+async function skillCommand(
+  world: CallWorld,
+  given: unknown,
+  options: HookOptions,
+): Promise<answers.HookAnswer> {
   const event = events.skillCommand.parse(given);
   const decision = await decided(world, event, options.waitMs);
   if (decision.kind !== 'allowed')
-    return answers.permission('PreSkillShellCommand', 'deny', answers.reasonOf(decision, options.inboxUrl));
+    return answers.permission(
+      'PreSkillShellCommand',
+      'deny',
+      answers.reasonOf(decision, options.inboxUrl),
+    );
   if (event.invoked_by === 'user')
-    await closeCall(world, callIdOf(event.session_id, event.tool_use_id), { outcome: 'done', result: UNTOLD });
-  return answers.permission('PreSkillShellCommand', 'allow', 'Assize: the rules let the command through.');
+    await closeCall(world, callIdOf(event.session_id, event.tool_use_id), {
+      outcome: 'done',
+      result: UNTOLD,
+    });
+  return answers.permission(
+    'PreSkillShellCommand',
+    'allow',
+    'Assize: the rules let the command through.',
+  );
 }
 
 /**
@@ -65,25 +107,47 @@ async function skillCommand(world: CallWorld, given: unknown, options: HookOptio
 async function permissionRequest(world: CallWorld, given: unknown): Promise<answers.HookAnswer> {
   const event = events.permissionRequest.parse(given);
   const isOpen = isLetThrough(world, sessionOf(event).id, await contentOf(event));
-  return isOpen ? answers.NOTHING : answers.refusedRequest('Assize: this call was not let through.');
+  return isOpen
+    ? answers.NOTHING
+    : answers.refusedRequest('Assize: this call was not let through.');
 }
 
 /**
  * A question of an MCP server to the person, whom alone the answer is left to. The event does not
  * say where the server is configured, so no rule about the tools of a server is one about this.
  */
-async function elicitation(world: CallWorld, given: unknown, options: HookOptions): Promise<answers.HookAnswer> {
+async function elicitation(
+  world: CallWorld,
+  given: unknown,
+  options: HookOptions,
+): Promise<answers.HookAnswer> {
   const event = events.elicitation.parse(given);
   await attend(world, sessionOf(event));
   const { mcp_server_name, message = '', mode = 'form', url, requested_schema } = event;
-  const schema = requested_schema === undefined ? {} : { requested_schema: requested_schema as Json };
-  const args = { server: mcp_server_name, message, mode, ...(url !== undefined && { url }), ...schema };
+  const schema =
+    requested_schema === undefined ? {} : { requested_schema: requested_schema as Json };
+  const args = {
+    server: mcp_server_name,
+    message,
+    mode,
+    ...(url !== undefined && { url }),
+    ...schema,
+  };
   // The event has no id. Each question is another call, and an approval is found by its content.
   const id = callIdOf(event.session_id, `elicitation-${randomUUID()}`);
-  const call = { id, session: sessionOf(event).id, server: 'claude-code', tool: 'elicitation', args };
+  const call = {
+    id,
+    session: sessionOf(event).id,
+    server: 'claude-code',
+    tool: 'elicitation',
+    args,
+  };
   const decision = await decideCall(world, call, { waitMs: options.waitMs });
   if (decision.kind !== 'allowed') return declined(answers.reasonOf(decision, options.inboxUrl));
-  await closeCall(world, id, { outcome: 'done', result: { note: 'The question was left to the person.' } });
+  await closeCall(world, id, {
+    outcome: 'done',
+    result: { note: 'The question was left to the person.' },
+  });
   return answers.NOTHING;
 }
 
@@ -97,7 +161,11 @@ async function configChange(_: CallWorld, given: unknown): Promise<answers.HookA
 
 /** Declines a question of an MCP server to the person. */
 function declined(reason: string): HookAnswer {
-  return { decision: 'block', reason, hookSpecificOutput: { hookEventName: 'Elicitation', action: 'decline' } };
+  return {
+    decision: 'block',
+    reason,
+    hookSpecificOutput: { hookEventName: 'Elicitation', action: 'decline' },
+  };
 }
 
 /** Keeps a changed settings file from taking effect in the session. */

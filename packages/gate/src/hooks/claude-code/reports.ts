@@ -1,6 +1,14 @@
 import type { Json } from 'assize/internal/base';
 import { hashText } from 'assize/internal/canon';
-import { attend, type CallWorld, callIdOf, closeCall, closeCallsOf, inDoubt, type Outcome } from '#calls';
+import {
+  attend,
+  type CallWorld,
+  callIdOf,
+  closeCall,
+  closeCallsOf,
+  inDoubt,
+  type Outcome,
+} from '#calls';
 import * as answers from '../answers.ts';
 import { sessionEvent, type ToolDone, toolDone } from '../events.ts';
 import { doubtText, sessionEnded } from '../sessions.ts';
@@ -47,10 +55,16 @@ export async function recorded(
 }
 
 function unread(name: string): answers.HookAnswer {
-  return answers.told(`Assize could not read the event ${name}. Calls may stay open; see the console.`);
+  return answers.told(
+    `Assize could not read the event ${name}. Calls may stay open; see the console.`,
+  );
 }
 
-async function closed(world: CallWorld, event: EndedCall, outcome: Outcome): Promise<answers.HookAnswer> {
+async function closed(
+  world: CallWorld,
+  event: EndedCall,
+  outcome: Outcome,
+): Promise<answers.HookAnswer> {
   await closeCall(world, callIdOf(event.session_id, event.tool_use_id), outcome);
   await skillClosed(world, event, outcome.outcome === 'done' ? 'done' : 'unknown');
   return answers.NOTHING;
@@ -69,7 +83,10 @@ async function skillClosed(
   outcome: Outcome['outcome'],
 ): Promise<void> {
   if (tool_name !== 'Skill') return;
-  await closeCallsOf(world, callIdOf(session_id, `${tool_use_id}:preamble-`), { outcome, result: UNTOLD });
+  await closeCallsOf(world, callIdOf(session_id, `${tool_use_id}:preamble-`), {
+    outcome,
+    result: UNTOLD,
+  });
 }
 
 function doneWith({ tool_name, tool_input, tool_response }: ToolDone): Outcome {
@@ -77,7 +94,9 @@ function doneWith({ tool_name, tool_input, tool_response }: ToolDone): Outcome {
   if (change !== undefined) return { outcome: 'done', result: { file: change } };
   if (isStart(tool_name, tool_response))
     return { outcome: 'done', result: { note: STARTED, response: tool_response as Json } };
-  return tool_response === undefined ? { outcome: 'done' } : { outcome: 'done', result: tool_response as Json };
+  return tool_response === undefined
+    ? { outcome: 'done' }
+    : { outcome: 'done', result: tool_response as Json };
 }
 
 const STARTED = 'The call started work in the background. Claude Code reports no end of it.';
@@ -85,7 +104,10 @@ const STARTED = 'The call started work in the background. Claude Code reports no
 /** Whether the outcome of a call is only that its work was started. */
 function isStart(tool: string, response: unknown): boolean {
   if (tool === 'Monitor') return true;
-  const { backgroundTaskId, status } = (response ?? {}) as { backgroundTaskId?: unknown; status?: unknown };
+  const { backgroundTaskId, status } = (response ?? {}) as {
+    backgroundTaskId?: unknown;
+    status?: unknown;
+  };
   return backgroundTaskId !== undefined || (tool === 'Agent' && status === 'async_launched');
 }
 
@@ -101,9 +123,13 @@ function failedWith({ error = '', is_interrupt = false }: events.ToolFailed): Ou
  * The end of a turn. A call that was let through and has no outcome yet was refused by the program
  * itself. Otherwise the event of its outcome was lost, and whether the call was made is not known.
  */
-async function batchClosed(world: CallWorld, { session_id, tool_calls }: events.Batch): Promise<answers.HookAnswer> {
+async function batchClosed(
+  world: CallWorld,
+  { session_id, tool_calls }: events.Batch,
+): Promise<answers.HookAnswer> {
   for (const { tool_use_id, tool_name, tool_response } of tool_calls) {
-    const said = typeof tool_response === 'string' ? tool_response.slice(0, 4_000).toWellFormed() : '';
+    const said =
+      typeof tool_response === 'string' ? tool_response.slice(0, 4_000).toWellFormed() : '';
     const outcome: Outcome = isRefusal(said)
       ? { outcome: 'failed', result: { not_made: said } }
       : { outcome: 'unknown', result: { model_read: said } };
@@ -114,7 +140,11 @@ async function batchClosed(world: CallWorld, { session_id, tool_calls }: events.
 }
 
 /** The start of a session, or its next prompt: tells the person of calls in doubt. */
-async function begun(world: CallWorld, given: unknown, inboxUrl: string): Promise<answers.HookAnswer> {
+async function begun(
+  world: CallWorld,
+  given: unknown,
+  inboxUrl: string,
+): Promise<answers.HookAnswer> {
   const event = sessionEvent.safeParse(given);
   if (!event.success) return answers.NOTHING;
   const session = sessionOf(event.data);
@@ -143,20 +173,33 @@ const BEFORE_BYTES_MAX = 200_000;
  */
 function fileChange(tool: string, input: object, response: unknown): FileChange | undefined {
   if (typeof response !== 'object' || response === null) return undefined;
-  const { originalFile, original_file, updated_file, content, replaceAll } = response as Record<string, unknown>;
+  const { originalFile, original_file, updated_file, content, replaceAll } = response as Record<
+    string,
+    unknown
+  >;
   const { file_path, notebook_path, old_string, new_string } = input as Record<string, unknown>;
   // The person can change an edit at the terminal, and then only the response has it.
   const { oldString = old_string, newString = new_string } = response as Record<string, unknown>;
   const path = file_path ?? notebook_path;
   const before = originalFile === undefined ? original_file : originalFile;
-  if (typeof path !== 'string' || !(typeof before === 'string' || before === null)) return undefined;
+  if (typeof path !== 'string' || !(typeof before === 'string' || before === null))
+    return undefined;
   if (before !== null && Buffer.byteLength(before) > BEFORE_BYTES_MAX) return undefined;
   const after =
-    tool === 'Write' ? content : tool === 'Edit' ? edited(before, oldString, newString, replaceAll) : updated_file;
+    tool === 'Write'
+      ? content
+      : tool === 'Edit'
+        ? edited(before, oldString, newString, replaceAll)
+        : updated_file;
   return typeof after === 'string' ? { path, before, after: hashText(after) } : undefined;
 }
 
-function edited(before: string | null, from: unknown, to: unknown, isAll: unknown): string | undefined {
+function edited(
+  before: string | null,
+  from: unknown,
+  to: unknown,
+  isAll: unknown,
+): string | undefined {
   if (typeof from !== 'string' || typeof to !== 'string') return undefined;
   const text = before ?? '';
   if (from === '') return to;

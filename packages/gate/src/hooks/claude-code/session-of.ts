@@ -8,4 +8,6 @@ export function sessionOf(event: SessionEvent): AgentSession {
 }
 
 /** The result of a command in the text of a skill. */
-export const UNTOLD: { readonly note: string } = { note: 'Claude Code reports no outcome of a command in a skill.' };
+export const UNTOLD: { readonly note: string } = {
+  note: 'Claude Code reports no outcome of a command in a skill.',
+};

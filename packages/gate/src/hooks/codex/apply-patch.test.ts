@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { patchOf, patchParts } from './apply-patch.ts';
 
-const patch = (...lines: readonly string[]): string => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
+const patch = (...lines: readonly string[]): string =>
+  ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
 
 const said = async (text: unknown): Promise<readonly string[]> =>
   (await patchParts(text, '/repo')).map(({ server, tool, args }) => {
@@ -12,14 +13,27 @@ const said = async (text: unknown): Promise<readonly string[]> =>
 describe('a patch names its files', () => {
   test.each<[string, readonly string[], readonly string[]]>([
     ['an added file', ['*** Add File: a.txt', '+hello'], ['files/write /repo/a.txt']],
-    ['an edited file', ['*** Update File: a', '@@ f()', ' x', '-y', '+z', '*** End of File'], ['files/edit /repo/a']],
+    [
+      'an edited file',
+      ['*** Update File: a', '@@ f()', ' x', '-y', '+z', '*** End of File'],
+      ['files/edit /repo/a'],
+    ],
     ['a removed file', ['*** Delete File: /etc/a'], ['shell/rm /etc/a']],
     [
       'a moved file',
       ['*** Update File: a', '*** Move to: b/c', '@@', '-x', '+y'],
-      ['files/edit /repo/a', 'files/edit /repo/a', 'files/write /repo/b/c', 'shell/mv /repo/a /repo/b/c'],
+      [
+        'files/edit /repo/a',
+        'files/edit /repo/a',
+        'files/write /repo/b/c',
+        'shell/mv /repo/a /repo/b/c',
+      ],
     ],
-    ['several', ['*** Add File: a', '+', '*** Delete File: b'], ['files/write /repo/a', 'shell/rm /repo/b']],
+    [
+      'several',
+      ['*** Add File: a', '+', '*** Delete File: b'],
+      ['files/write /repo/a', 'shell/rm /repo/b'],
+    ],
     [
       'a header after spaces',
       ['*** Add File: a', '+x', '  *** Delete File: b'],
@@ -30,7 +44,11 @@ describe('a patch names its files', () => {
       ['*** Update File: a', ' *** Delete File: b', '+x'],
       ['files/edit /repo/a', 'shell/rm /repo/b'],
     ],
-    ['an added line that looks like one', ['*** Add File: a', '+*** Delete File: b'], ['files/write /repo/a']],
+    [
+      'an added line that looks like one',
+      ['*** Add File: a', '+*** Delete File: b'],
+      ['files/write /repo/a'],
+    ],
     ['a way up', ['*** Add File: ../a', '+x'], ['files/write /a']],
   ])('%s', async (_, lines, parts) => expect(await said(patch(...lines))).toEqual(parts));
 });

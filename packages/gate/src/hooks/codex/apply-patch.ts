@@ -97,7 +97,8 @@ function trimmed(text: string): string {
 }
 
 /** The only form of a command that counts as a patch: the text of the patch stands as it is. */
-const COMMAND = /^[ \t\n]*(?:apply_patch|applypatch)[ \t]+<<[ \t]*(['"])(\w+)\1[ \t]*\n([\s\S]*?)\n\2[ \t\n]*$/;
+const COMMAND =
+  /^[ \t\n]*(?:apply_patch|applypatch)[ \t]+<<[ \t]*(['"])(\w+)\1[ \t]*\n([\s\S]*?)\n\2[ \t\n]*$/;
 
 /** The patch of a command that only applies one. Undefined: it is another command. */
 export function patchOf(command: unknown): string | undefined {

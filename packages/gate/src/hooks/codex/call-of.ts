@@ -13,12 +13,17 @@ const CODEX = 'codex';
  */
 export async function contentOf(event: ToolEvent): Promise<CallContent> {
   const mcp = mcpTool(event.tool_name);
-  if (mcp !== undefined) return { ...mcp, args: event.tool_input as { readonly [name: string]: Json } };
+  if (mcp !== undefined)
+    return { ...mcp, args: event.tool_input as { readonly [name: string]: Json } };
   return ownCall(CODEX, event, await partsOf(event));
 }
 
 /** The parts of a call of Codex's own tools. Undefined: only its name says more. */
-async function partsOf({ tool_name, tool_input, cwd }: ToolEvent): Promise<readonly CallPart[] | undefined> {
+async function partsOf({
+  tool_name,
+  tool_input,
+  cwd,
+}: ToolEvent): Promise<readonly CallPart[] | undefined> {
   switch (tool_name) {
     case 'Bash':
       return await commandParts(tool_input['command'], cwd);
@@ -27,7 +32,9 @@ async function partsOf({ tool_name, tool_input, cwd }: ToolEvent): Promise<reado
     case 'view_image': {
       const { path } = tool_input;
       // Codex replaces the sign with the home folder.
-      return typeof path === 'string' && path.startsWith('~') ? [unparsed(path)] : await fileParts('read', path, cwd);
+      return typeof path === 'string' && path.startsWith('~')
+        ? [unparsed(path)]
+        : await fileParts('read', path, cwd);
     }
     default:
       return undefined;
@@ -55,6 +62,7 @@ function isPatch({ server, tool }: CallPart): boolean {
 function mcpTool(name: string): { readonly server: string; readonly tool: string } | undefined {
   if (!name.startsWith('mcp__')) return undefined;
   const [, server, tool] = /^mcp__((?:(?!__).)*[^_])__([^_](?:(?!__).)*)$/s.exec(name) ?? [];
-  if (server === undefined || tool === undefined) return { server: 'unknown-mcp', tool: toolName(name) };
+  if (server === undefined || tool === undefined)
+    return { server: 'unknown-mcp', tool: toolName(name) };
   return { server: serverName(`unknown:${server}`), tool: toolName(tool) };
 }

@@ -9,7 +9,10 @@ import { CODEX, type HookOptions, recorded } from './reports.ts';
 
 /** The events that ask for a permission. */
 export const QUESTIONS: Readonly<Record<string, Question<HookOptions>>> = {
-  PreToolUse: { answer: toolUse, refuse: (reason) => answers.permission('PreToolUse', 'deny', reason) },
+  PreToolUse: {
+    answer: toolUse,
+    refuse: (reason) => answers.permission('PreToolUse', 'deny', reason),
+  },
   PermissionRequest: { answer: permissionRequest, refuse: answers.refusedRequest },
 };
 
@@ -20,7 +23,11 @@ async function toolUse(
 ): Promise<answers.HookAnswer> {
   const event = askingTool.parse(given);
   const session = sessionOf(event, CODEX);
-  const decision = await askCall(world, event, { session, content: await contentOf(event), waitMs });
+  const decision = await askCall(world, event, {
+    session,
+    content: await contentOf(event),
+    waitMs,
+  });
   return decision.kind === 'allowed'
     ? answers.permission('PreToolUse', 'allow', 'Assize: the rules let the call through.')
     : answers.permission('PreToolUse', 'deny', answers.reasonOf(decision, inboxUrl));
@@ -36,7 +43,9 @@ async function permissionRequest(world: CallWorld, given: unknown): Promise<answ
   const { description: _, ...tool_input } = event.tool_input;
   const asked = event.tool_name.startsWith('mcp__') ? event : { ...event, tool_input };
   const isOpen = isLetThrough(world, sessionOf(event, CODEX).id, await contentOf(asked));
-  return isOpen ? answers.NOTHING : answers.refusedRequest('Assize: this call was not let through.');
+  return isOpen
+    ? answers.NOTHING
+    : answers.refusedRequest('Assize: this call was not let through.');
 }
 
 /** The events of Codex. */

@@ -18,7 +18,9 @@ export async function recorded(
       const event = toolDone.safeParse(given);
       return event.success
         ? closed(world, event.data)
-        : answers.told(`Assize could not read the event ${name}. A call may stay open; see the console.`);
+        : answers.told(
+            `Assize could not read the event ${name}. A call may stay open; see the console.`,
+          );
     }
     case 'SessionStart':
       return begun(world, given, inboxUrl);
@@ -50,7 +52,11 @@ async function closed(
  * The start of a session: tells the person of changing calls in doubt. Codex reports no outcome of
  * a command that goes on in the background, nor of one that it refuses itself.
  */
-async function begun(world: CallWorld, given: unknown, inboxUrl: string): Promise<answers.HookAnswer> {
+async function begun(
+  world: CallWorld,
+  given: unknown,
+  inboxUrl: string,
+): Promise<answers.HookAnswer> {
   const event = sessionEvent.safeParse(given);
   if (!event.success) return answers.NOTHING;
   const session = sessionOf(event.data, CODEX);

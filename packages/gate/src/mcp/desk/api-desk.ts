@@ -3,7 +3,14 @@ import { isAssizeError, isRecord, type Json } from 'assize/internal/base';
 import { contentHash } from 'assize/internal/canon';
 import { type CallAnswer, callAnswer, type RulingDocument } from 'assize/internal/views';
 import { McpError } from '../errors.ts';
-import type { AskedCall, CallDesk, Outcome, PinnedTool, ServerView, ShownApproval } from './call-desk.ts';
+import type {
+  AskedCall,
+  CallDesk,
+  Outcome,
+  PinnedTool,
+  ServerView,
+  ShownApproval,
+} from './call-desk.ts';
 
 /** A request to the API. The token is the sender's concern. */
 export type Ask = (path: string, init: AskInit) => Promise<Answer>;
@@ -86,12 +93,22 @@ export class ApiDesk implements CallDesk {
     const { ask, world, agent } = this.#options;
     const role = { name: 'agent', params: { agent } };
     const body = { action: 'call', role, args: this.#argsOf(call) };
-    const { ruling } = await asked(ask, `/v1/trajectories/${enc(world)}/judge`, { method: 'POST', body });
+    const { ruling } = await asked(ask, `/v1/trajectories/${enc(world)}/judge`, {
+      method: 'POST',
+      body,
+    });
     return ruling === 'committed';
   }
 
   #argsOf({ id, tool, args, definition, undoes, parts }: AskedCall): object {
-    return { id, server: this.#options.server, tool, args, once: true, ...defined({ definition, undoes, parts }) };
+    return {
+      id,
+      server: this.#options.server,
+      tool,
+      args,
+      once: true,
+      ...defined({ definition, undoes, parts }),
+    };
   }
 
   begin(call: string, digest: string, attempt: string): Promise<CallAnswer> {
@@ -112,8 +129,15 @@ export class ApiDesk implements CallDesk {
     );
   }
 
-  async decision(approval: string, seconds: number, signal?: AbortSignal): Promise<CallAnswer | 'void'> {
-    const found = await asked(this.#options.ask, `/v1/approvals/${approval}`, { waitSeconds: seconds, signal });
+  async decision(
+    approval: string,
+    seconds: number,
+    signal?: AbortSignal,
+  ): Promise<CallAnswer | 'void'> {
+    const found = await asked(this.#options.ask, `/v1/approvals/${approval}`, {
+      waitSeconds: seconds,
+      signal,
+    });
     return found['status'] === 'void' ? 'void' : answerOf(found['ruling']);
   }
 
@@ -124,7 +148,9 @@ export class ApiDesk implements CallDesk {
 
   async undoing(call: string): ReturnType<CallDesk['undoing']> {
     const path = `/v1/trajectories/${enc(this.#options.world)}/calls/${enc(call)}/undo`;
-    return (await asked(this.#options.ask, path, {})) as unknown as Awaited<ReturnType<CallDesk['undoing']>>;
+    return (await asked(this.#options.ask, path, {})) as unknown as Awaited<
+      ReturnType<CallDesk['undoing']>
+    >;
   }
 
   pageOf(approval: string): string {
@@ -136,7 +162,12 @@ export class ApiDesk implements CallDesk {
     return `assize api calls.settle --trajectory ${this.#options.world} --call ${call} --body '${body}' (or "failed")`;
   }
 
-  async #propose(action: string, args: object, key: string, roleName = 'agent'): Promise<CallAnswer> {
+  async #propose(
+    action: string,
+    args: object,
+    key: string,
+    roleName = 'agent',
+  ): Promise<CallAnswer> {
     const { ask, world, agent } = this.#options;
     const role = roleName === 'agent' ? { name: 'agent', params: { agent } } : roleName;
     const path = `/v1/trajectories/${enc(world)}/proposals`;
@@ -149,9 +180,13 @@ export class ApiDesk implements CallDesk {
 function answerOf(document: unknown): CallAnswer {
   if (isRecord(document) && RULINGS.includes(document['ruling']))
     return callAnswer(document as unknown as RulingDocument);
-  throw new McpError('server_refused', 'The server of Assize has answered without a ruling. Check its address.', {
-    evidence: { code: 'no_ruling' },
-  });
+  throw new McpError(
+    'server_refused',
+    'The server of Assize has answered without a ruling. Check its address.',
+    {
+      evidence: { code: 'no_ruling' },
+    },
+  );
 }
 
 const RULINGS: readonly unknown[] = ['committed', 'rejected', 'escalated', 'frozen'];
@@ -166,19 +201,29 @@ export function pinKey(
   return `pin-${contentHash([server, tool, definition, before?.hash ?? '', before?.at ?? ''])}`;
 }
 
-async function decideAs(ask: Ask, approval: string, decision: 'approve' | 'reject', digest: string): Promise<void> {
+async function decideAs(
+  ask: Ask,
+  approval: string,
+  decision: 'approve' | 'reject',
+  digest: string,
+): Promise<void> {
   const by = { digest, via: 'elicitation' };
   const body = decision === 'approve' ? by : { ...by, reason: 'declined at the client' };
   try {
     await asked(ask, `/v1/approvals/${approval}/${decision}`, { method: 'POST', body });
   } catch (error) {
     // Another decision came first, and counts.
-    if (!isAssizeError(error, 'server_refused') || error.evidence['code'] !== 'not_pending') throw error;
+    if (!isAssizeError(error, 'server_refused') || error.evidence['code'] !== 'not_pending')
+      throw error;
   }
 }
 
 /** The document of an answer. A request without an answer is sent again under its key, in time. */
-async function asked(ask: Ask, path: string, asking: Asked): Promise<Readonly<Record<string, unknown>>> {
+async function asked(
+  ask: Ask,
+  path: string,
+  asking: Asked,
+): Promise<Readonly<Record<string, unknown>>> {
   const { method = 'GET', body, key, waitSeconds, signal } = asking;
   const late = AbortSignal.timeout(ANSWER_MS + (waitSeconds ?? 0) * 1_000);
   const init: AskInit = {
@@ -197,12 +242,19 @@ async function asked(ask: Ask, path: string, asking: Asked): Promise<Readonly<Re
     const answer = await ask(path, init).catch((cause: unknown) => {
       signal?.throwIfAborted();
       if (wait !== undefined && !late.aborted) return undefined;
-      throw new McpError('server_refused', 'The server of Assize does not answer. Start it with assize serve.', {
-        cause,
-        evidence: { code: 'no_answer' },
-      });
+      throw new McpError(
+        'server_refused',
+        'The server of Assize does not answer. Start it with assize serve.',
+        {
+          cause,
+          evidence: { code: 'no_answer' },
+        },
+      );
     });
-    if (answer !== undefined && (wait === undefined || (answer.status !== 429 && answer.status !== 503)))
+    if (
+      answer !== undefined &&
+      (wait === undefined || (answer.status !== 429 && answer.status !== 503))
+    )
       return documentOf(answer);
     await pause(wait, undefined, { signal });
   }

@@ -44,7 +44,9 @@ export interface AskedCall {
   /** The hash of the definition that the client was shown. */
   readonly definition?: string | undefined;
   /** The tools of the rules that the call amounts to. The strictest one decides. */
-  readonly parts?: readonly { readonly server: string; readonly tool: string; readonly args: object }[] | undefined;
+  readonly parts?:
+    | readonly { readonly server: string; readonly tool: string; readonly args: object }[]
+    | undefined;
   /** The call that this one takes back. The ledger lets that happen once. */
   readonly undoes?: string | undefined;
 }
@@ -87,7 +89,9 @@ export interface CallDesk {
   /**
    * Records the decision of the person at the client. Undefined: the configuration names no person.
    */
-  readonly decide?: ((approval: string, decision: 'approve' | 'reject', digest: string) => Promise<void>) | undefined;
+  readonly decide?:
+    | ((approval: string, decision: 'approve' | 'reject', digest: string) => Promise<void>)
+    | undefined;
   /** The call that takes a done call back, by the rules. */
   undoing(call: string): Promise<{
     readonly server: string;

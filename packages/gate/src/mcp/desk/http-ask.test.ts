@@ -17,7 +17,9 @@ test('a request has its token and its body, and its answer is JSON', async () =>
   const url = await serving((request, response) => {
     let text = '';
     request.on('data', (chunk) => (text += String(chunk)));
-    request.on('end', () => response.end(JSON.stringify([request.url, request.headers.authorization, text])));
+    request.on('end', () =>
+      response.end(JSON.stringify([request.url, request.headers.authorization, text])),
+    );
   });
   const ask = httpAsk(url, 'secret');
   const answer = await ask('/v1/a?b=c', { method: 'POST', headers: {}, body: '"é"' });

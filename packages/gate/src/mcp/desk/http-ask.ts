@@ -9,7 +9,9 @@ import type { Ask } from './api-desk.ts';
 export function httpAsk(url: string, token: string): Ask {
   const { protocol, hostname, port } = new URL(url);
   const isPlain = protocol === 'http:';
-  const agent = isPlain ? new PlainAgent({ keepAlive: true }) : new SecureAgent({ keepAlive: true });
+  const agent = isPlain
+    ? new PlainAgent({ keepAlive: true })
+    : new SecureAgent({ keepAlive: true });
   const send = isPlain ? plainRequest : request;
   const authorization = `Bearer ${token}`;
   const host = hostname.replace(/^\[|\]$/g, '');
@@ -28,7 +30,8 @@ export function httpAsk(url: string, token: string): Ask {
           answer.on('error', reject);
           answer.on('end', () => {
             const { statusCode: status = 500 } = answer;
-            const json = async (): Promise<unknown> => JSON.parse(Buffer.concat(chunks).toString('utf8'));
+            const json = async (): Promise<unknown> =>
+              JSON.parse(Buffer.concat(chunks).toString('utf8'));
             resolve({ status, ok: status >= 200 && status < 300, json });
           });
         },

@@ -10,7 +10,10 @@ export interface PipesOptions {
 }
 
 /** Serves one client over pipes. Resolves when the client leaves or the signal ends. */
-export async function overPipes({ make, transport, onWarning }: PipesOptions, ends: AbortSignal): Promise<void> {
+export async function overPipes(
+  { make, transport, onWarning }: PipesOptions,
+  ends: AbortSignal,
+): Promise<void> {
   const { serveStdio, StdioServerTransport } = await loadServerStdio();
   const left = Promise.withResolvers<void>();
   const handle = serveStdio(
@@ -23,7 +26,10 @@ export async function overPipes({ make, transport, onWarning }: PipesOptions, en
       };
       return server;
     },
-    { transport: transport ?? new StdioServerTransport(), onerror: (error) => onWarning(error.message) },
+    {
+      transport: transport ?? new StdioServerTransport(),
+      onerror: (error) => onWarning(error.message),
+    },
   );
   ends.addEventListener('abort', () => left.resolve(), { once: true });
   if (transport === undefined) process.stdin.once('end', () => left.resolve());

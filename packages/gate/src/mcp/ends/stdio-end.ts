@@ -24,7 +24,10 @@ const LOOK_MS = 3_000;
 export async function stdioEnd(options: StdioEndOptions, ends: AbortSignal): Promise<void> {
   const { gateway, server: name, version, transport } = options;
   const [{ createRequestStateCodec }] = await Promise.all([loadServer(), loadServerStdio()]);
-  const codec = createRequestStateCodec<Carried>({ key: randomBytes(32), ttlSeconds: QUESTION_SECONDS });
+  const codec = createRequestStateCodec<Carried>({
+    key: randomBytes(32),
+    ttlSeconds: QUESTION_SECONDS,
+  });
   const { upstream } = gateway;
   await upstream.client();
   const subscriptions = new Set<string>();
@@ -42,7 +45,10 @@ export async function stdioEnd(options: StdioEndOptions, ends: AbortSignal): Pro
       if (subscriptions.has(uri)) void current?.sendResourceUpdated({ uri }).catch(() => undefined);
     }),
   ];
-  const looking = setInterval(() => void gateway.onOtherTools(() => void announce(current, 'tools')), LOOK_MS).unref();
+  const looking = setInterval(
+    () => void gateway.onOtherTools(() => void announce(current, 'tools')),
+    LOOK_MS,
+  ).unref();
   await overPipes({ make, transport, onWarning: (text) => gateway.warn(text) }, ends);
   clearInterval(looking);
   for (const stop of stops) stop();
@@ -50,7 +56,10 @@ export async function stdioEnd(options: StdioEndOptions, ends: AbortSignal): Pro
   await gateway.upstream.close();
 }
 
-async function announce(server: Server | undefined, event: 'tools' | 'prompts' | 'resources'): Promise<void> {
+async function announce(
+  server: Server | undefined,
+  event: 'tools' | 'prompts' | 'resources',
+): Promise<void> {
   if (server?.transport === undefined) return;
   const sent =
     event === 'tools'

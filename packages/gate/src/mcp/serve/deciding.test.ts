@@ -19,9 +19,18 @@ describe.each<Era>(['modern', 'legacy'])('with a %s client', (era) => {
     const server = await start();
     const item = await waitingPayment(server);
     const { asked, person } = personWho(YES);
-    const { call, tools, close } = await ledgerClient(server, { as: 'boss:ada', decides: true, era, person });
+    const { call, tools, close } = await ledgerClient(server, {
+      as: 'boss:ada',
+      decides: true,
+      era,
+      person,
+    });
     expect(await tools()).toEqual(expect.arrayContaining(DECIDING));
-    const done = await call('approvals_approve', { approval: item.id, digest: item.digest, reason: 'agreed' });
+    const done = await call('approvals_approve', {
+      approval: item.id,
+      digest: item.digest,
+      reason: 'agreed',
+    });
     expect(done.structuredContent).toMatchObject({ ruling: 'committed' });
     expect(asked).toHaveLength(1);
     expect(asked[0]).toContain('"amount": 500');
@@ -42,7 +51,12 @@ describe.each<Era>(['modern', 'legacy'])('with a %s client', (era) => {
       { action: 'accept', content: { approve: false } },
     ];
     const person = () => answers.shift();
-    const { call, close } = await ledgerClient(server, { as: 'boss:ada', decides: true, era, person });
+    const { call, close } = await ledgerClient(server, {
+      as: 'boss:ada',
+      decides: true,
+      era,
+      person,
+    });
     const given = { approval: item.id, digest: item.digest, reason: 'no' };
     for (const name of ['approvals_approve', 'approvals_reject', 'approvals_approve'])
       expect(textOf(await call(name, given))).toContain('did not confirm');
@@ -62,7 +76,9 @@ test('without --decide, or with a client that cannot ask, nothing decides', asyn
   await reading.close();
   const mute = await ledgerClient(server, { as: 'boss:ada', decides: true });
   expect(await mute.tools()).not.toContain('approvals_approve');
-  expect(textOf(await mute.call('approvals_approve', decision))).toContain(`${server.url}/inbox/${item.id}`);
+  expect(textOf(await mute.call('approvals_approve', decision))).toContain(
+    `${server.url}/inbox/${item.id}`,
+  );
   await mute.close();
   expect(await desksOf(server)).toEqual({});
 });
@@ -84,9 +100,9 @@ test('a decision without the digest, or with another one, is refused', async () 
     [{ approval: item.id, digest: item.digest, reason: 5 }, '`reason` must be'],
   ] as const)
     expect(textOf(await call('approvals_approve', given)), says).toContain(says);
-  expect(textOf(await call('approvals_reject', { approval: item.id, digest: item.digest }))).toContain(
-    'needs a `reason`',
-  );
+  expect(
+    textOf(await call('approvals_reject', { approval: item.id, digest: item.digest })),
+  ).toContain('needs a `reason`');
   await close();
   expect(asked).toEqual([]);
   expect(await desksOf(server)).toEqual({});
@@ -97,7 +113,10 @@ test('an item that is decided while the person reads is not decided again', asyn
   const item = await waitingPayment(server);
   const person = async () => {
     const body = { reason: 'first', digest: item.digest };
-    await server.ask('POST', `/v1/approvals/${item.id}/reject`, { token: server.tokens['boss:bob'], body });
+    await server.ask('POST', `/v1/approvals/${item.id}/reject`, {
+      token: server.tokens['boss:bob'],
+      body,
+    });
     return YES;
   };
   const { call, close } = await ledgerClient(server, { as: 'boss:ada', decides: true, person });
@@ -123,7 +142,9 @@ test('a person who may not decide about the item is not asked', async () => {
     { url: server.url, tokens },
     { as: 'boss:ada', decides: true, person: () => YES },
   );
-  const answer = textOf(await call('approvals_approve', { approval: item.id, digest: item.digest }));
+  const answer = textOf(
+    await call('approvals_approve', { approval: item.id, digest: item.digest }),
+  );
   await close();
   expect(answer).toContain('Its deciders: boss:ada, boss:bob.');
 });
@@ -169,7 +190,9 @@ test('a confirmation counts for its decision alone, and a forged one for none', 
   const forged = { requestState: `${requestState}x`, inputResponses };
   await expect(call('approvals_reject', given, forged)).rejects.toThrow();
   expect(await call('approvals_reject', given, { inputResponses })).toHaveProperty('requestState');
-  expect((await call('approvals_reject', given, answer)).structuredContent).toMatchObject({ ruling: 'rejected' });
+  expect((await call('approvals_reject', given, answer)).structuredContent).toMatchObject({
+    ruling: 'rejected',
+  });
   expect(textOf(await call('approvals_reject', given, answer))).toContain('(not_pending)');
   await close();
 });
@@ -180,10 +203,14 @@ test('the held call of a gateway is shown with its arguments, and approved', asy
   const ruled: any = await place.desk().propose({ id: 'call-1', tool: 'add', args });
   const { asked, person } = personWho(YES);
   const { call, close } = await ledgerClient(
-    { url: place.server.url, tokens: { ...place.server.tokens, 'boss:ada': place.tokens[GRACE] as string } },
+    {
+      url: place.server.url,
+      tokens: { ...place.server.tokens, 'boss:ada': place.tokens[GRACE] as string },
+    },
     { as: 'boss:ada', decides: true, person },
   );
-  const { digest } = (await call('approvals_get', { approval: ruled.approval })).structuredContent.approval;
+  const { digest } = (await call('approvals_get', { approval: ruled.approval })).structuredContent
+    .approval;
   const done = await call('approvals_approve', { approval: ruled.approval, digest });
   await close();
   expect(asked[0]).toContain(JSON.stringify(args, null, 2).split('\n')[1]?.trim());

@@ -49,7 +49,9 @@ export async function httpLedger(options: HttpLedgerOptions): Promise<HttpLedger
   );
   return {
     fetch: (request, principal) =>
-      handler.fetch(request, { authInfo: { token: '', clientId: principal.name, scopes: [], extra: { principal } } }),
+      handler.fetch(request, {
+        authInfo: { token: '', clientId: principal.name, scopes: [], extra: { principal } },
+      }),
     close: () => handler.close(),
   };
 }

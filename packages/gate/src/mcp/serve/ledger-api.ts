@@ -40,7 +40,9 @@ export class LedgerApi {
   }
 
   /** The principal of the token. A refusal says why it is not known. It is asked for once. */
-  async standing(signal?: AbortSignal): Promise<Standing | (ApiAnswer & { readonly isRefused: true })> {
+  async standing(
+    signal?: AbortSignal,
+  ): Promise<Standing | (ApiAnswer & { readonly isRefused: true })> {
     if (this.#standing !== undefined) return this.#standing;
     const answer = await this.send({ method: 'GET', path: '/v1/me' }, signal);
     if (answer.isRefused) return answer;
@@ -58,16 +60,24 @@ export class LedgerApi {
         redirect: 'error',
         signal: signal === undefined ? late : AbortSignal.any([signal, late]),
         ...(body !== undefined && {
-          headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
+          headers: {
+            'content-type': 'application/json',
+            ...(key !== undefined && { 'idempotency-key': key }),
+          },
           body: JSON.stringify(body),
         }),
       });
       const text = await textUpTo(response, ANSWER_BYTES_MAX);
-      if (text === undefined) return refused('too_large', 'The answer is too large. Ask for less of it.');
+      if (text === undefined)
+        return refused('too_large', 'The answer is too large. Ask for less of it.');
       return answerOf(response.status, text);
     } catch (error) {
       signal?.throwIfAborted();
-      if (late.aborted) return refused('no_answer', `The server of Assize did not answer in ${ANSWER_MS / 1_000} s.`);
+      if (late.aborted)
+        return refused(
+          'no_answer',
+          `The server of Assize did not answer in ${ANSWER_MS / 1_000} s.`,
+        );
       if (!isInstance(error, Error)) throw error;
       const text = `The server of Assize at ${this.url} does not answer. Start it with \`assize serve\`, and repeat this.`;
       return refused('no_answer', text);
@@ -79,17 +89,27 @@ export class LedgerApi {
   }
 }
 
-function refused(code: string, text: string, isDoubtful: boolean = true): ApiAnswer & { readonly isRefused: true } {
+function refused(
+  code: string,
+  text: string,
+  isDoubtful: boolean = true,
+): ApiAnswer & { readonly isRefused: true } {
   return { isRefused: true, code, text, isDoubtful };
 }
 
 function answerOf(status: number, text: string): ApiAnswer {
   const document = documentOf(text);
   if (document === undefined)
-    return refused('no_document', `${status}: the answer is no document of Assize. Check the address of the server.`);
+    return refused(
+      'no_document',
+      `${status}: the answer is no document of Assize. Check the address of the server.`,
+    );
   if (status < 400) return { isRefused: false, document };
   const { code = 'no_problem', detail = `status ${status}` } = document;
-  const advice = status === 401 ? ' Make a token with `assize token create`, and start this MCP server with it.' : '';
+  const advice =
+    status === 401
+      ? ' Make a token with `assize token create`, and start this MCP server with it.'
+      : '';
   return refused(String(code), `${String(detail)} (${String(code)})${advice}`, status >= 500);
 }
 

@@ -23,7 +23,12 @@ import {
 } from './decision.ts';
 import type { LedgerApi } from './ledger-api.ts';
 import { OFFERED } from './offered.ts';
-import { type OperationTool, operationTools, requestOf, type ServedOperation } from './operation-tool.ts';
+import {
+  type OperationTool,
+  operationTools,
+  requestOf,
+  type ServedOperation,
+} from './operation-tool.ts';
 import { isPerson } from './person.ts';
 import { PROMPTS, promptOf } from './prompts.ts';
 import { inboxResources, resourceOf, resourceRequest, TEMPLATES } from './resources.ts';
@@ -62,7 +67,12 @@ const PART: Tool = {
     required: ['answer', 'part'],
     additionalProperties: false,
   },
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  annotations: {
+    readOnlyHint: true,
+    destructiveHint: false,
+    idempotentHint: true,
+    openWorldHint: false,
+  },
 };
 
 type ServerSdk = Awaited<ReturnType<typeof loadServer>>;
@@ -83,15 +93,25 @@ export async function ledgerServer(options: LedgerServerOptions): Promise<Server
     },
   );
   const connection = new Connection(options, server, sdk);
-  server.setRequestHandler('tools/list', async (_, ctx) => ({ tools: await connection.listTools(ctx) }));
+  server.setRequestHandler('tools/list', async (_, ctx) => ({
+    tools: await connection.listTools(ctx),
+  }));
   server.setRequestHandler('tools/call', ({ params }, ctx) =>
     connection.callTool(params.name, params.arguments ?? {}, ctx),
   );
-  server.setRequestHandler('resources/list', async (_, ctx) => ({ resources: await connection.listResources(ctx) }));
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [...TEMPLATES] }));
-  server.setRequestHandler('resources/read', ({ params }, ctx) => connection.readResource(params.uri, ctx));
+  server.setRequestHandler('resources/list', async (_, ctx) => ({
+    resources: await connection.listResources(ctx),
+  }));
+  server.setRequestHandler('resources/templates/list', () => ({
+    resourceTemplates: [...TEMPLATES],
+  }));
+  server.setRequestHandler('resources/read', ({ params }, ctx) =>
+    connection.readResource(params.uri, ctx),
+  );
   server.setRequestHandler('prompts/list', () => ({ prompts: [...PROMPTS] }));
-  server.setRequestHandler('prompts/get', ({ params }) => connection.getPrompt(params.name, params.arguments ?? {}));
+  server.setRequestHandler('prompts/get', ({ params }) =>
+    connection.getPrompt(params.name, params.arguments ?? {}),
+  );
   return server;
 }
 
@@ -105,7 +125,9 @@ class Connection {
     this.#options = options;
     this.#server = server;
     this.#sdk = sdk;
-    this.#tools = new Map(operationTools(options.operations, OFFERED).map((one) => [one.tool.name, one]));
+    this.#tools = new Map(
+      operationTools(options.operations, OFFERED).map((one) => [one.tool.name, one]),
+    );
   }
 
   /** The tools that the principal may use. All reading ones while the server does not answer. */
@@ -114,9 +136,11 @@ class Connection {
     const standing = await api.standing(ctx.mcpReq.signal);
     const kinds = 'isRefused' in standing ? undefined : standing.kinds;
     const reading = [...this.#tools.values()].filter(
-      ({ operation }) => kinds === undefined || operation.kinds.some((kind) => kinds.includes(kind)),
+      ({ operation }) =>
+        kinds === undefined || operation.kinds.some((kind) => kinds.includes(kind)),
     );
-    const deciding = elicits(this.#sdk, this.#server, ctx) && (await this.#mayDecide(ctx)) ? DECIDING : [];
+    const deciding =
+      elicits(this.#sdk, this.#server, ctx) && (await this.#mayDecide(ctx)) ? DECIDING : [];
     return [...reading.map(({ tool }) => tool), PART, ...deciding];
   }
 
@@ -130,14 +154,17 @@ class Connection {
     const found = this.#tools.get(name);
     if (found !== undefined) return this.#read(found, args, ctx);
     const isDeciding = DECIDING.some((tool) => tool.name === name);
-    if (!isDeciding || !(await this.#mayDecide(ctx))) return errorAnswer(`There is no tool ${JSON.stringify(name)}.`);
+    if (!isDeciding || !(await this.#mayDecide(ctx)))
+      return errorAnswer(`There is no tool ${JSON.stringify(name)}.`);
     const decision = decisionIn(name, args);
     if (typeof decision === 'string') return errorAnswer(decision);
     if (!elicits(this.#sdk, this.#server, ctx))
       return errorAnswer(
         `This client cannot ask its person, so nothing is decided. The person decides in the console: ${api.pageOf(`/inbox/${decision.approval}`)}`,
       );
-    return ctx.mcpReq.requestState<Decision>() === undefined ? this.#ask(decision, ctx) : this.#decide(decision, ctx);
+    return ctx.mcpReq.requestState<Decision>() === undefined
+      ? this.#ask(decision, ctx)
+      : this.#decide(decision, ctx);
   }
 
   async #mayDecide(ctx: ServerContext): Promise<boolean> {
@@ -147,36 +174,56 @@ class Connection {
     return !('isRefused' in standing) && isPerson(standing);
   }
 
-  async #read({ operation, offered }: OperationTool, args: Record<string, unknown>, ctx: ServerContext) {
+  async #read(
+    { operation, offered }: OperationTool,
+    args: Record<string, unknown>,
+    ctx: ServerContext,
+  ) {
     const { api, kept } = this.#options;
     const request = requestOf(operation, args);
     if (typeof request === 'string') return errorAnswer(request);
     const answer = await api.send(request, ctx.mcpReq.signal);
     if (answer.isRefused) return errorAnswer(answer.text);
     const { without = [], page } = offered;
-    const document = Object.fromEntries(Object.entries(answer.document).filter(([name]) => !without.includes(name)));
-    const path = page?.replaceAll(/\{(\w+)\}/g, (_, part: string) => encodeURIComponent(String(args[part])));
-    return shownAnswer(document, path === undefined ? [] : [`In the console: ${api.pageOf(path)}`], kept);
+    const document = Object.fromEntries(
+      Object.entries(answer.document).filter(([name]) => !without.includes(name)),
+    );
+    const path = page?.replaceAll(/\{(\w+)\}/g, (_, part: string) =>
+      encodeURIComponent(String(args[part])),
+    );
+    return shownAnswer(
+      document,
+      path === undefined ? [] : [`In the console: ${api.pageOf(path)}`],
+      kept,
+    );
   }
 
   /** Asks the person at the client. The item is read again, so that it is as it is now. */
-  async #ask(decision: Decision, ctx: ServerContext): Promise<CallToolResult | InputRequiredResult> {
+  async #ask(
+    decision: Decision,
+    ctx: ServerContext,
+  ): Promise<CallToolResult | InputRequiredResult> {
     const { api, deciding } = this.#options;
     const page = api.pageOf(`/inbox/${decision.approval}`);
     const path = `/v1/approvals/${decision.approval}`;
     const answer = await api.send({ method: 'GET', path }, ctx.mcpReq.signal);
     if (answer.isRefused) return errorAnswer(answer.text);
     const item = answer.document['approval'] as Item | undefined;
-    if (item === undefined) return errorAnswer(`The item does not wait any more, so nothing is decided. See ${page}`);
+    if (item === undefined)
+      return errorAnswer(`The item does not wait any more, so nothing is decided. See ${page}`);
     const why = hindrance(item, decision, page);
     if (why !== undefined) return errorAnswer(why);
     const message = questionText(item, decision, page);
     if (message === undefined)
-      return errorAnswer(`The call is too long to be read at this client. The person decides in the console: ${page}`);
+      return errorAnswer(
+        `The call is too long to be read at this client. The person decides in the console: ${page}`,
+      );
     const { inputRequired } = this.#sdk;
     const title = decision.decision === 'approve' ? 'Approve' : 'Reject';
     return inputRequired({
-      inputRequests: { [DECISION]: inputRequired.elicit({ message, requestedSchema: decisionForm(title) }) },
+      inputRequests: {
+        [DECISION]: inputRequired.elicit({ message, requestedSchema: decisionForm(title) }),
+      },
       requestState: await (deciding as RequestStateCodec<Decision>).mint(decision, ctx),
     });
   }
@@ -189,15 +236,21 @@ class Connection {
     if (!isSameDecision(asked, decision))
       return errorAnswer('The person was asked about another decision, so nothing is decided.');
     const confirmed = decisionOf(this.#sdk.inputResponse(mcpReq.inputResponses, DECISION));
-    if (confirmed !== 'approve') return errorAnswer('The person did not confirm, so nothing is decided.');
+    if (confirmed !== 'approve')
+      return errorAnswer('The person did not confirm, so nothing is decided.');
     const answer = await api.send(decisionRequest(decision), mcpReq.signal);
     if (!answer.isRefused) return shownAnswer(answer.document, [], kept);
     if (!answer.isDoubtful) return errorAnswer(`Nothing is decided: ${answer.text}`);
-    return errorAnswer(`It is not known whether the decision was recorded: look at the item again. ${answer.text}`);
+    return errorAnswer(
+      `It is not known whether the decision was recorded: look at the item again. ${answer.text}`,
+    );
   }
 
   async listResources(ctx: ServerContext): Promise<Resource[]> {
-    const answer = await this.#options.api.send({ method: 'GET', path: '/v1/approvals?limit=20' }, ctx.mcpReq.signal);
+    const answer = await this.#options.api.send(
+      { method: 'GET', path: '/v1/approvals?limit=20' },
+      ctx.mcpReq.signal,
+    );
     const { approvals = [] } = (answer.isRefused ? {} : answer.document) as {
       readonly approvals?: readonly Readonly<Record<string, unknown>>[];
     };
@@ -211,7 +264,8 @@ class Connection {
     if (answer.isRefused) throw this.#refused(answer.text);
     const { content } = shownAnswer(answer.document, [], this.#options.kept);
     const [document, ...rest] = content as readonly { readonly text: string }[];
-    if (rest.length > 0) throw this.#refused('The resource is too large. Read it with approvals_get or entries_get.');
+    if (rest.length > 0)
+      throw this.#refused('The resource is too large. Read it with approvals_get or entries_get.');
     return resourceOf(uri, document?.text ?? '');
   }
 

@@ -76,7 +76,10 @@ function forModels(summary: string): string {
  * The request of a call with its arguments, or the fault of the arguments as text. The server
  * checks their values.
  */
-export function requestOf(operation: ServedOperation, args: Readonly<Record<string, unknown>>): ApiRequest | string {
+export function requestOf(
+  operation: ServedOperation,
+  args: Readonly<Record<string, unknown>>,
+): ApiRequest | string {
   const { params, query, body } = partsOf(operation);
   const known = new Set([...Object.keys(params), ...Object.keys(query), ...Object.keys(body)]);
   const unknown = Object.keys(args).find((name) => !known.has(name));
@@ -87,7 +90,8 @@ export function requestOf(operation: ServedOperation, args: Readonly<Record<stri
   let path = operation.path;
   for (const name of Object.keys(params)) {
     const value = args[name];
-    const isSegment = (typeof value === 'string' || typeof value === 'number') && !/^\.{0,2}$/.test(String(value));
+    const isSegment =
+      (typeof value === 'string' || typeof value === 'number') && !/^\.{0,2}$/.test(String(value));
     if (!isSegment) return `The argument ${name} is missing, or is no name.`;
     path = path.replace(`{${name}}`, () => segmentOf(String(value)));
   }
@@ -110,7 +114,9 @@ export function requestOf(operation: ServedOperation, args: Readonly<Record<stri
 }
 
 function keyOf(path: string, members: readonly (readonly [string, unknown])[]): string {
-  return hashText(JSON.stringify([path, [...members].sort(([a], [b]) => (a < b ? -1 : 1))]).toWellFormed());
+  return hashText(
+    JSON.stringify([path, [...members].sort(([a], [b]) => (a < b ? -1 : 1))]).toWellFormed(),
+  );
 }
 
 /** A half of a surrogate pair has no place in an address. */
@@ -154,7 +160,9 @@ export function inputSchemaOf(operation: ServedOperation): Schema {
   const isText = new Set([...Object.keys(params), ...Object.keys(query)]);
   const shown = Object.entries(properties).map(([name, schema]) => [
     name,
-    name === 'limit' ? limitForm(schema) : described(name, isText.has(name) ? plainForm(schema) : schema),
+    name === 'limit'
+      ? limitForm(schema)
+      : described(name, isText.has(name) ? plainForm(schema) : schema),
   ]);
   return { ...rest, properties: Object.fromEntries(shown) };
 }
@@ -164,7 +172,9 @@ function inlined(value: Json, definitions: Readonly<Record<string, Json>>): Json
   if (Array.isArray(value)) return value.map((item) => inlined(item, definitions));
   if (typeof value !== 'object' || value === null) return value;
   const { $ref, id, ...rest } = value as Readonly<Record<string, Json>>;
-  const own = Object.fromEntries(Object.entries(rest).map(([key, member]) => [key, inlined(member, definitions)]));
+  const own = Object.fromEntries(
+    Object.entries(rest).map(([key, member]) => [key, inlined(member, definitions)]),
+  );
   // `id` is the name of a component, or the property of that name.
   if (id !== undefined && typeof id !== 'string') own['id'] = inlined(id, definitions);
   if (typeof $ref !== 'string') return own;
@@ -189,15 +199,20 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
 /** A schema with words for a model. Lengths of names are the server's concern. */
 function described(name: string, { minLength, maxLength, ...schema }: Schema): Schema {
   const words = ARGUMENTS[name];
-  return { ...schema, ...(schema['description'] === undefined && words !== undefined && { description: words }) };
+  return {
+    ...schema,
+    ...(schema['description'] === undefined && words !== undefined && { description: words }),
+  };
 }
 
 /** A query has texts only. A model says numbers and truth values. */
 function plainForm(schema: Schema): Schema {
   const { type, pattern, enum: values, description } = schema;
   const described = description === undefined ? {} : { description };
-  if (type === 'string' && pattern === '^\\d{1,15}$') return { type: 'integer', minimum: 0, ...described };
-  if (Array.isArray(values) && values.join() === 'true,false') return { type: 'boolean', ...described };
+  if (type === 'string' && pattern === '^\\d{1,15}$')
+    return { type: 'integer', minimum: 0, ...described };
+  if (Array.isArray(values) && values.join() === 'true,false')
+    return { type: 'boolean', ...described };
   return schema;
 }
 

@@ -10,7 +10,11 @@ const argument = (name: string, description: string) => ({ name, description, re
 
 const ASKED: readonly Asked[] = [
   {
-    prompt: { name: 'what-waits', title: 'What waits for me?', description: 'The inbox, in short.' },
+    prompt: {
+      name: 'what-waits',
+      title: 'What waits for me?',
+      description: 'The inbox, in short.',
+    },
     text: 'What waits for a decision in the inbox? Use approvals_list. For each item say who asks, what exactly would happen, which rule asks, and until when. Decide nothing.',
   },
   {
@@ -40,7 +44,10 @@ const ASKED: readonly Asked[] = [
 export const PROMPTS: readonly Prompt[] = ASKED.map(({ prompt }) => prompt);
 
 /** A prompt with its arguments, or what is wrong with them. */
-export function promptOf(name: string, args: Readonly<Record<string, string>>): GetPromptResult | string {
+export function promptOf(
+  name: string,
+  args: Readonly<Record<string, string>>,
+): GetPromptResult | string {
   const asked = ASKED.find(({ prompt }) => prompt.name === name);
   if (asked === undefined) return `There is no prompt ${JSON.stringify(name)}.`;
   const missing = asked.prompt.arguments?.find((one) => (args[one.name] ?? '') === '');

@@ -1,4 +1,8 @@
-import type { ReadResourceResult, Resource, ResourceTemplateType } from '@modelcontextprotocol/server';
+import type {
+  ReadResourceResult,
+  Resource,
+  ResourceTemplateType,
+} from '@modelcontextprotocol/server';
 import { visible } from '../upstream/definitions.ts';
 import type { ApiRequest } from './operation-tool.ts';
 
@@ -13,12 +17,24 @@ export const TEMPLATES: readonly ResourceTemplateType[] = [
     title: 'An entry of the ledger',
     mimeType: JSON_TYPE,
   },
-  { uriTemplate: `${INBOX}/{approval}`, name: 'inbox-item', title: 'An item of the inbox', mimeType: JSON_TYPE },
+  {
+    uriTemplate: `${INBOX}/{approval}`,
+    name: 'inbox-item',
+    title: 'An item of the inbox',
+    mimeType: JSON_TYPE,
+  },
 ];
 
 /** The inbox, and each of its items. */
-export function inboxResources(approvals: readonly Readonly<Record<string, unknown>>[]): Resource[] {
-  const inbox = { uri: INBOX, name: 'inbox', title: 'What waits for a person', mimeType: JSON_TYPE };
+export function inboxResources(
+  approvals: readonly Readonly<Record<string, unknown>>[],
+): Resource[] {
+  const inbox = {
+    uri: INBOX,
+    name: 'inbox',
+    title: 'What waits for a person',
+    mimeType: JSON_TYPE,
+  };
   const items = approvals.map(({ id, detail, trajectory_id }) => ({
     uri: `${INBOX}/${String(id)}`,
     name: `inbox-${String(id).slice(0, 12)}`,
@@ -33,7 +49,8 @@ export function resourceRequest(uri: string): ApiRequest | undefined {
   if (uri === INBOX) return { method: 'GET', path: '/v1/approvals?limit=20' };
   const [, approval] = /^assize:\/\/inbox\/([0-9a-f]{64})$/.exec(uri) ?? [];
   if (approval !== undefined) return { method: 'GET', path: `/v1/approvals/${approval}` };
-  const [, trajectory, seq] = /^assize:\/\/trajectories\/([A-Za-z0-9._:-]+)\/entries\/(\d{1,15})$/.exec(uri) ?? [];
+  const [, trajectory, seq] =
+    /^assize:\/\/trajectories\/([A-Za-z0-9._:-]+)\/entries\/(\d{1,15})$/.exec(uri) ?? [];
   if (trajectory === undefined) return undefined;
   return { method: 'GET', path: `/v1/entries/${encodeURIComponent(`${trajectory}@${seq}`)}` };
 }

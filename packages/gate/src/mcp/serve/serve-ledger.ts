@@ -33,7 +33,11 @@ export async function serveLedger(options: ServeLedgerOptions, ends: AbortSignal
   const { createRequestStateCodec } = await loadServer();
   if (decides) await requirePerson(api);
   const kept: KeptAnswers = new KeptResults();
-  const codec = createRequestStateCodec<Decision>({ key: randomBytes(32), ttlSeconds: DECISION_SECONDS });
-  const make = () => ledgerServer({ operations, api, kept, version, deciding: decides ? codec : undefined });
+  const codec = createRequestStateCodec<Decision>({
+    key: randomBytes(32),
+    ttlSeconds: DECISION_SECONDS,
+  });
+  const make = () =>
+    ledgerServer({ operations, api, kept, version, deciding: decides ? codec : undefined });
   await overPipes({ make, transport, onWarning }, ends);
 }

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { ledgerClient, pay, personWho, textOf } from '../../../../../tests/support/mcp/ledger-client.ts';
+import {
+  ledgerClient,
+  pay,
+  personWho,
+  textOf,
+} from '../../../../../tests/support/mcp/ledger-client.ts';
 import { start } from '../../../../../tests/support/server/serving.ts';
 
 test('texts of agents are shown with their invisible characters', async () => {
@@ -7,7 +12,11 @@ test('texts of agents are shown with their invisible characters', async () => {
   const hidden = 'a\u202eb\u{e0041}c';
   await pay(server, 500, 'hidden', hidden);
   const { asked, person } = personWho({ action: 'decline' });
-  const { client, call, close } = await ledgerClient(server, { as: 'boss:ada', decides: true, person });
+  const { client, call, close } = await ledgerClient(server, {
+    as: 'boss:ada',
+    decides: true,
+    person,
+  });
   const listed = await call('approvals_list');
   expect(JSON.stringify(listed)).toContain('a\\\\u{202e}b\\\\u{e0041}c');
   expect(JSON.stringify(listed)).not.toMatch(/[\u202e\u{e0041}]/u);
@@ -23,7 +32,9 @@ test('texts of agents are shown with their invisible characters', async () => {
 test('a long answer comes in parts, which make the whole', async () => {
   const server = await start();
   const long = {
-    trajectories: Array.from({ length: 9_000 }, (_, n) => ({ note: `№ ${n} \u200b${'№'.repeat(n % 7)}` })),
+    trajectories: Array.from({ length: 9_000 }, (_, n) => ({
+      note: `№ ${n} \u200b${'№'.repeat(n % 7)}`,
+    })),
   };
   const { call, close } = await ledgerClient(server, {
     as: 'auditor:eve',
@@ -44,8 +55,12 @@ test('a long answer comes in parts, which make the whole', async () => {
   expect(whole.trajectories).toHaveLength(9_000);
   expect(whole.trajectories[7]).toEqual({ note: '№ 7 \\u{200b}' });
   expect(texts.join('')).not.toContain('\ufffd');
-  expect(textOf(await call('answer_part', { answer, part: parts + 1 }))).toContain(`from 1 to ${parts}`);
-  expect(textOf(await call('answer_part', { answer: 'assize://results/x', part: 1 }))).toContain('no such answer');
+  expect(textOf(await call('answer_part', { answer, part: parts + 1 }))).toContain(
+    `from 1 to ${parts}`,
+  );
+  expect(textOf(await call('answer_part', { answer: 'assize://results/x', part: 1 }))).toContain(
+    'no such answer',
+  );
   await close();
 });
 
@@ -85,10 +100,18 @@ test('arguments that are names of other paths are refused', async () => {
     },
   });
   for (const trajectory of ['..', '.', '', null, {}, undefined])
-    expect(textOf(await call('trajectories_get', { trajectory }))).toContain('is missing, or is no name');
-  expect(textOf(await call('trajectories_get', { trajectory: '../approvals' }))).toContain('There is no trajectory');
-  expect(textOf(await call('trajectories_get', { trajectory: 'main', x: 1 }))).toContain('There are: trajectory.');
-  expect(textOf(await call('entries_list', { trajectory: 'main', limit: 5_000 }))).toContain('/query/limit');
+    expect(textOf(await call('trajectories_get', { trajectory }))).toContain(
+      'is missing, or is no name',
+    );
+  expect(textOf(await call('trajectories_get', { trajectory: '../approvals' }))).toContain(
+    'There is no trajectory',
+  );
+  expect(textOf(await call('trajectories_get', { trajectory: 'main', x: 1 }))).toContain(
+    'There are: trajectory.',
+  );
+  expect(textOf(await call('entries_list', { trajectory: 'main', limit: 5_000 }))).toContain(
+    '/query/limit',
+  );
   await close();
   expect(paths.filter((path) => path.startsWith('/v1/trajectories'))).toEqual([
     '/v1/trajectories/..%2Fapprovals',
@@ -101,7 +124,8 @@ test('while the server is down, each call says how to start it', async () => {
   const down = { is: false };
   const { call, tools, close } = await ledgerClient(server, {
     as: 'auditor:eve',
-    wrap: (ask) => (path, init) => (down.is ? Promise.reject(new TypeError('fetch failed')) : ask(path, init)),
+    wrap: (ask) => (path, init) =>
+      down.is ? Promise.reject(new TypeError('fetch failed')) : ask(path, init),
   });
   down.is = true;
   expect(await tools()).toContain('entries_list');

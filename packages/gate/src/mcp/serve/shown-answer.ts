@@ -18,7 +18,11 @@ type Document = Readonly<Record<string, unknown>>;
  * A document of the API as the result of a tool, with notes after it. Characters that people cannot
  * see are written out. A long one is kept, and read part by part.
  */
-export function shownAnswer(document: Document, notes: readonly string[], kept: KeptAnswers): CallToolResult {
+export function shownAnswer(
+  document: Document,
+  notes: readonly string[],
+  kept: KeptAnswers,
+): CallToolResult {
   const shown = visibleDeep(document) as Record<string, unknown>;
   const text = JSON.stringify(shown);
   const content = notes.map((note) => ({ type: 'text' as const, text: note }));
@@ -30,10 +34,14 @@ export function shownAnswer(document: Document, notes: readonly string[], kept: 
 }
 
 /** A later part of a kept answer. */
-export function answerPart(args: Readonly<Record<string, unknown>>, kept: KeptAnswers): CallToolResult {
+export function answerPart(
+  args: Readonly<Record<string, unknown>>,
+  kept: KeptAnswers,
+): CallToolResult {
   const { answer, part } = args;
   const parts = typeof answer === 'string' ? kept.read(answer) : undefined;
-  if (parts === undefined) return errorAnswer('There is no such answer any more. Call the tool that gave it again.');
+  if (parts === undefined)
+    return errorAnswer('There is no such answer any more. Call the tool that gave it again.');
   return partOf(parts, { answer: answer as string, part });
 }
 
@@ -42,7 +50,8 @@ function partOf(
   { answer, part }: { readonly answer: string; readonly part: unknown },
 ): CallToolResult {
   const found = typeof part === 'number' ? parts[part - 1] : undefined;
-  if (found === undefined) return errorAnswer(`\`part\` must be a number from 1 to ${parts.length}.`);
+  if (found === undefined)
+    return errorAnswer(`\`part\` must be a number from 1 to ${parts.length}.`);
   const at = part as number;
   const rest =
     at < parts.length

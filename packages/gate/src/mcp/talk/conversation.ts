@@ -15,7 +15,9 @@ export interface Round {
 }
 
 /** The next turn of a call: a question for the client, or the end. */
-export type Turn<E> = { readonly question: ServerQuestion; readonly number: number } | { readonly end: E };
+export type Turn<E> =
+  | { readonly question: ServerQuestion; readonly number: number }
+  | { readonly end: E };
 
 /** How many questions a server may ask in one call. The SDK has the same limit for old clients. */
 const QUESTIONS_MAX = 8;
@@ -82,7 +84,8 @@ export class Conversation<E> {
   /** Asks the client. Rejects if no answer comes in time. */
   ask(question: ServerQuestion): Promise<unknown> {
     this.#count += 1;
-    if (this.#count > QUESTIONS_MAX) return Promise.reject(new Error(`a call has at most ${QUESTIONS_MAX} questions`));
+    if (this.#count > QUESTIONS_MAX)
+      return Promise.reject(new Error(`a call has at most ${QUESTIONS_MAX} questions`));
     const asked: Asked = { question, number: this.#count, answered: Promise.withResolvers() };
     this.#waiting.push(asked);
     this.#show();
@@ -131,6 +134,7 @@ export class Conversation<E> {
     this.#isEnded = true;
     clearTimeout(this.#timer);
     this.#turn?.resolve((this.#end as Promise<E>).then((end) => ({ end })));
-    for (const { answered } of this.#waiting.splice(0)) answered.reject(new Error('the call is over'));
+    for (const { answered } of this.#waiting.splice(0))
+      answered.reject(new Error('the call is over'));
   }
 }

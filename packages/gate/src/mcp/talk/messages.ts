@@ -6,7 +6,11 @@ const LOG_MAX = 8_192;
 const PROGRESS_MAX = 1_000;
 
 /** A log message as a client gets it. A long one is replaced by its size. */
-export function shownLog({ level, data, logger }: LoggingMessageNotificationParams): LoggingMessageNotificationParams {
+export function shownLog({
+  level,
+  data,
+  logger,
+}: LoggingMessageNotificationParams): LoggingMessageNotificationParams {
   const size = JSON.stringify(data ?? null).length;
   const shown = size > LOG_MAX ? `A log message of ${size} characters is left out.` : data;
   return {

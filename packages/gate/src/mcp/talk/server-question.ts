@@ -29,7 +29,11 @@ interface Asking {
  *
  * @throws Error with the reason why the client is not asked
  */
-export async function questionAnswered(gateway: Gateway, question: ServerQuestion, asking: Asking): Promise<object> {
+export async function questionAnswered(
+  gateway: Gateway,
+  question: ServerQuestion,
+  asking: Asking,
+): Promise<object> {
   const { method, params } = question;
   const fault = faultOf(question, asking.capabilities);
   if (fault !== undefined) throw new Error(fault);
@@ -42,7 +46,8 @@ export async function questionAnswered(gateway: Gateway, question: ServerQuestio
       idempotent: true,
       // A hash of a short answer, such as a PIN, can be guessed.
       recorded: { answered: true },
-      make: async () => (await asking.ask({ method, params: shown(rest, asking.server) })) as object,
+      make: async () =>
+        (await asking.ask({ method, params: shown(rest, asking.server) })) as object,
       isRefusal: () => true,
     },
     { signal: asking.signal, elicits: false },
@@ -50,13 +55,17 @@ export async function questionAnswered(gateway: Gateway, question: ServerQuestio
     throw isAssizeError(error) ? new Error(error.message, { cause: error }) : error;
   });
   if (end.end === 'made') return end.result;
-  throw end.end === 'failed' ? end.error : new Error('text' in end ? end.text : 'the client is not asked');
+  throw end.end === 'failed'
+    ? end.error
+    : new Error('text' in end ? end.text : 'the client is not asked');
 }
 
 /** Why the client cannot be asked at all. */
 function faultOf({ method, params }: ServerQuestion, can: ClientCapabilities): string | undefined {
-  if (JSON.stringify(params).length > QUESTION_MAX) return `a question has at most ${QUESTION_MAX} characters`;
-  if (method === 'elicitation/create' && params['mode'] === 'url') return 'only forms are passed on';
+  if (JSON.stringify(params).length > QUESTION_MAX)
+    return `a question has at most ${QUESTION_MAX} characters`;
+  if (method === 'elicitation/create' && params['mode'] === 'url')
+    return 'only forms are passed on';
   const isAble =
     method === 'roots/list'
       ? can.roots !== undefined
@@ -67,8 +76,13 @@ function faultOf({ method, params }: ServerQuestion, can: ClientCapabilities): s
 }
 
 /** A question as a client gets it: it says that it is not one of the gateway. */
-function shown(params: Readonly<Record<string, unknown>>, server: string): ServerQuestion['params'] {
+function shown(
+  params: Readonly<Record<string, unknown>>,
+  server: string,
+): ServerQuestion['params'] {
   const { message } = params;
   const texts = visibleTexts(params as Json) as Readonly<Record<string, unknown>>;
-  return typeof message === 'string' ? { ...texts, message: `The server ${server} asks: ${visible(message)}` } : texts;
+  return typeof message === 'string'
+    ? { ...texts, message: `The server ${server} asks: ${visible(message)}` }
+    : texts;
 }

@@ -4,7 +4,9 @@ import { issueOf } from './definitions.ts';
 
 test('a value that the SDK cannot check has an issue, and rejects nothing', async () => {
   const { validate } = specTypeSchemas.Tool['~standard'];
-  const inputSchema = JSON.parse(`{"type":"object","properties":${'{"a":'.repeat(5_000)}{}${'}'.repeat(5_000)}}`);
+  const inputSchema = JSON.parse(
+    `{"type":"object","properties":${'{"a":'.repeat(5_000)}{}${'}'.repeat(5_000)}}`,
+  );
   // The schema of the SDK falls back to an answer that comes later.
   expect(issueOf(validate, { name: 'a', inputSchema })).toBe('the SDK cannot check it');
   await new Promise((resolve) => setTimeout(resolve, 50));

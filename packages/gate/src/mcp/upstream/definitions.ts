@@ -42,7 +42,8 @@ export function definitionsOf(tools: readonly Tool[], hide: Hide): ReadonlyMap<s
 /** The definition, or why there is none. */
 function definitionOf(tool: Tool): Definition | string {
   const text = JSON.stringify(tool);
-  if (text.length > DEFINITION_MAX) return `its definition has more than ${DEFINITION_MAX} characters`;
+  if (text.length > DEFINITION_MAX)
+    return `its definition has more than ${DEFINITION_MAX} characters`;
   const json = JSON.parse(text) as Definition['json'];
   try {
     return { tool: JSON.parse(text) as Tool, json, hash: contentHash(json) };
@@ -63,8 +64,11 @@ export function wellFormedTools(
 ): unknown[] {
   const { depthMax } = DEFAULT_LIMITS;
   return tools.filter((tool, n) => {
-    if (isRecord(tool)) for (const each of [tool, tool['annotations'], tool['inputSchema']]) withoutNulls(each);
-    const problem = isDeeper(tool, depthMax) ? `it is nested more than ${depthMax} deep` : problemOf(tool);
+    if (isRecord(tool))
+      for (const each of [tool, tool['annotations'], tool['inputSchema']]) withoutNulls(each);
+    const problem = isDeeper(tool, depthMax)
+      ? `it is nested more than ${depthMax} deep`
+      : problemOf(tool);
     if (problem !== undefined)
       hide(isRecord(tool) && typeof tool['name'] === 'string' ? tool['name'] : `#${n}`, problem);
     return problem === undefined;
@@ -86,7 +90,9 @@ function isDeeper(value: unknown, depthMax: number): boolean {
 /** The validation of a Standard Schema. */
 type Validation = (value: unknown) => Validated | Promise<Validated>;
 interface Validated {
-  readonly issues?: readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[] | undefined;
+  readonly issues?:
+    | readonly { readonly message: string; readonly path?: readonly unknown[] | undefined }[]
+    | undefined;
 }
 
 /** The fault that a validation finds. One that fails or answers later accepts nothing. */
@@ -125,7 +131,9 @@ export function visibleTexts(value: Json, isText: boolean = true): Json {
   if (typeof value === 'string') return isText ? visible(value) : value;
   if (Array.isArray(value)) return value.map((item) => visibleTexts(item, false));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, visibleTexts(member, TEXTS.has(key))]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, visibleTexts(member, TEXTS.has(key))]),
+  );
 }
 
 const TEXTS: ReadonlySet<string> = new Set(['title', 'description', '$comment']);
@@ -140,7 +148,9 @@ export function visibleDeep(value: unknown): unknown {
   if (typeof value === 'string') return visible(value);
   if (Array.isArray(value)) return value.map(visibleDeep);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [visible(name), visibleDeep(member)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [visible(name), visibleDeep(member)]),
+  );
 }
 
 const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;

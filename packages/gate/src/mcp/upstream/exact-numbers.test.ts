@@ -12,8 +12,18 @@ const through = (json: string): string => JSON.stringify(withNumbers(JSON.parse(
 
 test('a text that JSON.stringify made comes back, with integers of any size', () => {
   const integer = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map((value) => `${value}`);
-  const odd = fc.constantFrom('\\', '"', '\\"', '1915883588174806058', ':1915883588174806058,', '\n', 'é');
-  const text = fc.array(fc.oneof(odd, fc.string()), { maxLength: 4 }).map((parts) => JSON.stringify(parts.join('')));
+  const odd = fc.constantFrom(
+    '\\',
+    '"',
+    '\\"',
+    '1915883588174806058',
+    ':1915883588174806058,',
+    '\n',
+    'é',
+  );
+  const text = fc
+    .array(fc.oneof(odd, fc.string()), { maxLength: 4 })
+    .map((parts) => JSON.stringify(parts.join('')));
   const { value } = fc.letrec<{ value: string }>((tie) => ({
     value: fc.oneof(
       { maxDepth: 4 },
@@ -42,7 +52,8 @@ test('lines are whole, however the bytes are cut, and other lines stay', () => {
     const lines = new MarkedLines('data:');
     const bytes = Buffer.from(text);
     const out: Buffer[] = [];
-    for (let at = 0; at < bytes.length; at += size) out.push(lines.take(bytes.subarray(at, at + size)));
+    for (let at = 0; at < bytes.length; at += size)
+      out.push(lines.take(bytes.subarray(at, at + size)));
     const marked = Buffer.concat([...out, lines.rest()]).toString('utf8');
     expect(marked.replace(/"[0-9a-f-]{36}:(\d+)"/g, '$1')).toBe(text);
     expect(marked.startsWith('id: 1915883588174806058\r\ndata: {"a":"')).toBe(true);
@@ -51,7 +62,8 @@ test('lines are whole, however the bytes are cut, and other lines stay', () => {
 
 const RESULTS: Readonly<Record<string, string>> = {
   'tools/list': '{"tools":[{"name":"post","inputSchema":{"type":"object"}}]}',
-  'tools/call': '{"content":[],"structuredContent":{"id":1915883588174806058},"_meta":{"a/b":[-9007199254740993]}}',
+  'tools/call':
+    '{"content":[],"structuredContent":{"id":1915883588174806058},"_meta":{"a/b":[-9007199254740993]}}',
 };
 const answerTo = `
   const RESULTS = ${JSON.stringify(RESULTS)};
@@ -68,12 +80,18 @@ function overHttp(type: string): Promise<string> {
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString('utf8');
     const text = request.method === 'POST' ? answer(body) : '';
-    response.writeHead(text === '' ? (request.method === 'POST' ? 202 : 405) : 200, { 'content-type': type });
-    response.end(type === 'application/json' || text === '' ? text : `event: message\ndata: ${text}\n\n`);
+    response.writeHead(text === '' ? (request.method === 'POST' ? 202 : 405) : 200, {
+      'content-type': type,
+    });
+    response.end(
+      type === 'application/json' || text === '' ? text : `event: message\ndata: ${text}\n\n`,
+    );
   });
   onTestFinished(() => void server.close());
   return new Promise((resolve) =>
-    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
+    server.listen(0, '127.0.0.1', () =>
+      resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    ),
   );
 }
 
@@ -88,10 +106,14 @@ test.each<[over: string, spec: () => Promise<Parameters<typeof upstreamOf>[0]>]>
   ['HTTP', async () => ({ url: await overHttp('application/json') })],
   ['a stream of events', async () => ({ url: await overHttp('text/event-stream') })],
 ])('a result over %s keeps the digits of its integers', async (_, spec) => {
-  const place = await served('id: notes\ntrust: [notes]\nrules:\n  - { id: all, allow: notes/* }\n');
+  const place = await served(
+    'id: notes\ntrust: [notes]\nrules:\n  - { id: all, allow: notes/* }\n',
+  );
   const onWarning = (): void => undefined;
   const upstream = upstreamOf(await spec(), { version: '0', onWarning });
-  const { client, close } = await clientOf(new Gateway({ upstream, onWarning, desk: place.desk() }));
+  const { client, close } = await clientOf(
+    new Gateway({ upstream, onWarning, desk: place.desk() }),
+  );
   const result = await client.callTool({ name: 'post', arguments: {} });
   expect(JSON.stringify(result)).toContain('"structuredContent":{"id":1915883588174806058}');
   expect(JSON.stringify(result)).toContain('"a/b":[-9007199254740993]');

@@ -57,7 +57,9 @@ export function withNumbers(value: unknown): unknown {
   return whole.value;
 }
 
-const rawJson: (text: string) => unknown = (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON;
+const rawJson: (text: string) => unknown = (
+  JSON as unknown as { rawJSON: (text: string) => unknown }
+).rawJSON;
 
 /** Bytes of pipes or of a stream of events, in which each whole line is marked if it is JSON. */
 export class MarkedLines {
@@ -88,7 +90,9 @@ export class MarkedLines {
 
   #marked(bytes: Buffer): Buffer {
     const lines = bytes.toString('utf8').split(/(?<=[\r\n])/);
-    return Buffer.from(lines.map((line) => (line.startsWith(this.#begins) ? withMarks(line) : line)).join(''));
+    return Buffer.from(
+      lines.map((line) => (line.startsWith(this.#begins) ? withMarks(line) : line)).join(''),
+    );
   }
 }
 
@@ -107,7 +111,9 @@ export function readingExactly<T extends Transport>(transport: T): T {
     const whole = lines.take(chunk);
     waiting = whole.byteLength > 0 ? 0 : waiting + chunk.byteLength;
     // The limit of the SDK holds for a line without an end, too.
-    append(whole.byteLength > 0 || waiting <= LINE_BYTES_MAX ? whole : Buffer.alloc(LINE_BYTES_MAX + 1));
+    append(
+      whole.byteLength > 0 || waiting <= LINE_BYTES_MAX ? whole : Buffer.alloc(LINE_BYTES_MAX + 1),
+    );
   };
   return transport;
 }

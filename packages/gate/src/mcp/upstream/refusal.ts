@@ -8,6 +8,8 @@ export function isRefusal(
 ): boolean {
   if (isAssizeError(error, 'unreachable')) return true;
   if (SdkError.isInstance(error))
-    return error.code === SdkErrorCode.NotConnected || error.code === SdkErrorCode.CapabilityNotSupported;
+    return (
+      error.code === SdkErrorCode.NotConnected || error.code === SdkErrorCode.CapabilityNotSupported
+    );
   return ProtocolError.isInstance(error);
 }

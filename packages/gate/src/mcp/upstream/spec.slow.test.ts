@@ -19,10 +19,13 @@ async function streaming(parts: readonly string[]): Promise<Response> {
   return limitedFetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 }
 
-test.each(['\n', '\r\n', '\r'])('an event that does not end is cut off, with lines by %j', async (end) => {
-  const endless = await streaming(Array.from({ length: 12 }, () => `data: ${MEGABYTE}${end}`));
-  await expect(endless.text()).rejects.toThrow();
-});
+test.each(['\n', '\r\n', '\r'])(
+  'an event that does not end is cut off, with lines by %j',
+  async (end) => {
+    const endless = await streaming(Array.from({ length: 12 }, () => `data: ${MEGABYTE}${end}`));
+    await expect(endless.text()).rejects.toThrow();
+  },
+);
 
 test.each(['\n', '\r\n', '\r'])('a stream of many events passes, with lines by %j', async (end) => {
   const long = await streaming(Array.from({ length: 12 }, () => `data: ${MEGABYTE}${end}${end}`));

@@ -27,14 +27,22 @@ export function upstreamOf(
   },
 ): Upstream {
   const { version, questions, onWarning } = options;
-  return new Upstream({ transport: () => transportOf(spec), info: { name: 'assize', version }, questions, onWarning });
+  return new Upstream({
+    transport: () => transportOf(spec),
+    info: { name: 'assize', version },
+    questions,
+    onWarning,
+  });
 }
 
 async function transportOf(spec: UpstreamSpec): Promise<Transport> {
   if ('url' in spec) {
     const { StreamableHTTPClientTransport } = await loadClient();
     const requestInit = { headers: { ...spec.headers }, redirect: 'error' as const };
-    return new StreamableHTTPClientTransport(new URL(spec.url), { requestInit, fetch: limitedFetch });
+    return new StreamableHTTPClientTransport(new URL(spec.url), {
+      requestInit,
+      fetch: limitedFetch,
+    });
   }
   const { StdioClientTransport, getDefaultEnvironment } = await loadClientStdio();
   const { command, args = [], env = {}, cwd } = spec;
@@ -61,7 +69,11 @@ export async function limitedFetch(input: string | URL, init?: RequestInit): Pro
       flush: (controller) => controller.enqueue(lines.rest()),
     }),
   );
-  return new Response(limited, { status: answer.status, statusText: answer.statusText, headers: answer.headers });
+  return new Response(limited, {
+    status: answer.status,
+    statusText: answer.statusText,
+    headers: answer.headers,
+  });
 }
 
 function allBytes(): (chunk: Uint8Array) => number {

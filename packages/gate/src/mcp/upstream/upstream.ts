@@ -16,7 +16,13 @@ import { loadClient } from '../peers.ts';
 import { Budget } from '../talk/budget.ts';
 import type { ServerQuestion } from '../talk/conversation.ts';
 import { shownLog } from '../talk/messages.ts';
-import { type Definition, definitionsOf, issueOf, visible, wellFormedTools } from './definitions.ts';
+import {
+  type Definition,
+  definitionsOf,
+  issueOf,
+  visible,
+  wellFormedTools,
+} from './definitions.ts';
 import { withNumbers } from './exact-numbers.ts';
 
 export interface UpstreamOptions {
@@ -137,13 +143,21 @@ export class Upstream {
       for (let round = 0; round <= ROUNDS_MAX; round++) {
         const sent = { ...options, allowInputRequired: true };
         const call = { ...params, ...more } as never;
-        const result: unknown = await this.#sent.run(talker, () => client.callTool(call, sent as never));
+        const result: unknown = await this.#sent.run(talker, () =>
+          client.callTool(call, sent as never),
+        );
         if (!sdk.isInputRequiredResult(result)) return result as CallToolResult;
         const answers: [string, object][] = [];
-        for (const [key, { method, params: asked = {} }] of Object.entries(result.inputRequests ?? {}))
+        for (const [key, { method, params: asked = {} }] of Object.entries(
+          result.inputRequests ?? {},
+        ))
           answers.push([
             key,
-            await this.#answered({ method, params: asked } as ServerQuestion, talker, options.signal),
+            await this.#answered(
+              { method, params: asked } as ServerQuestion,
+              talker,
+              options.signal,
+            ),
           ]);
         more = {
           ...(answers.length > 0 && { inputResponses: Object.fromEntries(answers) }),
@@ -160,7 +174,11 @@ export class Upstream {
   }
 
   /** The answer to a question. A question that does not get through is declined. */
-  async #answered(question: ServerQuestion, talker: Talker | undefined, signal: AbortSignal): Promise<object> {
+  async #answered(
+    question: ServerQuestion,
+    talker: Talker | undefined,
+    signal: AbortSignal,
+  ): Promise<object> {
     const sdk = await loadClient();
     try {
       const kind = KINDS[question.method];
@@ -172,7 +190,10 @@ export class Upstream {
       const why = isInstance(error, Error) ? error.message : String(error);
       this.#fault(`a question (${question.method}) was not passed on: ${why}`);
       if (question.method === 'elicitation/create') return { action: 'decline' };
-      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidRequest, `The question was not passed on: ${why}`);
+      throw new sdk.ProtocolError(
+        sdk.ProtocolErrorCode.InvalidRequest,
+        `The question was not passed on: ${why}`,
+      );
     }
   }
 
@@ -202,12 +223,16 @@ export class Upstream {
       if (issue !== undefined) return issue;
       const { outputSchema } = tool as Tool;
       const isOld = outputSchema !== undefined && era() === 'legacy';
-      return isOld && outputSchema['type'] !== 'object' ? 'outputSchema.type: it must be "object"' : undefined;
+      return isOld && outputSchema['type'] !== 'object'
+        ? 'outputSchema.type: it must be "object"'
+        : undefined;
     };
     transport.send = (message, options) => {
-      if ('method' in message && 'id' in message && message.method === 'tools/list') lists.add(message.id);
+      if ('method' in message && 'id' in message && message.method === 'tools/list')
+        lists.add(message.id);
       const talker = this.#sent.getStore();
-      if (talker !== undefined && 'method' in message && 'id' in message) this.#unanswered.set(message.id, talker);
+      if (talker !== undefined && 'method' in message && 'id' in message)
+        this.#unanswered.set(message.id, talker);
       return send(message, options);
     };
     // The SDK calls a handler that is there before its own.
@@ -217,7 +242,8 @@ export class Upstream {
       this.#unanswered.delete(message.id);
       if (!lists.delete(message.id) || !('result' in message)) return;
       const { result } = message;
-      if (Array.isArray(result['tools'])) result['tools'] = wellFormedTools(result['tools'], problemOf, this.#hide);
+      if (Array.isArray(result['tools']))
+        result['tools'] = wellFormedTools(result['tools'], problemOf, this.#hide);
     };
     return transport;
   }
@@ -225,14 +251,16 @@ export class Upstream {
   #logged(message: LoggingMessageNotificationParams): void {
     const budget = this.#notes.take();
     if (budget === 'dropped') return;
-    if (budget === 'last') this.#options.onWarning('The MCP server sends too many notes, so some are dropped.');
+    if (budget === 'last')
+      this.#options.onWarning('The MCP server sends too many notes, so some are dropped.');
     const only = this.#only();
     if (only !== undefined) only.log(shownLog(message));
     else for (const listener of this.#logListeners) listener(shownLog(message));
   }
 
   #fault(text: string): void {
-    if (this.#faults.take() !== 'dropped') this.#options.onWarning(`The MCP server: ${text.slice(0, 1_000)}`);
+    if (this.#faults.take() !== 'dropped')
+      this.#options.onWarning(`The MCP server: ${text.slice(0, 1_000)}`);
   }
 
   async close(): Promise<void> {
@@ -272,7 +300,11 @@ export class Upstream {
       for (const listener of this.#updateListeners) listener(params.uri);
     });
     const { questions = [] } = this.#options;
-    const asked = (method: ServerQuestion['method'], params: object | undefined, signal: AbortSignal): Promise<never> =>
+    const asked = (
+      method: ServerQuestion['method'],
+      params: object | undefined,
+      signal: AbortSignal,
+    ): Promise<never> =>
       this.#answered({ method, params: { ...params } }, this.#only(), signal) as Promise<never>;
     if (questions.includes('elicitation'))
       client.setRequestHandler('elicitation/create', ({ method, params }, { mcpReq }) =>
@@ -283,7 +315,9 @@ export class Upstream {
         asked(method, params, mcpReq.signal),
       );
     if (questions.includes('roots'))
-      client.setRequestHandler('roots/list', ({ method, params }, { mcpReq }) => asked(method, params, mcpReq.signal));
+      client.setRequestHandler('roots/list', ({ method, params }, { mcpReq }) =>
+        asked(method, params, mcpReq.signal),
+      );
   }
 
   #clientOptions(): ClientOptions {
@@ -304,7 +338,11 @@ export class Upstream {
       inputRequired: { autoFulfill: false },
       versionNegotiation: { mode: 'auto' },
       listMaxPages: PAGES_MAX,
-      listChanged: { tools: changed('tools'), prompts: changed('prompts'), resources: changed('resources') },
+      listChanged: {
+        tools: changed('tools'),
+        prompts: changed('prompts'),
+        resources: changed('resources'),
+      },
     } as ClientOptions;
   }
 
@@ -339,8 +377,13 @@ export class Upstream {
    * so the check runs in a thread with a budget.
    */
   async faultOf({ hash: key, tool }: Definition, args: Json): Promise<string | undefined> {
-    const { unusable, fault } = await this.#schemas.check({ key, schema: tool.inputSchema as Json, value: args });
-    if (unusable !== undefined) return `the schema of ${tool.name} cannot be used: ${unusable.slice(0, 500)}`;
+    const { unusable, fault } = await this.#schemas.check({
+      key,
+      schema: tool.inputSchema as Json,
+      value: args,
+    });
+    if (unusable !== undefined)
+      return `the schema of ${tool.name} cannot be used: ${unusable.slice(0, 500)}`;
     return fault && `the arguments of ${tool.name} are not valid: ${fault.slice(0, 2_000)}`;
   }
 }
@@ -365,5 +408,9 @@ export interface Sending {
 }
 
 function unreachable(why: string, cause?: unknown): McpError {
-  return new McpError('unreachable', `The MCP server behind the gateway cannot be reached: ${why}`, { cause });
+  return new McpError(
+    'unreachable',
+    `The MCP server behind the gateway cannot be reached: ${why}`,
+    { cause },
+  );
 }

@@ -1,4 +1,10 @@
-import { type Hypothesis, isTestable, type KindOptions, type Mine, mayBreak } from '../hypothesis.ts';
+import {
+  type Hypothesis,
+  isTestable,
+  type KindOptions,
+  type Mine,
+  mayBreak,
+} from '../hypothesis.ts';
 import { isLetThrough, type MiningCall, type MiningRun } from '../run.ts';
 import { placesOf } from '../scalars.ts';
 import { hypergeometricAtLeast } from '../statistics/tails.ts';
@@ -12,7 +18,9 @@ import { hypergeometricAtLeast } from '../statistics/tails.ts';
  * always approved are compared with the calls of the other tools.
  */
 export const mineApprovals: Mine = (runs, options) => {
-  const calls = runs.flatMap((run) => run.calls.filter(isLetThrough).map((call) => ({ call, run: run.id })));
+  const calls = runs.flatMap((run) =>
+    run.calls.filter(isLetThrough).map((call) => ({ call, run: run.id })),
+  );
   const approvedAll = calls.filter(({ call }) => isApproved(call)).length;
   let tested = 0;
   const hypotheses: Hypothesis[] = [];
@@ -70,10 +78,17 @@ function numbersOf(calls: readonly MiningCall[]): [string, NumberedCall[]][] {
  * The threshold that separates approved from unapproved calls with the fewest exceptions. Empty if
  * every one has too many.
  */
-function thresholdOf(tool: string, path: string, numbers: readonly NumberedCall[], options: KindOptions): Hypothesis[] {
+function thresholdOf(
+  tool: string,
+  path: string,
+  numbers: readonly NumberedCall[],
+  options: KindOptions,
+): Hypothesis[] {
   const sorted = [...numbers].sort((a, b) => a.value - b.value);
   const approved = sorted.filter((one) => one.approved).length;
-  let best: { readonly at: number; readonly approvedBelow: number; readonly faults: number } | undefined;
+  let best:
+    | { readonly at: number; readonly approvedBelow: number; readonly faults: number }
+    | undefined;
   let approvedBelow = 0;
   let thresholds = 0;
   for (let at = 1; at < sorted.length; at++) {
@@ -87,10 +102,17 @@ function thresholdOf(tool: string, path: string, numbers: readonly NumberedCall[
     if (best === undefined || faults < best.faults) best = { at, approvedBelow, faults };
   }
   if (best === undefined) return [];
-  const p = hypergeometricAtLeast(sorted.length, approved, sorted.length - best.at, approved - best.approvedBelow);
+  const p = hypergeometricAtLeast(
+    sorted.length,
+    approved,
+    sorted.length - best.at,
+    approved - best.approvedBelow,
+  );
   const [under, from] = [sorted[best.at - 1] as NumberedCall, sorted[best.at] as NumberedCall];
   const min = roundestIn(under.value, from.value);
-  return [{ rule: { kind: 'approval', tool, from: { path, min } }, p: Math.min(1, p * thresholds) }];
+  return [
+    { rule: { kind: 'approval', tool, from: { path, min } }, p: Math.min(1, p * thresholds) },
+  ];
 }
 
 /** The number with the fewest digits that is above `under`, and at most `from`. */

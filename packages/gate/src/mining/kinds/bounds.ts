@@ -1,4 +1,10 @@
-import { type Hypothesis, isTestable, type KindOptions, type Mine, mayBreak } from '../hypothesis.ts';
+import {
+  type Hypothesis,
+  isTestable,
+  type KindOptions,
+  type Mine,
+  mayBreak,
+} from '../hypothesis.ts';
 import { errorFunction } from '../statistics/tails.ts';
 import { type Observed, observed } from './observed.ts';
 
@@ -18,7 +24,9 @@ export const mineBounds: Mine = (runs, options) => {
   const numbers = places.filter(({ byRun }) =>
     byRun.every((values) => values.every((value) => typeof value === 'number')),
   );
-  const tested = numbers.filter(({ byRun }) => isTestable(LEAST_CHANCE ** Math.floor(byRun.length / 2)));
+  const tested = numbers.filter(({ byRun }) =>
+    isTestable(LEAST_CHANCE ** Math.floor(byRun.length / 2)),
+  );
   return { tested: tested.length, hypotheses: tested.flatMap((place) => boundOf(place, options)) };
 };
 

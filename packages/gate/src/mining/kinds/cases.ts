@@ -58,7 +58,10 @@ const PAIRS_MAX = 100_000;
 /** Counts the cases of pairs of tools that were called with the same value in one run. */
 export class Cases {
   readonly #laters: Map<string, Later> = new Map();
-  readonly #pairs: Map<string, { readonly needs: Subject; readonly later: string; readonly both: Both[] }> = new Map();
+  readonly #pairs: Map<
+    string,
+    { readonly needs: Subject; readonly later: string; readonly both: Both[] }
+  > = new Map();
 
   /** Adds the cases of one run. */
   add(run: string, cases: readonly Case[]): void {
@@ -69,20 +72,34 @@ export class Cases {
       count(occurrences, one);
     }
     for (const [value, occurrences] of byValue)
-      if (value === undefined || occurrences.size <= SUBJECTS_MAX) this.#addCase(run, value, occurrences);
+      if (value === undefined || occurrences.size <= SUBJECTS_MAX)
+        this.#addCase(run, value, occurrences);
   }
 
   pairs(): OrderedPair[] {
     return [...this.#pairs.values()].map(({ needs, later: key, both }) => {
       const later = this.#laters.get(key) as Later;
-      return { needs, later, both, all: [...later.values.values()].reduce((sum, each) => sum + each, 0) };
+      return {
+        needs,
+        later,
+        both,
+        all: [...later.values.values()].reduce((sum, each) => sum + each, 0),
+      };
     });
   }
 
-  #addCase(run: string, value: Scalar | undefined, occurrences: ReadonlyMap<string, Occurrence>): void {
+  #addCase(
+    run: string,
+    value: Scalar | undefined,
+    occurrences: ReadonlyMap<string, Occurrence>,
+  ): void {
     for (const [key, later] of occurrences) {
       if (later.letThrough === 0) continue;
-      const known = this.#laters.get(key) ?? { ...later.subject, values: new Map(), runs: new Set() };
+      const known = this.#laters.get(key) ?? {
+        ...later.subject,
+        values: new Map(),
+        runs: new Set(),
+      };
       this.#laters.set(key, known);
       known.values.set(value ?? null, (known.values.get(value ?? null) ?? 0) + 1);
       known.runs.add(run);
@@ -99,7 +116,10 @@ export class Cases {
   }
 }
 
-function count(occurrences: Map<string, Occurrence>, { tool, path, at, isDone, isLetThrough }: Case): void {
+function count(
+  occurrences: Map<string, Occurrence>,
+  { tool, path, at, isDone, isLetThrough }: Case,
+): void {
   const key = path === undefined ? tool : toPointer([tool, path]);
   const subject = path === undefined ? { tool } : { tool, path };
   const one = occurrences.get(key) ?? {

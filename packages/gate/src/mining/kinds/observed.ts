@@ -13,7 +13,10 @@ export interface Observed {
 
 /** The values of committed calls, by tool and place. */
 export function observed(runs: readonly MiningRun[]): readonly Observed[] {
-  const found = new Map<string, Omit<Observed, 'byRun'> & { readonly byRun: Map<number, Scalar[]> }>();
+  const found = new Map<
+    string,
+    Omit<Observed, 'byRun'> & { readonly byRun: Map<number, Scalar[]> }
+  >();
   for (const [index, { calls }] of runs.entries()) {
     for (const call of calls) {
       if (!isLetThrough(call)) continue;
@@ -30,5 +33,8 @@ export function observed(runs: readonly MiningRun[]): readonly Observed[] {
       }
     }
   }
-  return [...found.values()].map(({ byRun, ...place }) => ({ ...place, byRun: [...byRun.values()] }));
+  return [...found.values()].map(({ byRun, ...place }) => ({
+    ...place,
+    byRun: [...byRun.values()],
+  }));
 }

@@ -1,5 +1,11 @@
 import { toPointer } from 'assize/internal/canon';
-import { type Hypothesis, isTestable, type KindOptions, type Mine, mayBreak } from '../hypothesis.ts';
+import {
+  type Hypothesis,
+  isTestable,
+  type KindOptions,
+  type Mine,
+  mayBreak,
+} from '../hypothesis.ts';
 import type { OrderingRule, Scalar } from '../rule.ts';
 import { isDone, isLetThrough, type MiningCall, type MiningRun } from '../run.ts';
 import { placesOf } from '../scalars.ts';
@@ -22,9 +28,13 @@ export const mineOrderings: Mine = (runs, options) => {
     onRun.add(run.id, tools(run));
     onValue.add(run.id, values(run));
   }
-  const sharing = onValue.pairs().filter(({ later, both, all }) => isName(later.values) && 2 * both.length >= all);
+  const sharing = onValue
+    .pairs()
+    .filter(({ later, both, all }) => isName(later.values) && 2 * both.length >= all);
   const isSharing = new Set(sharing.map(({ needs, later }) => pairOf(needs.tool, later.tool)));
-  const plain = onRun.pairs().filter(({ needs, later }) => !isSharing.has(pairOf(needs.tool, later.tool)));
+  const plain = onRun
+    .pairs()
+    .filter(({ needs, later }) => !isSharing.has(pairOf(needs.tool, later.tool)));
   const tested = [...sharing, ...plain].filter(
     ({ later, both, all }) =>
       later.runs.size >= options.minSupport &&
@@ -40,7 +50,8 @@ function ordered({ needs, later, both, all }: Pair, options: KindOptions): Hypot
   const held = both.filter(({ isFirst }) => isFirst).length;
   if (all - held > mayBreak(all, options)) return [];
   const p = chanceOf(both, held);
-  const on = later.path === undefined ? {} : { on: { path: later.path, needsPath: needs.path as string } };
+  const on =
+    later.path === undefined ? {} : { on: { path: later.path, needsPath: needs.path as string } };
   const rule: OrderingRule = { kind: 'ordering', tool: later.tool, needs: needs.tool, ...on };
   return [{ rule, p }];
 }
@@ -73,7 +84,10 @@ function tools({ calls }: MiningRun): Case[] {
 function values({ calls }: MiningRun): Case[] {
   return calls.flatMap((call, at) =>
     placesOf(call.args)
-      .filter(({ of, value }) => of === 'value' && (typeof value === 'string' || typeof value === 'number'))
+      .filter(
+        ({ of, value }) =>
+          of === 'value' && (typeof value === 'string' || typeof value === 'number'),
+      )
       .map(({ path, value }) => ({ tool: call.tool, path, value, at, ...standing(call) })),
   );
 }

@@ -1,4 +1,11 @@
-import { type Hypothesis, isTestable, type KindOptions, type Mine, mayBreak, OUTSIDE } from '../hypothesis.ts';
+import {
+  type Hypothesis,
+  isTestable,
+  type KindOptions,
+  type Mine,
+  mayBreak,
+  OUTSIDE,
+} from '../hypothesis.ts';
 import { binomialAtMost } from '../statistics/tails.ts';
 import { type Observed, observed } from './observed.ts';
 import { VALUES_MAX } from './values.ts';
@@ -42,7 +49,8 @@ function commonStart(a: string, b: string): string {
 /** The longest prefix with a meaning that at least `needed` of the texts have. */
 function longestOf(texts: readonly string[], needed: number): string | undefined {
   const counts = new Map<string, number>();
-  for (const text of texts) for (const prefix of prefixesOf(text)) counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
+  for (const text of texts)
+    for (const prefix of prefixesOf(text)) counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
   return [...counts]
     .filter(([, count]) => count >= needed)
     .map(([prefix]) => prefix)

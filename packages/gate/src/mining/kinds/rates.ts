@@ -1,4 +1,10 @@
-import { type Hypothesis, isTestable, type KindOptions, type Mine, mayBreak } from '../hypothesis.ts';
+import {
+  type Hypothesis,
+  isTestable,
+  type KindOptions,
+  type Mine,
+  mayBreak,
+} from '../hypothesis.ts';
 import { rateGroup } from '../judge.ts';
 import type { RateRule } from '../rule.ts';
 import { isLetThrough, type MiningRun } from '../run.ts';
@@ -36,14 +42,22 @@ interface Tally {
   readonly groups: readonly (Pick<Group, 'principal' | 'all'> & { readonly own: number })[];
 }
 
-function* tallies(per: RateRule['per'], runs: readonly MiningRun[], { minSupport }: KindOptions): Generator<Tally> {
+function* tallies(
+  per: RateRule['per'],
+  runs: readonly MiningRun[],
+  { minSupport }: KindOptions,
+): Generator<Tally> {
   const groups = new Map<string, Group>();
   const runsOf = new Map<string, Set<string>>();
   for (const { id, calls } of runs) {
     for (const call of calls) {
       const key = isLetThrough(call) ? rateGroup(per, call, id) : undefined;
       if (key === undefined) continue;
-      const group = groups.get(key) ?? { principal: call.principal ?? '', all: 0, byTool: new Map() };
+      const group = groups.get(key) ?? {
+        principal: call.principal ?? '',
+        all: 0,
+        byTool: new Map(),
+      };
       groups.set(key, group);
       group.all++;
       group.byTool.set(call.tool, (group.byTool.get(call.tool) ?? 0) + 1);
@@ -52,7 +66,10 @@ function* tallies(per: RateRule['per'], runs: readonly MiningRun[], { minSupport
   }
   for (const [tool, own] of runsOf) {
     if (own.size < minSupport) continue;
-    const counted = [...groups.values()].map(({ byTool, ...group }) => ({ ...group, own: byTool.get(tool) ?? 0 }));
+    const counted = [...groups.values()].map(({ byTool, ...group }) => ({
+      ...group,
+      own: byTool.get(tool) ?? 0,
+    }));
     yield { tool, per, groups: counted };
   }
 }

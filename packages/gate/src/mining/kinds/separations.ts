@@ -1,4 +1,10 @@
-import { type Hypothesis, isTestable, type KindOptions, type Mine, mayBreak } from '../hypothesis.ts';
+import {
+  type Hypothesis,
+  isTestable,
+  type KindOptions,
+  type Mine,
+  mayBreak,
+} from '../hypothesis.ts';
 import { isLetThrough, type MiningCall, type MiningRun } from '../run.ts';
 import { hypergeometricAtMost, poissonBinomialAtLeast } from '../statistics/tails.ts';
 
@@ -10,10 +16,17 @@ import { hypergeometricAtMost, poissonBinomialAtLeast } from '../statistics/tail
  */
 export const mineNever: Mine = (runs, options) => {
   const both = (['principal', 'role'] as const).map((by) => neverBy(by, runs, options));
-  return { tested: sum(both.map(({ tested }) => tested)), hypotheses: both.flatMap(({ hypotheses }) => hypotheses) };
+  return {
+    tested: sum(both.map(({ tested }) => tested)),
+    hypotheses: both.flatMap(({ hypotheses }) => hypotheses),
+  };
 };
 
-function neverBy(by: 'principal' | 'role', runs: readonly MiningRun[], options: KindOptions): ReturnType<Mine> {
+function neverBy(
+  by: 'principal' | 'role',
+  runs: readonly MiningRun[],
+  options: KindOptions,
+): ReturnType<Mine> {
   const withName = new Map<string, Set<string>>();
   const withTool = new Map<string, Set<string>>();
   const meetings = new Map<string, Map<string, Set<string>>>();
@@ -62,7 +75,10 @@ function sum(numbers: readonly number[]): number {
  * Two calls then have different ones with the share of such pairs in the run.
  */
 export const mineApart: Mine = (runs, options) => {
-  const pairs = new Map<string, { readonly tool: string; readonly other: string; readonly cases: Apart[] }>();
+  const pairs = new Map<
+    string,
+    { readonly tool: string; readonly other: string; readonly cases: Apart[] }
+  >();
   for (const { calls } of runs) {
     const made = calls.filter((call) => isLetThrough(call) && call.principal !== undefined);
     const differ = shareOfDifferent(made);

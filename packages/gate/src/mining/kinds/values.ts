@@ -1,5 +1,12 @@
 import { canonicalize } from 'assize/internal/canon';
-import { type Hypothesis, isTestable, type KindOptions, type Mine, mayBreak, OUTSIDE } from '../hypothesis.ts';
+import {
+  type Hypothesis,
+  isTestable,
+  type KindOptions,
+  type Mine,
+  mayBreak,
+  OUTSIDE,
+} from '../hypothesis.ts';
 import type { Scalar } from '../rule.ts';
 import { binomialAtMost } from '../statistics/tails.ts';
 import { type Observed, observed } from './observed.ts';
@@ -41,7 +48,9 @@ function valuesOf({ tool, path, byRun }: Observed, options: KindOptions): Hypoth
   if (common.length === 0 || common.length > VALUES_MAX) return [];
   const known = new Set(common.map(([value]) => value));
   if (known.has(true) && known.has(false)) return [];
-  const outside = byRun.flatMap((values, index) => (values.every((value) => known.has(value)) ? [] : [index]));
+  const outside = byRun.flatMap((values, index) =>
+    values.every((value) => known.has(value)) ? [] : [index],
+  );
   if (outside.length > mayBreak(byRun.length, options)) return [];
   const lastNew = Math.max(...common.map(([, [first]]) => first as number));
   const later = outside.filter((index) => index > lastNew).length;

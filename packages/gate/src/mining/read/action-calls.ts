@@ -36,7 +36,8 @@ export async function actionCalls(
     const value = stored === undefined ? undefined : await read(values, entry, stored);
     const tool = READ_INPUT.exec(name)?.[1];
     if (tool !== undefined && value !== undefined) addRead(tool, value);
-    else if (isRecord(value) && isRecord(value['arguments'])) addRead(name, value['arguments'] as Json);
+    else if (isRecord(value) && isRecord(value['arguments']))
+      addRead(name, value['arguments'] as Json);
   }
   drafts.push({ call: { ...circumstances, tool: own.name, args: own.args } });
   for (const { effect } of effects) {
@@ -47,7 +48,11 @@ export async function actionCalls(
   return drafts;
 }
 
-async function read(values: Replayer['values'], entry: Entry, stored: Stored): Promise<Json | undefined> {
+async function read(
+  values: Replayer['values'],
+  entry: Entry,
+  stored: Stored,
+): Promise<Json | undefined> {
   const found = await values.read(entry, stored);
   return 'value' in found ? found.value : undefined;
 }

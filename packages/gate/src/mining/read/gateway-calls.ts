@@ -19,7 +19,12 @@ export class GatewayCalls {
     const own = { server, tool, args: read.data.args };
     const drafts = [own, ...parts].map(
       (part): Draft => ({
-        call: { ...circumstances, tool: `${part.server}/${part.tool}`, args: part.args as Json, principal: agent },
+        call: {
+          ...circumstances,
+          tool: `${part.server}/${part.tool}`,
+          args: part.args as Json,
+          principal: agent,
+        },
         session: session ?? `${agent}@${circumstances.at.slice(0, 10)}`,
       }),
     );
@@ -41,7 +46,11 @@ export class GatewayCalls {
   first(session: string): string {
     const seen = new Set([session]);
     let first = session;
-    for (let next = this.#parents.get(first); next !== undefined && !seen.has(next); next = this.#parents.get(first)) {
+    for (
+      let next = this.#parents.get(first);
+      next !== undefined && !seen.has(next);
+      next = this.#parents.get(first)
+    ) {
       seen.add(next);
       first = next;
     }

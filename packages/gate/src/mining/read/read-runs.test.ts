@@ -27,7 +27,10 @@ const look = declareTool({
 const shop = defineDomain({
   name: 'shop',
   version: '1',
-  state: z.strictObject({ paid: z.record(z.string(), z.int()), approved: z.record(z.string(), z.string()) }),
+  state: z.strictObject({
+    paid: z.record(z.string(), z.int()),
+    approved: z.record(z.string(), z.string()),
+  }),
   initial: { paid: {}, approved: {} },
   processes: { paying: { writes: ['/paid', '/approved'] } },
   roles: { clerk: { processes: ['paying'] } },
@@ -72,10 +75,13 @@ test('a commit has the readings before it, its action and its tool calls', async
   const { store, assize, writ, begin, refund } = await stage();
   const trajectory = await begin('one');
   const { writ: _, ...asked } = refund('a', 5);
-  await trajectory.transaction({ writ, reads: ['stock'], writes: ['bank'] } as never, async (tx: any) => {
-    await tx.call(look, { item: 'a' });
-    return tx.propose(asked);
-  });
+  await trajectory.transaction(
+    { writ, reads: ['stock'], writes: ['bank'] } as never,
+    async (tx: any) => {
+      await tx.call(look, { item: 'a' });
+      return tx.propose(asked);
+    },
+  );
   const looked = { name: 'crm.get', value: { arguments: { id: 'b' }, output: 'x' } };
   await trajectory.propose({ ...refund('b', 6), observations: [looked] } as never);
   const { runs, erased } = await readRuns(store, ['one', 'one']);
@@ -98,21 +104,27 @@ test('waiting, approved and rejected proposals have their last ruling once', asy
   const manager = { principal: 'manager:ann', method: 'test' };
   const looked = { name: 'crm.get', value: { arguments: { id: 'x' } } };
   const asked = await Promise.all(
-    ['a', 'b', 'c'].map((order) => trajectory.propose({ ...refund(order, 500), observations: [looked] } as never)),
+    ['a', 'b', 'c'].map((order) =>
+      trajectory.propose({ ...refund(order, 500), observations: [looked] } as never),
+    ),
   );
   const [first, second] = asked.map((ruling) => (ruling as { readonly pending: string }).pending);
   await trajectory.approvals.approve(first!, manager);
   await trajectory.approvals.reject(second!, { ...manager, reason: 'no' });
   const [run] = (await readRuns(store, ['one'])).runs;
   const refunds = run!.calls.filter(({ tool: name }) => name === 'refund');
-  expect(refunds.map(({ args, ruling, approvedBy }) => [(args as any).order, ruling, approvedBy])).toEqual([
+  expect(
+    refunds.map(({ args, ruling, approvedBy }) => [(args as any).order, ruling, approvedBy]),
+  ).toEqual([
     ['b', 'rejected', undefined],
     ['c', 'escalated', undefined],
     ['a', 'committed', ['manager:ann']],
   ]);
   // Readings took place, whatever the ruling is, and no person approved them.
   const reads = run!.calls.filter(({ tool: name }) => name === 'crm.get');
-  expect(reads.map(({ ruling, approvedBy }) => [ruling, approvedBy])).toEqual(Array(3).fill(['committed', undefined]));
+  expect(reads.map(({ ruling, approvedBy }) => [ruling, approvedBy])).toEqual(
+    Array(3).fill(['committed', undefined]),
+  );
   await assize.close();
 });
 
@@ -124,13 +136,23 @@ test('the runs of a domain show its approvals and its orderings', async () => {
     ids.push(trajectory.id);
     const order = `o-${i}`;
     const looked = { name: 'crm.get', value: { arguments: { id: order } } };
-    const ruling = await trajectory.propose({ ...refund(order, 20 + i * 7), observations: [looked] } as never);
+    const ruling = await trajectory.propose({
+      ...refund(order, 20 + i * 7),
+      observations: [looked],
+    } as never);
     if (ruling.ruling === 'escalated')
-      await trajectory.approvals.approve(ruling.pending, { principal: 'manager:ann', method: 'test' });
+      await trajectory.approvals.approve(ruling.pending, {
+        principal: 'manager:ann',
+        method: 'test',
+      });
   }
   const { runs } = await readRuns(store, ids);
   const found = mine(runs).map(({ rule }) => rule);
-  expect(found).toContainEqual({ kind: 'approval', tool: 'refund', from: { path: '/cents', min: 100 } });
+  expect(found).toContainEqual({
+    kind: 'approval',
+    tool: 'refund',
+    from: { path: '/cents', min: 100 },
+  });
   expect(found).toContainEqual({
     kind: 'ordering',
     tool: 'refund',

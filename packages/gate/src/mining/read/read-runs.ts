@@ -64,7 +64,10 @@ export async function readRuns(
     options.onProgress?.(index + 1, ids.length);
   }
   const beginning = ({ calls: [first] }: MiningRun): string => first?.at ?? '';
-  return { runs: runs.sort((a, b) => compare(beginning(a), beginning(b)) || compare(a.id, b.id)), erased };
+  return {
+    runs: runs.sort((a, b) => compare(beginning(a), beginning(b)) || compare(a.id, b.id)),
+    erased,
+  };
 }
 
 function compare(a: string, b: string): number {
@@ -102,15 +105,18 @@ class TrajectoryReader {
     } else if (payload.kind === 'pending_approval' && payload.resolves !== undefined)
       this.#continuePending(entry.id, payload.resolves);
     else if (payload.kind === 'commit') await this.#commit(entry as Entry<typeof payload>);
-    else if (payload.kind === 'rejection' && payload.resolves !== undefined) this.#rejectPending(payload.resolves);
+    else if (payload.kind === 'rejection' && payload.resolves !== undefined)
+      this.#rejectPending(payload.resolves);
     else if (payload.kind === 'rejection') await this.#rejection(entry as Entry<typeof payload>);
-    else if (payload.kind === 'pending_approval') await this.#pending(entry as Entry<typeof payload>);
+    else if (payload.kind === 'pending_approval')
+      await this.#pending(entry as Entry<typeof payload>);
   }
 
   runs(trajectoryId: string): MiningRun[] {
     const runs = new Map<string, MiningCall[]>();
     for (const { call, session } of this.#drafts) {
-      const id = session === undefined ? trajectoryId : `${trajectoryId}#${this.#gateway.first(session)}`;
+      const id =
+        session === undefined ? trajectoryId : `${trajectoryId}#${this.#gateway.first(session)}`;
       const calls = runs.get(id) ?? [];
       runs.set(id, calls);
       calls.push(call);
@@ -119,27 +125,52 @@ class TrajectoryReader {
   }
 
   async #commit(entry: Entry<Extract<Payload, { kind: 'commit' }>>): Promise<void> {
-    const { action, observations, delta, writ_id, resolves, counselor, approved_by = [] } = entry.payload;
-    const at = (resolves === undefined ? undefined : this.#takePending(resolves)) ?? entry.payload.at;
-    const people = [...approved_by, ...(counselor === undefined ? [] : [counselor])].map(({ principal }) => principal);
+    const {
+      action,
+      observations,
+      delta,
+      writ_id,
+      resolves,
+      counselor,
+      approved_by = [],
+    } = entry.payload;
+    const at =
+      (resolves === undefined ? undefined : this.#takePending(resolves)) ?? entry.payload.at;
+    const people = [...approved_by, ...(counselor === undefined ? [] : [counselor])].map(
+      ({ principal }) => principal,
+    );
     const approved = resolves === undefined ? {} : { approvedBy: people };
-    await this.#record(entry, { ...action, at }, { observations, effects: delta.effects }, writ_id, {
-      ruling: 'committed',
-      ...approved,
-    });
+    await this.#record(
+      entry,
+      { ...action, at },
+      { observations, effects: delta.effects },
+      writ_id,
+      {
+        ruling: 'committed',
+        ...approved,
+      },
+    );
   }
 
   async #rejection(entry: Entry<Extract<Payload, { kind: 'rejection' }>>): Promise<void> {
     const { intent, at, writ_id } = entry.payload;
     const { action: name, observations, ...asked } = intent;
-    await this.#record(entry, { name, ...asked, at }, { observations }, writ_id, { ruling: 'rejected' });
+    await this.#record(entry, { name, ...asked, at }, { observations }, writ_id, {
+      ruling: 'rejected',
+    });
   }
 
   async #pending(entry: Entry<Extract<Payload, { kind: 'pending_approval' }>>): Promise<void> {
     const { action, observations, delta, at, writ_id } = entry.payload.proposal;
-    const drafts = await this.#record(entry, { ...action, at }, { observations, effects: delta.effects }, writ_id, {
-      ruling: 'escalated',
-    });
+    const drafts = await this.#record(
+      entry,
+      { ...action, at },
+      { observations, effects: delta.effects },
+      writ_id,
+      {
+        ruling: 'escalated',
+      },
+    );
     this.#open.set(entry.id, { drafts, at });
   }
 
@@ -186,7 +217,12 @@ class TrajectoryReader {
       ...(principal === undefined ? {} : { principal }),
       ...ruled,
     };
-    const drafts = await this.#drafted(entry, { name, args: read.value, role }, made, circumstances);
+    const drafts = await this.#drafted(
+      entry,
+      { name, args: read.value, role },
+      made,
+      circumstances,
+    );
     for (const draft of drafts) this.#drafts.add(draft);
     return drafts;
   }

@@ -11,7 +11,9 @@ import {
 
 /** All lists of `n` flags. */
 function lists(n: number): boolean[][] {
-  return Array.from({ length: 2 ** n }, (_, bits) => Array.from({ length: n }, (__, i) => ((bits >> i) & 1) === 1));
+  return Array.from({ length: 2 ** n }, (_, bits) =>
+    Array.from({ length: n }, (__, i) => ((bits >> i) & 1) === 1),
+  );
 }
 
 const hits = (flags: readonly boolean[]): number => flags.filter(Boolean).length;
@@ -31,7 +33,10 @@ describe('a tail is the sum of the cases in it', () => {
   test('of independent trials with one probability', () => {
     for (const p of [0, 0.1, 0.5, 1])
       for (let most = 0; most <= 6; most++)
-        expect(binomialAtMost(6, p, most)).toBeCloseTo(1 - poissonBinomialAtLeast(Array(6).fill(p), most + 1), 12);
+        expect(binomialAtMost(6, p, most)).toBeCloseTo(
+          1 - poissonBinomialAtLeast(Array(6).fill(p), most + 1),
+          12,
+        );
   });
 
   test('of items drawn without replacement', () => {

@@ -6,7 +6,8 @@
 const LOG_FACTORIALS: number[] = [0, 0];
 
 function logFactorial(n: number): number {
-  for (let i = LOG_FACTORIALS.length; i <= n; i++) LOG_FACTORIALS.push((LOG_FACTORIALS[i - 1] as number) + Math.log(i));
+  for (let i = LOG_FACTORIALS.length; i <= n; i++)
+    LOG_FACTORIALS.push((LOG_FACTORIALS[i - 1] as number) + Math.log(i));
   return LOG_FACTORIALS[n] as number;
 }
 
@@ -32,7 +33,12 @@ function times(count: number, log: number): number {
  * The probability of at most `most` marked items in `drawn` items, drawn without replacement from
  * `all` items of which `marked` are marked (Fisher's exact test).
  */
-export function hypergeometricAtMost(all: number, marked: number, drawn: number, most: number): number {
+export function hypergeometricAtMost(
+  all: number,
+  marked: number,
+  drawn: number,
+  most: number,
+): number {
   const least = Math.max(0, drawn - (all - marked));
   const total = logChoose(all, drawn);
   let sum = 0;
@@ -42,7 +48,12 @@ export function hypergeometricAtMost(all: number, marked: number, drawn: number,
 }
 
 /** Same, for at least `least` marked items. */
-export function hypergeometricAtLeast(all: number, marked: number, drawn: number, least: number): number {
+export function hypergeometricAtLeast(
+  all: number,
+  marked: number,
+  drawn: number,
+  least: number,
+): number {
   return hypergeometricAtMost(all, all - marked, drawn, drawn - least);
 }
 

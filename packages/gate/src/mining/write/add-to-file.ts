@@ -53,7 +53,11 @@ export function rulesText(rules: readonly GatewayRule[]): string {
  * @throws GatewayError `bad_rules` for a file that is not valid, before or after; ArgumentError
  *   `bad_argument`
  */
-export function withRules(text: string, rules: readonly GatewayRule[], file: string = 'assize.yaml'): string {
+export function withRules(
+  text: string,
+  rules: readonly GatewayRule[],
+  file: string = 'assize.yaml',
+): string {
   checkArgument(WRITTEN, rules, 'rules');
   readRules(text, file);
   const added = rules.reduce((before, rule) => withRule(before, rule), text);

@@ -19,7 +19,12 @@ const RULES: readonly MinedRule[] = [
   { kind: 'values', tool: 'bank/pay', path: '/folder', values: ['in"box', 'sent'] },
   { kind: 'prefix', tool: 'bank/pay', path: '/deep/path', prefix: '/repo/`$\u007bx}/' },
   { kind: 'approval', tool: 'bank/pay', from: { path: '/cents', min: 30 } },
-  { kind: 'ordering', tool: 'bank/pay', needs: 'crm/get', on: { path: '/order', needsPath: '/id' } },
+  {
+    kind: 'ordering',
+    tool: 'bank/pay',
+    needs: 'crm/get',
+    on: { path: '/order', needsPath: '/id' },
+  },
 ];
 
 type Made = readonly any[];
@@ -28,7 +33,9 @@ async function moduleOf(rule: MinedRule): Promise<Made> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-mined-'));
   const file = join(folder, 'rules.ts');
   const code = domainCode([{ id: `${rule.kind}-1`, rule }], { effect: 'deny' });
-  const assize = pathToFileURL(join(import.meta.dirname, '../../../../assize/src/public/index.ts')).href;
+  const assize = pathToFileURL(
+    join(import.meta.dirname, '../../../../assize/src/public/index.ts'),
+  ).href;
   writeFileSync(file, code.replace("from 'assize'", `from '${assize}'`));
   return ((await import(pathToFileURL(file).href)) as { minedRules: Made }).minedRules;
 }
@@ -63,10 +70,14 @@ async function ruledBy(minedRules: Made) {
     invariants: minedRules,
   });
   const writ = writFor('agent:ada');
-  const trajectory = await runtimeOver(new MemoryStore(), [domain], { tools: [tool] }).create(domain, {
-    writs: [writ],
-  });
-  return (input: object) => trajectory.judge({ action: 'pay', role: 'worker', args: { input } as never, writ });
+  const trajectory = await runtimeOver(new MemoryStore(), [domain], { tools: [tool] }).create(
+    domain,
+    {
+      writs: [writ],
+    },
+  );
+  return (input: object) =>
+    trajectory.judge({ action: 'pay', role: 'worker', args: { input } as never, writ });
 }
 
 const input = fc.record(
@@ -92,7 +103,8 @@ describe.each(RULES.map((rule) => [rule.kind, rule] as const))('%s', (_, rule) =
       fc.asyncProperty(input, async (args) => {
         const look = { tool: 'crm/get', args: { id: 'o/1' }, ruling: 'committed' } as const;
         const pay = { tool: 'bank/pay', args: args as never, ruling: 'committed' } as const;
-        const breaks = judgeRule(rule, [{ id: 'one', calls: [look, pay] }]).counter_example_count === 1;
+        const breaks =
+          judgeRule(rule, [{ id: 'one', calls: [look, pay] }]).counter_example_count === 1;
         expect(await judge(args)).toMatchObject({ ruling: breaks ? 'rejected' : 'committed' });
         if (breaks) refused++;
       }),
@@ -105,7 +117,10 @@ describe.each(RULES.map((rule) => [rule.kind, rule] as const))('%s', (_, rule) =
 test('names and values of calls stay data', () => {
   const evil = "x'; process.exit(1) //\u2028process.exit(1)\n*/`$\u007bprocess.exit(1)}";
   const code = domainCode([
-    { id: 'values-1', rule: { kind: 'values', tool: 'bank/pay', path: `/${evil}`, values: [evil] } },
+    {
+      id: 'values-1',
+      rule: { kind: 'values', tool: 'bank/pay', path: `/${evil}`, values: [evil] },
+    },
   ]);
   const outside = code.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""').replaceAll(/\/\/ .*/g, '');
   expect(outside).not.toContain('exit');
@@ -118,5 +133,7 @@ test.each<MinedRule>([
   { kind: 'apart', tool: 'bank/pay', other: 'bank/plan' },
   { kind: 'bound', tool: 'Bank Pay', path: '/cents', of: 'value', max: 1 },
 ])('a rule without a place in code is refused: $kind', (rule) => {
-  expect(() => domainCode([{ id: 'x', rule }])).toThrow(expect.objectContaining({ code: 'not_expressible' }));
+  expect(() => domainCode([{ id: 'x', rule }])).toThrow(
+    expect.objectContaining({ code: 'not_expressible' }),
+  );
 });

@@ -70,7 +70,10 @@ function invariantOf({ id, rule }: RuleToWrite, otherwise: string): string {
 }
 
 /** The place that a rule is about, and an expression over its `value`. */
-function conditionOf(rule: Exclude<MinedRule, OrderingRule>): { readonly path: string; readonly holds: string } {
+function conditionOf(rule: Exclude<MinedRule, OrderingRule>): {
+  readonly path: string;
+  readonly holds: string;
+} {
   switch (rule.kind) {
     case 'bound':
       return {
@@ -83,7 +86,10 @@ function conditionOf(rule: Exclude<MinedRule, OrderingRule>): { readonly path: s
     case 'values':
       return { path: rule.path, holds: `[${rule.values.map(literal).join(', ')}].includes(value)` };
     case 'prefix':
-      return { path: rule.path, holds: `typeof value === 'string' && value.startsWith(${literal(rule.prefix)})` };
+      return {
+        path: rule.path,
+        holds: `typeof value === 'string' && value.startsWith(${literal(rule.prefix)})`,
+      };
     case 'approval': {
       const { path, min } = rule.from as NonNullable<typeof rule.from>;
       return { path, holds: `typeof value === 'number' && value < ${min}` };
@@ -96,12 +102,20 @@ function conditionOf(rule: Exclude<MinedRule, OrderingRule>): { readonly path: s
         'a rule of a domain does not see the principal of a call; use a writ or a policy',
       );
     case 'rate':
-      throw notExpressible(rule, 'code', 'the state has no calls to count; use a collection and a rule with count');
+      throw notExpressible(
+        rule,
+        'code',
+        'the state has no calls to count; use a collection and a rule with count',
+      );
   }
 }
 
 /** The pointer to the mark of the earlier call, and the comment about that mark. */
-function orderingOf(rule: OrderingRule): { readonly key: string; readonly comment: string; readonly place: string } {
+function orderingOf(rule: OrderingRule): {
+  readonly key: string;
+  readonly comment: string;
+  readonly place: string;
+} {
   const { needs, on } = rule;
   const earlier = toolName(rule, needs);
   if (on === undefined)

@@ -25,7 +25,17 @@ test('any JSON is one line, and read back as it was', () => {
       '%a',
       '',
     ),
-    fc.constantFrom('\n', '\u2028', '\u0085', '\ufeff', '\u001b[31m', '"\\', '/cents', 'bank/pay', 'a\tb'),
+    fc.constantFrom(
+      '\n',
+      '\u2028',
+      '\u0085',
+      '\ufeff',
+      '\u001b[31m',
+      '"\\',
+      '/cents',
+      'bank/pay',
+      'a\tb',
+    ),
   );
   const json = fc.letrec<{ json: any }>((tie) => ({
     json: fc.oneof(
@@ -54,6 +64,13 @@ test('any JSON is one line, and read back as it was', () => {
 });
 
 test('rules look as a person would write them', () => {
-  const rule = { id: 'bound-1', ask: 'bank/pay', where: [{ path: '/cents', exists: true }], because: 'No.' };
-  expect(flowText(rule)).toBe('{ id: bound-1, ask: bank/pay, where: [{ path: /cents, exists: true }], because: No. }');
+  const rule = {
+    id: 'bound-1',
+    ask: 'bank/pay',
+    where: [{ path: '/cents', exists: true }],
+    because: 'No.',
+  };
+  expect(flowText(rule)).toBe(
+    '{ id: bound-1, ask: bank/pay, where: [{ path: /cents, exists: true }], because: No. }',
+  );
 });

@@ -8,7 +8,9 @@ export function flowText(value: Json): string {
   if (typeof value === 'string') return isPlain(value) ? value : quoted(value);
   if (Array.isArray(value)) return `[${value.map((item) => flowText(item as Json)).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).map(([name, member]) => `${flowText(name)}: ${flowText(member as Json)}`);
+  const members = Object.entries(value).map(
+    ([name, member]) => `${flowText(name)}: ${flowText(member as Json)}`,
+  );
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }
 
@@ -28,5 +30,7 @@ function quoted(text: string): string {
 
 function escaped(character: string): string {
   const code = character.codePointAt(0) as number;
-  return code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
+  return code > 0xffff
+    ? `\\U${code.toString(16).padStart(8, '0')}`
+    : `\\u${code.toString(16).padStart(4, '0')}`;
 }

@@ -55,7 +55,11 @@ export function gatewayRule(
   const { id, rule } = candidate;
   const { effect = 'ask' } = options;
   if (!/^[^/*]+\/[^*]+$/.test(rule.tool))
-    throw notExpressible(rule, 'rules', `${rule.tool} is not a tool of a server, and the file judges only those`);
+    throw notExpressible(
+      rule,
+      'rules',
+      `${rule.tool} is not a tool of a server, and the file judges only those`,
+    );
   const because = `Mined from recorded runs: ${statementOf(rule)}.`;
   const inList = (list: GatewayRule['list'], rest: Rest, isExact: boolean = true): GatewayRule => ({
     list,
@@ -72,12 +76,21 @@ export function gatewayRule(
     case 'never':
       return inList('rules', { deny: rule.tool, agents: agentsOf(rule) });
     case 'rate':
-      return inList('limits', { tools: rule.tool, per: windowOf(rule), each: 'agent', max: rule.max });
+      return inList('limits', {
+        tools: rule.tool,
+        per: windowOf(rule),
+        each: 'agent',
+        max: rule.max,
+      });
     case 'ordering':
       requirePaths(rule, tools);
       return inList('read_before_write', { tools: rule.tool }, false);
     case 'prefix':
-      throw notExpressible(rule, 'rules', 'a rule of the file can require a path only where it allows');
+      throw notExpressible(
+        rule,
+        'rules',
+        'a rule of the file can require a path only where it allows',
+      );
     case 'apart':
       throw notExpressible(rule, 'rules', 'a rule of the file does not see other calls of a run');
   }
@@ -116,14 +129,26 @@ function agentsOf(rule: NeverRule): Json {
 
 function windowOf(rule: RateRule): Json {
   if (rule.per !== 'run') return rule.per;
-  throw notExpressible(rule, 'rules', 'the file limits calls in a minute, an hour or a day, and not in a run');
+  throw notExpressible(
+    rule,
+    'rules',
+    'the file limits calls in a minute, an hour or a day, and not in a run',
+  );
 }
 
 function requirePaths(rule: OrderingRule, tools: Rules['tools']): void {
   const placesOf = (name: string, member: 'reads' | 'writes'): readonly string[] =>
     tools.find((tool) => tool.name === name)?.[member] ?? [];
   const { tool, needs, on } = rule;
-  if (on !== undefined && placesOf(tool, 'writes').includes(on.path) && placesOf(needs, 'reads').includes(on.needsPath))
+  if (
+    on !== undefined &&
+    placesOf(tool, 'writes').includes(on.path) &&
+    placesOf(needs, 'reads').includes(on.needsPath)
+  )
     return;
-  throw notExpressible(rule, 'rules', 'the file orders only the reading and the writing of declared paths');
+  throw notExpressible(
+    rule,
+    'rules',
+    'the file orders only the reading and the writing of declared paths',
+  );
 }

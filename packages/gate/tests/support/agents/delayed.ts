@@ -15,7 +15,9 @@ export async function startDelayed(url: string, event: string, delayMs: number):
     const body = await text(request);
     const { authorization = '' } = request.headers;
     const headers = { authorization, 'content-type': 'application/json' };
-    const answer = await (await fetch(`${url}${request.url}`, { method: 'POST', headers, body })).text();
+    const answer = await (
+      await fetch(`${url}${request.url}`, { method: 'POST', headers, body })
+    ).text();
     if (JSON.parse(body).hook_event_name === event) {
       answered.push(JSON.parse(answer).hookSpecificOutput.permissionDecision);
       await new Promise((done) => setTimeout(done, delayMs));

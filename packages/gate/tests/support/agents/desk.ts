@@ -8,7 +8,10 @@ import {
 } from '../../../../../tests/support/agents/ruling.ts';
 import type { AgentStage } from '../../../../../tests/support/agents/stage.ts';
 import { runCommand } from '../../../../../tests/support/process/command.ts';
-import { type ListeningServer, startServer } from '../../../../../tests/support/process/listening-server.ts';
+import {
+  type ListeningServer,
+  startServer,
+} from '../../../../../tests/support/process/listening-server.ts';
 
 /** `assize serve` with a database, as a process of its own that rules on the calls of a stage. */
 export interface Desk {
@@ -27,7 +30,11 @@ const STORE = 'sqlite:./desk.db';
 
 /** `program`: the last part of the path of the hooks. */
 export async function startDesk(stage: AgentStage, program: string): Promise<Desk> {
-  const config = { policy: './assize.yaml', worlds: { calls: { domain: 'gateway' } }, principals: RULED_PRINCIPALS };
+  const config = {
+    policy: './assize.yaml',
+    worlds: { calls: { domain: 'gateway' } },
+    principals: RULED_PRINCIPALS,
+  };
   stage.write('desk/assize.config.mjs', `export default ${JSON.stringify(config)};`);
   stage.write('desk/assize.yaml', rulesFor(stage.project));
   const folder = `${stage.folder}/desk`;
@@ -41,10 +48,18 @@ export async function startDesk(stage: AgentStage, program: string): Promise<Des
     if (code !== 0) throw new Error(err);
     return out.trim();
   };
-  const [agent, grace, ann] = [await tokenOf('agent:coder'), await tokenOf('human:grace'), await tokenOf('admin:ann')];
+  const [agent, grace, ann] = [
+    await tokenOf('agent:coder'),
+    await tokenOf('human:grace'),
+    await tokenOf('admin:ann'),
+  ];
   const ok = async (method: string, path: string, token: string, body?: object): Promise<any> => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const response = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
     if (!response.ok) throw new Error(await response.text());
     return response.json();
   };

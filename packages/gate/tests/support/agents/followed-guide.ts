@@ -29,11 +29,17 @@ export async function beginAgentGuide(
 }
 
 /** Follows the part of a page in which a call is held, approved, made once, and verified. */
-export async function holdAndApprove({ guide, home }: AgentGuide, page: string, server: string): Promise<void> {
+export async function holdAndApprove(
+  { guide, home }: AgentGuide,
+  page: string,
+  server: string,
+): Promise<void> {
   const config = JSON.parse(readFileSync(join(home, '.assize/assize.config.json'), 'utf8'));
   const person = Object.keys(config.principals).find((name) => name.startsWith('human:')) as string;
   expect(guide.sh(blockOf(page, 'sh sign-in'))).toContain('http://127.0.0.1:4517/sign-in#');
-  const token = guide.sh(`assize token create ${person} --config ~/.assize/assize.config.json`).trim();
+  const token = guide
+    .sh(`assize token create ${person} --config ~/.assize/assize.config.json`)
+    .trim();
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const asked = begun(guide, blockOf(page, 'sh ask'));
   const pending = async () => {
@@ -45,7 +51,10 @@ export async function holdAndApprove({ guide, home }: AgentGuide, page: string, 
   expect(action.args).toMatchObject({ server, tool: 'Bash', args: { command: COMMAND } });
   expect(existsSync(join(guide.folder, 'build'))).toBe(true);
   const body = JSON.stringify({ digest, reason: 'it is old' });
-  expect((await fetch(`${guide.url}/v1/approvals/${id}/approve`, { method: 'POST', headers, body })).status).toBe(200);
+  expect(
+    (await fetch(`${guide.url}/v1/approvals/${id}/approve`, { method: 'POST', headers, body }))
+      .status,
+  ).toBe(200);
   expect(await asked).toContain('Done.');
   expect(existsSync(join(guide.folder, 'build'))).toBe(false);
   const log = guide.sh(blockOf(page, 'sh verify'));
@@ -54,7 +63,11 @@ export async function holdAndApprove({ guide, home }: AgentGuide, page: string, 
 
 /** Starts commands, and resolves with their output. */
 function begun({ folder, environment }: ServedGuide, commands: string): Promise<string> {
-  const child = spawn('sh', ['-eu', '-c', commands], { cwd: folder, env: environment, stdio: 'pipe' });
+  const child = spawn('sh', ['-eu', '-c', commands], {
+    cwd: folder,
+    env: environment,
+    stdio: 'pipe',
+  });
   child.stdin.end();
   return new Promise((resolve) => {
     let out = '';

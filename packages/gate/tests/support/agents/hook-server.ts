@@ -38,7 +38,12 @@ export async function startHookServer(answer: HookAnswer = () => ({})): Promise<
   let open = 0;
   const server = createServer(async (request, response) => {
     const body = await text(request);
-    const call = { input: JSON.parse(body), headers: request.headers, path: request.url ?? '/', beside: open };
+    const call = {
+      input: JSON.parse(body),
+      headers: request.headers,
+      path: request.url ?? '/',
+      beside: open,
+    };
     calls.push(call);
     open += 1;
     response.once('close', () => (open -= 1));

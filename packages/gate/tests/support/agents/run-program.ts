@@ -37,7 +37,11 @@ export async function runProgram(
   }, timeoutMs);
   if (child.pid !== undefined) started?.(child.pid);
   child.stdin.on('error', () => {}).end(input);
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ]);
   clearTimeout(timer);
   endGroup(child.pid);
   return { code, out, err, timedOut };

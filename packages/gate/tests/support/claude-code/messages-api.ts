@@ -86,7 +86,9 @@ function turnFor(asked: MessagesRequest, script: Script): Turn | undefined {
   if ((asked.tools ?? []).length === 0) return [say('Noted.')];
   const turns = turnsFor(asked, script);
   const answered = new Set(blocksOf(asked).flatMap(({ tool_use_id }) => tool_use_id ?? []));
-  const due = turns?.find((turn) => turn.some((block) => block.type === 'tool_use' && !answered.has(block.id)));
+  const due = turns?.find((turn) =>
+    turn.some((block) => block.type === 'tool_use' && !answered.has(block.id)),
+  );
   if (due !== undefined) return due;
   const last = turns?.at(-1);
   if (last === undefined) return undefined;

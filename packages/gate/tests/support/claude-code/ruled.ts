@@ -6,11 +6,23 @@ import {
   withFolders,
 } from '../../../../../tests/support/agents/ruling.ts';
 import type { AgentStage } from '../../../../../tests/support/agents/stage.ts';
-import { type MessagesApi, type Script, startMessagesApi, type ToolUse, use } from './messages-api.ts';
+import {
+  type MessagesApi,
+  type Script,
+  startMessagesApi,
+  type ToolUse,
+  use,
+} from './messages-api.ts';
 import { type ClaudeOptions, type ClaudeRun, claudeStage, runClaude } from './run-claude.ts';
 
 /** The events that Claude Code waits for an answer to. The call is blocked if there is none. */
-const BLOCKING = ['PreToolUse', 'PreSkillShellCommand', 'PermissionRequest', 'ConfigChange', 'Elicitation'];
+const BLOCKING = [
+  'PreToolUse',
+  'PreSkillShellCommand',
+  'PermissionRequest',
+  'ConfigChange',
+  'Elicitation',
+];
 const RECORDING = [
   ...['PostToolUse', 'PostToolUseFailure', 'PostToolBatch', 'PermissionDenied'],
   ...['UserPromptSubmit', 'SubagentStart', 'SubagentStop', 'SessionEnd'],
@@ -26,7 +38,12 @@ export interface HookAddress {
 }
 
 /** The settings of a project whose hooks are a server's. */
-export function hookSettings({ url, token, query, timeout = 30 }: HookAddress): Readonly<Record<string, unknown>> {
+export function hookSettings({
+  url,
+  token,
+  query,
+  timeout = 30,
+}: HookAddress): Readonly<Record<string, unknown>> {
   const hook = {
     type: 'http',
     url: `${url}/v1/trajectories/calls/hooks/claude-code?${query}`,
@@ -36,7 +53,9 @@ export function hookSettings({ url, token, query, timeout = 30 }: HookAddress): 
   const onFailure = (event: string) => (BLOCKING.includes(event) ? 'block' : 'continue');
   const events = [...BLOCKING, ...RECORDING];
   return {
-    hooks: Object.fromEntries(events.map((event) => [event, [{ hooks: [{ ...hook, onFailure: onFailure(event) }] }]])),
+    hooks: Object.fromEntries(
+      events.map((event) => [event, [{ hooks: [{ ...hook, onFailure: onFailure(event) }] }]]),
+    ),
   };
 }
 
@@ -71,5 +90,11 @@ export async function ruledClaude(
     stage.write('project/.claude/settings.local.json', { ...more, ...hookSettings(hook) }, 0o600);
   };
   settings(query);
-  return { ...ruling, stage, api, settings, run: (options) => runClaude(stage, { api: api.url, ...options }) };
+  return {
+    ...ruling,
+    stage,
+    api,
+    settings,
+    run: (options) => runClaude(stage, { api: api.url, ...options }),
+  };
 }

@@ -40,7 +40,9 @@ export interface ClaudeOptions {
 /** A project that the user trusts. Its allow rules would be ignored without the trust. */
 export function claudeStage(): AgentStage {
   const stage = agentStage('claude');
-  stage.write('home/.claude.json', { projects: { [stage.project]: { hasTrustDialogAccepted: true } } });
+  stage.write('home/.claude.json', {
+    projects: { [stage.project]: { hasTrustDialogAccepted: true } },
+  });
   return stage;
 }
 
@@ -59,7 +61,8 @@ export async function runClaude(
   { api, prompt, resume, args = [], env = {}, timeoutMs = 60_000, started }: ClaudeOptions,
 ): Promise<ClaudeRun> {
   const program = claudeProgram();
-  if (program === undefined) throw new Error('Claude Code is not installed: npm ci --prefix peers.');
+  if (program === undefined)
+    throw new Error('Claude Code is not installed: npm ci --prefix peers.');
   const line = ['-p', '--output-format', 'stream-json', '--verbose'];
   if (resume !== undefined) line.push('--resume', resume);
   const run = await runProgram(program, [...line, ...args], {

@@ -61,7 +61,12 @@ export function callTool(
   args: Readonly<Record<string, unknown>>,
   namespace?: string,
 ): OutputItem {
-  const call = { type: 'function_call', call_id: callId, name, arguments: JSON.stringify(args) } as const;
+  const call = {
+    type: 'function_call',
+    call_id: callId,
+    name,
+    arguments: JSON.stringify(args),
+  } as const;
   return namespace === undefined ? call : { ...call, namespace };
 }
 
@@ -71,13 +76,20 @@ export function callFreeform(callId: string, name: string, input: string): Outpu
 }
 
 function turnFor({ input }: ResponsesRequest, script: CodexScript): readonly OutputItem[] {
-  const answered = new Set(input.filter(({ type }) => type.endsWith('_output')).map(({ call_id }) => call_id));
-  const due = turnsFor(input, script).find((turn) => turn.some(({ call_id }) => call_id && !answered.has(call_id)));
+  const answered = new Set(
+    input.filter(({ type }) => type.endsWith('_output')).map(({ call_id }) => call_id),
+  );
+  const due = turnsFor(input, script).find((turn) =>
+    turn.some(({ call_id }) => call_id && !answered.has(call_id)),
+  );
   return due ?? [message('Done.')];
 }
 
 /** By the last prompt that the script knows. */
-function turnsFor(input: readonly InputItem[], script: CodexScript): readonly (readonly OutputItem[])[] {
+function turnsFor(
+  input: readonly InputItem[],
+  script: CodexScript,
+): readonly (readonly OutputItem[])[] {
   for (const { role, content } of input.toReversed()) {
     const said = role === 'user' ? (content ?? []).map((part) => part.text ?? '').join('\n') : '';
     const known = Object.keys(script).find((prompt) => said.includes(prompt));

@@ -8,8 +8,20 @@ import {
 } from '../../../../../tests/support/agents/ruling.ts';
 import type { AgentStage } from '../../../../../tests/support/agents/stage.ts';
 import { hooksText } from '../../../src/commands/init/codex/hooks.ts';
-import { type CodexScript, callTool, type OutputItem, type ResponsesApi, startResponsesApi } from './responses-api.ts';
-import { type CodexOptions, type CodexRun, codexStage, runCodex, UNTRUSTED_HOOKS } from './run-codex.ts';
+import {
+  type CodexScript,
+  callTool,
+  type OutputItem,
+  type ResponsesApi,
+  startResponsesApi,
+} from './responses-api.ts';
+import {
+  type CodexOptions,
+  type CodexRun,
+  codexStage,
+  runCodex,
+  UNTRUSTED_HOOKS,
+} from './run-codex.ts';
 
 const main = join(import.meta.dirname, '../../../../cli/src/main.ts');
 

@@ -52,14 +52,22 @@ trust_level = "trusted"
 }
 
 /** A project with such a configuration. */
-export function codexStage(api: string, config = '', stage: AgentStage = agentStage('codex')): AgentStage {
+export function codexStage(
+  api: string,
+  config = '',
+  stage: AgentStage = agentStage('codex'),
+): AgentStage {
   stage.write('home/.codex/config.toml', scriptedConfig(api, stage.project, config));
   return stage;
 }
 
 /** Tables of `config.toml` for a command hook of an event. */
 export function codexHook(event: string, command: string, timeout = 10): string {
-  const handler = [`type = "command"`, `command = ${JSON.stringify(command)}`, `timeout = ${timeout}`];
+  const handler = [
+    `type = "command"`,
+    `command = ${JSON.stringify(command)}`,
+    `timeout = ${timeout}`,
+  ];
   return [`[[hooks.${event}]]`, `[[hooks.${event}.hooks]]`, ...handler, ''].join('\n');
 }
 
@@ -83,7 +91,11 @@ export async function runCodex(
     ...(started === undefined ? {} : { started }),
   });
   const messages = run.out.split('\n').flatMap(messageOf);
-  return { ...run, messages, threadId: messages.find(({ thread_id }) => thread_id !== undefined)?.thread_id };
+  return {
+    ...run,
+    messages,
+    threadId: messages.find(({ thread_id }) => thread_id !== undefined)?.thread_id,
+  };
 }
 
 function messageOf(line: string): CodexMessage[] {

@@ -67,7 +67,8 @@ export class HostileServer {
       return result({ completion: { values: ['done'] } });
     }
     if (method.startsWith('resources/')) return result({});
-    if (method !== 'tools/call') return this.#send({ id, error: { code: -32601, message: 'unknown' } });
+    if (method !== 'tools/call')
+      return this.#send({ id, error: { code: -32601, message: 'unknown' } });
     this.calls.push(JSON.stringify(params.arguments));
     for (const reply of this.replies(id, params.arguments)) {
       if (reply === 'close') await this.#transport?.close();
@@ -79,7 +80,8 @@ export class HostileServer {
   /** Waits for the next answer that was not awaited yet. */
   async #next(): Promise<void> {
     this.#awaited += 1;
-    while (this.answers.length < this.#awaited) await new Promise<void>((resolve) => (this.#answered = resolve));
+    while (this.answers.length < this.#awaited)
+      await new Promise<void>((resolve) => (this.#answered = resolve));
   }
 
   async #send(message: object): Promise<void> {

@@ -108,10 +108,19 @@ export const HIDDEN: readonly Hidden[] = [
     ],
   },
   {
-    rule: { kind: 'ordering', tool: 'shop/refund', needs: 'crm/get', on: { path: '/order', needsPath: '/id' } },
+    rule: {
+      kind: 'ordering',
+      tool: 'shop/refund',
+      needs: 'crm/get',
+      on: { path: '/order', needsPath: '/id' },
+    },
     calls: (random, run, isBroken) => {
       const order = `o-${run}`;
-      const get = { ...anyCall(random, run, 'crm/get'), ...committed, args: { id: isBroken ? 'o-other' : order } };
+      const get = {
+        ...anyCall(random, run, 'crm/get'),
+        ...committed,
+        args: { id: isBroken ? 'o-other' : order },
+      };
       return [get, { ...anyCall(random, run, 'shop/refund'), ...committed, args: { order } }];
     },
   },
@@ -121,7 +130,14 @@ export const HIDDEN: readonly Hidden[] = [
       const { approvedBy: _, ...call } = anyCall(random, run, 'bank/pay');
       const cents = Math.floor(random() * 2_000);
       const approved = cents >= 1_000 && !isBroken;
-      return [{ ...call, ...committed, args: { cents }, ...(approved ? { approvedBy: ['human:grace'] } : {}) }];
+      return [
+        {
+          ...call,
+          ...committed,
+          args: { cents },
+          ...(approved ? { approvedBy: ['human:grace'] } : {}),
+        },
+      ];
     },
   },
   {
@@ -146,7 +162,11 @@ export const HIDDEN: readonly Hidden[] = [
       );
       return [
         { ...anyCall(random, run, 'bank/prepare'), ...committed, principal: first },
-        { ...anyCall(random, run, 'bank/confirm'), ...committed, principal: isBroken ? first : second },
+        {
+          ...anyCall(random, run, 'bank/confirm'),
+          ...committed,
+          principal: isBroken ? first : second,
+        },
         { ...anyCall(random, run, 'crm/get'), ...committed, principal: first },
         { ...anyCall(random, run, 'crm/get'), ...committed, principal: second },
       ];
@@ -157,13 +177,22 @@ export const HIDDEN: readonly Hidden[] = [
     calls: (random, run, isBroken) =>
       Array.from({ length: 9 }, (_, i) => {
         const isMail = i < (isBroken ? 9 : 1 + Math.floor(random() * 3));
-        return { ...anyCall(random, run, isMail ? 'mail/send' : 'crm/get'), ...committed, principal: 'ada' };
+        return {
+          ...anyCall(random, run, isMail ? 'mail/send' : 'crm/get'),
+          ...committed,
+          principal: 'ada',
+        };
       }),
   },
 ];
 
 /** Runs that obey a hidden rule, but for a share of them, among calls of other tools. */
-export function runsUnder({ rule, calls }: Hidden, seed: number, count: number, noise: number): MiningRun[] {
+export function runsUnder(
+  { rule, calls }: Hidden,
+  seed: number,
+  count: number,
+  noise: number,
+): MiningRun[] {
   const random = randomFrom(seed);
   const named = new Set([
     rule.tool,

@@ -14,7 +14,9 @@ export function naiveCount(rule: MinedRule, runs: readonly MiningRun[]): NaiveCo
   const about: typeof all = [];
   const broken: typeof all = [];
   for (const one of committed.filter(({ call }) => call.tool === rule.tool)) {
-    const inRun = committed.filter(({ run, index }) => run === one.run && index < one.index).map(({ call }) => call);
+    const inRun = committed
+      .filter(({ run, index }) => run === one.run && index < one.index)
+      .map(({ call }) => call);
     const before = committed.slice(0, committed.indexOf(one));
     const holds = obeys(
       rule,
@@ -39,7 +41,12 @@ function member(call: MiningCall, path: string): unknown {
   return (call.args as Args)[path.slice(1)];
 }
 
-function obeys(rule: MinedRule, call: MiningCall, inRun: MiningCall[], inWindow: MiningCall[]): boolean | undefined {
+function obeys(
+  rule: MinedRule,
+  call: MiningCall,
+  inRun: MiningCall[],
+  inWindow: MiningCall[],
+): boolean | undefined {
   if (rule.kind === 'bound' || rule.kind === 'values' || rule.kind === 'prefix') {
     const value = member(call, rule.path);
     if (value === undefined) return undefined;
@@ -57,15 +64,21 @@ function obeys(rule: MinedRule, call: MiningCall, inRun: MiningCall[], inWindow:
     return done.some((each) => member(each, needsPath) === member(call, path));
   }
   if (rule.kind === 'approval') {
-    if (rule.from !== undefined && !((member(call, rule.from.path) as number) >= rule.from.min)) return undefined;
+    if (rule.from !== undefined && !((member(call, rule.from.path) as number) >= rule.from.min))
+      return undefined;
     return call.approvedBy !== undefined;
   }
   if (rule.kind === 'never') return !rule.names.some((name) => name === call[rule.by]);
   if (rule.kind === 'apart') {
     const others = inRun.filter(({ tool }) => tool === rule.other);
-    return others.length === 0 ? undefined : others.every(({ principal }) => principal !== call.principal);
+    return others.length === 0
+      ? undefined
+      : others.every(({ principal }) => principal !== call.principal);
   }
-  return inWindow.filter(({ tool, principal }) => tool === call.tool && principal === call.principal).length < rule.max;
+  return (
+    inWindow.filter(({ tool, principal }) => tool === call.tool && principal === call.principal)
+      .length < rule.max
+  );
 }
 
 interface Placed {

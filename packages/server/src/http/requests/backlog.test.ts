@@ -23,7 +23,11 @@ test('below the limit no principal is refused, above it none within its share', 
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const backlog = new Backlog(LIMIT, () => 0);
-      const running: { readonly principal: string; readonly proposals: number; readonly end: () => void }[] = [];
+      const running: {
+        readonly principal: string;
+        readonly proposals: number;
+        readonly end: () => void;
+      }[] = [];
       const sumOf = (of: typeof running) => of.reduce((sum, { proposals }) => sum + proposals, 0);
       for (const { principal, proposals, ends } of steps) {
         if (ends && running.length > 0) running.shift()?.end();
@@ -50,7 +54,8 @@ test('a principal is told to wait as long as the proposals in progress take', ()
     try {
       return backlog.enter('a', 1);
     } catch (error) {
-      return (error as { readonly evidence: { readonly retry_after: number } }).evidence.retry_after;
+      return (error as { readonly evidence: { readonly retry_after: number } }).evidence
+        .retry_after;
     }
   };
   expect(wait()).toBe(1);

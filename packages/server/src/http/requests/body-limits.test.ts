@@ -12,15 +12,21 @@ import { chargeOf } from './limits.ts';
 const NAMES = 4_096;
 
 /** An object with so many members. */
-const named = (names: number) => Object.fromEntries(Array.from({ length: names }, (_, i) => [`a${i}`, 1]));
+const named = (names: number) =>
+  Object.fromEntries(Array.from({ length: names }, (_, i) => [`a${i}`, 1]));
 
 /** The operations to which an agent hands something in. */
-const HANDED = OPERATIONS.filter(({ kinds, body }) => kinds.includes('agent') && body !== undefined);
+const HANDED = OPERATIONS.filter(
+  ({ kinds, body }) => kinds.includes('agent') && body !== undefined,
+);
 
 function namesOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const inner = Object.values(value);
-  return (Array.isArray(value) ? 0 : inner.length) + inner.reduce<number>((sum, one) => sum + namesOf(one), 0);
+  return (
+    (Array.isArray(value) ? 0 : inner.length) +
+    inner.reduce<number>((sum, one) => sum + namesOf(one), 0)
+  );
 }
 
 test('the names of a body are counted in its bytes as in its value', () => {
@@ -50,7 +56,8 @@ test('every operation of an agent refuses too many names and bytes', async () =>
       expect(parse.mock.calls.filter(([given]) => String(given).length > 60_000)).toEqual([]);
     };
     await refused({ args: named(Math.max(NAMES, one.bodyNames ?? 0) + 1) }, 'server.limits');
-    if (one.bodyBytes === undefined) await refused({ args: { text: 'x'.repeat(65_536) } }, 'more than 65536 bytes');
+    if (one.bodyBytes === undefined)
+      await refused({ args: { text: 'x'.repeat(65_536) } }, 'more than 65536 bytes');
   }
   expect(await server.contents()).toEqual(before);
   expect(HANDED.length).toBeGreaterThan(14);
@@ -73,18 +80,29 @@ describe('proposals near the limit', () => {
       413,
       expect.stringContaining('/body/proposals/1 has more than'),
     ]);
-    await succeed(server, 'proposals.create_many', { path, body: { proposals: [one(60_000, 'a'), one(60_000, 'b')] } });
+    await succeed(server, 'proposals.create_many', {
+      path,
+      body: { proposals: [one(60_000, 'a'), one(60_000, 'b')] },
+    });
   });
 
   test('the limits of a proposal are configurable, and are not for people', async () => {
-    const server = await start({ server: { limits: { proposalBytes: 2_000, names: 64, requestsPerSecond: 1_000 } } });
+    const server = await start({
+      server: { limits: { proposalBytes: 2_000, names: 64, requestsPerSecond: 1_000 } },
+    });
     const given = (text: string, more: object = {}) => ({
       ...pay('a', 1, `k${text.length}`),
       body: { ...(pay('a', 1, 'k').body as object), args: { ...args(text), ...more } },
     });
-    expect((await callOperation(server, 'proposals.create', given('x'.repeat(1_000)))).status).toBe(200);
-    expect((await callOperation(server, 'proposals.create', given('x'.repeat(2_000)))).status).toBe(413);
-    expect((await callOperation(server, 'proposals.create', given('x', named(64)))).status).toBe(413);
+    expect((await callOperation(server, 'proposals.create', given('x'.repeat(1_000)))).status).toBe(
+      200,
+    );
+    expect((await callOperation(server, 'proposals.create', given('x'.repeat(2_000)))).status).toBe(
+      413,
+    );
+    expect((await callOperation(server, 'proposals.create', given('x', named(64)))).status).toBe(
+      413,
+    );
     const judged = { ...given('x'.repeat(2_000)), as: 'auditor:eve' as const };
     expect((await callOperation(server, 'proposals.judge', judged)).status).not.toBe(413);
   });
@@ -97,7 +115,9 @@ test('a request counts by its bytes and by its names', async () => {
   const args = { amount: 1, text: 'x'.repeat(20_000), ...named(4_000) };
   const statusesOf = async (body: object) => {
     const calling = { as: 'agent:scout', path: { trajectory: 'main' }, body } as const;
-    const all = await Promise.all(Array.from({ length: 20 }, () => callOperation(server, 'proposals.judge', calling)));
+    const all = await Promise.all(
+      Array.from({ length: 20 }, () => callOperation(server, 'proposals.judge', calling)),
+    );
     return new Set(all.map(({ status }) => status));
   };
   const small = pay('a', 1, 'k').body as object;
@@ -119,7 +139,11 @@ describe.each(['/mcp', '/mcp/notes'])('a message to %s', (path) => {
     // A message with a name twice is counted, and reaches no server.
     return (params: object) => {
       const raw = `{"id":1,"id":1,"params":${JSON.stringify(params)}}`;
-      return server.ask('POST', path, { token, raw, headers: { 'content-type': 'application/json' } });
+      return server.ask('POST', path, {
+        token,
+        raw,
+        headers: { 'content-type': 'application/json' },
+      });
     };
   }
 
@@ -158,16 +182,32 @@ test('the holders of parts of a grant share the limits of their agent', async ()
     path,
     body: { ...terms, subject: 'agent:scout/sub', seconds: 600 },
   });
-  const child = { ...terms, subject: 'agent:scout/far', task: 'count', child_trajectory_id: 'child' };
+  const child = {
+    ...terms,
+    subject: 'agent:scout/far',
+    task: 'count',
+    child_trajectory_id: 'child',
+  };
   const far = await succeed(server, 'delegations.create', { path, body: child });
-  const waiting = callOperation(server, 'proposals.create', pay('a', 500, 'k', { headers: { prefer: 'wait=60' } }));
-  const pendings = async () => (await succeed(server, 'approvals.list', { as: 'boss:ada' })).approvals;
+  const waiting = callOperation(
+    server,
+    'proposals.create',
+    pay('a', 500, 'k', { headers: { prefer: 'wait=60' } }),
+  );
+  const pendings = async () =>
+    (await succeed(server, 'approvals.list', { as: 'boss:ada' })).approvals;
   await vi.waitFor(async () => expect(await pendings()).toHaveLength(1), { timeout: 60_000 });
   for (const { token } of [sub, far])
-    expect((await callOperation(server, 'principals.me', { token })).body).toMatchObject({ code: 'too_fast' });
+    expect((await callOperation(server, 'principals.me', { token })).body).toMatchObject({
+      code: 'too_fast',
+    });
   expect((await callOperation(server, 'principals.me', { as: 'agent:other' })).status).toBe(200);
   const [{ id }] = await pendings();
-  await succeed(server, 'approvals.reject', { as: 'boss:ada', path: { approval: id }, body: { reason: 'no' } });
+  await succeed(server, 'approvals.reject', {
+    as: 'boss:ada',
+    path: { approval: id },
+    body: { reason: 'no' },
+  });
   expect((await waiting).body).toMatchObject({ ruling: 'rejected' });
   for (const { token } of [sub, far])
     expect((await callOperation(server, 'principals.me', { token })).status).toBe(200);

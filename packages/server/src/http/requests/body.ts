@@ -31,7 +31,10 @@ export async function readBytes(
     );
   const encoding = request.headers.get('content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity')
-    throw new ServerError('unsupported_media_type', 'The body is compressed. Send it without Content-Encoding.');
+    throw new ServerError(
+      'unsupported_media_type',
+      'The body is compressed. Send it without Content-Encoding.',
+    );
   return bytesOf(request, bytesMax, limit);
 }
 
@@ -47,7 +50,10 @@ export function parseBody(bytes: Uint8Array, bytesMax: number): Json {
     if (!isInstance(error, CanonError)) throw error;
     const { code, pointer, message, evidence } = error;
     const what = code === 'syntax' ? 'is not JSON' : 'is not accepted';
-    throw new CanonError(code, pointer, `The body ${what}${textPlace(error)}: ${message}`, { evidence, cause: error });
+    throw new CanonError(code, pointer, `The body ${what}${textPlace(error)}: ${message}`, {
+      evidence,
+      cause: error,
+    });
   }
 }
 

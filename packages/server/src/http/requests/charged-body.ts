@@ -59,7 +59,11 @@ export async function chargedBody(
  *
  * @throws the errors of `chargedBody` and `parseBody`
  */
-export async function admitMessage(request: Request, caller: Caller, limiting: Limiting): Promise<void> {
+export async function admitMessage(
+  request: Request,
+  caller: Caller,
+  limiting: Limiting,
+): Promise<void> {
   const leave = limiting.limiter.enter(accountOf(caller));
   try {
     if (request.method !== 'POST') return;

@@ -20,18 +20,25 @@ function enters(limiter: RateLimiter, principal: string): boolean {
 test('in any time no principal has more than its rate and its burst', () => {
   const step = fc.record({ ms: fc.nat({ max: 2_000 }), principal: fc.constantFrom('a', 'b') });
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 300 }), fc.integer({ min: 1, max: 5 }), (steps, rate) => {
-      const { time, limiter } = limiterWith({ requestsPerSecond: rate });
-      const passed: Record<string, number[]> = { a: [], b: [] };
-      for (const { ms, principal } of steps) {
-        time.ms += ms;
-        if (enters(limiter, principal)) passed[principal]?.push(time.ms);
-      }
-      for (const times of Object.values(passed))
-        for (const [i, from] of times.entries())
-          for (const [j, to] of times.entries())
-            if (j >= i) expect(j - i + 1).toBeLessThanOrEqual(rate * 4 + ((to - from) / 1_000) * rate + 1e-6);
-    }),
+    fc.property(
+      fc.array(step, { maxLength: 300 }),
+      fc.integer({ min: 1, max: 5 }),
+      (steps, rate) => {
+        const { time, limiter } = limiterWith({ requestsPerSecond: rate });
+        const passed: Record<string, number[]> = { a: [], b: [] };
+        for (const { ms, principal } of steps) {
+          time.ms += ms;
+          if (enters(limiter, principal)) passed[principal]?.push(time.ms);
+        }
+        for (const times of Object.values(passed))
+          for (const [i, from] of times.entries())
+            for (const [j, to] of times.entries())
+              if (j >= i)
+                expect(j - i + 1).toBeLessThanOrEqual(
+                  rate * 4 + ((to - from) / 1_000) * rate + 1e-6,
+                );
+      },
+    ),
   );
 });
 

@@ -74,7 +74,10 @@ export class RateLimiter {
     if (use.running >= concurrency)
       throw tooFast(`${called} has ${concurrency} requests in progress, the most at once`, 1);
     if (use.saved < 1)
-      throw tooFast(`${called} sends too many requests`, Math.ceil((1 - use.saved) / requestsPerSecond));
+      throw tooFast(
+        `${called} sends too many requests`,
+        Math.ceil((1 - use.saved) / requestsPerSecond),
+      );
     use.saved -= 1;
     use.running += 1;
     return once(() => {
@@ -94,7 +97,10 @@ export class RateLimiter {
     // The request itself has been counted.
     const needed = Math.min(requests, requestsPerSecond * BURST_SECONDS - 1);
     if (use.saved < needed)
-      throw tooFast(`${principal} sends too much`, Math.ceil((needed - use.saved) / requestsPerSecond));
+      throw tooFast(
+        `${principal} sends too much`,
+        Math.ceil((needed - use.saved) / requestsPerSecond),
+      );
     use.saved -= requests;
   }
 
@@ -122,7 +128,10 @@ export class RateLimiter {
     this.#sweep(now);
     const most = this.#limits.requestsPerSecond * BURST_SECONDS;
     const use = this.#uses.get(principal) ?? { saved: most, at: now, running: 0, streams: 0 };
-    use.saved = Math.min(most, use.saved + ((now - use.at) / 1_000) * this.#limits.requestsPerSecond);
+    use.saved = Math.min(
+      most,
+      use.saved + ((now - use.at) / 1_000) * this.#limits.requestsPerSecond,
+    );
     use.at = now;
     this.#uses.set(principal, use);
     return use;

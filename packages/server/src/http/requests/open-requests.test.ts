@@ -7,7 +7,9 @@ test('open requests end with the error, and answered ones keep their answer', as
   const open = new OpenRequests();
   const hanging = open.run(new Promise(() => undefined), LONG_MS);
   expect(await open.run(Promise.resolve(1), LONG_MS)).toBe(1);
-  await expect(open.run(Promise.reject(new Error('of its own')), LONG_MS)).rejects.toThrow('of its own');
+  await expect(open.run(Promise.reject(new Error('of its own')), LONG_MS)).rejects.toThrow(
+    'of its own',
+  );
   open.end(new Error('the server stops'));
   await expect(hanging).rejects.toThrow('the server stops');
 });

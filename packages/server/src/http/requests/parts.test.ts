@@ -7,17 +7,25 @@ import { checkedParts } from './parts.ts';
 const one = {
   params: z.strictObject({ id: z.string().min(2) }),
   query: z.strictObject({ limit: z.string().regex(/^\d+$/).transform(Number).optional() }),
-  body: z.strictObject({ n: z.number().int(), inner: z.strictObject({ list: z.array(z.string()) }).optional() }),
+  body: z.strictObject({
+    n: z.number().int(),
+    inner: z.strictObject({ list: z.array(z.string()) }).optional(),
+  }),
 } as unknown as Operation;
 
-function findingsOf(given: { path?: object; query?: string; body?: unknown }, declared: Operation = one): string[] {
+function findingsOf(
+  given: { path?: object; query?: string; body?: unknown },
+  declared: Operation = one,
+): string[] {
   try {
     const { path = { id: 'ab' }, query = '', body = { n: 1 } } = given;
     checkedParts(declared, { path: path as never, query: new URLSearchParams(query), body });
     return [];
   } catch (error) {
     expect(error).toMatchObject({ name: 'ServerError', code: 'invalid_request' });
-    return (error as { evidence: { findings: { pointer: string }[] } }).evidence.findings.map(({ pointer }) => pointer);
+    return (error as { evidence: { findings: { pointer: string }[] } }).evidence.findings.map(
+      ({ pointer }) => pointer,
+    );
   }
 }
 
@@ -31,9 +39,9 @@ test('the parts come out in the form of the schemas', () => {
 });
 
 test('the misfits of all parts are reported together, each at its place', () => {
-  expect(findingsOf({ path: { id: 'a' }, query: 'limit=x', body: { n: 'x', inner: { list: [1] } } })).toEqual([
-    ...['/path/id', '/query/limit', '/body/n', '/body/inner/list/0'],
-  ]);
+  expect(
+    findingsOf({ path: { id: 'a' }, query: 'limit=x', body: { n: 'x', inner: { list: [1] } } }),
+  ).toEqual([...['/path/id', '/query/limit', '/body/n', '/body/inner/list/0']]);
 });
 
 test('a repeated parameter is refused, also with equal values', () => {
@@ -51,11 +59,16 @@ test('an absent part accepts nothing, and a body without a schema is not read', 
 
 test('no member of a query or body reaches a prototype', () => {
   fc.assert(
-    fc.property(fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'), (name) => {
-      expect(findingsOf({ query: `${name}=1` })).toEqual(['/query']);
-      expect(findingsOf({ body: JSON.parse(`{"n":1,"${name}":{"polluted":1}}`) })).toEqual(['/body']);
-      expect('polluted' in {}).toBe(false);
-    }),
+    fc.property(
+      fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'),
+      (name) => {
+        expect(findingsOf({ query: `${name}=1` })).toEqual(['/query']);
+        expect(findingsOf({ body: JSON.parse(`{"n":1,"${name}":{"polluted":1}}`) })).toEqual([
+          '/body',
+        ]);
+        expect('polluted' in {}).toBe(false);
+      },
+    ),
   );
 });
 

@@ -1,7 +1,14 @@
 import type { Operation } from '@assize/command/operation';
 import { ServerError } from '@assize/command/operation';
 import { hasHiddenMember } from '@assize/gate/internal/calls';
-import { issueText, issueWords, type Misfit, misfitsOf, type RawIssue, toPointer } from 'assize/internal/canon';
+import {
+  issueText,
+  issueWords,
+  type Misfit,
+  misfitsOf,
+  type RawIssue,
+  toPointer,
+} from 'assize/internal/canon';
 import { z } from 'zod';
 
 type PartName = 'path' | 'query' | 'body';
@@ -17,7 +24,11 @@ const NOTHING = z.strictObject({});
  */
 export function checkedParts(
   { params = NOTHING, query = NOTHING, body, refusesHidden }: Operation,
-  given: { readonly path: Readonly<Record<string, string>>; readonly query: URLSearchParams; readonly body: unknown },
+  given: {
+    readonly path: Readonly<Record<string, string>>;
+    readonly query: URLSearchParams;
+    readonly body: unknown;
+  },
 ): { readonly path: any; readonly query: any; readonly body: any } {
   const findings: Misfit[] = [];
   const checked = (part: PartName, schema: z.ZodType, value: unknown): unknown => {
@@ -30,14 +41,20 @@ export function checkedParts(
   for (const name of repeated)
     findings.push({ pointer: toPointer(['query', name]), message: 'is given twice; give it once' });
   if (refusesHidden === true && hasHiddenMember(given.body))
-    findings.push({ pointer: toPointer(['body']), message: 'has a member named __proto__; give it another name' });
+    findings.push({
+      pointer: toPointer(['body']),
+      message: 'has a member named __proto__; give it another name',
+    });
   const parts = {
     path: checked('path', params, given.path),
     query: checked('query', query, members),
     body: body === undefined ? undefined : checked('body', body, given.body),
   };
   if (findings.length === 0) return parts;
-  const issues = findings.map(({ pointer, message }) => ({ path: pointer.split('/').slice(1), message }));
+  const issues = findings.map(({ pointer, message }) => ({
+    path: pointer.split('/').slice(1),
+    message,
+  }));
   throw new ServerError('invalid_request', `The request is not valid: ${issueText({ issues })}.`, {
     evidence: { findings },
   });

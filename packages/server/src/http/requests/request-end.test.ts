@@ -25,7 +25,10 @@ test.each(['client', 'stopping'] as const)('the end by the %s has a typed reason
 test('a request without an answer in time ends', async () => {
   const { client, stopping } = ends();
   const end = new RequestEnd(client.signal, stopping.signal, 5);
-  await vi.waitFor(() => expect(end.signal.reason).toMatchObject({ code: 'request_timeout' }), PATIENCE);
+  await vi.waitFor(
+    () => expect(end.signal.reason).toMatchObject({ code: 'request_timeout' }),
+    PATIENCE,
+  );
 });
 
 test('an answered request is not ended later', () => {

@@ -18,7 +18,9 @@ test.each([
   ['none before a malformed one', `${TRACE}, secret`, undefined],
   ['none', undefined, undefined],
 ])('%s is read', (_, header, read) => {
-  expect(traceparentFrom(new Headers(header === undefined ? {} : { traceparent: header }))).toBe(read);
+  expect(traceparentFrom(new Headers(header === undefined ? {} : { traceparent: header }))).toBe(
+    read,
+  );
 });
 
 test('a proposal over HTTP records the trace of its first request', async () => {
@@ -28,7 +30,10 @@ test('a proposal over HTTP records the trace of its first request', async () => 
   const { entry_id } = await propose(TRACE);
   expect(await propose(NEARER)).toMatchObject({ entry_id });
   expect(await propose('secret')).toMatchObject({ entry_id });
-  const entry = await succeed(server, 'entries.get', { as: 'auditor:eve', path: { entry: entry_id } });
+  const entry = await succeed(server, 'entries.get', {
+    as: 'auditor:eve',
+    path: { entry: entry_id },
+  });
   const trace = { trace_id: '0af7651916cd43dd8448eb211c80319c', span_id: 'b7ad6b7169203331' };
   expect(entry).toMatchObject({ trace });
   const other = await succeed(
@@ -36,13 +41,18 @@ test('a proposal over HTTP records the trace of its first request', async () => 
     'proposals.create',
     pay('north', 5, 'k2', { headers: { traceparent: 'secret' } }),
   );
-  const untraced = await succeed(server, 'entries.get', { as: 'auditor:eve', path: { entry: other.entry_id } });
+  const untraced = await succeed(server, 'entries.get', {
+    as: 'auditor:eve',
+    path: { entry: other.entry_id },
+  });
   expect(untraced.trace).toBeUndefined();
   expect(untraced.text).not.toContain('secret');
 });
 
 test('calls and hooks record the trace of their request', async () => {
-  const { rules } = readRules('{ id: all, tools: { shop/pay: { class: read } }, rules: [{ id: all, allow: "*" }] }');
+  const { rules } = readRules(
+    '{ id: all, tools: { shop/pay: { class: read } }, rules: [{ id: all, allow: "*" }] }',
+  );
   const grants = [{ actions: ['call', 'begin', 'report', 'session'] }];
   const server = await start({
     ...{ rules, domains: [gateway({ rules }) as unknown as Domain] },
@@ -54,10 +64,20 @@ test('calls and hooks record the trace of their request', async () => {
   const call = { id: 'c1', session: 's1', server: 'shop', tool: 'pay', args: {} };
   await succeed(server, 'calls.ask', { ...asking, body: call, headers: { traceparent: TRACE } });
   const event = {
-    ...{ hook_event_name: 'PreToolUse', session_id: 's2', tool_use_id: 'u1', tool_name: 'Bash', cwd: '/tmp' },
+    ...{
+      hook_event_name: 'PreToolUse',
+      session_id: 's2',
+      tool_use_id: 'u1',
+      tool_name: 'Bash',
+      cwd: '/tmp',
+    },
     ...{ tool_input: { command: 'ls' }, permission_mode: 'default', transcript_path: '/tmp/t' },
   };
-  await succeed(server, 'hooks.claude_code', { ...asking, body: event, headers: { traceparent: NEARER } });
+  await succeed(server, 'hooks.claude_code', {
+    ...asking,
+    body: event,
+    headers: { traceparent: NEARER },
+  });
   const payloads = (await server.store.entries('calls')).map((row) => readRow(row).payload);
   const traces = payloads.flatMap((one) =>
     one.kind === 'commit' && ['call', 'session'].includes(one.action.name)

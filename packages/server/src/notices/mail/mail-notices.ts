@@ -42,7 +42,12 @@ export class MailNotices {
    *
    * @throws NoticeError `receiver_refused`, `unreachable`
    */
-  async send(receiver: MailReceiver, notice: ApprovalRequested, id: string, signal: AbortSignal): Promise<void> {
+  async send(
+    receiver: MailReceiver,
+    notice: ApprovalRequested,
+    id: string,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (!(await this.#mayDecide(receiver, notice))) return;
     const { mail, pageOf } = this.#options;
     const { subject, text } = mailText(notice, pageOf(pagePath(notice)));
@@ -51,16 +56,24 @@ export class MailNotices {
     const from = senderOf(mail.from);
     const { smtp: transport } = mail;
     try {
-      await sendMail({ from, transport, message, messageId: messageIdOf(id, senderAddress(from)) }, limit);
+      await sendMail(
+        { from, transport, message, messageId: messageIdOf(id, senderAddress(from)) },
+        limit,
+      );
     } catch (error) {
       throw failureOf(error);
     }
   }
 
-  async #mayDecide({ shownAs: principal }: MailReceiver, notice: ApprovalRequested): Promise<boolean> {
+  async #mayDecide(
+    { shownAs: principal }: MailReceiver,
+    notice: ApprovalRequested,
+  ): Promise<boolean> {
     const { trajectoryId, pendingId } = notice;
     try {
-      return (await this.#options.decidersOf(trajectoryId, pendingId, [principal])).includes(principal);
+      return (await this.#options.decidersOf(trajectoryId, pendingId, [principal])).includes(
+        principal,
+      );
     } catch (error) {
       if (isAssizeError(error) && DECIDED.includes(error.code)) return false;
       throw error;
@@ -98,7 +111,10 @@ const NAME_MAX = 80;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** The subject and the text of a mail. An agent controls parts of the notice, and neither line. */
-export function mailText(notice: ApprovalRequested, url: string): { readonly subject: string; readonly text: string } {
+export function mailText(
+  notice: ApprovalRequested,
+  url: string,
+): { readonly subject: string; readonly text: string } {
   const { action, trajectoryId, channel, reason, detail, expires, epoch } = notice;
   const lines = [
     epoch === undefined

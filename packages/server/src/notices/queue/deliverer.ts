@@ -138,14 +138,22 @@ export class Deliverer {
     const { store, clock, claimMs } = this.#options;
     const until = addMicros(clock.now(), claimMs * 1_000);
     const position = positionOf(row);
-    const claim = queued(receiver, until, position, { ...valueIn<WaitingNotice>(row), by: this.#by });
+    const claim = queued(receiver, until, position, {
+      ...valueIn<WaitingNotice>(row),
+      by: this.#by,
+    });
     if (!(await store.sidePut([removed(row), claim]))) return undefined;
     const claimed = await store.sideGet(row.kind, waitingKey(until, position));
-    return claimed !== undefined && valueIn<WaitingNotice>(claimed).by === this.#by ? claimed : undefined;
+    return claimed !== undefined && valueIn<WaitingNotice>(claimed).by === this.#by
+      ? claimed
+      : undefined;
   }
 
   /** The reason of a failed attempt; undefined after a delivery. */
-  async #attempt(receiver: Receiver, entry: EntryRow | undefined): Promise<{ readonly error: unknown } | undefined> {
+  async #attempt(
+    receiver: Receiver,
+    entry: EntryRow | undefined,
+  ): Promise<{ readonly error: unknown } | undefined> {
     try {
       const notice = entry === undefined ? undefined : noticeOf(entry);
       if (notice !== undefined) await this.#options.send(receiver, notice, this.#abort.signal);
@@ -160,18 +168,31 @@ export class Deliverer {
     if (await this.#end(DELIVERED_KIND, row, ended)) this.#delivered += 1;
   }
 
-  async #retry(receiver: Receiver, row: SideRow, { error }: { readonly error: unknown }): Promise<void> {
+  async #retry(
+    receiver: Receiver,
+    row: SideRow,
+    { error }: { readonly error: unknown },
+  ): Promise<void> {
     const { random, retry, onFailure, onGivenUp } = this.#options;
     const ended: EndedNotice = { ...this.#ended(receiver, row), error: lastError(error) };
     const { entry, type, attempts } = ended;
     onFailure(error);
     if (attempts < retry.attempts)
-      await this.#requeue(receiver, row, pauseAfter(attempts, retry, random), { entry, type, attempts });
+      await this.#requeue(receiver, row, pauseAfter(attempts, retry, random), {
+        entry,
+        type,
+        attempts,
+      });
     else if (await this.#end(FAILED_KIND, row, ended)) onGivenUp(ended);
   }
 
   /** Gives the claim back. */
-  async #requeue(receiver: Receiver, row: SideRow, ms: number, notice: WaitingNotice): Promise<void> {
+  async #requeue(
+    receiver: Receiver,
+    row: SideRow,
+    ms: number,
+    notice: WaitingNotice,
+  ): Promise<void> {
     const due = addMicros(this.#options.clock.now(), ms * 1_000);
     await this.#put([removed(row), queued(receiver, due, positionOf(row), notice)]);
   }
@@ -179,7 +200,14 @@ export class Deliverer {
   /** The notice after an attempt. */
   #ended({ id, shownAs }: Receiver, row: SideRow): EndedNotice {
     const { entry, type, attempts } = valueIn<WaitingNotice>(row);
-    return { entry, type, attempts: attempts + 1, at: this.#options.clock.now(), receiver: id, shown: shownAs };
+    return {
+      entry,
+      type,
+      attempts: attempts + 1,
+      at: this.#options.clock.now(),
+      receiver: id,
+      shown: shownAs,
+    };
   }
 
   #end(kind: string, row: SideRow, ended: EndedNotice): Promise<boolean> {
@@ -200,6 +228,9 @@ function unclaimed(row: SideRow): WaitingNotice {
 /** Errors of notices repeat nothing that a receiver wrote. The text of another error can. */
 function lastError(error: unknown): { readonly code: string; readonly detail: string } {
   if (isAssizeError(error))
-    return { code: error.code, detail: isInstance(error, NoticeError) ? error.message : error.code };
+    return {
+      code: error.code,
+      detail: isInstance(error, NoticeError) ? error.message : error.code,
+    };
   return { code: 'internal', detail: 'an error of the server, which its log has' };
 }

@@ -82,7 +82,12 @@ export function queued(
   position: number,
   notice: WaitingNotice,
 ): SideChange {
-  return { kind: waitingKind(id), key: waitingKey(due, position), expected: null, body: bodyOf(notice) };
+  return {
+    kind: waitingKind(id),
+    key: waitingKey(due, position),
+    expected: null,
+    body: bodyOf(notice),
+  };
 }
 
 /** The change that removes a row as it was read. */

@@ -15,7 +15,14 @@ import {
 import type { Clock } from 'assize/internal/oracle';
 import { mayHaveNotice, type Notice, noticeOf } from '../notice.ts';
 import { isFor, type Receiver } from '../receivers.ts';
-import { bodyOf, pagesOf, queued, RECEIVER_KIND, type ReceiverRow, valueIn } from './delivery-rows.ts';
+import {
+  bodyOf,
+  pagesOf,
+  queued,
+  RECEIVER_KIND,
+  type ReceiverRow,
+  valueIn,
+} from './delivery-rows.ts';
 
 /** Entries of one read of the log. */
 const PAGE = 500;
@@ -71,7 +78,9 @@ export class Enqueuer {
     const size = await integrateLog(this.#options.store);
     while (!this.#stopped) {
       const places = await this.#places(size);
-      const joining = places.filter(({ row, value }) => row === undefined || value.next < value.first);
+      const joining = places.filter(
+        ({ row, value }) => row === undefined || value.next < value.first,
+      );
       const behind = places.filter((place) => this.#from(place) < size);
       if (joining.length > 0) await this.#join(joining);
       else if (behind.length > 0) await this.#readPage(behind);
@@ -82,10 +91,16 @@ export class Enqueuer {
   async #places(size: number): Promise<readonly Place[]> {
     const { store, receivers, clock } = this.#options;
     const rows = new Map<string, SideRow>();
-    for await (const page of pagesOf(store, RECEIVER_KIND, PAGE)) for (const row of page) rows.set(row.key, row);
+    for await (const page of pagesOf(store, RECEIVER_KIND, PAGE))
+      for (const row of page) rows.set(row.key, row);
     return receivers.map((receiver) => {
       const row = rows.get(receiver.id);
-      const added: ReceiverRow = { next: 0, first: size, shown: receiver.shownAs, used: clock.now() };
+      const added: ReceiverRow = {
+        next: 0,
+        first: size,
+        shown: receiver.shownAs,
+        used: clock.now(),
+      };
       return { receiver, row, value: row === undefined ? added : valueIn(row) };
     });
   }
@@ -114,7 +129,8 @@ export class Enqueuer {
     const open: Found[] = [];
     for await (const { id } of openProposals()) {
       const [position, row] = [await store.logIndex(id), await store.resolve(id)];
-      const found = position === undefined || row === undefined ? undefined : await this.#found(row, position);
+      const found =
+        position === undefined || row === undefined ? undefined : await this.#found(row, position);
       if (found !== undefined) open.push(found);
     }
     return open.sort((a, b) => a.position - b.position);

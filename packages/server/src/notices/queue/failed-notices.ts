@@ -2,7 +2,15 @@ import type { SideRow, SideStore } from 'assize/internal/ledger';
 import type { Clock } from 'assize/internal/oracle';
 import { noticeId } from '../notice.ts';
 import type { Receiver } from '../receivers.ts';
-import { type EndedNotice, FAILED_KIND, pagesOf, positionOf, queued, removed, valueIn } from './delivery-rows.ts';
+import {
+  type EndedNotice,
+  FAILED_KIND,
+  pagesOf,
+  positionOf,
+  queued,
+  removed,
+  valueIn,
+} from './delivery-rows.ts';
 
 /** Rows of one read. The changes for a page fit into one put. */
 const PAGE = 400;
@@ -28,7 +36,12 @@ export class FailedNotices {
   readonly #onQueued: () => void;
 
   /** `onQueued`: called after notices were queued again. */
-  constructor(store: SideStore, receivers: readonly Receiver[], clock: Clock, onQueued: () => void) {
+  constructor(
+    store: SideStore,
+    receivers: readonly Receiver[],
+    clock: Clock,
+    onQueued: () => void,
+  ) {
     this.#store = store;
     this.#onQueued = onQueued;
     this.#receivers = new Map(receivers.map((receiver) => [receiver.id, receiver]));
@@ -36,7 +49,13 @@ export class FailedNotices {
   }
 
   /** Oldest first. */
-  async list({ after, limit }: { readonly after?: string | undefined; readonly limit: number }): Promise<FailedPage> {
+  async list({
+    after,
+    limit,
+  }: {
+    readonly after?: string | undefined;
+    readonly limit: number;
+  }): Promise<FailedPage> {
     const page = { limit, ...(after !== undefined && { after }) };
     const rows = await this.#store.sideList(FAILED_KIND, page);
     return {

@@ -25,7 +25,11 @@ export interface KeepingTimes {
   readonly unusedMs: number;
 }
 
-export const KEEPING: KeepingTimes = { deliveredMs: 14 * DAY_MS, failedMs: 90 * DAY_MS, unusedMs: 7 * DAY_MS };
+export const KEEPING: KeepingTimes = {
+  deliveredMs: 14 * DAY_MS,
+  failedMs: 90 * DAY_MS,
+  unusedMs: 7 * DAY_MS,
+};
 
 export interface SweepOptions {
   readonly store: SideStore;
@@ -39,7 +43,12 @@ export interface SweepOptions {
  * Deletes the rows of notices that ended long ago, and everything of receivers that no server has
  * any more. Several servers may sweep at once, also with different receivers.
  */
-export async function sweepNotices({ store, receivers, clock, keeping }: SweepOptions): Promise<void> {
+export async function sweepNotices({
+  store,
+  receivers,
+  clock,
+  keeping,
+}: SweepOptions): Promise<void> {
   const now = clock.now();
   await sweepEnded(store, DELIVERED_KIND, addMicros(now, -keeping.deliveredMs * 1_000));
   await sweepEnded(store, FAILED_KIND, addMicros(now, -keeping.failedMs * 1_000));

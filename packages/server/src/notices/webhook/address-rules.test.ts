@@ -37,20 +37,29 @@ test.each([
   expect(isPublicAddress(address)).toBe(false);
 });
 
-test.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '192.167.0.1', '2606:4700:4700::1111', '2a00:1450::1'])(
-  'is a public address: %s',
-  (address) => {
-    expect(isPublicAddress(address)).toBe(true);
-    expect(isPrivateAddress(address)).toBe(false);
-  },
-);
+test.each([
+  '8.8.8.8',
+  '1.1.1.1',
+  '172.32.0.1',
+  '192.167.0.1',
+  '2606:4700:4700::1111',
+  '2a00:1450::1',
+])('is a public address: %s', (address) => {
+  expect(isPublicAddress(address)).toBe(true);
+  expect(isPrivateAddress(address)).toBe(false);
+});
 
-test.each(['10.0.0.1', '127.0.0.1', '172.16.9.9', '192.168.0.7', '::1', 'fd12::1', '::ffff:127.0.0.1'])(
-  'is a private address: %s',
-  (address) => {
-    expect(isPrivateAddress(address)).toBe(true);
-  },
-);
+test.each([
+  '10.0.0.1',
+  '127.0.0.1',
+  '172.16.9.9',
+  '192.168.0.7',
+  '::1',
+  'fd12::1',
+  '::ffff:127.0.0.1',
+])('is a private address: %s', (address) => {
+  expect(isPrivateAddress(address)).toBe(true);
+});
 
 test.each([
   '169.254.169.254',

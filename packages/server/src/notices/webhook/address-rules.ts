@@ -65,7 +65,10 @@ export function isPrivateAddress(address: string): boolean {
   return family !== 0 && privateOnly.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }
 
-function listOf(v4: readonly (readonly [string, number])[], v6: readonly (readonly [string, number])[]): BlockList {
+function listOf(
+  v4: readonly (readonly [string, number])[],
+  v6: readonly (readonly [string, number])[],
+): BlockList {
   const list = new BlockList();
   for (const [net, prefix] of v4) list.addSubnet(net, prefix, 'ipv4');
   for (const [net, prefix] of v6) list.addSubnet(net, prefix, 'ipv6');

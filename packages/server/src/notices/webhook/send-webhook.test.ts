@@ -81,8 +81,18 @@ test.each([
 });
 
 test('a name with one private address is forbidden, whatever its others are', async () => {
-  for (const addresses of [['127.0.0.1'], ['8.8.8.8', '10.0.0.1'], ['::ffff:127.0.0.1'], ['169.254.169.254'], []]) {
-    const sending = sendWebhook({ url: 'https://hook.example/', secret }, message, from(...addresses));
+  for (const addresses of [
+    ['127.0.0.1'],
+    ['8.8.8.8', '10.0.0.1'],
+    ['::ffff:127.0.0.1'],
+    ['169.254.169.254'],
+    [],
+  ]) {
+    const sending = sendWebhook(
+      { url: 'https://hook.example/', secret },
+      message,
+      from(...addresses),
+    );
     await expect(sending, addresses.join()).rejects.toMatchObject({ code: 'receiver_forbidden' });
   }
 });
@@ -94,7 +104,9 @@ test('the connection goes to the address that was checked, and asks once', async
     asked += 1;
     return [{ address: asked === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }];
   };
-  await sendWebhook({ url: `http://hook.example:${port}/`, secret, allowPrivate: true }, message, { resolve });
+  await sendWebhook({ url: `http://hook.example:${port}/`, secret, allowPrivate: true }, message, {
+    resolve,
+  });
   expect([asked, received.length]).toEqual([1, 1]);
 });
 
@@ -107,7 +119,11 @@ test('a private receiver is allowed by its setting, and metadata never is', asyn
     ['https://hook.example/', ['169.254.169.254']],
     [`http://hook.example:${port}/`, ['8.8.8.8']],
   ] as const) {
-    const sending = sendWebhook({ url: to, secret, allowPrivate: true }, message, from(...addresses));
+    const sending = sendWebhook(
+      { url: to, secret, allowPrivate: true },
+      message,
+      from(...addresses),
+    );
     await expect(sending).rejects.toMatchObject({ code: 'receiver_forbidden' });
   }
 });
@@ -117,19 +133,30 @@ test('a redirect is not followed', async () => {
   const { url } = await receiver((response) => {
     response.writeHead(307, { location: inner.url }).end();
   });
-  const error = await sendWebhook({ url, secret, allowPrivate: true }, message).catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({ code: 'receiver_refused', evidence: { status: 307 }, retryable: true });
+  const error = await sendWebhook({ url, secret, allowPrivate: true }, message).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toMatchObject({
+    code: 'receiver_refused',
+    evidence: { status: 307 },
+    retryable: true,
+  });
   expect(inner.received).toEqual([]);
 });
 
-test.each([400, 404, 410, 500, 503])('the status %i is an error without the answer', async (status) => {
-  const { url } = await receiver((response) => {
-    response.writeHead(status).end('the private page');
-  });
-  const error = await sendWebhook({ url, secret, allowPrivate: true }, message).catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({ code: 'receiver_refused', evidence: { status } });
-  expect(JSON.stringify(error) + String(error)).not.toContain('private page');
-});
+test.each([400, 404, 410, 500, 503])(
+  'the status %i is an error without the answer',
+  async (status) => {
+    const { url } = await receiver((response) => {
+      response.writeHead(status).end('the private page');
+    });
+    const error = await sendWebhook({ url, secret, allowPrivate: true }, message).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({ code: 'receiver_refused', evidence: { status } });
+    expect(JSON.stringify(error) + String(error)).not.toContain('private page');
+  },
+);
 
 test('a receiver that does not answer in time, or hangs up, is unreachable', async () => {
   const slow = await receiver(() => undefined);
@@ -154,7 +181,10 @@ test('an answer that never ends does not delay the delivery', async () => {
 
 test('a receiver without a trusted certificate gets nothing', async () => {
   const { received, port } = await receiver();
-  const sending = sendWebhook({ url: `https://127.0.0.1:${port}/`, secret, allowPrivate: true }, message);
+  const sending = sendWebhook(
+    { url: `https://127.0.0.1:${port}/`, secret, allowPrivate: true },
+    message,
+  );
   await expect(sending).rejects.toMatchObject({
     code: 'unreachable',
     message: expect.stringContaining('The webhook could not'),

@@ -42,7 +42,9 @@ export async function sendWebhook(
   const isSecure = target.protocol === 'https:';
   // Plain HTTP stays within the own network.
   const isAllowed = (address: string): boolean =>
-    isSecure && !allowPrivate ? isPublicAddress(address) : allowPrivate && isReachable(address, isSecure);
+    isSecure && !allowPrivate
+      ? isPublicAddress(address)
+      : allowPrivate && isReachable(address, isSecure);
   requireAllowedHost(target.hostname, isAllowed);
   const limit = AbortSignal.timeout(timeoutMs);
   const status = await new Promise<number>((answered, reject) => {
@@ -132,7 +134,12 @@ function forbidden(): NoticeError {
 const ENCODED = 'whsec_';
 
 /** The value of `webhook-signature`: a signature with each secret, separated by a space. */
-function signaturesOf(secret: string | readonly string[], id: string, timestamp: string, body: string): string {
+function signaturesOf(
+  secret: string | readonly string[],
+  id: string,
+  timestamp: string,
+  body: string,
+): string {
   return [secret]
     .flat()
     .map((one) => signatureOf(one, id, timestamp, body))

@@ -23,7 +23,10 @@ async function rowsOfAllKinds() {
   const overridden = [{ invariant_id: 'OVER "S"', result: 'reject', detail: 'too much' }];
   const decided = { resolves: writer.rows.at(-1)!.id, counselor: { ...over, overridden } };
   writer.add('commit', commitMembers([], { action: { name: 'Pay', role, args: {} }, ...decided }));
-  writer.add('rejection', rejectionMembers({ detail: 'Two\nlines, "quoted", ΣΑΣ', invariant_id: 'MAX\\SUM' }));
+  writer.add(
+    'rejection',
+    rejectionMembers({ detail: 'Two\nlines, "quoted", ΣΑΣ', invariant_id: 'MAX\\SUM' }),
+  );
   writer.add('pending_approval', pendingMembers({}, { detail: 'more than 1,000 €' }));
   const settled = (await settlementCases[0]!.make()).entries('t');
   return [...writer.rows, ...(await settled), { ...writer.rows[1]!, payload: '{' }];
@@ -32,7 +35,9 @@ async function rowsOfAllKinds() {
 test('no entry with a matching summary is left out', async () => {
   const rows = await rowsOfAllKinds();
   const summaries = rows.map((row) => summaryOf(row));
-  expect(summaries.flatMap(textsOf)).toEqual(expect.arrayContaining(['override', 'OVER "S"', role.params.desk]));
+  expect(summaries.flatMap(textsOf)).toEqual(
+    expect.arrayContaining(['override', 'OVER "S"', role.params.desk]),
+  );
   const parts = summaries
     .flatMap(textsOf)
     .flatMap((text) => [text, text.slice(3), text.slice(1, 6), text.slice(12, 22), text.slice(-4)]);
@@ -41,7 +46,10 @@ test('no entry with a matching summary is left out', async () => {
     for (const [n, summary] of summaries.entries()) {
       const { ruling } = summary;
       if (!textsOf(summary).some((text) => text.toLowerCase().includes(part))) continue;
-      expect(mayMatch(ruling === 'unreadable' ? undefined : ruling, part)(rows[n]!), `${part} in ${ruling}`).toBe(true);
+      expect(
+        mayMatch(ruling === 'unreadable' ? undefined : ruling, part)(rows[n]!),
+        `${part} in ${ruling}`,
+      ).toBe(true);
     }
 });
 

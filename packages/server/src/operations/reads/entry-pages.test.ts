@@ -5,7 +5,14 @@ import { entryPage } from './entry-pages.ts';
 const ENTRIES = 45_000;
 
 function rowAt(seq: number): EntryRow {
-  return { id: String(seq).padStart(64, '0'), trajectory_id: 't', parent: null, seq, kind: 'commit', payload: '' };
+  return {
+    id: String(seq).padStart(64, '0'),
+    trajectory_id: 't',
+    parent: null,
+    seq,
+    kind: 'commit',
+    payload: '',
+  };
 }
 
 /** A store of damaged entries, which are summed up as unreadable. */
@@ -18,7 +25,12 @@ test('a search without a match ends, and the next page goes on', async () => {
   const head = rowAt(ENTRIES - 1);
   const pages: (number | undefined)[] = [];
   for (let before: number | undefined = ENTRIES; before !== undefined; ) {
-    const { entries, next } = await entryPage(store, head, { from: 0, before, limit: 10, text: 'none' });
+    const { entries, next } = await entryPage(store, head, {
+      from: 0,
+      before,
+      limit: 10,
+      text: 'none',
+    });
     expect(entries).toEqual([]);
     pages.push(next);
     before = next;
@@ -28,6 +40,10 @@ test('a search without a match ends, and the next page goes on', async () => {
 
 test('a search finds an entry by its id', async () => {
   const head = rowAt(ENTRIES - 1);
-  const { entries } = await entryPage(store, head, { from: 0, limit: 10, text: `${'0'.repeat(60)}1234` });
+  const { entries } = await entryPage(store, head, {
+    from: 0,
+    limit: 10,
+    text: `${'0'.repeat(60)}1234`,
+  });
   expect(entries.map(({ seq }) => seq)).toEqual([1_234]);
 });

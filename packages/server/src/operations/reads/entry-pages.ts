@@ -26,7 +26,11 @@ export interface EntryPage {
  * One page of summaries. With a ruling or a text, a page may have fewer entries than the limit, or
  * none, although another page follows.
  */
-export async function entryPage(store: LedgerStore, head: EntryRow, query: EntryQuery): Promise<EntryPage> {
+export async function entryPage(
+  store: LedgerStore,
+  head: EntryRow,
+  query: EntryQuery,
+): Promise<EntryPage> {
   const { before, limit } = query;
   const isSearch = query.ruling !== undefined || query.text !== undefined;
   const matches = matcherOf(query);
@@ -64,9 +68,22 @@ function matcherOf({ ruling, text }: EntryQuery): (summary: Summary) => boolean 
 
 /** Each text of a summary in which a search looks. */
 export function textsOf(summary: Summary): string[] {
-  const { id, ruling, action, role, role_params = {}, args, reason, invariant_id, detail, counselor } = summary;
+  const {
+    id,
+    ruling,
+    action,
+    role,
+    role_params = {},
+    args,
+    reason,
+    invariant_id,
+    detail,
+    counselor,
+  } = summary;
   const { overrides = [] } = summary;
-  const overridden = overrides.flatMap(({ violations }) => violations.map(({ invariant_id }) => invariant_id));
+  const overridden = overrides.flatMap(({ violations }) =>
+    violations.map(({ invariant_id }) => invariant_id),
+  );
   const texts = [id, ruling, action, role, args, reason, invariant_id, detail, counselor];
   return [
     ...texts.filter((text) => text !== undefined),
@@ -91,7 +108,13 @@ const KINDS: Readonly<Record<Exclude<Summary['ruling'], 'unreadable'>, EntryRow[
 /** The kinds whose summaries repeat texts of the payload. */
 const PLAIN: ReadonlySet<EntryRow['kind']> = new Set(['commit', 'rejection', 'pending_approval']);
 /** The words of their summaries that are in no payload. */
-const WORDS = ['committed', 'rejected', 'escalated', 'unreadable', 'the payload is damaged; run assize verify'];
+const WORDS = [
+  'committed',
+  'rejected',
+  'escalated',
+  'unreadable',
+  'the payload is damaged; run assize verify',
+];
 /** The arguments in a summary are JSON, and `…` is where they are cut. */
 const IN_ARGS = /["\\…]/;
 /** The summaries of these entries have composed texts: actions of the runtime, and amendments. */
@@ -101,7 +124,10 @@ const COMPOSED = /"assize\.|"amended"/;
  * A cheap test of a row before its payload is read: false only for a row whose summary has another
  * ruling, or lacks the text. `text` is in small letters.
  */
-export function mayMatch(ruling: Summary['ruling'] | undefined, text: string | undefined): (row: EntryRow) => boolean {
+export function mayMatch(
+  ruling: Summary['ruling'] | undefined,
+  text: string | undefined,
+): (row: EntryRow) => boolean {
   const kind = ruling === undefined || ruling === 'unreadable' ? undefined : KINDS[ruling];
   const hasText = text === undefined ? () => true : mayHave(text);
   return (row) => (kind === undefined || row.kind === kind) && hasText(row);
@@ -109,8 +135,12 @@ export function mayMatch(ruling: Summary['ruling'] | undefined, text: string | u
 
 function mayHave(text: string): (row: EntryRow) => boolean {
   // The small form of a sigma depends on the letters around it.
-  if (/[σς]/.test(text) || IN_ARGS.test(text) || WORDS.some((word) => word.includes(text))) return () => true;
+  if (/[σς]/.test(text) || IN_ARGS.test(text) || WORDS.some((word) => word.includes(text)))
+    return () => true;
   const written = JSON.stringify(text).slice(1, -1);
   return ({ id, kind, payload }) =>
-    !PLAIN.has(kind) || id.includes(text) || COMPOSED.test(payload) || payload.toLowerCase().includes(written);
+    !PLAIN.has(kind) ||
+    id.includes(text) ||
+    COMPOSED.test(payload) ||
+    payload.toLowerCase().includes(written);
 }

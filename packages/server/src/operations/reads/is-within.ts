@@ -13,7 +13,10 @@ function left(value: unknown, most: number): number {
   let rest = most - 1;
   for (const key in value) {
     if (rest < 0) return rest;
-    rest = left((value as Readonly<Record<string, unknown>>)[key], rest - (isList ? 1 : key.length + 4));
+    rest = left(
+      (value as Readonly<Record<string, unknown>>)[key],
+      rest - (isList ? 1 : key.length + 4),
+    );
   }
   return rest;
 }

@@ -8,7 +8,10 @@ const MEMBERS = 5_000;
 
 /** A large value, with members that are short and others that are not. */
 const large = Object.fromEntries(
-  Array.from({ length: MEMBERS }, (_, n) => [`m${n}`, n % 2 === 0 ? { n } : { text: 'x'.repeat(600), n }]),
+  Array.from({ length: MEMBERS }, (_, n) => [
+    `m${n}`,
+    n % 2 === 0 ? { n } : { text: 'x'.repeat(600), n },
+  ]),
 );
 
 test('pages have the order and the count of a sort of all keys', () => {
@@ -20,7 +23,10 @@ test('pages have the order and the count of a sort of all keys', () => {
   });
   fc.assert(
     fc.property(fc.uniqueArray(key, { maxLength: 60 }), query, (names, { after, text, limit }) => {
-      const value = { ...Object.fromEntries(names.map((one) => [one, 1])), long: 'x'.repeat(70_000) };
+      const value = {
+        ...Object.fromEntries(names.map((one) => [one, 1])),
+        long: 'x'.repeat(70_000),
+      };
       const all = Object.keys(value)
         .sort()
         .filter((one) => one.toLowerCase().includes(text?.toLowerCase() ?? ''));

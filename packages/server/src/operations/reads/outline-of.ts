@@ -33,7 +33,8 @@ export interface OutlineQuery {
 
 /** The outline of a value, in its own objects. The work grows with its members, not its size. */
 export function outlineOf(value: Json, { after, text, limit }: OutlineQuery): Outline {
-  if (typeof value !== 'object' || value === null || isWithin(value, WHOLE)) return { value: copyJson(value) };
+  if (typeof value !== 'object' || value === null || isWithin(value, WHOLE))
+    return { value: copyJson(value) };
   const wanted = text?.toLowerCase() ?? '';
   const { count, keys } = pageOf(value, { after, limit: limit + 1 }, (key) =>
     wanted === '' ? true : key.toLowerCase().includes(wanted),
@@ -42,7 +43,9 @@ export function outlineOf(value: Json, { after, text, limit }: OutlineQuery): Ou
   const hasMore = keys.length > limit;
   return {
     count,
-    members: shown.map((key) => memberOf(key, (value as Readonly<Record<string, Json>>)[key] as Json)),
+    members: shown.map((key) =>
+      memberOf(key, (value as Readonly<Record<string, Json>>)[key] as Json),
+    ),
     ...(hasMore && { next: shown.at(-1) as string }),
   };
 }
@@ -66,7 +69,10 @@ function pageOf(
     // Most keys of a state are in order, so a later one is rarely among the first.
     if (keys.length === limit && (isList || key >= keys[limit - 1]!)) continue;
     if (keys.length === limit) keys.pop();
-    const place = isList || keys.length === 0 || key > keys.at(-1)! ? keys.length : keys.findIndex((one) => one > key);
+    const place =
+      isList || keys.length === 0 || key > keys.at(-1)!
+        ? keys.length
+        : keys.findIndex((one) => one > key);
     keys.splice(place, 0, key);
   }
   return { count, keys };

@@ -31,11 +31,19 @@ export interface Played {
 }
 
 /** The recorded events of a program, in the order of a run. */
-export function recordedOf({ program, order }: Pick<RecordedProgram, 'program' | 'order'>): readonly Recorded[] {
+export function recordedOf({
+  program,
+  order,
+}: Pick<RecordedProgram, 'program' | 'order'>): readonly Recorded[] {
   const folder = join(import.meta.dirname, '../../../../../tests/support', program, 'recorded');
   const placeOf = ({ input }: Recorded): number => order.indexOf(input.hook_event_name);
   return globSync(join(folder, '*.json'))
-    .map((path): Recorded => ({ name: basename(path, '.json'), input: JSON.parse(readFileSync(path, 'utf8')) }))
+    .map(
+      (path): Recorded => ({
+        name: basename(path, '.json'),
+        input: JSON.parse(readFileSync(path, 'utf8')),
+      }),
+    )
     .sort((a, b) => placeOf(a) - placeOf(b) || (a.name < b.name ? -1 : 1));
 }
 
@@ -53,16 +61,24 @@ export async function played(recorded: RecordedProgram, text: string): Promise<P
     const answered = await server.ask('POST', path, { token, body });
     expect({ name, status: answered.status }).toEqual({ name, status: 200 });
     const event = input.hook_event_name;
-    if (recorded.questions.includes(event)) permissions[name] = recorded.permissionIn(event, answered.body);
+    if (recorded.questions.includes(event))
+      permissions[name] = recorded.permissionIn(event, answered.body);
     else expect({ name, body: answered.body }).toEqual({ name, body: {} });
   }
   const auditor = await server.tokenFor('admin:ann');
-  const { state } = (await server.ask('GET', '/v1/trajectories/calls/state', { token: auditor })).body;
+  const { state } = (await server.ask('GET', '/v1/trajectories/calls/state', { token: auditor }))
+    .body;
   const rows = Object.entries<any>(state.calls);
-  return { permissions, outcomes: Object.fromEntries(rows.map(([id, { outcome = 'open' }]) => [id, outcome])) };
+  return {
+    permissions,
+    outcomes: Object.fromEntries(rows.map(([id, { outcome = 'open' }]) => [id, outcome])),
+  };
 }
 
 /** The names of the questions with one of these answers. */
-export function answeredBy({ permissions }: Played, ...wanted: readonly (string | undefined)[]): string[] {
+export function answeredBy(
+  { permissions }: Played,
+  ...wanted: readonly (string | undefined)[]
+): string[] {
   return Object.keys(permissions).filter((name) => wanted.includes(permissions[name]));
 }

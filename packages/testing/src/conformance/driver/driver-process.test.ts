@@ -19,7 +19,11 @@ const answering = (text: string): DriverCommand => [
 
 test('an answer is read by its id, and other lines are not', async () => {
   const identity = { name: 'x', versions: { x: '1' }, cannot: {} };
-  const lines = ['loading', JSON.stringify({ id: 7, answer: {} }), JSON.stringify({ id: 1, answer: identity })];
+  const lines = [
+    'loading',
+    JSON.stringify({ id: 7, answer: {} }),
+    JSON.stringify({ id: 1, answer: identity }),
+  ];
   const driver = await started(answering(lines.join('\n')));
   expect(await driver.ask('hello', hello, 5_000)).toEqual(identity);
 });
@@ -27,7 +31,9 @@ test('an answer is read by its id, and other lines are not', async () => {
 test('a driver of Node keeps compiled code in the folder of the suite', async () => {
   const answer = `JSON.stringify({ id: 1, answer: { name: process.env.NODE_COMPILE_CACHE, versions: {} } })`;
   const program = `process.stdin.on('data', () => console.log(${answer}))`;
-  const driver = await DriverProcess.start([process.execPath, '-e', program], { compileCache: '/tmp/compiled' });
+  const driver = await DriverProcess.start([process.execPath, '-e', program], {
+    compileCache: '/tmp/compiled',
+  });
   onTestFinished(() => driver.kill());
   const own = process.env['NODE_COMPILE_CACHE'];
   expect(await driver.ask('hello', hello, 5_000)).toMatchObject({ name: own ?? '/tmp/compiled' });
@@ -37,7 +43,10 @@ test.each([
   ['no JSON', '{"id": 1,'],
   ['no id', '{"answer": {}}'],
   ['no name', '{"id": 1, "answer": {"versions": {}}}'],
-  ['an unknown ability', '{"id": 1, "answer": {"name": "x", "versions": {}, "cannot": {"fly": "no"}}}'],
+  [
+    'an unknown ability',
+    '{"id": 1, "answer": {"name": "x", "versions": {}, "cannot": {"fly": "no"}}}',
+  ],
 ])('an answer with %s is refused', async (_, text) => {
   const driver = await started(answering(text));
   await expect(driver.ask('hello', hello, 5_000)).rejects.toMatchObject({
@@ -53,9 +62,16 @@ test('an error of a driver is told', async () => {
 });
 
 test('a driver that ends is told with its standard error', async () => {
-  const driver = await started([process.execPath, '-e', 'console.error("no key"); process.exit(3)']);
+  const driver = await started([
+    process.execPath,
+    '-e',
+    'console.error("no key"); process.exit(3)',
+  ]);
   const asked = driver.ask('hello', hello, 5_000);
-  await expect(asked).rejects.toMatchObject({ code: 'driver_ended', evidence: { end: 'exit code 3' } });
+  await expect(asked).rejects.toMatchObject({
+    code: 'driver_ended',
+    evidence: { end: 'exit code 3' },
+  });
   await expect(driver.ask('hello', hello, 5_000)).rejects.toMatchObject({ code: 'driver_ended' });
 });
 
@@ -78,5 +94,7 @@ test('a kill also ends the program behind a shell', async () => {
   const asked = driver.ask('hello', hello, 5_000);
   await expect(asked).rejects.toMatchObject({ code: 'bad_answer' });
   await driver.kill();
-  await expect(driver.ask('hello', hello, 5_000)).rejects.toMatchObject({ evidence: { end: 'SIGKILL' } });
+  await expect(driver.ask('hello', hello, 5_000)).rejects.toMatchObject({
+    evidence: { end: 'SIGKILL' },
+  });
 });

@@ -21,7 +21,10 @@ const STDERR_CHARS_MAX = 2_000;
 
 interface Waiting {
   readonly op: Operation;
-  readonly resolve: (line: { readonly answer?: unknown; readonly error?: string | undefined }) => void;
+  readonly resolve: (line: {
+    readonly answer?: unknown;
+    readonly error?: string | undefined;
+  }) => void;
   readonly reject: (error: ConformanceError) => void;
 }
 
@@ -36,17 +39,23 @@ export class DriverProcess {
 
   private constructor(child: ChildProcess) {
     this.#child = child;
-    this.#exit = once(child, 'exit').then(([code, signal]) => this.#ended(signal ?? `exit code ${code}`));
+    this.#exit = once(child, 'exit').then(([code, signal]) =>
+      this.#ended(signal ?? `exit code ${code}`),
+    );
     child.stderr?.on('data', (part: Buffer) => {
       this.#stderr = (this.#stderr + part.toString('utf8')).slice(-STDERR_CHARS_MAX);
     });
     // A request to a process that has just ended is answered by its end.
     child.stdin?.on('error', () => undefined);
-    if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', (line) => this.#heard(line));
+    if (child.stdout !== null)
+      createInterface({ input: child.stdout }).on('line', (line) => this.#heard(line));
   }
 
   /** @throws ConformanceError `unreachable` */
-  static async start(command: DriverCommand, { cwd, compileCache }: DriverStart = {}): Promise<DriverProcess> {
+  static async start(
+    command: DriverCommand,
+    { cwd, compileCache }: DriverStart = {},
+  ): Promise<DriverProcess> {
     // Its own group, so that a kill also ends the children of a shell.
     const options = {
       stdio: 'pipe',
@@ -72,7 +81,11 @@ export class DriverProcess {
    *
    * @throws ConformanceError `driver_ended`, `driver_silent`, `bad_answer`, `function_failed`
    */
-  async ask<Op extends Operation>(op: Op, given: object, timeoutMs: number): Promise<z.infer<(typeof ANSWERS)[Op]>> {
+  async ask<Op extends Operation>(
+    op: Op,
+    given: object,
+    timeoutMs: number,
+  ): Promise<z.infer<(typeof ANSWERS)[Op]>> {
     const id = this.#next++;
     const { promise, resolve, reject } = Promise.withResolvers<Parameters<Waiting['resolve']>[0]>();
     if (this.#end !== undefined) throw this.#endedAt(op);
@@ -85,7 +98,9 @@ export class DriverProcess {
       this.#child.stdin?.write(`${JSON.stringify({ id, op, ...given })}\n`);
       const { answer, error } = await promise;
       if (error !== undefined)
-        throw new ConformanceError('function_failed', `The driver failed at ${op}: ${error}`, { evidence: { op } });
+        throw new ConformanceError('function_failed', `The driver failed at ${op}: ${error}`, {
+          evidence: { op },
+        });
       const parsed = ANSWERS[op].safeParse(answer);
       if (!parsed.success) throw badAnswer(op, JSON.stringify(answer) ?? '');
       return parsed.data as z.infer<(typeof ANSWERS)[Op]>;

@@ -14,7 +14,11 @@ export interface EffectOptions {
  * @throws Error if the sink refuses; the errors of `fetch`, such as for a lost reply or a time-out;
  * ArgumentError `bad_argument`
  */
-export async function sendEffect(sink: string, effect: Effect, options: EffectOptions = {}): Promise<string> {
+export async function sendEffect(
+  sink: string,
+  effect: Effect,
+  options: EffectOptions = {},
+): Promise<string> {
   checkArgument(ADDRESS, sink, 'sink');
   checkArgument(EFFECT, effect, 'effect');
   checkArgument(OPTIONS, options, 'options');
@@ -35,7 +39,10 @@ export async function sendEffect(sink: string, effect: Effect, options: EffectOp
 }
 
 const ADDRESS = arg.of('an address', (value) => typeof value === 'string' && URL.canParse(value));
-const EFFECT = arg.of('an effect: run, call, tool and args', (value) => effectForm.safeParse(value).success);
+const EFFECT = arg.of(
+  'an effect: run, call, tool and args',
+  (value) => effectForm.safeParse(value).success,
+);
 const OPTIONS = arg.options<EffectOptions>({
   signal: arg.optional(arg.of('an AbortSignal', (value) => isInstance(value, AbortSignal))),
   timeoutMs: arg.optional(arg.wholeFrom(1)),

@@ -66,7 +66,9 @@ export interface DriverHandlers extends Omit<DriverIdentity, 'cannot'> {
  *
  * @throws ArgumentError `bad_argument`
  */
-export async function serveDriver(handlersOf: (setup: DriverSetup) => Promise<DriverHandlers>): Promise<void> {
+export async function serveDriver(
+  handlersOf: (setup: DriverSetup) => Promise<DriverHandlers>,
+): Promise<void> {
   checkArgument(arg.code, handlersOf, 'handlersOf');
   const write = process.stdout.write.bind(process.stdout);
   // Lines of the framework do not belong to the protocol.
@@ -107,8 +109,10 @@ async function answered(op: Operation, request: unknown, { made, get }: Made): P
   }
   const handlers = get();
   if (handlers === undefined) throw new Error('the first line has to be hello');
-  if (op === 'tamper') return { changed: await needed(handlers, 'tamper')(REQUESTS.tamper.parse(request)) };
-  if (op === 'shown') return { waiting: await needed(handlers, 'shown')(REQUESTS.shown.parse(request)) };
+  if (op === 'tamper')
+    return { changed: await needed(handlers, 'tamper')(REQUESTS.tamper.parse(request)) };
+  if (op === 'shown')
+    return { waiting: await needed(handlers, 'shown')(REQUESTS.shown.parse(request)) };
   const step = needed(handlers, op) as Step<unknown>;
   const given = REQUESTS[op].parse(request);
   try {

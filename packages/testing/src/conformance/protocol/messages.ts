@@ -53,7 +53,10 @@ export interface WantedCall {
   readonly args: Readonly<Record<string, Json>>;
 }
 
-const answer = z.union([z.null(), z.object({ decision: json.optional(), person: json.optional() })]);
+const answer = z.union([
+  z.null(),
+  z.object({ decision: json.optional(), person: json.optional() }),
+]);
 
 /** The answer of a person about a call. Every other value decides nothing. */
 export type PersonAnswer = {
@@ -114,14 +117,22 @@ export interface WaitingCall {
 }
 
 const progress = z.discriminatedUnion('state', [
-  z.object({ state: z.literal('paused'), waiting: z.array(waiting), told: z.array(told).default([]) }),
+  z.object({
+    state: z.literal('paused'),
+    waiting: z.array(waiting),
+    told: z.array(told).default([]),
+  }),
   z.object({ state: z.literal('done'), told: z.array(told).default([]) }),
   z.object({ state: z.literal('failed'), error: z.string(), told: z.array(told).default([]) }),
 ]);
 
 /** The end of a step of a run. */
 export type Progress =
-  | { readonly state: 'paused'; readonly waiting: readonly WaitingCall[]; readonly told?: readonly Told[] }
+  | {
+      readonly state: 'paused';
+      readonly waiting: readonly WaitingCall[];
+      readonly told?: readonly Told[];
+    }
   | { readonly state: 'done'; readonly told?: readonly Told[] }
   | { readonly state: 'failed'; readonly error: string; readonly told?: readonly Told[] };
 
@@ -151,14 +162,19 @@ export const ANSWERS = {
 } as const satisfies Readonly<Record<Operation, z.ZodType>>;
 
 /** A line of the suite: `{"id": 1, "op": "start", …}`. */
-export const requestLine: z.ZodType<{ readonly id: number; readonly op: Operation }> = z.looseObject({
-  id: z.number().int(),
-  op: z.enum(Object.keys(REQUESTS) as [Operation, ...Operation[]]),
-});
+export const requestLine: z.ZodType<{ readonly id: number; readonly op: Operation }> =
+  z.looseObject({
+    id: z.number().int(),
+    op: z.enum(Object.keys(REQUESTS) as [Operation, ...Operation[]]),
+  });
 
 /** A line of the driver: `{"id": 1, "answer": {…}}` or `{"id": 1, "error": "…"}`. */
 export const answerLine: z.ZodType<{
   readonly id: number;
   readonly answer?: unknown;
   readonly error?: string | undefined;
-}> = z.object({ id: z.number().int(), answer: z.unknown().optional(), error: z.string().optional() });
+}> = z.object({
+  id: z.number().int(),
+  answer: z.unknown().optional(),
+  error: z.string().optional(),
+});

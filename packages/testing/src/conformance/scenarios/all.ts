@@ -1,5 +1,11 @@
 import type { Ability } from '../protocol/messages.ts';
-import { crashRecorded, crashReplyLost, crashReserved, crashSent, forkAfterEffect } from './crashes.ts';
+import {
+  crashRecorded,
+  crashReplyLost,
+  crashReserved,
+  crashSent,
+  forkAfterEffect,
+} from './crashes.ts';
 import {
   approvedOnce,
   concurrentApprovals,
@@ -12,7 +18,14 @@ import {
   unusableAnswer,
 } from './decisions.ts';
 import { silentHook, unusableHook } from './hooks.ts';
-import { otherRun, otherTool, repeatedId, shownIsMade, staleAnswer, tamperedArguments } from './other-calls.ts';
+import {
+  otherRun,
+  otherTool,
+  repeatedId,
+  shownIsMade,
+  staleAnswer,
+  tamperedArguments,
+} from './other-calls.ts';
 import { newIdAfterError, retryAfterTimeout, siblings } from './retries.ts';
 import type { Scenario } from './scenario.ts';
 

@@ -1,7 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PersonAnswer } from '../protocol/messages.ts';
 import { assertDone, assertPaused, type Stage } from '../stage.ts';
-import { approve, assertUnmade, expected, PERSON, pay, RUN, reject, type Scenario } from './scenario.ts';
+import {
+  approve,
+  assertUnmade,
+  expected,
+  PERSON,
+  pay,
+  RUN,
+  reject,
+  type Scenario,
+} from './scenario.ts';
 
 /** Gives each answer to a run of its own. An absent one is left out. None may have an effect. */
 function decidingNothing(answers: readonly (PersonAnswer | undefined)[]): Scenario['run'] {
@@ -138,7 +147,12 @@ export const noPerson: Scenario = {
   passes: 'the call is not made',
   why: 'A session that has run out, and a program that answers for its user, are no person.',
   needs: ['person'],
-  run: decidingNothing([{ decision }, { decision, person: null }, { decision, person: '' }, { decision, person: {} }]),
+  run: decidingNothing([
+    { decision },
+    { decision, person: null },
+    { decision, person: '' },
+    { decision, person: {} },
+  ]),
 };
 
 const EXPIRES_MS = 1_000;

@@ -39,7 +39,10 @@ export const otherTool: Scenario = {
 };
 
 /** The calls that come with the id of one that was made. */
-const REPEATED = { arguments: pay('p1', 'mallory', 99_900), tool: refund('p1', 'bob', 500) } as const;
+const REPEATED = {
+  arguments: pay('p1', 'mallory', 99_900),
+  tool: refund('p1', 'bob', 500),
+} as const;
 
 export const repeatedId: Scenario = {
   name: 'repeated-id',
@@ -109,7 +112,10 @@ export const shownIsMade: Scenario = {
     const shown = await second.read(RUN);
     const missing = calls.filter(({ id }) => !shown.some(({ call }) => call === id));
     if (missing.length > 0)
-      throw new Deviation('did-not-ask', `a person is not shown ${missing.map(({ id }) => id).join(', ')}`);
+      throw new Deviation(
+        'did-not-ask',
+        `a person is not shown ${missing.map(({ id }) => id).join(', ')}`,
+      );
     assertDone(await second.resume(RUN, approve(...calls)));
     return calls.map((call) => expected('once', call));
   },

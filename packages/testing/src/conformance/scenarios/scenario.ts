@@ -45,14 +45,21 @@ export function reject(...calls: readonly WantedCall[]): Answers {
   return Object.fromEntries(calls.map(({ id }) => [id, { decision: 'reject', person: PERSON }]));
 }
 
-export function expected(made: ExpectedCall['made'], call: WantedCall, run: string = RUN): ExpectedCall {
+export function expected(
+  made: ExpectedCall['made'],
+  call: WantedCall,
+  run: string = RUN,
+): ExpectedCall {
   return { ...call, run, made };
 }
 
 /** That a request about the call is at the sink. @throws Deviation `not-reached` */
 export async function untilArrived({ sink, timeoutMs }: Stage, { id }: WantedCall): Promise<void> {
   if (await sink.hasArrived(id, timeoutMs)) return;
-  throw new Deviation('not-reached', `the approved call ${id} did not reach the sink in ${timeoutMs} ms`);
+  throw new Deviation(
+    'not-reached',
+    `the approved call ${id} did not reach the sink in ${timeoutMs} ms`,
+  );
 }
 
 /** That a call which waits has no effect yet. @throws Deviation `not-approved` */

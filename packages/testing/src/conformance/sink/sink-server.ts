@@ -1,7 +1,13 @@
 import { appendFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Behaviour, type Effect, effectForm, type SinkCommand, type SinkState } from './effect.ts';
+import {
+  type Behaviour,
+  type Effect,
+  effectForm,
+  type SinkCommand,
+  type SinkState,
+} from './effect.ts';
 
 const BODY_BYTES_MAX = 1_048_576;
 
@@ -46,7 +52,8 @@ export class SinkServer {
   }
 
   async #taken(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.method !== 'POST' || request.url !== '/effects') return end(response, 404, 'POST /effects');
+    if (request.method !== 'POST' || request.url !== '/effects')
+      return end(response, 404, 'POST /effects');
     const parsed = effectForm.safeParse(await bodyOf(request));
     if (!parsed.success) return end(response, 400, parsed.error.message);
     const effect = parsed.data;
@@ -54,7 +61,8 @@ export class SinkServer {
     this.#arrived.set(call, (this.#arrived.get(call) ?? 0) + 1);
     const behaviour = this.#behaviours.get(call)?.shift();
     if (behaviour?.does === 'fail') return end(response, 503, 'not now');
-    if (behaviour?.does === 'hold' && !(await this.#held(call))) return void request.socket.destroy();
+    if (behaviour?.does === 'hold' && !(await this.#held(call)))
+      return void request.socket.destroy();
     this.#take(effect);
     if (behaviour?.does === 'drop') return void request.socket.destroy();
     if (behaviour?.does === 'late') await pause(behaviour.ms);

@@ -7,7 +7,10 @@ import { Sink } from './sink.ts';
 
 const effect = { run: 'r', call: 'p1', tool: 'pay', args: { to: 'bob' } };
 
-async function sinkWithFile(): Promise<{ readonly sink: Sink; readonly rows: () => readonly unknown[] }> {
+async function sinkWithFile(): Promise<{
+  readonly sink: Sink;
+  readonly rows: () => readonly unknown[];
+}> {
   const folder = mkdtempSync(join(tmpdir(), 'assize-sink-'));
   const file = join(folder, 'effects.jsonl');
   const sink = await Sink.start(file);
@@ -74,7 +77,9 @@ test('a request without the form of an effect is refused', async () => {
     [sink.url, effect, { signal: 'stop' }],
   ];
   for (const given of bad)
-    await expect(sendEffect(...(given as [never, never]))).rejects.toMatchObject({ code: 'bad_argument' });
+    await expect(sendEffect(...(given as [never, never]))).rejects.toMatchObject({
+      code: 'bad_argument',
+    });
   for (const body of ['{"run": "r"}', 'no JSON', ''])
     expect((await fetch(`${sink.url}/effects`, { method: 'POST', body })).status).toBe(400);
   expect((await fetch(sink.url)).status).toBe(404);

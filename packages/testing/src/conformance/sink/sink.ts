@@ -49,7 +49,9 @@ export class Sink {
       );
     });
     child.send(file);
-    const [{ url }] = (await Promise.race([once(child, 'message'), ended])) as [{ readonly url: string }];
+    const [{ url }] = (await Promise.race([once(child, 'message'), ended])) as [
+      { readonly url: string },
+    ];
     ended.catch(() => undefined);
     return new Sink(child, url);
   }
@@ -93,9 +95,13 @@ export class Sink {
     this.#child.send({ id, command }, (error) => {
       if (error !== null)
         reject(
-          new ConformanceError('unreachable', 'The process of the sink has ended. Run the suite again.', {
-            cause: error,
-          }),
+          new ConformanceError(
+            'unreachable',
+            'The process of the sink has ended. Run the suite again.',
+            {
+              cause: error,
+            },
+          ),
         );
     });
     return promise;

@@ -13,7 +13,10 @@ const driver = /^```ts driver\.ts\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '';
 export type Fault = readonly [from: string, to: string];
 
 /** A folder with `driver.ts`, until the test ends. */
-export function guideDriver(...faults: readonly Fault[]): { readonly folder: string; readonly file: string } {
+export function guideDriver(...faults: readonly Fault[]): {
+  readonly folder: string;
+  readonly file: string;
+} {
   const folder = mkdtempSync(join(tmpdir(), 'assize-driver-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
@@ -26,6 +29,7 @@ export function guideDriver(...faults: readonly Fault[]): { readonly folder: str
 
 /** A fault that does not fit the page any more would test nothing. */
 function replaced(text: string, [from, to]: Fault): string {
-  if (text.split(from).length !== 2) throw new Error(`the driver of the guide has not one '${from}'`);
+  if (text.split(from).length !== 2)
+    throw new Error(`the driver of the guide has not one '${from}'`);
   return text.replace(from, () => to);
 }

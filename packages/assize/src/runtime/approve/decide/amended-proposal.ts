@@ -1,5 +1,11 @@
 import { isAssizeError } from '#base';
-import { amendingKind, type Intent, type PendingProposal, type ProposedCall, plannedCalls } from '#kernel';
+import {
+  amendingKind,
+  type Intent,
+  type PendingProposal,
+  type ProposedCall,
+  plannedCalls,
+} from '#kernel';
 import type { Hash, PendingPayload } from '#ledger';
 import type { WritChain } from '../../authority/writs.ts';
 import { holdersOf } from '../../authority/writs.ts';
@@ -31,7 +37,9 @@ export async function readAmended(
   const { parts, context } = writer;
   const { args, role } = input;
   const writ = parts.writs.present(pending.proposal.writ_id);
-  const waiting = await writer.readValues(() => readPendingProposal(pending, holdersOf(writ), context));
+  const waiting = await writer.readValues(() =>
+    readPendingProposal(pending, holdersOf(writ), context),
+  );
   const first = waiting.intent;
   const asked = { action: first.action, role: role ?? first.role, args: args ?? first.args };
   const intent = parseIntent(asked, parts.domain);

@@ -102,13 +102,18 @@ export class ApprovedStatements {
     if ('questions' in planned) throw errors.unanswered(pendingId, planned.questions);
     const { refusal } = planned;
     // The answers are at fault, not the pending proposal.
-    if (given.answers !== undefined && isAssizeError(refusal, 'stale_answer')) throw staleAnswer(pendingId, refusal);
+    if (given.answers !== undefined && isAssizeError(refusal, 'stale_answer'))
+      throw staleAnswer(pendingId, refusal);
     if (given.answers !== undefined && ANSWER_FAULTS.has(refusal.reason)) throw refusal;
     throw errors.refused(refusal.message.replace(/\.$/, ''));
   }
 }
 
-const ANSWER_FAULTS: ReadonlySet<string> = new Set(['unknown_member', 'repeated_answer', 'bad_text']);
+const ANSWER_FAULTS: ReadonlySet<string> = new Set([
+  'unknown_member',
+  'repeated_answer',
+  'bad_text',
+]);
 
 /** The errors for statements that do not fit the current facts. */
 interface StatementErrors {
@@ -132,7 +137,9 @@ export const AMENDED: StatementErrors = {
       'The amended statements contradict current facts, and an amendment has no answers. Amend it otherwise, or reject it.',
     ),
   refused: (why) =>
-    invalidAmendment(`The amended statements do not fit the current facts: ${why}. Amend it otherwise, or reject it.`),
+    invalidAmendment(
+      `The amended statements do not fit the current facts: ${why}. Amend it otherwise, or reject it.`,
+    ),
 };
 
 function unanswered(pendingId: Hash, questions: readonly Question[]): RuntimeError {

@@ -1,4 +1,11 @@
-import { ANY_COUNSELOR, counselorKind, KernelError, type PendingProposal, PROPOSE_AGAIN_HINT, seenOf } from '#kernel';
+import {
+  ANY_COUNSELOR,
+  counselorKind,
+  KernelError,
+  type PendingProposal,
+  PROPOSE_AGAIN_HINT,
+  seenOf,
+} from '#kernel';
 import { approvalsOf, type Hash, type PendingPayload } from '#ledger';
 import type { Question } from '#memory';
 import { RuntimeError } from '../../errors.ts';
@@ -27,7 +34,12 @@ export async function answersOf(
   const { principal, answers = [] } = input;
   const submitted = await submittedRequests(pending, context.replayer);
   return {
-    answers: answers.map(({ request, winner }) => ({ request, winner, judge: pendingId, approver: principal })),
+    answers: answers.map(({ request, winner }) => ({
+      request,
+      winner,
+      judge: pendingId,
+      approver: principal,
+    })),
     mayAnswer: (question) => {
       if (requireFactStore(beliefs).isJudged(question)) throw changedVoteError(principal, question);
       if (submitted?.has(question.request) === false) throw notSubmittedError(pendingId, question);

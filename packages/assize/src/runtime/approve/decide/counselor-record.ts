@@ -3,7 +3,10 @@ import type { CounselorRecord } from '#ledger';
 import type { ApprovalInput, Resolution } from '../../records/ruling.ts';
 
 /** The counselor of a decision as an entry records it, of the kind `as`. */
-export function decidedBy({ principal, method, tokenBy = [] }: Resolution, as: string): CounselorRecord {
+export function decidedBy(
+  { principal, method, tokenBy = [] }: Resolution,
+  as: string,
+): CounselorRecord {
   return { principal, as, method, ...(tokenBy.length > 0 && { token_by: tokenBy }) };
 }
 

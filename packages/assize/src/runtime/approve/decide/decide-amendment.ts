@@ -13,8 +13,18 @@ import type { Needs } from '../../records/needs.ts';
 import { PayloadBlobs } from '../../records/payload-blobs.ts';
 import type { Ruling } from '../../records/ruling.ts';
 import type { SaltSource } from '../../records/salts.ts';
-import { type CommitPlan, checkBufferedTools, hasToolObservation, withTools } from '../../records/tool-authority.ts';
-import { checkOthers, checkReservations, frozenByRules, frozenFor } from '../../writer/freeze/freeze.ts';
+import {
+  type CommitPlan,
+  checkBufferedTools,
+  hasToolObservation,
+  withTools,
+} from '../../records/tool-authority.ts';
+import {
+  checkOthers,
+  checkReservations,
+  frozenByRules,
+  frozenFor,
+} from '../../writer/freeze/freeze.ts';
 import type { Writer } from '../../writer/writer.ts';
 import type { AmendedProposal } from './amended-proposal.ts';
 import type { ApprovedStatements } from './approved-statements.ts';
@@ -74,7 +84,13 @@ function runAmended(
   const { refused, asked } = checkBufferedTools(own, plan);
   if (refused !== undefined) throw refusedAmendment(refused);
   const amendment = { intent, parsed, calls: plan?.calls ?? NO_CALLS };
-  const commit = amendPending(world, waiting, { principal, at, override }, amendment, withTools(own, plan, asked));
+  const commit = amendPending(
+    world,
+    waiting,
+    { principal, at, override },
+    amendment,
+    withTools(own, plan, asked),
+  );
   if ('outdated' in commit) return undefined;
   try {
     checkUnfrozen(frozenByRules(chain, domain, () => commit.checkedAgainst(), at, pendingId));

@@ -17,7 +17,13 @@ import { type PlannedBeliefs, requireFactStore } from '../../memory/plan/plan-be
 import type { Needs } from '../../records/needs.ts';
 import type { PayloadBlobs } from '../../records/payload-blobs.ts';
 import { isAnswering } from '../../records/ruling.ts';
-import { type CommitPlan, costOf, hasToolObservation, sum, withTools } from '../../records/tool-authority.ts';
+import {
+  type CommitPlan,
+  costOf,
+  hasToolObservation,
+  sum,
+  withTools,
+} from '../../records/tool-authority.ts';
 import { checkOthers, checkReservations } from '../../writer/freeze/freeze.ts';
 import type { Writer } from '../../writer/writer.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
@@ -64,7 +70,13 @@ export function decideApproval(
   } catch (error) {
     const conflict = conflictOf(domain, pending, error);
     if (conflict === undefined) throw error;
-    const as = counselorKind(domain, pending.channel, input.principal, waiting.requesters, seenOf(waiting));
+    const as = counselorKind(
+      domain,
+      pending.channel,
+      input.principal,
+      waiting.requesters,
+      seenOf(waiting),
+    );
     return { conflict, as };
   }
   const unread = checkReservations(writer, commit, at, pendingId);
@@ -101,7 +113,10 @@ export function runApproved(
   const { world, chain } = writer.parts;
   const { principal, tokenBy = [], override = false, replacement } = input;
   const epoch = isCommitting ? acting?.epoch : undefined;
-  const authority = writer.authority(writ, writ.writ.subject, at, { approving: true, committing: epoch });
+  const authority = writer.authority(writ, writ.writ.subject, at, {
+    approving: true,
+    committing: epoch,
+  });
   const commit = approvePending(
     world,
     waiting,
@@ -122,8 +137,13 @@ export function runApproved(
  * The difference if a proposal that reserved only its changes would now do something else. Other
  * freezes leave no such difference, and a missing authority is none: it stays an error.
  */
-function conflictOf({ freeze }: Domain, { freezes }: PendingPayload, error: unknown): string | undefined {
-  if (freeze !== 'reserve' || freezes === 'world' || !isAssizeError(error, 'changed_since')) return undefined;
+function conflictOf(
+  { freeze }: Domain,
+  { freezes }: PendingPayload,
+  error: unknown,
+): string | undefined {
+  if (freeze !== 'reserve' || freezes === 'world' || !isAssizeError(error, 'changed_since'))
+    return undefined;
   const { difference } = error.evidence;
   return typeof difference === 'string' ? difference : undefined;
 }
@@ -151,9 +171,10 @@ export function withSubmittedCost(
  */
 export function requireSubmittedCost({ proposal }: PendingPayload, cost: Cost): void {
   const isLess = hasToolObservation(proposal.observations);
-  const [then, now] = [proposal.budget_cost, isLess ? greatest(cost, proposal.budget_cost) : cost].map((each) =>
-    canonicalize(each),
-  );
+  const [then, now] = [
+    proposal.budget_cost,
+    isLess ? greatest(cost, proposal.budget_cost) : cost,
+  ].map((each) => canonicalize(each));
   if (then === now) return;
   throw new KernelError(
     'changed_since',
@@ -163,5 +184,7 @@ export function requireSubmittedCost({ proposal }: PendingPayload, cost: Cost): 
 
 function greatest(one: Cost, other: Cost): Cost {
   const units = Object.keys({ ...one, ...other });
-  return Object.fromEntries(units.map((unit) => [unit, Math.max(one[unit] ?? 0, other[unit] ?? 0)]));
+  return Object.fromEntries(
+    units.map((unit) => [unit, Math.max(one[unit] ?? 0, other[unit] ?? 0)]),
+  );
 }

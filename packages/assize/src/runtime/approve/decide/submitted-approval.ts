@@ -8,7 +8,10 @@ import { readPendingProposal } from '../../records/pending-proposal.ts';
 import type { ApprovalInput } from '../../records/ruling.ts';
 import type { CommitPlan } from '../../records/tool-authority.ts';
 import { planOfPending } from '../../transactions/commit/plan-only.ts';
-import { type ResumedTransaction, resumeApproved } from '../../transactions/commit/resume-approved.ts';
+import {
+  type ResumedTransaction,
+  resumeApproved,
+} from '../../transactions/commit/resume-approved.ts';
 import type { TransactionEngines } from '../../transactions/engine/engines.ts';
 import type { Writer } from '../../writer/writer.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
@@ -33,13 +36,18 @@ export async function readApproval(
 ): Promise<SubmittedApproval> {
   const { writer } = ports;
   const writ = writer.parts.writs.present(pending.proposal.writ_id);
-  const waiting = await writer.readValues(() => readPendingProposal(pending, holdersOf(writ), writer.context));
+  const waiting = await writer.readValues(() =>
+    readPendingProposal(pending, holdersOf(writ), writer.context),
+  );
   const answers = await answersOf(ports, pendingId, pending, input, waiting);
   return { pendingId, pending, input, writ, waiting, answers };
 }
 
 /** The partitions that lose facts, if the proposal is an erasure. */
-export async function readLosing(writer: Writer, { intent }: PendingProposal): Promise<readonly ErasedPartition[]> {
+export async function readLosing(
+  writer: Writer,
+  { intent }: PendingProposal,
+): Promise<readonly ErasedPartition[]> {
   const values = intent.action === ERASE_ACTION ? erasureArgs(intent.args)?.values : undefined;
   return values === undefined ? [] : partitionsToErase(writer.context, writer.id, values);
 }
@@ -63,7 +71,9 @@ export async function foreseeEffects(
   if (pending.proposal.delta.effects.length === 0) return undefined;
   const { parts, context } = writer;
   const tools = requireToolsFor(effects);
-  return writer.readValues(() => planOfPending(tools, parts.domain, pending, (hash) => context.store.blob(hash)));
+  return writer.readValues(() =>
+    planOfPending(tools, parts.domain, pending, (hash) => context.store.blob(hash)),
+  );
 }
 
 /** @throws RuntimeError `bad_argument` */

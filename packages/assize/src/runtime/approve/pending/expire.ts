@@ -56,7 +56,11 @@ export class Expiries {
         ...{ row: expirePending(writer, expired).rows[0], resolves: expired.id },
         waited: expired.pending,
       }));
-      await writer.commit({ ...batch, rows: [batch.rows[0], ...closing.map(({ row }) => row)], closing });
+      await writer.commit({
+        ...batch,
+        rows: [batch.rows[0], ...closing.map(({ row }) => row)],
+        closing,
+      });
     } catch (error) {
       // Memory may have entries that the store never gets.
       writer.stale = true;
@@ -83,8 +87,17 @@ export class Expiries {
 }
 
 /** Moves memory past the expiry of a pending proposal. */
-export function expirePending(writer: Writer, expired: ResolvedNow, moves: Undelayed = {}): PreparedCommit<Ruling> {
-  return rejectPending(writer, expired, { reason: 'expired', detail: expiredDetail(expired.pending) }, moves);
+export function expirePending(
+  writer: Writer,
+  expired: ResolvedNow,
+  moves: Undelayed = {},
+): PreparedCommit<Ruling> {
+  return rejectPending(
+    writer,
+    expired,
+    { reason: 'expired', detail: expiredDetail(expired.pending) },
+    moves,
+  );
 }
 
 /** The expiry that would be recorded. */

@@ -11,7 +11,10 @@ const desk = deskOf();
 const worker = writFor('worker');
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: new Date('2026-05-01T00:00:00Z') });
+  vi.useFakeTimers({
+    toFake: ['Date', 'setTimeout', 'clearTimeout'],
+    now: new Date('2026-05-01T00:00:00Z'),
+  });
 });
 afterEach(() => void vi.useRealTimers());
 
@@ -31,13 +34,17 @@ async function later(ms: number): Promise<void> {
 
 async function asked(assize: Assize, trajectoryId: string): Promise<Trajectory> {
   const trajectory = await assize.create(desk, { trajectoryId, writs: [worker] });
-  expect(await trajectory.propose(intent('ask', { amount: 1 }, worker))).toMatchObject({ ruling: 'escalated' });
+  expect(await trajectory.propose(intent('ask', { amount: 1 }, worker))).toMatchObject({
+    ruling: 'escalated',
+  });
   return trajectory as unknown as Trajectory;
 }
 
 async function expiries(store: LedgerStore, trajectoryId: string): Promise<string[]> {
   const all = await payloads(store as MemoryStore, trajectoryId);
-  return all.filter((one) => one.kind === 'rejection' && one.reason === 'expired').map(({ at }) => at.slice(11, 16));
+  return all
+    .filter((one) => one.kind === 'rejection' && one.reason === 'expired')
+    .map(({ at }) => at.slice(11, 16));
 }
 
 describe('an approval that expires on a quiet trajectory', () => {
@@ -45,7 +52,10 @@ describe('an approval that expires on a quiet trajectory', () => {
     const store = new MemoryStore();
     const resolved: string[] = [];
     const assize = runtime(store, {
-      approvals: { timeoutMs: 10 * MINUTE, onResolved: ({ trajectoryId }) => resolved.push(trajectoryId) },
+      approvals: {
+        timeoutMs: 10 * MINUTE,
+        onResolved: ({ trajectoryId }) => resolved.push(trajectoryId),
+      },
     });
     await asked(assize, 'a');
     await later(5 * MINUTE);
@@ -54,7 +64,11 @@ describe('an approval that expires on a quiet trajectory', () => {
     await later(5 * MINUTE - 10);
     expect([await expiries(store, 'a'), await expiries(store, 'b')]).toEqual([[], []]);
     await later(20);
-    expect([await expiries(store, 'a'), await expiries(store, 'b'), resolved]).toEqual([['00:10'], [], ['a']]);
+    expect([await expiries(store, 'a'), await expiries(store, 'b'), resolved]).toEqual([
+      ['00:10'],
+      [],
+      ['a'],
+    ]);
     await later(5 * MINUTE);
     expect([await expiries(store, 'b'), resolved]).toEqual([['00:15'], ['a', 'b']]);
   });
@@ -87,7 +101,10 @@ describe('an approval that expires on a quiet trajectory', () => {
   test('is recorded in a halted trajectory after the resume', async () => {
     const store = new MemoryStore();
     const trajectory = await asked(runtime(store), 'a');
-    const input = { reason: 'r', writ: writFor('boss', { actions: ['assize.halt'], scopes: ['halt:**'] }) };
+    const input = {
+      reason: 'r',
+      writ: writFor('boss', { actions: ['assize.halt'], scopes: ['halt:**'] }),
+    };
     await trajectory.halt(input);
     await later(20 * MINUTE);
     expect(await expiries(store, 'a')).toEqual([]);
@@ -103,7 +120,8 @@ describe('an approval that expires on a quiet trajectory', () => {
       get: (target, name) => {
         const member = Reflect.get(target, name, target) as unknown;
         if (typeof member !== 'function') return member;
-        if (name === 'commit' && isDown) return async () => Promise.reject(new Error('the disk is full'));
+        if (name === 'commit' && isDown)
+          return async () => Promise.reject(new Error('the disk is full'));
         return member.bind(target);
       },
     });

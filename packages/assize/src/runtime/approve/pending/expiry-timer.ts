@@ -49,7 +49,8 @@ export class ExpiryTimer {
     if (this.#isClosed || this.#due.get(trajectoryId) === expires) return;
     if (expires === undefined) this.#due.delete(trajectoryId);
     else this.#due.set(trajectoryId, expires);
-    if (expires !== undefined && (this.#at === undefined || expires < this.#at)) this.#wait(expires);
+    if (expires !== undefined && (this.#at === undefined || expires < this.#at))
+      this.#wait(expires);
   }
 
   /** Ends the timer, and waits for the entry that is being recorded. */
@@ -104,7 +105,8 @@ export class ExpiryTimer {
       if (next === undefined) this.#due.delete(trajectoryId);
       else this.#due.set(trajectoryId, next <= now ? later : next);
     } catch (error) {
-      if (isAssizeError(error, 'store_closed') || isAssizeError(error, 'closed')) return void this.#due.clear();
+      if (isAssizeError(error, 'store_closed') || isAssizeError(error, 'closed'))
+        return void this.#due.clear();
       if (isAssizeError(error) && LASTING.has(error.code)) this.#due.delete(trajectoryId);
       else this.#due.set(trajectoryId, later);
       if (!this.#failing.has(trajectoryId)) this.#ports.failed(trajectoryId, error);

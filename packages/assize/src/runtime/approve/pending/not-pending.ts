@@ -24,7 +24,8 @@ export async function notPending(
 ): Promise<RuntimeError | MemoryError> {
   const end = await outcomeOf(writer, given);
   const id = typeof given === 'string' ? given : `a value of type ${typeof given}`;
-  const evidence = end === undefined ? { id } : 'now' in end ? { id, now: end.now } : { id, by: end.by };
+  const evidence =
+    end === undefined ? { id } : 'now' in end ? { id, now: end.now } : { id, by: end.by };
   if (isAnswering && end !== undefined && 'by' in end)
     return new MemoryError(
       'stale_callback',
@@ -64,9 +65,15 @@ async function outcomeOf(writer: Writer, pendingId: Hash): Promise<PendingOutcom
     const next = chain.open.inPlaceOf(id);
     if (next !== undefined) return { now: next[0], approvals: next[1].approvals ?? 1 };
     const seq = requests.seqOf(id);
-    const [row] = seq === undefined ? [] : await context.store.entries(trajectoryId, { from: seq, limit: 1 });
+    const [row] =
+      seq === undefined ? [] : await context.store.entries(trajectoryId, { from: seq, limit: 1 });
     const payload = row === undefined ? undefined : readRow(row).payload;
-    if (row === undefined || payload === undefined || !('resolves' in payload) || payload.resolves !== id)
+    if (
+      row === undefined ||
+      payload === undefined ||
+      !('resolves' in payload) ||
+      payload.resolves !== id
+    )
       return undefined;
     if (payload.kind !== 'pending_approval') return { by: row.id, payload };
     id = row.id;
@@ -79,7 +86,8 @@ function approvalProgress(id: string, end: PendingOutcome | undefined): string {
   if ('now' in end)
     return `Another approver has approved ${id}, which needs ${end.approvals} approvals: the proposal is now pending as ${end.now}`;
   const { kind, counselor } = end.payload;
-  if (isSettlement(end.payload)) return `The effect ${id} is no longer pending: it was resolved in ${end.by}`;
+  if (isSettlement(end.payload))
+    return `The effect ${id} is no longer pending: it was resolved in ${end.by}`;
   const what = kind === 'commit' ? 'was approved' : REJECTED_AS[end.payload.reason];
   const by = counselor === undefined ? '' : ` by ${counselor.principal}`;
   return `The proposal ${id} is no longer pending: it ${what}${by}, at ${end.payload.at}, in ${end.by}`;

@@ -24,11 +24,19 @@ export function rejectPending(
   resolution: Parameters<typeof resolutionPayload>[3],
   moves: Undelayed = {},
 ): PreparedCommit<Ruling> {
-  return applyUnchanging(writer, resolutionPayload(writer.nextPosition(at), id, pending, resolution), moves);
+  return applyUnchanging(
+    writer,
+    resolutionPayload(writer.nextPosition(at), id, pending, resolution),
+    moves,
+  );
 }
 
 /** Moves memory past a resolution that changes no state. */
-export function applyUnchanging(writer: Writer, resolution: Payload, moves: Undelayed = {}): PreparedCommit<Ruling> {
+export function applyUnchanging(
+  writer: Writer,
+  resolution: Payload,
+  moves: Undelayed = {},
+): PreparedCommit<Ruling> {
   const { row, payload, batch } = writer.apply(() => resolution, moves);
   return { ...batch, blobs: [], answer: rulingFrom(row, payload) };
 }

@@ -1,7 +1,12 @@
 import { type Hash, type Instant, isEffectPending, isExpired, type PendingPayload } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 import { digestOf } from '../../records/entry-payloads.ts';
-import { type ApprovalInput, isAnswering, type Resolution, type Ruling } from '../../records/ruling.ts';
+import {
+  type ApprovalInput,
+  isAnswering,
+  type Resolution,
+  type Ruling,
+} from '../../records/ruling.ts';
 import { isCollision } from '../../transactions/body/abort-reasons.ts';
 import { type Ruled, type RulingStep, untilCommitted } from '../../writer/until-committed.ts';
 import type { Writer } from '../../writer/writer.ts';
@@ -67,7 +72,10 @@ export function untilResolved<Answer>(
 function shownProposal(writer: Writer, id: Hash, { digest }: Resolution): PendingPayload {
   const pending = writer.parts.chain.open.get(id) as PendingPayload;
   if (isEffectPending(pending)) throw effectUnresolvedError(id, pending);
-  if (digestOf(pending.proposal) === pending.digest && (digest === undefined || digest === pending.digest))
+  if (
+    digestOf(pending.proposal) === pending.digest &&
+    (digest === undefined || digest === pending.digest)
+  )
     return pending;
   throw new RuntimeError(
     'digest_mismatch',

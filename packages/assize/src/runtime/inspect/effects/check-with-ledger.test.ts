@@ -3,7 +3,12 @@ import { beforeAll, expect, test } from 'vitest';
 import { checkRow, type EffectPage } from '#ledger';
 import { allEntries } from '../../../../../../tests/support/ledger/desk.ts';
 import { runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../../../tests/support/tools/effect-sink.ts';
+import {
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../../tests/support/tools/effect-sink.ts';
 import { EffectLogCheck } from './check-with-ledger.ts';
 import { LedgerEffects } from './compare-with-ledger.ts';
 
@@ -13,7 +18,11 @@ let epochs: ReadonlyMap<string, number>;
 
 /** Trajectories with one, two, three, one... in-doubt effects, each in a commit. */
 beforeAll(async () => {
-  const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'lose' as const };
+  const outside = {
+    sink: new OutsideSink('blind'),
+    steps: new Steps(),
+    fault: () => 'lose' as const,
+  };
   const assize = runtimeOver(store, [tally], {
     tools: [toolFor(outside, 'irreversible', 'buffered')],
     effects: { maxAttempts: 1 },
@@ -23,13 +32,16 @@ beforeAll(async () => {
     await trajectory.transaction(
       { writ: writFor('alice'), writes: [`test:${trajectoryId}`], retries: 0 },
       async (tx) => {
-        for (let n = 0; n <= i % 3; n++) await tx.call('irreversible.buffered', { what: `${n}`, at: trajectoryId });
+        for (let n = 0; n <= i % 3; n++)
+          await tx.call('irreversible.buffered', { what: `${n}`, at: trajectoryId });
         tx.propose({ action: 'count', role: 'counter', args: trajectoryId });
       },
     );
   }
   await assize.close();
-  epochs = new Map((await store.listEffects({ limit: 100 })).map((each) => [each.trajectory_id, each.epoch]));
+  epochs = new Map(
+    (await store.listEffects({ limit: 100 })).map((each) => [each.trajectory_id, each.epoch]),
+  );
 });
 
 async function toldOf(trajectoryId: string): Promise<LedgerEffects> {
@@ -55,22 +67,25 @@ function lacking(lost: ReadonlySet<number>) {
   return { reads, store: new Proxy(store, { get: get as never }) };
 }
 
-test.each([1, 4, 1_000])('a limit of %i effects in memory beside one trajectory alters no finding', async (max) => {
-  const { reads, store: there } = lacking(new Set([epochs.get('b')!, epochs.get('g')!]));
-  const check = new EffectLogCheck(there, new Set(NAMES), max);
-  let effects = 0;
-  for (const name of NAMES) {
-    const told = await toldOf(name);
-    effects += told.size;
-    await check.add(name, told);
-    expect(check.effects).toBeLessThan(max);
-  }
-  // Each effect is in a commit, and unresolved.
-  expect(effects).toBe(2 * (1 + 2 + 3 + 1 + 2 + 3 + 1));
-  const faults = await check.end();
-  expect([...faults.keys()].sort()).toEqual(['b', 'g']);
-  expect(reads.count).toBeLessThanOrEqual(Math.ceil(effects / max) + 1);
-});
+test.each([1, 4, 1_000])(
+  'a limit of %i effects in memory beside one trajectory alters no finding',
+  async (max) => {
+    const { reads, store: there } = lacking(new Set([epochs.get('b')!, epochs.get('g')!]));
+    const check = new EffectLogCheck(there, new Set(NAMES), max);
+    let effects = 0;
+    for (const name of NAMES) {
+      const told = await toldOf(name);
+      effects += told.size;
+      await check.add(name, told);
+      expect(check.effects).toBeLessThan(max);
+    }
+    // Each effect is in a commit, and unresolved.
+    expect(effects).toBe(2 * (1 + 2 + 3 + 1 + 2 + 3 + 1));
+    const faults = await check.end();
+    expect([...faults.keys()].sort()).toEqual(['b', 'g']);
+    expect(reads.count).toBeLessThanOrEqual(Math.ceil(effects / max) + 1);
+  },
+);
 
 test('a trajectory created in the meantime has no finding, nor an unlisted one', async () => {
   const { store: there } = lacking(new Set());

@@ -13,7 +13,11 @@ import {
   wasImported,
 } from '#ledger';
 import { loggedTransactions, openEpochs } from '../../transactions/coordination/read-all.ts';
-import { EffectLogComparison, type EffectLogDifference, type LedgerEffects } from './compare-with-ledger.ts';
+import {
+  EffectLogComparison,
+  type EffectLogDifference,
+  type LedgerEffects,
+} from './compare-with-ledger.ts';
 
 type Store = LedgerStore & EffectStore;
 
@@ -43,7 +47,11 @@ export class EffectLogCheck {
    * `known`: all trajectories of the ledger, added or not. Without it, transactions of trajectories
    * that only the log has are not reported.
    */
-  constructor(store: Store, known: ReadonlySet<string> | undefined, effectsMax: number = EFFECTS_AT_ONCE) {
+  constructor(
+    store: Store,
+    known: ReadonlySet<string> | undefined,
+    effectsMax: number = EFFECTS_AT_ONCE,
+  ) {
     this.#store = store;
     this.#known = known;
     this.#effectsMax = effectsMax;
@@ -80,9 +88,12 @@ export class EffectLogCheck {
   async #compare(): Promise<ReadonlyMap<string, number>> {
     const store = this.#store;
     // Imports are looked up only if something differs, because most entries were made here.
-    for (const told of this.#gathered.values()) told.skipImported(await importedOf(store, told.unfinished));
+    for (const told of this.#gathered.values())
+      told.skipImported(await importedOf(store, told.unfinished));
     const open = await openEpochs(store);
-    const comparisons = new Map([...this.#gathered].map(([id, each]) => [id, new EffectLogComparison(each, open)]));
+    const comparisons = new Map(
+      [...this.#gathered].map(([id, each]) => [id, new EffectLogComparison(each, open)]),
+    );
     const unknown = new Map<string, number>();
     let isLogHere = (await store.hasEffectLog?.()) === true;
     for await (const logged of loggedTransactions(store)) {
@@ -96,11 +107,13 @@ export class EffectLogCheck {
     for (const [trajectory_id, comparison] of comparisons) {
       comparisons.delete(trajectory_id);
       const told = this.#gathered.get(trajectory_id)!;
-      if ((await differencesIn(store, trajectory_id, comparison, told, isLogHere)).length === 0) continue;
+      if ((await differencesIn(store, trajectory_id, comparison, told, isLogHere)).length === 0)
+        continue;
       const [first, ...more] = await lasting(store, trajectory_id, told, isLogHere);
       if (first === undefined) continue;
       const { seq } = first;
-      const detail = more.length === 0 ? first.detail : `${first.detail} (and ${more.length} more of that kind)`;
+      const detail =
+        more.length === 0 ? first.detail : `${first.detail} (and ${more.length} more of that kind)`;
       this.#faults.set(trajectory_id, { trajectory_id, seq, code: 'effects_differ', detail });
     }
     this.#gathered.clear();
@@ -203,7 +216,11 @@ async function differencesIn(
  * Texts that a transaction of that trajectory names. Empty if it cannot be read, which another
  * check reports.
  */
-async function textsAt(store: Store, trajectoryId: string, epoch: number): Promise<ReadonlySet<string>> {
+async function textsAt(
+  store: Store,
+  trajectoryId: string,
+  epoch: number,
+): Promise<ReadonlySet<string>> {
   const logged = await store.effectsOf(epoch);
   if (logged?.trajectory_id !== trajectoryId) return new Set();
   try {

@@ -16,7 +16,8 @@ const EFFECT = {
 const COMMITTED: LogRecord = { is: 'committed', entry: COMMIT, planned: [EFFECT] };
 
 /** Accepted entries, with the fields that this test uses. */
-const entry = (seq: number, id: Hash, payload: object): Entry => ({ id, seq, trajectory_id: 't', payload }) as never;
+const entry = (seq: number, id: Hash, payload: object): Entry =>
+  ({ id, seq, trajectory_id: 't', payload }) as never;
 const commit = entry(1, COMMIT, {
   kind: 'commit',
   epoch: 1,
@@ -26,16 +27,26 @@ const commit = entry(1, COMMIT, {
 const settled = (outcome: string): Entry =>
   entry(2, hash('d'), {
     kind: 'commit',
-    action: { name: 'assize.settle', args: { settled: [{ commit: COMMIT, effects: [{ id: KEY, outcome }] }] } },
+    action: {
+      name: 'assize.settle',
+      args: { settled: [{ commit: COMMIT, effects: [{ id: KEY, outcome }] }] },
+    },
   });
 const answer = entry(3, hash('e'), { kind: 'delegation', child_trajectory_id: 't' });
 
-function compared(entries: readonly Entry[], records: readonly LogRecord[] | undefined, open = true, isLogHere = true) {
+function compared(
+  entries: readonly Entry[],
+  records: readonly LogRecord[] | undefined,
+  open = true,
+  isLogHere = true,
+) {
   const told = new LedgerEffects();
   for (const each of entries) told.addEntry(each);
   const comparison = new EffectLogComparison(told, new Set(open ? [1] : []));
   const body = '{"claims":[],"principal":"p","transaction":"x","writ_id":"w"}';
-  const unknown = records && comparison.add({ epoch: 1, trajectory_id: 't', body, records: [recordsText(records)] });
+  const unknown =
+    records &&
+    comparison.add({ epoch: 1, trajectory_id: 't', body, records: [recordsText(records)] });
   return { found: comparison.differences(isLogHere), unknown };
 }
 
@@ -63,7 +74,10 @@ test('an impossible state is one difference, with its entry', () => {
   const told = (...args: Parameters<typeof compared>) =>
     compared(...args).found.map(({ seq, detail }) => [seq, detail]);
   expect(told([commit], undefined)).toEqual([
-    [1, '1 effects of this commit are not settled, but the effect log has no transaction of the commit'],
+    [
+      1,
+      '1 effects of this commit are not settled, but the effect log has no transaction of the commit',
+    ],
   ]);
   expect(told([commit], [COMMITTED, APPLIED, ENDED], false)).toEqual([
     [
@@ -73,18 +87,29 @@ test('an impossible state is one difference, with its entry', () => {
       ),
     ],
   ]);
-  expect(told([commit], [COMMITTED], false)).toEqual([[1, expect.stringContaining('but not listed as open')]]);
+  expect(told([commit], [COMMITTED], false)).toEqual([
+    [1, expect.stringContaining('but not listed as open')],
+  ]);
   expect(told([commit, settled('undone')], [COMMITTED, APPLIED, ENDED], false)).toEqual([
     [1, 'mail, effect 0 of transaction 1, is applied in the effect log, but was settled as undone'],
   ]);
-  expect(told([], [COMMITTED])).toEqual([[0, expect.stringContaining('which is not a commit of this trajectory')]]);
-  expect(told([commit], [{ ...COMMITTED, planned: [{ ...EFFECT, key: hash('f') }] } as LogRecord])).toEqual([
-    [1, 'transaction 1 of the effect log has other effects than this commit'],
+  expect(told([], [COMMITTED])).toEqual([
+    [0, expect.stringContaining('which is not a commit of this trajectory')],
   ]);
+  expect(
+    told([commit], [{ ...COMMITTED, planned: [{ ...EFFECT, key: hash('f') }] } as LogRecord]),
+  ).toEqual([[1, 'transaction 1 of the effect log has other effects than this commit']]);
   const copied = entry(1, COMMIT, { ...(commit.payload as object), epoch: 2 });
-  expect(told([copied], [COMMITTED])).toEqual([[1, expect.stringContaining('which belongs to transaction 2')]]);
-  expect(told([commit], [ENDED], false)[0]).toEqual([1, expect.stringContaining('no entry commits it')]);
-  expect(told([commit], [{ is: 'refused', n: 4, why: 'x' }])).toEqual([[1, expect.stringContaining('cannot be read')]]);
+  expect(told([copied], [COMMITTED])).toEqual([
+    [1, expect.stringContaining('which belongs to transaction 2')],
+  ]);
+  expect(told([commit], [ENDED], false)[0]).toEqual([
+    1,
+    expect.stringContaining('no entry commits it'),
+  ]);
+  expect(told([commit], [{ is: 'refused', n: 4, why: 'x' }])).toEqual([
+    [1, expect.stringContaining('cannot be read')],
+  ]);
 });
 
 test('a commit of which nothing was to be named has to be looked up', () => {

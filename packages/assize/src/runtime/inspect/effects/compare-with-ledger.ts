@@ -1,4 +1,9 @@
-import { type EffectPhase, isUnresolved, type KnownTransaction, readWithCommittedKeys } from '#effects';
+import {
+  type EffectPhase,
+  isUnresolved,
+  type KnownTransaction,
+  readWithCommittedKeys,
+} from '#effects';
 import {
   type AbandonedEffect,
   abandonedArgs,
@@ -33,7 +38,11 @@ interface RecordedCommit {
   readonly effects: Map<Hash, SettledAs | undefined>;
 }
 
-type RecordedPending = PendingEffectArgs & { readonly id: Hash; readonly seq: number; readonly reason: EffectPhase };
+type RecordedPending = PendingEffectArgs & {
+  readonly id: Hash;
+  readonly seq: number;
+  readonly reason: EffectPhase;
+};
 
 /** A commit that a transaction of the log names. */
 export interface ReferencedCommit {
@@ -75,7 +84,9 @@ export class LedgerEffects {
 
   /** Entries that the log must have: their effects have not ended. */
   get unfinished(): readonly Hash[] {
-    const commits = [...this.commits].filter(([id, commit]) => !this.imported.has(id) && leftOf(commit).length > 0);
+    const commits = [...this.commits].filter(
+      ([id, commit]) => !this.imported.has(id) && leftOf(commit).length > 0,
+    );
     return [...this.waiting.keys(), ...commits.map(([id]) => id)];
   }
 
@@ -96,11 +107,13 @@ export class LedgerEffects {
   /** Adds an entry that its chain has accepted. */
   addEntry({ id, seq, trajectory_id, payload }: Entry): void {
     this.seq = seq + 1;
-    if ('resolves' in payload && payload.resolves !== undefined) this.waiting.delete(payload.resolves);
+    if ('resolves' in payload && payload.resolves !== undefined)
+      this.waiting.delete(payload.resolves);
     if (isErasure(payload)) this.erasures.set(id, seq);
     if (isSettlement(payload)) {
       for (const { commit, effects } of payload.action.args.settled)
-        for (const { id: effect, outcome } of effects) this.commits.get(commit)?.effects.set(effect, outcome);
+        for (const { id: effect, outcome } of effects)
+          this.commits.get(commit)?.effects.set(effect, outcome);
     } else if (payload.kind === 'commit' && payload.delta.effects.length > 0) {
       const effects = new Map(payload.delta.effects.map((effect) => [effect.id, undefined]));
       this.commits.set(id, { seq, epoch: payload.epoch, effects });
@@ -108,7 +121,8 @@ export class LedgerEffects {
       this.waiting.set(id, { ...pendingEffectOf(payload), seq, reason: payload.reason });
     } else if (payload.kind === 'rejection') {
       const args = abandonedArgs(payload);
-      if (args !== undefined) this.abandoned.set(id, { epoch: args.epoch, seq, effects: args.effects });
+      if (args !== undefined)
+        this.abandoned.set(id, { epoch: args.epoch, seq, effects: args.effects });
     } else if (payload.kind === 'delegation' && payload.child_trajectory_id === trajectory_id) {
       this.isAnswered = true;
       this.waiting.clear();
@@ -159,12 +173,18 @@ export class EffectLogComparison {
       ({ known, committedKeys: named } = readWithCommittedKeys(logged));
     } catch (error) {
       this.#isUnread = true;
-      this.#say(undefined, `transaction ${epoch} of the effect log cannot be read: ${(error as Error).message}`);
+      this.#say(
+        undefined,
+        `transaction ${epoch} of the effect log cannot be read: ${(error as Error).message}`,
+      );
       return undefined;
     }
     if (known.effects.length !== known.state.effects.length) {
       this.#isUnread = true;
-      this.#say(undefined, `transaction ${epoch} of the effect log has records of effects that do not exist`);
+      this.#say(
+        undefined,
+        `transaction ${epoch} of the effect log has records of effects that do not exist`,
+      );
       return undefined;
     }
     this.#checkOpen(known);
@@ -172,7 +192,10 @@ export class EffectLogComparison {
     const isUnknown = entry !== undefined && named.length === 0 && !this.#told.commits.has(entry);
     if (entry !== undefined && !isUnknown) this.#checkCommit(known, entry, named);
     else if (entry === undefined && COMMITTED.has(known.state.phase))
-      this.#say(undefined, `transaction ${epoch} is ${known.state.phase} in the effect log, but no entry commits it`);
+      this.#say(
+        undefined,
+        `transaction ${epoch} is ${known.state.phase} in the effect log, but no entry commits it`,
+      );
     this.#checkUncommitted(known);
     this.#checkAbandoned(known);
     for (const waiting of this.#waiting.get(epoch) ?? []) this.#checkWaiting(known, waiting);
@@ -226,10 +249,17 @@ export class EffectLogComparison {
   #checkUncommitted({ epoch, state: { phase } }: KnownTransaction): void {
     const commit = this.#committed.get(epoch);
     if (commit !== undefined && !COMMITTED.has(phase))
-      this.#say(commit.seq, `transaction ${epoch} is ${phase} in the effect log, but this entry commits it`);
+      this.#say(
+        commit.seq,
+        `transaction ${epoch} is ${phase} in the effect log, but this entry commits it`,
+      );
   }
 
-  #checkCommit({ epoch, state, effects }: KnownTransaction, entry: Hash, named: readonly Hash[]): void {
+  #checkCommit(
+    { epoch, state, effects }: KnownTransaction,
+    entry: Hash,
+    named: readonly Hash[],
+  ): void {
     const commit = this.#told.commits.get(entry);
     if (commit === undefined) {
       this.missing({ epoch, entry });
@@ -265,7 +295,10 @@ export class EffectLogComparison {
         if (settledAs(phase) !== outcome)
           this.#say(seq, `${what}, is ${phase} in the effect log, but was settled as ${outcome}`);
       } else if (ENDED.has(state.phase) && !this.#open.has(epoch) && !this.#told.isAnswered)
-        this.#say(seq, `${what}, is ${phase} in the effect log, its transaction has ended, and no entry settles it`);
+        this.#say(
+          seq,
+          `${what}, is ${phase} in the effect log, its transaction has ended, and no entry settles it`,
+        );
     }
   }
 
@@ -288,7 +321,13 @@ export class EffectLogComparison {
         );
       return;
     }
-    if (state.phase !== 'aborted' || this.#open.has(epoch) || this.#told.isAnswered || acted.length === 0) return;
+    if (
+      state.phase !== 'aborted' ||
+      this.#open.has(epoch) ||
+      this.#told.isAnswered ||
+      acted.length === 0
+    )
+      return;
     const isDear = effects.some(
       ({ undo_cost }, n) => undo_cost !== undefined && state.effects[n]!.isCompensated === true,
     );
@@ -311,7 +350,8 @@ export class EffectLogComparison {
     if (commit !== undefined && commit !== entry)
       this.#say(seq, `${what} the transaction in the effect log does not belong to ${commit}`);
     const { phase } = state.effects[n]!;
-    if (!isUnresolved(phase) || phase !== reason) this.#say(seq, `${what} the effect is ${phase} in the effect log`);
+    if (!isUnresolved(phase) || phase !== reason)
+      this.#say(seq, `${what} the effect is ${phase} in the effect log`);
   }
 
   #say(seq: number | undefined, detail: string): void {

@@ -64,6 +64,8 @@ function effectsIn({ payload }: Entry): readonly Hash[] {
 
 async function textsErasedBy(entry: Entry, store: LedgerStore): Promise<readonly Hash[]> {
   const { payload } = entry;
-  const args = isErasure(payload) ? await new ValueReader(store).erasure(entry, payload) : undefined;
+  const args = isErasure(payload)
+    ? await new ValueReader(store).erasure(entry, payload)
+    : undefined;
   return args === undefined ? [] : loggedErasedBy(args).map(({ hash }) => hash);
 }

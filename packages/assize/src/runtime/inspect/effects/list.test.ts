@@ -1,14 +1,27 @@
 import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import type { EffectsQuery, EffectTransaction } from '#runtime';
-import { operatorWrit, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../../../tests/support/tools/effect-sink.ts';
+import {
+  operatorWrit,
+  runtimeOver,
+  writFor,
+} from '../../../../../../tests/support/ledger/runtime.ts';
+import {
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../../tests/support/tools/effect-sink.ts';
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 
 async function stage() {
   const store = new MemoryStore();
-  const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'lose_before' as const };
+  const outside = {
+    sink: new OutsideSink('blind'),
+    steps: new Steps(),
+    fault: () => 'lose_before' as const,
+  };
   const held = toolFor(outside, 'irreversible', 'buffered');
   const worker = runtimeOver(store, [tally], { tools: [held] });
   for (const trajectoryId of ['one', 'two']) {
@@ -83,14 +96,17 @@ test('all are listed from the youngest on, in pages, where that is asked for', a
     writ: operatorWrit(),
     evidence: 'it is not there',
   });
-  const epochs = async (query: EffectsQuery) => (await reader.effects(query)).map(({ epoch }) => epoch);
+  const epochs = async (query: EffectsQuery) =>
+    (await reader.effects(query)).map(({ epoch }) => epoch);
   expect(await epochs({ all: true })).toEqual([2, 1]);
   expect(await epochs({ all: false })).toEqual([2]);
   expect(await epochs({ all: true, limit: 1 })).toEqual([2]);
   expect(await epochs({ all: true, limit: 1, before: 2 })).toEqual([1]);
   expect(await epochs({ all: true, before: 1 })).toEqual([]);
   expect(await epochs({ all: true, limit: 1, trajectoryId: 'one' })).toEqual([1]);
-  expect((await reader.effects({ all: true, before: 2 }))[0]).toEqual((await reader.effects({ epoch: 1 }))[0]);
+  expect((await reader.effects({ all: true, before: 2 }))[0]).toEqual(
+    (await reader.effects({ epoch: 1 }))[0],
+  );
   for (const query of [{ limit: 1 }, { before: 2 }, { all: true, epoch: 1 }])
     await expect(reader.effects(query)).rejects.toMatchObject({
       code: 'bad_argument',
@@ -101,8 +117,14 @@ test('all are listed from the youngest on, in pages, where that is asked for', a
 
 test('why something is undone is said', async () => {
   const store = new MemoryStore();
-  const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'lose' as const };
-  const worker = runtimeOver(store, [tally], { tools: [toolFor(outside, 'reversible', 'externalised')] });
+  const outside = {
+    sink: new OutsideSink('blind'),
+    steps: new Steps(),
+    fault: () => 'lose' as const,
+  };
+  const worker = runtimeOver(store, [tally], {
+    tools: [toolFor(outside, 'reversible', 'externalised')],
+  });
   const trajectory = await worker.create(tally, { trajectoryId: 't' });
   const made = trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, (tx) =>
     tx.call('reversible.externalised', { what: 'a' }),
@@ -137,7 +159,11 @@ test('a store without an effect log is refused, and so is a query that is none',
 
 test('a call is listed with its branch, a call outside branches without one', async () => {
   const store = new MemoryStore();
-  const act = toolFor({ sink: new OutsideSink('keyed'), steps: new Steps() }, 'reversible', 'externalised');
+  const act = toolFor(
+    { sink: new OutsideSink('keyed'), steps: new Steps() },
+    'reversible',
+    'externalised',
+  );
   const trajectory = await runtimeOver(store, [tally], { tools: [act] }).create(tally);
   await trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {
     await tx.speculate(
@@ -147,7 +173,9 @@ test('a call is listed with its branch, a call outside branches without one', as
     await tx.call(act.name, { what: 'c', at: 'c' });
     tx.propose(COUNT);
   });
-  const [{ effects }] = (await runtimeOver(store, [tally]).effects({ epoch: 1 })) as [EffectTransaction];
+  const [{ effects }] = (await runtimeOver(store, [tally]).effects({ epoch: 1 })) as [
+    EffectTransaction,
+  ];
   expect(effects.map(({ branch, phase }) => [branch, phase])).toEqual([
     ['0.0', 'undone'],
     ['0.1', expect.stringMatching(/executed|applied/)],

@@ -90,7 +90,10 @@ export interface EffectNeeds {
 }
 
 export interface ListedEffect
-  extends Pick<KnownEffect, 'tool' | 'key' | 'branch' | 'residue' | 'resolved' | 'differs' | 'why'> {
+  extends Pick<
+    KnownEffect,
+    'tool' | 'key' | 'branch' | 'residue' | 'resolved' | 'differs' | 'why'
+  > {
   readonly n: number;
   readonly class: EffectClass;
   readonly phase: EffectPhase;
@@ -103,7 +106,10 @@ export interface ListedEffect
 }
 
 /** Reads the log without taking the lease. */
-export async function readEffects(store: LedgerStore & EffectStore, query: EffectsQuery): Promise<EffectTransaction[]> {
+export async function readEffects(
+  store: LedgerStore & EffectStore,
+  query: EffectsQuery,
+): Promise<EffectTransaction[]> {
   const { trajectoryId } = query;
   const found: EffectTransaction[] = [];
   for await (const logged of loggedBy(store, query)) {
@@ -116,14 +122,22 @@ export async function readEffects(store: LedgerStore & EffectStore, query: Effec
 
 const ENDED: ReadonlySet<TransactionPhase> = new Set(['settled', 'aborted']);
 /** Phases of effects that may still get a call. */
-const AT_WORK: ReadonlySet<EffectPhase> = new Set(['intended', 'executed', 'due', 'applying', 'undoing']);
+const AT_WORK: ReadonlySet<EffectPhase> = new Set([
+  'intended',
+  'executed',
+  'due',
+  'applying',
+  'undoing',
+]);
 
 async function needsOf(
   { trajectoryId, state, effects }: KnownTransaction,
   store: LedgerStore,
 ): Promise<EffectNeeds | undefined> {
   if (ENDED.has(state.phase)) return undefined;
-  const tools = new Set(effects.flatMap(({ tool }, n) => (AT_WORK.has(state.effects[n]!.phase) ? [tool] : [])));
+  const tools = new Set(
+    effects.flatMap(({ tool }, n) => (AT_WORK.has(state.effects[n]!.phase) ? [tool] : [])),
+  );
   const isAnswered = state.phase === 'failing' && state.failing?.isWaived !== true;
   const domain = isAnswered ? await domainOf(trajectoryId, store) : undefined;
   return { tools: [...tools].sort(), ...(domain !== undefined && { domain }) };
@@ -176,7 +190,20 @@ function listed(known: KnownTransaction, needs: EffectNeeds | undefined): Effect
     ...(needs === undefined ? {} : { needs }),
     claims: claimsOf(known).filter((claim) => !isNameClaim(claim)),
     effects: effects.map(
-      ({ tool, key, branch, residue, resolved, differs, refused, why = refused, undo_cost: undoCost }, n) => {
+      (
+        {
+          tool,
+          key,
+          branch,
+          residue,
+          resolved,
+          differs,
+          refused,
+          why = refused,
+          undo_cost: undoCost,
+        },
+        n,
+      ) => {
         const { class: kind, phase, failures } = state.effects[n]!;
         return {
           n,

@@ -33,13 +33,18 @@ export type RecordedCallStore = Pick<EffectStore, 'listEffects'> & Pick<LedgerSt
  *
  * @throws EffectError `log_damaged`
  */
-export async function recordedToolCalls(store: RecordedCallStore, trajectoryId: string): Promise<RecordedToolCall[]> {
+export async function recordedToolCalls(
+  store: RecordedCallStore,
+  trajectoryId: string,
+): Promise<RecordedToolCall[]> {
   const found: RecordedToolCall[][] = [];
   for await (const logged of loggedTransactions(store, trajectoryId)) {
     const { effects, state, entry } = readTransaction(logged);
     const calls: RecordedToolCall[] = [];
     for (const [n, effect] of effects.entries()) {
-      const payload = (await readSalted((hash) => store.blob(hash), effect.payload)) as EffectPayload | undefined;
+      const payload = (await readSalted((hash) => store.blob(hash), effect.payload)) as
+        | EffectPayload
+        | undefined;
       if (payload === undefined) continue;
       const { tool, input } = payload;
       const outcome = await outcomeOf(effect, hasFailed(state, n), store);

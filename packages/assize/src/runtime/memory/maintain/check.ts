@@ -166,7 +166,14 @@ async function expectedOf(
     const { partition: name, names, version, system_time: latest, inherit } = write;
     const since = name.branch === undefined ? undefined : (inherit?.until ?? OPEN_START);
     const key = nameKey(name);
-    const there = expected.get(key) ?? { name, names: names.hash, since, version, latest, rows: new Map() };
+    const there = expected.get(key) ?? {
+      name,
+      names: names.hash,
+      since,
+      version,
+      latest,
+      rows: new Map(),
+    };
     expected.set(key, Object.assign(there, { version, latest }));
     change(there, write);
   }
@@ -178,7 +185,8 @@ async function expectedOf(
  * should have been written.
  */
 function change({ rows }: Expected, { close, insert, system_time, inherit }: FactWrite): void {
-  for (const row of inherit?.rows ?? []) rows.set(rowKey(row), { is: digestOf(row), end: OPEN_END });
+  for (const row of inherit?.rows ?? [])
+    rows.set(rowKey(row), { is: digestOf(row), end: OPEN_END });
   for (const { fact_id, system_time_start } of close) {
     const row = rows.get(rowKey({ fact_id, system_time_start }));
     if (row !== undefined) row.end = system_time;
@@ -187,9 +195,16 @@ function change({ rows }: Expected, { close, insert, system_time, inherit }: Fac
 }
 
 /** By partition. */
-async function differencesOf(store: FactStore, expected: ReadonlyMap<string, Expected>): Promise<StorePartition[]> {
+async function differencesOf(
+  store: FactStore,
+  expected: ReadonlyMap<string, Expected>,
+): Promise<StorePartition[]> {
   const found = new Map<string, StorePartition & { readonly of: FactDifference[] }>();
-  const add = (name: PartitionName, kind: FactDifference['kind'], row?: Pick<FactVersion, RowName>): void => {
+  const add = (
+    name: PartitionName,
+    kind: FactDifference['kind'],
+    row?: Pick<FactVersion, RowName>,
+  ): void => {
     const key = nameKey(name);
     const there = found.get(key) ?? { name: nameOf(name), of: [] };
     found.set(key, there);
@@ -212,7 +227,10 @@ async function differencesOf(store: FactStore, expected: ReadonlyMap<string, Exp
     }
     const live = await store.partition(name);
     const isSame =
-      live?.version === version && live.latest === latest && live.names.hash === names && live.since === since;
+      live?.version === version &&
+      live.latest === latest &&
+      live.names.hash === names &&
+      live.since === since;
     if (!isSame && !found.has(nameKey(name))) add(name, 'partition');
   }
   return [...found.values()];
@@ -220,7 +238,10 @@ async function differencesOf(store: FactStore, expected: ReadonlyMap<string, Exp
 
 type RowName = 'fact_id' | 'system_time_start';
 
-async function* rowsOf(store: FactStore, memory: Pick<PartitionName, 'space' | 'branch'>): AsyncGenerator<FactVersion> {
+async function* rowsOf(
+  store: FactStore,
+  memory: Pick<PartitionName, 'space' | 'branch'>,
+): AsyncGenerator<FactVersion> {
   for await (const page of factPages(store, { ...memory, kind: 'all' })) yield* page;
 }
 

@@ -70,7 +70,8 @@ class VersionOrder {
     const hash = this.#names.get(name) ?? names.hash;
     const last = this.#versions.get(names.hash) ?? 0;
     if (hash !== names.hash) throw invalid(write, 'occurs twice under one name');
-    if (version <= last || this.#ahead.has(placeOf(write))) throw invalid(write, `has version ${version} twice`);
+    if (version <= last || this.#ahead.has(placeOf(write)))
+      throw invalid(write, `has version ${version} twice`);
     // The source's partition had this version where the branch starts.
     if (write.inherit !== undefined) {
       if (last > 0) throw invalid(write, 'has two first versions');
@@ -79,7 +80,8 @@ class VersionOrder {
     this.#names.set(name, hash);
     this.#ahead.set(placeOf(write), write);
     const ready: FactWrite[] = [];
-    for (let next = this.#next(names.hash); next !== undefined; next = this.#next(names.hash)) ready.push(next);
+    for (let next = this.#next(names.hash); next !== undefined; next = this.#next(names.hash))
+      ready.push(next);
     return ready;
   }
 
@@ -103,7 +105,13 @@ class VersionOrder {
   }
 }
 
-function placeOf({ names, version }: { readonly names: { readonly hash: Hash }; readonly version: number }): string {
+function placeOf({
+  names,
+  version,
+}: {
+  readonly names: { readonly hash: Hash };
+  readonly version: number;
+}): string {
   return `${version} ${names.hash}`;
 }
 
@@ -130,12 +138,18 @@ async function* beliefCommits(
   trajectories: readonly TrajectoryInfo[],
   onRead: (entries: number) => void,
 ): AsyncGenerator<Entry> {
-  const limit = Math.max(PAGE_MIN, Math.min(PAGE_MAX, Math.floor(ROWS_AT_ONCE / Math.max(1, trajectories.length))));
+  const limit = Math.max(
+    PAGE_MIN,
+    Math.min(PAGE_MAX, Math.floor(ROWS_AT_ONCE / Math.max(1, trajectories.length))),
+  );
   let read = 0;
   const readOn = async (reading: TrajectoryCursor): Promise<void> => {
     while (reading.entries.length === 0 && reading.from < reading.length) {
       const { trajectoryId, from, length } = reading;
-      const rows = await store.entries(trajectoryId, { from, limit: Math.min(limit, length - from) });
+      const rows = await store.entries(trajectoryId, {
+        from,
+        limit: Math.min(limit, length - from),
+      });
       if (rows.length === 0) return;
       reading.from += rows.length;
       reading.entries = rows
@@ -149,7 +163,8 @@ async function* beliefCommits(
   // The earliest is last, because items are taken from the end.
   const readings: TrajectoryCursor[] = [];
   const put = (reading: TrajectoryCursor): void => {
-    if (reading.entries.length > 0) readings.splice(placeFor(timeOf(reading), readings), 0, reading);
+    if (reading.entries.length > 0)
+      readings.splice(placeFor(timeOf(reading), readings), 0, reading);
   };
   for (const { trajectory_id: trajectoryId, entries: length } of trajectories) {
     const reading: TrajectoryCursor = { trajectoryId, length, from: 0, entries: [] };

@@ -16,7 +16,12 @@ import { type FactStore, type FactVersion, integrateLog, type LedgerStore } from
 import { openStore, type Store } from '#stores';
 import { cases } from '../../../../../../tests/support/cases.ts';
 import { clinic } from '../../../../../../tests/support/clinic/clinic.ts';
-import { HandClock, runtimeOver, START, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../../../../../tests/support/ledger/runtime.ts';
 import { onEveryStore } from '../../../../../../tests/support/ledger/stores.ts';
 import { openUnguarded } from '../../../../../../tests/support/ledger/unguarded.ts';
 import type { Trajectory } from '../../trajectory.ts';
@@ -62,12 +67,21 @@ async function told(store: Facts, all: readonly Deed[]): Promise<void> {
   const trajectories: Trajectory[] = [];
   for (const [i, trajectoryId] of NAMES.entries()) {
     const assize = runtimeOver(store, [clinic], { ports: { clock: clocks[i]! } });
-    trajectories.push((await assize.create(clinic, { trajectoryId, writs: [writ] })) as unknown as Trajectory);
+    trajectories.push(
+      (await assize.create(clinic, { trajectoryId, writs: [writ] })) as unknown as Trajectory,
+    );
   }
   for (const [n, deed] of all.entries()) {
-    clocks[deed.where]!.at = addMicros(START, AHEAD_MICROS[deed.where]! + 7_200_000_000 + n * 1_000_000);
+    clocks[deed.where]!.at = addMicros(
+      START,
+      AHEAD_MICROS[deed.where]! + 7_200_000_000 + n * 1_000_000,
+    );
     const trajectory = trajectories[deed.where]!;
-    await done(trajectory, trajectory.memory({ space: deed.days === 5 ? 'icu' : 'ward', writ }), deed);
+    await done(
+      trajectory,
+      trajectory.memory({ space: deed.days === 5 ? 'icu' : 'ward', writ }),
+      deed,
+    );
   }
 }
 
@@ -102,7 +116,9 @@ async function exported(store: Facts): Promise<unknown> {
   const spaces = await store.spaces();
   const rows = await Promise.all(spaces.map((space) => store.facts({ space, kind: 'all' })));
   const states = await Promise.all(
-    rows.flat().map(({ space, subject, predicate }) => store.partition({ space, subject, predicate })),
+    rows
+      .flat()
+      .map(({ space, subject, predicate }) => store.partition({ space, subject, predicate })),
   );
   return { spaces, rows, states };
 }
@@ -122,7 +138,9 @@ async function* withoutLast(lines: AsyncIterable<string>): AsyncGenerator<string
 
 let files = 0;
 const opened = async (kind: string): Promise<Facts> =>
-  (await openStore(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`)) as Facts;
+  (await openStore(
+    kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`,
+  )) as Facts;
 
 /** Runs of the property: a server takes longer. */
 const RUNS = { memory: 40, sqlite: 5, postgres: 2 } as const;
@@ -136,7 +154,12 @@ onEveryStore(({ kind, newPlace }) => {
         const store = await opened();
         await told(store, all);
         const before = await exported(store);
-        expect(await checkMemory(store)).toMatchObject({ valid: true, differences: [], more: 0, changedMeanwhile: 0 });
+        expect(await checkMemory(store)).toMatchObject({
+          valid: true,
+          differences: [],
+          more: 0,
+          changedMeanwhile: 0,
+        });
         expect(await exported(store)).toEqual(before);
         await rebuildMemory(store);
         expect(await exported(store)).toEqual(before);
@@ -161,7 +184,10 @@ onEveryStore(({ kind, newPlace }) => {
     expect(new Set(differences.map((each) => each.kind))).toEqual(new Set(['missing']));
     expect(await fsck(copy)).toMatchObject({ valid: false, faults: [{ code: 'facts_differ' }] });
     const seen: number[][] = [];
-    expect(await rebuildMemory(copy, { onProgress: (...at) => seen.push(at) })).toEqual({ changes: 4, facts });
+    expect(await rebuildMemory(copy, { onProgress: (...at) => seen.push(at) })).toEqual({
+      changes: 4,
+      facts,
+    });
     expect(seen.at(-1)).toEqual([14, 14]);
     expect(await checkMemory(copy)).toMatchObject({ valid: true, facts });
     await store.close();
@@ -172,7 +198,9 @@ onEveryStore(({ kind, newPlace }) => {
     const [store, copy, other] = [await opened(), await opened(), await opened()];
     await told(store, SOME);
     const cut = (): AsyncIterable<string> => withoutLast(linesOf(store));
-    await expect(importLines(copy, cut(), { awaitsFacts: true })).rejects.toMatchObject({ code: 'bad_export' });
+    await expect(importLines(copy, cut(), { awaitsFacts: true })).rejects.toMatchObject({
+      code: 'bad_export',
+    });
     // Too few for a group: nothing was written.
     expect(await copy.facts({ space: 'ward' })).toEqual([]);
     const stopped = {
@@ -191,12 +219,12 @@ onEveryStore(({ kind, newPlace }) => {
     // Nothing new, and nothing to await.
     await importLines(copy, linesOf(store), { awaitsFacts: true });
     expect(await exported(copy)).toEqual(await exported(store));
-    const memory = (await runtimeOver(other, [clinic]).create(clinic, { trajectoryId: 'other', writs: [writ] })).memory(
-      {
-        space: 'elsewhere',
-        writ,
-      },
-    );
+    const memory = (
+      await runtimeOver(other, [clinic]).create(clinic, { trajectoryId: 'other', writs: [writ] })
+    ).memory({
+      space: 'elsewhere',
+      writ,
+    });
     await memory.assert({ subject: 'p1', predicate: 'drug', object: 'w' });
     await importLines(other, linesOf(store), { awaitsFacts: true });
     await expect(other.facts({ space: 'elsewhere' })).rejects.toMatchObject(incomplete);
@@ -237,7 +265,10 @@ test('every change in the database is found and located', async () => {
       "UPDATE fact_time SET system_end = '2030-01-01T00:00:00.000000Z' WHERE n = (SELECT n FROM fact WHERE fact_id = ?)",
       { kind: 'other' },
     ],
-    ["UPDATE fact SET fact_id = 'f' || substr(fact_id, 2) || 'f' WHERE fact_id = ?", { kind: 'unexpected' }],
+    [
+      "UPDATE fact SET fact_id = 'f' || substr(fact_id, 2) || 'f' WHERE fact_id = ?",
+      { kind: 'unexpected' },
+    ],
     ['DELETE FROM fact WHERE fact_id = ?', { kind: 'missing' }],
     ['DELETE FROM fact_time WHERE n = (SELECT n FROM fact WHERE fact_id = ?)', { kind: 'missing' }],
     [
@@ -273,24 +304,32 @@ describe.each(NAMES)('where %s does not verify', (broken) => {
     const path = join(folder, `${files}.db`);
     await told(store, SOME);
     const rows = await store.facts({ space: 'ward', kind: 'all' });
-    const said = (await store.entries(broken)).findLast(({ payload }) => payload.includes('"partition"'))!;
+    const said = (await store.entries(broken)).findLast(({ payload }) =>
+      payload.includes('"partition"'),
+    )!;
     await store.close();
     const db = openUnguarded(path);
-    db.prepare("UPDATE entry SET payload = payload || ' ' WHERE id = ?").run(Buffer.from(said.id, 'hex'));
+    db.prepare("UPDATE entry SET payload = payload || ' ' WHERE id = ?").run(
+      Buffer.from(said.id, 'hex'),
+    );
     db.close();
     const last = SOME.findLast(({ where }) => NAMES[where] === broken)!;
     const check = async (): Promise<unknown[]> => {
       const again = (await openStore(`sqlite:${path}`)) as Facts;
       const { trajectories, faults } = await fsck(again);
       await again.close();
-      expect(trajectories.filter(({ valid }) => !valid).map((each) => each.trajectory_id)).toEqual([broken]);
+      expect(trajectories.filter(({ valid }) => !valid).map((each) => each.trajectory_id)).toEqual([
+        broken,
+      ]);
       return faults.filter(({ code }) => code === 'facts_differ');
     };
     expect(await check()).toEqual([]);
     for (const row of rows) {
       const spoilt = new DatabaseSync(path);
       const set = (confidence: number) =>
-        spoilt.prepare('UPDATE fact SET confidence = ? WHERE fact_id = ?').run(confidence, row.fact_id);
+        spoilt
+          .prepare('UPDATE fact SET confidence = ? WHERE fact_id = ?')
+          .run(confidence, row.fact_id);
       set(0.7);
       expect(await check()).toHaveLength(row.subject === last.subject ? 0 : 1);
       set(row.confidence);
@@ -363,5 +402,8 @@ test('a concurrent write during the check causes no difference', async () => {
       },
     }),
   );
-  expect([written, report]).toEqual([true, expect.objectContaining({ valid: true, changedMeanwhile: 1 })]);
+  expect([written, report]).toEqual([
+    true,
+    expect.objectContaining({ valid: true, changedMeanwhile: 1 }),
+  ]);
 });

@@ -45,7 +45,8 @@ export async function rebuildMemory(
   checkArgument(REBUILD_OPTIONS, options, 'options');
   const before = await store.trajectories();
   const length = before.reduce((sum, { entries }) => sum + entries, 0);
-  const told = (passed: number) => (read: number) => options.onProgress?.(passed + read, 2 * length);
+  const told = (passed: number) => (read: number) =>
+    options.onProgress?.(passed + read, 2 * length);
   try {
     for await (const _ of recordedChanges(store, before, told(0)));
   } catch (error) {

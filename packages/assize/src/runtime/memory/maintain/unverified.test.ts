@@ -23,40 +23,55 @@ const history = fc.record({
 
 test('facts from entries are explained; more facts than entries allow are not', async () => {
   await fc.assert(
-    fc.asyncProperty(history, fc.integer({ min: 1, max: 3 }), async ({ read, legible, inherited }, ahead) => {
-      const from = (inherited ?? 0) + 1;
-      const last = from + read + legible.length - 1;
-      const unread = legible.map((isLegible, i) => ({ isLegible, version: from + read + i }));
-      const writes = unread
-        .filter(({ isLegible }) => isLegible)
-        .map(({ version }) => ({
-          names: { hash: NAMES, bytes: 1 },
-          version,
-          system_time: timeOf(version),
-          ...(inherited !== undefined && version === from && { inherit: { until: START, rows: [] } }),
+    fc.asyncProperty(
+      history,
+      fc.integer({ min: 1, max: 3 }),
+      async ({ read, legible, inherited }, ahead) => {
+        const from = (inherited ?? 0) + 1;
+        const last = from + read + legible.length - 1;
+        const unread = legible.map((isLegible, i) => ({ isLegible, version: from + read + i }));
+        const writes = unread
+          .filter(({ isLegible }) => isLegible)
+          .map(({ version }) => ({
+            names: { hash: NAMES, bytes: 1 },
+            version,
+            system_time: timeOf(version),
+            ...(inherited !== undefined &&
+              version === from && { inherit: { until: START, rows: [] } }),
+          }));
+        const damaged = unread.length - writes.length;
+        const rows = Array.from({ length: damaged }, (_, seq) => ({
+          trajectory_id: 't',
+          seq,
+          id: 'x',
+          payload: 'x',
         }));
-      const damaged = unread.length - writes.length;
-      const rows = Array.from({ length: damaged }, (_, seq) => ({ trajectory_id: 't', seq, id: 'x', payload: 'x' }));
-      const store = { entries: async () => rows } as unknown as LedgerStore;
-      const changes = await UnverifiedChanges.of(
-        store,
-        [{ trajectory_id: 't', entries: damaged, head: 'x' }],
-        new Map([['t', 0]]),
-        writes as unknown as FactWrite[],
-      );
-      const readTo =
-        read === 0
-          ? { names: NAMES, version: 0, latest: '0000' }
-          : { names: NAMES, version: from + read - 1, latest: timeOf(from + read - 1) };
-      const since = inherited === undefined ? {} : { since: START };
-      expect(changes.explain(readTo, { version: last, latest: timeOf(last), ...since })).toBe(true);
-      // Without the first change of a partition, its start is unknown.
-      const isKnown = inherited === undefined || read > 0 || legible[0] === true;
-      const later = { latest: timeOf(last + ahead), ...since };
-      if (isKnown) expect(changes.explain(readTo, { version: last + damaged + 1, ...later })).toBe(false);
-      if (legible.at(-1))
-        expect(changes.explain(readTo, { version: last + ahead, latest: timeOf(last), ...since })).toBe(false);
-    }),
+        const store = { entries: async () => rows } as unknown as LedgerStore;
+        const changes = await UnverifiedChanges.of(
+          store,
+          [{ trajectory_id: 't', entries: damaged, head: 'x' }],
+          new Map([['t', 0]]),
+          writes as unknown as FactWrite[],
+        );
+        const readTo =
+          read === 0
+            ? { names: NAMES, version: 0, latest: '0000' }
+            : { names: NAMES, version: from + read - 1, latest: timeOf(from + read - 1) };
+        const since = inherited === undefined ? {} : { since: START };
+        expect(changes.explain(readTo, { version: last, latest: timeOf(last), ...since })).toBe(
+          true,
+        );
+        // Without the first change of a partition, its start is unknown.
+        const isKnown = inherited === undefined || read > 0 || legible[0] === true;
+        const later = { latest: timeOf(last + ahead), ...since };
+        if (isKnown)
+          expect(changes.explain(readTo, { version: last + damaged + 1, ...later })).toBe(false);
+        if (legible.at(-1))
+          expect(
+            changes.explain(readTo, { version: last + ahead, latest: timeOf(last), ...since }),
+          ).toBe(false);
+      },
+    ),
     { numRuns: cases(300) },
   );
 });

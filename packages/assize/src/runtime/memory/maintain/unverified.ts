@@ -49,7 +49,9 @@ export class UnverifiedChanges {
     const unread = new UnverifiedChanges();
     for (const { names, version, system_time: latest, inherit } of keptBack)
       unread.#note(names.hash, { version, latest, begins: inherit !== undefined });
-    const lengths = new Map(trajectories.map(({ trajectory_id, entries }) => [trajectory_id, entries]));
+    const lengths = new Map(
+      trajectories.map(({ trajectory_id, entries }) => [trajectory_id, entries]),
+    );
     for (const [trajectoryId, from] of readOnly)
       await unread.#read(store, trajectoryId, from, lengths.get(trajectoryId));
     return unread;
@@ -81,7 +83,12 @@ export class UnverifiedChanges {
     return version - first - said <= this.#illegible;
   }
 
-  async #read(store: LedgerStore, trajectoryId: string, from: number, length: number | undefined): Promise<void> {
+  async #read(
+    store: LedgerStore,
+    trajectoryId: string,
+    from: number,
+    length: number | undefined,
+  ): Promise<void> {
     if (length === undefined) {
       // The number of its entries is unknown.
       this.#illegible = Number.POSITIVE_INFINITY;
@@ -126,7 +133,11 @@ export class UnverifiedChanges {
   }
 }
 
-async function followsWhatWasRead(store: LedgerStore, trajectoryId: string, from: number): Promise<boolean> {
+async function followsWhatWasRead(
+  store: LedgerStore,
+  trajectoryId: string,
+  from: number,
+): Promise<boolean> {
   const [before, first] = await store.entries(trajectoryId, { from: from - 1, limit: 2 });
   return first?.seq === from && first.parent === before?.id;
 }

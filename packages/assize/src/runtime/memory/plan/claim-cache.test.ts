@@ -8,7 +8,8 @@ import { committed, writ } from '../../../../../../tests/support/clinic/clinic-m
 import { runtimeOver } from '../../../../../../tests/support/ledger/runtime.ts';
 import { ClaimCache } from './claim-cache.ts';
 
-const several = (...claims: string[]) => claims.map((fact_id) => ({ fact_id, cardinality: 'multi-valued' as const }));
+const several = (...claims: string[]) =>
+  claims.map((fact_id) => ({ fact_id, cardinality: 'multi-valued' as const }));
 const stateOf = (name: PartitionName, version: number) => ({ names: namesOf(name), version });
 
 /** The claims of a store; `facts` counts the reads. */
@@ -26,13 +27,16 @@ test('claims are read once, and again only where others went on', async () => {
     changeOf(ALICE, 1, 1, several('a', 'b')),
     changeOf(ALICE, 2, 2, several('c')),
   );
-  for (const _ of [1, 2]) expect([...(await made.load(ALICE, stateOf(ALICE, 2)))]).toEqual(['a', 'b', 'c']);
+  for (const _ of [1, 2])
+    expect([...(await made.load(ALICE, stateOf(ALICE, 2)))]).toEqual(['a', 'b', 'c']);
   expect(facts).toHaveBeenCalledTimes(1);
   expect([...(await made.load(ALICE, stateOf(ALICE, 2), day(1)))]).toEqual(['a', 'b']);
   await commit(changeOf(ALICE, 3, 3, several('d')));
   facts.mockClear();
   expect([...(await made.load(ALICE, stateOf(ALICE, 3)))]).toEqual(['a', 'b', 'c', 'd']);
-  expect(facts.mock.calls.map(([{ after }]) => after)).toMatchObject([{ fact_id: 'c', object: '' }]);
+  expect(facts.mock.calls.map(([{ after }]) => after)).toMatchObject([
+    { fact_id: 'c', object: '' },
+  ]);
 });
 
 test('accepted claims are known without a read until they are evicted', async () => {
@@ -63,7 +67,9 @@ test('the cache evicts partitions that are no longer requested', async () => {
   const named = (n: number): PartitionName => ({ ...ALICE, subject: `s${n}` });
   facts.mockImplementation(async ({ subject, after }) => {
     const rows = several(...Array.from({ length: 60_000 }, (_, claim) => `${subject} ${claim}`));
-    return after === undefined ? changeOf({ ...ALICE, subject: subject! }, 1, 1, rows).insert.map((row) => row) : [];
+    return after === undefined
+      ? changeOf({ ...ALICE, subject: subject! }, 1, 1, rows).insert.map((row) => row)
+      : [];
   });
   /** Whether it had to be read. */
   const isRead = async (n: number): Promise<boolean> => {
@@ -80,9 +86,17 @@ test('the cache evicts partitions that are no longer requested', async () => {
 test('successive assertions from new sources read no more of the history', async () => {
   const store = new MemoryStore();
   const facts = vi.spyOn(store, 'facts');
-  const trajectory = await runtimeOver(store, [clinic]).create(clinic, { trajectoryId: 't', writs: [writ] });
+  const trajectory = await runtimeOver(store, [clinic]).create(clinic, {
+    trajectoryId: 't',
+    writs: [writ],
+  });
   const memory = trajectory.memory({ space: 'ward', writ });
-  const said = (n: number) => ({ subject: 'p7', predicate: 'drug', object: `drug ${n}`, source: `letter ${n}` });
+  const said = (n: number) => ({
+    subject: 'p7',
+    predicate: 'drug',
+    object: `drug ${n}`,
+    source: `letter ${n}`,
+  });
   const valid = (n: number) => ({ from: day(n), to: n % 3 === 0 ? OPEN_END : day(n + 5) });
   for (let n = 1; n <= 10; n++) await committed(memory.assert({ ...said(n), valid: valid(n) }));
   facts.mockClear();

@@ -101,7 +101,8 @@ export class ClaimCache {
       const rows = page.filter((row) => row.system_time_start <= until);
       for (const { lineage } of rows) this.#add(made, lineage);
       const entries = new Set(rows.filter(isOfSeveral).map(({ entry_id }) => entry_id));
-      for (const id of entries) for (const claim of await this.#mergedBy(id, made.names)) this.#add(made, claim);
+      for (const id of entries)
+        for (const claim of await this.#mergedBy(id, made.names)) this.#add(made, claim);
       const last = page.at(-1)!;
       // Without its object.
       made.last = { ...last, object: '' };
@@ -115,7 +116,9 @@ export class ClaimCache {
     const row = await this.#store.resolve(entryId);
     const payload = row && readRow(row).payload;
     if (payload?.kind !== 'commit') return [];
-    return payload.delta.beliefs.flatMap(({ partition, merged = [] }) => (partition.$blob === names ? merged : []));
+    return payload.delta.beliefs.flatMap(({ partition, merged = [] }) =>
+      partition.$blob === names ? merged : [],
+    );
   }
 
   #find(key: string): CachedClaims | undefined {

@@ -40,8 +40,8 @@ export async function partitionsToErase(
     const payload = row && readRow(row).payload;
     if (payload?.kind !== 'commit') continue;
     for (const change of payload.delta.beliefs) {
-      const isLosing = [change.partition, ...change.insert.map(({ object }) => object)].some(({ $blob }) =>
-        hashes.has($blob),
+      const isLosing = [change.partition, ...change.insert.map(({ object }) => object)].some(
+        ({ $blob }) => hashes.has($blob),
       );
       if (isLosing) changes.set(change.partition.$blob, { change, seq });
     }
@@ -49,7 +49,10 @@ export async function partitionsToErase(
   const losing: ErasedPartition[] = [];
   for (const { change, seq } of changes.values()) {
     const { partition: reference, cardinality } = change;
-    const held = await replayer.values.read<never>({ trajectory_id: trajectoryId, seq }, reference as never);
+    const held = await replayer.values.read<never>(
+      { trajectory_id: trajectoryId, seq },
+      reference as never,
+    );
     if (!('value' in held)) continue;
     const name: PartitionName = held.value;
     const state = await store.partition(name);
@@ -77,7 +80,11 @@ export function planErasedChanges(
     },
   }));
   return {
-    changes: moved.map(({ reference, cardinality, moved }) => ({ partition: reference, cardinality, ...moved })),
+    changes: moved.map(({ reference, cardinality, moved }) => ({
+      partition: reference,
+      cardinality,
+      ...moved,
+    })),
     writes: moved.map(({ name, reference: { $blob: hash, bytes }, moved }) => ({
       partition: name,
       names: { hash, bytes },

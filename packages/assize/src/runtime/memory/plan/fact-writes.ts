@@ -45,29 +45,42 @@ interface FactWrites {
 
 /** Stores the texts of the changes as blobs. @throws the errors of `requireEntryFits` */
 export function factWrites(planned: readonly PlannedPartition[], blobs: PayloadBlobs): FactWrites {
-  const parts = planned.map(({ group, plan, version, touched, past, open, names: known, source }) => {
-    const { name } = group;
-    const names = known ?? contentOf(blobs.storeSalted({ ...name }));
-    const stated = [...past, ...touched].filter(({ row_kind }) => row_kind === 'current');
-    const contents = new Map(stated.map(({ lineage, content }) => [lineage, content]));
-    const claims = new Set(plan.insert.map(({ lineage }) => lineage));
-    const insert = plan.insert.map((row): [FactRow, ContentRef] => {
-      // One blob per claim, so it is erased with the claim in every place. A witness is a
-      // separate blob.
-      if (row.row_kind === 'audit') return [row, contentOf(blobs.storeSalted(row.object))];
-      const content = contents.get(row.lineage) ?? contentOf(blobs.storeSalted(row.object));
-      contents.set(row.lineage, content);
-      return [row, content];
-    });
-    const inherit = source?.until === undefined ? undefined : { until: source.until, rows: source.open };
-    // Blobs that must not be erased before the commit. For a branch these are all open rows,
-    // because an erasure in the source does not change the branch's partition.
-    const restored = past.filter((row) => row.row_kind === 'current' && claims.has(row.lineage));
-    const repeated = name.branch === undefined ? repeatedBy(plan, touched) : textsOf(open.all);
-    const repeats = [...new Set([...repeated, ...textsOf(restored)])];
-    const reads = source?.reads ?? [];
-    return { name, names, plan, version, insert, cardinality: group.cardinality, inherit, repeats, reads };
-  });
+  const parts = planned.map(
+    ({ group, plan, version, touched, past, open, names: known, source }) => {
+      const { name } = group;
+      const names = known ?? contentOf(blobs.storeSalted({ ...name }));
+      const stated = [...past, ...touched].filter(({ row_kind }) => row_kind === 'current');
+      const contents = new Map(stated.map(({ lineage, content }) => [lineage, content]));
+      const claims = new Set(plan.insert.map(({ lineage }) => lineage));
+      const insert = plan.insert.map((row): [FactRow, ContentRef] => {
+        // One blob per claim, so it is erased with the claim in every place. A witness is a
+        // separate blob.
+        if (row.row_kind === 'audit') return [row, contentOf(blobs.storeSalted(row.object))];
+        const content = contents.get(row.lineage) ?? contentOf(blobs.storeSalted(row.object));
+        contents.set(row.lineage, content);
+        return [row, content];
+      });
+      const inherit =
+        source?.until === undefined ? undefined : { until: source.until, rows: source.open };
+      // Blobs that must not be erased before the commit. For a branch these are all open rows,
+      // because an erasure in the source does not change the branch's partition.
+      const restored = past.filter((row) => row.row_kind === 'current' && claims.has(row.lineage));
+      const repeated = name.branch === undefined ? repeatedBy(plan, touched) : textsOf(open.all);
+      const repeats = [...new Set([...repeated, ...textsOf(restored)])];
+      const reads = source?.reads ?? [];
+      return {
+        name,
+        names,
+        plan,
+        version,
+        insert,
+        cardinality: group.cardinality,
+        inherit,
+        repeats,
+        reads,
+      };
+    },
+  );
   const changes = parts.map(({ names, plan, version, insert, cardinality, inherit }) =>
     beliefChange(plan, {
       partition: referenceTo(names),

@@ -49,7 +49,9 @@ const asPlan =
   (writing: PlanInput): Plan => {
     const first = plan(writing);
     if (first.kind === 'plan') return first;
-    const answers = first.questions.map(({ request, members }): Answer => ({ request, winner: members[0]!.claim }));
+    const answers = first.questions.map(
+      ({ request, members }): Answer => ({ request, winner: members[0]!.claim }),
+    );
     return plan({ ...writing, answers }) as Plan;
   };
 
@@ -77,7 +79,9 @@ function sayingOf({ verb, said, isOfAll }: Deed, n: number, cardinality: Cardina
     const object = isOfAll ? undefined : one.object;
     return {
       touches: [{ valid, object }],
-      plan: asPlan((writing) => planRetract(writing, { valid, ...(object !== undefined && { object }) })),
+      plan: asPlan((writing) =>
+        planRetract(writing, { valid, ...(object !== undefined && { object }) }),
+      ),
     };
   }
   const was = isOfAll && isSingle ? undefined : 'none';
@@ -87,7 +91,10 @@ function sayingOf({ verb, said, isOfAll }: Deed, n: number, cardinality: Cardina
   };
 }
 
-const versionOf = (row: FactRow): FactVersion => ({ ...row, content: { hash: 'ab'.repeat(32), bytes: 1 } });
+const versionOf = (row: FactRow): FactVersion => ({
+  ...row,
+  content: { hash: 'ab'.repeat(32), bytes: 1 },
+});
 const isOpen = ({ row_kind, system_time_end }: FactRow): boolean =>
   row_kind === 'current' && system_time_end === OPEN_END;
 const keys = (rows: readonly { fact_id: string; system_time_start: string }[]): string[] =>
@@ -101,7 +108,11 @@ describe.each(['single-valued', 'multi-valued'] as const)('%s', (cardinality) =>
         fc.constantFrom('lww', 'evi', 'await'),
         fc.constantFrom('keep', 'drop'),
         (deeds, strategy, remainder) => {
-          const declaration = declarePredicate({ cardinality, strategy, remainder } as PredicateDeclaration);
+          const declaration = declarePredicate({
+            cardinality,
+            strategy,
+            remainder,
+          } as PredicateDeclaration);
           let rows: readonly FactRow[] = [];
           const open = new OpenRows([]);
           for (const [n, deed] of deeds.entries()) {
@@ -113,7 +124,9 @@ describe.each(['single-valued', 'multi-valued'] as const)('%s', (cardinality) =>
                 ({ valid, object }) =>
                   row.valid_from < valid.to &&
                   valid.from < row.valid_to &&
-                  (cardinality === 'single-valued' || object === undefined || object === row.object),
+                  (cardinality === 'single-valued' ||
+                    object === undefined ||
+                    object === row.object),
               );
             expect(keys(touched)).toEqual(keys(rows.filter((row) => isOpen(row) && isSought(row))));
             expect(touched.map(({ valid_from }) => valid_from)).toEqual(
@@ -131,7 +144,10 @@ describe.each(['single-valued', 'multi-valued'] as const)('%s', (cardinality) =>
             expect(planned).toEqual(plan({ ...writing, open: rows.filter(isOpen) }));
             rows = applyPlan(rows, planned);
             const { close, insert } = planned;
-            open.change({ close, insert: insert.map(versionOf) } as Pick<FactWrite, 'close' | 'insert'>);
+            open.change({ close, insert: insert.map(versionOf) } as Pick<
+              FactWrite,
+              'close' | 'insert'
+            >);
             expect(keys(open.all)).toEqual(keys(rows.filter(isOpen)));
           }
         },
@@ -144,7 +160,14 @@ describe.each(['single-valued', 'multi-valued'] as const)('%s', (cardinality) =>
 test('forbidden overlaps are refused for any period, even after redeclaration', () => {
   const several = declarePredicate({ cardinality: 'multi-valued', strategy: 'lww' });
   const single = declarePredicate({ cardinality: 'single-valued', strategy: 'lww' });
-  const writing = { partition, declaration: several, latest: null, at: tick(0), seq: 0, merge: mergeProvenance };
+  const writing = {
+    partition,
+    declaration: several,
+    latest: null,
+    at: tick(0),
+    seq: 0,
+    merge: mergeProvenance,
+  };
   const say = (object: string): Parameters<typeof planAssert>[1][number] => ({
     claim: object,
     object,
@@ -155,7 +178,10 @@ test('forbidden overlaps are refused for any period, even after redeclaration', 
   const elsewhere = [{ valid: { from: border(5), to: border(6) } }];
   const open = new OpenRows([]);
   expect(open.touched(elsewhere, single)).toEqual([]);
-  const { close, insert } = planAssert({ ...writing, open: [] }, [say('none'), say('penicillin')]) as Plan;
+  const { close, insert } = planAssert({ ...writing, open: [] }, [
+    say('none'),
+    say('penicillin'),
+  ]) as Plan;
   open.change({ close, insert: insert.map(versionOf) });
   expect(open.touched(elsewhere, several)).toEqual([]);
   expect(errorOf(() => open.touched(elsewhere, single))).toMatchObject({ reason: 'overlaps_open' });

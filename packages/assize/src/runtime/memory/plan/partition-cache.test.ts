@@ -118,7 +118,9 @@ describe.each(['before', 'after'] as const)('while the store is asked, %s it loo
         begins: (partitions) => partitions.read(said.partition, [], SHARED),
         happens: async (partitions, store) => {
           partitions.accept([said], 'ours');
-          expect(await store.commit({ ...batchOf([]), facts: [said] })).toEqual({ status: 'committed' });
+          expect(await store.commit({ ...batchOf([]), facts: [said] })).toEqual({
+            status: 'committed',
+          });
           partitions.complete([said]);
         },
       });

@@ -65,7 +65,9 @@ export class PartitionCache {
   /** The claims including accepted changes, and the claims as the store has them. */
   readonly #made: ClaimCache;
   readonly #stored: ClaimCache;
-  readonly #known: GenerationalMap<string, CachedPartition | null> = new GenerationalMap(PARTITIONS_MAX);
+  readonly #known: GenerationalMap<string, CachedPartition | null> = new GenerationalMap(
+    PARTITIONS_MAX,
+  );
   /** The visible partitions of branches, by their names without the branch. */
   readonly #ofBranches: GenerationalMap<string, Set<string>> = new GenerationalMap(PARTITIONS_MAX);
   /** Changes in flight to the store, by partition. */
@@ -82,7 +84,9 @@ export class PartitionCache {
   /** Undefined if it must be read first. */
   get(name: PartitionName, claims: readonly string[]): CachedPartition | undefined {
     const known = this.#known.get(keyOf(name)) ?? undefined;
-    return known !== undefined && claims.every((claim) => known.claims.has(claim)) ? known : undefined;
+    return known !== undefined && claims.every((claim) => known.claims.has(claim))
+      ? known
+      : undefined;
   }
 
   /**
@@ -105,7 +109,8 @@ export class PartitionCache {
     // Always in the same order, to avoid deadlock between holders.
     const keys = [...new Set(names.map(keyOf))].sort();
     for (const key of keys) {
-      for (let sent = this.#sent.get(key); sent !== undefined; sent = this.#sent.get(key)) await sent.settled;
+      for (let sent = this.#sent.get(key); sent !== undefined; sent = this.#sent.get(key))
+        await sent.settled;
       this.#sent.set(key, { ...sentBy(HOLDER), count: 1 });
     }
     return () => {
@@ -126,12 +131,17 @@ export class PartitionCache {
     }
   }
 
-  async #read(name: PartitionName, claims: readonly string[], line: VisibilityChain): Promise<void> {
+  async #read(
+    name: PartitionName,
+    claims: readonly string[],
+    line: VisibilityChain,
+  ): Promise<void> {
     const key = keyOf(name);
     const before = this.#known.get(key);
     // Read before the claims are looked up. A claim made after that changes the partition, and the
     // store then refuses the commit.
-    const read = before == null ? { ...(await this.#readState(name, line)), reading: Symbol() } : before;
+    const read =
+      before == null ? { ...(await this.#readState(name, line)), reading: Symbol() } : before;
     const found = new Map<string, boolean>();
     for (const claim of claims) found.set(claim, await this.#isMade(claim, name, read.state, line));
     const now = this.#known.get(key);
@@ -171,7 +181,12 @@ export class PartitionCache {
   ): Promise<boolean> {
     let until: Instant | undefined;
     for (const [n, level] of line.entries()) {
-      const name = { space, subject, predicate, ...(level.branch !== undefined && { branch: level.branch }) };
+      const name = {
+        space,
+        subject,
+        predicate,
+        ...(level.branch !== undefined && { branch: level.branch }),
+      };
       const state = n === 0 ? own : await this.#store.partition(name);
       if (state !== undefined) {
         if ((await made.load(name, state, until)).has(claim)) return true;
@@ -219,7 +234,8 @@ export class PartitionCache {
       hasSameRows(open.all, known.open.all);
     // Claims that were looked up in the meantime do not change the partition. Accepted changes and
     // reads do.
-    if (!isSame && now?.state === known.state && now?.source === known.source) this.#known.set(key, null);
+    if (!isSame && now?.state === known.state && now?.source === known.source)
+      this.#known.set(key, null);
   }
 
   /** The cached state of these names is outdated. */
@@ -242,7 +258,13 @@ export class PartitionCache {
       for (const { lineage } of write.insert) claims.set(lineage, true);
       const { names, version, system_time: latest } = write;
       before.open.change(write);
-      this.#known.set(key, { state: { names, version, latest }, open: before.open, claims, sought, reading });
+      this.#known.set(key, {
+        state: { names, version, latest },
+        open: before.open,
+        claims,
+        sought,
+        reading,
+      });
     }
   }
 
@@ -269,7 +291,8 @@ export class PartitionCache {
     const names = sharedKeyOf(name);
     for (const key of this.#ofBranches.get(names) ?? []) {
       const { state, source } = this.#known.get(key) ?? {};
-      if (source !== undefined && state === undefined && !this.#sent.has(key)) this.#known.set(key, null);
+      if (source !== undefined && state === undefined && !this.#sent.has(key))
+        this.#known.set(key, null);
     }
   }
 
@@ -296,7 +319,8 @@ export class PartitionCache {
     for (const { partition } of writes) {
       this.#made.evict(partition);
       this.#known.set(keyOf(partition), null);
-      for (const key of this.#ofBranches.get(sharedKeyOf(partition)) ?? []) this.#known.set(key, null);
+      for (const key of this.#ofBranches.get(sharedKeyOf(partition)) ?? [])
+        this.#known.set(key, null);
     }
   }
 }
@@ -338,19 +362,27 @@ async function readSource(
     const until = visibleUntil(level, names) as Instant;
     const partition = { ...names, ...(there !== undefined && { branch: there }) };
     const state = await store.partition(partition);
-    if (state === undefined || state.latest < until) reads.push({ partition, version: state?.version ?? 0 });
+    if (state === undefined || state.latest < until)
+      reads.push({ partition, version: state?.version ?? 0 });
     if (state === undefined) continue;
     const system = state.latest < until ? state.latest : until;
     const open: FactVersion[] = [];
-    for await (const page of visibleFacts(store, line, { space, subject, predicate, system })) open.push(...page);
-    const rows = open.map((row) => ({ ...row, branch: branch as string, system_time_end: OPEN_END }));
+    for await (const page of visibleFacts(store, line, { space, subject, predicate, system }))
+      open.push(...page);
+    const rows = open.map((row) => ({
+      ...row,
+      branch: branch as string,
+      system_time_end: OPEN_END,
+    }));
     return { begins, until: system, open: [...new OpenSet(rows)], reads };
   }
   return { begins, open: [], reads };
 }
 
 function keyOf({ space, subject, predicate, branch }: PartitionName): string {
-  return JSON.stringify(branch === undefined ? [space, subject, predicate] : [space, subject, predicate, branch]);
+  return JSON.stringify(
+    branch === undefined ? [space, subject, predicate] : [space, subject, predicate, branch],
+  );
 }
 
 function sharedKeyOf({ space, subject, predicate }: PartitionName): string {

@@ -111,12 +111,14 @@ export class BeliefPlanner {
     const key = this.#key ?? (isJudgement ? this.#judgementKey : undefined);
     if (key === undefined) return needs(() => (isJudgement ? this.#lookAtKey() : this.#readKey()));
     const line = this.visibility.known(sayer.trajectoryId);
-    if (line === undefined) return needs(async () => void (await this.visibility.of(sayer.trajectoryId)));
+    if (line === undefined)
+      return needs(async () => void (await this.visibility.of(sayer.trajectoryId)));
     const outcome = this.#outcome(key, sayer, line);
     if ('needs' in outcome) return outcome;
     // A commit verifies only the partitions that it changes.
     const changed = 'changes' in outcome ? outcome.changes.length : 0;
-    const comparison = changed < partitionsIn(sayer, line) ? this.#comparison(sayer, line) : undefined;
+    const comparison =
+      changed < partitionsIn(sayer, line) ? this.#comparison(sayer, line) : undefined;
     return comparison ?? outcome;
   }
 
@@ -127,7 +129,9 @@ export class BeliefPlanner {
   ): PlannedBeliefs | RefusedBeliefs | NeedsFacts {
     try {
       const names = namesIn(sayer, line);
-      const awaited = names.flatMap((name) => this.#partitions.whenIdle(name, senderOf(sayer)) ?? []);
+      const awaited = names.flatMap(
+        (name) => this.#partitions.whenIdle(name, senderOf(sayer)) ?? [],
+      );
       if (awaited.length > 0) return needs(async () => void (await Promise.all(awaited)));
       // Before claims get their ids, which is most of the work for many statements.
       const unknown = names.filter((name) => this.#partitions.get(name, []) === undefined);
@@ -139,12 +143,15 @@ export class BeliefPlanner {
           ),
         );
       const groups = grouped(key, sayer, line);
-      const unread = groups.filter(({ name, sourced }) => this.#partitions.get(name, sourced) === undefined);
+      const unread = groups.filter(
+        ({ name, sourced }) => this.#partitions.get(name, sourced) === undefined,
+      );
       if (unread.length === 0) return this.#planned(groups, sayer, line);
       return needs(() => this.#read(line, unread));
     } catch (error) {
       // The statements are at fault, or do not fit the current facts.
-      if (isInstance(error, MemoryError) || isAssizeError(error, 'bad_instant')) return { refusal: error };
+      if (isInstance(error, MemoryError) || isAssizeError(error, 'bad_instant'))
+        return { refusal: error };
       throw error;
     }
   }
@@ -228,7 +235,9 @@ export class BeliefPlanner {
     let inherited = 0;
     for (const group of groups) {
       const known = this.#partitions.get(group.name, group.sourced)!;
-      const said = group.said.filter(({ claim }) => claim === undefined || known.claims.get(claim) !== true);
+      const said = group.said.filter(
+        ({ claim }) => claim === undefined || known.claims.get(claim) !== true,
+      );
       if (said.length === 0) continue;
       const { state, source, open } = known;
       const version = (state?.version ?? seqOf(source?.open ?? [])) + 1;
@@ -245,8 +254,13 @@ export class BeliefPlanner {
         trust: trustProvenance,
       };
       const isWithdrawal = said.some(({ saying }) => saying.verb === 'withdraw');
-      const past = isWithdrawal ? this.#histories.get(sayer.call)?.get(nameKey(group.name)) : undefined;
-      if (isWithdrawal && (past?.version !== (state?.version ?? 0) || !isStated(touched, past.stated)))
+      const past = isWithdrawal
+        ? this.#histories.get(sayer.call)?.get(nameKey(group.name))
+        : undefined;
+      if (
+        isWithdrawal &&
+        (past?.version !== (state?.version ?? 0) || !isStated(touched, past.stated))
+      )
         return needs(() => this.#readHistory(sayer.call, group.name, { line, touched }));
       const plan = planOf(said, writing, past);
       if (!isChange(plan)) continue;
@@ -289,7 +303,8 @@ export class BeliefPlanner {
           evidence: { request: stale },
         },
       );
-    if (questions.length > 0) return { questions, repeats: [...new Set(repeats)], partitions: namesIn(sayer, line) };
+    if (questions.length > 0)
+      return { questions, repeats: [...new Set(repeats)], partitions: namesIn(sayer, line) };
     return this.#written(planned, sayer);
   }
 
@@ -304,12 +319,18 @@ export class BeliefPlanner {
       sayer,
       untimed,
       line,
-    }: { readonly sayer: StatementContext; readonly untimed: readonly string[]; readonly line: VisibilityChain },
+    }: {
+      readonly sayer: StatementContext;
+      readonly untimed: readonly string[];
+      readonly line: VisibilityChain;
+    },
   ): Plan | QuestionPlan | NeedsFacts {
     if (plan.kind === 'plan') return plan;
     const votes = this.#votes;
     const voted = ({ request }: Question): Answer | undefined => votes?.get(sayer.call, request);
-    const unasked = plan.questions.filter((question) => this.isJudged(question) && voted(question) === undefined);
+    const unasked = plan.questions.filter(
+      (question) => this.isJudged(question) && voted(question) === undefined,
+    );
     if (votes !== undefined && unasked.length > 0 && sayer.isJudgement !== true) {
       // No question is asked about facts that are known to be outdated.
       const comparison = this.#comparison(sayer, line);
@@ -320,7 +341,9 @@ export class BeliefPlanner {
         for (const question of unasked) await votes.ask(sayer.call, question);
       });
     }
-    const answers = plan.questions.map((question) => given.get(question.request) ?? voted(question));
+    const answers = plan.questions.map(
+      (question) => given.get(question.request) ?? voted(question),
+    );
     const open = plan.questions.filter((_, i) => answers[i] === undefined);
     for (const { request } of plan.questions) given.delete(request);
     if (open.length > 0) return { ...plan, questions: open };
@@ -334,14 +357,18 @@ export class BeliefPlanner {
       accept: (entryId) => {
         const writes = writesOf(entryId);
         this.#partitions.accept(writes, senderOf(sayer));
-        for (const { group, plan } of planned) this.#partitions.rowlessClaims(group.name, plan.merged ?? []);
+        for (const { group, plan } of planned)
+          this.#partitions.rowlessClaims(group.name, plan.merged ?? []);
         this.#underWay.add(writes);
         return writes;
       },
     };
   }
 
-  async #read(line: VisibilityChain, groups: readonly Pick<StatedPartition, 'name' | 'sourced'>[]): Promise<void> {
+  async #read(
+    line: VisibilityChain,
+    groups: readonly Pick<StatedPartition, 'name' | 'sourced'>[],
+  ): Promise<void> {
     for (const { name, sourced } of groups) await this.#partitions.read(name, sourced, line);
   }
 
@@ -354,14 +381,22 @@ export class BeliefPlanner {
     const version = (await this.#store.partition(name))?.version ?? 0;
     const rows: FactVersion[] = [];
     const { space, subject, predicate } = name;
-    for await (const page of visibleFacts(this.#store, line, { space, subject, predicate, kind: 'all' }))
+    for await (const page of visibleFacts(this.#store, line, {
+      space,
+      subject,
+      predicate,
+      kind: 'all',
+    }))
       rows.push(...page);
     const lost = rows.filter((row) => row.row_kind === 'audit' && !isErasedRow(row));
     const members = lost.flatMap((row) => readWitness(orderedRow(row)).members);
     const facts = [...touched, ...rows, ...members.flatMap((member) => member.rows)];
     const stated = await statedWrites(this.#store, this.#key!, facts);
     const of = this.#histories.get(call) ?? new Map<string, ReadHistory>();
-    this.#histories.set(call, of.set(nameKey(name), { version, stated, history: rows.map(orderedRow), rows }));
+    this.#histories.set(
+      call,
+      of.set(nameKey(name), { version, stated, history: rows.map(orderedRow), rows }),
+    );
   }
 
   /**
@@ -382,7 +417,8 @@ export class BeliefPlanner {
 
   async #readKey(): Promise<void> {
     // Randomness is used only for the first statement in a store.
-    this.#key = (await this.#store.claimKey()) ?? (await this.#store.claimKey(this.#random.bytes(KEY_BYTES)));
+    this.#key =
+      (await this.#store.claimKey()) ?? (await this.#store.claimKey(this.#random.bytes(KEY_BYTES)));
   }
 }
 
@@ -413,9 +449,13 @@ function givenBy({ answers = [] }: StatementContext): Map<string, Answer> {
   for (const answer of answers) {
     const { request } = answer;
     if (given.has(request))
-      throw new MemoryError('repeated_answer', `The question ${request} has two answers. Give one.`, {
-        evidence: { request },
-      });
+      throw new MemoryError(
+        'repeated_answer',
+        `The question ${request} has two answers. Give one.`,
+        {
+          evidence: { request },
+        },
+      );
     given.set(request, answer);
   }
   return given;

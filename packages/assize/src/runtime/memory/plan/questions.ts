@@ -20,8 +20,14 @@ export function escalateForAnswers(
   const { questions } = asked;
   if (Object.keys(domain.counselors).length === 0) {
     approved.undo();
-    const detail = 'the statement contradicts current facts, and the domain has no counselor to ask';
-    return { verdict: 'rejected', reason: 'precondition_failed', detail, ...(policy && { policy }) };
+    const detail =
+      'the statement contradicts current facts, and the domain has no counselor to ask';
+    return {
+      verdict: 'rejected',
+      reason: 'precondition_failed',
+      detail,
+      ...(policy && { policy }),
+    };
   }
   const channel = channelFor(domain, questions);
   const held = approved.requireApproval({
@@ -29,7 +35,9 @@ export function escalateForAnswers(
     detail: detailOf(questions),
     ...(channel && { channel }),
   });
-  return held.verdict === 'rejected' ? held : { ...held, questions: questions.map(askedOf), saidAt, asked };
+  return held.verdict === 'rejected'
+    ? held
+    : { ...held, questions: questions.map(askedOf), saidAt, asked };
 }
 
 /**
@@ -37,7 +45,10 @@ export function escalateForAnswers(
  *
  * @throws RuntimeError `not_pending`, `erased`
  */
-export async function readQuestions(writer: Writer, pendingId: Hash): Promise<readonly AskedQuestion[]> {
+export async function readQuestions(
+  writer: Writer,
+  pendingId: Hash,
+): Promise<readonly AskedQuestion[]> {
   // Another process may have submitted or resolved it since this process read the trajectory.
   if (writer.stale || (await writer.isBehind())) await writer.ready();
   const pending = writer.parts.chain.open.get(pendingId);
@@ -51,7 +62,11 @@ export async function readQuestions(writer: Writer, pendingId: Hash): Promise<re
     );
   const { questions } = pending.proposal;
   if (questions === undefined) return [];
-  return (await readValue(pending, questions, writer.context.replayer)) as unknown as readonly AskedQuestion[];
+  return (await readValue(
+    pending,
+    questions,
+    writer.context.replayer,
+  )) as unknown as readonly AskedQuestion[];
 }
 
 /**
@@ -96,6 +111,9 @@ function channelFor(domain: Domain, questions: readonly Question[]): string | un
 /** Names the predicates but not the facts, because a detail is never erased. */
 function detailOf(questions: readonly Question[]): string {
   return questions
-    .map(({ predicate, members }) => `${members.length} claims under ${predicate} contradict each other`)
+    .map(
+      ({ predicate, members }) =>
+        `${members.length} claims under ${predicate} contradict each other`,
+    )
     .join('; ');
 }

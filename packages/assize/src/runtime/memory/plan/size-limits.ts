@@ -29,7 +29,10 @@ const CHANGE_MOST = 400;
  *
  * @throws MemoryError `too_much_at_once`
  */
-export function requireAnswerable(plans: readonly (Plan | QuestionPlan)[], inherited: number): void {
+export function requireAnswerable(
+  plans: readonly (Plan | QuestionPlan)[],
+  inherited: number,
+): void {
   if (plans.every(({ kind }) => kind === 'plan')) return;
   if (plans.reduce((sum, plan) => sum + mostOf(plan), inherited) <= ENTRY_CHARACTERS_MAX) return;
   throw new MemoryError(
@@ -40,7 +43,10 @@ export function requireAnswerable(plans: readonly (Plan | QuestionPlan)[], inher
 
 function mostOf(plan: Plan | QuestionPlan): number {
   if (plan.kind === 'ask') return plan.most;
-  const rows = plan.insert.reduce((sum, { provenance_id }) => sum + ROW_MOST + provenance_id.length, 0);
+  const rows = plan.insert.reduce(
+    (sum, { provenance_id }) => sum + ROW_MOST + provenance_id.length,
+    0,
+  );
   return CHANGE_MOST + rows + plan.close.length * KEY_MOST;
 }
 
@@ -66,10 +72,15 @@ export function inheritedSize(predicate: string, source: InheritedPartition | un
 /** @throws MemoryError `too_much_at_once` if no entry holds the changes */
 export function requireEntryFits(changes: readonly BeliefChange[]): void {
   const rows = changes.reduce(
-    (sum, { insert, close, inherit }) => sum + insert.length + close.length + (inherit?.rows.length ?? 0),
+    (sum, { insert, close, inherit }) =>
+      sum + insert.length + close.length + (inherit?.rows.length ?? 0),
     0,
   );
-  if (rows < MEASURED_FROM || (lengthOf(changes) ?? Number.POSITIVE_INFINITY) <= ENTRY_CHARACTERS_MAX) return;
+  if (
+    rows < MEASURED_FROM ||
+    (lengthOf(changes) ?? Number.POSITIVE_INFINITY) <= ENTRY_CHARACTERS_MAX
+  )
+    return;
   throw new MemoryError(
     'too_much_at_once',
     'The statements change more facts than one entry holds. Assert fewer facts, or shorter periods, at a time.',

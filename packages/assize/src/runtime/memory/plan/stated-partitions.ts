@@ -52,7 +52,10 @@ export function grouped(
   { compiled, proposalId, predicates, at, assertedAt = at }: StatementContext,
   [own]: VisibilityChain,
 ): StatedPartition[] {
-  const groups = new Map<string, StatedPartition & { said: StatedPartition['said'][number][]; sourced: string[] }>();
+  const groups = new Map<
+    string,
+    StatedPartition & { said: StatedPartition['said'][number][]; sourced: string[] }
+  >();
   for (const [n, saying] of compiled.statements.entries()) {
     const { space, subject, predicate } = saying;
     const name = nameOf(saying, own);
@@ -80,7 +83,9 @@ export function grouped(
  */
 export function untimedIn(groups: readonly StatedPartition[]): string[] {
   const isUntimed = ({ saying }: StatedPartition['said'][number]): boolean =>
-    saying.verb === 'change' ? saying.from === undefined : saying.verb === 'assert' && saying.valid?.from === undefined;
+    saying.verb === 'change'
+      ? saying.from === undefined
+      : saying.verb === 'assert' && saying.valid?.from === undefined;
   return groups.flatMap(({ said }) => said.filter(isUntimed).map(({ id }) => id)).sort();
 }
 
@@ -90,7 +95,8 @@ export function planOf(
   { stated, history }: PartitionHistory = { stated: new Map(), history: [] },
 ): Plan | QuestionPlan {
   const [{ saying, id, provenance, saidAt }] = said as [StatedPartition['said'][number]];
-  if (said.every((each) => each.saying.verb === 'assert')) return planAssert(writing, said.flatMap(assertionsOf));
+  if (said.every((each) => each.saying.verb === 'assert'))
+    return planAssert(writing, said.flatMap(assertionsOf));
   const withdrawals = said.flatMap(({ saying }) => (saying.verb === 'withdraw' ? [saying] : []));
   const retractions = said.flatMap(({ saying }) => (saying.verb === 'retract' ? [saying] : []));
   const takesAway = withdrawals.length + retractions.length === said.length;
@@ -172,7 +178,12 @@ function periodOf(
 }
 
 /** The asserted period, and its end. An end without a start asserts no period. */
-function assertionsOf({ saying, id, provenance, saidAt }: StatedPartition['said'][number]): (Assertion | Ending)[] {
+function assertionsOf({
+  saying,
+  id,
+  provenance,
+  saidAt,
+}: StatedPartition['said'][number]): (Assertion | Ending)[] {
   const said = saying as AssertStatement;
   const { object, confidence = 1, valid, strategy } = said;
   const stated = {

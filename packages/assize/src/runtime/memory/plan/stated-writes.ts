@@ -93,7 +93,12 @@ async function statementsOf(
   values: ValueReader,
   id: Hash,
 ): Promise<
-  { readonly row: EntryRow; readonly payload: CommitPayload; readonly sayings: readonly MemoryStatement[] } | undefined
+  | {
+      readonly row: EntryRow;
+      readonly payload: CommitPayload;
+      readonly sayings: readonly MemoryStatement[];
+    }
+  | undefined
 > {
   const row = await store.resolve(id);
   if (row?.kind !== 'commit') return undefined;
@@ -165,7 +170,11 @@ function startOf(saying: ClaimStatement): string | undefined {
 }
 
 /** The version of each changed partition, which its claims have as their position. */
-async function versionsIn(row: EntryRow, { delta }: CommitPayload, values: ValueReader): Promise<Map<string, number>> {
+async function versionsIn(
+  row: EntryRow,
+  { delta }: CommitPayload,
+  values: ValueReader,
+): Promise<Map<string, number>> {
   const versions = new Map<string, number>();
   for (const { partition, version } of delta.beliefs) {
     const names = await values.read<never>(row, partition as never);
@@ -174,6 +183,10 @@ async function versionsIn(row: EntryRow, { delta }: CommitPayload, values: Value
   return versions;
 }
 
-export function nameKey({ space, subject, predicate }: Pick<PartitionName, 'space' | 'subject' | 'predicate'>): string {
+export function nameKey({
+  space,
+  subject,
+  predicate,
+}: Pick<PartitionName, 'space' | 'subject' | 'predicate'>): string {
   return JSON.stringify([space, subject, predicate]);
 }

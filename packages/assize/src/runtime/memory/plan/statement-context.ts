@@ -1,6 +1,13 @@
 import type { Compiled, MemoryStatement } from '#kernel';
 import type { Hash, Instant, PartitionName } from '#ledger';
-import { type Answer, claimId, type declarePredicate, OPEN_END, OPEN_START, type Question } from '#memory';
+import {
+  type Answer,
+  claimId,
+  type declarePredicate,
+  OPEN_END,
+  OPEN_START,
+  type Question,
+} from '#memory';
 import type { PayloadBlobs } from '../../records/payload-blobs.ts';
 import type { VisibilityChain, VisibleMemory } from '../visible/visibility.ts';
 
@@ -36,7 +43,10 @@ export interface StatementContext {
 }
 
 /** The sender of changes that may be planned on one another before the store has them. */
-export function senderOf({ trajectoryId, generation }: Pick<StatementContext, 'trajectoryId' | 'generation'>): string {
+export function senderOf({
+  trajectoryId,
+  generation,
+}: Pick<StatementContext, 'trajectoryId' | 'generation'>): string {
   return `${generation} ${trajectoryId}`;
 }
 
@@ -44,7 +54,10 @@ export function namesIn({ compiled }: StatementContext, [own]: VisibilityChain):
   return compiled.statements.map((saying) => nameOf(saying, own));
 }
 
-export function nameOf({ space, subject, predicate }: MemoryStatement, { branch }: VisibleMemory): PartitionName {
+export function nameOf(
+  { space, subject, predicate }: MemoryStatement,
+  { branch }: VisibleMemory,
+): PartitionName {
   return { space, subject, predicate, ...(branch !== undefined && { branch }) };
 }
 
@@ -67,6 +80,9 @@ export function idOf(key: Uint8Array, saying: ClaimStatement, proposalId: Hash, 
 export function idFrom(key: Uint8Array, saying: ClaimStatement, source: string): string {
   const { space, subject, predicate, object } = saying;
   const given = saying.verb === 'change' ? { from: saying.from } : saying.valid;
-  const valid = { from: given?.from ?? OPEN_START, to: (given as { to?: string } | undefined)?.to ?? OPEN_END };
+  const valid = {
+    from: given?.from ?? OPEN_START,
+    to: (given as { to?: string } | undefined)?.to ?? OPEN_END,
+  };
   return claimId(key, { space, subject, predicate, object, valid, sourceEventId: source });
 }

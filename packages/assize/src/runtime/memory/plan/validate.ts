@@ -8,7 +8,14 @@ import {
   STATEMENT_METADATA,
   STATEMENT_TEXTS,
 } from '#kernel';
-import { MemoryError, type MemoryReason, OPEN_END, OPEN_START, STRATEGIES, storedPeriod } from '#memory';
+import {
+  MemoryError,
+  type MemoryReason,
+  OPEN_END,
+  OPEN_START,
+  STRATEGIES,
+  storedPeriod,
+} from '#memory';
 
 /**
  * A JavaScript date has three digits after the second. Only for callers: no detail of a ruling has
@@ -45,7 +52,11 @@ export function validateStatement<Verb extends MemoryStatement['verb']>(
   requireConfidence(said, `${argument}.confidence`);
   requireMetadata(said, `${argument}.metadata`);
   requireAuthor(said, `${argument}.author`);
-  requireStamp(said, requireDeclared(said, domain, `${argument}.predicate`), `${argument}.strategy`);
+  requireStamp(
+    said,
+    requireDeclared(said, domain, `${argument}.predicate`),
+    `${argument}.strategy`,
+  );
   requirePeriod(said, argument);
   requireEnd(said, argument);
   return said as unknown as Extract<MemoryStatement, { verb: Verb }>;
@@ -61,18 +72,25 @@ function withInstants(said: UncheckedStatement): UncheckedStatement {
 function readEnds(given: object): object {
   const read = (name: string, value: unknown): unknown =>
     name === 'from' || name === 'to' ? (readInstant(value) ?? value) : value;
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, read(name, value)]));
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, read(name, value)]),
+  );
 }
 
 /** An action's statement may be passed as it is, with the same verb and space as the memory. */
 function withoutOwn(given: object, own: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(
-    Object.entries(given).filter(([name, value]) => !(Object.hasOwn(own, name) && value === own[name])),
+    Object.entries(given).filter(
+      ([name, value]) => !(Object.hasOwn(own, name) && value === own[name]),
+    ),
   );
 }
 
 /** `elsewhere`: advice for members that a caller may expect here. */
-function membersOf(names: readonly string[], elsewhere: Readonly<Record<string, string>> = {}): ArgumentSchema {
+function membersOf(
+  names: readonly string[],
+  elsewhere: Readonly<Record<string, string>> = {},
+): ArgumentSchema {
   const there = names.join(', ');
   const known = { ...OWN, ...elsewhere };
   return (given) => {
@@ -96,7 +114,11 @@ const PERIOD = membersOf(['from', 'to']);
 
 /** The members of each verb; also declared in the kernel (`SAYING` in `kernel/beliefs.ts`). */
 const MEMBERS: Readonly<Record<MemoryStatement['verb'], ArgumentSchema>> = {
-  assert: membersOf([...CLAIMED, 'valid', 'ends', 'strategy'], { ...SOURCE, from: IN_VALID, to: IN_VALID }),
+  assert: membersOf([...CLAIMED, 'valid', 'ends', 'strategy'], {
+    ...SOURCE,
+    from: IN_VALID,
+    to: IN_VALID,
+  }),
   change: membersOf([...CLAIMED, 'from'], { ...SOURCE, valid: 'a change has a `from` and no end' }),
   correct: membersOf([...CLAIMED, 'valid', 'was'], { ...SOURCE, from: IN_VALID, to: IN_VALID }),
   withdraw: membersOf(['subject', 'predicate', 'source']),
@@ -116,7 +138,11 @@ const TEXTS = [
 function requireTexts(said: UncheckedStatement, argument: string): void {
   for (const [name, schema, inRetraction, inClaim] of TEXTS) {
     const isNeeded =
-      said.verb === 'withdraw' ? inRetraction || name === 'source' : said.verb === 'retract' ? inRetraction : inClaim;
+      said.verb === 'withdraw'
+        ? inRetraction || name === 'source'
+        : said.verb === 'retract'
+          ? inRetraction
+          : inClaim;
     if (said[name] === undefined && !isNeeded) continue;
     if (isPlain(said[name])) continue;
     const { error } = schema.safeParse(said[name]);
@@ -136,20 +162,30 @@ function isPlain(text: unknown): boolean {
 }
 
 function requireConfidence({ confidence }: UncheckedStatement, argument: string): void {
-  if (confidence === undefined || (typeof confidence === 'number' && confidence >= 0 && confidence <= 1)) return;
-  throw statementError('bad_confidence', argument, 'must be a number from 0 to 1, or left out, which is 1');
+  if (
+    confidence === undefined ||
+    (typeof confidence === 'number' && confidence >= 0 && confidence <= 1)
+  )
+    return;
+  throw statementError(
+    'bad_confidence',
+    argument,
+    'must be a number from 0 to 1, or left out, which is 1',
+  );
 }
 
 function requireMetadata({ metadata }: UncheckedStatement, argument: string): void {
   if (metadata === undefined) return;
   const { error } = STATEMENT_METADATA.safeParse(metadata);
-  if (error !== undefined) throw statementError('bad_metadata', argument, `is not valid: ${issueText(error)}`);
+  if (error !== undefined)
+    throw statementError('bad_metadata', argument, `is not valid: ${issueText(error)}`);
 }
 
 function requireAuthor({ author }: UncheckedStatement, argument: string): void {
   if (author === undefined) return;
   const { error } = STATEMENT_AUTHOR.safeParse(author);
-  if (error !== undefined) throw statementError('bad_text', argument, `is not valid: ${issueText(error)}`);
+  if (error !== undefined)
+    throw statementError('bad_text', argument, `is not valid: ${issueText(error)}`);
 }
 
 function requireDeclared(
@@ -158,10 +194,13 @@ function requireDeclared(
   argument: string,
 ): PredicateSpec {
   const declared = memory?.predicates ?? {};
-  const spec = Object.hasOwn(declared, predicate as string) ? declared[predicate as string] : undefined;
+  const spec = Object.hasOwn(declared, predicate as string)
+    ? declared[predicate as string]
+    : undefined;
   if (spec !== undefined) return spec;
   const known = Object.keys(declared).sort().join(', ');
-  const there = memory === undefined ? 'it has no memory' : `it declares ${known === '' ? 'none' : known}`;
+  const there =
+    memory === undefined ? 'it has no memory' : `it declares ${known === '' ? 'none' : known}`;
   throw statementError(
     'unknown_predicate',
     argument,
@@ -169,10 +208,18 @@ function requireDeclared(
   );
 }
 
-function requireStamp({ strategy }: UncheckedStatement, declared: PredicateSpec, argument: string): void {
+function requireStamp(
+  { strategy }: UncheckedStatement,
+  declared: PredicateSpec,
+  argument: string,
+): void {
   if (strategy === undefined || strategy === declared.strategy) return;
   if (!(STRATEGIES as readonly unknown[]).includes(strategy))
-    throw statementError('unknown_strategy', argument, `must be one of ${STRATEGIES.join(', ')}, or left out`);
+    throw statementError(
+      'unknown_strategy',
+      argument,
+      `must be one of ${STRATEGIES.join(', ')}, or left out`,
+    );
   throw statementError(
     'strategy_not_allowed',
     argument,
@@ -213,19 +260,30 @@ function requireEnd({ ends, valid }: UncheckedStatement, argument: string): void
     `${argument}.ends`,
   );
   if ((valid as { readonly to?: unknown } | undefined)?.to === undefined)
-    throw statementError('no_instant', `${argument}.valid.to`, 'is missing; `ends` needs the instant of the end');
+    throw statementError(
+      'no_instant',
+      `${argument}.valid.to`,
+      'is missing; `ends` needs the instant of the end',
+    );
 }
 
-function requireWhole({ from, to }: { readonly from: unknown; readonly to: unknown }, argument: string): void {
+function requireWhole(
+  { from, to }: { readonly from: unknown; readonly to: unknown },
+  argument: string,
+): void {
   try {
     storedPeriod(from as string, to as string);
   } catch (error) {
     if (!isInstance(error, MemoryError)) throw error;
     const { reason, message, evidence } = error;
     const made = reason === 'no_instant' ? ` ${INSTANT_MADE}` : '';
-    throw new MemoryError(reason as MemoryReason, `The argument ${argument} is not a period: ${message}${made}`, {
-      evidence: { ...evidence, argument },
-    });
+    throw new MemoryError(
+      reason as MemoryReason,
+      `The argument ${argument} is not a period: ${message}${made}`,
+      {
+        evidence: { ...evidence, argument },
+      },
+    );
   }
 }
 

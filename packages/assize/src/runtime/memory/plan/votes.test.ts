@@ -34,7 +34,10 @@ test('a vote belongs to one θ and policy version; a change of either asks anew'
   // A judge with the same policy gets the recorded vote.
   expect(await voted({ policy: '1' }, 'two')).toEqual(first);
   expect(await voted({ policy: '2' }, 'two')).toMatchObject({ winner: 'two', policy: '2' });
-  expect(await voted({ policy: '1', theta: { prompt: 'p' } }, 'two')).toMatchObject({ winner: 'two', policy: '1' });
+  expect(await voted({ policy: '1', theta: { prompt: 'p' } }, 'two')).toMatchObject({
+    winner: 'two',
+    policy: '1',
+  });
   expect((await voted({}, 'two'))!.policy).toBeUndefined();
   expect(asked).toBe(4);
   await store.close();
@@ -80,7 +83,10 @@ test('an invalid judge timeout is refused when the runtime is created', async ()
     });
   for (const timeoutMs of [Number.NaN, -1, 0, 0.5, 2 ** 31, Number.POSITIVE_INFINITY, '5', null])
     expect(made(timeoutMs), String(timeoutMs)).toThrow(
-      expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('memory.judge.timeoutMs') }),
+      expect.objectContaining({
+        code: 'bad_argument',
+        message: expect.stringContaining('memory.judge.timeoutMs'),
+      }),
     );
   for (const timeoutMs of [undefined, 1, 2 ** 31 - 1]) expect(made(timeoutMs)).not.toThrow();
   await store.close();

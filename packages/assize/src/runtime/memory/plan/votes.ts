@@ -69,7 +69,11 @@ export class Votes {
   }
 
   /** The time of these statements, as first recorded. @throws the errors of the oracle log */
-  async assertedAt({ space, branch }: PartitionName, claims: readonly string[], at: Instant): Promise<Instant> {
+  async assertedAt(
+    { space, branch }: PartitionName,
+    claims: readonly string[],
+    at: Instant,
+  ): Promise<Instant> {
     const { value } = await this.#consulted({
       scope: { kind: 'memory', space },
       // Statements in a branch are separate from statements outside of it.
@@ -96,7 +100,11 @@ export class Votes {
       accept: (claim) => requireMember(question, claim),
       keepAttempts: true,
     });
-    const by = { theta: thetaHash(theta), judge: oracle_key, ...(policy !== undefined && { policy }) };
+    const by = {
+      theta: thetaHash(theta),
+      judge: oracle_key,
+      ...(policy !== undefined && { policy }),
+    };
     const votes = this.#votes.get(call) ?? new Map<string, Answer>();
     this.#votes.set(call, votes.set(request, { ...by, request, winner: value as string }));
   }
@@ -111,18 +119,30 @@ export class Votes {
     } catch (error) {
       const { scope, request, theta = {} } = asking;
       // An error that the judge itself met in its own log does not count.
-      if (!isAssizeError(error, 'erased') || error.evidence['key'] !== oracleKey({ scope, request, theta }))
+      if (
+        !isAssizeError(error, 'erased') ||
+        error.evidence['key'] !== oracleKey({ scope, request, theta })
+      )
         throw error;
-      return this.#consulted({ ...asking, request: { ...request, erasedBy: error.evidence['by'] as string } });
+      return this.#consulted({
+        ...asking,
+        request: { ...request, erasedBy: error.evidence['by'] as string },
+      });
     }
   }
 }
 
-type OracleVote = Omit<OracleCall, 'request'> & { readonly request: { readonly [member: string]: Json } };
+type OracleVote = Omit<OracleCall, 'request'> & {
+  readonly request: { readonly [member: string]: Json };
+};
 
 /** Otherwise each proposal would fail: Node treats longer times as one millisecond. */
 function requireTime({ timeoutMs }: Judge): void {
-  if (timeoutMs === undefined || (Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 2 ** 31)) return;
+  if (
+    timeoutMs === undefined ||
+    (Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 2 ** 31)
+  )
+    return;
   throw new RuntimeError(
     'bad_argument',
     'The options are not valid: memory.judge.timeoutMs must be a whole number of milliseconds from 1 to 2,147,483,647.',
@@ -132,7 +152,10 @@ function requireTime({ timeoutMs }: Judge): void {
 /**
  * The judge gets a copy, so its changes affect neither the plan nor the comparison with its vote.
  */
-async function voteOf({ choose, timeoutMs, pause = systemPause }: Judge, question: Question): Promise<string> {
+async function voteOf(
+  { choose, timeoutMs, pause = systemPause }: Judge,
+  question: Question,
+): Promise<string> {
   const shown = structuredClone(question);
   if (timeoutMs === undefined) return choose(shown);
   const isDone = new AbortController();

@@ -41,11 +41,15 @@ export class WithdrawnSources {
     const values = new ValueReader(this.#store);
     this.#next ??= await submittedAt(this.#pending, this.#store);
     for (;;) {
-      const rows = await this.#store.entries(this.#pending.trajectory_id, { from: this.#next, limit: PAGE });
+      const rows = await this.#store.entries(this.#pending.trajectory_id, {
+        from: this.#next,
+        limit: PAGE,
+      });
       for (const row of rows) {
         if (row.kind !== 'commit') continue;
         const { action } = readRow(row).payload as CommitPayload;
-        const sayings = action.name === BELIEVE_ACTION ? await sayingsOf(row, action.args, values) : [];
+        const sayings =
+          action.name === BELIEVE_ACTION ? await sayingsOf(row, action.args, values) : [];
         for (const saying of sayings)
           if (saying.verb === 'withdraw' && saying.source !== undefined)
             this.#found.push({ ...saying, source: saying.source, entry: row.id });
@@ -85,7 +89,10 @@ async function submittedAt({ seq, resolves }: PendingPayload, store: LedgerStore
  * The withdrawn source of a pending statement of facts, which can therefore only be rejected.
  * Undefined also for an action of a domain, whose facts only the domain can derive.
  */
-export async function withdrawnSourceOf(pending: PendingPayload, store: LedgerStore): Promise<string | undefined> {
+export async function withdrawnSourceOf(
+  pending: PendingPayload,
+  store: LedgerStore,
+): Promise<string | undefined> {
   const { action } = pending.proposal;
   if (action.name !== BELIEVE_ACTION) return undefined;
   const statements = await sayingsOf(pending, action.args, new ValueReader(store));
@@ -112,8 +119,11 @@ export async function pendingClaimsOf(
     const { action } = payload.proposal;
     if (action.name !== BELIEVE_ACTION) continue;
     const sayings = await sayingsOf(payload, action.args, values);
-    const of = sayings.filter((saying) => saying.verb !== 'retract' && states(saying, { space, source }));
-    if (of.length > 0) found.push({ id, of: of.map(({ subject, predicate }) => ({ subject, predicate })) });
+    const of = sayings.filter(
+      (saying) => saying.verb !== 'retract' && states(saying, { space, source }),
+    );
+    if (of.length > 0)
+      found.push({ id, of: of.map(({ subject, predicate }) => ({ subject, predicate })) });
   }
   return found;
 }
@@ -121,7 +131,12 @@ export async function pendingClaimsOf(
 /** Whether the statement is of that source, in that space or partition. */
 function states(
   saying: MemoryStatement,
-  of: { readonly space: string; readonly source: string; readonly subject?: string; readonly predicate?: string },
+  of: {
+    readonly space: string;
+    readonly source: string;
+    readonly subject?: string;
+    readonly predicate?: string;
+  },
 ): boolean {
   return (
     saying.verb !== 'retract' &&
@@ -133,7 +148,13 @@ function states(
 }
 
 /** None if they were erased. */
-async function sayingsOf(entry: Entry, args: Stored, values: ValueReader): Promise<readonly MemoryStatement[]> {
+async function sayingsOf(
+  entry: Entry,
+  args: Stored,
+  values: ValueReader,
+): Promise<readonly MemoryStatement[]> {
   const read = await values.read<Json>(entry, args);
-  return 'value' in read ? (read.value as unknown as { readonly sayings: readonly MemoryStatement[] }).sayings : [];
+  return 'value' in read
+    ? (read.value as unknown as { readonly sayings: readonly MemoryStatement[] }).sayings
+    : [];
 }

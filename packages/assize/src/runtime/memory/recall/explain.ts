@@ -1,8 +1,22 @@
 import { arg } from '#base';
 import { type Instant, maxInstant } from '#canon';
 import type { StatementAuthor, StatementMetadata } from '#kernel';
-import { type CommitPayload, type EntryRow, type Hash, isHash, type LedgerStore, readRow } from '#ledger';
-import { type FactRow, MemoryError, readTrust, readWitness, type Trust, type Witness } from '#memory';
+import {
+  type CommitPayload,
+  type EntryRow,
+  type Hash,
+  isHash,
+  type LedgerStore,
+  readRow,
+} from '#ledger';
+import {
+  type FactRow,
+  MemoryError,
+  readTrust,
+  readWitness,
+  type Trust,
+  type Witness,
+} from '#memory';
 import { type NotedStatement, notedStatements, tokensOf, writeIn } from '../plan/stated-writes.ts';
 import { NAME } from './keys.ts';
 
@@ -76,7 +90,9 @@ export async function originOf(
   all: readonly FactRow[],
   store: LedgerStore,
 ): Promise<Explained> {
-  const found = all.find((row) => row.fact_id === fact_id && row.system_time_start === system_time_start);
+  const found = all.find(
+    (row) => row.fact_id === fact_id && row.system_time_start === system_time_start,
+  );
   if (found === undefined)
     throw new MemoryError(
       'not_found',
@@ -89,7 +105,10 @@ export async function originOf(
   const lost = all.flatMap((row) => {
     if (row.row_kind !== 'audit') return [];
     const witness = witnessOf(row);
-    const isOfIt = witness === 'erased' ? row.lineage === found.lineage : witness.members.some(isClaim(found.lineage));
+    const isOfIt =
+      witness === 'erased'
+        ? row.lineage === found.lineage
+        : witness.members.some(isClaim(found.lineage));
     return isOfIt ? [{ fact: row, witness }] : [];
   });
   const contradictions = await Promise.all(
@@ -99,7 +118,10 @@ export async function originOf(
     }),
   );
   const ids = new Set([
-    ...[...versions, found].flatMap(({ entry_id, provenance_id }) => [entry_id, ...writesIn(provenance_id)]),
+    ...[...versions, found].flatMap(({ entry_id, provenance_id }) => [
+      entry_id,
+      ...writesIn(provenance_id),
+    ]),
     ...contradictions.flatMap(({ decided }) => (decided === undefined ? [] : [decided.entry])),
   ]);
   const tokens = tokensOf(found.provenance_id);
@@ -131,9 +153,18 @@ async function entriesOf(store: LedgerStore, ids: Iterable<Hash>): Promise<Expla
     .filter((row): row is EntryRow => row?.kind === 'commit')
     .map((row) => {
       const { at, action, writ_id: writ } = readRow(row).payload as CommitPayload;
-      return { id: row.id, trajectoryId: row.trajectory_id, seq: row.seq, at, action: action.name, writ };
+      return {
+        id: row.id,
+        trajectoryId: row.trajectory_id,
+        seq: row.seq,
+        at,
+        action: action.name,
+        writ,
+      };
     });
-  return entries.sort((a, b) => (a.at === b.at ? a.seq - b.seq : maxInstant(a.at, b.at) === a.at ? 1 : -1));
+  return entries.sort((a, b) =>
+    a.at === b.at ? a.seq - b.seq : maxInstant(a.at, b.at) === a.at ? 1 : -1,
+  );
 }
 
 /** No witness starts so. */
@@ -154,7 +185,10 @@ export function sourcesOf(
   return tokensOf(provenance_id).flatMap((token) => sourceOf(token, stated) ?? []);
 }
 
-function sourceOf(token: string, stated: ReadonlyMap<string, NotedStatement>): FactSource | undefined {
+function sourceOf(
+  token: string,
+  stated: ReadonlyMap<string, NotedStatement>,
+): FactSource | undefined {
   const write = writeIn(token);
   if (write === undefined) return undefined;
   const { source, metadata, author } = stated.get(token) ?? {};

@@ -36,7 +36,8 @@ const NAME_MAX = 512;
 /** The form of asserted names: a name of another form finds nothing. */
 export const NAME = arg.of(
   "a text in Unicode's composed form (NFC)",
-  (value) => typeof value === 'string' && (value.length > NAME_MAX || value === value.normalize('NFC')),
+  (value) =>
+    typeof value === 'string' && (value.length > NAME_MAX || value === value.normalize('NFC')),
 );
 
 const KEYS_MAX = 10_000;
@@ -56,9 +57,13 @@ export function readKeysQuery(query: KeysQuery): KeysQuery & { readonly limit: n
   checkArgument(QUERY, query, 'query');
   const { text = '', limit = KEYS_DEFAULT } = query;
   if (limit < 1 || limit > KEYS_MAX)
-    throw new MemoryError('bad_argument', `The limit of a list of keys is not valid. Use 1 to ${KEYS_MAX}.`, {
-      evidence: { limit },
-    });
+    throw new MemoryError(
+      'bad_argument',
+      `The limit of a list of keys is not valid. Use 1 to ${KEYS_MAX}.`,
+      {
+        evidence: { limit },
+      },
+    );
   requireShortText(text);
   return { ...query, limit };
 }

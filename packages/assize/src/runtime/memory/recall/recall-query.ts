@@ -111,8 +111,15 @@ export function requireWeights(weights: SearchWeights | undefined, by: SearchMod
   if (weights === undefined) return;
   if (by !== 'hybrid') throw badRecall('`weights` need `by: hybrid`');
   const { text = 1, embedding = 1, ...others } = weights;
-  if (Object.keys(others).length > 0 || !isWeight(text) || !isWeight(embedding) || text + embedding === 0)
-    throw badRecall(`\`weights\` are { text, embedding }, numbers from 0 to ${WEIGHT_MAX}, and not both 0`);
+  if (
+    Object.keys(others).length > 0 ||
+    !isWeight(text) ||
+    !isWeight(embedding) ||
+    text + embedding === 0
+  )
+    throw badRecall(
+      `\`weights\` are { text, embedding }, numbers from 0 to ${WEIGHT_MAX}, and not both 0`,
+    );
 }
 
 /**
@@ -120,12 +127,17 @@ export function requireWeights(weights: SearchWeights | undefined, by: SearchMod
  *
  * @throws MemoryError `bad_argument`
  */
-export function nearbyOf(given: RecallQuery['nearby'], by: SearchMode): Required<NearbyWeights> | undefined {
+export function nearbyOf(
+  given: RecallQuery['nearby'],
+  by: SearchMode,
+): Required<NearbyWeights> | undefined {
   if (given === undefined || given === false) return undefined;
   if (by === 'embedding') throw badRecall('`nearby` needs `by: text` or `by: hybrid`');
   const { neighbours, session, ...others } = weightsOf(given);
   if (Object.keys(others).length > 0 || !isWeight(neighbours) || !isWeight(session))
-    throw badRecall(`\`nearby\` is true, or { neighbours, session } with numbers from 0 to ${WEIGHT_MAX}`);
+    throw badRecall(
+      `\`nearby\` is true, or { neighbours, session } with numbers from 0 to ${WEIGHT_MAX}`,
+    );
   return { neighbours, session };
 }
 
@@ -159,11 +171,17 @@ export function requireInstant(instant: Time, member: string, orElse = ', or any
 export function requireAskable(text: string, by: SearchMode): void {
   requireShortText(text);
   if (!text.isWellFormed() || text.includes('\0'))
-    throw new MemoryError('bad_text', 'The search text has U+0000 or half a surrogate pair. Remove it.');
+    throw new MemoryError(
+      'bad_text',
+      'The search text has U+0000 or half a surrogate pair. Remove it.',
+    );
   // An embedder may know the meaning of signs that are not words.
   const isEmpty = by === 'text' ? wordsOf(text).length === 0 : text.trim() === '';
   if (isEmpty)
-    throw new MemoryError('bad_argument', 'The search text has no words. Give at least one word of letters or digits.');
+    throw new MemoryError(
+      'bad_argument',
+      'The search text has no words. Give at least one word of letters or digits.',
+    );
 }
 
 /** A query with a text, and with its period in the form of the ledger. */
@@ -186,7 +204,11 @@ export function badRecall(why: string): MemoryError {
 }
 
 export function badLimit(limit: number): MemoryError {
-  return new MemoryError('bad_argument', `The limit of a recall is not valid. Use 1 to ${RECALL_MAX}.`, {
-    evidence: { limit },
-  });
+  return new MemoryError(
+    'bad_argument',
+    `The limit of a recall is not valid. Use 1 to ${RECALL_MAX}.`,
+    {
+      evidence: { limit },
+    },
+  );
 }

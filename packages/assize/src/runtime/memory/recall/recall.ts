@@ -16,9 +16,21 @@ import { type DependentEntry, dependentsOfVersions } from '../../lineage/depende
 import type { WriterContext } from '../../writer/ports.ts';
 import { type BeliefPlanner, requireFactStore } from '../plan/plan-beliefs.ts';
 import { notedStatements, tokensOf } from '../plan/stated-writes.ts';
-import { rowOf, type VisibleFactsOptions, visibleFacts, withReadSnapshot } from '../visible/facts.ts';
+import {
+  rowOf,
+  type VisibleFactsOptions,
+  visibleFacts,
+  withReadSnapshot,
+} from '../visible/facts.ts';
 import { SHARED, type VisibilityChain } from '../visible/visibility.ts';
-import { type Explained, type FactSource, originOf, RECALLED_FACT, type RecalledFact, sourcesOf } from './explain.ts';
+import {
+  type Explained,
+  type FactSource,
+  originOf,
+  RECALLED_FACT,
+  type RecalledFact,
+  sourcesOf,
+} from './explain.ts';
 import { type KeysQuery, keysIn, type MemoryKeys, NAME, readKeysQuery } from './keys.ts';
 import {
   badLimit,
@@ -44,7 +56,13 @@ import {
   requireWeights,
 } from './recall-query.ts';
 import { checkSupport, type Support, type SupportedFact, supportedBy } from './resting-on.ts';
-import { embedTexts, rankFacts, requireEmbedder, type Score, type SearchFallback } from './search.ts';
+import {
+  embedTexts,
+  rankFacts,
+  requireEmbedder,
+  type Score,
+  type SearchFallback,
+} from './search.ts';
 
 /** The recalled facts, and the observation for a proposal that uses them. */
 export interface Recalled {
@@ -106,10 +124,21 @@ export class MemoryView {
   async recall(query: RecallQuery = {}): Promise<Recalled> {
     checkArgument(QUERY_MEMBERS, query, 'query');
     checkArgument(QUERY, query, 'query');
-    const { subject, predicate, kind = 'current', text, by, weights, nearby, signal, after } = query;
+    const {
+      subject,
+      predicate,
+      kind = 'current',
+      text,
+      by,
+      weights,
+      nearby,
+      signal,
+      after,
+    } = query;
     const relation = query.relation && { ...query.relation, to: readPeriod(query.relation.to) };
     const { limit = text === undefined ? RECALL_DEFAULT : RANKED_DEFAULT } = query;
-    const { valid = relation === undefined ? this.#context.clock.now() : 'any', system = 'now' } = query;
+    const { valid = relation === undefined ? this.#context.clock.now() : 'any', system = 'now' } =
+      query;
     if (limit < 1 || limit > RECALL_MAX) throw badLimit(limit);
     // On an empty list, to check the relation even if no row is compared.
     if (relation !== undefined) selectByRelation([], relation.is, relation.to);
@@ -120,10 +149,14 @@ export class MemoryView {
       ...(predicate !== undefined && { predicate }),
       kind: requireKind(kind),
       ...(valid !== 'any' && { valid: requireInstant(valid, 'valid') }),
-      ...(system !== 'any' && { system: system === 'now' ? system : requireInstant(system, 'system') }),
+      ...(system !== 'any' && {
+        system: system === 'now' ? system : requireInstant(system, 'system'),
+      }),
     };
-    if (asked.system !== undefined && asked.system !== 'now') await this.#arrived(asked, asked.system);
-    if (text !== undefined && after !== undefined) throw badRecall('`after` needs a recall without a text');
+    if (asked.system !== undefined && asked.system !== 'now')
+      await this.#arrived(asked, asked.system);
+    if (text !== undefined && after !== undefined)
+      throw badRecall('`after` needs a recall without a text');
     if (text !== undefined) return this.#ranked(asked, { ...query, relation, text, limit });
     if ([by, weights, nearby, signal].some((each) => each !== undefined))
       throw badRecall('`by`, `weights`, `nearby` and `signal` need a search text');
@@ -133,7 +166,9 @@ export class MemoryView {
       async (pages) => {
         const found: FactRow[] = [];
         for await (const page of pages(asked, most)) {
-          found.push(...(relation === undefined ? page : selectByRelation(page, relation.is, relation.to)));
+          found.push(
+            ...(relation === undefined ? page : selectByRelation(page, relation.is, relation.to)),
+          );
           if (found.length > limit) break;
         }
         return found;
@@ -159,7 +194,12 @@ export class MemoryView {
     checkArgument(EMBED_OPTIONS, options, 'options');
     const { beliefs, embedder } = this.#context;
     const { signal = new AbortController().signal } = options;
-    return embedTexts(requireFactStore(beliefs).store, requireEmbedder(embedder), this.space, signal);
+    return embedTexts(
+      requireFactStore(beliefs).store,
+      requireEmbedder(embedder),
+      this.space,
+      signal,
+    );
   }
 
   /**
@@ -171,7 +211,8 @@ export class MemoryView {
   ): Promise<readonly FactRow[]> {
     checkArgument(HISTORY_MEMBERS, query, 'query');
     checkArgument(QUERY, query, 'query');
-    if (query.limit !== undefined) return (await this.recall({ ...query, valid: 'any', system: 'any' })).facts;
+    if (query.limit !== undefined)
+      return (await this.recall({ ...query, valid: 'any', system: 'any' })).facts;
     return this.#all({ ...query, space: this.space, kind: requireKind(query.kind ?? 'current') });
   }
 
@@ -242,7 +283,9 @@ export class MemoryView {
    *
    * @throws LedgerFault; ArgumentError `bad_argument`
    */
-  async sources(facts: readonly Pick<FactRow, 'provenance_id'>[]): Promise<readonly (readonly FactSource[])[]> {
+  async sources(
+    facts: readonly Pick<FactRow, 'provenance_id'>[],
+  ): Promise<readonly (readonly FactSource[])[]> {
     checkArgument(arg.list(arg.members({ provenance_id: arg.text })), facts, 'facts');
     const stated = await notedStatements(this.#context.store, facts);
     return facts.map((fact) => sourcesOf(fact, stated));
@@ -255,7 +298,9 @@ export class MemoryView {
    *
    * @throws MemoryError `not_found`; LedgerFault; ArgumentError `bad_argument`
    */
-  async dependents(facts: RecalledFact | readonly RecalledFact[]): Promise<readonly DependentEntry[]> {
+  async dependents(
+    facts: RecalledFact | readonly RecalledFact[],
+  ): Promise<readonly DependentEntry[]> {
     const explained = await Promise.all([facts].flat().map((fact) => this.explain(fact)));
     return dependentsOfVersions(
       this.#context.store,
@@ -277,7 +322,8 @@ export class MemoryView {
     checkArgument(OF_MEMBERS, of, 'of');
     checkArgument(arg.members(OF), of, 'of');
     const facts = await this.#all({ ...of, space: this.space, kind: 'current', system: 'now' });
-    const stated = 'source' in support ? await requireFactStore(this.#context.beliefs).stated(facts) : new Map();
+    const stated =
+      'source' in support ? await requireFactStore(this.#context.beliefs).stated(facts) : new Map();
     return supportedBy(facts, support, stated);
   }
 
@@ -289,7 +335,8 @@ export class MemoryView {
     const audits = await this.#all({ ...of, space: this.space, kind: 'audit' });
     const stated = await requireFactStore(this.#context.beliefs).stated(audits);
     const withdrawn = new Set(withdrawnBefore(audits));
-    const isOfSource = (token: string): boolean => stated.get(token)?.source === source && !withdrawn.has(token);
+    const isOfSource = (token: string): boolean =>
+      stated.get(token)?.source === source && !withdrawn.has(token);
     return audits.filter(
       (audit) =>
         tokensOf(audit.provenance_id).some(isOfSource) &&
@@ -298,7 +345,14 @@ export class MemoryView {
   }
 
   async #ranked(asked: FactQuery, query: RankedQuery): Promise<Recalled> {
-    const { text, by = 'text', weights, relation, limit, signal = new AbortController().signal } = query;
+    const {
+      text,
+      by = 'text',
+      weights,
+      relation,
+      limit,
+      signal = new AbortController().signal,
+    } = query;
     if (!RANKED_BY.includes(by)) throw badRecall(`by is ${RANKED_BY.join(', ')}`);
     requireWeights(weights, by);
     const nearby = nearbyOf(query.nearby, by);
@@ -307,8 +361,20 @@ export class MemoryView {
     const line = await this.#line();
     const [{ branch }] = line;
     const isWanted =
-      relation === undefined ? undefined : (fact: FactVersion) => isInRelation(fact, relation.is, relation.to);
-    const asking = { line, filter: asked, isWanted, text, by, weights, nearby, signal, limit: limit + 1 };
+      relation === undefined
+        ? undefined
+        : (fact: FactVersion) => isInRelation(fact, relation.is, relation.to);
+    const asking = {
+      line,
+      filter: asked,
+      isWanted,
+      text,
+      by,
+      weights,
+      nearby,
+      signal,
+      limit: limit + 1,
+    };
     const { hits, fallback } = await rankFacts(requireFactStore(beliefs).store, embedder, asking);
     const found = hits.slice(0, limit);
     const facts = found.map(({ fact }) => rowOf(fact));
@@ -338,7 +404,10 @@ export class MemoryView {
    * Waits until statements made here by then are in the store, so a past instant reads the same
    * again.
    */
-  async #arrived(asked: Pick<FactQuery, 'space' | 'subject' | 'predicate'>, system: Instant): Promise<void> {
+  async #arrived(
+    asked: Pick<FactQuery, 'space' | 'subject' | 'predicate'>,
+    system: Instant,
+  ): Promise<void> {
     const underWay = requireFactStore(this.#context.beliefs).waitUntil(asked, system);
     if (underWay !== undefined) await underWay;
   }
@@ -363,7 +432,8 @@ export class MemoryView {
     const line = await this.#line();
     const by = (facts: FactReads): Promise<T> =>
       read(async function* (query, most) {
-        for await (const page of visibleFacts(facts, line, query, { most, after })) yield page.map(rowOf);
+        for await (const page of visibleFacts(facts, line, query, { most, after }))
+          yield page.map(rowOf);
       });
     // One query is one snapshot.
     return most !== undefined && line.length === 1 ? by(store) : withReadSnapshot(store, by);

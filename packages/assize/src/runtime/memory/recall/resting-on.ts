@@ -21,20 +21,31 @@ export interface SupportedFact {
 const SUPPORTS = ['source', 'policy', 'approver', 'judge'] as const;
 
 /** @throws MemoryError `bad_argument`; ArgumentError `bad_argument` */
-export function checkSupport(support: Support): readonly [kind: (typeof SUPPORTS)[number], name: string] {
+export function checkSupport(
+  support: Support,
+): readonly [kind: (typeof SUPPORTS)[number], name: string] {
   checkArgument(arg.only(SUPPORTS), support, 'support');
   const given = Object.entries(support);
   const [[kind, name] = []] = given as [(typeof SUPPORTS)[number], unknown][];
   if (given.length !== 1 || !SUPPORTS.includes(kind!) || typeof name !== 'string' || name === '')
-    throw new MemoryError('bad_argument', `The support is not valid. Name one of ${SUPPORTS.join(', ')}.`);
+    throw new MemoryError(
+      'bad_argument',
+      `The support is not valid. Name one of ${SUPPORTS.join(', ')}.`,
+    );
   return [kind!, name];
 }
 
 /** The facts whose provenance has a token of the support. */
-export function supportedBy(facts: readonly FactRow[], support: Support, stated: StatedWrites): SupportedFact[] {
+export function supportedBy(
+  facts: readonly FactRow[],
+  support: Support,
+  stated: StatedWrites,
+): SupportedFact[] {
   const [kind, name] = checkSupport(support);
   const isOfIt = (token: string): boolean =>
-    kind === 'source' ? stated.get(token)?.source === name : isTrust(readTrust(token), { kind, name });
+    kind === 'source'
+      ? stated.get(token)?.source === name
+      : isTrust(readTrust(token), { kind, name });
   return facts.flatMap((fact) => {
     const tokens = tokensOf(fact.provenance_id).filter(isOfIt);
     return tokens.length === 0 ? [] : [{ fact, stays: staysWithout(fact.provenance_id, tokens) }];
@@ -43,7 +54,10 @@ export function supportedBy(facts: readonly FactRow[], support: Support, stated:
 
 /** X := 0 for each token. */
 function staysWithout(provenance: string, tokens: readonly string[]): boolean {
-  const left = tokens.reduce((sum, token) => sum.substitute(token, Polynomial.zero), Polynomial.read(provenance));
+  const left = tokens.reduce(
+    (sum, token) => sum.substitute(token, Polynomial.zero),
+    Polynomial.read(provenance),
+  );
   return left.terms.size > 0;
 }
 

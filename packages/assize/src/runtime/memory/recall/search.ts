@@ -1,6 +1,14 @@
 import { isAssizeError } from '#base';
 import type { FactHit, FactQuery, FactReads, FactStore, FactVersion } from '#ledger';
-import { dayOf, type Embedder, fuse, MemoryError, type NearbyWeights, rankNearby, wordsOf } from '#memory';
+import {
+  dayOf,
+  type Embedder,
+  fuse,
+  MemoryError,
+  type NearbyWeights,
+  rankNearby,
+  wordsOf,
+} from '#memory';
 import { withSignal } from '../../transactions/limits/time-limit.ts';
 import { withReadSnapshot } from '../visible/facts.ts';
 import { visibleHits } from '../visible/hits.ts';
@@ -93,8 +101,16 @@ export async function rankFacts(
     readonly limit: number;
   },
 ): Promise<RankedFacts> {
-  const best = (facts: FactReads, search: Parameters<typeof visibleHits>[3], limit: number): Promise<FactHit[]> =>
-    rankUntilEnough((depth) => visibleHits(facts, line, { filter, limit: depth }, search), isWanted, limit);
+  const best = (
+    facts: FactReads,
+    search: Parameters<typeof visibleHits>[3],
+    limit: number,
+  ): Promise<FactHit[]> =>
+    rankUntilEnough(
+      (depth) => visibleHits(facts, line, { filter, limit: depth }, search),
+      isWanted,
+      limit,
+    );
   const byWords = (facts: FactReads, limit: number): Promise<FactHit[]> =>
     best(facts, (query, limit) => facts.factsByText({ ...query, text, limit }), limit);
   const byText = async (facts: FactReads, limit: number): Promise<NearbyHit[]> =>
@@ -104,7 +120,9 @@ export async function rankFacts(
   // One query is one snapshot.
   const isOne = line.length === 1 && isWanted === undefined;
   const ask = <T>(read: (facts: FactReads) => Promise<T>): Promise<T> =>
-    isOne && by !== 'hybrid' ? read(store) : withReadSnapshot(store, read, { byText: by !== 'embedding' });
+    isOne && by !== 'hybrid'
+      ? read(store)
+      : withReadSnapshot(store, read, { byText: by !== 'embedding' });
   const rankedByText = async (): Promise<RankedFact[]> => {
     const hits = await ask((facts) => byText(facts, limit));
     return hits.map(({ fact, score, text }) => ({ fact, score: { score, text } }));
@@ -124,13 +142,20 @@ export async function rankFacts(
     return { hits: await rankedByText(), fallback: { by: 'text', cause } };
   }
   const byVector = (facts: FactReads, limit: number): Promise<FactHit[]> =>
-    best(facts, (query, limit) => facts.factsByVector({ ...query, embedder: used.id, vector: vector!, limit }), limit);
+    best(
+      facts,
+      (query, limit) =>
+        facts.factsByVector({ ...query, embedder: used.id, vector: vector!, limit }),
+      limit,
+    );
   if (by === 'embedding') {
     const hits = await ask((facts) => byVector(facts, limit));
     return { hits: hits.map(({ fact, score }) => ({ fact, score: { score, embedding: score } })) };
   }
   const depth = Math.max(limit, FUSED_MIN);
-  const hits = await ask(async (facts) => fused(await byText(facts, depth), await byVector(facts, depth), weights));
+  const hits = await ask(async (facts) =>
+    fused(await byText(facts, depth), await byVector(facts, depth), weights),
+  );
   return { hits: hits.slice(0, limit) };
 }
 
@@ -140,8 +165,17 @@ interface NearbyHit extends FactHit {
 }
 
 function withNearby(hits: readonly FactHit[], weights: NearbyWeights): NearbyHit[] {
-  const placed = hits.map(({ fact, score }) => ({ fact, score, day: dayOf(fact), recorded: fact.system_time_start }));
-  return rankNearby(placed, weights).map(({ item, score }) => ({ fact: item.fact, score, text: item.score }));
+  const placed = hits.map(({ fact, score }) => ({
+    fact,
+    score,
+    day: dayOf(fact),
+    recorded: fact.system_time_start,
+  }));
+  return rankNearby(placed, weights).map(({ item, score }) => ({
+    fact: item.fact,
+    score,
+    text: item.score,
+  }));
 }
 
 /** The same embedder, with its own errors on record. Others are of the store. */
@@ -243,14 +277,17 @@ async function embedded(
 ): Promise<readonly Float32Array[]> {
   const { id, dimensions } = embedder;
   // An embedder may know nothing of signals, or not look at its own.
-  const vectors: unknown = await withSignal(signal, () => embedder.embed(Object.freeze([...texts]), signal));
+  const vectors: unknown = await withSignal(signal, () =>
+    embedder.embed(Object.freeze([...texts]), signal),
+  );
   const isRight = (vector: unknown): boolean =>
     vector instanceof Float32Array &&
     vector.length === dimensions &&
     vector.every(Number.isFinite) &&
     vector.some((number) => number !== 0);
   // `Array.from` includes the holes of the list: `every` alone skips them.
-  const isWhole = Array.isArray(vectors) && vectors.length === texts.length && Array.from(vectors).every(isRight);
+  const isWhole =
+    Array.isArray(vectors) && vectors.length === texts.length && Array.from(vectors).every(isRight);
   if (isWhole) return vectors;
   throw new MemoryError(
     'function_failed',

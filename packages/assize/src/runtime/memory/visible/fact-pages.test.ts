@@ -14,7 +14,11 @@ const CAROL: PartitionName = { ...ALICE, subject: 'carol' };
 
 /** That number of facts of one partition, one per day. */
 const daily = (who: string, facts: number) =>
-  Array.from({ length: facts }, (_, n) => ({ fact_id: `${who}${n}`, valid_from: day(n + 1), valid_to: day(n + 2) }));
+  Array.from({ length: facts }, (_, n) => ({
+    fact_id: `${who}${n}`,
+    valid_from: day(n + 1),
+    valid_to: day(n + 2),
+  }));
 
 /** A store that runs a step after its n-th answer, n from 1. */
 class Busy extends MemoryStore {
@@ -59,17 +63,24 @@ const SPACE = { space: ALICE.space } as const;
 const named = (who: string, facts: number) => daily(who, facts).map(({ fact_id }) => fact_id);
 
 describe('a paged read under concurrent changes', () => {
-  test.each([1, 2, 3])('has each partition in one snapshot, changed after any page: %i', async (n) => {
-    for (const system of ['now', day(400)]) {
-      const { store, change } = await begun();
-      store.onAnswer = async (asked) => asked === n && change();
-      const rows = await all(factPages(store, { ...SPACE, system }));
-      expect([ids(rows, ALICE), ids(rows, CAROL)]).toEqual([named('a', 10), named('c', 10)]);
-      // The second answer of the store has all of his facts.
-      expect(ids(rows, BOB)).toEqual(n === 1 ? [...named('b', 1_500).slice(1), 'other'] : named('b', 1_500));
-      expect(rows.map(({ subject }) => subject)).toEqual([...rows.map(({ subject }) => subject)].sort());
-    }
-  });
+  test.each([1, 2, 3])(
+    'has each partition in one snapshot, changed after any page: %i',
+    async (n) => {
+      for (const system of ['now', day(400)]) {
+        const { store, change } = await begun();
+        store.onAnswer = async (asked) => asked === n && change();
+        const rows = await all(factPages(store, { ...SPACE, system }));
+        expect([ids(rows, ALICE), ids(rows, CAROL)]).toEqual([named('a', 10), named('c', 10)]);
+        // The second answer of the store has all of his facts.
+        expect(ids(rows, BOB)).toEqual(
+          n === 1 ? [...named('b', 1_500).slice(1), 'other'] : named('b', 1_500),
+        );
+        expect(rows.map(({ subject }) => subject)).toEqual(
+          [...rows.map(({ subject }) => subject)].sort(),
+        );
+      }
+    },
+  );
 
   test('repeats a partition that continues; without a time each row is read once', async () => {
     const { store } = await begun();
@@ -108,7 +119,9 @@ async function limitsOf(count: number, of: 'one' | 'many'): Promise<(number | un
 }
 
 test('a long history that a store scans for each page has few pages', async () => {
-  expect(await limitsOf(200_000, 'one')).toEqual([1_000, 8_000, 16_000, 32_000, 64_000, 64_000, 64_000]);
+  expect(await limitsOf(200_000, 'one')).toEqual([
+    1_000, 8_000, 16_000, 32_000, 64_000, 64_000, 64_000,
+  ]);
   expect(await limitsOf(20_000, 'many')).toEqual([1_000, 8_000, 8_000, 8_000]);
 });
 
@@ -118,15 +131,27 @@ test('a multi-page recall of a single-valued predicate has one fact at a time', 
   const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });
   const memory = trajectory.memory({ space: 'ward', writ });
   const said = (n: number) => ({ subject: 'p7', predicate: 'drug', object: `drug ${n}` });
-  const facts = Array.from({ length: 1_200 }, (_, n) => ({ ...said(n), valid: { from: day(n + 1), to: day(n + 2) } }));
+  const facts = Array.from({ length: 1_200 }, (_, n) => ({
+    ...said(n),
+    valid: { from: day(n + 1), to: day(n + 2) },
+  }));
   for (let n = 0; n < facts.length; n += 300)
     expect(await memory.assertMany(facts.slice(n, n + 300))).toMatchObject({ ruling: 'committed' });
-  const branch = await assize.branch('t', trajectory.head, { trajectoryId: 'b', note: 'b', writs: [writ] });
+  const branch = await assize.branch('t', trajectory.head, {
+    trajectoryId: 'b',
+    note: 'b',
+    writs: [writ],
+  });
   const tried = branch.memory({ space: 'ward', writ });
-  expect(await tried.assert({ ...said(2_000), valid: { from: day(2_000), to: day(2_001) } })).toMatchObject({
+  expect(
+    await tried.assert({ ...said(2_000), valid: { from: day(2_000), to: day(2_001) } }),
+  ).toMatchObject({
     ruling: 'committed',
   });
-  const relation = { to: { from: day(1_990), to: OPEN_END }, is: ['before', 'during', 'overlaps'] } as const;
+  const relation = {
+    to: { from: day(1_990), to: OPEN_END },
+    is: ['before', 'during', 'overlaps'],
+  } as const;
   for (const [view, more] of [
     [memory, { limit: 10_000 }],
     [memory, { limit: 10_000, relation }],
@@ -139,7 +164,9 @@ test('a multi-page recall of a single-valued predicate has one fact at a time', 
       isChanged = true;
       await view.correct({ ...said(3_000), valid: { from: day(1), to: day(2) } });
     };
-    const recalled = (await view.recall({ subject: 'p7', predicate: 'drug', valid: 'any', ...more })).facts;
+    const recalled = (
+      await view.recall({ subject: 'p7', predicate: 'drug', valid: 'any', ...more })
+    ).facts;
     store.onAnswer = async () => undefined;
     expect(isChanged).toBe(true);
     const begins = recalled.map(({ valid_from }) => valid_from);

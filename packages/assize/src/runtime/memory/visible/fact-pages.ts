@@ -53,7 +53,12 @@ export async function* factPages(
       const before = rows.filter((row) => !isOfOne(row, last));
       if (before.length > 0) yield before;
       const { subject, predicate } = last;
-      const together = await readTogether(store, { ...query, subject, predicate }, 2 * limit, onAsk);
+      const together = await readTogether(
+        store,
+        { ...query, subject, predicate },
+        2 * limit,
+        onAsk,
+      );
       if (together.length > 0) yield together;
       whole = last;
       after = together.at(-1) ?? last;

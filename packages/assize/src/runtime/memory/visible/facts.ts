@@ -8,7 +8,13 @@ import {
 } from '#ledger';
 import type { FactRow } from '#memory';
 import { factPages } from './fact-pages.ts';
-import { type LateChange, type VisibilityChain, type VisibleMemory, visibleRows, visibleUntil } from './visibility.ts';
+import {
+  type LateChange,
+  type VisibilityChain,
+  type VisibleMemory,
+  visibleRows,
+  visibleUntil,
+} from './visibility.ts';
 
 const PAGE = 1_000;
 
@@ -42,18 +48,24 @@ export async function* visibleFacts(
     return;
   }
   const turns = { last: 0 };
-  const partitions = line.map((level) => new PeekableRows(partitionsOf(store, query, level, turns, after)));
+  const partitions = line.map(
+    (level) => new PeekableRows(partitionsOf(store, query, level, turns, after)),
+  );
   // Read before the rows, so that none of them must be read again.
   await Promise.all(partitions.map((each) => each.head()));
   const rows = line.map((level) => new MemoryRows(store, query, level, turns, after));
   let page: FactVersion[] = [];
   for (;;) {
-    const heads = (await Promise.all(rows.map((each) => each.next()))).filter((head) => head !== undefined);
+    const heads = (await Promise.all(rows.map((each) => each.next()))).filter(
+      (head) => head !== undefined,
+    );
     const [first] = heads.sort(byNames);
     if (first === undefined) break;
     const own = await Promise.all(partitions.map((each) => partitionAt(each, first)));
     const found = await Promise.all(
-      rows.map((each, level) => each.of(first, line[level]!.branch === undefined ? 'shared' : own[level])),
+      rows.map((each, level) =>
+        each.of(first, line[level]!.branch === undefined ? 'shared' : own[level]),
+      ),
     );
     page.push(
       ...visibleRows(
@@ -74,14 +86,20 @@ export async function* visibleFacts(
  * The query for one memory: later changes are not visible, so rows closed since are open there.
  * Partitions that are visible up to a later time are queried by name.
  */
-export function visibleMemoryQuery({ system, ...query }: Omit<FactQuery, 'branch'>, level: VisibleMemory): FactQuery {
+export function visibleMemoryQuery(
+  { system, ...query }: Omit<FactQuery, 'branch'>,
+  level: VisibleMemory,
+): FactQuery {
   const { branch } = level;
   const { space, subject, predicate } = query;
   const isOne = subject !== undefined && predicate !== undefined;
   const until = isOne ? visibleUntil(level, { space, subject, predicate }) : level.until;
   const of = { ...query, ...(branch !== undefined && { branch }) };
   if (system === undefined) return of;
-  return { ...of, system: until === undefined || (system !== 'now' && system < until) ? system : until };
+  return {
+    ...of,
+    system: until === undefined || (system !== 'now' && system < until) ? system : until,
+  };
 }
 
 /**
@@ -131,7 +149,9 @@ class MemoryRows {
     this.#query = { ...visibleMemoryQuery(asked, level), ...from(after) };
     this.#turns = turns;
     this.#rows = new PeekableRows(this.#all());
-    this.#ahead = lateChangesIn(asked, level).filter((name) => after === undefined || byNames(name, after) > 0);
+    this.#ahead = lateChangesIn(asked, level).filter(
+      (name) => after === undefined || byNames(name, after) > 0,
+    );
   }
 
   /** The next partition. */
@@ -203,7 +223,10 @@ async function* partitionsOf(
   }
 }
 
-async function partitionAt(partitions: PeekableRows<OwnPartition>, names: Names): Promise<OwnPartition | undefined> {
+async function partitionAt(
+  partitions: PeekableRows<OwnPartition>,
+  names: Names,
+): Promise<OwnPartition | undefined> {
   await partitions.takeWhile((partition) => byNames(partition, names) < 0);
   const head = await partitions.head();
   return head !== undefined && byNames(head, names) === 0 ? head : undefined;
@@ -226,7 +249,11 @@ class PeekableRows<T> {
 
   async takeWhile(isWanted: (item: T) => boolean): Promise<T[]> {
     const taken: T[] = [];
-    for (let item = await this.head(); item !== undefined && isWanted(item); item = await this.head()) {
+    for (
+      let item = await this.head();
+      item !== undefined && isWanted(item);
+      item = await this.head()
+    ) {
       taken.push(item);
       this.#next = undefined;
     }
@@ -244,7 +271,15 @@ export function byNames(a: Names, b: Names): number {
 function from(after: Names | undefined): Pick<FactQuery, 'after'> {
   if (after === undefined) return {};
   const { subject, predicate } = after;
-  return { after: { subject, predicate, system_time_start: OPEN_END, valid_from: OPEN_END, fact_id: OPEN_END } };
+  return {
+    after: {
+      subject,
+      predicate,
+      system_time_start: OPEN_END,
+      valid_from: OPEN_END,
+      fact_id: OPEN_END,
+    },
+  };
 }
 
 /** The order of a store within a partition. */

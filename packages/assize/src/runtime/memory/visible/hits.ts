@@ -35,7 +35,8 @@ export async function visibleHits(
     const floor = Math.max(...lists.map((each) => each.floor));
     const hits = lists.flatMap((each) => each.hits);
     const found = await seenOf(store, line, filter, hits);
-    if (floor === -Infinity || (found.length >= limit && found[limit - 1]!.score > floor)) return found.slice(0, limit);
+    if (floor === -Infinity || (found.length >= limit && found[limit - 1]!.score > floor))
+      return found.slice(0, limit);
   }
 }
 
@@ -56,9 +57,13 @@ async function seenOf(
   hits: readonly FactHit[],
 ): Promise<FactHit[]> {
   const scores = new Map<string, number>();
-  for (const { fact, score } of hits) scores.set(nameOf(fact), Math.max(score, scores.get(nameOf(fact)) ?? score));
+  for (const { fact, score } of hits)
+    scores.set(nameOf(fact), Math.max(score, scores.get(nameOf(fact)) ?? score));
   const partitions = new Map(
-    hits.map(({ fact: { subject, predicate } }) => [JSON.stringify([subject, predicate]), { subject, predicate }]),
+    hits.map(({ fact: { subject, predicate } }) => [
+      JSON.stringify([subject, predicate]),
+      { subject, predicate },
+    ]),
   );
   const found: FactHit[] = [];
   for await (const page of pagesOf(store, line, filter, [...partitions.values()].sort(byNames)))

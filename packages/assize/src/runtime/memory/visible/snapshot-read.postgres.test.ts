@@ -58,7 +58,10 @@ function meeting(store: Store, meet: () => Promise<void>): void {
 function tests(url: (name: string) => string): void {
   const valid = { from: day(1), to: day(300) };
   const said = (subject: string, object: string) => ({ subject, predicate: 'drug', object, valid });
-  const relation = { to: { from: day(1), to: OPEN_END }, is: ['starts', 'equals', 'during'] } as const;
+  const relation = {
+    to: { from: day(1), to: OPEN_END },
+    is: ['starts', 'equals', 'during'],
+  } as const;
 
   test.each<[string, 'shared' | 'branch', RecallQuery]>([
     ['in a relation', 'shared', { relation, limit: 10_000 }],
@@ -77,7 +80,11 @@ function tests(url: (name: string) => string): void {
     await shared.assertMany(both('old'));
     let memory = shared;
     if (where === 'branch') {
-      const branch = await assize.branch('t', trajectory.head, { trajectoryId: 'b', note: 'b', writs: [writ] });
+      const branch = await assize.branch('t', trajectory.head, {
+        trajectoryId: 'b',
+        note: 'b',
+        writs: [writ],
+      });
       memory = branch.memory({ space: 'ward', writ });
       await memory.assertMany(both('old'));
     }
@@ -89,9 +96,12 @@ function tests(url: (name: string) => string): void {
     });
     const objects = async () => {
       const { facts, scores = [] } = await memory.recall(query);
-      if (query.by === 'hybrid') expect(scores.filter(({ embedding }) => embedding === undefined)).toEqual([]);
+      if (query.by === 'hybrid')
+        expect(scores.filter(({ embedding }) => embedding === undefined)).toEqual([]);
       return facts
-        .flatMap(({ subject, object }) => (subject === 'a' || subject === 'z' ? [`${subject} ${object}`] : []))
+        .flatMap(({ subject, object }) =>
+          subject === 'a' || subject === 'z' ? [`${subject} ${object}`] : [],
+        )
         .sort();
     };
     expect(await objects()).toEqual(['a old', 'z old']);

@@ -11,7 +11,10 @@ import {
 import { VisibilityChains } from './visibility.ts';
 
 /** Chains of rows that no store accepts, and the number of reads. */
-function linesOf(rows: readonly EntryRow[], max?: number): { lines: VisibilityChains; reads: () => number } {
+function linesOf(
+  rows: readonly EntryRow[],
+  max?: number,
+): { lines: VisibilityChains; reads: () => number } {
   const reader = new RowsReader(rows);
   const store = new MemoryStore();
   let reads = 0;
@@ -43,7 +46,10 @@ describe('which memories a trajectory sees', () => {
     });
     const start = root().add('delegation', delegationMembers());
     const child = new ChainWriter('child');
-    child.add('root', { ...rootMembers(), delegated_from: { trajectory_id: 'child', entry_id: start.id } });
+    child.add('root', {
+      ...rootMembers(),
+      delegated_from: { trajectory_id: 'child', entry_id: start.id },
+    });
     const { lines } = linesOf([head, ...branches, child.head]);
     for (const id of ['a', 'b', 'c', 'itself', 'child'])
       await expect(lines.of(id)).rejects.toMatchObject({ code: 'invalid_ledger' });
@@ -53,10 +59,14 @@ describe('which memories a trajectory sees', () => {
 
   test('a bounded number of chains is cached; the others are reloaded', async () => {
     const { head } = root();
-    const branches = Array.from({ length: 100 }, (_, n) => new ChainWriter(`b${n}`).add('branch', branchMembers(head)));
+    const branches = Array.from({ length: 100 }, (_, n) =>
+      new ChainWriter(`b${n}`).add('branch', branchMembers(head)),
+    );
     const { lines, reads } = linesOf([head, ...branches], 4);
     const all = await Promise.all(branches.map(({ trajectory_id }) => lines.of(trajectory_id)));
-    expect(branches.filter(({ trajectory_id }) => lines.known(trajectory_id) !== undefined).length).toBeLessThan(9);
+    expect(
+      branches.filter(({ trajectory_id }) => lines.known(trajectory_id) !== undefined).length,
+    ).toBeLessThan(9);
     const before = reads();
     expect(await lines.of('b0')).toEqual(all[0]);
     expect(reads()).toBeGreaterThan(before);

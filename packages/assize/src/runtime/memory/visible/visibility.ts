@@ -32,7 +32,9 @@ export interface VisibleMemory {
 }
 
 /** A partition that is visible up to a time of its own. */
-export type LateChange = Pick<PartitionName, 'space' | 'subject' | 'predicate'> & { readonly until: Instant };
+export type LateChange = Pick<PartitionName, 'space' | 'subject' | 'predicate'> & {
+  readonly until: Instant;
+};
 
 /**
  * The memories that a trajectory sees, its own first and the shared one last. No `until` is greater
@@ -91,17 +93,29 @@ export class VisibilityChains {
     const known = this.#lines.get(trajectoryId);
     if (known !== undefined) return known;
     if (path.has(trajectoryId)) throw inCircle(trajectoryId);
-    const line = await this.#read(trajectoryId, await this.#entry(trajectoryId, 0), new Set([...path, trajectoryId]));
+    const line = await this.#read(
+      trajectoryId,
+      await this.#entry(trajectoryId, 0),
+      new Set([...path, trajectoryId]),
+    );
     this.#lines.set(trajectoryId, line);
     return line;
   }
 
-  async #read(trajectoryId: string, beginning: Payload, path: ReadonlySet<string>): Promise<VisibilityChain> {
+  async #read(
+    trajectoryId: string,
+    beginning: Payload,
+    path: ReadonlySet<string>,
+  ): Promise<VisibilityChain> {
     if (beginning.kind === 'branch') {
       const source = (beginning as BranchPayload).source_trajectory_id;
       const [{ branch }, ...rest] = await this.#of(source, path);
       const point = await this.#point(beginning as BranchPayload, rest[0]);
-      return [{ branch: trajectoryId }, { ...(branch !== undefined && { branch }), ...point }, ...rest];
+      return [
+        { branch: trajectoryId },
+        { ...(branch !== undefined && { branch }), ...point },
+        ...rest,
+      ];
     }
     const { delegated_from: from } = beginning as RootPayload;
     return from === undefined ? SHARED : this.#of(from.trajectory_id, path);
@@ -125,7 +139,8 @@ export class VisibilityChains {
       const limit = Math.min(PAGE, row.seq + 1 - from);
       for (const each of await this.#store.entries(source_trajectory_id, { from, limit }))
         if (mayBeAhead(each, at))
-          for (const { partition, system_time } of (readRow(each).payload as CommitPayload).delta.beliefs)
+          for (const { partition, system_time } of (readRow(each).payload as CommitPayload).delta
+            .beliefs)
             if (system_time > at) changes.push([partition, system_time]);
     }
     const latest = addMicros(at, AHEAD_MICROS);
@@ -147,7 +162,9 @@ export class VisibilityChains {
   async #nameOf({ $blob }: BlobRef): Promise<Omit<LateChange, 'until'> | undefined> {
     const text = await this.#store.blob($blob);
     if (text === undefined) return undefined;
-    const { space, subject, predicate } = (readCanonical(text) as unknown as { value: PartitionName }).value;
+    const { space, subject, predicate } = (
+      readCanonical(text) as unknown as { value: PartitionName }
+    ).value;
     return { space, subject, predicate };
   }
 
@@ -172,7 +189,8 @@ export function visibleUntil(
  */
 function mayBeAhead({ kind, payload }: EntryRow, at: Instant): boolean {
   if (kind !== 'commit') return false;
-  for (const [, time] of payload.matchAll(/"system_time":"([^"]*)"/g)) if ((time as string) > at) return true;
+  for (const [, time] of payload.matchAll(/"system_time":"([^"]*)"/g))
+    if ((time as string) > at) return true;
   return false;
 }
 
@@ -225,7 +243,11 @@ function inCircle(id: string): RuntimeError {
 }
 
 function notThere(id: string): RuntimeError {
-  return new RuntimeError('not_found', `The store has no ${id}, so its facts are unknown. Verify the ledger.`, {
-    evidence: { id } satisfies Record<string, Json>,
-  });
+  return new RuntimeError(
+    'not_found',
+    `The store has no ${id}, so its facts are unknown. Verify the ledger.`,
+    {
+      evidence: { id } satisfies Record<string, Json>,
+    },
+  );
 }

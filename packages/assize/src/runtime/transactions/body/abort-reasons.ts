@@ -62,5 +62,9 @@ export function isCollision(error: unknown): boolean {
 }
 
 export function isRetryable(error: unknown): error is EffectError {
-  return isInstance(error, EffectError) && error.retryable && (error.code === 'stale' || error.code === 'tool_failed');
+  return (
+    isInstance(error, EffectError) &&
+    error.retryable &&
+    (error.code === 'stale' || error.code === 'tool_failed')
+  );
 }

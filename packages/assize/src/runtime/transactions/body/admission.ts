@@ -15,7 +15,12 @@ import type { DeferredAdmission } from './claims.ts';
  * @throws EffectError `no_counselor`, `second_pivot`, `scope_exceeded`, `not_authorised`,
  * `too_much`
  */
-export function admit(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[]): readonly Claim[] {
+export function admit(
+  branch: Branch,
+  tool: Tool,
+  input: Json,
+  claims: readonly Claim[],
+): readonly Claim[] {
   const { attempt } = branch;
   checkPivot(branch, tool);
   attempt.claims.check(tool, claims);
@@ -40,7 +45,12 @@ export async function admitLater(
   try {
     await withSignal(context.signal, () => after);
     checkPivot(branch, tool);
-    return admit(branch, tool, input, await engine.names.resolve(tool.claims(input), context.signal));
+    return admit(
+      branch,
+      tool,
+      input,
+      await engine.names.resolve(tool.claims(input), context.signal),
+    );
   } finally {
     over();
   }
@@ -50,7 +60,12 @@ export async function admitLater(
  * Repeats the check when the turn of the call has come, with the effects of earlier calls. @throws
  * EffectError `no_counselor`, `second_pivot`, `not_authorised`
  */
-export function checkStillAllowed(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[]): void {
+export function checkStillAllowed(
+  branch: Branch,
+  tool: Tool,
+  input: Json,
+  claims: readonly Claim[],
+): void {
   try {
     checkPivot(branch, tool);
     authorise(branch, tool, input, claims);
@@ -84,7 +99,8 @@ export function checkPivotOf(
 ): void {
   if (kind === undefined || !isPivot(kind)) return;
   const counselors = Object.keys(domain.counselors);
-  if (channel === undefined ? counselors.length === 0 : !counselors.includes(channel)) throw noCounselor(name, channel);
+  if (channel === undefined ? counselors.length === 0 : !counselors.includes(channel))
+    throw noCounselor(name, channel);
   if (first !== undefined) throw secondPivot(name, first);
 }
 
@@ -92,13 +108,20 @@ export function checkPivotOf(
  * The reason why a branch cannot be adopted. While the branch ran, its parent may have called a
  * pivot.
  */
-export function whyNotAdopted({ firstPivot: first }: Branch, { pivot }: Branch): EffectError | undefined {
+export function whyNotAdopted(
+  { firstPivot: first }: Branch,
+  { pivot }: Branch,
+): EffectError | undefined {
   return pivot === undefined || first === undefined ? undefined : secondPivot(pivot.name, first);
 }
 
 function authorise({ attempt }: Branch, tool: Tool, input: Json, claims: readonly Claim[]): void {
   const use = useOf(tool, input, claims);
-  const refusal = refusalOf(attempt.context.authority(), use, tool.class !== undefined && isBuffered(tool.class));
+  const refusal = refusalOf(
+    attempt.context.authority(),
+    use,
+    tool.class !== undefined && isBuffered(tool.class),
+  );
   if (refusal !== undefined) throw notAuthorised(tool, refusal);
 }
 
@@ -139,10 +162,17 @@ export function useOf({ name }: Tool, input: Json, claims: readonly Claim[]): To
   return { action: name, scopes: claims.map(({ scope }) => scope.text), args: input };
 }
 
-function notAuthorised({ name }: Tool, { reason, detail }: Pick<Refusal, 'reason' | 'detail'>): EffectError {
-  return new EffectError('not_authorised', `The call of ${name} is not authorised: ${detail.replace(/\.$/, '')}.`, {
-    evidence: { tool: name, reason },
-  });
+function notAuthorised(
+  { name }: Tool,
+  { reason, detail }: Pick<Refusal, 'reason' | 'detail'>,
+): EffectError {
+  return new EffectError(
+    'not_authorised',
+    `The call of ${name} is not authorised: ${detail.replace(/\.$/, '')}.`,
+    {
+      evidence: { tool: name, reason },
+    },
+  );
 }
 
 function noCounselor(tool: string, channel: string | undefined): EffectError {

@@ -1,9 +1,23 @@
 import { deepFreeze, type Json } from '#base';
 import { copyJson } from '#canon';
 import { type Claim, EffectError, type PlannedCalls, type StagedCall, type Tool } from '#effects';
-import type { ActionName, ArgsOf, Cost, Domain, InputCall, Intent, IsUntyped, RoleFor } from '#kernel';
+import type {
+  ActionName,
+  ArgsOf,
+  Cost,
+  Domain,
+  InputCall,
+  Intent,
+  IsUntyped,
+  RoleFor,
+} from '#kernel';
 import type { ObservationInput } from '../../records/intent.ts';
-import { inputObservation, sum, type ToolUse, toolObservation } from '../../records/tool-authority.ts';
+import {
+  inputObservation,
+  sum,
+  type ToolUse,
+  toolObservation,
+} from '../../records/tool-authority.ts';
 import type { PreparedCall } from '../log/call-record.ts';
 import { type Costs, NO_COST } from '../log/undo-budget.ts';
 import type { Attempt } from './attempt.ts';
@@ -13,7 +27,9 @@ import { UnawaitedCalls } from './unawaited.ts';
 /** The action of the domain that a transaction commits with. */
 export interface TransactionIntent {
   readonly action: string;
-  readonly role: string | { readonly name: string; readonly params: { readonly [param: string]: string } };
+  readonly role:
+    | string
+    | { readonly name: string; readonly params: { readonly [param: string]: string } };
   readonly args: unknown;
 }
 
@@ -150,7 +166,8 @@ export class Branch {
    * can change the calls.
    */
   get plans(): PlannedCalls {
-    for (const [i, plan] of this.#plans.entries()) if (!Object.isFrozen(plan)) this.#plans[i] = shown(plan);
+    for (const [i, plan] of this.#plans.entries())
+      if (!Object.isFrozen(plan)) this.#plans[i] = shown(plan);
     return [...this.#plans];
   }
 
@@ -194,7 +211,11 @@ export class Branch {
 
   observe({ name, spec }: Tool, ordinal: number, value: Json): void {
     const sensitive = spec.sensitive === true ? { sensitive: true } : {};
-    this.observations.push({ name: toolObservation(name, this.place, ordinal), value, ...sensitive });
+    this.observations.push({
+      name: toolObservation(name, this.place, ordinal),
+      value,
+      ...sensitive,
+    });
   }
 
   /** A read is in no log of effects. Its input is erasable, as the inputs of effects are. */

@@ -18,7 +18,13 @@ import { answerOf } from '../limits/answer-size.ts';
 import { isPromise, withSignal } from '../limits/time-limit.ts';
 import { isBuffered, type PreparedCall } from '../log/call-record.ts';
 import { type Costs, costOf, costsOf } from '../log/undo-budget.ts';
-import { type AdmittedCall, cancelAdmission, checkAffords, checkPivot, useOf } from './admission.ts';
+import {
+  type AdmittedCall,
+  cancelAdmission,
+  checkAffords,
+  checkPivot,
+  useOf,
+} from './admission.ts';
 import type { Attempt } from './attempt.ts';
 import type { Branch } from './branch.ts';
 import type { BranchWrite, Look } from './claims.ts';
@@ -42,7 +48,13 @@ export function callStrategyFor({ class: kind, spec }: Tool): CallStrategy {
   return spec.batch?.stage === undefined ? plan : stage;
 }
 
-async function read(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
+async function read(
+  branch: Branch,
+  tool: Tool,
+  input: Json,
+  claims: readonly Claim[],
+  ordinal: number,
+): Promise<Json> {
   const { attempt } = branch;
   const { isOptimistic, signal } = attempt.context;
   const at = branch.pathOf(ordinal);
@@ -50,7 +62,8 @@ async function read(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
   try {
     attempt.claims.requireNoConflict(tool, claims, branch.place);
     branch.charge(costOf(tool, input));
-    if (!isOptimistic) await attempt.claims.acquire(() => attempt.checkNames(tool, input, claims), claims);
+    if (!isOptimistic)
+      await attempt.claims.acquire(() => attempt.checkNames(tool, input, claims), claims);
     branch.requireOpen();
     const { plans } = branch;
     const call = () => ({ key: attempt.keys.keyOf(at, 0), signal, epoch: attempt.epoch });
@@ -113,7 +126,10 @@ async function plan(
     attempt.claims.requireNothingUnresolved(tool, claims);
     const at = branch.pathOf(ordinal);
     const { keys } = attempt;
-    const key = keys.keyOf(at, checksDuplicates ? await keys.freeGeneration(at) : keys.nextGeneration(at));
+    const key = keys.keyOf(
+      at,
+      checksDuplicates ? await keys.freeGeneration(at) : keys.nextGeneration(at),
+    );
     const costs = costsOf(tool, input);
     const prepared = prepare(attempt, { tool, input, claims }, key, costs, { branch });
     // The looks of its plan are reads like any other: older transactions precede them.
@@ -123,11 +139,13 @@ async function plan(
     const isGuess = isOptimistic && reads.length > 0;
     if (!isGuess && reads.length > 0)
       await attempt.claims.acquire(() => attempt.checkNames(tool, input, claims), reads);
-    if (planOf !== undefined && reads.length > 0) look = attempt.claims.beginRead(tool, reads, branch.place);
+    if (planOf !== undefined && reads.length > 0)
+      look = attempt.claims.beginRead(tool, reads, branch.place);
     branch.charge(costs.cost);
     // A plan that never answers must not block the next call in order or the end of the
     // transaction.
-    const planning = (): unknown => inPlan(tool, signal, () => planOf?.(copyJson(input) as never, plans));
+    const planning = (): unknown =>
+      inPlan(tool, signal, () => planOf?.(copyJson(input) as never, plans));
     const planned = isGuess ? branch.optimisticReads.read(tool, reads, planning, look) : planning();
     const answer = answerOf(tool.name, isPromise(planned) ? await planned : planned);
     look?.check();
@@ -148,7 +166,12 @@ async function plan(
  * @throws EffectError `no_counselor`, `second_pivot`, `too_much`, `scope_exceeded`,
  * `resource_in_doubt`
  */
-export function planDeclared(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[]): void {
+export function planDeclared(
+  branch: Branch,
+  tool: Tool,
+  input: Json,
+  claims: readonly Claim[],
+): void {
   const { attempt } = branch;
   checkPivot(branch, tool);
   attempt.claims.check(tool, claims);
@@ -193,11 +216,23 @@ async function stage(
     branch.charge(costs.cost);
     const at = branch.pathOf(ordinal);
     const { keys } = attempt;
-    const key = keys.keyOf(at, checksDuplicates ? await keys.freeGeneration(at) : keys.nextGeneration(at));
-    const call = { part: together.part, input: copyJson(input), call: { key, signal, epoch: attempt.epoch } };
-    const made = () => attempt.stagedWrites.at(together).execute(branch.stagedAt(together.at), call);
+    const key = keys.keyOf(
+      at,
+      checksDuplicates ? await keys.freeGeneration(at) : keys.nextGeneration(at),
+    );
+    const call = {
+      part: together.part,
+      input: copyJson(input),
+      call: { key, signal, epoch: attempt.epoch },
+    };
+    const made = () =>
+      attempt.stagedWrites.at(together).execute(branch.stagedAt(together.at), call);
     const told = answerOf(tool.name, await inStaged(tool, signal, made));
-    branch.plan(prepare(attempt, { tool, input, claims }, key, costs, { branch, told }), { tool, input, claims });
+    branch.plan(prepare(attempt, { tool, input, claims }, key, costs, { branch, told }), {
+      tool,
+      input,
+      claims,
+    });
     branch.stage(together.at, { part: together.part, input, key, reported: told });
     branch.observe(tool, ordinal, told);
     return copyJson(told);
@@ -212,11 +247,15 @@ function inPlan({ name }: Tool, signal: AbortSignal, make: () => unknown): unkno
   const failed = (thrown: unknown): never => {
     const error = ownFailure(thrown);
     if (signal.aborted || isAssizeError(error)) throw error;
-    throw new EffectError('tool_failed', `The plan of ${name} failed: ${thrownText(error).replace(/\.$/, '')}.`, {
-      evidence: { tool: name },
-      cause: error,
-      retryable: isInstance(error, DidNothing) && !error.isFinal,
-    });
+    throw new EffectError(
+      'tool_failed',
+      `The plan of ${name} failed: ${thrownText(error).replace(/\.$/, '')}.`,
+      {
+        evidence: { tool: name },
+        cause: error,
+        retryable: isInstance(error, DidNothing) && !error.isFinal,
+      },
+    );
   };
   try {
     const planned = withSignal(signal, make);
@@ -227,7 +266,11 @@ function inPlan({ name }: Tool, signal: AbortSignal, make: () => unknown): unkno
 }
 
 /** Only this transaction has seen the failed staged write, so the write counts as not executed. */
-async function inStaged({ name }: Tool, signal: AbortSignal, make: () => Promise<unknown>): Promise<unknown> {
+async function inStaged(
+  { name }: Tool,
+  signal: AbortSignal,
+  make: () => Promise<unknown>,
+): Promise<unknown> {
   try {
     return await withSignal(signal, make);
   } catch (thrown) {
@@ -243,7 +286,12 @@ async function inStaged({ name }: Tool, signal: AbortSignal, make: () => Promise
   }
 }
 
-async function enterAtOnce(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[]): Promise<void> {
+async function enterAtOnce(
+  branch: Branch,
+  tool: Tool,
+  input: Json,
+  claims: readonly Claim[],
+): Promise<void> {
   const { attempt } = branch;
   branch.requireOpen();
   if (attempt.run === undefined) throw noEpoch(tool.name);
@@ -251,7 +299,13 @@ async function enterAtOnce(branch: Branch, tool: Tool, input: Json, claims: read
   branch.requireOpen();
 }
 
-async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
+async function act(
+  branch: Branch,
+  tool: Tool,
+  input: Json,
+  claims: readonly Claim[],
+  ordinal: number,
+): Promise<Json> {
   const { attempt } = branch;
   const { run } = attempt;
   let noted: BranchWrite;

@@ -1,4 +1,12 @@
-import { type Claim, ClaimSet, conflicts, EffectError, readClaim, type Tool, type Work } from '#effects';
+import {
+  type Claim,
+  ClaimSet,
+  conflicts,
+  EffectError,
+  readClaim,
+  type Tool,
+  type Work,
+} from '#effects';
 import { badIntent } from '../../records/intent.ts';
 import type { StartedTransaction, TransactionEngine } from '../engine/engine.ts';
 import type { OpenedTransaction } from './opened-transaction.ts';
@@ -14,7 +22,8 @@ export interface Scoped {
  * @throws RuntimeError `bad_intent`; AuthorityError `bad_argument`
  */
 function claimsOfScoped(what: string, given: Scoped): Claim[] {
-  if (typeof given !== 'object' || given === null) throw badIntent(`${what} takes an object { reads, writes }`);
+  if (typeof given !== 'object' || given === null)
+    throw badIntent(`${what} takes an object { reads, writes }`);
   for (const member in given)
     if (member !== 'reads' && member !== 'writes')
       throw badIntent(`${what} takes reads and writes, and has no ${member}`);
@@ -24,7 +33,8 @@ function claimsOfScoped(what: string, given: Scoped): Claim[] {
 /** @throws RuntimeError `bad_intent`; AuthorityError `bad_argument` */
 export function claimsFrom(given: Scoped): Claim[] {
   const { reads = [], writes = [] } = given;
-  if (!Array.isArray(reads) || !Array.isArray(writes)) throw badIntent('reads and writes must be lists of scopes');
+  if (!Array.isArray(reads) || !Array.isArray(writes))
+    throw badIntent('reads and writes must be lists of scopes');
   return [
     ...(given.reads ?? []).map((scope) => readClaim('read', scope)),
     ...(given.writes ?? []).map((scope) => readClaim('write', scope)),
@@ -179,7 +189,10 @@ export class Claims {
     throw new EffectError(
       'stale',
       `Transaction ${stale.by}, with a higher epoch than ${stale.epoch}, has already acted on ${stale.claim.scope.text}. Start the transaction again.`,
-      { evidence: { epoch: stale.epoch, by: stale.by, scope: stale.claim.scope.text }, retryable: true },
+      {
+        evidence: { epoch: stale.epoch, by: stale.by, scope: stale.claim.scope.text },
+        retryable: true,
+      },
     );
   }
 
@@ -246,9 +259,14 @@ export class Claims {
    * Returns undefined if that holds immediately.
    * @throws EffectError `resource_in_doubt`; the errors of `checkNames`; the signal's reason
    */
-  acquire(checkNames: () => Promise<void>, claims: readonly Claim[] = this.all): Promise<void> | undefined {
+  acquire(
+    checkNames: () => Promise<void>,
+    claims: readonly Claim[] = this.all,
+  ): Promise<void> | undefined {
     const entered = this.#enterNow(claims);
-    return this.#owner.engine.names.hasResolvers ? this.#entered(entered, checkNames, claims) : entered;
+    return this.#owner.engine.names.hasResolvers
+      ? this.#entered(entered, checkNames, claims)
+      : entered;
   }
 
   #enterNow(claims: readonly Claim[]): Promise<void> | undefined {
@@ -322,7 +340,9 @@ export class Claims {
   requireNoConflict(tool: Tool, claims: readonly Claim[], place: string): void {
     this.requireNothingUnresolved(tool, claims);
     const apart =
-      this.#branchActs?.filter((act) => isSeparateBranch(act.place, place)).flatMap((act) => act.claims) ?? [];
+      this.#branchActs
+        ?.filter((act) => isSeparateBranch(act.place, place))
+        .flatMap((act) => act.claims) ?? [];
     const met = claims.find((claim) => apart.some((each) => conflicts(each, claim)));
     if (met !== undefined) requireParallel(tool, met);
   }
@@ -405,7 +425,11 @@ function requireParallel({ name, spec }: Tool, { scope }: Claim): void {
 }
 
 function notReleased({ scope, access }: Claim, why: string): EffectError {
-  return new EffectError('scope_exceeded', `The claim to ${access} ${scope.text} cannot be released: ${why}.`, {
-    evidence: { scope: scope.text, access },
-  });
+  return new EffectError(
+    'scope_exceeded',
+    `The claim to ${access} ${scope.text} cannot be released: ${why}.`,
+    {
+      evidence: { scope: scope.text, access },
+    },
+  );
 }

@@ -48,7 +48,14 @@ export interface OpenedTransaction {
 /** The parts of an attempt that differ between attempts and kinds of transactions. */
 export type AttemptTerms = Pick<
   OpenedTransaction,
-  'claims' | 'named' | 'name' | 'isRepeated' | 'checksDuplicates' | 'isOptimistic' | 'claimed' | 'limit'
+  | 'claims'
+  | 'named'
+  | 'name'
+  | 'isRepeated'
+  | 'checksDuplicates'
+  | 'isOptimistic'
+  | 'claimed'
+  | 'limit'
 >;
 
 /** A transaction under a writ, before its epoch. @throws RuntimeError `unknown_writ` */
@@ -91,7 +98,13 @@ export function startTransaction(
   let given: Promise<StartedTransaction> | StartedTransaction | undefined;
   const made = limit.run(() => {
     // Members in canonical order, which serialises fastest.
-    const body = { after, claims: claimTexts(claims), principal, transaction: name, writ_id: writId };
+    const body = {
+      after,
+      claims: claimTexts(claims),
+      principal,
+      transaction: name,
+      writ_id: writId,
+    };
     given = engine.begin(trajectoryId, claims, body, isRepeated);
     return given;
   }, stoppedError);

@@ -39,7 +39,12 @@ export class OptimisticReads {
    * a concurrent effect of a branch: the effect can exist at both reads and be compensated later.
    * @throws the errors of the look
    */
-  async read(tool: Tool, claims: readonly Claim[], read: () => unknown, look: Look | undefined): Promise<Json> {
+  async read(
+    tool: Tool,
+    claims: readonly Claim[],
+    read: () => unknown,
+    look: Look | undefined,
+  ): Promise<Json> {
     const { isOptimistic, signal } = this.#attempt.context;
     const reading = async (): Promise<Json> => answerOf(tool.name, await withSignal(signal, read));
     const value = await reading();

@@ -83,31 +83,46 @@ interface Checked {
  * @throws RuntimeError `bad_intent`; AuthorityError `bad_argument`
  */
 export function checkedOptions(given: TransactionOptions, body: unknown): Checked {
-  if (typeof given !== 'object' || given === null) throw badIntent('a transaction must have options with a writ');
+  if (typeof given !== 'object' || given === null)
+    throw badIntent('a transaction must have options with a writ');
   if (typeof body !== 'function')
     throw badIntent('a transaction must have a body: a function that receives the transaction');
   // Includes inherited options, which are read like own ones.
   for (const option in given)
     if (!(OPTIONS as ReadonlySet<string>).has(option))
-      throw badIntent(`a transaction has no option ${option}; the options are ${[...OPTIONS].join(', ')}`);
+      throw badIntent(
+        `a transaction has no option ${option}; the options are ${[...OPTIONS].join(', ')}`,
+      );
   const options = {} as { [option: string]: unknown } & TransactionOptions;
-  for (const option of OPTIONS) if (given[option] !== undefined) options[option as string] = given[option];
-  const { name = 'none', deadlineMs = DEADLINE_MS, idleTimeoutMs = DEADLINE_MS, retries = RETRIES } = options;
+  for (const option of OPTIONS)
+    if (given[option] !== undefined) options[option as string] = given[option];
+  const {
+    name = 'none',
+    deadlineMs = DEADLINE_MS,
+    idleTimeoutMs = DEADLINE_MS,
+    retries = RETRIES,
+  } = options;
   if (typeof name !== 'string' || name === '' || name.length > NAME_MAX - TRANSACTION_KEY.length)
-    throw badIntent(`the name of a transaction must be text of 1 to ${NAME_MAX - TRANSACTION_KEY.length} characters`);
+    throw badIntent(
+      `the name of a transaction must be text of 1 to ${NAME_MAX - TRANSACTION_KEY.length} characters`,
+    );
   if (!(Number.isSafeInteger(deadlineMs) && deadlineMs > 0 && deadlineMs < 2 ** 31))
     throw badIntent('deadlineMs must be a whole number of milliseconds above 0');
   if (!(Number.isSafeInteger(idleTimeoutMs) && idleTimeoutMs > 0 && idleTimeoutMs < 2 ** 31))
     throw badIntent('idleTimeoutMs must be a whole number of milliseconds above 0');
-  if (!(Number.isSafeInteger(retries) && retries >= 0)) throw badIntent('retries must be a whole number from 0');
+  if (!(Number.isSafeInteger(retries) && retries >= 0))
+    throw badIntent('retries must be a whole number from 0');
   const { epoch = 'early', reading = epoch === 'late' ? 'optimistic' : 'ordered' } = options;
   if (epoch !== 'early' && epoch !== 'late') throw badIntent('epoch must be early or late');
-  if (reading !== 'ordered' && reading !== 'optimistic') throw badIntent('reading must be ordered or optimistic');
-  if (epoch === 'late' && reading === 'ordered') throw badIntent('with a late epoch, reading must be optimistic');
+  if (reading !== 'ordered' && reading !== 'optimistic')
+    throw badIntent('reading must be ordered or optimistic');
+  if (epoch === 'late' && reading === 'ordered')
+    throw badIntent('with a late epoch, reading must be optimistic');
   const { writ, principal = '', signal } = options;
   if (typeof writ !== 'string' && (typeof writ !== 'object' || writ === null))
     throw badIntent('a transaction must have a writ, or the id of a known writ');
   if (typeof principal !== 'string') throw badIntent('`principal` must be a string');
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw badIntent('`signal` must be an AbortSignal');
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw badIntent('`signal` must be an AbortSignal');
   return { options, claims: claimsFrom(options) };
 }

@@ -92,12 +92,17 @@ export class Transaction<D extends Domain = any> {
     const ordinal = branch.nextCall();
     const parsed = tool.parse(given);
     // A read may ask for a name in the form that another system uses.
-    const input = tool.class === undefined ? parsed : callInput(parsed, attempt.context.domain.texts);
+    const input =
+      tool.class === undefined ? parsed : callInput(parsed, attempt.context.domain.texts);
     // Taken before the tool is asked for its scopes: that is host code, which can call the
     // transaction again.
-    const turn = tool.class === undefined && tool.spec.readsStaged === undefined ? undefined : attempt.enqueue();
+    const turn =
+      tool.class === undefined && tool.spec.readsStaged === undefined
+        ? undefined
+        : attempt.enqueue();
     // Not while claims are changing: the call is then checked after the calls before it.
-    const isCertain = turn?.before === undefined && !names.hasResolvers && !attempt.claims.areChanging;
+    const isCertain =
+      turn?.before === undefined && !names.hasResolvers && !attempt.claims.areChanging;
     let certain: readonly Claim[] | undefined;
     try {
       if (isCertain) certain = admit(branch, tool, input, tool.claims(input));
@@ -123,7 +128,9 @@ export class Transaction<D extends Domain = any> {
       return await way(branch, tool, input, claims, ordinal);
     };
     const begin = turn === undefined ? make : () => attempt.runInOrder(make, turn);
-    return isCertain ? this.#branch.unawaited.track(name, begin) : this.#branch.unawaited.trackRejectable(name, begin);
+    return isCertain
+      ? this.#branch.unawaited.track(name, begin)
+      : this.#branch.unawaited.trackRejectable(name, begin);
   }
 
   /**
@@ -164,8 +171,13 @@ export class Transaction<D extends Domain = any> {
    * @throws the errors of the body and of the compensation; RuntimeError `bad_intent` for an
    * unknown option
    */
-  nested<T>(body: (tx: Transaction<D>) => Promise<T> | T, options: { retries?: number } = {}): Promise<T> {
-    return this.#branch.unawaited.trackRejectable('nested', async () => this.#nested(body, retriesOf(options)));
+  nested<T>(
+    body: (tx: Transaction<D>) => Promise<T> | T,
+    options: { retries?: number } = {},
+  ): Promise<T> {
+    return this.#branch.unawaited.trackRejectable('nested', async () =>
+      this.#nested(body, retriesOf(options)),
+    );
   }
 
   async #nested<T>(body: (tx: Transaction<D>) => Promise<T> | T, retries: number): Promise<T> {
@@ -184,7 +196,11 @@ export class Transaction<D extends Domain = any> {
         const isUndone = isInstance(error, EffectError) && error.code === 'no_branch';
         if (failed === undefined || !isUndone) throw error;
         const { error: why } = failed;
-        if (tries >= retries || !(why instanceof EffectError && why.code === 'tool_failed' && why.retryable)) throw why;
+        if (
+          tries >= retries ||
+          !(why instanceof EffectError && why.code === 'tool_failed' && why.retryable)
+        )
+          throw why;
       }
     }
   }
@@ -205,7 +221,9 @@ export class Transaction<D extends Domain = any> {
     branches: readonly ((tx: Transaction<D>) => Promise<T> | T)[],
     choose: (tried: readonly BranchResult<T>[]) => Promise<number | undefined> | number | undefined,
   ): Promise<T> {
-    return this.#branch.unawaited.trackRejectable('speculate', () => this.#speculate(branches, choose));
+    return this.#branch.unawaited.trackRejectable('speculate', () =>
+      this.#speculate(branches, choose),
+    );
   }
 
   async #speculate<T>(
@@ -219,8 +237,12 @@ export class Transaction<D extends Domain = any> {
     const family = ofNested ?? this.#branch.nextCall();
     const attempt = this.#attempt;
     const parent = this.#branch;
-    const children = branches.map((_, i) => new Branch(attempt, parent, `${parent.place}${family}.${i}/`));
-    const tried = Object.freeze(await Promise.all(branches.map((body, i) => branchResults(children[i]!, body))));
+    const children = branches.map(
+      (_, i) => new Branch(attempt, parent, `${parent.place}${family}.${i}/`),
+    );
+    const tried = Object.freeze(
+      await Promise.all(branches.map((body, i) => branchResults(children[i]!, body))),
+    );
     // Also ends the branches that failed.
     for (const child of children) child.end();
     let chosen: number | undefined;
@@ -231,7 +253,8 @@ export class Transaction<D extends Domain = any> {
       await attempt.runInOrder(async () => {
         // If the call was not awaited, an ended parent also compensates all branches.
         parent.requireOpen();
-        const winner = chosen !== undefined && tried[chosen]?.failed === false ? children[chosen] : undefined;
+        const winner =
+          chosen !== undefined && tried[chosen]?.failed === false ? children[chosen] : undefined;
         refused = winner && whyNotAdopted(parent, winner);
         const adopted = refused === undefined ? winner : undefined;
         const losers = children.filter((child) => child !== adopted);
@@ -257,7 +280,8 @@ export class Transaction<D extends Domain = any> {
         if (others.length > 0) await stagedWrites.rollbackTo((at) => left.stagedAt(at));
         await run.discard(others.sort((a, b) => a - b));
       });
-    for (const { place } of losers) claims.discard(place, ({ n }) => n !== undefined && !run!.isGone(n));
+    for (const { place } of losers)
+      claims.discard(place, ({ n }) => n !== undefined && !run!.isGone(n));
   }
 }
 
@@ -266,7 +290,10 @@ export class Transaction<D extends Domain = any> {
  * @throws the errors of the body; EffectError `not_awaited` if a call is still in flight, or was
  * refused and not awaited
  */
-export async function runBody<T>(branch: Branch, body: (tx: Transaction) => Promise<T> | T): Promise<T> {
+export async function runBody<T>(
+  branch: Branch,
+  body: (tx: Transaction) => Promise<T> | T,
+): Promise<T> {
   let value: T;
   try {
     value = await body(new Transaction(branch));
@@ -287,8 +314,10 @@ function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): EffectErro
 }
 
 function retriesOf(options: { readonly retries?: number }): number {
-  if (typeof options !== 'object' || options === null) throw badIntent('the options of nested must be an object');
-  for (const option in options) if (option !== 'retries') throw badIntent(`nested has no option ${option}`);
+  if (typeof options !== 'object' || options === null)
+    throw badIntent('the options of nested must be an object');
+  for (const option in options)
+    if (option !== 'retries') throw badIntent(`nested has no option ${option}`);
   const { retries = 0 } = options;
   if (Number.isSafeInteger(retries) && retries >= 0) return retries;
   throw badIntent('retries must be a whole number from 0');
@@ -309,7 +338,10 @@ function checkFunctions(branches: unknown, choose: unknown): void {
 }
 
 /** Frozen, because `choose` receives it. */
-async function branchResults<T>(branch: Branch, body: (tx: Transaction) => Promise<T> | T): Promise<BranchResult<T>> {
+async function branchResults<T>(
+  branch: Branch,
+  body: (tx: Transaction) => Promise<T> | T,
+): Promise<BranchResult<T>> {
   try {
     return Object.freeze({ failed: false as const, value: await runBody(branch, body) });
   } catch (error) {

@@ -84,7 +84,8 @@ export class UnawaitedCalls {
    */
   bodyReturned(): void {
     this.#hasReturned = true;
-    for (const { made } of this.#begun) if (!(made instanceof ObservedPromise)) made?.catch(() => undefined);
+    for (const { made } of this.#begun)
+      if (!(made instanceof ObservedPromise)) made?.catch(() => undefined);
   }
 
   /**

@@ -1,7 +1,15 @@
 import { checkArgument, isAssizeError } from '#base';
 import { instantOf } from '#canon';
 import { type EffectPhase, isUnresolved, type KnownEffect, readTransaction } from '#effects';
-import { type EffectStore, type EntryRow, type Hash, isHash, type LedgerStore, type Payload, readRow } from '#ledger';
+import {
+  type EffectStore,
+  type EntryRow,
+  type Hash,
+  isHash,
+  type LedgerStore,
+  type Payload,
+  readRow,
+} from '#ledger';
 import type { Clock, Pause } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
 import type { EffectOutcome, EffectsStatus, Ruling } from '../../records/ruling.ts';
@@ -45,12 +53,19 @@ async function outcomesNow(
   commitId: Hash,
   store: LedgerStore & EffectStore,
 ): Promise<{ readonly effects: EffectsStatus; readonly calls: readonly EffectOutcome[] }> {
-  const known = await Promise.all((await effectsOfCommit(commitId, store)).map((id) => knownEffect(id, store)));
+  const known = await Promise.all(
+    (await effectsOfCommit(commitId, store)).map((id) => knownEffect(id, store)),
+  );
   const calls = await Promise.all(known.map((effect) => answerOf(effect, store)));
   const phases = known.map(({ phase }) => phase);
   if (phases.some(isUnresolved)) return { effects: 'needs_human', calls };
   if (!phases.every((phase) => ENDED.has(phase))) return { effects: 'waiting', calls };
-  return { effects: phases.some((phase) => phase === 'undone' || phase === 'dropped') ? 'failed' : 'settled', calls };
+  return {
+    effects: phases.some((phase) => phase === 'undone' || phase === 'dropped')
+      ? 'failed'
+      : 'settled',
+    calls,
+  };
 }
 
 /**
@@ -68,10 +83,17 @@ export async function wholeRuling<Ruled extends Ruling>(
   const request = await requestOf(payload, store);
   const whole = request === undefined ? ruling : { ...ruling, request };
   if (payload.kind !== 'commit' || payload.delta.effects.length === 0) return whole;
-  if ((ruling.ruling === 'committed' && ruling.calls !== undefined) || store.effectsOf === undefined) return whole;
+  if (
+    (ruling.ruling === 'committed' && ruling.calls !== undefined) ||
+    store.effectsOf === undefined
+  )
+    return whole;
   await effects?.recorded();
   try {
-    return { ...whole, ...(await outcomesNow(ruling.entry.id, store as LedgerStore & EffectStore)) };
+    return {
+      ...whole,
+      ...(await outcomesNow(ruling.entry.id, store as LedgerStore & EffectStore)),
+    };
   } catch (error) {
     if (isAssizeError(error, 'not_found')) return whole;
     throw error;
@@ -79,7 +101,10 @@ export async function wholeRuling<Ruled extends Ruling>(
 }
 
 /** The id under which the proposal that an entry resolves was first pending. */
-export async function requestOf(payload: Payload, store: Pick<LedgerStore, 'resolve'>): Promise<Hash | undefined> {
+export async function requestOf(
+  payload: Payload,
+  store: Pick<LedgerStore, 'resolve'>,
+): Promise<Hash | undefined> {
   let request: Hash | undefined;
   for (let last: Payload | undefined = payload; last !== undefined && 'resolves' in last; ) {
     if (last.resolves === undefined) break;
@@ -92,7 +117,8 @@ export async function requestOf(payload: Payload, store: Pick<LedgerStore, 'reso
 
 const ENDED: ReadonlySet<EffectPhase> = new Set(['applied', 'undone', 'dropped', 'accepted']);
 
-interface Known extends Pick<KnownEffect, 'tool' | 'key' | 'result' | 'isTooLong' | 'isUnreadable'> {
+interface Known
+  extends Pick<KnownEffect, 'tool' | 'key' | 'result' | 'isTooLong' | 'isUnreadable'> {
   readonly phase: EffectPhase;
 }
 

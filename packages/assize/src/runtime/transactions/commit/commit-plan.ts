@@ -20,7 +20,9 @@ export function commitPlanOf(
     calls,
     epoch,
     cost,
-    undoCost: hasOnFailure ? planned.reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {}) : {},
+    undoCost: hasOnFailure
+      ? planned.reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {})
+      : {},
     uses,
     pivot,
     blobs: blobsOf(planned),

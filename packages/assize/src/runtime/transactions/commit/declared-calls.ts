@@ -152,7 +152,9 @@ export class DeclaredCalls {
     try {
       const ended = running.planDeclared(resolved, intent);
       const { domain } = this.#writer.parts;
-      const planned = isForFailure ? ended.planUngated(started, domain) : await ended.plan(started, domain);
+      const planned = isForFailure
+        ? ended.planUngated(started, domain)
+        : await ended.plan(started, domain);
       return { text, running, planned, commitPlan: { ...planned.commitPlan, isProposed: true } };
     } catch (error) {
       throw await running.abort(effects, error);
@@ -161,7 +163,9 @@ export class DeclaredCalls {
 }
 
 function distinct(claims: readonly Claim[]): Claim[] {
-  return [...new Map(claims.map((claim) => [`${claim.access} ${claim.scope.text}`, claim])).values()];
+  return [
+    ...new Map(claims.map((claim) => [`${claim.access} ${claim.scope.text}`, claim])).values(),
+  ];
 }
 
 /** The reason of the transaction that another one replaces. */

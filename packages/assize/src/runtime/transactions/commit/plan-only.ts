@@ -88,5 +88,8 @@ const UNCOMMITTABLE: CommitPlan = {
 };
 
 function notCommitted(): never {
-  throw new RuntimeError('bad_argument', 'A judgement has no transaction, so nothing of it can be recorded.');
+  throw new RuntimeError(
+    'bad_argument',
+    'A judgement has no transaction, so nothing of it can be recorded.',
+  );
 }

@@ -8,7 +8,11 @@ import type { OpenedTransaction } from '../body/opened-transaction.ts';
 import type { StartedTransaction, TransactionEngine } from '../engine/engine.ts';
 import { isPromise } from '../limits/time-limit.ts';
 import { previousOnFailureRuling } from '../settle/on-failure.ts';
-import { previousEffects, type TransactionOutcome, unfinishedEffects } from './transaction-outcome.ts';
+import {
+  previousEffects,
+  type TransactionOutcome,
+  unfinishedEffects,
+} from './transaction-outcome.ts';
 
 /**
  * The outcome if the name already has a ruling: then no attempt starts. Waits for a transaction of
@@ -22,7 +26,9 @@ export function previousOutcome(
 ): Promise<TransactionOutcome<never> | undefined> | undefined {
   const asked = opened.limit.run(() => previousRuling(proposals, opened, started), stoppedError);
   return isPromise(asked)
-    ? asked.then((ruling) => (ruling === undefined ? undefined : outcomeOf(proposals, opened, started, ruling)))
+    ? asked.then((ruling) =>
+        ruling === undefined ? undefined : outcomeOf(proposals, opened, started, ruling),
+      )
     : undefined;
 }
 
@@ -34,7 +40,9 @@ function previousRuling(
 ): Promise<Ruling | undefined> | undefined {
   if (named === undefined) return undefined;
   const asked = (): Promise<Ruling | undefined> => proposals.rulingFor(keyOf(name), principal);
-  return started === undefined ? asked() : engine.coordination.whenClear(started.work, [named], signal).then(asked);
+  return started === undefined
+    ? asked()
+    : engine.coordination.whenClear(started.work, [named], signal).then(asked);
 }
 
 async function outcomeOf(
@@ -49,7 +57,10 @@ async function outcomeOf(
       ? await previousOnFailureRuling(proposals, ruling.entry.id, state.failing.refusals, principal)
       : undefined;
   const doubt = named === undefined ? undefined : engine.coordination.doubtAt(named);
-  const effects = doubt === undefined ? previousEffects(ruling, state) : unfinishedEffects(await engine.stateAt(doubt));
+  const effects =
+    doubt === undefined
+      ? previousEffects(ruling, state)
+      : unfinishedEffects(await engine.stateAt(doubt));
   if (started !== undefined) engine.discard(started.work);
   const before = { ruling, value: undefined, epoch: undefined, effects } as const;
   return failure === undefined ? before : { ...before, failure };
@@ -59,7 +70,10 @@ async function outcomeOf(
  * The outcome of the effects, from the log. An approved transaction does not run under the caller's
  * name.
  */
-async function stateOf(engine: TransactionEngine, ruling: Ruling): Promise<TransactionState | undefined> {
+async function stateOf(
+  engine: TransactionEngine,
+  ruling: Ruling,
+): Promise<TransactionState | undefined> {
   if (ruling.ruling !== 'committed') return undefined;
   const [named] = (readRow(ruling.entry).payload as CommitPayload).delta.effects;
   if (named === undefined) return undefined;

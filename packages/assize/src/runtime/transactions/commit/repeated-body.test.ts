@@ -12,7 +12,10 @@ const payments = defineDomain<any, any>({
   name: 'payments',
   version: '1',
   unjudgedCalls: 'allow',
-  state: z.object({ paid: z.record(z.string(), z.number()), approved: z.record(z.string(), z.boolean()) }),
+  state: z.object({
+    paid: z.record(z.string(), z.number()),
+    approved: z.record(z.string(), z.boolean()),
+  }),
   initial: { paid: {}, approved: {} },
   processes: { pay: { writes: ['/paid/*'] } },
   roles: { clerk: { processes: ['pay'] } },
@@ -54,7 +57,11 @@ async function stage() {
     reads: ['test:{at}'],
     execute: () => ++looked,
   });
-  const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered'), look];
+  const tools = [
+    toolFor(outside, 'reversible', 'externalised'),
+    toolFor(outside, 'irreversible', 'buffered'),
+    look,
+  ];
   const assize = runtimeOver(new MemoryStore(), [payments], { tools });
   const trajectory = await assize.create(payments, { trajectoryId: 't' });
   const run = (body: (tx: Transaction) => unknown, options: Partial<TransactionOptions> = {}) =>
@@ -111,7 +118,9 @@ describe.each([
     const log = [...sink.log];
     const refused = run(body({ cents, ...other }));
     await expect(refused).rejects.toMatchObject(CONFLICT);
-    await expect(refused).rejects.toThrow(`The transaction name invoice-7 was used for other content: ${says}`);
+    await expect(refused).rejects.toThrow(
+      `The transaction name invoice-7 was used for other content: ${says}`,
+    );
     expect([sink.log, looks()]).toEqual([log, 1]);
   });
 
@@ -122,7 +131,9 @@ describe.each([
       tx.propose(pay(cents));
     };
     await run((tx) => held(tx, 'a', 'b'));
-    await expect(run((tx) => held(tx, 'a'))).rejects.toThrow(`its call of ${BUFFERED} is not made again`);
+    await expect(run((tx) => held(tx, 'a'))).rejects.toThrow(
+      `its call of ${BUFFERED} is not made again`,
+    );
     await expect(run((tx) => held(tx, 'a', 'b', 'c'))).rejects.toMatchObject(CONFLICT);
     await expect(
       run(async (tx) => {
@@ -175,18 +186,25 @@ test('an approved transaction is compared with its submission, also amended', as
   await expect(submit(55)).rejects.toMatchObject(CONFLICT);
 });
 
-test.each(['approve', 'reject'] as const)('a decision to %s keeps the content of the submission', async (way) => {
-  const { assize, trajectory, run } = await stage();
-  const { ruling } = await run(body({ cents: 60 }));
-  const decision = { principal: 'bob', method: 'test', reason: 'no' };
-  if (way === 'reject') await trajectory.approvals.reject((ruling as any).pending, decision);
-  else await trajectory.approvals.approve((ruling as any).pending, { principal: 'bob', method: 'test' });
-  await assize.recoverEffects();
-  const decided = way === 'reject' ? 'rejected' : 'committed';
-  expect((await run(body({ cents: 60 }))).ruling.ruling).toBe(decided);
-  for (const other of [{ cents: 61 }, { held: 'x' }, { acted: 'x' }, { read: 'x' }])
-    await expect(run(body({ cents: 60, ...other }))).rejects.toMatchObject(CONFLICT);
-});
+test.each(['approve', 'reject'] as const)(
+  'a decision to %s keeps the content of the submission',
+  async (way) => {
+    const { assize, trajectory, run } = await stage();
+    const { ruling } = await run(body({ cents: 60 }));
+    const decision = { principal: 'bob', method: 'test', reason: 'no' };
+    if (way === 'reject') await trajectory.approvals.reject((ruling as any).pending, decision);
+    else
+      await trajectory.approvals.approve((ruling as any).pending, {
+        principal: 'bob',
+        method: 'test',
+      });
+    await assize.recoverEffects();
+    const decided = way === 'reject' ? 'rejected' : 'committed';
+    expect((await run(body({ cents: 60 }))).ruling.ruling).toBe(decided);
+    for (const other of [{ cents: 61 }, { held: 'x' }, { acted: 'x' }, { read: 'x' }])
+      await expect(run(body({ cents: 60, ...other }))).rejects.toMatchObject(CONFLICT);
+  },
+);
 
 test('what the entry cannot answer ends the comparison', async () => {
   const { run } = await stage();

@@ -2,9 +2,21 @@ import { isAssizeError, type Json } from '#base';
 import { copyJson, plainText } from '#canon';
 import { type Claim, EffectError, type Tool } from '#effects';
 import { callInput, type InputCall, type Intent, type Observed } from '#kernel';
-import { type EntryRow, type Hash, isBlobRef, type LedgerStore, type Observation, readRow } from '#ledger';
+import {
+  type EntryRow,
+  type Hash,
+  isBlobRef,
+  type LedgerStore,
+  type Observation,
+  readRow,
+} from '#ledger';
 import { RuntimeError } from '../../errors.ts';
-import { badIntent, type GatheredObservation, parseIntent, proposalIdOf } from '../../records/intent.ts';
+import {
+  badIntent,
+  type GatheredObservation,
+  parseIntent,
+  proposalIdOf,
+} from '../../records/intent.ts';
 import { observedValue, type PendingSources } from '../../records/pending-proposal.ts';
 import { readCalls, readRefusedCalls } from '../../records/stored-values.ts';
 import { inputObservation, toolObservation } from '../../records/tool-authority.ts';
@@ -100,17 +112,23 @@ class RepeatedTransaction {
     if (this.#difference !== undefined) throw otherContent(name, this.#difference);
     if (!hasReturned || !this.#isComparable) return;
     const [missing] = this.#left;
-    if (missing !== undefined) throw otherContent(name, `its call of ${missing.tool} is not made again`);
+    if (missing !== undefined)
+      throw otherContent(name, `its call of ${missing.tool} is not made again`);
     if (this.#intent === undefined) throw otherContent(name, 'the body does not propose');
     const { trajectoryId, writId: writ, proposalId } = this.#recorded;
     const { observations } = this.#recorded;
-    const id = proposalIdOf({ intent: this.#intent, observations }, { trajectoryId, nonce: keyOf(name), writ });
-    if (id !== proposalId) throw otherContent(name, 'it proposed another action, role or arguments');
+    const id = proposalIdOf(
+      { intent: this.#intent, observations },
+      { trajectoryId, nonce: keyOf(name), writ },
+    );
+    if (id !== proposalId)
+      throw otherContent(name, 'it proposed another action, role or arguments');
   }
 
   #answer(name: string, given: unknown): unknown {
     const tool = this.#opened.engine.ports.tools.get(name);
-    if (tool === undefined || !this.#isComparable || this.#difference !== undefined) return this.#stop();
+    if (tool === undefined || !this.#isComparable || this.#difference !== undefined)
+      return this.#stop();
     const ordinal = this.#calls++;
     const parsed = tool.parse(given);
     if (tool.class === undefined) return this.#readAnswer(name, parsed, ordinal);
@@ -150,7 +168,10 @@ class RepeatedTransaction {
   #stop(): never {
     this.#isComparable = false;
     const { name } = this.#opened;
-    throw new EffectError('transaction_over', `The transaction ${name} has a ruling already, and accepts no calls.`);
+    throw new EffectError(
+      'transaction_over',
+      `The transaction ${name} has a ruling already, and accepts no calls.`,
+    );
   }
 }
 
@@ -210,12 +231,17 @@ export async function recordedContent(
   }
 }
 
-async function contentOf(row: EntryRow, sources: PendingSources): Promise<RecordedContent | undefined> {
+async function contentOf(
+  row: EntryRow,
+  sources: PendingSources,
+): Promise<RecordedContent | undefined> {
   const { payload } = readRow(row);
   const of = payload.kind === 'pending_approval' ? payload.proposal : payload;
   const at = { trajectory_id: row.trajectory_id, seq: row.seq };
-  if (!('proposal_id' in of) || of.writ_id === undefined || of.proposal_id === undefined) return undefined;
-  const recorded = 'intent' in of ? of.intent.observations : 'observations' in of ? of.observations : [];
+  if (!('proposal_id' in of) || of.writ_id === undefined || of.proposal_id === undefined)
+    return undefined;
+  const recorded =
+    'intent' in of ? of.intent.observations : 'observations' in of ? of.observations : [];
   const read = async (one: Observation): Promise<Observed> => ({
     name: one.name,
     value: await observedValue(one, at, sources),

@@ -101,7 +101,8 @@ async function resumed(
   const submitted = await submittedCalls(engine.ports, pending);
   const calls = submitted.map((call) => ({
     ...call,
-    checkNames: (signal: AbortSignal) => engine.names.requireUnchanged(call.tool, call.input, call.claims, signal),
+    checkNames: (signal: AbortSignal) =>
+      engine.names.requireUnchanged(call.tool, call.input, call.claims, signal),
   }));
   const planned = calls.filter(({ answer }) => answer === undefined);
   const { started, run } = await granted(engine, approved, calls, signal, ({ run }) =>
@@ -115,7 +116,9 @@ async function resumed(
   return {
     get commitPlan() {
       const acting = commitPlanOf(run, { uses: [], cost, calls: [] });
-      const undoCost = acted.slice(called).reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {});
+      const undoCost = acted
+        .slice(called)
+        .reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {});
       return { ...acting, undoCost: sum(acting.undoCost, undoCost) };
     },
     get hasCallsToRepeat() {
@@ -125,7 +128,10 @@ async function resumed(
       for (const { effect } of acted.slice(called)) {
         const used = await engine.ports.store.effectKey(effect.key);
         if (used === undefined || used.epoch === run.epoch) continue;
-        throw answerChangedError(effect.tool, `transaction ${used.epoch} had called it again earlier and was aborted`);
+        throw answerChangedError(
+          effect.tool,
+          `transaction ${used.epoch} had called it again earlier and was aborted`,
+        );
       }
       while (called < acted.length) {
         if (failure !== undefined) throw failure;
@@ -194,7 +200,10 @@ async function granted(
 }
 
 /** @throws KernelError `changed_since`; EffectError `lease_lost` */
-async function callAgain(run: TransactionRun, { effect, input, blobs, answer }: SubmittedCall): Promise<void> {
+async function callAgain(
+  run: TransactionRun,
+  { effect, input, blobs, answer }: SubmittedCall,
+): Promise<void> {
   let result: Json;
   try {
     const made = await run.call({ effect, input, blobs });
@@ -242,11 +251,20 @@ interface CallSources {
  * The calls of a pending proposal.
  * @throws RuntimeError `erased`; EffectError `unknown_tool`, `stale`
  */
-export function submittedCalls(sources: CallSources, { proposal }: PendingPayload): Promise<SubmittedCall[]> {
-  return Promise.all(proposal.delta.effects.map(({ id, effect }) => preparedFrom(sources, id, effect as BlobRef)));
+export function submittedCalls(
+  sources: CallSources,
+  { proposal }: PendingPayload,
+): Promise<SubmittedCall[]> {
+  return Promise.all(
+    proposal.delta.effects.map(({ id, effect }) => preparedFrom(sources, id, effect as BlobRef)),
+  );
 }
 
-async function preparedFrom({ tools, blob }: CallSources, key: Hash, payload: BlobRef): Promise<SubmittedCall> {
+async function preparedFrom(
+  { tools, blob }: CallSources,
+  key: Hash,
+  payload: BlobRef,
+): Promise<SubmittedCall> {
   const value = (await readSalted(blob, payload)) as EffectPayload | undefined;
   if (value === undefined)
     throw new RuntimeError(
@@ -277,7 +295,8 @@ async function preparedFrom({ tools, blob }: CallSources, key: Hash, payload: Bl
 
 /** The error if a tool's class differs from the class that the approver saw. */
 function classChangedError({ name, class: now }: Tool, submitted: EffectClass): EffectError {
-  const said = ({ reversibility, delivery, sink }: EffectClass): string => `${reversibility}, ${delivery} and ${sink}`;
+  const said = ({ reversibility, delivery, sink }: EffectClass): string =>
+    `${reversibility}, ${delivery} and ${sink}`;
   return new EffectError(
     'stale',
     `${name} was submitted as ${said(submitted)}, and is declared here as ${said(now!)}. Approve it with the earlier declaration, or reject it.`,

@@ -11,7 +11,12 @@ import type { TransactionOptions } from '#runtime';
 import { runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../../../tests/support/tools/effect-sink.ts';
 
-import { COUNT, codeOf, stage, writ } from '../../../../../../tests/support/tools/transaction-stage.ts';
+import {
+  COUNT,
+  codeOf,
+  stage,
+  writ,
+} from '../../../../../../tests/support/tools/transaction-stage.ts';
 
 /** Returns the decision for one tool, and allows all others. */
 function policyFor(decision: 'needs_approval' | 'deny'): Policy {
@@ -63,22 +68,34 @@ describe('a transaction', () => {
       tx.propose(COUNT);
       return 'done';
     });
-    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, value: 'done', epoch: 1, effects: 'settled' });
+    expect(outcome).toMatchObject({
+      ruling: { ruling: 'committed' },
+      value: 'done',
+      epoch: 1,
+      effects: 'settled',
+    });
     expect([sink.standing('a'), sink.standing('b')]).toEqual([1, 1]);
     expect(trajectory.state()).toEqual({ done: { order: 1 } });
     const { ruling } = outcome;
     if (ruling.ruling !== 'committed') throw new Error('it was not');
     const { delta, observations } = JSON.parse(ruling.entry.payload);
     expect(delta.effects).toEqual([
-      { id: sink.log[0]?.key, effect: { $blob: expect.any(String), bytes: expect.any(Number), salted: true } },
-      { id: sink.log[1]?.key, effect: { $blob: expect.any(String), bytes: expect.any(Number), salted: true } },
+      {
+        id: sink.log[0]?.key,
+        effect: { $blob: expect.any(String), bytes: expect.any(Number), salted: true },
+      },
+      {
+        id: sink.log[1]?.key,
+        effect: { $blob: expect.any(String), bytes: expect.any(Number), salted: true },
+      },
     ]);
     expect(observations).toEqual([{ name: 'reversible.externalised#0', value: { did: 'a' } }]);
   });
 
   test('keeps its options as given, despite later use of their object', async () => {
     const { trajectory, sink, all } = await stage();
-    const options: { -readonly [option in keyof TransactionOptions]: TransactionOptions[option] } = { ...all };
+    const options: { -readonly [option in keyof TransactionOptions]: TransactionOptions[option] } =
+      { ...all };
     const made = ['a', 'b', 'c'].map((what) => {
       options.name = what;
       return trajectory.transaction(options, async (tx) => {
@@ -99,13 +116,19 @@ describe('a transaction', () => {
     const { store, trajectory } = await stage();
     const [alice, mallory] = [writFor('alice'), writFor('mallory')];
     const since = '0'.repeat(64);
-    const more = { writ: mallory, principal: 'mallory', idempotencyKey: 'hers', precondition: { since, paths: [''] } };
+    const more = {
+      writ: mallory,
+      principal: 'mallory',
+      idempotencyKey: 'hers',
+      precondition: { since, paths: [''] },
+    };
     const transact = (name: string) =>
       trajectory.transaction({ writ: alice, writes: ['test:**'], name }, async (tx) => {
         await tx.call('reversible.externalised', { what: 'a' });
         tx.propose({ action: 'count', role: 'counter', args: name, ...more } as never);
       });
-    for (const name of ['one', 'two']) expect((await transact(name)).ruling.ruling).toBe('committed');
+    for (const name of ['one', 'two'])
+      expect((await transact(name)).ruling.ruling).toBe('committed');
     const [, ...commits] = (await store.entries('t')).map(({ payload }) => JSON.parse(payload));
     const named = commits.filter(({ action }) => action.name === 'count');
     expect(named.map(({ writ_id }) => writ_id)).toEqual([writId(alice), writId(alice)]);
@@ -166,9 +189,14 @@ describe('a transaction', () => {
         reads: ['test:x'],
         execute: () => 'the PIN',
       });
-    const { trajectory, all, store } = await stage({ tools: [read('plain', false), read('secret', true)] });
+    const { trajectory, all, store } = await stage({
+      tools: [read('plain', false), read('secret', true)],
+    });
     await trajectory.transaction(all, async (tx) => {
-      expect([await tx.call('plain', {}), await tx.call('secret', {})]).toEqual(['the PIN', 'the PIN']);
+      expect([await tx.call('plain', {}), await tx.call('secret', {})]).toEqual([
+        'the PIN',
+        'the PIN',
+      ]);
       tx.propose(COUNT);
     });
     const [row] = (await store.entries('t')).slice(-1);
@@ -211,7 +239,11 @@ describe('a transaction', () => {
       (tx: any) => tx.propose({ ...COUNT, args: 'forbidden' }),
       { ruling: { ruling: 'rejected' } },
     ],
-    ['its action is none', (tx: any) => tx.propose({ ...COUNT, action: 'fly' }), { ruling: { ruling: 'rejected' } }],
+    [
+      'its action is none',
+      (tx: any) => tx.propose({ ...COUNT, action: 'fly' }),
+      { ruling: { ruling: 'rejected' } },
+    ],
   ])('is undone, the last first, where %s', async (_, body, expected) => {
     const { trajectory, sink, all, assize } = await stage();
     const made = trajectory.transaction(all, async (tx) => {
@@ -223,7 +255,12 @@ describe('a transaction', () => {
     const outcome = await codeOf(made);
     if (typeof expected === 'string') expect(outcome).toBe(expected);
     else expect(outcome).toMatchObject(expected);
-    expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do a', 'do b', 'undo b', 'undo a']);
+    expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual([
+      'do a',
+      'do b',
+      'undo b',
+      'undo a',
+    ]);
     expect(trajectory.state()).toEqual({ done: {} });
     expect(await assize.recoverEffects()).toEqual([]);
     // Its claims are free.
@@ -271,7 +308,12 @@ describe('a transaction', () => {
 
   test.each<[string, TransactionOptions, (tx: any) => unknown, string]>([
     ['a tool that is none', { writ }, (tx) => tx.call('fly', {}), 'unknown_tool'],
-    ['an input that does not fit', { writ }, (tx) => tx.call('irreversible.buffered', { who: 1 }), 'bad_input'],
+    [
+      'an input that does not fit',
+      { writ },
+      (tx) => tx.call('irreversible.buffered', { who: 1 }),
+      'bad_input',
+    ],
     [
       'what it has not claimed',
       { writ, writes: ['other:*'] },
@@ -326,7 +368,10 @@ describe('a transaction', () => {
       [(tx: any) => tx.nested(() => 1, 2), 'an object'],
       [(tx: any) => tx.speculate([() => 1], () => '0'), 'the index of a branch'],
     ] as const)
-      await expect(within(slip)).rejects.toMatchObject({ code: 'bad_intent', message: expect.stringContaining(says) });
+      await expect(within(slip)).rejects.toMatchObject({
+        code: 'bad_intent',
+        message: expect.stringContaining(says),
+      });
     expect(trajectory.length).toBe(1);
     await expect(trajectory.transaction(all, () => undefined)).rejects.toThrow('returned without');
   });
@@ -346,20 +391,25 @@ describe('a transaction', () => {
       kept = tx;
       tx.propose(COUNT);
     });
-    expect(await codeOf(kept.call('irreversible.buffered', { what: 'x' }))).toBe('transaction_over');
+    expect(await codeOf(kept.call('irreversible.buffered', { what: 'x' }))).toBe(
+      'transaction_over',
+    );
     expect(sink.log).toEqual([]);
   });
 });
 
-test.each([false, true])('computation in a body counts for its deadline, if it waits or not: %s', async (waits) => {
-  const { trajectory, all } = await stage();
-  const late = trajectory.transaction({ ...all, deadlineMs: 30 }, async (tx) => {
-    for (const end = performance.now() + 60; performance.now() < end; );
-    if (waits) await new Promise((resolve) => setTimeout(resolve, 20));
-    tx.propose(COUNT);
-  });
-  expect(await codeOf(late)).toBe('deadline');
-});
+test.each([false, true])(
+  'computation in a body counts for its deadline, if it waits or not: %s',
+  async (waits) => {
+    const { trajectory, all } = await stage();
+    const late = trajectory.transaction({ ...all, deadlineMs: 30 }, async (tx) => {
+      for (const end = performance.now() + 60; performance.now() < end; );
+      if (waits) await new Promise((resolve) => setTimeout(resolve, 20));
+      tx.propose(COUNT);
+    });
+    expect(await codeOf(late)).toBe('deadline');
+  },
+);
 
 describe('an effect of a pending proposal', () => {
   const asking = defineDomain<any, any>({
@@ -370,7 +420,8 @@ describe('an effect of a pending proposal', () => {
         'ASK',
         '/done/*',
         { onApprove: ({ done }: any) => (done.approved = 1) },
-        (n: number, _: unknown, [name]: string[]) => (name === 'order' && n > 0 ? escalate('shall it be?') : pass),
+        (n: number, _: unknown, [name]: string[]) =>
+          name === 'order' && n > 0 ? escalate('shall it be?') : pass,
       ),
     ],
     counselors: { doctor: (principal: string) => principal === 'doc' },
@@ -410,12 +461,21 @@ describe('an effect of a pending proposal', () => {
     expect(sink.times('do', 'irreversible.buffered')).toBe(0);
     if (ruling.ruling !== 'escalated') return;
     const { reason, detail } = JSON.parse(ruling.entry.payload);
-    expect([reason.endsWith('_approval'), detail]).toEqual([true, expect.stringContaining('irreversible.buffered')]);
+    expect([reason.endsWith('_approval'), detail]).toEqual([
+      true,
+      expect.stringContaining('irreversible.buffered'),
+    ]);
     expect((await trajectory.approvals.approve(ruling.pending, doctor)).ruling).toBe('committed');
     expect(sink.times('do', 'irreversible.buffered')).toBe(1);
     await assize.close();
-    expect(await verifyTrajectory(new Replayer(store), 't')).toMatchObject({ valid: true, open: 0 });
-    expect(await deepReplay(store, 't', { domains: [asking] })).toMatchObject({ same: true, differences: [] });
+    expect(await verifyTrajectory(new Replayer(store), 't')).toMatchObject({
+      valid: true,
+      open: 0,
+    });
+    expect(await deepReplay(store, 't', { domains: [asking] })).toMatchObject({
+      same: true,
+      differences: [],
+    });
   });
 
   test('is never done where it is rejected', async () => {
@@ -425,7 +485,11 @@ describe('an effect of a pending proposal', () => {
       tx.propose(COUNT);
     });
     if (ruling.ruling !== 'escalated') throw new Error('it was not');
-    await trajectory.approvals.reject(ruling.pending, { principal: 'doc', method: 'test', reason: 'no' });
+    await trajectory.approvals.reject(ruling.pending, {
+      principal: 'doc',
+      method: 'test',
+      reason: 'no',
+    });
     expect(sink.log).toEqual([]);
   });
 });

@@ -5,9 +5,18 @@ import type { Proposer } from '../../records/proposer.ts';
 import { randomHex } from '../../records/salts.ts';
 import type { Writer } from '../../writer/writer.ts';
 import { isCollision, isRetryable, notHeldError, notStartedError } from '../body/abort-reasons.ts';
-import { type OpenedTransaction, openTransaction, startTransaction } from '../body/opened-transaction.ts';
+import {
+  type OpenedTransaction,
+  openTransaction,
+  startTransaction,
+} from '../body/opened-transaction.ts';
 import type { Transaction } from '../body/transaction.ts';
-import { checkedOptions, DEADLINE_MS, RETRIES, type TransactionOptions } from '../body/transaction-options.ts';
+import {
+  checkedOptions,
+  DEADLINE_MS,
+  RETRIES,
+  type TransactionOptions,
+} from '../body/transaction-options.ts';
 import { type TransactionEngines, throwAfterTurn } from '../engine/engines.ts';
 import { afterMsOf, backoffMs } from '../limits/backoff.ts';
 import { isPromise, TimeLimit } from '../limits/time-limit.ts';
@@ -32,7 +41,10 @@ export class TransactionRunner {
     this.#proposals = proposals;
   }
 
-  async run<T>(given: TransactionOptions, body: (tx: Transaction) => Promise<T> | T): Promise<TransactionOutcome<T>> {
+  async run<T>(
+    given: TransactionOptions,
+    body: (tx: Transaction) => Promise<T> | T,
+  ): Promise<TransactionOutcome<T>> {
     const effects = requireTools(this.#engines);
     const { options, claims } = checkedOptions(given, body);
     const { retries = RETRIES } = options;
@@ -102,7 +114,9 @@ export class TransactionRunner {
     const naming = limit.run(() => engine.names.resolve(terms.claimed, signal), notStartedError);
     const resources = isPromise(naming) ? await naming : naming;
     const named =
-      options.name === undefined ? undefined : nameClaim({ trajectory: this.#writer.id, transaction: terms.name });
+      options.name === undefined
+        ? undefined
+        : nameClaim({ trajectory: this.#writer.id, transaction: terms.name });
     const isLate = options.epoch === 'late' && !terms.isOrdered;
     const opened = openTransaction(this.#writer, engine, options, {
       ...terms,
@@ -123,7 +137,9 @@ export class TransactionRunner {
       if (this.#writer.parts.chain.halted !== undefined) await this.#refuseIfHalted();
       this.#writer.refuseIfOtherKey();
       const ended = await running.run(body, options.idleTimeoutMs ?? effects.idleTimeoutMs);
-      const missing = ended.missing((intent) => this.#proposals.declaredCalls({ ...intent, ...proposer(options) }));
+      const missing = ended.missing((intent) =>
+        this.#proposals.declaredCalls({ ...intent, ...proposer(options) }),
+      );
       if (missing.length > 0) ended.planDeclared(await resolvedCalls(engine, missing, signal));
       let { started } = ended;
       if (started === undefined) {
@@ -169,7 +185,8 @@ export class TransactionRunner {
 }
 
 /** The terms of an attempt that its restarts change. */
-interface RestartTerms extends Pick<OpenedTransaction, 'name' | 'checksDuplicates' | 'claimed' | 'limit'> {
+interface RestartTerms
+  extends Pick<OpenedTransaction, 'name' | 'checksDuplicates' | 'claimed' | 'limit'> {
   /** Whether it waits in turn, as with the default options. */
   readonly isOrdered: boolean;
 }
@@ -180,7 +197,10 @@ interface RestartTerms extends Pick<OpenedTransaction, 'name' | 'checksDuplicate
  */
 const STALE_MAX = 3;
 
-function proposer({ writ, principal }: TransactionOptions): Pick<ProposalInput, 'writ' | 'principal'> {
+function proposer({
+  writ,
+  principal,
+}: TransactionOptions): Pick<ProposalInput, 'writ' | 'principal'> {
   return { writ, principal };
 }
 

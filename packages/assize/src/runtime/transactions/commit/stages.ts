@@ -17,7 +17,12 @@ import type { TransactionEngines } from '../engine/engines.ts';
 import type { AdvanceResult, PlannedRun, TransactionRun } from '../log/advance.ts';
 import { hasOnFailure } from '../settle/on-failure.ts';
 import { commitPlanOf, pendingPlanOf, type ResolvedCall } from './commit-plan.ts';
-import { abortedEffects, committedEffects, outcomesOf, type TransactionOutcome } from './transaction-outcome.ts';
+import {
+  abortedEffects,
+  committedEffects,
+  outcomesOf,
+  type TransactionOutcome,
+} from './transaction-outcome.ts';
 
 // The stages of an opened transaction: running, ended, planned, ruled. Each class has only the
 // methods that are legal in its stage, and a method returns the next stage.
@@ -34,7 +39,10 @@ export class RunningTransaction {
    * Runs the body and waits for the end of its last call.
    * @throws the errors of the body; EffectError `not_awaited`, `deadline`, `resource_in_doubt`
    */
-  async run<T>(body: (tx: Transaction) => Promise<T> | T, idleTimeoutMs: number): Promise<EndedTransaction<T>> {
+  async run<T>(
+    body: (tx: Transaction) => Promise<T> | T,
+    idleTimeoutMs: number,
+  ): Promise<EndedTransaction<T>> {
     const { attempt } = this.#branch;
     const { limit, claims } = attempt.context;
     attempt.engine.requireNoDoubts(claims);
@@ -91,7 +99,9 @@ export class EndedTransaction<T> {
    * `declared`: the calls that a proposal declares.
    */
   missing(
-    declared: (input: Pick<ProposalInput, 'action' | 'role' | 'args' | 'observations'>) => readonly ProposedCall[],
+    declared: (
+      input: Pick<ProposalInput, 'action' | 'role' | 'args' | 'observations'>,
+    ) => readonly ProposedCall[],
   ) {
     const { intent, observations, calls } = this.#branch;
     if (intent === undefined) return [];
@@ -139,7 +149,11 @@ export class EndedTransaction<T> {
       throw badIntent(
         'the body of the transaction returned without a call of `propose`, so its effects are compensated',
       );
-    const run = started.run.plan(planned, hasOnFailure(domain, intent.action), attempt.stagedWrites);
+    const run = started.run.plan(
+      planned,
+      hasOnFailure(domain, intent.action),
+      attempt.stagedWrites,
+    );
     return new PlannedTransaction(this.#branch, this.#value, { intent, started, run, isGated });
   }
 
@@ -152,11 +166,14 @@ export class EndedTransaction<T> {
   #acquire(): Promise<void> | undefined {
     const { attempt, claimedCalls, optimisticReads } = this.#branch;
     // Includes calls that were planned earlier.
-    for (const { tool, claims } of claimedCalls) attempt.claims.requireNothingUnresolved(tool, claims);
+    for (const { tool, claims } of claimedCalls)
+      attempt.claims.requireNothingUnresolved(tool, claims);
     const entered = attempt.claims.acquire(async () => {
-      for (const { tool, input, claims } of claimedCalls) await attempt.checkNames(tool, input, claims);
+      for (const { tool, input, claims } of claimedCalls)
+        await attempt.checkNames(tool, input, claims);
     });
-    const isChecked = optimisticReads.all.length > 0 || this.#mayHaveBeenSubmitted || !attempt.stagedWrites.isEmpty;
+    const isChecked =
+      optimisticReads.all.length > 0 || this.#mayHaveBeenSubmitted || !attempt.stagedWrites.isEmpty;
     return isChecked ? this.#checked(entered) : entered;
   }
 
@@ -244,7 +261,10 @@ export class PlannedTransaction<T> {
     const { uses, cost, pivot, calls } = this.#branch;
     const plan = commitPlanOf(this.#run, { uses, cost, calls, pivot: pivot && pivotOf(pivot) });
     if (this.#run.surviving().length === 0) return plan;
-    return { ...plan, pendingEffects: () => pendingPlanOf(plan, callsToRepeat(this.#branch), this.#run.planned) };
+    return {
+      ...plan,
+      pendingEffects: () => pendingPlanOf(plan, callsToRepeat(this.#branch), this.#run.planned),
+    };
   }
 
   async #runBuffered(ruling: Ruling): Promise<TransactionOutcome<T>> {
@@ -257,10 +277,19 @@ export class PlannedTransaction<T> {
       return { value: this.#value, ruling, epoch: work.epoch, effects: 'waiting' };
     }
     const finished = engine.finish(run);
-    const end = await durableEnd(run, await (stagedWrites.isEmpty ? finished : stagedWrites.ended(finished)));
+    const end = await durableEnd(
+      run,
+      await (stagedWrites.isEmpty ? finished : stagedWrites.ended(finished)),
+    );
     const { ruledOnFailure: failure } = run;
     const calls = outcomesOf(run);
-    const outcome = { value: this.#value, ruling, epoch: work.epoch, effects: committedEffects(run, end), calls };
+    const outcome = {
+      value: this.#value,
+      ruling,
+      epoch: work.epoch,
+      effects: committedEffects(run, end),
+      calls,
+    };
     return failure === undefined ? outcome : { ...outcome, failure };
   }
 
@@ -271,10 +300,16 @@ export class PlannedTransaction<T> {
     const end = await durableEnd(run, await attempt.engine.abort(this.#started, ruling.ruling));
     const effects = abortedEffects(end);
     // Another process has adopted the transaction, and its ruling exists already.
-    if (ruling.ruling === 'committed') return { value: undefined, ruling, epoch: undefined, effects };
+    if (ruling.ruling === 'committed')
+      return { value: undefined, ruling, epoch: undefined, effects };
     const waits = ruling.ruling === 'escalated' && planned.length + executed.length > 0;
     const { epoch } = this.#started.work;
-    return { value: this.#value, ruling, epoch, effects: waits && end === 'ended' ? 'waiting' : effects };
+    return {
+      value: this.#value,
+      ruling,
+      epoch,
+      effects: waits && end === 'ended' ? 'waiting' : effects,
+    };
   }
 }
 

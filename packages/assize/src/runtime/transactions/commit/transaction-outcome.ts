@@ -31,7 +31,10 @@ export function abortedEffects(end: AdvanceResult): 'settled' | 'needs_human' | 
 }
 
 /** The outcome of the effects of an earlier ruling without unresolved effects. */
-export function previousEffects(ruling: Ruling, state: TransactionState | undefined): EffectsStatus {
+export function previousEffects(
+  ruling: Ruling,
+  state: TransactionState | undefined,
+): EffectsStatus {
   if (ruling.ruling === 'escalated') return 'waiting';
   if (state === undefined) return 'settled';
   if (state.phase === 'settled') return state.failing === undefined ? 'settled' : 'failed';
@@ -43,17 +46,21 @@ export function previousEffects(ruling: Ruling, state: TransactionState | undefi
  * otherwise `waiting`.
  */
 export function unfinishedEffects(state: TransactionState | undefined): 'needs_human' | 'waiting' {
-  return state?.effects.some(({ phase }) => isUnresolved(phase)) === true ? 'needs_human' : 'waiting';
+  return state?.effects.some(({ phase }) => isUnresolved(phase)) === true
+    ? 'needs_human'
+    : 'waiting';
 }
 
 /** The outcome of each effect, if this process knows it. */
 export function outcomesOf({ effects, state }: TransactionRun): EffectOutcome[] {
-  return (effects as readonly CallRecord[]).map(({ key: id, tool, answer, isTooLong, isUnreadable }, n) => ({
-    id,
-    tool,
-    phase: state.effects[n]!.phase,
-    ...(answer === undefined || answer === null || isTooLong === true ? {} : { answer }),
-    ...(isTooLong === true && { isTooLong }),
-    ...(isUnreadable === true && { isUnreadable }),
-  }));
+  return (effects as readonly CallRecord[]).map(
+    ({ key: id, tool, answer, isTooLong, isUnreadable }, n) => ({
+      id,
+      tool,
+      phase: state.effects[n]!.phase,
+      ...(answer === undefined || answer === null || isTooLong === true ? {} : { answer }),
+      ...(isTooLong === true && { isTooLong }),
+      ...(isUnreadable === true && { isUnreadable }),
+    }),
+  );
 }

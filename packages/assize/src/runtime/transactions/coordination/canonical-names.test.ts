@@ -93,7 +93,9 @@ async function isOrdered(made: Stage, first: string, second: string): Promise<bo
   const ended = await Promise.race([younger.then(() => true), settled().then(() => false)]);
   goOn.resolve();
   await Promise.all([older, younger]);
-  const order = sink.log.map(({ what }) => what).filter((what) => what === 'older' || what === 'younger');
+  const order = sink.log
+    .map(({ what }) => what)
+    .filter((what) => what === 'older' || what === 'younger');
   expect(order).toEqual(ended ? ['younger', 'older'] : ['older', 'younger']);
   sink.log.length = 0;
   return !ended;
@@ -105,7 +107,9 @@ async function settled(): Promise<void> {
 }
 
 describe('transactions that name one thing in two ways', () => {
-  const resolvers = { crm: table({ 'crm:mail:ada': 'crm:customer:7', 'crm:phone:1': 'crm:customer:7' }) };
+  const resolvers = {
+    crm: table({ 'crm:mail:ada': 'crm:customer:7', 'crm:phone:1': 'crm:customer:7' }),
+  };
 
   test.each([
     ['crm:mail:ada', 'crm:customer:7', true],
@@ -114,7 +118,8 @@ describe('transactions that name one thing in two ways', () => {
     ['crm:mail:ada', 'crm:mail:bob', false],
     ['crm:mail:ada', 'crm:customer:8', false],
   ])('%s and %s act in order: %s', async (first, second, expected) => {
-    if (!first.includes('*')) expect(await isOrdered(await stage(resolvers), first, second)).toBe(expected);
+    if (!first.includes('*'))
+      expect(await isOrdered(await stage(resolvers), first, second)).toBe(expected);
     const made = await stage(resolvers);
     const wide = await acting(made, 'crm:customer:*', second, 'x').then(
       () => true,
@@ -134,13 +139,18 @@ describe('transactions that name one thing in two ways', () => {
       noNullPrototype: true,
     });
     await fc.assert(
-      fc.asyncProperty(names, fc.oneof(alias, canonical), fc.oneof(alias, canonical), async (given, one, other) => {
-        const resolver = async (scope: string) => given[scope] ?? scope;
-        const made = await stage({ a: resolver, b: resolver });
-        const [left, right] = [given[one] ?? [one], given[other] ?? [other]];
-        expect(await isOrdered(made, one, other)).toBe(left.some((name) => right.includes(name)));
-        await made.assize.close();
-      }),
+      fc.asyncProperty(
+        names,
+        fc.oneof(alias, canonical),
+        fc.oneof(alias, canonical),
+        async (given, one, other) => {
+          const resolver = async (scope: string) => given[scope] ?? scope;
+          const made = await stage({ a: resolver, b: resolver });
+          const [left, right] = [given[one] ?? [one], given[other] ?? [other]];
+          expect(await isOrdered(made, one, other)).toBe(left.some((name) => right.includes(name)));
+          await made.assize.close();
+        },
+      ),
       { numRuns: cases(200) },
     );
   });
@@ -157,7 +167,9 @@ describe('the canonical names of a transaction', () => {
 
   test('the writ is asked about these', async () => {
     const byId = await stage(resolvers, granting('crm:customer:*'));
-    expect((await acting(byId, 'crm:mail:ada', 'crm:mail:ada', 'x')).ruling.ruling).toBe('committed');
+    expect((await acting(byId, 'crm:mail:ada', 'crm:mail:ada', 'x')).ruling.ruling).toBe(
+      'committed',
+    );
     const byMail = await stage(resolvers, granting('crm:mail:*'));
     expect(await errorOf(acting(byMail, 'crm:mail:ada', 'crm:mail:ada', 'x'))).toMatchObject({
       reason: 'not_authorised',
@@ -171,7 +183,9 @@ describe('the canonical names of a transaction', () => {
       reason: 'not_authorised',
     });
     const both = await stage(resolvers, granting('shop:**', 'stock:**'));
-    expect((await acting(both, 'shop:order:1', 'shop:order:1', 'x')).ruling.ruling).toBe('committed');
+    expect((await acting(both, 'shop:order:1', 'shop:order:1', 'x')).ruling.ruling).toBe(
+      'committed',
+    );
     expect(await isOrdered(await stage(resolvers), 'shop:order:1', 'stock:lamp')).toBe(true);
   });
 
@@ -179,12 +193,15 @@ describe('the canonical names of a transaction', () => {
     const { store, sink, end, trajectory, writ } = await stage(resolvers);
     const acted = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
-    const dying = trajectory.transaction({ writ, writes: ['crm:mail:ada', 'shop:order:1'], retries: 0 }, async (tx) => {
-      await tx.call('act', { at: 'crm:mail:ada', what: 'left' });
-      acted.resolve();
-      await goOn.promise;
-      tx.propose(COUNT);
-    });
+    const dying = trajectory.transaction(
+      { writ, writes: ['crm:mail:ada', 'shop:order:1'], retries: 0 },
+      async (tx) => {
+        await tx.call('act', { at: 'crm:mail:ada', what: 'left' });
+        acted.resolve();
+        await goOn.promise;
+        tx.propose(COUNT);
+      },
+    );
     await acted.promise;
     const [left] = await store.openEffects();
     const claims = JSON.parse(left!.body).claims.map(({ scope }: { scope: string }) => scope);
@@ -223,7 +240,9 @@ describe('a resolver', () => {
   ])('%s keeps a transaction from everything', async (_, broken) => {
     const made = await stage({ x: broken }, { callTimeoutMs: 20 });
     const { trajectory, writ, sink, store } = made;
-    expect(await errorOf(acting(made, 'x:1', 'x:1', 'never'))).toMatchObject({ reason: 'bad_resolver' });
+    expect(await errorOf(acting(made, 'x:1', 'x:1', 'never'))).toMatchObject({
+      reason: 'bad_resolver',
+    });
     const said: string[] = [];
     const within = trajectory.transaction({ writ, writes: ['**'], retries: 0 }, async (tx) => {
       said.push((await errorOf(tx.expand({ writes: ['x:2'] })))?.reason);
@@ -243,10 +262,15 @@ describe('a resolver', () => {
   test('that is slow changes neither the order nor the keys of buffered effects', async () => {
     const keysWith = async (resolver: (scope: string) => Promise<string>): Promise<string[]> => {
       const { trajectory, writ, sink } = await stage({ x: resolver });
-      await trajectory.transaction({ writ, writes: ['x:**'], name: 'n', retries: 0 }, async (tx) => {
-        await Promise.all(['1', '2', '3'].map((what) => tx.call('hold', { at: `x:${what}`, what })));
-        tx.propose(COUNT);
-      });
+      await trajectory.transaction(
+        { writ, writes: ['x:**'], name: 'n', retries: 0 },
+        async (tx) => {
+          await Promise.all(
+            ['1', '2', '3'].map((what) => tx.call('hold', { at: `x:${what}`, what })),
+          );
+          tx.propose(COUNT);
+        },
+      );
       expect(sink.log.map(({ what }) => what)).toEqual(['1', '2', '3']);
       return sink.log.map(({ key }) => key);
     };
@@ -275,7 +299,9 @@ describe('a resolver', () => {
 describe('a resolver that lies', () => {
   test('with alternating answers leads out of the claimed scope', async () => {
     let asked = 0;
-    const made = await stage({ x: (scope) => (scope === 'x:it' ? `x:${asked++ === 0 ? 'mine' : 'yours'}` : scope) });
+    const made = await stage({
+      x: (scope) => (scope === 'x:it' ? `x:${asked++ === 0 ? 'mine' : 'yours'}` : scope),
+    });
     expect(await errorOf(acting(made, 'x:it', 'x:it', 'never'))).toMatchObject({
       reason: 'scope_exceeded',
       evidence: { scope: 'x:yours' },
@@ -283,16 +309,23 @@ describe('a resolver that lies', () => {
     expect(made.sink.log).toEqual([]);
   });
 
-  test.each(['**', 'y:**', '*:it'])('and gives %s for one thing, needs a writ for that', async (wide) => {
-    const made = await stage(
-      { x: (scope) => (scope === 'x:it' ? wide : scope), y: (scope) => scope },
-      { writ: writFor('alice', { scopes: ['role:**', 'x:**'] }) },
-    );
-    expect(await errorOf(acting(made, 'x:it', 'x:it', 'never'))).toMatchObject({ reason: 'not_authorised' });
-    const claimed = await stage({ x: (scope) => (scope === 'x:it' ? wide : scope) });
-    expect(await errorOf(acting(claimed, 'x:other', 'x:it', 'never'))).toMatchObject({ reason: 'scope_exceeded' });
-    expect([...made.sink.log, ...claimed.sink.log]).toEqual([]);
-  });
+  test.each(['**', 'y:**', '*:it'])(
+    'and gives %s for one thing, needs a writ for that',
+    async (wide) => {
+      const made = await stage(
+        { x: (scope) => (scope === 'x:it' ? wide : scope), y: (scope) => scope },
+        { writ: writFor('alice', { scopes: ['role:**', 'x:**'] }) },
+      );
+      expect(await errorOf(acting(made, 'x:it', 'x:it', 'never'))).toMatchObject({
+        reason: 'not_authorised',
+      });
+      const claimed = await stage({ x: (scope) => (scope === 'x:it' ? wide : scope) });
+      expect(await errorOf(acting(claimed, 'x:other', 'x:it', 'never'))).toMatchObject({
+        reason: 'scope_exceeded',
+      });
+      expect([...made.sink.log, ...claimed.sink.log]).toEqual([]);
+    },
+  );
 
   test('cannot make a transaction act on a quarantined scope by an alias', async () => {
     const sink = new OutsideSink('blind');
@@ -316,7 +349,9 @@ describe('a resolver that lies', () => {
       tx.propose(COUNT);
     });
     for (const name of ['crm:mail:ada', 'crm:customer:7', 'crm:customer:*'])
-      expect(await errorOf(trajectory.transaction({ ...options, writes: [name] }, () => undefined))).toMatchObject({
+      expect(
+        await errorOf(trajectory.transaction({ ...options, writes: [name] }, () => undefined)),
+      ).toMatchObject({
         code: 'resource_in_doubt',
       });
   });
@@ -332,7 +367,10 @@ describe('a name that leads elsewhere later', () => {
       links['fs:/link'] = 'fs:/yours';
       await tx.call('act', { at: 'fs:/link', what: 'yours' });
     });
-    expect(await errorOf(done)).toMatchObject({ reason: 'scope_exceeded', evidence: { scope: 'fs:/yours' } });
+    expect(await errorOf(done)).toMatchObject({
+      reason: 'scope_exceeded',
+      evidence: { scope: 'fs:/yours' },
+    });
     expect([sink.standing('mine'), sink.times('do', 'yours')]).toEqual([0, 0]);
   });
 
@@ -344,20 +382,29 @@ describe('a name that leads elsewhere later', () => {
       const { trajectory, writ, sink, assize } = made;
       const begun = Promise.withResolvers<void>();
       const goOn = Promise.withResolvers<void>();
-      const older = trajectory.transaction({ writ, writes: ['fs:/mine'], retries: 0 }, async (tx) => {
-        begun.resolve();
-        await goOn.promise;
-        links['fs:/link'] = 'fs:/yours';
-        await tx.call('act', { at: 'fs:/mine', what: 'renamed' });
-        tx.propose(COUNT);
-      });
+      const older = trajectory.transaction(
+        { writ, writes: ['fs:/mine'], retries: 0 },
+        async (tx) => {
+          begun.resolve();
+          await goOn.promise;
+          links['fs:/link'] = 'fs:/yours';
+          await tx.call('act', { at: 'fs:/mine', what: 'renamed' });
+          tx.propose(COUNT);
+        },
+      );
       await begun.promise;
       const epochs: number[] = [];
-      const younger = trajectory.transaction({ writ, writes: ['fs:/link'], retries: 1 }, async (tx) => {
-        epochs.push(tx.epoch);
-        await tx.call(tool, tool === 'look' ? { at: 'fs:/link' } : { at: 'fs:/link', what: 'it' });
-        tx.propose(COUNT);
-      });
+      const younger = trajectory.transaction(
+        { writ, writes: ['fs:/link'], retries: 1 },
+        async (tx) => {
+          epochs.push(tx.epoch);
+          await tx.call(
+            tool,
+            tool === 'look' ? { at: 'fs:/link' } : { at: 'fs:/link', what: 'it' },
+          );
+          tx.propose(COUNT);
+        },
+      );
       await settled();
       goOn.resolve();
       await older;
@@ -370,20 +417,30 @@ describe('a name that leads elsewhere later', () => {
     },
   );
 
-  test.each([0, 1])('is not accessed by an effect buffered for the old target, %i retries', async (retries) => {
-    const links: Record<string, string> = { 'fs:/link': 'fs:/mine' };
-    const made = await stage({ fs: (scope) => links[scope] ?? scope });
-    const { trajectory, writ, sink } = made;
-    const done = trajectory.transaction({ writ, writes: ['fs:/**'], retries }, async (tx) => {
-      await tx.speculate([(branch) => branch.call('hold', { at: 'fs:/link', what: 'held' })], () => 0);
-      // The scope is claimed, but its write was never authorised.
-      links['fs:/link'] = 'fs:/yours';
-      tx.propose(COUNT);
-    });
-    if (retries === 0) expect(await errorOf(done)).toMatchObject({ code: 'stale', evidence: { scope: 'fs:/yours' } });
-    else expect((await done).ruling.ruling).toBe('committed');
-    expect(sink.times('do', 'held')).toBe(retries);
-  });
+  test.each([0, 1])(
+    'is not accessed by an effect buffered for the old target, %i retries',
+    async (retries) => {
+      const links: Record<string, string> = { 'fs:/link': 'fs:/mine' };
+      const made = await stage({ fs: (scope) => links[scope] ?? scope });
+      const { trajectory, writ, sink } = made;
+      const done = trajectory.transaction({ writ, writes: ['fs:/**'], retries }, async (tx) => {
+        await tx.speculate(
+          [(branch) => branch.call('hold', { at: 'fs:/link', what: 'held' })],
+          () => 0,
+        );
+        // The scope is claimed, but its write was never authorised.
+        links['fs:/link'] = 'fs:/yours';
+        tx.propose(COUNT);
+      });
+      if (retries === 0)
+        expect(await errorOf(done)).toMatchObject({
+          code: 'stale',
+          evidence: { scope: 'fs:/yours' },
+        });
+      else expect((await done).ruling.ruling).toBe('committed');
+      expect(sink.times('do', 'held')).toBe(retries);
+    },
+  );
 
   test('is not accessed by an approval for its former target', async () => {
     const links: Record<string, string> = { 'fs:/link': 'fs:/mine' };
@@ -394,15 +451,20 @@ describe('a name that leads elsewhere later', () => {
     });
     const trajectory = await assize.create(asking, { trajectoryId: 't' });
     const ask = () =>
-      trajectory.transaction({ writ: writFor('alice'), writes: ['fs:/link'], retries: 0 }, async (tx) => {
-        await tx.call('hold', { at: 'fs:/link', what: 'held' });
-        tx.propose({ ...COUNT, args: 'asked' });
-      });
+      trajectory.transaction(
+        { writ: writFor('alice'), writes: ['fs:/link'], retries: 0 },
+        async (tx) => {
+          await tx.call('hold', { at: 'fs:/link', what: 'held' });
+          tx.propose({ ...COUNT, args: 'asked' });
+        },
+      );
     const { ruling } = await ask();
     const { pending } = ruling as Extract<typeof ruling, { ruling: 'escalated' }>;
     links['fs:/link'] = 'fs:/yours';
     const approval = { principal: 'doc', method: 'test', override: true };
-    expect(await errorOf(trajectory.approvals.approve(pending, approval))).toMatchObject({ code: 'stale' });
+    expect(await errorOf(trajectory.approvals.approve(pending, approval))).toMatchObject({
+      code: 'stale',
+    });
     expect(sink.log).toEqual([]);
     links['fs:/link'] = 'fs:/mine';
     expect((await trajectory.approvals.approve(pending, approval)).ruling).toBe('committed');
@@ -411,7 +473,10 @@ describe('a name that leads elsewhere later', () => {
 });
 
 /** A store with a process that can end, together with its lease. */
-function mortal(store: MemoryStore): { readonly own: MemoryStore; readonly end: () => Promise<void> } {
+function mortal(store: MemoryStore): {
+  readonly own: MemoryStore;
+  readonly end: () => Promise<void>;
+} {
   const held: Lease[] = [];
   const own = new Proxy(store, {
     get: (target, name) => {

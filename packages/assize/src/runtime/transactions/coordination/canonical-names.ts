@@ -38,12 +38,20 @@ export class CanonicalNames {
    * The claims under their canonical names. Without resolvers, returns them unchanged. @throws
    * EffectError `bad_resolver`
    */
-  resolve(claims: readonly Claim[], signal?: AbortSignal): Promise<readonly Claim[]> | readonly Claim[] {
-    const isAsked = this.hasResolvers && claims.some(({ scope }) => resolversOf(scope, this.#resolvers) !== undefined);
+  resolve(
+    claims: readonly Claim[],
+    signal?: AbortSignal,
+  ): Promise<readonly Claim[]> | readonly Claim[] {
+    const isAsked =
+      this.hasResolvers &&
+      claims.some(({ scope }) => resolversOf(scope, this.#resolvers) !== undefined);
     return isAsked ? this.#resolved(claims, signal) : claims;
   }
 
-  async #resolved(claims: readonly Claim[], signal: AbortSignal | undefined): Promise<readonly Claim[]> {
+  async #resolved(
+    claims: readonly Claim[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly Claim[]> {
     const found = await Promise.all(claims.map((claim) => this.#namesOf(claim, signal)));
     return uniqueClaims(found.flat());
   }
@@ -59,14 +67,24 @@ export class CanonicalNames {
    *
    * @throws EffectError `stale`, `bad_resolver`
    */
-  async requireUnchanged(tool: Tool, input: Json, then: readonly Claim[], signal?: AbortSignal): Promise<void> {
+  async requireUnchanged(
+    tool: Tool,
+    input: Json,
+    then: readonly Claim[],
+    signal?: AbortSignal,
+  ): Promise<void> {
     if (!this.hasResolvers) return;
-    const other = (await this.resolve(tool.claims(input), signal)).find((claim) => !covers(then, claim));
+    const other = (await this.resolve(tool.claims(input), signal)).find(
+      (claim) => !covers(then, claim),
+    );
     if (other === undefined) return;
     throw new EffectError(
       'stale',
       `${tool.name} would now ${other.access} ${other.scope.text}, because its scopes resolve to other names since the call. Start the transaction again.`,
-      { evidence: { tool: tool.name, scope: other.scope.text, access: other.access }, retryable: true },
+      {
+        evidence: { tool: tool.name, scope: other.scope.text, access: other.access },
+        retryable: true,
+      },
     );
   }
 
@@ -77,7 +95,11 @@ export class CanonicalNames {
     return names.map((name) => Object.freeze({ scope: name, access }));
   }
 
-  async #given(scope: Name, { access }: Claim, signal: AbortSignal | undefined): Promise<readonly Name[]> {
+  async #given(
+    scope: Name,
+    { access }: Claim,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly Name[]> {
     let names: readonly Name[] = [scope];
     for (const resolver of resolversOf(scope, this.#resolvers) ?? []) {
       const given = names.map(async (name) =>
@@ -103,8 +125,15 @@ export class CanonicalNames {
       );
     } catch (thrown) {
       const cause = toError(thrown);
-      const why = cause instanceof Error ? cause.message.replace(/\.$/, '') : 'it threw a value that is not an error';
-      throw badResolver(`${text} could not be resolved: ${why}`, { scope: text, cause, retryable: true });
+      const why =
+        cause instanceof Error
+          ? cause.message.replace(/\.$/, '')
+          : 'it threw a value that is not an error';
+      throw badResolver(`${text} could not be resolved: ${why}`, {
+        scope: text,
+        cause,
+        retryable: true,
+      });
     } finally {
       limit.end();
     }

@@ -107,7 +107,9 @@ export class ExclusiveCoordinator implements Coordination {
   acquire(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> | undefined {
     signal?.throwIfAborted();
     const { coordinator } = this.#shared;
-    return coordinator.tryAcquire(work, claims) ? undefined : this.#waited(coordinator.acquire(work, claims, signal));
+    return coordinator.tryAcquire(work, claims)
+      ? undefined
+      : this.#waited(coordinator.acquire(work, claims, signal));
   }
 
   // A combined signal would cost more than the rest of a wait.

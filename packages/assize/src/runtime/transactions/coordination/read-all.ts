@@ -29,7 +29,10 @@ export async function* loggedTransactions(
  * The open transactions of the log, by epoch, read in pages; by default of all trajectories. Each
  * is read in one snapshot. Transactions that start or end during the read may be included.
  */
-export async function* openTransactions(store: EffectStore, trajectoryId?: string): AsyncGenerator<LoggedTransaction> {
+export async function* openTransactions(
+  store: EffectStore,
+  trajectoryId?: string,
+): AsyncGenerator<LoggedTransaction> {
   for (let after = 0; ; ) {
     const page = await store.openEffects({
       after,
@@ -43,7 +46,10 @@ export async function* openTransactions(store: EffectStore, trajectoryId?: strin
 }
 
 /** The epochs of the open transactions. */
-export async function openEpochs(store: EffectStore, trajectoryId?: string): Promise<ReadonlySet<number>> {
+export async function openEpochs(
+  store: EffectStore,
+  trajectoryId?: string,
+): Promise<ReadonlySet<number>> {
   const open = new Set<number>();
   for await (const { epoch } of openTransactions(store, trajectoryId)) open.add(epoch);
   return open;

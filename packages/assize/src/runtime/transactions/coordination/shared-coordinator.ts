@@ -93,7 +93,10 @@ export class SharedCoordinator implements Coordination {
     return this.#lost.signal;
   }
 
-  onResumable(goOn: (epoch: number) => void, left: (epoch: number) => void = () => undefined): void {
+  onResumable(
+    goOn: (epoch: number) => void,
+    left: (epoch: number) => void = () => undefined,
+  ): void {
     this.#takeUp = goOn;
     this.#tellLeft = left;
     this.#isTakingUp = true;
@@ -107,7 +110,9 @@ export class SharedCoordinator implements Coordination {
 
   async expand(work: Work, claims: readonly Claim[]): Promise<Stale | undefined> {
     const { epoch } = work;
-    const stale = (await this.#publish({ is: 'grown', epoch, claims: claimsText(claims) })) as Stale | undefined;
+    const stale = (await this.#publish({ is: 'grown', epoch, claims: claimsText(claims) })) as
+      | Stale
+      | undefined;
     if (stale !== undefined && this.#shared.workOf(epoch) !== undefined)
       this.#publishAndForget({ is: 'given', epoch, claims: claimsText(claims) });
     return stale;
@@ -118,14 +123,19 @@ export class SharedCoordinator implements Coordination {
   }
 
   whenClear(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> {
-    return this.#waited(signal, (either) => this.#shared.coordinator.whenClear(work, claims, either));
+    return this.#waited(signal, (either) =>
+      this.#shared.coordinator.whenClear(work, claims, either),
+    );
   }
 
   acquire(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> {
     return this.#waited(signal, (either) => this.#shared.coordinator.acquire(work, claims, either));
   }
 
-  async #waited(signal: AbortSignal | undefined, wait: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  async #waited(
+    signal: AbortSignal | undefined,
+    wait: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
     const either = signal === undefined ? this.lost : AbortSignal.any([signal, this.lost]);
     // The wait may be for another process, and nothing else here may keep this process alive.
     if (this.#waiting++ === 0) this.#timer.ref();
@@ -220,7 +230,11 @@ export class SharedCoordinator implements Coordination {
     const leftMs = this.#leaseUntil - performance.now();
     if (leftMs <= 0)
       this.#onLeaseLost(
-        leaseLost(new Error(`the store did not answer for ${this.#options.leaseMs} ms, the length of the lease`)),
+        leaseLost(
+          new Error(
+            `the store did not answer for ${this.#options.leaseMs} ms, the length of the lease`,
+          ),
+        ),
       );
     else if (leftMs <= this.#options.leaseMs / CHECKS_PER_LEASE) {
       clearTimeout(this.#lastTimer);
@@ -295,30 +309,51 @@ export class SharedCoordinator implements Coordination {
    * The claims by epoch, all in one read. A transaction that has ended since has none: no step of
    * it is left.
    */
-  async #claimsOfResumed(happened: readonly OrderedEvent[]): Promise<ReadonlyMap<number, readonly Claim[]>> {
+  async #claimsOfResumed(
+    happened: readonly OrderedEvent[],
+  ): Promise<ReadonlyMap<number, readonly Claim[]>> {
     const claims = new Map<number, readonly Claim[]>();
-    const resumed = new Set(happened.flatMap((each) => (each.is === 'resumed' ? [each.epoch] : [])));
+    const resumed = new Set(
+      happened.flatMap((each) => (each.is === 'resumed' ? [each.epoch] : [])),
+    );
     if (resumed.size === 0) return claims;
     for await (const logged of openTransactions(this.#options.store))
       if (resumed.has(logged.epoch)) claims.set(logged.epoch, claimsOf(readTransaction(logged)));
     return claims;
   }
 
-  #apply(happening: OrderedEvent, isMine: boolean, resumed: ReadonlyMap<number, readonly Claim[]>): unknown {
+  #apply(
+    happening: OrderedEvent,
+    isMine: boolean,
+    resumed: ReadonlyMap<number, readonly Claim[]>,
+  ): unknown {
     const shared = this.#shared;
     switch (happening.is) {
       case 'begun':
         if (isMine) this.#active.add(happening.epoch);
-        return shared.register(happening.epoch, happening.fence, readClaims(happening.claims), isMine);
+        return shared.register(
+          happening.epoch,
+          happening.fence,
+          readClaims(happening.claims),
+          isMine,
+        );
       case 'resumed':
-        return shared.register(happening.epoch, happening.fence, resumed.get(happening.epoch) ?? [], false);
+        return shared.register(
+          happening.epoch,
+          happening.fence,
+          resumed.get(happening.epoch) ?? [],
+          false,
+        );
       case 'grown':
         return shared.claim(happening.epoch, readClaims(happening.claims));
       case 'given':
         return shared.release(happening.epoch, readClaims(happening.claims));
       case 'left':
         this.#active.delete(happening.epoch);
-        shared.park(happening.epoch, happening.claims === undefined ? undefined : readClaims(happening.claims));
+        shared.park(
+          happening.epoch,
+          happening.claims === undefined ? undefined : readClaims(happening.claims),
+        );
         if (!isMine) this.#tellLeft(happening.epoch);
         return undefined;
       case 'own': {

@@ -164,7 +164,9 @@ export class TransactionEngine {
     isNamed: boolean,
   ): Promise<StartedTransaction> | StartedTransaction {
     if (!this.#own.has(trajectoryId))
-      return this.#requireOwn(trajectoryId).then(() => this.begin(trajectoryId, claims, body, isNamed));
+      return this.#requireOwn(trajectoryId).then(() =>
+        this.begin(trajectoryId, claims, body, isNamed),
+      );
     const begun = (work: Work): StartedTransaction => ({
       work,
       run: new TransactionRun(this.ports, { epoch: work.epoch, trajectoryId, body, isNamed }),
@@ -185,7 +187,10 @@ export class TransactionEngine {
   }
 
   /** Claims more scopes. @throws EffectError `resource_in_doubt`, `lease_lost` */
-  async expand({ run, work }: StartedTransaction, claims: readonly Claim[]): Promise<Stale | undefined> {
+  async expand(
+    { run, work }: StartedTransaction,
+    claims: readonly Claim[],
+  ): Promise<Stale | undefined> {
     this.requireNoDoubts(claims);
     const stale = await this.coordination.expand(work, claims);
     if (stale === undefined) run.expanded(claims);
@@ -213,7 +218,11 @@ export class TransactionEngine {
    * @throws EffectError `resource_in_doubt` if an older transaction left an unresolved effect; the
    * signal's reason
    */
-  acquire(work: Work, claims: readonly Claim[] = work.claims, signal?: AbortSignal): Promise<void> | undefined {
+  acquire(
+    work: Work,
+    claims: readonly Claim[] = work.claims,
+    signal?: AbortSignal,
+  ): Promise<void> | undefined {
     const clear = this.coordination.acquire(work, claims, signal);
     if (clear !== undefined) return clear.then(() => this.requireNoDoubts(claims));
     this.requireNoDoubts(claims);
@@ -267,7 +276,8 @@ export class TransactionEngine {
       }
       // Runs while this process owns the transaction. Later, an effect that another process has
       // resolved could be recorded as unresolved again.
-      if (moved === 'needs_human') await this.ports.outcomes.submitUnresolved(run.trajectoryId, run.unresolved);
+      if (moved === 'needs_human')
+        await this.ports.outcomes.submitUnresolved(run.trajectoryId, run.unresolved);
       end = moved;
       this.#noteBlocked(run, moved);
       // A new attempt reads the outcome of this one from the log.
@@ -371,7 +381,9 @@ export class TransactionEngine {
     // No caller would wait for the result.
     if (this.#closed !== undefined) throw this.#closed;
     const { epoch } = resolution;
-    const made = (this.#resolving.get(epoch) ?? Promise.resolve()).then(() => this.#resolve(resolution));
+    const made = (this.#resolving.get(epoch) ?? Promise.resolve()).then(() =>
+      this.#resolve(resolution),
+    );
     const done = made.then(
       () => undefined,
       () => undefined,
@@ -390,7 +402,8 @@ export class TransactionEngine {
     this.ports.leaving.throwIfAborted();
     checkUnresolved(resolution, await this.#known(epoch), coordination.isParked(epoch));
     // Another process may have adopted the transaction first, and is advancing it.
-    if (!(await coordination.adopt(epoch))) checkUnresolved(resolution, await this.#known(epoch), false);
+    if (!(await coordination.adopt(epoch)))
+      checkUnresolved(resolution, await this.#known(epoch), false);
     let end: AdvanceResult = 'needs_human';
     let run: TransactionRun | undefined;
     let kept: readonly Claim[] | undefined;
@@ -457,7 +470,8 @@ export class TransactionEngine {
   #reserve(known: KnownTransaction): void {
     const { epoch, trajectoryId } = known;
     const reserved = reservationsOf(known);
-    if (reserved.length > 0) this.ports.undoBudget.add({ epoch, trajectoryId, reserved: () => reserved });
+    if (reserved.length > 0)
+      this.ports.undoBudget.add({ epoch, trajectoryId, reserved: () => reserved });
   }
 
   /** The logged state of a transaction. Undefined if the log has no entry of it. */
@@ -535,7 +549,12 @@ export class TransactionEngine {
 
   /** If another process may own the transaction, or recovery has stopped, this is not a failure. */
   #resumeFailed(epoch: number, error: unknown): void {
-    if (this.isLeaseLost || this.#isClosing || (isInstance(error, EffectError) && error.code === 'lease_lost')) return;
+    if (
+      this.isLeaseLost ||
+      this.#isClosing ||
+      (isInstance(error, EffectError) && error.code === 'lease_lost')
+    )
+      return;
     this.#failures.report(epoch, error);
   }
 
@@ -552,7 +571,11 @@ export class TransactionEngine {
     const known = confirmed?.known;
     // A transaction without log entries had no effects. An ended one may still have to be settled
     // in the ledger.
-    if (confirmed === undefined || known === undefined || (hasEnded(known) && !(await this.#isOpen(epoch)))) {
+    if (
+      confirmed === undefined ||
+      known === undefined ||
+      (hasEnded(known) && !(await this.#isOpen(epoch)))
+    ) {
       this.ports.undoBudget.drop(epoch);
       this.coordination.end(epoch, Promise.resolve());
       return;
@@ -610,14 +633,18 @@ function hasEnded({ state }: KnownTransaction): boolean {
   return state.phase === 'settled' || state.phase === 'aborted';
 }
 
-function leftOf(known: KnownTransaction, { blob, lastErrors }: TransactionPorts): Promise<UnresolvedEffect[]> {
+function leftOf(
+  known: KnownTransaction,
+  { blob, lastErrors }: TransactionPorts,
+): Promise<UnresolvedEffect[]> {
   const { epoch, trajectoryId, state, effects } = known;
   const left = [...state.effects.entries()].filter(([, { phase }]) => isUnresolved(phase));
   return Promise.all(
     left.map(async ([n, { phase }]) => {
       const { tool, key, payload, why } = effects[n]!;
       const error = lastErrors.get(epoch, n);
-      const claims = (await touchedBy(blob, payload)) ?? claimsOf(known).filter((claim) => !isNameClaim(claim));
+      const claims =
+        (await touchedBy(blob, payload)) ?? claimsOf(known).filter((claim) => !isNameClaim(claim));
       const said = { ...(why !== undefined && { why }), ...(error !== undefined && { error }) };
       return { epoch, trajectoryId, n, tool, key, phase, ...said, claims };
     }),

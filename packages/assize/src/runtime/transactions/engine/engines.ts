@@ -129,10 +129,16 @@ export class TransactionEngines {
     const tools = new Map<string, Tool>();
     for (const tool of options.tools) {
       if (typeof tool?.parse !== 'function' || typeof tool.claims !== 'function')
-        throw new EffectError('invalid_tool', 'A given tool is not valid. Create it with declareTool.');
+        throw new EffectError(
+          'invalid_tool',
+          'A given tool is not valid. Create it with declareTool.',
+        );
       requireOwnTool(tool);
       if (tools.has(tool.name))
-        throw new EffectError('invalid_tool', `Two tools are named ${tool.name}. Rename one of them.`);
+        throw new EffectError(
+          'invalid_tool',
+          `Two tools are named ${tool.name}. Rename one of them.`,
+        );
       for (const other of tools.values()) requireCompatible(tool, other);
       tools.set(tool.name, tool);
     }
@@ -166,14 +172,18 @@ export class TransactionEngines {
    */
   engine(user: object, signal?: AbortSignal): Promise<TransactionEngine> | TransactionEngine {
     const held = this.#place?.value;
-    if (held === undefined || held.isLeaseLost || this.#handingOver !== undefined) return this.#acquire(user, signal);
+    if (held === undefined || held.isLeaseLost || this.#handingOver !== undefined)
+      return this.#acquire(user, signal);
     this.#asked = this.#place;
     this.#users.add(user);
     return held;
   }
 
   /** Works under the lease until `work` has ended. @throws as `engine`; the errors of `work` */
-  async use<T>(signal: AbortSignal | undefined, work: (held: TransactionEngine) => Promise<T>): Promise<T> {
+  async use<T>(
+    signal: AbortSignal | undefined,
+    work: (held: TransactionEngine) => Promise<T>,
+  ): Promise<T> {
     const user = {};
     try {
       return await work(await this.engine(user, signal));
@@ -188,7 +198,10 @@ export class TransactionEngines {
   }
 
   /** `user`: undefined if only recovery has requested the lease. */
-  async #acquire(user: object | undefined, signal: AbortSignal | undefined): Promise<TransactionEngine> {
+  async #acquire(
+    user: object | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<TransactionEngine> {
     for (;;) {
       while (this.#place?.isAbandoned) await this.#place.settled();
       const handingOver = this.#handingOver;
@@ -244,7 +257,8 @@ export class TransactionEngines {
   async #hasAbandoned(trajectoryIds: ReadonlySet<string>): Promise<boolean> {
     const [only] = trajectoryIds.size === 1 ? trajectoryIds : [];
     for await (const logged of openTransactions(this.#options.store, only))
-      if (trajectoryIds.has(logged.trajectory_id) && this.#canResume(readTransaction(logged))) return true;
+      if (trajectoryIds.has(logged.trajectory_id) && this.#canResume(readTransaction(logged)))
+        return true;
     return false;
   }
 
@@ -459,7 +473,16 @@ export class TransactionEngines {
     };
     const { tools, inFlight } = this;
     const { signal: leaving } = this.#leaving;
-    const ports = { store, coordination, tools, outcomes, undoBudget, inFlight, leaving, ...around };
+    const ports = {
+      store,
+      coordination,
+      tools,
+      outcomes,
+      undoBudget,
+      inFlight,
+      leaving,
+      ...around,
+    };
     // Earlier transactions are adopted, here or in another process.
     this.#reserved = undoBudget;
     const held = new TransactionEngine(place, ports, this.#names, this.#options.onRecoveryFailed);
@@ -477,7 +500,9 @@ export class TransactionEngines {
     while (!this.#isClosed && this.#place?.value === undefined) {
       await sleep(RETRY_MS, undefined, { ref: false });
       if (this.#isClosed) return;
-      const goingOn = isShared(this.#options.store) ? this.#acquire(this, undefined) : this.#finishAbandoned();
+      const goingOn = isShared(this.#options.store)
+        ? this.#acquire(this, undefined)
+        : this.#finishAbandoned();
       const failure = await goingOn.then(
         () => undefined,
         (error: unknown) => error,
@@ -493,7 +518,12 @@ export class TransactionEngines {
     const { leaseMs } = this.#options;
     const membership = await store.joinEffects({ leaseMs, signal });
     try {
-      const coordination = await SharedCoordinator.join({ membership, store, leaseMs, isOrdered: this.#isOrdered });
+      const coordination = await SharedCoordinator.join({
+        membership,
+        store,
+        leaseMs,
+        isOrdered: this.#isOrdered,
+      });
       return { coordination, release: () => membership.release() };
     } catch (error) {
       await membership.release();
@@ -508,7 +538,12 @@ export class TransactionEngines {
       const open: Work[] = [];
       for await (const logged of openTransactions(store))
         open.push({ epoch: logged.epoch, claims: claimsOf(readTransaction(logged)) });
-      const coordination = new ExclusiveCoordinator(tenure.fence, tenure.lastEpoch, open, this.#isOrdered);
+      const coordination = new ExclusiveCoordinator(
+        tenure.fence,
+        tenure.lastEpoch,
+        open,
+        this.#isOrdered,
+      );
       const isWanted = tenure.isWanted && (() => tenure.isWanted!());
       return { coordination, isWanted, release: () => tenure.release() };
     } catch (error) {

@@ -79,7 +79,13 @@ const RESOLUTION = arg.options<EffectResolution>({
 /** A decision of an operator, as the log records it. */
 export type CheckedResolution = EffectResolution & { readonly as: Decision };
 
-const DECISIONS: readonly EffectResolution['as'][] = ['applied', 'undone', 'did_not_happen', 'retry', 'residue'];
+const DECISIONS: readonly EffectResolution['as'][] = [
+  'applied',
+  'undone',
+  'did_not_happen',
+  'retry',
+  'residue',
+];
 const BY_MAX = 256;
 
 /**
@@ -91,15 +97,26 @@ export function checkedEffectResolution(given: EffectResolution): CheckedResolut
   checkArgument(RESOLUTION, given, 'resolution');
   const { epoch, n, by, tokenBy = [], writ, evidence, confirm = false } = given;
   const as = given.as === 'did_not_happen' ? 'undone' : given.as;
-  if (!Number.isSafeInteger(epoch) || epoch < 1) throw bad('epoch must be the number of a transaction, from 1');
-  if (!Number.isSafeInteger(n) || n < 0) throw bad('n must be the index of an effect in its transaction, from 0');
+  if (!Number.isSafeInteger(epoch) || epoch < 1)
+    throw bad('epoch must be the number of a transaction, from 1');
+  if (!Number.isSafeInteger(n) || n < 0)
+    throw bad('n must be the index of an effect in its transaction, from 0');
   if (!DECISIONS.includes(as)) throw bad(`as must be one of ${DECISIONS.join(', ')}`);
   if (typeof by !== 'string' || by.trim() === '' || by.length > BY_MAX || !by.isWellFormed())
     throw bad(`by must name the operator, in 1 to ${BY_MAX} characters`);
   if (typeof confirm !== 'boolean') throw bad('confirm must be true or false');
   if (writ !== undefined && typeof writ !== 'string' && (typeof writ !== 'object' || writ === null))
     throw bad('writ must be a writ, or the id of a writ of the trajectory');
-  return { epoch, n, as, by, tokenBy, evidence: evidenceOf(evidence), confirm, ...(writ !== undefined && { writ }) };
+  return {
+    epoch,
+    n,
+    as,
+    by,
+    tokenBy,
+    evidence: evidenceOf(evidence),
+    confirm,
+    ...(writ !== undefined && { writ }),
+  };
 }
 
 function evidenceOf(given: Json): Json {
@@ -109,7 +126,8 @@ function evidenceOf(given: Json): Json {
   } catch (error) {
     throw bad(`the evidence cannot be recorded: ${(error as Error).message}`, error);
   }
-  if (isEmpty(evidence)) throw bad('the evidence must not be empty; describe the finding or the action');
+  if (isEmpty(evidence))
+    throw bad('the evidence must not be empty; describe the finding or the action');
   return evidence;
 }
 
@@ -128,23 +146,41 @@ export function checkUnresolved(
   known: KnownTransaction | undefined,
   isLet: boolean,
 ): void {
-  if (known === undefined) throw refused('wrong_state', { epoch, n }, `The effect log has no transaction ${epoch}`);
+  if (known === undefined)
+    throw refused('wrong_state', { epoch, n }, `The effect log has no transaction ${epoch}`);
   const effect = known.effects[n];
   const state = known.state.effects[n];
   if (effect === undefined || state === undefined) {
     const count = known.effects.length;
-    const has = count === 0 ? 'no effects' : count === 1 ? 'one effect, 0' : `${count} effects, 0 to ${count - 1}`;
-    throw refused('not_found', { epoch, n }, `Transaction ${epoch} has no effect ${n}. It has ${has}`);
+    const has =
+      count === 0
+        ? 'no effects'
+        : count === 1
+          ? 'one effect, 0'
+          : `${count} effects, 0 to ${count - 1}`;
+    throw refused(
+      'not_found',
+      { epoch, n },
+      `Transaction ${epoch} has no effect ${n}. It has ${has}`,
+    );
   }
   const { tool, resolved } = effect;
   const what = `The effect of ${tool} in transaction ${epoch}`;
   if (!isUnresolved(state.phase)) {
     if (resolved !== undefined)
-      throw refused('already_done', { epoch, n }, `${what} was already resolved as ${resolved.as} by ${resolved.by}`);
+      throw refused(
+        'already_done',
+        { epoch, n },
+        `${what} was already resolved as ${resolved.as} by ${resolved.by}`,
+      );
     throw refused('wrong_state', { epoch, n }, `${what} is ${state.phase} and needs no decision`);
   }
   if (!isLet)
-    throw refused('wrong_state', { epoch, n }, `Transaction ${epoch} is still in progress. Wait until it ends`);
+    throw refused(
+      'wrong_state',
+      { epoch, n },
+      `Transaction ${epoch} is still in progress. Wait until it ends`,
+    );
   if (as !== 'retry') return;
   const retry = retryOf(known.state, n);
   if (retry === 'never')
@@ -170,5 +206,7 @@ function refused(
 }
 
 function bad(what: string, cause?: unknown): EffectError {
-  return new EffectError('bad_resolution', `The decision on the effect is not valid: ${what}.`, { cause });
+  return new EffectError('bad_resolution', `The decision on the effect is not valid: ${what}.`, {
+    cause,
+  });
 }

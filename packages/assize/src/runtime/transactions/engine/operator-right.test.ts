@@ -4,8 +4,17 @@ import { attenuate, type Policy, writId } from '#authority';
 import { generateKeys } from '#canon';
 import { type CounselorPredicate, type Domain, defineDomain } from '#kernel';
 import type { Assize, EffectResolution } from '#runtime';
-import { operatorWrit, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../../../tests/support/tools/effect-sink.ts';
+import {
+  operatorWrit,
+  runtimeOver,
+  writFor,
+} from '../../../../../../tests/support/ledger/runtime.ts';
+import {
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../../tests/support/tools/effect-sink.ts';
 
 const holder = generateKeys(new Uint8Array(32).fill(5));
 /** The writ of a transaction of `alice`, who had it from a holder. */
@@ -16,7 +25,13 @@ const writ = {
 };
 const OFFICE = { actions: ['assize.resolve_effect'], scopes: ['effect:**'] };
 const held = writFor(holder.publicKey, { ...OFFICE, nonce: 'office' });
-const DECISION = { epoch: 1, n: 0, as: 'applied', by: 'ops', evidence: 'seen at the sink' } as const;
+const DECISION = {
+  epoch: 1,
+  n: 0,
+  as: 'applied',
+  by: 'ops',
+  evidence: 'seen at the sink',
+} as const;
 
 /** `tally` with counselors. */
 function counseled(counselors: Record<string, CounselorPredicate>): Domain {
@@ -27,7 +42,11 @@ function counseled(counselors: Record<string, CounselorPredicate>): Domain {
 /** A runtime with one effect in doubt: effect 0 of transaction 1. */
 async function inDoubt(domain: Domain, options: { readonly policy?: Policy } = {}) {
   const store = new MemoryStore();
-  const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'lose' as const };
+  const outside = {
+    sink: new OutsideSink('blind'),
+    steps: new Steps(),
+    fault: () => 'lose' as const,
+  };
   const tools = [toolFor(outside, 'irreversible', 'buffered')];
   const assize = runtimeOver(store, [domain], { tools, effects: { maxAttempts: 1 }, ...options });
   const trajectory = await assize.create(domain, { trajectoryId: 't' });
@@ -39,8 +58,13 @@ async function inDoubt(domain: Domain, options: { readonly policy?: Policy } = {
 }
 
 async function refusal(assize: Assize, given: Partial<EffectResolution>): Promise<string> {
-  const error = await assize.resolveEffect({ ...DECISION, ...given }).catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({ code: 'unauthorised_operator', evidence: { tool: 'irreversible.buffered' } });
+  const error = await assize
+    .resolveEffect({ ...DECISION, ...given })
+    .catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    code: 'unauthorised_operator',
+    evidence: { tool: 'irreversible.buffered' },
+  });
   const [open] = await assize.effects();
   expect(open!.effects[0]).toMatchObject({ phase: 'in_doubt' });
   return (error as Error).message;
@@ -58,21 +82,27 @@ test('a counselor of the kind operator decides, and sees tool and decision', asy
   expect(await refusal(assize, { by: 'eve' })).toBe(
     'eve cannot decide about the effect of irreversible.buffered. Let a counselor of the kind operator decide, or pass a writ that names assize.resolve_effect and effect:irreversible.buffered.',
   );
-  expect(await assize.resolveEffect(DECISION)).toMatchObject({ phase: 'applied', transaction: 'settled' });
+  expect(await assize.resolveEffect(DECISION)).toMatchObject({
+    phase: 'applied',
+    transaction: 'settled',
+  });
   const args = { epoch: 1, n: 0, as: 'applied', tool: 'irreversible.buffered' };
   const role = { name: 'assize', params: {} };
   const proposal = { action: 'assize.resolve_effect', role, args, requester: 'alice' };
   expect(seen).toEqual([proposal, proposal]);
 });
 
-test.each(['alice', 'Alice', holder.publicKey])('%s made the transaction possible and cannot decide', async (by) => {
-  const { assize } = await inDoubt(counseled({ operator: () => true }));
-  const refused =
-    /^\S+ cannot decide .*: .* requested this transaction or granted its writ\. Let another principal decide\.$/;
-  expect(await refusal(assize, { by })).toMatch(refused);
-  // A writ of the operator does not change that.
-  expect(await refusal(assize, { by, writ: operatorWrit(by) })).toMatch(refused);
-});
+test.each(['alice', 'Alice', holder.publicKey])(
+  '%s made the transaction possible and cannot decide',
+  async (by) => {
+    const { assize } = await inDoubt(counseled({ operator: () => true }));
+    const refused =
+      /^\S+ cannot decide .*: .* requested this transaction or granted its writ\. Let another principal decide\.$/;
+    expect(await refusal(assize, { by })).toMatch(refused);
+    // A writ of the operator does not change that.
+    expect(await refusal(assize, { by, writ: operatorWrit(by) })).toMatch(refused);
+  },
+);
 
 test('a failed predicate is named once, with its correction', async () => {
   const { assize } = await inDoubt(
@@ -96,13 +126,19 @@ test('a writ of another principal is named with both names', async () => {
 
 test('each refusal of a writ ends with one full stop', async () => {
   const { assize } = await inDoubt(tally as unknown as Domain);
-  const ended = writFor('ops', { ...OFFICE, nonce: 'ended', expires: '2026-01-02T00:00:00.000000Z' });
+  const ended = writFor('ops', {
+    ...OFFICE,
+    nonce: 'ended',
+    expires: '2026-01-02T00:00:00.000000Z',
+  });
   expect(await refusal(assize, { writ: ended })).toMatch(/[^.]\. Let a counselor/);
 });
 
 test('an approver of another kind cannot decide', async () => {
   const { assize } = await inDoubt(counseled({ manager: () => true }));
-  expect(await refusal(assize, {})).toContain('the domain counseled@1 has no counselors of the kind operator');
+  expect(await refusal(assize, {})).toContain(
+    'the domain counseled@1 has no counselors of the kind operator',
+  );
   const both = await inDoubt(counseled({ manager: () => true, operator: () => false }));
   expect(await refusal(both.assize, {})).toContain('Let a counselor of the kind operator decide');
 });
@@ -118,19 +154,34 @@ test('without a writ the domain is needed, with one it is not', async () => {
 
 test('a derived writ that names the right in every link gives it', async () => {
   const { assize } = await inDoubt(tally as unknown as Domain);
-  const below = attenuate(held, { subject: 'ops', nonce: 'below', max_depth: 0 }, holder.privateKey);
-  const resolved = await assize.resolveEffect({ ...DECISION, writ: { writ: below, chain: [held] } });
+  const below = attenuate(
+    held,
+    { subject: 'ops', nonce: 'below', max_depth: 0 },
+    holder.privateKey,
+  );
+  const resolved = await assize.resolveEffect({
+    ...DECISION,
+    writ: { writ: below, chain: [held] },
+  });
   expect(resolved).toMatchObject({ transaction: 'settled' });
 });
 
 test.each([
   ['for everything', { actions: ['**'], scopes: ['**'] }, 'do not all name assize.resolve_effect'],
-  ['with the action for every scope', { ...OFFICE, scopes: ['**'] }, 'do not all name assize.resolve_effect'],
+  [
+    'with the action for every scope',
+    { ...OFFICE, scopes: ['**'] },
+    'do not all name assize.resolve_effect',
+  ],
   ['for another tool', { ...OFFICE, scopes: ['effect:bank.pay'] }, 'effect:irreversible.buffered'],
   ['of another principal', { ...OFFICE, subject: 'eve' }, 'eve'],
   ['of another trajectory', { ...OFFICE, trajectory: 'u' }, 'u'],
   ['that has ended', { ...OFFICE, expires: '2026-01-02T00:00:00.000000Z' }, '2026-01-02'],
-  ['that needs an approval', { ...OFFICE, require_approval: ['**'] }, 'cannot wait for an approval'],
+  [
+    'that needs an approval',
+    { ...OFFICE, require_approval: ['**'] },
+    'cannot wait for an approval',
+  ],
 ])('a writ %s gives no right', async (_, grant, says) => {
   const { assize } = await inDoubt(counseled({ operator: () => true }));
   const given = { writ: { ...writFor('ops', { nonce: 'given', ...grant }) } };
@@ -140,7 +191,9 @@ test.each([
 test('a revoked writ gives no right, nor one made from a writ for all', async () => {
   const { assize, trajectory } = await inDoubt(tally as unknown as Domain);
   const made = attenuate(granted, { subject: 'ops', nonce: 'made', ...OFFICE }, holder.privateKey);
-  expect(await refusal(assize, { writ: { writ: made, chain: [granted] } })).toContain('do not all name');
+  expect(await refusal(assize, { writ: { writ: made, chain: [granted] } })).toContain(
+    'do not all name',
+  );
   const by = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
   const revoked = operatorWrit();
   await trajectory.writs.revoke({ by, writ: revoked, reason: 'left' });
@@ -160,5 +213,7 @@ test('a policy is asked, and may refuse', async () => {
   };
   const { assize } = await inDoubt(tally as unknown as Domain, { policy });
   expect(await refusal(assize, { writ: operatorWrit() })).toContain('not at night');
-  expect(asked).toMatchObject([{ scopes: expect.arrayContaining(['effect:irreversible.buffered']), args: { n: 0 } }]);
+  expect(asked).toMatchObject([
+    { scopes: expect.arrayContaining(['effect:irreversible.buffered']), args: { n: 0 } },
+  ]);
 });

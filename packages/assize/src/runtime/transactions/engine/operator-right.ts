@@ -111,9 +111,18 @@ function requireWrit(
   const { subject } = writ.writ;
   if (!isSubject(by, writ.writ)) {
     const why = `the writ is for ${subject}, and \`by\` says ${by}`;
-    throw unauthorised(by, args, { why, advice: `Pass a writ for ${by}, or let ${subject} decide` });
+    throw unauthorised(by, args, {
+      why,
+      advice: `Pass a writ for ${by}, or let ${subject} decide`,
+    });
   }
-  const use = { writ, principal: by, trajectoryId, at: later(clock.now(), chain.at), approving: false };
+  const use = {
+    writ,
+    principal: by,
+    trajectoryId,
+    at: later(clock.now(), chain.at),
+    approving: false,
+  };
   const judged = adjudicateEffectDecision(
     args as unknown as Json,
     args.tool,
@@ -131,7 +140,11 @@ interface Refusal {
   readonly cause?: unknown;
 }
 
-function unauthorised(by: string, args: DecisionArgs, { why, advice, cause }: Refusal = {}): EffectError {
+function unauthorised(
+  by: string,
+  args: DecisionArgs,
+  { why, advice, cause }: Refusal = {},
+): EffectError {
   const { tool } = args;
   const pass = `Let a counselor of the kind ${OPERATOR} decide, or pass a writ that names ${RESOLVE_EFFECT_ACTION} and effect:${tool}`;
   const reason = why === undefined ? '' : `: ${why}`;

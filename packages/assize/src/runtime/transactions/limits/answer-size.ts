@@ -41,13 +41,15 @@ function jsonOf(answer: unknown, limits: Partial<CanonLimits>): Json {
  * `made`: the results by original, so that shared values stay shared and circles end.
  */
 function withoutUndefined(value: unknown, made: Map<object, unknown>, depth = 0): unknown {
-  if (typeof value !== 'object' || value === null || depth > UNDO_ANSWER_DEPTH || !isPlain(value)) return value;
+  if (typeof value !== 'object' || value === null || depth > UNDO_ANSWER_DEPTH || !isPlain(value))
+    return value;
   const before = made.get(value);
   if (before !== undefined) return before;
   if (Array.isArray(value)) {
     const items: unknown[] = [];
     made.set(value, items);
-    for (const item of value) items.push(item === undefined ? null : withoutUndefined(item, made, depth + 1));
+    for (const item of value)
+      items.push(item === undefined ? null : withoutUndefined(item, made, depth + 1));
     return items;
   }
   const members = {};
@@ -62,8 +64,10 @@ function isPlain(value: object): boolean {
   if (types.isProxy(value) || Object.getOwnPropertySymbols(value).length > 0) return false;
   const prototype = Object.getPrototypeOf(value);
   const named = Object.entries(Object.getOwnPropertyDescriptors(value));
-  if (named.some(([name, own]) => !('value' in own) || !(own.enumerable || name === 'length'))) return false;
-  if (Array.isArray(value)) return prototype === Array.prototype && named.length === value.length + 1;
+  if (named.some(([name, own]) => !('value' in own) || !(own.enumerable || name === 'length')))
+    return false;
+  if (Array.isArray(value))
+    return prototype === Array.prototype && named.length === value.length + 1;
   return prototype === Object.prototype || prototype === null;
 }
 
@@ -75,7 +79,9 @@ export function keepable(answer: unknown): Json | undefined {
 /** The same with the reason: the answer is too long, or is not JSON. */
 export function keepableOrWhy(
   answer: unknown,
-): { readonly kept: Json } | { readonly kept?: undefined; readonly why: 'too_long' | 'unreadable' } {
+):
+  | { readonly kept: Json }
+  | { readonly kept?: undefined; readonly why: 'too_long' | 'unreadable' } {
   try {
     return { kept: jsonOf(answer, FOREIGN) };
   } catch (error) {
@@ -106,12 +112,19 @@ export function answerOf(tool: string, answer: unknown): Json {
   } catch (cause) {
     const evidence = { tool };
     if (isTooMuch(cause))
-      throw new EffectError('too_much', `The answer of ${tool} is too long: ${ROOM}. Request less at a time.`, {
-        evidence,
-        cause,
-      });
+      throw new EffectError(
+        'too_much',
+        `The answer of ${tool} is too long: ${ROOM}. Request less at a time.`,
+        {
+          evidence,
+          cause,
+        },
+      );
     const why = thrownText(cause).replace(/\.$/, '');
-    throw new EffectError('tool_failed', `The answer of ${tool} is not JSON: ${why}.`, { evidence, cause });
+    throw new EffectError('tool_failed', `The answer of ${tool} is not JSON: ${why}.`, {
+      evidence,
+      cause,
+    });
   }
 }
 
@@ -137,7 +150,9 @@ export function unreadable(tool: string, key: string): EffectError {
 export function storedAnswer(answer: unknown): Json {
   const read = keepableOrWhy(answer);
   if (read.kept !== undefined) return read.kept;
-  return { unknown: read.why === 'too_long' ? `the answer is too long: ${ROOM}` : 'the answer is not JSON' };
+  return {
+    unknown: read.why === 'too_long' ? `the answer is too long: ${ROOM}` : 'the answer is not JSON',
+  };
 }
 
 /** A copy of a residue or a mitigation. If it cannot be stored, a placeholder. */

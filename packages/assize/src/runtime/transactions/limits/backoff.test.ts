@@ -9,7 +9,11 @@ import { tally } from '../../../../../../tests/support/tools/effect-sink.ts';
 const OPTIONS: TransactionOptions = { writ: writFor('alice'), writes: ['test:r'] };
 
 /** A transaction with a tool that refuses the body's call `n` times, and requests a wait. */
-async function refusedWith(afterMs: number | undefined, times: number, more: Partial<AssizeOptions> = {}) {
+async function refusedWith(
+  afterMs: number | undefined,
+  times: number,
+  more: Partial<AssizeOptions> = {},
+) {
   let calls = 0;
   const pauses: [from: number, to: number][] = [];
   const busy = declareTool({
@@ -18,12 +22,17 @@ async function refusedWith(afterMs: number | undefined, times: number, more: Par
     class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
     writes: ['test:r'],
     execute: () => {
-      if (calls++ < times) throw new DidNothing('it is busy', afterMs === undefined ? {} : { afterMs });
+      if (calls++ < times)
+        throw new DidNothing('it is busy', afterMs === undefined ? {} : { afterMs });
     },
     compensate: () => ({ undone: 'all' as const }),
   });
   const pause = async (from: number, to: number): Promise<void> => void pauses.push([from, to]);
-  const assize = runtimeOver(new MemoryStore(), [tally], { tools: [busy], ...more, ports: { pause, ...more.ports } });
+  const assize = runtimeOver(new MemoryStore(), [tally], {
+    tools: [busy],
+    ...more,
+    ports: { pause, ...more.ports },
+  });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const run = (options: Partial<TransactionOptions> = {}) =>
     trajectory.transaction({ ...OPTIONS, ...options }, async (tx) => {
@@ -60,9 +69,14 @@ describe('a transaction that is begun anew because a tool did nothing', () => {
 
   test('waits no longer than an attempt of it may take', async () => {
     const at = await refusedWith(2_000, 10);
-    await expect(at.run({ deadlineMs: 1_999 })).rejects.toMatchObject({ code: 'tool_failed', retryable: true });
+    await expect(at.run({ deadlineMs: 1_999 })).rejects.toMatchObject({
+      code: 'tool_failed',
+      retryable: true,
+    });
     expect([at.calls(), at.pauses]).toEqual([1, []]);
-    await expect(at.run({ deadlineMs: 3_000, retries: 1 })).rejects.toMatchObject({ code: 'tool_failed' });
+    await expect(at.run({ deadlineMs: 3_000, retries: 1 })).rejects.toMatchObject({
+      code: 'tool_failed',
+    });
     expect(at.pauses).toEqual([[2_000, 3_000]]);
     await at.assize.close();
   });
@@ -87,7 +101,9 @@ describe('a transaction that is begun anew because a tool did nothing', () => {
     const at = await refusedWith(60_000, 10, { ports: { pause } });
     const stop = new AbortController();
     const run = at.run({ signal: stop.signal });
-    const done = expect(run).rejects.toMatchObject(how === 'close' ? { code: 'closed' } : { name: 'AbortError' });
+    const done = expect(run).rejects.toMatchObject(
+      how === 'close' ? { code: 'closed' } : { name: 'AbortError' },
+    );
     await waits.promise;
     if (how === 'close') await at.assize.close();
     else stop.abort();

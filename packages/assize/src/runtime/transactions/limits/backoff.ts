@@ -19,6 +19,7 @@ export function backoffMs(times: number, failure: unknown): number {
 
 /** The wait that the sink requested. Returns 0 if there is none or it is not a valid time. */
 export function afterMsOf(failure: unknown): number {
-  const { afterMs = 0 } = isInstance(failure, DidNothing) || isInstance(failure, NoAnswer) ? failure : {};
+  const { afterMs = 0 } =
+    isInstance(failure, DidNothing) || isInstance(failure, NoAnswer) ? failure : {};
   return Number.isFinite(afterMs) && afterMs > 0 ? afterMs : 0;
 }

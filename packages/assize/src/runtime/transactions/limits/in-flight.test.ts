@@ -15,7 +15,11 @@ function callOf(elapsedMs: number): { elapsedMs: number } {
 }
 
 /** The turns of the event loop, from now on, in which they may start; 0 for immediately. */
-async function turnsOf(inFlight: InFlight, count: number, each: (turn: number) => void = () => {}): Promise<number[]> {
+async function turnsOf(
+  inFlight: InFlight,
+  count: number,
+  each: (turn: number) => void = () => {},
+): Promise<number[]> {
   let now = 0;
   const begun = Array.from({ length: count }, async () => {
     const turn = inFlight.waitTurn();
@@ -37,12 +41,16 @@ describe('waiting transactions start', () => {
 
   test('one per event loop turn, in request order, while answers are due', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 20 }), async (calls, count) => {
-        const inFlight = new InFlight();
-        for (let i = 0; i < calls; i++) inFlight.started(callOf(i % 10), []);
-        const turns = await turnsOf(inFlight, count);
-        expect(turns).toEqual(Array.from({ length: count }, (_, i) => turns[0]! + i));
-      }),
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 20 }),
+        fc.integer({ min: 1, max: 20 }),
+        async (calls, count) => {
+          const inFlight = new InFlight();
+          for (let i = 0; i < calls; i++) inFlight.started(callOf(i % 10), []);
+          const turns = await turnsOf(inFlight, count);
+          expect(turns).toEqual(Array.from({ length: count }, (_, i) => turns[0]! + i));
+        },
+      ),
     );
   });
 

@@ -39,19 +39,22 @@ describe('a time limit', () => {
     expect(limit.signal.reason).toMatchObject({ name: 'TimeoutError' });
   });
 
-  test.each([0, 20, 48])('counts computation before a wait, %i ms of 50, and before the call', async (ms) => {
-    const limit = new TimeLimit(50);
-    vi.advanceTimersByTime(1);
-    const made = limit.run(() => {
-      vi.advanceTimersByTime(ms);
-      return never();
-    }, late);
-    vi.advanceTimersByTime(48 - ms);
-    expect(limit.signal.aborted).toBe(false);
-    vi.advanceTimersByTime(1);
-    expect(limit.signal.aborted).toBe(true);
-    await expect(made).rejects.toThrow('late: It took 50 ms');
-  });
+  test.each([0, 20, 48])(
+    'counts computation before a wait, %i ms of 50, and before the call',
+    async (ms) => {
+      const limit = new TimeLimit(50);
+      vi.advanceTimersByTime(1);
+      const made = limit.run(() => {
+        vi.advanceTimersByTime(ms);
+        return never();
+      }, late);
+      vi.advanceTimersByTime(48 - ms);
+      expect(limit.signal.aborted).toBe(false);
+      vi.advanceTimersByTime(1);
+      expect(limit.signal.aborted).toBe(true);
+      await expect(made).rejects.toThrow('late: It took 50 ms');
+    },
+  );
 
   test('accepts a late computed result, but starts and awaits nothing more', async () => {
     const computed = <T>(made: T): T => {
@@ -78,7 +81,11 @@ describe('a time limit', () => {
 
     test.each([
       ['hears it', 'no turn', async () => Promise.reject(new Error('no turn'))],
-      ['hears it no later', 'late: enough', () => wait(1).then(() => Promise.reject(new Error('no turn')))],
+      [
+        'hears it no later',
+        'late: enough',
+        () => wait(1).then(() => Promise.reject(new Error('no turn'))),
+      ],
       ['hears nothing else', 'late: enough', async () => Promise.reject(new Error('whatever'))],
       ['takes no answer', 'late: enough', async () => 'made'],
     ])('%s', async (_, told, says) => {
@@ -117,8 +124,10 @@ describe('a time limit', () => {
 
   test('awaits any thenable', async () => {
     const limit = new TimeLimit(50);
-    // biome-ignore lint/suspicious/noThenProperty: some libraries return this, not a promise
-    const made = { then: (resolve: (value: string) => void) => void setTimeout(() => resolve('made'), 40) };
+    const made = {
+      // biome-ignore lint/suspicious/noThenProperty: some libraries return this, not a promise
+      then: (resolve: (value: string) => void) => void setTimeout(() => resolve('made'), 40),
+    };
     const waiting = limit.run(() => made as unknown as Promise<string>, late);
     expect(waiting).toBeInstanceOf(Promise);
     await Promise.resolve();
@@ -140,7 +149,8 @@ describe('a time limit', () => {
 });
 
 test('a time limit that is awaited keeps the process alive until it ends', async () => {
-  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = timers();
   const limit = new TimeLimit(60_000);
   const made = limit.run(never, late);

@@ -123,7 +123,9 @@ export class TimeLimit {
     const left = this.#left();
     const silent = this.#silent();
     this.#timer =
-      left <= silent ? setTimeout(() => this.#expire(this.#ms), left) : setTimeout(() => this.#looked(), silent);
+      left <= silent
+        ? setTimeout(() => this.#expire(this.#ms), left)
+        : setTimeout(() => this.#looked(), silent);
   }
 
   #looked(): void {
@@ -138,7 +140,9 @@ export class TimeLimit {
 
   /** Milliseconds left until the limit is idle, at least 0. */
   #silent(): number {
-    return this.#waits > 0 ? this.#idleTimeoutMs : Math.max(0, this.#heard + this.#idleTimeoutMs - performance.now());
+    return this.#waits > 0
+      ? this.#idleTimeoutMs
+      : Math.max(0, this.#heard + this.#idleTimeoutMs - performance.now());
   }
 
   #expire(ms: number, how = ''): void {

@@ -116,13 +116,22 @@ export class TransactionRun implements UndoBudgetHolder {
     const isAuthentic = left.trust === undefined || left.authentication !== undefined;
     const recoveryKey = isAuthentic ? ports.recoveryKey : undefined;
     this.#log = new TransactionLog(ports, identity, noted, { ...left, recoveryKey });
-    this.#calls = new ToolCalls(ports, this.#log, identity.epoch, (n, record) => this.#markUnresolved(n, record), left);
+    this.#calls = new ToolCalls(
+      ports,
+      this.#log,
+      identity.epoch,
+      (n, record) => this.#markUnresolved(n, record),
+      left,
+    );
     // Not every owner waits for the end.
     this.#ended.promise.catch(() => undefined);
   }
 
   /** A run of an abandoned transaction. */
-  static recover(ports: TransactionPorts, { known, authentication, committed }: ConfirmedTransaction): TransactionRun {
+  static recover(
+    ports: TransactionPorts,
+    { known, authentication, committed }: ConfirmedTransaction,
+  ): TransactionRun {
     const { epoch, trajectoryId, body, length } = known;
     const { tools, leaving } = ports;
     const run = new TransactionRun(
@@ -178,7 +187,9 @@ export class TransactionRun implements UndoBudgetHolder {
 
   reserved(committing: boolean): readonly Reservation[] {
     const more = this.#hasOnFailure ? { hasOnFailure: true as const } : {};
-    const state = committing ? recorded(this.state, { is: 'committed', planned: [], ...more }) : this.state;
+    const state = committing
+      ? recorded(this.state, { is: 'committed', planned: [], ...more })
+      : this.state;
     const begun = this.effects.filter((_, n) => mayCostUndoing(state, n));
     // The commit is in flight, or its outcome is unknown.
     const planned = this.state.phase === 'open' && !committing ? this.#planned : [];
@@ -212,7 +223,9 @@ export class TransactionRun implements UndoBudgetHolder {
     if (phase === 'executed') {
       const { answer = null, isTooLong, isUnreadable } = this.#calls.effects[n]!;
       if (isUnreadable === true) return { n, refusal: unreadable(effect.tool, effect.key) };
-      return isTooLong === true ? { n, refusal: tooLong(effect.tool, effect.key) } : { n, result: answer };
+      return isTooLong === true
+        ? { n, refusal: tooLong(effect.tool, effect.key) }
+        : { n, result: answer };
     }
     const { why: said } = this.#calls.effects[n]!;
     if (phase === 'in_doubt')
@@ -378,7 +391,12 @@ export class TransactionRun implements UndoBudgetHolder {
   async advance(hasBody: true): Promise<AdvanceResult | 'body'>;
   async advance(hasBody: false): Promise<AdvanceResult>;
   async advance(hasBody: boolean): Promise<AdvanceResult | 'body'> {
-    const knowing = { hasBody, isInFlight: () => false, maxAttempts: this.#ports.maxAttempts, ...this.#calls.batches };
+    const knowing = {
+      hasBody,
+      isInFlight: () => false,
+      maxAttempts: this.#ports.maxAttempts,
+      ...this.#calls.batches,
+    };
     for (;;) {
       this.#log.check();
       const step = nextStep(this.state, knowing);
@@ -443,7 +461,13 @@ export class TransactionRun implements UndoBudgetHolder {
     const isOpen = as === 'applied' && this.state.hasOnFailure === true;
     const { outcomes } = this.#ports;
     await this.#log.send((write, blobs) =>
-      outcomes.recordDecision(this.trajectoryId, left, { as, by, tokenBy, evidence: ref, isOpen }, write, blobs),
+      outcomes.recordDecision(
+        this.trajectoryId,
+        left,
+        { as, by, tokenBy, evidence: ref, isOpen },
+        write,
+        blobs,
+      ),
     );
   }
 
@@ -451,7 +475,9 @@ export class TransactionRun implements UndoBudgetHolder {
    * All effects are compensated: proposes the `onFailure` action, which ends the transaction.
    * Returns undefined if the transaction continues.
    */
-  async #answerFailure(): Promise<'needs_human' | 'missing_dependency' | 'retry_later' | undefined> {
+  async #answerFailure(): Promise<
+    'needs_human' | 'missing_dependency' | 'retry_later' | undefined
+  > {
     // A retry must find the same log, or it would be another proposal.
     await this.#log.written();
     await this.#ports.coordination.confirmLease();
@@ -469,7 +495,11 @@ export class TransactionRun implements UndoBudgetHolder {
       refusals,
       effects: this.effects.map(({ key, tool }, at) => {
         const { phase } = this.state.effects[at]!;
-        return { id: key, tool, outcome: at === n ? 'failed' : (phase as 'dropped' | 'undone' | 'accepted') };
+        return {
+          id: key,
+          tool,
+          outcome: at === n ? 'failed' : (phase as 'dropped' | 'undone' | 'accepted'),
+        };
       }),
     });
     if (answer === undefined) return this.#blockedBy;
@@ -528,7 +558,9 @@ export class TransactionRun implements UndoBudgetHolder {
   }
 
   get #isRecovered(): boolean {
-    return this.effects.some(({ resolved }, n) => resolved !== undefined || isUnresolved(this.state.effects[n]!.phase));
+    return this.effects.some(
+      ({ resolved }, n) => resolved !== undefined || isUnresolved(this.state.effects[n]!.phase),
+    );
   }
 
   /**
@@ -544,7 +576,9 @@ export class TransactionRun implements UndoBudgetHolder {
     this.#log.append(record);
     const left = this.unresolved.find((each) => each.n === n) as PendingEffect;
     const { outcomes } = this.#ports;
-    await this.#log.send((write, blobs) => outcomes.recordUnresolved(this.trajectoryId, left, write, blobs));
+    await this.#log.send((write, blobs) =>
+      outcomes.recordUnresolved(this.trajectoryId, left, write, blobs),
+    );
   }
 
   /**

@@ -31,7 +31,9 @@ export interface EffectCalls {
   mayHaveBeenCalled(n: number): boolean;
   wasCalled(n: number): true;
   hasLostTooMany(n: number): boolean;
-  whyNotCompensated(n: number): 'no_compensate' | 'answer_too_long' | 'answer_unreadable' | undefined;
+  whyNotCompensated(
+    n: number,
+  ): 'no_compensate' | 'answer_too_long' | 'answer_unreadable' | undefined;
   answered(n: number, result: unknown): void;
   undone(n: number, residue: Json | undefined): void;
   noteFailure(n: number, error: unknown): void;
@@ -49,17 +51,27 @@ export interface EffectCalls {
  * The effects to call or compensate in one batch with an effect. Undefined if the tool of an effect
  * that may belong to the batch is missing here.
  */
-export function batchWith(calls: EffectCalls, n: number, how: CallKind): readonly number[] | undefined {
+export function batchWith(
+  calls: EffectCalls,
+  n: number,
+  how: CallKind,
+): readonly number[] | undefined {
   const { effects } = calls.log.state;
   const isOfIt = (each: number): boolean => DUE[how].has(effects[each]!.phase);
   // Includes unresolved effects, which may belong to the batch.
   const counts = (each: number): boolean => isOfIt(each) || isUnresolved(effects[each]!.phase);
-  const isUnknown = calls.effects.some(({ tool }, each) => counts(each) && !calls.ports.tools.has(tool));
+  const isUnknown = calls.effects.some(
+    ({ tool }, each) => counts(each) && !calls.ports.tools.has(tool),
+  );
   return isUnknown ? undefined : (calls.batches.batchOf?.(n) ?? [n]).filter(isOfIt);
 }
 
 /** Calls or compensates several effects as one step of their sink: all of them, or none. */
-export async function callBatch(calls: EffectCalls, ns: readonly number[], how: CallKind): Promise<boolean> {
+export async function callBatch(
+  calls: EffectCalls,
+  ns: readonly number[],
+  how: CallKind,
+): Promise<boolean> {
   for (const n of ns) if (!calls.isReady(n) && !(await calls.readBack(n))) return false;
   await logCalls(calls, ns, how);
   const sure = calls.ports.coordination.confirmLease();
@@ -68,7 +80,8 @@ export async function callBatch(calls: EffectCalls, ns: readonly number[], how: 
     for (const n of ns) await calls.leave(n, { is: 'in_doubt', n });
     return true;
   }
-  const stays = how === 'call' ? undefined : ns.find((n) => calls.whyNotCompensated(n) !== undefined);
+  const stays =
+    how === 'call' ? undefined : ns.find((n) => calls.whyNotCompensated(n) !== undefined);
   if (stays !== undefined) {
     await calls.leave(stays, { is: 'unresolved', n: stays, why: calls.whyNotCompensated(stays)! });
     return true;
@@ -104,25 +117,39 @@ async function logCalls(calls: EffectCalls, ns: readonly number[], how: CallKind
 }
 
 /** Each call may take as long as it would alone, within the patience. */
-async function callAll(calls: EffectCalls, ns: readonly number[], how: CallKind): Promise<readonly unknown[]> {
+async function callAll(
+  calls: EffectCalls,
+  ns: readonly number[],
+  how: CallKind,
+): Promise<readonly unknown[]> {
   const parts = ns.map((n) => calls.specOf(n).batch!);
   const together = parts[0]!;
   const holding = how === 'call' ? calls.stagedWrites?.take(together.at) : undefined;
   const effects = ns.map((n) => calls.effects[n]!);
-  return calls.withTimeout<readonly unknown[]>(effects, calls.ports.callTimeoutMs * ns.length, async (signal) => {
-    const made = ns.map((n, i) => {
-      const { key, input, reported, answer = null } = calls.effects[n]!;
-      const part = { part: parts[i]!.part, input: copyJson(input as Json), call: { key, signal, epoch: calls.epoch } };
-      if (how === 'undo') return { ...part, result: copyJson(answer, UNDO_ANSWER_LIMITS) };
-      return reported === undefined ? part : { ...part, reported: copyJson(reported) };
-    });
-    const answers =
-      how === 'undo'
-        ? await together.compensate!(made)
-        : ((await holding?.commit(made)) ?? (await together.execute(made)));
-    if (Array.isArray(answers) && answers.length === ns.length) return answers;
-    throw new TypeError(`the batch has ${ns.length} calls, and the tool returned another number of answers`);
-  });
+  return calls.withTimeout<readonly unknown[]>(
+    effects,
+    calls.ports.callTimeoutMs * ns.length,
+    async (signal) => {
+      const made = ns.map((n, i) => {
+        const { key, input, reported, answer = null } = calls.effects[n]!;
+        const part = {
+          part: parts[i]!.part,
+          input: copyJson(input as Json),
+          call: { key, signal, epoch: calls.epoch },
+        };
+        if (how === 'undo') return { ...part, result: copyJson(answer, UNDO_ANSWER_LIMITS) };
+        return reported === undefined ? part : { ...part, reported: copyJson(reported) };
+      });
+      const answers =
+        how === 'undo'
+          ? await together.compensate!(made)
+          : ((await holding?.commit(made)) ?? (await together.execute(made)));
+      if (Array.isArray(answers) && answers.length === ns.length) return answers;
+      throw new TypeError(
+        `the batch has ${ns.length} calls, and the tool returned another number of answers`,
+      );
+    },
+  );
 }
 
 /**
@@ -142,7 +169,8 @@ async function failed(calls: EffectCalls, ns: readonly number[], thrown: unknown
   const those = refused.length === 0 ? ns : refused;
   for (const n of ns) {
     if (!those.includes(n)) calls.log.append({ is: 'absent', n });
-    else if (error.isFinal) calls.log.append({ is: 'failed', n, final: true, ...differing(calls, n, error) });
+    else if (error.isFinal)
+      calls.log.append({ is: 'failed', n, final: true, ...differing(calls, n, error) });
     else calls.log.append({ is: 'failed', n });
   }
   const failures = Math.max(...those.map((n) => calls.log.state.effects[n]!.failures));
@@ -150,7 +178,11 @@ async function failed(calls: EffectCalls, ns: readonly number[], thrown: unknown
 }
 
 /** Both answers, if the body received a different one. The operator sees them. */
-function differing(calls: EffectCalls, n: number, { answer }: DidNothing): { readonly differs?: BlobRef } {
+function differing(
+  calls: EffectCalls,
+  n: number,
+  { answer }: DidNothing,
+): { readonly differs?: BlobRef } {
   const { reported } = calls.effects[n]!;
   if (answer === undefined || reported === undefined) return {};
   const differs = calls.storeBlob(n, { answer: storedAnswer(answer), told: reported });

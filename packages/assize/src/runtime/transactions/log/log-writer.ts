@@ -212,7 +212,10 @@ export class TransactionLog {
 
   /** The last records, if they are still unwritten, for the receiver to write. */
   takeUnsent(): { readonly row: EffectRecordRow | undefined; readonly blobs: readonly BlobRow[] } {
-    const last = { row: this.#unsent.length === 0 ? undefined : this.#row(this.#unsent), blobs: this.#unsentBlobs };
+    const last = {
+      row: this.#unsent.length === 0 ? undefined : this.#row(this.#unsent),
+      blobs: this.#unsentBlobs,
+    };
     this.markSent();
     return last;
   }

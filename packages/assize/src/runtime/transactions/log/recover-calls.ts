@@ -1,4 +1,10 @@
-import { batchesOf, type KnownTransaction, recorded, type Tool, type TransactionState } from '#effects';
+import {
+  batchesOf,
+  type KnownTransaction,
+  recorded,
+  type Tool,
+  type TransactionState,
+} from '#effects';
 import { type CallRecord, IN_FLIGHT, isLoggedFirst } from './call-record.ts';
 
 /** A transaction of an ended process, in the state from which recovery continues. */
@@ -16,12 +22,18 @@ export function afterCrash(known: KnownTransaction, tools: ReadonlyMap<string, T
   // together.
   const waits = (n: number): boolean =>
     together?.(n).some((each) => known.state.effects[each]!.phase === 'unresolved') === true;
-  const state = known.state.effects.reduce((all, _, n) => (waits(n) ? all : perhapsUndone(all, n)), known.state);
+  const state = known.state.effects.reduce(
+    (all, _, n) => (waits(n) ? all : perhapsUndone(all, n)),
+    known.state,
+  );
   // A copy of this store may have made a call at a queryable sink, which can tell.
   const perhaps = known.state.effects.flatMap(({ phase, class: kind }, n) =>
     phase === 'due' && (kind.sink === 'queryable' || !isLoggedFirst(kind)) && !waits(n) ? [n] : [],
   );
-  const effects = known.effects.map((effect, n) => ({ ...effect, isOpen: IN_FLIGHT.has(state.effects[n]!.phase) }));
+  const effects = known.effects.map((effect, n) => ({
+    ...effect,
+    isOpen: IN_FLIGHT.has(state.effects[n]!.phase),
+  }));
   return { state, effects, perhaps: new Set(perhaps) };
 }
 
@@ -29,6 +41,7 @@ export function afterCrash(known: KnownTransaction, tools: ReadonlyMap<string, T
 function perhapsUndone(state: TransactionState, n: number): TransactionState {
   const { class: kind, phase, isDiscarded } = state.effects[n]!;
   if (isLoggedFirst(kind)) return state;
-  const isUnwanted = state.phase === 'aborting' || state.phase === 'failing' || isDiscarded === true;
+  const isUnwanted =
+    state.phase === 'aborting' || state.phase === 'failing' || isDiscarded === true;
   return phase === 'executed' && isUnwanted ? recorded(state, { is: 'undoing', n }) : state;
 }

@@ -24,7 +24,9 @@ export class RecoveredTrust {
 
   /** Whether the effect `n` with that key may be called or compensated. */
   allows(n: number, key: Hash, how: CallKind): boolean {
-    return this.#isAuthentic || this.#decided.has(n) || (how === 'call' && this.#committed.has(key));
+    return (
+      this.#isAuthentic || this.#decided.has(n) || (how === 'call' && this.#committed.has(key))
+    );
   }
 
   /** Whether the commit for a failure of the effect `n` may be proposed. */

@@ -1,4 +1,10 @@
-import { type EffectPhase, isUnresolved, logDamaged, type readWithCommittedKeys, type TransactionBody } from '#effects';
+import {
+  type EffectPhase,
+  isUnresolved,
+  logDamaged,
+  type readWithCommittedKeys,
+  type TransactionBody,
+} from '#effects';
 import { type EntryRow, type Hash, isBlobRef, readRow } from '#ledger';
 import type { OpenEffects } from '../settle/settle.ts';
 
@@ -10,7 +16,11 @@ export interface CommitReader {
   /** Whether another store may call the tools of the trajectory. */
   isElsewhere(trajectoryId: string): Promise<boolean>;
   /** The open ones of these effects, and of a commit's. */
-  openEffects(trajectoryId: string, keys: readonly Hash[], commit: Hash | undefined): Promise<OpenEffects>;
+  openEffects(
+    trajectoryId: string,
+    keys: readonly Hash[],
+    commit: Hash | undefined,
+  ): Promise<OpenEffects>;
   /** @throws EffectError `log_damaged` if the ledger has the end of the transaction */
   refuseEnded(trajectoryId: string, epoch: number, body: TransactionBody): Promise<void>;
 }
@@ -44,13 +54,20 @@ export async function requireCommit(
   const { unsettled, waiting } = await ledger.openEffects(trajectoryId, keys, entry);
   for (const [n, { key, tool }] of effects.entries())
     if (waiting.has(key) && !isUnresolved(state.effects[n]!.phase))
-      throw logDamaged(epoch, `has a call of ${tool} that waits for an operator in the ledger, and not in the log`);
+      throw logDamaged(
+        epoch,
+        `has a call of ${tool} that waits for an operator in the ledger, and not in the log`,
+      );
   if (!ACTING.has(state.phase) || entry === undefined) return new Set();
   const row = await ledger.entry(entry);
   const payload = row?.trajectory_id === trajectoryId ? readRow(row).payload : undefined;
-  if (payload?.kind !== 'commit') throw logDamaged(epoch, `names ${entry}, which is not a commit of ${trajectoryId}`);
+  if (payload?.kind !== 'commit')
+    throw logDamaged(epoch, `names ${entry}, which is not a commit of ${trajectoryId}`);
   if (payload.epoch !== epoch)
-    throw logDamaged(epoch, `names the commit ${entry}, which belongs to transaction ${payload.epoch}`);
+    throw logDamaged(
+      epoch,
+      `names the commit ${entry}, which belongs to transaction ${payload.epoch}`,
+    );
   const inputs = new Map(payload.delta.effects.map(({ id, effect }) => [id, effect]));
   for (const [n, { key, tool, payload: logged }] of effects.entries()) {
     if (!committed.has(key)) continue;

@@ -15,6 +15,8 @@ test('an ended transaction stages nothing, and its staged writes have ended', as
   await holdings.rollback();
   expect([end.mock.calls.length, together.stage.mock.calls.length]).toEqual([1, 1]);
   for (const at of [together.at, {}])
-    expect(() => holdings.at({ ...together, at })).toThrow(expect.objectContaining({ reason: 'transaction_over' }));
+    expect(() => holdings.at({ ...together, at })).toThrow(
+      expect.objectContaining({ reason: 'transaction_over' }),
+    );
   expect(together.stage).toHaveBeenCalledTimes(1);
 });

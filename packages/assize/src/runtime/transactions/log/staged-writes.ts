@@ -1,4 +1,10 @@
-import { type AtomicBatch, type CallContext, EffectError, type StagedCall, type StagedTransaction } from '#effects';
+import {
+  type AtomicBatch,
+  type CallContext,
+  EffectError,
+  type StagedCall,
+  type StagedTransaction,
+} from '#effects';
 
 /**
  * The staged writes of one transaction at the sinks of its tools, invisible to others. They end

@@ -159,7 +159,9 @@ export class ToolCalls {
     }
     try {
       if (how === 'call') {
-        const calling = this.#bounded(effect, (call) => spec.execute(copyJson(input as Json), call, []));
+        const calling = this.#bounded(effect, (call) =>
+          spec.execute(copyJson(input as Json), call, []),
+        );
         const result = isPromise(calling) ? await calling : calling;
         this.answered(n, result ?? null);
       } else {
@@ -167,7 +169,10 @@ export class ToolCalls {
           spec.compensate!(copyJson(input as Json), copyJson(answer, UNDO_ANSWER_LIMITS), call),
         );
         const residue = residueOf(effect.tool, undone);
-        this.undone(n, residue === undefined ? undefined : await this.#mitigated(effect, spec, residue));
+        this.undone(
+          n,
+          residue === undefined ? undefined : await this.#mitigated(effect, spec, residue),
+        );
       }
     } catch (error) {
       await this.#failed(n, error);
@@ -191,16 +196,20 @@ export class ToolCalls {
   /** Asks the sink for the outcome of a call or of its compensation. */
   async reconcile(n: number): Promise<boolean> {
     if (!this.isReady(n) && !(await this.readBack(n))) return false;
-    if (await this.#isBarred([n], this.log.state.effects[n]!.phase === 'undoing' ? 'undo' : 'call')) return true;
+    if (await this.#isBarred([n], this.log.state.effects[n]!.phase === 'undoing' ? 'undo' : 'call'))
+      return true;
     await this.ports.coordination.confirmLease();
     const effect = this.effects[n]!;
     const spec = this.specOf(n);
     try {
-      const answer = await this.#bounded(effect, (call) => spec.reconcile!(copyJson(effect.input as Json), call));
+      const answer = await this.#bounded(effect, (call) =>
+        spec.reconcile!(copyJson(effect.input as Json), call),
+      );
       const said = requireReconciled(effect.tool, answer);
       const isUndoing = this.log.state.effects[n]!.phase === 'undoing';
       // A query after a compensation sees a final state.
-      if (isUndoing) said.happened ? this.#absent(n) : this.undone(n, residueOfLostAnswer(effect.class));
+      if (isUndoing)
+        said.happened ? this.#absent(n) : this.undone(n, residueOfLostAnswer(effect.class));
       else if (said.happened) this.answered(n, said.result ?? null);
       else this.#absent(n);
     } catch (error) {
@@ -298,7 +307,12 @@ export class ToolCalls {
       throw logDamaged(this.epoch, `has another class of ${effect.tool} than its payload`);
     const { input, told } = payload;
     const known = effect.isTooLong === true || effect.isUnreadable === true ? {} : { answer };
-    this.effects[n] = { ...effect, input, ...known, ...(told === undefined ? {} : { reported: told }) };
+    this.effects[n] = {
+      ...effect,
+      input,
+      ...known,
+      ...(told === undefined ? {} : { reported: told }),
+    };
     return true;
   }
 
@@ -340,7 +354,9 @@ export class ToolCalls {
    * The reason why the tool cannot compensate the effect, as a code, or undefined. A compensation
    * never receives an answer other than the original.
    */
-  whyNotCompensated(n: number): 'no_compensate' | 'answer_too_long' | 'answer_unreadable' | undefined {
+  whyNotCompensated(
+    n: number,
+  ): 'no_compensate' | 'answer_too_long' | 'answer_unreadable' | undefined {
     if (this.specOf(n).compensate === undefined) return 'no_compensate';
     const { isTooLong, isUnreadable, answer } = this.effects[n]!;
     if (isUnreadable === true) return 'answer_unreadable';
@@ -366,7 +382,12 @@ export class ToolCalls {
    * The effect was executed, and no query is needed. Its compensation has a long answer while this
    * process lives.
    */
-  #answeredUnkept(n: number, is: 'executed' | 'applied', result: unknown, why: 'too_long' | 'unreadable'): void {
+  #answeredUnkept(
+    n: number,
+    is: 'executed' | 'applied',
+    result: unknown,
+    why: 'too_long' | 'unreadable',
+  ): void {
     const flag = why === 'too_long' ? { isTooLong: true } : { isUnreadable: true };
     const { compensate } = this.specOf(n);
     const answer = compensate === undefined ? undefined : longer(result);
@@ -451,7 +472,9 @@ export class ToolCalls {
 
   #bounded<T>(effect: CallRecord, make: (call: CallContext) => T | Promise<T>): T | Promise<T> {
     const { key } = effect;
-    return this.withTimeout([effect], this.ports.callTimeoutMs, (signal) => make({ key, signal, epoch: this.epoch }));
+    return this.withTimeout([effect], this.ports.callTimeoutMs, (signal) =>
+      make({ key, signal, epoch: this.epoch }),
+    );
   }
 
   #callBudget(): CallTimeBudget {
@@ -467,31 +490,38 @@ export class ToolCalls {
         mitigate(copyJson(effect.input as Json), copyJson(residue, UNDO_ANSWER_LIMITS), call),
       );
       const mitigated = storedResidue(effect.tool, said ?? null);
-      return keepable({ mitigated, residue }) ?? { mitigated, residue: oversizedResidue(effect.tool) };
+      return (
+        keepable({ mitigated, residue }) ?? { mitigated, residue: oversizedResidue(effect.tool) }
+      );
     } catch (cause) {
       const why = `the residue could not be mitigated: ${thrownText(cause)}`;
       // A blind sink would execute the compensated call again.
       const said = whyOf(cause);
       if (effect.class.sink !== 'blind') throw new DidNothing(why, { cause, why: said });
-      throw said === undefined ? new Error(why, { cause }) : new NoAnswer(why, { cause, why: said });
+      throw said === undefined
+        ? new Error(why, { cause })
+        : new NoAnswer(why, { cause, why: said });
     }
   }
 
   async #failed(n: number, thrown: unknown): Promise<void> {
     const error = ownFailure(thrown);
     this.noteFailure(n, error);
-    if (!isInstance(error, DidNothing) || this.effects[n]!.isOpen === true) return this.#lose(n, error);
+    if (!isInstance(error, DidNothing) || this.effects[n]!.isOpen === true)
+      return this.#lose(n, error);
     const wasOpen = this.log.state.effects[n]!.phase === 'intended';
     this.log.append(error.isFinal ? { is: 'failed', n, final: true } : { is: 'failed', n });
     // The body gets the error immediately, and decides itself whether to retry.
     const { failures } = this.log.state.effects[n]!;
-    if (!wasOpen && !error.isFinal && failures < this.ports.maxAttempts) await this.backOff(failures, error);
+    if (!wasOpen && !error.isFinal && failures < this.ports.maxAttempts)
+      await this.backOff(failures, error);
   }
 
   async #lose(n: number, error?: unknown): Promise<void> {
     const lost = (this.effects[n]!.lost ?? 0) + 1;
     this.change(n, { lost, isOpen: true });
-    if (this.effects[n]!.class.sink !== 'blind' && lost < this.ports.maxAttempts) await this.backOff(lost, error);
+    if (this.effects[n]!.class.sink !== 'blind' && lost < this.ports.maxAttempts)
+      await this.backOff(lost, error);
   }
 
   /** The call did nothing, or the effect to compensate still exists. */

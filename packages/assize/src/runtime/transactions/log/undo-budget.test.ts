@@ -66,7 +66,8 @@ test('the total reservation equals the sum over all transactions', () => {
         } else if ('change' in each) {
           const { now, committing } = each;
           const transaction = all.get(each.change);
-          if (transaction?.isOver === false) reserved.changed(Object.assign(transaction, { now, committing }));
+          if (transaction?.isOver === false)
+            reserved.changed(Object.assign(transaction, { now, committing }));
           // An unknown transaction, or one that was replaced.
           reserved.changed(new Told(each.change, 't0'));
         } else if ('end' in each) {
@@ -74,7 +75,11 @@ test('the total reservation equals the sum over all transactions', () => {
           reserved.ended(transaction);
           const { now, trajectoryId } = transaction;
           // The transaction is not queried again, regardless of its possible result.
-          const kept = Object.assign(new Told(each.end, trajectoryId), { now, committing: now, isOver: true });
+          const kept = Object.assign(new Told(each.end, trajectoryId), {
+            now,
+            committing: now,
+            isOver: true,
+          });
           if (now.length === 0) all.delete(each.end);
           else if (all.has(each.end)) all.set(each.end, kept);
         } else if ('drop' in each) {
@@ -84,7 +89,9 @@ test('the total reservation equals the sum over all transactions', () => {
           const there = [...all.values()].filter(({ trajectoryId }) => trajectoryId === each.ask);
           // No commit here includes another trajectory's transaction.
           const committing = there.find((one) => one.epoch === each.committing)?.epoch;
-          const found = there.flatMap((one) => (one.epoch === committing ? one.committing : one.now));
+          const found = there.flatMap((one) =>
+            one.epoch === committing ? one.committing : one.now,
+          );
           expect(summed(reserved.reservedFor(each.ask, committing))).toEqual(summed(found));
         }
       }

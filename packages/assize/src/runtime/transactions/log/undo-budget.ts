@@ -1,7 +1,13 @@
 import { type Amounts, AuthorityError, costItems, type Reservation } from '#authority';
 import { isAssizeError, isUnwantedPromise, type Json, TransientMap, thrownText } from '#base';
 import { copyJson } from '#canon';
-import { type KnownTransaction, type LoggedEffect, mayCostUndoing, readTransaction, type Tool } from '#effects';
+import {
+  type KnownTransaction,
+  type LoggedEffect,
+  mayCostUndoing,
+  readTransaction,
+  type Tool,
+} from '#effects';
 import type { EffectStore } from '#ledger';
 import { openTransactions } from '../coordination/read-all.ts';
 
@@ -107,7 +113,9 @@ export class UndoBudget {
 
 /** An amount above the maximum is more than any budget has. */
 function amountsOf(units: ReadonlyMap<string, number>): Reservation['cost'] {
-  return Object.fromEntries(Array.from(units, ([unit, sum]) => [unit, Math.min(sum, Number.MAX_SAFE_INTEGER)]));
+  return Object.fromEntries(
+    Array.from(units, ([unit, sum]) => [unit, Math.min(sum, Number.MAX_SAFE_INTEGER)]),
+  );
 }
 
 function addTo(sums: Sums, writId: string, cost: Reservation['cost'], sign: 1 | -1): void {
@@ -125,7 +133,10 @@ function addTo(sums: Sums, writId: string, cost: Reservation['cost'], sign: 1 | 
  * The same total from the effect log, for open transactions of all processes. Records that are not
  * yet written are missing.
  */
-export async function reservedInLog(store: EffectStore, trajectory: string): Promise<readonly Reservation[]> {
+export async function reservedInLog(
+  store: EffectStore,
+  trajectory: string,
+): Promise<readonly Reservation[]> {
   const reserved: Reservation[] = [];
   for await (const logged of openTransactions(store, trajectory)) {
     reserved.push(...reservationsOf(readTransaction(logged)));
@@ -158,13 +169,17 @@ export function costsOf(tool: Tool, input: Json): Costs {
 
 /** The cost of a call. @throws AuthorityError `bad_argument` */
 export function costOf({ name, spec }: Tool, input: Json): Amounts {
-  return spec.cost === undefined ? NO_COST : declaredCost(name, 'cost', () => spec.cost?.(copyJson(input) as never));
+  return spec.cost === undefined
+    ? NO_COST
+    : declaredCost(name, 'cost', () => spec.cost?.(copyJson(input) as never));
 }
 
 /** The compensation cost of a call, as the log records it. @throws AuthorityError `bad_argument` */
 export function undoCostOf({ name, spec }: Tool, input: Json): Pick<LoggedEffect, 'undo_cost'> {
   if (spec.undoCost === undefined) return {};
-  const items = costItems(declaredCost(name, 'undoCost', () => spec.undoCost?.(copyJson(input) as never)));
+  const items = costItems(
+    declaredCost(name, 'undoCost', () => spec.undoCost?.(copyJson(input) as never)),
+  );
   return items.length === 0 ? {} : { undo_cost: Object.fromEntries(items) };
 }
 
@@ -173,9 +188,16 @@ export function undoCostOf({ name, spec }: Tool, input: Json): Pick<LoggedEffect
  * it has no units and would count as no cost.
  * @throws AuthorityError `bad_argument`, naming the tool
  */
-export function declaredCost(tool: string, member: 'cost' | 'undoCost', costOf: () => Amounts | undefined): Amounts {
+export function declaredCost(
+  tool: string,
+  member: 'cost' | 'undoCost',
+  costOf: () => Amounts | undefined,
+): Amounts {
   const refused = (why: string, cause?: unknown): AuthorityError =>
-    new AuthorityError('bad_argument', `The ${member} of ${tool} is not valid: ${why}`, { evidence: { tool }, cause });
+    new AuthorityError('bad_argument', `The ${member} of ${tool} is not valid: ${why}`, {
+      evidence: { tool },
+      cause,
+    });
   let cost: Amounts;
   try {
     cost = costOf() ?? {};

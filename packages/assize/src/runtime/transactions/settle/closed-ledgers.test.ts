@@ -3,16 +3,26 @@
 import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { type EntryRow, readRow } from '#ledger';
-import { operatorWrit, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
+import {
+  operatorWrit,
+  runtimeOver,
+  writFor,
+} from '../../../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../../../tests/support/tools/effect-sink.ts';
-import { blindTool, createInDoubtEffects } from '../../../../tests/support/tools/in-doubt-effects.ts';
+import {
+  blindTool,
+  createInDoubtEffects,
+} from '../../../../tests/support/tools/in-doubt-effects.ts';
 
 const LEFT = 40;
 
 class CountingStore extends MemoryStore {
   read = 0;
 
-  override async entries(trajectoryId: string, range?: { from?: number; limit?: number }): Promise<EntryRow[]> {
+  override async entries(
+    trajectoryId: string,
+    range?: { from?: number; limit?: number },
+  ): Promise<EntryRow[]> {
     const rows = await super.entries(trajectoryId, range);
     this.read += rows.length;
     return rows;
@@ -52,7 +62,12 @@ test('concurrent foreign entries are read before the next write', async () => {
     const result = await commit(batch);
     if (!isTold && batch.effects !== undefined) {
       isTold = true;
-      const intent = { action: 'count', role: 'counter', args: 'x', writ: writFor('alice') } as never;
+      const intent = {
+        action: 'count',
+        role: 'counter',
+        args: 'x',
+        writ: writFor('alice'),
+      } as never;
       expect((await trajectory.propose(intent)).ruling).toBe('committed');
     }
     return result;

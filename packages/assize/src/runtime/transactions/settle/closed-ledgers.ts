@@ -50,7 +50,9 @@ export class ClosedLedgers {
   #busyOne(trajectoryId: string): LedgerWriter {
     let book = this.#busy.get(trajectoryId);
     if (book === undefined) {
-      book = new ClosedLedgerWriter(trajectoryId, this.#ports, () => this.#busy.delete(trajectoryId));
+      book = new ClosedLedgerWriter(trajectoryId, this.#ports, () =>
+        this.#busy.delete(trajectoryId),
+      );
       this.#busy.set(trajectoryId, book);
     }
     return book;
@@ -134,7 +136,12 @@ class ClosedLedgerWriter implements LedgerWriter {
     const made = signed(payload, signer);
     const row = entryRow(made);
     chain.accept({ ...row, payload: made });
-    const result = await store.commit({ entries: [row], blobs, ...(effects && { effects }), ...(clock && { clock }) });
+    const result = await store.commit({
+      entries: [row],
+      blobs,
+      ...(effects && { effects }),
+      ...(clock && { clock }),
+    });
     if (result.status === 'ahead') return result;
     if (result.status === 'fenced' || result.status === 'taken') throw storeRefusal(result);
     if (result.status === 'conflict') return 'conflict';

@@ -26,10 +26,21 @@ import {
 } from '#runtime';
 import { allEntries } from '../../../../../../tests/support/ledger/desk.ts';
 import { keysOf } from '../../../../../../tests/support/ledger/rows.ts';
-import { operatorWrit, runtimeOver, START, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
+import {
+  operatorWrit,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../../../../../tests/support/ledger/runtime.ts';
 import { settlementCases } from '../../../../../../tests/support/ledger/settlement-cases.ts';
 import { expectEffectLogMatches } from '../../../../../../tests/support/tools/check-effect-log.ts';
-import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../../../../tests/support/tools/effect-sink.ts';
+import {
+  type Fault,
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../../tests/support/tools/effect-sink.ts';
 import { asking } from '../../../../../../tests/support/tools/ledger-with-effects.ts';
 import { type FoldOptions, foldTrajectory } from '../../writer/load/fold.ts';
 import { readSnapshot, snapshotOf } from '../../writer/snapshots/snapshot.ts';
@@ -44,7 +55,9 @@ const MADE = settlementCases.filter(({ name }) => name.endsWith('as they are mad
 describe('a ledger that records effect outcomes', () => {
   test.each(settlementCases)('$name', async ({ make, faults }) => {
     const found = (await verifyStore(await make())).flatMap((report) => report.fault ?? []);
-    expect(found.map(({ trajectory_id, seq, code }) => `${trajectory_id} ${seq} ${code}`)).toEqual(faults);
+    expect(found.map(({ trajectory_id, seq, code }) => `${trajectory_id} ${seq} ${code}`)).toEqual(
+      faults,
+    );
   });
 
   test.each(MADE)('is the same from a snapshot at any of its entries: $name', async ({ make }) => {
@@ -55,18 +68,27 @@ describe('a ledger that records effect outcomes', () => {
     expect(rows.length).toBeGreaterThan(5);
     for (const { id } of rows) {
       const snapshot = snapshotOf(await fold({ until: id }))!;
-      expect(snapshotOf(await fold({ from: (await readSnapshot(snapshot, store))! }))).toEqual(whole);
+      expect(snapshotOf(await fold({ from: (await readSnapshot(snapshot, store))! }))).toEqual(
+        whole,
+      );
     }
   });
 
-  test.each(MADE)('is read entry by entry, with no effect entry in a run: $name', async ({ make }) => {
-    const entries = (await allEntries(await make(), 't')).map(checkRow);
-    const inRuns = runsOf(entries.slice(1)).flatMap(({ seq, count }) => entries.slice(seq, seq + count));
-    expect(inRuns.filter(({ payload }) => isEffectEntry(payload))).toEqual([]);
-  });
+  test.each(MADE)(
+    'is read entry by entry, with no effect entry in a run: $name',
+    async ({ make }) => {
+      const entries = (await allEntries(await make(), 't')).map(checkRow);
+      const inRuns = runsOf(entries.slice(1)).flatMap(({ seq, count }) =>
+        entries.slice(seq, seq + count),
+      );
+      expect(inRuns.filter(({ payload }) => isEffectEntry(payload))).toEqual([]);
+    },
+  );
 
   test('has a compensation cost only under the writ of the commit that named it', () => {
-    const [head, one, other, mine, theirs] = ['head', 'one', 'other', 'mine', 'theirs'].map(hashText) as Hash[];
+    const [head, one, other, mine, theirs] = ['head', 'one', 'other', 'mine', 'theirs'].map(
+      hashText,
+    ) as Hash[];
     const settle = (dear: boolean, writId: Hash) => {
       const chain = new Chain('t');
       Object.assign(chain, { head, seq: 1, at: START, lastCommit: head });
@@ -96,7 +118,9 @@ describe('a ledger that records effect outcomes', () => {
     const gone = (commit as CommitPayload).delta.effects[1]!.effect as BlobRef;
     const copy = new MemoryStore();
     for (const row of rows) {
-      const hashes = [...row.payload.matchAll(/"\$blob":"([0-9a-f]{64})"/g)].map(([, hash]) => hash as string);
+      const hashes = [...row.payload.matchAll(/"\$blob":"([0-9a-f]{64})"/g)].map(
+        ([, hash]) => hash as string,
+      );
       const blobs = hashes
         .filter((hash) => hash !== gone.$blob)
         .map(async (hash) => ({ hash, text: (await store.blob(hash))! }));
@@ -120,7 +144,10 @@ describe('a ledger that records effect outcomes', () => {
     );
     expect(await allEntries(copy, 't')).toEqual(await allEntries(store, 't'));
     for (const { fault } of await verifyStore(copy)) expect(fault).toBeUndefined();
-    expect(await deepReplay(copy, 't', { domains: [tally] })).toMatchObject({ same: true, differences: [] });
+    expect(await deepReplay(copy, 't', { domains: [tally] })).toMatchObject({
+      same: true,
+      differences: [],
+    });
     const judged = await backtest(copy, 't', { domains: [tally] });
     // The two commits, and no entries of the runtime.
     expect(judged).toMatchObject({ judged: 2, same: 2, difference_count: 0 });
@@ -128,12 +155,22 @@ describe('a ledger that records effect outcomes', () => {
 });
 
 /** A runtime with one immediate and one buffered tool, at a sink with the given results. */
-async function stage({ domain = tally, ...options }: Partial<AssizeOptions> & { domain?: typeof tally } = {}) {
+async function stage({
+  domain = tally,
+  ...options
+}: Partial<AssizeOptions> & { domain?: typeof tally } = {}) {
   const store = new MemoryStore();
   const going: Record<string, Fault> = {};
   const sink = new OutsideSink('blind');
-  const outside = { sink, steps: new Steps(), fault: (_: unknown, what: string) => going[what] ?? 'none' };
-  const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
+  const outside = {
+    sink,
+    steps: new Steps(),
+    fault: (_: unknown, what: string) => going[what] ?? 'none',
+  };
+  const tools = [
+    toolFor(outside, 'reversible', 'externalised'),
+    toolFor(outside, 'irreversible', 'buffered'),
+  ];
   const assize = runtimeOver(store, [domain], {
     tools,
     ...options,
@@ -142,7 +179,8 @@ async function stage({ domain = tally, ...options }: Partial<AssizeOptions> & { 
   const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [writ] });
   const transact = (body: (tx: Transaction) => Promise<unknown> | unknown, more = {}) =>
     trajectory.transaction({ writ, writes: ['test:**'], retries: 0, ...more }, body);
-  const count = (tx: Transaction, args = 'order') => tx.propose({ action: 'count', role: 'counter', args });
+  const count = (tx: Transaction, args = 'order') =>
+    tx.propose({ action: 'count', role: 'counter', args });
   const acts = (tx: Transaction, what = 'a') => tx.call('reversible.externalised', { what });
   const holds = (tx: Transaction, what = 'a') => tx.call('irreversible.buffered', { what });
   const kinds = async () => (await allEntries(store, 't')).map(({ kind }) => kind).slice(1);
@@ -151,7 +189,20 @@ async function stage({ domain = tally, ...options }: Partial<AssizeOptions> & { 
       .map((row) => readRow(row).payload)
       .flatMap((payload) => (payload.kind === 'rejection' ? [payload] : []));
   const told = async () => expectEffectLogMatches(store, 't', await assize.recoverEffects());
-  return { store, sink, going, assize, trajectory, transact, count, acts, holds, kinds, rejections, told };
+  return {
+    store,
+    sink,
+    going,
+    assize,
+    trajectory,
+    transact,
+    count,
+    acts,
+    holds,
+    kinds,
+    rejections,
+    told,
+  };
 }
 
 describe('a pending effect', () => {
@@ -170,10 +221,14 @@ describe('a pending effect', () => {
     const { assize, id, open, trajectory, told } = await doubted();
     const listed = [];
     for await (const each of assize.pending()) listed.push(each);
-    expect(listed).toMatchObject([{ trajectoryId: 't', id, payload: { reason: 'in_doubt', channel: 'operator' } }]);
+    expect(listed).toMatchObject([
+      { trajectoryId: 't', id, payload: { reason: 'in_doubt', channel: 'operator' } },
+    ]);
     expect(open).toMatchObject({
       freezes: [],
-      proposal: { action: { name: 'assize.settle', args: { epoch: 1, n: 0, tool: 'irreversible.buffered' } } },
+      proposal: {
+        action: { name: 'assize.settle', args: { epoch: 1, n: 0, tool: 'irreversible.buffered' } },
+      },
     });
     const propose = { action: 'count', role: 'counter', args: 'order', writ } as const;
     expect(await trajectory.propose(propose)).toMatchObject({ ruling: 'committed' });
@@ -184,38 +239,56 @@ describe('a pending effect', () => {
     const { trajectory, id, kinds } = await doubted();
     const before = await kinds();
     const said = { principal: 'ops', method: 'test' };
-    const told = { code: 'effect_unresolved', message: expect.stringContaining('assize effects resolve 1 0') };
+    const told = {
+      code: 'effect_unresolved',
+      message: expect.stringContaining('assize effects resolve 1 0'),
+    };
     await expect(trajectory.approvals.approve(id, said)).rejects.toMatchObject(told);
-    await expect(trajectory.approvals.approve(id, { ...said, override: true })).rejects.toMatchObject(told);
-    await expect(trajectory.approvals.reject(id, { ...said, reason: 'no' })).rejects.toMatchObject(told);
+    await expect(
+      trajectory.approvals.approve(id, { ...said, override: true }),
+    ).rejects.toMatchObject(told);
+    await expect(trajectory.approvals.reject(id, { ...said, reason: 'no' })).rejects.toMatchObject(
+      told,
+    );
     expect(await kinds()).toEqual(before);
   });
 
-  test.each(['applied', 'undone', 'residue'] as const)('is resolved by the decision that it is %s', async (as) => {
-    const notices: (PendingNotification | ResolvedNotification)[] = [];
-    const at = await doubted({
-      approvals: { onPending: (notice) => notices.push(notice), onResolved: (notice) => notices.push(notice) },
-    });
-    const decided = at.trajectory.approvals.awaitDecision(at.id);
-    await at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as });
-    expect(at.trajectory.approvals.pending()).toEqual([]);
-    const ruling = await decided;
-    expect(await at.trajectory.approvals.statusOf(at.id)).toMatchObject({ status: 'resolved', ruling });
-    const { payload } = readRow(ruling.entry);
-    expect(payload).toMatchObject({
-      kind: 'commit',
-      resolves: at.id,
-      action: { args: { decided: { as, by: 'ops' } } },
-    });
-    expect(JSON.stringify(payload)).not.toContain(FOUND.evidence);
-    await expect(at.trajectory.approvals.approve(at.id, { principal: 'ops', method: 'test' })).rejects.toMatchObject({
-      code: 'not_pending',
-      message: expect.stringContaining('was resolved in'),
-    });
-    await new Promise(setImmediate);
-    expect(notices.map(({ id }) => id)).toEqual([at.id, at.id]);
-    await at.told();
-  });
+  test.each(['applied', 'undone', 'residue'] as const)(
+    'is resolved by the decision that it is %s',
+    async (as) => {
+      const notices: (PendingNotification | ResolvedNotification)[] = [];
+      const at = await doubted({
+        approvals: {
+          onPending: (notice) => notices.push(notice),
+          onResolved: (notice) => notices.push(notice),
+        },
+      });
+      const decided = at.trajectory.approvals.awaitDecision(at.id);
+      await at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as });
+      expect(at.trajectory.approvals.pending()).toEqual([]);
+      const ruling = await decided;
+      expect(await at.trajectory.approvals.statusOf(at.id)).toMatchObject({
+        status: 'resolved',
+        ruling,
+      });
+      const { payload } = readRow(ruling.entry);
+      expect(payload).toMatchObject({
+        kind: 'commit',
+        resolves: at.id,
+        action: { args: { decided: { as, by: 'ops' } } },
+      });
+      expect(JSON.stringify(payload)).not.toContain(FOUND.evidence);
+      await expect(
+        at.trajectory.approvals.approve(at.id, { principal: 'ops', method: 'test' }),
+      ).rejects.toMatchObject({
+        code: 'not_pending',
+        message: expect.stringContaining('was resolved in'),
+      });
+      await new Promise(setImmediate);
+      expect(notices.map(({ id }) => id)).toEqual([at.id, at.id]);
+      await at.told();
+    },
+  );
 
   test('is submitted again if its retry failed', async () => {
     const at = await doubted();
@@ -227,7 +300,11 @@ describe('a pending effect', () => {
     await at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as: 'retry', confirm: true });
     expect(at.trajectory.approvals.pending()).toEqual([]);
     await at.told();
-    expect(await at.kinds()).toEqual(['commit', ...Array(2).fill(['pending_approval', 'commit']).flat(), 'commit']);
+    expect(await at.kinds()).toEqual([
+      'commit',
+      ...Array(2).fill(['pending_approval', 'commit']).flat(),
+      'commit',
+    ]);
   });
 
   test('is unresolved where it failed too often', async () => {
@@ -237,21 +314,35 @@ describe('a pending effect', () => {
       await at.holds(tx);
       at.count(tx);
     });
-    expect(at.trajectory.approvals.pending()).toMatchObject([{ payload: { reason: 'unresolved' } }]);
+    expect(at.trajectory.approvals.pending()).toMatchObject([
+      { payload: { reason: 'unresolved' } },
+    ]);
     await at.told();
   });
 
   test('is submitted if its attempt was aborted, without a commit', async () => {
     const at = await stage();
     at.going['a'] = 'lose';
-    await expect(at.transact((tx) => at.acts(tx))).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await expect(at.transact((tx) => at.acts(tx))).rejects.toMatchObject({
+      code: 'outcome_unknown',
+    });
     const [open] = at.trajectory.approvals.pending();
-    expect(open?.payload.proposal.action.args).toEqual({ epoch: 1, n: 0, tool: 'reversible.externalised' });
+    expect(open?.payload.proposal.action.args).toEqual({
+      epoch: 1,
+      n: 0,
+      tool: 'reversible.externalised',
+    });
     await at.told();
     await at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as: 'applied' });
     expect(await at.kinds()).toEqual(['pending_approval', 'commit', 'pending_approval']);
     await at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as: 'undone' });
-    expect(await at.kinds()).toEqual(['pending_approval', 'commit', 'pending_approval', 'commit', 'rejection']);
+    expect(await at.kinds()).toEqual([
+      'pending_approval',
+      'commit',
+      'pending_approval',
+      'commit',
+      'rejection',
+    ]);
     await at.told();
   });
 
@@ -279,25 +370,39 @@ describe('a pending effect', () => {
       await promise;
       throw new Error('too late');
     });
-    const { ruling } = await at.trajectory.transaction({ writ, writes: ['other:x'] }, (tx) => at.count(tx, 'asked'));
+    const { ruling } = await at.trajectory.transaction({ writ, writes: ['other:x'] }, (tx) =>
+      at.count(tx, 'asked'),
+    );
     expect(ruling.ruling).toBe('escalated');
     expect(at.trajectory.approvals.pending()[0]?.payload.freezes).toBe('world');
     resolve();
     await expect(late).rejects.toThrow('too late');
-    await expect(at.transact((tx) => at.acts(tx, 'b'))).rejects.toMatchObject({ code: 'outcome_unknown' });
+    await expect(at.transact((tx) => at.acts(tx, 'b'))).rejects.toMatchObject({
+      code: 'outcome_unknown',
+    });
     expect(await at.kinds()).toEqual(['pending_approval', 'rejection', 'pending_approval']);
     await at.told();
   });
 });
 
 describe('an attempt that was undone', () => {
-  test.each<[string, string, (at: Awaited<ReturnType<typeof stage>>, tx: Transaction) => unknown, object]>([
+  test.each<
+    [string, string, (at: Awaited<ReturnType<typeof stage>>, tx: Transaction) => unknown, object]
+  >([
     ['whose body threw', 'body_failed', () => Promise.reject(new Error('secret')), {}],
-    ['whose body threw an error with a code', 'stale', () => Promise.reject(new EffectError('stale', 'secret')), {}],
+    [
+      'whose body threw an error with a code',
+      'stale',
+      () => Promise.reject(new EffectError('stale', 'secret')),
+      {},
+    ],
     [
       'whose body threw a reason that is a sentence',
       'body_failed',
-      () => Promise.reject(Object.assign(new EffectError('stale', 'x'), { reason: 'Secret: it is so' })),
+      () =>
+        Promise.reject(
+          Object.assign(new EffectError('stale', 'x'), { reason: 'Secret: it is so' }),
+        ),
       {},
     ],
     ['that took too long', 'deadline', () => new Promise(() => undefined), { deadlineMs: 50 }],
@@ -343,7 +448,9 @@ describe('an attempt that was undone', () => {
     const body = async (tx: Transaction): Promise<void> => {
       await at.acts(tx);
       at.store.commit = (batch) =>
-        batch.entries.length > 0 ? Promise.reject(new Error('the disk is full')) : commit.call(at.store, batch);
+        batch.entries.length > 0
+          ? Promise.reject(new Error('the disk is full'))
+          : commit.call(at.store, batch);
       throw new Error('no');
     };
     await expect(at.transact(body)).rejects.toThrow('no');
@@ -362,7 +469,9 @@ describe('an attempt that was undone', () => {
     const at = await stage();
     at.going['a'] = 'fail_for_good';
     await expect(at.transact(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    await expect(at.transact((tx) => at.holds(tx).then(() => Promise.reject(new Error('no'))))).rejects.toThrow('no');
+    await expect(
+      at.transact((tx) => at.holds(tx).then(() => Promise.reject(new Error('no')))),
+    ).rejects.toThrow('no');
     await expect(at.transact((tx) => at.acts(tx))).rejects.toMatchObject({ code: 'tool_failed' });
     expect(await at.kinds()).toEqual([]);
     await at.told();

@@ -56,7 +56,11 @@ export function settlementPayload(
   args: SettlementArgs,
   found: readonly Observation[],
 ): CommitPayload {
-  const proposalId = contentHash({ action: SETTLE_ACTION, nonce: place.parent, trajectory: place.trajectory_id });
+  const proposalId = contentHash({
+    action: SETTLE_ACTION,
+    nonce: place.parent,
+    trajectory: place.trajectory_id,
+  });
   return settling(place, parentCommit, { args, found, proposalId, writId });
 }
 
@@ -74,11 +78,19 @@ export function decisionPayload(
   const outcome = outcomeOf(as);
   const cost = outcome === 'undone' && undoCost !== undefined ? { cost: undoCost } : {};
   const settled =
-    commit === undefined || outcome === undefined || isOpen ? [] : [{ commit, effects: [{ ...cost, id, outcome }] }];
+    commit === undefined || outcome === undefined || isOpen
+      ? []
+      : [{ commit, effects: [{ ...cost, id, outcome }] }];
   const { proposal_id: proposalId, writ_id: writId } = pending.proposal;
-  const args: SettlementArgs = { decided: { as, by, id, ...(tokenBy.length > 0 && { token_by: tokenBy }) }, settled };
+  const args: SettlementArgs = {
+    decided: { as, by, id, ...(tokenBy.length > 0 && { token_by: tokenBy }) },
+    settled,
+  };
   const found = [{ name: id, value: evidence }];
-  return { ...settling(place, parentCommit, { args, found, proposalId, writId }), resolves: pendingId };
+  return {
+    ...settling(place, parentCommit, { args, found, proposalId, writId }),
+    resolves: pendingId,
+  };
 }
 
 /** Fields in canonical order, which serialises fastest. */
@@ -116,7 +128,12 @@ function settling(
 export function effectPendingPayload(place: EntryPosition, left: PendingEffect): PendingPayload {
   const { epoch, n, tool, commit, id, payload, writId } = left;
   const args: PendingEffectArgs = { epoch, n, tool, ...(commit === undefined ? {} : { commit }) };
-  const named = { action: SETTLE_ACTION, args: { ...args }, nonce: place.parent, trajectory: place.trajectory_id };
+  const named = {
+    action: SETTLE_ACTION,
+    args: { ...args },
+    nonce: place.parent,
+    trajectory: place.trajectory_id,
+  };
   const proposal = {
     proposal_id: contentHash(named),
     writ_id: writId,
@@ -143,7 +160,8 @@ export function effectPendingPayload(place: EntryPosition, left: PendingEffect):
 function pendingDetail({ reason, refused, why }: PendingEffect): string {
   if (refused !== undefined)
     return `the effect failed permanently, the others are compensated, and its onFailure proposal was refused (${refused})`;
-  const what = reason === 'in_doubt' ? 'its outcome is unknown' : 'it was refused permanently, or too often';
+  const what =
+    reason === 'in_doubt' ? 'its outcome is unknown' : 'it was refused permanently, or too often';
   return why === undefined ? what : `${what} (${why})`;
 }
 

@@ -38,10 +38,15 @@ export class LedgerEnds {
    *
    * @throws EffectError `log_damaged`; the errors of the store
    */
-  async refuseEnded(trajectoryId: string, epoch: number, { after }: Pick<TransactionBody, 'after'>): Promise<void> {
+  async refuseEnded(
+    trajectoryId: string,
+    epoch: number,
+    { after }: Pick<TransactionBody, 'after'>,
+  ): Promise<void> {
     if (after === undefined) return;
     const [begun] = await this.#entries(trajectoryId, { from: after.seq, limit: 1 });
-    if (begun?.id !== after.id) throw logDamaged(epoch, `began after ${after.id}, which this ledger does not have`);
+    if (begun?.id !== after.id)
+      throw logDamaged(epoch, `began after ${after.id}, which this ledger does not have`);
     const end = await this.#end(trajectoryId, epoch, after.seq + 1);
     if (end !== undefined) throw logDamaged(epoch, `is unfinished, but the entry ${end} ends it`);
   }
@@ -59,7 +64,10 @@ export class LedgerEnds {
 
   async #readFrom(trajectoryId: string, from: number): Promise<void> {
     const known = this.#read.get(trajectoryId);
-    const read = known !== undefined && known.from <= from ? known : { from, to: from, ends: new Map<number, Hash>() };
+    const read =
+      known !== undefined && known.from <= from
+        ? known
+        : { from, to: from, ends: new Map<number, Hash>() };
     this.#read.set(trajectoryId, read);
     for (;;) {
       const rows = await this.#entries(trajectoryId, { from: read.to, limit: PAGE });

@@ -1,4 +1,11 @@
-import { type BlobRow, type Chain, type EffectWrite, type Hash, type Payload, undoingCostsOf } from '#ledger';
+import {
+  type BlobRow,
+  type Chain,
+  type EffectWrite,
+  type Hash,
+  type Payload,
+  undoingCostsOf,
+} from '#ledger';
 import { loadWrit } from '../../authority/writs.ts';
 import type { EntryPosition } from '../../records/entry-payloads.ts';
 import { type Ruled, untilCommitted } from '../../writer/until-committed.ts';
@@ -48,7 +55,10 @@ export class OpenLedgerWriter implements LedgerWriter {
     const writer = this.#writer;
     const { busy, parts } = writer;
     if (busy !== undefined) return { needs: () => busy };
-    const drafted = draft({ chain: parts.chain, place: writer.nextPosition(writer.undelayedNow()) });
+    const drafted = draft({
+      chain: parts.chain,
+      place: writer.nextPosition(writer.undelayedNow()),
+    });
     if (drafted === undefined) return { unrecorded: false };
     const { payload, blobs, effects } = drafted;
     const costs = undoingCostsOf(payload);

@@ -5,11 +5,26 @@ import type { Sink } from '#effects';
 import { defineDomain } from '#kernel';
 import { readRow } from '#ledger';
 import { seededRandom } from '#oracle';
-import { type Assize, type AssizeOptions, type Ruling, type Transaction, verifyStore } from '#runtime';
+import {
+  type Assize,
+  type AssizeOptions,
+  type Ruling,
+  type Transaction,
+  verifyStore,
+} from '#runtime';
 import { keysOf } from '../../../../../../tests/support/ledger/rows.ts';
-import { operatorWrit, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
+import {
+  operatorWrit,
+  runtimeOver,
+  writFor,
+} from '../../../../../../tests/support/ledger/runtime.ts';
 import { expectEffectLogMatches } from '../../../../../../tests/support/tools/check-effect-log.ts';
-import { type Fault, OutsideSink, Steps, toolFor } from '../../../../../../tests/support/tools/effect-sink.ts';
+import {
+  type Fault,
+  OutsideSink,
+  Steps,
+  toolFor,
+} from '../../../../../../tests/support/tools/effect-sink.ts';
 import { orders } from '../../../../../../tests/support/tools/orders.ts';
 
 const writ = writFor('alice');
@@ -37,7 +52,10 @@ class Site {
 
   process(options: Partial<AssizeOptions> = {}, domains = [this.domain]): Assize {
     const outside = { sink: this.sink, steps: new Steps(), fault: this.goes };
-    const tools = CELLS.flatMap((sort) => [toolFor(outside, sort, 'buffered'), toolFor(outside, sort, 'externalised')]);
+    const tools = CELLS.flatMap((sort) => [
+      toolFor(outside, sort, 'buffered'),
+      toolFor(outside, sort, 'externalised'),
+    ]);
     return runtimeOver(this.store, domains, {
       tools,
       ...options,
@@ -62,7 +80,9 @@ class Site {
 
   /** The effects that exist at the sink. */
   standing(): string[] {
-    return [...new Set(this.sink.log.map(({ what }) => what))].filter((what) => this.sink.standing(what) !== 0);
+    return [...new Set(this.sink.log.map(({ what }) => what))].filter(
+      (what) => this.sink.standing(what) !== 0,
+    );
   }
 
   async left() {
@@ -90,68 +110,79 @@ function payloadOf(ruling: Ruling | undefined): any {
 
 const REFUSED: [string, string] = ['with_cost.buffered', 'no van'];
 
-describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, a permanently failed effect', (sort) => {
-  test('is handled and all else is compensated, both before and after the commit', async () => {
-    const at = await site(sort);
-    const outcome = await at.order([
-      ['reversible.externalised', 'acted'],
-      ['reversible.buffered', 'held'],
-      REFUSED,
-      ['irreversible.buffered', 'a letter'],
-    ]);
-    expect(outcome).toMatchObject({
-      ruling: { ruling: 'committed' },
-      effects: 'failed',
-      failure: { ruling: 'committed' },
+describe.each<Sink>(['keyed', 'queryable', 'blind'])(
+  'with a %s sink, a permanently failed effect',
+  (sort) => {
+    test('is handled and all else is compensated, both before and after the commit', async () => {
+      const at = await site(sort);
+      const outcome = await at.order([
+        ['reversible.externalised', 'acted'],
+        ['reversible.buffered', 'held'],
+        REFUSED,
+        ['irreversible.buffered', 'a letter'],
+      ]);
+      expect(outcome).toMatchObject({
+        ruling: { ruling: 'committed' },
+        effects: 'failed',
+        failure: { ruling: 'committed' },
+      });
+      expect(at.standing()).toEqual([]);
+      expect(at.sink.times('do', 'a letter')).toBe(0);
+      expect(at.sink.log.filter(({ did }) => did === 'undo').map(({ what }) => what)).toEqual([
+        'held',
+        'acted',
+      ]);
+      expect(await at.state()).toEqual({ o1: 1, 'no o1': 1 });
+      const { delta } = payloadOf(outcome.ruling);
+      const answer = payloadOf(outcome.failure);
+      expect(answer).toMatchObject({
+        action: { name: 'count', role: { name: 'counter' } },
+        delta: { effects: [] },
+      });
+      const [{ name, value }] = answer.observations;
+      expect(name).toBe('assize.failure');
+      expect(value.commit).toBe((outcome.ruling as any).entry.id);
+      expect(value.effects.map(({ tool, outcome: what }: any) => `${tool} ${what}`)).toEqual([
+        'reversible.externalised undone',
+        'reversible.buffered undone',
+        'with_cost.buffered failed',
+        'irreversible.buffered dropped',
+      ]);
+      expect(value.effects.map(({ id }: any) => id)).toEqual(
+        delta.effects.map(({ id }: any) => id),
+      );
+      await at.told();
+      expect((await at.assize.effects({ epoch: 1 }))[0]).toMatchObject({
+        phase: 'settled',
+        failing: { n: 2, refusals: 0 },
+      });
     });
-    expect(at.standing()).toEqual([]);
-    expect(at.sink.times('do', 'a letter')).toBe(0);
-    expect(at.sink.log.filter(({ did }) => did === 'undo').map(({ what }) => what)).toEqual(['held', 'acted']);
-    expect(await at.state()).toEqual({ o1: 1, 'no o1': 1 });
-    const { delta } = payloadOf(outcome.ruling);
-    const answer = payloadOf(outcome.failure);
-    expect(answer).toMatchObject({ action: { name: 'count', role: { name: 'counter' } }, delta: { effects: [] } });
-    const [{ name, value }] = answer.observations;
-    expect(name).toBe('assize.failure');
-    expect(value.commit).toBe((outcome.ruling as any).entry.id);
-    expect(value.effects.map(({ tool, outcome: what }: any) => `${tool} ${what}`)).toEqual([
-      'reversible.externalised undone',
-      'reversible.buffered undone',
-      'with_cost.buffered failed',
-      'irreversible.buffered dropped',
-    ]);
-    expect(value.effects.map(({ id }: any) => id)).toEqual(delta.effects.map(({ id }: any) => id));
-    await at.told();
-    expect((await at.assize.effects({ epoch: 1 }))[0]).toMatchObject({
-      phase: 'settled',
-      failing: { n: 2, refusals: 0 },
+
+    test('may be irreversible as long as no irreversible effect was executed', async () => {
+      const at = await site(sort);
+      const outcome = await at.order([
+        ['reversible.buffered', 'held'],
+        ['irreversible.buffered', 'no letter'],
+      ]);
+      expect(outcome.effects).toBe('failed');
+      expect(at.standing()).toEqual([]);
+      await at.told();
     });
-  });
 
-  test('may be irreversible as long as no irreversible effect was executed', async () => {
-    const at = await site(sort);
-    const outcome = await at.order([
-      ['reversible.buffered', 'held'],
-      ['irreversible.buffered', 'no letter'],
-    ]);
-    expect(outcome.effects).toBe('failed');
-    expect(at.standing()).toEqual([]);
-    await at.told();
-  });
-
-  test('needs a human once an irreversible effect was executed', async () => {
-    const at = await site(sort);
-    const outcome = await at.order([
-      ['reversible.buffered', 'held'],
-      ['irreversible.buffered', 'a letter'],
-      ['irreversible.buffered', 'no letter'],
-    ]);
-    expect(outcome.effects).toBe('needs_human');
-    expect(outcome.failure).toBeUndefined();
-    expect(at.standing()).toEqual(['held', 'a letter']);
-    await at.told();
-  });
-});
+    test('needs a human once an irreversible effect was executed', async () => {
+      const at = await site(sort);
+      const outcome = await at.order([
+        ['reversible.buffered', 'held'],
+        ['irreversible.buffered', 'a letter'],
+        ['irreversible.buffered', 'no letter'],
+      ]);
+      expect(outcome.effects).toBe('needs_human');
+      expect(outcome.failure).toBeUndefined();
+      expect(at.standing()).toEqual(['held', 'a letter']);
+      await at.told();
+    });
+  },
+);
 
 test('after three tries is as good as for good', async () => {
   const at = await site();
@@ -164,7 +195,10 @@ test('after three tries is as good as for good', async () => {
 test('the `onFailure` action may have another role', async () => {
   const at = await site();
   const { failure } = await at.order([REFUSED], 'elsewhere');
-  expect(payloadOf(failure).action).toMatchObject({ name: 'refund', role: { name: 'clerk', params: { desk: 'd1' } } });
+  expect(payloadOf(failure).action).toMatchObject({
+    name: 'refund',
+    role: { name: 'clerk', params: { desk: 'd1' } },
+  });
   expect(await at.state()).toEqual({ elsewhere: 1, d1: 1 });
   await at.told();
 });
@@ -190,9 +224,11 @@ test('a repetition by name receives the failure and its handling', async () => {
   expect(payloadOf(again.failure)).toEqual(payloadOf(once.failure));
   await at.assize.close();
   at.assize = at.process();
-  expect(payloadOf((await at.order([['reversible.buffered', 'held'], REFUSED], 'o1', 'order 1')).failure)).toEqual(
-    payloadOf(once.failure),
-  );
+  expect(
+    payloadOf(
+      (await at.order([['reversible.buffered', 'held'], REFUSED], 'o1', 'order 1')).failure,
+    ),
+  ).toEqual(payloadOf(once.failure));
   expect(at.sink.times('do', 'held')).toBe(1);
   await at.told();
 });
@@ -214,11 +250,15 @@ describe('the `onFailure` action', () => {
     const [waits] = trajectory.approvals.pending();
     expect(waits?.payload).toMatchObject({ reason: 'unresolved', channel: 'operator' });
     expect(waits?.payload.detail).toContain(`was refused (${why})`);
-    expect((await at.order([['reversible.externalised', 'acted'], REFUSED], args, 'it')).effects).toBe('needs_human');
+    expect(
+      (await at.order([['reversible.externalised', 'acted'], REFUSED], args, 'it')).effects,
+    ).toBe('needs_human');
     await expectEffectLogMatches(at.store, 't', [left!]);
     // A retry is a new proposal, and is refused again.
     const { epoch, n } = left!;
-    expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' })).toMatchObject({ unresolved: 1 });
+    expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' })).toMatchObject({
+      unresolved: 1,
+    });
     await expectEffectLogMatches(at.store, 't', [left!]);
     expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'undone' })).toMatchObject({
       transaction: 'settled',
@@ -233,7 +273,12 @@ describe('the `onFailure` action', () => {
     const [{ epoch, n } = { epoch: 0, n: 0 }] = await at.left();
     // The operator finds the effect after all: the tool compensates it, and the `onFailure` action
     // is proposed again.
-    const { phase, unresolved } = await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'applied' });
+    const { phase, unresolved } = await at.assize.resolveEffect({
+      ...FOUND,
+      epoch,
+      n,
+      as: 'applied',
+    });
     expect([phase, unresolved]).toEqual(['unresolved', 1]);
     const trajectory = await at.assize.open('t');
     await trajectory.propose({ action: 'count', role: 'counter', args: 'pardon', writ } as never);
@@ -263,7 +308,8 @@ describe('the `onFailure` action', () => {
     const { fault } = at;
     let revoked: Promise<unknown> | undefined;
     at.fault = (of, what) => {
-      if (what === 'no van') revoked ??= trajectory.writs.revoke({ writ, by: officer, reason: 'lost' });
+      if (what === 'no van')
+        revoked ??= trajectory.writs.revoke({ writ, by: officer, reason: 'lost' });
       return fault(of, what);
     };
     const outcome = await at.order([['reversible.externalised', 'acted'], REFUSED]);
@@ -283,22 +329,31 @@ describe('the `onFailure` action', () => {
     expect(await at.left()).toEqual([]);
     const trajectory = await at.assize.open('t');
     if (outcome.failure?.ruling !== 'escalated') throw new Error('it was not');
-    expect((await trajectory.approvals.approve(outcome.failure.pending, { ...BOSS, override: true })).ruling).toBe(
-      'committed',
-    );
+    expect(
+      (await trajectory.approvals.approve(outcome.failure.pending, { ...BOSS, override: true }))
+        .ruling,
+    ).toBe('committed');
     expect(await at.state()).toEqual({ asks: 1, asked: 1 });
     await at.told();
   });
 
   test('waits under a frozen world, and is resumed automatically', async () => {
-    const world = defineDomain<any, any>({ ...(orders.declared as any), freeze: 'world' }) as typeof orders;
+    const world = defineDomain<any, any>({
+      ...(orders.declared as any),
+      freeze: 'world',
+    }) as typeof orders;
     const at = await site('keyed', world);
     const trajectory = await at.assize.open('t');
     const refused = at.fault;
     let frozen: Promise<Ruling> | undefined;
     at.fault = (of, what) => {
       if (what === 'no van')
-        frozen ??= trajectory.propose({ action: 'count', role: 'counter', args: 'asked', writ } as never);
+        frozen ??= trajectory.propose({
+          action: 'count',
+          role: 'counter',
+          args: 'asked',
+          writ,
+        } as never);
       return refused(of, what);
     };
     const order = () => at.order([['reversible.externalised', 'acted'], REFUSED], 'o1', 'order 1');
@@ -320,11 +375,14 @@ describe('the `onFailure` action', () => {
     const at = await site();
     const trajectory = await at.assize.open('t');
     const asking = writFor('bob', { require_approval: ['order'] });
-    const { ruling } = await trajectory.transaction({ writ: asking, writes: ['test:**'] }, async (tx) => {
-      await tx.call('reversible.buffered', { what: 'held' });
-      await tx.call('with_cost.buffered', { what: 'no van' });
-      tx.propose({ action: 'order', role: 'counter', args: 'o1' });
-    });
+    const { ruling } = await trajectory.transaction(
+      { writ: asking, writes: ['test:**'] },
+      async (tx) => {
+        await tx.call('reversible.buffered', { what: 'held' });
+        await tx.call('with_cost.buffered', { what: 'no van' });
+        tx.propose({ action: 'order', role: 'counter', args: 'o1' });
+      },
+    );
     if (ruling.ruling !== 'escalated') throw new Error('it was not');
     expect((await trajectory.approvals.approve(ruling.pending, BOSS)).ruling).toBe('committed');
     expect(at.sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do held', 'undo held']);
@@ -382,7 +440,9 @@ test('a repetition gets a late `onFailure` action once it is committed', async (
   const [left] = await at.left();
   isBroken = false;
   const { epoch, n } = left!;
-  expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' })).toMatchObject({ transaction: 'settled' });
+  expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' })).toMatchObject({
+    transaction: 'settled',
+  });
   expect(await at.state()).toEqual({ o1: 1, 'no o1': 1 });
   const again = await at.order([REFUSED], 'o1', 'order 1');
   expect(again).toMatchObject({ effects: 'failed', failure: { ruling: 'committed' } });
@@ -408,7 +468,11 @@ describe('at a blind sink', () => {
 
   test('an effect that fails after decisions needs another, and the rest stays', async () => {
     const at = await site('blind');
-    const goes: Record<string, Fault> = { found: 'lose', gone: 'lose_before', 'no letter': 'fail_for_good' };
+    const goes: Record<string, Fault> = {
+      found: 'lose',
+      gone: 'lose_before',
+      'no letter': 'fail_for_good',
+    };
     at.fault = (of, what) => (of === 'do' ? (goes[what] ?? 'none') : 'none');
     const outcome = await at.order([
       ['reversible.buffered', 'found'],
@@ -468,7 +532,10 @@ describe('at a blind sink', () => {
 test('a repeat by name returns the failure, even if it committed no entry', async () => {
   const at = await site();
   const again = () => at.order([REFUSED], 'throws', 'order 1');
-  expect([(await again()).effects, (await again()).effects]).toEqual(['needs_human', 'needs_human']);
+  expect([(await again()).effects, (await again()).effects]).toEqual([
+    'needs_human',
+    'needs_human',
+  ]);
   const [left] = await at.left();
   await at.assize.resolveEffect({ ...FOUND, epoch: left!.epoch, n: 0, as: 'residue' });
   const last = await again();
@@ -482,9 +549,18 @@ test('a proposal under a key reserved for the runtime’s proposals is refused',
   const { ruling } = await at.order([], 'o1');
   const { id } = (ruling as Extract<Ruling, { ruling: 'committed' }>).entry;
   const propose = (idempotencyKey: string) =>
-    trajectory.propose({ action: 'count', role: 'counter', args: 'x', writ, idempotencyKey } as never);
+    trajectory.propose({
+      action: 'count',
+      role: 'counter',
+      args: 'x',
+      writ,
+      idempotencyKey,
+    } as never);
   for (const key of ['transaction:order 1', `failure:${id}`, 'failure:'])
-    await expect(propose(key)).rejects.toMatchObject({ code: 'bad_intent', message: expect.stringContaining('key') });
+    await expect(propose(key)).rejects.toMatchObject({
+      code: 'bad_intent',
+      message: expect.stringContaining('key'),
+    });
   expect(await propose(`my failure:${id}`)).toMatchObject({ ruling: 'committed' });
   expect(await at.state()).toEqual({ o1: 1, x: 1 });
   await at.told();

@@ -59,7 +59,12 @@ const REFUSALS: ReadonlySet<string> = new Set([
 const NOT_HERE: ReadonlySet<string> = new Set(['bad_writ', 'not_found']);
 
 /** Rejections of a pending proposal: by a human, a conflict, expiry or an upgrade. */
-const DECIDED: ReadonlySet<string> = new Set(['counselor_rejected', 'conflict', 'expired', 'upgraded']);
+const DECIDED: ReadonlySet<string> = new Set([
+  'counselor_rejected',
+  'conflict',
+  'expired',
+  'upgraded',
+]);
 
 /**
  * Proposes the action that a process declares for failed effects, as the original principal and
@@ -119,7 +124,9 @@ async function proposalFor(writer: Writer, failure: FailedCommit): Promise<Propo
     ...intent,
     writ: writId,
     ...(principal === undefined ? {} : { principal }),
-    observations: [{ name: FAILURE, value: { commit, effects: effects.filter(({ id }) => named.has(id)) } }],
+    observations: [
+      { name: FAILURE, value: { commit, effects: effects.filter(({ id }) => named.has(id)) } },
+    ],
     idempotencyKey: keyOf(commit, refusals),
   };
 }
@@ -127,7 +134,10 @@ async function proposalFor(writer: Writer, failure: FailedCommit): Promise<Propo
 async function committed(writer: Writer, commit: Hash): Promise<CommitPayload> {
   const row = await writer.context.store.resolve(commit);
   if (row === undefined)
-    throw new RuntimeError('not_found', `The store has no entry ${commit}, whose effects have failed.`);
+    throw new RuntimeError(
+      'not_found',
+      `The store has no entry ${commit}, whose effects have failed.`,
+    );
   return readRow(row).payload as CommitPayload;
 }
 

@@ -2,7 +2,11 @@ import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { type BatchedCall, declareTool } from '#effects';
-import { operatorWrit, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
+import {
+  operatorWrit,
+  runtimeOver,
+  writFor,
+} from '../../../../../../tests/support/ledger/runtime.ts';
 import {
   type Fault,
   OutsideSink,
@@ -27,13 +31,23 @@ function stage(shared = false) {
   const fault = (of: string, what: string) => faults.get(`${of} ${what}`) ?? 'none';
   const process = async () => {
     const outside = { sink, steps: new Steps(), fault };
-    const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
+    const tools = [
+      toolFor(outside, 'reversible', 'externalised'),
+      toolFor(outside, 'irreversible', 'buffered'),
+    ];
     const assize = runtimeOver(store, [tally], { tools });
     onTestFinished(() => assize.close());
     const begun = (await store.head('t')) === undefined;
-    const trajectory = begun ? await assize.create(tally, { trajectoryId: 't' }) : await assize.open('t');
+    const trajectory = begun
+      ? await assize.create(tally, { trajectoryId: 't' })
+      : await assize.open('t');
     /** Calls a tool at each of these places, by their names. */
-    const at = async (places: readonly string[], tool: (typeof TOOLS)[number], ends = 'commits', options = {}) =>
+    const at = async (
+      places: readonly string[],
+      tool: (typeof TOOLS)[number],
+      ends = 'commits',
+      options = {},
+    ) =>
       trajectory
         .transaction({ ...ALL, ...options }, async (tx) => {
           for (const place of places) await tx.call(tool, { what: place, at: place });
@@ -53,7 +67,8 @@ function stage(shared = false) {
           });
       return found;
     };
-    const left = async () => (await assize.recoverEffects()).map(({ n, claims }) => [n, ...claims.map(textOf)]);
+    const left = async () =>
+      (await assize.recoverEffects()).map(({ n, claims }) => [n, ...claims.map(textOf)]);
     const resolve = async (n: number, as: 'applied' | 'undone') => {
       const [{ epoch } = { epoch: 0 }] = await assize.recoverEffects();
       return assize.resolveEffect({ ...FOUND, epoch, n, as });
@@ -63,7 +78,8 @@ function stage(shared = false) {
   return { store, sink, faults, process };
 }
 
-const textOf = ({ access, scope }: { access: string; scope: { text: string } }): string => `${access} ${scope.text}`;
+const textOf = ({ access, scope }: { access: string; scope: { text: string } }): string =>
+  `${access} ${scope.text}`;
 
 describe.each<[string, (typeof TOOLS)[number], string, string, Fault]>([
   ['that was committed', 'irreversible.buffered', 'commits', 'do', 'lose'],
@@ -121,8 +137,13 @@ describe.each<[string, (typeof TOOLS)[number], string, string, Fault]>([
     const [{ epoch } = { epoch: 0 }] = await two.assize.recoverEffects();
     const calls = sink.log.length;
     const again = { ...FOUND, epoch, n: 0, as: 'retry', confirm: true } as const;
-    expect(await two.assize.resolveEffect(again)).toMatchObject({ phase: 'unresolved', unresolved: 1 });
-    expect(await two.assize.recoverEffects()).toMatchObject([{ n: 0, phase: 'unresolved', why: 'erased' }]);
+    expect(await two.assize.resolveEffect(again)).toMatchObject({
+      phase: 'unresolved',
+      unresolved: 1,
+    });
+    expect(await two.assize.recoverEffects()).toMatchObject([
+      { n: 0, phase: 'unresolved', why: 'erased' },
+    ]);
     expect(sink.log).toHaveLength(calls);
     expect(await two.refused('b')).toEqual(['b']);
     await two.resolve(0, 'undone');
@@ -135,7 +156,8 @@ describe.each<[string, (typeof TOOLS)[number], string, string, Fault]>([
     const [one, other] = [await process(), await process()];
     expect(await other.refused('a', 'b')).toEqual([]);
     await one.at(['a', 'b'], tool, ends);
-    for (const each of [one, other, await process()]) expect(await each.refused('a', 'b')).toEqual(['b']);
+    for (const each of [one, other, await process()])
+      expect(await each.refused('a', 'b')).toEqual(['b']);
     await one.assize.close();
     const last = await process();
     for (const each of [other, last]) expect(await each.refused('a', 'b')).toEqual(['b']);
@@ -166,15 +188,24 @@ describe('under an action with onFailure', () => {
       steps: new Steps(),
       fault: (of: string, what: string) => faults.get(`${of} ${what}`) ?? 'none',
     };
-    const tools = (['reversible', 'irreversible'] as const).map((kind) => toolFor(outside, kind, 'buffered'));
+    const tools = (['reversible', 'irreversible'] as const).map((kind) =>
+      toolFor(outside, kind, 'buffered'),
+    );
     const assize = runtimeOver(store, [orders], { tools });
     onTestFinished(() => assize.close());
     const trajectory = await assize.create(orders, { trajectoryId: 't' });
-    const order = (name: string, calls: readonly (readonly [kind: 'reversible' | 'irreversible', place: string])[]) =>
-      trajectory.transaction({ ...ALL, reads: [], writes: calls.map(([, place]) => `test:${place}`) }, async (tx) => {
-        for (const [kind, place] of calls) await tx.call(`${kind}.buffered`, { what: `${name} ${place}`, at: place });
-        tx.propose({ action: 'order', role: 'counter', args: name });
-      });
+    const order = (
+      name: string,
+      calls: readonly (readonly [kind: 'reversible' | 'irreversible', place: string])[],
+    ) =>
+      trajectory.transaction(
+        { ...ALL, reads: [], writes: calls.map(([, place]) => `test:${place}`) },
+        async (tx) => {
+          for (const [kind, place] of calls)
+            await tx.call(`${kind}.buffered`, { what: `${name} ${place}`, at: place });
+          tx.propose({ action: 'order', role: 'counter', args: name });
+        },
+      );
     const code = (made: Promise<{ effects: string }>) =>
       made.then(
         ({ effects }) => effects,
@@ -213,7 +244,10 @@ describe('under an action with onFailure', () => {
     faults.set('do one seat', 'fail_for_good');
     const [{ epoch, n } = { epoch: 0, n: 0 }] = await assize.recoverEffects();
     const retried = { ...FOUND, epoch, n, as: 'retry', confirm: true } as const;
-    expect(await assize.resolveEffect(retried)).toMatchObject({ phase: 'unresolved', transaction: 'committed' });
+    expect(await assize.resolveEffect(retried)).toMatchObject({
+      phase: 'unresolved',
+      transaction: 'committed',
+    });
     expect(['one flight', 'two flight'].map((what) => sink.standing(what))).toEqual([1, 1]);
     await assize.resolveEffect({ ...FOUND, epoch, n, as: 'undone' });
     expect(await assize.effects()).toEqual([]);
@@ -244,7 +278,9 @@ test('an effect erased after a crash before it ran needs a human decision', asyn
     const store = new MemoryStore();
     const sink = new OutsideSink('keyed');
     const process = (steps: Steps) => {
-      const tools = TOOLS.map((name) => toolFor({ sink, steps }, ...(name.split('.') as ['reversible', 'buffered'])));
+      const tools = TOOLS.map((name) =>
+        toolFor({ sink, steps }, ...(name.split('.') as ['reversible', 'buffered'])),
+      );
       return runtimeOver(storeOf(store, steps), [tally], { tools });
     };
     const erasing = runtimeOver(store, [tally]);
@@ -275,56 +311,67 @@ test('an effect erased after a crash before it ran needs a human decision', asyn
   expect([...seen]).toEqual(['unresolved, erased', 'in_doubt, erased']);
 });
 
-test.each([0, 1])('an effect erased alone, possibly called in a batch, is in doubt: %i', async (n) => {
-  const done: string[] = [];
-  for (let endAt = 1; ; endAt++) {
-    const at = {};
-    const process = (store: MemoryStore, steps: Steps) => {
-      const execute = async (calls: readonly BatchedCall[]) => {
-        await steps.step();
-        done.push(...calls.map(({ part }) => part));
-        await steps.step();
-        return calls.map(() => null);
+test.each([0, 1])(
+  'an effect erased alone, possibly called in a batch, is in doubt: %i',
+  async (n) => {
+    const done: string[] = [];
+    for (let endAt = 1; ; endAt++) {
+      const at = {};
+      const process = (store: MemoryStore, steps: Steps) => {
+        const execute = async (calls: readonly BatchedCall[]) => {
+          await steps.step();
+          done.push(...calls.map(({ part }) => part));
+          await steps.step();
+          return calls.map(() => null);
+        };
+        const tools = ['a', 'b'].map((name) =>
+          declareTool({
+            name,
+            input: z.strictObject({}),
+            class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
+            writes: [`test:${name}`],
+            batch: {
+              at,
+              part: name,
+              execute,
+              compensate: async (calls) => calls.map(() => ({ undone: 'all' })),
+            },
+            execute: () => null,
+            compensate: () => ({ undone: 'all' }),
+          }),
+        );
+        return runtimeOver(storeOf(store, steps), [tally], { tools });
       };
-      const tools = ['a', 'b'].map((name) =>
-        declareTool({
-          name,
-          input: z.strictObject({}),
-          class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
-          writes: [`test:${name}`],
-          batch: { at, part: name, execute, compensate: async (calls) => calls.map(() => ({ undone: 'all' })) },
-          execute: () => null,
-          compensate: () => ({ undone: 'all' }),
-        }),
-      );
-      return runtimeOver(storeOf(store, steps), [tally], { tools });
-    };
-    const store = new MemoryStore();
-    await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
-    const steps = new Steps(endAt);
-    const ordered = process(store, steps)
-      .open('t')
-      .then((trajectory) =>
-        trajectory.transaction(ALL, async (tx) => {
-          for (const name of ['a', 'b']) await tx.call(name, {});
-          tx.propose(COUNT);
-        }),
-      );
-    await Promise.race([ordered, steps.ended]);
-    if (!steps.isDead) break;
-    const [open] = await store.openEffects();
-    const payloads = [...JSON.stringify(open?.records ?? []).matchAll(/blob[^0-9a-f]*([0-9a-f]{64})/g)];
-    if (payloads.length === 0) continue;
-    // Like an erasure of many values that stopped between two of its entries. The ledger is read
-    // first, and verifies.
-    const read = store.blob.bind(store);
-    let reads = 0;
-    store.blob = async (hash) => (hash === payloads[n]![1] && reads++ > 0 ? undefined : read(hash));
-    const next = process(store, new Steps());
-    const calls = done.length;
-    expect(await next.recoverEffects()).toMatchObject([{ n, phase: 'in_doubt', why: 'erased' }]);
-    expect(done).toHaveLength(calls);
-    await next.close();
-  }
-  expect(done).not.toEqual([]);
-});
+      const store = new MemoryStore();
+      await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
+      const steps = new Steps(endAt);
+      const ordered = process(store, steps)
+        .open('t')
+        .then((trajectory) =>
+          trajectory.transaction(ALL, async (tx) => {
+            for (const name of ['a', 'b']) await tx.call(name, {});
+            tx.propose(COUNT);
+          }),
+        );
+      await Promise.race([ordered, steps.ended]);
+      if (!steps.isDead) break;
+      const [open] = await store.openEffects();
+      const payloads = [
+        ...JSON.stringify(open?.records ?? []).matchAll(/blob[^0-9a-f]*([0-9a-f]{64})/g),
+      ];
+      if (payloads.length === 0) continue;
+      // Like an erasure of many values that stopped between two of its entries. The ledger is read
+      // first, and verifies.
+      const read = store.blob.bind(store);
+      let reads = 0;
+      store.blob = async (hash) =>
+        hash === payloads[n]![1] && reads++ > 0 ? undefined : read(hash);
+      const next = process(store, new Steps());
+      const calls = done.length;
+      expect(await next.recoverEffects()).toMatchObject([{ n, phase: 'in_doubt', why: 'erased' }]);
+      expect(done).toHaveLength(calls);
+      await next.close();
+    }
+    expect(done).not.toEqual([]);
+  },
+);

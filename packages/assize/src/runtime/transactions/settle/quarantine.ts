@@ -30,7 +30,10 @@ export async function readSalted(blob: Blob, { $blob }: BlobRef): Promise<Json |
 }
 
 /** The claims of an effect. Undefined if they were erased or do not match their hash. */
-export async function touchedBy(blob: Blob, payload: BlobRef): Promise<readonly Claim[] | undefined> {
+export async function touchedBy(
+  blob: Blob,
+  payload: BlobRef,
+): Promise<readonly Claim[] | undefined> {
   try {
     const read = (await readSalted(blob, payload)) as EffectPayload | undefined;
     return read && claimsOf(read);
@@ -60,7 +63,9 @@ export async function quarantinedClaims(
   { body, state, effects }: Pick<KnownTransaction, 'body' | 'state' | 'effects'>,
   blob: Blob,
 ): Promise<readonly Claim[] | undefined> {
-  const touched = await Promise.all(unfinished(state).map((n) => touchedBy(blob, effects[n]!.payload)));
+  const touched = await Promise.all(
+    unfinished(state).map((n) => touchedBy(blob, effects[n]!.payload)),
+  );
   const kept = claimsOf(body).filter(isNameClaim);
   for (const claims of touched) {
     if (claims === undefined) return undefined;

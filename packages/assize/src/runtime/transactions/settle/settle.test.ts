@@ -12,7 +12,12 @@ import {
 import { type Trajectory, verifyStore } from '#runtime';
 import { allEntries } from '../../../../../../tests/support/ledger/desk.ts';
 import { runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../../../tests/support/tools/effect-sink.ts';
+import {
+  OutsideSink,
+  Steps,
+  tally,
+  toolFor,
+} from '../../../../../../tests/support/tools/effect-sink.ts';
 
 // The ledger eventually records the end of committed transactions, once. Callers wait for it only
 // if the log does not have all outcomes of their effects yet.
@@ -38,8 +43,11 @@ function watched(
       return async (...args: unknown[]) => {
         const goes = await fate(name, ++counts[name]);
         if (goes === 'refused') throw new Error('the disk is full');
-        const answer = goes === 'unknown and not made' ? undefined : await Reflect.apply(member, target, args);
-        return goes === 'made' ? answer : { status: 'unknown', cause: new Error('the line went dead') };
+        const answer =
+          goes === 'unknown and not made' ? undefined : await Reflect.apply(member, target, args);
+        return goes === 'made'
+          ? answer
+          : { status: 'unknown', cause: new Error('the line went dead') };
       };
     },
   });
@@ -53,7 +61,9 @@ const buffered = () => toolOf('buffered');
 async function stage(fate?: (write: Write, n: number) => Fate | Promise<Fate>) {
   const below = new MemoryStore();
   let isOn = false;
-  const { store, counts } = watched(below, (write, n) => (isOn ? (fate?.(write, n) ?? 'made') : 'made'));
+  const { store, counts } = watched(below, (write, n) =>
+    isOn ? (fate?.(write, n) ?? 'made') : 'made',
+  );
   const assize = runtimeOver(store, [tally], { tools: [buffered(), toolOf('externalised')] });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   Object.assign(counts, { commit: 0, logEffects: 0 });
@@ -85,11 +95,14 @@ async function settledIn(store: MemoryStore, trajectoryId = 't'): Promise<number
     action.args.settled.flatMap(({ effects }) => effects.map(({ id }) => id)),
   );
   for (const { fault } of await verifyStore(store)) expect(fault).toBeUndefined();
-  const named = payloads.flatMap((payload) => (payload.kind === 'commit' ? payload.delta.effects : []));
+  const named = payloads.flatMap((payload) =>
+    payload.kind === 'commit' ? payload.delta.effects : [],
+  );
   return named.map(({ id }) => settled.filter((other) => other === id).length);
 }
 
-const openIn = async (store: EffectStore): Promise<number[]> => (await store.openEffects()).map(({ epoch }) => epoch);
+const openIn = async (store: EffectStore): Promise<number[]> =>
+  (await store.openEffects()).map(({ epoch }) => epoch);
 
 /** Resolves when the timer of waiting settlements has fired and the store has answered. */
 async function afterPause(): Promise<void> {
@@ -118,7 +131,9 @@ function grouping(store: MemoryStore): { store: Store; syncs: () => number } {
       return (...args: unknown[]) =>
         new Promise((resolve, reject) => {
           if (group.length === 0) setImmediate(() => void sync());
-          group.push(() => Promise.resolve(Reflect.apply(member, target, args)).then(resolve, reject));
+          group.push(() =>
+            Promise.resolve(Reflect.apply(member, target, args)).then(resolve, reject),
+          );
         });
     },
   });
@@ -140,14 +155,21 @@ test.each<[Reversibility, Delivery, Sink, number]>([
   'an effect that is %s, %s, %s is waited for as long as %i syncs take',
   async (reversibility, delivery, sink, most) => {
     const { store, syncs } = grouping(new MemoryStore());
-    const tool = toolFor({ sink: new OutsideSink(sink), steps: new Steps() }, reversibility, delivery);
+    const tool = toolFor(
+      { sink: new OutsideSink(sink), steps: new Steps() },
+      reversibility,
+      delivery,
+    );
     const assize = runtimeOver(store, [tally], { tools: [tool] });
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
     const before = syncs();
-    const { effects } = await trajectory.transaction({ writ, writes: ['test:**'], retries: 0 }, async (tx) => {
-      await tx.call(tool.name, { what: 'it' });
-      tx.propose({ action: 'count', role: 'counter', args: 'order' });
-    });
+    const { effects } = await trajectory.transaction(
+      { writ, writes: ['test:**'], retries: 0 },
+      async (tx) => {
+        await tx.call(tool.name, { what: 'it' });
+        tx.propose({ action: 'count', role: 'counter', args: 'order' });
+      },
+    );
     expect([effects, syncs() - before]).toEqual(['settled', most]);
     await assize.close();
   },
@@ -221,7 +243,9 @@ describe('the settlement of committed transactions', () => {
   });
 
   test('is not waited for again if it cannot be written: the answer is waiting', async () => {
-    const { store, assize, transact } = await stage((write, n) => (write === 'commit' && n === 1 ? 'made' : 'refused'));
+    const { store, assize, transact } = await stage((write, n) =>
+      write === 'commit' && n === 1 ? 'made' : 'refused',
+    );
     expect((await transact('a')).effects).toBe('waiting');
     expect((await store.effectsOf(1))?.records).toHaveLength(1);
     await assize.close();
@@ -275,7 +299,11 @@ describe('the settlement of committed transactions', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     for (const many of [600, 600, 3]) {
       await trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
-        await Promise.all(Array.from({ length: many }, (_, n) => tx.call('reversible.externalised', { what: `${n}` })));
+        await Promise.all(
+          Array.from({ length: many }, (_, n) =>
+            tx.call('reversible.externalised', { what: `${n}` }),
+          ),
+        );
         tx.propose({ action: 'count', role: 'counter', args: 'order' });
       });
     }
@@ -289,7 +317,9 @@ describe('the settlement of committed transactions', () => {
 
   test('is nothing where a transaction uses no tool', async () => {
     const { store, assize, trajectory } = await stage();
-    await trajectory.transaction({ writ }, (tx) => tx.propose({ action: 'count', role: 'counter', args: 'x' }));
+    await trajectory.transaction({ writ }, (tx) =>
+      tx.propose({ action: 'count', role: 'counter', args: 'x' }),
+    );
     await assize.close();
     expect(await settlementsOf(store)).toEqual([]);
     expect(await openIn(store)).toEqual([]);
@@ -330,7 +360,9 @@ describe('the settlement of committed transactions', () => {
   });
 
   test('is written by the adopting process if it failed, for any domain', async () => {
-    const { store, assize, transact } = await stage((write, n) => (write === 'commit' && n > 1 ? 'refused' : 'made'));
+    const { store, assize, transact } = await stage((write, n) =>
+      write === 'commit' && n > 1 ? 'refused' : 'made',
+    );
     await transact('a');
     await assize.close();
     expect(await settledIn(store)).toEqual([0]);
@@ -345,7 +377,9 @@ describe('the settlement of committed transactions', () => {
   });
 
   test('is written by an adopter that has the trajectory open in a stale state', async () => {
-    const { store, assize, transact } = await stage((write, n) => (write === 'commit' && n > 1 ? 'refused' : 'made'));
+    const { store, assize, transact } = await stage((write, n) =>
+      write === 'commit' && n > 1 ? 'refused' : 'made',
+    );
     const other = runtimeOver(store, [tally], { tools: [buffered()] });
     await other.open('t');
     await transact('a');

@@ -1,6 +1,12 @@
 import { clearImmediate, setImmediate } from 'node:timers';
 import { isInstance } from '#base';
-import { EffectError, type EffectPhase, type EffectState, isUnresolved, type KnownEffect } from '#effects';
+import {
+  EffectError,
+  type EffectPhase,
+  type EffectState,
+  isUnresolved,
+  type KnownEffect,
+} from '#effects';
 import {
   type AbandonedArgs,
   type AbandonedEffect,
@@ -208,7 +214,8 @@ export class OutcomeRecorder {
         : undefined,
     );
     // A transaction that cannot be settled in the ledger stays open in the log, for the next owner.
-    if (told !== 'written') await this.#log(told === 'nothing' ? effects : withoutEnd(effects), blobs);
+    if (told !== 'written')
+      await this.#log(told === 'nothing' ? effects : withoutEnd(effects), blobs);
     ended.written(told !== 'failed');
   }
 
@@ -231,7 +238,8 @@ export class OutcomeRecorder {
    * the log submits them.
    */
   async submitUnresolved(trajectoryId: string, lefts: readonly PendingEffect[]): Promise<void> {
-    for (const left of lefts) await this.#tried(trajectoryId, pendingDraft(left, { fence: this.#fence }, []));
+    for (const left of lefts)
+      await this.#tried(trajectoryId, pendingDraft(left, { fence: this.#fence }, []));
   }
 
   /**
@@ -250,7 +258,10 @@ export class OutcomeRecorder {
     const isDecided = await book.write(({ chain, place }) => {
       const pending = chain.open.waitingFor(left.id);
       if (pending === undefined) return undefined;
-      const payload = decisionPayload(place, chain.lastCommit, pending, { ...decision, undoCost: left.undoCost });
+      const payload = decisionPayload(place, chain.lastCommit, pending, {
+        ...decision,
+        undoCost: left.undoCost,
+      });
       return { payload, blobs, effects };
     });
     // No entry follows a final outcome: then only the log has it.
@@ -260,7 +271,11 @@ export class OutcomeRecorder {
   /**
    * The open ones of these effects, and of a commit's. @throws the errors of `LedgerWriter.write`
    */
-  async openEffects(trajectoryId: string, keys: readonly Hash[], commit: Hash | undefined): Promise<OpenEffects> {
+  async openEffects(
+    trajectoryId: string,
+    keys: readonly Hash[],
+    commit: Hash | undefined,
+  ): Promise<OpenEffects> {
     let open: OpenEffects = { unsettled: new Set(), waiting: new Set() };
     await this.#bookOf(trajectoryId).write(({ chain }) => {
       open = {
@@ -283,10 +298,15 @@ export class OutcomeRecorder {
         const discarded = all.flatMap(discardedOf);
         const [first] = settled;
         if (first === undefined && discarded.length === 0) return undefined;
-        const writId = first === undefined ? all[0]!.writId : (chain.unsettled.writOf(first.commit) as Hash);
+        const writId =
+          first === undefined ? all[0]!.writId : (chain.unsettled.writOf(first.commit) as Hash);
         const found = left.flatMap(({ effects }) => foundOf(effects));
         const args = { settled, ...(discarded.length > 0 && { discarded }) };
-        return { payload: settlementPayload(place, chain.lastCommit, writId, args, found), blobs, effects };
+        return {
+          payload: settlementPayload(place, chain.lastCommit, writId, args, found),
+          blobs,
+          effects,
+        };
       });
       if (told === 'nothing') await this.#log(effects, blobs);
       if (told === 'failed') {
@@ -347,7 +367,10 @@ export class OutcomeRecorder {
  * The outcomes of effects of a commit that its chain does not record yet. An empty list if it
  * records all.
  */
-function settledOf({ entry: commit }: EndedCommit, left: EndedTransaction['effects']): SettledCommit[] {
+function settledOf(
+  { entry: commit }: EndedCommit,
+  left: EndedTransaction['effects'],
+): SettledCommit[] {
   const effects = left.map((effect): SettledEffect => {
     const { key: id } = effect;
     const outcome = settledAs(effect.phase);
@@ -416,7 +439,10 @@ function isDecidedSo(effect: EndedEffect): effect is EndedEffect & { readonly re
   return resolved !== undefined && outcomeOf(resolved.as) === settledAs(phase);
 }
 
-function unsettledOf({ unsettled }: Chain, { entry, effects }: EndedCommit): EndedTransaction['effects'] {
+function unsettledOf(
+  { unsettled }: Chain,
+  { entry, effects }: EndedCommit,
+): EndedTransaction['effects'] {
   const left = unsettled.forCommit(entry);
   return left.size === 0 ? [] : effects.filter(({ key }) => left.has(key));
 }
@@ -427,7 +453,8 @@ function pendingDraft(
   blobs: readonly BlobRow[],
 ): (page: LedgerHead) => EntryDraft | undefined {
   return ({ chain, place }) => {
-    if (chain.answered !== undefined || chain.open.waitingFor(left.id) !== undefined) return undefined;
+    if (chain.answered !== undefined || chain.open.waitingFor(left.id) !== undefined)
+      return undefined;
     const { commit, ...rest } = left;
     // An effect of a discarded branch is not named by the commit.
     const isNamed = commit !== undefined && chain.unsettled.forCommit(commit).has(left.id);
@@ -478,23 +505,24 @@ export function pendingEffectsOf(
   { epoch, writId, effects }: EndedTransaction,
   commit: Hash | undefined,
 ): PendingEffect[] {
-  return effects.flatMap(({ key, tool, payload, phase, doubt, undo_cost, isRefused, refused, why }, n) =>
-    isUnresolved(phase)
-      ? [
-          {
-            epoch,
-            n,
-            tool,
-            id: key,
-            payload,
-            reason: phase as PendingEffect['reason'],
-            writId,
-            ...(commit === undefined ? {} : { commit }),
-            ...(doubt === 'undo' && undo_cost !== undefined ? { undoCost: undo_cost } : {}),
-            ...(isRefused === true && refused !== undefined ? { refused } : {}),
-            ...(why === undefined ? {} : { why }),
-          },
-        ]
-      : [],
+  return effects.flatMap(
+    ({ key, tool, payload, phase, doubt, undo_cost, isRefused, refused, why }, n) =>
+      isUnresolved(phase)
+        ? [
+            {
+              epoch,
+              n,
+              tool,
+              id: key,
+              payload,
+              reason: phase as PendingEffect['reason'],
+              writId,
+              ...(commit === undefined ? {} : { commit }),
+              ...(doubt === 'undo' && undo_cost !== undefined ? { undoCost: undo_cost } : {}),
+              ...(isRefused === true && refused !== undefined ? { refused } : {}),
+              ...(why === undefined ? {} : { why }),
+            },
+          ]
+        : [],
   );
 }

@@ -4,7 +4,11 @@ import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineDomain, escalate, overlaps, type Pattern, pass, patternFromText } from '#kernel';
 import { Chain } from '#ledger';
-import { codeOf, doctor, pendingOf } from '../../../../../../tests/support/ledger/multi-approval.ts';
+import {
+  codeOf,
+  doctor,
+  pendingOf,
+} from '../../../../../../tests/support/ledger/multi-approval.ts';
 import { intent, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 import { bindingOf, checkOthers, frozenByRules, frozenFor } from './freeze.ts';
 
@@ -25,21 +29,30 @@ const desk = defineDomain<any, any>({
     },
     go: { process: 'elsewhere', args: z.any(), apply: () => {} },
   } as never,
-  invariants: (rules: any) => [rules.each('ASK', '/mine/*', {}, (n: number) => (n < 5 ? pass : escalate('look')))],
+  invariants: (rules: any) => [
+    rules.each('ASK', '/mine/*', {}, (n: number) => (n < 5 ? pass : escalate('look'))),
+  ],
   counselors: { doctor: (principal: string) => principal === 'doc' },
   freeze: 'footprint',
 });
 const writ = writFor('alice');
-const as = (name: string, params: Record<string, string> = {}): object => ({ role: { name, params } });
+const as = (name: string, params: Record<string, string> = {}): object => ({
+  role: { name, params },
+});
 
 test('during a freeze an uncompilable intent is rejected and freezes nothing', async () => {
-  const trajectory = await runtimeOver(new MemoryStore(), [desk]).create(desk, { trajectoryId: 't' });
+  const trajectory = await runtimeOver(new MemoryStore(), [desk]).create(desk, {
+    trajectoryId: 't',
+  });
   await trajectory.propose(intent('set', 9, writ, as('worker', { who: 'a' })));
-  const propose = (action: string, role: object): Promise<unknown> => trajectory.propose(intent(action, 1, writ, role));
+  const propose = (action: string, role: object): Promise<unknown> =>
+    trajectory.propose(intent(action, 1, writ, role));
   const refused = (reason: string): object => ({ ruling: 'rejected', reason });
   expect(await propose('set', as('worker'))).toMatchObject(refused('type_mismatch'));
   expect(await propose('set', as('nobody', { who: 'a' }))).toMatchObject(refused('type_mismatch'));
-  expect(await propose('set', as('constructor', { who: 'a' }))).toMatchObject(refused('type_mismatch'));
+  expect(await propose('set', as('constructor', { who: 'a' }))).toMatchObject(
+    refused('type_mismatch'),
+  );
   expect(await propose('set', as('guest'))).toMatchObject(refused('invalid_authority'));
   expect(await propose('set', as('guest', { who: 'a' }))).toMatchObject(refused('type_mismatch'));
   expect(await propose('fly', as('worker', { who: 'a' }))).toMatchObject(refused('unknown_tool'));
@@ -48,7 +61,12 @@ test('during a freeze an uncompilable intent is rejected and freezes nothing', a
   const { at: since } = payload.proposal;
   const waiting = { action: 'set', channel: 'any', since };
   const detail = `/mine/a is frozen until an approval is resolved (${by}, by any): set waits since ${since}`;
-  expect(await propose('set', as('worker', { who: 'a' }))).toEqual({ ruling: 'frozen', by, detail, waiting });
+  expect(await propose('set', as('worker', { who: 'a' }))).toEqual({
+    ruling: 'frozen',
+    by,
+    detail,
+    waiting,
+  });
   expect(await propose('set', as('worker', { who: 'b' }))).toMatchObject({ ruling: 'committed' });
   expect(await propose('go', as('guest'))).toMatchObject({ ruling: 'committed' });
   const [pending] = trajectory.approvals.pending();
@@ -62,9 +80,18 @@ test('during a freeze an uncompilable intent is rejected and freezes nothing', a
 });
 
 describe('pending proposals', () => {
-  const anyone = (who: string) => ({ action: 'set', role: { name: 'worker', params: { who } }, args: 1 });
+  const anyone = (who: string) => ({
+    action: 'set',
+    role: { name: 'worker', params: { who } },
+    args: 1,
+  });
   const guest = { action: 'go', role: { name: 'guest', params: {} }, args: 1 };
-  const waiting = (n: number, freezes: 'world' | readonly string[], who: string, approval: object[] = []): never => {
+  const waiting = (
+    n: number,
+    freezes: 'world' | readonly string[],
+    who: string,
+    approval: object[] = [],
+  ): never => {
     const { action: name, role, args } = anyone(who);
     return {
       kind: 'pending_approval',
@@ -82,51 +109,66 @@ describe('pending proposals', () => {
       { weight: 9, arbitrary: fc.array(place, { maxLength: 2 }) },
     );
     const who = fc.constantFrom('a', 'b', 'c');
-    const marks = fc.array(fc.record({ path: fc.constantFrom('/other', '/mine/c') }), { maxLength: 1 });
+    const marks = fc.array(fc.record({ path: fc.constantFrom('/other', '/mine/c') }), {
+      maxLength: 1,
+    });
     const step = fc.tuple(freezes, who, marks, fc.nat(15));
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 10 }), fc.array(place, { maxLength: 2 }), (steps, read) => {
-        const chain = new Chain('t');
-        const reads = read.map(patternFromText);
-        for (const [n, [frozen, name, approval, gone]] of steps.entries()) {
-          chain.open.set(`${n}`, waiting(n, frozen, name, approval));
-          chain.open.delete(`${gone}`);
-          const open = [...chain.open];
-          const meets = (texts: readonly string[], others: readonly Pattern[]): boolean =>
-            texts.map(patternFromText).some((one) => others.some((other) => overlaps(one, other)));
-          const frozenIn = (of: 'world' | readonly string[]): readonly string[] => (of === 'world' ? [''] : of);
-          const changedBy = (pending: any): string[] => [
-            `/mine/${pending.proposal.action.role.params.who}`,
-            ...pending.proposal.approval.map((mark: { path: string }) => mark.path),
-          ];
-          for (const intent of [anyone('a'), anyone('b'), guest]) {
-            const { reads: seen, writes } = bindingOf(desk, intent as never) as NonNullable<
-              ReturnType<typeof bindingOf>
-            >;
-            const by = open.find(
-              ([, pending]) =>
-                pending.freezes === 'world' || meets(pending.freezes, writes) || meets(changedBy(pending), seen),
-            );
-            expect(frozenFor(chain, desk, intent as never, '0')).toEqual(
-              by && {
-                ruling: 'frozen',
-                by: by[0],
-                detail: expect.stringContaining(`(${by[0]}, by ${by[0]})`),
-                waiting: { action: 'set', channel: by[0], since: 'then' },
-              },
-            );
+      fc.property(
+        fc.array(step, { maxLength: 10 }),
+        fc.array(place, { maxLength: 2 }),
+        (steps, read) => {
+          const chain = new Chain('t');
+          const reads = read.map(patternFromText);
+          for (const [n, [frozen, name, approval, gone]] of steps.entries()) {
+            chain.open.set(`${n}`, waiting(n, frozen, name, approval));
+            chain.open.delete(`${gone}`);
+            const open = [...chain.open];
+            const meets = (texts: readonly string[], others: readonly Pattern[]): boolean =>
+              texts
+                .map(patternFromText)
+                .some((one) => others.some((other) => overlaps(one, other)));
+            const frozenIn = (of: 'world' | readonly string[]): readonly string[] =>
+              of === 'world' ? [''] : of;
+            const changedBy = (pending: any): string[] => [
+              `/mine/${pending.proposal.action.role.params.who}`,
+              ...pending.proposal.approval.map((mark: { path: string }) => mark.path),
+            ];
+            for (const intent of [anyone('a'), anyone('b'), guest]) {
+              const { reads: seen, writes } = bindingOf(desk, intent as never) as NonNullable<
+                ReturnType<typeof bindingOf>
+              >;
+              const by = open.find(
+                ([, pending]) =>
+                  pending.freezes === 'world' ||
+                  meets(pending.freezes, writes) ||
+                  meets(changedBy(pending), seen),
+              );
+              expect(frozenFor(chain, desk, intent as never, '0')).toEqual(
+                by && {
+                  ruling: 'frozen',
+                  by: by[0],
+                  detail: expect.stringContaining(`(${by[0]}, by ${by[0]})`),
+                  waiting: { action: 'set', channel: by[0], since: 'then' },
+                },
+              );
+            }
+            const judged = open.find(([, pending]) => meets(changedBy(pending), reads))?.[0];
+            expect(
+              (frozenByRules(chain, desk, () => reads, '0') as { by?: string } | undefined)?.by,
+            ).toBe(judged);
+            for (const keys of [['other'], ['mine', 'a']] as const) {
+              const change = patternFromText(`/${keys.join('/')}`);
+              const other = open.find(
+                ([id, { freezes: of }]) => id !== `${n}` && meets(frozenIn(of), [change]),
+              )?.[0];
+              const check = (): void => checkOthers(chain, desk, `${n}`, [{ keys }] as never, '0');
+              if (other === undefined) check();
+              else expect(check).toThrow(`until ${other} is`);
+            }
           }
-          const judged = open.find(([, pending]) => meets(changedBy(pending), reads))?.[0];
-          expect((frozenByRules(chain, desk, () => reads, '0') as { by?: string } | undefined)?.by).toBe(judged);
-          for (const keys of [['other'], ['mine', 'a']] as const) {
-            const change = patternFromText(`/${keys.join('/')}`);
-            const other = open.find(([id, { freezes: of }]) => id !== `${n}` && meets(frozenIn(of), [change]))?.[0];
-            const check = (): void => checkOthers(chain, desk, `${n}`, [{ keys }] as never, '0');
-            if (other === undefined) check();
-            else expect(check).toThrow(`until ${other} is`);
-          }
-        }
-      }),
+        },
+      ),
     );
   });
 
@@ -157,7 +199,9 @@ describe('pending proposals', () => {
     rule();
     for (let n = 0; n < 10; n++) open.set(`${n}`, waiting(n, [`/mine/${n}`], `${n}`));
     rule();
-    const looks = (['entries', 'values', 'keys', 'forEach', Symbol.iterator] as const).map((by) => vi.spyOn(open, by));
+    const looks = (['entries', 'values', 'keys', 'forEach', Symbol.iterator] as const).map((by) =>
+      vi.spyOn(open, by),
+    );
     open.delete('5');
     open.set('10', waiting(10, ['/mine/10'], '10'));
     expect(rule()).toEqual([undefined, undefined, undefined]);
@@ -215,7 +259,9 @@ describe('a path that a proposal changes outside its footprint', () => {
   });
 
   async function asked() {
-    const trajectory = await runtimeOver(new MemoryStore(), [book]).create(book, { trajectoryId: 't' });
+    const trajectory = await runtimeOver(new MemoryStore(), [book]).create(book, {
+      trajectoryId: 't',
+    });
     const propose = (action: string, n: number, account: string, id: string) =>
       trajectory.propose(intent(action, n, writ, as('worker', { account, id })) as never);
     await pendingOf(propose('strike', 9, 'a', '1'));
@@ -267,7 +313,12 @@ function ratesOf(approvals: number) {
     name: 'rates',
     version: `${approvals}`,
     freeze: 'footprint',
-    state: z.object({ x: z.number(), y: z.number(), rate: z.number(), ok: z.record(z.string(), z.string()) }),
+    state: z.object({
+      x: z.number(),
+      y: z.number(),
+      rate: z.number(),
+      ok: z.record(z.string(), z.string()),
+    }),
     initial: { x: 0, y: 0, rate: 0, ok: {} },
     processes: { x: { writes: ['/x'] }, y: { writes: ['/y'] } },
     roles: { r: { processes: ['x', 'y'] } },
@@ -292,15 +343,21 @@ describe('while two pending proposals have overlapping freezes', () => {
 
   test('neither approval changes a path frozen by the other, until that resolves', async () => {
     const { trajectory, x, y } = await waiting();
-    expect(await codeOf(trajectory, () => trajectory.approvals.approve(y, doctor('b')))).toBe('frozen');
+    expect(await codeOf(trajectory, () => trajectory.approvals.approve(y, doctor('b')))).toBe(
+      'frozen',
+    );
     await expect(trajectory.approvals.approve(y, doctor('b'))).rejects.toMatchObject({
       evidence: { by: x, path: '/rate' },
     });
     expect(trajectory.state()).toEqual({ x: 0, y: 0, rate: 0, ok: {} });
     // A proposal that changes nothing there proceeds, and so does the one that was refused then.
-    expect(await trajectory.approvals.approve(x, doctor('a'))).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(x, doctor('a'))).toMatchObject({
+      ruling: 'committed',
+    });
     expect(trajectory.state()).toEqual({ x: 9, y: 0, rate: 0, ok: { x: 'dr-a' } });
-    expect(await trajectory.approvals.approve(y, doctor('b'))).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(y, doctor('b'))).toMatchObject({
+      ruling: 'committed',
+    });
     expect(trajectory.state()).toEqual({ x: 9, y: 9, rate: 1000, ok: { x: 'dr-a', y: 'dr-b' } });
   });
 
@@ -322,16 +379,24 @@ describe('while two pending proposals have overlapping freezes', () => {
   test('the approval proceeds when the other proposal is rejected', async () => {
     const { trajectory, x, y } = await waiting();
     await trajectory.approvals.reject(x, doctor('a', { reason: 'no' }) as never);
-    expect(await trajectory.approvals.approve(y, doctor('b'))).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(y, doctor('b'))).toMatchObject({
+      ruling: 'committed',
+    });
   });
 
   test('each of several approvers is refused in the same way', async () => {
     const { trajectory, x, y } = await waiting(2);
     const half = await pendingOf(trajectory.approvals.approve(x, doctor('a')));
     // Also before the last approval: a proposal that could not be committed gets no approval.
-    expect(await codeOf(trajectory, () => trajectory.approvals.approve(y, doctor('a')))).toBe('frozen');
-    await expect(trajectory.approvals.approve(y, doctor('a'))).rejects.toMatchObject({ evidence: { by: half } });
-    expect(await trajectory.approvals.approve(half, doctor('b'))).toMatchObject({ ruling: 'committed' });
+    expect(await codeOf(trajectory, () => trajectory.approvals.approve(y, doctor('a')))).toBe(
+      'frozen',
+    );
+    await expect(trajectory.approvals.approve(y, doctor('a'))).rejects.toMatchObject({
+      evidence: { by: half },
+    });
+    expect(await trajectory.approvals.approve(half, doctor('b'))).toMatchObject({
+      ruling: 'committed',
+    });
     expect(trajectory.state()).toMatchObject({ x: 9, rate: 0 });
   });
 });

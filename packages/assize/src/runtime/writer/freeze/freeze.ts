@@ -89,7 +89,12 @@ class FreezeIndex implements OpenApprovalListener {
    * that time, except the given one. An expired approval freezes nothing, also before its expiry is
    * recorded: no later entry can approve it.
    */
-  first(writes: readonly Pattern[], reads: readonly Pattern[], at: Instant, but?: Hash): OpenFreeze | undefined {
+  first(
+    writes: readonly Pattern[],
+    reads: readonly Pattern[],
+    at: Instant,
+    but?: Hash,
+  ): OpenFreeze | undefined {
     this.#placeFresh();
     let first: OpenFreeze | undefined;
     const look = (held: OpenFreeze): void => {
@@ -154,7 +159,13 @@ function freezesOf({ open }: Chain, domain: Domain): FreezeIndex {
  * does. Under `reserve` only the changes decide, which are known after adjudication. `but`: the
  * approval that the intent resolves, if it is an amendment.
  */
-export function frozenFor(chain: Chain, domain: Domain, intent: Intent, at: Instant, but?: Hash): Ruling | undefined {
+export function frozenFor(
+  chain: Chain,
+  domain: Domain,
+  intent: Intent,
+  at: Instant,
+  but?: Hash,
+): Ruling | undefined {
   if (chain.open.size === 0) return undefined;
   const { reads, writes } = domain.freeze === 'reserve' ? NOTHING : touchedBy(domain, intent);
   const freezes = freezesOf(chain, domain);
@@ -168,7 +179,8 @@ export function frozenFor(chain: Chain, domain: Domain, intent: Intent, at: Inst
   // The answer omits the reason, and shows only paths that the caller may access. The pending
   // proposal may concern data that the caller must not see.
   const met =
-    writes.find((pattern) => meetsAny(pattern, frozen)) ?? reads.find((pattern) => meetsAny(pattern, changing));
+    writes.find((pattern) => meetsAny(pattern, frozen)) ??
+    reads.find((pattern) => meetsAny(pattern, changing));
   return frozenBy(first, `${patternText(met as Pattern)} is frozen`);
 }
 
@@ -200,7 +212,8 @@ export function frozenByReservations(
   at: Instant,
 ): Ruling | NeedsFacts | undefined {
   if (chain.open.size === 0) return undefined;
-  const places = judged.verdict === 'approved' ? changedPlaces(judged.changes) : frozenPatterns(judged.freezes);
+  const places =
+    judged.verdict === 'approved' ? changedPlaces(judged.changes) : frozenPatterns(judged.freezes);
   const first = freezesOf(chain, domain).first(places, [], at);
   if (first !== undefined) {
     const met = places.find((place) => meetsAny(place, first.frozen)) as Pattern;
@@ -218,7 +231,10 @@ export function frozenByReservations(
   const held = judged.verdict === 'approved' ? judged.heldBy(waiting) : heldBy(world, own, waiting);
   if (held === undefined) return undefined;
   const { by, invariantId } = held;
-  return frozenBy({ by: by.id, pending: by.pending }, `${invariantId} does not pass together with a pending proposal`);
+  return frozenBy(
+    { by: by.id, pending: by.pending },
+    `${invariantId} does not pass together with a pending proposal`,
+  );
 }
 
 function changedPlaces(changes: readonly Pick<Change, 'keys'>[]): Pattern[] {
@@ -234,7 +250,12 @@ function frozenBy({ by, pending }: Pick<OpenFreeze, 'by' | 'pending'>, what: str
     ruling: 'frozen',
     by,
     detail: `${what} until an approval is resolved (${by}, by ${channel}): ${action.name} waits since ${at}${until}`,
-    waiting: { action: action.name, channel, since: at, ...(expires === undefined ? {} : { until: expires }) },
+    waiting: {
+      action: action.name,
+      channel,
+      since: at,
+      ...(expires === undefined ? {} : { until: expires }),
+    },
   };
 }
 
@@ -246,13 +267,20 @@ function frozenBy({ by, pending }: Pick<OpenFreeze, 'by' | 'pending'>, what: str
  *
  * @throws RuntimeError `frozen`
  */
-export function checkOthers(chain: Chain, domain: Domain, id: Hash, changes: readonly Change[], at: Instant): void {
+export function checkOthers(
+  chain: Chain,
+  domain: Domain,
+  id: Hash,
+  changes: readonly Change[],
+  at: Instant,
+): void {
   const changed = changedPlaces(changes);
   const first = freezesOf(chain, domain).first(changed, [], at, id);
   if (first === undefined) return;
   const { by, pending, frozen } = first;
   const path = toPointer(
-    (changed.find((pattern) => meetsAny(pattern, frozen)) as { segments: readonly string[] }).segments,
+    (changed.find((pattern) => meetsAny(pattern, frozen)) as { segments: readonly string[] })
+      .segments,
   );
   throw new RuntimeError(
     'frozen',
@@ -269,14 +297,21 @@ function freezeOf(domain: Domain, pending: PendingPayload): Freeze {
   const recorded = frozenPatterns(pending.freezes);
   const reserved = domain.freeze === 'reserve' ? reservedBy(domain, pending) : undefined;
   // Under `footprint`, an earlier version of the domain recorded what the rules read, too.
-  const frozen = reserved === undefined || recorded.every((one) => contains(reserved, one)) ? recorded : reserved;
+  const frozen =
+    reserved === undefined || recorded.every((one) => contains(reserved, one))
+      ? recorded
+      : reserved;
   return { frozen, changing: changingOf(domain, pending) ?? frozen };
 }
 
 /** Undefined if it freezes the whole state or nothing, or if only blobs have its changes. */
-function reservedBy(domain: Domain, { freezes, proposal }: PendingPayload): readonly Pattern[] | undefined {
+function reservedBy(
+  domain: Domain,
+  { freezes, proposal }: PendingPayload,
+): readonly Pattern[] | undefined {
   const { delta, approval } = proposal;
-  if (freezes === 'world' || freezes.length === 0 || isBlobRef(delta.state) || isBlobRef(approval)) return undefined;
+  if (freezes === 'world' || freezes.length === 0 || isBlobRef(delta.state) || isBlobRef(approval))
+    return undefined;
   return reservedPlaces(domain, changesIn([...delta.state, ...approval]));
 }
 
@@ -315,7 +350,11 @@ export function checkReservations(
 function changingOf(domain: Domain, { proposal }: PendingPayload): readonly Pattern[] | undefined {
   const { action, approval } = proposal;
   if (isBlobRef(approval) || isBlobRef(action.args)) return undefined;
-  const { writes } = touchedBy(domain, { action: action.name, role: action.role, args: action.args });
+  const { writes } = touchedBy(domain, {
+    action: action.name,
+    role: action.role,
+    args: action.args,
+  });
   return [...writes, ...changedPlaces(changesIn(approval))];
 }
 
@@ -337,8 +376,11 @@ function touchedBy(domain: Domain, intent: Intent): Pick<Binding, 'reads' | 'wri
 
 /** The process of an intent, bound to its role; undefined if the intent does not compile. */
 export function bindingOf(domain: Domain, intent: Intent): Binding | undefined {
-  const process = (domain.actions as Record<string, { process: string } | undefined>)[intent.action]?.process;
-  const role = Object.hasOwn(domain.roles, intent.role.name) ? domain.roles[intent.role.name] : undefined;
+  const process = (domain.actions as Record<string, { process: string } | undefined>)[intent.action]
+    ?.process;
+  const role = Object.hasOwn(domain.roles, intent.role.name)
+    ? domain.roles[intent.role.name]
+    : undefined;
   if (process === undefined || !role?.processes.includes(process)) return undefined;
   if (role.params?.some((param) => !Object.hasOwn(intent.role.params, param))) return undefined;
   return domain.bind(process, intent.role.params);

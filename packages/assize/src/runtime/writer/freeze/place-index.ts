@@ -60,7 +60,12 @@ function node<T>(): Node<T> {
   return { values: new Set(), below: new Map(), star: undefined };
 }
 
-function walk<T>(here: Node<T>, segments: readonly Segment[], depth: number, found: (value: T) => void): void {
+function walk<T>(
+  here: Node<T>,
+  segments: readonly Segment[],
+  depth: number,
+  found: (value: T) => void,
+): void {
   for (const value of here.values) found(value);
   const segment = segments[depth];
   if (typeof segment !== 'string') {

@@ -7,7 +7,13 @@ import { defineDomain, escalate, pass } from '#kernel';
 import { entryRow } from '#ledger';
 import { verifyStore } from '#runtime';
 import { insurerOf } from '../../../../../../tests/support/ledger/insurer.ts';
-import { HandClock, intent, runtimeOver, START, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  intent,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../../../../../tests/support/ledger/runtime.ts';
 import type { Ruling } from '../../records/ruling.ts';
 import type { Trajectory } from '../../trajectory.ts';
 
@@ -19,13 +25,27 @@ async function opened(freeze: Parameters<typeof insurerOf>[0] = 'reserve', optio
   const domain = insurerOf(freeze, options);
   const store = new MemoryStore();
   const clock = new HandClock();
-  const assize = runtimeOver(store, [domain], { ports: { clock }, approvals: { timeoutMs: 60_000 } });
-  return { assize, store, clock, domain, trajectory: await assize.create(domain, { trajectoryId: 't' }) };
+  const assize = runtimeOver(store, [domain], {
+    ports: { clock },
+    approvals: { timeoutMs: 60_000 },
+  });
+  return {
+    assize,
+    store,
+    clock,
+    domain,
+    trajectory: await assize.create(domain, { trajectoryId: 't' }),
+  };
 }
 
 const propose = (trajectory: Trajectory<any>, action: string, args: object): Promise<Ruling> =>
   trajectory.propose(intent(action, args, writ, { role: 'agent' }));
-const claim = (trajectory: Trajectory<any>, id: string, cents: number, invoice?: string): Promise<Ruling> =>
+const claim = (
+  trajectory: Trajectory<any>,
+  id: string,
+  cents: number,
+  invoice?: string,
+): Promise<Ruling> =>
   propose(trajectory, 'claim', { id, cents, ...(invoice === undefined ? {} : { invoice }) });
 
 function pendingOf(ruling: Ruling): string {
@@ -33,7 +53,8 @@ function pendingOf(ruling: Ruling): string {
   return ruling.pending;
 }
 
-const claims = (trajectory: Trajectory<any>): string[] => Object.keys((trajectory.state() as any).claims);
+const claims = (trajectory: Trajectory<any>): string[] =>
+  Object.keys((trajectory.state() as any).claims);
 
 describe('while a claim waits', () => {
   test('claims within the rest of the budget go on, others do not', async () => {
@@ -55,14 +76,23 @@ describe('while a claim waits', () => {
 
   test('parallel requests for approval are all recorded', async () => {
     const { trajectory } = await opened();
-    const rulings = await Promise.all(['a', 'b', 'c', 'd'].map((id) => claim(trajectory, id, 12_500)));
-    expect(rulings.map(({ ruling }) => ruling)).toEqual(['escalated', 'escalated', 'escalated', 'escalated']);
+    const rulings = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((id) => claim(trajectory, id, 12_500)),
+    );
+    expect(rulings.map(({ ruling }) => ruling)).toEqual([
+      'escalated',
+      'escalated',
+      'escalated',
+      'escalated',
+    ]);
     expect(await claim(trajectory, 'e', 12_500)).toMatchObject({
       ruling: 'frozen',
       by: pendingOf(rulings[0] as Ruling),
     });
     for (const ruling of rulings.toReversed())
-      expect(await trajectory.approvals.approve(pendingOf(ruling), manager)).toMatchObject({ ruling: 'committed' });
+      expect(await trajectory.approvals.approve(pendingOf(ruling), manager)).toMatchObject({
+        ruling: 'committed',
+      });
     expect(claims(trajectory)).toEqual(['a', 'b', 'c', 'd']);
   });
 
@@ -81,10 +111,15 @@ describe('while a claim waits', () => {
     const { trajectory } = await opened();
     await claim(trajectory, 'x', 5_000);
     const by = pendingOf(await claim(trajectory, 'x', 20_000));
-    expect(await propose(trajectory, 'note', { id: 'x', note: 'call back' })).toMatchObject({ ruling: 'frozen', by });
+    expect(await propose(trajectory, 'note', { id: 'x', note: 'call back' })).toMatchObject({
+      ruling: 'frozen',
+      by,
+    });
     expect(await claim(trajectory, 'x', 15_000)).toMatchObject({ ruling: 'frozen', by });
     await claim(trajectory, 'y', 5_000);
-    expect(await propose(trajectory, 'note', { id: 'y', note: 'call back' })).toMatchObject({ ruling: 'committed' });
+    expect(await propose(trajectory, 'note', { id: 'y', note: 'call back' })).toMatchObject({
+      ruling: 'committed',
+    });
   });
 
   test('an invoice that waits is taken', async () => {
@@ -97,11 +132,18 @@ describe('while a claim waits', () => {
   test('of several claims that wait, the one that blocks is named', async () => {
     const { trajectory } = await opened();
     const waiting: string[] = [];
-    for (const n of [1, 2, 3, 4]) waiting.push(pendingOf(await claim(trajectory, `w${n}`, 11_000, `i-${n}`)));
+    for (const n of [1, 2, 3, 4])
+      waiting.push(pendingOf(await claim(trajectory, `w${n}`, 11_000, `i-${n}`)));
     for (const [n, by] of waiting.entries())
-      expect(await claim(trajectory, 'a', 100, `i-${n + 1}`)).toMatchObject({ ruling: 'frozen', by });
+      expect(await claim(trajectory, 'a', 100, `i-${n + 1}`)).toMatchObject({
+        ruling: 'frozen',
+        by,
+      });
     // All four together use up the budget: the oldest is named.
-    expect(await claim(trajectory, 'a', 7_000, 'i-5')).toMatchObject({ ruling: 'frozen', by: waiting[0] });
+    expect(await claim(trajectory, 'a', 7_000, 'i-5')).toMatchObject({
+      ruling: 'frozen',
+      by: waiting[0],
+    });
     expect(await claim(trajectory, 'a', 6_000, 'i-5')).toMatchObject({ ruling: 'committed' });
   });
 
@@ -110,31 +152,44 @@ describe('while a claim waits', () => {
     await claim(trajectory, 'old', 10_000);
     await claim(trajectory, 'older', 10_000);
     const held = writFor('alice', { require_approval: ['claim'], nonce: 'held' });
-    const lower = await trajectory.propose(intent('claim', { id: 'old', cents: 0 }, held, { role: 'agent' }));
+    const lower = await trajectory.propose(
+      intent('claim', { id: 'old', cents: 0 }, held, { role: 'agent' }),
+    );
     const large = pendingOf(await claim(trajectory, 'large', 25_000));
     expect(pendingOf(lower)).not.toBe(large);
     // With the refund there is room for 15,000, and without it only for 5,000.
     expect(await claim(trajectory, 'b', 10_000)).toMatchObject({ ruling: 'frozen', by: large });
     expect(await claim(trajectory, 'b', 5_000)).toMatchObject({ ruling: 'committed' });
-    expect(await trajectory.approvals.approve(large, manager)).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(large, manager)).toMatchObject({
+      ruling: 'committed',
+    });
   });
 
   test('a larger budget that waits gives no room', async () => {
     const { trajectory } = await opened();
     const held = writFor('alice', { require_approval: ['plan'], nonce: 'held' });
-    const wider = await trajectory.propose(intent('plan', { budget: 100_000 }, held, { role: 'agent' }));
+    const wider = await trajectory.propose(
+      intent('plan', { budget: 100_000 }, held, { role: 'agent' }),
+    );
     expect(pendingOf(wider)).toBeDefined();
     const large = pendingOf(await claim(trajectory, 'large', 45_000));
     expect(await claim(trajectory, 'a', 10_000)).toMatchObject({ ruling: 'frozen' });
     expect(await claim(trajectory, 'a', 5_000)).toMatchObject({ ruling: 'committed' });
-    expect(await trajectory.approvals.approve(large, manager)).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(large, manager)).toMatchObject({
+      ruling: 'committed',
+    });
   });
 
   test('a smaller budget waits until the claims that need it are decided', async () => {
     const { trajectory } = await opened();
     const by = pendingOf(await claim(trajectory, 'large', 45_000));
-    expect(await propose(trajectory, 'plan', { budget: 40_000 })).toMatchObject({ ruling: 'frozen', by });
-    expect(await propose(trajectory, 'plan', { budget: 45_000 })).toMatchObject({ ruling: 'committed' });
+    expect(await propose(trajectory, 'plan', { budget: 40_000 })).toMatchObject({
+      ruling: 'frozen',
+      by,
+    });
+    expect(await propose(trajectory, 'plan', { budget: 45_000 })).toMatchObject({
+      ruling: 'committed',
+    });
   });
 
   test('the answer says what waits, for whom, since when and until when', async () => {
@@ -143,7 +198,10 @@ describe('while a claim waits', () => {
     clock.forward(1_000);
     const answer = await claim(trajectory, 'a', 1);
     const until = '2026-03-23T09:01:00.000000Z';
-    expect(answer).toMatchObject({ by, waiting: { action: 'claim', channel: 'manager', since: START, until } });
+    expect(answer).toMatchObject({
+      by,
+      waiting: { action: 'claim', channel: 'manager', since: START, until },
+    });
     expect((answer as { detail: string }).detail).toBe(
       `BUDGET does not pass together with a pending proposal until an approval is resolved (${by}, by manager): claim waits since ${START}, until ${until}`,
     );
@@ -192,7 +250,9 @@ describe('an approval under reservations', () => {
     const { trajectory } = await opened();
     const by = pendingOf(await claim(trajectory, 'large', 20_000));
     await propose(trajectory, 'plan', { rate: 2 });
-    await expect(trajectory.approvals.approve(by, { ...manager, principal: 'alice' })).rejects.toMatchObject({
+    await expect(
+      trajectory.approvals.approve(by, { ...manager, principal: 'alice' }),
+    ).rejects.toMatchObject({
       code: 'unauthorised_counselor',
     });
     expect(trajectory.approvals.pending()).toHaveLength(1);
@@ -235,18 +295,24 @@ describe('an approval under reservations', () => {
     const two = pendingOf(await claim(trajectory, 'two', 20_000));
     const instead = (cents: number) => ({
       ...manager,
-      replacement: [{ op: 'add' as const, path: '/claims/one', value: { cents, by: 'manager:ann' } }],
+      replacement: [
+        { op: 'add' as const, path: '/claims/one', value: { cents, by: 'manager:ann' } },
+      ],
     });
     await expect(trajectory.approvals.approve(one, instead(31_000))).rejects.toMatchObject({
       code: 'frozen',
       evidence: { by: two, invariant_id: 'BUDGET' },
     });
     // An override is of rules that the approved state breaks, and this state breaks none.
-    await expect(trajectory.approvals.approve(one, { ...instead(31_000), override: true })).rejects.toMatchObject({
+    await expect(
+      trajectory.approvals.approve(one, { ...instead(31_000), override: true }),
+    ).rejects.toMatchObject({
       code: 'frozen',
     });
     expect(claims(trajectory)).toEqual([]);
-    expect(await trajectory.approvals.approve(one, instead(30_000))).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(one, instead(30_000))).toMatchObject({
+      ruling: 'committed',
+    });
     expect(await trajectory.approvals.approve(two, manager)).toMatchObject({ ruling: 'committed' });
   });
 
@@ -254,11 +320,18 @@ describe('an approval under reservations', () => {
     const { trajectory } = await opened();
     const one = pendingOf(await claim(trajectory, 'one', 20_000));
     const two = pendingOf(await claim(trajectory, 'two', 20_000));
-    const replacement = [{ op: 'add' as const, path: '/claims/one', value: { cents: 60_000, by: 'manager:ann' } }];
-    expect(await trajectory.approvals.approve(one, { ...manager, override: true, replacement })).toMatchObject({
+    const replacement = [
+      { op: 'add' as const, path: '/claims/one', value: { cents: 60_000, by: 'manager:ann' } },
+    ];
+    expect(
+      await trajectory.approvals.approve(one, { ...manager, override: true, replacement }),
+    ).toMatchObject({
       ruling: 'committed',
     });
-    expect(await claim(trajectory, 'a', 1)).toMatchObject({ ruling: 'rejected', invariantId: 'BUDGET' });
+    expect(await claim(trajectory, 'a', 1)).toMatchObject({
+      ruling: 'rejected',
+      invariantId: 'BUDGET',
+    });
     expect(await trajectory.approvals.approve(two, manager)).toMatchObject({
       ruling: 'rejected',
       reason: 'conflict',
@@ -298,7 +371,9 @@ describe('reservations', () => {
     const domain = defineDomain({
       name: 'notes',
       version: '1',
-      state: z.object({ notes: z.record(z.string(), z.object({ text: z.string(), by: z.string().optional() })) }),
+      state: z.object({
+        notes: z.record(z.string(), z.object({ text: z.string(), by: z.string().optional() })),
+      }),
       initial: { notes: {} },
       processes: { write: { writes: ['/notes/*'] } },
       roles: { agent: { processes: ['write'] } },
@@ -328,8 +403,11 @@ describe('reservations', () => {
       counselors: { manager: (principal) => principal.startsWith('manager:') },
     });
     const store = new MemoryStore();
-    const writing = await runtimeOver(store, [domain as never]).create(domain as never, { trajectoryId: 't' });
-    const write = (on: Trajectory<any>, id: string, text: string) => propose(on, 'write', { id, text });
+    const writing = await runtimeOver(store, [domain as never]).create(domain as never, {
+      trajectoryId: 't',
+    });
+    const write = (on: Trajectory<any>, id: string, text: string) =>
+      propose(on, 'write', { id, text });
     const ids = [];
     // One is in the entry, and the other in blobs.
     for (const [id, length] of [['short', 100] as const, ['large', 100_000] as const])
@@ -351,7 +429,9 @@ describe('reservations', () => {
     expect(await write(opened as never, 'other', 'brief')).toMatchObject({ ruling: 'committed' });
     expect({ applied, read }).toEqual({ applied: 1, read: [] });
     for (const id of ids)
-      expect(await opened.approvals.reject(id, { ...manager, reason: 'no' })).toMatchObject({ ruling: 'rejected' });
+      expect(await opened.approvals.reject(id, { ...manager, reason: 'no' })).toMatchObject({
+        ruling: 'rejected',
+      });
     expect(applied).toBe(1);
   });
 
@@ -376,12 +456,19 @@ describe('reservations', () => {
     const { trajectory } = await opened();
     const by = pendingOf(await claim(trajectory, 'large', 50_000));
     const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
-    const revoked = await trajectory.writs.revoke({ writ: writId(writ), reason: 'the agent leaves', by: officer });
+    const revoked = await trajectory.writs.revoke({
+      writ: writId(writ),
+      reason: 'the agent leaves',
+      by: officer,
+    });
     expect(revoked.ruling.ruling).toBe('committed');
     // Authority is no part of what was submitted: the counselor is told, and nothing is recorded.
-    await expect(trajectory.approvals.approve(by, manager)).rejects.toMatchObject({ code: 'changed_since' });
+    await expect(trajectory.approvals.approve(by, manager)).rejects.toMatchObject({
+      code: 'changed_since',
+    });
     const others = writFor('bob', { nonce: 'bob' });
-    const other = () => trajectory.propose(intent('claim', { id: 'a', cents: 1 }, others, { role: 'agent' }));
+    const other = () =>
+      trajectory.propose(intent('claim', { id: 'a', cents: 1 }, others, { role: 'agent' }));
     expect(await other()).toMatchObject({ ruling: 'frozen', by });
     await trajectory.approvals.reject(by, { ...manager, reason: 'the writ is revoked' });
     expect(await other()).toMatchObject({ ruling: 'committed' });
@@ -394,7 +481,9 @@ describe('reservations', () => {
     await claim(trajectory, 'a', 5_000);
     await trajectory.approvals.approve(second, manager);
     await propose(trajectory, 'plan', { rate: 2 });
-    expect(await trajectory.approvals.approve(first, manager)).toMatchObject({ reason: 'conflict' });
+    expect(await trajectory.approvals.approve(first, manager)).toMatchObject({
+      reason: 'conflict',
+    });
     const report = await deepReplay(store, 't', { domains: [domain] });
     expect(report).toMatchObject({ same: true, preserved: true, reworded: 0, differences: [] });
     expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
@@ -405,10 +494,16 @@ describe('reservations', () => {
     const by = pendingOf(await claim(trajectory, 'one', 20_000));
     await trajectory.approvals.reject(by, { ...manager, reason: 'no' });
     const rows = await store.entries('t');
-    const payload = { ...JSON.parse(rows.at(-1)?.payload as string), reason: 'conflict', detail: 'it differs' };
+    const payload = {
+      ...JSON.parse(rows.at(-1)?.payload as string),
+      reason: 'conflict',
+      detail: 'it differs',
+    };
     const forged = new MemoryStore();
     await forged.commit({ entries: [...rows.slice(0, -1), entryRow(payload)] as never, blobs: [] });
     const { differences } = await deepReplay(forged, 't', { domains: [domain] });
-    expect(differences).toMatchObject([{ seq: 2, what: 'ruling', recorded: { reason: 'conflict' }, now: 'committed' }]);
+    expect(differences).toMatchObject([
+      { seq: 2, what: 'ruling', recorded: { reason: 'conflict' }, now: 'committed' },
+    ]);
   });
 });

@@ -64,7 +64,12 @@ export class Reservations {
     at: Instant,
     but?: Hash,
   ): readonly OpenReservation[] | NeedsFacts {
-    if (open.size === 0 || domain.freeze !== 'reserve' || Object.keys(domain.counselors).length === 0) return [];
+    if (
+      open.size === 0 ||
+      domain.freeze !== 'reserve' ||
+      Object.keys(domain.counselors).length === 0
+    )
+      return [];
     const waiting: (Opened & Waiting)[] = [];
     const unread: Opened[] = [];
     for (const [id, pending] of open) {
@@ -95,7 +100,8 @@ export class Reservations {
     if (known !== undefined) return known;
     const { delta, approval } = pending.proposal;
     const patches = this.#read.get(pending)?.operations ?? inOrder(delta.state, approval);
-    const places = patches === undefined ? frozenPlaces(pending) : changesIn(patches).map(({ keys }) => keys);
+    const places =
+      patches === undefined ? frozenPlaces(pending) : changesIn(patches).map(({ keys }) => keys);
     if (places !== undefined) this.#places.set(pending, places);
     return places;
   }
@@ -103,7 +109,11 @@ export class Reservations {
   #readInline({ id, pending }: Opened): OpenReservation | undefined {
     const { delta, approval } = pending.proposal;
     const patches = inOrder(delta.state, approval);
-    if (patches === undefined || patches.some((patch) => 'value' in patch && isBlobRef(patch.value))) return undefined;
+    if (
+      patches === undefined ||
+      patches.some((patch) => 'value' in patch && isBlobRef(patch.value))
+    )
+      return undefined;
     return this.#keep(id, pending, patches as PatchOperation[]);
   }
 
@@ -132,7 +142,11 @@ export class Reservations {
   }
 
   #keep(id: Hash, pending: PendingPayload, operations: readonly PatchOperation[]): OpenReservation {
-    const kept = { id, pending, operations: copyJson(operations, WORLD_LIMITS) as unknown as PatchOperation[] };
+    const kept = {
+      id,
+      pending,
+      operations: copyJson(operations, WORLD_LIMITS) as unknown as PatchOperation[],
+    };
     this.#read.set(pending, kept);
     return kept;
   }
@@ -159,6 +173,9 @@ export function changesIn(patches: readonly { readonly path: string }[]): Pick<C
 }
 
 /** Both lists. Undefined if one is in a blob. */
-function inOrder(state: Stored<readonly Patch[]>, approval: Stored<readonly Patch[]>): readonly Patch[] | undefined {
+function inOrder(
+  state: Stored<readonly Patch[]>,
+  approval: Stored<readonly Patch[]>,
+): readonly Patch[] | undefined {
   return isBlobRef(state) || isBlobRef(approval) ? undefined : [...state, ...approval];
 }

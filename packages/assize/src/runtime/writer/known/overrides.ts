@@ -16,7 +16,8 @@ export class Overrides {
   note(payload: Payload): void {
     // The rules before an upgrade no longer count.
     if (isUpgrade(payload)) this.#stand = false;
-    this.#stand ||= ('detection_vector' in payload && payload.detection_vector?.some(isBroken)) === true;
+    this.#stand ||=
+      ('detection_vector' in payload && payload.detection_vector?.some(isBroken)) === true;
   }
 }
 

@@ -27,7 +27,8 @@ test('each follower sees new commits; storage is at most twice one’s backlog',
           log.unfollow(WHO[each.unfollow]!);
           model.delete(WHO[each.unfollow]!);
         }
-        for (const who of WHO) expect([...log.since(who)].map(({ id }) => id)).toEqual(model.get(who) ?? []);
+        for (const who of WHO)
+          expect([...log.since(who)].map(({ id }) => id)).toEqual(model.get(who) ?? []);
         expect(log.followers).toBe(model.size);
         const longest = Math.max(0, ...[...model.values()].map(({ length }) => length));
         expect(log.size).toBeLessThanOrEqual(2 * longest);

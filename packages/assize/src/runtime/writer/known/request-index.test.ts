@@ -19,9 +19,11 @@ test('the index returns the last seq added, if saved or layered too (property)',
       const above = new RequestIndex(again);
       for (const [id, seq] of second) above.add(id, seq);
       const model = new Map(first);
-      for (let n = 0; n <= 30; n++) expect(again.seqOf(hashText(String(n)))).toBe(model.get(hashText(String(n))));
+      for (let n = 0; n <= 30; n++)
+        expect(again.seqOf(hashText(String(n)))).toBe(model.get(hashText(String(n))));
       for (const [id, seq] of second) model.set(id, seq);
-      for (let n = 0; n <= 30; n++) expect(above.seqOf(hashText(String(n)))).toBe(model.get(hashText(String(n))));
+      for (let n = 0; n <= 30; n++)
+        expect(above.seqOf(hashText(String(n)))).toBe(model.get(hashText(String(n))));
       // Additions over another index leave it unchanged, and the text does not depend on the order.
       expect(again.state()).toEqual(below.state());
       const backwards = new RequestIndex();
@@ -32,7 +34,8 @@ test('the index returns the last seq added, if saved or layered too (property)',
         again.add(id, seq);
         below.add(id, seq);
       }
-      for (let n = 0; n <= 30; n++) expect(again.seqOf(hashText(String(n)))).toBe(model.get(hashText(String(n))));
+      for (let n = 0; n <= 30; n++)
+        expect(again.seqOf(hashText(String(n)))).toBe(model.get(hashText(String(n))));
       expect(again.state()).toEqual(below.state());
     }),
   );

@@ -125,7 +125,9 @@ export class RequestIndex {
 export type RequestIndexState = string;
 
 /** The proposal that an entry rules on, if it has an idempotency key. */
-export function requestKeyOf(row: EntryRow): { readonly keyHash: Hash; readonly proposalId: Hash } | undefined {
+export function requestKeyOf(
+  row: EntryRow,
+): { readonly keyHash: Hash; readonly proposalId: Hash } | undefined {
   const { payload } = readRow(row);
   const keyHash = keyHashOf(payload);
   const of = payload.kind === 'pending_approval' ? payload.proposal : payload;

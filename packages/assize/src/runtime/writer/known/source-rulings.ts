@@ -44,13 +44,21 @@ export class SourceRulings {
   }
 
   /** The ruling in the nearest source that ruled on the key; undefined if none did. */
-  async find(trajectoryId: string, key: string, principal: string): Promise<SourceRuling | undefined> {
+  async find(
+    trajectoryId: string,
+    key: string,
+    principal: string,
+  ): Promise<SourceRuling | undefined> {
     for (const source of await this.#sourcesOf(trajectoryId)) {
       const keyHash = keyHashOf(key, principal, source.trajectoryId);
       const seq = source.requests.seqOf(keyHash);
       if (seq === undefined) continue;
       const [row] = await this.#store.entries(source.trajectoryId, { from: seq, limit: 1 });
-      if (row !== undefined && row.kind !== 'pending_approval' && requestKeyOf(row)?.keyHash === keyHash)
+      if (
+        row !== undefined &&
+        row.kind !== 'pending_approval' &&
+        requestKeyOf(row)?.keyHash === keyHash
+      )
         return { trajectoryId: source.trajectoryId, row };
     }
     return undefined;
@@ -77,7 +85,10 @@ export class SourceRulings {
     const requests = new RequestIndex();
     const last = (await this.#store.resolve(entryId))?.seq ?? -1;
     for (let from = 0; from <= last; from += PAGE)
-      for (const row of await this.#store.entries(trajectoryId, { from, limit: Math.min(PAGE, last + 1 - from) })) {
+      for (const row of await this.#store.entries(trajectoryId, {
+        from,
+        limit: Math.min(PAGE, last + 1 - from),
+      })) {
         const { payload } = readRow(row);
         if (payload.kind !== 'root' && payload.kind !== 'branch') requests.addEntry(payload);
       }

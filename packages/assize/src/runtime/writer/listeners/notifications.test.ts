@@ -3,8 +3,17 @@ import { describe, expect, test, vi } from 'vitest';
 import type { PendingPayload } from '#ledger';
 import { seededRandom } from '#oracle';
 import { deskOf, FaultyStore, payloads } from '../../../../../../tests/support/ledger/desk.ts';
-import { doctor, pendingOf, severalOf } from '../../../../../../tests/support/ledger/multi-approval.ts';
-import { HandClock, intent, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
+import {
+  doctor,
+  pendingOf,
+  severalOf,
+} from '../../../../../../tests/support/ledger/multi-approval.ts';
+import {
+  HandClock,
+  intent,
+  runtimeOver,
+  writFor,
+} from '../../../../../../tests/support/ledger/runtime.ts';
 import type { OpenPending } from '../../approve/list-pending.ts';
 import type { RuntimeError } from '../../errors.ts';
 import type { AssizeOptions } from '../../options.ts';
@@ -70,11 +79,15 @@ describe('a listener', () => {
     };
     expect(told).toEqual([notice]);
     const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
-    const approvedBy = [{ principal: 'dr-a', as: 'md', method: 'test', at: '2026-03-23T09:00:00.000000Z' }];
+    const approvedBy = [
+      { principal: 'dr-a', as: 'md', method: 'test', at: '2026-03-23T09:00:00.000000Z' },
+    ];
     expect(told).toEqual([notice, { ...notice, id: second, approvedBy, resolves: first }]);
     expect(resolved).toEqual([]);
     const ruling = await trajectory.approvals.approve(second, doctor('b'));
-    expect(resolved).toEqual([{ id: second, trajectoryId: 't', ruling: { ...ruling, request: undefined } }]);
+    expect(resolved).toEqual([
+      { id: second, trajectoryId: 't', ruling: { ...ruling, request: undefined } },
+    ]);
     expect(told).toHaveLength(2);
   });
 
@@ -82,12 +95,15 @@ describe('a listener', () => {
     const { clock, trajectory, told, resolved } = await begun();
     for (const amount of [1, 2])
       await pendingOf(trajectory.propose(intent('ask', { amount }, worker))).then(
-        async (id) => amount === 1 && trajectory.approvals.reject(id, doctor('a', { reason: 'no' }) as never),
+        async (id) =>
+          amount === 1 && trajectory.approvals.reject(id, doctor('a', { reason: 'no' }) as never),
       );
     clock.forward(10 * MINUTE);
     await trajectory.propose(intent('add', { by: 1 }, worker));
     await trajectory.propose(intent('add', { by: 100 }, worker));
-    expect(resolved.map(({ id, ruling }) => [id, ruling.ruling === 'rejected' && ruling.reason])).toEqual([
+    expect(
+      resolved.map(({ id, ruling }) => [id, ruling.ruling === 'rejected' && ruling.reason]),
+    ).toEqual([
       [told[0]?.id, 'counselor_rejected'],
       [told[1]?.id, 'expired'],
     ]);
@@ -96,10 +112,15 @@ describe('a listener', () => {
 
   test('receives its own copy: changing the copy changes nothing', async () => {
     const { store, trajectory } = await begun({
-      approvals: { onPending: ({ proposal }) => Object.assign(proposal.action, { args: { amount: 9 } }) },
+      approvals: {
+        onPending: ({ proposal }) => Object.assign(proposal.action, { args: { amount: 9 } }),
+      },
     });
     const first = await pendingOf(trajectory.propose(ask));
-    await trajectory.approvals.approve(await pendingOf(trajectory.approvals.approve(first, doctor('a'))), doctor('b'));
+    await trajectory.approvals.approve(
+      await pendingOf(trajectory.approvals.approve(first, doctor('a'))),
+      doctor('b'),
+    );
     expect((await payloads(store, 't'))[3]).toMatchObject({ action: { args: { amount: 5 } } });
   });
 
@@ -111,7 +132,9 @@ describe('a listener', () => {
       },
       async () => Promise.reject(broken),
     ]) {
-      const { trajectory, failed } = await begun({ approvals: { onPending: listener, onResolved: listener } });
+      const { trajectory, failed } = await begun({
+        approvals: { onPending: listener, onResolved: listener },
+      });
       const first = await pendingOf(trajectory.propose(ask));
       const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
       await trajectory.approvals.approve(second, doctor('b'));
@@ -140,7 +163,8 @@ describe('a listener', () => {
     const { trajectory, resolved } = await begun(
       {
         approvals: {
-          onPending: ({ id }) => trajectory.approvals.approve(id, doctor('a')).then(decided.resolve, decided.reject),
+          onPending: ({ id }) =>
+            trajectory.approvals.approve(id, doctor('a')).then(decided.resolve, decided.reject),
         },
       },
       one,
@@ -173,12 +197,18 @@ describe('a listener', () => {
       onResolved: (notice: unknown) => told.push(notice),
     };
     const first = await pendingOf(trajectory.propose(ask));
-    const other = runtimeOver(store, [two], { approvals: listeners, ports: { random: seededRandom('other') } });
+    const other = runtimeOver(store, [two], {
+      approvals: listeners,
+      ports: { random: seededRandom('other') },
+    });
     const there = await other.open('t');
     const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
     await there.approvals.statusOf(first);
     for await (const _ of other.pending());
-    expect(await there.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'frozen', by: second });
+    expect(await there.propose(intent('add', { by: 1 }, worker))).toMatchObject({
+      ruling: 'frozen',
+      by: second,
+    });
     expect(told).toEqual([]);
     await there.approvals.approve(second, doctor('b'));
     expect(told).toMatchObject([{ id: second, ruling: { ruling: 'committed' } }]);
@@ -196,23 +226,41 @@ describe('the pending proposals of a store', () => {
     const { store, assize } = await begun({}, apart);
     const ids: [string, string, string][] = [];
     for (const name of ['u', 'v']) {
-      const trajectory = await assize.create(apart, { trajectoryId: name, writs: [worker, careful] });
+      const trajectory = await assize.create(apart, {
+        trajectoryId: name,
+        writs: [worker, careful],
+      });
       ids.push([name, await pendingOf(trajectory.propose(ask)), 'md']);
-      ids.push([name, await pendingOf(trajectory.propose(intent('pay', { usd: 0 }, careful))), 'any']);
+      ids.push([
+        name,
+        await pendingOf(trajectory.propose(intent('pay', { usd: 0 }, careful))),
+        'any',
+      ]);
       const done = await pendingOf(trajectory.propose(intent('pay', { usd: 0 }, careful)));
       await trajectory.approvals.reject(done, doctor('a', { reason: 'no' }) as never);
     }
-    const half = await (await assize.open('v')).approvals.approve(ids[2]?.[1] as string, doctor('a'));
+    const half = await (await assize.open('v')).approvals.approve(
+      ids[2]?.[1] as string,
+      doctor('a'),
+    );
     ids.splice(2, 2, ids[3] as never, ['v', await pendingOf(half), 'md']);
     const stranger = runtimeOver(store, []);
     const found = async (query?: object) =>
-      (await all(stranger.pending(query))).map(({ trajectoryId, id, payload }) => [trajectoryId, id, payload.channel]);
+      (await all(stranger.pending(query))).map(({ trajectoryId, id, payload }) => [
+        trajectoryId,
+        id,
+        payload.channel,
+      ]);
     expect(await found()).toEqual(ids);
     expect(await found({ trajectoryId: 'v' })).toEqual(ids.slice(2));
-    expect(await found({ channel: 'any' })).toEqual(ids.filter(([, , channel]) => channel === 'any'));
+    expect(await found({ channel: 'any' })).toEqual(
+      ids.filter(([, , channel]) => channel === 'any'),
+    );
     expect(await found({ channel: 'md', trajectoryId: 'u' })).toEqual([ids[0]]);
     expect(await found({ channel: 'none' })).toEqual([]);
-    await expect(all(stranger.pending({ trajectoryId: 'none' }))).rejects.toMatchObject({ code: 'not_found' });
+    await expect(all(stranger.pending({ trajectoryId: 'none' }))).rejects.toMatchObject({
+      code: 'not_found',
+    });
   });
 
   test('are read one trajectory at a time, as far as the caller iterates', async () => {

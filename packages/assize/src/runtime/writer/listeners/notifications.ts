@@ -1,5 +1,12 @@
 import { thrownText } from '#base';
-import { approvalsOf, type CounselorRecord, type EntryRow, type Hash, type PendingPayload, readRow } from '#ledger';
+import {
+  approvalsOf,
+  type CounselorRecord,
+  type EntryRow,
+  type Hash,
+  type PendingPayload,
+  readRow,
+} from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 import { reportFailure } from '../../records/report-failure.ts';
 import { type FinalRuling, rulingFrom } from '../../records/ruling.ts';
@@ -8,7 +15,10 @@ import { type FinalRuling, rulingFrom } from '../../records/ruling.ts';
  * A pending proposal as its entry has it, to be shown to approvers. The listener gets its own copy.
  */
 export interface PendingNotification
-  extends Pick<PendingPayload, 'at' | 'channel' | 'detail' | 'digest' | 'expires' | 'freezes' | 'proposal' | 'reason'> {
+  extends Pick<
+    PendingPayload,
+    'at' | 'channel' | 'detail' | 'digest' | 'expires' | 'freezes' | 'proposal' | 'reason'
+  > {
   /** The id under which the proposal is approved or rejected. */
   readonly id: Hash;
   readonly trajectoryId: string;
@@ -75,18 +85,35 @@ export class Notifications {
   }
 
   /** Reports that a listener failed. `id`: the entry of the notification, if one was notified. */
-  failed({ id, trajectory_id }: Pick<EntryRow, 'trajectory_id'> & Partial<EntryRow>, cause: unknown): void {
+  failed(
+    { id, trajectory_id }: Pick<EntryRow, 'trajectory_id'> & Partial<EntryRow>,
+    cause: unknown,
+  ): void {
     const of = id === undefined ? trajectory_id : `entry ${id} of ${trajectory_id}`;
     const evidence = { ...(id === undefined ? {} : { id }), trajectory_id };
     const message = `The listener failed on ${of}: ${thrownText(cause)}`;
-    reportFailure(this.#onFailed, new RuntimeError('background_failed', message, { evidence, cause }));
+    reportFailure(
+      this.#onFailed,
+      new RuntimeError('background_failed', message, { evidence, cause }),
+    );
   }
 }
 
 /** The notification for a pending entry. */
 export function pendingNotification(row: EntryRow): PendingNotification {
   const payload = readRow(row).payload as PendingPayload;
-  const { at, channel, detail, digest, expires, freezes, proposal, reason, invariant_id, resolves } = payload;
+  const {
+    at,
+    channel,
+    detail,
+    digest,
+    expires,
+    freezes,
+    proposal,
+    reason,
+    invariant_id,
+    resolves,
+  } = payload;
   const { needed, given } = approvalsOf(payload);
   return {
     id: row.id,

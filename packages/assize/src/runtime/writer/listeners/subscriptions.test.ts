@@ -15,14 +15,23 @@ const put = (box: string, paper: string): ProposalInput => ({
 });
 const add = (by = 1): ProposalInput => intent('add', { by }, worker);
 
-async function begun(store = new FaultyStore()): Promise<{ store: FaultyStore; trajectory: Trajectory }> {
-  const trajectory = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [worker] });
+async function begun(
+  store = new FaultyStore(),
+): Promise<{ store: FaultyStore; trajectory: Trajectory }> {
+  const trajectory = await runtimeOver(store, [desk]).create(desk, {
+    trajectoryId: 't',
+    writs: [worker],
+  });
   store.commits = 0;
   return { store, trajectory };
 }
 
 /** Slices in the order of the calls, to be compared after the microtasks. */
-function watch(trajectory: Trajectory, role: string, params = {}): { seen: unknown[]; stop: () => void } {
+function watch(
+  trajectory: Trajectory,
+  role: string,
+  params = {},
+): { seen: unknown[]; stop: () => void } {
   const seen: unknown[] = [];
   const stop = trajectory.subscribe(role, params, (slice) => seen.push(slice));
   return { seen, stop };
@@ -135,7 +144,8 @@ describe('a subscriber', () => {
     trajectory.subscribe('worker', {}, (slice) => {
       (slice as { n: number }).n = 99;
       second.stop();
-      if (later.length === 0) void trajectory.propose(put('a', 'from within')).then(({ ruling }) => later.push(ruling));
+      if (later.length === 0)
+        void trajectory.propose(put('a', 'from within')).then(({ ruling }) => later.push(ruling));
     });
     await trajectory.propose(add());
     await turn();
@@ -155,7 +165,9 @@ describe('a subscriber', () => {
 
 test('a listener that throws or rejects fails alone, and its error is reported', async () => {
   const failed: RuntimeError[] = [];
-  const assize = runtimeOver(new FaultyStore(), [desk], { onNotificationFailed: (error) => failed.push(error) });
+  const assize = runtimeOver(new FaultyStore(), [desk], {
+    onNotificationFailed: (error) => failed.push(error),
+  });
   const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [worker] });
   const fault = new Error('my own fault');
   trajectory.subscribe('worker', {}, () => {

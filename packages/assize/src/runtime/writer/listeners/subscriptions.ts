@@ -9,7 +9,10 @@ interface Subscription {
 }
 
 /** The new slices of one commit for its subscribers, as that commit left them. */
-export type SliceUpdates = readonly { readonly subscription: Subscription; readonly slice: unknown }[];
+export type SliceUpdates = readonly {
+  readonly subscription: Subscription;
+  readonly slice: unknown;
+}[];
 
 export const NO_UPDATES: SliceUpdates = Object.freeze([]);
 
@@ -35,7 +38,9 @@ export class Subscriptions {
   updatesOf(paths: readonly (readonly string[])[]): SliceUpdates {
     if (this.#all.size === 0) return NO_UPDATES;
     const met = [...this.#all].filter(({ footprint }) =>
-      paths.some((segments) => footprint.some((pattern) => overlaps(pattern, { segments, append: false }))),
+      paths.some((segments) =>
+        footprint.some((pattern) => overlaps(pattern, { segments, append: false })),
+      ),
     );
     return met.map((subscription) => ({ subscription, slice: subscription.slice() }));
   }

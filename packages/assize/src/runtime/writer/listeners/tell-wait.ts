@@ -24,7 +24,14 @@ export function tellWait(tracer: Tracer, { row, resolves, waited }: Closed): voi
   const { invariant_id: rule, channel, trajectory_id: trajectory } = waited;
   tracer.interval({
     name: 'wait',
-    facts: { trajectory, approval: resolves, entry: row.id, decision: decisionOf(payload), rule, channel },
+    facts: {
+      trajectory,
+      approval: resolves,
+      entry: row.id,
+      decision: decisionOf(payload),
+      rule,
+      channel,
+    },
     parent: traceparentIn(waited),
     from: instantToMillis(waited.at),
     until: instantToMillis(payload.at),
@@ -34,6 +41,7 @@ export function tellWait(tracer: Tracer, { row, resolves, waited }: Closed): voi
 /** The end of the wait, in a word. */
 function decisionOf(payload: Payload): string {
   if (payload.kind === 'commit') return payload.amended === undefined ? 'approved' : 'amended';
-  if (payload.kind === 'rejection') return payload.reason === 'counselor_rejected' ? 'rejected' : payload.reason;
+  if (payload.kind === 'rejection')
+    return payload.reason === 'counselor_rejected' ? 'rejected' : payload.reason;
   return 'approved_in_part';
 }

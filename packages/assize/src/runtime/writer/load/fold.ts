@@ -54,14 +54,28 @@ export async function foldTrajectory(
     onInherited: (revoked) => authority.inherit(revoked),
   });
   const writs = await authority.settle((hash) => store.blob(hash));
-  return { chain, fold, writs, requests, domain: chain.domain as DomainRef, overridden: overrides.stand };
+  return {
+    chain,
+    fold,
+    writs,
+    requests,
+    domain: chain.domain as DomainRef,
+    overridden: overrides.stand,
+  };
 }
 
 /**
  * An independent copy, which shares the state until one of the two changes it. The original stays
  * as it is.
  */
-export function copyOf({ chain, fold, writs, requests, domain, overridden }: FoldedTrajectory): FoldedTrajectory {
+export function copyOf({
+  chain,
+  fold,
+  writs,
+  requests,
+  domain,
+  overridden,
+}: FoldedTrajectory): FoldedTrajectory {
   const copy = { chain: chain.copy(), writs: writs.copy(), requests: new RequestIndex(requests) };
   return { ...copy, fold: share(fold), domain, overridden };
 }

@@ -13,10 +13,21 @@ const SOON = { timeout: 20_000, interval: 20 };
 
 onEveryDatabase(({ newPlace }) => {
   /** Two runtimes of two processes, over one database. */
-  async function two(): Promise<{ first: Assize; second: Assize; reader: Trajectory; writer: Trajectory }> {
+  async function two(): Promise<{
+    first: Assize;
+    second: Assize;
+    reader: Trajectory;
+    writer: Trajectory;
+  }> {
     const place = newPlace();
-    const [first, second] = [runtimeOver(await place.open(), [desk]), runtimeOver(await place.open(), [desk])];
-    const reader = (await first.create(desk, { trajectoryId: 't', writs: [worker] })) as unknown as Trajectory;
+    const [first, second] = [
+      runtimeOver(await place.open(), [desk]),
+      runtimeOver(await place.open(), [desk]),
+    ];
+    const reader = (await first.create(desk, {
+      trajectoryId: 't',
+      writs: [worker],
+    })) as unknown as Trajectory;
     return { first, second, reader, writer: await second.open('t') };
   }
 
@@ -24,7 +35,8 @@ onEveryDatabase(({ newPlace }) => {
     const { first, second, reader, writer } = await two();
     const told: unknown[] = [];
     reader.subscribe('worker', {}, (slice) => told.push(slice));
-    for (const by of [1, 2, 3]) expect(await writer.propose(add(by))).toMatchObject({ ruling: 'committed' });
+    for (const by of [1, 2, 3])
+      expect(await writer.propose(add(by))).toMatchObject({ ruling: 'committed' });
     await expect.poll(() => reader.state(), SOON).toMatchObject({ n: 6 });
     expect(reader.slice('worker')).toMatchObject({ n: 6 });
     expect(told.at(-1)).toMatchObject({ n: 6 });
@@ -60,7 +72,8 @@ onEveryDatabase(({ newPlace }) => {
       };
     };
     const assize = runtimeOver(store, [desk]);
-    for (const trajectoryId of ['t', 'u']) await assize.create(desk, { trajectoryId, writs: [worker] });
+    for (const trajectoryId of ['t', 'u'])
+      await assize.create(desk, { trajectoryId, writs: [worker] });
     expect(following).toBe(0);
     await expect.poll(() => following, SOON).toBe(1);
     assize.release('t');

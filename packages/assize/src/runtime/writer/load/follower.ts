@@ -129,7 +129,8 @@ export class Follower {
 
   #told(news: CommitNews): void {
     if (news.kind === 'missed') this.#missed();
-    else if (this.#ports.isBehind(news.trajectory_id, news.seq)) this.#behind.add(news.trajectory_id);
+    else if (this.#ports.isBehind(news.trajectory_id, news.seq))
+      this.#behind.add(news.trajectory_id);
     if (this.#behind.size > 0) this.#soon(GAP_MS);
   }
 

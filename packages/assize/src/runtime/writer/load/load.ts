@@ -33,7 +33,10 @@ export class TrajectoryLoader {
    * If `make` throws, the snapshot may be the cause. @throws RuntimeError `not_found`,
    * `invalid_ledger`; the errors of `make`
    */
-  async read<Made>(trajectoryId: string, make: (folded: FoldedTrajectory) => Made): Promise<LoadedTrajectory<Made>> {
+  async read<Made>(
+    trajectoryId: string,
+    make: (folded: FoldedTrajectory) => Made,
+  ): Promise<LoadedTrajectory<Made>> {
     const erasures = await this.#snapshots.erasures(trajectoryId);
     const from = await this.#snapshots.find(trajectoryId);
     if (from === undefined) return this.#readFrom(trajectoryId, erasures, make);
@@ -58,10 +61,14 @@ export class TrajectoryLoader {
   ): Promise<ReplayBase> {
     // An erasure since the fold: erased values may be in the kept fold.
     const kept =
-      before !== undefined && before.erasures === (await this.#snapshots.erasures(trajectoryId)) ? before : undefined;
+      before !== undefined && before.erasures === (await this.#snapshots.erasures(trajectoryId))
+        ? before
+        : undefined;
     const gone = kept && (await this.#continueFrom(kept));
     const { folded, erasures } =
-      gone === undefined ? await this.read(trajectoryId, make) : { folded: gone, erasures: kept?.erasures };
+      gone === undefined
+        ? await this.read(trajectoryId, make)
+        : { folded: gone, erasures: kept?.erasures };
     return { ...folded, erasures };
   }
 
@@ -71,7 +78,9 @@ export class TrajectoryLoader {
     make: (folded: FoldedTrajectory) => Made,
     options: FoldOptions = {},
   ): Promise<LoadedTrajectory<Made>> {
-    const folded = await valid(() => foldTrajectory(trajectoryId, this.#replayer, this.#store, options));
+    const folded = await valid(() =>
+      foldTrajectory(trajectoryId, this.#replayer, this.#store, options),
+    );
     return { folded, erasures, result: make(folded) };
   }
 
@@ -99,9 +108,13 @@ export async function valid<T>(step: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!isInstance(error, LedgerFault)) throw error;
     if (error.code === 'not_found')
-      throw new RuntimeError('not_found', `The store has no trajectory ${error.fault.trajectory_id}.`, {
-        cause: error,
-      });
+      throw new RuntimeError(
+        'not_found',
+        `The store has no trajectory ${error.fault.trajectory_id}.`,
+        {
+          cause: error,
+        },
+      );
     if (error.fault.rule === 'place.named')
       throw wrongSigner(
         `This runtime does not trust the key of the ledger: ${error.message}. Name the key in entryKeys if you trust it, or accept unsigned entries with changeEntryKey (assize keys change).`,

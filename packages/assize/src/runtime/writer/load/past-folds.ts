@@ -14,7 +14,11 @@ export class PastFolds {
   readonly #snapshots: Snapshots;
   readonly #folds: LruCache<Promise<FoldedTrajectory>> = new LruCache(CACHED_MAX);
 
-  constructor(store: Pick<LedgerStore, 'blob' | 'resolve'>, replayer: Replayer, snapshots: Snapshots) {
+  constructor(
+    store: Pick<LedgerStore, 'blob' | 'resolve'>,
+    replayer: Replayer,
+    snapshots: Snapshots,
+  ) {
     this.#store = store;
     this.#replayer = replayer;
     this.#snapshots = snapshots;
@@ -40,7 +44,10 @@ export class PastFolds {
 
   async #read(trajectoryId: string, entryId: Hash): Promise<FoldedTrajectory> {
     const row = await this.#store.resolve(entryId);
-    const from = row?.trajectory_id === trajectoryId ? await this.#snapshots.find(trajectoryId, row.seq) : undefined;
+    const from =
+      row?.trajectory_id === trajectoryId
+        ? await this.#snapshots.find(trajectoryId, row.seq)
+        : undefined;
     // A snapshot of the entry itself needs no further entry.
     if (from !== undefined && from.chain.head === entryId) return from;
     const until = { until: entryId };

@@ -11,7 +11,11 @@ import type { FoldedTrajectory } from './fold.ts';
 const NOT_READ = { erasures: undefined, base: undefined };
 
 /** `strict`: every rule is checked on every proposal. */
-export function worldOf(domain: Domain, { state, owned }: Pick<Folded, 'state' | 'owned'>, strict: boolean): World {
+export function worldOf(
+  domain: Domain,
+  { state, owned }: Pick<Folded, 'state' | 'owned'>,
+  strict: boolean,
+): World {
   return new World(domain, state, owned, { strict });
 }
 
@@ -37,7 +41,15 @@ export function partsRead(
   const world = worldOf(domain, fold, strict);
   if (!overridden) world.excuse();
   checkState(world, chain.trajectoryId, overridden);
-  return { ...NOT_READ, domain, chain, world, writs, requests, overrides: new Overrides(overridden) };
+  return {
+    ...NOT_READ,
+    domain,
+    chain,
+    world,
+    writs,
+    requests,
+    overrides: new Overrides(overridden),
+  };
 }
 
 /** For a trajectory that was read, under any version of its domain: nothing is checked. */
@@ -47,7 +59,15 @@ export function partsUnder(
   strict: boolean,
 ): TrajectoryState {
   const world = worldOf(domain, fold, strict);
-  return { ...NOT_READ, domain, chain, world, writs, requests, overrides: new Overrides(overridden) };
+  return {
+    ...NOT_READ,
+    domain,
+    chain,
+    world,
+    writs,
+    requests,
+    overrides: new Overrides(overridden),
+  };
 }
 
 /**
@@ -57,7 +77,9 @@ export function partsUnder(
 function checkState(world: World, trajectoryId: string, overridden: boolean): void {
   const misfit = stateFault(world.domain.state, world.state);
   const [broken] = overridden ? [] : world.failing;
-  const what = misfit ?? (broken === undefined ? undefined : `it violates ${broken.rule.id}: ${detailOf(broken)}`);
+  const what =
+    misfit ??
+    (broken === undefined ? undefined : `it violates ${broken.rule.id}: ${detailOf(broken)}`);
   if (what === undefined) return;
   throw new RuntimeError(
     'invalid_ledger',

@@ -22,5 +22,7 @@ export async function snapshotFault(
   const [last] = await store.entries(row.trajectory_id, { from: row.seq, limit: 1 });
   if (last === undefined) return `the trajectory has no seq ${row.seq}`;
   const folded = await foldTrajectory(row.trajectory_id, replayer, store, { until: last.id });
-  return snapshotOf(folded)?.text === jsonOf(row.text) ? undefined : 'it differs from the fold of the entries';
+  return snapshotOf(folded)?.text === jsonOf(row.text)
+    ? undefined
+    : 'it differs from the fold of the entries';
 }

@@ -26,7 +26,20 @@ export async function leaveFromMemory(writer: Writer, snapshots: SnapshotSink): 
 }
 
 /** The memory of an open trajectory, as a fold of its entries would have it. */
-export function sourceOf({ chain, world, writs, requests, overrides }: TrajectoryState): SnapshotSource {
+export function sourceOf({
+  chain,
+  world,
+  writs,
+  requests,
+  overrides,
+}: TrajectoryState): SnapshotSource {
   const fold = { state: world.state };
-  return { chain, fold, writs, requests, domain: chain.domain as DomainRef, overridden: overrides.stand };
+  return {
+    chain,
+    fold,
+    writs,
+    requests,
+    domain: chain.domain as DomainRef,
+    overridden: overrides.stand,
+  };
 }

@@ -22,7 +22,9 @@ class CountingStore extends MemoryStore {
     return rows;
   }
 
-  override async putSnapshot(...[row, erasures]: Parameters<MemoryStore['putSnapshot']>): Promise<void> {
+  override async putSnapshot(
+    ...[row, erasures]: Parameters<MemoryStore['putSnapshot']>
+  ): Promise<void> {
     this.put.push(row.seq);
     await super.putSnapshot(row, erasures);
   }
@@ -31,7 +33,9 @@ class CountingStore extends MemoryStore {
 async function lengthened(trajectory: Trajectory, count: number): Promise<void> {
   for (let n = 0; n < count; n += 100)
     await Promise.all(
-      Array.from({ length: Math.min(100, count - n) }, () => trajectory.propose(intent('pay', { usd: 0 }, worker))),
+      Array.from({ length: Math.min(100, count - n) }, () =>
+        trajectory.propose(intent('pay', { usd: 0 }, worker)),
+      ),
     );
 }
 
@@ -79,14 +83,21 @@ test('closing leaves a snapshot also after a reload, a halt and a revocation', a
   const again = await other.open('t');
   await again.propose(intent('pay', { usd: 1 }, worker));
   await trajectory.propose(intent('pay', { usd: 2 }, worker));
-  const stopping = writFor('stopper', { actions: ['assize.halt', 'assize.revoke'], scopes: ['halt:**', 'writ:**'] });
+  const stopping = writFor('stopper', {
+    actions: ['assize.halt', 'assize.revoke'],
+    scopes: ['halt:**', 'writ:**'],
+  });
   const reason = 'to look at it';
   expect((await trajectory.halt({ writ: stopping, reason })).ruling.ruling).toBe('committed');
   expect((await trajectory.resume({ writ: stopping, reason })).ruling.ruling).toBe('committed');
   await lengthened(trajectory, SNAPSHOT_AFTER - 10);
   // Known here, and in no entry or as the writ of a rejection alone.
-  await trajectory.propose(intent('pay', { usd: 0 }, { writ: writFor('only presented'), chain: [] } as never));
-  await trajectory.propose(intent('add', { by: 99 }, { writ: writFor('rejected'), chain: [] } as never));
+  await trajectory.propose(
+    intent('pay', { usd: 0 }, { writ: writFor('only presented'), chain: [] } as never),
+  );
+  await trajectory.propose(
+    intent('add', { by: 99 }, { writ: writFor('rejected'), chain: [] } as never),
+  );
   const revoked = await trajectory.writs.revoke({ writ: worker, reason, by: stopping });
   expect(revoked.ruling.ruling).toBe('committed');
   for (let n = 0; n < 10; n++) await trajectory.propose(intent('pay', { usd: 0 }, granted));

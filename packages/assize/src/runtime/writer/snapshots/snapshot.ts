@@ -87,7 +87,10 @@ export function snapshotOf(
     state: fold.state as Json,
   };
   try {
-    const json = canonicalize(snapshot, { ...LIMITS, bytesMax: Math.min(bytesMax, WORLD_LIMITS.bytesMax) });
+    const json = canonicalize(snapshot, {
+      ...LIMITS,
+      bytesMax: Math.min(bytesMax, WORLD_LIMITS.bytesMax),
+    });
     const line = authenticationOf(json, keys);
     const text = line === undefined ? json : `${line}\n${json}`;
     return { trajectory_id: chain.trajectoryId, seq: chain.seq - 1, hash: hashText(text), text };
@@ -141,7 +144,8 @@ export function jsonOf(text: string): string {
 }
 
 function authenticationOf(json: string, { signer, secret }: SnapshotKeys): string | undefined {
-  if (signer !== undefined) return `${signer.publicKey} ${signText('snapshot', hashText(json), signer.privateKey)}`;
+  if (signer !== undefined)
+    return `${signer.publicKey} ${signText('snapshot', hashText(json), signer.privateKey)}`;
   return secret === undefined ? undefined : macOf(json, secret);
 }
 
@@ -184,11 +188,16 @@ async function checkStand(
   if (last?.trajectory_id !== trajectory_id || last.seq !== chain.seq - 1 || last.id !== chain.head)
     throw new Error(`the trajectory has no entry ${chain.head} at seq ${chain.seq - 1}`);
   if (last.payload.at !== chain.at) throw new Error('its time differs from the time of its entry');
-  if (keyAfter(last.payload) !== chain.key) throw new Error('its key differs from the key of its entry');
+  if (keyAfter(last.payload) !== chain.key)
+    throw new Error('its key differs from the key of its entry');
   const begun = first?.payload;
-  if (begun?.kind !== 'root' && begun?.kind !== 'branch') throw new Error('the trajectory has no first entry');
+  if (begun?.kind !== 'root' && begun?.kind !== 'branch')
+    throw new Error('the trajectory has no first entry');
   const recorded = (await upgradedTo(chain, store)) ?? begun.domain;
-  if (canonicalize(recorded) !== canonicalize(domain) || canonicalize(chain.domain) !== canonicalize(domain))
+  if (
+    canonicalize(recorded) !== canonicalize(domain) ||
+    canonicalize(chain.domain) !== canonicalize(domain)
+  )
     throw new Error('its domain differs from the domain of the trajectory');
 }
 

@@ -48,7 +48,10 @@ import { SNAPSHOT_AFTER } from './snapshots.ts';
 
 /** Without a secret, so that a snapshot of any process is read. */
 const runtimeOver: typeof keyedRuntimeOver = (store, domains, options = {}) =>
-  keyedRuntimeOver(store, domains, { ...options, effects: { ...options.effects, recoveryKey: undefined as never } });
+  keyedRuntimeOver(store, domains, {
+    ...options,
+    effects: { ...options.effects, recoveryKey: undefined as never },
+  });
 
 /**
  * The first domain freezes the whole state while a proposal is pending, the others only a
@@ -56,8 +59,16 @@ const runtimeOver: typeof keyedRuntimeOver = (store, domains, options = {}) =>
  */
 const domains = [deskOf(), deskOf('footprint', 'apart'), severalOf(2, 'footprint')];
 
-const below = attenuate(granted, { subject: helper.publicKey, nonce: 'a', budget: { usd: 50 } }, lead.privateKey);
-const lowest = attenuate(below, { subject: third.publicKey, nonce: 'b', budget: { usd: 20 } }, helper.privateKey);
+const below = attenuate(
+  granted,
+  { subject: helper.publicKey, nonce: 'a', budget: { usd: 50 } },
+  lead.privateKey,
+);
+const lowest = attenuate(
+  below,
+  { subject: third.publicKey, nonce: 'b', budget: { usd: 20 } },
+  helper.privateKey,
+);
 const eastern = writFor('east', { trajectory: 't', budget: { usd: 15, eur: 5 } });
 
 /** Some writs are known from the start, some only once they are presented. */
@@ -87,10 +98,22 @@ async function copyOf({ batches }: RecordedStore): Promise<RecordedStore> {
 }
 
 const intents = fc.oneof(
-  fc.record({ action: fc.constant('add'), args: fc.record({ by: fc.integer({ min: -3, max: 8 }) }) }),
-  fc.record({ action: fc.constant('ask'), args: fc.record({ amount: fc.integer({ min: -2, max: 130 }) }) }),
-  fc.record({ action: fc.constant('pay'), args: fc.record({ usd: fc.integer({ min: 0, max: 40 }) }) }),
-  fc.record({ action: fc.constant('keep'), args: fc.record({ value: fc.jsonValue({ maxDepth: 3 }) }) }),
+  fc.record({
+    action: fc.constant('add'),
+    args: fc.record({ by: fc.integer({ min: -3, max: 8 }) }),
+  }),
+  fc.record({
+    action: fc.constant('ask'),
+    args: fc.record({ amount: fc.integer({ min: -2, max: 130 }) }),
+  }),
+  fc.record({
+    action: fc.constant('pay'),
+    args: fc.record({ usd: fc.integer({ min: 0, max: 40 }) }),
+  }),
+  fc.record({
+    action: fc.constant('keep'),
+    args: fc.record({ value: fc.jsonValue({ maxDepth: 3 }) }),
+  }),
   fc.record({ action: fc.constantFrom('fail', 'nothing'), args: fc.constant({}) }),
 );
 
@@ -127,7 +150,12 @@ interface Process {
   readonly assize: Assize;
 }
 
-function processOver(store: RecordedStore, seed: string, at: HandClock['at'], rest: Partial<AssizeOptions>): Process {
+function processOver(
+  store: RecordedStore,
+  seed: string,
+  at: HandClock['at'],
+  rest: Partial<AssizeOptions>,
+): Process {
   const clock = new HandClock();
   clock.at = at;
   const ports = { clock, random: seededRandom(seed), ...rest.ports };
@@ -156,7 +184,8 @@ async function performOn(
   if ('intent' in act) {
     const { action, args } = act.intent;
     const own = trajectory.delegations.origin?.writ;
-    const held = own !== undefined && act.writ === 0 ? { writ: own, chain: [granted] } : WRITS[act.writ];
+    const held =
+      own !== undefined && act.writ === 0 ? { writ: own, chain: [granted] } : WRITS[act.writ];
     const writ = act.byId ? writId((held as { writ: Writ }).writ) : held;
     const key = act.key === null ? {} : { idempotencyKey: `key-${act.key}` };
     return trajectory.propose(intent(action, args, writ as never, key));
@@ -178,15 +207,24 @@ async function performOn(
   if ('conclude' in act) {
     const open = trajectory.delegations.open();
     const started = open[act.conclude % Math.max(1, open.length)];
-    if (started !== undefined) return trajectory.delegations.conclude(started.id, { finalAnswer: act.conclude });
+    if (started !== undefined)
+      return trajectory.delegations.conclude(started.id, { finalAnswer: act.conclude });
     // Perhaps concluded before it was opened: repeating the conclusion returns the same entry.
-    const starts = (await allEntries(store, trajectory.id)).filter(({ kind }) => kind === 'delegation');
+    const starts = (await allEntries(store, trajectory.id)).filter(
+      ({ kind }) => kind === 'delegation',
+    );
     return starts[0] && trajectory.delegations.conclude(starts[0].id);
   }
   if ('branchAt' in act) {
-    const places = (await allEntries(store, trajectory.id)).filter(({ kind }) => /root|branch|commit/.test(kind));
+    const places = (await allEntries(store, trajectory.id)).filter(({ kind }) =>
+      /root|branch|commit/.test(kind),
+    );
     const { id } = places[act.branchAt % places.length] as { id: string };
-    const branch = await assize.branch(trajectory.id, id, { trajectoryId: `b${count}`, note: '', writs: [worker] });
+    const branch = await assize.branch(trajectory.id, id, {
+      trajectoryId: `b${count}`,
+      note: '',
+      writs: [worker],
+    });
     return { branch: branch.id, head: branch.head, state: branch.state() };
   }
   clock.forward(act.waitMs);
@@ -199,13 +237,29 @@ async function sightOf({ store, assize }: Process): Promise<unknown[]> {
   for (const { trajectory_id: name } of await store.trajectories()) {
     const trajectory = await assize.open(name);
     const { head, length } = trajectory;
-    const open = [trajectory.approvals.pending(), trajectory.delegations.open(), trajectory.delegations.origin];
-    seen.push({ name, head, length, state: trajectory.state(), open, entries: await allEntries(store, name) });
+    const open = [
+      trajectory.approvals.pending(),
+      trajectory.delegations.open(),
+      trajectory.delegations.origin,
+    ];
+    seen.push({
+      name,
+      head,
+      length,
+      state: trajectory.state(),
+      open,
+      entries: await allEntries(store, name),
+    });
   }
   return seen;
 }
 
-async function snapshotAt(store: MemoryStore, name: string, seq: number, from?: SnapshotRow): Promise<SnapshotRow> {
+async function snapshotAt(
+  store: MemoryStore,
+  name: string,
+  seq: number,
+  from?: SnapshotRow,
+): Promise<SnapshotRow> {
   const [row] = await store.entries(name, { from: seq, limit: 1 });
   const start = from === undefined ? undefined : await readSnapshot(from, store);
   const options = { until: row?.id as string, ...(start === undefined ? {} : { from: start }) };
@@ -266,7 +320,17 @@ test('a trajectory opened from a snapshot at any entry equals a full replay', as
   });
   await fc.assert(run, { numRuns: cases(200) });
   if (!hasUsualCases()) return;
-  const wanted = ['committed', 'escalated', 'rejected', 'approve', 'override', 'reject', 'child', 'conclude', 'branch'];
+  const wanted = [
+    'committed',
+    'escalated',
+    'rejected',
+    'approve',
+    'override',
+    'reject',
+    'child',
+    'conclude',
+    'branch',
+  ];
   for (const what of [...wanted, 'unknown_writ', 'budget_exhausted'])
     expect(met.get(what) ?? 0, what).toBeGreaterThan(0);
 });
@@ -274,7 +338,9 @@ test('a trajectory opened from a snapshot at any entry equals a full replay', as
 /** The snapshot of every trajectory’s memory is the snapshot of its entries. */
 async function checkMemory({ store, assize }: Process): Promise<void> {
   for (const { trajectory_id: name, entries } of await store.trajectories())
-    expect(await memoryOf(await assize.open(name))).toEqual(await snapshotAt(store, name, entries - 1));
+    expect(await memoryOf(await assize.open(name))).toEqual(
+      await snapshotAt(store, name, entries - 1),
+    );
 }
 
 /** The snapshot that a trajectory leaves of its memory. */
@@ -298,7 +364,9 @@ function nameOf(outcome: unknown, { act }: Step): string {
   if ('way' in act) return act.way;
   if ('conclude' in act) return 'conclude';
   if ('ruling' in outcome) {
-    return 'reason' in outcome && outcome.reason === 'budget_exhausted' ? outcome.reason : (outcome.ruling as string);
+    return 'reason' in outcome && outcome.reason === 'budget_exhausted'
+      ? outcome.reason
+      : (outcome.ruling as string);
   }
   return Object.keys(outcome)[0] as string;
 }
@@ -310,26 +378,48 @@ function nameOf(outcome: unknown, { act }: Step): string {
 async function furnished() {
   const store = new RecordedStore();
   const { assize, clock } = processOver(store, 'first', new HandClock().at, {});
-  const trajectory = await assize.create(domains[1]!, { trajectoryId: 't', writs: [granted, worker] });
+  const trajectory = await assize.create(domains[1]!, {
+    trajectoryId: 't',
+    writs: [granted, worker],
+  });
   await trajectory.delegations.delegate(task({ childTrajectoryId: 'gone', budget: { usd: 5 } }));
-  await trajectory.delegations.conclude(trajectory.delegations.open()[0]?.id as string, { finalAnswer: 1 });
+  await trajectory.delegations.conclude(trajectory.delegations.open()[0]?.id as string, {
+    finalAnswer: 1,
+  });
   await trajectory.delegations.delegate(task({ childTrajectoryId: 'c', budget: { usd: 5 } }));
   await trajectory.propose(intent('pay', { usd: 3 }, { writ: below, chain: [granted] } as never));
   await trajectory.propose(intent('keep', { value: { deep: [1, 'two', null] } }, worker));
   await trajectory.propose(intent('ask', { amount: 7 }, worker));
   await trajectory.propose(intent('add', { by: 2 }, worker));
   const row = await snapshotAt(store, 't', trajectory.length - 1);
-  return { store, row, at: clock.at, length: trajectory.length, state: trajectory.state(), head: trajectory.head };
+  return {
+    store,
+    row,
+    at: clock.at,
+    length: trajectory.length,
+    state: trajectory.state(),
+    head: trajectory.head,
+  };
 }
 
 /** The state when opened with that snapshot, and the reported errors. */
-async function openedWith(store: MemoryStore, row: SnapshotRow | undefined, rest: Partial<AssizeOptions> = {}) {
+async function openedWith(
+  store: MemoryStore,
+  row: SnapshotRow | undefined,
+  rest: Partial<AssizeOptions> = {},
+) {
   if (row !== undefined) await store.putSnapshot(row, 0);
   const told: RuntimeError[] = [];
   const onSnapshotFailed = (error: RuntimeError): void => void told.push(error);
   const assize = runtimeOver(store, domains, { snapshots: store, onSnapshotFailed, ...rest });
   const trajectory = await assize.open('t');
-  return { assize, trajectory, told: told.map(({ code }) => code), state: trajectory.state(), head: trajectory.head };
+  return {
+    assize,
+    trajectory,
+    told: told.map(({ code }) => code),
+    state: trajectory.state(),
+    head: trajectory.head,
+  };
 }
 
 /** Counts the seqs from which an opening reads pages of entries. */
@@ -347,13 +437,18 @@ type Place = readonly (string | number)[];
 /** Every path in a value. */
 function placesOf(value: Json, above: Place = []): Place[] {
   if (typeof value !== 'object' || value === null) return [above];
-  const inside = Object.entries(value).flatMap(([key, member]) => placesOf(member as Json, [...above, key]));
+  const inside = Object.entries(value).flatMap(([key, member]) =>
+    placesOf(member as Json, [...above, key]),
+  );
   return above.length === 0 ? inside : [above, ...inside];
 }
 
 /** The value with another value at that path, or without it. */
 function changedAt(value: Json, [key, ...rest]: Place, removed: boolean): Json {
-  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string, Json>;
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<
+    string,
+    Json
+  >;
   const old = copy[key as string] as Json;
   if (rest.length > 0) copy[key as string] = changedAt(old, rest, removed);
   else if (!removed) copy[key as string] = otherThan(old);
@@ -363,7 +458,8 @@ function changedAt(value: Json, [key, ...rest]: Place, removed: boolean): Json {
 }
 
 function otherThan(value: Json): Json {
-  if (typeof value === 'string') return value.endsWith('0') ? `${value.slice(0, -1)}1` : `${value.slice(0, -1)}0`;
+  if (typeof value === 'string')
+    return value.endsWith('0') ? `${value.slice(0, -1)}1` : `${value.slice(0, -1)}0`;
   if (typeof value === 'number') return value + 1;
   return typeof value === 'boolean' ? !value : 'something else';
 }
@@ -413,7 +509,10 @@ describe('a snapshot that was changed', () => {
     ['a seq that is not there', (row) => ({ ...row, seq: row.seq + 1 })],
     ['no JSON', (row) => ({ ...row, text: 'x', hash: hashText('x') })],
     ['other JSON', (row) => ({ ...row, text: '[]', hash: hashText('[]') })],
-    ['JSON that is not canonical', (row) => ({ ...row, text: ` ${row.text}`, hash: hashText(` ${row.text}`) })],
+    [
+      'JSON that is not canonical',
+      (row) => ({ ...row, text: ` ${row.text}`, hash: hashText(` ${row.text}`) }),
+    ],
   ])('into %s is named, and not used', async (_what, change) => {
     const { store, row, state, head } = await furnished();
     const opened = await openedWith(store, change(row));
@@ -434,7 +533,11 @@ describe('a snapshot that was changed', () => {
     const { data: _gone, ...rest } = forged['state'] as Record<string, Json>;
     const text = JSON.stringify({ ...forged, state: rest });
     const opened = await openedWith(store, { ...row, text, hash: hashText(text) });
-    expect(opened).toMatchObject({ told: ['background_failed'], state: trajectory.state(), head: trajectory.head });
+    expect(opened).toMatchObject({
+      told: ['background_failed'],
+      state: trajectory.state(),
+      head: trajectory.head,
+    });
   });
 
   test('of a truncated trajectory is not used', async () => {
@@ -451,12 +554,16 @@ test('tampering before a snapshot is found by verification, not by opening', asy
   const there = await allEntries(store, 't');
   const damaged = new RecordedStore();
   for (const batch of store.batches) {
-    const entries = batch.entries.map((entry) => (entry.seq === 5 ? { ...entry, payload: '{}' } : entry));
+    const entries = batch.entries.map((entry) =>
+      entry.seq === 5 ? { ...entry, payload: '{}' } : entry,
+    );
     await damaged.commit({ ...batch, entries });
   }
   expect(there[5]?.trajectory_id).toBe('t');
   expect(await openedWith(damaged, row)).toMatchObject({ told: [], head });
-  await expect(runtimeOver(damaged, domains).open('t')).rejects.toMatchObject({ code: 'invalid_ledger' });
+  await expect(runtimeOver(damaged, domains).open('t')).rejects.toMatchObject({
+    code: 'invalid_ledger',
+  });
   expect((await fsck(damaged)).valid).toBe(false);
 });
 
@@ -532,7 +639,9 @@ describe('a snapshot is left', () => {
     await lengthened(await runtimeOver(store, domains).open('t'), SNAPSHOT_AFTER);
     const first = await openedWith(store, undefined);
     await first.assize.close();
-    expect(await store.snapshot('t')).toEqual(await snapshotAt(store, 't', first.trajectory.length - 1));
+    expect(await store.snapshot('t')).toEqual(
+      await snapshotAt(store, 't', first.trajectory.length - 1),
+    );
     await lengthened(first.trajectory, 10);
     const second = await openedWith(store, undefined);
     await second.assize.close();
@@ -546,7 +655,9 @@ describe('a snapshot is left', () => {
       const { store } = await furnished();
       const { assize, trajectory } = await openedWith(store, undefined);
       // Known here, but in no entry: the next opening does not know it.
-      await trajectory.propose(intent('pay', { usd: 6 }, { writ: lowest, chain: [below, granted] } as never));
+      await trajectory.propose(
+        intent('pay', { usd: 6 }, { writ: lowest, chain: [below, granted] } as never),
+      );
       await lengthened(trajectory, SNAPSHOT_AFTER + 10);
       const late = trajectory.propose(intent('add', { by: 1 }, worker));
       if (way === 'release') assize.release('t');
@@ -566,7 +677,10 @@ describe('a snapshot is left', () => {
     const { assize, trajectory } = await openedWith(store, undefined);
     for (let n = 0; n < 4; n++) {
       await trajectory.propose(intent('keep', { value: [n, value] }, worker));
-      const paper = { ...intent('put', { paper: value }, worker), role: { name: 'filer', params: { box: `b${n}` } } };
+      const paper = {
+        ...intent('put', { paper: value }, worker),
+        role: { name: 'filer', params: { box: `b${n}` } },
+      };
       await trajectory.propose(paper as never);
     }
     await assize.close();
@@ -612,7 +726,9 @@ describe.each(FAULTS)('with a store that has $kind', (fault) => {
       const trajectory = await assize.open('t');
       expect([trajectory.head, trajectory.state()]).toEqual([honest.head, honest.state]);
       await assize.close();
-      expect(told.map(({ code }) => code)).toEqual(fault.kind === 'delay' ? [] : ['background_failed']);
+      expect(told.map(({ code }) => code)).toEqual(
+        fault.kind === 'delay' ? [] : ['background_failed'],
+      );
       // The next opening has it, or makes it.
       const next = await openedWith(store, undefined);
       await next.assize.close();
@@ -627,7 +743,10 @@ test('without a listener the process emits a warning', async () => {
   await store.putSnapshot({ ...row, hash: hashText('another') }, 0);
   const warned = new Promise((resolve) => process.once('warning', resolve));
   await runtimeOver(store, domains, { snapshots: store }).open('t');
-  expect(await warned).toMatchObject({ code: 'background_failed', message: expect.stringContaining('hash') });
+  expect(await warned).toMatchObject({
+    code: 'background_failed',
+    message: expect.stringContaining('hash'),
+  });
 });
 
 test('if the listener throws, the process warns, and the opening succeeds', async () => {
@@ -637,19 +756,27 @@ test('if the listener throws, the process warns, and the opening succeeds', asyn
   const onSnapshotFailed = (): void => {
     throw new Error('not now');
   };
-  const trajectory = await runtimeOver(store, domains, { snapshots: store, onSnapshotFailed }).open('t');
+  const trajectory = await runtimeOver(store, domains, { snapshots: store, onSnapshotFailed }).open(
+    't',
+  );
   expect(trajectory.length).toBeGreaterThan(1);
   expect(await warned).toMatchObject({ message: 'not now' });
 });
 
 test('two handles on one file use each other’s snapshots, in one ledger', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-snapshots-'));
-  const stores = [0, 1].map(() => openSqlite({ path: join(folder, 'shared.db'), durability: 'off' }));
+  const stores = [0, 1].map(() =>
+    openSqlite({ path: join(folder, 'shared.db'), durability: 'off' }),
+  );
   const [one, other] = (await Promise.all(stores)) as [SqliteStore, SqliteStore];
   const told: RuntimeError[] = [];
   const onSnapshotFailed = (error: RuntimeError): void => void told.push(error);
   const [left, right] = [one, other].map((store, n) =>
-    runtimeOver(store, domains, { snapshots: store, onSnapshotFailed, ports: { random: seededRandom(`p${n}`) } }),
+    runtimeOver(store, domains, {
+      snapshots: store,
+      onSnapshotFailed,
+      ports: { random: seededRandom(`p${n}`) },
+    }),
   ) as [Assize, Assize];
   const mine = await left.create(domains[1]!, { trajectoryId: 't', writs: [granted, worker] });
   const waiting = await mine.propose(intent('ask', { amount: 7 }, worker));

@@ -58,7 +58,10 @@ export class Snapshots {
   }
 
   /** The fold of the snapshot, if a valid one exists at or before the entry with that seq. */
-  async find(trajectoryId: string, seq: number = Number.POSITIVE_INFINITY): Promise<FoldedTrajectory | undefined> {
+  async find(
+    trajectoryId: string,
+    seq: number = Number.POSITIVE_INFINITY,
+  ): Promise<FoldedTrajectory | undefined> {
     if (this.#store === undefined) return undefined;
     try {
       const row = await this.#store.snapshot(trajectoryId);
@@ -94,7 +97,9 @@ export class Snapshots {
     try {
       await this.#store.dropSnapshots();
     } catch (error) {
-      this.#tell(failed(trajectoryId, 'could not be dropped and may still contain erased values', error));
+      this.#tell(
+        failed(trajectoryId, 'could not be dropped and may still contain erased values', error),
+      );
     }
   }
 
@@ -114,7 +119,9 @@ export class Snapshots {
    * the state may be too large for a snapshot.
    */
   isDueAgain(trajectoryId: string, entries: number): boolean {
-    return entries >= (this.#nextAttempts.get(trajectoryId) ?? 0) && this.isDue(trajectoryId, entries);
+    return (
+      entries >= (this.#nextAttempts.get(trajectoryId) ?? 0) && this.isDue(trajectoryId, entries)
+    );
   }
 
   /**
@@ -150,7 +157,9 @@ export class Snapshots {
 
   /** Runs work on a trajectory's snapshot in the background. Only `settled` waits for it. */
   later(trajectoryId: string, work: () => Promise<void>): void {
-    const done = work().catch((error: unknown) => this.#tell(failed(trajectoryId, 'was not written', error)));
+    const done = work().catch((error: unknown) =>
+      this.#tell(failed(trajectoryId, 'was not written', error)),
+    );
     this.#underWay.add(done);
     void done.finally(() => this.#underWay.delete(done));
   }

@@ -39,9 +39,13 @@ export function prepareToWrite(db: DatabaseSync, path: string, durability: Durab
   );
   const journal = db.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
   if (journal !== 'wal') {
-    throw new StoreError('store_failed', `${path} is on a file system without WAL. Move it to a local disk.`, {
-      evidence: { path, journal },
-    });
+    throw new StoreError(
+      'store_failed',
+      `${path} is on a file system without WAL. Move it to a local disk.`,
+      {
+        evidence: { path, journal },
+      },
+    );
   }
   // The store runs its own checkpoints after it has answered, and observes their failures.
   db.exec('PRAGMA wal_autocheckpoint = 0');

@@ -19,7 +19,13 @@ import { readonlyError } from '../errors.ts';
  * or `file:…`.
  */
 export function checkPath(path: string): string {
-  if (typeof path !== 'string' || path === '' || path === ':memory:' || path.includes('\0') || !path.isWellFormed()) {
+  if (
+    typeof path !== 'string' ||
+    path === '' ||
+    path === ':memory:' ||
+    path.includes('\0') ||
+    !path.isWellFormed()
+  ) {
     throw new StoreError(
       'store_invalid_input',
       'The path of the SQLite store is empty. Pass the path of a file, or open the store at memory: instead.',
@@ -52,7 +58,8 @@ export function isPresent(path: string): boolean {
     : stats.size === 0
       ? 'is an empty file. Restore the store, or remove the file to create a new one'
       : undefined;
-  if (fault !== undefined) throw new StoreError('store_other_schema', `${path} ${fault}.`, { evidence: { path } });
+  if (fault !== undefined)
+    throw new StoreError('store_other_schema', `${path} ${fault}.`, { evidence: { path } });
   return true;
 }
 
@@ -80,7 +87,10 @@ export function createWhole(path: string, write: (path: string) => void): void {
  * Creates a file that is complete from the moment it has its name, and never replaces a file. If
  * `write` resolves to false, the temporary file is deleted.
  */
-export async function createLater(path: string, write: (path: string) => Promise<boolean>): Promise<boolean> {
+export async function createLater(
+  path: string,
+  write: (path: string) => Promise<boolean>,
+): Promise<boolean> {
   if (existsSync(path)) throw alreadyThere(path);
   requireFree(path);
   const workshop = makeFolder(path);
@@ -98,16 +108,22 @@ export async function createLater(path: string, write: (path: string) => Promise
 }
 
 function alreadyThere(path: string): StoreError {
-  return new StoreError('store_failed', `${path} already exists. Name another file.`, { evidence: { path } });
+  return new StoreError('store_failed', `${path} already exists. Name another file.`, {
+    evidence: { path },
+  });
 }
 
 /** Checks that a new store can have this path. */
 function requireFree(path: string): void {
   const folder = dirname(path);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new StoreError('store_not_found', `The folder ${folder} does not exist. Create it first.`, {
-      evidence: { path },
-    });
+    throw new StoreError(
+      'store_not_found',
+      `The folder ${folder} does not exist. Create it first.`,
+      {
+        evidence: { path },
+      },
+    );
   }
   for (const suffix of ['-wal', '-journal']) {
     // SQLite would treat the leftover as this file's own journal and replay it.
@@ -157,5 +173,7 @@ function syncFolder(folder: string): void {
 }
 
 function errno(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : undefined;
 }

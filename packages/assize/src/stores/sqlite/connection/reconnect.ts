@@ -26,7 +26,8 @@ const PRAGMAS = [
  * error
  */
 export function connectionTask(db: DatabaseSync, path: string): ConnectionTask {
-  const setTo = (name: string): number => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+  const setTo = (name: string): number =>
+    Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
   return { path, pragmas: PRAGMAS.map((name) => [name, setTo(name)]) };
 }
 

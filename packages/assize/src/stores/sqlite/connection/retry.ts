@@ -23,7 +23,12 @@ export function whenUnlocked<T>(step: () => T, path: string, timeoutMs: number):
   }
 }
 
-async function onceUnlocked<T>(step: () => T, path: string, timeoutMs: number, first: unknown): Promise<T> {
+async function onceUnlocked<T>(
+  step: () => T,
+  path: string,
+  timeoutMs: number,
+  first: unknown,
+): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (let busy = first; ; ) {
     if (performance.now() >= deadline) throw lockedError(path, timeoutMs, busy);

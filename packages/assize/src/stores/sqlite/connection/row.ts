@@ -8,13 +8,24 @@ const SELECT = `SELECT lower(hex(e.id)), t.name, CASE WHEN e.parent IS NOT NULL 
   e.seq, e.kind, e.payload, CASE WHEN e.seal IS NOT NULL THEN lower(hex(e.seal)) WHEN EXISTS (SELECT 1 FROM sealed) THEN '' END FROM entry AS e JOIN trajectory AS t ON t.key = e.trajectory`;
 
 /** The columns of a STRICT table have the types that the schema declares. */
-type Columns = [EntryRow['id'], string, EntryRow['parent'], number, EntryRow['kind'], string, string | null];
+type Columns = [
+  EntryRow['id'],
+  string,
+  EntryRow['parent'],
+  number,
+  EntryRow['kind'],
+  string,
+  string | null,
+];
 
 /**
  * Reads whole entries. `rest` continues the statement with a WHERE on `e` (entry) and `t`
  * (trajectory).
  */
-export function prepareEntryRows(db: DatabaseSync, rest: string): (...values: SQLInputValue[]) => StoredRow[] {
+export function prepareEntryRows(
+  db: DatabaseSync,
+  rest: string,
+): (...values: SQLInputValue[]) => StoredRow[] {
   const statement = db.prepare(`${SELECT} ${rest}`);
   // Reading rows as lists takes two thirds of the time of reading rows as objects.
   statement.setReturnArrays(true);

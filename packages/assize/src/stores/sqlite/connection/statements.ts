@@ -7,8 +7,12 @@ import { damagedError } from '../errors.ts';
  *
  * @throws an error that fails the write
  */
-export function requireRows(result: StatementResultingChanges, rows: number): StatementResultingChanges {
-  if (result.changes !== rows) throw damagedError(`the file kept ${result.changes} of ${rows} rows that were written`);
+export function requireRows(
+  result: StatementResultingChanges,
+  rows: number,
+): StatementResultingChanges {
+  if (result.changes !== rows)
+    throw damagedError(`the file kept ${result.changes} of ${rows} rows that were written`);
   return result;
 }
 

@@ -13,7 +13,11 @@ import { openSqlite } from '../open.ts';
 const folder = mkdtempSync(join(tmpdir(), 'assize-effects-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-effectStoreSuite({ name: 'sqlite', open: (place) => openSqlite({ path: join(folder, `${place}.db`) }), runs: cases });
+effectStoreSuite({
+  name: 'sqlite',
+  open: (place) => openSqlite({ path: join(folder, `${place}.db`) }),
+  runs: cases,
+});
 
 const WRITTEN = { status: 'written' };
 
@@ -65,7 +69,10 @@ test('a batch that is rolled back leaves nothing in memory of its effects', asyn
   const copy = { ...entryAfter(undefined, 'u'), id: root.id };
   const answers = await Promise.all([
     store.logEffects(writeOf(fence, 1, ['a'])),
-    store.commit({ ...batchOf(copy), effects: { fence, records: [{ epoch: 1, place: 1, record: 'b' }] } }),
+    store.commit({
+      ...batchOf(copy),
+      effects: { fence, records: [{ epoch: 1, place: 1, record: 'b' }] },
+    }),
     store.logEffects({ fence, records: [{ epoch: 1, place: 1, record: 'c' }] }),
   ]);
   expect(answers.map(({ status }) => status)).toEqual(['written', 'conflict', 'written']);
@@ -116,7 +123,11 @@ test('a write that is refused costs the others of its group no rollback', async 
     store.logEffects(writeOf(fence, 4)),
   ]);
   vi.restoreAllMocks();
-  expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', ...Array(3).fill('fulfilled')]);
+  expect(answers.map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    ...Array(3).fill('fulfilled'),
+  ]);
   expect(ran).toEqual(['COMMIT']);
   expect((await store.openEffects()).map(({ epoch }) => epoch)).toEqual([1, 2, 4]);
   await store.close();
@@ -135,7 +146,10 @@ test('a write of effects goes into the transaction of the batches that wait', as
     epochs.map((epoch) =>
       epoch % 2 === 0
         ? store.logEffects(writeOf(fence, epoch))
-        : store.commit({ ...batchOf(entryAfter(undefined, `t${epoch}`)), effects: writeOf(fence, epoch) }),
+        : store.commit({
+            ...batchOf(entryAfter(undefined, `t${epoch}`)),
+            effects: writeOf(fence, epoch),
+          }),
     ),
   );
   vi.restoreAllMocks();
@@ -152,11 +166,16 @@ test('a write with a failed sync is in doubt, and is an error of logEffects', as
     if (sql === 'COMMIT') throw sqliteError(10);
     return proceed();
   });
-  const writes = [store.logEffects(writeOf(fence, 1)), store.commit({ ...batchOf([]), effects: writeOf(fence, 2) })];
+  const writes = [
+    store.logEffects(writeOf(fence, 1)),
+    store.commit({ ...batchOf([]), effects: writeOf(fence, 2) }),
+  ];
   const [logged, batched] = await Promise.allSettled(writes);
   vi.restoreAllMocks();
   expect(logged).toMatchObject({ status: 'rejected', reason: { code: 'store_poisoned' } });
-  expect(batched).toMatchObject({ value: { status: 'unknown', cause: { code: 'store_poisoned' } } });
+  expect(batched).toMatchObject({
+    value: { status: 'unknown', cause: { code: 'store_poisoned' } },
+  });
   await expect(store.leaseEffects()).rejects.toMatchObject({ code: 'store_poisoned' });
   await store.close();
   const again = await openSqlite({ path });
@@ -186,7 +205,9 @@ test('rows of effects that nothing leads to are found', async () => {
   await store.logEffects(writeOf(fence, 1, ['a', 'b', 'c']));
   await store.logEffects({ ...writeOf(fence, 2), ended: [2] });
   // The records of this test are no real records, so none has the keys.
-  expect(await store.selfCheck()).toEqual(['2 keys of effects are in no record of their transaction']);
+  expect(await store.selfCheck()).toEqual([
+    '2 keys of effects are in no record of their transaction',
+  ]);
   const db = new DatabaseSync(path);
   db.exec(`DELETE FROM effect_record WHERE epoch = 1 AND place = 1;
     INSERT INTO effect_record VALUES (5, 0, ''), (5, 1, '');

@@ -1,6 +1,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { TransientMap } from '#base';
-import type { EffectKeyRow, EffectPage, EffectWrite, Hash, Lease, LoggedTransaction, OpenEffectPage } from '#ledger';
+import type {
+  EffectKeyRow,
+  EffectPage,
+  EffectWrite,
+  Hash,
+  Lease,
+  LoggedTransaction,
+  OpenEffectPage,
+} from '#ledger';
 import {
   type EffectChange,
   type EffectState,
@@ -45,7 +53,9 @@ export class EffectWriter implements EffectView {
       UNION ALL SELECT first FROM effect_transaction WHERE epoch = ? AND first IS NOT NULL AND ? = 0`);
     this.#selectKey = prepareEffectKey(db);
     this.#raise = db.prepare('UPDATE effect_tenure SET fence = fence + 1');
-    this.#begin = db.prepare('INSERT INTO effect_transaction (epoch, trajectory, body, first) VALUES (?, ?, ?, ?)');
+    this.#begin = db.prepare(
+      'INSERT INTO effect_transaction (epoch, trajectory, body, first) VALUES (?, ?, ?, ?)',
+    );
     this.#open = db.prepare('INSERT INTO effect_open (epoch) VALUES (?)');
     this.#record = db.prepare('INSERT INTO effect_record (epoch, place, record) VALUES (?, ?, ?)');
     this.#key = db.prepare('INSERT INTO effect_key (key, epoch, n) VALUES (?, ?, ?)');
@@ -77,7 +87,10 @@ export class EffectWriter implements EffectView {
       requireRows(this.#begin.run(epoch, trajectory_id, body, first), 1);
       if (!ended.includes(epoch)) requireRows(this.#open.run(epoch), 1);
       this.#know(epoch, { trajectory_id, body, places: first === null ? 0 : 1, isOpen: true });
-      this.#tenure = { fence: this.#given.fence, lastEpoch: Math.max(epoch, this.#given.lastEpoch) };
+      this.#tenure = {
+        fence: this.#given.fence,
+        lastEpoch: Math.max(epoch, this.#given.lastEpoch),
+      };
     }
     for (const { epoch, place, record } of records) {
       const known = this.transaction(epoch)!;
@@ -85,7 +98,8 @@ export class EffectWriter implements EffectView {
       requireRows(this.#record.run(epoch, place, record), 1);
       this.#know(epoch, { ...known, places: place + 1 });
     }
-    for (const { key, epoch, n } of keys) requireRows(this.#key.run(Buffer.from(key, 'hex'), epoch, n), 1);
+    for (const { key, epoch, n } of keys)
+      requireRows(this.#key.run(Buffer.from(key, 'hex'), epoch, n), 1);
     for (const epoch of ended) {
       if (!begun.some((row) => row.epoch === epoch)) requireRows(this.#end.run(epoch), 1);
       this.#known.delete(epoch);
@@ -148,15 +162,20 @@ export function prepareWereEffectsHeld(db: DatabaseSync): () => boolean {
 }
 
 /** The transactions that have not ended, by epoch. */
-export function prepareOpenEffects(db: DatabaseSync): (page: OpenEffectPage) => LoggedTransaction[] {
+export function prepareOpenEffects(
+  db: DatabaseSync,
+): (page: OpenEffectPage) => LoggedTransaction[] {
   const from = `(SELECT t.* FROM effect_open AS o JOIN effect_transaction AS t ON t.epoch = o.epoch
     WHERE o.epoch > ? AND (? IS NULL OR t.trajectory = ?) ORDER BY o.epoch LIMIT ?) AS t`;
   const logged = prepareLogged(db, from, '');
-  return ({ after = 0, limit = -1, trajectoryId = null }) => logged(after, trajectoryId, trajectoryId, limit);
+  return ({ after = 0, limit = -1, trajectoryId = null }) =>
+    logged(after, trajectoryId, trajectoryId, limit);
 }
 
 /** The transaction of an epoch, also if it has ended. */
-export function prepareEffectsOf(db: DatabaseSync): (epoch: number) => LoggedTransaction | undefined {
+export function prepareEffectsOf(
+  db: DatabaseSync,
+): (epoch: number) => LoggedTransaction | undefined {
   const logged = prepareLogged(db, 'effect_transaction AS t', 'WHERE t.epoch = ?');
   return (epoch) => logged(epoch)[0];
 }
@@ -170,7 +189,13 @@ export function prepareListEffects(db: DatabaseSync): (page: EffectPage) => Logg
     logged(before, trajectoryId, trajectoryId, limit);
 }
 
-type Columns = [epoch: number, trajectory: string, body: string, first: string | null, record: string | null];
+type Columns = [
+  epoch: number,
+  trajectory: string,
+  body: string,
+  first: string | null,
+  record: string | null,
+];
 
 // One statement, to read one snapshot of the log.
 function prepareLogged(
@@ -184,7 +209,9 @@ function prepareLogged(
   statement.setReturnArrays(true);
   return (...values) => {
     const found: (LoggedTransaction & { readonly records: string[] })[] = [];
-    for (const [epoch, trajectory_id, body, first, record] of statement.all(...values) as unknown as Columns[]) {
+    for (const [epoch, trajectory_id, body, first, record] of statement.all(
+      ...values,
+    ) as unknown as Columns[]) {
       let last = found.at(-1);
       if (last?.epoch !== epoch) {
         last = { epoch, trajectory_id, body, records: first === null ? [] : [first] };

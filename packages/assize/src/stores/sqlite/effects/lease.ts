@@ -41,7 +41,10 @@ export class Leases {
    * `raise`
    */
   async acquire(raise: () => Promise<GrantedLease>, signal?: AbortSignal): Promise<Lease> {
-    const waiting = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
+    const waiting = AbortSignal.any([
+      this.#closing.signal,
+      ...(signal === undefined ? [] : [signal]),
+    ]);
     waiting.throwIfAborted();
     // One connection per waiter: waiters of one process exclude each other like those of other
     // processes.

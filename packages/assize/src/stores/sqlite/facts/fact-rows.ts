@@ -14,7 +14,16 @@ export function idStart(factId: string): string {
 }
 
 /** The conditions of a query on one of `ROWS` of a partition `p`. All conditions must hold. */
-export function restrictions({ space, branch, subject, predicate, kind, valid, system, lineage }: FactQuery): {
+export function restrictions({
+  space,
+  branch,
+  subject,
+  predicate,
+  kind,
+  valid,
+  system,
+  lineage,
+}: FactQuery): {
   readonly where: string[];
   readonly values: SQLInputValue[];
 } {
@@ -72,7 +81,10 @@ export type RowColumns = [
 
 export const ROW_COLUMNS = 19;
 
-export function versionOf(row: RowColumns, { space, subject, predicate, branch }: PartitionName): FactVersion {
+export function versionOf(
+  row: RowColumns,
+  { space, subject, predicate, branch }: PartitionName,
+): FactVersion {
   const version: FactVersion = {
     fact_id: row[0],
     space,

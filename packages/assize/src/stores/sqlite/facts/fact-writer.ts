@@ -102,30 +102,41 @@ export class FactWriter implements FactView {
         LEFT JOIN fact AS f ON f.n = e.n
       WHERE p.space = ? AND p.branch = ? AND p.subject = ? AND p.predicate = ?`);
     this.#selectState.setReturnArrays(true);
-    this.#selectVersion = db.prepare(`SELECT 1 FROM fact_version AS v JOIN fact_partition AS p ON p.key = v.key
+    this.#selectVersion =
+      db.prepare(`SELECT 1 FROM fact_version AS v JOIN fact_partition AS p ON p.key = v.key
       WHERE v.system_start = ? AND v.fact_id = ? AND p.space = ? AND p.branch = ?`);
-    this.#selectLastStart = db.prepare("SELECT coalesce(max(system_start), '') AS last FROM fact_version");
-    this.#selectErased = db.prepare('SELECT 1 FROM blob WHERE position = ? AND erased_by IS NOT NULL');
+    this.#selectLastStart = db.prepare(
+      "SELECT coalesce(max(system_start), '') AS last FROM fact_version",
+    );
+    this.#selectErased = db.prepare(
+      'SELECT 1 FROM blob WHERE position = ? AND erased_by IS NOT NULL',
+    );
     this.#selectAnyErased = db.prepare('SELECT 1 FROM blob WHERE erased_by IS NOT NULL LIMIT 1');
     this.#selectRebuild = db.prepare('SELECT run, whole FROM fact_rebuild');
     this.#insertPartition =
       db.prepare(`INSERT INTO fact_partition (space, branch, subject, predicate, names, names_bytes, version, latest,
         several, since)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-    this.#updatePartition = db.prepare('UPDATE fact_partition SET version = ?, latest = ?, several = ? WHERE key = ?');
+    this.#updatePartition = db.prepare(
+      'UPDATE fact_partition SET version = ?, latest = ?, several = ? WHERE key = ?',
+    );
     // The start of the id lets SQLite use the index.
     this.#close =
       db.prepare(`UPDATE fact_time SET system_end = ? WHERE key = ? AND audit = 0 AND system_end = '${OPEN_END}'
       AND valid_from = ? AND id_start = ${idStart('?')}
       AND EXISTS (SELECT 1 FROM fact AS f WHERE f.n = fact_time.n AND f.fact_id = ? AND f.system_start = ?)`);
-    this.#insertTime = db.prepare(`INSERT INTO fact_time (key, audit, system_end, valid_from, id_start, n)
+    this.#insertTime =
+      db.prepare(`INSERT INTO fact_time (key, audit, system_end, valid_from, id_start, n)
       VALUES (?, ?, ?, ?, ${idStart('?')}, ?)`);
-    this.#insert = db.prepare(`INSERT INTO fact (key, audit, valid_from, fact_id, system_start, content,
+    this.#insert =
+      db.prepare(`INSERT INTO fact (key, audit, valid_from, fact_id, system_start, content,
         content_bytes, valid_to, confidence, seq, asserted_seq, asserted_from, single, strategy, entry, lineage, resolution,
         provenance, object, long)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#insertObject = db.prepare('INSERT INTO fact_object (text) VALUES (?)');
-    this.#insertVersion = db.prepare('INSERT INTO fact_version (system_start, fact_id, key) VALUES (?, ?, ?)');
+    this.#insertVersion = db.prepare(
+      'INSERT INTO fact_version (system_start, fact_id, key) VALUES (?, ?, ?)',
+    );
     const erased = (column: string): string => `'{"$erased":"' || lower(hex(${column})) || '"}'`;
     const given = '(SELECT unhex(value) FROM json_each(?))';
     this.#eraseLong = db.prepare(
@@ -137,14 +148,21 @@ export class FactWriter implements FactView {
     this.#eraseNames = db.prepare(`UPDATE fact_partition
       SET space = ${erased('names')}, subject = ${erased('names')}, predicate = ${erased('names')},
         branch = '', since = '${OPEN_START}' WHERE names IN ${given}`);
-    this.#begin = db.prepare('UPDATE fact_rebuild SET run = run + 1, whole = 0, made = 0, awaited = 0 RETURNING run');
+    this.#begin = db.prepare(
+      'UPDATE fact_rebuild SET run = run + 1, whole = 0, made = 0, awaited = 0 RETURNING run',
+    );
     this.#end = db.prepare('UPDATE fact_rebuild SET made = 1, whole = 1 - awaited');
     this.#await = db.prepare('UPDATE fact_rebuild SET awaited = 1, whole = 0');
     this.#keep = db.prepare(`UPDATE fact_rebuild SET awaited = 0, whole = 1
       WHERE made = 1 AND EXISTS (SELECT 1 FROM fact_partition)`);
-    this.#insertKey = db.prepare('INSERT INTO fact_claim_key (one, key) VALUES (1, ?) ON CONFLICT DO NOTHING');
+    this.#insertKey = db.prepare(
+      'INSERT INTO fact_claim_key (one, key) VALUES (1, ?) ON CONFLICT DO NOTHING',
+    );
     this.#selectKey = db.prepare(SELECT_CLAIM_KEY);
-    const first = (table: string, column: string): string => `DELETE FROM ${table} WHERE ${column} <=
+    const first = (
+      table: string,
+      column: string,
+    ): string => `DELETE FROM ${table} WHERE ${column} <=
       (SELECT max(${column}) FROM (SELECT ${column} FROM ${table} ORDER BY ${column} LIMIT ${DELETED_MAX}))`;
     this.#delete = [
       db.prepare(first('fact_time', 'key')),
@@ -175,9 +193,17 @@ export class FactWriter implements FactView {
     for (const change of changes) {
       const key = this.#writePartition(change);
       for (const { valid_from, fact_id, system_time_start } of change.close) {
-        const { changes } = this.#close.run(change.system_time, key, valid_from, fact_id, fact_id, system_time_start);
+        const { changes } = this.#close.run(
+          change.system_time,
+          key,
+          valid_from,
+          fact_id,
+          fact_id,
+          system_time_start,
+        );
         // The row was open when the change was checked.
-        if (changes !== 1) throw damagedError(`fact ${fact_id} of ${system_time_start} is not closed at its row`);
+        if (changes !== 1)
+          throw damagedError(`fact ${fact_id} of ${system_time_start} is not closed at its row`);
       }
       for (const row of change.insert) this.#insertRow(key, row);
       // Inherited rows of a branch keep their time.
@@ -212,7 +238,12 @@ export class FactWriter implements FactView {
     const known = this.#found(name);
     if (known !== undefined) return known;
     const { space, branch = '', subject, predicate } = name;
-    const rows = this.#selectState.all(space, branch, subject, predicate) as unknown as OpenColumns[];
+    const rows = this.#selectState.all(
+      space,
+      branch,
+      subject,
+      predicate,
+    ) as unknown as OpenColumns[];
     const [first] = rows;
     if (first === undefined) return undefined;
     const [key, hash, bytes, version, latest, several, since, isAny] = first;
@@ -267,7 +298,9 @@ export class FactWriter implements FactView {
     this.#requireMine(run);
     this.#forgetKnown();
     this.#lastStart = undefined;
-    return this.#delete.map((statement) => Number(statement.run().changes)).some((changes) => changes > 0);
+    return this.#delete
+      .map((statement) => Number(statement.run().changes))
+      .some((changes) => changes > 0);
   }
 
   /** @throws {StoreError} for misuse, and if another rebuild has started */
@@ -316,7 +349,8 @@ export class FactWriter implements FactView {
   #writePartition(change: FactChange): number | bigint {
     const { partition, names, version, system_time, insert, since } = change;
     const before = change.before as CachedPartition | undefined;
-    const several = before?.several === true || insert.some((row) => row.cardinality !== 'single-valued');
+    const several =
+      before?.several === true || insert.some((row) => row.cardinality !== 'single-valued');
     const flag = several ? 1 : 0;
     let key = before?.key;
     if (key === undefined) {
@@ -347,7 +381,9 @@ export class FactWriter implements FactView {
 
   #insertRow(key: number | bigint, row: FactVersion): void {
     const long =
-      row.object.length > LONG_OBJECT ? requireRows(this.#insertObject.run(row.object), 1).lastInsertRowid : null;
+      row.object.length > LONG_OBJECT
+        ? requireRows(this.#insertObject.run(row.object), 1).lastInsertRowid
+        : null;
     const audit = row.row_kind === 'audit' ? 1 : 0;
     const inserted = this.#insert.run(
       key,
@@ -372,7 +408,17 @@ export class FactWriter implements FactView {
       long,
     );
     const { lastInsertRowid } = requireRows(inserted, 1);
-    requireRows(this.#insertTime.run(key, audit, row.system_time_end, row.valid_from, row.fact_id, lastInsertRowid), 1);
+    requireRows(
+      this.#insertTime.run(
+        key,
+        audit,
+        row.system_time_end,
+        row.valid_from,
+        row.fact_id,
+        lastInsertRowid,
+      ),
+      1,
+    );
     requireRows(this.#insertVersion.run(row.system_time_start, row.fact_id, key), 1);
     if (this.#lastStart !== undefined && row.system_time_start > this.#lastStart)
       this.#lastStart = row.system_time_start;
@@ -392,7 +438,10 @@ export class FactWriter implements FactView {
     const rows = state.open.size;
     const known = this.#known.get(key);
     // A partition with more rows than the limit stays cached while it changes.
-    if (known === undefined && (this.#known.size >= KNOWN_MAX || this.#knownRows > KNOWN_ROWS_MAX)) {
+    if (
+      known === undefined &&
+      (this.#known.size >= KNOWN_MAX || this.#knownRows > KNOWN_ROWS_MAX)
+    ) {
       this.#knownBefore = this.#known;
       this.#known = new Map();
       this.#knownRows = 0;
@@ -436,5 +485,11 @@ type OpenColumns = [
 ];
 
 function openOf(row: OpenColumns): OpenKey & Pick<FactVersion, 'seq'> {
-  return { fact_id: row[7]!, system_time_start: row[8], valid_from: row[9], valid_to: row[10], seq: row[11] };
+  return {
+    fact_id: row[7]!,
+    system_time_start: row[8],
+    valid_from: row[9],
+    valid_to: row[10],
+    seq: row[11],
+  };
 }

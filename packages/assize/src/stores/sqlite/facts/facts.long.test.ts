@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { exportFacts } from '@assize/testing/internal/fact-model.ts';
-import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '@assize/testing/internal/fact-rows.ts';
+import {
+  ALICE,
+  changeOf,
+  contentOf,
+  day,
+  keyOfRow,
+  namesOf,
+} from '@assize/testing/internal/fact-rows.ts';
 import { factStoreSuite } from '@assize/testing/internal/fact-store-suite.ts';
 import { interceptSql, sqliteError } from '@assize/testing/internal/intercept.ts';
 import { batchOf, blobOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
@@ -14,7 +21,11 @@ import { openSqlite } from '../open.ts';
 const folder = mkdtempSync(join(tmpdir(), 'assize-facts-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-factStoreSuite({ name: 'sqlite', open: (place) => openSqlite({ path: join(folder, `${place}.db`) }), runs: cases });
+factStoreSuite({
+  name: 'sqlite',
+  open: (place) => openSqlite({ path: join(folder, `${place}.db`) }),
+  runs: cases,
+});
 const COMMITTED = { status: 'committed' };
 const BOB = { ...ALICE, subject: 'bob' };
 
@@ -32,7 +43,11 @@ test('a batch that is rolled back leaves nothing in memory of its facts', async 
     store.commit({ ...batchOf([]), facts: [{ ...second, close: [], insert: [] }] }),
   ]);
   expect(answers.map(({ status }) => status)).toEqual(['committed', 'conflict', 'committed']);
-  expect(await store.partition(ALICE)).toMatchObject({ version: 2, latest: day(11), open: first.insert });
+  expect(await store.partition(ALICE)).toMatchObject({
+    version: 2,
+    latest: day(11),
+    open: first.insert,
+  });
   await store.close();
 });
 
@@ -40,7 +55,11 @@ test('a partition above the cache limit is not reread after writes of others', a
   const store = await openSqlite({ path: join(folder, 'large.db') });
   const put = async (...facts: ReturnType<typeof changeOf>[]): Promise<void> =>
     expect(await store.commit({ ...batchOf([]), facts })).toEqual(COMMITTED);
-  const said = (n: number) => ({ fact_id: `f${n}`, object: 'so', cardinality: 'multi-valued' as const });
+  const said = (n: number) => ({
+    fact_id: `f${n}`,
+    object: 'so',
+    cardinality: 'multi-valued' as const,
+  });
   await put(
     changeOf(
       ALICE,
@@ -118,14 +137,18 @@ test('a rebuilding that is refused poisons nothing', async () => {
   }
   await expect(store.rebuildFacts(pages())).rejects.toMatchObject({ code: 'store_invalid_input' });
   expect(await store.commit(batchOf(entryAfter(undefined, 't')))).toEqual(COMMITTED);
-  expect(await store.selfCheck()).toEqual(['the facts are incomplete; rebuild them: assize memory rebuild']);
+  expect(await store.selfCheck()).toEqual([
+    'the facts are incomplete; rebuild them: assize memory rebuild',
+  ]);
   await store.close();
 });
 
 test('facts are made anew in small transactions', async () => {
   const store = await openSqlite({ path: join(folder, 'pages.db'), durability: 'off' });
   const changes = Array.from({ length: 3_000 }, (_, n) =>
-    changeOf({ ...ALICE, subject: `${n}` }, 1, 10, [{ fact_id: `${n}`, object: 'x'.repeat(n % 500) }]),
+    changeOf({ ...ALICE, subject: `${n}` }, 1, 10, [
+      { fact_id: `${n}`, object: 'x'.repeat(n % 500) },
+    ]),
   );
   for (let at = 0; at < changes.length; at += 1_000)
     await store.commit({ ...batchOf([]), facts: changes.slice(at, at + 1_000) });
@@ -156,9 +179,14 @@ test('no file of the store contains an erased value', async () => {
   const blobs = [blobOf('sesquipedalian'), blobOf(JSON.stringify(Object.values(who)))];
   await store.commit({ ...batchOf(entryAfter(undefined, 't'), blobs), facts: [first] });
   const said = (): boolean[] =>
-    [path, `${path}-wal`].map((file) => /sesquipedalian|Quintessa/.test(readFileSync(file, 'latin1')));
+    [path, `${path}-wal`].map((file) =>
+      /sesquipedalian|Quintessa/.test(readFileSync(file, 'latin1')),
+    );
   expect(said()).toContain(true);
-  const erased = [contentOf('sesquipedalian').hash, namesOf(who).hash].map((hash) => ({ hash, by: blobOf('by').hash }));
+  const erased = [contentOf('sesquipedalian').hash, namesOf(who).hash].map((hash) => ({
+    hash,
+    by: blobOf('by').hash,
+  }));
   expect(await store.commit({ ...batchOf([]), erased })).toEqual(COMMITTED);
   await store.scrub();
   expect(said()).toEqual([false, false]);
@@ -168,7 +196,10 @@ test('no file of the store contains an erased value', async () => {
 test('people with a SQL shell find the twelve columns of a fact', async () => {
   const path = join(folder, 'shell.db');
   const store = await openSqlite({ path });
-  await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a', confidence: 0.5 }])] });
+  await store.commit({
+    ...batchOf([]),
+    facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a', confidence: 0.5 }])],
+  });
   const db = new DatabaseSync(path, { readOnly: true });
   expect(db.prepare('SELECT * FROM facts').all()).toEqual([
     {
@@ -199,7 +230,8 @@ test('the tables refuse rows that violate Table 12', async () => {
   await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
   await store.close();
   const db = new DatabaseSync(path);
-  const twice = (change: string) => () => db.exec(`INSERT INTO fact SELECT ${change} FROM fact WHERE fact_id = 'a'`);
+  const twice = (change: string) => () =>
+    db.exec(`INSERT INTO fact SELECT ${change} FROM fact WHERE fact_id = 'a'`);
   const columns = db
     .prepare("SELECT name FROM pragma_table_info('fact')")
     .all()
@@ -214,12 +246,17 @@ test('the tables refuse rows that violate Table 12', async () => {
   ] as const)
     expect(withColumn(column, value), column).toThrow(/CHECK constraint failed/);
   expect(twice('*')).toThrow(/UNIQUE constraint failed/);
-  const endsAt = (time: string) => `system_end = (SELECT ${time} FROM fact WHERE fact.n = fact_time.n)`;
+  const endsAt = (time: string) =>
+    `system_end = (SELECT ${time} FROM fact WHERE fact.n = fact_time.n)`;
   for (const time of ["'2000-01-01T00:00:00.000000Z'", 'system_start'])
-    expect(() => db.exec(`UPDATE fact_time SET ${endsAt(time)}`), time).toThrow(/CHECK constraint failed/);
+    expect(() => db.exec(`UPDATE fact_time SET ${endsAt(time)}`), time).toThrow(
+      /CHECK constraint failed/,
+    );
   const ended = `INSERT INTO fact_time SELECT key, audit, system_start, valid_from, 'other', n FROM fact`;
   expect(() => db.exec(ended)).toThrow(/CHECK constraint failed/);
-  expect(() => db.exec('INSERT INTO fact_version SELECT * FROM fact_version')).toThrow(/UNIQUE constraint failed/);
+  expect(() => db.exec('INSERT INTO fact_version SELECT * FROM fact_version')).toThrow(
+    /UNIQUE constraint failed/,
+  );
   withColumn('confidence', '0.5')();
   db.close();
 });
@@ -233,7 +270,10 @@ test('a store that is only read has facts and takes none', async () => {
   const reader = await openSqlite({ path, mode: 'readonly' });
   expect(await reader.facts({ space: ALICE.space })).toEqual(change.insert);
   async function* pages() {}
-  for (const call of [() => reader.rebuildFacts(pages()), () => reader.commit({ ...batchOf([]), facts: [change] })])
+  for (const call of [
+    () => reader.rebuildFacts(pages()),
+    () => reader.commit({ ...batchOf([]), facts: [change] }),
+  ])
     await expect(call()).rejects.toMatchObject({ code: 'store_readonly' });
   await reader.close();
 });
@@ -259,7 +299,8 @@ test('a read that fails leaves the store as it is', async () => {
 
 test('stores long objects beside their rows, and reads and erases them', async () => {
   const path = join(folder, 'long.db');
-  const long = (fact_id: string): string => `${fact_id} has much to say, ${'again and again, '.repeat(20)}`;
+  const long = (fact_id: string): string =>
+    `${fact_id} has much to say, ${'again and again, '.repeat(20)}`;
   const first = changeOf(ALICE, 1, 10, [
     { fact_id: 'a', object: long('a'), valid_to: day(5) },
     { fact_id: 'b', valid_from: day(5) },
@@ -273,7 +314,8 @@ test('stores long objects beside their rows, and reads and erases them', async (
   );
   const store = await openSqlite({ path });
   const said = [...first.insert, ...second.insert].map(({ object }) => blobOf(object));
-  for (const change of [first, second]) await store.commit({ ...batchOf([]), blobs: said, facts: [change] });
+  for (const change of [first, second])
+    await store.commit({ ...batchOf([]), blobs: said, facts: [change] });
   const facts = await store.facts({ space: ALICE.space, kind: 'all' });
   expect(facts.map(({ object }) => object).sort()).toEqual([long('a'), long('c'), 'says b'].sort());
   expect(await store.selfCheck()).toEqual([]);
@@ -291,7 +333,9 @@ test('stores long objects beside their rows, and reads and erases them', async (
   const root = entryAfter(undefined, 't');
   await store.commit({ ...batchOf(root), erased: [{ hash: content.hash, by: root.id }] });
   await store.scrub();
-  expect((await store.facts({ space: ALICE.space, kind: 'all' })).map(({ object }) => object)).toEqual(
+  expect(
+    (await store.facts({ space: ALICE.space, kind: 'all' })).map(({ object }) => object),
+  ).toEqual(
     facts.map((row) => (row.fact_id === 'c' ? `{"$erased":"${content.hash}"}` : row.object)),
   );
   await store.close();

@@ -10,7 +10,15 @@ import type {
 } from '#ledger';
 import { OPEN_END } from '#memory';
 import { incompleteError } from '../../facts.ts';
-import { ROW, ROW_COLUMNS, ROWS, type RowColumns, restrictions, rowThatEnds, versionOf } from './fact-rows.ts';
+import {
+  ROW,
+  ROW_COLUMNS,
+  ROWS,
+  type RowColumns,
+  restrictions,
+  rowThatEnds,
+  versionOf,
+} from './fact-rows.ts';
 
 export const SELECT_CLAIM_KEY = 'SELECT key FROM fact_claim_key';
 
@@ -43,7 +51,11 @@ export class FactReader {
    * `path` names the store in errors. `isHeld`: whether the connection is in a transaction, so all
    * reads see one snapshot.
    */
-  constructor(db: DatabaseSync, path: string, { isHeld = false }: { readonly isHeld?: boolean } = {}) {
+  constructor(
+    db: DatabaseSync,
+    path: string,
+    { isHeld = false }: { readonly isHeld?: boolean } = {},
+  ) {
     this.#isHeld = isHeld;
     this.#db = db;
     this.#path = path;
@@ -51,7 +63,9 @@ export class FactReader {
     this.#end = db.prepare('ROLLBACK');
     this.#selectWhole = db.prepare('SELECT whole FROM fact_rebuild');
     this.#selectKey = db.prepare(SELECT_CLAIM_KEY);
-    this.#selectSpaces = db.prepare("SELECT DISTINCT space FROM fact_partition WHERE branch = '' ORDER BY space");
+    this.#selectSpaces = db.prepare(
+      "SELECT DISTINCT space FROM fact_partition WHERE branch = '' ORDER BY space",
+    );
     this.#selectBranches = db.prepare(
       "SELECT DISTINCT space, branch FROM fact_partition WHERE branch <> '' ORDER BY space, branch",
     );
@@ -62,7 +76,8 @@ export class FactReader {
       ORDER BY subject, predicate LIMIT :limit`);
     const named = 'p.space = ? AND p.branch = ? AND p.subject = ? AND p.predicate = ?';
     const isOpen = `e.key = p.key AND e.audit = 0 AND e.system_end = '${OPEN_END}'`;
-    this.#selectState = this.#rows(`SELECT ${ROW}, p.key, lower(hex(p.names)), p.names_bytes, p.version, p.latest,
+    this.#selectState =
+      this.#rows(`SELECT ${ROW}, p.key, lower(hex(p.names)), p.names_bytes, p.version, p.latest,
         p.several, p.since, r.whole
       FROM fact_rebuild AS r
         LEFT JOIN fact_partition AS p ON ${named}
@@ -87,15 +102,28 @@ export class FactReader {
   partition(name: PartitionName): FoundPartition | undefined {
     const { space, branch = '', subject, predicate } = name;
     // One statement sees one snapshot.
-    const rows = this.#selectState.all(space, branch, subject, predicate) as unknown as StateColumns[];
+    const rows = this.#selectState.all(
+      space,
+      branch,
+      subject,
+      predicate,
+    ) as unknown as StateColumns[];
     const [first] = rows;
     if (first === undefined) throw incompleteError(this.#path);
-    const [key, hash, bytes, version, latest, several, since, whole] = first.slice(ROW_COLUMNS) as PartitionColumns;
+    const [key, hash, bytes, version, latest, several, since, whole] = first.slice(
+      ROW_COLUMNS,
+    ) as PartitionColumns;
     if (whole !== 1) throw incompleteError(this.#path);
     if (key === null) return undefined;
-    const open = first[0] === null ? [] : rows.map((row) => versionOf(row as unknown as RowColumns, name));
+    const open =
+      first[0] === null ? [] : rows.map((row) => versionOf(row as unknown as RowColumns, name));
     const changed = lastChange({ version, latest }, open);
-    const state = { names: { hash, bytes }, ...changed, open, ...(name.branch !== undefined && { since }) };
+    const state = {
+      names: { hash, bytes },
+      ...changed,
+      open,
+      ...(name.branch !== undefined && { since }),
+    };
     return { key, several: several !== 0, state };
   }
 
@@ -119,7 +147,9 @@ export class FactReader {
   /** @throws {StoreError} while the facts are incomplete */
   branches(): { readonly space: string; readonly branch: string }[] {
     return this.atOneMoment(() =>
-      this.#selectBranches.all().map((row) => ({ space: row['space'] as string, branch: row['branch'] as string })),
+      this.#selectBranches
+        .all()
+        .map((row) => ({ space: row['space'] as string, branch: row['branch'] as string })),
     );
   }
 
@@ -130,7 +160,10 @@ export class FactReader {
   branchPartitions(query: BranchPartitionQuery & { readonly limit: number }): BranchPartition[] {
     const { space, branch, subject = null, predicate = null, after, limit } = query;
     const values = { space, branch, subject, predicate, limit };
-    const from = { after_subject: after?.subject ?? null, after_predicate: after?.predicate ?? null };
+    const from = {
+      after_subject: after?.subject ?? null,
+      after_predicate: after?.predicate ?? null,
+    };
     return this.atOneMoment(() =>
       this.#selectBranchPartitions.all({ ...values, ...from }).map((row) => ({
         space,
@@ -168,10 +201,16 @@ export class FactReader {
     lineage,
     after,
   }: FactQuery): FactVersion[] | undefined {
-    if (subject === undefined || predicate === undefined || valid === undefined || system === undefined)
+    if (
+      subject === undefined ||
+      predicate === undefined ||
+      valid === undefined ||
+      system === undefined
+    )
       return undefined;
     if (kind !== 'current' || lineage !== undefined || after !== undefined) return undefined;
-    const name = branch === undefined ? { space, subject, predicate } : { space, subject, predicate, branch };
+    const name =
+      branch === undefined ? { space, subject, predicate } : { space, subject, predicate, branch };
     const at = [space, branch ?? '', subject, predicate] as const;
     const open = this.#rowAt(this.#selectOpenAt.get(...at, valid), name);
     if (open === 'several') return undefined;
@@ -200,8 +239,16 @@ export class FactReader {
       // The first condition lets SQLite use the index.
       where.push('(p.subject, p.predicate) >= (?, ?)');
       values.push(after.subject, after.predicate);
-      where.push('(p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id) > (?, ?, ?, ?, ?)');
-      values.push(after.subject, after.predicate, after.system_time_start, after.valid_from, after.fact_id);
+      where.push(
+        '(p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id) > (?, ?, ?, ?, ?)',
+      );
+      values.push(
+        after.subject,
+        after.predicate,
+        after.system_time_start,
+        after.valid_from,
+        after.fact_id,
+      );
     }
     const rows = this.#query(where.join(' AND ')).all(...values, limit!) as unknown as [
       ...RowColumns,
@@ -210,7 +257,10 @@ export class FactReader {
     ][];
     return rows.map((row) => {
       const names = { space, subject: row[19], predicate: row[20] };
-      return versionOf(row as unknown as RowColumns, branch === undefined ? names : { ...names, branch });
+      return versionOf(
+        row as unknown as RowColumns,
+        branch === undefined ? names : { ...names, branch },
+      );
     });
   }
 
@@ -219,7 +269,8 @@ export class FactReader {
     if (known !== undefined) return known;
     // The sort reads all rows of a key, but reads only the sort columns of rows that are not
     // returned.
-    const order = (row: string): string => `subject, predicate, ${row}.system_start, ${row}.valid_from, ${row}.fact_id`;
+    const order = (row: string): string =>
+      `subject, predicate, ${row}.system_start, ${row}.valid_from, ${row}.fact_id`;
     const statement = this.#rows(`SELECT ${rowThatEnds('x.system_end')}, x.subject, x.predicate
       FROM (
         SELECT p.subject, p.predicate, f.system_start, f.valid_from, f.fact_id, e.system_end, e.n

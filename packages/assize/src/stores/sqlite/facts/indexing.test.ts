@@ -26,7 +26,12 @@ function stage() {
     queue.waiting += written;
     indexing.later(told);
   };
-  return { queue, indexing, write, pass: (looks: number) => vi.advanceTimersByTimeAsync(looks * IDLE_MS) };
+  return {
+    queue,
+    indexing,
+    write,
+    pass: (looks: number) => vi.advanceTimersByTimeAsync(looks * IDLE_MS),
+  };
 }
 
 test('remaining texts are indexed one part at a time while no caller writes', async () => {

@@ -45,7 +45,12 @@ export interface TextColumns {
 }
 
 /** A copy of these columns, so the cache does not hold the rest of the row. */
-export function textColumns({ content, row_kind, asserted_from, object }: FactVersion): TextColumns {
+export function textColumns({
+  content,
+  row_kind,
+  asserted_from,
+  object,
+}: FactVersion): TextColumns {
   return { content: content.hash, audit: row_kind === 'audit' ? 1 : 0, asserted_from, object };
 }
 
@@ -65,8 +70,13 @@ export interface NewTexts {
  */
 export function prepareNewTexts(
   db: DatabaseSync,
-): (changes: readonly Queued[], written?: Pick<ReadonlyMap<number, Texts>, 'get'>) => Generator<NewTexts> {
-  const selectPartition = db.prepare('SELECT space, subject, predicate FROM fact_partition WHERE key = ?');
+): (
+  changes: readonly Queued[],
+  written?: Pick<ReadonlyMap<number, Texts>, 'get'>,
+) => Generator<NewTexts> {
+  const selectPartition = db.prepare(
+    'SELECT space, subject, predicate FROM fact_partition WHERE key = ?',
+  );
   const columns = 'f.n, f.system_start, lower(hex(f.content)) AS content, f.audit, f.asserted_from';
   const selectRows = db.prepare(`
     SELECT ${columns} FROM ${ROWS} WHERE e.key = ? AND e.audit = 0 AND e.system_end > ? AND f.system_start BETWEEN ? AND ?
@@ -75,16 +85,30 @@ export function prepareNewTexts(
   const selectText = db.prepare(
     `SELECT 1 FROM fact_text AS t WHERE ${isText('t', { key: ':key', content: ':content', audit: ':audit', day: ':day' })}`,
   );
-  const read = (key: number, changes: readonly Queued[]): ((change: Queued) => Texts | undefined) => {
+  const read = (
+    key: number,
+    changes: readonly Queued[],
+  ): ((change: Queued) => Texts | undefined) => {
     const partition = selectPartition.get(key) as unknown as PartitionName | undefined;
     if (partition === undefined) return () => undefined;
     const starts = changes.map(({ system_start }) => system_start).sort();
     const first = starts[0]!;
     const last = starts.at(-1)!;
-    const rows = selectRows.all(key, first, first, last, key, first, last) as unknown as readonly RowRead[];
+    const rows = selectRows.all(
+      key,
+      first,
+      first,
+      last,
+      key,
+      first,
+      last,
+    ) as unknown as readonly RowRead[];
     const byStart = Map.groupBy(rows, (row) => row.system_start);
     // Each object is released with its change: all objects of a partition could exceed the memory.
-    const said = (row: RowRead) => ({ ...row, object: selectObject.get(row.n)!['object'] as string });
+    const said = (row: RowRead) => ({
+      ...row,
+      object: selectObject.get(row.n)!['object'] as string,
+    });
     return ({ system_start }) => ({ partition, rows: (byStart.get(system_start) ?? []).map(said) });
   };
   const textsOf = (key: number, texts: Texts | undefined, seen: Set<string>): NewText[] => {
@@ -96,7 +120,8 @@ export function prepareNewTexts(
       const name = `${content} ${audit} ${day}`;
       if (seen.has(name) || object === erasedText(content)) return [];
       seen.add(name);
-      if (selectText.get({ key, content: Buffer.from(content, 'hex'), audit, day }) !== undefined) return [];
+      if (selectText.get({ key, content: Buffer.from(content, 'hex'), audit, day }) !== undefined)
+        return [];
       const { asserted_from } = row;
       const row_kind = audit === 0 ? 'current' : 'audit';
       const words = wordsOfDocument({ subject, predicate, object, asserted_from, row_kind });

@@ -28,7 +28,9 @@ export class RankedRows {
 
   constructor(db: DatabaseSync) {
     this.#query = prepareByText(db);
-    this.#selectName = db.prepare('SELECT lower(hex(content)) AS content, audit, day FROM fact_text WHERE id = ?');
+    this.#selectName = db.prepare(
+      'SELECT lower(hex(content)) AS content, audit, day FROM fact_text WHERE id = ?',
+    );
   }
 
   /**
@@ -53,7 +55,12 @@ export class RankedRows {
   }
 
   /** Loads the rows of a text and of the next texts of its partition, at most `most` texts. */
-  #read(ranked: readonly Candidate[], from: number, most: number, query: FactQuery): readonly FactVersion[] {
+  #read(
+    ranked: readonly Candidate[],
+    from: number,
+    most: number,
+    query: FactQuery,
+  ): readonly FactVersion[] {
     const first = ranked[from]!;
     const same: Candidate[] = [];
     for (let at = from; at < ranked.length && same.length < most; at += 1)
@@ -65,11 +72,17 @@ export class RankedRows {
       named.set(each.name, each.rows);
     }
     const { where, values } = restrictions(query);
-    const contents = JSON.stringify([...new Set([...named.keys()].map((name) => name.slice(0, HASH_DIGITS)))]);
+    const contents = JSON.stringify([
+      ...new Set([...named.keys()].map((name) => name.slice(0, HASH_DIGITS))),
+    ]);
     const statement = this.#query(`SELECT ${ROW}, p.subject, p.predicate
       FROM fact_partition AS p CROSS JOIN ${ROWS}
       WHERE e.key = p.key AND p.key = ? AND f.content IN (SELECT unhex(value) FROM json_each(?)) AND ${where.join(' AND ')}`);
-    const rows = statement.all(first.key, contents, ...values) as unknown as [...RowColumns, string, string][];
+    const rows = statement.all(first.key, contents, ...values) as unknown as [
+      ...RowColumns,
+      string,
+      string,
+    ][];
     for (const columns of rows) {
       const [subject, predicate] = columns.slice(-2) as [string, string];
       const { space, branch } = query;

@@ -49,7 +49,8 @@ async function importPackage(): Promise<{ readonly getLoadablePath: () => string
   try {
     return await import('sqlite-vec');
   } catch (cause) {
-    if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND')
+      throw cause;
     throw new StoreError(
       'missing_package',
       'The package sqlite-vec is not installed. Run npm install sqlite-vec, or use exact vectors, which finds the same.',

@@ -57,13 +57,19 @@ export class TextReader {
       SELECT 1 FROM fact_text_queue AS q CROSS JOIN fact_version AS v
       WHERE v.system_start = q.system_start AND v.key = q.key LIMIT ${WAITING_ROWS_MAX + 1})`);
     this.#selectQueue = db.prepare('SELECT n, key, system_start FROM fact_text_queue ORDER BY n');
-    this.#selectSpace = db.prepare('SELECT space, texts, words FROM fact_text_space WHERE name = ?');
+    this.#selectSpace = db.prepare(
+      'SELECT space, texts, words FROM fact_text_space WHERE name = ?',
+    );
     this.#selectWord = db.prepare('SELECT doc FROM fact_word WHERE term = ?');
     this.#texts = prepareFound(db, 'rowid, key, words, length');
     this.#ids = prepareFound(db, 'rowid');
-    this.#selectText = db.prepare('SELECT rowid, key, words, length FROM fact_words WHERE rowid = ?');
+    this.#selectText = db.prepare(
+      'SELECT rowid, key, words, length FROM fact_words WHERE rowid = ?',
+    );
     this.#selectText.setReturnArrays(true);
-    this.#selectBranch = db.prepare('SELECT 1 FROM fact_partition WHERE space = ? AND branch = ? LIMIT 1');
+    this.#selectBranch = db.prepare(
+      'SELECT 1 FROM fact_partition WHERE space = ? AND branch = ? LIMIT 1',
+    );
   }
 
   /** Whether the queue is long enough to justify a transaction before a search. */
@@ -95,7 +101,9 @@ export class TextReader {
     const { sought } = bm25;
     const scorer = scorerOf(bm25, space.space);
     // Every text of the subject contains the words of its name, so other texts need not be read.
-    const names = [query.subject, query.predicate].flatMap((name) => (name === undefined ? [] : wordsOf(name)));
+    const names = [query.subject, query.predicate].flatMap((name) =>
+      name === undefined ? [] : wordsOf(name),
+    );
     const seen = new Set<number>();
     let few: readonly number[] | 'many' | undefined;
     // For many words a text is found many times but read once, because it can be as long as the
@@ -139,7 +147,11 @@ export class TextReader {
           few ??= this.#few(query);
           if (few !== 'many') {
             const waited = candidates.filter(({ id }) => id === undefined);
-            return this.#rows.best([...waited, ...this.#scoredTexts(few, scorer)], query, query.limit);
+            return this.#rows.best(
+              [...waited, ...this.#scoredTexts(few, scorer)],
+              query,
+              query.limit,
+            );
           }
           if (isAll) break;
           before = rows.at(-1)![0];
@@ -161,14 +173,17 @@ export class TextReader {
   /** The texts that a query wants, if they are few enough to read each. */
   #few(query: FactQuery): readonly number[] | 'many' {
     const { sql, values } = wantedTexts(query);
-    const ids = this.#query(`${sql} LIMIT ${RANKED_MAX + 1}`).all(...values) as unknown as readonly (readonly [
-      number,
-    ])[];
+    const ids = this.#query(`${sql} LIMIT ${RANKED_MAX + 1}`).all(
+      ...values,
+    ) as unknown as readonly (readonly [number])[];
     return ids.length > RANKED_MAX ? 'many' : ids.map(([id]) => id);
   }
 
   /** The texts that contain any of the words, with their scores. */
-  #scoredTexts(ids: readonly number[], scorer: (stored: string, length: number) => number): Candidate[] {
+  #scoredTexts(
+    ids: readonly number[],
+    scorer: (stored: string, length: number) => number,
+  ): Candidate[] {
     return ids
       .map((at): Candidate => {
         const [id, key, stored, length] = this.#text(at);
@@ -201,11 +216,15 @@ export class TextReader {
     }));
     const bm25 = new Bm25(collection, sought);
     const order = bm25.sought.map(({ word }) => places.get(word)!);
-    const candidates = waiting.flatMap(({ key, content, audit, day, words: { length } }, n): Candidate[] => {
-      const each = order.map((at) => occurrences[n]![at]!);
-      const name = nameOf(content, audit, day);
-      return each.some((count) => count > 0) ? [{ id: undefined, key, name, score: bm25.score(each, length) }] : [];
-    });
+    const candidates = waiting.flatMap(
+      ({ key, content, audit, day, words: { length } }, n): Candidate[] => {
+        const each = order.map((at) => occurrences[n]![at]!);
+        const name = nameOf(content, audit, day);
+        return each.some((count) => count > 0)
+          ? [{ id: undefined, key, name, score: bm25.score(each, length) }]
+          : [];
+      },
+    );
     return { bm25, candidates };
   }
 
@@ -289,6 +308,7 @@ function scorerOf(bm25: Bm25, space: number): (stored: string, length: number) =
 function occurrences(words: string, word: string): number {
   let count = 0;
   // The space after one word is the space before the next.
-  for (let at = words.indexOf(word); at !== -1; at = words.indexOf(word, at + word.length - 1)) count += 1;
+  for (let at = words.indexOf(word); at !== -1; at = words.indexOf(word, at + word.length - 1))
+    count += 1;
   return count;
 }

@@ -19,7 +19,10 @@ import {
  * times adds one change for each time.
  */
 export function queuedBy(writes: readonly FactWrite[]): number {
-  return writes.reduce((sum, { inherit }) => sum + 1 + (inherit === undefined ? 0 : timesOf(inherit.rows)), 0);
+  return writes.reduce(
+    (sum, { inherit }) => sum + 1 + (inherit === undefined ? 0 : timesOf(inherit.rows)),
+    0,
+  );
 }
 
 function timesOf(rows: readonly FactVersion[]): number {
@@ -69,13 +72,19 @@ export class TextWriter {
     this.#db = db;
     this.#newTexts = prepareNewTexts(db);
     this.#enqueue = db.prepare('INSERT INTO fact_text_queue (key, system_start) VALUES (?, ?)');
-    this.#selectQueue = db.prepare('SELECT n, key, system_start FROM fact_text_queue ORDER BY n LIMIT ?');
-    this.#dequeue = db.prepare('DELETE FROM fact_text_queue WHERE n IN (SELECT value FROM json_each(?))');
+    this.#selectQueue = db.prepare(
+      'SELECT n, key, system_start FROM fact_text_queue ORDER BY n LIMIT ?',
+    );
+    this.#dequeue = db.prepare(
+      'DELETE FROM fact_text_queue WHERE n IN (SELECT value FROM json_each(?))',
+    );
     this.#count = db.prepare(`INSERT INTO fact_text_space (name, texts, words) VALUES (?, ?, ?)
       ON CONFLICT (name) DO UPDATE SET texts = texts + excluded.texts, words = words + excluded.words RETURNING space`);
     this.#insertText = db.prepare(`INSERT INTO fact_text (key, content, audit, day, space, words)
       VALUES (?, unhex(?), ?, ?, ?, ?)`);
-    this.#insertWords = db.prepare('INSERT INTO fact_words (rowid, words, key, length) VALUES (?, ?, ?, ?)');
+    this.#insertWords = db.prepare(
+      'INSERT INTO fact_words (rowid, words, key, length) VALUES (?, ?, ?, ?)',
+    );
     const given = '(SELECT unhex(value) FROM json_each(?))';
     this.#selectErased = db.prepare(`SELECT id, space, words FROM fact_text
       WHERE content IN ${given} OR key IN (SELECT key FROM fact_partition WHERE names IN ${given})`);
@@ -89,14 +98,21 @@ export class TextWriter {
     this.#insertEmbedder = db.prepare(
       'INSERT INTO fact_embedder (id, dimensions) VALUES (?, ?) ON CONFLICT DO NOTHING',
     );
-    this.#selectEmbedder = db.prepare('SELECT embedder, dimensions FROM fact_embedder WHERE id = ?');
+    this.#selectEmbedder = db.prepare(
+      'SELECT embedder, dimensions FROM fact_embedder WHERE id = ?',
+    );
     this.#insertVector = db.prepare(`INSERT INTO fact_vector (text, embedder, vector)
       SELECT t.id, ?, ? FROM fact_text AS t JOIN fact_partition AS p ON p.key = t.key
       WHERE t.id = ? AND ${TEXT_NAME} = ? ON CONFLICT DO NOTHING`);
   }
 
   /** Call this with each change that inserts rows, and its rows of that system time. */
-  enqueue(key: number | bigint, systemStart: string, name: PartitionName, rows: readonly FactVersion[]): void {
+  enqueue(
+    key: number | bigint,
+    systemStart: string,
+    name: PartitionName,
+    rows: readonly FactVersion[],
+  ): void {
     const { space, subject, predicate } = name;
     const partition = { space, subject, predicate };
     const n = Number(requireRows(this.#enqueue.run(key, systemStart), 1).lastInsertRowid);
@@ -133,7 +149,10 @@ export class TextWriter {
   }
 
   /** The changes that are indexed together, partition by partition and in their order. */
-  #together(changes: readonly Queued[]): { readonly taken: readonly Queued[]; readonly texts: readonly NewText[] } {
+  #together(changes: readonly Queued[]): {
+    readonly taken: readonly Queued[];
+    readonly texts: readonly NewText[];
+  } {
     const parts: NewTexts[] = [];
     let words = 0;
     for (const part of this.#newTexts(changes, this.#written)) {
@@ -151,7 +170,8 @@ export class TextWriter {
   erase(hashes: string): void {
     const erased = this.#selectErased.all(hashes, hashes) as unknown as readonly Erased[];
     for (const { id, space, words } of erased) {
-      for (const statement of [this.#deleteWords, this.#deleteVectors, this.#deleteText]) statement.run(id);
+      for (const statement of [this.#deleteWords, this.#deleteVectors, this.#deleteText])
+        statement.run(id);
       if (this.#discount.run(words, space).changes === 0) this.#deleteEmpty.run(space);
     }
   }
@@ -167,7 +187,10 @@ export class TextWriter {
     const [first] = vectors;
     if (first === undefined) return;
     this.#insertEmbedder.run(embedder, first.vector.length);
-    const found = this.#selectEmbedder.get(embedder) as unknown as { embedder: number; dimensions: number };
+    const found = this.#selectEmbedder.get(embedder) as unknown as {
+      embedder: number;
+      dimensions: number;
+    };
     if (found.dimensions !== first.vector.length)
       throw otherDimensions(embedder, found.dimensions, first.vector.length);
     for (const { id, vector } of vectors) {

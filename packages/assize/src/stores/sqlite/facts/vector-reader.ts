@@ -30,7 +30,9 @@ export class VectorReader {
     this.#facts = facts;
     this.#rows = rows;
     this.#by = by;
-    this.#selectEmbedder = db.prepare('SELECT embedder, dimensions FROM fact_embedder WHERE id = ?');
+    this.#selectEmbedder = db.prepare(
+      'SELECT embedder, dimensions FROM fact_embedder WHERE id = ?',
+    );
     this.#selectToEmbed = db.prepare(textsWithoutVector);
   }
 
@@ -38,11 +40,18 @@ export class VectorReader {
    * Same as `FactStore.factsByVector`.
    * @throws {StoreError} while the facts are incomplete; for a vector of other dimensions
    */
-  byVector({ embedder, vector, ...query }: FactVectorQuery & { readonly limit: number }): FactHit[] {
+  byVector({
+    embedder,
+    vector,
+    ...query
+  }: FactVectorQuery & { readonly limit: number }): FactHit[] {
     return this.#facts.atOneMoment(() => {
-      const known = this.#selectEmbedder.get(embedder) as { embedder: number; dimensions: number } | undefined;
+      const known = this.#selectEmbedder.get(embedder) as
+        | { embedder: number; dimensions: number }
+        | undefined;
       if (known === undefined) return [];
-      if (known.dimensions !== vector.length) throw otherDimensions(embedder, known.dimensions, vector.length);
+      if (known.dimensions !== vector.length)
+        throw otherDimensions(embedder, known.dimensions, vector.length);
       const asked = unit(vector);
       const rows =
         this.#by === 'exact'
@@ -62,10 +71,17 @@ export class VectorReader {
   toEmbed(embedder: string, space: string, limit: number): FactText[] {
     return this.#facts.atOneMoment(() => {
       const known = this.#selectEmbedder.get(embedder)?.['embedder'] as number | undefined;
-      const rows = this.#selectToEmbed.all(space, known ?? -1, limit) as unknown as readonly TextRow[];
+      const rows = this.#selectToEmbed.all(
+        space,
+        known ?? -1,
+        limit,
+      ) as unknown as readonly TextRow[];
       return rows.map(({ id, audit, day, ...row }) => {
         const asserted_from = day === '' ? OPEN_START : `${day}T00:00:00.000000Z`;
-        return { id, text: documentOf({ ...row, asserted_from, row_kind: audit === 0 ? 'current' : 'audit' }) };
+        return {
+          id,
+          text: documentOf({ ...row, asserted_from, row_kind: audit === 0 ? 'current' : 'audit' }),
+        };
       });
     });
   }
@@ -82,7 +98,12 @@ export class VectorReader {
    * The wanted texts that can be among the nearest, as measured by sqlite-vec. The result contains
    * every nearest text.
    */
-  #nearest(query: VectorQuery, embedder: number, asked: Float32Array, limit: number): readonly VectorColumns[] {
+  #nearest(
+    query: VectorQuery,
+    embedder: number,
+    asked: Float32Array,
+    limit: number,
+  ): readonly VectorColumns[] {
     const { sql, values } = wantedTexts(query);
     const statement = this.#query(`WITH wanted (id, key) AS MATERIALIZED (${sql})
       SELECT n.id, n.key, v.vector, n.distance FROM (
@@ -91,10 +112,12 @@ export class VectorReader {
       ) AS n CROSS JOIN fact_vector AS v ON v.rowid = n.place ORDER BY n.distance`);
     const bytes = new Uint8Array(asked.buffer, asked.byteOffset, asked.byteLength);
     for (let most = limit + BESIDE; ; most *= 4) {
-      const rows = statement.all(...values, bytes, embedder, most) as unknown as readonly (readonly [
-        ...VectorColumns,
-        number,
-      ])[];
+      const rows = statement.all(
+        ...values,
+        bytes,
+        embedder,
+        most,
+      ) as unknown as readonly (readonly [...VectorColumns, number])[];
       const last = rows[limit - 1];
       if (last === undefined) return rows.map(([id, key, vector]) => [id, key, vector]);
       const farthest = last[3] + slack(asked.length);

@@ -66,14 +66,19 @@ test('each row of a partition is visited once, and no more for each text', async
   const count = 2_000;
   const path = newPath();
   const store = await openSqlite({ path, durability: 'off' });
-  const rows = Array.from({ length: count }, (_, n) => ({ fact_id: `${n}`, cardinality: 'multi-valued' as const }));
+  const rows = Array.from({ length: count }, (_, n) => ({
+    fact_id: `${n}`,
+    cardinality: 'multi-valued' as const,
+  }));
   await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, rows)] });
   expect(await store.textsToEmbed('m', ALICE.space, count)).toHaveLength(count);
   await store.close();
   const db = new DatabaseSync(path);
   for (const isAnalysed of [false, true]) {
     if (isAnalysed) db.exec('ANALYZE');
-    const plan = db.prepare(`EXPLAIN QUERY PLAN ${textsWithoutVector}`).all() as unknown as readonly {
+    const plan = db
+      .prepare(`EXPLAIN QUERY PLAN ${textsWithoutVector}`)
+      .all() as unknown as readonly {
       detail: string;
     }[];
     const steps = plan.map(({ detail }) => detail);
@@ -85,7 +90,9 @@ test('each row of a partition is visited once, and no more for each text', async
     ]);
     const partition = steps.indexOf(visits[0]!);
     expect(steps[partition - 1]).toBe('SCAN a');
-    expect(steps).toContain('SEARCH w USING AUTOMATIC COVERING INDEX (key=? AND audit=? AND content=?)');
+    expect(steps).toContain(
+      'SEARCH w USING AUTOMATIC COVERING INDEX (key=? AND audit=? AND content=?)',
+    );
   }
   db.close();
 });

@@ -8,7 +8,10 @@ import { TEXT_NAME } from './text-writer.ts';
  * Selects id and key of the texts of the rows that a query wants, each once. Texts that are not
  * indexed yet are missing.
  */
-export function wantedTexts(query: FactQuery): { readonly sql: string; readonly values: SQLInputValue[] } {
+export function wantedTexts(query: FactQuery): {
+  readonly sql: string;
+  readonly values: SQLInputValue[];
+} {
   const { where, values } = restrictions(query);
   const sql = `SELECT DISTINCT t.id, t.key FROM fact_partition AS p CROSS JOIN ${ROWS}
     CROSS JOIN fact_text AS t ON ${isText('t', TEXT_OF_ROW)}

@@ -17,7 +17,8 @@ const RECORD = 'INSERT INTO adoption (root, place, at, reason) VALUES (?, ?, ?, 
 export function prepareAdopt(db: DatabaseSync, path: string | null): (adoption: Adoption) => void {
   const statement = db.prepare(RECORD);
   return ({ at, reason, roots }) => {
-    if (roots === undefined) statement.run(null, path === null ? MEMORY : placeText(placeOf(path)), at, reason);
+    if (roots === undefined)
+      statement.run(null, path === null ? MEMORY : placeText(placeOf(path)), at, reason);
     else for (const root of roots) statement.run(Buffer.from(root, 'hex'), null, at, reason);
   };
 }
@@ -43,7 +44,9 @@ export function prepareAdopted(db: DatabaseSync): (root: Hash) => boolean {
  */
 export function prepareRefuseCopied(db: DatabaseSync, path: string | null): () => void {
   if (path === null) return () => undefined;
-  const statement = db.prepare('SELECT place FROM adoption WHERE place IS NOT NULL ORDER BY n DESC LIMIT 1');
+  const statement = db.prepare(
+    'SELECT place FROM adoption WHERE place IS NOT NULL ORDER BY n DESC LIMIT 1',
+  );
   return () => {
     if (statSync(path).nlink > 1) throw linkedError(path);
     const recorded = statement.get()?.['place'];

@@ -15,7 +15,8 @@ import type { NewSegmentFile, SegmentFile } from '../../archive/segment-file.ts'
 import { requireRows } from '../connection/statements.ts';
 import type { HashIndex } from './hash-index.ts';
 
-const SELECT = 'SELECT n, segment, part, first, lines, lower(hex(hash)), bytes, members, erasures FROM archive_file';
+const SELECT =
+  'SELECT n, segment, part, first, lines, lower(hex(hash)), bytes, members, erasures FROM archive_file';
 
 /** The reads of the tables of an archive. */
 export function prepareArchiveReads(db: DatabaseSync): ArchiveReads {
@@ -27,10 +28,14 @@ export function prepareArchiveReads(db: DatabaseSync): ArchiveReads {
     statement.setReturnArrays(true);
     return (...values) => (statement.all(...values) as unknown as FileColumns[]).map(segmentFile);
   };
-  const ofSegments = files("state = 'live' AND segment >= ? AND segment < ? ORDER BY segment, part, first");
+  const ofSegments = files(
+    "state = 'live' AND segment >= ? AND segment < ? ORDER BY segment, part, first",
+  );
   const withErased = files("state = 'live' AND erasures > 0 ORDER BY n");
   const discarded = files("state = 'old' ORDER BY n");
-  const marked = db.prepare("SELECT count(*) AS n FROM blob WHERE erased_by IS NULL AND text GLOB '@[0-9]*.[0-9]*'");
+  const marked = db.prepare(
+    "SELECT count(*) AS n FROM blob WHERE erased_by IS NULL AND text GLOB '@[0-9]*.[0-9]*'",
+  );
   return {
     markedBlobs: () => marked.get()?.['n'] as number,
     archive: () => state.get() as unknown as ArchiveState | undefined,
@@ -44,7 +49,10 @@ export function prepareArchiveReads(db: DatabaseSync): ArchiveReads {
 
 /** The writes of the tables of an archive. Each runs inside a transaction. */
 export interface ArchiveOperations {
-  beginFiles(archive: Omit<ArchiveState, 'segments'>, files: readonly NewSegmentFile[]): number[] | undefined;
+  beginFiles(
+    archive: Omit<ArchiveState, 'segments'>,
+    files: readonly NewSegmentFile[],
+  ): number[] | undefined;
   archiveSegment(step: SegmentStep): boolean;
   replaceFile(files: ReplacedFile): boolean;
   discardFiles(files?: readonly number[]): void;
@@ -54,15 +62,20 @@ export interface ArchiveOperations {
 export function prepareArchiveOperations(db: DatabaseSync, blobs: HashIndex): ArchiveOperations {
   const putArchive = db.prepare(`INSERT INTO archive (one, level, place) VALUES (1, ?, ?)
     ON CONFLICT (one) DO UPDATE SET place = excluded.place WHERE level = excluded.level`);
-  const insertFile = db.prepare(`INSERT INTO archive_file (segment, part, first, lines, hash, bytes, members, state)
+  const insertFile =
+    db.prepare(`INSERT INTO archive_file (segment, part, first, lines, hash, bytes, members, state)
     VALUES (?, ?, ?, ?, ?, ?, ?, 'new')`);
   const setState = db.prepare('UPDATE archive_file SET state = ? WHERE n = ? AND state = ?');
-  const countNew = db.prepare("SELECT count(*) AS n FROM archive_file WHERE n = ? AND state = 'new'");
+  const countNew = db.prepare(
+    "SELECT count(*) AS n FROM archive_file WHERE n = ? AND state = 'new'",
+  );
   const segments = db.prepare(
     "SELECT coalesce(max(segment) + 1, 0) AS n FROM archive_file WHERE part = 'entries' AND state = 'live'",
   );
   const level = db.prepare('SELECT level FROM archive');
-  const mark = db.prepare('UPDATE entry SET payload = ? WHERE position = (SELECT entry FROM log WHERE idx = ?)');
+  const mark = db.prepare(
+    'UPDATE entry SET payload = ? WHERE position = (SELECT entry FROM log WHERE idx = ?)',
+  );
   const readable = db.prepare(
     "SELECT count(*) AS n FROM blob WHERE position = ? AND erased_by IS NULL AND text NOT GLOB '@[0-9]*'",
   );
@@ -72,7 +85,8 @@ export function prepareArchiveOperations(db: DatabaseSync, blobs: HashIndex): Ar
   );
   const discard = db.prepare("UPDATE archive_file SET state = 'old' WHERE state = 'new'");
   const forget = db.prepare("DELETE FROM archive_file WHERE n = ? AND state = 'old'");
-  const count = (statement: StatementSync, ...values: number[]): number => statement.get(...values)?.['n'] as number;
+  const count = (statement: StatementSync, ...values: number[]): number =>
+    statement.get(...values)?.['n'] as number;
   const positionOf = (hash: Hash): number | undefined => {
     const position = blobs.findWritten(hash);
     return position !== undefined && count(readable, position) === 1 ? position : undefined;
@@ -81,7 +95,15 @@ export function prepareArchiveOperations(db: DatabaseSync, blobs: HashIndex): Ar
     beginFiles: (archive, files) => {
       if (putArchive.run(archive.level, archive.place).changes !== 1) return undefined;
       return files.map(({ segment, part, first, lines, hash, bytes, members }) => {
-        const values = [segment, part, first, lines, Buffer.from(hash, 'hex'), bytes, membersText(members)] as const;
+        const values = [
+          segment,
+          part,
+          first,
+          lines,
+          Buffer.from(hash, 'hex'),
+          bytes,
+          membersText(members),
+        ] as const;
         return Number(requireRows(insertFile.run(...values), 1).lastInsertRowid);
       });
     },
@@ -91,8 +113,13 @@ export function prepareArchiveOperations(db: DatabaseSync, blobs: HashIndex): Ar
       if (files.some((n) => count(countNew, n) !== 1)) return false;
       for (const n of files) requireRows(setState.run('live', n, 'new'), 1);
       const first = segment * 2 ** (level.get()?.['level'] as number);
-      letters.forEach((each, at) => void requireRows(mark.run(entryMarker(first + at, each), first + at), 1));
-      blobs.forEach(({ line }, n) => void requireRows(markBlob.run(blobMarker(segment, line), positions[n]!), 1));
+      letters.forEach(
+        (each, at) => void requireRows(mark.run(entryMarker(first + at, each), first + at), 1),
+      );
+      blobs.forEach(
+        ({ line }, n) =>
+          void requireRows(markBlob.run(blobMarker(segment, line), positions[n]!), 1),
+      );
       return true;
     },
     replaceFile: ({ old, fresh, erasures }) => {

@@ -5,7 +5,9 @@ import { prepareEntryRows } from '../connection/row.ts';
 import type { HashIndex } from './hash-index.ts';
 
 /** A page of one trajectory, in order of seq. */
-export function prepareEntries(db: DatabaseSync): (trajectoryId: string, from: number, limit: number) => StoredRow[] {
+export function prepareEntries(
+  db: DatabaseSync,
+): (trajectoryId: string, from: number, limit: number) => StoredRow[] {
   return prepareEntryRows(db, 'WHERE t.name = ? AND e.seq >= ? ORDER BY e.seq LIMIT ?');
 }
 
@@ -25,7 +27,10 @@ export function prepareHead(db: DatabaseSync): (trajectoryId: string) => StoredR
 }
 
 /** The entry with that id. */
-export function prepareResolve(db: DatabaseSync, ids: HashIndex): (id: Hash) => StoredRow | undefined {
+export function prepareResolve(
+  db: DatabaseSync,
+  ids: HashIndex,
+): (id: Hash) => StoredRow | undefined {
   const rows = prepareEntryRows(db, 'WHERE e.position = ?');
   return (id) => {
     const position = ids.find(id);

@@ -28,9 +28,10 @@ let places = 0;
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Few prefixes, so many hashes share one and differ only at the end. */
-const hashes = tuple(constantFrom('00000000', '00000001', '7fffffff', '80000000', 'ffffffff', 'abcd0000'), nat(9)).map(
-  ([start, end]) => start.padEnd(63, '5') + end,
-);
+const hashes = tuple(
+  constantFrom('00000000', '00000001', '7fffffff', '80000000', 'ffffffff', 'abcd0000'),
+  nat(9),
+).map(([start, end]) => start.padEnd(63, '5') + end);
 
 const steps = array(
   oneof(
@@ -41,7 +42,12 @@ const steps = array(
     }),
     record({ does: constant('reopen' as const), by: nat(1) }),
     record({ does: constant('find' as const), by: nat(1), hash: hashes }),
-    record({ does: constant('findAll' as const), by: nat(1), hash: hashes, digits: integer({ min: 1, max: 64 }) }),
+    record({
+      does: constant('findAll' as const),
+      by: nat(1),
+      hash: hashes,
+      digits: integer({ min: 1, max: 64 }),
+    }),
   ),
   { minLength: 10, maxLength: 60 },
 );
@@ -61,7 +67,8 @@ function connect(path: string) {
     /** `savepoint`: rolls back the first half, and writes everything again. */
     write(hashes: readonly string[], end: 'commit' | 'rollback' | 'savepoint'): void {
       const put = (hash: string): void => {
-        if (index.findWritten(hash) === undefined) index.add(hash, Number(insert.run(hash).lastInsertRowid));
+        if (index.findWritten(hash) === undefined)
+          index.add(hash, Number(insert.run(hash).lastInsertRowid));
       };
       db.exec('BEGIN IMMEDIATE');
       index.begin(version.get()?.['data_version']);
@@ -88,12 +95,16 @@ test('two connections find the rows that a full scan finds, and no hash twice', 
       first.exec('PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL');
       migrate(first);
       if (rows.length > 0) {
-        const prefixes = rows.map((hash, n) => `(${Number.parseInt(hash.slice(0, 8), 16) >>> 1}, ${n + 1})`);
+        const prefixes = rows.map(
+          (hash, n) => `(${Number.parseInt(hash.slice(0, 8), 16) >>> 1}, ${n + 1})`,
+        );
         first.exec(`INSERT INTO blob (hash, text) VALUES ${rows.map((hash) => `(unhex('${hash}'), '')`).join()};
           INSERT INTO blob_index (prefix, position) VALUES ${prefixes.join()};
           UPDATE hash_index SET through = ${rows.length} WHERE name = 'blob'`);
       }
-      const scan = first.prepare('SELECT position, lower(hex(hash)) AS hash FROM blob ORDER BY hash');
+      const scan = first.prepare(
+        'SELECT position, lower(hex(hash)) AS hash FROM blob ORDER BY hash',
+      );
       const unindexed = prepareUnindexed(first, 'blob');
       const connections = [connect(path), connect(path)];
       try {
@@ -104,7 +115,9 @@ test('two connections find the rows that a full scan finds, and no hash twice', 
             connections[step.by] = connect(path);
           } else if (step.does === 'find') {
             const rows = scan.all() as { position: number; hash: string }[];
-            expect(index.find(step.hash)).toBe(rows.find(({ hash }) => hash === step.hash)?.position);
+            expect(index.find(step.hash)).toBe(
+              rows.find(({ hash }) => hash === step.hash)?.position,
+            );
           } else if (step.does === 'findAll') {
             const rows = scan.all() as { position: number; hash: string }[];
             const start = step.hash.slice(0, step.digits);
@@ -140,7 +153,9 @@ test('later commits move cached hashes into the file, and the store finds them',
     await store.commit({ entries: [], blobs: blobs.slice(from, from + 1_000) });
   const db = new DatabaseSync(path);
   const { through, rows } = db
-    .prepare("SELECT through, (SELECT count(*) FROM blob_index) AS rows FROM hash_index WHERE name = 'blob'")
+    .prepare(
+      "SELECT through, (SELECT count(*) FROM blob_index) AS rows FROM hash_index WHERE name = 'blob'",
+    )
     .get() as { through: number; rows: number };
   expect(through).toBeGreaterThan(16_000);
   expect(rows).toBeGreaterThanOrEqual(through);
@@ -148,11 +163,14 @@ test('later commits move cached hashes into the file, and the store finds them',
   expect(db.prepare('SELECT count(*) AS n FROM blob').get()).toEqual({ n: blobs.length });
   const reopened = await openSqlite({ path });
   for (const each of [store, reopened])
-    for (const { hash, text } of blobs.filter((_, n) => n % 997 === 0)) expect(await each.blob(hash)).toBe(text);
+    for (const { hash, text } of blobs.filter((_, n) => n % 997 === 0))
+      expect(await each.blob(hash)).toBe(text);
   expect(await reopened.selfCheck()).toEqual([]);
   db.exec('DELETE FROM blob_index WHERE prefix IN (SELECT prefix FROM blob_index LIMIT 3)');
   db.close();
-  expect(await reopened.selfCheck()).toEqual(['3 rows of the table blob are not found by their hashes']);
+  expect(await reopened.selfCheck()).toEqual([
+    '3 rows of the table blob are not found by their hashes',
+  ]);
   await reopened.close();
   await store.close();
 });

@@ -86,17 +86,27 @@ export class HashIndex {
     this.#sizes = sizes;
     const column = COLUMN[table];
     const index = `${table}_index`;
-    this.#insert = db.prepare(`INSERT INTO ${index} (prefix, position) VALUES (?, ?) ON CONFLICT DO NOTHING`);
-    this.#setMark = db.prepare(`UPDATE hash_index SET through = ?, run_to = ?, next = ? WHERE name = '${table}'`);
-    this.#selectMark = db.prepare(`SELECT through, run_to, next FROM hash_index WHERE name = '${table}'`);
+    this.#insert = db.prepare(
+      `INSERT INTO ${index} (prefix, position) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+    );
+    this.#setMark = db.prepare(
+      `UPDATE hash_index SET through = ?, run_to = ?, next = ? WHERE name = '${table}'`,
+    );
+    this.#selectMark = db.prepare(
+      `SELECT through, run_to, next FROM hash_index WHERE name = '${table}'`,
+    );
     this.#selectVersion = db.prepare('PRAGMA data_version');
     this.#selectPlaces = db.prepare(`SELECT position FROM ${index} WHERE prefix = ?`);
     this.#selectPlaces.setReturnArrays(true);
-    this.#selectNew = db.prepare(`SELECT position, ${column} FROM ${table} WHERE position > ? ORDER BY position`);
+    this.#selectNew = db.prepare(
+      `SELECT position, ${column} FROM ${table} WHERE position > ? ORDER BY position`,
+    );
     this.#selectNew.setReturnArrays(true);
     this.#selectRow = db.prepare(`SELECT 1 FROM ${table} WHERE position = ? AND ${column} = ?`);
     this.#selectRange = db.prepare(`SELECT position FROM ${index} WHERE prefix BETWEEN ? AND ?`);
-    this.#selectHash = db.prepare(`SELECT lower(hex(${column})) AS hash FROM ${table} WHERE position = ?`);
+    this.#selectHash = db.prepare(
+      `SELECT lower(hex(${column})) AS hash FROM ${table} WHERE position = ?`,
+    );
   }
 
   /** The position of the committed row with the hash. */
@@ -127,7 +137,10 @@ export class HashIndex {
       for (const [prefix, place] of young ?? [])
         if (prefix >= from && prefix <= to) for (const each of listed(place)) places.add(each);
     return [...places]
-      .map((position) => ({ position, hash: this.#selectHash.get(position)?.['hash'] as Hash | undefined }))
+      .map((position) => ({
+        position,
+        hash: this.#selectHash.get(position)?.['hash'] as Hash | undefined,
+      }))
       .filter(({ hash }) => hash?.startsWith(start))
       .sort((a, b) => (a.hash! < b.hash! ? -1 : 1))
       .slice(0, limit)
@@ -223,7 +236,8 @@ export class HashIndex {
     if (last >= this.#last) return all;
     const taken: Places = new Map();
     for (const [prefix, place] of all)
-      for (const position of listed(place)) put(position <= last ? taken : this.#young, prefix, position);
+      for (const position of listed(place))
+        put(position <= last ? taken : this.#young, prefix, position);
     return taken;
   }
 
@@ -242,7 +256,12 @@ export class HashIndex {
     if (isSame) {
       // Drops the rows of the run that another process has moved.
       const run = this.#run;
-      while (run !== undefined && run.next < run.prefixes.length && run.prefixes[run.next]! < mark.next) run.next++;
+      while (
+        run !== undefined &&
+        run.next < run.prefixes.length &&
+        run.prefixes[run.next]! < mark.next
+      )
+        run.next++;
       return;
     }
     this.#last = mark.through;
@@ -264,7 +283,12 @@ export class HashIndex {
     const young = this.#young.get(prefix);
     const running = this.#run?.places.get(prefix);
     // Most searched hashes are new, and selecting the first match costs less than selecting all.
-    if (young === undefined && running === undefined && this.#selectPlaces.get(prefix) === undefined) return undefined;
+    if (
+      young === undefined &&
+      running === undefined &&
+      this.#selectPlaces.get(prefix) === undefined
+    )
+      return undefined;
     const found = this.#selectPlaces.all(prefix) as unknown as [position: number][];
     const bytes = Buffer.from(hash, 'hex');
     const places = [...listed(young), ...listed(running), ...found.map(([position]) => position)];

@@ -25,7 +25,11 @@ export function prepareUnlogged(db: DatabaseSync): (limit: number) => StoredRow[
  * Gives the leaves the next positions, inside a transaction. Returns false without writing if the
  * log has another size.
  */
-export function prepareIntegrate(db: DatabaseSync, ids: HashIndex, logSize: () => number): (step: LogStep) => boolean {
+export function prepareIntegrate(
+  db: DatabaseSync,
+  ids: HashIndex,
+  logSize: () => number,
+): (step: LogStep) => boolean {
   const leaf = db.prepare('INSERT INTO log (idx, entry, leaf) VALUES (?, ?, ?)');
   const node = db.prepare('INSERT INTO log_node (level, idx, hash) VALUES (?, ?, ?)');
   return ({ size, leaves, nodes }) => {
@@ -48,25 +52,36 @@ export function prepareLogNodes(
   db: DatabaseSync,
 ): (level: number, from: number, count: number) => (Uint8Array | undefined)[] {
   const leaves = db.prepare('SELECT idx, leaf AS hash FROM log WHERE idx >= ? AND idx < ?');
-  const nodes = db.prepare('SELECT idx, hash FROM log_node WHERE level = ? AND idx >= ? AND idx < ?');
+  const nodes = db.prepare(
+    'SELECT idx, hash FROM log_node WHERE level = ? AND idx >= ? AND idx < ?',
+  );
   return (level, from, count) => {
     const found = new Array<Uint8Array | undefined>(count).fill(undefined);
-    const rows = level === 0 ? leaves.all(from, from + count) : nodes.all(level, from, from + count);
+    const rows =
+      level === 0 ? leaves.all(from, from + count) : nodes.all(level, from, from + count);
     for (const row of rows) found[(row['idx'] as number) - from] = row['hash'] as Uint8Array;
     return found;
   };
 }
 
 /** An entry's index in the log. */
-export function prepareLogIndex(db: DatabaseSync, ids: HashIndex): (id: Hash) => number | undefined {
+export function prepareLogIndex(
+  db: DatabaseSync,
+  ids: HashIndex,
+): (id: Hash) => number | undefined {
   const statement = db.prepare('SELECT idx FROM log WHERE entry = ?');
   return (id) => {
     const position = ids.find(id);
-    return position === undefined ? undefined : (statement.get(position)?.['idx'] as number | undefined);
+    return position === undefined
+      ? undefined
+      : (statement.get(position)?.['idx'] as number | undefined);
   };
 }
 
 /** Entries in the order of the log. */
 export function prepareLogged(db: DatabaseSync): (from: number, limit: number) => StoredRow[] {
-  return prepareEntryRows(db, 'JOIN log AS l ON l.entry = e.position WHERE l.idx >= ? ORDER BY l.idx LIMIT ?');
+  return prepareEntryRows(
+    db,
+    'JOIN log AS l ON l.entry = e.position WHERE l.idx >= ? ORDER BY l.idx LIMIT ?',
+  );
 }

@@ -5,7 +5,9 @@ import { damagedError } from '../errors.ts';
 
 /** The recorded answer. */
 export function prepareOracleGet(db: DatabaseSync): (key: string) => OracleRow | undefined {
-  const statement = db.prepare('SELECT answer, at, lower(hex(erased_by)) AS eraser FROM oracle WHERE key = unhex(?)');
+  const statement = db.prepare(
+    'SELECT answer, at, lower(hex(erased_by)) AS eraser FROM oracle WHERE key = unhex(?)',
+  );
   return (key) => {
     const row = statement.get(key);
     if (row === undefined) return undefined;
@@ -51,7 +53,9 @@ export function prepareEraseAnswers(db: DatabaseSync): (erased: readonly ErasedA
   const erase = db.prepare(`
     INSERT INTO oracle (key, answer, at, erased_by) VALUES (unhex(?), '', '', unhex(?))
     ON CONFLICT (key) DO UPDATE SET answer = '', erased_by = excluded.erased_by WHERE erased_by IS NULL`);
-  const isErased = db.prepare("SELECT 1 FROM oracle WHERE key = unhex(?) AND erased_by IS NOT NULL AND answer = ''");
+  const isErased = db.prepare(
+    "SELECT 1 FROM oracle WHERE key = unhex(?) AND erased_by IS NOT NULL AND answer = ''",
+  );
   return (erased) => {
     for (const { key, by } of erased) {
       erase.run(key, by);
@@ -65,15 +69,23 @@ export function prepareOraclePut(
   db: DatabaseSync,
   get: (key: string) => OracleRow | undefined,
 ): (row: OracleRow, within?: string) => OracleRow {
-  const list = db.prepare('INSERT INTO oracle_within (within, key) VALUES (unhex(?), unhex(?)) ON CONFLICT DO NOTHING');
-  const isListed = db.prepare('SELECT 1 FROM oracle_within WHERE within = unhex(?) AND key = unhex(?)');
-  const insert = db.prepare('INSERT INTO oracle (key, answer, at) VALUES (unhex(?), ?, ?) ON CONFLICT DO NOTHING');
+  const list = db.prepare(
+    'INSERT INTO oracle_within (within, key) VALUES (unhex(?), unhex(?)) ON CONFLICT DO NOTHING',
+  );
+  const isListed = db.prepare(
+    'SELECT 1 FROM oracle_within WHERE within = unhex(?) AND key = unhex(?)',
+  );
+  const insert = db.prepare(
+    'INSERT INTO oracle (key, answer, at) VALUES (unhex(?), ?, ?) ON CONFLICT DO NOTHING',
+  );
   return (row, within) => {
     if (within !== undefined) {
       list.run(within, row.key);
-      if (isListed.get(within, row.key) === undefined) throw damagedError(`the answer ${row.key} was not listed`);
+      if (isListed.get(within, row.key) === undefined)
+        throw damagedError(`the answer ${row.key} was not listed`);
     }
-    if (insert.run(row.key, row.answer, row.at).changes === 1) return { key: row.key, answer: row.answer, at: row.at };
+    if (insert.run(row.key, row.answer, row.at).changes === 1)
+      return { key: row.key, answer: row.answer, at: row.at };
     const there = get(row.key);
     if (there === undefined) throw damagedError(`the answer ${row.key} was not stored`);
     return there;

@@ -27,7 +27,9 @@ test('a store that is only read, or retired, writes no side row', async () => {
   const second = await openSqlite({ path });
   await second.retire({ at: '2026-03-01T00:00:00.000000Z', reason: 'moved' });
   await second.close();
-  await expect(store.sidePut([{ ...change, key: 'b' }])).rejects.toMatchObject({ code: 'store_retired' });
+  await expect(store.sidePut([{ ...change, key: 'b' }])).rejects.toMatchObject({
+    code: 'store_retired',
+  });
   await store.close();
 });
 

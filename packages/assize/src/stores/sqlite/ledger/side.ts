@@ -3,8 +3,13 @@ import type { SideChange, SidePage, SideRow } from '#ledger';
 import { requireRows } from '../connection/statements.ts';
 
 /** Prepared at the first call, so that a reader opens a store of a schema without the table. */
-export function prepareSideGet(db: DatabaseSync): (kind: string, key: string) => SideRow | undefined {
-  const statement = prepareLater(db, 'SELECT kind, key, version, body FROM side WHERE kind = ? AND key = ?');
+export function prepareSideGet(
+  db: DatabaseSync,
+): (kind: string, key: string) => SideRow | undefined {
+  const statement = prepareLater(
+    db,
+    'SELECT kind, key, version, body FROM side WHERE kind = ? AND key = ?',
+  );
   return (kind, key) => {
     const row = statement().get(kind, key) as unknown as SideRow | undefined;
     return row && { ...row };

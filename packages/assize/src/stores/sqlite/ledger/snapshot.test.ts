@@ -9,7 +9,10 @@ import { openSqlite } from '../open.ts';
 const folder = mkdtempSync(join(tmpdir(), 'assize-snapshot-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-snapshotStoreSuite({ name: 'sqlite', open: (place) => openSqlite({ path: join(folder, `${place}.db`) }) });
+snapshotStoreSuite({
+  name: 'sqlite',
+  open: (place) => openSqlite({ path: join(folder, `${place}.db`) }),
+});
 
 test('of snapshots that were replaced or dropped nothing is left in the file', async () => {
   const store = await openSqlite({ path: join(folder, 'secret.db') });

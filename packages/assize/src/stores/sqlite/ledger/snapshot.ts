@@ -2,8 +2,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { SnapshotRow } from '#ledger';
 
 /** The snapshot of one trajectory. */
-export function prepareSnapshot(db: DatabaseSync): (trajectoryId: string) => SnapshotRow | undefined {
-  const statement = db.prepare(`SELECT t.name AS trajectory_id, s.seq AS seq, lower(hex(s.hash)) AS hash, s.text AS text
+export function prepareSnapshot(
+  db: DatabaseSync,
+): (trajectoryId: string) => SnapshotRow | undefined {
+  const statement =
+    db.prepare(`SELECT t.name AS trajectory_id, s.seq AS seq, lower(hex(s.hash)) AS hash, s.text AS text
     FROM trajectory AS t JOIN snapshot AS s ON s.trajectory = t.key WHERE t.name = ?`);
   return (trajectoryId) => {
     const row = statement.get(trajectoryId) as unknown as SnapshotRow | undefined;

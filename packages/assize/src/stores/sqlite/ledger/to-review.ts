@@ -36,7 +36,8 @@ export function prepareToReview(db: DatabaseSync): () => string[] | undefined {
   return () => {
     const last = end.get()?.['last'] as number;
     const to = Math.min(last, through + STEP);
-    const found = to === through ? known : withRows(known, read.all(through, to) as unknown as Row[]);
+    const found =
+      to === through ? known : withRows(known, read.all(through, to) as unknown as Row[]);
     // Entries of an open transaction may vanish again, so they count for this call only.
     if (!db.isTransaction) {
       known = found;
@@ -51,7 +52,10 @@ export function prepareToReview(db: DatabaseSync): () => string[] | undefined {
   };
 }
 
-function withRows(known: ReadonlyMap<number, Reviewed>, rows: readonly Row[]): ReadonlyMap<number, Reviewed> {
+function withRows(
+  known: ReadonlyMap<number, Reviewed>,
+  rows: readonly Row[],
+): ReadonlyMap<number, Reviewed> {
   const all = new Map(known);
   for (const { trajectory, open, halts } of rows) {
     const before = known.get(trajectory) ?? { open: 0, halts: false };

@@ -39,11 +39,13 @@ export function schemaFaults(db: DatabaseSync): string[] {
     found.delete(keyOf(object));
     if (type === 'index') continue;
     if (there === undefined) faults.push(`the ${type} ${name} is missing`);
-    else if (there.sql !== sql && !shadows.has(name)) faults.push(`the ${type} ${name} differs from the schema`);
+    else if (there.sql !== sql && !shadows.has(name))
+      faults.push(`the ${type} ${name} differs from the schema`);
   }
   for (const { type, name, tbl_name, sql } of found.values()) {
     if (!tables.has(tbl_name.toLowerCase())) continue;
-    if (type === 'trigger') faults.push(`the trigger ${name} on ${tbl_name} is not part of the schema`);
+    if (type === 'trigger')
+      faults.push(`the trigger ${name} on ${tbl_name} is not part of the schema`);
     if (type === 'index' && sql?.startsWith('CREATE UNIQUE'))
       faults.push(`the unique index ${name} on ${tbl_name} is not part of the schema`);
   }

@@ -22,7 +22,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 function entries(): string {
   const db = new DatabaseSync(path, { readOnly: true });
   try {
-    return JSON.stringify(db.prepare('SELECT position, trajectory, seq, hex(id), kind, payload FROM entry').all());
+    return JSON.stringify(
+      db.prepare('SELECT position, trajectory, seq, hex(id), kind, payload FROM entry').all(),
+    );
   } finally {
     db.close();
   }
@@ -37,10 +39,18 @@ describe('SQLite refuses, whichever program asks,', () => {
     ['a changed id', 'UPDATE entry SET id = zeroblob(32)', /cannot be changed/],
     ['a moved entry', 'UPDATE entry SET position = position + 100', /cannot be changed/],
     ['a change that ignores errors', "UPDATE OR IGNORE entry SET kind = 'x'", /cannot be changed/],
-    ['a change that replaces rows', 'UPDATE OR REPLACE entry SET seq = 2 WHERE seq = 1', /cannot be changed/],
+    [
+      'a change that replaces rows',
+      'UPDATE OR REPLACE entry SET seq = 2 WHERE seq = 1',
+      /cannot be changed/,
+    ],
     ['a deleted entry', 'DELETE FROM entry WHERE seq = 2', /cannot be deleted/],
     ['the deletion of all entries', 'DELETE FROM entry', /cannot be deleted/],
-    ['an entry in place of another', `INSERT OR REPLACE INTO entry (${COLUMNS}) VALUES (${ROW})`, /be replaced/],
+    [
+      'an entry in place of another',
+      `INSERT OR REPLACE INTO entry (${COLUMNS}) VALUES (${ROW})`,
+      /be replaced/,
+    ],
     [
       'a REPLACE by position',
       `REPLACE INTO entry (position, ${COLUMNS}) VALUES (2, 9, 9, x'', x'', '', '')`,

@@ -16,7 +16,9 @@ function newDatabase(): DatabaseSync {
 
 /** The statements of the schema, and the options of the full-text index. */
 function schemaOf(db: DatabaseSync): readonly unknown[] {
-  const statements = db.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all();
+  const statements = db
+    .prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name')
+    .all();
   return [statements, db.prepare('SELECT k, v FROM fact_words_config ORDER BY k').all()];
 }
 
@@ -27,7 +29,10 @@ test('runs only the migrations that a store lacks', () => {
   expect(schemaOf(db)).toEqual(before);
   const more = [...MIGRATIONS, 'CREATE TABLE more (n); INSERT INTO more VALUES (1)'];
   for (const _ of [1, 2]) migrate(db, more);
-  expect(readMark(db)).toEqual({ applicationId: APPLICATION_ID, version: versionAfter(more.length) });
+  expect(readMark(db)).toEqual({
+    applicationId: APPLICATION_ID,
+    version: versionAfter(more.length),
+  });
   expect(db.prepare('SELECT n, name FROM more, trajectory').all()).toEqual([{ n: 1, name: 't' }]);
   // A program with fewer migrations does not change the version.
   migrate(db);
@@ -38,8 +43,14 @@ test('runs only the migrations that a store lacks', () => {
 test('a migration that fails leaves the store unchanged', () => {
   const db = newDatabase();
   const before = schemaOf(db);
-  expect(() => migrate(db, [...MIGRATIONS, 'CREATE TABLE more (n); INSERT INTO none VALUES (1)'])).toThrow(/none/);
-  expect([db.isTransaction, readMark(db).version, schemaOf(db)]).toEqual([false, SCHEMA_VERSION, before]);
+  expect(() =>
+    migrate(db, [...MIGRATIONS, 'CREATE TABLE more (n); INSERT INTO none VALUES (1)']),
+  ).toThrow(/none/);
+  expect([db.isTransaction, readMark(db).version, schemaOf(db)]).toEqual([
+    false,
+    SCHEMA_VERSION,
+    before,
+  ]);
   db.close();
 });
 

@@ -78,7 +78,11 @@ test('a process stays alive for the end of its copier, despite later requests', 
     const more = copier.copy();
     await ending;
     console.log(await copying, await more);`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--input-type=module',
+    '-e',
+    program,
+  ]);
   expect(stdout).toBe('true false\n');
   db.close();
 });
@@ -96,7 +100,11 @@ test('a scrub that waits during a copy keeps its process alive', async () => {
     await store.scrub();
     console.log('scrubbed');
     // It is open, and its thread as well: neither keeps the process alive.`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--input-type=module',
+    '-e',
+    program,
+  ]);
   expect(stdout).toBe('scrubbed\n');
 });
 
@@ -117,7 +125,9 @@ async function writingMuch(
     if (sql.includes('wal_checkpoint')) did.push('rest');
     return proceed();
   });
-  expect(await store.commit(batchOf(chainOf('t', 1.5 * CHECKPOINT_PAGES)))).toEqual({ status: 'committed' });
+  expect(await store.commit(batchOf(chainOf('t', 1.5 * CHECKPOINT_PAGES)))).toEqual({
+    status: 'committed',
+  });
   await vi.waitFor(() => expect(did).toContain('rest'), { timeout: 300_000 });
   return { path, did, close: () => store.close() };
 }
@@ -167,8 +177,11 @@ test('a copy that fails after a write has failed changes nothing', async () => {
     if (sql === 'COMMIT') throw sqliteError(10);
     return proceed();
   });
-  expect(await store.commit(batchOf(entryAfter(chain.at(-1), 't')))).toMatchObject({ status: 'unknown' });
-  const refused = (): Promise<unknown> => store.commit(batchOf(entryAfter(chain.at(-1), 't'))).catch((error) => error);
+  expect(await store.commit(batchOf(entryAfter(chain.at(-1), 't')))).toMatchObject({
+    status: 'unknown',
+  });
+  const refused = (): Promise<unknown> =>
+    store.commit(batchOf(entryAfter(chain.at(-1), 't'))).catch((error) => error);
   const failure = await refused();
   expect(failure).toMatchObject({ code: 'store_poisoned' });
   copying.reject(sqliteError(10));

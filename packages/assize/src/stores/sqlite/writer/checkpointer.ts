@@ -5,7 +5,9 @@ import { connectionTask } from '../connection/reconnect.ts';
 import { sqliteError } from '../errors.ts';
 
 /** The worker's answer to each request. The worker starts with a copy. */
-export type CheckpointResult = { readonly isCopied: true } | { readonly errcode: number; readonly message: string };
+export type CheckpointResult =
+  | { readonly isCopied: true }
+  | { readonly errcode: number; readonly message: string };
 
 /**
  * Copies the WAL into the file in a worker thread with its own connection

@@ -1,5 +1,13 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Batch, BlobRow, CommitResult, EntryRow, ErasedAnswer, ErasedRow, Hash } from '#ledger';
+import type {
+  Batch,
+  BlobRow,
+  CommitResult,
+  EntryRow,
+  ErasedAnswer,
+  ErasedRow,
+  Hash,
+} from '#ledger';
 import type { Clock } from '#oracle';
 import { aheadOf } from '../../clock-ahead.ts';
 import type { EffectChange } from '../../effects.ts';
@@ -83,7 +91,11 @@ export class BatchWriter {
   #isSealed = false;
   #seenVersion: unknown;
 
-  constructor(db: DatabaseSync, { effects, facts, ...indexes }: Writers, { path, clock, seals }: BatchWriterOptions) {
+  constructor(
+    db: DatabaseSync,
+    { effects, facts, ...indexes }: Writers,
+    { path, clock, seals }: BatchWriterOptions,
+  ) {
     this.#clock = clock;
     this.#seals = seals;
     this.#path = path;
@@ -110,9 +122,13 @@ export class BatchWriter {
       'INSERT INTO entry (trajectory, seq, id, parent, kind, payload, seal) VALUES (?, ?, ?, ?, ?, ?, ?)',
     );
     this.#insertBlob = db.prepare('INSERT INTO blob (hash, text) VALUES (?, ?)');
-    this.#eraseBlob = db.prepare("UPDATE blob SET text = '', erased_by = ? WHERE position = ? AND erased_by IS NULL");
+    this.#eraseBlob = db.prepare(
+      "UPDATE blob SET text = '', erased_by = ? WHERE position = ? AND erased_by IS NULL",
+    );
     this.#insertErased = db.prepare("INSERT INTO blob (hash, text, erased_by) VALUES (?, '', ?)");
-    this.#selectErased = db.prepare("SELECT 1 FROM blob WHERE position = ? AND erased_by IS NOT NULL AND text = ''");
+    this.#selectErased = db.prepare(
+      "SELECT 1 FROM blob WHERE position = ? AND erased_by IS NOT NULL AND text = ''",
+    );
     this.#dropSnapshots = db.prepare('DELETE FROM snapshot');
     this.#mark = db.prepare('UPDATE scrub SET erasures = erasures + 1');
     this.#eraseAnswers = prepareEraseAnswers(db);
@@ -168,7 +184,8 @@ export class BatchWriter {
   write(batch: Batch): CommitResult {
     const ahead = aheadOf(this.#clock, batch.clock);
     if (ahead !== undefined) return ahead;
-    if (this.#isSealed && this.#seals === undefined && batch.entries.length > 0) throw unsealedWriterError(this.#path);
+    if (this.#isSealed && this.#seals === undefined && batch.entries.length > 0)
+      throw unsealedWriterError(this.#path);
     const conflict = this.#findConflict(batch.entries);
     if (conflict !== undefined) return conflictAt(conflict);
     let change: EffectChange | undefined;
@@ -199,7 +216,10 @@ export class BatchWriter {
   #putBlob({ hash, text }: BlobRow): void {
     const { blobs } = this.#indexes;
     if (blobs.findWritten(hash) !== undefined) return;
-    blobs.add(hash, Number(requireRows(this.#insertBlob.run(Buffer.from(hash, 'hex'), text), 1).lastInsertRowid));
+    blobs.add(
+      hash,
+      Number(requireRows(this.#insertBlob.run(Buffer.from(hash, 'hex'), text), 1).lastInsertRowid),
+    );
   }
 
   #erase(erased: readonly ErasedRow[]): void {
@@ -208,12 +228,16 @@ export class BatchWriter {
       const eraser = Buffer.from(by, 'hex');
       const position = blobs.findWritten(hash);
       if (position === undefined) {
-        const { lastInsertRowid } = requireRows(this.#insertErased.run(Buffer.from(hash, 'hex'), eraser), 1);
+        const { lastInsertRowid } = requireRows(
+          this.#insertErased.run(Buffer.from(hash, 'hex'), eraser),
+          1,
+        );
         blobs.add(hash, Number(lastInsertRowid));
         continue;
       }
       this.#eraseBlob.run(eraser, position);
-      if (this.#selectErased.get(position) === undefined) throw damagedError(`the text ${hash} was not erased`);
+      if (this.#selectErased.get(position) === undefined)
+        throw damagedError(`the text ${hash} was not erased`);
     }
     this.#dropSnapshots.run();
     this.#facts.erase(erased);
@@ -251,7 +275,15 @@ export class BatchWriter {
     const seal = this.#seals === undefined ? null : Buffer.from(this.#seals.of(row), 'hex');
     try {
       const { seq, kind, payload } = row;
-      const inserted = this.#insertEntry.run(head.key, seq, idBytes, head.idBytes, kind, payload, seal);
+      const inserted = this.#insertEntry.run(
+        head.key,
+        seq,
+        idBytes,
+        head.idBytes,
+        kind,
+        payload,
+        seal,
+      );
       const { lastInsertRowid } = requireRows(inserted, 1);
       ids.add(row.id, Number(lastInsertRowid));
     } catch (error) {

@@ -36,7 +36,8 @@ test('all that wait together are written together', async () => {
   const groups = watchGroups();
   const chains = Array.from({ length: 64 }, (_, n) => chainOf(`t${n}`, 3));
   const append = async (chain: (typeof chains)[number]): Promise<void> => {
-    for (const row of chain) expect(await store.commit(batchOf(row))).toEqual({ status: 'committed' });
+    for (const row of chain)
+      expect(await store.commit(batchOf(row))).toEqual({ status: 'committed' });
   };
   await Promise.all(chains.map(append));
   expect(groups).toEqual([64, 64, 64]);
@@ -112,7 +113,8 @@ test('the WAL is copied into the file while the store is open', async () => {
   const store = await openSqlite({ path });
   const before = statSync(path).size;
   const chain = chainOf('t', 2 * CHECKPOINT_PAGES, 'x'.repeat(600));
-  for (let from = 0; from < chain.length; from += 200) await store.commit(batchOf(chain.slice(from, from + 200)));
+  for (let from = 0; from < chain.length; from += 200)
+    await store.commit(batchOf(chain.slice(from, from + 200)));
   await vi.waitFor(() => expect(statSync(path).size).toBeGreaterThan(before), { timeout: 300_000 });
   await store.close();
   expect(statSync(path).size).toBeGreaterThan(chain.length * 600);
@@ -137,8 +139,12 @@ test('the WAL stays short for single entries after a large group, and by link', 
 test('more trajectories than heads are kept in memory', async () => {
   const store = await openSqlite({ path: newPath() });
   const chains = Array.from({ length: 10_050 }, (_, n) => chainOf(`t${n}`, 2));
-  expect(await store.commit(batchOf(chains.map((chain) => chain[0]!)))).toEqual({ status: 'committed' });
-  expect(await store.commit(batchOf(chains.map((chain) => chain[1]!)))).toEqual({ status: 'committed' });
+  expect(await store.commit(batchOf(chains.map((chain) => chain[0]!)))).toEqual({
+    status: 'committed',
+  });
+  expect(await store.commit(batchOf(chains.map((chain) => chain[1]!)))).toEqual({
+    status: 'committed',
+  });
   expect(new Set((await store.trajectories()).map((info) => info.entries))).toEqual(new Set([2]));
   await store.close();
 });
@@ -156,7 +162,9 @@ test.each([
 ])('%s that keeps no row fails the write and poisons the handle', async (start) => {
   const store = await openSqlite({ path: newPath() });
   const { fence } = await store.leaseEffects();
-  interceptSql((sql, proceed) => (sql.startsWith(start) ? { changes: 0, lastInsertRowid: 1 } : proceed()));
+  interceptSql((sql, proceed) =>
+    sql.startsWith(start) ? { changes: 0, lastInsertRowid: 1 } : proceed(),
+  );
   const row = entryAfter(undefined, 't');
   const done = await store.commit({
     ...batchOf(row, [blobOf('text')]),
@@ -171,6 +179,8 @@ test.each([
   });
   expect(done).toMatchObject({ status: 'unknown', cause: { code: 'store_poisoned' } });
   vi.restoreAllMocks();
-  await expect(Promise.resolve().then(() => store.head('t'))).rejects.toMatchObject({ code: 'store_poisoned' });
+  await expect(Promise.resolve().then(() => store.head('t'))).rejects.toMatchObject({
+    code: 'store_poisoned',
+  });
   await store.close();
 });

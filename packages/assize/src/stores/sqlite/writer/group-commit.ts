@@ -6,7 +6,15 @@ import type { Batch, CommitResult } from '#ledger';
 import type { StoreError } from '../../errors.ts';
 import type { OpenFiles } from '../connection/open-files.ts';
 import { PAUSE_MS } from '../connection/retry.ts';
-import { isBusy, isFull, isOutOfSpace, lockedError, notScrubbedError, poisonedError, storeError } from '../errors.ts';
+import {
+  isBusy,
+  isFull,
+  isOutOfSpace,
+  lockedError,
+  notScrubbedError,
+  poisonedError,
+  storeError,
+} from '../errors.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { BatchWriter, type BatchWriterOptions, type Writers } from './commit.ts';
 import { BatchJob, type Job, OperationJob } from './job.ts';
@@ -159,7 +167,9 @@ export class GroupCommit {
    * too long.
    */
   commit(batch: Batch): Promise<CommitResult> {
-    return new Promise((resolve, reject) => this.#enqueue(new BatchJob(batch, this.#writer, resolve, reject)));
+    return new Promise((resolve, reject) =>
+      this.#enqueue(new BatchJob(batch, this.#writer, resolve, reject)),
+    );
   }
 
   /**
@@ -167,7 +177,9 @@ export class GroupCommit {
    * Rejects with `store_locked` or `store_poisoned`.
    */
   run<T>(step: () => T, size: { readonly rows: number; readonly bytes: number }): Promise<T> {
-    return new Promise((resolve, reject) => this.#enqueue(new OperationJob(step, size, resolve, reject)));
+    return new Promise((resolve, reject) =>
+      this.#enqueue(new OperationJob(step, size, resolve, reject)),
+    );
   }
 
   /**
@@ -469,7 +481,8 @@ export class GroupCommit {
   #cutWal(waits: boolean): void {
     clearTimeout(this.#cutting);
     this.#cutting = undefined;
-    if (!this.#scrubber.cut(waits)) this.#cutting = setTimeout(this.#cutLater, CUT_PAUSE_MS).unref();
+    if (!this.#scrubber.cut(waits))
+      this.#cutting = setTimeout(this.#cutLater, CUT_PAUSE_MS).unref();
   }
 
   readonly #cutLater = (): void => {
@@ -504,7 +517,10 @@ export class GroupCommit {
       // closes a poisoned store.
       this.#db.close();
     } catch (error) {
-      reason = new AggregateError([cause, error], 'a write failed, and then the close of the database');
+      reason = new AggregateError(
+        [cause, error],
+        'a write failed, and then the close of the database',
+      );
     }
     this.#pagesEstimated = 0;
     this.#isWalLong = false;

@@ -50,7 +50,9 @@ export interface Size {
 
 const ONE_ROW: Size = { rows: 1, bytes: 0 };
 
-const SIZES: { readonly [Name in WriteOperationName]: (...given: Parameters<WriteOperations[Name]>) => Size } = {
+const SIZES: {
+  readonly [Name in WriteOperationName]: (...given: Parameters<WriteOperations[Name]>) => Size;
+} = {
   oraclePut: ({ answer }) => ({ rows: 1, bytes: answer.length }),
   integrate: ({ leaves, nodes }) => {
     const rows = leaves.length + nodes.length;
@@ -77,7 +79,10 @@ const SIZES: { readonly [Name in WriteOperationName]: (...given: Parameters<Writ
   }),
   sealSome: () => ({ rows: 1_000, bytes: 0 }),
   beginFiles: (_, files) => ({ rows: files.length + 1, bytes: 0 }),
-  archiveSegment: ({ files, letters, blobs }) => ({ rows: files.length + letters.length + blobs.length, bytes: 0 }),
+  archiveSegment: ({ files, letters, blobs }) => ({
+    rows: files.length + letters.length + blobs.length,
+    bytes: 0,
+  }),
   replaceFile: () => ({ rows: 2, bytes: 0 }),
   discardFiles: () => ONE_ROW,
   forgetFiles: (files) => ({ rows: files.length, bytes: 0 }),

@@ -18,7 +18,9 @@ vi.mock('node:worker_threads', async (original) => {
     constructor(file: string | URL, options?: import('node:worker_threads').WorkerOptions) {
       threads.started++;
       if (threads.isRefused)
-        throw Object.assign(new Error('Worker initialization failure: EAGAIN'), { code: 'ERR_WORKER_INIT_FAILED' });
+        throw Object.assign(new Error('Worker initialization failure: EAGAIN'), {
+          code: 'ERR_WORKER_INIT_FAILED',
+        });
       super(threads.fails ? new URL('./nothing-here.ts', import.meta.url) : file, options);
     }
   }
@@ -65,7 +67,9 @@ async function erased(bytes: number = THREAD_BYTES_MIN, lockTimeoutMs = 5_000): 
   db.close();
   const again = await openSqlite({ path, lockTimeoutMs });
   const { hash } = secret;
-  expect(await again.commit({ entries: [], blobs: [], erased: [{ hash, by: BY }] })).toEqual(COMMITTED);
+  expect(await again.commit({ entries: [], blobs: [], erased: [{ hash, by: BY }] })).toEqual(
+    COMMITTED,
+  );
   expect(isThere(path)).toBe(true);
   return { path, store: again, hash, other: others[0]!.hash };
 }
@@ -92,11 +96,11 @@ test('reads continue during a rewrite, and writes follow it', async () => {
   let reads = 0;
   let committed: Promise<unknown> | undefined;
   while (!isOver) {
-    expect([await store.blob(hash), await store.erasedBy(hash), (await store.blob(other))?.length]).toEqual([
-      undefined,
-      BY,
-      THREAD_BYTES_MIN / 8,
-    ]);
+    expect([
+      await store.blob(hash),
+      await store.erasedBy(hash),
+      (await store.blob(other))?.length,
+    ]).toEqual([undefined, BY, THREAD_BYTES_MIN / 8]);
     if (reads++ === 2) committed = store.commit(batch);
     await turn();
   }
@@ -160,7 +164,11 @@ test('a process that ends in a rewrite leaves it due for the next writable one',
   expect(copies.length).toBeGreaterThan(0);
   for (const copy of copies) {
     const next = await openSqlite({ path: copy });
-    expect([isThere(copy), await next.blob(hash), await next.erasedBy(hash)]).toEqual([false, undefined, BY]);
+    expect([isThere(copy), await next.blob(hash), await next.erasedBy(hash)]).toEqual([
+      false,
+      undefined,
+      BY,
+    ]);
     expect(await next.selfCheck()).toEqual([]);
     await next.close();
   }
@@ -174,7 +182,9 @@ test('a rewrite waits for a writer and reports that; a reader keeps the WAL', as
     code: 'store_not_scrubbed',
     message: expect.stringMatching(/Other processes write to the file/),
   });
-  expect(await store.selfCheck()).toEqual([expect.stringMatching(/1 erasures may still be in the file or its WAL/)]);
+  expect(await store.selfCheck()).toEqual([
+    expect.stringMatching(/1 erasures may still be in the file or its WAL/),
+  ]);
   other.exec('ROLLBACK; BEGIN');
   other.prepare('SELECT count(*) AS n FROM blob').get();
   await store.scrub();

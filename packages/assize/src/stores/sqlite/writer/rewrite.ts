@@ -51,7 +51,10 @@ function outcomeOf(workerData: ConnectionTask): Promise<RewriteOutcome | undefin
  */
 function started(workerData: ConnectionTask): Worker | undefined {
   try {
-    return new Worker(new URL('./rewrite-worker.ts', import.meta.url), { workerData, execArgv: [] });
+    return new Worker(new URL('./rewrite-worker.ts', import.meta.url), {
+      workerData,
+      execArgv: [],
+    });
   } catch {
     return undefined;
   }

@@ -43,7 +43,9 @@ export class Scrubber {
   constructor(db: DatabaseSync) {
     this.#db = db;
     this.#selectMark = db.prepare('SELECT erasures, rewritten, cut FROM scrub');
-    this.#selectBytes = db.prepare('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size');
+    this.#selectBytes = db.prepare(
+      'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
+    );
     this.#rebuildWords = db.prepare("INSERT INTO fact_words (fact_words) VALUES ('rebuild')");
     this.#setRewritten = db.prepare('UPDATE scrub SET rewritten = max(rewritten, ?)');
     this.#setCut = db.prepare('UPDATE scrub SET cut = max(cut, ?)');

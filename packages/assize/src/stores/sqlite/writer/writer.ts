@@ -8,7 +8,12 @@ import { Indexing, PART } from '../facts/indexing.ts';
 import { queuedBy, TextWriter } from '../facts/text-writer.ts';
 import type { Indexes, Writers } from './commit.ts';
 import { GroupCommit, type GroupCommitOptions } from './group-commit.ts';
-import { operationSize, prepareOperations, type WriteOperationName, type WriteOperations } from './operations.ts';
+import {
+  operationSize,
+  prepareOperations,
+  type WriteOperationName,
+  type WriteOperations,
+} from './operations.ts';
 
 /**
  * Writes to one file in the order of the calls, over the caller's connection. The caller closes the
@@ -48,7 +53,8 @@ export class FileWriter {
   /** Same as `GroupCommit.commit`. */
   commit(batch: Batch): Promise<CommitResult> {
     const committed = this.#group.commit(batch);
-    if (batch.facts !== undefined && batch.facts.length > 0) this.#indexing.later(queuedBy(batch.facts));
+    if (batch.facts !== undefined && batch.facts.length > 0)
+      this.#indexing.later(queuedBy(batch.facts));
     return committed;
   }
 
@@ -60,7 +66,9 @@ export class FileWriter {
     name: Name,
     ...given: Parameters<WriteOperations[Name]>
   ): Promise<ReturnType<WriteOperations[Name]>> {
-    const run = this.#steps[name] as (...given: Parameters<WriteOperations[Name]>) => ReturnType<WriteOperations[Name]>;
+    const run = this.#steps[name] as (
+      ...given: Parameters<WriteOperations[Name]>
+    ) => ReturnType<WriteOperations[Name]>;
     const answer = await this.#group.run(
       () => {
         try {

@@ -1,5 +1,11 @@
 import type { ExitCode } from '@assize/command';
-import { inSession, type Session, type StorelessOptions, upTo, withoutStore } from '@assize/command';
+import {
+  inSession,
+  type Session,
+  type StorelessOptions,
+  upTo,
+  withoutStore,
+} from '@assize/command';
 import { type Command, Option } from 'commander';
 import { WAIT_SECONDS_MAX } from '../../hook/hook-line.ts';
 import { serverOption } from '../own-server.ts';
@@ -23,7 +29,10 @@ export interface AgentWorks<O> {
 }
 
 /** Adds the shared options to a command, and the work that they choose. */
-export function withAgentWorks<O extends AgentOptions>(command: Command, works: AgentWorks<O>): void {
+export function withAgentWorks<O extends AgentOptions>(
+  command: Command,
+  works: AgentWorks<O>,
+): void {
   const wait = new Option('--wait <s>', 'seconds that a call waits for a person');
   withoutStore(
     command
@@ -32,7 +41,10 @@ export function withAgentWorks<O extends AgentOptions>(command: Command, works: 
       .addOption(wait.argParser(upTo(WAIT_SECONDS_MAX)).default(20))
       .option('--yes', 'write without a question')
       .option('--undo', 'take the hooks out again, and revoke their token')
-      .option('--check', 'only say whether the hooks are complete and in force, and the server answers'),
+      .option(
+        '--check',
+        'only say whether the hooks are complete and in force, and the server answers',
+      ),
   ).action(
     inSession((session: Session, options: O) => {
       if (options.check === true) return works.check(session, options);

@@ -29,7 +29,9 @@ export function wordsOf(line: string): readonly string[] {
 
 /** The absolute paths of a program that are gone, as faults. */
 export function goneFaults(program: readonly string[]): string[] {
-  return program.filter((path) => isAbsolute(path) && !existsSync(path)).map((path) => `the program ${path} is gone`);
+  return program
+    .filter((path) => isAbsolute(path) && !existsSync(path))
+    .map((path) => `the program ${path} is gone`);
 }
 
 function shellWord(word: string): string {

@@ -17,14 +17,25 @@ test.each(['2.1.295', '2.1.332', '2.2.0', '3.0.0'])('version %s is new enough', 
   expect(await requireVersion(program(`${version} (Claude Code)`), CLAUDE_CODE)).toBe(version);
 });
 
-test.each(['2.1.294', '2.0.999', '1.9.400'])('version %s lets calls through when a hook fails', async (version) => {
-  await expect(requireVersion(program(`${version} (Claude Code)`), CLAUDE_CODE)).rejects.toMatchObject({
-    code: 'usage',
-  });
-});
+test.each(['2.1.294', '2.0.999', '1.9.400'])(
+  'version %s lets calls through when a hook fails',
+  async (version) => {
+    await expect(
+      requireVersion(program(`${version} (Claude Code)`), CLAUDE_CODE),
+    ).rejects.toMatchObject({
+      code: 'usage',
+    });
+  },
+);
 
 test('another program, or none, is refused', async () => {
-  await expect(requireVersion(program('git version 2.50'), CLAUDE_CODE)).rejects.toThrow('--claude');
-  await expect(requireVersion('/nowhere/claude', CLAUDE_CODE)).rejects.toThrow('no program /nowhere/claude. Install');
-  await expect(requireVersion('no-such-claude', CLAUDE_CODE)).rejects.toThrow('no program no-such-claude on the PATH');
+  await expect(requireVersion(program('git version 2.50'), CLAUDE_CODE)).rejects.toThrow(
+    '--claude',
+  );
+  await expect(requireVersion('/nowhere/claude', CLAUDE_CODE)).rejects.toThrow(
+    'no program /nowhere/claude. Install',
+  );
+  await expect(requireVersion('no-such-claude', CLAUDE_CODE)).rejects.toThrow(
+    'no program no-such-claude on the PATH',
+  );
 });

@@ -58,7 +58,10 @@ export async function requireVersion(
   }
   const [, ...parts] = says.exec(said) ?? [];
   if (parts.length === 0)
-    throw new CliError('usage', `${path} --version did not answer with a version of ${name}. Pass ${option} PATH.`);
+    throw new CliError(
+      'usage',
+      `${path} --version did not answer with a version of ${name}. Pass ${option} PATH.`,
+    );
   const version = parts.join('.');
   if (isBefore(parts.map(Number), oldest))
     throw new CliError('usage', `${name} ${version} ${because}. Update it to ${least} or later.`);

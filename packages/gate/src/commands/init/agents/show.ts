@@ -40,7 +40,11 @@ interface Removed {
   readonly copy: Copy | undefined;
 }
 
-export function showRemoved({ out, json }: Session, settings: string, { revoked, copy }: Removed): ExitCode {
+export function showRemoved(
+  { out, json }: Session,
+  settings: string,
+  { revoked, copy }: Removed,
+): ExitCode {
   if (json) {
     out.document({ settings, revoked });
     return EXIT.ok;
@@ -53,14 +57,22 @@ export function showRemoved({ out, json }: Session, settings: string, { revoked,
 
 /** A file that was changed after `assize init` loses only what the command has written. */
 export function showKept(out: Session['out'], path: string, copy: Copy): void {
-  out.line(line`${path} was changed after assize init, and keeps these changes. The text of before is in ${copy.path}`);
+  out.line(
+    line`${path} was changed after assize init, and keeps these changes. The text of before is in ${copy.path}`,
+  );
 }
 
 /** Shows the faults of an installation, or that there are none. */
-export function showFaults({ out, json }: Session, settings: string, faults: readonly string[]): ExitCode {
+export function showFaults(
+  { out, json }: Session,
+  settings: string,
+  faults: readonly string[],
+): ExitCode {
   if (json) out.document({ settings, ok: faults.length === 0, faults: [...faults] });
   else
-    for (const fault of faults.length === 0 ? ['The hooks are complete, and the server answers.'] : faults)
+    for (const fault of faults.length === 0
+      ? ['The hooks are complete, and the server answers.']
+      : faults)
       out.line(line`${fault}`);
   return faults.length === 0 ? EXIT.ok : EXIT.negative;
 }

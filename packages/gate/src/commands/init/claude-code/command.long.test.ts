@@ -56,7 +56,10 @@ test('the check names every settings file that switches the hooks off', () => {
   expect(existsSync(settings)).toBe(false);
   writeFileSync(settings, '{ "model": "x" }');
   assize('--yes', ...url);
-  writeFileSync(settings, JSON.stringify({ ...JSON.parse(readFileSync(settings, 'utf8')), mine: 1 }));
+  writeFileSync(
+    settings,
+    JSON.stringify({ ...JSON.parse(readFileSync(settings, 'utf8')), mine: 1 }),
+  );
   expect(assize('--undo', '--yes').out).toContain('keeps these changes');
   expect(JSON.parse(readFileSync(settings, 'utf8'))).toEqual({ model: 'x', mine: 1 });
 });

@@ -22,7 +22,11 @@ const TERMS = {
 const REFUSAL = 'Assize: the hook of this call failed. Run assize init claude-code --check.';
 const terms = { ...TERMS, pending: 'deny', confirm: 'never' } as const;
 const lint = { matcher: 'Edit', hooks: [{ type: 'command', command: 'lint' }] };
-const settings: Settings = { model: 'x', env: { A: '1' }, hooks: { PreToolUse: [lint], Stop: [lint] } };
+const settings: Settings = {
+  model: 'x',
+  env: { A: '1' },
+  hooks: { PreToolUse: [lint], Stop: [lint] },
+};
 
 test('hooks are added beside others, and taken out again', () => {
   const added = withHooks(settings, terms);
@@ -73,12 +77,24 @@ test('a question whose hook is missing or lets calls through is listed', () => {
   added.hooks['Elicitation']![0]!.matcher = 'other';
   delete added.hooks['ConfigChange'];
   added.hooks['PermissionRequest']![0]!.hooks.pop();
-  expect(missingEvents(added)).toEqual(['PreToolUse', 'PermissionRequest', 'ConfigChange', 'Elicitation']);
+  expect(missingEvents(added)).toEqual([
+    'PreToolUse',
+    'PermissionRequest',
+    'ConfigChange',
+    'Elicitation',
+  ]);
   expect(programIn(added)).toEqual(PROGRAM);
 });
 
 test('settings of any form have no hooks of Assize', () => {
-  for (const hooks of [null, 1, 'x', [], { PreToolUse: null }, { PreToolUse: [null, 1, { hooks: null }] }]) {
+  for (const hooks of [
+    null,
+    1,
+    'x',
+    [],
+    { PreToolUse: null },
+    { PreToolUse: [null, 1, { hooks: null }] },
+  ]) {
     expect(tokensIn({ hooks })).toEqual([]);
     expect(withoutHooks({ hooks })).toEqual({ hooks });
     expect(missingEvents({ hooks })).toHaveLength(QUESTIONS.length + REPORTS.length);

@@ -23,7 +23,13 @@ export interface HookTerms {
 }
 
 /** Events that ask for a permission. A failure of their hook refuses it. */
-export const QUESTIONS = ['PreToolUse', 'PreSkillShellCommand', 'PermissionRequest', 'ConfigChange', 'Elicitation'];
+export const QUESTIONS = [
+  'PreToolUse',
+  'PreSkillShellCommand',
+  'PermissionRequest',
+  'ConfigChange',
+  'Elicitation',
+];
 
 /** Events that only inform. */
 export const REPORTS = [
@@ -42,7 +48,11 @@ export function withHooks(settings: Settings, terms: HookTerms): Settings {
   const { hooks, env, ...others } = withoutHooks(settings);
   const given = membersOf(hooks);
   const variables = membersOf(env);
-  const http = { type: 'http', url: addressOf(terms), headers: { Authorization: `Bearer ${terms.token}` } };
+  const http = {
+    type: 'http',
+    url: addressOf(terms),
+    headers: { Authorization: `Bearer ${terms.token}` },
+  };
   const timeout = terms.wait + ANSWER_SECONDS;
   const guard = { type: 'command', command: guardCommand(terms.program, terms.url), timeout };
   const asking = [{ ...http, timeout, onFailure: 'block' }, guard];
@@ -88,8 +98,14 @@ function withoutEnv(settings: Settings): Settings {
 
 /** The tokens in the hooks of Assize. */
 export function tokensIn(settings: Settings): readonly string[] {
-  const found = ownHooks(settings).map(({ headers }) => String(membersOf(headers)['Authorization'] ?? ''));
-  return [...new Set(found.map((header) => header.replace(/^Bearer /, '')).filter((token) => token !== ''))];
+  const found = ownHooks(settings).map(({ headers }) =>
+    String(membersOf(headers)['Authorization'] ?? ''),
+  );
+  return [
+    ...new Set(
+      found.map((header) => header.replace(/^Bearer /, '')).filter((token) => token !== ''),
+    ),
+  ];
 }
 
 /** The address of the server in the hooks of Assize. Undefined without a hook. */
@@ -110,7 +126,9 @@ export function missingEvents({ hooks }: Settings): readonly string[] {
   return [...QUESTIONS, ...REPORTS].filter((event) => {
     const own = listOf(membersOf(hooks)[event]).flatMap((group) => {
       const { matcher, hooks: inner } = membersOf(group);
-      return matcher === undefined || matcher === '*' || matcher === '' ? listOf(inner).filter(isOwn) : [];
+      return matcher === undefined || matcher === '*' || matcher === ''
+        ? listOf(inner).filter(isOwn)
+        : [];
     });
     const asking = own.find(isAsking);
     if (!QUESTIONS.includes(event)) return asking === undefined;

@@ -61,11 +61,17 @@ export function initClaudeCode(init: Command): void {
   const command = init
     .command('claude-code')
     .description('put a server of Assize in front of the tool calls of Claude Code')
-    .option('--project', 'only in the project of this folder, in .claude/settings.local.json (default)')
+    .option(
+      '--project',
+      'only in the project of this folder, in .claude/settings.local.json (default)',
+    )
     .option('--user', 'in all projects of the person, in ~/.claude/settings.json')
     .addOption(new Option('--claude <path>', 'the program of Claude Code').default('claude'))
     .addOption(
-      new Option('--pending <answer>', 'the answer after the wait: deny, or defer for runs without a terminal')
+      new Option(
+        '--pending <answer>',
+        'the answer after the wait: deny, or defer for runs without a terminal',
+      )
         .choices(['deny', 'defer'])
         .default('deny'),
     )
@@ -86,7 +92,8 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   if (found.config !== undefined) await serverOf(options.server, AGENT);
   const hidden = excluding(path);
   const after = withHooks(withoutHooks(before), termsOf(found, options, '<a token>'));
-  if (!(await agreed(session, options, [{ path, before, after }, hidden, found]))) return EXIT.negative;
+  if (!(await agreed(session, options, [{ path, before, after }, hidden, found])))
+    return EXIT.negative;
   const files = writeServerFiles(options.server, found);
   const config = await serverOf(options.server, AGENT);
   const [old] = tokensIn(before);
@@ -103,7 +110,15 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   writeCopied(path, originalOf(text, before, copy), written, copy, OWN);
   const { server } = options;
   const { address } = found;
-  return showInstalled(session, { settings: path, files, version, config, address, server, program: 'Claude Code' });
+  return showInstalled(session, {
+    settings: path,
+    files,
+    version,
+    config,
+    address,
+    server,
+    program: 'Claude Code',
+  });
 }
 
 async function undo(session: Session, options: Options): Promise<ExitCode> {
@@ -111,13 +126,16 @@ async function undo(session: Session, options: Options): Promise<ExitCode> {
   const [text, before] = readSettings(path);
   const after = withoutHooks(before);
   const tokens = tokensIn(before);
-  if (tokens.length === 0 && after === before) throw new CliError('usage', `${path} has no hooks of Assize.`);
+  if (tokens.length === 0 && after === before)
+    throw new CliError('usage', `${path} has no hooks of Assize.`);
   const listed = including(path);
   if (!(await agreed(session, options, [{ path, before, after }, listed]))) return EXIT.negative;
   const copy = copyOf(path, text);
   putBack(path, originalOf(text, before, copy), copy);
   writeExclude(listed);
-  const revoked = existsSync(options.server) ? await revoke(await serverOf(options.server, AGENT), tokens) : 0;
+  const revoked = existsSync(options.server)
+    ? await revoke(await serverOf(options.server, AGENT), tokens)
+    : 0;
   return showRemoved(session, path, { revoked, copy });
 }
 
@@ -130,11 +148,18 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
     ...(missing.length > 0 ? [`${path} lacks the hooks of ${missing.join(', ')}`] : []),
     ...goneFaults(programIn(settings)),
     ...settingsFaults(
-      settingsFiles({ home: homedir(), project: resolve('.'), platform: process.platform, env: process.env }),
+      settingsFiles({
+        home: homedir(),
+        project: resolve('.'),
+        platform: process.platform,
+        env: process.env,
+      }),
       addressIn(settings),
     ),
     ...(await requireVersion(options.claude, CLAUDE_CODE).then(() => [], faultOf)),
-    ...(missing.length > 0 ? [] : await hookedFaults(addressIn(settings) ?? '', options, AGENT, token)),
+    ...(missing.length > 0
+      ? []
+      : await hookedFaults(addressIn(settings) ?? '', options, AGENT, token)),
   ];
   return showFaults(session, path, faults);
 }
@@ -143,12 +168,20 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
 function agreed(
   session: Session,
   { yes }: Options,
-  [{ path, before, after }, exclude, server]: readonly [SettingsChange, ExcludeChange | undefined, FoundServer?],
+  [{ path, before, after }, exclude, server]: readonly [
+    SettingsChange,
+    ExcludeChange | undefined,
+    FoundServer?,
+  ],
 ): Promise<boolean> {
   const lines = grouped(difference(shownText(before), shownText(after)));
   return agreesTo(session, {
     yes,
-    changes: [...(server === undefined ? [] : newFiles(server)), { path, lines }, ...shownExclude(exclude)],
+    changes: [
+      ...(server === undefined ? [] : newFiles(server)),
+      { path, lines },
+      ...shownExclude(exclude),
+    ],
   });
 }
 
@@ -170,12 +203,17 @@ function shownText(settings: Settings): string {
 
 /** A token does not belong on a terminal. */
 function withoutTokens(settings: Settings): Settings {
-  const text = tokensIn(settings).reduce((all, token) => all.replaceAll(token, '<a token>'), JSON.stringify(settings));
+  const text = tokensIn(settings).reduce(
+    (all, token) => all.replaceAll(token, '<a token>'),
+    JSON.stringify(settings),
+  );
   return JSON.parse(text) as Settings;
 }
 
 function settingsPath({ user }: Options): string {
-  return user === true ? join(homedir(), '.claude', 'settings.json') : resolve('.claude', 'settings.local.json');
+  return user === true
+    ? join(homedir(), '.claude', 'settings.json')
+    : resolve('.claude', 'settings.local.json');
 }
 
 /** @throws CliError `unreadable_file`, `bad_input` */
@@ -201,9 +239,23 @@ function originalOf(text: string, settings: Settings, copy: Copy | undefined): s
 }
 
 function textOf(settings: Settings): string {
-  return Object.keys(settings).length === 0 ? '{}\n' : `${JSON.stringify(settings, undefined, 2)}\n`;
+  return Object.keys(settings).length === 0
+    ? '{}\n'
+    : `${JSON.stringify(settings, undefined, 2)}\n`;
 }
 
-function termsOf({ address }: FoundServer, { wait, pending, confirm }: Options, token: string): HookTerms {
-  return { program: ownProgram(), url: address, trajectory: TRAJECTORY, token, wait, pending, confirm };
+function termsOf(
+  { address }: FoundServer,
+  { wait, pending, confirm }: Options,
+  token: string,
+): HookTerms {
+  return {
+    program: ownProgram(),
+    url: address,
+    trajectory: TRAJECTORY,
+    token,
+    wait,
+    pending,
+    confirm,
+  };
 }

@@ -14,7 +14,12 @@ beforeEach(() => {
 });
 
 const files = (env = {}) =>
-  settingsFiles({ home: join(folder, 'home'), project: join(folder, 'project'), platform: 'linux', env });
+  settingsFiles({
+    home: join(folder, 'home'),
+    project: join(folder, 'project'),
+    platform: 'linux',
+    env,
+  });
 
 function write(path: string, text: string): string {
   const file = join(folder, path);
@@ -23,23 +28,26 @@ function write(path: string, text: string): string {
   return file;
 }
 
-test.each(['home/.claude/settings.json', 'project/.claude/settings.json', 'project/.claude/settings.local.json'])(
-  'a line in %s that switches the hooks off is told',
-  (path) => {
-    for (const text of ['{"disableAllHooks":true}', '\uFEFF{ "disableAllHooks": true, } // off']) {
-      const file = write(path, text);
-      expect(settingsFaults(files(), ADDRESS)).toEqual([
-        `${file} has disableAllHooks, so no hook of Assize runs; take it out`,
-      ]);
-    }
-    write(path, '{"disableAllHooks":false}');
-    expect(settingsFaults(files(), ADDRESS)).toEqual([]);
-  },
-);
+test.each([
+  'home/.claude/settings.json',
+  'project/.claude/settings.json',
+  'project/.claude/settings.local.json',
+])('a line in %s that switches the hooks off is told', (path) => {
+  for (const text of ['{"disableAllHooks":true}', '\uFEFF{ "disableAllHooks": true, } // off']) {
+    const file = write(path, text);
+    expect(settingsFaults(files(), ADDRESS)).toEqual([
+      `${file} has disableAllHooks, so no hook of Assize runs; take it out`,
+    ]);
+  }
+  write(path, '{"disableAllHooks":false}');
+  expect(settingsFaults(files(), ADDRESS)).toEqual([]);
+});
 
 test('the settings of another folder and of an organisation count', () => {
   const own = write('own/settings.json', '{"disableAllHooks":true}');
-  expect(settingsFaults(files({ CLAUDE_CONFIG_DIR: join(folder, 'own') }), ADDRESS)).toHaveLength(1);
+  expect(settingsFaults(files({ CLAUDE_CONFIG_DIR: join(folder, 'own') }), ADDRESS)).toHaveLength(
+    1,
+  );
   const managed = write('managed-settings.json', '{"allowManagedHooksOnly":true}');
   expect(settingsFaults([own, managed], ADDRESS)).toEqual([
     expect.stringContaining(`${own} has disableAllHooks`),
@@ -52,7 +60,9 @@ test('a list of allowed addresses without that of the hooks is told', () => {
     write('project/.claude/settings.json', JSON.stringify({ allowedHttpHookUrls: urls }));
   for (const urls of [[], ['http://127.0.0.1:4518/*'], ['https://*']]) {
     list(...urls);
-    expect(settingsFaults(files(), ADDRESS)).toEqual([expect.stringContaining('each call is refused')]);
+    expect(settingsFaults(files(), ADDRESS)).toEqual([
+      expect.stringContaining('each call is refused'),
+    ]);
   }
   for (const urls of [['*'], ['http://127.0.0.1:*'], ['https://x/*', `${ADDRESS}/*`]]) {
     list(...urls);

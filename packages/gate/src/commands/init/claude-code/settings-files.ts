@@ -21,8 +21,8 @@ export function settingsFiles(places: Places): readonly string[] {
     join(project, '.claude', 'settings.json'),
     join(project, '.claude', 'settings.local.json'),
     join(managed, 'managed-settings.json'),
-    ...(existsSync(parts) ? readdirSync(parts).filter((name) => name.endsWith('.json')) : []).map((name) =>
-      join(parts, name),
+    ...(existsSync(parts) ? readdirSync(parts).filter((name) => name.endsWith('.json')) : []).map(
+      (name) => join(parts, name),
     ),
   ].filter((path) => existsSync(path));
 }
@@ -51,7 +51,9 @@ export function settingsFaults(files: readonly string[], address: string | undef
         .filter((name) => settings[name] === true)
         .map((name) => `${path} has ${name}, so no hook of Assize runs; take it out`);
     }),
-    ...(isBlocked ? [`allowedHttpHookUrls of ${files.join(', ')} lacks ${address}/*, so each call is refused`] : []),
+    ...(isBlocked
+      ? [`allowedHttpHookUrls of ${files.join(', ')} lacks ${address}/*, so each call is refused`]
+      : []),
   ];
 }
 
@@ -71,5 +73,7 @@ function settingsIn(path: string): Readonly<Record<string, unknown>> | undefined
 /** Whether a pattern, in which `*` stands for any text, allows the hooks at an address. */
 function matches(pattern: string, address: string): boolean {
   const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`).test(`${address}/v1/trajectories/calls/hooks/claude-code`);
+  return new RegExp(`^${parts.join('.*')}$`).test(
+    `${address}/v1/trajectories/calls/hooks/claude-code`,
+  );
 }

@@ -11,11 +11,20 @@ const TERMS = {
   tokenFile: '/home/ada/.assize/codex.token',
   wait: 20,
 };
-const HASHES = { [`${PATH}:pre_tool_use:0:0`]: 'sha256:00', [`${PATH}:session_end:0:0`]: 'sha256:11' };
+const HASHES = {
+  [`${PATH}:pre_tool_use:0:0`]: 'sha256:00',
+  [`${PATH}:session_end:0:0`]: 'sha256:11',
+};
 
 const own = (text: string): string =>
-  withBlock(withBlock(text, 'hooks', hooksText(TERMS), PATH), trustOf(PATH), trustText(HASHES), PATH);
-const without = (text: string): string => withoutBlock(withoutBlock(text, trustOf(PATH), PATH), 'hooks', PATH);
+  withBlock(
+    withBlock(text, 'hooks', hooksText(TERMS), PATH),
+    trustOf(PATH),
+    trustText(HASHES),
+    PATH,
+  );
+const without = (text: string): string =>
+  withoutBlock(withoutBlock(text, trustOf(PATH), PATH), 'hooks', PATH);
 
 describe('the blocks of Assize leave the text of the person as it is', () => {
   test.each<[string, string]>([
@@ -30,7 +39,9 @@ describe('the blocks of Assize leave the text of the person as it is', () => {
   ])('%s', (_, text) => {
     const written = own(text);
     expect(written.startsWith(text)).toBe(true);
-    expect(parsedConfig(written, PATH)['hooks']).toMatchObject({ state: { [`${PATH}:pre_tool_use:0:0`]: {} } });
+    expect(parsedConfig(written, PATH)['hooks']).toMatchObject({
+      state: { [`${PATH}:pre_tool_use:0:0`]: {} },
+    });
     expect(own(written)).toBe(written);
     expect(without(written)).toBe(text);
   });
@@ -43,7 +54,10 @@ describe('the blocks of Assize leave the text of the person as it is', () => {
     const later = '\n[projects."/a"]\ntrust_level = "trusted"\n';
     expect(without(`${own('a = 1\n')}${later}`)).toContain(later);
     const inside = '[hooks.state."/x:stop:0:0"]\nenabled = false\n';
-    const mixed = own('a = 1\n').replace('[[hooks.PermissionRequest]]', `${inside}\n[[hooks.PermissionRequest]]`);
+    const mixed = own('a = 1\n').replace(
+      '[[hooks.PermissionRequest]]',
+      `${inside}\n[[hooks.PermissionRequest]]`,
+    );
     expect(without(mixed)).toContain(inside);
     expect(without(mixed)).not.toContain('Assize');
   });
@@ -55,7 +69,9 @@ test('hooks in a form that no block can follow are refused', () => {
 });
 
 test('a block without its end is refused', () => {
-  expect(() => without(own('').replace('# <<< Assize\n', '').replace('# <<< Assize', ''))).toThrow('has no line');
+  expect(() => without(own('').replace('# <<< Assize\n', '').replace('# <<< Assize', ''))).toThrow(
+    'has no line',
+  );
 });
 
 test('trust that Codex wrote for these hooks makes place', () => {
@@ -66,7 +82,10 @@ test('trust that Codex wrote for these hooks makes place', () => {
 
 test('the command of a hook says how it reaches the server', () => {
   expect(termsIn(commandOf('PreToolUse', TERMS))).toEqual(TERMS);
-  expect(termsIn(commandOf('Stop', { ...TERMS, trajectory: 'a b' }))).toEqual({ ...TERMS, trajectory: 'a b' });
+  expect(termsIn(commandOf('Stop', { ...TERMS, trajectory: 'a b' }))).toEqual({
+    ...TERMS,
+    trajectory: 'a b',
+  });
   expect(termsIn('true')).toBeUndefined();
 });
 
@@ -77,7 +96,10 @@ describe('the check of a configuration tells', () => {
   test.each<[string, (text: string) => string]>([
     ['lacks the hooks of PreToolUse', (text) => text.replaceAll('hooks.PreToolUse', 'hooks.Other')],
     ['command of PreToolUse', (text) => text.replace('exit 2', 'exit 0')],
-    ['has a matcher', (text) => text.replace('[[hooks.PreToolUse]]', '[[hooks.PreToolUse]]\nmatcher = "Bash"')],
+    [
+      'has a matcher',
+      (text) => text.replace('[[hooks.PreToolUse]]', '[[hooks.PreToolUse]]\nmatcher = "Bash"'),
+    ],
     ['needs a timeout of 60', (text) => text.replace('timeout = 60', 'timeout = 20')],
     ['lacks the hooks', () => ''],
   ])('%s', (fault, change) => expect(faultsOf(change).join('\n')).toContain(fault));

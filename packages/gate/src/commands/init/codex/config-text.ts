@@ -30,7 +30,10 @@ export function parsedConfig(text: string, path: string): Table {
     return parse(text);
   } catch (error) {
     if (!isInstance(error, TomlError)) throw error;
-    throw new CliError('bad_input', `${path} is no TOML: ${error.message.split('\n')[0]}. Correct it, and repeat.`);
+    throw new CliError(
+      'bad_input',
+      `${path} is no TOML: ${error.message.split('\n')[0]}. Correct it, and repeat.`,
+    );
   }
 }
 
@@ -44,7 +47,13 @@ export function withBlock(text: string, name: BlockName, body: string, path: str
   const gap = before === '' ? '' : before.endsWith('\n') ? '\n' : '\n\n';
   const after = `${before}${gap}${beginOf(name)}\n${body}${END}\n`;
   const own = parsedConfig(body, path);
-  if (isDeepStrictEqual(plain(parsedConfig(after, path)), plain(merged(parsedConfig(before, path), own)))) return after;
+  if (
+    isDeepStrictEqual(
+      plain(parsedConfig(after, path)),
+      plain(merged(parsedConfig(before, path), own)),
+    )
+  )
+    return after;
   throw new CliError(
     'bad_input',
     `${path} has hooks in a form that the hooks of Assize cannot follow. Write them as [[hooks.EVENT]], and repeat.`,
@@ -61,7 +70,10 @@ export function withoutBlock(text: string, name: BlockName, path: string): strin
   if (begin === -1) return text;
   const end = text.indexOf(END, begin);
   if (end === -1)
-    throw new CliError('bad_input', `${path} has no line ${END} after the one of Assize. Add it, and repeat.`);
+    throw new CliError(
+      'bad_input',
+      `${path} has no line ${END} after the one of Assize. Add it, and repeat.`,
+    );
   const inside = text.slice(text.indexOf('\n', begin) + 1, end);
   const left = withoutOwn(inside).trim();
   const kept = left === '' ? '' : `${left}\n`;
@@ -106,9 +118,13 @@ function merged(one: Table, other: Table): Table {
 }
 
 export function isTable(value: unknown): value is Table {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+  );
 }
 
 function plain(table: Table): unknown {
-  return JSON.parse(JSON.stringify(table, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
+  return JSON.parse(
+    JSON.stringify(table, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+  );
 }

@@ -2,7 +2,15 @@ import { ANSWER_SECONDS } from '../../hook/codex.ts';
 import { readToken } from '../../hook/read-token.ts';
 import { goneFaults } from '../agents/hook-command.ts';
 import { isTable, type Table } from './config-text.ts';
-import { type CodexTerms, commandOf, isOwnCommand, QUESTIONS, REPORTS, termsIn, timeoutOf } from './hooks.ts';
+import {
+  type CodexTerms,
+  commandOf,
+  isOwnCommand,
+  QUESTIONS,
+  REPORTS,
+  termsIn,
+  timeoutOf,
+} from './hooks.ts';
 import type { ListedHook } from './listed-hooks.ts';
 
 /** A hook of Assize in a configuration. */
@@ -20,7 +28,14 @@ export function configuredHooks({ hooks }: Table): readonly ConfiguredHook[] {
     tablesIn(groups).flatMap(({ matcher, hooks: handlers }) =>
       tablesIn(handlers).flatMap(({ command, timeout }) => {
         if (!isOwnCommand(command)) return [];
-        return [{ event, command, timeout, isForAll: matcher === undefined || matcher === '' || matcher === '*' }];
+        return [
+          {
+            event,
+            command,
+            timeout,
+            isForAll: matcher === undefined || matcher === '' || matcher === '*',
+          },
+        ];
       }),
     ),
   );
@@ -28,7 +43,9 @@ export function configuredHooks({ hooks }: Table): readonly ConfiguredHook[] {
 
 /** Faults of the hooks in a configuration, by its text. */
 export function configuredFaults(path: string, found: readonly ConfiguredHook[]): string[] {
-  const lacking = [...QUESTIONS, ...REPORTS].filter((event) => !found.some((hook) => hook.event === event));
+  const lacking = [...QUESTIONS, ...REPORTS].filter(
+    (event) => !found.some((hook) => hook.event === event),
+  );
   const missing = lacking.length === 0 ? [] : [`${path} lacks the hooks of ${lacking.join(', ')}`];
   return [...missing, ...found.flatMap((hook) => hookFaults(hook))];
 }
@@ -37,7 +54,9 @@ function hookFaults({ event, command, timeout, isForAll }: ConfiguredHook): stri
   const terms = termsIn(command);
   if (terms === undefined || command !== commandOf(event, terms))
     return [`the command of ${event} is not the one of Assize; run assize init codex again`];
-  const matched = isForAll ? [] : [`the hook of ${event} has a matcher, so it does not see every call`];
+  const matched = isForAll
+    ? []
+    : [`the hook of ${event} has a matcher, so it does not see every call`];
   return [...matched, ...timeFaults(event, timeout, terms)];
 }
 
@@ -55,10 +74,13 @@ function timeFaults(event: string, timeout: unknown, terms: CodexTerms): string[
 export function listedFaults(listed: readonly ListedHook[]): string[] {
   return [...QUESTIONS, ...REPORTS].flatMap((event) => {
     const hook = listed.find(({ eventName }) => eventName.toLowerCase() === event.toLowerCase());
-    if (hook === undefined) return [`Codex does not know the hook of ${event}; it may not read this file here`];
+    if (hook === undefined)
+      return [`Codex does not know the hook of ${event}; it may not read this file here`];
     if (!hook.enabled) return [`Codex has the hook of ${event} switched off`];
     if (hook.trustStatus === 'trusted') return [];
-    return [`Codex does not run the hook of ${event}, because it changed; run assize init codex again`];
+    return [
+      `Codex does not run the hook of ${event}, because it changed; run assize init codex again`,
+    ];
   });
 }
 

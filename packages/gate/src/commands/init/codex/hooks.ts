@@ -18,7 +18,14 @@ export const QUESTIONS: readonly string[] = ['PreToolUse', 'PermissionRequest'];
 
 /** Events that only inform. */
 export const REPORTS: readonly string[] = [
-  ...['PostToolUse', 'SessionStart', 'UserPromptSubmit', 'SubagentStart', 'SubagentStop', 'SessionEnd'],
+  ...[
+    'PostToolUse',
+    'SessionStart',
+    'UserPromptSubmit',
+    'SubagentStart',
+    'SubagentStop',
+    'SessionEnd',
+  ],
 ];
 
 /**
@@ -57,7 +64,10 @@ export function timeoutOf(event: string, { wait }: Pick<CodexTerms, 'wait'>): nu
 }
 
 /** The command of a hook. */
-export function commandOf(event: string, { program, url, trajectory, tokenFile, wait }: CodexTerms): string {
+export function commandOf(
+  event: string,
+  { program, url, trajectory, tokenFile, wait }: CodexTerms,
+): string {
   const words = ['hook', 'codex', '--url', url, '--token-file', tokenFile].concat(
     trajectory === 'calls' ? [] : ['--trajectory', trajectory],
     ['--wait', String(wait)],
@@ -79,8 +89,14 @@ export function termsIn(command: string): CodexTerms | undefined {
     const i = words.indexOf(name, at);
     return i === -1 ? undefined : words[i + 1];
   };
-  const [url, tokenFile, wait, trajectory = 'calls'] = ['--url', '--token-file', '--wait', '--trajectory'].map(after);
-  if (at < 1 || url === undefined || tokenFile === undefined || wait === undefined) return undefined;
+  const [url, tokenFile, wait, trajectory = 'calls'] = [
+    '--url',
+    '--token-file',
+    '--wait',
+    '--trajectory',
+  ].map(after);
+  if (at < 1 || url === undefined || tokenFile === undefined || wait === undefined)
+    return undefined;
   return { program: words.slice(0, at), url, tokenFile, wait: Number(wait), trajectory };
 }
 

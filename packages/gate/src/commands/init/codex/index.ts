@@ -2,7 +2,14 @@ import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Session } from '@assize/command';
-import { CliError, EXIT, type ExitCode, makeFolder, replaceFile, unreadable } from '@assize/command';
+import {
+  CliError,
+  EXIT,
+  type ExitCode,
+  makeFolder,
+  replaceFile,
+  unreadable,
+} from '@assize/command';
 import { hashText } from 'assize/internal/canon';
 import { type Command, Option } from 'commander';
 import { readToken } from '../../hook/read-token.ts';
@@ -43,8 +50,14 @@ export function initCodex(init: Command): void {
   const command = init
     .command('codex')
     .description('put a server of Assize in front of the tool calls of Codex')
-    .option('--user', 'in all projects of the person, in ~/.codex/config.toml or that of CODEX_HOME (default)')
-    .option('--project', 'only in the project of this folder, in .codex/config.toml, which Codex has to trust')
+    .option(
+      '--user',
+      'in all projects of the person, in ~/.codex/config.toml or that of CODEX_HOME (default)',
+    )
+    .option(
+      '--project',
+      'only in the project of this folder, in .codex/config.toml, which Codex has to trust',
+    )
     .addOption(new Option('--codex <path>', 'the program of Codex').default('codex'));
   withAgentWorks<Options>(command, { install, undo, check });
 }
@@ -62,7 +75,11 @@ function placesOf({ project, server }: Options): Places {
   const user = join(process.env['CODEX_HOME'] ?? join(homedir(), '.codex'), 'config.toml');
   if (project !== true) return { hooks: user, trust: user, token: resolve(server, 'codex.token') };
   const hooks = resolve('.codex', 'config.toml');
-  return { hooks, trust: user, token: resolve(server, `codex-${hashText(hooks).slice(0, 12)}.token`) };
+  return {
+    hooks,
+    trust: user,
+    token: resolve(server, `codex-${hashText(hooks).slice(0, 12)}.token`),
+  };
 }
 
 async function install(session: Session, options: Options): Promise<ExitCode> {
@@ -84,7 +101,15 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   const { server } = options;
   const files = [...made, places.token];
   const { address } = found;
-  return showInstalled(session, { settings: places.hooks, files, version, config, address, server, program: 'Codex' });
+  return showInstalled(session, {
+    settings: places.hooks,
+    files,
+    version,
+    config,
+    address,
+    server,
+    program: 'Codex',
+  });
 }
 
 /** Shows the change of the hooks, and asks. `--yes` agrees. */
@@ -96,10 +121,14 @@ function agreed(
   server?: FoundServer,
 ): Promise<boolean> {
   const files = server === undefined ? [] : newFiles(server);
-  return agreesTo(session, { yes, changes: [...files, { path: hooks, lines: difference(before, after) }] });
+  return agreesTo(session, {
+    yes,
+    changes: [...files, { path: hooks, lines: difference(before, after) }],
+  });
 }
 
-const SHOWN_TRUST = '# and your trust in these hooks, as Codex keeps it: [hooks.state."KEY"] trusted_hash\n';
+const SHOWN_TRUST =
+  '# and your trust in these hooks, as Codex keeps it: [hooks.state."KEY"] trusted_hash\n';
 
 /** Writes the hooks, and the trust in them. If Codex does not take them, the files stay. */
 async function writeTrusted(
@@ -118,10 +147,12 @@ async function writeTrusted(
     const found = await ownHooks(codex, places);
     write(places.trust, trusting(textOf(places.trust), places, found));
     const faults = listedFaults(await ownHooks(codex, places));
-    if (faults.length > 0) throw new CliError('bad_input', `Codex does not take the hooks: ${faults.join('; ')}.`);
+    if (faults.length > 0)
+      throw new CliError('bad_input', `Codex does not take the hooks: ${faults.join('; ')}.`);
     copied(textOf(places.hooks));
   } catch (error) {
-    for (const [path, content] of earlier) content === undefined ? rmSync(path, { force: true }) : write(path, content);
+    for (const [path, content] of earlier)
+      content === undefined ? rmSync(path, { force: true }) : write(path, content);
     if (copy === undefined) rmSync(copyOf(places.hooks, before)?.path ?? '', { force: true });
     throw error;
   }
@@ -162,7 +193,9 @@ async function undo(session: Session, options: Options): Promise<ExitCode> {
   const token = readToken(places.token);
   rmSync(places.token, { force: true });
   const tokens = 'value' in token ? [token.value] : [];
-  const revoked = existsSync(options.server) ? await revoke(await serverOf(options.server, AGENT), tokens) : 0;
+  const revoked = existsSync(options.server)
+    ? await revoke(await serverOf(options.server, AGENT), tokens)
+    : 0;
   return showRemoved(session, places.hooks, { revoked, copy });
 }
 
@@ -189,7 +222,8 @@ function answerFaults({ url, tokenFile }: CodexTerms, options: Options): Promise
 async function ownHooks(codex: string, { hooks }: Places): Promise<readonly ListedHook[]> {
   const path = existsSync(hooks) ? realpathSync(hooks) : hooks;
   return (await listedHooks(codex, process.cwd())).filter(
-    ({ sourcePath }) => typeof sourcePath === 'string' && (sourcePath === hooks || realOf(sourcePath) === path),
+    ({ sourcePath }) =>
+      typeof sourcePath === 'string' && (sourcePath === hooks || realOf(sourcePath) === path),
   );
 }
 

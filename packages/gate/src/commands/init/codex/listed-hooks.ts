@@ -51,7 +51,8 @@ async function answered(child: ChildProcess, folder: string): Promise<unknown> {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const { stdin, stdout } = child;
   if (stdin === null || stdout === null) return undefined;
-  const send = (message: object): void => void stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const send = (message: object): void =>
+    void stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   child.on('error', () => resolve(undefined));
   stdin.on('error', () => resolve(undefined));
   const lines = createInterface({ input: stdout });
@@ -64,7 +65,11 @@ async function answered(child: ChildProcess, folder: string): Promise<unknown> {
     } else if (message?.id === 2) resolve(message);
   });
   const clientInfo = { name: 'assize', version: '1' };
-  send({ id: 1, method: 'initialize', params: { clientInfo, capabilities: { experimentalApi: true } } });
+  send({
+    id: 1,
+    method: 'initialize',
+    params: { clientInfo, capabilities: { experimentalApi: true } },
+  });
   return promise;
 }
 
@@ -78,5 +83,8 @@ function messageIn(text: string): { readonly id?: unknown } | undefined {
 }
 
 function unanswered(program: string): CliError {
-  return new CliError('usage', `${program} app-server did not list its hooks. Name the program with --codex PATH.`);
+  return new CliError(
+    'usage',
+    `${program} app-server did not list its hooks. Name the program with --codex PATH.`,
+  );
 }

@@ -33,14 +33,21 @@ beforeEach(() => {
 function assize(...args: readonly string[]): { status: number | null; out: string; err: string } {
   const { ASSIZE_STORE: _, ...rest } = process.env;
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, 'init', 'mcp', ...args], {
-    ...{ cwd: project, env: { ...rest, HOME: home, NO_COLOR: '1' }, encoding: 'utf8' as const, input: '' },
+    ...{
+      cwd: project,
+      env: { ...rest, HOME: home, NO_COLOR: '1' },
+      encoding: 'utf8' as const,
+      input: '',
+    },
   });
   return { status, out: stdout, err: stderr };
 }
 
 const read = (): string => readFileSync(file, 'utf8');
-const copies = (): string[] => readdirSync(project).filter((name) => name.includes('.before-assize-'));
-const tokens = (): string[] => readdirSync(join(home, '.assize')).filter((name) => name.endsWith('.token'));
+const copies = (): string[] =>
+  readdirSync(project).filter((name) => name.includes('.before-assize-'));
+const tokens = (): string[] =>
+  readdirSync(join(home, '.assize')).filter((name) => name.endsWith('.token'));
 
 test('nothing is written before the person agrees, and then all can be undone', () => {
   const before = `{ "mcpServers": { "a": ${JSON.stringify(NOTES)}, "b": ${JSON.stringify(NOTES)} } }`;
@@ -48,7 +55,10 @@ test('nothing is written before the person agrees, and then all can be undone', 
   expect(assize()).toMatchObject({ status: 2, err: expect.stringContaining('--yes') });
   expect([existsSync(join(home, '.assize')), read()]).toEqual([false, before]);
   const installed = assize('--yes');
-  expect(installed).toMatchObject({ status: 0, out: expect.stringContaining('a: is behind Assize now') });
+  expect(installed).toMatchObject({
+    status: 0,
+    out: expect.stringContaining('a: is behind Assize now'),
+  });
   expect(installed.out).toContain('Do not commit it');
   expect(installed.out).not.toContain('secret-text');
   const { command, args } = JSON.parse(read()).mcpServers.a;
@@ -58,7 +68,10 @@ test('nothing is written before the person agrees, and then all can be undone', 
   expect(statSync(join(home, '.assize', tokens()[0]!)).mode & 0o777).toBe(0o600);
   expect(assize('--undo', '--yes', '--only', 'a').out).toContain('a: is as it was');
   expect(JSON.parse(read()).mcpServers.a).toEqual(NOTES);
-  expect(assize('--undo', '--yes')).toMatchObject({ status: 0, out: expect.stringContaining('b: is as it was') });
+  expect(assize('--undo', '--yes')).toMatchObject({
+    status: 0,
+    out: expect.stringContaining('b: is as it was'),
+  });
   expect([read(), copies(), tokens()]).toEqual([before, [], []]);
   expect(assize('--undo', '--yes')).toMatchObject({ status: 2 });
 });
@@ -67,7 +80,10 @@ test('the person’s changes after an installation stay, and are told', () => {
   writeFileSync(file, JSON.stringify({ mcpServers: { a: NOTES } }));
   assize('--yes');
   const { mcpServers, ...others } = JSON.parse(read());
-  writeFileSync(file, JSON.stringify({ ...others, mine: 1, mcpServers: { ...mcpServers, b: NOTES } }));
+  writeFileSync(
+    file,
+    JSON.stringify({ ...others, mine: 1, mcpServers: { ...mcpServers, b: NOTES } }),
+  );
   const undone = assize('--undo', '--yes');
   expect(undone).toMatchObject({ status: 0, out: expect.stringContaining('keeps these changes') });
   expect(undone.out).toContain(join(project, copies()[0]!));
@@ -83,7 +99,10 @@ test('an undo needs the copy alone, whatever the address is', () => {
 });
 
 test('another program with the name of the gateway is told as such', () => {
-  const other = { command: '/tmp/x/assize', args: ['mcp', '--name', 'a', '--', 'node', 'evil.mjs'] };
+  const other = {
+    command: '/tmp/x/assize',
+    args: ['mcp', '--name', 'a', '--', 'node', 'evil.mjs'],
+  };
   writeFileSync(file, JSON.stringify({ mcpServers: { a: other, b: NOTES } }));
   const says = 'it has a gateway that this command did not write';
   const { out } = assize('--yes');
@@ -97,8 +116,18 @@ test('another program with the name of the gateway is told as such', () => {
 });
 
 test('a file that is not valid, or not there, is refused and left as it is', () => {
-  expect(assize('none.json')).toMatchObject({ status: 2, err: expect.stringContaining('There is no file none.json') });
+  expect(assize('none.json')).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('There is no file none.json'),
+  });
   writeFileSync(file, '{ "mcpServers": ');
-  expect(assize('--yes')).toMatchObject({ status: 2, err: expect.stringContaining('is not valid JSON') });
-  expect([read(), copies(), existsSync(join(home, '.assize'))]).toEqual(['{ "mcpServers": ', [], false]);
+  expect(assize('--yes')).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('is not valid JSON'),
+  });
+  expect([read(), copies(), existsSync(join(home, '.assize'))]).toEqual([
+    '{ "mcpServers": ',
+    [],
+    false,
+  ]);
 });

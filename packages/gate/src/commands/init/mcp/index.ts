@@ -80,7 +80,9 @@ export function initMcp(init: Command): void {
     inSession(async (session: Session, options: Options, file: string) => {
       const place = await readPlace(file, options);
       if (options.check === true) return check(session, place, options);
-      return options.undo === true ? undo(session, place, options) : install(session, place, options);
+      return options.undo === true
+        ? undo(session, place, options)
+        : install(session, place, options);
     }),
   );
 }
@@ -95,7 +97,10 @@ interface Place {
 
 async function readPlace(file: string, { server, url }: Options): Promise<Place> {
   if (!existsSync(file))
-    throw new CliError('usage', `There is no file ${file}. Name a client's file that has the member mcpServers.`);
+    throw new CliError(
+      'usage',
+      `There is no file ${file}. Name a client's file that has the member mcpServers.`,
+    );
   const path = realpathSync(file);
   try {
     const text = readFileSync(path, 'utf8');
@@ -125,7 +130,8 @@ interface Planned {
   readonly why?: string;
 }
 
-const FOREIGN = 'it has a gateway that this command did not write; look at it, or take it out by hand';
+const FOREIGN =
+  'it has a gateway that this command did not write; look at it, or take it out by hand';
 
 /** The text without the gateway. A file that is still as written has it in its copy. */
 function originalOf({ path, text, copy, terms }: Place): string {
@@ -152,7 +158,10 @@ function behindIn({ path, text, copy, terms }: Place): ReadonlySet<string> {
 function planOf(
   { path, terms }: Place,
   original: string,
-  { taken, isChosen }: { readonly taken: Names; readonly isChosen: (at: string, name: string) => boolean },
+  {
+    taken,
+    isChosen,
+  }: { readonly taken: Names; readonly isChosen: (at: string, name: string) => boolean },
 ) {
   const names: Record<string, string> = { ...taken };
   const left: Planned[] = [];
@@ -199,17 +208,23 @@ async function install(session: Session, place: Place, options: Options): Promis
   const config = await serverOf(server, MCP_AGENT);
   const token = readToken(terms.tokenFile);
   if (!('value' in token && (await isTokenOf(config, MCP_AGENT, token.value))))
-    replaceFile(terms.tokenFile, `${await newToken(config, MCP_AGENT, `MCP servers of ${path}`)}\n`, OWN);
+    replaceFile(
+      terms.tokenFile,
+      `${await newToken(config, MCP_AGENT, `MCP servers of ${path}`)}\n`,
+      OWN,
+    );
   if (after !== text) {
     replaceFile(namesFile(server), `${JSON.stringify(names, undefined, 2)}\n`, OWN);
     writeCopied(path, original, after, place.copy);
   }
   const next = nextCommands(config, found.address);
-  if (session.json) session.out.document({ file: path, servers: [...planned], made: [...made], ...next });
+  if (session.json)
+    session.out.document({ file: path, servers: [...planned], made: [...made], ...next });
   else {
     for (const file of made) session.out.line(line`${file}`);
     tell(session, path, planned);
-    if (after !== text) tellNext(session, path, { ...next, planned, rules: config.policyFile ?? 'the rules file' });
+    if (after !== text)
+      tellNext(session, path, { ...next, planned, rules: config.policyFile ?? 'the rules file' });
   }
   return EXIT.ok;
 }
@@ -221,13 +236,19 @@ const OWN = 0o600;
 function requireSdk(): void {
   const packages = ['@modelcontextprotocol/client', '@modelcontextprotocol/server'];
   if (packages.every(isInstalled)) return;
-  throw new CliError('usage', `The gateway needs the MCP SDK. Run npm install ${packages.join(' ')}.`);
+  throw new CliError(
+    'usage',
+    `The gateway needs the MCP SDK. Run npm install ${packages.join(' ')}.`,
+  );
 }
 
 /** A client may have written its file while the person read the change. @throws CliError `usage` */
 function requireUnchanged({ path, text }: Place): void {
   if (readFileSync(path, 'utf8') === text) return;
-  throw new CliError('usage', `${path} was changed meanwhile. End its client, and repeat the command.`);
+  throw new CliError(
+    'usage',
+    `${path} was changed meanwhile. End its client, and repeat the command.`,
+  );
 }
 
 async function undo(session: Session, place: Place, options: Options): Promise<ExitCode> {
@@ -261,11 +282,17 @@ async function undo(session: Session, place: Place, options: Options): Promise<E
 }
 
 /** Starts each gateway as its client would. It pins definitions, as in a session. */
-async function check(session: Session, { path, text, terms }: Place, options: Options): Promise<ExitCode> {
+async function check(
+  session: Session,
+  { path, text, terms }: Place,
+  options: Options,
+): Promise<ExitCode> {
   const token = readToken(terms.tokenFile);
   const faults = [
     ...goneFaults(terms.program),
-    ...('fault' in token ? [token.fault] : await hookedFaults(terms.url, options, MCP_AGENT, token.value)),
+    ...('fault' in token
+      ? [token.fault]
+      : await hookedFaults(terms.url, options, MCP_AGENT, token.value)),
   ];
   const servers: { name: string; tools?: readonly string[]; fault?: string }[] = [];
   for (const { name, value } of serversIn(path, text)) {
@@ -282,14 +309,18 @@ async function check(session: Session, { path, text, terms }: Place, options: Op
     for (const fault of faults) session.out.line(line`${fault}`);
     for (const { name, tools = [], fault } of servers) {
       const shown =
-        tools.length === 0 ? 'no tool: approve the definitions in the inbox, or trust the server' : tools.join(', ');
+        tools.length === 0
+          ? 'no tool: approve the definitions in the inbox, or trust the server'
+          : tools.join(', ');
       session.out.line(line`${name}: ${fault ?? `answers, and shows ${shown}`}`);
     }
   }
   return ok ? EXIT.ok : EXIT.negative;
 }
 
-async function checked(value: Members): Promise<{ readonly tools?: readonly string[]; readonly fault?: string }> {
+async function checked(
+  value: Members,
+): Promise<{ readonly tools?: readonly string[]; readonly fault?: string }> {
   try {
     return { tools: await toolsOf(value) };
   } catch (error) {
@@ -301,10 +332,14 @@ async function checked(value: Members): Promise<{ readonly tools?: readonly stri
 /** The lines that a change differs in. Values of environments and of headers are not shown. */
 function shownLines(path: string, before: string, after: string): readonly string[] {
   const hidden = serversIn(path, before)
-    .flatMap(({ value: { env, headers } }) => [env, headers].flatMap((members) => Object.values(members ?? {})))
+    .flatMap(({ value: { env, headers } }) =>
+      [env, headers].flatMap((members) => Object.values(members ?? {})),
+    )
     .map((text) => JSON.stringify(text).slice(1, -1))
     .filter((text) => text.length >= SECRET_MIN);
-  return difference(before, after).map((shown) => hidden.reduce((text, secret) => text.replaceAll(secret, '…'), shown));
+  return difference(before, after).map((shown) =>
+    hidden.reduce((text, secret) => text.replaceAll(secret, '…'), shown),
+  );
 }
 
 /** The shortest text that is taken for a secret. */
@@ -344,7 +379,9 @@ function tellNext({ out }: Session, path: string, { serve, signIn, planned, rule
   out.line(line`  Start the client again.`);
   out.line(line``);
   out.line(bold('The first session'));
-  out.line(line`  A tool is hidden until a person approves its definition in the inbox. After that, each call asks.`);
+  out.line(
+    line`  A tool is hidden until a person approves its definition in the inbox. After that, each call asks.`,
+  );
   out.line(line`  To allow more, write in ${rules}:`);
   out.line(line`    trust: [${names.join(', ')}]`);
   out.line(line`    rules:`);

@@ -5,7 +5,14 @@ import { z } from 'zod';
 import { jsonOrUndefined } from '../json-or-undefined.ts';
 
 /** Names that rules know as parts of calls of coding agents. */
-const RESERVED: ReadonlySet<string> = new Set(['files', 'shell', 'web', 'claude-code', 'codex', 'unknown-mcp']);
+const RESERVED: ReadonlySet<string> = new Set([
+  'files',
+  'shell',
+  'web',
+  'claude-code',
+  'codex',
+  'unknown-mcp',
+]);
 
 /** The servers that have a name in the rules, each with its identity. */
 export type Names = Readonly<Record<string, string>>;
@@ -22,7 +29,10 @@ export function readNames(server: string): Names {
   if (!existsSync(path)) return {};
   const { success, data } = form.safeParse(jsonOrUndefined(readFileSync(path, 'utf8')));
   if (success) return data;
-  throw new CliError('bad_input', `${path} does not list MCP servers by their names. Restore it, or move it away.`);
+  throw new CliError(
+    'bad_input',
+    `${path} does not list MCP servers by their names. Restore it, or move it away.`,
+  );
 }
 
 /**

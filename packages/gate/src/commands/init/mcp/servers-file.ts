@@ -25,7 +25,10 @@ const MARK = /^\uFEFF?/;
 export function serversIn(path: string, text: string): readonly ServerEntry[] {
   const root = parsed(path, text);
   return [['mcpServers'], ['projects', resolve('.'), 'mcpServers']].flatMap((place) => {
-    const servers = place.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), root);
+    const servers = place.reduce<unknown>(
+      (value, name) => (isRecord(value) ? value[name] : undefined),
+      root,
+    );
     return Object.entries(isRecord(servers) ? servers : {}).flatMap(([name, value]) =>
       isRecord(value) ? [{ name, at: [...place, name], value }] : [],
     );
@@ -38,7 +41,11 @@ export function serversIn(path: string, text: string): readonly ServerEntry[] {
  *
  * @throws CliError `bad_input` if the changed text would mean something else than intended
  */
-export function withServers(path: string, text: string, changes: ReadonlyMap<ServerEntry, Members>): string {
+export function withServers(
+  path: string,
+  text: string,
+  changes: ReadonlyMap<ServerEntry, Members>,
+): string {
   const [mark = ''] = MARK.exec(text) ?? [];
   const formattingOptions = layoutOf(text);
   let after = text.slice(mark.length);
@@ -51,7 +58,10 @@ export function withServers(path: string, text: string, changes: ReadonlyMap<Ser
     holder[at.at(-1) as string] = JSON.parse(JSON.stringify(next));
   }
   if (isDeepStrictEqual(parsed(path, after), wanted)) return mark + after;
-  throw new CliError('bad_input', `${path} names a member twice, and was left as it is. Correct it, and repeat.`);
+  throw new CliError(
+    'bad_input',
+    `${path} names a member twice, and was left as it is. Correct it, and repeat.`,
+  );
 }
 
 function parsed(path: string, text: string): any {
@@ -59,11 +69,25 @@ function parsed(path: string, text: string): any {
   const root = parse(text.replace(MARK, ''), errors, { allowTrailingComma: true });
   const [error] = errors;
   if (error === undefined && isRecord(root)) return root;
-  const why = error === undefined ? 'it is not an object' : `${printParseErrorCode(error.error)} at ${error.offset}`;
-  throw new CliError('bad_input', `${path} is not valid JSON: ${why}. Correct it, and repeat the command.`);
+  const why =
+    error === undefined
+      ? 'it is not an object'
+      : `${printParseErrorCode(error.error)} at ${error.offset}`;
+  throw new CliError(
+    'bad_input',
+    `${path} is not valid JSON: ${why}. Correct it, and repeat the command.`,
+  );
 }
 
-function layoutOf(text: string): { readonly eol: string; readonly insertSpaces: boolean; readonly tabSize: number } {
+function layoutOf(text: string): {
+  readonly eol: string;
+  readonly insertSpaces: boolean;
+  readonly tabSize: number;
+} {
   const [, indent = '  '] = /\n([ \t]+)"/.exec(text) ?? [];
-  return { eol: text.includes('\r\n') ? '\r\n' : '\n', insertSpaces: !indent.includes('\t'), tabSize: indent.length };
+  return {
+    eol: text.includes('\r\n') ? '\r\n' : '\n',
+    insertSpaces: !indent.includes('\t'),
+    tabSize: indent.length,
+  };
 }

@@ -7,7 +7,13 @@ import { upstreamOf } from '#mcp';
 import type { Members } from './wrap.ts';
 
 /** Starts a command of an entry as its client would, and lists the tools. @throws McpError */
-export async function toolsOf({ command, args = [], cwd, env, envFile }: Members): Promise<readonly string[]> {
+export async function toolsOf({
+  command,
+  args = [],
+  cwd,
+  env,
+  envFile,
+}: Members): Promise<readonly string[]> {
   const folder = resolve(filled(cwd ?? '.'));
   const given = Object.entries((env ?? {}) as object).map(([name, text]) => [name, filled(text)]);
   const file = typeof envFile === 'string' ? resolve(folder, filled(envFile)) : '';
@@ -39,8 +45,14 @@ function ownEnvironment(): Record<string, string> {
 
 /** Fills in the variables that clients know: `${NAME}`, `${NAME:-default}`, `${env:NAME}`. */
 function filled(text: unknown): string {
-  const places: Readonly<Record<string, string>> = { workspaceFolder: resolve('.'), userHome: homedir() };
-  return String(text).replace(/\$\{(?:env:)?(\w+)(?::-([^}]*))?\}/g, (all, name: string, otherwise?: string) => {
-    return places[name] ?? process.env[name] ?? otherwise ?? all;
-  });
+  const places: Readonly<Record<string, string>> = {
+    workspaceFolder: resolve('.'),
+    userHome: homedir(),
+  };
+  return String(text).replace(
+    /\$\{(?:env:)?(\w+)(?::-([^}]*))?\}/g,
+    (all, name: string, otherwise?: string) => {
+      return places[name] ?? process.env[name] ?? otherwise ?? all;
+    },
+  );
 }

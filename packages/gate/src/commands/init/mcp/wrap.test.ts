@@ -3,7 +3,15 @@ import { expect, test } from 'vitest';
 import { cases } from '../../../../../../tests/support/cases.ts';
 import { serverNameOf } from './names.ts';
 import { serversIn, withServers } from './servers-file.ts';
-import { faultOf, hasGateway, identityOf, type Members, nameBehind, unwrapped, wrapped } from './wrap.ts';
+import {
+  faultOf,
+  hasGateway,
+  identityOf,
+  type Members,
+  nameBehind,
+  unwrapped,
+  wrapped,
+} from './wrap.ts';
 
 const TERMS = {
   program: ['/bin/node', '/opt/assize.js'],
@@ -19,7 +27,12 @@ const local = fc.record(
 );
 const header = fc.stringMatching(/^[a-z][a-z-]{0,8}$/);
 const remote = fc.record(
-  { type: fc.constant('http'), url: fc.webUrl(), headers: fc.dictionary(header, text, { minKeys: 1 }), env: texts },
+  {
+    type: fc.constant('http'),
+    url: fc.webUrl(),
+    headers: fc.dictionary(header, text, { minKeys: 1 }),
+    env: texts,
+  },
   { requiredKeys: ['url'] },
 );
 
@@ -31,7 +44,8 @@ test('a server is the same again after its gateway is taken out', () => {
       expect(nameBehind(behind)).toBe('notes');
       const env = value['env'] as object | undefined;
       const { env: _, ...others } = value;
-      const same = env !== undefined && Object.keys(env).length === 0 && 'url' in value ? others : value;
+      const same =
+        env !== undefined && Object.keys(env).length === 0 && 'url' in value ? others : value;
       expect(unwrapped(behind, TERMS)).toEqual(same);
       expect(unwrapped(behind, { ...TERMS, tokenFile: '/tmp/other.token' })).toBeUndefined();
       expect(unwrapped(value, TERMS)).toBeUndefined();
@@ -61,9 +75,9 @@ test('another server of the same name gets another name in rules', () => {
   const taken = { notes: one!, 'notes-2': 'x' };
   expect(serverNameOf('notes', one!, taken)).toBe('notes');
   expect(serverNameOf('notes', other!, taken)).toBe('notes-3');
-  expect(['Files', 'a b/c', '--', 'constructor'].map((name) => serverNameOf(name, 'x', {}))).toEqual([
-    ...['mcp-Files', 'a-b-c', 'server', 'constructor'],
-  ]);
+  expect(
+    ['Files', 'a b/c', '--', 'constructor'].map((name) => serverNameOf(name, 'x', {})),
+  ).toEqual([...['mcp-Files', 'a-b-c', 'server', 'constructor']]);
 });
 
 test('comments and other members stay, and a text that is not valid is refused', () => {
@@ -82,7 +96,8 @@ test('comments and other members stay, and a text that is not valid is refused',
   expect(after).toContain('// mine');
   expect(serversIn('f', after)[0]!.value).toEqual({ command: 'go', args: ['y'] });
   expect(withServers('f', before, new Map([[a!, a!.value]]))).toBe(before);
-  for (const text of ['{', '[]', '{"mcpServers": {}']) expect(() => serversIn('f', text)).toThrow('Correct it');
+  for (const text of ['{', '[]', '{"mcpServers": {}'])
+    expect(() => serversIn('f', text)).toThrow('Correct it');
   const twice = '{"mcpServers": {"a": {"command": "x", "command": "y"}}}';
   const [one] = serversIn('f', twice);
   expect(() => withServers('f', twice, new Map([[one!, { command: 'z' }]]))).toThrow('twice');

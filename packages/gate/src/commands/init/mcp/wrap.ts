@@ -19,7 +19,14 @@ const HEADER_VARIABLE = 'MCP_SERVER_HEADER_';
 const SIGN_IN = ['oauth', 'auth', 'headersHelper'];
 
 /** Why an entry cannot get the gateway. Undefined: it can. */
-export function faultOf({ command, args = [], url, type, headers = {}, ...others }: Members): string | undefined {
+export function faultOf({
+  command,
+  args = [],
+  url,
+  type,
+  headers = {},
+  ...others
+}: Members): string | undefined {
   if (typeof command === 'string') {
     if ((type ?? 'stdio') !== 'stdio') return `its type is ${String(type)}, with a command`;
     if (!isTexts(args)) return 'its arguments are not a list of texts';
@@ -58,7 +65,13 @@ function placed(word: string, folder: string): string {
 export function wrapped(value: Members, server: string, terms: GatewayTerms): Members {
   const [command, ...words] = gatewayWords(server, terms);
   if (typeof value['command'] === 'string') {
-    const args = [...words, '--inherit-env', '--', value['command'], ...((value['args'] ?? []) as string[])];
+    const args = [
+      ...words,
+      '--inherit-env',
+      '--',
+      value['command'],
+      ...((value['args'] ?? []) as string[]),
+    ];
     return { ...value, command, args };
   }
   const { url, headers = {}, env, type, ...others } = value;
@@ -84,13 +97,17 @@ export function unwrapped(value: Members, terms: GatewayTerms): Members | undefi
   const { command, args, type, env, ...others } = value;
   const words = [command, ...(Array.isArray(args) ? args : [])];
   const start = gatewayWords('', terms);
-  if (!start.every((word, i) => (word === '' ? typeof words[i] === 'string' : words[i] === word))) return undefined;
+  if (!start.every((word, i) => (word === '' ? typeof words[i] === 'string' : words[i] === word)))
+    return undefined;
   const [option, second, ...rest] = words.slice(start.length).map(String);
-  if (option === '--inherit-env' && second === '--') return { ...value, command: rest[0], args: rest.slice(1) };
+  if (option === '--inherit-env' && second === '--')
+    return { ...value, command: rest[0], args: rest.slice(1) };
   if (option !== '--upstream' || second !== URL_VARIABLE) return undefined;
   const { [URL_VARIABLE]: url, ...variables } = env as Readonly<Record<string, string>>;
   const named = rest.filter((word) => word !== '--header').map((word) => word.split(/=(?=[^=]*$)/));
-  const headers = Object.fromEntries(named.map(([name, variable = '']) => [name, variables[variable]]));
+  const headers = Object.fromEntries(
+    named.map(([name, variable = '']) => [name, variables[variable]]),
+  );
   const left = Object.entries(variables).filter(([name]) => !name.startsWith(HEADER_VARIABLE));
   return {
     ...others,
@@ -108,7 +125,10 @@ export function hasGateway({ command, args }: Members): boolean {
   return at >= 0 && words[at + 1] === 'mcp' && words.includes('--name');
 }
 
-function gatewayWords(server: string, { program, url, tokenFile }: GatewayTerms): readonly string[] {
+function gatewayWords(
+  server: string,
+  { program, url, tokenFile }: GatewayTerms,
+): readonly string[] {
   return [...program, 'mcp', '--name', server, '--url', url, '--token-file', tokenFile];
 }
 

@@ -1,9 +1,23 @@
-import { after, either, entered, type Folders, nowhere, type Outcome, same, unsure } from './folders.ts';
+import {
+  after,
+  either,
+  entered,
+  type Folders,
+  nowhere,
+  type Outcome,
+  same,
+  unsure,
+} from './folders.ts';
 import type { Reading } from './reading.ts';
 import type { ShellWord } from './shell-word.ts';
 import { changesWhatRuns, variableOf } from './variable-names.ts';
 
-type Builtin = (words: readonly ShellWord[], reading: Reading, at: Folders, text: string) => Outcome;
+type Builtin = (
+  words: readonly ShellWord[],
+  reading: Reading,
+  at: Folders,
+  text: string,
+) => Outcome;
 
 /** The effect of a builtin on later commands, or undefined if the name is no builtin. */
 export function builtinOf(name: string): Builtin | undefined {
@@ -62,7 +76,9 @@ const exit: Builtin = (words, _reading, at) =>
 
 /** Builtins that get names of variables: an index in a name is evaluated as code. */
 const names: Builtin = (words, reading, at, text) => {
-  const changes = words.some(({ value }) => value !== null && (isEvaluated(value) || isRisky(value)));
+  const changes = words.some(
+    ({ value }) => value !== null && (isEvaluated(value) || isRisky(value)),
+  );
   if (changes) reading.parts.dynamic(text);
   return same(at);
 };
@@ -76,7 +92,9 @@ const declare: Builtin = (words, reading, at, text) => {
 
 /** `test -v` and `test -R` get the name of a variable. */
 const test: Builtin = (words, reading, at, text) =>
-  words.some(({ value }) => value === '-v' || value === '-R') ? names(words, reading, at, text) : same(at);
+  words.some(({ value }) => value === '-v' || value === '-R')
+    ? names(words, reading, at, text)
+    : same(at);
 
 /** `printf -v` gets the name of a variable. */
 const format: Builtin = (words, reading, at, text) =>
@@ -87,7 +105,8 @@ const readLines: Builtin = (words, reading, at, text) =>
     ? dynamic(words, reading, at, text)
     : names(words, reading, at, text);
 
-const HARMLESS_SET = /^(?:[-+][euxvfCn]*o?|--|errexit|nounset|xtrace|verbose|pipefail|noglob|noclobber)$/;
+const HARMLESS_SET =
+  /^(?:[-+][euxvfCn]*o?|--|errexit|nounset|xtrace|verbose|pipefail|noglob|noclobber)$/;
 
 const set: Builtin = (words, reading, at, text) => {
   const values = words.map(({ value }) => value);
@@ -97,7 +116,8 @@ const set: Builtin = (words, reading, at, text) => {
   return same(at);
 };
 
-const HARMLESS_SHOPT = /^(?:-[suqp]+|nullglob|globstar|dotglob|failglob|nocaseglob|nocasematch|inherit_errexit)$/;
+const HARMLESS_SHOPT =
+  /^(?:-[suqp]+|nullglob|globstar|dotglob|failglob|nocaseglob|nocasematch|inherit_errexit)$/;
 
 const shopt: Builtin = (words, reading, at, text) => {
   if (!words.every(({ value }) => HARMLESS_SHOPT.test(value ?? ''))) reading.parts.dynamic(text);

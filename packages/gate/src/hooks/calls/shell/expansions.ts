@@ -6,7 +6,12 @@ import type { Reading } from './reading.ts';
  * Reads the commands that the expansion of a node runs. Arithmetic with names and some parameter
  * expansions evaluate values of variables as code, so they are dynamic.
  */
-export function readExpansions(node: SyntaxNode, reading: Reading, source: string, at: Folders): void {
+export function readExpansions(
+  node: SyntaxNode,
+  reading: Reading,
+  source: string,
+  at: Folders,
+): void {
   if (!reading.parts.step()) return;
   if (isSubstitution(node)) {
     // This form runs in the shell itself, so it can change the folder.
@@ -15,13 +20,20 @@ export function readExpansions(node: SyntaxNode, reading: Reading, source: strin
     else reading.script(node.script, source, at);
     return;
   }
-  if (node.type === 'ArithmeticExpansion' && isEvaluated(node.text)) reading.parts.dynamic(node.text);
+  if (node.type === 'ArithmeticExpansion' && isEvaluated(node.text))
+    reading.parts.dynamic(node.text);
   if (node.type === 'ParameterExpansion' && evaluates(node)) reading.parts.dynamic(node.text);
   forEachChild(node, (child) => readExpansions(child, reading, source, at));
 }
 
 /** The same for a word that no program gets: a value, a pattern, a text of a here-document. */
-export function readInner(node: SyntaxNode, text: string, reading: Reading, source: string, at: Folders): void {
+export function readInner(
+  node: SyntaxNode,
+  text: string,
+  reading: Reading,
+  source: string,
+  at: Folders,
+): void {
   readExpansions(node, reading, source, at);
   // A word with the sign of a substitution in which the parser sees none.
   if (mayRun(text) && !hasSubstitution(node)) reading.parts.dynamic(text);
@@ -47,7 +59,8 @@ function evaluates({ index, operation, prefix }: ParameterExpansionPart): boolea
   if (index !== undefined && !/^(?:\d+|[@*])$/.test(index.text)) return true;
   if (prefix === '!' && operation?.type !== 'Names') return true;
   if (operation === undefined) return false;
-  if (operation.type === 'Slice') return [operation.offset, operation.length].some((each) => !isNumber(each?.text));
+  if (operation.type === 'Slice')
+    return [operation.offset, operation.length].some((each) => !isNumber(each?.text));
   return operation.type === 'Transform' || operation.type === 'Unknown';
 }
 
@@ -57,7 +70,9 @@ function isNumber(text = '0'): boolean {
 
 function mayRun(text: string): boolean {
   const isQuoted = /^'[^']*'$/.test(text);
-  return !isQuoted && /(?<!\\)(?:\\\\)*(?:\$\((?!\()|`|\$\{[\s|])/.test(text.replace(/'[^']*'/g, ''));
+  return (
+    !isQuoted && /(?<!\\)(?:\\\\)*(?:\$\((?!\()|`|\$\{[\s|])/.test(text.replace(/'[^']*'/g, ''))
+  );
 }
 
 function hasSubstitution(node: SyntaxNode): boolean {

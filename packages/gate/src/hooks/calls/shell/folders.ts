@@ -72,7 +72,11 @@ export function placesOf(at: Folders, word: string): Places {
   const isAtStart = at.known.every((each) => each === at.start);
   return {
     paths: at.known.map((each) => normal(`${each}/${word}`)),
-    sure: at.sure && at.known.length > 0 && !leaves && (isAtStart || !/^(?:\.\/+)*\.\.(?:\/|$)/.test(word)),
+    sure:
+      at.sure &&
+      at.known.length > 0 &&
+      !leaves &&
+      (isAtStart || !/^(?:\.\/+)*\.\.(?:\/|$)/.test(word)),
   };
 }
 

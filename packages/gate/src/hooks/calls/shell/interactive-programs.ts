@@ -40,10 +40,15 @@ function texts(options: string): RegExp {
 const PROMPT_WORDS = /^(?:repl|console|inspect|debug|code|pdb|asyncio|IPython|bpython|ptpython)$/;
 
 const INTERPRETERS: readonly Interpreter[] = [
-  { names: /^(?:python|pypy)[\d.]*t?$/, flags: /^-[BEIOPRSbdqsuv]+$/, texts: /^-(?:c|m|V|VV|-version|h|-help)/ },
+  {
+    names: /^(?:python|pypy)[\d.]*t?$/,
+    flags: /^-[BEIOPRSbdqsuv]+$/,
+    texts: /^-(?:c|m|V|VV|-version|h|-help)/,
+  },
   {
     names: /^(?:node|nodejs|tsx|ts-node)$/,
-    flags: /^--(?:enable-source-maps|no-warnings|no-deprecation|trace-[\w-]+|experimental-[\w-]+|watch)$/,
+    flags:
+      /^--(?:enable-source-maps|no-warnings|no-deprecation|trace-[\w-]+|experimental-[\w-]+|watch)$/,
     texts: texts('-e|-p|-pe|--eval|--print|-c|--check|-v|--test|--run'),
   },
   { names: /^(?:bun|deno)$/, texts: texts('-e|-p|--eval|--print|-v') },
@@ -52,7 +57,11 @@ const INTERPRETERS: readonly Interpreter[] = [
     flags: /^-[aclnpstTuUwWX]+$/,
     texts: /^-[aclnpstTuUwWX0]*[eEvV]|^-{1,2}(?:version|help|h)$/,
   },
-  { names: /^ruby[\d.]*$/, flags: /^-[acdlnpswvWUST]+$/, texts: /^-[aclnpsw]*e|^-{1,2}(?:version|help|h)$/ },
+  {
+    names: /^ruby[\d.]*$/,
+    flags: /^-[acdlnpswvWUST]+$/,
+    texts: /^-[aclnpsw]*e|^-{1,2}(?:version|help|h)$/,
+  },
   { names: /^php[\d.]*$/, flags: /^-[nqC]+$/, texts: texts('-r|-f|-v|-i|-m|-l|-S') },
   { names: /^(?:lua|luajit)[\d.]*$/, texts: texts('-e|-v') },
   { names: /^(?:R|r)$/, texts: texts('-e|-f.*|--file|CMD') },
@@ -67,7 +76,8 @@ const INTERPRETERS: readonly Interpreter[] = [
   {
     names: /^psql$/,
     texts: /^(?:-[1AEHLSXabeqnstwWxz0]*[cfl]|--(?:command|file|list|version|help)(?:$|=)|-V$|-\?$)/,
-    valued: /^(?:-[1AEHSXabeqnstwWxz0]*[dhpUFPRTvoL]|--(?:dbname|host|port|username|set|variable|output|log-file))$/,
+    valued:
+      /^(?:-[1AEHSXabeqnstwWxz0]*[dhpUFPRTvoL]|--(?:dbname|host|port|username|set|variable|output|log-file))$/,
     client: true,
   },
   {
@@ -76,12 +86,37 @@ const INTERPRETERS: readonly Interpreter[] = [
     valued: /^(?:-[ABCEGHNLXbcfijnoqrstvwUI]*[uhPDS]|--(?:user|host|port|database|socket))$/,
     client: true,
   },
-  { names: /^(?:mongo|mongosh)$/, texts: /^--(?:eval|file|version|help)(?:$|=)|^-f$/, client: true },
-  { names: /^(?:cqlsh|usql)$/, texts: /^(?:-[ef]|-c|--(?:execute|file|command|version|help)(?:$|=))/, client: true },
-  { names: /^(?:clickhouse-client)$/, texts: /^(?:-q|--(?:query|queries-file|version|help)(?:$|=))/, client: true },
-  { names: /^(?:mycli|pgcli)$/, texts: /^(?:-e|-l|--(?:execute|list|version|help)(?:$|=))/, client: true },
-  { names: /^(?:sqlcmd|snowsql)$/, texts: /^(?:-[Qq]|-[if]|--(?:query|filename|version|help)(?:$|=))/, client: true },
-  { names: /^(?:sqlite3?|duckdb|rqlite)$/, flags: /^-[a-z]+$/, texts: texts('-cmd|-c'), operands: 2 },
+  {
+    names: /^(?:mongo|mongosh)$/,
+    texts: /^--(?:eval|file|version|help)(?:$|=)|^-f$/,
+    client: true,
+  },
+  {
+    names: /^(?:cqlsh|usql)$/,
+    texts: /^(?:-[ef]|-c|--(?:execute|file|command|version|help)(?:$|=))/,
+    client: true,
+  },
+  {
+    names: /^(?:clickhouse-client)$/,
+    texts: /^(?:-q|--(?:query|queries-file|version|help)(?:$|=))/,
+    client: true,
+  },
+  {
+    names: /^(?:mycli|pgcli)$/,
+    texts: /^(?:-e|-l|--(?:execute|list|version|help)(?:$|=))/,
+    client: true,
+  },
+  {
+    names: /^(?:sqlcmd|snowsql)$/,
+    texts: /^(?:-[Qq]|-[if]|--(?:query|filename|version|help)(?:$|=))/,
+    client: true,
+  },
+  {
+    names: /^(?:sqlite3?|duckdb|rqlite)$/,
+    flags: /^-[a-z]+$/,
+    texts: texts('-cmd|-c'),
+    operands: 2,
+  },
   { names: /^(?:redis-cli|valkey-cli|etcdctl)$/, texts: texts('-v|--eval') },
 ];
 
@@ -92,7 +127,8 @@ export function readsTerminal(name: string, words: readonly ShellWord[]): boolea
   if (values.some((value) => value !== null && INPUTS.test(value)) && readsTexts(name)) return true;
   if (CONTAINERS.has(name)) return entersContainer(name, values);
   if (name === 'make' || name === 'gmake') return makesFromInput(values);
-  if (name === 'crontab') return values.length === 0 || values.some((value) => value === '-' || value === '-e');
+  if (name === 'crontab')
+    return values.length === 0 || values.some((value) => value === '-' || value === '-e');
   if (name === 'git') return opensEditor(values);
   const interpreter = interpreterOf(name);
   if (interpreter === undefined) return false;
@@ -106,11 +142,16 @@ function interpreterOf(name: string): Interpreter | undefined {
 }
 
 /** Names of the standard input. Also the file of an option can have such a name. */
-const INPUTS = /^(?:-[A-Za-z]|--[\w-]+=)?\/(?:dev\/(?:stdin|fd\/.*|tty)|proc\/(?:self|thread-self|\d+)\/fd\/.*)$/;
+const INPUTS =
+  /^(?:-[A-Za-z]|--[\w-]+=)?\/(?:dev\/(?:stdin|fd\/.*|tty)|proc\/(?:self|thread-self|\d+)\/fd\/.*)$/;
 
 /** Whether a program runs the texts of the files that its words name. */
 function readsTexts(name: string): boolean {
-  return isShell(name) || /^(?:source|\.|make|gmake|crontab)$/.test(name) || interpreterOf(name) !== undefined;
+  return (
+    isShell(name) ||
+    /^(?:source|\.|make|gmake|crontab)$/.test(name) ||
+    interpreterOf(name) !== undefined
+  );
 }
 
 /** A makefile from the standard input is a text that no hook sees. */
@@ -123,7 +164,14 @@ function makesFromInput(values: readonly (string | null)[]): boolean {
 }
 
 /** Programs that start a command in a container, with or without a terminal. */
-const CONTAINERS: ReadonlySet<string> = new Set(['docker', 'podman', 'nerdctl', 'kubectl', 'oc', 'docker-compose']);
+const CONTAINERS: ReadonlySet<string> = new Set([
+  'docker',
+  'podman',
+  'nerdctl',
+  'kubectl',
+  'oc',
+  'docker-compose',
+]);
 
 /** Whether the text of a program in a container can come from the terminal or the input. */
 function entersContainer(name: string, values: readonly (string | null)[]): boolean {
@@ -135,7 +183,9 @@ function entersContainer(name: string, values: readonly (string | null)[]): bool
     return values[at] !== 'start' && !values.includes('-T');
   return values
     .slice(at)
-    .some((value) => /^(?:-[a-zA-Z]*[it][a-zA-Z]*|--(?:interactive|tty|stdin|attach))$/.test(optionOf(value)));
+    .some((value) =>
+      /^(?:-[a-zA-Z]*[it][a-zA-Z]*|--(?:interactive|tty|stdin|attach))$/.test(optionOf(value)),
+    );
 }
 
 function optionOf(value: string | null): string {
@@ -147,13 +197,16 @@ function lacksText(
   words: readonly string[],
 ): boolean {
   if (words.some((word) => word === '-i' || word === '--interactive' || word === '-')) return true;
-  if (client) return !words.some((word, i) => given.test(word) && valued?.test(words[i - 1] ?? '') !== true);
+  if (client)
+    return !words.some((word, i) => given.test(word) && valued?.test(words[i - 1] ?? '') !== true);
   const first = words.findIndex((word) => flags?.test(word) !== true || given.test(word));
   const rest = first === -1 ? [] : words.slice(first);
   const [word] = rest;
   if (word === undefined) return true;
   if (PROMPT_WORDS.test(word) || PROMPT_WORDS.test(moduleIn(rest))) return true;
-  return word.startsWith('-') ? !given.test(word) : rest.filter((each) => !each.startsWith('-')).length < operands;
+  return word.startsWith('-')
+    ? !given.test(word)
+    : rest.filter((each) => !each.startsWith('-')).length < operands;
 }
 
 /** The module of Python that the words run: `-m MODULE` or `-mMODULE`. */
@@ -178,7 +231,8 @@ const PROMPTING: ReadonlySet<string> = new Set(
 );
 
 /** Options of git itself with a value in the next word. */
-const VALUED = /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path|super-prefix|config-env|attr-source))$/;
+const VALUED =
+  /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path|super-prefix|config-env|attr-source))$/;
 
 function isOption(value: string | null): boolean {
   return value?.startsWith('-') === true;

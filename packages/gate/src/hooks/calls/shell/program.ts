@@ -49,9 +49,11 @@ function addPart(
   at: Folders,
 ): void {
   const words = name === '[' && rest.at(-1)?.value === ']' ? rest.slice(0, -1) : rest;
-  const own = tool === 'file' ? wordPaths([{ text: name, value: name, prefix: '' }], at) : undefined;
+  const own =
+    tool === 'file' ? wordPaths([{ text: name, value: name, prefix: '' }], at) : undefined;
   const named = wordPaths(words, at);
-  if (!(own?.sure ?? true) || !named.sure) reading.parts.dynamic([name, ...words.map(({ text }) => text)].join(' '));
+  if (!(own?.sure ?? true) || !named.sure)
+    reading.parts.dynamic([name, ...words.map(({ text }) => text)].join(' '));
   const paths = [...new Set([...(own?.paths ?? []), ...named.paths])];
   const argv = words.map(({ value }) => value);
   const args: Record<string, Json> = { argv, paths };

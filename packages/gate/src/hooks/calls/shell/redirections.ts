@@ -6,7 +6,12 @@ import { shellWord } from './shell-word.ts';
 import { changesWhatRuns } from './variable-names.ts';
 
 /** Files that hold nothing. */
-const DEVICES: ReadonlySet<string> = new Set(['/dev/null', '/dev/stdin', '/dev/stdout', '/dev/stderr']);
+const DEVICES: ReadonlySet<string> = new Set([
+  '/dev/null',
+  '/dev/stdin',
+  '/dev/stdout',
+  '/dev/stderr',
+]);
 
 export function readRedirections(
   redirections: readonly Redirection[],
@@ -22,7 +27,12 @@ export function readRedirections(
   }
 }
 
-function readRedirect({ operator, target }: Redirect, reading: Reading, source: string, at: Folders): void {
+function readRedirect(
+  { operator, target }: Redirect,
+  reading: Reading,
+  source: string,
+  at: Folders,
+): void {
   const isCopy = operator === '<&' || operator === '>&';
   // In bash `>&-` ends here, and the rest of the word is the next word.
   if (target === undefined || (isCopy && /^(?:\\\n)*-./s.test(target.text))) {
@@ -39,7 +49,8 @@ function readRedirect({ operator, target }: Redirect, reading: Reading, source: 
   const { paths, sure } = placesOf(at, value);
   if (!sure) reading.parts.dynamic(target.text);
   for (const path of paths)
-    if (!DEVICES.has(path)) reading.parts.add('shell', operator === '<' ? 'read' : 'write', { path });
+    if (!DEVICES.has(path))
+      reading.parts.add('shell', operator === '<' ? 'read' : 'write', { path });
 }
 
 function targetOf(target: Word, reading: Reading, source: string, at: Folders): string | null {

@@ -29,7 +29,9 @@ const DYNAMIC: Piece = { value: undefined, bare: QUOTED };
 export function shellWord(word: Word, home: string | undefined, at: Folders): ShellWord {
   const known = { home, folder: at.sure && at.known.length === 1 ? at.known[0] : undefined };
   const pieces = withHome(piecesOf(word, known), home);
-  const value = pieces.every((piece) => piece.value !== undefined) ? pieces.map((piece) => piece.value).join('') : null;
+  const value = pieces.every((piece) => piece.value !== undefined)
+    ? pieces.map((piece) => piece.value).join('')
+    : null;
   const isLiteral = value !== null && !isExpanded(pieces.map((piece) => piece.bare).join(''));
   return isLiteral
     ? { text: word.text, value, prefix: '' }
@@ -51,7 +53,8 @@ function piecesOf(word: Word, known: Known): readonly Piece[] {
 function pieceOf(part: WordPart, known: Known): Piece {
   if (part.type === 'Literal') return barePiece(part.text);
   if (part.type === 'SingleQuoted') return quotedPiece(part.text.slice(1, -1));
-  if (part.type === 'AnsiCQuoted') return isPlainAnsi(part.text, part.value) ? quotedPiece(part.value) : DYNAMIC;
+  if (part.type === 'AnsiCQuoted')
+    return isPlainAnsi(part.text, part.value) ? quotedPiece(part.value) : DYNAMIC;
   if (part.type === 'DoubleQuoted') return doubleQuoted(part.parts, part.text, known);
   return folderPiece(part, known, false);
 }
@@ -74,7 +77,9 @@ function quotedLiteral(text: string): string | undefined {
 function folderPiece(part: WordPart, { home, folder }: Known, quoted: boolean): Piece {
   const isPlain =
     part.type === 'SimpleExpansion' ||
-    (part.type === 'ParameterExpansion' && /^\$\{[A-Z]+\}$/.test(part.text) && part.operation === undefined);
+    (part.type === 'ParameterExpansion' &&
+      /^\$\{[A-Z]+\}$/.test(part.text) &&
+      part.operation === undefined);
   if (!isPlain) return DYNAMIC;
   const name = part.text.replace(/[${}]/g, '');
   const value = name === 'HOME' ? home : name === 'PWD' ? folder : undefined;

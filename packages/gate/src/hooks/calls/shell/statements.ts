@@ -25,7 +25,12 @@ interface Text {
 }
 
 /** Reads every command that a list could run. Returns the folders of the commands after it. */
-export function readList(commands: CompoundList['commands'], reading: Reading, source: string, at: Folders): Outcome {
+export function readList(
+  commands: CompoundList['commands'],
+  reading: Reading,
+  source: string,
+  at: Folders,
+): Outcome {
   return list(commands, { reading, source }, at);
 }
 
@@ -66,7 +71,10 @@ function node(given: SyntaxNode, text: Text, from: Folders): Outcome {
     case 'Case':
       return cases(given, text, at);
     case 'While':
-      return loop((from) => list(given.body.commands, text, list(given.clause.commands, text, from).ok), at);
+      return loop(
+        (from) => list(given.body.commands, text, list(given.clause.commands, text, from).ok),
+        at,
+      );
     case 'For':
     case 'Select':
       if (changesWhatRuns(given.name.text)) reading.parts.dynamic(given.name.text);
@@ -87,7 +95,8 @@ function node(given: SyntaxNode, text: Text, from: Folders): Outcome {
     case 'Function':
       return definition(given.name, given.body, text, at);
     case 'Coproc':
-      if (given.name !== undefined && changesWhatRuns(given.name.text)) reading.parts.dynamic(given.name.text);
+      if (given.name !== undefined && changesWhatRuns(given.name.text))
+        reading.parts.dynamic(given.name.text);
       node(given.body, text, at);
       return same(at);
     default:
@@ -125,7 +134,10 @@ function choice(given: If, text: Text, at: Folders): Outcome {
     otherwise = list(clause.commands, text, otherwise.failed);
     end = either(end, after(list(then.commands, text, otherwise.ok)));
   }
-  const last = given.else === undefined ? otherwise.failed : after(list(given.else.commands, text, otherwise.failed));
+  const last =
+    given.else === undefined
+      ? otherwise.failed
+      : after(list(given.else.commands, text, otherwise.failed));
   return same(either(end, last));
 }
 
@@ -167,12 +179,14 @@ function condition(given: TestExpression, text: Text, at: Folders): void {
   const words: Word[] = [];
   if (given.type === 'TestUnary') words.push(given.operand);
   else if (given.type === 'TestBinary') words.push(given.left, given.right);
-  else if (given.type === 'TestLogical') for (const each of given.operands) condition(each, text, at);
+  else if (given.type === 'TestLogical')
+    for (const each of given.operands) condition(each, text, at);
   else condition(given.type === 'TestNot' ? given.operand : given.expression, text, at);
   const evaluates = 'operator' in given && /^-(?:v|R|eq|ne|lt|le|gt|ge)$/.test(given.operator);
   for (const word of words) {
     inner(word, text, at);
-    if (evaluates && !/^-?\d+$/.test(word.text)) reading.parts.dynamic(source.slice(given.pos, given.end));
+    if (evaluates && !/^-?\d+$/.test(word.text))
+      reading.parts.dynamic(source.slice(given.pos, given.end));
   }
 }
 
@@ -187,7 +201,9 @@ function simple(command: Command, text: Text, at: Folders): Outcome {
   const names = assigned.map(({ name }) => name);
   const outcome = reading.program(words, names, at);
   // With a redirection that fails, `exit` and `cd` are not run.
-  return command.redirects.length === 0 ? outcome : { ok: outcome.ok, failed: either(at, outcome.failed) };
+  return command.redirects.length === 0
+    ? outcome
+    : { ok: outcome.ok, failed: either(at, outcome.failed) };
 }
 
 /** Whether only spaces are between the words. The parser leaves out some parentheses. */

@@ -13,7 +13,8 @@ const NAMES: ReadonlySet<string> = new Set(
     .filter((name) => name !== ''),
 );
 
-const STARTS: RegExp = /^(?:BASH_|DYLD_|GIT_|LD_|SSH_|SUDO_|npm_|NPM_|YARN_|PNPM_|PIP_|CARGO_|MAVEN_|GRADLE_|ASSIZE_)/i;
+const STARTS: RegExp =
+  /^(?:BASH_|DYLD_|GIT_|LD_|SSH_|SUDO_|npm_|NPM_|YARN_|PNPM_|PIP_|CARGO_|MAVEN_|GRADLE_|ASSIZE_)/i;
 const ENDS: RegExp =
   /(?:PATH|_OPTIONS|_?OPTS|FLAGS|_COMMAND|EDITOR|VISUAL|PAGER|ASKPASS|_RSH|_SHELL|_WRAPPER|_PROXY|_PRELOAD|_HOOK)$/i;
 

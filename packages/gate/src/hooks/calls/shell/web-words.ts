@@ -31,7 +31,8 @@ const VALUES: Readonly<Record<string, { letters: string; names: RegExp; unclear:
 export function webWords(name: string, words: readonly ShellWord[]): WebWords {
   const values = words.flatMap(({ value }) => (value === null ? [] : [value]));
   const urls = values.flatMap(urlIn);
-  if (name === 'git') return { urls, unclear: isRemote(values) ? values.filter(isOtherAddress) : [] };
+  if (name === 'git')
+    return { urls, unclear: isRemote(values) ? values.filter(isOtherAddress) : [] };
   const options = VALUES[name];
   if (options === undefined) return { urls, unclear: [] };
   const read = fetched(values, options);
@@ -44,12 +45,18 @@ function urlIn(word: string): readonly string[] {
 }
 
 function isRemote(values: readonly string[]): boolean {
-  return values.some((value) => /^(?:clone|fetch|pull|push|remote|ls-remote|submodule|archive)$/.test(value));
+  return values.some((value) =>
+    /^(?:clone|fetch|pull|push|remote|ls-remote|submodule|archive)$/.test(value),
+  );
 }
 
 /** `git@host:path` and addresses with another scheme. */
 function isOtherAddress(word: string): boolean {
-  return (isUrl(word) && !/^(?:https?|file):/i.test(word)) || /^[\w.-]+@[\w.-]+:/.test(word) || /^\w+::/.test(word);
+  return (
+    (isUrl(word) && !/^(?:https?|file):/i.test(word)) ||
+    /^[\w.-]+@[\w.-]+:/.test(word) ||
+    /^\w+::/.test(word)
+  );
 }
 
 function fetched(values: readonly string[], options: (typeof VALUES)[string]): WebWords {

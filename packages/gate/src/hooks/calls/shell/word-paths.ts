@@ -32,7 +32,9 @@ function names(words: readonly ShellWord[]): ReadonlySet<string> {
 function namesIn(word: string, isOperand: boolean): readonly string[] {
   if (isUrl(word)) return fileOfUrl(word);
   const isOption = word.startsWith('-') && !isOperand;
-  return [...(isOption ? [] : [word]), ...piecesOf(word, isOption)].filter((name) => name !== '' && !isUrl(name));
+  return [...(isOption ? [] : [word]), ...piecesOf(word, isOption)].filter(
+    (name) => name !== '' && !isUrl(name),
+  );
 }
 
 /** `--opt=value`, `-oVALUE`, `name=value`, `host:path`, `/from:/to`, `@file`, `a,b`. */

@@ -38,11 +38,17 @@ const OTHERS: Readonly<Record<string, Wrapper>> = {
   env: {
     flags: 'i0v',
     values: 'ua',
-    longFlags: 'ignore-environment null debug list-signal-handling block-signal default-signal ignore-signal',
+    longFlags:
+      'ignore-environment null debug list-signal-handling block-signal default-signal ignore-signal',
     longValues: 'unset argv0',
     assigns: 'after',
   },
-  ionice: { flags: 't', values: 'cnpPu', longFlags: 'ignore', longValues: 'class classdata pid pgid uid' },
+  ionice: {
+    flags: 't',
+    values: 'cnpPu',
+    longFlags: 'ignore',
+    longValues: 'class classdata pid pgid uid',
+  },
   nice: { flags: '0123456789', values: 'n', longValues: 'adjustment' },
   nohup: PLAIN,
   setsid: { flags: 'cfw', longFlags: 'ctty fork wait' },
@@ -50,11 +56,17 @@ const OTHERS: Readonly<Record<string, Wrapper>> = {
   sudo: {
     flags: 'AbBEHnPSkKNvV',
     values: 'ughpCrtTU',
-    longFlags: 'askpass background bell non-interactive preserve-env set-home stdin reset-timestamp preserve-groups',
+    longFlags:
+      'askpass background bell non-interactive preserve-env set-home stdin reset-timestamp preserve-groups',
     longValues: 'user group host prompt close-from role type command-timeout other-user',
     assigns: 'between',
   },
-  time: { flags: 'apqvlh', values: 'fo', longFlags: 'append portability quiet verbose', longValues: 'format output' },
+  time: {
+    flags: 'apqvlh',
+    values: 'fo',
+    longFlags: 'append portability quiet verbose',
+    longValues: 'format output',
+  },
   timeout: {
     flags: 'fpv',
     values: 'ks',
@@ -66,14 +78,16 @@ const OTHERS: Readonly<Record<string, Wrapper>> = {
     flags: 'bcegrtwx',
     values: 'nqs',
     attached: 'd',
-    longFlags: 'beep color no-color errexit chgexit differences no-rerun no-title no-wrap precise exec',
+    longFlags:
+      'beep color no-color errexit chgexit differences no-rerun no-title no-wrap precise exec',
     longValues: 'interval equexit shotsdir',
   },
   xargs: {
     flags: '0optrx',
     values: 'aIJLPRSdEns',
     attached: 'eil',
-    longFlags: 'null no-run-if-empty verbose interactive exit open-tty show-limits replace max-lines eof',
+    longFlags:
+      'null no-run-if-empty verbose interactive exit open-tty show-limits replace max-lines eof',
     longValues: 'arg-file delimiter max-args max-procs max-chars process-slot-var',
   },
 };
@@ -84,7 +98,11 @@ export function isShellWrapper(name: string): boolean {
 
 /** The program that a wrapper of this name runs, or undefined if the name is no wrapper. */
 export function innerOf(name: string, words: readonly ShellWord[]): Inner | undefined {
-  const wrapper = Object.hasOwn(SHELL, name) ? SHELL[name] : Object.hasOwn(OTHERS, name) ? OTHERS[name] : undefined;
+  const wrapper = Object.hasOwn(SHELL, name)
+    ? SHELL[name]
+    : Object.hasOwn(OTHERS, name)
+      ? OTHERS[name]
+      : undefined;
   return wrapper === undefined ? undefined : read(wrapper, words);
 }
 
@@ -99,7 +117,8 @@ function read(wrapper: Wrapper, words: readonly ShellWord[]): Inner {
       at++;
       break;
     }
-    if (wrapper.assigns === 'between' && !value.startsWith('-') && isAssigned(value)) env.push(nameIn(value));
+    if (wrapper.assigns === 'between' && !value.startsWith('-') && isAssigned(value))
+      env.push(nameIn(value));
     else if (value === '-' && wrapper.assigns === 'after') options.push(value);
     else if (value.startsWith('-') && value.length > 1) {
       const option = value.startsWith('--') ? longOption(wrapper, value) : letters(wrapper, value);
@@ -117,14 +136,20 @@ function nameIn(assignment: string): string {
   return assignment.slice(0, assignment.indexOf('='));
 }
 
-function longOption({ longFlags = '', longValues = '' }: Wrapper, word: string): { known: boolean; next: number } {
+function longOption(
+  { longFlags = '', longValues = '' }: Wrapper,
+  word: string,
+): { known: boolean; next: number } {
   const [name = '', value] = word.slice(2).split('=', 2);
   const takesValue = longValues.split(' ').includes(name);
   const known = takesValue || (name !== '' && longFlags.split(' ').includes(name));
   return { known, next: takesValue && value === undefined ? 1 : 0 };
 }
 
-function letters({ flags = '', values = '', attached = '' }: Wrapper, word: string): { known: boolean; next: number } {
+function letters(
+  { flags = '', values = '', attached = '' }: Wrapper,
+  word: string,
+): { known: boolean; next: number } {
   for (let i = 1; i < word.length; i++) {
     const letter = word.charAt(i);
     if (values.includes(letter)) return { known: true, next: i === word.length - 1 ? 1 : 0 };
